@@ -1,0 +1,53 @@
+package fleet
+
+import "errors"
+
+// Code classifies an error for whoever called us; the set is closed and api maps each code to one HTTP status.
+type Code string
+
+// The codes.
+const (
+	CodeInvalid      Code = "invalid_request"    // cannot be understood: 400
+	CodeUnauthorized Code = "unauthorized"       // no valid credential: 401
+	CodeForbidden    Code = "insufficient_scope" // valid credential, scope missing: 403
+	CodeNotFound     Code = "not_found"          // no such thing, or somebody else's: 404
+	CodeConflict     Code = "conflict"           // the state of things forbids it: 409
+	CodeTransition   Code = "invalid_state_transition"
+	CodeStale        Code = "precondition_failed" // somebody else wrote first: 412
+	CodeTooLarge     Code = "payload_too_large"   // 413
+	CodeMediaType    Code = "unsupported_media_type"
+	CodeValidation   Code = "validation_failed" // understood and not acceptable: 422
+	CodeRateLimited  Code = "rate_limited"      // 429
+	CodeUnavailable  Code = "unavailable"       // a store or broker does not answer: 503
+)
+
+// Error is the only error whose text is shown to callers of the interface. Message says what is wrong and what to do,
+// in a sentence for people; Fields, if any, says which parts of the input are meant.
+type Error struct {
+	Code    Code
+	Message string
+	Fields  []FieldError
+}
+
+// FieldError names one part of an input, by JSON pointer or parameter name, and what is wrong with it.
+type FieldError struct {
+	Pointer string
+	Code    string
+	Detail  string
+}
+
+func (e *Error) Error() string { return string(e.Code) + ": " + e.Message }
+
+// NewError makes an Error; message is a whole sentence that says what is wrong and what to do.
+func NewError(code Code, message string, fields ...FieldError) *Error {
+	return &Error{Code: code, Message: message, Fields: fields}
+}
+
+// CodeOf returns the code of the first *Error in the chain of err, or "" if there is none.
+func CodeOf(err error) Code {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return ""
+}

@@ -1,0 +1,83 @@
+package fleet
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Identities. Each is a time-ordered 64-bit number that is written as a prefix and decimal digits ("veh_1234"), so
+// that two kinds cannot be mistaken for each other in a URL or in code. Zero is no identity.
+type (
+	// AccountID names a tenant.
+	AccountID uint64
+	// VehicleID names a vehicle of the fleet.
+	VehicleID uint64
+	// DeviceID names a tracker, which is assigned to vehicles over time.
+	DeviceID uint64
+	// KeyID names an API key.
+	KeyID uint64
+)
+
+// Prefixes of the written form of an identity.
+const (
+	AccountPrefix = "acc_"
+	VehiclePrefix = "veh_"
+	DevicePrefix  = "dev_"
+	KeyPrefix     = "key_"
+)
+
+func (id AccountID) String() string { return FormatID(AccountPrefix, uint64(id)) }
+func (id VehicleID) String() string { return FormatID(VehiclePrefix, uint64(id)) }
+func (id DeviceID) String() string  { return FormatID(DevicePrefix, uint64(id)) }
+func (id KeyID) String() string     { return FormatID(KeyPrefix, uint64(id)) }
+
+// FormatID writes an identity as prefix and digits.
+func FormatID(prefix string, id uint64) string { return prefix + strconv.FormatUint(id, 10) }
+
+// ParseID reads what FormatID wrote. Leading zeros, signs and zero itself are refused, so that every identity has
+// exactly one written form.
+func ParseID(prefix, text string) (uint64, error) {
+	digits, ok := strings.CutPrefix(text, prefix)
+	if !ok || digits == "" || digits[0] < '1' || digits[0] > '9' {
+		return 0, fmt.Errorf("%q is not an id of the form %s<digits>", text, prefix)
+	}
+	id, err := strconv.ParseUint(digits, 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("%q is not an id of the form %s<digits>", text, prefix)
+	}
+	return id, nil
+}
+
+// idEpoch is the instant from which the time part of an identity counts.
+const idEpoch = 1577836800000 // 2020-01-01T00:00:00Z in ms
+
+// IDSource makes time-ordered identities: 41 bits of milliseconds since 2020, 10 bits of node, 12 bits of sequence.
+// Two sources with different nodes never make the same identity; one source never makes one twice, also when the
+// clock steps back. It is safe for concurrent use.
+type IDSource struct {
+	node uint64
+	now  func() time.Time
+
+	mu   sync.Mutex
+	last uint64 // the last (milliseconds, sequence) pair handed out
+}
+
+// NewIDSource makes a source for a node number, of which the low ten bits count.
+func NewIDSource(node uint64, now func() time.Time) *IDSource {
+	return &IDSource{node: node & 0x3ff, now: now}
+}
+
+// Next returns an identity greater than every one this source returned before.
+func (s *IDSource) Next() uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	pair := uint64(max(s.now().UnixMilli()-idEpoch, 1)) << 12
+	if pair <= s.last {
+		pair = s.last + 1
+	}
+	s.last = pair
+	return pair>>12<<22 | s.node<<12 | pair&0xfff
+}

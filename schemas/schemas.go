@@ -1,0 +1,126 @@
+// Package schemas owns the shape of everything stored in ClickHouse: tables and views as ordered migrations, and the
+// queries that read them, all as plain .sql files that are embedded here. It knows no domain type.
+//
+// Apply brings a database to the newest schema and may be run by any number of processes at once and any number of
+// times: every file holds one statement that does nothing if its object stands already, and each applied file is
+// noted in schema_versions. A file that was applied is never edited; a change is a new file with a higher number.
+package schemas
+
+import (
+	"context"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"fmt"
+	"path"
+	"sort"
+	"strings"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+)
+
+//go:embed tables/*.sql views/*.sql queries/*.sql
+var files embed.FS
+
+// Migration is one file of tables/ or views/: a four-digit number, a name and one statement.
+type Migration struct {
+	Version  string // "0040_positions"
+	SQL      string
+	Checksum string // of SQL, in hex
+}
+
+// Migrations returns all migrations in the order of their numbers, tables and views together.
+func Migrations() []Migration {
+	var all []Migration
+	for _, dir := range []string{"tables", "views"} {
+		entries, err := files.ReadDir(dir)
+		if err != nil {
+			panic(err) // embedded at build time
+		}
+		for _, entry := range entries {
+			text, err := files.ReadFile(path.Join(dir, entry.Name()))
+			if err != nil {
+				panic(err)
+			}
+			sum := sha256.Sum256(text)
+			all = append(all, Migration{
+				Version: strings.TrimSuffix(entry.Name(), ".sql"), SQL: string(text), Checksum: hex.EncodeToString(sum[:8]),
+			})
+		}
+	}
+	sort.Slice(all, func(i, j int) bool { return all[i].Version < all[j].Version })
+	return all
+}
+
+// Query returns the text of queries/<name>.sql. A name that does not exist is a fault of the program and panics.
+func Query(name string) string {
+	text, err := files.ReadFile("queries/" + name + ".sql")
+	if err != nil {
+		panic("no query " + name)
+	}
+	return string(text)
+}
+
+// QueryNames returns the names of all queries, sorted; a test executes each.
+func QueryNames() []string {
+	entries, err := files.ReadDir("queries")
+	if err != nil {
+		panic(err)
+	}
+	names := make([]string, 0, len(entries))
+	for _, entry := range entries {
+		names = append(names, strings.TrimSuffix(entry.Name(), ".sql"))
+	}
+	return names
+}
+
+const createVersions = `CREATE TABLE IF NOT EXISTS schema_versions
+(version String, checksum String, applied_at DateTime64(3, 'UTC') DEFAULT now64(3))
+ENGINE = ReplacingMergeTree(applied_at) ORDER BY version`
+
+// Apply brings the connection's database to the newest schema and returns the versions it applied, in order. A file
+// whose text changed after it was applied is an error, because the database would then not be what the files say.
+func Apply(ctx context.Context, db driver.Conn) ([]string, error) {
+	if err := db.Exec(ctx, createVersions); err != nil {
+		return nil, fmt.Errorf("create schema_versions: %w", err)
+	}
+	known, err := Applied(ctx, db)
+	if err != nil {
+		return nil, err
+	}
+	var done []string
+	for _, m := range Migrations() {
+		if sum, ok := known[m.Version]; ok {
+			if sum != m.Checksum {
+				return done, fmt.Errorf("migration %s was edited after it was applied: add a new file instead", m.Version)
+			}
+			continue
+		}
+		if err := db.Exec(ctx, m.SQL); err != nil {
+			return done, fmt.Errorf("apply %s: %w", m.Version, err)
+		}
+		if err := db.Exec(ctx, "INSERT INTO schema_versions (version, checksum) VALUES ($1, $2)", m.Version, m.Checksum); err != nil {
+			return done, fmt.Errorf("note %s: %w", m.Version, err)
+		}
+		done = append(done, m.Version)
+	}
+	return done, nil
+}
+
+// Applied returns the checksum of each migration that the database has, by version.
+func Applied(ctx context.Context, db driver.Conn) (map[string]string, error) {
+	rows, err := db.Query(ctx, "SELECT version, checksum FROM schema_versions FINAL")
+	if err != nil {
+		return nil, fmt.Errorf("read schema_versions: %w", err)
+	}
+	defer rows.Close()
+	known := make(map[string]string)
+	for rows.Next() {
+		var version, sum string
+		if err := rows.Scan(&version, &sum); err != nil {
+			return nil, fmt.Errorf("read schema_versions: %w", err)
+		}
+		known[version] = sum
+	}
+	return known, rows.Err()
+}

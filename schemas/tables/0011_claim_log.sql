@@ -1,0 +1,20 @@
+-- Grain: one revision of the claim on one unique value: a VIN or plate within an account, a device's unique id over all
+-- accounts (account 0), an idempotency key. Key: (account, field, value, revision). Serves: who holds a value now.
+-- Compare-and-set as in record_log, token "<account>:<field>:<value>:<revision>". owner 0 means released.
+-- Retention: claims that expire (idempotency keys) go three days after; the others stay.
+CREATE TABLE IF NOT EXISTS claim_log
+(
+    account    UInt64,
+    field      LowCardinality(String),
+    value      String,
+    revision   UInt64,
+    write_id   UInt64,
+    owner      UInt64,
+    at         DateTime64(3, 'UTC'),
+    expires_at Nullable(DateTime64(3, 'UTC')),
+    detail     String CODEC(ZSTD(3))
+)
+ENGINE = MergeTree
+ORDER BY (account, field, value, revision)
+TTL toDateTime(expires_at) + INTERVAL 3 DAY DELETE WHERE expires_at IS NOT NULL
+SETTINGS non_replicated_deduplication_window = 10000

@@ -1,0 +1,23 @@
+-- Grain: what became of the reports of one batch, per account and run: read = stored + the sum of refused. Key:
+-- (run, topic, partition, first_offset, account). run is empty for the ordinary feed and names a replay otherwise, which is
+-- how "motorpool replay --wait" learns that its records have been worked through. Written with the batch's token, so
+-- sums are exact. Serves: counts of a run, usage of an account. Kept for two years.
+CREATE TABLE IF NOT EXISTS ingest_outcomes
+(
+    account      UInt64,
+    run          String,
+    topic        LowCardinality(String),
+    partition    UInt16,
+    first_offset UInt64,
+    last_offset  UInt64,
+    at           DateTime64(3, 'UTC'),
+    read         UInt64,
+    stored       UInt64,
+    signals      UInt64,
+    refused      Map(LowCardinality(String), UInt64)
+)
+ENGINE = ReplacingMergeTree
+PARTITION BY toYYYYMM(at)
+ORDER BY (run, topic, partition, first_offset, account)
+TTL toDateTime(at) + INTERVAL 2 YEAR
+SETTINGS non_replicated_deduplication_window = 10000
