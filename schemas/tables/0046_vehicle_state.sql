@@ -28,10 +28,6 @@ CREATE TABLE IF NOT EXISTS vehicle_state
     source_topic      LowCardinality(String),
     source_partition  UInt16,
     source_offset     UInt64,
-    mileage_m         Nullable(UInt32),
-    mileage_base_m    UInt32,
-    mileage_raw_m     UInt32,
-    mileage_time      Nullable(DateTime64(3, 'UTC')),
     candidate_time    Nullable(DateTime64(3, 'UTC')),
     candidate_lat7    Int32,
     candidate_lng7    Int32

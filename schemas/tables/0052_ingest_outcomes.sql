@@ -1,7 +1,8 @@
 -- Grain: what became of the reports of one batch, per account and run: read = stored + the sum of refused. Key:
 -- (run, topic, partition, first_offset, account). run is empty for the ordinary feed and names a replay otherwise, which is
 -- how "motorpool replay --wait" learns that its records have been worked through. Written with the batch's token, so
--- sums are exact. Serves: counts of a run, usage of an account. Kept for two years.
+-- sums are exact. A report that was kept apart as of an unknown device and is released later adds 1 to stored and -1 to
+-- refused['unknown_device'], and nothing to read. Serves: counts of a run, usage of an account. Kept for two years.
 CREATE TABLE IF NOT EXISTS ingest_outcomes
 (
     account      UInt64,
@@ -11,10 +12,10 @@ CREATE TABLE IF NOT EXISTS ingest_outcomes
     first_offset UInt64,
     last_offset  UInt64,
     at           DateTime64(3, 'UTC'),
-    read         UInt64,
-    stored       UInt64,
-    signals      UInt64,
-    refused      Map(LowCardinality(String), UInt64)
+    read         Int64,
+    stored       Int64,
+    signals      Int64,
+    refused      Map(LowCardinality(String), Int64)
 )
 ENGINE = ReplacingMergeTree
 PARTITION BY toYYYYMM(at)
