@@ -1,0 +1,96 @@
+package fleet_test
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/motorpool/fleet"
+
+// allowed lists, for each folder, what of this module its packages may import; a folder that is not listed fails, so
+// that a new one gets its sentence here. "std" in outside means the standard library only.
+var allowed = []struct {
+	folder  string   // package path below the module; "" is the root; the first match from the top holds
+	inside  []string // packages of this module, exact, or with /... for all below
+	outside []string // prefixes of other modules; nil allows any
+}{
+	{"", []string{}, []string{"std"}},
+	{"schemas/schematest", []string{"schemas", "query", "deploy/..."}, nil},
+	{"schemas", []string{}, []string{"github.com/ClickHouse/"}},
+	{"pipeline/codec", []string{""}, []string{"github.com/valyala/fastjson", "github.com/apache/arrow/"}},
+	{"pipeline/fix", []string{""}, []string{"std"}},
+	{"pipeline/recording", []string{""}, []string{"std"}},
+	{"pipeline/topic", []string{"", "pipeline/codec"}, nil},
+	{"pipeline/consume", []string{"", "pipeline/topic"}, nil},
+	{"pipeline/sink", []string{"", "schemas"}, nil},
+	{"pipeline", []string{"", "schemas", "query", "pipeline/..."}, nil},
+	{"query", []string{"", "schemas"}, nil},
+	{"api/console", []string{}, nil},
+	{"api/export", []string{""}, nil},
+	{"api/geocode", []string{"", "query", "schemas"}, nil},
+	{"api/record", []string{"", "query", "schemas"}, nil},
+	{"api/rental", []string{""}, []string{"std"}},
+	{"api/auth", []string{"", "query", "schemas", "api/record"}, nil},
+	{"api", []string{"", "query", "schemas", "api/..."}, nil},
+	{"loadtest", []string{"", "pipeline/codec", "loadtest/...", "deploy/..."}, nil},
+	{"deploy", []string{"", "deploy/..."}, nil},
+	{"cmd", []string{"", "..."}, nil},
+}
+
+// TestImportsFollowTheRules holds the import graph against the list that ARCHITECTURE.md explains.
+func TestImportsFollowTheRules(t *testing.T) {
+	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}}{{range .Imports}} {{.}}{{end}}`, "./...").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	for _, line := range strings.Split(strings.TrimSpace(string(out)), "\n") {
+		words := strings.Fields(line)
+		folder := strings.TrimPrefix(strings.TrimPrefix(words[0], module), "/")
+		rule := -1
+		for i, r := range allowed {
+			if folder == r.folder || r.folder != "" && strings.HasPrefix(folder, r.folder+"/") {
+				rule = i
+				break
+			}
+		}
+		if rule < 0 {
+			t.Errorf("%s: no rule says what this folder may import; add one here and to ARCHITECTURE.md", words[0])
+			continue
+		}
+		for _, imported := range words[1:] {
+			if !mayImport(folder, imported, allowed[rule].inside, allowed[rule].outside) {
+				t.Errorf("%s must not import %s", words[0], imported)
+			}
+		}
+	}
+}
+
+func mayImport(folder, imported string, inside, outside []string) bool {
+	if imported == module || strings.HasPrefix(imported, module+"/") {
+		name := strings.TrimPrefix(strings.TrimPrefix(imported, module), "/")
+		if strings.HasPrefix(name, "cmd") {
+			return false
+		}
+		if folder != "" && strings.HasPrefix(name, folder+"/") {
+			return true
+		}
+		for _, a := range inside {
+			below, all := strings.CutSuffix(a, "...")
+			if name == a || all && strings.HasPrefix(name, below) {
+				return true
+			}
+		}
+		return false
+	}
+	first, _, _ := strings.Cut(imported, "/")
+	if !strings.Contains(first, ".") || outside == nil {
+		return true // the standard library, or no limit
+	}
+	for _, prefix := range outside {
+		if strings.HasPrefix(imported, prefix) {
+			return true
+		}
+	}
+	return false
+}
