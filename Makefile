@@ -1,0 +1,79 @@
+# Motorpool. `make` lists the targets.
+# Everything a target needs is installed by it, pinned: Go modules by go.sum, the engine's library by
+# deploy/embedded/npm/package-lock.json, Apache Kafka by deploy/kafka/pom.xml.
+
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+GO ?= go
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+LDFLAGS := -X main.version=$(VERSION)
+NPM_DIR := deploy/embedded/npm
+KAFKA_DIR := deploy/kafka
+GOFILES := $(shell git ls-files '*.go' 2>/dev/null)
+FUZZTIME ?= 20s
+
+.DEFAULT_GOAL := help
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+##@ use
+.PHONY: run
+run: build ## install, build and start everything with a demo fleet; Ctrl-C stops it
+	@exec bin/motorpool up --demo
+
+.PHONY: deps
+deps: $(NPM_DIR)/node_modules/.installed ## install the embedded engine's library
+
+$(NPM_DIR)/node_modules/.installed: $(NPM_DIR)/package-lock.json
+	@echo "installing the embedded ClickHouse library (once, about 190 MB)" >&2
+	npm ci --prefix $(NPM_DIR) --no-audit --no-fund
+	@touch $@
+
+.PHONY: build
+build: deps ## build bin/motorpool
+	$(GO) build -ldflags '$(LDFLAGS)' -o bin/motorpool ./cmd/motorpool
+
+##@ check
+.PHONY: test
+test: deps ## lint and run every test against the real engines
+	@$(MAKE) --no-print-directory lint
+	MOTORPOOL_REQUIRE_ENGINES=1 $(GO) test -timeout 20m ./...
+
+.PHONY: test-race
+test-race: deps ## the tests of everything concurrent, with the race detector
+	MOTORPOOL_REQUIRE_ENGINES=1 $(GO) test -race -timeout 20m . ./api/... ./query/... ./pipeline/...
+
+.PHONY: test-kafka
+test-kafka: deps $(KAFKA_DIR)/target/.installed ## the system tests against Apache Kafka (KRaft, Java 17)
+	deploy/kafka/with-kafka.sh env MOTORPOOL_REQUIRE_ENGINES=1 $(GO) test -count=1 -timeout 15m ./cmd/motorpool ./pipeline/topic ./pipeline/consume
+
+$(KAFKA_DIR)/target/.installed: $(KAFKA_DIR)/pom.xml
+	@echo "installing Apache Kafka (once)" >&2
+	mvn -q -B -f $(KAFKA_DIR)/pom.xml dependency:copy-dependencies
+	@touch $@
+
+.PHONY: lint
+lint: ## gofmt, go vet and staticcheck
+	@test -z "$$(gofmt -l $(GOFILES))" || { echo "gofmt would change:"; gofmt -l $(GOFILES); exit 1; }
+	$(GO) vet ./...
+	$(GO) tool staticcheck ./...
+
+.PHONY: fuzz
+fuzz: ## fuzz every decoder for FUZZTIME each (20s)
+	@for pkg in $$($(GO) list ./...); do \
+	  for name in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
+	    echo "$$pkg $$name"; $(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) $$pkg; \
+	  done; done
+
+.PHONY: bench
+bench: build ## throughput, size and latency as ratios measured side by side in one run
+	$(GO) run ./loadtest bench
+
+.PHONY: soak
+soak: deps ## the crash tests, for an hour
+	MOTORPOOL_REQUIRE_ENGINES=1 MOTORPOOL_SOAK=1h $(GO) test -count=1 -timeout 90m -run 'Killed|Rebalance' ./cmd/motorpool
+
+.PHONY: clean
+clean: ## remove what was built (not the data)
+	rm -rf bin dist
