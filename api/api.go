@@ -1,0 +1,132 @@
+// Package api serves the interface: chi routes for /v1 (and the same under /api/v1), described in OpenAPI 3.1 by the
+// very declarations that register them.
+//
+// An operation is a route value and a handler func(w, r) error: the handler parses, calls query or record, and
+// writes; the error it returns becomes a problem document. Everything an operation shares with the others happens
+// around it, in this order: request id, log and metrics, recovery, compression, credential (401), rate limit (429),
+// scope (403), media type and size of the body (415, 413), unknown or malformed parameters (400), idempotency key,
+// deadline. Every route is a method on API in a file named after its resource, and is listed in New.
+//
+// The account of a request is auth.From(ctx).Account and comes from nowhere else. Another account's id is a 404.
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humachi"
+	"github.com/go-chi/chi/v5"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/motorpool/fleet"
+)
+
+// Config are the settings of the interface.
+type Config struct {
+	Version     string        // of the program, shown in the OpenAPI document
+	BodyLimit   int64         // bytes of a request body, after decompression
+	IngestLimit int64         // the same for POST /v1/positions and /v1/telemetry
+	ReadTime    time.Duration // deadline of an operation that reads
+	WriteTime   time.Duration // deadline of an operation that writes
+	CORSOrigins []string      // origins that browsers may call from; none by default
+}
+
+// DefaultConfig returns the settings used when nothing else is said.
+func DefaultConfig() Config {
+	return Config{
+		Version: "dev", BodyLimit: 1 << 20, IngestLimit: 5 << 20, ReadTime: 20 * time.Second, WriteTime: 20 * time.Second,
+	}
+}
+
+// Validate says what is wrong with the settings.
+func (c Config) Validate() error {
+	if c.BodyLimit <= 0 || c.IngestLimit <= 0 {
+		return errors.New("api: body limits must be positive")
+	}
+	if c.ReadTime <= 0 || c.WriteTime <= 0 {
+		return errors.New("api: deadlines must be positive")
+	}
+	return nil
+}
+
+// Publisher puts reports on a topic and returns when all of them are acknowledged.
+type Publisher interface {
+	Publish(ctx context.Context, topic string, reports []fleet.Report) error
+}
+
+// Geocoder gives the words for a place. It answers at once, with "" if it knows none.
+type Geocoder interface {
+	Address(lat, lng float64) string
+}
+
+// Deps are the things that the interface works with. DB, IDs and Log must be given; a nil Publisher makes ingest
+// answer 503, a nil Geocoder leaves addresses empty, nil Metrics are kept to itself, and Now defaults to time.Now.
+type Deps struct {
+	DB        driver.Conn
+	IDs       *fleet.IDSource
+	Publisher Publisher
+	Geocoder  Geocoder
+	Log       *slog.Logger
+	Metrics   prometheus.Registerer
+	Now       func() time.Time
+	Wrap      func(http.Handler) http.Handler // around everything, for tracing; may be nil
+}
+
+// API is the interface, ready to serve. It is made by New, holds no goroutine, and needs no closing.
+type API struct {
+	cfg Config
+	Deps
+	log     *slog.Logger
+	docs    huma.API
+	router  chi.Router
+	handler http.Handler
+	routes  []*route
+}
+
+// New builds the interface and registers every route. It starts nothing.
+func New(cfg Config, deps Deps) (*API, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	if deps.DB == nil || deps.IDs == nil || deps.Log == nil {
+		return nil, errors.New("api: DB, IDs and Log must be given")
+	}
+	if deps.Now == nil {
+		deps.Now = time.Now
+	}
+	if deps.Metrics == nil {
+		deps.Metrics = prometheus.NewRegistry()
+	}
+	a := &API{cfg: cfg, Deps: deps, log: deps.Log, router: chi.NewRouter()}
+	a.docs = humachi.New(a.router, openAPIConfig(cfg.Version))
+	if err := a.register(); err != nil {
+		return nil, fmt.Errorf("api: %w", err)
+	}
+	a.handler = a.middleware(a.router)
+	if deps.Wrap != nil {
+		a.handler = deps.Wrap(a.handler)
+	}
+	return a, nil
+}
+
+// register lists the routes of every resource.
+func (a *API) register() error {
+	a.router.NotFound(func(w http.ResponseWriter, r *http.Request) {
+		a.writeProblem(w, r, fleet.NewError(fleet.CodeNotFound, "There is no such route. The routes are in /v1/openapi.json."))
+	})
+	a.router.MethodNotAllowed(a.methodNotAllowed)
+	// One line for each resource: a method that calls a.handle once for each operation.
+	return nil
+}
+
+// Handler returns the handler of all routes.
+func (a *API) Handler() http.Handler { return a.handler }
+
+// OpenAPI returns the description of every route. The caller must not change it.
+func (a *API) OpenAPI() *huma.OpenAPI { return a.docs.OpenAPI() }

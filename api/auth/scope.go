@@ -1,0 +1,55 @@
+package auth
+
+import (
+	"slices"
+	"strings"
+)
+
+// Scope names what a credential may do. The list is closed: Scopes holds every one.
+type Scope string
+
+// The scopes. Admin holds every other one. Write does not include read.
+const (
+	VehiclesRead     Scope = "vehicles:read"
+	VehiclesWrite    Scope = "vehicles:write"
+	BookingsRead     Scope = "bookings:read"
+	BookingsWrite    Scope = "bookings:write"
+	BookingsOverride Scope = "bookings:override"
+	CustomersRead    Scope = "customers:read"
+	CustomersWrite   Scope = "customers:write"
+	CustomersPII     Scope = "customers.pii:read"
+	MaintenanceRead  Scope = "maintenance:read"
+	MaintenanceWrite Scope = "maintenance:write"
+	FinanceRead      Scope = "finance:read"
+	FinanceWrite     Scope = "finance:write"
+	TelematicsRead   Scope = "telematics:read"
+	TelematicsWrite  Scope = "telematics:write"
+	ReportsRead      Scope = "reports:read"
+	WebhooksManage   Scope = "webhooks:manage"
+	KeysManage       Scope = "keys:manage"
+	Admin            Scope = "admin"
+)
+
+// Scopes lists every scope, in the order of documentation.
+var Scopes = []Scope{
+	VehiclesRead, VehiclesWrite, BookingsRead, BookingsWrite, BookingsOverride, CustomersRead, CustomersWrite,
+	CustomersPII, MaintenanceRead, MaintenanceWrite, FinanceRead, FinanceWrite, TelematicsRead, TelematicsWrite,
+	ReportsRead, WebhooksManage, KeysManage, Admin,
+}
+
+// Known says whether s is one of Scopes.
+func (s Scope) Known() bool { return slices.Contains(Scopes, s) }
+
+// ParseScopes reads scopes separated by commas or spaces; the second result is the first one that is not known.
+func ParseScopes(text string) ([]Scope, string) {
+	var scopes []Scope
+	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' }) {
+		if !Scope(word).Known() {
+			return nil, word
+		}
+		if !slices.Contains(scopes, Scope(word)) {
+			scopes = append(scopes, Scope(word))
+		}
+	}
+	return scopes, ""
+}

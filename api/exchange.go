@@ -1,0 +1,76 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/motorpool/fleet/api/auth"
+)
+
+// exchange is what is known about one request while it is served. It is owned by the request's goroutine.
+type exchange struct {
+	id        string          // request id
+	route     *route          // nil until a route is found
+	principal *auth.Principal // nil until authenticated
+	started   bool            // something of the answer has been written
+	status    int
+	written   int64
+	body      []byte // the whole body, decompressed, where the route takes one
+	metric    bool   // units=metric
+}
+
+type exchangeKey struct{}
+
+func exchangeOf(ctx context.Context) *exchange {
+	x, ok := ctx.Value(exchangeKey{}).(*exchange)
+	if !ok {
+		panic("api: no exchange in this context")
+	}
+	return x
+}
+
+// requestID returns the id of the request, which the answer, the log and the audit trail carry.
+func requestID(ctx context.Context) string {
+	if x, ok := ctx.Value(exchangeKey{}).(*exchange); ok {
+		return x.id
+	}
+	return ""
+}
+
+// bodyOf returns the request's body, decompressed and within the route's limit. The slice belongs to the request.
+func bodyOf(r *http.Request) []byte { return exchangeOf(r.Context()).body }
+
+// metricUnits says whether the caller asked for units=metric.
+func metricUnits(r *http.Request) bool { return exchangeOf(r.Context()).metric }
+
+// answer watches what a handler writes.
+type answer struct {
+	http.ResponseWriter
+	x *exchange
+}
+
+func (w *answer) WriteHeader(status int) {
+	if status >= 200 && !w.x.started {
+		w.x.started, w.x.status = true, status
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *answer) Write(p []byte) (int, error) {
+	if !w.x.started {
+		w.x.started, w.x.status = true, http.StatusOK
+	}
+	n, err := w.ResponseWriter.Write(p)
+	w.x.written += int64(n)
+	return n, err
+}
+
+// Unwrap lets http.ResponseController reach the writer below.
+func (w *answer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// Flush sends what is buffered, for streams.
+func (w *answer) Flush() {
+	if f, ok := w.ResponseWriter.(http.Flusher); ok {
+		f.Flush()
+	}
+}

@@ -1,0 +1,38 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"strconv"
+)
+
+// writeJSON answers with a value as JSON, in the units that the caller asked for.
+func writeJSON(w http.ResponseWriter, r *http.Request, status int, v any) error {
+	body, err := encodeJSON(v, metricUnits(r))
+	if err != nil {
+		return err
+	}
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(status)
+	if r.Method != http.MethodHead {
+		_, err = w.Write(body)
+	}
+	return err
+}
+
+// encodeJSON writes a value as one line of JSON without escaping HTML.
+func encodeJSON(v any, metric bool) ([]byte, error) {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	if metric {
+		return metricJSON(buf.Bytes())
+	}
+	return buf.Bytes(), nil
+}

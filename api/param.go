@@ -1,0 +1,170 @@
+package api
+
+import (
+	"fmt"
+	"math"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/go-chi/chi/v5"
+
+	"github.com/motorpool/fleet"
+)
+
+// param declares one query parameter (or header). Its value is checked before the handler runs, so that the readers
+// below cannot fail.
+type param struct {
+	Name   string
+	In     string // "query" by default, or "header"
+	Type   string // "string" by default, "integer", "number", "boolean"
+	Format string // "date-time" or "date", for strings
+	Enum   []string
+	Min    float64 // with Max, the range of numbers; both zero mean any
+	Max    float64
+	About  string
+	Want   bool // must be given
+}
+
+var (
+	unitsParam = param{Name: "units", Enum: []string{"imperial", "metric"},
+		About: "`metric` answers in `_km` and `_kmh` what is otherwise in `_mi` and `_mph`."}
+	idempotencyParam = param{Name: "Idempotency-Key", In: "header",
+		About: "At most 255 printable characters. A repeated request with the same key and body within 24 hours is answered with the stored answer and does nothing."}
+)
+
+func (p *param) document() *huma.Param {
+	s := &huma.Schema{Type: p.Type, Format: p.Format}
+	if s.Type == "" {
+		s.Type = "string"
+	}
+	for _, v := range p.Enum {
+		s.Enum = append(s.Enum, v)
+	}
+	if p.Min != 0 || p.Max != 0 {
+		s.Minimum, s.Maximum = &p.Min, &p.Max
+	}
+	in := p.In
+	if in == "" {
+		in = "query"
+	}
+	return &huma.Param{Name: p.Name, In: in, Required: p.Want, Description: p.About, Schema: s}
+}
+
+// check says what is wrong with a value.
+func (p *param) check(value string) error {
+	switch p.Type {
+	case "integer":
+		n, err := strconv.ParseInt(value, 10, 64)
+		if err != nil {
+			return invalidParam(p.Name, "must be a whole number")
+		}
+		return p.within(float64(n))
+	case "number":
+		f, err := strconv.ParseFloat(value, 64)
+		if err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
+			return invalidParam(p.Name, "must be a number")
+		}
+		return p.within(f)
+	case "boolean":
+		if value != "true" && value != "false" {
+			return invalidParam(p.Name, "must be true or false")
+		}
+	}
+	switch p.Format {
+	case "date-time":
+		if _, err := parseInstant(value); err != nil {
+			return invalidParam(p.Name, "must be an instant like 2026-01-31T12:00:00Z")
+		}
+	case "date":
+		if _, err := time.Parse(time.DateOnly, value); err != nil {
+			return invalidParam(p.Name, "must be a date like 2026-01-31")
+		}
+	}
+	if p.Enum != nil {
+		for _, allowed := range p.Enum {
+			if value == allowed {
+				return nil
+			}
+		}
+		return invalidParam(p.Name, "must be one of "+strings.Join(p.Enum, ", "))
+	}
+	return nil
+}
+
+func (p *param) within(v float64) error {
+	if (p.Min != 0 || p.Max != 0) && (v < p.Min || v > p.Max) {
+		return invalidParam(p.Name, fmt.Sprintf("must be between %v and %v", p.Min, p.Max))
+	}
+	return nil
+}
+
+// parseInstant reads RFC 3339, and "+" that a careless client left unescaped and that arrived as a space.
+func parseInstant(value string) (time.Time, error) {
+	t, err := time.Parse(time.RFC3339, strings.Replace(value, " ", "+", 1))
+	if err == nil && (t.Year() < 1900 || t.Year() > 2299) {
+		return t, fmt.Errorf("%s is out of range", value)
+	}
+	return t.UTC(), err
+}
+
+// Readers of parameters that are declared with the right type. An absent one gives the fallback.
+
+func textParam(r *http.Request, name, fallback string) string {
+	if v := r.URL.Query().Get(name); v != "" {
+		return v
+	}
+	return fallback
+}
+
+func intParam(r *http.Request, name string, fallback int) int {
+	if n, err := strconv.Atoi(r.URL.Query().Get(name)); err == nil {
+		return n
+	}
+	return fallback
+}
+
+func numberParam(r *http.Request, name string, fallback float64) float64 {
+	if f, err := strconv.ParseFloat(r.URL.Query().Get(name), 64); err == nil {
+		return f
+	}
+	return fallback
+}
+
+func boolParam(r *http.Request, name string, fallback bool) bool {
+	if b, err := strconv.ParseBool(r.URL.Query().Get(name)); err == nil {
+		return b
+	}
+	return fallback
+}
+
+// timeParam returns an instant in milliseconds, rounded down.
+func timeParam(r *http.Request, name string, fallback fleet.Millis) fleet.Millis {
+	if t, err := parseInstant(r.URL.Query().Get(name)); err == nil {
+		return fleet.MillisOf(t)
+	}
+	return fallback
+}
+
+// listParam returns the parts of a comma list, without blanks and empty parts.
+func listParam(r *http.Request, name string) []string {
+	var parts []string
+	for _, part := range strings.Split(r.URL.Query().Get(name), ",") {
+		if part = strings.TrimSpace(part); part != "" {
+			parts = append(parts, part)
+		}
+	}
+	return parts
+}
+
+// pathID reads the identity in the path; one that cannot be an identity is a thing that does not exist.
+func pathID(r *http.Request, what, prefix string) (uint64, error) {
+	text := chi.URLParam(r, "id")
+	id, err := fleet.ParseID(prefix, text)
+	if err != nil {
+		return 0, notFound(what, text)
+	}
+	return id, nil
+}

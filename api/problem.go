@@ -1,0 +1,147 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/record"
+)
+
+// Problem is the body of every answer that is not a success: RFC 9457 problem details with a stable code. It is of
+// the media type application/problem+json.
+type Problem struct {
+	Type      string       `json:"type" doc:"Identifies the kind of problem; a reference into this documentation." example:"/docs#problem-not_found"`
+	Title     string       `json:"title" doc:"The status in words." example:"Not Found"`
+	Status    int          `json:"status" doc:"The HTTP status code." example:"404"`
+	Detail    string       `json:"detail" doc:"What is wrong and what to do, for people." example:"There is no vehicle veh_1."`
+	Instance  string       `json:"instance" doc:"The path that was asked for." example:"/v1/vehicles/veh_1"`
+	Code      string       `json:"code" doc:"Stable name of the problem, for programs." example:"not_found"`
+	RequestID string       `json:"request_id" doc:"Name of this request in the logs."`
+	Errors    []FieldIssue `json:"errors,omitempty" doc:"The parts of the input that are meant."`
+
+	CurrentState       string   `json:"current_state,omitempty" doc:"With invalid_state_transition: the state that the record is in."`
+	AllowedTransitions []string `json:"allowed_transitions,omitempty" doc:"With invalid_state_transition: the states it may go to."`
+}
+
+// FieldIssue names one part of the input and what is wrong with it.
+type FieldIssue struct {
+	Pointer string `json:"pointer" doc:"JSON pointer into the body, or the name of a parameter." example:"/year"`
+	Code    string `json:"code" doc:"Stable name of the fault." example:"invalid"`
+	Detail  string `json:"detail" doc:"What is wrong, for people."`
+}
+
+// codeStatus is the one table from codes to statuses.
+var codeStatus = map[fleet.Code]int{
+	fleet.CodeInvalid:      http.StatusBadRequest,
+	fleet.CodeUnauthorized: http.StatusUnauthorized,
+	fleet.CodeForbidden:    http.StatusForbidden,
+	fleet.CodeNotFound:     http.StatusNotFound,
+	codeMethod:             http.StatusMethodNotAllowed,
+	codeAccept:             http.StatusNotAcceptable,
+	fleet.CodeConflict:     http.StatusConflict,
+	fleet.CodeTransition:   http.StatusConflict,
+	codeInProgress:         http.StatusConflict,
+	fleet.CodeStale:        http.StatusPreconditionFailed,
+	fleet.CodeTooLarge:     http.StatusRequestEntityTooLarge,
+	fleet.CodeMediaType:    http.StatusUnsupportedMediaType,
+	fleet.CodeValidation:   http.StatusUnprocessableEntity,
+	codeKeyReuse:           http.StatusUnprocessableEntity,
+	fleet.CodeRateLimited:  http.StatusTooManyRequests,
+	codeInternal:           http.StatusInternalServerError,
+	fleet.CodeUnavailable:  http.StatusServiceUnavailable,
+}
+
+// Codes that only HTTP knows.
+const (
+	codeMethod     fleet.Code = "method_not_allowed"
+	codeAccept     fleet.Code = "not_acceptable"
+	codeInProgress fleet.Code = "request_in_progress"
+	codeKeyReuse   fleet.Code = "idempotency_key_reused"
+	codeInternal   fleet.Code = "internal_error"
+)
+
+// problemOf turns any error into what the caller may see of it. The second result says whether the error is ours to
+// look into, and must be logged.
+func problemOf(err error) (Problem, bool) {
+	var e *fleet.Error
+	if !errors.As(err, &e) {
+		if errors.Is(err, context.DeadlineExceeded) {
+			e = fleet.NewError(fleet.CodeUnavailable, "The store did not answer in time. Try again.")
+		} else {
+			e = fleet.NewError(codeInternal, "Something went wrong on our side. The request id names it in our logs.")
+		}
+		p := problemFrom(e)
+		return p, true
+	}
+	p := problemFrom(e)
+	var t *record.TransitionError
+	if errors.As(err, &t) {
+		p.CurrentState, p.AllowedTransitions = t.Current, t.Allowed
+	}
+	return p, p.Status >= http.StatusInternalServerError
+}
+
+func problemFrom(e *fleet.Error) Problem {
+	status, ok := codeStatus[e.Code]
+	if !ok {
+		status = http.StatusInternalServerError
+	}
+	p := Problem{
+		Type: "/docs#problem-" + string(e.Code), Title: http.StatusText(status), Status: status,
+		Detail: e.Message, Code: string(e.Code),
+	}
+	for _, f := range e.Fields {
+		p.Errors = append(p.Errors, FieldIssue(f))
+	}
+	return p
+}
+
+// writeProblem answers a request with an error. Headers that belong to the error (WWW-Authenticate, Retry-After,
+// Allow) are set by whoever found it.
+func (a *API) writeProblem(w http.ResponseWriter, r *http.Request, err error) {
+	if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
+		// The client is gone: nobody reads the answer, and it is nobody's fault.
+		w.WriteHeader(statusClientGone)
+		return
+	}
+	p, ours := problemOf(err)
+	p.Instance, p.RequestID = r.URL.Path, requestID(r.Context())
+	if ours {
+		a.log.ErrorContext(r.Context(), "request failed", "error", err, "request_id", p.RequestID,
+			"method", r.Method, "path", r.URL.Path)
+	}
+	h := w.Header()
+	if p.Status == http.StatusServiceUnavailable && h.Get("Retry-After") == "" {
+		h.Set("Retry-After", "5")
+	}
+	h.Del("ETag")
+	h.Set("Content-Type", "application/problem+json")
+	body, err := json.Marshal(p)
+	if err != nil {
+		panic(err) // strings and numbers only
+	}
+	h.Set("Content-Length", strconv.Itoa(len(body)+1))
+	w.WriteHeader(p.Status)
+	if r.Method != http.MethodHead {
+		w.Write(append(body, '\n'))
+	}
+}
+
+// statusClientGone is what the log shows for a request whose client left; it never reaches anyone.
+const statusClientGone = 499
+
+// invalidParam is the error for a query parameter, path or header that cannot be understood.
+func invalidParam(name, detail string) *fleet.Error {
+	return fleet.NewError(fleet.CodeInvalid, "The parameter "+name+" "+strings.TrimSuffix(detail, ".")+".",
+		fleet.FieldError{Pointer: name, Code: "invalid", Detail: detail})
+}
+
+// notFound is the error for a thing that does not exist or belongs to somebody else; the two cannot be told apart.
+func notFound(what, id string) *fleet.Error {
+	return fleet.NewError(fleet.CodeNotFound, "There is no "+what+" "+id+".")
+}

@@ -1,0 +1,182 @@
+package api
+
+import (
+	"net/http"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humachi"
+
+	"github.com/motorpool/fleet/api/auth"
+)
+
+// route declares one operation: how it is reached, who may call it, what it takes and what it answers. It is the
+// source of the registration, of the checks made before the handler runs, and of the OpenAPI document.
+type route struct {
+	Method  string
+	Path    string // "/v1/vehicles/{id}"; also served under "/api"
+	Also    string // one more path that is served, and not documented apart ("/osmand")
+	ID      string // operation id: "listVehicles"
+	Summary string
+	About   string // more words, in Markdown
+	Tag     string // resource, for grouping
+
+	Public bool       // takes no credential of ours
+	Scope  auth.Scope // needed; empty means that any valid credential will do
+	Class  auth.Class // rate limit class; by default reads for GET and HEAD, writes otherwise
+
+	Params    []param  // query parameters and headers; any other query parameter is refused
+	Body      any      // zero value of the body's type, for its schema; nil takes no body
+	BodyTypes []string // media types of the body; application/json by default
+	BodyLimit int64    // bytes; Config.BodyLimit by default
+	Optional  bool     // the body may be left out
+
+	Status     int           // of success; 200 by default
+	Reply      any           // zero value of the answer's type; nil answers without a body
+	ReplyTypes []string      // media types of the answer; application/json by default
+	Timeout    time.Duration // of the whole operation; -1 for streams, which have none
+}
+
+// handlerFunc answers one operation. An error it returns before anything was written becomes a problem; after that
+// the connection is cut, so that nobody takes half an answer for a whole one.
+type handlerFunc func(w http.ResponseWriter, r *http.Request) error
+
+// handle registers an operation.
+func (a *API) handle(rt route, h handlerFunc) {
+	if rt.Status == 0 {
+		rt.Status = http.StatusOK
+	}
+	if rt.Class == "" {
+		rt.Class = auth.Write
+		if rt.Method == http.MethodGet {
+			rt.Class = auth.Read
+		}
+	}
+	if rt.Body != nil && rt.BodyTypes == nil {
+		rt.BodyTypes = []string{"application/json"}
+	}
+	if rt.BodyLimit == 0 {
+		rt.BodyLimit = a.cfg.BodyLimit
+	}
+	if rt.Timeout == 0 {
+		rt.Timeout = a.cfg.WriteTime
+		if rt.Method == http.MethodGet {
+			rt.Timeout = a.cfg.ReadTime
+		}
+	}
+	if rt.Reply != nil && rt.ReplyTypes == nil {
+		rt.ReplyTypes = []string{"application/json"}
+	}
+	if rt.Method == http.MethodGet {
+		rt.Params = append(rt.Params, unitsParam)
+	}
+	if rt.Method == http.MethodPost && !rt.Public {
+		rt.Params = append(rt.Params, idempotencyParam)
+	}
+	op := a.operation(&rt)
+	a.routes = append(a.routes, &rt)
+	serve := a.serve(&rt, h)
+	adapt := func(ctx huma.Context) {
+		r, w := humachi.Unwrap(ctx)
+		serve(w, r)
+	}
+	a.docs.OpenAPI().AddOperation(op)
+	paths := []string{rt.Path, "/api" + rt.Path}
+	if rt.Also != "" {
+		paths = append(paths, rt.Also)
+	}
+	for _, path := range paths {
+		again := *op
+		again.Path = path
+		a.docs.Adapter().Handle(&again, adapt)
+		if rt.Method == http.MethodGet {
+			again.Method = http.MethodHead
+			a.docs.Adapter().Handle(&again, adapt)
+		}
+	}
+}
+
+// operation describes a route in OpenAPI.
+func (a *API) operation(rt *route) *huma.Operation {
+	op := &huma.Operation{
+		OperationID: rt.ID, Method: rt.Method, Path: rt.Path, Summary: rt.Summary, Description: rt.About,
+		Tags: []string{rt.Tag}, Responses: map[string]*huma.Response{}, Security: []map[string][]string{},
+	}
+	if !rt.Public {
+		scopes := []string{}
+		if rt.Scope != "" {
+			scopes = append(scopes, string(rt.Scope))
+		}
+		op.Security = append(op.Security, map[string][]string{"bearer": scopes})
+		if rt.Scope != "" {
+			op.Description = strings.TrimSpace(op.Description + "\n\nNeeds the scope `" + string(rt.Scope) + "`.")
+		}
+	}
+	for _, name := range pathNames(rt.Path) {
+		op.Parameters = append(op.Parameters, &huma.Param{
+			Name: name, In: "path", Required: true, Description: "Identity of the record.", Schema: &huma.Schema{Type: "string"},
+		})
+	}
+	for i := range rt.Params {
+		op.Parameters = append(op.Parameters, rt.Params[i].document())
+	}
+	if rt.Body != nil {
+		op.RequestBody = &huma.RequestBody{Required: !rt.Optional, Content: map[string]*huma.MediaType{}}
+		schema := a.schema(rt.Body, rt.ID+"Body")
+		for _, mediaType := range rt.BodyTypes {
+			op.RequestBody.Content[mediaType] = &huma.MediaType{Schema: schema}
+		}
+	}
+	reply := &huma.Response{Description: http.StatusText(rt.Status)}
+	if rt.Reply != nil {
+		reply.Content = map[string]*huma.MediaType{}
+		schema := a.schema(rt.Reply, rt.ID+"Reply")
+		for _, mediaType := range rt.ReplyTypes {
+			if strings.HasSuffix(mediaType, "json") {
+				reply.Content[mediaType] = &huma.MediaType{Schema: schema}
+			} else {
+				reply.Content[mediaType] = &huma.MediaType{}
+			}
+		}
+	}
+	op.Responses[strconv.Itoa(rt.Status)] = reply
+	op.Responses["default"] = &huma.Response{
+		Description: "A problem",
+		Content:     map[string]*huma.MediaType{"application/problem+json": {Schema: a.schema(Problem{}, "Problem")}},
+	}
+	return op
+}
+
+// schema returns the schema of a value's type; a *huma.Schema stands for itself.
+func (a *API) schema(v any, hint string) *huma.Schema {
+	if s, ok := v.(*huma.Schema); ok {
+		return s
+	}
+	s := a.docs.OpenAPI().Components.Schemas.Schema(reflect.TypeOf(v), true, hint)
+	return s
+}
+
+// pathNames returns the names of the parameters in a path, in order.
+func pathNames(path string) []string {
+	var names []string
+	for _, part := range strings.Split(path, "/") {
+		if name, ok := strings.CutPrefix(part, "{"); ok {
+			names = append(names, strings.TrimSuffix(name, "}"))
+		}
+	}
+	return names
+}
+
+func openAPIConfig(version string) huma.Config {
+	cfg := huma.DefaultConfig("Motorpool", version)
+	cfg.OpenAPIPath, cfg.DocsPath, cfg.SchemasPath = "", "", ""
+	cfg.CreateHooks = nil
+	cfg.Info.Description = "Fleet management and GPS tracking for vehicle rental: vehicles, trackers, positions and telemetry."
+	cfg.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
+		"bearer": {Type: "http", Scheme: "bearer", Description: "An API key, as Authorization: Bearer mp_live_…"},
+	}
+	return cfg
+}
