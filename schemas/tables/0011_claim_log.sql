@@ -16,5 +16,5 @@ CREATE TABLE IF NOT EXISTS claim_log
 )
 ENGINE = MergeTree
 ORDER BY (account, field, value, revision)
-TTL toDateTime(expires_at) + INTERVAL 3 DAY DELETE WHERE expires_at IS NOT NULL
+TTL toDateTime(ifNull(expires_at, toDateTime('2100-01-01 00:00:00', 'UTC'))) + INTERVAL 3 DAY
 SETTINGS non_replicated_deduplication_window = 10000

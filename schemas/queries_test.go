@@ -1,0 +1,102 @@
+package schemas_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/ext"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/column"
+
+	"github.com/motorpool/fleet/schemas"
+	"github.com/motorpool/fleet/schemas/schematest"
+)
+
+var (
+	parameter = regexp.MustCompile(`\{(\w+):\s*([^{}]+)\}`)
+	// A query that joins rows sent along with it says so in its opening comment: "-- External: name (column Type, ...)".
+	external       = regexp.MustCompile(`(?m)^-- External: (\w+) \(([^()]*)\)`)
+	externalColumn = regexp.MustCompile(`(\w+) (\w+)`)
+)
+
+// TestEveryQueryRuns executes each file of queries/ against the newest schema, with the neutral value of each
+// parameter's type.
+func TestEveryQueryRuns(t *testing.T) {
+	db := schematest.Open(t)
+	for _, name := range schemas.QueryNames() {
+		t.Run(name, func(t *testing.T) {
+			text := schemas.Query(name)
+			if !strings.HasPrefix(text, "-- ") {
+				t.Error("does not open with a comment")
+			}
+			ctx := clickhouse.Context(t.Context(), clickhouse.WithParameters(neutral(t, text)), withExternal(t, text))
+			rows, err := db.Query(ctx, text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer rows.Close()
+			for rows.Next() {
+			}
+			if err := rows.Err(); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
+
+func neutral(t *testing.T, text string) clickhouse.Parameters {
+	values := clickhouse.Parameters{}
+	for _, match := range parameter.FindAllStringSubmatch(text, -1) {
+		name, kind := match[1], strings.TrimSpace(match[2])
+		kind = strings.TrimSuffix(strings.TrimPrefix(kind, "Nullable("), ")")
+		switch {
+		case strings.HasPrefix(kind, "Array"):
+			values[name] = "[]"
+		case strings.HasPrefix(kind, "Map"):
+			values[name] = "{}"
+		case strings.HasPrefix(kind, "DateTime64"):
+			values[name] = "2020-01-01 00:00:00.000"
+		case strings.HasPrefix(kind, "DateTime"):
+			values[name] = "2020-01-01 00:00:00"
+		case strings.HasPrefix(kind, "Date"):
+			values[name] = "2020-01-01"
+		case strings.HasPrefix(kind, "UInt"), strings.HasPrefix(kind, "Int"), strings.HasPrefix(kind, "Float"):
+			values[name] = "1"
+		case kind == "Bool":
+			values[name] = "false"
+		case kind == "String":
+			values[name] = ""
+		case strings.HasPrefix(kind, "Identifier"):
+			t.Errorf("parameter %s: a query names its tables itself", name)
+		default:
+			t.Fatalf("parameter %s: no neutral value of type %s is known; add one to this test", name, kind)
+		}
+	}
+	return values
+}
+
+func withExternal(t *testing.T, text string) clickhouse.QueryOption {
+	var tables []*ext.Table
+	for _, match := range external.FindAllStringSubmatch(text, -1) {
+		var columns []func(*ext.Table) error
+		for _, c := range externalColumn.FindAllStringSubmatch(match[2], -1) {
+			columns = append(columns, ext.Column(c[1], column.Type(c[2])))
+		}
+		table, err := ext.NewTable(match[1], columns...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tables = append(tables, table)
+	}
+	return clickhouse.WithExternalTable(tables...)
+}
+
+func TestQueryOfAnUnknownNamePanics(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("no panic: a name that does not exist is a fault of the program")
+		}
+	}()
+	schemas.Query("no_such_query")
+}

@@ -1,0 +1,94 @@
+package schemas_test
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/motorpool/fleet/deploy/embedded/embeddedtest"
+	"github.com/motorpool/fleet/schemas"
+	"github.com/motorpool/fleet/schemas/schematest"
+)
+
+func TestMain(m *testing.M) { os.Exit(embeddedtest.Run(m)) }
+
+func TestApplyBringsAnEmptyDatabaseToTheNewestSchemaOnce(t *testing.T) {
+	db := schematest.Empty(t)
+	done, err := schemas.Apply(t.Context(), db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(done) != len(schemas.Migrations()) {
+		t.Errorf("first Apply did %d of %d migrations", len(done), len(schemas.Migrations()))
+	}
+	if done, err = schemas.Apply(t.Context(), db); err != nil || len(done) != 0 {
+		t.Errorf("second Apply did %v, %v; want nothing", done, err)
+	}
+	known, err := schemas.Applied(t.Context(), db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range schemas.Migrations() {
+		if known[m.Version] != m.Checksum {
+			t.Errorf("%s is noted with checksum %q", m.Version, known[m.Version])
+		}
+	}
+}
+
+func TestApplyByManyProcessesAtOnceGivesOneSchema(t *testing.T) {
+	db := schematest.Empty(t)
+	var group errgroup.Group
+	for range 4 {
+		group.Go(func() error {
+			_, err := schemas.Apply(t.Context(), db)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	var tables uint64
+	if err := db.QueryRow(t.Context(), "SELECT count() FROM system.tables WHERE database = currentDatabase()").Scan(&tables); err != nil {
+		t.Fatal(err)
+	}
+	if want := uint64(len(schemas.Migrations()) + 1); tables != want {
+		t.Errorf("%d tables and views, want %d: one for each migration and schema_versions", tables, want)
+	}
+}
+
+func TestApplyRefusesAFileThatWasEditedAfterItWasApplied(t *testing.T) {
+	db := schematest.Open(t)
+	version := schemas.Migrations()[3].Version
+	if err := db.Exec(t.Context(), "INSERT INTO schema_versions (version, checksum, applied_at) VALUES ($1, 'other', now64(3) + 1)", version); err != nil {
+		t.Fatal(err)
+	}
+	_, err := schemas.Apply(t.Context(), db)
+	if err == nil || !strings.Contains(err.Error(), version) || !strings.Contains(err.Error(), "edited") {
+		t.Errorf("Apply after an edit: %v; want an error that names %s", err, version)
+	}
+}
+
+// Every file of tables/ and views/ opens with a comment and makes one object, which has the file's name.
+func TestEveryMigrationMakesTheObjectItIsNamedAfter(t *testing.T) {
+	named := regexp.MustCompile(`(?m)^CREATE (?:TABLE|VIEW|MATERIALIZED VIEW) IF NOT EXISTS (\w+)`)
+	seen := map[string]bool{}
+	for _, m := range schemas.Migrations() {
+		number, name, ok := strings.Cut(m.Version, "_")
+		if !ok || len(number) != 4 || seen[number] {
+			t.Errorf("%s: want a four-digit number of its own and a name", m.Version)
+		}
+		seen[number] = true
+		if !strings.HasPrefix(m.SQL, "-- ") {
+			t.Errorf("%s does not open with a comment", m.Version)
+		}
+		if match := named.FindStringSubmatch(m.SQL); strings.Contains(m.SQL, "CREATE ") && (match == nil || match[1] != name) {
+			t.Errorf("%s makes %v", m.Version, match)
+		}
+		if strings.Contains(m.SQL, "MergeTree") && !strings.Contains(m.SQL, "non_replicated_deduplication_window") {
+			t.Errorf("%s does not set its deduplication window, which is off by default", m.Version)
+		}
+	}
+}
