@@ -1,0 +1,140 @@
+package fix
+
+import (
+	"math"
+
+	"github.com/motorpool/fleet"
+)
+
+// State is what must be remembered of a vehicle to judge its next fix. The zero value is a vehicle without any fix.
+type State struct {
+	// Last is the live position: the newest trusted fix. While the vehicle is parked and its fixes drift, the place
+	// is that of the fix it was parked at and the times are those of the newest drifting fix.
+	Last fleet.Position
+
+	// Newest is the newest fix time stored for the vehicle, trusted or not. A fix above it cannot be a duplicate.
+	Newest fleet.Millis
+
+	// Candidate is a jump that waits for a fix that agrees with it; its Time is 0 if there is none.
+	Candidate Candidate
+
+	// Mileage is the vehicle's odometer, made monotonic.
+	Mileage Mileage
+}
+
+// Candidate is where a vehicle seems to have jumped to.
+type Candidate struct {
+	Time     fleet.Millis
+	Lat, Lng float64
+}
+
+// Known says whether the vehicle has a live position.
+func (s *State) Known() bool { return s.Last.FixTime != 0 }
+
+// MayBeStored says whether a fix at time t may be a duplicate, so that somebody must look whether it is stored.
+func (s *State) MayBeStored(t fleet.Millis) bool { return t <= s.Newest }
+
+// Classify judges a normalised position of the vehicle whose state is s, sets the position's flags and moves the state
+// forward. stored says whether the vehicle has a position at this fix time already; it matters only where MayBeStored
+// holds. The only refusal is for a duplicate, which leaves the state as it was. The fix time of a position whose clock
+// was ahead is ours, and is moved by milliseconds so that two of them do not fall together.
+func (c *Config) Classify(s *State, p *fleet.Position, stored bool) fleet.Refusal {
+	if p.Flags&fleet.FlagFutureClock != 0 {
+		if s.Last.Flags&fleet.FlagFutureClock != 0 && s.Last.DeviceTime == p.DeviceTime {
+			return fleet.RefusedDuplicate
+		}
+		p.FixTime = max(p.FixTime, s.Newest+1)
+	} else if s.MayBeStored(p.FixTime) && (stored || p.FixTime == s.Newest || p.FixTime == s.Last.FixTime) {
+		return fleet.RefusedDuplicate
+	}
+	s.Newest = max(s.Newest, p.FixTime)
+	if !math.IsNaN(p.Odometer) && !c.Advance(&s.Mileage, p.FixTime, p.Odometer) {
+		p.Odometer = math.NaN()
+		p.Flags |= fleet.FlagBadOdometer
+	}
+
+	if s.Known() && p.FixTime <= s.Last.FixTime {
+		if s.Last.FixTime-p.FixTime <= fleet.Millis(c.Reorder.Milliseconds()) {
+			p.Flags |= fleet.FlagOutOfOrder
+		} else {
+			p.Flags |= fleet.FlagLate
+		}
+		return ""
+	}
+	if p.Flags&fleet.DoubtfulFlags != 0 { // by its own account
+		return ""
+	}
+	if !s.Known() {
+		s.trust(p)
+		return ""
+	}
+	distance := fleet.Distance(s.Last.Lat, s.Last.Lng, p.Lat, p.Lng)
+	if c.parked(s, p, distance) {
+		p.Flags |= fleet.FlagDrift
+		s.hold(p)
+		return ""
+	}
+	if c.jumped(distance, p.FixTime-s.Last.FixTime) && !c.confirms(s.Candidate, p) {
+		p.Flags |= fleet.FlagJump
+		if p.FixTime > s.Candidate.Time {
+			s.Candidate = Candidate{Time: p.FixTime, Lat: p.Lat, Lng: p.Lng}
+		}
+		return ""
+	}
+	s.trust(p)
+	return ""
+}
+
+// parked says whether p is noise around the place where the vehicle stands with its ignition off since the live
+// position, so that the first fix with the ignition off is the anchor. A fix at the very same coordinates is no noise:
+// it says again where the vehicle is.
+func (c *Config) parked(s *State, p *fleet.Position, distance float64) bool {
+	if s.Last.Ignition != fleet.No || p.Ignition == fleet.Yes || distance == 0 {
+		return false
+	}
+	noise := c.DriftRadius
+	if p.Accuracy > noise { // false for NaN
+		noise = p.Accuracy
+	}
+	return distance < noise
+}
+
+// jumped says whether a distance in metres is too far to have been driven in a span of milliseconds.
+func (c *Config) jumped(distance float64, span fleet.Millis) bool {
+	return distance > c.JumpDistance && distance*1000 > c.JumpSpeed*float64(span)
+}
+
+// confirms says whether p can have been driven to from where the vehicle seemed to have jumped.
+func (c *Config) confirms(candidate Candidate, p *fleet.Position) bool {
+	if candidate.Time == 0 || p.FixTime <= candidate.Time {
+		return false
+	}
+	return !c.jumped(fleet.Distance(candidate.Lat, candidate.Lng, p.Lat, p.Lng), p.FixTime-candidate.Time)
+}
+
+// trust makes p the live position. An ignition that it does not tell stays what it was.
+func (s *State) trust(p *fleet.Position) {
+	ignition := s.Last.Ignition
+	s.Last = *p
+	if p.Ignition == fleet.Unknown {
+		s.Last.Ignition = ignition
+	}
+	if s.Candidate.Time <= p.FixTime {
+		s.Candidate = Candidate{}
+	}
+}
+
+// hold keeps the live position where it is and moves its times on, so that a parked vehicle does not look silent.
+func (s *State) hold(p *fleet.Position) {
+	s.Last.Device = p.Device
+	s.Last.FixTime, s.Last.DeviceTime, s.Last.ReceivedTime = p.FixTime, p.DeviceTime, p.ReceivedTime
+	s.Last.Satellites, s.Last.Accuracy, s.Last.Motion = p.Satellites, p.Accuracy, p.Motion
+	s.Last.Speed, s.Last.Alarm = p.Speed, p.Alarm
+	s.Last.Flags = p.Flags &^ fleet.DoubtfulFlags
+	if p.Ignition != fleet.Unknown {
+		s.Last.Ignition = p.Ignition
+	}
+	if s.Candidate.Time <= p.FixTime {
+		s.Candidate = Candidate{}
+	}
+}
