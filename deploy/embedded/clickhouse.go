@@ -23,9 +23,10 @@ type ClickHouseConfig struct {
 	// Dir holds the engine's data, configuration and logs. It is created,
 	// readable by its owner only, and belongs to one engine at a time.
 	Dir string
-	// TCPAddr and HTTPAddr are host:port of the native and HTTP protocols, on
-	// the same host; port 0 picks a free one. Both default to 127.0.0.1:0.
-	// Neither is encrypted: keep them on the loopback interface.
+	// TCPAddr and HTTPAddr are host:port of the native and HTTP protocols on
+	// the loopback interface, since neither is encrypted; port 0 picks a free
+	// one. Both default to 127.0.0.1:0. Behind TCPAddr the engine has a native
+	// port of its own, picked at each start.
 	TCPAddr, HTTPAddr string
 	// Users may log in. The first one is the one whose ping tells that the
 	// engine is up, so it needs no particular rights.
@@ -61,6 +62,11 @@ func (c *ClickHouseConfig) setDefaults() error {
 	}
 	if c.HTTPAddr == "" {
 		c.HTTPAddr = "127.0.0.1:0"
+	}
+	for _, addr := range []string{c.TCPAddr, c.HTTPAddr} {
+		if err := requireLoopback(addr); err != nil {
+			return err
+		}
 	}
 	if c.LogFile == "" {
 		c.LogFile = filepath.Join(dir, "clickhouse.log")
@@ -105,6 +111,7 @@ type ClickHouse struct {
 	tcp, http string
 	pid       int
 	lock      *os.File
+	guard     *guard
 	done      chan struct{} // closed once the child is gone
 	err       error         // why it ended; written before done is closed
 	stopping  chan struct{} // closed by the first Stop
@@ -141,25 +148,34 @@ func StartClickHouse(ctx context.Context, config ClickHouseConfig) (*ClickHouse,
 	return ch, nil
 }
 
-// start runs the child. A port that was free when it was picked may be taken
-// by the time the child binds it, so picked ports get a second and third try.
+// start runs the child behind its guard. A port that was free when it was
+// picked may be taken by the time the child binds it: it gets three tries.
 func (c *ClickHouseConfig) start(ctx context.Context, lock *os.File) (*ClickHouse, error) {
+	listener, err := net.Listen("tcp", c.TCPAddr)
+	if err != nil {
+		return nil, err
+	}
 	for attempt := 1; ; attempt++ {
-		host, tcp, http, picked, err := c.ports()
-		if err != nil {
-			return nil, err
-		}
-		ch, err := c.startOn(ctx, lock, host, tcp, http)
-		if err == nil {
+		var ch *ClickHouse
+		if ch, err = c.startOn(ctx, lock, listener); err == nil {
 			return ch, nil
 		}
-		if !picked || attempt == 3 || !strings.Contains(err.Error(), "Address already in use") {
+		if attempt == 3 || ctx.Err() != nil || !strings.Contains(err.Error(), "Address already in use") {
+			listener.Close()
 			return nil, err
 		}
 	}
 }
 
-func (c *ClickHouseConfig) startOn(ctx context.Context, lock *os.File, host string, tcp, http int) (*ClickHouse, error) {
+func (c *ClickHouseConfig) startOn(ctx context.Context, lock *os.File, listener net.Listener) (*ClickHouse, error) {
+	host, http, err := resolve(c.HTTPAddr)
+	if err != nil {
+		return nil, err
+	}
+	_, tcp, err := resolve(net.JoinHostPort(host, "0"))
+	if err != nil {
+		return nil, err
+	}
 	configFile := filepath.Join(c.Dir, "config.xml")
 	if err := c.serverXML(c.Dir, host, tcp, http).write(configFile); err != nil {
 		return nil, err
@@ -186,9 +202,10 @@ func (c *ClickHouseConfig) startOn(ctx context.Context, lock *os.File, host stri
 	}
 
 	ch := &ClickHouse{
-		tcp:      net.JoinHostPort(host, strconv.Itoa(tcp)),
+		tcp:      listener.Addr().String(),
 		http:     net.JoinHostPort(host, strconv.Itoa(http)),
 		lock:     lock,
+		guard:    newGuard(listener, net.JoinHostPort(host, strconv.Itoa(tcp)), c.Users),
 		done:     make(chan struct{}),
 		stopping: make(chan struct{}),
 	}
@@ -197,7 +214,7 @@ func (c *ClickHouseConfig) startOn(ctx context.Context, lock *os.File, host stri
 	if err := <-started; err != nil {
 		return nil, err
 	}
-	if err := ch.awaitLogin(ctx, c.Users[0]); err != nil {
+	if err := ch.awaitLogin(ctx, c.Users[0], ch.guard.engine); err != nil {
 		_ = ch.process.Kill()
 		<-ch.done
 		if said := tail(outPath); said != "" {
@@ -205,6 +222,11 @@ func (c *ClickHouseConfig) startOn(ctx context.Context, lock *os.File, host stri
 		}
 		return nil, err
 	}
+	go ch.guard.serve()
+	go func() {
+		<-ch.done
+		listener.Close()
+	}()
 	return ch, nil
 }
 
@@ -233,11 +255,12 @@ func (ch *ClickHouse) run(cmd *exec.Cmd, started chan<- error) {
 	close(ch.done)
 }
 
-// awaitLogin returns when u can log in through TCP and the HTTP port accepts
-// connections too, or with the reason why that will not happen.
-func (ch *ClickHouse) awaitLogin(ctx context.Context, u User) error {
+// awaitLogin returns when u can log in on the engine's native port and the
+// HTTP port accepts connections too, or with the reason why that will not
+// happen.
+func (ch *ClickHouse) awaitLogin(ctx context.Context, u User, engine string) error {
 	db, err := clickhouse.Open(&clickhouse.Options{
-		Addr:        []string{ch.tcp},
+		Addr:        []string{engine},
 		Auth:        clickhouse.Auth{Username: u.Name, Password: u.Password},
 		DialTimeout: time.Second,
 	})
@@ -261,7 +284,7 @@ func (ch *ClickHouse) awaitLogin(ctx context.Context, u User) error {
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("no answer on %s: %w", ch.tcp, ctx.Err())
+			return fmt.Errorf("no answer on %s: %w", engine, ctx.Err())
 		case <-ch.done:
 			return ch.err
 		case <-retry.C:
@@ -310,38 +333,21 @@ func (ch *ClickHouse) Stop(ctx context.Context) error {
 	}
 }
 
-// ports resolves the two addresses; picked tells that at least one port was
-// chosen here.
-func (c *ClickHouseConfig) ports() (host string, tcp, http int, picked bool, err error) {
-	host, tcp, tcpPicked, err := resolve(c.TCPAddr)
-	if err != nil {
-		return "", 0, 0, false, err
-	}
-	httpHost, http, httpPicked, err := resolve(c.HTTPAddr)
-	if err != nil {
-		return "", 0, 0, false, err
-	}
-	if host != httpHost {
-		return "", 0, 0, false, fmt.Errorf("%s and %s are on different hosts", c.TCPAddr, c.HTTPAddr)
-	}
-	return host, tcp, http, tcpPicked || httpPicked, nil
-}
-
 // resolve splits host:port and turns port 0 into a free one.
-func resolve(addr string) (host string, port int, picked bool, err error) {
-	host, portText, err := net.SplitHostPort(addr)
+func resolve(addr string) (host string, port int, err error) {
+	host, text, err := net.SplitHostPort(addr)
 	if err != nil {
-		return "", 0, false, err
+		return "", 0, err
 	}
-	if port, err = strconv.Atoi(portText); err != nil || port != 0 {
-		return host, port, false, err
+	if port, err = strconv.Atoi(text); err != nil || port != 0 {
+		return host, port, err
 	}
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
-		return "", 0, false, err
+		return "", 0, err
 	}
 	defer l.Close()
-	return host, l.Addr().(*net.TCPAddr).Port, true, nil
+	return host, l.Addr().(*net.TCPAddr).Port, nil
 }
 
 // tail returns the last few hundred bytes of a file.

@@ -27,6 +27,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -65,4 +66,16 @@ func lockDir(ctx context.Context, dir string) (*os.File, error) {
 		case <-retry.C:
 		}
 	}
+}
+
+// requireLoopback refuses a host:port that another machine could reach.
+func requireLoopback(addr string) error {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return err
+	}
+	if ip := net.ParseIP(host); ip == nil || !ip.IsLoopback() {
+		return fmt.Errorf("%s is not on the loopback interface", addr)
+	}
+	return nil
 }
