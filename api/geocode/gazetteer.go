@@ -71,7 +71,7 @@ func (g *Gazetteer) Address(lat, lng float64) string {
 		return ""
 	}
 	p := &g.places[s.nearest]
-	away := arc(math.Sqrt(s.squared(p)))
+	away := s.away(p)
 	return fmt.Sprintf("%.0f km %s of %s", math.Max(1, away/1000), compass(p.at, s.at), g.text(s.nearest))
 }
 
@@ -90,9 +90,10 @@ type search struct {
 	edge    float64 // m to that edge, negative inside
 }
 
-func (s *search) squared(p *place) float64 {
+// away is the straight distance in metres, which is 130 m short of that on the ground at farFromAll.
+func (s *search) away(p *place) float64 {
 	dx, dy, dz := float64(p.at[0]-s.at[0]), float64(p.at[1]-s.at[1]), float64(p.at[2]-s.at[2])
-	return dx*dx + dy*dy + dz*dz
+	return fleet.EarthRadius * math.Sqrt(dx*dx+dy*dy+dz*dz)
 }
 
 func (s *search) visit(from, to, axis int) {
@@ -101,7 +102,7 @@ func (s *search) visit(from, to, axis int) {
 	}
 	middle := (from + to) / 2
 	p := &s.places[middle]
-	away := arc(math.Sqrt(s.squared(p)))
+	away := s.away(p)
 	edge := away - float64(p.radius)
 	if edge < s.edge {
 		s.edge, s.nearest = edge, middle
@@ -123,9 +124,6 @@ func (s *search) visit(from, to, axis int) {
 		s.visit(far[0], far[1], next)
 	}
 }
-
-// arc is the distance on the ground of two points a straight line (in Earth radii) apart.
-func arc(chord float64) float64 { return 2 * fleet.EarthRadius * math.Asin(math.Min(1, chord/2)) }
 
 func unit(lat, lng float64) [3]float32 {
 	sinLat, cosLat := math.Sincos(lat * math.Pi / 180)

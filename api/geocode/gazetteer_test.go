@@ -56,7 +56,7 @@ func TestTreeAgreesWithALookAtEveryPlace(t *testing.T) {
 		s := search{at: at}
 		inside, nearest, ratio, edge := -1, -1, math.Inf(1), math.Inf(1)
 		for i := range g.places {
-			away := arc(math.Sqrt(s.squared(&g.places[i])))
+			away := s.away(&g.places[i])
 			r := float64(g.places[i].radius)
 			if away-r < edge {
 				edge, nearest = away-r, i
@@ -90,8 +90,8 @@ func TestDirectionAndDistance(t *testing.T) {
 			t.Errorf("Address(%v, %v) = %q, want %q", c.lat, c.lng, got, c.want)
 		}
 	}
-	if d := arc(math.Sqrt((&search{at: unit(10.5, 179.9)}).squared(&g.places[0]))); math.Abs(d-fleet.Distance(10, 179.9, 10.5, 179.9)) > 2 {
-		t.Errorf("arc of %v m", d)
+	if d := (&search{at: unit(10.5, 179.9)}).away(&g.places[0]); math.Abs(d-fleet.Distance(10, 179.9, 10.5, 179.9)) > 2 {
+		t.Errorf("%v m away", d)
 	}
 }
 
