@@ -40,7 +40,7 @@ type Config struct {
 // DefaultConfig returns the settings used when nothing else is said.
 func DefaultConfig() Config {
 	return Config{
-		Version: "dev", BodyLimit: 1 << 20, IngestLimit: 5 << 20, ReadTime: 20 * time.Second, WriteTime: 20 * time.Second,
+		Version: "dev", BodyLimit: 1 << 20, IngestLimit: 5 << 20, ReadTime: 20 * time.Second, WriteTime: 10 * time.Second,
 	}
 }
 

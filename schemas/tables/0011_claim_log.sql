@@ -1,6 +1,7 @@
 -- Grain: one revision of the claim on one unique value: a VIN or plate within an account, a device's unique id over all
 -- accounts (account 0), an idempotency key. Key: (account, field, value, revision). Serves: who holds a value now.
--- Compare-and-set as in record_log, token "<account>:<field>:<value>:<revision>". owner 0 means released.
+-- Compare-and-set as in record_log, token "<account>:<field>:<value>:<revision>" with the value hashed. owner 0 means
+-- released. at is the server's clock, because the age of a claim decides whether it was abandoned.
 -- Retention: claims that expire (idempotency keys) go three days after; the others stay.
 CREATE TABLE IF NOT EXISTS claim_log
 (
@@ -10,7 +11,7 @@ CREATE TABLE IF NOT EXISTS claim_log
     revision   UInt64,
     write_id   UInt64,
     owner      UInt64,
-    at         DateTime64(3, 'UTC'),
+    at         DateTime64(3, 'UTC') DEFAULT now64(3, 'UTC'),
     expires_at Nullable(DateTime64(3, 'UTC')),
     detail     String CODEC(ZSTD(3))
 )

@@ -1,0 +1,21 @@
+package record
+
+import "github.com/motorpool/fleet"
+
+// Account is a tenant. Its id is its account.
+type Account struct {
+	Name          string            `json:"name" minLength:"1" maxLength:"100"`
+	Timezone      string            `json:"timezone,omitempty" doc:"IANA time zone." example:"America/Chicago"`
+	Currency      string            `json:"currency,omitempty" pattern:"^[A-Z]{3}$" example:"USD"`
+	RetentionDays uint32            `json:"retention_days,omitempty" doc:"Fixes older than this are refused; 0 keeps all."`
+	ExternalRefs  []ExternalRef     `json:"external_refs,omitempty"`
+	Metadata      map[string]string `json:"metadata,omitempty"`
+}
+
+// Accounts describes the kind; a name is unique.
+var Accounts = Kind[Account]{
+	Name: "account", Prefix: fleet.AccountPrefix,
+	Claims: func(a *Account) []Claim {
+		return []Claim{{Field: "account.name", Value: a.Name, Global: true, Says: "/name"}}
+	},
+}

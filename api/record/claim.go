@@ -1,0 +1,126 @@
+package record
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/schemas"
+)
+
+// claimRow is the newest row of claim_log for one value.
+type claimRow struct {
+	revision uint64 // zero if the value was never claimed
+	writeID  uint64
+	owner    uint64 // zero if it was released
+	detail   string // of a claim on a value: the account of the owner
+	expired  bool
+	age      time.Duration // by the server's clock
+}
+
+// account returns the account of the record that owns the claim.
+func (c *claimRow) account() uint64 {
+	account, _ := strconv.ParseUint(c.detail, 10, 64) // written by take
+	return account
+}
+
+func (c *claimRow) free() bool { return c.revision == 0 || c.owner == 0 || c.expired }
+
+func (s *Store) claim(ctx context.Context, account uint64, field, value string) (claimRow, error) {
+	var c claimRow
+	var ms int64
+	err := s.db.QueryRow(ctx, schemas.Query("claim_newest"), clickhouse.Named("account", account),
+		clickhouse.Named("field", field), clickhouse.Named("value", value)).
+		Scan(&c.revision, &c.writeID, &c.owner, &c.detail, &c.expired, &ms)
+	if errors.Is(err, sql.ErrNoRows) {
+		return claimRow{}, nil
+	}
+	if err != nil {
+		return claimRow{}, fmt.Errorf("read claim on %s: %w", field, err)
+	}
+	c.age = time.Duration(ms) * time.Millisecond
+	return c, nil
+}
+
+// setClaim writes a revision of a claim: nil if it won, errLost if another did.
+func (s *Store) setClaim(ctx context.Context, account uint64, field, value string, number, owner uint64, expires *time.Time, detail string) error {
+	mine := randomID()
+	token := fmt.Sprintf("%d:%s:%s:%d", account, field, digest(value), number)
+	insert := func() error {
+		batch, err := s.db.PrepareBatch(withToken(ctx, token),
+			`INSERT INTO claim_log (account, field, value, revision, write_id, owner, expires_at, detail)`)
+		if err != nil {
+			return err
+		}
+		if err := batch.Append(account, field, value, number, mine, owner, expires, detail); err != nil {
+			batch.Abort()
+			return err
+		}
+		return batch.Send()
+	}
+	winner := func() (uint64, error) {
+		return s.writer(ctx, "claim_writer", clickhouse.Named("account", account), clickhouse.Named("field", field),
+			clickhouse.Named("value", value), clickhouse.Named("revision", number))
+	}
+	return decide(ctx, insert, winner, mine)
+}
+
+// taken is a claim that a write made, with what is needed to release it.
+type taken struct {
+	claim    Claim
+	revision uint64
+}
+
+func (c *Claim) account(account uint64) uint64 {
+	if c.Global {
+		return 0
+	}
+	return account
+}
+
+// take claims a value for an owner. holds says whether the newest revision of the present owner's record really
+// holds the value; a claim of which it does not, and that is older than any write may take, was abandoned.
+func (s *Store) take(ctx context.Context, account, owner uint64, c Claim, holds func(account, id uint64) (bool, error)) (taken, error) {
+	for {
+		row, err := s.claim(ctx, c.account(account), c.Field, c.Value)
+		if err != nil {
+			return taken{}, err
+		}
+		if !row.free() && row.owner != owner {
+			held, err := holds(row.account(), row.owner)
+			if err != nil {
+				return taken{}, err
+			}
+			if held || row.age < s.cfg.Abandoned {
+				return taken{}, conflictOf(c)
+			}
+		}
+		// A value that the owner has claimed before is claimed again, so that whoever is about to release the old
+		// claim finds that it is no longer the newest.
+		err = s.setClaim(ctx, c.account(account), c.Field, c.Value, row.revision+1, owner, nil, strconv.FormatUint(account, 10))
+		if errors.Is(err, errLost) {
+			continue
+		}
+		if err != nil {
+			return taken{}, fmt.Errorf("claim %s: %w", c.Field, err)
+		}
+		return taken{claim: c, revision: row.revision + 1}, nil
+	}
+}
+
+// release gives a value up if the claim on it is still the one that is meant. A release that fails is not an error:
+// the claim lapses.
+func (s *Store) release(ctx context.Context, account uint64, t taken) {
+	_ = s.setClaim(ctx, t.claim.account(account), t.claim.Field, t.claim.Value, t.revision+1, 0, nil, "")
+}
+
+func conflictOf(c Claim) error {
+	return fleet.NewError(fleet.CodeConflict, "Another record has this value already, or is being written with it: "+c.Says+" must be unique.",
+		fleet.FieldError{Pointer: c.Says, Code: "not_unique", Detail: "held by another record"})
+}

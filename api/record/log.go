@@ -1,0 +1,308 @@
+package record
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/motorpool/fleet"
+)
+
+// Log reads and writes the records of one kind.
+type Log[T any] struct {
+	store *Store
+	kind  Kind[T]
+}
+
+// NewLog returns the log of a kind.
+func NewLog[T any](store *Store, kind Kind[T]) *Log[T] { return &Log[T]{store: store, kind: kind} }
+
+// Kind returns the description of the kind.
+func (l *Log[T]) Kind() Kind[T] { return l.kind }
+
+// Get returns the newest revision of a record, archived or not. A record that does not exist, or that belongs to
+// another account, is a *fleet.Error of the code fleet.CodeNotFound.
+func (l *Log[T]) Get(ctx context.Context, account fleet.AccountID, id uint64) (Record[T], error) {
+	r, err := l.store.newest(ctx, uint64(account), l.kind.Name, id)
+	if err != nil {
+		return Record[T]{}, err
+	}
+	if r == nil {
+		return Record[T]{}, l.notFound(id)
+	}
+	return l.record(r)
+}
+
+// Create writes the first revision of a record under an id that the caller got from Store.NextID, or reserved
+// earlier (see Ticket): if a record with that id exists already, it is returned as it is and the second result is
+// false. That makes a repeated creation harmless.
+func (l *Log[T]) Create(ctx context.Context, by Author, account fleet.AccountID, id uint64, body T) (Record[T], bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, l.store.cfg.Deadline)
+	defer cancel()
+	if r, err := l.store.newest(ctx, uint64(account), l.kind.Name, id); err != nil || r != nil {
+		if err != nil {
+			return Record[T]{}, false, err
+		}
+		found, err := l.record(r)
+		return found, false, err
+	}
+	held, err := l.takeAll(ctx, account, id, l.claims(&body))
+	if err != nil {
+		// The id is ours alone and no revision of it stands, so nothing can hold these values.
+		l.releaseAll(ctx, account, held)
+		return Record[T]{}, false, err
+	}
+	at := millis(l.store.now())
+	text, err := json.Marshal(body)
+	if err != nil {
+		return Record[T]{}, false, fmt.Errorf("encode %s: %w", l.kind.Name, err)
+	}
+	r := &revision{account: uint64(account), kind: l.kind.Name, id: id, number: 1, action: ActionCreate, at: at, createdAt: at,
+		actor: by.Actor, requestID: by.RequestID, body: string(text)}
+	switch err := l.store.append(ctx, r); {
+	case err == nil:
+		rec, err := l.record(r)
+		return rec, true, err
+	case errors.Is(err, errLost):
+		// The same creation, repeated at the same time: what stands is its result.
+		other, err := l.Get(ctx, account, id)
+		return other, false, err
+	default:
+		return Record[T]{}, false, unavailable("create "+l.name(id), err)
+	}
+}
+
+// Update changes a record. mutate gets a copy of the newest revision and changes its body; it may run several times
+// and must not keep anything. With expect 0 the change is made upon whatever is newest, however often others come
+// first; with another expect only upon that revision, and a *fleet.Error of the code fleet.CodeStale says that there
+// is a newer one. A change that changes nothing writes nothing. An archived record cannot be changed.
+func (l *Log[T]) Update(ctx context.Context, by Author, account fleet.AccountID, id, expect uint64, mutate func(*Record[T]) error) (Record[T], error) {
+	return l.write(ctx, by, account, id, expect, ActionUpdate, mutate)
+}
+
+// Archive ends a record: it stays readable, holds no unique value any more, and cannot be changed. Archiving twice
+// is once. guard, if not nil, may refuse.
+func (l *Log[T]) Archive(ctx context.Context, by Author, account fleet.AccountID, id, expect uint64, guard func(*Record[T]) error) (Record[T], error) {
+	return l.write(ctx, by, account, id, expect, ActionArchive, guard)
+}
+
+func (l *Log[T]) write(ctx context.Context, by Author, account fleet.AccountID, id, expect uint64, action string, mutate func(*Record[T]) error) (Record[T], error) {
+	ctx, cancel := context.WithTimeout(ctx, l.store.cfg.Deadline)
+	defer cancel()
+	for lost := 0; ; lost++ {
+		old, err := l.store.newest(ctx, uint64(account), l.kind.Name, id)
+		if err != nil {
+			return Record[T]{}, unavailable("write "+l.name(id), err)
+		}
+		if old == nil {
+			return Record[T]{}, l.notFound(id)
+		}
+		if expect != 0 && expect != old.number {
+			return Record[T]{}, l.stale(id, old.number)
+		}
+		if old.archivedAt != nil {
+			if action == ActionArchive {
+				return l.record(old)
+			}
+			return Record[T]{}, fleet.NewError(fleet.CodeConflict, "The "+l.name(id)+" is archived and cannot be changed.")
+		}
+		next, err := l.attempt(ctx, by, account, old, action, mutate)
+		if !errors.Is(err, errLost) {
+			return next, err
+		}
+		if expect != 0 {
+			return Record[T]{}, l.stale(id, old.number+1)
+		}
+		// Many writers of one record would otherwise go on colliding in step.
+		select {
+		case <-ctx.Done():
+			return Record[T]{}, unavailable("write "+l.name(id), ctx.Err())
+		case <-time.After(rand.N(time.Duration(lost+1) * 20 * time.Millisecond)):
+		}
+	}
+}
+
+// attempt writes the revision after old, once.
+func (l *Log[T]) attempt(ctx context.Context, by Author, account fleet.AccountID, old *revision, action string, mutate func(*Record[T]) error) (Record[T], error) {
+	var none Record[T]
+	before, err := l.record(old)
+	if err != nil {
+		return none, err
+	}
+	after, err := l.record(old) // a copy that shares nothing
+	if err != nil {
+		return none, err
+	}
+	if mutate != nil {
+		if err := mutate(&after); err != nil {
+			return none, err
+		}
+	}
+	text, err := json.Marshal(after.Body)
+	if err != nil {
+		return none, fmt.Errorf("encode %s: %w", l.kind.Name, err)
+	}
+	at := millis(l.store.now())
+	if at.Before(old.at) {
+		at = old.at // the clock of another process may be ahead; time within a record never runs back
+	}
+	r := &revision{account: old.account, kind: old.kind, id: old.id, number: old.number + 1, action: action, at: at,
+		createdAt: old.createdAt, actor: by.Actor, requestID: by.RequestID, body: string(text)}
+	wanted := l.claims(&after.Body)
+	if action == ActionArchive {
+		r.archivedAt, wanted = &at, nil
+	} else if same, err := sameBody(before.Body, text); err != nil || same {
+		return before, err
+	}
+	had := l.claims(&before.Body)
+	// What the record gives up is noted now: whoever claims it again from here on makes a newer claim, and the
+	// release below then loses against that.
+	dropped, err := l.claimed(ctx, account, old.id, without(had, wanted))
+	if err != nil {
+		return none, err
+	}
+	// Claims that come to nothing are left to lapse: another write of this very record may have made the same one.
+	if _, err := l.takeAll(ctx, account, old.id, without(wanted, had)); err != nil {
+		return none, err
+	}
+	switch err := l.store.append(ctx, r); {
+	case err == nil:
+		l.releaseAll(ctx, account, dropped)
+		return l.record(r)
+	case errors.Is(err, errLost):
+		return none, err
+	default:
+		return none, unavailable("write "+l.name(old.id), err)
+	}
+}
+
+// takeAll claims values in a fixed order and returns those it got.
+func (l *Log[T]) takeAll(ctx context.Context, account fleet.AccountID, owner uint64, claims []Claim) ([]taken, error) {
+	var held []taken
+	for _, c := range claims {
+		t, err := l.store.take(ctx, uint64(account), owner, c, func(account, id uint64) (bool, error) {
+			return l.holds(ctx, account, id, c)
+		})
+		if err != nil {
+			return held, err
+		}
+		held = append(held, t)
+	}
+	return held, nil
+}
+
+// claimed returns the present claims of a record on values.
+func (l *Log[T]) claimed(ctx context.Context, account fleet.AccountID, owner uint64, claims []Claim) ([]taken, error) {
+	var held []taken
+	for _, c := range claims {
+		row, err := l.store.claim(ctx, c.account(uint64(account)), c.Field, c.Value)
+		if err != nil {
+			return nil, err
+		}
+		if row.owner == owner {
+			held = append(held, taken{claim: c, revision: row.revision})
+		}
+	}
+	return held, nil
+}
+
+func (l *Log[T]) releaseAll(ctx context.Context, account fleet.AccountID, held []taken) {
+	// The write is decided; giving up its values must not fail because the caller's time is up.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.store.cfg.Deadline)
+	defer cancel()
+	for _, t := range held {
+		l.store.release(ctx, uint64(account), t)
+	}
+}
+
+// holds says whether the newest revision of a record holds a value.
+func (l *Log[T]) holds(ctx context.Context, account, id uint64, c Claim) (bool, error) {
+	r, err := l.store.newest(ctx, account, l.kind.Name, id)
+	if err != nil || r == nil || r.archivedAt != nil {
+		return false, err
+	}
+	rec, err := l.record(r)
+	if err != nil {
+		return false, err
+	}
+	return slices.ContainsFunc(l.claims(&rec.Body), func(other Claim) bool {
+		return other.Field == c.Field && other.Value == c.Value
+	}), nil
+}
+
+func (l *Log[T]) claims(body *T) []Claim {
+	if l.kind.Claims == nil {
+		return nil
+	}
+	return l.kind.Claims(body)
+}
+
+func (l *Log[T]) record(r *revision) (Record[T], error) {
+	rec := Record[T]{Account: fleet.AccountID(r.account), ID: r.id, Revision: r.number, CreatedAt: r.createdAt.UTC(), UpdatedAt: r.at.UTC()}
+	if r.archivedAt != nil {
+		rec.ArchivedAt = r.archivedAt.UTC()
+	}
+	if err := json.Unmarshal([]byte(r.body), &rec.Body); err != nil {
+		return rec, fmt.Errorf("decode %s revision %d: %w", l.name(r.id), r.number, err)
+	}
+	return rec, nil
+}
+
+func (l *Log[T]) name(id uint64) string {
+	return noun(l.kind.Name) + " " + fleet.FormatID(l.kind.Prefix, id)
+}
+
+func (l *Log[T]) notFound(id uint64) error {
+	return fleet.NewError(fleet.CodeNotFound, "There is no "+l.name(id)+".")
+}
+
+func (l *Log[T]) stale(id, newest uint64) error {
+	return fleet.NewError(fleet.CodeStale,
+		fmt.Sprintf("The %s is at revision %d by now. Read it again and repeat the change upon that.", l.name(id), newest))
+}
+
+// unavailable says that it is not known whether a write happened, which the caller may repeat.
+func unavailable(what string, err error) error {
+	return &outcomeError{what: what, cause: err}
+}
+
+// outcomeError is a write whose outcome is unknown. It unwraps both to what callers of the interface see and to the
+// cause.
+type outcomeError struct {
+	what  string
+	cause error
+}
+
+func (e *outcomeError) Error() string { return e.what + ": " + e.cause.Error() }
+
+func (e *outcomeError) Unwrap() []error {
+	return []error{fleet.NewError(fleet.CodeUnavailable, "The store did not confirm the write in time. Look whether it happened before you repeat it, or use an Idempotency-Key."), e.cause}
+}
+
+// without returns the claims of a that are not in b.
+func without(a, b []Claim) []Claim {
+	var rest []Claim
+	for _, c := range a {
+		if !slices.ContainsFunc(b, func(o Claim) bool { return o.Field == c.Field && o.Value == c.Value }) {
+			rest = append(rest, c)
+		}
+	}
+	return rest
+}
+
+func sameBody[T any](before T, after []byte) (bool, error) {
+	text, err := json.Marshal(before)
+	return err == nil && string(text) == string(after), err
+}
+
+// noun writes a kind's name in words.
+func noun(kind string) string {
+	if kind == "api_key" {
+		return "API key"
+	}
+	return kind
+}

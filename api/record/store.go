@@ -1,0 +1,184 @@
+package record
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/schemas"
+)
+
+// Config are the times that writes keep.
+type Config struct {
+	Deadline  time.Duration // within which a write is decided, or given up
+	Abandoned time.Duration // age at which a claim without a record may be taken over; well above Deadline
+}
+
+// DefaultConfig returns the settings used when nothing else is said.
+func DefaultConfig() Config { return Config{Deadline: 5 * time.Second, Abandoned: 20 * time.Second} }
+
+// Validate says what is wrong with the settings.
+func (c Config) Validate() error {
+	if c.Deadline <= 0 || c.Abandoned < 2*c.Deadline {
+		return errors.New("record: abandoned must be at least twice the deadline, and both positive")
+	}
+	return nil
+}
+
+// Store writes the logs. Any number of stores, in any number of processes, may write to one database.
+type Store struct {
+	cfg Config
+	db  driver.Conn
+	ids *fleet.IDSource
+	now func() time.Time
+}
+
+// NewStore makes a store on connections that the caller opened and closes.
+func NewStore(cfg Config, db driver.Conn, ids *fleet.IDSource, now func() time.Time) (*Store, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	return &Store{cfg: cfg, db: db, ids: ids, now: now}, nil
+}
+
+// NextID returns an id for a record to be.
+func (s *Store) NextID() uint64 { return s.ids.Next() }
+
+// revision is one row of record_log.
+type revision struct {
+	account, id uint64
+	kind        string
+	number      uint64
+	writeID     uint64
+	action      string
+	at          time.Time
+	createdAt   time.Time
+	archivedAt  *time.Time
+	actor       string
+	requestID   string
+	body        string
+}
+
+// errLost says that another write became the revision.
+var errLost = errors.New("another write came first")
+
+// append writes a revision and returns nil if it won, errLost if another did. Any other error leaves open what
+// happened: the row may still arrive, and then a later reader sees it.
+func (s *Store) append(ctx context.Context, r *revision) error {
+	r.writeID = randomID()
+	token := fmt.Sprintf("%s:%d:%d", r.kind, r.id, r.number)
+	insert := func() error {
+		batch, err := s.db.PrepareBatch(withToken(ctx, token), `INSERT INTO record_log
+			(account, kind, id, revision, write_id, action, at, created_at, archived_at, actor, request_id, body)`)
+		if err != nil {
+			return err
+		}
+		if err := batch.Append(r.account, r.kind, r.id, r.number, r.writeID, r.action, r.at, r.createdAt, r.archivedAt,
+			r.actor, r.requestID, r.body); err != nil {
+			batch.Abort()
+			return err
+		}
+		return batch.Send()
+	}
+	won := func() (uint64, error) {
+		return s.writer(ctx, "record_writer", clickhouse.Named("account", r.account), clickhouse.Named("kind", r.kind),
+			clickhouse.Named("id", r.id), clickhouse.Named("revision", r.number))
+	}
+	return decide(ctx, insert, won, r.writeID)
+}
+
+// decide inserts a row until it is known whose row stands. Repeating the insert is harmless: it has a token.
+func decide(ctx context.Context, insert func() error, winner func() (uint64, error), mine uint64) error {
+	var failed error
+	for attempt := 0; ; attempt++ {
+		err := insert()
+		if err == nil || attempt > 0 {
+			var id uint64
+			if id, err = winner(); err == nil {
+				switch id {
+				case mine:
+					return nil
+				case 0:
+					// Nobody's row stands: the insert did not reach the server.
+				default:
+					return errLost
+				}
+			}
+		}
+		failed = errors.Join(err, ctx.Err())
+		select {
+		case <-ctx.Done():
+			return failed
+		case <-time.After(time.Duration(attempt+1) * 50 * time.Millisecond):
+		}
+	}
+}
+
+// writer returns the write id of a revision, and zero if the revision does not stand.
+func (s *Store) writer(ctx context.Context, query string, args ...any) (uint64, error) {
+	var id uint64
+	err := s.db.QueryRow(ctx, schemas.Query(query), args...).Scan(&id)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, nil
+	}
+	return id, err
+}
+
+// newest returns the newest revision of a record, or nil.
+func (s *Store) newest(ctx context.Context, account uint64, kind string, id uint64) (*revision, error) {
+	r := revision{account: account, kind: kind, id: id}
+	err := s.db.QueryRow(ctx, schemas.Query("record_newest"), clickhouse.Named("account", account),
+		clickhouse.Named("kind", kind), clickhouse.Named("id", id)).
+		Scan(&r.number, &r.writeID, &r.action, &r.at, &r.createdAt, &r.archivedAt, &r.actor, &r.requestID, &r.body)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s %d: %w", kind, id, err)
+	}
+	return &r, nil
+}
+
+// Audit counts the revisions of records and of claims that have more than one row. Both must be zero: anything else
+// means that the deduplication window was too small for the rate of writes.
+func (s *Store) Audit(ctx context.Context) (records, claims uint64, err error) {
+	if err := s.db.QueryRow(ctx, schemas.Query("record_audit")).Scan(&records, &claims); err != nil {
+		return 0, 0, fmt.Errorf("audit revisions: %w", err)
+	}
+	return records, claims, nil
+}
+
+// withToken makes an insert synchronous and repeatable.
+func withToken(ctx context.Context, token string) context.Context {
+	return clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{
+		"insert_deduplication_token": token, "insert_deduplicate": 1, "async_insert": 0,
+		"deduplicate_blocks_in_dependent_materialized_views": 1,
+	}))
+}
+
+// randomID returns a number that names one write. It is random and not from the id source, because two processes
+// that were given one node number by mistake must still not take each other's write for their own.
+func randomID() uint64 {
+	var b [8]byte
+	rand.Read(b[:])
+	return binary.LittleEndian.Uint64(b[:]) | 1 // never zero, which stands for nobody
+}
+
+// digest shortens a text of any length for use in a token.
+func digest(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:16])
+}
+
+// millis cuts an instant to what the log stores.
+func millis(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }

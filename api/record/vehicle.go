@@ -1,0 +1,149 @@
+package record
+
+import (
+	"slices"
+	"time"
+
+	"github.com/motorpool/fleet"
+)
+
+// VehicleFields are what callers write of a vehicle.
+type VehicleFields struct {
+	Make  string `json:"make" maxLength:"100" doc:"Manufacturer." example:"Tesla"`
+	Model string `json:"model" maxLength:"100" example:"Model 3"`
+	Year  int    `json:"year,omitempty" minimum:"1885" maximum:"2100" doc:"Model year." example:"2024"`
+	VIN   string `json:"vin,omitempty" maxLength:"32" doc:"Vehicle identification number; unique within the account." example:"5YJ3E1EA7KF317000"`
+
+	Trim         string   `json:"trim,omitempty" maxLength:"100"`
+	BodyType     string   `json:"body_type,omitempty" maxLength:"50" example:"sedan"`
+	Color        string   `json:"color,omitempty" maxLength:"50"`
+	Doors        int      `json:"doors,omitempty" minimum:"0" maximum:"20"`
+	Seats        int      `json:"seats,omitempty" minimum:"0" maximum:"200"`
+	Transmission string   `json:"transmission,omitempty" enum:"automatic,manual"`
+	Drivetrain   string   `json:"drivetrain,omitempty" maxLength:"20" example:"awd"`
+	FuelType     string   `json:"fuel_type,omitempty" enum:"gasoline,diesel,hybrid,plug_in_hybrid,electric,hydrogen,cng,lpg,other"`
+	LicensePlate string   `json:"license_plate,omitempty" maxLength:"32" doc:"Unique within the account, together with plate_region." example:"ABC1234"`
+	PlateRegion  string   `json:"plate_region,omitempty" maxLength:"32" example:"TX"`
+	PlateCountry string   `json:"plate_country,omitempty" pattern:"^[A-Z]{2}$" doc:"ISO 3166-1 alpha-2." example:"US"`
+	Nickname     string   `json:"nickname,omitempty" maxLength:"100"`
+	FleetNumber  string   `json:"fleet_number,omitempty" maxLength:"50"`
+	Tags         []string `json:"tags,omitempty" maxItems:"50" nullable:"false"`
+	Photos       []string `json:"photos,omitempty" maxItems:"50" nullable:"false" doc:"Addresses of pictures."`
+	Timezone     string   `json:"timezone,omitempty" maxLength:"64" doc:"IANA time zone; the account's unless given." example:"America/Chicago"`
+
+	DailyRate           *Money   `json:"daily_rate,omitempty"`
+	MinRentalDays       int      `json:"min_rental_days,omitempty" minimum:"0" maximum:"3650"`
+	MaxRentalDays       int      `json:"max_rental_days,omitempty" minimum:"0" maximum:"3650"`
+	IncludedMilesPerDay *int     `json:"included_miles_per_day,omitempty" minimum:"0" doc:"Unlimited if absent."`
+	ExtraMileFee        *Money   `json:"extra_mile_fee,omitempty"`
+	InstantBook         bool     `json:"instant_book,omitempty"`
+	LeadTimeMinHours    int      `json:"lead_time_min_hours,omitempty" minimum:"0" maximum:"8760"`
+	BufferBeforeMinutes int      `json:"buffer_before_minutes,omitempty" minimum:"0" maximum:"43200"`
+	BufferAfterMinutes  int      `json:"buffer_after_minutes,omitempty" minimum:"0" maximum:"43200"`
+	Channels            []string `json:"channels,omitempty" maxItems:"20" nullable:"false" example:"[\"direct\",\"turo\"]"`
+
+	Ownership            string   `json:"ownership,omitempty" enum:"owned,leased,financed,consigned,customer"`
+	OwnerSharePct        *float64 `json:"owner_share_pct,omitempty" minimum:"0" maximum:"100"`
+	AcquiredOn           string   `json:"acquired_on,omitempty" format:"date"`
+	AcquisitionCost      *Money   `json:"acquisition_cost,omitempty"`
+	AcquisitionMileageMi *int     `json:"acquisition_mileage_mi,omitempty" minimum:"0" maximum:"3000000"`
+	InServiceOn          string   `json:"in_service_on,omitempty" format:"date"`
+	OutOfServiceOn       string   `json:"out_of_service_on,omitempty" format:"date"`
+	DisposalOn           string   `json:"disposal_on,omitempty" format:"date"`
+	DisposalPrice        *Money   `json:"disposal_price,omitempty"`
+	ResidualValue        *Money   `json:"residual_value,omitempty"`
+	UsefulLifeMonths     int      `json:"useful_life_months,omitempty" minimum:"0" maximum:"1200"`
+	ExpectedLifeMi       *int     `json:"expected_life_mi,omitempty" minimum:"0"`
+	DepreciationMethod   string   `json:"depreciation_method,omitempty" enum:"straight_line,declining,units_of_production,market_value,none"`
+
+	Financing             *Financing `json:"financing,omitempty"`
+	Insurance             *Insurance `json:"insurance,omitempty"`
+	RegistrationExpiresOn string     `json:"registration_expires_on,omitempty" format:"date"`
+	InspectionExpiresOn   string     `json:"inspection_expires_on,omitempty" format:"date"`
+	WarrantyEndsOn        string     `json:"warranty_ends_on,omitempty" format:"date"`
+	WarrantyEndsMi        *int       `json:"warranty_ends_mi,omitempty" minimum:"0"`
+
+	ExternalRefs []ExternalRef     `json:"external_refs,omitempty" maxItems:"20" nullable:"false"`
+	Metadata     map[string]string `json:"metadata,omitempty" maxProperties:"50" doc:"Yours to use; at most 50 members."`
+	CustomFields map[string]any    `json:"custom_fields,omitempty" maxProperties:"50" doc:"Yours to use, with any values."`
+}
+
+// Financing is how a vehicle is paid for.
+type Financing struct {
+	Lender         string   `json:"lender,omitempty" maxLength:"100"`
+	Principal      *Money   `json:"principal,omitempty"`
+	MonthlyPayment *Money   `json:"monthly_payment,omitempty"`
+	APR            *float64 `json:"apr,omitempty" minimum:"0" maximum:"1000" doc:"Percent a year."`
+	FirstPaymentOn string   `json:"first_payment_on,omitempty" format:"date"`
+	TermMonths     int      `json:"term_months,omitempty" minimum:"0" maximum:"600"`
+}
+
+// Insurance is how a vehicle is insured.
+type Insurance struct {
+	Provider     string `json:"provider,omitempty" maxLength:"100"`
+	PolicyNumber string `json:"policy_number,omitempty" maxLength:"100"`
+	Premium      *Money `json:"premium,omitempty"`
+	Period       string `json:"period,omitempty" enum:"month,quarter,half_year,year"`
+	StartsOn     string `json:"starts_on,omitempty" format:"date"`
+	EndsOn       string `json:"ends_on,omitempty" format:"date"`
+}
+
+// Vehicle is a vehicle as it is stored: what callers write, and what only actions change.
+type Vehicle struct {
+	VehicleFields
+	Status       string  `json:"status"`
+	StatusReason string  `json:"status_reason,omitempty"`
+	StatusSince  Instant `json:"status_since"`
+}
+
+// The states of a vehicle. A reservation in the future is not a state.
+const (
+	VehicleAvailable    = "available"
+	VehicleRented       = "rented"
+	VehicleTurnaround   = "turnaround"
+	VehicleMaintenance  = "maintenance"
+	VehicleOutOfService = "out_of_service"
+	VehicleInactive     = "inactive"
+	VehicleRetired      = "retired"
+)
+
+// vehicleMoves are the transitions that people may make by hand. A vehicle becomes rented, and ceases to be, through
+// its bookings only.
+var vehicleMoves = map[string][]string{
+	VehicleInactive:     {VehicleAvailable, VehicleOutOfService, VehicleRetired},
+	VehicleAvailable:    {VehicleMaintenance, VehicleOutOfService, VehicleRetired},
+	VehicleTurnaround:   {VehicleAvailable, VehicleMaintenance, VehicleOutOfService, VehicleRetired},
+	VehicleMaintenance:  {VehicleAvailable, VehicleOutOfService, VehicleRetired},
+	VehicleOutOfService: {VehicleAvailable, VehicleRetired},
+	VehicleRented:       {},
+	VehicleRetired:      {},
+}
+
+// Vehicles describes the kind. A VIN, a plate with its region, and an external reference are unique in an account.
+var Vehicles = Kind[Vehicle]{Name: "vehicle", Prefix: fleet.VehiclePrefix, Claims: vehicleClaims}
+
+func vehicleClaims(v *Vehicle) []Claim {
+	var claims []Claim
+	if vin := plain(v.VIN); vin != "" {
+		claims = append(claims, Claim{Field: "vehicle.vin", Value: vin, Says: "/vin"})
+	}
+	if plate := plain(v.LicensePlate); plate != "" {
+		claims = append(claims, Claim{Field: "vehicle.plate", Value: plain(v.PlateRegion) + "/" + plate, Says: "/license_plate"})
+	}
+	return append(claims, refClaims("vehicle", v.ExternalRefs)...)
+}
+
+// SetStatus moves the vehicle to another state by hand. A move that its state does not allow is a *TransitionError; a
+// move to the state that it is in already changes nothing, so that a repeated request is harmless.
+func SetStatus(r *Record[Vehicle], status, reason string, now time.Time) error {
+	v := &r.Body
+	if v.Status == status && v.StatusReason == reason {
+		return nil
+	}
+	if !slices.Contains(vehicleMoves[v.Status], status) {
+		return &TransitionError{What: "vehicle " + fleet.FormatID(fleet.VehiclePrefix, r.ID), Current: v.Status, Wanted: status,
+			Allowed: slices.Clone(vehicleMoves[v.Status])}
+	}
+	v.Status, v.StatusReason, v.StatusSince = status, reason, InstantOf(now)
+	return nil
+}

@@ -1,0 +1,9 @@
+-- The newest claim on one value, with its age by the server's clock; has expired ones too.
+SELECT
+    revision, write_id, owner, detail,
+    ifNull(expires_at <= now64(3, 'UTC'), false) AS expired,
+    dateDiff('millisecond', at, now64(3, 'UTC')) AS age_ms
+FROM claim_log
+WHERE account = {account:UInt64} AND field = {field:String} AND value = {value:String}
+ORDER BY revision DESC
+LIMIT 1
