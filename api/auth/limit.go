@@ -1,5 +1,14 @@
 package auth
 
+import (
+	"math"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/motorpool/fleet"
+)
+
 // Class groups operations that share a rate limit.
 type Class string
 
@@ -9,3 +18,115 @@ const (
 	Write  Class = "write"
 	Ingest Class = "ingest"
 )
+
+// Limit is how many operations of a class may be made within a window. Buckets fill evenly: a key that has been quiet
+// may make PerKey at once, and then PerKey/Window.
+type Limit struct {
+	PerKey     int
+	PerAccount int
+	Window     time.Duration
+}
+
+// Decision is what the limits say of one operation. The numbers are those of the tighter of the two buckets.
+type Decision struct {
+	OK        bool
+	Quota     int           // operations in a window
+	Window    time.Duration // of Quota
+	Remaining int           // operations that may be made at once
+	Reset     time.Duration // until the whole quota may be made at once again
+	Retry     time.Duration // until the next operation may be made, if this one may not
+}
+
+// Limiter holds a bucket per key and class, and one per account and class. Buckets live in this process: behind
+// several processes a client may make as many times more.
+type Limiter struct {
+	limits  map[Class]Limit
+	buckets *buckets
+}
+
+// NewLimiter makes a limiter.
+func NewLimiter(cfg Config, now func() time.Time) *Limiter {
+	return &Limiter{limits: cfg.Limits, buckets: newBuckets(now)}
+}
+
+// Take asks for one operation. One that is refused costs nothing.
+func (l *Limiter) Take(key fleet.KeyID, account fleet.AccountID, class Class) Decision {
+	limit := l.limits[class]
+	ofAccount := "a" + strconv.FormatUint(uint64(account), 36) + string(class)
+	ofKey := "k" + strconv.FormatUint(uint64(key), 36) + string(class)
+	if !l.buckets.peek(ofAccount, limit.PerAccount, limit.Window) {
+		return l.buckets.take(ofAccount, limit.PerAccount, limit.Window)
+	}
+	d := l.buckets.take(ofKey, limit.PerKey, limit.Window)
+	if !d.OK {
+		return d
+	}
+	if whole := l.buckets.take(ofAccount, limit.PerAccount, limit.Window); !whole.OK || whole.Remaining < d.Remaining {
+		return whole
+	}
+	return d
+}
+
+// buckets are token buckets by name. A bucket that is full again is the same as none, so that only names in recent
+// use are kept.
+type buckets struct {
+	now func() time.Time
+
+	mu   sync.Mutex
+	full map[string]time.Time // when each bucket will be full
+}
+
+// maxBuckets bounds the memory: some 20 MB. Beyond it buckets are forgotten, which forgives.
+const maxBuckets = 100_000
+
+func newBuckets(now func() time.Time) *buckets {
+	return &buckets{now: now, full: map[string]time.Time{}}
+}
+
+// peek says whether a token could be taken.
+func (b *buckets) peek(name string, quota int, window time.Duration) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.full[name].Sub(b.now()) <= window-window/time.Duration(quota)
+}
+
+// take takes a token if there is one. The state of a bucket is the one instant at which it will be full: a token
+// moves it ahead by the time that one token takes to come back (the generic cell rate algorithm).
+func (b *buckets) take(name string, quota int, window time.Duration) Decision {
+	now := b.now()
+	each := window / time.Duration(quota)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	full := b.full[name]
+	if full.Before(now) {
+		full = now
+	}
+	d := Decision{Quota: quota, Window: window}
+	if missing := full.Sub(now); missing > window-each {
+		d.Reset, d.Retry = missing, missing-(window-each)
+		return d
+	}
+	full = full.Add(each)
+	d.OK, d.Reset = true, full.Sub(now)
+	d.Remaining = int(math.Floor(float64(window-d.Reset) / float64(each)))
+	if _, ok := b.full[name]; !ok && len(b.full) >= maxBuckets {
+		b.clean(now)
+	}
+	b.full[name] = full
+	return d
+}
+
+// clean forgets full buckets, and if all are in use, any.
+func (b *buckets) clean(now time.Time) {
+	for name, full := range b.full {
+		if !full.After(now) {
+			delete(b.full, name)
+		}
+	}
+	for name := range b.full {
+		if len(b.full) < maxBuckets*9/10 {
+			return
+		}
+		delete(b.full, name)
+	}
+}
