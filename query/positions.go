@@ -1,0 +1,143 @@
+package query
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"math"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/schemas"
+)
+
+// TrackFilter says which positions of a vehicle are wanted. The zero values of all but Account and Vehicle want
+// everything there is.
+type TrackFilter struct {
+	Account fleet.AccountID
+	Vehicle fleet.VehicleID
+
+	From, To   fleet.Millis  // [From, To) of the fix time; To 0 means no end
+	Without    fleet.Flags   // a position with any of these is left out
+	With       fleet.Flags   // unless 0, a position without any of these is left out
+	Every      time.Duration // keep the first position (in the order asked for) of each interval since the epoch
+	Descending bool          // newest first
+	Offset     int           // leave out as many of what remains
+	Limit      int           // at most as many of what remains; 0 means all
+}
+
+// endOfTime is later than any fix that can be stored, and earlier than what DateTime64 cannot hold.
+const endOfTime fleet.Millis = 9_000_000_000_000 // the year 2255
+
+func (f *TrackFilter) named(more ...any) []any {
+	to := f.To
+	if to == 0 || to > endOfTime {
+		to = endOfTime
+	}
+	return append(more, clickhouse.Named("account", uint64(f.Account)), clickhouse.Named("vehicle", uint64(f.Vehicle)),
+		clickhouse.Named("from", int64(max(f.From, 0))), clickhouse.Named("to", int64(to)),
+		clickhouse.Named("without", uint32(f.Without)), clickhouse.Named("with", uint32(f.With)))
+}
+
+// Track returns the positions of a vehicle by fix time, as they come from the server: memory does not grow with their
+// number, and leaving the loop early ends the query. An error is the last thing that is yielded.
+func Track(ctx context.Context, db driver.Conn, f TrackFilter) iter.Seq2[fleet.Position, error] {
+	return func(yield func(fleet.Position, error) bool) {
+		if err := track(ctx, db, f, yield); err != nil {
+			yield(fleet.Position{}, fmt.Errorf("read track of %s: %w", f.Vehicle, err))
+		}
+	}
+}
+
+func track(ctx context.Context, db driver.Conn, f TrackFilter, yield func(fleet.Position, error) bool) error {
+	// Intervals are thinned out here, because the server would keep all of them in memory.
+	limit, skip, left := uint64(math.MaxInt64), f.Offset, f.Limit
+	if f.Limit > 0 && f.Every == 0 {
+		limit = uint64(f.Offset + f.Limit)
+	}
+	name := "positions_track"
+	if f.Descending {
+		name = "positions_track_desc"
+	}
+	// Ending this context makes the driver give up what the server still wants to send.
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	rows, err := db.Query(ctx, schemas.Query(name), f.named(clickhouse.Named("limit", limit))...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	every, bucket := f.Every.Milliseconds(), int64(math.MinInt64)
+	p := fleet.Position{Account: f.Account, Vehicle: f.Vehicle}
+	var s positionScan
+	for rows.Next() {
+		if err := rows.Scan(s.into(&p)...); err != nil {
+			return err
+		}
+		s.finish(&p)
+		if every > 0 {
+			if b := int64(p.FixTime) / every; b == bucket {
+				continue
+			} else {
+				bucket = b
+			}
+		}
+		if skip > 0 {
+			skip--
+			continue
+		}
+		if !yield(p, nil) {
+			cancel()
+			return nil
+		}
+		if left--; left == 0 {
+			cancel()
+			return nil
+		}
+	}
+	return rows.Err()
+}
+
+// CountTrack returns how many positions Track gives without offset and limit.
+func CountTrack(ctx context.Context, db driver.Conn, f TrackFilter) (int, error) {
+	var n uint64
+	err := db.QueryRow(ctx, schemas.Query("positions_count"), f.named(clickhouse.Named("every", f.Every.Milliseconds()))...).Scan(&n)
+	if err != nil {
+		return 0, fmt.Errorf("count track of %s: %w", f.Vehicle, err)
+	}
+	return int(n), nil
+}
+
+// positionScan holds what the columns of a position are scanned into where the domain's type is another. It is reused
+// from row to row.
+type positionScan struct {
+	dest             []any
+	satellites       int16
+	ignition, motion int8
+	device           uint64
+	fix, own, got    int64
+	cell             uint64
+	flags            uint32
+}
+
+// into returns where the columns go, from device to flags in the order of positions_track.sql.
+func (s *positionScan) into(p *fleet.Position) []any {
+	if s.dest == nil {
+		s.dest = []any{
+			&s.device, &s.fix, &s.own, &s.got, &p.Lat, &p.Lng, &p.Altitude, &p.Speed, &p.Course, &p.Accuracy, &p.Odometer,
+			&s.satellites, &s.ignition, &s.motion, &p.Alarm, &s.cell, &s.flags,
+		}
+	}
+	return s.dest
+}
+
+func (s *positionScan) finish(p *fleet.Position) {
+	p.Device = fleet.DeviceID(s.device)
+	p.FixTime, p.DeviceTime, p.ReceivedTime = fleet.Millis(s.fix), fleet.Millis(s.own), fleet.Millis(s.got)
+	p.Satellites = int(s.satellites)
+	p.Ignition, p.Motion = fleet.Tri(s.ignition), fleet.Tri(s.motion)
+	p.Cell, p.Flags = fleet.Cell(s.cell), fleet.Flags(s.flags)
+}

@@ -1,0 +1,27 @@
+-- The positions of one vehicle with from <= fix_time < to, newest first, without those that have a flag of {without}
+-- and, unless {with} is 0, only those that have a flag of {with}. Reads the key in its order, so it streams.
+SELECT
+    device,
+    toUnixTimestamp64Milli(fix_time),
+    toUnixTimestamp64Milli(device_time),
+    toUnixTimestamp64Milli(received_at),
+    lat7 / 1e7,
+    lng7 / 1e7,
+    ifNull(altitude_dm / 10, nan),
+    ifNull(speed_cms / 100, nan),
+    ifNull(course_cdeg / 100, nan),
+    ifNull(accuracy_dm / 10, nan),
+    ifNull(toFloat64(odometer_m), nan),
+    ifNull(toInt16(satellites), -1),
+    toInt8(ignition),
+    toInt8(motion),
+    alarm,
+    cell,
+    flags
+FROM positions FINAL
+WHERE account = {account:UInt64} AND vehicle = {vehicle:UInt64}
+    AND fix_time >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND fix_time < fromUnixTimestamp64Milli({to:Int64}, 'UTC')
+    AND bitAnd(flags, {without:UInt32}) = 0 AND ({with:UInt32} = 0 OR bitAnd(flags, {with:UInt32}) != 0)
+ORDER BY fix_time DESC
+LIMIT {limit:UInt64}
+SETTINGS do_not_merge_across_partitions_select_final = 1, optimize_read_in_order = 1
