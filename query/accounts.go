@@ -1,0 +1,13 @@
+package query
+
+import (
+	"context"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+)
+
+// Accounts returns all accounts that are not archived, by id; with a name, those of that name, which is one or none.
+func Accounts(ctx context.Context, db driver.Conn, name string) ([]Stored, error) {
+	return scanStored(ctx, db, "accounts", clickhouse.Named("name", name))
+}

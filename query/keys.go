@@ -1,0 +1,76 @@
+package query
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/schemas"
+)
+
+// APIKeys is how API keys are listed.
+var APIKeys = Listing{Table: "api_keys", Fields: []ListField{
+	{Name: "name", Type: TextField, Sort: true},
+	{Name: "created_at", Type: TimeField, Range: true, Sort: true},
+	{Name: "updated_at", Type: TimeField, Range: true, Sort: true},
+}}
+
+// KeyByToken finds an API key by its public part, over all accounts. No key is a zero id and no error.
+func KeyByToken(ctx context.Context, db driver.Conn, tokenID string) (account fleet.AccountID, id fleet.KeyID, body string, err error) {
+	var a, k uint64
+	err = db.QueryRow(ctx, schemas.Query("api_key_by_token"), clickhouse.Named("token", tokenID)).Scan(&a, &k, &body)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, 0, "", nil
+	}
+	if err != nil {
+		return 0, 0, "", fmt.Errorf("read API key: %w", err)
+	}
+	return fleet.AccountID(a), fleet.KeyID(k), body, nil
+}
+
+// NoteKeyUse stores that a key was used. It is called for a sample of the uses, about once a minute.
+func NoteKeyUse(ctx context.Context, db driver.Conn, account fleet.AccountID, key fleet.KeyID, at time.Time) error {
+	batch, err := db.PrepareBatch(ctx, "INSERT INTO key_uses (account, key, at)")
+	if err != nil {
+		return fmt.Errorf("note use of a key: %w", err)
+	}
+	if err := batch.Append(uint64(account), uint64(key), at); err != nil {
+		batch.Abort()
+		return fmt.Errorf("note use of a key: %w", err)
+	}
+	if err := batch.Send(); err != nil {
+		return fmt.Errorf("note use of a key: %w", err)
+	}
+	return nil
+}
+
+// KeyUses returns when keys of an account were last used; one that never was has no entry.
+func KeyUses(ctx context.Context, db driver.Conn, account fleet.AccountID, keys []uint64) (map[uint64]time.Time, error) {
+	uses := make(map[uint64]time.Time, len(keys))
+	if len(keys) == 0 {
+		return uses, nil
+	}
+	rows, err := db.Query(ctx, schemas.Query("key_uses"), clickhouse.Named("account", uint64(account)), clickhouse.Named("keys", keys))
+	if err != nil {
+		return nil, fmt.Errorf("read uses of keys: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var key uint64
+		var at time.Time
+		if err := rows.Scan(&key, &at); err != nil {
+			return nil, fmt.Errorf("read uses of keys: %w", err)
+		}
+		uses[key] = at
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("read uses of keys: %w", err)
+	}
+	return uses, nil
+}

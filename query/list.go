@@ -1,0 +1,356 @@
+package query
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/schemas"
+)
+
+// Listing says how a kind of record may be listed: the fields to filter and sort by. It is the whitelist from which
+// every identifier in the text of a list query comes.
+type Listing struct {
+	Table  string // also the name of its queries: <table>_list, <table>_count, <table>_by_id
+	Fields []ListField
+}
+
+// ListField is a member of a record that lists know.
+type ListField struct {
+	Name  string    // in the interface, and the column
+	Type  FieldType //
+	Range bool      // may be compared by gt, gte, lt, lte
+	Sort  bool      // may be sorted by
+}
+
+// FieldType says what the values of a field are.
+type FieldType string
+
+// The types of fields.
+const (
+	TextField   FieldType = "text"
+	NumberField FieldType = "number"
+	TimeField   FieldType = "time"
+	TagsField   FieldType = "tags" // a filter finds the records that have one of the values
+)
+
+// Field returns the field with a name.
+func (l *Listing) Field(name string) (*ListField, bool) {
+	for i := range l.Fields {
+		if l.Fields[i].Name == name {
+			return &l.Fields[i], true
+		}
+	}
+	return nil, false
+}
+
+// Filter keeps records whose field has one of the values (Op "eq"), or compares with the one value (gt, gte, lt, lte).
+type Filter struct {
+	Field  string
+	Op     string
+	Values []string // as text: RFC 3339 for times
+}
+
+// SortKey is one member of a sort order.
+type SortKey struct {
+	Field string
+	Desc  bool
+}
+
+// ListRequest is which records of which account are wanted, and which part of them.
+type ListRequest struct {
+	Account  fleet.AccountID
+	Filters  []Filter
+	Sort     []SortKey // id is always the last
+	Archived string    // "" without the archived ones, "true" only them, "all"
+	Since    time.Time // updated at or after; zero for ever
+	Ref      string    // an id in external_refs
+	Search   string    // words, all of which occur
+	After    []string  // the sort keys behind which the page begins
+	Limit    int
+	Offset   int
+}
+
+// Stored is one record as the current table holds it.
+type Stored struct {
+	ID         uint64
+	Revision   uint64
+	CreatedAt  time.Time
+	UpdatedAt  time.Time
+	ArchivedAt *time.Time
+	Body       string // JSON
+}
+
+// ListPage is one page of a list.
+type ListPage struct {
+	Records []Stored // in order
+	Total   int      // on all pages
+	Next    []string // sort keys of the last record, if there are more behind it
+}
+
+// comparisons are the operators of filters.
+var comparisons = map[string]string{"eq": "IN", "gt": ">", "gte": ">=", "lt": "<", "lte": "<="}
+
+// List returns one page of the records of a listing. A filter, sort key or cursor that the listing does not allow is
+// an error.
+func List(ctx context.Context, db driver.Conn, l *Listing, req ListRequest) (ListPage, error) {
+	b, err := l.build(req)
+	if err != nil {
+		return ListPage{}, err
+	}
+	var page ListPage
+	var ids []uint64
+	group, inner := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		var total uint64
+		if err := db.QueryRow(inner, b.fill(l.Table+"_count"), b.args...).Scan(&total); err != nil {
+			return fmt.Errorf("count %s: %w", l.Table, err)
+		}
+		page.Total = int(total)
+		return nil
+	})
+	var next []string
+	group.Go(func() (err error) {
+		ids, next, err = b.page(inner, db)
+		return err
+	})
+	if err := group.Wait(); err != nil {
+		return ListPage{}, err
+	}
+	records, err := RecordsByID(ctx, db, l, req.Account, ids)
+	if err != nil {
+		return ListPage{}, err
+	}
+	for _, id := range ids {
+		if r, ok := records[id]; ok {
+			page.Records = append(page.Records, r)
+		}
+	}
+	page.Next = next
+	return page, nil
+}
+
+// RecordsByID returns those of an account's records that exist, archived or not, by their ids.
+func RecordsByID(ctx context.Context, db driver.Conn, l *Listing, account fleet.AccountID, ids []uint64) (map[uint64]Stored, error) {
+	records := make(map[uint64]Stored, len(ids))
+	if len(ids) == 0 {
+		return records, nil
+	}
+	all, err := scanStored(ctx, db, l.Table+"_by_id", clickhouse.Named("account", uint64(account)), clickhouse.Named("ids", ids))
+	for _, r := range all {
+		records[r.ID] = r
+	}
+	return records, err
+}
+
+func scanStored(ctx context.Context, db driver.Conn, name string, args ...any) ([]Stored, error) {
+	rows, err := db.Query(ctx, schemas.Query(name), args...)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", name, err)
+	}
+	defer rows.Close()
+	var all []Stored
+	for rows.Next() {
+		var r Stored
+		if err := rows.Scan(&r.ID, &r.Revision, &r.CreatedAt, &r.UpdatedAt, &r.ArchivedAt, &r.Body); err != nil {
+			return nil, fmt.Errorf("read %s: %w", name, err)
+		}
+		all = append(all, r)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("read %s: %w", name, err)
+	}
+	return all, nil
+}
+
+// listQuery is a list query being put together.
+type listQuery struct {
+	l       *Listing
+	limit   int
+	keys    string
+	filters string
+	after   string
+	order   string
+	args    []any
+}
+
+// fill puts the parts into the marks of a query file.
+func (b *listQuery) fill(name string) string {
+	return strings.NewReplacer("/*keys*/", b.keys, "/*filters*/", b.filters, "/*after*/", b.after, "/*order*/", b.order).
+		Replace(schemas.Query(name))
+}
+
+func (l *Listing) build(req ListRequest) (*listQuery, error) {
+	b := &listQuery{l: l, limit: req.Limit}
+	b.arg("account", uint64(req.Account))
+	b.arg("archived", req.Archived)
+	b.arg("since", int64(fleet.MillisOf(req.Since)))
+	b.arg("ref", req.Ref)
+	b.arg("words", append([]string{}, strings.Fields(req.Search)...))
+	b.arg("limit", uint32(req.Limit+1)) // one more tells whether there is a next page
+	b.arg("offset", uint32(req.Offset))
+	var where strings.Builder
+	for _, f := range req.Filters {
+		condition, err := b.filter(f)
+		if err != nil {
+			return nil, err
+		}
+		where.WriteString("AND " + condition + " ")
+	}
+	b.filters = where.String()
+	return b, b.sort(req.Sort, req.After)
+}
+
+// arg adds a parameter and returns its name.
+func (b *listQuery) arg(name string, value any) string {
+	b.args = append(b.args, clickhouse.Named(name, value))
+	return name
+}
+
+// value adds one value of a field as a parameter and returns the parameter with its type.
+func (b *listQuery) value(f *ListField, text string) (string, error) {
+	name := "v" + strconv.Itoa(len(b.args))
+	switch f.Type {
+	case NumberField:
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			return "", fmt.Errorf("%q is not a number: %w", text, err)
+		}
+		b.arg(name, n)
+	case TimeField:
+		// The server would read a time in a parameter by its own rules; milliseconds are the same everywhere.
+		ms, err := strconv.ParseInt(text, 10, 64) // a sort key
+		if err != nil {
+			t, err := time.Parse(time.RFC3339Nano, text)
+			if err != nil {
+				return "", fmt.Errorf("%q is not an instant: %w", text, err)
+			}
+			ms = t.UnixMilli()
+		}
+		b.arg(name, ms)
+		return "fromUnixTimestamp64Milli({" + name + ":Int64}, 'UTC')", nil
+	default:
+		b.arg(name, text)
+		return "{" + name + ":String}", nil
+	}
+	return "{" + name + ":Int64}", nil
+}
+
+func (b *listQuery) filter(f Filter) (string, error) {
+	field, ok := b.l.Field(f.Field)
+	operator, known := comparisons[f.Op]
+	if !ok || !known || f.Op != "eq" && (!field.Range || len(f.Values) != 1) || len(f.Values) == 0 {
+		return "", fmt.Errorf("%s cannot be filtered by %s %s", b.l.Table, f.Field, f.Op)
+	}
+	values := make([]string, len(f.Values))
+	for i, text := range f.Values {
+		var err error
+		if values[i], err = b.value(field, text); err != nil {
+			return "", fmt.Errorf("filter %s: %w", f.Field, err)
+		}
+	}
+	switch {
+	case field.Type == TagsField:
+		return "hasAny(" + field.Name + ", [" + strings.Join(values, ", ") + "])", nil
+	case f.Op == "eq":
+		return field.Name + " IN (" + strings.Join(values, ", ") + ")", nil
+	default:
+		return field.Name + " " + operator + " " + values[0], nil
+	}
+}
+
+// sort writes the order and, for a cursor, the condition of coming after its keys: with keys a, b and id that is
+// a > x OR (a = x AND (b > y OR (b = y AND id > z))), each comparison in its direction.
+func (b *listQuery) sort(keys []SortKey, after []string) error {
+	idField := &ListField{Name: "id", Type: NumberField}
+	fields := make([]*ListField, 0, len(keys)+1)
+	for _, k := range keys {
+		f, ok := b.l.Field(k.Field)
+		if !ok || !f.Sort {
+			return fmt.Errorf("%s cannot be sorted by %s", b.l.Table, k.Field)
+		}
+		fields = append(fields, f)
+		direction := " ASC, "
+		if k.Desc {
+			direction = " DESC, "
+		}
+		b.keys += sortText(f) + ", "
+		b.order += f.Name + direction
+	}
+	if after == nil {
+		return nil
+	}
+	fields = append(fields, idField)
+	if len(after) != len(fields) {
+		return fmt.Errorf("a cursor of %d keys for an order of %d", len(after), len(fields))
+	}
+	condition := ""
+	for i := len(fields) - 1; i >= 0; i-- {
+		f, operator := fields[i], " > "
+		if i < len(keys) && keys[i].Desc {
+			operator = " < "
+		}
+		var value string
+		if f == idField {
+			id, err := strconv.ParseUint(after[i], 10, 64)
+			if err != nil {
+				return fmt.Errorf("cursor: %w", err)
+			}
+			value = "{" + b.arg("v"+strconv.Itoa(len(b.args)), id) + ":UInt64}"
+		} else {
+			var err error
+			if value, err = b.value(f, after[i]); err != nil {
+				return fmt.Errorf("cursor: %w", err)
+			}
+		}
+		if condition == "" {
+			condition = f.Name + operator + value
+		} else {
+			condition = f.Name + operator + value + " OR (" + f.Name + " = " + value + " AND (" + condition + "))"
+		}
+	}
+	b.after = "AND (" + condition + ")"
+	return nil
+}
+
+// sortText is the text of a sort key, as value reads it.
+func sortText(f *ListField) string {
+	if f.Type == TimeField {
+		return "toString(toUnixTimestamp64Milli(" + f.Name + "))"
+	}
+	return "toString(" + f.Name + ")"
+}
+
+// page reads the ids of the page and the keys behind which the next one begins.
+func (b *listQuery) page(ctx context.Context, db driver.Conn) ([]uint64, []string, error) {
+	rows, err := db.Query(ctx, b.fill(b.l.Table+"_list"), b.args...)
+	if err != nil {
+		return nil, nil, fmt.Errorf("list %s: %w", b.l.Table, err)
+	}
+	defer rows.Close()
+	var ids []uint64
+	var last, next []string
+	for rows.Next() {
+		var id uint64
+		var keys []string
+		if err := rows.Scan(&id, &keys); err != nil {
+			return nil, nil, fmt.Errorf("list %s: %w", b.l.Table, err)
+		}
+		if len(ids) == b.limit {
+			next = last
+			break
+		}
+		ids, last = append(ids, id), keys
+	}
+	if err := rows.Err(); err != nil {
+		return nil, nil, fmt.Errorf("list %s: %w", b.l.Table, err)
+	}
+	return ids, next, nil
+}

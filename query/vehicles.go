@@ -1,0 +1,137 @@
+package query
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/schemas"
+)
+
+// Vehicles is how vehicles are listed.
+var Vehicles = Listing{Table: "vehicles", Fields: []ListField{
+	{Name: "make", Type: TextField, Sort: true},
+	{Name: "model", Type: TextField, Sort: true},
+	{Name: "year", Type: NumberField, Range: true, Sort: true},
+	{Name: "vin", Type: TextField, Sort: true},
+	{Name: "status", Type: TextField, Sort: true},
+	{Name: "license_plate", Type: TextField, Sort: true},
+	{Name: "plate_region", Type: TextField, Sort: true},
+	{Name: "nickname", Type: TextField, Sort: true},
+	{Name: "fleet_number", Type: TextField, Sort: true},
+	{Name: "fuel_type", Type: TextField, Sort: true},
+	{Name: "body_type", Type: TextField, Sort: true},
+	{Name: "tags", Type: TagsField},
+	{Name: "created_at", Type: TimeField, Range: true, Sort: true},
+	{Name: "updated_at", Type: TimeField, Range: true, Sort: true},
+}}
+
+// Devices is how devices are listed.
+var Devices = Listing{Table: "devices", Fields: []ListField{
+	{Name: "unique_id", Type: TextField, Sort: true},
+	{Name: "name", Type: TextField, Sort: true},
+	{Name: "protocol", Type: TextField, Sort: true},
+	{Name: "model", Type: TextField, Sort: true},
+	{Name: "created_at", Type: TimeField, Range: true, Sort: true},
+	{Name: "updated_at", Type: TimeField, Range: true, Sort: true},
+}}
+
+// Live is what is known of a vehicle at this moment. Absent quantities are NaN, absent times zero.
+type Live struct {
+	FixTime     fleet.Millis // of the newest trusted fix; zero if the vehicle never had one
+	Lat, Lng    float64
+	Speed       float64 // m/s
+	Course      float64 // degrees
+	Accuracy    float64 // m
+	Ignition    fleet.Tri
+	MileageTime fleet.Millis // of the odometer reading
+	Mileage     float64      // m
+	Charge      float64      // percent of the traction battery
+	Fuel        float64      // percent of the tank
+	Range       float64      // m
+	EngineTime  float64      // s that the engine has run
+}
+
+// LiveOf returns what is known of some vehicles of an account. A vehicle of which nothing is known has an entry too.
+func LiveOf(ctx context.Context, db driver.Conn, account fleet.AccountID, vehicles []uint64) (map[uint64]Live, error) {
+	all := make(map[uint64]Live, len(vehicles))
+	if len(vehicles) == 0 {
+		return all, nil
+	}
+	rows, err := db.Query(ctx, schemas.Query("vehicles_live"), clickhouse.Named("account", uint64(account)),
+		clickhouse.Named("vehicles", vehicles))
+	if err != nil {
+		return nil, fmt.Errorf("read live state: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var r liveRow
+		if err := rows.Scan(&r.vehicle, &r.fixTime, &r.lat7, &r.lng7, &r.altitude, &r.speed, &r.course, &r.accuracy, &r.ignition,
+			&r.mileageTime, &r.mileage, &r.charge, &r.fuel, &r.rangeM, &r.engine); err != nil {
+			return nil, fmt.Errorf("read live state: %w", err)
+		}
+		all[r.vehicle] = r.live()
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("read live state: %w", err)
+	}
+	return all, nil
+}
+
+// liveRow is a row of vehicles_live.
+type liveRow struct {
+	vehicle     uint64
+	fixTime     *time.Time
+	lat7, lng7  *int32
+	altitude    *int32
+	speed       *uint16
+	course      *uint16
+	accuracy    *uint32
+	ignition    *int8
+	mileageTime *time.Time
+	mileage     *uint64
+	charge      *float64
+	fuel        *float64
+	rangeM      *float64
+	engine      *float64
+}
+
+func (r *liveRow) live() Live {
+	l := Live{
+		Lat: scaled(r.lat7, 1e7), Lng: scaled(r.lng7, 1e7), Speed: scaled(r.speed, 100), Course: scaled(r.course, 100),
+		Accuracy: scaled(r.accuracy, 10), Mileage: scaled(r.mileage, 1), Charge: scaled(r.charge, 1), Fuel: scaled(r.fuel, 1),
+		Range: scaled(r.rangeM, 1), EngineTime: scaled(r.engine, 1),
+	}
+	if r.fixTime != nil {
+		l.FixTime = fleet.MillisOf(*r.fixTime)
+	}
+	if r.mileageTime != nil {
+		l.MileageTime = fleet.MillisOf(*r.mileageTime)
+	}
+	if r.ignition != nil {
+		l.Ignition = fleet.Tri(*r.ignition)
+	}
+	return l
+}
+
+// scaled reads an optional column that counts in fractions of a unit.
+func scaled[N int32 | uint16 | uint32 | uint64 | float64](v *N, fraction float64) float64 {
+	if v == nil {
+		return math.NaN()
+	}
+	return float64(*v) / fraction
+}
+
+// DevicesOf returns the devices of an account that are or were on some vehicles.
+func DevicesOf(ctx context.Context, db driver.Conn, account fleet.AccountID, vehicles []uint64) ([]Stored, error) {
+	ids := make([]string, len(vehicles))
+	for i, id := range vehicles {
+		ids[i] = fleet.FormatID(fleet.VehiclePrefix, id)
+	}
+	return scanStored(ctx, db, "vehicles_devices", clickhouse.Named("account", uint64(account)), clickhouse.Named("vehicles", ids))
+}
