@@ -3,6 +3,7 @@ package geocode
 import (
 	"math"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/motorpool/fleet"
@@ -10,12 +11,15 @@ import (
 
 func gazetteer(t testing.TB) *Gazetteer {
 	t.Helper()
-	g, err := NewGazetteer()
+	g, err := bundledOnce()
 	if err != nil {
 		t.Fatal(err)
 	}
 	return g
 }
+
+// shared is read once for all tests.
+var bundledOnce = sync.OnceValues(NewGazetteer)
 
 func TestAddressNamesThePlace(t *testing.T) {
 	g := gazetteer(t)
@@ -118,6 +122,8 @@ func BenchmarkAddress(b *testing.B) {
 
 func BenchmarkNewGazetteer(b *testing.B) {
 	for b.Loop() {
-		gazetteer(b)
+		if _, err := NewGazetteer(); err != nil {
+			b.Fatal(err)
+		}
 	}
 }
