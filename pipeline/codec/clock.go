@@ -118,11 +118,39 @@ func floorDiv[T int | int64](a, b T) T {
 
 // appendClock writes a time as an RFC 3339 string, or as a number if its year has not four digits.
 func appendClock(dst []byte, at fleet.Millis) []byte {
-	t := at.Time()
-	if year := t.Year(); year < 0 || year > 9999 || at == 0 {
+	const first, last = -62167219200000, 253402300799999 // years 0 to 9999
+	if at == 0 || at < first || at > last {
 		return strconv.AppendInt(dst, int64(at), 10)
 	}
+	days := floorDiv(int64(at), 86400000)
+	ms := int(int64(at) - days*86400000)
+	year, month, day := dateOf(int(days))
 	dst = append(dst, '"')
-	dst = t.AppendFormat(dst, "2006-01-02T15:04:05.000Z07:00")
-	return append(dst, '"')
+	dst = appendTwo(appendTwo(dst, year/100), year%100)
+	dst = appendTwo(append(dst, '-'), month)
+	dst = appendTwo(append(dst, '-'), day)
+	dst = appendTwo(append(dst, 'T'), ms/3600000)
+	dst = appendTwo(append(dst, ':'), ms/60000%60)
+	dst = appendTwo(append(dst, ':'), ms/1000%60)
+	dst = append(dst, '.', '0'+byte(ms/100%10), '0'+byte(ms/10%10), '0'+byte(ms%10))
+	return append(dst, 'Z', '"')
+}
+
+func appendTwo(dst []byte, n int) []byte { return append(dst, '0'+byte(n/10), '0'+byte(n%10)) }
+
+// dateOf undoes daysSinceEpoch: by eras of 400 years, which all have 146,097 days, with years that begin in March.
+func dateOf(days int) (year, month, day int) {
+	days += 719468 // since 0000-03-01
+	era := floorDiv(days, 146097)
+	days -= era * 146097
+	year = (days - days/1460 + days/36524 - days/146096) / 365
+	days -= 365*year + year/4 - year/100
+	month = (5*days + 2) / 153
+	day = days - (153*month+2)/5 + 1
+	year += era * 400
+	if month += 3; month > 12 {
+		month -= 12
+		year++
+	}
+	return year, month, day
 }

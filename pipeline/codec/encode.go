@@ -95,11 +95,36 @@ func appendNumber(dst []byte, v float64) []byte {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return append(dst, "null"...)
 	}
+	// Coordinates and most measurements have few decimals. Below 10^15 two decimals of that many digits are never the
+	// same float64, so if one of seven decimals reads back as v, it is the shortest once its zeros are gone.
+	if n := math.Round(v * 1e7); math.Abs(n) < 1e15 && n/1e7 == v && n != 0 {
+		return appendDecimal(dst, int64(n))
+	}
 	form := byte('f')
 	if size := math.Abs(v); size != 0 && (size < 1e-6 || size >= 1e21) {
 		form = 'e'
 	}
 	return strconv.AppendFloat(dst, v, form, -1, 64)
+}
+
+// appendDecimal writes n / 10^7 without zeros at its end.
+func appendDecimal(dst []byte, n int64) []byte {
+	if n < 0 {
+		dst = append(dst, '-')
+		n = -n
+	}
+	dst = strconv.AppendInt(dst, n/1e7, 10)
+	rest := n % 1e7
+	if rest == 0 {
+		return dst
+	}
+	dst = append(dst, '.')
+	for rest > 0 {
+		rest *= 10
+		dst = append(dst, '0'+byte(rest/1e7))
+		rest %= 1e7
+	}
+	return dst
 }
 
 // appendText writes a JSON string. Bytes that are not UTF-8 become the replacement character.

@@ -11,8 +11,12 @@ import (
 // maxIDBytes is the longest unique id, after trimming.
 const maxIDBytes = 128
 
-// maxNames bounds the unique ids that an interner remembers.
-const maxNames = 1 << 17
+// Bounds of what an interner remembers: ids, and the length of one as it is written. Longer ones are rare, and letting
+// them in would let a stranger fill the memory.
+const (
+	maxNames     = 1 << 17
+	maxNameBytes = 48
+)
 
 // interner keeps one string for every unique id it has seen lately, so that a fix of a known device needs no new one.
 type interner struct {
@@ -47,6 +51,9 @@ func (n *interner) add(written string) string {
 	name := strings.TrimSpace(written)
 	if name == "" || len(name) > maxIDBytes || !utf8.ValidString(name) || strings.ContainsFunc(name, unprintable) {
 		return ""
+	}
+	if len(written) > maxNameBytes {
+		return name
 	}
 	// Starting over is cheaper than keeping an order of use, and happens only to who invents ids.
 	if n.names == nil || len(n.names) >= maxNames {

@@ -131,5 +131,29 @@ func TestClocksAgreeWithTheCalendar(t *testing.T) {
 		if got, ok := parseClock([]byte(text)); !ok || got != want {
 			t.Fatalf("%s is %d, want %d", text, got, want)
 		}
+		if got := string(appendClock(nil, want)); want != 0 && got != `"`+text+`"` {
+			t.Fatalf("%d is written %s, want %q", want, got, text)
+		}
+	})
+}
+
+// Numbers are written as briefly as strconv writes them.
+func TestNumbersAreShort(t *testing.T) {
+	values := rapid.OneOf(
+		rapid.Float64Range(-1e7, 1e7), rapid.Float64Range(-1e-5, 1e-5), rapid.Float64Range(-1e20, 1e20),
+		rapid.Map(rapid.Int64Range(-2e15, 2e15), func(n int64) float64 { return float64(n) / 1e7 }),
+		rapid.Map(rapid.Int64Range(-1e15, 1e15), func(n int64) float64 { return float64(n) }),
+		rapid.Map(rapid.Int64Range(-1e9, 1e9), func(n int64) float64 { return float64(n) / 1e3 }),
+	)
+	rapid.Check(t, func(t *rapid.T) {
+		v := values.Draw(t, "number")
+		got := string(appendNumber(nil, v))
+		back, err := strconv.ParseFloat(got, 64)
+		if err != nil || math.Float64bits(back) != math.Float64bits(v) {
+			t.Fatalf("%v is written %s, which reads as %v, %v", v, got, back, err)
+		}
+		if want := strconv.FormatFloat(v, 'f', -1, 64); len(got) > len(want) {
+			t.Fatalf("%v is written %s, want %s", v, got, want)
+		}
 	})
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/motorpool/fleet"
 )
 
-// traccarMessage is a message of Traccar's Kafka forwarder for a vehicle tracker on the CAN bus.
+// traccarMessage is the documented example: what Traccar's Kafka forwarder sends for a tracker on the CAN bus.
 func traccarMessage(t interface{ Fatal(...any) }) []byte {
-	message, err := os.ReadFile("testdata/traccar.json")
+	message, err := os.ReadFile(topics + "/examples/traccar.json")
 	if err != nil {
 		t.Fatal(err)
 	}
