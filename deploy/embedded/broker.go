@@ -96,7 +96,7 @@ type Broker struct {
 
 // StartBroker opens the log in Dir and serves it. It returns [ErrInUse] if
 // another broker has the directory. After an unclean stop it first reads the
-// whole log, which takes about a second a gigabyte.
+// whole log into memory, at about 1.5 GB a second.
 func StartBroker(config BrokerConfig) (*Broker, error) {
 	c := config
 	if err := c.setDefaults(); err != nil {

@@ -21,6 +21,11 @@
 // column files among them. Hand out a database password of the embedded
 // engine only to people who may see everything on the machine. A ClickHouse
 // server confines file() to its user_files directory and has no such hole.
+//
+// The engine also aborts when a native handshake fails. A guard in this
+// process checks every login before the engine sees it; a local program that
+// looks for the engine's own port can still crash it. No data is lost then,
+// and [ClickHouse.Done] tells.
 package embedded
 
 import (
