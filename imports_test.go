@@ -18,7 +18,7 @@ var allowed = []struct {
 	{"", []string{}, []string{"std"}},
 	{"schemas/schematest", []string{"schemas", "query", "deploy/..."}, nil},
 	{"schemas", []string{}, []string{"github.com/ClickHouse/"}},
-	{"pipeline/codec", []string{""}, []string{"github.com/valyala/fastjson", "github.com/apache/arrow/"}},
+	{"pipeline/codec", []string{""}, []string{"github.com/apache/arrow/", "github.com/google/flatbuffers"}},
 	{"pipeline/fix", []string{""}, []string{"std"}},
 	{"pipeline/recording", []string{""}, []string{"std"}},
 	{"pipeline/topic", []string{"", "pipeline/codec"}, nil},

@@ -92,8 +92,9 @@ type Cell uint64
 // CellResolution is the H3 resolution of every stored cell: hexagons of about 0.105 km² with edges of 201 m.
 const CellResolution = 9
 
-// Quantise rounds a coordinate in degrees to the stored grid of CoordinateUnit.
-func Quantise(deg float64) float64 { return math.Round(deg/CoordinateUnit) * CoordinateUnit }
+// Quantise rounds a coordinate in degrees to the stored grid of CoordinateUnit. The division at the end makes it the
+// float nearest to the decimal number, so that it is written with seven decimals.
+func Quantise(deg float64) float64 { return math.Round(deg*1e7) / 1e7 }
 
 // Flags say what is doubtful about a stored position. A position with any of DoubtfulFlags is left out of live state.
 type Flags uint32
