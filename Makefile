@@ -46,7 +46,7 @@ test-race: deps ## the tests of everything concurrent, with the race detector
 
 .PHONY: test-kafka
 test-kafka: deps $(KAFKA_DIR)/target/.installed ## the system tests against Apache Kafka (KRaft, Java 17)
-	deploy/kafka/with-kafka.sh env MOTORPOOL_REQUIRE_ENGINES=1 $(GO) test -count=1 -timeout 15m ./cmd/motorpool ./pipeline/topic ./pipeline/consume
+	deploy/kafka/with-kafka.sh env MOTORPOOL_REQUIRE_ENGINES=1 $(GO) test -count=1 -timeout 15m ./cmd/motorpool ./pipeline/topic ./pipeline/consume ./loadtest/crash
 
 $(KAFKA_DIR)/target/.installed: $(KAFKA_DIR)/pom.xml
 	@echo "installing Apache Kafka (once)" >&2
@@ -72,7 +72,7 @@ bench: build ## throughput, size and latency as ratios measured side by side in 
 
 .PHONY: soak
 soak: deps ## the crash tests, for an hour
-	MOTORPOOL_REQUIRE_ENGINES=1 MOTORPOOL_SOAK=1h $(GO) test -count=1 -timeout 90m -run 'Killed|Rebalance' ./cmd/motorpool
+	MOTORPOOL_REQUIRE_ENGINES=1 MOTORPOOL_SOAK=1h $(GO) test -count=1 -timeout 90m ./loadtest/crash
 
 .PHONY: clean
 clean: ## remove what was built (not the data)

@@ -1,0 +1,306 @@
+// Package crash kills a running Motorpool at random moments and holds what is left against what was sent: every fix once,
+// nothing lost, rollups and counts included. The processes are the built binary, a real ClickHouse and a broker on disk
+// (or the Apache Kafka of MOTORPOOL_TEST_KAFKA, which is not killed). MOTORPOOL_SOAK lengthens each test to that time.
+package crash
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/loadtest/sim"
+	"github.com/motorpool/fleet/loadtest/system"
+)
+
+var binary string
+
+func TestMain(m *testing.M) {
+	system.ServeBroker()
+	os.Exit(func() int {
+		dir, err := os.MkdirTemp("", "motorpool-crash-")
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer os.RemoveAll(dir)
+		binary = filepath.Join(dir, "motorpool")
+		if out, err := exec.Command("go", "build", "-o", binary, "github.com/motorpool/fleet/cmd/motorpool").CombinedOutput(); err != nil {
+			fmt.Fprintf(os.Stderr, "build motorpool: %v\n%s", err, out)
+			return 1
+		}
+		return m.Run()
+	}())
+}
+
+const (
+	vehicles = 40
+	kills    = 24 // of the pipeline, at the least
+)
+
+// TestPipelineKilledAtRandomMomentsStoresEveryFixOnce kills the pipeline while a recording is replayed, some of the
+// times in the moment when rows have been inserted and their offset is not committed yet, and the broker and ClickHouse
+// once each in between.
+func TestPipelineKilledAtRandomMomentsStoresEveryFixOnce(t *testing.T) {
+	run := begin(t, 30_000, 700)
+	for kill := 0; kill < kills || run.soaking(); kill++ {
+		ingest, err := run.Start("ingest")
+		run.check(err)
+		if kill%2 == 0 {
+			time.Sleep(time.Duration(300+rand.IntN(1500)) * time.Millisecond)
+		} else {
+			run.untilRowsArrive() // an insert has just been done; the state and the offset come after it
+		}
+		run.check(ingest.Kill())
+		switch kill % kills {
+		case kills / 3:
+			if run.OwnsBroker() {
+				run.check(run.KillBroker())
+				run.check(run.StartBroker())
+			}
+		case 2 * kills / 3:
+			run.check(run.KillClickHouse(run.ctx))
+			run.check(run.StartClickHouse(run.ctx))
+		}
+	}
+	run.finish()
+}
+
+// TestRebalanceBetweenTwoPipelinesStoresEveryFixOnce has a second pipeline join and leave, by SIGTERM and by SIGKILL,
+// while the first works.
+func TestRebalanceBetweenTwoPipelinesStoresEveryFixOnce(t *testing.T) {
+	run := begin(t, 15_000, 900)
+	first, err := run.Start("ingest")
+	run.check(err)
+	for round := 0; round < 4 || run.soaking(); round++ {
+		second, err := run.Start("ingest")
+		run.check(err)
+		time.Sleep(time.Duration(2000+rand.IntN(1500)) * time.Millisecond)
+		if round%2 == 0 {
+			_, _, err = second.Stop()
+			run.check(err)
+		} else {
+			run.check(second.Kill())
+		}
+		time.Sleep(time.Duration(rand.IntN(800)) * time.Millisecond)
+	}
+	_, _, err = first.Stop()
+	run.check(err)
+	run.finish()
+}
+
+// run is a system under a replay.
+type run struct {
+	*system.System
+	t       *testing.T
+	ctx     context.Context
+	until   time.Time // end of a soak
+	replay  *exec.Cmd
+	result  chan error
+	counted *lockedBuffer // what replay printed
+	fixes   int
+}
+
+// begin starts the stores and a paced replay of a simulated fleet.
+func begin(t *testing.T, fixes, perSecond int) *run {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute+soak())
+	t.Cleanup(cancel)
+	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sys, err := system.Start(ctx, binary, t.TempDir(), os.Getenv("MOTORPOOL_TEST_KAFKA"), log)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, tail(log.Name()))
+	}
+	t.Cleanup(func() {
+		if err := sys.Stop(); err != nil {
+			t.Error(err)
+		}
+		if t.Failed() {
+			t.Log(tail(log.Name()))
+		}
+	})
+	r := &run{System: sys, t: t, ctx: ctx, until: time.Now().Add(soak()), fixes: fixes, counted: &lockedBuffer{}, result: make(chan error, 1)}
+	if perMinute := int(soak().Seconds()) * perSecond; perMinute > fixes {
+		r.fixes = perMinute
+	}
+	file := filepath.Join(t.TempDir(), "fleet.csv")
+	writeRecording(t, file, r.fixes)
+	r.replay = sys.Command("replay", "--account", "Crash", "--register", "--rate", fmt.Sprint(perSecond), "--wait", "--json", file)
+	r.replay.Stdout = r.counted
+	if err := r.replay.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() { r.result <- r.replay.Wait() }()
+	return r
+}
+
+func soak() time.Duration {
+	d, _ := time.ParseDuration(os.Getenv("MOTORPOOL_SOAK")) // unset: none
+	return d
+}
+
+func (r *run) soaking() bool { return time.Now().Before(r.until) }
+
+func (r *run) check(err error) {
+	r.t.Helper()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// untilRowsArrive returns as soon as more positions are stored than before, or after three seconds without any.
+func (r *run) untilRowsArrive() {
+	ctx, cancel := context.WithTimeout(r.ctx, 3*time.Second)
+	defer cancel()
+	before := number[uint64](r, ctx, "SELECT count() FROM positions")
+	for ctx.Err() == nil && number[uint64](r, ctx, "SELECT count() FROM positions") == before {
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// finish lets one pipeline work through what is left and then compares.
+func (r *run) finish() {
+	r.t.Helper()
+	ingest, err := r.Start("ingest")
+	r.check(err)
+	select {
+	case err := <-r.result:
+		r.check(err)
+	case <-r.ctx.Done():
+		r.t.Fatalf("the replay did not end; %d of %d fixes are stored",
+			number[uint64](r, context.Background(), "SELECT count() FROM positions FINAL"), r.fixes)
+	}
+	_, _, err = ingest.Stop()
+	r.check(err)
+
+	var outcome struct {
+		Read, Stored int
+		Refused      map[string]int
+	}
+	r.check(json.Unmarshal([]byte(r.counted.String()), &outcome))
+	if outcome.Read != r.fixes || outcome.Stored != r.fixes || len(outcome.Refused) != 0 {
+		r.t.Errorf("of %d fixes: %+v", r.fixes, outcome)
+	}
+	for _, c := range []struct{ what, query string }{
+		{"rows of positions", "SELECT count() FROM positions"},
+		{"positions", "SELECT count() FROM positions FINAL"},
+		{"positions by vehicle and time", "SELECT uniqExact(vehicle, fix_time) FROM positions"},
+		{"positions by place in Kafka", "SELECT uniqExact(source_partition, source_offset) FROM positions"},
+	} {
+		if n := number[uint64](r, r.ctx, c.query); n != uint64(r.fixes) {
+			r.t.Errorf("%d %s of %d fixes", n, c.what, r.fixes)
+		}
+	}
+	// Without FINAL: a telemetry row or a rollup that was written twice would show.
+	if rows, once := number[uint64](r, r.ctx, "SELECT count() FROM telemetry"), number[uint64](r, r.ctx, "SELECT uniqExact(vehicle, signal, time) FROM telemetry"); rows != once {
+		r.t.Errorf("%d rows of telemetry for %d measurements", rows, once)
+	}
+	for table, bucket := range map[string]string{"telemetry_1m": "toStartOfMinute(time)", "telemetry_1h": "toStartOfHour(time)", "telemetry_1d": "toStartOfDay(time)"} {
+		wrong := number[uint64](r, r.ctx, fmt.Sprintf(`SELECT count() FROM
+			(SELECT vehicle, signal, toDateTime(%s) AS bucket, min(value) AS lo, max(value) AS hi, argMin(value, time) AS a, argMax(value, time) AS z
+			 FROM telemetry GROUP BY ALL) AS raw
+			FULL OUTER JOIN
+			(SELECT vehicle, signal, bucket, min(min_value) AS lo, max(max_value) AS hi, argMinMerge(first_value) AS a, argMaxMerge(last_value) AS z
+			 FROM %s GROUP BY ALL) AS rolled
+			USING (vehicle, signal, bucket)
+			WHERE (raw.lo, raw.hi, raw.a, raw.z) != (rolled.lo, rolled.hi, rolled.a, rolled.z)`, bucket, table))
+		if wrong != 0 {
+			r.t.Errorf("%d buckets of %s differ from the measurements", wrong, table)
+		}
+	}
+	if late := number[uint64](r, r.ctx, `SELECT count() FROM
+		(SELECT vehicle, max(fix_time) AS newest FROM positions GROUP BY vehicle) AS p
+		FULL OUTER JOIN (SELECT vehicle, fix_time AS newest FROM vehicle_state FINAL) AS s USING (vehicle)
+		WHERE p.newest != s.newest`); late != 0 {
+		r.t.Errorf("%d vehicles do not stand at their newest position", late)
+	}
+	if flagged := number[uint64](r, r.ctx, "SELECT countIf(flags != 0) FROM positions"); flagged != 0 {
+		r.t.Errorf("%d positions of a clean drive carry a flag: they were judged out of order", flagged)
+	}
+}
+
+func number[T any](r *run, ctx context.Context, query string) T {
+	var n T
+	if err := r.DB.QueryRow(ctx, query).Scan(&n); err != nil && ctx.Err() == nil {
+		r.t.Helper()
+		r.t.Fatalf("%s: %v", query, err)
+	}
+	return n
+}
+
+// writeRecording writes the fixes of a simulated fleet as a recording, in the order of time.
+func writeRecording(t *testing.T, name string, fixes int) {
+	t.Helper()
+	cfg := sim.DefaultConfig()
+	cfg.Vehicles, cfg.Start = vehicles, fleet.MillisOf(time.Now().Add(-240*time.Hour).Truncate(time.Hour))
+	driven := sim.New(cfg)
+	type line struct {
+		at   fleet.Millis
+		text string
+	}
+	var report fleet.Report
+	lines := make([]line, fixes)
+	for i := range lines {
+		driven.Next(&report)
+		soc := ""
+		if len(report.Signals) > 0 {
+			soc = fmt.Sprint(report.Signals[0].Value)
+		}
+		lines[i] = line{report.FixTime, fmt.Sprintf("%s,%s,%.6f,%.6f,%.2f,%s", report.UniqueID,
+			report.FixTime.Time().Format("2006-01-02T15:04:05.000Z"), report.Lat, report.Lng, report.Speed/fleet.MetresPerKmh, soc)}
+	}
+	slices.SortStableFunc(lines, func(a, b line) int { return int(a.at - b.at) })
+	var text strings.Builder
+	text.WriteString("vehicle,timestamp,lat,lng,speed_kmh,battery_pct\n")
+	for _, l := range lines {
+		text.WriteString(l.text + "\n")
+	}
+	if err := os.WriteFile(name, []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// tail returns the end of a file.
+func tail(name string) string {
+	f, err := os.Open(name)
+	if err != nil {
+		return err.Error()
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.Size() > 8000 {
+		_, _ = f.Seek(-8000, io.SeekEnd)
+	}
+	text, _ := io.ReadAll(f)
+	return string(text)
+}
+
+// lockedBuffer is written by the replay's process and read by the test.
+type lockedBuffer struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}

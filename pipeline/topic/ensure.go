@@ -1,0 +1,103 @@
+package topic
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/segmentio/kafka-go"
+)
+
+// Names of topic settings.
+const (
+	settingTimestamp = "message.timestamp.type"
+	settingRetention = "retention.ms"
+	settingCleanup   = "cleanup.policy"
+	settingMaxBytes  = "max.message.bytes"
+
+	appendTime = "LogAppendTime"
+)
+
+// Ensure creates the topics that are missing and returns their names, in order. Topics that exist are left as they are,
+// whatever their settings: Check tells the differences. Any number of processes may call it at once.
+func Ensure(ctx context.Context, c Config) (created []string, err error) {
+	client, err := c.Client()
+	if err != nil {
+		return nil, err
+	}
+	defer Disconnect(client)
+	existing, err := existingTopics(ctx, client, c)
+	if err != nil {
+		return nil, fmt.Errorf("list topics: %w", err)
+	}
+	var missing []kafka.TopicConfig
+	for _, t := range c.topics() {
+		if _, ok := existing[t.name]; !ok {
+			missing = append(missing, c.newTopic(t))
+		}
+	}
+	if len(missing) == 0 {
+		return nil, nil
+	}
+	res, err := client.CreateTopics(ctx, &kafka.CreateTopicsRequest{Topics: missing})
+	if err != nil {
+		return nil, fmt.Errorf("create topics: %w", err)
+	}
+	var errs []error
+	for name, err := range res.Errors {
+		switch {
+		case err == nil:
+			created = append(created, name)
+		case !errors.Is(err, kafka.TopicAlreadyExists): // another process was faster
+			errs = append(errs, fmt.Errorf("create topic %s: %w", name, err))
+		}
+	}
+	slices.Sort(created)
+	return created, errors.Join(errs...)
+}
+
+func (c Config) newTopic(t wanted) kafka.TopicConfig {
+	retention := int64(-1)
+	if c.Retention > 0 {
+		retention = c.Retention.Milliseconds()
+	}
+	topic := kafka.TopicConfig{
+		Topic: t.name, NumPartitions: c.Partitions, ReplicationFactor: c.Replication,
+		ConfigEntries: []kafka.ConfigEntry{
+			{ConfigName: settingRetention, ConfigValue: strconv.FormatInt(retention, 10)},
+			{ConfigName: settingCleanup, ConfigValue: "delete"}, // a batch formed again must have the same records
+			{ConfigName: settingMaxBytes, ConfigValue: strconv.Itoa(c.MaxMessageBytes)},
+		},
+	}
+	if c.Replication == 0 {
+		topic.ReplicationFactor = -1
+	}
+	if t.ingest {
+		topic.ConfigEntries = append(topic.ConfigEntries, kafka.ConfigEntry{ConfigName: settingTimestamp, ConfigValue: appendTime})
+	}
+	return topic
+}
+
+// existingTopics returns those of the configuration's topics that exist, by name.
+func existingTopics(ctx context.Context, client *kafka.Client, c Config) (map[string]kafka.Topic, error) {
+	var names []string
+	for _, t := range c.topics() {
+		names = append(names, t.name)
+	}
+	cluster, err := client.Metadata(ctx, &kafka.MetadataRequest{Topics: names})
+	if err != nil {
+		return nil, err
+	}
+	existing := make(map[string]kafka.Topic, len(names))
+	for _, t := range cluster.Topics {
+		switch {
+		case t.Error == nil:
+			existing[t.Name] = t
+		case !errors.Is(t.Error, kafka.UnknownTopicOrPartition):
+			return nil, fmt.Errorf("topic %s: %w", t.Name, t.Error)
+		}
+	}
+	return existing, nil
+}
