@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -25,6 +26,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/record"
 )
 
 // Config are the settings of the interface.
@@ -35,12 +38,18 @@ type Config struct {
 	ReadTime    time.Duration // deadline of an operation that reads
 	WriteTime   time.Duration // deadline of an operation that writes
 	CORSOrigins []string      // origins that browsers may call from; none by default
+
+	TrustedProxies []netip.Prefix // whose X-Forwarded-For is believed
+
+	Auth   auth.Config
+	Record record.Config
 }
 
 // DefaultConfig returns the settings used when nothing else is said.
 func DefaultConfig() Config {
 	return Config{
 		Version: "dev", BodyLimit: 1 << 20, IngestLimit: 5 << 20, ReadTime: 20 * time.Second, WriteTime: 10 * time.Second,
+		Auth: auth.DefaultConfig(), Record: record.DefaultConfig(),
 	}
 }
 
@@ -52,7 +61,11 @@ func (c Config) Validate() error {
 	if c.ReadTime <= 0 || c.WriteTime <= 0 {
 		return errors.New("api: deadlines must be positive")
 	}
-	return nil
+	if c.WriteTime >= c.Record.Abandoned {
+		// A request that is still running must not be taken for one that died.
+		return errors.New("api: the deadline of writes must be shorter than the time after which a claim is abandoned")
+	}
+	return errors.Join(c.Auth.Validate(), c.Record.Validate())
 }
 
 // Publisher puts reports on a topic and returns when all of them are acknowledged.
@@ -87,6 +100,17 @@ type API struct {
 	router  chi.Router
 	handler http.Handler
 	routes  []*route
+
+	auth    *auth.Authenticator
+	limiter *auth.Limiter
+	uses    keyUses
+	metrics *metrics
+	store   *record.Store
+
+	vehicles *record.Log[record.Vehicle]
+	devices  *record.Log[record.Device]
+	keys     *record.Log[record.APIKey]
+	accounts *record.Log[record.Account]
 }
 
 // New builds the interface and registers every route. It starts nothing.
@@ -103,7 +127,20 @@ func New(cfg Config, deps Deps) (*API, error) {
 	if deps.Metrics == nil {
 		deps.Metrics = prometheus.NewRegistry()
 	}
-	a := &API{cfg: cfg, Deps: deps, log: deps.Log, router: chi.NewRouter()}
+	store, err := record.NewStore(cfg.Record, deps.DB, deps.IDs, deps.Now)
+	if err != nil {
+		return nil, err
+	}
+	a := &API{
+		cfg: cfg, Deps: deps, log: deps.Log, router: chi.NewRouter(),
+		limiter: auth.NewLimiter(cfg.Auth, deps.Now), uses: keyUses{last: map[fleet.KeyID]time.Time{}},
+		store: store, vehicles: record.NewLog(store, record.Vehicles), devices: record.NewLog(store, record.Devices),
+		keys: record.NewLog(store, record.APIKeys), accounts: record.NewLog(store, record.Accounts),
+	}
+	if a.metrics, err = newMetrics(deps.Metrics); err != nil {
+		return nil, err
+	}
+	a.auth = auth.NewAuthenticator(cfg.Auth, a.lookupKey, deps.Now)
 	a.docs = humachi.New(a.router, openAPIConfig(cfg.Version))
 	if err := a.register(); err != nil {
 		return nil, fmt.Errorf("api: %w", err)
@@ -122,6 +159,11 @@ func (a *API) register() error {
 	})
 	a.router.MethodNotAllowed(a.methodNotAllowed)
 	// One line for each resource: a method that calls a.handle once for each operation.
+	a.vehicleRoutes()
+	a.deviceRoutes()
+	a.keyRoutes()
+	a.accountRoutes()
+	a.docsRoutes() // the last: it describes the others
 	return nil
 }
 
@@ -130,3 +172,12 @@ func (a *API) Handler() http.Handler { return a.handler }
 
 // OpenAPI returns the description of every route. The caller must not change it.
 func (a *API) OpenAPI() *huma.OpenAPI { return a.docs.OpenAPI() }
+
+// Server returns a server with the limits on slow clients that suit the interface. The caller sets the listener, and
+// shuts it down.
+func (a *API) Server() *http.Server {
+	return &http.Server{
+		Handler: a.handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+		ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelWarn),
+	}
+}

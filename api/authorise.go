@@ -1,12 +1,173 @@
 package api
 
 import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
 	"net/http"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
 
 	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/query"
 )
+
+// realm is the challenge of RFC 6750 to those who present nothing.
+const realm = `Bearer realm="motorpool"`
+
+// codeAddress is the refusal of a good key from an address that is not on its list.
+const codeAddress fleet.Code = "address_not_allowed"
 
 // authorise finds out who makes the request and whether they may, and sets the headers that go with the answer.
 func (a *API) authorise(w http.ResponseWriter, r *http.Request, rt *route, x *exchange) error {
-	return fleet.NewError(fleet.CodeUnauthorized, "Send an API key as Authorization: Bearer <key>.")
+	token, ok := bearer(r)
+	if !ok {
+		w.Header().Set("WWW-Authenticate", realm)
+		return fleet.NewError(fleet.CodeUnauthorized, "Send an API key as Authorization: Bearer <key>.")
+	}
+	p, err := a.auth.Authenticate(r.Context(), token, a.clientAddr(r))
+	switch {
+	case err == nil:
+	case errors.Is(err, auth.ErrThrottled):
+		w.Header().Set("Retry-After", strconv.Itoa(int(a.cfg.Auth.Window.Seconds())))
+		return fleet.NewError(fleet.CodeRateLimited, "Too many failed attempts from your address. Wait a minute.")
+	case errors.Is(err, auth.ErrAddress):
+		return fleet.NewError(codeAddress, "This API key may not be used from your address.")
+	case errors.Is(err, auth.ErrMalformed), errors.Is(err, auth.ErrUnknownKey), errors.Is(err, auth.ErrExpired), errors.Is(err, auth.ErrRevoked):
+		w.Header().Set("WWW-Authenticate", realm+`, error="invalid_token"`)
+		return fleet.NewError(fleet.CodeUnauthorized, "The API key is not valid: it is unknown, expired or revoked.")
+	default:
+		return fmt.Errorf("authenticate: %w", err)
+	}
+	x.principal = p
+	if err := a.limit(w, p, rt.Class); err != nil {
+		return err
+	}
+	if rt.Scope != "" && !p.Has(rt.Scope) {
+		w.Header().Set("WWW-Authenticate", fmt.Sprintf(`%s, error="insufficient_scope", scope="%s"`, realm, rt.Scope))
+		return fleet.NewError(fleet.CodeForbidden, "The API key lacks the scope "+string(rt.Scope)+".")
+	}
+	a.uses.note(r.Context(), a, p)
+	return nil
+}
+
+// bearer returns the credential of the Authorization header.
+func bearer(r *http.Request) (string, bool) {
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	token = strings.TrimSpace(token)
+	return token, strings.EqualFold(scheme, "Bearer") && token != ""
+}
+
+// limit takes one operation from the buckets of key and account, and says in headers what is left. X-RateLimit-Reset
+// is in seconds from now, as RateLimit is.
+func (a *API) limit(w http.ResponseWriter, p *auth.Principal, class auth.Class) error {
+	d := a.limiter.Take(p.Key, p.Account, class)
+	h := w.Header()
+	reset := int(math.Ceil(d.Reset.Seconds()))
+	h.Set("RateLimit-Policy", fmt.Sprintf(`"%s";q=%d;w=%d`, class, d.Quota, int(d.Window.Seconds())))
+	h.Set("RateLimit", fmt.Sprintf(`"%s";r=%d;t=%d`, class, d.Remaining, reset))
+	h.Set("X-RateLimit-Limit", strconv.Itoa(d.Quota))
+	h.Set("X-RateLimit-Remaining", strconv.Itoa(d.Remaining))
+	h.Set("X-RateLimit-Reset", strconv.Itoa(reset))
+	if d.OK {
+		return nil
+	}
+	h.Set("Retry-After", strconv.Itoa(max(1, int(math.Ceil(d.Retry.Seconds())))))
+	return fleet.NewError(fleet.CodeRateLimited,
+		fmt.Sprintf("More than %d %s operations within %v. Retry-After says when to go on.", d.Quota, class, d.Window))
+}
+
+// clientAddr returns the address of the client: of the connection, or, behind proxies that we trust, the last address
+// in X-Forwarded-For that is none of theirs.
+func (a *API) clientAddr(r *http.Request) netip.Addr {
+	at, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return netip.IPv6Unspecified()
+	}
+	client := at.Addr().Unmap()
+	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
+	for i := len(hops) - 1; i >= 0 && a.trusted(client); i-- {
+		hop, err := netip.ParseAddr(strings.TrimSpace(hops[i]))
+		if err != nil {
+			break
+		}
+		client = hop.Unmap()
+	}
+	return client
+}
+
+func (a *API) trusted(addr netip.Addr) bool {
+	return slices.ContainsFunc(a.cfg.TrustedProxies, func(p netip.Prefix) bool { return p.Contains(addr) })
+}
+
+// lookupKey finds a key for auth.
+func (a *API) lookupKey(ctx context.Context, tokenID string) (*auth.Key, error) {
+	account, id, text, err := query.KeyByToken(ctx, a.DB, tokenID)
+	if err != nil || id == 0 {
+		return nil, err
+	}
+	var body record.APIKey
+	if err := json.Unmarshal([]byte(text), &body); err != nil {
+		return nil, fmt.Errorf("decode API key %s: %w", id, err)
+	}
+	key := &auth.Key{ID: id, Account: account, SecretSHA256: body.SecretSHA256, ExpiresAt: body.ExpiresAt.Time, RevokedAt: body.RevokedAt.Time}
+	for _, s := range body.Scopes {
+		key.Scopes = append(key.Scopes, auth.Scope(s))
+	}
+	for _, text := range body.IPAllowList {
+		prefix, err := parsePrefix(text)
+		if err != nil {
+			return nil, fmt.Errorf("decode API key %s: %w", id, err)
+		}
+		key.Allowed = append(key.Allowed, prefix)
+	}
+	return key, nil
+}
+
+// parsePrefix reads an address or a prefix.
+func parsePrefix(text string) (netip.Prefix, error) {
+	if addr, err := netip.ParseAddr(text); err == nil {
+		addr = addr.Unmap()
+		return netip.PrefixFrom(addr, addr.BitLen()), nil
+	}
+	p, err := netip.ParsePrefix(text)
+	return p.Masked(), err
+}
+
+// keyUses samples when keys are used: once a minute for each.
+type keyUses struct {
+	mu   sync.Mutex
+	last map[fleet.KeyID]time.Time
+}
+
+// maxKeyUses bounds the memory; beyond it all is forgotten, which costs one more row for each key.
+const maxKeyUses = 10_000
+
+func (u *keyUses) note(ctx context.Context, a *API, p *auth.Principal) {
+	now := a.Now()
+	u.mu.Lock()
+	due := now.Sub(u.last[p.Key]) >= time.Minute
+	if due {
+		if len(u.last) >= maxKeyUses {
+			clear(u.last)
+		}
+		u.last[p.Key] = now
+	}
+	u.mu.Unlock()
+	if !due {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	if err := query.NoteKeyUse(ctx, a.DB, p.Account, p.Key, now); err != nil {
+		a.log.WarnContext(ctx, "use of a key not noted", "error", err, "key", p.Key.String())
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/record"
 )
 
 // exchange is what is known about one request while it is served. It is owned by the request's goroutine.
@@ -15,8 +16,10 @@ type exchange struct {
 	started   bool            // something of the answer has been written
 	status    int
 	written   int64
-	body      []byte // the whole body, decompressed, where the route takes one
-	metric    bool   // units=metric
+	body      []byte         // the whole body, decompressed, where the route takes one
+	metric    bool           // units=metric
+	ticket    *record.Ticket // of the request's idempotency key, if it has one
+	unstored  []byte         // what is stored of the answer instead of its body, if that holds a secret
 }
 
 type exchangeKey struct{}

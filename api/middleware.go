@@ -32,7 +32,9 @@ func (a *API) observe(next http.Handler) http.Handler {
 		began := time.Now()
 		x := &exchange{id: safeRequestID(r.Header.Get("X-Request-Id"))}
 		w.Header().Set("X-Request-Id", x.id)
+		a.metrics.running.Inc()
 		defer func() {
+			a.metrics.running.Dec()
 			a.note(r, x, time.Since(began))
 		}()
 		next.ServeHTTP(&answer{ResponseWriter: w, x: x}, r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x)))
@@ -48,6 +50,7 @@ func (a *API) note(r *http.Request, x *exchange, took time.Duration) {
 	if status == 0 {
 		status = http.StatusOK
 	}
+	a.metrics.note(r.Method, pattern, status, took)
 	attrs := []slog.Attr{
 		slog.String("request_id", x.id), slog.String("method", r.Method), slog.String("route", pattern),
 		slog.String("path", r.URL.Path), slog.Int("status", status), slog.Int64("bytes", x.written), slog.Duration("took", took),

@@ -26,6 +26,7 @@ type param struct {
 	Max    float64
 	About  string
 	Want   bool // must be given
+	Many   bool // may be several values, separated by commas
 }
 
 var (
@@ -46,6 +47,9 @@ func (p *param) document() *huma.Param {
 	if p.Min != 0 || p.Max != 0 {
 		s.Minimum, s.Maximum = &p.Min, &p.Max
 	}
+	if p.Many {
+		s = &huma.Schema{Type: "string"}
+	}
 	in := p.In
 	if in == "" {
 		in = "query"
@@ -55,6 +59,18 @@ func (p *param) document() *huma.Param {
 
 // check says what is wrong with a value.
 func (p *param) check(value string) error {
+	if !p.Many {
+		return p.checkOne(value)
+	}
+	for _, part := range strings.Split(value, ",") {
+		if err := p.checkOne(strings.TrimSpace(part)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *param) checkOne(value string) error {
 	switch p.Type {
 	case "integer":
 		n, err := strconv.ParseInt(value, 10, 64)

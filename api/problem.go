@@ -4,9 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
+	"net"
 	"net/http"
 	"strconv"
 	"strings"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/record"
@@ -40,6 +44,7 @@ var codeStatus = map[fleet.Code]int{
 	fleet.CodeInvalid:      http.StatusBadRequest,
 	fleet.CodeUnauthorized: http.StatusUnauthorized,
 	fleet.CodeForbidden:    http.StatusForbidden,
+	codeAddress:            http.StatusForbidden,
 	fleet.CodeNotFound:     http.StatusNotFound,
 	codeMethod:             http.StatusMethodNotAllowed,
 	codeAccept:             http.StatusNotAcceptable,
@@ -70,7 +75,7 @@ const (
 func problemOf(err error) (Problem, bool) {
 	var e *fleet.Error
 	if !errors.As(err, &e) {
-		if errors.Is(err, context.DeadlineExceeded) {
+		if lostDependency(err) {
 			e = fleet.NewError(fleet.CodeUnavailable, "The store did not answer in time. Try again.")
 		} else {
 			e = fleet.NewError(codeInternal, "Something went wrong on our side. The request id names it in our logs.")
@@ -84,6 +89,14 @@ func problemOf(err error) (Problem, bool) {
 		p.CurrentState, p.AllowedTransitions = t.Current, t.Allowed
 	}
 	return p, p.Status >= http.StatusInternalServerError
+}
+
+// lostDependency says whether an error is a store or broker that does not answer.
+func lostDependency(err error) bool {
+	if _, ok := errors.AsType[net.Error](err); ok {
+		return true
+	}
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, io.EOF) || errors.Is(err, clickhouse.ErrAcquireConnTimeout)
 }
 
 func problemFrom(e *fleet.Error) Problem {

@@ -143,10 +143,7 @@ func (a *API) operation(rt *route) *huma.Operation {
 		}
 	}
 	op.Responses[strconv.Itoa(rt.Status)] = reply
-	op.Responses["default"] = &huma.Response{
-		Description: "A problem",
-		Content:     map[string]*huma.MediaType{"application/problem+json": {Schema: a.schema(Problem{}, "Problem")}},
-	}
+	a.documentProblems(rt, op)
 	return op
 }
 
@@ -175,6 +172,7 @@ func openAPIConfig(version string) huma.Config {
 	cfg.OpenAPIPath, cfg.DocsPath, cfg.SchemasPath = "", "", ""
 	cfg.CreateHooks = nil
 	cfg.Info.Description = "Fleet management and GPS tracking for vehicle rental: vehicles, trackers, positions and telemetry."
+	cfg.Servers = []*huma.Server{{URL: "/"}}
 	cfg.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
 		"bearer": {Type: "http", Scheme: "bearer", Description: "An API key, as Authorization: Bearer mp_live_…"},
 	}

@@ -41,7 +41,7 @@ func (a *API) serve(rt *route, h handlerFunc) http.HandlerFunc {
 			if x.principal != nil {
 				r = r.WithContext(auth.With(ctx, x.principal))
 			}
-			err = h(w, r)
+			err = a.once(w, r, h)
 		}
 		if err == nil {
 			return

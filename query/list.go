@@ -208,10 +208,9 @@ func (l *Listing) build(req ListRequest) (*listQuery, error) {
 	return b, b.sort(req.Sort, req.After)
 }
 
-// arg adds a parameter and returns its name.
-func (b *listQuery) arg(name string, value any) string {
+// arg adds a parameter.
+func (b *listQuery) arg(name string, value any) {
 	b.args = append(b.args, clickhouse.Named(name, value))
-	return name
 }
 
 // value adds one value of a field as a parameter and returns the parameter with its type.
@@ -269,10 +268,13 @@ func (b *listQuery) filter(f Filter) (string, error) {
 // sort writes the order and, for a cursor, the condition of coming after its keys: with keys a, b and id that is
 // a > x OR (a = x AND (b > y OR (b = y AND id > z))), each comparison in its direction.
 func (b *listQuery) sort(keys []SortKey, after []string) error {
-	idField := &ListField{Name: "id", Type: NumberField}
+	idField := &ListField{Name: "id", Type: NumberField, Sort: true}
 	fields := make([]*ListField, 0, len(keys)+1)
 	for _, k := range keys {
 		f, ok := b.l.Field(k.Field)
+		if k.Field == "id" {
+			f, ok = idField, true
+		}
 		if !ok || !f.Sort {
 			return fmt.Errorf("%s cannot be sorted by %s", b.l.Table, k.Field)
 		}
@@ -297,18 +299,9 @@ func (b *listQuery) sort(keys []SortKey, after []string) error {
 		if i < len(keys) && keys[i].Desc {
 			operator = " < "
 		}
-		var value string
-		if f == idField {
-			id, err := strconv.ParseUint(after[i], 10, 64)
-			if err != nil {
-				return fmt.Errorf("cursor: %w", err)
-			}
-			value = "{" + b.arg("v"+strconv.Itoa(len(b.args)), id) + ":UInt64}"
-		} else {
-			var err error
-			if value, err = b.value(f, after[i]); err != nil {
-				return fmt.Errorf("cursor: %w", err)
-			}
+		value, err := b.value(f, after[i])
+		if err != nil {
+			return fmt.Errorf("cursor: %w", err)
 		}
 		if condition == "" {
 			condition = f.Name + operator + value

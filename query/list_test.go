@@ -119,7 +119,7 @@ func TestACursorVisitsEveryVehicleOnce(t *testing.T) {
 			map[string]any{"make": "m'\\" + strconv.Itoa(int(id%3)), "year": 2000 + id%5})
 	}
 	for _, sort := range [][]query.SortKey{
-		nil, {{"make", false}}, {{"make", true}}, {{"year", true}, {"make", false}}, {{"created_at", true}, {"year", false}, {"make", true}},
+		nil, {{"id", true}}, {{"make", false}}, {{"make", true}}, {{"year", true}, {"make", false}}, {{"created_at", true}, {"year", false}, {"make", true}},
 	} {
 		req := query.ListRequest{Account: 7, Sort: sort, Limit: 100}
 		whole, err := query.List(t.Context(), db, &query.Vehicles, req)

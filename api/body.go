@@ -1,0 +1,148 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"reflect"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/motorpool/fleet"
+)
+
+// parseObject reads a body that must be one JSON object: a syntax error is a 400, another value a 422.
+func parseObject(body []byte) (map[string]any, error) {
+	var v any
+	dec := json.NewDecoder(bytes.NewReader(body))
+	if err := dec.Decode(&v); err != nil {
+		return nil, badJSON(err)
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, fleet.NewError(fleet.CodeInvalid, "The body holds more than one JSON value.")
+	}
+	object, ok := v.(map[string]any)
+	if !ok {
+		return nil, fleet.NewError(fleet.CodeValidation, "The body must be a JSON object.",
+			fleet.FieldError{Pointer: "", Code: "type", Detail: "expected object"})
+	}
+	return object, nil
+}
+
+func badJSON(err error) error {
+	detail := "The body is not JSON."
+	if e, ok := errors.AsType[*json.SyntaxError](err); ok {
+		detail = fmt.Sprintf("The body is not JSON: %s at byte %d.", e.Error(), e.Offset)
+	} else if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		detail = "The body is not JSON: it ends too early."
+	}
+	return fleet.NewError(fleet.CodeInvalid, detail)
+}
+
+// decodeBody reads the request's body into v, a pointer, and holds it against the schema of v's type: 400 for what is
+// not JSON, 422 naming the members for what does not fit.
+func (a *API) decodeBody(r *http.Request, v any) error {
+	object, err := parseObject(bodyOf(r))
+	if err != nil {
+		return err
+	}
+	return a.decodeObject(object, v)
+}
+
+func (a *API) decodeObject(object map[string]any, v any) error {
+	dropNulls(object)
+	if err := a.validate(reflect.TypeOf(v).Elem(), object); err != nil {
+		return err
+	}
+	text, err := json.Marshal(object)
+	if err != nil {
+		return fmt.Errorf("encode a validated body: %w", err)
+	}
+	if err := json.Unmarshal(text, v); err != nil {
+		// The schema allows what the type cannot hold: a number like 1e300, a time that no calendar has.
+		pointer := ""
+		if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+			pointer = "/" + strings.ReplaceAll(e.Field, ".", "/")
+		}
+		return validation(fleet.FieldError{Pointer: pointer, Code: "invalid", Detail: "a value is out of range or malformed"})
+	}
+	return nil
+}
+
+// dropNulls removes members that are null, which says that they are absent; custom_fields are the caller's own.
+func dropNulls(object map[string]any) {
+	for name, value := range object {
+		if value == nil {
+			delete(object, name)
+		} else if inner, ok := value.(map[string]any); ok && name != "custom_fields" {
+			dropNulls(inner)
+		}
+	}
+}
+
+// validate holds a document against the schema of a type.
+func (a *API) validate(t reflect.Type, document any) error {
+	registry := a.docs.OpenAPI().Components.Schemas
+	res := &huma.ValidateResult{}
+	huma.Validate(registry, registry.Schema(t, true, ""), huma.NewPathBuffer([]byte{}, 0), huma.ModeWriteToServer, document, res)
+	if len(res.Errors) == 0 {
+		return nil
+	}
+	var fields []fleet.FieldError
+	for _, err := range res.Errors {
+		if detail, ok := err.(*huma.ErrorDetail); ok {
+			fields = append(fields, fieldError(detail))
+		}
+	}
+	return validation(fields...)
+}
+
+// fieldError translates a finding of the validator, whose places read "a[0].b", into a JSON pointer and a code.
+func fieldError(d *huma.ErrorDetail) fleet.FieldError {
+	place := strings.NewReplacer("[", "/", "]", "", ".", "/").Replace(d.Location)
+	code := "invalid"
+	switch {
+	case strings.HasPrefix(d.Message, "unexpected property"):
+		code = "unknown_field"
+	case strings.HasPrefix(d.Message, "expected required property"):
+		code = "required"
+		name := strings.Fields(strings.TrimPrefix(d.Message, "expected required property "))[0]
+		if place != "" {
+			place += "/"
+		}
+		place += name
+	case strings.HasPrefix(d.Message, "expected string"), strings.HasPrefix(d.Message, "expected integer"),
+		strings.HasPrefix(d.Message, "expected number"), strings.HasPrefix(d.Message, "expected boolean"),
+		strings.HasPrefix(d.Message, "expected array"), strings.HasPrefix(d.Message, "expected object"):
+		code = "type"
+	}
+	return fleet.FieldError{Pointer: "/" + strings.TrimPrefix(place, "/"), Code: code, Detail: d.Message}
+}
+
+func validation(fields ...fleet.FieldError) *fleet.Error {
+	return fleet.NewError(fleet.CodeValidation, "The body is understood and not acceptable; errors says which members are meant.", fields...)
+}
+
+// mergePatch changes target as RFC 7396 says: null removes a member, objects merge, everything else replaces.
+func mergePatch(target, patch map[string]any) {
+	for name, value := range patch {
+		inner, isObject := value.(map[string]any)
+		switch {
+		case value == nil:
+			delete(target, name)
+		case isObject:
+			into, ok := target[name].(map[string]any)
+			if !ok {
+				into = map[string]any{}
+			}
+			mergePatch(into, inner)
+			target[name] = into
+		default:
+			target[name] = value
+		}
+	}
+}

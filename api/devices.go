@@ -1,0 +1,248 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/query"
+)
+
+// Device is a tracker as it is answered.
+type Device struct {
+	ID string `json:"id" doc:"Identity." example:"dev_1234"`
+
+	record.DeviceFields
+
+	Object         string       `json:"object" doc:"Always device." example:"device"`
+	VehicleID      *string      `json:"vehicle_id" doc:"The vehicle that it is on now; null if on none."`
+	Assignments    []Assignment `json:"assignments" nullable:"false" doc:"The vehicles that it was on, in order of time."`
+	HasOsmandToken bool         `json:"has_osmand_token" doc:"Whether a phone can send its position as this device."`
+	Vehicle        *Vehicle     `json:"vehicle,omitempty" doc:"The vehicle that it is on, with expand=vehicle."`
+
+	Stamps
+}
+
+// Assignment says that a device was on a vehicle during [from, to).
+type Assignment struct {
+	VehicleID string         `json:"vehicle_id" example:"veh_1234"`
+	From      record.Instant `json:"from" doc:"Null means since ever."`
+	To        record.Instant `json:"to" doc:"Null means until further notice."`
+}
+
+// DeviceAssign is the body of the action that puts a device on a vehicle.
+type DeviceAssign struct {
+	VehicleID string          `json:"vehicle_id" example:"veh_1234"`
+	From      *record.Instant `json:"from,omitempty" doc:"Since when; now unless given, and null for since ever."`
+}
+
+// DeviceUnassign is the body of the action that takes a device off its vehicle.
+type DeviceUnassign struct {
+	At *record.Instant `json:"at,omitempty" doc:"Since when; now unless given."`
+}
+
+// DeviceToken is a token with which a phone sends its position.
+type DeviceToken struct {
+	DeviceID string `json:"device_id" example:"dev_1234"`
+	UniqueID string `json:"unique_id" doc:"The device identifier to enter in the app."`
+	Token    string `json:"token,omitempty" doc:"Shown this once, and stored nowhere. Give it as the parameter token, or as the bearer."`
+}
+
+func (a *API) deviceRoutes() {
+	s := &resource[record.Device]{
+		api: a, path: "/v1/devices", tag: "Devices", noun: "device", nouns: "devices", log: a.devices, listing: &query.Devices,
+		read: auth.TelematicsRead, write: auth.TelematicsWrite,
+		view: Device{}, fields: record.DeviceFields{}, expand: []string{"vehicle"},
+		writable: func(d *record.Device) any { return &d.DeviceFields },
+		make: func(_ *http.Request, object map[string]any) (record.Device, error) {
+			var d record.Device
+			return d, a.decodeObject(object, &d.DeviceFields)
+		},
+		show: a.showDevices,
+		check: func(d *record.Device) error {
+			if !printable(d.UniqueID) {
+				return validation(fleet.FieldError{Pointer: "/unique_id", Code: "invalid", Detail: "must be printable, without blanks at its ends"})
+			}
+			return nil
+		},
+	}
+	s.register()
+	a.handle(route{
+		Method: "POST", Path: "/v1/devices/{id}/assign", ID: "assignDevice", Tag: "Devices", Scope: auth.TelematicsWrite,
+		Summary: "Put a tracker on a vehicle",
+		About:   "Ends the assignment that the tracker has then. Assignments of a tracker never overlap.",
+		Body:    DeviceAssign{}, Reply: Device{},
+	}, func(w http.ResponseWriter, r *http.Request) error { return a.assign(w, r, s) })
+	a.handle(route{
+		Method: "POST", Path: "/v1/devices/{id}/unassign", ID: "unassignDevice", Tag: "Devices", Scope: auth.TelematicsWrite,
+		Summary: "Take a tracker off its vehicle", Body: DeviceUnassign{}, Optional: true, Reply: Device{},
+	}, func(w http.ResponseWriter, r *http.Request) error {
+		at := a.Now()
+		if len(bodyOf(r)) > 0 {
+			var sent DeviceUnassign
+			if err := a.decodeBody(r, &sent); err != nil {
+				return err
+			}
+			if sent.At != nil {
+				at = sent.At.Time
+			}
+		}
+		return s.act(w, r, func(rec *record.Record[record.Device]) error { return rec.Body.Unassign(at) })
+	})
+	a.handle(route{
+		Method: "POST", Path: "/v1/devices/{id}/osmand_token", ID: "createDeviceToken", Tag: "Devices", Scope: auth.TelematicsWrite,
+		Summary: "Make the token with which a phone sends its position as this device",
+		About:   "An earlier token stops working. An answer that is replayed for an Idempotency-Key does not show the token again.",
+		Status:  201, Reply: DeviceToken{},
+	}, a.deviceToken)
+	a.handle(route{
+		Method: "DELETE", Path: "/v1/devices/{id}/osmand_token", ID: "deleteDeviceToken", Tag: "Devices", Scope: auth.TelematicsWrite,
+		Summary: "Withdraw the token of a device", Status: 204,
+	}, func(w http.ResponseWriter, r *http.Request) error {
+		if _, err := a.setToken(r, ""); err != nil {
+			return err
+		}
+		w.WriteHeader(http.StatusNoContent)
+		return nil
+	})
+}
+
+func (a *API) assign(w http.ResponseWriter, r *http.Request, s *resource[record.Device]) error {
+	object, err := parseObject(bodyOf(r))
+	if err != nil {
+		return err
+	}
+	since, given := object["from"]
+	var sent DeviceAssign
+	if err := a.decodeObject(object, &sent); err != nil {
+		return err
+	}
+	from := a.Now()
+	if sent.From != nil {
+		from = sent.From.Time
+	} else if given && since == nil {
+		from = time.Time{}
+	}
+	id, err := fleet.ParseID(fleet.VehiclePrefix, sent.VehicleID)
+	if err == nil {
+		var vehicle record.Record[record.Vehicle]
+		if vehicle, err = a.vehicles.Get(r.Context(), auth.From(r.Context()).Account, id); err == nil && vehicle.Archived() {
+			return validation(fleet.FieldError{Pointer: "/vehicle_id", Code: "archived", Detail: "the vehicle is archived"})
+		}
+	}
+	if err != nil {
+		if code := fleet.CodeOf(err); code != "" && code != fleet.CodeNotFound || lostDependency(err) {
+			return err
+		}
+		return validation(fleet.FieldError{Pointer: "/vehicle_id", Code: "not_found", Detail: "there is no such vehicle"})
+	}
+	return s.act(w, r, func(rec *record.Record[record.Device]) error { return rec.Body.Assign(fleet.VehicleID(id), from) })
+}
+
+func (a *API) deviceToken(w http.ResponseWriter, r *http.Request) error {
+	token, hash := auth.MakeDeviceToken()
+	rec, err := a.setToken(r, hash)
+	if err != nil {
+		return err
+	}
+	answer := DeviceToken{DeviceID: fleet.FormatID(fleet.DevicePrefix, rec.ID), UniqueID: rec.Body.UniqueID}
+	if exchangeOf(r.Context()).unstored, err = encodeJSON(answer, false); err != nil {
+		return err
+	}
+	answer.Token = token
+	return writeJSON(w, r, http.StatusCreated, answer)
+}
+
+func (a *API) setToken(r *http.Request, hash string) (record.Record[record.Device], error) {
+	id, err := pathID(r, "device", fleet.DevicePrefix)
+	if err != nil {
+		return record.Record[record.Device]{}, err
+	}
+	return a.devices.Update(r.Context(), author(r), auth.From(r.Context()).Account, id, 0, func(rec *record.Record[record.Device]) error {
+		if err := precondition(r, rec.Revision); err != nil {
+			return err
+		}
+		rec.Body.OsmandTokenSHA256 = hash
+		return nil
+	})
+}
+
+func (a *API) showDevices(ctx context.Context, records []record.Record[record.Device], expand []string) ([]shown, error) {
+	now := a.Now()
+	views := make([]shown, len(records))
+	vehicles := map[string]*Vehicle{}
+	if slices.Contains(expand, "vehicle") && len(records) > 0 {
+		var err error
+		if vehicles, err = a.vehiclesOf(ctx, records, now); err != nil {
+			return nil, err
+		}
+	}
+	for i, rec := range records {
+		d := showDevice(rec, now)
+		if d.VehicleID != nil {
+			d.Vehicle = vehicles[*d.VehicleID]
+		}
+		views[i].view = d
+		// Assignments may begin and end by themselves, and the vehicle changes on its own.
+		if d.Vehicle != nil {
+			mark, err := json.Marshal(d.Vehicle)
+			if err != nil {
+				return nil, err
+			}
+			views[i].live = mark
+		}
+	}
+	return views, nil
+}
+
+// vehiclesOf returns the vehicles that devices are on now, by their written ids.
+func (a *API) vehiclesOf(ctx context.Context, records []record.Record[record.Device], now time.Time) (map[string]*Vehicle, error) {
+	var ids []uint64
+	for _, rec := range records {
+		if id, err := fleet.ParseID(fleet.VehiclePrefix, rec.Body.VehicleNow(now)); err == nil && !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	account := records[0].Account
+	stored, err := query.RecordsByID(ctx, a.DB, &query.Vehicles, account, ids)
+	if err != nil {
+		return nil, err
+	}
+	var found []record.Record[record.Vehicle]
+	for _, row := range stored {
+		rec, err := fromStored[record.Vehicle](account, row)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, rec)
+	}
+	views, err := a.showVehicles(ctx, found, nil)
+	if err != nil {
+		return nil, err
+	}
+	byID := make(map[string]*Vehicle, len(views))
+	for _, v := range views {
+		vehicle := v.view.(Vehicle)
+		byID[vehicle.ID] = &vehicle
+	}
+	return byID, nil
+}
+
+func showDevice(rec record.Record[record.Device], now time.Time) Device {
+	d := Device{
+		ID: fleet.FormatID(fleet.DevicePrefix, rec.ID), DeviceFields: rec.Body.DeviceFields, Object: "device",
+		Assignments: []Assignment{}, HasOsmandToken: rec.Body.OsmandTokenSHA256 != "", Stamps: stampsOf(rec),
+	}
+	for _, one := range rec.Body.Assignments {
+		d.Assignments = append(d.Assignments, Assignment(one))
+	}
+	if vehicle := rec.Body.VehicleNow(now); vehicle != "" {
+		d.VehicleID = &vehicle
+	}
+	return d
+}

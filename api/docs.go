@@ -1,0 +1,260 @@
+package api
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"net/http"
+	"reflect"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/motorpool/fleet"
+)
+
+// problems describes every code of a problem, for people and for the OpenAPI document.
+var problems = []struct {
+	Code fleet.Code
+	When string
+}{
+	{fleet.CodeInvalid, "The request cannot be understood: broken JSON, an unknown or malformed parameter."},
+	{fleet.CodeUnauthorized, "There is no valid API key in the Authorization header."},
+	{fleet.CodeForbidden, "The API key lacks the scope that WWW-Authenticate names."},
+	{codeAddress, "The API key may not be used from this address."},
+	{fleet.CodeNotFound, "There is no such thing, or it belongs to somebody else."},
+	{codeMethod, "The path does not take this method; Allow says what it takes."},
+	{codeAccept, "None of the media types in Accept can be answered."},
+	{fleet.CodeConflict, "The state of things forbids it: a value that must be unique is taken, a record is archived."},
+	{fleet.CodeTransition, "The state of the record does not allow the move; allowed_transitions says what it allows."},
+	{codeInProgress, "A request with this Idempotency-Key is being carried out."},
+	{fleet.CodeStale, "The record was changed since the revision that If-Match names."},
+	{fleet.CodeTooLarge, "The body is too large."},
+	{fleet.CodeMediaType, "The media type, charset or encoding of the body is not taken."},
+	{fleet.CodeValidation, "The body is understood and not acceptable; errors says which members are meant."},
+	{codeKeyReuse, "The Idempotency-Key was used for another request."},
+	{fleet.CodeRateLimited, "Too many requests; Retry-After says when to go on."},
+	{codeInternal, "A fault of ours; request_id names it in our logs."},
+	{fleet.CodeUnavailable, "A store or broker does not answer; Retry-After says when to try again."},
+}
+
+// documentProblems adds to an operation the problems that it can answer.
+func (a *API) documentProblems(rt *route, op *huma.Operation) {
+	statuses := []int{400, 429, 503}
+	if !rt.Public {
+		statuses = append(statuses, 401, 403)
+	}
+	if strings.Contains(rt.Path, "{") {
+		statuses = append(statuses, 404)
+	}
+	if rt.Body != nil {
+		statuses = append(statuses, 413, 415, 422)
+	}
+	if rt.Method != http.MethodGet && !rt.Public {
+		statuses = append(statuses, 409, 412)
+	}
+	for _, status := range statuses {
+		name := "problem" + strconv.Itoa(status)
+		op.Responses[strconv.Itoa(status)] = &huma.Response{Ref: "#/components/responses/" + name}
+		components := a.docs.OpenAPI().Components
+		if components.Responses == nil {
+			components.Responses = map[string]*huma.Response{}
+		}
+		if components.Responses[name] == nil {
+			components.Responses[name] = a.problemResponse(status)
+		}
+	}
+}
+
+// problemResponse describes the problems of one status, with an example of each code.
+func (a *API) problemResponse(status int) *huma.Response {
+	examples := map[string]*huma.Example{}
+	for _, p := range problems {
+		if codeStatus[p.Code] == status {
+			shown := problemFrom(fleet.NewError(p.Code, p.When))
+			shown.Instance, shown.RequestID = "/v1/vehicles", "req_0123456789abcdef01234567"
+			examples[string(p.Code)] = &huma.Example{Value: shown}
+		}
+	}
+	return &huma.Response{
+		Description: http.StatusText(status),
+		Content: map[string]*huma.MediaType{"application/problem+json": {
+			Schema: a.docs.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[Problem](), true, ""), Examples: examples,
+		}},
+	}
+}
+
+//go:embed docs.html
+var docsTemplate string
+
+// docsRoutes serves the description of all routes, to programs and to people. It is registered last.
+func (a *API) docsRoutes() {
+	texts := sync.OnceValues(a.renderDocs)
+	for _, d := range []struct {
+		route
+		contentType string
+		pick        func(*docTexts) []byte
+	}{
+		{route{Path: "/v1/openapi.json", ID: "getOpenAPI", Summary: "Get this description as JSON", ReplyTypes: []string{"application/openapi+json"}},
+			"application/openapi+json", func(t *docTexts) []byte { return t.json }},
+		{route{Path: "/v1/openapi.yaml", ID: "getOpenAPIYAML", Summary: "Get this description as YAML", ReplyTypes: []string{"application/openapi+yaml"}},
+			"application/openapi+yaml", func(t *docTexts) []byte { return t.yaml }},
+		{route{Path: "/v1/docs", Also: "/docs", ID: "getDocs", Summary: "Get this description for people", ReplyTypes: []string{"text/html"}},
+			"text/html; charset=utf-8", func(t *docTexts) []byte { return t.html }},
+	} {
+		d.Method, d.Tag, d.Public = http.MethodGet, "Documentation", true
+		d.Reply = &huma.Schema{Type: "string"}
+		a.handle(d.route, func(w http.ResponseWriter, r *http.Request) error {
+			all, err := texts()
+			if err != nil {
+				return err
+			}
+			h := w.Header()
+			h.Set("Content-Type", d.contentType)
+			h.Set("Cache-Control", "public, max-age=300")
+			h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")
+			_, err = w.Write(d.pick(all))
+			return err
+		})
+	}
+}
+
+// docTexts are the three forms of the description.
+type docTexts struct{ json, yaml, html []byte }
+
+func (a *API) renderDocs() (*docTexts, error) {
+	var texts docTexts
+	var err error
+	doc := a.docs.OpenAPI()
+	if texts.json, err = json.Marshal(doc); err != nil {
+		return nil, fmt.Errorf("write openapi.json: %w", err)
+	}
+	if texts.yaml, err = doc.YAML(); err != nil {
+		return nil, fmt.Errorf("write openapi.yaml: %w", err)
+	}
+	page, err := template.New("docs").Parse(docsTemplate)
+	if err != nil {
+		return nil, fmt.Errorf("read docs.html: %w", err)
+	}
+	var out bytes.Buffer
+	if err := page.Execute(&out, a.docsPage()); err != nil {
+		return nil, fmt.Errorf("write docs: %w", err)
+	}
+	texts.html = out.Bytes()
+	return &texts, nil
+}
+
+// docsPage is what docs.html shows.
+type docsPage struct {
+	Title, Version, About string
+	Tags                  []docsTag
+	Schemas               []docsSchema
+	Problems              []docsProblem
+}
+
+type docsTag struct {
+	Name       string
+	Operations []docsOperation
+}
+
+type docsOperation struct {
+	ID, Method, Path, Summary, About, Status string
+	Params                                   []docsField
+	Body, Reply                              string // names of schemas
+	Types                                    string
+}
+
+type docsField struct {
+	Name, Type, About string
+	Required          bool
+}
+
+type docsSchema struct {
+	Name   string
+	Fields []docsField
+}
+
+type docsProblem struct {
+	Code   string
+	Status int
+	When   string
+}
+
+func (a *API) docsPage() docsPage {
+	doc := a.docs.OpenAPI()
+	page := docsPage{Title: doc.Info.Title, Version: doc.Info.Version, About: doc.Info.Description}
+	for _, rt := range a.routes {
+		op := docsOperation{ID: rt.ID, Method: rt.Method, Path: rt.Path, Summary: rt.Summary, About: rt.About, Status: strconv.Itoa(rt.Status),
+			Body: a.schemaName(rt.Body), Reply: a.schemaName(rt.Reply), Types: strings.Join(rt.ReplyTypes, ", ")}
+		if rt.Scope != "" {
+			op.About = strings.TrimSpace(op.About + " Needs the scope " + string(rt.Scope) + ".")
+		}
+		for i := range rt.Params {
+			p := rt.Params[i].document()
+			op.Params = append(op.Params, docsField{Name: p.Name, Type: schemaWords(p.Schema), About: p.Description, Required: p.Required})
+		}
+		i := slices.IndexFunc(page.Tags, func(t docsTag) bool { return t.Name == rt.Tag })
+		if i < 0 {
+			i, page.Tags = len(page.Tags), append(page.Tags, docsTag{Name: rt.Tag})
+		}
+		page.Tags[i].Operations = append(page.Tags[i].Operations, op)
+	}
+	for name, s := range doc.Components.Schemas.Map() {
+		page.Schemas = append(page.Schemas, docsSchema{Name: name, Fields: schemaFields(s)})
+	}
+	sort.Slice(page.Schemas, func(i, j int) bool { return page.Schemas[i].Name < page.Schemas[j].Name })
+	for _, p := range problems {
+		page.Problems = append(page.Problems, docsProblem{Code: string(p.Code), Status: codeStatus[p.Code], When: p.When})
+	}
+	return page
+}
+
+// schemaName names the schema of a route's body or answer; of a list, that of its members.
+func (a *API) schemaName(v any) string {
+	if v == nil {
+		return ""
+	}
+	if s, ok := v.(*huma.Schema); ok {
+		if data := s.Properties["data"]; data != nil && data.Items != nil {
+			return strings.TrimPrefix(data.Items.Ref, "#/components/schemas/")
+		}
+		return ""
+	}
+	return strings.TrimPrefix(a.schema(v, "").Ref, "#/components/schemas/")
+}
+
+func schemaFields(s *huma.Schema) []docsField {
+	var fields []docsField
+	for name, p := range s.Properties {
+		fields = append(fields, docsField{Name: name, Type: schemaWords(p), About: p.Description, Required: slices.Contains(s.Required, name)})
+	}
+	sort.Slice(fields, func(i, j int) bool { return fields[i].Name < fields[j].Name })
+	return fields
+}
+
+// schemaWords writes a schema in a few words.
+func schemaWords(s *huma.Schema) string {
+	switch {
+	case s == nil:
+		return ""
+	case s.Ref != "":
+		return strings.TrimPrefix(s.Ref, "#/components/schemas/")
+	case s.Type == "array":
+		return "array of " + schemaWords(s.Items)
+	case len(s.Enum) > 0:
+		words := make([]string, len(s.Enum))
+		for i, v := range s.Enum {
+			words[i] = fmt.Sprint(v)
+		}
+		return strings.Join(words, " | ")
+	case s.Format != "":
+		return s.Type + " (" + s.Format + ")"
+	}
+	return s.Type
+}

@@ -1,0 +1,66 @@
+package api
+
+import (
+	"fmt"
+	"hash/fnv"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/motorpool/fleet"
+)
+
+// The entity tag of a record is its revision, "r17". Where an answer also shows what changes without a revision (the
+// place of a vehicle), a mark of that follows, "r17-5d2f…", so that If-None-Match never hides a change; If-Match looks
+// at the revision only.
+
+// etagOf returns the entity tag of a revision and, if live is not nil, what is shown with it.
+func etagOf(revision uint64, live []byte) string {
+	tag := "r" + strconv.FormatUint(revision, 10)
+	if live != nil {
+		h := fnv.New64a()
+		h.Write(live)
+		tag += fmt.Sprintf("-%016x", h.Sum64())
+	}
+	return `"` + tag + `"`
+}
+
+// etagList returns the tags of a header like If-Match; "*" stands for itself.
+func etagList(header string) []string {
+	var tags []string
+	for _, tag := range strings.Split(header, ",") {
+		if tag = strings.TrimSpace(tag); tag != "" {
+			tags = append(tags, tag)
+		}
+	}
+	return tags
+}
+
+// unchanged says whether If-None-Match names the tag, so that a 304 will do. Weak comparison, as RFC 9110 asks.
+func unchanged(r *http.Request, tag string) bool {
+	for _, t := range etagList(strings.Join(r.Header.Values("If-None-Match"), ",")) {
+		if t == "*" || strings.TrimPrefix(t, "W/") == tag {
+			return true
+		}
+	}
+	return false
+}
+
+// precondition holds If-Match against the revision that a write is about to change.
+func precondition(r *http.Request, revision uint64) error {
+	tags := etagList(strings.Join(r.Header.Values("If-Match"), ","))
+	if len(tags) == 0 {
+		return nil
+	}
+	want := strings.Trim(etagOf(revision, nil), `"`)
+	for _, tag := range tags {
+		text, quoted := strings.CutPrefix(tag, `"`)
+		text, closed := strings.CutSuffix(text, `"`)
+		number, _, _ := strings.Cut(text, "-")
+		if tag == "*" || quoted && closed && number == want {
+			return nil
+		}
+	}
+	return fleet.NewError(fleet.CodeStale,
+		fmt.Sprintf("The record is at revision %d by now, which is not what If-Match names. Read it again and repeat the change upon that.", revision))
+}

@@ -1,0 +1,111 @@
+package api
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/record"
+)
+
+// once carries out a POST at most once for its Idempotency-Key. The answer is stored before it is sent; a request
+// that was refused gives the key free; one whose outcome is unknown can be repeated, and then works under the same
+// reserved id.
+func (a *API) once(w http.ResponseWriter, r *http.Request, h handlerFunc) error {
+	key := r.Header.Get("Idempotency-Key")
+	if r.Method != http.MethodPost || key == "" {
+		return h(w, r)
+	}
+	if len(key) > 255 || strings.ContainsFunc(key, func(c rune) bool { return c < 0x20 || c > 0x7e }) {
+		return invalidParam("Idempotency-Key", "must be at most 255 printable ASCII characters")
+	}
+	x, p := exchangeOf(r.Context()), auth.From(r.Context())
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%s\n%s\n%s", r.Method, strings.TrimPrefix(r.URL.Path, "/api"), r.URL.RawQuery, p.Key, x.body))
+	ticket, err := a.store.Begin(r.Context(), p.Account, key, hex.EncodeToString(sum[:]))
+	switch {
+	case errors.Is(err, record.ErrKeyReused):
+		return fleet.NewError(codeKeyReuse, "This Idempotency-Key was used for another request. Use a new key for each request.")
+	case errors.Is(err, record.ErrKeyBusy):
+		w.Header().Set("Retry-After", "2")
+		return fleet.NewError(codeInProgress, "A request with this Idempotency-Key is being carried out. Ask again in a moment.")
+	case err != nil:
+		return err
+	case ticket.Answer != nil:
+		replay(w, ticket.Answer)
+		return nil
+	}
+	x.ticket = ticket
+	held := &heldAnswer{header: w.Header(), status: http.StatusOK}
+	if err := h(held, r); err != nil {
+		a.giveBack(r, ticket, err)
+		return err
+	}
+	stored := record.Answer{Status: held.status, Header: map[string]string{}, Body: held.body.String()}
+	if x.unstored != nil {
+		stored.Body = string(x.unstored)
+	}
+	for _, name := range []string{"Content-Type", "Location", "ETag"} {
+		if v := w.Header().Get(name); v != "" {
+			stored.Header[name] = v
+		}
+	}
+	if err := ticket.Finish(r.Context(), stored); err != nil {
+		// The work is done and must be told; a repetition finds the same record under the reserved id.
+		a.log.WarnContext(r.Context(), "answer not stored", "error", err, "request_id", x.id)
+	}
+	w.WriteHeader(held.status)
+	_, err = w.Write(held.body.Bytes())
+	return err
+}
+
+// giveBack settles the key of a request that failed: whoever was refused may try something else with it.
+func (a *API) giveBack(r *http.Request, ticket *record.Ticket, failure error) {
+	p, ours := problemOf(failure)
+	settle := ticket.Reopen
+	if !ours && p.Status < http.StatusInternalServerError {
+		settle = ticket.Release
+	}
+	if err := settle(r.Context()); err != nil {
+		a.log.WarnContext(r.Context(), "idempotency key not settled", "error", err, "request_id", requestID(r.Context()))
+	}
+}
+
+func replay(w http.ResponseWriter, stored *record.Answer) {
+	h := w.Header()
+	for name, v := range stored.Header {
+		h.Set(name, v)
+	}
+	h.Set("Idempotency-Replayed", "true")
+	w.WriteHeader(stored.Status)
+	w.Write([]byte(stored.Body))
+}
+
+// heldAnswer keeps an answer until it has been stored. Headers go to the real one at once.
+type heldAnswer struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+func (h *heldAnswer) Header() http.Header         { return h.header }
+func (h *heldAnswer) WriteHeader(status int)      { h.status = status }
+func (h *heldAnswer) Write(p []byte) (int, error) { return h.body.Write(p) }
+
+// newID returns the id of a record that the request creates: the one that its idempotency key reserved, or a new one.
+func (a *API) newID(r *http.Request) uint64 {
+	if t := exchangeOf(r.Context()).ticket; t != nil {
+		return t.ID
+	}
+	return a.store.NextID()
+}
+
+// author names who makes the request, for the audit trail.
+func author(r *http.Request) record.Author {
+	return record.Author{Actor: auth.From(r.Context()).Actor(), RequestID: requestID(r.Context())}
+}

@@ -1,0 +1,256 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/query"
+)
+
+// APIKey is an API key as it is answered. The key itself is shown when it is made, and never again.
+type APIKey struct {
+	ID          string         `json:"id" doc:"Identity." example:"key_1234"`
+	Key         string         `json:"key,omitempty" doc:"The key itself; only in the answer that made it."`
+	Object      string         `json:"object" doc:"Always api_key." example:"api_key"`
+	Name        string         `json:"name"`
+	Hint        string         `json:"hint" doc:"Begin and last four characters of the key." example:"mp_live_4fjK2mPq81Zb_…9xQa"`
+	Scopes      []string       `json:"scopes" nullable:"false"`
+	IPAllowList []string       `json:"ip_allow_list" nullable:"false" doc:"Addresses and prefixes that it may be used from; empty allows any."`
+	CreatedBy   string         `json:"created_by"`
+	ExpiresAt   record.Instant `json:"expires_at"`
+	RevokedAt   record.Instant `json:"revoked_at"`
+	LastUsedAt  record.Instant `json:"last_used_at" doc:"To the minute; null if never."`
+	RotatedTo   *string        `json:"rotated_to" doc:"The key that replaces it."`
+
+	Stamps
+}
+
+// APIKeyNew is what callers write to create an API key.
+type APIKeyNew struct {
+	Name        string          `json:"name" minLength:"1" maxLength:"100" example:"Dispatch screen"`
+	Scopes      []string        `json:"scopes" minItems:"1" maxItems:"30" nullable:"false" doc:"What it may do; nothing that the key which makes it may not." example:"[\"vehicles:read\"]"`
+	ExpiresAt   *record.Instant `json:"expires_at,omitempty" doc:"Never unless given."`
+	IPAllowList []string        `json:"ip_allow_list,omitempty" maxItems:"50" nullable:"false" example:"[\"192.0.2.0/24\"]"`
+}
+
+// APIKeyRotate is the body of the action that replaces a key.
+type APIKeyRotate struct {
+	OldExpiresAt *record.Instant `json:"old_expires_at,omitempty" doc:"How long the old key still works; 24 hours unless given."`
+}
+
+// overlap is how long a rotated key goes on working.
+const overlap = 24 * time.Hour
+
+func (a *API) keyRoutes() {
+	s := &resource[record.APIKey]{
+		api: a, path: "/v1/api_keys", tag: "API keys", noun: "API key", nouns: "API keys", log: a.keys, listing: &query.APIKeys,
+		read: auth.KeysManage, write: auth.KeysManage, view: APIKey{}, fields: APIKeyNew{}, show: a.showKeys,
+	}
+	s.register("create", "replace", "patch", "archive")
+	a.handle(route{
+		Method: "POST", Path: "/v1/api_keys", ID: "createAPIKey", Tag: "API keys", Scope: auth.KeysManage, Summary: "Create an API key",
+		About: "The answer shows the key, this once. An answer that is replayed for an Idempotency-Key does not show it again.",
+		Body:  APIKeyNew{}, Status: 201, Reply: APIKey{},
+	}, func(w http.ResponseWriter, r *http.Request) error {
+		var sent APIKeyNew
+		if err := a.decodeBody(r, &sent); err != nil {
+			return err
+		}
+		if err := a.checkKey(r, &sent); err != nil {
+			return err
+		}
+		body := record.APIKey{Name: sent.Name, Scopes: sent.Scopes, IPAllowList: sent.IPAllowList, CreatedBy: auth.From(r.Context()).Actor()}
+		if sent.ExpiresAt != nil {
+			body.ExpiresAt = *sent.ExpiresAt
+		}
+		return a.makeKey(w, r, a.newID(r), body)
+	})
+	a.handle(route{
+		Method: "DELETE", Path: "/v1/api_keys/{id}", ID: "revokeAPIKey", Tag: "API keys", Scope: auth.KeysManage, Status: 204,
+		Summary: "Revoke an API key", About: "Felt everywhere within 5 seconds. The key stays in the list, with `revoked_at`.",
+	}, a.revokeKey)
+	a.handle(route{
+		Method: "POST", Path: "/v1/api_keys/{id}/rotate", ID: "rotateAPIKey", Tag: "API keys", Scope: auth.KeysManage, Status: 201,
+		Summary: "Replace an API key",
+		About:   "Makes a key with the same name, scopes and addresses. The old one goes on working until `old_expires_at`.",
+		Body:    APIKeyRotate{}, Optional: true, Reply: APIKey{},
+	}, a.rotateKey)
+}
+
+// checkKey refuses what a new key must not have.
+func (a *API) checkKey(r *http.Request, sent *APIKeyNew) error {
+	var faults []fleet.FieldError
+	principal := auth.From(r.Context())
+	for i, name := range sent.Scopes {
+		scope := auth.Scope(name)
+		at := "/scopes/" + strconv.Itoa(i)
+		if !scope.Known() {
+			faults = append(faults, fleet.FieldError{Pointer: at, Code: "unknown_scope", Detail: "there is no scope " + name})
+		} else if !principal.Has(scope) {
+			return fleet.NewError(fleet.CodeForbidden, "A key cannot grant the scope "+name+", which it does not hold itself.",
+				fleet.FieldError{Pointer: at, Code: "not_held", Detail: "not held by the key that makes the request"})
+		}
+	}
+	for i, text := range sent.IPAllowList {
+		if _, err := parsePrefix(text); err != nil {
+			faults = append(faults, fleet.FieldError{Pointer: "/ip_allow_list/" + strconv.Itoa(i), Code: "invalid", Detail: "is not an address or a prefix"})
+		}
+	}
+	if sent.ExpiresAt != nil && !sent.ExpiresAt.After(a.Now()) {
+		faults = append(faults, fleet.FieldError{Pointer: "/expires_at", Code: "invalid", Detail: "must lie ahead"})
+	}
+	if faults != nil {
+		return validation(faults...)
+	}
+	return nil
+}
+
+// makeKey stores a key that was just made and answers with it.
+func (a *API) makeKey(w http.ResponseWriter, r *http.Request, id uint64, body record.APIKey) error {
+	made := auth.MakeKey()
+	body.TokenID, body.SecretSHA256, body.LastFour = made.TokenID, made.SecretSHA256, made.LastFour
+	account := auth.From(r.Context()).Account
+	rec, fresh, err := a.keys.Create(r.Context(), author(r), account, id, body)
+	if err == nil && !fresh {
+		// An earlier attempt got as far as the record, and nobody ever saw its secret: this one takes its place.
+		rec, err = a.keys.Update(r.Context(), author(r), account, rec.ID, 0, func(rec *record.Record[record.APIKey]) error {
+			rec.Body.TokenID, rec.Body.SecretSHA256, rec.Body.LastFour = made.TokenID, made.SecretSHA256, made.LastFour
+			return nil
+		})
+	}
+	if err != nil {
+		return err
+	}
+	view := showKey(rec)
+	if exchangeOf(r.Context()).unstored, err = encodeJSON(view, false); err != nil {
+		return err
+	}
+	view.Key = made.Token
+	w.Header().Set("ETag", etagOf(rec.Revision, nil))
+	base, _, _ := strings.Cut(r.URL.Path, "/v1/api_keys")
+	w.Header().Set("Location", base+"/v1/api_keys/"+view.ID)
+	return writeJSON(w, r, http.StatusCreated, view)
+}
+
+func (a *API) revokeKey(w http.ResponseWriter, r *http.Request) error {
+	id, err := pathID(r, "API key", fleet.KeyPrefix)
+	if err != nil {
+		return err
+	}
+	rec, err := a.keys.Update(r.Context(), author(r), auth.From(r.Context()).Account, id, 0, func(rec *record.Record[record.APIKey]) error {
+		if err := precondition(r, rec.Revision); err != nil {
+			return err
+		}
+		if now := a.Now(); rec.Body.RevokedAt.IsZero() || rec.Body.RevokedAt.After(now) {
+			rec.Body.RevokedAt = record.InstantOf(now)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	a.auth.Forget(rec.Body.TokenID)
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+func (a *API) rotateKey(w http.ResponseWriter, r *http.Request) error {
+	ends := a.Now().Add(overlap)
+	if len(bodyOf(r)) > 0 {
+		var sent APIKeyRotate
+		if err := a.decodeBody(r, &sent); err != nil {
+			return err
+		}
+		if sent.OldExpiresAt != nil {
+			ends = sent.OldExpiresAt.Time
+		}
+	}
+	id, err := pathID(r, "API key", fleet.KeyPrefix)
+	if err != nil {
+		return err
+	}
+	principal := auth.From(r.Context())
+	fresh := a.newID(r)
+	old, err := a.keys.Update(r.Context(), author(r), principal.Account, id, 0, func(rec *record.Record[record.APIKey]) error {
+		if err := precondition(r, rec.Revision); err != nil {
+			return err
+		}
+		for _, name := range rec.Body.Scopes {
+			if !principal.Has(auth.Scope(name)) {
+				return fleet.NewError(fleet.CodeForbidden, "A key cannot rotate one that holds the scope "+name+", which it does not hold itself.")
+			}
+		}
+		// A repetition of this very request finds its own mark and goes on.
+		if next := fleet.FormatID(fleet.KeyPrefix, fresh); rec.Body.RotatedTo != next {
+			if rec.Body.RotatedTo != "" || !rec.Body.RevokedAt.IsZero() {
+				return fleet.NewError(fleet.CodeConflict, "The API key was rotated or revoked already.")
+			}
+			rec.Body.RotatedTo = next
+		}
+		if rec.Body.ExpiresAt.IsZero() || rec.Body.ExpiresAt.After(ends) {
+			rec.Body.ExpiresAt = record.InstantOf(ends)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	a.auth.Forget(old.Body.TokenID)
+	return a.makeKey(w, r, fresh, record.APIKey{
+		Name: old.Body.Name, Scopes: old.Body.Scopes, IPAllowList: old.Body.IPAllowList, CreatedBy: principal.Actor(),
+	})
+}
+
+func (a *API) showKeys(ctx context.Context, records []record.Record[record.APIKey], _ []string) ([]shown, error) {
+	if len(records) == 0 {
+		return nil, nil
+	}
+	ids := make([]uint64, len(records))
+	for i, rec := range records {
+		ids[i] = rec.ID
+	}
+	uses, err := query.KeyUses(ctx, a.DB, records[0].Account, ids)
+	if err != nil {
+		return nil, err
+	}
+	views := make([]shown, len(records))
+	for i, rec := range records {
+		view := showKey(rec)
+		if at, ok := uses[rec.ID]; ok {
+			view.LastUsedAt = record.InstantOf(at)
+			views[i].live = []byte(view.LastUsedAt.String())
+		}
+		views[i].view = view
+	}
+	return views, nil
+}
+
+func showKey(rec record.Record[record.APIKey]) APIKey {
+	b := rec.Body
+	view := APIKey{
+		ID: fleet.FormatID(fleet.KeyPrefix, rec.ID), Object: "api_key", Name: b.Name, Hint: "mp_live_" + b.TokenID + "_…" + b.LastFour,
+		Scopes: b.Scopes, IPAllowList: b.IPAllowList, CreatedBy: b.CreatedBy, ExpiresAt: b.ExpiresAt, RevokedAt: b.RevokedAt, Stamps: stampsOf(rec),
+	}
+	if view.IPAllowList == nil {
+		view.IPAllowList = []string{}
+	}
+	if b.RotatedTo != "" {
+		view.RotatedTo = &b.RotatedTo
+	}
+	return view
+}
+
+// printable says whether a text can be an identifier that people and machines read: no control characters, and no
+// blanks at its ends.
+func printable(text string) bool {
+	return text != "" && strings.TrimSpace(text) == text && !strings.ContainsFunc(text, func(r rune) bool {
+		return !unicode.IsPrint(r) || r == unicode.ReplacementChar
+	})
+}

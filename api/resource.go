@@ -1,0 +1,379 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/query"
+)
+
+// resource is one kind of record as the interface shows it: the routes that every kind has, and what differs.
+type resource[T any] struct {
+	api     *API
+	path    string // "/v1/vehicles"
+	tag     string // "Vehicles"
+	noun    string // "vehicle"
+	nouns   string // "vehicles"
+	log     *record.Log[T]
+	listing *query.Listing
+	read    auth.Scope
+	write   auth.Scope
+
+	view     any          // zero value of a shown record
+	fields   any          // zero value of what callers write
+	create   any          // zero value of what callers write when creating, if that is more
+	expand   []string     // what expand= may name
+	writable func(*T) any // pointer to the part of a body that callers write, of the type of fields
+
+	// make makes the body of a new record from what was sent, already held against the schema of create.
+	make func(r *http.Request, object map[string]any) (T, error)
+	// show makes the views of records, in order. The second value of each is what a tag must tell apart beside the
+	// revision, or nil.
+	show func(ctx context.Context, records []record.Record[T], expand []string) ([]shown, error)
+	// check, if not nil, refuses bodies that the schema cannot.
+	check func(body *T) error
+	// guard, if not nil, may refuse to archive.
+	guard func(*record.Record[T]) error
+}
+
+// shown is a record as it is answered.
+type shown struct {
+	view any
+	live []byte // of what the view shows beside the record itself; nil if nothing
+}
+
+// register registers list, create, get, replace, patch, archive and history; without says which are not wanted.
+func (s *resource[T]) register(without ...string) {
+	if s.create == nil {
+		s.create = s.fields
+	}
+	name := strings.ToUpper(s.noun[:1]) + s.noun[1:]
+	name = strings.ReplaceAll(name, " ", "")
+	one := s.path + "/{id}"
+	fieldParams := []param{{Name: "fields", About: "Names of members, separated by commas: only these and `id` are answered."}}
+	if s.expand != nil {
+		fieldParams = append(fieldParams, param{Name: "expand", Enum: nil, About: "Related records to answer too: " + strings.Join(s.expand, ", ") + "."})
+	}
+	ifMatch := param{Name: "If-Match", In: "header", About: "The `ETag` that the change is made upon; 412 if there is a newer revision."}
+	ifNone := param{Name: "If-None-Match", In: "header", About: "The `ETag` of what you have; 304 if it is still that."}
+	sentTypes := []string{"application/json"}
+	for _, o := range []struct {
+		key string
+		rt  route
+		h   handlerFunc
+	}{
+		{"list", route{Method: "GET", Path: s.path, ID: "list" + name + "s", Summary: "List " + s.nouns, Scope: s.read,
+			Params: slices.Concat(pageParams, s.listParams(), fieldParams), Reply: s.api.listSchema(s.view)}, s.list},
+		{"create", route{Method: "POST", Path: s.path, ID: "create" + name, Summary: "Create a " + s.noun, Scope: s.write,
+			Body: s.create, Status: 201, Reply: s.view}, s.add},
+		{"get", route{Method: "GET", Path: one, ID: "get" + name, Summary: "Get a " + s.noun, Scope: s.read,
+			Params: append([]param{ifNone}, fieldParams...), Reply: s.view}, s.get},
+		{"replace", route{Method: "PUT", Path: one, ID: "replace" + name, Summary: "Replace a " + s.noun, Scope: s.write,
+			About:  "Replaces everything that callers write. Members that are read-only are ignored if unchanged, and refused otherwise.",
+			Params: []param{ifMatch}, Body: s.fields, BodyTypes: sentTypes, Reply: s.view}, s.put},
+		{"patch", route{Method: "PATCH", Path: one, ID: "update" + name, Summary: "Change a " + s.noun, Scope: s.write,
+			About:  "A merge patch (RFC 7396): null removes a member, objects merge, arrays are replaced whole.",
+			Params: []param{ifMatch}, Body: s.patchSchema(name), BodyTypes: []string{"application/merge-patch+json", "application/json"}, Reply: s.view}, s.patch},
+		{"archive", route{Method: "DELETE", Path: one, ID: "archive" + name, Summary: "Archive a " + s.noun, Scope: s.write,
+			About:  "The record stays readable by its id, with `archived_at`, and is left out of lists.",
+			Params: []param{ifMatch}, Status: 204}, s.archive},
+		{"history", route{Method: "GET", Path: one + "/history", ID: "list" + name + "History", Summary: "List the revisions of a " + s.noun,
+			About: "Newest first: when, by whom, and what changed.", Scope: s.read, Params: pageParams, Reply: s.api.listSchema(Revision{})}, s.history},
+	} {
+		if !slices.Contains(without, o.key) {
+			o.rt.Tag = s.tag
+			s.api.handle(o.rt, o.h)
+		}
+	}
+}
+
+// patchSchema describes a merge patch: the members of fields, none of them required.
+func (s *resource[T]) patchSchema(name string) *huma.Schema {
+	registry := s.api.docs.OpenAPI().Components.Schemas
+	full := registry.Schema(reflect.TypeOf(s.fields), false, "")
+	part := *full
+	part.Required, part.Description = nil, "A merge patch of "+name+"Fields."
+	part.Properties = map[string]*huma.Schema{}
+	for member := range full.Properties {
+		part.Properties[member] = &huma.Schema{Description: "As in " + name + "Fields; null removes it."}
+	}
+	return &part
+}
+
+func (s *resource[T]) get(w http.ResponseWriter, r *http.Request) error {
+	rec, err := s.load(r)
+	if err != nil {
+		return err
+	}
+	expand, err := s.expansions(r)
+	if err != nil {
+		return err
+	}
+	views, err := s.show(r.Context(), []record.Record[T]{rec}, expand)
+	if err != nil {
+		return err
+	}
+	tag := etagOf(rec.Revision, views[0].live)
+	w.Header().Set("ETag", tag)
+	if unchanged(r, tag) {
+		w.WriteHeader(http.StatusNotModified)
+		return nil
+	}
+	view, err := s.pick(r, views[0].view)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, r, http.StatusOK, view)
+}
+
+// load reads the record that the path names.
+func (s *resource[T]) load(r *http.Request) (record.Record[T], error) {
+	id, err := pathID(r, s.noun, s.log.Kind().Prefix)
+	if err != nil {
+		return record.Record[T]{}, err
+	}
+	return s.log.Get(r.Context(), auth.From(r.Context()).Account, id)
+}
+
+func (s *resource[T]) add(w http.ResponseWriter, r *http.Request) error {
+	object, err := parseObject(bodyOf(r))
+	if err != nil {
+		return err
+	}
+	dropNulls(object)
+	if err := s.refuseReadOnly(object, nil, s.create); err != nil {
+		return err
+	}
+	if err := s.api.validate(reflect.TypeOf(s.create), object); err != nil {
+		return err
+	}
+	body, err := s.make(r, object)
+	if err != nil {
+		return err
+	}
+	if s.check != nil {
+		if err := s.check(&body); err != nil {
+			return err
+		}
+	}
+	rec, _, err := s.log.Create(r.Context(), author(r), auth.From(r.Context()).Account, s.api.newID(r), body)
+	if err != nil {
+		return err
+	}
+	return s.answer(w, r, http.StatusCreated, rec)
+}
+
+// answer shows a record that was just written.
+func (s *resource[T]) answer(w http.ResponseWriter, r *http.Request, status int, rec record.Record[T]) error {
+	views, err := s.show(r.Context(), []record.Record[T]{rec}, nil)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("ETag", etagOf(rec.Revision, views[0].live))
+	if status == http.StatusCreated {
+		base, _, _ := strings.Cut(r.URL.Path, s.path)
+		w.Header().Set("Location", base+s.path+"/"+fleet.FormatID(s.log.Kind().Prefix, rec.ID))
+	}
+	return writeJSON(w, r, status, views[0].view)
+}
+
+func (s *resource[T]) put(w http.ResponseWriter, r *http.Request) error {
+	object, err := parseObject(bodyOf(r))
+	if err != nil {
+		return err
+	}
+	return s.change(w, r, func(_ map[string]any) map[string]any { return object })
+}
+
+func (s *resource[T]) patch(w http.ResponseWriter, r *http.Request) error {
+	patch, err := parseObject(bodyOf(r))
+	if err != nil {
+		return err
+	}
+	return s.change(w, r, func(present map[string]any) map[string]any {
+		mergePatch(present, patch)
+		return present
+	})
+}
+
+// change writes the record with what next makes of the members that callers write.
+func (s *resource[T]) change(w http.ResponseWriter, r *http.Request, next func(present map[string]any) map[string]any) error {
+	before, err := s.load(r)
+	if err != nil {
+		return err
+	}
+	views, err := s.show(r.Context(), []record.Record[T]{before}, nil)
+	if err != nil {
+		return err
+	}
+	rec, err := s.log.Update(r.Context(), author(r), before.Account, before.ID, 0, func(rec *record.Record[T]) error {
+		if err := precondition(r, rec.Revision); err != nil {
+			return err
+		}
+		target := s.writable(&rec.Body)
+		present, err := members(target)
+		if err != nil {
+			return err
+		}
+		object := next(present)
+		dropNulls(object)
+		if err := s.refuseReadOnly(object, views[0].view, s.fields); err != nil {
+			return err
+		}
+		fresh := reflect.New(reflect.TypeOf(target).Elem())
+		if err := s.api.decodeObject(object, fresh.Interface()); err != nil {
+			return err
+		}
+		reflect.ValueOf(target).Elem().Set(fresh.Elem())
+		if s.check != nil {
+			return s.check(&rec.Body)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return s.answer(w, r, http.StatusOK, rec)
+}
+
+// refuseReadOnly removes from object the members that the view has and callers do not write, if they are as the
+// record has them, and refuses those that are not.
+func (s *resource[T]) refuseReadOnly(object map[string]any, view, fields any) error {
+	registry := s.api.docs.OpenAPI().Components.Schemas
+	shownMembers := registry.Schema(reflect.TypeOf(s.view), false, "").Properties
+	writable := registry.Schema(reflect.TypeOf(fields), false, "").Properties
+	var present map[string]any
+	var refused []fleet.FieldError
+	for name, value := range object {
+		if writable[name] != nil || shownMembers[name] == nil {
+			continue
+		}
+		if present == nil && view != nil {
+			var err error
+			if present, err = members(view); err != nil {
+				return err
+			}
+		}
+		if view == nil || !reflect.DeepEqual(present[name], value) {
+			refused = append(refused, fleet.FieldError{Pointer: "/" + name, Code: "read_only", Detail: "is set by the system and cannot be changed here"})
+			continue
+		}
+		delete(object, name)
+	}
+	if refused != nil {
+		slices.SortFunc(refused, func(a, b fleet.FieldError) int { return strings.Compare(a.Pointer, b.Pointer) })
+		return validation(refused...)
+	}
+	return nil
+}
+
+// members returns a value as the members of its JSON object.
+func members(v any) (map[string]any, error) {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return nil, fmt.Errorf("encode %T: %w", v, err)
+	}
+	object := map[string]any{}
+	return object, json.Unmarshal(text, &object)
+}
+
+func (s *resource[T]) archive(w http.ResponseWriter, r *http.Request) error {
+	id, err := pathID(r, s.noun, s.log.Kind().Prefix)
+	if err != nil {
+		return err
+	}
+	_, err = s.log.Archive(r.Context(), author(r), auth.From(r.Context()).Account, id, 0, func(rec *record.Record[T]) error {
+		if err := precondition(r, rec.Revision); err != nil {
+			return err
+		}
+		if s.guard != nil {
+			return s.guard(rec)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// act changes a record by an action, and answers with it.
+func (s *resource[T]) act(w http.ResponseWriter, r *http.Request, mutate func(*record.Record[T]) error) error {
+	id, err := pathID(r, s.noun, s.log.Kind().Prefix)
+	if err != nil {
+		return err
+	}
+	rec, err := s.log.Update(r.Context(), author(r), auth.From(r.Context()).Account, id, 0, func(rec *record.Record[T]) error {
+		if err := precondition(r, rec.Revision); err != nil {
+			return err
+		}
+		return mutate(rec)
+	})
+	if err != nil {
+		return err
+	}
+	return s.answer(w, r, http.StatusOK, rec)
+}
+
+// pick keeps the members that fields= names, and id, in their order.
+func (s *resource[T]) pick(r *http.Request, view any) (any, error) {
+	names := listParam(r, "fields")
+	if names == nil {
+		return view, nil
+	}
+	known := s.api.docs.OpenAPI().Components.Schemas.Schema(reflect.TypeOf(s.view), false, "").Properties
+	for _, name := range names {
+		if known[name] == nil {
+			return nil, invalidParam("fields", "names "+name+", which a "+s.noun+" does not have")
+		}
+	}
+	text, err := encodeJSON(view, false)
+	if err != nil {
+		return nil, err
+	}
+	dec := json.NewDecoder(bytes.NewReader(text))
+	if _, err := dec.Token(); err != nil {
+		return nil, err
+	}
+	kept := []byte{'{'}
+	for dec.More() {
+		name, err := dec.Token()
+		if err != nil {
+			return nil, err
+		}
+		var value json.RawMessage
+		if err := dec.Decode(&value); err != nil {
+			return nil, err
+		}
+		if name == "id" || slices.Contains(names, name.(string)) {
+			if len(kept) > 1 {
+				kept = append(kept, ',')
+			}
+			kept = fmt.Appendf(kept, "%q:%s", name, value)
+		}
+	}
+	return json.RawMessage(append(kept, '}')), nil
+}
+
+// expansions reads expand=.
+func (s *resource[T]) expansions(r *http.Request) ([]string, error) {
+	names := listParam(r, "expand")
+	for _, name := range names {
+		if !slices.Contains(s.expand, name) {
+			return nil, invalidParam("expand", "names "+name+"; it may name "+strings.Join(s.expand, ", "))
+		}
+	}
+	return names, nil
+}

@@ -1,0 +1,295 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/query"
+)
+
+// Vehicle is a vehicle as it is answered: the published members first, under their published names.
+type Vehicle struct {
+	ID               string           `json:"id" doc:"Identity." example:"veh_1234"`
+	Make             string           `json:"make" doc:"Manufacturer." example:"Tesla"`
+	Model            string           `json:"model" example:"Model 3"`
+	Year             *int             `json:"year" doc:"Model year; null if unknown." example:"2024"`
+	VIN              string           `json:"vin" doc:"Vehicle identification number; empty if unknown." example:"5YJ3E1EA7KF317000"`
+	Status           string           `json:"status" doc:"available, rented, turnaround, maintenance, out_of_service, inactive or retired. More may be added." example:"available"`
+	Location         *VehicleLocation `json:"location" doc:"Last known place; null if there is none."`
+	CurrentMileageMi *int             `json:"current_mileage_mi" doc:"Odometer; null if unknown." example:"18250"`
+	BatteryLevel     *int             `json:"battery_level" doc:"Charge of the traction battery in percent; null if it is not electrified, or unknown." example:"82"`
+
+	record.VehicleFields
+
+	Object       string         `json:"object" doc:"Always vehicle." example:"vehicle"`
+	StatusReason string         `json:"status_reason,omitempty" doc:"Why it has this status."`
+	StatusSince  record.Instant `json:"status_since" doc:"Since when it has this status."`
+	IsRentable   bool           `json:"is_rentable" doc:"Available and not archived."`
+	DeviceIDs    []string       `json:"device_ids" nullable:"false" doc:"Trackers that are on it now."`
+	Devices      []Device       `json:"devices,omitempty" nullable:"false" doc:"The same in full, with expand=devices."`
+
+	HeadingDeg         *float64       `json:"heading_deg" doc:"Direction of travel at the last known place."`
+	SpeedMph           *float64       `json:"speed_mph" doc:"Speed at the last known place."`
+	IgnitionOn         *bool          `json:"ignition_on"`
+	FuelLevelPct       *float64       `json:"fuel_level_pct"`
+	RangeMi            *int           `json:"range_mi" doc:"Remaining range as the vehicle states it."`
+	EngineHours        *float64       `json:"engine_hours"`
+	OdometerSource     *string        `json:"odometer_source" doc:"Where current_mileage_mi comes from: telematics or acquisition."`
+	OdometerRecordedAt record.Instant `json:"odometer_recorded_at"`
+
+	Stamps
+}
+
+// VehicleLocation is the last known place of a vehicle.
+type VehicleLocation struct {
+	Lat        float64        `json:"lat" doc:"Degrees, WGS 84." example:"30.2672"`
+	Lng        float64        `json:"lng" doc:"Degrees, WGS 84." example:"-97.7431"`
+	Address    string         `json:"address" doc:"The place in words; empty if nobody knows them." example:"Austin, Texas, US"`
+	RecordedAt record.Instant `json:"recorded_at" doc:"When it was there."`
+	AccuracyM  *float64       `json:"accuracy_m" doc:"Radius of the error in metres, as the tracker estimates it."`
+	Source     string         `json:"source" doc:"telematics." example:"telematics"`
+}
+
+// Stamps are the last members of every record.
+type Stamps struct {
+	CreatedAt  record.Instant `json:"created_at"`
+	UpdatedAt  record.Instant `json:"updated_at"`
+	ArchivedAt record.Instant `json:"archived_at" doc:"Null while the record is in use."`
+	Revision   uint64         `json:"revision" doc:"Counts the changes of the record; the number in its ETag."`
+}
+
+func stampsOf[T any](r record.Record[T]) Stamps {
+	return Stamps{CreatedAt: record.InstantOf(r.CreatedAt), UpdatedAt: record.InstantOf(r.UpdatedAt),
+		ArchivedAt: record.InstantOf(r.ArchivedAt), Revision: r.Revision}
+}
+
+// VehicleNew is what callers write to create a vehicle.
+type VehicleNew struct {
+	record.VehicleFields
+	Status string `json:"status,omitempty" enum:"available,inactive" doc:"State to begin with; available unless given."`
+}
+
+// VehicleStatus is the body of the action that moves a vehicle to another state.
+type VehicleStatus struct {
+	Status string `json:"status" enum:"available,turnaround,maintenance,out_of_service,inactive,retired,rented" doc:"The state to move to."`
+	Reason string `json:"reason" minLength:"1" maxLength:"500" doc:"Why; kept in the history."`
+}
+
+func (a *API) vehicleRoutes() {
+	s := &resource[record.Vehicle]{
+		api: a, path: "/v1/vehicles", tag: "Vehicles", noun: "vehicle", nouns: "vehicles", log: a.vehicles, listing: &query.Vehicles,
+		read: auth.VehiclesRead, write: auth.VehiclesWrite,
+		view: Vehicle{}, fields: record.VehicleFields{}, create: VehicleNew{}, expand: []string{"devices"},
+		writable: func(v *record.Vehicle) any { return &v.VehicleFields },
+		make: func(_ *http.Request, object map[string]any) (record.Vehicle, error) {
+			var sent VehicleNew
+			if err := a.decodeObject(object, &sent); err != nil {
+				return record.Vehicle{}, err
+			}
+			if sent.Status == "" {
+				sent.Status = record.VehicleAvailable
+			}
+			return record.Vehicle{VehicleFields: sent.VehicleFields, Status: sent.Status, StatusSince: record.InstantOf(a.Now())}, nil
+		},
+		show:  a.showVehicles,
+		check: func(v *record.Vehicle) error { return checkZone(v.Timezone) },
+		guard: func(rec *record.Record[record.Vehicle]) error {
+			if rec.Body.Status == record.VehicleRented {
+				return fleet.NewError(fleet.CodeConflict, "The vehicle is rented and cannot be archived before it is back.")
+			}
+			return nil
+		},
+	}
+	s.register()
+	a.handle(route{
+		Method: "POST", Path: "/v1/vehicles/{id}/status", ID: "setVehicleStatus", Tag: "Vehicles", Scope: auth.VehiclesWrite,
+		Summary: "Move a vehicle to another state by hand",
+		About:   "A state that cannot be reached from the present one is a 409 with `current_state` and `allowed_transitions`. A vehicle becomes rented, and ceases to be, through its bookings only.",
+		Body:    VehicleStatus{}, Reply: Vehicle{},
+	}, func(w http.ResponseWriter, r *http.Request) error {
+		var sent VehicleStatus
+		if err := a.decodeBody(r, &sent); err != nil {
+			return err
+		}
+		return s.act(w, r, func(rec *record.Record[record.Vehicle]) error {
+			return record.SetStatus(rec, sent.Status, sent.Reason, a.Now())
+		})
+	})
+	a.handle(route{
+		Method: "GET", Path: "/v1/vehicles/{id}/devices", ID: "listVehicleDevices", Tag: "Vehicles", Scope: auth.TelematicsRead,
+		Summary: "List the trackers that are or were on a vehicle", Params: pageParams, Reply: a.listSchema(Device{}),
+	}, a.vehicleDevices)
+}
+
+// vehicleDevices lists the devices of one vehicle; they are few, so that pages are cut here.
+func (a *API) vehicleDevices(w http.ResponseWriter, r *http.Request) error {
+	id, err := pathID(r, "vehicle", fleet.VehiclePrefix)
+	if err != nil {
+		return err
+	}
+	account := auth.From(r.Context()).Account
+	if _, err := a.vehicles.Get(r.Context(), account, id); err != nil {
+		return err
+	}
+	p, err := pageOf(r, r.URL.Path)
+	if err != nil {
+		return err
+	}
+	if p.After != nil {
+		return invalidParam("cursor", "is not a next_cursor of this list")
+	}
+	stored, err := query.DevicesOf(r.Context(), a.DB, account, []uint64{id})
+	if err != nil {
+		return err
+	}
+	devices := []Device{}
+	for _, row := range stored[min(p.Offset(), len(stored)):min(p.Offset()+p.PerPage, len(stored))] {
+		rec, err := fromStored[record.Device](account, row)
+		if err != nil {
+			return err
+		}
+		devices = append(devices, showDevice(rec, a.Now()))
+	}
+	return writeList(w, r, r.URL.Path, p, devices, len(stored), nil)
+}
+
+// showVehicles makes the answers for vehicles, joined with what is known of them at this moment.
+func (a *API) showVehicles(ctx context.Context, records []record.Record[record.Vehicle], expand []string) ([]shown, error) {
+	if len(records) == 0 {
+		return nil, nil
+	}
+	ids := make([]uint64, len(records))
+	for i, rec := range records {
+		ids[i] = rec.ID
+	}
+	account := records[0].Account
+	live, err := query.LiveOf(ctx, a.DB, account, ids)
+	if err != nil {
+		return nil, err
+	}
+	stored, err := query.DevicesOf(ctx, a.DB, account, ids)
+	if err != nil {
+		return nil, err
+	}
+	now := a.Now()
+	on := map[string][]Device{} // devices by the vehicle that they are on now
+	for _, row := range stored {
+		rec, err := fromStored[record.Device](account, row)
+		if err != nil {
+			return nil, err
+		}
+		if vehicle := rec.Body.VehicleNow(now); vehicle != "" {
+			on[vehicle] = append(on[vehicle], showDevice(rec, now))
+		}
+	}
+	views := make([]shown, len(records))
+	for i, rec := range records {
+		v := showVehicle(rec)
+		v.DeviceIDs = []string{}
+		for _, d := range on[v.ID] {
+			v.DeviceIDs = append(v.DeviceIDs, d.ID)
+		}
+		if slices.Contains(expand, "devices") {
+			v.Devices = on[v.ID]
+		}
+		a.addLive(&v, live[rec.ID])
+		views[i] = shown{view: v, live: liveMark(v)}
+	}
+	return views, nil
+}
+
+func showVehicle(rec record.Record[record.Vehicle]) Vehicle {
+	b := rec.Body
+	v := Vehicle{
+		ID: fleet.FormatID(fleet.VehiclePrefix, rec.ID), Make: b.Make, Model: b.Model, VIN: b.VIN, Status: b.Status,
+		VehicleFields: b.VehicleFields, Object: "vehicle", StatusReason: b.StatusReason, StatusSince: b.StatusSince,
+		IsRentable: b.Status == record.VehicleAvailable && !rec.Archived(), Stamps: stampsOf(rec),
+	}
+	if b.Year != 0 {
+		v.Year = &b.Year
+	}
+	return v
+}
+
+// combustion are the fuel types of vehicles without a traction battery that could be charged.
+var combustion = []string{"gasoline", "diesel", "cng", "lpg"}
+
+// addLive fills in what is known at this moment, in the units of the interface.
+func (a *API) addLive(v *Vehicle, l query.Live) {
+	if l.FixTime != 0 {
+		v.Location = &VehicleLocation{Lat: l.Lat, Lng: l.Lng, RecordedAt: record.InstantOf(l.FixTime.Time()),
+			AccuracyM: known(l.Accuracy, 1), Source: "telematics"}
+		if a.Geocoder != nil {
+			v.Location.Address = a.Geocoder.Address(l.Lat, l.Lng)
+		}
+		v.HeadingDeg, v.SpeedMph = known(l.Course, 1), known(l.Speed/fleet.MetresPerMph, 1)
+		if l.Ignition != fleet.Unknown {
+			on := l.Ignition == fleet.Yes
+			v.IgnitionOn = &on
+		}
+	}
+	switch {
+	case l.MileageTime != 0:
+		source := "telematics"
+		v.CurrentMileageMi, v.OdometerSource = whole(l.Mileage/fleet.MetresPerMile), &source
+		v.OdometerRecordedAt = record.InstantOf(l.MileageTime.Time())
+	case v.AcquisitionMileageMi != nil:
+		source := "acquisition"
+		v.CurrentMileageMi, v.OdometerSource = v.AcquisitionMileageMi, &source
+	}
+	if !slices.Contains(combustion, v.FuelType) {
+		v.BatteryLevel = whole(l.Charge)
+	}
+	v.FuelLevelPct, v.RangeMi, v.EngineHours = known(l.Fuel, 1), whole(l.Range/fleet.MetresPerMile), known(l.EngineTime/3600, 1)
+}
+
+// known returns a quantity rounded to decimals, or nil if it is not known.
+func known(v float64, decimals int) *float64 {
+	if math.IsNaN(v) {
+		return nil
+	}
+	scale := math.Pow10(decimals)
+	v = math.Round(v*scale) / scale
+	return &v
+}
+
+// whole returns a quantity as a whole number, or nil if it is not known.
+func whole(v float64) *int {
+	if math.IsNaN(v) {
+		return nil
+	}
+	n := int(math.Round(v))
+	return &n
+}
+
+// liveMark is what a vehicle shows beside its record, for its entity tag; nil if there is nothing.
+func liveMark(v Vehicle) []byte {
+	if v.Location == nil && v.CurrentMileageMi == v.AcquisitionMileageMi && v.BatteryLevel == nil && v.FuelLevelPct == nil &&
+		v.RangeMi == nil && v.EngineHours == nil && len(v.DeviceIDs) == 0 {
+		return nil
+	}
+	mark, err := json.Marshal([]any{v.Location, v.CurrentMileageMi, v.BatteryLevel, v.HeadingDeg, v.SpeedMph, v.IgnitionOn, v.FuelLevelPct,
+		v.RangeMi, v.EngineHours, v.OdometerRecordedAt, v.DeviceIDs})
+	if err != nil {
+		panic(err) // plain values
+	}
+	return mark
+}
+
+// checkZone refuses a time zone that does not exist.
+func checkZone(name string) error {
+	if name == "" {
+		return nil
+	}
+	if _, err := time.LoadLocation(name); err != nil || name == "Local" {
+		return validation(fleet.FieldError{Pointer: "/timezone", Code: "invalid", Detail: "is not an IANA time zone"})
+	}
+	return nil
+}
