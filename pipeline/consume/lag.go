@@ -1,0 +1,91 @@
+package consume
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/segmentio/kafka-go"
+)
+
+// PartitionLag says how far a group is with a partition.
+type PartitionLag struct {
+	Topic     string
+	Partition int
+	Committed int64 // the next offset to handle; the log's start if the group has committed none
+	End       int64 // the offset that the next record will get
+}
+
+// Records returns how many offsets are not handled yet.
+func (l PartitionLag) Records() int64 { return max(l.End-l.Committed, 0) }
+
+// Lag asks the brokers how far a group is with each partition of topics, whoever consumes them, in the order of topics
+// and partitions. A topic that does not exist is an error.
+func Lag(ctx context.Context, client *kafka.Client, group string, topics []string) ([]PartitionLag, error) {
+	cluster, err := client.Metadata(ctx, &kafka.MetadataRequest{Topics: topics})
+	if err != nil {
+		return nil, fmt.Errorf("lag of group %s: %w", group, err)
+	}
+	var lags []PartitionLag
+	partitions := make(map[string][]int, len(topics))
+	offsets := make(map[string][]kafka.OffsetRequest, len(topics))
+	for _, topic := range cluster.Topics {
+		if topic.Error != nil {
+			return nil, fmt.Errorf("lag of group %s: topic %s: %w", group, topic.Name, topic.Error)
+		}
+		for _, p := range topic.Partitions {
+			partitions[topic.Name] = append(partitions[topic.Name], p.ID)
+			offsets[topic.Name] = append(offsets[topic.Name], kafka.FirstOffsetOf(p.ID), kafka.LastOffsetOf(p.ID))
+			lags = append(lags, PartitionLag{Topic: topic.Name, Partition: p.ID})
+		}
+	}
+	// The committed offsets come first: a lag that is too large by what is handled meanwhile is better than one of zero
+	// that never was.
+	committed, err := client.OffsetFetch(ctx, &kafka.OffsetFetchRequest{GroupID: group, Topics: partitions})
+	if err == nil {
+		err = committed.Error
+	}
+	if err != nil {
+		return nil, fmt.Errorf("lag of group %s: %w", group, err)
+	}
+	ends, err := client.ListOffsets(ctx, &kafka.ListOffsetsRequest{Topics: offsets})
+	if err != nil {
+		return nil, fmt.Errorf("lag of group %s: %w", group, err)
+	}
+	for i := range lags {
+		l := &lags[i]
+		l.Committed = -1
+		for _, p := range committed.Topics[l.Topic] {
+			if p.Partition == l.Partition {
+				l.Committed, err = p.CommittedOffset, p.Error
+			}
+		}
+		for _, p := range ends.Topics[l.Topic] {
+			if p.Partition != l.Partition {
+				continue
+			}
+			if err == nil {
+				err = p.Error
+			}
+			l.End = p.LastOffset
+			l.Committed = max(l.Committed, p.FirstOffset)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("lag of group %s: %s/%d: %w", group, l.Topic, l.Partition, err)
+		}
+	}
+	return lags, nil
+}
+
+// Lag asks the brokers how many records of all topics the group has not handled yet. It is for readiness: a pipeline
+// that has caught up is at or near zero.
+func (c *Consumer) Lag(ctx context.Context) (int64, error) {
+	lags, err := Lag(ctx, c.client, c.cfg.Group, c.topics)
+	if err != nil {
+		return 0, err
+	}
+	var total int64
+	for _, l := range lags {
+		total += l.Records()
+	}
+	return total, nil
+}
