@@ -13,22 +13,25 @@ import (
 	"github.com/segmentio/kafka-go/protocol"
 )
 
-// Severity says how bad a finding is.
-type Severity string
-
-// The severities. With an error the pipeline does not work or may lose data; with a warning it works, but not as the
-// configuration says.
-const (
-	OK      Severity = "ok"
-	Warning Severity = "warning"
-	Error   Severity = "error"
-)
-
-// Finding is one thing that Check has looked at. Detail is a sentence for people.
+// Finding is one thing that Check has looked at.
 type Finding struct {
-	Severity Severity
-	Subject  string // "broker host:port" or "topic name"
-	Detail   string
+	What   string // "broker host:port" or "topic name"
+	OK     bool
+	Detail string // what was seen
+	Advice string // what to do if it is not OK
+}
+
+// Ping returns nil if a broker answers.
+func Ping(ctx context.Context, c Config) error {
+	client, err := c.Client()
+	if err != nil {
+		return err
+	}
+	defer Disconnect(client)
+	if _, err := client.Metadata(ctx, &kafka.MetadataRequest{Topics: []string{c.Positions}}); err != nil {
+		return fmt.Errorf("no Kafka broker answers: %w", err)
+	}
+	return nil
 }
 
 // Check examines brokers and topics against the configuration: whether brokers answer and speak the needed versions of
@@ -62,15 +65,17 @@ func Check(ctx context.Context, c Config) ([]Finding, error) {
 	}
 	settings, err := topicSettings(ctx, client, existing)
 	if err != nil {
-		findings = append(findings, Finding{Warning, "topics", "Their settings could not be read: " + err.Error() + "."})
+		findings = append(findings, Finding{
+			What: "topic settings", Detail: "cannot be read: " + err.Error(), Advice: "allow the user to describe the configuration of topics",
+		})
 	}
 	for _, t := range c.topics() {
 		topic, ok := existing[t.name]
 		if !ok {
-			findings = append(findings, Finding{Error, "topic " + t.name, "It does not exist; motorpool migrate creates it."})
+			findings = append(findings, Finding{What: "topic " + t.name, Detail: "does not exist", Advice: "run 'motorpool migrate'"})
 			continue
 		}
-		findings = append(findings, c.checkTopic(t, topic, settings[t.name])...)
+		findings = append(findings, c.checkTopic(t, topic, settings[t.name]))
 	}
 	return findings, nil
 }
@@ -83,10 +88,35 @@ var needed = []protocol.ApiKey{
 
 // checkBroker asks one broker for its versions. The error is that it does not answer.
 func checkBroker(ctx context.Context, dialer *kafka.Dialer, broker string) (Finding, error) {
-	subject := "broker " + broker
+	f := Finding{What: "broker " + broker}
+	versions, err := apiVersions(ctx, dialer, broker)
+	if err != nil {
+		f.Detail, f.Advice = "does not answer: "+err.Error(), "start it, or correct its address and the TLS and SASL settings"
+		return f, err
+	}
+	var lacks []string
+	for _, key := range needed {
+		i := slices.IndexFunc(versions, func(v kafka.ApiVersion) bool { return v.ApiKey == int16(key) })
+		if i < 0 || versions[i].MaxVersion < key.MinVersion() || versions[i].MinVersion > key.MaxVersion() ||
+			key == protocol.Fetch && versions[i].MaxVersion < leastFetch {
+			lacks = append(lacks, key.String())
+		}
+	}
+	if len(lacks) > 0 {
+		f.Detail, f.Advice = "does not speak our versions of "+strings.Join(lacks, ", "), "use Kafka 1.0 or newer"
+		return f, nil
+	}
+	f.OK, f.Detail = true, "answers"
+	return f, nil
+}
+
+// leastFetch is the version of Fetch from which on records come in the only format that pipeline/consume reads.
+const leastFetch = 4
+
+func apiVersions(ctx context.Context, dialer *kafka.Dialer, broker string) ([]kafka.ApiVersion, error) {
 	conn, err := dialer.DialContext(ctx, "tcp", broker)
 	if err != nil {
-		return Finding{Error, subject, "It does not answer: " + err.Error() + "."}, err
+		return nil, err
 	}
 	defer conn.Close()
 	deadline := time.Now().Add(dialTimeout)
@@ -94,27 +124,9 @@ func checkBroker(ctx context.Context, dialer *kafka.Dialer, broker string) (Find
 		deadline = d
 	}
 	if err := conn.SetDeadline(deadline); err != nil {
-		return Finding{Error, subject, "It does not answer: " + err.Error() + "."}, err
+		return nil, err
 	}
-	versions, err := conn.ApiVersions()
-	if err != nil {
-		return Finding{Error, subject, "It does not tell its versions: " + err.Error() + "."}, err
-	}
-	var lacks []string
-	for _, key := range needed {
-		i := slices.IndexFunc(versions, func(v kafka.ApiVersion) bool { return v.ApiKey == int16(key) })
-		if i < 0 || versions[i].MaxVersion < key.MinVersion() || versions[i].MinVersion > key.MaxVersion() {
-			lacks = append(lacks, key.String())
-		}
-	}
-	i := slices.IndexFunc(versions, func(v kafka.ApiVersion) bool { return v.ApiKey == int16(protocol.Fetch) })
-	if i >= 0 && versions[i].MaxVersion < 4 {
-		lacks = append(lacks, "Fetch 4 (Kafka 0.11)")
-	}
-	if len(lacks) > 0 {
-		return Finding{Error, subject, "It does not speak our version of: " + strings.Join(lacks, ", ") + "."}, nil
-	}
-	return Finding{OK, subject, "It answers."}, nil
+	return conn.ApiVersions()
 }
 
 // topicSettings reads the settings of topics, by topic and name.
@@ -147,23 +159,12 @@ func topicSettings(ctx context.Context, client *kafka.Client, topics map[string]
 	return settings, nil
 }
 
-// checkTopic compares one topic. Settings that could not be read are not judged.
-func (c Config) checkTopic(t wanted, topic kafka.Topic, settings map[string]string) []Finding {
-	subject := "topic " + t.name
-	var findings []Finding
-	found := func(severity Severity, format string, args ...any) {
-		findings = append(findings, Finding{severity, subject, fmt.Sprintf(format, args...)})
-	}
-	partitions := len(topic.Partitions)
-	switch {
-	case partitions < c.Partitions:
-		found(Warning, "It has %d partitions instead of %d, which bounds how many processes share the work.", partitions, c.Partitions)
-	case partitions > c.Partitions:
-		found(Warning, "It has %d partitions instead of %d.", partitions, c.Partitions)
-	}
+// checkTopic compares one topic. Another number of partitions is told and not judged, since it cannot well be changed;
+// settings that could not be read are not judged either.
+func (c Config) checkTopic(t wanted, topic kafka.Topic, settings map[string]string) Finding {
 	leaderless, lagging, copies := 0, 0, 0
 	for _, p := range topic.Partitions {
-		if p.Error != nil || p.Leader.Host == "" {
+		if p.Error != nil {
 			leaderless++
 		}
 		if len(p.Isr) < len(p.Replicas) {
@@ -173,36 +174,37 @@ func (c Config) checkTopic(t wanted, topic kafka.Topic, settings map[string]stri
 			copies = len(p.Replicas)
 		}
 	}
-	if leaderless > 0 {
-		found(Error, "%d of its partitions have no leader.", leaderless)
+	f := Finding{What: "topic " + t.name, Detail: fmt.Sprintf("%d partitions, %d copies", len(topic.Partitions), copies)}
+	if len(topic.Partitions) != c.Partitions {
+		f.Detail = fmt.Sprintf("%d partitions instead of %d, %d copies", len(topic.Partitions), c.Partitions, copies)
 	}
-	if lagging > 0 {
-		found(Warning, "%d of its partitions have replicas that are behind.", lagging)
-	}
-	if copies < c.Replication {
-		found(Warning, "It is kept on %d brokers instead of %d.", copies, c.Replication)
-	}
-	if policy := settings[settingCleanup]; strings.Contains(policy, "compact") {
-		found(Error, "Its cleanup.policy is %s: compaction removes fixes. Set it to delete.", policy)
-	}
-	if kind, ok := settings[settingTimestamp]; ok && t.ingest && kind != appendTime {
-		found(Warning, "Its message.timestamp.type is %s: received times are what producers say. Set it to %s.", kind, appendTime)
-	}
-	if ms, err := strconv.ParseInt(settings[settingRetention], 10, 64); err == nil && ms >= 0 {
-		if kept := time.Duration(ms) * time.Millisecond; c.Retention < 0 || kept < c.Retention {
-			found(Warning, "It keeps records for %s instead of %s: the pipeline must not stand still for longer.", kept, forever(c.Retention))
+	var advice []string
+	advise := func(wrong bool, format string, args ...any) {
+		if wrong {
+			advice = append(advice, fmt.Sprintf(format, args...))
 		}
 	}
-	if n, err := strconv.Atoi(settings[settingMaxBytes]); err == nil && n < c.MaxMessageBytes {
-		found(Warning, "Its max.message.bytes is %d instead of %d: large records are refused.", n, c.MaxMessageBytes)
+	advise(leaderless > 0, "%d partitions have no leader: look at the brokers", leaderless)
+	advise(lagging > 0, "%d partitions have copies that are behind: look at the brokers", lagging)
+	advise(copies < c.Replication, "%d copies are configured: reassign the partitions", c.Replication)
+	policy := settings[settingCleanup]
+	advise(strings.Contains(policy, "compact"), "compaction removes fixes: set %s to delete", settingCleanup)
+	kind, known := settings[settingTimestamp]
+	advise(known && t.ingest && kind != appendTime, "a producer's wrong clock makes received times wrong: set %s to %s", settingTimestamp, appendTime)
+	if ms, err := strconv.ParseInt(settings[settingRetention], 10, 64); err == nil {
+		kept := time.Duration(ms) * time.Millisecond
+		f.Detail += ", keeps records " + span(kept)
+		advise(ms >= 0 && (c.Retention < 0 || kept < c.Retention),
+			"what the pipeline has not read by then is lost: set %s for %s", settingRetention, span(c.Retention))
 	}
-	if len(findings) == 0 {
-		found(OK, "It has %d partitions.", partitions)
+	if n, err := strconv.Atoi(settings[settingMaxBytes]); err == nil {
+		advise(n < c.MaxMessageBytes, "records above %d bytes are refused: set %s to %d", n, settingMaxBytes, c.MaxMessageBytes)
 	}
-	return findings
+	f.OK, f.Advice = len(advice) == 0, strings.Join(advice, "; ")
+	return f
 }
 
-func forever(d time.Duration) string {
+func span(d time.Duration) string {
 	if d < 0 {
 		return "for ever"
 	}

@@ -18,6 +18,8 @@ import (
 	"github.com/segmentio/kafka-go/sasl"
 	"github.com/segmentio/kafka-go/sasl/plain"
 	"github.com/segmentio/kafka-go/sasl/scram"
+
+	"github.com/motorpool/fleet/pipeline/codec"
 )
 
 // Config says where Kafka is and what the topics are.
@@ -55,8 +57,8 @@ type SASL struct {
 	PasswordFile string // holds the password if Password is empty; space around it is ignored
 }
 
-// DefaultConfig returns the settings for a broker on this machine, without encryption. MaxMessageBytes leaves room for
-// a dead letter that has a record of 5 MiB in base64.
+// DefaultConfig returns the settings for a broker on this machine, without encryption. MaxMessageBytes is the largest
+// value that the codec reads, and room for key and headers.
 func DefaultConfig() Config {
 	return Config{
 		Brokers:         []string{"127.0.0.1:9092"},
@@ -66,7 +68,7 @@ func DefaultConfig() Config {
 		DeadLetters:     "dead_letters",
 		Partitions:      12,
 		Retention:       7 * 24 * time.Hour,
-		MaxMessageBytes: 8 << 20,
+		MaxMessageBytes: codec.DefaultMaxBytes + 64<<10,
 		Compression:     "lz4",
 	}
 }
@@ -121,12 +123,24 @@ type wanted struct {
 }
 
 func (c Config) topics() []wanted {
-	topics := []wanted{{c.Positions, true}, {c.Telemetry, true}, {c.DeadLetters, false}}
-	if c.Traccar != "" {
-		topics = append(topics, wanted{c.Traccar, true})
+	var topics []wanted
+	for _, name := range c.Ingest() {
+		topics = append(topics, wanted{name, true})
 	}
-	return topics
+	return append(topics, wanted{c.DeadLetters, false})
 }
+
+// Ingest returns the names of the topics that the pipeline reads.
+func (c Config) Ingest() []string {
+	names := []string{c.Positions, c.Telemetry}
+	if c.Traccar != "" {
+		names = append(names, c.Traccar)
+	}
+	return names
+}
+
+// Names returns the names of all topics.
+func (c Config) Names() []string { return append(c.Ingest(), c.DeadLetters) }
 
 func (c Config) compression() (kafka.Compression, error) {
 	if c.Compression == "none" || c.Compression == "" {

@@ -82,10 +82,7 @@ func (c Config) newTopic(t wanted) kafka.TopicConfig {
 
 // existingTopics returns those of the configuration's topics that exist, by name.
 func existingTopics(ctx context.Context, client *kafka.Client, c Config) (map[string]kafka.Topic, error) {
-	var names []string
-	for _, t := range c.topics() {
-		names = append(names, t.name)
-	}
+	names := c.Names()
 	cluster, err := client.Metadata(ctx, &kafka.MetadataRequest{Topics: names})
 	if err != nil {
 		return nil, err

@@ -25,9 +25,6 @@ type Message struct {
 // Header is a further header of a published record.
 type Header struct{ Key, Value string }
 
-// ContentJSON is the content type of what Publish sends: reports in the native JSON.
-const ContentJSON = "application/json"
-
 // ErrTooLarge is the error of a message above Config.MaxMessageBytes; it was not sent.
 var ErrTooLarge = errors.New("message is too large")
 
@@ -130,7 +127,7 @@ func (f *Feed) Publish(ctx context.Context, topic string, reports []fleet.Report
 		ends[i] = len(buf)
 	}
 	all := make([]kafka.Header, 0, 1+len(headers))
-	all = append(all, kafka.Header{Key: "content-type", Value: []byte(ContentJSON)})
+	all = append(all, kafka.Header{Key: codec.ContentTypeHeader, Value: []byte(codec.ContentTypeJSON)})
 	for _, h := range headers {
 		all = append(all, kafka.Header{Key: h.Key, Value: []byte(h.Value)})
 	}
@@ -150,7 +147,7 @@ func (f *Feed) PublishRaw(ctx context.Context, topic string, messages []Message)
 	for i, m := range messages {
 		out[i] = kafka.Message{Topic: topic, Key: m.Key, Value: m.Value, Time: m.Time.Time()}
 		if m.ContentType != "" {
-			out[i].Headers = append(out[i].Headers, kafka.Header{Key: "content-type", Value: []byte(m.ContentType)})
+			out[i].Headers = append(out[i].Headers, kafka.Header{Key: codec.ContentTypeHeader, Value: []byte(m.ContentType)})
 		}
 		if m.Run != "" {
 			out[i].Headers = append(out[i].Headers, kafka.Header{Key: "motorpool-run", Value: []byte(m.Run)})
