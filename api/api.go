@@ -81,14 +81,15 @@ type Geocoder interface {
 // Deps are the things that the interface works with. DB, IDs and Log must be given; a nil Publisher makes ingest
 // answer 503, a nil Geocoder leaves addresses empty, nil Metrics are kept to itself, and Now defaults to time.Now.
 type Deps struct {
-	DB        driver.Conn
-	IDs       *fleet.IDSource
-	Publisher Publisher
-	Geocoder  Geocoder
-	Log       *slog.Logger
-	Metrics   prometheus.Registerer
-	Now       func() time.Time
-	Wrap      func(http.Handler) http.Handler // around everything, for tracing; may be nil
+	DB          driver.Conn
+	IDs         *fleet.IDSource
+	Publisher   Publisher
+	Republisher Republisher // of dead letters; without it they cannot be replayed
+	Geocoder    Geocoder
+	Log         *slog.Logger
+	Metrics     prometheus.Registerer
+	Now         func() time.Time
+	Wrap        func(http.Handler) http.Handler // around everything, for tracing; may be nil
 }
 
 // API is the interface, ready to serve. It is made by New, holds no goroutine, and needs no closing.
@@ -163,6 +164,11 @@ func (a *API) register() error {
 	a.deviceRoutes()
 	a.keyRoutes()
 	a.accountRoutes()
+	a.positionRoutes()
+	a.telemetryRoutes()
+	a.ingestRoutes()
+	a.osmandRoutes()
+	a.deadLetterRoutes()
 	a.docsRoutes() // the last: it describes the others
 	return nil
 }

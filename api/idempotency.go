@@ -19,7 +19,7 @@ import (
 // reserved id.
 func (a *API) once(w http.ResponseWriter, r *http.Request, h handlerFunc) error {
 	key := r.Header.Get("Idempotency-Key")
-	if r.Method != http.MethodPost || key == "" {
+	if r.Method != http.MethodPost || key == "" || exchangeOf(r.Context()).principal == nil {
 		return h(w, r)
 	}
 	if len(key) > 255 || strings.ContainsFunc(key, func(c rune) bool { return c < 0x20 || c > 0x7e }) {

@@ -29,6 +29,7 @@ type route struct {
 	Class  auth.Class // rate limit class; by default reads for GET and HEAD, writes otherwise
 
 	Params    []param  // query parameters and headers; any other query parameter is refused
+	AnyParams bool     // the protocol is not ours: Params describe some parameters, and none is checked
 	Body      any      // zero value of the body's type, for its schema; nil takes no body
 	BodyTypes []string // media types of the body; application/json by default
 	BodyLimit int64    // bytes; Config.BodyLimit by default

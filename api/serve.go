@@ -61,8 +61,10 @@ func (a *API) admit(w http.ResponseWriter, r *http.Request, rt *route, x *exchan
 			return err
 		}
 	}
-	if err := checkQuery(r, rt); err != nil {
-		return err
+	if !rt.AnyParams {
+		if err := checkQuery(r, rt); err != nil {
+			return err
+		}
 	}
 	x.metric = r.URL.Query().Get("units") == "metric"
 	if rt.Body == nil {

@@ -136,6 +136,7 @@ func TestTrackCanBeLeftAndFails(t *testing.T) {
 		t.Errorf("read %d positions", n)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
 	n, failed := 0, error(nil)
 	for _, err := range query.Track(ctx, db, query.TrackFilter{Account: mine, Vehicle: 5}) {
 		if failed = err; err == nil {

@@ -1,0 +1,214 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/query"
+)
+
+const deadLetterPrefix = "dlt_"
+
+// DeadLetter is what could not become data, and why.
+type DeadLetter struct {
+	ID           string         `json:"id" example:"dlt_1234"`
+	At           record.Instant `json:"at" doc:"When it reached us."`
+	Reason       string         `json:"reason" example:"zero_coordinates"`
+	Detail       string         `json:"detail"`
+	UniqueID     string         `json:"unique_id" doc:"Of the device, if the record named one."`
+	Source       Source         `json:"source"`
+	Format       string         `json:"format" example:"json"`
+	PayloadBytes uint64         `json:"payload_bytes" doc:"Length of the record."`
+	Payload      []byte         `json:"payload,omitempty" doc:"The record's bytes in base64, at most 64 KiB of them; only when asked for by id."`
+}
+
+// Source says where in Kafka a record is.
+type Source struct {
+	Topic     string `json:"topic"`
+	Partition uint16 `json:"partition"`
+	Offset    uint64 `json:"offset"`
+	Index     uint32 `json:"index" doc:"Of the report in its record."`
+}
+
+// Republisher puts a record on a topic again, byte for byte, and returns when it is acknowledged.
+type Republisher interface {
+	Republish(ctx context.Context, topic, contentType string, key, value []byte) error
+}
+
+// contentTypes gives the content-type header of records by the name of their format.
+var contentTypes = map[string]string{
+	"json": "application/json", "traccar": "application/vnd.traccar+json", "arrow": "application/vnd.apache.arrow.stream",
+}
+
+func (a *API) deadLetterRoutes() {
+	var reasons []string
+	for _, reason := range fleet.Refusals {
+		if reason.DeadLettered() {
+			reasons = append(reasons, string(reason))
+		}
+	}
+	a.handle(route{
+		Method: http.MethodGet, Path: "/v1/dead_letters", ID: "listDeadLetters", Tag: "Ingest", Scope: auth.TelematicsRead,
+		Summary: "What could not become data",
+		About:   "Newest first, for 90 days. What of a batch could not be traced to a device of the account is not shown.",
+		Params: append([]param{
+			{Name: "from", Format: "date-time", About: "Time of arrival from which, inclusive."},
+			{Name: "to", Format: "date-time", About: "Time of arrival up to which, exclusive."},
+			{Name: "reason", Enum: reasons}, {Name: "unique_id", About: "Of the device."},
+		}, pageParams...),
+		Reply: List[DeadLetter]{},
+	}, a.listDeadLetters)
+	a.handle(route{
+		Method: http.MethodGet, Path: "/v1/dead_letters/{id}", ID: "getDeadLetter", Tag: "Ingest", Scope: auth.TelematicsRead,
+		Summary: "One dead letter with its bytes", Reply: DeadLetter{},
+	}, a.getDeadLetter)
+	a.handle(route{
+		Method: http.MethodPost, Path: "/v1/dead_letters/{id}/replay", ID: "replayDeadLetter", Tag: "Ingest", Scope: auth.TelematicsWrite, Class: auth.Ingest,
+		Summary: "Send a dead letter's record again",
+		About:   "Puts the record on its topic again, byte for byte, for when the reason is gone (a device was assigned, a fault of ours mended). What of it has become data since counts once.",
+		Status:  http.StatusAccepted, Reply: DeadLetter{},
+	}, a.replayDeadLetter)
+	a.handle(route{
+		Method: http.MethodGet, Path: "/v1/usage", ID: "listUsage", Tag: "Ingest", Scope: auth.TelematicsRead,
+		Summary: "Reports taken in by day",
+		About:   "For each day (UTC) with any: how many reports were read, stored and refused, by reason. `read` is `stored` plus the sum of `refused`. The last 30 days unless `from` and `to` are given, at most 366.",
+		Params: []param{
+			{Name: "from", Format: "date-time", About: "Instant from which, inclusive."},
+			{Name: "to", Format: "date-time", About: "Instant up to which, exclusive."},
+		},
+		Reply: List[UsageDay]{},
+	}, a.listUsage)
+}
+
+func deadLetterOf(d *query.DeadLetter) DeadLetter {
+	return DeadLetter{
+		ID: fleet.FormatID(deadLetterPrefix, d.ID), At: record.InstantOf(d.At.Time()), Reason: string(d.Reason), Detail: d.Detail, UniqueID: d.UniqueID,
+		Source: Source{Topic: d.Topic, Partition: d.Partition, Offset: d.Offset, Index: d.Index},
+		Format: d.Format, PayloadBytes: d.PayloadBytes, Payload: d.Payload,
+	}
+}
+
+func (a *API) listDeadLetters(w http.ResponseWriter, r *http.Request) error {
+	f := query.DeadLetterFilter{
+		Account: auth.From(r.Context()).Account, From: timeParam(r, "from", 0), To: timeParam(r, "to", 0),
+		Reason: fleet.Refusal(textParam(r, "reason", "")), UniqueID: textParam(r, "unique_id", ""),
+	}
+	if err := checkSpan(f.From, f.To); err != nil {
+		return err
+	}
+	list := "dead_letters/" + string(f.Reason) + "/" + f.UniqueID
+	p, err := pageOf(r, list)
+	if err != nil {
+		return err
+	}
+	if p.After != nil {
+		at, bad1 := strconv.ParseInt(p.After[0], 10, 64)
+		id, bad2 := strconv.ParseUint(p.After[len(p.After)-1], 10, 64)
+		if bad1 != nil || bad2 != nil {
+			return invalidParam("cursor", "is not a next_cursor of this list")
+		}
+		f.AfterAt, f.AfterID = fleet.Millis(at), id
+	}
+	total, err := query.CountDeadLetters(r.Context(), a.DB, f)
+	if err != nil {
+		return err
+	}
+	f.Offset, f.Limit = p.Offset(), p.PerPage+1
+	found, err := query.DeadLetters(r.Context(), a.DB, f)
+	if err != nil {
+		return err
+	}
+	var after []string
+	if len(found) > p.PerPage {
+		found = found[:p.PerPage]
+		last := found[p.PerPage-1]
+		after = []string{strconv.FormatInt(int64(last.At), 10), strconv.FormatUint(last.ID, 10)}
+	}
+	data := make([]DeadLetter, len(found))
+	for i := range found {
+		data[i] = deadLetterOf(&found[i])
+	}
+	return writeList(w, r, list, p, data, total, after)
+}
+
+// deadLetter finds the dead letter in the path.
+func (a *API) deadLetter(r *http.Request) (query.DeadLetter, error) {
+	id, err := pathID(r, "dead letter", deadLetterPrefix)
+	if err != nil {
+		return query.DeadLetter{}, err
+	}
+	d, ok, err := query.FindDeadLetter(r.Context(), a.DB, auth.From(r.Context()).Account, id)
+	if err == nil && !ok {
+		err = notFound("dead letter", fleet.FormatID(deadLetterPrefix, id))
+	}
+	return d, err
+}
+
+func (a *API) getDeadLetter(w http.ResponseWriter, r *http.Request) error {
+	d, err := a.deadLetter(r)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, r, http.StatusOK, deadLetterOf(&d))
+}
+
+func (a *API) replayDeadLetter(w http.ResponseWriter, r *http.Request) error {
+	d, err := a.deadLetter(r)
+	if err != nil {
+		return err
+	}
+	contentType, ok := contentTypes[d.Format]
+	if !ok || uint64(len(d.Payload)) != d.PayloadBytes {
+		return fleet.NewError(fleet.CodeConflict, fmt.Sprintf("Only %d of the record's %d bytes are kept, so it cannot be sent again.", len(d.Payload), d.PayloadBytes))
+	}
+	if a.Republisher == nil {
+		return fleet.NewError(fleet.CodeUnavailable, "This process takes no data in.")
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), publishTime)
+	defer cancel()
+	if err := a.Republisher.Republish(ctx, d.Topic, contentType, []byte(d.UniqueID), d.Payload); err != nil {
+		a.log.ErrorContext(r.Context(), "dead letter not published", "error", err, "request_id", requestID(r.Context()))
+		return fleet.NewError(fleet.CodeUnavailable, "Kafka did not acknowledge the record. Try again.")
+	}
+	d.Payload = nil
+	return writeJSON(w, r, http.StatusAccepted, deadLetterOf(&d))
+}
+
+// UsageDay is what an account sent on one day.
+type UsageDay struct {
+	DayOn   string           `json:"day_on" format:"date" example:"2026-01-31"`
+	Read    int64            `json:"read"`
+	Stored  int64            `json:"stored" doc:"Positions stored."`
+	Signals int64            `json:"signals" doc:"Measurements stored."`
+	Refused map[string]int64 `json:"refused" doc:"Reports refused, by reason."`
+}
+
+func (a *API) listUsage(w http.ResponseWriter, r *http.Request) error {
+	to := timeParam(r, "to", fleet.MillisOf(a.Now()))
+	from := timeParam(r, "from", to.Add(-30*24*time.Hour))
+	if err := checkSpan(from, to); err != nil {
+		return err
+	}
+	if to.Sub(from) > 366*24*time.Hour {
+		return invalidParam("from", "must be at most 366 days before to")
+	}
+	days, err := query.DailyOutcomes(r.Context(), a.DB, auth.From(r.Context()).Account, from, to)
+	if err != nil {
+		return err
+	}
+	data := make([]UsageDay, len(days))
+	for i, d := range slices.Backward(days) {
+		data[len(days)-1-i] = UsageDay{DayOn: d.Day.Time().Format(time.DateOnly), Read: d.Read, Stored: d.Stored, Signals: d.Signals, Refused: map[string]int64{}}
+		for reason, n := range d.Refused {
+			data[len(days)-1-i].Refused[string(reason)] = n
+		}
+	}
+	return writeList(w, r, "", page{Number: 1, PerPage: max(len(data), 1)}, data, len(data), nil)
+}

@@ -1,0 +1,170 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/export"
+)
+
+// exportTime is the deadline of operations that answer with as much as there is.
+const exportTime = 10 * time.Minute
+
+// formatParam lets a caller choose the form of an answer by name instead of by Accept.
+func formatParam(among []export.Format) param {
+	return param{Name: "format", Enum: export.Names(among),
+		About: "Form of the answer, instead of an Accept header. Every form but `json` answers with all that matches, as a stream without pages."}
+}
+
+// formatOf returns the form that the caller wants.
+func formatOf(r *http.Request, among []export.Format) (export.Format, error) {
+	f, err := export.Choose(textParam(r, "format", ""), r.Header.Get("Accept"), among)
+	if err != nil {
+		return "", fleet.NewError(codeAccept, "The form you ask for is not offered: "+err.Error()+".")
+	}
+	return f, nil
+}
+
+// wholeOnly refuses paging parameters for an answer that has no pages.
+func wholeOnly(r *http.Request, why string) error {
+	for _, name := range []string{"page", "per_page", "cursor"} {
+		if r.URL.Query().Has(name) {
+			return invalidParam(name, "cannot be combined with "+why)
+		}
+	}
+	return nil
+}
+
+// largePage reads the paging parameters of a list whose pages may be larger than usual.
+func largePage(r *http.Request, list string, perPage int) (page, error) {
+	p, err := pageOf(r, list)
+	if err != nil || r.URL.Query().Has("per_page") {
+		return p, err
+	}
+	p.PerPage = perPage
+	if p.After == nil && p.Number*p.PerPage > maxOffset {
+		return p, invalidParam("page", fmt.Sprintf("times per_page must not exceed %d; follow next_cursor to go further", maxOffset))
+	}
+	return p, nil
+}
+
+// largePageParams are the parameters of such a list.
+func largePageParams(perPage, most int) []param {
+	return []param{
+		pageParams[0],
+		{Name: "per_page", Type: "integer", Min: 1, Max: float64(most), About: fmt.Sprintf("Rows on a page; %d unless given, at most %d.", perPage, most)},
+		pageParams[2],
+	}
+}
+
+// rowKey is a row of an answer and the sort keys from which a page behind it would go on.
+type rowKey struct {
+	row []export.Value // valid until the next row
+	key []string
+}
+
+// writeRows answers with one page of a list whose rows are encoded as they come; rows must give one more than the page
+// holds if there are more.
+func writeRows(w http.ResponseWriter, r *http.Request, list string, p page, total int, columns []export.Column, rows iter.Seq2[rowKey, error]) error {
+	var body bytes.Buffer
+	body.WriteString(`{"data":`)
+	table, err := export.NewTable(export.JSON, &body, columns)
+	if err != nil {
+		return err
+	}
+	n, next := 0, ""
+	var last []string
+	for row, err := range rows {
+		if err != nil {
+			return err
+		}
+		if n == p.PerPage {
+			next = encodeCursor(cursor{After: last, Page: p.Number + 1, List: list})
+			break
+		}
+		if err := table.Write(row.row); err != nil {
+			return err
+		}
+		last = row.key
+		n++
+	}
+	if err := table.Close(); err != nil {
+		return err
+	}
+	pagination, err := json.Marshal(Pagination{Page: p.Number, PerPage: p.PerPage, Total: total, NextCursor: next})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(&body, ",\"pagination\":%s}\n", pagination)
+	h := w.Header()
+	h.Set("Link", links(r.URL, p, total, next))
+	h.Set("Content-Type", "application/json")
+	h.Set("Content-Length", strconv.Itoa(body.Len()))
+	w.WriteHeader(http.StatusOK)
+	if r.Method == http.MethodHead {
+		return nil
+	}
+	_, err = w.Write(body.Bytes())
+	return err
+}
+
+// download answers with everything that write gives, as a file of a format. What goes wrong once the answer has begun
+// cuts the connection, because a part must not look like the whole.
+func (a *API) download(w http.ResponseWriter, r *http.Request, f export.Format, name string, write func(w http.ResponseWriter) error) error {
+	h := w.Header()
+	h.Set("Content-Type", f.MediaType())
+	if f == export.CSV {
+		h.Set("Content-Type", "text/csv; charset=utf-8")
+	}
+	h.Set("Content-Disposition", `attachment; filename="`+name+f.Extension()+`"`)
+	if r.Method == http.MethodHead {
+		w.WriteHeader(http.StatusOK)
+		return nil
+	}
+	counted := &countingWriter{ResponseWriter: w}
+	err := write(counted)
+	if err == nil {
+		return nil
+	}
+	if !counted.begun {
+		h.Del("Content-Disposition")
+		return err
+	}
+	// Some of it may still wait in a buffer that a problem would be appended to.
+	a.log.ErrorContext(r.Context(), "answer cut short", "error", err, "request_id", requestID(r.Context()), "path", r.URL.Path)
+	panic(http.ErrAbortHandler)
+}
+
+// countingWriter knows whether anything was written.
+type countingWriter struct {
+	http.ResponseWriter
+	begun bool
+}
+
+func (w *countingWriter) Write(b []byte) (int, error) {
+	w.begun = w.begun || len(b) > 0
+	return w.ResponseWriter.Write(b)
+}
+
+// writeTable writes rows as a table of a format.
+func writeTable(w http.ResponseWriter, f export.Format, columns []export.Column, rows iter.Seq2[rowKey, error]) error {
+	table, err := export.NewTable(f, w, columns)
+	if err != nil {
+		return err
+	}
+	for row, err := range rows {
+		if err != nil {
+			return err
+		}
+		if err := table.Write(row.row); err != nil {
+			return err
+		}
+	}
+	return table.Close()
+}

@@ -1,0 +1,480 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/query"
+)
+
+// The topics that intake publishes to, by the names that Publisher knows.
+const (
+	positionsTopic = "positions"
+	telemetryTopic = "telemetry"
+)
+
+// Bounds of intake.
+const (
+	maxIngestItems = 10_000
+	maxUniqueID    = 128             // bytes
+	publishTime    = 8 * time.Second // after which Kafka is taken to be down
+	maxItemErrors  = 1000            // items that a refusal of all of them names
+)
+
+// IngestPosition is a position as a gateway sends it. The device is named by device_id or unique_id, the time is
+// fix_at; a quantity is given in one unit only, and what is not known is left out.
+type IngestPosition struct {
+	DeviceID    string                 `json:"device_id,omitempty" doc:"Our id of the device, or else its unique_id." example:"dev_1234"`
+	UniqueID    string                 `json:"unique_id,omitempty" example:"352093081452251"`
+	FixAt       instantInput           `json:"fix_at" doc:"RFC 3339, or milliseconds since 1970."`
+	DeviceAt    instantInput           `json:"device_at,omitempty"`
+	Lat         *float64               `json:"lat" doc:"Degrees WGS 84."`
+	Lng         *float64               `json:"lng" doc:"Degrees WGS 84."`
+	AltitudeM   *float64               `json:"altitude_m,omitempty"`
+	SpeedMph    *float64               `json:"speed_mph,omitempty"`
+	SpeedKmh    *float64               `json:"speed_kmh,omitempty"`
+	SpeedMps    *float64               `json:"speed_mps,omitempty"`
+	CourseDeg   *float64               `json:"course_deg,omitempty"`
+	AccuracyM   *float64               `json:"accuracy_m,omitempty"`
+	Satellites  *int                   `json:"satellites,omitempty"`
+	Ignition    *bool                  `json:"ignition,omitempty"`
+	Motion      *bool                  `json:"motion,omitempty"`
+	OdometerMi  *float64               `json:"odometer_mi,omitempty"`
+	OdometerKm  *float64               `json:"odometer_km,omitempty"`
+	OdometerM   *float64               `json:"odometer_m,omitempty"`
+	Valid       *bool                  `json:"valid,omitempty" doc:"False if the device itself doubts the fix."`
+	Approximate *bool                  `json:"approximate,omitempty" doc:"Located by cell towers or wifi."`
+	Mock        *bool                  `json:"mock,omitempty" doc:"A simulated location."`
+	Alarm       string                 `json:"alarm,omitempty" example:"hardBraking"`
+	Signals     map[string]signalInput `json:"signals,omitempty" doc:"Measurements by the name of their signal, in its unit."`
+}
+
+// IngestTelemetry are measurements of one moment as a gateway sends them.
+type IngestTelemetry struct {
+	DeviceID string                 `json:"device_id,omitempty" example:"dev_1234"`
+	UniqueID string                 `json:"unique_id,omitempty" example:"352093081452251"`
+	At       instantInput           `json:"at" doc:"RFC 3339, or milliseconds since 1970."`
+	Signals  map[string]signalInput `json:"signals" doc:"Measurements by the name of their signal, in its unit." example:"{\"soc_pct\":87.5}"`
+}
+
+// IngestResult says what became of one item.
+type IngestResult struct {
+	Index  int    `json:"index" doc:"Of the item in the request, from 0."`
+	Status string `json:"status" enum:"accepted,rejected"`
+	Code   string `json:"code,omitempty" doc:"Why it was rejected."`
+	Detail string `json:"detail,omitempty"`
+}
+
+// IngestReply answers a batch.
+type IngestReply struct {
+	Data     []IngestResult `json:"data"`
+	Accepted int            `json:"accepted"`
+	Rejected int            `json:"rejected"`
+}
+
+// instantInput is an instant as it was sent: text or a number.
+type instantInput json.RawMessage
+
+func (v *instantInput) UnmarshalJSON(text []byte) error {
+	*v = append((*v)[:0], text...)
+	return nil
+}
+
+// Schema tells the OpenAPI document what readInstant takes.
+func (instantInput) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{OneOf: []*huma.Schema{{Type: "string", Format: "date-time"}, {Type: "integer"}}}
+}
+
+// signalInput is the value of a signal: a number, or true and false for 1 and 0.
+type signalInput float64
+
+func (v *signalInput) UnmarshalJSON(text []byte) error {
+	switch string(text) {
+	case "true":
+		*v = 1
+		return nil
+	case "false":
+		*v = 0
+		return nil
+	}
+	return json.Unmarshal(text, (*float64)(v))
+}
+
+// Schema tells the OpenAPI document what UnmarshalJSON takes.
+func (signalInput) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{OneOf: []*huma.Schema{{Type: "number"}, {Type: "boolean"}}}
+}
+
+func (a *API) ingestRoutes() {
+	const words = "One object, an array, or `{\"data\": […]}`; at most 10,000 items and 5 MiB. Each item is judged by itself: `data` says which were accepted. " +
+		"An accepted item is acknowledged by Kafka, and is on the map a moment later. If none is acceptable the answer is a 422; " +
+		"if Kafka does not answer it is a 503, and all of it can be sent again: what came through twice counts once."
+	a.handle(route{
+		Method: http.MethodPost, Path: "/v1/positions", ID: "createPositions", Tag: "Ingest", Scope: auth.TelematicsWrite, Class: auth.Ingest,
+		Summary: "Send positions", About: words, Body: a.batchSchema(IngestPosition{}, "IngestPosition"), BodyLimit: a.cfg.IngestLimit,
+		Status: http.StatusAccepted, Reply: IngestReply{},
+	}, func(w http.ResponseWriter, r *http.Request) error {
+		return a.ingest(w, r, positionsTopic, readPosition)
+	})
+	a.handle(route{
+		Method: http.MethodPost, Path: "/v1/telemetry", ID: "createTelemetry", Tag: "Ingest", Scope: auth.TelematicsWrite, Class: auth.Ingest,
+		Summary: "Send telemetry", About: words, Body: a.batchSchema(IngestTelemetry{}, "IngestTelemetry"), BodyLimit: a.cfg.IngestLimit,
+		Status: http.StatusAccepted, Reply: IngestReply{},
+	}, func(w http.ResponseWriter, r *http.Request) error {
+		return a.ingest(w, r, telemetryTopic, readMeasurements)
+	})
+}
+
+// batchSchema describes one item, an array of them, or an object with such an array as data.
+func (a *API) batchSchema(item any, name string) *huma.Schema {
+	one := a.schema(item, name)
+	list := &huma.Schema{Type: "array", Items: one}
+	return &huma.Schema{OneOf: []*huma.Schema{one, list, {Type: "object", Required: []string{"data"}, Properties: map[string]*huma.Schema{"data": list}}}}
+}
+
+// item is one report on its way, and who it says it is from.
+type item struct {
+	report   fleet.Report
+	device   fleet.DeviceID // if given
+	uniqueID string         // if given
+	refused  *fleet.FieldError
+}
+
+// ingest judges each item, publishes the good ones and answers.
+func (a *API) ingest(w http.ResponseWriter, r *http.Request, topic string, read func(json.RawMessage, *item) *fleet.FieldError) error {
+	raw, err := splitBatch(bodyOf(r))
+	if err != nil {
+		return err
+	}
+	items := make([]item, len(raw))
+	for i := range raw {
+		items[i].refused = read(raw[i], &items[i])
+	}
+	if err := a.identify(r.Context(), auth.From(r.Context()).Account, items); err != nil {
+		return err
+	}
+	reply := IngestReply{Data: make([]IngestResult, len(items))}
+	var good []fleet.Report
+	var fields []fleet.FieldError
+	for i := range items {
+		result := IngestResult{Index: i, Status: "accepted"}
+		if f := items[i].refused; f != nil {
+			result.Status, result.Code, result.Detail = "rejected", f.Code, f.Detail
+			reply.Rejected++
+			if len(fields) < maxItemErrors {
+				fields = append(fields, fleet.FieldError{Pointer: fmt.Sprintf("/%d%s", i, f.Pointer), Code: f.Code, Detail: f.Detail})
+			}
+		} else {
+			reply.Accepted++
+			good = append(good, items[i].report)
+		}
+		reply.Data[i] = result
+	}
+	if len(good) == 0 {
+		return fleet.NewError(fleet.CodeValidation, "None of the items is acceptable; errors says why, by the index of the item.", fields...)
+	}
+	if err := a.publish(r.Context(), topic, good); err != nil {
+		return err
+	}
+	return writeJSON(w, r, http.StatusAccepted, reply)
+}
+
+// publish returns when Kafka has acknowledged all reports. Nothing is claimed when it has not.
+func (a *API) publish(ctx context.Context, topic string, reports []fleet.Report) error {
+	if a.Publisher == nil {
+		return fleet.NewError(fleet.CodeUnavailable, "This process takes no data in.")
+	}
+	bounded, cancel := context.WithTimeout(ctx, publishTime)
+	defer cancel()
+	err := a.Publisher.Publish(bounded, topic, reports)
+	if err == nil {
+		return nil
+	}
+	if ctx.Err() != nil && errors.Is(ctx.Err(), context.Canceled) {
+		return ctx.Err() // the client is gone
+	}
+	a.log.ErrorContext(ctx, "reports not published", "error", err, "topic", topic, "reports", len(reports), "request_id", requestID(ctx))
+	return fleet.NewError(fleet.CodeUnavailable, "Kafka did not acknowledge the data. Send it again: what came through twice counts once.")
+}
+
+// splitBatch finds the items of a body.
+func splitBatch(body []byte) ([]json.RawMessage, error) {
+	body = bytes.TrimSpace(body)
+	if len(body) == 0 || !json.Valid(body) {
+		var any json.RawMessage
+		err := json.Unmarshal(body, &any)
+		if err == nil {
+			err = io.EOF
+		}
+		return nil, badJSON(err)
+	}
+	var items []json.RawMessage
+	switch body[0] {
+	case '{':
+		var envelope struct {
+			Data *[]json.RawMessage `json:"data"`
+		}
+		if err := json.Unmarshal(body, &envelope); err != nil {
+			return nil, validation(fleet.FieldError{Pointer: "/data", Code: "type", Detail: "expected array"})
+		}
+		if envelope.Data == nil {
+			return []json.RawMessage{body}, nil
+		}
+		items = *envelope.Data
+	case '[':
+		if err := json.Unmarshal(body, &items); err != nil {
+			return nil, badJSON(err)
+		}
+	default:
+		return nil, validation(fleet.FieldError{Pointer: "", Code: "type", Detail: "expected object or array"})
+	}
+	if len(items) == 0 {
+		return nil, validation(fleet.FieldError{Pointer: "", Code: "required", Detail: "the batch is empty"})
+	}
+	if len(items) > maxIngestItems {
+		return nil, fleet.NewError(fleet.CodeTooLarge, fmt.Sprintf("The batch has %d items; send at most %d at once.", len(items), maxIngestItems))
+	}
+	return items, nil
+}
+
+// identify finds the device of each item that is good so far; one that is not the account's does not exist.
+func (a *API) identify(ctx context.Context, account fleet.AccountID, items []item) error {
+	byName, byID := map[string]*query.Tracker{}, map[fleet.DeviceID]*query.Tracker{}
+	var names []string
+	var ids []fleet.DeviceID
+	for i := range items {
+		it := &items[i]
+		if it.refused != nil {
+			continue
+		}
+		if _, seen := byID[it.device]; it.device != 0 && !seen {
+			byID[it.device] = nil
+			ids = append(ids, it.device)
+		}
+		if _, seen := byName[it.uniqueID]; it.device == 0 && !seen {
+			byName[it.uniqueID] = nil
+			names = append(names, it.uniqueID)
+		}
+	}
+	if len(names)+len(ids) == 0 {
+		return nil
+	}
+	found, err := query.FindTrackers(ctx, a.DB, account, names, ids)
+	if err != nil {
+		return err
+	}
+	for i := range found {
+		byName[found[i].UniqueID], byID[found[i].ID] = &found[i], &found[i]
+	}
+	for i := range items {
+		it := &items[i]
+		if it.refused != nil {
+			continue
+		}
+		tracker, pointer := byName[it.uniqueID], "/unique_id"
+		if it.device != 0 {
+			tracker, pointer = byID[it.device], "/device_id"
+		}
+		if tracker == nil || it.uniqueID != "" && tracker.UniqueID != it.uniqueID {
+			it.refused = &fleet.FieldError{Pointer: pointer, Code: string(fleet.CodeNotFound), Detail: "there is no such device"}
+			continue
+		}
+		it.report.UniqueID = tracker.UniqueID
+	}
+	return nil
+}
+
+// decodeItem reads one item strictly: a member that is not known is a mistake that would lose data unseen.
+func decodeItem(raw json.RawMessage, v any) *fleet.FieldError {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.DisallowUnknownFields()
+	err := dec.Decode(v)
+	if err == nil {
+		return nil
+	}
+	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return &fleet.FieldError{Pointer: "/" + strings.ReplaceAll(e.Field, ".", "/"), Code: "type", Detail: "cannot be " + e.Value}
+	}
+	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
+		name = strings.Trim(name, `"`)
+		return &fleet.FieldError{Pointer: "/" + name, Code: "unknown_field", Detail: "there is no member " + name}
+	}
+	return &fleet.FieldError{Code: "invalid", Detail: "cannot be read"}
+}
+
+func readPosition(raw json.RawMessage, it *item) *fleet.FieldError {
+	var in IngestPosition
+	if f := decodeItem(raw, &in); f != nil {
+		return f
+	}
+	if f := it.name(in.DeviceID, in.UniqueID); f != nil {
+		return f
+	}
+	it.report = fleet.NewReport()
+	p := &it.report
+	p.Positioned = true
+	var f *fleet.FieldError
+	if p.FixTime, f = readInstant("/fix_at", in.FixAt); f != nil {
+		return f
+	}
+	if p.FixTime == 0 {
+		return &fleet.FieldError{Pointer: "/fix_at", Code: string(fleet.RefusedMissingTime), Detail: "must be given"}
+	}
+	if p.DeviceTime, f = readInstant("/device_at", in.DeviceAt); f != nil {
+		return f
+	}
+	if in.Lat == nil || in.Lng == nil {
+		return &fleet.FieldError{Pointer: "/lat", Code: string(fleet.RefusedMissingCoordinates), Detail: "lat and lng must be given"}
+	}
+	p.Lat, p.Lng = *in.Lat, *in.Lng
+	if !(math.Abs(p.Lat) <= 90 && math.Abs(p.Lng) <= 180) {
+		return &fleet.FieldError{Pointer: "/lat", Code: string(fleet.RefusedBadCoordinates), Detail: "lat must be within ±90 and lng within ±180 degrees"}
+	}
+	if p.Lat == 0 && p.Lng == 0 {
+		return &fleet.FieldError{Pointer: "/lat", Code: string(fleet.RefusedZeroCoordinates), Detail: "0,0 is what trackers send without a fix"}
+	}
+	if p.Speed, f = oneOf(amount{in.SpeedMps, 1, "speed_mps"}, amount{in.SpeedKmh, fleet.MetresPerKmh, "speed_kmh"}, amount{in.SpeedMph, fleet.MetresPerMph, "speed_mph"}); f != nil {
+		return f
+	}
+	if p.Odometer, f = oneOf(amount{in.OdometerM, 1, "odometer_m"}, amount{in.OdometerKm, 1000, "odometer_km"}, amount{in.OdometerMi, fleet.MetresPerMile, "odometer_mi"}); f != nil {
+		return f
+	}
+	p.Altitude, p.Course, p.Accuracy = orNaN(in.AltitudeM), orNaN(in.CourseDeg), orNaN(in.AccuracyM)
+	if in.Satellites != nil {
+		p.Satellites = *in.Satellites
+	}
+	p.Ignition, p.Motion = triOf(in.Ignition), triOf(in.Motion)
+	p.Invalid = in.Valid != nil && !*in.Valid
+	p.Approximate = in.Approximate != nil && *in.Approximate
+	p.Mock = in.Mock != nil && *in.Mock
+	p.Alarm = in.Alarm
+	return readSignals(in.Signals, p)
+}
+
+func readMeasurements(raw json.RawMessage, it *item) *fleet.FieldError {
+	var in IngestTelemetry
+	if f := decodeItem(raw, &in); f != nil {
+		return f
+	}
+	if f := it.name(in.DeviceID, in.UniqueID); f != nil {
+		return f
+	}
+	it.report = fleet.NewReport()
+	var f *fleet.FieldError
+	if it.report.FixTime, f = readInstant("/at", in.At); f != nil {
+		return f
+	}
+	if it.report.FixTime == 0 {
+		return &fleet.FieldError{Pointer: "/at", Code: string(fleet.RefusedMissingTime), Detail: "must be given"}
+	}
+	if len(in.Signals) == 0 {
+		return &fleet.FieldError{Pointer: "/signals", Code: "required", Detail: "must hold at least one measurement"}
+	}
+	return readSignals(in.Signals, &it.report)
+}
+
+// name notes who the item says it is from.
+func (it *item) name(deviceID, uniqueID string) *fleet.FieldError {
+	if deviceID == "" && uniqueID == "" {
+		return &fleet.FieldError{Pointer: "/device_id", Code: "required", Detail: "device_id or unique_id must be given"}
+	}
+	if deviceID != "" {
+		id, err := fleet.ParseID(fleet.DevicePrefix, deviceID)
+		if err != nil {
+			return &fleet.FieldError{Pointer: "/device_id", Code: string(fleet.CodeNotFound), Detail: "there is no such device"}
+		}
+		it.device = fleet.DeviceID(id)
+	}
+	if len(uniqueID) > maxUniqueID {
+		return &fleet.FieldError{Pointer: "/unique_id", Code: string(fleet.CodeNotFound), Detail: "there is no such device"}
+	}
+	it.uniqueID = uniqueID
+	return nil
+}
+
+// readInstant reads RFC 3339 text or a whole number of milliseconds; null and nothing are no time.
+func readInstant(pointer string, raw instantInput) (fleet.Millis, *fleet.FieldError) {
+	bad := &fleet.FieldError{Pointer: pointer, Code: "invalid", Detail: "must be an instant like 2026-01-31T12:00:00Z, or milliseconds since 1970"}
+	if len(raw) == 0 || string(raw) == "null" {
+		return 0, nil
+	}
+	if raw[0] == '"' {
+		var text string
+		if err := json.Unmarshal(raw, &text); err != nil {
+			return 0, bad
+		}
+		t, err := time.Parse(time.RFC3339, text)
+		if err != nil || t.Year() < 1900 || t.Year() > 2200 {
+			return 0, bad
+		}
+		return fleet.MillisOf(t), nil
+	}
+	var ms int64
+	if err := json.Unmarshal(raw, &ms); err != nil || ms < 0 || ms > 7_289_654_400_000 {
+		return 0, bad
+	}
+	return fleet.Millis(ms), nil
+}
+
+// amount is a quantity in one of several units.
+type amount struct {
+	value *float64
+	unit  float64 // in SI
+	name  string
+}
+
+// oneOf returns the one amount that is given in SI, and NaN for none; two that may contradict each other are refused.
+func oneOf(amounts ...amount) (float64, *fleet.FieldError) {
+	value, given := math.NaN(), ""
+	for _, a := range amounts {
+		if a.value == nil {
+			continue
+		}
+		if given != "" {
+			return 0, &fleet.FieldError{Pointer: "/" + a.name, Code: "ambiguous", Detail: "cannot be combined with " + given}
+		}
+		value, given = *a.value*a.unit, a.name
+	}
+	return value, nil
+}
+
+func readSignals(in map[string]signalInput, r *fleet.Report) *fleet.FieldError {
+	for name, v := range in {
+		s, ok := fleet.SignalNamed(name)
+		if !ok {
+			return &fleet.FieldError{Pointer: "/signals/" + name, Code: "unknown_signal", Detail: name + " is no signal of the catalogue"}
+		}
+		if !s.Accepts(float64(v)) {
+			spec := s.Spec()
+			return &fleet.FieldError{Pointer: "/signals/" + name, Code: "out_of_range", Detail: fmt.Sprintf("must be between %v and %v %s", spec.Min, spec.Max, spec.Unit)}
+		}
+		r.Signals = append(r.Signals, fleet.SignalValue{Signal: s, Value: float64(v)})
+	}
+	return nil
+}
+
+func orNaN(v *float64) float64 {
+	if v == nil {
+		return math.NaN()
+	}
+	return *v
+}
+
+func triOf(v *bool) fleet.Tri {
+	if v == nil {
+		return fleet.Unknown
+	}
+	return fleet.TriOf(*v)
+}

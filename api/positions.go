@@ -1,0 +1,434 @@
+package api
+
+import (
+	"fmt"
+	"iter"
+	"math"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/export"
+	"github.com/motorpool/fleet/query"
+)
+
+// Position is a position as answers show it. Answers are written from export rows with the same members in the same
+// order; the type describes them.
+type Position struct {
+	FixAt      time.Time `json:"fix_at" doc:"When the fix was taken, by the satellites' clock." example:"2026-01-31T12:00:00.000Z"`
+	DeviceAt   time.Time `json:"device_at" doc:"What the unit's own clock said."`
+	ReceivedAt time.Time `json:"received_at" doc:"When it reached us."`
+	Lat        float64   `json:"lat" doc:"Degrees WGS 84."`
+	Lng        float64   `json:"lng" doc:"Degrees WGS 84."`
+	AltitudeM  *float64  `json:"altitude_m" nullable:"true"`
+	SpeedMph   *float64  `json:"speed_mph" nullable:"true" doc:"Over ground."`
+	CourseDeg  *float64  `json:"course_deg" nullable:"true" doc:"Direction of travel, degrees from true north."`
+	AccuracyM  *float64  `json:"accuracy_m" nullable:"true" doc:"Radius."`
+	Satellites *int      `json:"satellites" nullable:"true"`
+	Ignition   *bool     `json:"ignition" nullable:"true"`
+	OdometerMi *float64  `json:"odometer_mi" nullable:"true" doc:"As the vehicle reports it; may reset."`
+	Address    *string   `json:"address" nullable:"true" doc:"Words for the place."`
+	H3         string    `json:"h3" doc:"H3 cell of resolution 9." example:"89489e34e6bffff"`
+	Flags      []string  `json:"flags" nullable:"false" doc:"What is doubtful about it; empty for most."`
+	DeviceID   string    `json:"device_id" example:"dev_1234"`
+}
+
+// LatestPosition is the last known position of a vehicle.
+type LatestPosition struct {
+	VehicleID string `json:"vehicle_id" example:"veh_1234"`
+	Position
+	DistanceM *float64 `json:"distance_m,omitempty" doc:"From the place given as near; only with it."`
+}
+
+// Bounds of tracks.
+const (
+	trackPage      = 1000    // positions on a page unless given
+	maxTrackPage   = 10_000  // at most
+	maxSimplified  = 100_000 // positions that are simplified at once
+	latestPage     = 100     // last known positions on a page unless given
+	maxLatestPage  = 1000    // at most
+	maxNearRadius  = 2e7     // m, nearly half round the Earth
+	polylineDigits = 5
+)
+
+func (a *API) positionRoutes() {
+	a.handle(route{
+		Method: http.MethodGet, Path: "/v1/positions/latest", ID: "listLatestPositions", Tag: "Tracking", Scope: auth.TelematicsRead,
+		Summary: "Last known position of every vehicle",
+		About:   "The newest trusted position of each vehicle that is not archived and has one. Doubtful positions (late, jumps, parked drift, …) do not count.",
+		Params: append([]param{
+			{Name: "vehicle_id", About: "Only these vehicles, separated by commas; at most 1000."},
+			{Name: "bbox", About: "`minLng,minLat,maxLng,maxLat` in degrees. A box whose first longitude is greater than its second crosses the antimeridian."},
+			{Name: "near", About: "`lat,lng` in degrees, with `radius_m`: only vehicles within the circle, nearest first, each with `distance_m`."},
+			{Name: "radius_m", Type: "number", Min: 0.001, Max: maxNearRadius, About: "Radius of `near` in metres (great circle)."},
+			formatParam(export.Tables),
+		}, largePageParams(latestPage, maxLatestPage)...),
+		Reply: List[LatestPosition]{}, ReplyTypes: export.MediaTypes(export.Tables),
+	}, a.listLatest)
+	a.handle(route{
+		Method: http.MethodGet, Path: "/v1/vehicles/{id}/positions", ID: "listVehiclePositions", Tag: "Tracking", Scope: auth.TelematicsRead,
+		Summary: "Raw track of a vehicle",
+		About: "Every stored position of the span, oldest first, the doubtful ones with their `flags`. With `interval`, `simplify_m` or `max_points` fewer. " +
+			"An answer with `simplify_m` or `max_points` has one page; it begins with at most " + strconv.Itoa(maxSimplified) + " positions.",
+		Params: append([]param{
+			{Name: "from", Format: "date-time", About: "Fix time from which, inclusive."},
+			{Name: "to", Format: "date-time", About: "Fix time up to which, exclusive."},
+			{Name: "sort", Enum: []string{"fix_at", "-fix_at"}, About: "`-fix_at` gives the newest first."},
+			{Name: "flags", About: "`all` (as without it), `trusted` for those that count for live state, or names of flags, separated by commas: only positions with one of them."},
+			{Name: "interval", Type: "integer", Min: 1, Max: 86400, About: "Seconds: only the first position of each interval (counted from the epoch)."},
+			{Name: "simplify_m", Type: "number", Min: 0.01, Max: 1e6, About: "Leaves out what is nearer than so many metres to the line through the rest (Douglas-Peucker)."},
+			{Name: "max_points", Type: "integer", Min: 2, Max: maxTrackPage, About: "At most so many positions, leaving out those that matter least for the shape (Visvalingam)."},
+			{Name: "precision", Type: "integer", Min: 5, Max: 6, About: "Decimals of `format=polyline`; 5 unless given."},
+			formatParam(export.Tracks),
+		}, largePageParams(trackPage, maxTrackPage)...),
+		Reply: List[Position]{}, ReplyTypes: export.MediaTypes(export.Tracks), Timeout: exportTime,
+	}, a.listTrack)
+}
+
+// positionColumns are the columns of a position, in the units that the caller asked for.
+func positionColumns(metric bool) []export.Column {
+	columns := []export.Column{
+		{Name: "fix_at", Kind: export.Instant}, {Name: "device_at", Kind: export.Instant}, {Name: "received_at", Kind: export.Instant},
+		{Name: "lat", Kind: export.Number}, {Name: "lng", Kind: export.Number}, {Name: "altitude_m", Kind: export.Number},
+		{Name: "speed_mph", Kind: export.Number}, {Name: "course_deg", Kind: export.Number}, {Name: "accuracy_m", Kind: export.Number},
+		{Name: "satellites", Kind: export.Whole}, {Name: "ignition", Kind: export.Truth}, {Name: "odometer_mi", Kind: export.Number},
+		{Name: "address", Kind: export.Text}, {Name: "h3", Kind: export.Text}, {Name: "flags", Kind: export.Words}, {Name: "device_id", Kind: export.Text},
+	}
+	if metric {
+		for i := range columns {
+			columns[i].Name, _ = metricName(columns[i].Name)
+		}
+	}
+	return columns
+}
+
+// positionRow appends the values of a position to row.
+func (a *API) positionRow(row []export.Value, p *fleet.Position, metric bool) []export.Value {
+	speed, length := fleet.MetresPerMph, fleet.MetresPerMile
+	if metric {
+		speed, length = fleet.MetresPerKmh, 1000
+	}
+	satellites, cell := export.Value{}, ""
+	if p.Satellites >= 0 {
+		satellites = export.WholeOf(int64(p.Satellites))
+	}
+	if p.Cell != 0 {
+		cell = strconv.FormatUint(uint64(p.Cell), 16)
+	}
+	return append(row,
+		export.InstantOf(p.FixTime), export.InstantOf(p.DeviceTime), export.InstantOf(p.ReceivedTime),
+		export.ExactOf(p.Lat), export.ExactOf(p.Lng), export.ExactOf(p.Altitude),
+		export.NumberOf(p.Speed/speed, 2), export.ExactOf(p.Course), export.ExactOf(p.Accuracy),
+		satellites, export.TruthOf(p.Ignition), export.NumberOf(p.Odometer/length, 3),
+		export.TextOf(a.address(p.Lat, p.Lng)), export.TextOf(cell), export.WordsOf(p.Flags.Names()), export.TextOf(p.Device.String()))
+}
+
+func (a *API) address(lat, lng float64) string {
+	if a.Geocoder == nil {
+		return ""
+	}
+	return a.Geocoder.Address(lat, lng)
+}
+
+func (a *API) listTrack(w http.ResponseWriter, r *http.Request) error {
+	id, err := pathID(r, "vehicle", fleet.VehiclePrefix)
+	if err != nil {
+		return err
+	}
+	account := auth.From(r.Context()).Account
+	f, err := trackFilter(r, account, fleet.VehicleID(id))
+	if err != nil {
+		return err
+	}
+	format, err := formatOf(r, export.Tracks)
+	if err != nil {
+		return err
+	}
+	if _, err := a.vehicles.Get(r.Context(), account, id); err != nil {
+		return err
+	}
+	tolerance, keep := numberParam(r, "simplify_m", 0), intParam(r, "max_points", 0)
+	if tolerance > 0 || keep > 0 {
+		return a.simplified(w, r, f, format, tolerance, keep)
+	}
+	if format != export.JSON {
+		if err := wholeOnly(r, "format="+string(format)); err != nil {
+			return err
+		}
+		return a.downloadTrack(w, r, f, format, query.Track(r.Context(), a.DB, f))
+	}
+	list := strings.Join([]string{"track", f.Vehicle.String(), strconv.FormatBool(f.Descending), f.Every.String(),
+		strconv.Itoa(int(f.With)), strconv.Itoa(int(f.Without))}, "/")
+	p, err := largePage(r, list, trackPage)
+	if err != nil {
+		return err
+	}
+	total, err := query.CountTrack(r.Context(), a.DB, f)
+	if err != nil {
+		return err
+	}
+	if err := continueTrack(&f, p); err != nil {
+		return err
+	}
+	f.Offset, f.Limit = p.Offset(), p.PerPage+1
+	metric := metricUnits(r)
+	return writeRows(w, r, list, p, total, positionColumns(metric), a.trackRows(query.Track(r.Context(), a.DB, f), metric))
+}
+
+// trackFilter reads what the parameters say of the wanted positions.
+func trackFilter(r *http.Request, account fleet.AccountID, vehicle fleet.VehicleID) (query.TrackFilter, error) {
+	f := query.TrackFilter{
+		Account: account, Vehicle: vehicle, From: timeParam(r, "from", 0), To: timeParam(r, "to", 0),
+		Every: time.Duration(intParam(r, "interval", 0)) * time.Second, Descending: textParam(r, "sort", "") == "-fix_at",
+	}
+	if err := checkSpan(f.From, f.To); err != nil {
+		return f, err
+	}
+	switch names := listParam(r, "flags"); {
+	case len(names) == 0, slices.Equal(names, []string{"all"}):
+	case slices.Equal(names, []string{"trusted"}):
+		f.Without = fleet.DoubtfulFlags
+	default:
+		for _, name := range names {
+			bit := slices.Index(fleet.FlagNames[:], name)
+			if bit < 0 {
+				return f, invalidParam("flags", fmt.Sprintf("has %q, which is not all, trusted or one of %s", name, strings.Join(fleet.FlagNames[:], ", ")))
+			}
+			f.With |= 1 << bit
+		}
+	}
+	return f, nil
+}
+
+// checkSpan refuses a span that ends before it begins.
+func checkSpan(from, to fleet.Millis) error {
+	if to != 0 && from >= to {
+		return invalidParam("to", "must be later than from")
+	}
+	return nil
+}
+
+// continueTrack narrows the filter to what comes behind the page's cursor: a fix time, or, where each interval gives one
+// position, the interval of that fix time.
+func continueTrack(f *query.TrackFilter, p page) error {
+	if p.After == nil {
+		return nil
+	}
+	last, err := strconv.ParseInt(p.After[0], 10, 64)
+	if err != nil {
+		return invalidParam("cursor", "is not a next_cursor of this list")
+	}
+	every := max(f.Every.Milliseconds(), 1)
+	start := fleet.Millis(last - last%every) // of the interval
+	if f.Descending {
+		if f.To = start; f.To <= f.From {
+			f.From, f.To = 1, 1 // nothing is left, and 0 would mean no end
+		}
+	} else {
+		f.From = max(f.From, start+fleet.Millis(every))
+	}
+	return nil
+}
+
+// trackRows turns positions into rows.
+func (a *API) trackRows(positions iter.Seq2[fleet.Position, error], metric bool) iter.Seq2[rowKey, error] {
+	return func(yield func(rowKey, error) bool) {
+		var row []export.Value
+		for p, err := range positions {
+			if err != nil {
+				yield(rowKey{}, err)
+				return
+			}
+			row = a.positionRow(row[:0], &p, metric)
+			if !yield(rowKey{row: row, key: []string{strconv.FormatInt(int64(p.FixTime), 10)}}, nil) {
+				return
+			}
+		}
+	}
+}
+
+// downloadTrack answers with positions in a format of tracks.
+func (a *API) downloadTrack(w http.ResponseWriter, r *http.Request, f query.TrackFilter, format export.Format, positions iter.Seq2[fleet.Position, error]) error {
+	metric := metricUnits(r)
+	name := f.Vehicle.String()
+	return a.download(w, r, format, name+"-positions", func(w http.ResponseWriter) error {
+		track, err := export.NewTrack(format, w, name, positionColumns(metric), intParam(r, "precision", polylineDigits))
+		if err != nil {
+			return err
+		}
+		// Only the formats with properties need the row.
+		wantsRow := format != export.GPX && format != export.KML && format != export.Polyline
+		var row []export.Value
+		for p, err := range positions {
+			if err != nil {
+				return err
+			}
+			if wantsRow {
+				row = a.positionRow(row[:0], &p, metric)
+			}
+			if err := track.Write(&p, row); err != nil {
+				return err
+			}
+		}
+		return track.Close()
+	})
+}
+
+// simplified answers with a track that has been made simpler as a whole.
+func (a *API) simplified(w http.ResponseWriter, r *http.Request, f query.TrackFilter, format export.Format, tolerance float64, keep int) error {
+	if err := wholeOnly(r, "simplify_m or max_points"); err != nil {
+		return err
+	}
+	f.Limit = maxSimplified + 1
+	var all []fleet.Position
+	for p, err := range query.Track(r.Context(), a.DB, f) {
+		if err != nil {
+			return err
+		}
+		all = append(all, p)
+	}
+	if len(all) > maxSimplified {
+		return invalidParam("simplify_m", fmt.Sprintf("and max_points take at most %d positions: choose a shorter span, or thin it out by interval", maxSimplified))
+	}
+	if format == export.JSON && (keep == 0 || keep > maxTrackPage) {
+		keep = maxTrackPage
+	}
+	all = export.Simplify(all, tolerance, keep)
+	positions := func(yield func(fleet.Position, error) bool) {
+		for _, p := range all {
+			if !yield(p, nil) {
+				return
+			}
+		}
+	}
+	if format != export.JSON {
+		return a.downloadTrack(w, r, f, format, positions)
+	}
+	metric := metricUnits(r)
+	p := page{Number: 1, PerPage: max(len(all), 1)}
+	return writeRows(w, r, "", p, len(all), positionColumns(metric), a.trackRows(positions, metric))
+}
+
+func (a *API) listLatest(w http.ResponseWriter, r *http.Request) error {
+	f, err := latestFilter(r)
+	if err != nil {
+		return err
+	}
+	format, err := formatOf(r, export.Tables)
+	if err != nil {
+		return err
+	}
+	metric := metricUnits(r)
+	columns := append([]export.Column{{Name: "vehicle_id", Kind: export.Text}}, positionColumns(metric)...)
+	if f.Near != nil {
+		columns = append(columns, export.Column{Name: "distance_m", Kind: export.Number})
+	}
+	if format != export.JSON {
+		if err := wholeOnly(r, "format="+string(format)); err != nil {
+			return err
+		}
+		f.Limit = math.MaxInt32
+		all, err := query.LatestPositions(r.Context(), a.DB, f)
+		if err != nil {
+			return err
+		}
+		return a.download(w, r, format, "positions", func(w http.ResponseWriter) error {
+			return writeTable(w, format, columns, a.latestRows(all, f.Near != nil, metric))
+		})
+	}
+	list := "latest/" + r.URL.Query().Get("near")
+	p, err := largePage(r, list, latestPage)
+	if err != nil {
+		return err
+	}
+	if p.After != nil {
+		distance, bad1 := strconv.ParseUint(p.After[0], 10, 64)
+		vehicle, bad2 := strconv.ParseUint(p.After[len(p.After)-1], 10, 64)
+		if bad1 != nil || bad2 != nil {
+			return invalidParam("cursor", "is not a next_cursor of this list")
+		}
+		f.AfterDistance, f.AfterVehicle = distance, fleet.VehicleID(vehicle)
+	}
+	total, err := query.CountLatest(r.Context(), a.DB, f)
+	if err != nil {
+		return err
+	}
+	f.Offset, f.Limit = p.Offset(), p.PerPage+1
+	all, err := query.LatestPositions(r.Context(), a.DB, f)
+	if err != nil {
+		return err
+	}
+	return writeRows(w, r, list, p, total, columns, a.latestRows(all, f.Near != nil, metric))
+}
+
+func (a *API) latestRows(all []query.Latest, near, metric bool) iter.Seq2[rowKey, error] {
+	return func(yield func(rowKey, error) bool) {
+		var row []export.Value
+		for i := range all {
+			l := &all[i]
+			row = a.positionRow(append(row[:0], export.TextOf(l.Vehicle.String())), &l.Position, metric)
+			if near {
+				row = append(row, export.NumberOf(float64(l.Distance)/1000, 1))
+			}
+			key := []string{strconv.FormatUint(l.Distance, 10), strconv.FormatUint(uint64(l.Vehicle), 10)}
+			if !yield(rowKey{row: row, key: key}, nil) {
+				return
+			}
+		}
+	}
+}
+
+// latestFilter reads what the parameters say of the wanted vehicles.
+func latestFilter(r *http.Request) (query.LatestFilter, error) {
+	f := query.LatestFilter{Account: auth.From(r.Context()).Account, Box: query.World}
+	for _, text := range listParam(r, "vehicle_id") {
+		id, err := fleet.ParseID(fleet.VehiclePrefix, text)
+		if err != nil {
+			return f, invalidParam("vehicle_id", err.Error())
+		}
+		f.Vehicles = append(f.Vehicles, fleet.VehicleID(id))
+	}
+	if len(f.Vehicles) > 1000 {
+		return f, invalidParam("vehicle_id", "has more than 1000 vehicles")
+	}
+	params := r.URL.Query()
+	if text := params.Get("bbox"); text != "" {
+		edges, ok := numbers(text, 4)
+		if !ok || edges[1] > edges[3] || math.Abs(edges[0]) > 180 || math.Abs(edges[2]) > 180 || math.Abs(edges[1]) > 90 || math.Abs(edges[3]) > 90 {
+			return f, invalidParam("bbox", "must be minLng,minLat,maxLng,maxLat in degrees")
+		}
+		f.Box.West, f.Box.South, f.Box.East, f.Box.North = edges[0], edges[1], edges[2], edges[3]
+	}
+	if params.Has("near") != params.Has("radius_m") {
+		return f, invalidParam("near", "and radius_m must be given together")
+	}
+	if text := params.Get("near"); params.Has("near") {
+		place, ok := numbers(text, 2)
+		if !ok || math.Abs(place[0]) > 90 || math.Abs(place[1]) > 180 {
+			return f, invalidParam("near", "must be lat,lng in degrees")
+		}
+		f.Near = &query.Near{Lat: place[0], Lng: place[1], Radius: numberParam(r, "radius_m", 0)}
+	}
+	return f, nil
+}
+
+// numbers reads exactly n finite numbers separated by commas.
+func numbers(text string, n int) ([]float64, bool) {
+	parts := strings.Split(text, ",")
+	if len(parts) != n {
+		return nil, false
+	}
+	values := make([]float64, n)
+	for i, part := range parts {
+		v, err := strconv.ParseFloat(strings.TrimSpace(part), 64)
+		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil, false
+		}
+		values[i] = v
+	}
+	return values, true
+}
