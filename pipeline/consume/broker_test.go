@@ -228,17 +228,34 @@ func produce(t testing.TB, client *kafka.Client, topic string, partition int, va
 
 func produceRecords(t testing.TB, client *kafka.Client, topic string, partition int, c kafka.Compression, records []kafka.Record) int64 {
 	t.Helper()
-	res, err := client.Produce(t.Context(), &kafka.ProduceRequest{
-		Topic: topic, Partition: partition, RequiredAcks: kafka.RequireAll, Compression: c,
-		Records: kafka.NewRecordReader(records...),
+	var base int64
+	settled(t, func() error {
+		res, err := client.Produce(t.Context(), &kafka.ProduceRequest{
+			Topic: topic, Partition: partition, RequiredAcks: kafka.RequireAll, Compression: c,
+			Records: kafka.NewRecordReader(records...),
+		})
+		if err != nil {
+			return err
+		}
+		base = res.BaseOffset
+		return res.Error
 	})
-	if err == nil {
-		err = res.Error
-	}
+	return base
+}
+
+// settled repeats what a broker refuses for the moment, because a topic or a group is new to it.
+func settled(t testing.TB, f func() error) {
+	t.Helper()
+	var err error
+	eventually(t, "the broker is ready", func() bool {
+		err = f()
+		return !errors.Is(err, kafka.NotLeaderForPartition) && !errors.Is(err, kafka.UnknownTopicOrPartition) &&
+			!errors.Is(err, kafka.NotCoordinatorForGroup) && !errors.Is(err, kafka.GroupCoordinatorNotAvailable) &&
+			!errors.Is(err, kafka.GroupLoadInProgress)
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return res.BaseOffset
 }
 
 // numbered returns n values prefix-0, prefix-1 and so on.
@@ -404,13 +421,17 @@ func eventually(t testing.TB, what string, ok func() bool) {
 // committed asks the broker what a group has committed for partition 0.
 func committed(t testing.TB, client *kafka.Client, group, topic string) (offset int64, metadata string) {
 	t.Helper()
-	res, err := client.OffsetFetch(t.Context(), &kafka.OffsetFetchRequest{GroupID: group, Topics: map[string][]int{topic: {0}}})
-	if err == nil {
-		err = res.Error
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := res.Topics[topic][0]
-	return p.CommittedOffset, p.Metadata
+	settled(t, func() error {
+		res, err := client.OffsetFetch(t.Context(), &kafka.OffsetFetchRequest{GroupID: group, Topics: map[string][]int{topic: {0}}})
+		if err != nil {
+			return err
+		}
+		if res.Error != nil {
+			return res.Error
+		}
+		p := res.Topics[topic][0]
+		offset, metadata = p.CommittedOffset, p.Metadata
+		return p.Error
+	})
+	return offset, metadata
 }

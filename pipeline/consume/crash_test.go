@@ -3,6 +3,7 @@ package consume
 import (
 	"context"
 	"errors"
+	"flag"
 	"slices"
 	"testing"
 	"time"
@@ -14,16 +15,16 @@ import (
 // commitAs stores an offset and metadata as a member that no longer exists would have left them.
 func commitAs(t testing.TB, client *kafka.Client, group, topic string, offset int64, metadata string) {
 	t.Helper()
-	res, err := client.OffsetCommit(t.Context(), &kafka.OffsetCommitRequest{
-		GroupID: group, GenerationID: -1,
-		Topics: map[string][]kafka.OffsetCommit{topic: {{Partition: 0, Offset: offset, Metadata: metadata}}},
+	settled(t, func() error {
+		res, err := client.OffsetCommit(t.Context(), &kafka.OffsetCommitRequest{
+			GroupID: group, GenerationID: -1,
+			Topics: map[string][]kafka.OffsetCommit{topic: {{Partition: 0, Offset: offset, Metadata: metadata}}},
+		})
+		if err != nil {
+			return err
+		}
+		return res.Topics[topic][0].Error
 	})
-	if err == nil {
-		err = res.Topics[topic][0].Error
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // checkPartition fails unless the handled ranges of a partition follow one another without gap or overlap from first to
@@ -249,6 +250,10 @@ func TestStopWhileTheHandlerHangsEndsWithinTheGracePeriod(t *testing.T) {
 func TestKillsAtRandom(t *testing.T) {
 	addr := startBroker(t).ListenAddrs()[0]
 	admin := newProcess(t, addr)
+	if checks := flag.Lookup("rapid.checks"); checks.Value.String() == checks.DefValue {
+		_ = checks.Value.Set("20") // a check takes half a second
+		t.Cleanup(func() { _ = checks.Value.Set(checks.DefValue) })
+	}
 	rapid.Check(t, func(rt *rapid.T) {
 		const partitions = 2
 		topic := createTopic(t, admin.client, partitions)

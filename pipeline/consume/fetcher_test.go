@@ -2,6 +2,8 @@ package consume
 
 import (
 	"context"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -114,6 +116,27 @@ func TestBatchThatIsCutOffMakesTheFetchLarger(t *testing.T) {
 	}
 }
 
+// TestReceivedTimeIsTheBrokersWithLogAppendTime needs a broker that honours the setting; kfake keeps the producer's time.
+func TestReceivedTimeIsTheBrokersWithLogAppendTime(t *testing.T) {
+	p := newProcess(t, anyBroker(t))
+	topic := createTopic(t, p.client, 1, kafka.ConfigEntry{ConfigName: "message.timestamp.type", ConfigValue: "LogAppendTime"})
+	before := time.Now().Add(-time.Minute).UnixMilli()
+	produce(t, p.client, topic, 0, "a", "b")
+	honoured := os.Getenv("MOTORPOOL_TEST_KAFKA") != ""
+	times := make(chan []Record, 1)
+	start(t, testConfig(t), p, []string{topic}, func(string, int) Handler {
+		return handle(func(_ context.Context, b *Batch) error {
+			times <- slices.Clone(b.Records)
+			return nil
+		})
+	})
+	for _, r := range <-times {
+		if brokers := int64(r.Time) > before; brokers != honoured {
+			t.Errorf("record %d has time %s", r.Offset, r.Time.Time())
+		}
+	}
+}
+
 func TestBatchLimits(t *testing.T) {
 	p := newProcess(t, anyBroker(t))
 	topic := createTopic(t, p.client, 1)
@@ -165,10 +188,11 @@ func TestLag(t *testing.T) {
 	produce(t, p.client, topic, 1, numbered("v", 4)...)
 	group := uniqueName(t, "group")
 	commitAs(t, p.client, group, topic, 7, "plan:1:8")
-	lags, err := Lag(t.Context(), p.client, group, []string{topic})
-	if err != nil {
-		t.Fatal(err)
-	}
+	var lags []PartitionLag
+	settled(t, func() (err error) {
+		lags, err = Lag(t.Context(), p.client, group, []string{topic})
+		return err
+	})
 	if len(lags) != 2 || lags[0].Records() != 3 || lags[1].Records() != 4 {
 		t.Errorf("lags are %+v", lags)
 	}

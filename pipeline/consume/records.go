@@ -24,7 +24,8 @@ var errTruncated = errors.New("record batch does not fit the fetch")
 //	43 producer id int64, epoch int16, sequence int32 | 57 count int32 | 61 records, perhaps compressed
 //
 // kafka-go's own decoder is not used: it gives the producer's timestamps for topics with LogAppendTime, hides where a
-// batch ends (after compaction and transaction markers the next fetch must start there), and is slower by a factor.
+// batch ends (after compaction and transaction markers the next fetch must start there), and takes five times the processor
+// time and four allocations a record (BenchmarkFetchPaths).
 type recordSet struct {
 	data    []byte // record batches not yet opened
 	batches int    // opened since reset
