@@ -45,19 +45,23 @@ func (g words) Address(_, _ float64) string { return string(g) }
 
 func newWorld(t *testing.T, change ...func(*Config, *Deps)) *world {
 	t.Helper()
-	w := &world{t: t, db: schematest.Open(t), log: &bytes.Buffer{}, clock: &atomic.Int64{}}
+	w := &world{t: t, log: &bytes.Buffer{}, clock: &atomic.Int64{}}
 	// A busy machine may need more than the usual time; what is decided stays the same.
 	cfg := DefaultConfig()
 	cfg.ReadTime, cfg.WriteTime = 50*time.Second, 50*time.Second
 	cfg.Record = record.Config{Deadline: 50 * time.Second, Abandoned: 100 * time.Second}
 	deps := Deps{
-		DB: w.db, IDs: fleet.NewIDSource(1, time.Now), Geocoder: words("Austin, Texas, US"),
+		IDs: fleet.NewIDSource(1, time.Now), Geocoder: words("Austin, Texas, US"),
 		Log: slog.New(slog.NewTextHandler(w.log, nil)),
 		Now: func() time.Time { return time.Now().Add(time.Duration(w.clock.Load())) },
 	}
 	for _, f := range change {
 		f(&cfg, &deps)
 	}
+	if deps.DB == nil {
+		deps.DB = schematest.Open(t)
+	}
+	w.db = deps.DB
 	var err error
 	if w.api, err = New(cfg, deps); err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"reflect"
 	"strings"
+	"unicode"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -66,7 +67,11 @@ func (a *API) decodeObject(object map[string]any, v any) error {
 		// The schema allows what the type cannot hold: a number like 1e300, a time that no calendar has.
 		pointer := ""
 		if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-			pointer = "/" + strings.ReplaceAll(e.Field, ".", "/")
+			for _, part := range strings.Split(e.Field, ".") {
+				if part != "" && !unicode.IsUpper(rune(part[0])) { // an embedded struct is no member
+					pointer += "/" + part
+				}
+			}
 		}
 		return validation(fleet.FieldError{Pointer: pointer, Code: "invalid", Detail: "a value is out of range or malformed"})
 	}
@@ -83,6 +88,9 @@ func dropNulls(object map[string]any) {
 		}
 	}
 }
+
+// Members are told apart by case, as in JSON; the library would take "MAKE" for "make".
+func init() { huma.ValidateStrictCasing = true }
 
 // validate holds a document against the schema of a type.
 func (a *API) validate(t reflect.Type, document any) error {

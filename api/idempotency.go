@@ -26,8 +26,7 @@ func (a *API) once(w http.ResponseWriter, r *http.Request, h handlerFunc) error 
 		return invalidParam("Idempotency-Key", "must be at most 255 printable ASCII characters")
 	}
 	x, p := exchangeOf(r.Context()), auth.From(r.Context())
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%s\n%s\n%s", r.Method, strings.TrimPrefix(r.URL.Path, "/api"), r.URL.RawQuery, p.Key, x.body))
-	ticket, err := a.store.Begin(r.Context(), p.Account, key, hex.EncodeToString(sum[:]))
+	ticket, err := a.store.Begin(r.Context(), p.Account, key, requestHash(r.Method, r.URL.Path, r.URL.RawQuery, p.Key, x.body))
 	switch {
 	case errors.Is(err, record.ErrKeyReused):
 		return fleet.NewError(codeKeyReuse, "This Idempotency-Key was used for another request. Use a new key for each request.")
@@ -62,6 +61,12 @@ func (a *API) once(w http.ResponseWriter, r *http.Request, h handlerFunc) error 
 	w.WriteHeader(held.status)
 	_, err = w.Write(held.body.Bytes())
 	return err
+}
+
+// requestHash tells one request from another.
+func requestHash(method, path, query string, key fleet.KeyID, body []byte) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%s\n%s\n%s", method, strings.TrimPrefix(path, "/api"), query, key, body))
+	return hex.EncodeToString(sum[:])
 }
 
 // giveBack settles the key of a request that failed: whoever was refused may try something else with it.

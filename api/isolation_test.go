@@ -1,0 +1,266 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http/httptest"
+	"regexp"
+	"sort"
+	"strings"
+	"testing"
+
+	"github.com/motorpool/fleet/api/auth"
+)
+
+func newRecorder() *httptest.ResponseRecorder { return httptest.NewRecorder() }
+
+// secrets are texts that only the first account may ever see.
+var secrets = []string{"SECRETMAKE", "SECRETVIN", "SECRETUNIQUE", "SECRETKEYNAME", "SECRETNOTE"}
+
+// Every operation of the OpenAPI document, whoever registered it, is called with another account's key and the first
+// account's ids in its path: nothing of the first account may be seen or changed.
+func TestAnotherAccountSeesNothing(t *testing.T) {
+	w := newWorld(t)
+	vehicle := w.vehicle(`{"make":"SECRETMAKE","model":"X","vin":"SECRETVIN","metadata":{"note":"SECRETNOTE"}}`)
+	device := w.do("POST", "/v1/devices", `{"unique_id":"SECRETUNIQUE"}`).ok(201).id()
+	w.do("POST", "/v1/devices/"+device+"/assign", `{"vehicle_id":"`+vehicle+`","from":null}`).ok(200)
+	key := w.do("POST", "/v1/api_keys", `{"name":"SECRETKEYNAME","scopes":["vehicles:read"]}`).ok(201).id()
+	w.live(vehicle, w.account)
+	state := func() string {
+		var all []string
+		for _, path := range []string{"/v1/vehicles?archived=all", "/v1/devices?archived=all", "/v1/vehicles/" + vehicle + "/history", "/v1/devices/" + device + "/history", "/v1/api_keys/" + key} {
+			all = append(all, string(w.do("GET", path, "").ok(200).body))
+		}
+		return strings.Join(all, "\n")
+	}
+	before := state()
+	first := w.key
+	w.key = w.newKey(w.newAccount("Second"), auth.Admin)
+	ids := map[string]string{"vehicles": vehicle, "devices": device, "api_keys": key}
+
+	calls := 0
+	walk(t, w, func(method, path, name, body string) {
+		for _, id := range pathsWith(path, ids) {
+			calls++
+			r := w.do(method, id, body)
+			for _, secret := range append(secrets, strings.Split(vehicle, "_")[1], strings.Split(device, "_")[1]) {
+				shown := string(r.body)
+				// The id that was asked for stands in the refusal; that is no news to whoever asked.
+				if strings.Contains(strings.ReplaceAll(shown, id, ""), secret) && !(r.status == 404 && strings.HasPrefix(secret, "9")) {
+					t.Errorf("%s (%s %s) shows %s: %d %s", name, method, id, secret, r.status, shown)
+				}
+			}
+			if strings.Contains(path, "{") && r.status != 404 {
+				// Any other refusal is made before the record is looked at, and must not depend on whether it exists.
+				nobody := w.do(method, strings.NewReplacer(vehicle, "veh_1", device, "dev_1", key, "key_1").Replace(id), body)
+				if r.status < 400 || nobody.status != r.status {
+					t.Errorf("%s (%s %s): %d, and %d for an id of nobody: %s", name, method, id, r.status, nobody.status, r.body)
+				}
+			}
+		}
+	})
+	if calls < 20 {
+		t.Errorf("only %d calls", calls)
+	}
+	w.key = first
+	if after := state(); after != before {
+		t.Errorf("the first account changed:\n%s\nwas\n%s", after, before)
+	}
+}
+
+// Without a key no operation answers but those that are public, and with a key without scopes no operation that needs
+// one.
+func TestEveryOperationAsksForItsScope(t *testing.T) {
+	w := newWorld(t)
+	public := map[string]bool{}
+	for _, rt := range w.api.routes {
+		public[rt.ID] = rt.Public
+	}
+	bare := w.newKey(w.account)
+	walk(t, w, func(method, path, name, body string) {
+		if public[name] {
+			return
+		}
+		path = strings.NewReplacer("{id}", "veh_1").Replace(path)
+		w.do(method, path, body, "Authorization", "").problem(401, "unauthorized")
+		if name != "getAccount" {
+			w.do(method, path, body, "Authorization", "Bearer "+bare).problem(403, "insufficient_scope")
+		}
+	})
+	var open []string
+	for name, is := range public {
+		if is {
+			open = append(open, name)
+		}
+	}
+	sort.Strings(open)
+	for _, name := range open {
+		if !regexp.MustCompile(`(?i)^get(openapi|docs)|osmand`).MatchString(name) {
+			t.Errorf("%s is public", name)
+		}
+	}
+}
+
+// walk calls f for every operation of the served OpenAPI document, with a body made from its example or schema.
+func walk(t *testing.T, w *world, f func(method, path, name, body string)) {
+	t.Helper()
+	var doc struct {
+		Paths map[string]map[string]struct {
+			OperationID string `json:"operationId"`
+			RequestBody *struct {
+				Content map[string]struct{ Schema schemaDoc }
+			}
+		}
+		Components struct{ Schemas map[string]schemaDoc }
+	}
+	if err := json.Unmarshal(w.do("GET", "/v1/openapi.json", "").ok(200).body, &doc); err != nil {
+		t.Fatal(err)
+	}
+	var paths []string
+	for path := range doc.Paths {
+		paths = append(paths, path)
+	}
+	sort.Strings(paths)
+	for _, path := range paths {
+		for _, method := range []string{"get", "post", "put", "patch", "delete"} {
+			op, ok := doc.Paths[path][method]
+			if !ok {
+				continue
+			}
+			body := ""
+			if op.RequestBody != nil {
+				body = "{}"
+				if media, ok := op.RequestBody.Content["application/json"]; ok {
+					text, err := json.Marshal(media.Schema.example(doc.Components.Schemas, 0))
+					if err != nil {
+						t.Fatal(err)
+					}
+					body = string(text)
+				}
+			}
+			f(strings.ToUpper(method), path, op.OperationID, body)
+		}
+	}
+}
+
+// schemaDoc is as much of a JSON schema as it takes to make a document that fits it.
+type schemaDoc struct {
+	Ref        string `json:"$ref"`
+	Type       any
+	Format     string
+	Enum       []any
+	Examples   []any
+	Properties map[string]schemaDoc
+	Required   []string
+	Items      *schemaDoc
+	OneOf      []schemaDoc `json:"oneOf"`
+	AnyOf      []schemaDoc `json:"anyOf"`
+	Minimum    float64
+}
+
+func (s schemaDoc) example(all map[string]schemaDoc, depth int) any {
+	if s.Ref != "" {
+		return all[strings.TrimPrefix(s.Ref, "#/components/schemas/")].example(all, depth)
+	}
+	for _, some := range [][]schemaDoc{s.OneOf, s.AnyOf} {
+		if len(some) > 0 {
+			return some[0].example(all, depth)
+		}
+	}
+	if len(s.Examples) > 0 {
+		return s.Examples[0]
+	}
+	if len(s.Enum) > 0 {
+		return s.Enum[0]
+	}
+	kind := fmt.Sprint(s.Type)
+	switch {
+	case strings.Contains(kind, "object") || s.Properties != nil:
+		object := map[string]any{}
+		for _, name := range s.Required {
+			if depth < 6 {
+				object[name] = s.Properties[name].example(all, depth+1)
+			}
+		}
+		return object
+	case strings.Contains(kind, "array"):
+		if s.Items == nil || depth > 6 {
+			return []any{}
+		}
+		return []any{s.Items.example(all, depth+1)}
+	case strings.Contains(kind, "integer"), strings.Contains(kind, "number"):
+		return s.Minimum
+	case strings.Contains(kind, "boolean"):
+		return true
+	case s.Format == "date-time":
+		return "2026-01-01T00:00:00Z"
+	}
+	return "text"
+}
+
+// pathsWith fills {id} with the ids of the resource that the path names, or with every id if it names none.
+func pathsWith(path string, ids map[string]string) []string {
+	if !strings.Contains(path, "{") {
+		return []string{path}
+	}
+	parameter := regexp.MustCompile(`\{[^}]+\}`)
+	for name, id := range ids {
+		if strings.Contains(path, "/"+name+"/{") {
+			return []string{parameter.ReplaceAllString(path, id)}
+		}
+	}
+	var all []string
+	for _, id := range ids {
+		all = append(all, parameter.ReplaceAllString(path, id))
+	}
+	return all
+}
+
+func TestTheDescriptionIsWhole(t *testing.T) {
+	w := newWorld(t)
+	var doc map[string]any
+	if err := json.Unmarshal(w.do("GET", "/v1/openapi.json", "", "Authorization", "").ok(200).body, &doc); err != nil {
+		t.Fatal(err)
+	}
+	wantEqual(t, "openapi", strings.HasPrefix(fmt.Sprint(doc["openapi"]), "3.1."), true)
+	paths := doc["paths"].(map[string]any)
+	operations := map[string]bool{}
+	for _, rt := range w.api.routes {
+		op, ok := paths[rt.Path].(map[string]any)[strings.ToLower(rt.Method)].(map[string]any)
+		if !ok || op["operationId"] != rt.ID || op["summary"] == "" || op["summary"] == nil {
+			t.Errorf("%s %s is not described", rt.Method, rt.Path)
+		}
+		if operations[rt.ID] {
+			t.Errorf("%s is the id of two operations", rt.ID)
+		}
+		operations[rt.ID] = true
+		if rt.Tag == "" {
+			t.Errorf("%s has no tag", rt.ID)
+		}
+	}
+	text := string(w.do("GET", "/v1/openapi.json", "").body)
+	for _, ref := range regexp.MustCompile(`"\$ref":"#/components/([^/]+)/([^"]+)"`).FindAllStringSubmatch(text, -1) {
+		if _, ok := doc["components"].(map[string]any)[ref[1]].(map[string]any)[ref[2]]; !ok {
+			t.Errorf("%s names nothing", ref[0])
+		}
+	}
+	wantEqual(t, "the same under /api", string(w.do("GET", "/api/v1/openapi.json", "").ok(200).body), text)
+	yaml := w.do("GET", "/v1/openapi.yaml", "").ok(200)
+	if !strings.Contains(string(yaml.body), "\nopenapi: 3.1") && !strings.HasPrefix(string(yaml.body), "openapi: 3.1") {
+		t.Errorf("yaml begins %.80s", yaml.body)
+	}
+	page := w.do("GET", "/docs", "", "Authorization", "").ok(200)
+	for id := range operations {
+		if !strings.Contains(string(page.body), `id="`+id+`"`) {
+			t.Errorf("/docs does not show %s", id)
+		}
+	}
+	for code := range codeStatus {
+		if !strings.Contains(string(page.body), `id="problem-`+string(code)+`"`) {
+			t.Errorf("/docs does not explain %s", code)
+		}
+	}
+	if outside := regexp.MustCompile(`(?i)(src|href)="https?:`).Find(page.body); outside != nil || strings.Contains(string(page.body), "<script") {
+		t.Errorf("/docs loads %s", outside)
+	}
+}

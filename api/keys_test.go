@@ -1,0 +1,169 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/motorpool/fleet/api/auth"
+)
+
+func TestWhoMayComeIn(t *testing.T) {
+	w := newWorld(t)
+	get := func(headers ...string) *reply { return w.do("GET", "/v1/vehicles", "", headers...) }
+	challenge := func(what string, r *reply, want string) {
+		t.Helper()
+		wantEqual(t, what, r.header.Get("WWW-Authenticate"), want)
+	}
+	for _, none := range []string{"", "Basic dXNlcjpwYXNz", "Bearer", w.key} {
+		r := get("Authorization", none)
+		r.problem(401, "unauthorized")
+		challenge("no credential", r, `Bearer realm="motorpool"`)
+	}
+	for _, bad := range []string{"x", auth.MakeKey().Token, w.key[:len(w.key)-1] + "!", w.key + " " + w.key} {
+		r := get("Authorization", "Bearer "+bad)
+		r.problem(401, "unauthorized")
+		challenge("bad credential", r, `Bearer realm="motorpool", error="invalid_token"`)
+	}
+	get("Authorization", "bEARER  "+w.key).ok(200)
+
+	w.key = w.newKey(w.account, auth.VehiclesRead)
+	get().ok(200)
+	r := w.do("POST", "/v1/vehicles", `{"make":"A","model":"B"}`)
+	r.problem(403, "insufficient_scope")
+	challenge("missing scope", r, `Bearer realm="motorpool", error="insufficient_scope", scope="vehicles:write"`)
+	w.do("GET", "/v1/devices", "").problem(403, "insufficient_scope")
+	w.do("GET", "/v1/account", "").ok(200)
+	if w.do("GET", "/v1/vehicles?api_key="+w.key, "", "Authorization", "").status != 401 {
+		t.Error("a key in the query string is taken")
+	}
+}
+
+func TestKeysAreMadeRotatedAndRevoked(t *testing.T) {
+	w := newWorld(t)
+	made := w.do("POST", "/v1/api_keys", `{"name":"Dispatch","scopes":["vehicles:read","keys:manage"]}`).ok(201)
+	key, _ := made.object()["key"].(string)
+	if !strings.HasPrefix(key, "mp_live_") || !strings.HasSuffix(made.object()["hint"].(string), key[len(key)-10:len(key)-6]) {
+		t.Fatalf("made %s", made.body)
+	}
+	path := "/v1/api_keys/" + made.id()
+	wantEqual(t, "Location", made.header.Get("Location"), path)
+	shown := w.do("GET", path, "").ok(200)
+	if strings.Contains(string(shown.body), key) || shown.object()["last_used_at"] != nil || strings.Contains(string(shown.body), "sha256") {
+		t.Errorf("shown %s", shown.body)
+	}
+	admin := w.key
+	w.key = key
+	w.do("GET", "/v1/vehicles", "").ok(200)
+	if w.do("GET", path, "").ok(200).object()["last_used_at"] == nil {
+		t.Error("use of the key was not noted")
+	}
+	// A key hands on only what it holds.
+	w.do("POST", "/v1/api_keys", `{"name":"more","scopes":["vehicles:write"]}`).problem(403, "insufficient_scope")
+	w.do("POST", "/v1/api_keys", `{"name":"less","scopes":["vehicles:read"]}`).ok(201)
+
+	w.key = admin
+	rotated := w.do("POST", path+"/rotate", "").ok(201)
+	next := rotated.object()["key"].(string)
+	wantEqual(t, "scopes of the next", fmt.Sprint(rotated.object()["scopes"]), "[vehicles:read keys:manage]")
+	w.do("POST", path+"/rotate", "").problem(409, "conflict")
+	old := w.do("GET", path, "").ok(200).object()
+	wantEqual(t, "rotated_to", old["rotated_to"], rotated.id())
+	if ends, err := time.Parse(time.RFC3339, old["expires_at"].(string)); err != nil || ends.Sub(time.Now()) < 23*time.Hour || ends.Sub(time.Now()) > 24*time.Hour {
+		t.Errorf("the old key expires at %v, %v", old["expires_at"], err)
+	}
+	works := func(key string, status int) {
+		t.Helper()
+		w.do("GET", "/v1/vehicles", "", "Authorization", "Bearer "+key).ok(status)
+	}
+	works(key, 200)
+	works(next, 200)
+	w.clock.Store(int64(25 * time.Hour))
+	works(key, 401)
+	works(next, 200)
+	w.do("DELETE", "/v1/api_keys/"+rotated.id(), "").ok(204)
+	works(next, 401)
+	w.do("DELETE", "/v1/api_keys/"+rotated.id(), "").ok(204)
+	if revoked := w.do("GET", "/v1/api_keys/"+rotated.id(), "").ok(200).object(); revoked["revoked_at"] == nil {
+		t.Errorf("revoked %v", revoked)
+	}
+	wantEqual(t, "keys", w.do("GET", "/v1/api_keys?q=dispatch", "").pagination().Total, 2)
+	if history := string(w.do("GET", path+"/history", "").ok(200).body); strings.Contains(history, auth.Hash(key[21:64])) || !strings.Contains(history, "/secret_sha256") {
+		t.Errorf("history %s", history)
+	}
+}
+
+// Revoked through another process: this one remembers the key for less than five seconds.
+func TestARevocationElsewhereIsFeltWithinFiveSeconds(t *testing.T) {
+	w := newWorld(t)
+	other, err := New(w.api.cfg, Deps{DB: w.db, IDs: w.api.IDs, Log: w.api.Log, Now: w.api.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := w.do("POST", "/v1/api_keys", `{"name":"x","scopes":["vehicles:read"]}`).ok(201)
+	key := made.object()["key"].(string)
+	serve := func(method, path, key string) int {
+		req, _ := http.NewRequest(method, path, nil)
+		req.RemoteAddr = "192.0.2.1:1"
+		req.Header.Set("Authorization", "Bearer "+key)
+		rec := newRecorder()
+		other.Handler().ServeHTTP(rec, req)
+		return rec.Code
+	}
+	wantEqual(t, "before", serve("GET", "/v1/vehicles", key), 200)
+	w.do("DELETE", "/v1/api_keys/"+made.id(), "").ok(204)
+	w.clock.Add(int64(5 * time.Second))
+	wantEqual(t, "5 s later", serve("GET", "/v1/vehicles", key), 401)
+}
+
+func TestAKeyWorksFromItsAddressesOnly(t *testing.T) {
+	w := newWorld(t)
+	near := w.do("POST", "/v1/api_keys", `{"name":"near","scopes":["vehicles:read"],"ip_allow_list":["127.0.0.0/8"]}`).ok(201).object()["key"].(string)
+	far := w.do("POST", "/v1/api_keys", `{"name":"far","scopes":["vehicles:read"],"ip_allow_list":["192.0.2.1"]}`).ok(201).object()["key"].(string)
+	w.key = near
+	w.do("GET", "/v1/vehicles", "").ok(200)
+	w.key = far
+	w.do("GET", "/v1/vehicles", "").problem(403, "address_not_allowed")
+	w.do("GET", "/v1/vehicles", "", "X-Forwarded-For", "192.0.2.1").problem(403, "address_not_allowed")
+	w.api.cfg.TrustedProxies = append(w.api.cfg.TrustedProxies, mustPrefix("127.0.0.1"))
+	w.do("GET", "/v1/vehicles", "", "X-Forwarded-For", "203.0.113.9, 192.0.2.1").ok(200)
+	w.do("GET", "/v1/vehicles", "", "X-Forwarded-For", "192.0.2.1, 203.0.113.9").problem(403, "address_not_allowed")
+}
+
+func TestLimitsAreToldAndHeld(t *testing.T) {
+	w := newWorld(t, func(c *Config, _ *Deps) {
+		c.Auth.Limits = map[auth.Class]auth.Limit{
+			auth.Read: {PerKey: 3, PerAccount: 5, Window: time.Minute}, auth.Write: {PerKey: 100, PerAccount: 100, Window: time.Minute},
+			auth.Ingest: {PerKey: 100, PerAccount: 100, Window: time.Minute},
+		}
+	})
+	for left := 2; left >= 0; left-- {
+		r := w.do("GET", "/v1/vehicles", "").ok(200)
+		wantEqual(t, "remaining", r.header.Get("X-RateLimit-Remaining"), fmt.Sprint(left))
+	}
+	r := w.do("GET", "/v1/vehicles", "")
+	r.problem(429, "rate_limited")
+	wantEqual(t, "policy", r.header.Get("RateLimit-Policy"), `"read";q=3;w=60`)
+	if s := r.header.Get("Retry-After"); s != "20" && s != "19" {
+		t.Errorf("Retry-After %s", s)
+	}
+	w.vehicle(`{"make":"A","model":"B"}`)
+	w.key = w.newKey(w.account, auth.VehiclesRead)
+	w.do("GET", "/v1/vehicles", "").ok(200)
+	w.do("GET", "/v1/vehicles", "").ok(200)
+	w.do("GET", "/v1/vehicles", "").problem(429, "rate_limited") // the account's five are used up
+}
+
+func TestAClientThatGuessesIsThrottled(t *testing.T) {
+	w := newWorld(t, func(c *Config, _ *Deps) { c.Auth.Failures = 3 })
+	for range 3 {
+		w.do("GET", "/v1/vehicles", "", "Authorization", "Bearer "+auth.MakeKey().Token).problem(401, "unauthorized")
+	}
+	r := w.do("GET", "/v1/vehicles", "", "Authorization", "Bearer "+auth.MakeKey().Token)
+	r.problem(429, "rate_limited")
+	if r.header.Get("Retry-After") == "" {
+		t.Error("no Retry-After")
+	}
+}

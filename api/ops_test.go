@@ -1,0 +1,51 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+func mustPrefix(text string) netip.Prefix {
+	p, err := parsePrefix(text)
+	if err != nil {
+		panic(err)
+	}
+	return p
+}
+
+func TestOperatorsSeeHealthReadinessAndMetrics(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	w := newWorld(t, func(_ *Config, d *Deps) { d.Metrics = registry })
+	id := w.vehicle(`{"make":"A","model":"B"}`)
+	w.do("GET", "/v1/vehicles/"+id, "").ok(200)
+	w.do("GET", "/v1/made-up/"+id, "").problem(404, "not_found")
+
+	var down error
+	ops := OpsHandler(map[string]Check{"clickhouse": w.db.Ping, "kafka": func(context.Context) error { return down }}, registry)
+	get := func(path string) (int, string) {
+		rec := httptest.NewRecorder()
+		ops.ServeHTTP(rec, httptest.NewRequest("GET", path, nil))
+		return rec.Code, rec.Body.String()
+	}
+	if status, body := get("/healthz"); status != 200 || !strings.Contains(body, "ok") {
+		t.Errorf("healthz %d %s", status, body)
+	}
+	if status, body := get("/readyz"); status != 200 || !strings.Contains(body, `"clickhouse":"ok"`) {
+		t.Errorf("readyz %d %s", status, body)
+	}
+	down = errors.New("connection refused")
+	if status, body := get("/readyz"); status != 503 || !strings.Contains(body, `"kafka":"connection refused"`) || !strings.Contains(body, `"clickhouse":"ok"`) {
+		t.Errorf("readyz with a fault: %d %s", status, body)
+	}
+	status, body := get("/metrics")
+	if status != 200 || !strings.Contains(body, `motorpool_http_requests_total{method="GET",route="/v1/vehicles/{id}",status="200"} 1`) ||
+		!strings.Contains(body, `route="unknown",status="404"`) || strings.Contains(body, id) {
+		t.Errorf("metrics %d %s", status, body)
+	}
+}
