@@ -1,8 +1,9 @@
 -- Grain: where a vehicle stands in event time: its newest trusted fix and what the classifier must remember to judge
 -- the next one. Key: (account, vehicle); the row with the highest fix_time wins, and of equals the later offset's.
 -- Written by pipeline/sink as the last step before a batch's offset is committed. Serves: the latest position, and the
--- state of a partition's new owner. Read with FINAL. mileage_m is the monotonic odometer; candidate_* is a jump that
--- waits for a second fix to confirm it.
+-- state of a partition's new owner. Read with FINAL. newest_time is the newest fix time stored for the vehicle, trusted
+-- or not; candidate_* is a jump that waits for a second fix to confirm it. version is made of fix_time and the offset.
+-- A vehicle without a trusted fix has no row.
 CREATE TABLE IF NOT EXISTS vehicle_state
 (
     account           UInt64,
@@ -28,6 +29,7 @@ CREATE TABLE IF NOT EXISTS vehicle_state
     source_topic      LowCardinality(String),
     source_partition  UInt16,
     source_offset     UInt64,
+    newest_time       DateTime64(3, 'UTC'),
     candidate_time    Nullable(DateTime64(3, 'UTC')),
     candidate_lat7    Int32,
     candidate_lng7    Int32

@@ -1,8 +1,9 @@
 -- Grain: what became of the reports of one batch, per account and run: read = stored + the sum of refused. Key:
 -- (run, topic, partition, first_offset, account). run is empty for the ordinary feed and names a replay otherwise, which is
 -- how "motorpool replay --wait" learns that its records have been worked through. Written with the batch's token, so
--- sums are exact. A report that was kept apart as of an unknown device and is released later adds 1 to stored and -1 to
--- refused['unknown_device'], and nothing to read. Serves: counts of a run, usage of an account. Kept for two years.
+-- sums are exact. A report that was kept apart as of an unknown device counts for account 0; when it is released it moves
+-- to the account of its device: account 0 gets read -1 and refused['unknown_device'] -1, the account what became of it.
+-- Serves: counts of a run, usage of an account. Kept for two years.
 CREATE TABLE IF NOT EXISTS ingest_outcomes
 (
     account      UInt64,

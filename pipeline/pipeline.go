@@ -1,0 +1,379 @@
+// Package pipeline is the work that one partition's records go through:
+//
+//	decode ─ whose device ─ check ─ judge ─ H3 cell ─ signals ─ sink
+//
+// A Chain is the handler of one partition during one ownership of it. It takes a batch, an offset range that is formed
+// again after a crash, to rows in ClickHouse in a way that may be repeated: verdicts depend on the records, the vehicles'
+// stored states and the registry, never on a clock, and the inserts carry the range as their token. A Chain belongs to
+// one goroutine and keeps the states of the vehicles it has met in memory; it loads a state when it meets the vehicle
+// first.
+//
+// What a report says is kept in three places. The position goes to positions. Its signals go to telemetry, also those of
+// a report whose place was refused and whose time can be used. Of the members that positions has as columns, ignition
+// and motion become signals when they change, and the odometer once a minute, so that a series of them exists without
+// storing each twice.
+//
+// Releaser, beside the chain, publishes again what was kept apart of devices that have been registered since.
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/uber/h3-go/v4"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/pipeline/codec"
+	"github.com/motorpool/fleet/pipeline/consume"
+	"github.com/motorpool/fleet/pipeline/fix"
+	"github.com/motorpool/fleet/pipeline/sink"
+	"github.com/motorpool/fleet/query"
+)
+
+// Config holds the settings of the chain.
+type Config struct {
+	Fix fix.Config
+	// Formats of topics whose records name none; JSON for a topic that is not there.
+	Formats map[string]codec.Format
+	// What is kept of devices that are not registered.
+	ApartPerDevice int // reports of one device
+	ApartTotal     int // reports of all
+}
+
+// DefaultConfig returns the settings used when nothing else is said.
+func DefaultConfig() Config {
+	return Config{Fix: fix.DefaultConfig(), ApartPerDevice: 10_000, ApartTotal: 1_000_000}
+}
+
+// Validate returns what is wrong with the settings.
+func (c *Config) Validate() error {
+	err := c.Fix.Validate()
+	if c.ApartPerDevice < 0 || c.ApartTotal < 0 {
+		err = errors.Join(err, errors.New("pipeline: limits of kept-apart reports are negative"))
+	}
+	return err
+}
+
+// LetterPublisher puts encoded dead letters on their topic and returns when they are acknowledged.
+type LetterPublisher interface {
+	PublishLetters(ctx context.Context, letters []codec.DeadLetter) error
+}
+
+// Deps are what chains share.
+type Deps struct {
+	DB       driver.Conn
+	Registry *query.Registry
+	Letters  LetterPublisher
+	Apart    *Apart
+	Metrics  *Metrics
+	Log      *slog.Logger
+}
+
+// Chain is the handler of one partition.
+type Chain struct {
+	cfg    *Config
+	deps   Deps
+	topic  string
+	format codec.Format
+
+	decoder  *codec.Decoder
+	reports  []fleet.Report
+	origins  []origin // of the reports, at the same index
+	works    []work
+	vehicles map[vehicleKey]*vehicle
+	touched  []*vehicle
+	tally    tally
+	rows     *sink.Batch
+	encoded  []byte
+	batch    uint64 // counts batches, so that per-batch notes of vehicles need no clearing
+}
+
+// origin is where in a batch a report came from.
+type origin struct {
+	record int // index in Batch.Records
+	index  int // within the record
+}
+
+// work is a report on its way.
+type work struct {
+	device   *fleet.Device // nil if unknown
+	vehicle  *vehicle      // nil if it has none
+	position fleet.Position
+	refusal  fleet.Refusal
+}
+
+// NewChain returns the handler of a partition.
+func NewChain(cfg *Config, deps Deps, topic string, partition int) *Chain {
+	format, ok := cfg.Formats[topic]
+	if !ok {
+		format = codec.JSON
+	}
+	return &Chain{
+		cfg: cfg, deps: deps, topic: topic, format: format, decoder: codec.NewDecoder(),
+		vehicles: make(map[vehicleKey]*vehicle), rows: sink.NewBatch(deps.DB, topic, partition),
+	}
+}
+
+// Handle works a batch through. It may be called again for the same range after an error, by this chain or another.
+func (c *Chain) Handle(ctx context.Context, b *consume.Batch) error {
+	if err := c.handle(ctx, b); err != nil {
+		// What was done to the states in memory was not written: load them again.
+		clear(c.vehicles)
+		return fmt.Errorf("handle %s: %w", b.Token(), err)
+	}
+	return nil
+}
+
+func (c *Chain) handle(ctx context.Context, b *consume.Batch) error {
+	c.batch++
+	c.rows.Reset()
+	c.tally.reset(b)
+	c.touched = c.touched[:0]
+	c.decode(b)
+	if err := c.identify(ctx, b); err != nil {
+		return err
+	}
+	if err := c.load(ctx); err != nil {
+		return err
+	}
+	stored, err := c.stored(ctx, b)
+	if err != nil {
+		return err
+	}
+	for i := range c.works {
+		before := c.rows.Signals()
+		c.judge(b, i, stored)
+		if n := c.rows.Signals() - before; n > 0 {
+			c.tally.outcome(c.works[i].position.Account, b.Records[c.origins[i].record].Run).Signals += int64(n)
+		}
+	}
+	c.settle(b)
+	if err := c.publishLetters(ctx, b); err != nil {
+		return err
+	}
+	if err := c.rows.Flush(ctx, b.Token()); err != nil {
+		return err
+	}
+	c.tally.count(c.deps.Metrics, c.rows.Signals())
+	return nil
+}
+
+// decode turns the records into reports; a record that cannot be decoded becomes a dead letter.
+func (c *Chain) decode(b *consume.Batch) {
+	c.decoder.Reset()
+	c.reports, c.origins = c.reports[:0], c.origins[:0]
+	dropped, unknown := c.decoder.DroppedSignals, c.decoder.UnknownSignals
+	for i := range b.Records {
+		record := &b.Records[i]
+		before := len(c.reports)
+		format, err := codec.FormatOf(record.ContentType, c.format)
+		if err == nil {
+			c.reports, err = c.decoder.Decode(format, record.Value, c.reports)
+		}
+		if err != nil {
+			reason := fleet.RefusedUndecodable
+			if errors.Is(err, codec.ErrTooLarge) {
+				reason = fleet.RefusedTooLarge
+			}
+			c.tally.refuse(0, record.Run, reason)
+			c.letter(b, i, 0, 0, "", reason, err.Error(), format)
+			continue
+		}
+		if len(c.reports) == before {
+			c.tally.refuse(0, record.Run, fleet.RefusedEmpty)
+			c.letter(b, i, 0, 0, "", fleet.RefusedEmpty, "the record holds no report", format)
+		}
+		for index := range len(c.reports) - before {
+			c.origins = append(c.origins, origin{record: i, index: index})
+		}
+	}
+	c.tally.dropped, c.tally.unknown = c.decoder.DroppedSignals-dropped, c.decoder.UnknownSignals-unknown
+}
+
+// identify finds the device, the account and the vehicle of each report, and checks what needs no history.
+func (c *Chain) identify(ctx context.Context, b *consume.Batch) error {
+	if cap(c.works) < len(c.reports) {
+		c.works = make([]work, len(c.reports))
+	}
+	c.works = c.works[:len(c.reports)]
+	asked := false
+	var last *fleet.Device
+	for i := range c.reports {
+		r, w := &c.reports[i], &c.works[i]
+		*w = work{}
+		if r.UniqueID == "" {
+			w.refusal = fleet.RefusedNoDevice
+			continue
+		}
+		if last == nil || last.UniqueID != r.UniqueID {
+			var ok bool
+			last, ok = c.deps.Registry.Lookup(r.UniqueID)
+			if !ok && !asked {
+				// It may have been registered a moment ago.
+				asked = true
+				if err := c.deps.Registry.RefreshNow(ctx); err != nil {
+					return err
+				}
+				last, ok = c.deps.Registry.Lookup(r.UniqueID)
+			}
+			if !ok {
+				last = nil
+				w.refusal = fleet.RefusedUnknownDevice
+				continue
+			}
+		}
+		w.device = last
+		c.check(w, r, fix.Received(b.Records[c.origins[i].record].Time))
+	}
+	return nil
+}
+
+// check judges a report of a known device as far as that goes without its vehicle's history.
+func (c *Chain) check(w *work, r *fleet.Report, received fleet.Millis) {
+	w.position, w.refusal = c.cfg.Fix.Normalise(r, received)
+	p := &w.position
+	p.Account, p.Device = w.device.Account, w.device.ID
+	if p.FixTime == 0 {
+		return // refused for its time: nothing of it can be kept
+	}
+	if !r.Positioned && w.refusal != "" {
+		w.refusal = "" // measurements without a place
+	}
+	if kept := w.device.Retention; kept > 0 && p.ReceivedTime-p.FixTime > kept {
+		w.refusal = fleet.RefusedTooOld
+		return
+	}
+	id := w.device.VehicleAt(p.FixTime)
+	if id == 0 {
+		w.refusal = fleet.RefusedUnassigned
+		return
+	}
+	p.Vehicle = id
+	w.vehicle = c.vehicle(vehicleKey{p.Account, id})
+}
+
+// judge holds a report against its vehicle's history and adds what is left of it to the rows.
+func (c *Chain) judge(b *consume.Batch, i int, stored storedTimes) {
+	r, w, from := &c.reports[i], &c.works[i], c.origins[i]
+	record := &b.Records[from.record]
+	p := &w.position
+	switch {
+	case w.refusal == fleet.RefusedUnknownDevice:
+		c.keepApart(b, i)
+		return
+	case record.Released:
+		c.tally.release(record.Run)
+	}
+	switch {
+	case w.vehicle == nil:
+		c.refuse(b, i, w.refusal)
+		return
+	case !r.Positioned:
+		if w.vehicle.signals(c, p, r) == 0 {
+			c.refuse(b, i, fleet.RefusedEmpty)
+			return
+		}
+		c.tally.store(p.Account, record.Run, 0)
+		return
+	case w.refusal != "":
+		w.vehicle.signals(c, p, r)
+		c.refuse(b, i, w.refusal)
+		return
+	}
+	v := w.vehicle
+	v.touch(c)
+	duplicate := v.state.MayBeStored(p.FixTime) && (v.accepted(c, p.FixTime) || stored.has(v.key, p.FixTime))
+	before := v.state.Last
+	mileage := v.state.Mileage.Time
+	if refusal := c.cfg.Fix.Classify(&v.state, p, duplicate); refusal != "" {
+		if r.DeviceTime > p.FixTime && r.DeviceTime <= p.ReceivedTime {
+			p.FixTime = r.DeviceTime // the place is the old one, the measurements are new
+		}
+		v.signals(c, p, r)
+		c.refuse(b, i, refusal)
+		return
+	}
+	v.accept(c, p.FixTime)
+	p.Cell = v.cellOf(p)
+	c.rows.Position(p, record.Offset)
+	v.report(c, p, r, &before, mileage)
+	if v.state.Last.FixTime == p.FixTime {
+		v.state.Last.Cell = v.cellOf(&v.state.Last)
+	}
+	c.tally.store(p.Account, record.Run, p.Flags)
+}
+
+// refuse counts a refusal and, where it would lose something, keeps a dead letter.
+func (c *Chain) refuse(b *consume.Batch, i int, reason fleet.Refusal) {
+	w, from := &c.works[i], c.origins[i]
+	record := &b.Records[from.record]
+	var account fleet.AccountID
+	if w.device != nil {
+		account = w.device.Account
+	}
+	c.tally.refuse(account, record.Run, reason)
+	if reason.DeadLettered() {
+		format, _ := codec.FormatOf(record.ContentType, c.format)
+		c.letter(b, from.record, from.index, account, c.reports[i].UniqueID, reason, "", format)
+	}
+}
+
+// keepApart keeps a report of an unknown device, if there is room.
+func (c *Chain) keepApart(b *consume.Batch, i int) {
+	r, from := &c.reports[i], c.origins[i]
+	record := &b.Records[from.record]
+	if !c.deps.Apart.take(r.UniqueID) {
+		c.tally.refuse(0, record.Run, fleet.RefusedUnknownOverflow)
+		return
+	}
+	c.tally.refuse(0, record.Run, fleet.RefusedUnknownDevice)
+	c.encoded = codec.AppendReport(c.encoded[:0], r)
+	c.rows.Apart(r.UniqueID, fix.Received(record.Time), record.Offset, from.index, record.Run, c.encoded)
+}
+
+// letter adds a dead letter for a record, or for one report of it.
+func (c *Chain) letter(b *consume.Batch, record, index int, account fleet.AccountID, uniqueID string, reason fleet.Refusal, detail string, format codec.Format) {
+	r := &b.Records[record]
+	c.rows.Letter(sink.Letter{
+		Account: account, At: fix.Received(r.Time), Reason: reason, Detail: detail, UniqueID: uniqueID, Offset: r.Offset, Index: index,
+		Format: string(format), Payload: r.Value[:min(len(r.Value), sink.MaxPayload)], Bytes: len(r.Value),
+	})
+}
+
+// publishLetters puts the batch's dead letters on their topic. A batch that is formed again publishes them again, with
+// the same ids.
+func (c *Chain) publishLetters(ctx context.Context, b *consume.Batch) error {
+	letters := c.rows.Letters()
+	if len(letters) == 0 || c.deps.Letters == nil {
+		return nil
+	}
+	encoded := make([]codec.DeadLetter, len(letters))
+	for i, l := range letters {
+		encoded[i] = codec.DeadLetter{
+			ID: sink.LetterID(b.Topic, b.Partition, l.Offset, l.Index), At: l.At, Reason: l.Reason, Detail: l.Detail, Device: l.UniqueID,
+			Topic: b.Topic, Partition: b.Partition, Offset: l.Offset, Index: l.Index, Format: codec.Format(l.Format),
+			Payload: l.Payload, PayloadBytes: l.Bytes,
+		}
+	}
+	return c.deps.Letters.PublishLetters(ctx, encoded)
+}
+
+// settle adds the states of the vehicles that moved, and the counts.
+func (c *Chain) settle(b *consume.Batch) {
+	for _, v := range c.touched {
+		v.settle(c, b.Last)
+	}
+	c.tally.settle(c.rows)
+}
+
+// cell returns the H3 cell of a place that was checked.
+func cell(lat, lng float64) fleet.Cell {
+	index, err := h3.LatLngToCell(h3.NewLatLng(lat, lng), fleet.CellResolution)
+	if err != nil {
+		return 0 // cannot be for a finite place
+	}
+	return fleet.Cell(index)
+}

@@ -1,0 +1,349 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/deploy/embedded/embeddedtest"
+	"github.com/motorpool/fleet/pipeline/codec"
+	"github.com/motorpool/fleet/pipeline/consume"
+	"github.com/motorpool/fleet/query"
+	"github.com/motorpool/fleet/schemas/schematest"
+)
+
+func TestMain(m *testing.M) { os.Exit(embeddedtest.Run(m)) }
+
+// begin is the time of the first fix. Dead letters and kept-apart reports expire, so it is not long ago.
+var begin = fleet.MillisOf(time.Now().Add(-2 * time.Hour).Truncate(time.Hour))
+
+// bench is a store and what chains share.
+type bench struct {
+	t    testing.TB
+	db   driver.Conn
+	cfg  Config
+	deps Deps
+	kept []Kept
+	sent []codec.DeadLetter
+}
+
+func newBench(t testing.TB) *bench {
+	db := schematest.Open(t)
+	b := &bench{t: t, db: db, cfg: DefaultConfig()}
+	b.deps = Deps{
+		DB: db, Registry: query.NewRegistry(db), Letters: b, Apart: NewApart(&b.cfg),
+		Metrics: NewMetrics(prometheus.NewRegistry()), Log: slog.New(slog.DiscardHandler),
+	}
+	return b
+}
+
+func (b *bench) PublishLetters(_ context.Context, letters []codec.DeadLetter) error {
+	b.sent = append(b.sent, letters...)
+	return nil
+}
+
+func (b *bench) PublishReleased(_ context.Context, reports []Kept) error {
+	b.kept = append(b.kept, reports...)
+	return nil
+}
+
+// register makes devices 1..n of account 7, each on the vehicle of its number since ever.
+func (b *bench) register(n int) {
+	b.t.Helper()
+	batch, err := b.db.PrepareBatch(b.t.Context(), "INSERT INTO devices (account, id, revision, created_at, updated_at, unique_id, body)")
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	for i := 1; i <= n; i++ {
+		body := fmt.Sprintf(`{"unique_id":"%s","assignments":[{"vehicle_id":"veh_%d","from":null,"to":null}]}`, unique(i), i)
+		if err := batch.Append(uint64(7), uint64(1000+i), uint64(1), time.Now(), time.Now(), unique(i), body); err != nil {
+			b.t.Fatal(err)
+		}
+	}
+	if err := batch.Send(); err != nil {
+		b.t.Fatal(err)
+	}
+	if err := b.deps.Registry.Refresh(b.t.Context()); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+func unique(i int) string { return fmt.Sprintf("device-%d", i) }
+
+// chain returns a chain with nothing in memory, as the next owner of the partition has.
+func (b *bench) chain() *Chain { return NewChain(&b.cfg, b.deps, "positions", 0) }
+
+func (b *bench) handle(c *Chain, batch *consume.Batch) {
+	b.t.Helper()
+	if err := c.Handle(b.t.Context(), batch); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// count returns one number of the store.
+func (b *bench) count(query string) int {
+	b.t.Helper()
+	var n int64
+	if err := b.db.QueryRow(b.t.Context(), "SELECT toInt64((SELECT "+query+"))").Scan(&n); err != nil {
+		b.t.Fatalf("%s: %v", query, err)
+	}
+	return int(n)
+}
+
+// batch makes a batch of records from an offset on.
+func batchOf(first int64, values ...string) *consume.Batch {
+	b := &consume.Batch{Topic: "positions", First: first, Last: first + int64(len(values)) - 1}
+	for i, v := range values {
+		b.Records = append(b.Records, consume.Record{Offset: first + int64(i), Time: begin.Add(time.Hour), Value: []byte(v)})
+	}
+	return b
+}
+
+func fixAt(device int, second int) string {
+	return fmt.Sprintf(`{"device":"%s","fix_at":%d,"lat":%.6f,"lng":11.5,"speed_mps":10,"odometer_m":%d,"ignition":true,"signals":{"soc_pct":%d}}`,
+		unique(device), begin.Add(time.Duration(second)*time.Second), 48+float64(second)*1e-4, 1000+second*10, 90-second%50)
+}
+
+func TestBatchThatIsHandledAgainChangesNothing(t *testing.T) {
+	b := newBench(t)
+	b.register(3)
+	var values []string
+	for second := range 100 {
+		values = append(values, fixAt(1+second%3, second))
+	}
+	batch := batchOf(10, values...)
+	b.handle(b.chain(), batch)
+	b.handle(b.chain(), batch)
+	same := b.chain()
+	b.handle(same, batch)
+	b.handle(same, batch)
+	b.expect(100, 100)
+}
+
+// expect holds the store against a number of fixes, and their outcomes against a number of reads.
+func (b *bench) expect(fixes, read int) {
+	b.t.Helper()
+	for query, want := range map[string]int{
+		"count() FROM positions":                                       fixes,
+		"uniqExact(vehicle, fix_time) FROM positions":                  fixes,
+		"count() FROM telemetry WHERE signal = 'soc_pct'":              fixes,
+		"sum(read) FROM ingest_outcomes FINAL":                         read,
+		"sum(stored) FROM ingest_outcomes FINAL":                       fixes,
+		"sum(arraySum(mapValues(refused))) FROM ingest_outcomes FINAL": read - fixes,
+		"countIf(cell = 0 OR flags != 0) FROM positions":               0,
+		"count() FROM (SELECT vehicle, max(fix_time) AS t FROM positions GROUP BY vehicle) AS p FULL OUTER JOIN (SELECT vehicle, fix_time AS t FROM vehicle_state FINAL) AS s USING (vehicle) WHERE p.t != s.t":           0,
+		"count() FROM (SELECT max(odometer_m) AS o, vehicle FROM positions GROUP BY vehicle) AS p FULL OUTER JOIN (SELECT vehicle, base_m + raw_m AS o FROM vehicle_mileage FINAL) AS m USING (vehicle) WHERE p.o != m.o": 0,
+	} {
+		if got := b.count(query); got != want {
+			b.t.Errorf("%s: %d, want %d", query, got, want)
+		}
+	}
+}
+
+// failing lets the n-th insert and all after it fail, as if the process had been killed there.
+type failing struct {
+	driver.Conn
+	left int
+}
+
+var errKilled = errors.New("killed")
+
+func (f *failing) PrepareBatch(ctx context.Context, query string, opts ...driver.PrepareBatchOption) (driver.Batch, error) {
+	if f.left--; f.left < 0 {
+		return nil, errKilled
+	}
+	return f.Conn.PrepareBatch(ctx, query, opts...)
+}
+
+func TestKilledBetweenAnyTwoInsertsNothingIsLostOrDoubled(t *testing.T) {
+	for inserts := range 8 {
+		t.Run(fmt.Sprint(inserts), func(t *testing.T) {
+			b := newBench(t)
+			b.register(2)
+			b.handle(b.chain(), batchOf(0, fixAt(1, 1), fixAt(2, 2)))
+			// Of every kind one: a letter, an unknown device, a duplicate, good ones.
+			batch := batchOf(2, fixAt(1, 3), `garbage`, fixAt(9, 1), fixAt(1, 1), fixAt(2, 4))
+			killed := b.chain()
+			killed.deps.DB = &failing{Conn: b.db, left: inserts}
+			killed.rows = NewChain(&b.cfg, killed.deps, "positions", 0).rows
+			err := killed.Handle(t.Context(), batch)
+			if inserts < 7 && !errors.Is(err, errKilled) {
+				t.Fatalf("%v", err)
+			}
+			next := b.chain()
+			b.handle(next, batch)
+			b.handle(next, batchOf(7, fixAt(1, 5), fixAt(2, 6)))
+			for query, want := range map[string]int{
+				"count() FROM positions":                                    6,
+				"uniqExact(vehicle, fix_time) FROM positions":               6,
+				"count() FROM dead_letters":                                 1,
+				"count() FROM unregistered_reports":                         1,
+				"sum(read) FROM ingest_outcomes FINAL":                      9,
+				"sum(stored) FROM ingest_outcomes FINAL":                    6,
+				"sum(refused['duplicate']) FROM ingest_outcomes FINAL":      1,
+				"sum(refused['undecodable']) FROM ingest_outcomes FINAL":    1,
+				"sum(refused['unknown_device']) FROM ingest_outcomes FINAL": 1,
+				"countIf(flags != 0) FROM positions":                        0,
+			} {
+				if got := b.count(query); got != want {
+					t.Errorf("%s: %d, want %d", query, got, want)
+				}
+			}
+		})
+	}
+}
+
+func TestGarbageIsClassifiedAndStopsNothing(t *testing.T) {
+	b := newBench(t)
+	b.register(1)
+	at := func(member string) string {
+		return fmt.Sprintf(`{"device":"device-1","fix_at":%d,%s}`, begin+1, member)
+	}
+	garbage := map[string]fleet.Refusal{
+		"":                          fleet.RefusedUndecodable,
+		"{":                         fleet.RefusedUndecodable,
+		"\xff\xfe{\x00}\x00":        fleet.RefusedUndecodable,
+		"[]":                        fleet.RefusedEmpty,
+		"{}":                        fleet.RefusedNoDevice,
+		`{"device":"device-1"}`:     fleet.RefusedMissingTime,
+		at(`"lat":91,"lng":1`):      fleet.RefusedBadCoordinates,
+		at(`"lat":1,"lng":181`):     fleet.RefusedBadCoordinates,
+		at(`"lat":NaN,"lng":1`):     fleet.RefusedUndecodable,
+		at(`"lat":1e999,"lng":1`):   fleet.RefusedMissingCoordinates,
+		at(`"lat":null,"lng":1`):    fleet.RefusedMissingCoordinates,
+		at(`"lat":"x","lng":1`):     fleet.RefusedMissingCoordinates,
+		at(`"lat":0,"lng":0`):       fleet.RefusedZeroCoordinates,
+		at(`"signals":{"nope":1}`):  fleet.RefusedEmpty,
+		strings.Repeat("[", 10<<20): fleet.RefusedTooLarge,
+		`{"device":"device-1","fix_at":"1970-01-01T00:00:05Z","lat":1,"lng":1}`: fleet.RefusedImplausibleTime,
+		`{"device":"device-1","fix_at":"2000-01-01T00:00:05Z","lat":1,"lng":1}`: fleet.RefusedImplausibleTime,
+	}
+	var values []string
+	want := map[fleet.Refusal]int{}
+	second := 10
+	for value, reason := range garbage {
+		want[reason]++
+		second++
+		values = append(values, value, fixAt(1, second))
+	}
+	values = append(values, `{"device":"device-1","fix_at":"2099-01-01T00:00:00Z","lat":48.1,"lng":11.5}`)
+	b.handle(b.chain(), batchOf(0, values...))
+	if got := b.count("count() FROM positions"); got != len(garbage)+1 {
+		t.Errorf("%d positions, want %d", got, len(garbage)+1)
+	}
+	if got := b.count("countIf(bitTest(flags, 2) AND fix_time <= received_at + 1 AND toYear(device_time) = 2099) FROM positions"); got != 1 {
+		t.Errorf("%d positions of a clock that is ahead", got)
+	}
+	for reason, n := range want {
+		if got := b.count(fmt.Sprintf("sum(refused['%s']) FROM ingest_outcomes FINAL", reason)); got != n {
+			t.Errorf("%s: %d, want %d", reason, got, n)
+		}
+		if got := b.count(fmt.Sprintf("count() FROM dead_letters WHERE reason = '%s'", reason)); got != n {
+			t.Errorf("dead letters of %s: %d, want %d", reason, got, n)
+		}
+	}
+	if len(b.sent) != len(garbage) {
+		t.Errorf("%d dead letters on their topic, want %d", len(b.sent), len(garbage))
+	}
+}
+
+func TestReportsOfAnUnknownDeviceAppearOnceItIsRegistered(t *testing.T) {
+	b := newBench(t)
+	b.cfg.ApartPerDevice, b.cfg.ApartTotal = 3, 5
+	b.deps.Apart = NewApart(&b.cfg)
+	b.handle(b.chain(), batchOf(0, fixAt(1, 1), fixAt(1, 2), fixAt(1, 3), fixAt(1, 4), fixAt(2, 1), fixAt(3, 1), fixAt(4, 1)))
+	if kept, over := b.count("sum(refused['unknown_device']) FROM ingest_outcomes FINAL"), b.count("sum(refused['unknown_device_over_limit']) FROM ingest_outcomes FINAL"); kept != 5 || over != 2 {
+		t.Fatalf("%d kept and %d over the limit", kept, over)
+	}
+	releaser := NewReleaser(b.deps, b)
+	b.register(1)
+	if err := releaser.Release(t.Context()); err != nil || len(b.kept) != 0 {
+		t.Fatalf("released %d while another process is in charge, %v", len(b.kept), err)
+	}
+	defer releaser.InCharge()()
+	if err := releaser.Release(t.Context()); err != nil || len(b.kept) != 3 {
+		t.Fatalf("released %d, %v", len(b.kept), err)
+	}
+	var values []string
+	for _, k := range b.kept {
+		values = append(values, string(k.Report))
+	}
+	back := batchOf(7, values...)
+	for i := range back.Records {
+		back.Records[i].Released = true
+	}
+	b.handle(b.chain(), back)
+	for query, want := range map[string]int{
+		"count() FROM positions FINAL":                              3,
+		"count() FROM unregistered_reports":                         2,
+		"sum(read) FROM ingest_outcomes FINAL":                      7,
+		"sum(read) FROM ingest_outcomes FINAL WHERE account = 7":    3,
+		"sum(stored) FROM ingest_outcomes FINAL":                    3,
+		"sum(refused['unknown_device']) FROM ingest_outcomes FINAL": 2,
+	} {
+		if got := b.count(query); got != want {
+			t.Errorf("%s: %d, want %d", query, got, want)
+		}
+	}
+	if err := releaser.Release(t.Context()); err != nil || len(b.kept) != 3 {
+		t.Fatalf("released again: %d, %v", len(b.kept), err)
+	}
+}
+
+// TestAnyBatchingAndAnyCrashStoreEachFixOnce sends fixes shuffled and doubled, in batches of any size, with owners that
+// forget everything now and then.
+func TestAnyBatchingAndAnyCrashStoreEachFixOnce(t *testing.T) {
+	b := newBench(t)
+	b.register(5)
+	rng := rand.New(rand.NewPCG(1, 2))
+	var values []string
+	for second := range 400 {
+		values = append(values, fixAt(1+second%5, second))
+	}
+	values = append(values, values[:100]...)
+	rng.Shuffle(len(values), func(i, j int) { values[i], values[j] = values[j], values[i] })
+	chain := b.chain()
+	var first int64
+	for rest := values; len(rest) > 0; {
+		n := min(len(rest), 1+rng.IntN(60))
+		batch := batchOf(first, rest[:n]...)
+		first += int64(n)
+		if rng.IntN(3) == 0 {
+			broken := b.chain()
+			broken.deps.DB = &failing{Conn: b.db, left: rng.IntN(6)}
+			broken.rows = NewChain(&b.cfg, broken.deps, "positions", 0).rows
+			_ = broken.Handle(t.Context(), batch) // killed somewhere, or not
+			chain = b.chain()
+		}
+		b.handle(chain, batch)
+		rest = rest[n:]
+	}
+	for query, want := range map[string]int{
+		"count() FROM positions":                               400,
+		"uniqExact(vehicle, fix_time) FROM positions":          400,
+		"sum(stored) FROM ingest_outcomes FINAL":               400,
+		"sum(refused['duplicate']) FROM ingest_outcomes FINAL": 100,
+	} {
+		if got := b.count(query); got != want {
+			t.Errorf("%s: %d, want %d", query, got, want)
+		}
+	}
+	var newest []time.Time
+	if err := b.db.QueryRow(t.Context(), "SELECT groupArray(fix_time) FROM (SELECT fix_time FROM vehicle_state FINAL ORDER BY vehicle)").Scan(&newest); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.IsSortedFunc(newest, func(a, b time.Time) int { return a.Compare(b) }) || len(newest) != 5 || fleet.MillisOf(newest[4]) != begin.Add(399*time.Second) {
+		t.Errorf("the vehicles stand at %v", newest)
+	}
+}

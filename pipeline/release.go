@@ -1,0 +1,190 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/query"
+	"github.com/motorpool/fleet/schemas"
+)
+
+// Apart bounds what is kept of devices that are not registered, so that nobody fills the disk with made-up devices. Its
+// counts are read from the store now and then and kept up in between; it is shared by the chains of a process.
+type Apart struct {
+	perDevice, total int
+
+	mu     sync.Mutex
+	counts map[string]int
+	sum    int
+}
+
+// NewApart returns the bounds of a configuration, with nothing kept yet.
+func NewApart(cfg *Config) *Apart {
+	return &Apart{perDevice: cfg.ApartPerDevice, total: cfg.ApartTotal, counts: map[string]int{}}
+}
+
+// take says whether there is room for another report of a device, and takes it.
+func (a *Apart) take(uniqueID string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.sum >= a.total || a.counts[uniqueID] >= a.perDevice {
+		return false
+	}
+	a.counts[uniqueID]++
+	a.sum++
+	return true
+}
+
+// read takes over the counts of the store.
+func (a *Apart) read(ctx context.Context, db driver.Conn) (map[string]int, error) {
+	rows, err := db.Query(ctx, schemas.Query("unregistered_devices"))
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	counts, sum := make(map[string]int), 0
+	for rows.Next() {
+		var uniqueID string
+		var n uint64
+		if err := rows.Scan(&uniqueID, &n); err != nil {
+			return nil, err
+		}
+		counts[uniqueID] = int(n)
+		sum += int(n)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.counts, a.sum = counts, sum
+	known := make(map[string]int, len(counts))
+	for uniqueID, n := range counts {
+		known[uniqueID] = n
+	}
+	return known, nil
+}
+
+// Kept is a report that was kept apart, as it goes back onto its topic.
+type Kept struct {
+	Topic    string // where it came from
+	UniqueID string
+	Run      string
+	At       fleet.Millis // when it was received first
+	Report   []byte       // native JSON
+}
+
+// ReleasePublisher puts kept-apart reports back onto their topics, marked as released, and returns when they are
+// acknowledged.
+type ReleasePublisher interface {
+	PublishReleased(ctx context.Context, reports []Kept) error
+}
+
+// Releaser brings back what was kept apart of devices that are registered by now: it publishes the reports again and
+// then forgets them. Killed in between, it publishes them once more, and the pipeline refuses them as duplicates. One
+// process of a group does it, the one that is told to be in charge.
+type Releaser struct {
+	db       driver.Conn
+	registry *query.Registry
+	apart    *Apart
+	out      ReleasePublisher
+	metrics  *Metrics
+	log      *slog.Logger
+	inCharge atomic.Int32
+}
+
+// NewReleaser prepares a releaser.
+func NewReleaser(deps Deps, out ReleasePublisher) *Releaser {
+	return &Releaser{db: deps.DB, registry: deps.Registry, apart: deps.Apart, out: out, metrics: deps.Metrics, log: deps.Log}
+}
+
+const (
+	releasePoll = time.Second
+	// releaseMost is more than may be kept of one device by any number of processes, so that a device is released whole.
+	releaseMost = 10_000_000
+)
+
+// InCharge tells the releaser that this process is in charge until the returned function is called. The owner of
+// partition 0 of the first topic is.
+func (r *Releaser) InCharge() (until func()) {
+	r.inCharge.Add(1)
+	return sync.OnceFunc(func() { r.inCharge.Add(-1) })
+}
+
+// Run releases until ctx ends. A store or broker that does not answer is asked again.
+func (r *Releaser) Run(ctx context.Context) {
+	tick := time.NewTicker(releasePoll)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if err := r.Release(ctx); err != nil && ctx.Err() == nil {
+			r.log.Warn("release of kept-apart reports failed, trying again", "error", err)
+		}
+	}
+}
+
+// Release reads what is kept apart and, if this process is in charge, brings back what is of registered devices.
+func (r *Releaser) Release(ctx context.Context) error {
+	kept, err := r.apart.read(ctx, r.db)
+	if err != nil {
+		return fmt.Errorf("count kept-apart reports: %w", err)
+	}
+	if r.inCharge.Load() == 0 {
+		return nil
+	}
+	for uniqueID := range kept {
+		if _, ok := r.registry.Lookup(uniqueID); !ok {
+			continue
+		}
+		if err := r.release(ctx, uniqueID); err != nil {
+			return fmt.Errorf("release reports of %q: %w", uniqueID, err)
+		}
+	}
+	return nil
+}
+
+func (r *Releaser) release(ctx context.Context, uniqueID string) error {
+	rows, err := r.db.Query(ctx, schemas.Query("unregistered_reports"),
+		clickhouse.Named("unique_id", uniqueID), clickhouse.Named("limit", releaseMost))
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	var reports []Kept
+	var until fleet.Millis
+	for rows.Next() {
+		var at time.Time
+		var partition uint16
+		var offset uint64
+		var index uint32
+		k := Kept{UniqueID: uniqueID}
+		var report string
+		if err := rows.Scan(&at, &k.Topic, &partition, &offset, &index, &k.Run, &report); err != nil {
+			return err
+		}
+		k.At, k.Report = fleet.MillisOf(at), []byte(report)
+		until = max(until, k.At)
+		reports = append(reports, k)
+	}
+	if err := rows.Err(); err != nil || len(reports) == 0 {
+		return err
+	}
+	if err := r.out.PublishReleased(ctx, reports); err != nil {
+		return err
+	}
+	r.metrics.released.Add(float64(len(reports)))
+	r.log.Info("released the reports of a device that is registered by now", "device", uniqueID, "reports", len(reports))
+	return r.db.Exec(ctx, schemas.Query("unregistered_delete"), clickhouse.Named("unique_id", uniqueID), clickhouse.Named("until", int64(until)))
+}

@@ -1,0 +1,164 @@
+// Package sink writes what a batch became into ClickHouse, so that writing it again changes nothing.
+//
+// A Batch collects rows in columns, whose memory it keeps from batch to batch. Flush inserts them, one insert a table,
+// each with the batch's token, in this order:
+//
+//	unregistered_reports, dead_letters   what the batch did not store
+//	positions, telemetry                 what it stored; views make the rollups of telemetry in the same insert
+//	ingest_outcomes                      what became of everything
+//	vehicle_mileage, vehicle_state       where the vehicles stand now
+//
+// and the caller commits the batch's offset after that. A process that is killed in between has the same range handled
+// again, under the same token. Before the last two tables were written, the vehicles still stand where they stood, so
+// every verdict is the same and the inserts that were done are no-ops. After them verdicts may differ, but every table
+// has its rows and ignores the token. What was kept apart or refused comes first, so that a device that is registered
+// between the two tries is stored twice in doubt (and refused as a duplicate later), never lost.
+//
+// The rows come from checked positions only: nothing in them makes the server refuse a block. A Batch belongs to one
+// goroutine.
+package sink
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+)
+
+// Source is where in Kafka something came from.
+type Source struct {
+	Topic     string
+	Partition int
+	Offset    int64
+	Index     int // of the report within the record
+}
+
+// Batch is the rows of one batch.
+type Batch struct {
+	db        driver.Conn
+	source    Source // topic and partition of all rows
+	apart     apartRows
+	letters   letterRows
+	positions positionRows
+	telemetry telemetryRows
+	outcomes  outcomeRows
+	mileages  mileageRows
+	states    stateRows
+}
+
+// NewBatch returns an empty batch for a partition.
+func NewBatch(db driver.Conn, topic string, partition int) *Batch {
+	return &Batch{db: db, source: Source{Topic: topic, Partition: partition}}
+}
+
+// Reset empties the batch and keeps its memory.
+func (b *Batch) Reset() {
+	b.apart.reset()
+	b.letters.reset()
+	b.positions.reset()
+	b.telemetry.reset()
+	b.outcomes.reset()
+	b.mileages.reset()
+	b.states.reset()
+}
+
+// table is the rows of one table in columns.
+type table interface {
+	rows() int
+	insert() string                              // INSERT INTO … (columns)
+	fill(into driver.Batch, source Source) error // append the columns in the order of insert
+}
+
+// Flush inserts the rows and returns when all of them are stored. After an error, flush again with the same token and
+// rows, or form the batch again.
+func (b *Batch) Flush(ctx context.Context, token string) error {
+	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"insert_deduplication_token": token}))
+	for _, t := range []table{&b.apart, &b.letters, &b.positions, &b.telemetry, &b.outcomes, &b.mileages, &b.states} {
+		if t.rows() == 0 {
+			continue
+		}
+		if err := b.send(ctx, t); err != nil {
+			return fmt.Errorf("insert batch %s: %w", token, err)
+		}
+	}
+	return nil
+}
+
+func (b *Batch) send(ctx context.Context, t table) error {
+	batch, err := b.db.PrepareBatch(ctx, t.insert())
+	if err != nil {
+		return err
+	}
+	if err := t.fill(batch, b.source); err != nil {
+		_ = batch.Abort()
+		return err
+	}
+	return batch.Send()
+}
+
+// filler appends columns in order and remembers the first error.
+type filler struct {
+	batch driver.Batch
+	next  int
+	err   error
+}
+
+func (f *filler) column(values any) {
+	if f.err == nil {
+		f.err = f.batch.Column(f.next).Append(values)
+	}
+	f.next++
+}
+
+// constant fills a column with one value.
+func (f *filler) constant(value any, rows int) {
+	column := f.batch.Column(f.next)
+	for i := 0; i < rows && f.err == nil; i++ {
+		f.err = column.AppendRow(value)
+	}
+	f.next++
+}
+
+// words fills a column of low cardinality. Its values are boxed already, so that nothing is allocated for a row.
+func (f *filler) words(values []any) {
+	column := f.batch.Column(f.next)
+	for i := 0; i < len(values) && f.err == nil; i++ {
+		f.err = column.AppendRow(values[i])
+	}
+	f.next++
+}
+
+// optional is a column of numbers of which some are absent.
+type optional[T any] struct {
+	values []T
+	absent []bool
+	refs   []*T // made when the column is sent: until then values may move
+}
+
+func (o *optional[T]) add(v T, ok bool) {
+	o.values, o.absent = append(o.values, v), append(o.absent, !ok)
+}
+
+func (o *optional[T]) reset() { o.values, o.absent = o.values[:0], o.absent[:0] }
+
+func (o *optional[T]) pointers() []*T {
+	o.refs = o.refs[:0]
+	for i := range o.values {
+		if o.absent[i] {
+			o.refs = append(o.refs, nil)
+		} else {
+			o.refs = append(o.refs, &o.values[i])
+		}
+	}
+	return o.refs
+}
+
+// scaled returns v times the scale as a whole number within [low, high], and false for NaN.
+func scaled(v, scale, low, high float64) (float64, bool) {
+	if math.IsNaN(v) {
+		return 0, false
+	}
+	return math.Round(max(low, min(high, v*scale))), true
+}

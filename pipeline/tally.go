@@ -1,0 +1,138 @@
+package pipeline
+
+import (
+	"maps"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/pipeline/consume"
+	"github.com/motorpool/fleet/pipeline/fix"
+	"github.com/motorpool/fleet/pipeline/sink"
+)
+
+// tally counts what becomes of a batch's reports, for each account and run.
+type tally struct {
+	batch            *consume.Batch
+	outcomes         []sink.Outcome
+	last             int // the outcome that was counted last; most batches have few
+	flags            [32]uint64
+	dropped, unknown uint64 // signals
+}
+
+func (t *tally) reset(b *consume.Batch) {
+	*t = tally{batch: b, outcomes: t.outcomes[:0]}
+}
+
+// outcome returns the counts of an account and run.
+func (t *tally) outcome(account fleet.AccountID, run string) *sink.Outcome {
+	if t.last < len(t.outcomes) {
+		if o := &t.outcomes[t.last]; o.Account == account && o.Run == run {
+			return o
+		}
+	}
+	for i := range t.outcomes {
+		if o := &t.outcomes[i]; o.Account == account && o.Run == run {
+			t.last = i
+			return o
+		}
+	}
+	t.last = len(t.outcomes)
+	t.outcomes = append(t.outcomes, sink.Outcome{
+		Account: account, Run: run, First: t.batch.First, Last: t.batch.Last,
+		At: fix.Received(t.batch.Records[len(t.batch.Records)-1].Time), Refused: map[string]int64{},
+	})
+	return &t.outcomes[t.last]
+}
+
+func (t *tally) refuse(account fleet.AccountID, run string, reason fleet.Refusal) {
+	o := t.outcome(account, run)
+	o.Read++
+	o.Refused[string(reason)]++
+}
+
+func (t *tally) store(account fleet.AccountID, run string, flags fleet.Flags) {
+	o := t.outcome(account, run)
+	o.Read++
+	o.Stored++
+	for bit := range fleet.FlagNames {
+		if flags&(1<<bit) != 0 {
+			t.flags[bit]++
+		}
+	}
+}
+
+// release counts a report that was kept apart and came back: it moves from nobody's account to its device's.
+func (t *tally) release(run string) {
+	o := t.outcome(0, run)
+	o.Read--
+	o.Refused[string(fleet.RefusedUnknownDevice)]--
+}
+
+// settle adds the outcomes to the rows.
+func (t *tally) settle(rows *sink.Batch) {
+	for _, o := range t.outcomes {
+		maps.DeleteFunc(o.Refused, func(_ string, n int64) bool { return n == 0 })
+		rows.Outcome(o)
+	}
+}
+
+// Metrics are the counters of the chains of a process.
+type Metrics struct {
+	reads    prometheus.Counter
+	stored   prometheus.Counter
+	flagged  *prometheus.CounterVec
+	refused  *prometheus.CounterVec
+	signals  prometheus.Counter
+	dropped  *prometheus.CounterVec
+	released prometheus.Counter
+}
+
+// NewMetrics registers the counters.
+func NewMetrics(r prometheus.Registerer) *Metrics {
+	counter := func(name, help string) prometheus.Counter {
+		c := prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
+		r.MustRegister(c)
+		return c
+	}
+	vector := func(name, help, label string) *prometheus.CounterVec {
+		v := prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, []string{label})
+		r.MustRegister(v)
+		return v
+	}
+	m := &Metrics{
+		reads:    counter("motorpool_reports_read_total", "Reports that were worked through, those of repeated batches too."),
+		stored:   counter("motorpool_reports_stored_total", "Reports that were stored."),
+		flagged:  vector("motorpool_positions_flagged_total", "Positions that were stored with a flag.", "flag"),
+		refused:  vector("motorpool_reports_refused_total", "Reports that were refused.", "reason"),
+		signals:  counter("motorpool_signals_stored_total", "Measurements that were stored."),
+		dropped:  vector("motorpool_signals_dropped_total", "Measurements that were left out.", "reason"),
+		released: counter("motorpool_reports_released_total", "Reports that were kept apart and published again."),
+	}
+	for _, reason := range fleet.Refusals {
+		m.refused.WithLabelValues(string(reason))
+	}
+	for _, flag := range fleet.FlagNames {
+		m.flagged.WithLabelValues(flag)
+	}
+	return m
+}
+
+// count adds a finished batch to the counters.
+func (t *tally) count(m *Metrics, signals int) {
+	for _, o := range t.outcomes {
+		m.reads.Add(float64(max(0, o.Read)))
+		m.stored.Add(float64(o.Stored))
+		for reason, n := range o.Refused {
+			m.refused.WithLabelValues(reason).Add(float64(max(0, n)))
+		}
+	}
+	for bit, name := range fleet.FlagNames {
+		if n := t.flags[bit]; n > 0 {
+			m.flagged.WithLabelValues(name).Add(float64(n))
+		}
+	}
+	m.signals.Add(float64(signals))
+	m.dropped.WithLabelValues("out_of_range").Add(float64(t.dropped))
+	m.dropped.WithLabelValues("unknown").Add(float64(t.unknown))
+}

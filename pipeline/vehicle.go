@@ -1,0 +1,360 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/ext"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/pipeline/consume"
+	"github.com/motorpool/fleet/pipeline/fix"
+	"github.com/motorpool/fleet/pipeline/sink"
+	"github.com/motorpool/fleet/schemas"
+)
+
+type vehicleKey struct {
+	account fleet.AccountID
+	vehicle fleet.VehicleID
+}
+
+// vehicle is what a chain remembers of a vehicle.
+type vehicle struct {
+	key    vehicleKey
+	state  fix.State
+	loaded bool
+
+	touchedIn uint64 // the batch in which the rest holds
+	before    fix.State
+	times     []fleet.Millis            // accepted in the batch, in order of arrival
+	timeSet   map[fleet.Millis]struct{} // of times, once somebody asked
+
+	cellLat, cellLng float64
+	cell             fleet.Cell
+}
+
+// vehicle returns what is remembered of a vehicle; load loads what is new.
+func (c *Chain) vehicle(key vehicleKey) *vehicle {
+	v := c.vehicles[key]
+	if v == nil {
+		v = &vehicle{key: key}
+		c.vehicles[key] = v
+	}
+	return v
+}
+
+// touch notes that the vehicle is in the batch.
+func (v *vehicle) touch(c *Chain) {
+	if v.touchedIn == c.batch {
+		return
+	}
+	v.touchedIn, v.before = c.batch, v.state
+	v.times, v.timeSet = v.times[:0], nil
+	c.touched = append(c.touched, v)
+}
+
+// accept notes that the vehicle has a position at t now.
+func (v *vehicle) accept(c *Chain, t fleet.Millis) {
+	v.touch(c)
+	v.times = append(v.times, t)
+	if v.timeSet != nil {
+		v.timeSet[t] = struct{}{}
+	}
+}
+
+// accepted says whether the batch has given the vehicle a position at t.
+func (v *vehicle) accepted(c *Chain, t fleet.Millis) bool {
+	if v.touchedIn != c.batch || len(v.times) == 0 {
+		return false
+	}
+	if v.timeSet == nil {
+		v.timeSet = make(map[fleet.Millis]struct{}, len(v.times))
+		for _, known := range v.times {
+			v.timeSet[known] = struct{}{}
+		}
+	}
+	_, ok := v.timeSet[t]
+	return ok
+}
+
+// cellOf returns the cell of a position; a vehicle that stands still costs nothing.
+func (v *vehicle) cellOf(p *fleet.Position) fleet.Cell {
+	if v.cell == 0 || v.cellLat != p.Lat || v.cellLng != p.Lng {
+		v.cell, v.cellLat, v.cellLng = cell(p.Lat, p.Lng), p.Lat, p.Lng
+	}
+	return v.cell
+}
+
+var (
+	ignitionSignal = fleet.MustSignal("ignition")
+	motionSignal   = fleet.MustSignal("motion")
+	odometerSignal = fleet.MustSignal("odometer_m")
+)
+
+// report adds the signals of an accepted position: those it names, and of its own members what has changed since the
+// live position before, and the odometer once a minute.
+func (v *vehicle) report(c *Chain, p *fleet.Position, r *fleet.Report, before *fleet.Position, mileage fleet.Millis) {
+	for _, s := range r.Signals {
+		c.rows.Signal(p.Account, p.Vehicle, p.FixTime, s)
+	}
+	if p.Ignition != fleet.Unknown && p.Ignition != before.Ignition {
+		v.signal(c, p, ignitionSignal, truth(p.Ignition))
+	}
+	if p.Motion != fleet.Unknown && p.Motion != before.Motion {
+		v.signal(c, p, motionSignal, truth(p.Motion))
+	}
+	const minute = fleet.Millis(time.Minute / time.Millisecond)
+	if !math.IsNaN(p.Odometer) && p.FixTime/minute != mileage/minute {
+		v.signal(c, p, odometerSignal, p.Odometer)
+	}
+}
+
+// signals adds all signals of a report without an accepted position, and returns how many there were.
+func (v *vehicle) signals(c *Chain, p *fleet.Position, r *fleet.Report) int {
+	n := len(r.Signals)
+	for _, s := range r.Signals {
+		c.rows.Signal(p.Account, p.Vehicle, p.FixTime, s)
+	}
+	if r.Ignition != fleet.Unknown {
+		v.signal(c, p, ignitionSignal, truth(r.Ignition))
+		n++
+	}
+	if r.Motion != fleet.Unknown {
+		v.signal(c, p, motionSignal, truth(r.Motion))
+		n++
+	}
+	if odometerSignal.Accepts(r.Odometer) {
+		v.touch(c)
+		c.cfg.Fix.Advance(&v.state.Mileage, p.FixTime, r.Odometer)
+		v.signal(c, p, odometerSignal, r.Odometer)
+		n++
+	}
+	return n
+}
+
+func (v *vehicle) signal(c *Chain, p *fleet.Position, s fleet.Signal, value float64) {
+	c.rows.Signal(p.Account, p.Vehicle, p.FixTime, fleet.SignalValue{Signal: s, Value: value})
+}
+
+func truth(t fleet.Tri) float64 {
+	if t == fleet.Yes {
+		return 1
+	}
+	return 0
+}
+
+// settle adds the vehicle's state and mileage to the rows, if the batch changed them.
+func (v *vehicle) settle(c *Chain, last int64) {
+	if m := v.state.Mileage; m != v.before.Mileage {
+		c.rows.Mileage(sink.Mileage{
+			Account: v.key.account, Vehicle: v.key.vehicle, Time: m.Time, Raw: m.Raw, Base: m.Base, Before: m.Before,
+		})
+	}
+	if v.state.Known() && (v.state.Newest != v.before.Newest || v.state.Last.FixTime != v.before.Last.FixTime || v.state.Candidate != v.before.Candidate) {
+		c.rows.State(&sink.State{
+			Last: v.state.Last, Newest: v.state.Newest, CandidateTime: v.state.Candidate.Time,
+			CandidateLat: v.state.Candidate.Lat, CandidateLng: v.state.Candidate.Lng,
+		}, last)
+	}
+}
+
+// load reads the states of the vehicles that the chain meets for the first time, in three queries for all of them.
+func (c *Chain) load(ctx context.Context) error {
+	var missing []*vehicle
+	for i := range c.works {
+		if v := c.works[i].vehicle; v != nil && !v.loaded {
+			v.loaded = true
+			missing = append(missing, v)
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	if err := c.loadStates(ctx, missing); err != nil {
+		return fmt.Errorf("load states of %d vehicles: %w", len(missing), err)
+	}
+	if err := c.loadMileages(ctx, missing); err != nil {
+		return fmt.Errorf("load mileages of %d vehicles: %w", len(missing), err)
+	}
+	var stateless []*vehicle
+	for _, v := range missing {
+		if !v.state.Known() {
+			stateless = append(stateless, v)
+		}
+	}
+	if err := c.loadNewest(ctx, stateless); err != nil {
+		return fmt.Errorf("load newest positions of %d vehicles: %w", len(stateless), err)
+	}
+	return nil
+}
+
+// wanted gives a query the vehicles it is about, as an external table.
+func wanted(ctx context.Context, vehicles []*vehicle) (context.Context, error) {
+	table, err := ext.NewTable("wanted", ext.Column("account", "UInt64"), ext.Column("vehicle", "UInt64"))
+	if err != nil {
+		return nil, err
+	}
+	for _, v := range vehicles {
+		if err := table.Append(uint64(v.key.account), uint64(v.key.vehicle)); err != nil {
+			return nil, err
+		}
+	}
+	return clickhouse.Context(ctx, clickhouse.WithExternalTable(table)), nil
+}
+
+func (c *Chain) loadStates(ctx context.Context, vehicles []*vehicle) error {
+	ctx, err := wanted(ctx, vehicles)
+	if err != nil {
+		return err
+	}
+	rows, err := c.deps.DB.Query(ctx, schemas.Query("vehicle_states"))
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var account, id, device, h3cell uint64
+		var fixTime, deviceTime, received, newest time.Time
+		var lat, lng, candidateLat, candidateLng int32
+		var altitude *int32
+		var speed, course *uint16
+		var accuracy, odometer *uint32
+		var satellites *uint8
+		var ignition, motion int8
+		var alarm string
+		var flags uint32
+		var candidateTime *time.Time
+		if err := rows.Scan(&account, &id, &device, &fixTime, &deviceTime, &received, &lat, &lng, &altitude, &speed, &course, &accuracy,
+			&odometer, &satellites, &ignition, &motion, &alarm, &h3cell, &flags, &newest, &candidateTime, &candidateLat, &candidateLng); err != nil {
+			return err
+		}
+		v := c.vehicle(vehicleKey{fleet.AccountID(account), fleet.VehicleID(id)})
+		v.state.Last = fleet.Position{
+			Account: v.key.account, Vehicle: v.key.vehicle, Device: fleet.DeviceID(device),
+			FixTime: fleet.MillisOf(fixTime), DeviceTime: fleet.MillisOf(deviceTime), ReceivedTime: fleet.MillisOf(received),
+			Lat: float64(lat) / 1e7, Lng: float64(lng) / 1e7, Altitude: unscaled(altitude, 10), Speed: unscaled(speed, 100),
+			Course: unscaled(course, 100), Accuracy: unscaled(accuracy, 10), Odometer: unscaled(odometer, 1), Satellites: -1,
+			Ignition: fleet.Tri(ignition), Motion: fleet.Tri(motion), Alarm: alarm, Cell: fleet.Cell(h3cell), Flags: fleet.Flags(flags),
+		}
+		if satellites != nil {
+			v.state.Last.Satellites = int(*satellites)
+		}
+		v.state.Newest = fleet.MillisOf(newest)
+		if candidateTime != nil {
+			v.state.Candidate = fix.Candidate{Time: fleet.MillisOf(*candidateTime), Lat: float64(candidateLat) / 1e7, Lng: float64(candidateLng) / 1e7}
+		}
+	}
+	return rows.Err()
+}
+
+// unscaled returns a stored whole number in its plain unit, and NaN for null.
+func unscaled[T int32 | uint32 | uint16](v *T, scale float64) float64 {
+	if v == nil {
+		return math.NaN()
+	}
+	return float64(*v) / scale
+}
+
+func (c *Chain) loadMileages(ctx context.Context, vehicles []*vehicle) error {
+	ctx, err := wanted(ctx, vehicles)
+	if err != nil {
+		return err
+	}
+	rows, err := c.deps.DB.Query(ctx, schemas.Query("vehicle_mileages"))
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var account, id uint64
+		var at time.Time
+		var m fix.Mileage
+		if err := rows.Scan(&account, &id, &at, &m.Raw, &m.Base, &m.Before); err != nil {
+			return err
+		}
+		m.Time = fleet.MillisOf(at)
+		c.vehicle(vehicleKey{fleet.AccountID(account), fleet.VehicleID(id)}).state.Mileage = m
+	}
+	return rows.Err()
+}
+
+// loadNewest finds the newest position of vehicles without a live one: all that they have is doubtful.
+func (c *Chain) loadNewest(ctx context.Context, vehicles []*vehicle) error {
+	if len(vehicles) == 0 {
+		return nil
+	}
+	ctx, err := wanted(ctx, vehicles)
+	if err != nil {
+		return err
+	}
+	rows, err := c.deps.DB.Query(ctx, schemas.Query("positions_newest"))
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var account, id uint64
+		var newest time.Time
+		if err := rows.Scan(&account, &id, &newest); err != nil {
+			return err
+		}
+		c.vehicle(vehicleKey{fleet.AccountID(account), fleet.VehicleID(id)}).state.Newest = fleet.MillisOf(newest)
+	}
+	return rows.Err()
+}
+
+type storedTime struct {
+	key vehicleKey
+	at  fleet.Millis
+}
+
+// storedTimes are fix times that vehicles had positions at before the batch.
+type storedTimes map[storedTime]struct{}
+
+func (s storedTimes) has(key vehicleKey, at fleet.Millis) bool {
+	_, ok := s[storedTime{key, at}]
+	return ok
+}
+
+// stored asks, in one query, which of the batch's older fixes are there already. Most batches have none and ask nothing.
+func (c *Chain) stored(ctx context.Context, b *consume.Batch) (storedTimes, error) {
+	var table *ext.Table
+	for i := range c.works {
+		w := &c.works[i]
+		if w.vehicle == nil || w.refusal != "" || !c.reports[i].Positioned || !w.vehicle.state.MayBeStored(w.position.FixTime) {
+			continue
+		}
+		if table == nil {
+			var err error
+			table, err = ext.NewTable("wanted", ext.Column("account", "UInt64"), ext.Column("vehicle", "UInt64"), ext.Column("fix_time", "DateTime64(3, 'UTC')"))
+			if err != nil {
+				return nil, err
+			}
+		}
+		if err := table.Append(uint64(w.position.Account), uint64(w.position.Vehicle), w.position.FixTime.Time()); err != nil {
+			return nil, err
+		}
+	}
+	if table == nil {
+		return nil, nil
+	}
+	rows, err := c.deps.DB.Query(clickhouse.Context(ctx, clickhouse.WithExternalTable(table)), schemas.Query("positions_stored"),
+		clickhouse.Named("topic", b.Topic), clickhouse.Named("partition", b.Partition), clickhouse.Named("first", b.First))
+	if err != nil {
+		return nil, fmt.Errorf("look for duplicates: %w", err)
+	}
+	defer rows.Close()
+	found := make(storedTimes)
+	for rows.Next() {
+		var account, id uint64
+		var at time.Time
+		if err := rows.Scan(&account, &id, &at); err != nil {
+			return nil, fmt.Errorf("look for duplicates: %w", err)
+		}
+		found[storedTime{vehicleKey{fleet.AccountID(account), fleet.VehicleID(id)}, fleet.MillisOf(at)}] = struct{}{}
+	}
+	return found, rows.Err()
+}

@@ -1,0 +1,209 @@
+package query
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/schemas"
+)
+
+// Registry is every registered device of every account, held in memory for the pipeline: the account and the vehicle of
+// a fix come from here. Devices that were written lately are read again every second, all of them every minute, so that
+// a change of an account's retention is seen too. It is safe for concurrent use.
+type Registry struct {
+	db driver.Conn
+
+	loading sync.Mutex // one load at a time
+	newest  time.Time  // of the writes that were read; only used while loading
+	full    time.Time  // when everything was read; only used while loading
+
+	mu       sync.RWMutex
+	byUnique map[string]*fleet.Device
+	uniqueOf map[fleet.DeviceID]string
+	loaded   time.Time
+}
+
+const (
+	registryPoll = time.Second
+	registryFull = time.Minute
+	// registryOverlap is how far a poll looks back behind the newest write it has seen: a write's time is its writer's
+	// clock, and writers are many.
+	registryOverlap = 30 * time.Second
+	// registryHold bounds how often RefreshNow asks the store, whatever stream of unknown devices comes in.
+	registryHold = 200 * time.Millisecond
+)
+
+// NewRegistry returns an empty registry; Refresh or Run fills it.
+func NewRegistry(db driver.Conn) *Registry {
+	return &Registry{db: db, byUnique: map[string]*fleet.Device{}, uniqueOf: map[fleet.DeviceID]string{}}
+}
+
+// Run keeps the registry up to date until ctx ends. A store that does not answer leaves it as it is, and is asked again;
+// failed is told of each failure.
+func (r *Registry) Run(ctx context.Context, failed func(error)) {
+	tick := time.NewTicker(registryPoll)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if err := r.Refresh(ctx); err != nil && ctx.Err() == nil {
+			failed(err)
+		}
+	}
+}
+
+// RefreshNow is Refresh for somebody who met a device that is not known: it does nothing if the registry has just been
+// read.
+func (r *Registry) RefreshNow(ctx context.Context) error {
+	r.mu.RLock()
+	fresh := time.Since(r.loaded) < registryHold
+	r.mu.RUnlock()
+	if fresh {
+		return nil
+	}
+	return r.Refresh(ctx)
+}
+
+// Refresh reads what was written since the last time.
+func (r *Registry) Refresh(ctx context.Context) error {
+	r.loading.Lock()
+	defer r.loading.Unlock()
+	began := time.Now()
+	everything := began.Sub(r.full) > registryFull
+	since := time.Unix(0, 0)
+	if !everything && !r.newest.IsZero() {
+		since = r.newest.Add(-registryOverlap)
+	}
+	rows, err := r.db.Query(ctx, schemas.Query("device_registry"), clickhouse.Named("since", since.UnixMilli()))
+	if err != nil {
+		return fmt.Errorf("read device registry: %w", err)
+	}
+	defer rows.Close()
+	var devices []*fleet.Device
+	var gone []fleet.DeviceID
+	newest := r.newest
+	for rows.Next() {
+		var account, id uint64
+		var unique, body string
+		var archived bool
+		var updated time.Time
+		var retentionDays uint32
+		if err := rows.Scan(&account, &id, &unique, &archived, &updated, &body, &retentionDays); err != nil {
+			return fmt.Errorf("read device registry: %w", err)
+		}
+		if updated.After(newest) {
+			newest = updated
+		}
+		if archived {
+			gone = append(gone, fleet.DeviceID(id))
+			continue
+		}
+		assignments, err := assignmentsOf(body)
+		if err != nil {
+			return fmt.Errorf("read device registry: %s: %w", fleet.DeviceID(id), err)
+		}
+		devices = append(devices, &fleet.Device{
+			ID: fleet.DeviceID(id), Account: fleet.AccountID(account), UniqueID: unique, Assignments: assignments,
+			Retention: fleet.Millis(retentionDays) * 24 * 3600 * 1000,
+		})
+	}
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("read device registry: %w", err)
+	}
+	r.take(devices, gone, everything)
+	r.newest = newest
+	if everything {
+		r.full = began
+	}
+	return nil
+}
+
+// take puts devices in place of what was known of them, or of everything.
+func (r *Registry) take(devices []*fleet.Device, gone []fleet.DeviceID, everything bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.loaded = time.Now()
+	if everything {
+		r.byUnique, r.uniqueOf = make(map[string]*fleet.Device, len(devices)), make(map[fleet.DeviceID]string, len(devices))
+	}
+	forget := func(id fleet.DeviceID) {
+		if unique, ok := r.uniqueOf[id]; ok && r.byUnique[unique].ID == id {
+			delete(r.byUnique, unique)
+		}
+		delete(r.uniqueOf, id)
+	}
+	for _, id := range gone {
+		forget(id)
+	}
+	for _, d := range devices {
+		if r.uniqueOf[d.ID] != d.UniqueID {
+			forget(d.ID)
+		}
+		r.byUnique[d.UniqueID], r.uniqueOf[d.ID] = d, d.UniqueID
+	}
+}
+
+// Lookup finds a device by its unique id. The device is shared and must not be changed.
+func (r *Registry) Lookup(unique string) (*fleet.Device, bool) {
+	r.mu.RLock()
+	d, ok := r.byUnique[unique]
+	r.mu.RUnlock()
+	return d, ok
+}
+
+// Len returns how many devices are registered.
+func (r *Registry) Len() int {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return len(r.byUnique)
+}
+
+// UniqueIDs returns the unique ids of all devices, sorted.
+func (r *Registry) UniqueIDs() []string {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return slices.Sorted(maps.Keys(r.byUnique))
+}
+
+// assignmentsOf reads the assignments out of a device's record.
+func assignmentsOf(body string) ([]fleet.Assignment, error) {
+	var device struct {
+		Assignments []struct {
+			Vehicle string     `json:"vehicle_id"`
+			From    *time.Time `json:"from"`
+			To      *time.Time `json:"to"`
+		} `json:"assignments"`
+	}
+	if err := json.Unmarshal([]byte(body), &device); err != nil {
+		return nil, err
+	}
+	assignments := make([]fleet.Assignment, 0, len(device.Assignments))
+	for _, a := range device.Assignments {
+		vehicle, err := fleet.ParseID(fleet.VehiclePrefix, a.Vehicle)
+		if err != nil {
+			return nil, err
+		}
+		assignment := fleet.Assignment{Vehicle: fleet.VehicleID(vehicle)}
+		if a.From != nil {
+			assignment.From = fleet.MillisOf(*a.From)
+		}
+		if a.To != nil {
+			assignment.To = fleet.MillisOf(*a.To)
+		}
+		assignments = append(assignments, assignment)
+	}
+	slices.SortFunc(assignments, func(a, b fleet.Assignment) int { return int(max(-1, min(1, a.From-b.From))) })
+	return assignments, nil
+}
