@@ -95,6 +95,7 @@ var docsTemplate string
 
 // docsRoutes serves the description of all routes, to programs and to people. It is registered last.
 func (a *API) docsRoutes() {
+	a.openAnswers()
 	texts := sync.OnceValues(a.renderDocs)
 	for _, d := range []struct {
 		route
@@ -122,6 +123,39 @@ func (a *API) docsRoutes() {
 			_, err = w.Write(d.pick(all))
 			return err
 		})
+	}
+}
+
+// openAnswers lets answers have members that this description does not know: they may be added at any time. What is
+// sent must not.
+func (a *API) openAnswers() {
+	schemas := a.docs.OpenAPI().Components.Schemas.Map()
+	sent := map[string]bool{}
+	var visit func(s *huma.Schema)
+	visit = func(s *huma.Schema) {
+		if s == nil {
+			return
+		}
+		if name := strings.TrimPrefix(s.Ref, "#/components/schemas/"); name != "" && !sent[name] {
+			sent[name] = true
+			visit(schemas[name])
+		}
+		for _, p := range s.Properties {
+			visit(p)
+		}
+		for _, inner := range slices.Concat(s.OneOf, s.AnyOf, s.AllOf, []*huma.Schema{s.Items}) {
+			visit(inner)
+		}
+	}
+	for _, rt := range a.routes {
+		if rt.Body != nil {
+			visit(a.schema(rt.Body, ""))
+		}
+	}
+	for name, s := range schemas {
+		if additional, ok := s.AdditionalProperties.(bool); ok && !additional && !sent[name] {
+			s.AdditionalProperties = nil
+		}
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humachi"
 
 	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/record"
 )
 
 // route declares one operation: how it is reached, who may call it, what it takes and what it answers. It is the
@@ -173,6 +174,8 @@ func openAPIConfig(version string) huma.Config {
 	cfg.OpenAPIPath, cfg.DocsPath, cfg.SchemasPath = "", "", ""
 	cfg.CreateHooks = nil
 	cfg.Info.Description = "Fleet management and GPS tracking for vehicle rental: vehicles, trackers, positions and telemetry."
+	// An instant is a text that may be null; the library would see its methods and call it any text.
+	cfg.Components.Schemas.RegisterTypeAlias(reflect.TypeFor[record.Instant](), reflect.TypeFor[*time.Time]())
 	cfg.Servers = []*huma.Server{{URL: "/"}}
 	cfg.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
 		"bearer": {Type: "http", Scheme: "bearer", Description: "An API key, as Authorization: Bearer mp_live_…"},
