@@ -60,7 +60,7 @@ func (o *Online) save(ctx context.Context) {
 }
 
 func (o *Online) insert(ctx context.Context) error {
-	batch, err := o.db.PrepareBatch(ctx, schemas.Query("addresses_keep"))
+	batch, err := o.db.PrepareBatch(ctx, "INSERT INTO addresses (provider, cell, at, address)")
 	if err != nil {
 		return fmt.Errorf("insert addresses: %w", err)
 	}
