@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"net/http"
@@ -26,7 +27,7 @@ type DeadLetter struct {
 	Source       Source         `json:"source"`
 	Format       string         `json:"format" example:"json"`
 	PayloadBytes uint64         `json:"payload_bytes" doc:"Length of the record."`
-	Payload      []byte         `json:"payload,omitempty" doc:"The record's bytes in base64, at most 64 KiB of them; only when asked for by id."`
+	Payload      []byte         `json:"payload,omitempty" doc:"The record's bytes in base64, at most 64 KiB of them; only when asked for by id, and only if the record is one JSON object: one with several reports may hold those of others."`
 }
 
 // Source says where in Kafka a record is.
@@ -155,6 +156,10 @@ func (a *API) getDeadLetter(w http.ResponseWriter, r *http.Request) error {
 	d, err := a.deadLetter(r)
 	if err != nil {
 		return err
+	}
+	// A record of several reports may hold those of other accounts: it is kept as it came, and shown to nobody.
+	if !bytes.HasPrefix(bytes.TrimSpace(d.Payload), []byte("{")) {
+		d.Payload = nil
 	}
 	return writeJSON(w, r, http.StatusOK, deadLetterOf(&d))
 }

@@ -431,6 +431,7 @@ func TestDeadLettersOverTheInterface(t *testing.T) {
 		insert(w.account, i+1, fleet.RefusedZeroCoordinates, `{"position":7}`, 14)
 	}
 	insert(w.account, 6, fleet.RefusedTooLarge, `{"pos`, 70000)
+	insert(w.account, 8, fleet.RefusedZeroCoordinates, ` [{"device":"imei-1"},{"device":"of another account"}]`, 54)
 	insert(second, 7, fleet.RefusedUndecodable, "x", 1)
 	var seen []any
 	next := ""
@@ -443,7 +444,7 @@ func TestDeadLettersOverTheInterface(t *testing.T) {
 			}
 		}
 		page := reply.pagination()
-		if page.Total != 6 {
+		if page.Total != 7 {
 			t.Errorf("total %d", page.Total)
 		}
 		if page.NextCursor == "" {
@@ -451,13 +452,16 @@ func TestDeadLettersOverTheInterface(t *testing.T) {
 		}
 		next = "&cursor=" + page.NextCursor
 	}
-	wantEqual(t, "ids", seen, []any{"dlt_1", "dlt_2", "dlt_3", "dlt_4", "dlt_5", "dlt_6"})
+	wantEqual(t, "ids", seen, []any{"dlt_1", "dlt_2", "dlt_3", "dlt_4", "dlt_5", "dlt_6", "dlt_8"})
 	if got := w.do("GET", "/v1/dead_letters?reason=too_large&unique_id=imei-1", "").data(); len(got) != 1 || got[0]["id"] != "dlt_6" {
 		t.Errorf("of a reason: %v", got)
 	}
 	one := w.do("GET", "/v1/dead_letters/dlt_1", "").ok(200).object()
 	if one["payload"] != base64.StdEncoding.EncodeToString([]byte(`{"position":7}`)) || one["reason"] != "zero_coordinates" || !strings.HasSuffix(one["at"].(string), ".000Z") {
 		t.Errorf("one: %v", one)
+	}
+	if batch := w.do("GET", "/v1/dead_letters/dlt_8", "").ok(200).object(); batch["payload"] != nil || batch["payload_bytes"] != 54.0 {
+		t.Errorf("a record of several devices: %v", batch)
 	}
 	w.do("POST", "/v1/dead_letters/dlt_1/replay", "").ok(202)
 	m := f.next("positions")
