@@ -66,7 +66,8 @@ func (b *Batch) Token() string {
 	return string(token)
 }
 
-// Handler does the work for one partition during one ownership of it; its calls never overlap.
+// Handler does the work for one partition during one ownership of it; its calls never overlap. One that is an io.Closer
+// is closed when the ownership ends; the error of that is of no interest.
 type Handler interface {
 	// Handle must be idempotent for a range: after a crash or an error it is called again with the same batch, perhaps
 	// in another process and perhaps while a call for the same range still runs where the partition was lost. An error

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"time"
 
@@ -90,6 +91,9 @@ func (w *worker) run(session, stop context.Context) error {
 // work handles the batches that come from ready until it is closed or session ends.
 func (w *worker) work(session, finishing, retrying context.Context, free chan<- *buffer, ready <-chan *buffer) error {
 	handler := w.newHandler(w.topic, w.partition)
+	if closer, ok := handler.(io.Closer); ok {
+		defer closer.Close()
+	}
 	var b *buffer // planned already, or nil
 	for {
 		if b != nil && session.Err() != nil {

@@ -1,0 +1,216 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/motorpool/fleet/pipeline/topic"
+	"github.com/motorpool/fleet/query"
+	"github.com/motorpool/fleet/schemas"
+)
+
+type doctorCommand struct {
+	JSON bool `name:"json" help:"Print JSON."`
+}
+
+func (doctorCommand) Help() string {
+	return `Looks at the data folder, ClickHouse and Kafka as the settings name them. It changes nothing, and fails if anything
+is wrong.`
+}
+
+// finding is one thing that was looked at.
+type finding struct {
+	What   string `json:"what"`
+	OK     bool   `json:"ok"`
+	Detail string `json:"detail"`
+	Advice string `json:"advice,omitempty"` // what to do, if it is not OK
+}
+
+// Limits of the doctor.
+const (
+	doctorTime     = 20 * time.Second
+	clockTolerance = 2 * time.Second
+	leastFree      = 2 << 30
+	leastMajor     = 26 // of ClickHouse: from 26.2 on repeated tokens hold in the tables that views fill
+	leastMinor     = 2
+)
+
+func (c doctorCommand) Run(ctx context.Context, s settings, o output) error {
+	ctx, cancel := context.WithTimeout(ctx, doctorTime)
+	defer cancel()
+	findings := examineData(s)
+	findings = append(findings, examineStore(ctx, s)...)
+	findings = append(findings, examineKafka(ctx, s)...)
+	healthy := true
+	for _, f := range findings {
+		healthy = healthy && f.OK
+	}
+	if c.JSON {
+		encoder := json.NewEncoder(o.out)
+		encoder.SetIndent("", "  ")
+		if err := encoder.Encode(map[string]any{"ok": healthy, "findings": findings}); err != nil {
+			return err
+		}
+	} else {
+		printFindings(o.out, findings)
+	}
+	if !healthy {
+		return errReported
+	}
+	return nil
+}
+
+func printFindings(w io.Writer, findings []finding) {
+	for _, f := range findings {
+		mark := "ok  "
+		if !f.OK {
+			mark = "FAIL"
+		}
+		fmt.Fprintf(w, "%s  %-28s %s\n", mark, f.What, f.Detail)
+		if f.Advice != "" {
+			fmt.Fprintf(w, "      %-28s -> %s\n", "", f.Advice)
+		}
+	}
+}
+
+// judge makes a finding whose advice shows only if it is not OK.
+func judge(what string, ok bool, detail, advice string) finding {
+	f := finding{What: what, OK: ok, Detail: detail}
+	if !ok {
+		f.Advice = advice
+	}
+	return f
+}
+
+// examineData looks at the data folder, if there is one: only a machine that runs `up` has it.
+func examineData(s settings) []finding {
+	info, err := os.Stat(s.Data)
+	if os.IsNotExist(err) {
+		return []finding{judge("data folder", true, s.Data+" does not exist; 'motorpool up' makes it", "")}
+	}
+	if err != nil {
+		return []finding{judge("data folder", false, err.Error(), "make it readable for this user")}
+	}
+	if !info.IsDir() {
+		return []finding{judge("data folder", false, s.Data+" is no folder", "give another --data")}
+	}
+	mode := info.Mode().Perm()
+	findings := []finding{judge("data folder", mode&0o077 == 0, fmt.Sprintf("%s, mode %#o", s.Data, mode),
+		"others can read the passwords in it: chmod 700 "+s.Data)}
+	var disk syscall.Statfs_t
+	if err := syscall.Statfs(s.Data, &disk); err == nil {
+		free := uint64(disk.Bavail) * uint64(disk.Bsize)
+		findings = append(findings, judge("free disk", free >= leastFree, gigabytes(free)+" free",
+			"less than "+gigabytes(leastFree)+": make room, or move the data folder"))
+	}
+	return findings
+}
+
+func gigabytes(n uint64) string { return fmt.Sprintf("%.1f GB", float64(n)/1e9) }
+
+func examineStore(ctx context.Context, s settings) []finding {
+	config := s.store()
+	where := strings.Join(config.Addrs, ", ")
+	began := time.Now()
+	db, err := query.Open(ctx, config)
+	if err != nil {
+		return []finding{judge("clickhouse", false, err.Error(),
+			"start 'motorpool up', or give --clickhouse, --clickhouse-user and --clickhouse-password-file of a running server; 'motorpool migrate' makes the database")}
+	}
+	defer db.Close()
+	findings := []finding{judge("clickhouse", true, fmt.Sprintf("%s answers in %d ms", where, time.Since(began).Milliseconds()), "")}
+	findings = append(findings, examineServer(ctx, db)...)
+	return append(findings, examineSchema(ctx, db)...)
+}
+
+func examineServer(ctx context.Context, db driver.Conn) []finding {
+	var version string
+	var nowMS int64
+	var async, dedup, dedupViews bool
+	var free uint64
+	before := time.Now()
+	if err := db.QueryRow(ctx, schemas.Query("doctor_server")).Scan(&version, &nowMS, &async, &dedup, &dedupViews, &free); err != nil {
+		return []finding{judge("clickhouse server", false, err.Error(), "give the user the right to read system tables")}
+	}
+	// The server's clock was read somewhere in between.
+	middle := before.Add(time.Since(before) / 2)
+	apart := time.UnixMilli(nowMS).Sub(middle)
+	return []finding{
+		judge("clickhouse version", recentEnough(version), version, fmt.Sprintf("install ClickHouse %d.%d or newer", leastMajor, leastMinor)),
+		judge("insert settings", !async && dedup && dedupViews,
+			fmt.Sprintf("async_insert %v, insert_deduplicate %v, deduplicate_blocks_in_dependent_materialized_views %v", async, dedup, dedupViews),
+			"the user's profile forbids to set them: allow them, or set them in the profile to 0, 1 and 1"),
+		judge("clock difference", apart.Abs() <= clockTolerance, apart.Round(time.Millisecond).String(),
+			"run a time service (NTP) on both machines"),
+		judge("clickhouse disk", free >= leastFree, gigabytes(free)+" free", "make room on the server's disk"),
+	}
+}
+
+func recentEnough(version string) bool {
+	parts := strings.Split(version, ".")
+	if len(parts) < 2 {
+		return false
+	}
+	major, err1 := strconv.Atoi(parts[0])
+	minor, err2 := strconv.Atoi(parts[1])
+	return err1 == nil && err2 == nil && (major > leastMajor || major == leastMajor && minor >= leastMinor)
+}
+
+func examineSchema(ctx context.Context, db driver.Conn) []finding {
+	applied, err := schemas.Applied(ctx, db)
+	if err != nil {
+		return []finding{judge("schema", false, "not there", "run 'motorpool migrate'")}
+	}
+	var missing, edited []string
+	for _, m := range schemas.Migrations() {
+		switch sum, ok := applied[m.Version]; {
+		case !ok:
+			missing = append(missing, m.Version)
+		case sum != m.Checksum:
+			edited = append(edited, m.Version)
+		}
+	}
+	findings := []finding{judge("schema", len(missing)+len(edited) == 0,
+		fmt.Sprintf("%d migrations applied, %d missing, %d of another text %s", len(applied), len(missing), len(edited),
+			strings.Join(append(missing, edited...), " ")),
+		"run 'motorpool migrate'; one of another text means that this database belongs to another version")}
+	var unguarded []string
+	rows, err := db.Query(ctx, schemas.Query("doctor_tables"))
+	if err != nil {
+		return append(findings, judge("deduplication", false, err.Error(), "give the user the right to read system.tables"))
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err == nil {
+			unguarded = append(unguarded, name)
+		}
+	}
+	return append(findings, judge("deduplication", len(unguarded) == 0 && rows.Err() == nil,
+		fmt.Sprintf("%d tables without a window %s", len(unguarded), strings.Join(unguarded, " ")),
+		"ALTER TABLE … MODIFY SETTING non_replicated_deduplication_window = 10000"))
+}
+
+func examineKafka(ctx context.Context, s settings) []finding {
+	// Compared with what `up` or `migrate` would make, whichever it was.
+	config := s.topics(allLoopback(s.Kafka) && s.Broker.Partitions == 0)
+	found, err := topic.Check(ctx, config)
+	findings := make([]finding, 0, len(found)+1)
+	for _, f := range found {
+		findings = append(findings, judge("kafka "+f.What, f.OK, f.Detail, f.Advice))
+	}
+	if err != nil {
+		findings = append(findings, judge("kafka", false, err.Error(),
+			"start 'motorpool up', or give --kafka and, if it wants them, --kafka-tls and --kafka-sasl"))
+	}
+	return findings
+}

@@ -1,0 +1,225 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/motorpool/fleet/pipeline"
+	"github.com/motorpool/fleet/pipeline/codec"
+	"github.com/motorpool/fleet/pipeline/consume"
+	"github.com/motorpool/fleet/pipeline/topic"
+	"github.com/motorpool/fleet/query"
+)
+
+type ingestCommand struct {
+	Group string `help:"Consumer group; processes of one group share the work." default:"motorpool"`
+	Check bool   `help:"Check the settings, build everything and start nothing."`
+}
+
+// consumerGroup is the pipeline's, unless another is named.
+const consumerGroup = "motorpool"
+
+func (*ingestCommand) Help() string {
+	return `Kafka ──► decode ─ device ─ classify ─ H3 ─ signals ──► ClickHouse
+
+Any number of these may run; each takes its share of the partitions. One that is killed loses nothing: whoever takes its
+partitions over handles the very same ranges again.`
+}
+
+// Run works until ctx ends, then finishes and commits the batches in hand.
+func (c *ingestCommand) Run(ctx context.Context, s settings, o output) error {
+	log := s.logger(o.err)
+	p, err := connect(ctx, &s, false, log)
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	half, err := p.newIngest(ctx, c.Group)
+	if err != nil {
+		return err
+	}
+	ops, err := p.newOps(half.checks())
+	if err != nil {
+		return err
+	}
+	defer ops.close()
+	if c.Check {
+		fmt.Fprintln(o.out, "the settings are good")
+		return nil
+	}
+	log.Info("ingesting", "group", c.Group, "ops", ops.addr())
+	all, ctx := errgroup.WithContext(ctx)
+	all.Go(func() error { return half.run(ctx) })
+	all.Go(func() error { return ops.run(ctx) })
+	return all.Wait()
+}
+
+// ingestHalf is the pipeline, ready to run.
+type ingestHalf struct {
+	*platform
+	group    string
+	clientID string // of this process within the group
+	registry *query.Registry
+	releaser *pipeline.Releaser
+	consumer *consume.Consumer
+}
+
+// newIngest builds the pipeline and reads the registry for the first time.
+func (p *platform) newIngest(ctx context.Context, group string) (*ingestHalf, error) {
+	h := &ingestHalf{platform: p, group: group, clientID: "motorpool-" + rand.Text()[:12], registry: query.NewRegistry(p.db)}
+	if err := h.registry.Refresh(ctx); err != nil {
+		return nil, fmt.Errorf("%w; 'motorpool migrate' makes what is missing", err)
+	}
+	config := pipeline.DefaultConfig()
+	topics := []string{p.kafka.Positions, p.kafka.Telemetry}
+	if p.kafka.Traccar != "" {
+		topics = append(topics, p.kafka.Traccar)
+		config.Formats = map[string]codec.Format{p.kafka.Traccar: codec.Traccar}
+	}
+	if err := config.Validate(); err != nil {
+		return nil, err
+	}
+	deps := pipeline.Deps{
+		DB: p.db, Registry: h.registry, Letters: letters{p.feed, p.kafka.DeadLetters}, Apart: pipeline.NewApart(&config),
+		Metrics: pipeline.NewMetrics(p.metrics), Log: p.log,
+	}
+	h.releaser = pipeline.NewReleaser(deps, released{p.feed})
+	dialer, err := p.kafka.Dialer()
+	if err != nil {
+		return nil, err
+	}
+	dialer.ClientID = h.clientID
+	h.consumer, err = consume.New(consume.DefaultConfig(group), p.client, dialer, topics,
+		func(topic string, partition int) consume.Handler { return pipeline.NewChain(&config, deps, topic, partition) },
+		p.metrics, p.log)
+	return h, err
+}
+
+func (h *ingestHalf) checks() checks { return h.stores() }
+
+// run works until ctx ends. The registry is kept fresh until the last batch is through.
+func (h *ingestHalf) run(ctx context.Context) error {
+	beside, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	var all errgroup.Group
+	all.Go(func() error {
+		defer stop()
+		return h.consumer.Run(ctx)
+	})
+	all.Go(func() error {
+		h.registry.Run(beside, func(err error) { h.log.Warn("the device registry cannot be read, trying again", "error", err) })
+		return nil
+	})
+	all.Go(func() error {
+		h.releaser.Run(beside)
+		return nil
+	})
+	all.Go(func() error {
+		h.takeCharge(beside)
+		return nil
+	})
+	return all.Wait()
+}
+
+// chargeEvery is how often a process looks whether it is the one that releases kept-apart reports.
+const chargeEvery = 3 * time.Second
+
+// takeCharge puts this process in charge of releasing while it owns the first partition of positions, of which the group
+// has one owner at a time. Two that both believe it for a moment do no harm: what comes twice is a duplicate.
+func (h *ingestHalf) takeCharge(ctx context.Context) {
+	var handOver func()
+	defer func() {
+		if handOver != nil {
+			handOver()
+		}
+	}()
+	for ; ctx.Err() == nil; _ = sleepUntil(ctx, time.Now().Add(chargeEvery)) {
+		owner, err := h.ownsFirst(ctx)
+		switch {
+		case err != nil:
+			// Whoever was in charge stays so until the brokers answer.
+			h.log.Debug("the consumer group cannot be described", "error", err)
+		case owner && handOver == nil:
+			handOver = h.releaser.InCharge()
+		case !owner && handOver != nil:
+			handOver()
+			handOver = nil
+		}
+	}
+}
+
+func (h *ingestHalf) ownsFirst(ctx context.Context) (bool, error) {
+	described, err := h.client.DescribeGroups(ctx, &kafka.DescribeGroupsRequest{GroupIDs: []string{h.group}})
+	if err != nil {
+		return false, err
+	}
+	for _, group := range described.Groups {
+		if group.Error != nil {
+			return false, group.Error
+		}
+		for _, member := range group.Members {
+			if member.ClientID != h.clientID {
+				continue
+			}
+			for _, t := range member.MemberAssignments.Topics {
+				for _, partition := range t.Partitions {
+					if t.Topic == h.kafka.Positions && partition == 0 {
+						return true, nil
+					}
+				}
+			}
+		}
+	}
+	return false, nil
+}
+
+// letters puts dead letters on their topic.
+type letters struct {
+	feed  *topic.Feed
+	topic string
+}
+
+// PublishLetters returns when all replicas have the letters. One that is larger than its topic takes stays in
+// ClickHouse alone.
+func (l letters) PublishLetters(ctx context.Context, all []codec.DeadLetter) error {
+	messages := make([]topic.Message, len(all))
+	for i, letter := range all {
+		messages[i] = topic.Message{Key: []byte(letter.Device), Value: letter.Append(nil), ContentType: codec.ContentTypeJSON, Time: letter.At}
+	}
+	err := l.feed.PublishRaw(ctx, l.topic, messages)
+	var partly *topic.PublishError
+	if errors.As(err, &partly) {
+		for _, failed := range partly.Errors {
+			if failed != nil && !errors.Is(failed, topic.ErrTooLarge) {
+				return err
+			}
+		}
+		return nil
+	}
+	return err
+}
+
+// released puts kept-apart reports back onto the topics that they came from.
+type released struct{ feed *topic.Feed }
+
+// PublishReleased returns when all replicas have the reports.
+func (r released) PublishReleased(ctx context.Context, reports []pipeline.Kept) error {
+	byTopic := make(map[string][]topic.Message)
+	for _, k := range reports {
+		byTopic[k.Topic] = append(byTopic[k.Topic], topic.Message{
+			Key: []byte(k.UniqueID), Value: k.Report, ContentType: codec.ContentTypeJSON, Run: k.Run, Released: true, Time: k.At,
+		})
+	}
+	for name, messages := range byTopic {
+		if err := r.feed.PublishRaw(ctx, name, messages); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+
+	"github.com/motorpool/fleet/pipeline/topic"
+	"github.com/motorpool/fleet/query"
+	"github.com/motorpool/fleet/schemas"
+)
+
+type migrateCommand struct{}
+
+func (migrateCommand) Help() string {
+	return `Makes the database and what is missing in it, and the topics. It may be run any number of times, and while the rest
+runs. 'up' does it at every start.`
+}
+
+func (migrateCommand) Run(ctx context.Context, s settings, o output) error {
+	applied, err := migrateStore(ctx, &s)
+	if err != nil {
+		return err
+	}
+	for _, version := range applied {
+		fmt.Fprintf(o.out, "applied %s\n", version)
+	}
+	created, err := topic.Ensure(ctx, s.topics(false))
+	if err != nil {
+		return err
+	}
+	for _, name := range created {
+		fmt.Fprintf(o.out, "created topic %s\n", name)
+	}
+	if len(applied)+len(created) == 0 {
+		fmt.Fprintln(o.out, "nothing to do")
+	}
+	return nil
+}
+
+// migrateStore makes the database and brings it to the newest schema.
+func migrateStore(ctx context.Context, s *settings) ([]string, error) {
+	config := s.store()
+	if err := query.EnsureDatabase(ctx, config); err != nil {
+		return nil, err
+	}
+	db, err := query.Open(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	defer db.Close()
+	return schemas.Apply(ctx, db)
+}
+
+// migrateAll is what `up` does at its start.
+func migrateAll(ctx context.Context, s *settings, kafka topic.Config, log *slog.Logger) error {
+	applied, err := migrateStore(ctx, s)
+	if err != nil {
+		return err
+	}
+	created, err := topic.Ensure(ctx, kafka)
+	if err != nil {
+		return err
+	}
+	if len(applied)+len(created) > 0 {
+		log.Info("schema and topics are up to date", "migrations", len(applied), "topics", created)
+	}
+	return nil
+}

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/netip"
+	"syscall"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/segmentio/kafka-go"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api"
+	"github.com/motorpool/fleet/pipeline/topic"
+	"github.com/motorpool/fleet/query"
+)
+
+// platform is what both halves stand on: the connections, the log and the metrics.
+type platform struct {
+	settings *settings
+	log      *slog.Logger
+	metrics  *prometheus.Registry
+	ids      *fleet.IDSource
+	db       driver.Conn
+	kafka    topic.Config
+	client   *kafka.Client
+	feed     *topic.Feed
+}
+
+// connect opens the connections. small says that the topics are those of `up`.
+func connect(ctx context.Context, s *settings, small bool, log *slog.Logger) (*platform, error) {
+	p := &platform{settings: s, log: log, metrics: prometheus.NewRegistry(), ids: newIDs(), kafka: s.topics(small)}
+	p.metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	var err error
+	if p.db, err = query.Open(ctx, s.store()); err != nil {
+		return nil, err
+	}
+	if p.client, err = p.kafka.Client(); err == nil {
+		p.feed, err = topic.NewFeed(p.kafka)
+	}
+	if err != nil {
+		p.close()
+		return nil, err
+	}
+	return p, nil
+}
+
+// close ends the connections; by now nobody uses them.
+func (p *platform) close() {
+	if p.feed != nil {
+		if err := p.feed.Close(); err != nil {
+			p.log.Warn("close the connection to Kafka", "error", err)
+		}
+	}
+	if p.client != nil {
+		topic.Disconnect(p.client)
+	}
+	if err := p.db.Close(); err != nil {
+		p.log.Warn("close the connection to ClickHouse", "error", err)
+	}
+}
+
+// topics says where Kafka is and how topics are made there.
+func (s *settings) topics(small bool) topic.Config {
+	c := topic.DefaultConfig()
+	c.Brokers = s.Kafka
+	c.TLS = topic.TLS{
+		Enabled: s.Broker.TLS, CAFile: s.Broker.CAFile, CertFile: s.Broker.CertFile, KeyFile: s.Broker.KeyFile, ServerName: s.Broker.ServerName,
+	}
+	c.SASL = topic.SASL{
+		Mechanism: s.Broker.SASL, User: s.Broker.User, Password: s.Broker.Password, PasswordFile: s.Broker.PasswordFile,
+	}
+	if small {
+		c.Partitions, c.Replication = 4, 1
+	}
+	if s.Broker.Partitions > 0 {
+		c.Partitions = s.Broker.Partitions
+	}
+	if s.Broker.Replication > 0 {
+		c.Replication = s.Broker.Replication
+	}
+	return c
+}
+
+// checks are what /readyz asks, by name.
+type checks = map[string]api.Check
+
+// stores checks both connections.
+func (p *platform) stores() checks {
+	return checks{
+		"clickhouse": p.db.Ping,
+		"kafka": func(ctx context.Context) error {
+			cluster, err := p.client.Metadata(ctx, &kafka.MetadataRequest{Topics: []string{p.kafka.Positions}})
+			if err != nil {
+				return err
+			}
+			for _, t := range cluster.Topics {
+				if t.Error != nil {
+					return fmt.Errorf("topic %s: %w", t.Name, t.Error)
+				}
+			}
+			return nil
+		},
+	}
+}
+
+// publisher is the feed as the interface wants it.
+type publisher struct{ *topic.Feed }
+
+// Publish returns when all replicas have the reports.
+func (p publisher) Publish(ctx context.Context, topic string, reports []fleet.Report) error {
+	return p.Feed.Publish(ctx, topic, reports)
+}
+
+// newOps opens the listener of /healthz, /readyz and /metrics. Where several processes on one machine have the same
+// settings, all but the first take a free port and say so.
+func (p *platform) newOps(all checks) (*listener, error) {
+	handler := api.OpsHandler(all, p.metrics)
+	l, err := listen(p.settings.Ops, handler, p.log)
+	if !errors.Is(err, syscall.EADDRINUSE) {
+		return l, err
+	}
+	host, _, err := net.SplitHostPort(p.settings.Ops)
+	if err != nil {
+		return nil, fmt.Errorf("--ops: %w", err)
+	}
+	if l, err = listen(net.JoinHostPort(host, "0"), handler, p.log); err == nil {
+		p.log.Warn("another process has the address of /metrics; this one's is elsewhere", "wanted", p.settings.Ops, "ops", l.addr())
+	}
+	return l, err
+}
+
+// prefixes reads addresses and prefixes.
+func prefixes(texts []string) ([]netip.Prefix, error) {
+	var all []netip.Prefix
+	for _, text := range texts {
+		prefix, err := netip.ParsePrefix(text)
+		if err != nil {
+			addr, addrErr := netip.ParseAddr(text)
+			if addrErr != nil {
+				return nil, fmt.Errorf("%q is neither an address nor a prefix such as 10.0.0.0/8", text)
+			}
+			prefix = netip.PrefixFrom(addr, addr.BitLen())
+		}
+		all = append(all, prefix)
+	}
+	return all, nil
+}

@@ -1,0 +1,637 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/deploy/embedded"
+	"github.com/motorpool/fleet/pipeline/recording"
+)
+
+// program is the built binary, made by the first test that asks.
+var program = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "motorpool-test-")
+	if err != nil {
+		return "", err
+	}
+	programDir = dir
+	path := filepath.Join(dir, "motorpool")
+	if out, err := exec.Command("go", "build", "-o", path, ".").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("go build: %w: %s", err, out)
+	}
+	return path, nil
+})
+
+var programDir string
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if programDir != "" {
+		_ = os.RemoveAll(programDir)
+	}
+	os.Exit(code)
+}
+
+// machine is a data folder with addresses of its own, on which the built binary runs.
+type machine struct {
+	t       *testing.T
+	path    string
+	env     []string
+	data    string
+	base    string // of the interface
+	ops     string
+	kafka   string // not empty: an Apache Kafka that runs already
+	process *exec.Cmd
+	output  *buffer // of `up`, both streams
+	exited  chan error
+}
+
+func newMachine(t *testing.T) *machine {
+	t.Helper()
+	if _, err := embedded.FindLibrary(""); err != nil {
+		if errors.Is(err, embedded.ErrNoLibrary) && os.Getenv("CI") != "true" && os.Getenv("MOTORPOOL_REQUIRE_ENGINES") != "1" {
+			t.Skip(err)
+		}
+		t.Fatal(err)
+	}
+	path, err := program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	http, ops := freeAddr(t), freeAddr(t)
+	m := &machine{t: t, path: path, data: filepath.Join(t.TempDir(), "data"), base: "http://" + http, ops: "http://" + ops}
+	kafka := freeAddr(t)
+	if m.kafka = os.Getenv("MOTORPOOL_TEST_KAFKA"); m.kafka != "" {
+		kafka = m.kafka
+	}
+	m.env = append(os.Environ(), "MOTORPOOL_DATA="+m.data, "MOTORPOOL_HTTP="+http, "MOTORPOOL_OPS="+ops, "MOTORPOOL_KAFKA="+kafka,
+		"MOTORPOOL_CLICKHOUSE="+freeAddr(t), "MOTORPOOL_CLICKHOUSE_HTTP="+freeAddr(t))
+	return m
+}
+
+func freeAddr(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// command runs a command to its end and returns what it prints to standard output and to standard error, and its exit
+// code.
+func (m *machine) command(args ...string) (stdout, stderr string, code int) {
+	m.t.Helper()
+	ctx, cancel := context.WithTimeout(m.t.Context(), 4*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, m.path, args...)
+	cmd.Env = m.env
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		m.t.Fatalf("motorpool %s: %v", strings.Join(args, " "), err)
+	}
+	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
+}
+
+// must is command for one that has to succeed.
+func (m *machine) must(args ...string) string {
+	m.t.Helper()
+	out, errs, code := m.command(args...)
+	if code != 0 {
+		m.t.Fatalf("motorpool %s: exit code %d\n%s%s\n`up` said:\n%s", strings.Join(args, " "), code, out, errs, m.said())
+	}
+	return out
+}
+
+func (m *machine) said() string {
+	if m.output == nil {
+		return ""
+	}
+	return m.output.String()
+}
+
+// up starts everything and returns when it is ready.
+func (m *machine) up(args ...string) {
+	m.t.Helper()
+	if m.kafka != "" {
+		args = append(args, "--external-kafka")
+	}
+	cmd := exec.Command(m.path, append([]string{"up"}, args...)...)
+	cmd.Env = m.env
+	m.output = &buffer{}
+	cmd.Stdout, cmd.Stderr = m.output, m.output
+	if err := cmd.Start(); err != nil {
+		m.t.Fatal(err)
+	}
+	m.process, m.exited = cmd, make(chan error, 1)
+	go func() { m.exited <- cmd.Wait() }()
+	m.t.Cleanup(func() {
+		if m.process != nil {
+			_ = m.process.Process.Kill()
+			<-m.exited
+		}
+	})
+	m.eventually("ready", func() error {
+		select {
+		case err := <-m.exited:
+			m.process = nil
+			m.t.Fatalf("`up` ended: %v\n%s", err, m.said())
+		default:
+		}
+		status, body, err := get(m.ops+"/readyz", "")
+		if err == nil && status != http.StatusOK {
+			err = fmt.Errorf("readyz: %d %s", status, body)
+		}
+		if err == nil && !strings.Contains(m.said(), "Motorpool is up") {
+			err = errors.New("no start screen")
+		}
+		return err
+	})
+}
+
+// interrupt presses Ctrl-C and waits for the end, which must be a good one.
+func (m *machine) interrupt() {
+	m.t.Helper()
+	if err := m.process.Process.Signal(os.Interrupt); err != nil {
+		m.t.Fatal(err)
+	}
+	select {
+	case err := <-m.exited:
+		m.process = nil
+		if err != nil {
+			m.t.Fatalf("`up` ended badly: %v\n%s", err, m.said())
+		}
+	case <-time.After(40 * time.Second):
+		m.t.Fatalf("`up` does not end:\n%s", m.said())
+	}
+}
+
+// eventually waits until a condition holds.
+func (m *machine) eventually(what string, holds func() error) {
+	m.t.Helper()
+	deadline := time.Now().Add(time.Minute)
+	for {
+		err := holds()
+		if err == nil {
+			return
+		}
+		if time.Now().After(deadline) {
+			m.t.Fatalf("%s: %v\n`up` said:\n%s", what, err, m.said())
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+func get(url, key string) (int, []byte, error) {
+	request, err := http.NewRequest(http.MethodGet, url, nil)
+	if err != nil {
+		return 0, nil, err
+	}
+	if key != "" {
+		request.Header.Set("Authorization", "Bearer "+key)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	return response.StatusCode, body, err
+}
+
+// list is the envelope of lists.
+type list struct {
+	Data []struct {
+		ID       string `json:"id"`
+		Make     string `json:"make"`
+		FixAt    string `json:"fix_at"`
+		Location *struct {
+			Lat     float64 `json:"lat"`
+			Lng     float64 `json:"lng"`
+			Address string  `json:"address"`
+		} `json:"location"`
+		BatteryLevel *int `json:"battery_level"`
+	} `json:"data"`
+	Pagination struct {
+		Total      int    `json:"total"`
+		NextCursor string `json:"next_cursor"`
+	} `json:"pagination"`
+}
+
+func (m *machine) list(key, path string) list {
+	m.t.Helper()
+	status, body, err := get(m.base+path, key)
+	if err != nil || status != http.StatusOK {
+		m.t.Fatalf("GET %s: %d %v\n%s\n`up` said:\n%s", path, status, err, body, m.said())
+	}
+	var l list
+	if err := json.Unmarshal(body, &l); err != nil {
+		m.t.Fatalf("GET %s: %v\n%s", path, err, body)
+	}
+	return l
+}
+
+// track returns the instants of all stored positions of a vehicle, page by page.
+func (m *machine) track(key, vehicle string) []string {
+	m.t.Helper()
+	var fixes []string
+	cursor := ""
+	for {
+		path := "/v1/vehicles/" + vehicle + "/positions?from=2000-01-02T00:00:00Z&to=2100-01-01T00:00:00Z"
+		if cursor != "" {
+			path += "&cursor=" + url.QueryEscape(cursor)
+		}
+		page := m.list(key, path)
+		for _, p := range page.Data {
+			fixes = append(fixes, p.FixAt)
+		}
+		if cursor = page.Pagination.NextCursor; cursor == "" {
+			return fixes
+		}
+	}
+}
+
+type counted struct {
+	Read    int64            `json:"read"`
+	Stored  int64            `json:"stored"`
+	Refused map[string]int64 `json:"refused"`
+}
+
+// replay replays a file as people do, and returns what it prints.
+func (m *machine) replay(account, file string, args ...string) counted {
+	m.t.Helper()
+	out := m.must(append([]string{"replay", "--account", account, "--register", "--wait", "--json", file}, args...)...)
+	decoder := json.NewDecoder(strings.NewReader(out))
+	decoder.DisallowUnknownFields()
+	var c counted
+	if err := decoder.Decode(&c); err != nil || c.Refused == nil {
+		m.t.Fatalf("replay prints %q: %v", out, err)
+	}
+	return c
+}
+
+// expected is what must become of a recording that is replayed into an empty account, counted without the pipeline.
+func expected(t *testing.T, file string) (want counted, fixes map[string]map[fleet.Millis]bool) {
+	t.Helper()
+	reader, err := recording.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	want = counted{Refused: map[string]int64{}}
+	fixes = make(map[string]map[fleet.Millis]bool)
+	for {
+		r := fleet.NewReport()
+		err := reader.Next(&r)
+		if err == io.EOF {
+			return want, fixes
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		want.Read++
+		seen := fixes[r.UniqueID]
+		switch {
+		case r.UniqueID == "":
+			want.Refused["missing_device"]++
+		case r.FixTime == 0:
+			want.Refused["missing_time"]++
+		case r.Lat != r.Lat || r.Lng != r.Lng:
+			want.Refused["missing_coordinates"]++
+		case r.Lat == 0 && r.Lng == 0:
+			want.Refused["zero_coordinates"]++
+		case r.Lat < -90 || r.Lat > 90 || r.Lng < -180 || r.Lng > 180:
+			want.Refused["bad_coordinates"]++
+		case seen[r.FixTime]:
+			want.Refused["duplicate"]++
+		default:
+			if seen == nil {
+				seen = make(map[fleet.Millis]bool)
+				fixes[r.UniqueID] = seen
+			}
+			seen[r.FixTime] = true
+			want.Stored++
+		}
+	}
+}
+
+func sameCounts(t *testing.T, what string, got, want counted) {
+	t.Helper()
+	g, _ := json.Marshal(got)
+	w, _ := json.Marshal(want)
+	if !bytes.Equal(g, w) {
+		t.Errorf("%s: %s, want %s", what, g, w)
+	}
+}
+
+var keyForm = regexp.MustCompile(`^mp_live_[0-9A-Za-z]{12}_[0-9A-Za-z]{49}\n$`)
+
+// TestFromNothingToATrack is the whole of Motorpool as somebody meets it who has just downloaded it.
+func TestFromNothingToATrack(t *testing.T) {
+	m := newMachine(t)
+	if _, _, code := m.command("doctor"); code != exitFailure {
+		t.Errorf("doctor finds nothing wrong with nothing: exit code %d", code)
+	}
+	m.up()
+
+	// A key is printed alone; the account comes to be.
+	key := m.must("key", "create", "--account", "Acme", "--scopes", "vehicles:read,telematics:read")
+	if !keyForm.MatchString(key) {
+		t.Errorf("key create prints %q", key)
+	}
+	key = strings.TrimSpace(key)
+	if l := m.list(key, "/v1/vehicles"); l.Pagination.Total != 0 {
+		t.Errorf("%d vehicles in a new account", l.Pagination.Total)
+	}
+	if status, _, err := get(m.base+"/api/v1/vehicles", key); err != nil || status != http.StatusOK {
+		t.Errorf("GET /api/v1/vehicles: %d %v", status, err)
+	}
+	if status, _, err := get(m.base+"/v1/vehicles", "mp_live_wrong"); err != nil || status != http.StatusUnauthorized {
+		t.Errorf("a wrong key: %d %v", status, err)
+	}
+
+	// A recording with repeats, and one with everything that can be wrong with a row.
+	repeats := "../../deploy/demo/recordings/austin-repeats.csv.gz"
+	want, fixes := expected(t, repeats)
+	if want.Refused["duplicate"] == 0 {
+		t.Fatal("the recording has lost its repeats")
+	}
+	sameCounts(t, "first replay", m.replay("Acme", repeats), want)
+	if l := m.list(key, "/v1/vehicles"); l.Pagination.Total != len(fixes) {
+		t.Errorf("%d vehicles, want %d", l.Pagination.Total, len(fixes))
+	}
+	for identifier, instants := range fixes {
+		l := m.list(key, "/v1/vehicles?external_ref="+url.QueryEscape(identifier))
+		if len(l.Data) != 1 || l.Data[0].Location == nil || l.Data[0].Location.Address == "" {
+			t.Fatalf("external_ref %s finds %+v", identifier, l.Data)
+		}
+		track := m.track(key, l.Data[0].ID)
+		if len(track) != len(instants) {
+			t.Errorf("%s has %d positions, want %d", identifier, len(track), len(instants))
+		}
+		for _, at := range track {
+			instant, err := time.Parse(time.RFC3339Nano, at)
+			if err != nil || !instants[fleet.MillisOf(instant)] {
+				t.Errorf("%s has a position at %s, which the recording has not: %v", identifier, at, err)
+			}
+		}
+	}
+	sameCounts(t, "the same again", m.replay("Acme", repeats), counted{
+		Read: want.Read, Refused: map[string]int64{"duplicate": want.Read},
+	})
+	sameCounts(t, "the same in another account", m.replay("Other", repeats), want)
+	if l := m.list(key, "/v1/vehicles"); l.Pagination.Total != len(fixes) {
+		t.Errorf("%d vehicles after the other account's replay, want %d", l.Pagination.Total, len(fixes))
+	}
+	warts := writeWarts(t)
+	want, _ = expected(t, warts)
+	sameCounts(t, "warts", m.replay("Acme", warts), want)
+	if _, stderr, code := m.command("replay", "--account", "Acme", "system_test.go"); code != exitFailure || !strings.Contains(stderr, "system_test.go") {
+		t.Errorf("a file that is no recording: exit code %d, %s", code, stderr)
+	}
+
+	m.commandsBeside()
+
+	// Ctrl-C ends it well, and the next start finds everything.
+	m.interrupt()
+	if !strings.Contains(m.said(), "stopped") {
+		t.Errorf("no word about the end:\n%s", m.said())
+	}
+	before := len(fixes)
+	m.up()
+	if l := m.list(key, "/v1/vehicles?external_ref="+anyKey(fixes)); len(l.Data) != 1 || len(m.track(key, l.Data[0].ID)) == 0 {
+		t.Errorf("after a new start external_ref finds %+v", l.Data)
+	}
+	if l := m.list(key, "/v1/vehicles"); l.Pagination.Total < before {
+		t.Errorf("%d vehicles after a new start", l.Pagination.Total)
+	}
+	m.interrupt()
+}
+
+func anyKey[T any](m map[string]T) string {
+	for k := range m {
+		return k
+	}
+	return ""
+}
+
+// writeWarts writes a recording of which every row but a few has to be refused with a reason of its own.
+func writeWarts(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "warts.csv")
+	text := "vehicle,timestamp,lat,lng,speed_kmh,battery_pct\n" +
+		"w1,2021-05-01T10:00:00Z,48.1,11.5,10,80\n" +
+		"w1,2021-05-01T10:00:00Z,48.1,11.5,10,80\n" + // the same again
+		"w1,2021-05-01T10:00:00Z,48.2,11.6,99,\n" + // the same instant elsewhere
+		"w1,,48.1,11.5,10,80\n" +
+		"w1,yesterday,48.1,11.5,10,80\n" +
+		"w1,2021-05-01T10:00:10Z,,11.5,10,80\n" +
+		"w1,2021-05-01T10:00:11Z,48.1,east,10,80\n" +
+		"w1,2021-05-01T10:00:12Z,0,0,0,80\n" +
+		"w1,2021-05-01T10:00:13Z,91,11.5,10,80\n" +
+		"w1,2021-05-01T10:00:14Z,48.1,-180.5,10,80\n" +
+		"w1,2021-05-01T09:00:00Z,48.1,11.4,10,81\n" + // late, and good
+		"w1,2021-05-01T10:00:20Z,48.1001,11.5001,410,79\n" + // an impossible speed, and a good place
+		",2021-05-01T10:00:21Z,48.1,11.5,10,80\n" + // nobody
+		"w2,2021-05-01T10:00:00Z,-33.9,151.2,,\n"
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// commandsBeside runs the commands for records and checks beside a running `up`.
+func (m *machine) commandsBeside() {
+	t := m.t
+	t.Helper()
+	if out := m.must("account", "create", "Third", "--timezone", "Europe/Berlin"); !strings.HasPrefix(out, "acc_") {
+		t.Errorf("account create prints %q", out)
+	}
+	if _, _, code := m.command("account", "create", "Third"); code != exitFailure {
+		t.Error("a second account of one name was made")
+	}
+	if out := m.must("account", "list"); !strings.Contains(out, "Third") || !strings.Contains(out, "Europe/Berlin") {
+		t.Errorf("account list prints %s", out)
+	}
+	var keys []struct{ ID, Name string }
+	m.must("key", "create", "--account", "Third", "--scopes", "admin", "--name", "short", "--expires", "1h", "--from", "127.0.0.1")
+	if err := json.Unmarshal([]byte(m.must("key", "list", "--account", "Third", "--json")), &keys); err != nil || len(keys) != 1 {
+		t.Fatalf("key list: %v %v", keys, err)
+	}
+	m.must("key", "revoke", "--account", "Third", keys[0].ID)
+	if _, stderr, code := m.command("key", "create", "--account", "Third", "--scopes", "everything"); code != exitFailure || !strings.Contains(stderr, "everything") {
+		t.Errorf("an unknown scope: exit code %d, %s", code, stderr)
+	}
+	if _, _, code := m.command("key", "list", "--account", "Nobody"); code != exitFailure {
+		t.Error("an unknown account has keys")
+	}
+
+	vehicle := m.list(strings.TrimSpace(m.must("key", "create", "--account", "Acme", "--scopes", "admin")), "/v1/vehicles").Data[0].ID
+	unique := "imei-" + strconv.FormatInt(time.Now().UnixNano(), 36)
+	device := strings.TrimSpace(m.must("device", "create", unique, "--account", "Acme", "--vehicle", vehicle))
+	if _, _, code := m.command("device", "create", unique, "--account", "Other"); code != exitFailure {
+		t.Error("one unique id was registered twice")
+	}
+	m.must("device", "assign", device, vehicle, "--account", "Acme")
+	if _, _, code := m.command("device", "assign", device, vehicle, "--account", "Other"); code != exitFailure {
+		t.Error("another account's device was assigned")
+	}
+	if out := m.must("device", "list", "--account", "Acme", "--json"); !strings.Contains(out, unique) || !strings.Contains(out, vehicle) {
+		t.Errorf("device list prints %s", out)
+	}
+
+	var health struct {
+		OK       bool
+		Findings []finding
+	}
+	out := m.must("doctor", "--json")
+	if err := json.Unmarshal([]byte(out), &health); err != nil || !health.OK || len(health.Findings) < 10 {
+		t.Errorf("doctor: %v\n%s", err, out)
+	}
+	if err := os.Chmod(m.data, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if out, _, code := m.command("doctor"); code != exitFailure || !strings.Contains(out, "chmod 700") {
+		t.Errorf("doctor does not mind an open data folder: %d\n%s", code, out)
+	}
+	if err := os.Chmod(m.data, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if out := m.must("migrate"); out != "nothing to do\n" {
+		t.Errorf("migrate prints %q", out)
+	}
+	m.must("serve", "--check", "--http", "127.0.0.1:0")
+	m.must("ingest", "--check", "--group", "another")
+	m.must("up", "--check", "--demo")
+	if _, stderr, code := m.command("up"); code != exitFailure || !strings.Contains(stderr, "in use") {
+		t.Errorf("a second `up` on one folder: exit code %d, %s", code, stderr)
+	}
+	for _, secret := range []string{appPasswordFile, biPasswordFile} {
+		info, err := os.Stat(filepath.Join(m.data, secret))
+		if err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v %v", secret, info, err)
+		}
+		word, err := os.ReadFile(filepath.Join(m.data, secret))
+		if err != nil || strings.Contains(m.said(), strings.TrimSpace(string(word))) {
+			t.Errorf("%s was printed: %v", secret, err)
+		}
+	}
+}
+
+// TestTheDemoIsOnTheMapAtOnce also starts it twice: its key is shown once and kept.
+func TestTheDemoIsOnTheMapAtOnce(t *testing.T) {
+	m := newMachine(t)
+	m.up("--demo")
+	word, err := os.ReadFile(filepath.Join(m.data, demoKeyFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := strings.TrimSpace(string(word))
+	if !strings.Contains(m.said(), key) {
+		t.Errorf("the first start does not show the demo's key:\n%s", m.said())
+	}
+	all, err := loadDemo()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.eventually("every demo vehicle has a position", func() error {
+		if n := m.list(key, "/v1/positions/latest").Pagination.Total; n != len(all.laps) {
+			return fmt.Errorf("%d of %d", n, len(all.laps))
+		}
+		return nil
+	})
+	twizy := m.list(key, "/v1/vehicles?external_ref=twizy-1")
+	if len(twizy.Data) != 1 || twizy.Data[0].Make != "Renault" || twizy.Data[0].BatteryLevel == nil {
+		t.Errorf("the electric car of the demo: %+v", twizy.Data)
+	}
+	m.interrupt()
+	m.up("--demo")
+	if strings.Contains(m.said(), key) {
+		t.Error("the second start shows the key again")
+	}
+	if n := m.list(key, "/v1/vehicles").Pagination.Total; n != len(all.laps) {
+		t.Errorf("%d vehicles after the second start, want %d", n, len(all.laps))
+	}
+	m.interrupt()
+}
+
+// TestClickHouseKilledIsStartedAgain: the engine dies under a running `up`, and what is sent meanwhile arrives.
+func TestClickHouseKilledIsStartedAgain(t *testing.T) {
+	m := newMachine(t)
+	m.up()
+	repeats := "../../deploy/demo/recordings/austin-repeats.csv.gz"
+	want, _ := expected(t, repeats)
+	engine := m.child()
+	if err := syscall.Kill(engine, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	m.eventually("ClickHouse is back", func() error {
+		if again := m.child(); again == 0 || again == engine {
+			return errors.New("no new process")
+		}
+		status, body, err := get(m.ops+"/readyz", "")
+		if err == nil && status != http.StatusOK {
+			err = fmt.Errorf("readyz: %d %s", status, body)
+		}
+		return err
+	})
+	sameCounts(t, "replay afterwards", m.replay("Acme", repeats), want)
+	m.interrupt()
+}
+
+// child returns the process that `up` has started: its ClickHouse.
+func (m *machine) child() int {
+	tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", m.process.Process.Pid))
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	for _, task := range tasks {
+		text, _ := os.ReadFile(task)
+		for _, word := range strings.Fields(string(text)) {
+			if pid, err := strconv.Atoi(word); err == nil {
+				return pid
+			}
+		}
+	}
+	return 0
+}
+
+// buffer is a bytes.Buffer for two goroutines.
+type buffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
+}
