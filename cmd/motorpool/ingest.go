@@ -2,12 +2,9 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
-	"time"
 
-	"github.com/segmentio/kafka-go"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/motorpool/fleet/pipeline"
@@ -63,8 +60,6 @@ func (c *ingestCommand) Run(ctx context.Context, s settings, o output) error {
 // ingestHalf is the pipeline, ready to run.
 type ingestHalf struct {
 	*platform
-	group    string
-	clientID string // of this process within the group
 	registry *query.Registry
 	releaser *pipeline.Releaser
 	consumer *consume.Consumer
@@ -72,16 +67,12 @@ type ingestHalf struct {
 
 // newIngest builds the pipeline and reads the registry for the first time.
 func (p *platform) newIngest(ctx context.Context, group string) (*ingestHalf, error) {
-	h := &ingestHalf{platform: p, group: group, clientID: "motorpool-" + rand.Text()[:12], registry: query.NewRegistry(p.db)}
+	h := &ingestHalf{platform: p, registry: query.NewRegistry(p.db)}
 	if err := h.registry.Refresh(ctx); err != nil {
 		return nil, fmt.Errorf("%w; 'motorpool migrate' makes what is missing", err)
 	}
 	config := pipeline.DefaultConfig()
-	topics := []string{p.kafka.Positions, p.kafka.Telemetry}
-	if p.kafka.Traccar != "" {
-		topics = append(topics, p.kafka.Traccar)
-		config.Formats = map[string]codec.Format{p.kafka.Traccar: codec.Traccar}
-	}
+	config.Formats = map[string]codec.Format{p.kafka.Traccar: codec.Traccar} // the others are native JSON
 	if err := config.Validate(); err != nil {
 		return nil, err
 	}
@@ -94,11 +85,28 @@ func (p *platform) newIngest(ctx context.Context, group string) (*ingestHalf, er
 	if err != nil {
 		return nil, err
 	}
-	dialer.ClientID = h.clientID
-	h.consumer, err = consume.New(consume.DefaultConfig(group), p.client, dialer, topics,
-		func(topic string, partition int) consume.Handler { return pipeline.NewChain(&config, deps, topic, partition) },
-		p.metrics, p.log)
+	newHandler := func(topic string, partition int) consume.Handler {
+		chain := pipeline.NewChain(&config, deps, topic, partition)
+		if topic == p.kafka.Positions && partition == 0 {
+			// The group has one owner of this partition at a time: that process brings back what was kept apart.
+			return inCharge{chain, h.releaser.InCharge()}
+		}
+		return chain
+	}
+	h.consumer, err = consume.New(consume.DefaultConfig(group), p.client, dialer, p.kafka.Ingest(), newHandler, p.metrics, p.log)
 	return h, err
+}
+
+// inCharge is the chain of the partition whose owner releases kept-apart reports.
+type inCharge struct {
+	*pipeline.Chain
+	until func()
+}
+
+// Close ends the charge with the ownership.
+func (c inCharge) Close() error {
+	c.until()
+	return nil
 }
 
 func (h *ingestHalf) checks() checks { return h.stores() }
@@ -120,63 +128,7 @@ func (h *ingestHalf) run(ctx context.Context) error {
 		h.releaser.Run(beside)
 		return nil
 	})
-	all.Go(func() error {
-		h.takeCharge(beside)
-		return nil
-	})
 	return all.Wait()
-}
-
-// chargeEvery is how often a process looks whether it is the one that releases kept-apart reports.
-const chargeEvery = 3 * time.Second
-
-// takeCharge puts this process in charge of releasing while it owns the first partition of positions, of which the group
-// has one owner at a time. Two that both believe it for a moment do no harm: what comes twice is a duplicate.
-func (h *ingestHalf) takeCharge(ctx context.Context) {
-	var handOver func()
-	defer func() {
-		if handOver != nil {
-			handOver()
-		}
-	}()
-	for ; ctx.Err() == nil; _ = sleepUntil(ctx, time.Now().Add(chargeEvery)) {
-		owner, err := h.ownsFirst(ctx)
-		switch {
-		case err != nil:
-			// Whoever was in charge stays so until the brokers answer.
-			h.log.Debug("the consumer group cannot be described", "error", err)
-		case owner && handOver == nil:
-			handOver = h.releaser.InCharge()
-		case !owner && handOver != nil:
-			handOver()
-			handOver = nil
-		}
-	}
-}
-
-func (h *ingestHalf) ownsFirst(ctx context.Context) (bool, error) {
-	described, err := h.client.DescribeGroups(ctx, &kafka.DescribeGroupsRequest{GroupIDs: []string{h.group}})
-	if err != nil {
-		return false, err
-	}
-	for _, group := range described.Groups {
-		if group.Error != nil {
-			return false, group.Error
-		}
-		for _, member := range group.Members {
-			if member.ClientID != h.clientID {
-				continue
-			}
-			for _, t := range member.MemberAssignments.Topics {
-				for _, partition := range t.Partitions {
-					if t.Topic == h.kafka.Positions && partition == 0 {
-						return true, nil
-					}
-				}
-			}
-		}
-	}
-	return false, nil
 }
 
 // letters puts dead letters on their topic.
