@@ -13,13 +13,13 @@ type exchange struct {
 	id        string          // request id
 	route     *route          // nil until a route is found
 	principal *auth.Principal // nil until authenticated
-	started   bool            // something of the answer has been written
-	status    int
-	written   int64
-	body      []byte         // the whole body, decompressed, where the route takes one
-	metric    bool           // units=metric
-	ticket    *record.Ticket // of the request's idempotency key, if it has one
-	unstored  []byte         // what is stored of the answer instead of its body, if that holds a secret
+	started   bool            // the handler has written something
+	status    int             // that went out
+	written   int64           // bytes of body that went out
+	body      []byte          // the whole body, decompressed, where the route takes one
+	metric    bool            // units=metric
+	ticket    *record.Ticket  // of the request's idempotency key, if it has one
+	unstored  []byte          // what is stored of the answer instead of its body, if that holds a secret
 }
 
 type exchangeKey struct{}
@@ -46,26 +46,36 @@ func bodyOf(r *http.Request) []byte { return exchangeOf(r.Context()).body }
 // metricUnits says whether the caller asked for units=metric.
 func metricUnits(r *http.Request) bool { return exchangeOf(r.Context()).metric }
 
-// answer watches what a handler writes.
+// answer watches what is written. There are two for a request: the inner one, which the handler writes to, sees that
+// the answer has begun, though compression may hold it back; the outer one sees what goes out.
 type answer struct {
 	http.ResponseWriter
-	x *exchange
+	x     *exchange
+	inner bool
 }
 
 func (w *answer) WriteHeader(status int) {
-	if status >= 200 && !w.x.started {
-		w.x.started, w.x.status = true, status
+	if status >= 200 {
+		w.begin(status)
 	}
 	w.ResponseWriter.WriteHeader(status)
 }
 
 func (w *answer) Write(p []byte) (int, error) {
-	if !w.x.started {
-		w.x.started, w.x.status = true, http.StatusOK
-	}
+	w.begin(http.StatusOK)
 	n, err := w.ResponseWriter.Write(p)
-	w.x.written += int64(n)
+	if !w.inner {
+		w.x.written += int64(n)
+	}
 	return n, err
+}
+
+func (w *answer) begin(status int) {
+	if w.inner {
+		w.x.started = true
+	} else if w.x.status == 0 {
+		w.x.status = status
+	}
 }
 
 // Unwrap lets http.ResponseController reach the writer below.

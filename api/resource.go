@@ -58,12 +58,14 @@ func (s *resource[T]) register(without ...string) {
 	if s.create == nil {
 		s.create = s.fields
 	}
-	name := strings.ToUpper(s.noun[:1]) + s.noun[1:]
-	name = strings.ReplaceAll(name, " ", "")
+	var name string // "Vehicle", "APIKey"
+	for _, word := range strings.Fields(s.noun) {
+		name += strings.ToUpper(word[:1]) + word[1:]
+	}
 	one := s.path + "/{id}"
 	fieldParams := []param{{Name: "fields", About: "Names of members, separated by commas: only these and `id` are answered."}}
 	if s.expand != nil {
-		fieldParams = append(fieldParams, param{Name: "expand", Enum: nil, About: "Related records to answer too: " + strings.Join(s.expand, ", ") + "."})
+		fieldParams = append(fieldParams, param{Name: "expand", About: "Related records to answer too: " + strings.Join(s.expand, ", ") + "."})
 	}
 	ifMatch := param{Name: "If-Match", In: "header", About: "The `ETag` that the change is made upon; 412 if there is a newer revision."}
 	ifNone := param{Name: "If-None-Match", In: "header", About: "The `ETag` of what you have; 304 if it is still that."}

@@ -25,6 +25,7 @@ func (a *API) serve(rt *route, h handlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		x := exchangeOf(r.Context())
 		x.route = rt
+		w = &answer{ResponseWriter: w, x: x, inner: true}
 		ctx := r.Context()
 		if rt.Timeout > 0 {
 			var cancel context.CancelFunc

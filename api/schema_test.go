@@ -1,0 +1,53 @@
+package api
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+func TestAnswersFitTheirDescription(t *testing.T) {
+	w := newWorld(t)
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(w.do("GET", "/v1/openapi.json", "").ok(200).body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	compiler := jsonschema.NewCompiler()
+	compiler.AssertFormat()
+	if err := compiler.AddResource("openapi.json", doc); err != nil {
+		t.Fatal(err)
+	}
+	fits := func(name string, body []byte) {
+		t.Helper()
+		schema, err := compiler.Compile("openapi.json#/components/schemas/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := jsonschema.UnmarshalJSON(bytes.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := schema.Validate(answer); err != nil {
+			t.Errorf("%v\n%s", err, body)
+		}
+	}
+	bare := w.do("POST", "/v1/vehicles", `{"make":"A","model":"B"}`).ok(201)
+	fits("Vehicle", bare.body)
+	full := w.vehicle(`{"make":"Tesla","model":"Model 3","year":2024,"insurance":{"provider":"Acme","premium":{"amount":100,"currency":"USD"}},"custom_fields":{"a":[1,null]}}`)
+	w.live(full, w.account)
+	device := w.do("POST", "/v1/devices", `{"unique_id":"u"}`).ok(201)
+	fits("Device", device.body)
+	fits("Device", w.do("POST", "/v1/devices/"+device.id()+"/assign", `{"vehicle_id":"`+full+`","from":null}`).ok(200).body)
+	fits("Vehicle", w.do("GET", "/v1/vehicles/"+full+"?expand=devices", "").ok(200).body)
+	fits("APIKey", w.do("POST", "/v1/api_keys", `{"name":"x","scopes":["admin"]}`).ok(201).body)
+	fits("Account", w.do("GET", "/v1/account", "").ok(200).body)
+	fits("DeviceToken", w.do("POST", "/v1/devices/"+device.id()+"/osmand_token", "").ok(201).body)
+	fits("Problem", w.do("GET", "/v1/vehicles?x=1", "").body)
+	fits("Problem", w.do("POST", "/v1/vehicles/"+full+"/status", `{"status":"rented","reason":"x"}`).body)
+	history, err := encodeJSON(w.do("GET", "/v1/devices/"+device.id()+"/history", "").data()[0], false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fits("Revision", history)
+}
