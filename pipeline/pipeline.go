@@ -136,7 +136,7 @@ func (c *Chain) handle(ctx context.Context, b *consume.Batch) error {
 	if err := c.identify(ctx, b); err != nil {
 		return err
 	}
-	if err := c.load(ctx); err != nil {
+	if err := c.load(ctx, b); err != nil {
 		return err
 	}
 	stored, err := c.stored(ctx, b)
@@ -179,12 +179,12 @@ func (c *Chain) decode(b *consume.Batch) {
 				reason = fleet.RefusedTooLarge
 			}
 			c.tally.refuse(0, record.Run, reason)
-			c.letter(b, i, 0, 0, "", reason, err.Error(), format)
+			c.letter(b, origin{record: i}, 0, "", reason, err.Error(), format, record.Value)
 			continue
 		}
 		if len(c.reports) == before {
 			c.tally.refuse(0, record.Run, fleet.RefusedEmpty)
-			c.letter(b, i, 0, 0, "", fleet.RefusedEmpty, "the record holds no report", format)
+			c.letter(b, origin{record: i}, 0, "", fleet.RefusedEmpty, "the record holds no report", format, record.Value)
 		}
 		for index := range len(c.reports) - before {
 			c.origins = append(c.origins, origin{record: i, index: index})
@@ -315,10 +315,21 @@ func (c *Chain) refuse(b *consume.Batch, i int, reason fleet.Refusal) {
 		account = w.device.Account
 	}
 	c.tally.refuse(account, record.Run, reason)
-	if reason.DeadLettered() {
-		format, _ := codec.FormatOf(record.ContentType, c.format)
-		c.letter(b, from.record, from.index, account, c.reports[i].UniqueID, reason, "", format)
+	if !reason.DeadLettered() {
+		return
 	}
+	if c.alone(i) {
+		format, _ := codec.FormatOf(record.ContentType, c.format)
+		c.letter(b, from, account, c.reports[i].UniqueID, reason, "", format, record.Value)
+		return
+	}
+	// The record has reports of other devices too, perhaps of other accounts: keep this one's.
+	c.letter(b, from, account, c.reports[i].UniqueID, reason, "", codec.JSON, codec.AppendReport(nil, &c.reports[i]))
+}
+
+// alone says whether a report is the only one of its record.
+func (c *Chain) alone(i int) bool {
+	return c.origins[i].index == 0 && (i+1 == len(c.origins) || c.origins[i+1].record != c.origins[i].record)
 }
 
 // keepApart keeps a report of an unknown device, if there is room.
@@ -335,11 +346,11 @@ func (c *Chain) keepApart(b *consume.Batch, i int) {
 }
 
 // letter adds a dead letter for a record, or for one report of it.
-func (c *Chain) letter(b *consume.Batch, record, index int, account fleet.AccountID, uniqueID string, reason fleet.Refusal, detail string, format codec.Format) {
-	r := &b.Records[record]
+func (c *Chain) letter(b *consume.Batch, from origin, account fleet.AccountID, uniqueID string, reason fleet.Refusal, detail string, format codec.Format, payload []byte) {
+	r := &b.Records[from.record]
 	c.rows.Letter(sink.Letter{
-		Account: account, At: fix.Received(r.Time), Reason: reason, Detail: detail, UniqueID: uniqueID, Offset: r.Offset, Index: index,
-		Format: string(format), Payload: r.Value[:min(len(r.Value), sink.MaxPayload)], Bytes: len(r.Value),
+		Account: account, At: fix.Received(r.Time), Reason: reason, Detail: detail, UniqueID: uniqueID, Offset: r.Offset, Index: from.index,
+		Format: string(format), Payload: payload[:min(len(payload), sink.MaxPayload)], Bytes: len(payload),
 	})
 }
 

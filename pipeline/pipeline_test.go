@@ -170,10 +170,10 @@ func TestKilledBetweenAnyTwoInsertsNothingIsLostOrDoubled(t *testing.T) {
 	for inserts := range 8 {
 		t.Run(fmt.Sprint(inserts), func(t *testing.T) {
 			b := newBench(t)
-			b.register(2)
+			b.register(3)
 			b.handle(b.chain(), batchOf(0, fixAt(1, 1), fixAt(2, 2)))
-			// Of every kind one: a letter, an unknown device, a duplicate, good ones.
-			batch := batchOf(2, fixAt(1, 3), `garbage`, fixAt(9, 1), fixAt(1, 1), fixAt(2, 4))
+			// Device 3 has nothing before. Of every kind one: a letter, an unknown device, a duplicate, good ones.
+			batch := batchOf(2, fixAt(1, 3), `garbage`, fixAt(9, 1), fixAt(1, 1), fixAt(2, 4), fixAt(3, 3), fixAt(3, 4))
 			killed := b.chain()
 			killed.deps.DB = &failing{Conn: b.db, left: inserts}
 			killed.rows = NewChain(&b.cfg, killed.deps, "positions", 0).rows
@@ -183,14 +183,14 @@ func TestKilledBetweenAnyTwoInsertsNothingIsLostOrDoubled(t *testing.T) {
 			}
 			next := b.chain()
 			b.handle(next, batch)
-			b.handle(next, batchOf(7, fixAt(1, 5), fixAt(2, 6)))
+			b.handle(next, batchOf(9, fixAt(1, 5), fixAt(2, 6)))
 			for query, want := range map[string]int{
-				"count() FROM positions":                                    6,
-				"uniqExact(vehicle, fix_time) FROM positions":               6,
+				"count() FROM positions":                                    8,
+				"uniqExact(vehicle, fix_time) FROM positions":               8,
 				"count() FROM dead_letters":                                 1,
 				"count() FROM unregistered_reports":                         1,
-				"sum(read) FROM ingest_outcomes FINAL":                      9,
-				"sum(stored) FROM ingest_outcomes FINAL":                    6,
+				"sum(read) FROM ingest_outcomes FINAL":                      11,
+				"sum(stored) FROM ingest_outcomes FINAL":                    8,
 				"sum(refused['duplicate']) FROM ingest_outcomes FINAL":      1,
 				"sum(refused['undecodable']) FROM ingest_outcomes FINAL":    1,
 				"sum(refused['unknown_device']) FROM ingest_outcomes FINAL": 1,

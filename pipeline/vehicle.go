@@ -162,7 +162,7 @@ func (v *vehicle) settle(c *Chain, last int64) {
 }
 
 // load reads the states of the vehicles that the chain meets for the first time, in three queries for all of them.
-func (c *Chain) load(ctx context.Context) error {
+func (c *Chain) load(ctx context.Context, b *consume.Batch) error {
 	var missing []*vehicle
 	for i := range c.works {
 		if v := c.works[i].vehicle; v != nil && !v.loaded {
@@ -185,7 +185,7 @@ func (c *Chain) load(ctx context.Context) error {
 			stateless = append(stateless, v)
 		}
 	}
-	if err := c.loadNewest(ctx, stateless); err != nil {
+	if err := c.loadNewest(ctx, b, stateless); err != nil {
 		return fmt.Errorf("load newest positions of %d vehicles: %w", len(stateless), err)
 	}
 	return nil
@@ -282,7 +282,7 @@ func (c *Chain) loadMileages(ctx context.Context, vehicles []*vehicle) error {
 }
 
 // loadNewest finds the newest position of vehicles without a live one: all that they have is doubtful.
-func (c *Chain) loadNewest(ctx context.Context, vehicles []*vehicle) error {
+func (c *Chain) loadNewest(ctx context.Context, b *consume.Batch, vehicles []*vehicle) error {
 	if len(vehicles) == 0 {
 		return nil
 	}
@@ -290,7 +290,7 @@ func (c *Chain) loadNewest(ctx context.Context, vehicles []*vehicle) error {
 	if err != nil {
 		return err
 	}
-	rows, err := c.deps.DB.Query(ctx, schemas.Query("positions_newest"))
+	rows, err := c.deps.DB.Query(ctx, schemas.Query("positions_newest"), own(b)...)
 	if err != nil {
 		return err
 	}
@@ -304,6 +304,12 @@ func (c *Chain) loadNewest(ctx context.Context, vehicles []*vehicle) error {
 		c.vehicle(vehicleKey{fleet.AccountID(account), fleet.VehicleID(id)}).state.Newest = fleet.MillisOf(newest)
 	}
 	return rows.Err()
+}
+
+// own names the batch's range for queries that leave its rows out: when the batch is formed again after a crash, they may
+// be there.
+func own(b *consume.Batch) []any {
+	return []any{clickhouse.Named("topic", b.Topic), clickhouse.Named("partition", b.Partition), clickhouse.Named("first", b.First)}
 }
 
 type storedTime struct {
@@ -341,8 +347,7 @@ func (c *Chain) stored(ctx context.Context, b *consume.Batch) (storedTimes, erro
 	if table == nil {
 		return nil, nil
 	}
-	rows, err := c.deps.DB.Query(clickhouse.Context(ctx, clickhouse.WithExternalTable(table)), schemas.Query("positions_stored"),
-		clickhouse.Named("topic", b.Topic), clickhouse.Named("partition", b.Partition), clickhouse.Named("first", b.First))
+	rows, err := c.deps.DB.Query(clickhouse.Context(ctx, clickhouse.WithExternalTable(table)), schemas.Query("positions_stored"), own(b)...)
 	if err != nil {
 		return nil, fmt.Errorf("look for duplicates: %w", err)
 	}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/alecthomas/kong"
 	"golang.org/x/term"
@@ -41,17 +42,18 @@ type settings struct {
 	} `embed:"" prefix:"clickhouse-" group:"ClickHouse"`
 
 	Broker struct {
-		User         string `help:"SASL user."`
-		Password     string `help:"SASL password; better in a file or the environment."`
-		PasswordFile string `help:"File whose first line is the SASL password." type:"path"`
-		SASL         string `name:"sasl" help:"SASL mechanism: plain, scram-sha-256 or scram-sha-512." enum:",plain,scram-sha-256,scram-sha-512" default:""`
-		TLS          bool   `help:"Encrypt the connection."`
-		CAFile       string `help:"PEM of the authority to trust instead of the system's." type:"path"`
-		CertFile     string `help:"PEM of our own certificate." type:"path"`
-		KeyFile      string `help:"PEM of its key." type:"path"`
-		ServerName   string `help:"Name expected in the broker's certificate."`
-		Partitions   int    `help:"Partitions of topics that are made; 0 is 4 under 'up' and 12 elsewhere."`
-		Replication  int    `help:"Copies of topics that are made; 0 is 1 under 'up' and the broker's default elsewhere."`
+		User           string        `help:"SASL user."`
+		Password       string        `help:"SASL password; better in a file or the environment."`
+		PasswordFile   string        `help:"File whose first line is the SASL password." type:"path"`
+		SASL           string        `name:"sasl" help:"SASL mechanism: plain, scram-sha-256 or scram-sha-512." enum:",plain,scram-sha-256,scram-sha-512" default:""`
+		TLS            bool          `help:"Encrypt the connection."`
+		CAFile         string        `help:"PEM of the authority to trust instead of the system's." type:"path"`
+		CertFile       string        `help:"PEM of our own certificate." type:"path"`
+		KeyFile        string        `help:"PEM of its key." type:"path"`
+		ServerName     string        `help:"Name expected in the broker's certificate."`
+		Partitions     int           `help:"Partitions of topics that are made; 0 is 4 under 'up' and 12 elsewhere."`
+		Replication    int           `help:"Copies of topics that are made; 0 is 1 under 'up' and the broker's default elsewhere."`
+		SessionTimeout time.Duration `help:"Without a sign of life for so long a pipeline counts as dead, and others take its partitions; at least 6s on Apache Kafka as it comes." default:"30s"`
 	} `embed:"" prefix:"kafka-" group:"Kafka"`
 
 	LogLevel     string `help:"Least level that is logged: debug, info, warn or error." enum:"debug,info,warn,error" default:"info" group:"Watching"`

@@ -93,8 +93,17 @@ func (p *platform) newIngest(ctx context.Context, group string) (*ingestHalf, er
 		}
 		return chain
 	}
-	h.consumer, err = consume.New(consume.DefaultConfig(group), p.client, dialer, p.kafka.Ingest(), newHandler, p.metrics, p.log)
+	h.consumer, err = consume.New(p.settings.consumer(group), p.client, dialer, p.kafka.Ingest(), newHandler, p.metrics, p.log)
 	return h, err
+}
+
+// consumer says how the group is consumed. What a lost member may still do must fit into the session.
+func (s *settings) consumer(group string) consume.Config {
+	c := consume.DefaultConfig(group)
+	c.SessionTimeout = s.Broker.SessionTimeout
+	c.Grace = min(c.Grace, c.SessionTimeout/2)
+	c.HeartbeatInterval = min(c.HeartbeatInterval, c.SessionTimeout/6)
+	return c
 }
 
 // inCharge is the chain of the partition whose owner releases kept-apart reports.

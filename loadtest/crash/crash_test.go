@@ -52,14 +52,16 @@ const (
 // times in the moment when rows have been inserted and their offset is not committed yet, and the broker and ClickHouse
 // once each in between.
 func TestPipelineKilledAtRandomMomentsStoresEveryFixOnce(t *testing.T) {
-	run := begin(t, 30_000, 700)
+	t.Parallel()
+	run := begin(t, 50_000, 220)
 	for kill := 0; kill < kills || run.soaking(); kill++ {
-		ingest, err := run.Start("ingest")
+		ingest, err := run.Start("ingest", "--kafka-session-timeout", "6s")
 		run.check(err)
+		// The broker gives the partitions of the one that was killed away when its session has timed out. Then rows
+		// arrive: an insert has just been done; other inserts, the states and the offset come after it.
+		run.untilRowsArrive()
 		if kill%2 == 0 {
-			time.Sleep(time.Duration(300+rand.IntN(1500)) * time.Millisecond)
-		} else {
-			run.untilRowsArrive() // an insert has just been done; the state and the offset come after it
+			time.Sleep(time.Duration(rand.IntN(700)) * time.Millisecond)
 		}
 		run.check(ingest.Kill())
 		switch kill % kills {
@@ -79,11 +81,12 @@ func TestPipelineKilledAtRandomMomentsStoresEveryFixOnce(t *testing.T) {
 // TestRebalanceBetweenTwoPipelinesStoresEveryFixOnce has a second pipeline join and leave, by SIGTERM and by SIGKILL,
 // while the first works.
 func TestRebalanceBetweenTwoPipelinesStoresEveryFixOnce(t *testing.T) {
-	run := begin(t, 15_000, 900)
-	first, err := run.Start("ingest")
+	t.Parallel()
+	run := begin(t, 15_000, 300)
+	first, err := run.Start("ingest", "--kafka-session-timeout", "6s")
 	run.check(err)
 	for round := 0; round < 4 || run.soaking(); round++ {
-		second, err := run.Start("ingest")
+		second, err := run.Start("ingest", "--kafka-session-timeout", "6s")
 		run.check(err)
 		time.Sleep(time.Duration(2000+rand.IntN(1500)) * time.Millisecond)
 		if round%2 == 0 {
@@ -161,20 +164,22 @@ func (r *run) check(err error) {
 	}
 }
 
-// untilRowsArrive returns as soon as more positions are stored than before, or after three seconds without any.
+// untilRowsArrive returns as soon as more positions are stored than before; it gives up after a while, when the replay
+// may have ended.
 func (r *run) untilRowsArrive() {
-	ctx, cancel := context.WithTimeout(r.ctx, 3*time.Second)
-	defer cancel()
-	before := number[uint64](r, ctx, "SELECT count() FROM positions")
-	for ctx.Err() == nil && number[uint64](r, ctx, "SELECT count() FROM positions") == before {
-		time.Sleep(time.Millisecond)
+	before := number[uint64](r, r.ctx, "SELECT count() FROM positions")
+	for deadline := time.Now().Add(25 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		if number[uint64](r, r.ctx, "SELECT count() FROM positions") != before {
+			return
+		}
 	}
+	r.t.Log("no rows arrived for a while")
 }
 
 // finish lets one pipeline work through what is left and then compares.
 func (r *run) finish() {
 	r.t.Helper()
-	ingest, err := r.Start("ingest")
+	ingest, err := r.Start("ingest", "--kafka-session-timeout", "6s")
 	r.check(err)
 	select {
 	case err := <-r.result:
@@ -191,14 +196,17 @@ func (r *run) finish() {
 		Refused      map[string]int
 	}
 	r.check(json.Unmarshal([]byte(r.counted.String()), &outcome))
-	if outcome.Read != r.fixes || outcome.Stored != r.fixes || len(outcome.Refused) != 0 {
-		r.t.Errorf("of %d fixes: %+v", r.fixes, outcome)
+	// When the broker dies, a record may be on the topic whose acknowledgement was lost, and is sent again.
+	again := outcome.Refused["duplicate"]
+	delete(outcome.Refused, "duplicate")
+	if outcome.Read != r.fixes+again || outcome.Stored != r.fixes || len(outcome.Refused) != 0 {
+		r.t.Errorf("of %d fixes, %d of them twice: %+v", r.fixes, again, outcome)
 	}
 	for _, c := range []struct{ what, query string }{
 		{"rows of positions", "SELECT count() FROM positions"},
 		{"positions", "SELECT count() FROM positions FINAL"},
 		{"positions by vehicle and time", "SELECT uniqExact(vehicle, fix_time) FROM positions"},
-		{"positions by place in Kafka", "SELECT uniqExact(source_partition, source_offset) FROM positions"},
+		{"places of positions in Kafka", "SELECT uniqExact(source_partition, source_offset) FROM positions"},
 	} {
 		if n := number[uint64](r, r.ctx, c.query); n != uint64(r.fixes) {
 			r.t.Errorf("%d %s of %d fixes", n, c.what, r.fixes)

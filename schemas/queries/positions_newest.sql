@@ -1,6 +1,7 @@
 -- The newest stored fix time of given vehicles, whose state is not known: only doubtful positions, or none. wanted is an
--- external table of (account, vehicle).
+-- external table of (account, vehicle). Rows of the batch's own range do not count, as in positions_stored.
 SELECT account, vehicle, max(fix_time)
 FROM positions
 WHERE (account, vehicle) IN (SELECT account, vehicle FROM wanted)
+    AND NOT (source_topic = {topic:String} AND source_partition = {partition:UInt16} AND source_offset >= {first:UInt64})
 GROUP BY account, vehicle
