@@ -11,6 +11,7 @@ import (
 	"os"
 	"reflect"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -32,10 +33,28 @@ type world struct {
 	api     *API
 	db      driver.Conn
 	url     string
-	log     *bytes.Buffer
+	log     *logText
 	clock   *atomic.Int64 // offset of Now from the real time
 	account fleet.AccountID
 	key     string
+}
+
+// logText is what was logged; requests are logged after they are answered, so that it is written while tests read.
+type logText struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (l *logText) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.Write(p)
+}
+
+func (l *logText) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.String()
 }
 
 // words is a geocoder that knows one answer.
@@ -45,7 +64,7 @@ func (g words) Address(_, _ float64) string { return string(g) }
 
 func newWorld(t *testing.T, change ...func(*Config, *Deps)) *world {
 	t.Helper()
-	w := &world{t: t, log: &bytes.Buffer{}, clock: &atomic.Int64{}}
+	w := &world{t: t, log: &logText{}, clock: &atomic.Int64{}}
 	// A busy machine may need more than the usual time; what is decided stays the same.
 	cfg := DefaultConfig()
 	cfg.ReadTime, cfg.WriteTime = 50*time.Second, 50*time.Second

@@ -3,6 +3,7 @@ package api
 import (
 	"fmt"
 	"net/http"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -127,7 +128,10 @@ func TestAKeyWorksFromItsAddressesOnly(t *testing.T) {
 	w.key = far
 	w.do("GET", "/v1/vehicles", "").problem(403, "address_not_allowed")
 	w.do("GET", "/v1/vehicles", "", "X-Forwarded-For", "192.0.2.1").problem(403, "address_not_allowed")
-	w.api.cfg.TrustedProxies = append(w.api.cfg.TrustedProxies, mustPrefix("127.0.0.1"))
+
+	w = newWorld(t, func(c *Config, _ *Deps) { c.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")} })
+	w.key = w.do("POST", "/v1/api_keys", `{"name":"far","scopes":["vehicles:read"],"ip_allow_list":["192.0.2.1"]}`).ok(201).object()["key"].(string)
+	w.do("GET", "/v1/vehicles", "").problem(403, "address_not_allowed")
 	w.do("GET", "/v1/vehicles", "", "X-Forwarded-For", "203.0.113.9, 192.0.2.1").ok(200)
 	w.do("GET", "/v1/vehicles", "", "X-Forwarded-For", "192.0.2.1, 203.0.113.9").problem(403, "address_not_allowed")
 }

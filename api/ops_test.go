@@ -4,20 +4,11 @@ import (
 	"context"
 	"errors"
 	"net/http/httptest"
-	"net/netip"
 	"strings"
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
 )
-
-func mustPrefix(text string) netip.Prefix {
-	p, err := parsePrefix(text)
-	if err != nil {
-		panic(err)
-	}
-	return p
-}
 
 func TestOperatorsSeeHealthReadinessAndMetrics(t *testing.T) {
 	registry := prometheus.NewRegistry()
