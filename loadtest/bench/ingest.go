@@ -22,6 +22,7 @@ type IngestResult struct {
 	Ours        []float64 // fixes a second, a round each
 	KafkaEngine []float64
 	OursCPU     time.Duration // of the pipeline process in the last round
+	OursMemory  int64         // the most that process used, in bytes
 	BytesPerFix float64       // positions, after a full merge
 }
 
@@ -40,9 +41,6 @@ func (r IngestResult) Ratio() float64 {
 // engine is spared what only Motorpool does: the device registry, classification, states, telemetry and outcomes.
 func Ingest(ctx context.Context, s *system.System, fixes, vehicles, rounds int) (IngestResult, error) {
 	result := IngestResult{Fixes: fixes}
-	if err := Register(ctx, s, vehicles); err != nil {
-		return result, err
-	}
 	if err := fill(ctx, s, fixes, vehicles); err != nil {
 		return result, err
 	}
@@ -51,11 +49,12 @@ func Ingest(ctx context.Context, s *system.System, fixes, vehicles, rounds int) 
 		if err != nil {
 			return result, fmt.Errorf("kafka engine: %w", err)
 		}
-		ours, cpu, err := pipeline(ctx, s, round, fixes)
+		ours, cpu, memory, err := pipeline(ctx, s, round, fixes)
 		if err != nil {
 			return result, fmt.Errorf("pipeline: %w", err)
 		}
-		result.Ours, result.KafkaEngine, result.OursCPU = append(result.Ours, ours), append(result.KafkaEngine, theirs), cpu
+		result.Ours, result.KafkaEngine = append(result.Ours, ours), append(result.KafkaEngine, theirs)
+		result.OursCPU, result.OursMemory = cpu, max(result.OursMemory, memory)
 		fmt.Fprintf(s.Log, "round %d: %.0f fixes/s, Kafka engine %.0f fixes/s, ratio %.2f\n", round+1, ours, theirs, ours/theirs)
 	}
 	if err := s.DB.Exec(ctx, "OPTIMIZE TABLE positions FINAL"); err != nil {
@@ -76,10 +75,7 @@ func fill(ctx context.Context, s *system.System, fixes, vehicles int) error {
 	cfg := sim.DefaultConfig()
 	cfg.Vehicles = vehicles
 	fleetOf := sim.New(cfg)
-	writer := &kafka.Writer{
-		Addr: kafka.TCP(s.Kafka()), Topic: "positions", Balancer: &kafka.Murmur2Balancer{}, RequiredAcks: kafka.RequireAll,
-		BatchSize: 5000, BatchBytes: 1 << 20, BatchTimeout: 5 * time.Millisecond,
-	}
+	writer := newWriter(s)
 	defer writer.Close()
 	var report fleet.Report
 	batch := make([]kafka.Message, 0, 20_000)
@@ -98,33 +94,37 @@ func fill(ctx context.Context, s *system.System, fixes, vehicles int) error {
 }
 
 // pipeline runs motorpool ingest over the whole topic, as a consumer group of its own.
-func pipeline(ctx context.Context, s *system.System, round, fixes int) (perSecond float64, cpu time.Duration, err error) {
+func pipeline(ctx context.Context, s *system.System, round, fixes int) (perSecond float64, cpu time.Duration, memory int64, err error) {
 	for _, table := range []string{"positions", "telemetry", "telemetry_1m", "telemetry_1h", "telemetry_1d", "telemetry_latest",
 		"vehicle_state", "vehicle_mileage", "ingest_outcomes"} {
 		if err := s.DB.Exec(ctx, "TRUNCATE TABLE "+table); err != nil {
-			return 0, 0, err
+			return 0, 0, 0, err
 		}
 	}
-	process, err := s.Start("ingest", fmt.Sprintf("--group=bench-%d", round))
+	process, err := s.Start("ingest", groupFlag(round))
 	if err != nil {
-		return 0, 0, err
+		return 0, 0, 0, err
 	}
 	rate, waitErr := measure(ctx, fixes, func() (int64, error) {
 		return scalar[int64](ctx, s.DB, "SELECT sum(read) FROM ingest_outcomes")
 	})
-	cpu, _, err = process.Stop()
+	cpu, memory, err = process.Stop()
 	if waitErr != nil {
-		return 0, 0, waitErr
+		return 0, 0, 0, waitErr
 	}
 	if err != nil {
-		return 0, 0, err
+		return 0, 0, 0, err
 	}
 	stored, err := scalar[uint64](ctx, s.DB, "SELECT count() FROM positions FINAL")
 	if err == nil && stored != uint64(fixes) {
 		err = fmt.Errorf("%d positions of %d fixes", stored, fixes)
 	}
-	return rate, cpu, err
+	return rate, cpu, memory, err
 }
+
+// groupFlag names the consumer group of a round. What comes after the rounds goes on as the last one's group, which has
+// read the topic.
+func groupFlag(round int) string { return fmt.Sprintf("--group=bench-%d", round) }
 
 // kafkaEngine has ClickHouse read the topic by itself into a copy of positions.
 func kafkaEngine(ctx context.Context, s *system.System, round, fixes int) (float64, error) {

@@ -1,0 +1,95 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"time"
+
+	"github.com/motorpool/fleet/loadtest/system"
+)
+
+const pollEvery = 100 * time.Millisecond
+
+// Options say how much to measure.
+type Options struct {
+	Fixes    int // of the ingest comparison
+	Vehicles int
+	Rounds   int
+	Latency  time.Duration // how long the latency is watched; 0 leaves it out
+	Sizes    bool
+}
+
+// Run measures and writes a report in Markdown. It has the system to itself.
+func Run(ctx context.Context, s *system.System, o Options, report io.Writer) error {
+	serve, err := s.Start("serve")
+	if err != nil {
+		return err
+	}
+	defer func() { _, _, _ = serve.Stop() }()
+	c, err := connect(ctx, s)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(s.Log, "registering %d vehicles\n", o.Vehicles+1)
+	ids, err := c.register(ctx, o.Vehicles+1)
+	if err != nil {
+		return err
+	}
+	ingest, err := Ingest(ctx, s, o.Fixes, o.Vehicles, o.Rounds)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(report, "## JSON ingest against ClickHouse's Kafka engine\n\n%d fixes of %d vehicles, one record each, 4 partitions, in turn:\n\n", o.Fixes, o.Vehicles)
+	fmt.Fprint(report, "| round | Motorpool, fixes/s | Kafka engine, fixes/s | ratio |\n| --- | --- | --- | --- |\n")
+	peak := 0.0
+	for i := range ingest.Ours {
+		fmt.Fprintf(report, "| %d | %.0f | %.0f | %.2f |\n", i+1, ingest.Ours[i], ingest.KafkaEngine[i], ingest.Ours[i]/ingest.KafkaEngine[i])
+		peak = max(peak, ingest.Ours[i])
+	}
+	fmt.Fprintf(report, "\nMedian ratio %.2f. The pipeline used %.2f µs of processor time a fix and %.0f MB at the most.\n"+
+		"Simulated fixes take %.1f bytes each in positions.\n\n",
+		ingest.Ratio(), ingest.OursCPU.Seconds()*1e6/float64(o.Fixes), float64(ingest.OursMemory)/1e6, ingest.BytesPerFix)
+	if o.Latency > 0 {
+		l, err := Latency(ctx, s, c, groupFlag(o.Rounds-1), ids, peak/2, o.Latency)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(report, "## From Kafka to visible through the interface\n\n%d probes under a load of %.0f fixes/s, half of the peak: p50 %d ms, p90 %d ms, p99 %d ms.\n\n",
+			l.Probes, l.Rate, l.P50.Milliseconds(), l.P90.Milliseconds(), l.P99.Milliseconds())
+	}
+	if o.Sizes {
+		return reportSizes(ctx, s, groupFlag(o.Rounds-1), report)
+	}
+	return nil
+}
+
+func reportSizes(ctx context.Context, s *system.System, group string, report io.Writer) error {
+	folders, err := filepath.Glob("../shared/data/*")
+	if err != nil {
+		return err
+	}
+	if len(folders) == 0 {
+		folders = []string{"deploy/demo/recordings"}
+	}
+	sizes, err := Sizes(ctx, s, group, folders)
+	if err != nil {
+		return err
+	}
+	fmt.Fprint(report, "## Bytes on disk of a position\n\n| recording | positions | bytes each | largest columns |\n| --- | --- | --- | --- |\n")
+	var bytes, positions float64
+	for _, r := range sizes {
+		bytes, positions = bytes+r.Bytes*float64(r.Positions), positions+float64(r.Positions)
+		fmt.Fprintf(report, "| %s | %d | %.1f | ", r.Recording, r.Positions, r.Bytes)
+		for i, column := range r.Columns[:min(6, len(r.Columns))] {
+			if i > 0 {
+				fmt.Fprint(report, ", ")
+			}
+			fmt.Fprintf(report, "%s %.1f", column.Name, column.Bytes)
+		}
+		fmt.Fprint(report, " |\n")
+	}
+	_, err = fmt.Fprintf(report, "\nAll together %.1f bytes each.\n", bytes/positions)
+	return err
+}

@@ -1,0 +1,59 @@
+// Command loadtest measures Motorpool. "loadtest bench" compares it, side by side in one run, with what users would take
+// otherwise, and prints a report in Markdown; it starts its own stores and needs bin/motorpool.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/motorpool/fleet/loadtest/bench"
+	"github.com/motorpool/fleet/loadtest/system"
+)
+
+func main() {
+	system.ServeBroker()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "loadtest:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string) error {
+	if len(args) == 0 || args[0] != "bench" {
+		return errors.New("usage: loadtest bench [-fixes N] [-vehicles N] [-rounds N] [-latency 30s] [-sizes=false] [-binary bin/motorpool]")
+	}
+	flags := flag.NewFlagSet("bench", flag.ExitOnError)
+	var o bench.Options
+	flags.IntVar(&o.Fixes, "fixes", 2_000_000, "fixes of the ingest comparison")
+	flags.IntVar(&o.Vehicles, "vehicles", 1000, "vehicles of the simulated fleet")
+	flags.IntVar(&o.Rounds, "rounds", 3, "rounds of the ingest comparison")
+	flags.DurationVar(&o.Latency, "latency", 30*time.Second, "how long to watch the latency; 0 leaves it out")
+	flags.BoolVar(&o.Sizes, "sizes", true, "measure bytes on disk with real recordings")
+	binary := flags.String("binary", "bin/motorpool", "the program to measure")
+	if err := flags.Parse(args[1:]); err != nil {
+		return err
+	}
+	path, err := filepath.Abs(*binary)
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "motorpool-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	s, err := system.Start(ctx, path, dir, "", os.Stderr)
+	if err != nil {
+		return err
+	}
+	return errors.Join(bench.Run(ctx, s, o, os.Stdout), s.Stop())
+}
