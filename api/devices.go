@@ -58,6 +58,7 @@ func (a *API) deviceRoutes() {
 		api: a, path: "/v1/devices", tag: "Devices", noun: "device", nouns: "devices", log: a.devices, listing: &query.Devices,
 		read: auth.TelematicsRead, write: auth.TelematicsWrite,
 		view: Device{}, fields: record.DeviceFields{}, expand: []string{"vehicle"},
+		moving:   []string{"vehicle_id", "vehicle"},
 		writable: func(d *record.Device) any { return &d.DeviceFields },
 		make: func(_ *http.Request, object map[string]any) (record.Device, error) {
 			var d record.Device

@@ -34,6 +34,7 @@ type resource[T any] struct {
 	fields   any          // zero value of what callers write
 	create   any          // zero value of what callers write when creating, if that is more
 	expand   []string     // what expand= may name
+	moving   []string     // members of the view that change by themselves
 	writable func(*T) any // pointer to the part of a body that callers write, of the type of fields
 
 	// make makes the body of a new record from what was sent, already held against the schema of create.
@@ -82,7 +83,7 @@ func (s *resource[T]) register(without ...string) {
 		{"get", route{Method: "GET", Path: one, ID: "get" + name, Summary: "Get a " + s.noun, Scope: s.read,
 			Params: append([]param{ifNone}, fieldParams...), Reply: s.view}, s.get},
 		{"replace", route{Method: "PUT", Path: one, ID: "replace" + name, Summary: "Replace a " + s.noun, Scope: s.write,
-			About:  "Replaces everything that callers write. Members that are read-only are ignored if unchanged, and refused otherwise.",
+			About:  "Replaces everything that callers write. Members that are read-only are ignored if unchanged, and refused otherwise; in a body that carries the present `revision`, those that change by themselves (a place, a charge) may differ.",
 			Params: []param{ifMatch}, Body: s.fields, BodyTypes: sentTypes, Reply: s.view}, s.put},
 		{"patch", route{Method: "PATCH", Path: one, ID: "update" + name, Summary: "Change a " + s.noun, Scope: s.write,
 			About:  "A merge patch (RFC 7396): null removes a member, objects merge, arrays are replaced whole.",
@@ -250,11 +251,13 @@ func (s *resource[T]) change(w http.ResponseWriter, r *http.Request, next func(p
 }
 
 // refuseReadOnly removes from object the members that the view has and callers do not write, if they are as the
-// record has them, and refuses those that are not.
+// record has them, and refuses those that are not. Members that change by themselves cannot be expected to be as they
+// were read: in a body that carries the present revision, and so was read and is written back, they may differ.
 func (s *resource[T]) refuseReadOnly(object map[string]any, view, fields any) error {
 	registry := s.api.docs.OpenAPI().Components.Schemas
 	shownMembers := registry.Schema(reflect.TypeOf(s.view), false, "").Properties
 	writable := registry.Schema(reflect.TypeOf(fields), false, "").Properties
+	revision := object["revision"]
 	var present map[string]any
 	var refused []fleet.FieldError
 	for name, value := range object {
@@ -267,7 +270,8 @@ func (s *resource[T]) refuseReadOnly(object map[string]any, view, fields any) er
 				return err
 			}
 		}
-		if view == nil || !reflect.DeepEqual(present[name], value) {
+		readBack := view != nil && slices.Contains(s.moving, name) && reflect.DeepEqual(present["revision"], revision)
+		if view == nil || !readBack && !reflect.DeepEqual(present[name], value) {
 			refused = append(refused, fleet.FieldError{Pointer: "/" + name, Code: "read_only", Detail: "is set by the system and cannot be changed here"})
 			continue
 		}

@@ -97,6 +97,8 @@ func (a *API) vehicleRoutes() {
 		api: a, path: "/v1/vehicles", tag: "Vehicles", noun: "vehicle", nouns: "vehicles", log: a.vehicles, listing: &query.Vehicles,
 		read: auth.VehiclesRead, write: auth.VehiclesWrite,
 		view: Vehicle{}, fields: record.VehicleFields{}, create: VehicleNew{}, expand: []string{"devices"},
+		moving: []string{"location", "current_mileage_mi", "battery_level", "is_rentable", "device_ids", "devices", "heading_deg", "speed_mph",
+			"ignition_on", "fuel_level_pct", "range_mi", "engine_hours", "odometer_source", "odometer_recorded_at"},
 		writable: func(v *record.Vehicle) any { return &v.VehicleFields },
 		make: func(_ *http.Request, object map[string]any) (record.Vehicle, error) {
 			var sent VehicleNew
