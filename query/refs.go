@@ -17,10 +17,12 @@ type Refs struct {
 	Devices  map[string]DeviceRef
 }
 
-// DeviceRef is a device as its own identifier and ours.
+// DeviceRef is a device as its own identifier and ours. VehicleID is the vehicle that it is on until further notice,
+// written as ids are, or empty.
 type DeviceRef struct {
-	ID       fleet.DeviceID
-	UniqueID string
+	ID        fleet.DeviceID
+	UniqueID  string
+	VehicleID string
 }
 
 // ExternalRefs returns what of an account carries a name of a system. Archived records do not count.
@@ -33,15 +35,15 @@ func ExternalRefs(ctx context.Context, db driver.Conn, account fleet.AccountID, 
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var kind, uniqueID, ref string
+		var kind, uniqueID, vehicleID, ref string
 		var id uint64
-		if err := rows.Scan(&kind, &id, &uniqueID, &ref); err != nil {
+		if err := rows.Scan(&kind, &id, &uniqueID, &vehicleID, &ref); err != nil {
 			return refs, fmt.Errorf("read external references: %w", err)
 		}
 		if kind == "vehicle" {
 			refs.Vehicles[ref] = fleet.VehicleID(id)
 		} else {
-			refs.Devices[ref] = DeviceRef{ID: fleet.DeviceID(id), UniqueID: uniqueID}
+			refs.Devices[ref] = DeviceRef{ID: fleet.DeviceID(id), UniqueID: uniqueID, VehicleID: vehicleID}
 		}
 	}
 	if err := rows.Err(); err != nil {

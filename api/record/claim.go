@@ -48,13 +48,19 @@ func (s *Store) claim(ctx context.Context, account uint64, field, value string) 
 	return c, nil
 }
 
+const insertClaim = `INSERT INTO claim_log (account, field, value, revision, write_id, owner, expires_at, detail)`
+
+// claimToken is the token of a revision of a claim: of all writes with it one stands.
+func claimToken(account uint64, field, value string, number uint64) string {
+	return fmt.Sprintf("%d:%s:%s:%d", account, field, digest(value), number)
+}
+
 // setClaim writes a revision of a claim: nil if it won, errLost if another did.
 func (s *Store) setClaim(ctx context.Context, account uint64, field, value string, number, owner uint64, expires *time.Time, detail string) error {
 	mine := randomID()
-	token := fmt.Sprintf("%d:%s:%s:%d", account, field, digest(value), number)
+	token := claimToken(account, field, value, number)
 	insert := func() error {
-		batch, err := s.db.PrepareBatch(withToken(ctx, token),
-			`INSERT INTO claim_log (account, field, value, revision, write_id, owner, expires_at, detail)`)
+		batch, err := s.db.PrepareBatch(withToken(ctx, token), insertClaim)
 		if err != nil {
 			return err
 		}

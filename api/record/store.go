@@ -69,6 +69,9 @@ type revision struct {
 	body        string
 }
 
+const insertRevision = `INSERT INTO record_log
+	(account, kind, id, revision, write_id, action, at, created_at, archived_at, actor, request_id, body)`
+
 // errLost says that another write became the revision.
 var errLost = errors.New("another write came first")
 
@@ -78,8 +81,7 @@ func (s *Store) append(ctx context.Context, r *revision) error {
 	r.writeID = randomID()
 	token := fmt.Sprintf("%s:%d:%d", r.kind, r.id, r.number)
 	insert := func() error {
-		batch, err := s.db.PrepareBatch(withToken(ctx, token), `INSERT INTO record_log
-			(account, kind, id, revision, write_id, action, at, created_at, archived_at, actor, request_id, body)`)
+		batch, err := s.db.PrepareBatch(withToken(ctx, token), insertRevision)
 		if err != nil {
 			return err
 		}

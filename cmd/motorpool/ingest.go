@@ -103,6 +103,7 @@ func (s *settings) consumer(group string) consume.Config {
 	c.SessionTimeout = s.Broker.SessionTimeout
 	c.Grace = min(c.Grace, c.SessionTimeout/2)
 	c.HeartbeatInterval = min(c.HeartbeatInterval, c.SessionTimeout/6)
+	c.RebalanceTimeout = c.SessionTimeout * 3 / 2
 	return c
 }
 

@@ -7,13 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
-	"golang.org/x/sync/errgroup"
-
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/query"
@@ -63,86 +63,102 @@ type registration struct {
 	vehicle    record.VehicleFields
 }
 
-// registerAtOnce bounds the records that are written at a time; each waits for the server several times.
-const registerAtOnce = 8
+// registerTogether is how many vehicles are made together.
+const registerTogether = 100
 
 // register makes the vehicles and devices that an account does not have yet, puts each device on its vehicle since
 // ever, and returns the unique id of each identifier's device. It may be repeated, and finishes what was cut short.
-// done is called after each.
-func (r *records) register(ctx context.Context, account fleet.AccountID, all []registration, done func()) (map[string]string, error) {
+// done is told how many more are through.
+func (r *records) register(ctx context.Context, account fleet.AccountID, all []registration, done func(int)) (map[string]string, error) {
 	known, err := query.ExternalRefs(ctx, r.db, account, recordingSystem)
 	if err != nil {
 		return nil, err
 	}
-	uniqueIDs := make([]string, len(all))
-	work, ctx := errgroup.WithContext(ctx)
-	work.SetLimit(registerAtOnce)
-	for i, reg := range all {
-		work.Go(func() error {
-			defer done()
-			uniqueID, err := r.registerOne(ctx, account, reg, known)
-			if err != nil {
-				return fmt.Errorf("register %q: %w", reg.identifier, err)
-			}
-			uniqueIDs[i] = uniqueID
-			return nil
-		})
+	uniqueIDs := make(map[string]string, len(all))
+	for some := range slices.Chunk(all, registerTogether) {
+		made, err := r.registerVehicles(ctx, account, some, known)
+		if err != nil {
+			return nil, err
+		}
+		if err := r.registerDevices(ctx, account, some, known, made, uniqueIDs); err != nil {
+			return nil, err
+		}
+		done(len(some))
 	}
-	if err := work.Wait(); err != nil {
-		return nil, err
-	}
-	byIdentifier := make(map[string]string, len(all))
-	for i, reg := range all {
-		byIdentifier[reg.identifier] = uniqueIDs[i]
-	}
-	return byIdentifier, nil
+	return uniqueIDs, nil
 }
 
-func (r *records) registerOne(ctx context.Context, account fleet.AccountID, reg registration, known query.Refs) (string, error) {
-	refs := []record.ExternalRef{{System: recordingSystem, ID: reg.identifier}}
-	vehicle, haveVehicle := known.Vehicles[reg.identifier]
-	if !haveVehicle {
+func refTo(reg registration) []record.ExternalRef {
+	return []record.ExternalRef{{System: recordingSystem, ID: reg.identifier}}
+}
+
+// registerVehicles makes the vehicles that are missing, notes them as known and returns their identifiers.
+func (r *records) registerVehicles(ctx context.Context, account fleet.AccountID, some []registration, known query.Refs) (map[string]bool, error) {
+	made := make(map[string]bool)
+	var ids []uint64
+	var bodies []record.Vehicle
+	for _, reg := range some {
+		if _, ok := known.Vehicles[reg.identifier]; ok {
+			continue
+		}
 		body := record.Vehicle{
 			VehicleFields: reg.vehicle, Status: record.VehicleAvailable, StatusSince: record.InstantOf(time.Now()),
 		}
-		body.ExternalRefs = refs
-		made, fresh, err := r.vehicles.Create(ctx, commandLine, account, r.store.NextID(), body)
-		if err == nil && !fresh {
-			err = errTaken
-		}
+		body.ExternalRefs = refTo(reg)
+		ids, bodies = append(ids, r.store.NextID()), append(bodies, body)
+	}
+	for i, err := range r.vehicles.CreateMany(ctx, commandLine, account, ids, bodies) {
+		identifier := bodies[i].ExternalRefs[0].ID
 		if err != nil {
-			return "", err
+			return nil, fmt.Errorf("make vehicle %q: %w", identifier, err)
 		}
-		vehicle = fleet.VehicleID(made.ID)
+		known.Vehicles[identifier], made[identifier] = fleet.VehicleID(ids[i]), true
 	}
-	if device, ok := known.Devices[reg.identifier]; ok {
-		if haveVehicle {
-			return device.UniqueID, nil
+	return made, nil
+}
+
+// registerDevices makes the devices that are missing, on their vehicles, and notes all unique ids.
+func (r *records) registerDevices(ctx context.Context, account fleet.AccountID, some []registration, known query.Refs,
+	made map[string]bool, uniqueIDs map[string]string) error {
+	var ids []uint64
+	var bodies []record.Device
+	for _, reg := range some {
+		vehicle := known.Vehicles[reg.identifier]
+		if device, ok := known.Devices[reg.identifier]; ok {
+			uniqueIDs[reg.identifier] = device.UniqueID
+			if device.VehicleID != "" && !made[reg.identifier] {
+				continue // also if somebody has put it on another vehicle since
+			}
+			// Its vehicle was archived, or it was taken off: it goes on the one of today.
+			if _, err := r.devices.Update(ctx, commandLine, account, uint64(device.ID), 0, func(d *record.Record[record.Device]) error {
+				return d.Body.Assign(vehicle, time.Now())
+			}); err != nil {
+				return fmt.Errorf("put device %q on its vehicle: %w", device.UniqueID, err)
+			}
+			continue
 		}
-		// The vehicle was archived, or never came to be: the device goes on the new one.
-		_, err := r.devices.Update(ctx, commandLine, account, uint64(device.ID), 0, func(d *record.Record[record.Device]) error {
-			return d.Body.Assign(vehicle, time.Now())
-		})
-		return device.UniqueID, err
+		body := record.Device{DeviceFields: record.DeviceFields{
+			UniqueID: reg.uniqueID, Name: reg.vehicle.Nickname, Protocol: recordingSystem, ExternalRefs: refTo(reg),
+		}}
+		if err := body.Assign(vehicle, time.Time{}); err != nil {
+			return err
+		}
+		ids, bodies = append(ids, r.store.NextID()), append(bodies, body)
+		uniqueIDs[reg.identifier] = reg.uniqueID
 	}
-	body := record.Device{DeviceFields: record.DeviceFields{
-		UniqueID: reg.uniqueID, Name: reg.vehicle.Nickname, Protocol: recordingSystem, ExternalRefs: refs,
-	}}
-	if err := body.Assign(vehicle, time.Time{}); err != nil {
-		return "", err
+	for i, err := range r.devices.CreateMany(ctx, commandLine, account, ids, bodies) {
+		if err != nil {
+			return fmt.Errorf("make device %q: %w", bodies[i].UniqueID, err)
+		}
 	}
-	_, fresh, err := r.devices.Create(ctx, commandLine, account, r.store.NextID(), body)
-	if err == nil && !fresh {
-		err = errTaken
-	}
-	return reg.uniqueID, err
+	return nil
 }
 
 // uniqueIDFor names the device of a recording's identifier. Unique ids are one space for all accounts, and two of
-// them may replay the same file. What is too long or not printable is told apart by its digest.
+// them may replay the same file. What is too long, not printable or ends in a blank is told apart by its digest.
 func uniqueIDFor(account fleet.AccountID, identifier string) string {
 	const longest = 90 // leaves room for the account within the 128 bytes of a unique id
-	plain := len(identifier) <= longest && utf8.ValidString(identifier)
+	plain := len(identifier) <= longest && utf8.ValidString(identifier) && strings.TrimSpace(identifier) == identifier
 	for _, c := range identifier {
 		plain = plain && unicode.IsPrint(c)
 	}

@@ -111,9 +111,11 @@ func (c *replayCommand) Run(ctx context.Context, s settings, o output) error {
 	}
 	defer feed.Close()
 	r.publish = func(ctx context.Context, messages []topic.Message) error {
-		return insist(ctx, messages, func(messages []topic.Message) error {
+		again, err := insist(ctx, messages, func(messages []topic.Message) error {
 			return feed.PublishRaw(ctx, kafka.Positions, messages)
 		}, o.err)
+		r.again += int64(again)
+		return err
 	}
 	if err := r.send(ctx); err != nil {
 		return fmt.Errorf("after %d rows: %w", r.sent, err)
@@ -152,6 +154,7 @@ type replay struct {
 	unique  map[string]string // unique ids by the identifiers of the files; nil: they are the same
 	shift   time.Duration
 	sent    int64
+	again   int64 // of them, sent more than once
 	publish func(context.Context, []topic.Message) error
 	out     output
 }
@@ -188,7 +191,7 @@ func (r *replay) resolve(ctx context.Context, db driver.Conn) error {
 		})
 	}
 	bar := r.progress("registering", int64(len(registrations)))
-	r.unique, err = all.register(ctx, account, registrations, func() { _ = bar.Add(1) })
+	r.unique, err = all.register(ctx, account, registrations, func(n int) { _ = bar.Add(n) })
 	_ = bar.Finish()
 	return err
 }
@@ -279,14 +282,14 @@ func (r *replay) message(report *fleet.Report) topic.Message {
 const insistFor = 5 * time.Minute
 
 // insist publishes until everything is acknowledged, as a broker may be started again meanwhile. The order holds: nothing
-// later is sent before this is through.
-func insist(ctx context.Context, messages []topic.Message, publish func([]topic.Message) error, w io.Writer) error {
+// later is sent before this is through. It returns how many messages were sent again; of those, some may be there twice.
+func insist(ctx context.Context, messages []topic.Message, publish func([]topic.Message) error, w io.Writer) (again int, err error) {
 	giveUp, pause := time.Now().Add(insistFor), 100*time.Millisecond
 	for told := false; ; {
 		err := publish(messages)
 		var partly *topic.PublishError
 		if err == nil || ctx.Err() != nil || errors.Is(err, topic.ErrTooLarge) || time.Now().After(giveUp) {
-			return err
+			return again, err
 		}
 		if errors.As(err, &partly) && len(partly.Errors) == len(messages) {
 			var left []topic.Message
@@ -302,8 +305,9 @@ func insist(ctx context.Context, messages []topic.Message, publish func([]topic.
 			fmt.Fprintf(w, "Kafka does not take the rows, trying again: %v\n", err)
 		}
 		if err := sleepUntil(ctx, time.Now().Add(pause)); err != nil {
-			return err
+			return again, err
 		}
+		again += len(messages)
 		pause = min(2*pause, 5*time.Second)
 	}
 }
@@ -364,6 +368,7 @@ const (
 	waitPoll   = 100 * time.Millisecond
 	waitAsk    = 15 * time.Second
 	waitGiveUp = 3 * time.Minute
+	waitQuiet  = 3 * time.Second // after what was sent more than once; it may still come
 )
 
 // wait returns when the outcomes of the run add up to what was sent. A report whose device the pipeline did not know
@@ -382,12 +387,12 @@ func (r *replay) wait(ctx context.Context, db driver.Conn) (query.Outcome, error
 		if r.Register {
 			apart = o.Refused[fleet.RefusedUnknownDevice]
 		}
-		if err == nil && o.Read >= r.sent && apart == 0 {
-			return o, nil
-		}
 		if progress := o.Read - apart; err == nil && progress != last {
 			last, moved, asked = progress, time.Now(), false
 			_ = bar.Set64(max(0, progress))
+		}
+		if err == nil && o.Read >= r.sent && apart == 0 && (r.again == 0 || time.Since(moved) > waitQuiet) {
+			return o, nil
 		}
 		switch silent := time.Since(moved); {
 		case silent > waitGiveUp:

@@ -577,6 +577,87 @@ func TestTheDemoIsOnTheMapAtOnce(t *testing.T) {
 	m.interrupt()
 }
 
+// TestReportsOfAnUnknownDeviceComeBack: what a tracker sent before anybody knew it is there once it is registered.
+func TestReportsOfAnUnknownDeviceComeBack(t *testing.T) {
+	m := newMachine(t)
+	m.up()
+	key := strings.TrimSpace(m.must("key", "create", "--account", "Acme", "--scopes", "admin"))
+	m.replay("Acme", writeWarts(t))
+	vehicle := m.list(key, "/v1/vehicles?external_ref=w2").Data[0].ID
+	before := len(m.track(key, vehicle))
+
+	unique := "imei-" + strconv.FormatInt(time.Now().UnixNano(), 36)
+	early := filepath.Join(t.TempDir(), "early.csv")
+	text := "vehicle,timestamp,lat,lng\n" + unique + ",2021-05-02T10:00:00Z,-33.9,151.2\n" + unique + ",2021-05-02T10:01:00Z,-33.91,151.2\n"
+	if err := os.WriteFile(early, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out := m.must("replay", "--json", early); out != `{"read":2,"stored":0,"refused":{"unknown_device":2}}`+"\n" {
+		t.Errorf("replay of an unknown device prints %s", out)
+	}
+	m.must("device", "create", unique, "--account", "Acme", "--vehicle", vehicle)
+	m.eventually("the early positions are there", func() error {
+		if n := len(m.track(key, vehicle)); n != before+2 {
+			return fmt.Errorf("%d positions, want %d", n, before+2)
+		}
+		return nil
+	})
+	m.interrupt()
+}
+
+// TestUpKilledInTheMiddleOfAReplayLosesNothing kills everything at once, engines included, and starts it again under the
+// feet of a replay, which goes on.
+func TestUpKilledInTheMiddleOfAReplayLosesNothing(t *testing.T) {
+	m := newMachine(t)
+	if m.kafka != "" {
+		t.Log("the broker runs elsewhere and is not killed")
+	}
+	m.up()
+	key := strings.TrimSpace(m.must("key", "create", "--account", "Acme", "--scopes", "admin"))
+	repeats := "../../deploy/demo/recordings/austin-repeats.csv.gz"
+	want, fixes := expected(t, repeats)
+	replay := exec.Command(m.path, "replay", "--account", "Acme", "--register", "--json", "--rate", "150", repeats)
+	replay.Env = m.env
+	var out, errs bytes.Buffer
+	replay.Stdout, replay.Stderr = &out, &errs
+	if err := replay.Start(); err != nil {
+		t.Fatal(err)
+	}
+	m.eventually("some fixes have arrived", func() error {
+		if n := m.list(key, "/v1/positions/latest").Pagination.Total; n == 0 {
+			return errors.New("none")
+		}
+		return nil
+	})
+	if err := m.process.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	<-m.exited
+	m.process = nil
+	m.up()
+	if err := replay.Wait(); err != nil {
+		t.Fatalf("replay: %v\n%s", err, errs.String())
+	}
+	var got counted
+	if err := json.Unmarshal(out.Bytes(), &got); err != nil {
+		t.Fatal(err)
+	}
+	// A row whose acknowledgement died with the broker is sent again, and then refused as a repeat.
+	twice := got.Read - want.Read
+	want.Read, want.Refused["duplicate"] = want.Read+twice, want.Refused["duplicate"]+twice
+	sameCounts(t, "replay", got, want)
+	if twice < 0 || twice > 100 {
+		t.Errorf("%d rows were read twice", twice)
+	}
+	for identifier, instants := range fixes {
+		vehicle := m.list(key, "/v1/vehicles?external_ref="+url.QueryEscape(identifier)).Data[0].ID
+		if track := m.track(key, vehicle); len(track) != len(instants) {
+			t.Errorf("%s has %d positions, want %d", identifier, len(track), len(instants))
+		}
+	}
+	m.interrupt()
+}
+
 // TestClickHouseKilledIsStartedAgain: the engine dies under a running `up`, and what is sent meanwhile arrives.
 func TestClickHouseKilledIsStartedAgain(t *testing.T) {
 	m := newMachine(t)

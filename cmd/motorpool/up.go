@@ -161,7 +161,7 @@ func (c *upCommand) prepareDemo(ctx context.Context, p *platform, drive *demoFle
 	if err != nil {
 		return nil, err
 	}
-	uniqueIDs, err := all.register(ctx, account, drive.registrations, func() {})
+	uniqueIDs, err := all.register(ctx, account, drive.registrations, func(int) {})
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,254 @@
+package record
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/schemas"
+)
+
+// claimsAtOnce bounds the claims of CreateMany that are under way.
+const claimsAtOnce = 12
+
+// manyMost bounds the records that CreateMany writes together, so that their claims are far from abandoned when the
+// records follow.
+const manyMost = 100
+
+// CreateMany writes the first revisions of new records, of which the ids come from Store.NextID, and returns the error
+// of each, nil for those that were made. It promises what Create does for each of them, and costs a fraction: what can
+// be read and written together is, and only the claims on unique values are single inserts, as each of them must be
+// able to lose. The records do not stand or fall together.
+func (l *Log[T]) CreateMany(ctx context.Context, by Author, account fleet.AccountID, ids []uint64, bodies []T) []error {
+	errs := make([]error, len(ids))
+	for from := 0; from < len(ids); from += manyMost {
+		to := min(from+manyMost, len(ids))
+		l.createSome(ctx, by, account, ids[from:to], bodies[from:to], errs[from:to])
+	}
+	return errs
+}
+
+// wish is a claim that a record to be needs.
+type wish struct {
+	item     int
+	claim    Claim
+	revision uint64 // that would be ours; 0 if the value is not free
+	writeID  uint64
+	won      bool
+}
+
+func (l *Log[T]) createSome(ctx context.Context, by Author, account fleet.AccountID, ids []uint64, bodies []T, errs []error) {
+	wide, cancel := context.WithTimeout(ctx, l.store.cfg.Deadline+l.store.cfg.Abandoned/4)
+	defer cancel()
+	good, err := l.claimAll(wide, account, ids, bodies)
+	if err != nil {
+		clear(good)
+	} else if err := l.appendMany(wide, by, account, ids, bodies, good); err != nil {
+		for i := range good {
+			if good[i] {
+				errs[i] = unavailable("create "+l.name(ids[i]), err)
+			}
+		}
+	}
+	// What did not go the short way goes the long one, which tells why it cannot be.
+	for i := range ids {
+		if !good[i] {
+			_, _, errs[i] = l.Create(ctx, by, account, ids[i], bodies[i])
+		}
+	}
+}
+
+// claimAll makes the claims of many records and says which of the records have all of theirs. A record asks for its
+// second value only when it has its first: of two records that want the same values one gets them all.
+func (l *Log[T]) claimAll(ctx context.Context, account fleet.AccountID, ids []uint64, bodies []T) ([]bool, error) {
+	good := make([]bool, len(ids))
+	claims := make([][]Claim, len(ids))
+	rounds := 0
+	for i := range bodies {
+		good[i] = true
+		claims[i] = l.claims(&bodies[i])
+		rounds = max(rounds, len(claims[i]))
+	}
+	for round := range rounds {
+		var wishes []*wish
+		for i := range ids {
+			if good[i] && round < len(claims[i]) {
+				wishes = append(wishes, &wish{item: i, claim: claims[i][round], writeID: randomID()})
+			}
+		}
+		if err := l.store.claimMany(ctx, uint64(account), ids, wishes); err != nil {
+			return good, err
+		}
+		for _, w := range wishes {
+			good[w.item] = w.won
+		}
+	}
+	return good, nil
+}
+
+// claimMany makes one claim for each of many records, and notes which were won.
+func (s *Store) claimMany(ctx context.Context, account uint64, ids []uint64, wishes []*wish) error {
+	byField := make(map[string][]*wish)
+	for _, w := range wishes {
+		byField[w.claim.Field] = append(byField[w.claim.Field], w)
+	}
+	for _, some := range byField {
+		if err := s.findFree(ctx, account, some); err != nil {
+			return err
+		}
+	}
+	work, inner := errgroup.WithContext(ctx)
+	work.SetLimit(claimsAtOnce)
+	for _, w := range wishes {
+		if w.revision == 0 {
+			continue
+		}
+		work.Go(func() error { return s.wishFor(inner, account, ids[w.item], w) })
+	}
+	if err := work.Wait(); err != nil {
+		return err
+	}
+	for _, some := range byField {
+		if err := s.findWon(ctx, account, some); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// findFree gives each wish whose value is free the revision that its claim would be. Two wishes for one value are one
+// too many: the second is left to the long way.
+func (s *Store) findFree(ctx context.Context, account uint64, wishes []*wish) error {
+	first := &wishes[0].claim
+	byValue := make(map[string]*wish, len(wishes))
+	values := make([]string, 0, len(wishes))
+	for _, w := range wishes {
+		if byValue[w.claim.Value] == nil {
+			byValue[w.claim.Value] = w
+			values = append(values, w.claim.Value)
+			w.revision = 1
+		}
+	}
+	rows, err := s.db.Query(ctx, schemas.Query("claims_newest"), clickhouse.Named("account", first.account(account)),
+		clickhouse.Named("field", first.Field), clickhouse.Named("values", values))
+	if err != nil {
+		return fmt.Errorf("read claims on %s: %w", first.Field, err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var value string
+		var newest uint64
+		var free bool
+		if err := rows.Scan(&value, &newest, &free); err != nil {
+			return fmt.Errorf("read claims on %s: %w", first.Field, err)
+		}
+		w := byValue[value]
+		if w.revision = newest + 1; !free {
+			w.revision = 0
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("read claims on %s: %w", first.Field, err)
+	}
+	return nil
+}
+
+// wishFor writes a claim that may lose against another of the same revision.
+func (s *Store) wishFor(ctx context.Context, account, owner uint64, w *wish) error {
+	scope := w.claim.account(account)
+	token := claimToken(scope, w.claim.Field, w.claim.Value, w.revision)
+	batch, err := s.db.PrepareBatch(withToken(ctx, token), insertClaim)
+	if err != nil {
+		return fmt.Errorf("claim %s: %w", w.claim.Field, err)
+	}
+	if err := batch.Append(scope, w.claim.Field, w.claim.Value, w.revision, w.writeID, owner, nil, fmt.Sprint(account)); err != nil {
+		batch.Abort()
+		return fmt.Errorf("claim %s: %w", w.claim.Field, err)
+	}
+	if err := batch.Send(); err != nil {
+		return fmt.Errorf("claim %s: %w", w.claim.Field, err)
+	}
+	return nil
+}
+
+// findWon notes which claims stand.
+func (s *Store) findWon(ctx context.Context, account uint64, wishes []*wish) error {
+	first := &wishes[0].claim
+	byWrite := make(map[uint64]*wish, len(wishes))
+	values, writes := make([]string, 0, len(wishes)), make([]uint64, 0, len(wishes))
+	for _, w := range wishes {
+		if w.revision != 0 {
+			byWrite[w.writeID] = w
+			values, writes = append(values, w.claim.Value), append(writes, w.writeID)
+		}
+	}
+	rows, err := s.db.Query(ctx, schemas.Query("claims_written"), clickhouse.Named("account", first.account(account)),
+		clickhouse.Named("field", first.Field), clickhouse.Named("values", values), clickhouse.Named("writes", writes))
+	if err != nil {
+		return fmt.Errorf("read claims on %s: %w", first.Field, err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var value string
+		var revision, writeID uint64
+		if err := rows.Scan(&value, &revision, &writeID); err != nil {
+			return fmt.Errorf("read claims on %s: %w", first.Field, err)
+		}
+		if w := byWrite[writeID]; w != nil && w.revision == revision {
+			w.won = true
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("read claims on %s: %w", first.Field, err)
+	}
+	return nil
+}
+
+// appendMany writes first revisions in one insert. Nobody else writes revisions of ids that were just made, so that one
+// token for all of them is enough: it makes a repeated insert harmless.
+func (l *Log[T]) appendMany(ctx context.Context, by Author, account fleet.AccountID, ids []uint64, bodies []T, chosen []bool) error {
+	at := millis(l.store.now())
+	write := randomID()
+	insert := func() error {
+		batch, err := l.store.db.PrepareBatch(withToken(ctx, fmt.Sprintf("%s:many:%d", l.kind.Name, write)), insertRevision)
+		if err != nil {
+			return err
+		}
+		rows := 0
+		for i := range ids {
+			if !chosen[i] {
+				continue
+			}
+			text, err := json.Marshal(bodies[i])
+			if err == nil {
+				err = batch.Append(uint64(account), l.kind.Name, ids[i], uint64(1), write, ActionCreate, at, at, nil, by.Actor, by.RequestID, string(text))
+			}
+			if err != nil {
+				batch.Abort()
+				return err
+			}
+			rows++
+		}
+		if rows == 0 {
+			return batch.Abort()
+		}
+		return batch.Send()
+	}
+	last := -1
+	for i := range chosen {
+		if chosen[i] {
+			last = i
+		}
+	}
+	if last < 0 {
+		return nil
+	}
+	return decide(ctx, insert, func() (uint64, error) {
+		return l.store.writer(ctx, "record_writer", clickhouse.Named("account", uint64(account)), clickhouse.Named("kind", l.kind.Name),
+			clickhouse.Named("id", ids[last]), clickhouse.Named("revision", uint64(1)))
+	}, write)
+}
