@@ -106,7 +106,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 	}
 	parsed, err := parser.Parse(args)
 	if err != nil {
-		fmt.Fprintf(stderr, "motorpool: %v\n", err)
+		fmt.Fprintf(stderr, "motorpool: %v; --help explains\n", err)
 		return exitUsage
 	}
 	parsed.Bind(cli.settings)
@@ -128,7 +128,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 
 func newParser(cli *commands, o output, exit func(int)) (*kong.Kong, error) {
 	return kong.New(cli,
-		kong.Name("motorpool"), kong.Description(about), kong.UsageOnError(),
+		kong.Name("motorpool"), kong.Description(about),
 		kong.Writers(o.out, o.err), kong.Exit(exit),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 110}),
 		kong.DefaultEnvars("MOTORPOOL"), kong.Configuration(loadFile),
