@@ -14,7 +14,6 @@ import (
 // scanned is what a first pass over recordings finds out.
 type scanned struct {
 	rows        int64
-	bytes       int64    // of the files on disk
 	identifiers []string // in the order of their first rows, without the empty one
 	electric    map[string]bool
 	first, last fleet.Millis // of all usable times; zero if there is none
