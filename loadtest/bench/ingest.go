@@ -131,15 +131,16 @@ func kafkaEngine(ctx context.Context, s *system.System, round, fixes int) (float
 	for _, statement := range []string{
 		"DROP TABLE IF EXISTS kafka_feed_view", "DROP TABLE IF EXISTS kafka_feed", "DROP TABLE IF EXISTS positions_by_kafka_engine",
 		"CREATE TABLE positions_by_kafka_engine AS positions",
-		fmt.Sprintf(`CREATE TABLE kafka_feed (device String, fix_at UInt64, lat Float64, lng Float64, altitude_m Nullable(Float64),
+		fmt.Sprintf(`CREATE TABLE kafka_feed (device String, fix_at DateTime64(3, 'UTC'), lat Float64, lng Float64, altitude_m Nullable(Float64),
 			speed_mps Nullable(Float64), course_deg Nullable(Float64), accuracy_m Nullable(Float64), odometer_m Nullable(Float64),
 			satellites Nullable(UInt8), ignition Nullable(Bool))
 			ENGINE = Kafka('%s', 'positions', 'kafka-engine-%d', 'JSONEachRow')
 			SETTINGS kafka_num_consumers = 2, kafka_thread_per_consumer = 1, kafka_max_block_size = 262144,
-			kafka_poll_max_batch_size = 65536, kafka_flush_interval_ms = 2000, input_format_skip_unknown_fields = 1`, s.Kafka(), round),
+			kafka_poll_max_batch_size = 65536, kafka_flush_interval_ms = 2000, input_format_skip_unknown_fields = 1,
+			date_time_input_format = 'best_effort'`, s.Kafka(), round),
 		`CREATE MATERIALIZED VIEW kafka_feed_view TO positions_by_kafka_engine AS
 		SELECT 1 AS account, cityHash64(device) AS vehicle, vehicle AS device,
-			fromUnixTimestamp64Milli(toInt64(fix_at), 'UTC') AS fix_time, fix_time AS device_time, now64(3, 'UTC') AS received_at,
+			fix_at AS fix_time, fix_time AS device_time, now64(3, 'UTC') AS received_at,
 			toInt32(round(lat * 1e7)) AS lat7, toInt32(round(lng * 1e7)) AS lng7, toInt32(round(altitude_m * 10)) AS altitude_dm,
 			toUInt16(round(speed_mps * 100)) AS speed_cms, toUInt16(round(course_deg * 100)) AS course_cdeg,
 			toUInt32(round(accuracy_m * 10)) AS accuracy_dm, toUInt32(odometer_m) AS odometer_m, satellites,
