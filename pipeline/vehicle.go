@@ -335,12 +335,12 @@ func (c *Chain) stored(ctx context.Context, b *consume.Batch) (storedTimes, erro
 		}
 		if table == nil {
 			var err error
-			table, err = ext.NewTable("wanted", ext.Column("account", "UInt64"), ext.Column("vehicle", "UInt64"), ext.Column("fix_time", "DateTime64(3, 'UTC')"))
+			table, err = ext.NewTable("wanted", ext.Column("account", "UInt64"), ext.Column("vehicle", "UInt64"), ext.Column("fix_ms", "Int64"))
 			if err != nil {
 				return nil, err
 			}
 		}
-		if err := table.Append(uint64(w.position.Account), uint64(w.position.Vehicle), w.position.FixTime.Time()); err != nil {
+		if err := table.Append(uint64(w.position.Account), uint64(w.position.Vehicle), int64(w.position.FixTime)); err != nil {
 			return nil, err
 		}
 	}

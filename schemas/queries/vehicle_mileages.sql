@@ -1,4 +1,5 @@
--- The mileages of given vehicles; wanted is an external table of (account, vehicle).
+-- The mileages of given vehicles.
+-- External: wanted (account UInt64, vehicle UInt64)
 SELECT account, vehicle, time, raw_m, base_m, before_m
 FROM vehicle_mileage FINAL
 WHERE (account, vehicle) IN (SELECT account, vehicle FROM wanted)
