@@ -149,13 +149,6 @@ func numberParam(r *http.Request, name string, fallback float64) float64 {
 	return fallback
 }
 
-func boolParam(r *http.Request, name string, fallback bool) bool {
-	if b, err := strconv.ParseBool(r.URL.Query().Get(name)); err == nil {
-		return b
-	}
-	return fallback
-}
-
 // timeParam returns an instant in milliseconds, rounded down.
 func timeParam(r *http.Request, name string, fallback fleet.Millis) fleet.Millis {
 	if t, err := parseInstant(r.URL.Query().Get(name)); err == nil {

@@ -32,10 +32,10 @@ const (
 )
 
 // startEngines starts what s says is embedded, and writes the addresses at which it really listens into s.
-func startEngines(ctx context.Context, s *settings, external externalEngines, groups []string, log *slog.Logger) (*engines, error) {
+func startEngines(ctx context.Context, s *settings, external engineChoice, groups []string, log *slog.Logger) (*engines, error) {
 	e := &engines{log: log}
 	if !external.ClickHouse {
-		if err := e.startClickHouse(ctx, s); err != nil {
+		if err := e.startClickHouse(ctx, s, external); err != nil {
 			return nil, err
 		}
 	}
@@ -51,7 +51,7 @@ func startEngines(ctx context.Context, s *settings, external externalEngines, gr
 	return e, nil
 }
 
-func (e *engines) startClickHouse(ctx context.Context, s *settings) error {
+func (e *engines) startClickHouse(ctx context.Context, s *settings, external engineChoice) error {
 	if len(s.ClickHouse) != 1 {
 		return errors.New("'up' takes one address for ClickHouse, where the embedded one listens; several need --external-clickhouse")
 	}
@@ -59,17 +59,17 @@ func (e *engines) startClickHouse(ctx context.Context, s *settings) error {
 	if err != nil {
 		return err
 	}
-	bi, err := secret(filepath.Join(s.Data, biPasswordFile))
-	if err != nil {
-		return err
-	}
-	const biMemory = 1 << 30
 	e.config = embedded.ClickHouseConfig{
 		Dir: filepath.Join(s.Data, "clickhouse"), TCPAddr: s.ClickHouse[0], HTTPAddr: s.ClickHouseHTTP,
-		Users: []embedded.User{
-			embedded.AppUser(s.DB.User, app),
-			embedded.BIUser("bi", bi, biMemory, "GRANT SELECT ON "+s.DB.Database+".*"),
-		},
+		Users: []embedded.User{embedded.AppUser(s.DB.User, app)},
+	}
+	if external.BIUser {
+		bi, err := secret(filepath.Join(s.Data, biPasswordFile))
+		if err != nil {
+			return err
+		}
+		const biMemory = 1 << 30
+		e.config.Users = append(e.config.Users, embedded.BIUser("bi", bi, biMemory, "GRANT SELECT ON "+s.DB.Database+".*"))
 	}
 	started, err := embedded.StartClickHouse(ctx, e.config)
 	if errors.Is(err, embedded.ErrNoLibrary) {
@@ -168,9 +168,10 @@ func (e *engines) stop() {
 	}
 }
 
-// externalEngines says which engines run elsewhere.
-type externalEngines struct {
+// engineChoice says which engines run elsewhere, and whether the embedded ClickHouse has a user for analysts.
+type engineChoice struct {
 	Kafka, ClickHouse bool
+	BIUser            bool
 }
 
 // checkLibrary is what -check can say of the embedded engine without starting it.

@@ -117,6 +117,11 @@ func (p publisher) Publish(ctx context.Context, topic string, reports []fleet.Re
 	return p.Feed.Publish(ctx, topic, reports)
 }
 
+// Republish puts the record of a dead letter back onto its topic.
+func (p publisher) Republish(ctx context.Context, name, contentType string, key, value []byte) error {
+	return p.Feed.PublishRaw(ctx, name, []topic.Message{{Key: key, Value: value, ContentType: contentType}})
+}
+
 // newOps opens the listener of /healthz, /readyz and /metrics. Where several processes on one machine have the same
 // settings, all but the first take a free port and say so.
 func (p *platform) newOps(all checks) (*listener, error) {

@@ -76,7 +76,7 @@ func (p *platform) newServe(ctx context.Context, c apiSettings) (*serveHalf, err
 	if config.TrustedProxies, err = prefixes(c.TrustedProxies); err != nil {
 		return nil, fmt.Errorf("--trusted-proxies: %w", err)
 	}
-	deps := api.Deps{DB: p.db, IDs: p.ids, Publisher: publisher{p.feed}, Log: p.log, Metrics: p.metrics}
+	deps := api.Deps{DB: p.db, IDs: p.ids, Publisher: publisher{p.feed}, Republisher: publisher{p.feed}, Log: p.log, Metrics: p.metrics}
 	if deps.Geocoder, err = half.newGeocoder(p, c); err != nil {
 		return nil, err
 	}

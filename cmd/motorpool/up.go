@@ -23,6 +23,7 @@ type upCommand struct {
 	Demo               bool `help:"Drive a demo fleet: real recordings, in a loop, as if they happened now."`
 	ExternalKafka      bool `help:"Kafka runs elsewhere, where --kafka says; start none."`
 	ExternalClickHouse bool `name:"external-clickhouse" help:"ClickHouse runs elsewhere, where --clickhouse says; start none."`
+	BIUser             bool `name:"bi-user" help:"Make a ClickHouse user 'bi' for analysts, read-only. Who has its password can read all accounts, and the files of this program's user: the embedded engine cannot forbid that."`
 	Check              bool `help:"Check the settings and start nothing."`
 }
 
@@ -46,7 +47,7 @@ const startTime = 5 * time.Minute
 // pipeline first, then the interface, then the connections, then the engines.
 func (c *upCommand) Run(ctx context.Context, s settings, o output) error {
 	log := s.logger(o.err)
-	external := externalEngines{Kafka: c.ExternalKafka, ClickHouse: c.ExternalClickHouse}
+	external := engineChoice{Kafka: c.ExternalKafka, ClickHouse: c.ExternalClickHouse, BIUser: c.BIUser}
 	if c.Check {
 		return c.check(&s, external, o.out)
 	}
@@ -135,7 +136,7 @@ func ignoreStop(ctx context.Context, err error) error {
 }
 
 // check says what can be said without starting anything.
-func (c *upCommand) check(s *settings, external externalEngines, w io.Writer) error {
+func (c *upCommand) check(s *settings, external engineChoice, w io.Writer) error {
 	var problems []error
 	if !external.ClickHouse {
 		problems = append(problems, checkLibrary())
@@ -181,7 +182,7 @@ func (c *upCommand) prepareDemo(ctx context.Context, p *platform, drive *demoFle
 // startScreen is what `up` says when everything runs.
 type startScreen struct {
 	settings  *settings
-	external  externalEngines
+	external  engineChoice
 	http, ops string
 	color     bool
 	vehicles  int    // of the demo; 0 without one
@@ -205,8 +206,10 @@ func (v *startScreen) print(w io.Writer) error {
 	if v.external.ClickHouse {
 		line("ClickHouse", "%s%s", strings.Join(v.settings.ClickHouse, ", "), elsewhere(true))
 	} else {
-		line("ClickHouse", "%s, HTTP %s; user bi reads, password in %s", v.settings.ClickHouse[0], v.settings.ClickHouseHTTP,
-			filepath.Join(v.settings.Data, biPasswordFile))
+		line("ClickHouse", "%s, HTTP %s", v.settings.ClickHouse[0], v.settings.ClickHouseHTTP)
+		if v.external.BIUser {
+			line("", "user bi reads, its password is in %s", filepath.Join(v.settings.Data, biPasswordFile))
+		}
 	}
 	line("data", "%s", v.settings.Data)
 	if v.vehicles > 0 {

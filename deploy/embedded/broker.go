@@ -54,7 +54,7 @@ const (
 
 func (c *BrokerConfig) setDefaults() error {
 	if c.Dir == "" {
-		return errors.New("Dir is empty")
+		return errors.New("no directory is given")
 	}
 	if c.Addr == "" {
 		c.Addr = "127.0.0.1:0"

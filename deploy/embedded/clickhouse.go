@@ -50,7 +50,7 @@ type ClickHouseConfig struct {
 
 func (c *ClickHouseConfig) setDefaults() error {
 	if c.Dir == "" {
-		return errors.New("Dir is empty")
+		return errors.New("no directory is given")
 	}
 	dir, err := filepath.Abs(c.Dir)
 	if err != nil {
