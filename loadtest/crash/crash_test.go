@@ -52,7 +52,6 @@ const (
 // times in the moment when rows have been inserted and their offset is not committed yet, and the broker and ClickHouse
 // once each in between.
 func TestPipelineKilledAtRandomMomentsStoresEveryFixOnce(t *testing.T) {
-	t.Parallel()
 	run := begin(t, 50_000, 220)
 	for kill := 0; kill < kills || run.soaking(); kill++ {
 		ingest, err := run.Start("ingest", "--kafka-session-timeout", "6s")
@@ -81,7 +80,6 @@ func TestPipelineKilledAtRandomMomentsStoresEveryFixOnce(t *testing.T) {
 // TestRebalanceBetweenTwoPipelinesStoresEveryFixOnce has a second pipeline join and leave, by SIGTERM and by SIGKILL,
 // while the first works.
 func TestRebalanceBetweenTwoPipelinesStoresEveryFixOnce(t *testing.T) {
-	t.Parallel()
 	run := begin(t, 15_000, 300)
 	first, err := run.Start("ingest", "--kafka-session-timeout", "6s")
 	run.check(err)
@@ -117,6 +115,9 @@ type run struct {
 // begin starts the stores and a paced replay of a simulated fleet.
 func begin(t *testing.T, fixes, perSecond int) *run {
 	t.Helper()
+	if os.Getenv("MOTORPOOL_TEST_KAFKA") == "" {
+		t.Parallel() // with a broker each; the tests mostly wait
+	}
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute+soak())
 	t.Cleanup(cancel)
 	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
