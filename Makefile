@@ -68,6 +68,7 @@ fuzz: ## fuzz every decoder for FUZZTIME each (20s)
 
 .PHONY: bench
 bench: build ## throughput, size and latency as ratios measured side by side in one run
+	$(GO) test -run '^$$' -bench . -benchmem ./pipeline/codec ./pipeline/fix ./pipeline
 	$(GO) run ./loadtest bench
 
 .PHONY: soak
