@@ -7,7 +7,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -21,27 +20,10 @@ import (
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/loadtest/sim"
 	"github.com/motorpool/fleet/loadtest/system"
+	"github.com/motorpool/fleet/loadtest/system/systemtest"
 )
 
-var binary string
-
-func TestMain(m *testing.M) {
-	system.ServeBroker()
-	os.Exit(func() int {
-		dir, err := os.MkdirTemp("", "motorpool-crash-")
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-		defer os.RemoveAll(dir)
-		binary = filepath.Join(dir, "motorpool")
-		if out, err := exec.Command("go", "build", "-o", binary, "github.com/motorpool/fleet/cmd/motorpool").CombinedOutput(); err != nil {
-			fmt.Fprintf(os.Stderr, "build motorpool: %v\n%s", err, out)
-			return 1
-		}
-		return m.Run()
-	}())
-}
+func TestMain(m *testing.M) { os.Exit(systemtest.Run(m)) }
 
 const (
 	vehicles = 40
@@ -115,27 +97,12 @@ type run struct {
 // begin starts the stores and a paced replay of a simulated fleet.
 func begin(t *testing.T, fixes, perSecond int) *run {
 	t.Helper()
-	if os.Getenv("MOTORPOOL_TEST_KAFKA") == "" {
+	if systemtest.SharedKafka() == "" {
 		t.Parallel() // with a broker each; the tests mostly wait
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute+soak())
 	t.Cleanup(cancel)
-	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	sys, err := system.Start(ctx, binary, t.TempDir(), os.Getenv("MOTORPOOL_TEST_KAFKA"), log)
-	if err != nil {
-		t.Fatalf("%v\n%s", err, tail(log.Name()))
-	}
-	t.Cleanup(func() {
-		if err := sys.Stop(); err != nil {
-			t.Error(err)
-		}
-		if t.Failed() {
-			t.Log(tail(log.Name()))
-		}
-	})
+	sys := systemtest.Start(t)
 	r := &run{System: sys, t: t, ctx: ctx, until: time.Now().Add(soak()), fixes: fixes, counted: &lockedBuffer{}, result: make(chan error, 1)}
 	if perMinute := int(soak().Seconds()) * perSecond; perMinute > fixes {
 		r.fixes = perMinute
@@ -280,20 +247,6 @@ func writeRecording(t *testing.T, name string, fixes int) {
 	if err := os.WriteFile(name, []byte(text.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// tail returns the end of a file.
-func tail(name string) string {
-	f, err := os.Open(name)
-	if err != nil {
-		return err.Error()
-	}
-	defer f.Close()
-	if info, err := f.Stat(); err == nil && info.Size() > 8000 {
-		_, _ = f.Seek(-8000, io.SeekEnd)
-	}
-	text, _ := io.ReadAll(f)
-	return string(text)
 }
 
 // lockedBuffer is written by the replay's process and read by the test.

@@ -8,14 +8,12 @@ import (
 	"compress/gzip"
 	"encoding/csv"
 	"encoding/json"
-	"fmt"
 	"io"
 	"math"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -23,32 +21,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/motorpool/fleet/loadtest/system"
+	"github.com/motorpool/fleet/loadtest/system/systemtest"
 )
 
-var binary string
-
-func TestMain(m *testing.M) {
-	system.ServeBroker()
-	os.Exit(func() int {
-		dir, err := os.MkdirTemp("", "motorpool-recordings-")
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-		defer os.RemoveAll(dir)
-		binary = filepath.Join(dir, "motorpool")
-		if out, err := exec.Command("go", "build", "-o", binary, "github.com/motorpool/fleet/cmd/motorpool").CombinedOutput(); err != nil {
-			fmt.Fprintf(os.Stderr, "build motorpool: %v\n%s", err, out)
-			return 1
-		}
-		return m.Run()
-	}())
-}
+func TestMain(m *testing.M) { os.Exit(systemtest.Run(m)) }
 
 // tracksCompared bounds the vehicles of one recording whose track is read through the interface; counts are of all. The
 // interface limits how many requests a key may make.
-const tracksCompared = 25
+const tracksCompared = 150
 
 type place struct{ lat, lng float64 }
 
@@ -74,30 +54,9 @@ func TestEveryRecordingIsStoredOrRefusedWithItsReason(t *testing.T) {
 	if len(files) == 0 {
 		t.Fatal("there are no recordings")
 	}
-	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	sys, err := system.Start(t.Context(), binary, t.TempDir(), os.Getenv("MOTORPOOL_TEST_KAFKA"), log)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := sys.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
-	for _, mode := range []string{"ingest", "serve"} {
-		process, err := sys.Start(mode)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() {
-			if _, _, err := process.Stop(); err != nil {
-				t.Error(err)
-			}
-		})
-	}
+	sys := systemtest.Start(t)
+	systemtest.Process(t, sys, "ingest")
+	systemtest.Process(t, sys, "serve")
 	// One account a folder, since the files of a folder share vehicles and are replayed on top of each other.
 	byFolder := make(map[string][]string)
 	for _, file := range files {
@@ -108,8 +67,7 @@ func TestEveryRecordingIsStoredOrRefusedWithItsReason(t *testing.T) {
 			want := read(t, files)
 			out, err := sys.Output(append([]string{"replay", "--account", folder, "--register", "--wait", "--json"}, files...)...)
 			if err != nil {
-				text, _ := os.ReadFile(log.Name())
-				t.Fatalf("%v\n%s", err, text[max(0, len(text)-4000):])
+				t.Fatal(err)
 			}
 			var got struct {
 				Read, Stored int

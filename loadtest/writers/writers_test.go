@@ -10,8 +10,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strconv"
 	"sync/atomic"
 	"testing"
@@ -19,59 +17,21 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/motorpool/fleet/loadtest/system"
+	"github.com/motorpool/fleet/loadtest/system/systemtest"
 )
 
-var binary string
-
-func TestMain(m *testing.M) {
-	system.ServeBroker()
-	os.Exit(func() int {
-		dir, err := os.MkdirTemp("", "motorpool-writers-")
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-		defer os.RemoveAll(dir)
-		binary = filepath.Join(dir, "motorpool")
-		if out, err := exec.Command("go", "build", "-o", binary, "github.com/motorpool/fleet/cmd/motorpool").CombinedOutput(); err != nil {
-			fmt.Fprintf(os.Stderr, "build motorpool: %v\n%s", err, out)
-			return 1
-		}
-		return m.Run()
-	}())
-}
+func TestMain(m *testing.M) { os.Exit(systemtest.Run(m)) }
 
 const (
 	writers = 32
-	each    = 2 // increments of a writer
+	each    = 1 // increments of a writer
 )
 
 func TestThirtyTwoWritersOverTwoProcessesLoseNoUpdate(t *testing.T) {
-	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	sys, err := system.Start(t.Context(), binary, t.TempDir(), os.Getenv("MOTORPOOL_TEST_KAFKA"), log)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := sys.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
+	sys := systemtest.Start(t)
 	bases := []string{sys.URL(), "http://" + freeAddr(t)}
 	for _, base := range bases {
-		process, err := sys.Start("serve", "--http", base[len("http://"):], "--ops", freeAddr(t))
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() {
-			if _, _, err := process.Stop(); err != nil {
-				t.Error(err)
-			}
-		})
+		systemtest.Process(t, sys, "serve", "--http", base[len("http://"):], "--ops", freeAddr(t))
 	}
 	key, err := sys.Output("key", "create", "--account", "Writers", "--scopes", "vehicles:read,vehicles:write")
 	if err != nil {
