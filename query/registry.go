@@ -139,7 +139,8 @@ func (r *Registry) take(devices []*fleet.Device, gone []fleet.DeviceID, everythi
 		r.byUnique, r.uniqueOf = make(map[string]*fleet.Device, len(devices)), make(map[fleet.DeviceID]string, len(devices))
 	}
 	forget := func(id fleet.DeviceID) {
-		if unique, ok := r.uniqueOf[id]; ok && r.byUnique[unique].ID == id {
+		unique := r.uniqueOf[id]
+		if d := r.byUnique[unique]; d != nil && d.ID == id { // another device may have come and gone under the name
 			delete(r.byUnique, unique)
 		}
 		delete(r.uniqueOf, id)
