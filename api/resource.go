@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"reflect"
 	"slices"
@@ -196,7 +197,8 @@ func (s *resource[T]) put(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return s.change(w, r, func(_ map[string]any) map[string]any { return object })
+	// Each attempt gets its own copy: what is read-only is taken out of it, and must be looked at again by the next.
+	return s.change(w, r, func(_ map[string]any) map[string]any { return maps.Clone(object) })
 }
 
 func (s *resource[T]) patch(w http.ResponseWriter, r *http.Request) error {
@@ -228,6 +230,13 @@ func (s *resource[T]) change(w http.ResponseWriter, r *http.Request, next func(p
 		present, err := members(target)
 		if err != nil {
 			return err
+		}
+		if rec.Revision != before.Revision {
+			// Another write came first: read-only members are held against what it made.
+			if views, err = s.show(r.Context(), []record.Record[T]{*rec}, nil); err != nil {
+				return err
+			}
+			before.Revision = rec.Revision
 		}
 		object := next(present)
 		dropNulls(object)

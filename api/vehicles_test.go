@@ -5,8 +5,11 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -219,4 +222,33 @@ func TestUniqueValuesAreRefusedByName(t *testing.T) {
 	w.key = w.newKey(w.newAccount("Second"), auth.Admin)
 	w.vehicle(`{"make":"A","model":"B","vin":"VIN1"}`)
 	w.do("GET", "/v1/vehicles/"+first, "").problem(404, "not_found")
+}
+
+func TestAWholeRecordWrittenBackByManyIsTakenOnce(t *testing.T) {
+	w := newWorld(t)
+	id := w.vehicle(`{"make":"Tesla","model":"Model 3"}`)
+	read := w.do("GET", "/v1/vehicles/"+id, "").ok(200).object()
+	var wrote atomic.Int32
+	var group sync.WaitGroup
+	for i := range 12 {
+		body := maps.Clone(read)
+		body["nickname"] = fmt.Sprint(i)
+		text, err := json.Marshal(body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		group.Go(func() {
+			switch r := w.do("PUT", "/v1/vehicles/"+id, string(text)); r.status {
+			case 200:
+				wrote.Add(1)
+			case 422:
+				// The body carries a revision that is not the present one any more.
+			default:
+				t.Errorf("status %d: %s", r.status, r.body)
+			}
+		})
+	}
+	group.Wait()
+	wantEqual(t, "writes upon one revision", wrote.Load(), int32(1))
+	wantEqual(t, "revision", w.do("GET", "/v1/vehicles/"+id, "").ok(200).object()["revision"], 2.0)
 }
