@@ -44,7 +44,7 @@ func (c *Config) Classify(s *State, p *fleet.Position, stored bool) fleet.Refusa
 			return fleet.RefusedDuplicate
 		}
 		p.FixTime = max(p.FixTime, s.Newest+1)
-	} else if s.MayBeStored(p.FixTime) && (stored || p.FixTime == s.Newest || p.FixTime == s.Last.FixTime) {
+	} else if stored && s.MayBeStored(p.FixTime) {
 		return fleet.RefusedDuplicate
 	}
 	s.Newest = max(s.Newest, p.FixTime)
