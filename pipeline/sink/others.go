@@ -99,8 +99,26 @@ func (b *Batch) Letter(l Letter) { b.letters.letters = append(b.letters.letters,
 // Letters returns the batch's dead letters.
 func (b *Batch) Letters() []Letter { return b.letters.letters }
 
-func (r *letterRows) reset()    { r.letters = r.letters[:0] }
+func (r *letterRows) reset() {
+	clear(r.letters) // they hold on to whole records
+	r.letters = r.letters[:0]
+}
 func (r *letterRows) rows() int { return len(r.letters) }
+
+// names tells these rows from others of the same range.
+func (r *letterRows) names() uint64 {
+	hash := fnv.New64a()
+	var row []byte
+	for i := range r.letters {
+		l := &r.letters[i]
+		row = binary.BigEndian.AppendUint64(row[:0], uint64(l.Offset))
+		row = binary.BigEndian.AppendUint64(row, uint64(l.Index))
+		row = binary.BigEndian.AppendUint64(row, uint64(l.Account))
+		hash.Write(append(row, l.Reason...))
+	}
+	return hash.Sum64()
+}
+
 func (r *letterRows) insert() string {
 	return "INSERT INTO dead_letters (account, id, at, reason, detail, unique_id, source_topic, source_partition, source_offset, " +
 		"source_index, format, payload, payload_bytes)"
@@ -143,6 +161,18 @@ func (r *apartRows) reset() {
 }
 
 func (r *apartRows) rows() int { return len(r.uniqueIDs) }
+
+// names tells these rows from others of the same range.
+func (r *apartRows) names() uint64 {
+	hash := fnv.New64a()
+	var row []byte
+	for i, offset := range r.offsets {
+		row = binary.BigEndian.AppendUint64(row[:0], offset)
+		hash.Write(binary.BigEndian.AppendUint32(row, r.indexes[i]))
+	}
+	return hash.Sum64()
+}
+
 func (r *apartRows) insert() string {
 	return "INSERT INTO unregistered_reports (unique_id, at, source_topic, source_partition, source_offset, source_index, run, report)"
 }

@@ -11,8 +11,10 @@
 // and the caller commits the batch's offset after that. A process that is killed in between has the same range handled
 // again, under the same token. Before the last two tables were written, the vehicles still stand where they stood, so
 // every verdict is the same and the inserts that were done are no-ops. After them verdicts may differ, but every table
-// has its rows and ignores the token. What was kept apart or refused comes first, so that a device that is registered
-// between the two tries is stored twice in doubt (and refused as a duplicate later), never lost.
+// has its rows and ignores the token. Only the registry may change in between. So what was kept apart or refused comes
+// first, and a device that is registered between the two tries is stored twice in doubt (and refused as a duplicate
+// later), never lost. And the tokens of these two tables name their rows as well, so that those of a device that is
+// taken away between the two tries are added; what was there already collapses.
 //
 // The rows come from checked positions only: nothing in them makes the server refuse a block. A Batch belongs to one
 // goroutine.
@@ -22,6 +24,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strconv"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -74,19 +77,23 @@ type table interface {
 // Flush inserts the rows and returns when all of them are stored. After an error, flush again with the same token and
 // rows, or form the batch again.
 func (b *Batch) Flush(ctx context.Context, token string) error {
-	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"insert_deduplication_token": token}))
 	for _, t := range []table{&b.apart, &b.letters, &b.positions, &b.telemetry, &b.outcomes, &b.mileages, &b.states} {
 		if t.rows() == 0 {
 			continue
 		}
-		if err := b.send(ctx, t); err != nil {
+		named := token
+		if left, ok := t.(interface{ names() uint64 }); ok {
+			named += "#" + strconv.FormatUint(left.names(), 16)
+		}
+		if err := b.send(ctx, named, t); err != nil {
 			return fmt.Errorf("insert batch %s: %w", token, err)
 		}
 	}
 	return nil
 }
 
-func (b *Batch) send(ctx context.Context, t table) error {
+func (b *Batch) send(ctx context.Context, token string, t table) error {
+	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"insert_deduplication_token": token}))
 	batch, err := b.db.PrepareBatch(ctx, t.insert())
 	if err != nil {
 		return err
