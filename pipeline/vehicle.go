@@ -46,13 +46,16 @@ func (c *Chain) vehicle(key vehicleKey) *vehicle {
 	return v
 }
 
+// keptTimes is how many times a vehicle keeps room for between batches. A recording that was sent at once has a whole
+// batch of one vehicle, and the next batch of another.
+const keptTimes = 32
+
 // touch notes that the vehicle is in the batch.
 func (v *vehicle) touch(c *Chain) {
 	if v.touchedIn == c.batch {
 		return
 	}
 	v.touchedIn, v.before = c.batch, v.state
-	v.times, v.timeSet = v.times[:0], nil
 	c.touched = append(c.touched, v)
 }
 
@@ -146,8 +149,12 @@ func truth(t fleet.Tri) float64 {
 	return 0
 }
 
-// settle adds the vehicle's state and mileage to the rows, if the batch changed them.
+// settle adds the vehicle's state and mileage to the rows, if the batch changed them, and forgets its times.
 func (v *vehicle) settle(c *Chain, last int64) {
+	v.times, v.timeSet = v.times[:0], nil
+	if cap(v.times) > keptTimes {
+		v.times = nil
+	}
 	if m := v.state.Mileage; m != v.before.Mileage {
 		c.rows.Mileage(sink.Mileage{
 			Account: v.key.account, Vehicle: v.key.vehicle, Time: m.Time, Raw: m.Raw, Base: m.Base, Before: m.Before,
