@@ -43,13 +43,14 @@ func (a *Apart) take(uniqueID string) bool {
 	return true
 }
 
-// read takes over the counts of the store.
-func (a *Apart) read(ctx context.Context, db driver.Conn) (map[string]int, error) {
+// read takes over the counts of the store, and returns the devices with any that are chosen.
+func (a *Apart) read(ctx context.Context, db driver.Conn, chosen func(uniqueID string) bool) ([]string, error) {
 	rows, err := db.Query(ctx, schemas.Query("unregistered_devices"))
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
+	var found []string
 	counts, sum := make(map[string]int), 0
 	for rows.Next() {
 		var uniqueID string
@@ -59,6 +60,9 @@ func (a *Apart) read(ctx context.Context, db driver.Conn) (map[string]int, error
 		}
 		counts[uniqueID] = int(n)
 		sum += int(n)
+		if chosen(uniqueID) {
+			found = append(found, uniqueID)
+		}
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err
@@ -66,11 +70,7 @@ func (a *Apart) read(ctx context.Context, db driver.Conn) (map[string]int, error
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.counts, a.sum = counts, sum
-	known := make(map[string]int, len(counts))
-	for uniqueID, n := range counts {
-		known[uniqueID] = n
-	}
-	return known, nil
+	return found, nil
 }
 
 // Kept is a report that was kept apart, as it goes back onto its topic.
@@ -121,33 +121,36 @@ func (r *Releaser) InCharge() (until func()) {
 
 // Run releases until ctx ends. A store or broker that does not answer is asked again.
 func (r *Releaser) Run(ctx context.Context) {
-	tick := time.NewTicker(releasePoll)
-	defer tick.Stop()
+	timer := time.NewTimer(releasePoll)
+	defer timer.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
+		case <-timer.C:
 		}
+		began := time.Now()
 		if err := r.Release(ctx); err != nil && ctx.Err() == nil {
 			r.log.Warn("release of kept-apart reports failed, trying again", "error", err)
 		}
+		// To count a million made-up devices takes a while, and must not be all that the store does.
+		timer.Reset(max(releasePoll, 10*time.Since(began)))
 	}
 }
 
 // Release reads what is kept apart and, if this process is in charge, brings back what is of registered devices.
 func (r *Releaser) Release(ctx context.Context) error {
-	kept, err := r.apart.read(ctx, r.db)
+	known, err := r.apart.read(ctx, r.db, func(uniqueID string) bool {
+		_, ok := r.registry.Lookup(uniqueID)
+		return ok
+	})
 	if err != nil {
 		return fmt.Errorf("count kept-apart reports: %w", err)
 	}
 	if r.inCharge.Load() == 0 {
 		return nil
 	}
-	for uniqueID := range kept {
-		if _, ok := r.registry.Lookup(uniqueID); !ok {
-			continue
-		}
+	for _, uniqueID := range known {
 		if err := r.release(ctx, uniqueID); err != nil {
 			return fmt.Errorf("release reports of %q: %w", uniqueID, err)
 		}
