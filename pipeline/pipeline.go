@@ -88,7 +88,7 @@ type Chain struct {
 	tally    tally
 	rows     *sink.Batch
 	encoded  []byte
-	batch    uint64 // counts batches, so that per-batch notes of vehicles need no clearing
+	batch    uint64 // counts parts of batches, so that what is noted of vehicles for one needs no clearing
 }
 
 // origin is where in a batch a report came from.
@@ -117,22 +117,30 @@ func NewChain(cfg *Config, deps Deps, topic string, partition int) *Chain {
 	}
 }
 
+// partReports closes a part of a batch. A batch is bounded in bytes, but an empty report is three bytes of JSON and some
+// five hundred here, so that bounds no memory.
+const partReports = 65536
+
 // Handle works a batch through. It may be called again for the same range after an error, by this chain or another.
+//
+// A batch with very many reports is worked through in parts, each a range of its own as if it were a batch. Where they
+// end depends on the records alone, so a batch that is formed again has the same parts, and those that were written
+// before are no-ops.
 func (c *Chain) Handle(ctx context.Context, b *consume.Batch) error {
-	if err := c.handle(ctx, b); err != nil {
-		// What was done to the states in memory was not written: load them again.
-		clear(c.vehicles)
-		return fmt.Errorf("handle %s: %w", b.Token(), err)
+	for rest := *b; len(rest.Records) > 0; {
+		part := c.decode(&rest)
+		if err := c.handle(ctx, &part); err != nil {
+			// What was done to the states in memory was not written: load them again.
+			clear(c.vehicles)
+			return fmt.Errorf("handle %s: %w", b.Token(), err)
+		}
+		rest.First, rest.Records = part.Last+1, rest.Records[len(part.Records):]
 	}
 	return nil
 }
 
+// handle takes the decoded reports of a part to the store.
 func (c *Chain) handle(ctx context.Context, b *consume.Batch) error {
-	c.batch++
-	c.rows.Reset()
-	c.tally.reset(b)
-	c.touched = c.touched[:0]
-	c.decode(b)
 	if err := c.identify(ctx, b); err != nil {
 		return err
 	}
@@ -154,19 +162,35 @@ func (c *Chain) handle(ctx context.Context, b *consume.Batch) error {
 	if err := c.publishLetters(ctx, b); err != nil {
 		return err
 	}
-	if err := c.rows.Flush(ctx, b.Token()); err != nil {
+	if err := c.rows.Flush(ctx, token(b)); err != nil {
 		return err
 	}
 	c.tally.count(c.deps.Metrics, c.rows.Signals())
 	return nil
 }
 
-// decode turns the records into reports; a record that cannot be decoded becomes a dead letter.
-func (c *Chain) decode(b *consume.Batch) {
+// token names the batch's inserts. The time of its last record, which is the same whenever the batch is formed again, tells
+// a topic from another that was made under its name and counts from zero again.
+func token(b *consume.Batch) string {
+	return fmt.Sprintf("%s@%d", b.Token(), b.Records[len(b.Records)-1].Time)
+}
+
+// decode begins a part with the first records of a batch, at least one, turns them into reports and returns the part. A
+// record that cannot be decoded becomes a dead letter.
+func (c *Chain) decode(b *consume.Batch) consume.Batch {
+	c.batch++
+	c.rows.Reset()
+	c.tally.reset()
+	c.touched = c.touched[:0]
 	c.decoder.Reset()
+	part := *b
 	c.reports, c.origins = c.reports[:0], c.origins[:0]
 	dropped, unknown := c.decoder.DroppedSignals, c.decoder.UnknownSignals
 	for i := range b.Records {
+		if len(c.reports) >= partReports {
+			part.Records, part.Last = b.Records[:i], b.Records[i].Offset-1
+			break
+		}
 		record := &b.Records[i]
 		before := len(c.reports)
 		format, err := codec.FormatOf(record.ContentType, c.format)
@@ -179,18 +203,19 @@ func (c *Chain) decode(b *consume.Batch) {
 				reason = fleet.RefusedTooLarge
 			}
 			c.tally.refuse(0, record.Run, reason)
-			c.letter(b, origin{record: i}, 0, "", reason, err.Error(), format, record.Value)
+			c.letter(record, origin{record: i}, 0, "", reason, err.Error(), format, record.Value)
 			continue
 		}
 		if len(c.reports) == before {
 			c.tally.refuse(0, record.Run, fleet.RefusedEmpty)
-			c.letter(b, origin{record: i}, 0, "", fleet.RefusedEmpty, "the record holds no report", format, record.Value)
+			c.letter(record, origin{record: i}, 0, "", fleet.RefusedEmpty, "the record holds no report", format, record.Value)
 		}
 		for index := range len(c.reports) - before {
 			c.origins = append(c.origins, origin{record: i, index: index})
 		}
 	}
 	c.tally.dropped, c.tally.unknown = c.decoder.DroppedSignals-dropped, c.decoder.UnknownSignals-unknown
+	return part
 }
 
 // identify finds the device, the account and the vehicle of each report, and checks what needs no history.
@@ -260,14 +285,13 @@ func (c *Chain) judge(b *consume.Batch, i int, stored storedTimes) {
 	r, w, from := &c.reports[i], &c.works[i], c.origins[i]
 	record := &b.Records[from.record]
 	p := &w.position
+	if record.Released {
+		c.tally.release(record.Run)
+	}
 	switch {
 	case w.refusal == fleet.RefusedUnknownDevice:
 		c.keepApart(b, i)
 		return
-	case record.Released:
-		c.tally.release(record.Run)
-	}
-	switch {
 	case w.vehicle == nil:
 		c.refuse(b, i, w.refusal)
 		return
@@ -320,11 +344,11 @@ func (c *Chain) refuse(b *consume.Batch, i int, reason fleet.Refusal) {
 	}
 	if c.alone(i) {
 		format, _ := codec.FormatOf(record.ContentType, c.format)
-		c.letter(b, from, account, c.reports[i].UniqueID, reason, "", format, record.Value)
+		c.letter(record, from, account, c.reports[i].UniqueID, reason, "", format, record.Value)
 		return
 	}
 	// The record has reports of other devices too, perhaps of other accounts: keep this one's.
-	c.letter(b, from, account, c.reports[i].UniqueID, reason, "", codec.JSON, codec.AppendReport(nil, &c.reports[i]))
+	c.letter(record, from, account, c.reports[i].UniqueID, reason, "", codec.JSON, codec.AppendReport(nil, &c.reports[i]))
 }
 
 // alone says whether a report is the only one of its record.
@@ -346,8 +370,7 @@ func (c *Chain) keepApart(b *consume.Batch, i int) {
 }
 
 // letter adds a dead letter for a record, or for one report of it.
-func (c *Chain) letter(b *consume.Batch, from origin, account fleet.AccountID, uniqueID string, reason fleet.Refusal, detail string, format codec.Format, payload []byte) {
-	r := &b.Records[from.record]
+func (c *Chain) letter(r *consume.Record, from origin, account fleet.AccountID, uniqueID string, reason fleet.Refusal, detail string, format codec.Format, payload []byte) {
 	c.rows.Letter(sink.Letter{
 		Account: account, At: fix.Received(r.Time), Reason: reason, Detail: detail, UniqueID: uniqueID, Offset: r.Offset, Index: from.index,
 		Format: string(format), Payload: payload[:min(len(payload), sink.MaxPayload)], Bytes: len(payload),
@@ -377,7 +400,7 @@ func (c *Chain) settle(b *consume.Batch) {
 	for _, v := range c.touched {
 		v.settle(c, b.Last)
 	}
-	c.tally.settle(c.rows)
+	c.tally.settle(b, c.rows)
 }
 
 // cell returns the H3 cell of a place that was checked.

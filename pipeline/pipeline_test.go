@@ -301,6 +301,127 @@ func TestReportsOfAnUnknownDeviceAppearOnceItIsRegistered(t *testing.T) {
 	}
 }
 
+// killed handles a batch with a chain that is killed before its n-th insert.
+func (b *bench) killed(batch *consume.Batch, inserts int) {
+	b.t.Helper()
+	c := b.chain()
+	c.deps.DB = &failing{Conn: b.db, left: inserts}
+	c.rows = NewChain(&b.cfg, c.deps, "positions", 0).rows
+	if err := c.Handle(b.t.Context(), batch); !errors.Is(err, errKilled) {
+		b.t.Fatalf("killed before insert %d: %v", inserts, err)
+	}
+}
+
+func TestDeviceRegisteredBetweenACrashAndTheNextTryLosesNothing(t *testing.T) {
+	for inserts := range 6 {
+		t.Run(fmt.Sprint(inserts), func(t *testing.T) {
+			b := newBench(t)
+			b.register(1)
+			batch := batchOf(0, fixAt(1, 1), fixAt(2, 1), fixAt(2, 2))
+			b.killed(batch, inserts)
+			b.register(2)
+			chain := b.chain()
+			b.handle(chain, batch)
+			releaser := NewReleaser(b.deps, b)
+			defer releaser.InCharge()()
+			if err := releaser.Release(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if len(b.kept) > 0 {
+				b.handle(chain, batchOf(3, string(b.kept[0].Report), string(b.kept[1].Report)))
+			}
+			if got := b.count("uniqExact(vehicle, fix_time) FROM positions"); got != 3 {
+				t.Errorf("%d positions, want 3", got)
+			}
+		})
+	}
+}
+
+func TestDeviceTakenAwayBetweenACrashAndTheNextTryIsKeptApart(t *testing.T) {
+	b := newBench(t)
+	b.register(1)
+	batch := batchOf(0, fixAt(1, 1), fixAt(2, 1))
+	b.killed(batch, 1)
+	b.deps.Registry = query.NewRegistry(b.db)
+	if err := b.db.Exec(t.Context(), "INSERT INTO devices (account, id, revision, created_at, updated_at, archived_at, unique_id, body) SELECT account, id, 2, created_at, now64(3), now64(3), unique_id, body FROM devices"); err != nil {
+		t.Fatal(err)
+	}
+	b.handle(b.chain(), batch)
+	if got := b.count("count() FROM unregistered_reports FINAL"); got != 2 {
+		t.Errorf("%d reports are kept apart, want 2", got)
+	}
+}
+
+func TestTopicMadeAgainUnderItsNameLosesNothing(t *testing.T) {
+	b := newBench(t)
+	b.register(1)
+	b.handle(b.chain(), batchOf(0, fixAt(1, 1)))
+	again := batchOf(0, fixAt(1, 2))
+	again.Records[0].Time++
+	b.handle(b.chain(), again)
+	if got := b.count("count() FROM positions"); got != 2 {
+		t.Errorf("%d positions, want 2", got)
+	}
+}
+
+func TestReleasedReportOfADeviceThatIsUnknownAgainCountsOnce(t *testing.T) {
+	b := newBench(t)
+	b.handle(b.chain(), batchOf(0, fixAt(1, 1)))
+	back := batchOf(1, fixAt(1, 1))
+	back.Records[0].Released = true
+	b.handle(b.chain(), back)
+	if read, unknown := b.count("sum(read) FROM ingest_outcomes FINAL"), b.count("sum(refused['unknown_device']) FROM ingest_outcomes FINAL"); read != 1 || unknown != 1 {
+		t.Errorf("%d read and %d unknown, want 1 of each", read, unknown)
+	}
+}
+
+// TestRecordsOfManyReportsTakeBoundedMemory sends reports that are small on the wire and large in memory.
+func TestRecordsOfManyReportsTakeBoundedMemory(t *testing.T) {
+	b := newBench(t)
+	b.register(1)
+	var values []string
+	for i := range 7 {
+		values = append(values, "["+fixAt(1, i)+strings.Repeat(","+fixAt(1, i), 30_000)+"]")
+	}
+	batch := batchOf(10, values...)
+	chain := b.chain()
+	b.killed(batch, 5) // in the second part
+	b.handle(chain, batch)
+	b.handle(b.chain(), batch)
+	b.handle(chain, batchOf(17, fixAt(1, 3), fixAt(1, 9)))
+	if most := partReports + codec.MaxReports; cap(chain.works) > most {
+		t.Errorf("room for %d reports at once, want at most %d", cap(chain.works), most)
+	}
+	for query, want := range map[string]int{
+		"count() FROM positions":                               8,
+		"sum(stored) FROM ingest_outcomes FINAL":               8,
+		"sum(read) FROM ingest_outcomes FINAL":                 7*30_001 + 2,
+		"countIf(flags != 0) FROM positions":                   0,
+		"uniqExact(first_offset) FROM ingest_outcomes":         4,
+		"max(last_offset - first_offset) FROM ingest_outcomes": 2,
+	} {
+		if got := b.count(query); got != want {
+			t.Errorf("%s: %d, want %d", query, got, want)
+		}
+	}
+}
+
+func TestVehicleHoldsNothingOfABatchThatIsThrough(t *testing.T) {
+	b := newBench(t)
+	b.register(1)
+	var values []string
+	for second := range 1000 {
+		values = append(values, fixAt(1, second))
+	}
+	chain := b.chain()
+	b.handle(chain, batchOf(0, append(values, values[0])...))
+	for _, v := range chain.vehicles {
+		if cap(v.times) > keptTimes || v.timeSet != nil {
+			t.Errorf("the vehicle holds on to %d times and %d more", cap(v.times), len(v.timeSet))
+		}
+	}
+}
+
 // TestAnyBatchingAndAnyCrashStoreEachFixOnce sends fixes shuffled and doubled, in batches of any size, with owners that
 // forget everything now and then.
 func TestAnyBatchingAndAnyCrashStoreEachFixOnce(t *testing.T) {
@@ -345,5 +466,47 @@ func TestAnyBatchingAndAnyCrashStoreEachFixOnce(t *testing.T) {
 	}
 	if !slices.IsSortedFunc(newest, func(a, b time.Time) int { return a.Compare(b) }) || len(newest) != 5 || fleet.MillisOf(newest[4]) != begin.Add(399*time.Second) {
 		t.Errorf("the vehicles stand at %v", newest)
+	}
+}
+
+// TestEachTopicAndContentTypeIsTaken sends what gateways, Traccar and Arrow producers send, as the topics' documents say.
+func TestEachTopicAndContentTypeIsTaken(t *testing.T) {
+	b := newBench(t)
+	b.register(4)
+	b.cfg.Formats = map[string]codec.Format{"traccar.positions": codec.Traccar}
+	var next int64
+	one := func(topic, contentType, value string) {
+		t.Helper()
+		batch := batchOf(next, value)
+		next++
+		batch.Topic, batch.Records[0].ContentType = topic, contentType
+		b.handle(NewChain(&b.cfg, b.deps, topic, 0), batch)
+	}
+	at := begin.Time().Format("2006-01-02T15:04:05.000+00:00")
+	one("traccar.positions", "", `{"position":{"id":0,"deviceId":7,"protocol":"osmand","serverTime":"`+at+`","deviceTime":"`+at+`","fixTime":"`+at+
+		`","valid":true,"latitude":48.1,"longitude":11.5,"altitude":510,"speed":10,"course":90,"accuracy":0,"address":null,"network":null,`+
+		`"geofenceIds":null,"attributes":{"batteryLevel":80,"ignition":true}},"device":{"id":7,"uniqueId":"device-1","name":"Bus","status":"online"}}`)
+	one("telemetry", "application/json", `{"device":"device-2","at":"`+at+`","signals":{"soc_pct":55.5,"engine_rpm":900}}`)
+	report := fleet.NewReport()
+	report.UniqueID, report.Positioned, report.FixTime, report.Lat, report.Lng = "device-3", true, begin, 48.2, 11.6
+	arrow, err := codec.EncodeArrow([]fleet.Report{report})
+	if err != nil {
+		t.Fatal(err)
+	}
+	one("positions", codec.ContentTypeArrow, string(arrow))
+	one("positions", codec.ContentTypeArrow, string(arrow[:len(arrow)/2])+"\x00") // cut off
+	one("positions", "text/plain", "hello")
+	for query, want := range map[string]int{
+		"count() FROM positions WHERE vehicle = 1 AND speed_cms = 514 AND accuracy_dm IS NULL":      1, // 10 knots
+		"count() FROM telemetry WHERE vehicle = 1 AND signal = 'device_battery_pct' AND value = 80": 1,
+		"count() FROM positions WHERE vehicle = 2":                                                  0,
+		"count() FROM telemetry WHERE vehicle = 2":                                                  2,
+		"count() FROM positions WHERE vehicle = 3":                                                  1,
+		"sum(stored) FROM ingest_outcomes FINAL":                                                    3,
+		"count() FROM dead_letters WHERE reason = 'undecodable' AND account = 0":                    2,
+	} {
+		if got := b.count(query); got != want {
+			t.Errorf("%s: %d, want %d", query, got, want)
+		}
 	}
 }

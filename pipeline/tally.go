@@ -13,15 +13,25 @@ import (
 
 // tally counts what becomes of a batch's reports, for each account and run.
 type tally struct {
-	batch            *consume.Batch
 	outcomes         []sink.Outcome
-	last             int // the outcome that was counted last; most batches have few
+	index            map[counted]int // of outcomes
+	last             int             // the outcome that was counted last; most batches have few
 	flags            [32]uint64
 	dropped, unknown uint64 // signals
 }
 
-func (t *tally) reset(b *consume.Batch) {
-	*t = tally{batch: b, outcomes: t.outcomes[:0]}
+// counted is what an outcome is of. A run is whatever a producer says, and accounts are many.
+type counted struct {
+	account fleet.AccountID
+	run     string
+}
+
+func (t *tally) reset() {
+	if len(t.index) > 64 {
+		t.index = nil
+	}
+	clear(t.index)
+	*t = tally{outcomes: t.outcomes[:0], index: t.index}
 }
 
 // outcome returns the counts of an account and run.
@@ -31,17 +41,17 @@ func (t *tally) outcome(account fleet.AccountID, run string) *sink.Outcome {
 			return o
 		}
 	}
-	for i := range t.outcomes {
-		if o := &t.outcomes[i]; o.Account == account && o.Run == run {
-			t.last = i
-			return o
+	key := counted{account, run}
+	at, ok := t.index[key]
+	if !ok {
+		if t.index == nil {
+			t.index = make(map[counted]int)
 		}
+		at = len(t.outcomes)
+		t.index[key] = at
+		t.outcomes = append(t.outcomes, sink.Outcome{Account: account, Run: run, Refused: map[string]int64{}})
 	}
-	t.last = len(t.outcomes)
-	t.outcomes = append(t.outcomes, sink.Outcome{
-		Account: account, Run: run, First: t.batch.First, Last: t.batch.Last,
-		At: fix.Received(t.batch.Records[len(t.batch.Records)-1].Time), Refused: map[string]int64{},
-	})
+	t.last = at
 	return &t.outcomes[t.last]
 }
 
@@ -69,9 +79,11 @@ func (t *tally) release(run string) {
 	o.Refused[string(fleet.RefusedUnknownDevice)]--
 }
 
-// settle adds the outcomes to the rows.
-func (t *tally) settle(rows *sink.Batch) {
+// settle adds the outcomes to the rows, as those of a batch.
+func (t *tally) settle(b *consume.Batch, rows *sink.Batch) {
+	at := fix.Received(b.Records[len(b.Records)-1].Time)
 	for _, o := range t.outcomes {
+		o.First, o.Last, o.At = b.First, b.Last, at
 		maps.DeleteFunc(o.Refused, func(_ string, n int64) bool { return n == 0 })
 		rows.Outcome(o)
 	}
