@@ -29,6 +29,7 @@ const (
 const (
 	maxIngestItems = 10_000
 	maxUniqueID    = 128             // bytes
+	maxAlarm       = 100             // bytes
 	publishTime    = 8 * time.Second // after which Kafka is taken to be down
 	maxItemErrors  = 1000            // items that a refusal of all of them names
 )
@@ -57,7 +58,7 @@ type IngestPosition struct {
 	Valid       *bool                  `json:"valid,omitempty" doc:"False if the device itself doubts the fix."`
 	Approximate *bool                  `json:"approximate,omitempty" doc:"Located by cell towers or wifi."`
 	Mock        *bool                  `json:"mock,omitempty" doc:"A simulated location."`
-	Alarm       string                 `json:"alarm,omitempty" example:"hardBraking"`
+	Alarm       string                 `json:"alarm,omitempty" maxLength:"100" example:"hardBraking"`
 	Signals     map[string]signalInput `json:"signals,omitempty" doc:"Measurements by the name of their signal, in its unit."`
 }
 
@@ -220,31 +221,48 @@ func splitBatch(body []byte) ([]json.RawMessage, error) {
 		}
 		return nil, badJSON(err)
 	}
-	var items []json.RawMessage
+	array := body
 	switch body[0] {
 	case '{':
 		var envelope struct {
-			Data *[]json.RawMessage `json:"data"`
+			Data json.RawMessage `json:"data"`
 		}
 		if err := json.Unmarshal(body, &envelope); err != nil {
-			return nil, validation(fleet.FieldError{Pointer: "/data", Code: "type", Detail: "expected array"})
-		}
-		if envelope.Data == nil {
-			return []json.RawMessage{body}, nil
-		}
-		items = *envelope.Data
-	case '[':
-		if err := json.Unmarshal(body, &items); err != nil {
 			return nil, badJSON(err)
 		}
+		if array = envelope.Data; array == nil || string(array) == "null" {
+			return []json.RawMessage{body}, nil
+		}
+		if array[0] != '[' {
+			return nil, validation(fleet.FieldError{Pointer: "/data", Code: "type", Detail: "expected array"})
+		}
+	case '[':
 	default:
 		return nil, validation(fleet.FieldError{Pointer: "", Code: "type", Detail: "expected object or array"})
 	}
+	return splitArray(array)
+}
+
+// splitArray finds the items of a valid array. It stops at the first one too many: a body of millions of empty items
+// is small, and they would not be.
+func splitArray(array []byte) ([]json.RawMessage, error) {
+	dec := json.NewDecoder(bytes.NewReader(array))
+	if _, err := dec.Token(); err != nil {
+		return nil, badJSON(err)
+	}
+	var items []json.RawMessage
+	for dec.More() {
+		if len(items) == maxIngestItems {
+			return nil, fleet.NewError(fleet.CodeTooLarge, fmt.Sprintf("The batch has more than %d items; send at most so many at once.", maxIngestItems))
+		}
+		var item json.RawMessage
+		if err := dec.Decode(&item); err != nil {
+			return nil, badJSON(err)
+		}
+		items = append(items, item)
+	}
 	if len(items) == 0 {
 		return nil, validation(fleet.FieldError{Pointer: "", Code: "required", Detail: "the batch is empty"})
-	}
-	if len(items) > maxIngestItems {
-		return nil, fleet.NewError(fleet.CodeTooLarge, fmt.Sprintf("The batch has %d items; send at most %d at once.", len(items), maxIngestItems))
 	}
 	return items, nil
 }
@@ -359,7 +377,9 @@ func readPosition(raw json.RawMessage, it *item) *fleet.FieldError {
 	p.Invalid = in.Valid != nil && !*in.Valid
 	p.Approximate = in.Approximate != nil && *in.Approximate
 	p.Mock = in.Mock != nil && *in.Mock
-	p.Alarm = in.Alarm
+	if p.Alarm = in.Alarm; len(p.Alarm) > maxAlarm {
+		return &fleet.FieldError{Pointer: "/alarm", Code: "invalid", Detail: fmt.Sprintf("must be at most %d bytes", maxAlarm)}
+	}
 	return readSignals(in.Signals, p)
 }
 

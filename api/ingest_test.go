@@ -5,12 +5,14 @@ import (
 	"compress/gzip"
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"math"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -208,6 +210,35 @@ func TestBatchesThatAreRefusedAsAWhole(t *testing.T) {
 	w.do("POST", "/v1/positions", "x", "Content-Type", "text/plain").problem(415, "unsupported_media_type")
 	w.do("POST", "/v1/positions", "[]", "Authorization", "Bearer "+w.newKey(w.account, auth.TelematicsRead)).problem(403, "insufficient_scope")
 	w.do("POST", "/v1/positions", "[]", "Authorization", "").problem(401, "unauthorized")
+}
+
+// A few bytes an item are many bytes in memory, if all are made before they are counted.
+func TestABatchOfTooManyItemsCostsLittle(t *testing.T) {
+	body := []byte("[" + strings.Repeat("1,", 2<<20) + "1]")
+	if _, err := splitBatch(body); fleet.CodeOf(err) != fleet.CodeTooLarge {
+		t.Fatalf("answered %v", err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, _ = splitBatch(body)
+	runtime.ReadMemStats(&after)
+	if used := after.TotalAlloc - before.TotalAlloc; used > 4*uint64(len(body)) {
+		t.Errorf("%d bytes for a body of %d", used, len(body))
+	}
+}
+
+// An alarm without bound would make records that Kafka refuses, and a client that sends them again for ever.
+func TestAnAlarmIsShort(t *testing.T) {
+	long := strings.Repeat("x", maxAlarm+1)
+	var it item
+	if f := readPosition(json.RawMessage(`{"unique_id":"u","fix_at":1,"lat":1,"lng":1,"alarm":"`+long+`"}`), &it); f == nil || f.Pointer != "/alarm" {
+		t.Errorf("answered %+v", f)
+	}
+	r := httptest.NewRequest("GET", "/osmand?id=u&lat=1&lon=1&alarm="+long, nil)
+	r = r.WithContext(context.WithValue(r.Context(), exchangeKey{}, &exchange{}))
+	if report, _, err := readOsmand(r, time.Now()); err != nil || report.Alarm != "" {
+		t.Errorf("%q, %v", report.Alarm, err)
+	}
 }
 
 func TestTelemetryIsTakenIn(t *testing.T) {

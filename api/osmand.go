@@ -258,6 +258,9 @@ func readOsmand(r *http.Request, now time.Time) (fleet.Report, url.Values, error
 	if report.UniqueID == "" || len(report.UniqueID) > maxUniqueID {
 		return report, params, fleet.NewError(fleet.CodeInvalid, "The report names no device: send its unique id as id.")
 	}
+	if len(report.Alarm) > maxAlarm {
+		report.Alarm = "" // no alarm of any program, and a record with it might be larger than Kafka takes
+	}
 	if report.FixTime == -1 {
 		report.FixTime = fleet.MillisOf(now)
 	}
