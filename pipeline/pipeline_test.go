@@ -301,6 +301,37 @@ func TestReportsOfAnUnknownDeviceAppearOnceItIsRegistered(t *testing.T) {
 	}
 }
 
+// choosy takes the reports of all devices but one.
+type choosy struct {
+	*bench
+	but string
+}
+
+func (c choosy) PublishReleased(ctx context.Context, reports []Kept) error {
+	if reports[0].UniqueID == c.but {
+		return errors.New("not this one")
+	}
+	return c.bench.PublishReleased(ctx, reports)
+}
+
+func TestDeviceThatCannotBeReleasedKeepsNoOtherWaiting(t *testing.T) {
+	b := newBench(t)
+	var values []string
+	for device := range 20 {
+		values = append(values, fixAt(1+device, 1))
+	}
+	b.handle(b.chain(), batchOf(0, values...))
+	b.register(20)
+	releaser := NewReleaser(b.deps, choosy{b, unique(1)})
+	defer releaser.InCharge()()
+	if err := releaser.Release(t.Context()); err == nil || len(b.kept) != 19 {
+		t.Errorf("released %d of 19, %v", len(b.kept), err)
+	}
+	if got := b.count("count() FROM unregistered_reports"); got != 1 {
+		t.Errorf("%d are still kept apart, want 1", got)
+	}
+}
+
 // killed handles a batch with a chain that is killed before its n-th insert.
 func (b *bench) killed(batch *consume.Batch, inserts int) {
 	b.t.Helper()

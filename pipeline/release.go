@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -107,7 +108,8 @@ func NewReleaser(deps Deps, out ReleasePublisher) *Releaser {
 }
 
 const (
-	releasePoll = time.Second
+	releasePoll      = time.Second
+	releaseMostPause = 30 * time.Second
 	// releaseMost is more than may be kept of one device by any number of processes, so that a device is released whole.
 	releaseMost = 10_000_000
 )
@@ -119,8 +121,10 @@ func (r *Releaser) InCharge() (until func()) {
 	return sync.OnceFunc(func() { r.inCharge.Add(-1) })
 }
 
-// Run releases until ctx ends. A store or broker that does not answer is asked again.
+// Run releases until ctx ends. A store or broker that does not answer is asked again; of its errors the first is logged,
+// and then one every minute.
 func (r *Releaser) Run(ctx context.Context) {
+	var logged time.Time
 	timer := time.NewTimer(releasePoll)
 	defer timer.Stop()
 	for {
@@ -130,11 +134,16 @@ func (r *Releaser) Run(ctx context.Context) {
 		case <-timer.C:
 		}
 		began := time.Now()
-		if err := r.Release(ctx); err != nil && ctx.Err() == nil {
+		err := r.Release(ctx)
+		switch {
+		case err == nil:
+			logged = time.Time{}
+		case ctx.Err() == nil && time.Since(logged) > time.Minute:
+			logged = time.Now()
 			r.log.Warn("release of kept-apart reports failed, trying again", "error", err)
 		}
 		// To count a million made-up devices takes a while, and must not be all that the store does.
-		timer.Reset(max(releasePoll, 10*time.Since(began)))
+		timer.Reset(min(max(releasePoll, 10*time.Since(began)), releaseMostPause))
 	}
 }
 
@@ -150,12 +159,16 @@ func (r *Releaser) Release(ctx context.Context) error {
 	if r.inCharge.Load() == 0 {
 		return nil
 	}
+	var failed []error
 	for _, uniqueID := range known {
 		if err := r.release(ctx, uniqueID); err != nil {
-			return fmt.Errorf("release reports of %q: %w", uniqueID, err)
+			failed = append(failed, fmt.Errorf("release reports of %q: %w", uniqueID, err))
+		}
+		if ctx.Err() != nil {
+			break
 		}
 	}
-	return nil
+	return errors.Join(failed...)
 }
 
 func (r *Releaser) release(ctx context.Context, uniqueID string) error {
