@@ -10,6 +10,7 @@ import (
 	"math"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"net/url"
 	"reflect"
 	"runtime"
@@ -414,10 +415,13 @@ func TestOsmandRevealsNoDevice(t *testing.T) {
 	w.clock.Store(int64(trackerTime + time.Second))
 	w.do("GET", "/osmand?lat=1&lon=1&id=phone-1&token="+token, "", anonymous...).problem(404, "not_found")
 
-	// Who guesses is stopped, the right one too for the moment.
+	// Who guesses is stopped; a phone behind the same address that is known reports on.
+	other := w.device("phone-2")
+	right := "/osmand?lat=1&lon=1&id=phone-2&token=" + w.do("POST", "/v1/devices/"+other+"/osmand_token", "").ok(201).object()["token"].(string)
+	w.do("GET", right, "", anonymous...).ok(200)
 	limited := 0
 	for range 2 * osmandFailsPerMin {
-		if reply := w.do("GET", "/osmand?lat=1&lon=1&id=phone-1&token=x", "", anonymous...); reply.status == http.StatusTooManyRequests {
+		if reply := w.do("GET", "/osmand?lat=1&lon=1&id=phone-2&token=x", "", anonymous...); reply.status == http.StatusTooManyRequests {
 			limited++
 			if reply.header.Get("Retry-After") == "" {
 				t.Error("no Retry-After")
@@ -426,6 +430,24 @@ func TestOsmandRevealsNoDevice(t *testing.T) {
 	}
 	if limited == 0 {
 		t.Error("nobody is stopped from guessing")
+	}
+	w.do("GET", right, "", anonymous...).ok(200)
+	w.clock.Add(int64(trackerTime + time.Second)) // too long ago to stand, not to be looked up
+	w.do("GET", right, "", anonymous...).ok(200)
+	w.do("DELETE", "/v1/devices/"+other+"/osmand_token", "").ok(204)
+	w.clock.Add(int64(trackerTime + time.Second))
+	w.do("GET", right, "", anonymous...).problem(404, "not_found")
+}
+
+func TestOsmandCountsFailuresByNetwork(t *testing.T) {
+	o := newOsmandIntake(&API{Deps: Deps{Now: func() time.Time { return time.UnixMilli(int64(noon)) }}})
+	for i := range osmandFailsPerMin {
+		o.failed(netip.MustParseAddr(fmt.Sprintf("2001:db8::%x", i+1)))
+	}
+	for addr, may := range map[string]bool{"2001:db8::ffff": false, "2001:db8:0:1::1": true, "192.0.2.1": true} {
+		if o.mayFail(netip.MustParseAddr(addr)) != may {
+			t.Errorf("%s may fail: %v", addr, !may)
+		}
 	}
 }
 

@@ -81,7 +81,7 @@ type osmandLocation struct {
 	Extras map[string]any `json:"extras,omitempty"`
 }
 
-// osmandIntake knows the devices that report, for a few seconds each, and how often they did.
+// osmandIntake remembers the devices that report, to be looked up again every few seconds, and how often they did.
 type osmandIntake struct {
 	api *API
 
@@ -136,15 +136,21 @@ func (o *osmandIntake) admit(w http.ResponseWriter, r *http.Request, uniqueID st
 		return query.Tracker{}, fleet.NewError(fleet.CodeUnauthorized, "Send the device's token as the parameter token, or in the Authorization header.")
 	}
 	client := o.api.clientAddr(r)
-	if !o.mayFail(client) {
+	tracker, fresh := o.recall(uniqueID)
+	good := proves(token, tracker)
+	// Whose token was right when we last looked may be looked up: many phones may share the address of one that guesses.
+	if !good && !o.mayFail(client) {
 		w.Header().Set("Retry-After", "60")
 		return query.Tracker{}, fleet.NewError(fleet.CodeRateLimited, "Too many reports of unknown devices from your address. Wait a minute.")
 	}
-	tracker, err := o.find(r.Context(), uniqueID)
-	if err != nil {
-		return query.Tracker{}, err
+	if !fresh {
+		var err error
+		if tracker, err = o.find(r.Context(), uniqueID); err != nil {
+			return query.Tracker{}, err
+		}
+		good = proves(token, tracker)
 	}
-	if tracker.TokenSHA256 == "" || subtle.ConstantTimeCompare([]byte(auth.Hash(token)), []byte(tracker.TokenSHA256)) != 1 {
+	if !good {
 		o.failed(client)
 		return query.Tracker{}, fleet.NewError(fleet.CodeNotFound, "There is no device with this id and token.")
 	}
@@ -155,17 +161,26 @@ func (o *osmandIntake) admit(w http.ResponseWriter, r *http.Request, uniqueID st
 	return tracker, nil
 }
 
-// find returns the device with a unique id; one that does not exist has no token.
-func (o *osmandIntake) find(ctx context.Context, uniqueID string) (query.Tracker, error) {
-	now := o.api.Now()
+// proves says whether a token is the device's own. A device without one takes as long as another.
+func proves(token string, tracker query.Tracker) bool {
+	same := subtle.ConstantTimeCompare([]byte(auth.Hash(token)), []byte(tracker.TokenSHA256)) == 1
+	return same && tracker.TokenSHA256 != ""
+}
+
+// recall returns what is remembered of a unique id, if anything, and whether it is recent enough to stand.
+func (o *osmandIntake) recall(uniqueID string) (tracker query.Tracker, fresh bool) {
 	o.mu.Lock()
-	known, ok := o.trackers[uniqueID]
-	o.mu.Unlock()
-	if ok && now.Before(known.until) {
-		return known.Tracker, nil
-	}
-	tracker, exists, err := query.TrackerByUniqueID(ctx, o.api.DB, uniqueID)
-	if err != nil || !exists {
+	defer o.mu.Unlock()
+	known := o.trackers[uniqueID]
+	return known.Tracker, o.api.Now().Before(known.until)
+}
+
+// find looks up the device with a unique id. One that does not exist has no token, and is remembered like the others:
+// the time that the next answer takes must not tell them apart.
+func (o *osmandIntake) find(ctx context.Context, uniqueID string) (query.Tracker, error) {
+	until := o.api.Now().Add(trackerTime)
+	tracker, _, err := query.TrackerByUniqueID(ctx, o.api.DB, uniqueID)
+	if err != nil {
 		return query.Tracker{}, err
 	}
 	o.mu.Lock()
@@ -173,7 +188,7 @@ func (o *osmandIntake) find(ctx context.Context, uniqueID string) (query.Tracker
 	if len(o.trackers) >= osmandRemember {
 		clear(o.trackers)
 	}
-	o.trackers[uniqueID] = knownTracker{Tracker: tracker, until: now.Add(trackerTime)}
+	o.trackers[uniqueID] = knownTracker{Tracker: tracker, until: until}
 	return tracker, nil
 }
 
@@ -194,6 +209,7 @@ func (o *osmandIntake) allow(id fleet.DeviceID) bool {
 
 // mayFail says whether a client address has failures left.
 func (o *osmandIntake) mayFail(client netip.Addr) bool {
+	client = network(client)
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	bucket := o.failures[client]
@@ -201,6 +217,7 @@ func (o *osmandIntake) mayFail(client netip.Addr) bool {
 }
 
 func (o *osmandIntake) failed(client netip.Addr) {
+	client = network(client)
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	bucket := o.failures[client]
@@ -212,6 +229,16 @@ func (o *osmandIntake) failed(client netip.Addr) {
 		o.failures[client] = bucket
 	}
 	bucket.AllowN(o.api.Now(), 1)
+}
+
+// network is what failures are counted by: an IPv4 address, or the /64 that one IPv6 customer has.
+func network(client netip.Addr) netip.Addr {
+	if client.Is6() {
+		if p, err := client.WithZone("").Prefix(64); err == nil {
+			return p.Addr()
+		}
+	}
+	return client
 }
 
 // osmandToken finds the credential of the device, wherever its program lets one put it.
