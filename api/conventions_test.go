@@ -95,6 +95,9 @@ func TestBadRequests(t *testing.T) {
 	id := w.vehicle(`{"make":"Tesla","model":"Model 3"}`)
 	w.vehicle(`{"make":"Tesla","model":"Model 3"}`)
 	cursor := w.do("GET", "/v1/vehicles?per_page=1", "").pagination().NextCursor
+	madeUp := cursorOf("9223372036854775807", "1")
+	madeUp.List += "created_at"
+	byTime := encodeCursor(madeUp)
 	one := "/v1/vehicles/" + id
 	valid := `{"make":"A","model":"B"}`
 	tests := []struct {
@@ -119,6 +122,7 @@ func TestBadRequests(t *testing.T) {
 		{"GET", "/v1/devices?cursor=" + cursor, "", nil, 400, "invalid_request", "cursor"},
 		{"GET", "/v1/vehicles?cursor=" + encodeCursor(cursorOf("x")), "", nil, 400, "invalid_request", "cursor"},
 		{"GET", "/v1/vehicles?cursor=" + encodeCursor(cursorOf("1", "2")), "", nil, 400, "invalid_request", "cursor"},
+		{"GET", "/v1/vehicles?sort=created_at&cursor=" + byTime, "", nil, 400, "invalid_request", "cursor"},
 		{"GET", "/v1/vehicles?sort=tags", "", nil, 400, "invalid_request", "sort"},
 		{"GET", "/v1/vehicles?sort=body;DROP", "", nil, 400, "invalid_request", ""},
 		{"GET", "/v1/vehicles?sort=make,-make", "", nil, 400, "invalid_request", "sort"},
@@ -204,6 +208,17 @@ func TestBadRequests(t *testing.T) {
 	}
 	wantEqual(t, "the vehicles after all that", len(w.do("GET", "/v1/vehicles?archived=all", "").data()), 2)
 
+}
+
+// A fault of the store is not the fault of whoever follows a cursor.
+func TestAFaultBehindACursorIsOurs(t *testing.T) {
+	w := newWorld(t)
+	w.vehicle(`{"make":"A","model":"B"}`)
+	w.vehicle(`{"make":"A","model":"B"}`)
+	next := "/v1/vehicles?per_page=1&cursor=" + w.do("GET", "/v1/vehicles?per_page=1", "").pagination().NextCursor
+	w.do("GET", next, "").ok(200)
+	w.exec("RENAME TABLE vehicles TO lost")
+	w.do("GET", next, "").problem(500, "internal_error")
 }
 
 func cursorOf(keys ...string) cursor { return cursor{After: keys, Page: 2, List: "/v1/vehicles?"} }

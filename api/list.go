@@ -2,6 +2,7 @@ package api
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"reflect"
@@ -71,7 +72,7 @@ func (s *resource[T]) list(w http.ResponseWriter, r *http.Request) error {
 	}
 	found, err := query.List(r.Context(), s.api.DB, s.listing, req)
 	if err != nil {
-		if p.After != nil && !lostDependency(err) {
+		if errors.Is(err, query.ErrCursor) {
 			// The cursor is ours in form, and its keys are not of this order: somebody made it up.
 			return invalidParam("cursor", "is not a next_cursor of this list")
 		}

@@ -2,6 +2,7 @@ package query
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -98,8 +99,11 @@ type ListPage struct {
 // comparisons are the operators of filters.
 var comparisons = map[string]string{"eq": "IN", "gt": ">", "gte": ">=", "lt": "<", "lte": "<="}
 
-// List returns one page of the records of a listing. A filter, sort key or cursor that the listing does not allow is
-// an error.
+// ErrCursor says that ListRequest.After is not what a page of that order could have given.
+var ErrCursor = errors.New("not the cursor of this list")
+
+// List returns one page of the records of a listing. A filter or sort key that the listing does not allow is an error,
+// and so is a cursor: ErrCursor.
 func List(ctx context.Context, db driver.Conn, l *Listing, req ListRequest) (ListPage, error) {
 	b, err := l.build(req)
 	if err != nil {
@@ -208,6 +212,9 @@ func (l *Listing) build(req ListRequest) (*listQuery, error) {
 	return b, b.sort(req.Sort, req.After)
 }
 
+// The instants that DateTime64(3) can hold, in milliseconds: the years 1900 to 2299.
+const firstMillis, lastMillis = -2_208_988_800_000, 10_413_791_999_999
+
 // arg adds a parameter.
 func (b *listQuery) arg(name string, value any) {
 	b.args = append(b.args, clickhouse.Named(name, value))
@@ -232,6 +239,9 @@ func (b *listQuery) value(f *ListField, text string) (string, error) {
 				return "", fmt.Errorf("%q is not an instant: %w", text, err)
 			}
 			ms = t.UnixMilli()
+		}
+		if ms < firstMillis || ms > lastMillis {
+			return "", fmt.Errorf("%q is out of range", text)
 		}
 		b.arg(name, ms)
 		return "fromUnixTimestamp64Milli({" + name + ":Int64}, 'UTC')", nil
@@ -291,7 +301,7 @@ func (b *listQuery) sort(keys []SortKey, after []string) error {
 	}
 	fields = append(fields, idField)
 	if len(after) != len(fields) {
-		return fmt.Errorf("a cursor of %d keys for an order of %d", len(after), len(fields))
+		return fmt.Errorf("%w: %d keys for an order of %d", ErrCursor, len(after), len(fields))
 	}
 	condition := ""
 	for i := len(fields) - 1; i >= 0; i-- {
@@ -301,7 +311,7 @@ func (b *listQuery) sort(keys []SortKey, after []string) error {
 		}
 		value, err := b.value(f, after[i])
 		if err != nil {
-			return fmt.Errorf("cursor: %w", err)
+			return fmt.Errorf("%w: %w", ErrCursor, err)
 		}
 		if condition == "" {
 			condition = f.Name + operator + value
