@@ -391,7 +391,7 @@ func (r *replay) wait(ctx context.Context, db driver.Conn) (query.Outcome, error
 			last, moved, asked = progress, time.Now(), false
 			_ = bar.Set64(max(0, progress))
 		}
-		if err == nil && o.Read >= r.sent && apart == 0 && (r.again == 0 || time.Since(moved) > waitQuiet) {
+		if err == nil && o.Read >= r.sent && apart <= 0 && (r.again == 0 || time.Since(moved) > waitQuiet) {
 			return o, nil
 		}
 		switch silent := time.Since(moved); {

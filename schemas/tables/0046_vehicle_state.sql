@@ -1,9 +1,9 @@
 -- Grain: where a vehicle stands in event time: its newest trusted fix and what the classifier must remember to judge
--- the next one. Key: (account, vehicle); the row with the highest fix_time wins, and of equals the later offset's.
--- Written by pipeline/sink as the last step before a batch's offset is committed. Serves: the latest position, and the
--- state of a partition's new owner. Read with FINAL. newest_time is the newest fix time stored for the vehicle, trusted
--- or not; candidate_* is a jump that waits for a second fix to confirm it. version is made of fix_time and the offset.
--- A vehicle without a trusted fix has no row.
+-- the next one. Key: (account, vehicle). version is newest_time in ms, the newest fix time stored for the vehicle, trusted
+-- or not: the row with the highest wins, and of equals the later insert. fix_time to source_offset are the newest trusted
+-- fix; a vehicle without one has no row. candidate_* is a jump that waits for a second fix to confirm it. Written by
+-- pipeline/sink as the last step before a batch's offset is committed. Serves: the latest position, and the state of a
+-- partition's new owner. Read with FINAL.
 CREATE TABLE IF NOT EXISTS vehicle_state
 (
     account           UInt64,

@@ -1,6 +1,6 @@
 -- Grain: one report of a device that is not registered, kept apart until it is, in the native JSON form. Key:
--- (unique_id, source). Bounded: the pipeline stops keeping at a number of reports a device and at a size of the whole
--- table (and counts what it left out), and a week later a report is gone. Serves: release when a device is registered,
+-- (unique_id, source). Bounded: the pipeline stops keeping at a number of reports a device and of the whole table (and
+-- counts what it left out), and a week later a report is gone. Serves: release when a device is registered,
 -- the list of unknown devices.
 CREATE TABLE IF NOT EXISTS unregistered_reports
 (
