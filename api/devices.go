@@ -190,8 +190,8 @@ func (a *API) showDevices(ctx context.Context, records []record.Record[record.De
 		}
 		views[i].view = d
 		// Assignments may begin and end by themselves, and the vehicle changes on its own.
-		if d.Vehicle != nil {
-			mark, err := json.Marshal(d.Vehicle)
+		if d.VehicleID != nil {
+			mark, err := json.Marshal([]any{d.VehicleID, d.Vehicle})
 			if err != nil {
 				return nil, err
 			}

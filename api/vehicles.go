@@ -288,7 +288,7 @@ func liveMark(v Vehicle) []byte {
 		return nil
 	}
 	mark, err := json.Marshal([]any{v.Location, v.CurrentMileageMi, v.BatteryLevel, v.HeadingDeg, v.SpeedMph, v.IgnitionOn, v.FuelLevelPct,
-		v.RangeMi, v.EngineHours, v.OdometerRecordedAt, v.DeviceIDs})
+		v.RangeMi, v.EngineHours, v.OdometerRecordedAt, v.DeviceIDs, v.Devices})
 	if err != nil {
 		panic(err) // plain values
 	}

@@ -252,3 +252,21 @@ func TestAWholeRecordWrittenBackByManyIsTakenOnce(t *testing.T) {
 	wantEqual(t, "writes upon one revision", wrote.Load(), int32(1))
 	wantEqual(t, "revision", w.do("GET", "/v1/vehicles/"+id, "").ok(200).object()["revision"], 2.0)
 }
+
+// What an answer shows beside the record changes without a revision, and must not hide behind a 304.
+func TestTheEntityTagSeesWhatIsShownWithTheRecord(t *testing.T) {
+	w := newWorld(t)
+	vehicle := w.vehicle(`{"make":"A","model":"B"}`)
+	device := "/v1/devices/" + w.do("POST", "/v1/devices", `{"unique_id":"u"}`).ok(201).id()
+	w.do("POST", device+"/assign", `{"vehicle_id":"`+vehicle+`","from":"`+time.Now().Add(time.Hour).UTC().Format(time.RFC3339)+`"}`).ok(200)
+	before := w.do("GET", device, "").ok(200)
+	w.clock.Store(int64(2 * time.Hour))
+	after := w.do("GET", device, "", "If-None-Match", before.header.Get("ETag")).ok(200)
+	wantEqual(t, "vehicle", after.object()["vehicle_id"], vehicle)
+
+	expanded := "/v1/vehicles/" + vehicle + "?expand=devices"
+	tag := w.do("GET", expanded, "").ok(200).header.Get("ETag")
+	w.do("GET", expanded, "", "If-None-Match", tag).ok(304)
+	w.do("PATCH", device, `{"name":"new"}`, "If-Match", after.header.Get("ETag")).ok(200)
+	w.do("GET", expanded, "", "If-None-Match", tag).ok(200)
+}
