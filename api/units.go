@@ -14,7 +14,8 @@ import (
 
 // metricJSON rewrites a document from miles to kilometres: a member whose name ends in _mi becomes _km, one in _mph
 // becomes _kmh, and its number is converted. A whole number stays whole; others are rounded to the decimals that
-// they had, at least one. Everything else, the order of members included, stays as it is.
+// they had, at least one. Everything else, the order of members included, stays as it is; so do metadata and
+// custom_fields, whose names are the caller's.
 func metricJSON(doc []byte) ([]byte, error) {
 	dec := json.NewDecoder(bytes.NewReader(doc))
 	dec.UseNumber()
@@ -28,8 +29,9 @@ func metricJSON(doc []byte) ([]byte, error) {
 }
 
 type metricWriter struct {
-	dec *json.Decoder
-	out bytes.Buffer
+	dec    *json.Decoder
+	out    bytes.Buffer
+	theirs bool // within members that belong to the caller
 }
 
 // value copies the next value; numbers in it are converted if convert is set.
@@ -40,6 +42,7 @@ func (m *metricWriter) value(convert bool) error {
 	}
 	switch t := token.(type) {
 	case json.Delim:
+		theirs := m.theirs
 		m.out.WriteByte(byte(t))
 		for first := true; m.dec.More(); first = false {
 			if !first {
@@ -54,6 +57,7 @@ func (m *metricWriter) value(convert bool) error {
 			if err := m.value(inner); err != nil {
 				return err
 			}
+			m.theirs = theirs
 		}
 		end, err := m.dec.Token()
 		if err != nil {
@@ -82,7 +86,11 @@ func (m *metricWriter) name() (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	name, convert := metricName(token.(string))
+	name, convert := token.(string), false
+	if !m.theirs {
+		name, convert = metricName(name)
+	}
+	m.theirs = m.theirs || name == "custom_fields" || name == "metadata"
 	m.text(name)
 	m.out.WriteByte(':')
 	return convert, nil
