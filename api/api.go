@@ -3,9 +3,9 @@
 //
 // An operation is a route value and a handler func(w, r) error: the handler parses, calls query or record, and
 // writes; the error it returns becomes a problem document. Everything an operation shares with the others happens
-// around it, in this order: request id, log and metrics, recovery, compression, credential (401), rate limit (429),
-// scope (403), media type and size of the body (415, 413), unknown or malformed parameters (400), idempotency key,
-// deadline. Every route is a method on API in a file named after its resource, and is listed in New.
+// around it, in this order: request id, log and metrics, recovery, compression, deadline, credential (401), rate limit
+// (429), scope (403), unknown or malformed parameters (400), size and media type of the body (413, 415), idempotency
+// key. Every route is a method on API in a file named after its resource, and is listed in New.
 //
 // The account of a request is auth.From(ctx).Account and comes from nowhere else. Another account's id is a 404.
 package api
@@ -178,12 +178,3 @@ func (a *API) Handler() http.Handler { return a.handler }
 
 // OpenAPI returns the description of every route. The caller must not change it.
 func (a *API) OpenAPI() *huma.OpenAPI { return a.docs.OpenAPI() }
-
-// Server returns a server with the limits on slow clients that suit the interface. The caller sets the listener, and
-// shuts it down.
-func (a *API) Server() *http.Server {
-	return &http.Server{
-		Handler: a.handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
-		ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelWarn),
-	}
-}

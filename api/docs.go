@@ -46,12 +46,15 @@ var problems = []struct {
 
 // documentProblems adds to an operation the problems that it can answer.
 func (a *API) documentProblems(rt *route, op *huma.Operation) {
-	statuses := []int{400, 429, 503}
+	statuses := []int{400, 429, 500, 503}
 	if !rt.Public {
 		statuses = append(statuses, 401, 403)
 	}
 	if strings.Contains(rt.Path, "{") {
 		statuses = append(statuses, 404)
+	}
+	if len(rt.ReplyTypes) > 1 {
+		statuses = append(statuses, 406)
 	}
 	if rt.Body != nil {
 		statuses = append(statuses, 413, 415, 422)
@@ -69,6 +72,13 @@ func (a *API) documentProblems(rt *route, op *huma.Operation) {
 		if components.Responses[name] == nil {
 			components.Responses[name] = a.problemResponse(status)
 		}
+	}
+}
+
+// documentUnchanged adds the answer to If-None-Match where a route takes it.
+func documentUnchanged(rt *route, op *huma.Operation) {
+	if slices.ContainsFunc(rt.Params, func(p param) bool { return p.Name == "If-None-Match" }) {
+		op.Responses["304"] = &huma.Response{Description: http.StatusText(http.StatusNotModified)}
 	}
 }
 

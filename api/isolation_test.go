@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"regexp"
+	"slices"
 	"sort"
 	"strings"
 	"testing"
@@ -270,6 +271,14 @@ func TestTheDescriptionIsWhole(t *testing.T) {
 			t.Errorf("%s is the id of two operations", rt.ID)
 		}
 		operations[rt.ID] = true
+		for status, when := range map[string]bool{
+			"304": slices.ContainsFunc(rt.Params, func(p param) bool { return p.Name == "If-None-Match" }),
+			"406": slices.ContainsFunc(rt.Params, func(p param) bool { return p.Name == "format" }), "500": true,
+		} {
+			if _, described := op["responses"].(map[string]any)[status]; described != when {
+				t.Errorf("%s describes %s: %v", rt.ID, status, described)
+			}
+		}
 		if rt.Tag == "" {
 			t.Errorf("%s has no tag", rt.ID)
 		}

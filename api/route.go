@@ -145,6 +145,7 @@ func (a *API) operation(rt *route) *huma.Operation {
 		}
 	}
 	op.Responses[strconv.Itoa(rt.Status)] = reply
+	documentUnchanged(rt, op)
 	a.documentProblems(rt, op)
 	return op
 }
