@@ -25,7 +25,7 @@ func listen(addr string, handler http.Handler, log *slog.Logger) (*listener, err
 		return nil, fmt.Errorf("%w; give another address", err)
 	}
 	return &listener{socket: socket, server: &http.Server{
-		Handler: handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
+		Handler: handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}}, nil
 }
