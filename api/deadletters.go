@@ -62,7 +62,7 @@ func (a *API) deadLetterRoutes() {
 		Params: append([]param{
 			{Name: "from", Format: "date-time", About: "Time of arrival from which, inclusive."},
 			{Name: "to", Format: "date-time", About: "Time of arrival up to which, exclusive."},
-			{Name: "reason", Enum: reasons}, {Name: "unique_id", About: "Of the device."},
+			{Name: "reason", Enum: reasons}, {Name: "unique_id", Some: true, About: "Of the device."},
 		}, pageParams...),
 		Reply: List[DeadLetter]{},
 	}, a.listDeadLetters)

@@ -26,7 +26,7 @@ func (s *resource[T]) listParams() []param {
 	var params []param
 	sortable := []string{"id"}
 	for _, f := range s.listing.Fields {
-		p := param{Name: f.Name, Many: true, About: "One value, or several separated by commas."}
+		p := param{Name: f.Name, Many: true, Some: true, About: "One value, or several separated by commas."}
 		switch f.Type {
 		case query.NumberField:
 			p.Type = "integer"
@@ -46,7 +46,7 @@ func (s *resource[T]) listParams() []param {
 	return append(params,
 		param{Name: "sort", About: "Members to sort by, separated by commas, with - for descending; of " + strings.Join(sortable, ", ") + ". `id` is always the last."},
 		param{Name: "q", About: "Words, all of which must occur."},
-		param{Name: "external_ref", About: "The id that another system has for the record."},
+		param{Name: "external_ref", Some: true, About: "The id that another system has for the record."},
 		param{Name: "updated_since", Format: "date-time", About: "Only what changed at or after this instant."},
 		param{Name: "archived", Enum: []string{"true", "false", "all"}, About: "`true` lists only archived records, `all` those too."},
 	)

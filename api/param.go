@@ -27,6 +27,7 @@ type param struct {
 	About  string
 	Want   bool // must be given
 	Many   bool // may be several values, separated by commas
+	Some   bool // must not be empty: to a filter nothing would mean everything
 }
 
 var (
@@ -50,6 +51,10 @@ func (p *param) document() *huma.Param {
 	if p.Many {
 		s = &huma.Schema{Type: "string"}
 	}
+	if p.Some {
+		one := 1
+		s.MinLength = &one
+	}
 	in := p.In
 	if in == "" {
 		in = "query"
@@ -59,6 +64,9 @@ func (p *param) document() *huma.Param {
 
 // check says what is wrong with a value.
 func (p *param) check(value string) error {
+	if p.Some && strings.Trim(value, ", ") == "" {
+		return invalidParam(p.Name, "is empty; leave it out to get everything")
+	}
 	if !p.Many {
 		return p.checkOne(value)
 	}

@@ -52,7 +52,7 @@ func (a *API) telemetryRoutes() {
 			"Buckets are whole intervals of UTC, so the first and the last may reach beyond `from` and `to`. A mean is that of the last values of the bucket's minutes. " +
 			"Signals are in the SI units of their names whatever `units` says.",
 		Params: append([]param{
-			{Name: "signals", About: "Names of signals, separated by commas; all unless given."},
+			{Name: "signals", Some: true, About: "Names of signals, separated by commas; all unless given."},
 			{Name: "from", Format: "date-time", About: "Time from which, inclusive."},
 			{Name: "to", Format: "date-time", About: "Time up to which, exclusive."},
 			{Name: "interval", Enum: names, About: "Length of a bucket; `auto` chooses one that gives at most 500 buckets for each signal, and needs `from` and `to`."},
