@@ -1,127 +1,169 @@
 package sink
 
 import (
+	"math"
+
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"github.com/motorpool/fleet"
 )
 
-// fixes is the columns that positions and vehicle_state have in common.
-type fixes struct {
-	account, vehicle, device      []uint64
-	fixTime, deviceTime, received []int64
-	lat7, lng7                    []int32
-	altitudeDM                    optional[int32]
-	speedCMS, courseCDeg          optional[uint16]
-	accuracyDM, odometerM         optional[uint32]
-	satellites                    optional[uint8]
-	ignition, motion              []int8
-	alarm, topic                  words
-	cell, offset                  []uint64
-	flags                         []uint32
-	partition                     []uint16
-	box                           box
+// fixColumns are the columns that a position and a vehicle's state have in common, in stored units.
+type fixColumns struct {
+	accounts, vehicles, devices, cells []uint64
+	fixTimes, deviceTimes, received    []int64
+	lats, lngs                         []int32
+	altitudes                          optional[int32]
+	speeds, courses                    optional[uint16]
+	accuracies, odometers              optional[uint32]
+	satellites                         optional[uint8]
+	ignitions, motions                 []int8
+	alarms                             []string
+	flags                              []uint32
+	offsets                            []uint64
 }
 
-func (f *fixes) add(p *fleet.Position, from Source) {
-	f.account = append(f.account, uint64(p.Account))
-	f.vehicle = append(f.vehicle, uint64(p.Vehicle))
-	f.device = append(f.device, uint64(p.Device))
-	f.fixTime = append(f.fixTime, millis(p.FixTime))
-	f.deviceTime = append(f.deviceTime, millis(p.DeviceTime))
-	f.received = append(f.received, millis(p.ReceivedTime))
-	f.lat7 = append(f.lat7, degrees7(p.Lat))
-	f.lng7 = append(f.lng7, degrees7(p.Lng))
-	number(&f.altitudeDM, p.Altitude, 10)
-	number(&f.speedCMS, p.Speed, 100)
-	number(&f.courseCDeg, p.Course, 100)
-	number(&f.accuracyDM, p.Accuracy, 10)
-	number(&f.odometerM, p.Odometer, 1)
-	f.satellites.add(uint8(min(max(p.Satellites, 0), 255)), p.Satellites >= 0)
-	f.ignition = append(f.ignition, int8(min(max(p.Ignition, fleet.Unknown), fleet.Yes)))
-	f.motion = append(f.motion, int8(min(max(p.Motion, fleet.Unknown), fleet.Yes)))
-	alarm, ok := boxedAlarms[p.Alarm]
-	if !ok {
-		alarm = boxedAlarms["general"]
-	}
-	f.alarm = append(f.alarm, alarm)
-	f.cell = append(f.cell, uint64(p.Cell))
-	f.flags = append(f.flags, uint32(p.Flags))
-	f.topic = append(f.topic, f.box.of(from.Topic))
-	f.partition = append(f.partition, uint16(from.Partition))
-	f.offset = append(f.offset, uint64(from.Offset))
+func (c *fixColumns) reset() {
+	c.accounts, c.vehicles, c.devices, c.cells = c.accounts[:0], c.vehicles[:0], c.devices[:0], c.cells[:0]
+	c.fixTimes, c.deviceTimes, c.received = c.fixTimes[:0], c.deviceTimes[:0], c.received[:0]
+	c.lats, c.lngs = c.lats[:0], c.lngs[:0]
+	c.altitudes.reset()
+	c.speeds.reset()
+	c.courses.reset()
+	c.accuracies.reset()
+	c.odometers.reset()
+	c.satellites.reset()
+	c.ignitions, c.motions, c.alarms = c.ignitions[:0], c.motions[:0], c.alarms[:0]
+	c.flags, c.offsets = c.flags[:0], c.offsets[:0]
 }
 
-func (f *fixes) reset() {
-	f.account, f.vehicle, f.device = f.account[:0], f.vehicle[:0], f.device[:0]
-	f.fixTime, f.deviceTime, f.received = f.fixTime[:0], f.deviceTime[:0], f.received[:0]
-	f.lat7, f.lng7 = f.lat7[:0], f.lng7[:0]
-	f.altitudeDM.reset()
-	f.speedCMS.reset()
-	f.courseCDeg.reset()
-	f.accuracyDM.reset()
-	f.odometerM.reset()
-	f.satellites.reset()
-	f.ignition, f.motion, f.alarm, f.topic = f.ignition[:0], f.motion[:0], f.alarm[:0], f.topic[:0]
-	f.cell, f.offset, f.flags, f.partition = f.cell[:0], f.offset[:0], f.flags[:0], f.partition[:0]
+func (c *fixColumns) add(p *fleet.Position, offset int64) {
+	c.accounts = append(c.accounts, uint64(p.Account))
+	c.vehicles = append(c.vehicles, uint64(p.Vehicle))
+	c.devices = append(c.devices, uint64(p.Device))
+	c.cells = append(c.cells, uint64(p.Cell))
+	c.fixTimes = append(c.fixTimes, int64(p.FixTime))
+	c.deviceTimes = append(c.deviceTimes, int64(p.DeviceTime))
+	c.received = append(c.received, int64(p.ReceivedTime))
+	c.lats = append(c.lats, coordinate(p.Lat))
+	c.lngs = append(c.lngs, coordinate(p.Lng))
+	altitude, ok := scaled(p.Altitude, 10, math.MinInt32, math.MaxInt32)
+	c.altitudes.add(int32(altitude), ok)
+	speed, ok := scaled(p.Speed, 100, 0, math.MaxUint16)
+	c.speeds.add(uint16(speed), ok)
+	course, ok := scaled(p.Course, 100, 0, math.MaxUint16)
+	c.courses.add(uint16(course), ok)
+	accuracy, ok := scaled(p.Accuracy, 10, 0, math.MaxUint32)
+	c.accuracies.add(uint32(accuracy), ok)
+	odometer, ok := scaled(p.Odometer, 1, 0, math.MaxUint32)
+	c.odometers.add(uint32(odometer), ok)
+	c.satellites.add(uint8(max(p.Satellites, 0)), p.Satellites >= 0)
+	c.ignitions = append(c.ignitions, int8(p.Ignition))
+	c.motions = append(c.motions, int8(p.Motion))
+	c.alarms = append(c.alarms, p.Alarm)
+	c.flags = append(c.flags, uint32(p.Flags))
+	c.offsets = append(c.offsets, uint64(offset))
 }
 
-const fixColumns = `account, vehicle, device, fix_time, device_time, received_at, lat7, lng7,
-	altitude_dm, speed_cms, course_cdeg, accuracy_dm, odometer_m, satellites, ignition, motion, alarm, cell, flags,
-	source_topic, source_partition, source_offset`
+// coordinate returns degrees in steps of fleet.CoordinateUnit.
+func coordinate(deg float64) int32 { return int32(math.Round(deg * 1e7)) }
 
-func (f *fixes) all() []any {
-	return []any{
-		f.account, f.vehicle, f.device, f.fixTime, f.deviceTime, f.received, f.lat7, f.lng7,
-		f.altitudeDM.column(), f.speedCMS.column(), f.courseCDeg.column(), f.accuracyDM.column(), f.odometerM.column(),
-		f.satellites.column(), f.ignition, f.motion, f.alarm, f.cell, f.flags,
-		f.topic, f.partition, f.offset,
-	}
+const fixColumnNames = "account, vehicle, device, cell, fix_time, device_time, received_at, lat7, lng7, altitude_dm, speed_cms, " +
+	"course_cdeg, accuracy_dm, odometer_m, satellites, ignition, motion, alarm, flags, source_offset, source_topic, source_partition"
+
+func (c *fixColumns) fill(f *filler, source Source) {
+	f.column(c.accounts)
+	f.column(c.vehicles)
+	f.column(c.devices)
+	f.column(c.cells)
+	f.column(c.fixTimes)
+	f.column(c.deviceTimes)
+	f.column(c.received)
+	f.column(c.lats)
+	f.column(c.lngs)
+	f.column(c.altitudes.pointers())
+	f.column(c.speeds.pointers())
+	f.column(c.courses.pointers())
+	f.column(c.accuracies.pointers())
+	f.column(c.odometers.pointers())
+	f.column(c.satellites.pointers())
+	f.column(c.ignitions)
+	f.column(c.motions)
+	f.column(c.alarms)
+	f.column(c.flags)
+	f.column(c.offsets)
+	f.constant(source.Topic, len(c.accounts))
+	f.constant(uint16(source.Partition), len(c.accounts))
 }
 
-// positions is the rows of the table positions.
-type positions struct{ fixes }
+// positionRows are the rows of positions.
+type positionRows struct{ fixColumns }
 
-// AddPosition adds an accepted fix.
-func (s *Sink) AddPosition(p *fleet.Position, from Source) { s.positions.add(p, from) }
+// Position adds an accepted position that came at an offset.
+func (b *Batch) Position(p *fleet.Position, offset int64) { b.positions.add(p, offset) }
 
-func (*positions) name() string                   { return "positions" }
-func (*positions) insert() string                 { return "INSERT INTO positions (" + fixColumns + ")" }
-func (t *positions) rows() int                    { return len(t.vehicle) }
-func (t *positions) columns(b driver.Batch) error { return fill(b, t.all()...) }
+// Positions returns how many positions the batch has.
+func (b *Batch) Positions() int { return b.positions.rows() }
 
-// telemetry is the rows of the table telemetry.
-type telemetry struct {
-	account, vehicle []uint64
-	signal           words
-	time             []int64
-	value            []float64
+func (r *positionRows) rows() int      { return len(r.accounts) }
+func (r *positionRows) insert() string { return "INSERT INTO positions (" + fixColumnNames + ")" }
+
+func (r *positionRows) fill(into driver.Batch, source Source) error {
+	f := filler{batch: into}
+	r.fixColumns.fill(&f, source)
+	return f.err
 }
 
-// AddSignal adds a measurement; a value that the signal does not accept is left out and false returned.
-func (s *Sink) AddSignal(account fleet.AccountID, vehicle fleet.VehicleID, at fleet.Millis, v fleet.SignalValue) bool {
-	if int(v.Signal) >= len(fleet.Signals) || !v.Signal.Accepts(v.Value) {
-		return false
-	}
-	t := &s.telemetry
-	t.account = append(t.account, uint64(account))
-	t.vehicle = append(t.vehicle, uint64(vehicle))
-	t.signal = append(t.signal, boxedSignals[v.Signal])
-	t.time = append(t.time, millis(at))
-	t.value = append(t.value, v.Value+0) // +0 makes -0 the same value as 0
-	return true
+// State is what vehicle_state keeps of a vehicle.
+type State struct {
+	Last          fleet.Position // the live position; all of it zero but account and vehicle if there is none
+	Newest        fleet.Millis   // newest fix time of any stored position
+	CandidateTime fleet.Millis   // of a jump that waits to be confirmed; 0 if there is none
+	CandidateLat  float64
+	CandidateLng  float64
 }
 
-func (*telemetry) name() string { return "telemetry" }
-func (*telemetry) insert() string {
-	return "INSERT INTO telemetry (account, vehicle, signal, time, value)"
-}
-func (t *telemetry) rows() int { return len(t.vehicle) }
-func (t *telemetry) columns(b driver.Batch) error {
-	return fill(b, t.account, t.vehicle, t.signal, t.time, t.value)
+// stateRows are the rows of vehicle_state.
+type stateRows struct {
+	fixColumns
+	versions       []uint64
+	newest         []int64
+	candidateTimes optional[int64]
+	candidateLats  []int32
+	candidateLngs  []int32
 }
 
-func (t *telemetry) reset() {
-	t.account, t.vehicle, t.signal = t.account[:0], t.vehicle[:0], t.signal[:0]
-	t.time, t.value = t.time[:0], t.value[:0]
+// State adds where a vehicle stands after the batch; offset is that of the batch's last record.
+func (b *Batch) State(s *State, offset int64) {
+	r := &b.states
+	r.add(&s.Last, offset)
+	r.versions = append(r.versions, uint64(s.Newest))
+	r.newest = append(r.newest, int64(s.Newest))
+	r.candidateTimes.add(int64(s.CandidateTime), s.CandidateTime != 0)
+	r.candidateLats = append(r.candidateLats, coordinate(s.CandidateLat))
+	r.candidateLngs = append(r.candidateLngs, coordinate(s.CandidateLng))
+}
+
+func (r *stateRows) reset() {
+	r.fixColumns.reset()
+	r.versions, r.newest = r.versions[:0], r.newest[:0]
+	r.candidateTimes.reset()
+	r.candidateLats, r.candidateLngs = r.candidateLats[:0], r.candidateLngs[:0]
+}
+
+func (r *stateRows) rows() int { return len(r.accounts) }
+
+func (r *stateRows) insert() string {
+	return "INSERT INTO vehicle_state (" + fixColumnNames + ", version, newest_time, candidate_time, candidate_lat7, candidate_lng7)"
+}
+
+func (r *stateRows) fill(into driver.Batch, source Source) error {
+	f := filler{batch: into}
+	r.fixColumns.fill(&f, source)
+	f.column(r.versions)
+	f.column(r.newest)
+	f.column(r.candidateTimes.pointers())
+	f.column(r.candidateLats)
+	f.column(r.candidateLngs)
+	return f.err
 }

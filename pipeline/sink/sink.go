@@ -1,195 +1,171 @@
-// Package sink writes what a batch of the feed became into ClickHouse, and reads back the little that judging the next
-// batch needs (load.go). It owns the mapping between domain values and stored columns, both ways.
+// Package sink writes what a batch became into ClickHouse, so that writing it again changes nothing.
 //
-// A Sink collects the rows of one batch column by column; Flush inserts them, one insert a table, each with the batch's
-// token as insert_deduplication_token, so that inserting the same batch again changes nothing in the tables and in
-// what views fill from them. Flush writes in this order:
+// A Batch collects rows in columns, whose memory it keeps from batch to batch. Flush inserts them, one insert a table,
+// each with the batch's token, in this order:
 //
-//	unregistered_reports, dead_letters      what is kept because it did not become data
-//	positions, telemetry                    data
-//	ingest_outcomes                         the counts of both
-//	vehicle_mileage, vehicle_state          what the next batch is judged by
+//	unregistered_reports, dead_letters   what the batch did not store
+//	positions, telemetry                 what it stored; views make the rollups of telemetry in the same insert
+//	ingest_outcomes                      what became of everything
+//	vehicle_mileage, vehicle_state       where the vehicles stand now
 //
-// After a crash the batch is formed and judged again. The order makes that harmless wherever the crash was:
+// and the caller commits the batch's offset after that. A process that is killed in between has the same range handled
+// again, under the same token. Before the last two tables were written, the vehicles still stand where they stood, so
+// every verdict is the same and the inserts that were done are no-ops. After them verdicts may differ, but every table
+// has its rows and ignores the token. Only the registry may change in between. So what was kept apart or refused comes
+// first, and a device that is registered between the two tries is stored twice in doubt (and refused as a duplicate
+// later), never lost. And the tokens of these two tables name their rows as well, so that those of a device that is
+// taken away between the two tries are added; what was there already collapses.
 //
-//   - Before the states were written, the batch is judged by the same states as the first time and comes out the same;
-//     inserts that had happened are no-ops, the others happen now.
-//   - After them, every earlier insert had happened, and all of the batch's inserts are no-ops, whatever it comes out as.
-//   - If the registry of devices changed in between, a report may come out differently. It may move from what did not
-//     become data to data, whose insert, if it had happened, would now be a no-op without the report: therefore what did
-//     not become data is written first, and the report is there to be released or replayed. It may move the other way,
-//     and is then kept in both.
-//
-// No row can make ClickHouse reject a block: every number is cut to its column's range here, and every time is one that
-// DateTime64 can hold.
+// The rows come from checked positions only: nothing in them makes the server refuse a block. A Batch belongs to one
+// goroutine.
 package sink
 
 import (
 	"context"
 	"fmt"
+	"math"
+	"strconv"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
-	"golang.org/x/sync/errgroup"
-
-	"github.com/motorpool/fleet"
 )
 
-// Source is where in Kafka a report came from.
+// Source is where in Kafka something came from.
 type Source struct {
 	Topic     string
 	Partition int
 	Offset    int64
-	Index     int // of the report in its record
+	Index     int // of the report within the record
 }
 
-// Sink collects the rows of a batch. It belongs to one goroutine. Its memory is kept from batch to batch, so that
-// adding a row costs no allocation.
-type Sink struct {
-	db           driver.Conn
-	unregistered unregistered
-	deadLetters  deadLetters
-	positions    positions
-	telemetry    telemetry
-	outcomes     outcomes
-	mileages     mileages
-	states       states
+// Batch is the rows of one batch.
+type Batch struct {
+	db        driver.Conn
+	source    Source // topic and partition of all rows
+	apart     apartRows
+	letters   letterRows
+	positions positionRows
+	telemetry telemetryRows
+	outcomes  outcomeRows
+	mileages  mileageRows
+	states    stateRows
 }
 
-// New returns an empty sink that writes to db.
-func New(db driver.Conn) *Sink { return &Sink{db: db} }
-
-// Reset forgets all rows that were added and not flushed.
-func (s *Sink) Reset() {
-	for _, t := range s.tables() {
-		t.reset()
-	}
+// NewBatch returns an empty batch for a partition.
+func NewBatch(db driver.Conn, topic string, partition int) *Batch {
+	return &Batch{db: db, source: Source{Topic: topic, Partition: partition}}
 }
 
-// Positions returns how many positions have been added.
-func (s *Sink) Positions() int { return len(s.positions.vehicle) }
+// Reset empties the batch and keeps its memory.
+func (b *Batch) Reset() {
+	b.apart.reset()
+	b.letters.reset()
+	b.positions.reset()
+	b.telemetry.reset()
+	b.outcomes.reset()
+	b.mileages.reset()
+	b.states.reset()
+}
 
-// Signals returns how many measurements have been added.
-func (s *Sink) Signals() int { return len(s.telemetry.vehicle) }
-
-// table is the rows of one table.
+// table is the rows of one table in columns.
 type table interface {
-	name() string
-	insert() string // the statement, which names the columns in the order of columns
 	rows() int
-	columns(b driver.Batch) error
-	reset()
+	insert() string                              // INSERT INTO … (columns)
+	fill(into driver.Batch, source Source) error // append the columns in the order of insert
 }
 
-func (s *Sink) tables() []table {
-	return []table{&s.unregistered, &s.deadLetters, &s.positions, &s.telemetry, &s.outcomes, &s.mileages, &s.states}
-}
-
-// Flush inserts the rows in the order of the package comment and forgets them. The token names the batch and nothing
-// else. On an error any part of the order may have been written; the rows stay until Reset, and the way on is to judge the
-// batch again and flush it with the same token. It blocks until the server has stored the rows or the context ends.
-func (s *Sink) Flush(ctx context.Context, token string) error {
-	for _, step := range [][]table{
-		{&s.unregistered, &s.deadLetters},
-		{&s.positions, &s.telemetry},
-		{&s.outcomes},
-		{&s.mileages},
-		{&s.states},
-	} {
-		if err := s.write(ctx, token, step); err != nil {
-			return err
+// Flush inserts the rows and returns when all of them are stored. After an error, flush again with the same token and
+// rows, or form the batch again.
+func (b *Batch) Flush(ctx context.Context, token string) error {
+	for _, t := range []table{&b.apart, &b.letters, &b.positions, &b.telemetry, &b.outcomes, &b.mileages, &b.states} {
+		if t.rows() == 0 {
+			continue
+		}
+		named := token
+		if left, ok := t.(interface{ names() uint64 }); ok {
+			named += "#" + strconv.FormatUint(left.names(), 16)
+		}
+		if err := b.send(ctx, named, t); err != nil {
+			return fmt.Errorf("insert batch %s: %w", token, err)
 		}
 	}
-	s.Reset()
 	return nil
 }
 
-// write inserts the rows of tables that do not depend on each other, at once.
-func (s *Sink) write(ctx context.Context, token string, tables []table) error {
-	var filled []table
-	for _, t := range tables {
-		if t.rows() > 0 {
-			filled = append(filled, t)
-		}
-	}
-	if len(filled) == 1 {
-		return s.insert(ctx, token, filled[0])
-	}
-	group, ctx := errgroup.WithContext(ctx)
-	for _, t := range filled {
-		group.Go(func() error { return s.insert(ctx, token, t) })
-	}
-	return group.Wait()
-}
-
-func (s *Sink) insert(ctx context.Context, token string, t table) error {
+func (b *Batch) send(ctx context.Context, token string, t table) error {
 	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"insert_deduplication_token": token}))
-	batch, err := s.db.PrepareBatch(ctx, t.insert())
+	batch, err := b.db.PrepareBatch(ctx, t.insert())
 	if err != nil {
-		return fmt.Errorf("insert %s of %s: %w", t.name(), token, err)
+		return err
 	}
-	defer batch.Close()
-	if err := t.columns(batch); err != nil {
-		return fmt.Errorf("fill %s of %s: %w", t.name(), token, err)
+	if err := t.fill(batch, b.source); err != nil {
+		_ = batch.Abort()
+		return err
 	}
-	if err := batch.Send(); err != nil {
-		return fmt.Errorf("insert %s of %s: %w", t.name(), token, err)
-	}
-	return nil
+	return batch.Send()
 }
 
-// fill appends one slice a column, in order.
-func fill(b driver.Batch, columns ...any) error {
-	for i, column := range columns {
-		if err := appendColumn(b.Column(i), column); err != nil {
-			return fmt.Errorf("column %d: %w", i, err)
+// filler appends columns in order and remembers the first error.
+type filler struct {
+	batch driver.Batch
+	next  int
+	err   error
+}
+
+func (f *filler) column(values any) {
+	if f.err == nil {
+		f.err = f.batch.Column(f.next).Append(values)
+	}
+	f.next++
+}
+
+// constant fills a column with one value.
+func (f *filler) constant(value any, rows int) {
+	column := f.batch.Column(f.next)
+	for i := 0; i < rows && f.err == nil; i++ {
+		f.err = column.AppendRow(value)
+	}
+	f.next++
+}
+
+// words fills a column of low cardinality. Its values are boxed already, so that nothing is allocated for a row.
+func (f *filler) words(values []any) {
+	column := f.batch.Column(f.next)
+	for i := 0; i < len(values) && f.err == nil; i++ {
+		f.err = column.AppendRow(values[i])
+	}
+	f.next++
+}
+
+// optional is a column of numbers of which some are absent.
+type optional[T any] struct {
+	values []T
+	absent []bool
+	refs   []*T // made when the column is sent: until then values may move
+}
+
+func (o *optional[T]) add(v T, ok bool) {
+	o.values, o.absent = append(o.values, v), append(o.absent, !ok)
+}
+
+func (o *optional[T]) reset() { o.values, o.absent = o.values[:0], o.absent[:0] }
+
+func (o *optional[T]) pointers() []*T {
+	o.refs = o.refs[:0]
+	for i := range o.values {
+		if o.absent[i] {
+			o.refs = append(o.refs, nil)
+		} else {
+			o.refs = append(o.refs, &o.values[i])
 		}
 	}
-	return nil
+	return o.refs
 }
 
-func appendColumn(to driver.BatchColumn, column any) error {
-	words, ok := column.(words)
-	if !ok {
-		return to.Append(column)
+// scaled returns v times the scale as a whole number within [low, high], and false for NaN.
+func scaled(v, scale, low, high float64) (float64, bool) {
+	if math.IsNaN(v) {
+		return 0, false
 	}
-	// A LowCardinality column takes a slice apart by reflection, with an allocation for every value; single values
-	// that are boxed already cost none.
-	for _, word := range words {
-		if err := to.AppendRow(word); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// words is a column of LowCardinality(String): strings, boxed once for each different one.
-type words []any
-
-var boxedSignals = func() (boxed [len(fleet.Signals)]any) {
-	for i := range fleet.Signals {
-		boxed[i] = fleet.Signals[i].Name
-	}
-	return boxed
-}()
-
-var boxedAlarms = func() map[string]any {
-	boxed := map[string]any{"": ""}
-	for _, name := range fleet.Alarms {
-		boxed[name] = name
-	}
-	return boxed
-}()
-
-// box remembers the last string that it boxed, which in a batch is mostly the one that is wanted.
-type box struct {
-	text  string
-	boxed any
-}
-
-func (b *box) of(text string) any {
-	if b.boxed == nil || b.text != text {
-		b.text, b.boxed = text, text
-	}
-	return b.boxed
+	return math.Round(max(low, min(high, v*scale))), true
 }
