@@ -55,26 +55,32 @@ func claimToken(account uint64, field, value string, number uint64) string {
 	return fmt.Sprintf("%d:%s:%s:%d", account, field, digest(value), number)
 }
 
-// setClaim writes a revision of a claim: nil if it won, errLost if another did.
-func (s *Store) setClaim(ctx context.Context, account uint64, field, value string, number, owner uint64, expires *time.Time, detail string) error {
+// setClaim writes the revision of a claim that follows the one of a number, and returns its number; errLost says that
+// another came first. The table drops claims that have expired, and the server may still know their tokens: numbers
+// whose tokens are spent are passed over, by all who want to follow the same revision alike.
+func (s *Store) setClaim(ctx context.Context, account uint64, field, value string, after, owner uint64, expires *time.Time, detail string) (uint64, error) {
 	mine := randomID()
-	token := claimToken(account, field, value, number)
-	insert := func() error {
-		batch, err := s.db.PrepareBatch(withToken(ctx, token), insertClaim)
-		if err != nil {
-			return err
+	for number := after + 1; ; number++ {
+		token := claimToken(account, field, value, number)
+		insert := func() error {
+			batch, err := s.db.PrepareBatch(withToken(ctx, token), insertClaim)
+			if err != nil {
+				return err
+			}
+			if err := batch.Append(account, field, value, number, mine, owner, expires, detail); err != nil {
+				batch.Abort()
+				return err
+			}
+			return batch.Send()
 		}
-		if err := batch.Append(account, field, value, number, mine, owner, expires, detail); err != nil {
-			batch.Abort()
-			return err
+		winner := func() (uint64, error) {
+			return s.writer(ctx, "claim_writer", clickhouse.Named("account", account), clickhouse.Named("field", field),
+				clickhouse.Named("value", value), clickhouse.Named("revision", number))
 		}
-		return batch.Send()
+		if err := decide(ctx, insert, winner, mine); !errors.Is(err, errSpent) {
+			return number, err
+		}
 	}
-	winner := func() (uint64, error) {
-		return s.writer(ctx, "claim_writer", clickhouse.Named("account", account), clickhouse.Named("field", field),
-			clickhouse.Named("value", value), clickhouse.Named("revision", number))
-	}
-	return decide(ctx, insert, winner, mine)
 }
 
 // taken is a claim that a write made, with what is needed to release it.
@@ -109,21 +115,21 @@ func (s *Store) take(ctx context.Context, account, owner uint64, c Claim, holds 
 		}
 		// A value that the owner has claimed before is claimed again, so that whoever is about to release the old
 		// claim finds that it is no longer the newest.
-		err = s.setClaim(ctx, c.account(account), c.Field, c.Value, row.revision+1, owner, nil, strconv.FormatUint(account, 10))
+		number, err := s.setClaim(ctx, c.account(account), c.Field, c.Value, row.revision, owner, nil, strconv.FormatUint(account, 10))
 		if errors.Is(err, errLost) {
 			continue
 		}
 		if err != nil {
 			return taken{}, fmt.Errorf("claim %s: %w", c.Field, err)
 		}
-		return taken{claim: c, revision: row.revision + 1}, nil
+		return taken{claim: c, revision: number}, nil
 	}
 }
 
 // release gives a value up if the claim on it is still the one that is meant. A release that fails is not an error:
 // the claim lapses.
 func (s *Store) release(ctx context.Context, account uint64, t taken) {
-	_ = s.setClaim(ctx, t.claim.account(account), t.claim.Field, t.claim.Value, t.revision+1, 0, nil, "")
+	_, _ = s.setClaim(ctx, t.claim.account(account), t.claim.Field, t.claim.Value, t.revision, 0, nil, "")
 }
 
 func conflictOf(c Claim) error {

@@ -470,3 +470,53 @@ func TestAReleasedKeyIsFreeForAnotherRequest(t *testing.T) {
 		t.Errorf("begin after reopen: %+v, %v", third, err)
 	}
 }
+
+// The table forgets a key that has expired, while the server may still know the token of its first claim.
+func TestAKeyThatTheTableForgotCanBeUsedAgain(t *testing.T) {
+	db := schematest.Open(t)
+	s, err := record.NewStore(record.Config{Deadline: 10 * time.Second, Abandoned: 20 * time.Second}, db, fleet.NewIDSource(1, time.Now), time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		ticket, err := s.Begin(t.Context(), account, "k", "hash")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ticket.Answer != nil || ticket.Again {
+			t.Fatalf("ticket %+v", ticket)
+		}
+		if err := ticket.Finish(t.Context(), record.Answer{Status: 201}); err != nil {
+			t.Fatal(err)
+		}
+		if again, err := s.Begin(t.Context(), account, "k", "hash"); err != nil || again.Answer == nil {
+			t.Fatalf("again %+v, %v", again, err)
+		}
+		// What the TTL of the table does some days later.
+		if err := db.Exec(t.Context(), "ALTER TABLE claim_log DELETE WHERE true SETTINGS mutations_sync = 1"); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Two processes may make one id for two accounts, in the same millisecond: the second creation must not claim to have
+// happened.
+func TestAnIDThatAnotherAccountHasIsNotTaken(t *testing.T) {
+	db := schematest.Open(t)
+	s, err := record.NewStore(record.Config{Deadline: 10 * time.Second, Abandoned: 20 * time.Second}, db, fleet.NewIDSource(1, time.Now), time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	vehicles := record.NewLog(s, record.Vehicles)
+	id := s.NextID()
+	if _, fresh, err := vehicles.Create(t.Context(), by, account, id, vehicle("A")); err != nil || !fresh {
+		t.Fatalf("first: %v, %v", fresh, err)
+	}
+	if _, _, err := vehicles.Create(t.Context(), by, account+1, id, vehicle("B")); fleet.CodeOf(err) != fleet.CodeUnavailable {
+		t.Errorf("second: %v", err)
+	}
+	if _, err := vehicles.Get(t.Context(), account+1, id); fleet.CodeOf(err) != fleet.CodeNotFound {
+		t.Errorf("read: %v", err)
+	}
+	auditIsClean(t, s)
+}

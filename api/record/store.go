@@ -99,28 +99,35 @@ func (s *Store) append(ctx context.Context, r *revision) error {
 	return decide(ctx, insert, won, r.writeID)
 }
 
-// decide inserts a row until it is known whose row stands. Repeating the insert is harmless: it has a token.
+// errSpent says that a token was used before, and that no row stands where its row would be: the table has dropped it,
+// or it belongs to something else. The row that was to be written is not stored, and will not be.
+var errSpent = errors.New("the token was used before for what is not there")
+
+// decide inserts a row until it is known whose row stands: nil if it is ours, errLost if it is another's, errSpent if
+// there can be none. Repeating the insert is harmless: it has a token.
 func decide(ctx context.Context, insert func() error, winner func() (uint64, error), mine uint64) error {
-	var failed error
+	swallowed := 0 // inserts that were acknowledged and left no row
 	for attempt := 0; ; attempt++ {
 		err := insert()
-		if err == nil || attempt > 0 {
+		if acknowledged := err == nil; acknowledged || attempt > 0 {
 			var id uint64
 			if id, err = winner(); err == nil {
-				switch id {
-				case mine:
+				switch {
+				case id == mine:
 					return nil
-				case 0:
-					// Nobody's row stands: the insert did not reach the server.
-				default:
+				case id != 0:
 					return errLost
+				case acknowledged:
+					if swallowed++; swallowed > 1 {
+						return errSpent
+					}
 				}
+				// Nobody's row stands: the insert did not reach the server.
 			}
 		}
-		failed = errors.Join(err, ctx.Err())
 		select {
 		case <-ctx.Done():
-			return failed
+			return errors.Join(err, ctx.Err())
 		case <-time.After(time.Duration(attempt+1) * 50 * time.Millisecond):
 		}
 	}

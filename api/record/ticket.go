@@ -87,14 +87,13 @@ func (s *Store) Begin(ctx context.Context, account fleet.AccountID, key, hash st
 			}
 			t.ID, t.Again = row.owner, true
 		}
-		err = s.setClaim(ctx, t.account, idempotencyField, t.value, row.revision+1, t.ID, &t.expires, t.detail(attempt{Hash: hash}))
+		t.revision, err = s.setClaim(ctx, t.account, idempotencyField, t.value, row.revision, t.ID, &t.expires, t.detail(attempt{Hash: hash}))
 		if errors.Is(err, errLost) {
 			continue
 		}
 		if err != nil {
 			return nil, fmt.Errorf("claim idempotency key: %w", err)
 		}
-		t.revision = row.revision + 1
 		return t, nil
 	}
 }
@@ -118,7 +117,7 @@ func (t *Ticket) set(ctx context.Context, owner uint64, a attempt) error {
 	// The request is over, perhaps because its time was up; what became of it must be noted all the same.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), t.store.cfg.Deadline)
 	defer cancel()
-	err := t.store.setClaim(ctx, t.account, idempotencyField, t.value, t.revision+1, owner, &t.expires, t.detail(a))
+	_, err := t.store.setClaim(ctx, t.account, idempotencyField, t.value, t.revision, owner, &t.expires, t.detail(a))
 	if err != nil && !errors.Is(err, errLost) {
 		return fmt.Errorf("note idempotency key: %w", err)
 	}
