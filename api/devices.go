@@ -38,7 +38,7 @@ type Assignment struct {
 // DeviceAssign is the body of the action that puts a device on a vehicle.
 type DeviceAssign struct {
 	VehicleID string          `json:"vehicle_id" example:"veh_1234"`
-	From      *record.Instant `json:"from,omitempty" doc:"Since when; now unless given, and null for since ever."`
+	From      *record.Instant `json:"from,omitempty" doc:"Since when; null for since ever. Unless given: since ever for its first vehicle, and now for another."`
 }
 
 // DeviceUnassign is the body of the action that takes a device off its vehicle.
@@ -123,7 +123,7 @@ func (a *API) assign(w http.ResponseWriter, r *http.Request, s *resource[record.
 	if err := a.decodeObject(object, &sent); err != nil {
 		return err
 	}
-	from := a.Now()
+	from, unless := a.Now(), sent.From == nil && !given
 	if sent.From != nil {
 		from = sent.From.Time
 	} else if given && since == nil {
@@ -142,7 +142,12 @@ func (a *API) assign(w http.ResponseWriter, r *http.Request, s *resource[record.
 		}
 		return validation(fleet.FieldError{Pointer: "/vehicle_id", Code: "not_found", Detail: "there is no such vehicle"})
 	}
-	return s.act(w, r, func(rec *record.Record[record.Device]) error { return rec.Body.Assign(fleet.VehicleID(id), from) })
+	return s.act(w, r, func(rec *record.Record[record.Device]) error {
+		if unless && len(rec.Body.Assignments) == 0 {
+			from = time.Time{} // it was on no other: what it has sent before is this vehicle's
+		}
+		return rec.Body.Assign(fleet.VehicleID(id), from)
+	})
 }
 
 func (a *API) deviceToken(w http.ResponseWriter, r *http.Request) error {

@@ -156,12 +156,13 @@ func (r *Registry) take(devices []*fleet.Device, gone []fleet.DeviceID, everythi
 	}
 }
 
-// Lookup finds a device by its unique id. The device is shared and must not be changed.
+// Lookup finds a device by its unique id. One that was never on a vehicle does not count: what it sends is kept apart
+// until it is put on one. The device is shared and must not be changed.
 func (r *Registry) Lookup(unique string) (*fleet.Device, bool) {
 	r.mu.RLock()
 	d, ok := r.byUnique[unique]
 	r.mu.RUnlock()
-	return d, ok
+	return d, ok && len(d.Assignments) > 0
 }
 
 // Len returns how many devices are registered.

@@ -31,7 +31,7 @@ type accountList struct {
 
 // withRecords opens ClickHouse for the time of a command.
 func withRecords(ctx context.Context, s settings, do func(*records) error) error {
-	db, err := query.Open(ctx, s.store())
+	db, err := s.openStore(ctx)
 	if err != nil {
 		return err
 	}

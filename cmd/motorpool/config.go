@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/alecthomas/kong"
 	"golang.org/x/term"
 
@@ -85,6 +88,24 @@ func (s *settings) store() query.Config {
 	}
 	return c
 }
+
+// openStore connects to ClickHouse; its error says what may be the matter.
+func (s *settings) openStore(ctx context.Context) (driver.Conn, error) {
+	db, err := query.Open(ctx, s.store())
+	var refused *clickhouse.Exception
+	switch {
+	case err == nil || ctx.Err() != nil:
+		return db, err
+	case errors.As(err, &refused) && refused.Code == authenticationFailed:
+		return nil, fmt.Errorf("%w\nA running 'motorpool up' keeps the password in its data folder; this command looks in %s: give --data, or --clickhouse-password-file", err, s.Data)
+	case !errors.As(err, &refused):
+		return nil, fmt.Errorf("%w\nIs 'motorpool up' running, with the same --clickhouse? 'motorpool doctor' says more", err)
+	}
+	return nil, err
+}
+
+// authenticationFailed is ClickHouse's code of a refused login.
+const authenticationFailed = 516
 
 func allLoopback(addrs []string) bool {
 	for _, addr := range addrs {

@@ -23,7 +23,8 @@ type ingestCommand struct {
 const consumerGroup = "motorpool"
 
 func (*ingestCommand) Help() string {
-	return `Kafka ──► decode ─ device ─ classify ─ H3 ─ signals ──► ClickHouse
+	return `
+    Kafka ──► decode ─ device ─ classify ─ H3 ─ signals ──► ClickHouse
 
 Any number of these may run; each takes its share of the partitions. One that is killed loses nothing: whoever takes its
 partitions over handles the very same ranges again.`

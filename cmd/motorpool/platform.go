@@ -17,7 +17,6 @@ import (
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api"
 	"github.com/motorpool/fleet/pipeline/topic"
-	"github.com/motorpool/fleet/query"
 )
 
 // platform is what both halves stand on: the connections, the log and the metrics.
@@ -37,7 +36,7 @@ func connect(ctx context.Context, s *settings, small bool, log *slog.Logger) (*p
 	p := &platform{settings: s, log: log, metrics: prometheus.NewRegistry(), ids: newIDs(), kafka: s.topics(small)}
 	p.metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	var err error
-	if p.db, err = query.Open(ctx, s.store()); err != nil {
+	if p.db, err = s.openStore(ctx); err != nil {
 		return nil, err
 	}
 	if p.client, err = p.kafka.Client(); err == nil {

@@ -36,7 +36,9 @@ type replayCommand struct {
 
 func (*replayCommand) Help() string {
 	return `Every row is sent exactly as it was read, through Kafka, also one without a time or a place: the pipeline refuses it
-with its reason. At full speed rows go in the order of the files, otherwise in the order of their times.
+with its reason. A CSV has the columns vehicle, timestamp (RFC 3339, with an offset), lat and lng (degrees), separated by
+commas, and may have speed_kmh, heading_deg, altitude_m, gps_accuracy_m, battery_pct, rpm, fuel_rate_lph and others that
+pipeline/recording lists. At full speed rows go in the order of the files, otherwise in the order of their times.
 
   motorpool replay --account Acme --register --wait drives.csv.gz
   motorpool replay --account Acme --register --speed 10x --shift-to-now tour.gpx
@@ -94,7 +96,7 @@ func (c *replayCommand) Run(ctx context.Context, s settings, o output) error {
 	}
 	var db driver.Conn
 	if c.Account != "" || c.Wait {
-		if db, err = query.Open(ctx, s.store()); err != nil {
+		if db, err = s.openStore(ctx); err != nil {
 			return err
 		}
 		defer db.Close()
@@ -127,6 +129,9 @@ func (c *replayCommand) Run(ctx context.Context, s settings, o output) error {
 	result, err := r.wait(ctx, db)
 	if err != nil {
 		return err
+	}
+	if n := result.Refused[fleet.RefusedUnknownDevice]; n > 0 {
+		fmt.Fprintf(o.err, "%d rows are of devices that are registered nowhere or on no vehicle. They are kept apart for a week and appear once that is done; --register does it.\n", n)
 	}
 	return c.report(o.out, outcomes{Read: result.Read, Stored: result.Stored, Refused: result.Refused})
 }

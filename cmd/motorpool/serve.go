@@ -26,8 +26,9 @@ type apiSettings struct {
 }
 
 func (*serveCommand) Help() string {
-	return `apps ──HTTP──► /v1 ──► ClickHouse
-phones ─HTTP─► /osmand ──► Kafka
+	return `
+    apps   ──HTTP──► /v1     ──► ClickHouse
+    phones ──HTTP──► /osmand ──► Kafka
 
 Any number of these may run behind a load balancer.`
 }

@@ -28,9 +28,8 @@ type upCommand struct {
 }
 
 func (*upCommand) Help() string {
-	return `          ┌──────────────────── motorpool up ────────────────────┐
-trackers ─┼─► broker ──► pipeline ──► ClickHouse ◄── interface ◄──┼─ apps
-          └───────────────────────────────────────────────────────┘
+	return `
+    trackers ──► [ broker ──► pipeline ──► ClickHouse ◄── interface ] ◄── apps
 
 Everything on this machine, with its data in one folder. The first start makes the folder, the passwords, the database
 and the topics; later starts find them. The engines listen on loopback only. Ctrl-C stops everything in order; a second
@@ -222,11 +221,28 @@ func (v *startScreen) print(w io.Writer) error {
 		fmt.Fprintf(&text, "  curl -s %s \"%s/v1/positions/latest?near=30.27,-97.74&radius_m=2000\"\n", key, base)
 		fmt.Fprintf(&text, "  curl -s %s %s/v1/openapi.json\n\n", key, base)
 	} else {
-		text.WriteString("\nTry, in another terminal:\n  motorpool key create --account Acme --scopes admin\n" +
-			"  motorpool replay --account Acme --register --wait drive.csv.gz\n  motorpool doctor\n\n")
+		program, flags := v.again()
+		fmt.Fprintf(&text, "\nTry, in another terminal:\n  %[1]s key create --account Acme --scopes admin%[2]s\n"+
+			"  %[1]s replay --account Acme --register --wait%[2]s drive.csv.gz\n  %[1]s doctor%[2]s\n\n", program, flags)
 	}
 	_, err := io.WriteString(w, text.String())
 	return err
+}
+
+// again returns how to call this program for what runs here, from any folder.
+func (v *startScreen) again() (program, flags string) {
+	program, err := os.Executable()
+	if err != nil {
+		program = "motorpool"
+	}
+	flags = " --data " + v.settings.Data
+	if kafka := strings.Join(v.settings.Kafka, ","); kafka != "127.0.0.1:9092" {
+		flags += " --kafka " + kafka
+	}
+	if store := strings.Join(v.settings.ClickHouse, ","); store != "127.0.0.1:9000" {
+		flags += " --clickhouse " + store
+	}
+	return program, flags
 }
 
 func elsewhere(external bool) string {

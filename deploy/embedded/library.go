@@ -19,8 +19,8 @@ var ErrNoLibrary = errors.New("libchdb.so not found: run `make deps`")
 // FindLibrary returns the absolute path of libchdb.so, ClickHouse as a shared
 // library. It looks at $MOTORPOOL_LIBCHDB, in dir unless that is empty, in
 // lib/ beside the executable, and under deploy/embedded/npm of the working
-// directory and each directory above it, so that it is found from anywhere
-// inside the source tree. A variable that names no file is an error of its
+// directory, of the executable's, and of each directory above them, so that it
+// is found from inside the source tree and by a binary that was built there. A variable that names no file is an error of its
 // own: falling back would run another engine than the one asked for.
 func FindLibrary(dir string) (string, error) {
 	if path := os.Getenv(LibraryEnv); path != "" {
@@ -33,17 +33,21 @@ func FindLibrary(dir string) (string, error) {
 	if dir != "" {
 		places = append(places, dir)
 	}
-	if exe, err := os.Executable(); err == nil {
-		places = append(places, filepath.Join(filepath.Dir(exe), "lib"))
-	}
 	wd, err := os.Getwd()
 	if err != nil {
 		return "", err
 	}
-	for ; ; wd = filepath.Dir(wd) {
-		places = append(places, filepath.Join(wd, "deploy", "embedded", "npm", "node_modules", "@chdb", packageName()))
-		if wd == filepath.Dir(wd) {
-			break
+	trees := []string{wd}
+	if exe, err := os.Executable(); err == nil {
+		places = append(places, filepath.Join(filepath.Dir(exe), "lib"))
+		trees = append(trees, filepath.Dir(exe))
+	}
+	for _, tree := range trees {
+		for ; ; tree = filepath.Dir(tree) {
+			places = append(places, filepath.Join(tree, "deploy", "embedded", "npm", "node_modules", "@chdb", packageName()))
+			if tree == filepath.Dir(tree) {
+				break
+			}
 		}
 	}
 	for _, place := range places {
