@@ -541,3 +541,31 @@ func TestEachTopicAndContentTypeIsTaken(t *testing.T) {
 		}
 	}
 }
+
+func TestADeviceOnNoVehicleYetIsTreatedAsUnknown(t *testing.T) {
+	b := newBench(t)
+	write := func(revision int, assignments string) {
+		t.Helper()
+		if err := b.db.Exec(t.Context(), "INSERT INTO devices (account, id, revision, created_at, updated_at, unique_id, body) VALUES (7, 1001, $1, now(), now(), $2, $3)",
+			revision, unique(1), `{"unique_id":"`+unique(1)+`","assignments":[`+assignments+`]}`); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.deps.Registry.Refresh(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	releaser := NewReleaser(b.deps, b)
+	defer releaser.InCharge()()
+	write(1, "")
+	b.handle(b.chain(), batchOf(0, fixAt(1, 1)))
+	if err := releaser.Release(t.Context()); err != nil || len(b.kept) != 0 {
+		t.Fatalf("released %d before it is on a vehicle, %v", len(b.kept), err)
+	}
+	if n := b.count("count() FROM unregistered_reports"); n != 1 {
+		t.Fatalf("%d reports are kept apart", n)
+	}
+	write(2, `{"vehicle_id":"veh_1","from":null,"to":null}`)
+	if err := releaser.Release(t.Context()); err != nil || len(b.kept) != 1 {
+		t.Fatalf("released %d once it is on a vehicle, %v", len(b.kept), err)
+	}
+}
