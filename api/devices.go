@@ -123,7 +123,7 @@ func (a *API) assign(w http.ResponseWriter, r *http.Request, s *resource[record.
 	if err := a.decodeObject(object, &sent); err != nil {
 		return err
 	}
-	from, unless := a.Now(), sent.From == nil && !given
+	from, unsaid := a.Now(), sent.From == nil && !given
 	if sent.From != nil {
 		from = sent.From.Time
 	} else if given && since == nil {
@@ -143,8 +143,9 @@ func (a *API) assign(w http.ResponseWriter, r *http.Request, s *resource[record.
 		return validation(fleet.FieldError{Pointer: "/vehicle_id", Code: "not_found", Detail: "there is no such vehicle"})
 	}
 	return s.act(w, r, func(rec *record.Record[record.Device]) error {
-		if unless && len(rec.Body.Assignments) == 0 {
-			from = time.Time{} // it was on no other: what it has sent before is this vehicle's
+		if unsaid && len(rec.Body.Assignments) == 0 {
+			// It was on no other: what it has sent before is this vehicle's.
+			return rec.Body.Assign(fleet.VehicleID(id), time.Time{})
 		}
 		return rec.Body.Assign(fleet.VehicleID(id), from)
 	})
