@@ -17,7 +17,7 @@ func TestADeviceGoesFromVehicleToVehicle(t *testing.T) {
 	wantEqual(t, "vehicle", created.object()["vehicle_id"], nil)
 	w.do("POST", "/v1/devices", `{"unique_id":"352093081452251"}`).problem(409, "conflict")
 
-	d := w.do("POST", path+"/assign", `{"vehicle_id":"`+first+`","from":null}`).ok(200).object()
+	d := w.do("POST", path+"/assign", `{"vehicle_id":"`+first+`"}`).ok(200).object()
 	wantEqual(t, "vehicle", d["vehicle_id"], first)
 	wantEqual(t, "assignments", fmt.Sprint(d["assignments"]), "[map[from:<nil> to:<nil> vehicle_id:"+first+"]]")
 	wantEqual(t, "again", w.do("POST", path+"/assign", `{"vehicle_id":"`+first+`"}`).ok(200).object()["revision"], 2.0)
