@@ -77,18 +77,11 @@ func reportSizes(ctx context.Context, s *system.System, group string, report io.
 	if err != nil {
 		return err
 	}
-	fmt.Fprint(report, "## Bytes on disk of a position\n\n| recording | positions | bytes each | largest columns |\n| --- | --- | --- | --- |\n")
+	fmt.Fprint(report, "## Bytes on disk of a position\n\n| recording | positions | bytes each |\n| --- | --- | --- |\n")
 	var bytes, positions float64
 	for _, r := range sizes {
 		bytes, positions = bytes+r.Bytes*float64(r.Positions), positions+float64(r.Positions)
-		fmt.Fprintf(report, "| %s | %d | %.1f | ", r.Recording, r.Positions, r.Bytes)
-		for i, column := range r.Columns[:min(6, len(r.Columns))] {
-			if i > 0 {
-				fmt.Fprint(report, ", ")
-			}
-			fmt.Fprintf(report, "%s %.1f", column.Name, column.Bytes)
-		}
-		fmt.Fprint(report, " |\n")
+		fmt.Fprintf(report, "| %s | %d | %.1f |\n", r.Recording, r.Positions, r.Bytes)
 	}
 	_, err = fmt.Fprintf(report, "\nAll together %.1f bytes each.\n", bytes/positions)
 	return err

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/motorpool/fleet/loadtest/system"
 )
@@ -14,13 +15,6 @@ type SizeResult struct {
 	Recording string
 	Positions uint64
 	Bytes     float64 // of a position, in table positions, merged
-	Columns   []ColumnSize
-}
-
-// ColumnSize is what one column takes of it.
-type ColumnSize struct {
-	Name  string
-	Bytes float64 // of a position
 }
 
 // Sizes replays each folder of recordings into an account of its own, alone in the table, and measures.
@@ -30,6 +24,9 @@ func Sizes(ctx context.Context, s *system.System, group string, folders []string
 		return nil, err
 	}
 	defer func() { _, _, _ = process.Stop() }()
+	if err := settled(ctx, s); err != nil { // what the load before has left
+		return nil, err
+	}
 	var results []SizeResult
 	for _, folder := range folders {
 		files, err := filepath.Glob(filepath.Join(folder, "*.csv.gz"))
@@ -57,22 +54,20 @@ func Sizes(ctx context.Context, s *system.System, group string, folders []string
 		if r.Bytes, err = bytesPerRow(ctx, s, "positions"); err != nil {
 			return nil, err
 		}
-		rows, err := s.DB.Query(ctx, `SELECT name, data_compressed_bytes / $1 AS bytes FROM system.columns
-			WHERE database = currentDatabase() AND table = 'positions' AND bytes >= 0.05 ORDER BY bytes DESC`, r.Positions)
-		if err != nil {
-			return nil, err
-		}
-		for rows.Next() {
-			var c ColumnSize
-			if err := rows.Scan(&c.Name, &c.Bytes); err != nil {
-				return nil, err
-			}
-			r.Columns = append(r.Columns, c)
-		}
-		if err := rows.Err(); err != nil {
-			return nil, err
-		}
 		results = append(results, r)
 	}
 	return results, nil
+}
+
+// settled returns when the pipeline has had nothing to do for a while.
+func settled(ctx context.Context, s *system.System) error {
+	var last int64
+	quiet := time.Now()
+	return await(ctx, pollEvery, func() (bool, error) {
+		n, err := scalar[int64](ctx, s.DB, "SELECT sum(read) FROM ingest_outcomes")
+		if n != last {
+			last, quiet = n, time.Now()
+		}
+		return time.Since(quiet) > 5*time.Second, err
+	})
 }
