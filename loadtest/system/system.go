@@ -45,7 +45,7 @@ func ServeBroker() {
 }
 
 // System is a ClickHouse, a broker and the motorpool binary that runs against them. It is for one goroutine, but for
-// Output and Start.
+// Output.
 type System struct {
 	Binary string // path of the motorpool binary
 	Dir    string
@@ -59,6 +59,7 @@ type System struct {
 	engine     embedded.ClickHouseConfig
 	password   string
 	http, ops  string
+	processes  []*Process
 }
 
 // Start starts the two stores in dir and applies the schema. With kafka it uses the broker at that address instead of
@@ -197,7 +198,8 @@ func (s *System) Output(args ...string) (string, error) {
 
 // Process is a motorpool command that runs until it is ended.
 type Process struct {
-	cmd *exec.Cmd
+	cmd   *exec.Cmd
+	ended bool // Stop or Kill was called
 }
 
 // Start starts a motorpool command.
@@ -207,12 +209,15 @@ func (s *System) Start(args ...string) (*Process, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("motorpool %s: %w", args[0], err)
 	}
-	return &Process{cmd}, nil
+	p := &Process{cmd: cmd}
+	s.processes = append(s.processes, p)
+	return p, nil
 }
 
 // Stop asks the process to end, waits for it and returns the processor time and the most memory it used, in bytes. That
 // it did not end well is an error.
 func (p *Process) Stop() (cpu time.Duration, memory int64, err error) {
+	p.ended = true
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		return 0, 0, err
 	}
@@ -228,6 +233,7 @@ func (p *Process) Stop() (cpu time.Duration, memory int64, err error) {
 
 // Kill ends the process with SIGKILL.
 func (p *Process) Kill() error {
+	p.ended = true
 	if err := p.cmd.Process.Kill(); err != nil {
 		return err
 	}
@@ -235,9 +241,14 @@ func (p *Process) Kill() error {
 	return nil
 }
 
-// Stop ends the stores.
+// Stop ends the stores, and kills what was started and not ended.
 func (s *System) Stop() error {
 	var errs []error
+	for _, p := range s.processes {
+		if !p.ended {
+			errs = append(errs, p.Kill())
+		}
+	}
 	if s.DB != nil {
 		errs = append(errs, s.DB.Close())
 	}

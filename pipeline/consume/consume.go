@@ -108,7 +108,7 @@ type Config struct {
 func DefaultConfig(group string) Config {
 	return Config{
 		Group:             group,
-		MaxRows:           32768,
+		MaxRows:           65536,
 		MaxBytes:          16 << 20,
 		Linger:            400 * time.Millisecond,
 		FetchBytes:        2 << 20,
