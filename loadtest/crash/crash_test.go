@@ -115,6 +115,7 @@ func begin(t *testing.T, fixes, perSecond int) *run {
 		t.Fatal(err)
 	}
 	go func() { r.result <- r.replay.Wait() }()
+	t.Cleanup(func() { _ = r.replay.Process.Kill() }) // it has ended, unless the test failed
 	return r
 }
 
