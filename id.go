@@ -19,6 +19,12 @@ type (
 	DeviceID uint64
 	// KeyID names an API key.
 	KeyID uint64
+	// FenceID names a geofence.
+	FenceID uint64
+	// RuleID names an alert rule.
+	RuleID uint64
+	// JobID names a long piece of work that somebody asked for.
+	JobID uint64
 )
 
 // Prefixes of the written form of an identity.
@@ -27,12 +33,25 @@ const (
 	VehiclePrefix = "veh_"
 	DevicePrefix  = "dev_"
 	KeyPrefix     = "key_"
+	FencePrefix   = "geo_"
+	RulePrefix    = "rul_"
+	JobPrefix     = "job_"
+	EventPrefix   = "evt_"
 )
 
 func (id AccountID) String() string { return FormatID(AccountPrefix, uint64(id)) }
 func (id VehicleID) String() string { return FormatID(VehiclePrefix, uint64(id)) }
 func (id DeviceID) String() string  { return FormatID(DevicePrefix, uint64(id)) }
 func (id KeyID) String() string     { return FormatID(KeyPrefix, uint64(id)) }
+func (id FenceID) String() string   { return FormatID(FencePrefix, uint64(id)) }
+func (id RuleID) String() string    { return FormatID(RulePrefix, uint64(id)) }
+func (id JobID) String() string     { return FormatID(JobPrefix, uint64(id)) }
+
+// VehicleKey names a vehicle of an account: whatever is derived is derived for one.
+type VehicleKey struct {
+	Account AccountID
+	Vehicle VehicleID
+}
 
 // FormatID writes an identity as prefix and digits.
 func FormatID(prefix string, id uint64) string { return prefix + strconv.FormatUint(id, 10) }

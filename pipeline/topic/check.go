@@ -175,8 +175,8 @@ func (c Config) checkTopic(t wanted, topic kafka.Topic, settings map[string]stri
 		}
 	}
 	f := Finding{What: "topic " + t.name, Detail: fmt.Sprintf("%d partitions, %d copies", len(topic.Partitions), copies)}
-	if len(topic.Partitions) != c.Partitions {
-		f.Detail = fmt.Sprintf("%d partitions instead of %d, %d copies", len(topic.Partitions), c.Partitions, copies)
+	if want := c.partitions(t); len(topic.Partitions) != want {
+		f.Detail = fmt.Sprintf("%d partitions instead of %d, %d copies", len(topic.Partitions), want, copies)
 	}
 	var advice []string
 	advise := func(wrong bool, format string, args ...any) {

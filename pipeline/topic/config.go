@@ -30,6 +30,8 @@ type Config struct {
 
 	// Names of the topics. Traccar's may be empty: then there is none.
 	Positions, Telemetry, Traccar, DeadLetters string
+	// Changes says of vehicles that they have new fixes, keyed by vehicle; Events, of one partition, what was derived.
+	Changes, Events string
 
 	// What Ensure gives to topics that it makes. Those that exist are left as they are.
 	Partitions  int
@@ -67,6 +69,8 @@ func DefaultConfig() Config {
 		Telemetry:       "telemetry",
 		Traccar:         "traccar.positions",
 		DeadLetters:     "dead_letters",
+		Changes:         "changes",
+		Events:          "events",
 		Partitions:      12,
 		Retention:       7 * 24 * time.Hour,
 		MaxMessageBytes: codec.DefaultMaxBytes + 64<<10,
@@ -121,14 +125,23 @@ func (c Config) Validate() error {
 type wanted struct {
 	name   string
 	ingest bool // what devices send, so the time that counts is the brokers'
+	single bool // has one partition, because its order is the order of everything in it
 }
 
 func (c Config) topics() []wanted {
 	var topics []wanted
 	for _, name := range c.Ingest() {
-		topics = append(topics, wanted{name, true})
+		topics = append(topics, wanted{name: name, ingest: true})
 	}
-	return append(topics, wanted{c.DeadLetters, false})
+	return append(topics, wanted{name: c.DeadLetters}, wanted{name: c.Changes}, wanted{name: c.Events, single: true})
+}
+
+// partitions is how many partitions a topic should have.
+func (c Config) partitions(t wanted) int {
+	if t.single {
+		return 1
+	}
+	return c.Partitions
 }
 
 // Ingest returns the names of the topics that the pipeline reads.
@@ -141,7 +154,7 @@ func (c Config) Ingest() []string {
 }
 
 // Names returns the names of all topics.
-func (c Config) Names() []string { return append(c.Ingest(), c.DeadLetters) }
+func (c Config) Names() []string { return append(c.Ingest(), c.DeadLetters, c.Changes, c.Events) }
 
 func (c Config) compression() (kafka.Compression, error) {
 	if c.Compression == "none" || c.Compression == "" {

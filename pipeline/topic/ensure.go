@@ -64,7 +64,7 @@ func (c Config) newTopic(t wanted) kafka.TopicConfig {
 		retention = c.Retention.Milliseconds()
 	}
 	topic := kafka.TopicConfig{
-		Topic: t.name, NumPartitions: c.Partitions, ReplicationFactor: c.Replication,
+		Topic: t.name, NumPartitions: c.partitions(t), ReplicationFactor: c.Replication,
 		ConfigEntries: []kafka.ConfigEntry{
 			{ConfigName: settingRetention, ConfigValue: strconv.FormatInt(retention, 10)},
 			{ConfigName: settingCleanup, ConfigValue: "delete"}, // a batch formed again must have the same records

@@ -27,6 +27,7 @@ func config(t testing.TB, brokers ...string) Config {
 	c.Brokers, c.Partitions, c.Replication = brokers, 3, 1
 	suffix := fmt.Sprintf(".%d.%d", os.Getpid(), time.Now().UnixNano())
 	c.Positions, c.Telemetry, c.Traccar, c.DeadLetters = "p"+suffix, "t"+suffix, "tr"+suffix, "d"+suffix
+	c.Changes, c.Events = "c"+suffix, "e"+suffix
 	return c
 }
 
