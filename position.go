@@ -113,7 +113,7 @@ const (
 	FlagBadSpeed                      // the reported speed was impossible and has been left out
 	FlagBadCourse                     // the reported course was impossible and has been left out
 	FlagMock                          // a simulated location
-	FlagBadOdometer                   // the reported odometer was impossible and has been left out
+	FlagBadOdometer                   // the reported odometer was impossible and has been left out, or leapt and does not count
 	flagEnd
 )
 

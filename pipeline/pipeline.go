@@ -1,6 +1,6 @@
 // Package pipeline is the work that one partition's records go through:
 //
-//	decode ─ whose device ─ check ─ judge ─ H3 cell ─ signals ─ sink
+//	decode ─ whose device ─ check ─ judge ─ H3 cell ─ signals ─ sink ─ changes
 //
 // A Chain is the handler of one partition during one ownership of it. It takes a batch, an offset range that is formed
 // again after a crash, to rows in ClickHouse in a way that may be repeated: verdicts depend on the records, the vehicles'
@@ -13,6 +13,9 @@
 // and motion become signals when they change, and the odometer once a minute, so that a series of them exists without
 // storing each twice.
 //
+// When a batch is stored, the chain says on the topic changes which vehicles have something new. What is derived of that
+// (trips, visits, alerts) is the work of pipeline/follow, because a vehicle may be fed from several partitions.
+//
 // Releaser, beside the chain, publishes again what was kept apart of devices that have been registered since.
 package pipeline
 
@@ -21,6 +24,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/uber/h3-go/v4"
@@ -62,11 +66,17 @@ type LetterPublisher interface {
 	PublishLetters(ctx context.Context, letters []codec.DeadLetter) error
 }
 
+// ChangePublisher says on a topic which vehicles have new fixes or signals, and returns when that is acknowledged.
+type ChangePublisher interface {
+	PublishChanges(ctx context.Context, changes []fleet.Change) error
+}
+
 // Deps are what chains share.
 type Deps struct {
 	DB       driver.Conn
 	Registry *query.Registry
 	Letters  LetterPublisher
+	Changes  ChangePublisher
 	Apart    *Apart
 	Metrics  *Metrics
 	Log      *slog.Logger
@@ -85,6 +95,7 @@ type Chain struct {
 	works    []work
 	vehicles map[vehicleKey]*vehicle
 	touched  []*vehicle
+	changes  []fleet.Change
 	tally    tally
 	rows     *sink.Batch
 	encoded  []byte
@@ -163,6 +174,14 @@ func (c *Chain) handle(ctx context.Context, b *consume.Batch) error {
 		return err
 	}
 	if err := c.rows.Flush(ctx, token(b)); err != nil {
+		return err
+	}
+	// Before the states: were it after them, a batch that is formed again would find its own fixes to be duplicates, and
+	// have nothing to say.
+	if err := c.publishChanges(ctx); err != nil {
+		return err
+	}
+	if err := c.rows.FlushStates(ctx, token(b)); err != nil {
 		return err
 	}
 	c.tally.count(c.deps.Metrics, c.rows.Signals())
@@ -320,6 +339,7 @@ func (c *Chain) judge(b *consume.Batch, i int, stored storedTimes) {
 		c.refuse(b, i, refusal)
 		return
 	}
+	v.changed(c, p.FixTime)
 	v.accept(c, p.FixTime)
 	p.Cell = v.cellOf(p)
 	c.rows.Position(p, record.Offset)
@@ -393,6 +413,40 @@ func (c *Chain) publishLetters(ctx context.Context, b *consume.Batch) error {
 		}
 	}
 	return c.deps.Letters.PublishLetters(ctx, encoded)
+}
+
+// publishChanges says which vehicles have something new. Said twice, it does no harm.
+func (c *Chain) publishChanges(ctx context.Context) error {
+	c.changes = c.changes[:0]
+	for _, v := range c.touched {
+		if v.to == 0 {
+			continue
+		}
+		change := fleet.Change{Account: v.key.account, Vehicle: v.key.vehicle, From: v.from, To: v.to}
+		if v.state.Last.FixTime != v.before.Last.FixTime {
+			change.Live = liveOf(&v.state.Last)
+		}
+		c.changes = append(c.changes, change)
+	}
+	if len(c.changes) == 0 || c.deps.Changes == nil {
+		return nil
+	}
+	return c.deps.Changes.PublishChanges(ctx, c.changes)
+}
+
+// liveOf returns a live position as a change tells it.
+func liveOf(p *fleet.Position) *fleet.Live {
+	known := func(v float64) *float64 {
+		if math.IsNaN(v) {
+			return nil
+		}
+		return &v
+	}
+	return &fleet.Live{
+		Device: p.Device, FixTime: p.FixTime, ReceivedTime: p.ReceivedTime, Lat: p.Lat, Lng: p.Lng, Altitude: known(p.Altitude),
+		Speed: known(p.Speed), Course: known(p.Course), Accuracy: known(p.Accuracy), Odometer: known(p.Odometer),
+		Ignition: p.Ignition, Cell: p.Cell, Flags: p.Flags,
+	}
 }
 
 // settle adds the states of the vehicles that moved, and the counts.

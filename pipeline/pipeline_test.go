@@ -36,6 +36,9 @@ type bench struct {
 	deps Deps
 	kept []Kept
 	sent []codec.DeadLetter
+
+	changes []fleet.Change
+	refuse  error // of the next changes
 }
 
 func newBench(t testing.TB) *bench {
@@ -43,9 +46,18 @@ func newBench(t testing.TB) *bench {
 	b := &bench{t: t, db: db, cfg: DefaultConfig()}
 	b.deps = Deps{
 		DB: db, Registry: query.NewRegistry(db), Letters: b, Apart: NewApart(&b.cfg),
-		Metrics: NewMetrics(prometheus.NewRegistry()), Log: slog.New(slog.DiscardHandler),
+		Metrics: NewMetrics(prometheus.NewRegistry()), Log: slog.New(slog.DiscardHandler), Changes: b,
 	}
 	return b
+}
+
+func (b *bench) PublishChanges(_ context.Context, changes []fleet.Change) error {
+	if err := b.refuse; err != nil {
+		b.refuse = nil
+		return err
+	}
+	b.changes = append(b.changes, changes...)
+	return nil
 }
 
 func (b *bench) PublishLetters(_ context.Context, letters []codec.DeadLetter) error {
@@ -129,6 +141,33 @@ func TestBatchThatIsHandledAgainChangesNothing(t *testing.T) {
 	b.handle(same, batch)
 	b.handle(same, batch)
 	b.expect(100, 100)
+}
+
+// What is stored is told, also if the first telling failed and the batch's own fixes are there already when it is formed
+// again.
+func TestWhatIsNewIsToldAfterItIsStored(t *testing.T) {
+	b := newBench(t)
+	b.register(2)
+	batch := batchOf(10, fixAt(1, 5), fixAt(2, 6), fixAt(1, 3), fixAt(1, 9), `{"device":"`+unique(2)+`","fix_at":`+
+		fmt.Sprint(int64(begin.Add(20*time.Second)))+`,"signals":{"soc_pct":50}}`)
+	b.refuse = errors.New("the broker is away")
+	if err := b.chain().Handle(t.Context(), batch); err == nil {
+		t.Fatal("the batch is done though nobody was told")
+	}
+	b.handle(b.chain(), batch)
+	if len(b.changes) != 2 {
+		t.Fatalf("%d changes of two vehicles", len(b.changes))
+	}
+	at := func(second int) fleet.Millis { return begin.Add(time.Duration(second) * time.Second) }
+	for i, want := range []fleet.Change{{Vehicle: 1, From: at(3), To: at(9)}, {Vehicle: 2, From: at(6), To: at(20)}} {
+		got := b.changes[i]
+		if got.Account != 7 || got.Vehicle != want.Vehicle || got.From != want.From || got.To != want.To || got.Live == nil {
+			t.Errorf("%+v instead of %+v", got, want)
+		}
+	}
+	if live := b.changes[0].Live; live.FixTime != at(9) || live.Speed == nil || *live.Speed != 10 {
+		t.Errorf("vehicle 1 is at %+v", live)
+	}
 }
 
 // expect holds the store against a number of fixes, and their outcomes against a number of reads.

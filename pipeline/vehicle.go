@@ -29,6 +29,7 @@ type vehicle struct {
 
 	touchedIn uint64 // the batch in which the rest holds
 	before    fix.State
+	from, to  fleet.Millis              // of what is new in the batch; to is 0 if there is nothing
 	times     []fleet.Millis            // accepted in the batch, in order of arrival
 	timeSet   map[fleet.Millis]struct{} // of times, once somebody asked
 
@@ -55,8 +56,18 @@ func (v *vehicle) touch(c *Chain) {
 	if v.touchedIn == c.batch {
 		return
 	}
-	v.touchedIn, v.before = c.batch, v.state
+	v.touchedIn, v.before, v.from, v.to = c.batch, v.state, 0, 0
 	c.touched = append(c.touched, v)
+}
+
+// changed notes that the vehicle has something new at t.
+func (v *vehicle) changed(c *Chain, t fleet.Millis) {
+	v.touch(c)
+	if v.to == 0 {
+		v.from, v.to = t, t
+		return
+	}
+	v.from, v.to = min(v.from, t), max(v.to, t)
 }
 
 // accept notes that the vehicle has a position at t now.
@@ -134,6 +145,9 @@ func (v *vehicle) signals(c *Chain, p *fleet.Position, r *fleet.Report) int {
 		c.cfg.Fix.Advance(&v.state.Mileage, p.FixTime, r.Odometer)
 		v.signal(c, p, odometerSignal, r.Odometer)
 		n++
+	}
+	if n > 0 {
+		v.changed(c, p.FixTime)
 	}
 	return n
 }

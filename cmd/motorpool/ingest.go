@@ -2,11 +2,14 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/pipeline"
 	"github.com/motorpool/fleet/pipeline/codec"
 	"github.com/motorpool/fleet/pipeline/consume"
@@ -79,7 +82,7 @@ func (p *platform) newIngest(ctx context.Context, group string) (*ingestHalf, er
 	}
 	deps := pipeline.Deps{
 		DB: p.db, Registry: h.registry, Letters: letters{p.feed, p.kafka.DeadLetters}, Apart: pipeline.NewApart(&config),
-		Metrics: pipeline.NewMetrics(p.metrics), Log: p.log,
+		Changes: changes{p.feed, p.kafka.Changes}, Metrics: pipeline.NewMetrics(p.metrics), Log: p.log,
 	}
 	h.releaser = pipeline.NewReleaser(deps, released{p.feed})
 	dialer, err := p.kafka.Dialer()
@@ -167,6 +170,28 @@ func (l letters) PublishLetters(ctx context.Context, all []codec.DeadLetter) err
 	}
 	return err
 }
+
+// changes tells on a topic which vehicles have something new.
+type changes struct {
+	feed  *topic.Feed
+	topic string
+}
+
+// PublishChanges returns when all replicas have the changes.
+func (c changes) PublishChanges(ctx context.Context, all []fleet.Change) error {
+	messages := make([]topic.Message, len(all))
+	for i := range all {
+		value, err := json.Marshal(&all[i])
+		if err != nil {
+			return err
+		}
+		messages[i] = topic.Message{Key: changeKey(all[i].Vehicle), Value: value, ContentType: codec.ContentTypeJSON}
+	}
+	return c.feed.PublishRaw(ctx, c.topic, messages)
+}
+
+// changeKey keeps a vehicle on one partition, and so with one owner.
+func changeKey(vehicle fleet.VehicleID) []byte { return strconv.AppendUint(nil, uint64(vehicle), 10) }
 
 // released puts kept-apart reports back onto the topics that they came from.
 type released struct{ feed *topic.Feed }

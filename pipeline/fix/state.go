@@ -49,7 +49,6 @@ func (c *Config) Classify(s *State, p *fleet.Position, stored bool) fleet.Refusa
 	}
 	s.Newest = max(s.Newest, p.FixTime)
 	if !math.IsNaN(p.Odometer) && !c.Advance(&s.Mileage, p.FixTime, p.Odometer) {
-		p.Odometer = math.NaN()
 		p.Flags |= fleet.FlagBadOdometer
 	}
 

@@ -1,11 +1,12 @@
 // Package sink writes what a batch became into ClickHouse, so that writing it again changes nothing.
 //
-// A Batch collects rows in columns, whose memory it keeps from batch to batch. Flush inserts them, one insert a table,
-// each with the batch's token, in this order:
+// A Batch collects rows in columns, whose memory it keeps from batch to batch. Flush and FlushStates insert them, one
+// insert a table, each with the batch's token, in this order:
 //
 //	unregistered_reports, dead_letters   what the batch did not store
 //	positions, telemetry                 what it stored; views make the rollups of telemetry in the same insert
 //	ingest_outcomes                      what became of everything
+//	    (here the caller says on a topic which vehicles have something new)
 //	vehicle_mileage, vehicle_state       where the vehicles stand now
 //
 // and the caller commits the batch's offset after that. A process that is killed in between has the same range handled
@@ -74,10 +75,19 @@ type table interface {
 	fill(into driver.Batch, source Source) error // append the columns in the order of insert
 }
 
-// Flush inserts the rows and returns when all of them are stored. After an error, flush again with the same token and
-// rows, or form the batch again.
+// Flush inserts the rows, all but where the vehicles stand now, and returns when they are stored. After an error, flush
+// again with the same token and rows, or form the batch again.
 func (b *Batch) Flush(ctx context.Context, token string) error {
-	for _, t := range []table{&b.apart, &b.letters, &b.positions, &b.telemetry, &b.outcomes, &b.mileages, &b.states} {
+	return b.flush(ctx, token, &b.apart, &b.letters, &b.positions, &b.telemetry, &b.outcomes)
+}
+
+// FlushStates inserts where the vehicles stand now, after everything else that the batch is to lead to.
+func (b *Batch) FlushStates(ctx context.Context, token string) error {
+	return b.flush(ctx, token, &b.mileages, &b.states)
+}
+
+func (b *Batch) flush(ctx context.Context, token string, tables ...table) error {
+	for _, t := range tables {
 		if t.rows() == 0 {
 			continue
 		}
