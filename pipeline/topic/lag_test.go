@@ -1,0 +1,53 @@
+package topic
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/segmentio/kafka-go"
+
+	"github.com/motorpool/fleet/deploy/embedded/embeddedtest"
+)
+
+func TestLagIsWhatAGroupHasNotCommitted(t *testing.T) {
+	c := ensured(t, embeddedtest.Broker(t))
+	feed := openFeed(t, c)
+	var messages []Message
+	for i := range 40 {
+		messages = append(messages, Message{Key: fmt.Appendf(nil, "%d", i), Value: []byte("{}")})
+	}
+	for _, topic := range []string{c.Positions, c.Telemetry} {
+		if err := feed.PublishRaw(t.Context(), topic, messages); err != nil {
+			t.Fatal(err)
+		}
+	}
+	client, err := c.Client()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer Disconnect(client)
+	group := "group-of-" + c.Positions
+	expect := func(want int64) {
+		t.Helper()
+		if lag, err := Lag(t.Context(), client, group, c.Positions, c.Telemetry); err != nil || lag != want {
+			t.Fatalf("lag %d, %v, instead of %d", lag, err, want)
+		}
+	}
+	expect(80)
+	ends, err := client.ListOffsets(t.Context(), &kafka.ListOffsetsRequest{Topics: map[string][]kafka.OffsetRequest{
+		c.Positions: {kafka.LastOffsetOf(0), kafka.LastOffsetOf(1), kafka.LastOffsetOf(2)},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var commits []kafka.OffsetCommit
+	for _, p := range ends.Topics[c.Positions] {
+		commits = append(commits, kafka.OffsetCommit{Partition: p.Partition, Offset: p.LastOffset})
+	}
+	if _, err := client.OffsetCommit(t.Context(), &kafka.OffsetCommitRequest{
+		GroupID: group, GenerationID: -1, Topics: map[string][]kafka.OffsetCommit{c.Positions: commits},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	expect(40)
+}
