@@ -122,7 +122,7 @@ func (t *tail) read(ctx context.Context, partition int, next *int64, log *slog.L
 	reader := kafka.NewReader(kafka.ReaderConfig{
 		Brokers: t.config.Brokers, Dialer: t.dialer, Topic: t.topic, Partition: partition,
 		MinBytes: 1, MaxBytes: tailFetchBytes, MaxWait: tailWait,
-		ReadBackoffMin: tailRetryMin, ReadBackoffMax: tailRetryMax, OffsetOutOfRangeError: true,
+		ReadBackoffMin: tailRetryMin, ReadBackoffMax: tailRetryMax, ReadLagInterval: -1, OffsetOutOfRangeError: true,
 	})
 	defer reader.Close()
 	if err := reader.SetOffset(*next); err != nil {

@@ -1,0 +1,117 @@
+// Package eventlog copies the topic of events into the table events, from which /v1/events and resumed streams read.
+//
+// A Log is the consume.Handler of the topic's one partition. An event's sequence is its offset plus one, so that the
+// first is 1 and 0 stands before all of them. Rows of a batch are inserted with the batch's token: a batch that comes
+// again changes nothing, and whoever sees a sequence in the table finds all smaller ones there, too. A record that is no
+// event is counted, told in the log and skipped; its sequence stays empty. Rows carry no state from batch to batch, and
+// Handle blocks until the server has them.
+package eventlog
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/pipeline/consume"
+)
+
+// Log writes the table events. It is safe for concurrent use.
+type Log struct {
+	db      driver.Conn
+	log     *slog.Logger
+	stored  prometheus.Counter
+	refused prometheus.Counter
+}
+
+// New prepares a log; it connects to nothing. One registerer takes one Log.
+func New(db driver.Conn, registerer prometheus.Registerer, log *slog.Logger) (*Log, error) {
+	l := &Log{
+		db: db, log: log,
+		stored: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "motorpool_eventlog_events_total", Help: "Events that were written to the table of events, with repetitions.",
+		}),
+		refused: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "motorpool_eventlog_undecodable_total", Help: "Records of the topic of events that are no events.",
+		}),
+	}
+	for _, c := range []prometheus.Collector{l.stored, l.refused} {
+		if err := registerer.Register(c); err != nil {
+			return nil, fmt.Errorf("event log metrics: %w", err)
+		}
+	}
+	return l, nil
+}
+
+// Sequence returns the sequence of the event at an offset of its topic.
+func Sequence(offset int64) uint64 { return uint64(offset) + 1 }
+
+// Decode reads a record of the topic. The error says why it is no event.
+func Decode(value []byte) (fleet.Event, error) {
+	var e fleet.Event
+	if err := json.Unmarshal(value, &e); err != nil {
+		return e, err
+	}
+	switch {
+	case e.Account == 0:
+		return e, errors.New("it is nobody's: no account")
+	case e.Type == "" || e.Kind == "" || e.ID == 0:
+		return e, errors.New("no id, type or kind")
+	case e.At <= 0 || e.At > latest:
+		return e, fmt.Errorf("event time of %d ms", e.At)
+	}
+	return e, nil
+}
+
+// latest is earlier than what DateTime64 cannot hold.
+const latest fleet.Millis = 9_000_000_000_000 // the year 2255
+
+const insert = "INSERT INTO events (account, sequence, id, type, vehicle, at, noted_at, late, kind, object, revision, body)"
+
+// Handle inserts the events of a batch. Retention counts from the records' timestamps, so that a repetition writes the
+// same rows. A topic with more than one partition has no order, which is fatal.
+func (l *Log) Handle(ctx context.Context, b *consume.Batch) error {
+	if b.Partition != 0 {
+		return fmt.Errorf("topic %s has more than one partition, so its events have no order: %w", b.Topic, consume.ErrFatal)
+	}
+	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"insert_deduplication_token": b.Token()}))
+	rows, err := l.db.PrepareBatch(ctx, insert)
+	if err != nil {
+		return fmt.Errorf("insert events %s: %w", b.Token(), err)
+	}
+	defer rows.Close()
+	refused := 0
+	for i := range b.Records {
+		r := &b.Records[i]
+		e, err := Decode(r.Value)
+		if err != nil {
+			if refused++; refused == 1 {
+				l.log.Warn("a record of the topic of events is no event; it is skipped", "topic", b.Topic, "offset", r.Offset, "error", err)
+			}
+			continue
+		}
+		noted := r.Time
+		if noted <= 0 || noted > latest {
+			noted = e.At
+		}
+		err = rows.Append(uint64(e.Account), Sequence(r.Offset), e.ID, e.Type, uint64(e.Vehicle), e.At.Time(), noted.Time(), e.Late,
+			string(e.Kind), e.Object, e.Revision, string(e.Body))
+		if err != nil {
+			return fmt.Errorf("insert events %s: %w", b.Token(), err)
+		}
+	}
+	if rows.Rows() > 0 {
+		if err := rows.Send(); err != nil {
+			return fmt.Errorf("insert events %s: %w", b.Token(), err)
+		}
+	}
+	l.stored.Add(float64(len(b.Records) - refused))
+	l.refused.Add(float64(refused))
+	return nil
+}
