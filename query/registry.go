@@ -25,6 +25,7 @@ type Registry struct {
 	loading sync.Mutex // one load at a time
 	newest  time.Time  // of the writes that were read; only used while loading
 	full    time.Time  // when everything was read; only used while loading
+	bad     badRecords // only used while loading
 
 	mu       sync.RWMutex
 	byUnique map[string]*fleet.Device
@@ -48,7 +49,7 @@ func NewRegistry(db driver.Conn) *Registry {
 }
 
 // Run keeps the registry up to date until ctx ends. A store that does not answer leaves it as it is, and is asked again;
-// failed is told of each failure.
+// failed is told of each failure, and once of each record that cannot be read.
 func (r *Registry) Run(ctx context.Context, failed func(error)) {
 	tick := time.NewTicker(registryPoll)
 	defer tick.Stop()
@@ -58,7 +59,11 @@ func (r *Registry) Run(ctx context.Context, failed func(error)) {
 			return
 		case <-tick.C:
 		}
-		if err := r.Refresh(ctx); err != nil && ctx.Err() == nil {
+		bad, err := r.refresh(ctx)
+		for _, one := range bad {
+			failed(one)
+		}
+		if err != nil && ctx.Err() == nil {
 			failed(err)
 		}
 	}
@@ -76,8 +81,18 @@ func (r *Registry) RefreshNow(ctx context.Context) error {
 	return r.Refresh(ctx)
 }
 
-// Refresh reads what was written since the last time.
+// Refresh reads what was written since the last time. A device whose record cannot be read is not known, which hurts no
+// other; Skipped counts it.
 func (r *Registry) Refresh(ctx context.Context) error {
+	_, err := r.refresh(ctx)
+	return err
+}
+
+// Skipped returns how many records could not be read, each once.
+func (r *Registry) Skipped() int { return int(r.bad.count.Load()) }
+
+// refresh is Refresh; it returns what is wrong with the records that were skipped for the first time.
+func (r *Registry) refresh(ctx context.Context) ([]error, error) {
 	r.loading.Lock()
 	defer r.loading.Unlock()
 	began := time.Now()
@@ -88,11 +103,12 @@ func (r *Registry) Refresh(ctx context.Context) error {
 	}
 	rows, err := r.db.Query(ctx, schemas.Query("device_registry"), clickhouse.Named("since", since.UnixMilli()))
 	if err != nil {
-		return fmt.Errorf("read device registry: %w", err)
+		return nil, fmt.Errorf("read device registry: %w", err)
 	}
 	defer rows.Close()
 	var devices []*fleet.Device
 	var gone []fleet.DeviceID
+	var bad []error
 	newest := r.newest
 	for rows.Next() {
 		var account, id uint64
@@ -101,7 +117,7 @@ func (r *Registry) Refresh(ctx context.Context) error {
 		var updated time.Time
 		var retentionDays uint32
 		if err := rows.Scan(&account, &id, &unique, &archived, &updated, &body, &retentionDays); err != nil {
-			return fmt.Errorf("read device registry: %w", err)
+			return nil, fmt.Errorf("read device registry: %w", err)
 		}
 		if updated.After(newest) {
 			newest = updated
@@ -112,7 +128,9 @@ func (r *Registry) Refresh(ctx context.Context) error {
 		}
 		assignments, err := assignmentsOf(body)
 		if err != nil {
-			return fmt.Errorf("read device registry: %s: %w", fleet.DeviceID(id), err)
+			bad = r.bad.add(bad, fleet.DeviceID(id).String(), uint64(updated.UnixMilli()), err)
+			gone = append(gone, fleet.DeviceID(id))
+			continue
 		}
 		devices = append(devices, &fleet.Device{
 			ID: fleet.DeviceID(id), Account: fleet.AccountID(account), UniqueID: unique, Assignments: assignments,
@@ -120,14 +138,14 @@ func (r *Registry) Refresh(ctx context.Context) error {
 		})
 	}
 	if err := rows.Err(); err != nil {
-		return fmt.Errorf("read device registry: %w", err)
+		return nil, fmt.Errorf("read device registry: %w", err)
 	}
 	r.take(devices, gone, everything)
 	r.newest = newest
 	if everything {
 		r.full = began
 	}
-	return nil
+	return bad, nil
 }
 
 // take puts devices in place of what was known of them, or of everything.

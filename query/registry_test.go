@@ -37,3 +37,21 @@ func TestRegistryOutlivesWritesThatCameInAnotherOrder(t *testing.T) {
 		t.Errorf("device %d is archived and still known", d.ID)
 	}
 }
+
+func TestADeviceThatCannotBeReadHurtsNoOther(t *testing.T) {
+	db := schematest.Open(t)
+	registry := query.NewRegistry(db)
+	if err := db.Exec(t.Context(), `INSERT INTO devices (account, id, revision, created_at, updated_at, unique_id, body) VALUES
+		(7, 1, 1, now64(3), now64(3), 'bad', '{"assignments":[{"vehicle_id":"nonsense"}]}'),
+		(7, 2, 1, now64(3), now64(3), 'good', '{"assignments":[{"vehicle_id":"veh_5"}]}')`); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := registry.Refresh(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, ok := registry.Lookup("good"); !ok || registry.Len() != 1 || registry.Skipped() != 1 {
+		t.Errorf("good known: %v; %d known, %d skipped", ok, registry.Len(), registry.Skipped())
+	}
+}

@@ -8,7 +8,8 @@ type Account struct {
 	Timezone      string            `json:"timezone,omitempty" doc:"IANA time zone." example:"America/Chicago"`
 	Currency      string            `json:"currency,omitempty" pattern:"^[A-Z]{3}$" example:"USD"`
 	RetentionDays uint32            `json:"retention_days,omitempty" doc:"Fixes older than this are refused; 0 keeps all."`
-	ExternalRefs  []ExternalRef     `json:"external_refs,omitempty"`
+	TripSettings  *TripSettings     `json:"trip_settings,omitempty" doc:"How trips are found, unless a vehicle says otherwise."`
+	ExternalRefs  []ExternalRef     `json:"external_refs,omitempty" nullable:"false"`
 	Metadata      map[string]string `json:"metadata,omitempty"`
 }
 

@@ -14,22 +14,26 @@ type VehicleFields struct {
 	Year  int    `json:"year,omitempty" minimum:"1885" maximum:"2100" doc:"Model year." example:"2024"`
 	VIN   string `json:"vin,omitempty" maxLength:"32" doc:"Vehicle identification number; unique within the account." example:"5YJ3E1EA7KF317000"`
 
-	Trim         string   `json:"trim,omitempty" maxLength:"100"`
-	BodyType     string   `json:"body_type,omitempty" maxLength:"50" example:"sedan"`
-	Color        string   `json:"color,omitempty" maxLength:"50"`
-	Doors        int      `json:"doors,omitempty" minimum:"0" maximum:"20"`
-	Seats        int      `json:"seats,omitempty" minimum:"0" maximum:"200"`
-	Transmission string   `json:"transmission,omitempty" enum:"automatic,manual"`
-	Drivetrain   string   `json:"drivetrain,omitempty" maxLength:"20" example:"awd"`
-	FuelType     string   `json:"fuel_type,omitempty" enum:"gasoline,diesel,hybrid,plug_in_hybrid,electric,hydrogen,cng,lpg,other"`
-	LicensePlate string   `json:"license_plate,omitempty" maxLength:"32" doc:"Unique within the account, together with plate_region." example:"ABC1234"`
-	PlateRegion  string   `json:"plate_region,omitempty" maxLength:"32" example:"TX"`
-	PlateCountry string   `json:"plate_country,omitempty" pattern:"^[A-Z]{2}$" doc:"ISO 3166-1 alpha-2." example:"US"`
-	Nickname     string   `json:"nickname,omitempty" maxLength:"100"`
-	FleetNumber  string   `json:"fleet_number,omitempty" maxLength:"50"`
-	Tags         []string `json:"tags,omitempty" maxItems:"50" nullable:"false"`
-	Photos       []string `json:"photos,omitempty" maxItems:"50" nullable:"false" doc:"Addresses of pictures."`
-	Timezone     string   `json:"timezone,omitempty" maxLength:"64" doc:"IANA time zone; the account's unless given." example:"America/Chicago"`
+	Trim            string   `json:"trim,omitempty" maxLength:"100"`
+	BodyType        string   `json:"body_type,omitempty" maxLength:"50" example:"sedan"`
+	Color           string   `json:"color,omitempty" maxLength:"50"`
+	Doors           int      `json:"doors,omitempty" minimum:"0" maximum:"20"`
+	Seats           int      `json:"seats,omitempty" minimum:"0" maximum:"200"`
+	Transmission    string   `json:"transmission,omitempty" enum:"automatic,manual"`
+	Drivetrain      string   `json:"drivetrain,omitempty" maxLength:"20" example:"awd"`
+	FuelType        string   `json:"fuel_type,omitempty" enum:"gasoline,diesel,hybrid,plug_in_hybrid,electric,hydrogen,cng,lpg,other"`
+	FuelCapacityGal *float64 `json:"fuel_capacity_gal,omitempty" minimum:"0" maximum:"2000" doc:"What the tank holds, US gallons." example:"15.5"`
+	BatteryKwh      *float64 `json:"battery_kwh,omitempty" minimum:"0" maximum:"2000" doc:"Usable energy of the traction battery." example:"75"`
+	LicensePlate    string   `json:"license_plate,omitempty" maxLength:"32" doc:"Unique within the account, together with plate_region." example:"ABC1234"`
+	PlateRegion     string   `json:"plate_region,omitempty" maxLength:"32" example:"TX"`
+	PlateCountry    string   `json:"plate_country,omitempty" pattern:"^[A-Z]{2}$" doc:"ISO 3166-1 alpha-2." example:"US"`
+	Nickname        string   `json:"nickname,omitempty" maxLength:"100"`
+	FleetNumber     string   `json:"fleet_number,omitempty" maxLength:"50"`
+	Tags            []string `json:"tags,omitempty" maxItems:"50" nullable:"false"`
+	Photos          []string `json:"photos,omitempty" maxItems:"50" nullable:"false" doc:"Addresses of pictures."`
+	Timezone        string   `json:"timezone,omitempty" maxLength:"64" doc:"IANA time zone; the account's unless given." example:"America/Chicago"`
+
+	TripSettings *TripSettings `json:"trip_settings,omitempty" doc:"How its trips are found; what is left out is as the account says."`
 
 	DailyRate           *Money   `json:"daily_rate,omitempty"`
 	MinRentalDays       int      `json:"min_rental_days,omitempty" minimum:"0" maximum:"3650"`

@@ -1,0 +1,13 @@
+-- One page of an account's alert rules: ids in order, each with its sort keys as text. The marks are filled by query/list.go:
+-- keys, filters, after and order name only columns that its Listing allows, and values are always parameters.
+SELECT id, [/*keys*/ toString(id)] AS keys
+FROM alert_rules FINAL
+WHERE account = {account:UInt64}
+    AND multiIf({archived:String} = 'all', true, {archived:String} = 'true', archived_at IS NOT NULL, archived_at IS NULL)
+    AND updated_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')
+    AND ({ref:String} = '' OR has(external_ids, {ref:String}))
+    AND (empty({words:Array(String)}) OR arrayAll(word -> positionCaseInsensitiveUTF8(concat(name, '\n', description), word) > 0, {words:Array(String)}))
+    /*filters*/
+    /*after*/
+ORDER BY /*order*/ id
+LIMIT {limit:UInt32} OFFSET {offset:UInt32}

@@ -1,0 +1,18 @@
+-- Grain: one job (long work that somebody asked for), its newest revision. Key: (account, id). Fed by jobs_feed from
+-- record_log. What of it is done stands in job_steps. Serves: lists. Read with FINAL. body holds the whole record.
+CREATE TABLE IF NOT EXISTS jobs
+(
+    account      UInt64,
+    id           UInt64,
+    revision     UInt64,
+    created_at   DateTime64(3, 'UTC'),
+    updated_at   DateTime64(3, 'UTC'),
+    archived_at  Nullable(DateTime64(3, 'UTC')),
+    kind         LowCardinality(String),
+    subject      String,
+    external_ids Array(String),
+    body         String CODEC(ZSTD(3))
+)
+ENGINE = ReplacingMergeTree(revision)
+ORDER BY (account, id)
+SETTINGS non_replicated_deduplication_window = 10000
