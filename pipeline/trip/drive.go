@@ -1,0 +1,182 @@
+package trip
+
+import "github.com/motorpool/fleet"
+
+// drive takes a fix of a trip or of a drive on probation.
+func (c *Config) drive(s *State, key fleet.VehicleKey, in *input, out *fleet.Entities) {
+	found := false
+	switch {
+	case in.gap:
+		found = c.bridge(s, in)
+	case s.Halt.On:
+		c.halted(s, in)
+	default:
+		c.roll(s, in)
+	}
+	if s.OffAt != 0 && s.Phase == OnTrip {
+		off := s.OffAt
+		s.OffAt = 0
+		if in.says == stands {
+			c.park(s, key, off, in.at, in, out)
+			return
+		}
+	}
+	c.settle(s, key, in, found, out)
+}
+
+// bridge takes a fix after a silence inside a drive. It says whether the vehicle stands where it stood before.
+func (c *Config) bridge(s *State, in *input) bool {
+	d := &s.Drive
+	if in.distance <= max(c.HaltRadius, 2*in.accuracy) {
+		if !s.Halt.On {
+			s.haltAtLast()
+		}
+		s.Halt.Stood, s.Halt.Out = true, false
+		s.Halt.Fixes++
+		s.Halt.Idle += s.EngineOn
+		return true
+	}
+	if s.Halt.On {
+		s.leave(s.Halt.Idle)
+	}
+	if d.EndMiles.At != 0 && in.mileage.At != 0 && in.mileage.Value > s.Last.Mileage.Value {
+		d.Unrecorded += in.mileage.Value - s.Last.Mileage.Value
+	}
+	s.reach(in)
+	if in.says == stands || in.says == unknown {
+		s.halt(in)
+		s.Halt.Stood = in.says == stands
+	}
+	return false
+}
+
+// roll takes a fix of a drive that is not halted.
+func (c *Config) roll(s *State, in *input) {
+	d := &s.Drive
+	span := in.at - in.since
+	away := in.distance > c.noise(in)
+	driven := in.distance*1000 >= c.StopSpeed*float64(span)
+	switch {
+	case in.says == moves || in.says == creeps:
+		d.Distance += in.distance
+		d.Moving += span
+		if in.says == moves {
+			d.AtSpeed += span
+		}
+		s.reach(in)
+		d.note(in.speed)
+	case !away && (in.says == unknown || !driven):
+		// It has not left the place of the fix before, so the standing began there.
+		s.haltAtLast()
+		s.Halt.Stood = in.says == stands
+		s.Halt.Fixes++
+		s.Halt.Idle += s.EngineOn
+	default:
+		d.Distance += in.distance
+		if driven {
+			d.Moving += span
+		} else {
+			d.Idle += s.EngineOn
+		}
+		s.reach(in)
+		if in.says == stands {
+			s.halt(in)
+		}
+	}
+}
+
+// halted takes a fix of a drive that is halted: the halt goes on, or it was left.
+func (c *Config) halted(s *State, in *input) {
+	h := &s.Halt
+	radius := max(c.HaltRadius, 2*in.accuracy)
+	left := false
+	switch in.says {
+	case moves, creeps:
+		left = in.distance > c.noise(in)
+	case stands:
+		// A fix at rest far from where it rested: it went on and halted again in between.
+		left = in.distance > max(c.StartDistance/2, radius)
+		h.Stood = h.Stood || !left
+	default:
+		span := in.at - h.Start
+		brisk := !h.Stood && in.distance > c.noise(in) && in.distance*1000 >= c.StartSpeed*float64(span)
+		left = brisk || h.Out && in.distance > radius
+		if !left && in.distance > radius {
+			h.Out, h.OutAt, h.OutLeft = true, in.at, in.place
+			h.Fixes++
+			return
+		}
+	}
+	if !left {
+		h.Out = false
+		h.Fixes++
+		h.Idle += s.EngineOn
+		return
+	}
+	c.depart(s, in)
+	if in.says == stands {
+		s.halt(in)
+		s.Halt.Stood = true
+	}
+}
+
+// depart ends the halt by a fix that lies elsewhere.
+func (c *Config) depart(s *State, in *input) {
+	d, h := &s.Drive, s.Halt
+	distance, way, until, at := in.distance, in.distance, in.since, in.at
+	if h.Out {
+		way = apart(h.Place, h.OutLeft)
+		distance = way + apart(h.OutLeft, in.place)
+		at = h.OutAt
+	}
+	if !h.Stood && way*1000 >= c.StopSpeed*float64(at-h.Start) {
+		d.Moving += in.at - h.Start // it was no halt, only slow, or its fixes were dense
+		s.leave(0)
+	} else {
+		d.Moving += in.at - until
+		s.leave(h.Idle)
+		s.MovingSince = until
+	}
+	if in.says == moves {
+		d.AtSpeed += in.at - until
+	}
+	d.Distance += distance
+	s.reach(in)
+	if in.says != stands {
+		d.note(in.speed)
+	}
+}
+
+// reach moves the drive's end to the fix.
+func (s *State) reach(in *input) {
+	d := &s.Drive
+	d.End, d.To = in.at, in.place
+	d.Fixes++
+	if in.mileage.At != 0 {
+		d.EndMiles = in.mileage
+	}
+}
+
+// leave merges the halt into the drive.
+func (s *State) leave(idle fleet.Millis) {
+	s.Drive.Fixes += s.Halt.Fixes
+	s.Drive.Idle += idle
+	s.Halt = Halt{}
+}
+
+// halt begins a halt at the fix, which the drive has reached.
+func (s *State) halt(in *input) {
+	s.Halt = Halt{On: true, Stood: in.says == stands, Start: in.at, Place: in.place, End: s.Now}
+}
+
+// haltAtLast begins a halt at the newest fix but one, which the drive has reached.
+func (s *State) haltAtLast() {
+	s.Halt = Halt{On: true, Start: s.Last.At, Place: s.Drive.To, End: s.Last.Meters}
+}
+
+// note takes a speed that counts for the highest; NaN does not.
+func (d *Drive) note(speed float64) {
+	if speed > d.MaxSpeed {
+		d.MaxSpeed = speed
+	}
+}

@@ -1,0 +1,116 @@
+// Package trip finds the trips, stops, idling and charging sessions of a vehicle in its fixes and signals, in order of
+// event time. It is pure: no clock, no store, no goroutine, and what it emits depends on the inputs and on nothing else,
+// whatever the batches they come in and however often Advance is called in between. pipeline/derive is its caller: it
+// owns a State per vehicle and feeds it trusted fixes whose times strictly increase.
+//
+//	                     stood StopAfter                          went StartDistance, or StartAfter at speed
+//	    +--------------------------------------+     +--------------------------------------------------------+
+//	    |                                      v     |                                                        v
+//	[no data] --------- went --------> +--- STOPPED ----+                                            +---- MOVING ----+
+//	    ^                              | <-> IDLING     |  <--- stood StopAfter, or ignition off --- |  <-> halted     |
+//	    |                              +----------------+                                            |  <-> IDLING     |
+//	    |                                                                                            +-----------------+
+//	    +---------------------------------------- silent for Split ---------------------------------------+
+//
+// Nothing is believed at once. What might be a departure is a drive on probation beside the stop, what might be an
+// arrival is a halt inside the trip; each keeps its own sums from its first fix on, so that both ends of a trip are
+// back-dated without looking at any fix twice, and a probation that fails falls back to where it came from. The first
+// fixes of a vehicle are on probation beside no stop. IDLING is standing with the engine on, NO DATA silence beyond
+// NoData, in which time counts as nothing and no distance is made.
+//
+// Evidence, the better first. An ignition that is off, if it has proven reliable (see State.Cycles): stands. Speed (of
+// the fix, or of the vehicle if not older than ten seconds): from StartSpeed on moves, below StopSpeed stands, and in
+// between as before. The device's own flag that it does not move: stands. Without any of these the displacement against
+// the accuracy decides: a fix is somewhere else if it is more than max(Noise, accuracy) metres away, and a halt is left
+// by one fix that would have had to be driven to, or by two in a row outside of HaltRadius. A vehicle that is
+// StartDistance from its stop has gone there, whatever its ignition says, once speed or a second fix agrees.
+//
+// A trip starts at the first fix of the movement, or at the fix before it if the leg between them was driven, and its
+// distance is counted from where the vehicle stood. It ends at the first fix of the standing, at the instant of a
+// reliable ignition off, or at the last fix before a silence of Split. A stop begins where the trip before ends and ends
+// where the next begins, so that trips and stops alternate, except across a gap. A parked vehicle that is found where it
+// was left has stood there, however long it was silent.
+package trip
+
+import (
+	"errors"
+
+	"github.com/motorpool/fleet"
+)
+
+// Config holds the thresholds: lengths of time in milliseconds, metres, metres per second.
+type Config struct {
+	StopAfter     fleet.Millis `json:"stop_after_ms"`        // standing for so long is a stop
+	StartAfter    fleet.Millis `json:"start_after_ms"`       // moving at speed for so long is a trip,
+	StartDistance float64      `json:"start_distance_m"`     // and so is getting this far
+	NoData        fleet.Millis `json:"no_data_ms"`           // in a longer silence nothing is known
+	Split         fleet.Millis `json:"split_ms"`             // a silence of so long ends a trip
+	StartSpeed    float64      `json:"start_speed_mps"`      // from here on it moves
+	StopSpeed     float64      `json:"stop_speed_mps"`       // below it stands
+	Noise         float64      `json:"noise_m"`              // fixes this near are the same place, if their accuracy is not worse
+	HaltRadius    float64      `json:"halt_radius_m"`        // fixes without speed scatter this far around a vehicle that stands
+	UseIgnition   bool         `json:"use_ignition"`         // believe an ignition that has proven reliable
+	ChargeRise    float64      `json:"charge_rise_pct"`      // state of charge that rises by so much while standing is charged
+	ChargeQuiet   fleet.Millis `json:"charge_quiet_ms"`      // an estimated charge ends when it has not risen for so long
+	OffWait       fleet.Millis `json:"ignition_off_wait_ms"` // an ignition off on the move waits so long for the fix after it
+}
+
+// DefaultConfig returns the parameters that shared/tracking.md (c) recommends.
+func DefaultConfig() Config {
+	return Config{
+		StopAfter:     180_000,
+		StartAfter:    60_000,
+		StartDistance: 200,
+		NoData:        300_000,
+		Split:         3_600_000,
+		StartSpeed:    5 * fleet.MetresPerKmh,
+		StopSpeed:     2 * fleet.MetresPerKmh,
+		Noise:         25,
+		HaltRadius:    50,
+		UseIgnition:   true,
+		ChargeRise:    2,
+		ChargeQuiet:   1_800_000,
+		OffWait:       60_000,
+	}
+}
+
+// Validate returns what is wrong with the thresholds.
+func (c *Config) Validate() error {
+	var problems []error
+	check := func(ok bool, problem string) {
+		if !ok {
+			problems = append(problems, errors.New(problem))
+		}
+	}
+	const week = 7 * 24 * 3_600_000
+	check(c.StopAfter > 0 && c.StopAfter <= week, "trip stop_after_ms must be positive, and a week at most")
+	check(c.StartAfter >= 0 && c.StartAfter <= week, "trip start_after_ms must be in [0, one week]")
+	check(c.StartDistance > 0 && c.StartDistance <= 100_000, "trip start_distance_m must be in (0, 100 km]")
+	check(c.NoData > 0 && c.NoData <= week, "trip no_data_ms must be positive, and a week at most")
+	check(c.Split > c.NoData && c.Split <= week, "trip split_ms must be above no_data_ms, and a week at most")
+	check(c.StopSpeed >= 0 && c.StopSpeed <= c.StartSpeed && c.StartSpeed <= 100, "trip speeds must be 0 <= stop <= start <= 100 m/s")
+	check(c.Noise > 0 && c.Noise <= c.HaltRadius, "trip noise_m must be positive, and halt_radius_m at most")
+	check(c.HaltRadius <= 10_000, "trip halt_radius_m is above 10 km")
+	check(c.ChargeRise > 0 && c.ChargeRise <= 100, "trip charge_rise_pct must be in (0, 100]")
+	check(c.ChargeQuiet > 0 && c.OffWait >= 0, "trip charge_quiet_ms must be positive and ignition_off_wait_ms not negative")
+	return errors.Join(problems...)
+}
+
+// With returns the thresholds as an account or a vehicle has changed them. The result is to be validated.
+func (c Config) With(t fleet.TripSettings) Config {
+	set(&c.StopAfter, t.StopAfter)
+	set(&c.StartAfter, t.StartAfter)
+	set(&c.StartDistance, t.StartDistance)
+	set(&c.NoData, t.NoData)
+	set(&c.Split, t.Split)
+	set(&c.StartSpeed, t.StartSpeed)
+	set(&c.StopSpeed, t.StopSpeed)
+	set(&c.UseIgnition, t.UseIgnition)
+	return c
+}
+
+func set[T any](to *T, value *T) {
+	if value != nil {
+		*to = *value
+	}
+}
