@@ -19,6 +19,8 @@ type Config struct {
 	Interval fleet.Millis // between two fixes of one vehicle
 	Lat, Lng float64      // middle of the city
 	Radius   float64      // m, how far from it vehicles start
+	Reach    float64      // m from the middle beyond which a vehicle turns back; 0 lets them go
+	Shift    fleet.Millis // of each day, from the time of day of Start, that vehicles are out; 0 is round the clock
 }
 
 // DefaultConfig is a thousand vehicles around Austin, one fix each ten seconds.
@@ -73,7 +75,7 @@ func (f *Fleet) Next(r *fleet.Report) {
 	*r = fleet.NewReport()
 	r.UniqueID = v.id
 	r.Positioned = true
-	r.FixTime = f.cfg.Start + fleet.Millis(f.round)*f.cfg.Interval + v.offset
+	r.FixTime = f.cfg.Start + f.elapsed(v)
 	r.Lat, r.Lng = round(v.lat+f.noise(), 1e6), round(v.lng+f.noise(), 1e6)
 	r.Altitude = round(150+40*math.Sin(v.lat*300), 10)
 	r.Speed = round(v.speed, 100)
@@ -90,6 +92,17 @@ func (f *Fleet) Next(r *fleet.Report) {
 		f.next = 0
 		f.round++
 	}
+}
+
+const day fleet.Millis = 24 * 3600 * 1000
+
+// elapsed is the time from Start to a vehicle's fix of this round.
+func (f *Fleet) elapsed(v *vehicle) fleet.Millis {
+	out := fleet.Millis(f.round)*f.cfg.Interval + v.offset
+	if f.cfg.Shift <= 0 {
+		return out
+	}
+	return out/f.cfg.Shift*day + out%f.cfg.Shift
 }
 
 var socPct = fleet.MustSignal("soc_pct")
@@ -110,12 +123,25 @@ func (f *Fleet) drive(v *vehicle) {
 			v.course += []float64{-90, 90, -45, 45}[f.rng.IntN(4)]
 		}
 		v.course = math.Mod(v.course+f.rng.NormFloat64()*3+360, 360)
+		if f.cfg.Reach > 0 {
+			f.turnBack(v)
+		}
 	}
 	way := v.speed * seconds
 	v.move(v.course, way)
 	v.odometer += way
 	if v.soc -= way / 4000; v.soc < 10 {
 		v.soc = 95
+	}
+}
+
+// turnBack heads a vehicle that has gone too far for the middle.
+func (f *Fleet) turnBack(v *vehicle) {
+	const perDegree = fleet.EarthRadius * math.Pi / 180
+	north := (f.cfg.Lat - v.lat) * perDegree
+	east := (f.cfg.Lng - v.lng) * perDegree * math.Cos(v.lat*math.Pi/180)
+	if math.Hypot(north, east) > f.cfg.Reach {
+		v.course = math.Mod(math.Atan2(east, north)*180/math.Pi+360, 360)
 	}
 }
 
