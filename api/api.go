@@ -112,6 +112,9 @@ type API struct {
 	devices  *record.Log[record.Device]
 	keys     *record.Log[record.APIKey]
 	accounts *record.Log[record.Account]
+
+	tripDrivers *record.Log[record.TripDriver]
+	alertAcks   *record.Log[record.AlertAck]
 }
 
 // New builds the interface and registers every route. It starts nothing.
@@ -138,6 +141,7 @@ func New(cfg Config, deps Deps) (*API, error) {
 		store: store, vehicles: record.NewLog(store, record.Vehicles), devices: record.NewLog(store, record.Devices),
 		keys: record.NewLog(store, record.APIKeys), accounts: record.NewLog(store, record.Accounts),
 	}
+	a.tripDrivers, a.alertAcks = record.NewLog(store, record.TripDrivers), record.NewLog(store, record.AlertAcks)
 	if a.metrics, err = newMetrics(deps.Metrics); err != nil {
 		return nil, err
 	}
@@ -166,6 +170,12 @@ func (a *API) register() error {
 	a.accountRoutes()
 	a.positionRoutes()
 	a.telemetryRoutes()
+	a.tripRoutes()
+	a.stopRoutes()
+	a.visitRoutes()
+	a.chargeRoutes()
+	a.drivingEventRoutes()
+	a.alertRoutes()
 	a.ingestRoutes()
 	a.osmandRoutes()
 	a.deadLetterRoutes()

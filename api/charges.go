@@ -1,0 +1,51 @@
+package api
+
+import (
+	"net/http"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/query"
+)
+
+// Charge is a charging session of an electric vehicle, as it is answered.
+type Charge struct {
+	ID          string         `json:"id" example:"chg_1234"`
+	Object      string         `json:"object" doc:"Always charge." example:"charge"`
+	VehicleID   string         `json:"vehicle_id" example:"veh_1234"`
+	StartAt     record.Instant `json:"start_at"`
+	EndAt       record.Instant `json:"end_at"`
+	DurationS   float64        `json:"duration_s"`
+	LocalOn     string         `json:"local_on" format:"date" doc:"Date of start_at where the vehicle is at home."`
+	Place       *Place         `json:"place"`
+	SocStartPct *float64       `json:"soc_start_pct" nullable:"true" doc:"State of charge."`
+	SocEndPct   *float64       `json:"soc_end_pct" nullable:"true"`
+	EnergyKWh   *float64       `json:"energy_kwh" nullable:"true" doc:"From the power, if the vehicle reports it."`
+	PeakPowerKW *float64       `json:"peak_power_kw" nullable:"true"`
+	Estimated   bool           `json:"estimated" doc:"Concluded from a rising state of charge, not from a charging signal."`
+	DerivedStamps
+}
+
+func (a *API) chargeRoutes() {
+	s := &derivedResource[*fleet.Charge, Charge]{
+		api: a, path: "/v1/charges", name: "Charge", noun: "charge", nouns: "charges", tag: "Trips", from: &query.Charges,
+		about: "Charging sessions of electric vehicles.", show: a.showCharges,
+	}
+	s.registerList()
+	s.registerGet()
+}
+
+func (a *API) showCharges(_ *http.Request, rows []query.Derived[*fleet.Charge]) ([]Charge, error) {
+	three := func(v float64) float64 { return rounded(v, 3) }
+	views := make([]Charge, len(rows))
+	for i := range rows {
+		d, c := &rows[i], rows[i].Entity
+		views[i] = Charge{
+			ID: derivedID(c), Object: "charge", VehicleID: d.Vehicle.String(), StartAt: instant(c.Start), EndAt: instant(c.End),
+			DurationS: seconds(c.End - c.Start), LocalOn: d.LocalDate.Format("2006-01-02"), Place: a.placeOrNull(c.Place),
+			SocStartPct: optional(c.SocStart, three), SocEndPct: optional(c.SocEnd, three), EnergyKWh: optional(c.Energy, three),
+			PeakPowerKW: optional(c.PeakPower, three), Estimated: c.Estimated, DerivedStamps: derivedStamps(d),
+		}
+	}
+	return views, nil
+}

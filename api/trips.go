@@ -1,0 +1,295 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/export"
+	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/query"
+)
+
+// Trip is movement between two stops, as it is answered.
+type Trip struct {
+	ID              string          `json:"id" example:"trp_1234"`
+	Object          string          `json:"object" doc:"Always trip." example:"trip"`
+	VehicleID       string          `json:"vehicle_id" example:"veh_1234"`
+	DeviceID        *string         `json:"device_id" nullable:"true" doc:"That sent its first fix." example:"dev_1234"`
+	DriverID        *string         `json:"driver_id" nullable:"true" doc:"Customer who drove, if one is known by id." example:"cus_1234"`
+	Driver          *string         `json:"driver" nullable:"true" doc:"Name of who drove, if one is known by name."`
+	StartAt         record.Instant  `json:"start_at" doc:"First fix of the movement."`
+	EndAt           record.Instant  `json:"end_at" doc:"Last fix of the movement so far."`
+	DurationS       float64         `json:"duration_s"`
+	LocalOn         string          `json:"local_on" format:"date" doc:"Date of start_at where the vehicle is at home."`
+	StartPlace      Place           `json:"start_place"`
+	EndPlace        Place           `json:"end_place"`
+	DistanceMi      miles           `json:"distance_mi" doc:"Along the fixes; nothing across gaps without data."`
+	UnrecordedMi    miles           `json:"unrecorded_mi" doc:"What the odometer has gone across such gaps."`
+	MovingS         float64         `json:"moving_s"`
+	IdleS           float64         `json:"idle_s" doc:"Standing with the engine on."`
+	MaxSpeedMph     milesPerHour    `json:"max_speed_mph"`
+	MeanSpeedMph    milesPerHour    `json:"mean_speed_mph" doc:"Distance over moving_s."`
+	OdometerStartMi *miles          `json:"odometer_start_mi" nullable:"true" doc:"Made monotonic."`
+	OdometerEndMi   *miles          `json:"odometer_end_mi" nullable:"true"`
+	FuelUsedGal     *float64        `json:"fuel_used_gal" nullable:"true"`
+	EnergyUsedKWh   *float64        `json:"energy_used_kwh" nullable:"true"`
+	SocStartPct     *float64        `json:"soc_start_pct" nullable:"true" doc:"State of charge."`
+	SocEndPct       *float64        `json:"soc_end_pct" nullable:"true"`
+	Fixes           int             `json:"fixes"`
+	ClosedReason    *string         `json:"closed_reason" nullable:"true" doc:"stop, ignition_off, gap or device_change; null while it goes on."`
+	Geometry        json.RawMessage `json:"geometry,omitempty" flat:"-" doc:"GeoJSON LineString of the trusted positions, or null for fewer than two; only of a trip asked for by id."`
+	DerivedStamps
+}
+
+// TripDriver is the body that says who drove a trip.
+type TripDriver struct {
+	Driver string `json:"driver" minLength:"1" maxLength:"200" doc:"A name, or the id of a customer." example:"cus_1234"`
+}
+
+// geometryParams shape a line.
+var geometryParams = []param{
+	{Name: "simplify_m", Type: "number", Min: 0.01, Max: 1e6, About: "Leaves out what is nearer than so many metres to the line through the rest (Douglas-Peucker)."},
+	{Name: "max_points", Type: "integer", Min: 2, Max: maxTrackPage, About: "At most so many positions, leaving out those that matter least for the shape (Visvalingam)."},
+	{Name: "precision", Type: "integer", Min: 5, Max: 6, About: "Decimals of `format=polyline`; 5 unless given."},
+	formatParam(export.Tracks),
+}
+
+// wayFlags keep a position out of the line of a trip. Positions that came late are in it: deriving is by event time.
+const wayFlags = fleet.DoubtfulFlags &^ (fleet.FlagOutOfOrder | fleet.FlagLate)
+
+func (a *API) tripRoutes() {
+	s := &derivedResource[*fleet.Trip, Trip]{
+		api: a, path: "/v1/trips", name: "Trip", noun: "trip", nouns: "trips", tag: "Trips", from: &query.Trips,
+		about: "Movement between two stops.", show: a.showTrips,
+		params: []param{{Name: "driver", Some: true, About: "Only trips of this driver: a name, or the id of a customer."}},
+		filter: func(r *http.Request, f *query.DerivedFilter) error {
+			f.Driver = textParam(r, "driver", "")
+			return nil
+		},
+	}
+	s.registerList()
+	a.handle(route{
+		Method: http.MethodGet, Path: "/v1/trips/{id}", ID: "getTrip", Tag: "Trips", Scope: auth.TelematicsRead,
+		Summary: "Get a trip with its geometry",
+		About: "A line of more than " + strconv.Itoa(maxTrackPage) + " positions is simplified to as many. `format=geojson` answers one Feature; the other formats answer the positions. " +
+			"A trip that data which came later has replaced is a 404 that says where to look.",
+		Params: geometryParams, Reply: Trip{}, ReplyTypes: export.MediaTypes(export.Tracks), Timeout: exportTime,
+	}, func(w http.ResponseWriter, r *http.Request) error { return a.getTrip(w, r, s) })
+	a.handle(route{
+		Method: http.MethodPut, Path: "/v1/trips/{id}/driver", ID: "setTripDriver", Tag: "Trips", Scope: auth.TelematicsWrite,
+		Summary: "Say who drove a trip",
+		About:   "Holds for the time of the trip, so that it survives when the trip goes on or is derived again from data that came late. The newest statement counts.",
+		Body:    TripDriver{}, Reply: Trip{},
+	}, func(w http.ResponseWriter, r *http.Request) error {
+		var sent TripDriver
+		if err := a.decodeBody(r, &sent); err != nil {
+			return err
+		}
+		sent.Driver = strings.TrimSpace(sent.Driver)
+		if _, err := fleet.ParseID(customerPrefix, sent.Driver); sent.Driver == "" || strings.HasPrefix(sent.Driver, customerPrefix) && err != nil {
+			return validation(fleet.FieldError{Pointer: "/driver", Code: "invalid", Detail: "must be a name, or an id of the form cus_<digits>"})
+		}
+		d, err := a.setDriver(r, s, sent.Driver)
+		if err != nil {
+			return err
+		}
+		views, err := a.showTrips(r, []query.Derived[*fleet.Trip]{d})
+		if err != nil {
+			return err
+		}
+		return writeJSON(w, r, http.StatusOK, views[0])
+	})
+	a.handle(route{
+		Method: http.MethodDelete, Path: "/v1/trips/{id}/driver", ID: "deleteTripDriver", Tag: "Trips", Scope: auth.TelematicsWrite,
+		Summary: "Say that nobody is known to have driven a trip", Status: http.StatusNoContent,
+	}, func(w http.ResponseWriter, r *http.Request) error {
+		if _, err := a.setDriver(r, s, ""); err != nil {
+			return err
+		}
+		w.WriteHeader(http.StatusNoContent)
+		return nil
+	})
+}
+
+// setDriver writes who drove the trip in the path, unless that is known already.
+func (a *API) setDriver(r *http.Request, s *derivedResource[*fleet.Trip, Trip], driver string) (query.Derived[*fleet.Trip], error) {
+	d, err := s.find(r)
+	if err != nil {
+		return d, err
+	}
+	drivers, err := query.DriversOf(r.Context(), a.DB, auth.From(r.Context()).Account, []fleet.VehicleID{d.Vehicle}, d.Entity.Start, d.Entity.End)
+	if err != nil || query.DriverOf(drivers, d.Vehicle, d.Entity.Start, d.Entity.End) == driver {
+		return d, err
+	}
+	_, _, err = a.tripDrivers.Create(r.Context(), author(r), auth.From(r.Context()).Account, a.store.NextID(), record.TripDriver{
+		VehicleID: d.Vehicle.String(), From: d.Entity.Start, To: max(d.Entity.End, d.Entity.Start+1), Driver: driver,
+	})
+	return d, err
+}
+
+func (a *API) showTrips(r *http.Request, rows []query.Derived[*fleet.Trip]) ([]Trip, error) {
+	var vehicles []fleet.VehicleID
+	var from, to fleet.Millis
+	for i := range rows {
+		t := rows[i].Entity
+		if !slices.Contains(vehicles, rows[i].Vehicle) {
+			vehicles = append(vehicles, rows[i].Vehicle)
+		}
+		if i == 0 {
+			from = t.Start
+		}
+		from, to = min(from, t.Start), max(to, t.End)
+	}
+	drivers, err := query.DriversOf(r.Context(), a.DB, auth.From(r.Context()).Account, vehicles, from, to)
+	if err != nil {
+		return nil, err
+	}
+	views := make([]Trip, len(rows))
+	for i := range rows {
+		views[i] = a.showTrip(&rows[i])
+		driver := query.DriverOf(drivers, rows[i].Vehicle, rows[i].Entity.Start, rows[i].Entity.End)
+		views[i].DriverID, views[i].Driver = driverOf(driver)
+	}
+	return views, nil
+}
+
+const customerPrefix = "cus_"
+
+// driverOf gives a driver as an id or as a name.
+func driverOf(driver string) (id, name *string) {
+	if strings.HasPrefix(driver, customerPrefix) {
+		return &driver, nil
+	}
+	return nil, textOrNull(driver)
+}
+
+func (a *API) showTrip(d *query.Derived[*fleet.Trip]) Trip {
+	t := d.Entity
+	three := func(v float64) float64 { return rounded(v, 3) }
+	view := Trip{
+		ID: derivedID(t), Object: "trip", VehicleID: d.Vehicle.String(), StartAt: instant(t.Start), EndAt: instant(t.End),
+		DurationS: seconds(t.End - t.Start), LocalOn: d.LocalDate.Format("2006-01-02"), StartPlace: a.place(t.StartPlace), EndPlace: a.place(t.EndPlace),
+		DistanceMi: milesOf(t.Distance), UnrecordedMi: milesOf(t.Unrecorded), MovingS: seconds(t.Moving), IdleS: seconds(t.Idle),
+		MaxSpeedMph: mphOf(t.MaxSpeed), MeanSpeedMph: mphOf(t.MeanSpeed), OdometerStartMi: optional(t.OdometerStart, milesOf),
+		OdometerEndMi: optional(t.OdometerEnd, milesOf), FuelUsedGal: optional(t.FuelUsed, func(l float64) float64 { return three(l / fleet.LitresPerGal) }),
+		EnergyUsedKWh: optional(t.EnergyUsed, three), SocStartPct: optional(t.SocStart, three), SocEndPct: optional(t.SocEnd, three),
+		Fixes: t.Fixes, ClosedReason: textOrNull(t.ClosedReason), DerivedStamps: derivedStamps(d),
+	}
+	if t.Device != 0 {
+		view.DeviceID = textOrNull(t.Device.String())
+	}
+	return view
+}
+
+// wayOf is the filter of the positions that make the line of a trip.
+func wayOf(account fleet.AccountID, vehicle fleet.VehicleID, from, to fleet.Millis) query.TrackFilter {
+	return query.TrackFilter{Account: account, Vehicle: vehicle, From: from, To: to + 1, Without: wayFlags, Limit: maxSimplified + 1}
+}
+
+// readWay reads the positions of a way, which must not be more than can be simplified.
+func (a *API) readWay(r *http.Request, f query.TrackFilter) ([]fleet.Position, error) {
+	var all []fleet.Position
+	for p, err := range query.Track(r.Context(), a.DB, f) {
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, p)
+	}
+	if len(all) > maxSimplified {
+		return nil, fleet.NewError(fleet.CodeInvalid, fmt.Sprintf("The span has more than %d positions. Choose a shorter one, or read the positions of the vehicle.", maxSimplified))
+	}
+	return all, nil
+}
+
+func (a *API) getTrip(w http.ResponseWriter, r *http.Request, s *derivedResource[*fleet.Trip, Trip]) error {
+	format, err := formatOf(r, export.Tracks)
+	if err != nil {
+		return err
+	}
+	d, err := s.find(r)
+	if err != nil {
+		return err
+	}
+	views, err := a.showTrips(r, []query.Derived[*fleet.Trip]{d})
+	if err != nil {
+		return err
+	}
+	view := views[0]
+	f := wayOf(auth.From(r.Context()).Account, d.Vehicle, d.Entity.Start, d.Entity.End)
+	way, err := a.readWay(r, f)
+	if err != nil {
+		return err
+	}
+	tolerance, keep := numberParam(r, "simplify_m", 0), intParam(r, "max_points", 0)
+	if keep == 0 && (format == export.JSON || format == export.GeoJSON) {
+		keep = maxTrackPage
+	}
+	way = export.Simplify(way, tolerance, keep)
+	switch format {
+	case export.JSON:
+		view.Geometry = lineString(way)
+		return writeJSON(w, r, http.StatusOK, view)
+	case export.GeoJSON:
+		return a.writeFeatures(w, r, view.ID, []feature{{view: view, geometry: lineString(way)}}, false)
+	}
+	return a.downloadWay(w, r, view.ID, f.Vehicle, format, way)
+}
+
+// downloadWay answers with positions in a format of tracks.
+func (a *API) downloadWay(w http.ResponseWriter, r *http.Request, name string, vehicle fleet.VehicleID, format export.Format, way []fleet.Position) error {
+	metric := metricUnits(r)
+	return a.download(w, r, format, name, func(w http.ResponseWriter) error {
+		track, err := export.NewTrack(format, w, vehicle.String(), positionColumns(metric), intParam(r, "precision", polylineDigits))
+		if err != nil {
+			return err
+		}
+		var row []export.Value
+		for i := range way {
+			row = a.positionRow(row[:0], &way[i], metric)
+			if err := track.Write(&way[i], row); err != nil {
+				return err
+			}
+		}
+		return track.Close()
+	})
+}
+
+// feature is a thing with a geometry, as GeoJSON has it.
+type feature struct {
+	view     any
+	geometry json.RawMessage
+}
+
+// writeFeatures answers with GeoJSON: a FeatureCollection, or the one Feature.
+func (a *API) writeFeatures(w http.ResponseWriter, r *http.Request, name string, features []feature, collection bool) error {
+	type shownFeature struct {
+		Type       string          `json:"type"`
+		Geometry   json.RawMessage `json:"geometry"`
+		Properties any             `json:"properties"`
+	}
+	all := make([]shownFeature, len(features))
+	for i, f := range features {
+		all[i] = shownFeature{"Feature", f.geometry, f.view}
+	}
+	var answer any = struct {
+		Type     string         `json:"type"`
+		Features []shownFeature `json:"features"`
+	}{"FeatureCollection", all}
+	if !collection {
+		answer = all[0]
+	}
+	text, err := encodeJSON(answer, metricUnits(r))
+	if err != nil {
+		return err
+	}
+	return a.download(w, r, export.GeoJSON, name, func(w http.ResponseWriter) error {
+		_, err := w.Write(text)
+		return err
+	})
+}

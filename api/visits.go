@@ -1,0 +1,58 @@
+package api
+
+import (
+	"net/http"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/query"
+)
+
+// Visit is a stay of a vehicle inside a geofence, as it is answered.
+type Visit struct {
+	ID               string         `json:"id" example:"vis_1234"`
+	Object           string         `json:"object" doc:"Always visit." example:"visit"`
+	VehicleID        string         `json:"vehicle_id" example:"veh_1234"`
+	GeofenceID       string         `json:"geofence_id" example:"geo_1234"`
+	GeofenceRevision uint64         `json:"geofence_revision" doc:"Of the geofence at entry."`
+	StartAt          record.Instant `json:"start_at" doc:"Entry."`
+	EndAt            record.Instant `json:"end_at" doc:"Exit; the last fix inside while it goes on."`
+	DurationS        float64        `json:"duration_s"`
+	LocalOn          string         `json:"local_on" format:"date" doc:"Date of start_at where the vehicle is at home."`
+	EntryPlace       Place          `json:"entry_place"`
+	ExitPlace        *Place         `json:"exit_place"`
+	Initial          bool           `json:"initial" doc:"It was inside when we first looked: nobody saw it enter."`
+	Crossed          bool           `json:"crossed" doc:"No fix inside: the line between two fixes passes through."`
+	DwelledAt        record.Instant `json:"dwelled_at" doc:"When it had been inside for the dwell time of the geofence; null if not."`
+	Fixes            int            `json:"fixes"`
+	ExitReason       *string        `json:"exit_reason" nullable:"true" doc:"left, fence_changed or out_of_scope; null while it goes on."`
+	DerivedStamps
+}
+
+func (a *API) visitRoutes() {
+	s := &derivedResource[*fleet.Visit, Visit]{
+		api: a, path: "/v1/visits", name: "Visit", noun: "visit", nouns: "visits", tag: "Trips", from: &query.Visits,
+		about: "Stays in geofences.", show: a.showVisits,
+		params: []param{{Name: "geofence_id", Some: true, About: "Only in these geofences, separated by commas."}},
+		filter: func(r *http.Request, f *query.DerivedFilter) (err error) {
+			f.Fences, err = idsParam[fleet.FenceID](r, "geofence_id", fleet.FencePrefix)
+			return err
+		},
+	}
+	s.registerList()
+	s.registerGet()
+}
+
+func (a *API) showVisits(_ *http.Request, rows []query.Derived[*fleet.Visit]) ([]Visit, error) {
+	views := make([]Visit, len(rows))
+	for i := range rows {
+		d, v := &rows[i], rows[i].Entity
+		views[i] = Visit{
+			ID: derivedID(v), Object: "visit", VehicleID: d.Vehicle.String(), GeofenceID: v.Fence.String(), GeofenceRevision: v.Revision,
+			StartAt: instant(v.Start), EndAt: instant(v.End), DurationS: seconds(v.End - v.Start), LocalOn: d.LocalDate.Format("2006-01-02"),
+			EntryPlace: a.place(v.EntryPlace), ExitPlace: a.placeOrNull(v.ExitPlace), Initial: v.Initial, Crossed: v.Crossed,
+			DwelledAt: instant(v.DwelledAt), Fixes: v.Fixes, ExitReason: textOrNull(v.ExitReason), DerivedStamps: derivedStamps(d),
+		}
+	}
+	return views, nil
+}

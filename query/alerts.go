@@ -1,0 +1,61 @@
+package query
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/schemas"
+)
+
+// Alerts is how alerts are read.
+var Alerts = Derivable[*fleet.Alert]{Kind: fleet.KindAlert, table: "alerts", fresh: func() *fleet.Alert { return new(fleet.Alert) }}
+
+// DrivingEvents is how moments of unsafe driving are read.
+var DrivingEvents = Derivable[*fleet.DrivingEvent]{
+	Kind: fleet.KindDriving, table: "driving_events", fresh: func() *fleet.DrivingEvent { return new(fleet.DrivingEvent) },
+}
+
+// What becomes of an alert, as lists filter it.
+const (
+	AlertRaised    = "raised"
+	AlertResolved  = "resolved"
+	AlertWithdrawn = "withdrawn" // a repair showed that there was no reason for it
+)
+
+// Acknowledgement says that somebody took note of an alert.
+type Acknowledgement struct {
+	At   fleet.Millis
+	By   string // the actor, as in the audit trail
+	Note string
+}
+
+// Acknowledgements returns those that some alerts of an account have, by the id of the alert.
+func Acknowledgements(ctx context.Context, db driver.Conn, account fleet.AccountID, alerts []uint64) (map[uint64]Acknowledgement, error) {
+	all := make(map[uint64]Acknowledgement)
+	if len(alerts) == 0 {
+		return all, nil
+	}
+	rows, err := db.Query(ctx, schemas.Query("alerts_acknowledged"), clickhouse.Named("account", uint64(account)), clickhouse.Named("ids", alerts))
+	if err != nil {
+		return nil, fmt.Errorf("read acknowledgements: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id uint64
+		var at int64
+		var a Acknowledgement
+		if err := rows.Scan(&id, &at, &a.By, &a.Note); err != nil {
+			return nil, fmt.Errorf("read acknowledgements: %w", err)
+		}
+		a.At = fleet.Millis(at)
+		all[id] = a
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("read acknowledgements: %w", err)
+	}
+	return all, nil
+}

@@ -1,0 +1,8 @@
+-- One of driving_events by its id, withdrawn or not. The inner query reads the column id alone; what it finds is the key of the outer.
+SELECT vehicle, id, revision, toUnixTimestamp64Milli(start_at), toUnixTimestamp64Milli(end_at), local_date, open, deleted, late,
+    toUnixTimestamp64Milli(updated_at), body
+FROM driving_events FINAL
+WHERE account = {account:UInt64} AND (vehicle, start_at, id) IN (
+    SELECT vehicle, start_at, id FROM driving_events WHERE account = {account:UInt64} AND id = {id:UInt64}
+)
+SETTINGS do_not_merge_across_partitions_select_final = 1
