@@ -75,7 +75,7 @@ func (c *Config) Fix(s *State, key fleet.VehicleKey, p *fleet.Position, mileage 
 		c.stay(s, key, &in, out)
 	case s.Last.At != 0 && in.distance <= max(c.HaltRadius, 2*in.accuracy):
 		// Found where a silence had ended its trip: it has stood there.
-		s.begin(Stay{Start: s.Last.At, End: in.at, Recognised: in.at, Place: s.lastPlace(), Anchor: s.lastPlace()}, out, key)
+		s.begin(Stay{Start: s.Last.At, End: in.at, Recognised: in.at, Place: s.lastPlace(), Anchor: s.lastPlace(), Fixes: 1}, out, key)
 		c.stay(s, key, &in, out)
 	default:
 		s.Drive = Drive{On: true, Start: in.at, Opened: in.at, End: in.at, Device: in.device, From: in.place, To: in.place, Fixes: 1,
