@@ -1,0 +1,151 @@
+package alert
+
+import (
+	"github.com/motorpool/fleet"
+)
+
+// fact is something that a rule may find at any time, as it is known from the state and the traits alone: silence,
+// idling, dwelling, and what a vehicle is bound by.
+type fact struct {
+	fence    fleet.FenceID
+	subject  string
+	since    fleet.Millis
+	required fleet.Millis // for how long it must have been so
+}
+
+// facts visits what a rule of such a kind may find now or, if nothing changes, later.
+func (c *call) facts(r *rule, visit func(fact)) {
+	s := c.s
+	x := fact{required: r.required}
+	switch r.Kind {
+	case fleet.AlertOffline:
+		if x.since = s.Heard; s.Heard != 0 {
+			visit(x)
+		}
+	case fleet.AlertIdling:
+		if x.since = s.IdleFrom; s.IdleFrom != 0 {
+			visit(x)
+		}
+	case fleet.AlertFenceDwell:
+		for i := range s.Inside {
+			in := &s.Inside[i]
+			if !r.fenced(in.Fence) {
+				continue
+			}
+			x.fence, x.since = in.Fence, in.Since
+			if r.threshold == 0 {
+				if in.Dwelt == 0 {
+					continue
+				}
+				x.required = max(in.Dwelt-in.Since, r.MinDuration)
+			}
+			visit(x)
+		}
+	case fleet.AlertOverdueReturn, fleet.AlertDocumentExpiring, fleet.AlertMaintenanceDue, fleet.AlertBookingConflict:
+		for i := range c.t.Obligations {
+			o := &c.t.Obligations[i]
+			if o.Done || o.Kind != obligation(r.Kind) {
+				continue
+			}
+			x.subject, x.since = o.Ref, o.To
+			switch {
+			case r.Kind == fleet.AlertBookingConflict:
+				if x.since = o.From; x.since == 0 {
+					x.since = s.At
+				}
+			case o.To == 0:
+				continue
+			case r.Kind != fleet.AlertOverdueReturn:
+				x.since = max(o.To-seconds(r.threshold), 1)
+			}
+			visit(x)
+		}
+	}
+}
+
+// obligation returns the kind of obligation that a rule is about.
+func obligation(kind fleet.AlertKind) string {
+	switch kind {
+	case fleet.AlertOverdueReturn:
+		return "booking"
+	case fleet.AlertDocumentExpiring:
+		return "document"
+	case fleet.AlertMaintenanceDue:
+		return "maintenance"
+	}
+	return "conflict"
+}
+
+// due returns when a rule finds a fact if nothing changes, and when the alert for it began; 0 and 0 if never, or if it
+// has found it.
+func (c *call) due(r *rule, x *fact) (begin, due fleet.Millis) {
+	lower := max(x.since+x.required, c.s.At)
+	earliest := max(lower, r.From)
+	if i, found := c.s.find(r.ID, x.fence, x.subject); found {
+		f := &c.s.Found[i]
+		if f.Phase == Raised {
+			return 0, 0
+		}
+		earliest = max(earliest, f.Cool)
+	}
+	due = r.hours.opens(earliest)
+	if due == 0 || r.To != 0 && due >= r.To {
+		return 0, 0
+	}
+	if due > lower {
+		return due, due // the rule, its schedule or its cool-down held it back
+	}
+	return max(x.since, r.From), due
+}
+
+// holds says whether what an instance was raised for is still so.
+func (c *call) holds(r *rule, f *Found) bool {
+	holds := false
+	now := max(c.s.At, f.Told)
+	c.facts(r, func(x fact) {
+		if x.fence == f.Fence && x.subject == f.Subject && x.since+x.required <= now {
+			holds = true
+		}
+	})
+	return holds
+}
+
+// find raises what the rules find at the time of the call.
+func (c *call) find() {
+	for _, r := range c.e.facts {
+		if !r.current(c.at) {
+			continue
+		}
+		c.facts(r, func(x fact) {
+			begin, due := c.due(r, &x)
+			if due == 0 || due > c.at || !r.scoped(c.key.Vehicle, c.t) {
+				return
+			}
+			i, found := c.s.find(r.ID, x.fence, x.subject)
+			if !found {
+				c.insert(i, r, x.fence, x.subject)
+			}
+			f := &c.s.Found[i]
+			f.Since, f.Begin, f.Seen = x.since, begin, c.at
+			f.Placed, f.Place = c.s.Placed, c.s.Place
+			f.Measured = false
+			if r.timed {
+				c.measure(f, r, float64(c.at-x.since)/1000)
+			}
+			c.raise(f, r, c.at)
+		})
+	}
+}
+
+// vanished resolves what facts no longer hold.
+func (c *call) vanished(at fleet.Millis) {
+	for i := range c.s.Found {
+		f := &c.s.Found[i]
+		if f.Phase != Raised {
+			continue
+		}
+		if r := c.e.version(f.Rule, f.Revision); r != nil && r.fact && !c.holds(r, f) {
+			c.resolve(f, max(at, f.Told), cleared)
+		}
+	}
+}

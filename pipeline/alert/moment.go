@@ -1,0 +1,126 @@
+package alert
+
+import (
+	"math"
+	"slices"
+
+	"github.com/motorpool/fleet"
+)
+
+// moment raises and resolves what has no duration. quiet is the least time that passes before it is told again; within it
+// a repetition prolongs it.
+func (c *call) moment(r *rule, fence fleet.FenceID, subject string, at fleet.Millis, place *fleet.Place, value float64, quiet fleet.Millis) {
+	if !r.current(at) || !r.scoped(c.key.Vehicle, c.t) || !r.hours.holds(at) {
+		return
+	}
+	i, found := c.s.find(r.ID, fence, subject)
+	if found && at < c.s.Found[i].Cool {
+		f := &c.s.Found[i]
+		f.Cool = max(f.Cool, at+quiet)
+		return
+	}
+	once := Found{
+		Rule: r.ID, Fence: fence, Subject: subject, Revision: r.Revision, Phase: Cooling, Since: at, Begin: at, Told: c.at, Seen: at,
+		Cool: at + max(r.CoolDown, quiet), What: r.Kind, Severity: r.Severity, Threshold: r.threshold,
+	}
+	if place != nil {
+		once.Placed, once.Place = true, *place
+	}
+	c.measure(&once, r, value)
+	c.emit(&once, at, moment)
+	switch {
+	case found:
+		c.s.Found[i] = once
+	case once.Cool > c.at:
+		c.s.Found = slices.Insert(c.s.Found, i, once)
+	}
+}
+
+// crossed tells of a step over a geofence's edge. A pass between two fixes goes in and out.
+func (c *call) crossed(m *fleet.FenceMove) {
+	subject := ""
+	if m.What == fleet.MoveCross {
+		subject = m.What
+	}
+	if m.What == fleet.MoveEnter || m.What == fleet.MoveCross {
+		for _, r := range c.e.enters {
+			if r.fenced(m.Fence) {
+				c.moment(r, m.Fence, subject, m.At, &m.Place, math.NaN(), 0)
+			}
+		}
+	}
+	if m.What == fleet.MoveExit || m.What == fleet.MoveCross {
+		for _, r := range c.e.exits {
+			if r.fenced(m.Fence) {
+				c.moment(r, m.Fence, subject, m.At, &m.Place, math.NaN(), 0)
+			}
+		}
+	}
+}
+
+// alarm takes an alarm of the device for what it says.
+func (c *call) alarm(in *Input) {
+	p := in.Position
+	if p == nil {
+		p = in.Doubtful
+	}
+	if p == nil || p.Alarm == "" {
+		return
+	}
+	switch p.Alarm {
+	case "hardBraking":
+		c.incident(braking, 0, p.Speed, true)
+	case "hardAcceleration":
+		c.incident(acceleration, 0, p.Speed, true)
+	case "hardCornering":
+		c.incident(cornering, 0, p.Speed, true)
+	case "accident":
+		c.incident(crash, 0, p.Speed, true)
+	case "tow":
+		if c.s.Ignition != fleet.Yes {
+			c.told(c.e.tows, p.Alarm)
+		}
+	default:
+		if slices.Contains(FaultAlarms, p.Alarm) {
+			c.told(c.e.faults, p.Alarm)
+		}
+	}
+}
+
+// told raises what a device says by an alarm.
+func (c *call) told(rules []*rule, alarm string) {
+	for _, r := range rules {
+		c.moment(r, 0, alarm, c.at, c.place(), math.NaN(), repeated)
+	}
+}
+
+// place returns where the vehicle was last seen, or nil.
+func (c *call) place() *fleet.Place {
+	if !c.s.Placed {
+		return nil
+	}
+	return &c.s.Place
+}
+
+// odometer tells of a reading that leaps, or that was not believed. A zero is what a unit sends that lost its data bus.
+func (c *call) odometer(in *Input) {
+	known := in.RawOdometer > 0 // false for NaN
+	if !known && !in.OdometerRefused {
+		return
+	}
+	leap := math.NaN()
+	if known && c.s.Odometer > 0 {
+		leap = math.Abs(in.RawOdometer - c.s.Odometer)
+	}
+	refused := in.OdometerRefused && in.RawOdometer != 0
+	backwards := !in.OdometerRefused && in.RawOdometer < c.s.Odometer
+	for _, r := range c.e.odometers {
+		// A rise that was believed has been driven, maybe unseen.
+		if refused && !(leap < r.threshold) || backwards && leap >= r.threshold {
+			c.moment(r, 0, "", c.at, c.place(), leap, repeated)
+		}
+	}
+	if known && !in.OdometerRefused {
+		c.s.Odometer = in.RawOdometer
+	}
+}
