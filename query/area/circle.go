@@ -1,0 +1,99 @@
+package area
+
+import (
+	"math"
+
+	"github.com/motorpool/fleet"
+)
+
+// circle holds what is not farther from its centre than its radius.
+type circle struct {
+	lat, lng, radius float64
+	cosLat           float64
+	haversine        float64 // of the radius
+	centre           vec
+	box              Bounds
+}
+
+func newCircle(lat, lng, radius float64) *circle {
+	g := &circle{lat: lat, lng: lng, radius: radius, cosLat: math.Cos(lat * radians), centre: toVec(lat, lng)}
+	sin := math.Sin(angle(radius) / 2)
+	g.haversine = sin * sin
+	g.box = capBounds(lat, lng, radius)
+	return g
+}
+
+// capBounds is a box around all places within a distance of one.
+func capBounds(lat, lng, metres float64) Bounds {
+	metres = metres*(1+1e-9) + 1e-3
+	south, north := lat-metres/metresPerDegree, lat+metres/metresPerDegree
+	if south <= -90 || north >= 90 {
+		return Bounds{max(south, -90), -180, min(north, 90), 180}
+	}
+	half := math.Asin(min(1, math.Sin(angle(metres))/math.Cos(lat*radians)))/radians + 1e-9
+	return wrapped(south, lng-half, north, lng+half)
+}
+
+func (g *circle) contains(lat, lng float64) bool {
+	if !(lat >= g.box.South && lat <= g.box.North) {
+		return false
+	}
+	sinLat := math.Sin((lat - g.lat) * radians / 2)
+	if sinLat*sinLat > g.haversine*(1+1e-9) {
+		return false
+	}
+	sinLng := math.Sin((lng - g.lng) * radians / 2)
+	h := sinLat*sinLat + g.cosLat*math.Cos(lat*radians)*sinLng*sinLng
+	if h < g.haversine*(1-1e-9) {
+		return true
+	}
+	return h <= g.haversine*(1+1e-9) && fleet.Distance(g.lat, g.lng, lat, lng) <= g.radius
+}
+
+func (g *circle) outside(lat, lng, margin float64) bool {
+	return !g.contains(lat, lng) && !(fleet.Distance(g.lat, g.lng, lat, lng) <= g.radius+margin)
+}
+
+func (g *circle) crosses(lat1, lng1, lat2, lng2 float64) (enter, exit float64, ok bool) {
+	enter, exit = math.Inf(1), math.Inf(-1)
+	meet := func(t float64) { enter, exit = min(enter, t), max(exit, t) }
+	if g.contains(lat1, lng1) {
+		meet(0)
+	}
+	if g.contains(lat2, lng2) {
+		meet(1)
+	}
+	if w, long := newWay(lat1, lng1, lat2, lng2); long {
+		w.reaches(g.centre, math.Cos(angle(g.radius)), func(theta float64) { meet(theta / w.end) })
+	}
+	if enter > exit {
+		return 0, 0, false
+	}
+	return enter, exit, true
+}
+
+func (g *circle) bounds() Bounds { return g.box }
+
+func (g *circle) vertices() int { return 1 }
+
+// area is that of a spherical cap.
+func (g *circle) area() float64 {
+	return 4 * math.Pi * fleet.EarthRadius * fleet.EarthRadius * g.haversine
+}
+
+func (g *circle) seeds() []fleet.Place { return []fleet.Place{{Lat: g.lat, Lng: g.lng}} }
+
+// relate: a ball on the sphere is convex, so it holds a cell when it holds its corners.
+func (g *circle) relate(c *cell) relation {
+	if apart := g.centre.metres(c.centre) - c.radius; apart > g.radius+c.slack+nearBy {
+		return 0
+	}
+	farthest := 0.0
+	for _, v := range c.corners {
+		farthest = max(farthest, g.centre.metres(v))
+	}
+	if farthest <= g.radius-c.slack {
+		return interior
+	}
+	return closeness(c.metres(g.centre)-g.radius, c.slack)
+}

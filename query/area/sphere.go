@@ -1,0 +1,107 @@
+package area
+
+import (
+	"math"
+
+	"github.com/motorpool/fleet"
+)
+
+// vec is a direction from the middle of the earth; places are unit vectors.
+type vec struct{ x, y, z float64 }
+
+func toVec(lat, lng float64) vec {
+	sinLat, cosLat := math.Sincos(lat * radians)
+	sinLng, cosLng := math.Sincos(lng * radians)
+	return vec{cosLat * cosLng, cosLat * sinLng, sinLat}
+}
+
+func (a vec) place() (lat, lng float64) {
+	return math.Atan2(a.z, math.Hypot(a.x, a.y)) / radians, math.Atan2(a.y, a.x) / radians
+}
+
+func (a vec) dot(b vec) float64 { return a.x*b.x + a.y*b.y + a.z*b.z }
+
+func (a vec) cross(b vec) vec {
+	return vec{a.y*b.z - a.z*b.y, a.z*b.x - a.x*b.z, a.x*b.y - a.y*b.x}
+}
+
+func (a vec) plus(b vec) vec      { return vec{a.x + b.x, a.y + b.y, a.z + b.z} }
+func (a vec) minus(b vec) vec     { return vec{a.x - b.x, a.y - b.y, a.z - b.z} }
+func (a vec) times(f float64) vec { return vec{a.x * f, a.y * f, a.z * f} }
+func (a vec) length() float64     { return math.Sqrt(a.dot(a)) }
+func (a vec) unit() vec           { return a.times(1 / a.length()) }
+func (a vec) metres(b vec) float64 {
+	return 2 * fleet.EarthRadius * math.Asin(min(1, a.minus(b).length()/2))
+}
+func (a vec) finite() bool           { return a.dot(a) < 2 }
+func angle(metres float64) float64   { return metres / fleet.EarthRadius }
+func chordOf(metres float64) float64 { return 2 * math.Sin(min(angle(metres), math.Pi)/2) }
+
+// arc is the shorter great-circle arc between two places that are neither the same nor opposite.
+type arc struct {
+	a, b   vec
+	normal vec // of the plane of the great circle, a unit vector
+	fromA  vec // points along the arc at a, and
+	fromB  vec // back along it at b: a place is beside the arc if it is in front of both
+}
+
+func newArc(a, b vec) arc {
+	// The cross product of two close vectors by their difference and sum keeps its digits.
+	n := b.minus(a).cross(b.plus(a)).unit().times(-1)
+	return arc{a: a, b: b, normal: n, fromA: n.cross(a), fromB: b.cross(n)}
+}
+
+// metres returns the distance of a place from the arc.
+func (s *arc) metres(p vec) float64 {
+	if p.dot(s.fromA) >= 0 && p.dot(s.fromB) >= 0 {
+		return fleet.EarthRadius * math.Asin(min(1, math.Abs(p.dot(s.normal))))
+	}
+	return min(p.metres(s.a), p.metres(s.b))
+}
+
+// meets says whether two arcs cross.
+func (s *arc) meets(o *arc) bool {
+	x := s.normal.cross(o.normal)
+	on := func(v vec) bool {
+		return v.dot(s.fromA) >= 0 && v.dot(s.fromB) >= 0 && v.dot(o.fromA) >= 0 && v.dot(o.fromB) >= 0
+	}
+	return on(x) || on(x.times(-1))
+}
+
+// way is a great circle from one place to another, by the angle gone.
+type way struct {
+	from, side vec
+	end        float64 // angle at the second place
+}
+
+func newWay(lat1, lng1, lat2, lng2 float64) (way, bool) {
+	a, b := toVec(lat1, lng1), toVec(lat2, lng2)
+	end := 2 * math.Asin(min(1, a.minus(b).length()/2))
+	if end == 0 || end > 3.14 {
+		return way{from: a}, false
+	}
+	s := newArc(a, b)
+	return way{a, s.fromA, end}, true
+}
+
+func (w *way) at(theta float64) vec {
+	sin, cos := math.Sincos(theta)
+	return w.from.times(cos).plus(w.side.times(sin))
+}
+
+// reaches calls found with the angles, between the two places, at which the dot product with v is level.
+func (w *way) reaches(v vec, level float64, found func(theta float64)) {
+	a, b := w.from.dot(v), w.side.dot(v)
+	size := math.Hypot(a, b)
+	if size < math.Abs(level) || size == 0 {
+		return
+	}
+	top, off := math.Atan2(b, a), math.Acos(level/size)
+	for _, theta := range [...]float64{top - off, top + off} {
+		for _, turn := range [...]float64{-2 * math.Pi, 0, 2 * math.Pi} {
+			if t := theta + turn; t >= 0 && t <= w.end {
+				found(t)
+			}
+		}
+	}
+}
