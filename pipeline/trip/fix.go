@@ -157,7 +157,7 @@ func (c *Config) judge(s *State, p *fleet.Position, in *input) {
 
 // stay takes a fix in phase Stopped with no departure on probation: the vehicle still stands, or it may have left.
 func (c *Config) stay(s *State, key fleet.VehicleKey, in *input, out *fleet.Entities) {
-	s.Stay.Idle += s.EngineOn // whatever the fix says, up to here it stood
+	s.Stay.Idle += s.EngineOn
 	away := in.distance > c.noise(in)
 	far := in.distance >= c.StartDistance
 	if !(in.says == moves || far || away && in.says != stands) {
@@ -171,6 +171,7 @@ func (c *Config) stay(s *State, key fleet.VehicleKey, in *input, out *fleet.Enti
 	span := in.at - in.since
 	switch {
 	case in.gap && far:
+		s.Stay.Idle -= s.EngineOn // nobody knows where
 		d.Unseen, d.NewDevice = true, in.device != s.Last.Device
 		d.From = in.place
 	case in.gap:
