@@ -175,6 +175,8 @@ func (a *API) register() error {
 	a.visitRoutes()
 	a.chargeRoutes()
 	a.drivingEventRoutes()
+	a.routeHistoryRoutes()
+	a.scoreRoutes()
 	a.alertRoutes()
 	a.ingestRoutes()
 	a.osmandRoutes()

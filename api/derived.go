@@ -324,10 +324,22 @@ func (s *derivedResource[E, V]) views(r *http.Request, f query.DerivedFilter) it
 // download answers with all that the filter wants: newline-delimited objects are those of the list, the other formats are
 // tables, in which a place takes three columns.
 func (s *derivedResource[E, V]) download(w http.ResponseWriter, r *http.Request, f query.DerivedFilter, format export.Format) error {
+	var none V
+	return s.api.downloadViews(w, r, format, strings.ReplaceAll(s.nouns, " ", "-"), none, func(yield func(any, error) bool) {
+		for view, err := range s.views(r, f) {
+			if !yield(view, err) {
+				return
+			}
+		}
+	})
+}
+
+// downloadViews answers with views of one type: newline-delimited objects, or a table.
+func (a *API) downloadViews(w http.ResponseWriter, r *http.Request, format export.Format, name string, none any, views iter.Seq2[any, error]) error {
 	metric := metricUnits(r)
-	return s.api.download(w, r, format, s.nouns, func(w http.ResponseWriter) error {
+	return a.download(w, r, format, name, func(w http.ResponseWriter) error {
 		if format == export.NDJSON {
-			for view, err := range s.views(r, f) {
+			for view, err := range views {
 				if err != nil {
 					return err
 				}
@@ -341,10 +353,9 @@ func (s *derivedResource[E, V]) download(w http.ResponseWriter, r *http.Request,
 			}
 			return nil
 		}
-		var none V
 		return writeTable(w, format, flatColumns(none, metric), func(yield func(rowKey, error) bool) {
 			var row []export.Value
-			for view, err := range s.views(r, f) {
+			for view, err := range views {
 				if err != nil {
 					yield(rowKey{}, err)
 					return

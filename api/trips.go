@@ -189,11 +189,12 @@ func (a *API) showTrip(d *query.Derived[*fleet.Trip]) Trip {
 
 // wayOf is the filter of the positions that make the line of a trip.
 func wayOf(account fleet.AccountID, vehicle fleet.VehicleID, from, to fleet.Millis) query.TrackFilter {
-	return query.TrackFilter{Account: account, Vehicle: vehicle, From: from, To: to + 1, Without: wayFlags, Limit: maxSimplified + 1}
+	return query.TrackFilter{Account: account, Vehicle: vehicle, From: from, To: to + 1, Without: wayFlags}
 }
 
 // readWay reads the positions of a way, which must not be more than can be simplified.
 func (a *API) readWay(r *http.Request, f query.TrackFilter) ([]fleet.Position, error) {
+	f.Limit = maxSimplified + 1
 	var all []fleet.Position
 	for p, err := range query.Track(r.Context(), a.DB, f) {
 		if err != nil {
@@ -202,9 +203,13 @@ func (a *API) readWay(r *http.Request, f query.TrackFilter) ([]fleet.Position, e
 		all = append(all, p)
 	}
 	if len(all) > maxSimplified {
-		return nil, fleet.NewError(fleet.CodeInvalid, fmt.Sprintf("The span has more than %d positions. Choose a shorter one, or read the positions of the vehicle.", maxSimplified))
+		return nil, tooLong()
 	}
 	return all, nil
+}
+
+func tooLong() error {
+	return fleet.NewError(fleet.CodeInvalid, fmt.Sprintf("The span has more than %d positions. Choose a shorter one, or read the positions of the vehicle.", maxSimplified))
 }
 
 func (a *API) getTrip(w http.ResponseWriter, r *http.Request, s *derivedResource[*fleet.Trip, Trip]) error {

@@ -1,0 +1,225 @@
+package api
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/export"
+	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/query"
+)
+
+// RouteHistory is where a vehicle has been in a span.
+type RouteHistory struct {
+	VehicleID string         `json:"vehicle_id" example:"veh_1234"`
+	From      record.Instant `json:"from"`
+	To        record.Instant `json:"to"`
+	Totals    RouteTotals    `json:"totals"`
+	Legs      []RouteLeg     `json:"legs" nullable:"false" doc:"Trips, stops and gaps in the order of time. Trips and stops that overlap the span are whole."`
+}
+
+// RouteTotals sums up the legs of a route, which are whole: spans side by side may both have a leg.
+type RouteTotals struct {
+	Trips        int          `json:"trips"`
+	Stops        int          `json:"stops"`
+	Gaps         int          `json:"gaps"`
+	DistanceMi   miles        `json:"distance_mi"`
+	UnrecordedMi miles        `json:"unrecorded_mi" doc:"What the odometer has gone across gaps without data."`
+	MovingS      float64      `json:"moving_s"`
+	IdleS        float64      `json:"idle_s" doc:"With the engine on and not moving, on trips and at stops."`
+	StoppedS     float64      `json:"stopped_s" doc:"Of the stops."`
+	UnknownS     float64      `json:"unknown_s" doc:"Of the gaps."`
+	MaxSpeedMph  milesPerHour `json:"max_speed_mph"`
+}
+
+// RouteLeg is a trip, a stop, or a gap of more than a minute between them in which nothing is known.
+type RouteLeg struct {
+	Kind       string          `json:"kind" doc:"trip, stop or gap."`
+	StartAt    record.Instant  `json:"start_at"`
+	EndAt      record.Instant  `json:"end_at"`
+	DurationS  float64         `json:"duration_s"`
+	StartPlace Place           `json:"start_place"`
+	EndPlace   Place           `json:"end_place"`
+	Trip       *Trip           `json:"trip,omitempty"`
+	Stop       *Stop           `json:"stop,omitempty"`
+	Geometry   json.RawMessage `json:"geometry,omitempty" doc:"GeoJSON: the LineString of a trip (null for fewer than two positions), the Point of a stop; none for a gap."`
+}
+
+// maxRouteSpan bounds the span of a route.
+const maxRouteSpan = 92 * 24 * time.Hour
+
+func (a *API) routeHistoryRoutes() {
+	a.handle(route{
+		Method: http.MethodGet, Path: "/v1/vehicles/{id}/route", ID: "getVehicleRoute", Tag: "Trips", Scope: auth.TelematicsRead,
+		Summary: "Route history of a vehicle",
+		About: "Trips, stops and the gaps between them, with sums and geometry. At most 92 days and " + strconv.Itoa(maxSimplified) + " positions; `geometry=false` leaves the positions out. " +
+			"`max_points` is shared by the trips by their length in positions. `format=geojson` answers a Feature for each trip and stop; the other formats answer the positions of the trips.",
+		Params: append([]param{
+			{Name: "from", Format: "date-time", Want: true, About: "Instant from which, inclusive."},
+			{Name: "to", Format: "date-time", Want: true, About: "Instant up to which, exclusive."},
+			{Name: "geometry", Type: "boolean", About: "`false` answers without geometry."},
+		}, geometryParams...),
+		Reply: RouteHistory{}, ReplyTypes: export.MediaTypes(export.Tracks), Timeout: exportTime,
+	}, a.getRoute)
+}
+
+func (a *API) getRoute(w http.ResponseWriter, r *http.Request) error {
+	id, err := pathID(r, "vehicle", fleet.VehiclePrefix)
+	if err != nil {
+		return err
+	}
+	account, vehicle := auth.From(r.Context()).Account, fleet.VehicleID(id)
+	from, to := timeParam(r, "from", 0), timeParam(r, "to", 0)
+	if err := checkSpan(from, to); err != nil {
+		return err
+	}
+	if to.Sub(from) > maxRouteSpan {
+		return invalidParam("to", "is more than 92 days after from")
+	}
+	format, err := formatOf(r, export.Tracks)
+	if err != nil {
+		return err
+	}
+	if _, err := a.vehicles.Get(r.Context(), account, id); err != nil {
+		return err
+	}
+	found, err := query.RouteOf(r.Context(), a.DB, query.DerivedFilter{Account: account, Vehicles: []fleet.VehicleID{vehicle}, From: from, To: to})
+	if err != nil {
+		return err
+	}
+	var ways [][]fleet.Position
+	if textParam(r, "geometry", "") != "false" || format != export.JSON && format != export.GeoJSON {
+		if ways, err = a.waysOf(r, account, vehicle, found.Legs); err != nil {
+			return err
+		}
+	}
+	if format != export.JSON && format != export.GeoJSON {
+		var all []fleet.Position
+		for _, way := range ways {
+			all = append(all, way...)
+		}
+		return a.downloadWay(w, r, vehicle.String()+"-route", vehicle, format, all)
+	}
+	view, err := a.showRoute(r, &found, ways)
+	if err != nil {
+		return err
+	}
+	if format == export.GeoJSON {
+		features := []feature{}
+		for i := range view.Legs {
+			if leg := &view.Legs[i]; leg.Trip != nil {
+				features = append(features, feature{view: leg.Trip, geometry: orNull(leg.Geometry)})
+			} else if leg.Stop != nil {
+				features = append(features, feature{view: leg.Stop, geometry: orNull(leg.Geometry)})
+			}
+		}
+		return a.writeFeatures(w, r, vehicle.String()+"-route", features, true)
+	}
+	view.VehicleID, view.From, view.To = vehicle.String(), instant(from), instant(to)
+	return writeJSON(w, r, http.StatusOK, view)
+}
+
+func orNull(geometry json.RawMessage) json.RawMessage {
+	if geometry == nil {
+		return json.RawMessage("null")
+	}
+	return geometry
+}
+
+// waysOf reads the positions of the trips of a route and simplifies them as the parameters ask: one slice for each leg,
+// empty for what is no trip.
+func (a *API) waysOf(r *http.Request, account fleet.AccountID, vehicle fleet.VehicleID, legs []query.Leg) ([][]fleet.Position, error) {
+	ways := make([][]fleet.Position, len(legs))
+	var trips []int // the legs that are trips, in order of time
+	for i := range legs {
+		if legs[i].Trip != nil {
+			trips = append(trips, i)
+		}
+	}
+	if len(trips) == 0 {
+		return ways, nil
+	}
+	f := wayOf(account, vehicle, legs[trips[0]].From, legs[trips[len(trips)-1]].To)
+	f.Limit = 0 // those at stops are read and not kept
+	total := 0
+	for p, err := range query.Track(r.Context(), a.DB, f) {
+		if err != nil {
+			return nil, err
+		}
+		for len(trips) > 0 && p.FixTime > legs[trips[0]].To {
+			trips = trips[1:]
+		}
+		// One trip may end with the fix that the next begins with.
+		for _, i := range trips[:min(2, len(trips))] {
+			if legs[i].From <= p.FixTime {
+				ways[i] = append(ways[i], p)
+				total++
+			}
+		}
+		if total > maxSimplified {
+			return nil, tooLong()
+		}
+	}
+	tolerance, keep := numberParam(r, "simplify_m", 0), intParam(r, "max_points", 0)
+	for i, way := range ways {
+		share := 0
+		if keep > 0 && total > keep {
+			share = max(2, keep*len(way)/total)
+		}
+		ways[i] = export.Simplify(way, tolerance, share)
+	}
+	return ways, nil
+}
+
+func (a *API) showRoute(r *http.Request, found *query.Route, ways [][]fleet.Position) (RouteHistory, error) {
+	view := RouteHistory{Legs: make([]RouteLeg, len(found.Legs)), Totals: RouteTotals{
+		Trips: found.Trips, Stops: found.Stops, Gaps: found.Gaps, DistanceMi: milesOf(found.Distance), UnrecordedMi: milesOf(found.Unrecorded),
+		MovingS: seconds(found.Moving), IdleS: seconds(found.Idle), StoppedS: seconds(found.Stopped), UnknownS: seconds(found.Unknown), MaxSpeedMph: mphOf(found.MaxSpeed),
+	}}
+	var rows []query.Derived[*fleet.Trip]
+	for i := range found.Legs {
+		if t := found.Legs[i].Trip; t != nil {
+			rows = append(rows, *t)
+		}
+	}
+	trips, err := a.showTrips(r, rows)
+	if err != nil {
+		return view, err
+	}
+	for i := range found.Legs {
+		leg, shownLeg := &found.Legs[i], &view.Legs[i]
+		*shownLeg = RouteLeg{
+			Kind: "gap", StartAt: instant(leg.From), EndAt: instant(leg.To), DurationS: seconds(leg.To - leg.From),
+			StartPlace: a.place(leg.Start), EndPlace: a.place(leg.End),
+		}
+		switch {
+		case leg.Trip != nil:
+			shownLeg.Kind, shownLeg.Trip, trips = "trip", &trips[0], trips[1:]
+			if ways != nil {
+				shownLeg.Geometry = lineString(ways[i])
+			}
+		case leg.Stop != nil:
+			stops, err := a.showStops(r, []query.Derived[*fleet.Stop]{*leg.Stop})
+			if err != nil {
+				return view, err
+			}
+			shownLeg.Kind, shownLeg.Stop = "stop", &stops[0]
+			if ways != nil {
+				shownLeg.Geometry = point(leg.Start)
+			}
+		}
+	}
+	return view, nil
+}
+
+func point(p fleet.Place) json.RawMessage {
+	text := []byte(`{"type":"Point","coordinates":[`)
+	text = strconv.AppendFloat(text, p.Lng, 'f', -1, 64)
+	text = append(text, ',')
+	text = strconv.AppendFloat(text, p.Lat, 'f', -1, 64)
+	return append(text, "]}"...)
+}
