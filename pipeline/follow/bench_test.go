@@ -1,0 +1,76 @@
+package follow
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/motorpool/fleet"
+)
+
+// BenchmarkPullAndStep measures fixes and measurements a second, from the store through all detectors, for a batch of many
+// vehicles as the live lane has it and for a vehicle's days as the repair lane has them.
+func BenchmarkPullAndStep(b *testing.B) {
+	w := newWorld(b)
+	rng := rand.New(rand.NewPCG(1, 1))
+	const vehicles = 100
+	all := recording(rng, vehicles, 20)
+	w.store(rng, all)
+	if err := w.db.Conn.Exec(b.Context(), "OPTIMIZE TABLE positions FINAL"); err != nil {
+		b.Fatal(err)
+	}
+	var windows []window
+	end := fleet.Millis(0)
+	for _, in := range all {
+		end = max(end, in.At)
+	}
+	for v := 1; v <= vehicles; v++ {
+		windows = append(windows, window{key: fleet.VehicleKey{Account: account, Vehicle: fleet.VehicleID(v)}, until: end})
+	}
+	rate := func(b *testing.B, inputs int) { b.ReportMetric(float64(inputs)/b.Elapsed().Seconds(), "inputs/s") }
+
+	b.Run("pull", func(b *testing.B) {
+		n := 0
+		for b.Loop() {
+			found, err := w.f.pull(b.Context(), windows)
+			if err != nil {
+				b.Fatal(err)
+			}
+			for _, inputs := range found {
+				n += len(inputs)
+			}
+		}
+		rate(b, n)
+	})
+	b.Run("live", func(b *testing.B) {
+		n := 0
+		for b.Loop() {
+			runs := make([]*run, 0, vehicles)
+			for _, win := range windows {
+				v := &vehicle{key: win.key}
+				v.compile(w.f)
+				runs = append(runs, &run{key: v.key, v: v, machine: v.machine, state: &v.state, known: &v.known, until: end})
+			}
+			if err := w.h.feed(b.Context(), runs); err != nil {
+				b.Fatal(err)
+			}
+			for _, r := range runs {
+				n += r.inputs
+			}
+		}
+		rate(b, n)
+	})
+	b.Run("repair", func(b *testing.B) {
+		n := 0
+		for i := 0; b.Loop(); i++ {
+			win := windows[i%vehicles]
+			v := &vehicle{key: win.key}
+			v.compile(w.f)
+			r := &run{key: v.key, v: v, machine: v.machine, state: &v.state, known: &v.known}
+			if err := w.f.feedChunks(b.Context(), r, win); err != nil {
+				b.Fatal(err)
+			}
+			n += r.inputs
+		}
+		rate(b, n)
+	})
+}

@@ -1,0 +1,183 @@
+// Package follow owns what is derived of vehicles: it pulls their stored fixes and signals in order of event time, runs
+// pipeline/derive over them, holds what comes out against what is stored, and publishes and writes the difference.
+//
+// A Handler is the owner of one partition of the topic of changes, and so of its vehicles. It works in two lanes:
+//
+//	            newer than the state ──────────────► pull, step, reconcile ─┐
+//	change ─────┤ newer than a snapshot in memory ─► go back to it, likewise ├─► events ─► derivations ─► checkpoints
+//	            older ─► dirty span ─► repair lane: from a checkpoint ───────┘
+//	timer: nothing came ─► pull, step, advance ──────────────────────────────┘
+//
+// The live lane (Handle and the timers, one at a time) never waits for a repair: a vehicle that is just being swapped is
+// left to its repair. The repair lane derives on a copy, takes the vehicle's lock only to catch up, to write and to put
+// the copy in the vehicle's place.
+//
+// What survives a crash, and why nothing gets lost: a change is either worked into what is stored, or it has a row of
+// dirty_spans, before Handle returns. A checkpoint is never newer than a change it does not know of, unless a dirty span
+// says so: whoever goes back behind a stored checkpoint writes another in its place, or drops it, before Handle returns.
+// Everything else in memory is a copy. After an error the vehicles concerned are forgotten and loaded again.
+//
+// What was derived is judged by time of recognition: after a run from base to end, every stored thing that was recognised
+// in (base, end] and did not come out again does not hold, and is deleted. Versions of one thing are told apart by a
+// digest, so deriving again without a difference writes nothing. Events are acknowledged before rows are written: one
+// may come twice, with the same identity, and none is lost.
+package follow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/pipeline/alert"
+	"github.com/motorpool/fleet/pipeline/derive"
+	"github.com/motorpool/fleet/pipeline/geofence"
+)
+
+// Config holds the settings of all owners.
+type Config struct {
+	Derive  derive.Config
+	Signals []fleet.Signal // that the detectors use; at most 255
+
+	Tick          time.Duration // how often timers and the repair lane are looked at; 0 leaves that to the caller
+	Settle        time.Duration // silence is judged up to this long before now
+	LateAfter     time.Duration // what is recognised later than this after its time is late
+	OpenEvery     time.Duration // of event time: what goes on is written this often at most
+	SnapshotEvery time.Duration // of event time between two snapshots in memory
+	SaveEvery     time.Duration // between checkpoints of a vehicle that changes
+	SaveInputs    int           // and the inputs between them at most
+	IdleAfter     time.Duration // a vehicle is forgotten that has been left alone for this long
+	RepairPause   time.Duration // between two repairs of a vehicle
+	Repairs       int           // repairs at once in this process
+	PartVehicles  int           // vehicles in a query
+	ChunkRows     int           // fixes, and measurements, that a repair pulls at once
+	HistoryRows   int           // a vehicle without a checkpoint and with more fixes than this is derived by the repair lane
+}
+
+// DefaultConfig returns the settings used when nothing else is said.
+func DefaultConfig() Config {
+	cfg := Config{
+		Derive: derive.DefaultConfig(), Tick: time.Second, Settle: 30 * time.Second, LateAfter: 15 * time.Minute,
+		OpenEvery: time.Minute, SnapshotEvery: time.Minute, SaveEvery: 5 * time.Minute, SaveInputs: 100_000, IdleAfter: 10 * time.Minute,
+		RepairPause: 2 * time.Second, Repairs: 2, PartVehicles: 1000, ChunkRows: 50_000, HistoryRows: 5000,
+	}
+	for _, name := range []string{
+		"ignition", "motion", "engine_rpm", "soc_pct", "charging", "charge_power_kw", "energy_used_kwh", "fuel_used_l", "fuel_level_l",
+		"fuel_level_pct", "battery_v", "ecu_speed_mps", "speed_limit_mps",
+	} {
+		cfg.Signals = append(cfg.Signals, fleet.MustSignal(name))
+	}
+	return cfg
+}
+
+// Validate returns what is wrong with the settings.
+func (c *Config) Validate() error {
+	problems := []error{c.Derive.Validate()}
+	check := func(ok bool, problem string) {
+		if !ok {
+			problems = append(problems, errors.New("follow "+problem))
+		}
+	}
+	check(len(c.Signals) > 0 && len(c.Signals) <= 255, "signals: there must be 1 to 255")
+	check(c.Tick >= 0 && c.Settle >= 0 && c.LateAfter >= 0 && c.OpenEvery >= 0 && c.SnapshotEvery >= 0, "tick, settle, late, open, snapshot: must not be negative")
+	check(c.SaveEvery >= 0 && c.IdleAfter >= 0 && c.RepairPause >= 0, "save, idle, repair pause: must not be negative")
+	check(c.SaveInputs > 0 && c.Repairs > 0 && c.PartVehicles > 0 && c.ChunkRows > 1 && c.HistoryRows >= 0, "counts: must be positive")
+	return errors.Join(problems...)
+}
+
+// Policies knows what accounts have laid down.
+type Policies interface {
+	// Of returns an account's policy, never nil and not to be changed.
+	Of(account fleet.AccountID) *fleet.Policy
+	// RefreshNow blocks until policies are not older than the call.
+	RefreshNow(ctx context.Context) error
+}
+
+// EventPublisher puts events on their topic and returns when they are acknowledged.
+type EventPublisher interface {
+	PublishEvents(ctx context.Context, events []fleet.Event) error
+}
+
+// Deps are what owners share.
+type Deps struct {
+	DB        driver.Conn
+	Policies  Policies
+	Events    EventPublisher
+	Partition func(vehicle fleet.VehicleID) int // of the topic of changes
+	Settled   func(ctx context.Context) bool    // whether everything that was sent is stored; nil for always
+	Now       func() time.Time
+	Metrics   *Metrics
+	Log       *slog.Logger
+}
+
+// Follower makes the owners of partitions in a process. It is safe for concurrent use.
+type Follower struct {
+	cfg     Config
+	deps    Deps
+	repairs chan struct{} // a token for each repair under way
+	signals []string      // names of cfg.Signals
+	last    atomic.Uint64 // version given last
+
+	mu       sync.Mutex
+	compiled map[fleet.AccountID]*compiled
+}
+
+// compiled is a policy, ready for use.
+type compiled struct {
+	policy *fleet.Policy
+	fences *geofence.Index
+	rules  *alert.Engine
+}
+
+// New prepares the owners; it connects to nothing.
+func New(cfg Config, deps Deps) (*Follower, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, fmt.Errorf("follow configuration: %w", err)
+	}
+	if deps.DB == nil || deps.Policies == nil || deps.Events == nil || deps.Partition == nil || deps.Metrics == nil || deps.Log == nil {
+		return nil, errors.New("follow configuration: something to work with is missing")
+	}
+	if deps.Now == nil {
+		deps.Now = time.Now
+	}
+	if deps.Settled == nil {
+		deps.Settled = func(context.Context) bool { return true }
+	}
+	f := &Follower{cfg: cfg, deps: deps, repairs: make(chan struct{}, cfg.Repairs), compiled: make(map[fleet.AccountID]*compiled)}
+	for _, s := range cfg.Signals {
+		f.signals = append(f.signals, s.String())
+	}
+	return f, nil
+}
+
+// policy returns the present policy of an account. A geofence that cannot be compiled is told in the log, once a version.
+func (f *Follower) policy(account fleet.AccountID) *compiled {
+	p := f.deps.Policies.Of(account)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	c := f.compiled[account]
+	if c != nil && c.policy.Version == p.Version {
+		return c
+	}
+	fences, err := geofence.NewIndex(p.Fences)
+	if err != nil {
+		f.deps.Log.Error("geofences that cannot be compiled are left out", "account", account, "error", err)
+	}
+	c = &compiled{policy: p, fences: fences, rules: alert.NewEngine(p.Rules)}
+	f.compiled[account] = c
+	return c
+}
+
+// millis returns a length of time in milliseconds.
+func millis(d time.Duration) fleet.Millis { return fleet.Millis(d / time.Millisecond) }
+
+const day = fleet.Millis(24 * time.Hour / time.Millisecond)
+
+// dayOf counts the UTC days since 1970.
+func dayOf(t fleet.Millis) int64 { return int64(t / day) }

@@ -1,0 +1,170 @@
+package follow
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/motorpool/fleet"
+)
+
+// TestAnyOrderOfArrivalEndsAlike is what this package is for: whatever the order in which inputs come, in whatever
+// batches, whenever the owner crashes and whatever was written by then, what is derived in the end is what deriving
+// them in order gives.
+func TestAnyOrderOfArrivalEndsAlike(t *testing.T) {
+	for seed := range uint64(6) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(seed, 1))
+			all := recording(rng, 2, 14)
+			end := fleet.Millis(0)
+			for _, in := range all {
+				end = max(end, in.At)
+			}
+
+			inOrder := newWorld(t)
+			byTime := slices.Clone(all)
+			slices.SortStableFunc(byTime, func(a, b input) int { return cmp.Compare(a.At, b.At) })
+			for part := range slices.Chunk(byTime, 1000) {
+				inOrder.now = part[len(part)-1].At
+				inOrder.handle(inOrder.store(rng, part))
+			}
+			inOrder.finish(end)
+			want := inOrder.derived()
+
+			w := newWorld(t)
+			crashes := seed%2 == 1
+			w.deliver(rng, all, int(seed%3), crashes)
+			w.finish(end)
+			if lines := differ(want, w.derived()); len(lines) > 0 {
+				t.Fatalf("%d of %d differ:\n%s", len(lines), len(want), strings.Join(lines[:min(3, len(lines))], "\n"))
+			}
+			if len(want) < 20 {
+				t.Fatalf("only %d things were derived: the recording is too dull", len(want))
+			}
+			w.checkEvents(want, !crashes)
+			t.Logf("%d inputs, %d derived, %d events", len(all), len(want), len(w.events))
+		})
+	}
+}
+
+// deliver hands in inputs as they come: mode 0 has a fifth of them hours late, mode 1 newest first, mode 2 shuffled.
+func (w *world) deliver(rng *rand.Rand, all []input, mode int, crashes bool) {
+	w.t.Helper()
+	all = slices.Clone(all)
+	for i := range all {
+		in := &all[i]
+		switch {
+		case mode == 0 && rng.IntN(5) == 0:
+			in.heard = in.At + fleet.Millis(rng.IntN(6*3_600_000))
+		case mode == 0:
+			in.heard = in.At + fleet.Millis(rng.IntN(5000))
+		case mode == 1:
+			in.heard = morning + 48*3_600_000 - in.At/10 + morning/10
+		default:
+			in.heard = morning + fleet.Millis(rng.IntN(24*3_600_000))
+		}
+		if rng.IntN(20) == 0 {
+			twice := *in
+			twice.heard += fleet.Millis(rng.IntN(3_600_000))
+			all = append(all, twice)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b input) int { return cmp.Compare(a.heard, b.heard) })
+	for len(all) > 0 {
+		n := min(len(all), 1+rng.IntN(300))
+		part := all[:n]
+		all = all[n:]
+		w.now = max(w.now, part[n-1].heard) + 1000
+		b := w.store(rng, part)
+		if crashes && rng.IntN(3) == 0 {
+			w.trip(rng)
+		}
+		for tries := 0; ; tries++ {
+			err := w.h.Handle(w.t.Context(), b)
+			if err == nil {
+				break
+			}
+			if tries > 3 {
+				w.t.Fatal(err)
+			}
+			if rng.IntN(2) == 0 {
+				w.restart()
+			}
+		}
+		if crashes && rng.IntN(6) == 0 {
+			w.restart()
+		}
+		for rng.IntN(3) > 0 {
+			key, ok := w.h.nextRepair()
+			if !ok {
+				break
+			}
+			if crashes && rng.IntN(3) == 0 {
+				w.trip(rng)
+			}
+			if err := w.h.repair(w.t.Context(), key); err != nil && rng.IntN(2) == 0 {
+				w.restart()
+			}
+		}
+		w.db.table, w.refuse = "", nil
+		if rng.IntN(2) == 0 {
+			w.tick()
+		}
+	}
+}
+
+// trip makes the next write of some sort fail.
+func (w *world) trip(rng *rand.Rand) {
+	tables := []string{"events", "derivations", "checkpoints", "dirty_spans"}
+	if table := tables[rng.IntN(len(tables))]; table == "events" {
+		w.refuse = errFlaky
+	} else {
+		w.db.table, w.db.after = table, rng.IntN(2) == 0
+	}
+}
+
+// checkEvents replays the stream of events: an alert is raised once, or once more after it was withdrawn, and (if nothing
+// crashed) what the stream leaves is what is stored.
+func (w *world) checkEvents(want map[string]string, replay bool) {
+	w.t.Helper()
+	seen := map[uint64]bool{}
+	raised := map[uint64]int{}
+	left := map[string]bool{}
+	for _, e := range w.events {
+		if seen[e.ID] {
+			continue
+		}
+		seen[e.ID] = true
+		switch e.Type {
+		case fleet.EventAlertRaised:
+			raised[e.Object]++
+			if raised[e.Object] > 1 {
+				w.t.Errorf("alert %d was raised again", e.Object)
+			}
+		case fleet.EventAlertWithdrawn:
+			raised[e.Object]--
+		}
+		name := fmt.Sprintf("%d %s %d", e.Vehicle, e.Kind, e.Object)
+		if strings.HasSuffix(e.Type, ".deleted") || e.Type == fleet.EventAlertWithdrawn {
+			delete(left, name)
+		} else {
+			left[name] = true
+		}
+	}
+	if !replay {
+		return
+	}
+	for name := range want {
+		if !left[name] {
+			w.t.Errorf("the stream of events does not have %s", name)
+		}
+	}
+	for name := range left {
+		if want[name] == "" {
+			w.t.Errorf("the stream of events still has %s", name)
+		}
+	}
+}

@@ -1,0 +1,292 @@
+package follow
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/pipeline/consume"
+)
+
+// Handler is the owner of one partition's vehicles. Close ends it.
+type Handler struct {
+	f         *Follower
+	partition int
+
+	live    sync.Mutex // held by whoever works in the live lane: Handle, tick, Close
+	begun   bool       // only with live
+	recheck []fleet.VehicleKey
+	swept   time.Time                // only with live
+	epochs  map[fleet.AccountID]seen // only with live: policies that the timers know of
+
+	mu       sync.Mutex // held for moments; guards what follows, and is taken after any vehicle's lock
+	vehicles map[fleet.VehicleKey]*vehicle
+	dirty    map[fleet.VehicleKey]*span
+	wakes    wakes
+
+	stop    context.CancelFunc
+	stopped sync.WaitGroup
+	nudge   chan struct{} // to the repair lane: something is dirty
+}
+
+// seen is a policy's version, and when it was seen first.
+type seen struct {
+	version uint64
+	at      time.Time
+}
+
+// span is what must be derived again of a vehicle.
+type span struct {
+	from    fleet.Millis // the earliest change
+	to      fleet.Millis // the latest known
+	durable fleet.Millis // from as it is stored; 0 if it is not
+	jobs    []fleet.JobID
+	running bool
+	touched fleet.Millis // the earliest change since the repair that is running looked; 0 if there was none
+	at      time.Time    // when the next repair may begin
+}
+
+// Handler returns the owner of a partition of the topic of changes. Its goroutines run until it is closed.
+func (f *Follower) Handler(_ string, partition int) consume.Handler { return f.handler(partition) }
+
+func (f *Follower) handler(partition int) *Handler {
+	ctx, cancel := context.WithCancel(context.Background())
+	h := &Handler{
+		f: f, partition: partition, vehicles: make(map[fleet.VehicleKey]*vehicle), dirty: make(map[fleet.VehicleKey]*span),
+		wakes: newWakes(), epochs: make(map[fleet.AccountID]seen), swept: f.deps.Now(), stop: cancel, nudge: make(chan struct{}, 1),
+	}
+	if f.cfg.Tick > 0 {
+		h.stopped.Add(2)
+		go func() { defer h.stopped.Done(); h.runTimers(ctx) }()
+		go func() { defer h.stopped.Done(); h.runRepairs(ctx) }()
+	}
+	return h
+}
+
+// Close ends the goroutines and writes a checkpoint of every vehicle that changed. It blocks for as long as that takes,
+// 15 seconds at most.
+func (h *Handler) Close() error {
+	h.stop()
+	h.stopped.Wait()
+	h.live.Lock()
+	defer h.live.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
+	defer cancel()
+	err := h.park(ctx, func(*vehicle) bool { return true })
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.f.deps.Metrics.vehicles.Sub(float64(len(h.vehicles)))
+	h.f.deps.Metrics.dirty.Sub(float64(len(h.dirty)))
+	clear(h.vehicles)
+	clear(h.dirty)
+	return err
+}
+
+// change is what a batch says of a vehicle, all of it together.
+type change struct {
+	key      fleet.VehicleKey
+	from, to fleet.Millis // of new inputs; 0 if there are none
+	again    fleet.Millis // the beginning of what jobs want derived again; 0 for none
+	jobs     []fleet.JobID
+}
+
+// Handle works changes into what is derived, or marks them for the repair lane.
+func (h *Handler) Handle(ctx context.Context, b *consume.Batch) error {
+	h.live.Lock()
+	defer h.live.Unlock()
+	if err := h.begin(ctx); err != nil {
+		return fmt.Errorf("handle %s: %w", b.Token(), err)
+	}
+	changes := h.decode(b)
+	if slices.ContainsFunc(changes, func(c *change) bool { return len(c.jobs) > 0 }) {
+		if err := h.f.deps.Policies.RefreshNow(ctx); err != nil {
+			return fmt.Errorf("handle %s: %w", b.Token(), err)
+		}
+	}
+	for part := range slices.Chunk(changes, h.f.cfg.PartVehicles) {
+		if err := h.follow(ctx, part); err != nil {
+			return fmt.Errorf("handle %s: %w", b.Token(), err)
+		}
+	}
+	if at := b.Records[len(b.Records)-1].Time; at != 0 {
+		h.f.deps.Metrics.lag.Observe(max(0, h.f.deps.Now().Sub(at.Time()).Seconds()))
+	}
+	return nil
+}
+
+// decode reads a batch's changes and puts those of a vehicle together.
+func (h *Handler) decode(b *consume.Batch) []*change {
+	byKey := make(map[fleet.VehicleKey]*change)
+	var all []*change
+	for i := range b.Records {
+		var c fleet.Change
+		err := json.Unmarshal(b.Records[i].Value, &c)
+		if err != nil || c.Account == 0 || c.Vehicle == 0 || c.From > c.To {
+			h.f.deps.Metrics.broken.Inc()
+			h.f.deps.Log.Error("a record is no change", "topic", b.Topic, "partition", b.Partition, "offset", b.Records[i].Offset, "error", err)
+			continue
+		}
+		h.f.deps.Metrics.changes.Inc()
+		key := fleet.VehicleKey{Account: c.Account, Vehicle: c.Vehicle}
+		known := byKey[key]
+		if known == nil {
+			known = &change{key: key}
+			byKey[key] = known
+			all = append(all, known)
+		}
+		from := max(c.From, 1)
+		switch {
+		case c.Job != 0:
+			known.again = earlier(known.again, from)
+			if !slices.Contains(known.jobs, c.Job) {
+				known.jobs = append(known.jobs, c.Job)
+			}
+		case c.To > 0:
+			known.from, known.to = earlier(known.from, from), max(known.to, c.To)
+		}
+	}
+	slices.SortFunc(all, func(a, b *change) int {
+		return cmp.Or(cmp.Compare(a.key.Account, b.key.Account), cmp.Compare(a.key.Vehicle, b.key.Vehicle))
+	})
+	return all
+}
+
+// earlier returns the earlier of two times, of which 0 is none.
+func earlier(a, b fleet.Millis) fleet.Millis {
+	if a == 0 || b != 0 && b < a {
+		return b
+	}
+	return a
+}
+
+// begin learns what earlier owners of the partition have left behind.
+func (h *Handler) begin(ctx context.Context) error {
+	if h.begun {
+		return nil
+	}
+	ours := func(key fleet.VehicleKey) bool { return h.f.deps.Partition(key.Vehicle) == h.partition }
+	var all []fleet.VehicleKey
+	wake := make(map[fleet.VehicleKey]fleet.Millis)
+	if err := h.f.loadWakes(ctx, func(key fleet.VehicleKey, at fleet.Millis) {
+		if ours(key) {
+			all = append(all, key)
+			wake[key] = at
+		}
+	}); err != nil {
+		return fmt.Errorf("take over a partition: %w", err)
+	}
+	spans := make(map[fleet.VehicleKey]*span)
+	if err := h.f.loadDirty(ctx, func(key fleet.VehicleKey, from fleet.Millis, jobs []fleet.JobID) {
+		if ours(key) {
+			spans[key] = &span{from: from, durable: from, jobs: jobs}
+		}
+	}); err != nil {
+		return fmt.Errorf("take over a partition: %w", err)
+	}
+	h.mu.Lock()
+	for key, at := range wake {
+		h.wakes.set(key, at)
+	}
+	for key, s := range spans {
+		if h.dirty[key] == nil {
+			h.f.deps.Metrics.dirty.Inc()
+			h.dirty[key] = s
+		}
+	}
+	h.mu.Unlock()
+	// What the last owner did after its last checkpoints is gone from memory. Each vehicle is looked at once.
+	h.recheck, h.begun = all, true
+	h.call()
+	return nil
+}
+
+// call tells the repair lane that there may be something to do.
+func (h *Handler) call() {
+	select {
+	case h.nudge <- struct{}{}:
+	default:
+	}
+}
+
+// take returns a vehicle with its lock held, or nil if somebody else holds it and wait is false.
+func (h *Handler) take(key fleet.VehicleKey, wait bool) *vehicle {
+	for {
+		h.mu.Lock()
+		v := h.vehicles[key]
+		if v == nil {
+			v = &vehicle{key: key}
+			h.vehicles[key] = v
+			h.f.deps.Metrics.vehicles.Inc()
+		}
+		h.mu.Unlock()
+		if wait {
+			v.lock.Lock()
+		} else if !v.lock.TryLock() {
+			return nil
+		}
+		if !v.gone {
+			return v
+		}
+		v.lock.Unlock()
+	}
+}
+
+// forget drops a vehicle, whose lock is held, from memory.
+func (h *Handler) forget(v *vehicle) {
+	v.gone = true
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.vehicles[v.key] == v {
+		delete(h.vehicles, v.key)
+		h.f.deps.Metrics.vehicles.Dec()
+	}
+}
+
+// mark notes spans to be derived again, and returns when that is stored.
+func (h *Handler) mark(ctx context.Context, marks []*change) error {
+	if len(marks) == 0 {
+		return nil
+	}
+	var all []dirtyRow
+	h.mu.Lock()
+	for _, m := range marks {
+		s := h.dirty[m.key]
+		if s == nil {
+			s = &span{from: m.from}
+			h.dirty[m.key] = s
+			h.f.deps.Metrics.dirty.Inc()
+		}
+		s.from, s.to = earlier(s.from, m.from), max(s.to, m.to)
+		if s.running {
+			s.touched = earlier(s.touched, m.from)
+		}
+		store := s.durable == 0 || s.from < s.durable
+		for _, j := range m.jobs {
+			if !slices.Contains(s.jobs, j) || s.running {
+				s.jobs = append(s.jobs, j)
+				store = true
+			}
+		}
+		if store {
+			all = append(all, dirtyRow{key: m.key, version: h.f.version(), from: s.from, jobs: slices.Clone(s.jobs)})
+		}
+	}
+	h.mu.Unlock()
+	if err := h.f.writeDirty(ctx, all); err != nil {
+		return err
+	}
+	h.mu.Lock()
+	for _, d := range all {
+		if s := h.dirty[d.key]; s != nil {
+			s.durable = earlier(s.durable, d.from)
+		}
+	}
+	h.mu.Unlock()
+	h.call()
+	return nil
+}

@@ -1,0 +1,236 @@
+package follow
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/pipeline/consume"
+	"github.com/motorpool/fleet/schemas"
+)
+
+// ofVehicle are the inputs of one vehicle.
+func ofVehicle(all []input, v fleet.VehicleID) []input {
+	return slices.DeleteFunc(slices.Clone(all), func(in input) bool { return in.vehicle != v })
+}
+
+func (w *world) count(query string) int {
+	w.t.Helper()
+	var n uint64
+	if err := w.db.Conn.QueryRow(w.t.Context(), "SELECT toUInt64("+query+")").Scan(&n); err != nil {
+		w.t.Fatalf("%s: %v", query, err)
+	}
+	return int(n)
+}
+
+func TestDirtyVehicleDoesNotDelayLiveOnes(t *testing.T) {
+	w := newWorld(t)
+	rng := rand.New(rand.NewPCG(3, 3))
+	all := recording(rng, 2, 8)
+	first, second := ofVehicle(all, 1), ofVehicle(all, 2)
+	half := len(second) / 2
+	w.now = first[len(first)-1].At
+	w.handle(w.store(rng, append(slices.Clone(first[40:len(first)-40]), second[:half]...)))
+	w.handle(w.store(rng, first[:40])) // hours late
+	if w.count("(SELECT count() FROM dirty_spans FINAL WHERE from_at IS NOT NULL)") != 1 {
+		t.Fatal("no span is marked")
+	}
+
+	// The repair hangs in the store, before it has the vehicle's lock and then with it.
+	for _, held := range []string{"follow_checkpoints", "follow_days"} {
+		reached, release := make(chan struct{}), make(chan struct{})
+		opening, _, _ := strings.Cut(queryOf(held), "\n")
+		var once sync.Once
+		w.db.gate = func(statement string) {
+			if strings.HasPrefix(statement, opening) {
+				once.Do(func() { close(reached); <-release })
+			}
+		}
+		key, ok := w.h.nextRepair()
+		if !ok || key.Vehicle != 1 {
+			t.Fatalf("repair of %v %v", key, ok)
+		}
+		done := make(chan error, 1)
+		go func() { done <- w.h.repair(context.Background(), key) }()
+		<-reached
+		before := w.count("(SELECT count() FROM derivations WHERE vehicle = 2)")
+		live := append(slices.Clone(second[half:]), first[len(first)-40:len(first)-20]...)
+		w.handle(w.store(rng, live)) // returns while the repair hangs
+		if after := w.count("(SELECT count() FROM derivations WHERE vehicle = 2)"); held == "follow_checkpoints" && after <= before {
+			t.Errorf("%s: nothing was derived of the live vehicle", held)
+		}
+		close(release)
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+		w.db.gate = nil
+		if held == "follow_checkpoints" {
+			w.handle(w.store(rng, first[10:12])) // dirty again
+		}
+	}
+	w.handle(w.store(rng, first[len(first)-20:]))
+	end := max(first[len(first)-1].At, second[len(second)-1].At)
+	w.finish(end)
+
+	inOrder := newWorld(t)
+	inOrder.handle(inOrder.store(rng, all))
+	inOrder.finish(end)
+	if lines := differ(inOrder.derived(), w.derived()); len(lines) > 0 {
+		t.Errorf("%d differ:\n%s", len(lines), strings.Join(lines[:min(3, len(lines))], "\n"))
+	}
+	if n := w.count("(SELECT count() FROM dirty_spans FINAL WHERE from_at IS NOT NULL)"); n != 0 {
+		t.Errorf("%d spans are still marked", n)
+	}
+}
+
+func TestSilenceRaisesAnAlertOnceThoughTheOwnerChanges(t *testing.T) {
+	w := newWorld(t)
+	rng := rand.New(rand.NewPCG(4, 4))
+	all := recording(rng, 1, 2)
+	w.now = all[len(all)-1].At
+	w.handle(w.store(rng, all))
+	offline := fmt.Sprintf("(SELECT count() FROM alerts FINAL WHERE NOT deleted AND alert_kind = '%s' AND open)", fleet.AlertOffline)
+	if n := w.count(offline); n != 0 {
+		t.Fatalf("%d vehicles are offline already", n)
+	}
+	w.restart() // without a word, and nothing comes for the vehicle any more
+	w.now += fleet.Millis(2 * time.Hour / time.Millisecond)
+	w.tick()
+	if n := w.count(offline); n != 1 {
+		t.Fatalf("%d alerts of silence, want 1", n)
+	}
+	w.restart()
+	w.now += fleet.Millis(time.Hour / time.Millisecond)
+	w.tick()
+	w.tick()
+	raised := map[uint64]bool{}
+	for _, e := range w.events {
+		if e.Type == fleet.EventAlertRaised && strings.Contains(string(e.Body), string(fleet.AlertOffline)) && strings.Contains(string(e.Body), `"open":true`) {
+			raised[e.ID] = true
+		}
+	}
+	if n := w.count(offline); n != 1 || len(raised) != 1 {
+		t.Errorf("%d alerts and %d events, want 1 of each", n, len(raised))
+	}
+}
+
+func TestSilenceMeansNothingWhileTheFeedIsBehind(t *testing.T) {
+	w := newWorld(t)
+	rng := rand.New(rand.NewPCG(4, 4))
+	all := recording(rng, 1, 2)
+	w.now = all[len(all)-1].At
+	w.handle(w.store(rng, all))
+	settled := false
+	w.f.deps.Settled = func(context.Context) bool { return settled }
+	w.now += fleet.Millis(2 * time.Hour / time.Millisecond)
+	before := w.count("(SELECT count() FROM derivations)")
+	w.tick()
+	if after := w.count("(SELECT count() FROM derivations)"); after != before {
+		t.Errorf("%d rows were written while the feed was behind", after-before)
+	}
+	settled = true
+	w.tick()
+	if after := w.count("(SELECT count() FROM derivations)"); after == before {
+		t.Error("nothing was written when the feed had caught up")
+	}
+}
+
+func TestJobDerivesAgainAndIsCounted(t *testing.T) {
+	w := newWorld(t)
+	rng := rand.New(rand.NewPCG(5, 5))
+	all := recording(rng, 2, 4)
+	w.now = all[len(all)-1].At
+	w.handle(w.store(rng, all))
+	before := w.count("(SELECT count() FROM alerts FINAL WHERE NOT deleted AND rule = 99)")
+	changed := *w.policy
+	changed.Version++
+	changed.Rules = append(slices.Clone(changed.Rules), fleet.Rule{ID: 99, Revision: 1, Kind: fleet.AlertSpeeding, Severity: "info", Threshold: 8})
+	w.policy = &changed
+	w.offset++
+	w.handle(&consume.Batch{Topic: "changes", First: w.offset, Last: w.offset, Records: []consume.Record{
+		w.record(fleet.Change{Account: account, Vehicle: 1, From: 0, To: w.now, Job: 77}), w.record(fleet.Change{Account: account, Vehicle: 2, From: 0, To: w.now, Job: 77}),
+	}})
+	w.restart() // it is remembered
+	w.tick()
+	w.repair()
+	if n := w.count("(SELECT uniqExact(step) FROM job_steps WHERE job = 77 AND error = '')"); n != 2 {
+		t.Errorf("%d steps are done, want 2", n)
+	}
+	if after := w.count("(SELECT count() FROM alerts FINAL WHERE NOT deleted AND rule = 99)"); before != 0 || after == 0 {
+		t.Errorf("%d alerts before and %d after", before, after)
+	}
+}
+
+func TestLongPastWithoutACheckpointIsLeftToTheRepairLane(t *testing.T) {
+	w := newWorld(t)
+	rng := rand.New(rand.NewPCG(6, 6))
+	all := recording(rng, 1, 20)
+	w.cfg.HistoryRows = 100
+	w.restart()
+	n := len(all) - 10
+	w.now = all[n-1].At
+	w.store(rng, all[:n]) // nobody was told
+	w.handle(w.store(rng, all[n:]))
+	if _, ok := w.h.nextRepair(); !ok {
+		t.Error("no repair waits")
+	}
+	w.repair()
+	w.finish(all[len(all)-1].At)
+
+	inOrder := newWorld(t)
+	inOrder.handle(inOrder.store(rng, all))
+	inOrder.finish(all[len(all)-1].At)
+	if lines := differ(inOrder.derived(), w.derived()); len(lines) > 0 {
+		t.Errorf("%d differ:\n%s", len(lines), strings.Join(lines[:min(3, len(lines))], "\n"))
+	}
+}
+
+func TestRecordThatIsNoChangeIsSkipped(t *testing.T) {
+	w := newWorld(t)
+	rng := rand.New(rand.NewPCG(7, 7))
+	b := w.store(rng, recording(rng, 1, 1))
+	b.Records = append([]consume.Record{{Value: []byte("{")}, {Value: nil}, {Value: []byte(`{"account":"7","vehicle":"1","from_ms":5,"to_ms":1}`)}}, b.Records...)
+	w.handle(b)
+	if w.count("(SELECT count() FROM checkpoints)") == 0 {
+		t.Error("the change behind them was not worked in")
+	}
+}
+
+func TestOwnerRunsItsLanesAndStops(t *testing.T) {
+	w := newWorld(t)
+	w.cfg.Tick = 5 * time.Millisecond
+	w.restart()
+	rng := rand.New(rand.NewPCG(8, 8))
+	all := recording(rng, 2, 3)
+	w.now = all[len(all)-1].At + 3*3_600_000
+	w.handle(w.store(rng, all[len(all)/4:]))
+	w.handle(w.store(rng, all[:len(all)/4]))
+	deadline := time.Now().Add(20 * time.Second)
+	for w.count("(SELECT count() FROM dirty_spans FINAL WHERE from_at IS NOT NULL)") > 0 {
+		if time.Now().After(deadline) {
+			t.Fatal("the repair lane does not repair")
+		}
+	}
+	if err := w.h.Close(); err != nil {
+		t.Fatal(err)
+	}
+	inOrder := newWorld(t)
+	inOrder.now = w.now
+	inOrder.handle(inOrder.store(rng, all))
+	inOrder.finish(all[len(all)-1].At)
+	var trips [2]int
+	for i, world := range []*world{inOrder, w} {
+		trips[i] = world.count("(SELECT count() FROM trips FINAL WHERE NOT deleted)")
+	}
+	if trips[0] != trips[1] || trips[0] == 0 {
+		t.Errorf("%d trips in order, %d otherwise", trips[0], trips[1])
+	}
+}
+
+func queryOf(name string) string { return schemas.Query(name) }

@@ -1,0 +1,219 @@
+package follow
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/ext"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/pipeline/derive"
+	"github.com/motorpool/fleet/schemas"
+)
+
+// Sizes of a packed fix and measurement, see schemas/queries/follow_fixes.sql and follow_signals.sql.
+const (
+	fixBytes    = 85
+	signalBytes = 17
+)
+
+// window is what is wanted of a vehicle: its inputs in (after, until].
+type window struct {
+	key          fleet.VehicleKey
+	after, until fleet.Millis
+}
+
+// pull returns the inputs of several vehicles, each in order.
+func (f *Follower) pull(ctx context.Context, windows []window) (map[fleet.VehicleKey][]derive.Input, error) {
+	found := make(map[fleet.VehicleKey][]derive.Input, len(windows))
+	if len(windows) == 0 {
+		return found, nil
+	}
+	after, until := windows[0].after, windows[0].until
+	for _, w := range windows {
+		after, until = min(after, w.after), max(until, w.until)
+	}
+	bounds := []any{clickhouse.Named("after", int64(max(after, 0))), clickhouse.Named("until", int64(until))}
+	read := func(name string, list any, add func(key fleet.VehicleKey, packed string, into []derive.Input) []derive.Input) error {
+		table, err := ext.NewTable("wanted", ext.Column("account", "UInt64"), ext.Column("vehicle", "UInt64"),
+			ext.Column("after_ms", "Int64"), ext.Column("until_ms", "Int64"))
+		if err != nil {
+			return err
+		}
+		for _, w := range windows {
+			if err := table.Append(uint64(w.key.Account), uint64(w.key.Vehicle), int64(w.after), int64(w.until)); err != nil {
+				return err
+			}
+		}
+		rows, err := f.deps.DB.Query(clickhouse.Context(ctx, clickhouse.WithExternalTable(table)), schemas.Query(name), append(bounds, list)...)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var account, vehicle uint64
+			var packed string
+			if err := rows.Scan(&account, &vehicle, &packed); err != nil {
+				return err
+			}
+			key := fleet.VehicleKey{Account: fleet.AccountID(account), Vehicle: fleet.VehicleID(vehicle)}
+			found[key] = add(key, packed, found[key])
+		}
+		return rows.Err()
+	}
+	if err := read("follow_fixes", clickhouse.Named("alarms", fleet.Alarms), unpackFixes); err != nil {
+		return nil, fmt.Errorf("pull fixes of %d vehicles: %w", len(windows), err)
+	}
+	err := read("follow_signals", clickhouse.Named("signals", f.signals), func(_ fleet.VehicleKey, packed string, into []derive.Input) []derive.Input {
+		return f.unpackSignals(packed, into)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("pull signals of %d vehicles: %w", len(windows), err)
+	}
+	for key, inputs := range found {
+		found[key] = arrange(inputs)
+	}
+	return found, nil
+}
+
+// pullSome returns inputs of one vehicle from the beginning of a window on, in order, and up to what time they are all
+// that there is: the end of the window, or less if there is more than a chunk.
+func (f *Follower) pullSome(ctx context.Context, w window) ([]derive.Input, fleet.Millis, error) {
+	limit := f.cfg.ChunkRows
+	read := func(name string, until fleet.Millis, limit int, list any) (string, error) {
+		var packed string
+		err := f.deps.DB.QueryRow(ctx, schemas.Query(name), clickhouse.Named("account", uint64(w.key.Account)), clickhouse.Named("vehicle", uint64(w.key.Vehicle)),
+			clickhouse.Named("after", int64(max(w.after, 0))), clickhouse.Named("until", int64(until)), clickhouse.Named("limit", uint64(limit)), list).Scan(&packed)
+		return packed, err
+	}
+	for {
+		until := w.until
+		packed, err := read("follow_fixes_of", until, limit, clickhouse.Named("alarms", fleet.Alarms))
+		if err != nil {
+			return nil, 0, fmt.Errorf("pull fixes of %s: %w", w.key.Vehicle, err)
+		}
+		inputs := unpackFixes(w.key, packed, nil)
+		if len(inputs) >= limit {
+			until = newest(inputs) - 1 // more may have the newest time
+		}
+		if packed, err = read("follow_signals_of", until, limit, clickhouse.Named("signals", f.signals)); err != nil {
+			return nil, 0, fmt.Errorf("pull signals of %s: %w", w.key.Vehicle, err)
+		}
+		signals := f.unpackSignals(packed, nil)
+		if len(signals) >= limit {
+			until = min(until, newest(signals)-1)
+		}
+		if until <= w.after { // a whole chunk of one time
+			limit *= 4
+			continue
+		}
+		inputs = slices.DeleteFunc(append(inputs, signals...), func(in derive.Input) bool { return in.At > until })
+		return arrange(inputs), until, nil
+	}
+}
+
+func newest(inputs []derive.Input) fleet.Millis {
+	t := fleet.Millis(0)
+	for i := range inputs {
+		t = max(t, inputs[i].At)
+	}
+	return t
+}
+
+// arrange sorts inputs by time, positions before signals, and leaves one of several positions of a time and one of several
+// values of a signal. Which one depends on their content alone.
+func arrange(inputs []derive.Input) []derive.Input {
+	if !slices.IsSortedFunc(inputs, compareInputs) {
+		slices.SortFunc(inputs, compareInputs)
+	}
+	return slices.CompactFunc(inputs, func(a, b derive.Input) bool {
+		if a.At != b.At || (a.Position == nil) != (b.Position == nil) {
+			return false
+		}
+		return a.Position != nil || a.Signal.Signal == b.Signal.Signal
+	})
+}
+
+func compareInputs(a, b derive.Input) int {
+	if a.At != b.At {
+		return cmp.Compare(a.At, b.At)
+	}
+	switch {
+	case a.Position != nil && b.Position != nil:
+		p, q := a.Position, b.Position
+		return cmp.Or(cmp.Compare(p.Device, q.Device), cmp.Compare(p.ReceivedTime, q.ReceivedTime), cmp.Compare(p.Lat, q.Lat), cmp.Compare(p.Lng, q.Lng))
+	case a.Position != nil:
+		return -1
+	case b.Position != nil:
+		return 1
+	}
+	return cmp.Or(cmp.Compare(a.Signal.Signal, b.Signal.Signal), cmp.Compare(a.Signal.Value, b.Signal.Value))
+}
+
+func le64(s string, at int) uint64 {
+	_ = s[at+7]
+	return uint64(s[at]) | uint64(s[at+1])<<8 | uint64(s[at+2])<<16 | uint64(s[at+3])<<24 |
+		uint64(s[at+4])<<32 | uint64(s[at+5])<<40 | uint64(s[at+6])<<48 | uint64(s[at+7])<<56
+}
+
+func le32(s string, at int) uint32 {
+	_ = s[at+3]
+	return uint32(s[at]) | uint32(s[at+1])<<8 | uint32(s[at+2])<<16 | uint32(s[at+3])<<24
+}
+
+// unpackFixes appends packed fixes in the order they come.
+func unpackFixes(key fleet.VehicleKey, packed string, into []derive.Input) []derive.Input {
+	n := len(packed) / fixBytes
+	into = slices.Grow(into, n)
+	positions := make([]fleet.Position, n)
+	for i := range positions {
+		s, p := packed[i*fixBytes:(i+1)*fixBytes], &positions[i]
+		p.Account, p.Vehicle = key.Account, key.Vehicle
+		p.FixTime, p.ReceivedTime, p.DeviceTime = fleet.Millis(le64(s, 0)), fleet.Millis(le64(s, 8)), fleet.Millis(le64(s, 16))
+		p.Device, p.Cell = fleet.DeviceID(le64(s, 24)), fleet.Cell(le64(s, 32))
+		p.Lat, p.Lng = float64(int32(le32(s, 40)))/1e7, float64(int32(le32(s, 44)))/1e7
+		p.Altitude, p.Speed, p.Course = math.NaN(), math.NaN(), math.NaN()
+		if v := int32(le32(s, 48)); v != math.MinInt32 {
+			p.Altitude = float64(v) / 10
+		}
+		if v := int32(le32(s, 52)); v >= 0 {
+			p.Speed = float64(v) / 100
+		}
+		if v := int32(le32(s, 56)); v >= 0 {
+			p.Course = float64(v) / 100
+		}
+		p.Accuracy, p.Odometer = math.NaN(), math.NaN()
+		if v := int64(le64(s, 60)); v >= 0 {
+			p.Accuracy = float64(v) / 10
+		}
+		if v := int64(le64(s, 68)); v >= 0 {
+			p.Odometer = float64(v)
+		}
+		p.Satellites = int(int16(uint16(s[76]) | uint16(s[77])<<8))
+		p.Flags = fleet.Flags(le32(s, 78))
+		p.Ignition, p.Motion = fleet.Tri(s[82]), fleet.Tri(s[83])
+		if alarm := int(s[84]); alarm > 0 && alarm <= len(fleet.Alarms) {
+			p.Alarm = fleet.Alarms[alarm-1]
+		}
+		into = append(into, derive.Input{At: p.FixTime, Position: p})
+	}
+	return into
+}
+
+// unpackSignals appends packed measurements in the order they come.
+func (f *Follower) unpackSignals(packed string, into []derive.Input) []derive.Input {
+	n := len(packed) / signalBytes
+	into = slices.Grow(into, n)
+	for i := range n {
+		s := packed[i*signalBytes : (i+1)*signalBytes]
+		if place := int(s[8]); place > 0 && place <= len(f.cfg.Signals) {
+			value := fleet.SignalValue{Signal: f.cfg.Signals[place-1], Value: math.Float64frombits(le64(s, 9))}
+			into = append(into, derive.Input{At: fleet.Millis(le64(s, 0)), Signal: value})
+		}
+	}
+	return into
+}

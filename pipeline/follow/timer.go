@@ -1,0 +1,234 @@
+package follow
+
+import (
+	"container/heap"
+	"context"
+	"time"
+
+	"github.com/motorpool/fleet"
+)
+
+// wakes are the times at which silence will mean something, of all vehicles of a partition, in memory or not. A vehicle has
+// usually one place in the queue, which may be too early: then it is put back when its turn comes.
+type wakes struct {
+	of    map[fleet.VehicleKey]wake
+	queue wakeQueue
+}
+
+type wake struct {
+	at     fleet.Millis // 0 for never
+	queued fleet.Millis // the earliest place in the queue; 0 for none
+}
+
+type wakePlace struct {
+	at  fleet.Millis
+	key fleet.VehicleKey
+}
+
+type wakeQueue []wakePlace
+
+func (q wakeQueue) Len() int           { return len(q) }
+func (q wakeQueue) Less(i, j int) bool { return q[i].at < q[j].at }
+func (q wakeQueue) Swap(i, j int)      { q[i], q[j] = q[j], q[i] }
+func (q *wakeQueue) Push(p any)        { *q = append(*q, p.(wakePlace)) }
+func (q *wakeQueue) Pop() any {
+	last := (*q)[len(*q)-1]
+	*q = (*q)[:len(*q)-1]
+	return last
+}
+
+func newWakes() wakes { return wakes{of: make(map[fleet.VehicleKey]wake)} }
+
+// set notes when a vehicle must be looked at; 0 for never.
+func (w *wakes) set(key fleet.VehicleKey, at fleet.Millis) {
+	known := w.of[key]
+	known.at = at
+	if at != 0 && (known.queued == 0 || at < known.queued) {
+		known.queued = at
+		heap.Push(&w.queue, wakePlace{at, key})
+	}
+	w.of[key] = known
+}
+
+// due takes out up to n vehicles whose time has come. Each must be set again.
+func (w *wakes) due(to fleet.Millis, n int) []fleet.VehicleKey {
+	var all []fleet.VehicleKey
+	for len(w.queue) > 0 && w.queue[0].at <= to && len(all) < n {
+		p := heap.Pop(&w.queue).(wakePlace)
+		known := w.of[p.key]
+		if p.at != known.queued {
+			continue // it has an earlier place, or had
+		}
+		known.queued = 0
+		w.of[p.key] = known
+		switch {
+		case known.at == 0:
+		case known.at <= to:
+			all = append(all, p.key)
+		default:
+			w.set(p.key, known.at)
+		}
+	}
+	return all
+}
+
+// runTimers ticks until the context ends.
+func (h *Handler) runTimers(ctx context.Context) {
+	ticker := time.NewTicker(h.f.cfg.Tick)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		if err := h.tick(ctx); err != nil && ctx.Err() == nil {
+			h.f.deps.Log.Error("timers failed and are tried again", "partition", h.partition, "error", err)
+		}
+	}
+}
+
+// tick looks at vehicles for which silence means something by now, at some of those that must be looked at anyway, and
+// forgets those that were left alone.
+func (h *Handler) tick(ctx context.Context) error {
+	h.live.Lock()
+	defer h.live.Unlock()
+	if err := h.begin(ctx); err != nil {
+		return err
+	}
+	h.review()
+	if h.f.deps.Settled(ctx) {
+		if err := h.silences(ctx); err != nil {
+			return err
+		}
+	}
+	now := h.f.deps.Now()
+	if now.Sub(h.swept) < time.Minute {
+		return nil
+	}
+	h.swept = now
+	return h.park(ctx, func(v *vehicle) bool { return now.Sub(v.used) >= h.f.cfg.IdleAfter })
+}
+
+// review has the vehicles of accounts looked at whose policy has changed: a new rule may make something of their silence.
+// It does so for an account once a minute at most.
+func (h *Handler) review() {
+	now := h.f.deps.Now()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	changed := make(map[fleet.AccountID]bool)
+	for key := range h.wakes.of {
+		account := key.Account
+		isChanged, asked := changed[account]
+		if !asked {
+			version := h.f.deps.Policies.Of(account).Version
+			known, ok := h.epochs[account]
+			isChanged = ok && known.version != version && now.Sub(known.at) >= time.Minute
+			if !ok || isChanged {
+				h.epochs[account] = seen{version, now}
+			}
+			changed[account] = isChanged
+		}
+		if isChanged {
+			h.recheck = append(h.recheck, key)
+		}
+	}
+}
+
+// silences derives vehicles up to a little before now, with what came for them or without.
+func (h *Handler) silences(ctx context.Context) error {
+	to := fleet.MillisOf(h.f.deps.Now().Add(-h.f.cfg.Settle))
+	h.mu.Lock()
+	keys := h.wakes.due(to, h.f.cfg.PartVehicles)
+	h.mu.Unlock()
+	n := min(max(h.f.cfg.PartVehicles-len(keys), 0), len(h.recheck))
+	keys, h.recheck = append(keys, h.recheck[:n]...), h.recheck[n:]
+	var taken []*vehicle
+	defer func() {
+		for _, v := range taken {
+			v.lock.Unlock()
+		}
+	}()
+	var again []fleet.VehicleKey
+	seenKeys := make(map[fleet.VehicleKey]bool, len(keys))
+	for _, key := range keys {
+		if seenKeys[key] {
+			continue
+		}
+		seenKeys[key] = true
+		if v := h.take(key, false); v != nil {
+			taken = append(taken, v)
+		} else {
+			again = append(again, key) // its repair is about to write
+		}
+	}
+	h.recheck = append(h.recheck, again...)
+	err := h.load(ctx, taken, nil)
+	if err == nil {
+		runs := make([]*run, 0, len(taken))
+		for _, v := range taken {
+			v.compile(h.f)
+			reached := v.state.Reached()
+			if reached < to {
+				v.snapshot(h.f)
+			}
+			runs = append(runs, &run{
+				key: v.key, v: v, machine: v.machine, state: &v.state, known: &v.known, saved: v.savedAt, base: reached, after: reached, until: to, advance: to,
+			})
+		}
+		err = h.derive(ctx, runs)
+	}
+	if err != nil {
+		h.forgetAll(taken)
+		h.recheck = append(h.recheck, keys...)
+	}
+	return err
+}
+
+// park writes a checkpoint of the vehicles that changed, and what is open as it is, and forgets them. Those that somebody
+// else holds stay.
+func (h *Handler) park(ctx context.Context, idle func(*vehicle) bool) error {
+	h.mu.Lock()
+	all := make([]*vehicle, 0, len(h.vehicles))
+	for _, v := range h.vehicles {
+		all = append(all, v)
+	}
+	h.mu.Unlock()
+	for len(all) > 0 {
+		n := min(len(all), h.f.cfg.PartVehicles)
+		if err := h.parkPart(ctx, all[:n], idle); err != nil {
+			return err
+		}
+		all = all[n:]
+	}
+	return nil
+}
+
+func (h *Handler) parkPart(ctx context.Context, part []*vehicle, idle func(*vehicle) bool) error {
+	var taken []*vehicle
+	var runs []*run
+	defer func() {
+		for _, v := range taken {
+			v.lock.Unlock()
+		}
+	}()
+	for _, v := range part {
+		if !v.lock.TryLock() {
+			continue
+		}
+		if v.gone || !idle(v) {
+			v.lock.Unlock()
+			continue
+		}
+		taken = append(taken, v)
+		if v.loaded && v.machine != nil && (v.changed || v.pending) {
+			at := v.state.Reached()
+			runs = append(runs, &run{
+				key: v.key, v: v, machine: v.machine, state: &v.state, known: &v.known, saved: v.savedAt, base: at, force: true, save: v.changed,
+			})
+		}
+	}
+	err := h.derive(ctx, runs)
+	h.forgetAll(taken)
+	return err
+}
