@@ -28,6 +28,7 @@ import (
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
 	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/api/stream"
 )
 
 // Config are the settings of the interface.
@@ -85,6 +86,7 @@ type Deps struct {
 	IDs         *fleet.IDSource
 	Publisher   Publisher
 	Republisher Republisher // of dead letters; without it they cannot be replayed
+	Stream      *stream.Hub // of what happens; without it /v1/events and /v1/stream answer 503
 	Geocoder    Geocoder
 	Log         *slog.Logger
 	Metrics     prometheus.Registerer
@@ -179,8 +181,11 @@ func (a *API) register() error {
 	a.scoreRoutes()
 	a.alertRoutes()
 	a.ingestRoutes()
+	a.traccarRoutes()
 	a.osmandRoutes()
 	a.deadLetterRoutes()
+	a.eventRoutes()
+	a.streamRoutes()
 	a.docsRoutes() // the last: it describes the others
 	return nil
 }

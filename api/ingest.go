@@ -166,8 +166,19 @@ func (a *API) ingest(w http.ResponseWriter, r *http.Request, topic string, read 
 	if err := a.identify(r.Context(), auth.From(r.Context()).Account, items); err != nil {
 		return err
 	}
+	return a.answerItems(w, r, items, func(good []int) error {
+		reports := make([]fleet.Report, len(good))
+		for n, i := range good {
+			reports[n] = items[i].report
+		}
+		return a.publish(r.Context(), topic, reports)
+	})
+}
+
+// answerItems publishes the items that are not refused, by their indexes, and says what became of each.
+func (a *API) answerItems(w http.ResponseWriter, r *http.Request, items []item, publish func(good []int) error) error {
 	reply := IngestReply{Data: make([]IngestResult, len(items))}
-	var good []fleet.Report
+	var good []int
 	var fields []fleet.FieldError
 	for i := range items {
 		result := IngestResult{Index: i, Status: "accepted"}
@@ -179,14 +190,14 @@ func (a *API) ingest(w http.ResponseWriter, r *http.Request, topic string, read 
 			}
 		} else {
 			reply.Accepted++
-			good = append(good, items[i].report)
+			good = append(good, i)
 		}
 		reply.Data[i] = result
 	}
 	if len(good) == 0 {
 		return fleet.NewError(fleet.CodeValidation, "None of the items is acceptable; errors says why, by the index of the item.", fields...)
 	}
-	if err := a.publish(r.Context(), topic, good); err != nil {
+	if err := publish(good); err != nil {
 		return err
 	}
 	return writeJSON(w, r, http.StatusAccepted, reply)
@@ -199,14 +210,18 @@ func (a *API) publish(ctx context.Context, topic string, reports []fleet.Report)
 	}
 	bounded, cancel := context.WithTimeout(ctx, publishTime)
 	defer cancel()
-	err := a.Publisher.Publish(bounded, topic, reports)
+	return a.unpublished(ctx, a.Publisher.Publish(bounded, topic, reports), topic, len(reports))
+}
+
+// unpublished is the answer to an error of publishing, or nil if there was none.
+func (a *API) unpublished(ctx context.Context, err error, topic string, reports int) error {
 	if err == nil {
 		return nil
 	}
 	if ctx.Err() != nil && errors.Is(ctx.Err(), context.Canceled) {
 		return ctx.Err() // the client is gone
 	}
-	a.log.ErrorContext(ctx, "reports not published", "error", err, "topic", topic, "reports", len(reports), "request_id", requestID(ctx))
+	a.log.ErrorContext(ctx, "reports not published", "error", err, "topic", topic, "reports", reports, "request_id", requestID(ctx))
 	return fleet.NewError(fleet.CodeUnavailable, "Kafka did not acknowledge the data. Send it again: what came through twice counts once.")
 }
 

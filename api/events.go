@@ -1,0 +1,355 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/api/stream"
+	"github.com/motorpool/fleet/query"
+)
+
+// Event is something that happened, as the feed, the stream and webhooks show it.
+type Event struct {
+	ID         string         `json:"id" doc:"The same whenever the event is told." example:"evt_1234"`
+	Type       string         `json:"type" example:"vehicle.trip.ended"`
+	Timestamp  record.Instant `json:"timestamp" doc:"When it happened, by the clock of the fix."`
+	APIVersion string         `json:"api_version" example:"v1"`
+	VehicleID  *string        `json:"vehicle_id" nullable:"true" example:"veh_1234"`
+	Sequence   uint64         `json:"sequence" doc:"Place among all events; it only grows, with gaps."`
+	Late       bool           `json:"late" doc:"Found in data that came late: recorded, and no news."`
+	Data       EventData      `json:"data"`
+}
+
+// EventData holds what an event is about.
+type EventData struct {
+	Object map[string]any `json:"object" doc:"The trip, stop, charge, visit, driving event or alert at that revision, as its own route shows it, but for what is looked up there (its driver, local_on, updated_at, an acknowledgement)."`
+}
+
+// EventPage is a page of the feed of events.
+type EventPage struct {
+	Data       []Event         `json:"data"`
+	Pagination EventPagination `json:"pagination"`
+}
+
+// EventPagination is as Pagination, but for the cursor, which is always there.
+type EventPagination struct {
+	Page       int    `json:"page" example:"1"`
+	PerPage    int    `json:"per_page" example:"100"`
+	Total      int    `json:"total" doc:"Events that match and are not on an earlier page."`
+	NextCursor string `json:"next_cursor" doc:"Give it as cursor for what comes behind this page, now or later."`
+}
+
+// EventType is a type of events.
+type EventType struct {
+	Type     string `json:"type" example:"alert.raised"`
+	Category string `json:"category" enum:"location,alerts"`
+	Stream   bool   `json:"stream_only" doc:"Only on the stream, and not kept."`
+}
+
+// eventPosition is the type of positions on the stream.
+const eventPosition = "vehicle.location.updated"
+
+// Bounds of the feed.
+const (
+	eventPage    = 100  // events on a page unless given
+	maxEventPage = 1000 // at most
+	maxEventWait = 30   // s
+	eventsList   = "events"
+)
+
+// eventFilterParams choose events, in the feed and on the stream.
+var eventFilterParams = []param{
+	{Name: "types", Some: true, About: "Only these, separated by commas: types, `prefix.*`, or the categories `location` and `alerts`."},
+	{Name: "vehicle_id", Some: true, About: "Only of these vehicles, separated by commas; at most 1000."},
+	{Name: "geofence_id", Some: true, About: "Only events that are about these geofences, separated by commas."},
+}
+
+func (a *API) eventRoutes() {
+	a.handle(route{
+		Method: http.MethodGet, Path: "/v1/events", ID: "listEvents", Tag: "Events", Scope: auth.TelematicsRead,
+		Summary: "Feed of events",
+		About: "What happened in the last 30 days, in the order in which it became known, and the way to follow changes of trips, stops, charges, visits, driving events and alerts. " +
+			"`next_cursor` is always there: give it again to get what has come since, with `wait_s` as soon as something comes. A cursor behind which events are gone is refused with a 400.",
+		Params: slices.Concat(eventFilterParams, []param{
+			{Name: "from", Format: "date-time", About: "Begin with what became known at or after this instant; otherwise with the oldest."},
+			{Name: "cursor", About: "The `next_cursor` of the page before; the other parameters must stay the same."},
+			{Name: "per_page", Type: "integer", Min: 1, Max: maxEventPage, About: fmt.Sprintf("Events on a page; %d unless given.", eventPage)},
+			{Name: "wait_s", Type: "integer", Min: 0.001, Max: maxEventWait, About: "Wait so long for an event if there is none."},
+		}),
+		Reply: EventPage{}, Timeout: maxEventWait*time.Second + a.cfg.ReadTime,
+	}, a.listEvents)
+	a.handle(route{
+		Method: http.MethodGet, Path: "/v1/event_types", ID: "listEventTypes", Tag: "Events", Scope: auth.TelematicsRead,
+		Summary: "Types of events", Params: pageParams, Reply: a.listSchema(EventType{}),
+	}, a.listEventTypes)
+}
+
+// categoryOf returns the category of a type.
+func categoryOf(eventType string) string {
+	if strings.HasPrefix(eventType, "alert.") {
+		return "alerts"
+	}
+	return "location"
+}
+
+func (a *API) listEventTypes(w http.ResponseWriter, r *http.Request) error {
+	p, err := pageOf(r, "event_types")
+	if err != nil {
+		return err
+	}
+	all := []EventType{{Type: eventPosition, Category: "location", Stream: true}}
+	for _, t := range fleet.EventTypes {
+		all = append(all, EventType{Type: t, Category: categoryOf(t)})
+	}
+	from := min(p.Offset(), len(all))
+	return writeList(w, r, "event_types", p, all[from:min(from+p.PerPage, len(all))], len(all), nil)
+}
+
+// eventTypes reads types=. nil means all of them.
+func eventTypes(r *http.Request) ([]string, error) {
+	known := append([]string{eventPosition}, fleet.EventTypes...)
+	var wanted []string
+	for _, word := range listParam(r, "types") {
+		before := len(wanted)
+		prefix, wide := strings.CutSuffix(word, "*")
+		for _, t := range known {
+			if t == word || categoryOf(t) == word || wide && strings.HasSuffix(prefix, ".") && strings.HasPrefix(t, prefix) {
+				wanted = append(wanted, t)
+			}
+		}
+		if len(wanted) == before {
+			return nil, invalidParam("types", "has "+word+", which is no type, prefix.* or category; /v1/event_types lists them")
+		}
+	}
+	return wanted, nil
+}
+
+// eventFilter reads the parameters that choose events.
+func eventFilter(r *http.Request) (f stream.Filter, err error) {
+	if f.Types, err = eventTypes(r); err != nil {
+		return f, err
+	}
+	if f.Vehicles, err = idsParam[fleet.VehicleID](r, "vehicle_id", fleet.VehiclePrefix); err != nil {
+		return f, err
+	}
+	f.Fences, err = idsParam[fleet.FenceID](r, "geofence_id", fleet.FencePrefix)
+	return f, err
+}
+
+func (a *API) listEvents(w http.ResponseWriter, r *http.Request) error {
+	filter, err := eventFilter(r)
+	if err != nil {
+		return err
+	}
+	if a.Stream == nil {
+		return fleet.NewError(fleet.CodeUnavailable, "This process does not follow events.")
+	}
+	account := auth.From(r.Context()).Account
+	after, page, err := a.eventsFrom(r, account)
+	if err != nil {
+		return err
+	}
+	limit := intParam(r, "per_page", eventPage)
+	found, err := a.awaitEvents(r, account, after, &filter, limit)
+	if errors.Is(err, stream.ErrExpired) {
+		return invalidParam("cursor", "is too old: events are kept for 30 days, and some behind it are gone; read what you follow anew, and begin with from")
+	}
+	if err != nil {
+		return err
+	}
+	answer := EventPage{Data: []Event{}, Pagination: EventPagination{
+		Page: page, PerPage: limit, Total: len(found.Items), NextCursor: encodeCursor(cursor{After: []string{strconv.FormatUint(found.Upto, 10)}, Page: page + 1, List: eventsList}),
+	}}
+	for _, item := range found.Items {
+		view, err := a.eventView(item, metricUnits(r))
+		if err != nil {
+			return err
+		}
+		answer.Data = append(answer.Data, view)
+	}
+	if found.More {
+		left, err := query.CountEvents(r.Context(), a.DB, query.EventFilter{
+			Account: account, After: found.Upto, Types: filter.Types, Vehicles: filter.Vehicles, Fences: filter.Fences,
+		})
+		if err != nil {
+			return err
+		}
+		answer.Pagination.Total += left
+	}
+	// The objects are in the wanted units already.
+	body, err := encodeJSON(answer, false)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusOK)
+	if r.Method == http.MethodHead {
+		return nil
+	}
+	_, err = w.Write(body)
+	return err
+}
+
+// eventsFrom returns behind which sequence the caller wants to read on, and the number of the page.
+func (a *API) eventsFrom(r *http.Request, account fleet.AccountID) (after uint64, page int, err error) {
+	bad := invalidParam("cursor", "is not a next_cursor of this list")
+	if text := textParam(r, "cursor", ""); text != "" {
+		c, err := decodeCursor(text)
+		if err != nil || c.List != eventsList {
+			return 0, 0, bad
+		}
+		if after, err = strconv.ParseUint(c.After[0], 10, 63); err != nil {
+			return 0, 0, bad
+		}
+		return after, c.Page, nil
+	}
+	ring := a.Stream.Begins() // before the table is asked, so that nothing falls between
+	kept := fleet.MillisOf(a.Now().Add(time.Hour - query.EventRetention))
+	since := max(timeParam(r, "from", kept), kept)
+	after, ok, err := query.EventsSince(r.Context(), a.DB, account, since)
+	if !ok {
+		after = max(after, ring)
+	}
+	return after, 1, err
+}
+
+// awaitEvents reads a page, and waits for something to be on it if the caller wants that.
+func (a *API) awaitEvents(r *http.Request, account fleet.AccountID, after uint64, filter *stream.Filter, limit int) (stream.Page, error) {
+	ctx, cancel := context.WithTimeout(r.Context(), time.Duration(intParam(r, "wait_s", 0))*time.Second)
+	defer cancel()
+	waits := intParam(r, "wait_s", 0) > 0
+	var sub *stream.Subscription
+	if waits {
+		var err error
+		if sub, err = a.subscribe(r, account, *filter); err != nil {
+			return stream.Page{}, err
+		}
+		defer sub.Close()
+	}
+	for {
+		page, err := a.Stream.Read(r.Context(), account, after, filter, limit)
+		if err != nil || len(page.Items) > 0 {
+			return page, err
+		}
+		after = page.Upto
+		if page.More {
+			continue
+		}
+		if !waits {
+			return page, nil
+		}
+		var again <-chan time.Time
+		if page.Behind {
+			again = time.After(behindPause)
+		}
+		select {
+		case <-again:
+		case <-sub.Woken():
+		case <-sub.Ended():
+			return page, nil
+		case <-ctx.Done():
+			return page, nil
+		}
+	}
+}
+
+// eventView shows an event, with its object in the wanted units.
+func (a *API) eventView(i *stream.Item, metric bool) (Event, error) {
+	e := &i.Event
+	view := Event{
+		ID: fleet.FormatID(fleet.EventPrefix, e.ID), Type: e.Type, Timestamp: instant(e.At), APIVersion: "v1", Sequence: i.Sequence, Late: e.Late,
+	}
+	if e.Vehicle != 0 {
+		view.VehicleID = textOrNull(e.Vehicle.String())
+	}
+	var err error
+	view.Data.Object, err = a.eventObject(e, metric)
+	return view, err
+}
+
+// lookedUp are the members of a derived thing's view that an event does not know.
+var lookedUp = []string{"local_on", "updated_at", "driver", "driver_id", "acknowledged_at", "acknowledged_by", "acknowledged_note", "acknowledged"}
+
+// eventObject shows what an event is about, as the routes of its kind show it.
+func (a *API) eventObject(e *fleet.Event, metric bool) (map[string]any, error) {
+	shown, err := a.derivedView(e, metric)
+	if err != nil {
+		return nil, fmt.Errorf("show %s of event %d: %w", e.Kind, e.ID, err)
+	}
+	text, err := encodeJSON(shown, metric)
+	if err != nil {
+		return nil, err
+	}
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(text, &members); err != nil {
+		return nil, err
+	}
+	object := make(map[string]any, len(members))
+	for name, value := range members {
+		if !slices.Contains(lookedUp, name) {
+			object[name] = value
+		}
+	}
+	return object, nil
+}
+
+// derivedView shows the derived thing in an event's body.
+func (a *API) derivedView(e *fleet.Event, metric bool) (any, error) {
+	switch e.Kind {
+	case fleet.KindTrip:
+		d, err := derivedOf(e, &fleet.Trip{})
+		if err != nil {
+			return nil, err
+		}
+		return a.showTrip(d), nil
+	case fleet.KindAlert:
+		d, err := derivedOf(e, &fleet.Alert{})
+		if err != nil {
+			return nil, err
+		}
+		return a.showAlert(d, metric), nil
+	case fleet.KindStop:
+		return viewOf(e, &fleet.Stop{}, a.showStops)
+	case fleet.KindCharge:
+		return viewOf(e, &fleet.Charge{}, a.showCharges)
+	case fleet.KindVisit:
+		return viewOf(e, &fleet.Visit{}, a.showVisits)
+	case fleet.KindDriving:
+		return viewOf(e, &fleet.DrivingEvent{}, a.showDrivingEvents)
+	}
+	return map[string]any{"object": e.Kind, "revision": e.Revision}, nil
+}
+
+func viewOf[E fleet.Entity, V any](e *fleet.Event, entity E, show func(*http.Request, []query.Derived[E]) ([]V, error)) (any, error) {
+	d, err := derivedOf(e, entity)
+	if err != nil {
+		return nil, err
+	}
+	views, err := show(nil, []query.Derived[E]{*d})
+	if err != nil {
+		return nil, err
+	}
+	return views[0], nil
+}
+
+// derivedOf reads an event's body into entity.
+func derivedOf[E fleet.Entity](e *fleet.Event, entity E) (*query.Derived[E], error) {
+	if err := json.Unmarshal(e.Body, entity); err != nil {
+		return nil, err
+	}
+	entity.Header().ID = e.Object
+	return &query.Derived[E]{
+		Entity: entity, Vehicle: e.Vehicle, Revision: e.Revision, Late: e.Late,
+		Deleted: strings.HasSuffix(e.Type, ".deleted") || e.Type == fleet.EventAlertWithdrawn,
+	}, nil
+}
