@@ -65,6 +65,7 @@ func (a *API) positionRoutes() {
 			{Name: "bbox", Some: true, About: "`minLng,minLat,maxLng,maxLat` in degrees. A box whose first longitude is greater than its second crosses the antimeridian."},
 			{Name: "near", About: "`lat,lng` in degrees, with `radius_m`: only vehicles within the circle, nearest first, each with `distance_m`."},
 			{Name: "radius_m", Type: "number", Min: 0.001, Max: maxNearRadius, About: "Radius of `near` in metres (great circle)."},
+			{Name: "inside", Some: true, About: "A geofence: only vehicles whose place lies in its shape as it is now, whatever its scope and schedule. A place on the edge is inside as the geofence has it."},
 			formatParam(export.Tables),
 		}, largePageParams(latestPage, maxLatestPage)...),
 		Reply: List[LatestPosition]{}, ReplyTypes: export.MediaTypes(export.Tables),
@@ -327,12 +328,15 @@ func (a *API) listLatest(w http.ResponseWriter, r *http.Request) error {
 	if f.Near != nil {
 		columns = append(columns, export.Column{Name: "distance_m", Kind: export.Number})
 	}
+	shape, err := a.insideOf(r, &f)
+	if err != nil {
+		return err
+	}
 	if format != export.JSON {
 		if err := wholeOnly(r, "format="+string(format)); err != nil {
 			return err
 		}
-		f.Limit = math.MaxInt32
-		all, err := query.LatestPositions(r.Context(), a.DB, f)
+		all, err := a.latestInside(r, f, shape)
 		if err != nil {
 			return err
 		}
@@ -340,7 +344,7 @@ func (a *API) listLatest(w http.ResponseWriter, r *http.Request) error {
 			return writeTable(w, format, columns, a.latestRows(all, f.Near != nil, metric))
 		})
 	}
-	list := "latest/" + r.URL.Query().Get("near")
+	list := "latest/" + r.URL.Query().Get("near") + "/" + r.URL.Query().Get("inside")
 	p, err := largePage(r, list, latestPage)
 	if err != nil {
 		return err
@@ -352,6 +356,20 @@ func (a *API) listLatest(w http.ResponseWriter, r *http.Request) error {
 			return invalidParam("cursor", "is not a next_cursor of this list")
 		}
 		f.AfterDistance, f.AfterVehicle = distance, fleet.VehicleID(vehicle)
+	}
+	if shape != nil {
+		// Which of them are inside is known only when all of them are read.
+		whole := f
+		whole.AfterDistance, whole.AfterVehicle = 0, 0
+		all, err := a.latestInside(r, whole, shape)
+		if err != nil {
+			return err
+		}
+		total := len(all)
+		for p.After != nil && len(all) > 0 && (all[0].Distance < f.AfterDistance || all[0].Distance == f.AfterDistance && all[0].Vehicle <= f.AfterVehicle) {
+			all = all[1:]
+		}
+		return writeRows(w, r, list, p, total, columns, a.latestRows(all[min(p.Offset(), len(all)):], f.Near != nil, metric))
 	}
 	total, err := query.CountLatest(r.Context(), a.DB, f)
 	if err != nil {
