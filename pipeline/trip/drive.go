@@ -37,7 +37,7 @@ func (c *Config) bridge(s *State, in *input) bool {
 		return true
 	}
 	if s.Halt.On {
-		s.leave(s.Halt.Idle)
+		s.leave(s.Halt.idle())
 	}
 	if d.EndMiles.At != 0 && in.mileage.At != 0 && in.mileage.Value > s.Last.Mileage.Value {
 		d.Unrecorded += in.mileage.Value - s.Last.Mileage.Value
@@ -110,7 +110,19 @@ func (c *Config) halted(s *State, in *input) {
 	if !left {
 		h.Out = false
 		h.Fixes++
-		h.Idle += s.EngineOn
+		if in.says == moves || in.says == creeps {
+			switch {
+			case h.Going != 0:
+				h.Restless += s.EngineOn
+			case in.distance*1000 >= c.StartSpeed*float64(in.at-in.since):
+				h.Going, h.Restless = in.since, s.EngineOn
+			default:
+				h.Going = in.at
+				h.Idle += s.EngineOn
+			}
+			return
+		}
+		h.Idle, h.Restless, h.Going = h.idle()+s.EngineOn, 0, 0
 		return
 	}
 	c.depart(s, in)
@@ -124,6 +136,9 @@ func (c *Config) halted(s *State, in *input) {
 func (c *Config) depart(s *State, in *input) {
 	d, h := &s.Drive, s.Halt
 	distance, way, until, at := in.distance, in.distance, in.since, in.at
+	if h.Going != 0 {
+		until = h.Going
+	}
 	if h.Out {
 		way = apart(h.Place, h.OutLeft)
 		distance = way + apart(h.OutLeft, in.place)
@@ -134,7 +149,7 @@ func (c *Config) depart(s *State, in *input) {
 		s.leave(0)
 	} else {
 		d.Moving += in.at - until
-		s.leave(h.Idle)
+		s.leave(h.Idle) // what came since Going is movement
 		s.MovingSince = until
 	}
 	if in.says == moves {

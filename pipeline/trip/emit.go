@@ -35,7 +35,7 @@ func (s *State) trip(key fleet.VehicleKey, reason string) *fleet.Trip {
 	switch {
 	case reason == "":
 		t.End = max(d.End, s.Last.At)
-		t.Idle += h.Idle
+		t.Idle += h.idle()
 		t.Fixes += h.Fixes
 		end = s.Now
 	case h.On:

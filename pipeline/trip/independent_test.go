@@ -289,21 +289,38 @@ func differences(b *strings.Builder, name string, ours, theirs found) {
 					c, other = append(c, other[0]), other[1:]
 				}
 			}
+			// What is left alone may lie within a trip that has its match elsewhere.
+			if len(a) == 0 {
+				a = within(ours.trips[id], c)
+			}
+			if len(c) == 0 {
+				c = within(theirs.trips[id], a)
+			}
 			kind := "edges"
 			switch {
 			case len(a) == 0:
 				kind = "theirs only"
 			case len(c) == 0:
 				kind = "ours only"
-			case len(a) < len(c):
+			case len(a) < len(c) || len(a) == 1 && covered(map[string][]stretch{"": a}, map[string][]stretch{"": c}) < 0.5:
 				kind = "they split"
-			case len(a) > len(c):
+			case len(a) > len(c) || len(c) == 1 && covered(map[string][]stretch{"": c}, map[string][]stretch{"": a}) < 0.5:
 				kind = "we split"
 			}
 			day := append(slices.Clone(a), c...)[0].Start.Time().Format("2006-01-02")
 			fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s |\n", name, id, day, kind, clock(a), clock(c))
 		}
 	}
+}
+
+// within returns those of a list that overlap any of the others.
+func within(list, others []stretch) (some []stretch) {
+	for _, s := range list {
+		if slices.ContainsFunc(others, func(o stretch) bool { return overlap(s, o) > 0 }) {
+			some = append(some, s)
+		}
+	}
+	return some
 }
 
 // TestParkedPartsOfRecordingsGoNowhere takes the stops of ten minutes and more that the independent computation found,

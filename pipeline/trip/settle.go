@@ -52,7 +52,7 @@ func (c *Config) probe(s *State, key fleet.VehicleKey, in *input, out *fleet.Ent
 	if d.Unseen && d.Distance == 0 && s.Halt.On && s.Halt.Start == d.Start {
 		// Nobody saw it move, and it stands: ferried, towed, or its device slept.
 		moved := Stay{Start: d.Start, End: in.at, Recognised: in.at, Place: s.Halt.Place, Anchor: s.Halt.Place,
-			Idle: s.Halt.Idle, Fixes: s.Halt.Fixes + d.Fixes}
+			Idle: s.Halt.idle(), Fixes: s.Halt.Fixes + d.Fixes}
 		s.departed(key, in.at, out)
 		s.Drive, s.Halt = Drive{}, Halt{}
 		s.begin(moved, out, key)
@@ -101,13 +101,13 @@ func (s *State) giveUp(key fleet.VehicleKey, end, at fleet.Millis, out *fleet.En
 		if d.Start < d.Opened {
 			s.Stay.Fixes-- // the fix before was counted already
 		}
-		s.Stay.Idle += d.Idle + h.Idle
+		s.Stay.Idle += d.Idle + h.idle()
 		if h.On {
 			s.Stay.Anchor = h.Place
 		}
 		return
 	}
-	s.begin(Stay{Start: d.Start, End: end, Recognised: at, Place: h.Place, Anchor: h.Place, Idle: d.Idle + h.Idle,
+	s.begin(Stay{Start: d.Start, End: end, Recognised: at, Place: h.Place, Anchor: h.Place, Idle: d.Idle + h.idle(),
 		Fixes: d.Fixes + h.Fixes}, out, key)
 }
 
@@ -123,7 +123,7 @@ func (s *State) arrive(key fleet.VehicleKey, end, seen, at fleet.Millis, reason 
 	s.Drive.End = end
 	*out = append(*out, s.trip(key, reason))
 	s.Drive, s.Halt, s.OffAt = Drive{}, Halt{}, 0
-	s.begin(Stay{Start: end, End: max(seen, end), Recognised: at, Place: h.Place, Anchor: h.Place, Idle: h.Idle, Fixes: h.Fixes}, out, key)
+	s.begin(Stay{Start: end, End: max(seen, end), Recognised: at, Place: h.Place, Anchor: h.Place, Idle: h.idle(), Fixes: h.Fixes}, out, key)
 }
 
 // park ends the trip at the instant of a reliable ignition off. in is the fix that shows it, nil if it was a signal. The
@@ -134,7 +134,7 @@ func (c *Config) park(s *State, key fleet.VehicleKey, off, at fleet.Millis, in *
 	if s.Halt.On {
 		anchor = s.Halt.Place
 		d.Fixes += s.Halt.Fixes
-		d.Idle += s.Halt.Idle
+		d.Idle += s.Halt.idle()
 	}
 	if in != nil {
 		seen, anchor, fixes = in.at, in.place, 1

@@ -121,7 +121,13 @@ type Halt struct {
 	Out     bool   // the newest fix lies outside, and waits for another that agrees
 	OutAt   fleet.Millis
 	OutLeft fleet.Place
+
+	Going    fleet.Millis // since when speed says that it goes on, though it is not away yet; 0 if not
+	Restless fleet.Millis // of the time since Going: with the engine on
 }
+
+// idle is the idle time of the halt if it goes on.
+func (h *Halt) idle() fleet.Millis { return h.Idle + h.Restless }
 
 // Charge is a charging session, or what may become one.
 type Charge struct {
