@@ -29,7 +29,7 @@ func main() {
 
 func run(ctx context.Context, args []string) error {
 	if len(args) == 0 || args[0] != "bench" {
-		return errors.New("usage: loadtest bench [-fixes N] [-vehicles N] [-rounds N] [-latency 30s] [-sizes=false] [-binary bin/motorpool]")
+		return errors.New("usage: loadtest bench [-fixes N] [-vehicles N] [-rounds N] [-latency 30s] [-sizes=false] [-stored N] [-binary bin/motorpool]")
 	}
 	flags := flag.NewFlagSet("bench", flag.ExitOnError)
 	var o bench.Options
@@ -37,6 +37,10 @@ func run(ctx context.Context, args []string) error {
 	flags.IntVar(&o.Vehicles, "vehicles", 1000, "vehicles of the simulated fleet")
 	flags.IntVar(&o.Rounds, "rounds", 3, "rounds of the ingest comparison")
 	flags.DurationVar(&o.Latency, "latency", 30*time.Second, "how long to watch the latency; 0 leaves it out")
+	flags.IntVar(&o.Stored.Fixes, "stored", 100_000_000, "fixes of the comparison of queries; 0 leaves it out")
+	flags.IntVar(&o.Stored.Vehicles, "stored-vehicles", 1000, "vehicles whose fixes they are")
+	flags.IntVar(&o.Stored.Queries, "queries", 240, "queries of each kind")
+	flags.StringVar(&o.Stored.Explain, "explain", "loadtest/bench/explain", "folder for the plans of the queries; empty keeps none")
 	flags.BoolVar(&o.Sizes, "sizes", true, "measure bytes on disk with real recordings")
 	binary := flags.String("binary", "bin/motorpool", "the program to measure")
 	if err := flags.Parse(args[1:]); err != nil {

@@ -14,15 +14,29 @@ const pollEvery = 100 * time.Millisecond
 
 // Options say how much to measure.
 type Options struct {
-	Fixes    int // of the ingest comparison
+	Fixes    int // of the ingest comparison; 0 leaves out all that goes through Kafka
 	Vehicles int
 	Rounds   int
 	Latency  time.Duration // how long the latency is watched; 0 leaves it out
 	Sizes    bool
+	Stored   StoredOptions
 }
 
 // Run measures and writes a report in Markdown. It has the system to itself.
 func Run(ctx context.Context, s *system.System, o Options, report io.Writer) error {
+	if o.Fixes > 0 {
+		if err := fed(ctx, s, o, report); err != nil {
+			return err
+		}
+	}
+	if o.Stored.Fixes > 0 {
+		return Stored(ctx, s, o.Stored, report)
+	}
+	return nil
+}
+
+// fed measures what goes through Kafka.
+func fed(ctx context.Context, s *system.System, o Options, report io.Writer) error {
 	serve, err := s.Start("serve")
 	if err != nil {
 		return err
