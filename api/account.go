@@ -25,21 +25,70 @@ func (a *API) accountRoutes() {
 		Method: "GET", Path: "/v1/account", ID: "getAccount", Tag: "Account", Summary: "Get the account of the API key", Reply: Account{},
 		Params: []param{{Name: "If-None-Match", In: "header", About: "The `ETag` of what you have; 304 if it is still that."}},
 	}, func(w http.ResponseWriter, r *http.Request) error {
-		p := auth.From(r.Context())
-		rec, err := a.accounts.Get(r.Context(), p.Account, uint64(p.Account))
+		account := auth.From(r.Context()).Account
+		rec, err := a.accounts.Get(r.Context(), account, uint64(account))
 		if err != nil {
 			return err
 		}
-		view := Account{ID: p.Account.String(), Account: rec.Body, Object: "account", Key: p.Key.String(), Scopes: []string{}, Stamps: stampsOf(rec)}
-		for _, s := range p.Scopes {
-			view.Scopes = append(view.Scopes, string(s))
-		}
-		tag := etagOf(rec.Revision, []byte(p.Key.String()))
-		w.Header().Set("ETag", tag)
-		if unchanged(r, tag) {
-			w.WriteHeader(http.StatusNotModified)
-			return nil
-		}
-		return writeJSON(w, r, http.StatusOK, view)
+		return a.answerAccount(w, r, rec)
 	})
+	a.handle(route{
+		Method: "PATCH", Path: "/v1/account", ID: "updateAccount", Tag: "Account", Summary: "Change the account of the API key", Scope: auth.Admin,
+		About:  "A merge patch (RFC 7396): null removes a member, objects merge, arrays are replaced whole, and what is left out stays. `trip_settings` hold for trips from now on; older trips stay as they are until late positions have them derived again.",
+		Params: []param{{Name: "If-Match", In: "header", About: "The `ETag` that the change is made upon; 412 if there is a newer revision."}},
+		Body:   AccountFields{}, BodyTypes: []string{"application/merge-patch+json", "application/json"}, Reply: Account{},
+	}, a.patchAccount)
+}
+
+// AccountFields is what callers write of their account.
+type AccountFields record.Account
+
+func (a *API) patchAccount(w http.ResponseWriter, r *http.Request) error {
+	patch, err := parseObject(bodyOf(r))
+	if err != nil {
+		return err
+	}
+	account := auth.From(r.Context()).Account
+	rec, err := a.accounts.Update(r.Context(), author(r), account, uint64(account), 0, func(rec *record.Record[record.Account]) error {
+		if err := precondition(r, rec.Revision); err != nil {
+			return err
+		}
+		object, err := members(rec.Body)
+		if err != nil {
+			return err
+		}
+		mergePatch(object, patch)
+		var body AccountFields
+		if err := a.decodeObject(object, &body); err != nil {
+			return err
+		}
+		if faults := body.TripSettings.Faults(); faults != nil {
+			return validation(faults...)
+		}
+		if err := checkZone(body.Timezone); err != nil {
+			return err
+		}
+		rec.Body = record.Account(body)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return a.answerAccount(w, r, rec)
+}
+
+// answerAccount shows the account, to the key that asks.
+func (a *API) answerAccount(w http.ResponseWriter, r *http.Request, rec record.Record[record.Account]) error {
+	p := auth.From(r.Context())
+	view := Account{ID: p.Account.String(), Account: rec.Body, Object: "account", Key: p.Key.String(), Scopes: []string{}, Stamps: stampsOf(rec)}
+	for _, s := range p.Scopes {
+		view.Scopes = append(view.Scopes, string(s))
+	}
+	tag := etagOf(rec.Revision, []byte(p.Key.String()))
+	w.Header().Set("ETag", tag)
+	if r.Method != http.MethodPatch && unchanged(r, tag) {
+		w.WriteHeader(http.StatusNotModified)
+		return nil
+	}
+	return writeJSON(w, r, http.StatusOK, view)
 }

@@ -85,8 +85,9 @@ type Deps struct {
 	DB          driver.Conn
 	IDs         *fleet.IDSource
 	Publisher   Publisher
-	Republisher Republisher // of dead letters; without it they cannot be replayed
-	Stream      *stream.Hub // of what happens; without it /v1/events and /v1/stream answer 503
+	Republisher Republisher     // of dead letters; without it they cannot be replayed
+	Changes     ChangePublisher // without it nothing can be derived again on request
+	Stream      *stream.Hub     // of what happens; without it /v1/events and /v1/stream answer 503
 	Geocoder    Geocoder
 	Log         *slog.Logger
 	Metrics     prometheus.Registerer
@@ -115,6 +116,9 @@ type API struct {
 	keys     *record.Log[record.APIKey]
 	accounts *record.Log[record.Account]
 
+	geofences   *record.Log[record.Geofence]
+	alertRules  *record.Log[record.AlertRule]
+	jobs        *record.Log[record.Job]
 	tripDrivers *record.Log[record.TripDriver]
 	alertAcks   *record.Log[record.AlertAck]
 }
@@ -142,6 +146,7 @@ func New(cfg Config, deps Deps) (*API, error) {
 		limiter: auth.NewLimiter(cfg.Auth, deps.Now), uses: keyUses{last: map[fleet.KeyID]time.Time{}},
 		store: store, vehicles: record.NewLog(store, record.Vehicles), devices: record.NewLog(store, record.Devices),
 		keys: record.NewLog(store, record.APIKeys), accounts: record.NewLog(store, record.Accounts),
+		geofences: record.NewLog(store, record.Geofences), alertRules: record.NewLog(store, record.AlertRules), jobs: record.NewLog(store, record.Jobs),
 	}
 	a.tripDrivers, a.alertAcks = record.NewLog(store, record.TripDrivers), record.NewLog(store, record.AlertAcks)
 	if a.metrics, err = newMetrics(deps.Metrics); err != nil {
@@ -170,6 +175,10 @@ func (a *API) register() error {
 	a.deviceRoutes()
 	a.keyRoutes()
 	a.accountRoutes()
+	a.geofenceRoutes()
+	a.backfillRoutes()
+	a.alertRuleRoutes()
+	a.jobRoutes()
 	a.positionRoutes()
 	a.telemetryRoutes()
 	a.tripRoutes()

@@ -27,10 +27,12 @@ func TestAnotherAccountSeesNothing(t *testing.T) {
 	device := w.do("POST", "/v1/devices", `{"unique_id":"SECRETUNIQUE"}`).ok(201).id()
 	w.do("POST", "/v1/devices/"+device+"/assign", `{"vehicle_id":"`+vehicle+`","from":null}`).ok(200)
 	key := w.do("POST", "/v1/api_keys", `{"name":"SECRETKEYNAME","scopes":["vehicles:read"]}`).ok(201).id()
+	fence := w.do("POST", "/v1/geofences", `{"name":"SECRETNOTE","geometry":{"type":"Circle","center":[-97.6664,30.1945],"radius_m":500}}`).ok(201).id()
+	rule := w.do("POST", "/v1/alert_rules", `{"name":"SECRETNOTE","kind":"speeding","geofence_ids":["`+fence+`"]}`).ok(201).id()
 	w.live(vehicle, w.account)
 	state := func() string {
 		var all []string
-		for _, path := range []string{"/v1/vehicles?archived=all", "/v1/devices?archived=all", "/v1/vehicles/" + vehicle + "/history", "/v1/devices/" + device + "/history", "/v1/api_keys/" + key} {
+		for _, path := range []string{"/v1/vehicles?archived=all", "/v1/devices?archived=all", "/v1/vehicles/" + vehicle + "/history", "/v1/devices/" + device + "/history", "/v1/api_keys/" + key, "/v1/geofences/" + fence, "/v1/alert_rules/" + rule} {
 			all = append(all, string(w.do("GET", path, "").ok(200).body))
 		}
 		return strings.Join(all, "\n")
@@ -38,12 +40,12 @@ func TestAnotherAccountSeesNothing(t *testing.T) {
 	before := state()
 	first := w.key
 	w.key = w.newKey(w.newAccount("Second"), auth.Admin)
-	ids := map[string]string{"vehicles": vehicle, "devices": device, "api_keys": key}
+	ids := map[string]string{"vehicles": vehicle, "devices": device, "api_keys": key, "geofences": fence, "alert_rules": rule}
 
 	calls := 0
 	walk(t, w, func(method, path, name, body string, params []string) {
 		// A body may name what is somebody else's too.
-		body = strings.NewReplacer("veh_1234", vehicle, "dev_1234", device, "key_1234", key, "352093081452251", "SECRETUNIQUE").Replace(body)
+		body = strings.NewReplacer("veh_1234", vehicle, "dev_1234", device, "key_1234", key, "geo_1234", fence, "rul_1234", rule, "352093081452251", "SECRETUNIQUE").Replace(body)
 		for _, id := range pathsWith(path, ids) {
 			calls++
 			r := w.do(method, id+naming(params, vehicle, device), body)
@@ -56,7 +58,7 @@ func TestAnotherAccountSeesNothing(t *testing.T) {
 			}
 			if strings.Contains(path, "{") && r.status != 404 {
 				// Any other refusal is made before the record is looked at, and must not depend on whether it exists.
-				nobody := w.do(method, strings.NewReplacer(vehicle, "veh_1", device, "dev_1", key, "key_1").Replace(id), body)
+				nobody := w.do(method, strings.NewReplacer(vehicle, "veh_1", device, "dev_1", key, "key_1", fence, "geo_1", rule, "rul_1").Replace(id), body)
 				if r.status < 400 || nobody.status != r.status {
 					t.Errorf("%s (%s %s): %d, and %d for an id of nobody: %s", name, method, id, r.status, nobody.status, r.body)
 				}

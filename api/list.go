@@ -65,11 +65,11 @@ func (s *resource[T]) list(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	req := query.ListRequest{
-		Account: auth.From(r.Context()).Account, Sort: sortBy, After: p.After, Limit: p.PerPage, Offset: p.Offset(),
-		Archived: strings.Replace(textParam(r, "archived", ""), "false", "", 1), Ref: textParam(r, "external_ref", ""), Search: textParam(r, "q", ""),
-		Since: timeParam(r, "updated_since", 0).Time(), Filters: s.filters(r),
+	req, err := s.chosen(r, sortBy)
+	if err != nil {
+		return err
 	}
+	req.After, req.Limit, req.Offset = p.After, p.PerPage, p.Offset()
 	found, err := query.List(r.Context(), s.api.DB, s.listing, req)
 	if err != nil {
 		if errors.Is(err, query.ErrCursor) {
@@ -95,6 +95,20 @@ func (s *resource[T]) list(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	return writeList(w, r, mark, p, data, found.Total, found.Next)
+}
+
+// chosen is which records the parameters ask for, all of them.
+func (s *resource[T]) chosen(r *http.Request, sortBy []query.SortKey) (query.ListRequest, error) {
+	req := query.ListRequest{
+		Account: auth.From(r.Context()).Account, Sort: sortBy,
+		Archived: strings.Replace(textParam(r, "archived", ""), "false", "", 1), Ref: textParam(r, "external_ref", ""), Search: textParam(r, "q", ""),
+		Since: timeParam(r, "updated_since", 0).Time(), Filters: s.filters(r),
+	}
+	var err error
+	if s.narrow != nil {
+		req.Only, err = s.narrow(r)
+	}
+	return req, err
 }
 
 // sortKeys reads sort=. The second result marks the list for its cursors: another list, or another order, has another

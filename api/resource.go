@@ -45,6 +45,10 @@ type resource[T any] struct {
 	show func(ctx context.Context, records []record.Record[T], expand []string) ([]shown, error)
 	// check, if not nil, refuses bodies that the schema cannot.
 	check func(body *T) error
+	// refers, if not nil, refuses bodies that name records which do not exist.
+	refers func(r *http.Request, body *T) error
+	// narrow, if not nil, gives the ids that a list is narrowed to, or nil for any; its listing takes query.ListRequest.Only.
+	narrow func(r *http.Request) (*[]uint64, error)
 	// guard, if not nil, may refuse to archive.
 	guard func(*record.Record[T]) error
 }
@@ -166,16 +170,27 @@ func (s *resource[T]) add(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if s.check != nil {
-		if err := s.check(&body); err != nil {
-			return err
-		}
+	if err := s.judge(r, &body); err != nil {
+		return err
 	}
 	rec, _, err := s.log.Create(r.Context(), author(r), auth.From(r.Context()).Account, s.api.newID(r), body)
 	if err != nil {
 		return err
 	}
 	return s.answer(w, r, http.StatusCreated, rec)
+}
+
+// judge refuses a body that its schema cannot refuse.
+func (s *resource[T]) judge(r *http.Request, body *T) error {
+	if s.check != nil {
+		if err := s.check(body); err != nil {
+			return err
+		}
+	}
+	if s.refers != nil {
+		return s.refers(r, body)
+	}
+	return nil
 }
 
 // answer shows a record that was just written.
@@ -248,10 +263,7 @@ func (s *resource[T]) change(w http.ResponseWriter, r *http.Request, next func(p
 			return err
 		}
 		reflect.ValueOf(target).Elem().Set(fresh.Elem())
-		if s.check != nil {
-			return s.check(&rec.Body)
-		}
-		return nil
+		return s.judge(r, &rec.Body)
 	})
 	if err != nil {
 		return err

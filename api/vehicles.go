@@ -110,8 +110,13 @@ func (a *API) vehicleRoutes() {
 			}
 			return record.Vehicle{VehicleFields: sent.VehicleFields, Status: sent.Status, StatusSince: record.InstantOf(a.Now())}, nil
 		},
-		show:  a.showVehicles,
-		check: func(v *record.Vehicle) error { return checkZone(v.Timezone) },
+		show: a.showVehicles,
+		check: func(v *record.Vehicle) error {
+			if faults := v.TripSettings.Faults(); faults != nil {
+				return validation(faults...)
+			}
+			return checkZone(v.Timezone)
+		},
 		guard: func(rec *record.Record[record.Vehicle]) error {
 			if rec.Body.Status == record.VehicleRented {
 				return fleet.NewError(fleet.CodeConflict, "The vehicle is rented and cannot be archived before it is back.")

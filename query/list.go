@@ -74,6 +74,7 @@ type ListRequest struct {
 	Since    time.Time // updated at or after; zero for ever
 	Ref      string    // an id in external_refs
 	Search   string    // words, all of which occur
+	Only     *[]uint64 // of these ids; nil for any. Not every listing takes it: see its queries
 	After    []string  // the sort keys behind which the page begins
 	Limit    int
 	Offset   int
@@ -198,6 +199,12 @@ func (l *Listing) build(req ListRequest) (*listQuery, error) {
 	b.arg("since", int64(fleet.MillisOf(req.Since)))
 	b.arg("ref", req.Ref)
 	b.arg("words", append([]string{}, strings.Fields(req.Search)...))
+	narrowed, only := uint8(0), []uint64{}
+	if req.Only != nil {
+		narrowed, only = 1, append(only, *req.Only...)
+	}
+	b.arg("narrowed", narrowed)
+	b.arg("ids", only)
 	b.arg("limit", uint32(req.Limit+1)) // one more tells whether there is a next page
 	b.arg("offset", uint32(req.Offset))
 	var where strings.Builder

@@ -47,7 +47,7 @@ func (g *Geometry) Tidy() {
 	}
 }
 
-// Bounds is a box in degrees; East is beyond 180 if it crosses the antimeridian.
+// Bounds is a box in degrees; West is greater than East if it crosses the antimeridian.
 type Bounds struct {
 	South float64 `json:"south"`
 	West  float64 `json:"west"`

@@ -2,5 +2,5 @@
 SELECT id, JSONExtractRaw(body, 'geometry')
 FROM geofences FINAL
 WHERE account = {account:UInt64} AND {lat:Float64} BETWEEN south AND north
-    AND ({lng:Float64} BETWEEN west AND east OR {lng:Float64} + 360 BETWEEN west AND east OR {lng:Float64} - 360 BETWEEN west AND east)
+    AND if(west <= east, {lng:Float64} BETWEEN west AND east, {lng:Float64} >= west OR {lng:Float64} <= east)
 ORDER BY id

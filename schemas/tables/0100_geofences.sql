@@ -1,6 +1,6 @@
 -- Grain: one geofence, its newest revision. Key: (account, id). Fed by geofences_feed from record_log, which keeps every
 -- version. Serves: lists with filters, places asked for by contains=, and what query.Policies polls. Read with FINAL. The
--- bounds (degrees; north < south where none are known) may reach past 180 east where a shape crosses the antimeridian.
+-- bounds are degrees; west > east where a shape crosses the antimeridian, north < south where none are known.
 CREATE TABLE IF NOT EXISTS geofences
 (
     account      UInt64,

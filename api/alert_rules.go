@@ -1,0 +1,162 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/query"
+)
+
+// AlertRule is an alert rule as it is answered.
+type AlertRule struct {
+	ID string `json:"id" doc:"Identity." example:"rul_1234"`
+
+	record.AlertRuleFields
+
+	Object string `json:"object" doc:"Always alert_rule." example:"alert_rule"`
+
+	Stamps
+}
+
+// AlertKind is a kind of alert that rules may watch for.
+type AlertKind struct {
+	Kind             string   `json:"kind" example:"speeding"`
+	About            string   `json:"about" doc:"What it watches for."`
+	Threshold        *string  `json:"threshold" doc:"The member of a rule that holds its threshold; null if it takes none." example:"threshold_mph"`
+	Unit             *string  `json:"unit" doc:"Of the threshold." example:"mph"`
+	DefaultThreshold *float64 `json:"default_threshold" doc:"In that unit; 0 where the geofence's own holds." example:"74.6"`
+	Minimum          *float64 `json:"minimum" doc:"The least threshold that a rule may give."`
+	Maximum          *float64 `json:"maximum"`
+	DefaultSeverity  string   `json:"default_severity" example:"warning"`
+	TakesGeofences   bool     `json:"takes_geofences" doc:"Whether a rule of the kind may name geofence_ids."`
+}
+
+// alertAbout says what each kind watches for.
+var alertAbout = map[fleet.AlertKind]string{
+	fleet.AlertSpeeding:          "Faster than the threshold; with geofence_ids only inside one of them.",
+	fleet.AlertFenceSpeeding:     "Faster than the speed limit of the geofence that it is in, by more than the threshold.",
+	fleet.AlertFenceEnter:        "Enters a geofence.",
+	fleet.AlertFenceExit:         "Leaves a geofence.",
+	fleet.AlertFenceDwell:        "Stays inside a geofence for longer than the threshold, or than the geofence's own dwell_s.",
+	fleet.AlertFenceCurfew:       "Is outside all of the geofence_ids while the schedule holds.",
+	fleet.AlertBatteryLow:        "State of charge of the traction battery below the threshold.",
+	fleet.AlertFuelLow:           "Fuel in the tank below the threshold.",
+	fleet.AlertVoltageLow:        "Voltage of the starter battery below the threshold.",
+	fleet.AlertOffline:           "Nothing heard for longer than the threshold.",
+	fleet.AlertIdling:            "Stands with the engine on for longer than the threshold.",
+	fleet.AlertHarshBraking:      "Brakes harder than the threshold, or the device says so.",
+	fleet.AlertHarshAcceleration: "Accelerates harder than the threshold, or the device says so.",
+	fleet.AlertHarshCornering:    "Corners harder than the threshold, or the device says so.",
+	fleet.AlertTow:               "Moves further than the threshold with the ignition off.",
+	fleet.AlertUnbookedMovement:  "Moves without a booking.",
+	fleet.AlertOverdueReturn:     "Is not back so long after the end of its booking.",
+	fleet.AlertFaultCode:         "The device reports a fault code.",
+	fleet.AlertOdometerJump:      "The odometer jumps by more than the threshold.",
+	fleet.AlertCrash:             "The device reports a crash.",
+	fleet.AlertDocumentExpiring:  "Registration, inspection, insurance or warranty ends within so many days.",
+	fleet.AlertMaintenanceDue:    "Maintenance falls due within so many days.",
+	fleet.AlertBookingConflict:   "Two bookings of the vehicle overlap.",
+}
+
+// thresholdUnits are the units of the members that hold thresholds.
+var thresholdUnits = map[string]string{
+	"threshold_mph": "mph", "threshold_pct": "%", "threshold_v": "V", "threshold_s": "s", "threshold_mps2": "m/s²", "threshold_m": "m",
+	"threshold_mi": "mi", "threshold_days": "days",
+}
+
+func (a *API) alertRuleRoutes() {
+	s := &resource[record.AlertRule]{
+		api: a, path: "/v1/alert_rules", tag: "Alerts", noun: "alert rule", nouns: "alert rules", log: a.alertRules, listing: &query.AlertRules,
+		read: auth.TelematicsRead, write: auth.TelematicsWrite,
+		view: AlertRule{}, fields: record.AlertRuleFields{},
+		writable: func(b *record.AlertRule) any { return &b.AlertRuleFields },
+		make: func(_ *http.Request, object map[string]any) (record.AlertRule, error) {
+			var b record.AlertRule
+			return b, a.decodeObject(object, &b.AlertRuleFields)
+		},
+		show: showAlertRules,
+		check: func(b *record.AlertRule) error {
+			b.Complete()
+			if faults := b.Faults(); faults != nil {
+				return validation(faults...)
+			}
+			return nil
+		},
+		refers: func(r *http.Request, b *record.AlertRule) error {
+			if err := a.vehiclesExist(r, b.Scope); err != nil {
+				return err
+			}
+			return a.exist(r, &query.Geofences, fleet.FencePrefix, b.GeofenceIDs, "/geofence_ids/", "geofence")
+		},
+	}
+	s.register()
+	a.handle(route{
+		Method: "GET", Path: "/v1/alert_kinds", ID: "listAlertKinds", Tag: "Alerts", Scope: auth.TelematicsRead,
+		Summary: "List the kinds of alerts", About: "What a rule may watch for, and the thresholds that hold unless it gives one. All on one page.",
+		Reply: List[AlertKind]{},
+	}, func(w http.ResponseWriter, r *http.Request) error {
+		kinds := alertKinds()
+		return writeJSON(w, r, http.StatusOK, List[AlertKind]{Data: kinds, Pagination: Pagination{Page: 1, PerPage: len(kinds), Total: len(kinds)}})
+	})
+}
+
+// alertKinds describes every kind, in the units that rules are written in.
+func alertKinds() []AlertKind {
+	var all []AlertKind
+	for _, kind := range fleet.AlertKinds {
+		k := AlertKind{Kind: string(kind), About: alertAbout[kind], DefaultSeverity: kind.Severity(), TakesGeofences: query.TakesFences(kind)}
+		if takes, ok := query.ThresholdOf(kind); ok {
+			member, unit := takes.Member, thresholdUnits[takes.Member]
+			k.Threshold, k.Unit, k.DefaultThreshold = &member, &unit, known(kind.Default()/takes.Scale, 2)
+			k.Minimum, k.Maximum = &takes.Least, &takes.Most
+		}
+		all = append(all, k)
+	}
+	return all
+}
+
+func showAlertRules(_ context.Context, records []record.Record[record.AlertRule], _ []string) ([]shown, error) {
+	views := make([]shown, len(records))
+	for i, rec := range records {
+		views[i].view = AlertRule{ID: fleet.FormatID(fleet.RulePrefix, rec.ID), AlertRuleFields: rec.Body.AlertRuleFields, Object: "alert_rule", Stamps: stampsOf(rec)}
+	}
+	return views, nil
+}
+
+// vehiclesExist refuses a scope that names vehicles which the account does not have. Archived ones are there.
+func (a *API) vehiclesExist(r *http.Request, scope *record.Scope) error {
+	if scope == nil {
+		return nil
+	}
+	return a.exist(r, &query.Vehicles, fleet.VehiclePrefix, scope.VehicleIDs, "/scope/vehicle_ids/", "vehicle")
+}
+
+// exist refuses ids, already well formed, of which the account has no record.
+func (a *API) exist(r *http.Request, listing *query.Listing, prefix string, texts []string, pointer, noun string) error {
+	ids := make([]uint64, 0, len(texts))
+	for _, text := range texts {
+		id, err := fleet.ParseID(prefix, text)
+		if err != nil {
+			return err
+		}
+		ids = append(ids, id)
+	}
+	found, err := query.RecordsByID(r.Context(), a.DB, listing, auth.From(r.Context()).Account, ids)
+	if err != nil {
+		return err
+	}
+	var faults []fleet.FieldError
+	for i, id := range ids {
+		if _, ok := found[id]; !ok {
+			faults = append(faults, fleet.FieldError{Pointer: pointer + strconv.Itoa(i), Code: "not_found", Detail: "there is no such " + noun})
+		}
+	}
+	if faults != nil {
+		return validation(faults...)
+	}
+	return nil
+}

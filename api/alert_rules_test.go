@@ -1,0 +1,112 @@
+package api
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/query"
+)
+
+func TestARuleTakesTheThresholdOfItsKind(t *testing.T) {
+	w := newWorld(t)
+	fence := w.do("POST", "/v1/geofences", `{"name":"lot","geometry":`+lot+`}`).ok(201).id()
+	made := w.do("POST", "/v1/alert_rules", `{"name":"fast","kind":"speeding","threshold_mph":75,"min_duration_s":30,"cooldown_s":600,"geofence_ids":["`+fence+`"]}`).ok(201)
+	rule := made.object()
+	wantEqual(t, "filled in", fmt.Sprint(rule["enabled"], rule["severity"]), "truewarning")
+	path := "/v1/alert_rules/" + made.id()
+	wantEqual(t, "metric", w.do("GET", path+"?units=metric", "").ok(200).object()["threshold_kmh"], 121.0)
+	wantEqual(t, "switched off", w.do("PATCH", path, `{"enabled":false}`).ok(200).object()["enabled"], false)
+	w.do("POST", "/v1/alert_rules", `{"name":"towed","kind":"tow","severity":"info"}`).ok(201)
+	for query, want := range map[string]string{
+		"": "fast towed", "?kind=tow": "towed", "?severity=warning": "fast", "?geofence_ids=" + fence: "fast", "?q=tow": "towed", "?sort=-kind": "towed fast",
+	} {
+		wantEqual(t, query, w.do("GET", "/v1/alert_rules"+query, "").names(), want)
+	}
+	for body, want := range map[string]string{
+		`{"name":"a"}`:                                                    "/kind",
+		`{"name":"a","kind":"boredom"}`:                                   "/kind",
+		`{"name":"a","kind":"speeding","threshold_s":5}`:                  "/threshold_s",
+		`{"name":"a","kind":"crash","threshold_mps2":5}`:                  "/threshold_mps2",
+		`{"name":"a","kind":"battery_low","threshold_pct":101}`:           "/threshold_pct",
+		`{"name":"a","kind":"speeding","threshold_mph":0}`:                "/threshold_mph",
+		`{"name":"a","kind":"tow","geofence_ids":["` + fence + `"]}`:      "/geofence_ids",
+		`{"name":"a","kind":"geofence_curfew"}`:                           "/geofence_ids",
+		`{"name":"a","kind":"geofence_enter","geofence_ids":["geo_1"]}`:   "/geofence_ids/0",
+		`{"name":"a","kind":"geofence_enter","geofence_ids":["veh_1"]}`:   "/geofence_ids/0",
+		`{"name":"a","kind":"tow","severity":"grave"}`:                    "/severity",
+		`{"name":"a","kind":"tow","schedule":{"timezone":"UTC"}}`:         "/schedule/windows",
+		`{"name":"a","kind":"tow","scope":{"vehicle_ids":["veh_1"]}}`:     "/scope/vehicle_ids/0",
+		`{"name":"a","kind":"geofence_speeding","threshold_mph":0,"x":1}`: "/x",
+		`{"name":"a","kind":"tow","threshold_m":100,"threshold_mi":1}`:    "/threshold_mi",
+		`{"name":"a","kind":"tow","applies_from":"2026-01-01T00:00:00Z"}`: "/applies_from",
+		`{"name":"a","kind":"tow","min_duration_s":-1}`:                   "/min_duration_s",
+	} {
+		if got := w.do("POST", "/v1/alert_rules", body).faults(); got != want {
+			t.Errorf("%s: %s, want %s", body, got, want)
+		}
+	}
+	w.do("POST", "/v1/alert_rules", `{"name":"a","kind":"geofence_speeding","threshold_mph":0}`).ok(201)
+	w.do("DELETE", path, "").ok(204)
+}
+
+func TestEveryKindOfAlertIsDescribed(t *testing.T) {
+	w := newWorld(t)
+	kinds := w.do("GET", "/v1/alert_kinds", "").data()
+	wantEqual(t, "kinds", len(kinds), len(fleet.AlertKinds))
+	field, _ := reflect.TypeFor[record.AlertRuleFields]().FieldByName("Kind")
+	var names []string
+	for i, kind := range fleet.AlertKinds {
+		names = append(names, string(kind))
+		k := kinds[i]
+		if k["kind"] != string(kind) || k["about"] == "" || k["default_severity"] == "" {
+			t.Errorf("%s is described as %v", kind, k)
+		}
+		takes, ok := query.ThresholdOf(kind)
+		if ok != (kind.Unit() != "") || ok != (k["threshold"] != nil) || ok && (k["unit"] == "" || k["threshold"] != takes.Member) {
+			t.Errorf("threshold of %s: %v", kind, k)
+		}
+		body := fmt.Sprintf(`{"name":"x","kind":%q`, kind)
+		if ok && kind.Default() > 0 {
+			body += fmt.Sprintf(`,%q:%v`, takes.Member, k["default_threshold"])
+		}
+		if kind == fleet.AlertFenceCurfew {
+			continue
+		}
+		w.do("POST", "/v1/alert_rules", body+"}").ok(201)
+	}
+	wantEqual(t, "the schema's kinds", field.Tag.Get("enum"), strings.Join(names, ","))
+}
+
+func TestTripSettingsOfAnAccountAndAVehicle(t *testing.T) {
+	w := newWorld(t)
+	changed := w.do("PATCH", "/v1/account", `{"trip_settings":{"stop_after_s":300,"use_ignition":false},"timezone":"Europe/Berlin"}`).ok(200).object()
+	wantEqual(t, "settings", fmt.Sprint(changed["trip_settings"], changed["timezone"], changed["name"]), "map[stop_after_s:300 use_ignition:false]Europe/BerlinFirst")
+	merged := w.do("PATCH", "/v1/account", `{"trip_settings":{"stop_after_s":null,"split_s":7200}}`).ok(200).object()
+	wantEqual(t, "merged", fmt.Sprint(merged["trip_settings"]), "map[split_s:7200 use_ignition:false]")
+	for body, want := range map[string]string{
+		`{"timezone":"Nowhere"}`:                                     "/timezone",
+		`{"trip_settings":{"stop_after_s":1}}`:                       "/trip_settings/stop_after_s",
+		`{"trip_settings":{"split_s":60,"no_data_s":600}}`:           "/trip_settings/split_s",
+		`{"trip_settings":{"start_speed_mph":3,"stop_speed_mph":4}}`: "/trip_settings/stop_speed_mph",
+		`{"name":null}`:   "/name",
+		`{"plan":"free"}`: "/plan",
+	} {
+		wantEqual(t, body, w.do("PATCH", "/v1/account", body).faults(), want)
+	}
+	w.do("PATCH", "/v1/account", `{"currency":"EUR"}`, "If-Match", `"r1"`).problem(412, "precondition_failed")
+	v := w.do("POST", "/v1/vehicles", `{"make":"A","model":"B","fuel_capacity_gal":15.5,"battery_kwh":75,"trip_settings":{"stop_after_s":120}}`).ok(201)
+	wantEqual(t, "vehicle", fmt.Sprint(v.object()["trip_settings"], v.object()["fuel_capacity_gal"]), "map[stop_after_s:120] 15.5")
+	wantEqual(t, "of a vehicle", w.do("PATCH", "/v1/vehicles/"+v.id(), `{"trip_settings":{"split_s":60,"no_data_s":600}}`).faults(), "/trip_settings/split_s")
+	policies := query.NewPolicies(w.db)
+	if err := policies.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	id, _ := fleet.ParseID(fleet.VehiclePrefix, v.id())
+	if s := policies.Of(w.account).TraitsOf(fleet.VehicleID(id)); *s.Trip.StopAfter != 120_000 || *s.Trip.Split != 7_200_000 || s.Zone.String() != "Europe/Berlin" {
+		t.Errorf("traits %+v", s)
+	}
+}

@@ -1,0 +1,172 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"slices"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/query"
+)
+
+// ChangePublisher puts changes on their topic and returns when all of them are acknowledged.
+type ChangePublisher interface {
+	PublishChanges(ctx context.Context, changes []fleet.Change) error
+}
+
+// GeofenceBackfill is the body of the action that makes visits for the past.
+type GeofenceBackfill struct {
+	From *record.Instant `json:"from,omitempty" doc:"Since when the geofence is to have been there as it is now; since the oldest stored position unless given."`
+}
+
+func (a *API) backfillRoutes() {
+	a.handle(route{
+		Method: "POST", Path: "/v1/geofences/{id}/backfill", ID: "backfillGeofence", Tag: "Geofences", Scope: auth.TelematicsWrite,
+		Summary: "Make visits of the past from stored positions",
+		About: "Lets the geofence as it is now hold from `from` on (its `applies_from`), whatever it was then, and derives every vehicle that has positions since " +
+			"then again: visits, and the alerts that hang on them, appear as `late` and wake nobody. The answer is a job; `GET /v1/jobs/{id}` shows its progress.",
+		Body: GeofenceBackfill{}, Optional: true, Status: http.StatusAccepted, Reply: Job{},
+	}, a.backfill)
+}
+
+func (a *API) backfill(w http.ResponseWriter, r *http.Request) error {
+	id, err := pathID(r, "geofence", fleet.FencePrefix)
+	if err != nil {
+		return err
+	}
+	var sent GeofenceBackfill
+	if len(bodyOf(r)) > 0 {
+		if err := a.decodeBody(r, &sent); err != nil {
+			return err
+		}
+	}
+	account := auth.From(r.Context()).Account
+	fence, err := a.geofences.Get(r.Context(), account, id)
+	if err != nil {
+		return err
+	}
+	if fence.Archived() {
+		return fleet.NewError(fleet.CodeConflict, "The geofence is archived; there is nothing to make visits of.")
+	}
+	if err := precondition(r, fence.Revision); err != nil {
+		return err
+	}
+	var from record.Instant
+	if sent.From != nil {
+		from = *sent.From
+	}
+	if from.After(a.Now()) {
+		return validation(fleet.FieldError{Pointer: "/from", Code: "invalid", Detail: "must not lie ahead"})
+	}
+	if a.Changes == nil {
+		return fleet.NewError(fleet.CodeUnavailable, "This server cannot ask for anything to be derived again: it has no connection to Kafka.")
+	}
+	spans, err := a.backfillSpans(r.Context(), account, fleet.FenceID(id), fence.Body.Scope, fleet.MillisOf(from.Time))
+	if err != nil {
+		return err
+	}
+	if from.IsZero() {
+		from = record.InstantOf(a.Now())
+		for _, s := range spans {
+			if oldest := s.From.Time(); oldest.Before(from.Time) {
+				from = record.InstantOf(oldest)
+			}
+		}
+	}
+	// A repetition of this request, by its Idempotency-Key, finds the job and asks once more, which is harmless.
+	job, _, err := a.jobs.Create(r.Context(), author(r), account, a.newID(r),
+		record.Job{Kind: record.JobBackfill, Subject: fleet.FormatID(fleet.FencePrefix, id), Total: uint64(len(spans))})
+	if err != nil {
+		return err
+	}
+	if job.Body.Error != "" {
+		if job, err = a.jobs.Update(r.Context(), author(r), account, job.ID, 0, func(rec *record.Record[record.Job]) error {
+			rec.Body.Error, rec.Body.Total = "", uint64(len(spans))
+			return nil
+		}); err != nil {
+			return err
+		}
+	}
+	// The geofence is written before anybody is told, so that whoever derives finds it as it shall have been.
+	if err := a.backfillFrom(r, fence, from, job.ID); err != nil {
+		return a.giveUp(r, job, err)
+	}
+	changes := make([]fleet.Change, len(spans))
+	for i, s := range spans {
+		changes[i] = fleet.Change{Account: account, Vehicle: s.Vehicle, From: s.From, To: s.To, Job: fleet.JobID(job.ID)}
+	}
+	if len(changes) > 0 {
+		ctx, cancel := context.WithTimeout(r.Context(), publishTime)
+		defer cancel()
+		if err := a.Changes.PublishChanges(ctx, changes); err != nil {
+			a.log.ErrorContext(r.Context(), "backfill not published", "error", err, "job", fleet.JobID(job.ID).String())
+			return a.giveUp(r, job, fleet.NewError(fleet.CodeUnavailable, "Kafka does not answer. Ask again later."))
+		}
+	}
+	views, err := a.showJobs(r.Context(), []record.Record[record.Job]{job}, nil)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("ETag", etagOf(job.Revision, views[0].live))
+	w.Header().Set("Location", "/v1/jobs/"+fleet.FormatID(fleet.JobPrefix, job.ID))
+	return writeJSON(w, r, http.StatusAccepted, views[0].view)
+}
+
+// backfillFrom lets the newest revision of a geofence hold from an instant on.
+func (a *API) backfillFrom(r *http.Request, fence record.Record[record.Geofence], from record.Instant, job uint64) error {
+	_, err := a.geofences.Update(r.Context(), author(r), fence.Account, fence.ID, 0, func(rec *record.Record[record.Geofence]) error {
+		if err := precondition(r, rec.Revision); err != nil && rec.Body.Backfill != fleet.FormatID(fleet.JobPrefix, job) {
+			return err
+		}
+		rec.Body.AppliesFrom, rec.Body.Backfill = &from, fleet.FormatID(fleet.JobPrefix, job)
+		return nil
+	})
+	return err
+}
+
+// giveUp notes that a job will not be done, and returns why.
+func (a *API) giveUp(r *http.Request, job record.Record[record.Job], why error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), a.cfg.WriteTime)
+	defer cancel()
+	if _, err := a.jobs.Update(ctx, author(r), job.Account, job.ID, 0, func(rec *record.Record[record.Job]) error {
+		rec.Body.Error = "It could not be started."
+		return nil
+	}); err != nil {
+		a.log.ErrorContext(r.Context(), "job not given up", "error", err, "job", fleet.JobID(job.ID).String())
+	}
+	return why
+}
+
+// backfillSpans returns what has to be derived again for a geofence to hold from an instant on: vehicles in its scope that
+// have fixes since, and those that it has visits of.
+func (a *API) backfillSpans(ctx context.Context, account fleet.AccountID, fence fleet.FenceID, scope *record.Scope, from fleet.Millis) ([]query.VehicleSpan, error) {
+	seen, err := query.VehiclesSince(ctx, a.DB, account, from)
+	if err != nil {
+		return nil, err
+	}
+	visitors, err := query.VisitorsSince(ctx, a.DB, account, fence, from)
+	if err != nil {
+		return nil, err
+	}
+	tags := map[fleet.VehicleID][]string{}
+	meant := fleet.Scope{}
+	if scope != nil {
+		meant.Tags = scope.Tags
+		for _, text := range scope.VehicleIDs {
+			id, err := fleet.ParseID(fleet.VehiclePrefix, text)
+			if err != nil {
+				return nil, err
+			}
+			meant.Vehicles = append(meant.Vehicles, fleet.VehicleID(id))
+		}
+		if tags, err = query.VehicleTags(ctx, a.DB, account); err != nil {
+			return nil, err
+		}
+	}
+	return slices.DeleteFunc(seen, func(s query.VehicleSpan) bool {
+		return !meant.Holds(s.Vehicle, tags[s.Vehicle]) &&
+			!slices.ContainsFunc(visitors, func(v query.VehicleSpan) bool { return v.Vehicle == s.Vehicle })
+	}), nil
+}
