@@ -1,4 +1,5 @@
 -- How many rows driving_events_list.sql gives without a cursor and a limit; the conditions are the same.
+-- EXPLAIN indexes=1: as trips_count.sql, which has the same key and conditions.
 SELECT count()
 FROM driving_events FINAL
 WHERE account = {account:UInt64}

@@ -1,5 +1,6 @@
 -- What the safety scores of some vehicles, or of all that drove, are made of: trips and driving events that began in
 -- [{from}, {to}), so that spans side by side count nothing twice. seconds are those of speeding.
+-- EXPLAIN indexes=1, a month of one vehicle in 1,000,000 trips of 1,000: by partition and key, 1 of 124 granules.
 SELECT vehicle, sum(trips), sum(distance), sum(moving), sum(braking), sum(acceleration), sum(cornering), sum(speeding), sum(crashes), sum(seconds)
 FROM
 (

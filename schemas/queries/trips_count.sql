@@ -1,4 +1,5 @@
 -- How many rows trips_list.sql gives without a cursor and a limit; the conditions are the same.
+-- EXPLAIN indexes=1, a month of one vehicle in 1,000,000 trips of 1,000: by the key, 4 of 124 granules (one a partition).
 SELECT count()
 FROM trips FINAL
 WHERE account = {account:UInt64}
