@@ -214,6 +214,9 @@ func (s *System) Start(args ...string) (*Process, error) {
 	return p, nil
 }
 
+// PID returns the process id.
+func (p *Process) PID() int { return p.cmd.Process.Pid }
+
 // Stop asks the process to end, waits for it and returns the processor time and the most memory it used, in bytes. That
 // it did not end well is an error.
 func (p *Process) Stop() (cpu time.Duration, memory int64, err error) {
