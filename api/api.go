@@ -181,6 +181,8 @@ func (a *API) register() error {
 	a.jobRoutes()
 	a.positionRoutes()
 	a.telemetryRoutes()
+	a.searchRoutes()
+	a.heatmapRoutes()
 	a.tripRoutes()
 	a.stopRoutes()
 	a.visitRoutes()
