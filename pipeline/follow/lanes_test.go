@@ -234,3 +234,34 @@ func TestOwnerRunsItsLanesAndStops(t *testing.T) {
 }
 
 func queryOf(name string) string { return schemas.Query(name) }
+
+// A vehicle that went back behind its stored checkpoint must not be taken up from that one after a crash.
+func TestCheckpointThatALateFixHasPassedIsReplaced(t *testing.T) {
+	w := newWorld(t)
+	rng := rand.New(rand.NewPCG(9, 9))
+	all := slices.DeleteFunc(recording(rng, 1, 6), func(in input) bool { return in.Position == nil }) // no two of one time
+	n := len(all)
+	end := all[n-1].At
+	w.now = end
+	w.cfg.SaveEvery = 0
+	w.restart()
+	w.handle(w.store(rng, all[10:n/2]))
+	w.handle(w.store(rng, all[:10])) // from here on it has snapshots
+	w.repair()
+	w.handle(w.store(rng, append(slices.Clone(all[n/2:n/2+40]), all[n/2+80:n-40]...))) // and a checkpoint behind the gap
+	w.f.cfg.SaveEvery = 24 * time.Hour
+	w.handle(w.store(rng, all[n/2+40:n/2+80]))
+	if _, ok := w.h.nextRepair(); ok {
+		t.Fatal("a repair waits: no snapshot was gone back to")
+	}
+	w.restart()
+	w.handle(w.store(rng, all[n-40:]))
+	w.finish(end)
+
+	inOrder := newWorld(t)
+	inOrder.handle(inOrder.store(rng, all))
+	inOrder.finish(end)
+	if lines := differ(inOrder.derived(), w.derived()); len(lines) > 0 {
+		t.Errorf("%d differ:\n%s", len(lines), strings.Join(lines[:min(3, len(lines))], "\n"))
+	}
+}
