@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/uber/h3-go/v4"
+
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
 	"github.com/motorpool/fleet/api/export"
@@ -46,6 +48,7 @@ type AreaSpan struct {
 const (
 	maxAreaSpan  = 31 * 24 * time.Hour
 	maxAreaSize  = 2e9        // m²: about 20,000 cells
+	maxAreaCells = 50_000     // along the border, which may be long where the shape is thin
 	maxAreaFixes = 10_000_000 // in the cells of the area
 	maxAreaSpans = 200_000
 	areaPage     = 100
@@ -208,8 +211,32 @@ func (a *API) areaFilter(r *http.Request, body *AreaSearch) (f query.AreaFilter,
 		}
 	}
 	f.Contains = shape.Contains
-	f.Inner, f.Edge, err = area.Cover(shape, fleet.CellResolution)
-	return f, true, err
+	return f, true, coverArea(&f, shape)
+}
+
+// coverArea gives the filter the cells of a shape. One that winds through too many is refused.
+func coverArea(f *query.AreaFilter, shape area.Shape) error {
+	cover, err := area.Compact(shape, fleet.CellResolution, maxAreaCells)
+	if err != nil {
+		return err
+	}
+	for _, cell := range cover.Boundary {
+		if h3.Cell(cell).Resolution() != fleet.CellResolution {
+			return validation(fleet.FieldError{Pointer: "/geometry", Code: "too_large",
+				Detail: "has a border that is too long to be searched: choose a smaller shape, or search it in parts"})
+		}
+	}
+	f.Edge = cover.Boundary
+	for _, cell := range cover.Interior {
+		children, err := h3.Cell(cell).Children(fleet.CellResolution)
+		if err != nil {
+			return fmt.Errorf("cells of %x: %w", uint64(cell), err)
+		}
+		for _, child := range children {
+			f.Inner = append(f.Inner, fleet.Cell(child))
+		}
+	}
+	return nil
 }
 
 func areaRows(spans []query.AreaSpan) iter.Seq2[rowKey, error] {

@@ -87,6 +87,11 @@ func TestWhoWasInAnArea(t *testing.T) {
 	if !reflect.DeepEqual(next.data(), second.data()) || len(next.data()) != 1 || reflect.DeepEqual(next.data(), one.data()) || next.pagination().NextCursor != "" {
 		t.Errorf("after %v came %v and page 2 is %v", one.data(), next.data(), second.data())
 	}
+	// A larger one has cells that lie inside as a whole, and all the fixes.
+	wide := strings.NewReplacer("-97.7525", "-97.8", "-97.7475", "-97.7", "30.24", "30.2", "30.26", "30.3").Replace(searchBox)
+	if data := w.do("POST", "/v1/search/area", `{`+wide+`,"vehicle_ids":["`+a+`"]}`).data(); len(data) != 1 || data[0]["fixes"] != 11.0 {
+		t.Errorf("in a larger one: %v", data)
+	}
 	// A circle and a corridor hold the same five.
 	for _, geometry := range []string{`{"type":"Circle","center":[-97.75,30.25],"radius_m":230}`, `{"type":"Corridor","coordinates":[[-97.752,30.25],[-97.748,30.25]],"width_m":10}`} {
 		reply := w.do("POST", "/v1/search/area", `{"geometry":`+geometry+`,"from":"2026-01-31T00:00:00Z","to":"2026-02-01T00:00:00Z","vehicle_ids":["`+a+`"]}`)
@@ -114,10 +119,11 @@ func TestAreaSearchesThatAreRefused(t *testing.T) {
 	}
 	const span = `,"from":"2026-01-31T00:00:00Z","to":"2026-02-01T00:00:00Z"`
 	for body, pointer := range map[string]string{
-		`{` + box(-98, -97) + span + `}`:                                                                "/geometry", // 5,300 km²
-		`{` + box(-98, -98) + span + `}`:                                                                "/geometry/coordinates",
-		`{"geometry":{"type":"Point","coordinates":[1,2]}` + span + `}`:                                 "/geometry/type",
-		`{` + box(-98, -97.9) + `}`:                                                                     "/from",
+		`{` + box(-98, -97) + span + `}`: "/geometry", // 5,300 km²
+		`{` + box(-98, -98) + span + `}`: "/geometry/coordinates",
+		`{"geometry":{"type":"Corridor","coordinates":[[-170,0],[-100,10],[0,0],[100,10]],"width_m":1}` + span + `}`: "/geometry", // thin, and round the Earth
+		`{"geometry":{"type":"Point","coordinates":[1,2]}` + span + `}`:                                              "/geometry/type",
+		`{` + box(-98, -97.9) + `}`: "/from",
 		`{` + box(-98, -97.9) + `,"from":"2026-01-31T00:00:00Z","to":"2026-03-31T00:00:00Z"}`:           "/to",
 		`{` + box(-98, -97.9) + `,"from":"2026-01-31T00:00:00Z","to":"2026-01-31T00:00:00Z"}`:           "/to",
 		`{` + box(-98, -97.9) + `,"from":"0001-01-01T00:00:00Z","to":"0001-01-02T00:00:00Z"}`:           "/from",
