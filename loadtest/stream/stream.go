@@ -281,6 +281,10 @@ func (c *crowd) read(body io.Reader, i int) error {
 func (c *crowd) publish(ctx context.Context, broker string, account fleet.AccountID, o Options) error {
 	writer := &kafka.Writer{Addr: kafka.TCP(broker), Topic: "events", RequiredAcks: kafka.RequireAll, BatchTimeout: time.Millisecond}
 	defer writer.Close()
+	// The writer's first message waits for its connections; this one is nobody's.
+	if err := writer.WriteMessages(ctx, kafka.Message{Value: []byte("{}")}); err != nil {
+		return err
+	}
 	for n := range o.Events {
 		body, err := json.Marshal(&fleet.Trip{Fixes: n + 1})
 		if err != nil {
