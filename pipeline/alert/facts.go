@@ -1,6 +1,8 @@
 package alert
 
 import (
+	"slices"
+
 	"github.com/motorpool/fleet"
 )
 
@@ -86,7 +88,9 @@ func (c *call) due(r *rule, x *fact) (begin, due fleet.Millis) {
 		if f.Phase == Raised {
 			return 0, 0
 		}
-		earliest = max(earliest, f.Cool)
+		if f.Revision == r.Revision { // an edited rule judges anew
+			earliest = max(earliest, f.Cool)
+		}
 	}
 	due = r.hours.opens(earliest)
 	if due == 0 || r.To != 0 && due >= r.To {
@@ -122,13 +126,12 @@ func (c *call) find() {
 				return
 			}
 			i, found := c.s.find(r.ID, x.fence, x.subject)
-			if !found {
-				c.insert(i, r, x.fence, x.subject)
+			if found {
+				c.s.Found = slices.Delete(c.s.Found, i, i+1) // it has cooled down, or is an older version's
 			}
-			f := &c.s.Found[i]
+			f := c.insert(i, r, x.fence, x.subject)
 			f.Since, f.Begin, f.Seen = x.since, begin, c.at
 			f.Placed, f.Place = c.s.Placed, c.s.Place
-			f.Measured = false
 			if r.timed {
 				c.measure(f, r, float64(c.at-x.since)/1000)
 			}

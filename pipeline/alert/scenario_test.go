@@ -1,0 +1,497 @@
+package alert_test
+
+import (
+	"bytes"
+	"encoding/gob"
+	"flag"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+	_ "time/tzdata"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/pipeline/alert"
+)
+
+var update = flag.Bool("update", false, "write what the code does into testdata; review the difference")
+
+// TestScenarios runs the stories in testdata. What stands behind "|" is what comes of the lines above it.
+//
+//	rule NAME KIND [threshold=N] [for=D] [cooldown=D] [hours=mon-fri@22:00-06:00@ZONE] [fences=A,B] [tags=A] [from=T] [to=T] [revision=N]
+//	vehicle [tags=A,B] [tank=LITRES]
+//	booking|document|maintenance|conflict NAME [from=T] [to=T] [done]      replaces one of this name
+//	T fix [LAT,LNG] [speed=KMH] [course=] [accuracy=] [ignition=on|off] [alarm=] [odometer=KM] [refused] [doubtful] STATE
+//	T signal NAME=VALUE STATE
+//	T move STATE                                                           moves without a fix
+//	T wait STATE                                                           nothing arrives up to T
+//	restart                                                                the state is written and read again
+//
+// T is a time of Friday 20 November 2026 UTC, or an RFC 3339 time. STATE is how the vehicle is from now on: moving,
+// standing, idling, each with since=T; inside=A,B or inside=; limit=KMH of the first fence inside; and the moves
+// enter=A exit=A cross=A dwell=A, each as A@T if it was before. Speeds are km/h here.
+func TestScenarios(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no scenarios: %v", err)
+	}
+	seen := map[fleet.AlertKind]bool{}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := play(t, string(text), seen, false, 0)
+			if *update {
+				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			compare(t, file, string(text), got)
+			compare(t, file+", restarted at every line", string(text), play(t, string(text), seen, true, 0))
+			for _, tick := range []fleet.Millis{1000, 60_000, 3_600_000} {
+				compare(t, fmt.Sprintf("%s, ticks of %d ms", file, tick), string(text), play(t, string(text), seen, false, tick))
+			}
+		})
+	}
+	for _, kind := range fleet.AlertKinds {
+		if !seen[kind] {
+			t.Errorf("no scenario raises %s", kind)
+		}
+	}
+}
+
+func compare(t *testing.T, name, text, got string) {
+	want, have := strings.Split(text, "\n"), strings.Split(got, "\n")
+	for i := range max(len(want), len(have)) {
+		if i >= len(want) || i >= len(have) || want[i] != have[i] {
+			t.Errorf("%s:%d\n want %s\n got  %s", name, i+1, strings.Join(want[min(i, len(want)):min(i+3, len(want))], "\n      "),
+				strings.Join(have[min(i, len(have)):min(i+3, len(have))], "\n      "))
+			return
+		}
+	}
+}
+
+// story is a vehicle and its rules while a scenario runs.
+type story struct {
+	rules  []fleet.Rule
+	names  map[fleet.RuleID]string
+	fences map[string]fleet.FenceID
+	engine *alert.Engine
+	traits fleet.Traits
+	state  alert.State
+	now    fleet.Millis
+	in     alert.Input
+	last   fleet.Position
+	known  map[uint64]bool
+	open   map[string]uint64 // of a rule and what it is about
+	out    fleet.Entities
+}
+
+var key = fleet.VehicleKey{Account: 1, Vehicle: 7}
+
+func play(t *testing.T, text string, seen map[fleet.AlertKind]bool, restart bool, tick fleet.Millis) string {
+	s := story{
+		names: map[fleet.RuleID]string{}, fences: map[string]fleet.FenceID{}, known: map[uint64]bool{}, open: map[string]uint64{},
+		traits: fleet.Traits{Zone: time.UTC},
+	}
+	s.in.Motion.Known = true
+	s.engine = alert.NewEngine(nil)
+	var lines []string
+	for i, line := range strings.Split(text, "\n") {
+		if strings.HasPrefix(strings.TrimSpace(line), "|") {
+			continue
+		}
+		lines = append(lines, line)
+		words := strings.Fields(line)
+		if len(words) == 0 || strings.HasPrefix(words[0], "#") {
+			continue
+		}
+		if restart || words[0] == "restart" {
+			s.restart(t)
+		}
+		if words[0] == "restart" {
+			continue
+		}
+		s.out = nil
+		if err := s.line(words, tick); err != nil {
+			t.Fatalf("line %d: %s: %v", i+1, line, err)
+		}
+		for _, x := range s.out {
+			if a, ok := x.(*fleet.Alert); ok {
+				seen[a.What] = true
+			}
+			lines = append(lines, "    | "+s.tell(t, x))
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// restart writes the state and reads it again, and spoils what a clone might still share.
+func (s *story) restart(t *testing.T) {
+	var b bytes.Buffer
+	if err := gob.NewEncoder(&b).Encode(&s.state); err != nil {
+		t.Fatal(err)
+	}
+	clone := s.state.Clone()
+	for i := range s.state.Found {
+		s.state.Found[i] = alert.Found{}
+	}
+	for i := range s.state.Inside {
+		s.state.Inside[i] = alert.Inside{}
+	}
+	s.state = alert.State{}
+	if err := gob.NewDecoder(&b).Decode(&s.state); err != nil {
+		t.Fatal(err)
+	}
+	if fmt.Sprint(clone) != fmt.Sprint(s.state) {
+		t.Fatalf("the state became another:\n%v\n%v", clone, s.state)
+	}
+	s.state = clone
+}
+
+func (s *story) line(words []string, tick fleet.Millis) error {
+	members := map[string]string{}
+	for _, w := range words[1:] {
+		name, value, _ := strings.Cut(w, "=")
+		members[name] = value
+	}
+	switch words[0] {
+	case "rule":
+		return s.rule(words, members)
+	case "vehicle":
+		s.traits.Tags = list(members["tags"])
+		s.traits.FuelCapacity = number(members["tank"], 1)
+		return nil
+	case "booking", "document", "maintenance", "conflict":
+		_, done := members["done"]
+		o := fleet.Obligation{Kind: words[0], Ref: words[1], From: instant(members["from"]), To: instant(members["to"]), Done: done}
+		s.traits.Obligations = slices.DeleteFunc(slices.Clone(s.traits.Obligations), func(x fleet.Obligation) bool { return x.Ref == o.Ref })
+		s.traits.Obligations = append(s.traits.Obligations, o)
+		return nil
+	}
+	at := instant(words[0])
+	if at == 0 || len(words) < 2 {
+		return fmt.Errorf("want a time and a word")
+	}
+	s.until(at, tick)
+	s.now = at
+	in := &s.in
+	in.At, in.Position, in.Doubtful, in.Signal, in.Moves = at, nil, nil, nil, nil
+	in.RawOdometer, in.OdometerRefused, in.Mileage = math.NaN(), false, math.NaN()
+	s.situation(words[2:], members)
+	switch words[1] {
+	case "wait":
+		s.engine.Advance(&s.state, key, &s.traits, at, s.in.Motion, &s.out)
+		return nil
+	case "signal":
+		for name, value := range members {
+			if signal, ok := fleet.SignalNamed(name); ok {
+				in.Signal = &fleet.SignalValue{Signal: signal, Value: number(value, 1)}
+			}
+		}
+		if in.Signal == nil {
+			return fmt.Errorf("no such signal")
+		}
+	case "fix":
+		s.fix(words[2:], members)
+	case "move":
+	default:
+		return fmt.Errorf("%s?", words[1])
+	}
+	if s.last.FixTime != 0 {
+		in.Last = &s.last
+	}
+	s.engine.Step(&s.state, key, &s.traits, in, &s.out)
+	return nil
+}
+
+// until lets the deadlines up to a time do what they do, as pipeline/derive does, with or without ticks in between.
+func (s *story) until(at, tick fleet.Millis) {
+	if tick != 0 && s.now != 0 {
+		for next := s.now + tick; next < at; next += tick {
+			s.engine.Advance(&s.state, key, &s.traits, next, s.in.Motion, &s.out)
+		}
+	}
+	for wake := s.engine.Wake(&s.state, &s.traits); wake != 0 && wake <= at; wake = s.engine.Wake(&s.state, &s.traits) {
+		s.engine.Advance(&s.state, key, &s.traits, wake, s.in.Motion, &s.out)
+	}
+}
+
+func (s *story) fix(words []string, members map[string]string) {
+	p := s.last
+	nan := math.NaN()
+	p.FixTime, p.Speed, p.Course, p.Accuracy, p.Odometer, p.Ignition, p.Alarm = s.now, nan, nan, nan, nan, fleet.Unknown, members["alarm"]
+	for _, w := range words {
+		if lat, lng, ok := strings.Cut(w, ","); ok && !strings.Contains(w, "=") {
+			p.Lat, p.Lng = number(lat, 1), number(lng, 1)
+		}
+	}
+	if v, ok := members["speed"]; ok {
+		p.Speed = number(v, fleet.MetresPerKmh)
+	}
+	if v, ok := members["course"]; ok {
+		p.Course = number(v, 1)
+	}
+	if v, ok := members["accuracy"]; ok {
+		p.Accuracy = number(v, 1)
+	}
+	if v, ok := members["odometer"]; ok {
+		s.in.RawOdometer = number(v, 1000)
+	}
+	_, s.in.OdometerRefused = members["refused"]
+	if v, ok := members["ignition"]; ok {
+		p.Ignition = fleet.TriOf(v == "on")
+		s.in.Motion.Ignition = p.Ignition
+	}
+	if _, doubtful := members["doubtful"]; doubtful {
+		s.in.Doubtful = &p
+		return
+	}
+	s.in.Position = &p
+	s.last = p
+}
+
+func (s *story) situation(words []string, members map[string]string) {
+	in := &s.in
+	since := instant(members["since"])
+	if since == 0 {
+		since = s.now
+	}
+	for _, w := range words {
+		name, value, _ := strings.Cut(w, "=")
+		what, when, back := strings.Cut(value, "@")
+		at := s.now
+		if back {
+			at = instant(when)
+		}
+		switch name {
+		case "moving":
+			in.Motion.Moving, in.Motion.Idling, in.Motion.IdleFrom, in.Motion.Since = true, false, 0, since
+		case "standing":
+			in.Motion.Moving, in.Motion.Idling, in.Motion.IdleFrom, in.Motion.Since = false, false, 0, since
+		case "idling":
+			in.Motion.Moving, in.Motion.Idling, in.Motion.IdleFrom, in.Motion.Since = false, true, since, since
+		case "inside":
+			in.Inside = nil
+			for _, name := range list(value) {
+				in.Inside = append(in.Inside, s.fence(name))
+			}
+			if len(in.Inside) == 0 {
+				in.SpeedLimit, in.LimitFence = 0, 0
+			}
+		case "limit":
+			in.SpeedLimit, in.LimitFence = number(value, fleet.MetresPerKmh), 0
+			if in.SpeedLimit > 0 {
+				in.LimitFence = in.Inside[0]
+			}
+		case "enter", "exit", "cross", "dwell":
+			in.Moves = append(in.Moves, fleet.FenceMove{Fence: s.fence(what), What: name, At: at, Place: fleet.Place{Lat: 1, Lng: 2}})
+		}
+	}
+}
+
+func (s *story) fence(name string) fleet.FenceID {
+	if s.fences[name] == 0 {
+		s.fences[name] = fleet.FenceID(len(s.fences) + 1)
+	}
+	return s.fences[name]
+}
+
+func (s *story) rule(words []string, members map[string]string) error {
+	r := fleet.Rule{Kind: fleet.AlertKind(words[2]), Severity: "warning", Revision: 1, ID: fleet.RuleID(len(s.names) + 1)}
+	if !slices.Contains(fleet.AlertKinds, r.Kind) {
+		return fmt.Errorf("no such kind")
+	}
+	for id, name := range s.names {
+		if name == words[1] {
+			r.ID = id
+		}
+	}
+	s.names[r.ID] = words[1]
+	if v, ok := members["threshold"]; ok {
+		unit := 1.0
+		if r.Kind.Unit() == "m/s" {
+			unit = fleet.MetresPerKmh
+		}
+		r.Threshold = number(v, unit)
+	}
+	r.MinDuration, r.CoolDown = span(members["for"]), span(members["cooldown"])
+	r.From, r.To = instant(members["from"]), instant(members["to"])
+	if v, ok := members["revision"]; ok {
+		r.Revision = uint64(number(v, 1))
+	}
+	r.Scope.Tags = list(members["tags"])
+	for _, name := range list(members["fences"]) {
+		r.Fences = append(r.Fences, s.fence(name))
+	}
+	if v, ok := members["hours"]; ok {
+		r.Schedule = timetable(v)
+	}
+	s.rules = append(slices.DeleteFunc(s.rules, func(x fleet.Rule) bool { return x.ID == r.ID && x.Revision == r.Revision }), r)
+	s.engine = alert.NewEngine(s.rules)
+	return nil
+}
+
+// tell writes what came out, and holds that alerts of a rule are raised and resolved in turn.
+func (s *story) tell(t *testing.T, x fleet.Entity) string {
+	h := x.Header()
+	if h.End < h.Start || h.RecognisedAt < h.Start || h.ID == 0 {
+		t.Errorf("from %s to %s, recognised at %s", clock(h.Start), clock(h.End), clock(h.RecognisedAt))
+	}
+	if d, ok := x.(*fleet.DrivingEvent); ok {
+		text := fmt.Sprintf("driving %s (%s) %s", d.What, d.Source, clock(d.Start))
+		if d.End != d.Start {
+			text += "-" + clock(d.End)
+		}
+		if d.Open {
+			text += " goes on"
+		}
+		if d.What == fleet.Speeding {
+			return text + fmt.Sprintf(", %.0f km/h above", d.Value/fleet.MetresPerKmh)
+		}
+		return text + fmt.Sprintf(", %.1f m/s² at %.0f km/h", d.Value, d.Speed/fleet.MetresPerKmh)
+	}
+	a := x.(*fleet.Alert)
+	subject := fmt.Sprint(a.Rule, a.Fence, a.Subject)
+	did := "updated"
+	if !s.known[a.ID] {
+		did = "raised"
+	}
+	switch {
+	case !a.Open && a.ResolvedReason == "moment":
+		if s.known[a.ID] {
+			t.Errorf("a moment is told twice: %v", a)
+		}
+		did = "raised and resolved"
+	case !a.Open:
+		if s.open[subject] != a.ID {
+			t.Errorf("resolved without being raised: %v", a)
+		}
+		delete(s.open, subject)
+		did = "resolved (" + a.ResolvedReason + ")"
+	case s.open[subject] != 0 && s.open[subject] != a.ID:
+		t.Errorf("raised beside another of its rule: %v", a)
+	case did == "updated" && s.open[subject] == 0:
+		t.Errorf("raised again after it was resolved: %v", a)
+	default:
+		s.open[subject] = a.ID
+	}
+	s.known[a.ID] = true
+	text := fmt.Sprintf("%s %s: from %s", s.names[a.Rule], did, clock(a.Start))
+	switch {
+	case a.Open && did == "raised":
+		if a.RecognisedAt != a.Start {
+			text += ", known at " + clock(a.RecognisedAt)
+		}
+	case a.ResolvedReason != "moment":
+		text += " to " + clock(a.End)
+	}
+	for name, id := range s.fences {
+		if id == a.Fence {
+			text += ", " + name
+		}
+	}
+	if a.Subject != "" {
+		text += ", " + a.Subject
+	}
+	if a.Value != nil {
+		unit := a.What.Unit()
+		scale := 1.0
+		if unit == "m/s" {
+			scale, unit = fleet.MetresPerKmh, "km/h"
+		}
+		text += fmt.Sprintf(", %.4g %s", *a.Value/scale, unit)
+		if *a.Peak != *a.Value {
+			text += fmt.Sprintf(", at worst %.4g", *a.Peak/scale)
+		}
+	}
+	return text
+}
+
+const day = "2026-11-20"
+
+func clock(m fleet.Millis) string {
+	return strings.TrimSuffix(strings.TrimPrefix(m.Time().Format("2006-01-02T15:04:05.999Z07:00"), day+"T"), "Z")
+}
+
+func instant(text string) fleet.Millis {
+	if text == "" {
+		return 0
+	}
+	if !strings.Contains(text, "T") {
+		text = day + "T" + text + "Z"
+	}
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return 0
+	}
+	return fleet.MillisOf(at)
+}
+
+func number(text string, unit float64) float64 {
+	if text == "" {
+		return 0
+	}
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		panic(err)
+	}
+	return v * unit
+}
+
+func span(text string) fleet.Millis {
+	if text == "" {
+		return 0
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		panic(err)
+	}
+	return fleet.Millis(d.Milliseconds())
+}
+
+func list(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return strings.Split(text, ",")
+}
+
+// timetable reads "mon-fri@22:00-06:00@Europe/Berlin".
+func timetable(text string) *fleet.Schedule {
+	parts := strings.SplitN(text, "@", 3)
+	zone := time.UTC
+	if len(parts) == 3 {
+		var err error
+		if zone, err = time.LoadLocation(parts[2]); err != nil {
+			panic(err)
+		}
+	}
+	names := []string{"mon", "tue", "wed", "thu", "fri", "sat", "sun"}
+	first, last, ok := strings.Cut(parts[0], "-")
+	if !ok {
+		last = first
+	}
+	var w fleet.Window
+	for d := slices.Index(names, first); d <= slices.Index(names, last); d++ {
+		w.Days |= 1 << d
+	}
+	from, to, _ := strings.Cut(parts[1], "-")
+	minutes := func(text string) int {
+		var h, m int
+		if _, err := fmt.Sscanf(text, "%d:%d", &h, &m); err != nil {
+			panic(err)
+		}
+		return h*60 + m
+	}
+	w.From, w.To = minutes(from), minutes(to)
+	return &fleet.Schedule{Zone: zone, Windows: []fleet.Window{w}}
+}
