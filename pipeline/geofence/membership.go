@@ -184,8 +184,8 @@ func (v *view) begin() {
 }
 
 // sampling is the distance, in metres, between places on a way whose cells are looked up: every place on it is then
-// within 100 m of one of them, as area.Covering wants it, with something over for the bend of a long way.
-const sampling = 180.0
+// within 180 m of one of them, as area.Covering wants it, with something over for the bend of a long way.
+const sampling = 340.0
 
 // passes looks for fences that the way from the fix before goes through, although both fixes are outside. was lists the
 // fences that the vehicle was in, or about to be, before the fix.

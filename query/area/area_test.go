@@ -258,8 +258,8 @@ func TestCoverLosesNothing(t *testing.T) {
 			if in && k != "interior" && k != "boundary" || !in && k == "interior" {
 				t.Fatalf("%s holds %v,%v: %v, and its cell is %s", text, la, lo, in, k)
 			}
-			if !in && k == "none" && !s.Outside(la, lo, 100) {
-				t.Fatalf("%s: %v,%v is within 100 m, and its cell is not known", text, la, lo)
+			if !in && k == "none" && !s.Outside(la, lo, 180) {
+				t.Fatalf("%s: %v,%v is within 180 m, and its cell is not known", text, la, lo)
 			}
 			if in != b.Contains(la, lo) && in {
 				t.Fatalf("%s holds %v,%v and its bounds %v do not", text, la, lo, b)

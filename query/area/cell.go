@@ -19,7 +19,7 @@ const (
 )
 
 // nearBy is how close, in metres, cells count as nearby; see Covering.
-const nearBy = 110
+const nearBy = 200
 
 func closeness(gap, slack float64) relation {
 	switch {

@@ -15,7 +15,7 @@ import (
 type Covering struct {
 	Interior []fleet.Cell // every place with such a cell is in the shape
 	Boundary []fleet.Cell // the place needs Contains
-	Nearby   []fleet.Cell // no place is in the shape, and one may be within 100 m of it
+	Nearby   []fleet.Cell // no place is in the shape, and one may be within 180 m of it
 }
 
 // Compact covers a shape: a place whose cell at the resolution, and whose cell's parents, are neither interior nor

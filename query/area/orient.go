@@ -7,6 +7,9 @@ import (
 
 // orient says on which side of the line from a to b the point c lies: 1 left, -1 right, 0 on it. The answer is exact.
 func orient(ax, ay, bx, by, cx, cy float64) int {
+	if ax == bx && (ay == by || bx == cx) || ay == by && by == cy || ax == cx && ay == cy || bx == cx && by == cy {
+		return 0
+	}
 	left := (ax - cx) * (by - cy)
 	right := (ay - cy) * (bx - cx)
 	det := left - right

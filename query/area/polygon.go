@@ -146,15 +146,21 @@ func (g *polygons) crosses(lat1, lng1, lat2, lng2 float64) (enter, exit float64,
 			if !part.shell.box.overlaps(way) {
 				continue
 			}
+			met := false
+			touch := func(t float64) { met = true; meet(t) }
+			part.shell.meets(p, q, way, touch)
+			for _, h := range part.holes {
+				h.meets(p, q, way, touch)
+			}
+			// Where no edge is met both ends are on the same side.
 			if part.holds(p.x, p.y) {
 				meet(0)
+				if !met {
+					meet(1)
+				}
 			}
-			if part.holds(q.x, q.y) {
+			if met && part.holds(q.x, q.y) {
 				meet(1)
-			}
-			part.shell.meets(p, q, way, meet)
-			for _, h := range part.holes {
-				h.meets(p, q, way, meet)
 			}
 		}
 	}
