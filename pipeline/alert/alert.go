@@ -176,6 +176,7 @@ type rule struct {
 	lasting   bool    // what was last heard goes on through silence
 	low       bool    // lower is worse
 	fact      bool    // found from the state and the traits at any time, see facts.go
+	bound     string  // the kind of obligation that it is about
 	timed     bool    // the value is a time that passes, in seconds
 	step      float64 // by how much worse it must have become to be told again
 }
@@ -204,6 +205,7 @@ func compile(r *fleet.Rule) rule {
 	case fleet.AlertDocumentExpiring, fleet.AlertMaintenanceDue, fleet.AlertBookingConflict:
 		c.fact = true
 	}
+	c.bound = obligation(r.Kind)
 	return c
 }
 

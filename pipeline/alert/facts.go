@@ -46,7 +46,7 @@ func (c *call) facts(r *rule, visit func(fact)) {
 	case fleet.AlertOverdueReturn, fleet.AlertDocumentExpiring, fleet.AlertMaintenanceDue, fleet.AlertBookingConflict:
 		for i := range c.t.Obligations {
 			o := &c.t.Obligations[i]
-			if o.Done || o.Kind != obligation(r.Kind) {
+			if o.Done || o.Kind != r.bound {
 				continue
 			}
 			x.subject, x.since = o.Ref, o.To
@@ -74,30 +74,45 @@ func obligation(kind fleet.AlertKind) string {
 		return "document"
 	case fleet.AlertMaintenanceDue:
 		return "maintenance"
+	case fleet.AlertBookingConflict:
+		return "conflict"
 	}
-	return "conflict"
+	return ""
+}
+
+// nothing says that a rule finds nothing before a time, where that is quickly seen.
+func (c *call) nothing(r *rule, before fleet.Millis) bool {
+	switch {
+	case r.bound != "":
+		return len(c.t.Obligations) == 0
+	case r.Kind == fleet.AlertOffline:
+		return c.s.Heard == 0 || before != 0 && before < c.s.Heard+r.required
+	case r.Kind == fleet.AlertIdling:
+		return c.s.IdleFrom == 0 || before != 0 && before < c.s.IdleFrom+r.required
+	}
+	return len(c.s.Inside) == 0
 }
 
 // due returns when a rule finds a fact if nothing changes, and when the alert for it began; 0 and 0 if never, or if it
 // has found it.
 func (c *call) due(r *rule, x *fact) (begin, due fleet.Millis) {
-	lower := max(x.since+x.required, c.s.At)
-	earliest := max(lower, r.From)
-	if i, found := c.s.find(r.ID, x.fence, x.subject); found {
+	found := x.since + x.required // but for the rule's own limits
+	earliest, heldBack := max(found, r.From, c.s.Reached), r.From > found || !r.hours.holds(found)
+	if i, known := c.s.find(r.ID, x.fence, x.subject); known {
 		f := &c.s.Found[i]
 		if f.Phase == Raised {
 			return 0, 0
 		}
-		if f.Revision == r.Revision { // an edited rule judges anew
-			earliest = max(earliest, f.Cool)
+		if f.Revision == r.Revision && f.Cool > x.since { // an edited rule judges anew
+			earliest, heldBack = max(earliest, f.Cool), true
 		}
 	}
 	due = r.hours.opens(earliest)
 	if due == 0 || r.To != 0 && due >= r.To {
 		return 0, 0
 	}
-	if due > lower {
-		return due, due // the rule, its schedule or its cool-down held it back
+	if heldBack {
+		return due, due
 	}
 	return max(x.since, r.From), due
 }
@@ -117,7 +132,7 @@ func (c *call) holds(r *rule, f *Found) bool {
 // find raises what the rules find at the time of the call.
 func (c *call) find() {
 	for _, r := range c.e.facts {
-		if !r.current(c.at) {
+		if !r.current(c.at) || c.nothing(r, c.at) {
 			continue
 		}
 		c.facts(r, func(x fact) {

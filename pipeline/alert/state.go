@@ -10,6 +10,7 @@ import (
 type State struct {
 	Vehicle fleet.VehicleID
 	At      fleet.Millis // of the newest input
+	Reached fleet.Millis // of the newest input, or the newest deadline that did something: nothing is found before
 	Heard   fleet.Millis // when anything was last heard of the vehicle
 	Placed  bool         // whether there was a trusted fix,
 	Place   fleet.Place  // and where the last was

@@ -41,6 +41,7 @@ var (
 func (e *Engine) Step(s *State, key fleet.VehicleKey, t *fleet.Traits, in *Input, out *fleet.Entities) {
 	c := call{e: e, s: s, key: key, t: t, out: out, at: in.At}
 	s.Vehicle, s.At = key.Vehicle, max(s.At, in.At)
+	s.Reached = max(s.Reached, s.At)
 	if len(s.Found) > 0 {
 		c.changed()
 	}

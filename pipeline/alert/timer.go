@@ -22,7 +22,7 @@ func (c *call) wake() fleet.Millis {
 		wake = earlier(wake, c.deadline(&c.s.Found[i]))
 	}
 	for _, r := range c.e.facts {
-		if r.To != 0 && r.To <= c.s.At {
+		if r.To != 0 && r.To <= c.s.Reached || c.nothing(r, wake) {
 			continue
 		}
 		c.facts(r, func(x fact) {
@@ -107,6 +107,7 @@ func (c *call) fire(to fleet.Millis) {
 			return
 		}
 		c.at = at
+		c.s.Reached = max(c.s.Reached, at)
 		c.s.Driving.silent(c)
 		for i := range c.s.Found {
 			f := &c.s.Found[i]
