@@ -6,13 +6,17 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"time"
 
+	"github.com/segmentio/kafka-go"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/pipeline"
 	"github.com/motorpool/fleet/pipeline/codec"
 	"github.com/motorpool/fleet/pipeline/consume"
+	"github.com/motorpool/fleet/pipeline/eventlog"
+	"github.com/motorpool/fleet/pipeline/follow"
 	"github.com/motorpool/fleet/pipeline/topic"
 	"github.com/motorpool/fleet/query"
 )
@@ -28,6 +32,8 @@ const consumerGroup = "motorpool"
 func (*ingestCommand) Help() string {
 	return `
     Kafka ──► decode ─ device ─ classify ─ H3 ─ signals ──► ClickHouse
+                                                                │
+    Kafka ◄── events: trips, visits, alerts ◄── derive ◄────────┘
 
 Any number of these may run; each takes its share of the partitions. One that is killed loses nothing: whoever takes its
 partitions over handles the very same ranges again.`
@@ -64,16 +70,19 @@ func (c *ingestCommand) Run(ctx context.Context, s settings, o output) error {
 // ingestHalf is the pipeline, ready to run.
 type ingestHalf struct {
 	*platform
-	registry *query.Registry
-	releaser *pipeline.Releaser
-	consumer *consume.Consumer
+	registry  *query.Registry
+	policies  *query.Policies
+	releaser  *pipeline.Releaser
+	consumers []*consume.Consumer
 }
 
 // newIngest builds the pipeline and reads the registry for the first time.
 func (p *platform) newIngest(ctx context.Context, group string) (*ingestHalf, error) {
-	h := &ingestHalf{platform: p, registry: query.NewRegistry(p.db)}
-	if err := h.registry.Refresh(ctx); err != nil {
-		return nil, fmt.Errorf("%w; 'motorpool migrate' makes what is missing", err)
+	h := &ingestHalf{platform: p, registry: query.NewRegistry(p.db), policies: query.NewPolicies(p.db)}
+	for _, refresh := range []func(context.Context) error{h.registry.Refresh, h.policies.Refresh} {
+		if err := refresh(ctx); err != nil {
+			return nil, fmt.Errorf("%w; 'motorpool migrate' makes what is missing", err)
+		}
 	}
 	config := pipeline.DefaultConfig()
 	config.Formats = map[string]codec.Format{p.kafka.Traccar: codec.Traccar} // the others are native JSON
@@ -97,8 +106,81 @@ func (p *platform) newIngest(ctx context.Context, group string) (*ingestHalf, er
 		}
 		return chain
 	}
-	h.consumer, err = consume.New(p.settings.consumer(group), p.client, dialer, p.kafka.Ingest(), newHandler, p.metrics, p.log)
-	return h, err
+	follower, err := h.newFollower(ctx, group)
+	if err != nil {
+		return nil, err
+	}
+	events, err := eventlog.New(p.db, p.metrics, p.log)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range []struct {
+		group  string
+		topics []string
+		newOne func(topic string, partition int) consume.Handler
+	}{
+		{group, p.kafka.Ingest(), newHandler},
+		{group + followGroup, []string{p.kafka.Changes}, follower.Handler},
+		{group + eventsGroup, []string{p.kafka.Events}, func(string, int) consume.Handler { return events }},
+	} {
+		consumer, err := consume.New(p.settings.consumer(c.group), p.client, dialer, c.topics, c.newOne, p.metrics, p.log)
+		if err != nil {
+			return nil, err
+		}
+		h.consumers = append(h.consumers, consumer)
+	}
+	return h, nil
+}
+
+// newFollower builds what derives.
+func (h *ingestHalf) newFollower(ctx context.Context, group string) (*follow.Follower, error) {
+	partitions, err := h.partitionsOf(ctx, h.kafka.Changes)
+	if err != nil {
+		return nil, err
+	}
+	config := follow.DefaultConfig()
+	settled := config.Settle - 10*time.Second // what was on its way before then is stored and derived
+	backlogs := []*topic.Backlog{
+		topic.NewBacklog(h.client, group, h.kafka.Ingest()...), topic.NewBacklog(h.client, group+followGroup, h.kafka.Changes),
+	}
+	return follow.New(config, follow.Deps{
+		DB: h.db, Policies: h.policies, Events: events{h.feed, h.kafka.Events}, Metrics: follow.NewMetrics(h.metrics), Log: h.log,
+		Partition: func(vehicle fleet.VehicleID) int { return topic.PartitionOf(changeKey(vehicle), partitions) },
+		Settled: func(ctx context.Context) bool {
+			for _, backlog := range backlogs {
+				done, err := backlog.Done(ctx)
+				if err != nil || time.Since(done) > settled {
+					return false
+				}
+			}
+			return true
+		},
+	})
+}
+
+// partitionsOf returns how many partitions a topic has.
+func (p *platform) partitionsOf(ctx context.Context, name string) (int, error) {
+	cluster, err := p.client.Metadata(ctx, &kafka.MetadataRequest{Topics: []string{name}})
+	if err != nil {
+		return 0, fmt.Errorf("partitions of %s: %w", name, err)
+	}
+	for _, t := range cluster.Topics {
+		if t.Name == name && t.Error == nil {
+			return len(t.Partitions), nil
+		}
+	}
+	return 0, fmt.Errorf("topic %s does not exist; 'motorpool migrate' makes what is missing", name)
+}
+
+// Suffixes of the groups that read what the pipeline itself writes to topics.
+const (
+	followGroup = "-follow"
+	eventsGroup = "-events"
+)
+
+// consumerGroups are all groups of a pipeline, the one that reads what devices send first.
+func consumerGroups(group string) []string {
+	return []string{group, group + followGroup, group + eventsGroup}
 }
 
 // consumer says how the group is consumed. What a lost member may still do must fit into the session.
@@ -129,13 +211,21 @@ func (h *ingestHalf) checks() checks { return h.stores() }
 func (h *ingestHalf) run(ctx context.Context) error {
 	beside, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
+	consuming, ctx := errgroup.WithContext(ctx)
+	for _, consumer := range h.consumers {
+		consuming.Go(func() error { return consumer.Run(ctx) })
+	}
 	var all errgroup.Group
 	all.Go(func() error {
 		defer stop()
-		return h.consumer.Run(ctx)
+		return consuming.Wait()
 	})
 	all.Go(func() error {
 		h.registry.Run(beside, func(err error) { h.log.Warn("the device registry cannot be read, trying again", "error", err) })
+		return nil
+	})
+	all.Go(func() error {
+		h.policies.Run(beside, func(err error) { h.log.Warn("geofences and rules cannot be read, trying again", "error", err) })
 		return nil
 	})
 	all.Go(func() error {
@@ -188,6 +278,25 @@ func (c changes) PublishChanges(ctx context.Context, all []fleet.Change) error {
 		messages[i] = topic.Message{Key: changeKey(all[i].Vehicle), Value: value, ContentType: codec.ContentTypeJSON}
 	}
 	return c.feed.PublishRaw(ctx, c.topic, messages)
+}
+
+// events puts what was derived on its topic.
+type events struct {
+	feed  *topic.Feed
+	topic string
+}
+
+// PublishEvents returns when all replicas have the events, in order.
+func (e events) PublishEvents(ctx context.Context, all []fleet.Event) error {
+	messages := make([]topic.Message, len(all))
+	for i := range all {
+		value, err := json.Marshal(&all[i])
+		if err != nil {
+			return err
+		}
+		messages[i] = topic.Message{Value: value, ContentType: codec.ContentTypeJSON}
+	}
+	return e.feed.PublishRaw(ctx, e.topic, messages)
 }
 
 // changeKey keeps a vehicle on one partition, and so with one owner.

@@ -65,6 +65,7 @@ func (c *serveCommand) Run(ctx context.Context, s settings, o output) error {
 // serveHalf is the interface, ready to run.
 type serveHalf struct {
 	listener *listener
+	live     *liveHub
 	geocoder *geocode.Online // nil: addresses come from the gazetteer alone
 	flush    func()          // of traces
 }
@@ -77,13 +78,18 @@ func (p *platform) newServe(ctx context.Context, c apiSettings) (*serveHalf, err
 	if config.TrustedProxies, err = prefixes(c.TrustedProxies); err != nil {
 		return nil, fmt.Errorf("--trusted-proxies: %w", err)
 	}
-	deps := api.Deps{DB: p.db, IDs: p.ids, Publisher: publisher{p.feed}, Republisher: publisher{p.feed}, Log: p.log, Metrics: p.metrics}
+	deps := api.Deps{DB: p.db, IDs: p.ids, Publisher: publisher{p.feed}, Republisher: publisher{p.feed},
+		Changes: changes{p.feed, p.kafka.Changes}, Log: p.log, Metrics: p.metrics}
 	if deps.Geocoder, err = half.newGeocoder(p, c); err != nil {
 		return nil, err
 	}
 	if deps.Wrap, half.flush, err = p.settings.tracing(ctx); err != nil {
 		return nil, err
 	}
+	if half.live, err = p.newLiveHub(ctx); err != nil {
+		return nil, err
+	}
+	deps.Stream = half.live.hub
 	routes, err := api.New(config, deps)
 	if err != nil {
 		return nil, err
@@ -106,6 +112,7 @@ func (h *serveHalf) newGeocoder(p *platform, c apiSettings) (api.Geocoder, error
 func (h *serveHalf) run(ctx context.Context) error {
 	all, ctx := errgroup.WithContext(ctx)
 	all.Go(func() error { return h.listener.run(ctx) })
+	all.Go(func() error { return h.live.run(ctx) })
 	if h.geocoder != nil {
 		all.Go(func() error { return h.geocoder.Run(ctx) })
 	}

@@ -63,7 +63,7 @@ func (c *upCommand) Run(ctx context.Context, s settings, o output) error {
 	}
 	starting, started := context.WithTimeout(ctx, startTime)
 	defer started()
-	engines, err := startEngines(starting, &s, external, []string{consumerGroup}, log)
+	engines, err := startEngines(starting, &s, external, consumerGroups(consumerGroup), log)
 	if err != nil {
 		return err
 	}

@@ -79,6 +79,15 @@ const (
 	messageOverhead = 128 // bytes of a record beside key, value and headers, at most
 )
 
+// PartitionOf returns the partition that a message with a key goes to, of so many.
+func PartitionOf(key []byte, partitions int) int {
+	all := make([]int, partitions)
+	for i := range all {
+		all[i] = i
+	}
+	return kafka.Murmur2Balancer{}.Balance(kafka.Message{Key: key}, all...)
+}
+
 // NewFeed prepares a feed; it connects when it is used.
 func NewFeed(c Config) (*Feed, error) {
 	client, err := c.Client()

@@ -3,6 +3,7 @@ package topic
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/segmentio/kafka-go"
 
@@ -34,6 +35,11 @@ func TestLagIsWhatAGroupHasNotCommitted(t *testing.T) {
 		}
 	}
 	expect(80)
+	backlog := NewBacklog(client, group, c.Positions)
+	before := time.Now()
+	if done, err := backlog.Done(t.Context()); err != nil || !done.IsZero() {
+		t.Fatalf("nothing is committed, and done up to %v, %v", done, err)
+	}
 	ends, err := client.ListOffsets(t.Context(), &kafka.ListOffsetsRequest{Topics: map[string][]kafka.OffsetRequest{
 		c.Positions: {kafka.LastOffsetOf(0), kafka.LastOffsetOf(1), kafka.LastOffsetOf(2)},
 	}})
@@ -50,4 +56,16 @@ func TestLagIsWhatAGroupHasNotCommitted(t *testing.T) {
 		t.Fatal(err)
 	}
 	expect(40)
+	backlog.asked = time.Time{}
+	if done, err := backlog.Done(t.Context()); err != nil || done.Before(before) {
+		t.Fatalf("all is committed, and done up to %v, %v", done, err)
+	}
+	if err := feed.PublishRaw(t.Context(), c.Positions, messages); err != nil {
+		t.Fatal(err)
+	}
+	backlog.asked = time.Time{}
+	now := time.Now()
+	if done, err := backlog.Done(t.Context()); err != nil || done.Before(before) || done.After(now) {
+		t.Fatalf("more has come since, and done up to %v, %v", done, err)
+	}
 }

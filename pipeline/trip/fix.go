@@ -32,7 +32,7 @@ type input struct {
 	mileage  Reading
 	says     evidence
 	since    fleet.Millis // the fix before
-	gap      bool         // and it is longer ago than NoData
+	gap      bool         // and nobody knows what was in between: longer than NoData ago, or too far away to have been driven
 	distance float64      // from where the vehicle was held to be
 }
 
@@ -59,6 +59,7 @@ func (c *Config) Fix(s *State, key fleet.VehicleKey, p *fleet.Position, mileage 
 	}
 	if s.Last.At != 0 {
 		in.distance = s.from(in.place)
+		in.gap = in.gap || in.distance > c.StartDistance && in.distance*1000 > c.LeapSpeed*float64(in.at-in.since)
 	}
 	c.judge(s, p, &in)
 

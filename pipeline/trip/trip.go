@@ -47,6 +47,7 @@ type Config struct {
 	Split         fleet.Millis `json:"split_ms"`             // a silence of so long ends a trip
 	StartSpeed    float64      `json:"start_speed_mps"`      // from here on it moves
 	StopSpeed     float64      `json:"stop_speed_mps"`       // below it stands
+	LeapSpeed     float64      `json:"leap_speed_mps"`       // faster than this it was brought there, beyond StartDistance
 	Noise         float64      `json:"noise_m"`              // fixes this near are the same place, if their accuracy is not worse
 	HaltRadius    float64      `json:"halt_radius_m"`        // fixes without speed scatter this far around a vehicle that stands
 	UseIgnition   bool         `json:"use_ignition"`         // believe an ignition that has proven reliable
@@ -65,6 +66,7 @@ func DefaultConfig() Config {
 		Split:         3_600_000,
 		StartSpeed:    5 * fleet.MetresPerKmh,
 		StopSpeed:     2 * fleet.MetresPerKmh,
+		LeapSpeed:     250 * fleet.MetresPerKmh,
 		Noise:         25,
 		HaltRadius:    50,
 		UseIgnition:   true,
@@ -89,6 +91,7 @@ func (c *Config) Validate() error {
 	check(c.NoData > 0 && c.NoData <= week, "trip no_data_ms must be positive, and a week at most")
 	check(c.Split > c.NoData && c.Split <= week, "trip split_ms must be above no_data_ms, and a week at most")
 	check(c.StopSpeed >= 0 && c.StopSpeed <= c.StartSpeed && c.StartSpeed <= 100, "trip speeds must be 0 <= stop <= start <= 100 m/s")
+	check(c.LeapSpeed > c.StartSpeed, "trip leap_speed_mps must be above start_speed_mps")
 	check(c.Noise > 0 && c.Noise <= c.HaltRadius, "trip noise_m must be positive, and halt_radius_m at most")
 	check(c.HaltRadius <= 10_000, "trip halt_radius_m is above 10 km")
 	check(c.ChargeRise > 0 && c.ChargeRise <= 100, "trip charge_rise_pct must be in (0, 100]")

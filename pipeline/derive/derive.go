@@ -1,0 +1,245 @@
+// Package derive turns what a vehicle's devices said, in order of event time, into what it did: trips, stops and
+// charging sessions, visits of geofences, driving events and alerts. It runs the detectors one after the other,
+//
+//	input ─► deadlines that fall before it ─► fix (judged again) ─► trip ─► geofence ─► alert
+//
+// and is as pure as they are: what comes out depends on the inputs in order of time, on the policy, and on how far time
+// has come, and on nothing else. How the inputs arrived, in which portions they are given, and whether anybody looked
+// at the clock in between makes no difference: Step of a and then of b is Step of a and b, and Advance to a and then
+// to b is Advance to b.
+//
+// The flags that a stored position has from its arrival (late, out of order, jump, parked drift, odometer leap) are not
+// believed here, because they depend on what had come before it. The position is judged again, against the inputs before it in
+// time.
+//
+// Who keeps the states, finds the inputs and stores the results is pipeline/follow.
+package derive
+
+import (
+	"bytes"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/pipeline/alert"
+	"github.com/motorpool/fleet/pipeline/fix"
+	"github.com/motorpool/fleet/pipeline/geofence"
+	"github.com/motorpool/fleet/pipeline/trip"
+)
+
+// Config holds the parameters of the detectors that have any.
+type Config struct {
+	Fix  fix.Config
+	Trip trip.Config
+}
+
+// DefaultConfig returns the recommended parameters.
+func DefaultConfig() Config {
+	return Config{Fix: fix.DefaultConfig(), Trip: trip.DefaultConfig()}
+}
+
+// Validate returns what is wrong with the parameters.
+func (c *Config) Validate() error { return errors.Join(c.Fix.Validate(), c.Trip.Validate()) }
+
+// Vehicle is everything about a vehicle that its inputs do not say. It is immutable and may be shared.
+type Vehicle struct {
+	key    fleet.VehicleKey
+	traits *fleet.Traits
+	fix    fix.Config
+	trip   trip.Config
+	fences *geofence.Index
+	rules  *alert.Engine
+}
+
+// NewVehicle compiles a vehicle. fences and rules are those of its account. Settings of trips that make no sense together,
+// the account's with the vehicle's, are left out.
+func NewVehicle(cfg *Config, key fleet.VehicleKey, traits *fleet.Traits, fences *geofence.Index, rules *alert.Engine) *Vehicle {
+	trips := cfg.Trip.With(traits.Trip)
+	if trips.Validate() != nil {
+		trips = cfg.Trip
+	}
+	return &Vehicle{key: key, traits: traits, fix: cfg.Fix, trip: trips, fences: fences, rules: rules}
+}
+
+// Input is a stored position, or a measurement.
+type Input struct {
+	At       fleet.Millis // the fix time, or the time of the measurement
+	Position *fleet.Position
+	Signal   fleet.SignalValue // if there is no position
+}
+
+// State is all that must be remembered of a vehicle between two inputs. The zero value is a vehicle of which nothing is
+// known.
+type State struct {
+	Time  fleet.Millis // of the newest input
+	Fired fleet.Millis // the newest deadline that did something
+	Fix   fix.State
+	Trip  trip.State
+	Fence geofence.State
+	Alert alert.State
+}
+
+// Known says whether there was any input.
+func (s *State) Known() bool { return s.Time != 0 }
+
+// Reached returns the time up to which the state is decided: an input that is not later changes the past.
+func (s *State) Reached() fleet.Millis { return max(s.Time, s.Fired) }
+
+// Clone returns a copy that shares nothing.
+func (s *State) Clone() State {
+	c := *s
+	c.Trip, c.Fence, c.Alert = s.Trip.Clone(), s.Fence.Clone(), s.Alert.Clone()
+	return c
+}
+
+// Format is the version of what Encode writes. A state of another is not read, and its vehicle derived from the beginning.
+const Format uint32 = 1
+
+// Encode writes the state; equal states are written alike.
+func (s *State) Encode() ([]byte, error) {
+	var b bytes.Buffer
+	if err := gob.NewEncoder(&b).Encode(s); err != nil {
+		return nil, fmt.Errorf("encode state: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+// Decode reads what Encode wrote.
+func Decode(text []byte) (State, error) {
+	var s State
+	if err := gob.NewDecoder(bytes.NewReader(text)).Decode(&s); err != nil {
+		return State{}, fmt.Errorf("decode state: %w", err)
+	}
+	return s, nil
+}
+
+// Step works inputs in, which are later than the state's time and in order of time, and appends to out what begins,
+// changes or ends. It does not change the inputs.
+func (v *Vehicle) Step(s *State, in []Input, out *fleet.Entities) {
+	var w work
+	for i := range in {
+		input := &in[i]
+		v.fire(s, &w, input.At, out)
+		s.Time = max(s.Time, input.At)
+		if input.Position != nil {
+			v.position(s, &w, input.Position, out)
+		} else {
+			v.signal(s, &w, input, out)
+		}
+	}
+}
+
+// work is memory that a Step uses for all its inputs.
+type work struct {
+	position fleet.Position
+	moves    []fleet.FenceMove
+	inside   []fleet.FenceID
+}
+
+// arrival are the flags that a position owes to what arrived before it.
+const arrival = fleet.FlagOutOfOrder | fleet.FlagLate | fleet.FlagJump | fleet.FlagDrift
+
+func (v *Vehicle) position(s *State, w *work, stored *fleet.Position, out *fleet.Entities) {
+	w.position = *stored
+	p := &w.position
+	// A future clock was dealt with when the position was stored; its fix time is ours.
+	future := p.Flags & fleet.FlagFutureClock
+	p.Flags &^= arrival | fleet.FlagFutureClock
+	if !math.IsNaN(p.Odometer) {
+		p.Flags &^= fleet.FlagBadOdometer
+	}
+	if v.fix.Classify(&s.Fix, p, false) != "" {
+		return // cannot be: inputs differ in time
+	}
+	p.Flags |= future
+	in := alert.Input{
+		At: p.FixTime, RawOdometer: p.Odometer, OdometerRefused: !math.IsNaN(p.Odometer) && p.Flags&fleet.FlagBadOdometer != 0,
+	}
+	switch doubts := p.Flags & fleet.DoubtfulFlags; doubts {
+	case 0:
+		in.Position = p
+	case fleet.FlagDrift: // it says again where the vehicle stands
+		alarm := p.Alarm
+		*p = s.Fix.Last
+		p.Speed, p.Alarm, p.Flags = 0, alarm, future|fleet.FlagDrift
+		in.Position = p
+	default:
+		in.Doubtful = p
+	}
+	w.moves = w.moves[:0]
+	if in.Position != nil {
+		v.trip.Fix(&s.Trip, v.key, p, mileage(&s.Fix), out)
+		v.fences.Fix(&s.Fence, v.key, v.traits, p, out, &w.moves)
+	}
+	v.alert(s, w, &in, out)
+}
+
+func (v *Vehicle) signal(s *State, w *work, input *Input, out *fleet.Entities) {
+	v.trip.Signal(&s.Trip, v.key, input.At, input.Signal, out)
+	w.moves = w.moves[:0]
+	v.alert(s, w, &alert.Input{At: input.At, Signal: &input.Signal, RawOdometer: math.NaN()}, out)
+}
+
+// alert fills in what the detectors know by now, and runs the rules.
+func (v *Vehicle) alert(s *State, w *work, in *alert.Input, out *fleet.Entities) {
+	w.inside = v.fences.Inside(&s.Fence, w.inside[:0])
+	in.Motion, in.Moves, in.Inside, in.Mileage = s.Trip.Motion(), w.moves, w.inside, mileage(&s.Fix)
+	in.SpeedLimit, in.LimitFence = v.fences.SpeedLimit(&s.Fence)
+	if s.Fix.Known() {
+		in.Last = &s.Fix.Last
+	}
+	v.rules.Step(&s.Alert, v.key, v.traits, in, out)
+}
+
+// mileage returns the vehicle's mileage in metres, or NaN.
+func mileage(s *fix.State) float64 {
+	if s.Mileage.Time == 0 {
+		return math.NaN()
+	}
+	return s.Mileage.Total()
+}
+
+// Advance says that time has come to an instant without a further input up to it.
+func (v *Vehicle) Advance(s *State, to fleet.Millis, out *fleet.Entities) {
+	var w work
+	v.fire(s, &w, to, out)
+}
+
+// fire lets the deadlines up to an instant do what they do, each at its own time.
+func (v *Vehicle) fire(s *State, w *work, to fleet.Millis, out *fleet.Entities) {
+	for last := fleet.Millis(0); ; {
+		at := v.Wake(s)
+		if at == 0 || at > to || at <= last {
+			return // at <= last: a detector that does not move on must not hold us up for ever
+		}
+		last = at
+		s.Fired = max(s.Fired, at)
+		w.moves = w.moves[:0]
+		v.trip.Advance(&s.Trip, v.key, at, out)
+		v.fences.Advance(&s.Fence, v.key, v.traits, at, out, &w.moves)
+		if len(w.moves) > 0 {
+			v.alert(s, w, &alert.Input{At: at, RawOdometer: math.NaN()}, out)
+		}
+		v.rules.Advance(&s.Alert, v.key, v.traits, at, s.Trip.Motion(), out)
+	}
+}
+
+// Wake returns the time at which silence will mean something, or 0.
+func (v *Vehicle) Wake(s *State) fleet.Millis {
+	wake := fleet.Millis(0)
+	for _, at := range [...]fleet.Millis{v.trip.Wake(&s.Trip), v.fences.Wake(&s.Fence, v.traits), v.rules.Wake(&s.Alert, v.traits)} {
+		if at != 0 && (wake == 0 || at < wake) {
+			wake = at
+		}
+	}
+	return wake
+}
+
+// Open appends the present versions of what goes on.
+func (v *Vehicle) Open(s *State, out *fleet.Entities) {
+	v.trip.Open(&s.Trip, v.key, out)
+	v.fences.Open(&s.Fence, v.key, out)
+	v.rules.Open(&s.Alert, v.key, out)
+}

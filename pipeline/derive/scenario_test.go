@@ -1,0 +1,447 @@
+package derive_test
+
+import (
+	"flag"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/pipeline/alert"
+	"github.com/motorpool/fleet/pipeline/derive"
+	"github.com/motorpool/fleet/pipeline/geofence"
+)
+
+var update = flag.Bool("update", false, "write what the code does into testdata; review the difference")
+
+// TestScenarios plays the stories in testdata: what is laid down, then what the devices say in order of time, each line
+// followed by a bar and what comes of it. All is one vehicle's.
+//
+//	vehicle tags=van zone=America/Chicago      its traits
+//	booking b1 from=10:00 to=12:00 [done]      obligations: booking, document, maintenance, conflict
+//	fence home circle=30.2672,-97.7431,100 [dwell=5m speed_limit=50 from=… to=… tags=… margin=… confirm=…]
+//	fence yard polygon=lat,lng;lat,lng;…       the last point closes it
+//	rule r1 speeding [threshold=… for=60s cooldown=10m fence=home severity=critical hours=22:00-06:00 from=… to=…]
+//	10:00:00 30.2672,-97.7431 [speed=50 course=90 accuracy=5 ignition=on odometer=12.5km alarm=sos invalid approximate mock late …]
+//	10:00:05 soc_pct=55                        a measurement
+//	10:30:00 silence                           time has come here without anything
+//	10:31:00 drive to=30.2900,-97.7431 speed=50 [every=10s …]   fixes along a line, from the last place
+//	10:40:00 park for=20m [every=60s drift=15 …]                fixes around the last place, so many metres off
+//
+// Times are of 20 November 2026, UTC, or carry their date; speeds are km/h. A fix may name any flag: those that it owes to
+// its arrival change nothing.
+func TestScenarios(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no scenarios: %v", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := play(t, string(text))
+			if got == string(text) {
+				return
+			}
+			if *update {
+				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			want, have := strings.Split(string(text), "\n"), strings.Split(got, "\n")
+			for i := range want {
+				if i >= len(have) || want[i] != have[i] {
+					t.Fatalf("%s:%d\n want %s\n got  %s", file, i+1, want[i], have[min(i, len(have)-1)])
+				}
+			}
+		})
+	}
+}
+
+var key = fleet.VehicleKey{Account: 7, Vehicle: 1}
+
+// story is a scenario as it is played.
+type story struct {
+	t        *testing.T
+	cfg      derive.Config
+	traits   fleet.Traits
+	fences   []fleet.FenceVersion
+	rules    []fleet.Rule
+	fenceID  map[string]fleet.FenceID
+	names    map[uint64]string // of fences and rules
+	vehicle  *derive.Vehicle
+	state    derive.State
+	lat, lng float64
+	random   *rand.Rand
+	known    map[uint64]string // what is said of each thing so far
+	last     map[uint64]fleet.Entity
+}
+
+func play(t *testing.T, text string) string {
+	s := &story{t: t, cfg: derive.DefaultConfig(), traits: fleet.Traits{Zone: time.UTC}, fenceID: map[string]fleet.FenceID{},
+		random: rand.New(rand.NewPCG(1, 2)), names: map[uint64]string{}, known: map[uint64]string{}, last: map[uint64]fleet.Entity{}}
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		input, _, _ := strings.Cut(line, "|")
+		input = strings.TrimRight(input, " ")
+		words := strings.Fields(input)
+		if len(words) == 0 || strings.HasPrefix(input, "#") {
+			continue
+		}
+		if strings.ContainsAny(words[0], ":") {
+			lines[i] = strings.TrimRight(fmt.Sprintf("%-58s | %s", input, s.input(words)), " |")
+			continue
+		}
+		s.lay(words)
+		lines[i] = input
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (s *story) fail(format string, args ...any) {
+	s.t.Helper()
+	s.t.Fatalf(format, args...)
+}
+
+// moment reads a time.
+func (s *story) moment(text string) fleet.Millis {
+	if at, err := time.Parse(time.RFC3339, text); err == nil {
+		return fleet.MillisOf(at)
+	}
+	for _, layout := range []string{"15:04:05", "15:04", "15:04:05.000"} {
+		if at, err := time.Parse(layout, text); err == nil {
+			return fleet.MillisOf(time.Date(2026, 11, 20, at.Hour(), at.Minute(), at.Second(), at.Nanosecond(), time.UTC))
+		}
+	}
+	s.fail("%q is no time", text)
+	return 0
+}
+
+func (s *story) number(text string) float64 {
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		s.fail("%q is no number", text)
+	}
+	return v
+}
+
+func (s *story) millis(text string) fleet.Millis {
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		s.fail("%q is no duration", text)
+	}
+	return fleet.Millis(d.Milliseconds())
+}
+
+func (s *story) place(text string) (lat, lng float64) {
+	a, b, ok := strings.Cut(text, ",")
+	if !ok {
+		s.fail("%q is no place", text)
+	}
+	return s.number(a), s.number(b)
+}
+
+func (s *story) hours(text string) *fleet.Schedule {
+	from, to, _ := strings.Cut(text, "-")
+	minutes := func(text string) int {
+		at := s.moment(text).Time()
+		return at.Hour()*60 + at.Minute()
+	}
+	return &fleet.Schedule{Zone: s.traits.Zone, Windows: []fleet.Window{{Days: 0x7f, From: minutes(from), To: minutes(to)}}}
+}
+
+// lay lays down what does not come from devices.
+func (s *story) lay(words []string) {
+	members := map[string]string{}
+	for _, word := range words[1:] {
+		name, value, _ := strings.Cut(word, "=")
+		members[name] = value
+	}
+	with := func(name string, use func(string)) {
+		if value, ok := members[name]; ok {
+			use(value)
+		}
+	}
+	switch words[0] {
+	case "vehicle":
+		with("tags", func(v string) { s.traits.Tags = strings.Split(v, ",") })
+		with("zone", func(v string) {
+			zone, err := time.LoadLocation(v)
+			if err != nil {
+				s.fail("%v", err)
+			}
+			s.traits.Zone = zone
+		})
+	case "booking", "document", "maintenance", "conflict":
+		o := fleet.Obligation{Kind: words[0], Ref: words[1]}
+		with("from", func(v string) { o.From = s.moment(v) })
+		with("to", func(v string) { o.To = s.moment(v) })
+		_, o.Done = members["done"]
+		s.traits.Obligations = append(s.traits.Obligations, o)
+	case "fence":
+		f := fleet.FenceVersion{ID: s.fenceID[words[1]], Revision: 1, Name: words[1]}
+		if f.ID == 0 {
+			f.ID = fleet.FenceID(100 + len(s.fenceID))
+		} else {
+			f.Revision = 2
+		}
+		s.fenceID[words[1]], s.names[uint64(f.ID)] = f.ID, words[1]
+		with("circle", func(v string) {
+			parts := strings.Split(v, ",")
+			f.Geometry = fmt.Appendf(nil, `{"type":"Circle","center":[%s,%s],"radius_m":%s}`, parts[1], parts[0], parts[2])
+		})
+		with("polygon", func(v string) {
+			var ring []string
+			for _, point := range strings.Split(v, ";") {
+				lat, lng := s.place(point)
+				ring = append(ring, fmt.Sprintf("[%v,%v]", lng, lat))
+			}
+			f.Geometry = fmt.Appendf(nil, `{"type":"Polygon","coordinates":[[%s,%s]]}`, strings.Join(ring, ","), ring[0])
+		})
+		with("dwell", func(v string) { f.Dwell = s.millis(v) })
+		with("speed_limit", func(v string) { f.SpeedLimit = s.number(v) * fleet.MetresPerKmh })
+		with("margin", func(v string) { f.Margin = s.number(v) })
+		with("confirm", func(v string) { f.Confirm = int(s.number(v)) })
+		with("tags", func(v string) { f.Scope.Tags = strings.Split(v, ",") })
+		with("hours", func(v string) { f.Schedule = s.hours(v) })
+		with("from", func(v string) { f.From = s.moment(v) })
+		with("to", func(v string) { f.To = s.moment(v) })
+		s.fences = append(s.fences, f)
+	case "rule":
+		r := fleet.Rule{ID: fleet.RuleID(200 + len(s.rules)), Revision: 1, Kind: fleet.AlertKind(words[2]), Severity: "warning"}
+		if !slices.Contains(fleet.AlertKinds, r.Kind) {
+			s.fail("no kind %s", words[2])
+		}
+		s.names[uint64(r.ID)] = words[1]
+		with("threshold", func(v string) { r.Threshold = s.number(v) })
+		with("for", func(v string) { r.MinDuration = s.millis(v) })
+		with("cooldown", func(v string) { r.CoolDown = s.millis(v) })
+		with("severity", func(v string) { r.Severity = v })
+		with("tags", func(v string) { r.Scope.Tags = strings.Split(v, ",") })
+		with("hours", func(v string) { r.Schedule = s.hours(v) })
+		with("from", func(v string) { r.From = s.moment(v) })
+		with("to", func(v string) { r.To = s.moment(v) })
+		with("fence", func(v string) {
+			for _, name := range strings.Split(v, ",") {
+				r.Fences = append(r.Fences, s.fenceID[name])
+			}
+		})
+		s.rules = append(s.rules, r)
+	default:
+		s.fail("what is %q?", words[0])
+	}
+}
+
+// input plays a line of what devices said, and tells what came of it.
+func (s *story) input(words []string) string {
+	if s.vehicle == nil {
+		index, err := geofence.NewIndex(s.fences)
+		if err != nil {
+			s.fail("%v", err)
+		}
+		s.vehicle = derive.NewVehicle(&s.cfg, key, &s.traits, index, alert.NewEngine(s.rules))
+	}
+	at := s.moment(words[0])
+	var out fleet.Entities
+	switch name, value, signal := strings.Cut(words[1], "="); {
+	case words[1] == "silence":
+		s.vehicle.Advance(&s.state, at, &out)
+	case words[1] == "drive":
+		s.drive(at, words[2:], &out)
+	case words[1] == "park":
+		s.park(at, words[2:], &out)
+	case signal:
+		found, ok := fleet.SignalNamed(name)
+		if !ok {
+			s.fail("no signal %s", name)
+		}
+		s.vehicle.Step(&s.state, []derive.Input{{At: at, Signal: fleet.SignalValue{Signal: found, Value: s.number(value)}}}, &out)
+	default:
+		s.vehicle.Step(&s.state, []derive.Input{{At: at, Position: s.fix(at, words[1:])}}, &out)
+	}
+	var told []string
+	for _, e := range out {
+		if what := s.tell(e); what != "" {
+			told = append(told, what)
+		}
+	}
+	return strings.Join(told, ", ")
+}
+
+// take removes a member from words.
+func take(words []string, name, otherwise string) (string, []string) {
+	for i, word := range words {
+		if value, ok := strings.CutPrefix(word, name+"="); ok {
+			return value, slices.Delete(slices.Clone(words), i, i+1)
+		}
+	}
+	return otherwise, words
+}
+
+func (s *story) drive(at fleet.Millis, words []string, out *fleet.Entities) {
+	to, words := take(words, "to", "")
+	every, words := take(words, "every", "10s")
+	speed, _ := take(words, "speed", "")
+	lat, lng := s.place(to)
+	fromLat, fromLng, step := s.lat, s.lng, s.millis(every)
+	length := fleet.Distance(fromLat, fromLng, lat, lng)
+	course := math.Mod(math.Atan2((lng-fromLng)*math.Cos(lat*math.Pi/180), lat-fromLat)*180/math.Pi+360, 360)
+	words = append(slices.Clone(words), fmt.Sprintf("course=%.1f", course))
+	n := int(math.Ceil(length / (s.number(speed) * fleet.MetresPerKmh * float64(step) / 1000)))
+	for i := range n + 1 {
+		part := float64(i) / float64(max(n, 1))
+		place := fmt.Sprintf("%.6f,%.6f", fromLat+(lat-fromLat)*part, fromLng+(lng-fromLng)*part)
+		when := at + fleet.Millis(i)*step
+		s.vehicle.Step(&s.state, []derive.Input{{At: when, Position: s.fix(when, append([]string{place}, words...))}}, out)
+	}
+}
+
+func (s *story) park(at fleet.Millis, words []string, out *fleet.Entities) {
+	length, words := take(words, "for", "")
+	every, words := take(words, "every", "60s")
+	drift, words := take(words, "drift", "0")
+	lat, lng, metres := s.lat, s.lng, s.number(drift)
+	words = append([]string{""}, words...)
+	for when := at; when <= at+s.millis(length); when += s.millis(every) {
+		words[0] = fmt.Sprintf("%.6f,%.6f", lat+(s.random.Float64()*2-1)*metres/111_195, lng+(s.random.Float64()*2-1)*metres/111_195)
+		s.vehicle.Step(&s.state, []derive.Input{{At: when, Position: s.fix(when, words)}}, out)
+	}
+	s.lat, s.lng = lat, lng
+}
+
+func (s *story) fix(at fleet.Millis, words []string) *fleet.Position {
+	nan := math.NaN()
+	p := &fleet.Position{Account: key.Account, Vehicle: key.Vehicle, Device: 5, FixTime: at, DeviceTime: at, ReceivedTime: at + 500,
+		Altitude: nan, Speed: nan, Course: nan, Accuracy: nan, Odometer: nan, Satellites: -1}
+	p.Lat, p.Lng = s.place(words[0])
+	s.lat, s.lng = p.Lat, p.Lng
+	p.Cell = cellOf(s.t, p.Lat, p.Lng)
+	for _, word := range words[1:] {
+		name, value, _ := strings.Cut(word, "=")
+		switch name {
+		case "speed":
+			p.Speed = s.number(value) * fleet.MetresPerKmh
+		case "course":
+			p.Course = s.number(value)
+		case "accuracy":
+			if p.Accuracy = s.number(value); p.Accuracy > s.cfg.Fix.MaxAccuracy {
+				p.Flags |= fleet.FlagLowAccuracy
+			}
+		case "odometer":
+			p.Odometer = s.number(strings.TrimSuffix(value, "km")) * 1000
+		case "ignition":
+			p.Ignition = fleet.TriOf(value == "on")
+		case "motion":
+			p.Motion = fleet.TriOf(value == "on")
+		case "alarm":
+			p.Alarm = value
+		case "device":
+			p.Device = fleet.DeviceID(s.number(value))
+		default:
+			bit := slices.Index(fleet.FlagNames[:], name)
+			if bit < 0 {
+				s.fail("what is %q of a fix?", word)
+			}
+			p.Flags |= 1 << bit
+		}
+	}
+	return p
+}
+
+// tell says what is new about a thing.
+func (s *story) tell(e fleet.Entity) string {
+	id := e.Header().ID
+	before, was := s.last[id]
+	s.last[id] = e
+	said := s.describe(e)
+	if said == s.known[id] {
+		return ""
+	}
+	s.known[id] = said
+	switch h := e.Header(); {
+	case h.Open && !was:
+		return said + " begins at " + clock(h.Start)
+	case h.Open:
+		return said
+	case !was && h.Start == h.End:
+		return said + " at " + clock(h.Start)
+	case !was || before.Header().Open:
+		return said + " " + clock(h.Start) + "-" + clock(h.End)
+	}
+	return said + " changed afterwards"
+}
+
+func clock(at fleet.Millis) string {
+	if t := at.Time(); t.Day() != 20 {
+		return t.Format("02T15:04:05")
+	}
+	return at.Time().Format("15:04:05")
+}
+
+// describe says what a thing is.
+func (s *story) describe(e fleet.Entity) string {
+	if e.Header().Open {
+		switch e := e.(type) {
+		case *fleet.Alert:
+			return "ALERT " + s.names[uint64(e.Rule)] + " " + string(e.What) + value(e.Peak)
+		case *fleet.Visit:
+			what := "visit of " + s.names[uint64(e.Fence)]
+			if e.Initial {
+				what += " (inside already)"
+			}
+			if e.DwelledAt != 0 {
+				what += " dwelled at " + clock(e.DwelledAt)
+			}
+			return what
+		}
+		return string(e.Kind())
+	}
+	switch e := e.(type) {
+	case *fleet.Trip:
+		what := fmt.Sprintf("trip of %.1f km, %s moving", e.Distance/1000, span(e.Moving))
+		if e.Idle > 0 {
+			what += ", " + span(e.Idle) + " idle"
+		}
+		if e.Unrecorded > 0 {
+			what += fmt.Sprintf(", %.1f km unrecorded", e.Unrecorded/1000)
+		}
+		return what + ", " + e.ClosedReason
+	case *fleet.Stop:
+		what := "stop"
+		if e.Idle > 0 {
+			what += ", " + span(e.Idle) + " idle"
+		}
+		return what + ", " + e.ClosedReason
+	case *fleet.Charge:
+		return "charge" + value(e.SocStart) + value(e.SocEnd)
+	case *fleet.Visit:
+		if e.Crossed {
+			return "crossed " + s.names[uint64(e.Fence)]
+		}
+		return "visit of " + s.names[uint64(e.Fence)] + ", " + e.ExitReason
+	case *fleet.DrivingEvent:
+		return fmt.Sprintf("%s (%s, %.1f)", e.What, e.Source, e.Value)
+	case *fleet.Alert:
+		return "alert " + s.names[uint64(e.Rule)] + " " + string(e.What) + value(e.Peak) + " " + e.ResolvedReason
+	}
+	return "?"
+}
+
+func value(v *float64) string {
+	if v == nil {
+		return ""
+	}
+	return " " + strconv.FormatFloat(math.Round(*v*10)/10, 'f', -1, 64)
+}
+
+func span(d fleet.Millis) string { return (time.Duration(d) * time.Millisecond).String() }
