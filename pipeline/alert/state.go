@@ -16,7 +16,9 @@ type State struct {
 	Place   fleet.Place  // and where the last was
 
 	Moving     bool
+	Stood      fleet.Millis // when it was last seen to stop moving: what moves now began later,
 	IdleFrom   fleet.Millis // 0: not idling
+	IdleOver   fleet.Millis // and likewise when it was last seen to stop idling
 	Ignition   fleet.Tri    // as last told
 	IgnitionAt fleet.Millis // since when
 	Parked     bool         // whether it is known

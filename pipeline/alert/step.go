@@ -227,7 +227,7 @@ func (c *call) unbooked(in *Input, moved bool) {
 	}
 	since := c.at
 	if !moved {
-		since = min(max(in.Motion.Since, 1), c.at)
+		since = min(max(in.Motion.Since, c.s.Stood, 1), c.at)
 	}
 	free := moving && !c.booked()
 	for _, r := range c.e.unbooked {

@@ -93,9 +93,16 @@ func (e *Engine) Advance(s *State, key fleet.VehicleKey, t *fleet.Traits, to fle
 
 // motion takes over what the rules must know of how the vehicle moves.
 func (c *call) motion(m *fleet.Motion) {
-	c.s.Moving, c.s.IdleFrom = m.Moving, 0
-	if m.Idling {
-		c.s.IdleFrom = max(m.IdleFrom, 1)
+	s := c.s
+	if s.Moving && !m.Moving {
+		s.Stood = c.at
+	}
+	s.Moving = m.Moving
+	switch {
+	case m.Idling:
+		s.IdleFrom = max(m.IdleFrom, s.IdleOver, 1)
+	case s.IdleFrom != 0:
+		s.IdleFrom, s.IdleOver = 0, c.at
 	}
 }
 
