@@ -176,6 +176,7 @@ type rule struct {
 	lasting   bool    // what was last heard goes on through silence
 	low       bool    // lower is worse
 	fact      bool    // found from the state and the traits at any time, see facts.go
+	watch     watch   // what kind of fact
 	bound     string  // the kind of obligation that it is about
 	timed     bool    // the value is a time that passes, in seconds
 	step      float64 // by how much worse it must have become to be told again
@@ -202,10 +203,15 @@ func compile(r *fleet.Rule) rule {
 	case fleet.AlertOffline, fleet.AlertIdling, fleet.AlertFenceDwell, fleet.AlertOverdueReturn:
 		c.fact, c.timed = true, true
 		c.required = max(seconds(c.threshold), c.MinDuration)
+		c.watch = map[fleet.AlertKind]watch{
+			fleet.AlertOffline: silence, fleet.AlertIdling: idling, fleet.AlertFenceDwell: dwelling,
+		}[r.Kind]
 	case fleet.AlertDocumentExpiring, fleet.AlertMaintenanceDue, fleet.AlertBookingConflict:
 		c.fact = true
 	}
-	c.bound = obligation(r.Kind)
+	if c.bound = obligation(r.Kind); c.bound != "" {
+		c.watch = obligations
+	}
 	return c
 }
 

@@ -6,6 +6,16 @@ import (
 	"github.com/motorpool/fleet"
 )
 
+// watch is a sort of fact.
+type watch uint8
+
+const (
+	silence watch = iota
+	idling
+	dwelling
+	obligations
+)
+
 // fact is something that a rule may find at any time, as it is known from the state and the traits alone: silence,
 // idling, dwelling, and what a vehicle is bound by.
 type fact struct {
@@ -15,20 +25,20 @@ type fact struct {
 	required fleet.Millis // for how long it must have been so
 }
 
-// facts visits what a rule of such a kind may find now or, if nothing changes, later.
-func (c *call) facts(r *rule, visit func(fact)) {
+// facts visits what a rule of such a kind may find up to a time, if nothing changes; 0 is no limit.
+func (c *call) facts(r *rule, until fleet.Millis, visit func(fact)) {
 	s := c.s
 	x := fact{required: r.required}
-	switch r.Kind {
-	case fleet.AlertOffline:
+	switch r.watch {
+	case silence:
 		if x.since = s.Heard; s.Heard != 0 {
 			visit(x)
 		}
-	case fleet.AlertIdling:
+	case idling:
 		if x.since = s.IdleFrom; s.IdleFrom != 0 {
 			visit(x)
 		}
-	case fleet.AlertFenceDwell:
+	case dwelling:
 		for i := range s.Inside {
 			in := &s.Inside[i]
 			if !r.fenced(in.Fence) {
@@ -43,7 +53,7 @@ func (c *call) facts(r *rule, visit func(fact)) {
 			}
 			visit(x)
 		}
-	case fleet.AlertOverdueReturn, fleet.AlertDocumentExpiring, fleet.AlertMaintenanceDue, fleet.AlertBookingConflict:
+	case obligations:
 		for i := range c.t.Obligations {
 			o := &c.t.Obligations[i]
 			if o.Done || o.Kind != r.bound {
@@ -60,7 +70,9 @@ func (c *call) facts(r *rule, visit func(fact)) {
 			case r.Kind != fleet.AlertOverdueReturn:
 				x.since = max(o.To-seconds(r.threshold), 1)
 			}
-			visit(x)
+			if until == 0 || x.since+x.required <= until {
+				visit(x)
+			}
 		}
 	}
 }
@@ -82,12 +94,12 @@ func obligation(kind fleet.AlertKind) string {
 
 // nothing says that a rule finds nothing before a time, where that is quickly seen.
 func (c *call) nothing(r *rule, before fleet.Millis) bool {
-	switch {
-	case r.bound != "":
+	switch r.watch {
+	case obligations:
 		return len(c.t.Obligations) == 0
-	case r.Kind == fleet.AlertOffline:
+	case silence:
 		return c.s.Heard == 0 || before != 0 && before < c.s.Heard+r.required
-	case r.Kind == fleet.AlertIdling:
+	case idling:
 		return c.s.IdleFrom == 0 || before != 0 && before < c.s.IdleFrom+r.required
 	}
 	return len(c.s.Inside) == 0
@@ -121,7 +133,7 @@ func (c *call) due(r *rule, x *fact) (begin, due fleet.Millis) {
 func (c *call) holds(r *rule, f *Found) bool {
 	holds := false
 	now := max(c.s.At, f.Told)
-	c.facts(r, func(x fact) {
+	c.facts(r, now, func(x fact) {
 		if x.fence == f.Fence && x.subject == f.Subject && x.since+x.required <= now {
 			holds = true
 		}
@@ -135,7 +147,7 @@ func (c *call) find() {
 		if !r.current(c.at) || c.nothing(r, c.at) {
 			continue
 		}
-		c.facts(r, func(x fact) {
+		c.facts(r, c.at, func(x fact) {
 			begin, due := c.due(r, &x)
 			if due == 0 || due > c.at || !r.scoped(c.key.Vehicle, c.t) {
 				return

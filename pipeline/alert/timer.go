@@ -25,7 +25,7 @@ func (c *call) wake() fleet.Millis {
 		if r.To != 0 && r.To <= c.s.Reached || c.nothing(r, wake) {
 			continue
 		}
-		c.facts(r, func(x fact) {
+		c.facts(r, wake, func(x fact) {
 			if _, due := c.due(r, &x); due != 0 && (wake == 0 || due < wake) && r.scoped(c.key.Vehicle, c.t) {
 				wake = due
 			}
