@@ -14,6 +14,7 @@ import (
 const (
 	MaxVertices = 10_000
 	MaxArea     = 1e12  // m²
+	minArea     = 1e-6  // m²; less is a line
 	MaxRadius   = 500e3 // m, of a circle
 	MinWidth    = 1.0   // m, of a corridor
 	MaxWidth    = 10e3  // m
@@ -204,7 +205,7 @@ func (ps *problems) polygon(rings [][]json.RawMessage, pointer string) (p polygo
 		p.holes[i] = under(p.holes[i], p.shell)
 		ok = ps.inside(p, i, pointer) && ok
 	}
-	if ok && p.area() < 0.01 {
+	if ok && p.area() < minArea {
 		ps.add(pointer, codeEmpty, "The polygon has no area.")
 		ok = false
 	}
@@ -274,7 +275,7 @@ func (ps *problems) ring(raw []json.RawMessage, pointer string) *ring {
 			source[i], end(i), source[j], end(j))
 		return nil
 	}
-	if r.area()*fleet.EarthRadius*fleet.EarthRadius < 0.01 {
+	if r.area()*fleet.EarthRadius*fleet.EarthRadius < minArea {
 		ps.add(pointer, codeEmpty, "The ring has no area.")
 		return nil
 	}
