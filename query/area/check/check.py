@@ -7,7 +7,8 @@ Places closer than a micrometre to the edge of a circle or corridor are left out
 one library to another. Nothing of the sort is done for polygons: their places on edges and corners must be in.
 
 With two arguments, fixes (lines of "latitude longitude") and a GeoJSON file of districts, it writes for each fix the
-numbers of the districts that cover it instead, which TestRecordings compares.
+numbers of the districts that cover it instead, after a line with those that shapely finds invalid. TestRecordings of
+pipeline/geofence compares them.
 """
 
 import gzip
@@ -295,21 +296,24 @@ def golden():
 
 def recordings(fixes, districts):
     features = json.loads(Path(districts).read_text())["features"]
-    shapes = []
-    for f in features:
-        g = f["geometry"]
-        parts = [polygon(p) for p in ([g["coordinates"]] if g["type"] == "Polygon" else g["coordinates"])]
-        for p in parts:
-            shapely.prepare(p)
-        shapes.append(parts)
     points = np.loadtxt(fixes, ndmin=2)
-    hits = [[] for _ in points]
-    for n, parts in enumerate(shapes):
+    hits, invalid = [[] for _ in points], []
+    for n, f in enumerate(features):
+        g = f["geometry"]
+        try:
+            parts = [polygon(p) for p in ([g["coordinates"]] if g["type"] == "Polygon" else g["coordinates"])]
+        except (ValueError, shapely.errors.GEOSException):
+            parts = []
+        if not parts or not all(p.is_valid and p.area > 0 for p in parts):
+            invalid.append(n)
+            continue
         covered = np.zeros(len(points), bool)
         for p in parts:
+            shapely.prepare(p)
             covered |= shapely.covers(p, shapely.points(points[:, 1], points[:, 0]))
         for i in np.nonzero(covered)[0]:
             hits[i].append(n)
+    print(*invalid)
     for h in hits:
         print(*h)
 
