@@ -22,8 +22,9 @@ import (
 )
 
 type ingestCommand struct {
-	Group string `help:"Consumer group; processes of one group share the work." default:"motorpool"`
-	Check bool   `help:"Check the settings, build everything and start nothing."`
+	Group  string `help:"Consumer group; processes of one group share the work." default:"motorpool"`
+	Derive bool   `help:"Derive trips, visits and alerts; without it this process only stores, and others of the group derive." default:"true" negatable:""`
+	Check  bool   `help:"Check the settings, build everything and start nothing."`
 }
 
 // consumerGroup is the pipeline's, unless another is named.
@@ -47,7 +48,7 @@ func (c *ingestCommand) Run(ctx context.Context, s settings, o output) error {
 		return err
 	}
 	defer p.close()
-	half, err := p.newIngest(ctx, c.Group)
+	half, err := p.newIngest(ctx, c.Group, c.Derive)
 	if err != nil {
 		return err
 	}
@@ -76,8 +77,8 @@ type ingestHalf struct {
 	consumers []*consume.Consumer
 }
 
-// newIngest builds the pipeline and reads the registry for the first time.
-func (p *platform) newIngest(ctx context.Context, group string) (*ingestHalf, error) {
+// newIngest builds the pipeline, that which derives too if it is wanted, and reads the registry for the first time.
+func (p *platform) newIngest(ctx context.Context, group string, derive bool) (*ingestHalf, error) {
 	h := &ingestHalf{platform: p, registry: query.NewRegistry(p.db), policies: query.NewPolicies(p.db)}
 	for _, refresh := range []func(context.Context) error{h.registry.Refresh, h.policies.Refresh} {
 		if err := refresh(ctx); err != nil {
@@ -106,23 +107,25 @@ func (p *platform) newIngest(ctx context.Context, group string) (*ingestHalf, er
 		}
 		return chain
 	}
-	follower, err := h.newFollower(ctx, group)
-	if err != nil {
-		return nil, err
-	}
-	events, err := eventlog.New(p.db, p.metrics, p.log)
-	if err != nil {
-		return nil, err
-	}
-	for _, c := range []struct {
+	type member struct {
 		group  string
 		topics []string
 		newOne func(topic string, partition int) consume.Handler
-	}{
-		{group, p.kafka.Ingest(), newHandler},
-		{group + followGroup, []string{p.kafka.Changes}, follower.Handler},
-		{group + eventsGroup, []string{p.kafka.Events}, func(string, int) consume.Handler { return events }},
-	} {
+	}
+	members := []member{{group, p.kafka.Ingest(), newHandler}}
+	if derive {
+		follower, err := h.newFollower(ctx, group)
+		if err != nil {
+			return nil, err
+		}
+		events, err := eventlog.New(p.db, p.metrics, p.log)
+		if err != nil {
+			return nil, err
+		}
+		members = append(members, member{group + followGroup, []string{p.kafka.Changes}, follower.Handler},
+			member{group + eventsGroup, []string{p.kafka.Events}, func(string, int) consume.Handler { return events }})
+	}
+	for _, c := range members {
 		consumer, err := consume.New(p.settings.consumer(c.group), p.client, dialer, c.topics, c.newOne, p.metrics, p.log)
 		if err != nil {
 			return nil, err

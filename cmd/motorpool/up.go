@@ -76,7 +76,7 @@ func (c *upCommand) Run(ctx context.Context, s settings, o output) error {
 		return err
 	}
 	defer p.close()
-	ingest, err := p.newIngest(starting, consumerGroup)
+	ingest, err := p.newIngest(starting, consumerGroup, true)
 	if err != nil {
 		return err
 	}
