@@ -15,7 +15,11 @@ func (ix *Index) Fix(s *State, key fleet.VehicleKey, t *fleet.Traits, p *fleet.P
 	if v.accuracy = p.Accuracy; !(v.accuracy > 0) {
 		v.accuracy = 0
 	}
-	if v.cell == 0 {
+	switch {
+	case v.cell != 0:
+	case s.At != 0 && p.Lat == s.Lat && p.Lng == s.Lng:
+		v.cell = s.Cell
+	default:
 		v.cell = area.CellOf(p.Lat, p.Lng)
 	}
 	var inArray, aroundArray [64]entry
@@ -192,7 +196,7 @@ const sampling = 340.0
 func (v *view) passes(was []fleet.FenceID) {
 	s := v.s
 	gap := v.at - s.At
-	if s.At == 0 || gap > MaxGap || gap < 2 {
+	if s.At == 0 || gap > MaxGap || gap < 2 || v.place.Lat == s.Lat && v.place.Lng == s.Lng {
 		return
 	}
 	near := v.around
