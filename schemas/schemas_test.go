@@ -54,8 +54,14 @@ func TestApplyByManyProcessesAtOnceGivesOneSchema(t *testing.T) {
 	if err := db.QueryRow(t.Context(), "SELECT count() FROM system.tables WHERE database = currentDatabase()").Scan(&tables); err != nil {
 		t.Fatal(err)
 	}
-	if want := uint64(len(schemas.Migrations()) + 1); tables != want {
-		t.Errorf("%d tables and views, want %d: one for each migration and schema_versions", tables, want)
+	want := uint64(1) // schema_versions
+	for _, m := range schemas.Migrations() {
+		if strings.Contains(m.SQL, "CREATE ") {
+			want++
+		}
+	}
+	if tables != want {
+		t.Errorf("%d tables and views, want %d: one for each migration that makes one, and schema_versions", tables, want)
 	}
 }
 
