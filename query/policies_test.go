@@ -103,6 +103,17 @@ func TestVersionsOfAGeofenceAreItsRevisions(t *testing.T) {
 	w.want("read at once", w.fences(), "1 r7 -1-9 b")
 }
 
+func TestAGeofenceMayApplySinceEver(t *testing.T) {
+	w := newPolicyWorld(t)
+	const body = `{"name":"a","geometry":{"type":"Circle","radius_m":100},"applies_from":"%s"}`
+	for i, since := range []string{"1970-01-01T00:00:00Z", "1700-01-01T00:00:00Z", "1970-01-01T00:00:00.001Z"} {
+		w.write("geofence", 7, uint64(1+i), 1, fmt.Sprintf(body, since))
+		if all := w.policy().Fences; len(all) != 1+i || all[i].From != 1 || all[i].To != 0 {
+			t.Errorf("since %s: %+v", since, all)
+		}
+	}
+}
+
 func TestARuleIsReadInSIUnits(t *testing.T) {
 	w := newPolicyWorld(t)
 	w.write("account", 7, 7, 1, `{"timezone":"America/Chicago"}`)

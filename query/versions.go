@@ -16,7 +16,7 @@ type policyRevision struct {
 	at       fleet.Millis
 	archived bool
 	off      bool         // it does not exist as long as this is the newest
-	applies  fleet.Millis // applies_from; 0 for none
+	applies  fleet.Millis // applies_from, 1 ms past 1970 if it is not later than that; 0 for none
 	renewed  string       // what makes an applies_from count that was there before
 
 	fence *fenceBody // of a geofence
@@ -122,15 +122,22 @@ func ruleVersions(id fleet.RuleID, revisions []policyRevision, zone *time.Locati
 	return versions, bad
 }
 
+// appliesFrom reads the member of that name. "Since ever" is often written as the beginning of 1970, whose number of
+// milliseconds means none here; no fix is that old.
+func appliesFrom(at *time.Time) fleet.Millis {
+	if at == nil {
+		return 0
+	}
+	return max(fleet.MillisOf(*at), 1)
+}
+
 // readFence reads the body of a geofence's revision.
 func (r *policyRevision) readFence(body string) error {
 	r.fence = &fenceBody{}
 	if err := json.Unmarshal([]byte(body), r.fence); err != nil {
 		return err
 	}
-	if r.fence.AppliesFrom != nil {
-		r.applies = fleet.MillisOf(*r.fence.AppliesFrom)
-	}
+	r.applies = appliesFrom(r.fence.AppliesFrom)
 	r.renewed = r.fence.Backfill
 	return nil
 }
@@ -141,9 +148,7 @@ func (r *policyRevision) readRule(body string) error {
 	if err := json.Unmarshal([]byte(body), r.rule); err != nil {
 		return err
 	}
-	if r.rule.AppliesFrom != nil {
-		r.applies = fleet.MillisOf(*r.rule.AppliesFrom)
-	}
+	r.applies = appliesFrom(r.rule.AppliesFrom)
 	r.off = r.rule.Enabled != nil && !*r.rule.Enabled
 	if r.rule.Severity == "" {
 		r.rule.Severity = r.rule.Kind.Severity()
