@@ -19,7 +19,9 @@ import (
 // IngestResult compares JSON ingest with ClickHouse's own Kafka engine on the same topic.
 type IngestResult struct {
 	Fixes       int
-	Ours        []float64 // fixes a second, a round each
+	Ours        []float64 // fixes a second, a round each; all steps on
+	Derived     []float64 // the same until everything is derived
+	Sink        []float64 // the same without deriving
 	KafkaEngine []float64
 	OursCPU     time.Duration // of the pipeline process in the last round
 	OursMemory  int64         // the most that process used, in bytes
@@ -49,13 +51,19 @@ func Ingest(ctx context.Context, s *system.System, fixes, vehicles, rounds int) 
 		if err != nil {
 			return result, fmt.Errorf("kafka engine: %w", err)
 		}
-		ours, cpu, memory, err := pipeline(ctx, s, round, fixes)
+		sink, err := pipeline(ctx, s, round, fixes, false)
+		if err != nil {
+			return result, fmt.Errorf("pipeline without deriving: %w", err)
+		}
+		ours, err := pipeline(ctx, s, round, fixes, true)
 		if err != nil {
 			return result, fmt.Errorf("pipeline: %w", err)
 		}
-		result.Ours, result.KafkaEngine = append(result.Ours, ours), append(result.KafkaEngine, theirs)
-		result.OursCPU, result.OursMemory = cpu, max(result.OursMemory, memory)
-		fmt.Fprintf(s.Log, "round %d: %.0f fixes/s, Kafka engine %.0f fixes/s, ratio %.2f\n", round+1, ours, theirs, ours/theirs)
+		result.Ours, result.KafkaEngine = append(result.Ours, ours.stored), append(result.KafkaEngine, theirs)
+		result.Derived, result.Sink = append(result.Derived, ours.derived), append(result.Sink, sink.stored)
+		result.OursCPU, result.OursMemory = ours.cpu, max(result.OursMemory, ours.memory)
+		fmt.Fprintf(s.Log, "round %d: stored %.0f fixes/s, derived %.0f fixes/s, without deriving %.0f fixes/s, Kafka engine %.0f fixes/s, ratio %.2f\n",
+			round+1, ours.stored, ours.derived, sink.stored, theirs, ours.stored/theirs)
 	}
 	if err := s.DB.Exec(ctx, "OPTIMIZE TABLE positions FINAL"); err != nil {
 		return result, err
@@ -93,38 +101,71 @@ func fill(ctx context.Context, s *system.System, fixes, vehicles int) error {
 	return nil
 }
 
+// run is one pass of the pipeline over the topic.
+type run struct {
+	stored, derived float64 // fixes a second, until the last was stored, and until everything was derived
+	cpu             time.Duration
+	memory          int64
+}
+
 // pipeline runs motorpool ingest over the whole topic, as a consumer group of its own.
-func pipeline(ctx context.Context, s *system.System, round, fixes int) (perSecond float64, cpu time.Duration, memory int64, err error) {
-	for _, table := range []string{"positions", "telemetry", "telemetry_1m", "telemetry_1h", "telemetry_1d", "telemetry_latest",
-		"vehicle_state", "vehicle_mileage", "ingest_outcomes"} {
+func pipeline(ctx context.Context, s *system.System, round, fixes int, derive bool) (run, error) {
+	var r run
+	for _, table := range []string{"positions", "positions_by_cell", "telemetry", "telemetry_1m", "telemetry_1h", "telemetry_1d", "telemetry_latest",
+		"vehicle_state", "vehicle_mileage", "ingest_outcomes", "derivations", "trips", "stops", "visits", "alerts", "driving_events", "charges",
+		"checkpoints", "dirty_spans", "events"} {
 		if err := s.DB.Exec(ctx, "TRUNCATE TABLE "+table); err != nil {
-			return 0, 0, 0, err
+			return r, err
 		}
 	}
-	process, err := s.Start("ingest", groupFlag(round))
-	if err != nil {
-		return 0, 0, 0, err
+	// A new group reads the topics of what earlier passes told from their beginning.
+	if err := remake(ctx, s, "changes", "events"); err != nil {
+		return r, err
 	}
-	rate, waitErr := measure(ctx, fixes, func() (int64, error) {
-		return scalar[int64](ctx, s.DB, "SELECT sum(read) FROM ingest_outcomes")
+	args := []string{"ingest", groupFlag(round)}
+	if !derive {
+		args = []string{"ingest", groupFlag(round) + "-sink", "--no-derive"}
+	}
+	process, err := s.Start(args...)
+	if err != nil {
+		return r, err
+	}
+	began := time.Now()
+	var first time.Time
+	r.stored, err = measure(ctx, fixes, func() (int64, error) {
+		n, err := scalar[int64](ctx, s.DB, "SELECT sum(read) FROM ingest_outcomes")
+		if n > 0 && first.IsZero() {
+			first = time.Now()
+		}
+		return n, err
 	})
-	cpu, memory, err = process.Stop()
-	if waitErr != nil {
-		return 0, 0, 0, waitErr
+	if err == nil && derive {
+		if first.IsZero() {
+			first = began
+		}
+		err = derivedAll(ctx, s, groupOf(round))
+		r.derived = float64(fixes) / time.Since(first).Seconds()
+	}
+	var stopErr error
+	r.cpu, r.memory, stopErr = process.Stop()
+	if err == nil {
+		err = stopErr
 	}
 	if err != nil {
-		return 0, 0, 0, err
+		return r, err
 	}
 	stored, err := scalar[uint64](ctx, s.DB, "SELECT count() FROM positions FINAL")
 	if err == nil && stored != uint64(fixes) {
 		err = fmt.Errorf("%d positions of %d fixes", stored, fixes)
 	}
-	return rate, cpu, memory, err
+	return r, err
 }
 
 // groupFlag names the consumer group of a round. What comes after the rounds goes on as the last one's group, which has
 // read the topic.
-func groupFlag(round int) string { return fmt.Sprintf("--group=bench-%d", round) }
+func groupFlag(round int) string { return "--group=" + groupOf(round) }
+
+func groupOf(round int) string { return fmt.Sprintf("bench-%d", round) }
 
 // kafkaEngine has ClickHouse read the topic by itself into a copy of positions.
 func kafkaEngine(ctx context.Context, s *system.System, round, fixes int) (float64, error) {
