@@ -138,6 +138,7 @@ type Traits struct {
 	Battery      float64        // kWh usable; 0 unknown
 	Trip         TripSettings   // the account's, then the vehicle's own
 	Obligations  []Obligation   // by To
+	Archived     Millis         // since when it is out of the fleet, and no rule holds for it; 0: it is not
 }
 
 // Policy is what an account has laid down about its vehicles, at some instant. It is shared and must not be changed.

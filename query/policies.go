@@ -50,7 +50,7 @@ type ground struct {
 
 type vehicleRecord struct {
 	revision uint64
-	archived bool
+	archived fleet.Millis // since when; 0: it is not
 	body     *vehicleBody // nil if it cannot be read
 }
 
@@ -125,7 +125,7 @@ type policyRow struct {
 	id       uint64
 	revision uint64
 	at       time.Time
-	archived bool
+	archived int64 // since when, in ms; 0: it is not
 	body     string
 }
 
@@ -235,7 +235,7 @@ func (p *Policies) takeRecord(r *policyRow, changed map[fleet.AccountID]bool, ba
 		return bad
 	}
 	changed[fleet.AccountID(r.account)] = true
-	now := &vehicleRecord{revision: r.revision, archived: r.archived, body: &vehicleBody{}}
+	now := &vehicleRecord{revision: r.revision, archived: fleet.Millis(r.archived), body: &vehicleBody{}}
 	g.vehicles[id] = now
 	if err := json.Unmarshal([]byte(r.body), now.body); err != nil {
 		now.body = nil
@@ -259,7 +259,7 @@ func (p *Policies) takeRevisions(rows []policyRow, changed map[fleet.AccountID]b
 		if last := len(known) - 1; last >= 0 && row.revision <= known[last].number {
 			continue
 		}
-		r := policyRevision{number: row.revision, at: fleet.MillisOf(row.at), archived: row.archived}
+		r := policyRevision{number: row.revision, at: fleet.MillisOf(row.at), archived: row.archived != 0}
 		var err error
 		if isFence {
 			err = r.readFence(row.body)
@@ -318,7 +318,8 @@ func (p *Policies) make(account fleet.AccountID, bad []error) (*fleet.Policy, []
 			bad = p.bad.add(bad, id.String(), v.revision, err)
 			continue
 		}
-		if v.archived {
+		if v.archived != 0 {
+			traits.Archived = v.archived
 			traits.Obligations = nil // nobody renews the papers of what is gone
 		}
 		if was := old.Vehicles[id]; was != nil && reflect.DeepEqual(was, traits) {

@@ -152,6 +152,9 @@ func TestTraitsAreTheAccountsAndThenTheVehiclesOwn(t *testing.T) {
 	w.write("vehicle", 7, 6, 1, `{"timezone":"Nowhere/Land","tags":["x"]}`)
 	p := w.policy()
 	v := p.TraitsOf(5)
+	if v.Archived != 0 {
+		t.Errorf("archived since %v", v.Archived)
+	}
 	if *v.Trip.StopAfter != 120_000 || *v.Trip.NoData != 900_000 || *v.Trip.StartSpeed != 5*fleet.MetresPerMph || *v.Trip.UseIgnition || v.Trip.Split != nil ||
 		v.Tags[0] != "vans" || v.Class != "van" || v.FuelCapacity != 37.85411784 || v.Battery != 75 || v.Zone.String() != "America/Chicago" {
 		t.Errorf("traits %+v", v)
@@ -176,6 +179,10 @@ func TestTraitsAreTheAccountsAndThenTheVehiclesOwn(t *testing.T) {
 	w.write("vehicle", 7, 5, 3, `{"tags":["cars"]}`)
 	if again := w.policy(); again.Version != p.Version+1 || again.TraitsOf(5).Tags[0] != "cars" || p.TraitsOf(5) != v {
 		t.Errorf("version %d after %d for a tag", again.Version, p.Version)
+	}
+	w.write("vehicle", 7, 5, 4, "archived")
+	if at := w.policy().TraitsOf(5).Archived; at != fleet.MillisOf(w.at) {
+		t.Errorf("archived since %v, want %v", at, fleet.MillisOf(w.at))
 	}
 }
 

@@ -107,6 +107,22 @@ func NewEngine(rules []fleet.Rule) *Engine {
 	return e
 }
 
+// Until returns the engine of the same rules, none of which holds from a time on.
+func (e *Engine) Until(end fleet.Millis) *Engine {
+	var rules []fleet.Rule
+	for i := range e.rules {
+		r := e.rules[i].Rule
+		if r.From >= end {
+			continue
+		}
+		if r.To == 0 || r.To > end {
+			r.To = end
+		}
+		rules = append(rules, r)
+	}
+	return NewEngine(rules)
+}
+
 // list returns where rules of a kind are kept.
 func (e *Engine) list(kind fleet.AlertKind) *[]*rule {
 	switch kind {

@@ -54,11 +54,14 @@ type Vehicle struct {
 }
 
 // NewVehicle compiles a vehicle. fences and rules are those of its account. Settings of trips that make no sense together,
-// the account's with the vehicle's, are left out.
+// the account's with the vehicle's, are left out. No rule holds from when the vehicle was archived; those before it did.
 func NewVehicle(cfg *Config, key fleet.VehicleKey, traits *fleet.Traits, fences *geofence.Index, rules *alert.Engine) *Vehicle {
 	trips := cfg.Trip.With(traits.Trip)
 	if trips.Validate() != nil {
 		trips = cfg.Trip
+	}
+	if traits.Archived != 0 {
+		rules = rules.Until(traits.Archived)
 	}
 	return &Vehicle{key: key, traits: traits, fix: cfg.Fix, trip: trips, fences: fences, rules: rules}
 }

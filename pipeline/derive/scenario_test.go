@@ -24,7 +24,7 @@ var update = flag.Bool("update", false, "write what the code does into testdata;
 // TestScenarios plays the stories in testdata: what is laid down, then what the devices say in order of time, each line
 // followed by a bar and what comes of it. All is one vehicle's.
 //
-//	vehicle tags=van zone=America/Chicago      its traits
+//	vehicle tags=van zone=America/Chicago [archived=18:00]      its traits
 //	booking b1 from=10:00 to=12:00 [done]      obligations: booking, document, maintenance, conflict
 //	fence home circle=30.2672,-97.7431,100 [dwell=5m speed_limit=50 from=… to=… tags=… margin=… confirm=…]
 //	fence yard polygon=lat,lng;lat,lng;…       the last point closes it
@@ -182,6 +182,7 @@ func (s *story) lay(words []string) {
 			}
 			s.traits.Zone = zone
 		})
+		with("archived", func(v string) { s.traits.Archived = s.moment(v) })
 	case "booking", "document", "maintenance", "conflict":
 		o := fleet.Obligation{Kind: words[0], Ref: words[1]}
 		with("from", func(v string) { o.From = s.moment(v) })
