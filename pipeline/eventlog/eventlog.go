@@ -74,13 +74,19 @@ const latest fleet.Millis = 9_000_000_000_000 // the year 2255
 
 const insert = "INSERT INTO events (account, sequence, id, type, vehicle, at, noted_at, late, kind, object, revision, body)"
 
+// token names the batch's insert. The time of its last record, which is the same whenever the batch is formed again, tells
+// the topic from another that was made under its name and counts from zero again.
+func token(b *consume.Batch) string {
+	return fmt.Sprintf("%s@%d", b.Token(), b.Records[len(b.Records)-1].Time)
+}
+
 // Handle inserts the events of a batch. Retention counts from the records' timestamps, so that a repetition writes the
 // same rows. A topic with more than one partition has no order, which is fatal.
 func (l *Log) Handle(ctx context.Context, b *consume.Batch) error {
 	if b.Partition != 0 {
 		return fmt.Errorf("topic %s has more than one partition, so its events have no order: %w", b.Topic, consume.ErrFatal)
 	}
-	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"insert_deduplication_token": b.Token()}))
+	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"insert_deduplication_token": token(b)}))
 	rows, err := l.db.PrepareBatch(ctx, insert)
 	if err != nil {
 		return fmt.Errorf("insert events %s: %w", b.Token(), err)

@@ -216,3 +216,21 @@ func TestATopicWithoutOrderIsFatal(t *testing.T) {
 		t.Errorf("error is %v", err)
 	}
 }
+
+// A topic that was lost and made again counts from zero, so its batches are called as those of its predecessor were.
+func TestATopicMadeAgainDoesNotMeetItsPredecessor(t *testing.T) {
+	db := schematest.Open(t)
+	l := newLog(t, db)
+	batch := func(id int, noted fleet.Millis) *consume.Batch {
+		return &consume.Batch{Topic: "events", Records: []consume.Record{{Time: noted, Value: encode(t, numberedEvent(id))}}}
+	}
+	before, after := batch(1, begin), batch(3, begin+60_000)
+	for _, b := range []*consume.Batch{before, before, after, after} {
+		if err := l.Handle(t.Context(), b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if ids := count(t, db, "(SELECT sum(id) FROM events)"); ids != 1001+1003 {
+		t.Errorf("ids add up to %d", ids)
+	}
+}
