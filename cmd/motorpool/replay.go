@@ -30,7 +30,8 @@ type replayCommand struct {
 	Speed      string   `help:"original: as slowly as it was recorded; 10x: ten times as fast; max: as fast as it goes." default:"max"`
 	Rate       float64  `help:"Rows a second at most; 0 is no limit." default:"0"`
 	ShiftToNow bool     `help:"Move all times by one span, so that the newest fix is now; with a speed, so that the first one is."`
-	Wait       bool     `help:"Return when the pipeline has worked through what was sent, and say what became of it."`
+	Wait       bool     `help:"Return when the pipeline has worked through what was sent and trips, visits and alerts are derived, and say what became of it."`
+	Group      string   `help:"Consumer group of the pipeline that --wait waits for." default:"motorpool"`
 	JSON       bool     `name:"json" help:"Say it as one JSON object; implies --wait."`
 }
 
@@ -133,7 +134,8 @@ func (c *replayCommand) Run(ctx context.Context, s settings, o output) error {
 	if n := result.Refused[fleet.RefusedUnknownDevice]; n > 0 {
 		fmt.Fprintf(o.err, "%d rows are of devices that are registered nowhere or on no vehicle. They are kept apart for a week and appear once that is done; --register does it.\n", n)
 	}
-	return c.report(o.out, outcomes{Read: result.Read, Stored: result.Stored, Refused: result.Refused})
+	// What is stored is said also if nothing follows from it.
+	return errors.Join(r.waitDerived(ctx, db, kafka), c.report(o.out, outcomes{Read: result.Read, Stored: result.Stored, Refused: result.Refused}))
 }
 
 func (c *replayCommand) report(w io.Writer, all outcomes) error {
@@ -155,6 +157,7 @@ type replay struct {
 	speed   float64
 	size    int64 // of the files
 	run     string
+	account fleet.AccountID // 0: whoever owns the devices
 	scanned scanned
 	unique  map[string]string // unique ids by the identifiers of the files; nil: they are the same
 	shift   time.Duration
@@ -174,6 +177,7 @@ func (r *replay) resolve(ctx context.Context, db driver.Conn) error {
 	if err != nil {
 		return err
 	}
+	r.account = account
 	if !r.Register {
 		known, err := query.ExternalRefs(ctx, db, account, recordingSystem)
 		if err != nil {
@@ -367,53 +371,6 @@ func (r *replay) sendPaced(ctx context.Context, bar *progressbar.ProgressBar) er
 	}
 	return nil
 }
-
-// How long the pipeline may be silent before wait asks whether there is one, and before it gives up.
-const (
-	waitPoll   = 100 * time.Millisecond
-	waitAsk    = 15 * time.Second
-	waitGiveUp = 3 * time.Minute
-	waitQuiet  = 3 * time.Second // after what was sent more than once; it may still come
-)
-
-// wait returns when the outcomes of the run add up to what was sent. A report whose device the pipeline did not know
-// yet was kept apart and comes back; after --register that is expected of all of them.
-func (r *replay) wait(ctx context.Context, db driver.Conn) (query.Outcome, error) {
-	bar := r.progress("working", max(1, r.sent))
-	defer func() { _ = bar.Finish() }()
-	var last int64
-	moved, asked := time.Now(), false
-	for {
-		o, err := query.RunOutcome(ctx, db, r.run)
-		if err != nil && ctx.Err() != nil {
-			return o, ctx.Err()
-		}
-		apart := int64(0)
-		if r.Register {
-			apart = o.Refused[fleet.RefusedUnknownDevice]
-		}
-		if progress := o.Read - apart; err == nil && progress != last {
-			last, moved, asked = progress, time.Now(), false
-			_ = bar.Set64(max(0, progress))
-		}
-		if err == nil && o.Read >= r.sent && apart <= 0 && (r.again == 0 || time.Since(moved) > waitQuiet) {
-			return o, nil
-		}
-		switch silent := time.Since(moved); {
-		case silent > waitGiveUp:
-			return o, fmt.Errorf("%d of %d rows were worked through, and nothing has happened for %v: is 'motorpool up' or 'motorpool ingest' running? (%w)",
-				o.Read, r.sent, waitGiveUp, errors.Join(err, errNoPipeline))
-		case silent > waitAsk && !asked:
-			asked = true
-			fmt.Fprintln(r.out.err, "waiting for the pipeline; 'motorpool doctor' says what may be missing")
-		}
-		if err := sleepUntil(ctx, time.Now().Add(waitPoll)); err != nil {
-			return o, err
-		}
-	}
-}
-
-var errNoPipeline = errors.New("the pipeline does not answer")
 
 // progress shows a bar where somebody watches.
 func (r *replay) progress(what string, most int64) *progressbar.ProgressBar {
