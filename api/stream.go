@@ -188,20 +188,23 @@ func (c *connection) run(ctx context.Context) {
 		err = c.snapshot(ctx)
 	}
 	for beat := c.sub.Beat(); err == nil; {
-		var behind bool
-		if behind, err = c.catchUp(ctx); err == nil {
+		var more, behind bool
+		if more, behind, err = c.catchUp(ctx); err == nil {
 			err = c.tellPlaces()
 		}
 		if now := c.sub.Beat(); err == nil && now != beat {
 			beat = now
 			err = c.beat(ctx)
 		}
-		var again <-chan time.Time
-		if behind {
-			again = time.After(behindPause)
-		}
 		if err != nil {
 			break
+		}
+		var again <-chan time.Time
+		switch {
+		case more:
+			again = atOnce
+		case behind:
+			again = time.After(behindPause)
 		}
 		select {
 		case <-ctx.Done():
@@ -217,42 +220,41 @@ func (c *connection) run(ctx context.Context) {
 	}
 }
 
-// catchUp tells the events behind the cursor. behind says that some cannot be read yet.
-func (c *connection) catchUp(ctx context.Context) (behind bool, err error) {
-	for {
-		page, err := c.api.Stream.Read(ctx, c.account, c.cursor, c.filter, streamPage)
-		switch {
-		case errors.Is(err, stream.ErrExpired):
-			c.cursor = c.api.Stream.Newest()
-			if err := c.reset("expired", "Events behind your id are gone. Read what you follow anew; the stream goes on with what comes.", c.cursor); err != nil {
-				return false, err
-			}
-			continue
-		case err != nil && ctx.Err() == nil:
-			// The store does not answer. The client loses nothing: it is tried again, from the same place.
-			c.api.log.WarnContext(ctx, "events not read, trying again", "error", err, "request_id", requestID(ctx))
-			return true, nil
-		case err != nil:
-			return false, err
-		}
-		err = c.send(func(buf *bytes.Buffer) error {
-			for _, item := range page.Items {
-				text, err := item.Text(c.metric, func() ([]byte, error) { return c.api.eventText(item, c.metric) })
-				if err != nil {
-					return err
-				}
-				message(buf, item.Event.Type, item.Sequence, text)
-				c.told = item.Sequence
-			}
-			return nil
-		})
-		if err != nil {
-			return false, err
-		}
-		if c.cursor = page.Upto; !page.More {
-			return page.Behind, nil
-		}
+// atOnce is a channel that has always something to give.
+var atOnce = func() <-chan time.Time {
+	c := make(chan time.Time)
+	close(c)
+	return c
+}()
+
+// catchUp tells a page of the events behind the cursor. more says that there are others: whoever comes back after days has
+// positions, heartbeats and a look at its credential in between. behind says that some cannot be read yet.
+func (c *connection) catchUp(ctx context.Context) (more, behind bool, err error) {
+	page, err := c.api.Stream.Read(ctx, c.account, c.cursor, c.filter, streamPage)
+	switch {
+	case errors.Is(err, stream.ErrExpired):
+		c.cursor = c.api.Stream.Newest()
+		return true, false, c.reset("expired", "Events behind your id are gone. Read what you follow anew; the stream goes on with what comes.", c.cursor)
+	case err != nil && ctx.Err() == nil:
+		// The store does not answer. The client loses nothing: it is tried again, from the same place.
+		c.api.log.WarnContext(ctx, "events not read, trying again", "error", err, "request_id", requestID(ctx))
+		return false, true, nil
+	case err != nil:
+		return false, false, err
 	}
+	err = c.send(func(buf *bytes.Buffer) error {
+		for _, item := range page.Items {
+			text, err := item.Text(c.metric, func() ([]byte, error) { return c.api.eventText(item, c.metric) })
+			if err != nil {
+				return err
+			}
+			message(buf, item.Event.Type, item.Sequence, text)
+			c.told = item.Sequence
+		}
+		return nil
+	})
+	c.cursor = page.Upto
+	return page.More, page.Behind, err
 }
 
 // eventText is an event as data of a message.
@@ -286,7 +288,9 @@ func (c *connection) reset(reason, detail string, id uint64) error {
 			return err
 		}
 		message(buf, "reset", id, data)
-		c.told = max(c.told, id)
+		if id != 0 {
+			c.told = id // it may be lower: the client had an id from elsewhere
+		}
 		return nil
 	})
 }
