@@ -37,7 +37,7 @@ type EventData struct {
 
 // EventPage is a page of the feed of events.
 type EventPage struct {
-	Data       []Event         `json:"data"`
+	Data       []Event         `json:"data" nullable:"false"`
 	Pagination EventPagination `json:"pagination"`
 }
 
@@ -84,7 +84,7 @@ func (a *API) eventRoutes() {
 			{Name: "from", Format: "date-time", About: "Begin with what became known at or after this instant; otherwise with the oldest."},
 			{Name: "cursor", About: "The `next_cursor` of the page before; the other parameters must stay the same."},
 			{Name: "per_page", Type: "integer", Min: 1, Max: maxEventPage, About: fmt.Sprintf("Events on a page; %d unless given.", eventPage)},
-			{Name: "wait_s", Type: "integer", Min: 0.001, Max: maxEventWait, About: "Wait so long for an event if there is none."},
+			{Name: "wait_s", Type: "integer", Min: 1, Max: maxEventWait, About: "Wait so long for an event if there is none."},
 		}),
 		Reply: EventPage{}, Timeout: maxEventWait*time.Second + a.cfg.ReadTime,
 	}, a.listEvents)
@@ -120,14 +120,16 @@ func eventTypes(r *http.Request) ([]string, error) {
 	known := append([]string{eventPosition}, fleet.EventTypes...)
 	var wanted []string
 	for _, word := range listParam(r, "types") {
-		before := len(wanted)
+		hit := false
 		prefix, wide := strings.CutSuffix(word, "*")
 		for _, t := range known {
 			if t == word || categoryOf(t) == word || wide && strings.HasSuffix(prefix, ".") && strings.HasPrefix(t, prefix) {
-				wanted = append(wanted, t)
+				if hit = true; !slices.Contains(wanted, t) {
+					wanted = append(wanted, t)
+				}
 			}
 		}
-		if len(wanted) == before {
+		if !hit {
 			return nil, invalidParam("types", "has "+word+", which is no type, prefix.* or category; /v1/event_types lists them")
 		}
 	}

@@ -314,6 +314,53 @@ func TestAStreamIsResumedWithoutAGap(t *testing.T) {
 	wantEqual(t, "after the reset", far.news().id, fmt.Sprint(n+101))
 }
 
+// Who comes back after long is told where others are and that the stream is alive before everything is caught up, and its
+// credential is looked at meanwhile.
+func TestAStreamBeatsWhileItCatchesUp(t *testing.T) {
+	w, h, _ := newLive(t, func(c *stream.Config) { c.Heartbeat = c.Gather })
+	const n = 8000
+	for i := range uint64(n) {
+		h.Event(i+1, tripEvent(w.account, 1, i+1))
+	}
+	req, err := http.NewRequestWithContext(t.Context(), "GET", w.url+"/v1/stream?positions=false", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+w.key)
+	req.Header.Set("Last-Event-ID", "0")
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	lines := bufio.NewScanner(res.Body)
+	lines.Buffer(nil, 1<<20)
+	beats := 0
+	for lines.Scan() && lines.Text() != fmt.Sprintf("id: %d", n) {
+		if lines.Text() == ":" {
+			beats++
+		}
+	}
+	if beats == 0 || lines.Err() != nil {
+		t.Errorf("%d heartbeats before the last of %d events: %v", beats, n, lines.Err())
+	}
+}
+
+// After a reset the heartbeats go on to tell how far the client has come, also where its old id was higher.
+func TestAResetClientIsToldHowFarItIs(t *testing.T) {
+	w, h, _ := newLive(t, func(c *stream.Config) { c.Heartbeat = 20 * time.Millisecond })
+	other := w.newAccount("Second")
+	h.Event(1, tripEvent(other, 1, 1))
+	l := w.listen("/v1/stream?positions=false", "Last-Event-ID", "9000000")
+	if m := l.news(); m.event != "reset" || m.id != "1" {
+		t.Fatalf("told %+v", m)
+	}
+	h.Event(2, tripEvent(other, 1, 2))
+	if m := l.next(); m != (told{id: "2"}) {
+		t.Errorf("told %+v", m)
+	}
+}
+
 func TestAStalledClientHoldsNobodyUp(t *testing.T) {
 	w, h, _ := newLive(t)
 	conn, err := net.Dial("tcp", strings.TrimPrefix(w.url, "http://"))
@@ -388,6 +435,18 @@ func TestAStreamEndsWhenItsKeyIsRevoked(t *testing.T) {
 	}
 }
 
+// A filter is held against every event: however long types= is, it names each type once.
+func TestTypesAreNamedOnce(t *testing.T) {
+	r, err := http.NewRequestWithContext(t.Context(), "GET", "/v1/events?types=alerts,alert.raised,alert.*,"+strings.Repeat("alerts,", 1000), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wanted, err := eventTypes(r)
+	if err != nil || len(wanted) == 0 || len(slices.Compact(slices.Sorted(slices.Values(wanted)))) != len(wanted) {
+		t.Errorf("%v, %v", wanted, err)
+	}
+}
+
 func TestTheFeedOfEvents(t *testing.T) {
 	w, h, _ := newLive(t)
 	types := w.do("GET", "/v1/event_types?per_page=100", "").data()
@@ -443,9 +502,12 @@ func TestTheFeedOfEvents(t *testing.T) {
 	}
 	first := w.do("GET", "/v1/events?units=metric&per_page=1&from=2026-01-01T00:00:00Z", "").data()
 	wantEqual(t, "metric", fmt.Sprint(first[0]["data"].(map[string]any)["object"].(map[string]any)["distance_km"]), "16.093")
-	for query, pointer := range map[string]string{"cursor=x": "cursor", "types=x": "types", "wait_s=31": "wait_s", "per_page=1001": "per_page"} {
+	for query, pointer := range map[string]string{"cursor=x": "cursor", "types=x": "types", "wait_s=31": "wait_s", "wait_s=0": "wait_s", "per_page=1001": "per_page"} {
 		p := w.do("GET", "/v1/events?"+query, "").problem(400, "invalid_request")
 		wantEqual(t, query, p.Errors[0].Pointer, pointer)
+	}
+	if p := w.do("GET", "/v1/events?wait_s=0", "").problem(400, "invalid_request"); !strings.Contains(p.Detail, "between 1 and 30") {
+		t.Error(p.Detail)
 	}
 	if !slices.ContainsFunc(types, func(v map[string]any) bool { return v["type"] == "alert.raised" && v["category"] == "alerts" }) {
 		t.Error("alert.raised is no alert")
