@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
 	"github.com/motorpool/fleet/api/record"
@@ -38,6 +40,11 @@ type Alert struct {
 	AcknowledgedBy   *string        `json:"acknowledged_by" nullable:"true" doc:"The id of an API key." example:"key_1234"`
 	AcknowledgedNote *string        `json:"acknowledged_note" nullable:"true"`
 	DerivedStamps
+}
+
+// TransformSchema implements huma.SchemaTransformer.
+func (Alert) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return nullablePlace(s, "place")
 }
 
 // Acknowledge is the body of the action that takes note of an alert.

@@ -3,6 +3,8 @@ package api
 import (
 	"net/http"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/query"
@@ -24,6 +26,11 @@ type Charge struct {
 	PeakPowerKW *float64       `json:"peak_power_kw" nullable:"true"`
 	Estimated   bool           `json:"estimated" doc:"Concluded from a rising state of charge, not from a charging signal."`
 	DerivedStamps
+}
+
+// TransformSchema implements huma.SchemaTransformer.
+func (Charge) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return nullablePlace(s, "place")
 }
 
 func (a *API) chargeRoutes() {

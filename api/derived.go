@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
 	"github.com/motorpool/fleet/api/export"
@@ -21,6 +23,13 @@ type Place struct {
 	Lat     float64 `json:"lat" doc:"Degrees WGS 84."`
 	Lng     float64 `json:"lng" doc:"Degrees WGS 84."`
 	Address *string `json:"address" nullable:"true" doc:"Words for the place."`
+}
+
+// nullablePlace says in a schema that a member which is a place may be null, which a reference cannot say by itself.
+func nullablePlace(s *huma.Schema, name string) *huma.Schema {
+	place := *s.Properties[name]
+	s.Properties[name] = &huma.Schema{Description: place.Description, AnyOf: []*huma.Schema{{Ref: place.Ref}, {Type: "null"}}}
+	return s
 }
 
 // DerivedStamps are what everything derived has besides what it is.

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/motorpool/fleet"
 )
 
 func TestAnswersFitTheirDescription(t *testing.T) {
@@ -53,4 +55,31 @@ func TestAnswersFitTheirDescription(t *testing.T) {
 		t.Fatal(err)
 	}
 	fits("Revision", history)
+
+	// What is derived, with and without what may be null.
+	_, _ = w.day()
+	for path, name := range map[string]string{"trips": "Trip", "stops": "Stop", "charges": "Charge", "visits": "Visit", "driving_events": "DrivingEvent", "alerts": "Alert", "vehicles/score": "Score"} {
+		all := w.do("GET", "/v1/"+path+"?per_page=100", "").data()
+		if path == "vehicles/score" {
+			all = w.do("GET", "/v1/vehicles/score?from=2026-01-01T00:00:00Z&to=2026-02-01T00:00:00Z", "").data()
+		}
+		if len(all) == 0 {
+			t.Errorf("no %s", path)
+		}
+		for _, one := range all {
+			text, err := encodeJSON(one, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			fits(name, text)
+		}
+	}
+	w.derive(w.account, row{vehicle: full, entity: &fleet.Charge{Head: head(0, 1, true)}}, row{vehicle: full, entity: &fleet.Visit{Head: head(0, 1, true), Fence: 5, EntryPlace: depot}})
+	for path, name := range map[string]string{"charges": "Charge", "visits": "Visit"} {
+		text, err := encodeJSON(w.do("GET", "/v1/"+path+"?provisional=true", "").data()[0], false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fits(name, text)
+	}
 }

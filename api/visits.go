@@ -3,6 +3,8 @@ package api
 import (
 	"net/http"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/query"
@@ -27,6 +29,11 @@ type Visit struct {
 	Fixes            int            `json:"fixes"`
 	ExitReason       *string        `json:"exit_reason" nullable:"true" doc:"left, fence_changed or out_of_scope; null while it goes on."`
 	DerivedStamps
+}
+
+// TransformSchema implements huma.SchemaTransformer.
+func (Visit) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return nullablePlace(s, "exit_place")
 }
 
 func (a *API) visitRoutes() {
