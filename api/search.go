@@ -49,6 +49,7 @@ const (
 	maxAreaSpan  = 31 * 24 * time.Hour
 	maxAreaSize  = 2e9        // m²: about 20,000 cells
 	maxAreaCells = 50_000     // along the border, which may be long where the shape is thin
+	maxAreaWay   = 20_000e3   // m, of a corridor, which may go through the same cells again and again
 	maxAreaFixes = 10_000_000 // in the cells of the area
 	maxAreaSpans = 200_000
 	areaPage     = 100
@@ -69,7 +70,7 @@ func (a *API) searchRoutes() {
 		About: "The times during which vehicles were inside a shape that is given with the question, by vehicle and time. A span ends where a vehicle has " +
 			"no fix inside for more than 10 minutes, or was seen outside and stayed out for more than a minute. What happened between two fixes is not " +
 			"guessed: a vehicle that passed through between them is not in the answer. Fixes whose place is doubtful (jumps, invalid, approximate or of " +
-			"low accuracy) do not count; those that came late do.\n\nThe shape may have 2,000 km², the time from `from` to `to` 31 days.",
+			"low accuracy) do not count; those that came late do.\n\nThe shape may have 2,000 km², a corridor 20,000 km, the time from `from` to `to` 31 days.",
 		Params: append([]param{formatParam(export.Tables)}, largePageParams(areaPage, maxAreaPage)...),
 		Body:   AreaSearch{}, Reply: List[AreaSpan]{}, ReplyTypes: export.MediaTypes(export.Tables), Timeout: areaTime,
 	}, a.searchArea)
@@ -168,9 +169,12 @@ func (a *API) areaFilter(r *http.Request, body *AreaSearch) (f query.AreaFilter,
 	fault := func(pointer, code, detail string) {
 		faults = append(faults, fleet.FieldError{Pointer: pointer, Code: code, Detail: detail})
 	}
-	for name, at := range map[string]time.Time{"/from": body.From, "/to": body.To} {
-		if at.Year() < 1900 || at.Year() > 2299 {
-			fault(name, "invalid", "must be of the years 1900 to 2299")
+	for _, end := range []struct {
+		name string
+		at   time.Time
+	}{{"/from", body.From}, {"/to", body.To}} {
+		if end.at.Year() < 1900 || end.at.Year() > 2299 {
+			fault(end.name, "invalid", "must be of the years 1900 to 2299")
 		}
 	}
 	switch {
@@ -196,6 +200,8 @@ func (a *API) areaFilter(r *http.Request, body *AreaSearch) (f query.AreaFilter,
 		faults = append(faults, geometryFaults(err)...)
 	} else if size := shape.Area(); size > maxAreaSize {
 		fault("/geometry", "too_large", fmt.Sprintf("has %.0f km²: at most %.0f can be searched", size/1e6, maxAreaSize/1e6))
+	} else if way := body.Geometry.WidthM; way != nil && size / *way > maxAreaWay {
+		fault("/geometry", "too_large", fmt.Sprintf("is %.0f km long: at most %.0f can be searched", size / *way / 1e3, maxAreaWay/1e3))
 	}
 	if faults != nil {
 		return f, false, validation(faults...)

@@ -146,6 +146,15 @@ func TestAreaSearchesThatAreRefused(t *testing.T) {
 			t.Errorf("%s: errors at %v, want %s", body, problem.Errors, pointer)
 		}
 	}
+	// There and back through the same cells: neither large nor of many cells, and much to reckon.
+	var way []string
+	for i := range 3000 {
+		way = append(way, fmt.Sprintf("[%g,%g]", -98+float64(i)*1e-5, 30+0.1*float64(i%2)))
+	}
+	p := w.do("POST", "/v1/search/area", `{"geometry":{"type":"Corridor","coordinates":[`+strings.Join(way, ",")+`],"width_m":10}`+span+`}`).problem(422, "validation_failed")
+	wantEqual(t, "long way", p.Errors[0].Code+" "+p.Errors[0].Detail, "too_large is 33347 km long: at most 20000 can be searched")
+	two := w.do("POST", "/v1/search/area", `{`+box(-98, -97.9)+`,"from":"0001-01-01T00:00:00Z","to":"9999-01-01T00:00:00Z"}`).problem(422, "validation_failed")
+	wantEqual(t, "faults in order", two.Errors[0].Pointer+two.Errors[1].Pointer+two.Errors[2].Pointer, "/from/to/to")
 	good := `{` + box(-98, -97.9) + span + `}`
 	w.do("POST", "/v1/search/area", `{`).problem(400, "invalid_request")
 	w.do("POST", "/v1/search/area?cursor=xyz", good).problem(400, "invalid_request")
