@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
@@ -27,7 +28,8 @@ func (a *API) backfillRoutes() {
 		Summary: "Make visits of the past from stored positions",
 		About: "Lets the geofence as it is now hold from `from` on (its `applies_from`), whatever it was then, and derives every vehicle that has positions since " +
 			"then again: visits, and the alerts that hang on them, appear as `late` and wake nobody. The answer is a job; `GET /v1/jobs/{id}` shows its progress.",
-		Body: GeofenceBackfill{}, Optional: true, Status: http.StatusAccepted, Reply: Job{},
+		Params: []param{{Name: "If-Match", In: "header", About: "The `ETag` of the geofence that is meant; 412 if there is a newer revision."}},
+		Body:   GeofenceBackfill{}, Optional: true, Status: http.StatusAccepted, Reply: Job{},
 	}, a.backfill)
 }
 
@@ -110,7 +112,8 @@ func (a *API) backfill(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	w.Header().Set("ETag", etagOf(job.Revision, views[0].live))
-	w.Header().Set("Location", "/v1/jobs/"+fleet.FormatID(fleet.JobPrefix, job.ID))
+	base, _, _ := strings.Cut(r.URL.Path, "/v1/geofences/")
+	w.Header().Set("Location", base+"/v1/jobs/"+fleet.FormatID(fleet.JobPrefix, job.ID))
 	return writeJSON(w, r, http.StatusAccepted, views[0].view)
 }
 

@@ -34,8 +34,8 @@ type Geofence struct {
 // fenceForms are the forms in which geofences are listed.
 var fenceForms = []export.Format{export.JSON, export.GeoJSON}
 
-// exportPage is how many records an export reads at a time.
-const exportPage = 500
+// exportPage is how many records an export reads at a time; a shape may have half a megabyte.
+const exportPage = 50
 
 func (a *API) geofenceRoutes() {
 	s := &resource[record.Geofence]{
@@ -117,6 +117,9 @@ func (a *API) fencesHolding(r *http.Request) (*[]uint64, error) {
 	}
 	ids := []uint64{}
 	for _, f := range around {
+		if err := r.Context().Err(); err != nil {
+			return nil, err // many large shapes take longer than anybody waits
+		}
 		shape, err := area.Parse(f.Geometry)
 		if err != nil {
 			return nil, fmt.Errorf("geometry of %s: %w", fleet.FenceID(f.ID), err)
