@@ -16,6 +16,9 @@ type ScoreInput struct {
 // ScoreDistance is the least distance in metres that a score can be made of: below it one incident decides everything.
 const ScoreDistance = 10_000
 
+// ScoreVersion names the formula of Score and its weights; it changes with either.
+const ScoreVersion = "1"
+
 // What a safety score loses by one incident in 100 km, and by each percent of the driving time spent above the limit.
 const (
 	ScorePerBraking      = 10.0

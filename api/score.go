@@ -34,7 +34,7 @@ type Score struct {
 	Speeding            uint64         `json:"speeding" doc:"Spans above the limit."`
 	SpeedingS           float64        `json:"speeding_s" doc:"Time above the limit."`
 	HarshPer100Km       *float64       `json:"harsh_events_per_100_km" nullable:"true" doc:"Harsh braking, acceleration and cornering over the distance; null without any."`
-	SpeedingShareOfTime *float64       `json:"speeding_share" nullable:"true" doc:"speeding_s over moving_s, 0 to 1; null without any."`
+	SpeedingShareOfTime *float64       `json:"speeding_share" nullable:"true" doc:"speeding_s over moving_s; null without any. Above 1 it counts as 1: a span may begin within a trip."`
 }
 
 // scoreSpan is the span of a score that names no from.
@@ -171,12 +171,9 @@ func (a *API) listScores(w http.ResponseWriter, r *http.Request, read func(accou
 	return writeList(w, r, list, p, views[begin:end], len(views), after)
 }
 
-// scoreVersion names the formula of fleet.Score; it changes with the formula or its weights.
-const scoreVersion = "1"
-
 func showScore(s *query.DrivingSums, from, to fleet.Millis) Score {
 	view := Score{
-		Object: "score", From: instant(from), To: instant(to), DefinitionsVersion: scoreVersion, Trips: s.Trips, DistanceMi: milesOf(s.Distance),
+		Object: "score", From: instant(from), To: instant(to), DefinitionsVersion: fleet.ScoreVersion, Trips: s.Trips, DistanceMi: milesOf(s.Distance),
 		MovingS: rounded(s.Moving, 3), HarshBraking: s.Braking, HarshAcceleration: s.Speedup, HarshCornering: s.Cornering, Crashes: s.Crashes,
 		Speeding: s.Speeding, SpeedingS: rounded(s.Seconds, 3), HarshPer100Km: ratio(float64(s.Braking+s.Speedup+s.Cornering)*100_000, s.Distance, 3),
 		SpeedingShareOfTime: ratio(s.Seconds, s.Moving, 4),
