@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"strings"
 
 	"github.com/motorpool/fleet/api/auth"
 	"github.com/motorpool/fleet/api/record"
@@ -84,7 +85,7 @@ func (a *API) answerAccount(w http.ResponseWriter, r *http.Request, rec record.R
 	for _, s := range p.Scopes {
 		view.Scopes = append(view.Scopes, string(s))
 	}
-	tag := etagOf(rec.Revision, []byte(p.Key.String()))
+	tag := etagOf(rec.Revision, []byte(p.Key.String()+" "+strings.Join(view.Scopes, " ")))
 	w.Header().Set("ETag", tag)
 	if r.Method != http.MethodPatch && unchanged(r, tag) {
 		w.WriteHeader(http.StatusNotModified)
