@@ -1,5 +1,5 @@
 // Package crash kills a running Motorpool at random moments and holds what is left against what was sent: every fix once,
-// nothing lost, rollups and counts included. The processes are the built binary, a real ClickHouse and a broker on disk
+// nothing lost, rollups and counts included; and what was derived against what a quiet run derives. The processes are the built binary, a real ClickHouse and a broker on disk
 // (or the Apache Kafka of MOTORPOOL_TEST_KAFKA, which is not killed). MOTORPOOL_SOAK lengthens each test to that time.
 package crash
 
@@ -91,6 +91,7 @@ type run struct {
 	replay  *exec.Cmd
 	result  chan error
 	counted *lockedBuffer // what replay printed
+	file    string        // the recording
 	fixes   int
 }
 
@@ -107,9 +108,17 @@ func begin(t *testing.T, fixes, perSecond int) *run {
 	if perMinute := int(soak().Seconds()) * perSecond; perMinute > fixes {
 		r.fixes = perMinute
 	}
-	file := filepath.Join(t.TempDir(), "fleet.csv")
-	writeRecording(t, file, r.fixes)
-	r.replay = sys.Command("replay", "--account", "Crash", "--register", "--rate", fmt.Sprint(perSecond), "--wait", "--json", file)
+	r.file = filepath.Join(t.TempDir(), "fleet.csv")
+	start := writeRecording(t, r.file, r.fixes)
+	serve, err := sys.Start("serve")
+	r.check(err)
+	city := sim.DefaultConfig()
+	for _, account := range []string{"Crash", "Quiet"} {
+		systemtest.LayDown(t, sys, account, start.Add(-24*time.Hour), city.Lat, city.Lng)
+	}
+	_, _, err = serve.Stop()
+	r.check(err)
+	r.replay = sys.Command("replay", "--account", "Crash", "--register", "--rate", fmt.Sprint(perSecond), "--wait", "--json", r.file)
 	r.replay.Stdout = r.counted
 	if err := r.replay.Start(); err != nil {
 		t.Fatal(err)
@@ -157,9 +166,16 @@ func (r *run) finish() {
 		r.t.Fatalf("the replay did not end; %d of %d fixes are stored",
 			number[uint64](r, context.Background(), "SELECT count() FROM positions FINAL"), r.fixes)
 	}
-	_, _, err = ingest.Stop()
+	systemtest.Settle(r.t, r.ctx, r.System)
+	_, _, err = ingest.Stop() // writes what is open as it is
 	r.check(err)
+	r.compareStored()
+	r.compareDerived()
+}
 
+// compareStored holds what is stored against what was sent.
+func (r *run) compareStored() {
+	r.t.Helper()
 	var outcome struct {
 		Read, Stored int
 		Refused      map[string]int
@@ -209,6 +225,23 @@ func (r *run) finish() {
 	}
 }
 
+// compareDerived derives the recording again in another account, undisturbed, and compares.
+func (r *run) compareDerived() {
+	r.t.Helper()
+	begin := time.Now()
+	ingest, err := r.Start("ingest")
+	r.check(err)
+	_, err = r.Output("replay", "--account", "Quiet", "--register", "--wait", r.file)
+	r.check(err)
+	systemtest.Settle(r.t, r.ctx, r.System)
+	_, _, err = ingest.Stop()
+	r.check(err)
+	r.t.Logf("the quiet run of %d fixes took %.1f s", r.fixes, time.Since(begin).Seconds())
+	systemtest.SameDerived(r.t, r.System, "Crash", "Quiet")
+	systemtest.SoundEvents(r.t, r.System)
+	r.t.Logf("%d things were told of by what was killed, and do not hold", systemtest.Unrevoked(r.t, r.System))
+}
+
 func number[T any](r *run, ctx context.Context, query string) T {
 	var n T
 	if err := r.DB.QueryRow(ctx, query).Scan(&n); err != nil && ctx.Err() == nil {
@@ -218,8 +251,8 @@ func number[T any](r *run, ctx context.Context, query string) T {
 	return n
 }
 
-// writeRecording writes the fixes of a simulated fleet as a recording, in the order of time.
-func writeRecording(t *testing.T, name string, fixes int) {
+// writeRecording writes the fixes of a simulated fleet as a recording, in the order of time, and returns when it begins.
+func writeRecording(t *testing.T, name string, fixes int) time.Time {
 	t.Helper()
 	cfg := sim.DefaultConfig()
 	cfg.Vehicles, cfg.Start = vehicles, fleet.MillisOf(time.Now().Add(-240*time.Hour).Truncate(time.Hour))
@@ -248,6 +281,7 @@ func writeRecording(t *testing.T, name string, fixes int) {
 	if err := os.WriteFile(name, []byte(text.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	return cfg.Start.Time()
 }
 
 // lockedBuffer is written by the replay's process and read by the test.

@@ -30,3 +30,14 @@ func SoundEvents(t *testing.T, s *system.System) {
 	}
 	t.Logf("%d events", scalar[uint64](t, s, "SELECT uniqExact(sequence) FROM events"))
 }
+
+// Unrevoked counts the things that were told of, do not hold, and were not told to be gone. Without kills there is none.
+// A pipeline that is killed between telling and writing what silence made of a vehicle leaves one behind, if by then a fix
+// has broken the silence.
+func Unrevoked(t *testing.T, s *system.System) uint64 {
+	t.Helper()
+	return scalar[uint64](t, s, `SELECT count() FROM
+		(SELECT account, vehicle, kind, object AS id, argMax(type, sequence) AS last FROM events GROUP BY ALL) AS said
+		WHERE NOT (last LIKE '%.deleted' OR last = 'alert.withdrawn')
+		  AND (account, vehicle, kind, id) NOT IN (SELECT account, vehicle, kind, id FROM derivations FINAL WHERE NOT deleted)`)
+}
