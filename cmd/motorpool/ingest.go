@@ -142,7 +142,8 @@ func (h *ingestHalf) newFollower(ctx context.Context, group string) (*follow.Fol
 		return nil, err
 	}
 	config := follow.DefaultConfig()
-	settled := config.Settle - 10*time.Second // what was on its way before then is stored and derived
+	config.Grace = h.settings.consumer(group).Grace // with the batch in hand it is still within the rebalance
+	settled := config.Settle - 10*time.Second       // what was on its way before then is stored and derived
 	backlogs := []*topic.Backlog{
 		topic.NewBacklog(h.client, group, h.kafka.Ingest()...), topic.NewBacklog(h.client, group+followGroup, h.kafka.Changes),
 	}

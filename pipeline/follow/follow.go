@@ -28,6 +28,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"reflect"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -54,6 +55,7 @@ type Config struct {
 	SaveInputs    int           // and the inputs between them at most
 	IdleAfter     time.Duration // a vehicle is forgotten that has been left alone for this long
 	RepairPause   time.Duration // between two repairs of a vehicle
+	Grace         time.Duration // what is left for checkpoints when a partition is lost or the process stops
 	Repairs       int           // repairs at once in this process
 	PartVehicles  int           // vehicles in a query
 	ChunkRows     int           // fixes, and measurements, that a repair pulls at once
@@ -65,7 +67,7 @@ func DefaultConfig() Config {
 	cfg := Config{
 		Derive: derive.DefaultConfig(), Tick: time.Second, Settle: 30 * time.Second, LateAfter: 15 * time.Minute,
 		OpenEvery: time.Minute, SnapshotEvery: time.Minute, SaveEvery: 5 * time.Minute, SaveInputs: 100_000, IdleAfter: 10 * time.Minute,
-		RepairPause: 2 * time.Second, Repairs: 2, PartVehicles: 1000, ChunkRows: 50_000, HistoryRows: 5000,
+		RepairPause: 2 * time.Second, Grace: 15 * time.Second, Repairs: 2, PartVehicles: 1000, ChunkRows: 50_000, HistoryRows: 5000,
 	}
 	for _, name := range []string{
 		"ignition", "motion", "engine_rpm", "soc_pct", "charging", "charge_power_kw", "energy_used_kwh", "fuel_used_l", "fuel_level_l",
@@ -86,7 +88,7 @@ func (c *Config) Validate() error {
 	}
 	check(len(c.Signals) > 0 && len(c.Signals) <= 255, "signals: there must be 1 to 255")
 	check(c.Tick >= 0 && c.Settle >= 0 && c.LateAfter >= 0 && c.OpenEvery >= 0 && c.SnapshotEvery >= 0, "tick, settle, late, open, snapshot: must not be negative")
-	check(c.SaveEvery >= 0 && c.IdleAfter >= 0 && c.RepairPause >= 0, "save, idle, repair pause: must not be negative")
+	check(c.SaveEvery >= 0 && c.IdleAfter >= 0 && c.RepairPause >= 0 && c.Grace >= 0, "save, idle, repair pause, grace: must not be negative")
 	check(c.SaveInputs > 0 && c.Repairs > 0 && c.PartVehicles > 0 && c.ChunkRows > 1 && c.HistoryRows >= 0, "counts: must be positive")
 	return errors.Join(problems...)
 }
@@ -165,11 +167,26 @@ func (f *Follower) policy(account fleet.AccountID) *compiled {
 	if c != nil && c.policy.Version == p.Version {
 		return c
 	}
-	fences, err := geofence.NewIndex(p.Fences)
-	if err != nil {
-		f.deps.Log.Error("geofences that cannot be compiled are left out", "account", account, "error", err)
+	before := c
+	c = &compiled{policy: p}
+	// Mostly it is a vehicle that was edited.
+	if before != nil && reflect.DeepEqual(before.policy.Rules, p.Rules) {
+		c.rules = before.rules
+	} else {
+		c.rules = alert.NewEngine(p.Rules)
 	}
-	c = &compiled{policy: p, fences: fences, rules: alert.NewEngine(p.Rules)}
+	if before != nil && reflect.DeepEqual(before.policy.Fences, p.Fences) {
+		c.fences = before.fences
+	} else {
+		var earlier *geofence.Index
+		if before != nil {
+			earlier = before.fences
+		}
+		var err error
+		if c.fences, err = geofence.NewIndexFrom(earlier, p.Fences); err != nil {
+			f.deps.Log.Error("geofences that cannot be compiled are left out", "account", account, "error", err)
+		}
+	}
 	f.compiled[account] = c
 	return c
 }

@@ -69,13 +69,13 @@ func (f *Follower) handler(partition int) *Handler {
 }
 
 // Close ends the goroutines and writes a checkpoint of every vehicle that changed. It blocks for as long as that takes,
-// 15 seconds at most.
+// within Grace.
 func (h *Handler) Close() error {
 	h.stop()
 	h.stopped.Wait()
 	h.live.Lock()
 	defer h.live.Unlock()
-	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), h.f.cfg.Grace)
 	defer cancel()
 	err := h.park(ctx, func(*vehicle) bool { return true })
 	h.mu.Lock()
@@ -168,6 +168,10 @@ func earlier(a, b fleet.Millis) fleet.Millis {
 func (h *Handler) begin(ctx context.Context) error {
 	if h.begun {
 		return nil
+	}
+	// A repair that a job wants goes by what was laid down before the job, and this process may not have heard of that yet.
+	if err := h.f.deps.Policies.RefreshNow(ctx); err != nil {
+		return fmt.Errorf("take over a partition: %w", err)
 	}
 	ours := func(key fleet.VehicleKey) bool { return h.f.deps.Partition(key.Vehicle) == h.partition }
 	var all []fleet.VehicleKey

@@ -148,15 +148,14 @@ func TestJobDerivesAgainAndIsCounted(t *testing.T) {
 	w.now = all[len(all)-1].At
 	w.handle(w.store(rng, all))
 	before := w.count("(SELECT count() FROM alerts FINAL WHERE NOT deleted AND rule = 99)")
-	changed := *w.policy
-	changed.Version++
-	changed.Rules = append(slices.Clone(changed.Rules), fleet.Rule{ID: 99, Revision: 1, Kind: fleet.AlertSpeeding, Severity: "info", Threshold: 8})
-	w.policy = &changed
+	old := w.policy
+	w.laid = w.with(fleet.Rule{ID: 99, Revision: 1, Kind: fleet.AlertSpeeding, Severity: "info", Threshold: 8})
 	w.offset++
 	w.handle(&consume.Batch{Topic: "changes", First: w.offset, Last: w.offset, Records: []consume.Record{
 		w.record(fleet.Change{Account: account, Vehicle: 1, From: 0, To: w.now, Job: 77}), w.record(fleet.Change{Account: account, Vehicle: 2, From: 0, To: w.now, Job: 77}),
 	}})
-	w.restart() // it is remembered
+	w.policy, w.laid = old, w.policy
+	w.restart() // it is remembered, and goes by what was laid down before it
 	w.tick()
 	w.repair()
 	if n := w.count("(SELECT uniqExact(step) FROM job_steps WHERE job = 77 AND error = '')"); n != 2 {
@@ -240,22 +239,28 @@ func TestCheckpointThatALateFixHasPassedIsReplaced(t *testing.T) {
 	w := newWorld(t)
 	rng := rand.New(rand.NewPCG(9, 9))
 	all := slices.DeleteFunc(recording(rng, 1, 6), func(in input) bool { return in.Position == nil }) // no two of one time
-	n := len(all)
-	end := all[n-1].At
+	end := all[len(all)-1].At
+	i := len(all) / 2 // in the middle of a drive
+	for slices.ContainsFunc(all[i-12:i+12], func(in input) bool { return in.Position.Speed == 0 }) || all[i+12].At-all[i-12].At > 20*60_000 {
+		i++
+	}
 	w.now = end
 	w.cfg.SaveEvery = 0
 	w.restart()
-	w.handle(w.store(rng, all[10:n/2]))
+	w.handle(w.store(rng, all[10:i-8]))
 	w.handle(w.store(rng, all[:10])) // from here on it has snapshots
 	w.repair()
-	w.handle(w.store(rng, append(slices.Clone(all[n/2:n/2+40]), all[n/2+80:n-40]...))) // and a checkpoint behind the gap
+	w.handle(w.store(rng, append(slices.Clone(all[i-8:i-4]), all[i:i+8]...))) // and a checkpoint behind the gap, on the same trip
+	if w.count("(SELECT count() FROM trips FINAL WHERE open AND start_at < "+fmt.Sprintf("fromUnixTimestamp64Milli(toInt64(%d)))", all[i-4].At)) != 1 {
+		t.Fatal("no trip goes on at the checkpoint")
+	}
 	w.f.cfg.SaveEvery = 24 * time.Hour
-	w.handle(w.store(rng, all[n/2+40:n/2+80]))
+	w.handle(w.store(rng, all[i-4:i]))
 	if _, ok := w.h.nextRepair(); ok {
 		t.Fatal("a repair waits: no snapshot was gone back to")
 	}
 	w.restart()
-	w.handle(w.store(rng, all[n-40:]))
+	w.handle(w.store(rng, all[i+8:]))
 	w.finish(end)
 
 	inOrder := newWorld(t)

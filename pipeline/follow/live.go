@@ -79,7 +79,8 @@ func (h *Handler) touch(changes []*change) {
 }
 
 // load reads what is stored of vehicles that were not met before, whose locks are held. changes, if there are any, are
-// those at hand, by the same index: a vehicle without a checkpoint that has a long past is left to the repair lane.
+// those at hand, by the same index, and what came before them counts as the past: that of a vehicle without a checkpoint is
+// left to the repair lane if it is long.
 func (h *Handler) load(ctx context.Context, vehicles []*vehicle, changes []*change) error {
 	missing := make(map[fleet.VehicleKey]*vehicle)
 	var windows, histories []window
@@ -99,9 +100,14 @@ func (h *Handler) load(ctx context.Context, vehicles []*vehicle, changes []*chan
 		return err
 	}
 	for i, v := range vehicles {
-		if changes != nil && missing[v.key] == v && v.savedAt == 0 {
-			histories = append(histories, window{key: v.key, after: changes[i].from})
+		if missing[v.key] != v || v.savedAt != 0 {
+			continue
 		}
+		w := window{key: v.key, after: 1 << 60}
+		if changes != nil {
+			w.after = changes[i].from
+		}
+		histories = append(histories, w)
 	}
 	if len(histories) > 0 {
 		if err := h.f.histories(ctx, histories, func(key fleet.VehicleKey, fixes int, first fleet.Millis) {
@@ -122,7 +128,7 @@ func (h *Handler) load(ctx context.Context, vehicles []*vehicle, changes []*chan
 		return err
 	}
 	for _, v := range missing {
-		v.loaded = true
+		v.loaded, v.fresh = true, true
 	}
 	return nil
 }
@@ -135,16 +141,20 @@ func (h *Handler) plan(v *vehicle, c *change) (*run, *change) {
 	v.compile(h.f)
 	reached := v.state.Reached()
 	r := &run{key: v.key, v: v, machine: v.machine, state: &v.state, known: &v.known, saved: v.savedAt, base: reached, after: reached, until: c.to}
+	if r.expected = c.to - c.from; v.fresh {
+		r.expected = c.to - reached
+	}
 	switch {
 	case c.from > reached && v.history != 0:
 		// The present from nothing; the repair lane puts it right.
 		first := v.history
-		v.history = 0
-		r.base, r.after = c.from-1, c.from-1
+		r.base, r.after, r.expected = c.from-1, c.from-1, c.to-c.from
+		if h.covers(v.key, first) {
+			return r, nil
+		}
 		return r, &change{key: v.key, from: first, to: c.to}
 	case c.from > reached:
 		v.snapshot(h.f)
-		r.chunks = c.to-c.from > day/4
 		return r, nil
 	}
 	v.tardy = h.f.deps.Now()
@@ -153,7 +163,7 @@ func (h *Handler) plan(v *vehicle, c *change) (*run, *change) {
 		h.f.deps.Metrics.rewinds.Inc()
 		at := v.state.Reached()
 		r.base, r.after, r.until, r.advance, r.look, r.saved = at, at, max(c.to, last), fired, true, 0
-		r.chunks = r.until-at > day/4
+		r.expected = r.until - at
 		if c.from <= v.savedAt {
 			r.save = true
 			for d := dayOf(c.from); d <= dayOf(v.savedAt); d++ {
@@ -168,6 +178,14 @@ func (h *Handler) plan(v *vehicle, c *change) (*run, *change) {
 	}
 	v.snapshot(h.f)
 	return r, late
+}
+
+// covers says whether a repair that waits or runs will derive a vehicle, whose lock is held, from a time on.
+func (h *Handler) covers(key fleet.VehicleKey, from fleet.Millis) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	s := h.dirty[key]
+	return s != nil && s.durable != 0 && s.durable <= from
 }
 
 // derive makes the runs and writes what comes of them.
@@ -216,57 +234,9 @@ func (h *Handler) derive(ctx context.Context, runs []*run) error {
 		if saving[i] {
 			v.saved, v.wake, v.changed, v.unsaved = now, r.days[len(r.days)-1].wake, false, 0
 		}
+		v.fresh, v.history = false, 0
 		v.prune()
 		h.wakes.set(v.key, v.due())
-	}
-	return nil
-}
-
-// feed pulls what the runs want and steps over it.
-func (h *Handler) feed(ctx context.Context, runs []*run) error {
-	var near, far []window
-	pulled := make(map[fleet.VehicleKey]*run, len(runs))
-	for _, r := range runs {
-		switch w := (window{key: r.key, after: r.after, until: r.until}); {
-		case r.after >= r.until:
-		case r.chunks:
-			if err := h.f.feedChunks(ctx, r, w); err != nil {
-				return err
-			}
-		default:
-			pulled[r.key] = r
-			if r.until-r.after < day/24 {
-				near = append(near, w)
-			} else {
-				far = append(far, w)
-			}
-		}
-	}
-	for _, windows := range [][]window{near, far} {
-		found, err := h.f.pull(ctx, windows)
-		if err != nil {
-			return err
-		}
-		for key, inputs := range found {
-			if err := pulled[key].feed(inputs); err != nil {
-				return fmt.Errorf("derive %s: %w", key.Vehicle, err)
-			}
-		}
-	}
-	return nil
-}
-
-// feedChunks pulls what one run wants, piece by piece, and steps over it.
-func (f *Follower) feedChunks(ctx context.Context, r *run, w window) error {
-	for w.after < w.until {
-		inputs, until, err := f.pullSome(ctx, w)
-		if err != nil {
-			return err
-		}
-		if err := r.feed(inputs); err != nil {
-			return fmt.Errorf("derive %s: %w", r.key.Vehicle, err)
-		}
-		w.after = until
 	}
 	return nil
 }

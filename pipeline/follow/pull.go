@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
-	"github.com/ClickHouse/clickhouse-go/v2/ext"
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/pipeline/derive"
@@ -33,21 +32,10 @@ func (f *Follower) pull(ctx context.Context, windows []window) (map[fleet.Vehicl
 	if len(windows) == 0 {
 		return found, nil
 	}
-	after, until := windows[0].after, windows[0].until
-	for _, w := range windows {
-		after, until = min(after, w.after), max(until, w.until)
-	}
-	bounds := []any{clickhouse.Named("after", int64(max(after, 0))), clickhouse.Named("until", int64(until))}
 	read := func(name string, list any, add func(key fleet.VehicleKey, packed string, into []derive.Input) []derive.Input) error {
-		table, err := ext.NewTable("wanted", ext.Column("account", "UInt64"), ext.Column("vehicle", "UInt64"),
-			ext.Column("after_ms", "Int64"), ext.Column("until_ms", "Int64"))
+		table, bounds, err := spans(windows)
 		if err != nil {
 			return err
-		}
-		for _, w := range windows {
-			if err := table.Append(uint64(w.key.Account), uint64(w.key.Vehicle), int64(w.after), int64(w.until)); err != nil {
-				return err
-			}
 		}
 		rows, err := f.deps.DB.Query(clickhouse.Context(ctx, clickhouse.WithExternalTable(table)), schemas.Query(name), append(bounds, list)...)
 		if err != nil {

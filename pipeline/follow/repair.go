@@ -78,7 +78,7 @@ func (h *Handler) repair(ctx context.Context, key fleet.VehicleKey) (err error) 
 		v.lock.Unlock()
 		return err
 	}
-	limit = max(limit, v.state.Reached())
+	limit = h.known(v, limit)
 	v.lock.Unlock()
 
 	var state derive.State
@@ -109,10 +109,15 @@ func (h *Handler) repair(ctx context.Context, key fleet.VehicleKey) (err error) 
 	h.mu.Lock()
 	passed := s.touched
 	s.touched = 0
-	limit = max(s.to, v.state.Reached())
+	limit = s.to
 	h.mu.Unlock()
+	limit = h.known(v, limit)
 	if passed > state.Reached() {
 		passed = 0 // it is caught up with below
+	}
+	if now := h.f.policy(key.Account); now.policy.Version != c.policy.Version {
+		// The live lane has gone by what was laid down meanwhile.
+		r.machine = derive.NewVehicle(&h.f.cfg.Derive, key, now.policy.TraitsOf(key.Vehicle), now.fences, now.rules)
 	}
 	if err = h.f.feedChunks(ctx, r, window{key: key, after: state.Reached(), until: limit}); err != nil {
 		return err
@@ -133,6 +138,15 @@ func (h *Handler) repair(ctx context.Context, key fleet.VehicleKey) (err error) 
 	m.seconds.Observe(h.f.deps.Now().Sub(begun).Seconds())
 	m.span.Observe(state.Reached().Sub(max(base, from)).Seconds())
 	return err
+}
+
+// known returns up to when a vehicle, whose lock is held, has inputs that we have been told of, given what its dirty span
+// knows. Of one without a state that is everything: nobody may have been told of what was stored before it was derived from.
+func (h *Handler) known(v *vehicle, to fleet.Millis) fleet.Millis {
+	if !v.state.Known() {
+		return max(to, fleet.MillisOf(h.f.deps.Now())+day)
+	}
+	return max(to, v.state.Reached())
 }
 
 // replace writes what a repair came to and puts its state in the place of the vehicle's. It returns the row that clears the
@@ -170,6 +184,7 @@ func (h *Handler) replace(ctx context.Context, r *run, s *span, passed fleet.Mil
 	now := h.f.deps.Now()
 	v.state, v.known, v.snaps, v.machine = *r.state, *r.known, nil, r.machine
 	v.policy, v.used, v.changed, v.unsaved, v.pending = 0, now, false, 0, false
+	v.history = 0
 	if r.state.Known() {
 		v.savedAt, v.saved, v.wake = reached, now, v.machine.Wake(&v.state)
 	}

@@ -111,8 +111,11 @@ func (h *Handler) tick(ctx context.Context) error {
 }
 
 // review has the vehicles of accounts looked at whose policy has changed: a new rule may make something of their silence.
-// It does so for an account once a minute at most.
+// It does so for an account once a minute at most, and not before those of the last time are through.
 func (h *Handler) review() {
+	if len(h.recheck) > 0 {
+		return // one after the other, or they would pile up
+	}
 	now := h.f.deps.Now()
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -172,15 +175,21 @@ func (h *Handler) silences(ctx context.Context) error {
 			if reached < to {
 				v.snapshot(h.f)
 			}
-			runs = append(runs, &run{
+			r := &run{
 				key: v.key, v: v, machine: v.machine, state: &v.state, known: &v.known, saved: v.savedAt, base: reached, after: reached, until: to, advance: to,
-			})
+			}
+			if v.fresh {
+				r.expected = to - reached
+			}
+			runs = append(runs, r)
 		}
 		err = h.derive(ctx, runs)
 	}
 	if err != nil {
 		h.forgetAll(taken)
-		h.recheck = append(h.recheck, keys...)
+		for _, v := range taken {
+			h.recheck = append(h.recheck, v.key)
+		}
 	}
 	return err
 }

@@ -17,6 +17,7 @@ type vehicle struct {
 	gone bool // no longer the owner's: look it up again
 
 	loaded  bool
+	fresh   bool // nothing was derived since it was loaded: there may be much that it has not seen
 	machine *derive.Vehicle
 	policy  uint64 // version that machine was made from
 	state   derive.State

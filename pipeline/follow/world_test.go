@@ -38,6 +38,7 @@ type world struct {
 	db     *flaky
 	cfg    Config
 	policy *fleet.Policy
+	laid   *fleet.Policy // the next, known after RefreshNow; nil for none
 	now    fleet.Millis
 	f      *Follower
 	h      *Handler
@@ -71,8 +72,14 @@ func (w *world) restart() {
 	w.h = w.f.handler(0)
 }
 
-func (w *world) Of(fleet.AccountID) *fleet.Policy     { return w.policy }
-func (w *world) RefreshNow(ctx context.Context) error { return ctx.Err() }
+func (w *world) Of(fleet.AccountID) *fleet.Policy { return w.policy }
+
+func (w *world) RefreshNow(ctx context.Context) error {
+	if w.laid != nil {
+		w.policy, w.laid = w.laid, nil
+	}
+	return ctx.Err()
+}
 
 func (w *world) PublishEvents(_ context.Context, events []fleet.Event) error {
 	if err := w.refuse; err != nil {
@@ -91,6 +98,7 @@ type flaky struct {
 	table string
 	after bool
 	gate  func(statement string) // called before each query, if set
+	bytes int                    // of text, the most that a query has returned
 }
 
 func (f *flaky) PrepareBatch(ctx context.Context, statement string, options ...driver.PrepareBatchOption) (driver.Batch, error) {
@@ -113,7 +121,26 @@ func (f *flaky) Query(ctx context.Context, statement string, args ...any) (drive
 	if f.gate != nil {
 		f.gate(statement)
 	}
-	return f.Conn.Query(ctx, statement, args...)
+	rows, err := f.Conn.Query(ctx, statement, args...)
+	return &weighed{Rows: rows, f: f}, err
+}
+
+// weighed are rows whose text is weighed.
+type weighed struct {
+	driver.Rows
+	f     *flaky
+	bytes int
+}
+
+func (w *weighed) Scan(into ...any) error {
+	err := w.Rows.Scan(into...)
+	for _, p := range into {
+		if text, ok := p.(*string); ok {
+			w.bytes += len(*text)
+		}
+	}
+	w.f.bytes = max(w.f.bytes, w.bytes)
+	return err
 }
 
 // lost is an insert that happens, and whose answer is lost.

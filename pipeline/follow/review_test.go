@@ -1,0 +1,208 @@
+package follow
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/pipeline/consume"
+)
+
+// with returns a newer policy with a rule more.
+func (w *world) with(r fleet.Rule) *fleet.Policy {
+	changed := *w.policy
+	changed.Version++
+	changed.Rules = append(slices.Clone(changed.Rules), r)
+	return &changed
+}
+
+// job hands in that a job wants a vehicle derived again.
+func (w *world) job(v fleet.VehicleID) {
+	w.t.Helper()
+	w.offset++
+	w.handle(&consume.Batch{Topic: "changes", First: w.offset, Last: w.offset, Records: []consume.Record{
+		w.record(fleet.Change{Account: account, Vehicle: v, To: w.now, Job: 77}),
+	}})
+}
+
+// hang begins a repair that hangs in the store before the nth query of a name, and returns what lets it go on.
+func (w *world) hang(name string, nth int) (release func()) {
+	w.t.Helper()
+	reached, released := make(chan struct{}), make(chan struct{})
+	opening, _, _ := strings.Cut(queryOf(name), "\n")
+	var mu sync.Mutex
+	w.db.gate = func(statement string) {
+		if !strings.HasPrefix(statement, opening) {
+			return
+		}
+		mu.Lock()
+		nth--
+		here := nth == 0
+		mu.Unlock()
+		if here {
+			close(reached)
+			<-released
+		}
+	}
+	key, ok := w.h.nextRepair()
+	if !ok {
+		w.t.Fatal("no repair waits")
+	}
+	done := make(chan error, 1)
+	go func() { done <- w.h.repair(context.Background(), key) }()
+	<-reached
+	return func() {
+		w.t.Helper()
+		close(released)
+		if err := <-done; err != nil {
+			w.t.Fatal(err)
+		}
+		w.db.gate = nil
+	}
+}
+
+// A repair that began before a rule was laid down must not withdraw what the live lane has found by it.
+func TestRuleLaidDownDuringARepairHolds(t *testing.T) {
+	w := newWorld(t)
+	rng := rand.New(rand.NewPCG(3, 3))
+	all := ofVehicle(recording(rng, 1, 8), 1)
+	n := len(all) - 100
+	w.now = all[len(all)-1].At
+	w.handle(w.store(rng, all[40:n]))
+	w.handle(w.store(rng, all[:40]))
+	release := w.hang("follow_checkpoints", 1)
+	w.policy = w.with(fleet.Rule{ID: 99, Revision: 1, From: all[n].At, Kind: fleet.AlertSpeeding, Severity: "info", Threshold: 8})
+	w.handle(w.store(rng, all[n:]))
+	const alerts = "(SELECT count() FROM alerts FINAL WHERE NOT deleted AND rule = 99)"
+	before := w.count(alerts)
+	release()
+	w.repair()
+	if after := w.count(alerts); before == 0 || after != before {
+		t.Errorf("%d alerts before the repair ended, %d after", before, after)
+	}
+}
+
+// However much has come for however many vehicles, it is pulled in portions.
+func TestNoPullIsLargerThanItMayBe(t *testing.T) {
+	w := newWorld(t)
+	const chunk = 700
+	w.cfg.ChunkRows = chunk
+	w.restart()
+	rng := rand.New(rand.NewPCG(10, 10))
+	all := recording(rng, 12, 5)
+	end := fleet.Millis(0)
+	for _, in := range all {
+		end = max(end, in.At)
+	}
+	w.now = end
+	w.handle(w.store(rng, all))
+	const most = partChunks * chunk * fixBytes
+	if len(all)*fixBytes < 2*most || w.db.bytes == 0 || w.db.bytes > most {
+		t.Errorf("a query returned %d bytes of %d, and may %d", w.db.bytes, len(all)*fixBytes, most)
+	}
+	w.finish(end)
+
+	inOrder := newWorld(t)
+	inOrder.handle(inOrder.store(rng, all))
+	inOrder.finish(end)
+	if lines := differ(inOrder.derived(), w.derived()); len(lines) > 0 {
+		t.Errorf("%d differ:\n%s", len(lines), strings.Join(lines[:min(3, len(lines))], "\n"))
+	}
+}
+
+// What was stored before anything was derived is derived when a job wants it, though nobody was ever told of it.
+func TestJobDerivesWhatNobodyWasToldOf(t *testing.T) {
+	w := newWorld(t)
+	rng := rand.New(rand.NewPCG(5, 5))
+	all := recording(rng, 1, 4)
+	w.now = all[len(all)-1].At
+	w.store(rng, all)
+	w.job(1)
+	w.restart()
+	w.tick()
+	w.repair()
+	w.finish(w.now)
+
+	inOrder := newWorld(t)
+	inOrder.handle(inOrder.store(rng, all))
+	inOrder.finish(all[len(all)-1].At)
+	want := inOrder.derived()
+	if lines := differ(want, w.derived()); len(lines) > 0 || len(want) == 0 {
+		t.Errorf("%d of %d differ:\n%s", len(lines), len(want), strings.Join(lines[:min(3, len(lines))], "\n"))
+	}
+}
+
+// A repair that meets a vehicle first must not leave its long past to the live lane.
+func TestLongPastIsNotForTheLiveLaneThoughARepairCameFirst(t *testing.T) {
+	w := newWorld(t)
+	w.cfg.HistoryRows = 100
+	w.restart()
+	rng := rand.New(rand.NewPCG(6, 6))
+	all := recording(rng, 1, 10)
+	n := len(all) - 10
+	w.now = all[len(all)-1].At
+	w.store(rng, all[:n])
+	w.job(1)
+	release := w.hang("follow_checkpoints", 2) // it has looked at the vehicle once
+	w.db.bytes = 0
+	w.handle(w.store(rng, all[n:]))
+	if w.db.bytes > 10*fixBytes {
+		t.Errorf("the live lane pulled %d bytes", w.db.bytes)
+	}
+	release()
+	for _, s := range w.h.dirty {
+		if s.from < all[n].At {
+			t.Errorf("the long past is to be repaired again, from %v", s.from)
+		}
+	}
+	w.repair()
+	w.finish(w.now)
+
+	inOrder := newWorld(t)
+	inOrder.handle(inOrder.store(rng, all))
+	inOrder.finish(all[len(all)-1].At)
+	if lines := differ(inOrder.derived(), w.derived()); len(lines) > 0 {
+		t.Errorf("%d differ:\n%s", len(lines), strings.Join(lines[:min(3, len(lines))], "\n"))
+	}
+}
+
+// An account that is edited all the time must not have its vehicles pile up to be looked at.
+func TestEditsDoNotPileUp(t *testing.T) {
+	w := newWorld(t)
+	w.cfg.PartVehicles = 1
+	w.restart()
+	rng := rand.New(rand.NewPCG(11, 11))
+	const vehicles = 4
+	w.now = morning + 2*3_600_000
+	w.handle(w.store(rng, recording(rng, vehicles, 1)))
+	edit := func() {
+		w.now += fleet.Millis(2 * time.Minute / time.Millisecond)
+		edited := *w.policy
+		edited.Version++
+		w.policy = &edited
+	}
+	for range 9 {
+		edit()
+		w.tick()
+		if n := len(w.h.recheck); n > vehicles {
+			t.Fatalf("%d vehicles wait to be looked at, of %d", n, vehicles)
+		}
+	}
+	for len(w.h.recheck) == 0 {
+		edit()
+		w.tick()
+	}
+	edit() // while others still wait for the one before
+	for len(w.h.recheck) > 0 {
+		w.tick()
+	}
+	w.tick()
+	if n := len(w.h.recheck); n == 0 {
+		t.Error("the last edit was forgotten")
+	}
+}
