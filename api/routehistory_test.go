@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/motorpool/fleet"
 )
@@ -136,6 +137,12 @@ func TestScoresShowWhatTheyAreMadeOf(t *testing.T) {
 	if got := w.do("GET", "/v1/vehicles/score?per_page=1&cursor="+page.NextCursor+"&"+span, ""); len(got.data()) != 1 || got.pagination().NextCursor != "" || page.Total != 2 {
 		t.Errorf("second page: %s", got.body)
 	}
+	// Without an end they end now, and all pages at the same now.
+	open := "/v1/vehicles/score?per_page=1&from=2026-01-31T00:00:00Z"
+	first := w.do("GET", open, "").ok(200)
+	w.clock.Add(int64(time.Hour))
+	second := w.do("GET", open+"&cursor="+first.pagination().NextCursor, "").ok(200)
+	wantEqual(t, "end of the second page", second.data()[0]["to"], first.data()[0]["to"])
 	if body := string(w.do("GET", "/v1/vehicles/score?format=csv&"+span, "").ok(200).body); strings.Count(body, "\n") != 3 || !strings.HasPrefix(body, "vehicle_id,driver_id,driver,from,to,score,") {
 		t.Errorf("csv: %s", body)
 	}

@@ -37,8 +37,8 @@ type Score struct {
 	SpeedingShareOfTime *float64       `json:"speeding_share" nullable:"true" doc:"speeding_s over moving_s; null without any. Above 1 it counts as 1: a span may begin within a trip."`
 }
 
-// scoreSpan is the span of a score that names no from.
-const scoreSpan = 30 * 24 * time.Hour
+// usualSpan is the span of a score that names no from.
+const usualSpan = 30 * 24 * time.Hour
 
 func (a *API) scoreRoutes() {
 	span := []param{
@@ -79,9 +79,10 @@ func (a *API) scoreRoutes() {
 	})
 }
 
-func (a *API) scoreSpan(r *http.Request) (from, to fleet.Millis, err error) {
-	to = timeParam(r, "to", fleet.MillisOf(a.Now()))
-	from = timeParam(r, "from", to.Add(-scoreSpan))
+// scoreSpan reads the span of scores, which ends at now unless the caller says otherwise.
+func scoreSpan(r *http.Request, now fleet.Millis) (from, to fleet.Millis, err error) {
+	to = timeParam(r, "to", now)
+	from = timeParam(r, "from", to.Add(-usualSpan))
 	return from, to, checkSpan(from, to)
 }
 
@@ -90,7 +91,7 @@ func (a *API) vehicleScore(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	from, to, err := a.scoreSpan(r)
+	from, to, err := scoreSpan(r, fleet.MillisOf(a.Now()))
 	if err != nil {
 		return err
 	}
@@ -110,7 +111,24 @@ func (a *API) vehicleScore(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (a *API) listScores(w http.ResponseWriter, r *http.Request, read func(account fleet.AccountID, from, to fleet.Millis) ([]query.DrivingSums, error)) error {
-	from, to, err := a.scoreSpan(r)
+	list := r.URL.Path + "?" + textParam(r, "sort", "")
+	p, err := pageOf(r, list)
+	if err != nil {
+		return err
+	}
+	// Scores are worked out all at once, so that a page is a part of them by number. All pages are of one span.
+	begin, now := p.Offset(), fleet.MillisOf(a.Now())
+	if p.After != nil {
+		var bad1, bad2 error
+		var ended int64
+		begin, bad1 = strconv.Atoi(p.After[0])
+		ended, bad2 = strconv.ParseInt(p.After[len(p.After)-1], 10, 64)
+		if bad1 != nil || bad2 != nil || begin < 0 {
+			return invalidParam("cursor", "is not a next_cursor of this list")
+		}
+		now = fleet.Millis(ended)
+	}
+	from, to, err := scoreSpan(r, now)
 	if err != nil {
 		return err
 	}
@@ -150,23 +168,11 @@ func (a *API) listScores(w http.ResponseWriter, r *http.Request, read func(accou
 			}
 		})
 	}
-	list := r.URL.Path + "?" + textParam(r, "sort", "")
-	p, err := pageOf(r, list)
-	if err != nil {
-		return err
-	}
-	// Scores are worked out all at once, so that a page is a part of them by number.
-	begin := p.Offset()
-	if p.After != nil {
-		if begin, err = strconv.Atoi(p.After[0]); err != nil || begin < 0 {
-			return invalidParam("cursor", "is not a next_cursor of this list")
-		}
-	}
 	begin = min(begin, len(views))
 	end := min(begin+p.PerPage, len(views))
 	var after []string
 	if end < len(views) {
-		after = []string{strconv.Itoa(end)}
+		after = []string{strconv.Itoa(end), strconv.FormatInt(int64(to), 10)}
 	}
 	return writeList(w, r, list, p, views[begin:end], len(views), after)
 }
