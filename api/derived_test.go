@@ -326,6 +326,29 @@ func TestFlatRowsFitTheirColumns(t *testing.T) {
 	}
 }
 
+func TestWhatIsDerivedIsNobodyElses(t *testing.T) {
+	w := newWorld(t)
+	vehicle, replace := w.day()
+	w.do("PUT", "/v1/trips/"+id(replace, "TRIP")+"/driver", `{"driver":"Jane"}`).ok(200)
+	w.key = w.newKey(w.newAccount("Second"), auth.Admin)
+	for path, name := range map[string]string{"trips": "TRIP", "stops": "STOP", "charges": "CHARGE", "visits": "VISIT", "driving_events": "BRAKING", "alerts": "FAST"} {
+		w.do("GET", "/v1/"+path+"/"+id(replace, name), "").problem(404, "not_found")
+		for _, query := range []string{"", "?vehicle_id=" + vehicle, "?include=deleted"} {
+			wantEqual(t, path+query, w.do("GET", "/v1/"+path+query, "").pagination().Total, 0)
+		}
+	}
+	w.do("POST", "/v1/alerts/"+id(replace, "FAST")+"/acknowledge", "").problem(404, "not_found")
+	w.do("PUT", "/v1/trips/"+id(replace, "TRIP")+"/driver", `{"driver":"Eve"}`).problem(404, "not_found")
+	w.do("DELETE", "/v1/trips/"+id(replace, "TRIP")+"/driver", "").problem(404, "not_found")
+	const span = "from=2026-01-31T00:00:00Z&to=2026-02-01T00:00:00Z"
+	for _, path := range []string{"/v1/vehicles/" + vehicle + "/route?", "/v1/vehicles/" + vehicle + "/score?"} {
+		w.do("GET", path+span, "").problem(404, "not_found")
+	}
+	for _, path := range []string{"/v1/trips?driver=Jane&", "/v1/vehicles/score?", "/v1/drivers/score?", "/v1/heatmap?", "/v1/heatmap?vehicle_id=" + vehicle + "&"} {
+		wantEqual(t, path, w.do("GET", path+span, "").pagination().Total, 0)
+	}
+}
+
 func TestATripThatWasReplacedSaysSo(t *testing.T) {
 	w := newWorld(t)
 	_, replace := w.day()
