@@ -74,3 +74,17 @@ func BenchmarkPullAndStep(b *testing.B) {
 		rate(b, n)
 	})
 }
+
+// BenchmarkTick measures what the timers cost an owner of very many vehicles of which none is due.
+func BenchmarkTick(b *testing.B) {
+	w := newWorld(b)
+	const vehicles = 100_000
+	for v := range vehicles {
+		w.h.wakes.set(fleet.VehicleKey{Account: account, Vehicle: fleet.VehicleID(v + 1)}, w.now+3_600_000+fleet.Millis(v))
+	}
+	for b.Loop() {
+		if err := w.h.tick(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

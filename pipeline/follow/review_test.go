@@ -75,7 +75,7 @@ func TestRuleLaidDownDuringARepairHolds(t *testing.T) {
 	w.now = all[len(all)-1].At
 	w.handle(w.store(rng, all[40:n]))
 	w.handle(w.store(rng, all[:40]))
-	release := w.hang("follow_checkpoints", 1)
+	release := w.hang("follow_fixes_of", 1) // it has its policy
 	w.policy = w.with(fleet.Rule{ID: 99, Revision: 1, From: all[n].At, Kind: fleet.AlertSpeeding, Severity: "info", Threshold: 8})
 	w.handle(w.store(rng, all[n:]))
 	const alerts = "(SELECT count() FROM alerts FINAL WHERE NOT deleted AND rule = 99)"

@@ -116,13 +116,20 @@ func (f *flaky) PrepareBatch(ctx context.Context, statement string, options ...d
 	return b, err
 }
 
-// Query does not go through to QueryRow of the connection below.
 func (f *flaky) Query(ctx context.Context, statement string, args ...any) (driver.Rows, error) {
 	if f.gate != nil {
 		f.gate(statement)
 	}
 	rows, err := f.Conn.Query(ctx, statement, args...)
 	return &weighed{Rows: rows, f: f}, err
+}
+
+// QueryRow is for queries of one row.
+func (f *flaky) QueryRow(ctx context.Context, statement string, args ...any) driver.Row {
+	if f.gate != nil {
+		f.gate(statement)
+	}
+	return f.Conn.QueryRow(ctx, statement, args...)
 }
 
 // weighed are rows whose text is weighed.
