@@ -11,6 +11,7 @@ NPM_DIR := deploy/embedded/npm
 KAFKA_DIR := deploy/kafka
 GOFILES := $(shell git ls-files '*.go' 2>/dev/null)
 FUZZTIME ?= 20s
+COMPARE_DIR ?= /tmp/motorpool-compare
 
 .DEFAULT_GOAL := help
 .PHONY: help
@@ -46,7 +47,7 @@ test-race: deps ## the tests of everything concurrent, with the race detector
 
 .PHONY: test-kafka
 test-kafka: deps $(KAFKA_DIR)/target/.installed ## the system tests against Apache Kafka (KRaft, Java 17)
-	deploy/kafka/with-kafka.sh env MOTORPOOL_REQUIRE_ENGINES=1 MOTORPOOL_REQUIRE_KAFKA=1 $(GO) test -p 1 -count=1 -timeout 20m ./deploy/kafka ./cmd/motorpool ./pipeline/topic ./pipeline/consume ./loadtest/crash
+	deploy/kafka/with-kafka.sh env MOTORPOOL_REQUIRE_ENGINES=1 MOTORPOOL_REQUIRE_KAFKA=1 $(GO) test -p 1 -count=1 -timeout 20m ./deploy/kafka ./cmd/motorpool ./pipeline/topic ./pipeline/consume ./loadtest/crash ./loadtest/late
 
 $(KAFKA_DIR)/target/.installed: $(KAFKA_DIR)/pom.xml
 	@echo "installing Apache Kafka (once)" >&2
@@ -68,12 +69,23 @@ fuzz: ## fuzz every decoder for FUZZTIME each (20s)
 
 .PHONY: bench
 bench: build ## throughput, size and latency as ratios measured side by side in one run
-	$(GO) test -run '^$$' -bench . -benchmem ./pipeline/codec ./pipeline/fix ./pipeline
+	$(GO) test -run '^$$' -bench . -benchmem ./pipeline/codec ./pipeline/fix ./pipeline/trip ./pipeline/geofence ./pipeline/alert ./pipeline/follow ./pipeline
 	$(GO) run ./loadtest bench
 
 .PHONY: soak
-soak: deps ## the crash tests, for an hour
-	MOTORPOOL_REQUIRE_ENGINES=1 MOTORPOOL_SOAK=1h $(GO) test -count=1 -timeout 90m ./loadtest/crash
+soak: deps ## the crash tests, for an hour, and many more orders of arrival
+	MOTORPOOL_REQUIRE_ENGINES=1 MOTORPOOL_SOAK=1h $(GO) test -p 1 -count=1 -timeout 120m ./loadtest/crash ./pipeline/follow
+
+.PHONY: compare
+compare: ## trips and geofences against independent computations (Python: movingpandas, shapely)
+	python3 -m venv $(COMPARE_DIR)
+	$(COMPARE_DIR)/bin/pip install -q -r loadtest/independent/requirements.txt
+	$(COMPARE_DIR)/bin/python -W ignore loadtest/independent/trips.py ../shared/data loadtest/independent/trips.json
+	$(GO) test ./pipeline/trip -count=1 -run TestTripsAgainstAnIndependentComputation -update
+	$(COMPARE_DIR)/bin/pip install -q -r query/area/check/requirements.txt
+	cd query/area/check && $(COMPARE_DIR)/bin/python check.py
+	$(GO) test ./query/area -count=1 -run TestShapely
+	$(GO) test ./pipeline/geofence -count=1 -tags compare -run TestRecordings -args -python $(COMPARE_DIR)/bin/python
 
 .PHONY: clean
 clean: ## remove what was built (not the data)
