@@ -38,7 +38,7 @@ const (
 // TestLateDataEndsUpWhereItBelongs derives one fleet in two accounts, in order and late, while a vehicle of a third one is on
 // the road.
 func TestLateDataEndsUpWhereItBelongs(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 6*time.Minute)
 	defer cancel()
 	sys := systemtest.Start(t)
 	start := time.Now().Add(-96 * time.Hour).Truncate(time.Hour)
@@ -102,6 +102,9 @@ func TestLateDataEndsUpWhereItBelongs(t *testing.T) {
 	}
 	systemtest.SameDerived(t, sys, "Ordered", "Late")
 	systemtest.SoundEvents(t, sys)
+	if n := systemtest.Unrevoked(t, sys); n != 0 {
+		t.Errorf("%d things were told of and do not hold", n)
+	}
 }
 
 // drive makes what the fleet sends, in order of time; the first fix of each vehicle comes first.

@@ -145,7 +145,11 @@ func (s *System) KillBroker() error {
 
 // StartClickHouse starts ClickHouse, where it was if it ran before.
 func (s *System) StartClickHouse(ctx context.Context) (err error) {
-	if s.clickhouse, err = embedded.StartClickHouse(ctx, s.engine); err != nil {
+	err = whenFree(func() error {
+		s.clickhouse, err = embedded.StartClickHouse(ctx, s.engine)
+		return err
+	})
+	if err != nil {
 		return err
 	}
 	s.engine.TCPAddr, s.engine.HTTPAddr = s.clickhouse.Addr(), s.clickhouse.HTTPAddr()
@@ -264,6 +268,17 @@ func (s *System) Stop() error {
 		errs = append(errs, s.hangUp.Close(), s.broker.Wait())
 	}
 	return errors.Join(errs...)
+}
+
+// whenFree starts something. On a busy machine the port that it had before may be the near end of somebody's connection by
+// now, and is waited for.
+func whenFree(start func() error) error {
+	for giveUp := time.Now().Add(30 * time.Second); ; time.Sleep(200 * time.Millisecond) {
+		err := start()
+		if !errors.Is(err, syscall.EADDRINUSE) || time.Now().After(giveUp) {
+			return err
+		}
+	}
 }
 
 func freeAddr() (string, error) {
