@@ -30,6 +30,7 @@ func (w *world) count(query string) int {
 }
 
 func TestDirtyVehicleDoesNotDelayLiveOnes(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	rng := rand.New(rand.NewPCG(3, 3))
 	all := recording(rng, 2, 8)
@@ -90,6 +91,7 @@ func TestDirtyVehicleDoesNotDelayLiveOnes(t *testing.T) {
 }
 
 func TestSilenceRaisesAnAlertOnceThoughTheOwnerChanges(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	rng := rand.New(rand.NewPCG(4, 4))
 	all := recording(rng, 1, 2)
@@ -121,6 +123,7 @@ func TestSilenceRaisesAnAlertOnceThoughTheOwnerChanges(t *testing.T) {
 }
 
 func TestSilenceMeansNothingWhileTheFeedIsBehind(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	rng := rand.New(rand.NewPCG(4, 4))
 	all := recording(rng, 1, 2)
@@ -142,6 +145,7 @@ func TestSilenceMeansNothingWhileTheFeedIsBehind(t *testing.T) {
 }
 
 func TestJobDerivesAgainAndIsCounted(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	rng := rand.New(rand.NewPCG(5, 5))
 	all := recording(rng, 2, 4)
@@ -167,6 +171,7 @@ func TestJobDerivesAgainAndIsCounted(t *testing.T) {
 }
 
 func TestLongPastWithoutACheckpointIsLeftToTheRepairLane(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	rng := rand.New(rand.NewPCG(6, 6))
 	all := recording(rng, 1, 20)
@@ -191,6 +196,7 @@ func TestLongPastWithoutACheckpointIsLeftToTheRepairLane(t *testing.T) {
 }
 
 func TestRecordThatIsNoChangeIsSkipped(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	rng := rand.New(rand.NewPCG(7, 7))
 	b := w.store(rng, recording(rng, 1, 1))
@@ -202,6 +208,7 @@ func TestRecordThatIsNoChangeIsSkipped(t *testing.T) {
 }
 
 func TestOwnerRunsItsLanesAndStops(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.cfg.Tick = 5 * time.Millisecond
 	w.restart()
@@ -236,6 +243,7 @@ func queryOf(name string) string { return schemas.Query(name) }
 
 // A vehicle that went back behind its stored checkpoint must not be taken up from that one after a crash.
 func TestCheckpointThatALateFixHasPassedIsReplaced(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	rng := rand.New(rand.NewPCG(9, 9))
 	all := slices.DeleteFunc(recording(rng, 1, 6), func(in input) bool { return in.Position == nil }) // no two of one time

@@ -68,6 +68,7 @@ func (w *world) hang(name string, nth int) (release func()) {
 
 // A repair that began before a rule was laid down must not withdraw what the live lane has found by it.
 func TestRuleLaidDownDuringARepairHolds(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	rng := rand.New(rand.NewPCG(3, 3))
 	all := ofVehicle(recording(rng, 1, 8), 1)
@@ -89,12 +90,13 @@ func TestRuleLaidDownDuringARepairHolds(t *testing.T) {
 
 // However much has come for however many vehicles, it is pulled in portions.
 func TestNoPullIsLargerThanItMayBe(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
-	const chunk = 700
+	const chunk = 500
 	w.cfg.ChunkRows = chunk
 	w.restart()
 	rng := rand.New(rand.NewPCG(10, 10))
-	all := recording(rng, 12, 5)
+	all := recording(rng, 12, 4)
 	end := fleet.Millis(0)
 	for _, in := range all {
 		end = max(end, in.At)
@@ -117,6 +119,7 @@ func TestNoPullIsLargerThanItMayBe(t *testing.T) {
 
 // What was stored before anything was derived is derived when a job wants it, though nobody was ever told of it.
 func TestJobDerivesWhatNobodyWasToldOf(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	rng := rand.New(rand.NewPCG(5, 5))
 	all := recording(rng, 1, 4)
@@ -139,11 +142,12 @@ func TestJobDerivesWhatNobodyWasToldOf(t *testing.T) {
 
 // A repair that meets a vehicle first must not leave its long past to the live lane.
 func TestLongPastIsNotForTheLiveLaneThoughARepairCameFirst(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.cfg.HistoryRows = 100
 	w.restart()
 	rng := rand.New(rand.NewPCG(6, 6))
-	all := recording(rng, 1, 10)
+	all := recording(rng, 1, 6)
 	n := len(all) - 10
 	w.now = all[len(all)-1].At
 	w.store(rng, all[:n])
@@ -173,6 +177,7 @@ func TestLongPastIsNotForTheLiveLaneThoughARepairCameFirst(t *testing.T) {
 
 // An account that is edited all the time must not have its vehicles pile up to be looked at.
 func TestEditsDoNotPileUp(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.cfg.PartVehicles = 1
 	w.restart()
