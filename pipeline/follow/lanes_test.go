@@ -210,11 +210,11 @@ func TestRecordThatIsNoChangeIsSkipped(t *testing.T) {
 func TestOwnerRunsItsLanesAndStops(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.cfg.Tick = 5 * time.Millisecond
-	w.restart()
 	rng := rand.New(rand.NewPCG(8, 8))
 	all := recording(rng, 2, 3)
 	w.now = all[len(all)-1].At + 3*3_600_000
+	w.cfg.Tick = 5 * time.Millisecond
+	w.restart()
 	w.handle(w.store(rng, all[len(all)/4:]))
 	w.handle(w.store(rng, all[:len(all)/4]))
 	deadline := time.Now().Add(20 * time.Second)

@@ -77,7 +77,7 @@ func TestRuleLaidDownDuringARepairHolds(t *testing.T) {
 	w.handle(w.store(rng, all[40:n]))
 	w.handle(w.store(rng, all[:40]))
 	release := w.hang("follow_fixes_of", 1) // it has its policy
-	w.policy = w.with(fleet.Rule{ID: 99, Revision: 1, From: all[n].At, Kind: fleet.AlertSpeeding, Severity: "info", Threshold: 8})
+	w.lay(w.with(fleet.Rule{ID: 99, Revision: 1, From: all[n].At, Kind: fleet.AlertSpeeding, Severity: "info", Threshold: 8}))
 	w.handle(w.store(rng, all[n:]))
 	const alerts = "(SELECT count() FROM alerts FINAL WHERE NOT deleted AND rule = 99)"
 	before := w.count(alerts)
@@ -104,8 +104,8 @@ func TestNoPullIsLargerThanItMayBe(t *testing.T) {
 	w.now = end
 	w.handle(w.store(rng, all))
 	const most = partChunks * chunk * fixBytes
-	if len(all)*fixBytes < 2*most || w.db.bytes == 0 || w.db.bytes > most {
-		t.Errorf("a query returned %d bytes of %d, and may %d", w.db.bytes, len(all)*fixBytes, most)
+	if len(all)*fixBytes < 2*most || w.db.bytes.Load() == 0 || w.db.bytes.Load() > most {
+		t.Errorf("a query returned %d bytes of %d, and may %d", w.db.bytes.Load(), len(all)*fixBytes, most)
 	}
 	w.finish(end)
 
@@ -153,10 +153,10 @@ func TestLongPastIsNotForTheLiveLaneThoughARepairCameFirst(t *testing.T) {
 	w.store(rng, all[:n])
 	w.job(1)
 	release := w.hang("follow_checkpoints", 2) // it has looked at the vehicle once
-	w.db.bytes = 0
+	w.db.bytes.Store(0)
 	w.handle(w.store(rng, all[n:]))
-	if w.db.bytes > 10*fixBytes {
-		t.Errorf("the live lane pulled %d bytes", w.db.bytes)
+	if w.db.bytes.Load() > 10*fixBytes {
+		t.Errorf("the live lane pulled %d bytes", w.db.bytes.Load())
 	}
 	release()
 	for _, s := range w.h.dirty {
@@ -189,7 +189,7 @@ func TestEditsDoNotPileUp(t *testing.T) {
 		w.now += fleet.Millis(2 * time.Minute / time.Millisecond)
 		edited := *w.policy
 		edited.Version++
-		w.policy = &edited
+		w.lay(&edited)
 	}
 	for range 9 {
 		edit()

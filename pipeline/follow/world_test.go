@@ -10,6 +10,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -37,7 +39,8 @@ type world struct {
 	t      testing.TB
 	db     *flaky
 	cfg    Config
-	policy *fleet.Policy
+	laying sync.Mutex    // guards the next two
+	policy *fleet.Policy //
 	laid   *fleet.Policy // the next, known after RefreshNow; nil for none
 	now    fleet.Millis
 	f      *Follower
@@ -72,9 +75,22 @@ func (w *world) restart() {
 	w.h = w.f.handler(0)
 }
 
-func (w *world) Of(fleet.AccountID) *fleet.Policy { return w.policy }
+func (w *world) Of(fleet.AccountID) *fleet.Policy {
+	w.laying.Lock()
+	defer w.laying.Unlock()
+	return w.policy
+}
+
+// lay has another policy hold at once.
+func (w *world) lay(p *fleet.Policy) {
+	w.laying.Lock()
+	defer w.laying.Unlock()
+	w.policy = p
+}
 
 func (w *world) RefreshNow(ctx context.Context) error {
+	w.laying.Lock()
+	defer w.laying.Unlock()
 	if w.laid != nil {
 		w.policy, w.laid = w.laid, nil
 	}
@@ -98,7 +114,7 @@ type flaky struct {
 	table string
 	after bool
 	gate  func(statement string) // called before each query, if set
-	bytes int                    // of text, the most that a query has returned
+	bytes atomic.Int64           // of text, the most that a query has returned
 }
 
 func (f *flaky) PrepareBatch(ctx context.Context, statement string, options ...driver.PrepareBatchOption) (driver.Batch, error) {
@@ -146,7 +162,8 @@ func (w *weighed) Scan(into ...any) error {
 			w.bytes += len(*text)
 		}
 	}
-	w.f.bytes = max(w.f.bytes, w.bytes)
+	for known := w.f.bytes.Load(); int64(w.bytes) > known && !w.f.bytes.CompareAndSwap(known, int64(w.bytes)); known = w.f.bytes.Load() {
+	}
 	return err
 }
 
