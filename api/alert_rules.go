@@ -52,14 +52,14 @@ var alertAbout = map[fleet.AlertKind]string{
 	fleet.AlertHarshAcceleration: "Accelerates harder than the threshold, or the device says so.",
 	fleet.AlertHarshCornering:    "Corners harder than the threshold, or the device says so.",
 	fleet.AlertTow:               "Moves further than the threshold with the ignition off.",
-	fleet.AlertUnbookedMovement:  "Moves without a booking.",
-	fleet.AlertOverdueReturn:     "Is not back so long after the end of its booking.",
+	fleet.AlertUnbookedMovement:  "Moves without a booking. Until there are bookings, any movement.",
+	fleet.AlertOverdueReturn:     "Is not back so long after the end of its booking. Waits for bookings.",
 	fleet.AlertFaultCode:         "The device reports a fault code.",
 	fleet.AlertOdometerJump:      "The odometer jumps by more than the threshold.",
 	fleet.AlertCrash:             "The device reports a crash.",
 	fleet.AlertDocumentExpiring:  "Registration, inspection, insurance or warranty ends within so many days.",
-	fleet.AlertMaintenanceDue:    "Maintenance falls due within so many days.",
-	fleet.AlertBookingConflict:   "Two bookings of the vehicle overlap.",
+	fleet.AlertMaintenanceDue:    "Maintenance falls due within so many days. Waits for maintenance schedules.",
+	fleet.AlertBookingConflict:   "Two bookings of the vehicle overlap. Waits for bookings.",
 }
 
 // thresholdUnits are the units of the members that hold thresholds.

@@ -152,7 +152,7 @@ func (s *derivedResource[E, V]) registerGet() {
 	var none V
 	s.api.handle(route{
 		Method: http.MethodGet, Path: s.path + "/{id}", ID: "get" + s.name, Tag: s.tag, Scope: auth.TelematicsRead,
-		Summary: "Get a " + s.noun, Reply: none,
+		Summary: "Get " + article(s.noun), Reply: none,
 	}, func(w http.ResponseWriter, r *http.Request) error {
 		view, err := s.view(r)
 		if err != nil {

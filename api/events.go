@@ -90,7 +90,7 @@ func (a *API) eventRoutes() {
 	}, a.listEvents)
 	a.handle(route{
 		Method: http.MethodGet, Path: "/v1/event_types", ID: "listEventTypes", Tag: "Events", Scope: auth.TelematicsRead,
-		Summary: "Types of events", Params: pageParams, Reply: a.listSchema(EventType{}),
+		Summary: "Types of events", About: "All on one page.", Reply: a.listSchema(EventType{}),
 	}, a.listEventTypes)
 }
 
@@ -103,16 +103,11 @@ func categoryOf(eventType string) string {
 }
 
 func (a *API) listEventTypes(w http.ResponseWriter, r *http.Request) error {
-	p, err := pageOf(r, "event_types")
-	if err != nil {
-		return err
-	}
 	all := []EventType{{Type: eventPosition, Category: "location", Stream: true}}
 	for _, t := range fleet.EventTypes {
 		all = append(all, EventType{Type: t, Category: categoryOf(t)})
 	}
-	from := min(p.Offset(), len(all))
-	return writeList(w, r, "event_types", p, all[from:min(from+p.PerPage, len(all))], len(all), nil)
+	return writeList(w, r, "event_types", page{Number: 1, PerPage: len(all)}, all, len(all), nil)
 }
 
 // eventTypes reads types=. nil means all of them.

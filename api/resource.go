@@ -83,17 +83,17 @@ func (s *resource[T]) register(without ...string) {
 	}{
 		{"list", route{Method: "GET", Path: s.path, ID: "list" + name + "s", Summary: "List " + s.nouns, Scope: s.read,
 			Params: slices.Concat(pageParams, s.listParams(), fieldParams), Reply: s.api.listSchema(s.view)}, s.list},
-		{"create", route{Method: "POST", Path: s.path, ID: "create" + name, Summary: "Create a " + s.noun, Scope: s.write,
+		{"create", route{Method: "POST", Path: s.path, ID: "create" + name, Summary: "Create " + article(s.noun), Scope: s.write,
 			Body: s.create, Status: 201, Reply: s.view}, s.add},
-		{"get", route{Method: "GET", Path: one, ID: "get" + name, Summary: "Get a " + s.noun, Scope: s.read,
+		{"get", route{Method: "GET", Path: one, ID: "get" + name, Summary: "Get " + article(s.noun), Scope: s.read,
 			Params: append([]param{ifNone}, fieldParams...), Reply: s.view}, s.get},
-		{"replace", route{Method: "PUT", Path: one, ID: "replace" + name, Summary: "Replace a " + s.noun, Scope: s.write,
+		{"replace", route{Method: "PUT", Path: one, ID: "replace" + name, Summary: "Replace " + article(s.noun), Scope: s.write,
 			About:  "Replaces everything that callers write. Members that are read-only are ignored if unchanged, and refused otherwise; in a body that carries the present `revision`, those that change by themselves (a place, a charge) may differ.",
 			Params: []param{ifMatch}, Body: s.fields, BodyTypes: sentTypes, Reply: s.view}, s.put},
-		{"patch", route{Method: "PATCH", Path: one, ID: "update" + name, Summary: "Change a " + s.noun, Scope: s.write,
+		{"patch", route{Method: "PATCH", Path: one, ID: "update" + name, Summary: "Change " + article(s.noun), Scope: s.write,
 			About:  "A merge patch (RFC 7396): null removes a member, objects merge, arrays are replaced whole.",
 			Params: []param{ifMatch}, Body: s.patchSchema(name), BodyTypes: []string{"application/merge-patch+json", "application/json"}, Reply: s.view}, s.patch},
-		{"archive", route{Method: "DELETE", Path: one, ID: "archive" + name, Summary: "Archive a " + s.noun, Scope: s.write,
+		{"archive", route{Method: "DELETE", Path: one, ID: "archive" + name, Summary: "Archive " + article(s.noun), Scope: s.write,
 			About:  "The record stays readable by its id, with `archived_at`, and is left out of lists.",
 			Params: []param{ifMatch}, Status: 204}, s.archive},
 		{"history", route{Method: "GET", Path: one + "/history", ID: "list" + name + "History", Summary: "List the revisions of a " + s.noun,
@@ -104,6 +104,14 @@ func (s *resource[T]) register(without ...string) {
 			s.api.handle(o.rt, o.h)
 		}
 	}
+}
+
+// article puts the article before a noun.
+func article(noun string) string {
+	if strings.ContainsRune("aeiouAEIOU", rune(noun[0])) {
+		return "an " + noun
+	}
+	return "a " + noun
 }
 
 // patchSchema describes a merge patch: the members of fields, none of them required.

@@ -45,7 +45,8 @@ func (a *API) scoreRoutes() {
 		{Name: "from", Format: "date-time", About: "Instant from which, inclusive; 30 days before `to` unless given."},
 		{Name: "to", Format: "date-time", About: "Instant up to which, exclusive; now unless given."},
 	}
-	const about = "Trips and driving events that began in the span, the sums that the score is made of, and the version of its formula. The score is null for less than 10 km."
+	const about = "Trips and driving events that began in the span, the sums that the score is made of, and the version of its formula. The score is null for less than 10 km; otherwise it is 100 less, for each incident in 100 km, " +
+		"10 (braking), 8 (acceleration, cornering) or 100 (crash), and less 1 for each percent of the moving time above the limit of a geofence or of the road, where one is known; at least 0."
 	a.handle(route{
 		Method: http.MethodGet, Path: "/v1/vehicles/{id}/score", ID: "getVehicleScore", Tag: "Trips", Scope: auth.TelematicsRead,
 		Summary: "Safety score of a vehicle", About: about, Params: span, Reply: Score{},

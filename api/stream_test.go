@@ -449,7 +449,7 @@ func TestTypesAreNamedOnce(t *testing.T) {
 
 func TestTheFeedOfEvents(t *testing.T) {
 	w, h, _ := newLive(t)
-	types := w.do("GET", "/v1/event_types?per_page=100", "").data()
+	types := w.do("GET", "/v1/event_types", "").data()
 	if len(types) != 1+len(fleet.EventTypes) || types[0]["stream_only"] != true || types[1]["category"] != "location" {
 		t.Errorf("types are %v", types)
 	}

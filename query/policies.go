@@ -287,6 +287,35 @@ func (p *Policies) takeRevisions(rows []policyRow, changed map[fleet.AccountID]b
 	return bad
 }
 
+// endCurfews ends rules that want a vehicle inside of geofences with the last of these: otherwise no vehicle could be
+// where it should be.
+func endCurfews(policy *fleet.Policy) {
+	last := make(map[fleet.FenceID]fleet.Millis, len(policy.Fences)) // 0: until further notice
+	for i := range policy.Fences {
+		f := &policy.Fences[i]
+		if end, ok := last[f.ID]; !ok || end != 0 && (f.To == 0 || f.To > end) {
+			last[f.ID] = f.To
+		}
+	}
+	for i := range policy.Rules {
+		r := &policy.Rules[i]
+		if r.Kind != fleet.AlertFenceCurfew || len(r.Fences) == 0 {
+			continue
+		}
+		end := fleet.Millis(1)
+		for _, id := range r.Fences {
+			if to, ok := last[id]; ok && (to == 0 || to > end) {
+				if end = to; to == 0 {
+					break
+				}
+			}
+		}
+		if end != 0 && (r.To == 0 || end < r.To) {
+			r.To = max(end, r.From)
+		}
+	}
+}
+
 // make builds the policy of an account. It is the old one, with its version, if nothing has come of what was written.
 func (p *Policies) make(account fleet.AccountID, bad []error) (*fleet.Policy, []error) {
 	g := p.grounds[account]
@@ -309,6 +338,7 @@ func (p *Policies) make(account fleet.AccountID, bad []error) (*fleet.Policy, []
 		}
 		policy.Rules = append(policy.Rules, versions...)
 	}
+	endCurfews(policy)
 	for id, v := range g.vehicles {
 		if v.body == nil {
 			continue

@@ -141,6 +141,22 @@ func TestARuleIsReadInSIUnits(t *testing.T) {
 	}
 }
 
+func TestACurfewEndsWithTheLastOfItsGeofences(t *testing.T) {
+	w := newPolicyWorld(t)
+	const shape = `{"name":"a","geometry":{"type":"Circle","radius_m":100}}`
+	w.write("geofence", 7, 1, 1, shape)
+	w.write("geofence", 7, 2, 1, shape)
+	w.write("alert_rule", 7, 3, 1, `{"kind":"geofence_curfew","enabled":true,"geofence_ids":["geo_1","geo_2"]}`)
+	w.write("geofence", 7, 1, 2, "archived")
+	if r := w.policy().Rules[0]; r.To != 0 {
+		t.Errorf("one of two is left, and it ends at %v", r.To)
+	}
+	w.write("geofence", 7, 2, 2, "archived")
+	if r := w.policy().Rules[0]; r.To != fleet.MillisOf(w.at) {
+		t.Errorf("the last was archived at %v, and it ends at %v", w.at, r.To)
+	}
+}
+
 func TestTraitsAreTheAccountsAndThenTheVehiclesOwn(t *testing.T) {
 	w := newPolicyWorld(t)
 	if p := w.policy(); p.Version != 0 || p.TraitsOf(1).Zone != time.UTC {

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"reflect"
 	"strconv"
 	"time"
 
@@ -34,7 +35,7 @@ type Geometry struct {
 	WidthM      *float64  `json:"width_m,omitempty" doc:"Of a Corridor, in metres: half of it to each side of the line." example:"50"`
 }
 
-// Tidy drops the members that the type does not have. A merge patch that gives another type leaves those of the old one
+// Tidy closes rings, and drops the members that the type does not have. A merge patch that gives another type leaves those of the old one
 // behind.
 func (g *Geometry) Tidy() {
 	if g.Type == "Circle" {
@@ -42,8 +43,28 @@ func (g *Geometry) Tidy() {
 		return
 	}
 	g.Center, g.RadiusM = nil, nil
+	switch g.Type {
+	case "Polygon":
+		closeRings(g.Coordinates)
+	case "MultiPolygon":
+		polygons, _ := g.Coordinates.([]any)
+		for _, polygon := range polygons {
+			closeRings(polygon)
+		}
+	}
 	if g.Type != "Corridor" {
 		g.WidthM = nil
+	}
+}
+
+// closeRings gives each ring of a polygon its first position as its last, as GeoJSON wants it.
+func closeRings(polygon any) {
+	rings, _ := polygon.([]any)
+	for i := range rings {
+		ring, _ := rings[i].([]any)
+		if n := len(ring); n > 0 && !reflect.DeepEqual(ring[0], ring[n-1]) {
+			rings[i] = append(ring, ring[0])
+		}
 	}
 }
 

@@ -219,6 +219,9 @@ func compile(r *fleet.Rule) rule {
 	case fleet.AlertOffline, fleet.AlertIdling, fleet.AlertFenceDwell, fleet.AlertOverdueReturn:
 		c.fact, c.timed = true, true
 		c.required = max(seconds(c.threshold), c.MinDuration)
+		if r.Kind == fleet.AlertOffline {
+			c.required++ // silent for longer than the threshold: who reports each so often is not silent
+		}
 		c.watch = map[fleet.AlertKind]watch{
 			fleet.AlertOffline: silence, fleet.AlertIdling: idling, fleet.AlertFenceDwell: dwelling,
 		}[r.Kind]

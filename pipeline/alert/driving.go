@@ -23,8 +23,11 @@ var incidentNames = [incidents]string{fleet.HarshBraking, fleet.HarshAcceleratio
 // rarely exceeds on any axis; both lie in the range of 0.2 to 0.5 g at which trackers raise their alarms.
 var harshFrom = [incidents]float64{braking: 3.4, acceleration: 3.0, cornering: 4.0}
 
+// harshest is beyond what a vehicle can do, in m/s²: an error of measurement. Tyres hold about 1.1 g on dry asphalt, and no
+// car on the road goes from standing to 100 km/h in less than two seconds and more.
+var harshest = [incidents]float64{braking: 12, acceleration: 10, cornering: 12}
+
 const (
-	harshest      = 12.0                   // m/s²; more than tyres hold on dry asphalt (about 1.1 g) is an error of measurement
 	closest       = fleet.Millis(500)      // ms between fixes: below it the noise of the speed is too much
 	farthest      = fleet.Millis(3000)     // beyond it a change of speed says nothing of how it came
 	corneringFrom = 3.0                    // m/s: below it the course wanders
@@ -93,7 +96,7 @@ func known(v float64) float64 {
 }
 
 func (c *call) derive(sort int, value, speed float64) {
-	if value >= harshFrom[sort] && value <= harshest {
+	if value >= harshFrom[sort] && value <= harshest[sort] {
 		c.incident(sort, value, speed, false)
 	}
 }

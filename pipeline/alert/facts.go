@@ -23,6 +23,7 @@ type fact struct {
 	subject  string
 	since    fleet.Millis
 	required fleet.Millis // for how long it must have been so
+	limit    float64      // the threshold, if it is not the rule's own
 }
 
 // facts visits what a rule of such a kind may find up to a time, if nothing changes; 0 is no limit.
@@ -49,6 +50,7 @@ func (c *call) facts(r *rule, until fleet.Millis, visit func(fact)) {
 				if in.Dwelt == 0 {
 					continue
 				}
+				x.limit = float64(in.Dwelt-in.Since) / 1000
 				x.required = max(in.Dwelt-in.Since, r.MinDuration)
 			}
 			visit(x)
@@ -157,6 +159,9 @@ func (c *call) find() {
 				c.s.Found = slices.Delete(c.s.Found, i, i+1) // it has cooled down, or is an older version's
 			}
 			f := c.insert(i, r, x.fence, x.subject)
+			if x.limit > 0 {
+				f.Threshold = x.limit
+			}
 			f.Since, f.Begin, f.Seen = x.since, begin, c.at
 			f.Placed, f.Place = c.s.Placed, c.s.Place
 			if r.timed {

@@ -124,7 +124,7 @@ func (ps *problems) number(raw json.RawMessage, pointer string) (float64, bool) 
 		return 0, false
 	}
 	if n == nil {
-		ps.add(pointer, codeFormat, "It must be a number.")
+		ps.add(pointer, codeFormat, "It must be given, as a number.")
 		return 0, false
 	}
 	return *n, true
