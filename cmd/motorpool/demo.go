@@ -7,6 +7,7 @@ import (
 	"hash/fnv"
 	"io"
 	"log/slog"
+	"math"
 	"slices"
 	"time"
 
@@ -58,8 +59,14 @@ func newLap(identifier string, reports []fleet.Report) *lap {
 	return l
 }
 
-// due appends the reports whose turn is in (from, to], with their times. If there is none and least is set, it appends
-// the newest one before.
+// placed says whether a report tells a place, which not all of a recording do.
+func (l *lap) placed(i int) bool {
+	r := &l.reports[i]
+	return l.timed[i] && r.Positioned && !math.IsNaN(r.Lat) && !math.IsNaN(r.Lng) && (r.Lat != 0 || r.Lng != 0)
+}
+
+// due appends the reports whose turn is in (from, to], with their times. If none of them tells a place and least is set, it
+// appends the newest before them that does.
 func (l *lap) due(from, to fleet.Millis, least bool, dst []fleet.Report) []fleet.Report {
 	before := len(dst)
 	for begin := l.begin(from); begin <= to; begin += l.period {
@@ -72,20 +79,23 @@ func (l *lap) due(from, to fleet.Millis, least bool, dst []fleet.Report) []fleet
 		})
 		for i := first; i < len(l.at) && begin+l.at[i] <= to; i++ {
 			dst = append(dst, l.report(i, begin))
+			least = least && !l.placed(i)
 		}
 	}
-	if len(dst) > before || !least {
+	if !least {
 		return dst
 	}
+	// Within two laps each of the reports had its turn.
 	begin := l.begin(to)
-	i := len(l.at) - 1
-	for i >= 0 && begin+l.at[i] > to {
-		i--
+	for range 2 {
+		for i := len(l.at) - 1; i >= 0; i-- {
+			if begin+l.at[i] <= from && l.placed(i) {
+				return slices.Insert(dst, before, l.report(i, begin))
+			}
+		}
+		begin -= l.period
 	}
-	if i < 0 { // to stands before the first report of its lap
-		i, begin = len(l.at)-1, begin-l.period
-	}
-	return append(dst, l.report(i, begin))
+	return dst
 }
 
 // begin returns the beginning of the lap that holds an instant.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,7 +19,7 @@ func lapOf(identifier string, seconds ...int) *lap {
 		if s >= 0 {
 			r.FixTime = fleet.Millis(1490072431000 + 1000*s)
 		}
-		r.Lat = float64(i)
+		r.Positioned, r.Lat, r.Lng = true, float64(i), 1
 		reports = append(reports, r)
 	}
 	return newLap(identifier, reports)
@@ -66,6 +67,18 @@ func TestALapHasAPositionAtAnyTime(t *testing.T) {
 	for at := fleet.Millis(1_760_000_000_000); at < 1_760_000_400_000; at += 1000 {
 		got := l.due(at-1, at, true, nil)
 		if len(got) != 1 || got[0].FixTime > at || at-got[0].FixTime >= l.period {
+			t.Fatalf("at %d: %+v", at, got)
+		}
+	}
+}
+
+// A recording has rows without a place; a vehicle must be on the map also if its turn begins with one.
+func TestALapHasAPlaceAtAnyTime(t *testing.T) {
+	l := lapOf("7", 0, 10, 60)
+	l.reports[1].Lat, l.reports[1].Lng = 0, 0
+	for at := fleet.Millis(1_760_000_000_000); at < 1_760_000_400_000; at += 1000 {
+		got := l.due(at-1, at, true, nil)
+		if len(got) == 0 || got[0].Lng == 0 || len(got) > 2 || got[len(got)-1].FixTime < got[0].FixTime {
 			t.Fatalf("at %d: %+v", at, got)
 		}
 	}
@@ -136,8 +149,10 @@ func TestTheBundledDemoLoads(t *testing.T) {
 				noTime++
 			}
 		}
-		if got := l.due(now.Add(-demoBackfill), now, true, nil); len(got) == 0 {
-			t.Errorf("%s is not on the map", fleetOf.registrations[i].identifier)
+		for at := now; at < now+86_400_000; at += 600_000 {
+			if got := l.due(at.Add(-demoBackfill), at, true, nil); !slices.ContainsFunc(got, func(r fleet.Report) bool { return r.Lat != 0 || r.Lng != 0 }) {
+				t.Errorf("%s is not on the map at %v", fleetOf.registrations[i].identifier, at.Time())
+			}
 		}
 	}
 	if len(fleetOf.laps) != 98 || reports != 43_005 || noTime != 91 {
