@@ -27,14 +27,14 @@ func TestMain(m *testing.M) { os.Exit(systemtest.Run(m)) }
 
 const (
 	vehicles = 40
-	kills    = 24 // of the pipeline, at the least
+	kills    = 12 // of the pipeline, at the least; the soak goes on
 )
 
 // TestPipelineKilledAtRandomMomentsStoresEveryFixOnce kills the pipeline while a recording is replayed, some of the
 // times in the moment when rows have been inserted and their offset is not committed yet, and the broker and ClickHouse
 // once each in between.
 func TestPipelineKilledAtRandomMomentsStoresEveryFixOnce(t *testing.T) {
-	run := begin(t, 50_000, 220)
+	run := begin(t, 30_000, 250)
 	for kill := 0; kill < kills || run.soaking(); kill++ {
 		ingest, err := run.Start("ingest", "--kafka-session-timeout", "6s")
 		run.check(err)
