@@ -29,6 +29,7 @@ import (
 	"fmt"
 	"log/slog"
 	"reflect"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -57,6 +58,7 @@ type Config struct {
 	RepairPause   time.Duration // between two repairs of a vehicle
 	Grace         time.Duration // what is left for checkpoints when a partition is lost or the process stops
 	Repairs       int           // repairs at once in this process
+	Lanes         int           // live lanes at work at once in this process: storing fixes comes before deriving from them
 	PartVehicles  int           // vehicles in a query
 	ChunkRows     int           // fixes, and measurements, that a repair pulls at once
 	HistoryRows   int           // a vehicle without a checkpoint and with more fixes than this is derived by the repair lane
@@ -67,7 +69,7 @@ func DefaultConfig() Config {
 	cfg := Config{
 		Derive: derive.DefaultConfig(), Tick: time.Second, Settle: 30 * time.Second, LateAfter: 15 * time.Minute,
 		OpenEvery: time.Minute, SnapshotEvery: time.Minute, SaveEvery: 5 * time.Minute, SaveInputs: 100_000, IdleAfter: 10 * time.Minute,
-		RepairPause: 2 * time.Second, Grace: 15 * time.Second, Repairs: 2, PartVehicles: 1000, ChunkRows: 50_000, HistoryRows: 5000,
+		RepairPause: 2 * time.Second, Grace: 15 * time.Second, Repairs: 2, Lanes: max(1, runtime.GOMAXPROCS(0)/2), PartVehicles: 1000, ChunkRows: 50_000, HistoryRows: 5000,
 	}
 	for _, name := range []string{
 		"ignition", "motion", "engine_rpm", "soc_pct", "charging", "charge_power_kw", "energy_used_kwh", "fuel_used_l", "fuel_level_l",
@@ -89,7 +91,7 @@ func (c *Config) Validate() error {
 	check(len(c.Signals) > 0 && len(c.Signals) <= 255, "signals: there must be 1 to 255")
 	check(c.Tick >= 0 && c.Settle >= 0 && c.LateAfter >= 0 && c.OpenEvery >= 0 && c.SnapshotEvery >= 0, "tick, settle, late, open, snapshot: must not be negative")
 	check(c.SaveEvery >= 0 && c.IdleAfter >= 0 && c.RepairPause >= 0 && c.Grace >= 0, "save, idle, repair pause, grace: must not be negative")
-	check(c.SaveInputs > 0 && c.Repairs > 0 && c.PartVehicles > 0 && c.ChunkRows > 1 && c.HistoryRows >= 0, "counts: must be positive")
+	check(c.SaveInputs > 0 && c.Repairs > 0 && c.Lanes > 0 && c.PartVehicles > 0 && c.ChunkRows > 1 && c.HistoryRows >= 0, "counts: must be positive")
 	return errors.Join(problems...)
 }
 
@@ -123,6 +125,7 @@ type Follower struct {
 	cfg     Config
 	deps    Deps
 	repairs chan struct{} // a token for each repair under way
+	lanes   chan struct{} // and for each live lane at work
 	signals []string      // names of cfg.Signals
 	last    atomic.Uint64 // version given last
 
@@ -151,7 +154,7 @@ func New(cfg Config, deps Deps) (*Follower, error) {
 	if deps.Settled == nil {
 		deps.Settled = func(context.Context) bool { return true }
 	}
-	f := &Follower{cfg: cfg, deps: deps, repairs: make(chan struct{}, cfg.Repairs), compiled: make(map[fleet.AccountID]*compiled)}
+	f := &Follower{cfg: cfg, deps: deps, repairs: make(chan struct{}, cfg.Repairs), lanes: make(chan struct{}, cfg.Lanes), compiled: make(map[fleet.AccountID]*compiled)}
 	for _, s := range cfg.Signals {
 		f.signals = append(f.signals, s.String())
 	}

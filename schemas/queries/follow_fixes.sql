@@ -18,3 +18,4 @@ WHERE (p.account, p.vehicle) IN (SELECT account, vehicle FROM wanted)
     AND p.fix_time > fromUnixTimestamp64Milli({after:Int64}, 'UTC') AND p.fix_time <= fromUnixTimestamp64Milli({until:Int64}, 'UTC')
     AND toUnixTimestamp64Milli(p.fix_time) > w.after_ms AND toUnixTimestamp64Milli(p.fix_time) <= w.until_ms
 GROUP BY p.account, p.vehicle
+SETTINGS max_threads = 1

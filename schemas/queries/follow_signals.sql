@@ -9,3 +9,4 @@ WHERE (t.account, t.vehicle) IN (SELECT account, vehicle FROM wanted) AND t.sign
     AND t.time > fromUnixTimestamp64Milli({after:Int64}, 'UTC') AND t.time <= fromUnixTimestamp64Milli({until:Int64}, 'UTC')
     AND toUnixTimestamp64Milli(t.time) > w.after_ms AND toUnixTimestamp64Milli(t.time) <= w.until_ms
 GROUP BY t.account, t.vehicle
+SETTINGS max_threads = 1
