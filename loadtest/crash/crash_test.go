@@ -25,16 +25,17 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(systemtest.Run(m)) }
 
-const (
-	vehicles = 40
-	kills    = 12 // of the pipeline, at the least; the soak goes on
-)
+const vehicles = 40
 
 // TestPipelineKilledAtRandomMomentsStoresEveryFixOnce kills the pipeline while a recording is replayed, some of the
 // times in the moment when rows have been inserted and their offset is not committed yet, and the broker and ClickHouse
 // once each in between.
 func TestPipelineKilledAtRandomMomentsStoresEveryFixOnce(t *testing.T) {
-	run := begin(t, 30_000, 250)
+	kills, fixes := 24, 50_000 // at the least; the soak goes on
+	if systemtest.SharedKafka() != "" {
+		kills, fixes = 12, 30_000 // once more with another broker, which the tests share and so take in turn
+	}
+	run := begin(t, fixes, 220)
 	for kill := 0; kill < kills || run.soaking(); kill++ {
 		ingest, err := run.Start("ingest", "--kafka-session-timeout", "6s")
 		run.check(err)
