@@ -134,6 +134,7 @@ func (w *world) trip(rng *rand.Rand) {
 		w.refuse = errFlaky
 	} else {
 		w.db.table, w.db.after = table, rng.IntN(2) == 0
+		w.db.torn = table == "derivations" && rng.IntN(2) == 0
 	}
 }
 

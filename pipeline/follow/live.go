@@ -118,6 +118,9 @@ func (h *Handler) load(ctx context.Context, vehicles []*vehicle, changes []*chan
 			return err
 		}
 	}
+	if err := h.f.mend(ctx, windows); err != nil {
+		return err
+	}
 	for i := range windows {
 		windows[i].after = missing[windows[i].key].savedAt
 	}

@@ -211,3 +211,29 @@ func TestEditsDoNotPileUp(t *testing.T) {
 		t.Error("the last edit was forgotten")
 	}
 }
+
+// TestInsertThatDidNotReachItsViewsIsMended has the store die between derivations and what is fed from it, again and again.
+func TestInsertThatDidNotReachItsViewsIsMended(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 5))
+	all := recording(rng, 1, 4)
+	slices.SortStableFunc(all, func(a, b input) int { return int(a.At - b.At) })
+	w := newWorld(t)
+	torn := 0
+	for part := range slices.Chunk(all, 40) {
+		w.now = part[len(part)-1].At
+		b := w.store(rng, part)
+		w.db.table, w.db.after, w.db.torn = "derivations", true, true
+		if err := w.h.Handle(t.Context(), b); err != nil {
+			torn++
+			if torn%2 == 0 {
+				w.restart()
+			}
+			w.handle(b)
+		}
+		w.db.table = ""
+	}
+	w.finish(w.now)
+	if torn < 5 {
+		t.Fatalf("only %d inserts were torn", torn)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -142,6 +143,37 @@ func (f *Follower) knownOf(ctx context.Context, windows []window, found func(key
 		return fmt.Errorf("load what is derived of %d vehicles: %w", len(windows), err)
 	}
 	return nil
+}
+
+// mend writes again, as it is, what stands in derivations and not in the table of its kind. An insert and what its views
+// add to are not one step for a server that is killed; and what is stored already would not be written again. Nothing is told.
+func (f *Follower) mend(ctx context.Context, windows []window) error {
+	with, err := external(ctx, "after_ms", windows)
+	if err != nil {
+		return err
+	}
+	var torn []rowKey
+	err = f.each(with, "follow_torn", func(rows driver.Rows) error {
+		var account, vehicle, id uint64
+		var kind string
+		if err := rows.Scan(&account, &vehicle, &kind, &id); err != nil {
+			return err
+		}
+		torn = append(torn, rowKey{keyOf(account, vehicle), fleet.Kind(kind), id})
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("compare what is derived of %d vehicles: %w", len(windows), err)
+	}
+	if len(torn) == 0 {
+		return nil
+	}
+	stored, err := f.rows(ctx, torn)
+	if err != nil {
+		return err
+	}
+	f.deps.Log.Warn("an insert was cut off; its rows are written again", "rows", len(stored))
+	return f.commit(ctx, &outbox{rows: slices.Collect(maps.Values(stored))})
 }
 
 // rows returns the stored rows of given names.

@@ -108,11 +108,12 @@ func (w *world) PublishEvents(_ context.Context, events []fleet.Event) error {
 
 var errFlaky = errors.New("the server went away")
 
-// flaky is a store that fails an insert into a table once: before it happens, or after.
+// flaky is a store that fails an insert into a table once: before it happens, or after, or between table and views.
 type flaky struct {
 	driver.Conn
 	table string
 	after bool
+	torn  bool
 	gate  func(statement string) // called before each query, if set
 	bytes atomic.Int64           // of text, the most that a query has returned
 }
@@ -125,9 +126,16 @@ func (f *flaky) PrepareBatch(ctx context.Context, statement string, options ...d
 			return nil, errFlaky
 		}
 	}
+	if fails && f.torn {
+		for _, kind := range fleet.Kinds {
+			if err := f.Exec(ctx, fmt.Sprintf("DETACH TABLE %ss_feed", kind)); err != nil {
+				return nil, err
+			}
+		}
+	}
 	b, err := f.Conn.PrepareBatch(ctx, statement, options...)
 	if err == nil && fails {
-		b = lost{b}
+		b = lost{b, f}
 	}
 	return b, err
 }
@@ -168,13 +176,20 @@ func (w *weighed) Scan(into ...any) error {
 }
 
 // lost is an insert that happens, and whose answer is lost.
-type lost struct{ driver.Batch }
+type lost struct {
+	driver.Batch
+	f *flaky
+}
 
 func (l lost) Send() error {
-	if err := l.Batch.Send(); err != nil {
-		return err
+	err := l.Batch.Send()
+	if l.f.torn {
+		l.f.torn = false
+		for _, kind := range fleet.Kinds {
+			err = errors.Join(err, l.f.Exec(context.Background(), fmt.Sprintf("ATTACH TABLE %ss_feed", kind)))
+		}
 	}
-	return errFlaky
+	return errors.Join(errFlaky, err)
 }
 
 // town is a policy with something of everything.
@@ -354,6 +369,13 @@ func (w *world) finish(end fleet.Millis) {
 	w.repair()
 	if err := w.h.Close(); err != nil {
 		w.t.Fatal(err)
+	}
+	for _, kind := range fleet.Kinds {
+		if n := w.count(fmt.Sprintf(`(SELECT count() FROM (SELECT id, revision, open, deleted, end_at FROM derivations FINAL WHERE kind = '%s') AS d
+			FULL OUTER JOIN (SELECT id, revision, open, deleted, end_at FROM %ss FINAL) AS k USING (id)
+			WHERE (d.revision, d.open, d.deleted, d.end_at) != (k.revision, k.open, k.deleted, k.end_at))`, kind, kind)); n != 0 {
+			w.t.Errorf("the table of each %s differs from what is derived in %d rows", kind, n)
+		}
 	}
 }
 

@@ -33,6 +33,9 @@ func Settle(t *testing.T, ctx context.Context, s *system.System) {
 		}
 		select {
 		case <-ctx.Done():
+			t.Logf("trips that stay open, and what is derived of them: %v", scalar[[]string](t, s, `SELECT groupArray(format('{} {} revision {} of {}, ends {} and {}',
+				toString(t.vehicle), toString(t.id), toString(t.revision), toString(d.revision), toString(t.end_at), toString(d.end_at)))
+				FROM (SELECT * FROM trips FINAL WHERE open AND NOT deleted) AS t LEFT JOIN (SELECT * FROM derivations FINAL WHERE kind = 'trip') AS d ON d.id = t.id`))
 			t.Fatalf("not settled: %d records to go, %d vehicles to be derived again, %d trips open, %d vehicles not found silent; %v", lag, dirty, open, heard, err)
 		case <-time.After(200 * time.Millisecond):
 		}
