@@ -27,6 +27,7 @@ import (
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/desk"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/stream"
 )
@@ -95,7 +96,7 @@ type Deps struct {
 	Wrap        func(http.Handler) http.Handler // around everything, for tracing; may be nil
 }
 
-// API is the interface, ready to serve. It is made by New, holds no goroutine, and needs no closing.
+// API is the interface, ready to serve. It is made by New, holds no goroutine but in Run, and needs no closing.
 type API struct {
 	cfg Config
 	Deps
@@ -121,6 +122,8 @@ type API struct {
 	jobs        *record.Log[record.Job]
 	tripDrivers *record.Log[record.TripDriver]
 	alertAcks   *record.Log[record.AlertAck]
+
+	desk *desk.Desk // the rental half, with the logs of its records
 }
 
 // New builds the interface and registers every route. It starts nothing.
@@ -144,11 +147,12 @@ func New(cfg Config, deps Deps) (*API, error) {
 	a := &API{
 		cfg: cfg, Deps: deps, log: deps.Log, router: chi.NewRouter(),
 		limiter: auth.NewLimiter(cfg.Auth, deps.Now), uses: keyUses{last: map[fleet.KeyID]time.Time{}},
-		store: store, vehicles: record.NewLog(store, record.Vehicles), devices: record.NewLog(store, record.Devices),
-		keys: record.NewLog(store, record.APIKeys), accounts: record.NewLog(store, record.Accounts),
+		store: store, devices: record.NewLog(store, record.Devices), keys: record.NewLog(store, record.APIKeys),
 		geofences: record.NewLog(store, record.Geofences), alertRules: record.NewLog(store, record.AlertRules), jobs: record.NewLog(store, record.Jobs),
 	}
 	a.tripDrivers, a.alertAcks = record.NewLog(store, record.TripDrivers), record.NewLog(store, record.AlertAcks)
+	a.desk = desk.New(store, deps.DB, deps.Now, deps.Log)
+	a.vehicles, a.accounts = a.desk.Vehicles, a.desk.Accounts
 	if a.metrics, err = newMetrics(deps.Metrics); err != nil {
 		return nil, err
 	}
@@ -200,6 +204,9 @@ func (a *API) register() error {
 	a.docsRoutes() // the last: it describes the others
 	return nil
 }
+
+// Run does the duties of the rental half, which time brings about, until ctx ends.
+func (a *API) Run(ctx context.Context) error { return a.desk.Run(ctx) }
 
 // Handler returns the handler of all routes.
 func (a *API) Handler() http.Handler { return a.handler }

@@ -65,6 +65,7 @@ func (l *Log[T]) Create(ctx context.Context, by Author, account fleet.AccountID,
 		actor: by.Actor, requestID: by.RequestID, body: string(text)}
 	switch err := l.store.append(ctx, r); {
 	case err == nil:
+		l.store.written(ctx, r, "")
 		rec, err := l.record(r)
 		return rec, true, err
 	case errors.Is(err, errLost):
@@ -172,6 +173,7 @@ func (l *Log[T]) attempt(ctx context.Context, by Author, account fleet.AccountID
 	switch err := l.store.append(ctx, r); {
 	case err == nil:
 		l.releaseAll(ctx, account, dropped)
+		l.store.written(ctx, r, old.body)
 		return l.record(r)
 	case errors.Is(err, errLost):
 		return none, err

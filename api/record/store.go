@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -41,6 +42,9 @@ type Store struct {
 	db  driver.Conn
 	ids *fleet.IDSource
 	now func() time.Time
+	log *slog.Logger
+
+	consequences map[string][]consequence // by kind; complete before the first write
 }
 
 // NewStore makes a store on connections that the caller opened and closes.
@@ -48,7 +52,7 @@ func NewStore(cfg Config, db driver.Conn, ids *fleet.IDSource, now func() time.T
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	return &Store{cfg: cfg, db: db, ids: ids, now: now}, nil
+	return &Store{cfg: cfg, db: db, ids: ids, now: now, log: slog.Default(), consequences: make(map[string][]consequence)}, nil
 }
 
 // NextID returns an id for a record to be.

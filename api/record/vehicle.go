@@ -33,6 +33,14 @@ type VehicleFields struct {
 	Photos          []string `json:"photos,omitempty" maxItems:"50" nullable:"false" doc:"Addresses of pictures."`
 	Timezone        string   `json:"timezone,omitempty" maxLength:"64" doc:"IANA time zone; the account's unless given." example:"America/Chicago"`
 
+	ClassID           string   `json:"vehicle_class_id,omitempty" doc:"What it is rented as." example:"vcl_1234"`
+	CategoryIDs       []string `json:"category_ids,omitempty" maxItems:"20" nullable:"false"`
+	HomeLocationID    string   `json:"home_location_id,omitempty" doc:"Where it belongs." example:"loc_1234"`
+	CurrentLocationID string   `json:"current_location_id,omitempty" doc:"Where it is to be picked up next; returns change it." example:"loc_1234"`
+	RatePlanID        string   `json:"rate_plan_id,omitempty" doc:"Instead of what its class has." example:"rat_1234"`
+	DepositAmount     *Money   `json:"deposit_amount,omitempty" doc:"Instead of what class or rate plan say."`
+	OwnerCustomerID   string   `json:"owner_customer_id,omitempty" doc:"Whose it is, if it is consigned." example:"cus_1234"`
+
 	TripSettings *TripSettings `json:"trip_settings,omitempty" doc:"How its trips are found; what is left out is as the account says."`
 
 	DailyRate           *Money   `json:"daily_rate,omitempty"`
@@ -98,6 +106,7 @@ type Vehicle struct {
 	Status       string  `json:"status"`
 	StatusReason string  `json:"status_reason,omitempty"`
 	StatusSince  Instant `json:"status_since"`
+	StatusCause  string  `json:"status_cause,omitempty"` // the booking or work order that put it there; empty if a person did
 }
 
 // The states of a vehicle. A reservation in the future is not a state.

@@ -65,6 +65,7 @@ func (c *serveCommand) Run(ctx context.Context, s settings, o output) error {
 // serveHalf is the interface, ready to run.
 type serveHalf struct {
 	listener *listener
+	routes   *api.API
 	live     *liveHub
 	geocoder *geocode.Online // nil: addresses come from the gazetteer alone
 	flush    func()          // of traces
@@ -90,11 +91,10 @@ func (p *platform) newServe(ctx context.Context, c apiSettings) (*serveHalf, err
 		return nil, err
 	}
 	deps.Stream = half.live.hub
-	routes, err := api.New(config, deps)
-	if err != nil {
+	if half.routes, err = api.New(config, deps); err != nil {
 		return nil, err
 	}
-	half.listener, err = listen(p.settings.HTTP, routes.Handler(), p.log)
+	half.listener, err = listen(p.settings.HTTP, half.routes.Handler(), p.log)
 	return half, err
 }
 
@@ -113,6 +113,7 @@ func (h *serveHalf) run(ctx context.Context) error {
 	all, ctx := errgroup.WithContext(ctx)
 	all.Go(func() error { return h.listener.run(ctx) })
 	all.Go(func() error { return h.live.run(ctx) })
+	all.Go(func() error { return h.routes.Run(ctx) })
 	if h.geocoder != nil {
 		all.Go(func() error { return h.geocoder.Run(ctx) })
 	}

@@ -1,0 +1,142 @@
+// Package desk is the rental desk: what takes more than one record to do. A booking takes its vehicle's calendar, a price and
+// a customer; a return moves the vehicle on; a work order blocks a calendar. The handlers of package api, the timers and the
+// demo fleet all come through here, so that there is one way to do a thing.
+//
+// A command decides on one record, by compare-and-set, and that decision is the command's outcome. What it needs first (a hold
+// in a calendar) it takes first, in a form that lapses by itself if the decision never comes. What follows from it (postings,
+// events, the vehicle's state) hangs on the written revision as a record.Consequence, so that a process that dies in between
+// leaves nothing undone.
+//
+// Duties are what the passing of time does: holds lapse, rentals become overdue. Any number of processes do them at once; each
+// decision is compare-and-set, so that each is made once.
+package desk
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/calendar"
+	"github.com/motorpool/fleet/api/record"
+)
+
+// Desk does the business of all accounts. It is safe for concurrent use.
+type Desk struct {
+	DB    driver.Conn
+	Store *record.Store
+	Log   *slog.Logger
+	Now   func() time.Time
+
+	Calendars *calendar.Calendars
+
+	Accounts  *record.Log[record.Account]
+	Vehicles  *record.Log[record.Vehicle]
+	Classes   *record.Log[record.VehicleClass]
+	Locations *record.Log[record.Location]
+	RatePlans *record.Log[record.RatePlan]
+	Quotes    *record.Log[record.Quote]
+	Bookings  *record.Log[record.Booking]
+	Customers *record.Log[record.Customer]
+	Payments  *record.Log[record.Payment]
+	Expenses  *record.Log[record.Expense]
+	Tolls     *record.Log[record.Toll]
+	Blocks    *record.Log[record.Block]
+	Readings  *record.Log[record.MeterReading]
+	Tasks     *record.Log[record.ServiceTask]
+	Schedules *record.Log[record.MaintenanceSchedule]
+	Reminders *record.Log[record.Reminder]
+	Work      *record.Log[record.WorkOrder]
+	Issues    *record.Log[record.Issue]
+
+	duties []Duty
+}
+
+// Duty is something that must be done from time to time.
+type Duty struct {
+	Name  string
+	Every time.Duration
+	Do    func(ctx context.Context) error
+}
+
+// New opens a desk over a store and has its consequences follow from what the store writes.
+func New(store *record.Store, db driver.Conn, now func() time.Time, log *slog.Logger) *Desk {
+	d := &Desk{
+		DB: db, Store: store, Log: log, Now: now,
+		Accounts: record.NewLog(store, record.Accounts), Vehicles: record.NewLog(store, record.Vehicles),
+		Classes: record.NewLog(store, record.VehicleClasses), Locations: record.NewLog(store, record.Locations),
+		RatePlans: record.NewLog(store, record.RatePlans), Quotes: record.NewLog(store, record.Quotes),
+		Bookings: record.NewLog(store, record.Bookings), Customers: record.NewLog(store, record.Customers),
+		Payments: record.NewLog(store, record.Payments), Expenses: record.NewLog(store, record.Expenses),
+		Tolls: record.NewLog(store, record.Tolls), Blocks: record.NewLog(store, record.Blocks),
+		Readings: record.NewLog(store, record.MeterReadings), Tasks: record.NewLog(store, record.ServiceTasks),
+		Schedules: record.NewLog(store, record.MaintenanceSchedules), Reminders: record.NewLog(store, record.Reminders),
+		Work: record.NewLog(store, record.WorkOrders), Issues: record.NewLog(store, record.Issues),
+	}
+	d.Calendars = calendar.New(calendar.DefaultConfig(), store, d.wanted, now)
+	// One line a subject: each registers its consequences (Store.Then) and duties (d.duty), in a file of its own.
+	return d
+}
+
+// duty adds a duty.
+func (d *Desk) duty(name string, every time.Duration, do func(ctx context.Context) error) {
+	d.duties = append(d.duties, Duty{name, every, do})
+}
+
+// Run does the duties until ctx ends.
+func (d *Desk) Run(ctx context.Context) error {
+	next := make([]time.Time, len(d.duties))
+	ticker := time.NewTicker(time.Second)
+	defer ticker.Stop()
+	for {
+		for i := range d.duties {
+			duty := &d.duties[i]
+			if now := time.Now(); now.Before(next[i]) {
+				continue
+			}
+			if err := duty.Do(ctx); err != nil && ctx.Err() == nil {
+				d.Log.WarnContext(ctx, "a duty failed and is tried again", "duty", duty.Name, "error", err)
+			}
+			next[i] = time.Now().Add(duty.Every)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+		}
+	}
+}
+
+// wanted says whether the record behind a hold wants it.
+func (d *Desk) wanted(ctx context.Context, account fleet.AccountID, vehicle uint64, h calendar.Hold) (bool, error) {
+	for prefix, ask := range map[string]func(context.Context, fleet.AccountID, uint64, uint64) (bool, error){
+		fleet.BookingPrefix: d.bookingWants, fleet.BlockPrefix: d.blockWants, fleet.WorkOrderPrefix: d.workWants,
+	} {
+		if id, err := fleet.ParseID(prefix, h.Ref); err == nil {
+			wants, err := ask(ctx, account, id, vehicle)
+			if fleet.CodeOf(err) == fleet.CodeNotFound {
+				return false, nil
+			}
+			return wants, err
+		}
+	}
+	return true, nil // unknown holders are left alone
+}
+
+func (d *Desk) bookingWants(ctx context.Context, account fleet.AccountID, id, vehicle uint64) (bool, error) {
+	r, err := d.Bookings.Get(ctx, account, id)
+	return err == nil && r.Body.Holding() && r.Body.VehicleID == fleet.FormatID(fleet.VehiclePrefix, vehicle), err
+}
+
+func (d *Desk) blockWants(ctx context.Context, account fleet.AccountID, id, vehicle uint64) (bool, error) {
+	r, err := d.Blocks.Get(ctx, account, id)
+	return err == nil && !r.Archived() && r.Body.VehicleID == fleet.FormatID(fleet.VehiclePrefix, vehicle), err
+}
+
+func (d *Desk) workWants(ctx context.Context, account fleet.AccountID, id, vehicle uint64) (bool, error) {
+	r, err := d.Work.Get(ctx, account, id)
+	return err == nil && r.Body.Status != record.WorkCancelled && !r.Body.BlockedFrom.IsZero() &&
+		r.Body.VehicleID == fleet.FormatID(fleet.VehiclePrefix, vehicle), err
+}

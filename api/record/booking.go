@@ -1,0 +1,230 @@
+package record
+
+import (
+	"github.com/motorpool/fleet"
+)
+
+// BookingFields are what callers write of a booking.
+type BookingFields struct {
+	CustomerID            string        `json:"customer_id,omitempty" doc:"Who rents. A hold may be made without; it cannot be confirmed without." example:"cus_1234"`
+	Drivers               []Driver      `json:"drivers,omitempty" maxItems:"10" nullable:"false" doc:"Who drives. The customer, unless somebody is named."`
+	Channel               string        `json:"channel,omitempty" enum:"direct,phone,website,turo,getaround,ota,partner,api" doc:"Where it came from; direct unless given."`
+	ExternalReservationID string        `json:"external_reservation_id,omitempty" maxLength:"200" doc:"Its name at the channel; unique within the account and channel."`
+	SourceCampaign        string        `json:"source_campaign,omitempty" maxLength:"200"`
+	VehicleClassID        string        `json:"vehicle_class_id,omitempty" doc:"What was rented; that of the vehicle unless given." example:"vcl_1234"`
+	VehicleID             string        `json:"vehicle_id,omitempty" doc:"Null until a vehicle is assigned." example:"veh_1234"`
+	PickupAt              Instant       `json:"pickup_at" doc:"As planned."`
+	ReturnAt              Instant       `json:"return_at" doc:"As planned."`
+	PickupLocationID      string        `json:"pickup_location_id,omitempty" example:"loc_1234"`
+	ReturnLocationID      string        `json:"return_location_id,omitempty" doc:"Where it was picked up, unless given."`
+	DeliveryAddress       string        `json:"delivery_address,omitempty" maxLength:"500"`
+	RatePlanID            string        `json:"rate_plan_id,omitempty" doc:"The one that the channel, class and date lead to, unless given."`
+	Extras                []BookedExtra `json:"extras,omitempty" maxItems:"50" nullable:"false"`
+	ProtectionPlan        string        `json:"protection_plan,omitempty" maxLength:"100" doc:"The code of an extra of kind protection."`
+	PromoCode             string        `json:"promo_code,omitempty" maxLength:"50"`
+	ExpectedMi            *int          `json:"expected_mi,omitempty" minimum:"0" maximum:"1000000" doc:"For the price of miles beyond those included."`
+
+	ExternalRefs []ExternalRef     `json:"external_refs,omitempty" maxItems:"20" nullable:"false"`
+	Metadata     map[string]string `json:"metadata,omitempty" maxProperties:"50"`
+	CustomFields map[string]any    `json:"custom_fields,omitempty" maxProperties:"50"`
+	Notes        string            `json:"notes,omitempty" maxLength:"5000" doc:"For the staff."`
+}
+
+// Driver is somebody who drives.
+type Driver struct {
+	CustomerID string `json:"customer_id" doc:"Drivers are customers, with a licence." example:"cus_1234"`
+	Role       string `json:"role,omitempty" enum:"primary,additional"`
+}
+
+// BookedExtra is an extra of the rate plan, so many of it.
+type BookedExtra struct {
+	Code     string `json:"code" minLength:"1" maxLength:"50" example:"child_seat"`
+	Quantity int    `json:"quantity,omitempty" minimum:"1" maximum:"100" doc:"1 unless given."`
+}
+
+// Booking is a booking as it is stored: what callers write, and what only actions change.
+type Booking struct {
+	BookingFields
+	Status        string  `json:"status"`
+	StatusSince   Instant `json:"status_since"`
+	HoldExpiresAt Instant `json:"hold_expires_at"` // of a pending one
+	Timezone      string  `json:"timezone"`        // of the pickup location, the vehicle or the account: local days are its
+	Conflict      bool    `json:"conflict"`        // it overlaps another: only imports may
+
+	// BlockedFrom and BlockedUntil are the period for which it holds its vehicle, with buffers.
+	BlockedFrom  Instant       `json:"blocked_from"`
+	BlockedUntil Instant       `json:"blocked_until"`
+	VehicleSwaps []VehicleSwap `json:"vehicle_history,omitempty"`
+	UpgradedFrom string        `json:"upgrade_from_class_id,omitempty"`
+
+	ActualPickupAt  Instant  `json:"actual_pickup_at"`
+	ActualReturnAt  Instant  `json:"actual_return_at"`
+	PickupMileageMi *int     `json:"pickup_mileage_mi"`
+	ReturnMileageMi *int     `json:"return_mileage_mi"`
+	PickupFuelPct   *float64 `json:"pickup_fuel_pct"`
+	ReturnFuelPct   *float64 `json:"return_fuel_pct"`
+	PickupBattery   *int     `json:"pickup_battery_level"`
+	ReturnBattery   *int     `json:"return_battery_level"`
+
+	Currency     string        `json:"currency"`
+	RateSnapshot *RateSnapshot `json:"rate_snapshot"` // the frozen price: rates, and how every line came to be
+	BilledDays   int           `json:"billed_days"`
+	Charges      []Charge      `json:"charges,omitempty"` // posted lines; never edited, only reversed
+	Deposit      Deposit       `json:"deposit"`
+	Inspections  []Inspection  `json:"inspections,omitempty"`
+	Damages      []Damage      `json:"damages,omitempty"`
+
+	ConfirmedAt      Instant       `json:"confirmed_at"`
+	LicenceCheckedAt Instant       `json:"licence_checked_at"`
+	Cancellation     *Cancellation `json:"cancellation"`
+	OverdueNotedAt   Instant       `json:"overdue_noted_at"` // when its event was told
+	DuplicateOf      string        `json:"duplicate_of,omitempty"`
+}
+
+// The states of a booking. Those of HoldingStates hold the vehicle.
+const (
+	BookingPending   = "pending"
+	BookingConfirmed = "confirmed"
+	BookingActive    = "active"
+	BookingCompleted = "completed"
+	BookingCancelled = "cancelled"
+	BookingNoShow    = "no_show"
+	BookingExpired   = "expired"
+)
+
+// Holding says whether a booking in its state holds its vehicle. A completed one held it until BlockedUntil.
+func (b *Booking) Holding() bool {
+	return b.Status == BookingPending || b.Status == BookingConfirmed || b.Status == BookingActive || b.Status == BookingCompleted
+}
+
+// VehicleSwap is a vehicle that the booking had before.
+type VehicleSwap struct {
+	VehicleID string  `json:"vehicle_id"`
+	Until     Instant `json:"until"`
+	Reason    string  `json:"reason,omitempty"`
+	MileageMi *int    `json:"mileage_mi,omitempty"` // when it was given back
+}
+
+// Charge is one line of a bill. Amount is signed: discounts and reversals are negative. Tax lines are charges of type tax.
+type Charge struct {
+	ID          string  `json:"id" example:"chg_1234"`
+	Type        string  `json:"type" enum:"time,mileage,extra,protection,delivery,one_way,young_driver,additional_driver,cleaning,smoking,refuel,recharge,late_return,toll,fine,damage,impound,discount,promo,cancellation_fee,no_show_fee,platform_fee,tax,adjustment"`
+	Description string  `json:"description,omitempty" maxLength:"300"`
+	Quantity    int64   `json:"quantity" doc:"Of units; 1 where there is nothing to count."`
+	UnitPrice   Money   `json:"unit_price"`
+	Amount      Money   `json:"amount"`
+	Taxable     bool    `json:"taxable"`
+	TaxRateBP   int64   `json:"tax_rate_bp,omitempty" doc:"Of a tax line: the rate in hundredths of a percent."`
+	Source      string  `json:"source" enum:"auto,manual,import"`
+	ReversalOf  string  `json:"reversal_of,omitempty" doc:"The charge that this one takes back."`
+	TollID      string  `json:"toll_id,omitempty"`
+	PostedAt    Instant `json:"posted_at"`
+	Explanation string  `json:"explanation,omitempty" doc:"How the amount came to be, in words."`
+}
+
+// RateSnapshot is the price that was agreed: a frozen copy, which later changes of rates do not touch.
+type RateSnapshot struct {
+	RatePlanID   string  `json:"rate_plan_id"`
+	RatePlanName string  `json:"rate_plan_name"`
+	RateRevision uint64  `json:"rate_plan_revision"`
+	QuotedAt     Instant `json:"quoted_at"`
+	Currency     string  `json:"currency"`
+	Timezone     string  `json:"timezone"`
+	BilledDays   int     `json:"billed_days"`
+	DayRounding  string  `json:"day_rounding"`
+
+	Days          []DayPrice     `json:"days" nullable:"false" doc:"The price of each billed day, by local date."`
+	IncludedMi    *int           `json:"included_mi" doc:"Null for unlimited."`
+	ExtraMileFee  *Money         `json:"extra_mile_fee"`
+	LateFeePerDay *Money         `json:"late_fee_per_day"`
+	Cancellation  []CancelStep   `json:"cancellation_steps,omitempty"`
+	NoShowFeePct  int64          `json:"no_show_fee_pct"`
+	Taxes         []TaxRate      `json:"taxes,omitempty"`
+	Lines         []Charge       `json:"lines" nullable:"false"`
+	Totals        Totals         `json:"totals"`
+	DepositAmount Money          `json:"deposit_amount"`
+	DepositMethod string         `json:"deposit_method"`
+	Steps         []string       `json:"steps,omitempty" doc:"How the price was found, in order, in words."`
+	Rate          *RatePlanTerms `json:"rate,omitempty" doc:"The terms it was worked out by; an extension goes by them too."`
+}
+
+// DayPrice is what one billed day costs.
+type DayPrice struct {
+	Date   string `json:"date" format:"date"`
+	Amount Money  `json:"amount"`
+}
+
+// Totals are the sums of charges. Subtotal is before discounts and taxes, Total is what is owed.
+type Totals struct {
+	Subtotal  Money `json:"subtotal"`
+	Discounts Money `json:"discounts_total"` // negative or zero
+	Fees      Money `json:"fees_total"`      // those of subtotal that are not time, mileage, extras or protection
+	Taxes     Money `json:"taxes_total"`
+	Total     Money `json:"total"`
+}
+
+// Deposit is the security of a booking.
+type Deposit struct {
+	Method       string  `json:"method" enum:"hold,charge,none"`
+	Amount       Money   `json:"amount"`
+	Status       string  `json:"status" enum:"none,required,authorized,captured,released,expired"`
+	Captured     Money   `json:"captured"` // of it, kept against charges, or charged
+	Released     Money   `json:"released"` // given back of what was charged
+	Applied      Money   `json:"applied"`  // of captured, set against what the customer owes
+	AuthorizedAt Instant `json:"authorized_at"`
+	ExpiresAt    Instant `json:"expires_at"` // of the authorization
+	ProviderRef  string  `json:"provider_ref,omitempty"`
+	ChangedAt    Instant `json:"changed_at"`
+}
+
+// Inspection is a look at a vehicle at its handing over.
+type Inspection struct {
+	ID        string           `json:"id" example:"ins_1234"`
+	Type      string           `json:"type" enum:"pickup,return,periodic,dvir"`
+	Status    string           `json:"status" enum:"draft,submitted"`
+	Items     []InspectionItem `json:"items,omitempty" maxItems:"200" nullable:"false"`
+	MileageMi *int             `json:"mileage_mi,omitempty" minimum:"0"`
+	FuelPct   *float64         `json:"fuel_pct,omitempty" minimum:"0" maximum:"100"`
+	SignedBy  string           `json:"signed_by,omitempty" maxLength:"200"`
+	Notes     string           `json:"notes,omitempty" maxLength:"2000"`
+	At        Instant          `json:"at"`
+}
+
+// InspectionItem is one point of an inspection.
+type InspectionItem struct {
+	Point  string   `json:"point" minLength:"1" maxLength:"100" example:"front bumper"`
+	Result string   `json:"result" enum:"pass,fail,na"`
+	Note   string   `json:"note,omitempty" maxLength:"500"`
+	Photos []string `json:"photos,omitempty" maxItems:"20" nullable:"false"`
+}
+
+// Damage is damage found.
+type Damage struct {
+	ID          string   `json:"id" example:"dmg_1234"`
+	Description string   `json:"description" minLength:"1" maxLength:"1000"`
+	Severity    string   `json:"severity" enum:"cosmetic,minor,major,unroadworthy"`
+	Place       string   `json:"place,omitempty" maxLength:"100"`
+	Photos      []string `json:"photos,omitempty" maxItems:"20" nullable:"false"`
+	Estimate    *Money   `json:"estimate,omitempty"`
+	Status      string   `json:"status" enum:"reported,assessed,charged,repaired,waived"`
+	ChargeID    string   `json:"charge_id,omitempty"`
+	At          Instant  `json:"at"`
+}
+
+// Cancellation says how a booking came to nothing.
+type Cancellation struct {
+	At         Instant `json:"cancelled_at"`
+	By         string  `json:"cancelled_by" enum:"customer,host,operator,system"`
+	ReasonCode string  `json:"reason_code,omitempty" maxLength:"50"`
+	Note       string  `json:"note,omitempty" maxLength:"1000"`
+	Fee        *Money  `json:"fee"`
+}
+
+// Bookings describes the kind. The name that a channel has for a booking is unique within account and channel.
+var Bookings = Kind[Booking]{Name: "booking", Prefix: fleet.BookingPrefix, Claims: func(b *Booking) []Claim {
+	var claims []Claim
+	if b.ExternalReservationID != "" {
+		claims = append(claims, Claim{Field: "booking.external_reservation", Value: b.Channel + "\x1f" + b.ExternalReservationID, Says: "/external_reservation_id"})
+	}
+	return append(claims, refClaims("booking", b.ExternalRefs)...)
+}}

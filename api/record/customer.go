@@ -1,0 +1,116 @@
+package record
+
+import (
+	"strings"
+
+	"github.com/motorpool/fleet"
+)
+
+// CustomerFields are what callers write of a customer.
+type CustomerFields struct {
+	Type              string   `json:"type,omitempty" enum:"person,company" doc:"person unless given."`
+	DisplayName       string   `json:"display_name,omitempty" maxLength:"200" doc:"Made of the others unless given."`
+	FirstName         string   `json:"first_name,omitempty" maxLength:"100"`
+	LastName          string   `json:"last_name,omitempty" maxLength:"100"`
+	CompanyName       string   `json:"company_name,omitempty" maxLength:"200"`
+	Email             string   `json:"email,omitempty" maxLength:"254" example:"ada@example.com"`
+	Phone             string   `json:"phone,omitempty" maxLength:"32" doc:"E.164." example:"+15125550100"`
+	DateOfBirth       string   `json:"date_of_birth,omitempty" format:"date"`
+	Address           *Address `json:"address,omitempty"`
+	TaxID             string   `json:"tax_id,omitempty" maxLength:"50"`
+	Locale            string   `json:"locale,omitempty" maxLength:"35" example:"en-US"`
+	PreferredCurrency string   `json:"preferred_currency,omitempty" pattern:"^[A-Z]{3}$"`
+	Licence           *Licence `json:"licence,omitempty"`
+	RiskLevel         string   `json:"risk_level,omitempty" enum:"normal,watch,blocked" doc:"normal unless given."`
+	Lifecycle         string   `json:"lifecycle,omitempty" enum:"lead,active,dormant"`
+	AssignedTo        string   `json:"assigned_to,omitempty" maxLength:"100"`
+	DiscountPct       int64    `json:"default_discount_pct,omitempty" minimum:"0" maximum:"100"`
+	DepositAmount     *Money   `json:"default_deposit,omitempty"`
+	Tags              []string `json:"tags,omitempty" maxItems:"50" nullable:"false"`
+
+	Consents     *Consents         `json:"consents,omitempty"`
+	ExternalRefs []ExternalRef     `json:"external_refs,omitempty" maxItems:"20" nullable:"false"`
+	Metadata     map[string]string `json:"metadata,omitempty" maxProperties:"50"`
+	CustomFields map[string]any    `json:"custom_fields,omitempty" maxProperties:"50"`
+}
+
+// Licence is a licence to drive.
+type Licence struct {
+	Number    string `json:"number,omitempty" maxLength:"50" doc:"Written, and read only masked, but with the scope customers.pii:read."`
+	Country   string `json:"country,omitempty" pattern:"^[A-Z]{2}$"`
+	Region    string `json:"region,omitempty" maxLength:"50"`
+	Class     string `json:"class,omitempty" maxLength:"20"`
+	IssuedOn  string `json:"issued_on,omitempty" format:"date"`
+	ExpiresOn string `json:"expires_on,omitempty" format:"date"`
+}
+
+// Consents are what the customer has agreed to.
+type Consents struct {
+	Marketing bool    `json:"marketing,omitempty"`
+	GrantedAt Instant `json:"granted_at,omitzero"`
+	Source    string  `json:"source,omitempty" maxLength:"100"`
+}
+
+// Customer is a customer as it is stored. Nothing else in any table holds what identifies the person: other records, events
+// and the ledger carry the id alone.
+type Customer struct {
+	CustomerFields
+	Verification    Verification `json:"licence_verification"`
+	DoNotRent       *DoNotRent   `json:"do_not_rent,omitempty"`
+	IncidentsCount  int          `json:"incidents_count"`
+	MergedInto      string       `json:"merged_into,omitempty"`
+	DuplicateOf     string       `json:"possible_duplicate_of,omitempty"`
+	ErasedAt        Instant      `json:"erased_at"`
+	CreatedByImport bool         `json:"created_by_import,omitempty"`
+}
+
+// Verification is whether somebody has looked at the licence.
+type Verification struct {
+	Status     string  `json:"status" enum:"unverified,pending,verified,rejected,expired"`
+	Method     string  `json:"method,omitempty" enum:"visual,scan,third_party"`
+	VerifiedAt Instant `json:"verified_at"`
+	VerifiedBy string  `json:"verified_by,omitempty"`
+}
+
+// DoNotRent says that nothing is to be rented to a customer.
+type DoNotRent struct {
+	Active     bool    `json:"active"`
+	ReasonCode string  `json:"reason_code,omitempty" maxLength:"50"`
+	Note       string  `json:"note,omitempty" maxLength:"1000"`
+	SetBy      string  `json:"set_by,omitempty"`
+	SetAt      Instant `json:"set_at"`
+	ExpiresAt  Instant `json:"expires_at,omitzero"`
+}
+
+// Customers describes the kind. What identifies the person is not shown in the history.
+var Customers = Kind[Customer]{Name: "customer", Prefix: fleet.CustomerPrefix, Claims: func(c *Customer) []Claim {
+	return refClaims("customer", c.ExternalRefs)
+}, Hidden: []string{"licence"}}
+
+// Normal writes an email address or phone number as it is compared.
+func Normal(text string) string { return strings.ToLower(strings.TrimSpace(text)) }
+
+// Note is something that staff wrote down about a customer.
+type Note struct {
+	CustomerID string `json:"customer_id"`
+	Text       string `json:"text" minLength:"1" maxLength:"5000"`
+	Author     string `json:"author,omitempty" maxLength:"100"`
+	Pinned     bool   `json:"pinned,omitempty"`
+}
+
+// Notes describes the kind.
+var Notes = Kind[Note]{Name: "customer_note", Prefix: fleet.NotePrefix}
+
+// Document is a paper of a customer; its file is stored apart.
+type Document struct {
+	CustomerID  string `json:"customer_id"`
+	Kind        string `json:"kind" enum:"license_front,license_back,id,insurance,agreement,other"`
+	Name        string `json:"name,omitempty" maxLength:"200"`
+	ExpiresOn   string `json:"expires_on,omitempty" format:"date"`
+	ContentType string `json:"content_type,omitempty"`
+	Size        int64  `json:"size_bytes,omitempty"`
+	SHA256      string `json:"sha256,omitempty"`
+}
+
+// Documents describes the kind.
+var Documents = Kind[Document]{Name: "document", Prefix: fleet.DocumentPrefix}

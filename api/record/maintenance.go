@@ -1,0 +1,204 @@
+package record
+
+import "github.com/motorpool/fleet"
+
+// MeterReading is a reading of a meter of a vehicle. It is never changed; a wrong one is voided.
+type MeterReading struct {
+	VehicleID  string  `json:"vehicle_id" example:"veh_1234"`
+	Meter      string  `json:"kind" enum:"odometer_mi,engine_hours,battery_cycles"`
+	Value      float64 `json:"value" minimum:"0" maximum:"10000000"`
+	RecordedAt Instant `json:"recorded_at"`
+	Source     string  `json:"source" enum:"telematics,manual,pickup,return,work_order,import"`
+	SourceID   string  `json:"source_id,omitempty" doc:"The booking or work order."`
+	Voided     bool    `json:"voided"`
+	VoidReason string  `json:"void_reason,omitempty"`
+	Note       string  `json:"note,omitempty" maxLength:"500"`
+}
+
+// MeterReadings describes the kind.
+var MeterReadings = Kind[MeterReading]{Name: "meter_reading", Prefix: fleet.MeterReadingPrefix}
+
+// Block is a time during which a vehicle is not for rent.
+type Block struct {
+	VehicleID string  `json:"vehicle_id" example:"veh_1234"`
+	From      Instant `json:"from"`
+	Until     Instant `json:"until"`
+	Reason    string  `json:"reason" minLength:"1" maxLength:"200"`
+	Kind      string  `json:"kind,omitempty" enum:"manual,maintenance,owner_use,transport,other" doc:"manual unless given."`
+	SourceID  string  `json:"source_id,omitempty"` // the work order that made it
+}
+
+// Blocks describes the kind.
+var Blocks = Kind[Block]{Name: "block", Prefix: fleet.BlockPrefix}
+
+// ServiceTask is an entry of the catalogue of what may be done to vehicles.
+type ServiceTask struct {
+	Name        string   `json:"name" minLength:"1" maxLength:"100" example:"Oil change"`
+	Category    string   `json:"category,omitempty" maxLength:"50"`
+	Description string   `json:"description,omitempty" maxLength:"1000"`
+	EveryMi     *int     `json:"every_mi,omitempty" minimum:"1" maximum:"1000000"`
+	EveryDays   *int     `json:"every_days,omitempty" minimum:"1" maximum:"36500"`
+	EveryHours  *int     `json:"every_engine_hours,omitempty" minimum:"1" maximum:"100000"`
+	LabourHours *float64 `json:"labour_hours,omitempty" minimum:"0" maximum:"1000"`
+	Parts       []string `json:"parts,omitempty" maxItems:"50" nullable:"false"`
+
+	ExternalRefs []ExternalRef     `json:"external_refs,omitempty" maxItems:"20" nullable:"false"`
+	Metadata     map[string]string `json:"metadata,omitempty" maxProperties:"50"`
+}
+
+// ServiceTasks describes the kind.
+var ServiceTasks = Kind[ServiceTask]{Name: "service_task", Prefix: fleet.TaskPrefix, Claims: func(t *ServiceTask) []Claim {
+	return refClaims("service_task", t.ExternalRefs)
+}}
+
+// ScheduleFields are what callers write of a maintenance schedule. What falls due first holds.
+type ScheduleFields struct {
+	TaskID         string  `json:"task_id" example:"tsk_1234"`
+	VehicleID      string  `json:"vehicle_id,omitempty" doc:"The vehicle; or give a class or a tag."`
+	VehicleClassID string  `json:"vehicle_class_id,omitempty"`
+	Tag            string  `json:"tag,omitempty" maxLength:"50"`
+	EveryMi        *int    `json:"every_mi,omitempty" minimum:"1" maximum:"1000000" doc:"As the task says unless one of the three is given."`
+	EveryDays      *int    `json:"every_days,omitempty" minimum:"1" maximum:"36500"`
+	EveryHours     *int    `json:"every_engine_hours,omitempty" minimum:"1" maximum:"100000"`
+	DueSoonMi      *int    `json:"due_soon_mi,omitempty" minimum:"0" maximum:"100000"`
+	DueSoonDays    *int    `json:"due_soon_days,omitempty" minimum:"0" maximum:"3650"`
+	DueSoonHours   *int    `json:"due_soon_hours,omitempty" minimum:"0" maximum:"10000"`
+	FixedDueOn     string  `json:"fixed_due_on,omitempty" format:"date" doc:"Due on this day, once, or from this day on with every_days."`
+	Repeat         string  `json:"repeat,omitempty" enum:"from_completion,fixed" doc:"from_completion unless given."`
+	Anchor         *Anchor `json:"anchor,omitempty" doc:"When it was last done; when the schedule was made, unless given."`
+	OffsetsDays    []int   `json:"reminder_offsets_days,omitempty" maxItems:"10" nullable:"false" doc:"So many days before the forecast the reminder is told of again."`
+	AutoWorkOrder  bool    `json:"auto_create_work_order,omitempty"`
+	BlockOverdue   bool    `json:"block_vehicle_when_overdue,omitempty"`
+	Paused         bool    `json:"paused,omitempty"`
+
+	ExternalRefs []ExternalRef     `json:"external_refs,omitempty" maxItems:"20" nullable:"false"`
+	Metadata     map[string]string `json:"metadata,omitempty" maxProperties:"50"`
+}
+
+// Anchor is when something was done last.
+type Anchor struct {
+	On    string   `json:"on,omitempty" format:"date"`
+	Mi    *float64 `json:"mi,omitempty" minimum:"0"`
+	Hours *float64 `json:"engine_hours,omitempty" minimum:"0"`
+}
+
+// MaintenanceSchedule is a schedule as it is stored.
+type MaintenanceSchedule struct{ ScheduleFields }
+
+// MaintenanceSchedules describes the kind.
+var MaintenanceSchedules = Kind[MaintenanceSchedule]{Name: "maintenance_schedule", Prefix: fleet.SchedulePrefix, Claims: func(s *MaintenanceSchedule) []Claim {
+	return refClaims("maintenance_schedule", s.ExternalRefs)
+}}
+
+// Reminder is one cycle of a schedule for one vehicle.
+type Reminder struct {
+	ScheduleID    string   `json:"schedule_id"`
+	TaskID        string   `json:"task_id"`
+	VehicleID     string   `json:"vehicle_id"`
+	Cycle         int      `json:"cycle"`
+	DueOn         string   `json:"due_on,omitempty"`
+	DueMi         *float64 `json:"due_mi"`
+	DueHours      *float64 `json:"due_engine_hours"`
+	ForecastDueOn string   `json:"forecast_due_on,omitempty"` // from real daily mileage
+	Stage         string   `json:"stage"`                     // upcoming, due_soon, due, overdue, resolved, dismissed
+	StageSince    Instant  `json:"stage_since"`
+	SnoozedUntil  Instant  `json:"snoozed_until"`
+	ResolvedBy    string   `json:"resolved_by_work_order_id,omitempty"`
+	Reason        string   `json:"reason,omitempty"` // of the dismissal
+	WorkOrderID   string   `json:"work_order_id,omitempty"`
+	Told          []string `json:"told,omitempty"` // stages and offsets that were told of, each once
+}
+
+// Reminders describes the kind.
+var Reminders = Kind[Reminder]{Name: "reminder", Prefix: fleet.ReminderPrefix}
+
+// WorkOrderFields are what callers write of a work order.
+type WorkOrderFields struct {
+	VehicleID      string     `json:"vehicle_id" example:"veh_1234"`
+	Type           string     `json:"type,omitempty" enum:"preventive,corrective,recall,inspection,tire,damage" doc:"corrective unless given."`
+	Priority       string     `json:"priority,omitempty" enum:"low,normal,high,urgent" doc:"normal unless given."`
+	Title          string     `json:"title,omitempty" maxLength:"200"`
+	Description    string     `json:"description,omitempty" maxLength:"5000"`
+	Vendor         string     `json:"vendor,omitempty" maxLength:"200"`
+	Assignee       string     `json:"assignee,omitempty" maxLength:"100"`
+	TaskIDs        []string   `json:"task_ids,omitempty" maxItems:"50" nullable:"false"`
+	ReminderIDs    []string   `json:"reminder_ids,omitempty" maxItems:"50" nullable:"false"`
+	IssueIDs       []string   `json:"issue_ids,omitempty" maxItems:"50" nullable:"false"`
+	ScheduledStart Instant    `json:"scheduled_start,omitzero" doc:"With scheduled_end it blocks the vehicle's calendar."`
+	ScheduledEnd   Instant    `json:"scheduled_end,omitzero"`
+	MileageMi      *int       `json:"mileage_mi,omitempty" minimum:"0" maximum:"3000000"`
+	Lines          []WorkLine `json:"lines,omitempty" maxItems:"200" nullable:"false"`
+	WarrantyClaim  bool       `json:"warranty_claim,omitempty"`
+	InvoiceRef     string     `json:"invoice_ref,omitempty" maxLength:"100"`
+
+	ExternalRefs []ExternalRef     `json:"external_refs,omitempty" maxItems:"20" nullable:"false"`
+	Metadata     map[string]string `json:"metadata,omitempty" maxProperties:"50"`
+	CustomFields map[string]any    `json:"custom_fields,omitempty" maxProperties:"50"`
+}
+
+// WorkLine is one line of a work order's cost. Quantity is in hundredths, so that money stays whole: 150 is one and a half.
+type WorkLine struct {
+	Kind        string `json:"kind" enum:"labor,part,fee"`
+	Description string `json:"description,omitempty" maxLength:"300"`
+	Quantity    int64  `json:"quantity_hundredths,omitempty" minimum:"0" maximum:"1000000" doc:"In hundredths: 150 is one and a half; 100 unless given."`
+	UnitCost    Money  `json:"unit_cost"`
+	Tax         *Money `json:"tax,omitempty"`
+}
+
+// WorkOrder is a work order as it is stored.
+type WorkOrder struct {
+	WorkOrderFields
+	Number          int     `json:"number"` // counted within the account
+	Status          string  `json:"status"` // draft, scheduled, in_progress, on_hold, completed, cancelled
+	StatusSince     Instant `json:"status_since"`
+	HoldReason      string  `json:"hold_reason,omitempty"` // awaiting_parts, awaiting_vendor
+	StartedAt       Instant `json:"started_at"`
+	CompletedAt     Instant `json:"completed_at"`
+	CancelReason    string  `json:"cancel_reason,omitempty"`
+	Total           *Money  `json:"total"`
+	DowntimeMinutes int     `json:"downtime_minutes"`
+	BlockedFrom     Instant `json:"blocked_from"` // what it holds of the calendar; zero for nothing
+	BlockedUntil    Instant `json:"blocked_until"`
+}
+
+// The states of a work order.
+const (
+	WorkDraft      = "draft"
+	WorkScheduled  = "scheduled"
+	WorkInProgress = "in_progress"
+	WorkOnHold     = "on_hold"
+	WorkCompleted  = "completed"
+	WorkCancelled  = "cancelled"
+)
+
+// WorkOrders describes the kind.
+var WorkOrders = Kind[WorkOrder]{Name: "work_order", Prefix: fleet.WorkOrderPrefix, Claims: func(w *WorkOrder) []Claim {
+	return refClaims("work_order", w.ExternalRefs)
+}}
+
+// IssueFields are what callers write of an issue.
+type IssueFields struct {
+	VehicleID   string   `json:"vehicle_id" example:"veh_1234"`
+	ReportedBy  string   `json:"reported_by,omitempty" maxLength:"100"`
+	BookingID   string   `json:"booking_id,omitempty"`
+	Severity    string   `json:"severity,omitempty" enum:"low,medium,high,safety_critical" doc:"medium unless given."`
+	Category    string   `json:"category,omitempty" maxLength:"50"`
+	Description string   `json:"description" minLength:"1" maxLength:"5000"`
+	Photos      []string `json:"photos,omitempty" maxItems:"50" nullable:"false"`
+	FaultCodes  []string `json:"fault_codes,omitempty" maxItems:"50" nullable:"false"`
+
+	ExternalRefs []ExternalRef     `json:"external_refs,omitempty" maxItems:"20" nullable:"false"`
+	Metadata     map[string]string `json:"metadata,omitempty" maxProperties:"50"`
+}
+
+// Issue is an issue as it is stored.
+type Issue struct {
+	IssueFields
+	Status      string  `json:"status"` // open, in_progress, resolved, wont_fix
+	StatusSince Instant `json:"status_since"`
+	Resolution  string  `json:"resolution,omitempty"`
+	WorkOrderID string  `json:"work_order_id,omitempty"`
+}
+
+// Issues describes the kind.
+var Issues = Kind[Issue]{Name: "issue", Prefix: fleet.IssuePrefix, Claims: func(i *Issue) []Claim { return refClaims("issue", i.ExternalRefs) }}

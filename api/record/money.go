@@ -1,0 +1,119 @@
+package record
+
+import "github.com/motorpool/fleet"
+
+// ExpenseFields are what callers write of an expense.
+type ExpenseFields struct {
+	VehicleID          string     `json:"vehicle_id,omitempty" example:"veh_1234"`
+	BookingID          string     `json:"booking_id,omitempty" example:"bkg_1234"`
+	Category           string     `json:"category" enum:"fuel,charging,maintenance,repair,tires,cleaning,insurance,registration,tax,parking,loan_interest,lease,depreciation,platform_fee,toll,fine,telematics,marketing,salary,other"`
+	Vendor             string     `json:"vendor,omitempty" maxLength:"200"`
+	Description        string     `json:"description,omitempty" maxLength:"1000"`
+	Amount             Money      `json:"amount" doc:"With tax."`
+	Tax                *Money     `json:"tax,omitempty" doc:"Of the amount."`
+	IncurredOn         string     `json:"incurred_on" format:"date"`
+	ServicePeriod      *DateRange `json:"service_period,omitempty" doc:"The days over which the cost is spread; the day it was incurred unless given."`
+	PaymentMethod      string     `json:"payment_method,omitempty" maxLength:"50"`
+	ReceiptDocumentID  string     `json:"receipt_document_id,omitempty"`
+	BillableToCustomer bool       `json:"billable_to_customer,omitempty"`
+
+	ExternalRefs []ExternalRef     `json:"external_refs,omitempty" maxItems:"20" nullable:"false"`
+	Metadata     map[string]string `json:"metadata,omitempty" maxProperties:"50"`
+	CustomFields map[string]any    `json:"custom_fields,omitempty" maxProperties:"50"`
+}
+
+// DateRange is a range of local days, both ends included.
+type DateRange struct {
+	From string `json:"from" format:"date"`
+	To   string `json:"to" format:"date"`
+}
+
+// Expense is an expense as it is stored.
+type Expense struct {
+	ExpenseFields
+	Status     string  `json:"status"` // draft, posted, voided
+	PostedAt   Instant `json:"posted_at"`
+	VoidedAt   Instant `json:"voided_at"`
+	VoidReason string  `json:"void_reason,omitempty"`
+}
+
+// Expenses describes the kind.
+var Expenses = Kind[Expense]{Name: "expense", Prefix: fleet.ExpensePrefix, Claims: func(e *Expense) []Claim { return refClaims("expense", e.ExternalRefs) }}
+
+// TollFields are what callers write of a toll or a fine.
+type TollFields struct {
+	Kind       string   `json:"kind" enum:"toll,fine"`
+	Plate      string   `json:"plate" minLength:"1" maxLength:"32" example:"ABC1234"`
+	Region     string   `json:"region,omitempty" maxLength:"32" example:"TX"`
+	OccurredAt Instant  `json:"occurred_at"`
+	Place      string   `json:"location,omitempty" maxLength:"200"`
+	Agency     string   `json:"agency,omitempty" maxLength:"200"`
+	Reference  string   `json:"reference,omitempty" maxLength:"100" doc:"The agency's number; unique within agency and account."`
+	Amount     Money    `json:"amount"`
+	AdminFee   *Money   `json:"admin_fee,omitempty" doc:"What is charged for the handling."`
+	Evidence   []string `json:"evidence,omitempty" maxItems:"20" nullable:"false"`
+
+	ExternalRefs []ExternalRef     `json:"external_refs,omitempty" maxItems:"20" nullable:"false"`
+	Metadata     map[string]string `json:"metadata,omitempty" maxProperties:"50"`
+}
+
+// Toll is a toll or a fine as it is stored.
+type Toll struct {
+	TollFields
+	Status    string `json:"status"` // imported, matched, billed, paid, unmatched, disputed, waived
+	VehicleID string `json:"vehicle_id,omitempty"`
+	BookingID string `json:"booking_id,omitempty"`
+	ChargeID  string `json:"charge_id,omitempty"`
+	Reason    string `json:"reason,omitempty"` // of the dispute or waiver
+}
+
+// Tolls describes the kind.
+var Tolls = Kind[Toll]{Name: "toll", Prefix: fleet.TollPrefix, Claims: func(t *Toll) []Claim {
+	claims := refClaims("toll", t.ExternalRefs)
+	if t.Reference != "" {
+		claims = append(claims, Claim{Field: "toll.reference", Value: t.Agency + "\x1f" + t.Reference, Says: "/reference"})
+	}
+	return claims
+}}
+
+// PaymentFields are what callers write of a payment.
+type PaymentFields struct {
+	BookingID   string  `json:"booking_id,omitempty" example:"bkg_1234"`
+	CustomerID  string  `json:"customer_id,omitempty" doc:"That of the booking unless given." example:"cus_1234"`
+	Direction   string  `json:"direction,omitempty" enum:"in,out" doc:"in unless given."`
+	Method      string  `json:"method" enum:"card,cash,bank_transfer,check,wallet,platform,other"`
+	Provider    string  `json:"provider,omitempty" maxLength:"50"`
+	ProviderRef string  `json:"provider_ref,omitempty" maxLength:"200" doc:"The provider's name for it; unique within provider and account."`
+	Amount      Money   `json:"amount"`
+	Fee         *Money  `json:"fee,omitempty" doc:"What the provider keeps of it."`
+	ReceivedAt  Instant `json:"received_at,omitzero" doc:"Now unless given."`
+	Pending     bool    `json:"pending,omitempty" doc:"It has not arrived yet."`
+
+	ExternalRefs []ExternalRef     `json:"external_refs,omitempty" maxItems:"20" nullable:"false"`
+	Metadata     map[string]string `json:"metadata,omitempty" maxProperties:"50"`
+}
+
+// Payment is a payment as it is stored.
+type Payment struct {
+	PaymentFields
+	Status     string   `json:"status"` // pending, succeeded, failed, refunded, partially_refunded
+	Refunds    []Refund `json:"refunds,omitempty"`
+	FailReason string   `json:"fail_reason,omitempty"`
+}
+
+// Refund is money given back.
+type Refund struct {
+	Amount      Money   `json:"amount"`
+	At          Instant `json:"at"`
+	Reason      string  `json:"reason,omitempty"`
+	ProviderRef string  `json:"provider_ref,omitempty"`
+}
+
+// Payments describes the kind.
+var Payments = Kind[Payment]{Name: "payment", Prefix: fleet.PaymentPrefix, Claims: func(p *Payment) []Claim {
+	claims := refClaims("payment", p.ExternalRefs)
+	if p.ProviderRef != "" {
+		claims = append(claims, Claim{Field: "payment.provider_ref", Value: p.Provider + "\x1f" + p.ProviderRef, Says: "/provider_ref"})
+	}
+	return claims
+}}

@@ -1,0 +1,77 @@
+package record
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/motorpool/fleet"
+)
+
+// Written is a revision that stands.
+type Written struct {
+	Account   fleet.AccountID
+	Kind      string
+	ID        uint64
+	Revision  uint64
+	Action    string
+	At        time.Time
+	Actor     string
+	RequestID string
+	Before    json.RawMessage // the body of the revision before; nil for the first
+	After     json.RawMessage
+}
+
+// Consequence is what follows from the revisions of a kind: postings, events, another record's state. It is carried out after
+// the write is decided, and again whenever it is not certain that it was (see Store.Settle): so it must be harmless to
+// repeat, by identities that come from the revision, and must not mind that newer revisions stand by then.
+type Consequence func(ctx context.Context, w Written) error
+
+// consequence is a Consequence with its name, for the log.
+type consequence struct {
+	name string
+	do   Consequence
+}
+
+// Then has a consequence follow from every revision of a kind; "" means all kinds. It must be called before anything is written.
+func (s *Store) Then(kind, name string, do Consequence) {
+	s.consequences[kind] = append(s.consequences[kind], consequence{name, do})
+}
+
+// Bodies decodes the bodies of a revision; before is nil for the first.
+func Bodies[T any](w Written) (before, after *T, err error) {
+	after = new(T)
+	if err := json.Unmarshal(w.After, after); err != nil {
+		return nil, nil, fmt.Errorf("decode %s %d revision %d: %w", w.Kind, w.ID, w.Revision, err)
+	}
+	if w.Before != nil {
+		before = new(T)
+		if err := json.Unmarshal(w.Before, before); err != nil {
+			return nil, nil, fmt.Errorf("decode %s %d revision %d: %w", w.Kind, w.ID, w.Revision-1, err)
+		}
+	}
+	return before, after, nil
+}
+
+// written carries out what follows from a revision that has just come to stand. The write is decided, so an error is not the
+// caller's: what failed is done again by Settle.
+func (s *Store) written(ctx context.Context, r *revision, before string) {
+	all := append(s.consequences[r.kind][:len(s.consequences[r.kind]):len(s.consequences[r.kind])], s.consequences[""]...)
+	if len(all) == 0 {
+		return
+	}
+	w := Written{Account: fleet.AccountID(r.account), Kind: r.kind, ID: r.id, Revision: r.number, Action: r.action, At: r.at,
+		Actor: r.actor, RequestID: r.requestID, After: json.RawMessage(r.body)}
+	if before != "" {
+		w.Before = json.RawMessage(before)
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.cfg.Deadline)
+	defer cancel()
+	for _, c := range all {
+		if err := c.do(ctx, w); err != nil {
+			s.log.WarnContext(ctx, "a consequence of a write failed and will be done again", "consequence", c.name, "kind", r.kind,
+				"id", r.id, "revision", r.number, "error", err)
+		}
+	}
+}
