@@ -127,7 +127,11 @@ type Obligation struct {
 	Ref      string // which one
 	From, To Millis // of a booking; To is when the others fall due
 	Done     bool   // returned, renewed, settled
+	DoneAt   Millis // when; 0: nobody knows, and what is done counts as never having been open
 }
+
+// Open says whether nobody had done it by an instant.
+func (o *Obligation) Open(at Millis) bool { return !o.Done || o.DoneAt > at }
 
 // Traits are what is known of a vehicle besides what its devices say.
 type Traits struct {

@@ -24,6 +24,7 @@ type fact struct {
 	since    fleet.Millis
 	required fleet.Millis // for how long it must have been so
 	limit    float64      // the threshold, if it is not the rule's own
+	over     fleet.Millis // from when on it is so no more; 0 if that is not known
 }
 
 // facts visits what a rule of such a kind may find up to a time, if nothing changes; 0 is no limit.
@@ -58,10 +59,10 @@ func (c *call) facts(r *rule, until fleet.Millis, visit func(fact)) {
 	case obligations:
 		for i := range c.t.Obligations {
 			o := &c.t.Obligations[i]
-			if o.Done || o.Kind != r.bound {
+			if o.Kind != r.bound || o.Done && o.DoneAt == 0 {
 				continue
 			}
-			x.subject, x.since = o.Ref, o.To
+			x.subject, x.since, x.over = o.Ref, o.To, o.DoneAt
 			switch {
 			case r.Kind == fleet.AlertBookingConflict:
 				if x.since = o.From; x.since == 0 {
@@ -111,6 +112,9 @@ func (c *call) nothing(r *rule, before fleet.Millis) bool {
 // has found it.
 func (c *call) due(r *rule, x *fact) (begin, due fleet.Millis) {
 	found := x.since + x.required // but for the rule's own limits
+	if x.over != 0 && found >= x.over {
+		return 0, 0
+	}
 	earliest, heldBack := max(found, r.From, c.s.Reached), r.From > found || !r.hours.holds(found)
 	if i, known := c.s.find(r.ID, x.fence, x.subject); known {
 		f := &c.s.Found[i]
@@ -122,7 +126,7 @@ func (c *call) due(r *rule, x *fact) (begin, due fleet.Millis) {
 		}
 	}
 	due = r.hours.opens(earliest)
-	if due == 0 || r.To != 0 && due >= r.To {
+	if due == 0 || r.To != 0 && due >= r.To || x.over != 0 && due >= x.over {
 		return 0, 0
 	}
 	if heldBack {
@@ -131,16 +135,15 @@ func (c *call) due(r *rule, x *fact) (begin, due fleet.Millis) {
 	return max(x.since, r.From), due
 }
 
-// holds says whether what an instance was raised for is still so.
-func (c *call) holds(r *rule, f *Found) bool {
-	holds := false
+// holds says whether what an instance was raised for is still so, and from when on it is not, or 0 if that is not known.
+func (c *call) holds(r *rule, f *Found) (holds bool, over fleet.Millis) {
 	now := max(c.s.At, f.Told)
 	c.facts(r, now, func(x fact) {
 		if x.fence == f.Fence && x.subject == f.Subject && x.since+x.required <= now {
-			holds = true
+			holds, over = x.over == 0 || now < x.over, x.over
 		}
 	})
-	return holds
+	return holds, over
 }
 
 // find raises what the rules find at the time of the call.
@@ -179,8 +182,15 @@ func (c *call) vanished(at fleet.Millis) {
 		if f.Phase != Raised {
 			continue
 		}
-		if r := c.e.version(f.Rule, f.Revision); r != nil && r.fact && !c.holds(r, f) {
-			c.resolve(f, max(at, f.Told), cleared)
+		r := c.e.version(f.Rule, f.Revision)
+		if r == nil || !r.fact {
+			continue
+		}
+		if holds, over := c.holds(r, f); !holds {
+			if over == 0 {
+				over = at
+			}
+			c.resolve(f, max(over, f.Told), cleared)
 		}
 	}
 }

@@ -200,7 +200,8 @@ func (c *call) idle(f *Found) bool {
 		return false
 	}
 	if r := c.e.version(f.Rule, f.Revision); r != nil && r.fact {
-		return !c.holds(r, f)
+		holds, _ := c.holds(r, f)
+		return !holds
 	}
 	return true
 }

@@ -157,6 +157,7 @@ func TestAlertsDoNotDependOnTicksOrRestarts(t *testing.T) {
 		e := alert.NewEngine(anyRules(t))
 		traits := &fleet.Traits{Zone: time.UTC, Obligations: []fleet.Obligation{
 			{Kind: "booking", Ref: "b", From: start, To: start + 5_000_000},
+			{Kind: "booking", Ref: "b2", From: start + 6_000_000, To: start + 7_000_000, Done: true, DoneAt: start + 9_000_000},
 			{Kind: "document", Ref: "d", To: start + 31*24*3_600_000},
 			{Kind: "maintenance", Ref: "m", To: start + 8*24*3_600_000},
 			{Kind: "conflict", Ref: "c", From: start + 1_000_000},

@@ -25,7 +25,7 @@ var update = flag.Bool("update", false, "write what the code does into testdata;
 //
 //	rule NAME KIND [threshold=N] [for=D] [cooldown=D] [hours=mon-fri@22:00-06:00@ZONE] [fences=A,B] [tags=A] [from=T] [to=T] [revision=N]
 //	vehicle [tags=A,B] [tank=LITRES]
-//	booking|document|maintenance|conflict NAME [from=T] [to=T] [done]      replaces one of this name
+//	booking|document|maintenance|conflict NAME [from=T] [to=T] [done[=T]]  replaces one of this name
 //	T fix [LAT,LNG] [speed=KMH] [course=] [accuracy=] [ignition=on|off] [alarm=] [odometer=KM] [refused] [doubtful] STATE
 //	T signal NAME=VALUE STATE
 //	T move STATE                                                           moves without a fix
@@ -171,8 +171,8 @@ func (s *story) line(words []string, tick fleet.Millis) error {
 		s.traits.FuelCapacity = number(members["tank"], 1)
 		return nil
 	case "booking", "document", "maintenance", "conflict":
-		_, done := members["done"]
-		o := fleet.Obligation{Kind: words[0], Ref: words[1], From: instant(members["from"]), To: instant(members["to"]), Done: done}
+		at, done := members["done"]
+		o := fleet.Obligation{Kind: words[0], Ref: words[1], From: instant(members["from"]), To: instant(members["to"]), Done: done, DoneAt: instant(at)}
 		s.traits.Obligations = slices.DeleteFunc(slices.Clone(s.traits.Obligations), func(x fleet.Obligation) bool { return x.Ref == o.Ref })
 		s.traits.Obligations = append(s.traits.Obligations, o)
 		return nil

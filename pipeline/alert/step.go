@@ -237,11 +237,11 @@ func (c *call) unbooked(in *Input, moved bool) {
 	}
 }
 
-// booked says whether a booking holds; one whose vehicle has not come back does.
+// booked says whether a booking holds; one whose vehicle has not come back does, and one whose vehicle has does not.
 func (c *call) booked() bool {
 	for i := range c.t.Obligations {
 		o := &c.t.Obligations[i]
-		if o.Kind == "booking" && o.From <= c.at && (c.at < o.To || !o.Done) {
+		if o.Kind == "booking" && o.From <= c.at && (o.Open(c.at) || o.DoneAt == 0 && c.at < o.To) {
 			return true
 		}
 	}

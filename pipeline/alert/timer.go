@@ -51,10 +51,17 @@ func (c *call) deadline(f *Found) fleet.Millis {
 			return f.Due
 		}
 	case Raised:
-		if r == nil || !r.scoped(c.key.Vehicle, c.t) || r.fact && !c.holds(r, f) {
+		if r == nil || !r.scoped(c.key.Vehicle, c.t) {
 			return max(c.s.At, f.Told)
 		}
 		wake := earlier(r.To, f.Until)
+		if r.fact {
+			holds, over := c.holds(r, f)
+			if !holds {
+				return max(c.s.At, f.Told)
+			}
+			wake = earlier(wake, over)
+		}
 		if !r.lasting && !r.fact {
 			wake = earlier(wake, f.Seen+stale)
 		}
@@ -142,7 +149,11 @@ func (c *call) expire(f *Found) {
 			c.begin(f, r, f.Since)
 		}
 	case r.fact:
-		c.resolve(f, max(c.s.At, f.Told), cleared)
+		_, over := c.holds(r, f)
+		if over == 0 {
+			over = c.s.At
+		}
+		c.resolve(f, max(over, f.Told), cleared)
 	default:
 		c.resolve(f, f.Seen, noData)
 	}

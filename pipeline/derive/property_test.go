@@ -47,6 +47,7 @@ func town(t testing.TB) *derive.Vehicle {
 	cfg := derive.DefaultConfig()
 	traits := &fleet.Traits{Zone: time.UTC, Obligations: []fleet.Obligation{
 		{Kind: "booking", Ref: "b1", From: midnight + 3_600_000, To: midnight + 4*3_600_000},
+		{Kind: "booking", Ref: "b2", From: midnight + 6*3_600_000, To: midnight + 7*3_600_000, Done: true, DoneAt: midnight + 8*3_600_000},
 		{Kind: "document", Ref: "registration", To: midnight + 31*86_400_000},
 	}}
 	return derive.NewVehicle(&cfg, key, traits, index, alert.NewEngine(rules))
