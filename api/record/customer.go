@@ -2,6 +2,7 @@ package record
 
 import (
 	"strings"
+	"time"
 
 	"github.com/motorpool/fleet"
 )
@@ -59,10 +60,57 @@ type Customer struct {
 	DoNotRent       *DoNotRent   `json:"do_not_rent,omitempty"`
 	IncidentsCount  int          `json:"incidents_count"`
 	MergedInto      string       `json:"merged_into,omitempty"`
+	Merging         []Merging    `json:"merging,omitempty"` // merges into this one that are not complete
 	DuplicateOf     string       `json:"possible_duplicate_of,omitempty"`
+	ErasingSince    Instant      `json:"erasing_since"` // erasure was decided; what is left of it is being done
+	ErasureReason   string       `json:"erasure_reason,omitempty"`
 	ErasedAt        Instant      `json:"erased_at"`
 	CreatedByImport bool         `json:"created_by_import,omitempty"`
 }
+
+// Merging is a merge that has been announced to the customer that stays, and is not complete.
+type Merging struct {
+	CustomerID string  `json:"customer_id"` // the other one
+	At         Instant `json:"at"`
+}
+
+// Gone says whether the customer has been erased, or is about to be.
+func (c *Customer) Gone() bool { return !c.ErasedAt.IsZero() || !c.ErasingSince.IsZero() }
+
+// Barred says whether nothing is to be rented to the customer at a time.
+func (c *Customer) Barred(now time.Time) bool {
+	d := c.DoNotRent
+	return d != nil && d.Active && (d.ExpiresAt.IsZero() || now.Before(d.ExpiresAt.Time))
+}
+
+// LicenceLapsed says whether the licence has expired on a day; one without a date never does.
+func (c *Customer) LicenceLapsed(day string) bool {
+	return c.Licence != nil && c.Licence.ExpiresOn != "" && c.Licence.ExpiresOn < day
+}
+
+// VerificationAt is the verification as it stands on a day: an expired licence is not verified, whoever has seen it.
+func (c *Customer) VerificationAt(day string) Verification {
+	v := c.Verification
+	if v.Status == "" {
+		v.Status = LicenceUnverified
+	}
+	if v.Status != LicenceRejected && c.LicenceLapsed(day) {
+		v.Status = LicenceExpired
+	}
+	return v
+}
+
+// What a look at a licence can come to.
+const (
+	LicenceUnverified = "unverified"
+	LicencePending    = "pending"
+	LicenceVerified   = "verified"
+	LicenceRejected   = "rejected"
+	LicenceExpired    = "expired" // never stored: see VerificationAt
+)
+
+// RiskBlocked is the risk level of customers to whom nothing is rented.
+const RiskBlocked = "blocked"
 
 // Verification is whether somebody has looked at the licence.
 type Verification struct {
