@@ -20,6 +20,12 @@ import (
 // putVehicle writes one revision of a vehicle's log, as api/record does.
 func putVehicle(t *testing.T, db driver.Conn, account, id, revision uint64, at time.Time, archived bool, body map[string]any) {
 	t.Helper()
+	putRecord(t, db, "vehicle", account, id, revision, at, archived, body)
+}
+
+// putRecord writes one revision of a record's log.
+func putRecord(t *testing.T, db driver.Conn, kind string, account, id, revision uint64, at time.Time, archived bool, body map[string]any) {
+	t.Helper()
 	text, err := json.Marshal(body)
 	if err != nil {
 		t.Fatal(err)
@@ -32,7 +38,7 @@ func putVehicle(t *testing.T, db driver.Conn, account, id, revision uint64, at t
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := batch.Append(account, "vehicle", id, revision, at, at, archivedAt, string(text)); err != nil {
+	if err := batch.Append(account, kind, id, revision, at, at, archivedAt, string(text)); err != nil {
 		t.Fatal(err)
 	}
 	if err := batch.Send(); err != nil {

@@ -105,7 +105,9 @@ type VehicleSwap struct {
 	MileageMi *int    `json:"mileage_mi,omitempty"` // when it was given back
 }
 
-// Charge is one line of a bill. Amount is signed: discounts and reversals are negative. Tax lines are charges of type tax.
+// Charge is one line of a bill. Amount is signed, and always Quantity times UnitPrice: discounts and reversals are negative. Tax
+// lines are charges of type tax. A line of type platform_fee is what the channel keeps of the host's share: it is negative, and no
+// part of what the customer owes; price.Totals leaves it out of the total and shows it apart.
 type Charge struct {
 	ID          string  `json:"id" example:"chg_1234"`
 	Type        string  `json:"type" enum:"time,mileage,extra,protection,delivery,one_way,young_driver,additional_driver,cleaning,smoking,refuel,recharge,late_return,toll,fine,damage,impound,discount,promo,cancellation_fee,no_show_fee,platform_fee,tax,adjustment"`
@@ -146,6 +148,7 @@ type RateSnapshot struct {
 	DepositMethod string         `json:"deposit_method"`
 	Steps         []string       `json:"steps,omitempty" doc:"How the price was found, in order, in words."`
 	Rate          *RatePlanTerms `json:"rate,omitempty" doc:"The terms it was worked out by; an extension goes by them too."`
+	Basis         PriceBasis     `json:"basis"`
 }
 
 // DayPrice is what one billed day costs.
@@ -156,11 +159,13 @@ type DayPrice struct {
 
 // Totals are the sums of charges. Subtotal is before discounts and taxes, Total is what is owed.
 type Totals struct {
-	Subtotal  Money `json:"subtotal"`
-	Discounts Money `json:"discounts_total"` // negative or zero
-	Fees      Money `json:"fees_total"`      // those of subtotal that are not time, mileage, extras or protection
-	Taxes     Money `json:"taxes_total"`
-	Total     Money `json:"total"`
+	Subtotal    Money `json:"subtotal"`
+	Discounts   Money `json:"discounts_total" doc:"Negative or zero."`
+	Fees        Money `json:"fees_total" doc:"Those of the subtotal that are not time, mileage, extras or protection."`
+	Taxes       Money `json:"taxes_total"`
+	Total       Money `json:"total" doc:"What the customer owes: subtotal, discounts and taxes."`
+	PlatformFee Money `json:"platform_fee" doc:"What the channel keeps; positive, and no part of the total."`
+	NetToHost   Money `json:"net_to_host" doc:"The total without taxes and platform fee."`
 }
 
 // Deposit is the security of a booking.

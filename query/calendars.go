@@ -1,0 +1,62 @@
+package query
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/schemas"
+)
+
+// Hold is a period, half open, during which somebody has a vehicle.
+type Hold struct {
+	Ref         string // the holder: an id of a booking, a block or a work order
+	From, Until time.Time
+	Expires     time.Time // when it lapses by itself; zero for never
+}
+
+// BusyVehicles returns the holds that overlap [from, until), by vehicle; those that have lapsed at now do not count. It looks at the
+// vehicles of a class, 0 for any, and, unless ids is nil, at these ids only. Vehicles that are free have no entry.
+//
+// It is for searches: that a vehicle is free here does not give it to anybody, calendar.Take does.
+func BusyVehicles(ctx context.Context, db driver.Conn, account fleet.AccountID, class uint64, ids []uint64, from, until, now time.Time) (map[uint64][]Hold, error) {
+	narrowed, only := uint8(0), []uint64{}
+	if ids != nil {
+		narrowed, only = 1, append(only, ids...)
+	}
+	classID := ""
+	if class != 0 {
+		classID = fleet.FormatID(fleet.ClassPrefix, class)
+	}
+	rows, err := db.Query(ctx, schemas.Query("busy_vehicles"), clickhouse.Named("account", uint64(account)), clickhouse.Named("class", classID),
+		clickhouse.Named("narrowed", narrowed), clickhouse.Named("ids", only), clickhouse.Named("from", from.UnixMilli()),
+		clickhouse.Named("until", until.UnixMilli()), clickhouse.Named("now", now.UnixMilli()))
+	if err != nil {
+		return nil, fmt.Errorf("read busy vehicles: %w", err)
+	}
+	defer rows.Close()
+	busy := map[uint64][]Hold{}
+	for rows.Next() {
+		var id uint64
+		var refs []string
+		var froms, untils, expires []time.Time
+		if err := rows.Scan(&id, &refs, &froms, &untils, &expires); err != nil {
+			return nil, fmt.Errorf("read busy vehicles: %w", err)
+		}
+		for i := range refs {
+			h := Hold{Ref: refs[i], From: froms[i].UTC(), Until: untils[i].UTC()}
+			if expires[i].UnixMilli() != 0 {
+				h.Expires = expires[i].UTC()
+			}
+			busy[id] = append(busy[id], h)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("read busy vehicles: %w", err)
+	}
+	return busy, nil
+}
