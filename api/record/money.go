@@ -28,14 +28,33 @@ type DateRange struct {
 	To   string `json:"to" format:"date"`
 }
 
+// BookedFor is what money is for, as it was known when the money was noted: the dimensions under which it stands in the ledger.
+// It is kept with the record, so that what the ledger ought to hold follows from the record alone.
+type BookedFor struct {
+	VehicleID  string `json:"vehicle_id,omitempty"`
+	ClassID    string `json:"vehicle_class_id,omitempty"`
+	CustomerID string `json:"customer_id,omitempty"`
+	LocationID string `json:"location_id,omitempty"`
+	Channel    string `json:"channel,omitempty"`
+	Timezone   string `json:"timezone,omitempty"` // local days are its
+}
+
 // Expense is an expense as it is stored.
 type Expense struct {
 	ExpenseFields
-	Status     string  `json:"status"` // draft, posted, voided
-	PostedAt   Instant `json:"posted_at"`
-	VoidedAt   Instant `json:"voided_at"`
-	VoidReason string  `json:"void_reason,omitempty"`
+	BookedFor  BookedFor `json:"booked_for"`
+	Status     string    `json:"status"` // draft, posted, voided
+	PostedAt   Instant   `json:"posted_at"`
+	VoidedAt   Instant   `json:"voided_at"`
+	VoidReason string    `json:"void_reason,omitempty"`
 }
+
+// The states of an expense.
+const (
+	ExpenseDraft  = "draft"
+	ExpensePosted = "posted"
+	ExpenseVoided = "voided"
+)
 
 // Expenses describes the kind.
 var Expenses = Kind[Expense]{Name: "expense", Prefix: fleet.ExpensePrefix, Claims: func(e *Expense) []Claim { return refClaims("expense", e.ExternalRefs) }}
@@ -89,6 +108,11 @@ type PaymentFields struct {
 	ReceivedAt  Instant `json:"received_at,omitzero" doc:"Now unless given."`
 	Pending     bool    `json:"pending,omitempty" doc:"It has not arrived yet."`
 
+	PaymentNotes
+}
+
+// PaymentNotes are what may be changed of a payment by hand.
+type PaymentNotes struct {
 	ExternalRefs []ExternalRef     `json:"external_refs,omitempty" maxItems:"20" nullable:"false"`
 	Metadata     map[string]string `json:"metadata,omitempty" maxProperties:"50"`
 }
@@ -96,9 +120,28 @@ type PaymentFields struct {
 // Payment is a payment as it is stored.
 type Payment struct {
 	PaymentFields
-	Status     string   `json:"status"` // pending, succeeded, failed, refunded, partially_refunded
-	Refunds    []Refund `json:"refunds,omitempty"`
-	FailReason string   `json:"fail_reason,omitempty"`
+	BookedFor  BookedFor `json:"booked_for"`
+	Status     string    `json:"status"` // pending, succeeded, failed, refunded, partially_refunded
+	Refunds    []Refund  `json:"refunds,omitempty"`
+	FailReason string    `json:"fail_reason,omitempty"`
+}
+
+// The states of a payment.
+const (
+	PaymentPending           = "pending"
+	PaymentSucceeded         = "succeeded"
+	PaymentFailed            = "failed"
+	PaymentRefunded          = "refunded"
+	PaymentPartiallyRefunded = "partially_refunded"
+)
+
+// Refunded is the sum of what was given back.
+func (p *Payment) Refunded() int64 {
+	var sum int64
+	for _, r := range p.Refunds {
+		sum += r.Amount.Amount
+	}
+	return sum
 }
 
 // Refund is money given back.
