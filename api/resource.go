@@ -47,8 +47,11 @@ type resource[T any] struct {
 	check func(body *T) error
 	// refers, if not nil, refuses bodies that name records which do not exist.
 	refers func(r *http.Request, body *T) error
-	// narrow, if not nil, gives the ids that a list is narrowed to, or nil for any; its listing takes query.ListRequest.Only.
+	// narrow, if not nil, gives the ids that a list is narrowed to, or nil for any.
 	narrow func(r *http.Request) (*[]uint64, error)
+	// add, if not nil, writes a new record in the place of log.Create, for single ones, batches and imports alike. Repeated under one
+	// id it must give what the first time gave. Of r it may use the context and author(r); the body was made and judged.
+	add func(ctx context.Context, r *http.Request, id uint64, body T) (record.Record[T], error)
 	// guard, if not nil, may refuse to archive.
 	guard func(*record.Record[T]) error
 }
@@ -84,7 +87,7 @@ func (s *resource[T]) register(without ...string) {
 		{"list", route{Method: "GET", Path: s.path, ID: "list" + name + "s", Summary: "List " + s.nouns, Scope: s.read,
 			Params: slices.Concat(pageParams, s.listParams(), fieldParams), Reply: s.api.listSchema(s.view)}, s.list},
 		{"create", route{Method: "POST", Path: s.path, ID: "create" + name, Summary: "Create " + article(s.noun), Scope: s.write,
-			Body: s.create, Status: 201, Reply: s.view}, s.add},
+			Body: s.create, Status: 201, Reply: s.view}, s.post},
 		{"get", route{Method: "GET", Path: one, ID: "get" + name, Summary: "Get " + article(s.noun), Scope: s.read,
 			Params: append([]param{ifNone}, fieldParams...), Reply: s.view}, s.get},
 		{"replace", route{Method: "PUT", Path: one, ID: "replace" + name, Summary: "Replace " + article(s.noun), Scope: s.write,
@@ -162,30 +165,46 @@ func (s *resource[T]) load(r *http.Request) (record.Record[T], error) {
 	return s.log.Get(r.Context(), auth.From(r.Context()).Account, id)
 }
 
-func (s *resource[T]) add(w http.ResponseWriter, r *http.Request) error {
+func (s *resource[T]) post(w http.ResponseWriter, r *http.Request) error {
 	object, err := parseObject(bodyOf(r))
 	if err != nil {
 		return err
 	}
-	dropNulls(object)
-	if err := s.refuseReadOnly(object, nil, s.create); err != nil {
-		return err
-	}
-	if err := s.api.validate(reflect.TypeOf(s.create), object); err != nil {
-		return err
-	}
-	body, err := s.make(r, object)
+	body, err := s.newBody(r, object)
 	if err != nil {
 		return err
 	}
-	if err := s.judge(r, &body); err != nil {
-		return err
-	}
-	rec, _, err := s.log.Create(r.Context(), author(r), auth.From(r.Context()).Account, s.api.newID(r), body)
+	rec, err := s.insert(r, s.api.newID(r), body)
 	if err != nil {
 		return err
 	}
 	return s.answer(w, r, http.StatusCreated, rec)
+}
+
+// newBody makes the body of a new record from what was sent, or says what is wrong with it.
+func (s *resource[T]) newBody(r *http.Request, object map[string]any) (T, error) {
+	var none T
+	dropNulls(object)
+	if err := s.refuseReadOnly(object, nil, s.create); err != nil {
+		return none, err
+	}
+	if err := s.api.validate(reflect.TypeOf(s.create), object); err != nil {
+		return none, err
+	}
+	body, err := s.make(r, object)
+	if err != nil {
+		return none, err
+	}
+	return body, s.judge(r, &body)
+}
+
+// insert writes a new record.
+func (s *resource[T]) insert(r *http.Request, id uint64, body T) (record.Record[T], error) {
+	if s.add != nil {
+		return s.add(r.Context(), r, id, body)
+	}
+	rec, _, err := s.log.Create(r.Context(), author(r), auth.From(r.Context()).Account, id, body)
+	return rec, err
 }
 
 // judge refuses a body that its schema cannot refuse.

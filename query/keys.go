@@ -19,7 +19,7 @@ var APIKeys = Listing{Table: "api_keys", Fields: []ListField{
 	{Name: "name", Type: TextField, Sort: true},
 	{Name: "created_at", Type: TimeField, Range: true, Sort: true},
 	{Name: "updated_at", Type: TimeField, Range: true, Sort: true},
-}}
+}, Search: []string{"name"}}
 
 // KeyByToken finds an API key by its public part, over all accounts. No key is a zero id and no error.
 func KeyByToken(ctx context.Context, db driver.Conn, tokenID string) (account fleet.AccountID, id fleet.KeyID, body string, err error) {

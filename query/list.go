@@ -16,11 +16,23 @@ import (
 	"github.com/motorpool/fleet/schemas"
 )
 
-// Listing says how a kind of record may be listed: the fields to filter and sort by. It is the whitelist from which
-// every identifier in the text of a list query comes.
+// Listing says how a kind of record may be listed: its current table, the fields to filter and sort by, and the columns in
+// which words are sought. It is the whitelist from which every identifier in the text of a list query comes. The table
+// has the columns account, id, revision, created_at, updated_at, archived_at, external_ids and body beside those named here.
 type Listing struct {
-	Table  string // also the name of its queries: <table>_list, <table>_count, <table>_by_id
+	Table  string
 	Fields []ListField
+	Search []string // columns of text, or fields of the type TagsField
+}
+
+// Listings are the listings of all kinds of records.
+var Listings = []*Listing{
+	&Vehicles,
+	&Devices,
+	&APIKeys,
+	&Geofences,
+	&AlertRules,
+	&Jobs,
 }
 
 // ListField is a member of a record that lists know.
@@ -74,7 +86,7 @@ type ListRequest struct {
 	Since    time.Time // updated at or after; zero for ever
 	Ref      string    // an id in external_refs
 	Search   string    // words, all of which occur
-	Only     *[]uint64 // of these ids; nil for any. Not every listing takes it: see its queries
+	Only     *[]uint64 // of these ids; nil for any
 	After    []string  // the sort keys behind which the page begins
 	Limit    int
 	Offset   int
@@ -115,7 +127,7 @@ func List(ctx context.Context, db driver.Conn, l *Listing, req ListRequest) (Lis
 	group, inner := errgroup.WithContext(ctx)
 	group.Go(func() error {
 		var total uint64
-		if err := db.QueryRow(inner, b.fill(l.Table+"_count"), b.args...).Scan(&total); err != nil {
+		if err := db.QueryRow(inner, b.fill("records_count"), b.args...).Scan(&total); err != nil {
 			return fmt.Errorf("count %s: %w", l.Table, err)
 		}
 		page.Total = int(total)
@@ -148,31 +160,48 @@ func RecordsByID(ctx context.Context, db driver.Conn, l *Listing, account fleet.
 	if len(ids) == 0 {
 		return records, nil
 	}
-	all, err := scanStored(ctx, db, l.Table+"_by_id", clickhouse.Named("account", uint64(account)), clickhouse.Named("ids", ids))
+	text := strings.Replace(schemas.Query("records_by_id"), "/*table*/", l.Table, 1)
+	all, err := scanStored(ctx, db, l.Table, text, clickhouse.Named("account", uint64(account)), clickhouse.Named("ids", ids))
 	for _, r := range all {
 		records[r.ID] = r
 	}
 	return records, err
 }
 
-func scanStored(ctx context.Context, db driver.Conn, name string, args ...any) ([]Stored, error) {
-	rows, err := db.Query(ctx, schemas.Query(name), args...)
+// scanStored reads the records that a query gives.
+func scanStored(ctx context.Context, db driver.Conn, what, text string, args ...any) ([]Stored, error) {
+	rows, err := db.Query(ctx, text, args...)
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", name, err)
+		return nil, fmt.Errorf("read %s: %w", what, err)
 	}
 	defer rows.Close()
 	var all []Stored
 	for rows.Next() {
 		var r Stored
 		if err := rows.Scan(&r.ID, &r.Revision, &r.CreatedAt, &r.UpdatedAt, &r.ArchivedAt, &r.Body); err != nil {
-			return nil, fmt.Errorf("read %s: %w", name, err)
+			return nil, fmt.Errorf("read %s: %w", what, err)
 		}
 		all = append(all, r)
 	}
 	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read %s: %w", name, err)
+		return nil, fmt.Errorf("read %s: %w", what, err)
 	}
 	return all, nil
+}
+
+// searched is the text in which words are sought, one column a line.
+func (l *Listing) searched() string {
+	columns := make([]string, len(l.Search))
+	for i, name := range l.Search {
+		columns[i] = name
+		if f, ok := l.Field(name); ok && f.Type == TagsField {
+			columns[i] = "arrayStringConcat(" + name + ", '\n')"
+		}
+	}
+	if len(columns) == 0 {
+		return "''"
+	}
+	return "concat(" + strings.Join(columns, ", '\n', ") + ")"
 }
 
 // listQuery is a list query being put together.
@@ -188,7 +217,7 @@ type listQuery struct {
 
 // fill puts the parts into the marks of a query file.
 func (b *listQuery) fill(name string) string {
-	return strings.NewReplacer("/*keys*/", b.keys, "/*filters*/", b.filters, "/*after*/", b.after, "/*order*/", b.order).
+	return strings.NewReplacer("/*table*/", b.l.Table, "/*search*/", b.l.searched(), "/*keys*/", b.keys, "/*filters*/", b.filters, "/*after*/", b.after, "/*order*/", b.order).
 		Replace(schemas.Query(name))
 }
 
@@ -340,7 +369,7 @@ func sortText(f *ListField) string {
 
 // page reads the ids of the page and the keys behind which the next one begins.
 func (b *listQuery) page(ctx context.Context, db driver.Conn) ([]uint64, []string, error) {
-	rows, err := db.Query(ctx, b.fill(b.l.Table+"_list"), b.args...)
+	rows, err := db.Query(ctx, b.fill("records_list"), b.args...)
 	if err != nil {
 		return nil, nil, fmt.Errorf("list %s: %w", b.l.Table, err)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/motorpool/fleet/schemas"
 )
 
-// Geofences is how geofences are listed. It is the one listing whose queries take ListRequest.Only.
+// Geofences is how geofences are listed.
 var Geofences = Listing{Table: "geofences", Fields: []ListField{
 	{Name: "name", Type: TextField, Sort: true},
 	{Name: "shape", Type: TextField},
@@ -20,7 +20,7 @@ var Geofences = Listing{Table: "geofences", Fields: []ListField{
 	{Name: "vehicle_ids", Type: TagsField},
 	{Name: "created_at", Type: TimeField, Range: true, Sort: true},
 	{Name: "updated_at", Type: TimeField, Range: true, Sort: true},
-}}
+}, Search: []string{"name", "description"}}
 
 // AlertRules is how alert rules are listed.
 var AlertRules = Listing{Table: "alert_rules", Fields: []ListField{
@@ -31,14 +31,14 @@ var AlertRules = Listing{Table: "alert_rules", Fields: []ListField{
 	{Name: "geofence_ids", Type: TagsField},
 	{Name: "created_at", Type: TimeField, Range: true, Sort: true},
 	{Name: "updated_at", Type: TimeField, Range: true, Sort: true},
-}}
+}, Search: []string{"name", "description"}}
 
 // Jobs is how jobs are listed.
 var Jobs = Listing{Table: "jobs", Fields: []ListField{
 	{Name: "kind", Type: TextField, Sort: true},
 	{Name: "subject", Type: TextField},
 	{Name: "created_at", Type: TimeField, Range: true, Sort: true},
-}}
+}, Search: []string{"kind", "subject"}}
 
 // FenceShape is the geometry of a geofence, as it was written.
 type FenceShape struct {

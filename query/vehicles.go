@@ -29,7 +29,7 @@ var Vehicles = Listing{Table: "vehicles", Fields: []ListField{
 	{Name: "tags", Type: TagsField},
 	{Name: "created_at", Type: TimeField, Range: true, Sort: true},
 	{Name: "updated_at", Type: TimeField, Range: true, Sort: true},
-}}
+}, Search: []string{"make", "model", "vin", "license_plate", "nickname", "fleet_number", "tags"}}
 
 // Devices is how devices are listed.
 var Devices = Listing{Table: "devices", Fields: []ListField{
@@ -39,7 +39,7 @@ var Devices = Listing{Table: "devices", Fields: []ListField{
 	{Name: "model", Type: TextField, Sort: true},
 	{Name: "created_at", Type: TimeField, Range: true, Sort: true},
 	{Name: "updated_at", Type: TimeField, Range: true, Sort: true},
-}}
+}, Search: []string{"unique_id", "name", "model"}}
 
 // Live is what is known of a vehicle at this moment. Absent quantities are NaN, absent times zero.
 type Live struct {
@@ -133,5 +133,5 @@ func DevicesOf(ctx context.Context, db driver.Conn, account fleet.AccountID, veh
 	for i, id := range vehicles {
 		ids[i] = fleet.FormatID(fleet.VehiclePrefix, id)
 	}
-	return scanStored(ctx, db, "vehicles_devices", clickhouse.Named("account", uint64(account)), clickhouse.Named("vehicles", ids))
+	return scanStored(ctx, db, "vehicles_devices", schemas.Query("vehicles_devices"), clickhouse.Named("account", uint64(account)), clickhouse.Named("vehicles", ids))
 }

@@ -1,10 +1,10 @@
--- How many of an account's geofences a list has on all its pages; the conditions are those of geofences_list.
+-- How many of an account's records of a kind a list has on all its pages; the conditions and marks are those of records_list.
 SELECT count()
-FROM geofences FINAL
+FROM /*table*/ FINAL
 WHERE account = {account:UInt64}
     AND multiIf({archived:String} = 'all', true, {archived:String} = 'true', archived_at IS NOT NULL, archived_at IS NULL)
     AND updated_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')
     AND ({ref:String} = '' OR has(external_ids, {ref:String}))
-    AND (empty({words:Array(String)}) OR arrayAll(word -> positionCaseInsensitiveUTF8(concat(name, '\n', description), word) > 0, {words:Array(String)}))
+    AND (empty({words:Array(String)}) OR arrayAll(word -> positionCaseInsensitiveUTF8(/*search*/, word) > 0, {words:Array(String)}))
     AND ({narrowed:UInt8} = 0 OR id IN {ids:Array(UInt64)})
     /*filters*/

@@ -1,9 +1,0 @@
--- How many of an account's devices a list has on all its pages; the conditions are those of devices_list.
-SELECT count()
-FROM devices FINAL
-WHERE account = {account:UInt64}
-    AND multiIf({archived:String} = 'all', true, {archived:String} = 'true', archived_at IS NOT NULL, archived_at IS NULL)
-    AND updated_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')
-    AND ({ref:String} = '' OR has(external_ids, {ref:String}))
-    AND (empty({words:Array(String)}) OR arrayAll(word -> positionCaseInsensitiveUTF8(concat(unique_id, '\n', name, '\n', model), word) > 0, {words:Array(String)}))
-    /*filters*/

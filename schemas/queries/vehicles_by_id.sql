@@ -1,4 +1,0 @@
--- Some of an account's vehicles as they stand, in no order.
-SELECT id, revision, created_at, updated_at, archived_at, body
-FROM vehicles FINAL
-WHERE account = {account:UInt64} AND id IN {ids:Array(UInt64)}
