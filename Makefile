@@ -12,6 +12,8 @@ KAFKA_DIR := deploy/kafka
 GOFILES := $(shell git ls-files '*.go' 2>/dev/null)
 FUZZTIME ?= 20s
 COMPARE_DIR ?= /tmp/motorpool-compare
+OPENAPI_DIR ?= /tmp/motorpool-openapi
+OPENAPI_TIME ?= 600
 
 .DEFAULT_GOAL := help
 .PHONY: help
@@ -86,6 +88,12 @@ compare: ## trips and geofences against independent computations (Python: moving
 	cd query/area/check && $(COMPARE_DIR)/bin/python check.py
 	$(GO) test ./query/area -count=1 -run TestShapely
 	$(GO) test ./pipeline/geofence -count=1 -tags compare -run TestRecordings -args -python $(COMPARE_DIR)/bin/python
+
+.PHONY: fuzz-api
+fuzz-api: build ## call every operation of the OpenAPI document with all sorts of input (Python: schemathesis), OPENAPI_TIME seconds
+	python3 -m venv $(OPENAPI_DIR)
+	$(OPENAPI_DIR)/bin/pip install -q -r loadtest/openapi/requirements.txt
+	loadtest/openapi/fuzz.sh bin/motorpool $(OPENAPI_DIR)/bin/schemathesis --max-time $(OPENAPI_TIME)
 
 .PHONY: clean
 clean: ## remove what was built (not the data)

@@ -50,7 +50,7 @@ func (a *API) documentProblems(rt *route, op *huma.Operation) {
 	if !rt.Public {
 		statuses = append(statuses, 401, 403)
 	}
-	if strings.Contains(rt.Path, "{") {
+	if strings.Contains(rt.Path, "{") || rt.Missing {
 		statuses = append(statuses, 404)
 	}
 	if len(rt.ReplyTypes) > 1 {
@@ -169,13 +169,33 @@ func (a *API) openAnswers() {
 	}
 }
 
+// metricDocument is the description with room for units=metric, which renames members: none of those is required, and whatever has
+// some may have their twins.
+func metricDocument(doc *huma.OpenAPI) *huma.OpenAPI {
+	open, components := *doc, *doc.Components
+	components.Schemas = huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
+	for name, schema := range doc.Components.Schemas.Map() {
+		s := *schema
+		s.Required = slices.Clone(s.Required)
+		for member := range s.Properties {
+			if _, renamed := metricName(member); renamed {
+				s.AdditionalProperties = nil
+				s.Required = slices.DeleteFunc(s.Required, func(required string) bool { return required == member })
+			}
+		}
+		components.Schemas.Map()[name] = &s
+	}
+	open.Components = &components
+	return &open
+}
+
 // docTexts are the three forms of the description.
 type docTexts struct{ json, yaml, html []byte }
 
 func (a *API) renderDocs() (*docTexts, error) {
 	var texts docTexts
 	var err error
-	doc := a.docs.OpenAPI()
+	doc := metricDocument(a.docs.OpenAPI())
 	if texts.json, err = json.Marshal(doc); err != nil {
 		return nil, fmt.Errorf("write openapi.json: %w", err)
 	}

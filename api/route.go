@@ -35,6 +35,7 @@ type route struct {
 	BodyTypes []string // media types of the body; application/json by default
 	BodyLimit int64    // bytes; Config.BodyLimit by default
 	Optional  bool     // the body may be left out
+	Missing   bool     // it may be a 404 although its path names nothing
 
 	Status     int           // of success; 200 by default
 	Reply      any           // zero value of the answer's type; nil answers without a body
