@@ -3,6 +3,7 @@ package fleet
 import "encoding/json"
 
 // Change says that a vehicle has new fixes or signals in [From, To], stored already. It is a record of the topic changes.
+// Inputs, if they are there, are all that is new of what trips and alerts are derived from, as pipeline/derive packs it.
 type Change struct {
 	Account AccountID `json:"account,string"`
 	Vehicle VehicleID `json:"vehicle,string"`
@@ -10,6 +11,7 @@ type Change struct {
 	To      Millis    `json:"to_ms"`
 	Job     JobID     `json:"job,string,omitempty"` // it asks to derive the span again, for this job
 	Live    *Live     `json:"live,omitempty"`       // where the vehicle is now, if that has changed
+	Inputs  []byte    `json:"inputs,omitempty"`
 }
 
 // Live is a vehicle's last trusted position in a Change; absent quantities are nil.

@@ -32,6 +32,7 @@ import (
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/pipeline/codec"
 	"github.com/motorpool/fleet/pipeline/consume"
+	"github.com/motorpool/fleet/pipeline/derive"
 	"github.com/motorpool/fleet/pipeline/fix"
 	"github.com/motorpool/fleet/pipeline/sink"
 	"github.com/motorpool/fleet/query"
@@ -96,6 +97,7 @@ type Chain struct {
 	vehicles map[vehicleKey]*vehicle
 	touched  []*vehicle
 	changes  []fleet.Change
+	packers  []*derive.Packer // one for each of touched, and more
 	tally    tally
 	rows     *sink.Batch
 	encoded  []byte
@@ -178,7 +180,7 @@ func (c *Chain) handle(ctx context.Context, b *consume.Batch) error {
 	}
 	// Before the states: were it after them, a batch that is formed again would find its own fixes to be duplicates, and
 	// have nothing to say.
-	if err := c.publishChanges(ctx); err != nil {
+	if err := c.publishChanges(ctx, b); err != nil {
 		return err
 	}
 	if err := c.rows.FlushStates(ctx, token(b)); err != nil {
@@ -200,7 +202,7 @@ func (c *Chain) decode(b *consume.Batch) consume.Batch {
 	c.batch++
 	c.rows.Reset()
 	c.tally.reset()
-	c.touched = c.touched[:0]
+	c.drop()
 	c.decoder.Reset()
 	part := *b
 	c.reports, c.origins = c.reports[:0], c.origins[:0]
@@ -235,6 +237,21 @@ func (c *Chain) decode(b *consume.Batch) consume.Batch {
 	}
 	c.tally.dropped, c.tally.unknown = c.decoder.DroppedSignals-dropped, c.decoder.UnknownSignals-unknown
 	return part
+}
+
+// keptPackers is how many packers a chain keeps from batch to batch.
+const keptPackers = 1024
+
+// drop forgets which vehicles were touched.
+func (c *Chain) drop() {
+	for _, v := range c.touched {
+		v.packed = nil
+	}
+	c.touched = c.touched[:0]
+	if len(c.packers) > keptPackers {
+		clear(c.packers[keptPackers:])
+		c.packers = c.packers[:keptPackers]
+	}
 }
 
 // identify finds the device, the account and the vehicle of each report, and checks what needs no history.
@@ -343,6 +360,7 @@ func (c *Chain) judge(b *consume.Batch, i int, stored storedTimes) {
 	v.accept(c, p.FixTime)
 	p.Cell = v.cellOf(p)
 	c.rows.Position(p, record.Offset)
+	v.packed.Fix(p)
 	v.report(c, p, r, &before, mileage)
 	if v.state.Last.FixTime == p.FixTime {
 		v.state.Last.Cell = v.cellOf(&v.state.Last)
@@ -415,14 +433,22 @@ func (c *Chain) publishLetters(ctx context.Context, b *consume.Batch) error {
 	return c.deps.Letters.PublishLetters(ctx, encoded)
 }
 
-// publishChanges says which vehicles have something new. Said twice, it does no harm.
-func (c *Chain) publishChanges(ctx context.Context) error {
+// maxInputs bounds what a change carries of a vehicle's inputs, in bytes, so that its record is far below what topics take.
+const maxInputs = 256 << 10
+
+// publishChanges says which vehicles have something new, and what, if that is certain: rows that were inserted by an earlier
+// attempt are those that it formed. Said twice, it does no harm.
+func (c *Chain) publishChanges(ctx context.Context, b *consume.Batch) error {
 	c.changes = c.changes[:0]
+	certain := b.Alone != nil && b.Alone(ctx)
 	for _, v := range c.touched {
 		if v.to == 0 {
 			continue
 		}
 		change := fleet.Change{Account: v.key.account, Vehicle: v.key.vehicle, From: v.from, To: v.to}
+		if certain && v.from > v.before.Newest && v.packed.Len() <= maxInputs { // what comes late is read back in any case
+			change.Inputs = v.packed.Bytes()
+		}
 		if v.state.Last.FixTime != v.before.Last.FixTime {
 			change.Live = liveOf(&v.state.Last)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/pipeline/consume"
+	"github.com/motorpool/fleet/pipeline/derive"
 	"github.com/motorpool/fleet/pipeline/fix"
 	"github.com/motorpool/fleet/pipeline/sink"
 	"github.com/motorpool/fleet/schemas"
@@ -32,6 +33,7 @@ type vehicle struct {
 	from, to  fleet.Millis              // of what is new in the batch; to is 0 if there is nothing
 	times     []fleet.Millis            // accepted in the batch, in order of arrival
 	timeSet   map[fleet.Millis]struct{} // of times, once somebody asked
+	packed    *derive.Packer            // what the batch stores of it; nil between batches
 
 	cellLat, cellLng float64
 	cell             fleet.Cell
@@ -57,6 +59,11 @@ func (v *vehicle) touch(c *Chain) {
 		return
 	}
 	v.touchedIn, v.before, v.from, v.to = c.batch, v.state, 0, 0
+	if len(c.touched) == len(c.packers) {
+		c.packers = append(c.packers, new(derive.Packer))
+	}
+	v.packed = c.packers[len(c.touched)]
+	v.packed.Reset()
 	c.touched = append(c.touched, v)
 }
 
@@ -111,9 +118,7 @@ var (
 // report adds the signals of an accepted position: those it names, and of its own members what has changed since the
 // live position before, and the odometer once a minute.
 func (v *vehicle) report(c *Chain, p *fleet.Position, r *fleet.Report, before *fleet.Position, mileage fleet.Millis) {
-	for _, s := range r.Signals {
-		c.rows.Signal(p.Account, p.Vehicle, p.FixTime, s)
-	}
+	v.measured(c, p, r)
 	if p.Ignition != fleet.Unknown && p.Ignition != before.Ignition {
 		v.signal(c, p, ignitionSignal, truth(p.Ignition))
 	}
@@ -128,10 +133,7 @@ func (v *vehicle) report(c *Chain, p *fleet.Position, r *fleet.Report, before *f
 
 // signals adds all signals of a report without an accepted position, and returns how many there were.
 func (v *vehicle) signals(c *Chain, p *fleet.Position, r *fleet.Report) int {
-	n := len(r.Signals)
-	for _, s := range r.Signals {
-		c.rows.Signal(p.Account, p.Vehicle, p.FixTime, s)
-	}
+	n := v.measured(c, p, r)
 	if r.Ignition != fleet.Unknown {
 		v.signal(c, p, ignitionSignal, truth(r.Ignition))
 		n++
@@ -152,8 +154,19 @@ func (v *vehicle) signals(c *Chain, p *fleet.Position, r *fleet.Report) int {
 	return n
 }
 
+// measured adds the signals that a report names, and returns how many there were.
+func (v *vehicle) measured(c *Chain, p *fleet.Position, r *fleet.Report) int {
+	for _, s := range r.Signals {
+		v.signal(c, p, s.Signal, s.Value)
+	}
+	return len(r.Signals)
+}
+
 func (v *vehicle) signal(c *Chain, p *fleet.Position, s fleet.Signal, value float64) {
-	c.rows.Signal(p.Account, p.Vehicle, p.FixTime, fleet.SignalValue{Signal: s, Value: value})
+	v.touch(c)
+	measured := fleet.SignalValue{Signal: s, Value: value}
+	c.rows.Signal(p.Account, p.Vehicle, p.FixTime, measured)
+	v.packed.Signal(p.FixTime, measured)
 }
 
 func truth(t fleet.Tri) float64 {

@@ -51,6 +51,10 @@ type Batch struct {
 	Partition   int
 	First, Last int64
 	Records     []Record // never empty
+
+	// Alone says whether nobody has begun to handle the range but this call of Handle: no earlier owner, no earlier call,
+	// and up to now no later owner, for which it asks the broker. nil if that is not known.
+	Alone func(ctx context.Context) bool
 }
 
 // Token names the range, as topic/partition/first-last. The same records always come under the same token.

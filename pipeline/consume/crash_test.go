@@ -317,3 +317,65 @@ func TestKillsAtRandom(t *testing.T) {
 		}
 	})
 }
+
+// TestOnlyTheFirstCallForARangeIsAlone has a planned range, a call that fails, and a partition that is lost.
+func TestOnlyTheFirstCallForARangeIsAlone(t *testing.T) {
+	addr := startBroker(t).ListenAddrs()[0]
+	admin := newProcess(t, addr)
+	topic := createTopic(t, admin.client, 1)
+	produce(t, admin.client, topic, 0, numbered("v", 5)...)
+	cfg := testConfig(t)
+	commitAs(t, admin.client, cfg.Group, topic, 0, "plan:1:4")
+
+	type call struct {
+		first int64
+		alone bool
+	}
+	calls, lost := make(chan call, 10), make(chan struct{})
+	r := start(t, cfg, newProcess(t, addr), []string{topic}, func(string, int) Handler {
+		failed := false
+		return handle(func(ctx context.Context, b *Batch) error {
+			if b.First == 10 {
+				calls <- call{b.First, b.Alone(ctx)}
+				<-lost
+			}
+			calls <- call{b.First, b.Alone(ctx)}
+			if b.First == 5 && !failed {
+				failed = true
+				return errors.New("once")
+			}
+			return nil
+		})
+	})
+	expect := func(want ...call) {
+		t.Helper()
+		for _, w := range want {
+			if got := <-calls; got != w {
+				t.Errorf("%+v, want %+v", got, w)
+			}
+		}
+	}
+	expect(call{0, false}) // a range that was planned before
+	produce(t, admin.client, topic, 0, numbered("w", 5)...)
+	expect(call{5, true}, call{5, false})
+	produce(t, admin.client, topic, 0, numbered("x", 5)...)
+	expect(call{10, true})
+	other, err := kafka.NewConsumerGroup(kafka.ConsumerGroupConfig{
+		ID: cfg.Group, Brokers: []string{addr}, Dialer: admin.dialer, Topics: []string{topic}, HeartbeatInterval: 20 * time.Millisecond,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	joined := make(chan error, 1)
+	go func() {
+		_, err := other.Next(t.Context())
+		joined <- err
+	}()
+	r.stop() // so that its worker waits for the batch in hand, and its group is joined no more
+	if err := <-joined; err != nil {
+		t.Fatal(err)
+	}
+	close(lost)
+	expect(call{10, false})
+}

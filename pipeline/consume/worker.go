@@ -144,8 +144,13 @@ func waiting(session context.Context, ready <-chan *buffer) *buffer {
 // handle gives the batch to the handler until that succeeds, retrying ends or the error is fatal.
 func (w *worker) handle(finishing, retrying context.Context, handler Handler, b *buffer) error {
 	started := time.Now()
+	b.Alone = func(ctx context.Context) bool {
+		// Whoever owns the partition next begins after the group has stopped taking our commits.
+		return !b.again && w.tryCommit(ctx, b.First, formatPlan(b.Last)) == nil
+	}
 	try := func() (struct{}, error) {
 		err := handler.Handle(finishing, &b.Batch)
+		b.again = true
 		if err != nil {
 			w.metrics.handleErrors.WithLabelValues(w.topic).Inc()
 			if errors.Is(err, ErrFatal) {

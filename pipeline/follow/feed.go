@@ -9,6 +9,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/pipeline/derive"
 )
 
 // partChunks is how many chunks the inputs of several vehicles may be that are pulled at once.
@@ -21,6 +22,11 @@ func (h *Handler) feed(ctx context.Context, runs []*run) error {
 	expected := fleet.Millis(0)
 	for _, r := range runs {
 		if r.after >= r.until {
+			continue
+		}
+		if ok, err := h.f.feedGiven(r); err != nil {
+			return err
+		} else if ok {
 			continue
 		}
 		pulled[r.key] = r
@@ -127,6 +133,39 @@ func spans(windows []window) (*ext.Table, []any, error) {
 		}
 	}
 	return table, []any{clickhouse.Named("after", int64(max(after, 0))), clickhouse.Named("until", int64(until))}, nil
+}
+
+// maxGiven is how much of a vehicle is unpacked at once, in bytes. What is pulled is pulled in portions.
+const maxGiven = 1 << 20
+
+// feedGiven steps over the inputs that came with the changes, and says whether it could.
+func (f *Follower) feedGiven(r *run) (bool, error) {
+	if r.given == nil {
+		return false, nil
+	}
+	var inputs []derive.Input
+	size := 0
+	for _, packed := range r.given {
+		if size += len(packed); size > maxGiven {
+			f.deps.Metrics.unpacked.WithLabelValues("no").Inc()
+			return false, nil
+		}
+		var err error
+		if inputs, err = derive.Unpack(r.key, packed, inputs); err != nil {
+			f.deps.Metrics.unpacked.WithLabelValues("no").Inc()
+			return false, nil // those of another version may be right
+		}
+	}
+	inputs = arrange(inputs)
+	if n := len(inputs); n > 0 && (inputs[0].At <= r.after || inputs[n-1].At > r.until) {
+		f.deps.Metrics.unpacked.WithLabelValues("no").Inc()
+		return false, nil
+	}
+	f.deps.Metrics.unpacked.WithLabelValues("yes").Inc()
+	if err := r.feed(inputs); err != nil {
+		return false, fmt.Errorf("derive %s: %w", r.key.Vehicle, err)
+	}
+	return true, nil
 }
 
 // feedChunks pulls what one run wants, piece by piece, and steps over it.

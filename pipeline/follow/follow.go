@@ -44,8 +44,7 @@ import (
 
 // Config holds the settings of all owners.
 type Config struct {
-	Derive  derive.Config
-	Signals []fleet.Signal // that the detectors use; at most 255
+	Derive derive.Config
 
 	Tick          time.Duration // how often timers and the repair lane are looked at; 0 leaves that to the caller
 	Settle        time.Duration // silence is judged up to this long before now
@@ -71,12 +70,6 @@ func DefaultConfig() Config {
 		OpenEvery: time.Minute, SnapshotEvery: time.Minute, SaveEvery: 5 * time.Minute, SaveInputs: 100_000, IdleAfter: 10 * time.Minute,
 		RepairPause: 2 * time.Second, Grace: 15 * time.Second, Repairs: 2, Lanes: max(1, runtime.GOMAXPROCS(0)/2), PartVehicles: 1000, ChunkRows: 50_000, HistoryRows: 5000,
 	}
-	for _, name := range []string{
-		"ignition", "motion", "engine_rpm", "soc_pct", "charging", "charge_power_kw", "energy_used_kwh", "fuel_used_l", "fuel_level_l",
-		"fuel_level_pct", "battery_v", "ecu_speed_mps", "speed_limit_mps",
-	} {
-		cfg.Signals = append(cfg.Signals, fleet.MustSignal(name))
-	}
 	return cfg
 }
 
@@ -88,7 +81,6 @@ func (c *Config) Validate() error {
 			problems = append(problems, errors.New("follow "+problem))
 		}
 	}
-	check(len(c.Signals) > 0 && len(c.Signals) <= 255, "signals: there must be 1 to 255")
 	check(c.Tick >= 0 && c.Settle >= 0 && c.LateAfter >= 0 && c.OpenEvery >= 0 && c.SnapshotEvery >= 0, "tick, settle, late, open, snapshot: must not be negative")
 	check(c.SaveEvery >= 0 && c.IdleAfter >= 0 && c.RepairPause >= 0 && c.Grace >= 0, "save, idle, repair pause, grace: must not be negative")
 	check(c.SaveInputs > 0 && c.Repairs > 0 && c.Lanes > 0 && c.PartVehicles > 0 && c.ChunkRows > 1 && c.HistoryRows >= 0, "counts: must be positive")
@@ -126,7 +118,7 @@ type Follower struct {
 	deps    Deps
 	repairs chan struct{} // a token for each repair under way
 	lanes   chan struct{} // and for each live lane at work
-	signals []string      // names of cfg.Signals
+	signals []string      // names of derive.Signals
 	last    atomic.Uint64 // version given last
 
 	mu       sync.Mutex
@@ -155,7 +147,7 @@ func New(cfg Config, deps Deps) (*Follower, error) {
 		deps.Settled = func(context.Context) bool { return true }
 	}
 	f := &Follower{cfg: cfg, deps: deps, repairs: make(chan struct{}, cfg.Repairs), lanes: make(chan struct{}, cfg.Lanes), compiled: make(map[fleet.AccountID]*compiled)}
-	for _, s := range cfg.Signals {
+	for _, s := range derive.Signals {
 		f.signals = append(f.signals, s.String())
 	}
 	return f, nil

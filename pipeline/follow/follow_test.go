@@ -2,6 +2,7 @@ package follow
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/pipeline/consume"
 )
 
 // TestAnyOrderOfArrivalEndsAlike is what this package is for: whatever the order in which inputs come, in whatever
@@ -32,6 +34,7 @@ func TestAnyOrderOfArrivalEndsAlike(t *testing.T) {
 			}
 
 			inOrder := newWorld(t)
+			inOrder.packed = false
 			byTime := slices.Clone(all)
 			slices.SortStableFunc(byTime, func(a, b input) int { return cmp.Compare(a.At, b.At) })
 			for part := range slices.Chunk(byTime, 1000) {
@@ -90,6 +93,7 @@ func (w *world) deliver(rng *rand.Rand, all []input, mode int, crashes bool) {
 		all = all[n:]
 		w.now = max(w.now, part[n-1].heard) + 1000
 		b := w.store(rng, part)
+		w.delay(b, len(all) > 0)
 		if crashes && rng.IntN(3) == 0 {
 			w.trip(rng)
 		}
@@ -124,6 +128,41 @@ func (w *world) deliver(rng *rand.Rand, all []input, mode int, crashes bool) {
 		if rng.IntN(2) == 0 {
 			w.tick()
 		}
+	}
+}
+
+// delay has some changes of a batch come twice, again without their inputs, or with a later batch, as those of several
+// partitions do.
+func (w *world) delay(b *consume.Batch, later bool) {
+	w.t.Helper()
+	held := w.held
+	w.held = nil
+	for _, r := range slices.Clone(b.Records) {
+		var c fleet.Change
+		if err := json.Unmarshal(r.Value, &c); err != nil {
+			w.t.Fatal(err)
+		}
+		switch w.pack.IntN(12) {
+		case 0:
+			b.Records = append(b.Records, r)
+		case 1:
+			c.Inputs = nil
+			w.held = append(w.held, c)
+		case 2:
+			if len(b.Records) > 1 && later {
+				b.Records = slices.DeleteFunc(b.Records, func(o consume.Record) bool { return &o.Value[0] == &r.Value[0] })
+				w.held = append(w.held, c)
+			}
+		}
+	}
+	for _, c := range held {
+		b.Records = append(b.Records, w.record(c))
+	}
+	if !later {
+		for _, c := range w.held {
+			b.Records = append(b.Records, w.record(c))
+		}
+		w.held = nil
 	}
 }
 

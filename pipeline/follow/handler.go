@@ -91,6 +91,8 @@ func (h *Handler) Close() error {
 type change struct {
 	key      fleet.VehicleKey
 	from, to fleet.Millis // of new inputs; 0 if there are none
+	inputs   [][]byte     // what is new, packed; nil if that must be read back
+	lacking  bool         // a record without its inputs is among them
 	again    fleet.Millis // the beginning of what jobs want derived again; 0 for none
 	jobs     []fleet.JobID
 }
@@ -154,6 +156,10 @@ func (h *Handler) decode(b *consume.Batch) []*change {
 			}
 		case c.To > 0:
 			known.from, known.to = earlier(known.from, from), max(known.to, c.To)
+			known.lacking = known.lacking || c.Inputs == nil
+			if known.inputs = append(known.inputs, c.Inputs); known.lacking {
+				known.inputs = nil
+			}
 		}
 	}
 	slices.SortFunc(all, func(a, b *change) int {

@@ -121,6 +121,9 @@ func (h *Handler) load(ctx context.Context, vehicles []*vehicle, changes []*chan
 	if err := h.f.mend(ctx, windows); err != nil {
 		return err
 	}
+	if err := h.f.newest(ctx, windows, missing); err != nil {
+		return err
+	}
 	for i := range windows {
 		windows[i].after = missing[windows[i].key].savedAt
 	}
@@ -157,6 +160,9 @@ func (h *Handler) plan(v *vehicle, c *change) (*run, *change) {
 		}
 		return r, &change{key: v.key, from: first, to: c.to}
 	case c.from > reached:
+		if reached >= v.stored && !h.isDirty(v.key) {
+			r.given = c.inputs
+		}
 		v.snapshot(h.f)
 		return r, nil
 	}
@@ -189,6 +195,13 @@ func (h *Handler) covers(key fleet.VehicleKey, from fleet.Millis) bool {
 	defer h.mu.Unlock()
 	s := h.dirty[key]
 	return s != nil && s.durable != 0 && s.durable <= from
+}
+
+// isDirty says whether a repair of a vehicle waits or runs: then there may be inputs that were left to it.
+func (h *Handler) isDirty(key fleet.VehicleKey) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.dirty[key] != nil
 }
 
 // derive makes the runs and writes what comes of them.

@@ -7,6 +7,7 @@ type Metrics struct {
 	changes   prometheus.Counter
 	broken    prometheus.Counter
 	inputs    prometheus.Counter
+	unpacked  *prometheus.CounterVec
 	repairs   prometheus.Counter
 	seconds   prometheus.Histogram
 	span      prometheus.Histogram
@@ -36,10 +37,15 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		r.MustRegister(h)
 		return h
 	}
+	unpacked := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "motorpool_follow_unpacked_total", Help: "Vehicles whose inputs came with their changes, and whether those could be used.",
+	}, []string{"used"})
+	r.MustRegister(unpacked)
 	return &Metrics{
 		changes:   counter("motorpool_follow_changes_total", "Changes that were taken from their topic, with repetitions."),
 		broken:    counter("motorpool_follow_undecodable_total", "Records of the topic of changes that are no changes."),
 		inputs:    counter("motorpool_follow_inputs_total", "Fixes and measurements that were derived from, with repetitions."),
+		unpacked:  unpacked,
 		repairs:   counter("motorpool_follow_repairs_total", "Spans that were derived again by the repair lane."),
 		seconds:   histogram("motorpool_follow_repair_seconds", "How long a repair took.", 0.01, 4, 9),
 		span:      histogram("motorpool_follow_repair_span_seconds", "Event time that a repair went through.", 60, 8, 9),

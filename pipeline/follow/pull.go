@@ -198,8 +198,8 @@ func (f *Follower) unpackSignals(packed string, into []derive.Input) []derive.In
 	into = slices.Grow(into, n)
 	for i := range n {
 		s := packed[i*signalBytes : (i+1)*signalBytes]
-		if place := int(s[8]); place > 0 && place <= len(f.cfg.Signals) {
-			value := fleet.SignalValue{Signal: f.cfg.Signals[place-1], Value: math.Float64frombits(le64(s, 9))}
+		if place := int(s[8]); place > 0 && place <= len(derive.Signals) {
+			value := fleet.SignalValue{Signal: derive.Signals[place-1], Value: math.Float64frombits(le64(s, 9))}
 			into = append(into, derive.Input{At: fleet.Millis(le64(s, 0)), Signal: value})
 		}
 	}

@@ -20,6 +20,7 @@ type run struct {
 	base    fleet.Millis  // what was recognised after it, up to where the state has come, comes out again or does not hold
 
 	after, until fleet.Millis // inputs to be pulled: (after, until]
+	given        [][]byte     // or these, packed; nil if there are none
 	expected     fleet.Millis // the part of that in which inputs are to be expected
 	advance      fleet.Millis // then time comes to this; 0: it does not
 	look         bool         // at what is open

@@ -410,6 +410,31 @@ func (f *Follower) histories(ctx context.Context, windows []window, found func(k
 	return nil
 }
 
+// newest notes in each of the vehicles the time of its newest stored input after its state; windows are of the same vehicles.
+func (f *Follower) newest(ctx context.Context, windows []window, vehicles map[fleet.VehicleKey]*vehicle) error {
+	for i := range windows {
+		windows[i].after, windows[i].until = vehicles[windows[i].key].state.Reached(), 1<<60
+	}
+	table, bounds, err := spans(windows)
+	if err != nil {
+		return err
+	}
+	ctx = clickhouse.Context(ctx, clickhouse.WithExternalTable(table))
+	err = f.each(ctx, "follow_newest", func(rows driver.Rows) error {
+		var account, vehicle uint64
+		var at int64
+		if err := rows.Scan(&account, &vehicle, &at); err != nil {
+			return err
+		}
+		vehicles[keyOf(account, vehicle)].stored = fleet.Millis(at)
+		return nil
+	}, bounds[0], clickhouse.Named("signals", f.signals))
+	if err != nil {
+		return fmt.Errorf("load newest inputs of %d vehicles: %w", len(windows), err)
+	}
+	return nil
+}
+
 // daysAfter returns the times of a vehicle's checkpoints after a time.
 func (f *Follower) daysAfter(ctx context.Context, key fleet.VehicleKey, after fleet.Millis) ([]fleet.Millis, error) {
 	var all []fleet.Millis

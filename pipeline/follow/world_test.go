@@ -36,23 +36,27 @@ var morning = fleet.MillisOf(time.Date(2026, 11, 20, 15, 0, 0, 0, time.UTC))
 
 // world is a store, a topic of events and a clock.
 type world struct {
-	t      testing.TB
-	db     *flaky
-	cfg    Config
-	laying sync.Mutex    // guards the next two
-	policy *fleet.Policy //
-	laid   *fleet.Policy // the next, known after RefreshNow; nil for none
-	now    fleet.Millis
-	f      *Follower
-	h      *Handler
-	offset int64
+	t       testing.TB
+	db      *flaky
+	cfg     Config
+	laying  sync.Mutex    // guards the next two
+	policy  *fleet.Policy //
+	laid    *fleet.Policy // the next, known after RefreshNow; nil for none
+	now     fleet.Millis
+	f       *Follower
+	h       *Handler
+	offset  int64
+	metrics *prometheus.Registry // of f
+	packed  bool                 // changes carry their inputs, mostly
+	pack    *rand.Rand           // what decides on that, and on what comes twice or later
+	held    []fleet.Change       // that come with a later batch
 
 	refuse error // of the next events
 	events []fleet.Event
 }
 
 func newWorld(t testing.TB) *world {
-	w := &world{t: t, db: &flaky{Conn: schematest.Open(t)}, cfg: DefaultConfig(), policy: town(), now: morning}
+	w := &world{t: t, db: &flaky{Conn: schematest.Open(t)}, cfg: DefaultConfig(), policy: town(), now: morning, packed: true, pack: rand.New(rand.NewPCG(4, 4))}
 	w.cfg.Tick, w.cfg.RepairPause = 0, 0
 	w.restart()
 	return w
@@ -65,9 +69,10 @@ func (w *world) restart() {
 		w.h.stop()
 	}
 	var err error
+	w.metrics = prometheus.NewRegistry()
 	w.f, err = New(w.cfg, Deps{
 		DB: w.db, Policies: w, Events: w, Partition: func(fleet.VehicleID) int { return 0 }, Now: func() time.Time { return w.now.Time() },
-		Metrics: NewMetrics(prometheus.NewRegistry()), Log: slog.New(slog.DiscardHandler),
+		Metrics: NewMetrics(w.metrics), Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		w.t.Fatal(err)
@@ -285,17 +290,25 @@ func recording(rng *rand.Rand, vehicles int, hours float64) []input {
 // store inserts inputs, with whatever flags arrival gave them, and returns the batch of changes that tells of them.
 func (w *world) store(rng *rand.Rand, all []input) *consume.Batch {
 	w.t.Helper()
+	type source struct {
+		vehicle fleet.VehicleID
+		device  int
+	}
 	rows := sink.NewBatch(w.db.Conn, "positions", 0)
-	spans := map[fleet.VehicleID]*fleet.Change{}
+	spans := map[source]*fleet.Change{}
+	packers := map[source]*derive.Packer{}
+	devices := 1 + w.pack.IntN(2)
 	for _, in := range all {
-		c := spans[in.vehicle]
+		from := source{in.vehicle, w.pack.IntN(devices)}
+		c := spans[from]
 		if c == nil {
 			c = &fleet.Change{Account: account, Vehicle: in.vehicle, From: in.At, To: in.At}
-			spans[in.vehicle] = c
+			spans[from], packers[from] = c, new(derive.Packer)
 		}
 		c.From, c.To = min(c.From, in.At), max(c.To, in.At)
 		if in.Position == nil {
 			rows.Signal(account, in.vehicle, in.At, in.Signal)
+			packers[from].Signal(in.At, in.Signal)
 			continue
 		}
 		p := *in.Position
@@ -308,13 +321,17 @@ func (w *world) store(rng *rand.Rand, all []input) *consume.Batch {
 			p.Flags |= fleet.FlagDrift
 		}
 		rows.Position(&p, w.offset)
+		packers[from].Fix(&p)
 	}
 	w.offset++
 	if err := rows.Flush(w.t.Context(), fmt.Sprintf("test/0/%d", w.offset)); err != nil {
 		w.t.Fatal(err)
 	}
 	b := &consume.Batch{Topic: "changes", First: w.offset, Last: w.offset}
-	for _, c := range spans {
+	for from, c := range spans {
+		if w.packed && w.pack.IntN(8) > 0 {
+			c.Inputs = packers[from].Bytes()
+		}
 		b.Records = append(b.Records, w.record(*c))
 	}
 	rng.Shuffle(len(b.Records), func(i, j int) { b.Records[i], b.Records[j] = b.Records[j], b.Records[i] })

@@ -1,0 +1,295 @@
+package derive
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"math"
+	"math/bits"
+	"slices"
+
+	"github.com/motorpool/fleet"
+)
+
+// Signals are those that the detectors use; fewer than maxSignals.
+var Signals = signalsOf(
+	"ignition", "motion", "engine_rpm", "soc_pct", "charging", "charge_power_kw", "energy_used_kwh", "fuel_used_l", "fuel_level_l",
+	"fuel_level_pct", "battery_v", "ecu_speed_mps", "speed_limit_mps",
+)
+
+func signalsOf(names ...string) []fleet.Signal {
+	all := make([]fleet.Signal, len(names))
+	for i, name := range names {
+		all[i] = fleet.MustSignal(name)
+	}
+	return all
+}
+
+// Packer writes inputs of one vehicle, some twenty bytes each, as they are when they come back from the store: rounded to its
+// units, and of the measurements those of Signals. The zero value is empty.
+//
+// What it writes is, little-endian and in varints:
+//
+//	version (8 bytes, of the format and of the names of Signals), fixes, measurements
+//	then for each, in the order in which they were added,
+//	    0, the differences of its quantities to those of the fix before, see fields
+//	    or the place of its signal in Signals from 1 on, the difference of its time to the input before,
+//	    its value XOR the one before of the signal, with the bytes turned round
+type Packer struct {
+	body   []byte
+	fixes  int
+	others int
+	last   memory
+}
+
+// memory is what differences are taken to, on either side.
+type memory struct {
+	at     int64
+	fields fields
+	values [maxSignals]uint64 // bits, by place
+}
+
+const maxSignals = 32
+
+// fields are the quantities of a fix in the units of the store. Absent ones are -1, but an absent altitude is noAltitude.
+type fields [15]int64
+
+const (
+	fieldFixTime = iota
+	fieldReceived
+	fieldDeviceTime
+	fieldDevice
+	fieldCell // turned, so that the cells of neighbours differ in low bits
+	fieldLat
+	fieldLng
+	fieldAltitude
+	fieldSpeed
+	fieldCourse
+	fieldAccuracy
+	fieldOdometer
+	fieldSatellites
+	fieldFlags
+	fieldStates // ignition, motion, place of the alarm in fleet.Alarms from 1 on
+)
+
+const (
+	noAltitude = math.MinInt32
+	cellTurn   = 18 // bits of an H3 index of resolution 9 that are the same in all
+)
+
+// packVersion tells what this program packs from what another might.
+var packVersion = func() uint64 {
+	h := fnv.New64a()
+	h.Write([]byte("1"))
+	for _, s := range Signals {
+		h.Write([]byte(" " + s.String()))
+	}
+	for _, alarm := range fleet.Alarms {
+		h.Write([]byte(" " + alarm))
+	}
+	return h.Sum64()
+}()
+
+// places are the places of signals in Signals, from 1 on; 0 for one that is not there.
+var places = func() (all [len(fleet.Signals)]uint8) {
+	if len(Signals) >= maxSignals {
+		panic("more signals are packed than there is room for")
+	}
+	for i, s := range Signals {
+		all[s] = uint8(i + 1)
+	}
+	return all
+}()
+
+// Reset empties the packer and keeps some of its memory.
+func (p *Packer) Reset() {
+	if cap(p.body) > 1<<14 {
+		p.body = nil
+	}
+	p.body, p.fixes, p.others = p.body[:0], 0, 0
+	p.last = memory{}
+}
+
+// Len returns how many bytes have been packed.
+func (p *Packer) Len() int { return len(p.body) }
+
+// Fix adds a position.
+func (p *Packer) Fix(f *fleet.Position) {
+	p.fixes++
+	now := fieldsOf(f)
+	p.body = append(p.body, 0)
+	for i, v := range now {
+		if i == fieldCell {
+			p.body = binary.AppendUvarint(p.body, uint64(v)^uint64(p.last.fields[i]))
+		} else {
+			p.body = binary.AppendVarint(p.body, v-p.last.fields[i])
+		}
+	}
+	p.last.fields, p.last.at = now, now[fieldFixTime]
+}
+
+// Signal adds a measurement, unless the detectors do not use it.
+func (p *Packer) Signal(at fleet.Millis, s fleet.SignalValue) {
+	place := places[s.Signal] % maxSignals
+	if place == 0 {
+		return
+	}
+	p.others++
+	value := math.Float64bits(s.Value)
+	p.body = append(p.body, place)
+	p.body = binary.AppendVarint(p.body, int64(at)-p.last.at)
+	p.body = binary.AppendUvarint(p.body, bits.ReverseBytes64(value^p.last.values[place]))
+	p.last.at, p.last.values[place] = int64(at), value
+}
+
+// Bytes returns a copy of what was packed.
+func (p *Packer) Bytes() []byte {
+	b := make([]byte, 0, len(p.body)+16)
+	b = binary.LittleEndian.AppendUint64(b, packVersion)
+	b = binary.AppendUvarint(b, uint64(p.fixes))
+	b = binary.AppendUvarint(b, uint64(p.others))
+	return append(b, p.body...)
+}
+
+// scaled returns v in units of the store, where 1/scale is one, and absent for NaN.
+func scaled(v, scale, low, high float64, absent int64) int64 {
+	if math.IsNaN(v) {
+		return absent
+	}
+	return int64(math.Round(max(low, min(high, v*scale))))
+}
+
+func fieldsOf(p *fleet.Position) (f fields) {
+	f[fieldFixTime], f[fieldReceived], f[fieldDeviceTime] = int64(p.FixTime), int64(p.ReceivedTime), int64(p.DeviceTime)
+	f[fieldDevice], f[fieldCell] = int64(p.Device), int64(bits.RotateLeft64(uint64(p.Cell), -cellTurn))
+	f[fieldLat], f[fieldLng] = int64(math.Round(p.Lat*1e7)), int64(math.Round(p.Lng*1e7))
+	f[fieldAltitude] = scaled(p.Altitude, 10, math.MinInt32+1, math.MaxInt32, noAltitude)
+	f[fieldSpeed] = scaled(p.Speed, 100, 0, math.MaxUint16, -1)
+	f[fieldCourse] = scaled(p.Course, 100, 0, math.MaxUint16, -1)
+	f[fieldAccuracy] = scaled(p.Accuracy, 10, 0, math.MaxUint32, -1)
+	f[fieldOdometer] = scaled(p.Odometer, 1, 0, math.MaxUint32, -1)
+	f[fieldSatellites] = int64(max(p.Satellites, -1))
+	f[fieldFlags] = int64(p.Flags)
+	f[fieldStates] = int64(p.Ignition) | int64(p.Motion)<<2 | int64(slices.Index(fleet.Alarms, p.Alarm)+1)<<4
+	return f
+}
+
+// position makes a position of fields.
+func (f *fields) position(key fleet.VehicleKey, p *fleet.Position) {
+	plain := func(i int, scale float64, absent int64) float64 {
+		if f[i] == absent {
+			return math.NaN()
+		}
+		return float64(f[i]) / scale
+	}
+	p.Account, p.Vehicle, p.Device = key.Account, key.Vehicle, fleet.DeviceID(f[fieldDevice])
+	p.FixTime, p.ReceivedTime, p.DeviceTime = fleet.Millis(f[fieldFixTime]), fleet.Millis(f[fieldReceived]), fleet.Millis(f[fieldDeviceTime])
+	p.Cell = fleet.Cell(bits.RotateLeft64(uint64(f[fieldCell]), cellTurn))
+	p.Lat, p.Lng = float64(f[fieldLat])/1e7, float64(f[fieldLng])/1e7
+	p.Altitude, p.Speed, p.Course = plain(fieldAltitude, 10, noAltitude), plain(fieldSpeed, 100, -1), plain(fieldCourse, 100, -1)
+	p.Accuracy, p.Odometer = plain(fieldAccuracy, 10, -1), plain(fieldOdometer, 1, -1)
+	p.Satellites, p.Flags = int(f[fieldSatellites]), fleet.Flags(f[fieldFlags])
+	p.Ignition, p.Motion = fleet.Tri(f[fieldStates]&3), fleet.Tri(f[fieldStates]>>2&3)
+	if alarm := f[fieldStates] >> 4; alarm > 0 && alarm <= int64(len(fleet.Alarms)) {
+		p.Alarm = fleet.Alarms[alarm-1]
+	}
+}
+
+// Errors of Unpack. In either case the inputs can be had from the store.
+var (
+	ErrPackVersion = errors.New("inputs were packed by another version")
+	errPack        = errors.New("packed inputs are damaged")
+)
+
+// minFixBytes is the least that a packed fix takes, and a measurement no less than three.
+const minFixBytes = 1 + len(fields{})
+
+// Unpack appends what a Packer has packed, in that order.
+func Unpack(key fleet.VehicleKey, packed []byte, into []Input) ([]Input, error) {
+	if len(packed) < 8 || binary.LittleEndian.Uint64(packed) != packVersion {
+		return into, ErrPackVersion
+	}
+	r := unpacker{rest: packed[8:]}
+	fixes, others := r.uvarint(), r.uvarint()
+	if r.bad || fixes > uint64(len(packed)/minFixBytes) || others > uint64(len(packed)/3) {
+		return into, errPack
+	}
+	into = slices.Grow(into, int(fixes+others))
+	positions := make([]fleet.Position, 0, fixes)
+	for range fixes + others {
+		switch place := r.byte(); {
+		case r.bad || place > uint8(len(Signals)) || place == 0 && len(positions) == cap(positions):
+			return into, errPack
+		case place == 0:
+			positions = append(positions, fleet.Position{})
+			p := &positions[len(positions)-1]
+			r.fix()
+			r.last.fields.position(key, p)
+			into = append(into, Input{At: p.FixTime, Position: p})
+		default:
+			value := r.signal(place)
+			into = append(into, Input{At: fleet.Millis(r.last.at), Signal: fleet.SignalValue{Signal: Signals[place-1], Value: value}})
+		}
+	}
+	if r.bad || len(r.rest) > 0 {
+		return into, fmt.Errorf("%w: %d bytes are left", errPack, len(r.rest))
+	}
+	return into, nil
+}
+
+// unpacker reads what was packed; bad says that there is less than there ought to be.
+type unpacker struct {
+	rest []byte
+	last memory
+	bad  bool
+}
+
+func (r *unpacker) byte() uint8 {
+	if len(r.rest) == 0 {
+		r.bad = true
+		return 0
+	}
+	b := r.rest[0]
+	r.rest = r.rest[1:]
+	return b
+}
+
+func (r *unpacker) uvarint() uint64 {
+	if len(r.rest) > 0 && r.rest[0] < 0x80 {
+		v := r.rest[0]
+		r.rest = r.rest[1:]
+		return uint64(v)
+	}
+	v, n := binary.Uvarint(r.rest)
+	if n <= 0 {
+		r.bad = true
+		return 0
+	}
+	r.rest = r.rest[n:]
+	return v
+}
+
+func (r *unpacker) varint() int64 {
+	v := r.uvarint()
+	return int64(v>>1) ^ -int64(v&1)
+}
+
+func (r *unpacker) fix() {
+	f := &r.last.fields
+	for i := range f {
+		if i == fieldCell {
+			f[i] ^= int64(r.uvarint())
+		} else {
+			f[i] += r.varint()
+		}
+	}
+	r.last.at = f[fieldFixTime]
+}
+
+func (r *unpacker) signal(place uint8) float64 {
+	r.last.at += r.varint()
+	value := bits.ReverseBytes64(r.uvarint()) ^ r.last.values[place]
+	r.last.values[place] = value
+	return math.Float64frombits(value)
+}
