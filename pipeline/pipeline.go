@@ -27,7 +27,6 @@ import (
 	"math"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
-	"github.com/uber/h3-go/v4"
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/pipeline/codec"
@@ -481,13 +480,4 @@ func (c *Chain) settle(b *consume.Batch) {
 		v.settle(c, b.Last)
 	}
 	c.tally.settle(b, c.rows)
-}
-
-// cell returns the H3 cell of a place that was checked.
-func cell(lat, lng float64) fleet.Cell {
-	index, err := h3.LatLngToCell(h3.NewLatLng(lat, lng), fleet.CellResolution)
-	if err != nil {
-		return 0 // cannot be for a finite place
-	}
-	return fleet.Cell(index)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/motorpool/fleet/pipeline/consume"
 	"github.com/motorpool/fleet/pipeline/derive"
 	"github.com/motorpool/fleet/pipeline/fix"
+	"github.com/motorpool/fleet/pipeline/geofence"
 	"github.com/motorpool/fleet/pipeline/sink"
 	"github.com/motorpool/fleet/schemas"
 )
@@ -104,7 +105,7 @@ func (v *vehicle) accepted(c *Chain, t fleet.Millis) bool {
 // cellOf returns the cell of a position; a vehicle that stands still costs nothing.
 func (v *vehicle) cellOf(p *fleet.Position) fleet.Cell {
 	if v.cell == 0 || v.cellLat != p.Lat || v.cellLng != p.Lng {
-		v.cell, v.cellLat, v.cellLng = cell(p.Lat, p.Lng), p.Lat, p.Lng
+		v.cell, v.cellLat, v.cellLng = geofence.CellOf(p.Lat, p.Lng), p.Lat, p.Lng
 	}
 	return v.cell
 }

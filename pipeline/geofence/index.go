@@ -230,7 +230,7 @@ func (ix *Index) candidates(cell fleet.Cell, buf []entry) []entry {
 // whose cell is given (0 if it is not known), by fence. Scopes and schedules are not looked at: they ask about a vehicle.
 func (ix *Index) At(lat, lng float64, cell fleet.Cell, at fleet.Millis, buf []int) []int {
 	if cell == 0 {
-		cell = area.CellOf(lat, lng)
+		cell = CellOf(lat, lng)
 	}
 	var array [64]entry
 	for _, e := range ix.candidates(cell, array[:0]) {

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/motorpool/fleet"
-	"github.com/motorpool/fleet/query/area"
 )
 
 // Fix takes a trusted fix, later than the one before. Its cell must be the one of its place, or 0 to have it computed.
@@ -20,7 +19,7 @@ func (ix *Index) Fix(s *State, key fleet.VehicleKey, t *fleet.Traits, p *fleet.P
 	case s.At != 0 && p.Lat == s.Lat && p.Lng == s.Lng:
 		v.cell = s.Cell
 	default:
-		v.cell = area.CellOf(p.Lat, p.Lng)
+		v.cell = CellOf(p.Lat, p.Lng)
 	}
 	var inArray, aroundArray [64]entry
 	v.in, v.around = inArray[:0], aroundArray[:0]
@@ -242,7 +241,7 @@ func (v *view) sample(length float64, near []entry) []entry {
 	}
 	for i := 1.0; i < steps; i++ {
 		lat, lng := v.on(i/steps, east)
-		near = v.ix.candidates(area.CellOf(lat, lng), near)
+		near = v.ix.candidates(CellOf(lat, lng), near)
 	}
 	return near
 }
