@@ -1,0 +1,74 @@
+package seed
+
+import (
+	"fmt"
+	"reflect"
+	"testing"
+	"time"
+)
+
+var anchor = time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
+
+func town() []Car {
+	var cars []Car
+	for i := range 12 {
+		class := Classes[i%len(Classes)]
+		cars = append(cars, Car{ID: fmt.Sprintf("veh_%d", 1000+i), Class: class.Code, Electric: i%3 == 0, MileageMi: 30000 + i*2500})
+	}
+	return cars
+}
+
+func TestSameSeedMakesTheSameBusiness(t *testing.T) {
+	zone, err := time.LoadLocation("America/Chicago")
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, other := New(1, anchor, 2, town(), zone), New(1, anchor, 2, town(), zone)
+	if !reflect.DeepEqual(one, other) {
+		t.Error("two plans of one seed differ")
+	}
+	if reflect.DeepEqual(one.Rentals, New(2, anchor, 2, town(), zone).Rentals) {
+		t.Error("two seeds make the same plan")
+	}
+	// Whoever asks later in the day gets the same.
+	if !reflect.DeepEqual(one.Rentals, New(1, anchor.Add(5*time.Hour), 2, town(), zone).Rentals) {
+		t.Error("the hour of the day changes the plan")
+	}
+}
+
+func TestPlanIsPossible(t *testing.T) {
+	zone, err := time.LoadLocation("America/Chicago")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := New(1, anchor, 2, town(), zone)
+	outcomes := map[string]int{}
+	for car, rentals := range p.Rentals {
+		var free time.Time
+		for _, r := range rentals {
+			outcomes[r.Outcome]++
+			if r.PickupAt.Before(free) {
+				t.Errorf("%s is rented twice at %v", car, r.PickupAt)
+			}
+			if !r.ReturnAt.After(r.PickupAt) || !r.BookedAt.Before(r.PickupAt) || r.Outcome == "cancelled" && !r.CancelledAt.Before(r.PickupAt) {
+				t.Errorf("%s: %+v", car, r)
+			}
+			free = r.ReturnAt
+			if r.ActualReturn.After(free) {
+				free = r.ActualReturn
+			}
+			for _, s := range p.Services[car] {
+				if r.PickupAt.Before(s.Until) && s.From.Before(free) {
+					t.Errorf("%s is in the workshop at %v and rented at %v", car, s.From, r.PickupAt)
+				}
+			}
+		}
+		if len(rentals) < 60 {
+			t.Errorf("%s has %d rentals in two years", car, len(rentals))
+		}
+	}
+	if outcomes["returned"] < 800 || outcomes["cancelled"] < 40 || outcomes["no_show"] == 0 {
+		t.Errorf("outcomes %v", outcomes)
+	}
+	t.Logf("%v, %d customers", outcomes, len(p.Customers))
+}
