@@ -1,0 +1,150 @@
+package query
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/schemas"
+)
+
+// Customers is how customers are listed.
+var Customers = Listing{Table: "customers", Fields: []ListField{
+	{Name: "type", Type: TextField, Sort: true},
+	{Name: "display_name", Type: TextField, Sort: true},
+	{Name: "last_name", Type: TextField, Sort: true},
+	{Name: "company_name", Type: TextField, Sort: true},
+	{Name: "email", Type: TextField, Sort: true},
+	{Name: "phone", Type: TextField},
+	{Name: "date_of_birth", Type: TextField},
+	{Name: "city", Type: TextField, Sort: true},
+	{Name: "country", Type: TextField, Sort: true},
+	{Name: "lifecycle", Type: TextField, Sort: true},
+	{Name: "risk_level", Type: TextField, Sort: true},
+	{Name: "assigned_to", Type: TextField, Sort: true},
+	{Name: "tags", Type: TagsField},
+	{Name: "do_not_rent", Type: TextField},
+	{Name: "licence_country", Type: TextField},
+	{Name: "licence_expires_on", Type: TextField, Range: true, Sort: true},
+	{Name: "licence_verification", Type: TextField, Sort: true},
+	{Name: "merged_into", Type: TextField},
+	{Name: "possible_duplicate_of", Type: TextField},
+	{Name: "possible_duplicates", Type: TextField},
+	{Name: "created_at", Type: TimeField, Range: true, Sort: true},
+	{Name: "updated_at", Type: TimeField, Range: true, Sort: true},
+}, Search: []string{"display_name", "first_name", "last_name", "company_name", "email", "phone", "tags"}}
+
+// CustomerNotes is how notes are listed.
+var CustomerNotes = Listing{Table: "customer_notes", Fields: []ListField{
+	{Name: "customer_id", Type: TextField},
+	{Name: "author", Type: TextField},
+	{Name: "pinned", Type: TextField, Sort: true},
+	{Name: "created_at", Type: TimeField, Range: true, Sort: true},
+}, Search: []string{"text"}}
+
+// Documents is how documents are listed.
+var Documents = Listing{Table: "documents", Fields: []ListField{
+	{Name: "customer_id", Type: TextField},
+	{Name: "kind", Type: TextField, Sort: true},
+	{Name: "expires_on", Type: TextField, Range: true, Sort: true},
+	{Name: "created_at", Type: TimeField, Range: true, Sort: true},
+}, Search: []string{"name"}}
+
+// Person is what somebody may be known by; what is not known is empty.
+type Person struct {
+	LicenceNumber  string
+	LicenceCountry string
+	LicenceRegion  string
+	DateOfBirth    string
+	Email          string
+	Phone          string
+	ByBirth        bool // all who were born that day, whose names the caller compares
+}
+
+// Likeness is a customer that may be a person, and by what.
+type Likeness struct {
+	ID          uint64
+	DisplayName string
+	MergedInto  string
+	ByLicence   bool
+	ByEmail     bool
+	ByPhone     bool
+	ByBirth     bool
+}
+
+// CustomersLike returns an account's customers that may be a person, by their ids, at most 200, without the one named self.
+func CustomersLike(ctx context.Context, db driver.Conn, account fleet.AccountID, self uint64, p Person, archived bool) ([]Likeness, error) {
+	born, all := "", uint8(0)
+	if p.ByBirth {
+		born = p.DateOfBirth
+	}
+	if archived {
+		all = 1
+	}
+	rows, err := db.Query(ctx, schemas.Query("customers_like"), clickhouse.Named("account", uint64(account)), clickhouse.Named("self", self),
+		clickhouse.Named("licence_number", p.LicenceNumber), clickhouse.Named("licence_country", p.LicenceCountry),
+		clickhouse.Named("licence_region", p.LicenceRegion), clickhouse.Named("date_of_birth", p.DateOfBirth), clickhouse.Named("email", p.Email),
+		clickhouse.Named("phone", p.Phone), clickhouse.Named("born", born), clickhouse.Named("archived", all))
+	if err != nil {
+		return nil, fmt.Errorf("find customers like a person: %w", err)
+	}
+	defer rows.Close()
+	var found []Likeness
+	for rows.Next() {
+		var l Likeness
+		if err := rows.Scan(&l.ID, &l.DisplayName, &l.MergedInto, &l.ByLicence, &l.ByEmail, &l.ByPhone, &l.ByBirth); err != nil {
+			return nil, fmt.Errorf("find customers like a person: %w", err)
+		}
+		found = append(found, l)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("find customers like a person: %w", err)
+	}
+	return found, nil
+}
+
+// CustomerFamily returns customers with all that were merged into them, directly or not.
+func CustomerFamily(ctx context.Context, db driver.Conn, account fleet.AccountID, ids ...uint64) ([]uint64, error) {
+	family, seen := []uint64{}, map[uint64]bool{}
+	for next := ids; len(next) > 0; {
+		var into []string
+		for _, id := range next {
+			if !seen[id] {
+				seen[id] = true
+				family, into = append(family, id), append(into, fleet.FormatID(fleet.CustomerPrefix, id))
+			}
+		}
+		if len(into) == 0 {
+			break
+		}
+		var err error
+		if next, err = scanIDs(ctx, db, "customers_merged", clickhouse.Named("account", uint64(account)), clickhouse.Named("into", into)); err != nil {
+			return nil, err
+		}
+	}
+	return family, nil
+}
+
+// scanIDs reads the ids that a query gives.
+func scanIDs(ctx context.Context, db driver.Conn, name string, args ...any) ([]uint64, error) {
+	rows, err := db.Query(ctx, schemas.Query(name), args...)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", name, err)
+	}
+	defer rows.Close()
+	var ids []uint64
+	for rows.Next() {
+		var id uint64
+		if err := rows.Scan(&id); err != nil {
+			return nil, fmt.Errorf("read %s: %w", name, err)
+		}
+		ids = append(ids, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("read %s: %w", name, err)
+	}
+	return ids, nil
+}

@@ -1,0 +1,14 @@
+-- record_log to documents. The kind of the document hides that of the record, which is why the condition names the table.
+CREATE MATERIALIZED VIEW IF NOT EXISTS documents_feed TO documents AS
+SELECT
+    account, id, revision, created_at, at AS updated_at, archived_at,
+    JSONExtractString(body, 'customer_id') AS customer_id,
+    JSONExtractString(body, 'kind') AS kind,
+    JSONExtractString(body, 'name') AS name,
+    JSONExtractString(body, 'expires_on') AS expires_on,
+    JSONExtractString(body, 'content_type') AS content_type,
+    JSONExtractUInt(body, 'size_bytes') AS size_bytes,
+    CAST([], 'Array(String)') AS external_ids,
+    body
+FROM record_log
+WHERE record_log.kind = 'document'
