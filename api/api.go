@@ -183,6 +183,7 @@ func (a *API) register() error {
 	a.backfillRoutes()
 	a.alertRuleRoutes()
 	a.jobRoutes()
+	a.customerRoutes()
 	a.positionRoutes()
 	a.telemetryRoutes()
 	a.searchRoutes()

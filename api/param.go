@@ -178,7 +178,12 @@ func listParam(r *http.Request, name string) []string {
 
 // pathID reads the identity in the path; one that cannot be an identity is a thing that does not exist.
 func pathID(r *http.Request, what, prefix string) (uint64, error) {
-	text := chi.URLParam(r, "id")
+	return namedID(r, "id", what, prefix)
+}
+
+// namedID reads an identity that stands in the path under another name than id.
+func namedID(r *http.Request, name, what, prefix string) (uint64, error) {
+	text := chi.URLParam(r, name)
 	id, err := fleet.ParseID(prefix, text)
 	if err != nil {
 		return 0, notFound(what, text)

@@ -43,6 +43,8 @@ type resource[T any] struct {
 	// show makes the views of records, in order. The second value of each is what a tag must tell apart beside the
 	// revision, or nil.
 	show func(ctx context.Context, records []record.Record[T], expand []string) ([]shown, error)
+	// settle, if not nil, completes a body that is about to be written, and may refuse it; before is nil and id zero for a new record.
+	settle func(r *http.Request, id uint64, before, after *T) error
 	// check, if not nil, refuses bodies that the schema cannot.
 	check func(body *T) error
 	// refers, if not nil, refuses bodies that name records which do not exist.
@@ -195,6 +197,11 @@ func (s *resource[T]) newBody(r *http.Request, object map[string]any) (T, error)
 	if err != nil {
 		return none, err
 	}
+	if s.settle != nil {
+		if err := s.settle(r, 0, nil, &body); err != nil {
+			return none, err
+		}
+	}
 	return body, s.judge(r, &body)
 }
 
@@ -289,7 +296,13 @@ func (s *resource[T]) change(w http.ResponseWriter, r *http.Request, next func(p
 		if err := s.api.decodeObject(object, fresh.Interface()); err != nil {
 			return err
 		}
+		was := rec.Body
 		reflect.ValueOf(target).Elem().Set(fresh.Elem())
+		if s.settle != nil {
+			if err := s.settle(r, rec.ID, &was, &rec.Body); err != nil {
+				return err
+			}
+		}
 		return s.judge(r, &rec.Body)
 	})
 	if err != nil {

@@ -33,6 +33,9 @@ var Listings = []*Listing{
 	&Geofences,
 	&AlertRules,
 	&Jobs,
+	&Customers,
+	&CustomerNotes,
+	&Documents,
 }
 
 // ListField is a member of a record that lists know.

@@ -1,0 +1,207 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/query"
+)
+
+// Customer is a customer as it is answered.
+type Customer struct {
+	ID string `json:"id" doc:"Identity." example:"cus_1234"`
+
+	record.CustomerFields
+
+	Object         string               `json:"object" doc:"Always customer." example:"customer"`
+	Verification   CustomerVerification `json:"licence_verification" doc:"Whether somebody has looked at the licence. expired from the day after its expiry."`
+	DoNotRent      *record.DoNotRent    `json:"do_not_rent,omitempty" doc:"Absent if it was never set."`
+	IsRentable     bool                 `json:"is_rentable" doc:"Whether something may be rented to the customer today."`
+	NotRentable    string               `json:"not_rentable_reason,omitempty" doc:"Why not: do_not_rent, risk_blocked, licence_expired, licence_rejected, customer_merged, customer_archived, customer_erased. More may be added."`
+	IncidentsCount int                  `json:"incidents_count"`
+	MergedInto     string               `json:"merged_into,omitempty" doc:"The customer that counts since this one was merged into it." example:"cus_1234"`
+	DuplicateOf    string               `json:"possible_duplicate_of,omitempty" doc:"A customer with the same licence, region and birth date, else the same email address, else the same phone number." example:"cus_1234"`
+	ErasingSince   record.Instant       `json:"erasing_since" doc:"Since when its personal data is being erased; null if nobody asked for it."`
+	ErasedAt       record.Instant       `json:"erased_at" doc:"When its personal data was erased; null if it was not."`
+
+	Stamps
+}
+
+// CustomerVerification is whether somebody has looked at the licence.
+type CustomerVerification struct {
+	Status     string         `json:"status" doc:"unverified, pending, verified, rejected or expired." example:"verified"`
+	Method     string         `json:"method,omitempty" doc:"visual, scan or third_party."`
+	VerifiedAt record.Instant `json:"verified_at"`
+	VerifiedBy string         `json:"verified_by,omitempty" doc:"Who looked at it."`
+}
+
+// LicenceVerification is the body of the action that notes a look at a licence.
+type LicenceVerification struct {
+	Method string `json:"method" enum:"visual,scan,third_party" doc:"How it was looked at."`
+	Result string `json:"result" enum:"verified,rejected,pending" doc:"What came of it."`
+}
+
+// DoNotRentChange is the body of the action that puts a customer on the do-not-rent list, or takes it off.
+type DoNotRentChange struct {
+	Active     bool            `json:"active" doc:"false takes it off."`
+	ReasonCode string          `json:"reason_code,omitempty" maxLength:"50" doc:"Needed to set it." example:"unpaid_damage"`
+	Note       string          `json:"note,omitempty" maxLength:"1000"`
+	ExpiresAt  *record.Instant `json:"expires_at,omitempty" doc:"Until when; for ever unless given."`
+}
+
+func (a *API) customerRoutes() {
+	s := a.customerResource()
+	s.register()
+	ifMatch := []param{{Name: "If-Match", In: "header", About: "The `ETag` that the change is made upon; 412 if there is a newer revision."}}
+	a.handle(route{
+		Method: "POST", Path: "/v1/customers/{id}/verify_licence", ID: "verifyCustomerLicence", Tag: "Customers", Scope: auth.CustomersWrite,
+		Summary: "Note a look at a customer's licence", About: "A customer without a licence on record, or with one that has expired, cannot be verified: 409. " +
+			"Any later change of the licence makes it unverified again.", Params: ifMatch, Body: LicenceVerification{}, Reply: Customer{},
+	}, func(w http.ResponseWriter, r *http.Request) error {
+		var sent LicenceVerification
+		if err := a.decodeBody(r, &sent); err != nil {
+			return err
+		}
+		return s.act(w, r, func(rec *record.Record[record.Customer]) error {
+			return verifyLicence(rec, sent, author(r).Actor, a.Now())
+		})
+	})
+	a.handle(route{
+		Method: "POST", Path: "/v1/customers/{id}/do_not_rent", ID: "setCustomerDoNotRent", Tag: "Customers", Scope: auth.CustomersWrite,
+		Summary: "Put a customer on the do-not-rent list, or take it off", About: "Bookings of a customer on the list are refused until it is taken off or `expires_at` has passed.",
+		Params: ifMatch, Body: DoNotRentChange{}, Reply: Customer{},
+	}, func(w http.ResponseWriter, r *http.Request) error {
+		var sent DoNotRentChange
+		if err := a.decodeBody(r, &sent); err != nil {
+			return err
+		}
+		return s.act(w, r, func(rec *record.Record[record.Customer]) error {
+			return setDoNotRent(rec, sent, author(r).Actor, a.Now())
+		})
+	})
+	a.customerCheckRoutes()
+}
+
+func (a *API) customerResource() *resource[record.Customer] {
+	return &resource[record.Customer]{
+		api: a, path: "/v1/customers", tag: "Customers", noun: "customer", nouns: "customers", log: a.desk.Customers, listing: &query.Customers,
+		read: auth.CustomersRead, write: auth.CustomersWrite,
+		view: Customer{}, fields: record.CustomerFields{}, moving: []string{"is_rentable", "not_rentable_reason", "licence_verification"},
+		writable: func(c *record.Customer) any { return &c.CustomerFields },
+		make: func(_ *http.Request, object map[string]any) (record.Customer, error) {
+			c := record.Customer{Verification: record.Verification{Status: record.LicenceUnverified}}
+			return c, a.decodeObject(object, &c.CustomerFields)
+		},
+		show: a.showCustomers, settle: a.settleCustomer,
+	}
+}
+
+// settleCustomer completes what was written of a customer, refuses what cannot be, and looks for others that are the same person.
+func (a *API) settleCustomer(r *http.Request, id uint64, before, after *record.Customer) error {
+	now := a.Now()
+	var fields *record.CustomerFields
+	if before != nil {
+		if err := notGone(before); err != nil {
+			return err
+		}
+		fields = &before.CustomerFields
+		after.Licence.KeepMasked(before.Licence)
+		if !record.SameLicence(before.Licence, after.Licence) {
+			after.Verification = record.Verification{Status: record.LicenceUnverified}
+		}
+	}
+	after.Complete(fields, now)
+	if faults := after.Faults(now); faults != nil {
+		return validation(faults...)
+	}
+	var err error
+	after.DuplicateOf, err = a.desk.DuplicateOf(r.Context(), auth.From(r.Context()).Account, id, &after.CustomerFields)
+	return err
+}
+
+// notGone refuses to change a customer whose personal data was erased.
+func notGone(c *record.Customer) error {
+	if c.Gone() {
+		return fleet.NewError(fleet.CodeConflict, "The customer's personal data was erased; the customer cannot be changed.")
+	}
+	return nil
+}
+
+// verifyLicence notes a look at a licence.
+func verifyLicence(rec *record.Record[record.Customer], sent LicenceVerification, by string, now time.Time) error {
+	c := &rec.Body
+	if err := notGone(c); err != nil {
+		return err
+	}
+	if c.Licence == nil || c.Licence.Number == "" {
+		return fleet.NewError(fleet.CodeConflict, "The customer has no licence on record. Write its number first.")
+	}
+	if sent.Result == record.LicenceVerified && c.LicenceLapsed(now.UTC().Format(time.DateOnly)) {
+		return fleet.NewError(fleet.CodeConflict, "The licence expired on "+c.Licence.ExpiresOn+". Write the new one first.")
+	}
+	c.Verification = record.Verification{Status: sent.Result, Method: sent.Method, VerifiedAt: record.InstantOf(now), VerifiedBy: by}
+	return nil
+}
+
+// setDoNotRent puts a customer on the do-not-rent list, or takes it off.
+func setDoNotRent(rec *record.Record[record.Customer], sent DoNotRentChange, by string, now time.Time) error {
+	c := &rec.Body
+	if err := notGone(c); err != nil {
+		return err
+	}
+	if !sent.Active {
+		if c.DoNotRent != nil && c.DoNotRent.Active {
+			lifted := *c.DoNotRent
+			lifted.Active, lifted.SetBy, lifted.SetAt, lifted.ExpiresAt = false, by, record.InstantOf(now), record.Instant{}
+			if sent.Note != "" {
+				lifted.Note = sent.Note
+			}
+			c.DoNotRent = &lifted
+		}
+		return nil
+	}
+	if sent.ReasonCode == "" {
+		return validation(fleet.FieldError{Pointer: "/reason_code", Code: "required", Detail: "setting it needs a reason"})
+	}
+	set := &record.DoNotRent{Active: true, ReasonCode: sent.ReasonCode, Note: sent.Note, SetBy: by, SetAt: record.InstantOf(now)}
+	if sent.ExpiresAt != nil {
+		if !sent.ExpiresAt.After(now) {
+			return validation(fleet.FieldError{Pointer: "/expires_at", Code: "invalid", Detail: "must be in the future"})
+		}
+		set.ExpiresAt = *sent.ExpiresAt
+	}
+	c.DoNotRent = set
+	return nil
+}
+
+// showCustomers makes the answers for customers. Licence numbers are masked unless the key may read them.
+func (a *API) showCustomers(ctx context.Context, records []record.Record[record.Customer], _ []string) ([]shown, error) {
+	plain := auth.From(ctx).Has(auth.CustomersPII)
+	today := a.Now().UTC().Format(time.DateOnly)
+	views := make([]shown, len(records))
+	for i := range records {
+		rec := &records[i]
+		b := rec.Body
+		view := Customer{ID: fleet.FormatID(fleet.CustomerPrefix, rec.ID), CustomerFields: b.CustomerFields, Object: "customer",
+			Verification: CustomerVerification(b.VerificationAt(today)), DoNotRent: b.DoNotRent, IncidentsCount: b.IncidentsCount,
+			MergedInto: b.MergedInto, DuplicateOf: b.DuplicateOf, ErasingSince: b.ErasingSince, ErasedAt: b.ErasedAt, Stamps: stampsOf(*rec)}
+		view.IsRentable, view.NotRentable = a.desk.Rentable(rec)
+		if b.Licence != nil && !plain {
+			masked := *b.Licence
+			masked.Number = record.Masked(masked.Number)
+			view.Licence = &masked
+		}
+		// What time changes without a revision, and who may read what, must show in the tag.
+		mark, err := json.Marshal([]any{view.IsRentable, view.NotRentable, view.Verification.Status, plain})
+		if err != nil {
+			return nil, err
+		}
+		views[i] = shown{view: view, live: mark}
+	}
+	return views, nil
+}
