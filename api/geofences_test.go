@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -241,7 +242,7 @@ func TestABackfillAsksForEveryVehicleThatItMayConcern(t *testing.T) {
 	}
 	vehicle, _ := fleet.ParseID(fleet.VehiclePrefix, van)
 	want := fleet.Change{Account: w.account, Vehicle: fleet.VehicleID(vehicle), From: fleet.MillisOf(day(6)), To: fleet.MillisOf(day(8)), Job: fleet.JobID(id)}
-	if len(published.changes) != 1 || published.changes[0] != want {
+	if len(published.changes) != 1 || !reflect.DeepEqual(published.changes[0], want) {
 		t.Fatalf("asked for %+v, want %+v", published.changes, want)
 	}
 	written := w.do("GET", path, "").ok(200).object()
