@@ -37,6 +37,8 @@
 package price
 
 import (
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/motorpool/fleet/api/record"
@@ -56,52 +58,143 @@ type Request struct {
 
 // Quote works out a price. What cannot be priced (an extra that the terms do not have, a promotion that is not valid, amounts of
 // different currencies) is a *fleet.Error of the code fleet.CodeValidation whose pointers are those of record.BookingFields.
-func Quote(req Request) (record.RateSnapshot, error) { panic("soon") }
-
-// Extend works out the price of a rental with another time of return, by the terms and for the customer that were frozen. The
-// charges are what is to be posted beside those of the snapshot: their sum is the difference of the totals. With the
-// same time of return there are none.
-func Extend(s *record.RateSnapshot, returnAt time.Time) (record.RateSnapshot, []record.Charge, error) {
-	panic("soon")
+func Quote(req Request) (record.RateSnapshot, error) {
+	if err := req.check(); err != nil {
+		return record.RateSnapshot{}, err
+	}
+	req.Terms = relevant(&req)
+	n, err := daysFor(&req)
+	if err != nil {
+		return record.RateSnapshot{}, err
+	}
+	var c calc
+	s := c.frame(&req, n)
+	days, lines := c.timeLines(&req, n)
+	s.Days = make([]record.DayPrice, len(days))
+	var whole int64
+	for i, d := range days {
+		s.Days[i] = record.DayPrice{Date: d.date.Format(time.DateOnly), Amount: req.money(d.amount)}
+		whole = c.add(whole, d.amount)
+	}
+	off, err := c.discountLines(&req, n, whole)
+	if err != nil {
+		return record.RateSnapshot{}, err
+	}
+	extras, err := c.extraLines(&req, n)
+	if err != nil {
+		return record.RateSnapshot{}, err
+	}
+	currency := req.Terms.Currency
+	lines = c.finish(currency, slices.Concat(lines, off, c.mileageLine(&req, &s), extras, c.feeLines(&req, n)))
+	lines = append(lines, c.taxLines(req.Taxes, currency, nil, lines)...)
+	s.Lines = append(lines, c.platformLine(req.Terms.PlatformFeeBP, currency, nil, lines)...)
+	if s.Totals, err = Totals(currency, s.Lines); err != nil {
+		return record.RateSnapshot{}, err
+	}
+	s.Steps = req.tell(&s)
+	return s, c.err()
 }
 
-// Returned is how a vehicle came back.
-type Returned struct {
-	At                time.Time
-	MilesDriven       *int  // nil if nobody knows
-	FuelMissingPct    int64 // how much less there is in the tank than at pickup, in percent of it; 0 for no less
-	BatteryMissingPct int64 // of the traction battery
+// frame is the snapshot but for its lines.
+func (c *calc) frame(req *Request, days int) record.RateSnapshot {
+	t := req.Terms
+	s := record.RateSnapshot{
+		RatePlanID: req.PlanID, RatePlanName: req.PlanName, RateRevision: req.PlanRevision, QuotedAt: req.BookedAt, Currency: t.Currency,
+		Timezone: req.Zone.String(), BilledDays: days, DayRounding: rounding(&t), ExtraMileFee: t.ExtraMileFee, LateFeePerDay: t.LateFeePerDay,
+		Cancellation: t.CancelSteps, NoShowFeePct: 100, Taxes: req.Taxes, DepositAmount: req.money(0), DepositMethod: t.DepositMethod,
+		Rate: &t, Basis: req.PriceBasis,
+	}
+	if t.NoShowFeePct != nil {
+		s.NoShowFeePct = *t.NoShowFeePct
+	}
+	perDay := t.IncludedMilesPerDay
+	if req.IncludedMilesPerDay != nil {
+		perDay = req.IncludedMilesPerDay
+	}
+	if perDay != nil {
+		included := int(c.times(int64(*perDay), int64(days)))
+		s.IncludedMi = &included
+	}
+	if req.ExtraMileFee != nil {
+		s.ExtraMileFee = req.ExtraMileFee
+	}
+	if s.DepositMethod == "" {
+		s.DepositMethod = "hold"
+	}
+	if deposit := firstOf(req.DepositAmount, t.DepositAmount); deposit != nil && s.DepositMethod != "none" {
+		s.DepositAmount = *deposit
+	}
+	if s.DepositAmount.Amount == 0 {
+		s.DepositMethod = "none"
+	}
+	return s
 }
 
-// AtReturn returns what a return adds to the charges of a snapshot: days beyond those billed, miles beyond those included and
-// already charged (less, if fewer were driven than were charged beforehand), fuel or energy that is missing, with their taxes and the platform's share.
-func AtReturn(s *record.RateSnapshot, r Returned) ([]record.Charge, error) { panic("soon") }
-
-// CancelFee is what a cancellation costs, by the step that holds so long before pickup: a line of type cancellation_fee, whose
-// amount is zero if it costs nothing. It is a share of the total with taxes, so it is not taxed again.
-func CancelFee(s *record.RateSnapshot, pickup, at time.Time) (record.Charge, error) { panic("soon") }
-
-// NoShowFee is what a customer who never came owes: a line of type no_show_fee.
-func NoShowFee(s *record.RateSnapshot) (record.Charge, error) { panic("soon") }
-
-// Totals adds up charges, which must be of one currency. Lines of type platform_fee are no part of what is owed; see record.Totals.
-func Totals(currency string, charges []record.Charge) (record.Totals, error) { panic("soon") }
-
-// TaxesOn returns the tax lines that are due for charges added to others: the tax on all of them less that on the ones before, so
-// that the taxes of a booking are always those of its sum. A tax of which nothing is due has no line.
-func TaxesOn(rates []record.TaxRate, currency string, before, added []record.Charge) ([]record.Charge, error) {
-	panic("soon")
+// firstOf returns the first amount that there is.
+func firstOf(amounts ...*record.Money) *record.Money {
+	for _, m := range amounts {
+		if m != nil {
+			return m
+		}
+	}
+	return nil
 }
 
-// Allocate divides an amount in proportion to weights, which are not negative, by largest remainder: the parts add up to the
-// amount exactly, each is within one minor unit of its share, and units that remain go to the largest remainders, of equal ones
-// to the first. Without any weight the amount is divided evenly.
-func Allocate(amount int64, weights []int64) []int64 { panic("soon") }
-
-// BilledDays is how many days are billed from pickup to return.
-func BilledDays(terms *record.RatePlanTerms, zone *time.Location, pickup, ret time.Time) int {
-	panic("soon")
+// relevant leaves out of the terms what can never matter for this rental: seasons and holidays that were over before it, and
+// promotions other than its own, which are nobody else's to know.
+func relevant(req *Request) record.RatePlanTerms {
+	t := req.Terms
+	first := dateOf(req.PickupAt.Time, req.Zone, 0).Format(time.DateOnly)
+	t.Seasons = kept(t.Seasons, func(s record.RateSeason) bool { return s.To >= first })
+	t.Holidays = kept(t.Holidays, func(h record.DateFactor) bool { return h.Date >= first })
+	t.Promotions = kept(t.Promotions, func(p record.Promotion) bool { return fold(p.Code) == fold(req.PromoCode) })
+	return t
 }
 
-// Format writes an amount for people: "USD 129.00", "JPY 12900".
-func Format(m record.Money) string { panic("soon") }
+// kept returns the elements that are to be kept, nil if there are none.
+func kept[T any](all []T, keep func(T) bool) []T {
+	var some []T
+	for _, t := range all {
+		if keep(t) {
+			some = append(some, t)
+		}
+	}
+	return some
+}
+
+// tell writes down how the price was found.
+func (req *Request) tell(s *record.RateSnapshot) []string {
+	plan := "No rate plan: the rate of the " + req.DailyRateOf + "."
+	if req.PlanID != "" {
+		plan = fmt.Sprintf("Rate plan %s (%s, revision %d): %s a day.", req.PlanName, req.PlanID, req.PlanRevision, Format(req.Terms.DailyRate))
+	}
+	steps := []string{plan}
+	if req.DailyRate != nil {
+		step := fmt.Sprintf("The %s has a rate of its own: %s a day.", req.DailyRateOf, Format(*req.DailyRate))
+		if req.PlanID != "" && req.Terms.DailyRate.Amount != 0 {
+			step += " Tiers and rates of seasons are in proportion to it."
+		}
+		steps = append(steps, step)
+	}
+	how := map[string]string{
+		calendarDay: "each local date that is touched", hours24: "24 hours by the clock, begun ones too",
+		hours24Late: fmt.Sprintf("24 hours by the clock, with %d minutes of grace", graceOf(&req.Terms)/time.Minute),
+	}[s.DayRounding]
+	steps = append(steps, fmt.Sprintf("%s to %s (%s): %s (%s).", moment(req.PickupAt.Time, req.Zone), moment(req.ReturnAt.Time, req.Zone), s.Timezone,
+		count(s.BilledDays, "day"), how))
+	for _, l := range s.Lines {
+		steps = append(steps, fmt.Sprintf("%s: %s. %s", l.Description, Format(l.Amount), l.Explanation))
+	}
+	steps = append(steps, fmt.Sprintf("Total: %s, of which taxes %s.", Format(s.Totals.Total), Format(s.Totals.Taxes)))
+	if s.IncludedMi != nil {
+		step := fmt.Sprintf("%s included", count(*s.IncludedMi, "mile"))
+		if s.ExtraMileFee != nil {
+			step += fmt.Sprintf(", %s for each beyond", Format(*s.ExtraMileFee))
+		}
+		steps = append(steps, step+".")
+	}
+	if s.DepositMethod != "none" {
+		steps = append(steps, fmt.Sprintf("Deposit: %s (%s); no part of the total.", Format(s.DepositAmount), s.DepositMethod))
+	}
+	return steps
+}

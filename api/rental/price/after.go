@@ -1,0 +1,202 @@
+package price
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/record"
+)
+
+// again is the request that a snapshot is the answer to.
+func again(s *record.RateSnapshot) (Request, error) {
+	req := Request{PlanID: s.RatePlanID, PlanName: s.RatePlanName, PlanRevision: s.RateRevision, Taxes: s.Taxes, PriceBasis: s.Basis}
+	if s.Rate == nil || s.Basis.PickupAt.IsZero() {
+		return req, fleet.NewError(fleet.CodeConflict, "The price was not worked out from terms, so nothing can be added to it by terms. Post the charges by hand.")
+	}
+	req.Terms = *s.Rate
+	zone, err := time.LoadLocation(s.Timezone)
+	if err != nil {
+		return req, fmt.Errorf("time zone of a price: %w", err)
+	}
+	req.Zone = zone
+	return req, nil
+}
+
+// Extend works out the price of a rental with another time of return, by the terms and for the customer that were frozen. The
+// charges are what is to be posted beside those of the snapshot: their sum is the difference of the totals. With the
+// same time of return there are none.
+func Extend(s *record.RateSnapshot, returnAt time.Time) (record.RateSnapshot, []record.Charge, error) {
+	req, err := again(s)
+	if err != nil {
+		return record.RateSnapshot{}, nil, err
+	}
+	req.ReturnAt = record.InstantOf(returnAt)
+	next, err := Quote(req)
+	if err != nil {
+		return record.RateSnapshot{}, nil, err
+	}
+	var c calc
+	charges := c.difference(s, &next)
+	return next, charges, c.err()
+}
+
+// lineKey tells lines apart that can be set against each other.
+type lineKey struct{ kind, description string }
+
+func keyOf(l *record.Charge) lineKey {
+	if l.Type == "time" {
+		return lineKey{l.Type, "Rental time"}
+	}
+	return lineKey{l.Type, l.Description}
+}
+
+// difference returns the lines that make one price of another: one for each sort of line whose sum is not the same.
+func (c *calc) difference(from, to *record.RateSnapshot) []record.Charge {
+	var order []lineKey
+	was, is, like := map[lineKey]int64{}, map[lineKey]int64{}, map[lineKey]*record.Charge{}
+	sum := func(into map[lineKey]int64, lines []record.Charge) {
+		for i := range lines {
+			k := keyOf(&lines[i])
+			if like[k] == nil {
+				like[k], order = &lines[i], append(order, k)
+			}
+			into[k] = c.add(into[k], lines[i].Amount.Amount)
+		}
+	}
+	sum(is, to.Lines)
+	sum(was, from.Lines)
+	var lines []record.Charge
+	for _, k := range order {
+		delta := c.add(is[k], -was[k])
+		if delta == 0 {
+			continue
+		}
+		l := like[k]
+		lines = append(lines, record.Charge{
+			Type: k.kind, Description: k.description, Quantity: 1, UnitPrice: record.Money{Amount: delta}, Taxable: l.Taxable, TaxRateBP: l.TaxRateBP,
+			Explanation: fmt.Sprintf("%s instead of %s: %s instead of %s.", count(to.BilledDays, "day"), count(from.BilledDays, "day"),
+				Format(record.Money{Amount: is[k], Currency: to.Currency}), Format(record.Money{Amount: was[k], Currency: to.Currency})),
+		})
+	}
+	return c.finish(to.Currency, lines)
+}
+
+// Returned is how a vehicle came back.
+type Returned struct {
+	At                time.Time
+	MilesDriven       *int  // nil if nobody knows
+	FuelMissingPct    int64 // how much less there is in the tank than at pickup, in percent of it; 0 for no less
+	BatteryMissingPct int64 // of the traction battery
+}
+
+// AtReturn returns what a return adds to the charges of a snapshot: days beyond those billed, miles beyond those included and
+// already charged (less, if fewer were driven than were charged beforehand), fuel or energy that is missing, with their taxes
+// and the platform's share. A late day brings its included miles. A return before the agreed time gives nothing back.
+func AtReturn(s *record.RateSnapshot, r Returned) ([]record.Charge, error) {
+	req, err := again(s)
+	if err != nil {
+		return nil, err
+	}
+	var c calc
+	late := 0
+	if r.At.After(req.PickupAt.Time) && r.At.Sub(req.PickupAt.Time) < maxDays*24*time.Hour {
+		late = max(0, BilledDays(&req.Terms, req.Zone, req.PickupAt.Time, r.At)-s.BilledDays)
+	}
+	lines := append(c.lateLine(&req, s, late), c.milesDriven(s, r.MilesDriven, late)...)
+	missing := func(kind, description string, pct int64, of string) {
+		if fee := req.Terms.RefuelFee; fee != nil && fee.Amount > 0 && pct > 0 {
+			lines = append(lines, record.Charge{Type: kind, Description: description, Quantity: min(pct, 100), UnitPrice: *fee, Taxable: true,
+				Explanation: fmt.Sprintf("%d %% of the %s is missing, at %s for each percent.", min(pct, 100), of, Format(*fee))})
+		}
+	}
+	missing("refuel", "Refuelling", r.FuelMissingPct, "tank")
+	missing("recharge", "Recharging", r.BatteryMissingPct, "battery")
+	lines = c.finish(s.Currency, lines)
+	taxes := c.taxLines(s.Taxes, s.Currency, s.Lines, lines)
+	lines = append(lines, append(taxes, c.platformLine(req.Terms.PlatformFeeBP, s.Currency, s.Lines, lines)...)...)
+	return lines, c.err()
+}
+
+// lateLine charges days beyond those that were billed: the terms' fee, or what a single day costs on each date.
+func (c *calc) lateLine(req *Request, s *record.RateSnapshot, late int) []record.Charge {
+	if late == 0 {
+		return nil
+	}
+	line := record.Charge{Type: "late_return", Description: "Late return", Quantity: int64(late), Taxable: true}
+	if s.LateFeePerDay != nil {
+		line.UnitPrice = *s.LateFeePerDay
+		line.Explanation = fmt.Sprintf("%s more than the %d agreed, at %s.", count(late, "day"), s.BilledDays, Format(*s.LateFeePerDay))
+		return []record.Charge{line}
+	}
+	days := dates(req, s.BilledDays, s.BilledDays+late)
+	var group []*day
+	for i := range days {
+		d := &days[i]
+		r := c.ratesOf(req, d.of(&req.Terms))
+		d.amount = c.scale(r.daily, d.factor, 100)
+		line.UnitPrice.Amount = c.add(line.UnitPrice.Amount, d.amount)
+		group = append(group, d)
+	}
+	line.Explanation = fmt.Sprintf("%s more than the %d agreed (%s), at the price of a single day: %s.", count(late, "day"), s.BilledDays, sayDates(group),
+		req.sayTally(tally(group, func(d *day) int64 { return d.amount })))
+	if line.Quantity = 1; line.UnitPrice.Amount == 0 {
+		return nil
+	}
+	return []record.Charge{line}
+}
+
+// milesDriven settles the miles beyond those included against what was charged beforehand.
+func (c *calc) milesDriven(s *record.RateSnapshot, driven *int, late int) []record.Charge {
+	if driven == nil || s.IncludedMi == nil || s.ExtraMileFee == nil || s.ExtraMileFee.Amount == 0 {
+		return nil
+	}
+	included := int64(*s.IncludedMi)
+	if s.BilledDays > 0 {
+		included = c.add(included, c.scale(included, int64(late), int64(s.BilledDays)))
+	}
+	var charged int64
+	for i := range s.Lines {
+		if s.Lines[i].Type == "mileage" {
+			charged += s.Lines[i].Quantity
+		}
+	}
+	due := max(0, int64(*driven)-included) - charged
+	if due == 0 {
+		return nil
+	}
+	why := fmt.Sprintf("%d miles driven, %d included", *driven, included)
+	if charged > 0 {
+		why += fmt.Sprintf(", %d charged already", charged)
+	}
+	return []record.Charge{{Type: "mileage", Description: "Miles beyond those included", Quantity: due, UnitPrice: *s.ExtraMileFee, Taxable: true, Explanation: why + "."}}
+}
+
+// CancelFee is what a cancellation costs, by the step that holds so long before pickup: a line of type cancellation_fee, whose
+// amount is zero if it costs nothing. It is a share of the total with taxes, so it is not taxed again.
+func CancelFee(s *record.RateSnapshot, pickup, at time.Time) (record.Charge, error) {
+	var step *record.CancelStep
+	for i := range s.Cancellation {
+		c := &s.Cancellation[i]
+		if pickup.Sub(at) < time.Duration(c.HoursBefore)*time.Hour && (step == nil || c.HoursBefore < step.HoursBefore) {
+			step = c
+		}
+	}
+	if step == nil {
+		return shareOfTotal(s, "cancellation_fee", "Cancellation", 0, "Cancelled early enough to cost nothing.")
+	}
+	return shareOfTotal(s, "cancellation_fee", "Cancellation", step.FeePct,
+		fmt.Sprintf("Cancelled less than %s before pickup: %d %% of %s.", count(step.HoursBefore, "hour"), step.FeePct, Format(s.Totals.Total)))
+}
+
+// NoShowFee is what a customer who never came owes: a line of type no_show_fee, like that of CancelFee.
+func NoShowFee(s *record.RateSnapshot) (record.Charge, error) {
+	return shareOfTotal(s, "no_show_fee", "No-show", s.NoShowFeePct, fmt.Sprintf("Nobody came: %d %% of %s.", s.NoShowFeePct, Format(s.Totals.Total)))
+}
+
+func shareOfTotal(s *record.RateSnapshot, kind, description string, pct int64, why string) (record.Charge, error) {
+	var c calc
+	line := record.Charge{Type: kind, Description: description, Quantity: 1, Explanation: why,
+		UnitPrice: record.Money{Amount: c.scale(max(0, s.Totals.Total.Amount), pct, 100)}}
+	return c.finish(s.Currency, []record.Charge{line})[0], c.err()
+}

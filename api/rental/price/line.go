@@ -1,0 +1,163 @@
+package price
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/motorpool/fleet/api/record"
+)
+
+// Kinds of lines that this package treats in a way of their own.
+const (
+	lineDiscount = "discount"
+	linePromo    = "promo"
+	lineTax      = "tax"
+	linePlatform = "platform_fee"
+)
+
+// discountLines takes the discounts off the price of the time, one after the other.
+func (c *calc) discountLines(req *Request, days int, price int64) ([]record.Charge, error) {
+	var lines []record.Charge
+	left := price
+	take := func(kind, description, why string, amount int64) {
+		if amount = min(amount, left); amount == 0 {
+			return
+		}
+		left -= amount
+		lines = append(lines, record.Charge{Type: kind, Description: description, Quantity: 1, UnitPrice: record.Money{Amount: -amount}, Taxable: true, Explanation: why})
+	}
+	percent := func(kind, description, why string, pct int64) {
+		take(kind, description, fmt.Sprintf("%s: %d %% of %s.", why, pct, req.format(left)), c.scale(left, pct, 100))
+	}
+	if off, ok := longest(req.Terms.LengthDiscounts, func(o record.LengthOff) int { return o.MinDays }, days); ok {
+		percent(lineDiscount, "Discount for a long rental", count(off.MinDays, "day")+" or more", off.Pct)
+	}
+	ahead := int(dateOf(req.PickupAt.Time, req.Zone, 0).Sub(dateOf(req.BookedAt.Time, req.Zone, 0)) / (24 * time.Hour))
+	if off, ok := longest(req.Terms.EarlyBirdDiscounts, func(o record.EarlyOff) int { return o.MinDaysAhead }, ahead); ok {
+		percent(lineDiscount, "Discount for booking early", fmt.Sprintf("Booked %s ahead, %d or more", count(ahead, "day"), off.MinDaysAhead), off.Pct)
+	}
+	if req.PromoCode != "" {
+		promo, err := promotion(req)
+		if err != nil {
+			return nil, err
+		}
+		if promo.Pct > 0 {
+			percent(linePromo, "Promotion "+promo.Code, "With the code", promo.Pct)
+		}
+		if promo.Amount != nil {
+			why := "With the code: " + Format(*promo.Amount) + "."
+			if promo.Amount.Amount > left {
+				why += fmt.Sprintf(" No more than what is left of the price of the time: %s.", req.format(left))
+			}
+			take(linePromo, "Promotion "+promo.Code, why, promo.Amount.Amount)
+		}
+	}
+	if req.CustomerDiscountPct > 0 {
+		percent(lineDiscount, "Discount of the customer", "Agreed with the customer", req.CustomerDiscountPct)
+	}
+	return lines, nil
+}
+
+// longest is the element with the largest bound that a value reaches.
+func longest[T any](all []T, bound func(T) int, value int) (best T, ok bool) {
+	for _, t := range all {
+		if bound(t) <= value && (!ok || bound(t) > bound(best)) {
+			best, ok = t, true
+		}
+	}
+	return best, ok
+}
+
+// promotion is the one whose code was given.
+func promotion(req *Request) (*record.Promotion, error) {
+	at := slices.IndexFunc(req.Terms.Promotions, func(p record.Promotion) bool { return fold(p.Code) == fold(req.PromoCode) })
+	if at < 0 {
+		return nil, fault("/promo_code", "not_found", "is not a promotion of the rate plan")
+	}
+	p := &req.Terms.Promotions[at]
+	booked := dateOf(req.BookedAt.Time, req.Zone, 0).Format(time.DateOnly)
+	if p.From != "" && booked < p.From || p.To != "" && booked > p.To {
+		return nil, fault("/promo_code", "not_valid", "is not valid for bookings made on "+booked)
+	}
+	return p, nil
+}
+
+// mileageLine charges miles beyond those included, if so many are expected.
+func (c *calc) mileageLine(req *Request, s *record.RateSnapshot) []record.Charge {
+	if s.IncludedMi == nil || s.ExtraMileFee == nil || req.ExpectedMi == nil || *req.ExpectedMi <= *s.IncludedMi {
+		return nil
+	}
+	return []record.Charge{{
+		Type: "mileage", Description: "Miles beyond those included", Quantity: int64(*req.ExpectedMi - *s.IncludedMi), UnitPrice: *s.ExtraMileFee, Taxable: true,
+		Explanation: fmt.Sprintf("%d miles expected, %d included; settled by what was driven.", *req.ExpectedMi, *s.IncludedMi),
+	}}
+}
+
+// extraLines charges the extras and the protection plan.
+func (c *calc) extraLines(req *Request, days int) ([]record.Charge, error) {
+	var lines []record.Charge
+	for i, b := range req.Extras {
+		at := slices.IndexFunc(req.Terms.Extras, func(e record.Extra) bool { return e.Code == b.Code })
+		if at < 0 {
+			return nil, fault(fmt.Sprintf("/extras/%d/code", i), "not_found", "is not an extra of the rate plan")
+		}
+		lines = append(lines, c.extraLine(req, &req.Terms.Extras[at], int64(max(1, b.Quantity)), days))
+	}
+	if req.ProtectionPlan == "" {
+		return lines, nil
+	}
+	at := slices.IndexFunc(req.Terms.Extras, func(e record.Extra) bool { return e.Code == req.ProtectionPlan && e.Kind == "protection" })
+	if at < 0 {
+		return nil, fault("/protection_plan", "not_found", "is not a protection plan of the rate plan")
+	}
+	return append(lines, c.extraLine(req, &req.Terms.Extras[at], 1, days)), nil
+}
+
+func (c *calc) extraLine(req *Request, e *record.Extra, quantity int64, days int) record.Charge {
+	line := record.Charge{Type: "extra", Description: e.Name, Quantity: quantity, UnitPrice: e.Price, Taxable: e.Taxable == nil || *e.Taxable,
+		Explanation: fmt.Sprintf("%d at %s a rental.", quantity, Format(e.Price))}
+	if e.Kind == "protection" {
+		line.Type = "protection"
+	}
+	perOne := e.Price.Amount
+	if e.Per == "day" {
+		perOne = c.times(perOne, int64(days))
+		line.Quantity *= int64(days)
+		line.Explanation = fmt.Sprintf("%d for %s at %s a day.", quantity, count(days, "day"), Format(e.Price))
+	}
+	if e.MaxPrice != nil && perOne > e.MaxPrice.Amount {
+		line.Quantity, line.UnitPrice = quantity, *e.MaxPrice
+		line.Explanation += fmt.Sprintf(" No more than %s for one.", Format(*e.MaxPrice))
+	}
+	return line
+}
+
+// feeLines charges what goes with who drives and where.
+func (c *calc) feeLines(req *Request, days int) []record.Charge {
+	var lines []record.Charge
+	fee := func(kind, description string, quantity int, unit *record.Money, why string) {
+		if unit != nil && unit.Amount != 0 && quantity > 0 {
+			lines = append(lines, record.Charge{Type: kind, Description: description, Quantity: int64(quantity), UnitPrice: *unit, Taxable: true, Explanation: why})
+		}
+	}
+	if req.YoungDriver {
+		fee("young_driver", "Young driver", days, req.Terms.YoungDriverFee, fmt.Sprintf("A driver is younger than %d: a fee for each of %s.", req.Terms.YoungDriverAge, count(days, "day")))
+	}
+	fee("additional_driver", "Additional drivers", req.AdditionalDrivers*days, req.Terms.AdditionalDriverFee,
+		fmt.Sprintf("%s for %s.", count(req.AdditionalDrivers, "driver"), count(days, "day")))
+	fee("one_way", "Return at another location", 1, req.OneWayFee, "The fee of the location of return.")
+	fee("delivery", "Delivery", 1, req.DeliveryFee, "The fee of the location of pickup.")
+	return lines
+}
+
+// finish gives lines their amounts, currency and source.
+func (c *calc) finish(currency string, lines []record.Charge) []record.Charge {
+	for i := range lines {
+		l := &lines[i]
+		l.Source = "auto"
+		l.UnitPrice.Currency = currency
+		l.Amount = record.Money{Amount: c.times(l.UnitPrice.Amount, l.Quantity), Currency: currency}
+	}
+	return lines
+}

@@ -1,0 +1,108 @@
+package price
+
+import (
+	"fmt"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/record"
+)
+
+// Totals adds up charges, which must be of one currency. Lines of type platform_fee are no part of what is owed; see record.Totals.
+func Totals(currency string, charges []record.Charge) (record.Totals, error) {
+	var c calc
+	money := func() record.Money { return record.Money{Currency: currency} }
+	t := record.Totals{Subtotal: money(), Discounts: money(), Fees: money(), Taxes: money(), Total: money(), PlatformFee: money(), NetToHost: money()}
+	for i := range charges {
+		l := &charges[i]
+		if l.Amount.Currency != currency {
+			return t, fleet.NewError(fleet.CodeValidation, fmt.Sprintf("A charge in %s cannot be added to others in %s.", l.Amount.Currency, currency),
+				fleet.FieldError{Pointer: "/amount/currency", Code: "mismatch", Detail: "must be " + currency})
+		}
+		add := func(to *record.Money, amount int64) { to.Amount = c.add(to.Amount, amount) }
+		switch l.Type {
+		case linePlatform:
+			add(&t.PlatformFee, -l.Amount.Amount)
+			continue
+		case lineTax:
+			add(&t.Taxes, l.Amount.Amount)
+		case lineDiscount, linePromo:
+			add(&t.Discounts, l.Amount.Amount)
+		case "time", "mileage", "extra", "protection":
+			add(&t.Subtotal, l.Amount.Amount)
+		default:
+			add(&t.Subtotal, l.Amount.Amount)
+			add(&t.Fees, l.Amount.Amount)
+		}
+		add(&t.Total, l.Amount.Amount)
+	}
+	t.NetToHost.Amount = c.add(c.add(t.Total.Amount, -t.Taxes.Amount), -t.PlatformFee.Amount)
+	return t, c.err()
+}
+
+// TaxesOn returns the tax lines that are due for charges added to others: the tax on all of them less that on the ones before, so
+// that the taxes of a booking are always those of its sum. A tax of which nothing is due has no line. The sum of what is
+// taxable, where it is negative, is taxed as zero.
+func TaxesOn(rates []record.TaxRate, currency string, before, added []record.Charge) ([]record.Charge, error) {
+	var c calc
+	lines := c.taxLines(rates, currency, before, added)
+	return lines, c.err()
+}
+
+func (c *calc) taxLines(rates []record.TaxRate, currency string, before, added []record.Charge) []record.Charge {
+	old := c.taxable(before)
+	whole := c.add(old, c.taxable(added))
+	var lines []record.Charge
+	for _, r := range rates {
+		due := c.scale(max(0, whole), r.RateBP, 10000) - c.scale(max(0, old), r.RateBP, 10000)
+		if due == 0 {
+			continue
+		}
+		why := fmt.Sprintf("%s of %s, the sum of the taxable lines.", basisPoints(r.RateBP), Format(record.Money{Amount: whole, Currency: currency}))
+		if before != nil {
+			why = fmt.Sprintf("%s of %s instead of %s.", basisPoints(r.RateBP), Format(record.Money{Amount: max(0, whole), Currency: currency}),
+				Format(record.Money{Amount: max(0, old), Currency: currency}))
+		}
+		lines = append(lines, record.Charge{Type: lineTax, Description: r.Name, Quantity: 1, UnitPrice: record.Money{Amount: due}, TaxRateBP: r.RateBP, Explanation: why})
+	}
+	return c.finish(currency, lines)
+}
+
+// taxable adds up what is taxed.
+func (c *calc) taxable(charges []record.Charge) int64 {
+	var sum int64
+	for i := range charges {
+		if l := &charges[i]; l.Taxable && l.Type != lineTax && l.Type != linePlatform {
+			sum = c.add(sum, l.Amount.Amount)
+		}
+	}
+	return sum
+}
+
+// platformLine is what the channel keeps of charges added to others: of their sum without taxes, and as with taxes the share of all of
+// them less that of the ones before. It is negative: the host's loss.
+func (c *calc) platformLine(bp int64, currency string, before, added []record.Charge) []record.Charge {
+	if bp == 0 {
+		return nil
+	}
+	old := c.earned(before)
+	whole := c.add(old, c.earned(added))
+	due := c.scale(max(0, whole), bp, 10000) - c.scale(max(0, old), bp, 10000)
+	if due == 0 {
+		return nil
+	}
+	return c.finish(currency, []record.Charge{{
+		Type: linePlatform, Description: "What the channel keeps", Quantity: 1, UnitPrice: record.Money{Amount: -due},
+		Explanation: fmt.Sprintf("%s of %s, the price without taxes. No part of what the customer owes.", basisPoints(bp), Format(record.Money{Amount: whole, Currency: currency})),
+	}})
+}
+
+// earned adds up what the host has of charges before the channel's share.
+func (c *calc) earned(charges []record.Charge) int64 {
+	var sum int64
+	for i := range charges {
+		if l := &charges[i]; l.Type != lineTax && l.Type != linePlatform {
+			sum = c.add(sum, l.Amount.Amount)
+		}
+	}
+	return sum
+}
