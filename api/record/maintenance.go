@@ -107,6 +107,15 @@ type Reminder struct {
 	Reason        string   `json:"reason,omitempty"` // of the dismissal
 	WorkOrderID   string   `json:"work_order_id,omitempty"`
 	Told          []string `json:"told,omitempty"` // stages and offsets that were told of, each once
+
+	Anchor     *Anchor  `json:"anchor"`             // where the cycle begins
+	Done       *Anchor  `json:"done,omitempty"`     // when it was resolved or dismissed, where the next one begins from completion
+	Untargeted bool     `json:"untargeted"`         // dismissed because the schedule does not ask for it any more: nothing was done
+	WatchOn    string   `json:"watch_on,omitempty"` // when to look at it again: a day, or a meter's reading
+	WatchMi    *float64 `json:"watch_mi"`
+	WatchHours *float64 `json:"watch_engine_hours"`
+	Basis      []uint64 `json:"basis,omitempty"`    // revisions of the schedule and its task that it was made up by
+	BlockID    string   `json:"block_id,omitempty"` // what keeps the vehicle from being rented while it is overdue
 }
 
 // Reminders describes the kind.
