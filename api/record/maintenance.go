@@ -38,6 +38,7 @@ type ServiceTask struct {
 	Description string   `json:"description,omitempty" maxLength:"1000"`
 	EveryMi     *int     `json:"every_mi,omitempty" minimum:"1" maximum:"1000000"`
 	EveryDays   *int     `json:"every_days,omitempty" minimum:"1" maximum:"36500"`
+	EveryMonths *int     `json:"every_months,omitempty" minimum:"1" maximum:"1200"`
 	EveryHours  *int     `json:"every_engine_hours,omitempty" minimum:"1" maximum:"100000"`
 	LabourHours *float64 `json:"labour_hours,omitempty" minimum:"0" maximum:"1000"`
 	Parts       []string `json:"parts,omitempty" maxItems:"50" nullable:"false"`
@@ -57,13 +58,14 @@ type ScheduleFields struct {
 	VehicleID      string  `json:"vehicle_id,omitempty" doc:"The vehicle; or give a class or a tag."`
 	VehicleClassID string  `json:"vehicle_class_id,omitempty"`
 	Tag            string  `json:"tag,omitempty" maxLength:"50"`
-	EveryMi        *int    `json:"every_mi,omitempty" minimum:"1" maximum:"1000000" doc:"As the task says unless one of the three is given."`
+	EveryMi        *int    `json:"every_mi,omitempty" minimum:"1" maximum:"1000000" doc:"The intervals are those of the task unless one, or fixed_due_on, is given here."`
 	EveryDays      *int    `json:"every_days,omitempty" minimum:"1" maximum:"36500"`
+	EveryMonths    *int    `json:"every_months,omitempty" minimum:"1" maximum:"1200" doc:"On the same day of the month, or its last."`
 	EveryHours     *int    `json:"every_engine_hours,omitempty" minimum:"1" maximum:"100000"`
 	DueSoonMi      *int    `json:"due_soon_mi,omitempty" minimum:"0" maximum:"100000"`
 	DueSoonDays    *int    `json:"due_soon_days,omitempty" minimum:"0" maximum:"3650"`
 	DueSoonHours   *int    `json:"due_soon_hours,omitempty" minimum:"0" maximum:"10000"`
-	FixedDueOn     string  `json:"fixed_due_on,omitempty" format:"date" doc:"Due on this day, once, or from this day on with every_days."`
+	FixedDueOn     string  `json:"fixed_due_on,omitempty" format:"date" doc:"Due on this day, once, or from this day on with an interval."`
 	Repeat         string  `json:"repeat,omitempty" enum:"from_completion,fixed" doc:"from_completion unless given."`
 	Anchor         *Anchor `json:"anchor,omitempty" doc:"When it was last done; when the schedule was made, unless given."`
 	OffsetsDays    []int   `json:"reminder_offsets_days,omitempty" maxItems:"10" nullable:"false" doc:"So many days before the forecast the reminder is told of again."`
@@ -108,10 +110,10 @@ type Reminder struct {
 	WorkOrderID   string   `json:"work_order_id,omitempty"`
 	Told          []string `json:"told,omitempty"` // stages and offsets that were told of, each once
 
-	Anchor     *Anchor  `json:"anchor"`             // where the cycle begins
-	Done       *Anchor  `json:"done,omitempty"`     // when it was resolved or dismissed, where the next one begins from completion
-	Untargeted bool     `json:"untargeted"`         // dismissed because the schedule does not ask for it any more: nothing was done
-	WatchOn    string   `json:"watch_on,omitempty"` // when to look at it again: a day, or a meter's reading
+	Anchor     *Anchor  `json:"anchor"`         // where the cycle begins
+	Done       *Anchor  `json:"done,omitempty"` // when it was resolved or dismissed, where the next one begins from completion
+	Untargeted bool     `json:"untargeted"`     // dismissed because the schedule does not ask for it any more: nothing was done
+	WatchAt    Instant  `json:"watch_at"`       // when to look at it again: a time, or a meter's reading
 	WatchMi    *float64 `json:"watch_mi"`
 	WatchHours *float64 `json:"watch_engine_hours"`
 	Basis      []uint64 `json:"basis,omitempty"`    // revisions of the schedule and its task that it was made up by

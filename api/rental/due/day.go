@@ -56,3 +56,16 @@ func earliest(a, b Day) Day {
 	}
 	return a
 }
+
+// addMonths returns the same day of a later month, or the last of that month if it is shorter.
+func (d Day) addMonths(n int) Day {
+	y, m, day := time.Unix(int64(d)*24*60*60, 0).UTC().Date()
+	last := time.Date(y, m+time.Month(n)+1, 0, 0, 0, 0, 0, time.UTC)
+	return dayOf(last) - Day(max(last.Day()-day, 0))
+}
+
+// Start returns when the day begins in a zone.
+func (d Day) Start(zone *time.Location) time.Time {
+	y, m, day := time.Unix(int64(d)*24*60*60, 0).UTC().Date()
+	return time.Date(y, m, day, 0, 0, 0, 0, zone)
+}

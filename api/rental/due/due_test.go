@@ -71,7 +71,7 @@ func (s *scene) step(verb, rest string) {
 		*s = scene{t: s.t, zone: s.zone, out: s.out}
 	case "every":
 		q := s.quantities(rest)
-		s.schedule.EveryMi, s.schedule.EveryDays, s.schedule.EveryHours = whole(q["mi"]), whole(q["days"]), whole(q["h"])
+		s.schedule.EveryMi, s.schedule.EveryDays, s.schedule.EveryMonths, s.schedule.EveryHours = whole(q["mi"]), whole(q["days"]), whole(q["months"]), whole(q["h"])
 	case "soon":
 		q := s.quantities(rest)
 		s.schedule.DueSoonMi, s.schedule.DueSoonDays, s.schedule.DueSoonHours = whole(q["mi"]), whole(q["days"]), whole(q["h"])
@@ -104,14 +104,14 @@ func (s *scene) step(verb, rest string) {
 		}
 		s.rem.SnoozedUntil = record.InstantOf(at)
 	case "done":
-		today, at, m := s.moment(rest)
+		today, now, m := s.moment(rest)
 		done := Anchor{On: today, Mi: m.Mi, Hours: m.Hours}
 		rule := s.rule()
 		if rule.Once() {
 			fmt.Fprintf(&s.out, "    that was all\n")
 			return
 		}
-		next := rule.Begin(s.rem.Cycle+1, rule.Next(s.rem.Cycle, AnchorOf(s.rem.Anchor), done), m, today, at)
+		next := rule.Begin(s.rem.Cycle+1, rule.Next(s.rem.Cycle, AnchorOf(s.rem.Anchor), done), m, now)
 		s.rem = &next
 		s.show(nil)
 	default:
@@ -122,16 +122,16 @@ func (s *scene) step(verb, rest string) {
 func (s *scene) rule() Rule { return RuleOf(&s.schedule, &record.ServiceTask{}) }
 
 func (s *scene) look(rest string) {
-	today, at, m := s.moment(rest)
+	_, now, m := s.moment(rest)
 	rule := s.rule()
 	if s.rem == nil {
-		made := rule.Begin(1, s.anchor, m, today, at)
+		made := rule.Begin(1, s.anchor, m, now)
 		s.rem = &made
 		s.show(News(nil, s.rem))
 		return
 	}
-	news := rule.Judge(s.rem, m, today, at)
-	if again := rule.Judge(s.rem, m, today, at); again != nil {
+	news := rule.Judge(s.rem, m, now)
+	if again := rule.Judge(s.rem, m, now); again != nil {
 		s.t.Errorf("%s told twice", again)
 	}
 	s.show(news)
@@ -161,7 +161,7 @@ func (s *scene) show(news []string) {
 }
 
 // moment reads "2026-01-10 12000 mi, 40 mi/day"; an instant instead of the date is a local day of the zone.
-func (s *scene) moment(text string) (Day, record.Instant, Meters) {
+func (s *scene) moment(text string) (Day, Now, Meters) {
 	word, rest, _ := strings.Cut(text, " ")
 	at, err := time.Parse(time.RFC3339, word)
 	if err != nil {
@@ -179,7 +179,7 @@ func (s *scene) moment(text string) (Day, record.Instant, Meters) {
 	if v := q["h/day"]; v != nil {
 		m.HoursPerDay = *v
 	}
-	return today, record.InstantOf(at), m
+	return today, Now{at, s.zone}, m
 }
 
 // quantities reads "5000 mi, 180 days".
@@ -215,14 +215,14 @@ func TestStagesOnlyGoForward(t *testing.T) {
 		rule := anyRule(random)
 		today, mi, hours := Day(20000), random.Float64()*1e5, random.Float64()*1e4
 		m := Meters{Mi: &mi, MiOn: today, Hours: &hours, HoursOn: today}
-		rem := rule.Begin(1, Anchor{}, m, today, at(today))
+		rem := rule.Begin(1, Anchor{}, m, noon(today))
 		told := News(nil, &rem)
 		was := slices.Index(Stages, rem.Stage)
 		for range 40 {
 			today += Day(random.IntN(30))
 			mi, hours = mi+random.Float64()*1500, hours+random.Float64()*80
 			m.MiOn, m.HoursOn, m.MiPerDay, m.HoursPerDay = today, today, random.Float64()*60, random.Float64()*4
-			told = append(told, rule.Judge(&rem, m, today, at(today))...)
+			told = append(told, rule.Judge(&rem, m, noon(today))...)
 			is := slices.Index(Stages, rem.Stage)
 			if is < was {
 				t.Fatalf("%+v went back from %s to %s", rule, Stages[was], Stages[is])
@@ -294,14 +294,14 @@ func TestNothingHappensBeforeTheWatch(t *testing.T) {
 		rule := anyRule(random)
 		today, mi, hours := Day(20000), 1000.0, 100.0
 		m := Meters{Mi: &mi, MiOn: today, Hours: &hours, HoursOn: today}
-		rem := rule.Begin(1, Anchor{}, m, today, at(today))
+		rem := rule.Begin(1, Anchor{}, m, noon(today))
 		for range 30 {
 			today += Day(random.IntN(20))
 			mi, hours = mi+random.Float64()*800, hours+random.Float64()*40
 			m.MiOn, m.HoursOn = today, today
-			woken := rem.WatchOn != "" && today >= dayIn(rem.WatchOn) || rem.WatchMi != nil && mi >= *rem.WatchMi || rem.WatchHours != nil && hours >= *rem.WatchHours
+			woken := !rem.WatchAt.IsZero() && !noon(today).At.Before(rem.WatchAt.Time) || rem.WatchMi != nil && mi >= *rem.WatchMi || rem.WatchHours != nil && hours >= *rem.WatchHours
 			stage := rem.Stage
-			news := rule.Judge(&rem, m, today, at(today))
+			news := rule.Judge(&rem, m, noon(today))
 			if !woken && (rem.Stage != stage || news != nil) {
 				t.Fatalf("%+v: %s became %s and told %v unasked", rule, stage, rem.Stage, news)
 			}
@@ -338,11 +338,11 @@ func anyRule(random *rand.Rand) Rule {
 		return &v
 	}
 	s := record.ScheduleFields{EveryMi: n(8000), EveryDays: n(500), EveryHours: n(400), DueSoonMi: n(900), DueSoonDays: n(30), DueSoonHours: n(40),
-		OffsetsDays: []int{30, 7, 1}}
+		OffsetsDays: []int{30, 7, 1}, EveryMonths: n(24)}
 	if random.IntN(4) == 0 {
 		s.FixedDueOn = Day(20000 + random.IntN(300)).String()
 	}
 	return RuleOf(&s, &record.ServiceTask{})
 }
 
-func at(d Day) record.Instant { return record.InstantOf(time.Unix(int64(d)*86400, 0)) }
+func noon(d Day) Now { return Now{d.Start(time.UTC).Add(12 * time.Hour), time.UTC} }

@@ -1,19 +1,31 @@
 package due
 
 import (
+	"time"
+
 	"github.com/motorpool/fleet/api/record"
 )
 
+// Now is an instant, and the zone that says which day it is.
+type Now struct {
+	At   time.Time
+	Zone *time.Location
+}
+
+// Today returns the local date.
+func (n Now) Today() Day { return DayOf(n.At, n.Zone) }
+
 // Begin makes the reminder of a cycle that begins at an anchor.
-func (r *Rule) Begin(cycle int, a Anchor, m Meters, today Day, at record.Instant) record.Reminder {
-	rem := record.Reminder{Cycle: cycle, Stage: Upcoming, StageSince: at, Anchor: a.Completed(today, m).Record()}
-	r.Judge(&rem, m, today, at)
+func (r *Rule) Begin(cycle int, a Anchor, m Meters, now Now) record.Reminder {
+	rem := record.Reminder{Cycle: cycle, Stage: Upcoming, StageSince: record.InstantOf(now.At), Anchor: a.Completed(now.Today(), m).Record()}
+	r.Judge(&rem, m, now)
 	return rem
 }
 
 // Judge brings an open reminder up to date: its point, forecast and stage, when to look at it again, and what is told of it. It
 // returns what is to be told now. Who calls it again on the same day with the same meters changes nothing.
-func (r *Rule) Judge(rem *record.Reminder, m Meters, today Day, at record.Instant) []string {
+func (r *Rule) Judge(rem *record.Reminder, m Meters, now Now) []string {
+	today, at := now.Today(), record.InstantOf(now.At)
 	if !Open(rem.Stage) {
 		return nil
 	}
@@ -30,7 +42,10 @@ func (r *Rule) Judge(rem *record.Reminder, m Meters, today Day, at record.Instan
 		rem.Stage, rem.StageSince = stage, at
 	}
 	w := r.Watch(p, dayIn(rem.ForecastDueOn), m, today)
-	rem.WatchOn, rem.WatchMi, rem.WatchHours = w.On.String(), w.Mi, w.Hours
+	rem.WatchAt, rem.WatchMi, rem.WatchHours = record.Instant{}, w.Mi, w.Hours
+	if w.On != 0 {
+		rem.WatchAt = record.InstantOf(w.On.Start(now.Zone))
+	}
 	if at.Before(rem.SnoozedUntil.Time) {
 		return nil // its stage goes on, and is told of afterwards
 	}

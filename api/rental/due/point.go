@@ -11,16 +11,30 @@ type Point struct {
 
 // Point returns when a cycle is due. The first cycle of a rule with a fixed day is due on that day, whenever it was done last.
 func (r *Rule) Point(cycle int, a Anchor) Point {
-	var p Point
-	switch {
-	case r.FixedOn != 0 && cycle == 1:
+	p := Point{On: r.after(a.On), Mi: r.Mi.after(a.Mi), Hours: r.Hours.after(a.Hours)}
+	if r.FixedOn != 0 && cycle == 1 {
 		p.On = r.FixedOn
-	case r.Days > 0 && a.On != 0:
-		p.On = a.On + Day(r.Days)
 	}
-	p.Mi = r.Mi.after(a.Mi)
-	p.Hours = r.Hours.after(a.Hours)
 	return p
+}
+
+// after returns the day on which a cycle is due that begins on a day.
+func (r *Rule) after(on Day) Day {
+	var days, months Day
+	if on != 0 && r.Days > 0 {
+		days = on + Day(r.Days)
+	}
+	if on != 0 && r.Months > 0 {
+		months = on.addMonths(r.Months)
+		if r.Fixed && r.FixedOn != 0 {
+			// Counted from the first day, so that the last of a month comes back to the last after a shorter month.
+			k := 1
+			for months = r.FixedOn; months <= on; k++ {
+				months = r.FixedOn.addMonths(k * r.Months)
+			}
+		}
+	}
+	return earliest(days, months)
 }
 
 func (i Interval) after(from *float64) *float64 {
@@ -42,10 +56,13 @@ func (r *Rule) Next(cycle int, a, done Anchor) Anchor {
 	if next.On == 0 {
 		next.On = done.On
 	}
-	if late := int(done.On - next.On); r.Days > 0 && late > 0 {
-		next.On += Day(late / r.Days * r.Days)
+	for {
+		following := r.after(next.On)
+		if following == 0 || following > done.On {
+			return next
+		}
+		next.On = following
 	}
-	return next
 }
 
 // passed returns the last of the points p, p + every, p + 2 every and so on that done has reached, at least p.

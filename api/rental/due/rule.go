@@ -1,5 +1,5 @@
-// Package due says when maintenance is due. A schedule asks for a task every so many miles, days or engine hours, or on a fixed
-// day; what comes first holds. Each time it is done ends a cycle and begins the next:
+// Package due says when maintenance is due. A schedule asks for a task every so many miles, days, months or engine hours, or on a
+// fixed day; what comes first holds. Each time it is done ends a cycle and begins the next:
 //
 //	anchor ──interval──► point            stage:  upcoming ──► due_soon ──► due ──► overdue
 //	   ▲                   │                            └────────┴──┬───────┴─────────┘
@@ -35,6 +35,7 @@ type Rule struct {
 	Mi      Interval
 	Hours   Interval
 	Days    int // every; 0 for none
+	Months  int // every; 0 for none
 	Soon    int // days before
 	FixedOn Day // due on this day; with Days from this day on
 	Fixed   bool
@@ -43,9 +44,9 @@ type Rule struct {
 
 // RuleOf puts a schedule and its task together: the intervals are the task's unless the schedule gives one, or a fixed day.
 func RuleOf(s *record.ScheduleFields, t *record.ServiceTask) Rule {
-	mi, days, hours := s.EveryMi, s.EveryDays, s.EveryHours
-	if mi == nil && days == nil && hours == nil && s.FixedDueOn == "" {
-		mi, days, hours = t.EveryMi, t.EveryDays, t.EveryHours
+	mi, days, months, hours := s.EveryMi, s.EveryDays, s.EveryMonths, s.EveryHours
+	if mi == nil && days == nil && months == nil && hours == nil && s.FixedDueOn == "" {
+		mi, days, months, hours = t.EveryMi, t.EveryDays, t.EveryMonths, t.EveryHours
 	}
 	r := Rule{
 		Mi: interval(mi, s.DueSoonMi, 500), Hours: interval(hours, s.DueSoonHours, 25),
@@ -53,6 +54,9 @@ func RuleOf(s *record.ScheduleFields, t *record.ServiceTask) Rule {
 	}
 	if days != nil {
 		r.Days = *days
+	}
+	if months != nil {
+		r.Months = *months
 	}
 	r.Soon = 14
 	if r.Days > 0 {
@@ -84,11 +88,13 @@ func interval(every, soon *int, most float64) Interval {
 
 // Empty says that the rule has no condition at all.
 func (r *Rule) Empty() bool {
-	return r.Mi.Every == 0 && r.Hours.Every == 0 && r.Days == 0 && r.FixedOn == 0
+	return r.Once() && r.FixedOn == 0
 }
 
 // Once says that the rule has one cycle only: it is due on a day, and that is all.
-func (r *Rule) Once() bool { return r.Mi.Every == 0 && r.Hours.Every == 0 && r.Days == 0 }
+func (r *Rule) Once() bool {
+	return r.Mi.Every == 0 && r.Hours.Every == 0 && r.Days == 0 && r.Months == 0
+}
 
 // Anchor is where a cycle begins: when it was done last. What is not known is nil.
 type Anchor struct {
@@ -117,12 +123,21 @@ func (a Anchor) Completed(today Day, m Meters) Anchor {
 		a.On = today
 	}
 	if a.Mi == nil {
-		a.Mi = m.Mi
+		a.Mi = copied(m.Mi)
 	}
 	if a.Hours == nil {
-		a.Hours = m.Hours
+		a.Hours = copied(m.Hours)
 	}
 	return a
+}
+
+// copied keeps a reading of its own: the caller's may go on.
+func copied(v *float64) *float64 {
+	if v == nil {
+		return nil
+	}
+	kept := *v
+	return &kept
 }
 
 // Meters are what a vehicle's meters say. What is not known is nil, or a rate of 0.

@@ -1,0 +1,21 @@
+-- Grain: one entry of the catalogue of service tasks, its newest revision. Key: (account, id). Fed by
+-- service_tasks_feed from record_log, which keeps every revision. Serves: lists with filters, BI, and whether a
+-- schedule has a rule at all. Read with FINAL. body holds the whole record.
+CREATE TABLE IF NOT EXISTS service_tasks
+(
+    account      UInt64,
+    id           UInt64,
+    revision     UInt64,
+    created_at   DateTime64(3, 'UTC'),
+    updated_at   DateTime64(3, 'UTC'),
+    archived_at  Nullable(DateTime64(3, 'UTC')),
+    name         String,
+    category     LowCardinality(String),
+    description  String,
+    intervals    Bool,
+    external_ids Array(String),
+    body         String CODEC(ZSTD(3))
+)
+ENGINE = ReplacingMergeTree(revision)
+ORDER BY (account, id)
+SETTINGS non_replicated_deduplication_window = 10000
