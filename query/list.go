@@ -36,6 +36,11 @@ var Listings = []*Listing{
 	&Customers,
 	&CustomerNotes,
 	&Documents,
+	&ServiceTasks,
+	&Schedules,
+	&Reminders,
+	&WorkOrders,
+	&Issues,
 }
 
 // ListField is a member of a record that lists know.

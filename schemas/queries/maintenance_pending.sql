@@ -3,12 +3,12 @@
 -- schedule asks for any more (targeted = 0). With all = 1 every open reminder, so that forecasts keep up and meters that were
 -- corrected backwards are seen. In random order, so that none is kept waiting behind others that fail.
 WITH fromUnixTimestamp64Milli({now:Int64}, 'UTC') AS present
-SELECT p.account AS account, p.schedule AS schedule, p.vehicle AS vehicle, toUInt8(p.targets > 0) AS targeted, p.reminder AS reminder, p.cycle AS cycle
+SELECT p.account AS account, p.schedule AS schedule, p.vehicle AS vehicle, toUInt8(p.targets > 0) AS targeted, p.last AS reminder, p.last_cycle AS cycle
 FROM (
     SELECT account, schedule, vehicle,
-        countIf(reminder = 0) AS targets, max(paused) AS paused, max(repeats) AS repeats, maxIf(revisions, reminder = 0) AS revisions,
-        argMax(reminder, cycle) AS reminder, max(cycle) AS cycle, argMax(open, cycle) AS open, argMax(watch_at, cycle) AS watch_at,
-        argMax(watch, cycle) AS watch, argMax(snoozed_until, cycle) AS snoozed_until, argMax(basis, cycle) AS basis
+        countIf(reminder = 0) AS targets, max(paused) AS resting, max(repeats) AS again, maxIf(revisions, reminder = 0) AS wanted_basis,
+        argMax(reminder, cycle) AS last, max(cycle) AS last_cycle, argMax(open, cycle) AS last_open, argMax(watch_at, cycle) AS look_at,
+        argMax(watch, cycle) AS look, argMax(snoozed_until, cycle) AS snoozed, argMax(basis, cycle) AS last_basis
     FROM (
         SELECT s.account AS account, s.id AS schedule, v.id AS vehicle, s.paused AS paused, s.repeats AS repeats, s.revisions AS revisions,
             toUInt64(0) AS reminder, toUInt32(0) AS cycle, false AS open, present AS watch_at,
@@ -50,10 +50,10 @@ LEFT JOIN (
     GROUP BY account, vehicle
 ) AS m ON m.account = p.account AND m.vehicle = p.vehicle
 WHERE multiIf(
-    targets = 0, open,
-    paused, false,
-    NOT open, reminder = 0 OR repeats,
-    {all:UInt8} = 1 OR basis != revisions OR watch_at > 0 AND watch_at <= present OR coalesce(m.mi >= watch.1, false) OR coalesce(m.hours >= watch.2, false)
-        OR snoozed_until > 0 AND snoozed_until <= present)
+    targets = 0, last_open,
+    resting, false,
+    NOT last_open, last = 0 OR again,
+    {all:UInt8} = 1 OR last_basis != wanted_basis OR look_at > 0 AND look_at <= present OR coalesce(m.mi >= look.1, false) OR coalesce(m.hours >= look.2, false)
+        OR snoozed > 0 AND snoozed <= present)
 ORDER BY cityHash64(p.schedule, p.vehicle, present)
 LIMIT {limit:UInt32}

@@ -1,0 +1,181 @@
+package query
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/schemas"
+)
+
+// ServiceTasks is how service tasks are listed.
+var ServiceTasks = Listing{Table: "service_tasks", Fields: []ListField{
+	{Name: "name", Type: TextField, Sort: true},
+	{Name: "category", Type: TextField, Sort: true},
+	{Name: "created_at", Type: TimeField, Range: true, Sort: true},
+	{Name: "updated_at", Type: TimeField, Range: true, Sort: true},
+}, Search: []string{"name", "category", "description"}}
+
+// Schedules is how maintenance schedules are listed.
+var Schedules = Listing{Table: "maintenance_schedules", Fields: []ListField{
+	{Name: "task_id", Type: TextField},
+	{Name: "vehicle_id", Type: TextField},
+	{Name: "vehicle_class_id", Type: TextField},
+	{Name: "tag", Type: TextField},
+	{Name: "created_at", Type: TimeField, Range: true, Sort: true},
+	{Name: "updated_at", Type: TimeField, Range: true, Sort: true},
+}, Search: []string{"tag"}}
+
+// Reminders is how reminders are listed.
+var Reminders = Listing{Table: "reminders", Fields: []ListField{
+	{Name: "schedule_id", Type: TextField},
+	{Name: "task_id", Type: TextField},
+	{Name: "vehicle_id", Type: TextField},
+	{Name: "stage", Type: TextField, Sort: true},
+	{Name: "cycle", Type: NumberField, Range: true, Sort: true},
+	{Name: "due_on", Type: TextField, Range: true, Sort: true},
+	{Name: "forecast_due_on", Type: TextField, Range: true, Sort: true},
+	{Name: "work_order_id", Type: TextField},
+	{Name: "resolved_by_work_order_id", Type: TextField},
+	{Name: "stage_since", Type: TimeField, Range: true, Sort: true},
+	{Name: "snoozed_until", Type: TimeField, Range: true},
+	{Name: "created_at", Type: TimeField, Range: true, Sort: true},
+	{Name: "updated_at", Type: TimeField, Range: true, Sort: true},
+}}
+
+// WorkOrders is how work orders are listed.
+var WorkOrders = Listing{Table: "work_orders", Fields: []ListField{
+	{Name: "number", Type: NumberField, Range: true, Sort: true},
+	{Name: "vehicle_id", Type: TextField},
+	{Name: "type", Type: TextField, Sort: true},
+	{Name: "priority", Type: TextField},
+	{Name: "status", Type: TextField, Sort: true},
+	{Name: "vendor", Type: TextField, Sort: true},
+	{Name: "assignee", Type: TextField, Sort: true},
+	{Name: "invoice_ref", Type: TextField},
+	{Name: "scheduled_start", Type: TimeField, Range: true, Sort: true},
+	{Name: "scheduled_end", Type: TimeField, Range: true, Sort: true},
+	{Name: "started_at", Type: TimeField, Range: true, Sort: true},
+	{Name: "completed_at", Type: TimeField, Range: true, Sort: true},
+	{Name: "created_at", Type: TimeField, Range: true, Sort: true},
+	{Name: "updated_at", Type: TimeField, Range: true, Sort: true},
+}, Search: []string{"title", "description", "vendor", "assignee", "invoice_ref"}}
+
+// Issues is how issues are listed.
+var Issues = Listing{Table: "issues", Fields: []ListField{
+	{Name: "vehicle_id", Type: TextField},
+	{Name: "severity", Type: TextField, Sort: true},
+	{Name: "category", Type: TextField, Sort: true},
+	{Name: "status", Type: TextField, Sort: true},
+	{Name: "booking_id", Type: TextField},
+	{Name: "work_order_id", Type: TextField},
+	{Name: "reported_by", Type: TextField},
+	{Name: "created_at", Type: TimeField, Range: true, Sort: true},
+	{Name: "updated_at", Type: TimeField, Range: true, Sort: true},
+}, Search: []string{"description", "category", "reported_by"}}
+
+// OpenSafetyIssues returns, for those of some vehicles of an account that have any, the ids of the issues that are critical for
+// safety and not resolved: such a vehicle must not become available.
+func OpenSafetyIssues(ctx context.Context, db driver.Conn, account fleet.AccountID, vehicles []uint64) (map[uint64][]uint64, error) {
+	found := make(map[uint64][]uint64)
+	if len(vehicles) == 0 {
+		return found, nil
+	}
+	names := make([]string, len(vehicles))
+	for i, id := range vehicles {
+		names[i] = fleet.FormatID(fleet.VehiclePrefix, id)
+	}
+	rows, err := db.Query(ctx, schemas.Query("safety_issues"), clickhouse.Named("account", uint64(account)), clickhouse.Named("vehicles", names))
+	if err != nil {
+		return nil, fmt.Errorf("read safety issues: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var vehicle uint64
+		var issues []uint64
+		if err := rows.Scan(&vehicle, &issues); err != nil {
+			return nil, fmt.Errorf("read safety issues: %w", err)
+		}
+		found[vehicle] = issues
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("read safety issues: %w", err)
+	}
+	return found, nil
+}
+
+// MaintenanceReminder is an open reminder, as whoever warns of it needs it.
+type MaintenanceReminder struct {
+	Account  fleet.AccountID
+	Vehicle  uint64
+	ID       uint64
+	Schedule uint64
+	Stage    string // upcoming, due_soon, due, overdue
+	DueOn    string // local date on which it is due at the latest; "" if only a meter decides
+	Forecast string // local date on which it will be due, from real daily mileage; "" if nothing is known
+}
+
+// MaintenanceDue returns the open reminders of some vehicles of an account, in order of vehicle; of all vehicles with none given, of all
+// accounts with account 0.
+func MaintenanceDue(ctx context.Context, db driver.Conn, account fleet.AccountID, vehicles []uint64) ([]MaintenanceReminder, error) {
+	rows, err := db.Query(ctx, schemas.Query("maintenance_due"), clickhouse.Named("account", uint64(account)),
+		clickhouse.Named("vehicles", append([]uint64{}, vehicles...)))
+	if err != nil {
+		return nil, fmt.Errorf("read maintenance that is due: %w", err)
+	}
+	defer rows.Close()
+	var all []MaintenanceReminder
+	for rows.Next() {
+		var r MaintenanceReminder
+		if err := rows.Scan((*uint64)(&r.Account), &r.Vehicle, &r.ID, &r.Schedule, &r.Stage, &r.DueOn, &r.Forecast); err != nil {
+			return nil, fmt.Errorf("read maintenance that is due: %w", err)
+		}
+		all = append(all, r)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("read maintenance that is due: %w", err)
+	}
+	return all, nil
+}
+
+// PendingMaintenance is a schedule and a vehicle that the desk must look at.
+type PendingMaintenance struct {
+	Account  fleet.AccountID
+	Schedule uint64
+	Vehicle  uint64
+	Targeted bool   // the schedule asks for it still
+	Reminder uint64 // the last; 0 for none
+	Cycle    uint32 // of it
+}
+
+// MaintenancePending returns what the desk must look at, at most limit of it, in random order; with all every open reminder too.
+func MaintenancePending(ctx context.Context, db driver.Conn, now time.Time, all bool, limit int) ([]PendingMaintenance, error) {
+	every := uint8(0)
+	if all {
+		every = 1
+	}
+	rows, err := db.Query(ctx, schemas.Query("maintenance_pending"), clickhouse.Named("now", now.UnixMilli()), clickhouse.Named("all", every),
+		clickhouse.Named("limit", uint32(limit)))
+	if err != nil {
+		return nil, fmt.Errorf("read pending maintenance: %w", err)
+	}
+	defer rows.Close()
+	var found []PendingMaintenance
+	for rows.Next() {
+		var p PendingMaintenance
+		var targeted uint8
+		if err := rows.Scan((*uint64)(&p.Account), &p.Schedule, &p.Vehicle, &targeted, &p.Reminder, &p.Cycle); err != nil {
+			return nil, fmt.Errorf("read pending maintenance: %w", err)
+		}
+		p.Targeted = targeted != 0
+		found = append(found, p)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("read pending maintenance: %w", err)
+	}
+	return found, nil
+}
