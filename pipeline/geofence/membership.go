@@ -3,6 +3,7 @@ package geofence
 import (
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/motorpool/fleet"
 )
@@ -10,7 +11,10 @@ import (
 // Fix takes a trusted fix, later than the one before. Its cell must be the one of its place, or 0 to have it computed.
 func (ix *Index) Fix(s *State, key fleet.VehicleKey, t *fleet.Traits, p *fleet.Position, out *fleet.Entities, moves *[]fleet.FenceMove) {
 	ix.Advance(s, key, t, p.FixTime, out, moves)
-	v := view{ix: ix, s: s, key: key, traits: t, at: p.FixTime, place: fleet.Place{Lat: p.Lat, Lng: p.Lng}, cell: p.Cell, out: out, moves: moves}
+	v := views.Get().(*view)
+	defer v.release()
+	v.ix, v.s, v.key, v.traits, v.out, v.moves = ix, s, key, t, out, moves
+	v.at, v.place, v.cell, v.changed = p.FixTime, fleet.Place{Lat: p.Lat, Lng: p.Lng}, p.Cell, false
 	if v.accuracy = p.Accuracy; !(v.accuracy > 0) {
 		v.accuracy = 0
 	}
@@ -21,16 +25,13 @@ func (ix *Index) Fix(s *State, key fleet.VehicleKey, t *fleet.Traits, p *fleet.P
 	default:
 		v.cell = CellOf(p.Lat, p.Lng)
 	}
-	var inArray, aroundArray [64]entry
-	v.in, v.around = inArray[:0], aroundArray[:0]
 	v.look()
-	var wasArray [32]fleet.FenceID
-	was := wasArray[:0]
+	v.was = v.was[:0]
 	for i := range s.Stays {
-		was = append(was, s.Stays[i].Fence)
+		v.was = append(v.was, s.Stays[i].Fence)
 	}
 	v.stays()
-	v.passes(was)
+	v.passes()
 	v.begin()
 	s.At, s.Lat, s.Lng, s.Accuracy, s.Cell = v.at, p.Lat, p.Lng, v.accuracy, v.cell
 	if v.changed {
@@ -53,15 +54,26 @@ type view struct {
 	out      *fleet.Entities
 	moves    *[]fleet.FenceMove
 
-	in      []entry // fences in effect that hold it, by fence
-	around  []entry // fences in effect near its cell that do not
-	changed bool    // a deadline has
+	in      []entry         // fences in effect that hold it, by fence
+	around  []entry         // fences in effect near its cell that do not
+	was     []fleet.FenceID // that the vehicle was in, or about to be, before the fix
+	near    []entry         // of look and passes
+	changed bool            // a deadline has
+}
+
+// views are used again for the memory of their lists.
+var views = sync.Pool{New: func() any { return new(view) }}
+
+func (v *view) release() {
+	v.ix, v.s, v.traits, v.out, v.moves = nil, nil, nil, nil, nil
+	views.Put(v)
 }
 
 // look sorts the fences of the cell into those that hold the fix and the others.
 func (v *view) look() {
-	var array [64]entry
-	for _, e := range v.ix.candidates(v.cell, array[:0]) {
+	v.in, v.around = v.in[:0], v.around[:0]
+	v.near = v.ix.candidates(v.cell, v.near[:0])
+	for _, e := range v.near {
 		f := &v.ix.fences[e.fence()]
 		if !f.valid(v.at) || !f.everyone && !f.meant(v.key.Vehicle, v.traits) || f.hours != nil && !f.hours.open(v.at) {
 			continue
@@ -190,31 +202,28 @@ func (v *view) begin() {
 // within 180 m of one of them, as area.Covering wants it, with something over for the bend of a long way.
 const sampling = 340.0
 
-// passes looks for fences that the way from the fix before goes through, although both fixes are outside. was lists the
-// fences that the vehicle was in, or about to be, before the fix.
-func (v *view) passes(was []fleet.FenceID) {
+// passes looks for fences that the way from the fix before goes through, although both fixes are outside.
+func (v *view) passes() {
 	s := v.s
 	gap := v.at - s.At
 	if s.At == 0 || gap > MaxGap || gap < 2 || v.place.Lat == s.Lat && v.place.Lng == s.Lng {
 		return
 	}
-	near := v.around
-	var array [128]entry
-	if v.cell != s.Cell {
-		near = v.ix.candidates(s.Cell, append(array[:0], near...))
-	}
-	if len(near) == 0 && v.cell == s.Cell {
+	if len(v.around) == 0 && v.cell == s.Cell {
 		return
 	}
 	length := fleet.Distance(s.Lat, s.Lng, v.place.Lat, v.place.Lng)
 	if length <= max(v.accuracy, s.Accuracy) || length > MaxSpeed*float64(gap)/1000 {
 		return
 	}
-	if v.cell != s.Cell && length > sampling {
-		near = v.sample(length, near)
-	}
+	near := v.around
 	if v.cell != s.Cell {
-		slices.SortFunc(near, func(a, b entry) int { return a.fence() - b.fence() })
+		near = v.ix.candidates(s.Cell, append(v.near[:0], near...))
+		if length > sampling {
+			near = v.sample(length, near)
+		}
+		v.near = near
+		slices.Sort(near)
 	}
 	last := -1
 	for _, e := range near {
@@ -224,7 +233,7 @@ func (v *view) passes(was []fleet.FenceID) {
 		}
 		last = i
 		f := &v.ix.fences[i]
-		if length > f.margin(0) && f.confirm() == 1 && f.along(s, v.place) && !slices.Contains(was, f.ID) {
+		if length > f.margin(0) && f.confirm() == 1 && f.along(s, v.place) && !slices.Contains(v.was, f.ID) {
 			v.pass(f)
 		}
 	}
