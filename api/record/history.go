@@ -43,23 +43,9 @@ func (l *Log[T]) History(ctx context.Context, account fleet.AccountID, id, below
 		start = math.MaxUint64
 	}
 	// One more than asked for: its body is what the last one shown is compared with.
-	rows, err := l.store.db.Query(ctx, schemas.Query("record_history"), clickhouse.Named("account", uint64(account)),
-		clickhouse.Named("kind", l.kind.Name), clickhouse.Named("id", id), clickhouse.Named("below", start),
-		clickhouse.Named("limit", uint32(limit+1)))
+	all, err := l.store.revisions(ctx, uint64(account), l.kind.Name, id, start, limit+1)
 	if err != nil {
-		return nil, 0, fmt.Errorf("read history of %s %d: %w", l.kind.Name, id, err)
-	}
-	defer rows.Close()
-	var all []revision
-	for rows.Next() {
-		var r revision
-		if err := rows.Scan(&r.number, &r.writeID, &r.action, &r.at, &r.createdAt, &r.archivedAt, &r.actor, &r.requestID, &r.body); err != nil {
-			return nil, 0, fmt.Errorf("read history of %s %d: %w", l.kind.Name, id, err)
-		}
-		all = append(all, r)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, 0, fmt.Errorf("read history of %s %d: %w", l.kind.Name, id, err)
+		return nil, 0, err
 	}
 	if len(all) == 0 && below == 0 {
 		return nil, 0, l.notFound(id)
@@ -82,6 +68,28 @@ func (l *Log[T]) History(ctx context.Context, account fleet.AccountID, id, below
 		history[i] = Revision{Number: r.number, At: r.at.UTC(), Action: r.action, Actor: r.actor, RequestID: r.requestID, Changes: changes}
 	}
 	return history, next, nil
+}
+
+// revisions returns revisions of a record below a number, newest first.
+func (s *Store) revisions(ctx context.Context, account uint64, kind string, id, below uint64, limit int) ([]revision, error) {
+	rows, err := s.db.Query(ctx, schemas.Query("record_history"), clickhouse.Named("account", account), clickhouse.Named("kind", kind),
+		clickhouse.Named("id", id), clickhouse.Named("below", below), clickhouse.Named("limit", uint32(limit)))
+	if err != nil {
+		return nil, fmt.Errorf("read history of %s %d: %w", kind, id, err)
+	}
+	defer rows.Close()
+	var all []revision
+	for rows.Next() {
+		r := revision{account: account, kind: kind, id: id}
+		if err := rows.Scan(&r.number, &r.writeID, &r.action, &r.at, &r.createdAt, &r.archivedAt, &r.actor, &r.requestID, &r.body); err != nil {
+			return nil, fmt.Errorf("read history of %s %d: %w", kind, id, err)
+		}
+		all = append(all, r)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("read history of %s %d: %w", kind, id, err)
+	}
+	return all, nil
 }
 
 func (l *Log[T]) changes(before, after string) ([]Change, error) {

@@ -56,13 +56,10 @@ func (l *Log[T]) Create(ctx context.Context, by Author, account fleet.AccountID,
 		l.releaseAll(ctx, account, held)
 		return Record[T]{}, false, err
 	}
-	at := millis(l.store.now())
-	text, err := json.Marshal(body)
+	r, err := l.first(by, account, id, &body, millis(l.store.now()))
 	if err != nil {
-		return Record[T]{}, false, fmt.Errorf("encode %s: %w", l.kind.Name, err)
+		return Record[T]{}, false, err
 	}
-	r := &revision{account: uint64(account), kind: l.kind.Name, id: id, number: 1, action: ActionCreate, at: at, createdAt: at,
-		actor: by.Actor, requestID: by.RequestID, body: string(text)}
 	switch err := l.store.append(ctx, r); {
 	case err == nil:
 		l.store.written(ctx, r, "")
@@ -75,6 +72,16 @@ func (l *Log[T]) Create(ctx context.Context, by Author, account fleet.AccountID,
 	default:
 		return Record[T]{}, false, unavailable("create "+l.name(id), err)
 	}
+}
+
+// first makes the first revision of a record.
+func (l *Log[T]) first(by Author, account fleet.AccountID, id uint64, body *T, at time.Time) (*revision, error) {
+	text, err := json.Marshal(body)
+	if err != nil {
+		return nil, fmt.Errorf("encode %s: %w", l.kind.Name, err)
+	}
+	return &revision{account: uint64(account), kind: l.kind.Name, id: id, number: 1, action: ActionCreate, at: at, createdAt: at,
+		actor: by.Actor, requestID: by.RequestID, body: string(text)}, nil
 }
 
 // Update changes a record. mutate gets a copy of the newest revision and changes its body; it may run several times

@@ -2,7 +2,6 @@ package record
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -47,9 +46,22 @@ func (l *Log[T]) createSome(ctx context.Context, by Author, account fleet.Accoun
 	good, err := l.claimAll(wide, account, ids, bodies)
 	if err != nil {
 		clear(good)
-	} else if err := l.appendMany(wide, by, account, ids, bodies, good); err != nil {
+	}
+	at := millis(l.store.now())
+	var all []*revision
+	for i := range ids {
+		if good[i] {
+			r, err := l.first(by, account, ids[i], &bodies[i], at)
+			if errs[i] = err; err == nil {
+				all = append(all, r)
+			}
+		}
+	}
+	if err := l.store.appendMany(wide, all); err == nil {
+		l.store.writtenMany(ctx, all)
+	} else {
 		for i := range good {
-			if good[i] {
+			if good[i] && errs[i] == nil {
 				errs[i] = unavailable("create "+l.name(ids[i]), err)
 			}
 		}
@@ -210,45 +222,32 @@ func (s *Store) findWon(ctx context.Context, account uint64, wishes []*wish) err
 
 // appendMany writes first revisions in one insert. Nobody else writes revisions of ids that were just made, so that one
 // token for all of them is enough: it makes a repeated insert harmless.
-func (l *Log[T]) appendMany(ctx context.Context, by Author, account fleet.AccountID, ids []uint64, bodies []T, chosen []bool) error {
-	at := millis(l.store.now())
-	write := randomID()
-	insert := func() error {
-		batch, err := l.store.db.PrepareBatch(withToken(ctx, fmt.Sprintf("%s:many:%d", l.kind.Name, write)), insertRevision)
-		if err != nil {
-			return err
-		}
-		rows := 0
-		for i := range ids {
-			if !chosen[i] {
-				continue
-			}
-			text, err := json.Marshal(bodies[i])
-			if err == nil {
-				err = batch.Append(uint64(account), l.kind.Name, ids[i], uint64(1), write, ActionCreate, at, at, nil, by.Actor, by.RequestID, string(text))
-			}
-			if err != nil {
-				batch.Abort()
-				return err
-			}
-			rows++
-		}
-		if rows == 0 {
-			return batch.Abort()
-		}
-		return batch.Send()
-	}
-	last := -1
-	for i := range chosen {
-		if chosen[i] {
-			last = i
-		}
-	}
-	if last < 0 {
+func (s *Store) appendMany(ctx context.Context, all []*revision) error {
+	if len(all) == 0 {
 		return nil
 	}
-	return decide(ctx, insert, func() (uint64, error) {
-		return l.store.writer(ctx, "record_writer", clickhouse.Named("account", uint64(account)), clickhouse.Named("kind", l.kind.Name),
-			clickhouse.Named("id", ids[last]), clickhouse.Named("revision", uint64(1)))
-	}, write)
+	write, last := randomID(), all[len(all)-1]
+	insert := func() error {
+		return s.insert(ctx, fmt.Sprintf("%s:many:%d", last.kind, write), all...)
+	}
+	for _, r := range all {
+		r.writeID = write
+	}
+	return decide(ctx, insert, func() (uint64, error) { return s.writerOf(ctx, last) }, write)
+}
+
+// writtenAtOnce bounds the revisions of CreateMany whose consequences are carried out at a time.
+const writtenAtOnce = 8
+
+// writtenMany carries out what follows from first revisions.
+func (s *Store) writtenMany(ctx context.Context, all []*revision) {
+	var work errgroup.Group
+	work.SetLimit(writtenAtOnce)
+	for _, r := range all {
+		work.Go(func() error {
+			s.written(ctx, r, "")
+			return nil
+		})
+	}
+	_ = work.Wait() // none gives an error: what failed is done again by Settle
 }

@@ -23,6 +23,7 @@ import (
 type Config struct {
 	Deadline  time.Duration // within which a write is decided, or given up
 	Abandoned time.Duration // age at which a claim without a record may be taken over; well above Deadline
+	Log       *slog.Logger  // of what failed after a write and is done again; slog.Default if nil
 }
 
 // DefaultConfig returns the settings used when nothing else is said.
@@ -45,6 +46,9 @@ type Store struct {
 	log *slog.Logger
 
 	consequences map[string][]consequence // by kind; complete before the first write
+	marks        marks
+	settling     settling
+	mending      mending
 }
 
 // NewStore makes a store on connections that the caller opened and closes.
@@ -52,7 +56,11 @@ func NewStore(cfg Config, db driver.Conn, ids *fleet.IDSource, now func() time.T
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	return &Store{cfg: cfg, db: db, ids: ids, now: now, log: slog.Default(), consequences: make(map[string][]consequence)}, nil
+	log := cfg.Log
+	if log == nil {
+		log = slog.Default()
+	}
+	return &Store{cfg: cfg, db: db, ids: ids, now: now, log: log, consequences: make(map[string][]consequence)}, nil
 }
 
 // NextID returns an id for a record to be.
@@ -83,32 +91,43 @@ var errLost = errors.New("another write came first")
 // happened: the row may still arrive, and then a later reader sees it.
 func (s *Store) append(ctx context.Context, r *revision) error {
 	r.writeID = randomID()
-	token := fmt.Sprintf("%s:%d:%d", r.kind, r.id, r.number)
-	insert := func() error {
-		batch, err := s.db.PrepareBatch(withToken(ctx, token), insertRevision)
-		if err != nil {
-			return err
-		}
+	insert := func() error { return s.insert(ctx, fmt.Sprintf("%s:%d:%d", r.kind, r.id, r.number), r) }
+	return decide(ctx, insert, func() (uint64, error) { return s.writerOf(ctx, r) }, r.writeID)
+}
+
+// insert inserts revisions together, under a token.
+func (s *Store) insert(ctx context.Context, token string, all ...*revision) error {
+	batch, err := s.db.PrepareBatch(withToken(ctx, token), insertRevision)
+	if err != nil {
+		return err
+	}
+	for _, r := range all {
 		if err := batch.Append(r.account, r.kind, r.id, r.number, r.writeID, r.action, r.at, r.createdAt, r.archivedAt,
 			r.actor, r.requestID, r.body); err != nil {
 			batch.Abort()
 			return err
 		}
-		return batch.Send()
 	}
-	won := func() (uint64, error) {
-		return s.writer(ctx, "record_writer", clickhouse.Named("account", r.account), clickhouse.Named("kind", r.kind),
-			clickhouse.Named("id", r.id), clickhouse.Named("revision", r.number))
-	}
-	return decide(ctx, insert, won, r.writeID)
+	return batch.Send()
 }
+
+// writerOf returns whose write became a revision.
+func (s *Store) writerOf(ctx context.Context, r *revision) (uint64, error) {
+	return s.writer(ctx, "record_writer", clickhouse.Named("account", r.account), clickhouse.Named("kind", r.kind),
+		clickhouse.Named("id", r.id), clickhouse.Named("revision", r.number))
+}
+
+// errUnacknowledged says that a row stands, and perhaps not what follows from it.
+var errUnacknowledged = errors.New("the row stands, and no insert of it was acknowledged")
 
 // errSpent says that a token was used before, and that no row stands where its row would be: the table has dropped it,
 // or it belongs to something else. The row that was to be written is not stored, and will not be.
 var errSpent = errors.New("the token was used before for what is not there")
 
 // decide inserts a row until it is known whose row stands: nil if it is ours, errLost if it is another's, errSpent if
-// there can be none. Repeating the insert is harmless: it has a token.
+// there can be none. Repeating the insert is harmless: it has a token. A row of ours of which no insert was acknowledged may not have
+// reached the tables that views fill, when the server died in between; so it is inserted until one is: the log passes over it, and the
+// views fill in what is missing.
 func decide(ctx context.Context, insert func() error, winner func() (uint64, error), mine uint64) error {
 	swallowed := 0 // inserts that were acknowledged and left no row
 	for attempt := 0; ; attempt++ {
@@ -117,8 +136,10 @@ func decide(ctx context.Context, insert func() error, winner func() (uint64, err
 			var id uint64
 			if id, err = winner(); err == nil {
 				switch {
-				case id == mine:
+				case id == mine && acknowledged:
 					return nil
+				case id == mine:
+					err = errUnacknowledged
 				case id != 0:
 					return errLost
 				case acknowledged:

@@ -1,10 +1,13 @@
 package record
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/motorpool/fleet"
 )
@@ -34,7 +37,7 @@ type consequence struct {
 	do   Consequence
 }
 
-// Then has a consequence follow from every revision of a kind; "" means all kinds. It must be called before anything is written.
+// Then has a consequence follow from every revision of a kind; "" means all kinds, beside what follows from the kind. It must be called before anything is written.
 func (s *Store) Then(kind, name string, do Consequence) {
 	s.consequences[kind] = append(s.consequences[kind], consequence{name, do})
 }
@@ -57,21 +60,38 @@ func Bodies[T any](w Written) (before, after *T, err error) {
 // written carries out what follows from a revision that has just come to stand. The write is decided, so an error is not the
 // caller's: what failed is done again by Settle.
 func (s *Store) written(ctx context.Context, r *revision, before string) {
-	all := append(s.consequences[r.kind][:len(s.consequences[r.kind]):len(s.consequences[r.kind])], s.consequences[""]...)
-	if len(all) == 0 {
+	if len(s.consequences[r.kind])+len(s.consequences[""]) == 0 {
 		return
 	}
-	w := Written{Account: fleet.AccountID(r.account), Kind: r.kind, ID: r.id, Revision: r.number, Action: r.action, At: r.at,
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.cfg.Deadline)
+	defer cancel()
+	if s.carryOut(ctx, r, before) == nil {
+		s.mark(ctx, r)
+	}
+}
+
+// carryOut does what follows from a revision: the consequences of its kind one after the other, and beside them those of all kinds.
+// What fails is logged and keeps nothing from being done. The error is the first one.
+func (s *Store) carryOut(ctx context.Context, r *revision, before string) error {
+	w := Written{Account: fleet.AccountID(r.account), Kind: r.kind, ID: r.id, Revision: r.number, Action: r.action, At: r.at.UTC(),
 		Actor: r.actor, RequestID: r.requestID, After: json.RawMessage(r.body)}
 	if before != "" {
 		w.Before = json.RawMessage(before)
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.cfg.Deadline)
-	defer cancel()
-	for _, c := range all {
-		if err := c.do(ctx, w); err != nil {
-			s.log.WarnContext(ctx, "a consequence of a write failed and will be done again", "consequence", c.name, "kind", r.kind,
-				"id", r.id, "revision", r.number, "error", err)
+	do := func(some []consequence) (first error) {
+		for _, c := range some {
+			if err := c.do(ctx, w); err != nil {
+				s.log.WarnContext(ctx, "a consequence of a write failed and will be done again", "consequence", c.name, "kind", r.kind,
+					"id", r.id, "revision", r.number, "error", err)
+				first = cmp.Or(first, fmt.Errorf("%s of %s %d revision %d: %w", c.name, r.kind, r.id, r.number, err))
+			}
 		}
+		return first
 	}
+	var group errgroup.Group
+	if common := s.consequences[""]; len(common) > 0 && r.kind != "" {
+		group.Go(func() error { return do(common) })
+	}
+	own := do(s.consequences[r.kind])
+	return cmp.Or(own, group.Wait())
 }

@@ -1,0 +1,225 @@
+package record
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+
+	"github.com/motorpool/fleet/schemas"
+)
+
+// Bounds of settling.
+const (
+	settleAfter  = 15 * time.Second // age of a revision whose own writer cannot be at it any more
+	settleWithin = time.Hour        // that Settle looks back, beyond what it knows to have failed
+	settlePage   = 500              // revisions read at a time
+	settleFails  = 20               // failures in a row after which a pass is given up
+	markTogether = 500              // marks that are written together
+)
+
+// key names a revision. Its order is that of the log.
+type key struct {
+	account  uint64
+	kind     string
+	id       uint64
+	revision uint64
+}
+
+// marks are revisions whose consequences were carried out, and that are not stored as such yet. They are written together, by Settle
+// or when there are many: a mark that is lost with its process costs a repetition.
+type marks struct {
+	mu      sync.Mutex
+	pending []marked
+}
+
+type marked struct {
+	key
+	at time.Time
+}
+
+// settling is what one pass of Settle leaves to the next.
+type settling struct {
+	mu    sync.Mutex
+	since time.Time // what was written before is settled; zero before the first pass
+	after key       // where a pass that was given up goes on
+	first time.Time // the oldest revision that failed in the passes since the last whole one; zero if none
+}
+
+// mark notes that everything that follows from a revision has been carried out.
+func (s *Store) mark(ctx context.Context, r *revision) {
+	s.marks.mu.Lock()
+	s.marks.pending = append(s.marks.pending, marked{key{r.account, r.kind, r.id, r.number}, r.at})
+	full := len(s.marks.pending) >= markTogether
+	s.marks.mu.Unlock()
+	if full {
+		if err := s.storeMarks(ctx); err != nil {
+			s.log.WarnContext(ctx, "what was carried out could not be noted, and will be again", "error", err)
+		}
+	}
+}
+
+// storeMarks writes the marks that are pending. Those that it cannot write are forgotten.
+func (s *Store) storeMarks(ctx context.Context) error {
+	s.marks.mu.Lock()
+	all := s.marks.pending
+	s.marks.pending = nil
+	s.marks.mu.Unlock()
+	if len(all) == 0 {
+		return nil
+	}
+	batch, err := s.db.PrepareBatch(ctx, "INSERT INTO record_settled (account, kind, id, revision, at)")
+	if err != nil {
+		return fmt.Errorf("mark what is settled: %w", err)
+	}
+	for _, m := range all {
+		if err := batch.Append(m.account, m.kind, m.id, m.revision, m.at); err != nil {
+			batch.Abort()
+			return fmt.Errorf("mark what is settled: %w", err)
+		}
+	}
+	if err := batch.Send(); err != nil {
+		return fmt.Errorf("mark what is settled: %w", err)
+	}
+	return nil
+}
+
+// Settle carries out the consequences of revisions that are not known to have had all of them: their writer died after the write, or
+// one of them failed. It looks back over an hour, further to what failed, and the first time as far as to an hour before the newest revision
+// that is known to be settled. Any number of processes may do it at once. The error says what still fails; it is tried again by the next call.
+func (s *Store) Settle(ctx context.Context) error {
+	if len(s.consequences) == 0 {
+		return nil
+	}
+	s.settling.mu.Lock()
+	defer s.settling.mu.Unlock()
+	stored := s.storeMarks(ctx)
+	since, until, err := s.settleSpan(ctx)
+	if err != nil {
+		return err
+	}
+	whole, failed := s.settlePass(ctx, since, until)
+	if whole {
+		// What failed stays in the span of the next pass.
+		s.settling.since, s.settling.after = until, key{}
+		if !s.settling.first.IsZero() && s.settling.first.Before(until) {
+			s.settling.since = s.settling.first
+		}
+		s.settling.first = time.Time{}
+	}
+	return errors.Join(stored, failed, s.storeMarks(ctx))
+}
+
+// settleSpan returns the instants between which revisions are looked at.
+func (s *Store) settleSpan(ctx context.Context) (since, until time.Time, err error) {
+	now := s.now()
+	since = s.settling.since
+	if since.IsZero() {
+		_, settled, err := s.newestInstants(ctx)
+		if err != nil {
+			return since, until, err
+		}
+		if since = now; settled.Unix() > 0 {
+			since = settled.Add(-settleWithin)
+		}
+	}
+	if back := now.Add(-settleWithin); back.Before(since) {
+		since = back
+	}
+	return since, now.Add(-settleAfter), nil
+}
+
+// newestInstants returns when the newest revision was written, and the newest of those that are settled; 1970 if there is none.
+func (s *Store) newestInstants(ctx context.Context) (written, settled time.Time, err error) {
+	if err := s.db.QueryRow(ctx, schemas.Query("record_recent")).Scan(&written, &settled); err != nil {
+		return written, settled, fmt.Errorf("read the newest revision: %w", err)
+	}
+	return written, settled, nil
+}
+
+// settlePass settles a span. It is whole if it came to the end of the span; the error is the first failure.
+func (s *Store) settlePass(ctx context.Context, since, until time.Time) (whole bool, first error) {
+	kinds := []string{}
+	if len(s.consequences[""]) == 0 {
+		for kind := range s.consequences {
+			kinds = append(kinds, kind)
+		}
+	}
+	fails := 0
+	for {
+		some, err := s.unsettled(ctx, kinds, since, until, s.settling.after)
+		if err != nil {
+			return false, errors.Join(first, err)
+		}
+		for _, m := range some {
+			err := s.settle(ctx, m)
+			if err == nil {
+				fails = 0
+			} else {
+				if first == nil {
+					first = err
+				}
+				if s.settling.first.IsZero() || m.at.Before(s.settling.first) {
+					s.settling.first = m.at
+				}
+				fails++
+			}
+			// The next pass goes on here: what always fails must not keep the others from their turn.
+			if s.settling.after = m.key; fails == settleFails || ctx.Err() != nil {
+				return false, first
+			}
+		}
+		if len(some) < settlePage {
+			return true, first
+		}
+	}
+}
+
+// unsettled returns the next revisions of a span that are not marked.
+func (s *Store) unsettled(ctx context.Context, kinds []string, since, until time.Time, after key) ([]marked, error) {
+	rows, err := s.db.Query(ctx, schemas.Query("record_unsettled"), clickhouse.Named("since", since.UnixMilli()),
+		clickhouse.Named("until", until.UnixMilli()), clickhouse.Named("kinds", kinds), clickhouse.Named("account", after.account),
+		clickhouse.Named("kind", after.kind), clickhouse.Named("id", after.id), clickhouse.Named("revision", after.revision),
+		clickhouse.Named("limit", uint32(settlePage)))
+	if err != nil {
+		return nil, fmt.Errorf("read what is not settled: %w", err)
+	}
+	defer rows.Close()
+	var all []marked
+	for rows.Next() {
+		var m marked
+		if err := rows.Scan(&m.account, &m.kind, &m.id, &m.revision, &m.at); err != nil {
+			return nil, fmt.Errorf("read what is not settled: %w", err)
+		}
+		all = append(all, m)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("read what is not settled: %w", err)
+	}
+	return all, nil
+}
+
+// settle carries out what follows from one revision, and marks it.
+func (s *Store) settle(ctx context.Context, m marked) error {
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.Deadline)
+	defer cancel()
+	revisions, err := s.revisions(ctx, m.account, m.kind, m.id, m.revision+1, 2)
+	if err != nil {
+		return err
+	}
+	if len(revisions) == 0 || revisions[0].number != m.revision {
+		return nil // erased meanwhile
+	}
+	before := ""
+	if len(revisions) == 2 {
+		before = revisions[1].body
+	}
+	if err := s.carryOut(ctx, &revisions[0], before); err != nil {
+		return err
+	}
+	s.mark(ctx, &revisions[0])
+	return nil
+}
