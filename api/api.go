@@ -140,6 +140,7 @@ func New(cfg Config, deps Deps) (*API, error) {
 	if deps.Metrics == nil {
 		deps.Metrics = prometheus.NewRegistry()
 	}
+	cfg.Record.Log = deps.Log
 	store, err := record.NewStore(cfg.Record, deps.DB, deps.IDs, deps.Now)
 	if err != nil {
 		return nil, err

@@ -14,6 +14,7 @@ package desk
 import (
 	"context"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -77,6 +78,8 @@ func New(store *record.Store, db driver.Conn, now func() time.Time, log *slog.Lo
 	}
 	d.Calendars = calendar.New(calendar.DefaultConfig(), store, d.wanted, now)
 	// One line a subject: each registers its consequences (Store.Then) and duties (d.duty), in a file of its own.
+	d.duty("settle", 10*time.Second, store.Settle)
+	d.duty("mend", time.Minute, store.Mend)
 	return d
 }
 
@@ -85,25 +88,27 @@ func (d *Desk) duty(name string, every time.Duration, do func(ctx context.Contex
 	d.duties = append(d.duties, Duty{name, every, do})
 }
 
-// Run does the duties until ctx ends.
+// Run does the duties until ctx ends, each in a goroutine of its own: one that takes long keeps none of the others.
 func (d *Desk) Run(ctx context.Context) error {
-	next := make([]time.Time, len(d.duties))
-	ticker := time.NewTicker(time.Second)
+	var all sync.WaitGroup
+	for _, duty := range d.duties {
+		all.Go(func() { d.do(ctx, duty) })
+	}
+	all.Wait()
+	return nil
+}
+
+// do does a duty at once, and again whenever it is due.
+func (d *Desk) do(ctx context.Context, duty Duty) {
+	ticker := time.NewTicker(duty.Every)
 	defer ticker.Stop()
 	for {
-		for i := range d.duties {
-			duty := &d.duties[i]
-			if now := time.Now(); now.Before(next[i]) {
-				continue
-			}
-			if err := duty.Do(ctx); err != nil && ctx.Err() == nil {
-				d.Log.WarnContext(ctx, "a duty failed and is tried again", "duty", duty.Name, "error", err)
-			}
-			next[i] = time.Now().Add(duty.Every)
+		if err := duty.Do(ctx); err != nil && ctx.Err() == nil {
+			d.Log.WarnContext(ctx, "a duty failed and is tried again", "duty", duty.Name, "error", err)
 		}
 		select {
 		case <-ctx.Done():
-			return nil
+			return
 		case <-ticker.C:
 		}
 	}
