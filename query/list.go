@@ -41,6 +41,10 @@ var Listings = []*Listing{
 	&Reminders,
 	&WorkOrders,
 	&Issues,
+	&VehicleClasses,
+	&Locations,
+	&RatePlans,
+	&Quotes,
 }
 
 // ListField is a member of a record that lists know.

@@ -1,30 +1,85 @@
 package desk
 
 import (
+	"cmp"
 	"context"
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/api/rental/price"
 )
 
-// Resolved is what the fields of a booking lead to.
-type Resolved struct {
-	Fields   record.BookingFields // completed: channel, class of the vehicle, location of return, rate plan
-	Vehicle  *record.Record[record.Vehicle]
-	Class    *record.Record[record.VehicleClass]
-	Pickup   *record.Record[record.Location]
-	Return   *record.Record[record.Location]
-	Customer *record.Record[record.Customer]
-	Drivers  []record.Record[record.Customer]
-	Plan     *record.Record[record.RatePlan] // nil where vehicle or class alone have a rate
-	Zone     *time.Location                  // of the pickup location, the vehicle or the account; its name is the booking's timezone
-
-	BufferBefore, BufferAfter time.Duration // of the vehicle, or its class
+// Price works out what a booking with these fields would cost, had it been made at an instant. What does not exist or does not
+// fit (a rental too short for the vehicle, a driver too young for the class, an extra that the rate plan does not have) is a
+// *fleet.Error of the code fleet.CodeValidation, with pointers into the fields. Whether a vehicle is free is not asked, nor whether the
+// customer may rent.
+func (d *Desk) Price(ctx context.Context, account fleet.AccountID, fields record.BookingFields, bookedAt time.Time) (record.RateSnapshot, Resolved, error) {
+	return d.price(ctx, account, fields, bookedAt, (*Resolved).Misfits)
 }
 
-// Price works out what a booking with these fields would cost, had it been made at an instant. What does not exist or does not
-// fit is a *fleet.Error of the code fleet.CodeValidation, with pointers into the fields; whether a vehicle is free is not asked.
-func (d *Desk) Price(ctx context.Context, account fleet.AccountID, fields record.BookingFields, bookedAt time.Time) (record.RateSnapshot, Resolved, error) {
-	panic("soon")
+// PriceAnyway is Price for what was agreed elsewhere, or by people who may: how long and how early a rental must be, who may
+// drive and over which channel are not asked.
+func (d *Desk) PriceAnyway(ctx context.Context, account fleet.AccountID, fields record.BookingFields, bookedAt time.Time) (record.RateSnapshot, Resolved, error) {
+	return d.price(ctx, account, fields, bookedAt, func(*Resolved, time.Time) []fleet.FieldError { return nil })
+}
+
+func (d *Desk) price(ctx context.Context, account fleet.AccountID, fields record.BookingFields, bookedAt time.Time, misfits func(*Resolved, time.Time) []fleet.FieldError) (record.RateSnapshot, Resolved, error) {
+	r, err := d.Resolve(ctx, account, fields)
+	if err != nil {
+		return record.RateSnapshot{}, r, err
+	}
+	if faults := misfits(&r, bookedAt); faults != nil {
+		return record.RateSnapshot{}, r, unfit(faults)
+	}
+	s, err := price.Quote(r.Request(bookedAt))
+	return s, r, err
+}
+
+// unfit is the error of what does not fit.
+func unfit(faults []fleet.FieldError) error {
+	return fleet.NewError(fleet.CodeValidation, "The rental is not possible as it was asked for.", faults...)
+}
+
+// Misfits says what of the booking its vehicle, class and rate plan do not allow; nil if nothing. What a vehicle says holds instead of
+// what its class says, and a rate plan's limits hold besides.
+func (r *Resolved) Misfits(bookedAt time.Time) []fleet.FieldError {
+	var faults []fleet.FieldError
+	add := func(pointer, code, detail string) {
+		faults = append(faults, fleet.FieldError{Pointer: pointer, Code: code, Detail: detail})
+	}
+	pickup, back := r.Fields.PickupAt.Time, r.Fields.ReturnAt.Time
+	if !pickup.Before(back) {
+		add("/return_at", "out_of_range", "must be after pickup_at")
+		return faults
+	}
+	terms, v, c := r.terms(), r.fromVehicle(), r.class()
+	if back.Sub(pickup) < price.MaxDays*24*time.Hour {
+		days := price.BilledDays(&terms, r.Zone, pickup, back)
+		if least := max(cmp.Or(v.MinRentalDays, c.MinRentalDays), terms.MinRentalDays); days < least {
+			add("/return_at", "too_short", fmt.Sprintf("makes %d days, and the least is %d", days, least))
+		}
+		for _, most := range []int{cmp.Or(v.MaxRentalDays, c.MaxRentalDays), terms.MaxRentalDays} {
+			if most > 0 && days > most {
+				add("/return_at", "too_long", fmt.Sprintf("makes %d days, and the most is %d", days, most))
+				break
+			}
+		}
+	}
+	if lead := cmp.Or(v.LeadTimeMinHours, c.LeadTimeMinHours); pickup.Sub(bookedAt) < time.Duration(lead)*time.Hour && lead > 0 {
+		add("/pickup_at", "too_soon", fmt.Sprintf("must be at least %d hours after the booking is made", lead))
+	}
+	if channels := r.channels(); len(channels) > 0 && !slices.Contains(channels, r.Fields.Channel) {
+		add("/channel", "not_offered", "is not one over which the vehicle is rented")
+	}
+	if r.Class != nil && r.Class.Body.MinDriverAge > 0 {
+		for i, driver := range r.Drivers {
+			if age, known := ageAt(driver.Body.DateOfBirth, pickup.In(r.Zone)); known && age < r.Class.Body.MinDriverAge {
+				add(r.driverPointer(i), "too_young", "is younger than the class allows")
+			}
+		}
+	}
+	return faults
 }

@@ -10,6 +10,6 @@ FROM
     WHERE account = {account:UInt64} AND kind = 'calendar'
         AND ({narrowed:UInt8} = 0 OR id IN {ids:Array(UInt64)})
         AND ({class:String} = '' OR id IN (
-            SELECT id FROM vehicles FINAL WHERE account = {account:UInt64} AND JSONExtractString(body, 'vehicle_class_id') = {class:String}))
+            SELECT id FROM vehicles FINAL WHERE account = {account:UInt64} AND vehicle_class_id = {class:String}))
 )
 WHERE notEmpty(overlapping)

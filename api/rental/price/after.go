@@ -100,7 +100,7 @@ func AtReturn(s *record.RateSnapshot, r Returned) ([]record.Charge, error) {
 	}
 	var c calc
 	late := 0
-	if r.At.After(req.PickupAt.Time) && r.At.Sub(req.PickupAt.Time) < maxDays*24*time.Hour {
+	if r.At.After(req.PickupAt.Time) && r.At.Sub(req.PickupAt.Time) < MaxDays*24*time.Hour {
 		late = max(0, BilledDays(&req.Terms, req.Zone, req.PickupAt.Time, r.At)-s.BilledDays)
 	}
 	lines := append(c.lateLine(&req, s, late), c.milesDriven(s, r.MilesDriven, late)...)

@@ -14,8 +14,8 @@ const (
 	hours24Late = "24h_with_grace"
 )
 
-// maxDays is how long a rental can be.
-const maxDays = 3660
+// MaxDays is how many days a rental can have.
+const MaxDays = 3660
 
 // rounding is what the terms call a day.
 func rounding(t *record.RatePlanTerms) string {
@@ -88,7 +88,7 @@ func daysFor(req *Request) (int, error) {
 	if !pickup.Before(ret) {
 		return 0, fault("/return_at", "out_of_range", "must be after pickup_at")
 	}
-	if ret.Sub(pickup) > (maxDays-2)*24*time.Hour {
+	if ret.Sub(pickup) > (MaxDays-2)*24*time.Hour {
 		return 0, fault("/return_at", "out_of_range", "is too long after pickup_at")
 	}
 	return BilledDays(&req.Terms, req.Zone, pickup, ret), nil
