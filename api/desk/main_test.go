@@ -1,0 +1,40 @@
+package desk
+
+import (
+	"log/slog"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/deploy/embedded/embeddedtest"
+	"github.com/motorpool/fleet/schemas/schematest"
+)
+
+func TestMain(m *testing.M) { os.Exit(embeddedtest.Run(m)) }
+
+const account = fleet.AccountID(7)
+
+var by = record.Author{Actor: "key_1", RequestID: "req_1"}
+
+// open opens a desk on a database of its own.
+func open(t testing.TB, now func() time.Time) *Desk {
+	t.Helper()
+	db := schematest.Open(t)
+	store, err := record.NewStore(record.Config{Deadline: time.Minute, Abandoned: 2 * time.Minute}, db, fleet.NewIDSource(1, time.Now), now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return New(store, db, now, slog.New(slog.DiscardHandler))
+}
+
+// put writes a new record and returns its id as text.
+func put[T any](t testing.TB, d *Desk, log *record.Log[T], body T) string {
+	t.Helper()
+	rec, _, err := log.Create(t.Context(), by, account, d.Store.NextID(), body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fleet.FormatID(log.Kind().Prefix, rec.ID)
+}
