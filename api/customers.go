@@ -85,6 +85,9 @@ func (a *API) customerRoutes() {
 		})
 	})
 	a.customerCheckRoutes()
+	a.customerMergeRoutes(s)
+	a.customerNoteRoutes()
+	a.customerDocumentRoutes()
 }
 
 func (a *API) customerResource() *resource[record.Customer] {
@@ -98,6 +101,12 @@ func (a *API) customerResource() *resource[record.Customer] {
 			return c, a.decodeObject(object, &c.CustomerFields)
 		},
 		show: a.showCustomers, settle: a.settleCustomer,
+		guard: func(rec *record.Record[record.Customer]) error {
+			if a.desk.ExpectsOther(rec) {
+				return fleet.NewError(fleet.CodeConflict, "Another customer is being merged into this one. Try again in a moment.")
+			}
+			return nil
+		},
 	}
 }
 

@@ -72,11 +72,7 @@ func (s *resource[T]) list(w http.ResponseWriter, r *http.Request) error {
 	req.After, req.Limit, req.Offset = p.After, p.PerPage, p.Offset()
 	found, err := query.List(r.Context(), s.api.DB, s.listing, req)
 	if err != nil {
-		if errors.Is(err, query.ErrCursor) {
-			// The cursor is ours in form, and its keys are not of this order: somebody made it up.
-			return invalidParam("cursor", "is not a next_cursor of this list")
-		}
-		return err
+		return cursorError(err)
 	}
 	records := make([]record.Record[T], len(found.Records))
 	for i, stored := range found.Records {
@@ -95,6 +91,15 @@ func (s *resource[T]) list(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	return writeList(w, r, mark, p, data, found.Total, found.Next)
+}
+
+// cursorError turns the error of query.List into what callers see: a cursor that is ours in form, with keys that are not of this order,
+// was made up by somebody.
+func cursorError(err error) error {
+	if errors.Is(err, query.ErrCursor) {
+		return invalidParam("cursor", "is not a next_cursor of this list")
+	}
+	return err
 }
 
 // chosen is which records the parameters ask for, all of them.

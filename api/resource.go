@@ -120,9 +120,12 @@ func article(noun string) string {
 }
 
 // patchSchema describes a merge patch: the members of fields, none of them required.
-func (s *resource[T]) patchSchema(name string) *huma.Schema {
-	registry := s.api.docs.OpenAPI().Components.Schemas
-	full := registry.Schema(reflect.TypeOf(s.fields), false, "")
+func (s *resource[T]) patchSchema(name string) *huma.Schema { return s.api.patchOf(s.fields, name) }
+
+// patchOf describes a merge patch of a value's type.
+func (a *API) patchOf(fields any, name string) *huma.Schema {
+	registry := a.docs.OpenAPI().Components.Schemas
+	full := registry.Schema(reflect.TypeOf(fields), false, "")
 	part := *full
 	part.Required, part.Description = nil, "A merge patch of "+name+"Fields."
 	part.Properties = map[string]*huma.Schema{}

@@ -41,6 +41,8 @@ type Desk struct {
 	Quotes    *record.Log[record.Quote]
 	Bookings  *record.Log[record.Booking]
 	Customers *record.Log[record.Customer]
+	Notes     *record.Log[record.Note]
+	Documents *record.Log[record.Document]
 	Payments  *record.Log[record.Payment]
 	Expenses  *record.Log[record.Expense]
 	Tolls     *record.Log[record.Toll]
@@ -70,6 +72,7 @@ func New(store *record.Store, db driver.Conn, now func() time.Time, log *slog.Lo
 		Classes: record.NewLog(store, record.VehicleClasses), Locations: record.NewLog(store, record.Locations),
 		RatePlans: record.NewLog(store, record.RatePlans), Quotes: record.NewLog(store, record.Quotes),
 		Bookings: record.NewLog(store, record.Bookings), Customers: record.NewLog(store, record.Customers),
+		Notes: record.NewLog(store, record.Notes), Documents: record.NewLog(store, record.Documents),
 		Payments: record.NewLog(store, record.Payments), Expenses: record.NewLog(store, record.Expenses),
 		Tolls: record.NewLog(store, record.Tolls), Blocks: record.NewLog(store, record.Blocks),
 		Readings: record.NewLog(store, record.MeterReadings), Tasks: record.NewLog(store, record.ServiceTasks),
@@ -80,6 +83,8 @@ func New(store *record.Store, db driver.Conn, now func() time.Time, log *slog.Lo
 	// One line a subject: each registers its consequences (Store.Then) and duties (d.duty), in a file of its own.
 	d.duty("settle", 10*time.Second, store.Settle)
 	d.duty("mend", time.Minute, store.Mend)
+	d.mergeCustomers()
+	d.dropFiles()
 	return d
 }
 

@@ -138,26 +138,38 @@ var Customers = Kind[Customer]{Name: "customer", Prefix: fleet.CustomerPrefix, C
 // Normal writes an email address or phone number as it is compared.
 func Normal(text string) string { return strings.ToLower(strings.TrimSpace(text)) }
 
+// NoteFields are what callers write of a note.
+type NoteFields struct {
+	Text   string `json:"text" minLength:"1" maxLength:"5000"`
+	Author string `json:"author,omitempty" maxLength:"100" doc:"The API key unless given."`
+	Pinned bool   `json:"pinned,omitempty"`
+}
+
 // Note is something that staff wrote down about a customer.
 type Note struct {
+	NoteFields
 	CustomerID string `json:"customer_id"`
-	Text       string `json:"text" minLength:"1" maxLength:"5000"`
-	Author     string `json:"author,omitempty" maxLength:"100"`
-	Pinned     bool   `json:"pinned,omitempty"`
 }
 
 // Notes describes the kind.
 var Notes = Kind[Note]{Name: "customer_note", Prefix: fleet.NotePrefix}
 
+// DocumentFields are what callers write of a document.
+type DocumentFields struct {
+	Kind      string `json:"kind" enum:"license_front,license_back,id,insurance,agreement,other" doc:"What the paper is."`
+	Name      string `json:"name,omitempty" maxLength:"200" doc:"The file is called so when it is downloaded."`
+	ExpiresOn string `json:"expires_on,omitempty" format:"date"`
+}
+
 // Document is a paper of a customer; its file is stored apart.
 type Document struct {
-	CustomerID  string `json:"customer_id"`
-	Kind        string `json:"kind" enum:"license_front,license_back,id,insurance,agreement,other"`
-	Name        string `json:"name,omitempty" maxLength:"200"`
-	ExpiresOn   string `json:"expires_on,omitempty" format:"date"`
-	ContentType string `json:"content_type,omitempty"`
-	Size        int64  `json:"size_bytes,omitempty"`
-	SHA256      string `json:"sha256,omitempty"`
+	DocumentFields
+	CustomerID  string  `json:"customer_id"`
+	ContentType string  `json:"content_type,omitempty"`
+	Size        int64   `json:"size_bytes,omitempty"`
+	SHA256      string  `json:"sha256,omitempty"` // of the file, in hex
+	UploadedAt  Instant `json:"uploaded_at"`
+	Upload      uint64  `json:"upload,omitempty,string"` // the file in document_files; 0 for none
 }
 
 // Documents describes the kind.

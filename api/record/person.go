@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/mail"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -145,4 +146,45 @@ func (l *Licence) KeepMasked(before *Licence) {
 // SameLicence says whether two licences are one, member by member.
 func SameLicence(a, b *Licence) bool {
 	return a == b || a != nil && b != nil && *a == *b
+}
+
+// Absorb takes over from another customer, who is the same person, what is not known of this one, and everything that warns of it.
+func (c *Customer) Absorb(o *Customer) {
+	for _, pair := range []struct{ mine, other *string }{
+		{&c.FirstName, &o.FirstName}, {&c.LastName, &o.LastName}, {&c.CompanyName, &o.CompanyName}, {&c.Email, &o.Email}, {&c.Phone, &o.Phone},
+		{&c.DateOfBirth, &o.DateOfBirth}, {&c.TaxID, &o.TaxID}, {&c.Locale, &o.Locale}, {&c.PreferredCurrency, &o.PreferredCurrency}, {&c.AssignedTo, &o.AssignedTo},
+	} {
+		if *pair.mine == "" {
+			*pair.mine = *pair.other
+		}
+	}
+	if c.Address == nil {
+		c.Address = o.Address
+	}
+	if c.Licence == nil && o.Licence != nil {
+		c.Licence, c.Verification = o.Licence, o.Verification
+	}
+	if c.Consents == nil {
+		c.Consents = o.Consents
+	}
+	for _, tag := range o.Tags {
+		if !slices.Contains(c.Tags, tag) && len(c.Tags) < 50 {
+			c.Tags = append(c.Tags, tag)
+		}
+	}
+	for _, ref := range o.ExternalRefs {
+		if !slices.Contains(c.ExternalRefs, ref) {
+			c.ExternalRefs = append(c.ExternalRefs, ref)
+		}
+	}
+	risks := []string{"normal", "watch", RiskBlocked}
+	if slices.Index(risks, o.RiskLevel) > slices.Index(risks, c.RiskLevel) {
+		c.RiskLevel = o.RiskLevel
+	}
+	// Of two bars the one that lasts longer holds.
+	mine, other := c.DoNotRent, o.DoNotRent
+	if other != nil && (mine == nil || other.Active && (!mine.Active || !mine.ExpiresAt.IsZero() && (other.ExpiresAt.IsZero() || other.ExpiresAt.After(mine.ExpiresAt.Time)))) {
+		c.DoNotRent = other
+	}
+	c.IncidentsCount += o.IncidentsCount
 }
