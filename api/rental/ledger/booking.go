@@ -1,0 +1,223 @@
+package ledger
+
+import (
+	"slices"
+	"time"
+
+	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/api/rental/price"
+)
+
+// platforms are the channels that collect the price and keep their share of it.
+var platforms = []string{"turo", "getaround", "ota", "partner"}
+
+// revenueOf says to which account a line of a bill goes. What is not named is a fee.
+var revenueOf = map[string]Account{
+	"time": RevenueTime, "mileage": RevenueMileage, "extra": RevenueExtras, "protection": RevenueProtection, "damage": RevenueDamage,
+	"toll": RevenueToll, "fine": RevenueToll, "discount": Discount, "promo": Discount, "tax": TaxPayable,
+}
+
+// spreadTypes are the lines that are for the rental as a whole. They accrue over its billed days, and their reversals take back from
+// the same days; other lines belong to the day on which they were posted.
+var spreadTypes = []string{"time", "extra", "protection", "young_driver", "additional_driver", "discount", "promo", "platform_fee"}
+
+// priced are those of spreadTypes that accrue as the price of the days does; the others are the same every day.
+var priced = []string{"time", "discount", "promo", "platform_fee"}
+
+// OfBooking returns what ought to stand because of a booking: from pickup on its charges, of one that came to nothing its fees
+// alone, and always what was done with the money of its deposit. zone counts where the booking names none.
+func OfBooking(id string, b *record.Booking, zone *time.Location) []Posting {
+	zone = zoneOf(b.Timezone, zone)
+	k := &book{dims: Dims{Vehicle: b.VehicleID, Class: b.VehicleClassID, Booking: id, Customer: b.CustomerID, Location: b.PickupLocationID, Channel: channelOf(b)}}
+	owed := receivableOf(slices.Contains(platforms, b.Channel))
+	switch b.Status {
+	case record.BookingActive, record.BookingCompleted:
+		k.rental(b, owed, zone)
+	case record.BookingCancelled, record.BookingNoShow:
+		k.dims.Vehicle = b.VehicleID
+		for _, c := range feesOf(b) {
+			k.charge(&c, DayOf(c.PostedAt.Time, zone), owed)
+		}
+	}
+	k.deposit(b, owed)
+	return Sum(k.postings)
+}
+
+func channelOf(b *record.Booking) string {
+	if b.Channel == "" {
+		return "direct"
+	}
+	return b.Channel
+}
+
+// receivableOf is the account of what is owed by a channel, or by the customer.
+func receivableOf(platform bool) Account {
+	if platform {
+		return PlatformReceivable
+	}
+	return Receivable
+}
+
+// rental books the charges of a booking that was picked up.
+func (k *book) rental(b *record.Booking, owed Account, zone *time.Location) {
+	days, prices := billed(b, zone)
+	first := DayOf(pickupOf(b), zone)
+	vehicles := vehiclesOn(b, days, zone)
+	even := make([]int64, len(days))
+	for _, c := range net(b.Charges) {
+		if !slices.Contains(spreadTypes, c.Type) {
+			day := max(first, DayOf(c.PostedAt.Time, zone))
+			k.dims.Vehicle = vehicleOn(b, day, zone)
+			k.charge(&c, day, owed)
+			continue
+		}
+		weights := even
+		if slices.Contains(priced, c.Type) {
+			weights = prices
+		}
+		for i, part := range price.Allocate(c.Amount.Amount, weights) {
+			c.Amount.Amount = part
+			k.dims.Vehicle = vehicles[i]
+			k.charge(&c, days[i], owed)
+		}
+	}
+	k.dims.Vehicle = b.VehicleID
+}
+
+// net adds up those of the lines that are spread which are of one type and currency: a price that was changed by further lines is
+// spread as the price that it came to.
+func net(charges []record.Charge) []record.Charge {
+	var all []record.Charge
+	for _, c := range charges {
+		i := -1
+		if slices.Contains(spreadTypes, c.Type) {
+			i = slices.IndexFunc(all, func(o record.Charge) bool { return o.Type == c.Type && o.Amount.Currency == c.Amount.Currency })
+		}
+		if i < 0 {
+			all = append(all, c)
+		} else {
+			all[i].Amount.Amount += c.Amount.Amount
+		}
+	}
+	return all
+}
+
+// charge books a line of the bill.
+func (k *book) charge(c *record.Charge, day Day, owed Account) {
+	switch c.Type {
+	case "platform_fee":
+		// A negative line: what the channel keeps is a cost of ours, and the less it owes us.
+		k.move(day, PlatformReceivable, CostOf("platform_fee"), c.Amount)
+	case "adjustment":
+		// One in the customer's favour is no negative revenue. What is reversed goes back to where it came from.
+		account := RevenueFees
+		if (c.Amount.Amount < 0) != (c.ReversalOf != "") {
+			account = ContraRefund
+		}
+		k.move(day, owed, account, c.Amount)
+	default:
+		account, ok := revenueOf[c.Type]
+		if !ok {
+			account = RevenueFees
+		}
+		k.move(day, owed, account, c.Amount)
+	}
+}
+
+// feesOf returns the lines that stand of a booking that came to nothing: its fees, what was posted since, and reversals of these.
+func feesOf(b *record.Booking) []record.Charge {
+	var fees []record.Charge
+	stands := map[string]bool{}
+	for _, c := range b.Charges {
+		fee := c.Type == "cancellation_fee" || c.Type == "no_show_fee"
+		since := c.ReversalOf == "" && !b.StatusSince.IsZero() && !c.PostedAt.Before(b.StatusSince.Time)
+		if fee || since || stands[c.ReversalOf] {
+			stands[c.ID] = true
+			fees = append(fees, c)
+		}
+	}
+	return fees
+}
+
+// deposit books what was done with the money of a deposit. It belongs to the days on which it was done, which the booking does not
+// keep: so to the day on which each becomes known. An authorization moves no money.
+func (k *book) deposit(b *record.Booking, owed Account) {
+	d := &b.Deposit
+	k.move(0, Cash, DepositsHeld, d.Captured)
+	k.move(0, DepositsHeld, owed, d.Applied)
+	released := d.Released
+	released.Amount = min(released.Amount, max(d.Captured.Amount-d.Applied.Amount, 0)) // of a mere authorization nothing comes back
+	k.move(0, DepositsHeld, Cash, released)
+}
+
+func pickupOf(b *record.Booking) time.Time {
+	if !b.ActualPickupAt.IsZero() {
+		return b.ActualPickupAt.Time
+	}
+	return b.PickupAt.Time
+}
+
+// billed returns the days over which a rental's price accrues, at least one, and what each costs.
+func billed(b *record.Booking, zone *time.Location) ([]Day, []int64) {
+	var days []Day
+	var prices []int64
+	if s := b.RateSnapshot; s != nil {
+		for _, d := range s.Days {
+			if day, err := ParseDay(d.Date); err == nil {
+				days, prices = append(days, day), append(prices, d.Amount.Amount)
+			}
+		}
+	}
+	if len(days) > 0 {
+		return days, weighable(prices)
+	}
+	// Imported ones have no snapshot: the local days from pickup to return, all alike.
+	from, until := pickupOf(b), b.ReturnAt.Time
+	first := DayOf(from, zone)
+	last := max(first, DayOf(until.Add(-time.Millisecond), zone))
+	for day := first; day <= min(last, first+MaxDays-1); day++ {
+		days = append(days, day)
+	}
+	return days, make([]int64, len(days))
+}
+
+// weighable returns weights that an amount can be divided by: prices as they are, or even ones where prices make no sense.
+func weighable(prices []int64) []int64 {
+	left := int64(price.Limit)
+	for _, p := range prices {
+		if p < 0 || p > left {
+			return make([]int64, len(prices))
+		}
+		left -= p
+	}
+	return prices
+}
+
+// MaxDays bounds the days over which an amount is spread.
+const MaxDays = 3660
+
+// vehiclesOn returns the vehicle that the booking had on each day.
+func vehiclesOn(b *record.Booking, days []Day, zone *time.Location) []string {
+	all := make([]string, len(days))
+	for i, day := range days {
+		all[i] = vehicleOn(b, day, zone)
+	}
+	return all
+}
+
+// vehicleOn is the vehicle that the booking had when the day began, or at pickup if that was later.
+func vehicleOn(b *record.Booking, day Day, zone *time.Location) string {
+	if len(b.VehicleSwaps) == 0 {
+		return b.VehicleID
+	}
+	at := day.begins(zone)
+	if pickup := pickupOf(b); at.Before(pickup) {
+		at = pickup
+	}
+	for _, s := range b.VehicleSwaps {
+		if at.Before(s.Until.Time) {
+			return s.VehicleID
+		}
+	}
+	return b.VehicleID
+}

@@ -1,0 +1,68 @@
+package ledger
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Day is a local date, as the number of days since 1970-01-01; it may lie before. Zero, that very day, stands for no day.
+type Day int32
+
+const secondsPerDay = 24 * 60 * 60
+
+// DayOf returns the local date of an instant; 0 for the zero time.
+func DayOf(t time.Time, zone *time.Location) Day {
+	if t.IsZero() {
+		return 0
+	}
+	y, m, d := t.In(zone).Date()
+	return civil(time.Date(y, m, d, 0, 0, 0, 0, time.UTC))
+}
+
+// ParseDay reads a date as 2026-11-21.
+func ParseDay(text string) (Day, error) {
+	t, err := time.Parse(time.DateOnly, text)
+	if err != nil {
+		return 0, err
+	}
+	return civil(t), nil
+}
+
+func civil(midnight time.Time) Day { return Day(midnight.Unix() / secondsPerDay) }
+
+// Time is the midnight in UTC with which the day begins.
+func (d Day) Time() time.Time { return time.Unix(int64(d)*secondsPerDay, 0).UTC() }
+
+// begins is the first moment of the day in a zone.
+func (d Day) begins(zone *time.Location) time.Time {
+	y, m, day := d.Time().Date()
+	return time.Date(y, m, day, 0, 0, 0, 0, zone)
+}
+
+func (d Day) String() string { return d.Time().Format(time.DateOnly) }
+
+// MarshalJSON implements json.Marshaler.
+func (d Day) MarshalJSON() ([]byte, error) { return json.Marshal(d.String()) }
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (d *Day) UnmarshalJSON(text []byte) error {
+	var s string
+	if err := json.Unmarshal(text, &s); err != nil {
+		return err
+	}
+	day, err := ParseDay(s)
+	*d = day
+	return err
+}
+
+// zoneOf returns the zone of a name, or another where there is no such zone.
+func zoneOf(name string, other *time.Location) *time.Location {
+	if name == "" {
+		return other
+	}
+	zone, err := time.LoadLocation(name)
+	if err != nil {
+		return other
+	}
+	return zone
+}

@@ -1,0 +1,218 @@
+// Package ledger says which postings ought to stand in the books because of a record: of a booking, a payment, an expense, a work
+// order or a toll. It is pure; package desk writes what it says.
+//
+// The books are double-entry: postings are signed amounts in minor units, debit positive, and those of one record sum to zero for
+// each currency and day. Revenue is accrued by local day of use. Deposits and taxes are never revenue.
+//
+// Of a record's revision the transaction is what ought to stand after it less what ought to stand before it (Between). So the sum
+// of a record's transactions is always what ought to stand because of its newest revision, a change is booked as its difference, and
+// a record that comes to nothing is reversed to nothing, without any code that reverses.
+package ledger
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/record"
+)
+
+// Account is an account of the books. The set is closed, but for the categories of cost.
+type Account string
+
+// The accounts. Receivables are debits; deposits held and taxes payable are liabilities and so credits, as is revenue.
+const (
+	Receivable              Account = "accounts_receivable"
+	PlatformReceivable      Account = "platform_receivable" // what channels owe that collect for the fleet
+	Cash                    Account = "cash"
+	DepositsHeld            Account = "deposits_held"
+	TaxPayable              Account = "tax_payable"
+	RevenueTime             Account = "revenue.time"
+	RevenueMileage          Account = "revenue.mileage"
+	RevenueExtras           Account = "revenue.extras"
+	RevenueProtection       Account = "revenue.protection"
+	RevenueFees             Account = "revenue.fees"
+	RevenueDamage           Account = "revenue.damage"
+	RevenueToll             Account = "revenue.toll_recharge"
+	Discount                Account = "contra.discount"
+	ContraRefund            Account = "contra.refund" // adjustments in the customer's favour
+	FixedAsset              Account = "fixed_asset"
+	AccumulatedDepreciation Account = "accumulated_depreciation"
+	FX                      Account = "fx"
+
+	cost = "cost." // and the category of an expense
+)
+
+// Categories are those of expenses, each with an account of cost.
+var Categories = []string{"fuel", "charging", "maintenance", "repair", "tires", "cleaning", "insurance", "registration", "tax", "parking",
+	"loan_interest", "lease", "depreciation", "platform_fee", "toll", "fine", "telematics", "marketing", "salary", "other"}
+
+// CostOf returns the account of a category of cost.
+func CostOf(category string) Account { return Account(cost + category) }
+
+// Accounts lists every account.
+func Accounts() []Account {
+	all := []Account{Receivable, PlatformReceivable, Cash, DepositsHeld, TaxPayable, RevenueTime, RevenueMileage, RevenueExtras, RevenueProtection,
+		RevenueFees, RevenueDamage, RevenueToll, Discount, ContraRefund, FixedAsset, AccumulatedDepreciation, FX}
+	for _, c := range Categories {
+		all = append(all, CostOf(c))
+	}
+	return all
+}
+
+// Dims are what a posting can be broken down by: ids as they are written, empty where there is none.
+type Dims struct {
+	Vehicle  string `json:"vehicle,omitempty"`
+	Class    string `json:"class,omitempty"`
+	Booking  string `json:"booking,omitempty"`
+	Customer string `json:"customer,omitempty"`
+	Location string `json:"location,omitempty"`
+	Channel  string `json:"channel,omitempty"`
+}
+
+// Posting is an amount on an account.
+type Posting struct {
+	Day      Day     `json:"day"` // local, to which it belongs; 0 for the day on which it becomes known
+	Account  Account `json:"account"`
+	Currency string  `json:"currency"`
+	Amount   int64   `json:"amount"` // in minor units; a debit is positive
+	Dims
+}
+
+// book collects the postings of a record.
+type book struct {
+	postings []Posting
+	dims     Dims
+}
+
+// move books an amount from an account (its credit) to another (its debit), so that the two always balance.
+func (b *book) move(day Day, to, from Account, m record.Money) {
+	if m.Amount == 0 {
+		return
+	}
+	b.postings = append(b.postings,
+		Posting{Day: day, Account: to, Currency: m.Currency, Amount: m.Amount, Dims: b.dims},
+		Posting{Day: day, Account: from, Currency: m.Currency, Amount: -m.Amount, Dims: b.dims})
+}
+
+// Sum adds up postings that differ in nothing but their amounts, leaves out what comes to zero, and puts them in order, by day first.
+func Sum(postings []Posting) []Posting {
+	all := slices.Clone(postings)
+	slices.SortStableFunc(all, compare)
+	sums := all[:0]
+	for _, p := range all {
+		if n := len(sums); n > 0 && compare(sums[n-1], p) == 0 {
+			sums[n-1].Amount += p.Amount
+		} else {
+			sums = append(sums, p)
+		}
+	}
+	return slices.DeleteFunc(sums, func(p Posting) bool { return p.Amount == 0 })
+}
+
+func compare(a, b Posting) int {
+	return cmp.Or(cmp.Compare(a.Day, b.Day), strings.Compare(string(a.Account), string(b.Account)), strings.Compare(a.Currency, b.Currency),
+		strings.Compare(a.Vehicle, b.Vehicle), strings.Compare(a.Class, b.Class), strings.Compare(a.Booking, b.Booking),
+		strings.Compare(a.Customer, b.Customer), strings.Compare(a.Location, b.Location), strings.Compare(a.Channel, b.Channel))
+}
+
+// Between returns the postings that lead from what stood to what ought to stand; none if these are the same.
+func Between(before, after []Posting) []Posting {
+	all := slices.Clone(after)
+	for _, p := range before {
+		p.Amount = -p.Amount
+		all = append(all, p)
+	}
+	return Sum(all)
+}
+
+// The days that the books know: from 1970-01-02 to the end of 2199. What lies beyond counts on the nearest.
+const firstDay, lastDay Day = 1, 84005
+
+// Known says whether the books know the day.
+func (d Day) Known() bool { return firstDay <= d && d <= lastDay }
+
+// Entry is a posting as it stands in the books.
+type Entry struct {
+	On Day `json:"on"` // the day of the books that it counts on
+	Posting
+}
+
+// Entries puts a transaction's postings on days of the books. A posting belongs on its own day, unless the books are closed through
+// that day: then it counts on the day on which it became known, or on the first open day if that lies later. What has no day of
+// its own belongs to the day on which it became known. Days move as a whole, so that each still balances.
+func Entries(postings []Posting, known, closed Day) []Entry {
+	entries := make([]Entry, len(postings))
+	for i, p := range postings {
+		if p.Day == 0 {
+			p.Day = known
+		}
+		p.Day = min(max(p.Day, firstDay), lastDay)
+		on := p.Day
+		if on <= closed {
+			on = max(known, closed+1)
+		}
+		entries[i] = Entry{On: on, Posting: p}
+	}
+	slices.SortStableFunc(entries, func(a, b Entry) int { return cmp.Compare(a.On, b.On) })
+	return entries
+}
+
+// Of returns what ought to stand because of a record of a kind, whose body is as it is stored; nothing for kinds that have no part in
+// the books. zone is the account's, for what belongs to no other.
+func Of(kind string, id uint64, body []byte, zone *time.Location) ([]Posting, error) {
+	switch kind {
+	case record.Bookings.Name:
+		return of(kind, id, body, func(b *record.Booking) []Posting {
+			return OfBooking(fleet.FormatID(fleet.BookingPrefix, id), b, zone)
+		})
+	case record.Payments.Name:
+		return of(kind, id, body, func(p *record.Payment) []Posting { return OfPayment(p, zone) })
+	case record.Expenses.Name:
+		return of(kind, id, body, OfExpense)
+	case record.WorkOrders.Name:
+		return of(kind, id, body, func(w *record.WorkOrder) []Posting { return OfWorkOrder(w, zone) })
+	case record.Tolls.Name:
+		return of(kind, id, body, func(t *record.Toll) []Posting { return OfToll(t, zone) })
+	}
+	return nil, nil
+}
+
+// Kinds are the prefixes of the records that have a part in the books, by their kinds.
+var Kinds = map[string]string{
+	record.Bookings.Name: fleet.BookingPrefix, record.Payments.Name: fleet.PaymentPrefix, record.Expenses.Name: fleet.ExpensePrefix,
+	record.WorkOrders.Name: fleet.WorkOrderPrefix, record.Tolls.Name: fleet.TollPrefix,
+}
+
+// of decodes a body; no body has no postings.
+func of[T any](kind string, id uint64, body []byte, postings func(*T) []Posting) ([]Posting, error) {
+	if body == nil {
+		return nil, nil
+	}
+	var b T
+	if err := json.Unmarshal(body, &b); err != nil {
+		return nil, fmt.Errorf("decode %s %d: %w", kind, id, err)
+	}
+	return postings(&b), nil
+}
+
+// TransactionID names the transaction of a record's revision, so that whoever posts it again gives it the same name.
+func TransactionID(account fleet.AccountID, kind string, id, revision uint64) uint64 {
+	return name("transaction", kind, uint64(account), id, revision)
+}
+
+// EntryID names an entry of a transaction, by its number from 1.
+func EntryID(transaction uint64, number int) uint64 {
+	return name("entry", "", transaction, uint64(number))
+}
+
+func name(what, kind string, numbers ...uint64) uint64 {
+	hash := fnv.New64a()
+	fmt.Fprintf(hash, "ledger %s %s %d", what, kind, numbers)
+	return max(hash.Sum64()>>1, 1) // below 2^63, so that databases without unsigned numbers can hold it
+}

@@ -1,0 +1,338 @@
+package ledger_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/api/rental/ledger"
+)
+
+func usd(amount int64) record.Money { return record.Money{Amount: amount, Currency: "USD"} }
+
+func at(text string) record.Instant {
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		panic(err)
+	}
+	return record.InstantOf(t)
+}
+
+// lines writes postings for people, one a line; vehicle adds the vehicle.
+func lines(postings []ledger.Posting, vehicle bool) string {
+	var b strings.Builder
+	for _, p := range postings {
+		fmt.Fprintf(&b, "%s %s %d %s", p.Day, p.Account, p.Amount, p.Currency)
+		if vehicle {
+			b.WriteString(" " + p.Vehicle)
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+func want(t *testing.T, got []ledger.Posting, vehicle bool, text string) {
+	t.Helper()
+	balanced(t, got)
+	text = strings.ReplaceAll(strings.TrimSpace(text), "\t", "") + "\n"
+	if text == "\n" {
+		text = ""
+	}
+	if shown := lines(got, vehicle); shown != text {
+		t.Errorf("got\n%swant\n%s", shown, text)
+	}
+}
+
+// balanced says that postings sum to zero for each currency and day.
+func balanced(t interface {
+	Helper()
+	Errorf(string, ...any)
+}, postings []ledger.Posting) {
+	t.Helper()
+	sums := map[string]int64{}
+	for _, p := range postings {
+		if p.Amount == 0 {
+			t.Errorf("a posting of nothing: %+v", p)
+		}
+		sums[p.Day.String()+" "+p.Currency] += p.Amount
+	}
+	for key, sum := range sums {
+		if sum != 0 {
+			t.Errorf("%s sums to %d", key, sum)
+		}
+	}
+}
+
+// rental is three days from the evening of 1 March in Denver, which is 2 March in UTC.
+func rental() *record.Booking {
+	return &record.Booking{
+		BookingFields: record.BookingFields{CustomerID: "cus_1", VehicleID: "veh_1", VehicleClassID: "vcl_1", PickupLocationID: "loc_1",
+			PickupAt: at("2026-03-02T01:00:00Z"), ReturnAt: at("2026-03-05T01:00:00Z")},
+		Status: record.BookingActive, Timezone: "America/Denver", Currency: "USD", ActualPickupAt: at("2026-03-02T01:10:00Z"),
+		RateSnapshot: &record.RateSnapshot{Days: []record.DayPrice{{Date: "2026-03-01", Amount: usd(5000)}, {Date: "2026-03-02", Amount: usd(5000)}, {Date: "2026-03-03", Amount: usd(6000)}}},
+		Charges: []record.Charge{
+			{ID: "chg_1", Type: "time", Amount: usd(16000), PostedAt: at("2026-02-01T00:00:00Z")},
+			{ID: "chg_2", Type: "discount", Amount: usd(-1600), PostedAt: at("2026-02-01T00:00:00Z")},
+			{ID: "chg_3", Type: "extra", Amount: usd(1000), PostedAt: at("2026-02-01T00:00:00Z")},
+			{ID: "chg_4", Type: "one_way", Amount: usd(2500), PostedAt: at("2026-02-01T00:00:00Z")},
+			{ID: "chg_5", Type: "tax", Amount: usd(1790), PostedAt: at("2026-02-01T00:00:00Z")},
+		},
+	}
+}
+
+func TestARentalAccruesByDayOfUse(t *testing.T) {
+	b := rental()
+	want(t, ledger.OfBooking("bkg_1", b, time.UTC), true, `
+		2026-03-01 accounts_receivable 9124 USD veh_1
+		2026-03-01 contra.discount 500 USD veh_1
+		2026-03-01 revenue.extras -334 USD veh_1
+		2026-03-01 revenue.fees -2500 USD veh_1
+		2026-03-01 revenue.time -5000 USD veh_1
+		2026-03-01 tax_payable -1790 USD veh_1
+		2026-03-02 accounts_receivable 4833 USD veh_1
+		2026-03-02 contra.discount 500 USD veh_1
+		2026-03-02 revenue.extras -333 USD veh_1
+		2026-03-02 revenue.time -5000 USD veh_1
+		2026-03-03 accounts_receivable 5733 USD veh_1
+		2026-03-03 contra.discount 600 USD veh_1
+		2026-03-03 revenue.extras -333 USD veh_1
+		2026-03-03 revenue.time -6000 USD veh_1`)
+	for _, p := range ledger.OfBooking("bkg_1", b, time.UTC) {
+		if p.Dims != (ledger.Dims{Vehicle: "veh_1", Class: "vcl_1", Booking: "bkg_1", Customer: "cus_1", Location: "loc_1", Channel: "direct"}) {
+			t.Errorf("dimensions %+v", p.Dims)
+		}
+	}
+	for _, status := range []string{record.BookingPending, record.BookingConfirmed, record.BookingExpired, record.BookingCancelled, record.BookingNoShow} {
+		b.Status, b.StatusSince = status, at("2026-02-10T00:00:00Z")
+		want(t, ledger.OfBooking("bkg_1", b, time.UTC), false, "")
+	}
+}
+
+func TestWhatIsPostedLaterCountsWhenItWasPosted(t *testing.T) {
+	b := rental()
+	before := ledger.OfBooking("bkg_1", b, time.UTC)
+	b.Status = record.BookingCompleted
+	b.Charges = append(b.Charges, record.Charge{ID: "chg_6", Type: "damage", Amount: usd(40000), PostedAt: at("2026-03-09T18:00:00Z")},
+		record.Charge{ID: "chg_7", Type: "toll", Amount: usd(450), PostedAt: at("2026-03-09T18:00:00Z")},
+		record.Charge{ID: "chg_8", Type: "adjustment", Amount: usd(-700), PostedAt: at("2026-03-10T18:00:00Z")})
+	want(t, ledger.Between(before, ledger.OfBooking("bkg_1", b, time.UTC)), false, `
+		2026-03-09 accounts_receivable 40450 USD
+		2026-03-09 revenue.damage -40000 USD
+		2026-03-09 revenue.toll_recharge -450 USD
+		2026-03-10 accounts_receivable -700 USD
+		2026-03-10 contra.refund 700 USD`)
+	before = ledger.OfBooking("bkg_1", b, time.UTC)
+	b.Charges = append(b.Charges, record.Charge{ID: "chg_9", Type: "damage", Amount: usd(-40000), ReversalOf: "chg_6", PostedAt: at("2026-03-20T18:00:00Z")},
+		record.Charge{ID: "chg_10", Type: "adjustment", Amount: usd(700), ReversalOf: "chg_8", PostedAt: at("2026-03-20T18:00:00Z")},
+		// A price for the rental as a whole is taken back from the days on which it stood.
+		record.Charge{ID: "chg_11", Type: "extra", Amount: usd(-1000), ReversalOf: "chg_3", PostedAt: at("2026-03-20T18:00:00Z")})
+	want(t, ledger.Between(before, ledger.OfBooking("bkg_1", b, time.UTC)), false, `
+		2026-03-01 accounts_receivable -334 USD
+		2026-03-01 revenue.extras 334 USD
+		2026-03-02 accounts_receivable -333 USD
+		2026-03-02 revenue.extras 333 USD
+		2026-03-03 accounts_receivable -333 USD
+		2026-03-03 revenue.extras 333 USD
+		2026-03-20 accounts_receivable -39300 USD
+		2026-03-20 contra.refund -700 USD
+		2026-03-20 revenue.damage 40000 USD`)
+}
+
+func TestAnExtensionIsTheDifference(t *testing.T) {
+	b := rental()
+	before := ledger.OfBooking("bkg_1", b, time.UTC)
+	b.RateSnapshot.Days = append(b.RateSnapshot.Days, record.DayPrice{Date: "2026-03-04", Amount: usd(4000)})
+	b.RateSnapshot.Days[2].Amount = usd(5500)
+	b.Charges = append(b.Charges, record.Charge{ID: "chg_6", Type: "time", Amount: usd(3500), PostedAt: at("2026-03-03T18:00:00Z")})
+	b.Charges = slices.DeleteFunc(b.Charges, func(c record.Charge) bool { return c.Type != "time" })
+	before = slices.DeleteFunc(before, func(p ledger.Posting) bool { return p.Account != ledger.RevenueTime })
+	var time_ []ledger.Posting
+	for _, p := range ledger.Between(before, ledger.OfBooking("bkg_1", b, time.UTC)) {
+		if p.Account == ledger.RevenueTime {
+			time_ = append(time_, p)
+		}
+	}
+	if got := lines(time_, false); got != "2026-03-03 revenue.time 500 USD\n2026-03-04 revenue.time -4000 USD\n" {
+		t.Errorf("got\n%s", got)
+	}
+}
+
+func TestEachVehicleHasItsDays(t *testing.T) {
+	b := rental()
+	b.VehicleID, b.Charges = "veh_2", b.Charges[:1]
+	b.VehicleSwaps = []record.VehicleSwap{{VehicleID: "veh_0", Until: at("2026-03-02T01:00:00Z")}, {VehicleID: "veh_1", Until: at("2026-03-03T12:00:00Z")}}
+	want(t, ledger.OfBooking("bkg_1", b, time.UTC), true, `
+		2026-03-01 accounts_receivable 5000 USD veh_1
+		2026-03-01 revenue.time -5000 USD veh_1
+		2026-03-02 accounts_receivable 5000 USD veh_1
+		2026-03-02 revenue.time -5000 USD veh_1
+		2026-03-03 accounts_receivable 6000 USD veh_1
+		2026-03-03 revenue.time -6000 USD veh_1`)
+	b.VehicleSwaps[1].Until = at("2026-03-03T06:00:00Z") // an hour before 3 March begins in Denver
+	got := lines(ledger.OfBooking("bkg_1", b, time.UTC), true)
+	if !strings.Contains(got, "2026-03-02 revenue.time -5000 USD veh_1\n") || !strings.Contains(got, "2026-03-03 revenue.time -6000 USD veh_2\n") {
+		t.Errorf("got\n%s", got)
+	}
+}
+
+func TestAPlatformOwesWhatItDoesNotKeep(t *testing.T) {
+	b := rental()
+	b.Channel = "turo"
+	b.RateSnapshot = nil // imported
+	b.Charges = []record.Charge{{Type: "time", Amount: usd(10000)}, {Type: "platform_fee", Amount: usd(-2500)}}
+	b.ReturnAt = at("2026-03-03T07:00:00Z") // midnight in Denver: the new day is not touched
+	want(t, ledger.OfBooking("bkg_1", b, time.UTC), false, `
+		2026-03-01 cost.platform_fee 1250 USD
+		2026-03-01 platform_receivable 3750 USD
+		2026-03-01 revenue.time -5000 USD
+		2026-03-02 cost.platform_fee 1250 USD
+		2026-03-02 platform_receivable 3750 USD
+		2026-03-02 revenue.time -5000 USD`)
+}
+
+func TestOfACancelledBookingTheFeeStands(t *testing.T) {
+	b := rental()
+	b.Status, b.StatusSince = record.BookingCancelled, at("2026-02-28T20:00:00Z")
+	b.Charges = append(b.Charges, record.Charge{ID: "chg_6", Type: "time", Amount: usd(-16000), ReversalOf: "chg_1", PostedAt: b.StatusSince},
+		record.Charge{ID: "chg_7", Type: "cancellation_fee", Amount: usd(5000), PostedAt: b.StatusSince})
+	want(t, ledger.OfBooking("bkg_1", b, time.UTC), false, `
+		2026-02-28 accounts_receivable 5000 USD
+		2026-02-28 revenue.fees -5000 USD`)
+	b.Charges = append(b.Charges, record.Charge{ID: "chg_8", Type: "cancellation_fee", Amount: usd(-5000), ReversalOf: "chg_7", PostedAt: at("2026-03-02T20:00:00Z")})
+	want(t, ledger.OfBooking("bkg_1", b, time.UTC), false, `
+		2026-02-28 accounts_receivable 5000 USD
+		2026-02-28 revenue.fees -5000 USD
+		2026-03-02 accounts_receivable -5000 USD
+		2026-03-02 revenue.fees 5000 USD`)
+}
+
+func TestADepositIsALiability(t *testing.T) {
+	b := rental()
+	b.Status, b.Charges = record.BookingConfirmed, nil
+	b.Deposit = record.Deposit{Method: "hold", Amount: usd(20000), Status: "authorized"}
+	want(t, ledger.OfBooking("bkg_1", b, time.UTC), false, "")
+	b.Deposit.Released = usd(20000)
+	want(t, ledger.OfBooking("bkg_1", b, time.UTC), false, "")
+	b.Deposit = record.Deposit{Method: "charge", Amount: usd(20000), Status: "captured", Captured: usd(20000)}
+	charged := ledger.OfBooking("bkg_1", b, time.UTC)
+	want(t, charged, false, `
+		1970-01-01 cash 20000 USD
+		1970-01-01 deposits_held -20000 USD`)
+	b.Deposit.Applied, b.Deposit.Released = usd(7500), usd(12500)
+	want(t, ledger.Between(charged, ledger.OfBooking("bkg_1", b, time.UTC)), false, `
+		1970-01-01 accounts_receivable -7500 USD
+		1970-01-01 cash -12500 USD
+		1970-01-01 deposits_held 20000 USD`)
+}
+
+func TestMoneyMovesWhenAPaymentSucceeds(t *testing.T) {
+	fee := usd(290)
+	p := &record.Payment{PaymentFields: record.PaymentFields{BookingID: "bkg_1", CustomerID: "cus_1", Direction: "in", Method: "card", Amount: usd(10000), Fee: &fee, ReceivedAt: at("2026-03-02T05:00:00Z")},
+		BookedFor: record.BookedFor{VehicleID: "veh_1", Timezone: "America/Denver"}, Status: record.PaymentPending}
+	want(t, ledger.OfPayment(p, time.UTC), false, "")
+	p.Status = record.PaymentFailed
+	want(t, ledger.OfPayment(p, time.UTC), false, "")
+	p.Status, p.Refunds = record.PaymentPartiallyRefunded, []record.Refund{{Amount: usd(4000), At: at("2026-03-07T12:00:00Z")}}
+	want(t, ledger.OfPayment(p, time.UTC), true, `
+		2026-03-01 accounts_receivable -10000 USD veh_1
+		2026-03-01 cash 9710 USD veh_1
+		2026-03-01 cost.other 290 USD veh_1
+		2026-03-07 accounts_receivable 4000 USD veh_1
+		2026-03-07 cash -4000 USD veh_1`)
+	p.Method, p.Direction, p.Fee = "platform", "out", nil
+	want(t, ledger.OfPayment(p, time.UTC), false, `
+		2026-03-01 cash -10000 USD
+		2026-03-01 platform_receivable 10000 USD
+		2026-03-07 cash 4000 USD
+		2026-03-07 platform_receivable -4000 USD`)
+}
+
+func TestAnExpenseIsSpreadOverItsDays(t *testing.T) {
+	e := &record.Expense{ExpenseFields: record.ExpenseFields{VehicleID: "veh_1", Category: "insurance", Amount: usd(100), IncurredOn: "2026-01-15",
+		ServicePeriod: &record.DateRange{From: "2026-02-27", To: "2026-03-01"}}, Status: record.ExpenseDraft}
+	want(t, ledger.OfExpense(e), false, "")
+	e.Status = record.ExpensePosted
+	posted := ledger.OfExpense(e)
+	want(t, posted, true, `
+		2026-02-27 cash -34 USD veh_1
+		2026-02-27 cost.insurance 34 USD veh_1
+		2026-02-28 cash -33 USD veh_1
+		2026-02-28 cost.insurance 33 USD veh_1
+		2026-03-01 cash -33 USD veh_1
+		2026-03-01 cost.insurance 33 USD veh_1`)
+	e.Status = record.ExpenseVoided
+	reversed := ledger.Between(posted, ledger.OfExpense(e))
+	if len(reversed) != 6 || len(ledger.Sum(append(posted, reversed...))) != 0 {
+		t.Errorf("voided\n%s", lines(reversed, false))
+	}
+	e.Status, e.Category, e.ServicePeriod = record.ExpensePosted, "depreciation", nil
+	want(t, ledger.OfExpense(e), false, `
+		2026-01-15 accumulated_depreciation -100 USD
+		2026-01-15 cost.depreciation 100 USD`)
+}
+
+func TestWorkAndTollsCost(t *testing.T) {
+	total := usd(8900)
+	w := &record.WorkOrder{WorkOrderFields: record.WorkOrderFields{VehicleID: "veh_1", Type: "tire"}, Status: record.WorkInProgress, Total: &total, CompletedAt: at("2026-03-02T01:00:00Z")}
+	denver, err := time.LoadLocation("America/Denver")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want(t, ledger.OfWorkOrder(w, denver), false, "")
+	for kind, account := range map[string]string{"tire": "tires", "corrective": "repair", "damage": "repair", "": "repair", "preventive": "maintenance", "recall": "maintenance", "inspection": "maintenance"} {
+		w.Type, w.Status = kind, record.WorkCompleted
+		want(t, ledger.OfWorkOrder(w, denver), true, "2026-03-01 cash -8900 USD veh_1\n2026-03-01 cost."+account+" 8900 USD veh_1")
+	}
+	fine := &record.Toll{TollFields: record.TollFields{Kind: "fine", Amount: usd(5000), OccurredAt: at("2026-03-02T01:00:00Z")}, Status: "matched", VehicleID: "veh_1", BookingID: "bkg_1"}
+	want(t, ledger.OfToll(fine, denver), true, "2026-03-01 cash -5000 USD veh_1\n2026-03-01 cost.fine 5000 USD veh_1")
+	fine.Status = "disputed"
+	want(t, ledger.OfToll(fine, denver), false, "")
+}
+
+func TestClosedDaysTakeNothing(t *testing.T) {
+	day := func(text string) ledger.Day {
+		d, err := ledger.ParseDay(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	var postings []ledger.Posting
+	for _, text := range []string{"2026-01-30", "2026-01-31", "2026-02-01", "2026-02-20"} {
+		postings = append(postings, ledger.Posting{Day: day(text), Account: ledger.Cash, Amount: 1, Currency: "USD"})
+	}
+	postings = append(postings, ledger.Posting{Account: ledger.DepositsHeld, Amount: 1, Currency: "USD"})
+	for _, c := range []struct{ known, closed, want string }{
+		{"2026-02-10", "1970-01-01", "2026-01-30 2026-01-31 2026-02-01 2026-02-10 2026-02-20"},
+		{"2026-02-10", "2026-01-31", "2026-02-01 2026-02-10 2026-02-10 2026-02-10 2026-02-20"},
+		{"2026-01-31", "2026-01-31", "2026-02-01 2026-02-01 2026-02-01 2026-02-01 2026-02-20"},
+		{"2026-02-10", "2026-02-28", "2026-03-01 2026-03-01 2026-03-01 2026-03-01 2026-03-01"},
+	} {
+		var on []string
+		for _, e := range ledger.Entries(slices.Clone(postings), day(c.known), day(c.closed)) {
+			on = append(on, e.On.String())
+			if e.Account == ledger.DepositsHeld && e.Day != day(c.known) {
+				t.Errorf("a deposit belongs to %s", e.Day)
+			}
+		}
+		if got := strings.Join(on, " "); got != c.want {
+			t.Errorf("known on %s, closed through %s: %s, want %s", c.known, c.closed, got, c.want)
+		}
+	}
+}
+
+func TestEveryAccountIsNamedOnce(t *testing.T) {
+	seen := map[ledger.Account]bool{}
+	for _, a := range ledger.Accounts() {
+		if seen[a] {
+			t.Errorf("%s is there twice", a)
+		}
+		seen[a] = true
+	}
+	if len(seen) != 17+20 {
+		t.Errorf("%d accounts", len(seen))
+	}
+}
