@@ -46,6 +46,7 @@ const (
 	QuotePrefix        = "quo_"
 	ChargePrefix       = "chg_"
 	PaymentPrefix      = "pay_"
+	RefundPrefix       = "rfd_"
 	TransactionPrefix  = "ltx_"
 	EntryPrefix        = "len_"
 	ExpensePrefix      = "exp_"

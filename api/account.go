@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
 	"github.com/motorpool/fleet/api/record"
 )
@@ -68,6 +69,9 @@ func (a *API) patchAccount(w http.ResponseWriter, r *http.Request) error {
 		}
 		if err := checkZone(body.Timezone); err != nil {
 			return err
+		}
+		if body.BooksClosed != rec.Body.BooksClosed {
+			return validation(fleet.FieldError{Pointer: "/books_closed_through", Code: "read_only", Detail: "is changed by POST /v1/ledger/close and /v1/ledger/reopen"})
 		}
 		rec.Body = record.Account(body)
 		return nil

@@ -203,6 +203,9 @@ func (a *API) register() error {
 	a.deadLetterRoutes()
 	a.eventRoutes()
 	a.streamRoutes()
+	a.paymentRoutes()
+	a.expenseRoutes()
+	a.ledgerRoutes()
 	a.docsRoutes() // the last: it describes the others
 	return nil
 }

@@ -45,6 +45,8 @@ var Listings = []*Listing{
 	&Locations,
 	&RatePlans,
 	&Quotes,
+	&Payments,
+	&Expenses,
 }
 
 // ListField is a member of a record that lists know.

@@ -25,7 +25,7 @@ var Payments = Listing{Table: "payments", Fields: []ListField{
 	{Name: "received_at", Type: TimeField, Range: true, Sort: true},
 	{Name: "created_at", Type: TimeField, Range: true, Sort: true},
 	{Name: "updated_at", Type: TimeField, Range: true, Sort: true},
-}}
+}, Search: []string{"provider", "provider_ref"}}
 
 // Expenses is how expenses are listed.
 var Expenses = Listing{Table: "expenses", Fields: []ListField{
@@ -38,7 +38,7 @@ var Expenses = Listing{Table: "expenses", Fields: []ListField{
 	{Name: "incurred_on", Type: TextField, Range: true, Sort: true},
 	{Name: "created_at", Type: TimeField, Range: true, Sort: true},
 	{Name: "updated_at", Type: TimeField, Range: true, Sort: true},
-}}
+}, Search: []string{"vendor", "description", "category"}}
 
 // Paid is what moved for a booking, in minor units of the currency: Received came in, Refunded went back of it.
 type Paid struct {
@@ -78,4 +78,26 @@ func PaidOf(ctx context.Context, db driver.Conn, account fleet.AccountID, bookin
 		return nil, fmt.Errorf("read what was paid: %w", err)
 	}
 	return paid, nil
+}
+
+// PaymentsOf returns the ids of a booking's payments, in no order, none as an empty list.
+func PaymentsOf(ctx context.Context, db driver.Conn, account fleet.AccountID, booking uint64) ([]uint64, error) {
+	rows, err := db.Query(ctx, schemas.Query("payments_of"), clickhouse.Named("account", uint64(account)),
+		clickhouse.Named("booking", fleet.FormatID(fleet.BookingPrefix, booking)))
+	if err != nil {
+		return nil, fmt.Errorf("read the payments of booking %d: %w", booking, err)
+	}
+	defer rows.Close()
+	ids := []uint64{}
+	for rows.Next() {
+		var id uint64
+		if err := rows.Scan(&id); err != nil {
+			return nil, fmt.Errorf("read the payments of booking %d: %w", booking, err)
+		}
+		ids = append(ids, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("read the payments of booking %d: %w", booking, err)
+	}
+	return ids, nil
 }

@@ -85,6 +85,7 @@ func New(store *record.Store, db driver.Conn, now func() time.Time, log *slog.Lo
 	d.duty("mend", time.Minute, store.Mend)
 	d.mergeCustomers()
 	d.dropFiles()
+	d.keepBooks()
 	return d
 }
 

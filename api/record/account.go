@@ -9,6 +9,7 @@ type Account struct {
 	Currency      string            `json:"currency,omitempty" pattern:"^[A-Z]{3}$" example:"USD"`
 	RetentionDays uint32            `json:"retention_days,omitempty" doc:"Fixes older than this are refused; 0 keeps all."`
 	TripSettings  *TripSettings     `json:"trip_settings,omitempty" doc:"How trips are found, unless a vehicle says otherwise."`
+	BooksClosed   string            `json:"books_closed_through,omitempty" format:"date" doc:"The last day of the books that nothing is posted on any more; POST /v1/ledger/close and /v1/ledger/reopen change it."`
 	ExternalRefs  []ExternalRef     `json:"external_refs,omitempty" nullable:"false"`
 	Metadata      map[string]string `json:"metadata,omitempty"`
 }

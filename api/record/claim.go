@@ -63,7 +63,7 @@ func (s *Store) setClaim(ctx context.Context, account uint64, field, value strin
 	for number := after + 1; ; number++ {
 		token := claimToken(account, field, value, number)
 		insert := func() error {
-			batch, err := s.db.PrepareBatch(withToken(ctx, token), insertClaim)
+			batch, err := s.db.PrepareBatch(WithToken(ctx, token), insertClaim)
 			if err != nil {
 				return err
 			}

@@ -173,7 +173,7 @@ func (s *Store) findFree(ctx context.Context, account uint64, wishes []*wish) er
 func (s *Store) wishFor(ctx context.Context, account, owner uint64, w *wish) error {
 	scope := w.claim.account(account)
 	token := claimToken(scope, w.claim.Field, w.claim.Value, w.revision)
-	batch, err := s.db.PrepareBatch(withToken(ctx, token), insertClaim)
+	batch, err := s.db.PrepareBatch(WithToken(ctx, token), insertClaim)
 	if err != nil {
 		return fmt.Errorf("claim %s: %w", w.claim.Field, err)
 	}

@@ -146,6 +146,7 @@ func (p *Payment) Refunded() int64 {
 
 // Refund is money given back.
 type Refund struct {
+	ID          string  `json:"id" example:"rfd_1234"`
 	Amount      Money   `json:"amount"`
 	At          Instant `json:"at"`
 	Reason      string  `json:"reason,omitempty"`

@@ -97,7 +97,7 @@ func (s *Store) append(ctx context.Context, r *revision) error {
 
 // insert inserts revisions together, under a token.
 func (s *Store) insert(ctx context.Context, token string, all ...*revision) error {
-	batch, err := s.db.PrepareBatch(withToken(ctx, token), insertRevision)
+	batch, err := s.db.PrepareBatch(WithToken(ctx, token), insertRevision)
 	if err != nil {
 		return err
 	}
@@ -192,11 +192,12 @@ func (s *Store) Audit(ctx context.Context) (records, claims uint64, err error) {
 	return records, claims, nil
 }
 
-// withToken makes an insert synchronous and repeatable.
-func withToken(ctx context.Context, token string) context.Context {
+// WithToken makes an insert synchronous and repeatable.
+func WithToken(ctx context.Context, token string) context.Context {
 	return clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{
 		"insert_deduplication_token": token, "insert_deduplicate": 1, "async_insert": 0,
 		"deduplicate_blocks_in_dependent_materialized_views": 1,
+		"max_partitions_per_insert_block":                    0, // an expense may be spread over more months than the server likes
 	}))
 }
 

@@ -1,0 +1,151 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/api/rental/ledger"
+	"github.com/motorpool/fleet/api/rental/price"
+	"github.com/motorpool/fleet/query"
+)
+
+// Expense is an expense as it is answered.
+type Expense struct {
+	ID string `json:"id" doc:"Identity." example:"exp_1234"`
+
+	record.ExpenseFields
+
+	Object     string           `json:"object" doc:"Always expense." example:"expense"`
+	Status     string           `json:"status" doc:"draft, posted or voided."`
+	PostedAt   record.Instant   `json:"posted_at" doc:"When it was entered into the books; null for a draft."`
+	VoidedAt   record.Instant   `json:"voided_at"`
+	VoidReason string           `json:"void_reason,omitempty"`
+	BookedFor  record.BookedFor `json:"booked_for" doc:"Under what it stands in the ledger: what was true of its vehicle or booking when it was written."`
+
+	Stamps
+}
+
+// ExpenseCreate is what callers write of a new expense.
+type ExpenseCreate struct {
+	record.ExpenseFields
+	Status string `json:"status,omitempty" enum:"draft,posted" doc:"draft unless given; posted enters it into the books at once."`
+}
+
+// ExpenseVoid is the body of the action that takes an expense out of the books.
+type ExpenseVoid struct {
+	Reason string `json:"reason,omitempty" maxLength:"500"`
+}
+
+func (a *API) expenseRoutes() {
+	s := a.expenseResource()
+	s.register()
+	a.handle(route{
+		Method: "POST", Path: s.path + "/{id}/post", ID: "postExpense", Tag: s.tag, Scope: s.write, Summary: "Enter a draft into the books",
+		Params: ifMatch, Reply: s.view,
+	}, func(w http.ResponseWriter, r *http.Request) error {
+		return s.act(w, r, func(rec *record.Record[record.Expense]) error { return record.Post(rec, record.InstantOf(a.Now())) })
+	})
+	a.handle(route{
+		Method: "POST", Path: s.path + "/{id}/void", ID: "voidExpense", Tag: s.tag, Scope: s.write, Summary: "Take an expense out of the books",
+		About: "Its entries stay and are reversed.", Params: ifMatch, Body: ExpenseVoid{}, Optional: true, Reply: s.view,
+	}, func(w http.ResponseWriter, r *http.Request) error {
+		var sent ExpenseVoid
+		if err := a.decodeOptional(r, &sent); err != nil {
+			return err
+		}
+		return s.act(w, r, func(rec *record.Record[record.Expense]) error {
+			return record.Void(rec, record.InstantOf(a.Now()), sent.Reason)
+		})
+	})
+}
+
+func (a *API) expenseResource() *resource[record.Expense] {
+	return &resource[record.Expense]{
+		api: a, path: "/v1/expenses", tag: "Expenses", noun: "expense", nouns: "expenses", log: a.desk.Expenses, listing: &query.Expenses,
+		read: auth.FinanceRead, write: auth.FinanceWrite,
+		view: Expense{}, fields: record.ExpenseFields{}, create: ExpenseCreate{},
+		writable: func(e *record.Expense) any { return &e.ExpenseFields },
+		make: func(_ *http.Request, object map[string]any) (record.Expense, error) {
+			var sent ExpenseCreate
+			err := a.decodeObject(object, &sent)
+			e := record.Expense{ExpenseFields: sent.ExpenseFields, Status: record.ExpenseDraft}
+			if sent.Status == record.ExpensePosted {
+				e.Status, e.PostedAt = record.ExpensePosted, record.InstantOf(a.Now())
+			}
+			return e, err
+		},
+		show: showExpenses,
+		settle: func(r *http.Request, id uint64, before, after *record.Expense) error {
+			if before != nil {
+				// What is in the books is changed by voiding it and writing another.
+				if err := record.IsDraft(&record.Record[record.Expense]{ID: id, Body: *before}); err != nil {
+					return err
+				}
+			}
+			return a.settleExpense(r, after)
+		},
+		guard: record.IsDraft,
+	}
+}
+
+// settleExpense completes an expense that is about to be written, and refuses one that cannot be.
+func (a *API) settleExpense(r *http.Request, e *record.Expense) error {
+	faults := moneyFaults("/amount", e.Amount, 1, price.Limit)
+	if e.Tax != nil {
+		faults = append(faults, moneyFaults("/tax", *e.Tax, 0, max(e.Amount.Amount, 0))...)
+		if e.Tax.Currency != e.Amount.Currency {
+			faults = append(faults, fleet.FieldError{Pointer: "/tax/currency", Code: "currency_mismatch", Detail: "the amount is in " + e.Amount.Currency})
+		}
+	}
+	faults = append(faults, dayFaults("/incurred_on", e.IncurredOn)...)
+	if p := e.ServicePeriod; p != nil {
+		wrong := append(dayFaults("/service_period/from", p.From), dayFaults("/service_period/to", p.To)...)
+		if wrong == nil {
+			from, _ := ledger.ParseDay(p.From)
+			to, _ := ledger.ParseDay(p.To)
+			if to < from || to-from >= ledger.MaxDays {
+				wrong = []fleet.FieldError{{Pointer: "/service_period/to", Code: "out_of_range", Detail: "must not be before from, nor more than ten years after it"}}
+			}
+		}
+		faults = append(faults, wrong...)
+	}
+	if faults != nil {
+		return validation(faults...)
+	}
+	if e.ReceiptDocumentID != "" {
+		id, err := fleet.ParseID(fleet.DocumentPrefix, e.ReceiptDocumentID)
+		found := map[uint64]query.Stored{}
+		if err == nil {
+			if found, err = query.RecordsByID(r.Context(), a.DB, &query.Documents, auth.From(r.Context()).Account, []uint64{id}); err != nil {
+				return err
+			}
+		}
+		if len(found) == 0 {
+			return validation(fleet.FieldError{Pointer: "/receipt_document_id", Code: "not_found", Detail: "there is no such document"})
+		}
+	}
+	var err error
+	e.BookedFor, _, err = a.desk.BookedFor(r.Context(), auth.From(r.Context()).Account, e.VehicleID, e.BookingID, "")
+	return err
+}
+
+// dayFaults says what is wrong with a date of the books.
+func dayFaults(pointer, text string) []fleet.FieldError {
+	if day, err := ledger.ParseDay(text); err != nil || !day.Known() {
+		return []fleet.FieldError{{Pointer: pointer, Code: "out_of_range", Detail: "must be a date from 1970-01-02 to 2199-12-31"}}
+	}
+	return nil
+}
+
+func showExpenses(_ context.Context, records []record.Record[record.Expense], _ []string) ([]shown, error) {
+	views := make([]shown, len(records))
+	for i, rec := range records {
+		e := &rec.Body
+		views[i].view = Expense{ID: fleet.FormatID(fleet.ExpensePrefix, rec.ID), ExpenseFields: e.ExpenseFields, Object: "expense", Status: e.Status,
+			PostedAt: e.PostedAt, VoidedAt: e.VoidedAt, VoidReason: e.VoidReason, BookedFor: e.BookedFor, Stamps: stampsOf(rec)}
+	}
+	return views, nil
+}

@@ -1,0 +1,247 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/api/rental/price"
+	"github.com/motorpool/fleet/query"
+)
+
+// Payment is a payment as it is answered.
+type Payment struct {
+	ID string `json:"id" doc:"Identity." example:"pay_1234"`
+
+	record.PaymentFields
+
+	Object     string           `json:"object" doc:"Always payment." example:"payment"`
+	Status     string           `json:"status" doc:"pending, succeeded, failed, partially_refunded or refunded."`
+	Refunds    []record.Refund  `json:"refunds" nullable:"false"`
+	Refunded   record.Money     `json:"refunded" doc:"The sum of the refunds."`
+	FailReason string           `json:"fail_reason,omitempty"`
+	BookedFor  record.BookedFor `json:"booked_for" doc:"Under what it stands in the ledger: what was true of its booking when it was noted."`
+
+	Stamps
+}
+
+// PaymentSuccess is the body of the action by which a pending payment arrives.
+type PaymentSuccess struct {
+	ReceivedAt *record.Instant `json:"received_at,omitempty" doc:"Now unless given."`
+}
+
+// PaymentFailure is the body of the action by which a pending payment fails.
+type PaymentFailure struct {
+	Reason string `json:"reason,omitempty" maxLength:"500"`
+}
+
+// PaymentRefund is the body of the action that gives money back.
+type PaymentRefund struct {
+	Amount      *record.Money   `json:"amount,omitempty" doc:"All that is left of the payment unless given."`
+	At          *record.Instant `json:"at,omitempty" doc:"Now unless given."`
+	Reason      string          `json:"reason,omitempty" maxLength:"500"`
+	ProviderRef string          `json:"provider_ref,omitempty" maxLength:"200" doc:"The provider's name for the refund."`
+}
+
+func (a *API) paymentRoutes() {
+	s := a.paymentResource()
+	s.register("replace", "archive")
+	a.paymentAction(s, "succeed", "Note that a pending payment has arrived", PaymentSuccess{}, func(r *http.Request) (func(*record.Record[record.Payment]) error, error) {
+		var sent PaymentSuccess
+		err := a.decodeOptional(r, &sent)
+		at := a.instantOr(sent.ReceivedAt)
+		return func(rec *record.Record[record.Payment]) error { return record.Succeed(rec, at) }, err
+	})
+	a.paymentAction(s, "fail", "Note that a pending payment will not arrive", PaymentFailure{}, func(r *http.Request) (func(*record.Record[record.Payment]) error, error) {
+		var sent PaymentFailure
+		err := a.decodeOptional(r, &sent)
+		return func(rec *record.Record[record.Payment]) error { return record.Fail(rec, sent.Reason) }, err
+	})
+	a.paymentAction(s, "refund", "Give back a payment, or a part of it", PaymentRefund{}, func(r *http.Request) (func(*record.Record[record.Payment]) error, error) {
+		var sent PaymentRefund
+		err := a.decodeOptional(r, &sent)
+		refund := record.Refund{ID: fleet.FormatID(fleet.RefundPrefix, a.newID(r)), At: a.instantOr(sent.At), Reason: sent.Reason, ProviderRef: sent.ProviderRef}
+		return func(rec *record.Record[record.Payment]) error {
+			if refund.Amount = (record.Money{}); sent.Amount != nil {
+				refund.Amount = *sent.Amount
+			}
+			return record.GiveBack(rec, refund)
+		}, err
+	})
+	a.bookingPaymentRoutes(s)
+}
+
+// paymentAction registers an action on a payment.
+func (a *API) paymentAction(s *resource[record.Payment], name, summary string, body any, read func(*http.Request) (func(*record.Record[record.Payment]) error, error)) {
+	a.handle(route{
+		Method: "POST", Path: s.path + "/{id}/" + name, ID: name + "Payment", Tag: s.tag, Scope: s.write, Summary: summary, Params: ifMatch, Body: body,
+		Optional: true, Reply: s.view,
+	}, func(w http.ResponseWriter, r *http.Request) error {
+		mutate, err := read(r)
+		if err != nil {
+			return err
+		}
+		return s.act(w, r, mutate)
+	})
+}
+
+// ifMatch is the parameter of actions on a record that has revisions.
+var ifMatch = []param{{Name: "If-Match", In: "header", About: "The `ETag` that the change is made upon; 412 if there is a newer revision."}}
+
+// decodeOptional reads a body that may be left out.
+func (a *API) decodeOptional(r *http.Request, v any) error {
+	if len(bodyOf(r)) == 0 {
+		return nil
+	}
+	return a.decodeBody(r, v)
+}
+
+// instantOr is an instant that was given, or now.
+func (a *API) instantOr(at *record.Instant) record.Instant {
+	if at != nil && !at.IsZero() {
+		return *at
+	}
+	return record.InstantOf(a.Now())
+}
+
+func (a *API) paymentResource() *resource[record.Payment] {
+	return &resource[record.Payment]{
+		api: a, path: "/v1/payments", tag: "Payments", noun: "payment", nouns: "payments", log: a.desk.Payments, listing: &query.Payments,
+		read: auth.FinanceRead, write: auth.FinanceWrite,
+		view: Payment{}, fields: record.PaymentNotes{}, create: record.PaymentFields{},
+		writable: func(p *record.Payment) any { return &p.PaymentNotes },
+		make: func(_ *http.Request, object map[string]any) (record.Payment, error) {
+			var p record.Payment
+			return p, a.decodeObject(object, &p.PaymentFields)
+		},
+		show: showPayments,
+		settle: func(r *http.Request, _ uint64, before, after *record.Payment) error {
+			if before != nil {
+				return nil // notes alone
+			}
+			return a.settlePayment(r, after)
+		},
+	}
+}
+
+// settlePayment completes a new payment, and refuses one that cannot be.
+func (a *API) settlePayment(r *http.Request, p *record.Payment) error {
+	if faults := moneyFaults("/amount", p.Amount, 1, price.Limit); faults != nil {
+		return validation(faults...)
+	}
+	if p.Fee != nil {
+		faults := moneyFaults("/fee", *p.Fee, 0, p.Amount.Amount)
+		if p.Fee.Currency != p.Amount.Currency {
+			faults = append(faults, fleet.FieldError{Pointer: "/fee/currency", Code: "currency_mismatch", Detail: "the payment is in " + p.Amount.Currency})
+		}
+		if faults != nil {
+			return validation(faults...)
+		}
+	}
+	if p.Direction == "" {
+		p.Direction = "in"
+	}
+	var booking *record.Booking
+	var err error
+	if p.BookedFor, booking, err = a.desk.BookedFor(r.Context(), auth.From(r.Context()).Account, "", p.BookingID, p.CustomerID); err != nil {
+		return err
+	}
+	p.CustomerID = p.BookedFor.CustomerID
+	if booking != nil && booking.Currency != "" && booking.Currency != p.Amount.Currency {
+		return validation(fleet.FieldError{Pointer: "/amount/currency", Code: "currency_mismatch", Detail: "the booking is in " + booking.Currency})
+	}
+	p.Status = record.PaymentSucceeded
+	if p.Pending {
+		p.Status, p.Pending = record.PaymentPending, false
+	}
+	if p.ReceivedAt.IsZero() {
+		p.ReceivedAt = record.InstantOf(a.Now())
+	}
+	return nil
+}
+
+// moneyFaults says what is wrong with an amount that must lie between two others.
+func moneyFaults(pointer string, m record.Money, least, most int64) []fleet.FieldError {
+	switch {
+	case m.Amount < least:
+		return []fleet.FieldError{{Pointer: pointer + "/amount", Code: "out_of_range", Detail: "is too little"}}
+	case m.Amount > most:
+		return []fleet.FieldError{{Pointer: pointer + "/amount", Code: "out_of_range", Detail: "is too much"}}
+	}
+	return nil
+}
+
+func showPayments(_ context.Context, records []record.Record[record.Payment], _ []string) ([]shown, error) {
+	views := make([]shown, len(records))
+	for i, rec := range records {
+		p := &rec.Body
+		views[i].view = Payment{ID: fleet.FormatID(fleet.PaymentPrefix, rec.ID), PaymentFields: p.PaymentFields, Object: "payment", Status: p.Status,
+			Refunds: append([]record.Refund{}, p.Refunds...), Refunded: record.Money{Amount: p.Refunded(), Currency: p.Amount.Currency},
+			FailReason: p.FailReason, BookedFor: p.BookedFor, Stamps: stampsOf(rec)}
+	}
+	return views, nil
+}
+
+// bookingPaymentRoutes are the payments of one booking.
+func (a *API) bookingPaymentRoutes(s *resource[record.Payment]) {
+	const path = "/v1/bookings/{id}/payments"
+	of := *s
+	of.path = path
+	of.narrow = func(r *http.Request) (*[]uint64, error) {
+		booking, err := a.pathBooking(r)
+		if err != nil {
+			return nil, err
+		}
+		ids, err := query.PaymentsOf(r.Context(), a.DB, auth.From(r.Context()).Account, booking)
+		return &ids, err
+	}
+	a.handle(route{
+		Method: "GET", Path: path, ID: "listBookingPayments", Tag: s.tag, Scope: s.read, Summary: "List the payments of a booking",
+		Params: slices.Concat(pageParams, of.listParams(), []param{{Name: "fields", About: "Names of members, separated by commas: only these and `id` are answered."}}),
+		Reply:  a.listSchema(s.view),
+	}, of.list)
+	a.handle(route{
+		Method: "POST", Path: path, ID: "createBookingPayment", Tag: s.tag, Scope: s.write, Summary: "Create a payment of a booking",
+		About: "As POST /v1/payments, with the booking of the path.", Body: record.PaymentFields{}, Status: 201, Reply: s.view,
+	}, func(w http.ResponseWriter, r *http.Request) error {
+		id, err := a.pathBooking(r)
+		if err != nil {
+			return err
+		}
+		object, err := parseObject(bodyOf(r))
+		if err != nil {
+			return err
+		}
+		booking := fleet.FormatID(fleet.BookingPrefix, id)
+		if named, ok := object["booking_id"]; ok && named != nil && named != booking {
+			return validation(fleet.FieldError{Pointer: "/booking_id", Code: "invalid", Detail: "is not the booking of the path"})
+		}
+		object["booking_id"] = booking
+		body, err := s.newBody(r, object)
+		if err != nil {
+			return err
+		}
+		rec, err := s.insert(r, a.newID(r), body)
+		if err != nil {
+			return err
+		}
+		base, _, _ := strings.Cut(r.URL.Path, "/v1/bookings/")
+		r = r.Clone(r.Context())
+		r.URL.Path = base + s.path
+		return s.answer(w, r, http.StatusCreated, rec)
+	})
+}
+
+// pathBooking is the id of the booking that the path names, which there is.
+func (a *API) pathBooking(r *http.Request) (uint64, error) {
+	id, err := pathID(r, "booking", fleet.BookingPrefix)
+	if err != nil {
+		return 0, err
+	}
+	_, err = a.desk.Bookings.Get(r.Context(), auth.From(r.Context()).Account, id)
+	return id, err
+}

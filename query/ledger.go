@@ -1,0 +1,228 @@
+package query
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/schemas"
+)
+
+// LedgerFilter says which part of an account's ledger is wanted. Empty lists mean any.
+type LedgerFilter struct {
+	Account      fleet.AccountID
+	From, To     string // days of the books, of transactions those on which they became known; both inclusive, "" for no bound
+	Accounts     []string
+	Transactions []uint64
+	Kinds        []string // of the records that were the cause
+	Sources      []uint64 // their ids
+	Bookings     []uint64
+	Customers    []uint64
+	Vehicles     []uint64
+
+	Descending    bool
+	Limit, Offset int
+}
+
+// The days that the tables of the ledger can hold.
+const firstDate, lastDate = "1970-01-01", "2199-12-31"
+
+func (f *LedgerFilter) named(more ...any) []any {
+	from, to := f.From, f.To
+	if from < firstDate {
+		from = firstDate
+	}
+	if to == "" || to > lastDate {
+		to = lastDate
+	}
+	if from > lastDate {
+		from, to = lastDate, firstDate // nothing lies there
+	}
+	if to < firstDate {
+		from, to = lastDate, firstDate
+	}
+	return append(more, clickhouse.Named("account", uint64(f.Account)), clickhouse.Named("from", from), clickhouse.Named("to", to),
+		clickhouse.Named("accounts", texts(f.Accounts)), clickhouse.Named("transactions", ids(f.Transactions)), clickhouse.Named("ids", ids(f.Transactions)),
+		clickhouse.Named("kinds", texts(f.Kinds)), clickhouse.Named("sources", ids(f.Sources)), clickhouse.Named("bookings", ids(f.Bookings)),
+		clickhouse.Named("customers", ids(f.Customers)), clickhouse.Named("vehicles", ids(f.Vehicles)),
+		clickhouse.Named("limit", uint32(f.Limit)), clickhouse.Named("offset", uint32(f.Offset)))
+}
+
+// text is a query of the ledger in the direction that is wanted.
+func (f *LedgerFilter) text(name string) string {
+	if !f.Descending {
+		return schemas.Query(name)
+	}
+	return strings.NewReplacer(">/*behind*/", "<", "ASC/*order*/", "DESC").Replace(schemas.Query(name))
+}
+
+// LedgerTransaction is what one revision of a record changed in the books.
+type LedgerTransaction struct {
+	ID         uint64
+	Kind       string // of the record
+	Source     uint64 // its id
+	Revision   uint64
+	OccurredAt time.Time // when the revision was written
+	PostedAt   time.Time
+	KnownOn    time.Time // a date: the local day of OccurredAt
+	Actor      string
+	RequestID  string
+	Booking    uint64
+	Customer   uint64
+	Vehicles   []uint64
+	Currencies []string
+	Debits     []int64 // of each currency, in minor units; the credits are as much
+	Entries    int
+}
+
+// LedgerTransactions returns one page of transactions by PostedAt and id, behind the one of after, nil for the beginning.
+func LedgerTransactions(ctx context.Context, db driver.Conn, f LedgerFilter, after *LedgerTransaction) ([]LedgerTransaction, error) {
+	afterMs, afterID := int64(firstMillis), uint64(0)
+	if f.Descending {
+		afterMs = lastMillis
+	}
+	if after != nil {
+		afterMs, afterID = min(max(after.PostedAt.UnixMilli(), firstMillis), lastMillis), after.ID
+	}
+	rows, err := db.Query(ctx, f.text("ledger_transactions_list"), f.named(clickhouse.Named("after_ms", afterMs), clickhouse.Named("after_id", afterID))...)
+	if err != nil {
+		return nil, fmt.Errorf("list ledger_transactions: %w", err)
+	}
+	defer rows.Close()
+	var all []LedgerTransaction
+	for rows.Next() {
+		var t LedgerTransaction
+		var entries uint32
+		if err := rows.Scan(&t.ID, &t.Kind, &t.Source, &t.Revision, &t.OccurredAt, &t.PostedAt, &t.KnownOn, &t.Actor, &t.RequestID, &t.Booking, &t.Customer,
+			&t.Vehicles, &t.Currencies, &t.Debits, &entries); err != nil {
+			return nil, fmt.Errorf("list ledger_transactions: %w", err)
+		}
+		t.Entries = int(entries)
+		all = append(all, t)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("list ledger_transactions: %w", err)
+	}
+	return all, nil
+}
+
+// LedgerEntry is an entry of a transaction.
+type LedgerEntry struct {
+	On          time.Time // a date: the day of the books
+	Account     string
+	Transaction uint64
+	Number      uint32
+	ID          uint64
+	Amount      int64 // in minor units; a debit is positive
+	Currency    string
+	Used        time.Time // a date: the day to which it belongs
+	Vehicle     uint64
+	Class       uint64
+	Booking     uint64
+	Customer    uint64
+	Location    uint64
+	Channel     string
+	Kind        string // of the record that was the cause
+	Source      uint64 // its id
+	OccurredAt  time.Time
+}
+
+// LedgerEntries returns one page of entries by day, ledger account, transaction and number, behind the one of after, nil for the beginning.
+func LedgerEntries(ctx context.Context, db driver.Conn, f LedgerFilter, after *LedgerEntry) ([]LedgerEntry, error) {
+	anywhere := bit(after == nil)
+	if after == nil {
+		after = &LedgerEntry{On: time.Unix(0, 0).UTC()}
+	}
+	rows, err := db.Query(ctx, f.text("ledger_entries_list"), f.named(clickhouse.Named("anywhere", anywhere),
+		clickhouse.Named("after_date", after.On.Format(time.DateOnly)), clickhouse.Named("after_account", after.Account),
+		clickhouse.Named("after_transaction", after.Transaction), clickhouse.Named("after_entry", after.Number))...)
+	if err != nil {
+		return nil, fmt.Errorf("list ledger_entries: %w", err)
+	}
+	defer rows.Close()
+	var all []LedgerEntry
+	for rows.Next() {
+		var e LedgerEntry
+		if err := rows.Scan(&e.On, &e.Account, &e.Transaction, &e.Number, &e.ID, &e.Amount, &e.Currency, &e.Used, &e.Vehicle, &e.Class, &e.Booking,
+			&e.Customer, &e.Location, &e.Channel, &e.Kind, &e.Source, &e.OccurredAt); err != nil {
+			return nil, fmt.Errorf("list ledger_entries: %w", err)
+		}
+		all = append(all, e)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("list ledger_entries: %w", err)
+	}
+	return all, nil
+}
+
+// LedgerCount returns how many transactions or entries there are on all pages; of is "ledger_transactions" or "ledger_entries".
+func LedgerCount(ctx context.Context, db driver.Conn, of string, f LedgerFilter) (int, error) {
+	var n uint64
+	if err := db.QueryRow(ctx, schemas.Query(of+"_count"), f.named()...).Scan(&n); err != nil {
+		return 0, fmt.Errorf("count %s: %w", of, err)
+	}
+	return int(n), nil
+}
+
+// PostedEntries returns the entries of a transaction as JSON, how many they are, and how many of them are in the table of entries; "" if
+// there is no such transaction.
+func PostedEntries(ctx context.Context, db driver.Conn, account fleet.AccountID, id uint64) (entries string, count, present int, err error) {
+	var n uint32
+	var m uint64
+	err = db.QueryRow(ctx, schemas.Query("ledger_transaction"), clickhouse.Named("account", uint64(account)), clickhouse.Named("id", id)).Scan(&entries, &n, &m)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", 0, 0, nil
+	}
+	if err != nil {
+		return "", 0, 0, fmt.Errorf("read ledger transaction %d: %w", id, err)
+	}
+	return entries, int(n), int(m), nil
+}
+
+// LedgerBalance is what an account of the ledger comes to in one currency.
+type LedgerBalance struct {
+	Account  string
+	Currency string
+	Amount   int64 // in minor units; debits are positive
+	Entries  uint64
+}
+
+// LedgerBalances returns the balances at the end of a day of the books, given as a date, of all accounts that were ever booked on by then.
+func LedgerBalances(ctx context.Context, db driver.Conn, account fleet.AccountID, on string) ([]LedgerBalance, error) {
+	rows, err := db.Query(ctx, schemas.Query("ledger_balances"), clickhouse.Named("account", uint64(account)), clickhouse.Named("on", on))
+	if err != nil {
+		return nil, fmt.Errorf("read ledger balances: %w", err)
+	}
+	defer rows.Close()
+	var all []LedgerBalance
+	for rows.Next() {
+		var b LedgerBalance
+		if err := rows.Scan(&b.Account, &b.Currency, &b.Amount, &b.Entries); err != nil {
+			return nil, fmt.Errorf("read ledger balances: %w", err)
+		}
+		all = append(all, b)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("read ledger balances: %w", err)
+	}
+	return all, nil
+}
+
+// LedgerFaults are counts of what must not be: see ledger_audit.sql.
+type LedgerFaults struct{ Unbalanced, Incomplete, Doubled, Drifted uint64 }
+
+// LedgerAudit looks through the whole ledger of all accounts.
+func LedgerAudit(ctx context.Context, db driver.Conn) (LedgerFaults, error) {
+	var f LedgerFaults
+	if err := db.QueryRow(ctx, schemas.Query("ledger_audit")).Scan(&f.Unbalanced, &f.Incomplete, &f.Doubled, &f.Drifted); err != nil {
+		return f, fmt.Errorf("audit the ledger: %w", err)
+	}
+	return f, nil
+}

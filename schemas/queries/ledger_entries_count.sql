@@ -1,0 +1,12 @@
+-- How many entries ledger_entries_list.sql gives on all its pages; the conditions are the same.
+SELECT count()
+FROM ledger_entries
+WHERE account = {account:UInt64}
+    AND local_date BETWEEN {from:Date32} AND {to:Date32}
+    AND (empty({accounts:Array(String)}) OR ledger_account IN {accounts:Array(String)})
+    AND (empty({transactions:Array(UInt64)}) OR transaction IN {transactions:Array(UInt64)})
+    AND (empty({bookings:Array(UInt64)}) OR booking IN {bookings:Array(UInt64)})
+    AND (empty({customers:Array(UInt64)}) OR customer IN {customers:Array(UInt64)})
+    AND (empty({vehicles:Array(UInt64)}) OR vehicle IN {vehicles:Array(UInt64)})
+    AND (empty({kinds:Array(String)}) OR kind IN {kinds:Array(String)})
+    AND (empty({sources:Array(UInt64)}) OR source IN {sources:Array(UInt64)})
