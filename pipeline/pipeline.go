@@ -139,6 +139,8 @@ const partReports = 65536
 // end depends on the records alone, so a batch that is formed again has the same parts, and those that were written
 // before are no-ops.
 func (c *Chain) Handle(ctx context.Context, b *consume.Batch) error {
+	c.deps.Metrics.working.Add(1)
+	defer c.deps.Metrics.working.Add(-1)
 	for rest := *b; len(rest.Records) > 0; {
 		part := c.decode(&rest)
 		if err := c.handle(ctx, &part); err != nil {

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"maps"
+	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -98,7 +99,12 @@ type Metrics struct {
 	signals  prometheus.Counter
 	dropped  *prometheus.CounterVec
 	released prometheus.Counter
+
+	working atomic.Int32 // chains that have a batch in hand
 }
+
+// Working says whether any chain has a batch in hand.
+func (m *Metrics) Working() bool { return m.working.Load() > 0 }
 
 // NewMetrics registers the counters.
 func NewMetrics(r prometheus.Registerer) *Metrics {

@@ -114,7 +114,7 @@ func (p *platform) newIngest(ctx context.Context, group string, derive bool) (*i
 	}
 	members := []member{{group, p.kafka.Ingest(), newHandler}}
 	if derive {
-		follower, err := h.newFollower(ctx, group)
+		follower, err := h.newFollower(ctx, group, deps.Metrics.Working)
 		if err != nil {
 			return nil, err
 		}
@@ -135,8 +135,8 @@ func (p *platform) newIngest(ctx context.Context, group string, derive bool) (*i
 	return h, nil
 }
 
-// newFollower builds what derives.
-func (h *ingestHalf) newFollower(ctx context.Context, group string) (*follow.Follower, error) {
+// newFollower builds what derives, and gives way while storing says that the process does that.
+func (h *ingestHalf) newFollower(ctx context.Context, group string, storing func() bool) (*follow.Follower, error) {
 	partitions, err := h.partitionsOf(ctx, h.kafka.Changes)
 	if err != nil {
 		return nil, err
@@ -149,6 +149,7 @@ func (h *ingestHalf) newFollower(ctx context.Context, group string) (*follow.Fol
 	}
 	return follow.New(config, follow.Deps{
 		DB: h.db, Policies: h.policies, Events: events{h.feed, h.kafka.Events}, Metrics: follow.NewMetrics(h.metrics), Log: h.log,
+		Storing:   storing,
 		Partition: func(vehicle fleet.VehicleID) int { return topic.PartitionOf(changeKey(vehicle), partitions) },
 		Settled: func(ctx context.Context) bool {
 			for _, backlog := range backlogs {

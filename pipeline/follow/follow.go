@@ -57,7 +57,8 @@ type Config struct {
 	RepairPause   time.Duration // between two repairs of a vehicle
 	Grace         time.Duration // what is left for checkpoints when a partition is lost or the process stops
 	Repairs       int           // repairs at once in this process
-	Lanes         int           // live lanes at work at once in this process: storing fixes comes before deriving from them
+	Lanes         int           // live lanes at work at once in this process while it stores fixes, which comes first
+	Spare         int           // and further ones while it does not
 	PartVehicles  int           // vehicles in a query
 	ChunkRows     int           // fixes, and measurements, that a repair pulls at once
 	HistoryRows   int           // a vehicle without a checkpoint and with more fixes than this is derived by the repair lane
@@ -68,7 +69,8 @@ func DefaultConfig() Config {
 	cfg := Config{
 		Derive: derive.DefaultConfig(), Tick: time.Second, Settle: 30 * time.Second, LateAfter: 15 * time.Minute,
 		OpenEvery: time.Minute, SnapshotEvery: time.Minute, SaveEvery: 5 * time.Minute, SaveInputs: 100_000, IdleAfter: 10 * time.Minute,
-		RepairPause: 2 * time.Second, Grace: 15 * time.Second, Repairs: 2, Lanes: max(1, runtime.GOMAXPROCS(0)/2), PartVehicles: 1000, ChunkRows: 50_000, HistoryRows: 5000,
+		RepairPause: 2 * time.Second, Grace: 15 * time.Second, Repairs: 2, Lanes: max(1, runtime.GOMAXPROCS(0)/2), Spare: runtime.GOMAXPROCS(0) / 2,
+		PartVehicles: 1000, ChunkRows: 50_000, HistoryRows: 5000,
 	}
 	return cfg
 }
@@ -83,7 +85,7 @@ func (c *Config) Validate() error {
 	}
 	check(c.Tick >= 0 && c.Settle >= 0 && c.LateAfter >= 0 && c.OpenEvery >= 0 && c.SnapshotEvery >= 0, "tick, settle, late, open, snapshot: must not be negative")
 	check(c.SaveEvery >= 0 && c.IdleAfter >= 0 && c.RepairPause >= 0 && c.Grace >= 0, "save, idle, repair pause, grace: must not be negative")
-	check(c.SaveInputs > 0 && c.Repairs > 0 && c.Lanes > 0 && c.PartVehicles > 0 && c.ChunkRows > 1 && c.HistoryRows >= 0, "counts: must be positive")
+	check(c.SaveInputs > 0 && c.Repairs > 0 && c.Lanes > 0 && c.Spare >= 0 && c.PartVehicles > 0 && c.ChunkRows > 1 && c.HistoryRows >= 0, "counts: must be positive")
 	return errors.Join(problems...)
 }
 
@@ -107,6 +109,7 @@ type Deps struct {
 	Events    EventPublisher
 	Partition func(vehicle fleet.VehicleID) int // of the topic of changes
 	Settled   func(ctx context.Context) bool    // whether everything that was sent is stored; nil for always
+	Storing   func() bool                       // whether this process is storing something now; nil for never
 	Now       func() time.Time
 	Metrics   *Metrics
 	Log       *slog.Logger
@@ -118,6 +121,7 @@ type Follower struct {
 	deps    Deps
 	repairs chan struct{} // a token for each repair under way
 	lanes   chan struct{} // and for each live lane at work
+	spare   chan struct{} // likewise, beyond Lanes
 	signals []string      // names of derive.Signals
 	last    atomic.Uint64 // version given last
 
@@ -143,14 +147,41 @@ func New(cfg Config, deps Deps) (*Follower, error) {
 	if deps.Now == nil {
 		deps.Now = time.Now
 	}
+	if deps.Storing == nil {
+		deps.Storing = func() bool { return false }
+	}
 	if deps.Settled == nil {
 		deps.Settled = func(context.Context) bool { return true }
 	}
-	f := &Follower{cfg: cfg, deps: deps, repairs: make(chan struct{}, cfg.Repairs), lanes: make(chan struct{}, cfg.Lanes), compiled: make(map[fleet.AccountID]*compiled)}
+	f := &Follower{cfg: cfg, deps: deps, repairs: make(chan struct{}, cfg.Repairs), lanes: make(chan struct{}, cfg.Lanes), spare: make(chan struct{}, cfg.Spare), compiled: make(map[fleet.AccountID]*compiled)}
 	for _, s := range derive.Signals {
 		f.signals = append(f.signals, s.String())
 	}
 	return f, nil
+}
+
+// laneWait is how often a lane that waits looks whether the process is still storing.
+const laneWait = 20 * time.Millisecond
+
+// lane waits until a live lane may work, and returns what ends that.
+func (f *Follower) lane(ctx context.Context) (func(), error) {
+	wait := time.NewTicker(laneWait)
+	defer wait.Stop()
+	for {
+		spare := f.spare
+		if f.deps.Storing() {
+			spare = nil
+		}
+		select {
+		case f.lanes <- struct{}{}:
+			return func() { <-f.lanes }, nil
+		case spare <- struct{}{}:
+			return func() { <-f.spare }, nil
+		case <-wait.C:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
 }
 
 // policy returns the present policy of an account. A geofence that cannot be compiled is told in the log, once a version.

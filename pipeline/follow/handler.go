@@ -99,12 +99,11 @@ type change struct {
 
 // Handle works changes into what is derived, or marks them for the repair lane.
 func (h *Handler) Handle(ctx context.Context, b *consume.Batch) error {
-	select {
-	case h.f.lanes <- struct{}{}:
-		defer func() { <-h.f.lanes }()
-	case <-ctx.Done():
-		return ctx.Err()
+	end, err := h.f.lane(ctx)
+	if err != nil {
+		return err
 	}
+	defer end()
 	h.live.Lock()
 	defer h.live.Unlock()
 	if err := h.begin(ctx); err != nil {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -277,4 +278,28 @@ func TestCheckpointThatALateFixHasPassedIsReplaced(t *testing.T) {
 	if lines := differ(inOrder.derived(), w.derived()); len(lines) > 0 {
 		t.Errorf("%d differ:\n%s", len(lines), strings.Join(lines[:min(3, len(lines))], "\n"))
 	}
+}
+
+// TestLanesGiveWayToStoring has the lanes beyond the first work only while nothing is stored.
+func TestLanesGiveWayToStoring(t *testing.T) {
+	t.Parallel()
+	var storing atomic.Bool
+	f := &Follower{lanes: make(chan struct{}, 1), spare: make(chan struct{}, 1), deps: Deps{Storing: storing.Load}}
+	storing.Store(true)
+	first, err := f.lane(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	soon, cancel := context.WithTimeout(t.Context(), 3*laneWait)
+	defer cancel()
+	if _, err := f.lane(soon); err == nil {
+		t.Error("two lanes work while fixes are stored")
+	}
+	storing.Store(false)
+	second, err := f.lane(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	second()
+	first()
 }
