@@ -1,5 +1,6 @@
 -- The positions of one vehicle with from <= fix_time < to, oldest first, without those that have a flag of {without}
--- and, unless {with} is 0, only those that have a flag of {with}. Reads the key in its order, so it streams.
+-- and, unless {with} is 0, only those that have a flag of {with}. Reads the key in its order, so it streams. The older
+-- analyzer has the same plan a millisecond or two sooner.
 SELECT
     device,
     toUnixTimestamp64Milli(fix_time),
@@ -24,4 +25,4 @@ WHERE account = {account:UInt64} AND vehicle = {vehicle:UInt64}
     AND bitAnd(flags, {without:UInt32}) = 0 AND ({with:UInt32} = 0 OR bitAnd(flags, {with:UInt32}) != 0)
 ORDER BY fix_time
 LIMIT {limit:UInt64}
-SETTINGS do_not_merge_across_partitions_select_final = 1, optimize_read_in_order = 1, max_threads = 1
+SETTINGS do_not_merge_across_partitions_select_final = 1, optimize_read_in_order = 1, max_threads = 1, enable_analyzer = 0
