@@ -183,6 +183,7 @@ func (a *API) register() error {
 	a.geofenceRoutes()
 	a.backfillRoutes()
 	a.alertRuleRoutes()
+	a.catalogueRoutes()
 	a.jobRoutes()
 	a.customerRoutes()
 	a.positionRoutes()

@@ -56,6 +56,8 @@ type resource[T any] struct {
 	add func(ctx context.Context, r *http.Request, id uint64, body T) (record.Record[T], error)
 	// guard, if not nil, may refuse to archive.
 	guard func(*record.Record[T]) error
+	// used, if not nil, refuses to archive what other records use.
+	used func(r *http.Request, rec *record.Record[T]) error
 }
 
 // shown is a record as it is answered.
@@ -69,10 +71,7 @@ func (s *resource[T]) register(without ...string) {
 	if s.create == nil {
 		s.create = s.fields
 	}
-	var name string // "Vehicle", "APIKey"
-	for _, word := range strings.Fields(s.noun) {
-		name += strings.ToUpper(word[:1]) + word[1:]
-	}
+	name, names := joined(s.noun), joined(s.nouns) // "APIKey", "APIKeys"
 	one := s.path + "/{id}"
 	fieldParams := []param{{Name: "fields", About: "Names of members, separated by commas: only these and `id` are answered."}}
 	if s.expand != nil {
@@ -86,7 +85,7 @@ func (s *resource[T]) register(without ...string) {
 		rt  route
 		h   handlerFunc
 	}{
-		{"list", route{Method: "GET", Path: s.path, ID: "list" + name + "s", Summary: "List " + s.nouns, Scope: s.read,
+		{"list", route{Method: "GET", Path: s.path, ID: "list" + names, Summary: "List " + s.nouns, Scope: s.read,
 			Params: slices.Concat(pageParams, s.listParams(), fieldParams), Reply: s.api.listSchema(s.view)}, s.list},
 		{"create", route{Method: "POST", Path: s.path, ID: "create" + name, Summary: "Create " + article(s.noun), Scope: s.write,
 			Body: s.create, Status: 201, Reply: s.view}, s.post},
@@ -109,6 +108,15 @@ func (s *resource[T]) register(without ...string) {
 			s.api.handle(o.rt, o.h)
 		}
 	}
+}
+
+// joined writes words as one, each with a capital.
+func joined(words string) string {
+	var name string
+	for _, word := range strings.Fields(words) {
+		name += strings.ToUpper(word[:1]) + word[1:]
+	}
+	return name
 }
 
 // article puts the article before a noun.
@@ -366,6 +374,11 @@ func (s *resource[T]) archive(w http.ResponseWriter, r *http.Request) error {
 	_, err = s.log.Archive(r.Context(), author(r), auth.From(r.Context()).Account, id, 0, func(rec *record.Record[T]) error {
 		if err := precondition(r, rec.Revision); err != nil {
 			return err
+		}
+		if s.used != nil {
+			if err := s.used(r, rec); err != nil {
+				return err
+			}
 		}
 		if s.guard != nil {
 			return s.guard(rec)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -93,4 +94,38 @@ func FittingPlans(ctx context.Context, db driver.Conn, account fleet.AccountID, 
 		return nil, fmt.Errorf("read fitting rate plans: %w", err)
 	}
 	return plans, nil
+}
+
+// User is a record that uses another one.
+type User struct {
+	Noun string // "vehicle", "vehicle class", "rate plan", "booking"
+	ID   uint64
+}
+
+// CatalogueUsers returns what uses a class, a location or a rate plan, named by its id as text: some of each kind of user.
+func CatalogueUsers(ctx context.Context, db driver.Conn, account fleet.AccountID, id string) ([]User, error) {
+	of := func(prefix string) string {
+		if strings.HasPrefix(id, prefix) {
+			return id
+		}
+		return ""
+	}
+	rows, err := db.Query(ctx, schemas.Query("catalogue_users"), clickhouse.Named("account", uint64(account)), clickhouse.Named("class", of(fleet.ClassPrefix)),
+		clickhouse.Named("location", of(fleet.LocationPrefix)), clickhouse.Named("plan", of(fleet.RatePlanPrefix)))
+	if err != nil {
+		return nil, fmt.Errorf("read what uses %s: %w", id, err)
+	}
+	defer rows.Close()
+	var users []User
+	for rows.Next() {
+		var u User
+		if err := rows.Scan(&u.Noun, &u.ID); err != nil {
+			return nil, fmt.Errorf("read what uses %s: %w", id, err)
+		}
+		users = append(users, u)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("read what uses %s: %w", id, err)
+	}
+	return users, nil
 }
