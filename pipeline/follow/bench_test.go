@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/pipeline/derive"
 )
 
 // BenchmarkPullAndStep measures fixes and measurements a second, from the store through all detectors, for a batch of many
@@ -54,6 +55,33 @@ func BenchmarkPullAndStep(b *testing.B) {
 				b.Fatal(err)
 			}
 			for _, r := range runs {
+				n += r.inputs
+			}
+		}
+		rate(b, n)
+	})
+	b.Run("given", func(b *testing.B) { // as the live lane has it when changes carry their inputs
+		packed := map[fleet.VehicleKey]*derive.Packer{}
+		for _, in := range all {
+			key := fleet.VehicleKey{Account: account, Vehicle: in.vehicle}
+			if packed[key] == nil {
+				packed[key] = new(derive.Packer)
+			}
+			if in.Position != nil {
+				packed[key].Fix(in.Position)
+			} else {
+				packed[key].Signal(in.At, in.Signal)
+			}
+		}
+		n := 0
+		for b.Loop() {
+			for _, win := range windows {
+				v := &vehicle{key: win.key}
+				v.compile(w.f)
+				r := &run{key: v.key, v: v, machine: v.machine, state: &v.state, known: &v.known, until: end, given: [][]byte{packed[v.key].Bytes()}}
+				if ok, err := w.f.feedGiven(r); err != nil || !ok {
+					b.Fatal(ok, err)
+				}
 				n += r.inputs
 			}
 		}
