@@ -7,6 +7,15 @@
 //
 // The calendar decides who holds; the record that took the hold (the holder) says why. A process may die between the two,
 // so a hold that stands in somebody's way and is older than Abandoned is looked up: one whose holder does not want it is dropped.
+//
+// A holder whose period may change while others change it too (a booking) makes bids: each change takes the period that it
+// needs in a hold of its own, for the revision of the holder that it means to write, beside what the holder has. When one of
+// the changes has been written, Settle leaves of all that the one hold that the holder now says. So at any moment the calendar
+// holds at least what the newest revision of the holder says, whoever dies.
+//
+// A class's calendar (kind "class_calendar", under the class's id) lists what was booked of the class without a vehicle. There
+// holds lie beside each other; how many may is for the caller to say.
+//
 // Holds that ended more than Kept ago are dropped when the calendar is written next.
 package calendar
 
@@ -32,6 +41,12 @@ type Hold struct {
 	Conflict bool `json:"conflict,omitempty"`
 	// Expires is when a pending hold lapses by itself; zero for never.
 	Expires record.Instant `json:"expires,omitzero"`
+	// Open says that the holder has driven off: the hold does not end before it is given up, however long after Until.
+	Open bool `json:"open,omitempty"`
+	// Rev is the revision of the holder that the hold is for, if it changes by bids; zero if it has one period at a time.
+	Rev uint64 `json:"rev,omitempty"`
+	// Bid tells a bid from what is settled, which has none.
+	Bid uint64 `json:"bid,omitempty"`
 }
 
 // Overlaps says whether two half-open periods share a moment.
@@ -39,23 +54,55 @@ func (h *Hold) Overlaps(from, until time.Time) bool {
 	return h.From.Before(until) && from.Before(h.Until.Time)
 }
 
+// end is the first moment after which the hold ends for sure, as far as one can say now.
+func (h *Hold) end(now time.Time) time.Time {
+	if h.Open && !now.Before(h.Until.Time) {
+		return now.Add(time.Millisecond)
+	}
+	return h.Until.Time
+}
+
+// Lapsed says whether a pending hold has lapsed.
+func (h *Hold) Lapsed(now time.Time) bool { return !h.Expires.IsZero() && !now.Before(h.Expires.Time) }
+
+// same says whether two holds are of one holder's revision and say the same, whenever they were taken.
+func (h *Hold) same(o *Hold) bool {
+	return h.Ref == o.Ref && h.Rev == o.Rev && h.From.Equal(o.From.Time) && h.Until.Equal(o.Until.Time) && h.Expires.Equal(o.Expires.Time) &&
+		h.Open == o.Open && h.Conflict == o.Conflict
+}
+
 // Calendar is what is stored of one vehicle.
 type Calendar struct {
 	Holds []Hold `json:"holds"` // by From
 }
 
-// Kind describes the records.
+// Kind describes the calendars of vehicles.
 var Kind = record.Kind[Calendar]{Name: "calendar", Prefix: fleet.VehiclePrefix}
+
+// ClassKind describes the calendars of classes.
+var ClassKind = record.Kind[Calendar]{Name: "class_calendar", Prefix: fleet.ClassPrefix}
 
 // Conflict returns the first hold in the way of a period, or nil. The holder's own does not count, nor what has lapsed.
 func (c *Calendar) Conflict(ref string, from, until, now time.Time) *Hold {
 	for i := range c.Holds {
 		h := &c.Holds[i]
-		if h.Ref != ref && h.Overlaps(from, until) && (h.Expires.IsZero() || now.Before(h.Expires.Time)) {
+		if h.Ref != ref && h.From.Before(until) && from.Before(h.end(now)) && !h.Lapsed(now) {
 			return h
 		}
 	}
 	return nil
+}
+
+// Taken returns the holds of others that share a moment with a period, without those that have lapsed, each holder's once.
+func (c *Calendar) Taken(ref string, from, until, now time.Time) []Hold {
+	var all []Hold
+	for _, h := range c.Holds {
+		seen := func(o Hold) bool { return o.Ref == h.Ref }
+		if h.Ref != ref && h.From.Before(until) && from.Before(h.end(now)) && !h.Lapsed(now) && !slices.ContainsFunc(all, seen) {
+			all = append(all, h)
+		}
+	}
+	return all
 }
 
 // ConflictError says that a vehicle is taken. It unwraps to a *fleet.Error of the code fleet.CodeConflict.
@@ -87,73 +134,147 @@ func DefaultConfig() Config {
 // in this period.
 type Wanted func(ctx context.Context, account fleet.AccountID, vehicle uint64, h Hold) (bool, error)
 
-// Calendars are those of all vehicles. It is safe for concurrent use.
+// Calendars are those of all vehicles, or of all classes. It is safe for concurrent use.
 type Calendars struct {
 	cfg    Config
 	log    *record.Log[Calendar]
 	wanted Wanted
 	now    func() time.Time
+	shared bool
 }
 
-// New returns the calendars in a store.
+// New returns the calendars of vehicles in a store.
 func New(cfg Config, store *record.Store, wanted Wanted, now func() time.Time) *Calendars {
 	return &Calendars{cfg: cfg, log: record.NewLog(store, Kind), wanted: wanted, now: now}
 }
 
-// Of returns the holds of a vehicle, none if it never had any.
-func (c *Calendars) Of(ctx context.Context, account fleet.AccountID, vehicle uint64) ([]Hold, error) {
-	r, err := c.log.Get(ctx, account, vehicle)
+// NewShared returns the calendars of classes in a store: there holds may overlap.
+func NewShared(cfg Config, store *record.Store, wanted Wanted, now func() time.Time) *Calendars {
+	return &Calendars{cfg: cfg, log: record.NewLog(store, ClassKind), wanted: wanted, now: now, shared: true}
+}
+
+// Of returns the holds of a vehicle or class, none if it never had any.
+func (c *Calendars) Of(ctx context.Context, account fleet.AccountID, id uint64) ([]Hold, error) {
+	r, err := c.log.Get(ctx, account, id)
 	if fleet.CodeOf(err) == fleet.CodeNotFound {
 		return nil, nil
 	}
 	return r.Body.Holds, err
 }
 
-// Take gives a vehicle to a holder for a period, in the place of what the holder had of it. A *ConflictError names the hold that is
-// in the way; h.Conflict takes it all the same, and then the second result is true if it overlaps. What it returns is decided: after
-// another error it is open whether the hold stands, and the next Take or Give of the holder settles it.
-func (c *Calendars) Take(ctx context.Context, by record.Author, account fleet.AccountID, vehicle uint64, h Hold) (overlaps bool, err error) {
+// Take gives a vehicle to a holder for a period: in the place of what the holder had of it or, if h is a bid, beside that. A
+// *ConflictError names the hold that is in the way; h.Conflict, and a calendar of a class, take it all the same. What it returns
+// is decided: the holds of others that it overlaps, as they stood when it was taken. After another error it is open whether the
+// hold stands: a bid lapses, and of another the next Take or Give of the holder settles it.
+func (c *Calendars) Take(ctx context.Context, by record.Author, account fleet.AccountID, vehicle uint64, h Hold) ([]Hold, error) {
 	if !h.From.Before(h.Until.Time) {
-		return false, fleet.NewError(fleet.CodeValidation, "A period must end after it begins.")
+		return nil, fleet.NewError(fleet.CodeValidation, "A period must end after it begins.")
 	}
-	lapsed := map[string]bool{} // refs of holds that nobody wants
+	unwanted := map[holdKey]bool{}
 	for {
-		var conflict *Hold
+		var beside []Hold
 		err := c.change(ctx, by, account, vehicle, func(cal *Calendar) error {
 			now := c.now()
 			cal.Holds = slices.DeleteFunc(cal.Holds, func(o Hold) bool {
-				return o.Ref == h.Ref || lapsed[o.Ref] || !o.Expires.IsZero() && !now.Before(o.Expires.Time) || now.Sub(o.Until.Time) > c.cfg.Kept
+				mine := o.Ref == h.Ref && (h.Bid == 0 || o.Bid == h.Bid)
+				return mine || unwanted[keyOf(&o)] || o.Lapsed(now) || !o.Open && now.Sub(o.Until.Time) > c.cfg.Kept
 			})
-			if conflict = cal.Conflict(h.Ref, h.From.Time, h.Until.Time, now); conflict != nil && !h.Conflict {
-				found := *conflict
-				return &ConflictError{Vehicle: fleet.FormatID(fleet.VehiclePrefix, vehicle), Hold: found}
+			if found := cal.Conflict(h.Ref, h.From.Time, h.Until.Time, now); found != nil && !h.Conflict && !c.shared {
+				return &ConflictError{Vehicle: fleet.FormatID(fleet.VehiclePrefix, vehicle), Hold: *found}
 			}
+			beside = cal.Taken(h.Ref, h.From.Time, h.Until.Time, now)
 			h.At = record.InstantOf(now)
 			cal.insert(h)
 			return nil
 		})
 		taken, ok := errors.AsType[*ConflictError](err)
 		if !ok {
-			return conflict != nil, err
+			return beside, err
 		}
-		if lapsed[taken.Hold.Ref] || c.now().Sub(taken.Hold.At.Time) < c.cfg.Abandoned {
-			return false, err
+		if unwanted[keyOf(&taken.Hold)] {
+			return nil, err
 		}
-		wanted, asked := c.wanted(ctx, account, vehicle, taken.Hold)
-		if asked != nil || wanted {
-			return false, err
+		abandoned, asked := c.Abandoned(ctx, account, vehicle, taken.Hold)
+		if asked != nil || !abandoned {
+			return nil, err
 		}
-		lapsed[taken.Hold.Ref] = true
+		unwanted[keyOf(&taken.Hold)] = true
 	}
 }
 
-// Give gives a vehicle up. Giving up what one does not hold is harmless.
+// Abandoned says whether nobody wants a hold: it is old enough for its holder to have been written, and the holder does not say it.
+func (c *Calendars) Abandoned(ctx context.Context, account fleet.AccountID, vehicle uint64, h Hold) (bool, error) {
+	if c.now().Sub(h.At.Time) < c.cfg.Abandoned {
+		return false, nil
+	}
+	wanted, err := c.wanted(ctx, account, vehicle, h)
+	return err == nil && !wanted, err
+}
+
+// holdKey names one hold of a calendar, as it was taken: one taken anew has another.
+type holdKey struct {
+	ref      string
+	rev, bid uint64
+	at       int64
+}
+
+func keyOf(h *Hold) holdKey { return holdKey{h.Ref, h.Rev, h.Bid, h.At.UnixMilli()} }
+
+// Give gives up all that a holder has of a vehicle, bids too. Giving up what one does not hold is harmless.
 func (c *Calendars) Give(ctx context.Context, by record.Author, account fleet.AccountID, vehicle uint64, ref string) error {
-	err := c.change(ctx, by, account, vehicle, func(cal *Calendar) error {
-		cal.Holds = slices.DeleteFunc(cal.Holds, func(o Hold) bool { return o.Ref == ref })
+	return c.drop(ctx, by, account, vehicle, func(o Hold) bool { return o.Ref == ref })
+}
+
+// Withdraw gives up one bid, or one abandoned hold, and leaves what else the holder has.
+func (c *Calendars) Withdraw(ctx context.Context, by record.Author, account fleet.AccountID, vehicle uint64, h Hold) error {
+	return c.drop(ctx, by, account, vehicle, func(o Hold) bool {
+		return o.Ref == h.Ref && o.Bid == h.Bid && o.Rev == h.Rev && (h.At.IsZero() || h.At.Equal(o.At.Time))
+	})
+}
+
+// drop gives up some holds; a calendar that has none of them, or is not there, is not written.
+func (c *Calendars) drop(ctx context.Context, by record.Author, account fleet.AccountID, vehicle uint64, which func(Hold) bool) error {
+	holds, err := c.Of(ctx, account, vehicle)
+	if err != nil || holds == nil {
+		return err
+	}
+	return c.change(ctx, by, account, vehicle, func(cal *Calendar) error {
+		cal.Holds = slices.DeleteFunc(cal.Holds, which)
 		return nil
 	})
-	return err
+}
+
+// Settle makes a calendar say of a holder what the holder says: present reads the holder's newest revision and gives its number and
+// the hold that it wants of this vehicle, nil for none. Bids for newer revisions stay. It decides nothing, so that what it puts
+// in may overlap, and it may be repeated, late and at once.
+func (c *Calendars) Settle(ctx context.Context, by record.Author, account fleet.AccountID, vehicle uint64, ref string, present func(context.Context) (uint64, *Hold, error)) error {
+	if rev, want, err := present(ctx); err != nil || want == nil {
+		if err != nil {
+			return err
+		}
+		return c.drop(ctx, by, account, vehicle, func(o Hold) bool { return o.Ref == ref && o.Rev <= rev })
+	}
+	return c.change(ctx, by, account, vehicle, func(cal *Calendar) error {
+		// The holder is read after the calendar: if it changes in between, whoever changed it comes to settle after us.
+		rev, want, err := present(ctx)
+		if err != nil {
+			return err
+		}
+		if want != nil {
+			want.Ref, want.Rev, want.Bid = ref, rev, 0
+			want.At = record.InstantOf(c.now())
+		}
+		for i := range cal.Holds {
+			if want != nil && cal.Holds[i].same(want) {
+				want.At = cal.Holds[i].At // a repetition changes nothing
+			}
+		}
+		cal.Holds = slices.DeleteFunc(cal.Holds, func(o Hold) bool { return o.Ref == ref && o.Rev <= rev })
+		if want != nil {
+			cal.insert(*want)
+		}
+		return nil
+	})
 }
 
 // insert puts a hold in its place.
@@ -167,7 +288,7 @@ func (c *Calendar) insert(h Hold) {
 	c.Holds = slices.Insert(c.Holds, at, h)
 }
 
-// change writes a vehicle's calendar, the first one if there is none.
+// change writes a calendar, the first one if there is none.
 func (c *Calendars) change(ctx context.Context, by record.Author, account fleet.AccountID, vehicle uint64, mutate func(*Calendar) error) error {
 	update := func() error {
 		_, err := c.log.Update(ctx, by, account, vehicle, 0, func(r *record.Record[Calendar]) error { return mutate(&r.Body) })
