@@ -45,7 +45,7 @@ type Hold struct {
 	Open bool `json:"open,omitempty"`
 	// Rev is the revision of the holder that the hold is for, if it changes by bids; zero if it has one period at a time.
 	Rev uint64 `json:"rev,omitempty"`
-	// Bid tells a bid from what is settled, which has none.
+	// Bid tells bids of one revision apart; zero for holders that make none.
 	Bid uint64 `json:"bid,omitempty"`
 }
 
@@ -65,9 +65,9 @@ func (h *Hold) end(now time.Time) time.Time {
 // Lapsed says whether a pending hold has lapsed.
 func (h *Hold) Lapsed(now time.Time) bool { return !h.Expires.IsZero() && !now.Before(h.Expires.Time) }
 
-// same says whether two holds are of one holder's revision and say the same, whenever they were taken.
+// same says whether two holds are of one holder and say the same, whenever and for whichever revision they were taken.
 func (h *Hold) same(o *Hold) bool {
-	return h.Ref == o.Ref && h.Rev == o.Rev && h.From.Equal(o.From.Time) && h.Until.Equal(o.Until.Time) && h.Expires.Equal(o.Expires.Time) &&
+	return h.Ref == o.Ref && h.From.Equal(o.From.Time) && h.Until.Equal(o.Until.Time) && h.Expires.Equal(o.Expires.Time) &&
 		h.Open == o.Open && h.Conflict == o.Conflict
 }
 
@@ -234,47 +234,49 @@ func (c *Calendars) Withdraw(ctx context.Context, by record.Author, account flee
 
 // drop gives up some holds; a calendar that has none of them, or is not there, is not written.
 func (c *Calendars) drop(ctx context.Context, by record.Author, account fleet.AccountID, vehicle uint64, which func(Hold) bool) error {
-	holds, err := c.Of(ctx, account, vehicle)
-	if err != nil || holds == nil {
-		return err
-	}
-	return c.change(ctx, by, account, vehicle, func(cal *Calendar) error {
+	err := c.update(ctx, by, account, vehicle, func(cal *Calendar) error {
 		cal.Holds = slices.DeleteFunc(cal.Holds, which)
 		return nil
 	})
+	if fleet.CodeOf(err) == fleet.CodeNotFound {
+		return nil
+	}
+	return err
 }
 
 // Settle makes a calendar say of a holder what the holder says: present reads the holder's newest revision and gives its number and
 // the hold that it wants of this vehicle, nil for none. Bids for newer revisions stay. It decides nothing, so that what it puts
 // in may overlap, and it may be repeated, late and at once.
 func (c *Calendars) Settle(ctx context.Context, by record.Author, account fleet.AccountID, vehicle uint64, ref string, present func(context.Context) (uint64, *Hold, error)) error {
-	if rev, want, err := present(ctx); err != nil || want == nil {
-		if err != nil {
-			return err
-		}
-		return c.drop(ctx, by, account, vehicle, func(o Hold) bool { return o.Ref == ref && o.Rev <= rev })
-	}
-	return c.change(ctx, by, account, vehicle, func(cal *Calendar) error {
+	settle := func(cal *Calendar) error {
 		// The holder is read after the calendar: if it changes in between, whoever changed it comes to settle after us.
 		rev, want, err := present(ctx)
 		if err != nil {
 			return err
 		}
-		if want != nil {
-			want.Ref, want.Rev, want.Bid = ref, rev, 0
-			want.At = record.InstantOf(c.now())
-		}
-		for i := range cal.Holds {
-			if want != nil && cal.Holds[i].same(want) {
-				want.At = cal.Holds[i].At // a repetition changes nothing
+		kept := want == nil
+		cal.Holds = slices.DeleteFunc(cal.Holds, func(o Hold) bool {
+			if o.Ref != ref || o.Rev > rev {
+				return false
 			}
-		}
-		cal.Holds = slices.DeleteFunc(cal.Holds, func(o Hold) bool { return o.Ref == ref && o.Rev <= rev })
-		if want != nil {
+			first := !kept && o.same(want)
+			kept = kept || first
+			return !first
+		})
+		if !kept {
+			want.Rev, want.At = rev, record.InstantOf(c.now())
 			cal.insert(*want)
 		}
 		return nil
-	})
+	}
+	err := c.update(ctx, by, account, vehicle, settle)
+	if fleet.CodeOf(err) != fleet.CodeNotFound {
+		return err
+	}
+	if _, want, err := present(ctx); err != nil || want == nil {
+		return err
+	}
+	return c.change(ctx, by, account, vehicle, settle)
 }
 
 // insert puts a hold in its place.
@@ -290,16 +292,18 @@ func (c *Calendar) insert(h Hold) {
 
 // change writes a calendar, the first one if there is none.
 func (c *Calendars) change(ctx context.Context, by record.Author, account fleet.AccountID, vehicle uint64, mutate func(*Calendar) error) error {
-	update := func() error {
-		_, err := c.log.Update(ctx, by, account, vehicle, 0, func(r *record.Record[Calendar]) error { return mutate(&r.Body) })
-		return err
-	}
-	err := update()
+	err := c.update(ctx, by, account, vehicle, mutate)
 	if fleet.CodeOf(err) != fleet.CodeNotFound {
 		return err
 	}
 	if _, _, err := c.log.Create(ctx, by, account, vehicle, Calendar{Holds: []Hold{}}); err != nil {
 		return err
 	}
-	return update()
+	return c.update(ctx, by, account, vehicle, mutate)
+}
+
+// update writes a calendar that is there.
+func (c *Calendars) update(ctx context.Context, by record.Author, account fleet.AccountID, vehicle uint64, mutate func(*Calendar) error) error {
+	_, err := c.log.Update(ctx, by, account, vehicle, 0, func(r *record.Record[Calendar]) error { return mutate(&r.Body) })
+	return err
 }
