@@ -31,7 +31,8 @@ type Desk struct {
 	Log   *slog.Logger
 	Now   func() time.Time
 
-	Calendars *calendar.Calendars
+	Calendars      *calendar.Calendars // of vehicles
+	ClassCalendars *calendar.Calendars // what was booked of classes without a vehicle
 
 	Accounts  *record.Log[record.Account]
 	Vehicles  *record.Log[record.Vehicle]
@@ -80,12 +81,16 @@ func New(store *record.Store, db driver.Conn, now func() time.Time, log *slog.Lo
 		Work: record.NewLog(store, record.WorkOrders), Issues: record.NewLog(store, record.Issues),
 	}
 	d.Calendars = calendar.New(calendar.DefaultConfig(), store, d.wanted, now)
+	d.ClassCalendars = calendar.NewShared(calendar.DefaultConfig(), store, func(ctx context.Context, account fleet.AccountID, class uint64, h calendar.Hold) (bool, error) {
+		return d.wantedAt(ctx, account, place{class: class}, h)
+	}, now)
 	// One line a subject: each registers its consequences (Store.Then) and duties (d.duty), in a file of its own.
 	d.duty("settle", 10*time.Second, store.Settle)
 	d.duty("mend", time.Minute, store.Mend)
 	d.mergeCustomers()
 	d.dropFiles()
 	d.keepBooks()
+	d.bookings()
 	return d
 }
 
@@ -120,13 +125,17 @@ func (d *Desk) do(ctx context.Context, duty Duty) {
 	}
 }
 
-// wanted says whether the record behind a hold wants it.
+// wanted says whether the record behind a hold of a vehicle wants it.
 func (d *Desk) wanted(ctx context.Context, account fleet.AccountID, vehicle uint64, h calendar.Hold) (bool, error) {
-	for prefix, ask := range map[string]func(context.Context, fleet.AccountID, uint64, uint64) (bool, error){
+	return d.wantedAt(ctx, account, place{vehicle: vehicle}, h)
+}
+
+func (d *Desk) wantedAt(ctx context.Context, account fleet.AccountID, at place, h calendar.Hold) (bool, error) {
+	for prefix, ask := range map[string]func(context.Context, fleet.AccountID, uint64, place, calendar.Hold) (bool, error){
 		fleet.BookingPrefix: d.bookingWants, fleet.BlockPrefix: d.blockWants, fleet.WorkOrderPrefix: d.workWants,
 	} {
 		if id, err := fleet.ParseID(prefix, h.Ref); err == nil {
-			wants, err := ask(ctx, account, id, vehicle)
+			wants, err := ask(ctx, account, id, at, h)
 			if fleet.CodeOf(err) == fleet.CodeNotFound {
 				return false, nil
 			}
@@ -136,18 +145,13 @@ func (d *Desk) wanted(ctx context.Context, account fleet.AccountID, vehicle uint
 	return true, nil // unknown holders are left alone
 }
 
-func (d *Desk) bookingWants(ctx context.Context, account fleet.AccountID, id, vehicle uint64) (bool, error) {
-	r, err := d.Bookings.Get(ctx, account, id)
-	return err == nil && r.Body.Holding() && r.Body.VehicleID == fleet.FormatID(fleet.VehiclePrefix, vehicle), err
-}
-
-func (d *Desk) blockWants(ctx context.Context, account fleet.AccountID, id, vehicle uint64) (bool, error) {
+func (d *Desk) blockWants(ctx context.Context, account fleet.AccountID, id uint64, at place, _ calendar.Hold) (bool, error) {
 	r, err := d.Blocks.Get(ctx, account, id)
-	return err == nil && !r.Archived() && r.Body.VehicleID == fleet.FormatID(fleet.VehiclePrefix, vehicle), err
+	return err == nil && !r.Archived() && r.Body.VehicleID == fleet.FormatID(fleet.VehiclePrefix, at.vehicle), err
 }
 
-func (d *Desk) workWants(ctx context.Context, account fleet.AccountID, id, vehicle uint64) (bool, error) {
+func (d *Desk) workWants(ctx context.Context, account fleet.AccountID, id uint64, at place, _ calendar.Hold) (bool, error) {
 	r, err := d.Work.Get(ctx, account, id)
 	return err == nil && r.Body.Status != record.WorkCancelled && !r.Body.BlockedFrom.IsZero() &&
-		r.Body.VehicleID == fleet.FormatID(fleet.VehiclePrefix, vehicle), err
+		r.Body.VehicleID == fleet.FormatID(fleet.VehiclePrefix, at.vehicle), err
 }

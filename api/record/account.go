@@ -12,6 +12,13 @@ type Account struct {
 	BooksClosed   string            `json:"books_closed_through,omitempty" format:"date" doc:"The last day of the books that nothing is posted on any more; POST /v1/ledger/close and /v1/ledger/reopen change it."`
 	ExternalRefs  []ExternalRef     `json:"external_refs,omitempty" nullable:"false"`
 	Metadata      map[string]string `json:"metadata,omitempty"`
+	Bookings      *BookingSettings  `json:"booking_settings,omitempty" doc:"How bookings are handled."`
+}
+
+// BookingSettings are how an account handles its bookings.
+type BookingSettings struct {
+	HoldMinutes int    `json:"hold_minutes,omitempty" minimum:"1" maximum:"43200" doc:"How long a pending booking holds its vehicle; 30 unless given."`
+	DepositDue  string `json:"deposit_due,omitempty" enum:"never,confirm,pickup" doc:"Before what a deposit must be authorized; never unless given: then nothing waits for it."`
 }
 
 // Accounts describes the kind; a name is unique.

@@ -79,6 +79,8 @@ type Booking struct {
 	Cancellation     *Cancellation `json:"cancellation"`
 	OverdueNotedAt   Instant       `json:"overdue_noted_at"` // when its event was told
 	DuplicateOf      string        `json:"duplicate_of,omitempty"`
+	QuoteID          string        `json:"quote_id,omitempty"`          // whose price was agreed
+	ReturnCharges    []string      `json:"return_charge_ids,omitempty"` // what the return added: reopening takes it back
 }
 
 // The states of a booking. Those of HoldingStates hold the vehicle.
@@ -99,10 +101,12 @@ func (b *Booking) Holding() bool {
 
 // VehicleSwap is a vehicle that the booking had before.
 type VehicleSwap struct {
-	VehicleID string  `json:"vehicle_id"`
-	Until     Instant `json:"until"`
-	Reason    string  `json:"reason,omitempty"`
-	MileageMi *int    `json:"mileage_mi,omitempty"` // when it was given back
+	VehicleID       string  `json:"vehicle_id"`
+	From            Instant `json:"from"` // when it was driven off; null if it never was
+	Until           Instant `json:"until"`
+	Reason          string  `json:"reason,omitempty"`
+	PickupMileageMi *int    `json:"pickup_mileage_mi,omitempty"`
+	MileageMi       *int    `json:"mileage_mi,omitempty"` // when it was given back
 }
 
 // Charge is one line of a bill. Amount is signed, and always Quantity times UnitPrice: discounts and reversals are negative. Tax
@@ -182,6 +186,16 @@ type Deposit struct {
 	ChangedAt    Instant `json:"changed_at"`
 }
 
+// The states of a deposit. One whose money is used up or given back is released.
+const (
+	DepositNone       = "none"
+	DepositRequired   = "required"
+	DepositAuthorized = "authorized"
+	DepositCaptured   = "captured"
+	DepositReleased   = "released"
+	DepositExpired    = "expired"
+)
+
 // Inspection is a look at a vehicle at its handing over.
 type Inspection struct {
 	ID        string           `json:"id" example:"ins_1234"`
@@ -211,7 +225,7 @@ type Damage struct {
 	Place       string   `json:"place,omitempty" maxLength:"100"`
 	Photos      []string `json:"photos,omitempty" maxItems:"20" nullable:"false"`
 	Estimate    *Money   `json:"estimate,omitempty"`
-	Status      string   `json:"status" enum:"reported,assessed,charged,repaired,waived"`
+	Status      string   `json:"status" enum:"reported,assessed,charged,waived,repaired,closed"`
 	ChargeID    string   `json:"charge_id,omitempty"`
 	At          Instant  `json:"at"`
 }

@@ -1,0 +1,165 @@
+package desk
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/api/rental"
+)
+
+// A booking's commands go in this order: read the booking; work out what it is to become; take in the calendars what that holds beside
+// what it has; write it upon the revision that was read. Whoever loses the write gives back what it took and begins anew. The
+// calendars are put in order by what follows from the written revision (settleCalendars).
+
+// bookings registers what follows from bookings, and what time does to them.
+func (d *Desk) bookings() {
+	d.Store.Then(record.Bookings.Name, "booking.calendars", d.settleCalendars)
+	d.bookingDuties()
+}
+
+// Order names the booking that a command is about, and who gives it.
+type Order struct {
+	By      record.Author
+	Account fleet.AccountID
+	Booking uint64
+	If      func(revision uint64) error // refuses revisions that the caller does not mean; nil for any
+}
+
+// mayRun is for how long a command tries again when others write the same booking first.
+const mayRun = 10 * time.Second
+
+// change is what a command makes of a booking. It gets a copy of the newest revision, whose state is the new one already, and may
+// run several times.
+type change func(ctx context.Context, next *record.Record[record.Booking]) error
+
+// command carries out an action on a booking. force takes vehicles that are taken; see takeFor.
+func (d *Desk) command(ctx context.Context, o Order, action rental.Action, force bool, mutate change) (record.Record[record.Booking], error) {
+	ctx, cancel := context.WithTimeout(ctx, mayRun+bookingInsert)
+	defer cancel()
+	for lost := 1; ; lost++ {
+		rec, err := d.attempt(ctx, o, action, force, mutate)
+		if fleet.CodeOf(err) != fleet.CodeStale || ctx.Err() != nil {
+			return rec, err
+		}
+		if _, mine := err.(refusedRevision); mine {
+			return rec, err.(refusedRevision).error
+		}
+		select {
+		case <-ctx.Done():
+			return rec, err
+		case <-time.After(rand.N(time.Duration(lost) * 20 * time.Millisecond)):
+		}
+	}
+}
+
+// refusedRevision is an error of Order.If: the caller's, and no reason to try again.
+type refusedRevision struct{ error }
+
+func (e refusedRevision) Unwrap() error { return e.error }
+
+// attempt carries an action out upon the newest revision, once.
+func (d *Desk) attempt(ctx context.Context, o Order, action rental.Action, force bool, mutate change) (record.Record[record.Booking], error) {
+	var none record.Record[record.Booking]
+	rec, err := d.Bookings.Get(ctx, o.Account, o.Booking)
+	if err != nil {
+		return none, err
+	}
+	if o.If != nil {
+		if err := o.If(rec.Revision); err != nil {
+			return none, refusedRevision{err}
+		}
+	}
+	if rec.Archived() {
+		return none, fleet.NewError(fleet.CodeConflict, "The booking "+name(o.Booking)+" is archived and cannot be changed.")
+	}
+	if action != rental.Expire && lapsed(&rec.Body, d.Now()) {
+		// Nobody has come to expire it yet; it is done here, so that what is refused is refused for what it is.
+		if rec, err = d.Expire(ctx, Order{By: system, Account: o.Account, Booking: o.Booking}); err != nil {
+			return none, err
+		}
+	}
+	to, err := rental.Next(rec.ID, rec.Body.Status, action)
+	if err != nil {
+		return none, err
+	}
+	next, err := copyOf(rec)
+	if err != nil {
+		return none, err
+	}
+	if next.Body.Status != to {
+		next.Body.Status, next.Body.StatusSince = to, record.InstantOf(d.Now())
+	}
+	if err := mutate(ctx, &next); err != nil {
+		return none, err
+	}
+	return d.write(ctx, o, &rec, &next, force)
+}
+
+// write writes the next revision of a booking upon the one that it was made of, with the hold that it needs.
+func (d *Desk) write(ctx context.Context, o Order, rec, next *record.Record[record.Booking], force bool) (record.Record[record.Booking], error) {
+	taken, overlaps, err := d.takeFor(ctx, o.By, o.Account, rec.ID, rec.Revision+1, &rec.Body, &next.Body, force)
+	if err != nil {
+		return record.Record[record.Booking]{}, err
+	}
+	if taken != nil {
+		next.Body.Conflict = overlaps
+	}
+	inner, cancel := context.WithTimeout(ctx, bookingInsert)
+	defer cancel()
+	written, err := d.Bookings.Update(inner, o.By, o.Account, rec.ID, rec.Revision, func(r *record.Record[record.Booking]) error {
+		r.Body = next.Body
+		return nil
+	})
+	if err != nil && !undecided(err) {
+		d.withdraw(ctx, o.By, o.Account, taken)
+	}
+	return written, err
+}
+
+// copyOf returns a record that shares nothing with another.
+func copyOf(rec record.Record[record.Booking]) (record.Record[record.Booking], error) {
+	text, err := json.Marshal(rec.Body)
+	if err != nil {
+		return rec, fmt.Errorf("copy %s: %w", name(rec.ID), err)
+	}
+	rec.Body = record.Booking{}
+	if err := json.Unmarshal(text, &rec.Body); err != nil {
+		return rec, fmt.Errorf("copy %s: %w", name(rec.ID), err)
+	}
+	return rec, nil
+}
+
+// name writes the id of a booking.
+func name(id uint64) string { return fleet.FormatID(fleet.BookingPrefix, id) }
+
+// system is who does what time brings about.
+var system = record.Author{Actor: "system"}
+
+// lapsed says whether a booking's hold has run out.
+func lapsed(b *record.Booking, now time.Time) bool {
+	return b.Status == record.BookingPending && !b.HoldExpiresAt.IsZero() && !now.Before(b.HoldExpiresAt.Time)
+}
+
+// settings are how the account handles bookings, complete.
+func (d *Desk) settings(ctx context.Context, account fleet.AccountID) (record.BookingSettings, string, error) {
+	rec, err := d.Accounts.Get(ctx, account, uint64(account))
+	if err != nil {
+		return record.BookingSettings{}, "", fmt.Errorf("read settings of bookings: %w", err)
+	}
+	s := record.BookingSettings{}
+	if rec.Body.Bookings != nil {
+		s = *rec.Body.Bookings
+	}
+	if s.HoldMinutes == 0 {
+		s.HoldMinutes = 30
+	}
+	if s.DepositDue == "" {
+		s.DepositDue = "never"
+	}
+	return s, rec.Body.Currency, nil
+}

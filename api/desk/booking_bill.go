@@ -1,0 +1,83 @@
+package desk
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/api/rental"
+)
+
+// priced gives a new booking its price: the snapshot, and its lines as charges.
+func (d *Desk) priced(b *record.Booking, s *record.RateSnapshot) {
+	b.RateSnapshot, b.Currency, b.BilledDays = s, s.Currency, s.BilledDays
+	d.post(b, s.Lines)
+	b.Deposit = record.Deposit{Method: s.DepositMethod, Amount: s.DepositAmount, Status: record.DepositRequired}
+	zero := record.Money{Currency: s.Currency}
+	if b.Deposit.Method == "" || b.Deposit.Method == "none" || b.Deposit.Amount.Amount == 0 {
+		b.Deposit.Method, b.Deposit.Status, b.Deposit.Amount = "none", record.DepositNone, zero
+	}
+	b.Deposit.Captured, b.Deposit.Released, b.Deposit.Applied = zero, zero, zero
+	b.Deposit.ChangedAt = record.InstantOf(d.Now())
+}
+
+// repriced gives a booking that was priced before another price: what stood of the old one is taken back, line by line. A deposit that
+// nobody has touched yet becomes the new one.
+func (d *Desk) repriced(b *record.Booking, s *record.RateSnapshot) error {
+	d.reverseAll(b, func(c *record.Charge) bool { return c.Source == "auto" })
+	if b.Currency != s.Currency && len(rental.Standing(b.Charges)) > 0 {
+		return fleet.NewError(fleet.CodeConflict, "The booking has charges in "+b.Currency+" and would be priced in "+s.Currency+". Reverse them first.")
+	}
+	deposit := b.Deposit
+	d.priced(b, s)
+	if deposit.Status != record.DepositNone && deposit.Status != record.DepositRequired {
+		b.Deposit = deposit
+	}
+	return nil
+}
+
+// post adds charges to a booking, each under a new id, and returns the ids.
+func (d *Desk) post(b *record.Booking, charges []record.Charge) []string {
+	now := record.InstantOf(d.Now())
+	var ids []string
+	for _, c := range charges {
+		c.ID, c.PostedAt = fleet.FormatID(fleet.ChargePrefix, d.Store.NextID()), now
+		if c.Source == "" {
+			c.Source = "auto"
+		}
+		b.Charges = append(b.Charges, c)
+		ids = append(ids, c.ID)
+	}
+	return ids
+}
+
+// reverseAll takes back the standing charges that a condition chooses.
+func (d *Desk) reverseAll(b *record.Booking, which func(*record.Charge) bool) {
+	for _, c := range rental.Standing(b.Charges) {
+		if which(&c) {
+			d.post(b, []record.Charge{rental.Reversal(&c)})
+		}
+	}
+}
+
+// reverse takes one charge back.
+func (d *Desk) reverse(b *record.Booking, id, why string) error {
+	at := slices.IndexFunc(b.Charges, func(c record.Charge) bool { return c.ID == id })
+	if at < 0 {
+		return fleet.NewError(fleet.CodeNotFound, "The booking has no charge "+id+".")
+	}
+	c := b.Charges[at]
+	if c.ReversalOf != "" {
+		return fleet.NewError(fleet.CodeConflict, fmt.Sprintf("The charge %s is a reversal, of %s. Add a charge instead.", id, c.ReversalOf))
+	}
+	if !slices.ContainsFunc(rental.Standing(b.Charges), func(o record.Charge) bool { return o.ID == id }) {
+		return fleet.NewError(fleet.CodeConflict, "The charge "+id+" is reversed already.")
+	}
+	back := rental.Reversal(&c)
+	if back.Source = "manual"; why != "" {
+		back.Explanation = why
+	}
+	d.post(b, []record.Charge{back})
+	return nil
+}

@@ -1,0 +1,80 @@
+package desk
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/query"
+)
+
+// bookingDuties registers what time does to bookings. Each decision is compare-and-set upon what the booking says by then, so
+// that any number of processes may find the same ones due.
+func (d *Desk) bookingDuties() {
+	d.duty("bookings: holds lapse", 5*time.Second, func(ctx context.Context) error {
+		return d.eachDue(ctx, query.BookingsLapsed, func(ctx context.Context, o Order) error {
+			_, err := d.Expire(ctx, o)
+			return err
+		})
+	})
+	d.duty("bookings: nobody came", 30*time.Second, func(ctx context.Context) error {
+		return d.eachDue(ctx, query.BookingsNotPickedUp, func(ctx context.Context, o Order) error {
+			_, err := d.NoShow(ctx, o, false)
+			return err
+		})
+	})
+	d.duty("bookings: overdue", 15*time.Second, func(ctx context.Context) error {
+		return d.eachDue(ctx, query.BookingsOverdue, d.noteOverdue)
+	})
+	d.duty("bookings: overlaps", 5*time.Minute, d.auditOverlaps)
+}
+
+// eachDue does something with each booking that is due. What a booking's state refuses has been done by somebody else.
+func (d *Desk) eachDue(ctx context.Context, due query.DueBookings, do func(context.Context, Order) error) error {
+	found, err := query.BookingsDue(ctx, d.DB, due, d.Now())
+	if err != nil {
+		return err
+	}
+	var failed error
+	for _, b := range found {
+		err := do(ctx, Order{By: system, Account: b.Account, Booking: b.ID})
+		if code := fleet.CodeOf(err); err != nil && code != fleet.CodeTransition && code != fleet.CodeConflict {
+			failed = errors.Join(failed, err)
+		}
+	}
+	return failed
+}
+
+// noteOverdue notes once that a rental should be back: the revision is what events and alerts follow from.
+func (d *Desk) noteOverdue(ctx context.Context, o Order) error {
+	now := d.Now()
+	_, err := d.Bookings.Update(ctx, o.By, o.Account, o.Booking, 0, func(r *record.Record[record.Booking]) error {
+		if b := &r.Body; b.Status == record.BookingActive && b.OverdueNotedAt.IsZero() && b.ReturnAt.Before(now) {
+			b.OverdueNotedAt = record.InstantOf(now)
+		}
+		return nil
+	})
+	return err
+}
+
+// auditOverlaps looks for what must not be: bookings that have one vehicle at the same time. Imported ones may, and a rental that is
+// overdue runs into the next one. Whatever is found is flagged, and flags are taken back from what overlaps no more.
+func (d *Desk) auditOverlaps(ctx context.Context) error {
+	found, err := query.BookingConflicts(ctx, d.DB, d.Now())
+	if err != nil {
+		return err
+	}
+	var failed error
+	for _, c := range found {
+		_, err := d.Bookings.Update(ctx, system, c.Account, c.ID, 0, func(r *record.Record[record.Booking]) error {
+			r.Body.Conflict = c.Overlaps
+			return nil
+		})
+		if err != nil && fleet.CodeOf(err) != fleet.CodeConflict {
+			failed = errors.Join(failed, err)
+		}
+	}
+	return failed
+}

@@ -1,0 +1,215 @@
+package desk
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/calendar"
+	"github.com/motorpool/fleet/api/record"
+)
+
+// place is where a hold lies: the calendar of a vehicle or of a class. The zero place is none.
+type place struct{ vehicle, class uint64 }
+
+// calendars are those that a place is in, and its id there.
+func (d *Desk) calendars(p place) (*calendar.Calendars, uint64) {
+	if p.vehicle != 0 {
+		return d.Calendars, p.vehicle
+	}
+	return d.ClassCalendars, p.class
+}
+
+// holdOf is the hold that a booking wants, and where; nil if it wants none. A booking of a class without a vehicle holds a place
+// in the class.
+func holdOf(id uint64, b *record.Booking) (place, *calendar.Hold) {
+	if !b.Holding() || b.BlockedFrom.IsZero() {
+		return place{}, nil
+	}
+	h := &calendar.Hold{Ref: fleet.FormatID(fleet.BookingPrefix, id), From: b.BlockedFrom, Until: b.BlockedUntil, Conflict: b.Conflict,
+		Open: b.Status == record.BookingActive}
+	if b.Status == record.BookingPending {
+		h.Expires = b.HoldExpiresAt
+	}
+	if vehicle, err := fleet.ParseID(fleet.VehiclePrefix, b.VehicleID); err == nil {
+		return place{vehicle: vehicle}, h
+	}
+	if class, err := fleet.ParseID(fleet.ClassPrefix, b.VehicleClassID); err == nil {
+		return place{class: class}, h
+	}
+	return place{}, nil
+}
+
+// bookingWants says whether a booking wants a hold: whether its newest revision says just that period in that calendar.
+func (d *Desk) bookingWants(ctx context.Context, account fleet.AccountID, id uint64, at place, h calendar.Hold) (bool, error) {
+	r, err := d.Bookings.Get(ctx, account, id)
+	if err != nil {
+		return false, err
+	}
+	where, want := holdOf(id, &r.Body)
+	return want != nil && where == at && want.From.Equal(h.From.Time) && want.Until.Equal(h.Until.Time), nil
+}
+
+// bid is a hold that was taken for a revision of a booking that is not written yet.
+type bid struct {
+	at   place
+	hold calendar.Hold
+}
+
+// bookingInsert bounds how long the revision that a bid was made for may take: far less than after what a bid counts as abandoned.
+const bookingInsert = 15 * time.Second
+
+// capacityTries is how often a place in a class is asked for: of two that see each other in the middle of it both are refused.
+const capacityTries = 3
+
+// takeFor takes what the next revision of a booking holds, beside what the present one has. A *calendar.ConflictError or a
+// *fleet.Error of the code fleet.CodeConflict says what is in the way, and then nothing was taken. force takes it whatever is in the
+// way, but not a vehicle that somebody else has driven off with; the second result says whether it overlaps.
+func (d *Desk) takeFor(ctx context.Context, by record.Author, account fleet.AccountID, id, revision uint64, was, next *record.Booking, force bool) (*bid, bool, error) {
+	at, want := holdOf(id, next)
+	if want == nil {
+		return nil, false, nil
+	}
+	before, had := place{}, (*calendar.Hold)(nil)
+	if was != nil {
+		before, had = holdOf(id, was)
+	}
+	if had != nil && before == at && covers(had, want, d.Now()) {
+		return nil, next.Conflict, nil
+	}
+	leaves, err := d.leaves(ctx, account, before, had, want)
+	if err != nil {
+		return nil, false, err
+	}
+	for try := 1; ; try++ {
+		b := &bid{at: at, hold: *want}
+		b.hold.Rev, b.hold.Bid, b.hold.Conflict = revision, d.Store.NextID(), false
+		err := d.place(ctx, by, account, b, next.VehicleID, force)
+		if err != nil {
+			return nil, false, err
+		}
+		if force {
+			return b, b.hold.Conflict, nil
+		}
+		if err = d.capacity(ctx, by, account, b, leaves); err == nil {
+			return b, false, nil
+		}
+		d.withdraw(ctx, by, account, b)
+		if fleet.CodeOf(err) != fleet.CodeConflict || try == capacityTries {
+			return nil, false, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, false, err
+		case <-time.After(rand.N(time.Duration(try) * 40 * time.Millisecond)):
+		}
+	}
+}
+
+// place writes a bid into its calendar.
+func (d *Desk) place(ctx context.Context, by record.Author, account fleet.AccountID, b *bid, vehicle string, force bool) error {
+	cals, key := d.calendars(b.at)
+	beside, err := cals.Take(ctx, by, account, key, b.hold)
+	if _, taken := errors.AsType[*calendar.ConflictError](err); taken && force {
+		b.hold.Conflict = true
+		beside, err = cals.Take(ctx, by, account, key, b.hold)
+	}
+	if err != nil {
+		if undecided(err) {
+			d.withdraw(ctx, by, account, b)
+		}
+		return err
+	}
+	for _, o := range beside {
+		if b.at.vehicle != 0 && o.Open && b.hold.Open {
+			d.withdraw(ctx, by, account, b)
+			return &calendar.ConflictError{Vehicle: vehicle, Hold: o}
+		}
+	}
+	return nil
+}
+
+// leaves is the class in which a booking gives up as much as it takes: where it gets a vehicle of its class for its place in it, or
+// another vehicle of the same class. Zero if there is none.
+func (d *Desk) leaves(ctx context.Context, account fleet.AccountID, before place, had, want *calendar.Hold) (uint64, error) {
+	if had == nil || !covers(had, want, d.Now()) {
+		return 0, nil
+	}
+	if before.vehicle == 0 {
+		return before.class, nil
+	}
+	v, err := d.Vehicles.Get(ctx, account, before.vehicle)
+	if err != nil {
+		return 0, err
+	}
+	class, _ := fleet.ParseID(fleet.ClassPrefix, v.Body.ClassID)
+	return class, nil
+}
+
+// covers says whether a hold that stands is enough for another one of the same booking.
+func covers(had, want *calendar.Hold, now time.Time) bool {
+	return !had.Lapsed(now) && (had.Expires.IsZero() || had.Expires.Equal(want.Expires.Time)) && (had.Open || !want.Open) &&
+		!want.From.Before(had.From.Time) && !had.Until.Before(want.Until.Time)
+}
+
+// withdraw gives a bid back that came to nothing. It must not fail because the caller's time is up; if it does all the same, the
+// bid counts as abandoned after a while.
+func (d *Desk) withdraw(ctx context.Context, by record.Author, account fleet.AccountID, b *bid) {
+	if b == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	cals, key := d.calendars(b.at)
+	if err := cals.Withdraw(ctx, by, account, key, b.hold); err != nil {
+		d.Log.WarnContext(ctx, "a bid was not withdrawn and lapses by itself", "booking", b.hold.Ref, "error", err)
+	}
+}
+
+// undecided says whether an error leaves open if the write happened: then a bid must stay, for the revision may stand.
+func undecided(err error) bool {
+	return fleet.CodeOf(err) == fleet.CodeUnavailable || fleet.CodeOf(err) == "" || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// settleCalendars makes the calendars that a revision of a booking touches say what the booking says by now. It is a consequence
+// of the revision: whoever dies, it is done at last.
+func (d *Desk) settleCalendars(ctx context.Context, w record.Written) error {
+	before, after, err := record.Bodies[record.Booking](w)
+	if err != nil || before == nil {
+		return err // the first revision stands upon the very hold that was taken for it
+	}
+	left, had := holdOf(w.ID, before)
+	at, want := holdOf(w.ID, after)
+	if had != nil && want != nil && left == at && had.From == want.From && had.Until == want.Until && had.Expires == want.Expires &&
+		had.Open == want.Open && had.Conflict == want.Conflict {
+		return nil
+	}
+	places := []place{left}
+	if at != left {
+		places = append(places, at)
+	}
+	for _, p := range places {
+		if p == (place{}) {
+			continue
+		}
+		cals, key := d.calendars(p)
+		err := cals.Settle(ctx, record.Author{Actor: w.Actor, RequestID: w.RequestID}, w.Account, key, fleet.FormatID(fleet.BookingPrefix, w.ID),
+			func(ctx context.Context) (uint64, *calendar.Hold, error) {
+				r, err := d.Bookings.Get(ctx, w.Account, w.ID)
+				if err != nil {
+					return 0, nil, err
+				}
+				where, hold := holdOf(w.ID, &r.Body)
+				if where != p {
+					hold = nil
+				}
+				return r.Revision, hold, nil
+			})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

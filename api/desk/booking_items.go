@@ -1,0 +1,152 @@
+package desk
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/api/rental"
+	"github.com/motorpool/fleet/api/rental/price"
+)
+
+// mostItems bounds the charges, inspections and damages of one booking, each.
+const mostItems = 1000
+
+// AddCharge posts a line to a booking, with the taxes that are due on it. The line gets an id; it is never edited.
+func (d *Desk) AddCharge(ctx context.Context, o Order, c record.Charge) (record.Record[record.Booking], error) {
+	return d.command(ctx, o, rental.Charge, false, func(_ context.Context, next *record.Record[record.Booking]) error {
+		return d.charge(&next.Body, c)
+	})
+}
+
+func (d *Desk) charge(b *record.Booking, c record.Charge) error {
+	if len(b.Charges) >= mostItems {
+		return fleet.NewError(fleet.CodeConflict, "The booking has too many charges.")
+	}
+	if b.Currency == "" {
+		b.Currency = c.Amount.Currency
+	}
+	if c.Amount.Currency != b.Currency {
+		return fault("/unit_price/currency", "must be "+b.Currency+", in which the booking is charged")
+	}
+	added := []record.Charge{c}
+	if b.RateSnapshot != nil && c.Taxable {
+		taxes, err := price.TaxesOn(b.RateSnapshot.Taxes, b.Currency, b.Charges, added)
+		if err != nil {
+			return err
+		}
+		added = append(added, taxes...)
+	}
+	d.post(b, added)
+	return nil
+}
+
+// ReverseCharge takes a line back by another one of the opposite amount, and the taxes on it.
+func (d *Desk) ReverseCharge(ctx context.Context, o Order, charge, why string) (record.Record[record.Booking], error) {
+	return d.command(ctx, o, rental.Charge, false, func(_ context.Context, next *record.Record[record.Booking]) error {
+		b := &next.Body
+		before := slices.Clone(b.Charges)
+		if err := d.reverse(b, charge, why); err != nil {
+			return err
+		}
+		added := b.Charges[len(before):]
+		if b.RateSnapshot == nil || !added[0].Taxable {
+			return nil
+		}
+		taxes, err := price.TaxesOn(b.RateSnapshot.Taxes, b.Currency, before, added)
+		if err != nil {
+			return err
+		}
+		d.post(b, taxes)
+		return nil
+	})
+}
+
+// SetDeposit does something with the deposit of a booking: authorize, capture, release or apply.
+func (d *Desk) SetDeposit(ctx context.Context, o Order, order rental.DepositOrder) (record.Record[record.Booking], error) {
+	return d.command(ctx, o, rental.Deposit, false, func(_ context.Context, next *record.Record[record.Booking]) error {
+		order.At = d.Now()
+		return rental.SetDeposit(o.Booking, &next.Body.Deposit, order)
+	})
+}
+
+// AddInspection adds an inspection to a booking.
+func (d *Desk) AddInspection(ctx context.Context, o Order, i record.Inspection) (record.Record[record.Booking], error) {
+	return d.command(ctx, o, rental.Inspect, false, func(_ context.Context, next *record.Record[record.Booking]) error {
+		if len(next.Body.Inspections) >= mostItems {
+			return fleet.NewError(fleet.CodeConflict, "The booking has too many inspections.")
+		}
+		d.addInspection(&next.Body, i, d.Now())
+		return nil
+	})
+}
+
+func (d *Desk) addInspection(b *record.Booking, i record.Inspection, at time.Time) {
+	i.ID = fleet.FormatID(fleet.InspectionPrefix, d.Store.NextID())
+	if i.At.IsZero() {
+		i.At = record.InstantOf(at)
+	}
+	if i.Status == "" {
+		i.Status = "submitted"
+	}
+	b.Inspections = append(b.Inspections, i)
+}
+
+// AddDamage reports damage of the vehicle.
+func (d *Desk) AddDamage(ctx context.Context, o Order, damage record.Damage) (record.Record[record.Booking], error) {
+	return d.command(ctx, o, rental.Damage, false, func(_ context.Context, next *record.Record[record.Booking]) error {
+		if len(next.Body.Damages) >= mostItems {
+			return fleet.NewError(fleet.CodeConflict, "The booking has too many damages.")
+		}
+		damage.ID, damage.Status, damage.ChargeID = fleet.FormatID(fleet.DamagePrefix, d.Store.NextID()), rental.DamageReported, ""
+		if damage.At.IsZero() {
+			damage.At = record.InstantOf(d.Now())
+		}
+		next.Body.Damages = append(next.Body.Damages, damage)
+		return nil
+	})
+}
+
+// DamageRequest is what becomes of a damage.
+type DamageRequest struct {
+	ID       string
+	Status   string
+	Estimate *record.Money
+	Charge   *record.Money // what is charged for it; the estimate unless given
+}
+
+// SetDamage moves a damage to another state. Charging it posts a charge.
+func (d *Desk) SetDamage(ctx context.Context, o Order, req DamageRequest) (record.Record[record.Booking], error) {
+	return d.command(ctx, o, rental.Damage, false, func(_ context.Context, next *record.Record[record.Booking]) error {
+		b := &next.Body
+		at := slices.IndexFunc(b.Damages, func(v record.Damage) bool { return v.ID == req.ID })
+		if at < 0 {
+			return fleet.NewError(fleet.CodeNotFound, "The booking has no damage "+req.ID+".")
+		}
+		damage := &b.Damages[at]
+		if err := rental.SetDamage(damage, req.Status); err != nil {
+			return err
+		}
+		if req.Estimate != nil {
+			damage.Estimate = req.Estimate
+		}
+		if req.Status != rental.DamageCharged {
+			return nil
+		}
+		amount := req.Charge
+		if amount == nil {
+			amount = damage.Estimate
+		}
+		if amount == nil {
+			return fault("/charge", "must be given: nobody has estimated the damage")
+		}
+		if err := d.charge(b, record.Charge{Type: "damage", Description: damage.Description[:min(len(damage.Description), 300)], Quantity: 1,
+			UnitPrice: *amount, Amount: *amount, Source: "manual", Explanation: "For the damage " + damage.ID + "."}); err != nil {
+			return err
+		}
+		damage.ChargeID = b.Charges[len(b.Charges)-1].ID
+		return nil
+	})
+}

@@ -1,0 +1,179 @@
+package desk
+
+import (
+	"context"
+	"time"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/api/rental"
+	"github.com/motorpool/fleet/api/rental/price"
+)
+
+// Confirm makes a pending booking stand: it looks again whether the vehicle is free, whether the customer may rent, whether the licence
+// lasts, and whether the deposit is there where the account asks for it.
+func (d *Desk) Confirm(ctx context.Context, o Order) (record.Record[record.Booking], error) {
+	return d.command(ctx, o, rental.Confirm, false, func(ctx context.Context, next *record.Record[record.Booking]) error {
+		settings, _, err := d.settings(ctx, o.Account)
+		if err != nil {
+			return err
+		}
+		if err := d.vehicleRentable(ctx, o.Account, &next.Body); err != nil {
+			return err
+		}
+		return d.confirmable(ctx, o.Account, &next.Body, settings)
+	})
+}
+
+// vehicleRentable refuses a booking whose vehicle is not for rent.
+func (d *Desk) vehicleRentable(ctx context.Context, account fleet.AccountID, b *record.Booking) error {
+	id, err := fleet.ParseID(fleet.VehiclePrefix, b.VehicleID)
+	if err != nil {
+		return nil // none is assigned
+	}
+	v, err := d.Vehicles.Get(ctx, account, id)
+	if err != nil {
+		return err
+	}
+	return rentable(&v)
+}
+
+// Expire ends a pending booking whose hold has run out. One that has been confirmed meanwhile is refused.
+func (d *Desk) Expire(ctx context.Context, o Order) (record.Record[record.Booking], error) {
+	return d.command(ctx, o, rental.Expire, false, func(_ context.Context, next *record.Record[record.Booking]) error {
+		if b := &next.Body; d.Now().Before(b.HoldExpiresAt.Time) {
+			return fleet.NewError(fleet.CodeConflict, "The hold of the booking has not run out.")
+		}
+		d.reverseAll(&next.Body, func(c *record.Charge) bool { return c.Source != "manual" })
+		next.Body.Cancellation = &record.Cancellation{At: record.InstantOf(d.Now()), By: "system", ReasonCode: "hold_expired"}
+		return nil
+	})
+}
+
+// CancelRequest is how a booking is cancelled.
+type CancelRequest struct {
+	By         string // customer, host, operator or system; operator unless given
+	ReasonCode string
+	Note       string
+	WaiveFee   bool
+}
+
+// Cancel ends a booking before it begins. What was charged for it is taken back, but for what somebody charged by hand, and the fee
+// of the policy is charged: none for a booking that was never confirmed, or that the host gave up.
+func (d *Desk) Cancel(ctx context.Context, o Order, req CancelRequest) (record.Record[record.Booking], error) {
+	if req.By == "" {
+		req.By = "operator"
+	}
+	return d.command(ctx, o, rental.Cancel, false, func(_ context.Context, next *record.Record[record.Booking]) error {
+		b, now := &next.Body, d.Now()
+		var fee *record.Charge
+		if !b.ConfirmedAt.IsZero() && b.RateSnapshot != nil && req.By != "host" && !req.WaiveFee {
+			c, err := price.CancelFee(b.RateSnapshot, b.PickupAt.Time, now)
+			if err != nil {
+				return err
+			}
+			fee = &c
+		}
+		d.undone(b, fee)
+		b.Cancellation = &record.Cancellation{At: record.InstantOf(now), By: req.By, ReasonCode: req.ReasonCode, Note: req.Note, Fee: amountOf(fee)}
+		return nil
+	})
+}
+
+// undone takes the charges of a rental back that does not take place, and charges what it costs instead.
+func (d *Desk) undone(b *record.Booking, fee *record.Charge) {
+	d.reverseAll(b, func(c *record.Charge) bool { return c.Source != "manual" })
+	if fee != nil && fee.Amount.Amount != 0 {
+		d.post(b, []record.Charge{*fee})
+	}
+	b.HoldExpiresAt = record.Instant{}
+}
+
+func amountOf(c *record.Charge) *record.Money {
+	if c == nil {
+		return nil
+	}
+	amount := c.Amount
+	return &amount
+}
+
+// NoShow ends a confirmed booking that nobody came for. It is refused before the time of pickup.
+func (d *Desk) NoShow(ctx context.Context, o Order, waiveFee bool) (record.Record[record.Booking], error) {
+	return d.command(ctx, o, rental.NoShow, false, func(_ context.Context, next *record.Record[record.Booking]) error {
+		b, now := &next.Body, d.Now()
+		if now.Before(b.PickupAt.Time) {
+			return fleet.NewError(fleet.CodeConflict, "The pickup is at "+b.PickupAt.UTC().Format(time.RFC3339)+": nobody can have failed to come yet.")
+		}
+		var fee *record.Charge
+		if b.RateSnapshot != nil && !waiveFee {
+			c, err := price.NoShowFee(b.RateSnapshot)
+			if err != nil {
+				return err
+			}
+			fee = &c
+		}
+		d.undone(b, fee)
+		by := "operator"
+		if o.By == system {
+			by = "system"
+		}
+		b.Cancellation = &record.Cancellation{At: record.InstantOf(now), By: by, ReasonCode: "no_show", Fee: amountOf(fee)}
+		return nil
+	})
+}
+
+// reopenable is for how long a completed booking may be reopened.
+const reopenable = 24 * time.Hour
+
+// Reopen makes a completed booking active again, as if it had not been returned: for a day, and if nobody else has the vehicle. What the
+// return charged is taken back.
+func (d *Desk) Reopen(ctx context.Context, o Order) (record.Record[record.Booking], error) {
+	return d.command(ctx, o, rental.Reopen, false, func(ctx context.Context, next *record.Record[record.Booking]) error {
+		b := &next.Body
+		if d.Now().Sub(b.ActualReturnAt.Time) > reopenable {
+			return &record.TransitionError{What: "booking " + name(o.Booking), Current: record.BookingCompleted, Wanted: string(rental.Reopen), Allowed: []string{}}
+		}
+		_, after, err := d.buffers(ctx, o.Account, b)
+		if err != nil {
+			return err
+		}
+		returned := map[string]bool{}
+		for _, id := range b.ReturnCharges {
+			returned[id] = true
+		}
+		d.reverseAll(b, func(c *record.Charge) bool { return returned[c.ID] })
+		b.ReturnCharges = nil
+		b.ActualReturnAt, b.ReturnMileageMi, b.ReturnFuelPct, b.ReturnBattery = record.Instant{}, nil, nil, nil
+		if until := b.ReturnAt.Add(after); b.BlockedUntil.Before(until) {
+			b.BlockedUntil = record.InstantOf(until)
+		}
+		return nil
+	})
+}
+
+// buffers are those of a booking's vehicle, or of its class.
+func (d *Desk) buffers(ctx context.Context, account fleet.AccountID, b *record.Booking) (before, after time.Duration, err error) {
+	minutes := func(v, class int) time.Duration {
+		if v != 0 {
+			class = v
+		}
+		return time.Duration(class) * time.Minute
+	}
+	var v record.VehicleFields
+	if id, wrong := fleet.ParseID(fleet.VehiclePrefix, b.VehicleID); wrong == nil {
+		rec, err := d.Vehicles.Get(ctx, account, id)
+		if err != nil {
+			return 0, 0, err
+		}
+		v = rec.Body.VehicleFields
+	}
+	var c record.VehicleClass
+	if id, wrong := fleet.ParseID(fleet.ClassPrefix, b.VehicleClassID); wrong == nil {
+		rec, err := d.Classes.Get(ctx, account, id)
+		if err != nil {
+			return 0, 0, err
+		}
+		c = rec.Body
+	}
+	return minutes(v.BufferBeforeMinutes, c.BufferBeforeMinutes), minutes(v.BufferAfterMinutes, c.BufferAfterMinutes), nil
+}

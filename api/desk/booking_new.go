@@ -1,0 +1,190 @@
+package desk
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/record"
+)
+
+// BookRequest is what a booking is to be made of.
+type BookRequest struct {
+	ID       uint64 // from Store.NextID; a booking that is there already under it is returned as it is
+	Fields   record.BookingFields
+	Confirm  bool                 // at once; else it is pending until its hold lapses
+	HoldFor  time.Duration        // of a pending one; as the account says unless given
+	Snapshot *record.RateSnapshot // the price that was agreed; worked out unless given
+	QuoteID  string               // that the price is of
+	Of       string               // the booking that it duplicates
+}
+
+// Book makes a booking: it takes the vehicle's calendar, or a place in its class, and stands when it is written.
+func (d *Desk) Book(ctx context.Context, by record.Author, account fleet.AccountID, req BookRequest) (record.Record[record.Booking], error) {
+	if rec, err := d.Bookings.Get(ctx, account, req.ID); err == nil || fleet.CodeOf(err) != fleet.CodeNotFound {
+		return rec, err
+	}
+	b, err := d.draft(ctx, account, req)
+	if err != nil {
+		return record.Record[record.Booking]{}, err
+	}
+	return d.open(ctx, by, account, req.ID, b, false)
+}
+
+// open writes a new booking with the hold that it needs.
+func (d *Desk) open(ctx context.Context, by record.Author, account fleet.AccountID, id uint64, b *record.Booking, force bool) (record.Record[record.Booking], error) {
+	taken, overlaps, err := d.takeFor(ctx, by, account, id, 1, nil, b, force)
+	if err != nil {
+		return record.Record[record.Booking]{}, err
+	}
+	b.Conflict = overlaps
+	inner, cancel := context.WithTimeout(ctx, bookingInsert)
+	defer cancel()
+	rec, created, err := d.Bookings.Create(inner, by, account, id, *b)
+	if err == nil && !created || err != nil && !undecided(err) {
+		d.withdraw(ctx, by, account, taken)
+	}
+	return rec, err
+}
+
+// draft works out what a new booking is, before it takes anything.
+func (d *Desk) draft(ctx context.Context, account fleet.AccountID, req BookRequest) (*record.Booking, error) {
+	if err := checkPeriod(&req.Fields); err != nil {
+		return nil, err
+	}
+	now := d.Now()
+	snapshot, found, err := d.Price(ctx, account, req.Fields, now)
+	if err != nil {
+		return nil, err
+	}
+	if req.Snapshot != nil {
+		snapshot = *req.Snapshot
+	}
+	settings, _, err := d.settings(ctx, account)
+	if err != nil {
+		return nil, err
+	}
+	b := &record.Booking{BookingFields: found.Fields, Status: record.BookingPending, StatusSince: record.InstantOf(now), Timezone: found.Zone.String(),
+		DuplicateOf: req.Of, QuoteID: req.QuoteID}
+	if b.VehicleID == "" && b.VehicleClassID == "" {
+		return nil, fleet.NewError(fleet.CodeValidation, "A booking is of a vehicle or of a vehicle class.",
+			fleet.FieldError{Pointer: "/vehicle_class_id", Code: "required", Detail: "give vehicle_id or vehicle_class_id"})
+	}
+	if err := rentable(found.Vehicle); err != nil {
+		return nil, err
+	}
+	if err := d.mayDrive(ctx, account, b); err != nil {
+		return nil, err
+	}
+	if found.Vehicle != nil && found.Vehicle.Body.ClassID != "" && found.Vehicle.Body.ClassID != b.VehicleClassID {
+		b.UpgradedFrom = b.VehicleClassID
+		b.VehicleClassID = found.Vehicle.Body.ClassID
+	}
+	block(b, found.BufferBefore, found.BufferAfter)
+	d.priced(b, &snapshot)
+	if req.Confirm {
+		b.Status = record.BookingConfirmed
+		return b, d.confirmable(ctx, account, b, settings)
+	}
+	hold := req.HoldFor
+	if hold <= 0 {
+		hold = time.Duration(settings.HoldMinutes) * time.Minute
+	}
+	b.HoldExpiresAt = record.InstantOf(now.Add(hold))
+	return b, nil
+}
+
+// The years that bookings may lie in: what every table can hold.
+const firstYear, lastYear = 1990, 2199
+
+// checkPeriod refuses periods that are none.
+func checkPeriod(b *record.BookingFields) error {
+	var faults []fleet.FieldError
+	for pointer, at := range map[string]record.Instant{"/pickup_at": b.PickupAt, "/return_at": b.ReturnAt} {
+		if at.IsZero() {
+			faults = append(faults, fleet.FieldError{Pointer: pointer, Code: "required", Detail: "must be given"})
+		} else if at.UTC().Year() < firstYear || at.UTC().Year() > lastYear {
+			faults = append(faults, fleet.FieldError{Pointer: pointer, Code: "invalid", Detail: "is not in the years 1990 to 2199"})
+		}
+	}
+	if faults == nil && !b.PickupAt.Before(b.ReturnAt.Time) {
+		faults = append(faults, fleet.FieldError{Pointer: "/return_at", Code: "invalid", Detail: "must be after pickup_at"})
+	}
+	if faults == nil && b.ReturnAt.Sub(b.PickupAt.Time) > 10*366*24*time.Hour {
+		faults = append(faults, fleet.FieldError{Pointer: "/return_at", Code: "invalid", Detail: "is more than ten years after pickup_at"})
+	}
+	if faults != nil {
+		slices.SortFunc(faults, func(a, b fleet.FieldError) int { return len(a.Pointer) - len(b.Pointer) })
+		return fleet.NewError(fleet.CodeValidation, "The times of the booking are not acceptable.", faults...)
+	}
+	return nil
+}
+
+// block sets the period for which a booking holds its vehicle.
+func block(b *record.Booking, before, after time.Duration) {
+	b.BlockedFrom = record.InstantOf(b.PickupAt.Add(-before))
+	b.BlockedUntil = record.InstantOf(b.ReturnAt.Add(after))
+}
+
+// rentable refuses vehicles that are not for rent, now or later. One in maintenance will be.
+func rentable(v *record.Record[record.Vehicle]) error {
+	if v == nil {
+		return nil
+	}
+	switch v.Body.Status {
+	case record.VehicleInactive, record.VehicleRetired, record.VehicleOutOfService:
+		return fleet.NewError(fleet.CodeConflict, "The vehicle "+fleet.FormatID(fleet.VehiclePrefix, v.ID)+" is "+v.Body.Status+" and cannot be booked.")
+	}
+	if v.Archived() {
+		return fleet.NewError(fleet.CodeConflict, "The vehicle "+fleet.FormatID(fleet.VehiclePrefix, v.ID)+" is archived and cannot be booked.")
+	}
+	return nil
+}
+
+// mayDrive refuses customers and drivers to whom nothing may be rented for the time of a booking.
+func (d *Desk) mayDrive(ctx context.Context, account fleet.AccountID, b *record.Booking) error {
+	who := []string{}
+	if b.CustomerID != "" {
+		who = append(who, b.CustomerID)
+	}
+	for _, driver := range b.Drivers {
+		if !slices.Contains(who, driver.CustomerID) {
+			who = append(who, driver.CustomerID)
+		}
+	}
+	for _, id := range who {
+		if err := d.MayRent(ctx, account, id, b.PickupAt.Time, b.ReturnAt.Time); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// confirmable refuses to confirm a booking for what has nothing to do with its vehicle being free, and notes what was looked at.
+func (d *Desk) confirmable(ctx context.Context, account fleet.AccountID, b *record.Booking, s record.BookingSettings) error {
+	if b.CustomerID == "" {
+		return fleet.NewError(fleet.CodeConflict, "The booking has no customer. Give it one before it is confirmed.",
+			fleet.FieldError{Pointer: "/customer_id", Code: "required", Detail: "nobody rents"})
+	}
+	if err := d.mayDrive(ctx, account, b); err != nil {
+		return err
+	}
+	if s.DepositDue == "confirm" {
+		if err := depositGiven(b); err != nil {
+			return err
+		}
+	}
+	now := record.InstantOf(d.Now())
+	b.ConfirmedAt, b.LicenceCheckedAt, b.HoldExpiresAt = now, now, record.Instant{}
+	return nil
+}
+
+// depositGiven refuses what waits for a deposit that is not there.
+func depositGiven(b *record.Booking) error {
+	if b.Deposit.Status != record.DepositRequired && b.Deposit.Status != record.DepositExpired {
+		return nil
+	}
+	return fleet.NewError(fleet.CodeConflict, "The deposit of the booking is "+b.Deposit.Status+" and must be authorized first.",
+		fleet.FieldError{Pointer: "/deposit", Code: "deposit_due", Detail: "is " + b.Deposit.Status})
+}

@@ -1,0 +1,347 @@
+package desk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/calendar"
+	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/api/rental"
+	"github.com/motorpool/fleet/api/rental/price"
+)
+
+// Handover is what is noted when a vehicle changes hands.
+type Handover struct {
+	At         time.Time // now unless given; never later
+	MileageMi  *int
+	FuelPct    *float64
+	Battery    *int
+	Inspection *record.Inspection
+	LocationID string // of a return elsewhere than planned
+}
+
+// skew is by how much the clocks of callers may be ahead of ours.
+const skew = time.Minute
+
+// at is when a handover took place.
+func (h *Handover) at(now time.Time) (time.Time, error) {
+	if h.At.IsZero() {
+		return now, nil
+	}
+	if h.At.After(now.Add(skew)) {
+		return now, fault("/at", "is in the future")
+	}
+	if h.At.After(now) {
+		return now, nil
+	}
+	return h.At, nil
+}
+
+// fault is a body that is not acceptable for one member.
+func fault(pointer, detail string) error {
+	return fleet.NewError(fleet.CodeValidation, "The body is understood and not acceptable; errors says which members are meant.",
+		fleet.FieldError{Pointer: pointer, Code: "invalid", Detail: detail})
+}
+
+// Pickup hands the vehicle over. An early one holds the vehicle from then on, and is refused if somebody else has it; so is any pickup
+// of a vehicle that has not come back.
+func (d *Desk) Pickup(ctx context.Context, o Order, h Handover) (record.Record[record.Booking], error) {
+	force := false
+	if rec, err := d.Bookings.Get(ctx, o.Account, o.Booking); err == nil {
+		force = rec.Body.Conflict // it was sold twice; whoever comes first gets the vehicle
+	}
+	return d.command(ctx, o, rental.Pickup, force, func(ctx context.Context, next *record.Record[record.Booking]) error {
+		b := &next.Body
+		at, err := h.at(d.Now())
+		if err != nil {
+			return err
+		}
+		id, err := fleet.ParseID(fleet.VehiclePrefix, b.VehicleID)
+		if err != nil {
+			return fleet.NewError(fleet.CodeConflict, "The booking has no vehicle. Assign one first.",
+				fleet.FieldError{Pointer: "/vehicle_id", Code: "required", Detail: "no vehicle is assigned"})
+		}
+		v, err := d.Vehicles.Get(ctx, o.Account, id)
+		if err != nil {
+			return err
+		}
+		if status := v.Body.Status; status != record.VehicleAvailable && status != record.VehicleTurnaround && v.Body.StatusCause != name(o.Booking) {
+			return fleet.NewError(fleet.CodeConflict, fmt.Sprintf("The vehicle %s is %s and cannot be handed over.", b.VehicleID, status))
+		}
+		settings, _, err := d.settings(ctx, o.Account)
+		if err != nil {
+			return err
+		}
+		if settings.DepositDue != "never" {
+			if err := depositGiven(b); err != nil {
+				return err
+			}
+		}
+		if err := d.mayDrive(ctx, o.Account, b); err != nil {
+			return err
+		}
+		if !at.Before(b.ReturnAt.Time) {
+			return fault("/at", "is not before return_at; extend the booking first")
+		}
+		b.ActualPickupAt, b.PickupMileageMi, b.PickupFuelPct, b.PickupBattery = record.InstantOf(at), h.MileageMi, h.FuelPct, h.Battery
+		b.LicenceCheckedAt = record.InstantOf(d.Now())
+		if at.Before(b.BlockedFrom.Time) {
+			b.BlockedFrom = record.InstantOf(at)
+		}
+		d.inspected(b, "pickup", &h, at)
+		return nil
+	})
+}
+
+// inspected adds the inspection of a handover.
+func (d *Desk) inspected(b *record.Booking, kind string, h *Handover, at time.Time) {
+	if h.Inspection == nil {
+		return
+	}
+	i := *h.Inspection
+	i.Type, i.Status = kind, "submitted"
+	if i.MileageMi == nil {
+		i.MileageMi = h.MileageMi
+	}
+	if i.FuelPct == nil {
+		i.FuelPct = h.FuelPct
+	}
+	d.addInspection(b, i, at)
+}
+
+// Return takes the vehicle back: what was driven too far, too long or not refuelled is charged, and the vehicle is held until its
+// buffer after the return. A late return never takes the vehicle from whoever has it next.
+func (d *Desk) Return(ctx context.Context, o Order, h Handover) (record.Record[record.Booking], error) {
+	var clip time.Time // the vehicle is somebody else's from here on
+	for {
+		rec, err := d.command(ctx, o, rental.Return, false, func(ctx context.Context, next *record.Record[record.Booking]) error {
+			return d.returned(ctx, o, next, h, clip)
+		})
+		taken, ok := errors.AsType[*calendar.ConflictError](err)
+		if !ok || !clip.IsZero() && !taken.Hold.From.Before(clip) {
+			return rec, err
+		}
+		clip = taken.Hold.From.Time
+	}
+}
+
+func (d *Desk) returned(ctx context.Context, o Order, next *record.Record[record.Booking], h Handover, clip time.Time) error {
+	b := &next.Body
+	at, err := h.at(d.Now())
+	if err != nil {
+		return err
+	}
+	if at.Before(b.ActualPickupAt.Time) {
+		return fault("/at", "is before the pickup")
+	}
+	if h.MileageMi != nil && b.PickupMileageMi != nil && *h.MileageMi < *b.PickupMileageMi {
+		return fault("/mileage_mi", fmt.Sprintf("is less than the %d miles at pickup", *b.PickupMileageMi))
+	}
+	if h.LocationID != "" {
+		if err := d.locationExists(ctx, o.Account, h.LocationID); err != nil {
+			return err
+		}
+		b.ReturnLocationID = h.LocationID
+	}
+	_, after, err := d.buffers(ctx, o.Account, b)
+	if err != nil {
+		return err
+	}
+	b.ActualReturnAt, b.ReturnMileageMi, b.ReturnFuelPct, b.ReturnBattery = record.InstantOf(at), h.MileageMi, h.FuelPct, h.Battery
+	until := at.Add(after)
+	if !clip.IsZero() && until.After(clip) {
+		until = clip
+	}
+	if least := b.BlockedFrom.Add(time.Millisecond); until.Before(least) {
+		until = least
+	}
+	b.BlockedUntil = record.InstantOf(until)
+	if b.RateSnapshot != nil {
+		charges, err := price.AtReturn(b.RateSnapshot, price.Returned{At: at, MilesDriven: rental.MilesDriven(b),
+			FuelMissingPct: missing(b.PickupFuelPct, b.ReturnFuelPct), BatteryMissingPct: missing(percent(b.PickupBattery), percent(b.ReturnBattery))})
+		if err != nil {
+			return err
+		}
+		b.ReturnCharges = d.post(b, charges)
+	}
+	d.inspected(b, "return", &h, at)
+	return nil
+}
+
+// missing is how many whole percent there are less than before; 0 where nobody knows.
+func missing(before, after *float64) int64 {
+	if before == nil || after == nil || *after >= *before {
+		return 0
+	}
+	return int64(math.Floor(*before - *after))
+}
+
+func percent(level *int) *float64 {
+	if level == nil {
+		return nil
+	}
+	v := float64(*level)
+	return &v
+}
+
+func (d *Desk) locationExists(ctx context.Context, account fleet.AccountID, text string) error {
+	id, err := fleet.ParseID(fleet.LocationPrefix, text)
+	if err == nil {
+		_, err = d.Locations.Get(ctx, account, id)
+	}
+	if err != nil && (id == 0 || fleet.CodeOf(err) == fleet.CodeNotFound) {
+		return fleet.NewError(fleet.CodeValidation, "There is no such location.",
+			fleet.FieldError{Pointer: "/return_location_id", Code: "not_found", Detail: "there is no such location"})
+	}
+	return err
+}
+
+// Extend moves the return, later or earlier. The difference is charged by the terms that were agreed.
+func (d *Desk) Extend(ctx context.Context, o Order, returnAt time.Time) (record.Record[record.Booking], error) {
+	return d.command(ctx, o, rental.Extend, false, func(ctx context.Context, next *record.Record[record.Booking]) error {
+		b := &next.Body
+		fields := b.BookingFields
+		fields.ReturnAt = record.InstantOf(returnAt)
+		if err := checkPeriod(&fields); err != nil {
+			return err
+		}
+		if b.Status == record.BookingActive && !b.ActualPickupAt.Before(returnAt) {
+			return fault("/return_at", "is before the vehicle was picked up")
+		}
+		_, after, err := d.buffers(ctx, o.Account, b)
+		if err != nil {
+			return err
+		}
+		b.ReturnAt, b.BlockedUntil = fields.ReturnAt, record.InstantOf(returnAt.Add(after))
+		b.OverdueNotedAt = record.Instant{}
+		if err := d.mayDrive(ctx, o.Account, b); err != nil {
+			return err
+		}
+		if b.RateSnapshot == nil {
+			return nil
+		}
+		snapshot, charges, err := price.Extend(b.RateSnapshot, returnAt)
+		if err != nil {
+			return err
+		}
+		d.post(b, charges)
+		b.RateSnapshot, b.BilledDays = &snapshot, snapshot.BilledDays
+		return nil
+	})
+}
+
+// SwapRequest is which vehicle a booking gets instead.
+type SwapRequest struct {
+	VehicleID       string
+	Reason          string
+	MileageMi       *int // of the vehicle that is given back
+	PickupMileageMi *int // of the one that is driven off with instead
+	Reprice         bool // by what the new vehicle costs; only before the rental begins
+}
+
+// Swap gives a booking another vehicle; during the rental from now on. What it had is kept in its history.
+func (d *Desk) Swap(ctx context.Context, o Order, req SwapRequest) (record.Record[record.Booking], error) {
+	return d.command(ctx, o, rental.Swap, false, func(ctx context.Context, next *record.Record[record.Booking]) error {
+		b := &next.Body
+		if b.VehicleID == "" {
+			return fleet.NewError(fleet.CodeConflict, "The booking has no vehicle to swap. Assign one instead.")
+		}
+		if b.VehicleID == req.VehicleID {
+			return fault("/vehicle_id", "is the vehicle that the booking has")
+		}
+		now := d.Now()
+		was := record.VehicleSwap{VehicleID: b.VehicleID, Until: record.InstantOf(now), Reason: req.Reason}
+		if b.Status == record.BookingActive {
+			if req.MileageMi != nil && b.PickupMileageMi != nil && *req.MileageMi < *b.PickupMileageMi {
+				return fault("/mileage_mi", fmt.Sprintf("is less than the %d miles at pickup", *b.PickupMileageMi))
+			}
+			was.From, was.PickupMileageMi, was.MileageMi = rental.DrivenSince(b), b.PickupMileageMi, req.MileageMi
+			b.PickupMileageMi = req.PickupMileageMi
+		}
+		b.VehicleSwaps = append(b.VehicleSwaps, was)
+		v, err := d.give(ctx, o.Account, b, req.VehicleID)
+		if err != nil {
+			return err
+		}
+		if b.Status == record.BookingActive {
+			if status := v.Body.Status; status != record.VehicleAvailable && status != record.VehicleTurnaround {
+				return fleet.NewError(fleet.CodeConflict, fmt.Sprintf("The vehicle %s is %s and cannot be handed over.", b.VehicleID, status))
+			}
+			b.BlockedFrom = record.InstantOf(now)
+			if until := now.Add(time.Millisecond); b.BlockedUntil.Before(until) {
+				b.BlockedUntil = record.InstantOf(until)
+			}
+			return nil
+		}
+		if req.Reprice {
+			return d.reprice(ctx, o.Account, b)
+		}
+		return nil
+	})
+}
+
+// Assign gives a booking of a class its vehicle, or another one before the rental; the price stays.
+func (d *Desk) Assign(ctx context.Context, o Order, vehicleID string) (record.Record[record.Booking], error) {
+	return d.command(ctx, o, rental.Assign, false, func(ctx context.Context, next *record.Record[record.Booking]) error {
+		b := &next.Body
+		if b.VehicleID == vehicleID {
+			return nil
+		}
+		if b.VehicleID != "" {
+			b.VehicleSwaps = append(b.VehicleSwaps, record.VehicleSwap{VehicleID: b.VehicleID, Until: record.InstantOf(d.Now()), Reason: "another one was assigned"})
+		}
+		_, err := d.give(ctx, o.Account, b, vehicleID)
+		return err
+	})
+}
+
+// give gives a booking a vehicle: one of another class is an upgrade, or the opposite. Its buffers hold from now on.
+func (d *Desk) give(ctx context.Context, account fleet.AccountID, b *record.Booking, vehicleID string) (record.Record[record.Vehicle], error) {
+	id, err := fleet.ParseID(fleet.VehiclePrefix, vehicleID)
+	if err != nil {
+		return record.Record[record.Vehicle]{}, noVehicle()
+	}
+	v, err := d.Vehicles.Get(ctx, account, id)
+	if fleet.CodeOf(err) == fleet.CodeNotFound {
+		return v, noVehicle()
+	}
+	if err != nil {
+		return v, err
+	}
+	if err := rentable(&v); err != nil {
+		return v, err
+	}
+	b.VehicleID = vehicleID
+	if class := v.Body.ClassID; class != "" && class != b.VehicleClassID {
+		if b.UpgradedFrom == "" {
+			b.UpgradedFrom = b.VehicleClassID
+		}
+		if b.VehicleClassID = class; class == b.UpgradedFrom {
+			b.UpgradedFrom = ""
+		}
+	}
+	before, after, err := d.buffers(ctx, account, b)
+	if err != nil {
+		return v, err
+	}
+	block(b, before, after)
+	return v, nil
+}
+
+func noVehicle() error {
+	return fleet.NewError(fleet.CodeValidation, "There is no such vehicle.",
+		fleet.FieldError{Pointer: "/vehicle_id", Code: "not_found", Detail: "there is no such vehicle"})
+}
+
+// reprice prices a booking that has not begun anew, by the rates of today.
+func (d *Desk) reprice(ctx context.Context, account fleet.AccountID, b *record.Booking) error {
+	snapshot, _, err := d.Price(ctx, account, b.BookingFields, d.Now())
+	if err != nil {
+		return err
+	}
+	return d.repriced(b, &snapshot)
+}

@@ -1,0 +1,108 @@
+package rental
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/record"
+)
+
+// DepositAction is something that is done with a deposit.
+type DepositAction string
+
+// What is done with deposits.
+const (
+	Authorize DepositAction = "authorize" // the provider holds the amount for us
+	Capture   DepositAction = "capture"   // the money is ours to keep for now: all of it, or a part
+	Release   DepositAction = "release"   // of what was authorized, or of what was captured and not given back or used
+	Apply     DepositAction = "apply"     // what was captured pays what the customer owes
+)
+
+// DepositActions lists them.
+var DepositActions = []DepositAction{Authorize, Capture, Release, Apply}
+
+// depositMoves says to which state an action leads from a state. What a release of captured money leads to depends on what is left.
+//
+//	none, required, expired ── authorize ──► authorized ── capture ──► captured ── apply, release ──► captured, or released when nothing is left
+//	required (method charge) ── capture ─────────────────────────────────┘   authorized ── release, or its time is up ──► released, expired
+var depositMoves = map[string]map[DepositAction]string{
+	record.DepositNone:       {Authorize: record.DepositAuthorized},
+	record.DepositRequired:   {Authorize: record.DepositAuthorized, Capture: record.DepositCaptured},
+	record.DepositExpired:    {Authorize: record.DepositAuthorized},
+	record.DepositAuthorized: {Capture: record.DepositCaptured, Release: record.DepositReleased},
+	record.DepositCaptured:   {Apply: record.DepositCaptured, Release: record.DepositCaptured},
+	record.DepositReleased:   {},
+}
+
+// depositAllowed are the states that a deposit may go to, in words of TransitionError.
+var depositAllowed = map[string][]string{
+	record.DepositNone: {record.DepositAuthorized}, record.DepositRequired: {record.DepositAuthorized, record.DepositCaptured},
+	record.DepositExpired: {record.DepositAuthorized}, record.DepositAuthorized: {record.DepositCaptured, record.DepositReleased},
+	record.DepositCaptured: {record.DepositReleased}, record.DepositReleased: {},
+}
+
+// DepositOrder is an action with its amount: 0 for all that there is.
+type DepositOrder struct {
+	Action      DepositAction
+	Amount      int64
+	ProviderRef string
+	ExpiresAt   time.Time // of an authorization; zero for never
+	At          time.Time
+}
+
+// Held is what is captured and neither given back nor used.
+func Held(d *record.Deposit) int64 { return d.Captured.Amount - d.Released.Amount - d.Applied.Amount }
+
+// SetDeposit does something with the deposit of a booking.
+func SetDeposit(id uint64, d *record.Deposit, o DepositOrder) error {
+	to, ok := depositMoves[d.Status][o.Action]
+	if !ok || o.Action == Capture && d.Status == record.DepositRequired && d.Method != "charge" {
+		return &record.TransitionError{What: "deposit of booking " + fleet.FormatID(fleet.BookingPrefix, id), Current: d.Status, Wanted: string(o.Action),
+			Allowed: append([]string{}, depositAllowed[d.Status]...)}
+	}
+	most := d.Amount.Amount
+	if d.Status == record.DepositCaptured {
+		most = Held(d)
+	}
+	amount := o.Amount
+	if amount == 0 {
+		amount = most
+	}
+	if o.Action == Authorize && d.Status == record.DepositNone {
+		most = amount
+	}
+	if amount <= 0 || o.Action != Authorize && amount > most {
+		return fleet.NewError(fleet.CodeValidation, fmt.Sprintf("The amount must be above 0 and at most %d, which is what there is.", most),
+			fleet.FieldError{Pointer: "/amount", Code: "invalid", Detail: "is more than there is, or nothing"})
+	}
+	switch o.Action {
+	case Authorize:
+		if d.Method == "none" || d.Method == "" {
+			d.Method = "hold"
+		}
+		d.Amount.Amount = amount
+		d.AuthorizedAt, d.ExpiresAt = record.InstantOf(o.At), record.InstantOf(o.ExpiresAt)
+	case Capture:
+		d.Captured.Amount = amount
+	case Release:
+		if d.Status == record.DepositAuthorized {
+			if amount != most {
+				return fleet.NewError(fleet.CodeValidation, "An authorization is released as a whole. Capture what is to be kept; the rest lapses.",
+					fleet.FieldError{Pointer: "/amount", Code: "invalid", Detail: "must be left out"})
+			}
+			break
+		}
+		d.Released.Amount += amount
+	case Apply:
+		d.Applied.Amount += amount
+	}
+	if d.Status = to; to == record.DepositCaptured && Held(d) == 0 && o.Action != Capture {
+		d.Status = record.DepositReleased
+	}
+	if o.ProviderRef != "" {
+		d.ProviderRef = o.ProviderRef
+	}
+	d.ChangedAt = record.InstantOf(o.At)
+	return nil
+}

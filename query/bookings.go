@@ -1,0 +1,132 @@
+package query
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/schemas"
+)
+
+// Bookings is how bookings are listed.
+var Bookings = Listing{Table: "bookings", Fields: []ListField{
+	{Name: "status", Type: TextField, Sort: true},
+	{Name: "vehicle_id", Type: TextField},
+	{Name: "vehicle_class_id", Type: TextField},
+	{Name: "customer_id", Type: TextField},
+	{Name: "driver_ids", Type: TagsField},
+	{Name: "channel", Type: TextField, Sort: true},
+	{Name: "external_reservation_id", Type: TextField, Sort: true},
+	{Name: "rate_plan_id", Type: TextField},
+	{Name: "pickup_location_id", Type: TextField},
+	{Name: "return_location_id", Type: TextField},
+	{Name: "location_ids", Type: TagsField},
+	{Name: "is_overdue", Type: TextField},
+	{Name: "conflict", Type: TextField},
+	{Name: "has_damage", Type: TextField},
+	{Name: "deposit_status", Type: TextField},
+	{Name: "pickup_at", Type: TimeField, Range: true, Sort: true},
+	{Name: "return_at", Type: TimeField, Range: true, Sort: true},
+	{Name: "actual_pickup_at", Type: TimeField, Range: true, Sort: true},
+	{Name: "actual_return_at", Type: TimeField, Range: true, Sort: true},
+	{Name: "blocked_from", Type: TimeField, Range: true, Sort: true},
+	{Name: "blocked_until", Type: TimeField, Range: true, Sort: true},
+	{Name: "total_minor", Type: NumberField, Range: true, Sort: true},
+	{Name: "created_at", Type: TimeField, Range: true, Sort: true},
+	{Name: "updated_at", Type: TimeField, Range: true, Sort: true},
+}, Search: []string{"external_reservation_id"}}
+
+// AccountBooking names a booking over all accounts.
+type AccountBooking struct {
+	Account fleet.AccountID
+	ID      uint64
+}
+
+// DueBookings is what bookings may be due for.
+type DueBookings string
+
+// What bookings may be due for.
+const (
+	BookingsLapsed      DueBookings = "lapsed"  // pending, and the hold has run out
+	BookingsNotPickedUp DueBookings = "no_show" // confirmed, and the grace after the pickup is over
+	BookingsOverdue     DueBookings = "overdue" // active after the return, and not noted yet
+)
+
+// BookingsDue returns the bookings of all accounts that are due at an instant, at most a thousand.
+func BookingsDue(ctx context.Context, db driver.Conn, what DueBookings, now time.Time) ([]AccountBooking, error) {
+	rows, err := db.Query(ctx, schemas.Query("bookings_due"), clickhouse.Named("what", string(what)), clickhouse.Named("now", now.UnixMilli()))
+	if err != nil {
+		return nil, fmt.Errorf("find bookings that are %s: %w", what, err)
+	}
+	defer rows.Close()
+	var all []AccountBooking
+	for rows.Next() {
+		var account, id uint64
+		if err := rows.Scan(&account, &id); err != nil {
+			return nil, fmt.Errorf("find bookings that are %s: %w", what, err)
+		}
+		all = append(all, AccountBooking{fleet.AccountID(account), id})
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("find bookings that are %s: %w", what, err)
+	}
+	return all, nil
+}
+
+// BookingConflict is a booking whose flag does not agree with what the bookings and blocks of its vehicle say.
+type BookingConflict struct {
+	AccountBooking
+	Vehicle  fleet.VehicleID
+	Overlaps bool // whether it overlaps, which the flag denies
+}
+
+// BookingConflicts is the overlap audit: it returns bookings of all accounts that overlap another booking or block of their vehicle
+// and are not flagged, and flagged ones that overlap no more. Bookings that ended more than a month ago are left as they are.
+func BookingConflicts(ctx context.Context, db driver.Conn, now time.Time) ([]BookingConflict, error) {
+	rows, err := db.Query(ctx, schemas.Query("booking_conflicts"), clickhouse.Named("now", now.UnixMilli()))
+	if err != nil {
+		return nil, fmt.Errorf("audit overlaps: %w", err)
+	}
+	defer rows.Close()
+	var all []BookingConflict
+	for rows.Next() {
+		var account, id, vehicle uint64
+		var c BookingConflict
+		if err := rows.Scan(&account, &id, &vehicle, &c.Overlaps); err != nil {
+			return nil, fmt.Errorf("audit overlaps: %w", err)
+		}
+		c.AccountBooking, c.Vehicle = AccountBooking{fleet.AccountID(account), id}, fleet.VehicleID(vehicle)
+		all = append(all, c)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("audit overlaps: %w", err)
+	}
+	return all, nil
+}
+
+// ClassVehicles returns the vehicles of a class that can be rented, now or after what is being done to them.
+func ClassVehicles(ctx context.Context, db driver.Conn, account fleet.AccountID, class uint64) ([]uint64, error) {
+	rows, err := db.Query(ctx, schemas.Query("class_vehicles"), clickhouse.Named("account", uint64(account)),
+		clickhouse.Named("class", fleet.ClassPrefix+strconv.FormatUint(class, 10)))
+	if err != nil {
+		return nil, fmt.Errorf("read vehicles of a class: %w", err)
+	}
+	defer rows.Close()
+	ids := []uint64{}
+	for rows.Next() {
+		var id uint64
+		if err := rows.Scan(&id); err != nil {
+			return nil, fmt.Errorf("read vehicles of a class: %w", err)
+		}
+		ids = append(ids, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("read vehicles of a class: %w", err)
+	}
+	return ids, nil
+}

@@ -1,0 +1,34 @@
+-- The overlap audit: bookings whose flag does not agree with what holds their vehicle. Bookings that hold a vehicle are held against each
+-- other and against the blocks and work orders in its calendar. A rental that is overdue goes on until now, and so runs into the next one. What has
+-- lapsed holds nothing, and what ended more than a month ago is history. For each vehicle the periods stand in order, and one overlaps an
+-- earlier one if it begins before the latest end so far, and a later one if it ends after the next begins.
+WITH fromUnixTimestamp64Milli({now:Int64}, 'UTC') AS at
+SELECT account, id, vehicle, overlaps
+FROM
+(
+    SELECT account, vehicle, booking AS id, flagged,
+        from_ < max(until_) OVER (PARTITION BY account, vehicle ORDER BY from_, until_, holder ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
+        OR until_ > min(from_) OVER (PARTITION BY account, vehicle ORDER BY from_, until_, holder ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING)
+            AND count() OVER (PARTITION BY account, vehicle ORDER BY from_, until_, holder ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING) > 0 AS overlaps
+    FROM
+    (
+        SELECT account, toUInt64OrZero(substring(vehicle_id, 5)) AS vehicle, id AS booking, concat('bkg_', toString(id)) AS holder, blocked_from AS from_,
+            if(status = 'active', greatest(blocked_until, at), blocked_until) AS until_, conflict = 'true' AS flagged
+        FROM bookings FINAL
+        WHERE vehicle_id != '' AND archived_at IS NULL AND (status IN ('confirmed', 'completed') AND blocked_until > at - toIntervalDay(30)
+            OR status = 'active' OR status = 'pending' AND hold_expires_at > at)
+        UNION ALL
+        SELECT account, id AS vehicle, 0 AS booking, hold.1 AS holder, hold.2 AS from_, hold.3 AS until_, false AS flagged
+        FROM calendars FINAL
+        ARRAY JOIN arrayZip(hold_refs, hold_from, hold_until, hold_expires) AS hold
+        WHERE kind = 'calendar' AND NOT startsWith(hold.1, 'bkg_') AND hold.3 > at - toIntervalDay(30)
+            AND (toUnixTimestamp64Milli(hold.4) = 0 OR hold.4 > at)
+    )
+)
+WHERE id != 0 AND overlaps != flagged
+UNION ALL
+SELECT account, id, toUInt64OrZero(substring(vehicle_id, 5)) AS vehicle, false AS overlaps
+FROM bookings FINAL
+WHERE conflict = 'true' AND status IN ('cancelled', 'no_show', 'expired') AND archived_at IS NULL
+ORDER BY account, id
+LIMIT 1000
