@@ -207,6 +207,7 @@ func (a *API) register() error {
 	a.paymentRoutes()
 	a.expenseRoutes()
 	a.ledgerRoutes()
+	a.bookingRoutes()
 	a.docsRoutes() // the last: it describes the others
 	return nil
 }

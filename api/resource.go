@@ -54,6 +54,9 @@ type resource[T any] struct {
 	// add, if not nil, writes a new record in the place of log.Create, for single ones, batches and imports alike. Repeated under one
 	// id it must give what the first time gave. Of r it may use the context and author(r); the body was made and judged.
 	add func(ctx context.Context, r *http.Request, id uint64, body T) (record.Record[T], error)
+	// update, if not nil, writes a change in the place of log.Update; changeParams are the parameters that it takes of PUT and PATCH.
+	update       func(r *http.Request, id uint64, mutate func(*record.Record[T]) error) (record.Record[T], error)
+	changeParams []param
 	// guard, if not nil, may refuse to archive.
 	guard func(*record.Record[T]) error
 	// used, if not nil, refuses to archive what other records use.
@@ -93,10 +96,10 @@ func (s *resource[T]) register(without ...string) {
 			Params: append([]param{ifNone}, fieldParams...), Reply: s.view}, s.get},
 		{"replace", route{Method: "PUT", Path: one, ID: "replace" + name, Summary: "Replace " + article(s.noun), Scope: s.write,
 			About:  "Replaces everything that callers write. Members that are read-only are ignored if unchanged, and refused otherwise; in a body that carries the present `revision`, those that change by themselves (a place, a charge) may differ.",
-			Params: []param{ifMatch}, Body: s.fields, BodyTypes: sentTypes, Reply: s.view}, s.put},
+			Params: append([]param{ifMatch}, s.changeParams...), Body: s.fields, BodyTypes: sentTypes, Reply: s.view}, s.put},
 		{"patch", route{Method: "PATCH", Path: one, ID: "update" + name, Summary: "Change " + article(s.noun), Scope: s.write,
 			About:  "A merge patch (RFC 7396): null removes a member, objects merge, arrays are replaced whole.",
-			Params: []param{ifMatch}, Body: s.patchSchema(name), BodyTypes: []string{"application/merge-patch+json", "application/json"}, Reply: s.view}, s.patch},
+			Params: append([]param{ifMatch}, s.changeParams...), Body: s.patchSchema(name), BodyTypes: []string{"application/merge-patch+json", "application/json"}, Reply: s.view}, s.patch},
 		{"archive", route{Method: "DELETE", Path: one, ID: "archive" + name, Summary: "Archive " + article(s.noun), Scope: s.write,
 			About:  "The record stays readable by its id, with `archived_at`, and is left out of lists.",
 			Params: []param{ifMatch}, Status: 204}, s.archive},
@@ -282,7 +285,13 @@ func (s *resource[T]) change(w http.ResponseWriter, r *http.Request, next func(p
 	if err != nil {
 		return err
 	}
-	rec, err := s.log.Update(r.Context(), author(r), before.Account, before.ID, 0, func(rec *record.Record[T]) error {
+	update := s.update
+	if update == nil {
+		update = func(r *http.Request, id uint64, mutate func(*record.Record[T]) error) (record.Record[T], error) {
+			return s.log.Update(r.Context(), author(r), before.Account, id, 0, mutate)
+		}
+	}
+	rec, err := update(r, before.ID, func(rec *record.Record[T]) error {
 		if err := precondition(r, rec.Revision); err != nil {
 			return err
 		}

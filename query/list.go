@@ -33,6 +33,7 @@ var Listings = []*Listing{
 	&Geofences,
 	&AlertRules,
 	&Jobs,
+	&Bookings,
 	&Customers,
 	&CustomerNotes,
 	&Documents,

@@ -3,6 +3,7 @@ package desk
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"time"
@@ -37,17 +38,17 @@ const mayRun = 10 * time.Second
 // run several times.
 type change func(ctx context.Context, next *record.Record[record.Booking]) error
 
-// command carries out an action on a booking. force takes vehicles that are taken; see takeFor.
-func (d *Desk) command(ctx context.Context, o Order, action rental.Action, force bool, mutate change) (record.Record[record.Booking], error) {
+// command carries out an action on a booking.
+func (d *Desk) command(ctx context.Context, o Order, action rental.Action, g grip, mutate change) (record.Record[record.Booking], error) {
 	ctx, cancel := context.WithTimeout(ctx, mayRun+bookingInsert)
 	defer cancel()
 	for lost := 1; ; lost++ {
-		rec, err := d.attempt(ctx, o, action, force, mutate)
+		rec, err := d.attempt(ctx, o, action, g, mutate)
+		if refused, theirs := errors.AsType[refusedRevision](err); theirs {
+			return rec, refused.error
+		}
 		if fleet.CodeOf(err) != fleet.CodeStale || ctx.Err() != nil {
 			return rec, err
-		}
-		if _, mine := err.(refusedRevision); mine {
-			return rec, err.(refusedRevision).error
 		}
 		select {
 		case <-ctx.Done():
@@ -63,7 +64,7 @@ type refusedRevision struct{ error }
 func (e refusedRevision) Unwrap() error { return e.error }
 
 // attempt carries an action out upon the newest revision, once.
-func (d *Desk) attempt(ctx context.Context, o Order, action rental.Action, force bool, mutate change) (record.Record[record.Booking], error) {
+func (d *Desk) attempt(ctx context.Context, o Order, action rental.Action, g grip, mutate change) (record.Record[record.Booking], error) {
 	var none record.Record[record.Booking]
 	rec, err := d.Bookings.Get(ctx, o.Account, o.Booking)
 	if err != nil {
@@ -79,7 +80,11 @@ func (d *Desk) attempt(ctx context.Context, o Order, action rental.Action, force
 	}
 	if action != rental.Expire && lapsed(&rec.Body, d.Now()) {
 		// Nobody has come to expire it yet; it is done here, so that what is refused is refused for what it is.
-		if rec, err = d.Expire(ctx, Order{By: system, Account: o.Account, Booking: o.Booking}); err != nil {
+		_, err := d.Expire(ctx, Order{By: system, Account: o.Account, Booking: o.Booking})
+		if err != nil && fleet.CodeOf(err) != fleet.CodeTransition {
+			return none, err
+		}
+		if rec, err = d.Bookings.Get(ctx, o.Account, o.Booking); err != nil {
 			return none, err
 		}
 	}
@@ -97,12 +102,12 @@ func (d *Desk) attempt(ctx context.Context, o Order, action rental.Action, force
 	if err := mutate(ctx, &next); err != nil {
 		return none, err
 	}
-	return d.write(ctx, o, &rec, &next, force)
+	return d.write(ctx, o, &rec, &next, g)
 }
 
 // write writes the next revision of a booking upon the one that it was made of, with the hold that it needs.
-func (d *Desk) write(ctx context.Context, o Order, rec, next *record.Record[record.Booking], force bool) (record.Record[record.Booking], error) {
-	taken, overlaps, err := d.takeFor(ctx, o.By, o.Account, rec.ID, rec.Revision+1, &rec.Body, &next.Body, force)
+func (d *Desk) write(ctx context.Context, o Order, rec, next *record.Record[record.Booking], g grip) (record.Record[record.Booking], error) {
+	taken, overlaps, err := d.takeFor(ctx, o.By, o.Account, rec.ID, rec.Revision+1, &rec.Body, &next.Body, g)
 	if err != nil {
 		return record.Record[record.Booking]{}, err
 	}

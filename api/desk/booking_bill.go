@@ -12,7 +12,7 @@ import (
 // priced gives a new booking its price: the snapshot, and its lines as charges.
 func (d *Desk) priced(b *record.Booking, s *record.RateSnapshot) {
 	b.RateSnapshot, b.Currency, b.BilledDays = s, s.Currency, s.BilledDays
-	d.post(b, s.Lines)
+	d.post(b, fresh(s.Lines))
 	b.Deposit = record.Deposit{Method: s.DepositMethod, Amount: s.DepositAmount, Status: record.DepositRequired}
 	zero := record.Money{Currency: s.Currency}
 	if b.Deposit.Method == "" || b.Deposit.Method == "none" || b.Deposit.Amount.Amount == 0 {
@@ -37,12 +37,14 @@ func (d *Desk) repriced(b *record.Booking, s *record.RateSnapshot) error {
 	return nil
 }
 
-// post adds charges to a booking, each under a new id, and returns the ids.
+// post adds charges to a booking, each under a new id unless it has one, and returns the ids.
 func (d *Desk) post(b *record.Booking, charges []record.Charge) []string {
 	now := record.InstantOf(d.Now())
 	var ids []string
 	for _, c := range charges {
-		c.ID, c.PostedAt = fleet.FormatID(fleet.ChargePrefix, d.Store.NextID()), now
+		if c.PostedAt = now; c.ID == "" {
+			c.ID = fleet.FormatID(fleet.ChargePrefix, d.Store.NextID())
+		}
 		if c.Source == "" {
 			c.Source = "auto"
 		}
@@ -62,7 +64,7 @@ func (d *Desk) reverseAll(b *record.Booking, which func(*record.Charge) bool) {
 }
 
 // reverse takes one charge back.
-func (d *Desk) reverse(b *record.Booking, id, why string) error {
+func (d *Desk) reverse(b *record.Booking, id, newID, why string) error {
 	at := slices.IndexFunc(b.Charges, func(c record.Charge) bool { return c.ID == id })
 	if at < 0 {
 		return fleet.NewError(fleet.CodeNotFound, "The booking has no charge "+id+".")
@@ -75,9 +77,19 @@ func (d *Desk) reverse(b *record.Booking, id, why string) error {
 		return fleet.NewError(fleet.CodeConflict, "The charge "+id+" is reversed already.")
 	}
 	back := rental.Reversal(&c)
+	back.ID = newID
 	if back.Source = "manual"; why != "" {
 		back.Explanation = why
 	}
 	d.post(b, []record.Charge{back})
 	return nil
+}
+
+// fresh returns lines without ids: those of a snapshot may be posted again.
+func fresh(lines []record.Charge) []record.Charge {
+	lines = slices.Clone(lines)
+	for i := range lines {
+		lines[i].ID = ""
+	}
+	return lines
 }

@@ -15,9 +15,11 @@ import (
 func (d *Desk) Change(ctx context.Context, o Order, keepPrice bool, mutate func(*record.Record[record.Booking]) error) (record.Record[record.Booking], error) {
 	action := rental.Charge
 	for {
-		rec, err := d.command(ctx, o, action, false, func(ctx context.Context, next *record.Record[record.Booking]) error {
+		rec, err := d.command(ctx, o, action, ask, func(ctx context.Context, next *record.Record[record.Booking]) error {
 			was := next.Body.BookingFields
-			if err := mutate(next); err != nil {
+			if err := mutate(next); fleet.CodeOf(err) == fleet.CodeStale {
+				return refusedRevision{err}
+			} else if err != nil {
 				return err
 			}
 			return d.changed(ctx, o, &was, &next.Body, action, keepPrice)

@@ -58,6 +58,15 @@ type bid struct {
 	hold calendar.Hold
 }
 
+// grip is how hard a command takes what it needs.
+type grip int
+
+const (
+	ask   grip = iota // and be refused for whatever is in the way
+	keep              // the vehicle is the booking's already: a class that runs short is no reason
+	seize             // whatever is in the way, but for a vehicle that somebody has driven off with; it is flagged as a conflict
+)
+
 // bookingInsert bounds how long the revision that a bid was made for may take: far less than after what a bid counts as abandoned.
 const bookingInsert = 15 * time.Second
 
@@ -65,9 +74,8 @@ const bookingInsert = 15 * time.Second
 const capacityTries = 3
 
 // takeFor takes what the next revision of a booking holds, beside what the present one has. A *calendar.ConflictError or a
-// *fleet.Error of the code fleet.CodeConflict says what is in the way, and then nothing was taken. force takes it whatever is in the
-// way, but not a vehicle that somebody else has driven off with; the second result says whether it overlaps.
-func (d *Desk) takeFor(ctx context.Context, by record.Author, account fleet.AccountID, id, revision uint64, was, next *record.Booking, force bool) (*bid, bool, error) {
+// *fleet.Error of the code fleet.CodeConflict says what is in the way, and then nothing was taken. The second result says whether it overlaps.
+func (d *Desk) takeFor(ctx context.Context, by record.Author, account fleet.AccountID, id, revision uint64, was, next *record.Booking, g grip) (*bid, bool, error) {
 	at, want := holdOf(id, next)
 	if want == nil {
 		return nil, false, nil
@@ -86,11 +94,11 @@ func (d *Desk) takeFor(ctx context.Context, by record.Author, account fleet.Acco
 	for try := 1; ; try++ {
 		b := &bid{at: at, hold: *want}
 		b.hold.Rev, b.hold.Bid, b.hold.Conflict = revision, d.Store.NextID(), false
-		err := d.place(ctx, by, account, b, next.VehicleID, force)
+		err := d.place(ctx, by, account, b, next.VehicleID, g == seize)
 		if err != nil {
 			return nil, false, err
 		}
-		if force {
+		if g != ask {
 			return b, b.hold.Conflict, nil
 		}
 		if err = d.capacity(ctx, by, account, b, leaves); err == nil {

@@ -14,9 +14,13 @@ import (
 // mostItems bounds the charges, inspections and damages of one booking, each.
 const mostItems = 1000
 
-// AddCharge posts a line to a booking, with the taxes that are due on it. The line gets an id; it is never edited.
+// AddCharge posts a line to a booking, with the taxes that are due on it. The line is never edited. One whose id is there already is
+// not posted twice.
 func (d *Desk) AddCharge(ctx context.Context, o Order, c record.Charge) (record.Record[record.Booking], error) {
-	return d.command(ctx, o, rental.Charge, false, func(_ context.Context, next *record.Record[record.Booking]) error {
+	return d.command(ctx, o, rental.Charge, ask, func(_ context.Context, next *record.Record[record.Booking]) error {
+		if slices.ContainsFunc(next.Body.Charges, func(o record.Charge) bool { return o.ID == c.ID }) {
+			return nil
+		}
 		return d.charge(&next.Body, c)
 	})
 }
@@ -43,12 +47,15 @@ func (d *Desk) charge(b *record.Booking, c record.Charge) error {
 	return nil
 }
 
-// ReverseCharge takes a line back by another one of the opposite amount, and the taxes on it.
-func (d *Desk) ReverseCharge(ctx context.Context, o Order, charge, why string) (record.Record[record.Booking], error) {
-	return d.command(ctx, o, rental.Charge, false, func(_ context.Context, next *record.Record[record.Booking]) error {
+// ReverseCharge takes a line back by another one of the opposite amount, under the id given, and the taxes on it.
+func (d *Desk) ReverseCharge(ctx context.Context, o Order, charge, newID, why string) (record.Record[record.Booking], error) {
+	return d.command(ctx, o, rental.Charge, ask, func(_ context.Context, next *record.Record[record.Booking]) error {
 		b := &next.Body
 		before := slices.Clone(b.Charges)
-		if err := d.reverse(b, charge, why); err != nil {
+		if slices.ContainsFunc(before, func(c record.Charge) bool { return c.ID == newID }) {
+			return nil
+		}
+		if err := d.reverse(b, charge, newID, why); err != nil {
 			return err
 		}
 		added := b.Charges[len(before):]
@@ -66,7 +73,7 @@ func (d *Desk) ReverseCharge(ctx context.Context, o Order, charge, why string) (
 
 // SetDeposit does something with the deposit of a booking: authorize, capture, release or apply.
 func (d *Desk) SetDeposit(ctx context.Context, o Order, order rental.DepositOrder) (record.Record[record.Booking], error) {
-	return d.command(ctx, o, rental.Deposit, false, func(_ context.Context, next *record.Record[record.Booking]) error {
+	return d.command(ctx, o, rental.Deposit, ask, func(_ context.Context, next *record.Record[record.Booking]) error {
 		order.At = d.Now()
 		return rental.SetDeposit(o.Booking, &next.Body.Deposit, order)
 	})
@@ -74,9 +81,12 @@ func (d *Desk) SetDeposit(ctx context.Context, o Order, order rental.DepositOrde
 
 // AddInspection adds an inspection to a booking.
 func (d *Desk) AddInspection(ctx context.Context, o Order, i record.Inspection) (record.Record[record.Booking], error) {
-	return d.command(ctx, o, rental.Inspect, false, func(_ context.Context, next *record.Record[record.Booking]) error {
+	return d.command(ctx, o, rental.Inspect, ask, func(_ context.Context, next *record.Record[record.Booking]) error {
 		if len(next.Body.Inspections) >= mostItems {
 			return fleet.NewError(fleet.CodeConflict, "The booking has too many inspections.")
+		}
+		if slices.ContainsFunc(next.Body.Inspections, func(other record.Inspection) bool { return other.ID == i.ID }) {
+			return nil
 		}
 		d.addInspection(&next.Body, i, d.Now())
 		return nil
@@ -84,7 +94,9 @@ func (d *Desk) AddInspection(ctx context.Context, o Order, i record.Inspection) 
 }
 
 func (d *Desk) addInspection(b *record.Booking, i record.Inspection, at time.Time) {
-	i.ID = fleet.FormatID(fleet.InspectionPrefix, d.Store.NextID())
+	if i.ID == "" {
+		i.ID = fleet.FormatID(fleet.InspectionPrefix, d.Store.NextID())
+	}
 	if i.At.IsZero() {
 		i.At = record.InstantOf(at)
 	}
@@ -96,11 +108,16 @@ func (d *Desk) addInspection(b *record.Booking, i record.Inspection, at time.Tim
 
 // AddDamage reports damage of the vehicle.
 func (d *Desk) AddDamage(ctx context.Context, o Order, damage record.Damage) (record.Record[record.Booking], error) {
-	return d.command(ctx, o, rental.Damage, false, func(_ context.Context, next *record.Record[record.Booking]) error {
+	return d.command(ctx, o, rental.Damage, ask, func(_ context.Context, next *record.Record[record.Booking]) error {
 		if len(next.Body.Damages) >= mostItems {
 			return fleet.NewError(fleet.CodeConflict, "The booking has too many damages.")
 		}
-		damage.ID, damage.Status, damage.ChargeID = fleet.FormatID(fleet.DamagePrefix, d.Store.NextID()), rental.DamageReported, ""
+		if slices.ContainsFunc(next.Body.Damages, func(other record.Damage) bool { return other.ID == damage.ID }) {
+			return nil
+		}
+		if damage.Status, damage.ChargeID = rental.DamageReported, ""; damage.ID == "" {
+			damage.ID = fleet.FormatID(fleet.DamagePrefix, d.Store.NextID())
+		}
 		if damage.At.IsZero() {
 			damage.At = record.InstantOf(d.Now())
 		}
@@ -119,7 +136,7 @@ type DamageRequest struct {
 
 // SetDamage moves a damage to another state. Charging it posts a charge.
 func (d *Desk) SetDamage(ctx context.Context, o Order, req DamageRequest) (record.Record[record.Booking], error) {
-	return d.command(ctx, o, rental.Damage, false, func(_ context.Context, next *record.Record[record.Booking]) error {
+	return d.command(ctx, o, rental.Damage, ask, func(_ context.Context, next *record.Record[record.Booking]) error {
 		b := &next.Body
 		at := slices.IndexFunc(b.Damages, func(v record.Damage) bool { return v.ID == req.ID })
 		if at < 0 {
@@ -142,11 +159,12 @@ func (d *Desk) SetDamage(ctx context.Context, o Order, req DamageRequest) (recor
 		if amount == nil {
 			return fault("/charge", "must be given: nobody has estimated the damage")
 		}
-		if err := d.charge(b, record.Charge{Type: "damage", Description: damage.Description[:min(len(damage.Description), 300)], Quantity: 1,
+		line := fleet.FormatID(fleet.ChargePrefix, d.Store.NextID())
+		if err := d.charge(b, record.Charge{ID: line, Type: "damage", Description: damage.Description[:min(len(damage.Description), 300)], Quantity: 1,
 			UnitPrice: *amount, Amount: *amount, Source: "manual", Explanation: "For the damage " + damage.ID + "."}); err != nil {
 			return err
 		}
-		damage.ChargeID = b.Charges[len(b.Charges)-1].ID
+		damage.ChargeID = line
 		return nil
 	})
 }

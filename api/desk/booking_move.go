@@ -13,7 +13,7 @@ import (
 // Confirm makes a pending booking stand: it looks again whether the vehicle is free, whether the customer may rent, whether the licence
 // lasts, and whether the deposit is there where the account asks for it.
 func (d *Desk) Confirm(ctx context.Context, o Order) (record.Record[record.Booking], error) {
-	return d.command(ctx, o, rental.Confirm, false, func(ctx context.Context, next *record.Record[record.Booking]) error {
+	return d.command(ctx, o, rental.Confirm, ask, func(ctx context.Context, next *record.Record[record.Booking]) error {
 		settings, _, err := d.settings(ctx, o.Account)
 		if err != nil {
 			return err
@@ -40,7 +40,7 @@ func (d *Desk) vehicleRentable(ctx context.Context, account fleet.AccountID, b *
 
 // Expire ends a pending booking whose hold has run out. One that has been confirmed meanwhile is refused.
 func (d *Desk) Expire(ctx context.Context, o Order) (record.Record[record.Booking], error) {
-	return d.command(ctx, o, rental.Expire, false, func(_ context.Context, next *record.Record[record.Booking]) error {
+	return d.command(ctx, o, rental.Expire, ask, func(_ context.Context, next *record.Record[record.Booking]) error {
 		if b := &next.Body; d.Now().Before(b.HoldExpiresAt.Time) {
 			return fleet.NewError(fleet.CodeConflict, "The hold of the booking has not run out.")
 		}
@@ -64,7 +64,7 @@ func (d *Desk) Cancel(ctx context.Context, o Order, req CancelRequest) (record.R
 	if req.By == "" {
 		req.By = "operator"
 	}
-	return d.command(ctx, o, rental.Cancel, false, func(_ context.Context, next *record.Record[record.Booking]) error {
+	return d.command(ctx, o, rental.Cancel, ask, func(_ context.Context, next *record.Record[record.Booking]) error {
 		b, now := &next.Body, d.Now()
 		var fee *record.Charge
 		if !b.ConfirmedAt.IsZero() && b.RateSnapshot != nil && req.By != "host" && !req.WaiveFee {
@@ -99,7 +99,7 @@ func amountOf(c *record.Charge) *record.Money {
 
 // NoShow ends a confirmed booking that nobody came for. It is refused before the time of pickup.
 func (d *Desk) NoShow(ctx context.Context, o Order, waiveFee bool) (record.Record[record.Booking], error) {
-	return d.command(ctx, o, rental.NoShow, false, func(_ context.Context, next *record.Record[record.Booking]) error {
+	return d.command(ctx, o, rental.NoShow, ask, func(_ context.Context, next *record.Record[record.Booking]) error {
 		b, now := &next.Body, d.Now()
 		if now.Before(b.PickupAt.Time) {
 			return fleet.NewError(fleet.CodeConflict, "The pickup is at "+b.PickupAt.UTC().Format(time.RFC3339)+": nobody can have failed to come yet.")
@@ -128,7 +128,7 @@ const reopenable = 24 * time.Hour
 // Reopen makes a completed booking active again, as if it had not been returned: for a day, and if nobody else has the vehicle. What the
 // return charged is taken back.
 func (d *Desk) Reopen(ctx context.Context, o Order) (record.Record[record.Booking], error) {
-	return d.command(ctx, o, rental.Reopen, false, func(ctx context.Context, next *record.Record[record.Booking]) error {
+	return d.command(ctx, o, rental.Reopen, ask, func(ctx context.Context, next *record.Record[record.Booking]) error {
 		b := &next.Body
 		if d.Now().Sub(b.ActualReturnAt.Time) > reopenable {
 			return &record.TransitionError{What: "booking " + name(o.Booking), Current: record.BookingCompleted, Wanted: string(rental.Reopen), Allowed: []string{}}

@@ -29,12 +29,12 @@ func (d *Desk) Book(ctx context.Context, by record.Author, account fleet.Account
 	if err != nil {
 		return record.Record[record.Booking]{}, err
 	}
-	return d.open(ctx, by, account, req.ID, b, false)
+	return d.open(ctx, by, account, req.ID, b, ask)
 }
 
 // open writes a new booking with the hold that it needs.
-func (d *Desk) open(ctx context.Context, by record.Author, account fleet.AccountID, id uint64, b *record.Booking, force bool) (record.Record[record.Booking], error) {
-	taken, overlaps, err := d.takeFor(ctx, by, account, id, 1, nil, b, force)
+func (d *Desk) open(ctx context.Context, by record.Author, account fleet.AccountID, id uint64, b *record.Booking, g grip) (record.Record[record.Booking], error) {
+	taken, overlaps, err := d.takeFor(ctx, by, account, id, 1, nil, b, g)
 	if err != nil {
 		return record.Record[record.Booking]{}, err
 	}

@@ -50,11 +50,11 @@ func fault(pointer, detail string) error {
 // Pickup hands the vehicle over. An early one holds the vehicle from then on, and is refused if somebody else has it; so is any pickup
 // of a vehicle that has not come back.
 func (d *Desk) Pickup(ctx context.Context, o Order, h Handover) (record.Record[record.Booking], error) {
-	force := false
-	if rec, err := d.Bookings.Get(ctx, o.Account, o.Booking); err == nil {
-		force = rec.Body.Conflict // it was sold twice; whoever comes first gets the vehicle
+	g := keep
+	if rec, err := d.Bookings.Get(ctx, o.Account, o.Booking); err == nil && rec.Body.Conflict {
+		g = seize // it was sold twice: whoever comes first gets the vehicle
 	}
-	return d.command(ctx, o, rental.Pickup, force, func(ctx context.Context, next *record.Record[record.Booking]) error {
+	return d.command(ctx, o, rental.Pickup, g, func(ctx context.Context, next *record.Record[record.Booking]) error {
 		b := &next.Body
 		at, err := h.at(d.Now())
 		if err != nil {
@@ -118,7 +118,7 @@ func (d *Desk) inspected(b *record.Booking, kind string, h *Handover, at time.Ti
 func (d *Desk) Return(ctx context.Context, o Order, h Handover) (record.Record[record.Booking], error) {
 	var clip time.Time // the vehicle is somebody else's from here on
 	for {
-		rec, err := d.command(ctx, o, rental.Return, false, func(ctx context.Context, next *record.Record[record.Booking]) error {
+		rec, err := d.command(ctx, o, rental.Return, keep, func(ctx context.Context, next *record.Record[record.Booking]) error {
 			return d.returned(ctx, o, next, h, clip)
 		})
 		taken, ok := errors.AsType[*calendar.ConflictError](err)
@@ -202,14 +202,14 @@ func (d *Desk) locationExists(ctx context.Context, account fleet.AccountID, text
 
 // Extend moves the return, later or earlier. The difference is charged by the terms that were agreed.
 func (d *Desk) Extend(ctx context.Context, o Order, returnAt time.Time) (record.Record[record.Booking], error) {
-	return d.command(ctx, o, rental.Extend, false, func(ctx context.Context, next *record.Record[record.Booking]) error {
+	return d.command(ctx, o, rental.Extend, ask, func(ctx context.Context, next *record.Record[record.Booking]) error {
 		b := &next.Body
 		fields := b.BookingFields
 		fields.ReturnAt = record.InstantOf(returnAt)
 		if err := checkPeriod(&fields); err != nil {
 			return err
 		}
-		if b.Status == record.BookingActive && !b.ActualPickupAt.Before(returnAt) {
+		if b.Status == record.BookingActive && (!b.ActualPickupAt.Before(returnAt) || !b.BlockedFrom.Before(returnAt)) {
 			return fault("/return_at", "is before the vehicle was picked up")
 		}
 		_, after, err := d.buffers(ctx, o.Account, b)
@@ -245,7 +245,7 @@ type SwapRequest struct {
 
 // Swap gives a booking another vehicle; during the rental from now on. What it had is kept in its history.
 func (d *Desk) Swap(ctx context.Context, o Order, req SwapRequest) (record.Record[record.Booking], error) {
-	return d.command(ctx, o, rental.Swap, false, func(ctx context.Context, next *record.Record[record.Booking]) error {
+	return d.command(ctx, o, rental.Swap, ask, func(ctx context.Context, next *record.Record[record.Booking]) error {
 		b := &next.Body
 		if b.VehicleID == "" {
 			return fleet.NewError(fleet.CodeConflict, "The booking has no vehicle to swap. Assign one instead.")
@@ -286,7 +286,7 @@ func (d *Desk) Swap(ctx context.Context, o Order, req SwapRequest) (record.Recor
 
 // Assign gives a booking of a class its vehicle, or another one before the rental; the price stays.
 func (d *Desk) Assign(ctx context.Context, o Order, vehicleID string) (record.Record[record.Booking], error) {
-	return d.command(ctx, o, rental.Assign, false, func(ctx context.Context, next *record.Record[record.Booking]) error {
+	return d.command(ctx, o, rental.Assign, ask, func(ctx context.Context, next *record.Record[record.Booking]) error {
 		b := &next.Body
 		if b.VehicleID == vehicleID {
 			return nil

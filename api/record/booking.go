@@ -236,7 +236,7 @@ type Cancellation struct {
 	By         string  `json:"cancelled_by" enum:"customer,host,operator,system"`
 	ReasonCode string  `json:"reason_code,omitempty" maxLength:"50"`
 	Note       string  `json:"note,omitempty" maxLength:"1000"`
-	Fee        *Money  `json:"fee"`
+	Fee        *Money  `json:"fee,omitempty" doc:"What it costs; absent where no policy holds."`
 }
 
 // Bookings describes the kind. The name that a channel has for a booking is unique within account and channel.

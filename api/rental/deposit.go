@@ -46,6 +46,7 @@ var depositAllowed = map[string][]string{
 type DepositOrder struct {
 	Action      DepositAction
 	Amount      int64
+	Currency    string // of Amount; the deposit's unless given
 	ProviderRef string
 	ExpiresAt   time.Time // of an authorization; zero for never
 	At          time.Time
@@ -58,8 +59,15 @@ func Held(d *record.Deposit) int64 { return d.Captured.Amount - d.Released.Amoun
 func SetDeposit(id uint64, d *record.Deposit, o DepositOrder) error {
 	to, ok := depositMoves[d.Status][o.Action]
 	if !ok || o.Action == Capture && d.Status == record.DepositRequired && d.Method != "charge" {
-		return &record.TransitionError{What: "deposit of booking " + fleet.FormatID(fleet.BookingPrefix, id), Current: d.Status, Wanted: string(o.Action),
-			Allowed: append([]string{}, depositAllowed[d.Status]...)}
+		allowed := append([]string{}, depositAllowed[d.Status]...)
+		if d.Status == record.DepositRequired && d.Method != "charge" {
+			allowed = allowed[:1]
+		}
+		return &record.TransitionError{What: "deposit of booking " + fleet.FormatID(fleet.BookingPrefix, id), Current: d.Status, Wanted: string(o.Action), Allowed: allowed}
+	}
+	if o.Currency != "" && d.Amount.Currency != "" && o.Currency != d.Amount.Currency {
+		return fleet.NewError(fleet.CodeValidation, "The deposit is in "+d.Amount.Currency+".",
+			fleet.FieldError{Pointer: "/amount/currency", Code: "invalid", Detail: "must be " + d.Amount.Currency})
 	}
 	most := d.Amount.Amount
 	if d.Status == record.DepositCaptured {

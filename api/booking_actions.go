@@ -1,0 +1,200 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/desk"
+	"github.com/motorpool/fleet/api/record"
+)
+
+// BookingHandover is the body of pickup and return.
+type BookingHandover struct {
+	At         record.Instant     `json:"at,omitzero" doc:"When the vehicle changed hands; now unless given."`
+	MileageMi  *int               `json:"mileage_mi,omitempty" minimum:"0" maximum:"3000000" doc:"Odometer. At return not below that at pickup."`
+	FuelPct    *float64           `json:"fuel_pct,omitempty" minimum:"0" maximum:"100"`
+	Battery    *int               `json:"battery_level,omitempty" minimum:"0" maximum:"100"`
+	Inspection *BookingInspection `json:"inspection,omitempty"`
+	Location   string             `json:"return_location_id,omitempty" doc:"Of a return elsewhere than planned." example:"loc_1234"`
+}
+
+// BookingInspection is an inspection as callers write it.
+type BookingInspection struct {
+	Type      string                  `json:"type,omitempty" enum:"pickup,return,periodic,dvir" doc:"That of the handover it is sent with."`
+	Items     []record.InspectionItem `json:"items,omitempty" maxItems:"200" nullable:"false"`
+	MileageMi *int                    `json:"mileage_mi,omitempty" minimum:"0" maximum:"3000000"`
+	FuelPct   *float64                `json:"fuel_pct,omitempty" minimum:"0" maximum:"100"`
+	SignedBy  string                  `json:"signed_by,omitempty" maxLength:"200"`
+	Notes     string                  `json:"notes,omitempty" maxLength:"2000"`
+}
+
+func (i *BookingInspection) record() *record.Inspection {
+	if i == nil {
+		return nil
+	}
+	return &record.Inspection{Type: i.Type, Status: "submitted", Items: i.Items, MileageMi: i.MileageMi, FuelPct: i.FuelPct, SignedBy: i.SignedBy, Notes: i.Notes}
+}
+
+func (h *BookingHandover) handover() desk.Handover {
+	return desk.Handover{At: h.At.Time, MileageMi: h.MileageMi, FuelPct: h.FuelPct, Battery: h.Battery, Inspection: h.Inspection.record(), LocationID: h.Location}
+}
+
+// BookingCancel is the body of cancel.
+type BookingCancel struct {
+	By         string `json:"cancelled_by,omitempty" enum:"customer,host,operator" doc:"operator unless given. A host's cancellation costs the customer nothing."`
+	ReasonCode string `json:"reason_code,omitempty" maxLength:"50"`
+	Note       string `json:"note,omitempty" maxLength:"1000"`
+	WaiveFee   bool   `json:"waive_fee,omitempty"`
+}
+
+// BookingNoShow is the body of no_show.
+type BookingNoShow struct {
+	WaiveFee bool `json:"waive_fee,omitempty"`
+}
+
+// BookingExtension is the body of extend.
+type BookingExtension struct {
+	ReturnAt record.Instant `json:"return_at" doc:"The new time of return; later, or earlier."`
+}
+
+// BookingSwap is the body of swap_vehicle.
+type BookingSwap struct {
+	VehicleID       string `json:"vehicle_id" doc:"The vehicle that it gets instead." example:"veh_1234"`
+	Reason          string `json:"reason,omitempty" maxLength:"500"`
+	MileageMi       *int   `json:"mileage_mi,omitempty" minimum:"0" maximum:"3000000" doc:"During the rental: odometer of the vehicle that is given back."`
+	PickupMileageMi *int   `json:"pickup_mileage_mi,omitempty" minimum:"0" maximum:"3000000" doc:"During the rental: odometer of the vehicle that it gets."`
+	Reprice         bool   `json:"reprice,omitempty" doc:"Before the rental: charge what the new vehicle costs by the rates of today, instead of what was agreed."`
+}
+
+// BookingAssignment is the body of assign_vehicle.
+type BookingAssignment struct {
+	VehicleID string `json:"vehicle_id" example:"veh_1234"`
+}
+
+// BookingDuplicate is the body of duplicate.
+type BookingDuplicate struct {
+	PickupAt record.Instant `json:"pickup_at,omitzero" doc:"As the original's unless given."`
+	ReturnAt record.Instant `json:"return_at,omitzero" doc:"As the original's unless given."`
+	Confirm  bool           `json:"confirm,omitempty"`
+}
+
+// bookingAction is one action on a booking: its body, and what the desk does with it.
+type bookingAction struct {
+	path, id, summary, about string
+	scope                    auth.Scope
+	status                   int
+	body                     any
+	optional                 bool
+	do                       func(r *http.Request, o desk.Order) (record.Record[record.Booking], error)
+}
+
+// ifMatchParam is the precondition of actions.
+var ifMatchParam = param{Name: "If-Match", In: "header", About: "The `ETag` that the change is made upon; 412 if there is a newer revision."}
+
+// decoded reads an action's body, nothing if it was left out.
+func decoded[B any](a *API, r *http.Request) (B, error) {
+	var sent B
+	if len(bodyOf(r)) == 0 {
+		return sent, nil
+	}
+	return sent, a.decodeBody(r, &sent)
+}
+
+// with makes an action that takes a body.
+func with[B any](a *API, do func(ctx context.Context, o desk.Order, r *http.Request, sent B) (record.Record[record.Booking], error)) func(*http.Request, desk.Order) (record.Record[record.Booking], error) {
+	return func(r *http.Request, o desk.Order) (record.Record[record.Booking], error) {
+		sent, err := decoded[B](a, r)
+		if err != nil {
+			return record.Record[record.Booking]{}, err
+		}
+		return do(r.Context(), o, r, sent)
+	}
+}
+
+// order reads which booking a request is about.
+func (a *API) order(r *http.Request) (desk.Order, error) {
+	id, err := pathID(r, "booking", fleet.BookingPrefix)
+	return desk.Order{By: author(r), Account: auth.From(r.Context()).Account, Booking: id,
+		If: func(revision uint64) error { return precondition(r, revision) }}, err
+}
+
+func (a *API) bookingActionRoutes(s *resource[record.Booking]) {
+	type rec = record.Record[record.Booking]
+	for _, action := range []bookingAction{
+		{path: "confirm", id: "confirmBooking", summary: "Confirm a pending booking",
+			about: "Looks again whether the vehicle is free, whether customer and drivers may rent and their licences last, and whether the deposit is there where the account asks for it. 409 names what is in the way.",
+			do:    func(r *http.Request, o desk.Order) (rec, error) { return a.desk.Confirm(r.Context(), o) }},
+		{path: "pickup", id: "pickupBooking", summary: "Hand the vehicle over", body: BookingHandover{}, optional: true,
+			about: "An early pickup holds the vehicle from then on. 409 if somebody else has it, or if it has not come back.",
+			do: with(a, func(ctx context.Context, o desk.Order, _ *http.Request, sent BookingHandover) (rec, error) {
+				return a.desk.Pickup(ctx, o, sent.handover())
+			})},
+		{path: "return", id: "returnBooking", summary: "Take the vehicle back", body: BookingHandover{}, optional: true,
+			about: "Days beyond those agreed, miles beyond those included and fuel that is missing are charged. The vehicle is held until its buffer after the return.",
+			do: with(a, func(ctx context.Context, o desk.Order, _ *http.Request, sent BookingHandover) (rec, error) {
+				return a.desk.Return(ctx, o, sent.handover())
+			})},
+		{path: "cancel", id: "cancelBooking", summary: "Cancel a booking", body: BookingCancel{}, optional: true,
+			about: "What was charged automatically is reversed, and the fee of the agreed policy is charged. A cancelled booking is never revived; duplicate it instead.",
+			do: with(a, func(ctx context.Context, o desk.Order, _ *http.Request, sent BookingCancel) (rec, error) {
+				return a.desk.Cancel(ctx, o, desk.CancelRequest{By: sent.By, ReasonCode: sent.ReasonCode, Note: sent.Note, WaiveFee: sent.WaiveFee})
+			})},
+		{path: "no_show", id: "noShowBooking", summary: "Note that nobody came for a booking", body: BookingNoShow{}, optional: true,
+			about: "Not before the time of pickup. It happens by itself when the grace of the rate plan is over.",
+			do: with(a, func(ctx context.Context, o desk.Order, _ *http.Request, sent BookingNoShow) (rec, error) {
+				return a.desk.NoShow(ctx, o, sent.WaiveFee)
+			})},
+		{path: "extend", id: "extendBooking", summary: "Move the return", body: BookingExtension{},
+			about: "Takes the vehicle for the new period, and charges the difference by the terms that were agreed.",
+			do: with(a, func(ctx context.Context, o desk.Order, _ *http.Request, sent BookingExtension) (rec, error) {
+				return a.desk.Extend(ctx, o, sent.ReturnAt.Time)
+			})},
+		{path: "swap_vehicle", id: "swapBookingVehicle", summary: "Give a booking another vehicle", body: BookingSwap{},
+			about: "Before the rental or during it. The vehicle that it had is kept in `vehicle_history`; one of another class is noted in `upgrade_from_class_id`.",
+			do: with(a, func(ctx context.Context, o desk.Order, _ *http.Request, sent BookingSwap) (rec, error) {
+				return a.desk.Swap(ctx, o, desk.SwapRequest{VehicleID: sent.VehicleID, Reason: sent.Reason, MileageMi: sent.MileageMi,
+					PickupMileageMi: sent.PickupMileageMi, Reprice: sent.Reprice})
+			})},
+		{path: "assign_vehicle", id: "assignBookingVehicle", summary: "Assign a vehicle to a booking of a class", body: BookingAssignment{},
+			about: "The price stays as agreed.",
+			do: with(a, func(ctx context.Context, o desk.Order, _ *http.Request, sent BookingAssignment) (rec, error) {
+				return a.desk.Assign(ctx, o, sent.VehicleID)
+			})},
+		{path: "reopen", id: "reopenBooking", summary: "Make a completed booking active again", scope: auth.BookingsOverride,
+			about: "Within 24 hours of the return, and if nobody else has the vehicle. What the return charged is reversed.",
+			do:    func(r *http.Request, o desk.Order) (rec, error) { return a.desk.Reopen(r.Context(), o) }},
+		{path: "duplicate", id: "duplicateBooking", summary: "Make a new booking like an old one", body: BookingDuplicate{}, optional: true, status: http.StatusCreated,
+			about: "At the rates of today, and pending unless `confirm` is given. Ids of other systems stay with the original.",
+			do: with(a, func(ctx context.Context, o desk.Order, r *http.Request, sent BookingDuplicate) (rec, error) {
+				return a.desk.Duplicate(ctx, o, desk.DuplicateRequest{ID: a.newID(r), PickupAt: sent.PickupAt, ReturnAt: sent.ReturnAt, Confirm: sent.Confirm})
+			})},
+	} {
+		a.bookingAction(s, action)
+	}
+}
+
+func (a *API) bookingAction(s *resource[record.Booking], action bookingAction) {
+	if action.scope == "" {
+		action.scope = auth.BookingsWrite
+	}
+	if action.status == 0 {
+		action.status = http.StatusOK
+	}
+	a.handle(route{
+		Method: "POST", Path: "/v1/bookings/{id}/" + action.path, ID: action.id, Tag: "Bookings", Scope: action.scope, Summary: action.summary,
+		About:  action.about + " A state that does not allow it is a 409 with `current_state` and `allowed_transitions`.",
+		Params: []param{ifMatchParam}, Body: action.body, Optional: action.optional, Status: action.status, Reply: Booking{},
+	}, func(w http.ResponseWriter, r *http.Request) error {
+		o, err := a.order(r)
+		if err != nil {
+			return err
+		}
+		rec, err := action.do(r, o)
+		if err != nil {
+			return err
+		}
+		return s.answer(w, r, action.status, rec)
+	})
+}

@@ -1,0 +1,187 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/api/rental/price"
+	"github.com/motorpool/fleet/query"
+)
+
+// TimelineEntry is something that happened to a booking.
+type TimelineEntry struct {
+	At       record.Instant `json:"at"`
+	Kind     string         `json:"kind" doc:"status, charge, deposit, inspection, damage, vehicle, change or payment. More may be added." example:"status"`
+	Text     string         `json:"text" doc:"In words." example:"Confirmed."`
+	Actor    string         `json:"actor" doc:"Who did it: the id of an API key, system for what time brings about, or cli." example:"key_1234"`
+	Revision uint64         `json:"revision,omitempty" doc:"The revision of the booking that says so."`
+	Ref      string         `json:"ref,omitempty" doc:"The charge, payment, inspection, damage or vehicle that is meant." example:"chg_1234"`
+}
+
+// mostRevisions bounds how much of a booking's history a timeline tells.
+const mostRevisions = 1000
+
+func (a *API) bookingTimelineRoutes(_ *resource[record.Booking]) {
+	a.handle(route{
+		Method: "GET", Path: "/v1/bookings/{id}/timeline", ID: "getBookingTimeline", Tag: "Bookings", Scope: auth.BookingsRead,
+		Summary: "List what happened to a booking", About: "Who did what, and when, in words: newest first.",
+		Params: pageParams, Reply: a.listSchema(TimelineEntry{}),
+	}, func(w http.ResponseWriter, r *http.Request) error {
+		o, err := a.order(r)
+		if err != nil {
+			return err
+		}
+		revisions, _, err := a.desk.Bookings.History(r.Context(), o.Account, o.Booking, 0, mostRevisions)
+		if err != nil {
+			return err
+		}
+		var all []TimelineEntry
+		for _, v := range revisions {
+			all = append(all, entriesOf(v)...)
+		}
+		payments, err := query.List(r.Context(), a.DB, &query.Payments, query.ListRequest{Account: o.Account, Archived: "all", Limit: 100,
+			Filters: []query.Filter{{Field: "booking_id", Op: "eq", Values: []string{fleet.FormatID(fleet.BookingPrefix, o.Booking)}}}})
+		if err != nil {
+			return err
+		}
+		for _, stored := range payments.Records {
+			rec, err := fromStored[record.Payment](o.Account, stored)
+			if err != nil {
+				return err
+			}
+			all = append(all, paymentEntry(rec))
+		}
+		slices.SortStableFunc(all, func(a, b TimelineEntry) int { return b.At.Compare(a.At.Time) })
+		return writeCut(w, r, all)
+	})
+}
+
+// entriesOf tells a revision in words.
+func entriesOf(v record.Revision) []TimelineEntry {
+	var all []TimelineEntry
+	add := func(kind, text, ref string) {
+		all = append(all, TimelineEntry{At: record.InstantOf(v.At), Kind: kind, Text: text, Actor: v.Actor, Revision: v.Number, Ref: ref})
+	}
+	if v.Action == record.ActionArchive {
+		add("status", "Archived.", "")
+	}
+	var other []string
+	for _, c := range v.Changes {
+		top, _, _ := strings.Cut(strings.TrimPrefix(c.Path, "/"), "/")
+		switch top {
+		case "status":
+			add("status", statusText(v.Action, fmt.Sprint(c.New)), "")
+		case "vehicle_id":
+			if c.Old != nil && c.New != nil {
+				add("vehicle", fmt.Sprintf("Vehicle %v instead of %v.", c.New, c.Old), fmt.Sprint(c.New))
+			} else if c.New != nil && v.Action != record.ActionCreate {
+				add("vehicle", fmt.Sprintf("Vehicle %v assigned.", c.New), fmt.Sprint(c.New))
+			}
+		case "charges":
+			for _, line := range grown(c) {
+				add("charge", chargeText(line), fmt.Sprint(line["id"]))
+			}
+		case "inspections":
+			for _, i := range grown(c) {
+				add("inspection", fmt.Sprintf("Inspection: %v.", i["type"]), fmt.Sprint(i["id"]))
+			}
+		case "damages":
+			for _, damage := range grown(c) {
+				add("damage", fmt.Sprintf("Damage: %v.", damage["severity"]), fmt.Sprint(damage["id"]))
+			}
+		case "deposit":
+			if c.Path == "/deposit/status" && v.Action != record.ActionCreate {
+				add("deposit", fmt.Sprintf("Deposit %v.", c.New), "")
+			}
+		case "return_at":
+			if v.Action != record.ActionCreate {
+				add("change", fmt.Sprintf("Planned return %v instead of %v.", c.New, c.Old), "")
+			}
+		case "pickup_at":
+			if v.Action != record.ActionCreate {
+				add("change", fmt.Sprintf("Planned pickup %v instead of %v.", c.New, c.Old), "")
+			}
+		case "overdue_noted_at":
+			if c.New != nil {
+				add("status", "Overdue.", "")
+			}
+		case "conflict":
+			if c.New == true {
+				add("status", "Overlaps something else that holds the vehicle.", "")
+			} else if v.Action != record.ActionCreate {
+				add("status", "Overlaps nothing any more.", "")
+			}
+		case "notes", "customer_id", "drivers", "extras", "pickup_location_id", "return_location_id", "promo_code", "protection_plan", "metadata",
+			"custom_fields", "external_refs", "external_reservation_id", "delivery_address", "vehicle_class_id", "channel", "expected_mi":
+			if v.Action != record.ActionCreate && !slices.Contains(other, top) {
+				other = append(other, top)
+			}
+		}
+	}
+	if other != nil {
+		add("change", "Changed: "+strings.Join(other, ", ")+".", "")
+	}
+	return all
+}
+
+// statusText tells a state that a booking has come to.
+func statusText(action, status string) string {
+	if action == record.ActionCreate {
+		return "Booked, " + status + "."
+	}
+	words := map[string]string{
+		record.BookingConfirmed: "Confirmed.", record.BookingActive: "Picked up.", record.BookingCompleted: "Returned.", record.BookingCancelled: "Cancelled.",
+		record.BookingNoShow: "Nobody came.", record.BookingExpired: "The hold ran out.",
+	}
+	if text, ok := words[status]; ok {
+		return text
+	}
+	return "Now " + status + "."
+}
+
+// grown are the members that a list has at its end since a change.
+func grown(c record.Change) []map[string]any {
+	before, _ := c.Old.([]any)
+	after, _ := c.New.([]any)
+	var all []map[string]any
+	for _, v := range after[min(len(before), len(after)):] {
+		if item, ok := v.(map[string]any); ok {
+			all = append(all, item)
+		}
+	}
+	return all
+}
+
+// chargeText tells a charge.
+func chargeText(line map[string]any) string {
+	amount := ""
+	if m, ok := line["amount"].(map[string]any); ok {
+		minor, _ := m["amount"].(float64)
+		currency, _ := m["currency"].(string)
+		amount = price.Format(record.Money{Amount: int64(minor), Currency: currency})
+	}
+	if of, ok := line["reversal_of"].(string); ok && of != "" {
+		return fmt.Sprintf("Charge %s reversed: %v, %s.", of, line["type"], amount)
+	}
+	return fmt.Sprintf("Charged: %v, %s.", line["type"], amount)
+}
+
+// paymentEntry tells a payment.
+func paymentEntry(rec record.Record[record.Payment]) TimelineEntry {
+	p := rec.Body
+	at := p.ReceivedAt
+	if at.IsZero() {
+		at = record.InstantOf(rec.CreatedAt)
+	}
+	way := "received"
+	if p.Direction == "out" {
+		way = "paid out"
+	}
+	return TimelineEntry{At: at, Kind: "payment", Text: fmt.Sprintf("Payment %s by %s, %s: %s.", way, p.Method, p.Status, price.Format(p.Amount)),
+		Ref: fleet.FormatID(fleet.PaymentPrefix, rec.ID)}
+}

@@ -1,0 +1,291 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/desk"
+	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/api/rental"
+	"github.com/motorpool/fleet/api/rental/price"
+	"github.com/motorpool/fleet/query"
+)
+
+// Booking is a booking as it is answered.
+type Booking struct {
+	ID string `json:"id" doc:"Identity." example:"bkg_1234"`
+
+	record.BookingFields
+
+	Object        string               `json:"object" doc:"Always booking." example:"booking"`
+	Status        string               `json:"status" doc:"pending, confirmed, active, completed, cancelled, no_show or expired. More may be added." example:"confirmed"`
+	StatusSince   record.Instant       `json:"status_since"`
+	HoldExpiresAt record.Instant       `json:"hold_expires_at" doc:"Until when a pending booking holds its vehicle; null for others."`
+	Timezone      string               `json:"timezone" doc:"Whose days are billed: of the pickup location, the vehicle or the account." example:"America/Chicago"`
+	Conflict      bool                 `json:"conflict" doc:"It overlaps something else that holds its vehicle."`
+	BlockedFrom   record.Instant       `json:"blocked_from" doc:"From when it holds its vehicle, with the buffer."`
+	BlockedUntil  record.Instant       `json:"blocked_until"`
+	VehicleSwaps  []record.VehicleSwap `json:"vehicle_history" nullable:"false" doc:"The vehicles that it had before."`
+	UpgradedFrom  string               `json:"upgrade_from_class_id,omitempty" doc:"The class that was booked, if it got a vehicle of another." example:"vcl_1234"`
+
+	ActualPickupAt  record.Instant `json:"actual_pickup_at"`
+	ActualReturnAt  record.Instant `json:"actual_return_at"`
+	PickupMileageMi *int           `json:"pickup_mileage_mi"`
+	ReturnMileageMi *int           `json:"return_mileage_mi"`
+	MilesDriven     *int           `json:"miles_driven" doc:"With all of its vehicles; null if a reading is missing."`
+	IncludedMiles   *int           `json:"included_miles" doc:"Null for unlimited."`
+	ExtraMiles      *int           `json:"extra_miles" doc:"Driven beyond those included."`
+	PickupFuelPct   *float64       `json:"pickup_fuel_pct"`
+	ReturnFuelPct   *float64       `json:"return_fuel_pct"`
+	PickupBattery   *int           `json:"pickup_battery_level"`
+	ReturnBattery   *int           `json:"return_battery_level"`
+
+	Currency      string               `json:"currency" example:"USD"`
+	RateSnapshot  *record.RateSnapshot `json:"rate_snapshot,omitempty" doc:"The price that was agreed: a frozen copy, with how every line came to be."`
+	BilledDays    int                  `json:"billed_days"`
+	Charges       []record.Charge      `json:"charges" nullable:"false" doc:"The posted lines. They are never edited, only reversed."`
+	Subtotal      record.Money         `json:"subtotal" doc:"Before discounts and taxes."`
+	Discounts     record.Money         `json:"discounts_total"`
+	Taxes         record.Money         `json:"taxes_total"`
+	Fees          record.Money         `json:"fees_total"`
+	Total         record.Money         `json:"total" doc:"What the customer owes."`
+	PlatformFee   record.Money         `json:"platform_fee" doc:"What the channel keeps."`
+	NetToHost     record.Money         `json:"net_to_host"`
+	AmountPaid    record.Money         `json:"amount_paid" doc:"By payments and deposits that were applied, less refunds."`
+	BalanceDue    record.Money         `json:"balance_due" doc:"Negative if too much was paid."`
+	PaymentStatus string               `json:"payment_status" doc:"unpaid, partially_paid, paid, overpaid or refunded."`
+	Deposit       record.Deposit       `json:"deposit"`
+
+	Inspections []record.Inspection `json:"inspections" nullable:"false"`
+	Damages     []record.Damage     `json:"damages" nullable:"false"`
+	HasDamage   bool                `json:"has_damage"`
+	HasOpenToll bool                `json:"has_open_toll" doc:"A toll or fine was matched and is not billed yet."`
+
+	ConfirmedAt      record.Instant       `json:"confirmed_at"`
+	LicenceCheckedAt record.Instant       `json:"licence_checked_at"`
+	IsOverdue        bool                 `json:"is_overdue" doc:"Out after the planned return."`
+	OverdueSince     record.Instant       `json:"overdue_since"`
+	Cancellation     *record.Cancellation `json:"cancellation,omitempty" doc:"How it came to nothing."`
+	DuplicateOf      string               `json:"duplicate_of,omitempty" example:"bkg_1234"`
+	QuoteID          string               `json:"quote_id,omitempty" example:"quo_1234"`
+
+	Customer *Customer `json:"customer,omitempty" doc:"With expand=customer."`
+	Vehicle  *Vehicle  `json:"vehicle,omitempty" doc:"With expand=vehicle."`
+
+	Stamps
+}
+
+// BookingNew is what callers write to make a booking.
+type BookingNew struct {
+	record.BookingFields
+	Confirm     bool `json:"confirm,omitempty" doc:"Confirms it at once. Otherwise it is pending, and holds its vehicle until hold_expires_at."`
+	HoldMinutes int  `json:"hold_minutes,omitempty" minimum:"1" maximum:"43200" doc:"How long a pending booking holds its vehicle; as the account says unless given."`
+}
+
+// bookingRead and bookingMoving are the members of a booking that its record does not write.
+var bookingMoving = []string{"amount_paid", "balance_due", "payment_status", "has_open_toll", "is_overdue", "overdue_since", "customer", "vehicle"}
+
+func (a *API) bookingRoutes() {
+	s := a.bookingResource()
+	s.register()
+	a.bookingActionRoutes(s)
+	a.bookingBillRoutes(s)
+	a.bookingTimelineRoutes(s)
+}
+
+func (a *API) bookingResource() *resource[record.Booking] {
+	return &resource[record.Booking]{
+		api: a, path: "/v1/bookings", tag: "Bookings", noun: "booking", nouns: "bookings", log: a.desk.Bookings, listing: &query.Bookings,
+		read: auth.BookingsRead, write: auth.BookingsWrite,
+		view: Booking{}, fields: record.BookingFields{}, create: BookingNew{}, expand: []string{"customer", "vehicle"}, moving: bookingMoving,
+		writable: func(b *record.Booking) any { return &b.BookingFields },
+		make: func(_ *http.Request, object map[string]any) (record.Booking, error) {
+			var sent BookingNew
+			if err := a.decodeObject(object, &sent); err != nil {
+				return record.Booking{}, err
+			}
+			b := record.Booking{BookingFields: sent.BookingFields, Status: record.BookingPending}
+			if sent.Confirm {
+				b.Status = record.BookingConfirmed
+			} else if sent.HoldMinutes > 0 {
+				b.HoldExpiresAt = record.InstantOf(a.Now().Add(time.Duration(sent.HoldMinutes) * time.Minute))
+			}
+			return b, nil
+		},
+		add: func(ctx context.Context, r *http.Request, id uint64, b record.Booking) (record.Record[record.Booking], error) {
+			req := desk.BookRequest{ID: id, Fields: b.BookingFields, Confirm: b.Status == record.BookingConfirmed}
+			if !b.HoldExpiresAt.IsZero() {
+				req.HoldFor = max(b.HoldExpiresAt.Sub(a.Now()), time.Second)
+			}
+			return a.desk.Book(ctx, author(r), auth.From(ctx).Account, req)
+		},
+		show: a.showBookings,
+		update: func(r *http.Request, id uint64, mutate func(*record.Record[record.Booking]) error) (record.Record[record.Booking], error) {
+			o := desk.Order{By: author(r), Account: auth.From(r.Context()).Account, Booking: id}
+			return a.desk.Change(r.Context(), o, textParam(r, "reprice", "true") == "false", mutate)
+		},
+		changeParams: []param{{Name: "reprice", Type: "boolean",
+			About: "Where the change is one that the price depends on, it is worked out anew by the rates of today, unless this is `false`: then what was agreed holds."}},
+		guard: func(rec *record.Record[record.Booking]) error {
+			if rec.Body.Status != record.BookingCompleted && rec.Body.Holding() {
+				return &record.TransitionError{What: "booking " + fleet.FormatID(fleet.BookingPrefix, rec.ID), Current: rec.Body.Status, Wanted: "archive",
+					Allowed: rental.Moves(rec.Body.Status)}
+			}
+			return nil
+		},
+	}
+}
+
+// showBookings makes the answers for bookings, joined with what was paid for them.
+func (a *API) showBookings(ctx context.Context, records []record.Record[record.Booking], expand []string) ([]shown, error) {
+	if len(records) == 0 {
+		return nil, nil
+	}
+	account := records[0].Account
+	ids := make([]uint64, len(records))
+	for i, rec := range records {
+		ids[i] = rec.ID
+	}
+	paid, err := query.PaidOf(ctx, a.DB, account, ids)
+	if err != nil {
+		return nil, err
+	}
+	customers, vehicles, err := a.expandBookings(ctx, records, expand)
+	if err != nil {
+		return nil, err
+	}
+	views := make([]shown, len(records))
+	for i, rec := range records {
+		v, err := showBooking(rec, paid[rec.ID], a.Now())
+		if err != nil {
+			return nil, err
+		}
+		v.Customer, v.Vehicle = customers[v.CustomerID], vehicles[v.VehicleID]
+		mark, err := json.Marshal([]any{v.AmountPaid, v.BalanceDue, v.PaymentStatus, v.HasOpenToll, v.IsOverdue, v.Customer, v.Vehicle})
+		if err != nil {
+			return nil, err
+		}
+		views[i] = shown{view: v, live: mark}
+	}
+	return views, nil
+}
+
+// expandBookings reads the records that expand= names, for keys that may read them.
+func (a *API) expandBookings(ctx context.Context, records []record.Record[record.Booking], expand []string) (map[string]*Customer, map[string]*Vehicle, error) {
+	customers, vehicles := map[string]*Customer{}, map[string]*Vehicle{}
+	p := auth.From(ctx)
+	if slices.Contains(expand, "customer") {
+		if !p.Has(auth.CustomersRead) {
+			return nil, nil, fleet.NewError(fleet.CodeForbidden, "The API key lacks the scope "+string(auth.CustomersRead)+", which expand=customer needs.")
+		}
+		found, err := related(ctx, a, &query.Customers, fleet.CustomerPrefix, records, func(b *record.Booking) string { return b.CustomerID }, a.showCustomers)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, s := range found {
+			c := s.view.(Customer)
+			customers[c.ID] = &c
+		}
+	}
+	if slices.Contains(expand, "vehicle") {
+		if !p.Has(auth.VehiclesRead) {
+			return nil, nil, fleet.NewError(fleet.CodeForbidden, "The API key lacks the scope "+string(auth.VehiclesRead)+", which expand=vehicle needs.")
+		}
+		found, err := related(ctx, a, &query.Vehicles, fleet.VehiclePrefix, records, func(b *record.Booking) string { return b.VehicleID }, a.showVehicles)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, s := range found {
+			v := s.view.(Vehicle)
+			vehicles[v.ID] = &v
+		}
+	}
+	return customers, vehicles, nil
+}
+
+// related shows the records of another kind that some records name.
+func related[T, R any](ctx context.Context, a *API, l *query.Listing, prefix string, records []record.Record[T], of func(*T) string,
+	show func(context.Context, []record.Record[R], []string) ([]shown, error)) ([]shown, error) {
+	var ids []uint64
+	for i := range records {
+		if id, err := fleet.ParseID(prefix, of(&records[i].Body)); err == nil && !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	found, err := query.RecordsByID(ctx, a.DB, l, records[0].Account, ids)
+	if err != nil {
+		return nil, err
+	}
+	var others []record.Record[R]
+	for _, stored := range found {
+		rec, err := fromStored[R](records[0].Account, stored)
+		if err != nil {
+			return nil, err
+		}
+		others = append(others, rec)
+	}
+	return show(ctx, others, nil)
+}
+
+// showBooking makes the answer for a booking for which something was paid.
+func showBooking(rec record.Record[record.Booking], paid query.Paid, now time.Time) (Booking, error) {
+	b := rec.Body
+	v := Booking{
+		ID: fleet.FormatID(fleet.BookingPrefix, rec.ID), BookingFields: b.BookingFields, Object: "booking", Status: b.Status, StatusSince: b.StatusSince,
+		HoldExpiresAt: b.HoldExpiresAt, Timezone: b.Timezone, Conflict: b.Conflict, BlockedFrom: b.BlockedFrom, BlockedUntil: b.BlockedUntil,
+		VehicleSwaps: list(b.VehicleSwaps), UpgradedFrom: b.UpgradedFrom, ActualPickupAt: b.ActualPickupAt, ActualReturnAt: b.ActualReturnAt,
+		PickupMileageMi: b.PickupMileageMi, ReturnMileageMi: b.ReturnMileageMi, MilesDriven: rental.MilesDriven(&b),
+		PickupFuelPct: b.PickupFuelPct, ReturnFuelPct: b.ReturnFuelPct, PickupBattery: b.PickupBattery, ReturnBattery: b.ReturnBattery,
+		Currency: b.Currency, RateSnapshot: b.RateSnapshot, BilledDays: b.BilledDays, Charges: list(b.Charges), Deposit: b.Deposit,
+		Inspections: list(b.Inspections), Damages: list(b.Damages), HasDamage: len(b.Damages) > 0, ConfirmedAt: b.ConfirmedAt,
+		LicenceCheckedAt: b.LicenceCheckedAt, Cancellation: b.Cancellation, DuplicateOf: b.DuplicateOf, QuoteID: b.QuoteID, Stamps: stampsOf(rec),
+	}
+	totals, err := price.Totals(b.Currency, b.Charges)
+	if err != nil {
+		return v, err
+	}
+	v.Subtotal, v.Discounts, v.Taxes, v.Fees, v.Total = totals.Subtotal, totals.Discounts, totals.Taxes, totals.Fees, totals.Total
+	v.PlatformFee, v.NetToHost = totals.PlatformFee, totals.NetToHost
+	v.AmountPaid = record.Money{Amount: paid.Received - paid.Refunded + b.Deposit.Applied.Amount, Currency: b.Currency}
+	v.BalanceDue = record.Money{Amount: v.Total.Amount - v.AmountPaid.Amount, Currency: b.Currency}
+	v.PaymentStatus = paymentStatus(v.Total.Amount, v.AmountPaid.Amount, paid.Refunded)
+	if b.RateSnapshot != nil {
+		v.IncludedMiles = b.RateSnapshot.IncludedMi
+	}
+	if v.IncludedMiles != nil && v.MilesDriven != nil {
+		extra := max(0, *v.MilesDriven-*v.IncludedMiles)
+		v.ExtraMiles = &extra
+	}
+	if v.IsOverdue = b.Status == record.BookingActive && b.ReturnAt.Before(now); v.IsOverdue {
+		v.OverdueSince = b.ReturnAt
+	}
+	return v, nil
+}
+
+// paymentStatus puts what was paid beside what is owed.
+func paymentStatus(total, paid, refunded int64) string {
+	switch {
+	case paid > total:
+		return "overpaid"
+	case paid == 0 && refunded > 0:
+		return "refunded"
+	case paid == total:
+		return "paid"
+	case paid <= 0:
+		return "unpaid"
+	}
+	return "partially_paid"
+}
+
+// list returns a list that is never nil.
+func list[T any](values []T) []T {
+	if values == nil {
+		return []T{}
+	}
+	return values
+}
