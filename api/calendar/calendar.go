@@ -285,7 +285,10 @@ func (c *Calendar) insert(h Hold) {
 		if d := a.From.Compare(b.From.Time); d != 0 {
 			return d
 		}
-		return strings.Compare(a.Ref, b.Ref)
+		if d := strings.Compare(a.Ref, b.Ref); d != 0 {
+			return d
+		}
+		return a.Until.Compare(b.Until.Time)
 	})
 	c.Holds = slices.Insert(c.Holds, at, h)
 }
