@@ -176,6 +176,7 @@ func openAPIConfig(version string) huma.Config {
 	cfg.OpenAPIPath, cfg.DocsPath, cfg.SchemasPath = "", "", ""
 	cfg.CreateHooks = nil
 	cfg.Info.Description = "Fleet management and GPS tracking for vehicle rental: vehicles, trackers, positions and telemetry."
+	cfg.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", schemaNamer)
 	// An instant is a text that may be null; the library would see its methods and call it any text.
 	cfg.Components.Schemas.RegisterTypeAlias(reflect.TypeFor[record.Instant](), reflect.TypeFor[*time.Time]())
 	cfg.Servers = []*huma.Server{{URL: "/"}}
@@ -183,4 +184,12 @@ func openAPIConfig(version string) huma.Config {
 		"bearer": {Type: "http", Scheme: "bearer", Description: "An API key, as Authorization: Bearer mp_live_…"},
 	}
 	return cfg
+}
+
+// schemaNamer names the schema of a type. A line of a bill is not a session at a charger.
+func schemaNamer(t reflect.Type, hint string) string {
+	if t == reflect.TypeFor[record.Charge]() {
+		return "BookingCharge"
+	}
+	return huma.DefaultSchemaNamer(t, hint)
 }

@@ -55,6 +55,9 @@ func (d *Desk) changed(ctx context.Context, o Order, was *record.BookingFields, 
 	if ask.VehicleID != was.VehicleID && ask.VehicleID != "" && ask.VehicleClassID == was.VehicleClassID {
 		ask.VehicleClassID = ""
 	}
+	if same := ask.RatePlanID == was.RatePlanID && (ask.VehicleClassID != was.VehicleClassID || ask.VehicleID != was.VehicleID || ask.Channel != was.Channel); same {
+		ask.RatePlanID = "" // another one may fit better
+	}
 	snapshot, found, err := d.Price(ctx, o.Account, ask, d.Now())
 	if err != nil {
 		return err

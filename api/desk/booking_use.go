@@ -339,9 +339,12 @@ func noVehicle() error {
 
 // reprice prices a booking that has not begun anew, by the rates of today.
 func (d *Desk) reprice(ctx context.Context, account fleet.AccountID, b *record.Booking) error {
-	snapshot, _, err := d.Price(ctx, account, b.BookingFields, d.Now())
+	fields := b.BookingFields
+	fields.RatePlanID = ""
+	snapshot, found, err := d.Price(ctx, account, fields, d.Now())
 	if err != nil {
 		return err
 	}
+	b.RatePlanID = found.Fields.RatePlanID
 	return d.repriced(b, &snapshot)
 }

@@ -1,0 +1,139 @@
+package api
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/record"
+)
+
+// lotWorld is a world with something to rent: a class with a rate, a vehicle of it, a customer, and a location.
+type lotWorld struct {
+	*world
+	class, car, customer, place, plan string
+}
+
+func newLot(t *testing.T) *lotWorld {
+	t.Helper()
+	w := &lotWorld{world: newWorld(t)}
+	miles := 100
+	grace := 60
+	w.place = made(w, w.api.desk.Locations, record.Location{Name: "Airport", Timezone: "America/Chicago",
+		Taxes: []record.TaxRate{{Name: "Tax", RateBP: 1000}}})
+	w.plan = made(w, w.api.desk.RatePlans, record.RatePlan{Name: "Standard", RatePlanTerms: record.RatePlanTerms{Currency: "USD", DailyRate: usd(5000),
+		DayRounding: "24h_with_grace", IncludedMilesPerDay: &miles, ExtraMileFee: money(50), RefuelFee: money(100), NoShowGraceMinutes: &grace,
+		CancelSteps: []record.CancelStep{{HoursBefore: 24, FeePct: 50}}, DepositAmount: money(20000), DepositMethod: "hold"}})
+	w.class = made(w, w.api.desk.Classes, record.VehicleClass{Name: "Compact", RatePlanID: w.plan, BufferAfterMinutes: 60, BufferBeforeMinutes: 30})
+	w.car = w.newCar()
+	w.customer = made(w, w.api.desk.Customers, record.Customer{CustomerFields: record.CustomerFields{FirstName: "Ada", LastName: "Smith",
+		Licence: &record.Licence{Number: "X1", ExpiresOn: "2100-01-01"}}})
+	return w
+}
+
+func (w *lotWorld) newCar() string {
+	w.t.Helper()
+	return made(w, w.api.desk.Vehicles, record.Vehicle{VehicleFields: record.VehicleFields{Make: "A", Model: "B", ClassID: w.class, HomeLocationID: w.place},
+		Status: record.VehicleAvailable})
+}
+
+// made writes a record past the interface, and returns its id.
+func made[T any](w *lotWorld, log *record.Log[T], body T) string {
+	w.t.Helper()
+	id := w.api.store.NextID()
+	if _, _, err := log.Create(w.t.Context(), record.Author{Actor: "test"}, w.account, id, body); err != nil {
+		w.t.Fatal(err)
+	}
+	return fleet.FormatID(log.Kind().Prefix, id)
+}
+
+func usd(minor int64) record.Money    { return record.Money{Amount: minor, Currency: "USD"} }
+func money(minor int64) *record.Money { m := usd(minor); return &m }
+
+// in writes the instant so many hours from now, as the world's clock has it.
+func (w *lotWorld) in(hours float64) string {
+	return w.api.Now().Add(time.Duration(hours * float64(time.Hour))).UTC().Format(time.RFC3339)
+}
+
+// pass lets time go by.
+func (w *lotWorld) pass(d time.Duration) { w.clock.Add(int64(d)) }
+
+// booking is the body of a booking of the car, from and until so many hours from now.
+func (w *lotWorld) booking(from, until float64, more string) string {
+	return fmt.Sprintf(`{"vehicle_id":%q,"customer_id":%q,"pickup_at":%q,"return_at":%q%s}`, w.car, w.customer, w.in(from), w.in(until), more)
+}
+
+// book makes a booking and returns its path.
+func (w *lotWorld) book(from, until float64, more string) string {
+	w.t.Helper()
+	return "/v1/bookings/" + w.do("POST", "/v1/bookings", w.booking(from, until, more)).ok(201).id()
+}
+
+// refused holds an answer against a 409 and returns its words.
+func (r *reply) refused() string {
+	r.t.Helper()
+	return r.problem(409, "conflict").Detail
+}
+
+// minor is a member of money.
+func minor(v any) float64 {
+	m, _ := v.(map[string]any)
+	n, _ := m["amount"].(float64)
+	return n
+}
+
+func TestABookingFromTheHoldToTheReturn(t *testing.T) {
+	w := newLot(t)
+	path := w.book(24, 72, "")
+	b := w.do("GET", path, "").ok(200).object()
+	for member, want := range map[string]any{"status": "pending", "currency": "USD", "billed_days": 2.0, "vehicle_class_id": w.class, "payment_status": "unpaid",
+		"timezone": "America/Chicago", "included_miles": 200.0, "conflict": false, "is_overdue": false, "channel": "direct"} {
+		wantEqual(t, member, b[member], want)
+	}
+	wantEqual(t, "total", minor(b["total"]), 11000.0)
+	wantEqual(t, "taxes", minor(b["taxes_total"]), 1000.0)
+	wantEqual(t, "due", minor(b["balance_due"]), 11000.0)
+	if b["hold_expires_at"] == nil || b["rate_snapshot"] == nil {
+		t.Errorf("hold until %v, rate %v", b["hold_expires_at"], b["rate_snapshot"])
+	}
+	// The vehicle is taken, and so are the buffers.
+	if text := w.do("POST", "/v1/bookings", w.booking(72.5, 96, "")).refused(); !strings.Contains(text, strings.TrimPrefix(path, "/v1/bookings/")) {
+		t.Errorf("%q does not name what is in the way", text)
+	}
+	w.do("POST", path+"/pickup", "").problem(409, "invalid_state_transition")
+	b = w.do("POST", path+"/confirm", "").ok(200).object()
+	wantEqual(t, "confirmed", b["status"], "confirmed")
+	wantEqual(t, "hold", b["hold_expires_at"], nil)
+	// An early pickup.
+	w.pass(20 * time.Hour)
+	b = w.do("POST", path+"/pickup", `{"mileage_mi":1000,"fuel_pct":100,"inspection":{"items":[{"point":"bumper","result":"pass"}],"signed_by":"A"}}`).ok(200).object()
+	wantEqual(t, "active", b["status"], "active")
+	wantEqual(t, "inspections", len(b["inspections"].([]any)), 1)
+	if b["blocked_from"] != b["actual_pickup_at"] {
+		t.Errorf("held from %v, picked up at %v", b["blocked_from"], b["actual_pickup_at"])
+	}
+	w.pass(51 * time.Hour)
+	w.do("POST", path+"/return", `{"mileage_mi":999}`).problem(422, "validation_failed")
+	b = w.do("POST", path+"/return", `{"mileage_mi":1250,"fuel_pct":90}`).ok(200).object()
+	wantEqual(t, "completed", b["status"], "completed")
+	wantEqual(t, "driven", b["miles_driven"], 250.0)
+	wantEqual(t, "extra", b["extra_miles"], 50.0)
+	wantEqual(t, "subtotal", minor(b["subtotal"]), 10000.0+2500+1000)
+	// It came back early, and is free an hour later.
+	w.do("POST", "/v1/bookings", w.booking(1, 2, "")).refused()
+	w.do("POST", "/v1/bookings", w.booking(1.6, 3, "")).ok(201)
+	history := w.do("GET", path+"/history", "").data()
+	wantEqual(t, "revisions", len(history), 4)
+	var told []string
+	for _, e := range w.do("GET", path+"/timeline", "").data() {
+		told = append(told, fmt.Sprint(e["text"]))
+	}
+	text := strings.Join(told, "\n")
+	for _, want := range []string{"Booked, pending.", "Confirmed.", "Picked up.", "Returned.", "Charged: mileage, USD 25.00.", "Inspection: pickup."} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the timeline lacks %q:\n%s", want, text)
+		}
+	}
+}
