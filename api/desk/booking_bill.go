@@ -12,7 +12,7 @@ import (
 // priced gives a new booking its price: the snapshot, and its lines as charges.
 func (d *Desk) priced(b *record.Booking, s *record.RateSnapshot) {
 	b.RateSnapshot, b.Currency, b.BilledDays = s, s.Currency, s.BilledDays
-	d.post(b, fresh(s.Lines))
+	d.lines(b, fresh(s.Lines))
 	b.Deposit = record.Deposit{Method: s.DepositMethod, Amount: s.DepositAmount, Status: record.DepositRequired}
 	zero := record.Money{Currency: s.Currency}
 	if b.Deposit.Method == "" || b.Deposit.Method == "none" || b.Deposit.Amount.Amount == 0 {
@@ -37,8 +37,8 @@ func (d *Desk) repriced(b *record.Booking, s *record.RateSnapshot) error {
 	return nil
 }
 
-// post adds charges to a booking, each under a new id unless it has one, and returns the ids.
-func (d *Desk) post(b *record.Booking, charges []record.Charge) []string {
+// lines adds charges to a booking, each under a new id unless it has one, and returns the ids.
+func (d *Desk) lines(b *record.Booking, charges []record.Charge) []string {
 	now := record.InstantOf(d.Now())
 	var ids []string
 	for _, c := range charges {
@@ -58,7 +58,7 @@ func (d *Desk) post(b *record.Booking, charges []record.Charge) []string {
 func (d *Desk) reverseAll(b *record.Booking, which func(*record.Charge) bool) {
 	for _, c := range rental.Standing(b.Charges) {
 		if which(&c) {
-			d.post(b, []record.Charge{rental.Reversal(&c)})
+			d.lines(b, []record.Charge{rental.Reversal(&c)})
 		}
 	}
 }
@@ -81,7 +81,7 @@ func (d *Desk) reverse(b *record.Booking, id, newID, why string) error {
 	if back.Source = "manual"; why != "" {
 		back.Explanation = why
 	}
-	d.post(b, []record.Charge{back})
+	d.lines(b, []record.Charge{back})
 	return nil
 }
 

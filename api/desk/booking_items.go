@@ -43,7 +43,7 @@ func (d *Desk) charge(b *record.Booking, c record.Charge) error {
 		}
 		added = append(added, taxes...)
 	}
-	d.post(b, added)
+	d.lines(b, added)
 	return nil
 }
 
@@ -66,7 +66,7 @@ func (d *Desk) ReverseCharge(ctx context.Context, o Order, charge, newID, why st
 		if err != nil {
 			return err
 		}
-		d.post(b, taxes)
+		d.lines(b, taxes)
 		return nil
 	})
 }

@@ -84,7 +84,7 @@ func (d *Desk) Cancel(ctx context.Context, o Order, req CancelRequest) (record.R
 func (d *Desk) undone(b *record.Booking, fee *record.Charge) {
 	d.reverseAll(b, func(c *record.Charge) bool { return c.Source != "manual" })
 	if fee != nil && fee.Amount.Amount != 0 {
-		d.post(b, []record.Charge{*fee})
+		d.lines(b, []record.Charge{*fee})
 	}
 	b.HoldExpiresAt = record.Instant{}
 }

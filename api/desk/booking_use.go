@@ -166,7 +166,7 @@ func (d *Desk) returned(ctx context.Context, o Order, next *record.Record[record
 		if err != nil {
 			return err
 		}
-		b.ReturnCharges = d.post(b, charges)
+		b.ReturnCharges = d.lines(b, charges)
 	}
 	d.inspected(b, "return", &h, at)
 	return nil
@@ -228,7 +228,7 @@ func (d *Desk) Extend(ctx context.Context, o Order, returnAt time.Time) (record.
 		if err != nil {
 			return err
 		}
-		d.post(b, charges)
+		d.lines(b, charges)
 		b.RateSnapshot, b.BilledDays = &snapshot, snapshot.BilledDays
 		return nil
 	})
