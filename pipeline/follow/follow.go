@@ -1,4 +1,4 @@
-// Package follow owns what is derived of vehicles: it pulls their stored fixes and signals in order of event time, runs
+// Package follow owns what is derived of vehicles: it takes their stored fixes and signals in order of event time, runs
 // pipeline/derive over them, holds what comes out against what is stored, and publishes and writes the difference.
 //
 // A Handler is the owner of one partition of the topic of changes, and so of its vehicles. It works in two lanes:
@@ -16,6 +16,10 @@
 // dirty_spans, before Handle returns. A checkpoint is never newer than a change it does not know of, unless a dirty span
 // says so: whoever goes back behind a stored checkpoint writes another in its place, or drops it, before Handle returns.
 // Everything else in memory is a copy. After an error the vehicles concerned are forgotten and loaded again.
+//
+// Inputs are pulled from the store, unless they came with the change. Those are enough where all else that is stored and later
+// than the state will be told of by a change that is still to come: once the state has passed whatever there was when the
+// vehicle was loaded, and while no repair has anything that the live lane left to it.
 //
 // What was derived is judged by time of recognition: after a run from base to end, every stored thing that was recognised
 // in (base, end] and did not come out again does not hold, and is deleted. Versions of one thing are told apart by a
