@@ -1,6 +1,7 @@
 package api
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"reflect"
@@ -115,10 +116,7 @@ func (s *customerPart[T]) post(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if err := notGone(&now.Body); err != nil {
-		if _, wiped := s.log.Erase(r.Context(), author(r), rec.Account, part.ID, s.wipe); wiped != nil {
-			return wiped
-		}
-		return err
+		return errors.Join(err, s.log.Erase(r.Context(), author(r), rec.Account, s.listing.Table, part.ID, s.wipe))
 	}
 	w.Header().Set("Location", strings.TrimSuffix(r.URL.Path, "/")+"/"+fleet.FormatID(s.log.Kind().Prefix, part.ID))
 	w.Header().Set("ETag", etagOf(part.Revision, nil))

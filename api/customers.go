@@ -86,6 +86,7 @@ func (a *API) customerRoutes() {
 	})
 	a.customerCheckRoutes()
 	a.customerMergeRoutes(s)
+	a.customerEraseRoutes(s)
 	a.customerNoteRoutes()
 	a.customerDocumentRoutes()
 }

@@ -3,6 +3,7 @@ package query
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -147,4 +148,80 @@ func scanIDs(ctx context.Context, db driver.Conn, name string, args ...any) ([]u
 		return nil, fmt.Errorf("read %s: %w", name, err)
 	}
 	return ids, nil
+}
+
+// CustomerRef names a customer of an account.
+type CustomerRef struct {
+	Account fleet.AccountID
+	ID      uint64
+}
+
+// CustomersErasing returns the customers of all accounts whose erasure was decided; among them may be some that are done.
+func CustomersErasing(ctx context.Context, db driver.Conn) ([]CustomerRef, error) {
+	rows, err := db.Query(ctx, schemas.Query("customers_erasing"))
+	if err != nil {
+		return nil, fmt.Errorf("find customers to erase: %w", err)
+	}
+	defer rows.Close()
+	var all []CustomerRef
+	for rows.Next() {
+		var account, id uint64
+		if err := rows.Scan(&account, &id); err != nil {
+			return nil, fmt.Errorf("find customers to erase: %w", err)
+		}
+		all = append(all, CustomerRef{fleet.AccountID(account), id})
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("find customers to erase: %w", err)
+	}
+	return all, nil
+}
+
+// CustomerParts returns the notes and documents of customers, deleted ones too.
+func CustomerParts(ctx context.Context, db driver.Conn, account fleet.AccountID, customers []string) (notes, documents []uint64, err error) {
+	rows, err := db.Query(ctx, schemas.Query("customer_parts"), clickhouse.Named("account", uint64(account)), clickhouse.Named("customers", customers))
+	if err != nil {
+		return nil, nil, fmt.Errorf("read notes and documents of customers: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var kind string
+		var id uint64
+		if err := rows.Scan(&kind, &id); err != nil {
+			return nil, nil, fmt.Errorf("read notes and documents of customers: %w", err)
+		}
+		if kind == "document" {
+			documents = append(documents, id)
+		} else {
+			notes = append(notes, id)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return nil, nil, fmt.Errorf("read notes and documents of customers: %w", err)
+	}
+	return notes, documents, nil
+}
+
+// CustomersSharing returns which of some texts, in small letters, are the name, email address or phone number of customers other than some.
+func CustomersSharing(ctx context.Context, db driver.Conn, account fleet.AccountID, but []uint64, words []string) (map[string]bool, error) {
+	shared := map[string]bool{}
+	if len(words) == 0 {
+		return shared, nil
+	}
+	rows, err := db.Query(ctx, schemas.Query("customers_sharing"), clickhouse.Named("account", uint64(account)), clickhouse.Named("but", but), clickhouse.Named("words", words))
+	if err != nil {
+		return nil, fmt.Errorf("find customers that share something: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var text string
+		if err := rows.Scan(&text); err != nil {
+			return nil, fmt.Errorf("find customers that share something: %w", err)
+		}
+		shared[strings.ToLower(text)] = true
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("find customers that share something: %w", err)
+	}
+	return shared, nil
 }

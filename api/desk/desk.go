@@ -91,6 +91,7 @@ func New(store *record.Store, db driver.Conn, now func() time.Time, log *slog.Lo
 	d.dropFiles()
 	d.keepBooks()
 	d.bookings()
+	d.eraseCustomers()
 	return d
 }
 
@@ -155,3 +156,6 @@ func (d *Desk) workWants(ctx context.Context, account fleet.AccountID, id uint64
 	return err == nil && r.Body.Status != record.WorkCancelled && !r.Body.BlockedFrom.IsZero() &&
 		r.Body.VehicleID == fleet.FormatID(fleet.VehiclePrefix, at.vehicle), err
 }
+
+// Duties returns what Run does.
+func (d *Desk) Duties() []Duty { return d.duties }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 
@@ -16,15 +17,13 @@ import (
 // ActionErase is the action of the revision that an erasure leaves.
 const ActionErase = "erase"
 
-// Erase ends a record, archived or not, and takes what it held out of the log: wipe leaves in the body only what may stay. The numbers,
-// times and authors of its revisions stay, so that its history has no gap. It is done when it returns nil, and can be repeated. The
-// record's current table is the caller's to clear of older rows; claims on its values are released, and forgotten by Forget.
-func (l *Log[T]) Erase(ctx context.Context, by Author, account fleet.AccountID, id uint64, wipe func(*T)) (Record[T], error) {
-	rec, err := l.Wipe(ctx, by, account, id, wipe)
-	if err != nil {
-		return rec, err
+// Erase wipes a record (see Wipe) and takes what it held out of its earlier revisions and out of its current table, which is named.
+// The numbers, times and authors of its revisions stay, so that its history has no gap. It can be repeated.
+func (l *Log[T]) Erase(ctx context.Context, by Author, account fleet.AccountID, table string, id uint64, wipe func(*T)) error {
+	if _, err := l.Wipe(ctx, by, account, id, wipe); err != nil {
+		return err
 	}
-	return rec, l.Forget(ctx, account, id)
+	return l.Forget(ctx, account, table, id)
 }
 
 // Wipe writes a revision that ends a record, archived or not, with what wipe leaves in its body. One that says the same is not written
@@ -33,6 +32,9 @@ func (l *Log[T]) Wipe(ctx context.Context, by Author, account fleet.AccountID, i
 	ctx, cancel := context.WithTimeout(ctx, l.store.cfg.Deadline)
 	defer cancel()
 	for {
+		if err := ctx.Err(); err != nil {
+			return Record[T]{}, unavailable("erase "+l.name(id), err)
+		}
 		old, err := l.store.newest(ctx, uint64(account), l.kind.Name, id)
 		if err != nil {
 			return Record[T]{}, unavailable("erase "+l.name(id), err)
@@ -77,17 +79,62 @@ func (l *Log[T]) Wipe(ctx context.Context, by Author, account fleet.AccountID, i
 	}
 }
 
-// Forget takes the bodies of records that were wiped out of their earlier revisions, and their values out of the claims on them. It
-// returns when the bytes are out of the parts that are read.
-func (l *Log[T]) Forget(ctx context.Context, account fleet.AccountID, ids ...uint64) error {
+// Forget takes the bodies of records that were wiped out of their earlier revisions and out of their current table, and their values
+// out of the claims on them. It returns when the bytes are out of the parts that are read.
+func (l *Log[T]) Forget(ctx context.Context, account fleet.AccountID, table string, ids ...uint64) error {
 	if len(ids) == 0 {
 		return nil
 	}
 	args := []any{clickhouse.Named("account", uint64(account)), clickhouse.Named("kind", l.kind.Name), clickhouse.Named("ids", slices.Clone(ids))}
-	for _, query := range []string{"record_forget", "claims_forget"} {
-		if err := l.store.db.Exec(ctx, schemas.Query(query), args...); err != nil {
+	for _, text := range []string{schemas.Query("record_forget"), strings.ReplaceAll(schemas.Query("rows_forget"), "/*table*/", table), schemas.Query("claims_forget")} {
+		if err := l.store.db.Exec(ctx, text, args...); err != nil {
 			return fmt.Errorf("forget %s: %w", l.kind.Name, err)
 		}
+	}
+	return nil
+}
+
+// Everything returns what was ever written in some records, in order of record and revision. Bodies that were forgotten are zero.
+func (l *Log[T]) Everything(ctx context.Context, account fleet.AccountID, ids ...uint64) ([]T, error) {
+	rows, err := l.store.db.Query(ctx, schemas.Query("record_bodies"), clickhouse.Named("account", uint64(account)),
+		clickhouse.Named("kind", l.kind.Name), clickhouse.Named("ids", append([]uint64{}, ids...)))
+	if err != nil {
+		return nil, fmt.Errorf("read revisions of %s: %w", l.kind.Name, err)
+	}
+	defer rows.Close()
+	var all []T
+	for rows.Next() {
+		var text string
+		var body T
+		if err := rows.Scan(&text); err != nil {
+			return nil, fmt.Errorf("read revisions of %s: %w", l.kind.Name, err)
+		}
+		if err := json.Unmarshal([]byte(text), &body); err != nil {
+			return nil, fmt.Errorf("decode %s: %w", l.kind.Name, err)
+		}
+		all = append(all, body)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("read revisions of %s: %w", l.kind.Name, err)
+	}
+	return all, nil
+}
+
+// erasedAnswer is what a repeated request is told whose answer named something that was erased since.
+var erasedAnswer = func() string {
+	body := `{"type":"/docs#problem-conflict","title":"Conflict","status":409,"detail":"The answer to this request held personal data that was erased since.","instance":"","code":"conflict","request_id":""}`
+	text, err := json.Marshal(Answer{Status: 409, Header: map[string]string{"Content-Type": "application/problem+json"}, Body: body + "\n"})
+	if err != nil {
+		panic(err) // strings and numbers only
+	}
+	return string(text)
+}()
+
+// ForgetAnswers takes the answers that are kept for idempotency keys, and hold one of some words, out of the store.
+func (s *Store) ForgetAnswers(ctx context.Context, account fleet.AccountID, words []string) error {
+	if err := s.db.Exec(ctx, schemas.Query("answers_forget"), clickhouse.Named("account", uint64(account)), clickhouse.Named("answer", erasedAnswer),
+		clickhouse.Named("words", words)); err != nil {
+		return fmt.Errorf("forget answers: %w", err)
 	}
 	return nil
 }

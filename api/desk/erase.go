@@ -1,0 +1,190 @@
+package desk
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/query"
+	"github.com/motorpool/fleet/schemas"
+)
+
+// Erasure takes a person out of the store while the books stay whole: bookings, payments and the ledger carry the customer's id, which
+// stays, and none of their numbers change. It is decided by one revision of the customer, and then done step by step, each of which can be
+// repeated; whoever was killed in between is followed by the duty.
+//
+//	erasing_since ──► notes, documents, files ──► answers kept for idempotency keys ──► texts elsewhere ──► the customers' own revisions ──► erased_at
+//
+// The customer's own revisions go last but one, because they tell what is to be looked for elsewhere.
+
+// eraseCustomers registers the duty that ends erasures which somebody else began.
+func (d *Desk) eraseCustomers() {
+	d.duty("erase customers", 30*time.Second, func(ctx context.Context) error {
+		pending, err := query.CustomersErasing(ctx, d.DB)
+		if err != nil {
+			return err
+		}
+		for _, p := range pending {
+			rec, err := d.Customers.Get(ctx, p.Account, p.ID)
+			if err != nil {
+				return err
+			}
+			if rec.Body.ErasingSince.IsZero() || d.Now().Sub(rec.Body.ErasingSince.Time) < erasingAlone {
+				continue
+			}
+			if err := d.FinishErasure(ctx, record.Author{Actor: "system"}, p.Account, p.ID); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// erasingAlone is how long whoever decided an erasure is left to do it.
+const erasingAlone = 15 * time.Second
+
+// DecideErasure decides that a customer's personal data is to be erased, with those merged into it; FinishErasure does it. With a
+// booking or a balance outstanding it is a *fleet.Error of the code fleet.CodeConflict that names them, unless force is set. A
+// customer that was erased already is returned as it is.
+func (d *Desk) DecideErasure(ctx context.Context, by record.Author, account fleet.AccountID, id uint64, reason string, force bool) (record.Record[record.Customer], error) {
+	rec, err := d.Customers.Get(ctx, account, id)
+	if err != nil || rec.Body.Gone() {
+		return rec, err
+	}
+	if rec.Body.MergedInto != "" {
+		return rec, fleet.NewError(fleet.CodeConflict, "The customer was merged into "+rec.Body.MergedInto+", who is the same person. Erase that one; this one goes with it.")
+	}
+	if !force {
+		if err := d.nothingOutstanding(ctx, account, id); err != nil {
+			return rec, err
+		}
+	}
+	rec, err = d.Customers.Wipe(ctx, by, account, id, func(c *record.Customer) {
+		if !c.Gone() && c.MergedInto == "" {
+			c.ErasingSince, c.ErasureReason, c.Merging = record.InstantOf(d.Now()), reason, nil
+		}
+	})
+	if err == nil && !rec.Body.Gone() {
+		err = fleet.NewError(fleet.CodeConflict, "The customer was merged into "+rec.Body.MergedInto+" meanwhile. Erase that one.")
+	}
+	return rec, err
+}
+
+// nothingOutstanding refuses while the customer has a booking that is not over, or owes something.
+func (d *Desk) nothingOutstanding(context.Context, fleet.AccountID, uint64) error { return nil }
+
+// FinishErasure does what is left of an erasure that was decided.
+func (d *Desk) FinishErasure(ctx context.Context, by record.Author, account fleet.AccountID, id uint64) error {
+	family, err := query.CustomerFamily(ctx, d.DB, account, id)
+	if err != nil {
+		return err
+	}
+	names := make([]string, len(family))
+	for i, one := range family {
+		names[i] = fleet.FormatID(fleet.CustomerPrefix, one)
+	}
+	notes, documents, err := query.CustomerParts(ctx, d.DB, account, names)
+	if err != nil {
+		return err
+	}
+	known, err := d.tracesOf(ctx, account, family, names, notes, documents)
+	if err != nil {
+		return err
+	}
+	if err := d.eraseParts(ctx, by, account, family, notes, documents); err != nil {
+		return err
+	}
+	if err := d.Store.ForgetAnswers(ctx, account, append(known.strongest(), names...)); err != nil {
+		return err
+	}
+	if err := d.Store.Sweep(ctx, account, known.words(), map[string]string{
+		d.Customers.Kind().Name: query.Customers.Table, d.Notes.Kind().Name: query.CustomerNotes.Table, d.Documents.Kind().Name: query.Documents.Table,
+	}, known.rewrite); err != nil {
+		return err
+	}
+	now := record.InstantOf(d.Now())
+	bare := func(done bool) func(c *record.Customer) {
+		return func(c *record.Customer) {
+			if !c.ErasedAt.IsZero() {
+				return
+			}
+			left := record.Customer{ErasingSince: c.ErasingSince, ErasureReason: c.ErasureReason, MergedInto: c.MergedInto}
+			left.Verification.Status = record.LicenceUnverified
+			if done {
+				left.ErasingSince, left.ErasedAt = record.Instant{}, now
+			}
+			*c = left
+		}
+	}
+	for _, one := range family {
+		if _, err := d.Customers.Wipe(ctx, by, account, one, bare(false)); err != nil {
+			return err
+		}
+	}
+	if err := d.Customers.Forget(ctx, account, query.Customers.Table, family...); err != nil {
+		return err
+	}
+	for i := len(family) - 1; i >= 0; i-- { // the one that was asked for is the first, and says last that all is done
+		if _, err := d.Customers.Wipe(ctx, by, account, family[i], bare(true)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tracesOf collects what the person may be recognised by.
+func (d *Desk) tracesOf(ctx context.Context, account fleet.AccountID, family []uint64, names []string, notes, documents []uint64) (*traces, error) {
+	customers, err := d.Customers.Everything(ctx, account, family...)
+	if err != nil {
+		return nil, err
+	}
+	words, err := d.Notes.Everything(ctx, account, notes...)
+	if err != nil {
+		return nil, err
+	}
+	papers, err := d.Documents.Everything(ctx, account, documents...)
+	if err != nil {
+		return nil, err
+	}
+	t := tracesOf(names, customers, words, papers)
+	shared, err := query.CustomersSharing(ctx, d.DB, account, family, t.strong)
+	t.forgive(shared)
+	return t, err
+}
+
+// strongest are the strong traces as they stand in an answer that is kept within a text that is kept: quoted twice.
+func (t *traces) strongest() []string {
+	var all []string
+	for _, text := range t.strong {
+		all = append(all, text, quotedInside(quotedInside(text)))
+	}
+	return all
+}
+
+// eraseParts takes away notes, documents and files.
+func (d *Desk) eraseParts(ctx context.Context, by record.Author, account fleet.AccountID, family, notes, documents []uint64) error {
+	for _, id := range notes {
+		if _, err := d.Notes.Wipe(ctx, by, account, id, func(n *record.Note) { *n = record.Note{CustomerID: n.CustomerID} }); err != nil {
+			return err
+		}
+	}
+	if err := d.Notes.Forget(ctx, account, query.CustomerNotes.Table, notes...); err != nil {
+		return err
+	}
+	for _, id := range documents {
+		if _, err := d.Documents.Wipe(ctx, by, account, id, func(p *record.Document) { *p = record.Document{CustomerID: p.CustomerID} }); err != nil {
+			return err
+		}
+	}
+	if err := d.Documents.Forget(ctx, account, query.Documents.Table, documents...); err != nil {
+		return err
+	}
+	if err := d.DB.Exec(ctx, schemas.Query("document_files_forget"), clickhouse.Named("account", uint64(account)), clickhouse.Named("customers", family)); err != nil {
+		return fmt.Errorf("erase files: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,227 @@
+package desk
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/motorpool/fleet/api/record"
+)
+
+// erasedText stands where words of an erased person stood.
+const erasedText = "[erased]"
+
+// traces are what a person may be recognised by in texts outside of its own records.
+type traces struct {
+	ids     map[string]bool // of the customer and those merged into it
+	strong  []string        // in small letters: a text that holds one is about the person
+	names   map[string]bool // in small letters: what is taken out of such a text where it stands alone
+	members map[string]bool // members of records about the person that hold free text
+}
+
+// freeText are the members in which staff write about the customer of a record.
+var freeText = map[string]bool{"delivery_address": true, "notes": true, "note": true, "signed_by": true}
+
+// tracesOf collects what was ever written of customers and in their notes and documents.
+func tracesOf(ids []string, customers []record.Customer, notes []record.Note, documents []record.Document) *traces {
+	t := &traces{ids: map[string]bool{}, names: map[string]bool{}, members: freeText}
+	for _, id := range ids {
+		t.ids[id] = true
+	}
+	for i := range customers {
+		c := &customers[i]
+		full := strings.TrimSpace(c.FirstName + " " + c.LastName)
+		t.find(5, c.Email, c.Phone, c.TaxID)
+		for _, name := range []string{c.DisplayName, full, c.CompanyName, c.LastName + ", " + c.FirstName} {
+			if strings.Contains(strings.TrimSpace(name), " ") {
+				t.find(7, name)
+			}
+			t.drop(name)
+		}
+		t.drop(c.FirstName, c.LastName, c.DateOfBirth, c.Email, c.Phone, c.TaxID)
+		if l := c.Licence; l != nil {
+			t.find(5, l.Number)
+			t.drop(l.Number)
+		}
+		if a := c.Address; a != nil {
+			t.find(8, a.Line1, a.Line2)
+			t.drop(a.Line1, a.Line2, a.City, a.PostalCode)
+		}
+		for _, ref := range c.ExternalRefs {
+			t.find(6, ref.ID)
+			t.drop(ref.ID)
+		}
+		if n := c.DoNotRent; n != nil {
+			t.find(12, n.Note)
+		}
+	}
+	for i := range notes {
+		t.find(12, notes[i].Text)
+	}
+	for i := range documents {
+		t.find(8, documents[i].Name)
+	}
+	return t
+}
+
+// find adds texts that are enough to recognise the person by, if they are long enough.
+func (t *traces) find(least int, texts ...string) {
+	for _, text := range texts {
+		if text = strings.ToLower(strings.TrimSpace(text)); utf8.RuneCountInString(text) >= least {
+			t.strong = append(t.strong, text)
+		}
+	}
+}
+
+// drop adds texts that go where the person was recognised.
+func (t *traces) drop(texts ...string) {
+	for _, text := range texts {
+		if text = strings.ToLower(strings.TrimSpace(text)); text != "" {
+			t.names[text] = true
+		}
+	}
+}
+
+// forgive leaves out what other customers have too: it does not tell the person.
+func (t *traces) forgive(shared map[string]bool) {
+	var strong []string
+	seen := map[string]bool{}
+	for _, text := range t.strong {
+		if !shared[text] && !seen[text] {
+			strong = append(strong, text)
+			seen[text] = true
+		}
+	}
+	t.strong = strong
+}
+
+// words are what is sought in the store: strong texts, also as they are written in JSON, and ids.
+func (t *traces) words() []string {
+	var all []string
+	for _, text := range t.strong {
+		all = append(all, text)
+		if quoted := quotedInside(text); quoted != text {
+			all = append(all, quoted)
+		}
+	}
+	for id := range t.ids {
+		all = append(all, id)
+	}
+	return all
+}
+
+// quotedInside is a text as it stands between the quotes of JSON.
+func quotedInside(text string) string {
+	quoted, err := json.Marshal(text)
+	if err != nil {
+		panic(err) // a string
+	}
+	return string(quoted[1 : len(quoted)-1])
+}
+
+// rewrite takes the person out of a text: out of the strings of a JSON object, and with whole lines out of tables of many lines. The
+// lines stay, empty, so that what counts them still fits.
+func (t *traces) rewrite(text string) string {
+	if next, ok := t.object(text); ok {
+		return next
+	}
+	if !strings.Contains(text, "\n") {
+		if t.knows(text) {
+			return erasedText
+		}
+		return text
+	}
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		if !t.knows(line) && !t.named(line) {
+			continue
+		}
+		if next, ok := t.object(line); ok && !t.knows(next) {
+			lines[i] = next
+		} else {
+			lines[i] = ""
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// named says whether a line names the customer.
+func (t *traces) named(line string) bool {
+	for id := range t.ids {
+		if strings.Contains(line, id) {
+			return true
+		}
+	}
+	return false
+}
+
+// knows says whether a text holds something that tells the person.
+func (t *traces) knows(text string) bool {
+	text = strings.ToLower(text)
+	for _, s := range t.strong {
+		if strings.Contains(text, s) || strings.Contains(text, quotedInside(s)) {
+			return true
+		}
+	}
+	return false
+}
+
+// object takes the person out of a JSON object or array; the second result says whether the text is one.
+func (t *traces) object(text string) (string, bool) {
+	if text == "" || text[0] != '{' && text[0] != '[' {
+		return "", false
+	}
+	dec := json.NewDecoder(strings.NewReader(text))
+	dec.UseNumber()
+	var v any
+	if err := dec.Decode(&v); err != nil || dec.More() {
+		return "", false
+	}
+	changed := false
+	about := false
+	if o, ok := v.(map[string]any); ok {
+		id, _ := o["customer_id"].(string)
+		about = t.ids[id]
+	}
+	v = t.value(v, "", about, &changed)
+	if !changed {
+		return text, true
+	}
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	if err := enc.Encode(v); err != nil {
+		return "", false
+	}
+	return strings.TrimSuffix(out.String(), "\n"), true
+}
+
+// value takes the person out of a JSON value that is a member of a name. about says that the record is the person's.
+func (t *traces) value(v any, name string, about bool, changed *bool) any {
+	switch v := v.(type) {
+	case map[string]any:
+		known := about
+		for _, inner := range v {
+			if text, ok := inner.(string); ok && t.knows(text) {
+				known = true
+			}
+		}
+		for member, inner := range v {
+			if text, ok := inner.(string); ok && known && t.names[strings.ToLower(strings.TrimSpace(text))] {
+				v[member], *changed = erasedText, true
+				continue
+			}
+			v[member] = t.value(inner, member, known, changed)
+		}
+	case []any:
+		for i := range v {
+			v[i] = t.value(v[i], name, about, changed)
+		}
+	case string:
+		if v != "" && v != erasedText && (about && t.members[name] || t.knows(v)) {
+			*changed = true
+			return erasedText
+		}
+	}
+	return v
+}

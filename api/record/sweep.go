@@ -1,0 +1,102 @@
+package record
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/schemas"
+)
+
+// Bounds of a sweep: texts that are read and changed at a time, words that the server seeks at a time, and the longest text that is sent
+// back to it. A longer one is emptied.
+const (
+	textsAtOnce = 200
+	wordsAtOnce = 200
+	longestText = 32 << 10
+)
+
+// Sweep puts what rewrite makes of it in the place of every text of an account, in whatever table, that holds one of some words; a text
+// that rewrite leaves as it is stays. It is for what must not be kept anywhere: nothing tells of the change, and revisions are not
+// counted. Records of the kinds named, and their tables, are left out, and so are tables that devices fill.
+func (s *Store) Sweep(ctx context.Context, account fleet.AccountID, words []string, without map[string]string, rewrite func(text string) string) error {
+	kinds, tables := []string{}, []string{}
+	for kind, table := range without {
+		kinds, tables = append(kinds, kind), append(tables, table)
+	}
+	rows, err := s.db.Query(ctx, schemas.Query("text_columns"), clickhouse.Named("without", tables))
+	if err != nil {
+		return fmt.Errorf("list columns of text: %w", err)
+	}
+	defer rows.Close()
+	var columns [][2]string
+	for rows.Next() {
+		var c [2]string
+		if err := rows.Scan(&c[0], &c[1]); err != nil {
+			return fmt.Errorf("list columns of text: %w", err)
+		}
+		columns = append(columns, c)
+	}
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("list columns of text: %w", err)
+	}
+	for _, c := range columns {
+		for some := range slices.Chunk(words, wordsAtOnce) {
+			if err := s.sweepColumn(ctx, account, c[0], c[1], some, kinds, rewrite); err != nil {
+				return fmt.Errorf("sweep %s.%s: %w", c[0], c[1], err)
+			}
+		}
+	}
+	return nil
+}
+
+// sweepColumn changes the texts of one column, some at a time, until none is left to change.
+func (s *Store) sweepColumn(ctx context.Context, account fleet.AccountID, table, column string, words, kinds []string, rewrite func(string) string) error {
+	but := ""
+	if table == "record_log" {
+		but = "AND kind NOT IN {kinds:Array(String)}"
+	}
+	fill := strings.NewReplacer("/*table*/", table, "/*column*/", column, "/*but*/", but)
+	kept := map[uint64]bool{} // texts that stay as they are
+	for {
+		var hashes []uint64
+		var texts []string
+		rows, err := s.db.Query(ctx, fill.Replace(schemas.Query("text_find")), clickhouse.Named("account", uint64(account)), clickhouse.Named("words", words),
+			clickhouse.Named("kinds", kinds), clickhouse.Named("limit", uint32(textsAtOnce+len(kept))))
+		if err != nil {
+			return err
+		}
+		for rows.Next() {
+			var hash uint64
+			var text string
+			if err := rows.Scan(&hash, &text); err != nil {
+				rows.Close()
+				return err
+			}
+			next := rewrite(text)
+			switch {
+			case next == text || kept[hash]:
+				kept[hash] = true
+				continue
+			case len(next) > longestText:
+				next = ""
+			}
+			hashes, texts = append(hashes, hash), append(texts, next)
+		}
+		rows.Close()
+		if err := rows.Err(); err != nil || len(hashes) == 0 {
+			return err
+		}
+		if err := s.db.Exec(ctx, fill.Replace(schemas.Query("text_change")), clickhouse.Named("account", uint64(account)),
+			clickhouse.Named("hashes", hashes), clickhouse.Named("texts", texts)); err != nil {
+			return err
+		}
+		for _, hash := range hashes {
+			kept[hash] = true
+		}
+	}
+}
