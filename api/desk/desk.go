@@ -55,6 +55,8 @@ type Desk struct {
 	Work      *record.Log[record.WorkOrder]
 	Issues    *record.Log[record.Issue]
 
+	counters *record.Log[record.Counter]
+
 	duties []Duty
 }
 

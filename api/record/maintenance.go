@@ -170,7 +170,27 @@ type WorkOrder struct {
 	DowntimeMinutes int     `json:"downtime_minutes"`
 	BlockedFrom     Instant `json:"blocked_from"` // what it holds of the calendar; zero for nothing
 	BlockedUntil    Instant `json:"blocked_until"`
+	Done            *Anchor `json:"done,omitempty"` // the local day of the completion, and what the meters said
 }
+
+// Complete fills in what callers may leave out.
+func (w *WorkOrder) Complete() {
+	if w.Type == "" {
+		w.Type = "corrective"
+	}
+	if w.Priority == "" {
+		w.Priority = "normal"
+	}
+}
+
+// Counter counts the records of a kind of an account that carry a number.
+type Counter struct {
+	Of   string `json:"of"`
+	Last int    `json:"last"`
+}
+
+// Counters describes the kind. They are not shown.
+var Counters = Kind[Counter]{Name: "counter", Prefix: "cnt_"}
 
 // The states of a work order.
 const (
