@@ -208,6 +208,11 @@ func (a *API) register() error {
 	a.expenseRoutes()
 	a.ledgerRoutes()
 	a.bookingRoutes()
+	a.taskRoutes()
+	a.scheduleRoutes()
+	a.reminderRoutes()
+	a.workOrderRoutes()
+	a.issueRoutes()
 	a.docsRoutes() // the last: it describes the others
 	return nil
 }

@@ -94,6 +94,7 @@ func New(store *record.Store, db driver.Conn, now func() time.Time, log *slog.Lo
 	d.keepBooks()
 	d.bookings()
 	d.eraseCustomers()
+	d.maintenance()
 	return d
 }
 
@@ -153,10 +154,13 @@ func (d *Desk) blockWants(ctx context.Context, account fleet.AccountID, id uint6
 	return err == nil && !r.Archived() && r.Body.VehicleID == fleet.FormatID(fleet.VehiclePrefix, at.vehicle), err
 }
 
-func (d *Desk) workWants(ctx context.Context, account fleet.AccountID, id uint64, at place, _ calendar.Hold) (bool, error) {
+func (d *Desk) workWants(ctx context.Context, account fleet.AccountID, id uint64, at place, h calendar.Hold) (bool, error) {
 	r, err := d.Work.Get(ctx, account, id)
-	return err == nil && r.Body.Status != record.WorkCancelled && !r.Body.BlockedFrom.IsZero() &&
-		r.Body.VehicleID == fleet.FormatID(fleet.VehiclePrefix, at.vehicle), err
+	if err != nil || r.Archived() {
+		return false, err
+	}
+	vehicle, want := workHold(id, &r.Body)
+	return want != nil && vehicle == at.vehicle && want.From.Equal(h.From.Time) && want.Until.Equal(h.Until.Time), nil
 }
 
 // Duties returns what Run does.

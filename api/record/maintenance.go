@@ -126,7 +126,7 @@ var Reminders = Kind[Reminder]{Name: "reminder", Prefix: fleet.ReminderPrefix}
 // WorkOrderFields are what callers write of a work order.
 type WorkOrderFields struct {
 	VehicleID      string     `json:"vehicle_id" example:"veh_1234"`
-	Type           string     `json:"type,omitempty" enum:"preventive,corrective,recall,inspection,tire,damage" doc:"corrective unless given."`
+	Type           string     `json:"type,omitempty" enum:"preventive,corrective,recall,inspection,tire,damage" doc:"preventive with reminders, otherwise corrective, unless given."`
 	Priority       string     `json:"priority,omitempty" enum:"low,normal,high,urgent" doc:"normal unless given."`
 	Title          string     `json:"title,omitempty" maxLength:"200"`
 	Description    string     `json:"description,omitempty" maxLength:"5000"`
@@ -177,6 +177,9 @@ type WorkOrder struct {
 func (w *WorkOrder) Complete() {
 	if w.Type == "" {
 		w.Type = "corrective"
+		if len(w.ReminderIDs) > 0 {
+			w.Type = "preventive"
+		}
 	}
 	if w.Priority == "" {
 		w.Priority = "normal"

@@ -1,0 +1,95 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/api/rental"
+	"github.com/motorpool/fleet/query"
+)
+
+// Issue is something that is wrong with a vehicle as it is answered.
+type Issue struct {
+	ID string `json:"id" doc:"Identity." example:"iss_1234"`
+
+	record.IssueFields
+
+	Object      string         `json:"object" doc:"Always issue." example:"issue"`
+	Status      string         `json:"status" doc:"open, in_progress, resolved or wont_fix. While one of severity safety_critical is open or in progress, the vehicle does not become available." example:"open"`
+	StatusSince record.Instant `json:"status_since"`
+	Resolution  string         `json:"resolution,omitempty"`
+	WorkOrderID string         `json:"work_order_id,omitempty" doc:"The work order in which it is to be done, or was." example:"wo_1234"`
+
+	Stamps
+}
+
+// IssueEnd is the body of the actions that end an issue.
+type IssueEnd struct {
+	Resolution string `json:"resolution" minLength:"1" maxLength:"2000" doc:"What was done, or why nothing is."`
+}
+
+func (a *API) issueRoutes() {
+	s := &resource[record.Issue]{
+		api: a, path: "/v1/maintenance/issues", tag: "Maintenance", noun: "issue", nouns: "issues", log: a.desk.Issues, listing: &query.Issues,
+		read: auth.MaintenanceRead, write: auth.MaintenanceWrite, view: Issue{}, fields: record.IssueFields{},
+		writable: func(b *record.Issue) any { return &b.IssueFields },
+		make: func(_ *http.Request, object map[string]any) (record.Issue, error) {
+			b := record.Issue{Status: rental.IssueOpen, StatusSince: record.InstantOf(a.Now())}
+			return b, a.decodeObject(object, &b.IssueFields)
+		},
+		settle: func(_ *http.Request, _ uint64, before, after *record.Issue) error {
+			if after.Severity == "" {
+				after.Severity = "medium"
+			}
+			if before != nil && before.VehicleID != after.VehicleID {
+				return validation(fleet.FieldError{Pointer: "/vehicle_id", Code: "fixed", Detail: "an issue stays with its vehicle"})
+			}
+			return nil
+		},
+		refers: func(r *http.Request, b *record.Issue) error {
+			if err := a.existsOne(r, &query.Vehicles, fleet.VehiclePrefix, b.VehicleID, "/vehicle_id", "vehicle"); err != nil || b.BookingID == "" {
+				return err
+			}
+			return a.existsOne(r, &query.Bookings, fleet.BookingPrefix, b.BookingID, "/booking_id", "booking")
+		},
+		show: func(_ context.Context, records []record.Record[record.Issue], _ []string) ([]shown, error) {
+			return each(records, func(rec record.Record[record.Issue]) any {
+				b := rec.Body
+				return Issue{ID: fleet.FormatID(fleet.IssuePrefix, rec.ID), IssueFields: b.IssueFields, Object: "issue", Status: b.Status, StatusSince: b.StatusSince,
+					Resolution: b.Resolution, WorkOrderID: b.WorkOrderID, Stamps: stampsOf(rec)}
+			}), nil
+		},
+	}
+	s.register()
+	for _, action := range []struct {
+		path, id, to, summary string
+		body                  any
+	}{
+		{"start", "startIssue", rental.IssueInProgress, "Begin with an issue", nil},
+		{"resolve", "resolveIssue", rental.IssueResolved, "Resolve an issue", IssueEnd{}},
+		{"wont_fix", "wontFixIssue", rental.IssueWontFix, "Decide that nothing is done about an issue", IssueEnd{}},
+	} {
+		a.handle(route{
+			Method: "POST", Path: "/v1/maintenance/issues/{id}/" + action.path, ID: action.id, Tag: "Maintenance", Scope: auth.MaintenanceWrite,
+			Summary: action.summary, About: "A state that does not allow it is a 409 with `current_state` and `allowed_transitions`.",
+			Params: []param{ifMatchParam}, Body: action.body, Reply: Issue{},
+		}, func(w http.ResponseWriter, r *http.Request) error {
+			var sent IssueEnd
+			if action.body != nil {
+				if err := a.decodeBody(r, &sent); err != nil {
+					return err
+				}
+			}
+			return s.act(w, r, func(rec *record.Record[record.Issue]) error {
+				if rec.Body.Status == action.to {
+					return nil // repeated: what was said first holds
+				}
+				rec.Body.Resolution = sent.Resolution
+				return rental.MoveIssue(rec.ID, &rec.Body, action.to, record.InstantOf(a.Now()))
+			})
+		})
+	}
+}

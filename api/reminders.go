@@ -1,0 +1,93 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/query"
+)
+
+// Reminder is a cycle of a maintenance schedule for a vehicle as it is answered.
+type Reminder struct {
+	ID            string         `json:"id" doc:"Identity." example:"rem_1234"`
+	Object        string         `json:"object" doc:"Always reminder." example:"reminder"`
+	ScheduleID    string         `json:"schedule_id" example:"sch_1234"`
+	TaskID        string         `json:"task_id" example:"tsk_1234"`
+	VehicleID     string         `json:"vehicle_id" example:"veh_1234"`
+	Cycle         int            `json:"cycle" doc:"Counts from 1; each time the task is done, or dismissed, begins the next." example:"3"`
+	Stage         string         `json:"stage" doc:"upcoming, due_soon, due, overdue, resolved or dismissed: what comes first of the day and the meters decides." example:"due_soon"`
+	StageSince    record.Instant `json:"stage_since"`
+	DueOn         string         `json:"due_on,omitempty" format:"date" doc:"Local date on which it is due; overdue from the next day on."`
+	DueMi         *float64       `json:"due_mi" doc:"Odometer at which it is due; overdue a tenth of the interval beyond. Null if miles do not matter, or the odometer is unknown." example:"17000"`
+	DueHours      *float64       `json:"due_engine_hours"`
+	ForecastDueOn string         `json:"forecast_due_on,omitempty" format:"date" doc:"When it will be due if the vehicle goes on as in the last weeks; once it is due, when it was."`
+	Anchor        *record.Anchor `json:"anchor,omitempty" doc:"Where the cycle began."`
+	Done          *record.Anchor `json:"done,omitempty" doc:"When it was resolved or dismissed."`
+	SnoozedUntil  record.Instant `json:"snoozed_until" doc:"Until then nothing is told of it."`
+	WorkOrderID   string         `json:"work_order_id,omitempty" doc:"The work order in which it is to be done." example:"wo_1234"`
+	ResolvedBy    string         `json:"resolved_by_work_order_id,omitempty" example:"wo_1234"`
+	BlockID       string         `json:"block_id,omitempty" doc:"What keeps the vehicle from being rented while it is overdue." example:"blk_1234"`
+	Reason        string         `json:"reason,omitempty" doc:"Why it was dismissed."`
+	Told          []string       `json:"told" nullable:"false" doc:"What was told of it, each once: stages, and offset:<days> before the forecast."`
+
+	Stamps
+}
+
+// ReminderSnooze is the body of the action that snoozes a reminder.
+type ReminderSnooze struct {
+	Until record.Instant `json:"until" doc:"In the future; null ends a snooze."`
+}
+
+// ReminderDismissal is the body of the action that dismisses a reminder.
+type ReminderDismissal struct {
+	Reason string `json:"reason" minLength:"1" maxLength:"500" doc:"Why nothing is done."`
+}
+
+func (a *API) reminderRoutes() {
+	s := &resource[record.Reminder]{
+		api: a, path: "/v1/maintenance/reminders", tag: "Maintenance", noun: "reminder", nouns: "reminders", log: a.desk.Reminders, listing: &query.Reminders,
+		read: auth.MaintenanceRead, write: auth.MaintenanceWrite, view: Reminder{}, fields: Reminder{},
+		show: func(_ context.Context, records []record.Record[record.Reminder], _ []string) ([]shown, error) {
+			return each(records, showReminder), nil
+		},
+	}
+	s.register("create", "replace", "patch", "archive")
+	a.handle(route{
+		Method: "POST", Path: "/v1/maintenance/reminders/{id}/snooze", ID: "snoozeReminder", Tag: "Maintenance", Scope: auth.MaintenanceWrite,
+		Summary: "Keep quiet about a reminder for a while",
+		About:   "Its stage goes on; what falls into the snooze is told of afterwards. A reminder that is resolved or dismissed is a 409 with `current_state` and `allowed_transitions`.",
+		Params:  []param{ifMatchParam}, Body: ReminderSnooze{}, Reply: Reminder{},
+	}, func(w http.ResponseWriter, r *http.Request) error {
+		var sent ReminderSnooze
+		if err := a.decodeBody(r, &sent); err != nil {
+			return err
+		}
+		return s.act(w, r, func(rec *record.Record[record.Reminder]) error { return a.desk.SnoozeReminder(rec, sent.Until) })
+	})
+	a.handle(route{
+		Method: "POST", Path: "/v1/maintenance/reminders/{id}/dismiss", ID: "dismissReminder", Tag: "Maintenance", Scope: auth.MaintenanceWrite,
+		Summary: "Give up a cycle",
+		About:   "The next cycle counts as if it had been done now. A reminder that is resolved or dismissed is a 409 with `current_state` and `allowed_transitions`.",
+		Params:  []param{ifMatchParam}, Body: ReminderDismissal{}, Reply: Reminder{},
+	}, func(w http.ResponseWriter, r *http.Request) error {
+		var sent ReminderDismissal
+		if err := a.decodeBody(r, &sent); err != nil {
+			return err
+		}
+		return s.act(w, r, func(rec *record.Record[record.Reminder]) error {
+			return a.desk.DismissReminder(r.Context(), rec, sent.Reason)
+		})
+	})
+}
+
+func showReminder(rec record.Record[record.Reminder]) any {
+	b := rec.Body
+	return Reminder{
+		ID: fleet.FormatID(fleet.ReminderPrefix, rec.ID), Object: "reminder", ScheduleID: b.ScheduleID, TaskID: b.TaskID, VehicleID: b.VehicleID, Cycle: b.Cycle,
+		Stage: b.Stage, StageSince: b.StageSince, DueOn: b.DueOn, DueMi: b.DueMi, DueHours: b.DueHours, ForecastDueOn: b.ForecastDueOn, Anchor: b.Anchor, Done: b.Done,
+		SnoozedUntil: b.SnoozedUntil, WorkOrderID: b.WorkOrderID, ResolvedBy: b.ResolvedBy, BlockID: b.BlockID, Reason: b.Reason, Told: list(b.Told), Stamps: stampsOf(rec),
+	}
+}

@@ -1,0 +1,183 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/api/rental/due"
+	"github.com/motorpool/fleet/query"
+)
+
+// MaintenanceTask is an entry of the catalogue of service tasks as it is answered.
+type MaintenanceTask struct {
+	ID string `json:"id" doc:"Identity." example:"tsk_1234"`
+
+	record.ServiceTask
+
+	Object string `json:"object" doc:"Always service_task." example:"service_task"`
+
+	Stamps
+}
+
+// MaintenanceSchedule is a maintenance schedule as it is answered.
+type MaintenanceSchedule struct {
+	ID string `json:"id" doc:"Identity." example:"sch_1234"`
+
+	record.ScheduleFields
+
+	Object string `json:"object" doc:"Always maintenance_schedule." example:"maintenance_schedule"`
+	Status string `json:"status" doc:"active, paused or archived." example:"active"`
+
+	Stamps
+}
+
+func (a *API) taskRoutes() {
+	s := &resource[record.ServiceTask]{
+		api: a, path: "/v1/maintenance/tasks", tag: "Maintenance", noun: "service task", nouns: "service tasks", log: a.desk.Tasks, listing: &query.ServiceTasks,
+		read: auth.MaintenanceRead, write: auth.MaintenanceWrite, view: MaintenanceTask{}, fields: record.ServiceTask{},
+		writable: func(b *record.ServiceTask) any { return b },
+		make: func(_ *http.Request, object map[string]any) (record.ServiceTask, error) {
+			var b record.ServiceTask
+			return b, a.decodeObject(object, &b)
+		},
+		show: func(_ context.Context, records []record.Record[record.ServiceTask], _ []string) ([]shown, error) {
+			return each(records, func(rec record.Record[record.ServiceTask]) any {
+				return MaintenanceTask{ID: fleet.FormatID(fleet.TaskPrefix, rec.ID), ServiceTask: rec.Body, Object: "service_task", Stamps: stampsOf(rec)}
+			}), nil
+		},
+	}
+	s.register()
+}
+
+// each shows records of which nothing else is known than what they hold.
+func each[T any](records []record.Record[T], view func(record.Record[T]) any) []shown {
+	views := make([]shown, len(records))
+	for i, rec := range records {
+		views[i].view = view(rec)
+	}
+	return views
+}
+
+func (a *API) scheduleRoutes() {
+	s := &resource[record.MaintenanceSchedule]{
+		api: a, path: "/v1/maintenance/schedules", tag: "Maintenance", noun: "maintenance schedule", nouns: "maintenance schedules",
+		log: a.desk.Schedules, listing: &query.Schedules, read: auth.MaintenanceRead, write: auth.MaintenanceWrite,
+		view: MaintenanceSchedule{}, fields: record.ScheduleFields{},
+		writable: func(b *record.MaintenanceSchedule) any { return &b.ScheduleFields },
+		make: func(_ *http.Request, object map[string]any) (record.MaintenanceSchedule, error) {
+			var b record.MaintenanceSchedule
+			return b, a.decodeObject(object, &b.ScheduleFields)
+		},
+		show: func(_ context.Context, records []record.Record[record.MaintenanceSchedule], _ []string) ([]shown, error) {
+			return each(records, showSchedule), nil
+		},
+		check:  checkSchedule,
+		refers: a.scheduleRefers,
+	}
+	s.register()
+}
+
+func showSchedule(rec record.Record[record.MaintenanceSchedule]) any {
+	v := MaintenanceSchedule{ID: fleet.FormatID(fleet.SchedulePrefix, rec.ID), ScheduleFields: rec.Body.ScheduleFields, Object: "maintenance_schedule",
+		Status: "active", Stamps: stampsOf(rec)}
+	switch {
+	case rec.Archived():
+		v.Status = "archived"
+	case rec.Body.Paused:
+		v.Status = "paused"
+	}
+	return v
+}
+
+// checkSchedule completes a schedule, and refuses one that its schema cannot.
+func checkSchedule(b *record.MaintenanceSchedule) error {
+	if b.Repeat == "" {
+		b.Repeat = due.RepeatFromCompletion
+	}
+	var faults []fleet.FieldError
+	targets := 0
+	for _, target := range []string{b.VehicleID, b.VehicleClassID, b.Tag} {
+		if target != "" {
+			targets++
+		}
+	}
+	if targets != 1 {
+		faults = append(faults, fleet.FieldError{Pointer: "/vehicle_id", Code: "one_of", Detail: "exactly one of vehicle_id, vehicle_class_id and tag must be given"})
+	}
+	if a := b.Anchor; a != nil && b.VehicleID == "" && (a.Mi != nil || a.Hours != nil) {
+		faults = append(faults, fleet.FieldError{Pointer: "/anchor", Code: "one_vehicle", Detail: "only a schedule of one vehicle can say what its meters were"})
+	}
+	for pointer, text := range map[string]string{"/fixed_due_on": b.FixedDueOn, "/anchor/on": anchorOn(b.Anchor)} {
+		if day, err := due.ParseDay(text); text != "" && (err != nil || day <= 0) {
+			faults = append(faults, fleet.FieldError{Pointer: pointer, Code: "invalid", Detail: "must be a date after 1970-01-01"})
+		}
+	}
+	for i, days := range b.OffsetsDays {
+		if days < 0 || days > 3650 {
+			faults = append(faults, fleet.FieldError{Pointer: fmt.Sprintf("/reminder_offsets_days/%d", i), Code: "range", Detail: "must be from 0 to 3650"})
+		}
+	}
+	if faults != nil {
+		return validation(faults...)
+	}
+	return nil
+}
+
+func anchorOn(a *record.Anchor) string {
+	if a == nil {
+		return ""
+	}
+	return a.On
+}
+
+// scheduleRefers refuses a schedule that names what the account does not have, or that is never due.
+func (a *API) scheduleRefers(r *http.Request, b *record.MaintenanceSchedule) error {
+	for _, ref := range []struct {
+		listing                      *query.Listing
+		prefix, id, pointer, ofWhich string
+	}{
+		{&query.ServiceTasks, fleet.TaskPrefix, b.TaskID, "/task_id", "service task"},
+		{&query.Vehicles, fleet.VehiclePrefix, b.VehicleID, "/vehicle_id", "vehicle"},
+		{&query.VehicleClasses, fleet.ClassPrefix, b.VehicleClassID, "/vehicle_class_id", "vehicle class"},
+	} {
+		if ref.id == "" {
+			continue
+		}
+		if err := a.existsOne(r, ref.listing, ref.prefix, ref.id, ref.pointer, ref.ofWhich); err != nil {
+			return err
+		}
+	}
+	id, err := fleet.ParseID(fleet.TaskPrefix, b.TaskID)
+	if err != nil {
+		return err
+	}
+	task, err := a.desk.Tasks.Get(r.Context(), auth.From(r.Context()).Account, id)
+	if err != nil {
+		return err
+	}
+	if rule := due.RuleOf(&b.ScheduleFields, &task.Body); rule.Empty() {
+		return validation(fleet.FieldError{Pointer: "/every_mi", Code: "required", Detail: "neither the schedule nor its task says when it is due"})
+	}
+	return nil
+}
+
+// existsOne refuses an id in a body of which the account has no record, or that is not one.
+func (a *API) existsOne(r *http.Request, listing *query.Listing, prefix, text, pointer, noun string) error {
+	missing := validation(fleet.FieldError{Pointer: pointer, Code: "not_found", Detail: "there is no such " + noun})
+	id, err := fleet.ParseID(prefix, text)
+	if err != nil {
+		return missing
+	}
+	found, err := query.RecordsByID(r.Context(), a.DB, listing, auth.From(r.Context()).Account, []uint64{id})
+	if err != nil {
+		return err
+	}
+	if _, ok := found[id]; !ok {
+		return missing
+	}
+	return nil
+}

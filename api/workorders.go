@@ -1,0 +1,275 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"reflect"
+	"slices"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/desk"
+	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/api/rental"
+	"github.com/motorpool/fleet/api/rental/due"
+	"github.com/motorpool/fleet/query"
+)
+
+// WorkOrder is a work order as it is answered.
+type WorkOrder struct {
+	ID string `json:"id" doc:"Identity." example:"wo_1234"`
+
+	record.WorkOrderFields
+
+	Object          string         `json:"object" doc:"Always work_order." example:"work_order"`
+	Number          int            `json:"number" doc:"Counted within the account; some may be left out." example:"17"`
+	Status          string         `json:"status" doc:"draft, scheduled, in_progress, on_hold, completed or cancelled." example:"scheduled"`
+	StatusSince     record.Instant `json:"status_since"`
+	HoldReason      string         `json:"hold_reason,omitempty" doc:"awaiting_parts, awaiting_vendor or other, while it is on hold."`
+	StartedAt       record.Instant `json:"started_at"`
+	CompletedAt     record.Instant `json:"completed_at"`
+	CancelReason    string         `json:"cancel_reason,omitempty"`
+	Total           *record.Money  `json:"total,omitempty" doc:"Of the lines, each quantity times its unit cost, half a minor unit up, and their taxes. Absent without lines."`
+	DowntimeMinutes int            `json:"downtime_minutes" doc:"From start to completion; 0 before."`
+	BlockedFrom     record.Instant `json:"blocked_from" doc:"From when it holds the vehicle's calendar; null if it does not."`
+	BlockedUntil    record.Instant `json:"blocked_until"`
+
+	Stamps
+}
+
+// WorkSchedule is the body of the action that schedules a work order.
+type WorkSchedule struct {
+	Start record.Instant `json:"scheduled_start,omitzero" doc:"What the work order says unless given."`
+	End   record.Instant `json:"scheduled_end,omitzero"`
+}
+
+// WorkHold is the body of the action that puts a work order on hold.
+type WorkHold struct {
+	Reason string `json:"reason" enum:"awaiting_parts,awaiting_vendor,other"`
+}
+
+// WorkCompletion is the body of the action that completes a work order.
+type WorkCompletion struct {
+	MileageMi  *int   `json:"mileage_mi,omitempty" minimum:"0" maximum:"3000000" doc:"What was read off the vehicle; its odometer unless given."`
+	InvoiceRef string `json:"invoice_ref,omitempty" maxLength:"100"`
+}
+
+// WorkCancel is the body of the action that cancels a work order.
+type WorkCancel struct {
+	Reason string `json:"reason,omitempty" maxLength:"500"`
+}
+
+func (a *API) workOrderRoutes() {
+	s := &resource[record.WorkOrder]{
+		api: a, path: "/v1/maintenance/work_orders", tag: "Maintenance", noun: "work order", nouns: "work orders", log: a.desk.Work, listing: &query.WorkOrders,
+		read: auth.MaintenanceRead, write: auth.MaintenanceWrite, view: WorkOrder{}, fields: record.WorkOrderFields{},
+		writable: func(b *record.WorkOrder) any { return &b.WorkOrderFields },
+		make: func(_ *http.Request, object map[string]any) (record.WorkOrder, error) {
+			var b record.WorkOrder
+			return b, a.decodeObject(object, &b.WorkOrderFields)
+		},
+		add: func(ctx context.Context, r *http.Request, id uint64, body record.WorkOrder) (record.Record[record.WorkOrder], error) {
+			return a.desk.OpenWork(ctx, author(r), auth.From(ctx).Account, id, body.WorkOrderFields)
+		},
+		settle: a.settleWorkOrder,
+		show: func(_ context.Context, records []record.Record[record.WorkOrder], _ []string) ([]shown, error) {
+			return each(records, showWorkOrder), nil
+		},
+		guard: func(rec *record.Record[record.WorkOrder]) error {
+			switch rec.Body.Status {
+			case record.WorkDraft, record.WorkCompleted, record.WorkCancelled:
+				return nil
+			}
+			return fleet.NewError(fleet.CodeConflict, "A work order that is "+rec.Body.Status+" cannot be archived; cancel or complete it first.")
+		},
+	}
+	s.register()
+	for _, action := range []struct {
+		action         rental.WorkAction
+		summary, about string
+		body           any
+		optional       bool
+		sent           func(*http.Request) (desk.WorkMove, error)
+	}{
+		{rental.ScheduleWork, "Schedule a work order, or move it to another time",
+			"Takes the vehicle's calendar from `scheduled_start` until `scheduled_end`; a 409 names what is in the way.", WorkSchedule{}, true,
+			moveOf(a, func(b WorkSchedule) desk.WorkMove { return desk.WorkMove{Start: b.Start, End: b.End} })},
+		{rental.StartWork, "Start a work order", "From then on it holds the vehicle until it is completed or cancelled. A 409 if the vehicle is rented, or somebody else has it now.", nil, false, nil},
+		{rental.HoldWork, "Put a work order on hold", "It goes on holding the vehicle.", WorkHold{}, false,
+			moveOf(a, func(b WorkHold) desk.WorkMove { return desk.WorkMove{Reason: b.Reason} })},
+		{rental.ResumeWork, "Resume a work order that is on hold", "", nil, false, nil},
+		{rental.CompleteWork, "Complete a work order", "Gives the vehicle back, works out the total and the downtime, and resolves its reminders and issues: the next cycle of each schedule begins.",
+			WorkCompletion{}, true, moveOf(a, func(b WorkCompletion) desk.WorkMove {
+				return desk.WorkMove{MileageMi: b.MileageMi, InvoiceRef: b.InvoiceRef}
+			})},
+		{rental.CancelWork, "Cancel a work order", "Gives the vehicle back; its reminders and issues are open again.", WorkCancel{}, true,
+			moveOf(a, func(b WorkCancel) desk.WorkMove { return desk.WorkMove{Reason: b.Reason} })},
+	} {
+		a.handle(route{
+			Method: "POST", Path: "/v1/maintenance/work_orders/{id}/" + string(action.action), ID: string(action.action) + "WorkOrder", Tag: "Maintenance",
+			Scope: auth.MaintenanceWrite, Summary: action.summary,
+			About:  action.about + " A state that does not allow it is a 409 with `current_state` and `allowed_transitions`.",
+			Params: []param{ifMatchParam}, Body: action.body, Optional: action.optional, Reply: WorkOrder{},
+		}, func(w http.ResponseWriter, r *http.Request) error {
+			id, err := pathID(r, "work order", fleet.WorkOrderPrefix)
+			if err != nil {
+				return err
+			}
+			var m desk.WorkMove
+			if action.sent != nil {
+				if m, err = action.sent(r); err != nil {
+					return err
+				}
+			}
+			m.Action = action.action
+			rec, err := a.desk.MoveWork(r.Context(), author(r), auth.From(r.Context()).Account, id, m, func(rec *record.Record[record.WorkOrder]) error {
+				return precondition(r, rec.Revision)
+			})
+			if err != nil {
+				return err
+			}
+			return s.answer(w, r, http.StatusOK, rec)
+		})
+	}
+}
+
+// moveOf reads the body of an action.
+func moveOf[B any](a *API, move func(B) desk.WorkMove) func(*http.Request) (desk.WorkMove, error) {
+	return func(r *http.Request) (desk.WorkMove, error) {
+		sent, err := decoded[B](a, r)
+		return move(sent), err
+	}
+}
+
+func showWorkOrder(rec record.Record[record.WorkOrder]) any {
+	b := rec.Body
+	return WorkOrder{
+		ID: fleet.FormatID(fleet.WorkOrderPrefix, rec.ID), WorkOrderFields: b.WorkOrderFields, Object: "work_order", Number: b.Number, Status: b.Status,
+		StatusSince: b.StatusSince, HoldReason: b.HoldReason, StartedAt: b.StartedAt, CompletedAt: b.CompletedAt, CancelReason: b.CancelReason, Total: b.Total,
+		DowntimeMinutes: b.DowntimeMinutes, BlockedFrom: b.BlockedFrom, BlockedUntil: b.BlockedUntil, Stamps: stampsOf(rec),
+	}
+}
+
+// settleWorkOrder completes a work order that is about to be written, and refuses what cannot be: a vehicle or times that an action has
+// fixed, costs that are posted already, reminders and issues of another vehicle or another work order.
+func (a *API) settleWorkOrder(r *http.Request, id uint64, before, after *record.WorkOrder) error {
+	after.Complete()
+	if before != nil {
+		if err := fixedWork(id, before, after); err != nil {
+			return err
+		}
+	}
+	if err := a.existsOne(r, &query.Vehicles, fleet.VehiclePrefix, after.VehicleID, "/vehicle_id", "vehicle"); err != nil {
+		return err
+	}
+	for i, task := range after.TaskIDs {
+		if err := a.existsOne(r, &query.ServiceTasks, fleet.TaskPrefix, task, fmt.Sprintf("/task_ids/%d", i), "service task"); err != nil {
+			return err
+		}
+	}
+	var known record.WorkOrder
+	if before != nil {
+		known = *before
+	}
+	self := fleet.FormatID(fleet.WorkOrderPrefix, id)
+	reminders, err := checkLinks(r, a, &query.Reminders, fleet.ReminderPrefix, "reminder", after.ReminderIDs, known.ReminderIDs, func(b *record.Reminder) string {
+		return whyNotLinked(b.VehicleID, after.VehicleID, due.Open(b.Stage), b.WorkOrderID, self)
+	})
+	if err != nil {
+		return err
+	}
+	for _, rem := range reminders {
+		if !slices.Contains(after.TaskIDs, rem.TaskID) {
+			after.TaskIDs = append(after.TaskIDs, rem.TaskID)
+		}
+	}
+	if _, err := checkLinks(r, a, &query.Issues, fleet.IssuePrefix, "issue", after.IssueIDs, known.IssueIDs, func(b *record.Issue) string {
+		return whyNotLinked(b.VehicleID, after.VehicleID, b.Status == rental.IssueOpen || b.Status == rental.IssueInProgress, b.WorkOrderID, self)
+	}); err != nil {
+		return err
+	}
+	after.Total, err = rental.WorkTotal(after.Lines)
+	return err
+}
+
+// fixedWork refuses to change what is fixed in the state of a work order.
+func fixedWork(id uint64, before, after *record.WorkOrder) error {
+	over := before.Status == record.WorkCompleted || before.Status == record.WorkCancelled
+	same := *before
+	if over {
+		same.InvoiceRef, same.Description, same.ExternalRefs, same.Metadata, same.CustomFields = after.InvoiceRef, after.Description, after.ExternalRefs, after.Metadata, after.CustomFields
+		same.WarrantyClaim = after.WarrantyClaim
+		if !reflect.DeepEqual(same.WorkOrderFields, after.WorkOrderFields) {
+			return fleet.NewError(fleet.CodeConflict, "The work order "+fleet.FormatID(fleet.WorkOrderPrefix, id)+" is "+before.Status+
+				"; only invoice_ref, description, warranty_claim, external_refs, metadata and custom_fields can still be changed.")
+		}
+		return nil
+	}
+	if before.Status == record.WorkDraft {
+		return nil
+	}
+	for _, member := range []struct {
+		pointer, how string
+		changed      bool
+	}{
+		{"/vehicle_id", "a work order that is " + before.Status + " keeps its vehicle", before.VehicleID != after.VehicleID},
+		{"/scheduled_start", "is moved by the action schedule", !before.ScheduledStart.Equal(after.ScheduledStart.Time)},
+		{"/scheduled_end", "is moved by the action schedule", !before.ScheduledEnd.Equal(after.ScheduledEnd.Time)},
+	} {
+		if member.changed {
+			return validation(fleet.FieldError{Pointer: member.pointer, Code: "fixed", Detail: member.how})
+		}
+	}
+	return nil
+}
+
+// whyNotLinked says why a reminder or an issue cannot be done in a work order; "" if it can.
+func whyNotLinked(vehicle, want string, open bool, holder, self string) string {
+	switch {
+	case vehicle != want:
+		return "is of the vehicle " + vehicle
+	case !open:
+		return "is not open any more"
+	case holder != "" && holder != self:
+		return "is to be done in " + holder + " already"
+	}
+	return ""
+}
+
+// checkLinks reads the records that a list in a body names, and refuses those that are not there or, if they are new in it, that why
+// refuses.
+func checkLinks[T any](r *http.Request, a *API, listing *query.Listing, prefix, noun string, names, known []string, why func(*T) string) ([]T, error) {
+	var ids []uint64
+	for _, name := range names {
+		id, _ := fleet.ParseID(prefix, name) // what is no id is not found
+		ids = append(ids, id)
+	}
+	account := auth.From(r.Context()).Account
+	found, err := query.RecordsByID(r.Context(), a.DB, listing, account, ids)
+	if err != nil {
+		return nil, err
+	}
+	var faults []fleet.FieldError
+	var bodies []T
+	for i, id := range ids {
+		pointer := fmt.Sprintf("/%s_ids/%d", noun, i)
+		stored, ok := found[id]
+		if !ok {
+			faults = append(faults, fleet.FieldError{Pointer: pointer, Code: "not_found", Detail: "there is no such " + noun})
+			continue
+		}
+		rec, err := fromStored[T](account, stored)
+		if err != nil {
+			return nil, err
+		}
+		if reason := why(&rec.Body); reason != "" && !slices.Contains(known, names[i]) {
+			faults = append(faults, fleet.FieldError{Pointer: pointer, Code: "not_possible", Detail: "the " + noun + " " + reason})
+		}
+		bodies = append(bodies, rec.Body)
+	}
+	if faults != nil {
+		return nil, validation(faults...)
+	}
+	return bodies, nil
+}
