@@ -1,13 +1,14 @@
 package api
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/calendar"
@@ -43,9 +44,9 @@ func (g *garage) odometer(vehicle string, miles float64) {
 	id, _ := fleet.ParseID(fleet.VehiclePrefix, vehicle)
 	at, metres := g.api.Now().UnixMilli(), miles*1609.344
 	g.exec("INSERT INTO vehicle_mileage (account, vehicle, time, raw_m, base_m, before_m) SELECT {a:UInt64}, {v:UInt64}, fromUnixTimestamp64Milli({t:Int64}, 'UTC'), toUInt32({x:Float64}), 0, 0",
-		"a", uint64(g.account), "v", id, "t", at, "x", metres)
+		clickhouse.Named("a", uint64(g.account)), clickhouse.Named("v", id), clickhouse.Named("t", at), clickhouse.Named("x", metres))
 	g.exec("INSERT INTO telemetry (account, vehicle, signal, time, value) SELECT {a:UInt64}, {v:UInt64}, 'odometer_m', fromUnixTimestamp64Milli({t:Int64}, 'UTC'), {x:Float64}",
-		"a", uint64(g.account), "v", id, "t", at, "x", metres)
+		clickhouse.Named("a", uint64(g.account)), clickhouse.Named("v", id), clickhouse.Named("t", at), clickhouse.Named("x", metres))
 }
 
 // remind has both processes do their duty at once, several times over.
@@ -164,26 +165,35 @@ func TestEveryMoveOfAWorkOrder(t *testing.T) {
 	bodies := map[rental.WorkAction]string{rental.ScheduleWork: period, rental.HoldWork: `{"reason":"awaiting_parts"}`}
 	into := map[string][]rental.WorkAction{"draft": nil, "scheduled": {"schedule"}, "in_progress": {"schedule", "start"}, "on_hold": {"schedule", "start", "hold"},
 		"completed": {"schedule", "start", "complete"}, "cancelled": {"cancel"}}
+	make := func(state string) string {
+		van := g.vehicle(`{"make":"A","model":"B"}`)
+		path := "/v1/maintenance/work_orders/" + g.do("POST", "/v1/maintenance/work_orders", `{"vehicle_id":"`+van+`"}`).ok(201).id()
+		for _, a := range into[state] {
+			g.do("POST", path+"/"+string(a), bodies[a]).ok(200)
+		}
+		return path
+	}
 	for _, state := range rental.WorkStates {
+		path := make(state)
+		var legal []rental.WorkAction
 		for _, action := range rental.WorkActions {
-			van := g.vehicle(`{"make":"A","model":"B"}`)
-			path := "/v1/maintenance/work_orders/" + g.do("POST", "/v1/maintenance/work_orders", `{"vehicle_id":"`+van+`"}`).ok(201).id()
-			for _, a := range into[state] {
-				g.do("POST", path+"/"+string(a), bodies[a]).ok(200)
-			}
-			want, err := rental.NextWork(1, state, action)
-			got := g.do("POST", path+"/"+string(action), bodies[action])
+			_, err := rental.NextWork(1, state, action)
 			if err == nil {
-				wantEqual(t, string(action)+" "+state, got.ok(200).object()["status"], want)
+				legal = append(legal, action)
 				continue
 			}
-			p := got.problem(409, "invalid_state_transition")
-			wantEqual(t, string(action)+" "+state, fmt.Sprint(got.object()["current_state"]), state)
-			refused := err.(*record.TransitionError)
-			if allowed, _ := json.Marshal(got.object()["allowed_transitions"]); string(allowed) != strings.ReplaceAll(fmt.Sprintf("%q", refused.Allowed), " ", ",") {
-				t.Errorf("%s of a %s one may go to %s: %+v", action, state, allowed, p)
+			p := g.do("POST", path+"/"+string(action), bodies[action]).problem(409, "invalid_state_transition")
+			if refused := err.(*record.TransitionError); p.CurrentState != state || !slices.Equal(p.AllowedTransitions, refused.Allowed) {
+				t.Errorf("%s of a %s one: %+v", action, state, p)
 			}
-			wantEqual(t, "stays", g.do("GET", path, "").object()["status"], state)
+		}
+		wantEqual(t, "stays", g.do("GET", path, "").object()["status"], state)
+		for i, action := range legal {
+			if i > 0 {
+				path = make(state)
+			}
+			want, _ := rental.NextWork(1, state, action)
+			wantEqual(t, string(action)+" "+state, g.do("POST", path+"/"+string(action), bodies[action]).ok(200).object()["status"], want)
 		}
 	}
 }
@@ -404,7 +414,7 @@ func TestRemindersOfATag(t *testing.T) {
 	g.do("PATCH", "/v1/maintenance/schedules/"+schedule, `{"paused":false}`).ok(200)
 	g.do("POST", path+"/dismiss", `{"reason":"sold soon"}`).ok(200)
 	g.do("POST", path+"/dismiss", `{"reason":"again"}`).problem(409, "invalid_state_transition")
-	g.do("POST", path+"/snooze", `{"until":null}`).problem(409, "invalid_state_transition")
+	g.do("POST", path+"/snooze", `{}`).problem(409, "invalid_state_transition")
 	g.do("PATCH", "/v1/vehicles/"+two, `{"tags":[]}`).ok(200)
 	g.remind(false)
 	wantEqual(t, "dismissed, and let go", reminders(), "one 1 dismissed [offset:10 due_soon], two 1 dismissed [offset:10 due_soon], one 2 upcoming []")

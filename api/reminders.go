@@ -38,7 +38,7 @@ type Reminder struct {
 
 // ReminderSnooze is the body of the action that snoozes a reminder.
 type ReminderSnooze struct {
-	Until record.Instant `json:"until" doc:"In the future; null ends a snooze."`
+	Until record.Instant `json:"until,omitzero" doc:"In the future; without it a snooze ends."`
 }
 
 // ReminderDismissal is the body of the action that dismisses a reminder.
