@@ -50,7 +50,7 @@ func (a *API) issueRoutes() {
 			return nil
 		},
 		refers: func(r *http.Request, b *record.Issue) error {
-			if err := a.existsOne(r, &query.Vehicles, fleet.VehiclePrefix, b.VehicleID, "/vehicle_id", "vehicle"); err != nil || b.BookingID == "" {
+			if err := a.ofVehicle(r, b.VehicleID); err != nil {
 				return err
 			}
 			return a.existsOne(r, &query.Bookings, fleet.BookingPrefix, b.BookingID, "/booking_id", "booking")

@@ -144,8 +144,8 @@ func (a *API) scheduleRefers(r *http.Request, b *record.MaintenanceSchedule) err
 		{&query.Vehicles, fleet.VehiclePrefix, b.VehicleID, "/vehicle_id", "vehicle"},
 		{&query.VehicleClasses, fleet.ClassPrefix, b.VehicleClassID, "/vehicle_class_id", "vehicle class"},
 	} {
-		if ref.id == "" {
-			continue
+		if ref.id == "" && ref.listing == &query.ServiceTasks {
+			return validation(fleet.FieldError{Pointer: ref.pointer, Code: "not_found", Detail: "there is no such " + ref.ofWhich})
 		}
 		if err := a.existsOne(r, ref.listing, ref.prefix, ref.id, ref.pointer, ref.ofWhich); err != nil {
 			return err
@@ -165,19 +165,10 @@ func (a *API) scheduleRefers(r *http.Request, b *record.MaintenanceSchedule) err
 	return nil
 }
 
-// existsOne refuses an id in a body of which the account has no record, or that is not one.
-func (a *API) existsOne(r *http.Request, listing *query.Listing, prefix, text, pointer, noun string) error {
-	missing := validation(fleet.FieldError{Pointer: pointer, Code: "not_found", Detail: "there is no such " + noun})
-	id, err := fleet.ParseID(prefix, text)
-	if err != nil {
-		return missing
+// ofVehicle refuses a body that does not name a vehicle of the account.
+func (a *API) ofVehicle(r *http.Request, id string) error {
+	if id == "" {
+		return validation(fleet.FieldError{Pointer: "/vehicle_id", Code: "not_found", Detail: "there is no such vehicle"})
 	}
-	found, err := query.RecordsByID(r.Context(), a.DB, listing, auth.From(r.Context()).Account, []uint64{id})
-	if err != nil {
-		return err
-	}
-	if _, ok := found[id]; !ok {
-		return missing
-	}
-	return nil
+	return a.existsOne(r, &query.Vehicles, fleet.VehiclePrefix, id, "/vehicle_id", "vehicle")
 }

@@ -160,11 +160,15 @@ func (a *API) settleWorkOrder(r *http.Request, id uint64, before, after *record.
 			return err
 		}
 	}
-	if err := a.existsOne(r, &query.Vehicles, fleet.VehiclePrefix, after.VehicleID, "/vehicle_id", "vehicle"); err != nil {
+	if err := a.ofVehicle(r, after.VehicleID); err != nil {
 		return err
 	}
 	for i, task := range after.TaskIDs {
-		if err := a.existsOne(r, &query.ServiceTasks, fleet.TaskPrefix, task, fmt.Sprintf("/task_ids/%d", i), "service task"); err != nil {
+		pointer := fmt.Sprintf("/task_ids/%d", i)
+		if task == "" {
+			return validation(fleet.FieldError{Pointer: pointer, Code: "not_found", Detail: "there is no such service task"})
+		}
+		if err := a.existsOne(r, &query.ServiceTasks, fleet.TaskPrefix, task, pointer, "service task"); err != nil {
 			return err
 		}
 	}
