@@ -186,6 +186,7 @@ func (a *API) register() error {
 	a.catalogueRoutes()
 	a.jobRoutes()
 	a.customerRoutes()
+	a.tollRoutes()
 	a.positionRoutes()
 	a.telemetryRoutes()
 	a.searchRoutes()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/motorpool/fleet"
@@ -27,9 +28,24 @@ type Customer struct {
 	MergedInto     string               `json:"merged_into,omitempty" doc:"The customer that counts since this one was merged into it." example:"cus_1234"`
 	DuplicateOf    string               `json:"possible_duplicate_of,omitempty" doc:"A customer with the same licence, region and birth date, else the same email address, else the same phone number." example:"cus_1234"`
 	ErasingSince   record.Instant       `json:"erasing_since" doc:"Since when its personal data is being erased; null if nobody asked for it."`
+	Stats          *CustomerStats       `json:"stats,omitempty" doc:"What the customer has booked, with expand=stats; with customers merged into it."`
 	ErasedAt       record.Instant       `json:"erased_at" doc:"When its personal data was erased; null if it was not."`
 
 	Stamps
+}
+
+// CustomerStats is what a customer has booked.
+type CustomerStats struct {
+	BookingsCount   uint64         `json:"bookings_count"`
+	CompletedCount  uint64         `json:"completed_count"`
+	CancelledCount  uint64         `json:"cancelled_count"`
+	NoShowCount     uint64         `json:"no_show_count"`
+	DamagedCount    uint64         `json:"damaged_count" doc:"Bookings with damage."`
+	FirstBookingAt  record.Instant `json:"first_booking_at" doc:"The first planned pickup; null if there is none."`
+	LastBookingAt   record.Instant `json:"last_booking_at"`
+	LifetimeRevenue []record.Money `json:"lifetime_revenue" nullable:"false" doc:"What was charged, with taxes, one amount a currency."`
+	BalanceDue      []record.Money `json:"balance_due" nullable:"false" doc:"Of it what was not paid, one amount a currency."`
+	IsRepeat        bool           `json:"is_repeat" doc:"Two bookings or more were completed."`
 }
 
 // CustomerVerification is whether somebody has looked at the licence.
@@ -95,7 +111,7 @@ func (a *API) customerResource() *resource[record.Customer] {
 	return &resource[record.Customer]{
 		api: a, path: "/v1/customers", tag: "Customers", noun: "customer", nouns: "customers", log: a.desk.Customers, listing: &query.Customers,
 		read: auth.CustomersRead, write: auth.CustomersWrite,
-		view: Customer{}, fields: record.CustomerFields{}, moving: []string{"is_rentable", "not_rentable_reason", "licence_verification"},
+		view: Customer{}, fields: record.CustomerFields{}, expand: []string{"stats"}, moving: []string{"is_rentable", "not_rentable_reason", "licence_verification", "stats"},
 		writable: func(c *record.Customer) any { return &c.CustomerFields },
 		make: func(_ *http.Request, object map[string]any) (record.Customer, error) {
 			c := record.Customer{Verification: record.Verification{Status: record.LicenceUnverified}}
@@ -190,7 +206,7 @@ func setDoNotRent(rec *record.Record[record.Customer], sent DoNotRentChange, by 
 }
 
 // showCustomers makes the answers for customers. Licence numbers are masked unless the key may read them.
-func (a *API) showCustomers(ctx context.Context, records []record.Record[record.Customer], _ []string) ([]shown, error) {
+func (a *API) showCustomers(ctx context.Context, records []record.Record[record.Customer], expand []string) ([]shown, error) {
 	plain := auth.From(ctx).Has(auth.CustomersPII)
 	today := a.Now().UTC().Format(time.DateOnly)
 	views := make([]shown, len(records))
@@ -206,12 +222,54 @@ func (a *API) showCustomers(ctx context.Context, records []record.Record[record.
 			masked.Number = record.Masked(masked.Number)
 			view.Licence = &masked
 		}
+		if slices.Contains(expand, "stats") {
+			var err error
+			if view.Stats, err = a.customerStats(ctx, rec); err != nil {
+				return nil, err
+			}
+		}
 		// What time changes without a revision, and who may read what, must show in the tag.
-		mark, err := json.Marshal([]any{view.IsRentable, view.NotRentable, view.Verification.Status, plain})
+		mark, err := json.Marshal([]any{view.IsRentable, view.NotRentable, view.Verification.Status, plain, view.Stats})
 		if err != nil {
 			return nil, err
 		}
 		views[i] = shown{view: view, live: mark}
 	}
 	return views, nil
+}
+
+// customerStats reads what a customer has booked, with those that were merged into it.
+func (a *API) customerStats(ctx context.Context, rec *record.Record[record.Customer]) (*CustomerStats, error) {
+	family, err := query.CustomerFamily(ctx, a.DB, rec.Account, rec.ID)
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, len(family))
+	for i, id := range family {
+		names[i] = fleet.FormatID(fleet.CustomerPrefix, id)
+	}
+	found, err := query.StatsOfCustomer(ctx, a.DB, rec.Account, names)
+	if err != nil {
+		return nil, err
+	}
+	all := &CustomerStats{LifetimeRevenue: []record.Money{}, BalanceDue: []record.Money{}}
+	for _, s := range found {
+		all.BookingsCount += s.Bookings
+		all.CompletedCount += s.Completed
+		all.CancelledCount += s.Cancelled
+		all.NoShowCount += s.NoShow
+		all.DamagedCount += s.Damaged
+		if all.FirstBookingAt.IsZero() || s.First.Before(all.FirstBookingAt.Time) {
+			all.FirstBookingAt = record.InstantOf(s.First)
+		}
+		if s.Last.After(all.LastBookingAt.Time) {
+			all.LastBookingAt = record.InstantOf(s.Last)
+		}
+		if s.Currency != "" {
+			all.LifetimeRevenue = append(all.LifetimeRevenue, record.Money{Amount: s.Revenue, Currency: s.Currency})
+			all.BalanceDue = append(all.BalanceDue, record.Money{Amount: s.Due, Currency: s.Currency})
+		}
+	}
+	all.IsRepeat = all.CompletedCount >= 2
+	return all, nil
 }

@@ -37,6 +37,7 @@ var Listings = []*Listing{
 	&Customers,
 	&CustomerNotes,
 	&Documents,
+	&Tolls,
 	&ServiceTasks,
 	&Schedules,
 	&Reminders,

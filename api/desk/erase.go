@@ -3,6 +3,7 @@ package desk
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -74,8 +75,30 @@ func (d *Desk) DecideErasure(ctx context.Context, by record.Author, account flee
 	return rec, err
 }
 
-// nothingOutstanding refuses while the customer has a booking that is not over, or owes something.
-func (d *Desk) nothingOutstanding(context.Context, fleet.AccountID, uint64) error { return nil }
+// nothingOutstanding refuses while the customer, or one that was merged into it, has a booking that is not over or not settled.
+func (d *Desk) nothingOutstanding(ctx context.Context, account fleet.AccountID, id uint64) error {
+	family, err := query.CustomerFamily(ctx, d.DB, account, id)
+	if err != nil {
+		return err
+	}
+	names := make([]string, len(family))
+	for i, one := range family {
+		names[i] = fleet.FormatID(fleet.CustomerPrefix, one)
+	}
+	open, err := query.OutstandingOf(ctx, d.DB, account, names)
+	if err != nil || len(open) == 0 {
+		return err
+	}
+	var fields []fleet.FieldError
+	for _, o := range open {
+		f := fleet.FieldError{Pointer: fleet.FormatID(fleet.BookingPrefix, o.Booking), Code: "balance_open", Detail: "is not settled"}
+		if slices.Contains([]string{record.BookingPending, record.BookingConfirmed, record.BookingActive}, o.Status) {
+			f.Code, f.Detail = "booking_open", "is "+o.Status
+		}
+		fields = append(fields, f)
+	}
+	return fleet.NewError(fleet.CodeConflict, "The customer has bookings that are not over or not settled; errors names them. End and settle them first, or set force.", fields...)
+}
 
 // FinishErasure does what is left of an erasure that was decided.
 func (d *Desk) FinishErasure(ctx context.Context, by record.Author, account fleet.AccountID, id uint64) error {

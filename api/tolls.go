@@ -1,0 +1,176 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/query"
+)
+
+// Toll is a toll or a fine as it is answered.
+type Toll struct {
+	ID string `json:"id" doc:"Identity." example:"tol_1234"`
+	record.TollFields
+	Object    string `json:"object" doc:"Always toll." example:"toll"`
+	Status    string `json:"status" doc:"matched, unmatched, billed, paid, disputed or waived. More may be added." example:"matched"`
+	VehicleID string `json:"vehicle_id,omitempty" doc:"That bore the plate." example:"veh_1234"`
+	BookingID string `json:"booking_id,omitempty" doc:"That had the vehicle." example:"bkg_1234"`
+	ChargeID  string `json:"charge_id,omitempty" doc:"The line of the booking that charges it." example:"chg_1234"`
+	Reason    string `json:"reason,omitempty" doc:"Of the dispute or the waiver."`
+	Stamps
+}
+
+// TollMatch is the body of the action that matches a toll.
+type TollMatch struct {
+	BookingID string `json:"booking_id,omitempty" doc:"The booking that it belongs to; found by plate and time unless given." example:"bkg_1234"`
+}
+
+// TollReason is the body of actions that need a reason.
+type TollReason struct {
+	Reason string `json:"reason" minLength:"1" maxLength:"500"`
+}
+
+func (a *API) tollRoutes() {
+	s := &resource[record.Toll]{
+		api: a, path: "/v1/tolls", tag: "Tolls", noun: "toll", nouns: "tolls and fines", log: a.desk.Tolls, listing: &query.Tolls,
+		read: auth.FinanceRead, write: auth.FinanceWrite, view: Toll{}, fields: record.TollFields{},
+		writable: func(t *record.Toll) any { return &t.TollFields },
+		make: func(_ *http.Request, object map[string]any) (record.Toll, error) {
+			t := record.Toll{Status: record.TollImported}
+			return t, a.decodeObject(object, &t.TollFields)
+		},
+		show: showTolls, settle: a.settleToll,
+	}
+	s.register()
+	move := func(action, summary, about, to string) {
+		a.handle(route{
+			Method: "POST", Path: "/v1/tolls/{id}/" + action, ID: action + "Toll", Tag: s.tag, Scope: s.write, Summary: summary,
+			About: about + "A state that cannot be reached is a 409 with `current_state` and `allowed_transitions`.", Body: TollReason{}, Reply: Toll{},
+		}, func(w http.ResponseWriter, r *http.Request) error {
+			var sent TollReason
+			if err := a.decodeBody(r, &sent); err != nil {
+				return err
+			}
+			return s.act(w, r, func(rec *record.Record[record.Toll]) error {
+				rec.Body.Reason = sent.Reason
+				return rec.Body.Move(fleet.FormatID(fleet.TollPrefix, rec.ID), to)
+			})
+		})
+	}
+	move("dispute", "Dispute a toll or fine", "", record.TollDisputed)
+	move("waive", "Waive a toll or fine", "What was charged to the booking stays there: reverse the charge if it is not to be paid. ", record.TollWaived)
+	bare := func(action, summary string, h handlerFunc) {
+		a.handle(route{Method: "POST", Path: "/v1/tolls/{id}/" + action, ID: action + "Toll", Tag: s.tag, Scope: s.write, Summary: summary, Reply: Toll{},
+			About: "A state that cannot be reached is a 409 with `current_state` and `allowed_transitions`."}, h)
+	}
+	bare("pay", "Note that a billed toll or fine was paid", func(w http.ResponseWriter, r *http.Request) error {
+		return s.act(w, r, func(rec *record.Record[record.Toll]) error {
+			return rec.Body.Move(fleet.FormatID(fleet.TollPrefix, rec.ID), record.TollPaid)
+		})
+	})
+	bare("bill", "Charge a matched toll or fine to its booking", func(w http.ResponseWriter, r *http.Request) error {
+		id, err := pathID(r, "toll", fleet.TollPrefix)
+		if err != nil {
+			return err
+		}
+		rec, err := a.desk.BillToll(r.Context(), author(r), auth.From(r.Context()).Account, id, func(rec *record.Record[record.Toll]) error {
+			return precondition(r, rec.Revision)
+		})
+		if err != nil {
+			return err
+		}
+		return s.answer(w, r, http.StatusOK, rec)
+	})
+	a.handle(route{
+		Method: "POST", Path: "/v1/tolls/{id}/match", ID: "matchToll", Tag: s.tag, Scope: s.write, Summary: "Match a toll or fine with the booking that caused it",
+		About: "By plate and region among the vehicles of that time, and the booking from whose actual pickup until whose actual return it happened; or by hand with `booking_id`.",
+		Body:  TollMatch{}, Optional: true, Reply: Toll{},
+	}, func(w http.ResponseWriter, r *http.Request) error { return a.matchToll(s, w, r) })
+}
+
+// settleToll holds a toll against the schema's blind spots, and matches one that is new, or whose plate or time changed.
+func (a *API) settleToll(r *http.Request, _ uint64, before, after *record.Toll) error {
+	if after.Amount.Amount <= 0 {
+		return validation(fleet.FieldError{Pointer: "/amount/amount", Code: "invalid", Detail: "must be positive"})
+	}
+	if f := after.AdminFee; f != nil && (f.Amount < 0 || f.Currency != after.Amount.Currency) {
+		return validation(fleet.FieldError{Pointer: "/admin_fee", Code: "invalid", Detail: "must not be negative, and of the currency of amount"})
+	}
+	if after.OccurredAt.IsZero() {
+		return validation(fleet.FieldError{Pointer: "/occurred_at", Code: "required", Detail: "must be given"})
+	}
+	if before != nil {
+		if before.ChargeID != "" && (before.Amount != after.Amount || before.Plate != after.Plate || before.OccurredAt != after.OccurredAt) {
+			return fleet.NewError(fleet.CodeConflict, "The toll was charged to a booking; its amount, plate and time cannot be changed any more.")
+		}
+		if before.Plate == after.Plate && before.Region == after.Region && before.OccurredAt == after.OccurredAt {
+			return nil
+		}
+		if after.Status != record.TollMatched && after.Status != record.TollUnmatched {
+			return nil
+		}
+	}
+	return a.findToll(r.Context(), auth.From(r.Context()).Account, after)
+}
+
+// findToll looks for the booking of a toll, and says whether there is one.
+func (a *API) findToll(ctx context.Context, account fleet.AccountID, t *record.Toll) error {
+	var err error
+	if t.VehicleID, t.BookingID, err = a.desk.MatchToll(ctx, account, &t.TollFields); err != nil {
+		return err
+	}
+	t.Status = record.TollUnmatched
+	if t.BookingID != "" {
+		t.Status = record.TollMatched
+	}
+	return nil
+}
+
+func (a *API) matchToll(s *resource[record.Toll], w http.ResponseWriter, r *http.Request) error {
+	var sent TollMatch
+	if len(bodyOf(r)) > 0 {
+		if err := a.decodeBody(r, &sent); err != nil {
+			return err
+		}
+	}
+	account := auth.From(r.Context()).Account
+	if sent.BookingID != "" {
+		id, err := fleet.ParseID(fleet.BookingPrefix, sent.BookingID)
+		if err == nil {
+			_, err = a.desk.Bookings.Get(r.Context(), account, id)
+		}
+		if err != nil && (fleet.CodeOf(err) == fleet.CodeNotFound || fleet.CodeOf(err) == "" && id == 0) {
+			return validation(fleet.FieldError{Pointer: "/booking_id", Code: "not_found", Detail: "there is no such booking"})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return s.act(w, r, func(rec *record.Record[record.Toll]) error {
+		trial := rec.Body
+		if trial.Status == record.TollMatched {
+			trial.Status = record.TollUnmatched // matching again is no step of its own
+		}
+		if err := trial.Move(fleet.FormatID(fleet.TollPrefix, rec.ID), record.TollMatched); err != nil {
+			return err
+		}
+		if sent.BookingID != "" {
+			rec.Body.BookingID, rec.Body.Status = sent.BookingID, record.TollMatched
+			return nil
+		}
+		return a.findToll(r.Context(), account, &rec.Body)
+	})
+}
+
+func showTolls(_ context.Context, records []record.Record[record.Toll], _ []string) ([]shown, error) {
+	views := make([]shown, len(records))
+	for i, rec := range records {
+		b := rec.Body
+		views[i].view = Toll{ID: fleet.FormatID(fleet.TollPrefix, rec.ID), TollFields: b.TollFields, Object: "toll", Status: b.Status, VehicleID: b.VehicleID,
+			BookingID: b.BookingID, ChargeID: b.ChargeID, Reason: b.Reason, Stamps: stampsOf(rec)}
+	}
+	return views, nil
+}
