@@ -96,6 +96,7 @@ func (a *API) bookingRoutes() {
 	a.bookingActionRoutes(s)
 	a.bookingBillRoutes(s)
 	a.bookingTimelineRoutes(s)
+	a.bookingImportRoutes()
 }
 
 func (a *API) bookingResource() *resource[record.Booking] {

@@ -40,14 +40,13 @@ type change func(ctx context.Context, next *record.Record[record.Booking]) error
 
 // command carries out an action on a booking.
 func (d *Desk) command(ctx context.Context, o Order, action rental.Action, g grip, mutate change) (record.Record[record.Booking], error) {
-	ctx, cancel := context.WithTimeout(ctx, mayRun+bookingInsert)
-	defer cancel()
+	begun := time.Now()
 	for lost := 1; ; lost++ {
 		rec, err := d.attempt(ctx, o, action, g, mutate)
 		if refused, theirs := errors.AsType[refusedRevision](err); theirs {
 			return rec, refused.error
 		}
-		if fleet.CodeOf(err) != fleet.CodeStale || ctx.Err() != nil {
+		if fleet.CodeOf(err) != fleet.CodeStale || time.Since(begun) > mayRun {
 			return rec, err
 		}
 		select {
@@ -114,7 +113,7 @@ func (d *Desk) write(ctx context.Context, o Order, rec, next *record.Record[reco
 	if taken != nil {
 		next.Body.Conflict = overlaps
 	}
-	inner, cancel := context.WithTimeout(ctx, bookingInsert)
+	inner, cancel := context.WithTimeout(ctx, d.writeWithin)
 	defer cancel()
 	written, err := d.Bookings.Update(inner, o.By, o.Account, rec.ID, rec.Revision, func(r *record.Record[record.Booking]) error {
 		r.Body = next.Body

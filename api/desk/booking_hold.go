@@ -67,9 +67,6 @@ const (
 	seize             // whatever is in the way, but for a vehicle that somebody has driven off with; it is flagged as a conflict
 )
 
-// bookingInsert bounds how long the revision that a bid was made for may take: far less than after what a bid counts as abandoned.
-const bookingInsert = 15 * time.Second
-
 // capacityTries is how often a place in a class is asked for: of two that see each other in the middle of it both are refused.
 const capacityTries = 3
 

@@ -39,7 +39,7 @@ func (d *Desk) open(ctx context.Context, by record.Author, account fleet.Account
 		return record.Record[record.Booking]{}, err
 	}
 	b.Conflict = overlaps
-	inner, cancel := context.WithTimeout(ctx, bookingInsert)
+	inner, cancel := context.WithTimeout(ctx, d.writeWithin)
 	defer cancel()
 	rec, created, err := d.Bookings.Create(inner, by, account, id, *b)
 	if err == nil && !created || err != nil && !undecided(err) {

@@ -13,6 +13,7 @@ package desk
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -58,6 +59,8 @@ type Desk struct {
 	counters *record.Log[record.Counter]
 
 	duties []Duty
+	duties      []Duty
+	writeWithin time.Duration // that a revision is written for which a hold was taken
 }
 
 // Duty is something that must be done from time to time.
@@ -82,10 +85,7 @@ func New(store *record.Store, db driver.Conn, now func() time.Time, log *slog.Lo
 		Schedules: record.NewLog(store, record.MaintenanceSchedules), Reminders: record.NewLog(store, record.Reminders),
 		Work: record.NewLog(store, record.WorkOrders), Issues: record.NewLog(store, record.Issues),
 	}
-	d.Calendars = calendar.New(calendar.DefaultConfig(), store, d.wanted, now)
-	d.ClassCalendars = calendar.NewShared(calendar.DefaultConfig(), store, func(ctx context.Context, account fleet.AccountID, class uint64, h calendar.Hold) (bool, error) {
-		return d.wantedAt(ctx, account, place{class: class}, h)
-	}, now)
+	d.openCalendars(calendar.DefaultConfig())
 	// One line a subject: each registers its consequences (Store.Then) and duties (d.duty), in a file of its own.
 	d.duty("settle", 10*time.Second, store.Settle)
 	d.duty("mend", time.Minute, store.Mend)
@@ -98,9 +98,28 @@ func New(store *record.Store, db driver.Conn, now func() time.Time, log *slog.Lo
 	return d
 }
 
+// openCalendars opens the calendars. What a hold was taken for must be written well before the hold counts as abandoned.
+func (d *Desk) openCalendars(cfg calendar.Config) {
+	d.writeWithin = cfg.Abandoned * 3 / 4
+	d.Calendars = calendar.New(cfg, d.Store, d.wanted, d.Now)
+	d.ClassCalendars = calendar.NewShared(cfg, d.Store, func(ctx context.Context, account fleet.AccountID, class uint64, h calendar.Hold) (bool, error) {
+		return d.wantedAt(ctx, account, place{class: class}, h)
+	}, d.Now)
+}
+
 // duty adds a duty.
 func (d *Desk) duty(name string, every time.Duration, do func(ctx context.Context) error) {
 	d.duties = append(d.duties, Duty{name, every, do})
+}
+
+// Duty does the duty of a name once, at once.
+func (d *Desk) Duty(ctx context.Context, name string) error {
+	for _, duty := range d.duties {
+		if duty.Name == name {
+			return duty.Do(ctx)
+		}
+	}
+	return fmt.Errorf("there is no duty %q", name)
 }
 
 // Run does the duties until ctx ends, each in a goroutine of its own: one that takes long keeps none of the others.

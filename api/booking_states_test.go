@@ -1,0 +1,151 @@
+package api
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/motorpool/fleet/api/auth"
+)
+
+// bookingsInEachState makes one booking in each state, of a car of its own, and returns their paths.
+func (w *lotWorld) bookingsInEachState() map[string]string {
+	w.t.Helper()
+	paths := map[string]string{}
+	for _, state := range []string{"expired", "pending", "confirmed", "active", "completed", "cancelled", "no_show"} {
+		w.car = w.newCar()
+		confirm := `,"confirm":true`
+		if state == "pending" || state == "expired" {
+			confirm = `,"hold_minutes":10000`
+		}
+		from := 0.01
+		if state == "pending" || state == "confirmed" {
+			from = 100
+		}
+		if state == "expired" {
+			confirm = `,"hold_minutes":1`
+		}
+		paths[state] = w.book(from, 200, confirm)
+	}
+	w.pass(2 * time.Minute)
+	for _, step := range []struct{ state, action string }{
+		{"active", "pickup"}, {"completed", "pickup"}, {"completed", "return"}, {"cancelled", "cancel"}, {"no_show", "no_show"},
+	} {
+		w.do("POST", paths[step.state]+"/"+step.action, "").ok(200)
+	}
+	w.do("POST", paths["expired"]+"/confirm", "").problem(409, "invalid_state_transition") // and is found to have lapsed
+	for state, path := range paths {
+		wantEqual(w.t, path, w.do("GET", path, "").ok(200).object()["status"], state)
+	}
+	return paths
+}
+
+// What an action may be done in; in every other state it is a 409 that says where the booking is and where it may go.
+var legalStates = map[string]string{
+	"confirm": "pending", "pickup": "confirmed", "return": "active", "cancel": "pending confirmed", "no_show": "confirmed", "reopen": "completed",
+	"extend": "pending confirmed active", "swap_vehicle": "pending confirmed active", "assign_vehicle": "pending confirmed",
+	"charges": "pending confirmed active completed cancelled no_show", "inspections": "confirmed active completed", "damages": "active completed",
+	"deposit/authorize": "pending confirmed active completed cancelled no_show", "PATCH": "pending confirmed",
+}
+
+var allowedMoves = map[string]string{
+	"pending": "confirmed cancelled expired", "confirmed": "active cancelled no_show", "active": "completed",
+}
+
+func TestEveryActionInAStateThatDoesNotAllowItIsA409(t *testing.T) {
+	w := newLot(t)
+	paths := w.bookingsInEachState()
+	other := w.newCar()
+	bodies := map[string]string{
+		"extend": fmt.Sprintf(`{"return_at":%q}`, w.in(300)), "swap_vehicle": fmt.Sprintf(`{"vehicle_id":%q}`, other), "assign_vehicle": fmt.Sprintf(`{"vehicle_id":%q}`, other),
+		"charges": `{"type":"cleaning","unit_price":{"amount":100,"currency":"USD"}}`, "damages": `{"description":"a dent","severity":"minor"}`,
+		"PATCH": fmt.Sprintf(`{"return_at":%q}`, w.in(250)),
+	}
+	for action, states := range legalStates {
+		for state, path := range paths {
+			if strings.Contains(" "+states+" ", " "+state+" ") {
+				continue
+			}
+			method, target := "POST", path+"/"+action
+			if action == "PATCH" {
+				method, target = "PATCH", path
+			}
+			answer := w.do(method, target, bodies[action])
+			p := answer.problem(409, "invalid_state_transition")
+			if p.CurrentState != state || strings.Join(p.AllowedTransitions, " ") != allowedMoves[state] {
+				t.Errorf("%s of a %s one: at %s, may become %v: %s", action, state, p.CurrentState, p.AllowedTransitions, p.Detail)
+			}
+		}
+	}
+	for state, path := range paths {
+		wantEqual(t, "after all that "+path, w.do("GET", path, "").ok(200).object()["status"], state)
+		// Only what is over may be archived.
+		status := w.do("DELETE", path, "").status
+		if over := !strings.Contains("pending confirmed active", state); over != (status == 204) {
+			t.Errorf("archiving a %s one: %d", state, status)
+		}
+	}
+}
+
+func TestWhatBookingsBecome(t *testing.T) {
+	w := newLot(t)
+	paths := w.bookingsInEachState()
+	// A completed one is reopened with a scope of its own, for a day.
+	desk := w.newKey(w.account, auth.BookingsWrite, auth.BookingsRead)
+	w.do("POST", paths["completed"]+"/reopen", "", "Authorization", "Bearer "+desk).problem(403, "insufficient_scope")
+	b := w.do("POST", paths["completed"]+"/reopen", "").ok(200).object()
+	wantEqual(t, "reopened", b["status"], "active")
+	wantEqual(t, "not returned", b["actual_return_at"], nil)
+	w.do("POST", paths["completed"]+"/return", "").ok(200)
+	w.pass(25 * time.Hour)
+	w.do("POST", paths["completed"]+"/reopen", "").problem(409, "invalid_state_transition")
+	// A cancellation within the last day costs half, taxes included, and nothing else is owed.
+	late := w.do("POST", w.bookAnother(2, 50)+"/cancel", `{"cancelled_by":"customer","reason_code":"plans"}`).ok(200).object()
+	wantEqual(t, "fee", minor(late["total"]), 5500.0)
+	wantEqual(t, "of the customer", late["cancellation"].(map[string]any)["cancelled_by"], "customer")
+	early := w.do("POST", w.bookAnother(48, 96)+"/cancel", "").ok(200).object()
+	wantEqual(t, "no fee", minor(early["total"]), 0.0)
+	waived := w.do("POST", w.bookAnother(2, 50)+"/cancel", `{"waive_fee":true}`).ok(200).object()
+	wantEqual(t, "waived", minor(waived["total"]), 0.0)
+	// A duplicate has the fields, and a life of its own.
+	copied := w.do("POST", paths["cancelled"]+"/duplicate", fmt.Sprintf(`{"pickup_at":%q,"return_at":%q}`, w.in(300), w.in(330))).ok(201).object()
+	wantEqual(t, "pending", copied["status"], "pending")
+	wantEqual(t, "of", "/v1/bookings/"+copied["duplicate_of"].(string), paths["cancelled"])
+	// Nobody came, and the grace is over: a duty ends it.
+	gone := w.bookAnother(1, 20)
+	w.pass(3 * time.Hour)
+	due(t, w, "bookings: nobody came")
+	b = w.do("GET", gone, "").ok(200).object()
+	wantEqual(t, "nobody came", b["status"], "no_show")
+	wantEqual(t, "all of it", minor(b["total"]), 5500.0)
+	// A hold lapses, a rental is overdue: each is noted once.
+	held := w.book(20, 40, "")
+	out := w.bookAnother(0.01, 1)
+	w.do("POST", out+"/pickup", "").ok(200)
+	w.pass(2 * time.Hour)
+	for range 2 {
+		due(t, w, "bookings: holds lapse")
+		due(t, w, "bookings: overdue")
+	}
+	wantEqual(t, "lapsed", w.do("GET", held, "").ok(200).object()["status"], "expired")
+	b = w.do("GET", out, "").ok(200).object()
+	wantEqual(t, "overdue", b["is_overdue"], true)
+	wantEqual(t, "since", b["overdue_since"], b["return_at"])
+	wantEqual(t, "revisions", b["revision"], 3.0)
+}
+
+// bookAnother makes a confirmed booking of a new car.
+func (w *lotWorld) bookAnother(from, until float64) string {
+	w.t.Helper()
+	w.car = w.newCar()
+	return w.book(from, until, `,"confirm":true`)
+}
+
+// due does a duty of the desk.
+func due(t *testing.T, w *lotWorld, name string) {
+	t.Helper()
+	if err := w.api.desk.Duty(t.Context(), name); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,243 @@
+package desk
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/api/rental"
+	"github.com/motorpool/fleet/api/rental/turo"
+	"github.com/motorpool/fleet/query"
+)
+
+// Outcomes of an imported trip.
+const (
+	ImportCreated   = "created"
+	ImportUpdated   = "updated"
+	ImportUnchanged = "unchanged"
+)
+
+// Importer brings the trips of one file. It looks vehicles up once.
+type Importer struct {
+	d        *Desk
+	by       record.Author
+	account  fleet.AccountID
+	currency string
+	zone     *time.Location
+	vehicles []record.Record[record.Vehicle]
+}
+
+// Importer prepares to import trips into an account.
+func (d *Desk) Importer(ctx context.Context, by record.Author, account fleet.AccountID, vehicles []record.Record[record.Vehicle]) (*Importer, error) {
+	rec, err := d.Accounts.Get(ctx, account, uint64(account))
+	if err != nil {
+		return nil, err
+	}
+	im := &Importer{d: d, by: by, account: account, currency: cmp.Or(rec.Body.Currency, "USD"), vehicles: vehicles}
+	if im.zone, err = time.LoadLocation(rec.Body.Timezone); err != nil {
+		im.zone = time.UTC
+	}
+	return im, nil
+}
+
+// Parse reads a file of trips, in the currency and by the clocks of the account.
+func (im *Importer) Parse(file io.Reader) ([]turo.Trip, error) {
+	return turo.Parse(file, im.zone, im.currency)
+}
+
+// Trip makes a booking of a trip, or brings the one up to date that an earlier import made of it. The channel has sold the vehicle already, so
+// that nothing is refused: what overlaps is flagged as a conflict.
+func (im *Importer) Trip(ctx context.Context, t *turo.Trip) (record.Record[record.Booking], string, error) {
+	var none record.Record[record.Booking]
+	v := im.vehicle(t)
+	if v == nil {
+		return none, "", fleet.NewError(fleet.CodeValidation, "No vehicle has this VIN, plate, nickname or name, or several have.",
+			fleet.FieldError{Pointer: "/vehicle", Code: "not_found", Detail: "no vehicle fits"})
+	}
+	found, err := query.List(ctx, im.d.DB, &query.Bookings, query.ListRequest{Account: im.account, Limit: 1, Filters: []query.Filter{
+		{Field: "external_reservation_id", Op: "eq", Values: []string{t.Reservation}}, {Field: "channel", Op: "eq", Values: []string{"turo"}}}})
+	if err != nil {
+		return none, "", err
+	}
+	if len(found.Records) > 0 {
+		return im.update(ctx, found.Records[0].ID, t, v)
+	}
+	customer, err := im.guest(ctx, t.Guest)
+	if err != nil {
+		return none, "", err
+	}
+	b := &record.Booking{BookingFields: record.BookingFields{CustomerID: customer, Channel: "turo", ExternalReservationID: t.Reservation, VehicleClassID: v.Body.ClassID,
+		VehicleID: fleet.FormatID(fleet.VehiclePrefix, v.ID), PickupLocationID: v.Body.HomeLocationID, ReturnLocationID: v.Body.HomeLocationID},
+		Timezone: cmp.Or(v.Body.Timezone, im.zone.String()), Currency: im.currency}
+	zero := record.Money{Currency: im.currency}
+	b.Deposit = record.Deposit{Method: "none", Status: record.DepositNone, Amount: zero, Captured: zero, Released: zero, Applied: zero}
+	im.apply(b, t, v)
+	rec, err := im.d.open(ctx, im.by, im.account, im.d.Store.NextID(), b, seize)
+	return rec, ImportCreated, err
+}
+
+// update brings a booking up to date with its trip.
+func (im *Importer) update(ctx context.Context, id uint64, t *turo.Trip, v *record.Record[record.Vehicle]) (record.Record[record.Booking], string, error) {
+	for {
+		rec, err := im.d.Bookings.Get(ctx, im.account, id)
+		if err != nil {
+			return rec, "", err
+		}
+		next, err := copyOf(rec)
+		if err != nil {
+			return rec, "", err
+		}
+		im.apply(&next.Body, t, v)
+		written, err := im.d.write(ctx, Order{By: im.by, Account: im.account, Booking: id}, &rec, &next, seize)
+		if fleet.CodeOf(err) == fleet.CodeStale && ctx.Err() == nil {
+			continue
+		}
+		if err == nil && written.Revision == rec.Revision {
+			return written, ImportUnchanged, nil
+		}
+		return written, ImportUpdated, err
+	}
+}
+
+// order is how far a state is on its way; an import never takes a booking back.
+var order = map[string]int{record.BookingPending: 0, record.BookingConfirmed: 1, record.BookingActive: 2, record.BookingCompleted: 3, record.BookingCancelled: 3}
+
+// apply writes a trip into a booking.
+func (im *Importer) apply(b *record.Booking, t *turo.Trip, v *record.Record[record.Vehicle]) {
+	now := record.InstantOf(im.d.Now())
+	if b.Status == "" || order[t.Status] > order[b.Status] {
+		b.Status, b.StatusSince = t.Status, now
+	}
+	b.PickupAt, b.ReturnAt, b.BilledDays = record.InstantOf(t.Start), record.InstantOf(t.End), t.Days
+	before, after := time.Duration(0), time.Duration(0)
+	if b.Status == record.BookingConfirmed || b.Status == record.BookingActive {
+		before, after = time.Duration(v.Body.BufferBeforeMinutes)*time.Minute, time.Duration(v.Body.BufferAfterMinutes)*time.Minute
+	}
+	block(b, before, after)
+	if b.ConfirmedAt.IsZero() {
+		b.ConfirmedAt = now
+	}
+	if b.Status == record.BookingActive || b.Status == record.BookingCompleted {
+		b.ActualPickupAt, b.PickupMileageMi = b.PickupAt, t.StartMi
+	}
+	if b.Status == record.BookingCompleted {
+		b.ActualReturnAt, b.ReturnMileageMi = b.ReturnAt, t.EndMi
+	}
+	if b.Status == record.BookingCancelled && b.Cancellation == nil {
+		b.Cancellation = &record.Cancellation{At: now, By: cmp.Or(t.CancelledBy, "customer"), ReasonCode: "imported"}
+	}
+	im.charge(b, t.Lines)
+}
+
+// charge makes the imported charges of a booking those of its trip: lines that are gone are reversed, new ones posted.
+func (im *Importer) charge(b *record.Booking, lines []record.Charge) {
+	same := func(a, b *record.Charge) bool {
+		return a.Type == b.Type && a.Description == b.Description && a.Amount == b.Amount
+	}
+	fresh := slices.Clone(lines)
+	for _, c := range rental.Standing(b.Charges) {
+		if c.Source != "import" {
+			continue
+		}
+		if at := slices.IndexFunc(fresh, func(l record.Charge) bool { return same(&l, &c) }); at >= 0 {
+			fresh = slices.Delete(fresh, at, at+1)
+			continue
+		}
+		im.d.lines(b, []record.Charge{rental.Reversal(&c)})
+	}
+	im.d.lines(b, fresh)
+}
+
+// vehicle finds the vehicle of a trip: by VIN, else by plate, else the only one with that nickname or name.
+func (im *Importer) vehicle(t *turo.Trip) *record.Record[record.Vehicle] {
+	only := func(fits func(*record.Vehicle) bool) *record.Record[record.Vehicle] {
+		var found *record.Record[record.Vehicle]
+		for i := range im.vehicles {
+			if fits(&im.vehicles[i].Body) {
+				if found != nil {
+					return nil
+				}
+				found = &im.vehicles[i]
+			}
+		}
+		return found
+	}
+	plain := func(text string) string {
+		return strings.ToLower(strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == '-' }), ""))
+	}
+	if t.VIN != "" {
+		if v := only(func(v *record.Vehicle) bool { return plain(v.VIN) == plain(t.VIN) }); v != nil {
+			return v
+		}
+	}
+	if t.Plate != "" {
+		if v := only(func(v *record.Vehicle) bool { return plain(v.LicensePlate) == plain(t.Plate) }); v != nil {
+			return v
+		}
+	}
+	name := plain(t.Vehicle)
+	if name == "" {
+		return nil
+	}
+	if v := only(func(v *record.Vehicle) bool { return plain(v.Nickname) == name }); v != nil {
+		return v
+	}
+	return only(func(v *record.Vehicle) bool {
+		words := plain(v.Make + v.Model)
+		year := ""
+		if v.Year != 0 {
+			year = time.Date(v.Year, 1, 1, 0, 0, 0, 0, time.UTC).Format("2006")
+		}
+		return words != "" && (name == words || name == words+year || name == year+words)
+	})
+}
+
+// guest finds the customer of a guest's name, or makes one. What is unique is a digest of the name: the name itself stands in the
+// customer's record alone.
+func (im *Importer) guest(ctx context.Context, name string) (string, error) {
+	if name = strings.Join(strings.Fields(name), " "); name == "" {
+		return "", nil
+	}
+	sum := sha256.Sum256([]byte(strings.ToLower(name)))
+	ref := record.ExternalRef{System: "turo", ID: "guest-" + hex.EncodeToString(sum[:8])}
+	find := func() (string, error) {
+		found, err := query.List(ctx, im.d.DB, &query.Customers, query.ListRequest{Account: im.account, Archived: "all", Ref: ref.ID, Limit: 1})
+		if err != nil || len(found.Records) == 0 {
+			return "", err
+		}
+		rec, err := im.d.Customer(ctx, im.account, found.Records[0].ID)
+		return fleet.FormatID(fleet.CustomerPrefix, rec.ID), err
+	}
+	if id, err := find(); err != nil || id != "" {
+		return id, err
+	}
+	first, last, _ := strings.Cut(name, " ")
+	c := record.Customer{CustomerFields: record.CustomerFields{FirstName: cut(first, 100), LastName: cut(last, 100), ExternalRefs: []record.ExternalRef{ref}},
+		Verification: record.Verification{Status: record.LicenceUnverified}, CreatedByImport: true}
+	c.Complete(nil, im.d.Now())
+	rec, _, err := im.d.Customers.Create(ctx, im.by, im.account, im.d.Store.NextID(), c)
+	if fleet.CodeOf(err) == fleet.CodeConflict {
+		id, again := find() // somebody else has just made it
+		if id != "" {
+			return id, nil
+		}
+		return "", errors.Join(err, again)
+	}
+	return fleet.FormatID(fleet.CustomerPrefix, rec.ID), err
+}
+
+// cut shortens a text to so many characters.
+func cut(text string, most int) string {
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most])
+	}
+	return text
+}

@@ -1,0 +1,347 @@
+package desk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/calendar"
+	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/query"
+	"github.com/motorpool/fleet/schemas/schematest"
+)
+
+// lot is two desks on one database, as two processes have them, with a class, cars of it and a customer.
+type lot struct {
+	desks           [2]*Desk
+	class, customer string
+	cars            []string
+}
+
+func openLot(t *testing.T, cars int) *lot {
+	t.Helper()
+	l := &lot{}
+	db := schematest.Open(t)
+	for i := range l.desks {
+		store, err := record.NewStore(record.Config{Deadline: time.Minute, Abandoned: 2 * time.Minute}, db, fleet.NewIDSource(uint64(i+1), time.Now), time.Now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.desks[i] = New(store, db, time.Now, slog.New(slog.DiscardHandler))
+		l.desks[i].openCalendars(calendar.Config{Abandoned: 10 * time.Minute, Kept: 24 * time.Hour}) // a busy machine may need more than the usual time
+	}
+	d := l.desks[0]
+	if _, _, err := d.Accounts.Create(t.Context(), by, account, uint64(account), record.Account{Name: "A", Timezone: "UTC", Currency: "USD"}); err != nil {
+		t.Fatal(err)
+	}
+	l.class = put(t, d, d.Classes, record.VehicleClass{Name: "C", DailyRate: &record.Money{Amount: 5000, Currency: "USD"}})
+	for range cars {
+		l.cars = append(l.cars, put(t, d, d.Vehicles, record.Vehicle{VehicleFields: record.VehicleFields{Make: "A", Model: "B", ClassID: l.class}, Status: record.VehicleAvailable}))
+	}
+	l.customer = put(t, d, d.Customers, record.Customer{})
+	return l
+}
+
+// start is when bookings of these tests may begin: tomorrow.
+var start = time.Now().Add(24 * time.Hour).Truncate(time.Hour)
+
+func (l *lot) fields(car string, from, until int) record.BookingFields {
+	f := record.BookingFields{CustomerID: l.customer, VehicleID: car, PickupAt: record.InstantOf(start.Add(time.Duration(from) * time.Hour)),
+		ReturnAt: record.InstantOf(start.Add(time.Duration(until) * time.Hour))}
+	if car == "" {
+		f.VehicleClassID = l.class
+	}
+	return f
+}
+
+func (l *lot) book(ctx context.Context, d *Desk, car string, from, until int) (record.Record[record.Booking], error) {
+	return d.Book(ctx, by, account, BookRequest{ID: d.Store.NextID(), Fields: l.fields(car, from, until), Confirm: true})
+}
+
+// refusal says whether an error is one that a command may give: taken, or somebody was faster.
+func refusal(err error) bool {
+	return slices.Contains([]fleet.Code{fleet.CodeConflict, fleet.CodeTransition, fleet.CodeValidation}, fleet.CodeOf(err))
+}
+
+// holdings reads all bookings back and holds them against each other and against the calendars: no two that hold a vehicle overlap, and
+// the calendars say what the bookings say.
+func (l *lot) holdings(t *testing.T, ids []uint64) map[string][]record.Booking {
+	t.Helper()
+	d := l.desks[0]
+	all := map[string][]record.Booking{}
+	wanted := map[string]bool{}
+	for _, id := range ids {
+		rec, err := d.Bookings.Get(t.Context(), account, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := rec.Body
+		if at, h := holdOf(id, &b); h != nil {
+			for _, o := range all[b.VehicleID] {
+				if b.VehicleID != "" && o.BlockedFrom.Before(b.BlockedUntil.Time) && b.BlockedFrom.Before(o.BlockedUntil.Time) {
+					t.Errorf("%s has two bookings: %v-%v and %v-%v", b.VehicleID, o.BlockedFrom, o.BlockedUntil, b.BlockedFrom, b.BlockedUntil)
+				}
+			}
+			all[b.VehicleID] = append(all[b.VehicleID], b)
+			wanted[fmt.Sprint(at, h.Ref, h.From.UnixMilli(), h.Until.UnixMilli())] = true
+		}
+	}
+	class, _ := fleet.ParseID(fleet.ClassPrefix, l.class)
+	places := []place{{class: class}}
+	for _, car := range l.cars {
+		id, _ := fleet.ParseID(fleet.VehiclePrefix, car)
+		places = append(places, place{vehicle: id})
+	}
+	for _, p := range places {
+		cals, key := d.calendars(p)
+		holds, err := cals.Of(t.Context(), account, key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, h := range holds {
+			mark := fmt.Sprint(p, h.Ref, h.From.UnixMilli(), h.Until.UnixMilli())
+			if !wanted[mark] {
+				t.Errorf("the calendar of %v has %s from %v until %v, which no booking says", p, h.Ref, h.From, h.Until)
+			}
+			delete(wanted, mark)
+		}
+	}
+	for mark := range wanted {
+		t.Errorf("no calendar has %s", mark)
+	}
+	return all
+}
+
+// A class has three vehicles. Many book the class or one of its vehicles at the same time, through two desks: no more get through than there
+// are vehicles, and as many as there are when the dust has settled.
+func TestAClassIsNeverBookedBeyondItsVehicles(t *testing.T) {
+	l := openLot(t, 3)
+	var mu sync.Mutex
+	var ids []uint64
+	var group errgroup.Group
+	for i := range 8 {
+		group.Go(func() error {
+			car := ""
+			if i%2 == 0 {
+				car = l.cars[i/2%3]
+			}
+			rec, err := l.book(t.Context(), l.desks[i%2], car, 0, 24)
+			if err != nil {
+				if refusal(err) {
+					return nil
+				}
+				return err
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			ids = append(ids, rec.ID)
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if len(ids) > 3 || len(ids) == 0 {
+		t.Errorf("%d of 3 got through", len(ids))
+	}
+	for i := range 3 {
+		if rec, err := l.book(t.Context(), l.desks[i%2], "", 0, 24); err == nil {
+			ids = append(ids, rec.ID)
+		} else if !refusal(err) {
+			t.Fatal(err)
+		}
+	}
+	if len(ids) != 3 {
+		t.Errorf("%d bookings of 3 vehicles in the end", len(ids))
+	}
+	// Each booking of the class gets a vehicle.
+	all := l.holdings(t, ids)
+	for _, id := range ids {
+		rec, err := l.desks[0].Bookings.Get(t.Context(), account, id)
+		if err != nil || rec.Body.VehicleID != "" {
+			continue
+		}
+		given := false
+		for _, car := range l.cars {
+			_, err := l.desks[1].Assign(t.Context(), Order{By: by, Account: account, Booking: id}, car)
+			if given = err == nil; given {
+				break
+			}
+		}
+		if !given {
+			t.Errorf("no vehicle is left for booking %d, held are %v", id, all)
+		}
+	}
+	l.holdings(t, ids)
+	if _, err := l.book(t.Context(), l.desks[0], "", 23, 30); fleet.CodeOf(err) != fleet.CodeConflict {
+		t.Errorf("a fourth: %v", err)
+	}
+	if _, err := l.book(t.Context(), l.desks[0], "", 24, 30); err != nil {
+		t.Errorf("the day after: %v", err)
+	}
+}
+
+// A long booking of a class needs one vehicle throughout: one of a vehicle that leaves it none is refused, though at every moment there is one.
+func TestAClassKeepsAVehicleThroughout(t *testing.T) {
+	l := openLot(t, 2)
+	if _, err := l.book(t.Context(), l.desks[0], l.cars[0], 0, 10); err != nil {
+		t.Fatal(err)
+	}
+	long, err := l.book(t.Context(), l.desks[0], "", 5, 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.book(t.Context(), l.desks[1], l.cars[1], 12, 15); fleet.CodeOf(err) != fleet.CodeConflict {
+		t.Errorf("the vehicle that the class booking needs: %v", err)
+	}
+	if _, err := l.book(t.Context(), l.desks[1], l.cars[0], 12, 15); err != nil {
+		t.Errorf("the one that it cannot have anyway: %v", err)
+	}
+	if _, err := l.desks[1].Assign(t.Context(), Order{By: by, Account: account, Booking: long.ID}, l.cars[1]); err != nil {
+		t.Error(err)
+	}
+}
+
+// Many book, extend, swap, cancel, pick up and return at random, through two desks at once.
+func TestRandomCommandsNeverBookAVehicleTwice(t *testing.T) {
+	l := openLot(t, 2)
+	var mu sync.Mutex
+	var ids []uint64
+	done := map[string]int{}
+	var group errgroup.Group
+	for worker := range 6 {
+		group.Go(func() error {
+			d, random := l.desks[worker%2], rand.New(rand.NewPCG(uint64(worker), 11))
+			for range 10 {
+				mu.Lock()
+				known := slices.Clone(ids)
+				mu.Unlock()
+				what, from := random.IntN(8), random.IntN(40)
+				var err error
+				if what < 3 || len(known) == 0 {
+					var rec record.Record[record.Booking]
+					if rec, err = l.book(t.Context(), d, l.cars[random.IntN(2)], from, from+1+random.IntN(8)); err == nil {
+						mu.Lock()
+						ids = append(ids, rec.ID)
+						mu.Unlock()
+					}
+					what = 0
+				} else {
+					o := Order{By: by, Account: account, Booking: known[random.IntN(len(known))]}
+					switch what {
+					case 3, 4:
+						_, err = d.Extend(t.Context(), o, start.Add(time.Duration(from+random.IntN(12))*time.Hour))
+						what = 3
+					case 5:
+						_, err = d.Swap(t.Context(), o, SwapRequest{VehicleID: l.cars[random.IntN(2)]})
+					case 6:
+						_, err = d.Cancel(t.Context(), o, CancelRequest{})
+					case 7:
+						_, err = d.Change(t.Context(), o, true, func(r *record.Record[record.Booking]) error {
+							r.Body.PickupAt = record.InstantOf(start.Add(time.Duration(from) * time.Hour))
+							r.Body.ReturnAt = record.InstantOf(start.Add(time.Duration(from+2) * time.Hour))
+							return nil
+						})
+					}
+				}
+				mu.Lock()
+				if err == nil {
+					done[fmt.Sprint(what)]++
+				} else {
+					done["refused"]++
+				}
+				mu.Unlock()
+				if err != nil && !refusal(err) {
+					return errors.Join(fmt.Errorf("command %d", what), err)
+				}
+			}
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	l.holdings(t, ids)
+	for _, what := range []string{"0", "3", "6", "refused"} {
+		if done[what] == 0 {
+			t.Errorf("too little happened: %v", done)
+		}
+	}
+	conflicts, err := auditAll(t, l.desks[0])
+	if err != nil || conflicts != 0 {
+		t.Errorf("the audit finds %d, %v", conflicts, err)
+	}
+	if records, claims, err := l.desks[0].Store.Audit(t.Context()); err != nil || records+claims != 0 {
+		t.Errorf("%d revisions and %d claims have two authors, %v", records, claims, err)
+	}
+}
+
+// auditAll counts what the overlap audit finds.
+func auditAll(t *testing.T, d *Desk) (int, error) {
+	t.Helper()
+	found, err := query.BookingConflicts(t.Context(), d.DB, time.Now())
+	return len(found), err
+}
+
+// The audit flags what overlaps and takes flags back from what does not any more.
+func TestTheAuditFindsWhatOverlaps(t *testing.T) {
+	l := openLot(t, 2)
+	d := l.desks[0]
+	var ids []uint64
+	for _, b := range []struct {
+		car         string
+		from, until int
+	}{{l.cars[0], 0, 10}, {l.cars[0], 20, 30}, {l.cars[1], 0, 10}} {
+		rec, err := l.book(t.Context(), d, b.car, b.from, b.until)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, rec.ID)
+	}
+	imported, err := d.draft(t.Context(), account, BookRequest{Fields: l.fields(l.cars[0], 5, 15), Confirm: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec, err := d.open(t.Context(), by, account, d.Store.NextID(), imported, seize)
+	if err != nil || !rec.Body.Conflict {
+		t.Fatalf("conflict %v, %v", rec.Body.Conflict, err)
+	}
+	flags := func() string {
+		text := ""
+		for _, id := range append(ids, rec.ID) {
+			r, err := d.Bookings.Get(t.Context(), account, id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text += fmt.Sprint(r.Body.Conflict, " ")
+		}
+		return text
+	}
+	if err := d.auditOverlaps(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := flags(); got != "true false false true " {
+		t.Errorf("flags %s", got)
+	}
+	if _, err := d.Swap(t.Context(), Order{By: by, Account: account, Booking: rec.ID}, SwapRequest{VehicleID: l.cars[1]}); fleet.CodeOf(err) != fleet.CodeConflict {
+		t.Errorf("a swap onto a vehicle that is taken: %v", err)
+	}
+	if _, err := d.Cancel(t.Context(), Order{By: by, Account: account, Booking: ids[0]}, CancelRequest{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.auditOverlaps(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := flags(); got != "false false false false " {
+		t.Errorf("flags %s after one was cancelled", got)
+	}
+}
