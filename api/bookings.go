@@ -74,8 +74,9 @@ type Booking struct {
 	DuplicateOf      string               `json:"duplicate_of,omitempty" example:"bkg_1234"`
 	QuoteID          string               `json:"quote_id,omitempty" example:"quo_1234"`
 
-	Customer *Customer `json:"customer,omitempty" doc:"With expand=customer."`
-	Vehicle  *Vehicle  `json:"vehicle,omitempty" doc:"With expand=vehicle."`
+	Customer     *Customer     `json:"customer,omitempty" doc:"With expand=customer."`
+	Vehicle      *Vehicle      `json:"vehicle,omitempty" doc:"With expand=vehicle."`
+	VehicleClass *VehicleClass `json:"vehicle_class,omitempty" doc:"With expand=vehicle_class."`
 
 	Stamps
 }
@@ -87,8 +88,8 @@ type BookingNew struct {
 	HoldMinutes int  `json:"hold_minutes,omitempty" minimum:"1" maximum:"43200" doc:"How long a pending booking holds its vehicle; as the account says unless given."`
 }
 
-// bookingRead and bookingMoving are the members of a booking that its record does not write.
-var bookingMoving = []string{"amount_paid", "balance_due", "payment_status", "has_open_toll", "is_overdue", "overdue_since", "customer", "vehicle"}
+// bookingMoving are the members of a booking that change without it.
+var bookingMoving = []string{"amount_paid", "balance_due", "payment_status", "has_open_toll", "is_overdue", "overdue_since", "customer", "vehicle", "vehicle_class"}
 
 func (a *API) bookingRoutes() {
 	s := a.bookingResource()
@@ -103,7 +104,7 @@ func (a *API) bookingResource() *resource[record.Booking] {
 	return &resource[record.Booking]{
 		api: a, path: "/v1/bookings", tag: "Bookings", noun: "booking", nouns: "bookings", log: a.desk.Bookings, listing: &query.Bookings,
 		read: auth.BookingsRead, write: auth.BookingsWrite,
-		view: Booking{}, fields: record.BookingFields{}, create: BookingNew{}, expand: []string{"customer", "vehicle"}, moving: bookingMoving,
+		view: Booking{}, fields: record.BookingFields{}, create: BookingNew{}, expand: []string{"customer", "vehicle", "vehicle_class"}, moving: bookingMoving,
 		writable: func(b *record.Booking) any { return &b.BookingFields },
 		make: func(_ *http.Request, object map[string]any) (record.Booking, error) {
 			var sent BookingNew
@@ -156,7 +157,7 @@ func (a *API) showBookings(ctx context.Context, records []record.Record[record.B
 	if err != nil {
 		return nil, err
 	}
-	customers, vehicles, err := a.expandBookings(ctx, records, expand)
+	also, err := a.expandBookings(ctx, records, expand)
 	if err != nil {
 		return nil, err
 	}
@@ -166,8 +167,8 @@ func (a *API) showBookings(ctx context.Context, records []record.Record[record.B
 		if err != nil {
 			return nil, err
 		}
-		v.Customer, v.Vehicle = customers[v.CustomerID], vehicles[v.VehicleID]
-		mark, err := json.Marshal([]any{v.AmountPaid, v.BalanceDue, v.PaymentStatus, v.HasOpenToll, v.IsOverdue, v.Customer, v.Vehicle})
+		v.Customer, v.Vehicle, v.VehicleClass = also.customers[v.CustomerID], also.vehicles[v.VehicleID], also.classes[v.VehicleClassID]
+		mark, err := json.Marshal([]any{v.AmountPaid, v.BalanceDue, v.PaymentStatus, v.HasOpenToll, v.IsOverdue, v.Customer, v.Vehicle, v.VehicleClass})
 		if err != nil {
 			return nil, err
 		}
@@ -176,37 +177,58 @@ func (a *API) showBookings(ctx context.Context, records []record.Record[record.B
 	return views, nil
 }
 
+// expanded are the records that bookings name, by their ids.
+type expanded struct {
+	customers map[string]*Customer
+	vehicles  map[string]*Vehicle
+	classes   map[string]*VehicleClass
+}
+
 // expandBookings reads the records that expand= names, for keys that may read them.
-func (a *API) expandBookings(ctx context.Context, records []record.Record[record.Booking], expand []string) (map[string]*Customer, map[string]*Vehicle, error) {
-	customers, vehicles := map[string]*Customer{}, map[string]*Vehicle{}
-	p := auth.From(ctx)
-	if slices.Contains(expand, "customer") {
-		if !p.Has(auth.CustomersRead) {
-			return nil, nil, fleet.NewError(fleet.CodeForbidden, "The API key lacks the scope "+string(auth.CustomersRead)+", which expand=customer needs.")
+func (a *API) expandBookings(ctx context.Context, records []record.Record[record.Booking], expand []string) (expanded, error) {
+	all := expanded{map[string]*Customer{}, map[string]*Vehicle{}, map[string]*VehicleClass{}}
+	for _, name := range expand {
+		scope := auth.VehiclesRead
+		if name == "customer" {
+			scope = auth.CustomersRead
 		}
-		found, err := related(ctx, a, &query.Customers, fleet.CustomerPrefix, records, func(b *record.Booking) string { return b.CustomerID }, a.showCustomers)
+		if !auth.From(ctx).Has(scope) {
+			return all, fleet.NewError(fleet.CodeForbidden, "The API key lacks the scope "+string(scope)+", which expand="+name+" needs.")
+		}
+		var found []shown
+		var err error
+		switch name {
+		case "customer":
+			found, err = related(ctx, a, &query.Customers, fleet.CustomerPrefix, records, func(b *record.Booking) string { return b.CustomerID }, a.showCustomers)
+		case "vehicle":
+			found, err = related(ctx, a, &query.Vehicles, fleet.VehiclePrefix, records, func(b *record.Booking) string { return b.VehicleID }, a.showVehicles)
+		case "vehicle_class":
+			found, err = related(ctx, a, &query.VehicleClasses, fleet.ClassPrefix, records, func(b *record.Booking) string { return b.VehicleClassID }, showClasses)
+		}
 		if err != nil {
-			return nil, nil, err
+			return all, err
 		}
 		for _, s := range found {
-			c := s.view.(Customer)
-			customers[c.ID] = &c
+			switch v := s.view.(type) {
+			case Customer:
+				all.customers[v.ID] = &v
+			case Vehicle:
+				all.vehicles[v.ID] = &v
+			case VehicleClass:
+				all.classes[v.ID] = &v
+			}
 		}
 	}
-	if slices.Contains(expand, "vehicle") {
-		if !p.Has(auth.VehiclesRead) {
-			return nil, nil, fleet.NewError(fleet.CodeForbidden, "The API key lacks the scope "+string(auth.VehiclesRead)+", which expand=vehicle needs.")
-		}
-		found, err := related(ctx, a, &query.Vehicles, fleet.VehiclePrefix, records, func(b *record.Booking) string { return b.VehicleID }, a.showVehicles)
-		if err != nil {
-			return nil, nil, err
-		}
-		for _, s := range found {
-			v := s.view.(Vehicle)
-			vehicles[v.ID] = &v
-		}
+	return all, nil
+}
+
+// showClasses makes the answers for vehicle classes.
+func showClasses(_ context.Context, records []record.Record[record.VehicleClass], _ []string) ([]shown, error) {
+	views := make([]shown, len(records))
+	for i, rec := range records {
+		views[i].view = VehicleClass{ID: fleet.FormatID(fleet.ClassPrefix, rec.ID), VehicleClassFields: VehicleClassFields(rec.Body), Object: "vehicle_class", Stamps: stampsOf(rec)}
 	}
-	return customers, vehicles, nil
+	return views, nil
 }
 
 // related shows the records of another kind that some records name.
