@@ -115,7 +115,7 @@ func TestWhatBookingsBecome(t *testing.T) {
 	// Nobody came, and the grace is over: a duty ends it.
 	gone := w.bookAnother(1, 20)
 	w.pass(3 * time.Hour)
-	due(t, w, "bookings: nobody came")
+	doDuty(t, w, "bookings: nobody came")
 	b = w.do("GET", gone, "").ok(200).object()
 	wantEqual(t, "nobody came", b["status"], "no_show")
 	wantEqual(t, "all of it", minor(b["total"]), 5500.0)
@@ -125,8 +125,8 @@ func TestWhatBookingsBecome(t *testing.T) {
 	w.do("POST", out+"/pickup", "").ok(200)
 	w.pass(2 * time.Hour)
 	for range 2 {
-		due(t, w, "bookings: holds lapse")
-		due(t, w, "bookings: overdue")
+		doDuty(t, w, "bookings: holds lapse")
+		doDuty(t, w, "bookings: overdue")
 	}
 	wantEqual(t, "lapsed", w.do("GET", held, "").ok(200).object()["status"], "expired")
 	b = w.do("GET", out, "").ok(200).object()
@@ -142,8 +142,8 @@ func (w *lotWorld) bookAnother(from, until float64) string {
 	return w.book(from, until, `,"confirm":true`)
 }
 
-// due does a duty of the desk.
-func due(t *testing.T, w *lotWorld, name string) {
+// doDuty does a duty of the desk.
+func doDuty(t *testing.T, w *lotWorld, name string) {
 	t.Helper()
 	if err := w.api.desk.Duty(t.Context(), name); err != nil {
 		t.Fatal(err)

@@ -40,7 +40,7 @@ func TestTripsOfAChannelAreImportedAndBroughtUpToDate(t *testing.T) {
 	wantEqual(t, "guest", past["customer"].(map[string]any)["first_name"], "Ada")
 	wantEqual(t, "vehicle", past["vehicle"].(map[string]any)["nickname"], "Zippy")
 	wantEqual(t, "a conflict", rows[1]["conflict"], true)
-	due(t, w, "bookings: overlaps")
+	doDuty(t, w, "bookings: overlaps")
 	wantEqual(t, "the other one", w.do("GET", own, "").ok(200).object()["conflict"], true)
 
 	wantEqual(t, "again", sums(send(file)), "0 0 2 2 1")
@@ -49,7 +49,7 @@ func TestTripsOfAChannelAreImportedAndBroughtUpToDate(t *testing.T) {
 	past = w.do("GET", "/v1/bookings/"+fmt.Sprint(rows[0]["id"]), "").ok(200).object()
 	wantEqual(t, "new total", minor(past["total"]), 23000.0)
 	wantEqual(t, "cancelled", w.do("GET", "/v1/bookings/"+fmt.Sprint(rows[1]["id"]), "").ok(200).object()["status"], "cancelled")
-	due(t, w, "bookings: overlaps")
+	doDuty(t, w, "bookings: overlaps")
 	wantEqual(t, "no conflict any more", w.do("GET", own, "").ok(200).object()["conflict"], false)
 	wantEqual(t, "guests", w.do("GET", "/v1/customers?q=Ada", "").ok(200).pagination().Total, 2) // one is the lot's own
 

@@ -58,7 +58,6 @@ type Desk struct {
 
 	counters *record.Log[record.Counter]
 
-	duties []Duty
 	duties      []Duty
 	writeWithin time.Duration // that a revision is written for which a hold was taken
 }
