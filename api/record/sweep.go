@@ -13,7 +13,7 @@ import (
 )
 
 // Bounds of a sweep: texts that are read and changed at a time, words that the server seeks at a time, and the longest text that is sent
-// back to it. A longer one is emptied.
+// back to it. A longer one is emptied, unless it is a record.
 const (
 	textsAtOnce = 200
 	wordsAtOnce = 200
@@ -82,7 +82,7 @@ func (s *Store) sweepColumn(ctx context.Context, account fleet.AccountID, table,
 			case next == text || kept[hash]:
 				kept[hash] = true
 				continue
-			case len(next) > longestText:
+			case len(next) > longestText && !strings.HasPrefix(next, "{"): // a record must stay one
 				next = ""
 			}
 			hashes, texts = append(hashes, hash), append(texts, next)
