@@ -31,6 +31,9 @@ func run(ctx context.Context, args []string) error {
 	if len(args) > 0 && args[0] == "stream" {
 		return runStream(ctx, args[1:])
 	}
+	if len(args) > 0 && args[0] == "records" {
+		return runRecords(ctx, args[1:])
+	}
 	if len(args) == 0 || args[0] != "bench" {
 		return errors.New("usage: loadtest bench [-fixes N] [-vehicles N] [-rounds N] [-latency 30s] [-sizes=false] [-stored N] [-binary bin/motorpool]")
 	}

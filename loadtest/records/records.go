@@ -1,0 +1,274 @@
+// Package records measures the interface over a million bookings: how long pages of lists and new bookings take, through two
+// processes, with clients on both. The bookings are copies of one that was made through the interface, written into the log
+// of revisions with other vehicles, customers and times; everything behind the log is fed as always.
+package records
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/loadtest/system"
+)
+
+// Options say how much is measured.
+type Options struct {
+	Bookings int
+	Vehicles int // that they are spread over
+	Requests int // of each sort
+	Clients  int // at once
+	Bases    []string
+	Key      string
+}
+
+// Result is what was measured.
+type Result struct {
+	Options
+	Filled time.Duration
+	Sorts  []Sort
+}
+
+// Sort is one sort of request.
+type Sort struct {
+	Name          string
+	N             int
+	P50, P99, Max time.Duration
+}
+
+// Write prints a table in Markdown.
+func (r Result) Write(w io.Writer) error {
+	fmt.Fprintf(w, "%d bookings of %d vehicles, written in %s; %d clients over %d processes\n\n| request | n | p50 | p99 | max |\n|---|---|---|---|---|\n",
+		r.Bookings, r.Vehicles, r.Filled.Round(time.Second), r.Clients, len(r.Bases))
+	for _, s := range r.Sorts {
+		if _, err := fmt.Fprintf(w, "| %s | %d | %.1f ms | %.1f ms | %.1f ms |\n", s.Name, s.N, ms(s.P50), ms(s.P99), ms(s.Max)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// filled is what Run makes requests about.
+type filled struct {
+	o         Options
+	sys       *system.System
+	account   uint64
+	vehicle   uint64 // the first of the copies; the others follow
+	customer  uint64
+	booking   uint64
+	begin     time.Time // of the first booking
+	customers int
+}
+
+const (
+	step   = 33 * time.Hour // between two pickups of a vehicle
+	length = 24 * time.Hour
+	layout = "2006-01-02T15:04:05.000Z"
+)
+
+// Run fills the store and measures.
+func Run(ctx context.Context, sys *system.System, o Options) (Result, error) {
+	f := &filled{o: o, sys: sys, customers: max(o.Bookings/20, 1)}
+	slots := (o.Bookings + o.Vehicles - 1) / o.Vehicles
+	f.begin = time.Now().UTC().Truncate(time.Hour).Add(-step * time.Duration(slots*2/3))
+	begun := time.Now()
+	if err := f.fill(ctx); err != nil {
+		return Result{}, fmt.Errorf("fill: %w", err)
+	}
+	r := Result{Options: o, Filled: time.Since(begun)}
+	for _, sort := range f.sorts() {
+		s, err := f.measure(ctx, sort)
+		if err != nil {
+			return r, fmt.Errorf("%s: %w", sort.name, err)
+		}
+		r.Sorts = append(r.Sorts, s)
+	}
+	return r, nil
+}
+
+// fill makes one of everything through the interface, and the rest as copies of it.
+func (f *filled) fill(ctx context.Context) error {
+	var vehicle, customer, booking struct{ ID string }
+	money := map[string]any{"amount": 5900, "currency": "USD"}
+	if err := f.make(ctx, "/v1/vehicles", map[string]any{"make": "Kia", "model": "Niro", "year": 2024, "daily_rate": money}, &vehicle); err != nil {
+		return err
+	}
+	if err := f.make(ctx, "/v1/customers", map[string]any{"first_name": "Ada", "last_name": "Lovelace"}, &customer); err != nil {
+		return err
+	}
+	pickup := time.Now().UTC().Truncate(time.Hour).Add(365 * 24 * time.Hour)
+	if err := f.make(ctx, "/v1/bookings", map[string]any{"vehicle_id": vehicle.ID, "customer_id": customer.ID, "pickup_at": pickup, "return_at": pickup.Add(length), "confirm": true}, &booking); err != nil {
+		return err
+	}
+	id := func(prefix, text string) uint64 { n, _ := fleet.ParseID(prefix, text); return n }
+	f.vehicle, f.customer, f.booking = id(fleet.VehiclePrefix, vehicle.ID)+1<<23, id(fleet.CustomerPrefix, customer.ID)+1<<23, id(fleet.BookingPrefix, booking.ID)+1<<23
+	if err := f.sys.DB.QueryRow(ctx, "SELECT account FROM record_log WHERE kind = 'booking' LIMIT 1").Scan(&f.account); err != nil {
+		return err
+	}
+	const columns = "INSERT INTO record_log (account, kind, id, revision, write_id, action, at, created_at, archived_at, actor, request_id, body) "
+	template := func(kind string, id uint64) string {
+		return fmt.Sprintf("(SELECT argMax(body, revision) FROM record_log WHERE account = %d AND kind = '%s' AND id = %d)", f.account, kind, id)
+	}
+	copies := func(kind string, id, first uint64, n int) error {
+		return f.sys.DB.Exec(ctx, fmt.Sprintf("%s SELECT %d, '%s', %d + number, 1, rand64() %% 9000000000000000000 + 1, 'create', now64(3), now64(3), NULL, 'loadtest', '', %s FROM numbers(%d) SETTINGS insert_deduplicate = 0",
+			columns, f.account, kind, first, template(kind, id), n))
+	}
+	if err := copies("vehicle", id(fleet.VehiclePrefix, vehicle.ID), f.vehicle, f.o.Vehicles); err != nil {
+		return err
+	}
+	if err := copies("customer", id(fleet.CustomerPrefix, customer.ID), f.customer, f.customers); err != nil {
+		return err
+	}
+	from := fmt.Sprintf("fromUnixTimestamp64Milli(toInt64(%d + intDiv(number, %d) * %d), 'UTC')", f.begin.UnixMilli(), f.o.Vehicles, step.Milliseconds())
+	text := func(at string) string { return "concat(formatDateTime(" + at + ", '%Y-%m-%dT%H:%i:%S'), '.000Z')" }
+	until := fmt.Sprintf("%s + INTERVAL %d SECOND", from, int(length.Seconds()))
+	body := template("booking", id(fleet.BookingPrefix, booking.ID))
+	for _, replaced := range []struct{ old, new string }{
+		{"'" + pickup.Format(layout) + "'", text(from)},
+		{"'" + pickup.Add(length).Format(layout) + "'", text(until)},
+		{"'" + vehicle.ID + "'", fmt.Sprintf("concat('veh_', toString(%d + number %% %d))", f.vehicle, f.o.Vehicles)},
+		{"'" + customer.ID + "'", fmt.Sprintf("concat('cus_', toString(%d + rand(1) %% %d))", f.customer, f.customers)},
+		{`'"status":"confirmed"'`, fmt.Sprintf(`if(%s < now(), '"status":"completed"', '"status":"confirmed"')`, until)},
+	} {
+		body = fmt.Sprintf("replaceAll(%s, %s, %s)", body, replaced.old, replaced.new)
+	}
+	for done := 0; done < f.o.Bookings; done += 50_000 {
+		n := min(50_000, f.o.Bookings-done)
+		at := "least(" + from + " - INTERVAL 10 DAY, now64(3))"
+		if err := f.sys.DB.Exec(ctx, fmt.Sprintf("%s SELECT %d, 'booking', %d + number, 1, rand64() %% 9000000000000000000 + 1, 'create', %s, %s, NULL, 'loadtest', '', %s FROM numbers(%d, %d) SETTINGS insert_deduplicate = 0",
+			columns, f.account, f.booking, at, at, body, done, n)); err != nil {
+			return err
+		}
+	}
+	hold := fmt.Sprintf(`concat('{"ref":"bkg_', toString(%d + number), '","from":"', %s, '","until":"', %s, '","at":"', %s, '"}')`, f.booking, text(from), text(until), text(from))
+	return f.sys.DB.Exec(ctx, fmt.Sprintf(`%s SELECT %d, 'calendar', %d + vehicle, 1, rand64() %% 9000000000000000000 + 1, 'create', now64(3), now64(3), NULL, 'loadtest', '',
+		concat('{"holds":[', arrayStringConcat(arraySort(groupArray(hold)), ','), ']}') FROM (SELECT number %% %d AS vehicle, %s AS hold FROM numbers(%d)) GROUP BY vehicle SETTINGS insert_deduplicate = 0`,
+		columns, f.account, f.vehicle, f.o.Vehicles, hold, f.o.Bookings))
+}
+
+// sort is one sort of request to be measured.
+type sort struct {
+	name   string
+	method string
+	wish   func(rng *rand.Rand) (path string, body any)
+}
+
+func (f *filled) sorts() []sort {
+	get := func(name string, path func(rng *rand.Rand) string) sort {
+		return sort{name, "GET", func(rng *rand.Rand) (string, any) { return path(rng), nil }}
+	}
+	vehicle := func(rng *rand.Rand) uint64 { return f.vehicle + uint64(rng.IntN(f.o.Vehicles)) }
+	day := func(rng *rand.Rand) time.Time {
+		return f.begin.Add(time.Duration(rng.IntN(f.o.Bookings/f.o.Vehicles)) * step).Truncate(24 * time.Hour)
+	}
+	return []sort{
+		get("list, first page", func(*rand.Rand) string { return "/v1/bookings" }),
+		get("list, page 40", func(*rand.Rand) string { return "/v1/bookings?page=40" }),
+		get("newest first", func(*rand.Rand) string { return "/v1/bookings?sort=-created_at" }),
+		get("of a vehicle", func(rng *rand.Rand) string {
+			return fmt.Sprintf("/v1/bookings?vehicle_id=veh_%d&sort=-pickup_at", vehicle(rng))
+		}),
+		get("of a customer", func(rng *rand.Rand) string {
+			return fmt.Sprintf("/v1/bookings?customer_id=cus_%d", f.customer+uint64(rng.IntN(f.customers)))
+		}),
+		get("picked up on a day", func(rng *rand.Rand) string {
+			d := day(rng)
+			return "/v1/bookings?pickup_at[gte]=" + d.Format(layout) + "&pickup_at[lt]=" + d.Add(24*time.Hour).Format(layout) + "&sort=pickup_at"
+		}),
+		get("confirmed, by pickup", func(*rand.Rand) string { return "/v1/bookings?status=confirmed&sort=pickup_at" }),
+		get("updated since yesterday", func(*rand.Rand) string {
+			return "/v1/bookings?updated_since=" + time.Now().Add(-24*time.Hour).UTC().Format(layout)
+		}),
+		get("one", func(rng *rand.Rand) string {
+			return fmt.Sprintf("/v1/bookings/bkg_%d", f.booking+uint64(rng.IntN(f.o.Bookings)))
+		}),
+		{"create", "POST", func(rng *rand.Rand) (string, any) {
+			pickup := time.Now().UTC().Truncate(time.Hour).Add(time.Duration(400+rng.IntN(3000)) * 24 * time.Hour)
+			return "/v1/bookings", map[string]any{"vehicle_id": fmt.Sprintf("veh_%d", vehicle(rng)), "customer_id": fmt.Sprintf("cus_%d", f.customer+uint64(rng.IntN(f.customers))),
+				"pickup_at": pickup, "return_at": pickup.Add(length), "confirm": true}
+		}},
+	}
+}
+
+// measure makes the requests of a sort, after a few that do not count.
+func (f *filled) measure(ctx context.Context, s sort) (Sort, error) {
+	var mu sync.Mutex
+	var took []time.Duration
+	var failures []error
+	var all sync.WaitGroup
+	for c := range f.o.Clients {
+		all.Go(func() {
+			rng := rand.New(rand.NewPCG(uint64(c), 9))
+			for i := range f.o.Requests/f.o.Clients + 3 {
+				path, body := s.wish(rng)
+				begun := time.Now()
+				status, text, err := f.do(ctx, c, s.method, path, body)
+				d := time.Since(begun)
+				if err == nil && status >= 300 && !(s.method == "POST" && status == http.StatusConflict) {
+					err = fmt.Errorf("%s %s: %d %s", s.method, path, status, text)
+				}
+				mu.Lock()
+				if err != nil {
+					failures = append(failures, err)
+				} else if i >= 3 {
+					took = append(took, d)
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	all.Wait()
+	if len(failures) > 0 {
+		return Sort{}, errors.Join(failures[:min(3, len(failures))]...)
+	}
+	slices.Sort(took)
+	at := func(share float64) time.Duration { return took[min(len(took)-1, int(float64(len(took))*share))] }
+	return Sort{Name: s.name, N: len(took), P50: at(0.5), P99: at(0.99), Max: took[len(took)-1]}, nil
+}
+
+func (f *filled) do(ctx context.Context, client int, method, path string, body any) (int, string, error) {
+	var in io.Reader
+	if body != nil {
+		text, err := json.Marshal(body)
+		if err != nil {
+			return 0, "", err
+		}
+		in = bytes.NewReader(text)
+	}
+	request, err := http.NewRequestWithContext(ctx, method, f.o.Bases[client%len(f.o.Bases)]+path, in)
+	if err != nil {
+		return 0, "", err
+	}
+	request.Header.Set("Authorization", "Bearer "+f.o.Key)
+	request.Header.Set("Content-Type", "application/json")
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return 0, "", err
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	return response.StatusCode, strings.TrimSpace(string(text)), err
+}
+
+// make makes a record through the interface.
+func (f *filled) make(ctx context.Context, path string, body any, into any) error {
+	status, text, err := f.do(ctx, 0, "POST", path, body)
+	if err != nil {
+		return err
+	}
+	if status != http.StatusCreated {
+		return fmt.Errorf("POST %s: %d %s", path, status, text)
+	}
+	return json.Unmarshal([]byte(text), into)
+}
