@@ -13,6 +13,7 @@ import (
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/desk"
 	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/api/rental"
 )
 
 // Clock is a clock that stands where it is put.
@@ -31,7 +32,7 @@ type Business struct {
 	Cars    []Car
 	// Open opens a desk whose clock is now and whose identities bear a node number; no two desks of a process may share one.
 	Open     func(node uint64, now func() time.Time) (*desk.Desk, error)
-	AtOnce   int              // desks that work at once
+	AtOnce   int                 // desks that work at once
 	Progress func(done, all int) // may be nil; called from several goroutines
 
 	known basics
@@ -206,13 +207,13 @@ func (w *worker) car(ctx context.Context, car Car, until time.Time, done func())
 	for i := range w.Plan.Rentals[car.ID] {
 		r := &w.Plan.Rentals[car.ID][i]
 		for len(services) > 0 && services[0].From.Before(r.PickupAt) && services[0].From.Before(until) {
-			if err := w.service(ctx, services[0], until); err != nil {
+			if err := w.service(ctx, services[0], until); err != nil && !taken(err) {
 				return err
 			}
 			services = services[1:]
 		}
 		if r.BookedAt.Before(until) {
-			if err := w.rental(ctx, r, mileage, until); err != nil {
+			if err := w.rental(ctx, r, mileage, until); err != nil && !taken(err) {
 				return fmt.Errorf("rental %d: %w", r.Number, err)
 			}
 		}
@@ -298,6 +299,9 @@ func (w *worker) pct(r *Rental, pct int, h *desk.Handover) {
 
 func (w *worker) pickup(ctx context.Context, o desk.Order, r *Rental, mileage int) (record.Record[record.Booking], error) {
 	w.clock.Set(r.ActualPickup)
+	if _, err := w.SetDeposit(ctx, o, rental.DepositOrder{Action: rental.Authorize}); err != nil {
+		return record.Record[record.Booking]{}, fmt.Errorf("deposit: %w", err)
+	}
 	h := desk.Handover{MileageMi: &mileage}
 	w.pct(r, r.PickupPct, &h)
 	rec, err := w.Pickup(ctx, o, h)
