@@ -374,9 +374,13 @@ func (r *replay) sendPaced(ctx context.Context, bar *progressbar.ProgressBar) er
 
 // progress shows a bar where somebody watches.
 func (r *replay) progress(what string, most int64) *progressbar.ProgressBar {
+	return newBar(r.out, what, most)
+}
+
+func newBar(o output, what string, most int64) *progressbar.ProgressBar {
 	w := io.Discard
-	if isTerminal(r.out.err) {
-		w = r.out.err
+	if isTerminal(o.err) {
+		w = o.err
 	}
 	return progressbar.NewOptions64(most, progressbar.OptionSetWriter(w), progressbar.OptionSetDescription(fmt.Sprintf("%-12s", what)),
 		progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish(), progressbar.OptionSetWidth(40))
