@@ -57,7 +57,7 @@ func (w *worker) pay(ctx context.Context, r *Rental, rec record.Record[record.Bo
 	if r.PaysLater {
 		at, method = at.AddDate(0, 0, 16), "bank_transfer"
 	}
-	totals, err := price.Totals(rec.Body.Charges)
+	totals, err := price.Totals(rec.Body.Currency, rec.Body.Charges)
 	if err != nil || totals.Total.Amount <= 0 || !at.Before(until) {
 		return err
 	}
