@@ -1,0 +1,117 @@
+package seed
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/desk"
+	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/deploy/embedded/embeddedtest"
+	"github.com/motorpool/fleet/schemas/schematest"
+)
+
+func TestMain(m *testing.M) { os.Exit(embeddedtest.Run(m)) }
+
+const account fleet.AccountID = 77
+
+func openDesk(t *testing.T, db driver.Conn) func(node uint64, now func() time.Time) (*desk.Desk, error) {
+	return func(node uint64, now func() time.Time) (*desk.Desk, error) {
+		cfg := record.DefaultConfig()
+		cfg.Log = slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
+		store, err := record.NewStore(cfg, db, fleet.NewIDSource(node, now), now)
+		if err != nil {
+			return nil, err
+		}
+		return desk.New(store, db, now, cfg.Log), nil
+	}
+}
+
+// TestBusinessIsCarriedOut carries out half a year of two cars, interrupted once, and looks at what is there then.
+func TestBusinessIsCarriedOut(t *testing.T) {
+	db := schematest.Open(t)
+	open := openDesk(t, db)
+	first, err := open(1, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := first.Accounts.Create(t.Context(), by, account, uint64(account), record.Account{Name: "Demo", Timezone: "America/Chicago", Currency: "USD"}); err != nil {
+		t.Fatal(err)
+	}
+	var cars []Car
+	for i, class := range []string{"COMPACT", "SUV"} {
+		id := first.Store.NextID()
+		v := record.Vehicle{VehicleFields: record.VehicleFields{Make: "Kia", Model: "Niro"}, Status: record.VehicleAvailable, StatusSince: record.InstantOf(time.Now())}
+		if _, _, err := first.Vehicles.Create(t.Context(), by, account, id, v); err != nil {
+			t.Fatal(err)
+		}
+		cars = append(cars, Car{ID: fleet.FormatID(fleet.VehiclePrefix, id), Class: class, Electric: i == 0, MileageMi: 30000})
+	}
+	zone, err := time.LoadLocation("America/Chicago")
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	p := New(1, now, 1, cars, zone)
+	p.Customers = p.Customers[:30]
+	for id, rentals := range p.Rentals { // half a year of it
+		for i := range rentals {
+			rentals[i].Customer %= len(p.Customers)
+		}
+		p.Rentals[id] = rentals[len(rentals)/2:]
+	}
+	business := &Business{Account: account, Plan: p, Cars: cars, Open: open, AtOnce: 2}
+	cut, cancel := context.WithCancel(t.Context())
+	business.Progress = func(done, _ int) {
+		if done == 12 {
+			cancel()
+		}
+	}
+	if err := business.Carry(cut, now); err == nil {
+		t.Fatal("it was not interrupted")
+	}
+	business.Progress = nil
+	if err := business.Carry(t.Context(), now); err != nil {
+		t.Fatal(err)
+	}
+	count := func(query string) (n uint64) {
+		t.Helper()
+		if err := db.QueryRow(t.Context(), "SELECT toUInt64(("+query+"))").Scan(&n); err != nil {
+			t.Fatalf("%s: %v", query, err)
+		}
+		return n
+	}
+	want := map[string]int{}
+	for _, rentals := range p.Rentals {
+		for _, r := range rentals {
+			switch {
+			case !r.BookedAt.Before(now):
+			case r.Outcome == "returned" && r.ActualReturn.Before(now):
+				want["completed"]++
+			case r.Outcome == "cancelled" && r.CancelledAt.Before(now):
+				want["cancelled"]++
+			}
+		}
+	}
+	for status, n := range want {
+		if got := count(fmt.Sprintf("SELECT count() FROM bookings FINAL WHERE status = '%s'", status)); got < uint64(n*9/10) || n < 2 {
+			t.Errorf("%d bookings are %s, the plan has %d", got, status, n)
+		}
+	}
+	if n := count("SELECT count() FROM (SELECT transaction, currency, local_date, sum(amount_minor) AS s FROM ledger_entries FINAL GROUP BY ALL HAVING s != 0)"); n != 0 {
+		t.Errorf("%d transactions do not balance", n)
+	}
+	before := count("SELECT count() FROM record_log")
+	if err := business.Carry(t.Context(), now); err != nil {
+		t.Fatal(err)
+	}
+	if after := count("SELECT count() FROM record_log"); after != before {
+		t.Errorf("doing it again wrote %d revisions", after-before)
+	}
+}
