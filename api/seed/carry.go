@@ -154,12 +154,24 @@ func (w *worker) basics(ctx context.Context) error {
 		return err
 	}
 	w.known.plan = fleet.FormatID(fleet.RatePlanPrefix, plan)
+	return w.customers(ctx, begin)
+}
+
+// customers makes the customers, all of them together.
+func (w *worker) customers(ctx context.Context, begin time.Time) error {
+	var ids []uint64
+	var bodies []record.Customer
 	for i, p := range w.Plan.Customers {
-		id := w.id(begin, sortCustomer, i)
-		if _, _, err := w.Customers.Create(ctx, by, w.Account, id, customer(p, begin)); err != nil {
-			return err
+		ids, bodies = append(ids, w.id(begin, sortCustomer, i)), append(bodies, customer(p, begin))
+		w.known.customers = append(w.known.customers, fleet.FormatID(fleet.CustomerPrefix, ids[i]))
+	}
+	if _, err := w.Customers.Get(ctx, w.Account, ids[len(ids)-1]); fleet.CodeOf(err) != fleet.CodeNotFound {
+		return err // they are made in order, so all are there
+	}
+	for i, err := range w.Customers.CreateMany(ctx, by, w.Account, ids, bodies) {
+		if err != nil {
+			return fmt.Errorf("customer %d: %w", i, err)
 		}
-		w.known.customers = append(w.known.customers, fleet.FormatID(fleet.CustomerPrefix, id))
 	}
 	return nil
 }

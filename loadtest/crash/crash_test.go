@@ -102,7 +102,7 @@ func begin(t *testing.T, fixes, perSecond int) *run {
 	if systemtest.SharedKafka() == "" {
 		t.Parallel() // with a broker each; the tests mostly wait
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute+soak()*3/2)
+	ctx, cancel := context.WithTimeout(t.Context(), 14*time.Minute+soak()*3/2)
 	t.Cleanup(cancel)
 	sys := systemtest.Start(t)
 	r := &run{System: sys, t: t, ctx: ctx, until: time.Now().Add(soak()), fixes: fixes, counted: &lockedBuffer{}, result: make(chan error, 1)}
