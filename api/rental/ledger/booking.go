@@ -24,8 +24,8 @@ var spreadTypes = []string{"time", "extra", "protection", "young_driver", "addit
 // priced are those of spreadTypes that accrue as the price of the days does; the others are the same every day.
 var priced = []string{"time", "discount", "promo", "platform_fee"}
 
-// OfBooking returns what ought to stand because of a booking: from pickup on its charges, of one that came to nothing its fees
-// alone, and always what was done with the money of its deposit. zone counts where the booking names none.
+// OfBooking returns what ought to stand because of a booking: from pickup on its charges, of one that came to nothing those that
+// were not taken back, and always what was done with the money of its deposit. zone counts where the booking names none.
 func OfBooking(id string, b *record.Booking, zone *time.Location) []Posting {
 	zone = zoneOf(b.Timezone, zone)
 	k := &book{dims: Dims{Vehicle: b.VehicleID, Class: b.VehicleClassID, Booking: id, Customer: b.CustomerID, Location: b.PickupLocationID, Channel: channelOf(b)}}
@@ -34,7 +34,6 @@ func OfBooking(id string, b *record.Booking, zone *time.Location) []Posting {
 	case record.BookingActive, record.BookingCompleted:
 		k.rental(b, owed, zone)
 	case record.BookingCancelled, record.BookingNoShow:
-		k.dims.Vehicle = b.VehicleID
 		for _, c := range feesOf(b) {
 			k.charge(&c, DayOf(c.PostedAt.Time, zone), owed)
 		}
@@ -124,14 +123,20 @@ func (k *book) charge(c *record.Charge, day Day, owed Account) {
 	}
 }
 
-// feesOf returns the lines that stand of a booking that came to nothing: its fees, what was posted since, and reversals of these.
+// feesOf returns the lines that stand of a booking that came to nothing: its fees, what was charged by hand, what was posted since. What
+// was charged for the rental and taken back again leaves no trace, as it never stood in the books.
 func feesOf(b *record.Booking) []record.Charge {
+	reversed := map[string]bool{}
+	for _, c := range b.Charges {
+		if c.ReversalOf != "" {
+			reversed[c.ReversalOf] = true
+		}
+	}
 	var fees []record.Charge
 	stands := map[string]bool{}
 	for _, c := range b.Charges {
-		fee := c.Type == "cancellation_fee" || c.Type == "no_show_fee"
-		since := c.ReversalOf == "" && !b.StatusSince.IsZero() && !c.PostedAt.Before(b.StatusSince.Time)
-		if fee || since || stands[c.ReversalOf] {
+		dropped := reversed[c.ID] && c.PostedAt.Before(b.StatusSince.Time)
+		if c.ReversalOf == "" && !dropped || stands[c.ReversalOf] {
 			stands[c.ID] = true
 			fees = append(fees, c)
 		}

@@ -105,8 +105,8 @@ func TestARentalAccruesByDayOfUse(t *testing.T) {
 			t.Errorf("dimensions %+v", p.Dims)
 		}
 	}
-	for _, status := range []string{record.BookingPending, record.BookingConfirmed, record.BookingExpired, record.BookingCancelled, record.BookingNoShow} {
-		b.Status, b.StatusSince = status, at("2026-02-10T00:00:00Z")
+	for _, status := range []string{record.BookingPending, record.BookingConfirmed, record.BookingExpired} {
+		b.Status = status
 		want(t, ledger.OfBooking("bkg_1", b, time.UTC), false, "")
 	}
 }
@@ -196,8 +196,11 @@ func TestAPlatformOwesWhatItDoesNotKeep(t *testing.T) {
 func TestOfACancelledBookingTheFeeStands(t *testing.T) {
 	b := rental()
 	b.Status, b.StatusSince = record.BookingCancelled, at("2026-02-28T20:00:00Z")
-	b.Charges = append(b.Charges, record.Charge{ID: "chg_6", Type: "time", Amount: usd(-16000), ReversalOf: "chg_1", PostedAt: b.StatusSince},
-		record.Charge{ID: "chg_7", Type: "cancellation_fee", Amount: usd(5000), PostedAt: b.StatusSince})
+	for _, c := range b.Charges[:5] {
+		b.Charges = append(b.Charges, record.Charge{ID: c.ID + "0", Type: c.Type, Amount: usd(-c.Amount.Amount), ReversalOf: c.ID, PostedAt: b.StatusSince})
+	}
+	want(t, ledger.OfBooking("bkg_1", b, time.UTC), false, "")
+	b.Charges = append(b.Charges, record.Charge{ID: "chg_7", Type: "cancellation_fee", Amount: usd(5000), PostedAt: b.StatusSince})
 	want(t, ledger.OfBooking("bkg_1", b, time.UTC), false, `
 		2026-02-28 accounts_receivable 5000 USD
 		2026-02-28 revenue.fees -5000 USD`)
@@ -207,6 +210,11 @@ func TestOfACancelledBookingTheFeeStands(t *testing.T) {
 		2026-02-28 revenue.fees -5000 USD
 		2026-03-02 accounts_receivable -5000 USD
 		2026-03-02 revenue.fees 5000 USD`)
+	// What was charged by hand stands until it is taken back by hand.
+	b.Status, b.Charges = record.BookingNoShow, append(b.Charges[:10:10], record.Charge{ID: "chg_9", Type: "delivery", Amount: usd(800), PostedAt: at("2026-02-20T20:00:00Z")})
+	want(t, ledger.OfBooking("bkg_1", b, time.UTC), false, `
+		2026-02-20 accounts_receivable 800 USD
+		2026-02-20 revenue.fees -800 USD`)
 }
 
 func TestADepositIsALiability(t *testing.T) {

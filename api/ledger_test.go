@@ -1,0 +1,215 @@
+package api
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/query"
+)
+
+// entries are the entries of a list, a line each.
+func (r *reply) entries() string {
+	r.t.Helper()
+	var b strings.Builder
+	for _, e := range r.data() {
+		amount := e["amount"].(map[string]any)
+		fmt.Fprintf(&b, "%s %s %v %s", e["local_on"], e["ledger_account"], amount["amount"], amount["currency"])
+		if e["used_on"] != e["local_on"] {
+			fmt.Fprintf(&b, " of %s", e["used_on"])
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// balances are the balances of the ledger on a day.
+func (w *world) balances(on string) map[string]float64 {
+	w.t.Helper()
+	all := map[string]float64{}
+	sums := map[string]float64{}
+	for _, a := range w.do("GET", "/v1/ledger/accounts?on="+on, "").data() {
+		balance := a["balance"].(map[string]any)
+		all[fmt.Sprintf("%s %s", a["ledger_account"], balance["currency"])] = balance["amount"].(float64)
+		sums[balance["currency"].(string)] += balance["amount"].(float64)
+	}
+	for currency, sum := range sums {
+		if sum != 0 {
+			w.t.Errorf("balances in %s sum to %v on %s", currency, sum, on)
+		}
+	}
+	return all
+}
+
+// audited says that nothing is wrong with the ledger.
+func (w *world) audited() {
+	w.t.Helper()
+	if faults, err := query.LedgerAudit(w.t.Context(), w.db); err != nil || faults != (query.LedgerFaults{}) {
+		w.t.Errorf("audit: %+v, %v", faults, err)
+	}
+}
+
+func usd(amount int64) record.Money { return record.Money{Amount: amount, Currency: "USD"} }
+
+// rental is a booking of three days in March, by local time in Chicago.
+func (w *world) rental(vehicle, customer string) string {
+	return w.booking(record.Booking{
+		BookingFields: record.BookingFields{CustomerID: customer, VehicleID: vehicle, PickupAt: moment("2026-03-02T18:00:00Z"), ReturnAt: moment("2026-03-05T18:00:00Z")},
+		Status:        record.BookingConfirmed, Timezone: "America/Chicago", Currency: "USD",
+		RateSnapshot: &record.RateSnapshot{Days: []record.DayPrice{{Date: "2026-03-02", Amount: usd(4000)}, {Date: "2026-03-03", Amount: usd(4000)}, {Date: "2026-03-04", Amount: usd(4000)}}},
+		Charges: []record.Charge{{ID: "chg_1", Type: "time", Amount: usd(12000), PostedAt: moment("2026-02-01T00:00:00Z")},
+			{ID: "chg_2", Type: "tax", Amount: usd(990), PostedAt: moment("2026-02-01T00:00:00Z")}},
+	})
+}
+
+func pickup(b *record.Booking) {
+	b.Status, b.ActualPickupAt, b.StatusSince = record.BookingActive, moment("2026-03-02T18:00:00Z"), moment("2026-03-02T18:00:00Z")
+}
+
+func TestTheBooksFollowTheRecords(t *testing.T) {
+	w := newWorld(t)
+	car := w.vehicle(`{"make":"A","model":"B"}`)
+	booking := w.rental(car, "cus_7")
+	wantEqual(t, "of a confirmed one", w.do("GET", "/v1/ledger/transactions", "").pagination().Total, 0)
+	w.rebook(booking, pickup)
+	of := "/v1/ledger/entries?sort=local_on&booking_id=" + booking
+	wantEqual(t, "picked up", w.do("GET", of, "").entries(), `2026-03-02 accounts_receivable 4990 USD
+2026-03-02 revenue.time -4000 USD
+2026-03-02 tax_payable -990 USD
+2026-03-03 accounts_receivable 4000 USD
+2026-03-03 revenue.time -4000 USD
+2026-03-04 accounts_receivable 4000 USD
+2026-03-04 revenue.time -4000 USD
+`)
+	w.rebook(booking, func(b *record.Booking) { b.Notes = "nothing that matters here" })
+	wantEqual(t, "transactions", w.do("GET", "/v1/ledger/transactions", "").pagination().Total, 1)
+	w.do("POST", "/v1/bookings/"+booking+"/payments", `{"method":"card","amount":{"amount":12990,"currency":"USD"},"fee":{"amount":390,"currency":"USD"},"received_at":"2026-03-02T18:00:00Z"}`).ok(201)
+	w.do("POST", "/v1/expenses", `{"category":"insurance","status":"posted","vehicle_id":"`+car+`","amount":{"amount":3000,"currency":"USD"},"incurred_on":"2026-03-01","service_period":{"from":"2026-03-01","to":"2026-03-30"}}`).ok(201)
+	w.do("POST", "/v1/expenses", `{"category":"fuel","status":"posted","vehicle_id":"`+car+`","amount":{"amount":50,"currency":"EUR"},"incurred_on":"2026-03-04"}`).ok(201)
+
+	wantEqual(t, "before", fmt.Sprint(w.balances("2026-02-28")), "map[]")
+	wantEqual(t, "after a day", fmt.Sprint(w.balances("2026-03-02")),
+		"map[accounts_receivable USD:-8000 cash USD:12400 cost.insurance USD:200 cost.other USD:390 revenue.time USD:-4000 tax_payable USD:-990]")
+	wantEqual(t, "in the end", fmt.Sprint(w.balances("2026-04-30")),
+		"map[accounts_receivable USD:0 cash EUR:-50 cash USD:9600 cost.fuel EUR:50 cost.insurance USD:3000 cost.other USD:390 revenue.time USD:-12000 tax_payable USD:-990]")
+
+	// Lists: filters, both directions, cursors.
+	for query, want := range map[string]int{"": 7 + 3 + 60 + 2, "?vehicle_id=" + car: 72, "?booking_id=" + booking: 10, "?customer_id=cus_7": 10, "?kind=expense": 62, "?kind=toll,payment": 3,
+		"?ledger_account=cash": 32, "?ledger_account=cash,revenue.time&from=2026-03-03&to=2026-03-03": 2, "?from=2026-03-30": 2, "?to=2026-03-01": 2, "?vehicle_id=veh_1": 0, "?from=2200-01-01": 0, "?to=1950-01-01": 0, "?source_id=" + booking: 7} {
+		wantEqual(t, query, w.do("GET", "/v1/ledger/entries"+query, "").pagination().Total, want)
+	}
+	for _, sort := range []string{"local_on", "-local_on"} {
+		var all []string
+		next := "/v1/ledger/entries?per_page=7&sort=" + sort
+		for path := next; ; {
+			r := w.do("GET", path, "").ok(200)
+			for _, e := range r.data() {
+				all = append(all, e["id"].(string))
+			}
+			cursor := r.pagination().NextCursor
+			if cursor == "" {
+				break
+			}
+			path = next + "&cursor=" + cursor
+		}
+		wantEqual(t, "entries by cursor", len(all), 72)
+		slices.Sort(all)
+		wantEqual(t, "different ones", len(slices.Compact(all)), 72)
+	}
+	var seen []string
+	for path := "/v1/ledger/transactions?per_page=1"; ; {
+		r := w.do("GET", path, "").ok(200)
+		for _, tx := range r.data() {
+			seen = append(seen, tx["kind"].(string))
+		}
+		if r.pagination().NextCursor == "" {
+			break
+		}
+		path = "/v1/ledger/transactions?per_page=1&cursor=" + r.pagination().NextCursor
+	}
+	wantEqual(t, "transactions", strings.Join(seen, " "), "expense expense payment booking")
+	tx := w.do("GET", "/v1/ledger/transactions?sort=posted_at&kind=booking", "").data()[0]
+	wantEqual(t, "source", tx["source_id"], booking)
+	wantEqual(t, "debits", fmt.Sprint(tx["debits"]), "[map[amount:12990 currency:USD]]")
+	full := w.do("GET", "/v1/ledger/transactions/"+tx["id"].(string), "").ok(200).object()
+	wantEqual(t, "its entries", len(full["entries"].([]any)), 7)
+	listed := w.do("GET", "/v1/ledger/entries?sort=local_on&transaction_id="+tx["id"].(string), "").data()
+	wantEqual(t, "alike", fmt.Sprint(full["entries"].([]any)[0]), fmt.Sprint(listed[0]))
+	for _, bad := range []string{"/v1/ledger/entries?cursor=x", "/v1/ledger/entries?ledger_account=gold", "/v1/ledger/entries?vehicle_id=bkg_1", "/v1/ledger/entries?source_id=veh_1", "/v1/ledger/entries?from=yesterday",
+		"/v1/ledger/accounts?on=1950-01-01", "/v1/ledger/transactions?sort=amount"} {
+		w.do("GET", bad, "").problem(400, "invalid_request")
+	}
+	w.do("GET", "/v1/ledger/transactions/ltx_1", "").problem(404, "not_found")
+
+	// What comes to nothing leaves nothing.
+	for _, e := range w.do("GET", "/v1/expenses", "").data() {
+		w.do("POST", "/v1/expenses/"+e["id"].(string)+"/void", "").ok(200)
+	}
+	w.rebook(booking, func(b *record.Booking) {
+		for _, c := range slices.Clone(b.Charges) {
+			b.Charges = append(b.Charges, record.Charge{ID: c.ID + "0", Type: c.Type, Amount: usd(-c.Amount.Amount), ReversalOf: c.ID, PostedAt: moment("2026-03-09T18:00:00Z")})
+		}
+	})
+	w.do("POST", "/v1/payments/"+w.do("GET", "/v1/payments", "").data()[0]["id"].(string)+"/refund", `{"at":"2026-03-09T18:00:00Z"}`).ok(200)
+	wantEqual(t, "nothing but what the provider kept", fmt.Sprint(w.balances("2026-04-30")),
+		"map[accounts_receivable USD:0 cash EUR:0 cash USD:-390 cost.fuel EUR:0 cost.insurance USD:0 cost.other USD:390 revenue.time USD:0 tax_payable USD:0]")
+	w.audited()
+
+	w.key = w.newKey(w.newAccount("Other"), auth.Admin)
+	wantEqual(t, "of others", w.do("GET", "/v1/ledger/entries", "").pagination().Total, 0)
+	w.do("GET", "/v1/ledger/transactions/"+tx["id"].(string), "").problem(404, "not_found")
+}
+
+func TestClosedBooksAreLeftAsTheyAre(t *testing.T) {
+	w := newWorld(t)
+	booking := w.rental("veh_1", "cus_7")
+	w.rebook(booking, pickup)
+	period := func(r *reply) any { return r.ok(200).object()["closed_through"] }
+	wantEqual(t, "closed", period(w.do("POST", "/v1/ledger/close", `{"through":"2026-03-31"}`)), "2026-03-31")
+	wantEqual(t, "again", period(w.do("POST", "/v1/ledger/close", `{"through":"2026-03-31"}`)), "2026-03-31")
+	wantEqual(t, "account", w.do("GET", "/v1/account", "").ok(200).object()["books_closed_through"], "2026-03-31")
+	w.do("POST", "/v1/ledger/close", `{"through":"2026-03-30"}`).problem(409, "conflict")
+	w.do("POST", "/v1/ledger/reopen", `{"through":"2026-04-30"}`).problem(409, "conflict")
+	wantEqual(t, "not over", w.do("POST", "/v1/ledger/close", `{"through":"2199-01-01"}`).faults(), "/through")
+	wantEqual(t, "no day", w.do("POST", "/v1/ledger/close", `{"through":"0001-01-01"}`).faults(), "/through")
+	wantEqual(t, "by hand", w.do("PATCH", "/v1/account", `{"books_closed_through":null}`).faults(), "/books_closed_through")
+
+	march := w.balances("2026-03-31")
+	w.rebook(booking, func(b *record.Booking) {
+		b.Charges = append(b.Charges, record.Charge{ID: "chg_3", Type: "damage", Amount: usd(500), PostedAt: moment("2026-03-20T18:00:00Z")})
+	})
+	wantEqual(t, "march", fmt.Sprint(w.balances("2026-03-31")), fmt.Sprint(march))
+	list := w.do("GET", "/v1/ledger/entries?ledger_account=revenue.damage", "").ok(200)
+	e := list.data()[0]
+	wantEqual(t, "used", e["used_on"], "2026-03-20")
+	wantEqual(t, "known", e["local_on"], w.do("GET", "/v1/ledger/transactions", "").data()[0]["known_on"])
+
+	wantEqual(t, "open", period(w.do("POST", "/v1/ledger/reopen", "")), nil)
+	w.rebook(booking, func(b *record.Booking) {
+		b.Charges = append(b.Charges, record.Charge{ID: "chg_4", Type: "cleaning", Amount: usd(70), PostedAt: moment("2026-03-20T18:00:00Z")})
+	})
+	wantEqual(t, "cleaning", w.do("GET", "/v1/ledger/entries?ledger_account=revenue.fees", "").entries(), "2026-03-20 revenue.fees -70 USD\n")
+	w.audited()
+	w.key = w.newKey(w.account, auth.FinanceRead)
+	w.do("POST", "/v1/ledger/close", `{"through":"2026-03-31"}`).problem(403, "insufficient_scope")
+}
+
+// Whatever kind of line nobody knows yet, the booking is written, and it is a fee.
+func TestAnUnknownKindOfMoneyBreaksNoWrite(t *testing.T) {
+	w := newWorld(t)
+	booking := w.rental("not an id", "")
+	w.rebook(booking, func(b *record.Booking) {
+		pickup(b)
+		b.Charges = []record.Charge{{Type: "blessing", Amount: record.Money{Amount: 5, Currency: "XYZ"}}}
+		b.Timezone, b.RateSnapshot.Days = "Mars/Olympus", []record.DayPrice{{Date: "once", Amount: usd(-4)}}
+	})
+	wantEqual(t, "posted", w.do("GET", "/v1/ledger/entries?sort=local_on", "").entries(), "2026-03-02 accounts_receivable 5 XYZ\n2026-03-02 revenue.fees -5 XYZ\n")
+	id, _ := fleet.ParseID(fleet.BookingPrefix, booking)
+	if r, err := w.api.desk.Bookings.Get(t.Context(), w.account, id); err != nil || r.Revision != 2 {
+		t.Errorf("revision %d, %v", r.Revision, err)
+	}
+}
