@@ -226,3 +226,40 @@ func LedgerAudit(ctx context.Context, db driver.Conn) (LedgerFaults, error) {
 	}
 	return f, nil
 }
+
+// LedgerSampled is a record as it is, with what its entries sum to.
+type LedgerSampled struct {
+	Account fleet.AccountID
+	Kind    string
+	ID      uint64
+	Body    string
+	Sums    map[string]int64 // by "<ledger account> <currency>", in minor units
+}
+
+// LedgerSample returns the records of the newest so many transactions of all accounts, but those that have just been written.
+func LedgerSample(ctx context.Context, db driver.Conn, limit int) ([]LedgerSampled, error) {
+	rows, err := db.Query(ctx, schemas.Query("ledger_sample"), clickhouse.Named("limit", uint32(limit)))
+	if err != nil {
+		return nil, fmt.Errorf("read a sample of the ledger: %w", err)
+	}
+	defer rows.Close()
+	var all []LedgerSampled
+	for rows.Next() {
+		var account uint64
+		var names []string
+		var sums []int64
+		s := LedgerSampled{Sums: map[string]int64{}}
+		if err := rows.Scan(&account, &s.Kind, &s.ID, &s.Body, &names, &sums); err != nil {
+			return nil, fmt.Errorf("read a sample of the ledger: %w", err)
+		}
+		s.Account = fleet.AccountID(account)
+		for i, name := range names {
+			s.Sums[name] = sums[i]
+		}
+		all = append(all, s)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("read a sample of the ledger: %w", err)
+	}
+	return all, nil
+}

@@ -261,7 +261,8 @@ func TestWhatWasKilledIsPostedInTheEnd(t *testing.T) {
 	db := schematest.Open(t)
 	rng := rand.New(rand.NewPCG(4, 1))
 	broken := &flaky{Conn: db, rng: rng, fails: map[string]int{}}
-	d := deskOn(t, db, broken, time.Now)
+	before := func() time.Time { return time.Now().Add(-5 * time.Minute) }
+	d := deskOn(t, db, broken, before)
 	if _, _, err := d.Accounts.Create(t.Context(), by, account, uint64(account), record.Account{Name: "A"}); err != nil {
 		t.Fatal(err)
 	}
@@ -273,10 +274,9 @@ func TestWhatWasKilledIsPostedInTheEnd(t *testing.T) {
 	if got := spaced(stands(t, db)); maps.Equal(got, ought) || broken.fails["before"] == 0 || broken.fails["after"] == 0 || broken.fails["between"] == 0 {
 		t.Fatalf("nothing is missing, though postings died: %v", broken.fails)
 	}
-	later := func() time.Time { return time.Now().Add(time.Minute) }
 	var group sync.WaitGroup
 	for range 2 {
-		other := deskOn(t, db, db, later)
+		other := deskOn(t, db, db, time.Now)
 		group.Go(func() {
 			if err := other.Store.Settle(t.Context()); err != nil {
 				t.Error(err)
@@ -296,8 +296,25 @@ func TestWhatWasKilledIsPostedInTheEnd(t *testing.T) {
 		if len(got) != len(ought) {
 			t.Errorf("%d sums, want %d", len(got), len(ought))
 		}
+		if looked, wrong, err := CheckBooks(t.Context(), db, 1000); err != nil || looked == 0 || len(wrong) != 0 {
+			t.Errorf("checked %d: %v, %v", looked, wrong, err)
+		}
 	}
 	compare()
+	if err := db.Exec(t.Context(), "INSERT INTO ledger_entries SELECT * REPLACE (amount + 1 AS amount, entry_no + 1000 AS entry_no) FROM ledger_entries WHERE kind = 'payment' LIMIT 1"); err != nil {
+		t.Fatal(err)
+	}
+	if faults, err := query.LedgerAudit(t.Context(), db); err != nil || faults.Unbalanced != 1 || faults.Incomplete != 1 {
+		t.Errorf("audit of what somebody tampered with: %+v, %v", faults, err)
+	}
+	if _, wrong, err := CheckBooks(t.Context(), db, 1000); err != nil || len(wrong) != 1 {
+		t.Errorf("check of what somebody tampered with: %v, %v", wrong, err)
+	}
+	for _, table := range []string{"ledger_entries", "ledger_daily"} {
+		if err := db.Exec(t.Context(), "TRUNCATE TABLE "+table); err != nil {
+			t.Fatal(err)
+		}
+	}
 	// Everything once more, with the books closed meanwhile.
 	if _, err := d.Accounts.Update(t.Context(), by, account, uint64(account), 0, func(r *record.Record[record.Account]) error {
 		r.Body.BooksClosed = "2026-10-01"
@@ -308,7 +325,7 @@ func TestWhatWasKilledIsPostedInTheEnd(t *testing.T) {
 	if err := db.Exec(t.Context(), "TRUNCATE TABLE record_settled"); err != nil {
 		t.Fatal(err)
 	}
-	if err := deskOn(t, db, db, later).Store.Settle(t.Context()); err != nil {
+	if err := deskOn(t, db, db, time.Now).Store.Settle(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	compare()

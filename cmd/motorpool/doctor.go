@@ -13,6 +13,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
+	"github.com/motorpool/fleet/api/desk"
 	"github.com/motorpool/fleet/pipeline/topic"
 	"github.com/motorpool/fleet/query"
 	"github.com/motorpool/fleet/schemas"
@@ -38,6 +39,8 @@ type finding struct {
 // Limits of the doctor.
 const (
 	doctorTime     = 20 * time.Second
+	ledgerTime     = 8 * time.Second // of it for the books
+	ledgerSample   = 50              // records whose postings are worked out anew
 	clockTolerance = 2 * time.Second
 	leastFree      = 2 << 30
 	leastMajor     = 26 // of ClickHouse: from 26.2 on repeated tokens hold in the tables that views fill
@@ -129,7 +132,30 @@ func examineStore(ctx context.Context, s settings) []finding {
 	defer db.Close()
 	findings := []finding{judge("clickhouse", true, fmt.Sprintf("%s answers in %d ms", where, time.Since(began).Milliseconds()), "")}
 	findings = append(findings, examineServer(ctx, db)...)
-	return append(findings, examineSchema(ctx, db)...)
+	findings = append(findings, examineSchema(ctx, db)...)
+	return append(findings, examineLedger(ctx, db)...)
+}
+
+// examineLedger looks through the books, as long as that does not take too long.
+func examineLedger(ctx context.Context, db driver.Conn) []finding {
+	ctx, cancel := context.WithTimeout(ctx, ledgerTime)
+	defer cancel()
+	faults, err := query.LedgerAudit(ctx, db)
+	if ctx.Err() != nil {
+		return []finding{judge("ledger", true, fmt.Sprintf("too large to be looked through within %s", ledgerTime), "")}
+	}
+	if err != nil {
+		return []finding{judge("ledger", false, err.Error(), "run 'motorpool migrate'")}
+	}
+	findings := []finding{judge("ledger", faults == query.LedgerFaults{},
+		fmt.Sprintf("%d transactions out of balance, %d incomplete, %d entries twice, %d daily sums that differ", faults.Unbalanced, faults.Incomplete, faults.Doubled, faults.Drifted),
+		"incomplete ones are completed within a minute while 'motorpool serve' runs; report the others, they must not be")}
+	looked, wrong, err := desk.CheckBooks(ctx, db, ledgerSample)
+	if err != nil {
+		return append(findings, judge("ledger and records", false, err.Error(), "try again"))
+	}
+	return append(findings, judge("ledger and records", len(wrong) == 0, fmt.Sprintf("%d records looked at, %d differences %s", looked, len(wrong), strings.Join(wrong, "; ")),
+		"report them: the entries of a record must sum to what it stands for"))
 }
 
 func examineServer(ctx context.Context, db driver.Conn) []finding {
