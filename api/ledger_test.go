@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
@@ -52,8 +53,6 @@ func (w *world) audited() {
 		w.t.Errorf("audit: %+v, %v", faults, err)
 	}
 }
-
-func usd(amount int64) record.Money { return record.Money{Amount: amount, Currency: "USD"} }
 
 // rental is a booking of three days in March, by local time in Chicago.
 func (w *world) rental(vehicle, customer string) string {
@@ -212,4 +211,43 @@ func TestAnUnknownKindOfMoneyBreaksNoWrite(t *testing.T) {
 	if r, err := w.api.desk.Bookings.Get(t.Context(), w.account, id); err != nil || r.Revision != 2 {
 		t.Errorf("revision %d, %v", r.Revision, err)
 	}
+}
+
+// owed is what the entries of a booking on receivables sum to.
+func (w *lotWorld) owed(path string) float64 {
+	w.t.Helper()
+	sum := 0.0
+	for _, e := range w.do("GET", "/v1/ledger/entries?per_page=100&ledger_account=accounts_receivable,platform_receivable&booking_id="+strings.TrimPrefix(path, "/v1/bookings/"), "").data() {
+		sum += minor(e["amount"])
+	}
+	return sum
+}
+
+// What the books say that a customer owes is what the booking says, from pickup on and after a cancellation.
+func TestTheBooksAgreeWithTheBooking(t *testing.T) {
+	w := newLot(t)
+	path := w.book(24, 72, "")
+	w.do("POST", path+"/confirm", "").ok(200)
+	agree := func(what string) {
+		t.Helper()
+		wantEqual(t, what, w.owed(path), minor(w.do("GET", path, "").ok(200).object()["balance_due"]))
+	}
+	wantEqual(t, "confirmed", w.owed(path), 0.0)
+	w.pass(23 * time.Hour)
+	w.do("POST", path+"/pickup", `{"mileage_mi":1000,"fuel_pct":100}`).ok(200)
+	agree("picked up")
+	w.do("POST", path+"/payments", `{"method":"card","amount":{"amount":9000,"currency":"USD"}}`).ok(201)
+	agree("paid a part")
+	w.pass(50 * time.Hour)
+	w.do("POST", path+"/return", `{"mileage_mi":1250,"fuel_pct":90}`).ok(200)
+	agree("returned")
+	if w.owed(path) <= 0 {
+		t.Errorf("owed %v", w.owed(path))
+	}
+	path = w.book(2, 50, "")
+	w.do("POST", path+"/confirm", "").ok(200)
+	w.do("POST", path+"/cancel", `{"cancelled_by":"customer"}`).ok(200)
+	agree("cancelled late")
+	wantEqual(t, "the fee", w.owed(path), 5500.0)
+	w.audited()
 }
