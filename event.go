@@ -1,6 +1,12 @@
 package fleet
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"strings"
+)
 
 // Change says that a vehicle has new fixes or signals in [From, To], stored already. It is a record of the topic changes.
 // Inputs, if they are there, are all that is new of what trips and alerts are derived from, as pipeline/derive packs it.
@@ -37,12 +43,12 @@ type Event struct {
 	Type     string          `json:"type"`
 	Account  AccountID       `json:"account,string"`
 	Vehicle  VehicleID       `json:"vehicle,string,omitempty"`
-	At       Millis          `json:"at_ms"` // event time
+	At       Millis          `json:"at_ms"` // event time; of a record, when it was written
 	Late     bool            `json:"late"`  // recorded, not news: nobody is to be woken for it
-	Kind     Kind            `json:"kind"`  // of the object
+	Kind     Kind            `json:"kind"`  // of the object: something derived, or a record
 	Object   uint64          `json:"object,string"`
 	Revision uint32          `json:"revision"` // of the object
-	Body     json.RawMessage `json:"body"`     // the object, as Entity writes itself
+	Body     json.RawMessage `json:"body"`     // the object, as Entity writes itself, or as a record is stored
 }
 
 // Types of events. What a repair makes of a closed thing is an update; what no longer holds is deleted.
@@ -74,10 +80,93 @@ const (
 	EventAlertWithdrawn = "alert.withdrawn" // a repair showed that there was no reason for it
 )
 
+// RecordEvents says what is told of the business records of a kind.
+type RecordEvents struct {
+	Kind     string // of records, as in their log
+	Category string // of the events
+	Types    []string
+}
+
+// EventsOfRecords lists the types of events of business records, in the order of documentation. Which of them a revision is told by is
+// decided in package desk. Kinds that are not here are not told of.
+var EventsOfRecords = []RecordEvents{
+	{"booking", "bookings", []string{
+		"booking.created",   // of whatever state
+		"booking.confirmed", // it is sure, at once or later
+		"booking.updated",   // any other change, and its reopening
+		"booking.picked_up", "booking.extended", "booking.overdue", "booking.returned", "booking.cancelled", "booking.no_show",
+		"booking.expired", // the hold of a pending one
+		"booking.archived",
+		"deposit.required", "deposit.authorized", "deposit.captured", "deposit.released", "deposit.expired", // the object is the booking
+	}},
+	{"quote", "bookings", changes("quote")},
+	{"payment", "bookings", []string{"payment.created", "payment.succeeded", "payment.failed", "payment.refunded", "payment.updated", "payment.archived"}},
+	{"reminder", "maintenance", []string{
+		"maintenance.reminder.created", "maintenance.reminder.due_soon", "maintenance.reminder.due", "maintenance.reminder.overdue",
+		"maintenance.reminder.resolved", "maintenance.reminder.dismissed", "maintenance.reminder.updated", "maintenance.reminder.archived",
+	}},
+	{"work_order", "maintenance", []string{
+		"work_order.opened", "work_order.scheduled", "work_order.started", "work_order.on_hold", "work_order.completed",
+		"work_order.cancelled", "work_order.updated", "work_order.archived",
+	}},
+	{"issue", "maintenance", []string{"issue.opened", "issue.resolved", "issue.updated", "issue.archived"}},
+	{"service_task", "maintenance", changes("service_task")},
+	{"maintenance_schedule", "maintenance", changes("maintenance_schedule")},
+	{"vehicle", "fleet", []string{"vehicle.created", "vehicle.updated", "vehicle.status_changed", "vehicle.archived"}},
+	{"vehicle_class", "fleet", changes("vehicle_class")},
+	{"location", "fleet", changes("location")},
+	{"rate_plan", "fleet", changes("rate_plan")},
+	{"block", "fleet", changes("block")},
+	{"meter_reading", "fleet", changes("meter_reading")},
+	{"customer", "customers", changes("customer")}, // the object is thin: its id alone
+	{"customer_note", "customers", changes("customer_note")},
+	{"document", "customers", changes("document")},
+	{"expense", "finance", changes("expense")},
+	{"toll", "finance", changes("toll")},
+	{"device", "location", changes("device")},
+	{"geofence", "location", changes("geofence")},
+	{"alert_rule", "alerts", changes("alert_rule")},
+}
+
+// changes are the types that most kinds have.
+func changes(kind string) []string {
+	return []string{kind + ".created", kind + ".updated", kind + ".archived"}
+}
+
 // EventTypes lists every type, in the order of documentation.
-var EventTypes = []string{
+var EventTypes = append([]string{
 	EventTripStarted, EventTripEnded, EventTripUpdated, EventTripDeleted, EventStopStarted, EventStopEnded, EventStopUpdated,
 	EventStopDeleted, EventChargeStarted, EventChargeEnded, EventChargeUpdated, EventChargeDeleted, EventFenceEntered,
 	EventFenceExited, EventFenceDwelled, EventFenceCrossed, EventVisitUpdated, EventVisitDeleted, EventDrivingNoted,
 	EventDrivingUpdated, EventDrivingDeleted, EventAlertRaised, EventAlertUpdated, EventAlertResolved, EventAlertWithdrawn,
+}, typesOfRecords()...)
+
+func typesOfRecords() (all []string) {
+	for _, r := range EventsOfRecords {
+		all = append(all, r.Types...)
+	}
+	return all
+}
+
+// EventCategories lists the categories of events.
+var EventCategories = []string{"bookings", "maintenance", "fleet", "customers", "finance", "location", "alerts"}
+
+// EventCategory returns the category of a type of events.
+func EventCategory(eventType string) string {
+	for _, r := range EventsOfRecords {
+		if slices.Contains(r.Types, eventType) {
+			return r.Category
+		}
+	}
+	if strings.HasPrefix(eventType, "alert.") {
+		return "alerts"
+	}
+	return "location"
+}
+
+// RecordEventID names an event of a revision of a record, so that one that is told again is the same.
+func RecordEventID(account AccountID, kind string, id, revision uint64, eventType string) uint64 {
+	hash := fnv.New64a()
+	fmt.Fprintf(hash, "%d\x00%s\x00%d\x00%d\x00%s", account, kind, id, revision, eventType)
+	return max(hash.Sum64()>>1, 1) // as DerivedID
 }

@@ -86,9 +86,10 @@ type Deps struct {
 	DB          driver.Conn
 	IDs         *fleet.IDSource
 	Publisher   Publisher
-	Republisher Republisher     // of dead letters; without it they cannot be replayed
-	Changes     ChangePublisher // without it nothing can be derived again on request
-	Stream      *stream.Hub     // of what happens; without it /v1/events and /v1/stream answer 503
+	Republisher Republisher         // of dead letters; without it they cannot be replayed
+	Events      desk.EventPublisher // of records; without it nothing is told of them
+	Changes     ChangePublisher     // without it nothing can be derived again on request
+	Stream      *stream.Hub         // of what happens; without it /v1/events and /v1/stream answer 503
 	Geocoder    Geocoder
 	Log         *slog.Logger
 	Metrics     prometheus.Registerer
@@ -153,6 +154,7 @@ func New(cfg Config, deps Deps) (*API, error) {
 	}
 	a.tripDrivers, a.alertAcks = record.NewLog(store, record.TripDrivers), record.NewLog(store, record.AlertAcks)
 	a.desk = desk.New(store, deps.DB, deps.Now, deps.Log)
+	a.desk.Announce(deps.Events)
 	a.vehicles, a.accounts = a.desk.Vehicles, a.desk.Accounts
 	if a.metrics, err = newMetrics(deps.Metrics); err != nil {
 		return nil, err

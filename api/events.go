@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -32,7 +33,7 @@ type Event struct {
 
 // EventData holds what an event is about.
 type EventData struct {
-	Object map[string]any `json:"object" doc:"The trip, stop, charge, visit, driving event or alert at that revision, as its own route shows it, but for what is looked up there (its driver, local_on, updated_at, an acknowledgement)."`
+	Object map[string]any `json:"object" doc:"The trip, stop, charge, visit, driving event or alert at that revision, as its own route shows it, but for what is looked up there (its driver, local_on, updated_at, an acknowledgement). Of a record what is stored, without what may be about a person; of a customer the id alone."`
 }
 
 // EventPage is a page of the feed of events.
@@ -52,7 +53,8 @@ type EventPagination struct {
 // EventType is a type of events.
 type EventType struct {
 	Type     string `json:"type" example:"alert.raised"`
-	Category string `json:"category" enum:"location,alerts"`
+	Category string `json:"category" enum:"bookings,maintenance,fleet,customers,finance,location,alerts"`
+	Scope    string `json:"scope" doc:"That a key needs to be told of it." example:"telematics:read"`
 	Stream   bool   `json:"stream_only" doc:"Only on the stream, and not kept."`
 }
 
@@ -69,16 +71,16 @@ const (
 
 // eventFilterParams choose events, in the feed and on the stream.
 var eventFilterParams = []param{
-	{Name: "types", Some: true, About: "Only these, separated by commas: types, `prefix.*`, or the categories `location` and `alerts`."},
+	{Name: "types", Some: true, About: "Only these, separated by commas: types, `prefix.*`, or categories."},
 	{Name: "vehicle_id", Some: true, About: "Only of these vehicles, separated by commas; at most 1000."},
 	{Name: "geofence_id", Some: true, About: "Only events that are about these geofences, separated by commas."},
 }
 
 func (a *API) eventRoutes() {
 	a.handle(route{
-		Method: http.MethodGet, Path: "/v1/events", ID: "listEvents", Tag: "Events", Scope: auth.TelematicsRead,
+		Method: http.MethodGet, Path: "/v1/events", ID: "listEvents", Tag: "Events",
 		Summary: "Feed of events",
-		About: "What happened in the last 30 days, in the order in which it became known, and the way to follow changes of trips, stops, charges, visits, driving events and alerts. " +
+		About: "What happened in the last 30 days, in the order in which it became known, and the way to follow changes of trips, stops, charges, visits, driving events, alerts, bookings and all other records. A key is told of what its scopes let it read: `/v1/event_types` says which type needs which. " +
 			"`next_cursor` is always there: give it again to get what has come since, with `wait_s` as soon as something comes. A cursor behind which events are gone is refused with a 400.",
 		Params: slices.Concat(eventFilterParams, []param{
 			{Name: "from", Format: "date-time", About: "Begin with what became known at or after this instant; otherwise with the oldest."},
@@ -89,44 +91,69 @@ func (a *API) eventRoutes() {
 		Reply: EventPage{}, Timeout: maxEventWait*time.Second + a.cfg.ReadTime,
 	}, a.listEvents)
 	a.handle(route{
-		Method: http.MethodGet, Path: "/v1/event_types", ID: "listEventTypes", Tag: "Events", Scope: auth.TelematicsRead,
+		Method: http.MethodGet, Path: "/v1/event_types", ID: "listEventTypes", Tag: "Events",
 		Summary: "Types of events", About: "All on one page.", Reply: a.listSchema(EventType{}),
 	}, a.listEventTypes)
 }
 
-// categoryOf returns the category of a type.
-func categoryOf(eventType string) string {
-	if strings.HasPrefix(eventType, "alert.") {
-		return "alerts"
-	}
-	return "location"
+// eventScopes are the scopes that events of records need, by the kinds; what is derived needs telematics:read.
+var eventScopes = map[string]auth.Scope{
+	"booking": auth.BookingsRead, "quote": auth.BookingsRead, "payment": auth.FinanceRead, "expense": auth.FinanceRead, "toll": auth.FinanceRead,
+	"reminder": auth.MaintenanceRead, "work_order": auth.MaintenanceRead, "issue": auth.MaintenanceRead, "service_task": auth.MaintenanceRead,
+	"maintenance_schedule": auth.MaintenanceRead, "vehicle": auth.VehiclesRead, "vehicle_class": auth.VehiclesRead, "location": auth.VehiclesRead,
+	"rate_plan": auth.VehiclesRead, "block": auth.VehiclesRead, "meter_reading": auth.VehiclesRead,
+	"customer": auth.CustomersRead, "customer_note": auth.CustomersRead, "document": auth.CustomersRead,
 }
+
+// knownEvents are all types of events, the one of positions first, and the scopes that they need.
+var knownEvents = func() (all []EventType) {
+	scopes := map[string]auth.Scope{}
+	for _, r := range fleet.EventsOfRecords {
+		for _, t := range r.Types {
+			scopes[t] = eventScopes[r.Kind]
+		}
+	}
+	for _, t := range append([]string{eventPosition}, fleet.EventTypes...) {
+		all = append(all, EventType{Type: t, Category: fleet.EventCategory(t), Scope: string(cmp.Or(scopes[t], auth.TelematicsRead)), Stream: t == eventPosition})
+	}
+	return all
+}()
 
 func (a *API) listEventTypes(w http.ResponseWriter, r *http.Request) error {
-	all := []EventType{{Type: eventPosition, Category: "location", Stream: true}}
-	for _, t := range fleet.EventTypes {
-		all = append(all, EventType{Type: t, Category: categoryOf(t)})
-	}
-	return writeList(w, r, "event_types", page{Number: 1, PerPage: len(all)}, all, len(all), nil)
+	return writeList(w, r, "event_types", page{Number: 1, PerPage: len(knownEvents)}, knownEvents, len(knownEvents), nil)
 }
 
-// eventTypes reads types=. nil means all of them.
+// eventTypes reads types=, of those that the key may be told of. nil means all there are.
 func eventTypes(r *http.Request) ([]string, error) {
-	known := append([]string{eventPosition}, fleet.EventTypes...)
+	p := auth.From(r.Context())
+	words := listParam(r, "types")
+	hits := make([]bool, len(words))
 	var wanted []string
-	for _, word := range listParam(r, "types") {
-		hit := false
-		prefix, wide := strings.CutSuffix(word, "*")
-		for _, t := range known {
-			if t == word || categoryOf(t) == word || wide && strings.HasSuffix(prefix, ".") && strings.HasPrefix(t, prefix) {
-				if hit = true; !slices.Contains(wanted, t) {
-					wanted = append(wanted, t)
-				}
+	var lacking auth.Scope // of a type that is wanted
+	for _, t := range knownEvents {
+		hit := words == nil
+		for i, word := range words {
+			prefix, wide := strings.CutSuffix(word, "*")
+			if t.Type == word || t.Category == word || wide && strings.HasSuffix(prefix, ".") && strings.HasPrefix(t.Type, prefix) {
+				hits[i], hit = true, true
 			}
 		}
-		if !hit {
+		if hit && p.Has(auth.Scope(t.Scope)) {
+			wanted = append(wanted, t.Type)
+		} else if hit {
+			lacking = auth.Scope(t.Scope)
+		}
+	}
+	for i, word := range words {
+		if !hits[i] {
 			return nil, invalidParam("types", "has "+word+", which is no type, prefix.* or category; /v1/event_types lists them")
 		}
+	}
+	if wanted == nil {
+		return nil, fleet.NewError(fleet.CodeForbidden, "The API key lacks the scope "+string(lacking)+", or another one that lets it hear of events; /v1/event_types lists them.")
+	}
+	if len(wanted) == len(knownEvents) {
+		return nil, nil
 	}
 	return wanted, nil
 }
@@ -324,7 +351,7 @@ func (a *API) derivedView(e *fleet.Event, metric bool) (any, error) {
 	case fleet.KindDriving:
 		return viewOf(e, &fleet.DrivingEvent{}, a.showDrivingEvents)
 	}
-	return map[string]any{"object": e.Kind, "revision": e.Revision}, nil
+	return e.Body, nil // a record
 }
 
 func viewOf[E fleet.Entity, V any](e *fleet.Event, entity E, show func(*http.Request, []query.Derived[E]) ([]V, error)) (any, error) {

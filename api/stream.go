@@ -35,12 +35,12 @@ const (
 
 func (a *API) streamRoutes() {
 	a.handle(route{
-		Method: http.MethodGet, Path: "/v1/stream", ID: "stream", Tag: "Events", Scope: auth.TelematicsRead,
+		Method: http.MethodGet, Path: "/v1/stream", ID: "stream", Tag: "Events",
 		Summary: "Live stream of positions and events",
-		About: "Server-sent events. Each event of the feed is a message with its type, its sequence as `id` and the event as `data`. Positions are messages `" + eventPosition + "` without an id, `{type, timestamp, data: {object}}` with an object as in `/v1/positions/latest`: " +
+		About: "Server-sent events, of what the scopes of the key let it read. Each event of the feed is a message with its type, its sequence as `id` and the event as `data`. Positions are messages `" + eventPosition + "` without an id, `{type, timestamp, data: {object}}` with an object as in `/v1/positions/latest`: " +
 			"first the last known one of every matching vehicle, then each as it comes; when several come at once only the newest of a vehicle is sent. " +
 			"With `Last-Event-ID` the stream goes on behind that event without a gap. A message `reset` says why something is missing or the stream ends: " +
-			"`expired` (events behind the id are gone; it goes on with what comes), `credential` (the key is no longer good). A comment every 15 seconds keeps the connection open.",
+			"`expired` (events behind the id are gone; it goes on with what comes), `credential` (the key is no longer good, or has other scopes). A comment every 15 seconds keeps the connection open.",
 		Params: slices.Concat(eventFilterParams, []param{
 			{Name: "positions", Type: "boolean", About: "`false` leaves positions out."},
 			{Name: "bbox", Some: true, About: "`minLng,minLat,maxLng,maxLat` in degrees: only positions within, and one more when a vehicle leaves."},
@@ -112,7 +112,7 @@ func (a *API) stream(w http.ResponseWriter, r *http.Request) error {
 	}
 	c := &connection{
 		api: a, w: w, r: r, control: http.NewResponseController(w), account: auth.From(r.Context()).Account,
-		filter: &filter, metric: metricUnits(r), checked: time.Now(),
+		filter: &filter, metric: metricUnits(r), checked: time.Now(), scopes: auth.From(r.Context()).Scopes,
 	}
 	if c.sub, err = a.subscribe(r, c.account, filter); err != nil {
 		return err
@@ -144,6 +144,7 @@ type connection struct {
 	cursor  uint64 // everything up to this sequence was looked at
 	told    uint64 // the last id that the client has
 	checked time.Time
+	scopes  []auth.Scope // of the key when the stream began
 	places  []*stream.Place
 }
 
@@ -303,8 +304,8 @@ func (c *connection) beat(ctx context.Context) error {
 		p, err := c.api.auth.Authenticate(ctx, token, c.api.clientAddr(c.r))
 		refused := errors.Is(err, auth.ErrMalformed) || errors.Is(err, auth.ErrUnknownKey) || errors.Is(err, auth.ErrExpired) ||
 			errors.Is(err, auth.ErrRevoked) || errors.Is(err, auth.ErrAddress)
-		if refused || err == nil && !p.Has(auth.TelematicsRead) {
-			_ = c.reset("credential", "The API key is not valid any more.", 0)
+		if refused || err == nil && !slices.Equal(p.Scopes, c.scopes) {
+			_ = c.reset("credential", "The API key is not valid any more, or has other scopes.", 0)
 			return errGone
 		}
 	}

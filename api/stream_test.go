@@ -26,6 +26,12 @@ import (
 // newLive is a world with a hub, which runs until stop is called or the test ends.
 func newLive(t *testing.T, change ...func(*stream.Config)) (w *world, h *stream.Hub, stop func()) {
 	t.Helper()
+	return newLiveWith(t, func(*Config, *Deps) {}, change...)
+}
+
+// newLiveWith is newLive with other dependencies.
+func newLiveWith(t *testing.T, deps func(*Config, *Deps), change ...func(*stream.Config)) (w *world, h *stream.Hub, stop func()) {
+	t.Helper()
 	cfg := stream.DefaultConfig()
 	cfg.Gather = 5 * time.Millisecond
 	for _, f := range change {
@@ -39,7 +45,7 @@ func newLive(t *testing.T, change ...func(*stream.Config)) (w *world, h *stream.
 	if _, err := h.Begin(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	w = newWorld(t, func(_ *Config, d *Deps) { d.DB, d.Stream = db, h })
+	w = newWorld(t, func(_ *Config, d *Deps) { d.DB, d.Stream = db, h }, deps)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	ended := make(chan error, 1)
 	go func() { ended <- h.Run(ctx) }()
@@ -441,6 +447,7 @@ func TestTypesAreNamedOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	r = r.WithContext(auth.With(r.Context(), &auth.Principal{Scopes: []auth.Scope{auth.TelematicsRead}}))
 	wanted, err := eventTypes(r)
 	if err != nil || len(wanted) == 0 || len(slices.Compact(slices.Sorted(slices.Values(wanted)))) != len(wanted) {
 		t.Errorf("%v, %v", wanted, err)

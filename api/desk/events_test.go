@@ -1,0 +1,168 @@
+package desk
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/record"
+)
+
+func written(kind, action, before, after string) record.Written {
+	w := record.Written{Account: 7, Kind: kind, ID: 12, Revision: 2, Action: action, At: time.UnixMilli(1e12), After: json.RawMessage(after)}
+	if before != "" {
+		w.Before = json.RawMessage(before)
+	} else {
+		w.Revision = 1
+	}
+	return w
+}
+
+func TestRevisionsAreToldByTheirEvents(t *testing.T) {
+	for _, test := range []struct{ kind, action, before, after, want string }{
+		{"booking", "create", "", `{"status":"pending"}`, "booking.created"},
+		{"booking", "create", "", `{"status":"confirmed","deposit":{"status":"required"}}`, "booking.created booking.confirmed deposit.required"},
+		{"booking", "update", `{"status":"pending"}`, `{"status":"confirmed"}`, "booking.confirmed"},
+		{"booking", "update", `{"status":"pending"}`, `{"status":"expired"}`, "booking.expired"},
+		{"booking", "update", `{"status":"confirmed"}`, `{"status":"active"}`, "booking.picked_up"},
+		{"booking", "update", `{"status":"confirmed"}`, `{"status":"cancelled"}`, "booking.cancelled"},
+		{"booking", "update", `{"status":"confirmed"}`, `{"status":"no_show"}`, "booking.no_show"},
+		{"booking", "update", `{"status":"active"}`, `{"status":"completed","deposit":{"status":"released"}}`, "booking.returned deposit.released"},
+		{"booking", "update", `{"status":"completed"}`, `{"status":"active"}`, "booking.updated"},
+		{"booking", "update", `{"status":"active","return_at":"2026-01-01T00:00:00Z"}`, `{"status":"active","return_at":"2026-01-02T00:00:00Z"}`, "booking.extended"},
+		{"booking", "update", `{"status":"active","return_at":"2026-01-02T00:00:00Z"}`, `{"status":"active","return_at":"2026-01-01T00:00:00Z"}`, "booking.updated"},
+		{"booking", "update", `{"status":"active"}`, `{"status":"active","overdue_noted_at":"2026-01-02T00:00:00Z"}`, "booking.overdue"},
+		{"booking", "update", `{"status":"active","deposit":{"status":"required"}}`, `{"status":"active","deposit":{"status":"authorized"}}`, "deposit.authorized"},
+		{"booking", "archive", `{"status":"cancelled"}`, `{"status":"cancelled"}`, "booking.archived"},
+		{"payment", "create", "", `{"status":"succeeded"}`, "payment.created payment.succeeded"},
+		{"payment", "update", `{"status":"pending"}`, `{"status":"failed"}`, "payment.failed"},
+		{"payment", "update", `{"status":"succeeded"}`, `{"status":"partially_refunded","refunds":[{}]}`, "payment.refunded"},
+		{"payment", "update", `{"status":"partially_refunded","refunds":[{}]}`, `{"status":"partially_refunded","refunds":[{},{}]}`, "payment.refunded"},
+		{"payment", "update", `{"status":"succeeded"}`, `{"status":"succeeded","note":"x"}`, "payment.updated"},
+		{"reminder", "create", "", `{"stage":"due_soon"}`, "maintenance.reminder.created maintenance.reminder.due_soon"},
+		{"reminder", "update", `{"stage":"due"}`, `{"stage":"overdue"}`, "maintenance.reminder.overdue"},
+		{"work_order", "create", "", `{"status":"draft"}`, "work_order.opened"},
+		{"work_order", "update", `{"status":"scheduled"}`, `{"status":"in_progress"}`, "work_order.started"},
+		{"work_order", "update", `{"status":"on_hold"}`, `{"status":"in_progress"}`, "work_order.updated"},
+		{"work_order", "update", `{"status":"in_progress"}`, `{"status":"completed"}`, "work_order.completed"},
+		{"issue", "create", "", `{"status":"open"}`, "issue.opened"},
+		{"issue", "update", `{"status":"open"}`, `{"status":"wont_fix"}`, "issue.resolved"},
+		{"vehicle", "create", "", `{"status":"available"}`, "vehicle.created"},
+		{"vehicle", "update", `{"status":"available"}`, `{"status":"rented"}`, "vehicle.status_changed"},
+		{"vehicle", "update", `{"status":"available"}`, `{"status":"available","make":"x"}`, "vehicle.updated"},
+		{"customer", "create", "", `{"name":"x"}`, "customer.created"},
+		{"location", "update", `{}`, `{"name":"x"}`, "location.updated"},
+		{"rate_plan", "archive", `{}`, `{}`, "rate_plan.archived"},
+		{"api_key", "create", "", `{"status":"x"}`, ""},
+		{"calendar", "update", `{}`, `{"holds":[]}`, ""},
+	} {
+		w := written(test.kind, test.action, test.before, test.after)
+		all, err := EventsOf(w)
+		var types []string
+		for _, e := range all {
+			types = append(types, e.Type)
+		}
+		if got := strings.Join(types, " "); err != nil || got != test.want {
+			t.Errorf("%s %s %s to %s: %q, %v; want %q", test.kind, test.action, test.before, test.after, got, err, test.want)
+		}
+		again, _ := EventsOf(w)
+		for i := range all {
+			if all[i].ID != again[i].ID || all[i].ID == 0 || i > 0 && all[i].ID == all[i-1].ID {
+				t.Errorf("ids of %s are %d and %d", all[i].Type, all[i].ID, again[i].ID)
+			}
+		}
+	}
+}
+
+// Every type that the tables name is known, and every kind has its words.
+func TestEveryEventOfARecordIsAType(t *testing.T) {
+	for kind, m := range moves {
+		for state, name := range m.types {
+			if fleet.EventCategory(name) == "location" {
+				t.Errorf("%s to %s is told by %s, which is no type", kind, state, name)
+			}
+		}
+	}
+	for _, r := range fleet.EventsOfRecords {
+		if prefixes[r.Kind] == "" {
+			t.Errorf("%s has no prefix", r.Kind)
+		}
+		for _, w := range []record.Written{written(r.Kind, "create", "", "{}"), written(r.Kind, "update", "{}", "{}"), written(r.Kind, "archive", "{}", "{}")} {
+			if all, err := EventsOf(w); err != nil || len(all) != 1 {
+				t.Errorf("%s %s: %d events, %v", r.Kind, w.Action, len(all), err)
+			}
+		}
+	}
+}
+
+func TestEventsSayNothingAboutPersons(t *testing.T) {
+	secret := []string{"Jane", "D123", "Elm St"}
+	for kind, body := range map[string]string{
+		"booking":  `{"status":"active","vehicle_id":"veh_9","notes":"Jane","delivery_address":"Elm St","inspections":[{"signed_by":"Jane","items":[{"note":"Jane"}]}],"custom_fields":{"x":"D123"},"cancellation":{"note":"Jane"},"total":9007199254740993}`,
+		"customer": `{"name":"Jane","licence":{"number":"D123"},"address":{"line1":"Elm St"}}`,
+		"document": `{"name":"Jane D123"}`,
+	} {
+		all, err := EventsOf(written(kind, "create", "", body))
+		if err != nil || len(all) == 0 {
+			t.Fatal(err)
+		}
+		for _, word := range secret {
+			if strings.Contains(string(all[0].Body), word) {
+				t.Errorf("%s: %s", kind, all[0].Body)
+			}
+		}
+		var object struct {
+			ID, Object, Status string
+			Revision           uint64
+			Total              json.Number
+		}
+		if err := json.Unmarshal(all[0].Body, &object); err != nil || object.ID != prefixes[kind]+"12" || object.Object != kind || object.Revision != 1 {
+			t.Errorf("%s: %+v, %v", kind, object, err)
+		}
+		if kind == "booking" && (object.Status != "active" || object.Total != "9007199254740993" || all[0].Vehicle != 9) {
+			t.Errorf("%s: %+v of vehicle %d", kind, object, all[0].Vehicle)
+		}
+	}
+}
+
+// broker fails as long as it is told to.
+type broker struct {
+	away  bool
+	asked int
+	told  []fleet.Event
+}
+
+func (b *broker) PublishEvents(ctx context.Context, events []fleet.Event) error {
+	b.asked++
+	if _, ok := ctx.Deadline(); !ok {
+		return errors.New("no deadline")
+	}
+	if b.away {
+		return errors.New("away")
+	}
+	b.told = append(b.told, events...)
+	return nil
+}
+
+func TestABrokerThatIsAwayIsLeftAlone(t *testing.T) {
+	b := &broker{away: true}
+	a := &announcer{to: b}
+	w := written("vehicle", "create", "", `{"status":"available"}`)
+	for range 5 {
+		if err := a.announce(t.Context(), w); err == nil {
+			t.Error("told")
+		}
+	}
+	if b.asked != 1 {
+		t.Errorf("asked %d times", b.asked)
+	}
+	b.away = false
+	a.failed.Store(time.Now().Add(-publishRest).UnixNano())
+	if err := a.announce(t.Context(), w); err != nil || len(b.told) != 1 || b.told[0].Type != "vehicle.created" {
+		t.Errorf("%v, %+v", err, b.told)
+	}
+}
