@@ -96,7 +96,7 @@ func TestEveryOperationAsksForItsScope(t *testing.T) {
 		}
 		path = strings.NewReplacer("{id}", "veh_1").Replace(path)
 		w.do(method, path, body, "Authorization", "").problem(401, "unauthorized")
-		if name != "getAccount" {
+		if name != "getAccount" && name != "listEventTypes" {
 			w.do(method, path, body, "Authorization", "Bearer "+bare).problem(403, "insufficient_scope")
 		}
 	})

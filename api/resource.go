@@ -69,7 +69,7 @@ type shown struct {
 	live []byte // of what the view shows beside the record itself; nil if nothing
 }
 
-// register registers list, create, get, replace, patch, archive and history; without says which are not wanted.
+// register registers list, create, batch, get, replace, patch, archive and history; without says which are not wanted.
 func (s *resource[T]) register(without ...string) {
 	if s.create == nil {
 		s.create = s.fields
@@ -110,6 +110,10 @@ func (s *resource[T]) register(without ...string) {
 			o.rt.Tag = s.tag
 			s.api.handle(o.rt, o.h)
 		}
+	}
+	s.api.relations[s.noun] = relation{s.read, s.views}
+	if !slices.Contains(without, "create") && !slices.Contains(without, "batch") {
+		s.batchRoute(name)
 	}
 }
 

@@ -408,7 +408,7 @@ func TestAStreamEndsWithItsKeyAndItsProcess(t *testing.T) {
 	if !strings.Contains(p.Detail, "streams") {
 		t.Error(p.Detail)
 	}
-	w.do("GET", "/v1/stream", "", "Authorization", "Bearer "+w.newKey(w.account, auth.VehiclesRead)).problem(403, "insufficient_scope")
+	w.do("GET", "/v1/stream", "", "Authorization", "Bearer "+w.newKey(w.account, auth.VehiclesWrite)).problem(403, "insufficient_scope")
 	if r := w.do("HEAD", "/v1/event_types", ""); r.status != 200 {
 		t.Errorf("HEAD: %d", r.status)
 	}

@@ -1,0 +1,227 @@
+package api
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"net/http"
+	"reflect"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/query"
+)
+
+// Bounds of batches.
+const (
+	maxBatch    = 100 // items
+	batchAtOnce = 4   // of them that are under way
+)
+
+// BatchResult is what has come of one item of a batch.
+type BatchResult struct {
+	Status int      `json:"status" doc:"As of a single request: 201, or that of the error." example:"201"`
+	ID     string   `json:"id,omitempty" doc:"Of the record that was made."`
+	Record any      `json:"record,omitempty" doc:"The record that was made."`
+	Error  *Problem `json:"error,omitempty" doc:"Why it was not."`
+}
+
+// batchRoute registers the operation that creates several records.
+func (s *resource[T]) batchRoute(name string) {
+	registry := s.api.docs.OpenAPI().Components.Schemas
+	few, many := 1, maxBatch
+	items := registry.Schema(reflect.TypeOf(s.create), true, "")
+	result := *registry.Schema(reflect.TypeFor[BatchResult](), false, "")
+	members := map[string]*huma.Schema{}
+	for member, schema := range result.Properties {
+		members[member] = schema
+	}
+	members["record"] = registry.Schema(reflect.TypeOf(s.view), true, "")
+	result.Properties = members
+	s.api.handle(route{
+		Method: "POST", Path: s.path + "/batch", ID: "create" + name + "s", Summary: "Create several " + s.nouns, Scope: s.write, Tag: s.tag,
+		About: fmt.Sprintf("Up to %d at a time, each as a single request would be. The answer has a result for each, in their order: some may be made while others are refused.", maxBatch),
+		Body: &huma.Schema{Type: "object", Required: []string{"items"}, AdditionalProperties: false, Properties: map[string]*huma.Schema{
+			"items": {Type: "array", Items: items, MinItems: &few, MaxItems: &many},
+		}},
+		BodyLimit: 5 * s.api.cfg.BodyLimit,
+		Reply: &huma.Schema{Type: "object", Required: []string{"data"}, Properties: map[string]*huma.Schema{
+			"data": {Type: "array", Items: &result},
+		}},
+	}, s.batch)
+}
+
+// derivedRecordID names the record of one of several items by what they belong to, so that a repetition names it alike.
+func derivedRecordID(of uint64, item int) uint64 {
+	hash := fnv.New64a()
+	var b [16]byte
+	binary.BigEndian.PutUint64(b[0:], of)
+	binary.BigEndian.PutUint64(b[8:], uint64(item))
+	hash.Write([]byte("item"))
+	hash.Write(b[:])
+	return max(hash.Sum64()>>1, 1)
+}
+
+func (s *resource[T]) batch(w http.ResponseWriter, r *http.Request) error {
+	object, err := parseObject(bodyOf(r))
+	if err != nil {
+		return err
+	}
+	items, ok := object["items"].([]any)
+	if !ok || len(object) != 1 {
+		return validation(fleet.FieldError{Pointer: "/items", Code: "required", Detail: "must be the list of what is to be created, and the only member"})
+	}
+	if len(items) == 0 || len(items) > maxBatch {
+		return validation(fleet.FieldError{Pointer: "/items", Code: "invalid", Detail: fmt.Sprintf("must have 1 to %d items", maxBatch)})
+	}
+	ids, bodies, errs := make([]uint64, len(items)), make([]T, len(items)), make([]error, len(items))
+	var work errgroup.Group
+	work.SetLimit(batchAtOnce)
+	for i, item := range items {
+		if ids[i] = s.api.store.NextID(); exchangeOf(r.Context()).ticket != nil {
+			ids[i] = derivedRecordID(s.api.newID(r), i)
+		}
+		work.Go(func() error {
+			object, ok := item.(map[string]any)
+			if !ok {
+				errs[i] = validation(fleet.FieldError{Pointer: "", Code: "invalid", Detail: "must be an object"})
+				return nil
+			}
+			bodies[i], errs[i] = s.newBody(r, object)
+			return nil
+		})
+	}
+	_ = work.Wait() // each item has its own error
+	records := s.insertMany(r, ids, bodies, errs)
+	results := make([]BatchResult, len(items))
+	var made []record.Record[T]
+	for i := range items {
+		if errs[i] == nil {
+			made = append(made, records[i])
+		}
+	}
+	views, err := s.show(r.Context(), made, nil)
+	if err != nil {
+		return err
+	}
+	for i, at := 0, 0; i < len(items); i++ {
+		if errs[i] != nil {
+			results[i] = s.failure(r, i, errs[i])
+			continue
+		}
+		results[i] = BatchResult{Status: http.StatusCreated, ID: fleet.FormatID(s.log.Kind().Prefix, ids[i]), Record: views[at].view}
+		at++
+	}
+	return writeJSON(w, r, http.StatusOK, map[string]any{"data": results})
+}
+
+// failure is the result of an item that was not made.
+func (s *resource[T]) failure(r *http.Request, item int, err error) BatchResult {
+	p, ours := problemOf(err)
+	p.Instance, p.RequestID = r.URL.Path+"#/items/"+strconv.Itoa(item), requestID(r.Context())
+	if ours {
+		s.api.log.ErrorContext(r.Context(), "item of a batch failed", "error", err, "request_id", p.RequestID, "path", r.URL.Path, "item", item)
+	}
+	return BatchResult{Status: p.Status, Error: &p}
+}
+
+// insertMany writes those of the new records that have no error, and notes the errors of the others.
+func (s *resource[T]) insertMany(r *http.Request, ids []uint64, bodies []T, errs []error) []record.Record[T] {
+	records := make([]record.Record[T], len(ids))
+	ticket := exchangeOf(r.Context()).ticket
+	if s.add != nil || ticket != nil && ticket.Again {
+		// Each by itself: an earlier attempt may have made some.
+		var work errgroup.Group
+		work.SetLimit(batchAtOnce)
+		for i := range ids {
+			if errs[i] == nil {
+				work.Go(func() error {
+					records[i], errs[i] = s.insert(r, ids[i], bodies[i])
+					return nil
+				})
+			}
+		}
+		_ = work.Wait() // each item has its own error
+		return records
+	}
+	var chosen []int
+	var some []uint64
+	var which []T
+	for i := range ids {
+		if errs[i] == nil {
+			chosen, some, which = append(chosen, i), append(some, ids[i]), append(which, bodies[i])
+		}
+	}
+	account := auth.From(r.Context()).Account
+	for i, err := range s.log.CreateMany(r.Context(), author(r), account, some, which) {
+		errs[chosen[i]] = err
+	}
+	stored, err := query.RecordsByID(r.Context(), s.api.DB, s.listing, account, some)
+	for _, i := range chosen {
+		if errs[i] != nil {
+			continue
+		}
+		found, ok := stored[ids[i]]
+		switch {
+		case err != nil:
+			errs[i] = err
+		case !ok:
+			errs[i] = errors.New("a record that was just made is not in its table")
+		default:
+			records[i], errs[i] = fromStored[T](account, found)
+		}
+	}
+	return records
+}
+
+// relation is how records of a kind are shown with others.
+type relation struct {
+	read auth.Scope
+	of   func(ctx context.Context, account fleet.AccountID, ids []uint64) (map[uint64]any, error)
+}
+
+// expanded shows the records of a kind (named by its noun) that others name, all in one query: those that exist, by id. Who may not
+// read them may not expand them.
+func (a *API) expanded(ctx context.Context, noun string, ids []uint64) (map[uint64]any, error) {
+	rel := a.relations[noun]
+	p := auth.From(ctx)
+	if !p.Has(rel.read) {
+		return nil, fleet.NewError(fleet.CodeForbidden, "The API key lacks the scope "+string(rel.read)+", which expand="+noun+" needs.")
+	}
+	if len(ids) == 0 {
+		return map[uint64]any{}, nil
+	}
+	return rel.of(ctx, p.Account, ids)
+}
+
+// views shows records by their ids.
+func (s *resource[T]) views(ctx context.Context, account fleet.AccountID, ids []uint64) (map[uint64]any, error) {
+	stored, err := query.RecordsByID(ctx, s.api.DB, s.listing, account, ids)
+	if err != nil {
+		return nil, err
+	}
+	records := make([]record.Record[T], 0, len(stored))
+	for _, found := range stored {
+		rec, err := fromStored[T](account, found)
+		if err != nil {
+			return nil, err
+		}
+		records = append(records, rec)
+	}
+	views, err := s.show(ctx, records, nil)
+	if err != nil {
+		return nil, err
+	}
+	all := make(map[uint64]any, len(views))
+	for i, v := range views {
+		all[records[i].ID] = v.view
+	}
+	return all, nil
+}
