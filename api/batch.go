@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -61,11 +60,7 @@ func (s *resource[T]) batchRoute(name string) {
 // derivedRecordID names the record of one of several items by what they belong to, so that a repetition names it alike.
 func derivedRecordID(of uint64, item int) uint64 {
 	hash := fnv.New64a()
-	var b [16]byte
-	binary.BigEndian.PutUint64(b[0:], of)
-	binary.BigEndian.PutUint64(b[8:], uint64(item))
-	hash.Write([]byte("item"))
-	hash.Write(b[:])
+	fmt.Fprintf(hash, "item %d of %d", item, of)
 	return max(hash.Sum64()>>1, 1)
 }
 
