@@ -13,10 +13,11 @@ func TestTripsOfAChannelAreImportedAndBroughtUpToDate(t *testing.T) {
 	w.car = car
 	own := w.book(0, 200, `,"confirm":true`)
 	day := func(hours float64) string { return strings.Replace(strings.TrimSuffix(w.in(hours), "Z"), "T", " ", 1) }
+	from, until := day(50), day(70)
 	head := "Reservation ID,Guest,Vehicle,VIN,Trip start,Trip end,Trip status,Check-in odometer,Check-out odometer,Trip price,Sales tax,Total earnings\n"
 	file := head + "1,Ada Smith,,5YJ3E1EA7KF317000,2026-01-05 10:00 AM,2026-01-07 10:00 AM,Completed,100,300,$200.00,$10.00,$150.00\n" +
-		"2,Bob,Zippy,," + day(50) + "," + day(70) + ",Upcoming,,,$100.00,,\n" +
-		"3,Ada Smith,Nobody's,," + day(50) + "," + day(70) + ",Upcoming,,,,,\n" +
+		"2,Bob,Zippy,," + from + "," + until + ",Upcoming,,,$100.00,,\n" +
+		"3,Ada Smith,Nobody's,," + from + "," + until + ",Upcoming,,,,,\n" +
 		"4,,Zippy,,never,,,,,,,\n"
 	send := func(file string) *reply {
 		t.Helper()
@@ -44,7 +45,7 @@ func TestTripsOfAChannelAreImportedAndBroughtUpToDate(t *testing.T) {
 	wantEqual(t, "the other one", w.do("GET", own, "").ok(200).object()["conflict"], true)
 
 	wantEqual(t, "again", sums(send(file)), "0 0 2 2 1")
-	changed := strings.Replace(strings.Replace(file, "$200.00", "$220.00", 1), "Bob,Zippy,,"+day(50)+","+day(70)+",Upcoming", "Bob,Zippy,,"+day(50)+","+day(70)+",Guest cancellation", 1)
+	changed := strings.Replace(strings.Replace(file, "$200.00", "$220.00", 1), "Bob,Zippy,,"+from+","+until+",Upcoming", "Bob,Zippy,,"+from+","+until+",Guest cancellation", 1)
 	wantEqual(t, "changed", sums(send(changed)), "0 2 0 2 0")
 	past = w.do("GET", "/v1/bookings/"+fmt.Sprint(rows[0]["id"]), "").ok(200).object()
 	wantEqual(t, "new total", minor(past["total"]), 23000.0)

@@ -157,6 +157,10 @@ func (a *API) showBookings(ctx context.Context, records []record.Record[record.B
 	if err != nil {
 		return nil, err
 	}
+	tolls, err := query.OpenTolls(ctx, a.DB, account, ids)
+	if err != nil {
+		return nil, err
+	}
 	also, err := a.expandBookings(ctx, records, expand)
 	if err != nil {
 		return nil, err
@@ -168,6 +172,7 @@ func (a *API) showBookings(ctx context.Context, records []record.Record[record.B
 			return nil, err
 		}
 		v.Customer, v.Vehicle, v.VehicleClass = also.customers[v.CustomerID], also.vehicles[v.VehicleID], also.classes[v.VehicleClassID]
+		v.HasOpenToll = slices.Contains(tolls, rec.ID)
 		mark, err := json.Marshal([]any{v.AmountPaid, v.BalanceDue, v.PaymentStatus, v.HasOpenToll, v.IsOverdue, v.Customer, v.Vehicle, v.VehicleClass})
 		if err != nil {
 			return nil, err

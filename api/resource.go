@@ -354,6 +354,7 @@ func (s *resource[T]) refuseReadOnly(object map[string]any, view, fields any) er
 			if present, err = members(view); err != nil {
 				return err
 			}
+			dropNulls(present) // as they were in object
 		}
 		readBack := view != nil && slices.Contains(s.moving, name) && reflect.DeepEqual(present["revision"], revision)
 		if view == nil || !readBack && !reflect.DeepEqual(present[name], value) {

@@ -3,7 +3,6 @@ package query
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -111,22 +110,14 @@ func BookingConflicts(ctx context.Context, db driver.Conn, now time.Time) ([]Boo
 
 // ClassVehicles returns the vehicles of a class that can be rented, now or after what is being done to them.
 func ClassVehicles(ctx context.Context, db driver.Conn, account fleet.AccountID, class uint64) ([]uint64, error) {
-	rows, err := db.Query(ctx, schemas.Query("class_vehicles"), clickhouse.Named("account", uint64(account)),
-		clickhouse.Named("class", fleet.ClassPrefix+strconv.FormatUint(class, 10)))
-	if err != nil {
-		return nil, fmt.Errorf("read vehicles of a class: %w", err)
+	return scanIDs(ctx, db, "class_vehicles", clickhouse.Named("account", uint64(account)), clickhouse.Named("class", fleet.FormatID(fleet.ClassPrefix, class)))
+}
+
+// OpenTolls returns those of some bookings to which a toll or fine was matched that is not billed yet.
+func OpenTolls(ctx context.Context, db driver.Conn, account fleet.AccountID, bookings []uint64) ([]uint64, error) {
+	names := make([]string, len(bookings))
+	for i, id := range bookings {
+		names[i] = fleet.FormatID(fleet.BookingPrefix, id)
 	}
-	defer rows.Close()
-	ids := []uint64{}
-	for rows.Next() {
-		var id uint64
-		if err := rows.Scan(&id); err != nil {
-			return nil, fmt.Errorf("read vehicles of a class: %w", err)
-		}
-		ids = append(ids, id)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read vehicles of a class: %w", err)
-	}
-	return ids, nil
+	return scanIDs(ctx, db, "bookings_open_tolls", clickhouse.Named("account", uint64(account)), clickhouse.Named("bookings", names))
 }
