@@ -110,7 +110,7 @@ func (d *Desk) write(ctx context.Context, o Order, rec, next *record.Record[reco
 	if err != nil {
 		return record.Record[record.Booking]{}, err
 	}
-	if taken != nil {
+	if taken != nil || !next.Body.Holding() {
 		next.Body.Conflict = overlaps
 	}
 	inner, cancel := context.WithTimeout(ctx, d.writeWithin)
