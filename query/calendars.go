@@ -24,16 +24,26 @@ type Hold struct {
 //
 // It is for searches: that a vehicle is free here does not give it to anybody, calendar.Take does.
 func BusyVehicles(ctx context.Context, db driver.Conn, account fleet.AccountID, class uint64, ids []uint64, from, until, now time.Time) (map[uint64][]Hold, error) {
-	narrowed, only := uint8(0), []uint64{}
-	if ids != nil {
-		narrowed, only = 1, append(only, ids...)
-	}
 	classID := ""
 	if class != 0 {
 		classID = fleet.FormatID(fleet.ClassPrefix, class)
 	}
-	rows, err := db.Query(ctx, schemas.Query("busy_vehicles"), clickhouse.Named("account", uint64(account)), clickhouse.Named("class", classID),
-		clickhouse.Named("narrowed", narrowed), clickhouse.Named("ids", only), clickhouse.Named("from", from.UnixMilli()),
+	return busy(ctx, db, account, "calendar", classID, ids, from, until, now)
+}
+
+// BookedClasses returns the bookings of classes without a vehicle that overlap [from, until), by class; those that have lapsed at
+// now do not count. Unless ids is nil it looks at these classes only.
+func BookedClasses(ctx context.Context, db driver.Conn, account fleet.AccountID, ids []uint64, from, until, now time.Time) (map[uint64][]Hold, error) {
+	return busy(ctx, db, account, "class_calendar", "", ids, from, until, now)
+}
+
+func busy(ctx context.Context, db driver.Conn, account fleet.AccountID, kind, class string, ids []uint64, from, until, now time.Time) (map[uint64][]Hold, error) {
+	narrowed, only := uint8(0), []uint64{}
+	if ids != nil {
+		narrowed, only = 1, append(only, ids...)
+	}
+	rows, err := db.Query(ctx, schemas.Query("busy_vehicles"), clickhouse.Named("account", uint64(account)), clickhouse.Named("kind", kind),
+		clickhouse.Named("class", class), clickhouse.Named("narrowed", narrowed), clickhouse.Named("ids", only), clickhouse.Named("from", from.UnixMilli()),
 		clickhouse.Named("until", until.UnixMilli()), clickhouse.Named("now", now.UnixMilli()))
 	if err != nil {
 		return nil, fmt.Errorf("read busy vehicles: %w", err)
@@ -59,4 +69,15 @@ func BusyVehicles(ctx context.Context, db driver.Conn, account fleet.AccountID, 
 		return nil, fmt.Errorf("read busy vehicles: %w", err)
 	}
 	return busy, nil
+}
+
+// RentableVehicles returns the vehicles that can be rented, now or after what is being done to them: of some classes, by their ids as
+// text, or of any and of none if classes is nil.
+func RentableVehicles(ctx context.Context, db driver.Conn, account fleet.AccountID, classes []string) ([]Stored, error) {
+	narrowed := uint8(0)
+	if classes != nil {
+		narrowed = 1
+	}
+	return scanStored(ctx, db, "rentable vehicles", schemas.Query("rentable_vehicles"), clickhouse.Named("account", uint64(account)), clickhouse.Named("narrowed", narrowed),
+		clickhouse.Named("classes", append([]string{}, classes...)))
 }

@@ -32,6 +32,9 @@ func TestVehiclesAreBusyWhileTheyAreHeld(t *testing.T) {
 	put("calendar", 7, 1, 2, map[string]any{"holds": []any{hold("bkg_1", 0, 10, time.Time{}), hold("bkg_2", 20, 30, time.Time{})}})
 	put("calendar", 7, 2, 1, map[string]any{"holds": []any{hold("bkg_3", 5, 15, hour(2))}}) // lapses at 2
 	put("calendar", 7, 3, 1, map[string]any{"holds": []any{hold("blk_1", 0, 50, time.Time{})}})
+	driven := hold("bkg_5", 60, 70, time.Time{})
+	driven["open"] = true
+	put("calendar", 7, 4, 1, map[string]any{"holds": []any{driven}})                             // out since 60, and not back
 	put("calendar", 8, 1, 1, map[string]any{"holds": []any{hold("bkg_4", 0, 100, time.Time{})}}) // another account
 	tests := map[string]struct {
 		class            uint64
@@ -42,6 +45,9 @@ func TestVehiclesAreBusyWhileTheyAreHeld(t *testing.T) {
 		"all":               {0, nil, 9, 10, 1, "1:bkg_1 2:bkg_3 3:blk_1"},
 		"half open":         {0, nil, 10, 20, 3, "3:blk_1"},
 		"lapsed":            {0, nil, 9, 10, 2, "1:bkg_1 3:blk_1"},
+		"out, before":       {0, nil, 70, 80, 65, ""},
+		"out, overdue":      {0, nil, 75, 80, 76, "4:bkg_5"},
+		"out, later":        {0, nil, 77, 80, 76, ""},
 		"several":           {0, []uint64{1}, 0, 100, 1, "1:bkg_1 1:bkg_2"},
 		"of a class":        {5, nil, 0, 8, 1, "1:bkg_1 2:bkg_3"},
 		"of no vehicle":     {0, []uint64{}, 0, 100, 1, ""},

@@ -74,7 +74,7 @@ func (d *Desk) Resolve(ctx context.Context, account fleet.AccountID, fields reco
 	if home != nil {
 		zone = home.Body.Timezone
 	}
-	r.zoneOf(zone)
+	r.zoneOf(time.LoadLocation, zone)
 	if l.faults == nil {
 		if err := d.planFor(ctx, account, &r, l); err != nil {
 			return r, err
@@ -126,7 +126,7 @@ func (r *Resolved) settle() {
 }
 
 // zoneOf finds whose days are billed.
-func (r *Resolved) zoneOf(account string) {
+func (r *Resolved) zoneOf(load func(name string) (*time.Location, error), account string) {
 	var names []string
 	if r.Pickup != nil {
 		names = append(names, r.Pickup.Body.Timezone)
@@ -139,7 +139,7 @@ func (r *Resolved) zoneOf(account string) {
 		if name == "" {
 			continue
 		}
-		if zone, err := time.LoadLocation(name); err == nil {
+		if zone, err := load(name); err == nil {
 			r.Zone = zone
 			return
 		}

@@ -1,0 +1,13 @@
+-- record_log to calendars, with which holds are open. Instants in records are RFC 3339 in UTC, or null.
+ALTER TABLE calendars_feed MODIFY QUERY
+WITH JSONExtractArrayRaw(body, 'holds') AS holds
+SELECT
+    account, kind, id, revision, at AS updated_at,
+    arrayMap(h -> JSONExtractString(h, 'ref'), holds) AS hold_refs,
+    arrayMap(h -> parseDateTime64BestEffortOrZero(JSONExtractString(h, 'from'), 3, 'UTC'), holds) AS hold_from,
+    arrayMap(h -> parseDateTime64BestEffortOrZero(JSONExtractString(h, 'until'), 3, 'UTC'), holds) AS hold_until,
+    arrayMap(h -> parseDateTime64BestEffortOrZero(JSONExtractString(h, 'expires'), 3, 'UTC'), holds) AS hold_expires,
+    arrayMap(h -> JSONExtractBool(h, 'conflict'), holds) AS hold_conflict,
+    arrayMap(h -> JSONExtractBool(h, 'open'), holds) AS hold_open
+FROM record_log
+WHERE kind IN ('calendar', 'class_calendar')
