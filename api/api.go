@@ -189,6 +189,8 @@ func (a *API) register() error {
 	a.backfillRoutes()
 	a.alertRuleRoutes()
 	a.catalogueRoutes()
+	a.quoteRoutes()
+	a.availabilityRoutes()
 	a.jobRoutes()
 	a.customerRoutes()
 	a.tollRoutes()

@@ -53,8 +53,8 @@ func (d *Desk) Available(ctx context.Context, account fleet.AccountID, search Se
 	f := search.Fields
 	f.VehicleID, f.VehicleClassID, f.Channel = "", "", cmp.Or(f.Channel, "direct")
 	s := &searching{d: d, account: account, now: d.Now(), fields: f, zones: map[string]*time.Location{}, prices: map[priceKey]priced{}, Availability: Availability{Not: map[string]int{}}}
-	if !f.PickupAt.Before(f.ReturnAt.Time) {
-		return s.Availability, unfit([]fleet.FieldError{{Pointer: "/return_at", Code: "out_of_range", Detail: "must be after pickup_at"}})
+	if err := checkPeriod(&f); err != nil {
+		return s.Availability, err
 	}
 	if err := s.read(ctx, search.Classes); err != nil {
 		return s.Availability, err

@@ -162,6 +162,9 @@ func (d *Desk) settings(ctx context.Context, account fleet.AccountID) (record.Bo
 	if s.HoldMinutes == 0 {
 		s.HoldMinutes = 30
 	}
+	if s.QuoteDays == 0 {
+		s.QuoteDays = 7
+	}
 	if s.DepositDue == "" {
 		s.DepositDue = "never"
 	}

@@ -54,12 +54,9 @@ func (d *Desk) draft(ctx context.Context, account fleet.AccountID, req BookReque
 		return nil, err
 	}
 	now := d.Now()
-	snapshot, found, err := d.Price(ctx, account, req.Fields, now)
+	snapshot, found, err := d.agreed(ctx, account, &req, now)
 	if err != nil {
 		return nil, err
-	}
-	if req.Snapshot != nil {
-		snapshot = *req.Snapshot
 	}
 	settings, _, err := d.settings(ctx, account)
 	if err != nil {
@@ -93,6 +90,15 @@ func (d *Desk) draft(ctx context.Context, account fleet.AccountID, req BookReque
 	}
 	b.HoldExpiresAt = record.InstantOf(now.Add(hold))
 	return b, nil
+}
+
+// agreed is the price of a new booking: that which was agreed, whatever rates there are by now, or worked out.
+func (d *Desk) agreed(ctx context.Context, account fleet.AccountID, req *BookRequest, now time.Time) (record.RateSnapshot, Resolved, error) {
+	if req.Snapshot == nil {
+		return d.Price(ctx, account, req.Fields, now)
+	}
+	found, err := d.resolve(ctx, account, req.Fields, true)
+	return *req.Snapshot, found, err
 }
 
 // The years that bookings may lie in: what every table can hold.

@@ -27,6 +27,9 @@ func (d *Desk) PriceAnyway(ctx context.Context, account fleet.AccountID, fields 
 }
 
 func (d *Desk) price(ctx context.Context, account fleet.AccountID, fields record.BookingFields, bookedAt time.Time, misfits func(*Resolved, time.Time) []fleet.FieldError) (record.RateSnapshot, Resolved, error) {
+	if err := checkPeriod(&fields); err != nil {
+		return record.RateSnapshot{}, Resolved{}, err
+	}
 	r, err := d.Resolve(ctx, account, fields)
 	if err != nil {
 		return record.RateSnapshot{}, r, err

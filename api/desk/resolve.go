@@ -36,6 +36,11 @@ type Resolved struct {
 // Resolve looks up what the fields of a booking name, and completes them. What does not exist is a *fleet.Error of the code
 // fleet.CodeValidation, with pointers into the fields; whether it fits together is for Misfits and price.Quote to say.
 func (d *Desk) Resolve(ctx context.Context, account fleet.AccountID, fields record.BookingFields) (Resolved, error) {
+	return d.resolve(ctx, account, fields, false)
+}
+
+// resolve is Resolve; where the price is agreed, no rate plan is looked up: it need not be there any more.
+func (d *Desk) resolve(ctx context.Context, account fleet.AccountID, fields record.BookingFields, agreed bool) (Resolved, error) {
 	fields.Channel = cmp.Or(fields.Channel, "direct")
 	r := Resolved{Fields: fields}
 	l := &lookup{}
@@ -53,6 +58,9 @@ func (d *Desk) Resolve(ctx context.Context, account fleet.AccountID, fields reco
 		return find(inner, l, account, d.Locations, fields.ReturnLocationID, "/return_location_id", "location", &r.Return)
 	})
 	group.Go(func() error {
+		if agreed {
+			return nil
+		}
 		return find(inner, l, account, d.RatePlans, fields.RatePlanID, "/rate_plan_id", "rate plan", &r.Plan)
 	})
 	group.Go(func() error { return d.people(inner, l, account, &r) })
@@ -75,7 +83,7 @@ func (d *Desk) Resolve(ctx context.Context, account fleet.AccountID, fields reco
 		zone = home.Body.Timezone
 	}
 	r.zoneOf(time.LoadLocation, zone)
-	if l.faults == nil {
+	if l.faults == nil && !agreed {
 		if err := d.planFor(ctx, account, &r, l); err != nil {
 			return r, err
 		}

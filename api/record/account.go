@@ -18,6 +18,7 @@ type Account struct {
 // BookingSettings are how an account handles its bookings.
 type BookingSettings struct {
 	HoldMinutes int    `json:"hold_minutes,omitempty" minimum:"1" maximum:"43200" doc:"How long a pending booking holds its vehicle; 30 unless given."`
+	QuoteDays   int    `json:"quote_days,omitempty" minimum:"1" maximum:"365" doc:"For how many days a quote may be accepted; 7 unless given."`
 	DepositDue  string `json:"deposit_due,omitempty" enum:"never,confirm,pickup" doc:"Before what a deposit must be authorized; never unless given: then nothing waits for it."`
 }
 

@@ -212,6 +212,7 @@ type Quote struct {
 	BookingFields
 	ExpiresAt Instant      `json:"expires_at"`
 	Snapshot  RateSnapshot `json:"rate_snapshot"`
+	Reserved  string       `json:"reserved_booking_id"`  // the id that a booking of it gets, so that there is one at most
 	BookingID string       `json:"booking_id,omitempty"` // what came of it
 }
 

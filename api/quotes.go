@@ -1,0 +1,93 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/desk"
+	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/query"
+)
+
+// Quote is a quote as it is answered.
+type Quote struct {
+	ID string `json:"id" doc:"Identity." example:"quo_1234"`
+
+	record.BookingFields
+
+	Object       string              `json:"object" doc:"Always quote." example:"quote"`
+	Status       string              `json:"status" doc:"open, accepted or expired. More may be added." example:"open"`
+	ExpiresAt    record.Instant      `json:"expires_at" doc:"Until when it can be accepted."`
+	Total        record.Money        `json:"total" doc:"What the customer would owe."`
+	RateSnapshot record.RateSnapshot `json:"rate_snapshot" doc:"The price, and how every line came to be. It holds when the quote is accepted, whatever the rates are by then."`
+	BookingID    string              `json:"booking_id,omitempty" doc:"What came of it." example:"bkg_1234"`
+
+	Stamps
+}
+
+// QuoteAccept is the body of the action that makes a booking of a quote.
+type QuoteAccept struct {
+	CustomerID  string `json:"customer_id,omitempty" doc:"Who rents, if the quote does not say." example:"cus_1234"`
+	Confirm     bool   `json:"confirm,omitempty" doc:"Confirms the booking at once. Otherwise it is pending, and holds its vehicle until hold_expires_at."`
+	HoldMinutes int    `json:"hold_minutes,omitempty" minimum:"1" maximum:"43200" doc:"How long a pending booking holds its vehicle; as the account says unless given."`
+}
+
+func (a *API) quoteRoutes() {
+	s := &resource[record.Quote]{
+		api: a, path: "/v1/quotes", tag: "Bookings", noun: "quote", nouns: "quotes", log: a.desk.Quotes, listing: &query.Quotes,
+		read: auth.BookingsRead, write: auth.BookingsWrite, view: Quote{}, fields: record.BookingFields{}, moving: []string{"status"},
+		writable: func(q *record.Quote) any { return &q.BookingFields },
+		make: func(r *http.Request, object map[string]any) (record.Quote, error) {
+			var sent record.BookingFields
+			if err := a.decodeObject(object, &sent); err != nil {
+				return record.Quote{}, err
+			}
+			return a.desk.Quote(r.Context(), auth.From(r.Context()).Account, sent)
+		},
+		show: a.showQuotes,
+	}
+	s.register("replace", "patch")
+	a.handle(route{
+		Method: "POST", Path: "/v1/quotes/{id}/accept", ID: "acceptQuote", Tag: "Bookings", Scope: auth.BookingsWrite,
+		Summary: "Make a booking of a quote",
+		About:   "At the price that was quoted, if the vehicle or class is free still; otherwise a 409. A quote that is accepted already or has expired is a 409 with `current_state`.",
+		Params:  []param{{Name: "If-Match", In: "header", About: "The `ETag` of the quote that is meant; 412 if there is a newer revision."}},
+		Body:    QuoteAccept{}, Optional: true, Status: http.StatusCreated, Reply: Booking{},
+	}, a.acceptQuote)
+}
+
+func (a *API) acceptQuote(w http.ResponseWriter, r *http.Request) error {
+	id, err := pathID(r, "quote", fleet.QuotePrefix)
+	if err != nil {
+		return err
+	}
+	var sent QuoteAccept
+	if len(bodyOf(r)) > 0 {
+		if err := a.decodeBody(r, &sent); err != nil {
+			return err
+		}
+	}
+	rec, err := a.desk.Accept(r.Context(), author(r), auth.From(r.Context()).Account, id, desk.Acceptance{
+		CustomerID: sent.CustomerID, Confirm: sent.Confirm, HoldFor: time.Duration(sent.HoldMinutes) * time.Minute,
+		If: func(revision uint64) error { return precondition(r, revision) },
+	})
+	if err != nil {
+		return err
+	}
+	bookings := a.bookingResource()
+	return bookings.answer(w, r, http.StatusCreated, rec)
+}
+
+func (a *API) showQuotes(_ context.Context, records []record.Record[record.Quote], _ []string) ([]shown, error) {
+	views := make([]shown, len(records))
+	for i, rec := range records {
+		b := rec.Body
+		status := desk.QuoteStatus(&b, a.Now())
+		views[i] = shown{live: []byte(status), view: Quote{ID: fleet.FormatID(fleet.QuotePrefix, rec.ID), BookingFields: b.BookingFields, Object: "quote", Status: status,
+			ExpiresAt: b.ExpiresAt, Total: b.Snapshot.Totals.Total, RateSnapshot: b.Snapshot, BookingID: b.BookingID, Stamps: stampsOf(rec)}}
+	}
+	return views, nil
+}
