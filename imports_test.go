@@ -38,7 +38,7 @@ var allowed = []struct {
 	{"api/record", []string{"", "query", "schemas"}, nil},
 	{"api/rental", []string{"", "api/record", "api/rental/..."}, []string{"std"}},
 	{"api/calendar", []string{"", "api/record"}, []string{"std"}},
-	{"api/seed", []string{"", "api/record", "api/desk", "api/rental/..."}, nil},
+	{"api/seed", []string{"", "api/rental", "api/record", "api/desk", "api/rental/..."}, nil},
 	{"api/desk", []string{"", "query", "schemas", "api/record", "api/calendar", "api/rental", "api/rental/..."}, nil},
 	{"api/stream", []string{"", "query", "schemas"}, nil},
 	{"api/auth", []string{"", "query", "schemas", "api/record"}, nil},
