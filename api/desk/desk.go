@@ -94,6 +94,7 @@ func New(store *record.Store, db driver.Conn, now func() time.Time, log *slog.Lo
 	d.bookings()
 	d.eraseCustomers()
 	d.maintenance()
+	d.vehicles()
 	return d
 }
 
@@ -155,6 +156,7 @@ func (d *Desk) wanted(ctx context.Context, account fleet.AccountID, vehicle uint
 func (d *Desk) wantedAt(ctx context.Context, account fleet.AccountID, at place, h calendar.Hold) (bool, error) {
 	for prefix, ask := range map[string]func(context.Context, fleet.AccountID, uint64, place, calendar.Hold) (bool, error){
 		fleet.BookingPrefix: d.bookingWants, fleet.BlockPrefix: d.blockWants, fleet.WorkOrderPrefix: d.workWants,
+		fleet.VehiclePrefix: d.vehicleWants,
 	} {
 		if id, err := fleet.ParseID(prefix, h.Ref); err == nil {
 			wants, err := ask(ctx, account, id, at, h)

@@ -24,9 +24,12 @@ type Block struct {
 	From      Instant `json:"from"`
 	Until     Instant `json:"until"`
 	Reason    string  `json:"reason" minLength:"1" maxLength:"200"`
-	Kind      string  `json:"kind,omitempty" enum:"manual,maintenance,owner_use,transport,other" doc:"manual unless given."`
-	SourceID  string  `json:"source_id,omitempty"` // the work order that made it
+	Kind      string  `json:"kind,omitempty" enum:"manual,maintenance,repair,owner_use,missing,hold,relocation,transport,other" doc:"manual unless given. When one of maintenance or repair begins, the vehicle goes into maintenance until it ends."`
+	SourceID  string  `json:"source_id,omitempty" doc:"The record that made it, if a person did not."`
 }
+
+// Maintains says whether the vehicle is in maintenance while the block lasts.
+func (b *Block) Maintains() bool { return b.Kind == "maintenance" || b.Kind == "repair" }
 
 // Blocks describes the kind.
 var Blocks = Kind[Block]{Name: "block", Prefix: fleet.BlockPrefix}

@@ -1,11 +1,6 @@
 package record
 
-import (
-	"slices"
-	"time"
-
-	"github.com/motorpool/fleet"
-)
+import "github.com/motorpool/fleet"
 
 // VehicleFields are what callers write of a vehicle.
 type VehicleFields struct {
@@ -106,7 +101,8 @@ type Vehicle struct {
 	Status       string  `json:"status"`
 	StatusReason string  `json:"status_reason,omitempty"`
 	StatusSince  Instant `json:"status_since"`
-	StatusCause  string  `json:"status_cause,omitempty"` // the booking or work order that put it there; empty if a person did
+	StatusCause  string  `json:"status_cause,omitempty"` // the booking, block or work order that put it there; empty if a person did
+	StatusUntil  Instant `json:"status_until,omitzero"`  // when the state ends by itself, if it does
 }
 
 // The states of a vehicle. A reservation in the future is not a state.
@@ -120,18 +116,6 @@ const (
 	VehicleRetired      = "retired"
 )
 
-// vehicleMoves are the transitions that people may make by hand. A vehicle becomes rented, and ceases to be, through
-// its bookings only.
-var vehicleMoves = map[string][]string{
-	VehicleInactive:     {VehicleAvailable, VehicleOutOfService, VehicleRetired},
-	VehicleAvailable:    {VehicleMaintenance, VehicleOutOfService, VehicleRetired},
-	VehicleTurnaround:   {VehicleAvailable, VehicleMaintenance, VehicleOutOfService, VehicleRetired},
-	VehicleMaintenance:  {VehicleAvailable, VehicleOutOfService, VehicleRetired},
-	VehicleOutOfService: {VehicleAvailable, VehicleRetired},
-	VehicleRented:       {},
-	VehicleRetired:      {},
-}
-
 // Vehicles describes the kind. A VIN, a plate with its region, and an external reference are unique in an account.
 var Vehicles = Kind[Vehicle]{Name: "vehicle", Prefix: fleet.VehiclePrefix, Claims: vehicleClaims}
 
@@ -144,19 +128,4 @@ func vehicleClaims(v *Vehicle) []Claim {
 		claims = append(claims, Claim{Field: "vehicle.plate", Value: plain(v.PlateRegion) + "/" + plate, Says: "/license_plate"})
 	}
 	return append(claims, refClaims("vehicle", v.ExternalRefs)...)
-}
-
-// SetStatus moves the vehicle to another state by hand. A move that its state does not allow is a *TransitionError; a
-// move to the state that it is in already changes nothing, so that a repeated request is harmless.
-func SetStatus(r *Record[Vehicle], status, reason string, now time.Time) error {
-	v := &r.Body
-	if v.Status == status && v.StatusReason == reason {
-		return nil
-	}
-	if !slices.Contains(vehicleMoves[v.Status], status) {
-		return &TransitionError{What: "vehicle " + fleet.FormatID(fleet.VehiclePrefix, r.ID), Current: v.Status, Wanted: status,
-			Allowed: slices.Clone(vehicleMoves[v.Status])}
-	}
-	v.Status, v.StatusReason, v.StatusSince = status, reason, InstantOf(now)
-	return nil
 }

@@ -1,7 +1,6 @@
 package record_test
 
 import (
-	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -10,36 +9,6 @@ import (
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/record"
 )
-
-func TestVehicleStatusMovesByHand(t *testing.T) {
-	states := []string{"inactive", "available", "turnaround", "maintenance", "out_of_service", "rented", "retired"}
-	legal := map[string]string{
-		"inactive": "available out_of_service retired", "available": "maintenance out_of_service retired",
-		"turnaround":  "available maintenance out_of_service retired",
-		"maintenance": "available out_of_service retired", "out_of_service": "available retired",
-	}
-	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	for _, from := range states {
-		for _, to := range states {
-			r := record.Record[record.Vehicle]{ID: 1, Body: record.Vehicle{Status: from, StatusReason: "before"}}
-			err := record.SetStatus(&r, to, "why", now)
-			allowed := slices.Contains(strings.Fields(legal[from]), to)
-			if allowed {
-				if err != nil || r.Body.Status != to || r.Body.StatusReason != "why" || !r.Body.StatusSince.Equal(now) {
-					t.Errorf("%s to %s: %+v, %v", from, to, r.Body, err)
-				}
-				continue
-			}
-			var move *record.TransitionError
-			if !errors.As(err, &move) || move.Current != from || fleet.CodeOf(err) != fleet.CodeTransition || move.Allowed == nil {
-				t.Errorf("%s to %s: %v, want a transition error", from, to, err)
-			}
-			if r.Body.Status != from {
-				t.Errorf("%s to %s was refused and happened", from, to)
-			}
-		}
-	}
-}
 
 func at(hour int) time.Time {
 	if hour < 0 {

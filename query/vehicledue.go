@@ -1,0 +1,80 @@
+package query
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/schemas"
+)
+
+// DueVehicle is a vehicle to which the passing of time has something to do.
+type DueVehicle struct {
+	Account fleet.AccountID
+	Vehicle uint64
+	Status  string // that ends, or "block": one has begun
+	Cause   string // of the status, or the block
+}
+
+// VehiclesDue returns the vehicles of all accounts to which time has something to do at an instant.
+func VehiclesDue(ctx context.Context, db driver.Conn, now time.Time) ([]DueVehicle, error) {
+	rows, err := db.Query(ctx, schemas.Query("vehicles_due"), clickhouse.Named("now", now.UnixMilli()))
+	if err != nil {
+		return nil, fmt.Errorf("find vehicles that are due: %w", err)
+	}
+	defer rows.Close()
+	var all []DueVehicle
+	for rows.Next() {
+		var v DueVehicle
+		var account uint64
+		if err := rows.Scan(&account, &v.Vehicle, &v.Status, &v.Cause); err != nil {
+			return nil, fmt.Errorf("find vehicles that are due: %w", err)
+		}
+		v.Account = fleet.AccountID(account)
+		all = append(all, v)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("find vehicles that are due: %w", err)
+	}
+	return all, nil
+}
+
+// VehicleBacking says whether an account has classes and locations, and whether a class (0 for none) has a price.
+func VehicleBacking(ctx context.Context, db driver.Conn, account fleet.AccountID, class uint64) (classes, locations, rate bool, err error) {
+	err = db.QueryRow(ctx, schemas.Query("vehicle_backing"), clickhouse.Named("account", uint64(account)), clickhouse.Named("class", class)).
+		Scan(&classes, &locations, &rate)
+	if err != nil {
+		err = fmt.Errorf("read what a vehicle is rented by: %w", err)
+	}
+	return classes, locations, rate, err
+}
+
+// Hindrances returns the ids of a vehicle's open safety-critical issues, and of the work orders that are being carried out on it.
+func Hindrances(ctx context.Context, db driver.Conn, account fleet.AccountID, vehicle uint64) (issues, work []string, err error) {
+	rows, err := db.Query(ctx, schemas.Query("vehicle_hindrances"), clickhouse.Named("account", uint64(account)),
+		clickhouse.Named("vehicle", fleet.FormatID(fleet.VehiclePrefix, vehicle)))
+	if err != nil {
+		return nil, nil, fmt.Errorf("read what keeps a vehicle: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var kind string
+		var id uint64
+		if err := rows.Scan(&kind, &id); err != nil {
+			return nil, nil, fmt.Errorf("read what keeps a vehicle: %w", err)
+		}
+		if kind == "issue" {
+			issues = append(issues, fleet.FormatID(fleet.IssuePrefix, id))
+		} else {
+			work = append(work, fleet.FormatID(fleet.WorkOrderPrefix, id))
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return nil, nil, fmt.Errorf("read what keeps a vehicle: %w", err)
+	}
+	return issues, work, nil
+}
