@@ -182,6 +182,9 @@ func (a *API) register() error {
 	a.router.MethodNotAllowed(a.methodNotAllowed)
 	// One line for each resource: a method that calls a.handle once for each operation.
 	a.vehicleRoutes()
+	a.vehicleCalendarRoutes()
+	a.blockRoutes()
+	a.meterReadingRoutes()
 	a.deviceRoutes()
 	a.keyRoutes()
 	a.accountRoutes()

@@ -109,6 +109,13 @@ func (s *resource[T]) chosen(r *http.Request, sortBy []query.SortKey) (query.Lis
 		Archived: strings.Replace(textParam(r, "archived", ""), "false", "", 1), Ref: textParam(r, "external_ref", ""), Search: textParam(r, "q", ""),
 		Since: timeParam(r, "updated_since", 0).Time(), Filters: s.filters(r),
 	}
+	if s.within != nil {
+		filters, err := s.within(r)
+		if err != nil {
+			return req, err
+		}
+		req.Filters = append(req.Filters, filters...)
+	}
 	var err error
 	if s.narrow != nil {
 		req.Only, err = s.narrow(r)

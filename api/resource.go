@@ -57,10 +57,14 @@ type resource[T any] struct {
 	// update, if not nil, writes a change in the place of log.Update; changeParams are the parameters that it takes of PUT and PATCH.
 	update       func(r *http.Request, id uint64, mutate func(*record.Record[T]) error) (record.Record[T], error)
 	changeParams []param
+	// within, if not nil, gives the filters that stand in the path: those of a list of another record's.
+	within func(r *http.Request) ([]query.Filter, error)
 	// guard, if not nil, may refuse to archive.
 	guard func(*record.Record[T]) error
 	// used, if not nil, refuses to archive what other records use.
 	used func(r *http.Request, rec *record.Record[T]) error
+	// leave is as guard, where something must be looked up.
+	leave func(context.Context, *record.Record[T]) error
 }
 
 // shown is a record as it is answered.
@@ -253,8 +257,13 @@ func (s *resource[T]) answer(w http.ResponseWriter, r *http.Request, status int,
 	}
 	w.Header().Set("ETag", etagOf(rec.Revision, views[0].live))
 	if status == http.StatusCreated {
-		base, _, _ := strings.Cut(r.URL.Path, s.path)
-		w.Header().Set("Location", base+s.path+"/"+fleet.FormatID(s.log.Kind().Prefix, rec.ID))
+		home := s.path // of the records; those of another record's are under the path that they are made by
+		if strings.Contains(home, "{") {
+			home = r.URL.Path
+		} else if strings.HasPrefix(r.URL.Path, "/api/") {
+			home = "/api" + home
+		}
+		w.Header().Set("Location", home+"/"+fleet.FormatID(s.log.Kind().Prefix, rec.ID))
 	}
 	return writeJSON(w, r, status, views[0].view)
 }
@@ -395,7 +404,12 @@ func (s *resource[T]) archive(w http.ResponseWriter, r *http.Request) error {
 			}
 		}
 		if s.guard != nil {
-			return s.guard(rec)
+			if err := s.guard(rec); err != nil {
+				return err
+			}
+		}
+		if s.leave != nil {
+			return s.leave(r.Context(), rec)
 		}
 		return nil
 	})

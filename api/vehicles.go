@@ -12,6 +12,7 @@ import (
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/desk"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/query"
 )
@@ -90,6 +91,9 @@ type VehicleNew struct {
 type VehicleStatus struct {
 	Status string `json:"status" enum:"available,turnaround,maintenance,out_of_service,inactive,retired,rented" doc:"The state to move to."`
 	Reason string `json:"reason" minLength:"1" maxLength:"500" doc:"Why; kept in the history."`
+
+	DisposalOn    string        `json:"disposal_on,omitempty" format:"date" doc:"With retired: when it was sold or scrapped, if the vehicle does not say so yet."`
+	DisposalPrice *record.Money `json:"disposal_price,omitempty" doc:"With retired: what was got for it."`
 }
 
 func (a *API) vehicleRoutes() {
@@ -117,12 +121,7 @@ func (a *API) vehicleRoutes() {
 			}
 			return checkZone(v.Timezone)
 		},
-		guard: func(rec *record.Record[record.Vehicle]) error {
-			if rec.Body.Status == record.VehicleRented {
-				return fleet.NewError(fleet.CodeConflict, "The vehicle is rented and cannot be archived before it is back.")
-			}
-			return nil
-		},
+		leave: a.desk.MayArchiveVehicle,
 	}
 	s.register()
 	a.handle(route{
@@ -135,9 +134,20 @@ func (a *API) vehicleRoutes() {
 		if err := a.decodeBody(r, &sent); err != nil {
 			return err
 		}
-		return s.act(w, r, func(rec *record.Record[record.Vehicle]) error {
-			return record.SetStatus(rec, sent.Status, sent.Reason, a.Now())
-		})
+		id, err := pathID(r, s.noun, fleet.VehiclePrefix)
+		if err != nil {
+			return err
+		}
+		if sent.Status != record.VehicleRetired && (sent.DisposalOn != "" || sent.DisposalPrice != nil) {
+			return validation(fleet.FieldError{Pointer: "/disposal_on", Code: "invalid", Detail: "goes with retired only"})
+		}
+		rec, err := a.desk.MoveVehicle(r.Context(), author(r), auth.From(r.Context()).Account, id,
+			desk.ByHand{Status: sent.Status, Reason: sent.Reason, DisposalOn: sent.DisposalOn, DisposalPrice: sent.DisposalPrice},
+			func(rec *record.Record[record.Vehicle]) error { return precondition(r, rec.Revision) })
+		if err != nil {
+			return err
+		}
+		return s.answer(w, r, http.StatusOK, rec)
 	})
 	a.handle(route{
 		Method: "GET", Path: "/v1/vehicles/{id}/devices", ID: "listVehicleDevices", Tag: "Vehicles", Scope: auth.TelematicsRead,

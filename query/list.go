@@ -49,6 +49,8 @@ var Listings = []*Listing{
 	&Quotes,
 	&Payments,
 	&Expenses,
+	&MeterReadings,
+	&Blocks,
 }
 
 // ListField is a member of a record that lists know.

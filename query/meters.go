@@ -29,6 +29,16 @@ var MeterReadings = Listing{Table: "meter_readings", Fields: []ListField{
 	{Name: "created_at", Type: TimeField, Range: true, Sort: true},
 }}
 
+// Blocks is how blocks of calendars are listed.
+var Blocks = Listing{Table: "blocks", Fields: []ListField{
+	{Name: "vehicle_id", Type: TextField},
+	{Name: "kind", Type: TextField, Sort: true},
+	{Name: "source_id", Type: TextField},
+	{Name: "until", Type: TimeField, Range: true, Sort: true},
+	{Name: "created_at", Type: TimeField, Range: true, Sort: true},
+	{Name: "updated_at", Type: TimeField, Range: true, Sort: true},
+}, Search: []string{"reason"}}
+
 // Meter is where a meter of a vehicle stands. Of its zero value nothing is known.
 type Meter struct {
 	Value  float64      // miles, hours or cycles

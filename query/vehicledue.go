@@ -16,8 +16,7 @@ import (
 type DueVehicle struct {
 	Account fleet.AccountID
 	Vehicle uint64
-	Status  string // that ends, or "block": one has begun
-	Cause   string // of the status, or the block
+	Cause   string // of the state that ends, or what has begun: an id of a booking, a block or a work order
 }
 
 // VehiclesDue returns the vehicles of all accounts to which time has something to do at an instant.
@@ -31,7 +30,7 @@ func VehiclesDue(ctx context.Context, db driver.Conn, now time.Time) ([]DueVehic
 	for rows.Next() {
 		var v DueVehicle
 		var account uint64
-		if err := rows.Scan(&account, &v.Vehicle, &v.Status, &v.Cause); err != nil {
+		if err := rows.Scan(&account, &v.Vehicle, &v.Cause); err != nil {
 			return nil, fmt.Errorf("find vehicles that are due: %w", err)
 		}
 		v.Account = fleet.AccountID(account)

@@ -77,8 +77,7 @@ func (d *Desk) bookingReads(ctx context.Context, w record.Written) error {
 			return err
 		}
 	}
-	swapped := len(after.VehicleSwaps) != len(before.VehicleSwaps)
-	if swapped || !sameMiles(before.PickupMileageMi, after.PickupMileageMi) {
+	if !sameMiles(before.PickupMileageMi, after.PickupMileageMi) {
 		at := after.ActualPickupAt
 		if n := len(after.VehicleSwaps); n > 0 && after.VehicleSwaps[n-1].Until.After(at.Time) {
 			at = after.VehicleSwaps[n-1].Until

@@ -312,7 +312,12 @@ func (d *Desk) workMoves(ctx context.Context, w record.Written) error {
 	if err != nil || before != nil && before.Status == after.Status && before.VehicleID == after.VehicleID {
 		return err
 	}
-	now, err := d.Work.Get(ctx, w.Account, w.ID)
+	return d.followWork(ctx, system(w.RequestID), w.Account, w.ID)
+}
+
+// followWork puts the vehicle of a work order where the work has brought it.
+func (d *Desk) followWork(ctx context.Context, by record.Author, account fleet.AccountID, work uint64) error {
+	now, err := d.Work.Get(ctx, account, work)
 	if err != nil {
 		return err
 	}
@@ -320,16 +325,12 @@ func (d *Desk) workMoves(ctx context.Context, w record.Written) error {
 	if err != nil {
 		return nil
 	}
-	ref := fleet.FormatID(fleet.WorkOrderPrefix, w.ID)
+	ref := fleet.FormatID(fleet.WorkOrderPrefix, work)
 	goesOn := !now.Archived() && (now.Body.Status == record.WorkInProgress || now.Body.Status == record.WorkOnHold)
-	return d.follow(ctx, system(w.RequestID), w.Account, vehicle, func(r *record.Record[record.Vehicle]) error {
+	return d.follow(ctx, by, account, vehicle, func(r *record.Record[record.Vehicle]) error {
 		switch v := &r.Body; {
 		case goesOn:
-			began := now.Body.StartedAt.Time
-			if began.IsZero() {
-				began = now.Body.StatusSince.Time
-			}
-			return d.maintain(r, ref, "work has begun", began, record.Instant{})
+			return d.maintain(r, ref, "work has begun", now.Body.StartedAt.Time, record.Instant{})
 		case v.Status == record.VehicleMaintenance && v.StatusCause == ref:
 			return d.endMaintenance(ctx, r, "work is done")
 		}
@@ -346,6 +347,11 @@ func (d *Desk) blockMoves(ctx context.Context, w record.Written) error {
 	vehicle, err := fleet.ParseID(fleet.VehiclePrefix, after.VehicleID)
 	if err != nil {
 		return nil
+	}
+	if w.Action == record.ActionArchive {
+		if err := d.Calendars.Give(ctx, system(w.RequestID), w.Account, vehicle, fleet.FormatID(fleet.BlockPrefix, w.ID)); err != nil {
+			return err
+		}
 	}
 	return d.followBlock(ctx, system(w.RequestID), w.Account, vehicle, w.ID)
 }
@@ -387,6 +393,9 @@ func (d *Desk) moveDue(ctx context.Context) error {
 func (d *Desk) moveOne(ctx context.Context, due query.DueVehicle) error {
 	if block, err := fleet.ParseID(fleet.BlockPrefix, due.Cause); err == nil {
 		return d.followBlock(ctx, system(""), due.Account, due.Vehicle, block)
+	}
+	if work, err := fleet.ParseID(fleet.WorkOrderPrefix, due.Cause); err == nil {
+		return d.followWork(ctx, system(""), due.Account, work)
 	}
 	return d.follow(ctx, system(""), due.Account, due.Vehicle, func(r *record.Record[record.Vehicle]) error {
 		v := &r.Body

@@ -18,14 +18,19 @@ type MeterReading struct {
 // MeterReadings describes the kind.
 var MeterReadings = Kind[MeterReading]{Name: "meter_reading", Prefix: fleet.MeterReadingPrefix}
 
+// BlockFields are what callers write of a block.
+type BlockFields struct {
+	From   Instant `json:"from"`
+	Until  Instant `json:"until" doc:"The first moment at which the vehicle is for rent again."`
+	Reason string  `json:"reason" minLength:"1" maxLength:"200"`
+	Kind   string  `json:"kind,omitempty" enum:"manual,maintenance,repair,owner_use,missing,hold,relocation,transport,other" doc:"manual unless given. When one of maintenance or repair begins, the vehicle goes into maintenance until it ends."`
+}
+
 // Block is a time during which a vehicle is not for rent.
 type Block struct {
-	VehicleID string  `json:"vehicle_id" example:"veh_1234"`
-	From      Instant `json:"from"`
-	Until     Instant `json:"until"`
-	Reason    string  `json:"reason" minLength:"1" maxLength:"200"`
-	Kind      string  `json:"kind,omitempty" enum:"manual,maintenance,repair,owner_use,missing,hold,relocation,transport,other" doc:"manual unless given. When one of maintenance or repair begins, the vehicle goes into maintenance until it ends."`
-	SourceID  string  `json:"source_id,omitempty" doc:"The record that made it, if a person did not."`
+	VehicleID string `json:"vehicle_id"`
+	BlockFields
+	SourceID string `json:"source_id,omitempty"` // the record that made it, if a person did not
 }
 
 // Maintains says whether the vehicle is in maintenance while the block lasts.

@@ -1,0 +1,124 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"slices"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/query"
+)
+
+// Block is a block of a vehicle's calendar as it is answered.
+type Block struct {
+	ID        string `json:"id" doc:"Identity." example:"blk_1234"`
+	VehicleID string `json:"vehicle_id" example:"veh_1234"`
+
+	record.BlockFields
+
+	SourceID string `json:"source_id,omitempty" doc:"The record that made it, if a person did not."`
+	Object   string `json:"object" doc:"Always block." example:"block"`
+
+	Stamps
+}
+
+func (a *API) blockRoutes() {
+	s := &resource[record.Block]{
+		api: a, path: "/v1/blocks", tag: "Vehicles", noun: "block", nouns: "blocks", log: a.desk.Blocks, listing: &query.Blocks,
+		read: auth.VehiclesRead, write: auth.VehiclesWrite, view: Block{}, fields: record.BlockFields{},
+		writable: func(b *record.Block) any { return &b.BlockFields }, show: showBlocks, check: checkBlock,
+		settle: func(r *http.Request, id uint64, was, now *record.Block) error {
+			if was == nil || was.From == now.From && was.Until == now.Until {
+				return nil
+			}
+			if err := checkBlock(now); err != nil {
+				return err
+			}
+			return a.desk.TakeBlock(r.Context(), author(r), auth.From(r.Context()).Account, id, now)
+		},
+		add: func(ctx context.Context, r *http.Request, id uint64, b record.Block) (record.Record[record.Block], error) {
+			return a.desk.Block(ctx, author(r), auth.From(ctx).Account, id, b)
+		},
+	}
+	s.register("create")
+
+	nested := *s
+	nested.within = a.ofVehicle
+	const path = "/v1/vehicles/{id}/blocks"
+	a.handle(route{
+		Method: "GET", Path: path, ID: "listVehicleBlocks", Tag: "Vehicles", Scope: auth.VehiclesRead, Summary: "List the blocks of a vehicle's calendar",
+		Params: slices.Concat(pageParams, without(s.listParams(), "vehicle_id"), fieldsParams), Reply: a.listSchema(Block{}),
+	}, nested.list)
+	a.handle(route{
+		Method: "POST", Path: path, ID: "createVehicleBlock", Tag: "Vehicles", Scope: auth.VehiclesWrite, Summary: "Block a vehicle's calendar",
+		About: "While it lasts the vehicle is not for rent. A 409 names the booking, block or work order that is in the way.",
+		Body:  record.BlockFields{}, Status: 201, Reply: Block{},
+	}, func(w http.ResponseWriter, r *http.Request) error {
+		vehicle, err := a.vehicleInPath(r)
+		if err != nil {
+			return err
+		}
+		b := record.Block{VehicleID: vehicle}
+		if err := a.decodeBody(r, &b.BlockFields); err != nil {
+			return err
+		}
+		if err := checkBlock(&b); err != nil {
+			return err
+		}
+		rec, err := s.insert(r, a.newID(r), b)
+		if err != nil {
+			return err
+		}
+		return s.answer(w, r, http.StatusCreated, rec)
+	})
+}
+
+// checkBlock completes a block, and refuses one that ends before it begins.
+func checkBlock(b *record.Block) error {
+	if b.Kind == "" {
+		b.Kind = "manual"
+	}
+	if !b.From.Before(b.Until.Time) {
+		return validation(fleet.FieldError{Pointer: "/until", Code: "invalid", Detail: "must be after from"})
+	}
+	if b.From.Year() < 1900 || b.Until.Year() > 2199 {
+		return validation(fleet.FieldError{Pointer: "/from", Code: "invalid", Detail: "the time must lie between the years 1900 and 2199"})
+	}
+	return nil
+}
+
+func showBlocks(_ context.Context, records []record.Record[record.Block], _ []string) ([]shown, error) {
+	views := make([]shown, len(records))
+	for i, rec := range records {
+		b := rec.Body
+		views[i].view = Block{ID: fleet.FormatID(fleet.BlockPrefix, rec.ID), VehicleID: b.VehicleID, BlockFields: b.BlockFields, SourceID: b.SourceID,
+			Object: "block", Stamps: stampsOf(rec)}
+	}
+	return views, nil
+}
+
+// fieldsParams are the parameters that choose members of the records of a list.
+var fieldsParams = []param{{Name: "fields", About: "Names of members, separated by commas: only these and `id` are answered."}}
+
+// without returns the parameters but one, with its comparisons.
+func without(params []param, name string) []param {
+	return slices.DeleteFunc(slices.Clone(params), func(p param) bool { return p.Name == name })
+}
+
+// vehicleInPath returns the id of the vehicle that the path names, if the account has it.
+func (a *API) vehicleInPath(r *http.Request) (string, error) {
+	id, err := pathID(r, "vehicle", fleet.VehiclePrefix)
+	if err != nil {
+		return "", err
+	}
+	_, err = a.vehicles.Get(r.Context(), auth.From(r.Context()).Account, id)
+	return fleet.FormatID(fleet.VehiclePrefix, id), err
+}
+
+// ofVehicle narrows a list to the vehicle that the path names.
+func (a *API) ofVehicle(r *http.Request) ([]query.Filter, error) {
+	id, err := a.vehicleInPath(r)
+	return []query.Filter{{Field: "vehicle_id", Op: "eq", Values: []string{id}}}, err
+}

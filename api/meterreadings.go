@@ -1,0 +1,154 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/query"
+)
+
+// MeterReading is a reading of a meter of a vehicle as it is answered.
+type MeterReading struct {
+	ID string `json:"id" doc:"Identity." example:"mrd_1234"`
+
+	record.MeterReading
+
+	Object string `json:"object" doc:"Always meter_reading." example:"meter_reading"`
+
+	Stamps
+}
+
+// MeterReadingNew is what callers write of a meter reading. There is no changing it: a wrong one is voided.
+type MeterReadingNew struct {
+	Meter      string          `json:"kind" enum:"odometer_mi,engine_hours,battery_cycles" doc:"Which meter."`
+	Value      float64         `json:"value" minimum:"0" maximum:"10000000" doc:"Miles, hours or cycles." example:"18250"`
+	RecordedAt *record.Instant `json:"recorded_at,omitempty" doc:"When it was read; now unless given, and not in the future."`
+	Source     string          `json:"source,omitempty" enum:"manual,import" doc:"manual unless given. The others come from bookings, work orders and trackers by themselves."`
+	Note       string          `json:"note,omitempty" maxLength:"500"`
+}
+
+// MeterReadingVoid is the body of the action that takes a reading back.
+type MeterReadingVoid struct {
+	Reason string `json:"reason" minLength:"1" maxLength:"500" doc:"Why; kept with the reading."`
+}
+
+func (a *API) meterReadingRoutes() {
+	const path = "/v1/vehicles/{id}/meter_readings"
+	s := &resource[record.MeterReading]{
+		api: a, path: path, tag: "Vehicles", noun: "meter reading", nouns: "meter readings", log: a.desk.Readings,
+		listing: &query.MeterReadings, read: auth.VehiclesRead, write: auth.VehiclesWrite, view: MeterReading{}, fields: MeterReadingNew{}, create: MeterReadingNew{},
+		show: showMeterReadings, within: a.ofVehicle,
+		make: func(r *http.Request, object map[string]any) (record.MeterReading, error) {
+			var sent MeterReadingNew
+			if err := a.decodeObject(object, &sent); err != nil {
+				return record.MeterReading{}, err
+			}
+			vehicle, err := a.vehicleInPath(r)
+			m := record.MeterReading{VehicleID: vehicle, Meter: sent.Meter, Value: sent.Value, RecordedAt: record.InstantOf(a.Now()), Source: sent.Source, Note: sent.Note}
+			if sent.RecordedAt != nil && !sent.RecordedAt.IsZero() {
+				m.RecordedAt = *sent.RecordedAt
+			}
+			if m.Source == "" {
+				m.Source = "manual"
+			}
+			return m, err
+		},
+		check: func(m *record.MeterReading) error {
+			// Clocks differ a little.
+			if m.RecordedAt.After(a.Now().Add(5 * time.Minute)) {
+				return validation(fleet.FieldError{Pointer: "/recorded_at", Code: "invalid", Detail: "lies in the future"})
+			}
+			if m.RecordedAt.Year() < 1900 {
+				return validation(fleet.FieldError{Pointer: "/recorded_at", Code: "invalid", Detail: "must not lie before 1900"})
+			}
+			return nil
+		},
+		add: func(ctx context.Context, r *http.Request, id uint64, m record.MeterReading) (record.Record[record.MeterReading], error) {
+			return a.desk.Read(ctx, author(r), auth.From(ctx).Account, id, m)
+		},
+	}
+	a.handle(route{
+		Method: "GET", Path: path, ID: "listMeterReadings", Tag: "Vehicles", Scope: auth.VehiclesRead, Summary: "List the meter readings of a vehicle",
+		About:  "Those that were made by hand, at pickup and return, or in the workshop. What trackers say is in its telemetry.",
+		Params: slices.Concat(pageParams, without(s.listParams(), "vehicle_id"), fieldsParams), Reply: a.listSchema(MeterReading{}),
+	}, s.list)
+	a.handle(route{
+		Method: "POST", Path: path, ID: "createMeterReading", Tag: "Vehicles", Scope: auth.VehiclesWrite, Summary: "Note a meter reading of a vehicle",
+		About: "Readings are kept for ever. One that is lower than a valid one before it, or higher than one after it, is stored with `voided` and the reason.",
+		Body:  MeterReadingNew{}, Status: 201, Reply: MeterReading{},
+	}, func(w http.ResponseWriter, r *http.Request) error {
+		object, err := parseObject(bodyOf(r))
+		if err != nil {
+			return err
+		}
+		body, err := s.newBody(r, object)
+		if err != nil {
+			return err
+		}
+		rec, err := s.insert(r, a.newID(r), body)
+		if err != nil {
+			return err
+		}
+		return s.answer(w, r, http.StatusCreated, rec)
+	})
+	one := func(r *http.Request) (vehicle string, id uint64, err error) {
+		if vehicle, err = a.vehicleInPath(r); err == nil {
+			id, err = namedID(r, "reading", "meter reading", fleet.MeterReadingPrefix)
+		}
+		return vehicle, id, err
+	}
+	a.handle(route{
+		Method: "GET", Path: path + "/{reading}", ID: "getMeterReading", Tag: "Vehicles", Scope: auth.VehiclesRead, Summary: "Get a meter reading of a vehicle",
+		Reply: MeterReading{},
+	}, func(w http.ResponseWriter, r *http.Request) error {
+		vehicle, id, err := one(r)
+		if err != nil {
+			return err
+		}
+		rec, err := a.desk.Readings.Get(r.Context(), auth.From(r.Context()).Account, id)
+		if err == nil && rec.Body.VehicleID != vehicle {
+			err = notFound("meter reading", fleet.FormatID(fleet.MeterReadingPrefix, id))
+		}
+		if err != nil {
+			return err
+		}
+		return s.answer(w, r, http.StatusOK, rec)
+	})
+	a.handle(route{
+		Method: "POST", Path: path + "/{reading}/void", ID: "voidMeterReading", Tag: "Vehicles", Scope: auth.VehiclesWrite, Summary: "Take a meter reading back",
+		About: "It stays in the list, and counts no more. Voiding it again changes nothing.",
+		Body:  MeterReadingVoid{}, Reply: MeterReading{},
+	}, func(w http.ResponseWriter, r *http.Request) error {
+		vehicle, id, err := one(r)
+		if err != nil {
+			return err
+		}
+		var sent MeterReadingVoid
+		if err := a.decodeBody(r, &sent); err != nil {
+			return err
+		}
+		rec, err := a.desk.VoidReading(r.Context(), author(r), auth.From(r.Context()).Account, id, sent.Reason, func(m *record.Record[record.MeterReading]) error {
+			if m.Body.VehicleID != vehicle {
+				return notFound("meter reading", fleet.FormatID(fleet.MeterReadingPrefix, id))
+			}
+			return precondition(r, m.Revision)
+		})
+		if err != nil {
+			return err
+		}
+		return s.answer(w, r, http.StatusOK, rec)
+	})
+}
+
+func showMeterReadings(_ context.Context, records []record.Record[record.MeterReading], _ []string) ([]shown, error) {
+	views := make([]shown, len(records))
+	for i, rec := range records {
+		views[i].view = MeterReading{ID: fleet.FormatID(fleet.MeterReadingPrefix, rec.ID), MeterReading: rec.Body, Object: "meter_reading", Stamps: stampsOf(rec)}
+	}
+	return views, nil
+}
