@@ -34,9 +34,11 @@ type Vehicle struct {
 	Object       string         `json:"object" doc:"Always vehicle." example:"vehicle"`
 	StatusReason string         `json:"status_reason,omitempty" doc:"Why it has this status."`
 	StatusSince  record.Instant `json:"status_since" doc:"Since when it has this status."`
-	IsRentable   bool           `json:"is_rentable" doc:"Available and not archived."`
-	DeviceIDs    []string       `json:"device_ids" nullable:"false" doc:"Trackers that are on it now."`
-	Devices      []Device       `json:"devices,omitempty" nullable:"false" doc:"The same in full, with expand=devices."`
+
+	VehicleFacts
+
+	DeviceIDs []string `json:"device_ids" nullable:"false" doc:"Trackers that are on it now."`
+	Devices   []Device `json:"devices,omitempty" nullable:"false" doc:"The same in full, with expand=devices."`
 
 	HeadingDeg         *float64       `json:"heading_deg" doc:"Direction of travel at the last known place."`
 	SpeedMph           *float64       `json:"speed_mph" doc:"Speed at the last known place."`
@@ -44,7 +46,7 @@ type Vehicle struct {
 	FuelLevelPct       *float64       `json:"fuel_level_pct"`
 	RangeMi            *int           `json:"range_mi" doc:"Remaining range as the vehicle states it."`
 	EngineHours        *float64       `json:"engine_hours"`
-	OdometerSource     *string        `json:"odometer_source" doc:"Where current_mileage_mi comes from: telematics or acquisition."`
+	OdometerSource     *string        `json:"odometer_source" doc:"Where current_mileage_mi comes from: telematics; manual, pickup, return, work_order or import, as its newest meter reading says; or acquisition."`
 	OdometerRecordedAt record.Instant `json:"odometer_recorded_at"`
 
 	Stamps
@@ -100,9 +102,9 @@ func (a *API) vehicleRoutes() {
 	s := &resource[record.Vehicle]{
 		api: a, path: "/v1/vehicles", tag: "Vehicles", noun: "vehicle", nouns: "vehicles", log: a.vehicles, listing: &query.Vehicles,
 		read: auth.VehiclesRead, write: auth.VehiclesWrite,
-		view: Vehicle{}, fields: record.VehicleFields{}, create: VehicleNew{}, expand: []string{"devices"},
-		moving: []string{"location", "current_mileage_mi", "battery_level", "is_rentable", "device_ids", "devices", "heading_deg", "speed_mph",
-			"ignition_on", "fuel_level_pct", "range_mi", "engine_hours", "odometer_source", "odometer_recorded_at"},
+		view: Vehicle{}, fields: record.VehicleFields{}, create: VehicleNew{}, expand: []string{"devices", "vehicle_class", "home_location", "current_location"},
+		moving: append([]string{"location", "current_mileage_mi", "battery_level", "device_ids", "devices", "heading_deg", "speed_mph",
+			"ignition_on", "fuel_level_pct", "range_mi", "engine_hours", "odometer_source", "odometer_recorded_at"}, movingFacts...),
 		writable: func(v *record.Vehicle) any { return &v.VehicleFields },
 		make: func(_ *http.Request, object map[string]any) (record.Vehicle, error) {
 			var sent VehicleNew
@@ -114,13 +116,8 @@ func (a *API) vehicleRoutes() {
 			}
 			return record.Vehicle{VehicleFields: sent.VehicleFields, Status: sent.Status, StatusSince: record.InstantOf(a.Now())}, nil
 		},
-		show: a.showVehicles,
-		check: func(v *record.Vehicle) error {
-			if faults := v.TripSettings.Faults(); faults != nil {
-				return validation(faults...)
-			}
-			return checkZone(v.Timezone)
-		},
+		show:  a.showVehicles,
+		check: checkVehicle, refers: a.vehicleRefers,
 		leave: a.desk.MayArchiveVehicle,
 	}
 	s.register()
@@ -201,6 +198,10 @@ func (a *API) showVehicles(ctx context.Context, records []record.Record[record.V
 	if err != nil {
 		return nil, err
 	}
+	meters, err := query.MetersNow(ctx, a.DB, account, ids, a.Now())
+	if err != nil {
+		return nil, err
+	}
 	stored, err := query.DevicesOf(ctx, a.DB, account, ids)
 	if err != nil {
 		return nil, err
@@ -216,7 +217,7 @@ func (a *API) showVehicles(ctx context.Context, records []record.Record[record.V
 			on[vehicle] = append(on[vehicle], showDevice(rec, now))
 		}
 	}
-	views := make([]shown, len(records))
+	all := make([]Vehicle, len(records))
 	for i, rec := range records {
 		v := showVehicle(rec)
 		v.DeviceIDs = []string{}
@@ -227,6 +228,14 @@ func (a *API) showVehicles(ctx context.Context, records []record.Record[record.V
 			v.Devices = on[v.ID]
 		}
 		a.addLive(&v, live[rec.ID])
+		v.addMeters(meters[rec.ID])
+		all[i] = v
+	}
+	if err := a.addFacts(ctx, account, ids, all, expand); err != nil {
+		return nil, err
+	}
+	views := make([]shown, len(records))
+	for i, v := range all {
 		views[i] = shown{view: v, live: liveMark(v)}
 	}
 	return views, nil
@@ -237,7 +246,7 @@ func showVehicle(rec record.Record[record.Vehicle]) Vehicle {
 	v := Vehicle{
 		ID: fleet.FormatID(fleet.VehiclePrefix, rec.ID), Make: b.Make, Model: b.Model, VIN: b.VIN, Status: b.Status,
 		VehicleFields: b.VehicleFields, Object: "vehicle", StatusReason: b.StatusReason, StatusSince: b.StatusSince,
-		IsRentable: b.Status == record.VehicleAvailable && !rec.Archived(), Stamps: stampsOf(rec),
+		VehicleFacts: VehicleFacts{StatusCause: b.StatusCause, StatusUntil: b.StatusUntil}, Stamps: stampsOf(rec),
 	}
 	if b.Year != 0 {
 		v.Year = &b.Year
@@ -262,19 +271,25 @@ func (a *API) addLive(v *Vehicle, l query.Live) {
 			v.IgnitionOn = &on
 		}
 	}
-	switch {
-	case l.MileageTime != 0:
-		source := "telematics"
-		v.CurrentMileageMi, v.OdometerSource = whole(l.Mileage/fleet.MetresPerMile), &source
-		v.OdometerRecordedAt = record.InstantOf(l.MileageTime.Time())
+	if !slices.Contains(combustion, v.FuelType) {
+		v.BatteryLevel = whole(l.Charge)
+	}
+	v.FuelLevelPct, v.RangeMi = known(l.Fuel, 1), whole(l.Range/fleet.MetresPerMile)
+}
+
+// addMeters fills in where the meters stand.
+func (v *Vehicle) addMeters(m query.Meters) {
+	switch odometer := m.OdometerMi; {
+	case odometer.At != 0:
+		v.CurrentMileageMi, v.OdometerSource = whole(odometer.Value), &odometer.Source
+		v.OdometerRecordedAt = record.InstantOf(odometer.At.Time())
 	case v.AcquisitionMileageMi != nil:
 		source := "acquisition"
 		v.CurrentMileageMi, v.OdometerSource = v.AcquisitionMileageMi, &source
 	}
-	if !slices.Contains(combustion, v.FuelType) {
-		v.BatteryLevel = whole(l.Charge)
+	if m.EngineHours.At != 0 {
+		v.EngineHours = known(m.EngineHours.Value, 1)
 	}
-	v.FuelLevelPct, v.RangeMi, v.EngineHours = known(l.Fuel, 1), whole(l.Range/fleet.MetresPerMile), known(l.EngineTime/3600, 1)
 }
 
 // known returns a quantity rounded to decimals, or nil if it is not known.
@@ -299,11 +314,12 @@ func whole(v float64) *int {
 // liveMark is what a vehicle shows beside its record, for its entity tag; nil if there is nothing.
 func liveMark(v Vehicle) []byte {
 	if v.Location == nil && v.CurrentMileageMi == v.AcquisitionMileageMi && v.BatteryLevel == nil && v.FuelLevelPct == nil &&
-		v.RangeMi == nil && v.EngineHours == nil && len(v.DeviceIDs) == 0 {
+		v.RangeMi == nil && v.EngineHours == nil && len(v.DeviceIDs) == 0 && v.CurrentBookingID == nil && v.NextBookingID == nil &&
+		v.NextAvailableAt.IsZero() && v.BookValue == nil && len(v.Compliance) == 0 && v.VehicleClass == nil && v.HomeLocation == nil && v.CurrentLocation == nil {
 		return nil
 	}
 	mark, err := json.Marshal([]any{v.Location, v.CurrentMileageMi, v.BatteryLevel, v.HeadingDeg, v.SpeedMph, v.IgnitionOn, v.FuelLevelPct,
-		v.RangeMi, v.EngineHours, v.OdometerRecordedAt, v.DeviceIDs, v.Devices})
+		v.RangeMi, v.EngineHours, v.OdometerRecordedAt, v.DeviceIDs, v.Devices, v.VehicleFacts})
 	if err != nil {
 		panic(err) // plain values
 	}
