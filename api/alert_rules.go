@@ -52,14 +52,14 @@ var alertAbout = map[fleet.AlertKind]string{
 	fleet.AlertHarshAcceleration: "Accelerates harder than the threshold, or the device says so.",
 	fleet.AlertHarshCornering:    "Corners harder than the threshold, or the device says so.",
 	fleet.AlertTow:               "Moves further than the threshold with the ignition off.",
-	fleet.AlertUnbookedMovement:  "Moves without a booking. Until there are bookings, any movement.",
-	fleet.AlertOverdueReturn:     "Is not back so long after the end of its booking. Waits for bookings.",
+	fleet.AlertUnbookedMovement:  "Moves while no booking, block or work order holds it: buffers of bookings count, and so does what is not back yet.",
+	fleet.AlertOverdueReturn:     "Was picked up, and is not back so long after the end of its booking.",
 	fleet.AlertFaultCode:         "The device reports a fault code.",
 	fleet.AlertOdometerJump:      "The odometer jumps by more than the threshold.",
 	fleet.AlertCrash:             "The device reports a crash.",
 	fleet.AlertDocumentExpiring:  "Registration, inspection, insurance or warranty ends within so many days.",
-	fleet.AlertMaintenanceDue:    "Maintenance falls due within so many days. Waits for maintenance schedules.",
-	fleet.AlertBookingConflict:   "Two bookings of the vehicle overlap. Waits for bookings.",
+	fleet.AlertMaintenanceDue:    "Maintenance falls due within so many days, by date or by the miles that it is driven a day.",
+	fleet.AlertBookingConflict:   "A booking of the vehicle overlaps another.",
 }
 
 // thresholdUnits are the units of the members that hold thresholds.

@@ -37,7 +37,7 @@ func (w *world) book(b record.Booking) string {
 	return fleet.FormatID(fleet.BookingPrefix, id)
 }
 
-func (w *world) rebook(booking string, change func(b *record.Booking)) {
+func (w *world) changeBooking(booking string, change func(b *record.Booking)) {
 	w.t.Helper()
 	id, err := fleet.ParseID(fleet.BookingPrefix, booking)
 	if err != nil {
@@ -120,13 +120,13 @@ func TestAVehicleFollowsItsBookings(t *testing.T) {
 	booking := w.book(b)
 	w.stands(spare, "confirmed", "available")
 	miles := func(n int) *int { return &n }
-	w.rebook(booking, func(b *record.Booking) {
+	w.changeBooking(booking, func(b *record.Booking) {
 		b.Status, b.ActualPickupAt, b.PickupMileageMi = record.BookingActive, at(0), miles(1000)
 	})
 	w.stands(spare, "picked up", "rented "+booking)
 	w.do("POST", "/v1/vehicles/"+spare+"/status", `{"status":"out_of_service","reason":"x"}`).problem(409, "invalid_state_transition")
 	w.do("DELETE", "/v1/vehicles/"+spare, "").problem(409, "conflict")
-	w.rebook(booking, func(b *record.Booking) {
+	w.changeBooking(booking, func(b *record.Booking) {
 		b.VehicleSwaps = append(b.VehicleSwaps, record.VehicleSwap{VehicleID: spare, Until: record.InstantOf(w.api.Now()), MileageMi: miles(1100)})
 		b.VehicleID, b.PickupMileageMi = car, miles(5000)
 	})
@@ -134,7 +134,7 @@ func TestAVehicleFollowsItsBookings(t *testing.T) {
 	w.stands(car, "swapped in", "rented "+booking)
 	w.elapse(31 * time.Minute)
 	w.stands(spare, "buffer over", "available "+booking)
-	w.rebook(booking, func(b *record.Booking) {
+	w.changeBooking(booking, func(b *record.Booking) {
 		b.Status, b.ActualReturnAt, b.ReturnMileageMi, b.BlockedUntil = record.BookingCompleted, record.InstantOf(w.api.Now()), miles(5200), record.InstantOf(w.api.Now().Add(2*time.Hour))
 	})
 	w.stands(car, "returned", "turnaround "+booking)
@@ -208,9 +208,9 @@ func TestWhatFollowsDoesNotUndoWhatSomebodyDidByHand(t *testing.T) {
 	b := record.Booking{Status: record.BookingConfirmed}
 	b.VehicleID, b.PickupAt, b.ReturnAt = car, record.InstantOf(w.api.Now()), record.InstantOf(w.api.Now().Add(time.Hour))
 	booking := w.book(b)
-	w.rebook(booking, func(b *record.Booking) { b.Status = record.BookingActive })
+	w.changeBooking(booking, func(b *record.Booking) { b.Status = record.BookingActive })
 	w.stands(car, "picked up", "rented "+booking)
-	w.rebook(booking, func(b *record.Booking) {
+	w.changeBooking(booking, func(b *record.Booking) {
 		b.Status, b.BlockedUntil = record.BookingCompleted, record.InstantOf(w.api.Now())
 	})
 	w.stands(car, "returned", "turnaround "+booking)
@@ -218,7 +218,7 @@ func TestWhatFollowsDoesNotUndoWhatSomebodyDidByHand(t *testing.T) {
 	w.stands(car, "work goes on", "maintenance "+wo)
 	w.clock.Add(int64(time.Minute))
 	w.do("POST", "/v1/vehicles/"+car+"/status", `{"status":"out_of_service","reason":"stolen"}`).ok(200)
-	w.rebook(booking, func(b *record.Booking) { b.Notes = "written again" })
+	w.changeBooking(booking, func(b *record.Booking) { b.Notes = "written again" })
 	w.elapse(time.Hour)
 	w.stands(car, "stolen", "out_of_service")
 }
@@ -291,7 +291,7 @@ func TestAVehicleThatBookingsWantStays(t *testing.T) {
 		t.Errorf("in the way: %+v", p.Errors)
 	}
 	w.do("DELETE", "/v1/vehicles/"+car, "").problem(409, "conflict")
-	w.rebook(booking, func(b *record.Booking) { b.Status = record.BookingCancelled })
+	w.changeBooking(booking, func(b *record.Booking) { b.Status = record.BookingCancelled })
 	retire().ok(200)
 	now := w.api.Now().UTC()
 	w.do("POST", "/v1/vehicles/"+car+"/blocks", `{"from":"`+now.Format(time.RFC3339)+`","until":"`+now.AddDate(1, 0, 0).Format(time.RFC3339)+`","reason":"x"}`).problem(409, "conflict")

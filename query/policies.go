@@ -46,6 +46,11 @@ type ground struct {
 	vehicles map[fleet.VehicleID]*vehicleRecord
 	fences   map[fleet.FenceID][]policyRevision // by number
 	rules    map[fleet.RuleID][]policyRevision  // by number
+
+	owed     map[owedKey]*owed                     // the newest of each, gone or not
+	bound    map[fleet.VehicleID]map[owedKey]*owed // those that are not gone
+	stale    map[fleet.VehicleID]bool              // whose traits must be made again
+	restated bool                                  // the account was written, and those of all must be
 }
 
 type vehicleRecord struct {
@@ -146,6 +151,14 @@ func (p *Policies) load(ctx context.Context) ([]error, error) {
 	if err != nil {
 		return nil, err
 	}
+	bookedSince := since
+	if everything && !p.newest.IsZero() {
+		bookedSince = p.newest.Add(-owedOverlap)
+	}
+	obligations, err := p.readOwed(ctx, bookedSince, began)
+	if err != nil {
+		return nil, err
+	}
 	var bad []error
 	changed := map[fleet.AccountID]bool{}
 	for i := range records {
@@ -159,6 +172,12 @@ func (p *Policies) load(ctx context.Context) ([]error, error) {
 		}
 		bad = p.takeRevisions(revisions[from:to], changed, bad)
 		from = to
+	}
+	for i := range obligations {
+		p.takeOwed(&obligations[i], changed)
+		if at := obligations[i].at; at.After(p.newest) {
+			p.newest = at
+		}
 	}
 	for account := range changed {
 		var policy *fleet.Policy
@@ -206,7 +225,8 @@ func (p *Policies) ground(account uint64) *ground {
 	g := p.grounds[id]
 	if g == nil {
 		g = &ground{zone: time.UTC, vehicles: map[fleet.VehicleID]*vehicleRecord{}, fences: map[fleet.FenceID][]policyRevision{},
-			rules: map[fleet.RuleID][]policyRevision{}}
+			rules: map[fleet.RuleID][]policyRevision{}, owed: map[owedKey]*owed{}, bound: map[fleet.VehicleID]map[owedKey]*owed{},
+			stale: map[fleet.VehicleID]bool{}}
 		p.grounds[id] = g
 	}
 	return g
@@ -220,7 +240,7 @@ func (p *Policies) takeRecord(r *policyRow, changed map[fleet.AccountID]bool, ba
 			return bad
 		}
 		changed[fleet.AccountID(r.account)] = true
-		g.revision = r.revision
+		g.revision, g.restated = r.revision, true
 		var body accountBody
 		err := json.Unmarshal([]byte(r.body), &body)
 		zone, wrong := zoneNamed(body.Timezone, time.UTC)
@@ -236,7 +256,7 @@ func (p *Policies) takeRecord(r *policyRow, changed map[fleet.AccountID]bool, ba
 	}
 	changed[fleet.AccountID(r.account)] = true
 	now := &vehicleRecord{revision: r.revision, archived: fleet.Millis(r.archived), body: &vehicleBody{}}
-	g.vehicles[id] = now
+	g.vehicles[id], g.stale[id] = now, true
 	if err := json.Unmarshal([]byte(r.body), now.body); err != nil {
 		now.body = nil
 		return p.bad.add(bad, id.String(), r.revision, err)
@@ -343,11 +363,16 @@ func (p *Policies) make(account fleet.AccountID, bad []error) (*fleet.Policy, []
 		if v.body == nil {
 			continue
 		}
+		if was := old.Vehicles[id]; was != nil && !g.stale[id] && !g.restated {
+			policy.Vehicles[id] = was
+			continue
+		}
 		traits, err := v.body.traits(&policy.Default)
 		if err != nil {
 			bad = p.bad.add(bad, id.String(), v.revision, err)
 			continue
 		}
+		g.obligations(id, traits)
 		if v.archived != 0 {
 			traits.Archived = v.archived
 			traits.Obligations = nil // nobody renews the papers of what is gone
@@ -357,6 +382,8 @@ func (p *Policies) make(account fleet.AccountID, bad []error) (*fleet.Policy, []
 		}
 		policy.Vehicles[id] = traits
 	}
+	clear(g.stale)
+	g.restated = false
 	slices.SortStableFunc(policy.Fences, func(a, b fleet.FenceVersion) int { return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.From, b.From)) })
 	slices.SortStableFunc(policy.Rules, func(a, b fleet.Rule) int { return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.From, b.From)) })
 	if old.Version != 0 && reflect.DeepEqual(old, policy) {

@@ -215,3 +215,77 @@ func TestWhatWasWrittenBeforeRefreshNowIsKnownAfterIt(t *testing.T) {
 		}
 	}
 }
+
+// bound writes what vehicle 5 is bound by as lines: kind ref from-to, in hours since the first write, and when it was done.
+func (w *policyWorld) bound() string {
+	w.t.Helper()
+	hour := func(m fleet.Millis) string {
+		if m == 0 {
+			return ""
+		}
+		return fmt.Sprint(m.Time().Sub(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)).Hours())
+	}
+	var lines []string
+	for _, o := range w.policy().TraitsOf(5).Obligations {
+		line := fmt.Sprintf("%s %s %s-%s", o.Kind, o.Ref, hour(o.From), hour(o.To))
+		if o.Done {
+			line += " done " + hour(o.DoneAt)
+		}
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, "; ")
+}
+
+func TestAVehicleIsBoundByItsBookings(t *testing.T) {
+	w := newPolicyWorld(t)
+	w.at = time.Now().UTC().Truncate(time.Hour) // what ended long ago is left out
+	first := w.at
+	hour := func(n float64) string { return first.Add(time.Duration(n * float64(time.Hour))).Format("2006-01-02T15:04:05.000Z") }
+	shift := first.Sub(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)).Hours()
+	want := func(what, want string, args ...any) {
+		t.Helper()
+		for i := range args {
+			args[i] = args[i].(float64) + shift
+		}
+		w.want(what, w.bound(), fmt.Sprintf(want, args...))
+	}
+	booking := func(revision uint64, status, vehicle, more string) {
+		w.write("booking", 7, 1, revision, `{"status":"`+status+`","vehicle_id":"`+vehicle+`","pickup_at":"`+hour(10)+`","return_at":"`+hour(20)+`","blocked_from":"`+hour(9)+`","blocked_until":"`+hour(22)+`"`+more+`}`)
+	}
+	w.write("vehicle", 7, 5, 1, `{"tags":["vans"]}`)
+	w.write("vehicle", 7, 6, 1, `{}`)
+	before := w.policy()
+	booking(1, "pending", "veh_5", "")
+	want("nobody may drive it for a pending one", "")
+	booking(2, "confirmed", "veh_5", "")
+	want("confirmed: never overdue", "booking bkg_1 %v-%v done %v", 9.0, 20.0, 20.0)
+	if now := w.policy(); now.TraitsOf(6) != before.TraitsOf(6) || now.Version <= before.Version {
+		t.Error("another vehicle's traits were made again, or the policy has no new version")
+	}
+	booking(3, "active", "veh_5", `,"actual_pickup_at":"`+hour(8.5)+`"`)
+	want("picked up early", "booking bkg_1 %v-%v", 8.5, 20.0)
+	booking(4, "active", "veh_5", `,"actual_pickup_at":"`+hour(8.5)+`","conflict":true`)
+	created := w.at.Sub(first).Hours()
+	want("in conflict", "booking bkg_1 %v-%v; conflict bkg_1 %v-%v", 8.5, 20.0, created, 20.0)
+	booking(5, "completed", "veh_5", `,"actual_pickup_at":"`+hour(8.5)+`","actual_return_at":"`+hour(21)+`"`)
+	want("back, and in its buffer", "booking bkg_1 %v-%v done %v; booking bkg_1 after %v-%v done %v", 8.5, 20.0, 21.0, 21.0, 22.0, 22.0)
+	w.policies = query.NewPolicies(w.db)
+	want("read at once", "booking bkg_1 %v-%v done %v; booking bkg_1 after %v-%v done %v", 8.5, 20.0, 21.0, 21.0, 22.0, 22.0)
+	booking(6, "cancelled", "veh_5", "")
+	want("cancelled", "")
+	booking(7, "active", "veh_5", "")
+	booking(8, "active", "veh_6", "")
+	want("read after it was swapped", "")
+
+	w.write("block", 7, 2, 1, `{"vehicle_id":"veh_5","from":"`+hour(30)+`","until":"`+hour(31)+`","kind":"relocation","reason":"x"}`)
+	want("a block", "booking blk_2 %v-%v done %v", 30.0, 31.0, 31.0)
+	w.write("block", 7, 2, 2, "archived")
+	w.write("reminder", 7, 3, 1, `{"vehicle_id":"veh_5","stage":"upcoming","stage_since":"`+hour(1)+`","due_on":"2026-03-02","forecast_due_on":"2026-03-04"}`)
+	w.want("maintenance", w.bound(), "maintenance rem_3 -48")
+	w.write("reminder", 7, 3, 2, `{"vehicle_id":"veh_5","stage":"due","stage_since":"`+hour(1)+`","due_mi":5000}`)
+	want("due by miles", "maintenance rem_3 -%v", 1.0)
+	w.write("reminder", 7, 3, 3, `{"vehicle_id":"veh_5","stage":"resolved","stage_since":"`+hour(2)+`","due_on":"2026-03-02"}`)
+	w.want("resolved", w.bound(), fmt.Sprintf("maintenance rem_3 -48 done %v", 2.0+shift))
+	w.write("vehicle", 7, 5, 2, "archived")
+	want("archived", "")
+}

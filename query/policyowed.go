@@ -1,0 +1,113 @@
+package query
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/schemas"
+)
+
+// owedKept is for how long what was done is kept, so that the past can be derived again.
+const owedKept = 400 * 24 * time.Hour
+
+// owedOverlap is how far the reading that is made every minute looks back for what a poll may have missed. It cannot
+// be all, as for the other records, because bookings are many.
+const owedOverlap = time.Hour
+
+// owed is something a vehicle is bound by, as it was read.
+type owed struct {
+	account  fleet.AccountID
+	vehicle  fleet.VehicleID
+	revision uint64
+	at       time.Time // of the write
+	after    fleet.Millis
+	due      string // local date; "" for none
+	gone     bool
+	fleet.Obligation
+}
+
+// owedKey names it: one record may bind by several kinds.
+type owedKey struct{ kind, ref string }
+
+// readOwed reads what vehicles are bound by, of what was written since a time.
+func (p *Policies) readOwed(ctx context.Context, since, now time.Time) ([]owed, error) {
+	rows, err := p.db.Query(ctx, schemas.Query("policy_obligations"), clickhouse.Named("since", max(since.UnixMilli(), 0)),
+		clickhouse.Named("horizon", now.Add(-owedKept).UnixMilli()))
+	if err != nil {
+		return nil, fmt.Errorf("read obligations: %w", err)
+	}
+	defer rows.Close()
+	var all []owed
+	for rows.Next() {
+		var o owed
+		if err := rows.Scan((*uint64)(&o.account), (*uint64)(&o.vehicle), &o.Kind, &o.Ref, &o.revision, &o.at, (*int64)(&o.From), (*int64)(&o.To), &o.Done,
+			(*int64)(&o.DoneAt), (*int64)(&o.after), &o.due, &o.gone); err != nil {
+			return nil, fmt.Errorf("read obligations: %w", err)
+		}
+		all = append(all, o)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("read obligations: %w", err)
+	}
+	return all, nil
+}
+
+// takeOwed notes what a vehicle is bound by, and its account as changed if that is news.
+func (p *Policies) takeOwed(o *owed, changed map[fleet.AccountID]bool) {
+	g, key := p.ground(uint64(o.account)), owedKey{o.Kind, o.Ref}
+	was := g.owed[key]
+	if was != nil && o.revision <= was.revision || was == nil && o.gone {
+		return
+	}
+	changed[o.account] = true
+	if was != nil {
+		g.unbind(was)
+		if was.vehicle != o.vehicle && was.Kind == "booking" && !was.gone && !o.gone {
+			// It was swapped for another: what it did until then it did for the booking.
+			left := *was
+			left.Ref, left.Done, left.DoneAt, left.after = fmt.Sprintf("%s until %d", was.Ref, o.revision), true, fleet.MillisOf(o.at), 0
+			g.bind(&left)
+		}
+	}
+	g.bind(o)
+}
+
+func (g *ground) bind(o *owed) {
+	g.owed[owedKey{o.Kind, o.Ref}] = o
+	g.stale[o.vehicle] = true
+	if o.gone {
+		return
+	}
+	if g.bound[o.vehicle] == nil {
+		g.bound[o.vehicle] = map[owedKey]*owed{}
+	}
+	g.bound[o.vehicle][owedKey{o.Kind, o.Ref}] = o
+}
+
+func (g *ground) unbind(o *owed) {
+	delete(g.bound[o.vehicle], owedKey{o.Kind, o.Ref})
+	g.stale[o.vehicle] = true
+}
+
+// obligations adds what the vehicle is bound by to what its record says.
+func (g *ground) obligations(vehicle fleet.VehicleID, t *fleet.Traits) {
+	for _, o := range g.bound[vehicle] {
+		made := o.Obligation
+		if day, err := time.ParseInLocation(time.DateOnly, o.due, t.Zone); err == nil {
+			made.To = fleet.MillisOf(day.AddDate(0, 0, 1))
+		}
+		t.Obligations = append(t.Obligations, made)
+		if o.after > o.DoneAt && o.DoneAt != 0 {
+			t.Obligations = append(t.Obligations, fleet.Obligation{Kind: o.Kind, Ref: o.Ref + " after", From: o.DoneAt, To: o.after, Done: true, DoneAt: o.after})
+		}
+	}
+	slices.SortStableFunc(t.Obligations, func(a, b fleet.Obligation) int {
+		return cmp.Or(cmp.Compare(a.To, b.To), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Ref, b.Ref))
+	})
+}
