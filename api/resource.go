@@ -63,8 +63,6 @@ type resource[T any] struct {
 	guard func(*record.Record[T]) error
 	// used, if not nil, refuses to archive what other records use.
 	used func(r *http.Request, rec *record.Record[T]) error
-	// leave is as guard, where something must be looked up.
-	leave func(context.Context, *record.Record[T]) error
 }
 
 // shown is a record as it is answered.
@@ -407,9 +405,6 @@ func (s *resource[T]) archive(w http.ResponseWriter, r *http.Request) error {
 			if err := s.guard(rec); err != nil {
 				return err
 			}
-		}
-		if s.leave != nil {
-			return s.leave(r.Context(), rec)
 		}
 		return nil
 	})

@@ -118,7 +118,9 @@ func (a *API) vehicleRoutes() {
 		},
 		show:  a.showVehicles,
 		check: checkVehicle, refers: a.vehicleRefers,
-		leave: a.desk.MayArchiveVehicle,
+		used: func(r *http.Request, rec *record.Record[record.Vehicle]) error {
+			return a.desk.MayArchiveVehicle(r.Context(), rec)
+		},
 	}
 	s.register()
 	a.handle(route{

@@ -240,7 +240,9 @@ func TestAVehicleIsBoundByItsBookings(t *testing.T) {
 	w := newPolicyWorld(t)
 	w.at = time.Now().UTC().Truncate(time.Hour) // what ended long ago is left out
 	first := w.at
-	hour := func(n float64) string { return first.Add(time.Duration(n * float64(time.Hour))).Format("2006-01-02T15:04:05.000Z") }
+	hour := func(n float64) string {
+		return first.Add(time.Duration(n * float64(time.Hour))).Format("2006-01-02T15:04:05.000Z")
+	}
 	shift := first.Sub(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)).Hours()
 	want := func(what, want string, args ...any) {
 		t.Helper()
