@@ -55,7 +55,7 @@ func (d *Desk) readAt(ctx context.Context, w record.Written, source, ref, vehicl
 		at = record.InstantOf(w.At)
 	}
 	name := fleet.DerivedID(fleet.Kind("meter_reading."+source), fleet.VehicleKey{Account: w.Account, Vehicle: fleet.VehicleID(id)}, fleet.MillisOf(at.Time), w.ID)
-	_, err = d.Read(ctx, system(w.RequestID), w.Account, name, record.MeterReading{VehicleID: vehicle, Meter: query.Odometer, Value: float64(*miles),
+	_, err = d.Read(ctx, follows(w), w.Account, name, record.MeterReading{VehicleID: vehicle, Meter: query.Odometer, Value: float64(*miles),
 		RecordedAt: at, Source: source, SourceID: ref})
 	return err
 }

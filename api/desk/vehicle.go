@@ -24,9 +24,9 @@ func (d *Desk) vehicles() {
 	d.duty("vehicle states", 5*time.Second, d.moveDue)
 }
 
-// system is the author of what follows from something else.
-func system(requestID string) record.Author {
-	return record.Author{Actor: "system", RequestID: requestID}
+// follows is the author of what follows from something that was written.
+func follows(w record.Written) record.Author {
+	return record.Author{Actor: system.Actor, RequestID: w.RequestID}
 }
 
 // forEver is when a retired vehicle's hold on its own calendar ends.
@@ -98,7 +98,7 @@ func (d *Desk) leaveCalendar(ctx context.Context, by record.Author, account flee
 	}
 	hold := calendar.Hold{Ref: ref, From: record.InstantOf(now), Until: record.InstantOf(forEver), Conflict: true}
 	overlaps, err := d.Calendars.Take(ctx, by, account, id, hold)
-	if err != nil || !overlaps {
+	if err != nil || len(overlaps) == 0 {
 		return err
 	}
 	// Blocks and buffers may stand; a booking that came in between may not.
@@ -207,7 +207,7 @@ func (d *Desk) bookingMoves(ctx context.Context, w record.Written) error {
 		if err != nil {
 			continue // none was assigned
 		}
-		if err := d.followBooking(ctx, system(w.RequestID), w.Account, id, w.ID, &now.Body); err != nil {
+		if err := d.followBooking(ctx, follows(w), w.Account, id, w.ID, &now.Body); err != nil {
 			return err
 		}
 	}
@@ -312,7 +312,7 @@ func (d *Desk) workMoves(ctx context.Context, w record.Written) error {
 	if err != nil || before != nil && before.Status == after.Status && before.VehicleID == after.VehicleID {
 		return err
 	}
-	return d.followWork(ctx, system(w.RequestID), w.Account, w.ID)
+	return d.followWork(ctx, follows(w), w.Account, w.ID)
 }
 
 // followWork puts the vehicle of a work order where the work has brought it.
@@ -349,11 +349,11 @@ func (d *Desk) blockMoves(ctx context.Context, w record.Written) error {
 		return nil
 	}
 	if w.Action == record.ActionArchive {
-		if err := d.Calendars.Give(ctx, system(w.RequestID), w.Account, vehicle, fleet.FormatID(fleet.BlockPrefix, w.ID)); err != nil {
+		if err := d.Calendars.Give(ctx, follows(w), w.Account, vehicle, fleet.FormatID(fleet.BlockPrefix, w.ID)); err != nil {
 			return err
 		}
 	}
-	return d.followBlock(ctx, system(w.RequestID), w.Account, vehicle, w.ID)
+	return d.followBlock(ctx, follows(w), w.Account, vehicle, w.ID)
 }
 
 // followBlock puts a vehicle where a block has brought it.
@@ -392,12 +392,12 @@ func (d *Desk) moveDue(ctx context.Context) error {
 
 func (d *Desk) moveOne(ctx context.Context, due query.DueVehicle) error {
 	if block, err := fleet.ParseID(fleet.BlockPrefix, due.Cause); err == nil {
-		return d.followBlock(ctx, system(""), due.Account, due.Vehicle, block)
+		return d.followBlock(ctx, system, due.Account, due.Vehicle, block)
 	}
 	if work, err := fleet.ParseID(fleet.WorkOrderPrefix, due.Cause); err == nil {
-		return d.followWork(ctx, system(""), due.Account, work)
+		return d.followWork(ctx, system, due.Account, work)
 	}
-	return d.follow(ctx, system(""), due.Account, due.Vehicle, func(r *record.Record[record.Vehicle]) error {
+	return d.follow(ctx, system, due.Account, due.Vehicle, func(r *record.Record[record.Vehicle]) error {
 		v := &r.Body
 		if v.Status != record.VehicleTurnaround || v.StatusUntil.IsZero() || d.Now().Before(v.StatusUntil.Time) {
 			return nil
@@ -407,7 +407,7 @@ func (d *Desk) moveOne(ctx context.Context, due query.DueVehicle) error {
 }
 
 // vehicleWants says whether a vehicle wants to hold its own calendar, as one that is retired does.
-func (d *Desk) vehicleWants(ctx context.Context, account fleet.AccountID, id, vehicle uint64) (bool, error) {
+func (d *Desk) vehicleWants(ctx context.Context, account fleet.AccountID, id uint64, at place, _ calendar.Hold) (bool, error) {
 	r, err := d.Vehicles.Get(ctx, account, id)
-	return err == nil && id == vehicle && r.Body.Status == record.VehicleRetired, err
+	return err == nil && id == at.vehicle && r.Body.Status == record.VehicleRetired, err
 }
