@@ -45,7 +45,7 @@ func (a *API) blockRoutes() {
 	s.register("create")
 
 	nested := *s
-	nested.within = a.ofVehicle
+	nested.within = a.withinVehicle
 	const path = "/v1/vehicles/{id}/blocks"
 	a.handle(route{
 		Method: "GET", Path: path, ID: "listVehicleBlocks", Tag: "Vehicles", Scope: auth.VehiclesRead, Summary: "List the blocks of a vehicle's calendar",
@@ -83,8 +83,8 @@ func checkBlock(b *record.Block) error {
 	if !b.From.Before(b.Until.Time) {
 		return validation(fleet.FieldError{Pointer: "/until", Code: "invalid", Detail: "must be after from"})
 	}
-	if b.From.Year() < 1900 || b.Until.Year() > 2199 {
-		return validation(fleet.FieldError{Pointer: "/from", Code: "invalid", Detail: "the time must lie between the years 1900 and 2199"})
+	if b.From.Year() < 1900 || b.Until.Year() > 2200 {
+		return validation(fleet.FieldError{Pointer: "/from", Code: "invalid", Detail: "the time must lie between the years 1900 and 2200"})
 	}
 	return nil
 }
@@ -117,8 +117,8 @@ func (a *API) vehicleInPath(r *http.Request) (string, error) {
 	return fleet.FormatID(fleet.VehiclePrefix, id), err
 }
 
-// ofVehicle narrows a list to the vehicle that the path names.
-func (a *API) ofVehicle(r *http.Request) ([]query.Filter, error) {
+// withinVehicle narrows a list to the vehicle that the path names.
+func (a *API) withinVehicle(r *http.Request) ([]query.Filter, error) {
 	id, err := a.vehicleInPath(r)
 	return []query.Filter{{Field: "vehicle_id", Op: "eq", Values: []string{id}}}, err
 }

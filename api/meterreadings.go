@@ -42,7 +42,7 @@ func (a *API) meterReadingRoutes() {
 	s := &resource[record.MeterReading]{
 		api: a, path: path, tag: "Vehicles", noun: "meter reading", nouns: "meter readings", log: a.desk.Readings,
 		listing: &query.MeterReadings, read: auth.VehiclesRead, write: auth.VehiclesWrite, view: MeterReading{}, fields: MeterReadingNew{}, create: MeterReadingNew{},
-		show: showMeterReadings, within: a.ofVehicle,
+		show: showMeterReadings, within: a.withinVehicle,
 		make: func(r *http.Request, object map[string]any) (record.MeterReading, error) {
 			var sent MeterReadingNew
 			if err := a.decodeObject(object, &sent); err != nil {

@@ -138,8 +138,8 @@ func (d *Desk) blockOverdue(ctx context.Context, by record.Author, r *record.Rec
 		return err
 	}
 	id := followerID("block", r, r.Body.StageSince)
-	block, _, err := d.Blocks.Create(ctx, by, r.Account, id, record.Block{VehicleID: r.Body.VehicleID, From: r.Body.StageSince, Until: noEnd, Kind: "hold",
-		Reason: "maintenance is overdue", SourceID: fleet.FormatID(fleet.ReminderPrefix, r.ID)})
+	block, _, err := d.Blocks.Create(ctx, by, r.Account, id, record.Block{VehicleID: r.Body.VehicleID,
+		BlockFields: record.BlockFields{From: r.Body.StageSince, Until: noEnd, Kind: "hold", Reason: "maintenance is overdue"}, SourceID: fleet.FormatID(fleet.ReminderPrefix, r.ID)})
 	if err != nil || block.Archived() {
 		return err
 	}

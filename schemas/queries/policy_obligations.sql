@@ -1,7 +1,8 @@
 -- What vehicles are bound by in time, of what was written since a time (ms): all of it with since 0, but for what ended more
 -- than 400 days ago. From, to and done_at are ms, 0 for none; due is a local date, the earlier of two. A row that is gone binds no more.
 -- A booking may be moved for from the beginning of its buffer; it is overdue only once it was picked up; after it is back its
--- vehicle may be moved to the end of the buffer. Blocks and work orders are done by their end. Read by query.Policies.
+-- vehicle may be moved to the end of the buffer. Blocks and work orders are done by their end; nobody moves what is missing or
+-- to be held. Read by query.Policies.
 SELECT account, toUInt64OrZero(substring(vehicle_id, 5)) AS vehicle, 'booking' AS kind, concat('bkg_', toString(id)) AS ref, revision, updated_at,
     toUnixTimestamp64Milli(if(toUnixTimestamp64Milli(actual_pickup_at) != 0, least(actual_pickup_at, blocked_from), blocked_from)) AS from_ms,
     toUnixTimestamp64Milli(return_at) AS to_ms, toBool(status != 'active') AS done,
@@ -19,7 +20,8 @@ FROM bookings FINAL
 WHERE updated_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC') AND ({since:Int64} > 0 OR conflict = 'true')
 UNION ALL
 SELECT account, toUInt64OrZero(substring(vehicle_id, 5)), 'booking', concat('blk_', toString(id)), revision, updated_at,
-    toUnixTimestamp64Milli(`from`), toUnixTimestamp64Milli(until), toBool(1), toUnixTimestamp64Milli(until), 0, '', toBool(archived_at IS NOT NULL)
+    toUnixTimestamp64Milli(`from`), toUnixTimestamp64Milli(until), toBool(1), toUnixTimestamp64Milli(until), 0, '',
+    toBool(archived_at IS NOT NULL OR kind IN ('hold', 'missing'))
 FROM blocks FINAL
 WHERE updated_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC') AND ({since:Int64} > 0 OR until >= fromUnixTimestamp64Milli({horizon:Int64}, 'UTC'))
 UNION ALL
