@@ -66,7 +66,7 @@ func (w *world) hold(vehicle uint64, ref string, from, until record.Instant) {
 func (w *world) elapse(d time.Duration) {
 	w.t.Helper()
 	w.clock.Add(int64(d))
-	if err := w.api.desk.DoDuties(w.t.Context()); err != nil {
+	if err := w.api.desk.Duty(w.t.Context(), "vehicle states"); err != nil {
 		w.t.Fatal(err)
 	}
 }
