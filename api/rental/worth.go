@@ -22,7 +22,9 @@ func BookValue(v *record.VehicleFields, on time.Time, mileage *int) *record.Mone
 	if v.AcquisitionCost == nil || v.DepreciationMethod == "" {
 		return nil
 	}
-	value := func(amount int64) *record.Money { return &record.Money{Amount: amount, Currency: v.AcquisitionCost.Currency} }
+	value := func(amount int64) *record.Money {
+		return &record.Money{Amount: amount, Currency: v.AcquisitionCost.Currency}
+	}
 	if gone, ok := date(v.DisposalOn); ok && !on.Before(gone) {
 		return value(0)
 	}
