@@ -111,8 +111,6 @@ type API struct {
 	limiter *auth.Limiter
 	uses    keyUses
 
-	relations map[string]relation // of resources, by their nouns
-
 	metrics *metrics
 	store   *record.Store
 
@@ -151,7 +149,7 @@ func New(cfg Config, deps Deps) (*API, error) {
 	}
 	a := &API{
 		cfg: cfg, Deps: deps, log: deps.Log, router: chi.NewRouter(),
-		limiter: auth.NewLimiter(cfg.Auth, deps.Now), uses: keyUses{last: map[fleet.KeyID]time.Time{}}, relations: map[string]relation{},
+		limiter: auth.NewLimiter(cfg.Auth, deps.Now), uses: keyUses{last: map[fleet.KeyID]time.Time{}},
 		store: store, devices: record.NewLog(store, record.Devices), keys: record.NewLog(store, record.APIKeys),
 		geofences: record.NewLog(store, record.Geofences), alertRules: record.NewLog(store, record.AlertRules), jobs: record.NewLog(store, record.Jobs),
 	}

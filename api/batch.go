@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -174,49 +173,4 @@ func (s *resource[T]) insertMany(r *http.Request, ids []uint64, bodies []T, errs
 		}
 	}
 	return records
-}
-
-// relation is how records of a kind are shown with others.
-type relation struct {
-	read auth.Scope
-	of   func(ctx context.Context, account fleet.AccountID, ids []uint64) (map[uint64]any, error)
-}
-
-// expanded shows the records of a kind (named by its noun) that others name, all in one query: those that exist, by id. Who may not
-// read them may not expand them.
-func (a *API) expanded(ctx context.Context, noun string, ids []uint64) (map[uint64]any, error) {
-	rel := a.relations[noun]
-	p := auth.From(ctx)
-	if !p.Has(rel.read) {
-		return nil, fleet.NewError(fleet.CodeForbidden, "The API key lacks the scope "+string(rel.read)+", which expand="+noun+" needs.")
-	}
-	if len(ids) == 0 {
-		return map[uint64]any{}, nil
-	}
-	return rel.of(ctx, p.Account, ids)
-}
-
-// views shows records by their ids.
-func (s *resource[T]) views(ctx context.Context, account fleet.AccountID, ids []uint64) (map[uint64]any, error) {
-	stored, err := query.RecordsByID(ctx, s.api.DB, s.listing, account, ids)
-	if err != nil {
-		return nil, err
-	}
-	records := make([]record.Record[T], 0, len(stored))
-	for _, found := range stored {
-		rec, err := fromStored[T](account, found)
-		if err != nil {
-			return nil, err
-		}
-		records = append(records, rec)
-	}
-	views, err := s.show(ctx, records, nil)
-	if err != nil {
-		return nil, err
-	}
-	all := make(map[uint64]any, len(views))
-	for i, v := range views {
-		all[records[i].ID] = v.view
-	}
-	return all, nil
 }

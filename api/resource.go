@@ -113,7 +113,6 @@ func (s *resource[T]) register(without ...string) {
 			s.api.handle(o.rt, o.h)
 		}
 	}
-	s.api.relations[s.noun] = relation{s.read, s.views}
 	if !slices.Contains(without, "create") && !slices.Contains(without, "batch") {
 		s.batchRoute(name)
 	}

@@ -43,7 +43,8 @@ func (w *worker) settle(ctx context.Context, r *Rental, rec record.Record[record
 
 // pay pays what a booking has come to: at its end, some weeks later, or what its cancelling costs.
 func (w *worker) pay(ctx context.Context, r *Rental, rec record.Record[record.Booking], until time.Time) error {
-	at, method := r.PickupAt, "card"
+	var at time.Time
+	method := "card"
 	switch rec.Body.Status {
 	case record.BookingCompleted:
 		at = r.ActualReturn.Add(3 * time.Hour)

@@ -53,7 +53,7 @@ func (c *demoCommand) Run(ctx context.Context, s settings, o output) error {
 		}
 		bar := newBar(o, "bookings", 1)
 		begun, rentals := time.Now(), atomic.Int64{}
-		business := &demoBusiness{records: r, drive: drive, seed: c.Seed, years: c.Years, log: slog.New(slog.DiscardHandler), progress: func(done, all int) {
+		business := &demoBusiness{records: r, drive: drive, seed: c.Seed, years: c.Years, atOnce: 4, log: slog.New(slog.DiscardHandler), progress: func(done, all int) {
 			bar.ChangeMax(all)
 			_ = bar.Set(done)
 			rentals.Store(int64(all))
@@ -73,12 +73,13 @@ type demoBusiness struct {
 	drive    *demoFleet
 	seed     uint64
 	years    int
+	atOnce   int // vehicles
 	log      *slog.Logger
 	progress func(done, all int)
 }
 
-// demoCoaches is how many of the demo's buses are rented out; the others run on their lines.
-const demoCoaches = 4
+// demoCoaches is how many of the demo's buses are rented out; the others run their lines.
+const demoCoaches = 1
 
 // demoClass is the class in which a body type is rented out; empty for none.
 func demoClass(v *record.VehicleFields, coaches *int) string {
@@ -135,7 +136,7 @@ func (b *demoBusiness) carry(ctx context.Context, account fleet.AccountID, until
 	if err != nil {
 		return err
 	}
-	business := &seed.Business{Account: account, Plan: seed.New(b.seed, anchor, b.years, cars, zone), Cars: cars, AtOnce: 4, Progress: b.progress,
+	business := &seed.Business{Account: account, Plan: seed.New(b.seed, anchor, b.years, cars, zone), Cars: cars, AtOnce: b.atOnce, Progress: b.progress,
 		Open: func(node uint64, now func() time.Time) (*desk.Desk, error) { return openDesk(b.db, node, now, b.log) }}
 	return business.Carry(ctx, until)
 }

@@ -120,7 +120,7 @@ func (c *upCommand) Run(ctx context.Context, s settings, o output) error {
 			if err != nil {
 				return err
 			}
-			return (&demoBusiness{records: made, drive: drive, seed: 1, years: 2, log: log}).carryOn(running)
+			return (&demoBusiness{records: made, drive: drive, seed: 1, years: 2, atOnce: 1, log: log}).carryOn(running)
 		})
 		return drive.play(running, uniqueIDs, time.Now, func(ctx context.Context, due []fleet.Report) error {
 			return p.feed.Publish(ctx, p.kafka.Positions, due)
