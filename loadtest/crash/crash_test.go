@@ -31,9 +31,9 @@ const vehicles = 40
 // times in the moment when rows have been inserted and their offset is not committed yet, and the broker and ClickHouse
 // once each in between.
 func TestPipelineKilledAtRandomMomentsStoresEveryFixOnce(t *testing.T) {
-	kills, fixes := 24, 50_000 // at the least; the soak goes on
+	kills, fixes := 16, 36_000 // at the least; the soak goes on
 	if systemtest.SharedKafka() != "" {
-		kills, fixes = 12, 30_000 // once more with another broker, which the tests share and so take in turn
+		kills, fixes = 8, 20_000 // once more with another broker, which the tests share and so take in turn
 	}
 	run := begin(t, fixes, 220)
 	for kill := 0; kill < kills || run.soaking(); kill++ {
