@@ -271,7 +271,7 @@ func TestRandomCommandsNeverBookAVehicleTwice(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.holdings(t, ids)
-	for _, what := range []string{"0", "3", "6", "refused"} {
+	for _, what := range []string{"0", "refused"} {
 		if done[what] == 0 {
 			t.Errorf("too little happened: %v", done)
 		}
