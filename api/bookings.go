@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
 	"github.com/motorpool/fleet/api/desk"
@@ -153,16 +155,23 @@ func (a *API) showBookings(ctx context.Context, records []record.Record[record.B
 	for i, rec := range records {
 		ids[i] = rec.ID
 	}
-	paid, err := query.PaidOf(ctx, a.DB, account, ids)
-	if err != nil {
-		return nil, err
-	}
-	tolls, err := query.OpenTolls(ctx, a.DB, account, ids)
-	if err != nil {
-		return nil, err
-	}
-	also, err := a.expandBookings(ctx, records, expand)
-	if err != nil {
+	var paid map[uint64]query.Paid
+	var tolls []uint64
+	var also expanded
+	group, inner := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		paid, err = query.PaidOf(inner, a.DB, account, ids)
+		return err
+	})
+	group.Go(func() (err error) {
+		tolls, err = query.OpenTolls(inner, a.DB, account, ids)
+		return err
+	})
+	group.Go(func() (err error) {
+		also, err = a.expandBookings(inner, records, expand)
+		return err
+	})
+	if err := group.Wait(); err != nil {
 		return nil, err
 	}
 	views := make([]shown, len(records))

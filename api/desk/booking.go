@@ -151,7 +151,7 @@ func lapsed(b *record.Booking, now time.Time) bool {
 
 // settings are how the account handles bookings, complete.
 func (d *Desk) settings(ctx context.Context, account fleet.AccountID) (record.BookingSettings, string, error) {
-	rec, err := d.Accounts.Get(ctx, account, uint64(account))
+	rec, err := recall(ctx, d.Accounts, account, uint64(account))
 	if err != nil {
 		return record.BookingSettings{}, "", fmt.Errorf("read settings of bookings: %w", err)
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/calendar"
 	"github.com/motorpool/fleet/api/record"
@@ -23,20 +25,11 @@ import (
 // last sees the other. Both may see each other, and then both are refused and try again a moment later. Neither can miss the other.
 
 // capacity refuses a hold that a class has no room for: one in the class's calendar, or one of a vehicle whose class needs it for
-// bookings that have no vehicle yet. leaves is a class in which the booking gives a place up with this.
-func (d *Desk) capacity(ctx context.Context, by record.Author, account fleet.AccountID, b *bid, leaves uint64) error {
-	class := b.at.class
-	if b.at.vehicle != 0 {
-		v, err := d.Vehicles.Get(ctx, account, b.at.vehicle)
-		if err != nil {
-			return err
-		}
-		if class, _ = fleet.ParseID(fleet.ClassPrefix, v.Body.ClassID); class == 0 || class == leaves {
-			return nil
-		}
-	}
-	holds, err := d.ClassCalendars.Of(ctx, account, class)
-	if err != nil {
+// bookings that have no vehicle yet. leaves is a class in which the booking gives a place up with this; likely is the class that the vehicle
+// is thought to be of.
+func (d *Desk) capacity(ctx context.Context, by record.Author, account fleet.AccountID, b *bid, leaves, likely uint64) error {
+	class, holds, err := d.pressed(ctx, account, b, likely)
+	if err != nil || class == 0 || b.at.vehicle != 0 && class == leaves {
 		return err
 	}
 	now := d.Now()
@@ -61,11 +54,42 @@ func (d *Desk) capacity(ctx context.Context, by record.Author, account fleet.Acc
 			if err != nil {
 				return err
 			}
-			return d.capacity(ctx, by, account, b, leaves)
+			return d.capacity(ctx, by, account, b, leaves, likely)
 		}
 		return room.refusal(class, &h)
 	}
 	return nil
+}
+
+// pressed is the class that a bid may press upon, 0 if none, and what is booked of it. A vehicle is read beside the calendar of the class that
+// it is likely of: both after the bid was placed.
+func (d *Desk) pressed(ctx context.Context, account fleet.AccountID, b *bid, likely uint64) (uint64, []calendar.Hold, error) {
+	if b.at.vehicle == 0 {
+		holds, err := d.ClassCalendars.Of(ctx, account, b.at.class)
+		return b.at.class, holds, err
+	}
+	var holds []calendar.Hold
+	group, inner := errgroup.WithContext(ctx)
+	if likely != 0 {
+		group.Go(func() (err error) {
+			holds, err = d.ClassCalendars.Of(inner, account, likely)
+			return err
+		})
+	}
+	var v record.Record[record.Vehicle]
+	group.Go(func() (err error) {
+		v, err = d.Vehicles.Get(inner, account, b.at.vehicle)
+		return err
+	})
+	if err := group.Wait(); err != nil {
+		return 0, nil, err
+	}
+	class, _ := fleet.ParseID(fleet.ClassPrefix, v.Body.ClassID)
+	if class == 0 || class == likely {
+		return class, holds, nil
+	}
+	holds, err := d.ClassCalendars.Of(ctx, account, class)
+	return class, holds, err
 }
 
 // dropAbandoned gives up holds of a class that nobody wants, and says whether there were any.

@@ -88,6 +88,7 @@ func (d *Desk) takeFor(ctx context.Context, by record.Author, account fleet.Acco
 	if err != nil {
 		return nil, false, err
 	}
+	likely, _ := fleet.ParseID(fleet.ClassPrefix, next.VehicleClassID)
 	for try := 1; ; try++ {
 		b := &bid{at: at, hold: *want}
 		b.hold.Rev, b.hold.Bid, b.hold.Conflict = revision, d.Store.NextID(), false
@@ -98,7 +99,7 @@ func (d *Desk) takeFor(ctx context.Context, by record.Author, account fleet.Acco
 		if g != ask {
 			return b, b.hold.Conflict, nil
 		}
-		if err = d.capacity(ctx, by, account, b, leaves); err == nil {
+		if err = d.capacity(ctx, by, account, b, leaves, likely); err == nil {
 			return b, false, nil
 		}
 		d.withdraw(ctx, by, account, b)

@@ -3,6 +3,7 @@ package desk
 import (
 	"context"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/motorpool/fleet"
@@ -22,12 +23,17 @@ type BookRequest struct {
 
 // Book makes a booking: it takes the vehicle's calendar, or a place in its class, and stands when it is written.
 func (d *Desk) Book(ctx context.Context, by record.Author, account fleet.AccountID, req BookRequest) (record.Record[record.Booking], error) {
-	if rec, err := d.Bookings.Get(ctx, account, req.ID); err == nil || fleet.CodeOf(err) != fleet.CodeNotFound {
+	var b *record.Booking
+	var refused error
+	var drafting sync.WaitGroup
+	drafting.Go(func() { b, refused = d.draft(remembering(ctx), account, req) })
+	rec, err := d.Bookings.Get(ctx, account, req.ID)
+	drafting.Wait()
+	if err == nil || fleet.CodeOf(err) != fleet.CodeNotFound {
 		return rec, err
 	}
-	b, err := d.draft(ctx, account, req)
-	if err != nil {
-		return record.Record[record.Booking]{}, err
+	if refused != nil {
+		return record.Record[record.Booking]{}, refused
 	}
 	return d.open(ctx, by, account, req.ID, b, ask)
 }

@@ -15,7 +15,7 @@ const mostMerges = 32
 // Customer returns a customer as it counts now: the one that it was merged into, if it was.
 func (d *Desk) Customer(ctx context.Context, account fleet.AccountID, id uint64) (record.Record[record.Customer], error) {
 	for range mostMerges {
-		rec, err := d.Customers.Get(ctx, account, id)
+		rec, err := recall(ctx, d.Customers, account, id)
 		if err != nil || rec.Body.MergedInto == "" {
 			return rec, err
 		}

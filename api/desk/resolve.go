@@ -96,15 +96,15 @@ func (d *Desk) complete(ctx context.Context, account fleet.AccountID, r *Resolve
 	if r.Vehicle != nil {
 		v := &r.Vehicle.Body
 		// What the vehicle names was there when it was written, and need not be any more: then it names nothing.
+		group, inner := errgroup.WithContext(ctx)
 		if r.Class == nil {
-			if err := follow(ctx, account, d.Classes, v.ClassID, &r.Class); err != nil {
-				return err
-			}
+			group.Go(func() error { return follow(inner, account, d.Classes, v.ClassID, &r.Class) })
 		}
 		if r.Pickup == nil {
-			if err := follow(ctx, account, d.Locations, v.HomeLocationID, &r.Pickup); err != nil {
-				return err
-			}
+			group.Go(func() error { return follow(inner, account, d.Locations, v.HomeLocationID, &r.Pickup) })
+		}
+		if err := group.Wait(); err != nil {
+			return err
 		}
 	}
 	r.settle()
@@ -387,7 +387,7 @@ func follow[T any](ctx context.Context, account fleet.AccountID, log *record.Log
 	if err != nil {
 		return nil
 	}
-	rec, err := log.Get(ctx, account, id)
+	rec, err := recall(ctx, log, account, id)
 	switch {
 	case fleet.CodeOf(err) == fleet.CodeNotFound:
 		return nil
