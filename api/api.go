@@ -24,6 +24,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humachi"
 	"github.com/go-chi/chi/v5"
 	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
@@ -111,6 +112,9 @@ type API struct {
 	limiter *auth.Limiter
 	uses    keyUses
 
+	transfers map[string]transfer // resources that can be imported and exported, by their paths
+	transfer  transferDesk
+
 	metrics *metrics
 	store   *record.Store
 
@@ -149,8 +153,9 @@ func New(cfg Config, deps Deps) (*API, error) {
 	}
 	a := &API{
 		cfg: cfg, Deps: deps, log: deps.Log, router: chi.NewRouter(),
-		limiter: auth.NewLimiter(cfg.Auth, deps.Now), uses: keyUses{last: map[fleet.KeyID]time.Time{}},
-		store: store, devices: record.NewLog(store, record.Devices), keys: record.NewLog(store, record.APIKeys),
+		limiter: auth.NewLimiter(cfg.Auth, deps.Now), uses: keyUses{last: map[fleet.KeyID]time.Time{}}, transfers: map[string]transfer{},
+		transfer: newTransferDesk(deps.IDs),
+		store:    store, devices: record.NewLog(store, record.Devices), keys: record.NewLog(store, record.APIKeys),
 		geofences: record.NewLog(store, record.Geofences), alertRules: record.NewLog(store, record.AlertRules), jobs: record.NewLog(store, record.Jobs),
 	}
 	a.tripDrivers, a.alertAcks = record.NewLog(store, record.TripDrivers), record.NewLog(store, record.AlertAcks)
@@ -192,7 +197,6 @@ func (a *API) register() error {
 	a.catalogueRoutes()
 	a.quoteRoutes()
 	a.availabilityRoutes()
-	a.jobRoutes()
 	a.customerRoutes()
 	a.tollRoutes()
 	a.positionRoutes()
@@ -222,12 +226,18 @@ func (a *API) register() error {
 	a.reminderRoutes()
 	a.workOrderRoutes()
 	a.issueRoutes()
+	a.jobRoutes()  // behind what can be imported and exported
 	a.docsRoutes() // the last: it describes the others
 	return nil
 }
 
-// Run does the duties of the rental half, which time brings about, until ctx ends.
-func (a *API) Run(ctx context.Context) error { return a.desk.Run(ctx) }
+// Run does the duties of the rental half, which time brings about, and imports and exports, until ctx ends.
+func (a *API) Run(ctx context.Context) error {
+	all, ctx := errgroup.WithContext(ctx)
+	all.Go(func() error { return a.desk.Run(ctx) })
+	all.Go(func() error { return a.runTransfers(ctx) })
+	return all.Wait()
+}
 
 // Handler returns the handler of all routes.
 func (a *API) Handler() http.Handler { return a.handler }

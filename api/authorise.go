@@ -55,7 +55,19 @@ func (a *API) authorise(w http.ResponseWriter, r *http.Request, rt *route, x *ex
 		w.Header().Set("WWW-Authenticate", fmt.Sprintf(`%s, error="insufficient_scope", scope="%s"`, realm, rt.Scope))
 		return fleet.NewError(fleet.CodeForbidden, "The API key lacks the scope "+string(rt.Scope)+".")
 	}
+	if rt.AnyOf != nil && !slices.ContainsFunc(rt.AnyOf, p.Has) {
+		w.Header().Set("WWW-Authenticate", realm+`, error="insufficient_scope"`)
+		return fleet.NewError(fleet.CodeForbidden, "The API key has no scope that this needs.")
+	}
 	a.uses.note(r.Context(), a, p)
+	return nil
+}
+
+// need refuses a principal that lacks a scope.
+func need(p *auth.Principal, scope auth.Scope) error {
+	if !p.Has(scope) {
+		return fleet.NewError(fleet.CodeForbidden, "The API key lacks the scope "+string(scope)+".")
+	}
 	return nil
 }
 

@@ -128,7 +128,7 @@ func (a *API) bookingResource() *resource[record.Booking] {
 			}
 			return a.desk.Book(ctx, author(r), auth.From(ctx).Account, req)
 		},
-		show: a.showBookings,
+		show: a.showBookings, widen: a.withMerged,
 		update: func(r *http.Request, id uint64, mutate func(*record.Record[record.Booking]) error) (record.Record[record.Booking], error) {
 			o := desk.Order{By: author(r), Account: auth.From(r.Context()).Account, Booking: id}
 			return a.desk.Change(r.Context(), o, textParam(r, "reprice", "true") == "false", mutate)
@@ -143,6 +143,29 @@ func (a *API) bookingResource() *resource[record.Booking] {
 			return nil
 		},
 	}
+}
+
+// withMerged lets a filter for bookings of a customer find those of customers that were merged into it, too.
+func (a *API) withMerged(r *http.Request, filters []query.Filter) error {
+	for i, f := range filters {
+		if f.Field != "customer_id" || f.Op != "eq" {
+			continue
+		}
+		var ids []uint64
+		for _, text := range f.Values {
+			if id, err := fleet.ParseID(fleet.CustomerPrefix, text); err == nil {
+				ids = append(ids, id)
+			}
+		}
+		family, err := query.CustomerFamily(r.Context(), a.DB, auth.From(r.Context()).Account, ids...)
+		if err != nil {
+			return err
+		}
+		for _, id := range family {
+			filters[i].Values = append(filters[i].Values, fleet.FormatID(fleet.CustomerPrefix, id))
+		}
+	}
+	return nil
 }
 
 // showBookings makes the answers for bookings, joined with what was paid for them.

@@ -53,6 +53,9 @@ func (a *API) documentProblems(rt *route, op *huma.Operation) {
 	if strings.Contains(rt.Path, "{") || rt.Missing {
 		statuses = append(statuses, 404)
 	}
+	if rt.Conflicts {
+		statuses = append(statuses, 409)
+	}
 	if len(rt.ReplyTypes) > 1 {
 		statuses = append(statuses, 406)
 	}

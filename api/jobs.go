@@ -3,6 +3,9 @@ package api
 import (
 	"context"
 	"encoding/json"
+	"maps"
+	"net/http"
+	"slices"
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
@@ -14,8 +17,12 @@ import (
 type Job struct {
 	ID         string         `json:"id" doc:"Identity." example:"job_1234"`
 	Object     string         `json:"object" doc:"Always job." example:"job"`
-	Kind       string         `json:"kind" doc:"What is done: geofence_backfill. More may be added." example:"geofence_backfill"`
+	Kind       string         `json:"kind" doc:"What is done: geofence_backfill, import or export. More may be added." example:"geofence_backfill"`
 	Subject    string         `json:"subject_id,omitempty" doc:"The record that it is about." example:"geo_1234"`
+	Records    string         `json:"records,omitempty" doc:"What is imported or exported, as kind= says." example:"vehicles"`
+	Format     string         `json:"format,omitempty" doc:"Of the file: csv or jsonl."`
+	Mode       string         `json:"mode,omitempty" doc:"Of an import: create or upsert."`
+	DryRun     bool           `json:"dry_run,omitempty" doc:"The import looks at the rows and writes nothing."`
 	Status     string         `json:"status" enum:"queued,running,done,failed" doc:"A job of which some steps failed is failed when all are done."`
 	Progress   Progress       `json:"progress"`
 	StartedAt  record.Instant `json:"started_at" doc:"When its first step was done; null before."`
@@ -27,7 +34,7 @@ type Job struct {
 
 // Progress is how much of a job is done.
 type Progress struct {
-	Done  uint64 `json:"done" doc:"Steps that are done; of a backfill, vehicles."`
+	Done  uint64 `json:"done" doc:"Steps that are done; of a backfill, vehicles; of an import, rows; of an export, records."`
 	Total uint64 `json:"total"`
 }
 
@@ -38,12 +45,35 @@ type JobResult struct {
 	Error     string `json:"error,omitempty" doc:"Why it failed, or one of its steps."`
 }
 
+// jobScopes are the scopes of which whoever looks at a job needs one, with those of what can be imported and exported.
+func (a *API) jobScopes() []auth.Scope {
+	scopes := map[auth.Scope]bool{auth.TelematicsRead: true}
+	for _, t := range a.transfers {
+		read, write := t.scopes()
+		scopes[read], scopes[write] = true, true
+	}
+	return slices.Sorted(maps.Keys(scopes))
+}
+
 func (a *API) jobRoutes() {
 	s := &resource[record.Job]{
 		api: a, path: "/v1/jobs", tag: "Jobs", noun: "job", nouns: "jobs", log: a.jobs, listing: &query.Jobs,
 		read: auth.TelematicsRead, write: auth.TelematicsWrite, view: Job{}, fields: Job{}, show: a.showJobs,
 	}
-	s.register("create", "replace", "patch", "archive", "history")
+	s.register("create", "get", "replace", "patch", "archive", "history")
+	a.handle(route{Method: "GET", Path: s.path + "/{id}", ID: "getJob", Summary: "Get a job", Tag: s.tag, AnyOf: a.jobScopes(), Reply: Job{},
+		About: "A backfill needs the scope `telematics:read`; an import that to write, and an export that to read, what it is about, or else `telematics:read`.",
+		Params: []param{{Name: "If-None-Match", In: "header", About: "The `ETag` of what you have; 304 if it is still that."},
+			{Name: "fields", About: "Names of members, separated by commas: only these and `id` are answered."}}}, func(w http.ResponseWriter, r *http.Request) error {
+		if auth.From(r.Context()).Has(auth.TelematicsRead) {
+			return s.get(w, r)
+		}
+		if _, err := a.jobOf(r, s); err != nil {
+			return err
+		}
+		return s.get(w, r)
+	})
+	a.transferRoutes(s)
 }
 
 func (a *API) showJobs(ctx context.Context, records []record.Record[record.Job], _ []string) ([]shown, error) {
@@ -81,7 +111,18 @@ func showJob(rec record.Record[record.Job], done query.Steps) Job {
 	if j.Result.Error == "" {
 		j.Result.Error = done.Error
 	}
-	switch {
+	if t := b.Transfer; t != nil {
+		j.Records, j.Format, j.Mode, j.DryRun, j.StartedAt = t.Records, t.Format, t.Mode, t.DryRun, t.StartedAt
+	}
+	switch t := b.Transfer; {
+	case t != nil && b.Error == "" && t.Finished:
+		if j.Status, j.FinishedAt = "done", t.FinishedAt; done.Failed > 0 {
+			j.Status = "failed"
+		}
+	case t != nil && b.Error == "":
+		if t.Attempts > 0 {
+			j.Status = "running"
+		}
 	case b.Error != "":
 		j.Status, j.FinishedAt = "failed", j.UpdatedAt
 	case done.Done >= b.Total:

@@ -116,6 +116,11 @@ func (s *resource[T]) chosen(r *http.Request, sortBy []query.SortKey) (query.Lis
 		}
 		req.Filters = append(req.Filters, filters...)
 	}
+	if s.widen != nil {
+		if err := s.widen(r, req.Filters); err != nil {
+			return req, err
+		}
+	}
 	var err error
 	if s.narrow != nil {
 		req.Only, err = s.narrow(r)

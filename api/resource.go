@@ -57,8 +57,11 @@ type resource[T any] struct {
 	// update, if not nil, writes a change in the place of log.Update; changeParams are the parameters that it takes of PUT and PATCH.
 	update       func(r *http.Request, id uint64, mutate func(*record.Record[T]) error) (record.Record[T], error)
 	changeParams []param
+	// widen, if not nil, may add to the values that filters ask for.
+	widen func(r *http.Request, filters []query.Filter) error
 	// within, if not nil, gives the filters that stand in the path: those of a list of another record's.
 	within func(r *http.Request) ([]query.Filter, error)
+	fixed  bool // it cannot be patched; register knows
 	// guard, if not nil, may refuse to archive.
 	guard func(*record.Record[T]) error
 	// used, if not nil, refuses to archive what other records use.
@@ -112,6 +115,10 @@ func (s *resource[T]) register(without ...string) {
 			o.rt.Tag = s.tag
 			s.api.handle(o.rt, o.h)
 		}
+	}
+	if !slices.Contains(without, "create") && !slices.Contains(without, "batch") && !strings.Contains(s.path, "{") {
+		s.fixed = slices.Contains(without, "patch")
+		s.api.transfers[strings.TrimPrefix(s.path, "/v1/")] = s
 	}
 	if !slices.Contains(without, "create") && !slices.Contains(without, "batch") {
 		s.batchRoute(name)
@@ -285,23 +292,38 @@ func (s *resource[T]) patch(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// change writes the record with what next makes of the members that callers write.
+// change writes the record with what next makes of the members that callers write, and answers with it.
 func (s *resource[T]) change(w http.ResponseWriter, r *http.Request, next func(present map[string]any) map[string]any) error {
 	before, err := s.load(r)
 	if err != nil {
 		return err
 	}
-	views, err := s.show(r.Context(), []record.Record[T]{before}, nil)
+	rec, err := s.edit(r, before, next)
 	if err != nil {
 		return err
 	}
-	update := s.update
-	if update == nil {
-		update = func(r *http.Request, id uint64, mutate func(*record.Record[T]) error) (record.Record[T], error) {
-			return s.log.Update(r.Context(), author(r), before.Account, id, 0, mutate)
-		}
+	return s.answer(w, r, http.StatusOK, rec)
+}
+
+// edit writes a record that was read with what next makes of the members that callers write.
+func (s *resource[T]) edit(r *http.Request, before record.Record[T], next func(present map[string]any) map[string]any) (record.Record[T], error) {
+	mutate, err := s.editing(r, before, next)
+	if err != nil {
+		return before, err
 	}
-	rec, err := update(r, before.ID, func(rec *record.Record[T]) error {
+	if s.update != nil {
+		return s.update(r, before.ID, mutate)
+	}
+	return s.log.Update(r.Context(), author(r), before.Account, before.ID, 0, mutate)
+}
+
+// editing is the change of a record that was read to what next makes of the members that callers write.
+func (s *resource[T]) editing(r *http.Request, before record.Record[T], next func(present map[string]any) map[string]any) (func(*record.Record[T]) error, error) {
+	views, err := s.show(r.Context(), []record.Record[T]{before}, nil)
+	if err != nil {
+		return nil, err
+	}
+	return func(rec *record.Record[T]) error {
 		if err := precondition(r, rec.Revision); err != nil {
 			return err
 		}
@@ -334,11 +356,7 @@ func (s *resource[T]) change(w http.ResponseWriter, r *http.Request, next func(p
 			}
 		}
 		return s.judge(r, &rec.Body)
-	})
-	if err != nil {
-		return err
-	}
-	return s.answer(w, r, http.StatusOK, rec)
+	}, nil
 }
 
 // refuseReadOnly removes from object the members that the view has and callers do not write, if they are as the

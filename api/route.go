@@ -25,9 +25,10 @@ type route struct {
 	About   string // more words, in Markdown
 	Tag     string // resource, for grouping
 
-	Public bool       // takes no credential of ours
-	Scope  auth.Scope // needed; empty means that any valid credential will do
-	Class  auth.Class // rate limit class; by default reads for GET and HEAD, writes otherwise
+	Public bool         // takes no credential of ours
+	Scope  auth.Scope   // needed; empty means that any valid credential will do
+	AnyOf  []auth.Scope // instead of Scope: one of them is needed, and the handler says which
+	Class  auth.Class   // rate limit class; by default reads for GET and HEAD, writes otherwise
 
 	Params    []param  // query parameters and headers; any other query parameter is refused
 	AnyParams bool     // the protocol is not ours: Params describe some parameters, and none is checked
@@ -35,6 +36,7 @@ type route struct {
 	BodyTypes []string // media types of the body; application/json by default
 	BodyLimit int64    // bytes; Config.BodyLimit by default
 	Optional  bool     // the body may be left out
+	Conflicts bool     // a GET may be a 409
 	Missing   bool     // it may be a 404 although its path names nothing
 
 	Status     int           // of success; 200 by default
@@ -113,7 +115,12 @@ func (a *API) operation(rt *route) *huma.Operation {
 		if rt.Scope != "" {
 			scopes = append(scopes, string(rt.Scope))
 		}
-		op.Security = append(op.Security, map[string][]string{"bearer": scopes})
+		if rt.AnyOf == nil {
+			op.Security = append(op.Security, map[string][]string{"bearer": scopes})
+		}
+		for _, scope := range rt.AnyOf {
+			op.Security = append(op.Security, map[string][]string{"bearer": {string(scope)}})
+		}
 		if rt.Scope != "" {
 			op.Description = strings.TrimSpace(op.Description + "\n\nNeeds the scope `" + string(rt.Scope) + "`.")
 		}

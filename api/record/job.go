@@ -3,16 +3,41 @@ package record
 import "github.com/motorpool/fleet"
 
 // Job is a long piece of work that somebody asked for, as it is stored. Its steps are done elsewhere and noted in the
-// table job_steps; the work is done when as many steps are.
+// table job_steps; the work is done when as many steps are, or, of an import or export, when its record says so.
 type Job struct {
-	Kind    string `json:"kind"`              // what is done: JobBackfill
-	Subject string `json:"subject,omitempty"` // the record that it is about
-	Total   uint64 `json:"total"`             // steps
-	Error   string `json:"error,omitempty"`   // why it was given up; no further step is done
+	Kind     string    `json:"kind"`               // what is done: JobBackfill, JobImport, JobExport
+	Subject  string    `json:"subject,omitempty"`  // the record that it is about
+	Total    uint64    `json:"total"`              // steps
+	Error    string    `json:"error,omitempty"`    // why it was given up; no further step is done
+	Transfer *Transfer `json:"transfer,omitempty"` // of an import or export
+}
+
+// Transfer is what an import or export is to do, for whom, and who does it.
+type Transfer struct {
+	Records string `json:"records"` // what is brought or fetched, as in the paths: "vehicles"
+	Format  string `json:"format"`  // csv or jsonl
+	Mode    string `json:"mode,omitempty"`
+	DryRun  bool   `json:"dry_run,omitempty"`
+	Query   string `json:"query,omitempty"` // which records an export fetches, as the query string of a list
+
+	Key       uint64   `json:"key"` // who asked for it, and what that key might do then
+	Scopes    []string `json:"scopes"`
+	RequestID string   `json:"request_id,omitempty"`
+
+	Holder     string  `json:"holder,omitempty"` // the process that does it, until LeaseUntil
+	LeaseUntil Instant `json:"lease_until"`
+	Attempts   uint32  `json:"attempts"` // how often somebody began or took it over; the last one's output counts
+	StartedAt  Instant `json:"started_at"`
+	FinishedAt Instant `json:"finished_at"`
+	Finished   bool    `json:"finished"`
 }
 
 // Kinds of jobs.
-const JobBackfill = "geofence_backfill" // a step is a vehicle that is derived again
+const (
+	JobBackfill = "geofence_backfill" // a step is a vehicle that is derived again
+	JobImport   = "import"            // a step is a row of the file
+	JobExport   = "export"            // a step is a record
+)
 
 // Jobs describes the kind.
 var Jobs = Kind[Job]{Name: "job", Prefix: fleet.JobPrefix}

@@ -1,0 +1,313 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/query"
+)
+
+// Bounds of imports.
+const (
+	maxRows     = 20_000
+	maxErrors   = 1_000 // that are listed of a job
+	importLimit = 5 << 20
+)
+
+// Forms of the files that are imported and exported.
+const (
+	csvFormat   = "csv"
+	jsonlFormat = "jsonl"
+)
+
+// transfer is a resource that can be imported and exported.
+type transfer interface {
+	scopes() (read, write auth.Scope)
+	shape() (view, create reflect.Type)
+	changeable() bool // rows of an import may change records
+	listParams() []param
+	wanted(r *http.Request) (query.ListRequest, error)
+	bring(r *http.Request, t *record.Transfer, rows []*importRow)
+	fetch(r *http.Request, req query.ListRequest) (bodies []string, total int, next []string, err error)
+}
+
+// RowIssue is why a row of an import was refused.
+type RowIssue struct {
+	Row    uint32       `json:"row" doc:"From 1; the row of a CSV that names the columns is not counted."`
+	Code   string       `json:"code" doc:"As of a problem." example:"validation_failed"`
+	Detail string       `json:"detail"`
+	Errors []FieldIssue `json:"errors,omitempty" nullable:"false"`
+}
+
+func (s *resource[T]) scopes() (read, write auth.Scope) { return s.read, s.write }
+
+func (s *resource[T]) shape() (view, create reflect.Type) {
+	return reflect.TypeOf(s.view), reflect.TypeOf(s.create)
+}
+
+func (s *resource[T]) changeable() bool { return !s.fixed }
+
+// ownKind is what the filter "kind" of a list is called where kind= says which list is meant.
+const ownKind = "record_kind"
+
+// exportParams are the filters of all lists.
+func (a *API) exportParams() []param {
+	all := map[string]param{}
+	for _, name := range slices.Sorted(maps.Keys(a.transfers)) {
+		for _, p := range a.transfers[name].listParams() {
+			if p.Name == "kind" {
+				p.Name = ownKind
+			}
+			if had, ok := all[p.Name]; ok && (had.Type != p.Type || had.Format != p.Format) {
+				p.Type, p.Format = "", ""
+			} else if ok {
+				p = had
+			}
+			if p.Name == "sort" {
+				p.About = "As of the list."
+			}
+			all[p.Name] = p
+		}
+	}
+	params := make([]param, 0, len(all))
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		params = append(params, all[name])
+	}
+	return params
+}
+
+func (a *API) transferRoutes(jobs *resource[record.Job]) {
+	kinds := slices.Sorted(maps.Keys(a.transfers))
+	var reads, writes []auth.Scope
+	for _, name := range kinds {
+		read, write := a.transfers[name].scopes()
+		reads, writes = append(reads, read), append(writes, write)
+	}
+	slices.Sort(reads)
+	slices.Sort(writes)
+	reads, writes = slices.Compact(reads), slices.Compact(writes)
+	formats := param{Name: "format", Want: true, Enum: []string{csvFormat, jsonlFormat}, About: "Form of the file: `csv`, or `jsonl` with a JSON object on each line."}
+	a.handle(route{
+		Method: "POST", Path: "/v1/imports", ID: "createImport", Tag: "Jobs", AnyOf: writes, Summary: "Import records from a file",
+		About: fmt.Sprintf("The body is the file: at most %d MiB and %d rows. The columns of a CSV are the members of what creates a record, nested with dots (`address.city`, "+
+			"`external_refs.0.system`); an empty cell is an absent member, and members that callers do not write are ignored. Each row is judged by itself, as a single request would be, and is "+
+			"made in the background: the answer is a job, `GET /v1/jobs/{id}` shows its progress and `GET /v1/jobs/{id}/errors` the rows that were refused. "+
+			"Needs the scope to write what is imported.", importLimit>>20, maxRows),
+		Params: []param{{Name: "kind", Want: true, Enum: kinds, About: "What the rows are."}, formats,
+			{Name: "mode", Enum: []string{"create", "upsert"}, About: "`create`, unless given, makes a record of each row. `upsert` changes the record that has the row's `id`, one of its `external_refs`, its " +
+				"`external_reservation_id` or its `vin`, as PATCH does, and makes one if there is none."},
+			{Name: "dry_run", Type: "boolean", About: "`true` judges the rows and writes nothing. Whether a unique value is taken shows only when a record is written."}},
+		Body: &huma.Schema{Type: "string", Description: "The file."}, BodyTypes: []string{"text/csv", "application/x-ndjson"}, BodyLimit: importLimit,
+		Status: http.StatusAccepted, Reply: Job{}, Timeout: max(a.cfg.WriteTime, a.cfg.ReadTime),
+	}, func(w http.ResponseWriter, r *http.Request) error { return a.postImport(jobs, w, r) })
+	a.handle(route{
+		Method: "POST", Path: "/v1/exports", ID: "createExport", Tag: "Jobs", AnyOf: reads, Summary: "Export records to a file",
+		About: "The parameters of the list say which records, without pages; a list's own filter `kind` is called `" + ownKind + "` here. The answer is a job; when it is done, " +
+			"`GET /v1/jobs/{id}/result` gives the file, for 30 days. It can be imported again. Needs the scope to read what is exported.",
+		Params: append([]param{{Name: "kind", Want: true, Enum: kinds, About: "What is exported."}, formats}, a.exportParams()...),
+		Status: http.StatusAccepted, Reply: Job{},
+	}, func(w http.ResponseWriter, r *http.Request) error { return a.postExport(jobs, w, r) })
+	a.handle(route{
+		Method: "GET", Path: jobs.path + "/{id}/errors", ID: "listJobErrors", Tag: "Jobs", AnyOf: writes, Summary: "List the rows of an import that were refused",
+		About: fmt.Sprintf("In order, and at most %d of them. Needs the scope to write what is imported.", maxErrors), Params: pageParams, Reply: a.listSchema(RowIssue{}),
+	}, func(w http.ResponseWriter, r *http.Request) error { return a.jobErrors(jobs, w, r) })
+	a.handle(route{
+		Method: "GET", Path: jobs.path + "/{id}/result", ID: "getJobResult", Tag: "Jobs", AnyOf: reads, Summary: "Download what was exported",
+		About: "409 while the job is not done. Needs the scope to read what was exported, and `customers.pii:read` for customers that were exported with it.",
+		Reply: &huma.Schema{Type: "string"}, ReplyTypes: []string{"text/csv", "application/x-ndjson"}, Conflicts: true, Timeout: exportTime,
+	}, func(w http.ResponseWriter, r *http.Request) error { return a.jobResult(jobs, w, r) })
+}
+
+// jobOf reads the import or export that the path names, for somebody who may see what it is about.
+func (a *API) jobOf(r *http.Request, jobs *resource[record.Job]) (record.Record[record.Job], error) {
+	rec, err := jobs.load(r)
+	if err != nil {
+		return rec, err
+	}
+	t := rec.Body.Transfer
+	if t == nil || a.transfers[t.Records] == nil {
+		return rec, need(auth.From(r.Context()), auth.TelematicsRead)
+	}
+	read, write := a.transfers[t.Records].scopes()
+	if rec.Body.Kind == record.JobImport {
+		return rec, need(auth.From(r.Context()), write)
+	}
+	return rec, need(auth.From(r.Context()), read)
+}
+
+// start writes the record of a job, and answers with it.
+func (a *API) start(jobs *resource[record.Job], w http.ResponseWriter, r *http.Request, id uint64, body record.Job) error {
+	p := auth.From(r.Context())
+	body.Transfer.Key, body.Transfer.RequestID = uint64(p.Key), requestID(r.Context())
+	for _, s := range p.Scopes {
+		body.Transfer.Scopes = append(body.Transfer.Scopes, string(s))
+	}
+	rec, _, err := a.jobs.Create(r.Context(), author(r), p.Account, id, body)
+	if err != nil {
+		return err
+	}
+	a.transfer.wake()
+	views, err := a.showJobs(r.Context(), []record.Record[record.Job]{rec}, nil)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("ETag", etagOf(rec.Revision, views[0].live))
+	base, _, _ := strings.Cut(r.URL.Path, "/v1/")
+	w.Header().Set("Location", base+jobs.path+"/"+fleet.FormatID(fleet.JobPrefix, rec.ID))
+	return writeJSON(w, r, http.StatusAccepted, views[0].view)
+}
+
+func (a *API) postImport(jobs *resource[record.Job], w http.ResponseWriter, r *http.Request) error {
+	name, format := textParam(r, "kind", ""), textParam(r, "format", "")
+	t := a.transfers[name]
+	if _, write := t.scopes(); !auth.From(r.Context()).Has(write) {
+		return need(auth.From(r.Context()), write)
+	}
+	mode := textParam(r, "mode", "create")
+	if mode == "upsert" && !t.changeable() {
+		return invalidParam("mode", "cannot be upsert: "+name+" cannot be changed")
+	}
+	if sent := strings.HasPrefix(r.Header.Get("Content-Type"), "text/csv"); sent != (format == csvFormat) {
+		return invalidParam("format", "is not what Content-Type says")
+	}
+	rows, err := a.inputRows(t, format, bodyOf(r))
+	if err != nil {
+		return err
+	}
+	job := query.JobRef{Account: auth.From(r.Context()).Account, ID: a.newID(r)}
+	if err := a.storeInput(r.Context(), job, rows); err != nil {
+		return err
+	}
+	return a.start(jobs, w, r, job.ID, record.Job{Kind: record.JobImport, Total: uint64(len(rows)),
+		Transfer: &record.Transfer{Records: name, Format: format, Mode: mode, DryRun: textParam(r, "dry_run", "") == "true"}})
+}
+
+// inputRows reads the rows of a file.
+func (a *API) inputRows(t transfer, format string, text []byte) ([]query.InputRow, error) {
+	var next func() (body, fault string, err error)
+	if format == csvFormat {
+		registry := a.docs.OpenAPI().Components.Schemas
+		view, create := t.shape()
+		shown := registry.Schema(view, false, "").Properties
+		schema := resolve(registry, registry.Schema(create, false, ""))
+		sheet, err := newSheet(registry, schema, text, func(member string) bool { return schema.Properties[member] != nil || shown[member] != nil })
+		if err != nil {
+			return nil, err
+		}
+		next = sheet.next
+	} else {
+		next = lineReader(text)
+	}
+	var rows []query.InputRow
+	for {
+		body, fault, err := next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		if len(rows) == maxRows {
+			return nil, validation(fleet.FieldError{Pointer: "", Code: "too_many", Detail: fmt.Sprintf("the file has more than %d rows", maxRows)})
+		}
+		rows = append(rows, query.InputRow{Row: uint32(len(rows) + 1), Body: body, Fault: fault})
+	}
+	if len(rows) == 0 {
+		return nil, validation(fleet.FieldError{Pointer: "", Code: "required", Detail: "the file has no rows"})
+	}
+	return rows, nil
+}
+
+// storeInput stores the rows of a file, once.
+func (a *API) storeInput(ctx context.Context, job query.JobRef, rows []query.InputRow) error {
+	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"insert_deduplication_token": fmt.Sprintf("job_input:%d", job.ID)}))
+	batch, err := a.DB.PrepareBatch(ctx, "INSERT INTO job_input (account, job, row, at, body, fault)")
+	if err != nil {
+		return fmt.Errorf("store the rows of a job: %w", err)
+	}
+	now := a.Now()
+	for _, row := range rows {
+		if err := batch.Append(uint64(job.Account), job.ID, row.Row, now, row.Body, row.Fault); err != nil {
+			batch.Abort()
+			return fmt.Errorf("store the rows of a job: %w", err)
+		}
+	}
+	if err := batch.Send(); err != nil {
+		return fmt.Errorf("store the rows of a job: %w", err)
+	}
+	return nil
+}
+
+func (a *API) postExport(jobs *resource[record.Job], w http.ResponseWriter, r *http.Request) error {
+	name, format := textParam(r, "kind", ""), textParam(r, "format", "")
+	t := a.transfers[name]
+	if read, _ := t.scopes(); !auth.From(r.Context()).Has(read) {
+		return need(auth.From(r.Context()), read)
+	}
+	own := r.URL.Query()
+	own.Del("kind")
+	own.Del("format")
+	if kind := own.Get(ownKind); kind != "" {
+		own.Set("kind", kind)
+		own.Del(ownKind)
+	}
+	asked := a.listRequest(r.Context(), own.Encode())
+	if err := checkQuery(asked, &route{Params: t.listParams()}); err != nil {
+		return err
+	}
+	if _, err := t.wanted(asked); err != nil {
+		return err
+	}
+	return a.start(jobs, w, r, a.newID(r), record.Job{Kind: record.JobExport,
+		Transfer: &record.Transfer{Records: name, Format: format, Query: own.Encode()}})
+}
+
+// listRequest is a request for a list by a query string, by whoever the context names.
+func (a *API) listRequest(ctx context.Context, query string) *http.Request {
+	r := &http.Request{Method: http.MethodGet, URL: &url.URL{Path: "/v1/exports", RawQuery: query}, Header: http.Header{}}
+	return r.WithContext(ctx)
+}
+
+func (a *API) jobErrors(jobs *resource[record.Job], w http.ResponseWriter, r *http.Request) error {
+	rec, err := a.jobOf(r, jobs)
+	if err != nil {
+		return err
+	}
+	p, err := pageOf(r, r.URL.Path)
+	if err != nil {
+		return err
+	}
+	if p.After != nil {
+		return invalidParam("cursor", "is not a next_cursor of this list")
+	}
+	found, total, err := query.JobErrors(r.Context(), a.DB, query.JobRef{Account: rec.Account, ID: rec.ID}, p.PerPage, p.Offset())
+	if err != nil {
+		return err
+	}
+	data := make([]RowIssue, len(found))
+	for i, f := range found {
+		data[i] = RowIssue{Row: f.Row, Code: f.Code, Detail: f.Detail}
+		if f.Errors != "" {
+			if err := json.Unmarshal([]byte(f.Errors), &data[i].Errors); err != nil {
+				// An erasure took words out of it.
+				data[i].Errors = nil
+			}
+		}
+	}
+	return writeList(w, r, r.URL.Path, p, data, total, nil)
+}

@@ -1,0 +1,205 @@
+package api
+
+import (
+	"bufio"
+	"context"
+	"encoding/csv"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/export"
+	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/query"
+)
+
+// outputKept is how long what was exported is kept, as job_output has it.
+const outputKept = 30 * 24 * time.Hour
+
+// exportRows is how many records an export reads and writes at a time.
+const exportRows = 500
+
+// doExport writes the records that a job asks for, from the start.
+func (a *API) doExport(ctx context.Context, l *lease) error {
+	t := a.transfers[l.rec.Body.Transfer.Records]
+	r := a.listRequest(ctx, l.rec.Body.Transfer.Query)
+	req, err := t.wanted(r)
+	if err != nil {
+		return err
+	}
+	req.Limit = exportRows
+	var written uint64
+	for first := true; first || req.After != nil; first = false {
+		if err := l.keep(ctx); err != nil {
+			return err
+		}
+		bodies, total, next, err := t.fetch(r, req)
+		if err != nil {
+			return err
+		}
+		if first {
+			if err := l.write(ctx, func(b *record.Job) { b.Total = uint64(total) }); err != nil {
+				return err
+			}
+		}
+		steps, err := a.storeOutput(ctx, l, written, bodies)
+		if err != nil {
+			return err
+		}
+		if err := a.noteSteps(ctx, l.ref(), steps, nil); err != nil {
+			return err
+		}
+		written += uint64(len(bodies))
+		req.After = next
+	}
+	return l.finish(ctx, written)
+}
+
+// storeOutput stores records behind those that were written, and returns their steps.
+func (a *API) storeOutput(ctx context.Context, l *lease, written uint64, bodies []string) ([]uint64, error) {
+	if len(bodies) == 0 {
+		return nil, nil
+	}
+	batch, err := a.DB.PrepareBatch(ctx, "INSERT INTO job_output (account, job, attempt, row, at, body)")
+	if err != nil {
+		return nil, fmt.Errorf("store what is exported: %w", err)
+	}
+	now := a.Now()
+	steps := make([]uint64, len(bodies))
+	for i, body := range bodies {
+		steps[i] = written + uint64(i) + 1
+		if err := batch.Append(uint64(l.rec.Account), l.rec.ID, l.rec.Body.Transfer.Attempts, uint32(steps[i]), now, body); err != nil {
+			batch.Abort()
+			return nil, fmt.Errorf("store what is exported: %w", err)
+		}
+	}
+	if err := batch.Send(); err != nil {
+		return nil, fmt.Errorf("store what is exported: %w", err)
+	}
+	return steps, nil
+}
+
+// wanted is which records the parameters of a list ask for.
+func (s *resource[T]) wanted(r *http.Request) (query.ListRequest, error) {
+	sortBy, _, err := s.sortKeys(r)
+	if err != nil {
+		return query.ListRequest{}, err
+	}
+	return s.chosen(r, sortBy)
+}
+
+// fetch reads a page of records as they are shown.
+func (s *resource[T]) fetch(r *http.Request, req query.ListRequest) ([]string, int, []string, error) {
+	found, err := query.List(r.Context(), s.api.DB, s.listing, req)
+	if err != nil {
+		return nil, 0, nil, err
+	}
+	records := make([]record.Record[T], len(found.Records))
+	for i, stored := range found.Records {
+		if records[i], err = fromStored[T](req.Account, stored); err != nil {
+			return nil, 0, nil, err
+		}
+	}
+	views, err := s.show(r.Context(), records, nil)
+	if err != nil {
+		return nil, 0, nil, err
+	}
+	bodies := make([]string, len(views))
+	for i, v := range views {
+		text, err := encodeJSON(v.view, false)
+		if err != nil {
+			return nil, 0, nil, err
+		}
+		bodies[i] = strings.TrimSpace(string(text))
+	}
+	return bodies, found.Total, found.Next, nil
+}
+
+func (a *API) jobResult(jobs *resource[record.Job], w http.ResponseWriter, r *http.Request) error {
+	rec, err := a.jobOf(r, jobs)
+	if err != nil {
+		return err
+	}
+	t, name := rec.Body.Transfer, fleet.FormatID(fleet.JobPrefix, rec.ID)
+	switch {
+	case t == nil || rec.Body.Kind != record.JobExport:
+		return fleet.NewError(fleet.CodeNotFound, "The job "+name+" has no result: it is no export.")
+	case !t.Finished:
+		return fleet.NewError(fleet.CodeConflict, "The job "+name+" is not done. Its record says how far it is.")
+	case rec.Body.Total > 0 && a.Now().Sub(t.FinishedAt.Time) > outputKept:
+		return fleet.NewError(fleet.CodeNotFound, "The result of the job "+name+" is not stored any more. Export again.")
+	case t.Records == "customers" && mayReadPII(t):
+		if err := need(auth.From(r.Context()), auth.CustomersPII); err != nil {
+			return err
+		}
+	}
+	format, write := export.NDJSON, a.writeLines
+	if t.Format == csvFormat {
+		format, write = export.CSV, a.writeSheet
+	}
+	return a.download(w, r, format, t.Records+"-"+name, func(w http.ResponseWriter) error {
+		buffered := bufio.NewWriterSize(w, 64<<10)
+		if err := write(r.Context(), rec, buffered); err != nil {
+			return err
+		}
+		return buffered.Flush()
+	})
+}
+
+// writeLines writes a result as a JSON object a line.
+func (a *API) writeLines(ctx context.Context, rec record.Record[record.Job], w *bufio.Writer) error {
+	return query.JobOutput(ctx, a.DB, query.JobRef{Account: rec.Account, ID: rec.ID}, rec.Body.Transfer.Attempts, func(body string) error {
+		w.WriteString(body)
+		return w.WriteByte('\n')
+	})
+}
+
+// writeSheet writes a result as a sheet. It is read twice: first for its columns.
+func (a *API) writeSheet(ctx context.Context, rec record.Record[record.Job], w *bufio.Writer) error {
+	registry := a.docs.OpenAPI().Components.Schemas
+	view, _ := a.transfers[rec.Body.Transfer.Records].shape()
+	schema := resolve(registry, registry.Schema(view, false, ""))
+	read := func(row func(cells map[string]string) error) error {
+		return query.JobOutput(ctx, a.DB, query.JobRef{Account: rec.Account, ID: rec.ID}, rec.Body.Transfer.Attempts, func(body string) error {
+			object, err := parseObject([]byte(body))
+			if err != nil {
+				return err
+			}
+			cells := map[string]string{}
+			flatten(registry, schema, object, "", func(column, cell string) { cells[column] = cell })
+			return row(cells)
+		})
+	}
+	seen := map[string]bool{"id": true}
+	if err := read(func(cells map[string]string) error {
+		for name, cell := range cells {
+			if cell != "" {
+				seen[name] = true
+			}
+		}
+		return nil
+	}); err != nil {
+		return err
+	}
+	header := slices.SortedFunc(maps.Keys(seen), columnOrder(view))
+	sheet := csv.NewWriter(w)
+	if err := sheet.Write(header); err != nil {
+		return err
+	}
+	if err := read(func(cells map[string]string) error {
+		row := make([]string, len(header))
+		for i, name := range header {
+			row[i] = cells[name]
+		}
+		return sheet.Write(row)
+	}); err != nil {
+		return err
+	}
+	sheet.Flush()
+	return sheet.Error()
+}
