@@ -166,8 +166,26 @@ func (a *API) openAnswers() {
 		}
 	}
 	for name, s := range schemas {
-		if additional, ok := s.AdditionalProperties.(bool); ok && !additional && !sent[name] {
+		if sent[name] {
+			continue
+		}
+		if additional, ok := s.AdditionalProperties.(bool); ok && !additional {
 			s.AdditionalProperties = nil
+		}
+		a.allowNulls(name, s)
+	}
+}
+
+// allowNulls says of members that are objects which of them may be null in answers: a reference cannot say so by itself.
+func (a *API) allowNulls(name string, s *huma.Schema) {
+	t := a.docs.OpenAPI().Components.Schemas.TypeFromRef("#/components/schemas/" + name)
+	if t == nil || t.Kind() != reflect.Struct {
+		return
+	}
+	for _, f := range reflect.VisibleFields(t) {
+		member, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if p := s.Properties[member]; f.Type.Kind() == reflect.Pointer && p != nil && p.Ref != "" {
+			s.Properties[member] = &huma.Schema{Description: p.Description, AnyOf: []*huma.Schema{{Ref: p.Ref}, {Type: "null"}}}
 		}
 	}
 }

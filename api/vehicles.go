@@ -8,8 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
 	"github.com/motorpool/fleet/api/desk"
@@ -50,14 +48,6 @@ type Vehicle struct {
 	OdometerRecordedAt record.Instant `json:"odometer_recorded_at"`
 
 	Stamps
-}
-
-// TransformSchema implements huma.SchemaTransformer: a reference cannot say by itself that it may be null.
-func (Vehicle) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	location := *s.Properties["location"]
-	s.Properties["location"] = &huma.Schema{Description: location.Description,
-		AnyOf: []*huma.Schema{{Ref: location.Ref}, {Type: "null"}}}
-	return s
 }
 
 // VehicleLocation is the last known place of a vehicle.
