@@ -49,7 +49,7 @@ test-race: deps ## the tests of everything concurrent, with the race detector
 
 .PHONY: test-kafka
 test-kafka: deps $(KAFKA_DIR)/target/.installed ## the system tests against Apache Kafka (KRaft, Java 17)
-	deploy/kafka/with-kafka.sh env MOTORPOOL_REQUIRE_ENGINES=1 MOTORPOOL_REQUIRE_KAFKA=1 $(GO) test -p 1 -count=1 -timeout 20m ./deploy/kafka ./cmd/motorpool ./pipeline/topic ./pipeline/consume ./loadtest/crash
+	deploy/kafka/with-kafka.sh env MOTORPOOL_REQUIRE_ENGINES=1 MOTORPOOL_REQUIRE_KAFKA=1 $(GO) test -p 1 -count=1 -timeout 20m ./deploy/kafka ./cmd/motorpool ./pipeline/topic ./pipeline/consume
 
 $(KAFKA_DIR)/target/.installed: $(KAFKA_DIR)/pom.xml
 	@echo "installing Apache Kafka (once)" >&2
@@ -75,7 +75,8 @@ bench: build ## throughput, size and latency as ratios measured side by side in 
 	$(GO) run ./loadtest bench
 
 .PHONY: soak
-soak: deps ## the crash tests, for an hour, and many more orders of arrival
+soak: deps $(KAFKA_DIR)/target/.installed ## the crash tests, also with Apache Kafka and for an hour, and many more orders of arrival
+	deploy/kafka/with-kafka.sh env MOTORPOOL_REQUIRE_ENGINES=1 MOTORPOOL_REQUIRE_KAFKA=1 $(GO) test -p 1 -count=1 -timeout 30m ./loadtest/crash
 	MOTORPOOL_REQUIRE_ENGINES=1 MOTORPOOL_SOAK=1h $(GO) test -p 1 -count=1 -timeout 120m ./loadtest/crash ./pipeline/follow
 
 .PHONY: compare

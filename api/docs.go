@@ -56,7 +56,7 @@ func (a *API) documentProblems(rt *route, op *huma.Operation) {
 	if rt.Conflicts {
 		statuses = append(statuses, 409)
 	}
-	if len(rt.ReplyTypes) > 1 {
+	if len(rt.ReplyTypes) > 1 && slices.ContainsFunc(rt.Params, func(p param) bool { return p.Name == "format" && !p.Want }) {
 		statuses = append(statuses, 406)
 	}
 	if rt.Body != nil {
