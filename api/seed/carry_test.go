@@ -1,3 +1,5 @@
+//go:build rental
+
 package seed
 
 import (
