@@ -29,14 +29,8 @@ func (a *API) blockRoutes() {
 		api: a, path: "/v1/blocks", tag: "Vehicles", noun: "block", nouns: "blocks", log: a.desk.Blocks, listing: &query.Blocks,
 		read: auth.VehiclesRead, write: auth.VehiclesWrite, view: Block{}, fields: record.BlockFields{},
 		writable: func(b *record.Block) any { return &b.BlockFields }, show: showBlocks, check: checkBlock,
-		settle: func(r *http.Request, id uint64, was, now *record.Block) error {
-			if was == nil || was.From == now.From && was.Until == now.Until {
-				return nil
-			}
-			if err := checkBlock(now); err != nil {
-				return err
-			}
-			return a.desk.TakeBlock(r.Context(), author(r), auth.From(r.Context()).Account, id, now)
+		update: func(r *http.Request, id uint64, mutate func(*record.Record[record.Block]) error) (record.Record[record.Block], error) {
+			return a.desk.ChangeBlock(r.Context(), author(r), auth.From(r.Context()).Account, id, mutate)
 		},
 		add: func(ctx context.Context, r *http.Request, id uint64, b record.Block) (record.Record[record.Block], error) {
 			return a.desk.Block(ctx, author(r), auth.From(ctx).Account, id, b)

@@ -113,7 +113,7 @@ func (d *Desk) write(ctx context.Context, o Order, rec, next *record.Record[reco
 	if taken != nil || !next.Body.Holding() {
 		next.Body.Conflict = overlaps
 	}
-	inner, cancel := context.WithTimeout(ctx, d.writeWithin)
+	inner, cancel := context.WithDeadline(ctx, d.deadline(taken))
 	defer cancel()
 	written, err := d.Bookings.Update(inner, o.By, o.Account, rec.ID, rec.Revision, func(r *record.Record[record.Booking]) error {
 		r.Body = next.Body

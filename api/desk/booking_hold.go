@@ -49,13 +49,25 @@ func (d *Desk) bookingWants(ctx context.Context, account fleet.AccountID, id uin
 		return false, err
 	}
 	where, want := holdOf(id, &r.Body)
-	return want != nil && where == at && want.From.Equal(h.From.Time) && want.Until.Equal(h.Until.Time), nil
+	if where != at {
+		return false, nil
+	}
+	return standing(&h, r.Revision, want, func() error { return d.settleBooking(ctx, system, account, id, at) })
 }
 
 // bid is a hold that was taken for a revision of a booking that is not written yet.
 type bid struct {
-	at   place
-	hold calendar.Hold
+	at    place
+	hold  calendar.Hold
+	until time.Time // when the revision must be written, or never: the hold counts as abandoned soon after
+}
+
+// deadline is when a revision must be written that stands upon a bid, nil for none.
+func (d *Desk) deadline(b *bid) time.Time {
+	if b == nil {
+		return time.Now().Add(d.writeWithin)
+	}
+	return b.until
 }
 
 // grip is how hard a command takes what it needs.
@@ -90,7 +102,7 @@ func (d *Desk) takeFor(ctx context.Context, by record.Author, account fleet.Acco
 	}
 	likely, _ := fleet.ParseID(fleet.ClassPrefix, next.VehicleClassID)
 	for try := 1; ; try++ {
-		b := &bid{at: at, hold: *want}
+		b := &bid{at: at, hold: *want, until: time.Now().Add(d.writeWithin)}
 		b.hold.Rev, b.hold.Bid, b.hold.Conflict = revision, d.Store.NextID(), false
 		err := d.place(ctx, by, account, b, next.VehicleID, g == seize)
 		if err != nil {
@@ -200,22 +212,25 @@ func (d *Desk) settleCalendars(ctx context.Context, w record.Written) error {
 		if p == (place{}) {
 			continue
 		}
-		cals, key := d.calendars(p)
-		err := cals.Settle(ctx, record.Author{Actor: w.Actor, RequestID: w.RequestID}, w.Account, key, fleet.FormatID(fleet.BookingPrefix, w.ID),
-			func(ctx context.Context) (uint64, *calendar.Hold, error) {
-				r, err := d.Bookings.Get(ctx, w.Account, w.ID)
-				if err != nil {
-					return 0, nil, err
-				}
-				where, hold := holdOf(w.ID, &r.Body)
-				if where != p {
-					hold = nil
-				}
-				return r.Revision, hold, nil
-			})
-		if err != nil {
+		if err := d.settleBooking(ctx, record.Author{Actor: w.Actor, RequestID: w.RequestID}, w.Account, w.ID, p); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// settleBooking makes one calendar say what a booking says by now.
+func (d *Desk) settleBooking(ctx context.Context, by record.Author, account fleet.AccountID, id uint64, p place) error {
+	cals, key := d.calendars(p)
+	return cals.Settle(ctx, by, account, key, name(id), func(ctx context.Context) (uint64, *calendar.Hold, error) {
+		r, err := d.Bookings.Get(ctx, account, id)
+		if err != nil {
+			return 0, nil, err
+		}
+		where, hold := holdOf(id, &r.Body)
+		if where != p {
+			hold = nil
+		}
+		return r.Revision, hold, nil
+	})
 }

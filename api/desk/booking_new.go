@@ -45,7 +45,7 @@ func (d *Desk) open(ctx context.Context, by record.Author, account fleet.Account
 		return record.Record[record.Booking]{}, err
 	}
 	b.Conflict = overlaps
-	inner, cancel := context.WithTimeout(ctx, d.writeWithin)
+	inner, cancel := context.WithDeadline(ctx, d.deadline(taken))
 	defer cancel()
 	rec, created, err := d.Bookings.Create(inner, by, account, id, *b)
 	if err == nil && !created || err != nil && !undecided(err) {

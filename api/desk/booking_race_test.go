@@ -347,3 +347,89 @@ func TestTheAuditFindsWhatOverlaps(t *testing.T) {
 		t.Errorf("flags %s after one was cancelled", got)
 	}
 }
+
+// later is a desk for which what was taken until now is old enough to be abandoned.
+func (l *lot) later() *Desk {
+	d := l.desks[1]
+	d.Now = func() time.Time { return time.Now().Add(time.Hour) }
+	d.openCalendars(calendar.Config{Abandoned: 10 * time.Minute, Kept: 24 * time.Hour})
+	return d
+}
+
+// A booking is shortened by a process that dies before the calendar says so. What the calendar still has of it is not what the booking
+// wants: but whoever finds that in the way does not get what the booking keeps.
+func TestWhatWasShortenedIsNotGivenAway(t *testing.T) {
+	l := openLot(t, 1)
+	rec, err := l.book(t.Context(), l.desks[0], l.cars[0], 0, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mute, err := record.NewStore(record.Config{Deadline: time.Minute, Abandoned: 2 * time.Minute}, l.desks[0].DB, fleet.NewIDSource(9, time.Now), time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := record.NewLog(mute, record.Bookings).Update(t.Context(), by, account, rec.ID, rec.Revision, func(r *record.Record[record.Booking]) error {
+		r.Body.ReturnAt = record.InstantOf(start.Add(5 * time.Hour))
+		block(&r.Body, 0, 0)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	later := l.later()
+	if other, err := l.book(t.Context(), later, l.cars[0], 2, 8); !refusal(err) {
+		t.Errorf("the vehicle was given to booking %d too: %v", other.ID, err)
+	}
+	next, err := l.book(t.Context(), later, l.cars[0], 5, 8)
+	if err != nil {
+		t.Fatalf("what the booking gave up is not free: %v", err)
+	}
+	l.holdings(t, []uint64{rec.ID, next.ID})
+}
+
+// Of two changes of one block one is written. What the other took is nobody's after a while, and what the one says stays taken.
+func TestABlockHoldsWhatItSays(t *testing.T) {
+	l := openLot(t, 1)
+	d := l.desks[0]
+	at := func(hour int) record.Instant { return record.InstantOf(start.Add(time.Duration(hour) * time.Hour)) }
+	rec, err := d.Block(t.Context(), by, account, d.Store.NextID(), record.Block{VehicleID: l.cars[0], BlockFields: record.BlockFields{From: at(0), Until: at(1), Kind: "manual"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	move := func(from, until int) func(*record.Record[record.Block]) error {
+		return func(r *record.Record[record.Block]) error {
+			r.Body.From, r.Body.Until = at(from), at(until)
+			return nil
+		}
+	}
+	if _, err := d.ChangeBlock(t.Context(), by, account, rec.ID, func(r *record.Record[record.Block]) error {
+		if r.Revision != rec.Revision {
+			return fleet.NewError(fleet.CodeStale, "There is a newer revision.")
+		}
+		if _, err := l.desks[1].ChangeBlock(t.Context(), by, account, rec.ID, move(5, 8)); err != nil {
+			return err
+		}
+		return move(1, 3)(r)
+	}); fleet.CodeOf(err) != fleet.CodeStale {
+		t.Fatalf("the second change: %v", err)
+	}
+	later := l.later()
+	if _, err := l.book(t.Context(), later, l.cars[0], 5, 6); !refusal(err) {
+		t.Errorf("the blocked time was given away: %v", err)
+	}
+	if _, err := l.book(t.Context(), later, l.cars[0], 1, 3); err != nil {
+		t.Errorf("what no block wants is held: %v", err)
+	}
+	// Shortened: what it gives up is free, what it keeps is not.
+	if _, err := d.ChangeBlock(t.Context(), by, account, rec.ID, move(6, 8)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.book(t.Context(), later, l.cars[0], 5, 6); err != nil {
+		t.Errorf("what the block gave up: %v", err)
+	}
+	if _, err := d.Blocks.Archive(t.Context(), by, account, rec.ID, 0, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.book(t.Context(), later, l.cars[0], 6, 8); err != nil {
+		t.Errorf("after the block: %v", err)
+	}
+}

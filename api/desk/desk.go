@@ -169,9 +169,30 @@ func (d *Desk) wantedAt(ctx context.Context, account fleet.AccountID, at place, 
 	return true, nil // unknown holders are left alone
 }
 
-func (d *Desk) blockWants(ctx context.Context, account fleet.AccountID, id uint64, at place, _ calendar.Hold) (bool, error) {
+// standing says whether a hold says what its holder wants of its place. A revision that needs less takes nothing, and stands upon the
+// hold of the one before until the calendar is settled: so that is done before such a hold may go.
+func standing(h *calendar.Hold, revision uint64, want *calendar.Hold, settle func() error) (bool, error) {
+	switch {
+	case want == nil:
+		return false, nil
+	case want.From.Equal(h.From.Time) && want.Until.Equal(h.Until.Time):
+		return true, nil
+	case h.Rev > revision:
+		return false, nil // a bid that came to nothing
+	}
+	return false, settle()
+}
+
+func (d *Desk) blockWants(ctx context.Context, account fleet.AccountID, id uint64, at place, h calendar.Hold) (bool, error) {
 	r, err := d.Blocks.Get(ctx, account, id)
-	return err == nil && !r.Archived() && r.Body.VehicleID == fleet.FormatID(fleet.VehiclePrefix, at.vehicle), err
+	if err != nil || r.Archived() {
+		return false, err
+	}
+	vehicle, want := blockHold(id, &r.Body)
+	if vehicle != at.vehicle {
+		return false, nil
+	}
+	return standing(&h, r.Revision, want, func() error { return d.settleBlock(ctx, system, account, id, vehicle) })
 }
 
 func (d *Desk) workWants(ctx context.Context, account fleet.AccountID, id uint64, at place, h calendar.Hold) (bool, error) {
@@ -180,7 +201,10 @@ func (d *Desk) workWants(ctx context.Context, account fleet.AccountID, id uint64
 		return false, err
 	}
 	vehicle, want := workHold(id, &r.Body)
-	return want != nil && vehicle == at.vehicle && want.From.Equal(h.From.Time) && want.Until.Equal(h.Until.Time), nil
+	if vehicle != at.vehicle {
+		return false, nil
+	}
+	return standing(&h, r.Revision, want, func() error { return d.settleWork(ctx, system, account, id, vehicle) })
 }
 
 // Duties returns what Run does.

@@ -340,7 +340,7 @@ func (d *Desk) followWork(ctx context.Context, by record.Author, account fleet.A
 
 // blockMoves has a vehicle follow a block of its calendar.
 func (d *Desk) blockMoves(ctx context.Context, w record.Written) error {
-	_, after, err := record.Bodies[record.Block](w)
+	before, after, err := record.Bodies[record.Block](w)
 	if err != nil {
 		return err
 	}
@@ -348,8 +348,8 @@ func (d *Desk) blockMoves(ctx context.Context, w record.Written) error {
 	if err != nil {
 		return nil
 	}
-	if w.Action == record.ActionArchive {
-		if err := d.Calendars.Give(ctx, follows(w), w.Account, vehicle, fleet.FormatID(fleet.BlockPrefix, w.ID)); err != nil {
+	if before != nil { // the first revision stands upon the very hold that was taken for it
+		if err := d.settleBlock(ctx, follows(w), w.Account, w.ID, vehicle); err != nil {
 			return err
 		}
 	}

@@ -26,23 +26,26 @@ func (d *Desk) workHolds(ctx context.Context, w record.Written) error {
 		if id == 0 {
 			continue
 		}
-		err := d.Calendars.Settle(ctx, record.Author{Actor: w.Actor, RequestID: w.RequestID}, w.Account, id, fleet.FormatID(fleet.WorkOrderPrefix, w.ID),
-			func(ctx context.Context) (uint64, *calendar.Hold, error) {
-				r, err := d.Work.Get(ctx, w.Account, w.ID)
-				if err != nil {
-					return 0, nil, err
-				}
-				of, hold := workHold(w.ID, &r.Body)
-				if of != id || r.Archived() {
-					hold = nil
-				}
-				return r.Revision, hold, nil
-			})
-		if err != nil {
+		if err := d.settleWork(ctx, record.Author{Actor: w.Actor, RequestID: w.RequestID}, w.Account, w.ID, id); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// settleWork makes the calendar of a vehicle say what a work order says by now.
+func (d *Desk) settleWork(ctx context.Context, by record.Author, account fleet.AccountID, id, vehicle uint64) error {
+	return d.Calendars.Settle(ctx, by, account, vehicle, fleet.FormatID(fleet.WorkOrderPrefix, id), func(ctx context.Context) (uint64, *calendar.Hold, error) {
+		r, err := d.Work.Get(ctx, account, id)
+		if err != nil {
+			return 0, nil, err
+		}
+		of, hold := workHold(id, &r.Body)
+		if of != vehicle || r.Archived() {
+			hold = nil
+		}
+		return r.Revision, hold, nil
+	})
 }
 
 // workLinks has the reminders and issues of a work order follow it: they name it while it is to be done, are resolved when it is done, and
