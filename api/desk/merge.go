@@ -113,6 +113,15 @@ func (d *Desk) takeOver(ctx context.Context, w record.Written, other *record.Cus
 		return fmt.Errorf("merged customer %d: %w", w.ID, err)
 	}
 	stays, err := d.Customers.Get(ctx, w.Account, into)
+	if err == nil && stays.Body.Gone() {
+		// The erasure of the one that stays began before this one was its family, and may not have taken it along.
+		_, err = d.Customers.Wipe(ctx, follows(w), w.Account, w.ID, func(c *record.Customer) {
+			if !c.Gone() {
+				c.ErasingSince, c.ErasureReason = record.InstantOf(d.Now()), stays.Body.ErasureReason
+			}
+		})
+		return err
+	}
 	if err != nil || stays.Archived() {
 		return err
 	}
