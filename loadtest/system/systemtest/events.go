@@ -38,7 +38,7 @@ func Unrevoked(t *testing.T, s *system.System) uint64 {
 	t.Helper()
 	return scalar[uint64](t, s, `SELECT count() FROM
 		(SELECT account, vehicle, kind, object AS id, argMax(type, sequence) AS last FROM events
-		 WHERE account IN (SELECT id FROM accounts) GROUP BY ALL) AS said
+		 WHERE account IN (SELECT id FROM accounts) AND kind IN (SELECT kind FROM derivations) GROUP BY ALL) AS said
 		WHERE NOT (last LIKE '%.deleted' OR last = 'alert.withdrawn')
 		  AND (account, vehicle, kind, id) NOT IN (SELECT account, vehicle, kind, id FROM derivations FINAL WHERE NOT deleted)`)
 }
