@@ -43,7 +43,7 @@ var allowed = []struct {
 	{"api/stream", []string{"", "query", "schemas"}, nil},
 	{"api/auth", []string{"", "query", "schemas", "api/record"}, nil},
 	{"api", []string{"", "query", "query/area", "schemas", "api/..."}, nil},
-	{"loadtest", []string{"", "pipeline/codec", "loadtest/...", "deploy/..."}, nil},
+	{"loadtest", []string{"", "schemas", "pipeline/codec", "loadtest/...", "deploy/..."}, nil},
 	{"deploy", []string{"", "deploy/..."}, nil},
 	{"cmd", []string{"", "..."}, nil},
 }

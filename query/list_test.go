@@ -2,6 +2,7 @@ package query_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -41,7 +42,7 @@ func putRecord(t *testing.T, db driver.Conn, kind string, account, id, revision 
 	if err := batch.Append(account, kind, id, revision, at, at, archivedAt, string(text)); err != nil {
 		t.Fatal(err)
 	}
-	if err := batch.Send(); err != nil {
+	if err := errors.Join(batch.Send(), schemas.Fill(t.Context(), db, kind)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -191,7 +192,7 @@ func TestListsReadOnlyTheirAccountsPartOfTheTable(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := batch.Send(); err != nil {
+	if err := errors.Join(batch.Send(), schemas.Fill(t.Context(), db, "vehicle")); err != nil {
 		t.Fatal(err)
 	}
 	for name, args := range map[string][]any{

@@ -10,6 +10,7 @@ import (
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/query"
+	"github.com/motorpool/fleet/schemas"
 	"github.com/motorpool/fleet/schemas/schematest"
 )
 
@@ -36,6 +37,9 @@ func (w *policyWorld) write(kind string, account, id, revision uint64, body stri
 	}
 	if err := w.db.Exec(w.t.Context(), `INSERT INTO record_log (account, kind, id, revision, write_id, action, at, created_at, archived_at, actor, request_id, body)
 		VALUES ($1, $2, $3, $4, 1, '', $5, $5, $6, '', '', $7)`, account, kind, id, revision, w.at, archived, body); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := schemas.Fill(w.t.Context(), w.db, kind); err != nil {
 		w.t.Fatal(err)
 	}
 }

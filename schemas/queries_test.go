@@ -1,6 +1,7 @@
 package schemas_test
 
 import (
+	"context"
 	"regexp"
 	"strings"
 	"testing"
@@ -34,7 +35,7 @@ func TestEveryQueryRuns(t *testing.T) {
 			if !strings.HasPrefix(text, "-- ") {
 				t.Error("does not open with a comment")
 			}
-			ctx := clickhouse.Context(t.Context(), clickhouse.WithParameters(neutral(t, text)), withExternal(t, text))
+			ctx := withNeutral(t, text)
 			if change.MatchString(text) {
 				if err := db.Exec(ctx, text); err != nil {
 					t.Fatal(err)
@@ -53,6 +54,11 @@ func TestEveryQueryRuns(t *testing.T) {
 			}
 		})
 	}
+}
+
+// withNeutral is the context of a query, with what it needs sent along.
+func withNeutral(t *testing.T, text string) context.Context {
+	return clickhouse.Context(t.Context(), clickhouse.WithParameters(neutral(t, text)), withExternal(t, text))
 }
 
 func neutral(t *testing.T, text string) clickhouse.Parameters {

@@ -1,5 +1,5 @@
-// Package schemas owns the shape of everything stored in ClickHouse: tables and views as ordered migrations, and the
-// queries that read them, all as plain .sql files that are embedded here. It knows no domain type.
+// Package schemas owns the shape of everything stored in ClickHouse: tables and views as ordered migrations, the
+// feeds that fill tables of current records from the log, and the queries that read, all as plain .sql files that are embedded here. It knows no domain type.
 //
 // Apply brings a database to the newest schema and may be run by any number of processes at once and any number of
 // times: every file holds one statement that does nothing if its object stands already, and each applied file is
@@ -19,7 +19,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
 
-//go:embed tables/*.sql views/*.sql queries/*.sql
+//go:embed tables/*.sql views/*.sql feeds/*.sql queries/*.sql
 var files embed.FS
 
 // Migration is one file of tables/ or views/: a four-digit number, a name and one statement.
@@ -33,19 +33,10 @@ type Migration struct {
 func Migrations() []Migration {
 	var all []Migration
 	for _, dir := range []string{"tables", "views"} {
-		entries, err := files.ReadDir(dir)
-		if err != nil {
-			panic(err) // embedded at build time
-		}
-		for _, entry := range entries {
-			text, err := files.ReadFile(path.Join(dir, entry.Name()))
-			if err != nil {
-				panic(err)
-			}
-			sum := sha256.Sum256(text)
-			all = append(all, Migration{
-				Version: strings.TrimSuffix(entry.Name(), ".sql"), SQL: string(text), Checksum: hex.EncodeToString(sum[:8]),
-			})
+		for _, name := range names(dir) {
+			text := read(path.Join(dir, name+".sql"))
+			sum := sha256.Sum256([]byte(text))
+			all = append(all, Migration{Version: name, SQL: text, Checksum: hex.EncodeToString(sum[:8])})
 		}
 	}
 	sort.Slice(all, func(i, j int) bool { return all[i].Version < all[j].Version })
@@ -62,16 +53,27 @@ func Query(name string) string {
 }
 
 // QueryNames returns the names of all queries, sorted; a test executes each.
-func QueryNames() []string {
-	entries, err := files.ReadDir("queries")
+func QueryNames() []string { return names("queries") }
+
+// names returns the names of the files of a folder, without their ending, sorted.
+func names(dir string) []string {
+	entries, err := files.ReadDir(dir)
 	if err != nil {
-		panic(err)
+		panic(err) // embedded at build time
 	}
-	names := make([]string, 0, len(entries))
+	all := make([]string, 0, len(entries))
 	for _, entry := range entries {
-		names = append(names, strings.TrimSuffix(entry.Name(), ".sql"))
+		all = append(all, strings.TrimSuffix(entry.Name(), ".sql"))
 	}
-	return names
+	return all
+}
+
+func read(name string) string {
+	text, err := files.ReadFile(name)
+	if err != nil {
+		panic(err) // embedded at build time
+	}
+	return string(text)
 }
 
 const createVersions = `CREATE TABLE IF NOT EXISTS schema_versions

@@ -59,9 +59,12 @@ func TestApplyByManyProcessesAtOnceGivesOneSchema(t *testing.T) {
 		if strings.Contains(m.SQL, "CREATE ") {
 			want++
 		}
+		if _, list, ok := strings.Cut(m.SQL, "DROP VIEW IF EXISTS "); ok {
+			want -= uint64(len(strings.Split(list, ",")))
+		}
 	}
 	if tables != want {
-		t.Errorf("%d tables and views, want %d: one for each migration that makes one, and schema_versions", tables, want)
+		t.Errorf("%d tables and views, want %d: one for each migration that makes one, less what others drop, and schema_versions", tables, want)
 	}
 }
 

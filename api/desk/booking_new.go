@@ -113,11 +113,14 @@ const firstYear, lastYear = 1990, 2199
 // checkPeriod refuses periods that are none.
 func checkPeriod(b *record.BookingFields) error {
 	var faults []fleet.FieldError
-	for pointer, at := range map[string]record.Instant{"/pickup_at": b.PickupAt, "/return_at": b.ReturnAt} {
-		if at.IsZero() {
-			faults = append(faults, fleet.FieldError{Pointer: pointer, Code: "required", Detail: "must be given"})
-		} else if at.UTC().Year() < firstYear || at.UTC().Year() > lastYear {
-			faults = append(faults, fleet.FieldError{Pointer: pointer, Code: "invalid", Detail: "is not in the years 1990 to 2199"})
+	for _, end := range []struct {
+		pointer string
+		at      record.Instant
+	}{{"/pickup_at", b.PickupAt}, {"/return_at", b.ReturnAt}} {
+		if end.at.IsZero() {
+			faults = append(faults, fleet.FieldError{Pointer: end.pointer, Code: "required", Detail: "must be given"})
+		} else if year := end.at.UTC().Year(); year < firstYear || year > lastYear {
+			faults = append(faults, fleet.FieldError{Pointer: end.pointer, Code: "invalid", Detail: "is not in the years 1990 to 2199"})
 		}
 	}
 	if faults == nil && !b.PickupAt.Before(b.ReturnAt.Time) {
@@ -127,7 +130,6 @@ func checkPeriod(b *record.BookingFields) error {
 		faults = append(faults, fleet.FieldError{Pointer: "/return_at", Code: "invalid", Detail: "is more than ten years after pickup_at"})
 	}
 	if faults != nil {
-		slices.SortFunc(faults, func(a, b fleet.FieldError) int { return len(a.Pointer) - len(b.Pointer) })
 		return fleet.NewError(fleet.CodeValidation, "The times of the booking are not acceptable.", faults...)
 	}
 	return nil

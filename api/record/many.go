@@ -233,7 +233,10 @@ func (s *Store) appendMany(ctx context.Context, all []*revision) error {
 	for _, r := range all {
 		r.writeID = write
 	}
-	return decide(ctx, insert, func() (uint64, error) { return s.writerOf(ctx, last) }, write)
+	if err := decide(ctx, insert, func() (uint64, error) { return s.writerOf(ctx, last) }, write); err != nil {
+		return err
+	}
+	return s.feed(ctx, all...)
 }
 
 // writtenAtOnce bounds the revisions of CreateMany whose consequences are carried out at a time.

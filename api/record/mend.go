@@ -3,7 +3,6 @@ package record
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -22,19 +21,9 @@ type mending struct {
 	since time.Time // what was written before is whole; zero before the first call
 }
 
-// feed is a view that fills a table from record_log.
-type feed struct {
-	text      string
-	columns   []string
-	table     string
-	key       string
-	revisions bool
-}
-
-// Mend fills in what revisions did not bring to the tables that views feed from the log. An insert and what its views add to are not
-// one step for a server that is killed. The process that wrote repeats the insert until it is acknowledged; Mend is for what was
-// cut off when both died. It looks at the last ten minutes, and the first time at those before the newest revision.
-// The rows that are missing go straight into their tables, so that the log is not touched.
+// Mend fills in what revisions did not bring to the tables of current records. A revision and its rows there are not one step; who wrote
+// the one goes on until the other is done, and Mend is for what was cut off when that process died. It looks at the last ten
+// minutes, and the first time at those before the newest revision.
 func (s *Store) Mend(ctx context.Context) error {
 	s.mending.mu.Lock()
 	defer s.mending.mu.Unlock()
@@ -49,63 +38,54 @@ func (s *Store) Mend(ctx context.Context) error {
 			since = written
 		}
 	}
-	feeds, err := s.feeds(ctx)
+	keys, err := s.tableKeys(ctx)
 	if err != nil {
 		return err
 	}
-	for _, f := range feeds {
-		n, err := s.mend(ctx, &f, since.Add(-mendWithin), until)
+	for _, f := range schemas.Feeds() {
+		n, err := s.mend(ctx, &f, keys[f.Table], since.Add(-mendWithin), until)
 		if err != nil {
-			return fmt.Errorf("compare %s with its log: %w", f.table, err)
+			return fmt.Errorf("compare %s with the log: %w", f.Table, err)
 		}
 		if n > 0 {
-			s.log.WarnContext(ctx, "inserts were cut off; what they did not bring to a table was filled in", "table", f.table, "rows", n)
+			s.log.WarnContext(ctx, "writes were cut off; what they did not bring to a table was filled in", "table", f.Table, "rows", n)
 		}
 	}
 	s.mending.since = until
 	return nil
 }
 
-// feeds returns the views that feed from the log.
-func (s *Store) feeds(ctx context.Context) ([]feed, error) {
-	rows, err := s.db.Query(ctx, schemas.Query("record_feeds"))
+// tableKeys returns the key of each table.
+func (s *Store) tableKeys(ctx context.Context) (map[string]string, error) {
+	rows, err := s.db.Query(ctx, schemas.Query("table_keys"))
 	if err != nil {
-		return nil, fmt.Errorf("read the views of the log: %w", err)
+		return nil, fmt.Errorf("read the keys of tables: %w", err)
 	}
 	defer rows.Close()
-	var all []feed
+	keys := make(map[string]string)
 	for rows.Next() {
-		var f feed
-		if err := rows.Scan(&f.text, &f.columns, &f.table, &f.key, &f.revisions); err != nil {
-			return nil, fmt.Errorf("read the views of the log: %w", err)
+		var table, key string
+		if err := rows.Scan(&table, &key); err != nil {
+			return nil, fmt.Errorf("read the keys of tables: %w", err)
 		}
-		all = append(all, f)
+		keys[table] = key
 	}
 	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read the views of the log: %w", err)
+		return nil, fmt.Errorf("read the keys of tables: %w", err)
 	}
-	return all, nil
+	return keys, nil
 }
 
-// fromLog is where the text of a view names the log, with the database before it.
-var fromLog = regexp.MustCompile(`FROM [^ ]*\brecord_log\b`)
-
 // mend fills in what is missing of a feed in a span, and returns how many rows that were.
-func (s *Store) mend(ctx context.Context, f *feed, since, until time.Time) (uint64, error) {
-	key := f.key
-	if f.revisions {
-		key += ", revision"
-	}
-	lately := fromLog.ReplaceAllLiteralString(f.text, "FROM (\n"+schemas.Query("record_lately")+"\n) AS record_log")
+func (s *Store) mend(ctx context.Context, f *schemas.Feed, key string, since, until time.Time) (uint64, error) {
 	text := func(insert, what string) string {
-		return strings.NewReplacer("/*insert*/", insert, "/*what*/", what, "/*feed*/", "("+lately+"\n)", "/*key*/", key, "/*table*/", f.table).
-			Replace(schemas.Query("record_torn"))
+		return strings.NewReplacer("/*insert*/", insert, "/*what*/", what, "/*feed*/", "(\n"+f.Of(schemas.Query("record_lately"))+"\n)",
+			"/*key*/", key+", revision", "/*table*/", f.Table).Replace(schemas.Query("record_torn"))
 	}
 	args := []any{clickhouse.Named("since", since.UnixMilli()), clickhouse.Named("until", until.UnixMilli())}
 	var missing uint64
 	if err := s.db.QueryRow(ctx, text("", "count()"), args...).Scan(&missing); err != nil || missing == 0 {
 		return 0, err
 	}
-	columns := strings.Join(f.columns, ", ")
-	return missing, s.db.Exec(ctx, text("INSERT INTO "+f.table+" ("+columns+")", columns), args...)
+	return missing, s.db.Exec(ctx, text("INSERT INTO "+f.Table+" ("+f.Columns+")", f.Columns), args...)
 }

@@ -45,6 +45,7 @@ type Store struct {
 	now func() time.Time
 	log *slog.Logger
 
+	feeds        map[string][]string      // by kind
 	consequences map[string][]consequence // by kind; complete before the first write
 	marks        marks
 	settling     settling
@@ -60,7 +61,7 @@ func NewStore(cfg Config, db driver.Conn, ids *fleet.IDSource, now func() time.T
 	if log == nil {
 		log = slog.Default()
 	}
-	return &Store{cfg: cfg, db: db, ids: ids, now: now, log: log, consequences: make(map[string][]consequence)}, nil
+	return &Store{cfg: cfg, db: db, ids: ids, now: now, log: log, feeds: feedsOf(), consequences: make(map[string][]consequence)}, nil
 }
 
 // NextID returns an id for a record to be.
@@ -87,12 +88,15 @@ const insertRevision = `INSERT INTO record_log
 // errLost says that another write became the revision.
 var errLost = errors.New("another write came first")
 
-// append writes a revision and returns nil if it won, errLost if another did. Any other error leaves open what
-// happened: the row may still arrive, and then a later reader sees it.
+// append writes a revision, to the log and then to the tables of current records, and returns nil if it won, errLost if another did. Any
+// other error leaves open what happened: the row may still arrive, and then a later reader sees it.
 func (s *Store) append(ctx context.Context, r *revision) error {
 	r.writeID = randomID()
 	insert := func() error { return s.insert(ctx, fmt.Sprintf("%s:%d:%d", r.kind, r.id, r.number), r) }
-	return decide(ctx, insert, func() (uint64, error) { return s.writerOf(ctx, r) }, r.writeID)
+	if err := decide(ctx, insert, func() (uint64, error) { return s.writerOf(ctx, r) }, r.writeID); err != nil {
+		return err
+	}
+	return s.feed(ctx, r)
 }
 
 // insert inserts revisions together, under a token.
@@ -117,17 +121,12 @@ func (s *Store) writerOf(ctx context.Context, r *revision) (uint64, error) {
 		clickhouse.Named("id", r.id), clickhouse.Named("revision", r.number))
 }
 
-// errUnacknowledged says that a row stands, and perhaps not what follows from it.
-var errUnacknowledged = errors.New("the row stands, and no insert of it was acknowledged")
-
 // errSpent says that a token was used before, and that no row stands where its row would be: the table has dropped it,
 // or it belongs to something else. The row that was to be written is not stored, and will not be.
 var errSpent = errors.New("the token was used before for what is not there")
 
 // decide inserts a row until it is known whose row stands: nil if it is ours, errLost if it is another's, errSpent if
-// there can be none. Repeating the insert is harmless: it has a token. A row of ours of which no insert was acknowledged may not have
-// reached the tables that views fill, when the server died in between; so it is inserted until one is: the log passes over it, and the
-// views fill in what is missing.
+// there can be none. Repeating the insert is harmless: it has a token.
 func decide(ctx context.Context, insert func() error, winner func() (uint64, error), mine uint64) error {
 	swallowed := 0 // inserts that were acknowledged and left no row
 	for attempt := 0; ; attempt++ {
@@ -136,10 +135,8 @@ func decide(ctx context.Context, insert func() error, winner func() (uint64, err
 			var id uint64
 			if id, err = winner(); err == nil {
 				switch {
-				case id == mine && acknowledged:
-					return nil
 				case id == mine:
-					err = errUnacknowledged
+					return nil
 				case id != 0:
 					return errLost
 				case acknowledged:
@@ -196,7 +193,7 @@ func (s *Store) Audit(ctx context.Context) (records, claims uint64, err error) {
 func WithToken(ctx context.Context, token string) context.Context {
 	return clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{
 		"insert_deduplication_token": token, "insert_deduplicate": 1, "async_insert": 0,
-		"deduplicate_blocks_in_dependent_materialized_views": 1,
+		"deduplicate_blocks_in_dependent_materialized_views": 1, // ledger_daily is one
 		"max_partitions_per_insert_block":                    0, // an expense may be spread over more months than the server likes
 	}))
 }

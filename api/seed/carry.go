@@ -281,10 +281,10 @@ func (w *worker) rental(ctx context.Context, r *Rental, mileage int, until time.
 		switch {
 		case r.Outcome == "cancelled" && r.CancelledAt.Before(until):
 			w.clock.Set(r.CancelledAt)
-			_, err = w.Cancel(ctx, o, desk.CancelRequest{By: "customer", ReasonCode: "plans_changed"})
+			rec, err = w.Cancel(ctx, o, desk.CancelRequest{By: "customer", ReasonCode: "plans_changed"})
 		case r.Outcome == "no_show" && r.PickupAt.Add(25*time.Hour).Before(until):
 			w.clock.Set(r.PickupAt.Add(25 * time.Hour))
-			_, err = w.NoShow(ctx, o, false)
+			rec, err = w.NoShow(ctx, o, false)
 		case r.Outcome == "returned" && r.ActualPickup.Before(until):
 			rec, err = w.pickup(ctx, o, r, mileage)
 		}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/loadtest/system"
+	"github.com/motorpool/fleet/schemas"
 )
 
 // Options say how much is measured.
@@ -152,9 +153,12 @@ func (f *filled) fill(ctx context.Context) error {
 		}
 	}
 	hold := fmt.Sprintf(`concat('{"ref":"bkg_', toString(%d + number), '","from":"', %s, '","until":"', %s, '","at":"', %s, '"}')`, f.booking, text(from), text(until), text(from))
-	return f.sys.DB.Exec(ctx, fmt.Sprintf(`%s SELECT %d, 'calendar', %d + vehicle, 1, rand64() %% 9000000000000000000 + 1, 'create', now64(3), now64(3), NULL, 'loadtest', '',
+	if err := f.sys.DB.Exec(ctx, fmt.Sprintf(`%s SELECT %d, 'calendar', %d + vehicle, 1, rand64() %% 9000000000000000000 + 1, 'create', now64(3), now64(3), NULL, 'loadtest', '',
 		concat('{"holds":[', arrayStringConcat(arraySort(groupArray(hold)), ','), ']}') FROM (SELECT number %% %d AS vehicle, %s AS hold FROM numbers(%d)) GROUP BY vehicle SETTINGS insert_deduplicate = 0`,
-		columns, f.account, f.vehicle, f.o.Vehicles, hold, f.o.Bookings))
+		columns, f.account, f.vehicle, f.o.Vehicles, hold, f.o.Bookings)); err != nil {
+		return err
+	}
+	return schemas.Fill(ctx, f.sys.DB, "vehicle", "customer", "booking", "calendar")
 }
 
 // sort is one sort of request to be measured.

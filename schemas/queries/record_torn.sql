@@ -1,5 +1,5 @@
--- What a view makes of the revisions of record_lately and its table does not have: how many rows, or those rows inserted into it. The marks are filled
--- by api/record with what record_feeds tells: table, columns and key of the table, and the text of the view.
+-- What a feed makes of the revisions of record_lately and its table does not have: how many rows, or those rows inserted into it. The marks are
+-- filled by api/record: table, columns and query of the feed, and what table_keys tells of its order.
 /*insert*/
 SELECT /*what*/
 FROM /*feed*/

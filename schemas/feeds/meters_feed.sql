@@ -1,5 +1,6 @@
 -- record_log to meters. The kind of the meter hides that of the record, which is why the condition names the table.
-CREATE MATERIALIZED VIEW IF NOT EXISTS meters_feed TO meters AS
+INSERT INTO meters
+    (account, vehicle, kind, recorded_at, id, revision, value, source, voided)
 SELECT
     account,
     toUInt64OrZero(substring(JSONExtractString(body, 'vehicle_id'), 5)) AS vehicle,

@@ -1,5 +1,6 @@
 -- record_log to alert_acks. The actor is who wrote the first revision; there is no other.
-CREATE MATERIALIZED VIEW IF NOT EXISTS alert_acks_feed TO alert_acks AS
+INSERT INTO alert_acks
+    (account, id, revision, created_at, updated_at, archived_at, actor, note, body)
 SELECT
     account, id, revision, created_at, at AS updated_at, archived_at, actor,
     JSONExtractString(body, 'note') AS note,

@@ -1,5 +1,7 @@
 -- record_log to meter_readings. The kind of the meter hides that of the record, which is why the condition names the table.
-CREATE MATERIALIZED VIEW IF NOT EXISTS meter_readings_feed TO meter_readings AS
+INSERT INTO meter_readings
+    (account, id, revision, created_at, updated_at, archived_at, vehicle_id, kind, value, recorded_at, source, source_id, voided,
+     external_ids, body)
 SELECT
     account, id, revision, created_at, at AS updated_at, archived_at,
     JSONExtractString(body, 'vehicle_id') AS vehicle_id,

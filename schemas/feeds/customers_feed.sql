@@ -1,6 +1,10 @@
 -- record_log to customers: the columns that lists filter and sort by, taken from the record. The keys by which duplicates are found are
 -- hashes of what is normalised as customers_like.sql does it.
-CREATE MATERIALIZED VIEW IF NOT EXISTS customers_feed TO customers AS
+INSERT INTO customers
+    (account, id, revision, created_at, updated_at, archived_at, type, display_name, first_name, last_name, company_name, email,
+     phone, date_of_birth, city, region, country, lifecycle, risk_level, assigned_to, tags, do_not_rent, licence_country,
+     licence_expires_on, licence_verification, merged_into, possible_duplicate_of, possible_duplicates, erasing, licence_key,
+     email_key, phone_key, external_ids, body)
 SELECT
     account, id, revision, created_at, at AS updated_at, archived_at,
     JSONExtractString(body, 'type') AS type,

@@ -1,5 +1,6 @@
 -- record_log to calendars, with which holds are open. Instants in records are RFC 3339 in UTC, or null.
-ALTER TABLE calendars_feed MODIFY QUERY
+INSERT INTO calendars
+    (account, kind, id, revision, updated_at, hold_refs, hold_from, hold_until, hold_expires, hold_conflict, hold_open)
 WITH JSONExtractArrayRaw(body, 'holds') AS holds
 SELECT
     account, kind, id, revision, at AS updated_at,

@@ -1,5 +1,7 @@
 -- record_log to geofences: the columns that lists filter and sort by, taken from the record.
-CREATE MATERIALIZED VIEW IF NOT EXISTS geofences_feed TO geofences AS
+INSERT INTO geofences
+    (account, id, revision, created_at, updated_at, archived_at, name, description, shape, tags, vehicle_ids, south, west, north,
+     east, external_ids, body)
 SELECT
     account, id, revision, created_at, at AS updated_at, archived_at,
     JSONExtractString(body, 'name') AS name,

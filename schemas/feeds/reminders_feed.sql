@@ -1,5 +1,8 @@
 -- record_log to reminders: the columns that lists filter and sort by, taken from the record.
-CREATE MATERIALIZED VIEW IF NOT EXISTS reminders_feed TO reminders AS
+INSERT INTO reminders
+    (account, id, revision, created_at, updated_at, archived_at, schedule_id, schedule, task_id, vehicle_id, vehicle, cycle, stage,
+     stage_since, due_on, forecast_due_on, due_mi, due_engine_hours, snoozed_until, work_order_id, resolved_by_work_order_id,
+     watch_at, watch_mi, watch_engine_hours, basis, external_ids, body)
 SELECT
     account, id, revision, created_at, at AS updated_at, archived_at,
     JSONExtractString(body, 'schedule_id') AS schedule_id,

@@ -1,5 +1,6 @@
 -- record_log to jobs. The kind of the job hides that of the record, which is why the condition names the table.
-CREATE MATERIALIZED VIEW IF NOT EXISTS jobs_feed TO jobs AS
+INSERT INTO jobs
+    (account, id, revision, created_at, updated_at, archived_at, kind, subject, external_ids, body)
 SELECT
     account, id, revision, created_at, at AS updated_at, archived_at,
     JSONExtractString(body, 'kind') AS kind,

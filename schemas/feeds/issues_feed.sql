@@ -1,5 +1,7 @@
 -- record_log to issues: the columns that lists filter and sort by, taken from the record.
-CREATE MATERIALIZED VIEW IF NOT EXISTS issues_feed TO issues AS
+INSERT INTO issues
+    (account, id, revision, created_at, updated_at, archived_at, vehicle_id, severity, category, status, status_since, description,
+     reported_by, booking_id, work_order_id, external_ids, body)
 SELECT
     account, id, revision, created_at, at AS updated_at, archived_at,
     JSONExtractString(body, 'vehicle_id') AS vehicle_id,

@@ -1,5 +1,6 @@
 -- record_log to customer_notes.
-CREATE MATERIALIZED VIEW IF NOT EXISTS customer_notes_feed TO customer_notes AS
+INSERT INTO customer_notes
+    (account, id, revision, created_at, updated_at, archived_at, customer_id, text, author, pinned, external_ids, body)
 SELECT
     account, id, revision, created_at, at AS updated_at, archived_at,
     JSONExtractString(body, 'customer_id') AS customer_id,

@@ -1,5 +1,7 @@
 -- record_log to quotes: the columns that lists filter and sort by, taken from the record.
-CREATE MATERIALIZED VIEW IF NOT EXISTS quotes_feed TO quotes AS
+INSERT INTO quotes
+    (account, id, revision, created_at, updated_at, archived_at, customer_id, vehicle_class_id, vehicle_id, rate_plan_id,
+     pickup_location_id, channel, pickup_at, return_at, expires_at, booking_id, total_amount, currency, external_ids, body)
 SELECT
     account, id, revision, created_at, at AS updated_at, archived_at,
     JSONExtractString(body, 'customer_id') AS customer_id,

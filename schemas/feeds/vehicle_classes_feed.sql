@@ -1,5 +1,7 @@
 -- record_log to vehicle_classes: the columns that lists filter and sort by, taken from the record.
-CREATE MATERIALIZED VIEW IF NOT EXISTS vehicle_classes_feed TO vehicle_classes AS
+INSERT INTO vehicle_classes
+    (account, id, revision, created_at, updated_at, archived_at, name, code, description, rank, rate_plan_id, daily_rate, currency,
+     overbooking_pct, external_ids, body)
 SELECT
     account, id, revision, created_at, at AS updated_at, archived_at,
     JSONExtractString(body, 'name') AS name,

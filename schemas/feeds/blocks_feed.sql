@@ -1,5 +1,7 @@
 -- record_log to blocks. The kind of the block hides that of the record, which is why the condition names the table.
-CREATE MATERIALIZED VIEW IF NOT EXISTS blocks_feed TO blocks AS
+INSERT INTO blocks
+    (account, id, revision, created_at, updated_at, archived_at, vehicle_id, `from`, until, kind, reason, source_id, external_ids,
+     body)
 SELECT
     account, id, revision, created_at, at AS updated_at, archived_at,
     JSONExtractString(body, 'vehicle_id') AS vehicle_id,

@@ -1,5 +1,8 @@
 -- record_log to work_orders: the columns that lists filter and sort by, taken from the record.
-CREATE MATERIALIZED VIEW IF NOT EXISTS work_orders_feed TO work_orders AS
+INSERT INTO work_orders
+    (account, id, revision, created_at, updated_at, archived_at, number, vehicle_id, type, priority, status, status_since, title,
+     description, vendor, assignee, invoice_ref, scheduled_start, scheduled_end, started_at, completed_at, blocked_until,
+     total_amount, currency, downtime_minutes, warranty_claim, external_ids, body)
 SELECT
     account, id, revision, created_at, at AS updated_at, archived_at,
     toUInt64(JSONExtractInt(body, 'number')) AS number,

@@ -1,5 +1,7 @@
 -- record_log to documents. The kind of the document hides that of the record, which is why the condition names the table.
-CREATE MATERIALIZED VIEW IF NOT EXISTS documents_feed TO documents AS
+INSERT INTO documents
+    (account, id, revision, created_at, updated_at, archived_at, customer_id, kind, name, expires_on, content_type, size_bytes,
+     external_ids, body)
 SELECT
     account, id, revision, created_at, at AS updated_at, archived_at,
     JSONExtractString(body, 'customer_id') AS customer_id,

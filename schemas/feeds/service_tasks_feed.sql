@@ -1,5 +1,6 @@
 -- record_log to service_tasks: the columns that lists filter and sort by, taken from the record.
-CREATE MATERIALIZED VIEW IF NOT EXISTS service_tasks_feed TO service_tasks AS
+INSERT INTO service_tasks
+    (account, id, revision, created_at, updated_at, archived_at, name, category, description, intervals, external_ids, body)
 SELECT
     account, id, revision, created_at, at AS updated_at, archived_at,
     JSONExtractString(body, 'name') AS name,

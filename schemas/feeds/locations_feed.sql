@@ -1,5 +1,7 @@
 -- record_log to locations: the columns that lists filter and sort by, taken from the record.
-CREATE MATERIALIZED VIEW IF NOT EXISTS locations_feed TO locations AS
+INSERT INTO locations
+    (account, id, revision, created_at, updated_at, archived_at, name, code, timezone, line1, city, region, country, external_ids,
+     body)
 SELECT
     account, id, revision, created_at, at AS updated_at, archived_at,
     JSONExtractString(body, 'name') AS name,

@@ -1,5 +1,7 @@
 -- record_log to rate_plans: the columns that lists filter and sort by, taken from the record. A plan is enabled unless it says otherwise.
-CREATE MATERIALIZED VIEW IF NOT EXISTS rate_plans_feed TO rate_plans AS
+INSERT INTO rate_plans
+    (account, id, revision, created_at, updated_at, archived_at, name, enabled, channels, vehicle_class_ids, valid_from, valid_to,
+     priority, currency, daily_rate, external_ids, body)
 SELECT
     account, id, revision, created_at, at AS updated_at, archived_at,
     JSONExtractString(body, 'name') AS name,

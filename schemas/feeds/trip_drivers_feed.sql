@@ -1,5 +1,6 @@
 -- record_log to trip_drivers.
-CREATE MATERIALIZED VIEW IF NOT EXISTS trip_drivers_feed TO trip_drivers AS
+INSERT INTO trip_drivers
+    (account, id, revision, created_at, updated_at, archived_at, vehicle, from_at, to_at, driver, body)
 SELECT
     account, id, revision, created_at, at AS updated_at, archived_at,
     toUInt64OrZero(substring(JSONExtractString(body, 'vehicle_id'), 5)) AS vehicle,

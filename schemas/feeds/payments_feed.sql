@@ -1,5 +1,7 @@
 -- record_log to payments: the columns that lists filter and sort by, taken from the record.
-CREATE MATERIALIZED VIEW IF NOT EXISTS payments_feed TO payments AS
+INSERT INTO payments
+    (account, id, revision, created_at, updated_at, archived_at, status, direction, method, provider, provider_ref, booking_id,
+     customer_id, vehicle_id, amount, refunded, fee, currency, received_at, external_ids, body)
 SELECT
     account, id, revision, created_at, at AS updated_at, archived_at,
     JSONExtractString(body, 'status') AS status,

@@ -1,5 +1,7 @@
 -- record_log to expenses: the columns that lists filter and sort by, taken from the record.
-CREATE MATERIALIZED VIEW IF NOT EXISTS expenses_feed TO expenses AS
+INSERT INTO expenses
+    (account, id, revision, created_at, updated_at, archived_at, status, category, vehicle_id, booking_id, vendor, description,
+     amount, tax, currency, incurred_on, external_ids, body)
 SELECT
     account, id, revision, created_at, at AS updated_at, archived_at,
     JSONExtractString(body, 'status') AS status,

@@ -1,5 +1,7 @@
 -- record_log to maintenance_schedules: the columns that lists filter and sort by, taken from the record.
-CREATE MATERIALIZED VIEW IF NOT EXISTS maintenance_schedules_feed TO maintenance_schedules AS
+INSERT INTO maintenance_schedules
+    (account, id, revision, created_at, updated_at, archived_at, task_id, task, vehicle_id, vehicle_class_id, tag, repeat,
+     fixed_due_on, intervals, paused, external_ids, body)
 SELECT
     account, id, revision, created_at, at AS updated_at, archived_at,
     JSONExtractString(body, 'task_id') AS task_id,

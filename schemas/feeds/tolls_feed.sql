@@ -1,5 +1,7 @@
 -- record_log to tolls. The kind of the toll hides that of the record, which is why the condition names the table.
-CREATE MATERIALIZED VIEW IF NOT EXISTS tolls_feed TO tolls AS
+INSERT INTO tolls
+    (account, id, revision, created_at, updated_at, archived_at, kind, status, plate, region, agency, reference, vehicle_id,
+     booking_id, currency, amount, admin_fee, occurred_at, external_ids, body)
 SELECT
     account, id, revision, created_at, at AS updated_at, archived_at,
     JSONExtractString(body, 'kind') AS kind,

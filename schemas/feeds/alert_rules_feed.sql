@@ -1,6 +1,8 @@
 -- record_log to alert_rules: the columns that lists filter and sort by, taken from the record. The kind of the rule hides that of
 -- the record, which is why the condition names the table.
-CREATE MATERIALIZED VIEW IF NOT EXISTS alert_rules_feed TO alert_rules AS
+INSERT INTO alert_rules
+    (account, id, revision, created_at, updated_at, archived_at, name, description, kind, severity, enabled, tags, geofence_ids,
+     external_ids, body)
 SELECT
     account, id, revision, created_at, at AS updated_at, archived_at,
     JSONExtractString(body, 'name') AS name,
