@@ -8,6 +8,7 @@ import (
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/desk"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rental/price"
 	"github.com/motorpool/fleet/query"
@@ -29,7 +30,7 @@ const mostRevisions = 1000
 func (a *API) bookingTimelineRoutes(_ *resource[record.Booking]) {
 	a.handle(route{
 		Method: "GET", Path: "/v1/bookings/{id}/timeline", ID: "getBookingTimeline", Tag: "Bookings", Scope: auth.BookingsRead,
-		Summary: "List what happened to a booking", About: "Who did what, and when, in words: newest first.",
+		Summary: "List what happened to a booking", About: "Who did what, and when, in words: newest first. Payments are among it for keys that have `finance:read`.",
 		Params: pageParams, Reply: a.listSchema(TimelineEntry{}),
 	}, func(w http.ResponseWriter, r *http.Request) error {
 		o, err := a.order(r)
@@ -44,21 +45,35 @@ func (a *API) bookingTimelineRoutes(_ *resource[record.Booking]) {
 		for _, v := range revisions {
 			all = append(all, entriesOf(v)...)
 		}
-		payments, err := query.List(r.Context(), a.DB, &query.Payments, query.ListRequest{Account: o.Account, Archived: "all", Limit: 100,
-			Filters: []query.Filter{{Field: "booking_id", Op: "eq", Values: []string{fleet.FormatID(fleet.BookingPrefix, o.Booking)}}}})
+		payments, err := a.paymentEntries(r, o)
 		if err != nil {
 			return err
 		}
-		for _, stored := range payments.Records {
-			rec, err := fromStored[record.Payment](o.Account, stored)
-			if err != nil {
-				return err
-			}
-			all = append(all, paymentEntry(rec))
-		}
+		all = append(all, payments...)
 		slices.SortStableFunc(all, func(a, b TimelineEntry) int { return b.At.Compare(a.At.Time) })
 		return writeCut(w, r, all)
 	})
+}
+
+// paymentEntries tells the payments of a booking, to those who may know of them.
+func (a *API) paymentEntries(r *http.Request, o desk.Order) ([]TimelineEntry, error) {
+	if !auth.From(r.Context()).Has(auth.FinanceRead) {
+		return nil, nil
+	}
+	payments, err := query.List(r.Context(), a.DB, &query.Payments, query.ListRequest{Account: o.Account, Archived: "all", Limit: 100,
+		Filters: []query.Filter{{Field: "booking_id", Op: "eq", Values: []string{fleet.FormatID(fleet.BookingPrefix, o.Booking)}}}})
+	if err != nil {
+		return nil, err
+	}
+	var all []TimelineEntry
+	for _, stored := range payments.Records {
+		rec, err := fromStored[record.Payment](o.Account, stored)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, paymentEntry(rec))
+	}
+	return all, nil
 }
 
 // entriesOf tells a revision in words.

@@ -6,6 +6,11 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/desk"
+	"github.com/motorpool/fleet/api/record"
 )
 
 func TestTripsOfAChannelAreImportedAndBroughtUpToDate(t *testing.T) {
@@ -58,4 +63,91 @@ func TestTripsOfAChannelAreImportedAndBroughtUpToDate(t *testing.T) {
 
 	send("a,b\n1,2\n").problem(422, "validation_failed")
 	w.do("POST", "/v1/bookings/import", file, "Content-Type", "text/csv").problem(400, "invalid_request")
+}
+
+// What was noted here of a rental that a channel sold stays, whatever the channel's file says of it; what only the file says is brought up
+// to date by the next one.
+func TestAnImportKeepsAHandoverMadeHere(t *testing.T) {
+	w := newLot(t)
+	w.car = w.vehicle(`{"make":"Tesla","model":"Model 3","vin":"5YJ3E1EA7KF317000","buffer_after_minutes":60}`)
+	at := func(hours float64) string { return strings.Replace(strings.TrimSuffix(w.in(hours), "Z"), "T", " ", 1) }
+	zone := `{"timezone":"UTC"}`
+	w.do("PATCH", "/v1/account", zone).ok(200)
+	from, until := at(1), at(25)
+	trip := func(status, start, end, miles, price string) map[string]any {
+		t.Helper()
+		row := w.do("POST", "/v1/bookings/import?format=turo", "Reservation ID,Guest,Vehicle,VIN,Trip start,Trip end,Trip status,Check-in odometer,Check-out odometer,Trip price\n"+
+			"1,Ada,,5YJ3E1EA7KF317000,"+start+","+end+","+status+","+miles+",$"+price+"\n", "Content-Type", "text/csv").ok(200).data()[0]
+		return w.do("GET", "/v1/bookings/"+fmt.Sprint(row["id"]), "").ok(200).object()
+	}
+	path := "/v1/bookings/" + fmt.Sprint(trip("Upcoming", from, until, ",", "100")["id"])
+	w.pass(30 * time.Minute)
+	taken := w.do("POST", path+"/pickup", `{"mileage_mi":1000}`).ok(200).object()
+	again := trip("In progress", from, until, "1,", "110")
+	for _, member := range []string{"status", "actual_pickup_at", "pickup_mileage_mi", "blocked_from", "blocked_until"} {
+		wantEqual(t, "while it is out: "+member, again[member], taken[member])
+	}
+	wantEqual(t, "the price follows all the same", minor(again["total"]), 11000.0)
+	w.pass(20 * time.Hour)
+	back := w.do("POST", path+"/return", `{"mileage_mi":1200}`).ok(200).object()
+	again = trip("Completed", from, until, "1,2", "120")
+	for _, member := range []string{"status", "actual_pickup_at", "actual_return_at", "pickup_mileage_mi", "return_mileage_mi", "blocked_from", "blocked_until"} {
+		wantEqual(t, "when it is back: "+member, again[member], back[member])
+	}
+
+	// Reopened and returned by the file alone: the next file may correct it.
+	w.do("POST", path+"/reopen", "").ok(200)
+	wantEqual(t, "as the file says", trip("Completed", from, until, "1,1300", "120")["return_mileage_mi"], 1300.0)
+	again = trip("Completed", from, until, "1,1400", "120")
+	wantEqual(t, "as the next one says", again["return_mileage_mi"], 1400.0)
+	wantEqual(t, "the pickup was here", again["pickup_mileage_mi"], 1000.0)
+	wantEqual(t, "the return is the file's", again["actual_return_at"], again["return_at"])
+}
+
+// Of a trip the channel says whether somebody came: no timer does. One that an earlier version made a no-show goes on as the channel says.
+func TestNoTimerEndsWhatAChannelHasSold(t *testing.T) {
+	w := newLot(t)
+	w.car = w.vehicle(`{"make":"Tesla","model":"Model 3","vin":"5YJ3E1EA7KF317000"}`)
+	w.do("PATCH", "/v1/account", `{"timezone":"UTC"}`).ok(200)
+	at := func(hours float64) string { return strings.Replace(strings.TrimSuffix(w.in(hours), "Z"), "T", " ", 1) }
+	from, until := at(1), at(100)
+	trip := func(status string) map[string]any {
+		t.Helper()
+		row := w.do("POST", "/v1/bookings/import?format=turo", "Reservation ID,Guest,Vehicle,VIN,Trip start,Trip end,Trip status,Trip price\n"+
+			"1,Ada,,5YJ3E1EA7KF317000,"+from+","+until+","+status+",$100\n", "Content-Type", "text/csv").ok(200).data()[0]
+		return w.do("GET", "/v1/bookings/"+fmt.Sprint(row["id"]), "").ok(200).object()
+	}
+	sold := trip("Upcoming")
+	w.car = w.newCar()
+	own := w.book(1, 100, `,"confirm":true`)
+	w.pass(30 * time.Hour)
+	doDuty(t, w, "bookings: nobody came")
+	path := "/v1/bookings/" + fmt.Sprint(sold["id"])
+	wantEqual(t, "our own", w.do("GET", own, "").ok(200).member("status"), "no_show")
+	wantEqual(t, "the channel's", w.do("GET", path, "").ok(200).member("status"), "confirmed")
+
+	id, err := fleet.ParseID(fleet.BookingPrefix, fmt.Sprint(sold["id"]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.api.desk.NoShow(t.Context(), desk.Order{By: record.Author{Actor: "system"}, Account: w.account, Booking: id}, false); err != nil {
+		t.Fatal(err)
+	}
+	still := trip("Upcoming")
+	wantEqual(t, "not taken back", still["status"], "no_show")
+	wantEqual(t, "nothing is owed", minor(still["total"]), 0.0)
+	out := trip("In progress")
+	wantEqual(t, "it goes on", out["status"], "active")
+	wantEqual(t, "owed again", minor(out["total"]), 10000.0)
+	wantEqual(t, "it was not cancelled", out["cancellation"], nil)
+	wantEqual(t, "and comes to its end", trip("Completed")["status"], "completed")
+
+	// A person's word stands.
+	other := w.do("POST", "/v1/bookings/import?format=turo", "Reservation ID,Guest,Vehicle,VIN,Trip start,Trip end,Trip status\n"+
+		"2,Ada,,5YJ3E1EA7KF317000,"+at(200)+","+at(210)+",Upcoming\n", "Content-Type", "text/csv").ok(200).data()[0]["id"].(string)
+	w.pass(201 * time.Hour)
+	w.do("POST", "/v1/bookings/"+other+"/no_show", "").ok(200)
+	w.do("POST", "/v1/bookings/import?format=turo", "Reservation ID,Guest,Vehicle,VIN,Trip start,Trip end,Trip status\n"+
+		"2,Ada,,5YJ3E1EA7KF317000,"+at(-1)+","+at(9)+",In progress\n", "Content-Type", "text/csv").ok(200)
+	wantEqual(t, "by hand", w.do("GET", "/v1/bookings/"+other, "").ok(200).member("status"), "no_show")
 }

@@ -107,6 +107,7 @@ func (a *API) bookingResource() *resource[record.Booking] {
 		api: a, path: "/v1/bookings", tag: "Bookings", noun: "booking", nouns: "bookings", log: a.desk.Bookings, listing: &query.Bookings,
 		read: auth.BookingsRead, write: auth.BookingsWrite,
 		view: Booking{}, fields: record.BookingFields{}, create: BookingNew{}, expand: []string{"customer", "vehicle", "vehicle_class"}, moving: bookingMoving,
+		needs:    map[string]auth.Scope{"customer": auth.CustomersRead, "vehicle": auth.VehiclesRead, "vehicle_class": auth.VehiclesRead},
 		writable: func(b *record.Booking) any { return &b.BookingFields },
 		make: func(_ *http.Request, object map[string]any) (record.Booking, error) {
 			var sent BookingNew
@@ -221,17 +222,10 @@ type expanded struct {
 	classes   map[string]*VehicleClass
 }
 
-// expandBookings reads the records that expand= names, for keys that may read them.
+// expandBookings reads the records that expand= names.
 func (a *API) expandBookings(ctx context.Context, records []record.Record[record.Booking], expand []string) (expanded, error) {
 	all := expanded{map[string]*Customer{}, map[string]*Vehicle{}, map[string]*VehicleClass{}}
 	for _, name := range expand {
-		scope := auth.VehiclesRead
-		if name == "customer" {
-			scope = auth.CustomersRead
-		}
-		if !auth.From(ctx).Has(scope) {
-			return all, fleet.NewError(fleet.CodeForbidden, "The API key lacks the scope "+string(scope)+", which expand="+name+" needs.")
-		}
 		var found []shown
 		var err error
 		switch name {

@@ -57,7 +57,7 @@ func (a *API) deviceRoutes() {
 	s := &resource[record.Device]{
 		api: a, path: "/v1/devices", tag: "Devices", noun: "device", nouns: "devices", log: a.devices, listing: &query.Devices,
 		read: auth.TelematicsRead, write: auth.TelematicsWrite,
-		view: Device{}, fields: record.DeviceFields{}, expand: []string{"vehicle"},
+		view: Device{}, fields: record.DeviceFields{}, expand: []string{"vehicle"}, needs: map[string]auth.Scope{"vehicle": auth.VehiclesRead},
 		moving:   []string{"vehicle_id", "vehicle"},
 		writable: func(d *record.Device) any { return &d.DeviceFields },
 		make: func(_ *http.Request, object map[string]any) (record.Device, error) {

@@ -31,12 +31,13 @@ type resource[T any] struct {
 	read    auth.Scope
 	write   auth.Scope
 
-	view     any          // zero value of a shown record
-	fields   any          // zero value of what callers write
-	create   any          // zero value of what callers write when creating, if that is more
-	expand   []string     // what expand= may name
-	moving   []string     // members of the view that change by themselves
-	writable func(*T) any // pointer to the part of a body that callers write, of the type of fields
+	view     any                   // zero value of a shown record
+	fields   any                   // zero value of what callers write
+	create   any                   // zero value of what callers write when creating, if that is more
+	expand   []string              // what expand= may name
+	needs    map[string]auth.Scope // that members of expand need beside read
+	moving   []string              // members of the view that change by themselves
+	writable func(*T) any          // pointer to the part of a body that callers write, of the type of fields
 
 	// make makes the body of a new record from what was sent, already held against the schema of create.
 	make func(r *http.Request, object map[string]any) (T, error)
@@ -83,7 +84,7 @@ func (s *resource[T]) register(without ...string) {
 	one := s.path + "/{id}"
 	fieldParams := []param{{Name: "fields", About: "Names of members, separated by commas: only these and `id` are answered."}}
 	if s.expand != nil {
-		fieldParams = append(fieldParams, param{Name: "expand", About: "Related records to answer too: " + strings.Join(s.expand, ", ") + "."})
+		fieldParams = append(fieldParams, param{Name: "expand", About: "Related records to answer too: " + s.expandable() + "."})
 	}
 	ifMatch := param{Name: "If-Match", In: "header", About: "The `ETag` that the change is made upon; 412 if there is a newer revision."}
 	ifNone := param{Name: "If-None-Match", In: "header", About: "The `ETag` of what you have; 304 if it is still that."}
@@ -123,6 +124,17 @@ func (s *resource[T]) register(without ...string) {
 	if !slices.Contains(without, "create") && !slices.Contains(without, "batch") {
 		s.batchRoute(name)
 	}
+}
+
+// expandable says what expand= may name, and with which scopes.
+func (s *resource[T]) expandable() string {
+	names := slices.Clone(s.expand)
+	for i, name := range names {
+		if scope, ok := s.needs[name]; ok {
+			names[i] += " (with the scope `" + string(scope) + "`)"
+		}
+	}
+	return strings.Join(names, ", ")
 }
 
 // joined writes words as one, each with a capital.
@@ -496,6 +508,9 @@ func (s *resource[T]) expansions(r *http.Request) ([]string, error) {
 	for _, name := range names {
 		if !slices.Contains(s.expand, name) {
 			return nil, invalidParam("expand", "names "+name+"; it may name "+strings.Join(s.expand, ", "))
+		}
+		if scope, ok := s.needs[name]; ok && !auth.From(r.Context()).Has(scope) {
+			return nil, fleet.NewError(fleet.CodeForbidden, "The API key lacks the scope "+string(scope)+", which expand="+name+" needs.")
 		}
 	}
 	return names, nil

@@ -93,6 +93,7 @@ func (a *API) vehicleRoutes() {
 		api: a, path: "/v1/vehicles", tag: "Vehicles", noun: "vehicle", nouns: "vehicles", log: a.vehicles, listing: &query.Vehicles,
 		read: auth.VehiclesRead, write: auth.VehiclesWrite,
 		view: Vehicle{}, fields: record.VehicleFields{}, create: VehicleNew{}, expand: []string{"devices", "vehicle_class", "home_location", "current_location"},
+		needs: map[string]auth.Scope{"devices": auth.TelematicsRead},
 		moving: append([]string{"location", "current_mileage_mi", "battery_level", "device_ids", "devices", "heading_deg", "speed_mph",
 			"ignition_on", "fuel_level_pct", "range_mi", "engine_hours", "odometer_source", "odometer_recorded_at"}, movingFacts...),
 		writable: func(v *record.Vehicle) any { return &v.VehicleFields },

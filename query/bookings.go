@@ -3,6 +3,7 @@ package query
 import (
 	"context"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -56,20 +57,34 @@ const (
 	BookingsOverdue     DueBookings = "overdue" // active after the return, and not noted yet
 )
 
-// BookingsDue returns the bookings of all accounts that are due at an instant, at most a thousand.
-func BookingsDue(ctx context.Context, db driver.Conn, what DueBookings, now time.Time) ([]AccountBooking, error) {
-	rows, err := db.Query(ctx, schemas.Query("bookings_due"), clickhouse.Named("what", string(what)), clickhouse.Named("now", now.UnixMilli()))
+// DueBooking is a booking that is due, with its place in the order of those that are.
+type DueBooking struct {
+	AccountBooking
+	by int64
+}
+
+// BookingsDue returns the next bookings of all accounts that are due at an instant, the longest due first: those after the one given, the
+// first ones if it is nil, at most so many.
+func BookingsDue(ctx context.Context, db driver.Conn, what DueBookings, now time.Time, after *DueBooking, most int) ([]DueBooking, error) {
+	if after == nil {
+		after = &DueBooking{by: math.MinInt64}
+	}
+	rows, err := db.Query(ctx, schemas.Query("bookings_due"), clickhouse.Named("what", string(what)), clickhouse.Named("now", now.UnixMilli()),
+		clickhouse.Named("after_due", after.by), clickhouse.Named("after_account", uint64(after.Account)), clickhouse.Named("after_id", after.ID),
+		clickhouse.Named("limit", uint32(most)))
 	if err != nil {
 		return nil, fmt.Errorf("find bookings that are %s: %w", what, err)
 	}
 	defer rows.Close()
-	var all []AccountBooking
+	var all []DueBooking
 	for rows.Next() {
-		var account, id uint64
-		if err := rows.Scan(&account, &id); err != nil {
+		var account uint64
+		var b DueBooking
+		if err := rows.Scan(&account, &b.ID, &b.by); err != nil {
 			return nil, fmt.Errorf("find bookings that are %s: %w", what, err)
 		}
-		all = append(all, AccountBooking{fleet.AccountID(account), id})
+		b.Account = fleet.AccountID(account)
+		all = append(all, b)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, fmt.Errorf("find bookings that are %s: %w", what, err)
@@ -85,9 +100,11 @@ type BookingConflict struct {
 }
 
 // BookingConflicts is the overlap audit: it returns bookings of all accounts that overlap another booking or block of their vehicle
-// and are not flagged, and flagged ones that overlap no more. Bookings that ended more than a month ago are left as they are.
-func BookingConflicts(ctx context.Context, db driver.Conn, now time.Time) ([]BookingConflict, error) {
-	rows, err := db.Query(ctx, schemas.Query("booking_conflicts"), clickhouse.Named("now", now.UnixMilli()))
+// and are not flagged, and flagged ones that overlap no more. Bookings that ended more than a month ago are left as they are. They come in
+// the order of accounts and ids, those after the one given, at most so many.
+func BookingConflicts(ctx context.Context, db driver.Conn, now time.Time, after AccountBooking, most int) ([]BookingConflict, error) {
+	rows, err := db.Query(ctx, schemas.Query("booking_conflicts"), clickhouse.Named("now", now.UnixMilli()),
+		clickhouse.Named("after_account", uint64(after.Account)), clickhouse.Named("after_id", after.ID), clickhouse.Named("limit", uint32(most)))
 	if err != nil {
 		return nil, fmt.Errorf("audit overlaps: %w", err)
 	}

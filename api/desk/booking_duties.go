@@ -2,7 +2,6 @@ package desk
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/motorpool/fleet"
@@ -31,20 +30,21 @@ func (d *Desk) bookingDuties() {
 	d.duty("bookings: overlaps", 5*time.Minute, d.auditOverlaps)
 }
 
-// eachDue does something with each booking that is due. What a booking's state refuses has been done by somebody else.
+// eachDue does something with each booking that is due, page by page: those that fail keep none of the others from their turn. What a
+// booking's state refuses has been done by somebody else.
 func (d *Desk) eachDue(ctx context.Context, due query.DueBookings, do func(context.Context, Order) error) error {
-	found, err := query.BookingsDue(ctx, d.DB, due, d.Now())
-	if err != nil {
-		return err
-	}
-	var failed error
-	for _, b := range found {
+	var after *query.DueBooking
+	now := d.Now()
+	return eachPage(ctx, d.duePage, func() ([]query.DueBooking, error) {
+		return query.BookingsDue(ctx, d.DB, due, now, after, d.duePage)
+	}, func(b query.DueBooking) error {
+		after = &b
 		err := do(ctx, Order{By: system, Account: b.Account, Booking: b.ID})
-		if code := fleet.CodeOf(err); err != nil && code != fleet.CodeTransition && code != fleet.CodeConflict {
-			failed = errors.Join(failed, err)
+		if code := fleet.CodeOf(err); code == fleet.CodeTransition || code == fleet.CodeConflict {
+			return nil
 		}
-	}
-	return failed
+		return err
+	})
 }
 
 // noteOverdue notes once that a rental should be back: the revision is what events and alerts follow from.
@@ -62,19 +62,19 @@ func (d *Desk) noteOverdue(ctx context.Context, o Order) error {
 // auditOverlaps looks for what must not be: bookings that have one vehicle at the same time. Imported ones may, and a rental that is
 // overdue runs into the next one. Whatever is found is flagged, and flags are taken back from what overlaps no more.
 func (d *Desk) auditOverlaps(ctx context.Context) error {
-	found, err := query.BookingConflicts(ctx, d.DB, d.Now())
-	if err != nil {
-		return err
-	}
-	var failed error
-	for _, c := range found {
+	var after query.AccountBooking
+	now := d.Now()
+	return eachPage(ctx, d.duePage, func() ([]query.BookingConflict, error) {
+		return query.BookingConflicts(ctx, d.DB, now, after, d.duePage)
+	}, func(c query.BookingConflict) error {
+		after = c.AccountBooking
 		_, err := d.Bookings.Update(ctx, system, c.Account, c.ID, 0, func(r *record.Record[record.Booking]) error {
 			r.Body.Conflict = c.Overlaps
 			return nil
 		})
-		if err != nil && fleet.CodeOf(err) != fleet.CodeConflict {
-			failed = errors.Join(failed, err)
+		if fleet.CodeOf(err) == fleet.CodeConflict {
+			return nil
 		}
-	}
-	return failed
+		return err
+	})
 }

@@ -108,33 +108,87 @@ func (im *Importer) update(ctx context.Context, id uint64, t *turo.Trip, v *reco
 }
 
 // order is how far a state is on its way; an import never takes a booking back.
-var order = map[string]int{record.BookingPending: 0, record.BookingConfirmed: 1, record.BookingActive: 2, record.BookingCompleted: 3, record.BookingCancelled: 3}
+var order = map[string]int{record.BookingPending: 0, record.BookingConfirmed: 1, record.BookingActive: 2, record.BookingCompleted: 3, record.BookingCancelled: 3,
+	record.BookingNoShow: 3, record.BookingExpired: 3}
 
-// apply writes a trip into a booking.
+// orderOf is how far a booking is on its way. That nobody came, or that a hold ran out, the channel knows better than our timers: from
+// what they made of a booking it goes on as the channel says.
+func orderOf(b *record.Booking) int {
+	if timed := b.Cancellation != nil && b.Cancellation.By == "system"; timed && (b.Status == record.BookingNoShow || b.Status == record.BookingExpired) {
+		return order[record.BookingConfirmed]
+	}
+	return order[b.Status]
+}
+
+// apply writes a trip into a booking. What was noted here of handing the vehicle over it leaves as it is.
 func (im *Importer) apply(b *record.Booking, t *turo.Trip, v *record.Record[record.Vehicle]) {
 	now := record.InstantOf(im.d.Now())
-	if b.Status == "" || order[t.Status] > order[b.Status] {
+	if b.Status == "" || order[t.Status] > orderOf(b) {
+		im.revive(b)
 		b.Status, b.StatusSince = t.Status, now
 	}
+	im.plan(b, t, v)
+	if b.ConfirmedAt.IsZero() {
+		b.ConfirmedAt = now
+	}
+	handOver(b, t)
+	if b.Status == record.BookingCancelled && b.Cancellation == nil {
+		b.Cancellation = &record.Cancellation{At: now, By: cmp.Or(t.CancelledBy, "customer"), ReasonCode: "imported"}
+	}
+	if t.Status == record.BookingConfirmed && !b.Holding() {
+		return // it came to nothing here, and the channel has not said otherwise yet
+	}
+	im.charge(b, t.Lines)
+}
+
+// revive takes back what a timer made of a booking that goes on.
+func (im *Importer) revive(b *record.Booking) {
+	if b.Status != record.BookingNoShow && b.Status != record.BookingExpired {
+		return
+	}
+	im.d.reverseAll(b, func(c *record.Charge) bool { return c.Type == "no_show_fee" && c.Source == "auto" })
+	b.Cancellation = nil
+}
+
+// plan sets the times of a booking, and those for which it holds its vehicle: from a pickup and until a return that were noted here these
+// stay as they are.
+func (im *Importer) plan(b *record.Booking, t *turo.Trip, v *record.Record[record.Vehicle]) {
+	from, until := b.BlockedFrom, b.BlockedUntil
 	b.PickupAt, b.ReturnAt, b.BilledDays = record.InstantOf(t.Start), record.InstantOf(t.End), t.Days
 	before, after := time.Duration(0), time.Duration(0)
 	if b.Status == record.BookingConfirmed || b.Status == record.BookingActive {
 		before, after = time.Duration(v.Body.BufferBeforeMinutes)*time.Minute, time.Duration(v.Body.BufferAfterMinutes)*time.Minute
 	}
 	block(b, before, after)
-	if b.ConfirmedAt.IsZero() {
-		b.ConfirmedAt = now
+	if pickedUpHere(b) && !from.IsZero() {
+		b.BlockedFrom = from
 	}
-	if b.Status == record.BookingActive || b.Status == record.BookingCompleted {
-		b.ActualPickupAt, b.PickupMileageMi = b.PickupAt, t.StartMi
+	if returnedHere(b) && !until.IsZero() {
+		b.BlockedUntil = until
 	}
-	if b.Status == record.BookingCompleted {
-		b.ActualReturnAt, b.ReturnMileageMi = b.ReturnAt, t.EndMi
+	if least := b.BlockedFrom.Add(time.Millisecond); b.BlockedUntil.Before(least) {
+		b.BlockedUntil = record.InstantOf(least)
 	}
-	if b.Status == record.BookingCancelled && b.Cancellation == nil {
-		b.Cancellation = &record.Cancellation{At: now, By: cmp.Or(t.CancelledBy, "customer"), ReasonCode: "imported"}
+}
+
+// pickedUpHere and returnedHere say whether a handover was noted here, and not by an import.
+func pickedUpHere(b *record.Booking) bool { return !b.ActualPickupAt.IsZero() && !b.ImportedPickup }
+func returnedHere(b *record.Booking) bool { return !b.ActualReturnAt.IsZero() && !b.ImportedReturn }
+
+// handOver notes the handovers of a trip that were not noted here.
+func handOver(b *record.Booking, t *turo.Trip) {
+	if b.Status != record.BookingActive && b.Status != record.BookingCompleted {
+		return
 	}
-	im.charge(b, t.Lines)
+	if !pickedUpHere(b) {
+		b.ActualPickupAt, b.PickupMileageMi, b.ImportedPickup = b.PickupAt, t.StartMi, true
+	}
+	if b.Status == record.BookingCompleted && !returnedHere(b) {
+		b.ActualReturnAt, b.ReturnMileageMi, b.ImportedReturn = b.ReturnAt, t.EndMi, true
+		if b.ActualReturnAt.Before(b.ActualPickupAt.Time) {
+			b.ActualReturnAt = b.ActualPickupAt
+		}
+	}
 }
 
 // charge makes the imported charges of a booking those of its trip: lines that are gone are reversed, new ones posted.

@@ -160,7 +160,7 @@ func (d *Desk) SetDamage(ctx context.Context, o Order, req DamageRequest) (recor
 			return fault("/charge", "must be given: nobody has estimated the damage")
 		}
 		line := fleet.FormatID(fleet.ChargePrefix, d.Store.NextID())
-		if err := d.charge(b, record.Charge{ID: line, Type: "damage", Description: damage.Description[:min(len(damage.Description), 300)], Quantity: 1,
+		if err := d.charge(b, record.Charge{ID: line, Type: "damage", Description: cut(damage.Description, 300), Quantity: 1,
 			UnitPrice: *amount, Amount: *amount, Source: "manual", Explanation: "For the damage " + damage.ID + "."}); err != nil {
 			return err
 		}

@@ -144,6 +144,7 @@ func (d *Desk) Reopen(ctx context.Context, o Order) (record.Record[record.Bookin
 		d.reverseAll(b, func(c *record.Charge) bool { return returned[c.ID] })
 		b.ReturnCharges = nil
 		b.ActualReturnAt, b.ReturnMileageMi, b.ReturnFuelPct, b.ReturnBattery = record.Instant{}, nil, nil, nil
+		b.ImportedReturn = false
 		if until := b.ReturnAt.Add(after); b.BlockedUntil.Before(until) {
 			b.BlockedUntil = record.InstantOf(until)
 		}

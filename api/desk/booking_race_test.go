@@ -290,7 +290,7 @@ func TestRandomCommandsNeverBookAVehicleTwice(t *testing.T) {
 // auditAll counts what the overlap audit finds.
 func auditAll(t *testing.T, d *Desk) (int, error) {
 	t.Helper()
-	found, err := query.BookingConflicts(t.Context(), d.DB, time.Now())
+	found, err := query.BookingConflicts(t.Context(), d.DB, time.Now(), query.AccountBooking{}, d.duePage)
 	return len(found), err
 }
 

@@ -88,6 +88,7 @@ func (d *Desk) Pickup(ctx context.Context, o Order, h Handover) (record.Record[r
 			return fault("/at", "is not before return_at; extend the booking first")
 		}
 		b.ActualPickupAt, b.PickupMileageMi, b.PickupFuelPct, b.PickupBattery = record.InstantOf(at), h.MileageMi, h.FuelPct, h.Battery
+		b.ImportedPickup = false
 		b.LicenceCheckedAt = record.InstantOf(d.Now())
 		if at.Before(b.BlockedFrom.Time) {
 			b.BlockedFrom = record.InstantOf(at)
@@ -152,6 +153,7 @@ func (d *Desk) returned(ctx context.Context, o Order, next *record.Record[record
 		return err
 	}
 	b.ActualReturnAt, b.ReturnMileageMi, b.ReturnFuelPct, b.ReturnBattery = record.InstantOf(at), h.MileageMi, h.FuelPct, h.Battery
+	b.ImportedReturn = false
 	until := at.Add(after)
 	if !clip.IsZero() && until.After(clip) {
 		until = clip

@@ -29,19 +29,16 @@ func (d *Desk) eraseCustomers() {
 		if err != nil {
 			return err
 		}
-		for _, p := range pending {
+		return each(ctx, pending, func(p query.CustomerRef) error {
 			rec, err := d.Customers.Get(ctx, p.Account, p.ID)
+			if err == nil && !rec.Body.ErasingSince.IsZero() && d.Now().Sub(rec.Body.ErasingSince.Time) >= erasingAlone {
+				err = d.FinishErasure(ctx, record.Author{Actor: "system"}, p.Account, p.ID)
+			}
 			if err != nil {
-				return err
+				return fmt.Errorf("erase customer %d: %w", p.ID, err)
 			}
-			if rec.Body.ErasingSince.IsZero() || d.Now().Sub(rec.Body.ErasingSince.Time) < erasingAlone {
-				continue
-			}
-			if err := d.FinishErasure(ctx, record.Author{Actor: "system"}, p.Account, p.ID); err != nil {
-				return err
-			}
-		}
-		return nil
+			return nil
+		})
 	})
 }
 

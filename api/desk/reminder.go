@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -47,26 +49,31 @@ func (d *Desk) Remind(ctx context.Context, all bool) error {
 	for _, p := range pending {
 		byAccount[p.Account] = append(byAccount[p.Account], p)
 	}
-	for account, some := range byAccount {
-		r := &round{d: d, account: account, now: now}
-		if err := r.read(ctx, some); err != nil {
+	return each(ctx, slices.Sorted(maps.Keys(byAccount)), func(account fleet.AccountID) error {
+		if err := d.remind(ctx, account, byAccount[account], now); err != nil {
 			return fmt.Errorf("reminders of %s: %w", account, err)
 		}
-		work, inner := errgroup.WithContext(ctx)
-		work.SetLimit(remindAtOnce)
-		for _, p := range some {
-			work.Go(func() error {
-				if err := r.look(inner, p); err != nil && inner.Err() == nil {
-					d.Log.WarnContext(ctx, "a reminder could not be brought up to date", "account", account, "schedule", p.Schedule, "vehicle", p.Vehicle, "error", err)
-				}
-				return inner.Err()
-			})
-		}
-		if err := work.Wait(); err != nil {
-			return err
-		}
+		return nil
+	})
+}
+
+// remind does what Remind does for the pairs of one account.
+func (d *Desk) remind(ctx context.Context, account fleet.AccountID, some []query.PendingMaintenance, now time.Time) error {
+	r := &round{d: d, account: account, now: now}
+	if err := r.read(ctx, some); err != nil {
+		return err
 	}
-	return nil
+	work, inner := errgroup.WithContext(ctx)
+	work.SetLimit(remindAtOnce)
+	for _, p := range some {
+		work.Go(func() error {
+			if err := r.look(inner, p); err != nil && inner.Err() == nil {
+				d.Log.WarnContext(ctx, "a reminder could not be brought up to date", "account", account, "schedule", p.Schedule, "vehicle", p.Vehicle, "error", err)
+			}
+			return inner.Err()
+		})
+	}
+	return work.Wait()
 }
 
 // round is what one round of Remind knows of an account. It is not written after read.
@@ -101,7 +108,7 @@ func (r *round) read(ctx context.Context, pairs []query.PendingMaintenance) erro
 	for _, s := range r.schedules {
 		body, err := bodyOf[record.MaintenanceSchedule](s)
 		if err != nil {
-			return err
+			continue // look says so, of the pairs that hang on it
 		}
 		id, _ := fleet.ParseID(fleet.TaskPrefix, body.TaskID) // 0 is no task
 		tasks = append(tasks, id)

@@ -382,12 +382,12 @@ func (d *Desk) moveDue(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, v := range due {
+	return each(ctx, due, func(v query.DueVehicle) error {
 		if err := d.moveOne(ctx, v); err != nil {
 			return fmt.Errorf("vehicle %d: %w", v.Vehicle, err)
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 func (d *Desk) moveOne(ctx context.Context, due query.DueVehicle) error {

@@ -65,6 +65,8 @@ type Booking struct {
 	ReturnFuelPct   *float64 `json:"return_fuel_pct"`
 	PickupBattery   *int     `json:"pickup_battery_level"`
 	ReturnBattery   *int     `json:"return_battery_level"`
+	ImportedPickup  bool     `json:"imported_pickup,omitempty"` // the pickup is as an import said, and may be corrected by the next
+	ImportedReturn  bool     `json:"imported_return,omitempty"`
 
 	Currency     string        `json:"currency"`
 	RateSnapshot *RateSnapshot `json:"rate_snapshot"` // the frozen price: rates, and how every line came to be

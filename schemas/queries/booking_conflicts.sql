@@ -25,10 +25,11 @@ FROM
             AND (toUnixTimestamp64Milli(hold.4) = 0 OR hold.4 > at)
     )
 )
-WHERE id != 0 AND overlaps != flagged
+WHERE id != 0 AND overlaps != flagged AND (account, id) > ({after_account:UInt64}, {after_id:UInt64})
 UNION ALL
 SELECT account, id, toUInt64OrZero(substring(vehicle_id, 5)) AS vehicle, false AS overlaps
 FROM bookings FINAL
 WHERE conflict = 'true' AND status IN ('cancelled', 'no_show', 'expired') AND archived_at IS NULL
+    AND (account, id) > ({after_account:UInt64}, {after_id:UInt64})
 ORDER BY account, id
-LIMIT 1000
+LIMIT {limit:UInt32}
