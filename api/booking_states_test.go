@@ -151,3 +151,20 @@ func doDuty(t *testing.T, w *lotWorld, name string) {
 		t.Fatal(err)
 	}
 }
+
+// A timeline tells of payments to those alone who may know of them.
+func TestATimelineTellsOfPaymentsToThoseWhoMayKnow(t *testing.T) {
+	w := newLot(t)
+	path := w.book(1, 49, "")
+	w.do("POST", "/v1/payments", `{"booking_id":"`+strings.TrimPrefix(path, "/v1/bookings/")+`","method":"cash","amount":{"amount":100,"currency":"USD"}}`).ok(201)
+	payments := func(scopes ...auth.Scope) (n int) {
+		for _, e := range w.do("GET", path+"/timeline", "", "Authorization", "Bearer "+w.newKey(w.account, scopes...)).ok(200).data() {
+			if e["kind"] == "payment" {
+				n++
+			}
+		}
+		return n
+	}
+	wantEqual(t, "without", payments(auth.BookingsRead), 0)
+	wantEqual(t, "with", payments(auth.BookingsRead, auth.FinanceRead), 1)
+}

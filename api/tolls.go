@@ -3,10 +3,13 @@ package api
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/desk"
 	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/api/rental/ledger"
 	"github.com/motorpool/fleet/query"
 )
 
@@ -43,6 +46,13 @@ func (a *API) tollRoutes() {
 			return t, a.decodeObject(object, &t.TollFields)
 		},
 		show: showTolls, settle: a.settleToll,
+		guard: func(rec *record.Record[record.Toll]) error {
+			if len(ledger.OfToll(&rec.Body, time.UTC)) == 0 {
+				return nil
+			}
+			return fleet.NewError(fleet.CodeConflict, "The toll "+fleet.FormatID(fleet.TollPrefix, rec.ID)+" is "+rec.Body.Status+
+				", and its cost is in the books. Dispute it, which takes the cost back, and archive it then; one that is paid or waived stays.")
+		},
 	}
 	s.register()
 	move := func(action, summary, about, to string) {
@@ -137,10 +147,11 @@ func (a *API) matchToll(s *resource[record.Toll], w http.ResponseWriter, r *http
 		}
 	}
 	account := auth.From(r.Context()).Account
+	var booking record.Record[record.Booking]
 	if sent.BookingID != "" {
 		id, err := fleet.ParseID(fleet.BookingPrefix, sent.BookingID)
 		if err == nil {
-			_, err = a.desk.Bookings.Get(r.Context(), account, id)
+			booking, err = a.desk.Bookings.Get(r.Context(), account, id)
 		}
 		if err != nil && (fleet.CodeOf(err) == fleet.CodeNotFound || fleet.CodeOf(err) == "" && id == 0) {
 			return validation(fleet.FieldError{Pointer: "/booking_id", Code: "not_found", Detail: "there is no such booking"})
@@ -159,6 +170,9 @@ func (a *API) matchToll(s *resource[record.Toll], w http.ResponseWriter, r *http
 		}
 		if sent.BookingID != "" {
 			rec.Body.BookingID, rec.Body.Status = sent.BookingID, record.TollMatched
+			if vehicle := desk.VehicleAt(&booking.Body, rec.Body.OccurredAt.Time); vehicle != "" {
+				rec.Body.VehicleID = vehicle // whatever the plate says: somebody has looked
+			}
 			return nil
 		}
 		return a.findToll(r.Context(), account, &rec.Body)

@@ -64,6 +64,31 @@ func TestATollFindsItsBookingAndIsBilled(t *testing.T) {
 	}
 }
 
+// A toll in the books cannot be archived: it would cost for ever, and nobody could take it back. One that somebody matches by hand is of the
+// vehicle of its booking, whatever plate was read.
+func TestATollInTheBooksIsNotArchived(t *testing.T) {
+	w := newLot(t)
+	path := w.book(0.01, 49, `,"confirm":true`)
+	other := w.newCar()
+	w.do("PATCH", "/v1/vehicles/"+other, `{"license_plate":"XYZ1"}`).ok(200)
+	w.pass(time.Hour)
+	w.do("POST", path+"/pickup", "").ok(200)
+	w.pass(3 * time.Hour)
+	one := "/v1/tolls/" + w.do("POST", "/v1/tolls", `{"kind":"toll","plate":"XYZ1","occurred_at":"`+w.in(-1)+`","amount":{"amount":450,"currency":"USD"}}`).ok(201).id()
+	wantEqual(t, "by its plate", w.do("GET", one, "").member("vehicle_id"), other)
+	wantEqual(t, "by its booking", w.do("POST", one+"/match", `{"booking_id":"`+strings.TrimPrefix(path, "/v1/bookings/")+`"}`).ok(200).member("vehicle_id"), w.car)
+	if words := w.do("DELETE", one, "").refused(); !strings.Contains(words, "Dispute it") {
+		t.Errorf("refused with %q", words)
+	}
+	w.do("POST", one+"/dispute", `{"reason":"not ours"}`).ok(200)
+	w.do("DELETE", one, "").ok(204)
+	sum := 0.0
+	for _, e := range w.do("GET", "/v1/ledger/entries?ledger_account=cost.toll", "").ok(200).data() {
+		sum += minor(e["amount"])
+	}
+	wantEqual(t, "what the toll costs", sum, 0.0)
+}
+
 // The books of an erased customer stay as they were, and the words in them go.
 func TestErasureLeavesTheBooks(t *testing.T) {
 	w := newLot(t)

@@ -110,7 +110,7 @@ func (a *API) vehicleRoutes() {
 		show:  a.showVehicles,
 		check: checkVehicle, refers: a.vehicleRefers,
 		used: func(r *http.Request, rec *record.Record[record.Vehicle]) error {
-			return a.desk.MayArchiveVehicle(r.Context(), rec)
+			return a.desk.MayArchiveVehicle(r.Context(), author(r), rec)
 		},
 	}
 	s.register()

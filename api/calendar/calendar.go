@@ -6,7 +6,8 @@
 //	                                  └── its booking never was: abandoned, and given up by whoever it is in the way of
 //
 // The calendar decides who holds; the record that took the hold (the holder) says why. A process may die between the two,
-// so a hold that stands in somebody's way and is older than Abandoned is looked up: one whose holder does not want it is dropped.
+// so a hold that stands in somebody's way and is older than Abandoned, by clocks that may differ by Skew, is looked up: one whose holder does
+// not want it is dropped.
 //
 // A holder whose period may change while others change it too (a booking) makes bids: each change takes the period that it
 // needs in a hold of its own, for the revision of the holder that it means to write, beside what the holder has. When one of
@@ -122,12 +123,13 @@ func (e *ConflictError) Unwrap() error {
 // Config are the times that calendars go by.
 type Config struct {
 	Abandoned time.Duration // age of a hold at which its holder is asked whether it wants it; above any write's deadline
+	Skew      time.Duration // by which the clocks of processes may differ: who asks may be so much ahead of who took the hold
 	Kept      time.Duration // after its end
 }
 
 // DefaultConfig returns the settings used when nothing else is said.
 func DefaultConfig() Config {
-	return Config{Abandoned: 20 * time.Second, Kept: 400 * 24 * time.Hour}
+	return Config{Abandoned: 20 * time.Second, Skew: time.Minute, Kept: 400 * 24 * time.Hour}
 }
 
 // Wanted says whether the record behind a hold wants it: whether a booking, block or work order stands that holds this vehicle
@@ -202,9 +204,10 @@ func (c *Calendars) Take(ctx context.Context, by record.Author, account fleet.Ac
 	}
 }
 
-// Abandoned says whether nobody wants a hold: it is old enough for its holder to have been written, and the holder does not say it.
+// Abandoned says whether nobody wants a hold: it is old enough for its holder to have been written, by whatever clock, and the
+// holder does not say it.
 func (c *Calendars) Abandoned(ctx context.Context, account fleet.AccountID, vehicle uint64, h Hold) (bool, error) {
-	if c.now().Sub(h.At.Time) < c.cfg.Abandoned {
+	if c.now().Sub(h.At.Time) < c.cfg.Abandoned+c.cfg.Skew {
 		return false, nil
 	}
 	wanted, err := c.wanted(ctx, account, vehicle, h)

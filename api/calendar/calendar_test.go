@@ -148,7 +148,8 @@ func TestAHoldThatLapsedOrWasAbandonedMakesWay(t *testing.T) {
 	d.pass(30 * time.Minute)
 	wantDone(t, d.take(t, "b", 1, 3))
 	// Nobody has written b, and for a while nobody may say so.
-	d.pass(19 * time.Second)
+	cfg := calendar.DefaultConfig()
+	d.pass(cfg.Abandoned + cfg.Skew - time.Second)
 	wantTaken(t, d.take(t, "c", 1, 3), "b")
 	d.pass(2 * time.Second)
 	wantDone(t, d.take(t, "c", 1, 3))

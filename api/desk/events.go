@@ -103,8 +103,11 @@ var names = map[string]struct{ word, created string }{
 // thin are the kinds of which events tell the id alone, because everything else is about a person.
 var thin = []string{"customer", "customer_note", "document"}
 
-// personal are members that may say something about a person, or anything, wherever they stand. Events outlive an erasure.
-var personal = []string{"notes", "note", "delivery_address", "signed_by", "metadata", "custom_fields", "photos", "transfer_note", "contact", "address"}
+// personal are members that may say something about a person, or anything, wherever they stand: texts that people write as they like, and
+// what tokens are known by. Events outlive an erasure. A test holds the members of all bodies against it.
+var personal = []string{"notes", "note", "delivery_address", "signed_by", "metadata", "custom_fields", "photos", "transfer_note", "contact", "address",
+	"title", "description", "explanation", "place", "location", "evidence", "vendor", "assignee", "reported_by", "resolution", "phone",
+	"reason", "status_reason", "fail_reason", "void_reason", "cancel_reason", "osmand_token_sha256"}
 
 // stored is what is known of any record.
 type stored struct {

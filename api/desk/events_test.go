@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -164,5 +166,72 @@ func TestABrokerThatIsAwayIsLeftAlone(t *testing.T) {
 	a.failed.Store(time.Now().Add(-publishRest).UnixNano())
 	if err := a.announce(t.Context(), w); err != nil || len(b.told) != 1 || b.told[0].Type != "vehicle.created" {
 		t.Errorf("%v, %+v", err, b.told)
+	}
+}
+
+// plain are the texts of bodies that say nothing about a person: ids, states, codes, dates and the names of things.
+var plain = strings.Fields(`
+	id booking_id backfill_job_id block_id category_ids charge_id current_location_id customer_id duplicate_of geofence_ids home_location_id issue_ids
+	location_id owner_customer_id pickup_location_id quote_id rate_plan_id receipt_document_id reminder_ids reserved_booking_id resolved_by_work_order_id
+	return_charge_ids return_location_id reversal_of schedule_id source_id status_cause daily_rate_of task_id task_ids toll_id upgrade_from_class_id vehicle_class_id
+	vehicle_class_ids vehicle_id vehicle_ids work_order_id
+	external_reservation_id invoice_ref provider_ref reference policy_number unique_id vin plate plate_region license_plate region fleet_number
+	status stage told hold_reason reason_code day_rounding deposit_method payment_method channel channels protocol provider system source_campaign
+	code promo_code protection_plan category fault_codes point body_type drivetrain trim make model color currency timezone coordinates days due_on forecast_due_on
+	name nickname rate_plan_name agency lender parts steps tag tags`)
+
+// texts collects the members of a type that hold texts.
+func texts(t reflect.Type, names map[string]bool) {
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Slice:
+		texts(t.Elem(), names)
+	case reflect.Struct:
+		if t == reflect.TypeFor[record.Instant]() {
+			return
+		}
+		for f := range t.Fields() {
+			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			if name == "" && f.Anonymous {
+				texts(f.Type, names)
+				continue
+			}
+			leaf := f.Type
+			for leaf.Kind() == reflect.Pointer || leaf.Kind() == reflect.Slice {
+				leaf = leaf.Elem()
+			}
+			if k := leaf.Kind(); (k == reflect.String || k == reflect.Map || k == reflect.Interface) && f.Tag.Get("enum") == "" && f.Tag.Get("format") == "" && f.Tag.Get("pattern") == "" {
+				names[name] = true
+			}
+			if !slices.Contains(personal, name) {
+				texts(f.Type, names)
+			}
+		}
+	}
+}
+
+// Every text that a body may have is either known to be plain, or taken out of events.
+func TestEveryTextIsPlainOrTakenOut(t *testing.T) {
+	names := map[string]bool{}
+	for kind, body := range map[string]any{
+		"booking": record.Booking{}, "quote": record.Quote{}, "payment": record.Payment{}, "reminder": record.Reminder{}, "work_order": record.WorkOrder{},
+		"issue": record.Issue{}, "service_task": record.ServiceTask{}, "maintenance_schedule": record.MaintenanceSchedule{}, "vehicle": record.Vehicle{},
+		"vehicle_class": record.VehicleClass{}, "location": record.Location{}, "rate_plan": record.RatePlan{}, "block": record.Block{},
+		"meter_reading": record.MeterReading{}, "expense": record.Expense{}, "toll": record.Toll{}, "device": record.Device{}, "geofence": record.Geofence{},
+		"alert_rule": record.AlertRule{},
+	} {
+		if !slices.ContainsFunc(fleet.EventsOfRecords, func(r fleet.RecordEvents) bool { return r.Kind == kind }) {
+			t.Errorf("nothing is told of %s", kind)
+		}
+		texts(reflect.TypeOf(body), names)
+	}
+	var unknown []string
+	for name := range names {
+		if !slices.Contains(personal, name) && !slices.Contains(plain, name) {
+			unknown = append(unknown, name)
+		}
+	}
+	slices.Sort(unknown)
+	if unknown != nil {
+		t.Errorf("these are neither known to be plain nor taken out: %s", strings.Join(unknown, " "))
 	}
 }

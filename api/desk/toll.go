@@ -31,7 +31,7 @@ func (d *Desk) MatchToll(ctx context.Context, account fleet.AccountID, t *record
 		if err := json.Unmarshal([]byte(stored.Body), &b); err != nil {
 			return "", "", fmt.Errorf("decode booking %d: %w", stored.ID, err)
 		}
-		if vehicleAt(&b, t.OccurredAt.Time) == vehicle {
+		if VehicleAt(&b, t.OccurredAt.Time) == vehicle {
 			booking, found = fleet.FormatID(fleet.BookingPrefix, stored.ID), found+1
 		}
 	}
@@ -41,8 +41,8 @@ func (d *Desk) MatchToll(ctx context.Context, account fleet.AccountID, t *record
 	return vehicle, booking, nil
 }
 
-// vehicleAt is the vehicle that a booking had at a time.
-func vehicleAt(b *record.Booking, at time.Time) string {
+// VehicleAt is the vehicle that a booking had at a time, empty if it has none.
+func VehicleAt(b *record.Booking, at time.Time) string {
 	for _, swap := range b.VehicleSwaps {
 		if at.Before(swap.Until.Time) {
 			return swap.VehicleID

@@ -29,7 +29,7 @@ func follows(w record.Written) record.Author {
 	return record.Author{Actor: system.Actor, RequestID: w.RequestID}
 }
 
-// forEver is when a retired vehicle's hold on its own calendar ends.
+// forEver is when a retired or archived vehicle's hold on its own calendar ends.
 var forEver = time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // ByHand is a move of a vehicle by hand. To retire it, its disposal must be recorded, here or before.
@@ -54,7 +54,7 @@ func (d *Desk) MoveVehicle(ctx context.Context, by record.Author, account fleet.
 			return before, fleet.NewError(fleet.CodeValidation, "A vehicle is retired when it was disposed of: say when.",
 				fleet.FieldError{Pointer: "/disposal_on", Code: "required", Detail: "is needed to retire a vehicle that has no disposal_on yet"})
 		}
-		if err := d.leaveCalendar(ctx, by, account, id); err != nil {
+		if err := d.leaveCalendar(ctx, by, account, id, "be retired"); err != nil {
 			return before, err
 		}
 	}
@@ -90,10 +90,10 @@ func (d *Desk) MoveVehicle(ctx context.Context, by record.Author, account fleet.
 	return rec, err
 }
 
-// leaveCalendar has a vehicle hold its own calendar from now on, unless a booking wants it.
-func (d *Desk) leaveCalendar(ctx context.Context, by record.Author, account fleet.AccountID, id uint64) error {
+// leaveCalendar has a vehicle hold its own calendar from now on, unless a booking wants it: what it is to do then is for the refusal.
+func (d *Desk) leaveCalendar(ctx context.Context, by record.Author, account fleet.AccountID, id uint64, what string) error {
 	now, ref := d.Now(), fleet.FormatID(fleet.VehiclePrefix, id)
-	if err := d.unbooked(ctx, account, id, now, "be retired"); err != nil {
+	if err := d.unbooked(ctx, account, id, now, what); err != nil {
 		return err
 	}
 	hold := calendar.Hold{Ref: ref, From: record.InstantOf(now), Until: record.InstantOf(forEver), Conflict: true}
@@ -102,7 +102,7 @@ func (d *Desk) leaveCalendar(ctx context.Context, by record.Author, account flee
 		return err
 	}
 	// Blocks and buffers may stand; a booking that came in between may not.
-	if err := d.unbooked(ctx, account, id, now, "be retired"); err != nil {
+	if err := d.unbooked(ctx, account, id, now, what); err != nil {
 		_ = d.Calendars.Give(ctx, by, account, id, ref)
 		return err
 	}
@@ -137,12 +137,13 @@ func (d *Desk) unbooked(ctx context.Context, account fleet.AccountID, id uint64,
 	return fleet.NewError(fleet.CodeConflict, fmt.Sprintf("The vehicle cannot %s while bookings want it; give them another first.", what), faults...)
 }
 
-// MayArchiveVehicle refuses to archive a vehicle that is rented, or that bookings want.
-func (d *Desk) MayArchiveVehicle(ctx context.Context, r *record.Record[record.Vehicle]) error {
+// MayArchiveVehicle refuses to archive a vehicle that is rented, or that bookings want. One that may be archived holds its own calendar, so
+// that no booking can come in between, nor later; if it is not archived after all, the hold counts as abandoned after a while.
+func (d *Desk) MayArchiveVehicle(ctx context.Context, by record.Author, r *record.Record[record.Vehicle]) error {
 	if r.Body.Status == record.VehicleRented {
 		return fleet.NewError(fleet.CodeConflict, "The vehicle is rented and cannot be archived before it is back.")
 	}
-	return d.unbooked(ctx, r.Account, r.ID, d.Now(), "be archived")
+	return d.leaveCalendar(ctx, by, r.Account, r.ID, "be archived")
 }
 
 // fit refuses to make a vehicle available that must not be.
@@ -406,8 +407,8 @@ func (d *Desk) moveOne(ctx context.Context, due query.DueVehicle) error {
 	})
 }
 
-// vehicleWants says whether a vehicle wants to hold its own calendar, as one that is retired does.
+// vehicleWants says whether a vehicle wants to hold its own calendar, as one that is retired or archived does.
 func (d *Desk) vehicleWants(ctx context.Context, account fleet.AccountID, id uint64, at place, _ calendar.Hold) (bool, error) {
 	r, err := d.Vehicles.Get(ctx, account, id)
-	return err == nil && id == at.vehicle && r.Body.Status == record.VehicleRetired, err
+	return err == nil && id == at.vehicle && (r.Body.Status == record.VehicleRetired || r.Archived()), err
 }

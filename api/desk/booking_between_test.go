@@ -1,0 +1,98 @@
+//go:build rental
+
+package desk
+
+import (
+	"testing"
+	"time"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/calendar"
+	"github.com/motorpool/fleet/api/record"
+)
+
+// A vehicle that is archived after a booking was worked out, and before that has taken its hold, is not given to it.
+func TestAVehicleThatIsArchivedInBetweenIsNotBooked(t *testing.T) {
+	l := openLot(t, 2)
+	d := l.desks[0]
+	id, _ := fleet.ParseID(fleet.VehiclePrefix, l.cars[0])
+	archive := func() error {
+		_, err := d.Vehicles.Archive(t.Context(), by, account, id, 0, func(r *record.Record[record.Vehicle]) error {
+			return d.MayArchiveVehicle(t.Context(), by, r)
+		})
+		return err
+	}
+	req := BookRequest{ID: d.Store.NextID(), Fields: l.fields(l.cars[0], 0, 10), Confirm: true}
+	b, err := d.draft(t.Context(), account, req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := archive(); err != nil {
+		t.Fatal(err)
+	}
+	if rec, err := d.open(t.Context(), by, account, req.ID, b, ask); !refusal(err) {
+		t.Errorf("it was booked: %+v, %v", rec.Body.VehicleID, err)
+	}
+	// However much later.
+	later := l.later()
+	if rec, err := later.open(t.Context(), by, account, later.Store.NextID(), b, ask); !refusal(err) {
+		t.Errorf("it was booked after all: %+v, %v", rec.Body.VehicleID, err)
+	}
+	// A booking that came first keeps it from being archived.
+	if _, err := l.book(t.Context(), d, l.cars[1], 0, 10); err != nil {
+		t.Fatal(err)
+	}
+	if id, _ = fleet.ParseID(fleet.VehiclePrefix, l.cars[1]); fleet.CodeOf(archive()) != fleet.CodeConflict {
+		t.Error("a vehicle was archived that a booking wants")
+	}
+}
+
+// A process whose clock is ahead by less than a minute does not take for abandoned what another is about to write.
+func TestClocksMayDiffer(t *testing.T) {
+	l := openLot(t, 1)
+	slow, fast := l.desks[0], l.desks[1]
+	fast.Now = func() time.Time { return time.Now().Add(59 * time.Second) }
+	for _, d := range l.desks {
+		d.openCalendars(calendar.DefaultConfig())
+	}
+	req := BookRequest{ID: slow.Store.NextID(), Fields: l.fields(l.cars[0], 0, 10), Confirm: true}
+	b, err := slow.draft(t.Context(), account, req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	taken, _, err := slow.takeFor(t.Context(), by, account, req.ID, 1, nil, b, ask)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if other, err := l.book(t.Context(), fast, l.cars[0], 5, 15); !refusal(err) {
+		t.Errorf("the vehicle was given to booking %d before the first could be written: %v", other.ID, err)
+	}
+	if time.Now().Before(taken.until) {
+		if _, _, err := slow.Bookings.Create(t.Context(), by, account, req.ID, *b); err != nil {
+			t.Fatal(err)
+		}
+		l.holdings(t, []uint64{req.ID})
+	}
+}
+
+// A hold that one process takes for lapsed, and another does not yet, is confirmed only if nobody has the vehicle by then.
+func TestALapsedHoldIsConfirmedByNobodysClock(t *testing.T) {
+	l := openLot(t, 1)
+	slow, fast := l.desks[0], l.desks[1]
+	pending, err := slow.Book(t.Context(), by, account, BookRequest{ID: slow.Store.NextID(), Fields: l.fields(l.cars[0], 0, 10), HoldFor: 30 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fast.Now = func() time.Time { return time.Now().Add(59 * time.Second) }
+	fast.openCalendars(calendar.DefaultConfig())
+	other, err := l.book(t.Context(), fast, l.cars[0], 5, 15)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := slow.Confirm(t.Context(), Order{By: by, Account: account, Booking: pending.ID}); !refusal(err) {
+		t.Errorf("both have it: %v", err)
+	}
+	if rec, err := slow.Bookings.Get(t.Context(), account, other.ID); err != nil || rec.Body.Status != record.BookingConfirmed {
+		t.Errorf("the other one is %s: %v", rec.Body.Status, err)
+	}
+}
