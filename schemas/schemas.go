@@ -11,6 +11,7 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"path"
 	"sort"
@@ -90,23 +91,42 @@ func Apply(ctx context.Context, db driver.Conn) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	batch, err := db.PrepareBatch(ctx, "INSERT INTO schema_versions (version, checksum)")
+	if err != nil {
+		return nil, fmt.Errorf("note versions: %w", err)
+	}
 	var done []string
 	for _, m := range Migrations() {
-		if sum, ok := known[m.Version]; ok {
-			if sum != m.Checksum {
-				return done, fmt.Errorf("migration %s was edited after it was applied: add a new file instead", m.Version)
+		if err = applyOne(ctx, db, m, known); err != nil {
+			break
+		}
+		if _, ok := known[m.Version]; !ok {
+			done = append(done, m.Version)
+			if err := batch.Append(m.Version, m.Checksum); err != nil {
+				return nil, fmt.Errorf("note %s: %w", m.Version, err)
 			}
-			continue
 		}
-		if err := db.Exec(ctx, m.SQL); err != nil {
-			return done, fmt.Errorf("apply %s: %w", m.Version, err)
-		}
-		if err := db.Exec(ctx, "INSERT INTO schema_versions (version, checksum) VALUES ($1, $2)", m.Version, m.Checksum); err != nil {
-			return done, fmt.Errorf("note %s: %w", m.Version, err)
-		}
-		done = append(done, m.Version)
 	}
-	return done, nil
+	// Together, as there are many: what is done and was not noted is done again, which does nothing.
+	if noted := batch.Send(); noted != nil {
+		err = errors.Join(err, fmt.Errorf("note versions: %w", noted))
+	}
+	return done, err
+}
+
+// applyOne applies a migration unless it is known, by its checksum.
+func applyOne(ctx context.Context, db driver.Conn, m Migration, known map[string]string) error {
+	sum, ok := known[m.Version]
+	if !ok {
+		if err := db.Exec(ctx, m.SQL); err != nil {
+			return fmt.Errorf("apply %s: %w", m.Version, err)
+		}
+		return nil
+	}
+	if sum != m.Checksum {
+		return fmt.Errorf("migration %s was edited after it was applied: add a new file instead", m.Version)
+	}
+	return nil
 }
 
 // Applied returns the checksum of each migration that the database has, by version.
