@@ -3,10 +3,12 @@ package desk
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/api/rental"
 	"github.com/motorpool/fleet/query"
 )
 
@@ -45,60 +47,140 @@ func (d *Desk) VoidReading(ctx context.Context, by record.Author, account fleet.
 	})
 }
 
-// readAt writes the odometer as a booking or a work order tells it, under an id made of what it tells.
-func (d *Desk) readAt(ctx context.Context, w record.Written, source, ref, vehicle string, miles *int, at record.Instant) error {
-	id, err := fleet.ParseID(fleet.VehiclePrefix, vehicle)
-	if miles == nil || err != nil {
-		return nil
-	}
-	if at.IsZero() {
-		at = record.InstantOf(w.At)
-	}
-	name := fleet.DerivedID(fleet.Kind("meter_reading."+source), fleet.VehicleKey{Account: w.Account, Vehicle: fleet.VehicleID(id)}, fleet.MillisOf(at.Time), w.ID)
-	_, err = d.Read(ctx, follows(w), w.Account, name, record.MeterReading{VehicleID: vehicle, Meter: query.Odometer, Value: float64(*miles),
-		RecordedAt: at, Source: source, SourceID: ref})
-	return err
+// told is a reading that a booking or a work order tells.
+type told struct {
+	slot
+	miles int
 }
 
-// bookingReads writes the odometer as it was told when a vehicle was handed over.
-func (d *Desk) bookingReads(ctx context.Context, w record.Written) error {
-	before, after, err := record.Bodies[record.Booking](w)
-	if err != nil {
-		return err
-	}
-	if before == nil {
-		before = &record.Booking{}
-	}
-	ref := fleet.FormatID(fleet.BookingPrefix, w.ID)
-	// A vehicle that was swapped for another was given back, and the other was taken.
-	for i := len(before.VehicleSwaps); i < len(after.VehicleSwaps); i++ {
-		s := &after.VehicleSwaps[i]
-		if err := d.readAt(ctx, w, "return", ref, s.VehicleID, s.MileageMi, s.Until); err != nil {
-			return err
+// slot is where a reading belongs: one record tells one at most.
+type slot struct {
+	source, vehicle string
+	at              fleet.Millis
+}
+
+// retracted is why a reading is voided that its booking or work order does not tell any more.
+const retracted = "is not told any more by what it came from"
+
+// toldBy are the readings that a booking tells: when each of its vehicles was taken, and given back.
+func toldBy(b *record.Booking) []told {
+	var all []told
+	add := func(source, vehicle string, at record.Instant, miles *int) {
+		if miles != nil && vehicle != "" {
+			if at.IsZero() {
+				at = b.StatusSince
+			}
+			all = append(all, told{slot{source, vehicle, fleet.MillisOf(at.Time)}, *miles})
 		}
 	}
-	if !sameMiles(before.PickupMileageMi, after.PickupMileageMi) {
-		at := after.ActualPickupAt
-		if n := len(after.VehicleSwaps); n > 0 && after.VehicleSwaps[n-1].Until.After(at.Time) {
-			at = after.VehicleSwaps[n-1].Until
-		}
-		if err := d.readAt(ctx, w, "pickup", ref, after.VehicleID, after.PickupMileageMi, at); err != nil {
-			return err
-		}
+	for _, s := range b.VehicleSwaps {
+		add("pickup", s.VehicleID, s.From, s.PickupMileageMi)
+		add("return", s.VehicleID, s.Until, s.MileageMi)
 	}
-	if sameMiles(before.ReturnMileageMi, after.ReturnMileageMi) {
+	add("pickup", b.VehicleID, rental.DrivenSince(b), b.PickupMileageMi)
+	add("return", b.VehicleID, b.ActualReturnAt, b.ReturnMileageMi)
+	return all
+}
+
+// toldByWork are those of a work order: what was read when it was completed.
+func toldByWork(w *record.WorkOrder) []told {
+	if w.Status != record.WorkCompleted || w.MileageMi == nil {
 		return nil
 	}
-	return d.readAt(ctx, w, "return", ref, after.VehicleID, after.ReturnMileageMi, after.ActualReturnAt)
+	return []told{{slot{"work_order", w.VehicleID, fleet.MillisOf(w.CompletedAt.Time)}, *w.MileageMi}}
+}
+
+// bookingReads writes the odometer as it was told when vehicles were handed over.
+func (d *Desk) bookingReads(ctx context.Context, w record.Written) error {
+	return reads(ctx, d, d.Bookings, w, toldBy)
 }
 
 // workReads writes the odometer as a work order tells it when it is completed.
 func (d *Desk) workReads(ctx context.Context, w record.Written) error {
-	before, after, err := record.Bodies[record.WorkOrder](w)
-	if err != nil || after.Status != record.WorkCompleted || before != nil && before.Status == record.WorkCompleted && sameMiles(before.MileageMi, after.MileageMi) {
-		return err
-	}
-	return d.readAt(ctx, w, "work_order", fleet.FormatID(fleet.WorkOrderPrefix, w.ID), after.VehicleID, after.MileageMi, after.CompletedAt)
+	return reads(ctx, d, d.Work, w, toldByWork)
 }
 
-func sameMiles(a, b *int) bool { return a == b || a != nil && b != nil && *a == *b }
+// reads has the readings that a record tells follow it: what it told and does not tell any more is voided, what it tells is written. It
+// goes by how the record stands now, and looks again until that has not changed meanwhile, so that it may be repeated, late and at once.
+func reads[T any](ctx context.Context, d *Desk, log *record.Log[T], w record.Written, tells func(*T) []told) error {
+	before, after, err := record.Bodies[T](w)
+	if err != nil {
+		return err
+	}
+	var had []told
+	if before != nil {
+		had = tells(before)
+	}
+	is := tells(after)
+	same := func(all []told) func(told) bool {
+		return func(t told) bool { return slices.Contains(all, t) }
+	}
+	gone, fresh := slices.DeleteFunc(slices.Clone(had), same(is)), slices.DeleteFunc(slices.Clone(is), same(had))
+	ref := fleet.FormatID(log.Kind().Prefix, w.ID)
+	for seen := uint64(0); len(gone)+len(fresh) > 0; {
+		now, err := log.Get(ctx, w.Account, w.ID)
+		if err != nil || now.Revision == seen {
+			return err
+		}
+		seen = now.Revision
+		says := map[slot]*int{}
+		for _, t := range tells(&now.Body) {
+			says[t.slot] = &t.miles
+		}
+		// What is wrong goes first, so that what is right is not held against it.
+		for _, t := range append(slices.Clone(gone), fresh...) {
+			if err := d.tell(ctx, w, ref, t.slot, says[t.slot], false); err != nil {
+				return err
+			}
+		}
+		for _, t := range fresh {
+			if miles := says[t.slot]; miles != nil {
+				if err := d.tell(ctx, w, ref, t.slot, miles, true); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// tell makes the readings of a slot say what is told there, nil for nothing. Readings are never changed: those that say something else are
+// voided, and what is told is written under the first name of the slot that is free, if nothing says it yet.
+func (d *Desk) tell(ctx context.Context, w record.Written, ref string, s slot, miles *int, write bool) error {
+	vehicle, err := fleet.ParseID(fleet.VehiclePrefix, s.vehicle)
+	if err != nil {
+		return nil
+	}
+	said := miles == nil
+	for n := 0; ; n++ {
+		id := readingID(w, vehicle, s, n)
+		rec, err := d.Readings.Get(ctx, w.Account, id)
+		if fleet.CodeOf(err) == fleet.CodeNotFound {
+			if said || !write {
+				return nil
+			}
+			rec, err = d.Read(ctx, follows(w), w.Account, id, record.MeterReading{VehicleID: s.vehicle, Meter: query.Odometer, Value: float64(*miles),
+				RecordedAt: record.InstantOf(s.at.Time()), Source: s.source, SourceID: ref})
+		}
+		if err != nil {
+			return err
+		}
+		switch m := &rec.Body; {
+		case !said && m.Value == float64(*miles) && m.VoidReason != retracted:
+			said = true // and may be void all the same: by somebody's hand, or because a meter does not run backwards
+		case !m.Voided:
+			if _, err := d.VoidReading(ctx, follows(w), w.Account, id, retracted, func(*record.Record[record.MeterReading]) error { return nil }); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// readingID names the n-th reading of a slot, by what tells it.
+func readingID(w record.Written, vehicle uint64, s slot, n int) uint64 {
+	kind := "meter_reading." + s.source
+	if n > 0 {
+		kind = fmt.Sprintf("%s %d", kind, n)
+	}
+	return fleet.DerivedID(fleet.Kind(kind), fleet.VehicleKey{Account: w.Account, Vehicle: fleet.VehicleID(vehicle)}, s.at, w.ID)
+}
