@@ -136,7 +136,7 @@ func (a *API) findToll(ctx context.Context, account fleet.AccountID, t *record.T
 	if t.BookingID != "" {
 		t.Status = record.TollMatched
 	}
-	return nil
+	return a.desk.BookedNow(ctx, account, &t.BookedFor, t.VehicleID)
 }
 
 func (a *API) matchToll(s *resource[record.Toll], w http.ResponseWriter, r *http.Request) error {
@@ -173,7 +173,7 @@ func (a *API) matchToll(s *resource[record.Toll], w http.ResponseWriter, r *http
 			if vehicle := desk.VehicleAt(&booking.Body, rec.Body.OccurredAt.Time); vehicle != "" {
 				rec.Body.VehicleID = vehicle // whatever the plate says: somebody has looked
 			}
-			return nil
+			return a.desk.BookedNow(r.Context(), account, &rec.Body.BookedFor, rec.Body.VehicleID)
 		}
 		return a.findToll(r.Context(), account, &rec.Body)
 	})

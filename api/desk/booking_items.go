@@ -14,15 +14,43 @@ import (
 // mostItems bounds the charges, inspections and damages of one booking, each.
 const mostItems = 1000
 
-// AddCharge posts a line to a booking, with the taxes that are due on it. The line is never edited. One whose id is there already is
-// not posted twice.
-func (d *Desk) AddCharge(ctx context.Context, o Order, c record.Charge) (record.Record[record.Booking], error) {
+// AddCharge posts lines to a booking, all or none, with the taxes that are due on them. A line is never edited. One whose id is there
+// already is not posted twice.
+func (d *Desk) AddCharge(ctx context.Context, o Order, lines ...record.Charge) (record.Record[record.Booking], error) {
 	return d.command(ctx, o, rental.Charge, ask, func(_ context.Context, next *record.Record[record.Booking]) error {
-		if slices.ContainsFunc(next.Body.Charges, func(o record.Charge) bool { return o.ID == c.ID }) {
-			return nil
-		}
-		return d.charge(&next.Body, c)
+		return d.chargeAll(&next.Body, lines)
 	})
+}
+
+// mayCharge refuses lines that AddCharge would refuse.
+func (d *Desk) mayCharge(ctx context.Context, o Order, lines []record.Charge) error {
+	rec, err := d.Bookings.Get(ctx, o.Account, o.Booking)
+	if err != nil {
+		return err
+	}
+	if rec.Archived() {
+		return fleet.NewError(fleet.CodeConflict, "The booking "+name(o.Booking)+" is archived and cannot be changed.")
+	}
+	if _, err := rental.Next(rec.ID, rec.Body.Status, rental.Charge); err != nil {
+		return err
+	}
+	trial, err := copyOf(rec)
+	if err != nil {
+		return err
+	}
+	return d.chargeAll(&trial.Body, lines)
+}
+
+func (d *Desk) chargeAll(b *record.Booking, lines []record.Charge) error {
+	for _, c := range lines {
+		if slices.ContainsFunc(b.Charges, func(o record.Charge) bool { return o.ID == c.ID }) {
+			continue
+		}
+		if err := d.charge(b, c); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (d *Desk) charge(b *record.Booking, c record.Charge) error {

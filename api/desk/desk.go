@@ -92,6 +92,7 @@ func New(store *record.Store, db driver.Conn, now func() time.Time, log *slog.Lo
 	d.mergeCustomers()
 	d.dropFiles()
 	d.keepBooks()
+	d.tolls()
 	d.bookings()
 	d.eraseCustomers()
 	d.maintenance()

@@ -75,18 +75,16 @@ func (d *Desk) entriesOf(ctx context.Context, w record.Written) ([]ledger.Entry,
 	if err != nil {
 		return nil, 0, err
 	}
-	before, err := ledger.Of(w.Kind, w.ID, w.Before, zone)
-	if err != nil {
-		return nil, 0, err
+	var stands [2][]ledger.Posting
+	for i, body := range []json.RawMessage{w.Before, w.After} {
+		if stands[i], err = ledger.Of(w.Kind, w.ID, body, zone); err != nil {
+			return nil, 0, err
+		}
+		if err := d.classify(ctx, w, body, stands[i]); err != nil {
+			return nil, 0, err
+		}
 	}
-	after, err := ledger.Of(w.Kind, w.ID, w.After, zone)
-	if err != nil {
-		return nil, 0, err
-	}
-	postings := ledger.Between(before, after)
-	if err := d.classify(ctx, w.Account, postings); err != nil {
-		return nil, 0, err
-	}
+	postings := ledger.Between(stands[0], stands[1])
 	known := ledger.DayOf(w.At, zone)
 	return ledger.Entries(postings, known, closed), known, nil
 }
@@ -113,9 +111,21 @@ func (d *Desk) booksOf(ctx context.Context, account fleet.AccountID) (*time.Loca
 	return zone, closed, nil
 }
 
-// classify gives postings that name a vehicle and no class the class and place that the vehicle has now. Work orders and tolls know
-// no more than their vehicle.
-func (d *Desk) classify(ctx context.Context, account fleet.AccountID, postings []ledger.Posting) error {
+// classify gives the postings of a work order or a toll that keeps no class the class and place that the vehicle has now: of those that
+// were written before these were kept. All others say under what they are booked, so that they are reversed as they were posted.
+func (d *Desk) classify(ctx context.Context, w record.Written, body json.RawMessage, postings []ledger.Posting) error {
+	if len(postings) == 0 || w.Kind != record.WorkOrders.Name && w.Kind != record.Tolls.Name {
+		return nil
+	}
+	var kept struct {
+		BookedFor record.BookedFor `json:"booked_for"`
+	}
+	if err := json.Unmarshal(body, &kept); err != nil {
+		return fmt.Errorf("decode %s %d: %w", w.Kind, w.ID, err)
+	}
+	if kept.BookedFor.Timezone != "" {
+		return nil
+	}
 	found := map[string]*record.Vehicle{}
 	for i := range postings {
 		p := &postings[i]
@@ -125,7 +135,7 @@ func (d *Desk) classify(ctx context.Context, account fleet.AccountID, postings [
 		}
 		v, ok := found[p.Vehicle]
 		if !ok {
-			r, err := d.Vehicles.Get(ctx, account, id)
+			r, err := d.Vehicles.Get(ctx, w.Account, id)
 			if err != nil && fleet.CodeOf(err) != fleet.CodeNotFound {
 				return err
 			}

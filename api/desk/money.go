@@ -69,3 +69,29 @@ func named[T any](ctx context.Context, log *record.Log[T], account fleet.Account
 	return nil, fleet.NewError(fleet.CodeValidation, "The body names what does not exist; errors says which members are meant.",
 		fleet.FieldError{Pointer: pointer, Code: "not_found", Detail: "there is no such " + log.Kind().Name})
 }
+
+// BookedNow notes what a record of a vehicle is for, so that it is reversed as it was posted, whatever becomes of vehicle and account: the
+// zone once, the class and place whenever the vehicle is another.
+func (d *Desk) BookedNow(ctx context.Context, account fleet.AccountID, f *record.BookedFor, vehicle string) error {
+	if f.Timezone == "" {
+		zone, _, err := d.booksOf(ctx, account)
+		if err != nil {
+			return err
+		}
+		f.Timezone = zone.String()
+	}
+	if f.VehicleID == vehicle {
+		return nil
+	}
+	*f = record.BookedFor{VehicleID: vehicle, Timezone: f.Timezone}
+	id, err := fleet.ParseID(fleet.VehiclePrefix, vehicle)
+	if err != nil {
+		return nil
+	}
+	v, err := d.Vehicles.Get(ctx, account, id)
+	if err != nil && fleet.CodeOf(err) != fleet.CodeNotFound {
+		return err
+	}
+	f.ClassID, f.LocationID = v.Body.ClassID, v.Body.HomeLocationID
+	return nil
+}

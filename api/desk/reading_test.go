@@ -54,11 +54,15 @@ func TestAWrongReturnMileageCanBeCorrected(t *testing.T) {
 		}
 	}
 	now = start
-	hand(func() (record.Record[record.Booking], error) { return d.Pickup(t.Context(), o, Handover{MileageMi: new(1000)}) })
+	hand(func() (record.Record[record.Booking], error) {
+		return d.Pickup(t.Context(), o, Handover{MileageMi: new(1000)})
+	})
 	now = start.Add(9 * time.Hour)
 	returned := func(miles int) {
 		t.Helper()
-		hand(func() (record.Record[record.Booking], error) { return d.Return(t.Context(), o, Handover{MileageMi: &miles}) })
+		hand(func() (record.Record[record.Booking], error) {
+			return d.Return(t.Context(), o, Handover{MileageMi: &miles})
+		})
 	}
 	reopened := func() {
 		t.Helper()

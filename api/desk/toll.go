@@ -51,51 +51,111 @@ func VehicleAt(b *record.Booking, at time.Time) string {
 	return b.VehicleID
 }
 
-// BillToll charges a matched toll, and the fee for handling it, to its booking. Repeating it charges nothing twice.
+// tolls has what is billed of tolls follow from them.
+func (d *Desk) tolls() {
+	d.Store.Then(record.Tolls.Name, "charges", d.chargeToll)
+}
+
+// BillToll charges a matched toll, and the fee for handling it, to its booking. That it is billed is decided by the toll alone, so that it is
+// billed once; the charges follow from that. check may refuse the revision that it is done upon.
 func (d *Desk) BillToll(ctx context.Context, by record.Author, account fleet.AccountID, id uint64, check func(*record.Record[record.Toll]) error) (record.Record[record.Toll], error) {
-	name := fleet.FormatID(fleet.TollPrefix, id)
 	rec, err := d.Tolls.Get(ctx, account, id)
 	if err != nil {
 		return rec, err
 	}
-	if err := check(&rec); err != nil {
+	if err := billed(&rec, check); err != nil {
 		return rec, err
 	}
-	trial := rec.Body
-	if trial.ChargeID == "" && trial.Status == record.TollDisputed {
-		trial.Status = record.TollMatched // the dispute is over: it is charged all the same
-	}
-	if err := trial.Move(name, record.TollBilled); err != nil {
-		return rec, err
-	}
-	booking, err := fleet.ParseID(fleet.BookingPrefix, rec.Body.BookingID)
+	order, lines, err := tollLines(by, &rec)
 	if err != nil {
-		return rec, fmt.Errorf("toll %d is %s: %w", id, rec.Body.Status, err)
-	}
-	charge := tollCharge(id, "toll")
-	order := Order{By: by, Account: account, Booking: booking}
-	line := func(chargeID, what string, amount record.Money) record.Charge {
-		return record.Charge{ID: chargeID, Type: rec.Body.Kind, Description: what, Quantity: 1, UnitPrice: amount, Amount: amount, Source: "import", TollID: name,
-			PostedAt: record.InstantOf(d.Now())}
-	}
-	if _, err := d.AddCharge(ctx, order, line(charge, rec.Body.Agency+" "+rec.Body.OccurredAt.UTC().Format("2006-01-02 15:04"), rec.Body.Amount)); err != nil {
 		return rec, err
 	}
-	if fee := rec.Body.AdminFee; fee != nil && fee.Amount > 0 {
-		if _, err := d.AddCharge(ctx, order, line(tollCharge(id, "fee"), "Handling fee", *fee)); err != nil {
-			return rec, err
-		}
+	if err := d.mayCharge(ctx, order, lines); err != nil {
+		return rec, err
 	}
-	return d.Tolls.Update(ctx, by, account, id, 0, func(r *record.Record[record.Toll]) error {
-		if r.Body.Status == record.TollBilled {
-			return nil
-		}
-		if r.Body.BookingID != rec.Body.BookingID {
+	matched := rec.Body.BookingID
+	rec, err = d.Tolls.Update(ctx, by, account, id, 0, func(r *record.Record[record.Toll]) error {
+		if r.Body.BookingID != matched {
 			return fleet.NewError(fleet.CodeConflict, "The toll was matched with another booking meanwhile.")
 		}
-		r.Body.ChargeID = charge
-		return r.Body.Move(name, record.TollBilled)
+		return billed(r, check)
 	})
+	if err != nil {
+		return rec, err
+	}
+	if rec, err = d.Tolls.Get(ctx, account, id); err == nil && rec.Body.ChargeID == "" {
+		err = fleet.NewError(fleet.CodeConflict, "The booking "+matched+" took no charges any more when the toll was to be billed.")
+	}
+	return rec, err
+}
+
+// billed makes a toll billed.
+func billed(r *record.Record[record.Toll], check func(*record.Record[record.Toll]) error) error {
+	if err := check(r); err != nil {
+		return err
+	}
+	t := &r.Body
+	if t.ChargeID == "" && t.Status == record.TollDisputed {
+		t.Status = record.TollMatched // the dispute is over: it is charged all the same
+	}
+	if err := t.Move(fleet.FormatID(fleet.TollPrefix, r.ID), record.TollBilled); err != nil {
+		return err
+	}
+	t.ChargeID = tollCharge(r.ID, "toll")
+	return nil
+}
+
+// tollLines are the lines by which a toll is charged, and where.
+func tollLines(by record.Author, r *record.Record[record.Toll]) (Order, []record.Charge, error) {
+	t := &r.Body
+	booking, err := fleet.ParseID(fleet.BookingPrefix, t.BookingID)
+	if err != nil {
+		return Order{}, nil, fmt.Errorf("toll %d is %s: %w", r.ID, t.Status, err)
+	}
+	line := func(what, text string, amount record.Money) record.Charge {
+		return record.Charge{ID: tollCharge(r.ID, what), Type: t.Kind, Description: text, Quantity: 1, UnitPrice: amount, Amount: amount, Source: "import",
+			TollID: fleet.FormatID(fleet.TollPrefix, r.ID)}
+	}
+	lines := []record.Charge{line("toll", t.Agency+" "+t.OccurredAt.UTC().Format("2006-01-02 15:04"), t.Amount)}
+	if fee := t.AdminFee; fee != nil && fee.Amount > 0 {
+		lines = append(lines, line("fee", "Handling fee", *fee))
+	}
+	return Order{By: by, Account: r.Account, Booking: booking}, lines, nil
+}
+
+// chargeToll charges a toll that was billed to its booking. It goes by how the toll stands now. A booking that takes no charges any more
+// (it lapsed just now, or was archived) leaves the toll to be matched again.
+func (d *Desk) chargeToll(ctx context.Context, w record.Written) error {
+	before, after, err := record.Bodies[record.Toll](w)
+	if err != nil || after.ChargeID == "" || before != nil && before.ChargeID != "" {
+		return err
+	}
+	now, err := d.Tolls.Get(ctx, w.Account, w.ID)
+	if err != nil || now.Body.ChargeID == "" {
+		return err
+	}
+	order, lines, err := tollLines(record.Author{Actor: w.Actor, RequestID: w.RequestID}, &now)
+	if err != nil {
+		return err
+	}
+	_, err = d.AddCharge(ctx, order, lines...)
+	switch fleet.CodeOf(err) {
+	case fleet.CodeTransition, fleet.CodeConflict, fleet.CodeValidation, fleet.CodeNotFound:
+		d.Log.WarnContext(ctx, "a booking took no charge for a toll that was billed to it", "toll", w.ID, "booking", now.Body.BookingID, "error", err)
+		return d.unbill(ctx, follows(w), w.Account, w.ID)
+	}
+	return err
+}
+
+// unbill takes back that a toll was billed.
+func (d *Desk) unbill(ctx context.Context, by record.Author, account fleet.AccountID, id uint64) error {
+	_, err := d.Tolls.Update(ctx, by, account, id, 0, func(r *record.Record[record.Toll]) error {
+		if r.Body.ChargeID = ""; r.Body.Status == record.TollBilled {
+			r.Body.Status = record.TollMatched
+		}
+		return nil
+	})
+	return err
 }
 
 // tollCharge names a charge of a toll by what it is.

@@ -200,6 +200,9 @@ func (d *Desk) completeWork(ctx context.Context, r *record.Record[record.WorkOrd
 	if w.Total, err = rental.WorkTotal(w.Lines); err != nil {
 		return err
 	}
+	if err := d.BookedNow(ctx, r.Account, &w.BookedFor, w.VehicleID); err != nil {
+		return err
+	}
 	w.CompletedAt = now
 	w.DowntimeMinutes = int(now.Sub(w.StartedAt.Time).Round(time.Minute) / time.Minute)
 	w.BlockedUntil = now

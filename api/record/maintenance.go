@@ -167,18 +167,19 @@ type WorkLine struct {
 // WorkOrder is a work order as it is stored.
 type WorkOrder struct {
 	WorkOrderFields
-	Number          int     `json:"number"` // counted within the account
-	Status          string  `json:"status"` // draft, scheduled, in_progress, on_hold, completed, cancelled
-	StatusSince     Instant `json:"status_since"`
-	HoldReason      string  `json:"hold_reason,omitempty"` // awaiting_parts, awaiting_vendor
-	StartedAt       Instant `json:"started_at"`
-	CompletedAt     Instant `json:"completed_at"`
-	CancelReason    string  `json:"cancel_reason,omitempty"`
-	Total           *Money  `json:"total"`
-	DowntimeMinutes int     `json:"downtime_minutes"`
-	BlockedFrom     Instant `json:"blocked_from"` // what it holds of the calendar; zero for nothing
-	BlockedUntil    Instant `json:"blocked_until"`
-	Done            *Anchor `json:"done,omitempty"` // the local day of the completion, and what the meters said
+	Number          int       `json:"number"` // counted within the account
+	Status          string    `json:"status"` // draft, scheduled, in_progress, on_hold, completed, cancelled
+	StatusSince     Instant   `json:"status_since"`
+	HoldReason      string    `json:"hold_reason,omitempty"` // awaiting_parts, awaiting_vendor
+	StartedAt       Instant   `json:"started_at"`
+	CompletedAt     Instant   `json:"completed_at"`
+	CancelReason    string    `json:"cancel_reason,omitempty"`
+	Total           *Money    `json:"total"`
+	DowntimeMinutes int       `json:"downtime_minutes"`
+	BlockedFrom     Instant   `json:"blocked_from"` // what it holds of the calendar; zero for nothing
+	BlockedUntil    Instant   `json:"blocked_until"`
+	Done            *Anchor   `json:"done,omitempty"`      // the local day of the completion, and what the meters said
+	BookedFor       BookedFor `json:"booked_for,omitzero"` // of the completion
 }
 
 // Complete fills in what callers may leave out.

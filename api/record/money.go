@@ -79,11 +79,12 @@ type TollFields struct {
 // Toll is a toll or a fine as it is stored.
 type Toll struct {
 	TollFields
-	Status    string `json:"status"` // imported, matched, billed, paid, unmatched, disputed, waived
-	VehicleID string `json:"vehicle_id,omitempty"`
-	BookingID string `json:"booking_id,omitempty"`
-	ChargeID  string `json:"charge_id,omitempty"`
-	Reason    string `json:"reason,omitempty"` // of the dispute or waiver
+	BookedFor BookedFor `json:"booked_for,omitzero"`
+	Status    string    `json:"status"` // imported, matched, billed, paid, unmatched, disputed, waived
+	VehicleID string    `json:"vehicle_id,omitempty"`
+	BookingID string    `json:"booking_id,omitempty"`
+	ChargeID  string    `json:"charge_id,omitempty"`
+	Reason    string    `json:"reason,omitempty"` // of the dispute or waiver
 }
 
 // Tolls describes the kind.

@@ -88,8 +88,8 @@ func serviceDays(e *record.Expense) []Day {
 // workCategory is the category of cost of each type of work order.
 var workCategory = map[string]string{"tire": "tires", "corrective": "repair", "damage": "repair", "": "repair"}
 
-// OfWorkOrder returns what ought to stand because of a work order: its cost, tax included, once it is completed. zone is that of
-// the local day on which it was.
+// OfWorkOrder returns what ought to stand because of a work order: its cost, tax included, once it is completed. zone counts
+// where it keeps none, as those do that were completed long ago.
 func OfWorkOrder(w *record.WorkOrder, zone *time.Location) []Posting {
 	if w.Status != record.WorkCompleted || w.Total == nil {
 		return nil
@@ -98,14 +98,15 @@ func OfWorkOrder(w *record.WorkOrder, zone *time.Location) []Posting {
 	if !ok {
 		category = "maintenance"
 	}
-	k := &book{dims: Dims{Vehicle: w.VehicleID}}
+	zone = zoneOf(w.BookedFor.Timezone, zone)
+	k := &book{dims: Dims{Vehicle: w.VehicleID, Class: w.BookedFor.ClassID, Location: w.BookedFor.LocationID}}
 	k.move(DayOf(w.CompletedAt.Time, zone), CostOf(category), Cash, *w.Total)
 	return Sum(k.postings)
 }
 
 // OfToll returns what ought to stand because of a toll or a fine: what the agency wants, whoever bears it in the end, on the day it
-// was incurred; nothing while it is disputed. What the customer is charged for it is a charge of the booking. zone is that of the
-// local day.
+// was incurred; nothing while it is disputed. What the customer is charged for it is a charge of the booking. zone counts where it
+// keeps none.
 func OfToll(t *record.Toll, zone *time.Location) []Posting {
 	if t.Status == "disputed" {
 		return nil
@@ -114,7 +115,8 @@ func OfToll(t *record.Toll, zone *time.Location) []Posting {
 	if t.Kind == "fine" {
 		category = "fine"
 	}
-	k := &book{dims: Dims{Vehicle: t.VehicleID, Booking: t.BookingID}}
+	zone = zoneOf(t.BookedFor.Timezone, zone)
+	k := &book{dims: Dims{Vehicle: t.VehicleID, Booking: t.BookingID, Class: t.BookedFor.ClassID, Location: t.BookedFor.LocationID}}
 	k.move(DayOf(t.OccurredAt.Time, zone), CostOf(category), Cash, t.Amount)
 	return Sum(k.postings)
 }
