@@ -3,7 +3,6 @@ package desk
 import (
 	"context"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/motorpool/fleet"
@@ -23,22 +22,21 @@ type BookRequest struct {
 
 // Book makes a booking: it takes the vehicle's calendar, or a place in its class, and stands when it is written.
 func (d *Desk) Book(ctx context.Context, by record.Author, account fleet.AccountID, req BookRequest) (record.Record[record.Booking], error) {
-	var b *record.Booking
-	var refused error
-	var drafting sync.WaitGroup
-	drafting.Go(func() { b, refused = d.draft(remembering(ctx), account, req) })
-	rec, err := d.Bookings.Get(ctx, account, req.ID)
-	drafting.Wait()
-	if err == nil || fleet.CodeOf(err) != fleet.CodeNotFound {
+	seen, err := d.Store.See(ctx, account, append(d.named(account, &req.Fields), record.Ref{Kind: d.Bookings.Kind().Name, ID: req.ID})...)
+	if err != nil {
+		return record.Record[record.Booking]{}, err
+	}
+	if rec, _, err := d.Bookings.In(seen, account, req.ID); fleet.CodeOf(err) != fleet.CodeNotFound {
 		return rec, err
 	}
-	if refused != nil {
-		return record.Record[record.Booking]{}, refused
+	b, err := d.draft(remembering(ctx, seen), account, req)
+	if err != nil {
+		return record.Record[record.Booking]{}, err
 	}
 	return d.open(ctx, by, account, req.ID, b, ask)
 }
 
-// open writes a new booking with the hold that it needs.
+// open writes a new booking, which is known not to be there, with the hold that it needs.
 func (d *Desk) open(ctx context.Context, by record.Author, account fleet.AccountID, id uint64, b *record.Booking, g grip) (record.Record[record.Booking], error) {
 	taken, overlaps, err := d.takeFor(ctx, by, account, id, 1, nil, b, g)
 	if err != nil {
@@ -47,7 +45,7 @@ func (d *Desk) open(ctx context.Context, by record.Author, account fleet.Account
 	b.Conflict = overlaps
 	inner, cancel := context.WithDeadline(ctx, d.deadline(taken))
 	defer cancel()
-	rec, created, err := d.Bookings.Create(inner, by, account, id, *b)
+	rec, created, err := d.Bookings.Make(inner, by, account, id, *b)
 	if err == nil && !created || err != nil && !undecided(err) {
 		d.withdraw(ctx, by, account, taken)
 	}

@@ -2,6 +2,7 @@ package desk
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"github.com/motorpool/fleet"
@@ -13,6 +14,7 @@ import (
 type memory struct {
 	mu    sync.Mutex
 	known map[remembered]any
+	seen  *record.Seen
 }
 
 type remembered struct {
@@ -23,9 +25,9 @@ type remembered struct {
 
 type memoryKey struct{}
 
-// remembering returns a context in which recall reads each record once.
-func remembering(ctx context.Context) context.Context {
-	return context.WithValue(ctx, memoryKey{}, &memory{known: map[remembered]any{}})
+// remembering returns a context in which recall reads each record once, and those not at all that were seen.
+func remembering(ctx context.Context, seen *record.Seen) context.Context {
+	return context.WithValue(ctx, memoryKey{}, &memory{known: map[remembered]any{}, seen: seen})
 }
 
 // recall returns the newest revision of a record, or that which was read before in a context that remembers. What it returns may be
@@ -42,11 +44,36 @@ func recall[T any](ctx context.Context, log *record.Log[T], account fleet.Accoun
 	if ok {
 		return found, nil
 	}
-	found, err := log.Get(ctx, account, id)
+	found, ok, err := log.In(m.seen, account, id)
+	if !ok {
+		found, err = log.Get(ctx, account, id)
+	}
 	if err == nil {
 		m.mu.Lock()
 		m.known[key] = found
 		m.mu.Unlock()
 	}
 	return found, err
+}
+
+// named are the records that the fields of a booking name, and the account, as far as they can be known before any is read.
+func (d *Desk) named(account fleet.AccountID, f *record.BookingFields) []record.Ref {
+	refs := []record.Ref{{Kind: d.Accounts.Kind().Name, ID: uint64(account)}}
+	add := func(kind, prefix, text string) {
+		ref := record.Ref{Kind: kind}
+		var err error
+		if ref.ID, err = fleet.ParseID(prefix, text); err == nil && !slices.Contains(refs, ref) {
+			refs = append(refs, ref)
+		}
+	}
+	add(d.Vehicles.Kind().Name, fleet.VehiclePrefix, f.VehicleID)
+	add(d.Classes.Kind().Name, fleet.ClassPrefix, f.VehicleClassID)
+	add(d.Locations.Kind().Name, fleet.LocationPrefix, f.PickupLocationID)
+	add(d.Locations.Kind().Name, fleet.LocationPrefix, f.ReturnLocationID)
+	add(d.RatePlans.Kind().Name, fleet.RatePlanPrefix, f.RatePlanID)
+	add(d.Customers.Kind().Name, fleet.CustomerPrefix, f.CustomerID)
+	for _, driver := range f.Drivers {
+		add(d.Customers.Kind().Name, fleet.CustomerPrefix, driver.CustomerID)
+	}
+	return refs
 }

@@ -41,15 +41,16 @@ func (l *Log[T]) Get(ctx context.Context, account fleet.AccountID, id uint64) (R
 // earlier (see Ticket): if a record with that id exists already, it is returned as it is and the second result is
 // false. That makes a repeated creation harmless.
 func (l *Log[T]) Create(ctx context.Context, by Author, account fleet.AccountID, id uint64, body T) (Record[T], bool, error) {
-	ctx, cancel := context.WithTimeout(ctx, l.store.cfg.Deadline)
-	defer cancel()
-	if r, err := l.store.newest(ctx, uint64(account), l.kind.Name, id); err != nil || r != nil {
-		if err != nil {
-			return Record[T]{}, false, err
-		}
-		found, err := l.record(r)
+	if found, err := l.Get(ctx, account, id); fleet.CodeOf(err) != fleet.CodeNotFound {
 		return found, false, err
 	}
+	return l.Make(ctx, by, account, id, body)
+}
+
+// Make is Create for a caller who has seen, a deadline ago at most, that there is no record with that id.
+func (l *Log[T]) Make(ctx context.Context, by Author, account fleet.AccountID, id uint64, body T) (Record[T], bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, l.store.cfg.Deadline)
+	defer cancel()
 	held, err := l.takeAll(ctx, account, id, l.claims(&body))
 	if err != nil {
 		// The id is ours alone and no revision of it stands, so nothing can hold these values.

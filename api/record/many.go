@@ -226,17 +226,11 @@ func (s *Store) appendMany(ctx context.Context, all []*revision) error {
 	if len(all) == 0 {
 		return nil
 	}
-	write, last := randomID(), all[len(all)-1]
-	insert := func() error {
-		return s.insert(ctx, fmt.Sprintf("%s:many:%d", last.kind, write), all...)
-	}
+	write := randomID()
 	for _, r := range all {
 		r.writeID = write
 	}
-	if err := decide(ctx, insert, func() (uint64, error) { return s.writerOf(ctx, last) }, write); err != nil {
-		return err
-	}
-	return s.feed(ctx, all...)
+	return s.appendAll(ctx, fmt.Sprintf("%s:many:%d", all[0].kind, write), all...)
 }
 
 // writtenAtOnce bounds the revisions of CreateMany whose consequences are carried out at a time.

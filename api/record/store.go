@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -92,11 +93,27 @@ var errLost = errors.New("another write came first")
 // other error leaves open what happened: the row may still arrive, and then a later reader sees it.
 func (s *Store) append(ctx context.Context, r *revision) error {
 	r.writeID = randomID()
-	insert := func() error { return s.insert(ctx, fmt.Sprintf("%s:%d:%d", r.kind, r.id, r.number), r) }
-	if err := decide(ctx, insert, func() (uint64, error) { return s.writerOf(ctx, r) }, r.writeID); err != nil {
+	return s.appendAll(ctx, fmt.Sprintf("%s:%d:%d", r.kind, r.id, r.number), r)
+}
+
+// appendAll writes revisions of one kind and account together, which stand or fall with the last of them.
+func (s *Store) appendAll(ctx context.Context, token string, all ...*revision) error {
+	// What feeds the tables reads whatever stands in the log, so that it need not wait for whose that is.
+	fed := make(chan error, 1)
+	feed := sync.OnceFunc(func() { go func() { fed <- s.feed(ctx, all...) }() })
+	insert := func() error {
+		err := s.insert(ctx, token, all...)
+		if err == nil {
+			feed()
+		}
 		return err
 	}
-	return s.feed(ctx, r)
+	last := all[len(all)-1]
+	if err := decide(ctx, insert, func() (uint64, error) { return s.writerOf(ctx, last) }, last.writeID); err != nil {
+		return err
+	}
+	feed()
+	return <-fed
 }
 
 // insert inserts revisions together, under a token.

@@ -1,0 +1,65 @@
+package record
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/schemas"
+)
+
+// Ref names a record of an account.
+type Ref struct {
+	Kind string
+	ID   uint64
+}
+
+// Seen are the newest revisions of some records of an account, as they were read together.
+type Seen struct {
+	account   fleet.AccountID
+	asked     map[Ref]bool
+	revisions map[Ref]*revision
+}
+
+// See reads records together: the time of one, where each by itself would take as long.
+func (s *Store) See(ctx context.Context, account fleet.AccountID, refs ...Ref) (*Seen, error) {
+	seen := &Seen{account: account, asked: make(map[Ref]bool, len(refs)), revisions: make(map[Ref]*revision, len(refs))}
+	kinds, ids := make([]string, len(refs)), make([]uint64, len(refs))
+	for i, ref := range refs {
+		kinds[i], ids[i] = ref.Kind, ref.ID
+		seen.asked[ref] = true
+	}
+	rows, err := s.db.Query(ctx, schemas.Query("records_newest"), clickhouse.Named("account", uint64(account)), clickhouse.Named("kinds", kinds),
+		clickhouse.Named("ids", ids))
+	if err != nil {
+		return nil, fmt.Errorf("read records together: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		r := &revision{account: uint64(account)}
+		if err := rows.Scan(&r.kind, &r.id, &r.number, &r.writeID, &r.action, &r.at, &r.createdAt, &r.archivedAt, &r.actor, &r.requestID, &r.body); err != nil {
+			return nil, fmt.Errorf("read records together: %w", err)
+		}
+		seen.revisions[Ref{r.kind, r.id}] = r
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("read records together: %w", err)
+	}
+	return seen, nil
+}
+
+// In returns what Get would have returned when records were seen; false if this one was not among those asked for.
+func (l *Log[T]) In(seen *Seen, account fleet.AccountID, id uint64) (Record[T], bool, error) {
+	ref := Ref{l.kind.Name, id}
+	if seen == nil || seen.account != account || !seen.asked[ref] {
+		return Record[T]{}, false, nil
+	}
+	r := seen.revisions[ref]
+	if r == nil {
+		return Record[T]{}, true, l.notFound(id)
+	}
+	rec, err := l.record(r)
+	return rec, true, err
+}

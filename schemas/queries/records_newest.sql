@@ -1,0 +1,11 @@
+-- The newest revisions of some records of an account: kinds and ids are the same place in each array.
+-- EXPLAIN indexes=1: the key leaves the granules of the records, as in record_newest.sql.
+SELECT CAST(kind, 'String'), id, revision, write_id, action, at, created_at, archived_at, actor, request_id, body
+FROM record_log
+WHERE account = {account:UInt64} AND (kind, id, revision) IN
+(
+    SELECT kind, id, max(revision)
+    FROM record_log
+    WHERE account = {account:UInt64} AND (kind, id) IN arrayZip({kinds:Array(String)}, {ids:Array(UInt64)})
+    GROUP BY kind, id
+)
