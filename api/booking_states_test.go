@@ -8,7 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/desk"
+	"github.com/motorpool/fleet/api/record"
 )
 
 // bookingsInEachState makes one booking in each state, of a car of its own, and returns their paths.
@@ -94,8 +97,8 @@ func TestWhatBookingsBecome(t *testing.T) {
 	w := newLot(t)
 	paths := w.bookingsInEachState()
 	// A completed one is reopened with a scope of its own, for a day.
-	desk := w.newKey(w.account, auth.BookingsWrite, auth.BookingsRead)
-	w.do("POST", paths["completed"]+"/reopen", "", "Authorization", "Bearer "+desk).problem(403, "insufficient_scope")
+	clerk := w.newKey(w.account, auth.BookingsWrite, auth.BookingsRead)
+	w.do("POST", paths["completed"]+"/reopen", "", "Authorization", "Bearer "+clerk).problem(403, "insufficient_scope")
 	b := w.do("POST", paths["completed"]+"/reopen", "").ok(200).object()
 	wantEqual(t, "reopened", b["status"], "active")
 	wantEqual(t, "not returned", b["actual_return_at"], nil)
@@ -167,4 +170,54 @@ func TestATimelineTellsOfPaymentsToThoseWhoMayKnow(t *testing.T) {
 	}
 	wantEqual(t, "without", payments(auth.BookingsRead), 0)
 	wantEqual(t, "with", payments(auth.BookingsRead, auth.FinanceRead), 1)
+}
+
+// The process dies after a command was carried out and before the answer was stored: the repetition answers with what stands, and does not
+// refuse what it has done itself. Anybody else is refused.
+func TestACommandRepeatedAfterACrashAnswersWithWhatStands(t *testing.T) {
+	w := newLot(t)
+	me := w.do("GET", "/v1/account", "").ok(200).object()["api_key_id"].(string)
+	keyID, err := fleet.ParseID(fleet.KeyPrefix, me)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := w.book(0.01, 49, `,"confirm":true`)
+	booking, _ := fleet.ParseID(fleet.BookingPrefix, strings.TrimPrefix(path, "/v1/bookings/"))
+	payment := w.do("POST", "/v1/payments", `{"booking_id":"`+strings.TrimPrefix(path, "/v1/bookings/")+`","method":"cash","pending":true,"amount":{"amount":100,"currency":"USD"}}`).ok(201).id()
+	paid, _ := fleet.ParseID(fleet.PaymentPrefix, payment)
+	w.pass(time.Hour)
+	dead := record.Author{Actor: me, RequestID: "req_dead"}
+	for _, c := range []struct {
+		path, body, key string
+		do              func() error
+	}{
+		{path + "/pickup", `{"mileage_mi":7}`, "k1", func() error {
+			miles := 7
+			_, err := w.api.desk.Pickup(t.Context(), desk.Order{By: dead, Account: w.account, Booking: booking}, desk.Handover{MileageMi: &miles})
+			return err
+		}},
+		{"/v1/payments/" + payment + "/succeed", "", "k2", func() error {
+			_, err := w.api.desk.Payments.Update(t.Context(), dead, w.account, paid, 0, func(r *record.Record[record.Payment]) error {
+				return record.Succeed(r, record.InstantOf(w.api.Now()))
+			})
+			return err
+		}},
+	} {
+		hash := requestHash("POST", c.path, "", fleet.KeyID(keyID), []byte(c.body))
+		ticket, err := w.api.store.Begin(t.Context(), w.account, c.key, hash, dead.RequestID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.do(); err != nil {
+			t.Fatal(err)
+		}
+		if err := ticket.Reopen(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		stands := w.do("GET", c.path[:strings.LastIndex(c.path, "/")], "").ok(200)
+		w.do("POST", c.path, c.body, "Idempotency-Key", "other "+c.key).problem(409, "invalid_state_transition")
+		again := w.do("POST", c.path, c.body, "Idempotency-Key", c.key, "If-Match", `"1"`).ok(200)
+		wantEqual(t, c.path, again.member("revision"), stands.member("revision"))
+		wantEqual(t, c.path, again.member("status"), stands.member("status"))
+	}
 }

@@ -26,7 +26,7 @@ func (a *API) once(w http.ResponseWriter, r *http.Request, h handlerFunc) error 
 		return invalidParam("Idempotency-Key", "must be at most 255 printable ASCII characters")
 	}
 	x, p := exchangeOf(r.Context()), auth.From(r.Context())
-	ticket, err := a.store.Begin(r.Context(), p.Account, key, requestHash(r.Method, r.URL.Path, r.URL.RawQuery, p.Key, x.body))
+	ticket, err := a.store.Begin(r.Context(), p.Account, key, requestHash(r.Method, r.URL.Path, r.URL.RawQuery, p.Key, x.body), x.id)
 	switch {
 	case errors.Is(err, record.ErrKeyReused):
 		return fleet.NewError(codeKeyReuse, "This Idempotency-Key was used for another request. Use a new key for each request.")
@@ -110,7 +110,11 @@ func (a *API) newID(r *http.Request) uint64 {
 	return a.store.NextID()
 }
 
-// author names who makes the request, for the audit trail.
+// author names who makes the request, for the audit trail. One that is repeated after it was cut short bears the id of its first attempt:
+// so it is known what that has done already.
 func author(r *http.Request) record.Author {
+	if t := exchangeOf(r.Context()).ticket; t != nil && t.Again && t.Request != "" {
+		return record.Author{Actor: auth.From(r.Context()).Actor(), RequestID: t.Request, Again: true}
+	}
 	return record.Author{Actor: auth.From(r.Context()).Actor(), RequestID: requestID(r.Context())}
 }

@@ -84,7 +84,7 @@ func TestARequestRepeatedAfterACrashAnswersWithTheSameRecord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ticket, err := w.api.store.Begin(t.Context(), w.account, "k", requestHash("POST", "/v1/vehicles", "", fleet.KeyID(keyID), []byte(body)))
+	ticket, err := w.api.store.Begin(t.Context(), w.account, "k", requestHash("POST", "/v1/vehicles", "", fleet.KeyID(keyID), []byte(body)), "req_1")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,10 +44,13 @@ func (d *Desk) command(ctx context.Context, o Order, action rental.Action, g gri
 	for lost := 1; ; lost++ {
 		rec, err := d.attempt(ctx, o, action, g, mutate)
 		if refused, theirs := errors.AsType[refusedRevision](err); theirs {
-			return rec, refused.error
+			return d.Bookings.Unless(ctx, refused.error, o.By, o.Account, o.Booking)
 		}
-		if fleet.CodeOf(err) != fleet.CodeStale || time.Since(begun) > mayRun {
-			return rec, err
+		if err != nil && fleet.CodeOf(err) != fleet.CodeStale || time.Since(begun) > mayRun {
+			return d.Bookings.Unless(ctx, err, o.By, o.Account, o.Booking)
+		}
+		if err == nil {
+			return rec, nil
 		}
 		select {
 		case <-ctx.Done():

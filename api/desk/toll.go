@@ -64,7 +64,7 @@ func (d *Desk) BillToll(ctx context.Context, by record.Author, account fleet.Acc
 		return rec, err
 	}
 	if err := billed(&rec, check); err != nil {
-		return rec, err
+		return d.Tolls.Unless(ctx, err, by, account, id)
 	}
 	order, lines, err := tollLines(by, &rec)
 	if err != nil {

@@ -66,12 +66,12 @@ func (d *Desk) MoveWork(ctx context.Context, by record.Author, account fleet.Acc
 		}
 		if check != nil {
 			if err := check(&was); err != nil {
-				return was, err
+				return d.Work.Unless(ctx, err, by, account, id)
 			}
 		}
 		next := was
 		if err := d.moveWork(ctx, &next, m); err != nil {
-			return was, err
+			return d.Work.Unless(ctx, err, by, account, id)
 		}
 		bid, err := d.bidForWork(ctx, by, &was, &next)
 		if err != nil {

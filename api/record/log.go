@@ -148,6 +148,9 @@ func (l *Log[T]) attempt(ctx context.Context, by Author, account fleet.AccountID
 	}
 	if mutate != nil {
 		if err := mutate(&after); err != nil {
+			if by.wrote(old) && refused(err) {
+				return before, nil
+			}
 			return none, err
 		}
 	}
@@ -188,6 +191,30 @@ func (l *Log[T]) attempt(ctx context.Context, by Author, account fleet.AccountID
 	default:
 		return none, unavailable("write "+l.name(old.id), err)
 	}
+}
+
+// wrote says whether a revision was written by an earlier attempt of the very request that is repeated. Then what the request asks for
+// stands, and is no reason to refuse it.
+func (a Author) wrote(r *revision) bool {
+	return a.Again && a.RequestID != "" && a.RequestID == r.requestID && a.Actor == r.actor
+}
+
+// refused says whether an error refuses what was asked for as the record stands.
+func refused(err error) bool {
+	return slices.Contains([]fleet.Code{fleet.CodeTransition, fleet.CodeStale, fleet.CodeConflict, fleet.CodeValidation}, fleet.CodeOf(err))
+}
+
+// Unless gives what stands in the place of a refusal, if that was written by an earlier attempt of the request that is repeated; otherwise
+// it gives the error back. It is for commands that judge a record before they write it.
+func (l *Log[T]) Unless(ctx context.Context, refusal error, by Author, account fleet.AccountID, id uint64) (Record[T], error) {
+	if !by.Again || !refused(refusal) {
+		return Record[T]{}, refusal
+	}
+	r, err := l.store.newest(ctx, uint64(account), l.kind.Name, id)
+	if err != nil || r == nil || !by.wrote(r) {
+		return Record[T]{}, refusal // which is certain, whatever became of the reading
+	}
+	return l.record(r)
 }
 
 // takeAll claims values in a fixed order and returns those it got.

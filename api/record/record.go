@@ -46,6 +46,7 @@ func (r *Record[T]) Archived() bool { return !r.ArchivedAt.IsZero() }
 type Author struct {
 	Actor     string // "key_123", "cli", "pipeline"
 	RequestID string // of the request that led to it, if any
+	Again     bool   // the request is repeated: an earlier attempt, under the same id, was cut short and may have done its work
 }
 
 // Claim is a value that only one record may hold at a time. A field that is unique over all accounts has Global set.

@@ -386,7 +386,7 @@ func TestARequestRepeatedAfterACrashMakesTheSameRecord(t *testing.T) {
 	db := schematest.Open(t)
 	s := newStore(t, db, 1)
 	log := record.NewLog(s, record.Vehicles)
-	first, err := s.Begin(t.Context(), account, "k", "hash")
+	first, err := s.Begin(t.Context(), account, "k", "hash", "req_1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -394,16 +394,16 @@ func TestARequestRepeatedAfterACrashMakesTheSameRecord(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Here the process dies. At once the key is busy; later the request is carried out again.
-	if _, err := s.Begin(t.Context(), account, "k", "hash"); !errors.Is(err, record.ErrKeyBusy) {
+	if _, err := s.Begin(t.Context(), account, "k", "hash", "req_1"); !errors.Is(err, record.ErrKeyBusy) {
 		t.Fatalf("second begin: %v", err)
 	}
-	if _, err := s.Begin(t.Context(), account, "k", "other"); !errors.Is(err, record.ErrKeyReused) {
+	if _, err := s.Begin(t.Context(), account, "k", "other", "req_1"); !errors.Is(err, record.ErrKeyReused) {
 		t.Fatalf("begin with another request: %v", err)
 	}
 	if err := db.Exec(t.Context(), "ALTER TABLE claim_log UPDATE at = at - INTERVAL 1 HOUR WHERE field = 'idempotency' SETTINGS mutations_sync = 1"); err != nil {
 		t.Fatal(err)
 	}
-	again, err := s.Begin(t.Context(), account, "k", "hash")
+	again, err := s.Begin(t.Context(), account, "k", "hash", "req_1")
 	if err != nil || again.ID != first.ID || !again.Again {
 		t.Fatalf("begin after the crash: %+v, %v", again, err)
 	}
@@ -414,10 +414,10 @@ func TestARequestRepeatedAfterACrashMakesTheSameRecord(t *testing.T) {
 	if err := again.Finish(t.Context(), record.Answer{Status: 201, Body: "{}"}); err != nil {
 		t.Fatal(err)
 	}
-	if replay, err := s.Begin(t.Context(), account, "k", "hash"); err != nil || replay.Answer == nil || replay.Answer.Status != 201 {
+	if replay, err := s.Begin(t.Context(), account, "k", "hash", "req_1"); err != nil || replay.Answer == nil || replay.Answer.Status != 201 {
 		t.Errorf("replay: %+v, %v", replay, err)
 	}
-	if other, err := s.Begin(t.Context(), account+1, "k", "other"); err != nil || other.ID == first.ID {
+	if other, err := s.Begin(t.Context(), account+1, "k", "other", "req_1"); err != nil || other.ID == first.ID {
 		t.Errorf("the same key of another account: %+v, %v", other, err)
 	}
 	var n uint64
@@ -433,7 +433,7 @@ func TestAKeyHasOneRunnerHoweverManyRepeatAtOnce(t *testing.T) {
 	for w := range 16 {
 		s := []*record.Store{a, b}[w%2]
 		group.Go(func() {
-			switch _, err := s.Begin(t.Context(), account, "k", "hash"); {
+			switch _, err := s.Begin(t.Context(), account, "k", "hash", "req_1"); {
 			case err == nil:
 				runs.Add(1)
 			case errors.Is(err, record.ErrKeyBusy):
@@ -451,21 +451,21 @@ func TestAKeyHasOneRunnerHoweverManyRepeatAtOnce(t *testing.T) {
 
 func TestAReleasedKeyIsFreeForAnotherRequest(t *testing.T) {
 	s := newStore(t, schematest.Open(t), 1)
-	first, err := s.Begin(t.Context(), account, "k", "bad body")
+	first, err := s.Begin(t.Context(), account, "k", "bad body", "req_1")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := first.Release(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	second, err := s.Begin(t.Context(), account, "k", "good body")
+	second, err := s.Begin(t.Context(), account, "k", "good body", "req_1")
 	if err != nil || second.Again {
 		t.Fatalf("begin after release: %+v, %v", second, err)
 	}
 	if err := second.Reopen(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	third, err := s.Begin(t.Context(), account, "k", "good body")
+	third, err := s.Begin(t.Context(), account, "k", "good body", "req_1")
 	if err != nil || third.ID != second.ID || !third.Again {
 		t.Errorf("begin after reopen: %+v, %v", third, err)
 	}
@@ -479,7 +479,7 @@ func TestAKeyThatTheTableForgotCanBeUsedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 3 {
-		ticket, err := s.Begin(t.Context(), account, "k", "hash")
+		ticket, err := s.Begin(t.Context(), account, "k", "hash", "req_1")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -489,7 +489,7 @@ func TestAKeyThatTheTableForgotCanBeUsedAgain(t *testing.T) {
 		if err := ticket.Finish(t.Context(), record.Answer{Status: 201}); err != nil {
 			t.Fatal(err)
 		}
-		if again, err := s.Begin(t.Context(), account, "k", "hash"); err != nil || again.Answer == nil {
+		if again, err := s.Begin(t.Context(), account, "k", "hash", "req_1"); err != nil || again.Answer == nil {
 			t.Fatalf("again %+v, %v", again, err)
 		}
 		// What the TTL of the table does some days later.

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,7 +12,8 @@ import (
 )
 
 // Idempotency keys. A key is claimed before its request is carried out, and the claim reserves the id of the record
-// that the request may create, so that a request repeated after a crash makes the same record and not another:
+// that the request may create, so that a request repeated after a crash makes the same record and not another. It keeps the id of the first
+// attempt, too, under which all of them write: so a command that finds its own work done answers with what stands (Author.Again).
 //
 //	free ──Begin──> running ──Finish──> answered: the answer is replayed until the key expires
 //	                   │  └──Reopen──> open: the next one carries it out again, with the same reserved id
@@ -19,9 +21,10 @@ import (
 
 // Ticket is the right to carry out one request with an idempotency key. It is owned by the request's goroutine.
 type Ticket struct {
-	ID     uint64  // reserved for the record that the request creates
-	Again  bool    // an earlier attempt was cut short: it may have done part of the work
-	Answer *Answer // not nil: the request was carried out, and this was the answer
+	ID      uint64  // reserved for the record that the request creates
+	Again   bool    // an earlier attempt was cut short: it may have done part of the work
+	Request string  // the id of the first attempt: what any of them wrote names it
+	Answer  *Answer // not nil: the request was carried out, and this was the answer
 
 	store    *Store
 	account  uint64
@@ -40,9 +43,10 @@ type Answer struct {
 
 // attempt is the detail of an idempotency claim.
 type attempt struct {
-	Hash   string  `json:"hash"`
-	Answer *Answer `json:"answer,omitempty"`
-	Open   bool    `json:"open,omitempty"`
+	Hash    string  `json:"hash"`
+	Request string  `json:"request,omitempty"`
+	Answer  *Answer `json:"answer,omitempty"`
+	Open    bool    `json:"open,omitempty"`
 }
 
 // Errors of Begin.
@@ -60,8 +64,8 @@ const idempotencyField = "idempotency"
 const KeptFor = 24 * time.Hour
 
 // Begin claims an idempotency key for a request, of which hash tells one from another. key must already be joined
-// with whatever it is scoped by.
-func (s *Store) Begin(ctx context.Context, account fleet.AccountID, key, hash string) (*Ticket, error) {
+// with whatever it is scoped by; request is the id of this attempt.
+func (s *Store) Begin(ctx context.Context, account fleet.AccountID, key, hash, request string) (*Ticket, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.Deadline)
 	defer cancel()
 	t := &Ticket{store: s, account: uint64(account), value: digest(key), hash: hash}
@@ -70,7 +74,7 @@ func (s *Store) Begin(ctx context.Context, account fleet.AccountID, key, hash st
 		if err != nil {
 			return nil, err
 		}
-		t.ID, t.Again, t.expires = s.NextID(), false, s.now().Add(KeptFor)
+		t.ID, t.Again, t.Request, t.expires = s.NextID(), false, request, s.now().Add(KeptFor)
 		if !row.free() {
 			var done attempt
 			if err := json.Unmarshal([]byte(row.detail), &done); err != nil {
@@ -85,9 +89,9 @@ func (s *Store) Begin(ctx context.Context, account fleet.AccountID, key, hash st
 			case !done.Open && row.age < s.cfg.Abandoned:
 				return nil, ErrKeyBusy
 			}
-			t.ID, t.Again = row.owner, true
+			t.ID, t.Again, t.Request = row.owner, true, cmp.Or(done.Request, request)
 		}
-		t.revision, err = s.setClaim(ctx, t.account, idempotencyField, t.value, row.revision, t.ID, &t.expires, t.detail(attempt{Hash: hash}))
+		t.revision, err = s.setClaim(ctx, t.account, idempotencyField, t.value, row.revision, t.ID, &t.expires, t.detail(attempt{Hash: hash, Request: t.Request}))
 		if errors.Is(err, errLost) {
 			continue
 		}
@@ -105,7 +109,7 @@ func (t *Ticket) Finish(ctx context.Context, a Answer) error {
 
 // Reopen says that it is unknown what the request did: whoever repeats it carries it out again under the same id.
 func (t *Ticket) Reopen(ctx context.Context) error {
-	return t.set(ctx, t.ID, attempt{Hash: t.hash, Open: true})
+	return t.set(ctx, t.ID, attempt{Hash: t.hash, Request: t.Request, Open: true})
 }
 
 // Release gives the key free, after a request that was refused and did nothing.
