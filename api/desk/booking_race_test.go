@@ -223,10 +223,14 @@ func TestRandomCommandsNeverBookAVehicleTwice(t *testing.T) {
 	for worker := range 6 {
 		group.Go(func() error {
 			d, random := l.desks[worker%2], rand.New(rand.NewPCG(uint64(worker), 11))
-			for range 10 {
+			for n := 0; n < 100; n++ {
 				mu.Lock()
 				known := slices.Clone(ids)
+				enough := done["0"] > 0 && done["3"] > 0 && done["6"] > 0 && done["refused"] > 0
 				mu.Unlock()
+				if n >= 10 && enough {
+					break
+				}
 				what, from := random.IntN(8), random.IntN(40)
 				var err error
 				if what < 3 || len(known) == 0 {
@@ -273,7 +277,7 @@ func TestRandomCommandsNeverBookAVehicleTwice(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.holdings(t, ids)
-	for _, what := range []string{"0", "refused"} {
+	for _, what := range []string{"0", "3", "6", "refused"} {
 		if done[what] == 0 {
 			t.Errorf("too little happened: %v", done)
 		}

@@ -1,5 +1,3 @@
-//go:build rental
-
 package seed
 
 import (
@@ -7,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"slices"
 	"testing"
 	"time"
 
@@ -36,7 +33,7 @@ func openDesk(t *testing.T, db driver.Conn) func(node uint64, now func() time.Ti
 	}
 }
 
-// TestBusinessIsCarriedOut carries out some weeks of two cars, interrupted once, and looks at what is there then.
+// TestBusinessIsCarriedOut carries out half a year of two cars, interrupted once, and looks at what is there then.
 func TestBusinessIsCarriedOut(t *testing.T) {
 	db := schematest.Open(t)
 	open := openDesk(t, db)
@@ -62,24 +59,22 @@ func TestBusinessIsCarriedOut(t *testing.T) {
 	}
 	now := time.Now()
 	p := New(1, now, 1, cars, zone)
-	p.Customers = p.Customers[:10]
-	for id, rentals := range p.Rentals { // some weeks of it
+	p.Customers = p.Customers[:30]
+	for id, rentals := range p.Rentals { // half a year of it
 		for i := range rentals {
 			rentals[i].Customer %= len(p.Customers)
 		}
-		begin := slices.IndexFunc(rentals, func(r Rental) bool { return r.PickupAt.After(now.AddDate(0, 0, -60)) })
-		p.Rentals[id], p.Services[id], p.Costs[id] = rentals[begin:], p.Services[id][max(0, len(p.Services[id])-1):], p.Costs[id][max(0, len(p.Costs[id])-4):]
+		p.Rentals[id] = rentals[len(rentals)/2:]
 	}
-	p.Costs[""] = p.Costs[""][len(p.Costs[""])-3:]
 	business := &Business{Account: account, Plan: p, Cars: cars, Open: open, AtOnce: 2}
 	cut, cancel := context.WithCancel(t.Context())
 	business.Progress = func(done, _ int) {
-		if done == 4 {
+		if done == 12 {
 			cancel()
 		}
 	}
 	if err := business.Carry(cut, now); err == nil {
-		t.Error("it was not interrupted")
+		t.Fatal("it was not interrupted")
 	}
 	business.Progress = nil
 	if err := business.Carry(t.Context(), now); err != nil {
@@ -92,7 +87,7 @@ func TestBusinessIsCarriedOut(t *testing.T) {
 		}
 		return n
 	}
-	want := map[string]int{"completed": 0}
+	want := map[string]int{}
 	for _, rentals := range p.Rentals {
 		for _, r := range rentals {
 			switch {
@@ -105,15 +100,12 @@ func TestBusinessIsCarriedOut(t *testing.T) {
 		}
 	}
 	for status, n := range want {
-		if got := count(fmt.Sprintf("SELECT count() FROM bookings FINAL WHERE status = '%s'", status)); got < uint64(n*9/10) {
+		if got := count(fmt.Sprintf("SELECT count() FROM bookings FINAL WHERE status = '%s'", status)); got < uint64(n*9/10) || n < 2 {
 			t.Errorf("%d bookings are %s, the plan has %d", got, status, n)
 		}
 	}
 	if n := count("SELECT count() FROM (SELECT transaction, currency, local_date, sum(amount) AS s FROM ledger_entries FINAL GROUP BY ALL HAVING s != 0)"); n != 0 {
 		t.Errorf("%d transactions do not balance", n)
-	}
-	if want["completed"] < 5 {
-		t.Errorf("the plan has %d rentals that are over: too few", want["completed"])
 	}
 	before := count("SELECT count() FROM record_log")
 	if err := business.Carry(t.Context(), now); err != nil {

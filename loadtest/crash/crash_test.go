@@ -31,9 +31,9 @@ const vehicles = 40
 // times in the moment when rows have been inserted and their offset is not committed yet, and the broker and ClickHouse
 // once each in between.
 func TestPipelineKilledAtRandomMomentsStoresEveryFixOnce(t *testing.T) {
-	kills, fixes := 16, 36_000 // at the least; the soak goes on
+	kills, fixes := 24, 50_000 // at the least; the soak goes on
 	if systemtest.SharedKafka() != "" {
-		kills, fixes = 8, 20_000 // once more with another broker, which the tests share and so take in turn
+		kills, fixes = 12, 30_000 // once more with another broker, which the tests share and so take in turn
 	}
 	run := begin(t, fixes, 220)
 	for kill := 0; kill < kills || run.soaking(); kill++ {
@@ -102,7 +102,7 @@ func begin(t *testing.T, fixes, perSecond int) *run {
 	if systemtest.SharedKafka() == "" {
 		t.Parallel() // with a broker each; the tests mostly wait
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 14*time.Minute+soak()*3/2)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute+soak()*3/2)
 	t.Cleanup(cancel)
 	sys := systemtest.Start(t)
 	r := &run{System: sys, t: t, ctx: ctx, until: time.Now().Add(soak()), fixes: fixes, counted: &lockedBuffer{}, result: make(chan error, 1)}

@@ -29,7 +29,7 @@ func TestMain(m *testing.M) { os.Exit(systemtest.Run(m)) }
 
 // tracksCompared bounds the vehicles of one recording whose track is read through the interface; counts are of all. The
 // interface limits how many requests a key may make.
-const tracksCompared = 60
+const tracksCompared = 150
 
 type place struct{ lat, lng float64 }
 
