@@ -43,10 +43,6 @@ test: deps ## lint and run every test against the real engines
 	@$(MAKE) --no-print-directory lint
 	MOTORPOOL_REQUIRE_ENGINES=1 $(GO) test -timeout 20m ./...
 
-.PHONY: test-rental
-test-rental: deps ## the long tests of the rental half: every state through HTTP, races, erasure, imports (half an hour)
-	MOTORPOOL_REQUIRE_ENGINES=1 $(GO) test -tags rental -timeout 60m ./api ./api/desk ./api/seed
-
 .PHONY: test-race
 test-race: deps ## the tests of everything concurrent, with the race detector
 	MOTORPOOL_REQUIRE_ENGINES=1 $(GO) test -race -timeout 20m . ./api/... ./query/... ./pipeline/...
@@ -63,7 +59,7 @@ $(KAFKA_DIR)/target/.installed: $(KAFKA_DIR)/pom.xml
 .PHONY: lint
 lint: ## gofmt, go vet and staticcheck
 	@test -z "$$(gofmt -l $(GOFILES))" || { echo "gofmt would change:"; gofmt -l $(GOFILES); exit 1; }
-	$(GO) vet -tags rental ./...
+	$(GO) vet ./...
 	$(GO) tool staticcheck ./...
 
 .PHONY: fuzz

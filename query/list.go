@@ -243,7 +243,6 @@ func (l *Listing) build(req ListRequest) (*listQuery, error) {
 	b := &listQuery{l: l, limit: req.Limit}
 	b.arg("account", uint64(req.Account))
 	b.arg("archived", req.Archived)
-	b.arg("since", int64(fleet.MillisOf(req.Since)))
 	b.arg("ref", req.Ref)
 	b.arg("words", append([]string{}, strings.Fields(req.Search)...))
 	narrowed, only := uint8(0), []uint64{}
@@ -255,6 +254,10 @@ func (l *Listing) build(req ListRequest) (*listQuery, error) {
 	b.arg("limit", uint32(req.Limit+1)) // one more tells whether there is a next page
 	b.arg("offset", uint32(req.Offset))
 	var where strings.Builder
+	if !req.Since.IsZero() { // a condition that says nothing would have the column read all the same
+		b.arg("since", int64(fleet.MillisOf(req.Since)))
+		where.WriteString("AND updated_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC') ")
+	}
 	for _, f := range req.Filters {
 		condition, err := b.filter(f)
 		if err != nil {

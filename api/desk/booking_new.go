@@ -22,7 +22,7 @@ type BookRequest struct {
 
 // Book makes a booking: it takes the vehicle's calendar, or a place in its class, and stands when it is written.
 func (d *Desk) Book(ctx context.Context, by record.Author, account fleet.AccountID, req BookRequest) (record.Record[record.Booking], error) {
-	seen, err := d.Store.See(ctx, account, append(d.named(account, &req.Fields), record.Ref{Kind: d.Bookings.Kind().Name, ID: req.ID})...)
+	seen, err := d.Store.See(ctx, account, append(d.refs(account, &req.Fields), record.Ref{Kind: d.Bookings.Kind().Name, ID: req.ID})...)
 	if err != nil {
 		return record.Record[record.Booking]{}, err
 	}

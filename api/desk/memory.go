@@ -56,8 +56,8 @@ func recall[T any](ctx context.Context, log *record.Log[T], account fleet.Accoun
 	return found, err
 }
 
-// named are the records that the fields of a booking name, and the account, as far as they can be known before any is read.
-func (d *Desk) named(account fleet.AccountID, f *record.BookingFields) []record.Ref {
+// refs are the records that the fields of a booking name, and the account, as far as they can be known before any is read.
+func (d *Desk) refs(account fleet.AccountID, f *record.BookingFields) []record.Ref {
 	refs := []record.Ref{{Kind: d.Accounts.Kind().Name, ID: uint64(account)}}
 	add := func(kind, prefix, text string) {
 		ref := record.Ref{Kind: kind}

@@ -1,5 +1,3 @@
-//go:build rental
-
 package desk
 
 import (

@@ -98,7 +98,8 @@ func Run(ctx context.Context, sys *system.System, o Options) (Result, error) {
 	return r, nil
 }
 
-// fill makes one of everything through the interface, and the rest as copies of it.
+// fill makes one of everything through the interface, and the rest as copies of it: as if they had been written two hours ago, and what follows
+// from that carried out (record.Store.Settle looks back over an hour).
 func (f *filled) fill(ctx context.Context) error {
 	var vehicle, customer, booking struct{ ID string }
 	money := map[string]any{"amount": 5900, "currency": "USD"}
@@ -122,7 +123,7 @@ func (f *filled) fill(ctx context.Context) error {
 		return fmt.Sprintf("(SELECT argMax(body, revision) FROM record_log WHERE account = %d AND kind = '%s' AND id = %d)", f.account, kind, id)
 	}
 	copies := func(kind string, id, first uint64, n int) error {
-		return f.sys.DB.Exec(ctx, fmt.Sprintf("%s SELECT %d, '%s', %d + number, 1, rand64() %% 9000000000000000000 + 1, 'create', now64(3), now64(3), NULL, 'loadtest', '', %s FROM numbers(%d) SETTINGS insert_deduplicate = 0",
+		return f.sys.DB.Exec(ctx, fmt.Sprintf("%s SELECT %d, '%s', %d + number, 1, rand64() %% 9000000000000000000 + 1, 'create', now64(3) - INTERVAL 2 HOUR, now64(3) - INTERVAL 2 HOUR, NULL, 'loadtest', '', %s FROM numbers(%d) SETTINGS insert_deduplicate = 0",
 			columns, f.account, kind, first, template(kind, id), n))
 	}
 	if err := copies("vehicle", id(fleet.VehiclePrefix, vehicle.ID), f.vehicle, f.o.Vehicles); err != nil {
@@ -146,14 +147,14 @@ func (f *filled) fill(ctx context.Context) error {
 	}
 	for done := 0; done < f.o.Bookings; done += 50_000 {
 		n := min(50_000, f.o.Bookings-done)
-		at := "least(" + from + " - INTERVAL 10 DAY, now64(3))"
+		at := "least(" + from + " - INTERVAL 10 DAY, now64(3) - INTERVAL 2 HOUR)"
 		if err := f.sys.DB.Exec(ctx, fmt.Sprintf("%s SELECT %d, 'booking', %d + number, 1, rand64() %% 9000000000000000000 + 1, 'create', %s, %s, NULL, 'loadtest', '', %s FROM numbers(%d, %d) SETTINGS insert_deduplicate = 0",
 			columns, f.account, f.booking, at, at, body, done, n)); err != nil {
 			return err
 		}
 	}
 	hold := fmt.Sprintf(`concat('{"ref":"bkg_', toString(%d + number), '","from":"', %s, '","until":"', %s, '","at":"', %s, '"}')`, f.booking, text(from), text(until), text(from))
-	if err := f.sys.DB.Exec(ctx, fmt.Sprintf(`%s SELECT %d, 'calendar', %d + vehicle, 1, rand64() %% 9000000000000000000 + 1, 'create', now64(3), now64(3), NULL, 'loadtest', '',
+	if err := f.sys.DB.Exec(ctx, fmt.Sprintf(`%s SELECT %d, 'calendar', %d + vehicle, 1, rand64() %% 9000000000000000000 + 1, 'create', now64(3) - INTERVAL 2 HOUR, now64(3) - INTERVAL 2 HOUR, NULL, 'loadtest', '',
 		concat('{"holds":[', arrayStringConcat(arraySort(groupArray(hold)), ','), ']}') FROM (SELECT number %% %d AS vehicle, %s AS hold FROM numbers(%d)) GROUP BY vehicle SETTINGS insert_deduplicate = 0`,
 		columns, f.account, f.vehicle, f.o.Vehicles, hold, f.o.Bookings)); err != nil {
 		return err

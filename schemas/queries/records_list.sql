@@ -5,7 +5,6 @@ SELECT id, [/*keys*/ toString(id)] AS keys
 FROM /*table*/ FINAL
 WHERE account = {account:UInt64}
     AND multiIf({archived:String} = 'all', true, {archived:String} = 'true', archived_at IS NOT NULL, archived_at IS NULL)
-    AND updated_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')
     AND ({ref:String} = '' OR has(external_ids, {ref:String}))
     AND (empty({words:Array(String)}) OR arrayAll(word -> positionCaseInsensitiveUTF8(/*search*/, word) > 0, {words:Array(String)}))
     AND ({narrowed:UInt8} = 0 OR id IN {ids:Array(UInt64)})
