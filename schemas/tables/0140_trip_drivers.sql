@@ -19,4 +19,4 @@ CREATE TABLE IF NOT EXISTS trip_drivers
 )
 ENGINE = ReplacingMergeTree(revision)
 ORDER BY (account, vehicle, id)
-SETTINGS non_replicated_deduplication_window = 10000
+SETTINGS non_replicated_deduplication_window = 10000, index_granularity = 512

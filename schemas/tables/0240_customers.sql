@@ -47,4 +47,4 @@ CREATE TABLE IF NOT EXISTS customers
 )
 ENGINE = ReplacingMergeTree(revision)
 ORDER BY (account, id)
-SETTINGS non_replicated_deduplication_window = 10000
+SETTINGS non_replicated_deduplication_window = 10000, index_granularity = 512

@@ -23,4 +23,4 @@ CREATE TABLE IF NOT EXISTS maintenance_schedules
 )
 ENGINE = ReplacingMergeTree(revision)
 ORDER BY (account, id)
-SETTINGS non_replicated_deduplication_window = 10000
+SETTINGS non_replicated_deduplication_window = 10000, index_granularity = 512
