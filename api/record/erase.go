@@ -53,6 +53,10 @@ func (l *Log[T]) Wipe(ctx context.Context, by Author, account fleet.AccountID, i
 			return rec, fmt.Errorf("encode %s: %w", l.kind.Name, err)
 		}
 		if old.action == ActionErase && old.body == string(text) {
+			// Whoever wrote it may have died before its table knew it.
+			if err := l.store.feed(ctx, old); err != nil {
+				return rec, unavailable("erase "+l.name(id), err)
+			}
 			return l.record(old)
 		}
 		at := millis(l.store.now())

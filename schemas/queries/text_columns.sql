@@ -1,5 +1,6 @@
 -- The columns of text in which people's words may stand: of tables that have an account and are none of those that devices fill. Columns
--- of a sorting key cannot be changed, and are left out.
+-- of a sorting key cannot be changed, and are left out. The log comes first: tables of current records are fed from it, and one that is fed
+-- while a sweep goes on would get the text again that was swept out of it.
 SELECT c.table, c.name
 FROM system.columns AS c
 INNER JOIN system.tables AS t ON t.database = c.database AND t.name = c.table
@@ -9,4 +10,4 @@ WHERE c.database = currentDatabase() AND t.engine LIKE '%MergeTree' AND c.type I
     AND c.table NOT IN ('positions', 'telemetry', 'dead_letters', 'unregistered_reports', 'ingest_outcomes', 'derivations', 'trips', 'stops',
         'charges', 'visits', 'driving_events', 'alerts', 'checkpoints')
     AND NOT has({without:Array(String)}, c.table)
-ORDER BY c.table, c.name
+ORDER BY c.table != 'record_log', c.table, c.name
