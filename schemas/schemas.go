@@ -16,6 +16,7 @@ import (
 	"path"
 	"sort"
 	"strings"
+	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
@@ -91,27 +92,46 @@ func Apply(ctx context.Context, db driver.Conn) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	var done []string
+	var fresh []Migration // that are done and not noted yet: together, as there are many, but nothing that took long is done twice
+	for _, m := range Migrations() {
+		begun := time.Now()
+		if err := applyOne(ctx, db, m, known); err != nil {
+			return done, errors.Join(err, note(ctx, db, fresh))
+		}
+		if _, ok := known[m.Version]; ok {
+			continue
+		}
+		done, fresh = append(done, m.Version), append(fresh, m)
+		if time.Since(begun) > time.Second {
+			if err := note(ctx, db, fresh); err != nil {
+				return done, err
+			}
+			fresh = nil
+		}
+	}
+	return done, note(ctx, db, fresh)
+}
+
+// note writes down which migrations were applied.
+func note(ctx context.Context, db driver.Conn, fresh []Migration) error {
+	if len(fresh) == 0 {
+		return nil
+	}
 	batch, err := db.PrepareBatch(ctx, "INSERT INTO schema_versions (version, checksum)")
 	if err != nil {
-		return nil, fmt.Errorf("note versions: %w", err)
+		return fmt.Errorf("note versions: %w", err)
 	}
-	var done []string
-	for _, m := range Migrations() {
-		if err = applyOne(ctx, db, m, known); err != nil {
-			break
-		}
-		if _, ok := known[m.Version]; !ok {
-			done = append(done, m.Version)
-			if err := batch.Append(m.Version, m.Checksum); err != nil {
-				return nil, fmt.Errorf("note %s: %w", m.Version, err)
-			}
+	for _, m := range fresh {
+		if err := batch.Append(m.Version, m.Checksum); err != nil {
+			batch.Abort()
+			return fmt.Errorf("note %s: %w", m.Version, err)
 		}
 	}
-	// Together, as there are many: what is done and was not noted is done again, which does nothing.
-	if noted := batch.Send(); noted != nil {
-		err = errors.Join(err, fmt.Errorf("note versions: %w", noted))
+	if err := batch.Send(); err != nil {
+		return fmt.Errorf("note versions: %w", err)
 	}
-	return done, err
+	return nil
 }
 
 // applyOne applies a migration unless it is known, by its checksum.

@@ -31,9 +31,6 @@ type Order struct {
 	If      func(revision uint64) error // refuses revisions that the caller does not mean; nil for any
 }
 
-// mayRun is for how long a command tries again when others write the same booking first.
-const mayRun = 10 * time.Second
-
 // change is what a command makes of a booking. It gets a copy of the newest revision, whose state is the new one already, and may
 // run several times.
 type change func(ctx context.Context, next *record.Record[record.Booking]) error
@@ -46,11 +43,11 @@ func (d *Desk) command(ctx context.Context, o Order, action rental.Action, g gri
 		if refused, theirs := errors.AsType[refusedRevision](err); theirs {
 			return d.Bookings.Unless(ctx, refused.error, o.By, o.Account, o.Booking)
 		}
-		if err != nil && fleet.CodeOf(err) != fleet.CodeStale || time.Since(begun) > mayRun {
-			return d.Bookings.Unless(ctx, err, o.By, o.Account, o.Booking)
-		}
 		if err == nil {
 			return rec, nil
+		}
+		if fleet.CodeOf(err) != fleet.CodeStale || time.Since(begun) > d.mayRun {
+			return d.Bookings.Unless(ctx, err, o.By, o.Account, o.Booking)
 		}
 		select {
 		case <-ctx.Done():

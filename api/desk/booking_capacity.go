@@ -121,7 +121,7 @@ type room struct {
 }
 
 // room reads the vehicles of a class and who has them over the periods of some holds. Holds that an earlier write has put into a
-// calendar are seen: its current table is fed by the same insert.
+// calendar are seen: a write does not return before the current table is fed, and nobody looks before the own write has returned.
 func (d *Desk) room(ctx context.Context, account fleet.AccountID, class uint64, booked, over []calendar.Hold, now time.Time) (*room, error) {
 	c, err := d.Classes.Get(ctx, account, class)
 	if err != nil {

@@ -211,6 +211,20 @@ func TestAClassKeepsAVehicleThroughout(t *testing.T) {
 	}
 }
 
+// A command that took long answers with what it did, like any other.
+func TestACommandThatTookLongAnswers(t *testing.T) {
+	l := openLot(t, 1)
+	d := l.desks[0]
+	rec, err := l.book(t.Context(), d, l.cars[0], 0, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.mayRun = 0
+	if got, err := d.Cancel(t.Context(), Order{By: by, Account: account, Booking: rec.ID}, CancelRequest{}); err != nil || got.ID != rec.ID || got.Body.Status != record.BookingCancelled {
+		t.Errorf("booking %d is %q, %v", got.ID, got.Body.Status, err)
+	}
+}
+
 // Many book, extend, swap, cancel, pick up and return at random, through two desks at once.
 func TestRandomCommandsNeverBookAVehicleTwice(t *testing.T) {
 	l := openLot(t, 2)

@@ -61,6 +61,7 @@ type Desk struct {
 	duties      []Duty
 	duePage     int           // how many records a duty reads at a time
 	writeWithin time.Duration // that a revision is written for which a hold was taken
+	mayRun      time.Duration // that a command tries again when others write the same booking first
 }
 
 // Duty is something that must be done from time to time.
@@ -73,7 +74,7 @@ type Duty struct {
 // New opens a desk over a store and has its consequences follow from what the store writes.
 func New(store *record.Store, db driver.Conn, now func() time.Time, log *slog.Logger) *Desk {
 	d := &Desk{
-		DB: db, Store: store, Log: log, Now: now, duePage: 1000,
+		DB: db, Store: store, Log: log, Now: now, duePage: 1000, mayRun: 10 * time.Second,
 		Accounts: record.NewLog(store, record.Accounts), Vehicles: record.NewLog(store, record.Vehicles),
 		Classes: record.NewLog(store, record.VehicleClasses), Locations: record.NewLog(store, record.Locations),
 		RatePlans: record.NewLog(store, record.RatePlans), Quotes: record.NewLog(store, record.Quotes),

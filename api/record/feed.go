@@ -22,6 +22,11 @@ func feedsOf() map[string][]string {
 	return all
 }
 
+// again makes an insert that may be repeated, and then is to be carried out: the table keeps one row of those that are the same.
+func again(ctx context.Context) context.Context {
+	return clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"insert_deduplicate": 0}))
+}
+
 // feed brings revisions that stand, of records of one kind and account, to the tables of current records: lists then know them. It goes on
 // until that is done or the time is up, and Mend does what is left.
 func (s *Store) feed(ctx context.Context, all ...*revision) error {
@@ -33,7 +38,7 @@ func (s *Store) feed(ctx context.Context, all ...*revision) error {
 		clickhouse.Named("revisions", numbers)}
 	for _, text := range s.feeds[all[0].kind] {
 		for attempt := 1; ; attempt++ {
-			err := s.db.Exec(ctx, text, args...)
+			err := s.db.Exec(again(ctx), text, args...)
 			if err == nil {
 				break
 			}

@@ -47,14 +47,17 @@ func (l *Log[T]) Create(ctx context.Context, by Author, account fleet.AccountID,
 	return l.Make(ctx, by, account, id, body)
 }
 
-// Make is Create for a caller who has seen, a deadline ago at most, that there is no record with that id.
+// Make is Create for a caller who has seen a moment ago that there is no record with that id: so lately that the server still knows the
+// token of one that was made since.
 func (l *Log[T]) Make(ctx context.Context, by Author, account fleet.AccountID, id uint64, body T) (Record[T], bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.store.cfg.Deadline)
 	defer cancel()
 	held, err := l.takeAll(ctx, account, id, l.claims(&body))
 	if err != nil {
-		// The id is ours alone and no revision of it stands, so nothing can hold these values.
-		l.releaseAll(ctx, account, held)
+		// The id is ours alone, so nothing can hold these values unless the same creation was repeated meanwhile and stands.
+		if r, unread := l.store.newest(ctx, uint64(account), l.kind.Name, id); r == nil && unread == nil {
+			l.releaseAll(ctx, account, held)
+		}
 		return Record[T]{}, false, err
 	}
 	r, err := l.first(by, account, id, &body, millis(l.store.now()))

@@ -22,7 +22,7 @@ type mending struct {
 }
 
 // Mend fills in what revisions did not bring to the tables of current records. A revision and its rows there are not one step; who wrote
-// the one goes on until the other is done, and Mend is for what was cut off when that process died. It looks at the last ten
+// the one goes on until the other is done or its deadline has passed, and Mend is for what was cut off: the process died, or the server was away. It looks at the last ten
 // minutes, and the first time at those before the newest revision.
 func (s *Store) Mend(ctx context.Context) error {
 	s.mending.mu.Lock()
@@ -87,5 +87,5 @@ func (s *Store) mend(ctx context.Context, f *schemas.Feed, key string, since, un
 	if err := s.db.QueryRow(ctx, text("", "count()"), args...).Scan(&missing); err != nil || missing == 0 {
 		return 0, err
 	}
-	return missing, s.db.Exec(ctx, text("INSERT INTO "+f.Table+" ("+f.Columns+")", f.Columns), args...)
+	return missing, s.db.Exec(again(ctx), text("INSERT INTO "+f.Table+" ("+f.Columns+")", f.Columns), args...)
 }

@@ -121,3 +121,48 @@ func TestEveryFeedCanBeMended(t *testing.T) {
 		}
 	}
 }
+
+// A caller who goes away after the insert leaves nothing half written.
+func TestWhoGoesAwayCutsNothing(t *testing.T) {
+	db := schematest.Open(t)
+	ctx, leave := context.WithCancel(t.Context())
+	s := newStore(t, &leaving{Conn: db, leave: leave}, 1)
+	id := s.NextID()
+	_, _, _ = record.NewLog(s, record.Vehicles).Create(ctx, by, account, id, vehicle("")) // it may have heard
+	if ctx.Err() == nil {
+		t.Fatal("nobody went away")
+	}
+	until := time.Now().Add(time.Minute)
+	for n := uint64(0); n == 0; {
+		if time.Now().After(until) {
+			t.Fatal("the vehicle did not come to its table")
+		}
+		if err := db.QueryRow(t.Context(), "SELECT count() FROM vehicles WHERE id = $1", id).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// leaving is a server whose caller goes away as soon as the log has a revision.
+type leaving struct {
+	driver.Conn
+	leave func()
+}
+
+func (c *leaving) PrepareBatch(ctx context.Context, statement string, options ...driver.PrepareBatchOption) (driver.Batch, error) {
+	b, err := c.Conn.PrepareBatch(ctx, statement, options...)
+	if err != nil || !strings.Contains(statement, "record_log") {
+		return b, err
+	}
+	return &leavingBatch{b, c.leave}, nil
+}
+
+type leavingBatch struct {
+	driver.Batch
+	leave func()
+}
+
+func (b *leavingBatch) Send() error {
+	defer b.leave()
+	return b.Batch.Send()
+}

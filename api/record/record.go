@@ -1,7 +1,7 @@
 // Package record is the only writer of business records: vehicles, devices, API keys, accounts.
 //
 // A record's truth is its append-only log of revisions in record_log; the current tables (vehicles, devices, ...) are
-// fed from it once a write is decided (schemas.Feed). A write is compare-and-set without any lock, from any number of processes: read revision r,
+// fed from it before a write is answered (schemas.Feed). A write is compare-and-set without any lock, from any number of processes: read revision r,
 // insert revision r+1 with the token "<kind>:<id>:<r+1>", read back whose write_id became r+1. Of concurrent inserts
 // with one token the server keeps exactly one, as long as its deduplication window (10,000 inserts) holds more
 // inserts than can happen within a write's deadline (5 s): that is 2,000 writes a second to one table, sustained. A

@@ -62,6 +62,9 @@ func (s *Store) mark(ctx context.Context, r *revision) {
 	}
 }
 
+// Close notes what was carried out last. A store that is not closed leaves a repetition of it to others.
+func (s *Store) Close(ctx context.Context) error { return s.storeMarks(ctx) }
+
 // storeMarks writes the marks that are pending. Those that it cannot write are forgotten.
 func (s *Store) storeMarks(ctx context.Context) error {
 	s.marks.mu.Lock()
@@ -111,6 +114,21 @@ func (s *Store) Settle(ctx context.Context) error {
 		s.settling.first = time.Time{}
 	}
 	return errors.Join(stored, failed, s.storeMarks(ctx))
+}
+
+// Resume does what Mend and Settle do over everything since an instant, for who writes with another clock than today's and may have been
+// cut short.
+func (s *Store) Resume(ctx context.Context, since time.Time) error {
+	s.mending.mu.Lock()
+	s.mending.since = since
+	s.mending.mu.Unlock()
+	s.settling.mu.Lock()
+	s.settling.since = since
+	s.settling.mu.Unlock()
+	if err := s.Mend(ctx); err != nil {
+		return err
+	}
+	return s.Settle(ctx)
 }
 
 // settleSpan returns the instants between which revisions are looked at.

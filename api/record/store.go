@@ -98,9 +98,16 @@ func (s *Store) append(ctx context.Context, r *revision) error {
 
 // appendAll writes revisions of one kind and account together, which stand or fall with the last of them.
 func (s *Store) appendAll(ctx context.Context, token string, all ...*revision) error {
-	// What feeds the tables reads whatever stands in the log, so that it need not wait for whose that is.
+	// What feeds the tables reads whatever stands in the log, so that it need not wait for whose that is. What stands must come to the
+	// tables although the caller may have gone.
 	fed := make(chan error, 1)
-	feed := sync.OnceFunc(func() { go func() { fed <- s.feed(ctx, all...) }() })
+	feed := sync.OnceFunc(func() {
+		go func() {
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.cfg.Deadline)
+			defer cancel()
+			fed <- s.feed(ctx, all...)
+		}()
+	})
 	insert := func() error {
 		err := s.insert(ctx, token, all...)
 		if err == nil {

@@ -100,6 +100,11 @@ func (b *Business) Carry(ctx context.Context, until time.Time) error {
 	if err != nil {
 		return err
 	}
+	w.clock.Set(until.Add(time.Minute))
+	if err := w.Store.Resume(ctx, b.Plan.Begin); err != nil {
+		return fmt.Errorf("demo business: what was cut short: %w", err)
+	}
+	w.clock.Set(b.Plan.Begin)
 	if err := w.basics(ctx); err != nil {
 		return fmt.Errorf("demo business: %w", err)
 	}
@@ -122,10 +127,15 @@ func (b *Business) Carry(ctx context.Context, until time.Time) error {
 			}); err != nil {
 				return fmt.Errorf("demo business, %s: %w", car.ID, err)
 			}
-			return nil
+			return w.Store.Close(ctx)
 		})
 	}
-	work.Go(func() error { return w.expenses(ctx, "", until) })
+	work.Go(func() error {
+		if err := w.expenses(ctx, "", until); err != nil {
+			return err
+		}
+		return w.Store.Close(ctx)
+	})
 	return work.Wait()
 }
 

@@ -107,6 +107,9 @@ func TestBusinessIsCarriedOut(t *testing.T) {
 	if n := count("SELECT count() FROM (SELECT transaction, currency, local_date, sum(amount) AS s FROM ledger_entries FINAL GROUP BY ALL HAVING s != 0)"); n != 0 {
 		t.Errorf("%d transactions do not balance", n)
 	}
+	if n := count("SELECT count() FROM (SELECT id, max(revision) AS newest FROM record_log WHERE kind = 'booking' GROUP BY id) AS l LEFT JOIN (SELECT id, revision FROM bookings FINAL) AS b USING (id) WHERE l.newest != b.revision"); n != 0 {
+		t.Errorf("%d bookings are not listed as they stand", n)
+	}
 	before := count("SELECT count() FROM record_log")
 	if err := business.Carry(t.Context(), now); err != nil {
 		t.Fatal(err)

@@ -10,20 +10,31 @@ import (
 	"github.com/motorpool/fleet/schemas"
 )
 
-type migrateCommand struct{}
+type migrateCommand struct {
+	Fill bool `help:"Make the tables of current records anew from the log of revisions."`
+}
 
 func (migrateCommand) Help() string {
 	return `Makes the database and what is missing in it, and the topics. It may be run any number of times, and while the rest
-runs. 'up' does it at every start.`
+runs. 'up' does it at every start.
+
+With --fill the tables that lists read are made anew from the log of revisions, which holds everything: after processes of an
+earlier version have gone on writing while this one was migrated, or when a table was lost.`
 }
 
-func (migrateCommand) Run(ctx context.Context, s settings, o output) error {
+func (m migrateCommand) Run(ctx context.Context, s settings, o output) error {
 	applied, err := migrateStore(ctx, &s)
 	if err != nil {
 		return err
 	}
 	for _, version := range applied {
 		fmt.Fprintf(o.out, "applied %s\n", version)
+	}
+	if m.Fill {
+		if err := fillRecords(ctx, &s); err != nil {
+			return err
+		}
+		fmt.Fprintln(o.out, "filled the tables of current records")
 	}
 	created, err := topic.Ensure(ctx, s.topics(false))
 	if err != nil {
@@ -32,7 +43,7 @@ func (migrateCommand) Run(ctx context.Context, s settings, o output) error {
 	for _, name := range created {
 		fmt.Fprintf(o.out, "created topic %s\n", name)
 	}
-	if len(applied)+len(created) == 0 {
+	if len(applied)+len(created) == 0 && !m.Fill {
 		fmt.Fprintln(o.out, "nothing to do")
 	}
 	return nil
@@ -50,6 +61,16 @@ func migrateStore(ctx context.Context, s *settings) ([]string, error) {
 	}
 	defer db.Close()
 	return schemas.Apply(ctx, db)
+}
+
+// fillRecords makes the tables of current records anew.
+func fillRecords(ctx context.Context, s *settings) error {
+	db, err := query.Open(ctx, s.store())
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	return schemas.Fill(ctx, db)
 }
 
 // migrateAll is what `up` does at its start.
