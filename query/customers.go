@@ -109,6 +109,17 @@ func CustomersLike(ctx context.Context, db driver.Conn, account fleet.AccountID,
 
 // CustomerFamily returns customers with all that were merged into them, directly or not.
 func CustomerFamily(ctx context.Context, db driver.Conn, account fleet.AccountID, ids ...uint64) ([]uint64, error) {
+	return mergedFamily(ctx, db, "customers_merged", account, ids)
+}
+
+// WholeCustomerFamily is CustomerFamily with those whose merge the table of customers does not know yet. It reads all customers of the
+// account: it is for what must miss none.
+func WholeCustomerFamily(ctx context.Context, db driver.Conn, account fleet.AccountID, id uint64) ([]uint64, error) {
+	return mergedFamily(ctx, db, "customers_merged_log", account, []uint64{id})
+}
+
+// mergedFamily follows the merges that a query tells, from the customers that stayed.
+func mergedFamily(ctx context.Context, db driver.Conn, merged string, account fleet.AccountID, ids []uint64) ([]uint64, error) {
 	family, seen := []uint64{}, map[uint64]bool{}
 	for next := ids; len(next) > 0; {
 		var into []string
@@ -122,7 +133,7 @@ func CustomerFamily(ctx context.Context, db driver.Conn, account fleet.AccountID
 			break
 		}
 		var err error
-		if next, err = scanIDs(ctx, db, "customers_merged", clickhouse.Named("account", uint64(account)), clickhouse.Named("into", into)); err != nil {
+		if next, err = scanIDs(ctx, db, merged, clickhouse.Named("account", uint64(account)), clickhouse.Named("into", into)); err != nil {
 			return nil, err
 		}
 	}
@@ -177,7 +188,7 @@ func CustomersErasing(ctx context.Context, db driver.Conn) ([]CustomerRef, error
 	return all, nil
 }
 
-// CustomerParts returns the notes and documents of customers, deleted ones too.
+// CustomerParts returns the notes and documents of customers, deleted ones too, and those that no list knows yet.
 func CustomerParts(ctx context.Context, db driver.Conn, account fleet.AccountID, customers []string) (notes, documents []uint64, err error) {
 	rows, err := db.Query(ctx, schemas.Query("customer_parts"), clickhouse.Named("account", uint64(account)), clickhouse.Named("customers", customers))
 	if err != nil {

@@ -99,7 +99,7 @@ func (d *Desk) nothingOutstanding(ctx context.Context, account fleet.AccountID, 
 
 // FinishErasure does what is left of an erasure that was decided.
 func (d *Desk) FinishErasure(ctx context.Context, by record.Author, account fleet.AccountID, id uint64) error {
-	family, err := query.CustomerFamily(ctx, d.DB, account, id)
+	family, err := query.WholeCustomerFamily(ctx, d.DB, account, id)
 	if err != nil {
 		return err
 	}
@@ -153,7 +153,8 @@ func (d *Desk) FinishErasure(ctx context.Context, by record.Author, account flee
 			return err
 		}
 	}
-	return nil
+	// Somebody may have read the log before it was emptied, and brought that to the table after.
+	return d.Customers.Forget(ctx, account, query.Customers.Table, family...)
 }
 
 // tracesOf collects what the person may be recognised by.

@@ -1,0 +1,116 @@
+package desk
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/schemas/schematest"
+)
+
+// spied is a connection of which before and after are told each statement that is carried out; before may say that it is not to be.
+type spied struct {
+	driver.Conn
+	before func(text string) bool
+	after  func(text string)
+}
+
+func (c *spied) Exec(ctx context.Context, text string, args ...any) error {
+	if c.before != nil && !c.before(text) {
+		return nil
+	}
+	err := c.Conn.Exec(ctx, text, args...)
+	if c.after != nil {
+		c.after(text)
+	}
+	return err
+}
+
+// nowhere checks that a text stands in none of the tables that hold what customers are, not even in rows that others have replaced.
+func nowhere(t *testing.T, db driver.Conn, text string) {
+	t.Helper()
+	for _, table := range []string{"record_log", "customers", "customer_notes", "documents"} {
+		var with uint64
+		if err := db.QueryRow(t.Context(), fmt.Sprintf("SELECT countIf(position(body, $1) > 0) FROM %s", table), text).Scan(&with); err != nil {
+			t.Fatal(err)
+		}
+		if with != 0 {
+			t.Errorf("%s still stands in %d rows of %s", text, with, table)
+		}
+	}
+}
+
+// What a process wrote that died before any table knew it is erased with the rest, and whoever mends the tables brings nothing back.
+func TestErasureFindsWhatNoTableKnowsYet(t *testing.T) {
+	db := schematest.Open(t)
+	d := deskOn(t, db, db, time.Now)
+	dying, err := record.NewStore(record.Config{Deadline: time.Minute, Abandoned: 2 * time.Minute},
+		&spied{Conn: db, before: func(text string) bool { return !strings.HasPrefix(text, "INSERT INTO ") }}, fleet.NewIDSource(9, time.Now), time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := put(t, d, d.Customers, record.Customer{CustomerFields: record.CustomerFields{FirstName: "Ada"}})
+	other := number(fleet.CustomerPrefix, put(t, d, d.Customers, record.Customer{CustomerFields: record.CustomerFields{FirstName: "Quuxington"}}))
+	if _, err := record.NewLog(dying, record.Customers).Archive(t.Context(), by, account, other, 0, func(r *record.Record[record.Customer]) error {
+		r.Body.MergedInto = text
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	cut := *d
+	cut.Store = dying
+	put(t, &cut, record.NewLog(dying, record.Notes), record.Note{CustomerID: text, NoteFields: record.NoteFields{Text: "Quuxington called"}})
+	put(t, &cut, record.NewLog(dying, record.Documents), record.Document{CustomerID: text, DocumentFields: record.DocumentFields{Name: "Quuxington's passport"}})
+
+	id := number(fleet.CustomerPrefix, text)
+	if _, err := d.DecideErasure(t.Context(), by, account, id, "asked", false); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.FinishErasure(t.Context(), by, account, id); err != nil {
+		t.Fatal(err)
+	}
+	if err := deskOn(t, db, db, func() time.Time { return time.Now().Add(time.Minute) }).Store.Mend(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	nowhere(t, db, "Quuxington")
+	if rec, err := d.Customers.Get(t.Context(), account, other); err != nil || rec.Body.ErasedAt.IsZero() {
+		t.Errorf("the one that was merged is not erased: %v", err)
+	}
+}
+
+// A row that somebody has read from the log, and brings to the table when that was emptied already, goes as well.
+func TestErasureTakesAlsoTheRowThatComesLate(t *testing.T) {
+	db := schematest.Open(t)
+	late := &spied{Conn: db}
+	d := deskOn(t, late, late, time.Now)
+	id := number(fleet.CustomerPrefix, put(t, d, d.Customers, record.Customer{CustomerFields: record.CustomerFields{FirstName: "Quuxington"}}))
+	if err := db.Exec(t.Context(), "CREATE TABLE late ENGINE = Memory AS SELECT * FROM customers"); err != nil {
+		t.Fatal(err)
+	}
+	came := 0
+	late.after = func(text string) {
+		if strings.Contains(text, "ALTER TABLE customers\nDELETE") {
+			if came++; came == 1 {
+				if err := db.Exec(t.Context(), "INSERT INTO customers SELECT * FROM late"); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	}
+	if _, err := d.DecideErasure(t.Context(), by, account, id, "asked", false); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.FinishErasure(t.Context(), by, account, id); err != nil {
+		t.Fatal(err)
+	}
+	if came == 0 {
+		t.Error("no row came late")
+	}
+	nowhere(t, db, "Quuxington")
+}
