@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"reflect"
 	"time"
 
 	"github.com/motorpool/fleet"
@@ -113,8 +114,9 @@ func (a *API) settleToll(r *http.Request, _ uint64, before, after *record.Toll) 
 		return validation(fleet.FieldError{Pointer: "/occurred_at", Code: "required", Detail: "must be given"})
 	}
 	if before != nil {
-		if before.ChargeID != "" && (before.Amount != after.Amount || before.Plate != after.Plate || before.OccurredAt != after.OccurredAt) {
-			return fleet.NewError(fleet.CodeConflict, "The toll was charged to a booking; its amount, plate and time cannot be changed any more.")
+		if before.ChargeID != "" && (before.Amount != after.Amount || !reflect.DeepEqual(before.AdminFee, after.AdminFee) ||
+			before.Plate != after.Plate || before.OccurredAt != after.OccurredAt) {
+			return fleet.NewError(fleet.CodeConflict, "The toll was charged to a booking; its amount, admin_fee, plate and time cannot be changed any more.")
 		}
 		if before.Plate == after.Plate && before.Region == after.Region && before.OccurredAt == after.OccurredAt {
 			return nil

@@ -41,7 +41,10 @@ func TestATollFindsItsBookingAndIsBilled(t *testing.T) {
 	wantEqual(t, "billed", billed.member("status"), "billed")
 	wantEqual(t, "charged", minor(w.do("GET", path, "").ok(200).member("total"))-owed, 950.0)
 	w.do("POST", one+"/bill", "").problem(409, "invalid_state_transition")
-	w.do("PATCH", one, `{"amount":{"amount":1}}`).problem(409, "conflict")
+	for _, change := range []string{`{"amount":{"amount":1}}`, `{"admin_fee":{"amount":1}}`, `{"admin_fee":null}`} {
+		w.do("PATCH", one, change).problem(409, "conflict")
+	}
+	w.do("PATCH", one, `{"agency":"TxTag","admin_fee":{"amount":500,"currency":"USD"}}`).ok(200)
 	w.do("POST", one+"/dispute", `{"reason":"not me"}`).ok(200)
 	wantEqual(t, "billed again", w.do("POST", one+"/bill", "").ok(200).member("status"), "billed")
 	wantEqual(t, "not charged twice", minor(w.do("GET", path, "").ok(200).member("total"))-owed, 950.0)

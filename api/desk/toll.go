@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
+	"slices"
 	"time"
 
 	"github.com/motorpool/fleet"
@@ -124,7 +125,8 @@ func tollLines(by record.Author, r *record.Record[record.Toll]) (Order, []record
 }
 
 // chargeToll charges a toll that was billed to its booking. It goes by how the toll stands now. A booking that takes no charges any more
-// (it lapsed just now, or was archived) leaves the toll to be matched again.
+// (it lapsed just now, or was archived) leaves the toll to be matched again, unless it
+// was charged before.
 func (d *Desk) chargeToll(ctx context.Context, w record.Written) error {
 	before, after, err := record.Bodies[record.Toll](w)
 	if err != nil || after.ChargeID == "" || before != nil && before.ChargeID != "" {
@@ -141,10 +143,23 @@ func (d *Desk) chargeToll(ctx context.Context, w record.Written) error {
 	_, err = d.AddCharge(ctx, order, lines...)
 	switch fleet.CodeOf(err) {
 	case fleet.CodeTransition, fleet.CodeConflict, fleet.CodeValidation, fleet.CodeNotFound:
+		// This may be a repetition, and the booking have come to its end since it was charged.
+		if charged, asked := d.charged(ctx, order, now.Body.ChargeID); asked != nil || charged {
+			return asked
+		}
 		d.Log.WarnContext(ctx, "a booking took no charge for a toll that was billed to it", "toll", w.ID, "booking", now.Body.BookingID, "error", err)
 		return d.unbill(ctx, follows(w), w.Account, w.ID)
 	}
 	return err
+}
+
+// charged says whether a booking has a line.
+func (d *Desk) charged(ctx context.Context, o Order, line string) (bool, error) {
+	rec, err := d.Bookings.Get(ctx, o.Account, o.Booking)
+	if fleet.CodeOf(err) == fleet.CodeNotFound {
+		return false, nil
+	}
+	return slices.ContainsFunc(rec.Body.Charges, func(c record.Charge) bool { return c.ID == line }), err
 }
 
 // unbill takes back that a toll was billed.

@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -111,6 +112,37 @@ func TestABillIsNeitherLostNorDoubled(t *testing.T) {
 	_, err = d.BillToll(t.Context(), by, account, toll, any1)
 	if refused, ok := errors.AsType[*record.TransitionError](err); !ok || refused.Current != record.BookingExpired {
 		t.Errorf("billed to a booking that has expired: %v", err)
+	}
+}
+
+// What follows from a bill, repeated after the booking has come to its end, leaves the toll billed whose charge stands.
+func TestABillThatIsRepeatedLateStands(t *testing.T) {
+	d := open(t, time.Now)
+	if _, _, err := d.Accounts.Create(t.Context(), by, account, uint64(account), record.Account{Name: "A", Timezone: "UTC", Currency: "USD"}); err != nil {
+		t.Fatal(err)
+	}
+	booking := number(fleet.BookingPrefix, put(t, d, d.Bookings, record.Booking{Status: record.BookingActive, Currency: "USD"}))
+	toll := newToll(t, d, booking, 450)
+	rec, err := d.BillToll(t.Context(), by, account, toll, any1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err := json.Marshal(rec.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	written := record.Written{Account: account, Kind: record.Tolls.Name, ID: toll, Revision: rec.Revision, Actor: by.Actor, RequestID: by.RequestID, After: body}
+	if _, err := d.Bookings.Archive(t.Context(), by, account, booking, 0, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.chargeToll(t.Context(), written); err != nil {
+		t.Error(err)
+	}
+	if rec, err = d.Tolls.Get(t.Context(), account, toll); err != nil || rec.Body.Status != record.TollBilled || rec.Body.ChargeID == "" {
+		t.Errorf("the toll is %s with charge %q: %v", rec.Body.Status, rec.Body.ChargeID, err)
+	}
+	if got := tolled(t, d, booking); got != "450 500" {
+		t.Errorf("charged %q", got)
 	}
 }
 
