@@ -10,7 +10,6 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/schemas"
@@ -140,24 +139,18 @@ func List(ctx context.Context, db driver.Conn, l *Listing, req ListRequest) (Lis
 	if err != nil {
 		return ListPage{}, err
 	}
-	var page ListPage
-	var ids []uint64
-	group, inner := errgroup.WithContext(ctx)
-	group.Go(func() error {
+	ids, next, err := b.page(ctx, db)
+	if err != nil {
+		return ListPage{}, err
+	}
+	page := ListPage{Next: next, Total: req.Offset + len(ids)}
+	// Where the list ends on this page its length is known; otherwise everything that fits is counted.
+	if ends := next == nil && (len(ids) > 0 || req.Offset == 0); !ends || len(req.After) > 0 {
 		var total uint64
-		if err := db.QueryRow(inner, b.fill("records_count"), b.args...).Scan(&total); err != nil {
-			return fmt.Errorf("count %s: %w", l.Table, err)
+		if err := db.QueryRow(ctx, b.fill("records_count"), b.args...).Scan(&total); err != nil {
+			return ListPage{}, fmt.Errorf("count %s: %w", l.Table, err)
 		}
 		page.Total = int(total)
-		return nil
-	})
-	var next []string
-	group.Go(func() (err error) {
-		ids, next, err = b.page(inner, db)
-		return err
-	})
-	if err := group.Wait(); err != nil {
-		return ListPage{}, err
 	}
 	records, err := RecordsByID(ctx, db, l, req.Account, ids)
 	if err != nil {
@@ -168,7 +161,6 @@ func List(ctx context.Context, db driver.Conn, l *Listing, req ListRequest) (Lis
 			page.Records = append(page.Records, r)
 		}
 	}
-	page.Next = next
 	return page, nil
 }
 
