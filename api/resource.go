@@ -67,6 +67,8 @@ type resource[T any] struct {
 	guard func(*record.Record[T]) error
 	// used, if not nil, refuses to archive what other records use.
 	used func(r *http.Request, rec *record.Record[T]) error
+	// stays, if not nil, is told of a record that used has let go and that was refused to be archived all the same.
+	stays func(r *http.Request, id uint64)
 }
 
 // shown is a record as it is answered.
@@ -421,6 +423,7 @@ func (s *resource[T]) archive(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	free := false
 	_, err = s.log.Archive(r.Context(), author(r), auth.From(r.Context()).Account, id, 0, func(rec *record.Record[T]) error {
 		if err := precondition(r, rec.Revision); err != nil {
 			return err
@@ -429,6 +432,7 @@ func (s *resource[T]) archive(w http.ResponseWriter, r *http.Request) error {
 			if err := s.used(r, rec); err != nil {
 				return err
 			}
+			free = true
 		}
 		if s.guard != nil {
 			if err := s.guard(rec); err != nil {
@@ -437,6 +441,9 @@ func (s *resource[T]) archive(w http.ResponseWriter, r *http.Request) error {
 		}
 		return nil
 	})
+	if err != nil && free && s.stays != nil && fleet.CodeOf(err) != fleet.CodeUnavailable { // then nobody knows yet whether it stays
+		s.stays(r, id)
+	}
 	if err != nil {
 		return err
 	}

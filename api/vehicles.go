@@ -112,6 +112,9 @@ func (a *API) vehicleRoutes() {
 		used: func(r *http.Request, rec *record.Record[record.Vehicle]) error {
 			return a.desk.MayArchiveVehicle(r.Context(), author(r), rec)
 		},
+		stays: func(r *http.Request, id uint64) {
+			a.desk.GiveBack(r.Context(), author(r), auth.From(r.Context()).Account, id)
+		},
 	}
 	s.register()
 	a.handle(route{

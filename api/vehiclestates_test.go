@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -333,4 +334,33 @@ func TestMeterReadingsAreKept(t *testing.T) {
 	w.do("POST", path, `{"kind":"engine_hours","value":77.5,"source":"import"}`).ok(201)
 	wantEqual(t, "hours", w.do("GET", "/v1/vehicles/"+car, "").ok(200).object()["engine_hours"], 77.5)
 	w.do("POST", path, `{"kind":"odometer_mi","value":1,"source":"telematics"}`).problem(422, "validation_failed")
+}
+
+// A vehicle that was to be archived, and is not because somebody changed it in between, can be rented as before.
+func TestAVehicleThatIsNotArchivedHoldsNothing(t *testing.T) {
+	w := newWorld(t)
+	car := w.vehicle(`{"make":"A","model":"B"}`)
+	id, err := fleet.ParseID(fleet.VehiclePrefix, car)
+	if err != nil {
+		t.Fatal(err)
+	}
+	holds := 0
+	w.api.store.Then(calendar.Kind.Name, "somebody else writes", func(ctx context.Context, r record.Written) error {
+		if holds += strings.Count(string(r.After), car); holds != 1 {
+			return nil
+		}
+		_, err := w.api.vehicles.Update(ctx, record.Author{Actor: "cli"}, w.account, id, 0, func(r *record.Record[record.Vehicle]) error {
+			r.Body.Nickname = "x"
+			return nil
+		})
+		return err
+	})
+	w.do("DELETE", "/v1/vehicles/"+car, "", "If-Match", `"r1"`).problem(412, "precondition_failed")
+	if left, err := w.api.desk.Calendars.Of(t.Context(), w.account, id); err != nil || len(left) != 0 || holds == 0 {
+		t.Errorf("it still holds %v, %v; %d holds before", left, err, holds)
+	}
+	w.do("DELETE", "/v1/vehicles/"+car, "").ok(204)
+	if left, err := w.api.desk.Calendars.Of(t.Context(), w.account, id); err != nil || len(left) != 1 {
+		t.Errorf("archived, it holds %v, %v", left, err)
+	}
 }

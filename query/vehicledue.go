@@ -42,6 +42,27 @@ func VehiclesDue(ctx context.Context, db driver.Conn, now time.Time) ([]DueVehic
 	return all, nil
 }
 
+// VehiclesLeftHeld returns the vehicles of all accounts that hold their own calendar and seem to have no reason to.
+func VehiclesLeftHeld(ctx context.Context, db driver.Conn) ([]DueVehicle, error) {
+	rows, err := db.Query(ctx, schemas.Query("vehicles_left_held"))
+	if err != nil {
+		return nil, fmt.Errorf("find vehicles that hold themselves: %w", err)
+	}
+	defer rows.Close()
+	var all []DueVehicle
+	for rows.Next() {
+		var account, vehicle uint64
+		if err := rows.Scan(&account, &vehicle); err != nil {
+			return nil, fmt.Errorf("find vehicles that hold themselves: %w", err)
+		}
+		all = append(all, DueVehicle{Account: fleet.AccountID(account), Vehicle: vehicle})
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("find vehicles that hold themselves: %w", err)
+	}
+	return all, nil
+}
+
 // VehicleBacking says whether an account has classes and locations, and whether a class (0 for none) has a price.
 func VehicleBacking(ctx context.Context, db driver.Conn, account fleet.AccountID, class uint64) (classes, locations, rate bool, err error) {
 	err = db.QueryRow(ctx, schemas.Query("vehicle_backing"), clickhouse.Named("account", uint64(account)), clickhouse.Named("class", class)).

@@ -45,6 +45,47 @@ func TestAVehicleThatIsArchivedInBetweenIsNotBooked(t *testing.T) {
 	}
 }
 
+// Whoever was to archive a vehicle may die after the vehicle has taken its own calendar: it is given back, but by nobody before the archiving can
+// come to nothing only, and never of a vehicle that is archived or retired.
+func TestWhatAVehicleLeftHeldIsGivenBack(t *testing.T) {
+	l := openLot(t, 3)
+	d := l.desks[0]
+	var ids []uint64
+	for _, car := range l.cars {
+		id := number(fleet.VehiclePrefix, car)
+		rec, err := d.Vehicles.Get(t.Context(), account, id)
+		if err == nil {
+			err = d.MayArchiveVehicle(t.Context(), by, &rec)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, id)
+	}
+	if _, err := d.Vehicles.Archive(t.Context(), by, account, ids[1], 0, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Vehicles.Update(t.Context(), by, account, ids[2], 0, func(r *record.Record[record.Vehicle]) error {
+		r.Body.Status = record.VehicleRetired
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		desk *Desk
+		want []int
+	}{{d, []int{1, 1, 1}}, {l.later(), []int{0, 1, 1}}} {
+		if err := c.desk.Duty(t.Context(), "vehicle holds"); err != nil {
+			t.Fatal(err)
+		}
+		for i, id := range ids {
+			if holds, err := d.Calendars.Of(t.Context(), account, id); err != nil || len(holds) != c.want[i] {
+				t.Errorf("vehicle %d holds %v, want %d: %v", i, holds, c.want[i], err)
+			}
+		}
+	}
+}
+
 // A process whose clock is ahead by less than a minute does not take for abandoned what another is about to write.
 func TestClocksMayDiffer(t *testing.T) {
 	l := openLot(t, 1)

@@ -22,6 +22,7 @@ func (d *Desk) vehicles() {
 	d.Store.Then(record.WorkOrders.Name, "meter readings", d.workReads)
 	d.Store.Then(record.Blocks.Name, "vehicle states", d.blockMoves)
 	d.duty("vehicle states", 5*time.Second, d.moveDue)
+	d.duty("vehicle holds", time.Minute, d.giveBackLeft)
 }
 
 // follows is the author of what follows from something that was written.
@@ -82,12 +83,51 @@ func (d *Desk) MoveVehicle(ctx context.Context, by record.Author, account fleet.
 		return nil
 	})
 	if err != nil && retires {
-		// If it is retired all the same, what stands in the calendar is wanted, and the next who meets it leaves it there.
-		if now, again := d.Vehicles.Get(ctx, account, id); again == nil && now.Body.Status != record.VehicleRetired {
-			_ = d.Calendars.Give(ctx, by, account, id, fleet.FormatID(fleet.VehiclePrefix, id))
-		}
+		d.GiveBack(ctx, by, account, id)
 	}
 	return rec, err
+}
+
+// GiveBack gives up the hold that a vehicle has of its own calendar, after an attempt to archive or retire it that failed. If it is archived
+// or retired all the same, what stands in the calendar is wanted. What cannot be given back now is by the duty.
+func (d *Desk) GiveBack(ctx context.Context, by record.Author, account fleet.AccountID, id uint64) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.writeWithin)
+	defer cancel()
+	if now, err := d.Vehicles.Get(ctx, account, id); err == nil && !leftForGood(&now) {
+		_ = d.Calendars.Give(ctx, by, account, id, fleet.FormatID(fleet.VehiclePrefix, id))
+	}
+}
+
+// leftForGood says whether a vehicle is not rented ever again.
+func leftForGood(r *record.Record[record.Vehicle]) bool {
+	return r.Body.Status == record.VehicleRetired || r.Archived()
+}
+
+// giveBackLeft gives up the holds that vehicles have of their own calendars since whoever was to archive or retire them died.
+func (d *Desk) giveBackLeft(ctx context.Context) error {
+	left, err := query.VehiclesLeftHeld(ctx, d.DB)
+	if err != nil {
+		return err
+	}
+	return each(ctx, left, func(v query.DueVehicle) error {
+		holds, err := d.Calendars.Of(ctx, v.Account, v.Vehicle)
+		if err != nil {
+			return fmt.Errorf("vehicle %d: %w", v.Vehicle, err)
+		}
+		for _, h := range holds {
+			if h.Ref != fleet.FormatID(fleet.VehiclePrefix, v.Vehicle) {
+				continue
+			}
+			abandoned, err := d.Calendars.Abandoned(ctx, v.Account, v.Vehicle, h)
+			if err == nil && abandoned {
+				err = d.Calendars.Withdraw(ctx, system, v.Account, v.Vehicle, h)
+			}
+			if err != nil {
+				return fmt.Errorf("vehicle %d: %w", v.Vehicle, err)
+			}
+		}
+		return nil
+	})
 }
 
 // leaveCalendar has a vehicle hold its own calendar from now on, unless a booking wants it: what it is to do then is for the refusal.
@@ -138,7 +178,7 @@ func (d *Desk) unbooked(ctx context.Context, account fleet.AccountID, id uint64,
 }
 
 // MayArchiveVehicle refuses to archive a vehicle that is rented, or that bookings want. One that may be archived holds its own calendar, so
-// that no booking can come in between, nor later; if it is not archived after all, the hold counts as abandoned after a while.
+// that no booking can come in between, nor later; if it is not archived after all, GiveBack gives up the hold.
 func (d *Desk) MayArchiveVehicle(ctx context.Context, by record.Author, r *record.Record[record.Vehicle]) error {
 	if r.Body.Status == record.VehicleRented {
 		return fleet.NewError(fleet.CodeConflict, "The vehicle is rented and cannot be archived before it is back.")
@@ -410,5 +450,5 @@ func (d *Desk) moveOne(ctx context.Context, due query.DueVehicle) error {
 // vehicleWants says whether a vehicle wants to hold its own calendar, as one that is retired or archived does.
 func (d *Desk) vehicleWants(ctx context.Context, account fleet.AccountID, id uint64, at place, _ calendar.Hold) (bool, error) {
 	r, err := d.Vehicles.Get(ctx, account, id)
-	return err == nil && id == at.vehicle && (r.Body.Status == record.VehicleRetired || r.Archived()), err
+	return err == nil && id == at.vehicle && leftForGood(&r), err
 }
