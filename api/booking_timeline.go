@@ -19,7 +19,7 @@ type TimelineEntry struct {
 	At       record.Instant `json:"at"`
 	Kind     string         `json:"kind" doc:"status, charge, deposit, inspection, damage, vehicle, change or payment. More may be added." example:"status"`
 	Text     string         `json:"text" doc:"In words." example:"Confirmed."`
-	Actor    string         `json:"actor" doc:"Who did it: the id of an API key, system for what time brings about, or cli." example:"key_1234"`
+	Actor    string         `json:"actor" doc:"Who did it: the id of an API key, system for what time brings about, cli, or demo for the made-up business." example:"key_1234"`
 	Revision uint64         `json:"revision,omitempty" doc:"The revision of the booking that says so."`
 	Ref      string         `json:"ref,omitempty" doc:"The charge, payment, inspection, damage or vehicle that is meant." example:"chg_1234"`
 }
@@ -71,7 +71,15 @@ func (a *API) paymentEntries(r *http.Request, o desk.Order) ([]TimelineEntry, er
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, paymentEntry(rec))
+		first, _, err := a.desk.Payments.History(r.Context(), o.Account, rec.ID, 2, 1)
+		if err != nil {
+			return nil, err
+		}
+		entry := paymentEntry(rec)
+		for _, v := range first {
+			entry.Actor = v.Actor
+		}
+		all = append(all, entry)
 	}
 	return all, nil
 }

@@ -149,3 +149,30 @@ func TestNoTimerEndsWhatAChannelHasSold(t *testing.T) {
 		"2,Ada,,5YJ3E1EA7KF317000,"+at(-1)+","+at(9)+",In progress\n", "Content-Type", "text/csv").ok(200)
 	wantEqual(t, "by hand", w.do("GET", "/v1/bookings/"+other, "").ok(200).member("status"), "no_show")
 }
+
+// A trip is of the vehicle whose VIN or plate it says, however that is written; one of another plate is not meant, whatever its name is.
+func TestATripIsOfTheVehicleThatItsPlateSays(t *testing.T) {
+	w := newLot(t)
+	first := w.vehicle(`{"make":"Renault","model":"Twizy","nickname":"Ana's Renault","license_plate":"DEMO 085"}`)
+	second := w.vehicle(`{"make":"Renault","model":"Twizy","license_plate":"DEMO 086"}`)
+	w.vehicle(`{"make":"Kia","model":"Niro","license_plate":"K 1"}`)
+	w.vehicle(`{"make":"Kia","model":"Niro","license_plate":"K 2"}`)
+	file := "Reservation ID,Guest,Vehicle,License plate,Vehicle name,Trip start,Trip end,Trip status\n"
+	for i, vehicle := range []string{"Ana's Renault (MA #DEMO 086),,", "(TX #demo-086),,", "Any,DEMO086,", "Ana's Renault (TX #DEMO 099),,Ana's Renault", "Kia Niro,,", "Ana's Renault,,"} {
+		file += fmt.Sprintf("%d,Ada,%s,2027-01-%02d 10:00 AM,2027-01-%02d 09:00 PM,Upcoming\n", i, vehicle, i+1, i+1)
+	}
+	rows := w.do("POST", "/v1/bookings/import?format=turo", file, "Content-Type", "text/csv").ok(200).data()
+	for i, want := range []string{second, second, second, "", "", first} {
+		if want == "" {
+			wantEqual(t, fmt.Sprint("row ", i), rows[i]["status"], "rejected")
+			continue
+		}
+		got := w.do("GET", fmt.Sprintf("/v1/bookings/%v", rows[i]["id"]), "").ok(200).object()["vehicle_id"]
+		wantEqual(t, fmt.Sprint("vehicle of row ", i), got, want)
+	}
+	for i, want := range map[int]string{3: `plate "DEMO 099"`, 4: `2 vehicles have the make and model`} {
+		if said := fmt.Sprint(rows[i]); !strings.Contains(said, want) {
+			t.Errorf("row %d says %s; want %s", i, said, want)
+		}
+	}
+}

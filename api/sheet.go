@@ -23,8 +23,8 @@ import (
 // schema (custom_fields.color) hold JSON where the cell is JSON, and text otherwise. An empty cell is an absent member. As in every CSV
 // that we write, an apostrophe before =, +, - or @ keeps a spreadsheet from taking text for a formula.
 
-// maxColumns bounds the columns of a sheet.
-const maxColumns = 500
+// maxColumns bounds the columns of a sheet: an export of bookings has some hundreds, one for each member of each charge.
+const maxColumns = 5000
 
 // sheetReader makes objects of the rows of a sheet.
 type sheetReader struct {

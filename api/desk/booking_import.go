@@ -6,10 +6,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/record"
@@ -57,10 +60,9 @@ func (im *Importer) Parse(file io.Reader) ([]turo.Trip, error) {
 // that nothing is refused: what overlaps is flagged as a conflict.
 func (im *Importer) Trip(ctx context.Context, t *turo.Trip) (record.Record[record.Booking], string, error) {
 	var none record.Record[record.Booking]
-	v := im.vehicle(t)
-	if v == nil {
-		return none, "", fleet.NewError(fleet.CodeValidation, "No vehicle has this VIN, plate, nickname or name, or several have.",
-			fleet.FieldError{Pointer: "/vehicle", Code: "not_found", Detail: "no vehicle fits"})
+	v, err := im.vehicle(t)
+	if err != nil {
+		return none, "", err
 	}
 	found, err := query.List(ctx, im.d.DB, &query.Bookings, query.ListRequest{Account: im.account, Limit: 1, Filters: []query.Filter{
 		{Field: "external_reservation_id", Op: "eq", Values: []string{t.Reservation}}, {Field: "channel", Op: "eq", Values: []string{"turo"}}}})
@@ -210,48 +212,69 @@ func (im *Importer) charge(b *record.Booking, lines []record.Charge) {
 	im.d.lines(b, fresh)
 }
 
-// vehicle finds the vehicle of a trip: by VIN, else by plate, else the only one with that nickname or name.
-func (im *Importer) vehicle(t *turo.Trip) *record.Record[record.Vehicle] {
-	only := func(fits func(*record.Vehicle) bool) *record.Record[record.Vehicle] {
-		var found *record.Record[record.Vehicle]
+// vehicle finds the vehicle of a trip: by VIN, else by plate, else by nickname or name. What a trip says decides: a vehicle of another VIN
+// or plate is not meant, whatever its name is, and of several none is.
+func (im *Importer) vehicle(t *turo.Trip) (*record.Record[record.Vehicle], error) {
+	name := folded(t.Vehicle)
+	other := func(told, has string) bool { return told != "" && has != "" && folded(told) != folded(has) }
+	sought := []string{}
+	for _, by := range []struct {
+		what, told string
+		fits       func(*record.Vehicle) bool
+	}{
+		{"VIN", t.VIN, func(v *record.Vehicle) bool { return folded(v.VIN) == folded(t.VIN) }},
+		{"plate", t.Plate, func(v *record.Vehicle) bool { return folded(v.LicensePlate) == folded(t.Plate) && !other(t.VIN, v.VIN) }},
+		{"nickname", t.Vehicle, func(v *record.Vehicle) bool {
+			return folded(v.Nickname) == name && !other(t.VIN, v.VIN) && !other(t.Plate, v.LicensePlate)
+		}},
+		{"make and model", t.Vehicle, func(v *record.Vehicle) bool {
+			return called(v, name) && !other(t.VIN, v.VIN) && !other(t.Plate, v.LicensePlate)
+		}},
+	} {
+		if folded(by.told) == "" {
+			continue
+		}
+		var found []*record.Record[record.Vehicle]
 		for i := range im.vehicles {
-			if fits(&im.vehicles[i].Body) {
-				if found != nil {
-					return nil
-				}
-				found = &im.vehicles[i]
+			if by.fits(&im.vehicles[i].Body) {
+				found = append(found, &im.vehicles[i])
 			}
 		}
-		return found
-	}
-	plain := func(text string) string {
-		return strings.ToLower(strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == '-' }), ""))
-	}
-	if t.VIN != "" {
-		if v := only(func(v *record.Vehicle) bool { return plain(v.VIN) == plain(t.VIN) }); v != nil {
-			return v
+		switch {
+		case len(found) == 1:
+			return found[0], nil
+		case len(found) > 1:
+			return nil, unclear(fmt.Sprintf("%d vehicles have the %s %q: tell them apart by VIN or plate", len(found), by.what, cut(by.told, 100)))
 		}
+		sought = append(sought, fmt.Sprintf("%s %q", by.what, cut(by.told, 100)))
 	}
-	if t.Plate != "" {
-		if v := only(func(v *record.Vehicle) bool { return plain(v.LicensePlate) == plain(t.Plate) }); v != nil {
-			return v
+	if len(sought) == 0 {
+		return nil, unclear("the row names no vehicle: it needs a VIN, a plate as in \"Name (TX #ABC1234)\", or a name")
+	}
+	return nil, unclear("no vehicle has the " + strings.Join(sought, ", nor the ") + ", or it has another VIN or plate than the row says")
+}
+
+func unclear(detail string) error {
+	return fleet.NewError(fleet.CodeValidation, "The vehicle of the trip is not clear: "+detail+".", fleet.FieldError{Pointer: "/vehicle", Code: "not_found", Detail: detail})
+}
+
+// folded leaves what tells VINs, plates and names apart: letters and digits, in one case.
+func folded(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return unicode.ToLower(r)
 		}
+		return -1
+	}, text)
+}
+
+// called says whether a plain name is that of a vehicle's make and model, with its year before or behind it or without.
+func called(v *record.Vehicle, name string) bool {
+	words, year := folded(v.Make+v.Model), ""
+	if v.Year != 0 {
+		year = strconv.Itoa(v.Year)
 	}
-	name := plain(t.Vehicle)
-	if name == "" {
-		return nil
-	}
-	if v := only(func(v *record.Vehicle) bool { return plain(v.Nickname) == name }); v != nil {
-		return v
-	}
-	return only(func(v *record.Vehicle) bool {
-		words := plain(v.Make + v.Model)
-		year := ""
-		if v.Year != 0 {
-			year = time.Date(v.Year, 1, 1, 0, 0, 0, 0, time.UTC).Format("2006")
-		}
-		return words != "" && (name == words || name == words+year || name == year+words)
-	})
+	return words != "" && (name == words || name == words+year || name == year+words)
 }
 
 // guest finds the customer of a guest's name, or makes one. What is unique is a digest of the name: the name itself stands in the

@@ -143,7 +143,7 @@ type WorkOrderFields struct {
 	TaskIDs        []string   `json:"task_ids,omitempty" maxItems:"50" nullable:"false"`
 	ReminderIDs    []string   `json:"reminder_ids,omitempty" maxItems:"50" nullable:"false"`
 	IssueIDs       []string   `json:"issue_ids,omitempty" maxItems:"50" nullable:"false"`
-	ScheduledStart Instant    `json:"scheduled_start,omitzero" doc:"With scheduled_end it blocks the vehicle's calendar."`
+	ScheduledStart Instant    `json:"scheduled_start,omitzero" doc:"With scheduled_end the time that the vehicle is away: its calendar is blocked as soon as the order is scheduled, which a draft is not yet."`
 	ScheduledEnd   Instant    `json:"scheduled_end,omitzero"`
 	MileageMi      *int       `json:"mileage_mi,omitempty" minimum:"0" maximum:"3000000"`
 	Lines          []WorkLine `json:"lines,omitempty" maxItems:"200" nullable:"false"`

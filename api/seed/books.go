@@ -10,6 +10,7 @@ import (
 	"github.com/motorpool/fleet/api/desk"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rental"
+	"github.com/motorpool/fleet/api/rental/ledger"
 	"github.com/motorpool/fleet/api/rental/price"
 )
 
@@ -55,7 +56,10 @@ func (w *worker) pay(ctx context.Context, r *Rental, rec record.Record[record.Bo
 	default:
 		return nil
 	}
-	if r.PaysLater {
+	switch {
+	case ledger.Collects(r.Channel):
+		method = "platform" // which has collected it
+	case r.PaysLater:
 		at, method = at.AddDate(0, 0, 16), "bank_transfer"
 	}
 	totals, err := price.Totals(rec.Body.Currency, rec.Body.Charges)

@@ -100,9 +100,8 @@ func (b *Business) Carry(ctx context.Context, until time.Time) error {
 	if err != nil {
 		return err
 	}
-	w.clock.Set(until.Add(time.Minute))
-	if err := w.Store.Resume(ctx, b.Plan.Begin); err != nil {
-		return fmt.Errorf("demo business: what was cut short: %w", err)
+	if err := w.resume(ctx, until); err != nil {
+		return fmt.Errorf("demo business: %w", err)
 	}
 	w.clock.Set(b.Plan.Begin)
 	if err := w.basics(ctx); err != nil {
@@ -229,13 +228,13 @@ func (w *worker) car(ctx context.Context, car Car, until time.Time, done func())
 	for i := range w.Plan.Rentals[car.ID] {
 		r := &w.Plan.Rentals[car.ID][i]
 		for len(services) > 0 && services[0].From.Before(r.PickupAt) && services[0].From.Before(until) {
-			if err := w.service(ctx, services[0], until); err != nil && !taken(err) {
+			if err := w.unlessTaken(ctx, until, func() error { return w.service(ctx, services[0], until) }); err != nil {
 				return err
 			}
 			services = services[1:]
 		}
 		if r.BookedAt.Before(until) {
-			if err := w.rental(ctx, r, mileage, until); err != nil && !taken(err) {
+			if err := w.unlessTaken(ctx, until, func() error { return w.rental(ctx, r, mileage, until) }); err != nil {
 				return fmt.Errorf("rental %d: %w", r.Number, err)
 			}
 		}
@@ -243,6 +242,31 @@ func (w *worker) car(ctx context.Context, car Car, until time.Time, done func())
 		done()
 	}
 	return w.expenses(ctx, car.ID, until)
+}
+
+// unlessTaken does something, and passes over it if the vehicle is taken. That may be so only because what follows from an earlier write
+// has failed, on a machine that was too busy: so it is made up for first.
+func (w *worker) unlessTaken(ctx context.Context, until time.Time, do func() error) error {
+	err := do()
+	if err == nil || !taken(err) {
+		return err
+	}
+	if err := w.resume(ctx, until); err != nil {
+		return err
+	}
+	if err := do(); err != nil && !taken(err) {
+		return err
+	}
+	return nil
+}
+
+// resume makes up for what was cut short, or failed, of all that was written so far.
+func (w *worker) resume(ctx context.Context, until time.Time) error {
+	w.clock.Set(until.Add(time.Minute))
+	if err := w.Store.Resume(ctx, w.Plan.Begin); err != nil {
+		return fmt.Errorf("what was cut short: %w", err)
+	}
+	return nil
 }
 
 // outfit gives the vehicle's record what the business needs of it.

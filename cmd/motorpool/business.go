@@ -180,6 +180,13 @@ func (b *demoBusiness) carryOn(ctx context.Context) error {
 	}
 	ticker := time.NewTicker(10 * time.Minute)
 	defer ticker.Stop()
+	b.log.Info("the demo's two years of business are being made up, which takes a while; what there is of them is listed")
+	var shown atomic.Int64
+	b.progress = func(done, all int) {
+		if tenths := int64(done * 10 / max(all, 1)); tenths > shown.Load() && shown.Swap(tenths) < tenths {
+			b.log.Info("the demo's business is being made up", "rentals", done, "of", all)
+		}
+	}
 	for begun := time.Now(); ; {
 		switch err := b.carry(ctx, account, time.Now()); {
 		case ctx.Err() != nil:
@@ -188,7 +195,7 @@ func (b *demoBusiness) carryOn(ctx context.Context) error {
 			b.log.Warn("the demo's business cannot go on and tries again", "error", err)
 		case !begun.IsZero():
 			b.log.Info("the demo has two years of bookings", "seconds", int(time.Since(begun).Seconds()))
-			begun = time.Time{}
+			begun, b.progress = time.Time{}, nil
 		}
 		select {
 		case <-ctx.Done():

@@ -11,6 +11,9 @@ import (
 // platforms are the channels that collect the price and keep their share of it.
 var platforms = []string{"turo", "getaround", "ota", "partner"}
 
+// Collects says whether a channel collects the price: then it owes what the booking comes to, and not the customer.
+func Collects(channel string) bool { return slices.Contains(platforms, channel) }
+
 // revenueOf says to which account a line of a bill goes. What is not named is a fee.
 var revenueOf = map[string]Account{
 	"time": RevenueTime, "mileage": RevenueMileage, "extra": RevenueExtras, "protection": RevenueProtection, "damage": RevenueDamage,
@@ -29,7 +32,7 @@ var priced = []string{"time", "discount", "promo", "platform_fee"}
 func OfBooking(id string, b *record.Booking, zone *time.Location) []Posting {
 	zone = zoneOf(b.Timezone, zone)
 	k := &book{dims: Dims{Vehicle: b.VehicleID, Class: b.VehicleClassID, Booking: id, Customer: b.CustomerID, Location: b.PickupLocationID, Channel: channelOf(b)}}
-	owed := receivableOf(slices.Contains(platforms, b.Channel))
+	owed := receivableOf(Collects(b.Channel))
 	switch b.Status {
 	case record.BookingActive, record.BookingCompleted:
 		k.rental(b, owed, zone)

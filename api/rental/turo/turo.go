@@ -5,6 +5,7 @@
 package turo
 
 import (
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -60,7 +61,7 @@ var money = map[string]string{
 const earnings = "total earnings"
 
 // plate finds a plate in the name of a vehicle: "Ada's Tesla (TX #ABC1234)".
-var plate = regexp.MustCompile(`#\s*([A-Za-z0-9-]+)\s*\)`)
+var plate = regexp.MustCompile(`#\s*([^()#]*[^()#\s])\s*\)`)
 
 // Parse reads the trips of a file, in its order. A row that cannot be used has an error, and the others are read all the same.
 func Parse(r io.Reader, zone *time.Location, currency string) ([]Trip, error) {
@@ -115,6 +116,8 @@ func (t *Trip) read(names, values []string, zone *time.Location, currency string
 	}
 	if m := plate.FindStringSubmatch(cell["vehicle"]); m != nil {
 		t.Plate = m[1]
+	} else {
+		t.Plate = cmp.Or(cell["license plate"], cell["plate"])
 	}
 	if t.Vehicle = cell["vehicle name"]; t.Vehicle == "" {
 		t.Vehicle = cell["vehicle"]
