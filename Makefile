@@ -43,6 +43,10 @@ test: deps ## lint and run every test against the real engines
 	@$(MAKE) --no-print-directory lint
 	MOTORPOOL_REQUIRE_ENGINES=1 $(GO) test -timeout 20m ./...
 
+.PHONY: test-long
+test-long: deps ## the tests that CI has no time for: more of the rental half, half a year of the demo, more kills and tracks (20 minutes)
+	MOTORPOOL_REQUIRE_ENGINES=1 $(GO) test -tags long -timeout 40m ./api ./api/desk ./api/seed ./loadtest/crash ./loadtest/recordings
+
 .PHONY: test-race
 test-race: deps ## the tests of everything concurrent, with the race detector
 	MOTORPOOL_REQUIRE_ENGINES=1 $(GO) test -race -timeout 20m . ./api/... ./query/... ./pipeline/...
@@ -59,7 +63,7 @@ $(KAFKA_DIR)/target/.installed: $(KAFKA_DIR)/pom.xml
 .PHONY: lint
 lint: ## gofmt, go vet and staticcheck
 	@test -z "$$(gofmt -l $(GOFILES))" || { echo "gofmt would change:"; gofmt -l $(GOFILES); exit 1; }
-	$(GO) vet ./...
+	$(GO) vet ./... && $(GO) vet -tags long ./...
 	$(GO) tool staticcheck ./...
 
 .PHONY: fuzz

@@ -27,10 +27,6 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(systemtest.Run(m)) }
 
-// tracksCompared bounds the vehicles of one recording whose track is read through the interface; counts are of all. The
-// interface limits how many requests a key may make.
-const tracksCompared = 150
-
 type place struct{ lat, lng float64 }
 
 // expected is what a file should become.

@@ -1,0 +1,6 @@
+//go:build long
+
+package crash
+
+// How much is asked of the crash test.
+const kills, fixes = 24, 50_000

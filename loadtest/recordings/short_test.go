@@ -1,0 +1,7 @@
+//go:build !long
+
+package recordings
+
+// tracksCompared bounds the vehicles of one recording whose track is read through the interface; counts are of all. The
+// interface limits how many requests a key may make.
+const tracksCompared = 60
