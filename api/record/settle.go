@@ -123,7 +123,7 @@ func (s *Store) Resume(ctx context.Context, since time.Time) error {
 	s.mending.since = since
 	s.mending.mu.Unlock()
 	s.settling.mu.Lock()
-	s.settling.since = since
+	s.settling.since, s.settling.after = since, key{} // wherever a pass was given up
 	s.settling.mu.Unlock()
 	if err := s.Mend(ctx); err != nil {
 		return err
