@@ -266,6 +266,12 @@ func (c *Calendars) Settle(ctx context.Context, by record.Author, account fleet.
 			kept = kept || first
 			return !first
 		})
+		// What is kept may be the bid of one who lost against another that bid the same, and who will withdraw it.
+		for i := range cal.Holds {
+			if o := &cal.Holds[i]; o.Ref == ref && o.Rev <= rev {
+				o.Bid = 0
+			}
+		}
 		if !kept {
 			want.Rev, want.At = rev, record.InstantOf(c.now())
 			cal.insert(*want)
@@ -308,8 +314,10 @@ func (c *Calendars) change(ctx context.Context, by record.Author, account fleet.
 	return c.update(ctx, by, account, vehicle, mutate)
 }
 
-// update writes a calendar that is there.
+// update writes a calendar that is there. A request that is repeated may have written it before, to give back what it had taken, say: that
+// is no reason to take for done what is refused now.
 func (c *Calendars) update(ctx context.Context, by record.Author, account fleet.AccountID, vehicle uint64, mutate func(*Calendar) error) error {
+	by.Again = false
 	_, err := c.log.Update(ctx, by, account, vehicle, 0, func(r *record.Record[Calendar]) error { return mutate(&r.Body) })
 	return err
 }

@@ -212,7 +212,15 @@ func TestBidsStandBesideUntilOneIsSettled(t *testing.T) {
 	wantHolds(t, d, "a 1-5 a 1-9 ")
 	settle(3, &calendar.Hold{Ref: "a", From: hour(1), Until: hour(9)})
 	wantHolds(t, d, "a 1-9 ")
-	settle(4, nil)
+	// Two bid the same: the one that lost withdraws its own after the other was settled.
+	wantDone(t, d.take(t, "a", 1, 7, rev(4, 16)))
+	wantDone(t, d.take(t, "a", 1, 7, rev(4, 17)))
+	settle(4, &calendar.Hold{Ref: "a", From: hour(1), Until: hour(7)})
+	for _, lost := range []uint64{16, 17} { // whichever of them it was
+		wantDone(t, d.Withdraw(t.Context(), by, account, 1, calendar.Hold{Ref: "a", Rev: 4, Bid: lost}))
+	}
+	wantHolds(t, d, "a 1-7 ")
+	settle(5, nil)
 	wantHolds(t, d, "")
 	// Settling a calendar that was never written, of a holder that wants nothing of it, writes none.
 	wantDone(t, d.Settle(t.Context(), by, account, 5, "a", func(context.Context) (uint64, *calendar.Hold, error) { return 1, nil, nil }))
@@ -224,6 +232,18 @@ func TestBidsStandBesideUntilOneIsSettled(t *testing.T) {
 		return 1, &calendar.Hold{Ref: "z", From: hour(1), Until: hour(2)}, nil
 	}))
 	wantHolds(t, d, "z 1-2 ")
+}
+
+func TestARequestThatIsRepeatedIsRefusedForWhatIsInTheWayByNow(t *testing.T) {
+	d := newDesk(t, schematest.Open(t), 1, false)
+	again := record.Author{Actor: "test", RequestID: "req_1", Again: true}
+	hold := calendar.Hold{Ref: "a", From: hour(1), Until: hour(3), Rev: 1, Bid: 11}
+	wantDone(t, d.take(t, "b", 2, 4))
+	_, err := d.Take(t.Context(), again, account, 1, calendar.Hold{Ref: "a", From: hour(5), Until: hour(6), Rev: 1, Bid: 10})
+	wantDone(t, err)
+	wantDone(t, d.Withdraw(t.Context(), again, account, 1, calendar.Hold{Ref: "a", Rev: 1, Bid: 10}))
+	_, err = d.Take(t.Context(), again, account, 1, hold)
+	wantTaken(t, err, "b")
 }
 
 func TestInAClassHoldsLieBesideEachOther(t *testing.T) {

@@ -22,14 +22,16 @@ type mending struct {
 }
 
 // Mend fills in what revisions did not bring to the tables of current records. A revision and its rows there are not one step; who wrote
-// the one goes on until the other is done or its deadline has passed, and Mend is for what was cut off: the process died, or the server was away. It looks at the last ten
-// minutes, and the first time at those before the newest revision.
+// the one goes on until the other is done or its deadline has passed, and Mend is for what was cut off: the process died, or the server was
+// away. It looks at the last ten minutes, and the first time at those before the newest revision and at what was written just now: that is
+// what a process cut off that died and was started again.
 func (s *Store) Mend(ctx context.Context) error {
 	s.mending.mu.Lock()
 	defer s.mending.mu.Unlock()
 	until := s.now().Add(-settleAfter)
-	since := s.mending.since
+	since, upto := s.mending.since, until
 	if since.IsZero() {
+		upto = s.now().Add(settleAfter)
 		written, _, err := s.newestInstants(ctx)
 		if err != nil {
 			return err
@@ -43,7 +45,7 @@ func (s *Store) Mend(ctx context.Context) error {
 		return err
 	}
 	for _, f := range schemas.Feeds() {
-		n, err := s.mend(ctx, &f, keys[f.Table], since.Add(-mendWithin), until)
+		n, err := s.mend(ctx, &f, keys[f.Table], since.Add(-mendWithin), upto)
 		if err != nil {
 			return fmt.Errorf("compare %s with the log: %w", f.Table, err)
 		}

@@ -81,18 +81,25 @@ func TestWhatAWriteDidNotBringToItsTablesIsMended(t *testing.T) {
 	rename(t, dying, r.ID, "x")
 	made := create(t, dying, vehicle(""))
 	rename(t, dying, made.ID, "y")
+	// Whoever starts next does so at once, and later again.
+	if err := newStore(t, db, 3).Mend(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	stands(t, db, r.ID, 2, "x")
+	stands(t, db, made.ID, 2, "y")
+	rename(t, dying, r.ID, "z")
 	after, _ := later(t, db, time.Minute)
 	for range 2 {
 		if err := after.Mend(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		stands(t, db, r.ID, 2, "x")
+		stands(t, db, r.ID, 3, "z")
 		stands(t, db, made.ID, 2, "y")
 		stands(t, db, whole.ID, 1, "")
 	}
 	auditIsClean(t, s)
 	var rows uint64
-	if err := db.QueryRow(t.Context(), "SELECT count() FROM vehicles").Scan(&rows); err != nil || rows > 5 {
+	if err := db.QueryRow(t.Context(), "SELECT count() FROM vehicles").Scan(&rows); err != nil || rows > 6 {
 		t.Errorf("%d rows in the table, %v: whole ones were fed again", rows, err)
 	}
 }

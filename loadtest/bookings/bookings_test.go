@@ -15,6 +15,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ClickHouse/clickhouse-go/v2"
+
+	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/loadtest/system"
 	"github.com/motorpool/fleet/loadtest/system/systemtest"
 )
@@ -322,9 +325,13 @@ func (g *garage) kill(round int) {
 	g.serving[i] = process
 }
 
-// settle waits until both processes answer, so that what is decided is what they show.
+// settle waits until both processes answer, and has the lists say what is decided: of what was cut off by a kill they would know after a
+// minute.
 func (g *garage) settle() {
 	g.t.Helper()
+	if _, err := g.sys.Output("migrate", "--fill"); err != nil {
+		g.t.Error(err)
+	}
 	for _, c := range g.clients {
 		c.Await(g.t)
 	}
@@ -373,6 +380,7 @@ func (g *garage) checkOverlaps() {
 		for _, b := range all[1:] {
 			if b.BlockedFrom.Before(a.BlockedUntil) {
 				g.t.Errorf("%s is taken twice: by %s (%s) from %v until %v and by %s (%s) from %v", vehicle, a.ID, a.Status, a.BlockedFrom, a.BlockedUntil, b.ID, b.Status, b.BlockedFrom)
+				g.tell(vehicle, a.ID, b.ID)
 			}
 			if b.BlockedUntil.After(a.BlockedUntil) {
 				a = b
@@ -380,6 +388,34 @@ func (g *garage) checkOverlaps() {
 		}
 	}
 	g.t.Logf("%d periods, %d of them blocks, no two of a vehicle overlap", held, blocks)
+}
+
+// tell logs how it came to what some records say.
+func (g *garage) tell(ids ...string) {
+	for _, id := range ids {
+		prefix, _, _ := strings.Cut(id, "_")
+		number, err := fleet.ParseID(prefix+"_", id)
+		if err != nil {
+			g.t.Error(err)
+			continue
+		}
+		rows, err := g.sys.DB.Query(g.t.Context(), `SELECT kind, revision, at, actor, request_id, body FROM record_log
+			WHERE id = {id:UInt64} AND kind != 'vehicle' ORDER BY kind, revision`, clickhouse.Named("id", number))
+		if err != nil {
+			g.t.Error(err)
+			continue
+		}
+		for rows.Next() {
+			var kind, actor, request, body string
+			var revision uint64
+			var at time.Time
+			if err := rows.Scan(&kind, &revision, &at, &actor, &request, &body); err != nil {
+				g.t.Error(err)
+			}
+			g.t.Logf("%s %s revision %d at %v by %s %s: %s", kind, id, revision, at, actor, request, body)
+		}
+		rows.Close()
+	}
 }
 
 // checkHistories looks for every accepted command in the history of its booking, and for one author of each revision.
