@@ -55,8 +55,8 @@ func (h *Hold) Overlaps(from, until time.Time) bool {
 	return h.From.Before(until) && from.Before(h.Until.Time)
 }
 
-// end is the first moment after which the hold ends for sure, as far as one can say now.
-func (h *Hold) end(now time.Time) time.Time {
+// End is the first moment after which the hold ends for sure, as far as one can say now.
+func (h *Hold) End(now time.Time) time.Time {
 	if h.Open && !now.Before(h.Until.Time) {
 		return now.Add(time.Millisecond)
 	}
@@ -87,7 +87,7 @@ var ClassKind = record.Kind[Calendar]{Name: "class_calendar", Prefix: fleet.Clas
 func (c *Calendar) Conflict(ref string, from, until, now time.Time) *Hold {
 	for i := range c.Holds {
 		h := &c.Holds[i]
-		if h.Ref != ref && h.From.Before(until) && from.Before(h.end(now)) && !h.Lapsed(now) {
+		if h.Ref != ref && h.From.Before(until) && from.Before(h.End(now)) && !h.Lapsed(now) {
 			return h
 		}
 	}
@@ -99,7 +99,7 @@ func (c *Calendar) Taken(ref string, from, until, now time.Time) []Hold {
 	var all []Hold
 	for _, h := range c.Holds {
 		seen := func(o Hold) bool { return o.Ref == h.Ref }
-		if h.Ref != ref && h.From.Before(until) && from.Before(h.end(now)) && !h.Lapsed(now) && !slices.ContainsFunc(all, seen) {
+		if h.Ref != ref && h.From.Before(until) && from.Before(h.End(now)) && !h.Lapsed(now) && !slices.ContainsFunc(all, seen) {
 			all = append(all, h)
 		}
 	}

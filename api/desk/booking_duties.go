@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/calendar"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/query"
 )
@@ -60,7 +61,8 @@ func (d *Desk) noteOverdue(ctx context.Context, o Order) error {
 }
 
 // auditOverlaps looks for what must not be: bookings that have one vehicle at the same time. Imported ones may, and a rental that is
-// overdue runs into the next one. Whatever is found is flagged, and flags are taken back from what overlaps no more.
+// overdue runs into the next one. Whatever is found is flagged, and flags are taken back from what overlaps no more. The tables only say where
+// to look, for after a crash they may be behind: the calendars decide.
 func (d *Desk) auditOverlaps(ctx context.Context) error {
 	var after query.AccountBooking
 	now := d.Now()
@@ -68,13 +70,37 @@ func (d *Desk) auditOverlaps(ctx context.Context) error {
 		return query.BookingConflicts(ctx, d.DB, now, after, d.duePage)
 	}, func(c query.BookingConflict) error {
 		after = c.AccountBooking
+		if c.Overlaps { // a calendar that has lost a hold gets it back
+			err := d.settleBooking(ctx, system, c.Account, c.ID, place{vehicle: uint64(c.Vehicle)})
+			if err != nil {
+				return err
+			}
+		}
 		_, err := d.Bookings.Update(ctx, system, c.Account, c.ID, 0, func(r *record.Record[record.Booking]) error {
-			r.Body.Conflict = c.Overlaps
-			return nil
+			overlaps, err := d.overlaps(ctx, r)
+			if err == nil && overlaps == c.Overlaps {
+				r.Body.Conflict = overlaps
+			}
+			return err
 		})
 		if fleet.CodeOf(err) == fleet.CodeConflict {
 			return nil
 		}
 		return err
 	})
+}
+
+// overlaps says whether the calendar of a booking's vehicle has it beside another hold.
+func (d *Desk) overlaps(ctx context.Context, r *record.Record[record.Booking]) (bool, error) {
+	at, hold := holdOf(r.ID, &r.Body)
+	if hold == nil || at.vehicle == 0 {
+		return false, nil
+	}
+	holds, err := d.Calendars.Of(ctx, r.Account, at.vehicle)
+	if err != nil {
+		return false, err
+	}
+	now := d.Now()
+	all := calendar.Calendar{Holds: holds}
+	return len(all.Taken(hold.Ref, hold.From.Time, hold.End(now), now)) > 0, nil
 }

@@ -75,7 +75,7 @@ type grip int
 
 const (
 	ask   grip = iota // and be refused for whatever is in the way
-	keep              // the vehicle is the booking's already: a class that runs short is no reason
+	keep              // the vehicle is the booking's already: a class that runs short is no reason, nor others that have it as well, but for more time
 	seize             // whatever is in the way, but for a vehicle that somebody has driven off with; it is flagged as a conflict
 )
 
@@ -96,6 +96,7 @@ func (d *Desk) takeFor(ctx context.Context, by record.Author, account fleet.Acco
 	if had != nil && before == at && covers(had, want, d.Now()) {
 		return nil, next.Conflict, nil
 	}
+	force := g == seize || g == keep && was != nil && was.Conflict && before == at && within(want, had)
 	leaves, err := d.leaves(ctx, account, before, had, want)
 	if err != nil {
 		return nil, false, err
@@ -104,7 +105,7 @@ func (d *Desk) takeFor(ctx context.Context, by record.Author, account fleet.Acco
 	for try := 1; ; try++ {
 		b := &bid{at: at, hold: *want, until: time.Now().Add(d.writeWithin)}
 		b.hold.Rev, b.hold.Bid, b.hold.Conflict = revision, d.Store.NextID(), false
-		err := d.place(ctx, by, account, b, next.VehicleID, g == seize)
+		err := d.place(ctx, by, account, b, next.VehicleID, force)
 		if err != nil {
 			return nil, false, err
 		}
@@ -168,8 +169,12 @@ func (d *Desk) leaves(ctx context.Context, account fleet.AccountID, before place
 
 // covers says whether a hold that stands is enough for another one of the same booking.
 func covers(had, want *calendar.Hold, now time.Time) bool {
-	return !had.Lapsed(now) && (had.Expires.IsZero() || had.Expires.Equal(want.Expires.Time)) && (had.Open || !want.Open) &&
-		!want.From.Before(had.From.Time) && !had.Until.Before(want.Until.Time)
+	return !had.Lapsed(now) && (had.Expires.IsZero() || had.Expires.Equal(want.Expires.Time)) && (had.Open || !want.Open) && within(want, had)
+}
+
+// within says whether a hold takes no time that another, which may be nil, does not have.
+func within(want, had *calendar.Hold) bool {
+	return had != nil && !want.From.Before(had.From.Time) && !had.Until.Before(want.Until.Time)
 }
 
 // withdraw gives a bid back that came to nothing. It must not fail because the caller's time is up; if it does all the same, the

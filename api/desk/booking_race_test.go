@@ -3,10 +3,8 @@
 package desk
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -18,56 +16,7 @@ import (
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/calendar"
 	"github.com/motorpool/fleet/api/record"
-	"github.com/motorpool/fleet/query"
-	"github.com/motorpool/fleet/schemas/schematest"
 )
-
-// lot is two desks on one database, as two processes have them, with a class, cars of it and a customer.
-type lot struct {
-	desks           [2]*Desk
-	class, customer string
-	cars            []string
-}
-
-func openLot(t *testing.T, cars int) *lot {
-	t.Helper()
-	l := &lot{}
-	db := schematest.Open(t)
-	for i := range l.desks {
-		store, err := record.NewStore(record.Config{Deadline: time.Minute, Abandoned: 2 * time.Minute}, db, fleet.NewIDSource(uint64(i+1), time.Now), time.Now)
-		if err != nil {
-			t.Fatal(err)
-		}
-		l.desks[i] = New(store, db, time.Now, slog.New(slog.DiscardHandler))
-		l.desks[i].openCalendars(calendar.Config{Abandoned: 10 * time.Minute, Kept: 24 * time.Hour}) // a busy machine may need more than the usual time
-	}
-	d := l.desks[0]
-	if _, _, err := d.Accounts.Create(t.Context(), by, account, uint64(account), record.Account{Name: "A", Timezone: "UTC", Currency: "USD"}); err != nil {
-		t.Fatal(err)
-	}
-	l.class = put(t, d, d.Classes, record.VehicleClass{Name: "C", DailyRate: &record.Money{Amount: 5000, Currency: "USD"}})
-	for range cars {
-		l.cars = append(l.cars, put(t, d, d.Vehicles, record.Vehicle{VehicleFields: record.VehicleFields{Make: "A", Model: "B", ClassID: l.class}, Status: record.VehicleAvailable}))
-	}
-	l.customer = put(t, d, d.Customers, record.Customer{})
-	return l
-}
-
-// start is when bookings of these tests may begin: tomorrow.
-var start = time.Now().Add(24 * time.Hour).Truncate(time.Hour)
-
-func (l *lot) fields(car string, from, until int) record.BookingFields {
-	f := record.BookingFields{CustomerID: l.customer, VehicleID: car, PickupAt: record.InstantOf(start.Add(time.Duration(from) * time.Hour)),
-		ReturnAt: record.InstantOf(start.Add(time.Duration(until) * time.Hour))}
-	if car == "" {
-		f.VehicleClassID = l.class
-	}
-	return f
-}
-
-func (l *lot) book(ctx context.Context, d *Desk, car string, from, until int) (record.Record[record.Booking], error) {
-	return d.Book(ctx, by, account, BookRequest{ID: d.Store.NextID(), Fields: l.fields(car, from, until), Confirm: true})
-}
 
 // refusal says whether an error is one that a command may give: taken, or somebody was faster.
 func refusal(err error) bool {
@@ -302,67 +251,6 @@ func TestRandomCommandsNeverBookAVehicleTwice(t *testing.T) {
 	}
 	if records, claims, err := l.desks[0].Store.Audit(t.Context()); err != nil || records+claims != 0 {
 		t.Errorf("%d revisions and %d claims have two authors, %v", records, claims, err)
-	}
-}
-
-// auditAll counts what the overlap audit finds.
-func auditAll(t *testing.T, d *Desk) (int, error) {
-	t.Helper()
-	found, err := query.BookingConflicts(t.Context(), d.DB, time.Now(), query.AccountBooking{}, d.duePage)
-	return len(found), err
-}
-
-// The audit flags what overlaps and takes flags back from what does not any more.
-func TestTheAuditFindsWhatOverlaps(t *testing.T) {
-	l := openLot(t, 2)
-	d := l.desks[0]
-	var ids []uint64
-	for _, b := range []struct {
-		car         string
-		from, until int
-	}{{l.cars[0], 0, 10}, {l.cars[0], 20, 30}, {l.cars[1], 0, 10}} {
-		rec, err := l.book(t.Context(), d, b.car, b.from, b.until)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ids = append(ids, rec.ID)
-	}
-	imported, err := d.draft(t.Context(), account, BookRequest{Fields: l.fields(l.cars[0], 5, 15), Confirm: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	rec, err := d.open(t.Context(), by, account, d.Store.NextID(), imported, seize)
-	if err != nil || !rec.Body.Conflict {
-		t.Fatalf("conflict %v, %v", rec.Body.Conflict, err)
-	}
-	flags := func() string {
-		text := ""
-		for _, id := range append(ids, rec.ID) {
-			r, err := d.Bookings.Get(t.Context(), account, id)
-			if err != nil {
-				t.Fatal(err)
-			}
-			text += fmt.Sprint(r.Body.Conflict, " ")
-		}
-		return text
-	}
-	if err := d.auditOverlaps(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if got := flags(); got != "true false false true " {
-		t.Errorf("flags %s", got)
-	}
-	if _, err := d.Swap(t.Context(), Order{By: by, Account: account, Booking: rec.ID}, SwapRequest{VehicleID: l.cars[1]}); fleet.CodeOf(err) != fleet.CodeConflict {
-		t.Errorf("a swap onto a vehicle that is taken: %v", err)
-	}
-	if _, err := d.Cancel(t.Context(), Order{By: by, Account: account, Booking: ids[0]}, CancelRequest{}); err != nil {
-		t.Fatal(err)
-	}
-	if err := d.auditOverlaps(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if got := flags(); got != "false false false false " {
-		t.Errorf("flags %s after one was cancelled", got)
 	}
 }
 

@@ -48,13 +48,9 @@ func fault(pointer, detail string) error {
 }
 
 // Pickup hands the vehicle over. An early one holds the vehicle from then on, and is refused if somebody else has it; so is any pickup
-// of a vehicle that has not come back.
+// of a vehicle that has not come back. Of those to whom it was sold twice whoever comes first gets it.
 func (d *Desk) Pickup(ctx context.Context, o Order, h Handover) (record.Record[record.Booking], error) {
-	g := keep
-	if rec, err := d.Bookings.Get(ctx, o.Account, o.Booking); err == nil && rec.Body.Conflict {
-		g = seize // it was sold twice: whoever comes first gets the vehicle
-	}
-	return d.command(ctx, o, rental.Pickup, g, func(ctx context.Context, next *record.Record[record.Booking]) error {
+	return d.command(ctx, o, rental.Pickup, keep, func(ctx context.Context, next *record.Record[record.Booking]) error {
 		b := &next.Body
 		at, err := h.at(d.Now())
 		if err != nil {

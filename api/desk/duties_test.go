@@ -12,14 +12,6 @@ import (
 	"github.com/motorpool/fleet/api/record"
 )
 
-// broken writes rows into a current table for records that are not there, so that whatever is done with them fails.
-func broken(t *testing.T, d *Desk, insert string) {
-	t.Helper()
-	if err := d.DB.Exec(t.Context(), insert); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // A duty that fails with all bookings that it reads at first, however often, comes to the one behind them.
 func TestADutyComesToWhatIsBehindThoseThatFail(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)

@@ -1,0 +1,190 @@
+package desk
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/calendar"
+	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/query"
+	"github.com/motorpool/fleet/schemas/schematest"
+)
+
+// lot is two desks on one database, as two processes have them, with a class, cars of it and a customer.
+type lot struct {
+	desks           [2]*Desk
+	class, customer string
+	cars            []string
+}
+
+func openLot(t *testing.T, cars int) *lot {
+	t.Helper()
+	l := &lot{}
+	db := schematest.Open(t)
+	for i := range l.desks {
+		store, err := record.NewStore(record.Config{Deadline: time.Minute, Abandoned: 2 * time.Minute}, db, fleet.NewIDSource(uint64(i+1), time.Now), time.Now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.desks[i] = New(store, db, time.Now, slog.New(slog.DiscardHandler))
+		l.desks[i].openCalendars(calendar.Config{Abandoned: 10 * time.Minute, Kept: 24 * time.Hour}) // a busy machine may need more than the usual time
+	}
+	d := l.desks[0]
+	if _, _, err := d.Accounts.Create(t.Context(), by, account, uint64(account), record.Account{Name: "A", Timezone: "UTC", Currency: "USD"}); err != nil {
+		t.Fatal(err)
+	}
+	l.class = put(t, d, d.Classes, record.VehicleClass{Name: "C", DailyRate: &record.Money{Amount: 5000, Currency: "USD"}})
+	for range cars {
+		l.cars = append(l.cars, put(t, d, d.Vehicles, record.Vehicle{VehicleFields: record.VehicleFields{Make: "A", Model: "B", ClassID: l.class}, Status: record.VehicleAvailable}))
+	}
+	l.customer = put(t, d, d.Customers, record.Customer{})
+	return l
+}
+
+// start is when bookings of these tests may begin: tomorrow.
+var start = time.Now().Add(24 * time.Hour).Truncate(time.Hour)
+
+func (l *lot) fields(car string, from, until int) record.BookingFields {
+	f := record.BookingFields{CustomerID: l.customer, VehicleID: car, PickupAt: record.InstantOf(start.Add(time.Duration(from) * time.Hour)),
+		ReturnAt: record.InstantOf(start.Add(time.Duration(until) * time.Hour))}
+	if car == "" {
+		f.VehicleClassID = l.class
+	}
+	return f
+}
+
+func (l *lot) book(ctx context.Context, d *Desk, car string, from, until int) (record.Record[record.Booking], error) {
+	return d.Book(ctx, by, account, BookRequest{ID: d.Store.NextID(), Fields: l.fields(car, from, until), Confirm: true})
+}
+
+// The audit flags what overlaps and takes flags back from what does not any more.
+func TestTheAuditFindsWhatOverlaps(t *testing.T) {
+	l := openLot(t, 2)
+	d := l.desks[0]
+	var ids []uint64
+	for _, b := range []struct {
+		car         string
+		from, until int
+	}{{l.cars[0], 0, 10}, {l.cars[0], 20, 30}, {l.cars[1], 0, 10}} {
+		rec, err := l.book(t.Context(), d, b.car, b.from, b.until)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, rec.ID)
+	}
+	imported, err := d.draft(t.Context(), account, BookRequest{Fields: l.fields(l.cars[0], 5, 15), Confirm: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec, err := d.open(t.Context(), by, account, d.Store.NextID(), imported, seize)
+	if err != nil || !rec.Body.Conflict {
+		t.Fatalf("conflict %v, %v", rec.Body.Conflict, err)
+	}
+	flags := func() string {
+		text := ""
+		for _, id := range append(ids, rec.ID) {
+			r, err := d.Bookings.Get(t.Context(), account, id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text += fmt.Sprint(r.Body.Conflict, " ")
+		}
+		return text
+	}
+	if err := d.auditOverlaps(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := flags(); got != "true false false true " {
+		t.Errorf("flags %s", got)
+	}
+	if _, err := d.Swap(t.Context(), Order{By: by, Account: account, Booking: rec.ID}, SwapRequest{VehicleID: l.cars[1]}); fleet.CodeOf(err) != fleet.CodeConflict {
+		t.Errorf("a swap onto a vehicle that is taken: %v", err)
+	}
+	if _, err := d.Cancel(t.Context(), Order{By: by, Account: account, Booking: ids[0]}, CancelRequest{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.auditOverlaps(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := flags(); got != "false false false false " {
+		t.Errorf("flags %s after one was cancelled", got)
+	}
+}
+
+// After a crash the tables may say what has not been so for a while: nobody is flagged for that.
+func TestTheAuditDoesNotBelieveTheTables(t *testing.T) {
+	l := openLot(t, 2)
+	d := l.desks[0]
+	one, err := l.book(t.Context(), d, l.cars[0], 0, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := l.book(t.Context(), d, l.cars[1], 0, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken(t, d, fmt.Sprintf("INSERT INTO bookings SELECT * REPLACE ('%s' AS vehicle_id, revision + 1 AS revision) FROM bookings WHERE id = %d", l.cars[0], other.ID))
+	if found, err := auditAll(t, d); err != nil || found != 2 {
+		t.Fatalf("the tables are not behind: %d, %v", found, err)
+	}
+	if err := d.auditOverlaps(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []uint64{one.ID, other.ID} {
+		if r, err := d.Bookings.Get(t.Context(), account, id); err != nil || r.Body.Conflict {
+			t.Errorf("booking %d is flagged, %v", id, err)
+		}
+	}
+}
+
+// Of two to whom a vehicle was sold whoever comes first gets it, but not before it is theirs: in between it may be somebody else's.
+func TestWhoComesEarlyTakesNothingFromOthers(t *testing.T) {
+	l := openLot(t, 1)
+	d := l.desks[0]
+	between, err := l.book(t.Context(), d, l.cars[0], 0, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.book(t.Context(), d, l.cars[0], 20, 30); err != nil {
+		t.Fatal(err)
+	}
+	imported, err := d.draft(t.Context(), account, BookRequest{Fields: l.fields(l.cars[0], 25, 35), Confirm: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec, err := d.open(t.Context(), by, account, d.Store.NextID(), imported, seize)
+	if err != nil || !rec.Body.Conflict {
+		t.Fatalf("conflict %v, %v", rec.Body.Conflict, err)
+	}
+	o := Order{By: by, Account: account, Booking: rec.ID}
+	if _, err := d.Pickup(t.Context(), o, Handover{}); fleet.CodeOf(err) != fleet.CodeConflict {
+		t.Errorf("a pickup a day early: %v", err)
+	}
+	if r, err := d.Bookings.Get(t.Context(), account, between.ID); err != nil || r.Body.Conflict {
+		t.Errorf("the one in between is flagged, %v", err)
+	}
+	d.Now = func() time.Time { return start.Add(26 * time.Hour) }
+	d.openCalendars(calendar.Config{Abandoned: 10 * time.Minute, Kept: 24 * time.Hour})
+	if r, err := d.Pickup(t.Context(), o, Handover{}); err != nil || !r.Body.Conflict || r.Body.Status != record.BookingActive {
+		t.Errorf("a pickup in time: %s, conflict %v, %v", r.Body.Status, r.Body.Conflict, err)
+	}
+}
+
+// auditAll counts what the overlap audit finds.
+func auditAll(t *testing.T, d *Desk) (int, error) {
+	t.Helper()
+	found, err := query.BookingConflicts(t.Context(), d.DB, time.Now(), query.AccountBooking{}, d.duePage)
+	return len(found), err
+}
+
+// broken writes rows into a current table that no record bears out.
+func broken(t *testing.T, d *Desk, insert string) {
+	t.Helper()
+	if err := d.DB.Exec(t.Context(), insert); err != nil {
+		t.Fatal(err)
+	}
+}
