@@ -10,6 +10,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/schemas"
@@ -144,16 +145,24 @@ func List(ctx context.Context, db driver.Conn, l *Listing, req ListRequest) (Lis
 		return ListPage{}, err
 	}
 	page := ListPage{Next: next, Total: req.Offset + len(ids)}
+	group, inner := errgroup.WithContext(ctx)
 	// Where the list ends on this page its length is known; otherwise everything that fits is counted.
 	if ends := next == nil && (len(ids) > 0 || req.Offset == 0); !ends || len(req.After) > 0 {
-		var total uint64
-		if err := db.QueryRow(ctx, b.fill("records_count"), b.args...).Scan(&total); err != nil {
-			return ListPage{}, fmt.Errorf("count %s: %w", l.Table, err)
-		}
-		page.Total = int(total)
+		group.Go(func() error {
+			var total uint64
+			if err := db.QueryRow(inner, b.fill("records_count"), b.args...).Scan(&total); err != nil {
+				return fmt.Errorf("count %s: %w", l.Table, err)
+			}
+			page.Total = int(total)
+			return nil
+		})
 	}
-	records, err := RecordsByID(ctx, db, l, req.Account, ids)
-	if err != nil {
+	var records map[uint64]Stored
+	group.Go(func() (err error) {
+		records, err = RecordsByID(inner, db, l, req.Account, ids)
+		return err
+	})
+	if err := group.Wait(); err != nil {
 		return ListPage{}, err
 	}
 	for _, id := range ids {

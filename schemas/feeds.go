@@ -57,8 +57,10 @@ func (f *Feed) Of(revisions string) string {
 
 // Fill brings everything that record_log holds of some kinds, or of all if none are named, to the tables of current records.
 func Fill(ctx context.Context, db driver.Conn, kinds ...string) error {
-	// A table that was emptied may still know what was inserted before.
-	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"insert_deduplicate": 0}))
+	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{
+		"insert_deduplicate":              0, // a table that was emptied may still know what was inserted before
+		"max_partitions_per_insert_block": 0,
+	}))
 	for _, f := range Feeds() {
 		named := slices.ContainsFunc(f.Kinds, func(kind string) bool { return slices.Contains(kinds, kind) })
 		if len(kinds) > 0 && !named {

@@ -13,7 +13,7 @@ import (
 // bookingDuties registers what time does to bookings. Each decision is compare-and-set upon what the booking says by then, so
 // that any number of processes may find the same ones due.
 func (d *Desk) bookingDuties() {
-	d.duty("bookings: holds lapse", 5*time.Second, func(ctx context.Context) error {
+	d.duty("bookings: holds lapse", 15*time.Second, func(ctx context.Context) error {
 		return d.eachDue(ctx, query.BookingsLapsed, func(ctx context.Context, o Order) error {
 			_, err := d.Expire(ctx, o)
 			return err

@@ -21,7 +21,7 @@ func (d *Desk) vehicles() {
 	d.Store.Then(record.WorkOrders.Name, "vehicle states", d.workMoves)
 	d.Store.Then(record.WorkOrders.Name, "meter readings", d.workReads)
 	d.Store.Then(record.Blocks.Name, "vehicle states", d.blockMoves)
-	d.duty("vehicle states", 5*time.Second, d.moveDue)
+	d.duty("vehicle states", 10*time.Second, d.moveDue)
 	d.duty("vehicle holds", time.Minute, d.giveBackLeft)
 }
 

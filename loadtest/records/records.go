@@ -67,8 +67,8 @@ type filled struct {
 	account   uint64
 	vehicle   uint64 // the first of the copies; the others follow
 	customer  uint64
-	booking   uint64
 	begin     time.Time // of the first booking
+	made      time.Time // the last of them
 	customers int
 }
 
@@ -83,6 +83,7 @@ func Run(ctx context.Context, sys *system.System, o Options) (Result, error) {
 	f := &filled{o: o, sys: sys, customers: max(o.Bookings/20, 1)}
 	slots := (o.Bookings + o.Vehicles - 1) / o.Vehicles
 	f.begin = time.Now().UTC().Truncate(time.Hour).Add(-step * time.Duration(slots*2/3))
+	f.made = time.Now().Add(-2 * time.Hour).Truncate(time.Millisecond)
 	begun := time.Now()
 	if err := f.fill(ctx); err != nil {
 		return Result{}, fmt.Errorf("fill: %w", err)
@@ -114,7 +115,7 @@ func (f *filled) fill(ctx context.Context) error {
 		return err
 	}
 	id := func(prefix, text string) uint64 { n, _ := fleet.ParseID(prefix, text); return n }
-	f.vehicle, f.customer, f.booking = id(fleet.VehiclePrefix, vehicle.ID)+1<<23, id(fleet.CustomerPrefix, customer.ID)+1<<23, id(fleet.BookingPrefix, booking.ID)+1<<23
+	f.vehicle, f.customer = id(fleet.VehiclePrefix, vehicle.ID)+1<<23, id(fleet.CustomerPrefix, customer.ID)+1<<23
 	if err := f.sys.DB.QueryRow(ctx, "SELECT account FROM record_log WHERE kind = 'booking' LIMIT 1").Scan(&f.account); err != nil {
 		return err
 	}
@@ -145,21 +146,57 @@ func (f *filled) fill(ctx context.Context) error {
 	} {
 		body = fmt.Sprintf("replaceAll(%s, %s, %s)", body, replaced.old, replaced.new)
 	}
+	at := fmt.Sprintf("fromUnixTimestamp64Milli(least(%d + intDiv(number, %d) * %d - number * %d %% %d * 3600000, %d - number * %d %% %d * 60000), 'UTC')", f.begin.UnixMilli(), f.o.Vehicles, step.Milliseconds(), leadBy, leadHours, f.made.UnixMilli(), madeBy, madeMinutes)
+	name := fmt.Sprintf("bitShiftLeft(toUInt64(toUnixTimestamp64Milli(%s) - %d), 22) + number", at, idEpoch)
 	for done := 0; done < f.o.Bookings; done += 50_000 {
 		n := min(50_000, f.o.Bookings-done)
-		at := "least(" + from + " - INTERVAL 10 DAY, now64(3) - INTERVAL 2 HOUR)"
-		if err := f.sys.DB.Exec(ctx, fmt.Sprintf("%s SELECT %d, 'booking', %d + number, 1, rand64() %% 9000000000000000000 + 1, 'create', %s, %s, NULL, 'loadtest', '', %s FROM numbers(%d, %d) SETTINGS insert_deduplicate = 0",
-			columns, f.account, f.booking, at, at, body, done, n)); err != nil {
+		if err := f.sys.DB.Exec(ctx, fmt.Sprintf("%s SELECT %d, 'booking', %s, 1, rand64() %% 9000000000000000000 + 1, 'create', %s, %s, NULL, 'loadtest', '', %s FROM numbers(%d, %d) SETTINGS insert_deduplicate = 0",
+			columns, f.account, name, at, at, body, done, n)); err != nil {
 			return err
 		}
 	}
-	hold := fmt.Sprintf(`concat('{"ref":"bkg_', toString(%d + number), '","from":"', %s, '","until":"', %s, '","at":"', %s, '"}')`, f.booking, text(from), text(until), text(from))
+	hold := fmt.Sprintf(`concat('{"ref":"bkg_', toString(%s), '","from":"', %s, '","until":"', %s, '","at":"', %s, '"}')`, name, text(from), text(until), text(from))
 	if err := f.sys.DB.Exec(ctx, fmt.Sprintf(`%s SELECT %d, 'calendar', %d + vehicle, 1, rand64() %% 9000000000000000000 + 1, 'create', now64(3) - INTERVAL 2 HOUR, now64(3) - INTERVAL 2 HOUR, NULL, 'loadtest', '',
 		concat('{"holds":[', arrayStringConcat(arraySort(groupArray(hold)), ','), ']}') FROM (SELECT number %% %d AS vehicle, %s AS hold FROM numbers(%d)) GROUP BY vehicle SETTINGS insert_deduplicate = 0`,
 		columns, f.account, f.vehicle, f.o.Vehicles, hold, f.o.Bookings)); err != nil {
 		return err
 	}
-	return schemas.Fill(ctx, f.sys.DB, "vehicle", "customer", "booking", "calendar")
+	if err := schemas.Fill(ctx, f.sys.DB, "vehicle", "customer", "booking", "calendar"); err != nil {
+		return err
+	}
+	// What a server that runs for longer than an hour has done by itself (min_age_to_force_merge_seconds), and what it does with the rest.
+	if err := f.sys.DB.Exec(ctx, "OPTIMIZE TABLE bookings FINAL"); err != nil {
+		return err
+	}
+	for quiet := 0; quiet < 5; quiet++ {
+		var merges uint64
+		if err := f.sys.DB.QueryRow(ctx, "SELECT count() FROM system.merges").Scan(&merges); err != nil {
+			return err
+		}
+		if merges > 0 {
+			quiet = -1
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(time.Second):
+		}
+	}
+	return nil
+}
+
+// Bookings are made up to four months ahead, and those of the times after the test in the three months before it.
+const (
+	leadBy, leadHours   = 7919, 120 * 24
+	madeBy, madeMinutes = 31, 90 * 24 * 60
+	idEpoch             = 1577836800000 // of fleet.IDSource
+)
+
+// bookingID is the id of a copy: ids tell when a record was made.
+func (f *filled) bookingID(number int) uint64 {
+	n := int64(number)
+	at := min(f.begin.UnixMilli()+n/int64(f.o.Vehicles)*step.Milliseconds()-n*leadBy%leadHours*3600000, f.made.UnixMilli()-n*madeBy%madeMinutes*60000)
+	return uint64(at-idEpoch)<<22 + uint64(number)
 }
 
 // sort is one sort of request to be measured.
@@ -196,7 +233,7 @@ func (f *filled) sorts() []sort {
 			return "/v1/bookings?updated_since=" + time.Now().Add(-24*time.Hour).UTC().Format(layout)
 		}),
 		get("one", func(rng *rand.Rand) string {
-			return fmt.Sprintf("/v1/bookings/bkg_%d", f.booking+uint64(rng.IntN(f.o.Bookings)))
+			return fmt.Sprintf("/v1/bookings/bkg_%d", f.bookingID(rng.IntN(f.o.Bookings)))
 		}),
 		{"create", "POST", func(rng *rand.Rand) (string, any) {
 			pickup := time.Now().UTC().Truncate(time.Hour).Add(time.Duration(400+rng.IntN(3000)) * 24 * time.Hour)
