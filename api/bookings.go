@@ -14,6 +14,7 @@ import (
 	"github.com/motorpool/fleet/api/desk"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rental"
+	"github.com/motorpool/fleet/api/rental/ledger"
 	"github.com/motorpool/fleet/api/rental/price"
 	"github.com/motorpool/fleet/query"
 )
@@ -59,7 +60,7 @@ type Booking struct {
 	PlatformFee   record.Money         `json:"platform_fee" doc:"What the channel keeps."`
 	NetToHost     record.Money         `json:"net_to_host"`
 	AmountPaid    record.Money         `json:"amount_paid" doc:"By payments and deposits that were applied, less refunds."`
-	BalanceDue    record.Money         `json:"balance_due" doc:"Negative if too much was paid."`
+	BalanceDue    record.Money         `json:"balance_due" doc:"Negative if too much was paid. Of a booking for which the channel collects the price it is what the channel has to pass on: without platform_fee."`
 	PaymentStatus string               `json:"payment_status" doc:"unpaid, partially_paid, paid, overpaid or refunded."`
 	Deposit       record.Deposit       `json:"deposit"`
 
@@ -306,8 +307,12 @@ func showBooking(rec record.Record[record.Booking], paid query.Paid, now time.Ti
 	v.Subtotal, v.Discounts, v.Taxes, v.Fees, v.Total = totals.Subtotal, totals.Discounts, totals.Taxes, totals.Fees, totals.Total
 	v.PlatformFee, v.NetToHost = totals.PlatformFee, totals.NetToHost
 	v.AmountPaid = record.Money{Amount: paid.Received - paid.Refunded + b.Deposit.Applied.Amount, Currency: b.Currency}
-	v.BalanceDue = record.Money{Amount: v.Total.Amount - v.AmountPaid.Amount, Currency: b.Currency}
-	v.PaymentStatus = paymentStatus(v.Total.Amount, v.AmountPaid.Amount, paid.Refunded)
+	owed := v.Total.Amount
+	if ledger.Collects(b.Channel) {
+		owed -= v.PlatformFee.Amount // which passes on the rest
+	}
+	v.BalanceDue = record.Money{Amount: owed - v.AmountPaid.Amount, Currency: b.Currency}
+	v.PaymentStatus = paymentStatus(owed, v.AmountPaid.Amount, paid.Refunded)
 	if b.RateSnapshot != nil {
 		v.IncludedMiles = b.RateSnapshot.IncludedMi
 	}

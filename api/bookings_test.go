@@ -84,6 +84,19 @@ func minor(v any) float64 {
 	return n
 }
 
+// What is missing of a tank or a battery is charged, so that a level of either must be of what the vehicle has.
+func TestTheLevelOfWhatAVehicleDoesNotHaveIsRefused(t *testing.T) {
+	w := newLot(t)
+	w.car = made(w, w.api.desk.Vehicles, record.Vehicle{VehicleFields: record.VehicleFields{Make: "A", Model: "E", ClassID: w.class, HomeLocationID: w.place, FuelType: "electric"},
+		Status: record.VehicleAvailable})
+	path := w.book(1, 24, `,"confirm":true`)
+	w.do("POST", path+"/pickup", `{"mileage_mi":10,"fuel_pct":100}`).problem(422, "validation_failed")
+	w.do("POST", path+"/pickup", `{"mileage_mi":10,"battery_level":90}`).ok(200)
+	w.pass(time.Hour)
+	w.do("POST", path+"/return", `{"mileage_mi":20,"fuel_pct":50}`).problem(422, "validation_failed")
+	w.do("POST", path+"/return", `{"mileage_mi":20,"battery_level":50}`).ok(200)
+}
+
 func TestABookingFromTheHoldToTheReturn(t *testing.T) {
 	w := newLot(t)
 	path := w.book(24, 72, "")

@@ -22,6 +22,7 @@ type Toll struct {
 	Status    string `json:"status" doc:"matched, unmatched, billed, paid, disputed or waived. More may be added." example:"matched"`
 	VehicleID string `json:"vehicle_id,omitempty" doc:"That bore the plate." example:"veh_1234"`
 	BookingID string `json:"booking_id,omitempty" doc:"That had the vehicle." example:"bkg_1234"`
+	Unmatched string `json:"unmatched_because,omitempty" doc:"Why no booking was found, of one that is unmatched." example:"no vehicle had the plate 7ABC123 CA at that time"`
 	ChargeID  string `json:"charge_id,omitempty" doc:"The line of the booking that charges it." example:"chg_1234"`
 	Reason    string `json:"reason,omitempty" doc:"Of the dispute or the waiver."`
 	Stamps
@@ -130,13 +131,8 @@ func (a *API) settleToll(r *http.Request, _ uint64, before, after *record.Toll) 
 
 // findToll looks for the booking of a toll, and says whether there is one.
 func (a *API) findToll(ctx context.Context, account fleet.AccountID, t *record.Toll) error {
-	var err error
-	if t.VehicleID, t.BookingID, err = a.desk.MatchToll(ctx, account, &t.TollFields); err != nil {
+	if err := a.desk.MatchToll(ctx, account, t); err != nil {
 		return err
-	}
-	t.Status = record.TollUnmatched
-	if t.BookingID != "" {
-		t.Status = record.TollMatched
 	}
 	return a.desk.BookedNow(ctx, account, &t.BookedFor, t.VehicleID)
 }
@@ -171,7 +167,7 @@ func (a *API) matchToll(s *resource[record.Toll], w http.ResponseWriter, r *http
 			return err
 		}
 		if sent.BookingID != "" {
-			rec.Body.BookingID, rec.Body.Status = sent.BookingID, record.TollMatched
+			rec.Body.BookingID, rec.Body.Status, rec.Body.Unmatched = sent.BookingID, record.TollMatched, ""
 			if vehicle := desk.VehicleAt(&booking.Body, rec.Body.OccurredAt.Time); vehicle != "" {
 				rec.Body.VehicleID = vehicle // whatever the plate says: somebody has looked
 			}
@@ -186,7 +182,7 @@ func showTolls(_ context.Context, records []record.Record[record.Toll], _ []stri
 	for i, rec := range records {
 		b := rec.Body
 		views[i].view = Toll{ID: fleet.FormatID(fleet.TollPrefix, rec.ID), TollFields: b.TollFields, Object: "toll", Status: b.Status, VehicleID: b.VehicleID,
-			BookingID: b.BookingID, ChargeID: b.ChargeID, Reason: b.Reason, Stamps: stampsOf(rec)}
+			BookingID: b.BookingID, Unmatched: b.Unmatched, ChargeID: b.ChargeID, Reason: b.Reason, Stamps: stampsOf(rec)}
 	}
 	return views, nil
 }

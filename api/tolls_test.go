@@ -27,8 +27,14 @@ func TestATollFindsItsBookingAndIsBilled(t *testing.T) {
 	toll := func(plate, at, more string) *reply {
 		return w.do("POST", "/v1/tolls", fmt.Sprintf(`{"kind":"toll","plate":%q,"region":"tx","occurred_at":%q,"agency":"TxTag","amount":{"amount":450,"currency":"USD"}%s}`, plate, at, more)).ok(201)
 	}
-	wantEqual(t, "before the pickup", toll("abc-1234", before, "").member("status"), "unmatched")
-	wantEqual(t, "another plate", toll("ABC1235", w.in(-1), "").member("vehicle_id"), nil)
+	early := toll("abc-1234", before, "")
+	wantEqual(t, "before the pickup", early.member("status"), "unmatched")
+	wantEqual(t, "why", early.member("unmatched_because"), "nobody had picked up the vehicle "+w.car+" and not returned it at that time")
+	other := toll("ABC1235", w.in(-1), "")
+	wantEqual(t, "another plate", other.member("vehicle_id"), nil)
+	if why := fmt.Sprint(other.member("unmatched_because")); !strings.Contains(why, "no vehicle had the plate ABC1235") {
+		t.Errorf("unmatched because %q", why)
+	}
 	found := toll("abc-1234", w.in(-1), `,"reference":"R1","admin_fee":{"amount":500,"currency":"USD"}`)
 	for member, want := range map[string]any{"status": "matched", "vehicle_id": w.car, "booking_id": booking} {
 		wantEqual(t, member, found.member(member), want)
@@ -55,7 +61,9 @@ func TestATollFindsItsBookingAndIsBilled(t *testing.T) {
 
 	lost := w.do("GET", "/v1/tolls?status=unmatched&sort=id", "").data()[0]["id"].(string)
 	w.do("POST", "/v1/tolls/"+lost+"/match", `{"booking_id":"bkg_1"}`).problem(422, "validation_failed")
-	wantEqual(t, "by hand", w.do("POST", "/v1/tolls/"+lost+"/match", `{"booking_id":"`+booking+`"}`).ok(200).member("status"), "matched")
+	byHand := w.do("POST", "/v1/tolls/"+lost+"/match", `{"booking_id":"`+booking+`"}`).ok(200)
+	wantEqual(t, "by hand", byHand.member("status"), "matched")
+	wantEqual(t, "why not", byHand.member("unmatched_because"), nil)
 	wantEqual(t, "waived", w.do("POST", "/v1/tolls/"+lost+"/waive", `{"reason":"small"}`).ok(200).member("status"), "waived")
 
 	stats := w.do("GET", customer+"?expand=stats", "").ok(200)

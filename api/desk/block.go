@@ -26,6 +26,8 @@ func (d *Desk) Block(ctx context.Context, by record.Author, account fleet.Accoun
 		return record.Record[record.Block]{}, fleet.NewError(fleet.CodeConflict, "The vehicle "+b.VehicleID+" is archived and cannot be blocked.")
 	}
 	_, hold := blockHold(id, &b)
+	ctx, cancel := context.WithTimeout(ctx, d.writeWithin) // a hold that nothing is written for by then counts as abandoned soon after
+	defer cancel()
 	if _, err := d.Calendars.Take(ctx, by, account, vehicle, *hold); err != nil {
 		return record.Record[record.Block]{}, err
 	}
@@ -45,13 +47,15 @@ func blockHold(id uint64, b *record.Block) (uint64, *calendar.Hold) {
 // ChangeBlock changes a block. A time that it does not have yet it takes in the calendar first, beside what it has; what follows from the
 // written revision leaves of the two what the block says (settleBlock). A bid whose change was not written counts as abandoned after a while.
 func (d *Desk) ChangeBlock(ctx context.Context, by record.Author, account fleet.AccountID, id uint64, mutate func(*record.Record[record.Block]) error) (record.Record[record.Block], error) {
+	ctx, cancel := context.WithTimeout(ctx, d.writeWithin)
+	defer cancel()
 	return d.Blocks.Update(ctx, by, account, id, 0, func(r *record.Record[record.Block]) error {
-		from, until := r.Body.From, r.Body.Until
+		_, had := blockHold(id, &r.Body)
 		if err := mutate(r); err != nil {
 			return err
 		}
 		vehicle, want := blockHold(id, &r.Body)
-		if want == nil || !want.From.Before(from.Time) && !until.Before(want.Until.Time) {
+		if want == nil || within(want, had) {
 			return nil
 		}
 		want.Rev, want.Bid, want.Conflict = r.Revision+1, d.Store.NextID(), false

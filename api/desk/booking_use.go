@@ -41,6 +41,21 @@ func (h *Handover) at(now time.Time) (time.Time, error) {
 	return h.At, nil
 }
 
+// fits refuses the level of what a vehicle does not have: it would be charged for.
+func (h *Handover) fits(v *record.Vehicle) error {
+	switch v.FuelType {
+	case "electric":
+		if h.FuelPct != nil {
+			return fault("/fuel_pct", "is of a tank, and the vehicle is electric; give battery_level")
+		}
+	case "gasoline", "diesel", "cng", "lpg":
+		if h.Battery != nil {
+			return fault("/battery_level", "is of a traction battery, and the vehicle runs on "+v.FuelType+"; give fuel_pct")
+		}
+	}
+	return nil
+}
+
 // fault is a body that is not acceptable for one member.
 func fault(pointer, detail string) error {
 	return fleet.NewError(fleet.CodeValidation, "The body is understood and not acceptable; errors says which members are meant.",
@@ -67,6 +82,9 @@ func (d *Desk) Pickup(ctx context.Context, o Order, h Handover) (record.Record[r
 		}
 		if status := v.Body.Status; status != record.VehicleAvailable && status != record.VehicleTurnaround && v.Body.StatusCause != name(o.Booking) {
 			return fleet.NewError(fleet.CodeConflict, fmt.Sprintf("The vehicle %s is %s and cannot be handed over.", b.VehicleID, status))
+		}
+		if err := h.fits(&v.Body); err != nil {
+			return err
 		}
 		settings, _, err := d.settings(ctx, o.Account)
 		if err != nil {
@@ -137,6 +155,17 @@ func (d *Desk) returned(ctx context.Context, o Order, next *record.Record[record
 	}
 	if h.MileageMi != nil && b.PickupMileageMi != nil && *h.MileageMi < *b.PickupMileageMi {
 		return fault("/mileage_mi", fmt.Sprintf("is less than the %d miles at pickup", *b.PickupMileageMi))
+	}
+	vehicle, err := fleet.ParseID(fleet.VehiclePrefix, b.VehicleID)
+	if err != nil {
+		return err
+	}
+	v, err := d.Vehicles.Get(ctx, o.Account, vehicle)
+	if err != nil {
+		return err
+	}
+	if err := h.fits(&v.Body); err != nil {
+		return err
 	}
 	if h.LocationID != "" {
 		if err := d.locationExists(ctx, o.Account, h.LocationID); err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/motorpool/fleet"
@@ -14,32 +15,48 @@ import (
 )
 
 // MatchToll finds the vehicle that bore the plate when a toll was due, and the booking that had it then: from its actual pickup until its
-// actual return, or until now. What is not found, or not told apart, stays empty.
-func (d *Desk) MatchToll(ctx context.Context, account fleet.AccountID, t *record.TollFields) (vehicle, booking string, err error) {
+// actual return, or until now. What is not found, or not told apart, stays empty, and the toll says why.
+func (d *Desk) MatchToll(ctx context.Context, account fleet.AccountID, t *record.Toll) error {
+	t.VehicleID, t.BookingID, t.Unmatched, t.Status = "", "", "", record.TollUnmatched
 	at := fleet.MillisOf(t.OccurredAt.Time)
 	vehicles, err := query.VehiclesWithPlate(ctx, d.DB, account, t.Plate, t.Region, at)
-	if err != nil || len(vehicles) != 1 {
-		return "", "", err
+	if err != nil {
+		return err
 	}
-	vehicle = fleet.FormatID(fleet.VehiclePrefix, vehicles[0])
+	switch plate := strings.TrimSpace(t.Plate + " " + t.Region); {
+	case len(vehicles) == 0:
+		t.Unmatched = "no vehicle had the plate " + plate + " at that time"
+		return nil
+	case len(vehicles) > 1:
+		t.Unmatched = fmt.Sprintf("%d vehicles had the plate %s at that time; give the region", len(vehicles), plate)
+		return nil
+	}
+	t.VehicleID = fleet.FormatID(fleet.VehiclePrefix, vehicles[0])
 	out, err := query.BookingsOut(ctx, d.DB, account, vehicles[0], at)
 	if err != nil {
-		return "", "", err
+		return err
 	}
-	found := 0
+	var found []string
 	for _, stored := range out {
 		var b record.Booking
 		if err := json.Unmarshal([]byte(stored.Body), &b); err != nil {
-			return "", "", fmt.Errorf("decode booking %d: %w", stored.ID, err)
+			return fmt.Errorf("decode booking %d: %w", stored.ID, err)
 		}
-		if VehicleAt(&b, t.OccurredAt.Time) == vehicle {
-			booking, found = fleet.FormatID(fleet.BookingPrefix, stored.ID), found+1
+		if VehicleAt(&b, t.OccurredAt.Time) == t.VehicleID {
+			found = append(found, fleet.FormatID(fleet.BookingPrefix, stored.ID))
 		}
 	}
-	if found > 1 || t.OccurredAt.After(d.Now()) {
-		booking = ""
+	switch {
+	case t.OccurredAt.After(d.Now()):
+		t.Unmatched = "the time has not come yet"
+	case len(found) == 0:
+		t.Unmatched = "nobody had picked up the vehicle " + t.VehicleID + " and not returned it at that time"
+	case len(found) > 1:
+		t.Unmatched = "more than one booking had the vehicle at that time: " + strings.Join(found, ", ")
+	default:
+		t.BookingID, t.Status = found[0], record.TollMatched
 	}
-	return vehicle, booking, nil
+	return nil
 }
 
 // VehicleAt is the vehicle that a booking had at a time, empty if it has none.

@@ -59,6 +59,8 @@ type WorkMove struct {
 // MoveWork does something with a work order. check, if not nil, may refuse the revision that it is done upon. What its state does not allow
 // is a *record.TransitionError; a vehicle that is taken in the time of the work order is a *calendar.ConflictError.
 func (d *Desk) MoveWork(ctx context.Context, by record.Author, account fleet.AccountID, id uint64, m WorkMove, check func(*record.Record[record.WorkOrder]) error) (record.Record[record.WorkOrder], error) {
+	ctx, cancel := context.WithTimeout(ctx, d.writeWithin) // a hold that nothing is written for by then counts as abandoned soon after
+	defer cancel()
 	for {
 		was, err := d.Work.Get(ctx, account, id)
 		if err != nil {
@@ -226,7 +228,7 @@ func workHold(id uint64, w *record.WorkOrder) (uint64, *calendar.Hold) {
 func (d *Desk) bidForWork(ctx context.Context, by record.Author, was, next *record.Record[record.WorkOrder]) (*calendar.Hold, error) {
 	vehicle, want := workHold(next.ID, &next.Body)
 	before, had := workHold(was.ID, &was.Body)
-	if want == nil || had != nil && before == vehicle && !want.From.Before(had.From.Time) && !had.Until.Before(want.Until.Time) {
+	if want == nil || before == vehicle && within(want, had) {
 		return nil, nil
 	}
 	want.Rev, want.Bid = was.Revision+1, d.Store.NextID()

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/motorpool/fleet"
@@ -344,5 +345,5 @@ func noun(kind string) string {
 	if kind == "api_key" {
 		return "API key"
 	}
-	return kind
+	return strings.ReplaceAll(kind, "_", " ")
 }

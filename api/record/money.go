@@ -83,6 +83,7 @@ type Toll struct {
 	Status    string    `json:"status"` // imported, matched, billed, paid, unmatched, disputed, waived
 	VehicleID string    `json:"vehicle_id,omitempty"`
 	BookingID string    `json:"booking_id,omitempty"`
+	Unmatched string    `json:"unmatched_because,omitempty"` // in words
 	ChargeID  string    `json:"charge_id,omitempty"`
 	Reason    string    `json:"reason,omitempty"` // of the dispute or waiver
 }

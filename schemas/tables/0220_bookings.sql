@@ -2,7 +2,9 @@
 -- their granules. Fed by bookings_feed from record_log, which keeps every version. Serves: lists with filters, what is due
 -- (holds that lapse, no-shows, overdue rentals), the overlap audit, reports. Read with FINAL. body holds the whole record.
 -- A part of the table is a quarter of a year of making, as the id tells: FINAL merges what is in several parts, and of the quarters that nobody
--- has written to for an hour the server makes one part each, which is read as it is. Times that are not known are 1970. total_minor is what the customer owes by the posted charges; platform fees are no part of it.
+-- has written to for an hour the server makes one part each, which is read as it is. Times that are not known are 1970. total_minor is what the
+-- booking comes to by the posted charges, without what a platform keeps, which is platform_minor and negative; owed_minor is what the business is
+-- to get of it: a platform that collects the price passes on the rest.
 CREATE TABLE IF NOT EXISTS bookings
 (
     account                 UInt64,
@@ -40,10 +42,12 @@ CREATE TABLE IF NOT EXISTS bookings
     billed_days             UInt32,
     currency                LowCardinality(String),
     total_minor             Int64,
+    platform_minor          Int64,
     deposit_status          LowCardinality(String),
     external_ids            Array(String),
     body                    String CODEC(ZSTD(3)),
     is_overdue              LowCardinality(String) ALIAS if(status = 'active' AND return_at < now64(3), 'true', 'false'),
+    owed_minor              Int64 ALIAS total_minor + if(channel IN ('turo', 'getaround', 'ota', 'partner'), platform_minor, 0),
     location_ids            Array(String) ALIAS [pickup_location_id, return_location_id],
     INDEX updated_at_minmax updated_at TYPE minmax GRANULARITY 1,
     INDEX pickup_at_minmax pickup_at TYPE minmax GRANULARITY 1,
