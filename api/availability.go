@@ -1,6 +1,7 @@
 package api
 
 import (
+	"errors"
 	"net/http"
 
 	"github.com/motorpool/fleet"
@@ -89,6 +90,9 @@ func (a *API) availability(w http.ResponseWriter, r *http.Request) error {
 		RatePlanID: textParam(r, "rate_plan_id", ""), CustomerID: textParam(r, "customer_id", ""), PromoCode: textParam(r, "promo_code", ""),
 	}}
 	found, err := a.desk.Available(r.Context(), auth.From(r.Context()).Account, search)
+	if refused, ok := errors.AsType[*fleet.Error](err); ok && refused.Code == fleet.CodeValidation {
+		return invalidParams(refused)
+	}
 	if err != nil {
 		return err
 	}

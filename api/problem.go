@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -152,6 +153,15 @@ const statusClientGone = 499
 func invalidParam(name, detail string) *fleet.Error {
 	return fleet.NewError(fleet.CodeInvalid, "The parameter "+name+" "+strings.TrimSuffix(detail, ".")+".",
 		fleet.FieldError{Pointer: name, Code: "invalid", Detail: detail})
+}
+
+// invalidParams is what is wrong with members of a body, said of parameters of those names.
+func invalidParams(e *fleet.Error) *fleet.Error {
+	fields := slices.Clone(e.Fields)
+	for i := range fields {
+		fields[i].Pointer = strings.TrimPrefix(fields[i].Pointer, "/")
+	}
+	return fleet.NewError(fleet.CodeInvalid, e.Message, fields...)
 }
 
 // notFound is the error for a thing that does not exist or belongs to somebody else; the two cannot be told apart.

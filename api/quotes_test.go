@@ -121,15 +121,15 @@ func TestWhatIsFreeIsFound(t *testing.T) {
 	wantEqual(t, "out of service", find(0, 72, ""), "van12000 red16500 Small:1/1-0=1@15000 map[]")
 
 	for query, want := range map[string]string{
-		"pickup_at=" + s.at(0) + "&return_at=" + s.at(0):                               "/return_at",
-		"pickup_at=1950-01-01T00:00:00Z&return_at=" + s.at(0):                          "/pickup_at",
-		"pickup_at=" + s.at(0) + "&return_at=" + s.at(9) + "&vehicle_class_id=vcl_1":   "/vehicle_class_id",
-		"pickup_at=" + s.at(0) + "&return_at=" + s.at(9) + "&pickup_location_id=loc_x": "/pickup_location_id",
-		"pickup_at=" + s.at(0) + "&return_at=" + s.at(9) + "&customer_id=cus_1":        "/customer_id",
-		"pickup_at=" + s.at(0) + "&return_at=" + s.at(9) + "&rate_plan_id=rat_1":       "/rate_plan_id",
+		"pickup_at=" + s.at(0) + "&return_at=" + s.at(0):                               "return_at",
+		"pickup_at=1950-01-01T00:00:00Z&return_at=" + s.at(0):                          "pickup_at",
+		"pickup_at=" + s.at(0) + "&return_at=" + s.at(9) + "&vehicle_class_id=vcl_1":   "vehicle_class_id",
+		"pickup_at=" + s.at(0) + "&return_at=" + s.at(9) + "&pickup_location_id=loc_x": "pickup_location_id",
+		"pickup_at=" + s.at(0) + "&return_at=" + s.at(9) + "&customer_id=cus_1":        "customer_id",
+		"pickup_at=" + s.at(0) + "&return_at=" + s.at(9) + "&rate_plan_id=rat_1":       "rate_plan_id",
 	} {
-		if got := s.do("GET", "/v1/availability?"+query, "").faults(); got != want {
-			t.Errorf("%s: %s, want %s", query, got, want)
+		if faults := s.do("GET", "/v1/availability?"+query, "").problem(400, "invalid_request").Errors; len(faults) != 1 || faults[0].Pointer != want {
+			t.Errorf("%s: %+v, want %s", query, faults, want)
 		}
 	}
 	s.do("GET", "/v1/availability", "").problem(400, "invalid_request")
