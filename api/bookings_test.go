@@ -84,6 +84,27 @@ func minor(v any) float64 {
 	return n
 }
 
+// Who hands a vehicle over upon a deposit has one that is still authorized.
+func TestADepositIsAuthorizedForATime(t *testing.T) {
+	w := newLot(t)
+	w.do("PATCH", "/v1/account", `{"booking_settings":{"deposit_due":"pickup"}}`).ok(200)
+	path := w.book(24, 48, `,"confirm":true`)
+	status := func() any { return w.do("GET", path, "").ok(200).object()["deposit"].(map[string]any)["status"] }
+	w.do("POST", path+"/deposit/authorize", `{"expires_at":"`+w.in(2)+`"}`).ok(200)
+	doDuty(t, w, "bookings: deposits lapse")
+	wantEqual(t, "for two hours", status(), "authorized")
+	w.pass(3 * time.Hour)
+	if text := w.do("POST", path+"/pickup", "").refused(); !strings.Contains(text, "expired") {
+		t.Errorf("refused with %q", text)
+	}
+	doDuty(t, w, "bookings: deposits lapse")
+	wantEqual(t, "after three", status(), "expired")
+	w.do("POST", path+"/deposit/authorize", "").ok(200)
+	doDuty(t, w, "bookings: deposits lapse")
+	w.do("POST", path+"/pickup", "").ok(200)
+	wantEqual(t, "without an end", status(), "authorized")
+}
+
 // What is missing of a tank or a battery is charged, so that a level of either must be of what the vehicle has.
 func TestTheLevelOfWhatAVehicleDoesNotHaveIsRefused(t *testing.T) {
 	w := newLot(t)

@@ -52,9 +52,10 @@ type DueBookings string
 
 // What bookings may be due for.
 const (
-	BookingsLapsed      DueBookings = "lapsed"  // pending, and the hold has run out
-	BookingsNotPickedUp DueBookings = "no_show" // confirmed, and the grace after the pickup is over
-	BookingsOverdue     DueBookings = "overdue" // active after the return, and not noted yet
+	BookingsLapsed        DueBookings = "lapsed"  // pending, and the hold has run out
+	BookingsNotPickedUp   DueBookings = "no_show" // confirmed, and the grace after the pickup is over
+	BookingsOverdue       DueBookings = "overdue" // active after the return, and not noted yet
+	BookingsDepositLapsed DueBookings = "deposit" // whose deposit is authorized no longer
 )
 
 // DueBooking is a booking that is due, with its place in the order of those that are.

@@ -7,6 +7,7 @@ import (
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/calendar"
 	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/api/rental"
 	"github.com/motorpool/fleet/query"
 )
 
@@ -27,6 +28,12 @@ func (d *Desk) bookingDuties() {
 	})
 	d.duty("bookings: overdue", 15*time.Second, func(ctx context.Context) error {
 		return d.eachDue(ctx, query.BookingsOverdue, d.noteOverdue)
+	})
+	d.duty("bookings: deposits lapse", time.Minute, func(ctx context.Context) error {
+		return d.eachDue(ctx, query.BookingsDepositLapsed, func(ctx context.Context, o Order) error {
+			_, err := d.SetDeposit(ctx, o, rental.DepositOrder{Action: rental.Lapse})
+			return err
+		})
 	})
 	d.duty("bookings: overlaps", 5*time.Minute, d.auditOverlaps)
 }

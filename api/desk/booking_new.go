@@ -7,6 +7,7 @@ import (
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/api/rental"
 )
 
 // BookRequest is what a booking is to be made of.
@@ -183,7 +184,7 @@ func (d *Desk) confirmable(ctx context.Context, account fleet.AccountID, b *reco
 		return err
 	}
 	if s.DepositDue == "confirm" {
-		if err := depositGiven(b); err != nil {
+		if err := depositGiven(b, d.Now()); err != nil {
 			return err
 		}
 	}
@@ -193,10 +194,14 @@ func (d *Desk) confirmable(ctx context.Context, account fleet.AccountID, b *reco
 }
 
 // depositGiven refuses what waits for a deposit that is not there.
-func depositGiven(b *record.Booking) error {
-	if b.Deposit.Status != record.DepositRequired && b.Deposit.Status != record.DepositExpired {
+func depositGiven(b *record.Booking, now time.Time) error {
+	status := b.Deposit.Status
+	if rental.Lapsed(&b.Deposit, now) {
+		status = record.DepositExpired
+	}
+	if status != record.DepositRequired && status != record.DepositExpired {
 		return nil
 	}
-	return fleet.NewError(fleet.CodeConflict, "The deposit of the booking is "+b.Deposit.Status+" and must be authorized first.",
-		fleet.FieldError{Pointer: "/deposit", Code: "deposit_due", Detail: "is " + b.Deposit.Status})
+	return fleet.NewError(fleet.CodeConflict, "The deposit of the booking is "+status+" and must be authorized first.",
+		fleet.FieldError{Pointer: "/deposit", Code: "deposit_due", Detail: "is " + status})
 }

@@ -91,7 +91,7 @@ func (d *Desk) Pickup(ctx context.Context, o Order, h Handover) (record.Record[r
 			return err
 		}
 		if settings.DepositDue != "never" {
-			if err := depositGiven(b); err != nil {
+			if err := depositGiven(b, d.Now()); err != nil {
 				return err
 			}
 		}

@@ -19,7 +19,10 @@ const (
 	Apply     DepositAction = "apply"     // what was captured pays what the customer owes
 )
 
-// DepositActions lists them.
+// Lapse is what time does to an authorization; it is nobody's to order.
+const Lapse DepositAction = "lapse"
+
+// DepositActions lists those that callers order.
 var DepositActions = []DepositAction{Authorize, Capture, Release, Apply}
 
 // depositMoves says to which state an action leads from a state. What a release of captured money leads to depends on what is left.
@@ -29,7 +32,7 @@ var DepositActions = []DepositAction{Authorize, Capture, Release, Apply}
 var depositMoves = map[string]map[DepositAction]string{
 	record.DepositNone:       {Authorize: record.DepositAuthorized},
 	record.DepositRequired:   {Authorize: record.DepositAuthorized, Capture: record.DepositCaptured},
-	record.DepositExpired:    {Authorize: record.DepositAuthorized},
+	record.DepositExpired:    {Authorize: record.DepositAuthorized, Lapse: record.DepositExpired},
 	record.DepositAuthorized: {Capture: record.DepositCaptured, Release: record.DepositReleased},
 	record.DepositCaptured:   {Apply: record.DepositCaptured, Release: record.DepositCaptured},
 	record.DepositReleased:   {},
@@ -55,8 +58,19 @@ type DepositOrder struct {
 // Held is what is captured and neither given back nor used.
 func Held(d *record.Deposit) int64 { return d.Captured.Amount - d.Released.Amount - d.Applied.Amount }
 
-// SetDeposit does something with the deposit of a booking.
+// Lapsed says whether an authorization has run out, noted or not.
+func Lapsed(d *record.Deposit, now time.Time) bool {
+	return d.Status == record.DepositExpired || d.Status == record.DepositAuthorized && !d.ExpiresAt.IsZero() && !now.Before(d.ExpiresAt.Time)
+}
+
+// SetDeposit does something with the deposit of a booking. An authorization that has run out is expired first.
 func SetDeposit(id uint64, d *record.Deposit, o DepositOrder) error {
+	if d.Status == record.DepositExpired && o.Action == Lapse {
+		return nil // noted already
+	}
+	if Lapsed(d, o.At) {
+		d.Status = record.DepositExpired
+	}
 	to, ok := depositMoves[d.Status][o.Action]
 	if !ok || o.Action == Capture && d.Status == record.DepositRequired && d.Method != "charge" {
 		allowed := append([]string{}, depositAllowed[d.Status]...)

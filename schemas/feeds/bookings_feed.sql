@@ -5,7 +5,7 @@ INSERT INTO bookings
      customer_id, driver_ids, vehicle_id, vehicle_class_id, pickup_location_id, return_location_id, rate_plan_id, pickup_at,
      return_at, blocked_from, blocked_until, hold_expires_at, no_show_at, actual_pickup_at, actual_return_at, confirmed_at,
      cancelled_at, cancelled_by, overdue_noted_at, timezone, conflict, has_damage, billed_days, currency, total_minor, platform_minor,
-     deposit_status, external_ids, body)
+     deposit_status, deposit_expires_at, external_ids, body)
 WITH JSONExtractArrayRaw(body, 'charges') AS lines
 SELECT
     account, id, revision, created_at, at AS updated_at, archived_at,
@@ -40,6 +40,7 @@ SELECT
     arraySum(line -> if(JSONExtractString(line, 'type') = 'platform_fee', 0, JSONExtractInt(line, 'amount', 'amount')), lines) AS total_minor,
     arraySum(line -> if(JSONExtractString(line, 'type') = 'platform_fee', JSONExtractInt(line, 'amount', 'amount'), 0), lines) AS platform_minor,
     JSONExtractString(body, 'deposit', 'status') AS deposit_status,
+    parseDateTime64BestEffortOrZero(JSONExtractString(body, 'deposit', 'expires_at'), 3, 'UTC') AS deposit_expires_at,
     arrayMap(r -> JSONExtractString(r, 'id'), JSONExtractArrayRaw(body, 'external_refs')) AS external_ids,
     body
 FROM record_log

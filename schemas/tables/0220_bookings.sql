@@ -44,6 +44,7 @@ CREATE TABLE IF NOT EXISTS bookings
     total_minor             Int64,
     platform_minor          Int64,
     deposit_status          LowCardinality(String),
+    deposit_expires_at      DateTime64(3, 'UTC'),
     external_ids            Array(String),
     body                    String CODEC(ZSTD(3)),
     is_overdue              LowCardinality(String) ALIAS if(status = 'active' AND return_at < now64(3), 'true', 'false'),

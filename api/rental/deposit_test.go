@@ -1,0 +1,71 @@
+package rental_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/api/rental"
+)
+
+// What can be done with a deposit in each state, and what it is then.
+var depositTable = map[string]string{
+	"none":       "authorize=authorized",
+	"required":   "authorize=authorized",
+	"authorized": "capture=captured release=released",
+	"captured":   "apply=captured release=released",
+	"released":   "",
+	"expired":    "authorize=authorized lapse=expired",
+}
+
+func TestEveryMoveOfADeposit(t *testing.T) {
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	for state, line := range depositTable {
+		moves := strings.Fields(line)
+		for _, action := range append(slices.Clone(rental.DepositActions), rental.Lapse) {
+			d := record.Deposit{Method: "hold", Status: state, Amount: record.Money{Amount: 200, Currency: "USD"}}
+			if state == record.DepositCaptured {
+				d.Captured = d.Amount
+			}
+			amount := int64(0)
+			if action == rental.Apply {
+				amount = 50 // the rest is still held
+			}
+			err := rental.SetDeposit(7, &d, rental.DepositOrder{Action: action, Amount: amount, At: now})
+			want := slices.IndexFunc(moves, func(m string) bool { return strings.HasPrefix(m, string(action)+"=") })
+			if want < 0 {
+				refused, ok := err.(*record.TransitionError)
+				if !ok || refused.Current != state {
+					t.Errorf("%s of one that is %s: %v", action, state, err)
+				}
+				continue
+			}
+			if got := string(action) + "=" + d.Status; err != nil || got != moves[want] {
+				t.Errorf("%s of one that is %s gives %s, %v; want %s", action, state, got, err, moves[want])
+			}
+		}
+	}
+}
+
+// An authorization that has run out is worth nothing, whether anybody has noted it or not.
+func TestAnAuthorizationRunsOut(t *testing.T) {
+	until := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	authorized := record.Deposit{Method: "hold", Status: record.DepositAuthorized, Amount: record.Money{Amount: 200, Currency: "USD"}, ExpiresAt: record.InstantOf(until)}
+	d := authorized
+	if err := rental.SetDeposit(7, &d, rental.DepositOrder{Action: rental.Lapse, At: until.Add(-time.Second)}); err == nil {
+		t.Error("it lapsed a second early")
+	}
+	d = authorized
+	if err := rental.SetDeposit(7, &d, rental.DepositOrder{Action: rental.Capture, At: until}); err == nil || err.(*record.TransitionError).Current != record.DepositExpired {
+		t.Errorf("a capture after its end: %v", err)
+	}
+	d = authorized
+	if err := rental.SetDeposit(7, &d, rental.DepositOrder{Action: rental.Lapse, At: until}); err != nil || d.Status != record.DepositExpired {
+		t.Errorf("%s, %v", d.Status, err)
+	}
+	if err := rental.SetDeposit(7, &d, rental.DepositOrder{Action: rental.Authorize, At: until}); err != nil || d.Status != record.DepositAuthorized || rental.Lapsed(&d, until) {
+		t.Errorf("authorized again: %s, %v", d.Status, err)
+	}
+}
