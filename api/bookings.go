@@ -56,7 +56,7 @@ type Booking struct {
 	Discounts     record.Money         `json:"discounts_total"`
 	Taxes         record.Money         `json:"taxes_total"`
 	Fees          record.Money         `json:"fees_total"`
-	Total         record.Money         `json:"total" doc:"What the customer owes."`
+	Total         record.Money         `json:"total" doc:"What the rental comes to. The customer owes it, or the channel that collects it, less platform_fee."`
 	PlatformFee   record.Money         `json:"platform_fee" doc:"What the channel keeps."`
 	NetToHost     record.Money         `json:"net_to_host"`
 	AmountPaid    record.Money         `json:"amount_paid" doc:"By payments and deposits that were applied, less refunds."`

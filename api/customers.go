@@ -44,7 +44,7 @@ type CustomerStats struct {
 	FirstBookingAt  record.Instant `json:"first_booking_at" doc:"The first planned pickup; null if there is none."`
 	LastBookingAt   record.Instant `json:"last_booking_at"`
 	LifetimeRevenue []record.Money `json:"lifetime_revenue" nullable:"false" doc:"What was charged, with taxes, one amount a currency."`
-	BalanceDue      []record.Money `json:"balance_due" nullable:"false" doc:"Of it what was not paid, one amount a currency."`
+	BalanceDue      []record.Money `json:"balance_due" nullable:"false" doc:"Of it what was not paid, without what channels keep that collect the price, one amount a currency."`
 	IsRepeat        bool           `json:"is_repeat" doc:"Two bookings or more were completed."`
 }
 

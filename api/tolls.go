@@ -181,6 +181,9 @@ func showTolls(_ context.Context, records []record.Record[record.Toll], _ []stri
 	views := make([]shown, len(records))
 	for i, rec := range records {
 		b := rec.Body
+		if b.Status != record.TollUnmatched {
+			b.Unmatched = ""
+		}
 		views[i].view = Toll{ID: fleet.FormatID(fleet.TollPrefix, rec.ID), TollFields: b.TollFields, Object: "toll", Status: b.Status, VehicleID: b.VehicleID,
 			BookingID: b.BookingID, Unmatched: b.Unmatched, ChargeID: b.ChargeID, Reason: b.Reason, Stamps: stampsOf(rec)}
 	}

@@ -93,15 +93,15 @@ func BookingsDue(ctx context.Context, db driver.Conn, what DueBookings, now time
 	return all, nil
 }
 
-// BookingConflict is a booking whose flag does not agree with what the bookings and blocks of its vehicle say.
+// BookingConflict is a booking that overlaps another booking or block of its vehicle, or is flagged to.
 type BookingConflict struct {
 	AccountBooking
 	Vehicle  fleet.VehicleID
-	Overlaps bool // whether it overlaps, which the flag denies
+	Overlaps bool // whether it does, by the tables
 }
 
 // BookingConflicts is the overlap audit: it returns bookings of all accounts that overlap another booking or block of their vehicle
-// and are not flagged, and flagged ones that overlap no more. Bookings that ended more than a month ago are left as they are. They come in
+// and those that are flagged. Bookings that ended more than a month ago are left as they are. They come in
 // the order of accounts and ids, those after the one given, at most so many.
 func BookingConflicts(ctx context.Context, db driver.Conn, now time.Time, after AccountBooking, most int) ([]BookingConflict, error) {
 	rows, err := db.Query(ctx, schemas.Query("booking_conflicts"), clickhouse.Named("now", now.UnixMilli()),

@@ -46,7 +46,7 @@ type Hold struct {
 	Open bool `json:"open,omitempty"`
 	// Rev is the revision of the holder that the hold is for, if it changes by bids; zero if it has one period at a time.
 	Rev uint64 `json:"rev,omitempty"`
-	// Bid tells bids of one revision apart; zero for holders that make none.
+	// Bid tells bids of one revision apart; zero for holders that make none, and of what was settled.
 	Bid uint64 `json:"bid,omitempty"`
 }
 
@@ -94,16 +94,25 @@ func (c *Calendar) Conflict(ref string, from, until, now time.Time) *Hold {
 	return nil
 }
 
-// Taken returns the holds of others that share a moment with a period, without those that have lapsed, each holder's once.
-func (c *Calendar) Taken(ref string, from, until, now time.Time) []Hold {
+// Beside returns the holds of others that share a moment with a period, without those that have lapsed.
+func (c *Calendar) Beside(ref string, from, until, now time.Time) []Hold {
 	var all []Hold
 	for _, h := range c.Holds {
-		seen := func(o Hold) bool { return o.Ref == h.Ref }
-		if h.Ref != ref && h.From.Before(until) && from.Before(h.End(now)) && !h.Lapsed(now) && !slices.ContainsFunc(all, seen) {
+		if h.Ref != ref && h.From.Before(until) && from.Before(h.End(now)) && !h.Lapsed(now) {
 			all = append(all, h)
 		}
 	}
 	return all
+}
+
+// Taken is Beside with each holder's first hold only.
+func (c *Calendar) Taken(ref string, from, until, now time.Time) []Hold {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(c.Beside(ref, from, until, now), func(h Hold) bool {
+		again := seen[h.Ref]
+		seen[h.Ref] = true
+		return again
+	})
 }
 
 // ConflictError says that a vehicle is taken. It unwraps to a *fleet.Error of the code fleet.CodeConflict.
@@ -184,7 +193,7 @@ func (c *Calendars) Take(ctx context.Context, by record.Author, account fleet.Ac
 			if found := cal.Conflict(h.Ref, h.From.Time, h.Until.Time, now); found != nil && !h.Conflict && !c.shared {
 				return &ConflictError{Vehicle: fleet.FormatID(fleet.VehiclePrefix, vehicle), Hold: *found}
 			}
-			beside = cal.Taken(h.Ref, h.From.Time, h.Until.Time, now)
+			beside = cal.Beside(h.Ref, h.From.Time, h.Until.Time, now)
 			h.At = record.InstantOf(now)
 			cal.insert(h)
 			return nil

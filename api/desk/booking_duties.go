@@ -109,5 +109,10 @@ func (d *Desk) overlaps(ctx context.Context, r *record.Record[record.Booking]) (
 	}
 	now := d.Now()
 	all := calendar.Calendar{Holds: holds}
-	return len(all.Taken(hold.Ref, hold.From.Time, hold.End(now), now)) > 0, nil
+	for _, o := range all.Beside(hold.Ref, hold.From.Time, hold.End(now), now) {
+		if abandoned, err := d.Calendars.Abandoned(ctx, r.Account, at.vehicle, o); err != nil || !abandoned {
+			return err == nil, err
+		}
+	}
+	return false, nil
 }

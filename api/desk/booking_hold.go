@@ -96,7 +96,6 @@ func (d *Desk) takeFor(ctx context.Context, by record.Author, account fleet.Acco
 	if had != nil && before == at && covers(had, want, d.Now()) {
 		return nil, next.Conflict, nil
 	}
-	force := g == seize || g == keep && was != nil && was.Conflict && before == at && within(want, had)
 	leaves, err := d.leaves(ctx, account, before, had, want)
 	if err != nil {
 		return nil, false, err
@@ -105,7 +104,11 @@ func (d *Desk) takeFor(ctx context.Context, by record.Author, account fleet.Acco
 	for try := 1; ; try++ {
 		b := &bid{at: at, hold: *want, until: time.Now().Add(d.writeWithin)}
 		b.hold.Rev, b.hold.Bid, b.hold.Conflict = revision, d.Store.NextID(), false
-		err := d.place(ctx, by, account, b, next.VehicleID, force)
+		shares := had
+		if g != keep || before != at || !was.Conflict {
+			shares = nil
+		}
+		err := d.place(ctx, by, account, b, next.VehicleID, g == seize, shares)
 		if err != nil {
 			return nil, false, err
 		}
@@ -127,11 +130,12 @@ func (d *Desk) takeFor(ctx context.Context, by record.Author, account fleet.Acco
 	}
 }
 
-// place writes a bid into its calendar.
-func (d *Desk) place(ctx context.Context, by record.Author, account fleet.AccountID, b *bid, vehicle string, force bool) error {
+// place writes a bid into its calendar. force takes it whatever is in the way; shares, if not nil, is what the holder has together with
+// others already, so that only the rest must be free. A vehicle that somebody has driven off with is in the way in any case.
+func (d *Desk) place(ctx context.Context, by record.Author, account fleet.AccountID, b *bid, vehicle string, force bool, shares *calendar.Hold) error {
 	cals, key := d.calendars(b.at)
 	beside, err := cals.Take(ctx, by, account, key, b.hold)
-	if _, taken := errors.AsType[*calendar.ConflictError](err); taken && force {
+	if _, taken := errors.AsType[*calendar.ConflictError](err); taken && (force || shares != nil) {
 		b.hold.Conflict = true
 		beside, err = cals.Take(ctx, by, account, key, b.hold)
 	}
@@ -142,12 +146,22 @@ func (d *Desk) place(ctx context.Context, by record.Author, account fleet.Accoun
 		return err
 	}
 	for _, o := range beside {
-		if b.at.vehicle != 0 && o.Open && b.hold.Open {
-			d.withdraw(ctx, by, account, b)
-			return &calendar.ConflictError{Vehicle: vehicle, Hold: o}
+		if b.at.vehicle == 0 || !(o.Open && b.hold.Open) && (shares == nil || !beyond(&b.hold, shares, &o)) {
+			continue
 		}
+		if abandoned, err := cals.Abandoned(ctx, account, key, o); err == nil && abandoned {
+			continue // whoever died left it
+		}
+		d.withdraw(ctx, by, account, b)
+		return &calendar.ConflictError{Vehicle: vehicle, Hold: o}
 	}
 	return nil
+}
+
+// beyond says whether another hold is in the time that a bid takes beyond what its holder has.
+func beyond(bid, had, other *calendar.Hold) bool {
+	return bid.From.Before(had.From.Time) && other.Overlaps(bid.From.Time, had.From.Time) ||
+		had.Until.Before(bid.Until.Time) && other.Overlaps(had.Until.Time, bid.Until.Time)
 }
 
 // leaves is the class in which a booking gives up as much as it takes: where it gets a vehicle of its class for its place in it, or

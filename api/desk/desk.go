@@ -176,12 +176,10 @@ func (d *Desk) wantedAt(ctx context.Context, account fleet.AccountID, at place, 
 // hold of the one before until the calendar is settled: so that is done before such a hold may go.
 func standing(h *calendar.Hold, revision uint64, want *calendar.Hold, settle func() error) (bool, error) {
 	switch {
-	case want == nil:
-		return false, nil
+	case want == nil, h.Rev > revision:
+		return false, nil // a bid came to nothing
 	case want.From.Equal(h.From.Time) && want.Until.Equal(h.Until.Time):
 		return true, nil
-	case h.Rev > revision:
-		return false, nil // a bid that came to nothing
 	}
 	return false, settle()
 }

@@ -49,7 +49,7 @@ type Booking struct {
 	StatusSince   Instant `json:"status_since"`
 	HoldExpiresAt Instant `json:"hold_expires_at"` // of a pending one
 	Timezone      string  `json:"timezone"`        // of the pickup location, the vehicle or the account: local days are its
-	Conflict      bool    `json:"conflict"`        // it overlaps another: only imports may
+	Conflict      bool    `json:"conflict"`        // it overlaps others: it was imported, or what an overdue rental or maintenance runs into
 
 	// BlockedFrom and BlockedUntil are the period for which it holds its vehicle, with buffers.
 	BlockedFrom  Instant       `json:"blocked_from"`

@@ -24,7 +24,7 @@ func feedsOf() map[string][]string {
 
 // again makes an insert that may be repeated, and then is to be carried out: the table keeps one row of those that are the same.
 func again(ctx context.Context) context.Context {
-	return clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"insert_deduplicate": 0}))
+	return clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"insert_deduplicate": 0, "max_partitions_per_insert_block": 0}))
 }
 
 // feed brings revisions that stand, of records of one kind and account, to the tables of current records: lists then know them. It goes on

@@ -3,6 +3,7 @@ package record
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"strings"
 	"sync"
 	"time"
@@ -50,7 +51,11 @@ func (s *Store) Mend(ctx context.Context) error {
 			return fmt.Errorf("compare %s with the log: %w", f.Table, err)
 		}
 		if n > 0 {
-			s.log.WarnContext(ctx, "writes were cut off; what they did not bring to a table was filled in", "table", f.Table, "rows", n)
+			level := slog.LevelWarn
+			if upto.After(until) {
+				level = slog.LevelInfo // some may only have been under way
+			}
+			s.log.Log(ctx, level, "writes were cut off; what they did not bring to a table was filled in", "table", f.Table, "rows", n)
 		}
 	}
 	s.mending.since = until

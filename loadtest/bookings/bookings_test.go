@@ -329,12 +329,19 @@ func (g *garage) kill(round int) {
 	g.serving[i] = process
 }
 
-// settle waits until both processes answer, and has the lists say what is decided: of what was cut off by a kill they would know after a
-// minute.
+// settle waits until both processes answer, and the lists say what is decided: of what was cut off by a kill they know after a minute.
 func (g *garage) settle() {
 	g.t.Helper()
-	if _, err := g.sys.Output("migrate", "--fill"); err != nil {
-		g.t.Error(err)
+	const behind = `SELECT count() FROM (SELECT kind, id, max(revision) AS newest FROM record_log WHERE kind IN ('booking', 'block') GROUP BY kind, id) AS l
+		LEFT JOIN (SELECT 'booking' AS kind, id, max(revision) AS newest FROM bookings GROUP BY id UNION ALL
+			SELECT 'block', id, max(revision) FROM blocks GROUP BY id) AS t ON t.kind = l.kind AND t.id = l.id WHERE t.newest != l.newest`
+	for until := time.Now().Add(100 * time.Second); ; time.Sleep(time.Second) {
+		var n uint64
+		if err := g.sys.DB.QueryRow(g.t.Context(), behind).Scan(&n); err == nil && n == 0 {
+			break
+		} else if time.Now().After(until) {
+			g.t.Fatalf("lists are behind by %d records, %v", n, err)
+		}
 	}
 	for _, c := range g.clients {
 		c.Await(g.t)

@@ -1,4 +1,4 @@
--- The overlap audit: bookings whose flag does not agree with what holds their vehicle. Bookings that hold a vehicle are held against each
+-- The overlap audit: bookings that seem to overlap, or are flagged to. Bookings that hold a vehicle are held against each
 -- other and against the blocks and work orders in its calendar. A rental that is overdue goes on until now, and so runs into the next one. What has
 -- lapsed holds nothing, and what ended more than a month ago is history. For each vehicle the periods stand in order, and one overlaps an
 -- earlier one if it begins before the latest end so far, and a later one if it ends after the next begins.
@@ -25,7 +25,7 @@ FROM
             AND (toUnixTimestamp64Milli(hold.4) = 0 OR hold.4 > at)
     )
 )
-WHERE id != 0 AND overlaps != flagged AND (account, id) > ({after_account:UInt64}, {after_id:UInt64})
+WHERE id != 0 AND (overlaps OR flagged) AND (account, id) > ({after_account:UInt64}, {after_id:UInt64})
 UNION ALL
 SELECT account, id, toUInt64OrZero(substring(vehicle_id, 5)) AS vehicle, false AS overlaps
 FROM bookings FINAL

@@ -7,7 +7,7 @@ import (
 	"github.com/motorpool/fleet/api/record"
 )
 
-// Totals adds up charges, which must be of one currency. Lines of type platform_fee are no part of what is owed; see record.Totals.
+// Totals adds up charges, which must be of one currency. Lines of type platform_fee are no part of the total; see record.Totals.
 func Totals(currency string, charges []record.Charge) (record.Totals, error) {
 	var c calc
 	money := func() record.Money { return record.Money{Currency: currency} }
