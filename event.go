@@ -110,6 +110,7 @@ var EventsOfRecords = []RecordEvents{
 		"work_order.cancelled", "work_order.updated", "work_order.archived",
 	}},
 	{"issue", "maintenance", []string{"issue.opened", "issue.resolved", "issue.updated", "issue.archived"}},
+	{"inspection", "maintenance", []string{"inspection.created", "inspection.submitted", "inspection.updated", "inspection.archived"}},
 	{"service_task", "maintenance", changes("service_task")},
 	{"maintenance_schedule", "maintenance", changes("maintenance_schedule")},
 	{"vehicle", "fleet", []string{"vehicle.created", "vehicle.updated", "vehicle.status_changed", "vehicle.archived"}},

@@ -226,6 +226,7 @@ func (a *API) register() error {
 	a.reminderRoutes()
 	a.workOrderRoutes()
 	a.issueRoutes()
+	a.inspectionRoutes()
 	a.jobRoutes()  // behind what can be imported and exported
 	a.docsRoutes() // the last: it describes the others
 	return nil

@@ -99,7 +99,7 @@ func (a *API) eventRoutes() {
 // eventScopes are the scopes that events of records need, by the kinds; what is derived needs telematics:read.
 var eventScopes = map[string]auth.Scope{
 	"booking": auth.BookingsRead, "quote": auth.BookingsRead, "payment": auth.FinanceRead, "expense": auth.FinanceRead, "toll": auth.FinanceRead,
-	"reminder": auth.MaintenanceRead, "work_order": auth.MaintenanceRead, "issue": auth.MaintenanceRead, "service_task": auth.MaintenanceRead,
+	"reminder": auth.MaintenanceRead, "work_order": auth.MaintenanceRead, "issue": auth.MaintenanceRead, "inspection": auth.MaintenanceRead, "service_task": auth.MaintenanceRead,
 	"maintenance_schedule": auth.MaintenanceRead, "vehicle": auth.VehiclesRead, "vehicle_class": auth.VehiclesRead, "location": auth.VehiclesRead,
 	"rate_plan": auth.VehiclesRead, "block": auth.VehiclesRead, "meter_reading": auth.VehiclesRead,
 	"customer": auth.CustomersRead, "customer_note": auth.CustomersRead, "document": auth.CustomersRead,

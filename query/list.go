@@ -43,6 +43,7 @@ var Listings = []*Listing{
 	&Reminders,
 	&WorkOrders,
 	&Issues,
+	&Inspections,
 	&VehicleClasses,
 	&Locations,
 	&RatePlans,

@@ -78,6 +78,19 @@ var Issues = Listing{Table: "issues", Fields: []ListField{
 	{Name: "updated_at", Type: TimeField, Range: true, Sort: true},
 }, Search: []string{"description", "category", "reported_by"}}
 
+// Inspections is how inspections of vehicles outside handovers are listed.
+var Inspections = Listing{Table: "inspections", Fields: []ListField{
+	{Name: "vehicle_id", Type: TextField},
+	{Name: "type", Type: TextField, Sort: true},
+	{Name: "template", Type: TextField, Sort: true},
+	{Name: "status", Type: TextField, Sort: true},
+	{Name: "booking_id", Type: TextField},
+	{Name: "signed_by", Type: TextField},
+	{Name: "submitted_at", Type: TimeField, Range: true, Sort: true},
+	{Name: "created_at", Type: TimeField, Range: true, Sort: true},
+	{Name: "updated_at", Type: TimeField, Range: true, Sort: true},
+}, Search: []string{"template", "signed_by", "notes"}}
+
 // OpenSafetyIssues returns, for those of some vehicles of an account that have any, the ids of the issues that are critical for
 // safety and not resolved: such a vehicle must not become available.
 func OpenSafetyIssues(ctx context.Context, db driver.Conn, account fleet.AccountID, vehicles []uint64) (map[uint64][]uint64, error) {

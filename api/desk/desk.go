@@ -56,6 +56,8 @@ type Desk struct {
 	Work      *record.Log[record.WorkOrder]
 	Issues    *record.Log[record.Issue]
 
+	Inspections *record.Log[record.VehicleInspection] // outside handovers; those are in their booking
+
 	counters *record.Log[record.Counter]
 
 	duties      []Duty
@@ -85,6 +87,7 @@ func New(store *record.Store, db driver.Conn, now func() time.Time, log *slog.Lo
 		Readings: record.NewLog(store, record.MeterReadings), Tasks: record.NewLog(store, record.ServiceTasks),
 		Schedules: record.NewLog(store, record.MaintenanceSchedules), Reminders: record.NewLog(store, record.Reminders),
 		Work: record.NewLog(store, record.WorkOrders), Issues: record.NewLog(store, record.Issues),
+		Inspections: record.NewLog(store, record.Inspections),
 	}
 	d.openCalendars(calendar.DefaultConfig())
 	// One line a subject: each registers its consequences (Store.Then) and duties (d.duty), in a file of its own.
@@ -97,6 +100,7 @@ func New(store *record.Store, db driver.Conn, now func() time.Time, log *slog.Lo
 	d.bookings()
 	d.eraseCustomers()
 	d.maintenance()
+	d.inspections()
 	d.vehicles()
 	return d
 }

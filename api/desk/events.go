@@ -85,7 +85,8 @@ var moves = map[string]struct {
 		record.WorkCompleted: "work_order.completed", record.WorkCancelled: "work_order.cancelled",
 		record.WorkOnHold + ">" + record.WorkInProgress: "work_order.updated",
 	}},
-	"issue": {"status", map[string]string{"resolved": "issue.resolved", "wont_fix": "issue.resolved"}},
+	"issue":      {"status", map[string]string{"resolved": "issue.resolved", "wont_fix": "issue.resolved"}},
+	"inspection": {"status", map[string]string{"submitted": "inspection.submitted"}},
 	"vehicle": {"status", map[string]string{
 		record.VehicleAvailable: "vehicle.status_changed", record.VehicleRented: "vehicle.status_changed", record.VehicleTurnaround: "vehicle.status_changed",
 		record.VehicleMaintenance: "vehicle.status_changed", record.VehicleOutOfService: "vehicle.status_changed",
@@ -248,6 +249,7 @@ func scrub(value any) {
 var prefixes = map[string]string{
 	record.Bookings.Name: fleet.BookingPrefix, record.Quotes.Name: fleet.QuotePrefix, record.Payments.Name: fleet.PaymentPrefix,
 	record.Reminders.Name: fleet.ReminderPrefix, record.WorkOrders.Name: fleet.WorkOrderPrefix, record.Issues.Name: fleet.IssuePrefix,
+	record.Inspections.Name:  fleet.InspectionPrefix,
 	record.ServiceTasks.Name: fleet.TaskPrefix, record.MaintenanceSchedules.Name: fleet.SchedulePrefix,
 	record.Vehicles.Name: fleet.VehiclePrefix, record.VehicleClasses.Name: fleet.ClassPrefix, record.Locations.Name: fleet.LocationPrefix,
 	record.RatePlans.Name: fleet.RatePlanPrefix, record.Blocks.Name: fleet.BlockPrefix, record.MeterReadings.Name: fleet.MeterReadingPrefix,

@@ -47,7 +47,7 @@ func (d *Desk) VoidReading(ctx context.Context, by record.Author, account fleet.
 	})
 }
 
-// told is a reading that a booking or a work order tells.
+// told is a reading that a booking, a work order or an inspection tells.
 type told struct {
 	slot
 	miles int
@@ -88,6 +88,14 @@ func toldByWork(w *record.WorkOrder) []told {
 		return nil
 	}
 	return []told{{slot{"work_order", w.VehicleID, fleet.MillisOf(w.CompletedAt.Time)}, *w.MileageMi}}
+}
+
+// toldByInspection are those of an inspection: what was read off the vehicle, as of when it was submitted.
+func toldByInspection(i *record.VehicleInspection) []told {
+	if i.Status != rental.InspectionSubmitted || i.MileageMi == nil {
+		return nil
+	}
+	return []told{{slot{"manual", i.VehicleID, fleet.MillisOf(i.SubmittedAt.Time)}, *i.MileageMi}}
 }
 
 // bookingReads writes the odometer as it was told when vehicles were handed over.

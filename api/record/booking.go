@@ -217,6 +217,8 @@ type InspectionItem struct {
 	Result string   `json:"result" enum:"pass,fail,na"`
 	Note   string   `json:"note,omitempty" maxLength:"500"`
 	Photos []string `json:"photos,omitempty" maxItems:"20" nullable:"false"`
+
+	Severity string `json:"severity,omitempty" enum:"low,medium,high,safety_critical" doc:"How bad it is that it failed: of the issue that follows from an inspection outside a handover, medium unless given."`
 }
 
 // Damage is damage found.

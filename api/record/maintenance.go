@@ -9,7 +9,7 @@ type MeterReading struct {
 	Value      float64 `json:"value" minimum:"0" maximum:"10000000"`
 	RecordedAt Instant `json:"recorded_at"`
 	Source     string  `json:"source" enum:"telematics,manual,pickup,return,work_order,import"`
-	SourceID   string  `json:"source_id,omitempty" doc:"The booking or work order."`
+	SourceID   string  `json:"source_id,omitempty" doc:"The booking, work order or inspection."`
 	Voided     bool    `json:"voided"`
 	VoidReason string  `json:"void_reason,omitempty"`
 	Note       string  `json:"note,omitempty" maxLength:"500"`
@@ -241,7 +241,39 @@ type Issue struct {
 	StatusSince Instant `json:"status_since"`
 	Resolution  string  `json:"resolution,omitempty"`
 	WorkOrderID string  `json:"work_order_id,omitempty"`
+
+	InspectionID string `json:"inspection_id,omitempty"` // in which it was found, if it was
 }
 
 // Issues describes the kind.
 var Issues = Kind[Issue]{Name: "issue", Prefix: fleet.IssuePrefix, Claims: func(i *Issue) []Claim { return refClaims("issue", i.ExternalRefs) }}
+
+// InspectionFields are what callers write of an inspection of a vehicle outside a handover.
+type InspectionFields struct {
+	VehicleID string           `json:"vehicle_id" example:"veh_1234" doc:"It stays with its vehicle."`
+	Type      string           `json:"type,omitempty" enum:"periodic,dvir,pickup,return" doc:"periodic unless given; dvir is a driver's vehicle inspection report."`
+	Template  string           `json:"template,omitempty" maxLength:"100" doc:"After which list it is made." example:"annual"`
+	BookingID string           `json:"booking_id,omitempty"`
+	Items     []InspectionItem `json:"items,omitempty" maxItems:"200" nullable:"false"`
+	MileageMi *int             `json:"mileage_mi,omitempty" minimum:"0" maximum:"3000000" doc:"Odometer. It is a reading of the vehicle's meter from when the inspection is submitted."`
+	FuelPct   *float64         `json:"fuel_pct,omitempty" minimum:"0" maximum:"100"`
+	SignedBy  string           `json:"signed_by,omitempty" maxLength:"100" doc:"Who made it. Needed to submit it."`
+	Notes     string           `json:"notes,omitempty" maxLength:"2000"`
+
+	ExternalRefs []ExternalRef     `json:"external_refs,omitempty" maxItems:"20" nullable:"false"`
+	Metadata     map[string]string `json:"metadata,omitempty" maxProperties:"50"`
+}
+
+// VehicleInspection is such an inspection as it is stored.
+type VehicleInspection struct {
+	InspectionFields
+	Status      string   `json:"status"` // draft, submitted
+	StatusSince Instant  `json:"status_since"`
+	SubmittedAt Instant  `json:"submitted_at"`
+	IssueIDs    []string `json:"issue_ids,omitempty"` // of the items that failed, in their order; named when it is submitted, opened as what follows
+}
+
+// Inspections describes the kind.
+var Inspections = Kind[VehicleInspection]{Name: "inspection", Prefix: fleet.InspectionPrefix, Claims: func(i *VehicleInspection) []Claim {
+	return refClaims("inspection", i.ExternalRefs)
+}}

@@ -1,0 +1,27 @@
+-- Grain: one inspection of a vehicle outside a handover, its newest revision. Key: (account, id). Fed by inspections_feed
+-- from record_log, which keeps every revision. Serves: lists with filters, BI. Read with FINAL. body holds the whole
+-- record. Those of handovers are in their booking.
+CREATE TABLE IF NOT EXISTS inspections
+(
+    account      UInt64,
+    id           UInt64,
+    revision     UInt64,
+    created_at   DateTime64(3, 'UTC'),
+    updated_at   DateTime64(3, 'UTC'),
+    archived_at  Nullable(DateTime64(3, 'UTC')),
+    vehicle_id   String,
+    type         LowCardinality(String),
+    template     LowCardinality(String),
+    status       LowCardinality(String),
+    status_since DateTime64(3, 'UTC'),
+    submitted_at DateTime64(3, 'UTC'),
+    booking_id   String,
+    signed_by    String,
+    notes        String,
+    external_ids Array(String),
+    body         String CODEC(ZSTD(3)),
+    INDEX vehicle_bloom vehicle_id TYPE bloom_filter GRANULARITY 1
+)
+ENGINE = ReplacingMergeTree(revision)
+ORDER BY (account, id)
+SETTINGS non_replicated_deduplication_window = 10000, index_granularity = 512
