@@ -27,7 +27,8 @@ func (l *Log[T]) Erase(ctx context.Context, by Author, account fleet.AccountID, 
 }
 
 // Wipe writes a revision that ends a record, archived or not, with what wipe leaves in its body. One that says the same is not written
-// twice.
+// twice. It releases no claims: a release would tell the value again, and arrive late at worst. Forget removes them, and until then they are
+// those of a record that does not hold the values, which lapse.
 func (l *Log[T]) Wipe(ctx context.Context, by Author, account fleet.AccountID, id uint64, wipe func(*T)) (Record[T], error) {
 	ctx, cancel := context.WithTimeout(ctx, l.store.cfg.Deadline)
 	defer cancel()
@@ -46,7 +47,6 @@ func (l *Log[T]) Wipe(ctx context.Context, by Author, account fleet.AccountID, i
 		if err != nil {
 			return rec, err
 		}
-		had := l.claims(&rec.Body)
 		wipe(&rec.Body)
 		text, err := json.Marshal(rec.Body)
 		if err != nil {
@@ -68,13 +68,8 @@ func (l *Log[T]) Wipe(ctx context.Context, by Author, account fleet.AccountID, i
 		if r.archivedAt == nil {
 			r.archivedAt = &at
 		}
-		dropped, err := l.claimed(ctx, account, id, had)
-		if err != nil {
-			return rec, err
-		}
 		switch err := l.store.append(ctx, r); {
 		case err == nil:
-			l.releaseAll(ctx, account, dropped)
 			l.store.written(ctx, r, old.body)
 			return l.record(r)
 		case !errors.Is(err, errLost):
@@ -90,7 +85,8 @@ func (l *Log[T]) Forget(ctx context.Context, account fleet.AccountID, table stri
 		return nil
 	}
 	args := []any{clickhouse.Named("account", uint64(account)), clickhouse.Named("kind", l.kind.Name), clickhouse.Named("ids", slices.Clone(ids))}
-	for _, text := range []string{schemas.Query("record_forget"), strings.ReplaceAll(schemas.Query("rows_forget"), "/*table*/", table), schemas.Query("claims_forget")} {
+	for _, text := range []string{schemas.Query("record_forget"), strings.ReplaceAll(schemas.Query("rows_forget"), "/*table*/", table),
+		schemas.Query("claims_forget_releases"), schemas.Query("claims_forget")} {
 		if err := l.store.db.Exec(ctx, text, args...); err != nil {
 			return fmt.Errorf("forget %s: %w", l.kind.Name, err)
 		}

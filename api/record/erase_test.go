@@ -52,6 +52,35 @@ func TestATornErasureIsFinishedByRepeatingIt(t *testing.T) {
 	auditIsClean(t, s)
 }
 
+// The claims of a record and their releases go, in however many parts of the table they lie.
+func TestNoReleaseOutlivesItsClaim(t *testing.T) {
+	db := schematest.Open(t)
+	if err := db.Exec(t.Context(), "SYSTEM STOP MERGES claim_log"); err != nil {
+		t.Fatal(err)
+	}
+	s := newStore(t, db, 1)
+	log := record.NewLog(s, record.Vehicles)
+	r := create(t, s, vehicle("5YJ3E1EA7KF317000"))
+	for _, vin := range []string{"5YJ3E1EA7KF317001", "5YJ3E1EA7KF317002", "5YJ3E1EA7KF317003"} {
+		if _, err := log.Update(t.Context(), by, account, r.ID, 0, func(v *record.Record[record.Vehicle]) error {
+			v.Body.VIN = vin
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := db.Exec(t.Context(), "SYSTEM START MERGES claim_log"); err != nil {
+		t.Fatal(err)
+	}
+	if err := log.Erase(t.Context(), by, account, "vehicles", r.ID, bare); err != nil {
+		t.Fatal(err)
+	}
+	var left uint64
+	if err := db.QueryRow(t.Context(), "SELECT count() FROM claim_log WHERE position(value, '5YJ3E1EA7KF31700') > 0").Scan(&left); err != nil || left != 0 {
+		t.Errorf("%d claims and releases are left, %v", left, err)
+	}
+}
+
 // meddling does something just before the log is swept.
 type meddling struct {
 	driver.Conn
