@@ -47,8 +47,6 @@ func blockHold(id uint64, b *record.Block) (uint64, *calendar.Hold) {
 // ChangeBlock changes a block. A time that it does not have yet it takes in the calendar first, beside what it has; what follows from the
 // written revision leaves of the two what the block says (settleBlock). A bid whose change was not written counts as abandoned after a while.
 func (d *Desk) ChangeBlock(ctx context.Context, by record.Author, account fleet.AccountID, id uint64, mutate func(*record.Record[record.Block]) error) (record.Record[record.Block], error) {
-	ctx, cancel := context.WithTimeout(ctx, d.writeWithin)
-	defer cancel()
 	return d.Blocks.Update(ctx, by, account, id, 0, func(r *record.Record[record.Block]) error {
 		_, had := blockHold(id, &r.Body)
 		if err := mutate(r); err != nil {

@@ -1,7 +1,7 @@
 -- Bookings of all accounts that are due for something at an instant: whose hold has lapsed, that nobody came for, that are overdue and
--- not noted so, whose deposit is authorized no longer. Of those that a channel sold, and that are known by its reservation, the channel says whether somebody came. The longest
--- due first; the next so many after a place in that order. What may be due is found among all versions of the bookings first, which
--- reads the column of states and little else; FINAL then merges those few.
+-- not noted so, whose deposit is authorized no longer. Of those that a channel sold, and that are known by its reservation, the channel says
+-- whether somebody came. The longest due first; the next so many after a place in that order. What may be due is found among all versions of
+-- the bookings first, which reads the column of states and little else; FINAL then merges those few, of which the same is asked again.
 SELECT account, id, toUnixTimestamp64Milli(return_at) AS due_by
 FROM bookings FINAL
 WHERE (account, id) IN
