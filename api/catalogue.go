@@ -126,7 +126,7 @@ func (a *API) unused(ctx context.Context, account fleet.AccountID, noun, id stri
 		names = append(names, u.Noun+" "+name)
 		fields = append(fields, fleet.FieldError{Pointer: "", Code: "in_use", Detail: "is used by the " + u.Noun + " " + name})
 	}
-	return fleet.NewError(fleet.CodeConflict, fmt.Sprintf("The %s %s is in use and cannot be archived: by %s.", noun, id, strings.Join(names, ", ")), fields...)
+	return fleet.NewError(fleet.CodeConflict, fmt.Sprintf("The %s %s is in use and cannot be archived: by %s. Give those another, or wait until the bookings among them are over.", noun, id, strings.Join(names, ", ")), fields...)
 }
 
 // existsOne is exist for a member that names one record, or none.

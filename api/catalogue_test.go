@@ -109,3 +109,37 @@ func TestWhatIsInUseIsNotArchived(t *testing.T) {
 	}
 	wantEqual(t, "left", w.do("GET", "/v1/vehicle_classes", "").names()+"|"+w.do("GET", "/v1/vehicle_classes?archived=true", "").names(), "|A")
 }
+
+// What a booking names is needed until its vehicle is back: its taxes, fees and rates are still to come.
+func TestWhatABookingNamesIsNotArchived(t *testing.T) {
+	w := newLot(t)
+	w.car = w.newCar()
+	paths := []string{"/v1/vehicle_classes/" + w.class, "/v1/locations/" + w.place, "/v1/rate_plans/" + w.plan, "/v1/vehicles/" + w.car}
+	active, pending := w.book(0.01, 24, `,"confirm":true`), w.book(100, 124, `,"hold_minutes":600`)
+	held := func(booking string) {
+		t.Helper()
+		for _, path := range paths {
+			p := w.do("DELETE", path, "").problem(409, "conflict")
+			if said := fmt.Sprint(p.Detail, p.Errors); !strings.Contains(said, strings.TrimPrefix(booking, "/v1/bookings/")) {
+				t.Errorf("%s: %s does not name %s", path, said, booking)
+			}
+		}
+	}
+	held(active)
+	held(pending)
+	w.do("POST", active+"/pickup", "").ok(200)
+	w.do("DELETE", paths[3], "").problem(409, "conflict")
+	paths = paths[:3]
+	held(active)
+	w.do("POST", active+"/return", "").ok(200)
+	w.do("POST", pending+"/confirm", "").ok(200)
+	held(pending)
+	w.do("POST", pending+"/cancel", "").ok(200)
+	// What is over keeps nothing, and the vehicles and the class can be archived first.
+	for _, user := range w.do("GET", "/v1/vehicles", "").data() {
+		w.do("DELETE", "/v1/vehicles/"+user["id"].(string), "").ok(204)
+	}
+	for _, path := range paths {
+		w.do("DELETE", path, "").ok(204)
+	}
+}
