@@ -14,6 +14,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2"
 
 	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/calendar"
 	"github.com/motorpool/fleet/api/record"
 )
 
@@ -31,6 +32,16 @@ type Problem struct {
 
 	CurrentState       string   `json:"current_state,omitempty" doc:"With invalid_state_transition: the state that the record is in."`
 	AllowedTransitions []string `json:"allowed_transitions,omitempty" doc:"With invalid_state_transition: the states it may go to."`
+
+	Conflicts []Conflict `json:"conflicts,omitempty" doc:"With conflict, if a vehicle is taken: what holds it, the first that is in the way."`
+}
+
+// Conflict is what holds a vehicle that somebody else wants.
+type Conflict struct {
+	VehicleID string         `json:"vehicle_id" doc:"The vehicle that is taken." example:"veh_1234"`
+	Ref       string         `json:"ref" doc:"What holds it: a booking, a block, a work order, or the vehicle itself if it is retired." example:"bkg_1234"`
+	From      record.Instant `json:"from" doc:"From when it holds it, with buffers."`
+	Until     record.Instant `json:"until" doc:"The first moment that is free again."`
 }
 
 // FieldIssue names one part of the input and what is wrong with it.
@@ -88,6 +99,9 @@ func problemOf(err error) (Problem, bool) {
 	var t *record.TransitionError
 	if errors.As(err, &t) {
 		p.CurrentState, p.AllowedTransitions = t.Current, t.Allowed
+	}
+	if taken, ok := errors.AsType[*calendar.ConflictError](err); ok {
+		p.Conflicts = []Conflict{{VehicleID: taken.Vehicle, Ref: taken.Hold.Ref, From: taken.Hold.From, Until: taken.Hold.Until}}
 	}
 	return p, p.Status >= http.StatusInternalServerError
 }
