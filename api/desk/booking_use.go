@@ -22,6 +22,20 @@ type Handover struct {
 	Battery    *int
 	Inspection *record.Inspection
 	LocationID string // of a return elsewhere than planned
+
+	mileageIn, fuelIn string // pointers to the members in which those two were
+}
+
+// seen is the handover with what was noted in its inspection alone.
+func (h Handover) seen() Handover {
+	h.mileageIn, h.fuelIn = "/mileage_mi", "/fuel_pct"
+	if i := h.Inspection; i != nil && h.MileageMi == nil {
+		h.MileageMi, h.mileageIn = i.MileageMi, "/inspection/mileage_mi"
+	}
+	if i := h.Inspection; i != nil && h.FuelPct == nil {
+		h.FuelPct, h.fuelIn = i.FuelPct, "/inspection/fuel_pct"
+	}
+	return h
 }
 
 // skew is by how much the clocks of callers may be ahead of ours.
@@ -46,7 +60,7 @@ func (h *Handover) fits(v *record.Vehicle) error {
 	switch v.FuelType {
 	case "electric":
 		if h.FuelPct != nil {
-			return fault("/fuel_pct", "is of a tank, and the vehicle is electric; give battery_level")
+			return fault(h.fuelIn, "is of a tank, and the vehicle is electric; give battery_level")
 		}
 	case "gasoline", "diesel", "cng", "lpg":
 		if h.Battery != nil {
@@ -65,6 +79,7 @@ func fault(pointer, detail string) error {
 // Pickup hands the vehicle over. An early one holds the vehicle from then on, and is refused if somebody else has it; so is any pickup
 // of a vehicle that has not come back. Of those to whom it was sold twice whoever comes first gets it.
 func (d *Desk) Pickup(ctx context.Context, o Order, h Handover) (record.Record[record.Booking], error) {
+	h = h.seen()
 	return d.command(ctx, o, rental.Pickup, keep, func(ctx context.Context, next *record.Record[record.Booking]) error {
 		b := &next.Body
 		at, err := h.at(d.Now())
@@ -131,6 +146,7 @@ func (d *Desk) inspected(b *record.Booking, kind string, h *Handover, at time.Ti
 // Return takes the vehicle back: what was driven too far, too long or not refuelled is charged, and the vehicle is held until its
 // buffer after the return. A late return never takes the vehicle from whoever has it next.
 func (d *Desk) Return(ctx context.Context, o Order, h Handover) (record.Record[record.Booking], error) {
+	h = h.seen()
 	var clip time.Time // the vehicle is somebody else's from here on
 	for {
 		rec, err := d.command(ctx, o, rental.Return, keep, func(ctx context.Context, next *record.Record[record.Booking]) error {
@@ -154,7 +170,7 @@ func (d *Desk) returned(ctx context.Context, o Order, next *record.Record[record
 		return fault("/at", "is before the pickup")
 	}
 	if h.MileageMi != nil && b.PickupMileageMi != nil && *h.MileageMi < *b.PickupMileageMi {
-		return fault("/mileage_mi", fmt.Sprintf("is less than the %d miles at pickup", *b.PickupMileageMi))
+		return fault(h.mileageIn, fmt.Sprintf("is less than the %d miles at pickup", *b.PickupMileageMi))
 	}
 	vehicle, err := fleet.ParseID(fleet.VehiclePrefix, b.VehicleID)
 	if err != nil {
@@ -245,6 +261,9 @@ func (d *Desk) Extend(ctx context.Context, o Order, returnAt time.Time) (record.
 		}
 		b.ReturnAt, b.BlockedUntil = fields.ReturnAt, record.InstantOf(returnAt.Add(after))
 		b.OverdueNotedAt = record.Instant{}
+		if err := d.openForReturn(ctx, o.Account, b); err != nil {
+			return err
+		}
 		if err := d.mayDrive(ctx, o.Account, b); err != nil {
 			return err
 		}

@@ -84,5 +84,5 @@ func (r *Resolved) Misfits(bookedAt time.Time) []fleet.FieldError {
 			}
 		}
 	}
-	return faults
+	return append(faults, r.closed()...)
 }

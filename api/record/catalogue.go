@@ -45,7 +45,7 @@ type Location struct {
 	Lat          *float64      `json:"lat,omitempty" minimum:"-90" maximum:"90"`
 	Lng          *float64      `json:"lng,omitempty" minimum:"-180" maximum:"180"`
 	Phone        string        `json:"phone,omitempty" maxLength:"32"`
-	OpeningHours []OpenHours   `json:"opening_hours,omitempty" maxItems:"50" nullable:"false" doc:"Always open if absent."`
+	OpeningHours []OpenHours   `json:"opening_hours,omitempty" maxItems:"50" nullable:"false" doc:"When vehicles are picked up and returned here; always if absent. A booking for another time is a 422 with code closed; one that a channel made, or that is delivered, is not refused for its pickup, and a handover that has taken place never is."`
 	Taxes        []TaxRate     `json:"taxes,omitempty" maxItems:"10" nullable:"false" doc:"What is due on rentals that begin here."`
 	OneWayFee    *Money        `json:"one_way_fee,omitempty" doc:"For vehicles that were picked up elsewhere and are returned here."`
 	DeliveryFee  *Money        `json:"delivery_fee,omitempty"`
@@ -65,11 +65,11 @@ type Address struct {
 	Country    string `json:"country,omitempty" pattern:"^[A-Z]{2}$"`
 }
 
-// OpenHours are hours of some days of the week, in local time.
+// OpenHours are hours of some days of the week, in local time. Those past midnight are two entries.
 type OpenHours struct {
 	Days  []string `json:"days" minItems:"1" maxItems:"7" nullable:"false" doc:"mon to sun." example:"[\"mon\",\"tue\"]"`
 	From  string   `json:"from" pattern:"^([01][0-9]|2[0-3]):[0-5][0-9]$" example:"08:00"`
-	Until string   `json:"until" pattern:"^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$" example:"18:00"`
+	Until string   `json:"until" pattern:"^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$" doc:"The last minute of it; after from. Hours past midnight are two entries: until 24:00, and from 00:00 of the next day." example:"18:00"`
 }
 
 // TaxRate is a tax on what is taxable.
