@@ -13,8 +13,8 @@ import (
 // BookingHandover is the body of pickup and return.
 type BookingHandover struct {
 	At         record.Instant     `json:"at,omitzero" doc:"When the vehicle changed hands; now unless given."`
-	MileageMi  *int               `json:"mileage_mi,omitempty" minimum:"0" maximum:"3000000" doc:"Odometer. At return not below that at pickup."`
-	FuelPct    *float64           `json:"fuel_pct,omitempty" minimum:"0" maximum:"100" doc:"Of the tank; refused for an electric vehicle."`
+	MileageMi  *int               `json:"mileage_mi,omitempty" minimum:"0" maximum:"3000000" doc:"Odometer; that of the inspection unless given. At return not below that at pickup. Without it miles beyond those included are not charged, and warnings and the timeline say that no reading was taken."`
+	FuelPct    *float64           `json:"fuel_pct,omitempty" minimum:"0" maximum:"100" doc:"Of the tank; that of the inspection unless given. Refused for an electric vehicle."`
 	Battery    *int               `json:"battery_level,omitempty" minimum:"0" maximum:"100" doc:"Of the traction battery, percent; refused for a vehicle without one."`
 	Inspection *BookingInspection `json:"inspection,omitempty"`
 	Location   string             `json:"return_location_id,omitempty" doc:"Of a return elsewhere than planned." example:"loc_1234"`

@@ -94,11 +94,21 @@ func entriesOf(v record.Revision) []TimelineEntry {
 		add("status", "Archived.", "")
 	}
 	var other []string
+	reads := func(path string) bool {
+		return slices.ContainsFunc(v.Changes, func(c record.Change) bool { return c.Path == path && c.New != nil })
+	}
 	for _, c := range v.Changes {
 		top, _, _ := strings.Cut(strings.TrimPrefix(c.Path, "/"), "/")
 		switch top {
 		case "status":
-			add("status", statusText(v.Action, fmt.Sprint(c.New)), "")
+			text := statusText(v.Action, fmt.Sprint(c.New))
+			switch {
+			case c.Old == record.BookingCompleted:
+				text = "Reopened."
+			case c.New == record.BookingActive && !reads("/pickup_mileage_mi"), c.New == record.BookingCompleted && !reads("/return_mileage_mi"):
+				text += " No odometer reading was taken."
+			}
+			add("status", text, "")
 		case "vehicle_id":
 			if c.Old != nil && c.New != nil {
 				add("vehicle", fmt.Sprintf("Vehicle %v instead of %v.", c.New, c.Old), fmt.Sprint(c.New))

@@ -75,6 +75,7 @@ type Booking struct {
 	OverdueSince     record.Instant       `json:"overdue_since"`
 	Cancellation     *record.Cancellation `json:"cancellation,omitempty" doc:"How it came to nothing."`
 	DuplicateOf      string               `json:"duplicate_of,omitempty" example:"bkg_1234"`
+	Warnings         []string             `json:"warnings" nullable:"false" doc:"What is missing and was accepted all the same: a handover without an odometer reading."`
 	QuoteID          string               `json:"quote_id,omitempty" example:"quo_1234"`
 
 	Customer     *Customer     `json:"customer,omitempty" doc:"With expand=customer."`
@@ -298,7 +299,7 @@ func showBooking(rec record.Record[record.Booking], paid query.Paid, now time.Ti
 		PickupFuelPct: b.PickupFuelPct, ReturnFuelPct: b.ReturnFuelPct, PickupBattery: b.PickupBattery, ReturnBattery: b.ReturnBattery,
 		Currency: b.Currency, RateSnapshot: b.RateSnapshot, BilledDays: b.BilledDays, Charges: list(b.Charges), Deposit: b.Deposit,
 		Inspections: list(b.Inspections), Damages: list(b.Damages), HasDamage: len(b.Damages) > 0, ConfirmedAt: b.ConfirmedAt,
-		LicenceCheckedAt: b.LicenceCheckedAt, Cancellation: b.Cancellation, DuplicateOf: b.DuplicateOf, QuoteID: b.QuoteID, Stamps: stampsOf(rec),
+		LicenceCheckedAt: b.LicenceCheckedAt, Cancellation: b.Cancellation, DuplicateOf: b.DuplicateOf, QuoteID: b.QuoteID, Warnings: list(rental.Unread(&b)), Stamps: stampsOf(rec),
 	}
 	totals, err := price.Totals(b.Currency, b.Charges)
 	if err != nil {

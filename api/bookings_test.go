@@ -118,6 +118,33 @@ func TestTheLevelOfWhatAVehicleDoesNotHaveIsRefused(t *testing.T) {
 	w.do("POST", path+"/return", `{"mileage_mi":20,"battery_level":50}`).ok(200)
 }
 
+// Who hands over without reading the odometer is told so, then and later. What an inspection read counts as if it had been said beside it.
+func TestAHandoverWithoutAReadingSaysSo(t *testing.T) {
+	w := newLot(t)
+	path := w.book(1, 24, `,"confirm":true`)
+	warned := func(r *reply) int { return len(r.ok(200).object()["warnings"].([]any)) }
+	wantEqual(t, "before", warned(w.do("GET", path, "")), 0)
+	wantEqual(t, "picked up unread", warned(w.do("POST", path+"/pickup", "")), 1)
+	w.pass(time.Hour)
+	wantEqual(t, "returned unread", warned(w.do("POST", path+"/return", "")), 2)
+	w.do("POST", path+"/reopen", "").ok(200)
+	var told []string
+	for _, e := range w.do("GET", path+"/timeline", "").data() {
+		told = append(told, e["text"].(string))
+	}
+	wantEqual(t, "timeline", strings.Join(told[:3], " "), "Reopened. Returned. No odometer reading was taken. Picked up. No odometer reading was taken.")
+
+	w.car = w.newCar()
+	path = w.book(1, 24, `,"confirm":true`)
+	wantEqual(t, "read by the inspection", warned(w.do("POST", path+"/pickup", `{"inspection":{"mileage_mi":100,"fuel_pct":90}}`)), 0)
+	w.pass(time.Hour)
+	wantEqual(t, "too little", w.do("POST", path+"/return", `{"inspection":{"mileage_mi":99}}`).faults(), "/inspection/mileage_mi")
+	back := w.do("POST", path+"/return", `{"fuel_pct":80,"inspection":{"mileage_mi":350}}`)
+	wantEqual(t, "returned", warned(back), 0)
+	wantEqual(t, "driven", back.object()["miles_driven"], 250.0)
+	wantEqual(t, "missing fuel and miles", minor(back.object()["subtotal"]), 5000.0+150*50+10*100)
+}
+
 func TestABookingFromTheHoldToTheReturn(t *testing.T) {
 	w := newLot(t)
 	path := w.book(24, 72, "")
@@ -135,6 +162,12 @@ func TestABookingFromTheHoldToTheReturn(t *testing.T) {
 	// The vehicle is taken, and so are the buffers.
 	if text := w.do("POST", "/v1/bookings", w.booking(72.5, 96, "")).refused(); !strings.Contains(text, strings.TrimPrefix(path, "/v1/bookings/")) {
 		t.Errorf("%q does not name what is in the way", text)
+	}
+	held := w.do("GET", path, "").ok(200).object()
+	taken := w.do("POST", "/v1/bookings", w.booking(72.5, 96, "")).problem(409, "conflict").Conflicts
+	if len(taken) != 1 || taken[0].Ref != held["id"] || taken[0].VehicleID != w.car || taken[0].From.Format(time.RFC3339) != strings.Replace(held["blocked_from"].(string), ".000Z", "Z", 1) ||
+		!taken[0].Until.After(taken[0].From.Time) {
+		t.Errorf("in the way is %+v of %v", taken, held["blocked_from"])
 	}
 	w.do("POST", path+"/pickup", "").problem(409, "invalid_state_transition")
 	b = w.do("POST", path+"/confirm", "").ok(200).object()

@@ -1,6 +1,10 @@
 package rental
 
-import "github.com/motorpool/fleet/api/record"
+import (
+	"fmt"
+
+	"github.com/motorpool/fleet/api/record"
+)
 
 // MilesDriven is how far a booking's vehicles were driven; nil if nobody knows it of each of them.
 func MilesDriven(b *record.Booking) *int {
@@ -18,6 +22,26 @@ func MilesDriven(b *record.Booking) *int {
 		miles += *s.MileageMi - *s.PickupMileageMi
 	}
 	return &miles
+}
+
+// Unread says in words which odometer readings of a booking nobody took: because of them MilesDriven does not know how far it was driven.
+func Unread(b *record.Booking) []string {
+	var all []string
+	note := func(reached record.Instant, miles *int, vehicle, when string) {
+		if !reached.IsZero() && miles == nil {
+			all = append(all, fmt.Sprintf("no odometer reading of %s was taken at %s, so that miles driven are not known and none are charged for", vehicle, when))
+		}
+	}
+	for _, s := range b.VehicleSwaps {
+		if s.From.IsZero() {
+			continue // it was never driven off
+		}
+		note(s.From, s.PickupMileageMi, s.VehicleID, "pickup")
+		note(s.Until, s.MileageMi, s.VehicleID, "the swap")
+	}
+	note(b.ActualPickupAt, b.PickupMileageMi, b.VehicleID, "pickup")
+	note(b.ActualReturnAt, b.ReturnMileageMi, b.VehicleID, "return")
+	return all
 }
 
 // DrivenSince is since when an active booking has the vehicle that it has now.
