@@ -209,6 +209,17 @@ func setDoNotRent(rec *record.Record[record.Customer], sent DoNotRentChange, by 
 func (a *API) showCustomers(ctx context.Context, records []record.Record[record.Customer], expand []string) ([]shown, error) {
 	plain := auth.From(ctx).Has(auth.CustomersPII)
 	today := a.Now().UTC().Format(time.DateOnly)
+	var stats map[uint64][]query.CustomerStats
+	if slices.Contains(expand, "stats") && len(records) > 0 {
+		ids := make([]uint64, len(records))
+		for i := range records {
+			ids[i] = records[i].ID
+		}
+		var err error
+		if stats, err = query.StatsOfCustomers(ctx, a.DB, records[0].Account, ids); err != nil {
+			return nil, err
+		}
+	}
 	views := make([]shown, len(records))
 	for i := range records {
 		rec := &records[i]
@@ -222,11 +233,8 @@ func (a *API) showCustomers(ctx context.Context, records []record.Record[record.
 			masked.Number = record.Masked(masked.Number)
 			view.Licence = &masked
 		}
-		if slices.Contains(expand, "stats") {
-			var err error
-			if view.Stats, err = a.customerStats(ctx, rec); err != nil {
-				return nil, err
-			}
+		if stats != nil {
+			view.Stats = statsOf(stats[rec.ID])
 		}
 		// What time changes without a revision, and who may read what, must show in the tag.
 		mark, err := json.Marshal([]any{view.IsRentable, view.NotRentable, view.Verification.Status, plain, view.Stats})
@@ -238,20 +246,8 @@ func (a *API) showCustomers(ctx context.Context, records []record.Record[record.
 	return views, nil
 }
 
-// customerStats reads what a customer has booked, with those that were merged into it.
-func (a *API) customerStats(ctx context.Context, rec *record.Record[record.Customer]) (*CustomerStats, error) {
-	family, err := query.CustomerFamily(ctx, a.DB, rec.Account, rec.ID)
-	if err != nil {
-		return nil, err
-	}
-	names := make([]string, len(family))
-	for i, id := range family {
-		names[i] = fleet.FormatID(fleet.CustomerPrefix, id)
-	}
-	found, err := query.StatsOfCustomer(ctx, a.DB, rec.Account, names)
-	if err != nil {
-		return nil, err
-	}
+// statsOf shows what a customer has booked, by currency.
+func statsOf(found []query.CustomerStats) *CustomerStats {
 	all := &CustomerStats{LifetimeRevenue: []record.Money{}, BalanceDue: []record.Money{}}
 	for _, s := range found {
 		all.BookingsCount += s.Bookings
@@ -271,5 +267,5 @@ func (a *API) customerStats(ctx context.Context, rec *record.Record[record.Custo
 		}
 	}
 	all.IsRepeat = all.CompletedCount >= 2
-	return all, nil
+	return all
 }

@@ -109,35 +109,63 @@ func CustomersLike(ctx context.Context, db driver.Conn, account fleet.AccountID,
 
 // CustomerFamily returns customers with all that were merged into them, directly or not.
 func CustomerFamily(ctx context.Context, db driver.Conn, account fleet.AccountID, ids ...uint64) ([]uint64, error) {
-	return mergedFamily(ctx, db, "customers_merged", account, ids)
+	family, _, err := mergedFamily(ctx, db, "customers_merged", account, ids)
+	return family, err
 }
 
 // WholeCustomerFamily is CustomerFamily with those whose merge the table of customers does not know yet. It reads all customers of the
 // account: it is for what must miss none.
 func WholeCustomerFamily(ctx context.Context, db driver.Conn, account fleet.AccountID, id uint64) ([]uint64, error) {
-	return mergedFamily(ctx, db, "customers_merged_log", account, []uint64{id})
+	family, _, err := mergedFamily(ctx, db, "customers_merged_log", account, []uint64{id})
+	return family, err
 }
 
-// mergedFamily follows the merges that a query tells, from the customers that stayed.
-func mergedFamily(ctx context.Context, db driver.Conn, merged string, account fleet.AccountID, ids []uint64) ([]uint64, error) {
-	family, seen := []uint64{}, map[uint64]bool{}
+// mergedFamily follows the merges that a query tells, from the customers that stayed. It returns all of them, and into whom those were merged
+// that were.
+func mergedFamily(ctx context.Context, db driver.Conn, query string, account fleet.AccountID, ids []uint64) (family []uint64, into map[uint64]uint64, err error) {
+	family, into = []uint64{}, map[uint64]uint64{}
+	seen := map[uint64]bool{}
 	for next := ids; len(next) > 0; {
-		var into []string
+		var names []string
 		for _, id := range next {
 			if !seen[id] {
 				seen[id] = true
-				family, into = append(family, id), append(into, fleet.FormatID(fleet.CustomerPrefix, id))
+				family, names = append(family, id), append(names, fleet.FormatID(fleet.CustomerPrefix, id))
 			}
 		}
-		if len(into) == 0 {
+		if len(names) == 0 {
 			break
 		}
-		var err error
-		if next, err = scanIDs(ctx, db, merged, clickhouse.Named("account", uint64(account)), clickhouse.Named("into", into)); err != nil {
-			return nil, err
+		if next, err = mergedInto(ctx, db, query, account, names, into); err != nil {
+			return nil, nil, err
 		}
 	}
-	return family, nil
+	return family, into, nil
+}
+
+// mergedInto returns the customers that were merged into some, and notes of each into whom.
+func mergedInto(ctx context.Context, db driver.Conn, query string, account fleet.AccountID, names []string, into map[uint64]uint64) ([]uint64, error) {
+	rows, err := db.Query(ctx, schemas.Query(query), clickhouse.Named("account", uint64(account)), clickhouse.Named("into", names))
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", query, err)
+	}
+	defer rows.Close()
+	var merged []uint64
+	for rows.Next() {
+		var id uint64
+		var name string
+		if err := rows.Scan(&id, &name); err != nil {
+			return nil, fmt.Errorf("read %s: %w", query, err)
+		}
+		if into[id], err = fleet.ParseID(fleet.CustomerPrefix, name); err != nil {
+			return nil, fmt.Errorf("read %s: %w", query, err)
+		}
+		merged = append(merged, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("read %s: %w", query, err)
+	}
+	return merged, nil
 }
 
 // scanIDs reads the ids that a query gives.

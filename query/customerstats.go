@@ -1,8 +1,10 @@
 package query
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -26,25 +28,84 @@ type CustomerStats struct {
 	Due       int64
 }
 
-// StatsOfCustomer returns what customers that count as one have booked, by currency, the one with most bookings first.
-func StatsOfCustomer(ctx context.Context, db driver.Conn, account fleet.AccountID, names []string) ([]CustomerStats, error) {
+// add counts what another customer booked in that currency.
+func (s *CustomerStats) add(o *CustomerStats) {
+	if s.Bookings == 0 || o.First.Before(s.First) {
+		s.First = o.First
+	}
+	if o.Last.After(s.Last) {
+		s.Last = o.Last
+	}
+	s.Bookings += o.Bookings
+	s.Completed += o.Completed
+	s.Cancelled += o.Cancelled
+	s.NoShow += o.NoShow
+	s.Damaged += o.Damaged
+	s.Revenue += o.Revenue
+	s.Due += o.Due
+}
+
+// StatsOfCustomers returns what customers have booked, each with all that were merged into it, by currency, the one with most bookings first.
+// It takes a query for all of them, and one for each step of their merges.
+func StatsOfCustomers(ctx context.Context, db driver.Conn, account fleet.AccountID, ids []uint64) (map[uint64][]CustomerStats, error) {
+	family, into, err := mergedFamily(ctx, db, "customers_merged", account, ids)
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, len(family))
+	for i, id := range family {
+		names[i] = fleet.FormatID(fleet.CustomerPrefix, id)
+	}
+	all := map[uint64][]CustomerStats{}
+	err = bookedBy(ctx, db, account, names, func(customer uint64, booked *CustomerStats) {
+		seen := map[uint64]bool{}
+		for id, merged := customer, true; merged && !seen[id]; id, merged = into[id] {
+			if seen[id] = true; slices.Contains(ids, id) {
+				all[id] = counted(all[id], booked)
+			}
+		}
+	})
+	for _, stats := range all {
+		slices.SortFunc(stats, func(a, b CustomerStats) int {
+			return cmp.Or(cmp.Compare(b.Bookings, a.Bookings), cmp.Compare(a.Currency, b.Currency))
+		})
+	}
+	return all, err
+}
+
+// counted adds what somebody booked in a currency to what is known.
+func counted(stats []CustomerStats, booked *CustomerStats) []CustomerStats {
+	i := slices.IndexFunc(stats, func(s CustomerStats) bool { return s.Currency == booked.Currency })
+	if i < 0 {
+		return append(stats, *booked)
+	}
+	stats[i].add(booked)
+	return stats
+}
+
+// bookedBy tells what customers, named by their ids as text, have booked: each of its own, by currency.
+func bookedBy(ctx context.Context, db driver.Conn, account fleet.AccountID, names []string, tell func(customer uint64, booked *CustomerStats)) error {
 	rows, err := db.Query(ctx, schemas.Query("customer_stats"), clickhouse.Named("account", uint64(account)), clickhouse.Named("customers", names))
 	if err != nil {
-		return nil, fmt.Errorf("read bookings of customers: %w", err)
+		return fmt.Errorf("read bookings of customers: %w", err)
 	}
 	defer rows.Close()
-	var all []CustomerStats
 	for rows.Next() {
 		var s CustomerStats
-		if err := rows.Scan(&s.Currency, &s.Bookings, &s.Completed, &s.Cancelled, &s.NoShow, &s.Damaged, &s.First, &s.Last, &s.Revenue, &s.Due); err != nil {
-			return nil, fmt.Errorf("read bookings of customers: %w", err)
+		var name string
+		if err := rows.Scan(&name, &s.Currency, &s.Bookings, &s.Completed, &s.Cancelled, &s.NoShow, &s.Damaged, &s.First, &s.Last, &s.Revenue, &s.Due); err != nil {
+			return fmt.Errorf("read bookings of customers: %w", err)
 		}
-		all = append(all, s)
+		id, err := fleet.ParseID(fleet.CustomerPrefix, name)
+		if err != nil {
+			return fmt.Errorf("read bookings of customers: %w", err)
+		}
+		tell(id, &s)
 	}
 	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read bookings of customers: %w", err)
+		return fmt.Errorf("read bookings of customers: %w", err)
 	}
-	return all, nil
+	return nil
 }
 
 // Outstanding is a booking that is not over, or not settled.
