@@ -275,6 +275,8 @@ func TestABackfillAsksForEveryVehicleThatItMayConcern(t *testing.T) {
 	w.do("POST", path+"/backfill", "").ok(202)
 	wantEqual(t, "revision", w.do("GET", path, "").ok(200).object()["revision"], revision+2)
 	wantEqual(t, "jobs", w.do("GET", "/v1/jobs?subject="+fence, "").pagination().Total, 3)
+	wantEqual(t, "jobs by the name of the member", w.do("GET", "/v1/jobs?subject_id="+fence, "").pagination().Total, 3)
+	wantEqual(t, "jobs of another", w.do("GET", "/v1/jobs?subject_id=geo_1", "").pagination().Total, 0)
 	w.do("POST", path+"/backfill", "", "If-Match", `"r1"`).problem(412, "precondition_failed")
 	elsewhere := w.do("POST", "/api"+path+"/backfill", `{"from":"2026-02-01T00:00:00Z"}`).ok(202)
 	wantEqual(t, "location under /api", elsewhere.header.Get("Location"), "/api/v1/jobs/"+elsewhere.id())

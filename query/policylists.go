@@ -36,7 +36,8 @@ var AlertRules = Listing{Table: "alert_rules", Fields: []ListField{
 // Jobs is how jobs are listed.
 var Jobs = Listing{Table: "jobs", Fields: []ListField{
 	{Name: "kind", Type: TextField, Sort: true},
-	{Name: "subject", Type: TextField},
+	{Name: "subject_id", Type: TextField},
+	{Name: "subject", Type: TextField}, // the name of subject_id before
 	{Name: "created_at", Type: TimeField, Range: true, Sort: true},
 }, Search: []string{"kind", "subject"}}
 
