@@ -18,7 +18,7 @@ import (
 
 // TripImport says what became of one row of a file of trips.
 type TripImport struct {
-	Row         int          `json:"row" doc:"From 2: the first row names the columns."`
+	Row         int          `json:"row" doc:"The row of the file as a spreadsheet shows it: 1 is the row that names the columns."`
 	Status      string       `json:"status" enum:"created,updated,unchanged,rejected"`
 	Reservation string       `json:"external_reservation_id,omitempty"`
 	ID          string       `json:"id,omitempty" example:"bkg_1234"`

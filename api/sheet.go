@@ -16,6 +16,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/rental/csvrow"
+	"github.com/motorpool/fleet/query"
 )
 
 // A sheet is CSV whose columns are members of JSON objects, nested with dots: address.city, external_refs.0.system. What is in a cell
@@ -31,12 +33,12 @@ type sheetReader struct {
 	registry huma.Registry
 	schema   *huma.Schema // of an object
 	header   []string
-	rows     *csv.Reader
+	rows     *csvrow.Reader
 }
 
 // newSheet opens a sheet. known says which members there are, beside those of the schema.
 func newSheet(registry huma.Registry, schema *huma.Schema, text []byte, known func(member string) bool) (*sheetReader, error) {
-	s := &sheetReader{registry: registry, schema: schema, rows: csv.NewReader(bytes.NewReader(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))))}
+	s := &sheetReader{registry: registry, schema: schema, rows: csvrow.New(csv.NewReader(bytes.NewReader(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")))))}
 	s.rows.FieldsPerRecord, s.rows.ReuseRecord = -1, true
 	header, err := s.rows.Read()
 	if errors.Is(err, io.EOF) {
@@ -82,16 +84,18 @@ func newSheet(registry huma.Registry, schema *huma.Schema, text []byte, known fu
 }
 
 // next returns the next row as a JSON object, or what is wrong with it; io.EOF after the last.
-func (s *sheetReader) next() (body, fault string, err error) {
+func (s *sheetReader) next() (query.InputRow, error) {
 	cells, err := s.rows.Read()
+	row := query.InputRow{Row: uint32(s.rows.Row())}
 	if errors.Is(err, io.EOF) {
-		return "", "", err
+		return row, err
 	}
 	if err != nil {
-		return "", "", validation(fleet.FieldError{Pointer: "", Code: "invalid", Detail: "the file is not CSV: " + err.Error()})
+		return row, validation(fleet.FieldError{Pointer: "", Code: "invalid", Detail: "the file is not CSV: " + err.Error()})
 	}
 	if len(cells) != len(s.header) {
-		return "", fmt.Sprintf("has %d cells, and the first row has %d", len(cells), len(s.header)), nil
+		row.Fault = fmt.Sprintf("has %d cells, and the first row has %d", len(cells), len(s.header))
+		return row, nil
 	}
 	object := map[string]any{}
 	for i, cell := range cells {
@@ -100,7 +104,8 @@ func (s *sheetReader) next() (body, fault string, err error) {
 		}
 	}
 	text, err := json.Marshal(s.lists(object, s.schema))
-	return string(text), "", err
+	row.Body = string(text)
+	return row, err
 }
 
 // resolve follows a reference.

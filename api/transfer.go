@@ -48,7 +48,7 @@ type transfer interface {
 
 // RowIssue is why a row of an import was refused.
 type RowIssue struct {
-	Row    uint32       `json:"row" doc:"From 1; the row of a CSV that names the columns is not counted."`
+	Row    uint32       `json:"row" doc:"Of a CSV the row as a spreadsheet shows it: 1 is the row that names the columns. Of JSON Lines the line, from 1."`
 	Code   string       `json:"code" doc:"As of a problem." example:"validation_failed"`
 	Detail string       `json:"detail"`
 	Errors []FieldIssue `json:"errors,omitempty" nullable:"false"`
@@ -199,7 +199,7 @@ func (a *API) postImport(jobs *resource[record.Job], w http.ResponseWriter, r *h
 
 // inputRows reads the rows of a file.
 func (a *API) inputRows(t transfer, format string, text []byte) ([]query.InputRow, error) {
-	var next func() (body, fault string, err error)
+	var next func() (query.InputRow, error)
 	if format == csvFormat {
 		registry := a.docs.OpenAPI().Components.Schemas
 		view, create := t.shape()
@@ -215,7 +215,7 @@ func (a *API) inputRows(t transfer, format string, text []byte) ([]query.InputRo
 	}
 	var rows []query.InputRow
 	for {
-		body, fault, err := next()
+		row, err := next()
 		if errors.Is(err, io.EOF) {
 			break
 		}
@@ -225,7 +225,7 @@ func (a *API) inputRows(t transfer, format string, text []byte) ([]query.InputRo
 		if len(rows) == maxRows {
 			return nil, validation(fleet.FieldError{Pointer: "", Code: "too_many", Detail: fmt.Sprintf("the file has more than %d rows", maxRows)})
 		}
-		rows = append(rows, query.InputRow{Row: uint32(len(rows) + 1), Body: body, Fault: fault})
+		rows = append(rows, row)
 	}
 	if len(rows) == 0 {
 		return nil, validation(fleet.FieldError{Pointer: "", Code: "required", Detail: "the file has no rows"})

@@ -68,16 +68,20 @@ func TestAnImportMakesWhatIsGoodAndTellsOfTheRest(t *testing.T) {
 		"Tesla,Model 3,2024,turo,t1,a;b,5,rented\n" +
 		"Tesla,Model Y,soon,turo,t2,,,\n" + // no number
 		"Kia,'=Niro,2023,turo,t3,,\"\"\"5\"\"\",inactive\n" +
-		"Kia,Rio\n" // too short
+		"\nKia,Rio\n" // an empty row, and one that is too short
 	job := w.bringIn("kind=vehicles&format=csv", file)
 	wantEqual(t, "job", outcome(job), "failed 4/4 2+2")
 	wantEqual(t, "kind", fmt.Sprint(job["kind"], job["records"], job["mode"]), "importvehiclescreate")
 	errs := w.do("GET", "/v1/jobs/"+job["id"].(string)+"/errors", "").data()
-	if len(errs) != 2 || errs[0]["row"] != 2.0 || errs[1]["row"] != 4.0 || errs[0]["code"] != "validation_failed" {
+	if len(errs) != 2 || errs[0]["row"] != 3.0 || errs[1]["row"] != 6.0 || errs[0]["code"] != "validation_failed" {
 		t.Errorf("errors: %v", errs)
 	}
 	if issues := errs[0]["errors"].([]any); issues[0].(map[string]any)["pointer"] != "/year" {
-		t.Errorf("errors of row 2: %v", issues)
+		t.Errorf("errors of row 3: %v", issues)
+	}
+	lines := w.bringIn("kind=vehicles&format=jsonl&dry_run=true", "{\"make\":\"A\",\"model\":\"B\"}\n\n{\"make\":1}\n")
+	if errs := w.do("GET", "/v1/jobs/"+lines["id"].(string)+"/errors", "").data(); len(errs) != 1 || errs[0]["row"] != 3.0 {
+		t.Errorf("errors by line: %v", errs)
 	}
 	made := w.do("GET", "/v1/vehicles?sort=-make", "").data()
 	if len(made) != 2 {

@@ -231,21 +231,23 @@ func (a *API) noteSteps(ctx context.Context, job query.JobRef, steps []uint64, e
 }
 
 // lineReader gives the lines of a text that are not blank, as rows.
-func lineReader(text []byte) func() (body, fault string, err error) {
+func lineReader(text []byte) func() (query.InputRow, error) {
 	rest := string(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")))
-	return func() (string, string, error) {
+	var row query.InputRow
+	return func() (query.InputRow, error) {
 		for rest != "" {
 			var line string
 			line, rest, _ = strings.Cut(rest, "\n")
-			if line = strings.TrimSpace(line); line == "" {
+			row = query.InputRow{Row: row.Row + 1, Body: strings.TrimSpace(line)}
+			if row.Body == "" {
 				continue
 			}
-			if !utf8.ValidString(line) {
-				return "", "is not UTF-8", nil
+			if !utf8.ValidString(row.Body) {
+				row.Body, row.Fault = "", "is not UTF-8"
 			}
-			return line, "", nil
+			return row, nil
 		}
-		return "", "", io.EOF
+		return row, io.EOF
 	}
 }
 

@@ -16,11 +16,12 @@ import (
 	"time"
 
 	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/api/rental/csvrow"
 )
 
 // Trip is one row.
 type Trip struct {
-	Row         int // from 2: the first is the header
+	Row         int // of the spreadsheet: the header is 1
 	Reservation string
 	Guest       string
 	Vehicle     string // its name or nickname
@@ -65,7 +66,7 @@ var plate = regexp.MustCompile(`#\s*([^()#]*[^()#\s])\s*\)`)
 
 // Parse reads the trips of a file, in its order. A row that cannot be used has an error, and the others are read all the same.
 func Parse(r io.Reader, zone *time.Location, currency string) ([]Trip, error) {
-	rows := csv.NewReader(r)
+	rows := csvrow.New(csv.NewReader(r))
 	rows.FieldsPerRecord, rows.LazyQuotes, rows.TrimLeadingSpace = -1, true, true
 	header, err := rows.Read()
 	if err != nil {
@@ -81,7 +82,7 @@ func Parse(r io.Reader, zone *time.Location, currency string) ([]Trip, error) {
 		return nil, ErrHeader
 	}
 	var trips []Trip
-	for row := 2; ; row++ {
+	for {
 		values, err := rows.Read()
 		if errors.Is(err, io.EOF) {
 			return trips, nil
@@ -89,7 +90,7 @@ func Parse(r io.Reader, zone *time.Location, currency string) ([]Trip, error) {
 		if len(trips) == Most {
 			return nil, ErrTooMany
 		}
-		t := Trip{Row: row, Err: err}
+		t := Trip{Row: rows.Row(), Err: err}
 		if err == nil {
 			t.read(names, values, zone, currency)
 		}

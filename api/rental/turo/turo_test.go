@@ -55,11 +55,11 @@ func TestARowThatCannotBeUsedSaysWhy(t *testing.T) {
 		"1,Ada,,V,,2026-03-07 10:00 AM,2026-03-09 10:00 AM,,,,,,1.234,,,,":            "trip price",
 		"1,Ada,,V,,2026-03-07 10:00 AM,2026-03-09 10:00 AM,,,,,,1,,,,99999999999999.": "total earnings",
 	} {
-		trips := parse(t, head+row+"\n2,B,,V,,2026-03-07 10:00,2026-03-09 10:00,Host cancellation\n")
+		trips := parse(t, head+row+"\n\n2,B,,V,,2026-03-07 10:00,2026-03-09 10:00,Host cancellation\n")
 		if len(trips) != 2 || trips[0].Err == nil || !strings.HasPrefix(trips[0].Err.Error(), want) {
 			t.Errorf("%s: %+v", row, trips[0].Err)
 		}
-		if trips[1].Err != nil || trips[1].Status != "cancelled" || trips[1].CancelledBy != "host" || trips[1].Row != 3 {
+		if trips[1].Err != nil || trips[1].Status != "cancelled" || trips[1].CancelledBy != "host" || trips[0].Row != 2 || trips[1].Row != 4 {
 			t.Errorf("the next row: %+v", trips[1])
 		}
 	}
