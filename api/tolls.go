@@ -98,7 +98,7 @@ func (a *API) tollRoutes() {
 	})
 	a.handle(route{
 		Method: "POST", Path: "/v1/tolls/{id}/match", ID: "matchToll", Tag: s.tag, Scope: s.write, Summary: "Match a toll or fine with the booking that caused it",
-		About: "By plate and region among the vehicles of that time, and the booking from whose actual pickup until whose actual return it happened; or by hand with `booking_id`.",
+		About: "By plate and region among the vehicles of that time, and the booking from whose actual pickup until whose actual return it happened; or by hand with `booking_id`. A disputed one of which no booking is found stays disputed: 409.",
 		Body:  TollMatch{}, Optional: true, Reply: Toll{},
 	}, func(w http.ResponseWriter, r *http.Request) error { return a.matchToll(s, w, r) })
 }
@@ -173,7 +173,14 @@ func (a *API) matchToll(s *resource[record.Toll], w http.ResponseWriter, r *http
 			}
 			return a.desk.BookedNow(r.Context(), account, &rec.Body.BookedFor, rec.Body.VehicleID)
 		}
-		return a.findToll(r.Context(), account, &rec.Body)
+		disputed := rec.Body.Status == record.TollDisputed
+		if err := a.findToll(r.Context(), account, &rec.Body); err != nil {
+			return err
+		}
+		if disputed && rec.Body.Status == record.TollUnmatched {
+			return fleet.NewError(fleet.CodeConflict, "The toll stays disputed, for "+rec.Body.Unmatched+". Name its booking with booking_id to end the dispute, or waive it.")
+		}
+		return nil
 	})
 }
 

@@ -66,6 +66,14 @@ func TestATollFindsItsBookingAndIsBilled(t *testing.T) {
 	wantEqual(t, "why not", byHand.member("unmatched_because"), nil)
 	wantEqual(t, "waived", w.do("POST", "/v1/tolls/"+lost+"/waive", `{"reason":"small"}`).ok(200).member("status"), "waived")
 
+	// The end of a dispute is not that nobody is found.
+	theirs := toll("zzz9999", w.in(-1), "")
+	w.do("POST", "/v1/tolls/"+theirs.id()+"/dispute", `{"reason":"not ours"}`).ok(200)
+	w.do("POST", "/v1/tolls/"+theirs.id()+"/match", "").problem(409, "conflict")
+	stays := w.do("GET", "/v1/tolls/"+theirs.id(), "").ok(200)
+	wantEqual(t, "in dispute", fmt.Sprint(stays.member("status"), stays.member("reason")), "disputednot ours")
+	wantEqual(t, "matched by hand", w.do("POST", "/v1/tolls/"+theirs.id()+"/match", `{"booking_id":"`+booking+`"}`).ok(200).member("status"), "matched")
+
 	stats := w.do("GET", customer+"?expand=stats", "").ok(200)
 	wantEqual(t, "bookings", stats.member("stats", "bookings_count"), 1.0)
 	wantEqual(t, "repeat", stats.member("stats", "is_repeat"), false)
