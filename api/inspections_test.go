@@ -137,3 +137,28 @@ func TestInspectionsAreListedByWhatTheyAre(t *testing.T) {
 	w.do("DELETE", inspections+"/"+annual, "").ok(204)
 	wantEqual(t, "left", w.do("GET", inspections+"?vehicle_id="+van, "").pagination().Total, 1)
 }
+
+// Whoever looks a vehicle over after its return, and finds nothing, ends its turnaround, through the booking or past it.
+func TestAReturnInspectionEndsTheTurnaround(t *testing.T) {
+	w := newLot(t)
+	status := func() string { return fmt.Sprint(w.do("GET", "/v1/vehicles/"+w.car, "").ok(200).object()["status"]) }
+	inspect := func(kind, result, more string) {
+		t.Helper()
+		made := w.do("POST", inspections, `{"vehicle_id":"`+w.car+`","type":"`+kind+`","signed_by":"A","items":[{"point":"bumper","result":"`+result+`"}]`+more+`}`).ok(201)
+		w.do("POST", inspections+"/"+made.id()+"/submit", "").ok(200)
+	}
+	path := w.book(1, 24, `,"confirm":true`)
+	booking := strings.TrimPrefix(path, "/v1/bookings/")
+	inspect("return", "pass", "") // before
+	w.do("POST", path+"/pickup", "").ok(200)
+	inspect("return", "pass", "") // on the road
+	w.pass(time.Hour)
+	w.do("POST", path+"/return", "").ok(200)
+	wantEqual(t, "back", status(), "turnaround")
+	inspect("periodic", "pass", "")
+	wantEqual(t, "another inspection", status(), "turnaround")
+	inspect("return", "fail", `,"booking_id":"`+booking+`"`)
+	wantEqual(t, "something was found", status(), "turnaround")
+	inspect("return", "pass", `,"booking_id":"`+booking+`"`)
+	wantEqual(t, "nothing was found", status(), "available")
+}

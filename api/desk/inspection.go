@@ -9,10 +9,11 @@ import (
 	"github.com/motorpool/fleet/api/rental"
 )
 
-// inspections has issues and meter readings follow from inspections that are submitted.
+// inspections has issues, meter readings and the states of vehicles follow from inspections that are submitted.
 func (d *Desk) inspections() {
 	d.Store.Then(record.Inspections.Name, "issues", d.inspectionFinds)
 	d.Store.Then(record.Inspections.Name, "meter readings", d.inspectionReads)
+	d.Store.Then(record.Inspections.Name, "vehicle states", d.inspectionMoves)
 }
 
 // SubmitInspection submits an inspection, as a change of its record: it names the issues that follow.
@@ -58,4 +59,25 @@ func (d *Desk) inspectionFinds(ctx context.Context, w record.Written) error {
 // inspectionReads writes the odometer as an inspection tells it when it is submitted.
 func (d *Desk) inspectionReads(ctx context.Context, w record.Written) error {
 	return reads(ctx, d, d.Inspections, w, toldByInspection)
+}
+
+// inspectionMoves ends the turnaround of a vehicle that was looked at after it came back, and at which nothing was found: by an inspection
+// outside the handover as by one that its booking has. One that names another booking than the vehicle came back from says nothing of it.
+func (d *Desk) inspectionMoves(ctx context.Context, w record.Written) error {
+	_, i, err := record.Bodies[record.VehicleInspection](w)
+	if err != nil || i.Type != "return" || i.Status != rental.InspectionSubmitted || rental.FoundIn(w.ID, i) != nil {
+		return err
+	}
+	vehicle, err := fleet.ParseID(fleet.VehiclePrefix, i.VehicleID)
+	if err != nil {
+		return err
+	}
+	return d.follow(ctx, follows(w), w.Account, vehicle, func(r *record.Record[record.Vehicle]) error {
+		v := &r.Body
+		if v.Status != record.VehicleTurnaround || i.SubmittedAt.Before(v.StatusSince.Time) || i.BookingID != "" && i.BookingID != v.StatusCause {
+			return nil
+		}
+		v.StatusUntil = record.InstantOf(d.Now())
+		return d.endTurnaround(ctx, r, "inspected")
+	})
 }
