@@ -228,7 +228,11 @@ func (a *API) renderDocs() (*docTexts, error) {
 		return nil, fmt.Errorf("read docs.html: %w", err)
 	}
 	var out bytes.Buffer
-	if err := page.Execute(&out, a.docsPage()); err != nil {
+	shown, err := a.docsPage()
+	if err != nil {
+		return nil, err
+	}
+	if err := page.Execute(&out, shown); err != nil {
 		return nil, fmt.Errorf("write docs: %w", err)
 	}
 	texts.html = out.Bytes()
@@ -251,7 +255,8 @@ type docsTag struct {
 type docsOperation struct {
 	ID, Method, Path, Summary, About, Status string
 	Params                                   []docsField
-	Body, Reply                              string // names of schemas
+	Body                                     *docsBody
+	Reply                                    string // name of its schema
 	Types                                    string
 }
 
@@ -271,12 +276,16 @@ type docsProblem struct {
 	When   string
 }
 
-func (a *API) docsPage() docsPage {
+func (a *API) docsPage() (docsPage, error) {
 	doc := a.docs.OpenAPI()
 	page := docsPage{Title: doc.Info.Title, Version: doc.Info.Version, About: doc.Info.Description}
 	for _, rt := range a.routes {
 		op := docsOperation{ID: rt.ID, Method: rt.Method, Path: rt.Path, Summary: rt.Summary, About: rt.About, Status: strconv.Itoa(rt.Status),
-			Body: a.schemaName(rt.Body), Reply: a.schemaName(rt.Reply), Types: strings.Join(rt.ReplyTypes, ", ")}
+			Reply: a.schemaName(rt.Reply), Types: strings.Join(rt.ReplyTypes, ", ")}
+		var err error
+		if op.Body, err = a.bodyShown(rt); err != nil {
+			return page, err
+		}
 		if rt.Scope != "" {
 			op.About = strings.TrimSpace(op.About + " Needs the scope " + string(rt.Scope) + ".")
 		}
@@ -297,7 +306,7 @@ func (a *API) docsPage() docsPage {
 	for _, p := range problems {
 		page.Problems = append(page.Problems, docsProblem{Code: string(p.Code), Status: codeStatus[p.Code], When: p.When})
 	}
-	return page
+	return page, nil
 }
 
 // schemaName names the schema of a route's body or answer; of a list, that of its members.
