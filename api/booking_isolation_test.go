@@ -13,6 +13,7 @@ func TestAnotherAccountsBookingsAreNotThere(t *testing.T) {
 	path := w.book(1, 20, `,"confirm":true`)
 	charge := fmt.Sprint(w.do("GET", path+"/charges", "").data()[0]["id"])
 	w.do("POST", path+"/pickup", `{"inspection":{"items":[]}}`).ok(200)
+	damage := w.do("POST", path+"/damages", `{"description":"x","severity":"minor"}`).ok(201).id()
 	before := string(w.do("GET", path, "").ok(200).body)
 	mine := w.key
 	w.key = w.newKey(w.newAccount("Second"), auth.Admin)
@@ -26,7 +27,7 @@ func TestAnotherAccountsBookingsAreNotThere(t *testing.T) {
 		if !strings.HasPrefix(rt.Path, "/v1/bookings/{id}") {
 			continue
 		}
-		target := strings.NewReplacer("{id}", strings.TrimPrefix(path, "/v1/bookings/"), "{charge}", charge, "{damage}", "dmg_1").Replace(rt.Path)
+		target := strings.NewReplacer("{id}", strings.TrimPrefix(path, "/v1/bookings/"), "{charge}", charge, "{damage}", damage).Replace(rt.Path)
 		if strings.HasSuffix(target, "/payments") && rt.Body != nil {
 			bodies[rt.ID] = `{"method":"card","amount":{"amount":1,"currency":"USD"}}`
 		}

@@ -3,6 +3,7 @@ package api
 import (
 	"encoding/json"
 	"fmt"
+	"html"
 	"net/http/httptest"
 	"net/url"
 	"regexp"
@@ -10,6 +11,8 @@ import (
 	"sort"
 	"strings"
 	"testing"
+
+	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/motorpool/fleet/api/auth"
 )
@@ -19,49 +22,66 @@ func newRecorder() *httptest.ResponseRecorder { return httptest.NewRecorder() }
 // secrets are texts that only the first account may ever see.
 var secrets = []string{"SECRETMAKE", "SECRETVIN", "SECRETUNIQUE", "SECRETKEYNAME", "SECRETNOTE"}
 
-// Every operation of the OpenAPI document, whoever registered it, is called with another account's key and the first
-// account's ids in its path: nothing of the first account may be seen or changed.
+// Every operation of the OpenAPI document, whoever registered it, is called with another account's key and, for each parameter in its path, the
+// id of a record of the first account that is there: nothing of the first account may be seen or changed.
 func TestAnotherAccountSeesNothing(t *testing.T) {
-	w := newWorld(t)
-	vehicle := w.vehicle(`{"make":"SECRETMAKE","model":"X","vin":"SECRETVIN","metadata":{"note":"SECRETNOTE"}}`)
-	device := w.do("POST", "/v1/devices", `{"unique_id":"SECRETUNIQUE"}`).ok(201).id()
-	w.do("POST", "/v1/devices/"+device+"/assign", `{"vehicle_id":"`+vehicle+`","from":null}`).ok(200)
-	key := w.do("POST", "/v1/api_keys", `{"name":"SECRETKEYNAME","scopes":["vehicles:read"]}`).ok(201).id()
-	fence := w.do("POST", "/v1/geofences", `{"name":"SECRETNOTE","geometry":{"type":"Circle","center":[-97.6664,30.1945],"radius_m":500}}`).ok(201).id()
-	rule := w.do("POST", "/v1/alert_rules", `{"name":"SECRETNOTE","kind":"speeding","geofence_ids":["`+fence+`"]}`).ok(201).id()
-	w.live(vehicle, w.account)
+	w := newLot(t)
+	ids := w.oneOfEach()
+	vehicle, device := ids["/v1/vehicles/{id}"], ids["/v1/devices/{id}"]
+	// What stands in bodies and queries by its prefix, and what stands for nobody's.
+	var named, strangers []string
+	byPrefix := map[string]string{}
+	for path, id := range ids {
+		prefix, _, _ := strings.Cut(id, "_")
+		strangers = append(strangers, id, prefix+"_7777777")
+		if byPrefix[prefix] == "" || !strings.Contains(path, "}/") {
+			byPrefix[prefix] = id
+		}
+	}
+	for prefix, id := range byPrefix {
+		named = append(named, prefix+"_1234", id)
+	}
+	inBodies, ofNobody := strings.NewReplacer(append(named, "352093081452251", "SECRETUNIQUE")...), strings.NewReplacer(strangers...)
 	state := func() string {
 		var all []string
-		for _, path := range []string{"/v1/vehicles?archived=all", "/v1/devices?archived=all", "/v1/vehicles/" + vehicle + "/history", "/v1/devices/" + device + "/history", "/v1/api_keys/" + key, "/v1/geofences/" + fence, "/v1/alert_rules/" + rule} {
+		for path, id := range filled(t, w, ids) {
+			if strings.HasSuffix(path, "}") {
+				all = append(all, path+" "+string(w.do("GET", id, "").ok(200).body))
+			}
+		}
+		for _, path := range []string{"/v1/vehicles?archived=all", "/v1/devices?archived=all", "/v1/vehicles/" + vehicle + "/history", "/v1/devices/" + device + "/history",
+			"/v1/bookings?archived=all", "/v1/customers?archived=all", "/v1/payments?archived=all", "/v1/ledger/entries", "/v1/maintenance/work_orders?archived=all"} {
 			all = append(all, string(w.do("GET", path, "").ok(200).body))
 		}
+		slices.Sort(all)
 		return strings.Join(all, "\n")
 	}
 	before := state()
 	first := w.key
 	w.key = w.newKey(w.newAccount("Second"), auth.Admin)
-	ids := map[string]string{"vehicles": vehicle, "devices": device, "api_keys": key, "geofences": fence, "alert_rules": rule}
 
 	calls := 0
-	walk(t, w, func(method, path, name, body string, params []string) {
+	walk(t, w.world, func(method, path, name, body string, params []string) {
 		// A body may name what is somebody else's too.
-		body = strings.NewReplacer("veh_1234", vehicle, "dev_1234", device, "key_1234", key, "geo_1234", fence, "rul_1234", rule, "352093081452251", "SECRETUNIQUE").Replace(body)
-		for _, id := range pathsWith(path, ids) {
-			calls++
-			r := w.do(method, id+naming(params, vehicle, device), body)
-			for _, secret := range secrets {
-				shown := string(r.body)
-				// What was asked for by name may stand in the refusal; that is no news to whoever asked.
-				if strings.Contains(strings.NewReplacer(id, "", vehicle, "", device, "", "SECRETUNIQUE", "").Replace(shown), secret) {
-					t.Errorf("%s (%s %s) shows %s: %d %s", name, method, id, secret, r.status, shown)
-				}
+		body = inBodies.Replace(body)
+		one := path
+		if strings.Contains(path, "{") {
+			one = fill(t, path, ids)
+		}
+		calls++
+		r := w.do(method, one+naming(params, ids), body)
+		for _, secret := range secrets {
+			shown := string(r.body)
+			// What was asked for by name may stand in the refusal; that is no news to whoever asked.
+			if strings.Contains(strings.NewReplacer(one, "", vehicle, "", device, "", "SECRETUNIQUE", "").Replace(shown), secret) {
+				t.Errorf("%s (%s %s) shows %s: %d %s", name, method, one, secret, r.status, shown)
 			}
-			if strings.Contains(path, "{") && r.status != 404 {
-				// Any other refusal is made before the record is looked at, and must not depend on whether it exists.
-				nobody := w.do(method, strings.NewReplacer(vehicle, "veh_1", device, "dev_1", key, "key_1", fence, "geo_1", rule, "rul_1").Replace(id), body)
-				if r.status < 400 || nobody.status != r.status {
-					t.Errorf("%s (%s %s): %d, and %d for an id of nobody: %s", name, method, id, r.status, nobody.status, r.body)
-				}
+		}
+		if strings.Contains(path, "{") && r.status != 404 {
+			// Any other refusal is made before the record is looked at, and must not depend on whether it exists.
+			nobody := w.do(method, ofNobody.Replace(one), body)
+			if r.status < 400 || nobody.status != r.status {
+				t.Errorf("%s (%s %s): %d, and %d for an id of nobody: %s", name, method, one, r.status, nobody.status, r.body)
 			}
 		}
 	})
@@ -114,15 +134,21 @@ func TestEveryOperationAsksForItsScope(t *testing.T) {
 	}
 }
 
-// naming is a query string that asks for the first account's vehicle and device wherever a parameter can.
-func naming(params []string, vehicle, device string) string {
+// naming is a query string that asks for what is the first account's wherever a parameter can.
+func naming(params []string, ids map[string]string) string {
 	values := url.Values{}
 	for _, name := range params {
 		switch name {
 		case "vehicle_id", "vehicle", "vehicles", "vehicle_ids":
-			values.Set(name, vehicle)
+			values.Set(name, ids["/v1/vehicles/{id}"])
 		case "device_id", "device":
-			values.Set(name, device)
+			values.Set(name, ids["/v1/devices/{id}"])
+		case "customer_id":
+			values.Set(name, ids["/v1/customers/{id}"])
+		case "booking_id":
+			values.Set(name, ids["/v1/bookings/{id}"])
+		case "geofence_id":
+			values.Set(name, ids["/v1/geofences/{id}"])
 		case "external_ref", "q", "unique_id", "vin":
 			values.Set(name, "SECRETUNIQUE")
 		}
@@ -237,20 +263,33 @@ func (s schemaDoc) example(all map[string]schemaDoc, depth int) any {
 	return "text"
 }
 
-// pathsWith fills {id} with the ids of the resource that the path names, or with every id if it names none.
-func pathsWith(path string, ids map[string]string) []string {
-	if !strings.Contains(path, "{") {
-		return []string{path}
-	}
-	parameter := regexp.MustCompile(`\{[^}]+\}`)
-	for name, id := range ids {
-		if strings.Contains(path, "/"+name+"/{") {
-			return []string{parameter.ReplaceAllString(path, id)}
+// fill puts an id that is there in the place of each parameter of a path, by the path up to it.
+func fill(t *testing.T, path string, ids map[string]string) string {
+	t.Helper()
+	whole := ""
+	for rest := path; rest != ""; {
+		at := strings.IndexByte(rest, '{')
+		if at < 0 {
+			return whole + rest
 		}
+		end := strings.IndexByte(rest, '}') + 1
+		kind := path[:len(path)-len(rest)+end]
+		if ids[kind] == "" {
+			t.Errorf("no record of the first account is there for %s; make one in oneOfEach", kind)
+		}
+		whole, rest = whole+rest[:at]+ids[kind], rest[end:]
 	}
-	var all []string
-	for _, id := range ids {
-		all = append(all, parameter.ReplaceAllString(path, id))
+	return whole
+}
+
+// filled are the paths of all routes that answer with one record, with ids.
+func filled(t *testing.T, w *lotWorld, ids map[string]string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	for _, rt := range w.api.routes {
+		if rt.Method == "GET" && strings.Contains(rt.Path, "{") {
+			all[rt.Path] = fill(t, rt.Path, ids)
+		}
 	}
 	return all
 }
@@ -300,6 +339,46 @@ func TestTheDescriptionIsWhole(t *testing.T) {
 	for id := range operations {
 		if !strings.Contains(string(page.body), `id="`+id+`"`) {
 			t.Errorf("/docs does not show %s", id)
+		}
+	}
+	// Every body is shown, with an example that is one.
+	registry := w.api.docs.OpenAPI().Components.Schemas
+	for _, rt := range w.api.routes {
+		shown, err := w.api.bodyShown(rt)
+		if err != nil || (shown == nil) != (rt.Body == nil) {
+			t.Errorf("the body of %s: %v, %v", rt.ID, shown, err)
+		}
+		if shown == nil {
+			continue
+		}
+		_, part, _ := strings.Cut(string(page.body), `id="`+rt.ID+`"`)
+		part, _, _ = strings.Cut(part, "</details>")
+		for _, f := range shown.Fields {
+			if !strings.Contains(part, "<code>"+f.Name+"</code>") {
+				t.Errorf("/docs does not show %s of the body of %s", f.Name, rt.ID)
+			}
+			if f.Required && shown.Example == "" {
+				t.Errorf("the body of %s needs %s, and has no example", rt.ID, f.Name)
+			}
+		}
+		if shown.Example == "" {
+			continue
+		}
+		if !strings.Contains(html.UnescapeString(part), shown.Example) {
+			t.Errorf("/docs does not show an example of %s", rt.ID)
+		}
+		var example any
+		if err := json.Unmarshal([]byte(shown.Example), &example); err != nil {
+			t.Fatal(err)
+		}
+		schema := w.api.schema(rt.Body, "")
+		if len(schema.OneOf) > 0 {
+			schema = schema.OneOf[0]
+		}
+		res := &huma.ValidateResult{}
+		huma.Validate(registry, schema, huma.NewPathBuffer([]byte{}, 0), huma.ModeWriteToServer, example, res)
+		if len(res.Errors) > 0 {
+			t.Errorf("the example of %s does not fit: %v in %s", rt.ID, res.Errors, shown.Example)
 		}
 	}
 	for code := range codeStatus {
