@@ -42,6 +42,11 @@ func (k AlertKind) Severity() string {
 	return SeverityWarning
 }
 
+// OfHealth says whether alerts of the kind are about the health of the vehicle, so that somebody should look at it.
+func (k AlertKind) OfHealth() bool {
+	return k == AlertFaultCode || k == AlertVoltageLow || k == AlertCrash
+}
+
 // Severities of alerts.
 const (
 	SeverityInfo     = "info"

@@ -24,6 +24,7 @@ type Issue struct {
 	WorkOrderID string         `json:"work_order_id,omitempty" doc:"The work order in which it is to be done, or was." example:"wo_1234"`
 
 	InspectionID string `json:"inspection_id,omitempty" doc:"The inspection in which it was found, if it was." example:"ins_1234"`
+	AlertID      string `json:"alert_id,omitempty" doc:"The alert for which it was opened, if it was." example:"alr_1234"`
 
 	Stamps
 }
@@ -61,7 +62,7 @@ func (a *API) issueRoutes() {
 			return each(records, func(rec record.Record[record.Issue]) any {
 				b := rec.Body
 				return Issue{ID: fleet.FormatID(fleet.IssuePrefix, rec.ID), IssueFields: b.IssueFields, Object: "issue", Status: b.Status, StatusSince: b.StatusSince,
-					Resolution: b.Resolution, WorkOrderID: b.WorkOrderID, InspectionID: b.InspectionID, Stamps: stampsOf(rec)}
+					Resolution: b.Resolution, WorkOrderID: b.WorkOrderID, InspectionID: b.InspectionID, AlertID: b.AlertID, Stamps: stampsOf(rec)}
 			}), nil
 		},
 	}

@@ -101,6 +101,7 @@ func New(store *record.Store, db driver.Conn, now func() time.Time, log *slog.Lo
 	d.eraseCustomers()
 	d.maintenance()
 	d.inspections()
+	d.alerts()
 	d.vehicles()
 	return d
 }

@@ -243,6 +243,7 @@ type Issue struct {
 	WorkOrderID string  `json:"work_order_id,omitempty"`
 
 	InspectionID string `json:"inspection_id,omitempty"` // in which it was found, if it was
+	AlertID      string `json:"alert_id,omitempty"`      // for which it was opened, if it was
 }
 
 // Issues describes the kind.

@@ -32,6 +32,8 @@ type AlertRuleFields struct {
 	Scope        *Scope    `json:"scope,omitempty" doc:"The vehicles that it is about; all of them unless given."`
 	GeofenceIDs  []string  `json:"geofence_ids,omitempty" maxItems:"1000" nullable:"false" doc:"Of speeding: only inside one of these. Of geofence_curfew: outside all of these. Of the other geofence kinds: these; any geofence unless given."`
 
+	OpenIssue bool `json:"open_issue,omitempty" doc:"An issue of the vehicle is opened for each of its alerts, within a minute. Only of fault_code, voltage_low and crash."`
+
 	ExternalRefs []ExternalRef     `json:"external_refs,omitempty" maxItems:"20" nullable:"false"`
 	Metadata     map[string]string `json:"metadata,omitempty" maxProperties:"50" doc:"Yours to use; at most 50 members."`
 }
@@ -88,6 +90,10 @@ func (r *AlertRuleFields) Faults() []fleet.FieldError {
 	}
 	if len(r.GeofenceIDs) == 0 && kind == fleet.AlertFenceCurfew {
 		faults = append(faults, fleet.FieldError{Pointer: "/geofence_ids", Code: "required", Detail: "the kind " + r.Kind + " needs the geofences to be in"})
+	}
+	if r.OpenIssue && !kind.OfHealth() {
+		faults = append(faults, fleet.FieldError{Pointer: "/open_issue", Code: "invalid",
+			Detail: "an alert of the kind " + r.Kind + " says nothing about the health of the vehicle; rules of fault_code, voltage_low and crash may open issues"})
 	}
 	return faults
 }
