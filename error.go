@@ -1,6 +1,9 @@
 package fleet
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+)
 
 // Code classifies an error for whoever called us; the set is closed and api maps each code to one HTTP status.
 type Code string
@@ -34,6 +37,20 @@ type FieldError struct {
 	Pointer string
 	Code    string
 	Detail  string
+}
+
+// NoSuch says of a member that names a record (a noun, and the prefix of its ids) that there is none: it was left empty, it is no id of the
+// kind, or the account has no such record.
+func NoSuch(pointer, noun, prefix, id string) FieldError {
+	f := FieldError{Pointer: pointer, Code: string(CodeNotFound)}
+	if _, err := ParseID(prefix, id); id == "" {
+		f.Detail = "must name a " + noun
+	} else if err != nil {
+		f.Detail = fmt.Sprintf("%.40q is not the id of a %s: those are %s and digits", id, noun, prefix)
+	} else {
+		f.Detail = fmt.Sprintf("the account has no %s %s", noun, id)
+	}
+	return f
 }
 
 func (e *Error) Error() string { return string(e.Code) + ": " + e.Message }

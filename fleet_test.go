@@ -2,6 +2,7 @@ package fleet_test
 
 import (
 	"math"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -111,5 +112,18 @@ func TestSignalsAreNamedOnceAndHaveARange(t *testing.T) {
 	}
 	if soc := fleet.MustSignal("soc_pct"); soc.Accepts(math.NaN()) || soc.Accepts(101) || !soc.Accepts(0) {
 		t.Error("soc_pct accepts what is not a percentage")
+	}
+}
+
+func TestWhatIsNotThereIsNamed(t *testing.T) {
+	for id, want := range map[string]string{
+		"":                      "must name a vehicle",
+		"bkg_7":                 `"bkg_7" is not the id of a vehicle: those are veh_ and digits`,
+		"veh_7":                 "the account has no vehicle veh_7",
+		strings.Repeat("x", 99): `"` + strings.Repeat("x", 40) + `" is not the id of a vehicle: those are veh_ and digits`,
+	} {
+		if f := fleet.NoSuch("/vehicle_id", "vehicle", fleet.VehiclePrefix, id); f.Pointer != "/vehicle_id" || f.Code != "not_found" || f.Detail != want {
+			t.Errorf("%q: %+v, want %s", id, f, want)
+		}
 	}
 }

@@ -148,7 +148,7 @@ func (a *API) exist(r *http.Request, listing *query.Listing, prefix string, text
 	var faults []fleet.FieldError
 	for i, id := range ids {
 		if _, ok := found[id]; !ok {
-			faults = append(faults, fleet.FieldError{Pointer: pointer + strconv.Itoa(i), Code: "not_found", Detail: "there is no such " + noun})
+			faults = append(faults, fleet.NoSuch(pointer+strconv.Itoa(i), noun, prefix, texts[i]))
 		}
 	}
 	if faults != nil {

@@ -137,7 +137,7 @@ func (a *API) existsOne(r *http.Request, listing *query.Listing, prefix, text, p
 	id, _ := fleet.ParseID(prefix, text)
 	found, err := query.RecordsByID(r.Context(), a.DB, listing, auth.From(r.Context()).Account, []uint64{id})
 	if err == nil && len(found) == 0 {
-		err = validation(fleet.FieldError{Pointer: pointer, Code: "not_found", Detail: "there is no such " + noun})
+		err = validation(fleet.NoSuch(pointer, noun, prefix, text))
 	}
 	return err
 }

@@ -133,14 +133,14 @@ func (a *API) assign(w http.ResponseWriter, r *http.Request, s *resource[record.
 	if err == nil {
 		var vehicle record.Record[record.Vehicle]
 		if vehicle, err = a.vehicles.Get(r.Context(), auth.From(r.Context()).Account, id); err == nil && vehicle.Archived() {
-			return validation(fleet.FieldError{Pointer: "/vehicle_id", Code: "archived", Detail: "the vehicle is archived"})
+			return validation(fleet.FieldError{Pointer: "/vehicle_id", Code: "archived", Detail: "the vehicle is archived; assign the device to one that is in use"})
 		}
 	}
 	if err != nil {
 		if code := fleet.CodeOf(err); code != "" && code != fleet.CodeNotFound || lostDependency(err) {
 			return err
 		}
-		return validation(fleet.FieldError{Pointer: "/vehicle_id", Code: "not_found", Detail: "there is no such vehicle"})
+		return validation(fleet.NoSuch("/vehicle_id", "vehicle", fleet.VehiclePrefix, sent.VehicleID))
 	}
 	return s.act(w, r, func(rec *record.Record[record.Device]) error {
 		if unsaid && len(rec.Body.Assignments) == 0 {

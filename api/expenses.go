@@ -124,7 +124,7 @@ func (a *API) settleExpense(r *http.Request, e *record.Expense) error {
 			}
 		}
 		if len(found) == 0 {
-			return validation(fleet.FieldError{Pointer: "/receipt_document_id", Code: "not_found", Detail: "there is no such document"})
+			return validation(fleet.NoSuch("/receipt_document_id", "document", fleet.DocumentPrefix, e.ReceiptDocumentID))
 		}
 	}
 	var err error

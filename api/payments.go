@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -168,9 +169,9 @@ func (a *API) settlePayment(r *http.Request, p *record.Payment) error {
 func moneyFaults(pointer string, m record.Money, least, most int64) []fleet.FieldError {
 	switch {
 	case m.Amount < least:
-		return []fleet.FieldError{{Pointer: pointer + "/amount", Code: "out_of_range", Detail: "is too little"}}
+		return []fleet.FieldError{{Pointer: pointer + "/amount", Code: "out_of_range", Detail: fmt.Sprintf("must be at least %d minor units", least)}}
 	case m.Amount > most:
-		return []fleet.FieldError{{Pointer: pointer + "/amount", Code: "out_of_range", Detail: "is too much"}}
+		return []fleet.FieldError{{Pointer: pointer + "/amount", Code: "out_of_range", Detail: fmt.Sprintf("must be at most %d minor units", most)}}
 	}
 	return nil
 }

@@ -145,7 +145,7 @@ func (a *API) scheduleRefers(r *http.Request, b *record.MaintenanceSchedule) err
 		{&query.VehicleClasses, fleet.ClassPrefix, b.VehicleClassID, "/vehicle_class_id", "vehicle class"},
 	} {
 		if ref.id == "" && ref.listing == &query.ServiceTasks {
-			return validation(fleet.FieldError{Pointer: ref.pointer, Code: "not_found", Detail: "there is no such " + ref.ofWhich})
+			return validation(fleet.NoSuch(ref.pointer, ref.ofWhich, ref.prefix, ref.id))
 		}
 		if err := a.existsOne(r, ref.listing, ref.prefix, ref.id, ref.pointer, ref.ofWhich); err != nil {
 			return err
@@ -168,7 +168,7 @@ func (a *API) scheduleRefers(r *http.Request, b *record.MaintenanceSchedule) err
 // ofVehicle refuses a body that does not name a vehicle of the account.
 func (a *API) ofVehicle(r *http.Request, id string) error {
 	if id == "" {
-		return validation(fleet.FieldError{Pointer: "/vehicle_id", Code: "not_found", Detail: "there is no such vehicle"})
+		return validation(fleet.NoSuch("/vehicle_id", "vehicle", fleet.VehiclePrefix, id))
 	}
 	return a.existsOne(r, &query.Vehicles, fleet.VehiclePrefix, id, "/vehicle_id", "vehicle")
 }

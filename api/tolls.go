@@ -152,7 +152,7 @@ func (a *API) matchToll(s *resource[record.Toll], w http.ResponseWriter, r *http
 			booking, err = a.desk.Bookings.Get(r.Context(), account, id)
 		}
 		if err != nil && (fleet.CodeOf(err) == fleet.CodeNotFound || fleet.CodeOf(err) == "" && id == 0) {
-			return validation(fleet.FieldError{Pointer: "/booking_id", Code: "not_found", Detail: "there is no such booking"})
+			return validation(fleet.NoSuch("/booking_id", "booking", fleet.BookingPrefix, sent.BookingID))
 		}
 		if err != nil {
 			return err

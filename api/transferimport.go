@@ -340,7 +340,7 @@ func (s *resource[T]) recognise(r *http.Request, rows []*importRow, known []*rec
 				break
 			}
 			if strings.HasPrefix(key, "id ") && row.err == nil {
-				row.err = validation(fleet.FieldError{Pointer: "/id", Code: "not_found", Detail: "there is no such " + s.noun})
+				row.err = validation(fleet.NoSuch("/id", s.noun, s.log.Kind().Prefix, strings.TrimPrefix(key, "id ")))
 				break
 			}
 		}

@@ -247,7 +247,7 @@ func (a *API) vehicleRefers(r *http.Request, v *record.Vehicle) error {
 				continue
 			}
 		}
-		faults = append(faults, fleet.FieldError{Pointer: "/" + named.member, Code: "not_found", Detail: "there is no such " + named.what})
+		faults = append(faults, fleet.NoSuch("/"+named.member, named.what, named.prefix, named.id))
 	}
 	if faults != nil {
 		return validation(faults...)

@@ -166,7 +166,7 @@ func (a *API) settleWorkOrder(r *http.Request, id uint64, before, after *record.
 	for i, task := range after.TaskIDs {
 		pointer := fmt.Sprintf("/task_ids/%d", i)
 		if task == "" {
-			return validation(fleet.FieldError{Pointer: pointer, Code: "not_found", Detail: "there is no such service task"})
+			return validation(fleet.NoSuch(pointer, "service task", fleet.TaskPrefix, task))
 		}
 		if err := a.existsOne(r, &query.ServiceTasks, fleet.TaskPrefix, task, pointer, "service task"); err != nil {
 			return err
@@ -260,7 +260,7 @@ func checkLinks[T any](r *http.Request, a *API, listing *query.Listing, prefix, 
 		pointer := fmt.Sprintf("/%s_ids/%d", noun, i)
 		stored, ok := found[id]
 		if !ok {
-			faults = append(faults, fleet.FieldError{Pointer: pointer, Code: "not_found", Detail: "there is no such " + noun})
+			faults = append(faults, fleet.NoSuch(pointer, noun, prefix, names[i]))
 			continue
 		}
 		rec, err := fromStored[T](account, stored)

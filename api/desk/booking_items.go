@@ -185,7 +185,7 @@ func (d *Desk) SetDamage(ctx context.Context, o Order, req DamageRequest) (recor
 			amount = damage.Estimate
 		}
 		if amount == nil {
-			return fault("/charge", "must be given: nobody has estimated the damage")
+			return fault("/charge", "must be given, for nobody has estimated the damage: what the customer is to pay")
 		}
 		line := fleet.FormatID(fleet.ChargePrefix, d.Store.NextID())
 		if err := d.charge(b, record.Charge{ID: line, Type: "damage", Description: cut(damage.Description, 300), Quantity: 1,

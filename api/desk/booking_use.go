@@ -47,7 +47,7 @@ func (h *Handover) at(now time.Time) (time.Time, error) {
 		return now, nil
 	}
 	if h.At.After(now.Add(skew)) {
-		return now, fault("/at", "is in the future")
+		return now, fault("/at", "is in the future; a handover is noted when it has taken place, and is now unless at is given")
 	}
 	if h.At.After(now) {
 		return now, nil
@@ -89,7 +89,7 @@ func (d *Desk) Pickup(ctx context.Context, o Order, h Handover) (record.Record[r
 		id, err := fleet.ParseID(fleet.VehiclePrefix, b.VehicleID)
 		if err != nil {
 			return fleet.NewError(fleet.CodeConflict, "The booking has no vehicle. Assign one first.",
-				fleet.FieldError{Pointer: "/vehicle_id", Code: "required", Detail: "no vehicle is assigned"})
+				fleet.FieldError{Pointer: "/vehicle_id", Code: "required", Detail: "no vehicle is assigned; assign_vehicle gives the booking one"})
 		}
 		v, err := d.Vehicles.Get(ctx, o.Account, id)
 		if err != nil {
@@ -167,7 +167,7 @@ func (d *Desk) returned(ctx context.Context, o Order, next *record.Record[record
 		return err
 	}
 	if at.Before(b.ActualPickupAt.Time) {
-		return fault("/at", "is before the pickup")
+		return fault("/at", "is before the pickup at "+b.ActualPickupAt.Format(time.RFC3339))
 	}
 	if h.MileageMi != nil && b.PickupMileageMi != nil && *h.MileageMi < *b.PickupMileageMi {
 		return fault(h.mileageIn, fmt.Sprintf("is less than the %d miles at pickup", *b.PickupMileageMi))
@@ -238,7 +238,7 @@ func (d *Desk) locationExists(ctx context.Context, account fleet.AccountID, text
 	}
 	if err != nil && (id == 0 || fleet.CodeOf(err) == fleet.CodeNotFound) {
 		return fleet.NewError(fleet.CodeValidation, "There is no such location.",
-			fleet.FieldError{Pointer: "/return_location_id", Code: "not_found", Detail: "there is no such location"})
+			fleet.NoSuch("/return_location_id", "location", fleet.LocationPrefix, text))
 	}
 	return err
 }
@@ -253,7 +253,7 @@ func (d *Desk) Extend(ctx context.Context, o Order, returnAt time.Time) (record.
 			return err
 		}
 		if b.Status == record.BookingActive && (!b.ActualPickupAt.Before(returnAt) || !b.BlockedFrom.Before(returnAt)) {
-			return fault("/return_at", "is before the vehicle was picked up")
+			return fault("/return_at", "is not after the vehicle was picked up at "+b.ActualPickupAt.Format(time.RFC3339)+"; return it instead")
 		}
 		_, after, err := d.buffers(ctx, o.Account, b)
 		if err != nil {
@@ -349,11 +349,11 @@ func (d *Desk) Assign(ctx context.Context, o Order, vehicleID string) (record.Re
 func (d *Desk) give(ctx context.Context, account fleet.AccountID, b *record.Booking, vehicleID string) (record.Record[record.Vehicle], error) {
 	id, err := fleet.ParseID(fleet.VehiclePrefix, vehicleID)
 	if err != nil {
-		return record.Record[record.Vehicle]{}, noVehicle()
+		return record.Record[record.Vehicle]{}, noVehicle(vehicleID)
 	}
 	v, err := d.Vehicles.Get(ctx, account, id)
 	if fleet.CodeOf(err) == fleet.CodeNotFound {
-		return v, noVehicle()
+		return v, noVehicle(vehicleID)
 	}
 	if err != nil {
 		return v, err
@@ -378,9 +378,9 @@ func (d *Desk) give(ctx context.Context, account fleet.AccountID, b *record.Book
 	return v, nil
 }
 
-func noVehicle() error {
+func noVehicle(id string) error {
 	return fleet.NewError(fleet.CodeValidation, "There is no such vehicle.",
-		fleet.FieldError{Pointer: "/vehicle_id", Code: "not_found", Detail: "there is no such vehicle"})
+		fleet.NoSuch("/vehicle_id", "vehicle", fleet.VehiclePrefix, id))
 }
 
 // reprice prices a booking that has not begun anew, by the rates of today.

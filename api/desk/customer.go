@@ -32,7 +32,7 @@ func (d *Desk) Customer(ctx context.Context, account fleet.AccountID, id uint64)
 // A booking without a customer ("") may be made, and is not asked about here.
 func (d *Desk) MayRent(ctx context.Context, account fleet.AccountID, customerID string, pickup, back time.Time) error {
 	unknown := fleet.NewError(fleet.CodeValidation, "There is no such customer.",
-		fleet.FieldError{Pointer: "/customer_id", Code: "not_found", Detail: "there is no such customer"})
+		fleet.NoSuch("/customer_id", "customer", fleet.CustomerPrefix, customerID))
 	id, err := fleet.ParseID(fleet.CustomerPrefix, customerID)
 	if err != nil {
 		return unknown

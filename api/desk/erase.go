@@ -88,9 +88,9 @@ func (d *Desk) nothingOutstanding(ctx context.Context, account fleet.AccountID, 
 	}
 	var fields []fleet.FieldError
 	for _, o := range open {
-		f := fleet.FieldError{Pointer: fleet.FormatID(fleet.BookingPrefix, o.Booking), Code: "balance_open", Detail: "is not settled"}
+		f := fleet.FieldError{Pointer: fleet.FormatID(fleet.BookingPrefix, o.Booking), Code: "balance_open", Detail: fmt.Sprintf("is not settled: its balance is %d minor units", o.Due)}
 		if slices.Contains([]string{record.BookingPending, record.BookingConfirmed, record.BookingActive}, o.Status) {
-			f.Code, f.Detail = "booking_open", "is "+o.Status
+			f.Code, f.Detail = "booking_open", "is "+o.Status+", and must be over first"
 		}
 		fields = append(fields, f)
 	}

@@ -40,7 +40,7 @@ func (d *Desk) MergeCustomer(ctx context.Context, by record.Author, account flee
 	}
 	to, err := d.Customer(ctx, account, into)
 	if fleet.CodeOf(err) == fleet.CodeNotFound {
-		return from, intoFault("not_found", "there is no such customer")
+		return from, intoFault("not_found", "the account has no such customer; POST /v1/customers/check finds who is meant")
 	}
 	if err != nil {
 		return from, err

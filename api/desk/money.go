@@ -2,6 +2,7 @@ package desk
 
 import (
 	"context"
+	"strings"
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/record"
@@ -67,7 +68,7 @@ func named[T any](ctx context.Context, log *record.Log[T], account fleet.Account
 		}
 	}
 	return nil, fleet.NewError(fleet.CodeValidation, "The body names what does not exist; errors says which members are meant.",
-		fleet.FieldError{Pointer: pointer, Code: "not_found", Detail: "there is no such " + log.Kind().Name})
+		fleet.NoSuch(pointer, strings.ReplaceAll(log.Kind().Name, "_", " "), log.Kind().Prefix, text))
 }
 
 // BookedNow notes what a record of a vehicle is for, so that it is reversed as it was posted, whatever becomes of vehicle and account: the

@@ -96,7 +96,7 @@ func SetDeposit(id uint64, d *record.Deposit, o DepositOrder) error {
 	}
 	if amount <= 0 || o.Action != Authorize && amount > most {
 		return fleet.NewError(fleet.CodeValidation, fmt.Sprintf("The amount must be above 0 and at most %d, which is what there is.", most),
-			fleet.FieldError{Pointer: "/amount", Code: "invalid", Detail: "is more than there is, or nothing"})
+			fleet.FieldError{Pointer: "/amount", Code: "invalid", Detail: fmt.Sprintf("must be from 1 to %d minor units; all of it unless given", most)})
 	}
 	switch o.Action {
 	case Authorize:
@@ -111,7 +111,7 @@ func SetDeposit(id uint64, d *record.Deposit, o DepositOrder) error {
 		if d.Status == record.DepositAuthorized {
 			if amount != most {
 				return fleet.NewError(fleet.CodeValidation, "An authorization is released as a whole. Capture what is to be kept; the rest lapses.",
-					fleet.FieldError{Pointer: "/amount", Code: "invalid", Detail: "must be left out"})
+					fleet.FieldError{Pointer: "/amount", Code: "invalid", Detail: "must be left out: an authorization is released as a whole"})
 			}
 			break
 		}

@@ -3,6 +3,7 @@ package price
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/motorpool/fleet/api/record"
@@ -73,14 +74,47 @@ func longest[T any](all []T, bound func(T) int, value int) (best T, ok bool) {
 func promotion(req *Request) (*record.Promotion, error) {
 	at := slices.IndexFunc(req.Terms.Promotions, func(p record.Promotion) bool { return fold(p.Code) == fold(req.PromoCode) })
 	if at < 0 {
-		return nil, fault("/promo_code", "not_found", "is not a promotion of the rate plan")
+		return nil, fault("/promo_code", "not_found", "is no promotion of the rate plan"+named(req)+"; leave it out, or name a rate plan that has it")
 	}
 	p := &req.Terms.Promotions[at]
 	booked := dateOf(req.BookedAt.Time, req.Zone, 0).Format(time.DateOnly)
 	if p.From != "" && booked < p.From || p.To != "" && booked > p.To {
-		return nil, fault("/promo_code", "not_valid", "is not valid for bookings made on "+booked)
+		return nil, fault("/promo_code", "not_valid", "is not valid for bookings made on "+booked+", only "+span(p))
 	}
 	return p, nil
+}
+
+// named is the name of the rate plan, to be put behind the words.
+func named(req *Request) string {
+	if req.PlanName == "" {
+		return ""
+	}
+	return fmt.Sprintf(" %q", req.PlanName)
+}
+
+// has says which extras of a kind the rate plan has, of all kinds if it is "".
+func has(req *Request, kind string) string {
+	var codes []string
+	for _, e := range req.Terms.Extras {
+		if kind == "" || e.Kind == kind {
+			codes = append(codes, e.Code)
+		}
+	}
+	if codes == nil {
+		return ", which has none"
+	}
+	return ", which has " + strings.Join(codes[:min(len(codes), 10)], ", ")
+}
+
+// span is when bookings with a promotion may be made, in words.
+func span(p *record.Promotion) string {
+	switch {
+	case p.From == "":
+		return "until " + p.To
+	case p.To == "":
+		return "from " + p.From + " on"
+	}
+	return "from " + p.From + " to " + p.To
 }
 
 // mileageLine charges miles beyond those included, if so many are expected.
@@ -100,7 +134,7 @@ func (c *calc) extraLines(req *Request, days int) ([]record.Charge, error) {
 	for i, b := range req.Extras {
 		at := slices.IndexFunc(req.Terms.Extras, func(e record.Extra) bool { return e.Code == b.Code })
 		if at < 0 {
-			return nil, fault(fmt.Sprintf("/extras/%d/code", i), "not_found", "is not an extra of the rate plan")
+			return nil, fault(fmt.Sprintf("/extras/%d/code", i), "not_found", "is no extra of the rate plan"+named(req)+has(req, ""))
 		}
 		lines = append(lines, c.extraLine(req, &req.Terms.Extras[at], int64(max(1, b.Quantity)), days))
 	}
@@ -109,7 +143,7 @@ func (c *calc) extraLines(req *Request, days int) ([]record.Charge, error) {
 	}
 	at := slices.IndexFunc(req.Terms.Extras, func(e record.Extra) bool { return e.Code == req.ProtectionPlan && e.Kind == "protection" })
 	if at < 0 {
-		return nil, fault("/protection_plan", "not_found", "is not a protection plan of the rate plan")
+		return nil, fault("/protection_plan", "not_found", "is no protection plan of the rate plan"+named(req)+has(req, "protection"))
 	}
 	return append(lines, c.extraLine(req, &req.Terms.Extras[at], 1, days)), nil
 }
