@@ -13,10 +13,12 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/record"
 )
 
 // problems describes every code of a problem, for people and for the OpenAPI document.
@@ -31,7 +33,7 @@ var problems = []struct {
 	{fleet.CodeNotFound, "There is no such thing, or it belongs to somebody else."},
 	{codeMethod, "The path does not take this method; Allow says what it takes."},
 	{codeAccept, "None of the media types in Accept can be answered."},
-	{fleet.CodeConflict, "The state of things forbids it: a value that must be unique is taken, a record is archived."},
+	{fleet.CodeConflict, "The state of things forbids it: a value that must be unique is taken, a record is archived, a vehicle is taken (conflicts says by what)."},
 	{fleet.CodeTransition, "The state of the record does not allow the move; allowed_transitions says what it allows."},
 	{codeInProgress, "A request with this Idempotency-Key is being carried out."},
 	{fleet.CodeStale, "The record was changed since the revision that If-Match names."},
@@ -92,6 +94,10 @@ func (a *API) problemResponse(status int) *huma.Response {
 		if codeStatus[p.Code] == status {
 			shown := problemFrom(fleet.NewError(p.Code, p.When))
 			shown.Instance, shown.RequestID = "/v1/vehicles", "req_0123456789abcdef01234567"
+			if p.Code == fleet.CodeConflict {
+				day := time.Date(2026, 7, 1, 10, 0, 0, 0, time.UTC)
+				shown.Conflicts = []Conflict{{VehicleID: "veh_1234", Ref: "bkg_1234", From: record.InstantOf(day), Until: record.InstantOf(day.AddDate(0, 0, 3))}}
+			}
 			examples[string(p.Code)] = &huma.Example{Value: shown}
 		}
 	}
