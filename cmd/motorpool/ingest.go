@@ -295,10 +295,7 @@ type events struct {
 func (e events) PublishEvents(ctx context.Context, all []fleet.Event) error {
 	messages := make([]topic.Message, len(all))
 	for i := range all {
-		value, err := json.Marshal(&all[i])
-		if err != nil {
-			return err
-		}
+		value := all[i].Append(make([]byte, 0, 256+len(all[i].Body)))
 		messages[i] = topic.Message{Value: value, ContentType: codec.ContentTypeJSON}
 	}
 	return e.feed.PublishRaw(ctx, e.topic, messages)

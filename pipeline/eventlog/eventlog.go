@@ -9,7 +9,6 @@ package eventlog
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -52,10 +51,10 @@ func New(db driver.Conn, registerer prometheus.Registerer, log *slog.Logger) (*L
 // Sequence returns the sequence of the event at an offset of its topic.
 func Sequence(offset int64) uint64 { return uint64(offset) + 1 }
 
-// Decode reads a record of the topic. The error says why it is no event.
+// Decode reads a record of the topic; the event's body is part of value. The error says why it is no event.
 func Decode(value []byte) (fleet.Event, error) {
-	var e fleet.Event
-	if err := json.Unmarshal(value, &e); err != nil {
+	e, err := fleet.ParseEvent(value)
+	if err != nil {
 		return e, err
 	}
 	switch {

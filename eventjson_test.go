@@ -1,0 +1,138 @@
+package fleet_test
+
+import (
+	"encoding/json"
+	"math"
+	"reflect"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/motorpool/fleet"
+)
+
+// drawEvent makes up an event, with all sorts of text in it.
+func drawEvent(t *rapid.T) fleet.Event {
+	word := rapid.OneOf(rapid.SampledFrom([]string{"trip", fleet.EventTripEnded, "a<b>&c", "quote\"\\", "ü\u2028", ""}), rapid.String())
+	body, err := json.Marshal(map[string]any{"n": rapid.Float64Range(-1e9, 1e9).Draw(t, "n"), "s": word.Draw(t, "s"), "deep": []any{nil, true, map[string]any{}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fleet.Event{
+		ID: rapid.Uint64().Draw(t, "id"), Type: word.Draw(t, "type"), Account: fleet.AccountID(rapid.Uint64().Draw(t, "account")),
+		Vehicle: fleet.VehicleID(rapid.SampledFrom([]uint64{0, 1, 1 << 40, math.MaxUint64}).Draw(t, "vehicle")),
+		At:      fleet.Millis(rapid.Int64().Draw(t, "at")), Late: rapid.Bool().Draw(t, "late"), Kind: fleet.Kind(word.Draw(t, "kind")),
+		Object: rapid.Uint64().Draw(t, "object"), Revision: rapid.Uint32().Draw(t, "revision"), Body: body,
+	}
+}
+
+// TestEventsAreWrittenAsJSONWritesThem holds Append and ParseEvent against encoding/json.
+func TestEventsAreWrittenAsJSONWritesThem(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		e := drawEvent(t)
+		want, err := json.Marshal(&e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := e.Append(nil); string(got) != string(want) {
+			t.Fatalf("written\n%s\nJSON writes\n%s", got, want)
+		}
+		got, err := fleet.ParseEvent(want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var wanted fleet.Event
+		if err := json.Unmarshal(want, &wanted); err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(got, wanted) {
+			t.Fatalf("read\n%+v\nJSON reads\n%+v", got, wanted)
+		}
+	})
+}
+
+// TestAnEventWithoutABodyIsWritten: null, as encoding/json has it.
+func TestAnEventWithoutABodyIsWritten(t *testing.T) {
+	e := fleet.Event{ID: 1, Type: "a.b", Account: 2, At: 3, Kind: "c", Object: 4, Revision: 5}
+	want, err := json.Marshal(&e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := e.Append(nil); string(got) != string(want) {
+		t.Errorf("written\n%s\nJSON writes\n%s", got, want)
+	}
+}
+
+// TestWhatIsNoEventIsRefusedAsJSONRefusesIt changes one byte of an event, or cuts it: whatever encoding/json makes of that is
+// what ParseEvent makes of it.
+func TestWhatIsNoEventIsRefusedAsJSONRefusesIt(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		e := drawEvent(t)
+		text := e.Append(nil)
+		at := rapid.IntRange(0, len(text)-1).Draw(t, "at")
+		if rapid.Bool().Draw(t, "cut") {
+			text = text[:at]
+		} else {
+			text[at] = rapid.SampledFrom([]byte("0159-.e{}[]\",:\\ antf\x00\x80")).Draw(t, "byte")
+		}
+		var want fleet.Event
+		wrong := json.Unmarshal(text, &want)
+		got, err := fleet.ParseEvent(text)
+		if (err == nil) != (wrong == nil) {
+			t.Fatalf("%s: %v, JSON says %v", text, err, wrong)
+		}
+		if err == nil && !reflect.DeepEqual(got, want) {
+			t.Fatalf("%s:\nread\n%+v\nJSON reads\n%+v", text, got, want)
+		}
+	})
+}
+
+func benchmarkEvent() fleet.Event {
+	return fleet.Event{
+		ID: 1 << 61, Type: fleet.EventFenceEntered, Account: 912061596495507456, Vehicle: 912061599887593472, At: 1e12, Kind: fleet.KindVisit,
+		Object: 1 << 62, Revision: 1, Body: json.RawMessage(`{"id":"6917529027641081856","recognised_ms":1000000000000,"start_ms":1000000000000,` +
+			`"end_ms":1000000000000,"open":true,"fence":"912061599887593473","revision":1,"initial":false,"entry_place":{"lat":30.25,"lng":-97.75},"fixes":1}`),
+	}
+}
+
+func BenchmarkEventAppend(b *testing.B) {
+	e := benchmarkEvent()
+	var text []byte
+	b.ReportAllocs()
+	for b.Loop() {
+		text = e.Append(text[:0])
+	}
+}
+
+func BenchmarkEventMarshal(b *testing.B) {
+	e := benchmarkEvent()
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := json.Marshal(&e); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkEventParse(b *testing.B) {
+	e := benchmarkEvent()
+	text := e.Append(nil)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := fleet.ParseEvent(text); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkEventUnmarshal(b *testing.B) {
+	e := benchmarkEvent()
+	text := e.Append(nil)
+	b.ReportAllocs()
+	for b.Loop() {
+		var read fleet.Event
+		if err := json.Unmarshal(text, &read); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
