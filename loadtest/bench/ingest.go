@@ -133,7 +133,8 @@ func pipeline(ctx context.Context, s *system.System, round, fixes int, derive bo
 	began := time.Now()
 	var first time.Time
 	r.stored, err = measure(ctx, fixes, func() (int64, error) {
-		n, err := scalar[int64](ctx, s.DB, "SELECT sum(read) FROM ingest_outcomes")
+		// Asked as the other side is, and as cheap: it is asked fifty times a second of the machine that is measured.
+		n, err := scalar[int64](ctx, s.DB, "SELECT toInt64(count()) FROM positions")
 		if n > 0 && first.IsZero() {
 			first = time.Now()
 		}
