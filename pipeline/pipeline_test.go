@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -190,34 +191,51 @@ func (b *bench) expect(fixes, read int) {
 	}
 }
 
-// failing lets the n-th insert and all after it fail, as if the process had been killed there.
+// failing lets the n-th insert and all after it fail, as if the process had been killed there, and all into one table.
 type failing struct {
 	driver.Conn
-	left int
+	left  atomic.Int64
+	table string // "" for none
+}
+
+func failingAfter(db driver.Conn, inserts int) *failing {
+	f := &failing{Conn: db}
+	f.left.Store(int64(inserts))
+	return f
 }
 
 var errKilled = errors.New("killed")
 
 func (f *failing) PrepareBatch(ctx context.Context, query string, opts ...driver.PrepareBatchOption) (driver.Batch, error) {
-	if f.left--; f.left < 0 {
+	if f.left.Add(-1) < 0 || f.table != "" && strings.HasPrefix(query, "INSERT INTO "+f.table+" ") {
 		return nil, errKilled
 	}
 	return f.Conn.PrepareBatch(ctx, query, opts...)
 }
 
 func TestKilledBetweenAnyTwoInsertsNothingIsLostOrDoubled(t *testing.T) {
+	type kill struct {
+		inserts int
+		table   string
+	}
+	kills := []kill{{99, "positions"}, {99, "telemetry"}} // which are inserted at once: one stands without the other
 	for inserts := range 8 {
-		t.Run(fmt.Sprint(inserts), func(t *testing.T) {
+		kills = append(kills, kill{inserts, ""})
+	}
+	for _, kill := range kills {
+		t.Run(fmt.Sprint(kill.inserts, kill.table), func(t *testing.T) {
 			b := newBench(t)
 			b.register(3)
 			b.handle(b.chain(), batchOf(0, fixAt(1, 1), fixAt(2, 2)))
 			// Device 3 has nothing before. Of every kind one: a letter, an unknown device, a duplicate, good ones.
 			batch := batchOf(2, fixAt(1, 3), `garbage`, fixAt(9, 1), fixAt(1, 1), fixAt(2, 4), fixAt(3, 3), fixAt(3, 4))
 			killed := b.chain()
-			killed.deps.DB = &failing{Conn: b.db, left: inserts}
+			db := failingAfter(b.db, kill.inserts)
+			db.table = kill.table
+			killed.deps.DB = db
 			killed.rows = NewChain(&b.cfg, killed.deps, "positions", 0).rows
 			err := killed.Handle(t.Context(), batch)
-			if inserts < 7 && !errors.Is(err, errKilled) {
+			if (kill.inserts < 7 || kill.table != "") && !errors.Is(err, errKilled) {
 				t.Fatalf("%v", err)
 			}
 			next := b.chain()
@@ -234,6 +252,8 @@ func TestKilledBetweenAnyTwoInsertsNothingIsLostOrDoubled(t *testing.T) {
 				"sum(refused['undecodable']) FROM ingest_outcomes FINAL":    1,
 				"sum(refused['unknown_device']) FROM ingest_outcomes FINAL": 1,
 				"countIf(flags != 0) FROM positions":                        0,
+				"count() FROM telemetry":                                    17,
+				"uniqExact(vehicle) FROM telemetry":                         3,
 			} {
 				if got := b.count(query); got != want {
 					t.Errorf("%s: %d, want %d", query, got, want)
@@ -375,7 +395,7 @@ func TestDeviceThatCannotBeReleasedKeepsNoOtherWaiting(t *testing.T) {
 func (b *bench) killed(batch *consume.Batch, inserts int) {
 	b.t.Helper()
 	c := b.chain()
-	c.deps.DB = &failing{Conn: b.db, left: inserts}
+	c.deps.DB = failingAfter(b.db, inserts)
 	c.rows = NewChain(&b.cfg, c.deps, "positions", 0).rows
 	if err := c.Handle(b.t.Context(), batch); !errors.Is(err, errKilled) {
 		b.t.Fatalf("killed before insert %d: %v", inserts, err)
@@ -512,7 +532,7 @@ func TestAnyBatchingAndAnyCrashStoreEachFixOnce(t *testing.T) {
 		first += int64(n)
 		if rng.IntN(3) == 0 {
 			broken := b.chain()
-			broken.deps.DB = &failing{Conn: b.db, left: rng.IntN(6)}
+			broken.deps.DB = failingAfter(b.db, rng.IntN(6))
 			broken.rows = NewChain(&b.cfg, broken.deps, "positions", 0).rows
 			_ = broken.Handle(t.Context(), batch) // killed somewhere, or not
 			chain = b.chain()

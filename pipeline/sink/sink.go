@@ -4,7 +4,7 @@
 // insert a table, each with the batch's token, in this order:
 //
 //	unregistered_reports, dead_letters   what the batch did not store
-//	positions, telemetry                 what it stored; views make the rollups of telemetry in the same insert
+//	positions, telemetry                 what it stored, at once; views make the rollups of telemetry in the same insert
 //	ingest_outcomes                      what became of everything
 //	    (here the caller says on a topic which vehicles have something new)
 //	vehicle_mileage, vehicle_state       where the vehicles stand now
@@ -29,6 +29,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"golang.org/x/sync/errgroup"
 )
 
 // Source is where in Kafka something came from.
@@ -78,7 +79,18 @@ type table interface {
 // Flush inserts the rows, all but where the vehicles stand now, and returns when they are stored. After an error, flush
 // again with the same token and rows, or form the batch again.
 func (b *Batch) Flush(ctx context.Context, token string) error {
-	return b.flush(ctx, token, &b.apart, &b.letters, &b.positions, &b.telemetry, &b.outcomes)
+	if err := b.flush(ctx, token, &b.apart, &b.letters); err != nil {
+		return err
+	}
+	// Neither depends on the other, and what one of them has stored is the same when the batch is formed again. Where one fails,
+	// the other comes to its end, rather than that it is cut off between a table and what its views feed.
+	var both errgroup.Group
+	both.Go(func() error { return b.flush(ctx, token, &b.positions) })
+	both.Go(func() error { return b.flush(ctx, token, &b.telemetry) })
+	if err := both.Wait(); err != nil {
+		return err
+	}
+	return b.flush(ctx, token, &b.outcomes)
 }
 
 // FlushStates inserts where the vehicles stand now, after everything else that the batch is to lead to.
