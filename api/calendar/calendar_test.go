@@ -330,3 +330,22 @@ func TestNoTwoHoldsEverOverlap(t *testing.T) {
 		}
 	}
 }
+
+// The rows that calendars make of themselves are those that their feed makes of the log.
+func TestCalendarsMakeTheRowsOfTheirFeed(t *testing.T) {
+	const n = 30
+	db := schematest.Open(t)
+	d := newDesk(t, db, 1, false)
+	rng := rand.New(rand.NewPCG(3, 4))
+	for i, kind := range []record.Kind[calendar.Calendar]{calendar.Kind, calendar.ClassKind} {
+		log := record.NewLog(d.store, kind)
+		for range n {
+			var c calendar.Calendar
+			schematest.Fill(rng, &c)
+			if _, _, err := log.Create(t.Context(), by, account+fleet.AccountID(i), d.store.NextID(), c); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	schematest.FeedAgrees(t, db, "calendars", 2*n)
+}

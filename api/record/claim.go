@@ -62,16 +62,17 @@ func (s *Store) setClaim(ctx context.Context, account uint64, field, value strin
 	mine := randomID()
 	for number := after + 1; ; number++ {
 		token := claimToken(account, field, value, number)
-		insert := func() error {
-			batch, err := s.db.PrepareBatch(WithToken(ctx, token), insertClaim)
+		insert := func() (bool, error) {
+			heard := &verdict{}
+			batch, err := s.db.PrepareBatch(heard.of(WithToken(ctx, token)), insertClaim)
 			if err != nil {
-				return err
+				return false, err
 			}
 			if err := batch.Append(account, field, value, number, mine, owner, expires, detail); err != nil {
 				batch.Abort()
-				return err
+				return false, err
 			}
-			return batch.Send()
+			return heard.sent(batch)
 		}
 		winner := func() (uint64, error) {
 			return s.writer(ctx, "claim_writer", clickhouse.Named("account", account), clickhouse.Named("field", field),

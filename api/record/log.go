@@ -85,8 +85,10 @@ func (l *Log[T]) first(by Author, account fleet.AccountID, id uint64, body *T, a
 	if err != nil {
 		return nil, fmt.Errorf("encode %s: %w", l.kind.Name, err)
 	}
-	return &revision{account: uint64(account), kind: l.kind.Name, id: id, number: 1, action: ActionCreate, at: at, createdAt: at,
-		actor: by.Actor, requestID: by.RequestID, body: string(text)}, nil
+	r := &revision{account: uint64(account), kind: l.kind.Name, id: id, number: 1, action: ActionCreate, at: at, createdAt: at,
+		actor: by.Actor, requestID: by.RequestID, body: string(text)}
+	r.row = l.rowOf(r, *body)
+	return r, nil
 }
 
 // Update changes a record. mutate gets a copy of the newest revision and changes its body; it may run several times
@@ -174,6 +176,7 @@ func (l *Log[T]) attempt(ctx context.Context, by Author, account fleet.AccountID
 	} else if same, err := sameBody(before.Body, text); err != nil || same {
 		return before, err
 	}
+	r.row = l.rowOf(r, after.Body)
 	had := l.claims(&before.Body)
 	// What the record gives up is noted now: whoever claims it again from here on makes a newer claim, and the
 	// release below then loses against that.

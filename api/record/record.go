@@ -2,8 +2,8 @@
 //
 // A record's truth is its append-only log of revisions in record_log; the current tables (vehicles, devices, ...) are
 // fed from it before a write is answered (schemas.Feed). A write is compare-and-set without any lock, from any number of processes: read revision r,
-// insert revision r+1 with the token "<kind>:<id>:<r+1>", read back whose write_id became r+1. Of concurrent inserts
-// with one token the server keeps exactly one, as long as its deduplication window (10,000 inserts) holds more
+// insert revision r+1 with the token "<kind>:<id>:<r+1>", and hear from the server whether it stored the row or took it for
+// another's; where it does not say, read back whose write_id became r+1. Of concurrent inserts with one token the server keeps exactly one, as long as its deduplication window (10,000 inserts) holds more
 // inserts than can happen within a write's deadline (5 s): that is 2,000 writes a second to one table, sustained. A
 // write past its deadline gives up. Store.Audit counts revisions with two rows, which must stay zero.
 //
@@ -62,7 +62,8 @@ type Kind[T any] struct {
 	Name   string // in record_log and in tokens: "vehicle"
 	Prefix string // of its ids: "veh_"
 	Claims func(*T) []Claim
-	Hidden []string // members that history does not show
+	Hidden []string                               // members that history does not show
+	Row    func(r *Record[T], body string) []Cell // of the one table that the kind feeds, body being the record as text; nil leaves it to the feed's query
 }
 
 // Actions, as they stand in the log.

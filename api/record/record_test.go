@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"github.com/motorpool/fleet"
@@ -40,6 +41,12 @@ func newStore(t *testing.T, db driver.Conn, node uint64) *record.Store {
 // twoStores are two stores on separate connections to one database, as two processes have them.
 func twoStores(t *testing.T) (a, b *record.Store, db driver.Conn) {
 	t.Helper()
+	return twoStoresOn(t, func(db driver.Conn) driver.Conn { return db })
+}
+
+// twoStoresOn is twoStores on connections that something stands before.
+func twoStoresOn(t *testing.T, before func(driver.Conn) driver.Conn) (a, b *record.Store, db driver.Conn) {
+	t.Helper()
 	config := schematest.Config(t)
 	open := func() driver.Conn {
 		conn, err := query.Open(t.Context(), config)
@@ -53,7 +60,39 @@ func twoStores(t *testing.T) (a, b *record.Store, db driver.Conn) {
 	if _, err := schemas.Apply(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
-	return newStore(t, db, 1), newStore(t, open(), 2), db
+	return newStore(t, before(db), 1), newStore(t, before(open()), 2), db
+}
+
+// asking notes which queries of one row are made of a server, which tells nothing of its inserts if it is mute.
+type asking struct {
+	driver.Conn
+	mute  bool
+	asked atomic.Int32
+}
+
+func (c *asking) PrepareBatch(ctx context.Context, statement string, options ...driver.PrepareBatchOption) (driver.Batch, error) {
+	if c.mute {
+		ctx = clickhouse.Context(ctx, clickhouse.WithoutProfileEvents())
+	}
+	return c.Conn.PrepareBatch(ctx, statement, options...)
+}
+
+func (c *asking) QueryRow(ctx context.Context, text string, args ...any) driver.Row {
+	if text == schemas.Query("record_writer") || text == schemas.Query("claim_writer") {
+		c.asked.Add(1)
+	}
+	return c.Conn.QueryRow(ctx, text, args...)
+}
+
+// Whose write stands is read only where the server does not say.
+func TestTheServerSaysWhoseWriteStands(t *testing.T) {
+	for _, mute := range []bool{false, true} {
+		conn := &asking{Conn: schematest.Open(t), mute: mute}
+		create(t, newStore(t, conn, 1), vehicle("1HGCM82633A004352"))
+		if asked := conn.asked.Load(); asked > 0 != mute {
+			t.Errorf("mute %v: %d writers were read", mute, asked)
+		}
+	}
 }
 
 func vehicle(vin string) record.Vehicle {
@@ -88,7 +127,13 @@ func auditIsClean(t *testing.T, s *record.Store) {
 }
 
 func TestManyWritersOfOneRevisionHaveOneWinner(t *testing.T) {
-	a, b, db := twoStores(t)
+	for _, mute := range []bool{false, true} {
+		manyWritersOfOneRevision(t, func(db driver.Conn) driver.Conn { return &asking{Conn: db, mute: mute} })
+	}
+}
+
+func manyWritersOfOneRevision(t *testing.T, before func(driver.Conn) driver.Conn) {
+	a, b, db := twoStoresOn(t, before)
 	r := create(t, a, vehicle(""))
 	for round := range 10 {
 		var won, stale atomic.Int32

@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -46,7 +45,7 @@ type Store struct {
 	now func() time.Time
 	log *slog.Logger
 
-	feeds        map[string][]string      // by kind
+	feeds        map[string][]feed        // by kind
 	consequences map[string][]consequence // by kind; complete before the first write
 	marks        marks
 	settling     settling
@@ -81,6 +80,7 @@ type revision struct {
 	actor       string
 	requestID   string
 	body        string
+	row         []Cell // of its table of current records; nil leaves that to the feed
 }
 
 const insertRevision = `INSERT INTO record_log
@@ -98,45 +98,32 @@ func (s *Store) append(ctx context.Context, r *revision) error {
 
 // appendAll writes revisions of one kind and account together, which stand or fall with the last of them.
 func (s *Store) appendAll(ctx context.Context, token string, all ...*revision) error {
-	// What feeds the tables reads whatever stands in the log, so that it need not wait for whose that is. What stands must come to the
-	// tables although the caller may have gone.
-	fed := make(chan error, 1)
-	feed := sync.OnceFunc(func() {
-		go func() {
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.cfg.Deadline)
-			defer cancel()
-			fed <- s.feed(ctx, all...)
-		}()
-	})
-	insert := func() error {
-		err := s.insert(ctx, token, all...)
-		if err == nil {
-			feed()
-		}
-		return err
-	}
 	last := all[len(all)-1]
+	insert := func() (bool, error) { return s.insert(ctx, token, all...) }
 	if err := decide(ctx, insert, func() (uint64, error) { return s.writerOf(ctx, last) }, last.writeID); err != nil {
 		return err
 	}
-	feed()
-	return <-fed
+	// What stands must come to the tables although the caller may have gone.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.cfg.Deadline)
+	defer cancel()
+	return s.feed(ctx, all...)
 }
 
-// insert inserts revisions together, under a token.
-func (s *Store) insert(ctx context.Context, token string, all ...*revision) error {
-	batch, err := s.db.PrepareBatch(WithToken(ctx, token), insertRevision)
+// insert inserts revisions together, under a token, and says whether it is certain that they were stored.
+func (s *Store) insert(ctx context.Context, token string, all ...*revision) (bool, error) {
+	heard := &verdict{}
+	batch, err := s.db.PrepareBatch(heard.of(WithToken(ctx, token)), insertRevision)
 	if err != nil {
-		return err
+		return false, err
 	}
 	for _, r := range all {
 		if err := batch.Append(r.account, r.kind, r.id, r.number, r.writeID, r.action, r.at, r.createdAt, r.archivedAt,
 			r.actor, r.requestID, r.body); err != nil {
 			batch.Abort()
-			return err
+			return false, err
 		}
 	}
-	return batch.Send()
+	return heard.sent(batch)
 }
 
 // writerOf returns whose write became a revision.
@@ -149,12 +136,41 @@ func (s *Store) writerOf(ctx context.Context, r *revision) (uint64, error) {
 // or it belongs to something else. The row that was to be written is not stored, and will not be.
 var errSpent = errors.New("the token was used before for what is not there")
 
+// verdict is what the server says that an insert with a token has done.
+type verdict struct{ stored, duplicate int64 }
+
+// of returns a context of the insert.
+func (v *verdict) of(ctx context.Context) context.Context {
+	return clickhouse.Context(ctx, clickhouse.WithProfileEvents(func(events []clickhouse.ProfileEvent) {
+		for _, e := range events {
+			switch e.Name {
+			case "InsertedCompactParts", "InsertedWideParts":
+				v.stored += e.Value
+			case "DuplicatedInsertedBlocks":
+				v.duplicate += e.Value
+			}
+		}
+	}))
+}
+
+// sent sends the insert, and says whether it is certain that its rows were stored. It is not where the server does not say: then whose rows
+// stand must be read.
+func (v *verdict) sent(batch driver.Batch) (bool, error) {
+	if err := batch.Send(); err != nil {
+		return false, err
+	}
+	return v.stored > 0 && v.duplicate == 0, nil
+}
+
 // decide inserts a row until it is known whose row stands: nil if it is ours, errLost if it is another's, errSpent if
 // there can be none. Repeating the insert is harmless: it has a token.
-func decide(ctx context.Context, insert func() error, winner func() (uint64, error), mine uint64) error {
+func decide(ctx context.Context, insert func() (bool, error), winner func() (uint64, error), mine uint64) error {
 	swallowed := 0 // inserts that were acknowledged and left no row
 	for attempt := 0; ; attempt++ {
-		err := insert()
+		stored, err := insert()
+		if stored {
+			return nil
+		}
 		if acknowledged := err == nil; acknowledged || attempt > 0 {
 			var id uint64
 			if id, err = winner(); err == nil {

@@ -1,5 +1,0 @@
--- Some revisions of records of a kind, whole: what feeds/ make rows of current records of.
--- EXPLAIN indexes=1, one revision in 1,000,000: the key leaves one granule of each part that may hold the id.
-SELECT *
-FROM record_log
-WHERE account = {account:UInt64} AND kind = {kind:String} AND id IN {ids:Array(UInt64)} AND revision IN {revisions:Array(UInt64)}

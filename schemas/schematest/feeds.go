@@ -1,0 +1,97 @@
+package schematest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/motorpool/fleet/schemas"
+)
+
+// words are what Fill writes into texts.
+var words = []string{"", "active", "confirmed", "platform_fee", "tax", "turo", "veh_7", "bkg_1234", "cus_99", "a \"b\" <c> & d", "Zürich, 東京", "America/Chicago"}
+
+// Fill fills a value with anything: texts, whole numbers, flags, instants of the years that tables hold, some of them none. Maps stay empty.
+func Fill(rng *rand.Rand, into any) { fill(rng, reflect.ValueOf(into).Elem()) }
+
+func fill(rng *rand.Rand, v reflect.Value) {
+	if v.Type() == reflect.TypeFor[time.Time]() {
+		if rng.IntN(4) > 0 {
+			first := time.Date(1990, 1, 1, 0, 0, 0, 0, time.UTC)
+			v.Set(reflect.ValueOf(first.Add(time.Duration(rng.Int64N(200*365*24*3600*1000)) * time.Millisecond)))
+		}
+		return
+	}
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(words[rng.IntN(len(words))])
+	case reflect.Bool:
+		v.SetBool(rng.IntN(2) == 0)
+	case reflect.Int, reflect.Int64:
+		v.SetInt(rng.Int64N(1e5))
+	case reflect.Uint64:
+		v.SetUint(rng.Uint64N(1e5))
+	case reflect.Float64:
+		v.SetFloat(float64(rng.IntN(1000)) / 8)
+	case reflect.Pointer:
+		if rng.IntN(2) == 0 {
+			v.Set(reflect.New(v.Type().Elem()))
+			fill(rng, v.Elem())
+		}
+	case reflect.Slice:
+		if n := rng.IntN(4); n > 0 {
+			v.Set(reflect.MakeSlice(v.Type(), n, n))
+		}
+		for i := range v.Len() {
+			fill(rng, v.Index(i))
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				fill(rng, v.Field(i))
+			}
+		}
+	}
+}
+
+// FeedAgrees compares what a table of current records holds with what the query of its feed makes of the log, over rows that are each the only
+// version of theirs.
+func FeedAgrees(t *testing.T, db driver.Conn, table string, atLeast int) {
+	t.Helper()
+	for _, f := range schemas.Feeds() {
+		if f.Table != table {
+			continue
+		}
+		held, made := "SELECT "+f.Columns+" FROM "+table, "SELECT "+f.Columns+" FROM ("+f.Of("")+")"
+		var n uint64
+		if err := db.QueryRow(t.Context(), "SELECT count() FROM ("+held+" INTERSECT DISTINCT "+made+")").Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		if n < uint64(atLeast) {
+			t.Errorf("%s: %d rows are as the feed makes them, not %d", table, n, atLeast)
+		}
+		for _, side := range [][2]string{{held, made}, {made, held}} {
+			rows, err := db.Query(t.Context(), fmt.Sprintf("SELECT toString(tuple(*)) FROM (%s EXCEPT DISTINCT %s) LIMIT 3", side[0], side[1]))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for rows.Next() {
+				var row string
+				if err := rows.Scan(&row); err != nil {
+					t.Fatal(err)
+				}
+				t.Errorf("%s: only one side has\n%s", table, row)
+			}
+			rows.Close()
+			if err := rows.Err(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return
+	}
+	t.Fatalf("nothing feeds %s", table)
+}
