@@ -177,22 +177,26 @@ func (a *API) showBookings(ctx context.Context, records []record.Record[record.B
 		return nil, nil
 	}
 	account := records[0].Account
-	ids := make([]uint64, len(records))
-	for i, rec := range records {
-		ids[i] = rec.ID
+	var ids []uint64
+	for _, rec := range records {
+		if !born(ctx, rec.ID) { // of which nothing was paid yet
+			ids = append(ids, rec.ID)
+		}
 	}
 	var paid map[uint64]query.Paid
 	var tolls []uint64
 	var also expanded
 	group, inner := errgroup.WithContext(ctx)
-	group.Go(func() (err error) {
-		paid, err = query.PaidOf(inner, a.DB, account, ids)
-		return err
-	})
-	group.Go(func() (err error) {
-		tolls, err = query.OpenTolls(inner, a.DB, account, ids)
-		return err
-	})
+	if len(ids) > 0 {
+		group.Go(func() (err error) {
+			paid, err = query.PaidOf(inner, a.DB, account, ids)
+			return err
+		})
+		group.Go(func() (err error) {
+			tolls, err = query.OpenTolls(inner, a.DB, account, ids)
+			return err
+		})
+	}
 	group.Go(func() (err error) {
 		also, err = a.expandBookings(inner, records, expand)
 		return err

@@ -19,6 +19,7 @@ type exchange struct {
 	body      []byte          // the whole body, decompressed, where the route takes one
 	metric    bool            // units=metric
 	ticket    *record.Ticket  // of the request's idempotency key, if it has one
+	born      uint64          // id that was made in the request: nothing can name it yet
 	unstored  []byte          // what is stored of the answer instead of its body, if that holds a secret
 }
 
@@ -30,6 +31,12 @@ func exchangeOf(ctx context.Context) *exchange {
 		panic("api: no exchange in this context")
 	}
 	return x
+}
+
+// born says whether an id was made in the request.
+func born(ctx context.Context, id uint64) bool {
+	x, ok := ctx.Value(exchangeKey{}).(*exchange)
+	return ok && id != 0 && x.born == id
 }
 
 // requestID returns the id of the request, which the answer, the log and the audit trail carry.

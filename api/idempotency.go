@@ -104,10 +104,15 @@ func (h *heldAnswer) Write(p []byte) (int, error) { return h.body.Write(p) }
 
 // newID returns the id of a record that the request creates: the one that its idempotency key reserved, or a new one.
 func (a *API) newID(r *http.Request) uint64 {
-	if t := exchangeOf(r.Context()).ticket; t != nil {
+	x := exchangeOf(r.Context())
+	if t := x.ticket; t != nil {
+		if !t.Again {
+			x.born = t.ID
+		}
 		return t.ID
 	}
-	return a.store.NextID()
+	x.born = a.store.NextID()
+	return x.born
 }
 
 // author names who makes the request, for the audit trail. One that is repeated after it was cut short bears the id of its first attempt:

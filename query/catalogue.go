@@ -64,34 +64,48 @@ var Quotes = Listing{Table: "quotes", Search: []string{"customer_id", "vehicle_i
 	{Name: "updated_at", Type: TimeField, Range: true, Sort: true},
 }}
 
-// FittingPlan is a rate plan that fits a channel on a day.
-type FittingPlan struct {
-	ID      uint64
-	Classes []string // ids of the classes that it is for; none for any
+// PlanInUse is a rate plan that is in use.
+type PlanInUse struct {
+	ID        uint64
+	Classes   []string // ids of the classes that it is for; none for any
+	Channels  []string // that it is for; none for any
+	ValidFrom string   // the first local day (YYYY-MM-DD) on which it holds; empty for any
+	ValidTo   string   // and the last
 }
 
 // For says whether the plan is for a class, "" for a vehicle without one.
-func (p *FittingPlan) For(class string) bool {
+func (p *PlanInUse) For(class string) bool {
 	return len(p.Classes) == 0 || slices.Contains(p.Classes, class)
 }
 
-// FittingPlans returns the rate plans that are in use and fit a channel on a local day (YYYY-MM-DD); of those for one class the first holds.
-func FittingPlans(ctx context.Context, db driver.Conn, account fleet.AccountID, channel, day string) ([]FittingPlan, error) {
-	rows, err := db.Query(ctx, schemas.Query("rate_plans_fitting"), clickhouse.Named("account", uint64(account)), clickhouse.Named("channel", channel), clickhouse.Named("day", day))
+// PlansFitting returns those of some rate plans that fit a channel on a local day (YYYY-MM-DD), in their order.
+func PlansFitting(plans []PlanInUse, channel, day string) []PlanInUse {
+	var fitting []PlanInUse
+	for _, p := range plans {
+		if (len(p.Channels) == 0 || slices.Contains(p.Channels, channel)) && (p.ValidFrom == "" || p.ValidFrom <= day) && (p.ValidTo == "" || day <= p.ValidTo) {
+			fitting = append(fitting, p)
+		}
+	}
+	return fitting
+}
+
+// PlansInUse returns the rate plans of an account that are in use; of those that fit the first holds.
+func PlansInUse(ctx context.Context, db driver.Conn, account fleet.AccountID) ([]PlanInUse, error) {
+	rows, err := db.Query(ctx, schemas.Query("rate_plans_in_use"), clickhouse.Named("account", uint64(account)))
 	if err != nil {
-		return nil, fmt.Errorf("read fitting rate plans: %w", err)
+		return nil, fmt.Errorf("read rate plans: %w", err)
 	}
 	defer rows.Close()
-	var plans []FittingPlan
+	plans := []PlanInUse{}
 	for rows.Next() {
-		var p FittingPlan
-		if err := rows.Scan(&p.ID, &p.Classes); err != nil {
-			return nil, fmt.Errorf("read fitting rate plans: %w", err)
+		var p PlanInUse
+		if err := rows.Scan(&p.ID, &p.Classes, &p.Channels, &p.ValidFrom, &p.ValidTo); err != nil {
+			return nil, fmt.Errorf("read rate plans: %w", err)
 		}
 		plans = append(plans, p)
 	}
 	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read fitting rate plans: %w", err)
+		return nil, fmt.Errorf("read rate plans: %w", err)
 	}
 	return plans, nil
 }

@@ -197,13 +197,23 @@ func (c *Calendars) Of(ctx context.Context, account fleet.AccountID, id uint64) 
 // is decided: the holds of others that it overlaps, as they stood when it was taken. After another error it is open whether the
 // hold stands: a bid lapses, and of another the next Take or Give of the holder settles it.
 func (c *Calendars) Take(ctx context.Context, by record.Author, account fleet.AccountID, vehicle uint64, h Hold) ([]Hold, error) {
+	return c.TakeSeen(ctx, nil, by, account, vehicle, h)
+}
+
+// Look sees a calendar, for TakeSeen.
+func (c *Calendars) Look(ctx context.Context, account fleet.AccountID, id uint64) (*record.Seen, error) {
+	return c.log.Look(ctx, account, id)
+}
+
+// TakeSeen is Take for a caller who has seen the calendar a moment ago, or not if seen is nil.
+func (c *Calendars) TakeSeen(ctx context.Context, seen *record.Seen, by record.Author, account fleet.AccountID, vehicle uint64, h Hold) ([]Hold, error) {
 	if !h.From.Before(h.Until.Time) {
 		return nil, fleet.NewError(fleet.CodeValidation, "A period must end after it begins.")
 	}
 	unwanted := map[holdKey]bool{}
 	for {
 		var beside []Hold
-		err := c.change(ctx, by, account, vehicle, func(cal *Calendar) error {
+		err := c.change(ctx, seen, by, account, vehicle, func(cal *Calendar) error {
 			now := c.now()
 			cal.Holds = slices.DeleteFunc(cal.Holds, func(o Hold) bool {
 				mine := o.Ref == h.Ref && (h.Bid == 0 || o.Bid == h.Bid)
@@ -265,7 +275,7 @@ func (c *Calendars) Withdraw(ctx context.Context, by record.Author, account flee
 
 // drop gives up some holds; a calendar that has none of them, or is not there, is not written.
 func (c *Calendars) drop(ctx context.Context, by record.Author, account fleet.AccountID, vehicle uint64, which func(Hold) bool) error {
-	err := c.update(ctx, by, account, vehicle, func(cal *Calendar) error {
+	err := c.update(ctx, nil, by, account, vehicle, func(cal *Calendar) error {
 		cal.Holds = slices.DeleteFunc(cal.Holds, which)
 		return nil
 	})
@@ -306,14 +316,14 @@ func (c *Calendars) Settle(ctx context.Context, by record.Author, account fleet.
 		}
 		return nil
 	}
-	err := c.update(ctx, by, account, vehicle, settle)
+	err := c.update(ctx, nil, by, account, vehicle, settle)
 	if fleet.CodeOf(err) != fleet.CodeNotFound {
 		return err
 	}
 	if _, want, err := present(ctx); err != nil || want == nil {
 		return err
 	}
-	return c.change(ctx, by, account, vehicle, settle)
+	return c.change(ctx, nil, by, account, vehicle, settle)
 }
 
 // insert puts a hold in its place.
@@ -331,21 +341,21 @@ func (c *Calendar) insert(h Hold) {
 }
 
 // change writes a calendar, the first one if there is none.
-func (c *Calendars) change(ctx context.Context, by record.Author, account fleet.AccountID, vehicle uint64, mutate func(*Calendar) error) error {
-	err := c.update(ctx, by, account, vehicle, mutate)
+func (c *Calendars) change(ctx context.Context, seen *record.Seen, by record.Author, account fleet.AccountID, vehicle uint64, mutate func(*Calendar) error) error {
+	err := c.update(ctx, seen, by, account, vehicle, mutate)
 	if fleet.CodeOf(err) != fleet.CodeNotFound {
 		return err
 	}
 	if _, _, err := c.log.Create(ctx, by, account, vehicle, Calendar{Holds: []Hold{}}); err != nil {
 		return err
 	}
-	return c.update(ctx, by, account, vehicle, mutate)
+	return c.update(ctx, nil, by, account, vehicle, mutate)
 }
 
 // update writes a calendar that is there. A request that is repeated may have written it before, to give back what it had taken, say: that
 // is no reason to take for done what is refused now.
-func (c *Calendars) update(ctx context.Context, by record.Author, account fleet.AccountID, vehicle uint64, mutate func(*Calendar) error) error {
+func (c *Calendars) update(ctx context.Context, seen *record.Seen, by record.Author, account fleet.AccountID, vehicle uint64, mutate func(*Calendar) error) error {
 	by.Again = false
-	_, err := c.log.Update(ctx, by, account, vehicle, 0, func(r *record.Record[Calendar]) error { return mutate(&r.Body) })
+	_, err := c.log.UpdateSeen(ctx, seen, by, account, vehicle, func(r *record.Record[Calendar]) error { return mutate(&r.Body) })
 	return err
 }

@@ -78,7 +78,7 @@ type searching struct {
 	classes  map[uint64]*record.Record[record.VehicleClass]
 	places   map[uint64]*record.Record[record.Location]
 	plans    map[uint64]*record.Record[record.RatePlan]
-	fitting  map[string][]query.FittingPlan // by local day of pickup
+	fitting  map[string][]query.PlanInUse // by local day of pickup
 	busy     map[uint64][]query.Hold
 	booked   map[uint64][]query.Hold
 
@@ -162,17 +162,19 @@ func (s *searching) readMore(ctx context.Context, wanted []string) error {
 	if s.places, err = byID[record.Location](ctx, s.d, s.account, &query.Locations, places); err != nil {
 		return err
 	}
+	inUse, err := query.PlansInUse(ctx, s.d.DB, s.account)
+	if err != nil {
+		return err
+	}
 	// The local days of pickup are two or three at most, wherever the vehicles are.
-	s.fitting = map[string][]query.FittingPlan{}
+	s.fitting = map[string][]query.PlanInUse{}
 	var plans []uint64
 	for _, zone := range s.allZones() {
 		day := s.fields.PickupAt.In(zone).Format(time.DateOnly)
 		if _, ok := s.fitting[day]; ok {
 			continue
 		}
-		if s.fitting[day], err = query.FittingPlans(ctx, s.d.DB, s.account, s.fields.Channel, day); err != nil {
-			return err
-		}
+		s.fitting[day] = query.PlansFitting(inUse, s.fields.Channel, day)
 		for _, p := range s.fitting[day] {
 			plans = append(plans, p.ID)
 		}

@@ -83,8 +83,9 @@ const (
 const capacityTries = 3
 
 // takeFor takes what the next revision of a booking holds, beside what the present one has. A *calendar.ConflictError or a
-// *fleet.Error of the code fleet.CodeConflict says what is in the way, and then nothing was taken. The second result says whether it overlaps.
-func (d *Desk) takeFor(ctx context.Context, by record.Author, account fleet.AccountID, id, revision uint64, was, next *record.Booking, g grip) (*bid, bool, error) {
+// *fleet.Error of the code fleet.CodeConflict says what is in the way, and then nothing was taken. The second result says whether it overlaps. seen is
+// the calendar as the caller has seen it a moment ago, or nil.
+func (d *Desk) takeFor(ctx context.Context, by record.Author, account fleet.AccountID, id, revision uint64, was, next *record.Booking, g grip, seen *record.Seen) (*bid, bool, error) {
 	at, want := holdOf(id, next)
 	if want == nil {
 		return nil, false, nil
@@ -108,7 +109,7 @@ func (d *Desk) takeFor(ctx context.Context, by record.Author, account fleet.Acco
 		if g != keep || before != at || !was.Conflict {
 			shares = nil
 		}
-		err := d.place(ctx, by, account, b, next.VehicleID, g == seize, shares)
+		err := d.place(ctx, by, account, b, next.VehicleID, g == seize, shares, seen)
 		if err != nil {
 			return nil, false, err
 		}
@@ -132,9 +133,9 @@ func (d *Desk) takeFor(ctx context.Context, by record.Author, account fleet.Acco
 
 // place writes a bid into its calendar. force takes it whatever is in the way; shares, if not nil, is what the holder has together with
 // others already, so that only the rest must be free. A vehicle that somebody has driven off with is in the way in any case.
-func (d *Desk) place(ctx context.Context, by record.Author, account fleet.AccountID, b *bid, vehicle string, force bool, shares *calendar.Hold) error {
+func (d *Desk) place(ctx context.Context, by record.Author, account fleet.AccountID, b *bid, vehicle string, force bool, shares *calendar.Hold, seen *record.Seen) error {
 	cals, key := d.calendars(b.at)
-	beside, err := cals.Take(ctx, by, account, key, b.hold)
+	beside, err := cals.TakeSeen(ctx, seen, by, account, key, b.hold)
 	if _, taken := errors.AsType[*calendar.ConflictError](err); taken && (force || shares != nil) {
 		b.hold.Conflict = true
 		beside, err = cals.Take(ctx, by, account, key, b.hold)

@@ -5,9 +5,12 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rental"
+	"github.com/motorpool/fleet/query"
 )
 
 // BookRequest is what a booking is to be made of.
@@ -23,23 +26,49 @@ type BookRequest struct {
 
 // Book makes a booking: it takes the vehicle's calendar, or a place in its class, and stands when it is written.
 func (d *Desk) Book(ctx context.Context, by record.Author, account fleet.AccountID, req BookRequest) (record.Record[record.Booking], error) {
-	seen, err := d.Store.See(ctx, account, append(d.refs(account, &req.Fields), record.Ref{Kind: d.Bookings.Kind().Name, ID: req.ID})...)
+	m, holds, err := d.look(ctx, account, &req)
 	if err != nil {
 		return record.Record[record.Booking]{}, err
 	}
-	if rec, _, err := d.Bookings.In(seen, account, req.ID); fleet.CodeOf(err) != fleet.CodeNotFound {
+	if rec, _, err := d.Bookings.In(m.seen, account, req.ID); fleet.CodeOf(err) != fleet.CodeNotFound {
 		return rec, err
 	}
-	b, err := d.draft(remembering(ctx, seen), account, req)
+	b, err := d.draft(m.in(ctx), account, req)
 	if err != nil {
 		return record.Record[record.Booking]{}, err
 	}
-	return d.open(ctx, by, account, req.ID, b, ask)
+	return d.open(ctx, by, account, req.ID, b, ask, holds)
+}
+
+// look reads at once all that a booking needs, as far as its fields tell: the records that they name, the rate plans, and the calendar, of
+// which it gives what was seen.
+func (d *Desk) look(ctx context.Context, account fleet.AccountID, req *BookRequest) (*memory, *record.Seen, error) {
+	m := newMemory()
+	var holds *record.Seen
+	group, inner := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		m.seen, err = d.Store.See(inner, account, append(d.refs(account, &req.Fields), record.Ref{Kind: d.Bookings.Kind().Name, ID: req.ID})...)
+		return err
+	})
+	if at, want := holdOf(req.ID, &record.Booking{BookingFields: req.Fields, Status: record.BookingConfirmed, BlockedFrom: req.Fields.PickupAt}); want != nil {
+		group.Go(func() (err error) {
+			cals, key := d.calendars(at)
+			holds, err = cals.Look(inner, account, key)
+			return err
+		})
+	}
+	if req.Fields.RatePlanID == "" && req.Snapshot == nil {
+		group.Go(func() (err error) {
+			m.plans, err = query.PlansInUse(inner, d.DB, account)
+			return err
+		})
+	}
+	return m, holds, group.Wait()
 }
 
 // open writes a new booking, which is known not to be there, with the hold that it needs.
-func (d *Desk) open(ctx context.Context, by record.Author, account fleet.AccountID, id uint64, b *record.Booking, g grip) (record.Record[record.Booking], error) {
-	taken, overlaps, err := d.takeFor(ctx, by, account, id, 1, nil, b, g)
+func (d *Desk) open(ctx context.Context, by record.Author, account fleet.AccountID, id uint64, b *record.Booking, g grip, seen *record.Seen) (record.Record[record.Booking], error) {
+	taken, overlaps, err := d.takeFor(ctx, by, account, id, 1, nil, b, g, seen)
 	if err != nil {
 		return record.Record[record.Booking]{}, err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/query"
 )
 
 // memory is what one command has read of records that it only looks up: who rents what by which rates. It lives until the command takes
@@ -15,6 +16,7 @@ type memory struct {
 	mu    sync.Mutex
 	known map[remembered]any
 	seen  *record.Seen
+	plans []query.PlanInUse // nil if they were not read
 }
 
 type remembered struct {
@@ -25,9 +27,19 @@ type remembered struct {
 
 type memoryKey struct{}
 
-// remembering returns a context in which recall reads each record once, and those not at all that were seen.
-func remembering(ctx context.Context, seen *record.Seen) context.Context {
-	return context.WithValue(ctx, memoryKey{}, &memory{known: map[remembered]any{}, seen: seen})
+func newMemory() *memory { return &memory{known: map[remembered]any{}} }
+
+// in returns a context in which recall reads each record once, and those not at all that were seen.
+func (m *memory) in(ctx context.Context) context.Context {
+	return context.WithValue(ctx, memoryKey{}, m)
+}
+
+// plansInUse returns the rate plans of an account, those that were read before in a context that remembers.
+func (d *Desk) plansInUse(ctx context.Context, account fleet.AccountID) ([]query.PlanInUse, error) {
+	if m, ok := ctx.Value(memoryKey{}).(*memory); ok && m.plans != nil {
+		return m.plans, nil
+	}
+	return query.PlansInUse(ctx, d.DB, account)
 }
 
 // recall returns the newest revision of a record, or that which was read before in a context that remembers. What it returns may be

@@ -164,11 +164,11 @@ func (d *Desk) planFor(ctx context.Context, account fleet.AccountID, r *Resolved
 		return nil
 	}
 	day := r.Fields.PickupAt.In(r.Zone).Format(time.DateOnly)
-	fitting, err := query.FittingPlans(ctx, d.DB, account, r.Fields.Channel, day)
+	plans, err := d.plansInUse(ctx, account)
 	if err != nil {
 		return err
 	}
-	id := r.choose(fitting)
+	id := r.choose(query.PlansFitting(plans, r.Fields.Channel, day))
 	if id == 0 {
 		if r.ownRate() == nil {
 			l.add(fleet.FieldError{Pointer: "/rate_plan_id", Code: "not_found", Detail: "no rate plan fits, and neither the vehicle nor its class has a daily rate"})
@@ -184,10 +184,10 @@ func (d *Desk) planFor(ctx context.Context, account fleet.AccountID, r *Resolved
 }
 
 // choose returns the rate plan that holds of those that fit, zero if none does.
-func (r *Resolved) choose(fitting []query.FittingPlan) uint64 {
+func (r *Resolved) choose(fitting []query.PlanInUse) uint64 {
 	for _, named := range []string{r.fromVehicle().RatePlanID, r.class().RatePlanID} {
 		if id, err := fleet.ParseID(fleet.RatePlanPrefix, named); err == nil &&
-			slices.ContainsFunc(fitting, func(p query.FittingPlan) bool { return p.ID == id }) {
+			slices.ContainsFunc(fitting, func(p query.PlanInUse) bool { return p.ID == id }) {
 			return id
 		}
 	}

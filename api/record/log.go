@@ -96,18 +96,30 @@ func (l *Log[T]) first(by Author, account fleet.AccountID, id uint64, body *T, a
 // first; with another expect only upon that revision, and a *fleet.Error of the code fleet.CodeStale says that there
 // is a newer one. A change that changes nothing writes nothing. An archived record cannot be changed.
 func (l *Log[T]) Update(ctx context.Context, by Author, account fleet.AccountID, id, expect uint64, mutate func(*Record[T]) error) (Record[T], error) {
-	return l.write(ctx, by, account, id, expect, ActionUpdate, mutate)
+	return l.write(ctx, by, account, id, expect, ActionUpdate, mutate, nil)
+}
+
+// UpdateSeen is Update upon what the caller has seen a moment ago. Only if that does not lead to a new revision is the record read again, and
+// then what stands decides.
+func (l *Log[T]) UpdateSeen(ctx context.Context, seen *Seen, by Author, account fleet.AccountID, id uint64, mutate func(*Record[T]) error) (Record[T], error) {
+	return l.write(ctx, by, account, id, 0, ActionUpdate, mutate, seen.guess(account, Ref{l.kind.Name, id}))
 }
 
 // Archive ends a record: it stays readable, holds no unique value any more, and cannot be changed. Archiving twice
 // is once. guard, if not nil, may refuse.
 func (l *Log[T]) Archive(ctx context.Context, by Author, account fleet.AccountID, id, expect uint64, guard func(*Record[T]) error) (Record[T], error) {
-	return l.write(ctx, by, account, id, expect, ActionArchive, guard)
+	return l.write(ctx, by, account, id, expect, ActionArchive, guard, nil)
 }
 
-func (l *Log[T]) write(ctx context.Context, by Author, account fleet.AccountID, id, expect uint64, action string, mutate func(*Record[T]) error) (Record[T], error) {
+// write writes the next revision of a record. guess, if not nil, is what its newest one is thought to be.
+func (l *Log[T]) write(ctx context.Context, by Author, account fleet.AccountID, id, expect uint64, action string, mutate func(*Record[T]) error, guess *revision) (Record[T], error) {
 	ctx, cancel := context.WithTimeout(ctx, l.store.cfg.Deadline)
 	defer cancel()
+	if guess != nil && guess.archivedAt == nil {
+		if next, err := l.attempt(ctx, by, account, guess, action, mutate); err == nil && next.Revision > guess.number {
+			return next, nil
+		}
+	}
 	for lost := 0; ; lost++ {
 		old, err := l.store.newest(ctx, uint64(account), l.kind.Name, id)
 		if err != nil {

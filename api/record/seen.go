@@ -50,6 +50,24 @@ func (s *Store) See(ctx context.Context, account fleet.AccountID, refs ...Ref) (
 	return seen, nil
 }
 
+// Look sees one record, which may have many and large revisions.
+func (l *Log[T]) Look(ctx context.Context, account fleet.AccountID, id uint64) (*Seen, error) {
+	ref := Ref{l.kind.Name, id}
+	r, err := l.store.newest(ctx, uint64(account), l.kind.Name, id)
+	if err != nil {
+		return nil, err
+	}
+	return &Seen{account: account, asked: map[Ref]bool{ref: true}, revisions: map[Ref]*revision{ref: r}}, nil
+}
+
+// guess is the revision of a record that was seen, nil if it was not.
+func (s *Seen) guess(account fleet.AccountID, ref Ref) *revision {
+	if s == nil || s.account != account {
+		return nil
+	}
+	return s.revisions[ref]
+}
+
 // In returns what Get would have returned when records were seen; false if this one was not among those asked for.
 func (l *Log[T]) In(seen *Seen, account fleet.AccountID, id uint64) (Record[T], bool, error) {
 	ref := Ref{l.kind.Name, id}
