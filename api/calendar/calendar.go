@@ -356,6 +356,5 @@ func (c *Calendars) change(ctx context.Context, seen *record.Seen, by record.Aut
 // is no reason to take for done what is refused now.
 func (c *Calendars) update(ctx context.Context, seen *record.Seen, by record.Author, account fleet.AccountID, vehicle uint64, mutate func(*Calendar) error) error {
 	by.Again = false
-	_, err := c.log.UpdateSeen(ctx, seen, by, account, vehicle, func(r *record.Record[Calendar]) error { return mutate(&r.Body) })
-	return err
+	return c.log.UpdateSeen(ctx, seen, by, account, vehicle, func(r *record.Record[Calendar]) error { return mutate(&r.Body) })
 }

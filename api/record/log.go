@@ -1,6 +1,7 @@
 package record
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -96,85 +97,95 @@ func (l *Log[T]) first(by Author, account fleet.AccountID, id uint64, body *T, a
 // first; with another expect only upon that revision, and a *fleet.Error of the code fleet.CodeStale says that there
 // is a newer one. A change that changes nothing writes nothing. An archived record cannot be changed.
 func (l *Log[T]) Update(ctx context.Context, by Author, account fleet.AccountID, id, expect uint64, mutate func(*Record[T]) error) (Record[T], error) {
-	return l.write(ctx, by, account, id, expect, ActionUpdate, mutate, nil)
+	return l.decoded(l.write(ctx, by, account, id, expect, ActionUpdate, mutate, nil))
 }
 
-// UpdateSeen is Update upon what the caller has seen a moment ago. Only if that does not lead to a new revision is the record read again, and
-// then what stands decides.
-func (l *Log[T]) UpdateSeen(ctx context.Context, seen *Seen, by Author, account fleet.AccountID, id uint64, mutate func(*Record[T]) error) (Record[T], error) {
-	return l.write(ctx, by, account, id, 0, ActionUpdate, mutate, seen.guess(account, Ref{l.kind.Name, id}))
+// UpdateSeen is Update upon what the caller has seen a moment ago. Only if that leads to no new revision is the record read again, and then what
+// stands decides.
+func (l *Log[T]) UpdateSeen(ctx context.Context, seen *Seen, by Author, account fleet.AccountID, id uint64, mutate func(*Record[T]) error) error {
+	_, err := l.write(ctx, by, account, id, 0, ActionUpdate, mutate, seen.guess(account, Ref{l.kind.Name, id}))
+	return err
 }
 
 // Archive ends a record: it stays readable, holds no unique value any more, and cannot be changed. Archiving twice
 // is once. guard, if not nil, may refuse.
 func (l *Log[T]) Archive(ctx context.Context, by Author, account fleet.AccountID, id, expect uint64, guard func(*Record[T]) error) (Record[T], error) {
-	return l.write(ctx, by, account, id, expect, ActionArchive, guard, nil)
+	return l.decoded(l.write(ctx, by, account, id, expect, ActionArchive, guard, nil))
 }
 
-// write writes the next revision of a record. guess, if not nil, is what its newest one is thought to be.
-func (l *Log[T]) write(ctx context.Context, by Author, account fleet.AccountID, id, expect uint64, action string, mutate func(*Record[T]) error, guess *revision) (Record[T], error) {
+func (l *Log[T]) decoded(r *revision, err error) (Record[T], error) {
+	if err != nil {
+		return Record[T]{}, err
+	}
+	return l.record(r)
+}
+
+// write writes the next revision of a record, and returns it, or the present one if nothing changes. guess, if not nil, is what that is thought
+// to be.
+func (l *Log[T]) write(ctx context.Context, by Author, account fleet.AccountID, id, expect uint64, action string, mutate func(*Record[T]) error, guess *revision) (*revision, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.store.cfg.Deadline)
 	defer cancel()
 	if guess != nil && guess.archivedAt == nil {
-		if next, err := l.attempt(ctx, by, account, guess, action, mutate); err == nil && next.Revision > guess.number {
-			return next, nil
+		next, err := l.attempt(ctx, by, account, guess, action, mutate)
+		if err == nil && next != guess || fleet.CodeOf(err) == fleet.CodeUnavailable {
+			return next, err
 		}
 	}
 	for lost := 0; ; lost++ {
 		old, err := l.store.newest(ctx, uint64(account), l.kind.Name, id)
 		if err != nil {
-			return Record[T]{}, unavailable("write "+l.name(id), err)
+			return nil, unavailable("write "+l.name(id), err)
 		}
 		if old == nil {
-			return Record[T]{}, l.notFound(id)
+			return nil, l.notFound(id)
 		}
 		if expect != 0 && expect != old.number {
-			return Record[T]{}, l.stale(id, old.number)
+			return nil, l.stale(id, old.number)
 		}
 		if old.archivedAt != nil {
 			if action == ActionArchive {
-				return l.record(old)
+				return old, nil
 			}
-			return Record[T]{}, fleet.NewError(fleet.CodeConflict, "The "+l.name(id)+" is archived and cannot be changed.")
+			return nil, fleet.NewError(fleet.CodeConflict, "The "+l.name(id)+" is archived and cannot be changed.")
 		}
 		next, err := l.attempt(ctx, by, account, old, action, mutate)
 		if !errors.Is(err, errLost) {
 			return next, err
 		}
 		if expect != 0 {
-			return Record[T]{}, l.stale(id, old.number+1)
+			return nil, l.stale(id, old.number+1)
 		}
 		// Many writers of one record would otherwise go on colliding in step.
 		select {
 		case <-ctx.Done():
-			return Record[T]{}, unavailable("write "+l.name(id), ctx.Err())
+			return nil, unavailable("write "+l.name(id), ctx.Err())
 		case <-time.After(rand.N(time.Duration(lost+1) * 20 * time.Millisecond)):
 		}
 	}
 }
 
-// attempt writes the revision after old, once.
-func (l *Log[T]) attempt(ctx context.Context, by Author, account fleet.AccountID, old *revision, action string, mutate func(*Record[T]) error) (Record[T], error) {
-	var none Record[T]
-	before, err := l.record(old)
+// attempt writes the revision after old, once, and returns it; it returns old if nothing changes.
+func (l *Log[T]) attempt(ctx context.Context, by Author, account fleet.AccountID, old *revision, action string, mutate func(*Record[T]) error) (*revision, error) {
+	rec, err := l.record(old)
 	if err != nil {
-		return none, err
+		return nil, err
 	}
-	after, err := l.record(old) // a copy that shares nothing
+	had := l.claims(&rec.Body)
+	was, err := json.Marshal(rec.Body) // as it would be written today
 	if err != nil {
-		return none, err
+		return nil, fmt.Errorf("encode %s: %w", l.kind.Name, err)
 	}
 	if mutate != nil {
-		if err := mutate(&after); err != nil {
+		if err := mutate(&rec); err != nil {
 			if by.wrote(old) && refused(err) {
-				return before, nil
+				return old, nil
 			}
-			return none, err
+			return nil, err
 		}
 	}
-	text, err := json.Marshal(after.Body)
+	text, err := json.Marshal(rec.Body)
 	if err != nil {
-		return none, fmt.Errorf("encode %s: %w", l.kind.Name, err)
+		return nil, fmt.Errorf("encode %s: %w", l.kind.Name, err)
 	}
 	at := millis(l.store.now())
 	if at.Before(old.at) {
@@ -182,33 +193,32 @@ func (l *Log[T]) attempt(ctx context.Context, by Author, account fleet.AccountID
 	}
 	r := &revision{account: old.account, kind: old.kind, id: old.id, number: old.number + 1, action: action, at: at,
 		createdAt: old.createdAt, actor: by.Actor, requestID: by.RequestID, body: string(text)}
-	wanted := l.claims(&after.Body)
+	wanted := l.claims(&rec.Body)
 	if action == ActionArchive {
 		r.archivedAt, wanted = &at, nil
-	} else if same, err := sameBody(before.Body, text); err != nil || same {
-		return before, err
+	} else if bytes.Equal(text, was) {
+		return old, nil
 	}
-	r.row = l.rowOf(r, after.Body)
-	had := l.claims(&before.Body)
+	r.row = l.rowOf(r, rec.Body)
 	// What the record gives up is noted now: whoever claims it again from here on makes a newer claim, and the
 	// release below then loses against that.
 	dropped, err := l.claimed(ctx, account, old.id, without(had, wanted))
 	if err != nil {
-		return none, err
+		return nil, err
 	}
 	// Claims that come to nothing are left to lapse: another write of this very record may have made the same one.
 	if _, err := l.takeAll(ctx, account, old.id, without(wanted, had)); err != nil {
-		return none, err
+		return nil, err
 	}
 	switch err := l.store.append(ctx, r); {
 	case err == nil:
 		l.releaseAll(ctx, account, dropped)
 		l.store.written(ctx, r, old.body)
-		return l.record(r)
+		return r, nil
 	case errors.Is(err, errLost):
-		return none, err
+		return nil, err
 	default:
-		return none, unavailable("write "+l.name(old.id), err)
+		return nil, unavailable("write "+l.name(old.id), err)
 	}
 }
 
@@ -348,11 +358,6 @@ func without(a, b []Claim) []Claim {
 		}
 	}
 	return rest
-}
-
-func sameBody[T any](before T, after []byte) (bool, error) {
-	text, err := json.Marshal(before)
-	return err == nil && string(text) == string(after), err
 }
 
 // noun writes a kind's name in words.

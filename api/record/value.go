@@ -37,7 +37,9 @@ func (i Instant) MarshalJSON() ([]byte, error) {
 	if i.IsZero() {
 		return []byte("null"), nil
 	}
-	return []byte(i.UTC().Format(`"` + instantLayout + `"`)), nil
+	text := make([]byte, 0, len(instantLayout)+2)
+	text = i.UTC().AppendFormat(append(text, '"'), instantLayout)
+	return append(text, '"'), nil
 }
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -46,7 +48,11 @@ func (i *Instant) UnmarshalJSON(text []byte) error {
 		*i = Instant{}
 		return nil
 	}
-	t, err := time.Parse(`"`+time.RFC3339Nano+`"`, string(text))
+	bare := text
+	if len(text) >= 2 && text[0] == '"' && text[len(text)-1] == '"' {
+		bare = text[1 : len(text)-1]
+	}
+	t, err := time.Parse(time.RFC3339Nano, string(bare)) // a layout of our own would take many times as long
 	if err != nil {
 		return err
 	}
