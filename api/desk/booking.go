@@ -106,7 +106,7 @@ func (d *Desk) attempt(ctx context.Context, o Order, action rental.Action, g gri
 
 // write writes the next revision of a booking upon the one that it was made of, with the hold that it needs.
 func (d *Desk) write(ctx context.Context, o Order, rec, next *record.Record[record.Booking], g grip) (record.Record[record.Booking], error) {
-	taken, overlaps, err := d.takeFor(ctx, o.By, o.Account, rec.ID, rec.Revision+1, &rec.Body, &next.Body, g, nil)
+	taken, overlaps, err := d.takeFor(ctx, o.By, o.Account, rec.ID, rec.Revision+1, &rec.Body, &next.Body, g, sight{})
 	if err != nil {
 		return record.Record[record.Booking]{}, err
 	}

@@ -30,12 +30,12 @@ func TestAVehicleThatIsArchivedInBetweenIsNotBooked(t *testing.T) {
 	if err := archive(); err != nil {
 		t.Fatal(err)
 	}
-	if rec, err := d.open(t.Context(), by, account, req.ID, b, ask, nil); !refusal(err) {
+	if rec, err := d.open(t.Context(), by, account, req.ID, b, ask, sight{}); !refusal(err) {
 		t.Errorf("it was booked: %+v, %v", rec.Body.VehicleID, err)
 	}
 	// However much later.
 	later := l.later()
-	if rec, err := later.open(t.Context(), by, account, later.Store.NextID(), b, ask, nil); !refusal(err) {
+	if rec, err := later.open(t.Context(), by, account, later.Store.NextID(), b, ask, sight{}); !refusal(err) {
 		t.Errorf("it was booked after all: %+v, %v", rec.Body.VehicleID, err)
 	}
 	// A booking that came first keeps it from being archived.
@@ -101,7 +101,7 @@ func TestClocksMayDiffer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := slow.takeFor(t.Context(), by, account, req.ID, 1, nil, b, ask, nil); err != nil {
+	if _, _, err := slow.takeFor(t.Context(), by, account, req.ID, 1, nil, b, ask, sight{}); err != nil {
 		t.Fatal(err)
 	}
 	// The last moment at which the first may be written, by the clock that is ahead.

@@ -26,9 +26,14 @@ import (
 
 // capacity refuses a hold that a class has no room for: one in the class's calendar, or one of a vehicle whose class needs it for
 // bookings that have no vehicle yet. leaves is a class in which the booking gives a place up with this; likely is the class that the vehicle
-// is thought to be of.
-func (d *Desk) capacity(ctx context.Context, by record.Author, account fleet.AccountID, b *bid, leaves, likely uint64) error {
-	class, holds, err := d.pressed(ctx, account, b, likely)
+// is thought to be of, and s what was seen of it.
+func (d *Desk) capacity(ctx context.Context, by record.Author, account fleet.AccountID, b *bid, leaves, likely uint64, s sight) error {
+	if s.listed != nil && (s.class == nil || *s.class != 0) {
+		if err := s.listed(); err != nil {
+			return err
+		}
+	}
+	class, holds, err := d.pressed(ctx, account, b, likely, s.class)
 	if err != nil || class == 0 || b.at.vehicle != 0 && class == leaves {
 		return err
 	}
@@ -54,7 +59,7 @@ func (d *Desk) capacity(ctx context.Context, by record.Author, account fleet.Acc
 			if err != nil {
 				return err
 			}
-			return d.capacity(ctx, by, account, b, leaves, likely)
+			return d.capacity(ctx, by, account, b, leaves, likely, s)
 		}
 		return room.refusal(class, &h)
 	}
@@ -62,11 +67,17 @@ func (d *Desk) capacity(ctx context.Context, by record.Author, account fleet.Acc
 }
 
 // pressed is the class that a bid may press upon, 0 if none, and what is booked of it. A vehicle is read beside the calendar of the class that
-// it is likely of: both after the bid was placed.
-func (d *Desk) pressed(ctx context.Context, account fleet.AccountID, b *bid, likely uint64) (uint64, []calendar.Hold, error) {
+// it is likely of: both after the bid was placed. One that was seen is not read again.
+func (d *Desk) pressed(ctx context.Context, account fleet.AccountID, b *bid, likely uint64, seen *uint64) (uint64, []calendar.Hold, error) {
 	if b.at.vehicle == 0 {
-		holds, err := d.ClassCalendars.Of(ctx, account, b.at.class)
-		return b.at.class, holds, err
+		seen = &b.at.class
+	}
+	if seen != nil {
+		if *seen == 0 {
+			return 0, nil, nil
+		}
+		holds, err := d.ClassCalendars.Of(ctx, account, *seen)
+		return *seen, holds, err
 	}
 	var holds []calendar.Hold
 	group, inner := errgroup.WithContext(ctx)

@@ -83,9 +83,9 @@ const (
 const capacityTries = 3
 
 // takeFor takes what the next revision of a booking holds, beside what the present one has. A *calendar.ConflictError or a
-// *fleet.Error of the code fleet.CodeConflict says what is in the way, and then nothing was taken. The second result says whether it overlaps. seen is
-// the calendar as the caller has seen it a moment ago, or nil.
-func (d *Desk) takeFor(ctx context.Context, by record.Author, account fleet.AccountID, id, revision uint64, was, next *record.Booking, g grip, seen *record.Seen) (*bid, bool, error) {
+// *fleet.Error of the code fleet.CodeConflict says what is in the way, and then nothing was taken. The second result says whether it overlaps. s is
+// what the caller has seen a moment ago.
+func (d *Desk) takeFor(ctx context.Context, by record.Author, account fleet.AccountID, id, revision uint64, was, next *record.Booking, g grip, s sight) (*bid, bool, error) {
 	at, want := holdOf(id, next)
 	if want == nil {
 		return nil, false, nil
@@ -109,14 +109,14 @@ func (d *Desk) takeFor(ctx context.Context, by record.Author, account fleet.Acco
 		if g != keep || before != at || !was.Conflict {
 			shares = nil
 		}
-		err := d.place(ctx, by, account, b, next.VehicleID, g == seize, shares, seen)
+		err := d.place(ctx, by, account, b, next.VehicleID, g == seize, shares, s.calendar)
 		if err != nil {
 			return nil, false, err
 		}
 		if g != ask {
 			return b, b.hold.Conflict, nil
 		}
-		if err = d.capacity(ctx, by, account, b, leaves, likely); err == nil {
+		if err = d.capacity(ctx, by, account, b, leaves, likely, s); err == nil {
 			return b, false, nil
 		}
 		d.withdraw(ctx, by, account, b)

@@ -82,7 +82,7 @@ func (im *Importer) Trip(ctx context.Context, t *turo.Trip) (record.Record[recor
 	zero := record.Money{Currency: im.currency}
 	b.Deposit = record.Deposit{Method: "none", Status: record.DepositNone, Amount: zero, Captured: zero, Released: zero, Applied: zero}
 	im.apply(b, t, v)
-	rec, err := im.d.open(ctx, im.by, im.account, im.d.Store.NextID(), b, seize, nil)
+	rec, err := im.d.open(ctx, im.by, im.account, im.d.Store.NextID(), b, seize, sight{})
 	return rec, ImportCreated, err
 }
 

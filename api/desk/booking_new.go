@@ -26,25 +26,28 @@ type BookRequest struct {
 
 // Book makes a booking: it takes the vehicle's calendar, or a place in its class, and stands when it is written.
 func (d *Desk) Book(ctx context.Context, by record.Author, account fleet.AccountID, req BookRequest) (record.Record[record.Booking], error) {
-	m, holds, err := d.look(ctx, account, &req)
+	m, s, err := d.look(ctx, account, &req)
 	if err != nil {
 		return record.Record[record.Booking]{}, err
 	}
 	if rec, _, err := d.Bookings.In(m.seen, account, req.ID); fleet.CodeOf(err) != fleet.CodeNotFound {
 		return rec, err
 	}
-	b, err := d.draft(m.in(ctx), account, req)
+	remembering := m.in(ctx)
+	b, err := d.draft(remembering, account, req)
 	if err != nil {
 		return record.Record[record.Booking]{}, err
 	}
-	return d.open(ctx, by, account, req.ID, b, ask, holds)
+	if s.class, err = d.classOf(remembering, account, b.VehicleID); err != nil {
+		return record.Record[record.Booking]{}, err
+	}
+	return d.open(ctx, by, account, req.ID, b, ask, s)
 }
 
-// look reads at once all that a booking needs, as far as its fields tell: the records that they name, the rate plans, and the calendar, of
-// which it gives what was seen.
-func (d *Desk) look(ctx context.Context, account fleet.AccountID, req *BookRequest) (*memory, *record.Seen, error) {
+// look reads at once all that a booking needs, as far as its fields tell: the records that they name, the rate plans, and the calendar.
+func (d *Desk) look(ctx context.Context, account fleet.AccountID, req *BookRequest) (*memory, sight, error) {
 	m := newMemory()
-	var holds *record.Seen
+	var s sight
 	group, inner := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
 		m.seen, err = d.Store.See(inner, account, append(d.refs(account, &req.Fields), record.Ref{Kind: d.Bookings.Kind().Name, ID: req.ID})...)
@@ -53,7 +56,7 @@ func (d *Desk) look(ctx context.Context, account fleet.AccountID, req *BookReque
 	if at, want := holdOf(req.ID, &record.Booking{BookingFields: req.Fields, Status: record.BookingConfirmed, BlockedFrom: req.Fields.PickupAt}); want != nil {
 		group.Go(func() (err error) {
 			cals, key := d.calendars(at)
-			holds, err = cals.Look(inner, account, key)
+			s.calendar, err = cals.Look(inner, account, key)
 			return err
 		})
 	}
@@ -63,12 +66,20 @@ func (d *Desk) look(ctx context.Context, account fleet.AccountID, req *BookReque
 			return err
 		})
 	}
-	return m, holds, group.Wait()
+	err := group.Wait()
+	return m, s, err
 }
 
 // open writes a new booking, which is known not to be there, with the hold that it needs.
-func (d *Desk) open(ctx context.Context, by record.Author, account fleet.AccountID, id uint64, b *record.Booking, g grip, seen *record.Seen) (record.Record[record.Booking], error) {
-	taken, overlaps, err := d.takeFor(ctx, by, account, id, 1, nil, b, g, seen)
+func (d *Desk) open(ctx context.Context, by record.Author, account fleet.AccountID, id uint64, b *record.Booking, g grip, s sight) (record.Record[record.Booking], error) {
+	later, listed := record.FeedLater(ctx)
+	defer func() {
+		if err := listed(); err != nil {
+			d.Log.WarnContext(ctx, "a hold does not show in searches yet and will be mended", "booking", name(id), "error", err)
+		}
+	}()
+	s.listed = listed
+	taken, overlaps, err := d.takeFor(later, by, account, id, 1, nil, b, g, s)
 	if err != nil {
 		return record.Record[record.Booking]{}, err
 	}
@@ -77,7 +88,7 @@ func (d *Desk) open(ctx context.Context, by record.Author, account fleet.Account
 	defer cancel()
 	rec, created, err := d.Bookings.Make(inner, by, account, id, *b)
 	if err == nil && !created || err != nil && !undecided(err) {
-		d.withdraw(ctx, by, account, taken)
+		d.withdraw(later, by, account, taken)
 	}
 	return rec, err
 }

@@ -68,6 +68,30 @@ func recall[T any](ctx context.Context, log *record.Log[T], account fleet.Accoun
 	return found, err
 }
 
+// sight is what a command has seen just before it takes a hold, so that it is not read again: the calendar, which is only a guess of what its newest
+// revision is, and of which class the vehicle is. A vehicle that changes its class in between is as one that changes it afterwards:
+// nobody asks then what the class has promised. A search of the class's room must know the own hold (see capacity): so it waits for that.
+type sight struct {
+	calendar *record.Seen
+	class    *uint64 // nil if no vehicle was seen; zero if it has none
+	// listed, if not nil, returns when the tables know the holds that were taken.
+	listed func() error
+}
+
+// classOf returns the class of a vehicle, zero if it has none; nil if no vehicle is named.
+func (d *Desk) classOf(ctx context.Context, account fleet.AccountID, vehicle string) (*uint64, error) {
+	id, err := fleet.ParseID(fleet.VehiclePrefix, vehicle)
+	if err != nil {
+		return nil, nil
+	}
+	v, err := recall(ctx, d.Vehicles, account, id)
+	if err != nil {
+		return nil, err
+	}
+	class, _ := fleet.ParseID(fleet.ClassPrefix, v.Body.ClassID)
+	return &class, nil
+}
+
 // refs are the records that the fields of a booking name, and the account, as far as they can be known before any is read.
 func (d *Desk) refs(account fleet.AccountID, f *record.BookingFields) []record.Ref {
 	refs := []record.Ref{{Kind: d.Accounts.Kind().Name, ID: uint64(account)}}

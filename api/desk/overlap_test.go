@@ -80,7 +80,7 @@ func TestTheAuditFindsWhatOverlaps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rec, err := d.open(t.Context(), by, account, d.Store.NextID(), imported, seize, nil)
+	rec, err := d.open(t.Context(), by, account, d.Store.NextID(), imported, seize, sight{})
 	if err != nil || !rec.Body.Conflict {
 		t.Fatalf("conflict %v, %v", rec.Body.Conflict, err)
 	}
@@ -158,7 +158,7 @@ func TestWhoComesEarlyTakesNothingFromOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rec, err := d.open(t.Context(), by, account, d.Store.NextID(), imported, seize, nil)
+	rec, err := d.open(t.Context(), by, account, d.Store.NextID(), imported, seize, sight{})
 	if err != nil || !rec.Body.Conflict {
 		t.Fatalf("conflict %v, %v", rec.Body.Conflict, err)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/schemas"
@@ -103,10 +104,31 @@ func (s *Store) appendAll(ctx context.Context, token string, all ...*revision) e
 	if err := decide(ctx, insert, func() (uint64, error) { return s.writerOf(ctx, last) }, last.writeID); err != nil {
 		return err
 	}
-	// What stands must come to the tables although the caller may have gone.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.cfg.Deadline)
-	defer cancel()
-	return s.feed(ctx, all...)
+	feed := func() error {
+		// What stands must come to the tables although the caller may have gone.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.cfg.Deadline)
+		defer cancel()
+		return s.feed(ctx, all...)
+	}
+	if later, ok := ctx.Value(laterKey{}).(*errgroup.Group); ok {
+		later.Go(feed)
+		return nil
+	}
+	return feed()
+}
+
+type laterKey struct{}
+
+// FeedLater returns a context in which writes do not wait until the tables of current records know them: that is what wait is for, which must be
+// called after the last of them, and may be called between two.
+func FeedLater(ctx context.Context) (later context.Context, wait func() error) {
+	var group errgroup.Group
+	return context.WithValue(ctx, laterKey{}, &group), func() error {
+		if err := group.Wait(); err != nil {
+			return unavailable("list what was written", err)
+		}
+		return nil
+	}
 }
 
 // insert inserts revisions together, under a token, and says whether it is certain that they were stored.

@@ -7,3 +7,4 @@ FROM claim_log
 WHERE account = {account:UInt64} AND field = {field:String} AND value = {value:String}
 ORDER BY revision DESC
 LIMIT 1
+SETTINGS max_threads = 1 -- it reads a granule or two: more threads cost more than they bring

@@ -4,3 +4,4 @@ SELECT id, vehicle_class_ids, channels, valid_from, valid_to
 FROM rate_plans FINAL
 WHERE account = {account:UInt64} AND archived_at IS NULL AND enabled
 ORDER BY priority DESC, id DESC
+SETTINGS max_threads = 1 -- it reads a granule or two: more threads cost more than they bring

@@ -6,3 +6,4 @@ FROM record_log
 WHERE account = {account:UInt64} AND (kind, id) IN arrayZip({kinds:Array(String)}, {ids:Array(UInt64)})
 ORDER BY kind, id, revision DESC
 LIMIT 1 BY kind, id
+SETTINGS max_threads = 1 -- it reads a granule or two: more threads cost more than they bring
