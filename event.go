@@ -48,7 +48,7 @@ type Event struct {
 	Kind     Kind            `json:"kind"`  // of the object: something derived, or a record
 	Object   uint64          `json:"object,string"`
 	Revision uint32          `json:"revision"` // of the object
-	Body     json.RawMessage `json:"body"`     // the object, as Entity writes itself, or as a record is stored
+	Body     json.RawMessage `json:"body"`     // the object, as Entity writes itself, or as a record is stored; Append does not look whether it is JSON
 }
 
 // Types of events. What a repair makes of a closed thing is an update; what no longer holds is deleted.

@@ -69,7 +69,7 @@ func parseAppended(text []byte) (e Event, ok bool) {
 	e.Revision = uint32(p.number(`,"revision":`, 1<<32-1))
 	p.skip(`,"body":`)
 	n := len(p.rest) - 1
-	if !p.ok || n < 0 || p.rest[n] != '}' || !json.Valid(p.rest[:n]) {
+	if !p.ok || n < 1 || p.rest[n] != '}' || p.rest[0] <= ' ' || p.rest[n-1] <= ' ' || !json.Valid(p.rest[:n]) {
 		return Event{}, false
 	}
 	e.Body = p.rest[:n:n]

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math"
 	"reflect"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -63,17 +64,21 @@ func TestAnEventWithoutABodyIsWritten(t *testing.T) {
 	}
 }
 
-// TestWhatIsNoEventIsRefusedAsJSONRefusesIt changes one byte of an event, or cuts it: whatever encoding/json makes of that is
+// TestWhatIsNoEventIsRefusedAsJSONRefusesIt changes one byte of an event, adds one, or cuts it: whatever encoding/json makes of that is
 // what ParseEvent makes of it.
 func TestWhatIsNoEventIsRefusedAsJSONRefusesIt(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := drawEvent(t)
 		text := e.Append(nil)
 		at := rapid.IntRange(0, len(text)-1).Draw(t, "at")
-		if rapid.Bool().Draw(t, "cut") {
+		other := rapid.SampledFrom([]byte("0159-.e{}[]\",:\\ \tantf\x00\x80")).Draw(t, "byte")
+		switch rapid.IntRange(0, 2).Draw(t, "how") {
+		case 0:
 			text = text[:at]
-		} else {
-			text[at] = rapid.SampledFrom([]byte("0159-.e{}[]\",:\\ antf\x00\x80")).Draw(t, "byte")
+		case 1:
+			text[at] = other
+		case 2:
+			text = slices.Insert(text, at, other)
 		}
 		var want fleet.Event
 		wrong := json.Unmarshal(text, &want)

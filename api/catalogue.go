@@ -113,7 +113,8 @@ func plain[T any](a *API, s *resource[T], show func(rec record.Record[T], id str
 // prefixOf is the prefix of the ids of what may use a part of the catalogue.
 var prefixOf = map[string]string{"vehicle": fleet.VehiclePrefix, "vehicle class": fleet.ClassPrefix, "rate plan": fleet.RatePlanPrefix, "booking": fleet.BookingPrefix}
 
-// unused refuses to archive what something uses, and says what does.
+// unused refuses to archive what something uses, and says what does. Nothing holds it in place: a booking that is made at the same moment may
+// name what is archived then, and goes on without it.
 func (a *API) unused(ctx context.Context, account fleet.AccountID, noun, id string) error {
 	users, err := query.CatalogueUsers(ctx, a.DB, account, id)
 	if err != nil || len(users) == 0 {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 
@@ -41,7 +42,7 @@ type Conflict struct {
 	VehicleID string         `json:"vehicle_id" doc:"The vehicle that is taken." example:"veh_1234"`
 	Ref       string         `json:"ref" doc:"What holds it: a booking, a block, a work order, or the vehicle itself if it is retired." example:"bkg_1234"`
 	From      record.Instant `json:"from" doc:"From when it holds it, with buffers."`
-	Until     record.Instant `json:"until" doc:"The first moment that is free again."`
+	Until     record.Instant `json:"until" doc:"The first moment that is free again; null if nobody knows, because the vehicle is out and overdue."`
 }
 
 // FieldIssue names one part of the input and what is wrong with it.
@@ -101,7 +102,11 @@ func problemOf(err error) (Problem, bool) {
 		p.CurrentState, p.AllowedTransitions = t.Current, t.Allowed
 	}
 	if taken, ok := errors.AsType[*calendar.ConflictError](err); ok {
-		p.Conflicts = []Conflict{{VehicleID: taken.Vehicle, Ref: taken.Hold.Ref, From: taken.Hold.From, Until: taken.Hold.Until}}
+		c := Conflict{VehicleID: taken.Vehicle, Ref: taken.Hold.Ref, From: taken.Hold.From, Until: taken.Hold.Until}
+		if taken.Hold.Open && c.Until.Before(time.Now()) {
+			c.Until = record.Instant{}
+		}
+		p.Conflicts = []Conflict{c}
 	}
 	return p, p.Status >= http.StatusInternalServerError
 }

@@ -18,7 +18,7 @@ func TestEveryFeedFillsTheColumnsItNames(t *testing.T) {
 	}
 	for _, f := range feeds {
 		t.Run(f.Table, func(t *testing.T) {
-			for _, revisions := range []string{"", schemas.Query("record_lately")} {
+			for _, revisions := range []string{"", schemas.Query("record_revisions")} {
 				params := withNeutral(t, revisions)
 				rows, err := db.Query(params, f.Of(revisions))
 				if err != nil {

@@ -144,6 +144,10 @@ func (e *ConflictError) Error() string { return e.Unwrap().Error() }
 
 // Unwrap returns the error as callers of the interface see it.
 func (e *ConflictError) Unwrap() error {
+	if e.Hold.Open {
+		return fleet.NewError(fleet.CodeConflict, fmt.Sprintf("The vehicle %s is out with %s since %s, and due back at %s.",
+			e.Vehicle, e.Hold.Ref, e.Hold.From.Format(time.RFC3339), e.Hold.Until.Format(time.RFC3339)))
+	}
 	return fleet.NewError(fleet.CodeConflict, fmt.Sprintf("The vehicle %s is taken by %s from %s until %s.",
 		e.Vehicle, e.Hold.Ref, e.Hold.From.Format(time.RFC3339), e.Hold.Until.Format(time.RFC3339)))
 }

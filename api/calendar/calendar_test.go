@@ -342,7 +342,14 @@ func TestCalendarsMakeTheRowsOfTheirFeed(t *testing.T) {
 		for range n {
 			var c calendar.Calendar
 			schematest.Fill(rng, &c)
-			if _, _, err := log.Create(t.Context(), by, account+fleet.AccountID(i), d.store.NextID(), c); err != nil {
+			made, _, err := log.Create(t.Context(), by, account+fleet.AccountID(i), d.store.NextID(), c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := log.UpdateSeen(t.Context(), nil, by, made.Account, made.ID, func(r *record.Record[calendar.Calendar]) error {
+				schematest.Fill(rng, &r.Body)
+				return nil
+			}); err != nil {
 				t.Fatal(err)
 			}
 		}

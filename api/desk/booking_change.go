@@ -58,7 +58,7 @@ func (d *Desk) changed(ctx context.Context, o Order, was *record.BookingFields, 
 	if same := ask.RatePlanID == was.RatePlanID && (ask.VehicleClassID != was.VehicleClassID || ask.VehicleID != was.VehicleID || ask.Channel != was.Channel); same {
 		ask.RatePlanID = "" // another one may fit better
 	}
-	snapshot, found, err := d.Price(ctx, o.Account, ask, d.Now())
+	snapshot, found, err := d.priceAgain(ctx, o.Account, *was, ask)
 	if err != nil {
 		return err
 	}

@@ -113,6 +113,7 @@ func (d *Desk) takeFor(ctx context.Context, by record.Author, account fleet.Acco
 		if err != nil {
 			return nil, false, err
 		}
+		s.calendar = nil // which is another one now
 		if g != ask {
 			return b, b.hold.Conflict, nil
 		}

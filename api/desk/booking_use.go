@@ -387,7 +387,7 @@ func noVehicle(id string) error {
 func (d *Desk) reprice(ctx context.Context, account fleet.AccountID, b *record.Booking) error {
 	fields := b.BookingFields
 	fields.RatePlanID = ""
-	snapshot, found, err := d.Price(ctx, account, fields, d.Now())
+	snapshot, found, err := d.priceAgain(ctx, account, fields, fields)
 	if err != nil {
 		return err
 	}

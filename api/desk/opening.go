@@ -8,10 +8,15 @@ import (
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rental"
+	"github.com/motorpool/fleet/api/rental/ledger"
 )
 
-// closed says when the vehicle would be picked up or returned at a place that is closed then. What is delivered is not picked up there.
+// closed says when the vehicle would be picked up or returned at a place that is closed then. What is delivered is not picked up there, and what a
+// channel has sold is taken as it was sold.
 func (r *Resolved) closed() []fleet.FieldError {
+	if ledger.Collects(r.Fields.Channel) {
+		return nil
+	}
 	var faults []fleet.FieldError
 	if r.Fields.DeliveryAddress == "" && r.Pickup != nil {
 		faults = closedAt(&r.Pickup.Body, r.Zone, r.Fields.PickupAt.Time, "/pickup_at")

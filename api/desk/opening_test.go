@@ -69,4 +69,30 @@ func TestNobodyComesToAClosedPlace(t *testing.T) {
 			t.Errorf("extended by %d hours: %v, want %s", hours, err, want)
 		}
 	}
+
+	sold := fields("2026-03-07T13:00:00Z", "2026-03-09T12:59:00Z", "", "", "")
+	sold.Channel = "turo"
+	if _, _, err := d.Price(t.Context(), account, sold, now); err != nil {
+		t.Errorf("sold by a channel: %v", err)
+	}
+	// Shorter hours are no reason against a change that leaves the times as they are.
+	place, _ := fleet.ParseID(fleet.LocationPrefix, austin)
+	if _, err := d.Locations.Update(t.Context(), by, account, place, 0, func(r *record.Record[record.Location]) error {
+		r.Body.OpeningHours[0].From = "10:00"
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	miles := 100
+	for want, change := range map[string]func(*record.Booking){
+		"<nil>":             func(b *record.Booking) { b.ExpectedMi = &miles },
+		"/pickup_at closed": func(b *record.Booking) { b.PickupAt = record.InstantOf(b.PickupAt.Add(time.Hour)) },
+	} {
+		if _, err := d.Change(t.Context(), order, false, func(r *record.Record[record.Booking]) error {
+			change(&r.Body)
+			return nil
+		}); faults(err) != want {
+			t.Errorf("changed: %v, want %s", err, want)
+		}
+	}
 }

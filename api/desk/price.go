@@ -26,6 +26,19 @@ func (d *Desk) PriceAnyway(ctx context.Context, account fleet.AccountID, fields 
 	return d.price(ctx, account, fields, bookedAt, func(*Resolved, time.Time) []fleet.FieldError { return nil })
 }
 
+// priceAgain is Price for a booking that had other fields: what is said against an end of the rental counts only if that end has changed.
+func (d *Desk) priceAgain(ctx context.Context, account fleet.AccountID, was, fields record.BookingFields) (record.RateSnapshot, Resolved, error) {
+	return d.price(ctx, account, fields, d.Now(), func(r *Resolved, at time.Time) []fleet.FieldError {
+		stays := map[string]bool{
+			"/pickup_at": was.PickupAt.Equal(fields.PickupAt.Time) && was.PickupLocationID == r.Fields.PickupLocationID && was.DeliveryAddress == fields.DeliveryAddress,
+			"/return_at": was.ReturnAt.Equal(fields.ReturnAt.Time) && was.ReturnLocationID == r.Fields.ReturnLocationID,
+		}
+		return slices.DeleteFunc(r.Misfits(at), func(f fleet.FieldError) bool {
+			return stays[f.Pointer] && (f.Code == "closed" || f.Code == "too_soon")
+		})
+	})
+}
+
 func (d *Desk) price(ctx context.Context, account fleet.AccountID, fields record.BookingFields, bookedAt time.Time, misfits func(*Resolved, time.Time) []fleet.FieldError) (record.RateSnapshot, Resolved, error) {
 	if err := checkPeriod(&fields); err != nil {
 		return record.RateSnapshot{}, Resolved{}, err
@@ -34,7 +47,7 @@ func (d *Desk) price(ctx context.Context, account fleet.AccountID, fields record
 	if err != nil {
 		return record.RateSnapshot{}, r, err
 	}
-	if faults := misfits(&r, bookedAt); faults != nil {
+	if faults := misfits(&r, bookedAt); len(faults) > 0 {
 		return record.RateSnapshot{}, r, unfit(faults)
 	}
 	s, err := price.Quote(r.Request(bookedAt))

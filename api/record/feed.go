@@ -15,7 +15,11 @@ import (
 )
 
 // feed is a table of current records, and the text that has the server make its rows.
-type feed struct{ table, text string }
+type feed struct {
+	table string
+	text  string // over the revisions that a statement brings along
+	log   string // over those that stand in the log
+}
 
 // written names the revisions that a statement of a feed brings along.
 const written = "written_revisions"
@@ -25,7 +29,7 @@ func feedsOf() map[string][]feed {
 	all := make(map[string][]feed)
 	for _, f := range schemas.Feeds() {
 		for _, kind := range f.Kinds {
-			all[kind] = append(all[kind], feed{f.Table, f.Insert("SELECT * FROM " + written)})
+			all[kind] = append(all[kind], feed{f.Table, f.Insert("SELECT * FROM " + written), f.Insert(schemas.Query("record_revisions"))})
 		}
 	}
 	return all
@@ -36,16 +40,26 @@ func again(ctx context.Context) context.Context {
 	return clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"insert_deduplicate": 0, "max_partitions_per_insert_block": 0}))
 }
 
+// fromMemory is how long a feed may take that brings what its writer has in memory. One that takes longer reads the log, out of which an erasure
+// may have taken what the writer still has: Sweep waits so long between the log and the tables.
+const fromMemory = time.Second
+
 // feed brings revisions that stand, of records of one kind and account, to the tables of current records: lists then know them. It goes on
 // until that is done or the time is up, and Mend does what is left.
 func (s *Store) feed(ctx context.Context, all ...*revision) error {
+	memory, cancel := context.WithTimeout(ctx, fromMemory)
+	defer cancel()
 	for _, f := range s.feeds[all[0].kind] {
 		bring := s.selectRows
 		if !slices.ContainsFunc(all, func(r *revision) bool { return r.row == nil }) {
 			bring = s.insertRows
 		}
 		for attempt := 1; ; attempt++ {
-			err := bring(ctx, f, all)
+			inner := memory
+			if attempt > 1 {
+				inner, bring = ctx, s.insertLogged
+			}
+			err := bring(inner, f, all)
 			if err == nil {
 				break
 			}
@@ -80,6 +94,16 @@ func (s *Store) insertRows(ctx context.Context, f feed, all []*revision) error {
 		}
 	}
 	return batch.Send()
+}
+
+// insertLogged has the server make the rows of revisions as they stand in the log.
+func (s *Store) insertLogged(ctx context.Context, f feed, all []*revision) error {
+	ids, numbers := make([]uint64, len(all)), make([]uint64, len(all))
+	for i, r := range all {
+		ids[i], numbers[i] = r.id, r.number
+	}
+	return s.db.Exec(again(ctx), f.log, clickhouse.Named("account", all[0].account), clickhouse.Named("kind", all[0].kind),
+		clickhouse.Named("ids", ids), clickhouse.Named("revisions", numbers))
 }
 
 // selectRows has the server make the rows of revisions.

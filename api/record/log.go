@@ -102,7 +102,7 @@ func (l *Log[T]) Update(ctx context.Context, by Author, account fleet.AccountID,
 // UpdateSeen is Update upon what the caller has seen a moment ago. Only if that leads to no new revision is the record read again, and then what
 // stands decides.
 func (l *Log[T]) UpdateSeen(ctx context.Context, seen *Seen, by Author, account fleet.AccountID, id uint64, mutate func(*Record[T]) error) error {
-	_, err := l.write(ctx, by, account, id, 0, ActionUpdate, mutate, seen.guess(account, Ref{l.kind.Name, id}))
+	_, err := l.write(ctx, by, account, id, 0, ActionUpdate, mutate, seen.guess(account, Ref{l.kind.Name, id}, l.store.cfg.Deadline/2))
 	return err
 }
 

@@ -26,6 +26,23 @@ func TestBookingsMakeTheRowsOfTheirFeed(t *testing.T) {
 			t.Fatal(i, err)
 		}
 	}
+	for i, id := range ids {
+		if i%3 == 0 {
+			continue
+		}
+		if _, err := log.Update(t.Context(), by, account, id, 0, func(r *record.Record[record.Booking]) error {
+			r.Body = record.Booking{}
+			schematest.Fill(rng, &r.Body)
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if i%3 == 1 {
+			if _, err := log.Archive(t.Context(), by, account, id, 0, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
 	schematest.FeedAgrees(t, db, "bookings", n)
 }
 

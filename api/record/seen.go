@@ -3,6 +3,7 @@ package record
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 
@@ -19,13 +20,14 @@ type Ref struct {
 // Seen are the newest revisions of some records of an account, as they were read together.
 type Seen struct {
 	account   fleet.AccountID
+	at        time.Time // when it was read, or before
 	asked     map[Ref]bool
 	revisions map[Ref]*revision
 }
 
 // See reads records together: the time of one, where each by itself would take as long.
 func (s *Store) See(ctx context.Context, account fleet.AccountID, refs ...Ref) (*Seen, error) {
-	seen := &Seen{account: account, asked: make(map[Ref]bool, len(refs)), revisions: make(map[Ref]*revision, len(refs))}
+	seen := &Seen{account: account, at: time.Now(), asked: make(map[Ref]bool, len(refs)), revisions: make(map[Ref]*revision, len(refs))}
 	kinds, ids := make([]string, len(refs)), make([]uint64, len(refs))
 	for i, ref := range refs {
 		kinds[i], ids[i] = ref.Kind, ref.ID
@@ -52,17 +54,17 @@ func (s *Store) See(ctx context.Context, account fleet.AccountID, refs ...Ref) (
 
 // Look sees one record, which may have many and large revisions.
 func (l *Log[T]) Look(ctx context.Context, account fleet.AccountID, id uint64) (*Seen, error) {
-	ref := Ref{l.kind.Name, id}
+	ref, begun := Ref{l.kind.Name, id}, time.Now()
 	r, err := l.store.newest(ctx, uint64(account), l.kind.Name, id)
 	if err != nil {
 		return nil, err
 	}
-	return &Seen{account: account, asked: map[Ref]bool{ref: true}, revisions: map[Ref]*revision{ref: r}}, nil
+	return &Seen{account: account, at: begun, asked: map[Ref]bool{ref: true}, revisions: map[Ref]*revision{ref: r}}, nil
 }
 
-// guess is the revision of a record that was seen, nil if it was not.
-func (s *Seen) guess(account fleet.AccountID, ref Ref) *revision {
-	if s == nil || s.account != account {
+// guess is the revision of a record that was seen, nil if it was not, or so long ago that the server may not know the token of the next any more.
+func (s *Seen) guess(account fleet.AccountID, ref Ref, within time.Duration) *revision {
+	if s == nil || s.account != account || time.Since(s.at) > within {
 		return nil
 	}
 	return s.revisions[ref]

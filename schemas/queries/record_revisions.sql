@@ -1,0 +1,5 @@
+-- Some revisions of records of a kind, whole: what feeds/ make rows of current records of, where their writer could not bring them at once.
+-- EXPLAIN indexes=1, one revision in 1,000,000: the key leaves one granule of each part that may hold the id.
+SELECT *
+FROM record_log
+WHERE account = {account:UInt64} AND kind = {kind:String} AND id IN {ids:Array(UInt64)} AND revision IN {revisions:Array(UInt64)}
