@@ -15,6 +15,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -140,9 +141,10 @@ func (d *Desk) Run(ctx context.Context) error {
 	return nil
 }
 
-// do does a duty at once, and again whenever it is due.
+// do does a duty at once, again after some part of its time, and from then on whenever it is due: so duties, and those of other processes, do
+// not all come at one moment.
 func (d *Desk) do(ctx context.Context, duty Duty) {
-	ticker := time.NewTicker(duty.Every)
+	ticker := time.NewTicker(rand.N(duty.Every) + 1)
 	defer ticker.Stop()
 	for {
 		if err := duty.Do(ctx); err != nil && ctx.Err() == nil {
@@ -152,6 +154,7 @@ func (d *Desk) do(ctx context.Context, duty Duty) {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
+			ticker.Reset(duty.Every)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -45,7 +46,14 @@ func (s *Store) Mend(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	kinds, err := s.kindsLately(ctx, since.Add(-mendWithin), upto)
+	if err != nil {
+		return err
+	}
 	for _, f := range schemas.Feeds() {
+		if !slices.ContainsFunc(f.Kinds, func(kind string) bool { return kinds[kind] }) {
+			continue
+		}
 		n, err := s.mend(ctx, &f, keys[f.Table], since.Add(-mendWithin), upto)
 		if err != nil {
 			return fmt.Errorf("compare %s with the log: %w", f.Table, err)
@@ -60,6 +68,20 @@ func (s *Store) Mend(ctx context.Context) error {
 	}
 	s.mending.since = until
 	return nil
+}
+
+// kindsLately returns the kinds of which revisions were written in a span: few, so that most tables need not be looked at.
+func (s *Store) kindsLately(ctx context.Context, since, until time.Time) (map[string]bool, error) {
+	var names []string
+	if err := s.db.QueryRow(ctx, schemas.Query("record_kinds_lately"), clickhouse.Named("since", since.UnixMilli()),
+		clickhouse.Named("until", until.UnixMilli())).Scan(&names); err != nil {
+		return nil, fmt.Errorf("read what was written lately: %w", err)
+	}
+	kinds := make(map[string]bool, len(names))
+	for _, name := range names {
+		kinds[name] = true
+	}
+	return kinds, nil
 }
 
 // tableKeys returns the key of each table.
