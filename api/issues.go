@@ -18,7 +18,7 @@ type Issue struct {
 	record.IssueFields
 
 	Object      string         `json:"object" doc:"Always issue." example:"issue"`
-	Status      string         `json:"status" doc:"open, in_progress, resolved or wont_fix. While one of severity safety_critical is open or in progress, the vehicle does not become available." example:"open"`
+	Status      string         `json:"status" doc:"open, in_progress, resolved or wont_fix. While one of severity safety_critical is open or in progress, the vehicle does not become available, and is not handed over." example:"open"`
 	StatusSince record.Instant `json:"status_since"`
 	Resolution  string         `json:"resolution,omitempty"`
 	WorkOrderID string         `json:"work_order_id,omitempty" doc:"The work order in which it is to be done, or was." example:"wo_1234"`

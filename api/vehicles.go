@@ -311,7 +311,7 @@ func whole(v float64) *int {
 func liveMark(v Vehicle) []byte {
 	if v.Location == nil && v.CurrentMileageMi == v.AcquisitionMileageMi && v.BatteryLevel == nil && v.FuelLevelPct == nil &&
 		v.RangeMi == nil && v.EngineHours == nil && len(v.DeviceIDs) == 0 && v.CurrentBookingID == nil && v.NextBookingID == nil &&
-		v.NextAvailableAt.IsZero() && v.BookValue == nil && len(v.Compliance) == 0 && v.VehicleClass == nil && v.HomeLocation == nil && v.CurrentLocation == nil {
+		(v.IsRentable || v.Status != record.VehicleAvailable) && v.NextAvailableAt.IsZero() && v.BookValue == nil && len(v.Compliance) == 0 && v.VehicleClass == nil && v.HomeLocation == nil && v.CurrentLocation == nil {
 		return nil
 	}
 	mark, err := json.Marshal([]any{v.Location, v.CurrentMileageMi, v.BatteryLevel, v.HeadingDeg, v.SpeedMph, v.IgnitionOn, v.FuelLevelPct,

@@ -366,3 +366,39 @@ func TestAVehicleThatIsNotArchivedHoldsNothing(t *testing.T) {
 		t.Errorf("archived, it holds %v, %v", left, err)
 	}
 }
+
+func TestAnUnsafeVehicleIsNotHandedOver(t *testing.T) {
+	w := newWorld(t)
+	car := w.vehicle(`{"make":"A","model":"B"}`)
+	at := func(h int) record.Instant { return record.InstantOf(w.api.Now().Add(time.Duration(h) * time.Hour)) }
+	b := record.Booking{Status: record.BookingConfirmed}
+	b.VehicleID, b.PickupAt, b.ReturnAt = car, at(0), at(24)
+	booking := w.book(b)
+	issue := record.Issue{Status: "open"}
+	issue.VehicleID, issue.Severity, issue.Description = car, "safety_critical", "no brakes"
+	id := w.api.store.NextID()
+	if _, _, err := w.api.desk.Issues.Create(t.Context(), record.Author{Actor: "cli"}, w.account, id, issue); err != nil {
+		t.Fatal(err)
+	}
+	warns := func() bool {
+		v := w.do("GET", "/v1/vehicles/"+car, "").ok(200).object()
+		return strings.Contains(fmt.Sprint(v["warnings"]), fleet.FormatID(fleet.IssuePrefix, id)) && v["is_rentable"] == false
+	}
+	if !warns() {
+		t.Error("the vehicle does not warn of its issue")
+	}
+	p := w.do("POST", "/v1/bookings/"+booking+"/pickup", `{"mileage_mi":10}`).problem(409, "conflict")
+	if !strings.Contains(p.Detail, fleet.FormatID(fleet.IssuePrefix, id)) {
+		t.Error(p.Detail)
+	}
+	if _, err := w.api.desk.Issues.Update(t.Context(), record.Author{Actor: "cli"}, w.account, id, 0, func(r *record.Record[record.Issue]) error {
+		r.Body.Status = "resolved"
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if warns() {
+		t.Error("the vehicle warns of what was resolved")
+	}
+	w.do("POST", "/v1/bookings/"+booking+"/pickup", `{"mileage_mi":10}`).ok(200)
+}

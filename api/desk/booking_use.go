@@ -98,6 +98,9 @@ func (d *Desk) Pickup(ctx context.Context, o Order, h Handover) (record.Record[r
 		if status := v.Body.Status; status != record.VehicleAvailable && status != record.VehicleTurnaround && v.Body.StatusCause != name(o.Booking) {
 			return fleet.NewError(fleet.CodeConflict, fmt.Sprintf("The vehicle %s is %s and cannot be handed over.", b.VehicleID, status))
 		}
+		if err := d.safe(ctx, o.Account, id); err != nil {
+			return err
+		}
 		if err := h.fits(&v.Body); err != nil {
 			return err
 		}

@@ -202,13 +202,18 @@ func (d *Desk) fit(ctx context.Context, r *record.Record[record.Vehicle], to str
 			return fleet.NewError(fleet.CodeValidation, "The vehicle cannot be put in service yet.", faults...)
 		}
 	case record.VehicleTurnaround:
-		issues, _, err := query.Hindrances(ctx, d.DB, r.Account, r.ID)
-		if err != nil || issues == nil {
-			return err
-		}
-		return fleet.NewError(fleet.CodeConflict, "The vehicle has open issues that are critical to safety: "+strings.Join(issues, ", ")+".")
+		return d.safe(ctx, r.Account, r.ID)
 	}
 	return nil
+}
+
+// safe refuses a vehicle that nobody ought to drive.
+func (d *Desk) safe(ctx context.Context, account fleet.AccountID, vehicle uint64) error {
+	issues, _, err := query.Hindrances(ctx, d.DB, account, vehicle)
+	if err != nil || issues == nil {
+		return err
+	}
+	return fleet.NewError(fleet.CodeConflict, "The vehicle has open issues that are critical to safety: "+strings.Join(issues, ", ")+". Resolve them first, or take another vehicle.")
 }
 
 // follow changes the state of a vehicle as a consequence of something. A vehicle that is not there, or archived, is left alone.
