@@ -478,7 +478,7 @@ func (s *resource[T]) pick(r *http.Request, view any) (any, error) {
 	known := s.api.docs.OpenAPI().Components.Schemas.Schema(reflect.TypeOf(s.view), false, "").Properties
 	for _, name := range names {
 		if known[name] == nil {
-			return nil, invalidParam("fields", "names "+name+", which a "+s.noun+" does not have")
+			return nil, invalidParam("fields", "names "+name+", which "+article(s.noun)+" does not have")
 		}
 	}
 	text, err := encodeJSON(view, false)

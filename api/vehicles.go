@@ -21,7 +21,7 @@ type Vehicle struct {
 	Make             string           `json:"make" doc:"Manufacturer." example:"Tesla"`
 	Model            string           `json:"model" example:"Model 3"`
 	Year             *int             `json:"year" doc:"Model year; null if unknown." example:"2024"`
-	VIN              string           `json:"vin" doc:"Vehicle identification number; empty if unknown." example:"5YJ3E1EA7KF317000"`
+	VIN              string           `json:"vin" doc:"Vehicle identification number; empty if unknown." example:"5YJ3E1EA2KF317000"`
 	Status           string           `json:"status" doc:"available, rented, turnaround, maintenance, out_of_service, inactive or retired. More may be added." example:"available"`
 	Location         *VehicleLocation `json:"location" doc:"Last known place; null if there is none."`
 	CurrentMileageMi *int             `json:"current_mileage_mi" doc:"Odometer; null if unknown." example:"18250"`

@@ -7,7 +7,7 @@ type VehicleFields struct {
 	Make  string `json:"make" maxLength:"100" doc:"Manufacturer." example:"Tesla"`
 	Model string `json:"model" maxLength:"100" example:"Model 3"`
 	Year  int    `json:"year,omitempty" minimum:"1885" maximum:"2100" doc:"Model year." example:"2024"`
-	VIN   string `json:"vin,omitempty" maxLength:"32" doc:"Vehicle identification number; unique within the account." example:"5YJ3E1EA7KF317000"`
+	VIN   string `json:"vin,omitempty" maxLength:"32" doc:"Vehicle identification number; unique within the account." example:"5YJ3E1EA2KF317000"`
 
 	Trim            string   `json:"trim,omitempty" maxLength:"100"`
 	BodyType        string   `json:"body_type,omitempty" maxLength:"50" example:"sedan"`
