@@ -131,8 +131,8 @@ type room struct {
 	now      time.Time
 }
 
-// room reads the vehicles of a class and who has them over the periods of some holds. Holds that an earlier write has put into a
-// calendar are seen: a write does not return before the current table is fed, and nobody looks before the own write has returned.
+// room reads the vehicles of a class and who has them over the periods of some holds. Who has them is read from the current table: a hold that
+// it does not know yet is of somebody who has not looked at the class either, and will see our hold after that (sight.listed).
 func (d *Desk) room(ctx context.Context, account fleet.AccountID, class uint64, booked, over []calendar.Hold, now time.Time) (*room, error) {
 	c, err := d.Classes.Get(ctx, account, class)
 	if err != nil {
