@@ -104,17 +104,17 @@ func (s *Store) appendAll(ctx context.Context, token string, all ...*revision) e
 	if err := decide(ctx, insert, func() (uint64, error) { return s.writerOf(ctx, last) }, last.writeID); err != nil {
 		return err
 	}
-	feed := func() error {
+	bring := func() error {
 		// What stands must come to the tables although the caller may have gone.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.cfg.Deadline)
 		defer cancel()
 		return s.feed(ctx, all...)
 	}
 	if later, ok := ctx.Value(laterKey{}).(*errgroup.Group); ok {
-		later.Go(feed)
+		later.Go(bring)
 		return nil
 	}
-	return feed()
+	return bring()
 }
 
 type laterKey struct{}
