@@ -55,20 +55,24 @@ const (
 	polylineDigits = 5
 )
 
+// latestForms are the forms of last known positions.
+var latestForms = slices.Concat(export.Tables, []export.Format{export.GeoJSON})
+
 func (a *API) positionRoutes() {
 	a.handle(route{
 		Method: http.MethodGet, Path: "/v1/positions/latest", ID: "listLatestPositions", Tag: "Tracking", Scope: auth.TelematicsRead,
 		Summary: "Last known position of every vehicle",
-		About:   "The newest trusted position of each vehicle that is not archived and has one. Doubtful positions (late, jumps, parked drift, …) do not count.",
+		About: "The newest trusted position of each vehicle that is not archived and has one. Doubtful positions (late, jumps, parked drift, …) do not count. " +
+			"`format=geojson` answers a FeatureCollection of points for a map: the properties are the members of a position and `status`, that of the vehicle.",
 		Params: append([]param{
 			{Name: "vehicle_id", Some: true, About: "Only these vehicles, separated by commas; at most 1000."},
 			{Name: "bbox", Some: true, About: "`minLng,minLat,maxLng,maxLat` in degrees. A box whose first longitude is greater than its second crosses the antimeridian."},
 			{Name: "near", About: "`lat,lng` in degrees, with `radius_m`: only vehicles within the circle, nearest first, each with `distance_m`."},
 			{Name: "radius_m", Type: "number", Min: 0.001, Max: maxNearRadius, About: "Radius of `near` in metres (great circle)."},
 			{Name: "inside", Some: true, About: "A geofence: only vehicles whose place lies in its shape as it is now, whatever its scope and schedule. A place on the edge is inside as the geofence has it."},
-			formatParam(export.Tables),
+			formatParam(latestForms),
 		}, largePageParams(latestPage, maxLatestPage)...),
-		Reply: List[LatestPosition]{}, ReplyTypes: export.MediaTypes(export.Tables),
+		Reply: List[LatestPosition]{}, ReplyTypes: export.MediaTypes(latestForms),
 	}, a.listLatest)
 	a.handle(route{
 		Method: http.MethodGet, Path: "/v1/vehicles/{id}/positions", ID: "listVehiclePositions", Tag: "Tracking", Scope: auth.TelematicsRead,
@@ -319,7 +323,7 @@ func (a *API) listLatest(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	format, err := formatOf(r, export.Tables)
+	format, err := formatOf(r, latestForms)
 	if err != nil {
 		return err
 	}
@@ -339,6 +343,9 @@ func (a *API) listLatest(w http.ResponseWriter, r *http.Request) error {
 		all, err := a.latestInside(r, f, shape)
 		if err != nil {
 			return err
+		}
+		if format == export.GeoJSON {
+			return a.downloadLatestMap(w, r, f, columns, all)
 		}
 		return a.download(w, r, format, "positions", func(w http.ResponseWriter) error {
 			return writeTable(w, format, columns, a.latestRows(all, f.Near != nil, metric))
@@ -398,6 +405,31 @@ func (a *API) latestRows(all []query.Latest, near, metric bool) iter.Seq2[rowKey
 			}
 		}
 	}
+}
+
+// downloadLatestMap answers with last known positions as a map has them, each with the state that its vehicle is in.
+func (a *API) downloadLatestMap(w http.ResponseWriter, r *http.Request, f query.LatestFilter, columns []export.Column, all []query.Latest) error {
+	status, err := query.VehicleStatuses(r.Context(), a.DB, f.Account)
+	if err != nil {
+		return err
+	}
+	return a.download(w, r, export.GeoJSON, "positions", func(w http.ResponseWriter) error {
+		points, err := export.NewTrack(export.GeoJSON, w, "", append(columns, export.Column{Name: "status", Kind: export.Text}), polylineDigits)
+		if err != nil {
+			return err
+		}
+		i := 0
+		for row, err := range a.latestRows(all, f.Near != nil, metricUnits(r)) {
+			if err != nil {
+				return err
+			}
+			if err := points.Write(&all[i].Position, append(row.row, export.TextOf(status[all[i].Vehicle]))); err != nil {
+				return err
+			}
+			i++
+		}
+		return points.Close()
+	})
 }
 
 // latestFilter reads what the parameters say of the wanted vehicles.

@@ -352,6 +352,36 @@ func TestLatestPositionsOverTheInterface(t *testing.T) {
 	if err != nil || len(records) != 4 || records[0][0] != "vehicle_id" {
 		t.Errorf("csv: %v, %v", records, err)
 	}
+	w.do("POST", "/v1/vehicles/"+south+"/status", `{"status":"out_of_service","reason":"flat"}`).ok(200)
+	var points struct {
+		Type     string
+		Features []struct {
+			Type     string
+			Geometry struct {
+				Type        string
+				Coordinates []float64
+			}
+			Properties map[string]any
+		}
+	}
+	shown := w.do("GET", "/v1/positions/latest?format=geojson&near=30.0011,-97&radius_m=200&units=metric", "").ok(200)
+	if err := json.Unmarshal(shown.body, &points); err != nil || points.Type != "FeatureCollection" || len(points.Features) != 2 || shown.header.Get("Content-Type") != "application/geo+json" {
+		t.Fatalf("geojson: %v, %s, %s", err, shown.header, shown.body)
+	}
+	for i, want := range []struct {
+		vehicle, status string
+		lat             float64
+	}{{north, "available", 30.001}, {south, "out_of_service", 30}} {
+		f := points.Features[i]
+		_, metric := f.Properties["speed_kmh"]
+		if f.Type != "Feature" || f.Geometry.Type != "Point" || !reflect.DeepEqual(f.Geometry.Coordinates, []float64{-97, want.lat}) || f.Properties["vehicle_id"] != want.vehicle ||
+			f.Properties["status"] != want.status || f.Properties["fix_at"] != "2026-01-31T12:00:00.000Z" || !metric || len(f.Properties) != 19 {
+			t.Errorf("feature %d: %+v", i, f)
+		}
+	}
+	if empty := w.do("GET", "/v1/positions/latest?bbox=0,0,1,1", "", "Accept", "application/geo+json").ok(200); strings.TrimSpace(string(empty.body)) != `{"type":"FeatureCollection","features":[]}` {
+		t.Errorf("nobody in geojson: %s", empty.body)
+	}
 	for _, query := range []string{"bbox=1,2,3", "bbox=1,2,3,x", "bbox=0,10,1,5", "bbox=-181,0,1,1", "bbox=NaN,0,1,1", "near=1,2", "radius_m=5", "near=91,0&radius_m=1", "near=1,2&radius_m=0",
 		"near=1,2&radius_m=Inf", "vehicle_id=dev_1", "vehicle_id=1", "per_page=1001"} {
 		w.do("GET", "/v1/positions/latest?"+query, "").problem(400, "invalid_request")

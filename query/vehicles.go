@@ -145,3 +145,16 @@ func DevicesOf(ctx context.Context, db driver.Conn, account fleet.AccountID, veh
 	}
 	return scanStored(ctx, db, "vehicles_devices", schemas.Query("vehicles_devices"), clickhouse.Named("account", uint64(account)), clickhouse.Named("vehicles", ids))
 }
+
+// VehicleStatuses returns the state of each of an account's vehicles that is not archived.
+func VehicleStatuses(ctx context.Context, db driver.Conn, account fleet.AccountID) (map[fleet.VehicleID]string, error) {
+	all := map[fleet.VehicleID]string{}
+	err := each(ctx, db, "vehicles_statuses", func(rows driver.Rows) error {
+		var id uint64
+		var status string
+		err := rows.Scan(&id, &status)
+		all[fleet.VehicleID(id)] = status
+		return err
+	}, clickhouse.Named("account", uint64(account)))
+	return all, err
+}
