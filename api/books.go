@@ -17,7 +17,7 @@ type LedgerAccount struct {
 	Object        string       `json:"object" doc:"Always ledger_account." example:"ledger_account"`
 	LedgerAccount string       `json:"ledger_account" example:"accounts_receivable"`
 	Type          string       `json:"type" doc:"asset, liability, revenue (with what lessens it) or cost."`
-	Balance       record.Money `json:"balance" doc:"Debits less credits: positive for what is owned or spent, negative for what is owed or earned."`
+	Balance       record.Money `json:"balance" doc:"Debits less credits: positive for what is owned or spent, negative for what is owed or earned. With from, what that day and those after it have added."`
 	EntryCount    uint64       `json:"entry_count"`
 	On            string       `json:"on" format:"date" doc:"The balance at the end of this local day."`
 }
@@ -43,9 +43,11 @@ type LedgerPeriod struct {
 func (a *API) ledgerBookRoutes() {
 	a.handle(route{
 		Method: "GET", Path: "/v1/ledger/accounts", ID: "listLedgerAccounts", Tag: "Ledger", Scope: auth.FinanceRead, Summary: "List the accounts of the ledger with their balances",
-		About:  "One line an account and currency that anything was booked on by then; in each currency they sum to zero. Revenue counts on the days of use: what was agreed for later days is not in yet. All on one page.",
-		Params: []param{{Name: "on", Format: "date", About: "The local day at whose end; today unless given."}},
-		Reply:  List[LedgerAccount]{},
+		About: "One line an account and currency that anything was booked on by then; in each currency they sum to zero. Revenue counts on the days of use: what was agreed for later days is not in yet. All on one page. " +
+			"With `vehicle_id` and `from` it says what a vehicle has earned and cost in a span of days.",
+		Params: []param{{Name: "on", Format: "date", About: "The local day at whose end; today unless given."},
+			{Name: "from", Format: "date", About: "Only what counts on this local day or later."}, ledgerVehicles},
+		Reply: List[LedgerAccount]{},
 	}, a.listLedgerAccounts)
 	a.handle(route{
 		Method: "POST", Path: "/v1/ledger/close", ID: "closeLedger", Tag: "Ledger", Scope: auth.FinanceWrite, Summary: "Close the books through a day",
@@ -70,7 +72,11 @@ func (a *API) listLedgerAccounts(w http.ResponseWriter, r *http.Request) error {
 	} else if faults := dayFaults("on", on); faults != nil {
 		return invalidParam("on", faults[0].Detail)
 	}
-	balances, err := query.LedgerBalances(r.Context(), a.DB, account, on)
+	vehicles, err := idsParam[uint64](r, "vehicle_id", fleet.VehiclePrefix)
+	if err != nil {
+		return err
+	}
+	balances, err := query.LedgerBalances(r.Context(), a.DB, query.LedgerFilter{Account: account, From: textParam(r, "from", ""), To: on, Vehicles: vehicles})
 	if err != nil {
 		return err
 	}

@@ -11,10 +11,11 @@ import (
 
 // Views are structs; a table has columns. flatColumns and flatRow make the one of the other: a column for each member, in
 // order, in the units asked for, with the members of embedded structs among them. A place named start_place becomes
-// start_lat, start_lng and start_address. Members tagged flat:"-", and object, are left out.
+// start_lat, start_lng and start_address, an amount of money amount and currency. Members tagged flat:"-", and object, are left out.
 
 var (
 	placeType = reflect.TypeFor[Place]()
+	moneyType = reflect.TypeFor[record.Money]()
 	milesType = reflect.TypeFor[miles]()
 	mphType   = reflect.TypeFor[milesPerHour]()
 	timeType  = reflect.TypeFor[record.Instant]()
@@ -54,6 +55,9 @@ func appendColumns(columns []export.Column, t reflect.Type, metric bool) []expor
 			stem := strings.TrimSuffix(name, "place")
 			columns = append(columns, export.Column{Name: stem + "lat", Kind: export.Number}, export.Column{Name: stem + "lng", Kind: export.Number})
 			c.Name = stem + "address"
+		case kind == moneyType:
+			columns = append(columns, export.Column{Name: name, Kind: export.Whole})
+			c.Name = strings.TrimSuffix(name, "amount") + "currency"
 		case kind == timeType:
 			c.Kind = export.Instant
 		case kind.Kind() == reflect.Float64:
@@ -87,8 +91,11 @@ func appendValues(row []export.Value, v reflect.Value, metric bool) []export.Val
 		if f.Kind() == reflect.Pointer {
 			if f.IsNil() {
 				row = append(row, export.Value{})
-				if f.Type().Elem() == placeType {
+				switch f.Type().Elem() {
+				case placeType:
 					row = append(row, export.Value{}, export.Value{})
+				case moneyType:
+					row = append(row, export.Value{})
 				}
 				continue
 			}
@@ -102,6 +109,9 @@ func appendValues(row []export.Value, v reflect.Value, metric bool) []export.Val
 				address = *p.Address
 			}
 			row = append(row, export.ExactOf(p.Lat), export.ExactOf(p.Lng), export.TextOf(address))
+		case f.Type() == moneyType:
+			m := f.Interface().(record.Money)
+			row = append(row, export.WholeOf(m.Amount), export.TextOf(m.Currency))
 		case f.Type() == timeType:
 			row = append(row, export.InstantOf(fleet.MillisOf(f.Interface().(record.Instant).Time)))
 		case f.Type() == milesType:

@@ -3,6 +3,7 @@ package api
 import (
 	"encoding/json"
 	"maps"
+	"math"
 	"net/http"
 	"slices"
 	"strconv"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/export"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rental/ledger"
 	"github.com/motorpool/fleet/query"
@@ -70,8 +72,10 @@ var (
 		{Name: "transaction_id", Some: true, About: "Only these transactions, separated by commas; at most 1000."},
 		{Name: "booking_id", Some: true, About: "Only of these bookings, separated by commas; at most 1000."},
 		{Name: "customer_id", Some: true, About: "Only of these customers, separated by commas; at most 1000."},
-		{Name: "vehicle_id", Some: true, About: "Only of these vehicles, separated by commas; at most 1000."},
+		ledgerVehicles,
+		{Name: "ledger_account", Many: true, Some: true, Enum: ledgerAccounts, About: "Only on these accounts, of transactions those that have an entry there, separated by commas: " + strings.Join(ledgerAccounts, ", ") + "."},
 	}
+	ledgerVehicles = param{Name: "vehicle_id", Some: true, About: "Only of these vehicles, separated by commas; at most 1000."}
 	ledgerAccounts = func() []string {
 		var all []string
 		for _, a := range ledger.Accounts() {
@@ -95,12 +99,11 @@ func (a *API) ledgerRoutes() {
 	}, a.getLedgerTransaction)
 	a.handle(route{
 		Method: "GET", Path: "/v1/ledger/entries", ID: "listLedgerEntries", Tag: "Ledger", Scope: auth.FinanceRead, Summary: "List the entries of the ledger",
-		About: "By day, ledger account and transaction.",
+		About: "By day, ledger account and transaction. In CSV and other tables an amount takes two columns, `amount` in minor units and `currency`.",
 		Params: slices.Concat(pageParams, ledgerDays("Of this day of the books"), ledgerParams, []param{
-			{Name: "ledger_account", Many: true, Some: true, Enum: ledgerAccounts, About: "Only on these accounts, separated by commas: " + strings.Join(ledgerAccounts, ", ") + "."},
-			{Name: "sort", Enum: []string{"-local_on", "local_on"}, About: "`-local_on` unless given."},
+			{Name: "sort", Enum: []string{"-local_on", "local_on"}, About: "`-local_on` unless given."}, formatParam(export.Tables),
 		}),
-		Reply: List[LedgerEntry]{},
+		Reply: List[LedgerEntry]{}, ReplyTypes: export.MediaTypes(export.Tables), Timeout: exportTime,
 	}, a.listLedgerEntries)
 	a.ledgerBookRoutes()
 }
@@ -227,6 +230,13 @@ func (a *API) getLedgerTransaction(w http.ResponseWriter, r *http.Request) error
 
 func (a *API) listLedgerEntries(w http.ResponseWriter, r *http.Request) error {
 	order := textParam(r, "sort", "-local_on")
+	format, err := formatOf(r, export.Tables)
+	if err != nil {
+		return err
+	}
+	if format != export.JSON {
+		return a.downloadLedgerEntries(w, r, order, format)
+	}
 	mark := "/v1/ledger/entries?" + order
 	p, err := pageOf(r, mark)
 	if err != nil {
@@ -240,9 +250,12 @@ func (a *API) listLedgerEntries(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	rows, err := query.LedgerEntries(r.Context(), a.DB, f, after)
-	if err != nil {
-		return err
+	var rows []query.LedgerEntry
+	for e, err := range query.LedgerEntries(r.Context(), a.DB, f, after) {
+		if err != nil {
+			return err
+		}
+		rows = append(rows, e)
 	}
 	total, err := query.LedgerCount(r.Context(), a.DB, "ledger_entries", f)
 	if err != nil {
@@ -259,6 +272,24 @@ func (a *API) listLedgerEntries(w http.ResponseWriter, r *http.Request) error {
 		data[i] = showLedgerEntry(&rows[i])
 	}
 	return writeList(w, r, mark, p, data, total, next)
+}
+
+// downloadLedgerEntries answers with all entries that are asked for.
+func (a *API) downloadLedgerEntries(w http.ResponseWriter, r *http.Request, order string, format export.Format) error {
+	if err := wholeOnly(r, "format="+string(format)); err != nil {
+		return err
+	}
+	f, err := ledgerFilter(r, page{Number: 1, PerPage: math.MaxInt32}, order)
+	if err != nil {
+		return err
+	}
+	return a.downloadViews(w, r, format, "ledger-entries", LedgerEntry{}, func(yield func(any, error) bool) {
+		for e, err := range query.LedgerEntries(r.Context(), a.DB, f, nil) {
+			if !yield(showLedgerEntry(&e), err) {
+				return
+			}
+		}
+	})
 }
 
 // entryAfter reads the keys of a cursor of entries.

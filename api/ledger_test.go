@@ -1,6 +1,9 @@
 package api
 
 import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -101,6 +104,47 @@ func TestTheBooksFollowTheRecords(t *testing.T) {
 		"?ledger_account=cash": 32, "?ledger_account=cash,revenue.time&from=2026-03-03&to=2026-03-03": 2, "?from=2026-03-30": 2, "?to=2026-03-01": 2, "?vehicle_id=veh_1": 0, "?from=2200-01-01": 0, "?to=1950-01-01": 0, "?source_id=" + booking: 7} {
 		wantEqual(t, query, w.do("GET", "/v1/ledger/entries"+query, "").pagination().Total, want)
 	}
+	// The same for a bookkeeper.
+	sheet := func(path string) [][]string {
+		t.Helper()
+		rows, err := csv.NewReader(bytes.NewReader(w.do("GET", path, "").ok(200).body)).ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return rows
+	}
+	rows := sheet(of + "&format=csv&kind=booking")
+	wantEqual(t, "columns", strings.Join(rows[0], " "),
+		"id transaction_id local_on used_on ledger_account amount currency vehicle_id vehicle_class_id booking_id customer_id location_id channel kind source_id occurred_at")
+	wantEqual(t, "rows", len(rows), 1+7)
+	wantEqual(t, "the second", strings.Join(rows[2][2:10], " "), "2026-03-02 2026-03-02 revenue.time -4000 USD "+car+"  "+booking)
+	wantEqual(t, "all rows, the newest first", len(sheet("/v1/ledger/entries?format=csv")), 1+72)
+	wantEqual(t, "of a vehicle on a day", len(sheet("/v1/ledger/entries?format=csv&from=2026-03-04&to=2026-03-04&ledger_account=revenue.time,cost.fuel&vehicle_id="+car)), 1+2)
+	wantEqual(t, "of none", len(sheet("/v1/ledger/entries?format=csv&vehicle_id=veh_1")), 1)
+	lines := strings.Split(string(w.do("GET", of+"&format=ndjson", "").ok(200).body), "\n")
+	var line map[string]any
+	if err := json.Unmarshal([]byte(lines[0]), &line); err != nil || fmt.Sprint(line) != fmt.Sprint(w.do("GET", of, "").data()[0]) || len(lines) != 10+1 {
+		t.Errorf("lines: %v, %s of %d", err, lines[0], len(lines))
+	}
+
+	// What a vehicle earned and cost.
+	earned := func(query string) string {
+		t.Helper()
+		all := map[string]any{}
+		for _, a := range w.do("GET", "/v1/ledger/accounts?on=2026-03-03"+query, "").data() {
+			if group, _, _ := strings.Cut(a["ledger_account"].(string), "."); group == "revenue" || group == "cost" {
+				all[a["ledger_account"].(string)] = a["balance"].(map[string]any)["amount"]
+			}
+		}
+		return fmt.Sprint(all)
+	}
+	wantEqual(t, "earned by the car", earned("&vehicle_id="+car), "map[cost.insurance:300 cost.other:390 revenue.time:-8000]")
+	wantEqual(t, "earned on one day", earned("&from=2026-03-03&vehicle_id="+car), "map[cost.insurance:100 revenue.time:-4000]")
+	wantEqual(t, "earned by another", earned("&vehicle_id=veh_1"), "map[]")
+	for query, want := range map[string]int{"": 4, "?ledger_account=revenue.time": 1, "?ledger_account=cash": 3, "?ledger_account=cash,revenue.time&vehicle_id=" + car: 4, "?ledger_account=fx": 0} {
+		wantEqual(t, "transactions"+query, w.do("GET", "/v1/ledger/transactions"+query, "").pagination().Total, want)
+		wantEqual(t, "listed"+query, len(w.do("GET", "/v1/ledger/transactions"+query, "").data()), want)
+	}
 	for _, sort := range []string{"local_on", "-local_on"} {
 		var all []string
 		next := "/v1/ledger/entries?per_page=7&sort=" + sort
@@ -139,7 +183,7 @@ func TestTheBooksFollowTheRecords(t *testing.T) {
 	listed := w.do("GET", "/v1/ledger/entries?sort=local_on&transaction_id="+tx["id"].(string), "").data()
 	wantEqual(t, "alike", fmt.Sprint(full["entries"].([]any)[0]), fmt.Sprint(listed[0]))
 	for _, bad := range []string{"/v1/ledger/entries?cursor=x", "/v1/ledger/entries?ledger_account=gold", "/v1/ledger/entries?vehicle_id=bkg_1", "/v1/ledger/entries?source_id=veh_1", "/v1/ledger/entries?from=yesterday",
-		"/v1/ledger/accounts?on=1950-01-01", "/v1/ledger/transactions?sort=amount"} {
+		"/v1/ledger/accounts?on=1950-01-01", "/v1/ledger/accounts?vehicle_id=bkg_1", "/v1/ledger/accounts?from=never", "/v1/ledger/transactions?sort=amount"} {
 		w.do("GET", bad, "").problem(400, "invalid_request")
 	}
 	w.do("GET", "/v1/ledger/transactions/ltx_1", "").problem(404, "not_found")

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"iter"
 	"strings"
 	"time"
 
@@ -134,32 +135,37 @@ type LedgerEntry struct {
 	OccurredAt  time.Time
 }
 
-// LedgerEntries returns one page of entries by day, ledger account, transaction and number, behind the one of after, nil for the beginning.
-func LedgerEntries(ctx context.Context, db driver.Conn, f LedgerFilter, after *LedgerEntry) ([]LedgerEntry, error) {
+// LedgerEntries gives entries by day, ledger account, transaction and number, behind the one of after, nil for the beginning. What goes wrong
+// is the last that it gives.
+func LedgerEntries(ctx context.Context, db driver.Conn, f LedgerFilter, after *LedgerEntry) iter.Seq2[LedgerEntry, error] {
 	anywhere := bit(after == nil)
 	if after == nil {
 		after = &LedgerEntry{On: time.Unix(0, 0).UTC()}
 	}
-	rows, err := db.Query(ctx, f.text("ledger_entries_list"), f.named(clickhouse.Named("anywhere", anywhere),
-		clickhouse.Named("after_date", after.On.Format(time.DateOnly)), clickhouse.Named("after_account", after.Account),
-		clickhouse.Named("after_transaction", after.Transaction), clickhouse.Named("after_entry", after.Number))...)
-	if err != nil {
-		return nil, fmt.Errorf("list ledger_entries: %w", err)
-	}
-	defer rows.Close()
-	var all []LedgerEntry
-	for rows.Next() {
-		var e LedgerEntry
-		if err := rows.Scan(&e.On, &e.Account, &e.Transaction, &e.Number, &e.ID, &e.Amount, &e.Currency, &e.Used, &e.Vehicle, &e.Class, &e.Booking,
-			&e.Customer, &e.Location, &e.Channel, &e.Kind, &e.Source, &e.OccurredAt); err != nil {
-			return nil, fmt.Errorf("list ledger_entries: %w", err)
+	return func(yield func(LedgerEntry, error) bool) {
+		rows, err := db.Query(ctx, f.text("ledger_entries_list"), f.named(clickhouse.Named("anywhere", anywhere),
+			clickhouse.Named("after_date", after.On.Format(time.DateOnly)), clickhouse.Named("after_account", after.Account),
+			clickhouse.Named("after_transaction", after.Transaction), clickhouse.Named("after_entry", after.Number))...)
+		if err != nil {
+			yield(LedgerEntry{}, fmt.Errorf("list ledger_entries: %w", err))
+			return
 		}
-		all = append(all, e)
+		defer rows.Close()
+		for rows.Next() {
+			var e LedgerEntry
+			if err := rows.Scan(&e.On, &e.Account, &e.Transaction, &e.Number, &e.ID, &e.Amount, &e.Currency, &e.Used, &e.Vehicle, &e.Class, &e.Booking,
+				&e.Customer, &e.Location, &e.Channel, &e.Kind, &e.Source, &e.OccurredAt); err != nil {
+				yield(e, fmt.Errorf("list ledger_entries: %w", err))
+				return
+			}
+			if !yield(e, nil) {
+				return
+			}
+		}
+		if err := rows.Err(); err != nil {
+			yield(LedgerEntry{}, fmt.Errorf("list ledger_entries: %w", err))
+		}
 	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("list ledger_entries: %w", err)
-	}
-	return all, nil
 }
 
 // LedgerCount returns how many transactions or entries there are on all pages; of is "ledger_transactions" or "ledger_entries".
@@ -194,9 +200,9 @@ type LedgerBalance struct {
 	Entries  uint64
 }
 
-// LedgerBalances returns the balances at the end of a day of the books, given as a date, of all accounts that were ever booked on by then.
-func LedgerBalances(ctx context.Context, db driver.Conn, account fleet.AccountID, on string) ([]LedgerBalance, error) {
-	rows, err := db.Query(ctx, schemas.Query("ledger_balances"), clickhouse.Named("account", uint64(account)), clickhouse.Named("on", on))
+// LedgerBalances returns what all accounts come to that were booked on between the days of the filter, of its vehicles.
+func LedgerBalances(ctx context.Context, db driver.Conn, f LedgerFilter) ([]LedgerBalance, error) {
+	rows, err := db.Query(ctx, schemas.Query("ledger_balances"), f.named()...)
 	if err != nil {
 		return nil, fmt.Errorf("read ledger balances: %w", err)
 	}

@@ -9,3 +9,4 @@ WHERE account = {account:UInt64}
     AND (empty({bookings:Array(UInt64)}) OR booking IN {bookings:Array(UInt64)})
     AND (empty({customers:Array(UInt64)}) OR customer IN {customers:Array(UInt64)})
     AND (empty({vehicles:Array(UInt64)}) OR hasAny(vehicles, {vehicles:Array(UInt64)}))
+    AND (empty({accounts:Array(String)}) OR id IN (SELECT transaction FROM ledger_entries WHERE account = {account:UInt64} AND ledger_account IN {accounts:Array(String)}))

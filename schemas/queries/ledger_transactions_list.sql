@@ -11,6 +11,7 @@ WHERE account = {account:UInt64}
     AND (empty({bookings:Array(UInt64)}) OR booking IN {bookings:Array(UInt64)})
     AND (empty({customers:Array(UInt64)}) OR customer IN {customers:Array(UInt64)})
     AND (empty({vehicles:Array(UInt64)}) OR hasAny(vehicles, {vehicles:Array(UInt64)}))
+    AND (empty({accounts:Array(String)}) OR id IN (SELECT transaction FROM ledger_entries WHERE account = {account:UInt64} AND ledger_account IN {accounts:Array(String)}))
     AND (posted_at, id) >/*behind*/ (fromUnixTimestamp64Milli({after_ms:Int64}, 'UTC'), {after_id:UInt64})
 ORDER BY posted_at ASC/*order*/, id ASC/*order*/
 LIMIT {limit:UInt32} OFFSET {offset:UInt32}
