@@ -89,6 +89,58 @@ func TestListsArePagedFilteredAndSorted(t *testing.T) {
 	wantEqual(t, "expand", fmt.Sprint(w.do("GET", "/v1/vehicles/"+ids[0]+"?expand=devices", "").ok(200).object()["devices"]), "<nil>")
 }
 
+// Whatever can be had as a file is had whole: a parameter of paging is refused by its name, and the document says so.
+func TestFilesHaveNoPages(t *testing.T) {
+	w := newWorld(t)
+	vehicle := w.vehicle(`{"make":"Tesla","model":"Model 3"}`)
+	var doc struct {
+		Paths map[string]map[string]struct {
+			Parameters []struct {
+				Name, Description string
+				Schema            struct{ Enum []string }
+			}
+		}
+	}
+	if err := json.Unmarshal(w.do("GET", "/v1/openapi.json", "").ok(200).body, &doc); err != nil {
+		t.Fatal(err)
+	}
+	files := 0
+	for path, methods := range doc.Paths {
+		for method, op := range methods {
+			about, forms, paged := "", []string(nil), false
+			for _, p := range op.Parameters {
+				if p.Name == "format" {
+					about, forms = p.Description, p.Schema.Enum
+				}
+				paged = paged || p.Name == "per_page"
+			}
+			if forms == nil || !paged {
+				continue
+			}
+			files++
+			if !strings.Contains(about, "`per_page`") {
+				t.Errorf("%s %s says nothing of pages: %s", method, path, about)
+			}
+			of := strings.ReplaceAll(path, "{id}", vehicle)
+			for _, form := range forms {
+				for _, page := range []string{"page=1", "per_page=10", "cursor=x"} {
+					if form == "json" {
+						continue
+					}
+					name, _, _ := strings.Cut(page, "=")
+					refused := w.do(strings.ToUpper(method), of+"?format="+form+"&"+page, map[string]string{"post": "{}"}[method]).problem(400, "invalid_request")
+					if refused.Errors[0].Pointer != name || !strings.Contains(refused.Errors[0].Detail, form) {
+						t.Errorf("%s %s as %s with %s: %+v", method, path, form, page, refused)
+					}
+				}
+			}
+		}
+	}
+	if files < 10 {
+		t.Errorf("%d lists can be had as files", files)
+	}
+}
+
 // Each request is wrong in one way; the answer says which.
 func TestBadRequests(t *testing.T) {
 	w := newWorld(t)

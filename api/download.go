@@ -19,7 +19,7 @@ const exportTime = 10 * time.Minute
 // formatParam lets a caller choose the form of an answer by name instead of by Accept.
 func formatParam(among []export.Format) param {
 	return param{Name: "format", Enum: export.Names(among),
-		About: "Form of the answer, instead of an Accept header. Every form but `json` answers with all that matches, as a stream without pages."}
+		About: "Form of the answer, instead of an Accept header. Every form but `json` answers with all that matches, as a stream without pages: with `page`, `per_page` or `cursor` it is a 400."}
 }
 
 // formatOf returns the form that the caller wants.
@@ -35,7 +35,7 @@ func formatOf(r *http.Request, among []export.Format) (export.Format, error) {
 func wholeOnly(r *http.Request, why string) error {
 	for _, name := range []string{"page", "per_page", "cursor"} {
 		if r.URL.Query().Has(name) {
-			return invalidParam(name, "cannot be combined with "+why)
+			return invalidParam(name, "cannot be combined with "+why+", which answers with everything at once")
 		}
 	}
 	return nil

@@ -112,6 +112,15 @@ func (a *API) vehicleScore(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (a *API) listScores(w http.ResponseWriter, r *http.Request, read func(account fleet.AccountID, from, to fleet.Millis) ([]query.DrivingSums, error)) error {
+	format, err := formatOf(r, export.Tables)
+	if err != nil {
+		return err
+	}
+	if format != export.JSON {
+		if err := wholeOnly(r, "format="+string(format)); err != nil {
+			return err
+		}
+	}
 	list := r.URL.Path + "?" + textParam(r, "sort", "")
 	p, err := pageOf(r, list)
 	if err != nil {
@@ -130,10 +139,6 @@ func (a *API) listScores(w http.ResponseWriter, r *http.Request, read func(accou
 		now = fleet.Millis(ended)
 	}
 	from, to, err := scoreSpan(r, now)
-	if err != nil {
-		return err
-	}
-	format, err := formatOf(r, export.Tables)
 	if err != nil {
 		return err
 	}
@@ -158,9 +163,6 @@ func (a *API) listScores(w http.ResponseWriter, r *http.Request, read func(accou
 		})
 	}
 	if format != export.JSON {
-		if err := wholeOnly(r, "format="+string(format)); err != nil {
-			return err
-		}
 		return a.downloadViews(w, r, format, "scores", Score{}, func(yield func(any, error) bool) {
 			for i := range views {
 				if !yield(views[i], nil) {
