@@ -70,7 +70,7 @@ func TestAnImportMakesWhatIsGoodAndTellsOfTheRest(t *testing.T) {
 		"Kia,'=Niro,2023,turo,t3,,\"\"\"5\"\"\",inactive\n" +
 		"\nKia,Rio\n" // an empty row, and one that is too short
 	job := w.bringIn("kind=vehicles&format=csv", file)
-	wantEqual(t, "job", outcome(job), "failed 4/4 2+2")
+	wantEqual(t, "job", outcome(job), "done 4/4 2+2")
 	wantEqual(t, "kind", fmt.Sprint(job["kind"], job["records"], job["mode"]), "importvehiclescreate")
 	errs := w.do("GET", "/v1/jobs/"+job["id"].(string)+"/errors", "").data()
 	if len(errs) != 2 || errs[0]["row"] != 3.0 || errs[1]["row"] != 6.0 || errs[0]["code"] != "validation_failed" {
@@ -171,7 +171,7 @@ func TestAnUpsertChangesWhatIsKnown(t *testing.T) {
 	wantEqual(t, "of one reference", w.do("GET", "/v1/vehicles?external_ref=t9", "").data()[0]["model"], "Model XX")
 	wantEqual(t, "all", w.do("GET", "/v1/vehicles", "").ok(200).pagination().Total, 4)
 	job = w.bringIn("kind=vehicles&format=csv&mode=upsert", "id,make\n"+known+",Testla\nveh_1,A\n")
-	wantEqual(t, "by id", outcome(job), "failed 2/2 1+1")
+	wantEqual(t, "by id", outcome(job), "done 2/2 1+1")
 	wantEqual(t, "by id", w.do("GET", "/v1/vehicles/"+known, "").object()["make"], "Testla")
 }
 
