@@ -129,6 +129,25 @@ func (a *API) backfillFrom(r *http.Request, fence record.Record[record.Geofence]
 	return err
 }
 
+// endBackfills notes that backfills are done of which every vehicle is. Who does the vehicles is another process, which writes no records.
+func (a *API) endBackfills(ctx context.Context) error {
+	ended, err := query.BackfillsEnded(ctx, a.DB)
+	if err != nil {
+		return err
+	}
+	for _, e := range ended {
+		if _, err := a.jobs.Update(ctx, transferBy, e.Account, e.ID, 0, func(rec *record.Record[record.Job]) error {
+			if rec.Body.Error == "" && rec.Body.FinishedAt.IsZero() {
+				rec.Body.FinishedAt = record.InstantOf(e.At)
+			}
+			return nil
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // giveUp notes that a job will not be done, and returns why.
 func (a *API) giveUp(r *http.Request, job record.Record[record.Job], why error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), a.cfg.WriteTime)

@@ -254,11 +254,34 @@ func TestABackfillAsksForEveryVehicleThatItMayConcern(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	// ended waits until a serving process has noted that the steps of a job are done.
+	ended := func(job string) map[string]any {
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan error)
+		go func() { done <- w.api.runTransfers(ctx) }()
+		for fmt.Sprint(w.do("GET", "/v1/jobs/"+job, "").object()["finished_at"]) == "<nil>" {
+			if t.Context().Err() != nil {
+				t.Fatal("not ended")
+			}
+		}
+		stop()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		if err := w.api.endBackfills(t.Context()); err != nil {
+			t.Error(err)
+		}
+		return w.do("GET", "/v1/jobs/"+job, "").ok(200).object()
+	}
 	step(van, "")
 	step(van, "") // twice is once
-	job = w.do("GET", "/v1/jobs/"+begun.id(), "").ok(200).object()
+	begunAt := job["updated_at"].(string)
+	job = ended(begun.id())
 	if job["status"] != "done" || fmt.Sprint(job["progress"]) != "map[done:1 total:1]" || job["finished_at"] == nil || job["started_at"] == nil {
 		t.Errorf("job %v", job)
+	}
+	if at := job["updated_at"].(string); at <= begunAt || at < job["finished_at"].(string) || job["revision"] != 2.0 {
+		t.Errorf("begun at %s, and then %v", begunAt, job)
 	}
 
 	// Without a beginning it is the oldest fix there is, and the same again is a new version of the geofence.
@@ -270,7 +293,7 @@ func TestABackfillAsksForEveryVehicleThatItMayConcern(t *testing.T) {
 	step(old, "")
 	wantEqual(t, "half of it", w.do("GET", "/v1/jobs/"+second.id(), "").ok(200).object()["status"], "running")
 	step(van, "no such thing")
-	failed := w.do("GET", "/v1/jobs/"+second.id(), "").ok(200).object()
+	failed := ended(second.id())
 	wantEqual(t, "failed", fmt.Sprint(failed["status"], failed["result"]), "failedmap[error:no such thing failed:1 succeeded:1]")
 	w.do("POST", path+"/backfill", "").ok(202)
 	wantEqual(t, "revision", w.do("GET", path, "").ok(200).object()["revision"], revision+2)

@@ -123,13 +123,11 @@ func showJob(rec record.Record[record.Job], done query.Steps) Job {
 		}
 	case b.Error != "":
 		j.Status, j.FinishedAt = "failed", j.UpdatedAt
-	case done.Done >= b.Total:
-		j.Status, j.FinishedAt = "done", record.InstantOf(done.Last)
-		if done.Failed > 0 {
+	case b.Total == 0:
+		j.Status, j.StartedAt, j.FinishedAt = "done", j.CreatedAt, j.CreatedAt
+	case !b.FinishedAt.IsZero():
+		if j.Status, j.FinishedAt = "done", b.FinishedAt; done.Failed > 0 {
 			j.Status = "failed"
-		}
-		if b.Total == 0 {
-			j.StartedAt, j.FinishedAt = j.CreatedAt, j.CreatedAt
 		}
 	case done.Done > 0:
 		j.Status = "running"

@@ -58,7 +58,7 @@ func (d *transferDesk) wake() {
 }
 
 // runTransfers works on imports and exports until ctx ends: those that this process was asked for at once, and those that others left
-// when it finds them.
+// when it finds them. Of backfills, which others work on, it notes the end.
 func (a *API) runTransfers(ctx context.Context) error {
 	ticker := time.NewTicker(transfersEvery)
 	defer ticker.Stop()
@@ -83,6 +83,9 @@ func (a *API) runTransfers(ctx context.Context) error {
 				busy.Delete(job)
 				break
 			}
+		}
+		if err := a.endBackfills(ctx); err != nil && ctx.Err() == nil {
+			a.log.WarnContext(ctx, "the end of backfills is not noted and looked for again", "error", err)
 		}
 		select {
 		case <-ctx.Done():

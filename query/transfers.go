@@ -31,6 +31,25 @@ func OpenTransfers(ctx context.Context, db driver.Conn, now time.Time) ([]JobRef
 	return all, err
 }
 
+// JobEnd is a job of which every step is done, and when the last was.
+type JobEnd struct {
+	JobRef
+	At time.Time
+}
+
+// BackfillsEnded returns the backfills of all accounts that are done, and whose records do not say so yet.
+func BackfillsEnded(ctx context.Context, db driver.Conn) ([]JobEnd, error) {
+	var all []JobEnd
+	err := each(ctx, db, "jobs_ended", func(rows driver.Rows) error {
+		var account, id uint64
+		var at time.Time
+		err := rows.Scan(&account, &id, &at)
+		all = append(all, JobEnd{JobRef{fleet.AccountID(account), id}, at})
+		return err
+	})
+	return all, err
+}
+
 // InputRow is one row of a file that is imported: a JSON object, or what is wrong with it.
 type InputRow struct {
 	Row   uint32

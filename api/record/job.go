@@ -3,13 +3,15 @@ package record
 import "github.com/motorpool/fleet"
 
 // Job is a long piece of work that somebody asked for, as it is stored. Its steps are done elsewhere and noted in the
-// table job_steps; the work is done when as many steps are, or, of an import or export, when its record says so.
+// table job_steps; the work is done when its record says so, which is written when as many steps are done.
 type Job struct {
 	Kind     string    `json:"kind"`               // what is done: JobBackfill, JobImport, JobExport
 	Subject  string    `json:"subject,omitempty"`  // the record that it is about
 	Total    uint64    `json:"total"`              // steps
 	Error    string    `json:"error,omitempty"`    // why it was given up; no further step is done
 	Transfer *Transfer `json:"transfer,omitempty"` // of an import or export
+
+	FinishedAt Instant `json:"finished_at,omitzero"` // of a backfill with steps: when the last of them was done
 }
 
 // Transfer is what an import or export is to do, for whom, and who does it.
