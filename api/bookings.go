@@ -75,7 +75,7 @@ type Booking struct {
 	OverdueSince     record.Instant       `json:"overdue_since"`
 	Cancellation     *record.Cancellation `json:"cancellation,omitempty" doc:"How it came to nothing."`
 	DuplicateOf      string               `json:"duplicate_of,omitempty" example:"bkg_1234"`
-	Warnings         []string             `json:"warnings" nullable:"false" doc:"What is missing and was accepted all the same: a handover without an odometer reading."`
+	Warnings         []string             `json:"warnings" nullable:"false" doc:"What is unusual or missing and was accepted all the same: a pickup well before the agreed time, with whether that is charged; a handover without an odometer reading."`
 	QuoteID          string               `json:"quote_id,omitempty" example:"quo_1234"`
 
 	Customer     *Customer     `json:"customer,omitempty" doc:"With expand=customer."`
@@ -303,7 +303,7 @@ func showBooking(rec record.Record[record.Booking], paid query.Paid, now time.Ti
 		PickupFuelPct: b.PickupFuelPct, ReturnFuelPct: b.ReturnFuelPct, PickupBattery: b.PickupBattery, ReturnBattery: b.ReturnBattery,
 		Currency: b.Currency, RateSnapshot: b.RateSnapshot, BilledDays: b.BilledDays, Charges: list(b.Charges), Deposit: b.Deposit,
 		Inspections: list(b.Inspections), Damages: list(b.Damages), HasDamage: len(b.Damages) > 0, ConfirmedAt: b.ConfirmedAt,
-		LicenceCheckedAt: b.LicenceCheckedAt, Cancellation: b.Cancellation, DuplicateOf: b.DuplicateOf, QuoteID: b.QuoteID, Warnings: list(rental.Unread(&b)), Stamps: stampsOf(rec),
+		LicenceCheckedAt: b.LicenceCheckedAt, Cancellation: b.Cancellation, DuplicateOf: b.DuplicateOf, QuoteID: b.QuoteID, Warnings: bookingWarnings(&b), Stamps: stampsOf(rec),
 	}
 	totals, err := price.Totals(b.Currency, b.Charges)
 	if err != nil {
@@ -329,6 +329,15 @@ func showBooking(rec record.Record[record.Booking], paid query.Paid, now time.Ti
 		v.OverdueSince = b.ReturnAt
 	}
 	return v, nil
+}
+
+// bookingWarnings says what of a booking's handovers somebody ought to look at.
+func bookingWarnings(b *record.Booking) []string {
+	warnings := list(rental.Unread(b))
+	if text := rental.PickedUpEarly(b); text != "" {
+		warnings = append(warnings, text)
+	}
+	return warnings
 }
 
 // paymentStatus puts what was paid beside what is owed.

@@ -145,6 +145,43 @@ func TestAHandoverWithoutAReadingSaysSo(t *testing.T) {
 	wantEqual(t, "missing fuel and miles", minor(back.object()["subtotal"]), 5000.0+150*50+10*100)
 }
 
+// Days that a pickup before the agreed time adds are charged, as those of an extension are, and whoever hands over is told.
+func TestAnEarlyPickupIsChargedAndTold(t *testing.T) {
+	w := newLot(t)
+	told := func(b map[string]any) string { return fmt.Sprint(b["warnings"]) }
+	path := w.book(48.5, 96, `,"confirm":true`)
+	w.pass(48 * time.Hour)
+	b := w.do("POST", path+"/pickup", `{"mileage_mi":100}`).ok(200).object()
+	wantEqual(t, "half an hour early", told(b), "[]")
+	wantEqual(t, "total", minor(b["total"]), 11000.0)
+
+	w.car = w.newCar()
+	path = w.book(48, 96, `,"confirm":true`)
+	b = w.do("POST", path+"/pickup", `{"mileage_mi":100}`).ok(200).object()
+	if text := told(b); !strings.Contains(text, "2 days before the agreed pickup") || !strings.Contains(text, "charged as well") {
+		t.Errorf("warnings %s", text)
+	}
+	wantEqual(t, "two days early", minor(b["total"]), 22000.0)
+	wantEqual(t, "billed days", b["billed_days"], 4.0)
+	wantEqual(t, "included miles", b["included_miles"], 400.0)
+	w.pass(96 * time.Hour)
+	b = w.do("POST", path+"/return", `{"mileage_mi":500}`).ok(200).object()
+	wantEqual(t, "returned as agreed", minor(b["total"]), 22000.0)
+
+	// Without a rate plan nothing can be worked out: that is said.
+	w.car = w.newCar()
+	id := w.api.store.NextID()
+	at := func(hours time.Duration) record.Instant { return record.InstantOf(w.api.Now().Add(hours * time.Hour)) }
+	if _, _, err := w.api.desk.Bookings.Create(t.Context(), record.Author{Actor: "test"}, w.account, id, record.Booking{Status: record.BookingConfirmed, Currency: "USD",
+		BookingFields: record.BookingFields{VehicleID: w.car, CustomerID: w.customer, PickupAt: at(5), ReturnAt: at(50)}, BlockedFrom: at(5), BlockedUntil: at(50)}); err != nil {
+		t.Fatal(err)
+	}
+	b = w.do("POST", "/v1/bookings/"+fleet.FormatID(fleet.BookingPrefix, id)+"/pickup", `{"mileage_mi":500}`).ok(200).object()
+	if text := told(b); !strings.Contains(text, "5 hours before the agreed pickup") || !strings.Contains(text, "nothing was charged") {
+		t.Errorf("warnings %s", text)
+	}
+}
+
 func TestABookingFromTheHoldToTheReturn(t *testing.T) {
 	w := newLot(t)
 	path := w.book(24, 72, "")
@@ -173,7 +210,7 @@ func TestABookingFromTheHoldToTheReturn(t *testing.T) {
 	b = w.do("POST", path+"/confirm", "").ok(200).object()
 	wantEqual(t, "confirmed", b["status"], "confirmed")
 	wantEqual(t, "hold", b["hold_expires_at"], nil)
-	// An early pickup.
+	// A pickup four hours early, which makes a third day.
 	w.pass(20 * time.Hour)
 	b = w.do("POST", path+"/pickup", `{"mileage_mi":1000,"fuel_pct":100,"inspection":{"items":[{"point":"bumper","result":"pass"}],"signed_by":"A"}}`).ok(200).object()
 	wantEqual(t, "active", b["status"], "active")
@@ -183,11 +220,11 @@ func TestABookingFromTheHoldToTheReturn(t *testing.T) {
 	}
 	w.pass(51 * time.Hour)
 	w.do("POST", path+"/return", `{"mileage_mi":999}`).problem(422, "validation_failed")
-	b = w.do("POST", path+"/return", `{"mileage_mi":1250,"fuel_pct":90}`).ok(200).object()
+	b = w.do("POST", path+"/return", `{"mileage_mi":1350,"fuel_pct":90}`).ok(200).object()
 	wantEqual(t, "completed", b["status"], "completed")
-	wantEqual(t, "driven", b["miles_driven"], 250.0)
+	wantEqual(t, "driven", b["miles_driven"], 350.0)
 	wantEqual(t, "extra", b["extra_miles"], 50.0)
-	wantEqual(t, "subtotal", minor(b["subtotal"]), 10000.0+2500+1000)
+	wantEqual(t, "subtotal", minor(b["subtotal"]), 15000.0+2500+1000)
 	// It came back early, and is free an hour later.
 	w.do("POST", "/v1/bookings", w.booking(1, 2, "")).refused()
 	w.do("POST", "/v1/bookings", w.booking(1.6, 3, "")).ok(201)

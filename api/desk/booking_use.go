@@ -76,8 +76,8 @@ func fault(pointer, detail string) error {
 		fleet.FieldError{Pointer: pointer, Code: "invalid", Detail: detail})
 }
 
-// Pickup hands the vehicle over. An early one holds the vehicle from then on, and is refused if somebody else has it; so is any pickup
-// of a vehicle that has not come back. Of those to whom it was sold twice whoever comes first gets it.
+// Pickup hands the vehicle over. An early one holds the vehicle from then on, is charged for the days more that it makes, and is refused if
+// somebody else has the vehicle; so is any pickup of one that has not come back. Of those to whom it was sold twice whoever comes first gets it.
 func (d *Desk) Pickup(ctx context.Context, o Order, h Handover) (record.Record[record.Booking], error) {
 	h = h.seen()
 	return d.command(ctx, o, rental.Pickup, keep, func(ctx context.Context, next *record.Record[record.Booking]) error {
@@ -126,8 +126,22 @@ func (d *Desk) Pickup(ctx context.Context, o Order, h Handover) (record.Record[r
 			b.BlockedFrom = record.InstantOf(at)
 		}
 		d.inspected(b, "pickup", &h, at)
-		return nil
+		return d.pricedFrom(b, at)
 	})
+}
+
+// pricedFrom charges what it costs that a vehicle is picked up before the time that was agreed. A price that was not worked out from terms stays.
+func (d *Desk) pricedFrom(b *record.Booking, at time.Time) error {
+	if b.RateSnapshot == nil || b.RateSnapshot.Rate == nil || !at.Before(b.PickupAt.Time) {
+		return nil
+	}
+	snapshot, charges, err := price.PickedUp(b.RateSnapshot, at)
+	if err != nil {
+		return err
+	}
+	d.lines(b, charges)
+	b.RateSnapshot, b.BilledDays = &snapshot, snapshot.BilledDays
+	return nil
 }
 
 // inspected adds the inspection of a handover.

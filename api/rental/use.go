@@ -2,6 +2,7 @@ package rental
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/motorpool/fleet/api/record"
 )
@@ -42,6 +43,46 @@ func Unread(b *record.Booking) []string {
 	note(b.ActualPickupAt, b.PickupMileageMi, b.VehicleID, "pickup")
 	note(b.ActualReturnAt, b.ReturnMileageMi, b.VehicleID, "return")
 	return all
+}
+
+// early is by how much a vehicle may be picked up before the agreed time with nobody being told, unless it costs more days.
+const early = time.Hour
+
+// PickedUpEarly says in words that a vehicle was picked up well before the agreed time, and whether that was charged; "" if it was not.
+func PickedUpEarly(b *record.Booking) string {
+	agreed, charged := b.PickupAt, "nothing was charged for the time before"
+	if s := b.RateSnapshot; s != nil && !s.Basis.AgreedPickupAt.IsZero() {
+		agreed, charged = s.Basis.AgreedPickupAt, "the days before it are charged as well"
+	} else if b.ActualPickupAt.IsZero() || agreed.Sub(b.ActualPickupAt.Time) <= early {
+		return ""
+	}
+	zone, err := time.LoadLocation(b.Timezone)
+	if err != nil {
+		zone = time.UTC
+	}
+	return fmt.Sprintf("the vehicle was picked up %s before the agreed pickup, which was at %s; %s", about(agreed.Sub(b.ActualPickupAt.Time)),
+		agreed.In(zone).Format("2006-01-02 15:04 MST"), charged)
+}
+
+// about writes a time in words: "2 days and 3 hours", "40 minutes".
+func about(d time.Duration) string {
+	count := func(n int, thing string) string {
+		if n == 1 {
+			return "1 " + thing
+		}
+		return fmt.Sprint(n, " ", thing, "s")
+	}
+	minutes := int(d.Round(time.Minute) / time.Minute)
+	days, hours := minutes/(24*60), minutes/60%24
+	switch {
+	case minutes < 60:
+		return count(minutes, "minute")
+	case days == 0:
+		return count(hours, "hour")
+	case hours == 0:
+		return count(days, "day")
+	}
+	return count(days, "day") + " and " + count(hours, "hour")
 }
 
 // DrivenSince is since when an active booking has the vehicle that it has now.

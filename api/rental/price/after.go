@@ -32,6 +32,40 @@ func Extend(s *record.RateSnapshot, returnAt time.Time) (record.RateSnapshot, []
 		return record.RateSnapshot{}, nil, err
 	}
 	req.ReturnAt = record.InstantOf(returnAt)
+	return instead(s, req)
+}
+
+// PickedUp works out the price of a rental whose vehicle is taken before the agreed pickup, as Extend does that of one with another return:
+// by the rates of the days that it has then, and with the discounts for booking early that were agreed. A pickup that makes no more days, as
+// one within the grace, changes nothing.
+func PickedUp(s *record.RateSnapshot, at time.Time) (record.RateSnapshot, []record.Charge, error) {
+	req, err := again(s)
+	if err != nil {
+		return record.RateSnapshot{}, nil, err
+	}
+	if !at.Before(req.PickupAt.Time) {
+		return *s, nil, nil
+	}
+	if req.AgreedPickupAt.IsZero() {
+		req.AgreedPickupAt = req.PickupAt
+	}
+	req.PickupAt = record.InstantOf(at)
+	days, err := daysFor(&req)
+	if err != nil {
+		return record.RateSnapshot{}, nil, fault("/at", "out_of_range", "is too long before the agreed pickup")
+	}
+	if days <= s.BilledDays {
+		return *s, nil, nil
+	}
+	next, charges, err := instead(s, req)
+	for i := range charges {
+		charges[i].Explanation = "Picked up early: " + charges[i].Explanation
+	}
+	return next, charges, err
+}
+
+// instead is the price of a request in the place of another, and what makes the one of the other.
+func instead(s *record.RateSnapshot, req Request) (record.RateSnapshot, []record.Charge, error) {
 	next, err := Quote(req)
 	if err != nil {
 		return record.RateSnapshot{}, nil, err

@@ -200,7 +200,7 @@ func (c *counter) read(word, rest string) {
 		c.req.DailyRate, c.req.DailyRateOf = new(c.money(rest)), map[string]string{"vehicle day": "vehicle", "class day": "vehicle class"}[word]
 	case "vehicle miles":
 		c.req.IncludedMilesPerDay, c.req.ExtraMileFee = new(c.number(words[0])), new(c.money(words[1]))
-	case "extended to", "returned", "cancelled", "no-show":
+	case "extended to", "picked up", "returned", "cancelled", "no-show":
 		c.then = append(c.then, word+": "+rest)
 	default:
 		c.t.Fatalf("nobody understands %q", word)
@@ -212,8 +212,12 @@ func (c *counter) after(out *strings.Builder, s record.RateSnapshot, event strin
 	word, rest, _ := strings.Cut(event, ": ")
 	fmt.Fprintf(out, "\n%s\n", strings.TrimSpace(word+" "+rest))
 	switch word {
-	case "extended to":
-		next, lines, err := price.Extend(&s, c.instant(rest).Time)
+	case "extended to", "picked up":
+		change := price.Extend
+		if word == "picked up" {
+			change = price.PickedUp
+		}
+		next, lines, err := change(&s, c.instant(rest).Time)
 		if err != nil {
 			fmt.Fprintln(out, "refused:", says(err))
 			return s

@@ -34,7 +34,11 @@ func (c *calc) discountLines(req *Request, days int, price int64) ([]record.Char
 	if off, ok := longest(req.Terms.LengthDiscounts, func(o record.LengthOff) int { return o.MinDays }, days); ok {
 		percent(lineDiscount, "Discount for a long rental", count(off.MinDays, "day")+" or more", off.Pct)
 	}
-	ahead := int(dateOf(req.PickupAt.Time, req.Zone, 0).Sub(dateOf(req.BookedAt.Time, req.Zone, 0)) / (24 * time.Hour))
+	agreed := req.PickupAt.Time
+	if !req.AgreedPickupAt.IsZero() {
+		agreed = req.AgreedPickupAt.Time
+	}
+	ahead := int(dateOf(agreed, req.Zone, 0).Sub(dateOf(req.BookedAt.Time, req.Zone, 0)) / (24 * time.Hour))
 	if off, ok := longest(req.Terms.EarlyBirdDiscounts, func(o record.EarlyOff) int { return o.MinDaysAhead }, ahead); ok {
 		percent(lineDiscount, "Discount for booking early", fmt.Sprintf("Booked %s ahead, %d or more", count(ahead, "day"), off.MinDaysAhead), off.Pct)
 	}

@@ -140,11 +140,15 @@ func firstOf(amounts ...*record.Money) *record.Money {
 	return nil
 }
 
-// relevant leaves out of the terms what can never matter for this rental: seasons and holidays that were over before it, and
-// promotions other than its own, which are nobody else's to know.
+// relevant leaves out of the terms what can never matter for this rental: seasons and holidays that were over before it was booked, or
+// began if that was earlier, and promotions other than its own, which are nobody else's to know.
 func relevant(req *Request) record.RatePlanTerms {
 	t := req.Terms
-	first := dateOf(req.PickupAt.Time, req.Zone, 0).Format(time.DateOnly)
+	begins := req.PickupAt.Time
+	if req.BookedAt.Before(begins) {
+		begins = req.BookedAt.Time // before which nobody picks it up
+	}
+	first := dateOf(begins, req.Zone, 0).Format(time.DateOnly)
 	t.Seasons = kept(t.Seasons, func(s record.RateSeason) bool { return s.To >= first })
 	t.Holidays = kept(t.Holidays, func(h record.DateFactor) bool { return h.Date >= first })
 	t.Promotions = kept(t.Promotions, func(p record.Promotion) bool { return fold(p.Code) == fold(req.PromoCode) })
