@@ -267,6 +267,34 @@ func TestAWorkOrderHoldsTheCalendar(t *testing.T) {
 	}
 }
 
+// Work and blocks may begin in the buffer after a rental, which is there for that; bookings may not, and nobody calls it a conflict.
+func TestWorkBeginsInTheBufferAfterARental(t *testing.T) {
+	w := newLot(t)
+	path := w.book(0.1, 24, `,"confirm":true`)
+	order := "/v1/maintenance/work_orders/" + w.do("POST", "/v1/maintenance/work_orders", `{"vehicle_id":"`+w.car+`"}`).ok(201).id()
+	planned := func(from, until float64) string {
+		return fmt.Sprintf(`{"scheduled_start":%q,"scheduled_end":%q}`, w.in(from), w.in(until))
+	}
+	w.do("POST", order+"/schedule", planned(23, 25)).refused()
+	w.do("POST", order+"/schedule", planned(24, 24.5)).ok(200)
+	w.do("POST", path+"/extend", `{"return_at":"`+w.in(24.25)+`"}`).refused() // that time is the work's now
+	w.do("POST", order+"/schedule", planned(25, 26)).ok(200)
+	w.do("POST", path+"/pickup", `{"mileage_mi":10}`).ok(200)
+	w.pass(23 * time.Hour)
+	w.do("POST", order+"/start", "").refused() // it is not back
+	w.do("POST", path+"/return", `{"mileage_mi":20}`).ok(200)
+	wantEqual(t, "start", w.do("POST", order+"/start", "").ok(200).object()["status"], "in_progress")
+	wantEqual(t, "vehicle", w.do("GET", "/v1/vehicles/"+w.car, "").object()["status"], "maintenance")
+	w.do("POST", path+"/reopen", "").refused() // it would take the vehicle from the work
+	w.pass(10 * time.Minute)
+	w.do("POST", order+"/complete", `{}`).ok(200)
+	w.do("POST", "/v1/vehicles/"+w.car+"/blocks", fmt.Sprintf(`{"from":%q,"until":%q,"reason":"photos"}`, w.in(0), w.in(0.5))).ok(201)
+	doDuty(t, w, "bookings: overlaps")
+	wantEqual(t, "conflict", w.do("GET", path, "").object()["conflict"], false)
+	w.do("POST", "/v1/bookings", w.booking(1, 5, "")).refused() // the buffer is not over, with the one before the pickup
+	w.do("POST", "/v1/bookings", w.booking(1.5, 5, "")).ok(201)
+}
+
 func TestNumbersOfWorkOrders(t *testing.T) {
 	g := newGarage(t)
 	van := g.vehicle(`{"make":"A","model":"B"}`)

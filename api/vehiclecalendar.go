@@ -18,7 +18,7 @@ type VehicleCalendar struct {
 	VehicleID string         `json:"vehicle_id" example:"veh_1234"`
 	From      record.Instant `json:"from"`
 	To        record.Instant `json:"to"`
-	Holds     []VehicleHold  `json:"holds" nullable:"false" doc:"By from. They overlap only where one is a conflict."`
+	Holds     []VehicleHold  `json:"holds" nullable:"false" doc:"By from. They overlap only where one is a conflict, or where a block or work order lies in the buffer after a rental."`
 	Free      []FreePeriod   `json:"free" nullable:"false" doc:"What nobody holds of the period that is still to come or going on."`
 }
 

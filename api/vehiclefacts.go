@@ -18,7 +18,7 @@ import (
 // VehicleFacts are the members of a vehicle that follow from other records, and from today.
 type VehicleFacts struct {
 	StatusCause      string          `json:"status_cause,omitempty" doc:"The booking, block or work order that put it there; absent if a person did." example:"bkg_1234"`
-	StatusUntil      record.Instant  `json:"status_until" doc:"When the status ends by itself; null if it does not."`
+	StatusUntil      record.Instant  `json:"status_until" doc:"When the status ends by itself; null if it does not, as while an open issue keeps the vehicle."`
 	IsRentable       bool            `json:"is_rentable" doc:"It could be handed over now: available, not archived, nothing holds it, and no open issue is critical to safety."`
 	CurrentBookingID *string         `json:"current_booking_id" doc:"The booking that it is out with." example:"bkg_1234"`
 	NextBookingID    *string         `json:"next_booking_id" doc:"The booking that holds it next, or now without having been picked up." example:"bkg_1234"`
@@ -40,7 +40,7 @@ type VehicleRelated struct {
 }
 
 // movingFacts are those members that change without a new revision of the vehicle.
-var movingFacts = []string{"is_rentable", "current_booking_id", "next_booking_id", "next_available_at", "book_value", "compliance", "warnings",
+var movingFacts = []string{"status_until", "is_rentable", "current_booking_id", "next_booking_id", "next_available_at", "book_value", "compliance", "warnings",
 	"vehicle_class", "home_location", "current_location"}
 
 // addFacts fills in what follows for vehicles, which are one account's, from other records and from today.
@@ -63,6 +63,9 @@ func (a *API) addFacts(ctx context.Context, account fleet.AccountID, ids []uint6
 		today := localDate(now, v.Timezone, owner.Body.Timezone)
 		v.BookValue, v.Compliance = rental.BookValue(&v.VehicleFields, today, v.CurrentMileageMi), rental.Papers(&v.VehicleFields, today, v.CurrentMileageMi)
 		v.Warnings = vehicleWarnings(&v.VehicleFields)
+		if !v.StatusUntil.After(now) {
+			v.StatusUntil = record.Instant{} // it did not end by itself then
+		}
 		v.addHolds(holds[ids[i]], now)
 		for _, issue := range unsafe[ids[i]] {
 			v.IsRentable = false

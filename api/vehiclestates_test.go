@@ -162,8 +162,10 @@ func TestAVehicleFollowsItsBookings(t *testing.T) {
 	if _, _, err := w.api.desk.Issues.Create(t.Context(), record.Author{Actor: "cli"}, w.account, problem, issue); err != nil {
 		t.Fatal(err)
 	}
+	wantEqual(t, "until the buffer is over", w.do("GET", "/v1/vehicles/"+car, "").object()["status_until"] != nil, true)
 	w.elapse(2 * time.Hour)
 	w.stands(car, "with an issue", "turnaround "+booking)
+	wantEqual(t, "until it is resolved", w.do("GET", "/v1/vehicles/"+car, "").object()["status_until"], nil)
 	w.do("POST", "/v1/vehicles/"+car+"/status", `{"status":"available","reason":"clean"}`).problem(409, "conflict")
 	work := record.WorkOrder{Status: record.WorkInProgress, StartedAt: record.InstantOf(w.api.Now())}
 	work.VehicleID = car

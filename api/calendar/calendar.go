@@ -17,6 +17,9 @@
 // A class's calendar (kind "class_calendar", under the class's id) lists what was booked of the class without a vehicle. There
 // holds lie beside each other; how many may is for the caller to say.
 //
+// A rental's hold ends with a buffer for cleaning and preparation. It keeps other bookings away, and no block and no work order: the work at the
+// vehicle may begin in it.
+//
 // Holds that ended more than Kept ago are dropped when the calendar is written next.
 package calendar
 
@@ -44,6 +47,9 @@ type Hold struct {
 	Expires record.Instant `json:"expires,omitzero"`
 	// Open says that the holder has driven off: the hold does not end before it is given up, however long after Until.
 	Open bool `json:"open,omitempty"`
+	// Back is from when the hold of a rental is but the buffer after it, in which the vehicle is made ready: other bookings have to wait for its
+	// end, blocks and work orders need not. Zero if it has none.
+	Back record.Instant `json:"back,omitzero"`
 	// Rev is the revision of the holder that the hold is for, if it changes by bids; zero if it has one period at a time.
 	Rev uint64 `json:"rev,omitempty"`
 	// Bid tells bids of one revision apart; zero for holders that make none, and of what was settled.
@@ -63,13 +69,44 @@ func (h *Hold) End(now time.Time) time.Time {
 	return h.Until.Time
 }
 
+// Lasting is the hold as it lasts now: one that is open goes on until now at least, and so the buffer after it has not begun.
+func (h Hold) Lasting(now time.Time) Hold {
+	if !h.Open {
+		return h
+	}
+	if !h.Back.IsZero() {
+		rental := Hold{Until: h.Back, Open: true}
+		h.Back = record.InstantOf(rental.End(now))
+	}
+	h.Until = record.InstantOf(h.End(now))
+	return h
+}
+
+// toward is the hold as another holder meets it: without the buffer, if that is a block or a work order.
+func (h Hold) toward(ref string) Hold {
+	works := strings.HasPrefix(ref, fleet.BlockPrefix) || strings.HasPrefix(ref, fleet.WorkOrderPrefix)
+	if works && !h.Back.IsZero() && h.Back.Before(h.Until.Time) {
+		h.Until = h.Back
+	}
+	return h
+}
+
+// meets says whether a hold that somebody wants and one that another has are in each other's way.
+func (h *Hold) meets(o *Hold, now time.Time) bool {
+	if o.Ref == h.Ref || o.Lapsed(now) {
+		return false
+	}
+	theirs, ours := o.Lasting(now).toward(h.Ref), h.toward(o.Ref)
+	return theirs.Overlaps(ours.From.Time, ours.Until.Time)
+}
+
 // Lapsed says whether a pending hold has lapsed.
 func (h *Hold) Lapsed(now time.Time) bool { return !h.Expires.IsZero() && !now.Before(h.Expires.Time) }
 
 // same says whether two holds are of one holder and say the same, whenever and for whichever revision they were taken.
 func (h *Hold) same(o *Hold) bool {
 	return h.Ref == o.Ref && h.From.Equal(o.From.Time) && h.Until.Equal(o.Until.Time) && h.Expires.Equal(o.Expires.Time) &&
-		h.Open == o.Open && h.Conflict == o.Conflict
+		h.Open == o.Open && h.Conflict == o.Conflict && h.Back.Equal(o.Back.Time)
 }
 
 // Calendar is what is stored of one vehicle.
@@ -102,32 +139,31 @@ func row(kind string) func(*record.Record[Calendar], string) []record.Cell {
 	}
 }
 
-// Conflict returns the first hold in the way of a period, or nil. The holder's own does not count, nor what has lapsed.
-func (c *Calendar) Conflict(ref string, from, until, now time.Time) *Hold {
+// Conflict returns the first hold in the way of another, or nil. The holder's own does not count, nor what has lapsed.
+func (c *Calendar) Conflict(h *Hold, now time.Time) *Hold {
 	for i := range c.Holds {
-		h := &c.Holds[i]
-		if h.Ref != ref && h.From.Before(until) && from.Before(h.End(now)) && !h.Lapsed(now) {
-			return h
+		if h.meets(&c.Holds[i], now) {
+			return &c.Holds[i]
 		}
 	}
 	return nil
 }
 
-// Beside returns the holds of others that share a moment with a period, without those that have lapsed.
-func (c *Calendar) Beside(ref string, from, until, now time.Time) []Hold {
+// Beside returns the holds of others that are in the way of a hold, without those that have lapsed.
+func (c *Calendar) Beside(h *Hold, now time.Time) []Hold {
 	var all []Hold
-	for _, h := range c.Holds {
-		if h.Ref != ref && h.From.Before(until) && from.Before(h.End(now)) && !h.Lapsed(now) {
-			all = append(all, h)
+	for i := range c.Holds {
+		if h.meets(&c.Holds[i], now) {
+			all = append(all, c.Holds[i])
 		}
 	}
 	return all
 }
 
 // Taken is Beside with each holder's first hold only.
-func (c *Calendar) Taken(ref string, from, until, now time.Time) []Hold {
+func (c *Calendar) Taken(h *Hold, now time.Time) []Hold {
 	seen := map[string]bool{}
-	return slices.DeleteFunc(c.Beside(ref, from, until, now), func(h Hold) bool {
+	return slices.DeleteFunc(c.Beside(h, now), func(h Hold) bool {
 		again := seen[h.Ref]
 		seen[h.Ref] = true
 		return again
@@ -223,10 +259,10 @@ func (c *Calendars) TakeSeen(ctx context.Context, seen *record.Seen, by record.A
 				mine := o.Ref == h.Ref && (h.Bid == 0 || o.Bid == h.Bid)
 				return mine || unwanted[keyOf(&o)] || o.Lapsed(now) || !o.Open && now.Sub(o.Until.Time) > c.cfg.Kept
 			})
-			if found := cal.Conflict(h.Ref, h.From.Time, h.Until.Time, now); found != nil && !h.Conflict && !c.shared {
+			if found := cal.Conflict(&h, now); found != nil && !h.Conflict && !c.shared {
 				return &ConflictError{Vehicle: fleet.FormatID(fleet.VehiclePrefix, vehicle), Hold: *found}
 			}
-			beside = cal.Beside(h.Ref, h.From.Time, h.Until.Time, now)
+			beside = cal.Beside(&h, now)
 			h.At = record.InstantOf(now)
 			cal.insert(h)
 			return nil

@@ -141,6 +141,28 @@ func TestOneOfTwoThatOverlapIsRefused(t *testing.T) {
 	}
 }
 
+// The buffer after a rental keeps other rentals away, and neither a block nor a work order: they may begin when the vehicle is back.
+func TestWorkMayBeginInTheBufferAfterARental(t *testing.T) {
+	d := newDesk(t, schematest.Open(t), 1, false)
+	backAt := func(h int) func(*calendar.Hold) { return func(o *calendar.Hold) { o.Back = hour(h) } }
+	wantDone(t, d.take(t, "bkg_1", 1, 5, backAt(3)))
+	wantTaken(t, d.take(t, "bkg_2", 3, 4), "bkg_1")
+	wantTaken(t, d.take(t, "wo_1", 2, 4), "bkg_1")
+	wantDone(t, d.take(t, "wo_1", 3, 4))
+	wantTaken(t, d.take(t, "blk_1", 3, 5), "wo_1")
+	wantDone(t, d.take(t, "blk_1", 4, 6))
+	wantTaken(t, d.take(t, "bkg_2", 4, 7), "bkg_1")
+	wantTaken(t, d.take(t, "bkg_2", 5, 7), "blk_1")
+	// The rental can have no more time that is somebody else's now, and keeps what it has.
+	wantTaken(t, d.take(t, "bkg_1", 1, 6, backAt(4)), "wo_1")
+	wantDone(t, d.take(t, "bkg_1", 1, 5, backAt(3), func(h *calendar.Hold) { h.Open = true }))
+	// One that is overdue has not come back, whatever was planned.
+	wantDone(t, d.Give(t.Context(), by, account, 1, "wo_1"))
+	d.wants["bkg_1"] = true
+	d.pass(5 * time.Hour)
+	wantTaken(t, d.take(t, "wo_1", 3, 4), "bkg_1")
+}
+
 func TestAHoldThatLapsedOrWasAbandonedMakesWay(t *testing.T) {
 	d := newDesk(t, schematest.Open(t), 1, false)
 	wantDone(t, d.take(t, "lapses", 1, 3, func(h *calendar.Hold) { h.Expires = record.InstantOf(begin.Add(-30 * time.Minute)) }))

@@ -38,7 +38,7 @@ func (d *Desk) capacity(ctx context.Context, by record.Author, account fleet.Acc
 		return err
 	}
 	now := d.Now()
-	all := (&calendar.Calendar{Holds: holds}).Taken("", b.hold.From.Time, b.hold.Until.Time, now)
+	all := (&calendar.Calendar{Holds: holds}).Taken(&calendar.Hold{From: b.hold.From, Until: b.hold.Until}, now)
 	pressed := slices.DeleteFunc(slices.Clone(all), func(h calendar.Hold) bool { return h.Ref == b.hold.Ref })
 	if b.at.class != 0 {
 		pressed = append(pressed, b.hold)
@@ -178,14 +178,14 @@ func (r *room) short(h *calendar.Hold, vehicle uint64) (short, ours bool) {
 			ours = len(refs) == 1
 		}
 	}
-	beside := len(r.booked.Taken(h.Ref, h.From.Time, h.Until.Time, r.now)) + 1
+	beside := len(r.booked.Taken(h, r.now)) + 1
 	return free+r.extra < beside, ours
 }
 
 // refusal names what is in the way.
 func (r *room) refusal(class uint64, h *calendar.Hold) error {
 	var others []string
-	for _, o := range r.booked.Taken(h.Ref, h.From.Time, h.Until.Time, r.now) {
+	for _, o := range r.booked.Taken(h, r.now) {
 		others = append(others, o.Ref)
 	}
 	beside := "no bookings of the class without a vehicle overlap it"

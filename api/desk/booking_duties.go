@@ -108,8 +108,8 @@ func (d *Desk) overlaps(ctx context.Context, r *record.Record[record.Booking]) (
 		return false, err
 	}
 	now := d.Now()
-	all := calendar.Calendar{Holds: holds}
-	for _, o := range all.Beside(hold.Ref, hold.From.Time, hold.End(now), now) {
+	all, lasting := calendar.Calendar{Holds: holds}, hold.Lasting(now)
+	for _, o := range all.Beside(&lasting, now) {
 		if abandoned, err := d.Calendars.Abandoned(ctx, r.Account, at.vehicle, o); err != nil || !abandoned {
 			return err == nil, err
 		}

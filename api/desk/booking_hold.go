@@ -22,8 +22,8 @@ func (d *Desk) calendars(p place) (*calendar.Calendars, uint64) {
 	return d.ClassCalendars, p.class
 }
 
-// holdOf is the hold that a booking wants, and where; nil if it wants none. A booking of a class without a vehicle holds a place
-// in the class.
+// holdOf is the hold that a booking wants, and where; nil if it wants none. That of a vehicle tells the buffer after the rental. A booking of
+// a class without a vehicle holds a place in the class.
 func holdOf(id uint64, b *record.Booking) (place, *calendar.Hold) {
 	if !b.Holding() || b.BlockedFrom.IsZero() {
 		return place{}, nil
@@ -34,6 +34,13 @@ func holdOf(id uint64, b *record.Booking) (place, *calendar.Hold) {
 		h.Expires = b.HoldExpiresAt
 	}
 	if vehicle, err := fleet.ParseID(fleet.VehiclePrefix, b.VehicleID); err == nil {
+		back := b.ReturnAt
+		if b.Status == record.BookingCompleted && !b.ActualReturnAt.IsZero() {
+			back = b.ActualReturnAt
+		}
+		if back.Before(h.Until.Time) {
+			h.Back = back
+		}
 		return place{vehicle: vehicle}, h
 	}
 	if class, err := fleet.ParseID(fleet.ClassPrefix, b.VehicleClassID); err == nil {
@@ -185,7 +192,8 @@ func (d *Desk) leaves(ctx context.Context, account fleet.AccountID, before place
 
 // covers says whether a hold that stands is enough for another one of the same booking.
 func covers(had, want *calendar.Hold, now time.Time) bool {
-	return !had.Lapsed(now) && (had.Expires.IsZero() || had.Expires.Equal(want.Expires.Time)) && (had.Open || !want.Open) && within(want, had)
+	return !had.Lapsed(now) && (had.Expires.IsZero() || had.Expires.Equal(want.Expires.Time)) && (had.Open || !want.Open) && within(want, had) &&
+		(had.Back.IsZero() || !want.Back.IsZero() && !had.Back.Before(want.Back.Time))
 }
 
 // within says whether a hold takes no time that another, which may be nil, does not have.
@@ -222,7 +230,7 @@ func (d *Desk) settleCalendars(ctx context.Context, w record.Written) error {
 	left, had := holdOf(w.ID, before)
 	at, want := holdOf(w.ID, after)
 	if had != nil && want != nil && left == at && had.From == want.From && had.Until == want.Until && had.Expires == want.Expires &&
-		had.Open == want.Open && had.Conflict == want.Conflict {
+		had.Open == want.Open && had.Conflict == want.Conflict && had.Back == want.Back {
 		return nil
 	}
 	places := []place{left}

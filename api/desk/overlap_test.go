@@ -184,6 +184,54 @@ func TestWhoComesEarlyTakesNothingFromOthers(t *testing.T) {
 	}
 }
 
+// Work in the buffer after a rental overlaps nothing; a rental that is overdue runs into it.
+func TestTheAuditLeavesWorkInABufferAlone(t *testing.T) {
+	l := openLot(t, 1)
+	d := l.desks[0]
+	id, _ := fleet.ParseID(fleet.VehiclePrefix, l.cars[0])
+	if _, err := d.Vehicles.Update(t.Context(), by, account, id, 0, func(r *record.Record[record.Vehicle]) error {
+		r.Body.BufferAfterMinutes = 120
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	rec, err := l.book(t.Context(), d, l.cars[0], 0, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	from := rec.Body.ReturnAt
+	if _, err := d.Block(t.Context(), by, account, d.Store.NextID(), record.Block{VehicleID: l.cars[0],
+		BlockFields: record.BlockFields{From: from, Until: record.InstantOf(from.Add(time.Hour)), Kind: "repair"}}); err != nil {
+		t.Fatal(err)
+	}
+	flagged := func(at time.Time) bool {
+		t.Helper()
+		d.Now = func() time.Time { return at }
+		if err := d.auditOverlaps(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		r, err := d.Bookings.Get(t.Context(), account, rec.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.Body.Conflict
+	}
+	found, err := query.BookingConflicts(t.Context(), d.DB, time.Now(), query.AccountBooking{}, d.duePage)
+	if err != nil || len(found) != 0 || flagged(time.Now()) {
+		t.Errorf("the buffer counts: %v, %v", found, err)
+	}
+	d.Now = func() time.Time { return start.Add(time.Minute) }
+	if _, err := d.Pickup(t.Context(), Order{By: by, Account: account, Booking: rec.ID}, Handover{}); err != nil {
+		t.Fatal(err)
+	}
+	if flagged(start.Add(5 * time.Hour)) {
+		t.Error("one that is out is flagged before it is due")
+	}
+	if !flagged(from.Add(30 * time.Minute)) {
+		t.Error("one that is overdue while the vehicle is blocked is not flagged")
+	}
+}
+
 // auditAll counts what the overlap audit finds.
 func auditAll(t *testing.T, d *Desk) (int, error) {
 	t.Helper()
