@@ -22,8 +22,8 @@ func (a *API) customerEraseRoutes(s *resource[record.Customer]) {
 		About: "Needs the scope `customers.pii:read` too. Takes name, addresses, licence, notes, documents and files out of every table, with those of customers that were merged into this one, and " +
 			"what names the person out of texts of bookings, imports, exports and stored answers. Ids, bookings, amounts and the ledger stay as they are, and so do numbers, times and authors of revisions. " +
 			"It cannot be undone. While a booking is pending, confirmed or active, or a balance is open, it is a 409 that names them, unless `force` is set. " +
-			"The answer shows `erased_at`, or, if it takes longer, `erasing_since`: then it goes on by itself.",
-		Body: CustomerErasure{}, Status: http.StatusAccepted, Reply: Customer{},
+			"The answer is a 200 with `erased_at` when all of it is done. If that takes longer it is a 202 with `erasing_since`: it goes on by itself, and the customer shows `erased_at` in the end.",
+		Body: CustomerErasure{}, Accepts: true, Reply: Customer{},
 	}, func(w http.ResponseWriter, r *http.Request) error { return a.eraseCustomer(s, w, r) })
 }
 
@@ -56,5 +56,8 @@ func (a *API) eraseCustomer(s *resource[record.Customer], w http.ResponseWriter,
 			return err
 		}
 	}
-	return s.answer(w, r, http.StatusAccepted, rec)
+	if rec.Body.ErasedAt.IsZero() {
+		return s.answer(w, r, http.StatusAccepted, rec)
+	}
+	return s.answer(w, r, http.StatusOK, rec)
 }

@@ -40,6 +40,7 @@ type route struct {
 	Missing   bool     // it may be a 404 although its path names nothing
 
 	Status     int           // of success; 200 by default
+	Accepts    bool          // success may also be a 202: it goes on after the answer
 	Reply      any           // zero value of the answer's type; nil answers without a body
 	ReplyTypes []string      // media types of the answer; application/json by default
 	Timeout    time.Duration // of the whole operation; -1 for streams, which have none
@@ -153,6 +154,9 @@ func (a *API) operation(rt *route) *huma.Operation {
 		}
 	}
 	op.Responses[strconv.Itoa(rt.Status)] = reply
+	if rt.Accepts {
+		op.Responses[strconv.Itoa(http.StatusAccepted)] = &huma.Response{Description: "Decided, and not done yet.", Content: reply.Content}
+	}
 	documentUnchanged(rt, op)
 	a.documentProblems(rt, op)
 	return op

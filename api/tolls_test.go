@@ -116,7 +116,7 @@ func TestErasureLeavesTheBooks(t *testing.T) {
 	w.customer = id
 	path := w.book(24, 72, `,"delivery_address":"77 Zyzzyva Lane","notes":"call Xantippe Quuxington, xantippe.q@quux.example"`)
 	mine := w.do("GET", path, "").ok(200).object()
-	erased := w.do("POST", "/v1/customers/"+id+"/erase", `{"reason":"asked","force":true}`).ok(202)
+	erased := w.do("POST", "/v1/customers/"+id+"/erase", `{"reason":"asked","force":true}`).ok(200)
 	if erased.member("erased_at") == nil {
 		t.Fatalf("not done: %s\n%s", erased.body, w.log)
 	}
