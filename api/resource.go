@@ -67,8 +67,8 @@ type resource[T any] struct {
 	guard func(*record.Record[T]) error
 	// used, if not nil, refuses to archive what other records use.
 	used func(r *http.Request, rec *record.Record[T]) error
-	// stays, if not nil, is told of a record that used has let go and that was refused to be archived all the same.
-	stays func(r *http.Request, id uint64)
+	// leave, if not nil, begins an attempt to archive: may refuses, and done is told what became of it.
+	leave func(r *http.Request, id uint64) (may func(*record.Record[T]) error, done func(error))
 }
 
 // shown is a record as it is answered.
@@ -423,7 +423,10 @@ func (s *resource[T]) archive(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	free := false
+	may, done := func(*record.Record[T]) error { return nil }, func(error) {}
+	if s.leave != nil {
+		may, done = s.leave(r, id)
+	}
 	_, err = s.log.Archive(r.Context(), author(r), auth.From(r.Context()).Account, id, 0, func(rec *record.Record[T]) error {
 		if err := precondition(r, rec.Revision); err != nil {
 			return err
@@ -432,7 +435,9 @@ func (s *resource[T]) archive(w http.ResponseWriter, r *http.Request) error {
 			if err := s.used(r, rec); err != nil {
 				return err
 			}
-			free = true
+		}
+		if err := may(rec); err != nil {
+			return err
 		}
 		if s.guard != nil {
 			if err := s.guard(rec); err != nil {
@@ -441,10 +446,7 @@ func (s *resource[T]) archive(w http.ResponseWriter, r *http.Request) error {
 		}
 		return nil
 	})
-	if err != nil && free && s.stays != nil && fleet.CodeOf(err) != fleet.CodeUnavailable { // then nobody knows yet whether it stays
-		s.stays(r, id)
-	}
-	if err != nil {
+	if done(err); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)

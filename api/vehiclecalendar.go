@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -90,6 +91,9 @@ func (a *API) vehicleCalendar(w http.ResponseWriter, r *http.Request) error {
 	for _, h := range holds {
 		if !h.Overlaps(from, to) || !h.Expires.IsZero() && !now.Before(h.Expires.Time) {
 			continue
+		}
+		if h.Ref == vehicle && slices.ContainsFunc(answer.Holds, func(o VehicleHold) bool { return o.ID == vehicle }) {
+			continue // it was retired, and archived after that
 		}
 		shown := VehicleHold{ID: h.Ref, From: h.From, Until: h.Until, Conflict: h.Conflict, ExpiresAt: h.Expires}
 		if err := a.describeHold(r.Context(), account, &shown); err != nil {

@@ -109,11 +109,9 @@ func (a *API) vehicleRoutes() {
 		},
 		show:  a.showVehicles,
 		check: checkVehicle, refers: a.vehicleRefers,
-		used: func(r *http.Request, rec *record.Record[record.Vehicle]) error {
-			return a.desk.MayArchiveVehicle(r.Context(), author(r), rec)
-		},
-		stays: func(r *http.Request, id uint64) {
-			a.desk.GiveBack(r.Context(), author(r), auth.From(r.Context()).Account, id)
+		leave: func(r *http.Request, id uint64) (func(*record.Record[record.Vehicle]) error, func(error)) {
+			leaving := a.desk.Leave(author(r), auth.From(r.Context()).Account, id)
+			return func(rec *record.Record[record.Vehicle]) error { return leaving.MayArchive(r.Context(), rec) }, func(err error) { leaving.Done(r.Context(), err) }
 		},
 	}
 	s.register()

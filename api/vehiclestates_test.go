@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -403,4 +404,31 @@ func TestAnUnsafeVehicleIsNotHandedOver(t *testing.T) {
 		t.Error("the vehicle warns of what was resolved")
 	}
 	w.do("POST", "/v1/bookings/"+booking+"/pickup", `{"mileage_mi":10}`).ok(200)
+}
+
+// However many archive, retire and change a vehicle at once, one that is archived or retired holds its own calendar, and no other does.
+func TestArchivingAtOnceLeavesTheHold(t *testing.T) {
+	w := newWorld(t)
+	for i := range 24 {
+		vehicle := w.vehicle(`{"make":"A","model":"B","disposal_on":"2026-01-01"}`)
+		path := "/v1/vehicles/" + vehicle
+		requests := [][]string{{"DELETE", path, "", "If-Match", `"r1"`}, {"DELETE", path, "", "If-Match", `"r2"`}, {"PATCH", path, `{"color":"red"}`}}
+		if i%2 == 0 {
+			requests = append(requests, []string{"POST", path + "/status", `{"status":"retired","reason":"sold"}`, "If-Match", `"r1"`}, []string{"DELETE", path, ""})
+		}
+		var all sync.WaitGroup
+		for _, r := range requests {
+			all.Go(func() { w.do(r[0], r[1], r[2], r[3:]...) })
+		}
+		all.Wait()
+		shown := w.do("GET", path, "").ok(200).object()
+		left := shown["archived_at"] != nil || shown["status"] == record.VehicleRetired
+		holds, err := w.api.desk.Calendars.Of(t.Context(), w.account, vehicleID(t, vehicle))
+		if err != nil || left != (len(holds) > 0) {
+			t.Errorf("vehicle %d: archived at %v, %v, and holds %v, %v", i, shown["archived_at"], shown["status"], holds, err)
+		}
+		if listed := w.do("GET", path+"/calendar", "").ok(200).object()["holds"].([]any); len(listed) != min(len(holds), 1) {
+			t.Errorf("vehicle %d is shown with %v", i, listed)
+		}
+	}
 }

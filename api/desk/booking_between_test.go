@@ -17,9 +17,11 @@ func TestAVehicleThatIsArchivedInBetweenIsNotBooked(t *testing.T) {
 	d := l.desks[0]
 	id, _ := fleet.ParseID(fleet.VehiclePrefix, l.cars[0])
 	archive := func() error {
+		leaving := d.Leave(by, account, id)
 		_, err := d.Vehicles.Archive(t.Context(), by, account, id, 0, func(r *record.Record[record.Vehicle]) error {
-			return d.MayArchiveVehicle(t.Context(), by, r)
+			return leaving.MayArchive(t.Context(), r)
 		})
+		leaving.Done(t.Context(), err)
 		return err
 	}
 	req := BookRequest{ID: d.Store.NextID(), Fields: l.fields(l.cars[0], 0, 10), Confirm: true}
@@ -47,6 +49,43 @@ func TestAVehicleThatIsArchivedInBetweenIsNotBooked(t *testing.T) {
 	}
 }
 
+// Of two that archive a vehicle at once, from different processes, one may be refused while the other is about to write: that one's hold stays.
+func TestWhoIsRefusedToArchiveTakesNothingFromAnother(t *testing.T) {
+	l := openLot(t, 1)
+	id := number(fleet.VehiclePrefix, l.cars[0])
+	rec, err := l.desks[0].Vehicles.Get(t.Context(), account, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, second := l.desks[0].Leave(by, account, id), l.desks[1].Leave(by, account, id)
+	for _, leaving := range []*Leaving{first, second, first} { // a write that lost asks again
+		if err := leaving.MayArchive(t.Context(), &rec); err != nil {
+			t.Fatal(err)
+		}
+	}
+	held := func(want int) {
+		t.Helper()
+		if holds, err := l.desks[0].Calendars.Of(t.Context(), account, id); err != nil || len(holds) != want {
+			t.Errorf("it holds %v, want %d: %v", holds, want, err)
+		}
+	}
+	held(2)
+	second.Done(t.Context(), fleet.NewError(fleet.CodeStale, "somebody changed it"))
+	held(1)
+	if _, err := l.desks[0].Vehicles.Archive(t.Context(), by, account, id, 0, nil); err != nil {
+		t.Fatal(err)
+	}
+	first.Done(t.Context(), nil)
+	held(1)
+	// What is not known to have failed is left to the duty.
+	third := l.desks[1].Leave(by, account, id)
+	if err := third.MayArchive(t.Context(), &rec); err != nil {
+		t.Fatal(err)
+	}
+	third.Done(t.Context(), fleet.NewError(fleet.CodeUnavailable, "nobody knows"))
+	held(2)
+}
+
 // Whoever was to archive a vehicle may die after the vehicle has taken its own calendar: it is given back, but by nobody before the archiving can
 // come to nothing only, and never of a vehicle that is archived or retired.
 func TestWhatAVehicleLeftHeldIsGivenBack(t *testing.T) {
@@ -57,7 +96,7 @@ func TestWhatAVehicleLeftHeldIsGivenBack(t *testing.T) {
 		id := number(fleet.VehiclePrefix, car)
 		rec, err := d.Vehicles.Get(t.Context(), account, id)
 		if err == nil {
-			err = d.MayArchiveVehicle(t.Context(), by, &rec)
+			err = d.Leave(by, account, id).MayArchive(t.Context(), &rec)
 		}
 		if err != nil {
 			t.Fatal(err)

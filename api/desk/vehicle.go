@@ -55,12 +55,16 @@ func (d *Desk) MoveVehicle(ctx context.Context, by record.Author, account fleet.
 			return before, fleet.NewError(fleet.CodeValidation, "A vehicle is retired when it was disposed of: say when.",
 				fleet.FieldError{Pointer: "/disposal_on", Code: "required", Detail: "is needed to retire a vehicle that has no disposal_on yet"})
 		}
-		if err := d.leaveCalendar(ctx, by, account, id, "be retired"); err != nil {
-			return before, err
-		}
 	}
 	if err := d.fit(ctx, &before, m.Status); err != nil {
 		return before, err
+	}
+	leaving := d.Leave(by, account, id)
+	if retires {
+		if err := leaving.takeCalendar(ctx, "be retired"); err != nil {
+			leaving.Done(ctx, err)
+			return before, err
+		}
 	}
 	rec, err := d.Vehicles.Update(ctx, by, account, id, 0, func(r *record.Record[record.Vehicle]) error {
 		if check != nil {
@@ -82,20 +86,59 @@ func (d *Desk) MoveVehicle(ctx context.Context, by record.Author, account fleet.
 		}
 		return nil
 	})
-	if err != nil && retires {
-		d.GiveBack(ctx, by, account, id)
-	}
+	leaving.Done(ctx, err)
 	return rec, err
 }
 
-// GiveBack gives up the hold that a vehicle has of its own calendar, after an attempt to archive or retire it that failed. If it is archived
-// or retired all the same, what stands in the calendar is wanted. What cannot be given back now is by the duty.
-func (d *Desk) GiveBack(ctx context.Context, by record.Author, account fleet.AccountID, id uint64) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.writeWithin)
-	defer cancel()
-	if now, err := d.Vehicles.Get(ctx, account, id); err == nil && !leftForGood(&now) {
-		_ = d.Calendars.Give(ctx, by, account, id, fleet.FormatID(fleet.VehiclePrefix, id))
+// Leaving is one attempt to archive or retire a vehicle, which holds its own calendar meanwhile, so that no booking can come in between, nor
+// later. Several may be under way at once: each has a hold of its own, so that one which comes to nothing takes nothing from another.
+type Leaving struct {
+	desk    *Desk
+	by      record.Author
+	account fleet.AccountID
+	vehicle uint64
+	hold    calendar.Hold // zero before it was taken
+}
+
+// Leave begins an attempt, of which Done must be told what became of it.
+func (d *Desk) Leave(by record.Author, account fleet.AccountID, vehicle uint64) *Leaving {
+	return &Leaving{desk: d, by: by, account: account, vehicle: vehicle}
+}
+
+// MayArchive refuses to archive a vehicle that is rented, or that bookings want. One that may be archived holds its own calendar.
+func (l *Leaving) MayArchive(ctx context.Context, r *record.Record[record.Vehicle]) error {
+	if r.Body.Status == record.VehicleRented {
+		return fleet.NewError(fleet.CodeConflict, "The vehicle is rented and cannot be archived before it is back.")
 	}
+	return l.takeCalendar(ctx, "be archived")
+}
+
+// Done gives up the attempt's hold after an error. After one that leaves open whether the vehicle was archived or retired it may be wanted:
+// then it is for the duty, as is what cannot be given up now.
+func (l *Leaving) Done(ctx context.Context, err error) {
+	if err == nil || l.hold.Ref == "" || fleet.CodeOf(err) == fleet.CodeUnavailable {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.desk.writeWithin)
+	defer cancel()
+	_ = l.desk.Calendars.Withdraw(ctx, l.by, l.account, l.vehicle, l.hold)
+}
+
+// takeCalendar has the vehicle hold its own calendar from now on, unless a booking wants it: what it is to do then is for the refusal.
+func (l *Leaving) takeCalendar(ctx context.Context, what string) error {
+	d, now := l.desk, l.desk.Now()
+	if err := d.unbooked(ctx, l.account, l.vehicle, now, what); err != nil {
+		return err
+	}
+	if l.hold.Ref == "" {
+		l.hold = calendar.Hold{Ref: fleet.FormatID(fleet.VehiclePrefix, l.vehicle), From: record.InstantOf(now), Until: record.InstantOf(forEver), Conflict: true, Bid: d.Store.NextID()}
+	}
+	overlaps, err := d.Calendars.Take(ctx, l.by, l.account, l.vehicle, l.hold)
+	if err == nil && len(overlaps) > 0 {
+		// Blocks and buffers may stand; a booking that came in between may not.
+		err = d.unbooked(ctx, l.account, l.vehicle, now, what)
+	}
+	return err
 }
 
 // leftForGood says whether a vehicle is not rented ever again.
@@ -130,25 +173,6 @@ func (d *Desk) giveBackLeft(ctx context.Context) error {
 	})
 }
 
-// leaveCalendar has a vehicle hold its own calendar from now on, unless a booking wants it: what it is to do then is for the refusal.
-func (d *Desk) leaveCalendar(ctx context.Context, by record.Author, account fleet.AccountID, id uint64, what string) error {
-	now, ref := d.Now(), fleet.FormatID(fleet.VehiclePrefix, id)
-	if err := d.unbooked(ctx, account, id, now, what); err != nil {
-		return err
-	}
-	hold := calendar.Hold{Ref: ref, From: record.InstantOf(now), Until: record.InstantOf(forEver), Conflict: true}
-	overlaps, err := d.Calendars.Take(ctx, by, account, id, hold)
-	if err != nil || len(overlaps) == 0 {
-		return err
-	}
-	// Blocks and buffers may stand; a booking that came in between may not.
-	if err := d.unbooked(ctx, account, id, now, what); err != nil {
-		_ = d.Calendars.Give(ctx, by, account, id, ref)
-		return err
-	}
-	return nil
-}
-
 // unbooked refuses if bookings that are not over hold the vehicle now or later, and names them.
 func (d *Desk) unbooked(ctx context.Context, account fleet.AccountID, id uint64, now time.Time, what string) error {
 	holds, err := d.Calendars.Of(ctx, account, id)
@@ -175,15 +199,6 @@ func (d *Desk) unbooked(ctx context.Context, account fleet.AccountID, id uint64,
 		return nil
 	}
 	return fleet.NewError(fleet.CodeConflict, fmt.Sprintf("The vehicle cannot %s while bookings want it; give them another first.", what), faults...)
-}
-
-// MayArchiveVehicle refuses to archive a vehicle that is rented, or that bookings want. One that may be archived holds its own calendar, so
-// that no booking can come in between, nor later; if it is not archived after all, GiveBack gives up the hold.
-func (d *Desk) MayArchiveVehicle(ctx context.Context, by record.Author, r *record.Record[record.Vehicle]) error {
-	if r.Body.Status == record.VehicleRented {
-		return fleet.NewError(fleet.CodeConflict, "The vehicle is rented and cannot be archived before it is back.")
-	}
-	return d.leaveCalendar(ctx, by, r.Account, r.ID, "be archived")
 }
 
 // fit refuses to make a vehicle available that must not be.
