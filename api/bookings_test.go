@@ -118,6 +118,46 @@ func TestTheLevelOfWhatAVehicleDoesNotHaveIsRefused(t *testing.T) {
 	w.do("POST", path+"/return", `{"mileage_mi":20,"battery_level":50}`).ok(200)
 }
 
+// How full a vehicle was at a handover is known of the vehicle, until somebody knows newer: a tracker, or the next handover.
+func TestLevelsOfHandoversReachTheVehicle(t *testing.T) {
+	w := newLot(t)
+	w.car = made(w, w.api.desk.Vehicles, record.Vehicle{VehicleFields: record.VehicleFields{Make: "A", Model: "P", ClassID: w.class, HomeLocationID: w.place, FuelType: "plug_in_hybrid"},
+		Status: record.VehicleAvailable})
+	levels := func() string {
+		v := w.do("GET", "/v1/vehicles/"+w.car, "").ok(200).object()
+		return fmt.Sprintf("%v %v, %v %v", v["fuel_level_pct"], v["fuel_level_source"], v["battery_level"], v["battery_level_source"])
+	}
+	says := func(pct int) {
+		id, _ := fleet.ParseID(fleet.VehiclePrefix, w.car)
+		w.exec("INSERT INTO telemetry_latest (account, vehicle, signal, time, value) VALUES ($1, $2, 'fuel_level_pct', fromUnixTimestamp64Milli($3, 'UTC'), $4)",
+			uint64(w.account), id, w.api.Now().UnixMilli(), float64(pct))
+	}
+	wantEqual(t, "unknown", levels(), "<nil> <nil>, <nil> <nil>")
+	says(70)
+	wantEqual(t, "by its tracker", levels(), "70 telematics, <nil> <nil>")
+	path := w.book(1, 24, `,"confirm":true`)
+	w.pass(30 * time.Minute)
+	picked := w.do("POST", path+"/pickup", `{"mileage_mi":10,"fuel_pct":90,"battery_level":80}`).ok(200).object()
+	wantEqual(t, "picked up", levels(), "90 pickup, 80 pickup")
+	v := w.do("GET", "/v1/vehicles/"+w.car, "").ok(200).object()
+	wantEqual(t, "when", v["fuel_level_recorded_at"], picked["actual_pickup_at"])
+	w.pass(time.Hour)
+	says(65)
+	wantEqual(t, "on the road", levels(), "65 telematics, 80 pickup")
+	w.pass(time.Hour)
+	w.do("POST", path+"/return", `{"mileage_mi":20,"inspection":{"fuel_pct":60}}`).ok(200)
+	wantEqual(t, "returned", levels(), "60 return, 80 pickup")
+	w.do("POST", path+"/reopen", "").ok(200)
+	wantEqual(t, "not returned after all", levels(), "65 telematics, 80 pickup")
+	w.do("POST", path+"/return", `{"mileage_mi":20,"fuel_pct":55,"battery_level":20}`).ok(200)
+	wantEqual(t, "returned again", levels(), "55 return, 20 return")
+	w.pass(time.Hour)
+	inspection := inspections + "/" + w.do("POST", inspections, `{"vehicle_id":"`+w.car+`","fuel_pct":50,"signed_by":"A","items":[{"point":"tank","result":"pass"}]}`).ok(201).id()
+	wantEqual(t, "a draft", levels(), "55 return, 20 return")
+	w.do("POST", inspection+"/submit", "").ok(200)
+	wantEqual(t, "inspected", levels(), "50 manual, 20 return")
+}
+
 // Who hands over without reading the odometer is told so, then and later. What an inspection read counts as if it had been said beside it.
 func TestAHandoverWithoutAReadingSaysSo(t *testing.T) {
 	w := newLot(t)

@@ -47,6 +47,11 @@ type Vehicle struct {
 	OdometerSource     *string        `json:"odometer_source" doc:"Where current_mileage_mi comes from: telematics; manual, pickup, return, work_order or import, as its newest meter reading says; or acquisition."`
 	OdometerRecordedAt record.Instant `json:"odometer_recorded_at"`
 
+	BatteryLevelSource     *string        `json:"battery_level_source" doc:"Where battery_level comes from, by whichever is newest: telematics, or pickup or return of a booking."`
+	BatteryLevelRecordedAt record.Instant `json:"battery_level_recorded_at"`
+	FuelLevelSource        *string        `json:"fuel_level_source" doc:"Where fuel_level_pct comes from, by whichever is newest: telematics, pickup or return of a booking, or manual for an inspection."`
+	FuelLevelRecordedAt    record.Instant `json:"fuel_level_recorded_at"`
+
 	Stamps
 }
 
@@ -95,7 +100,8 @@ func (a *API) vehicleRoutes() {
 		view: Vehicle{}, fields: record.VehicleFields{}, create: VehicleNew{}, expand: []string{"devices", "vehicle_class", "home_location", "current_location"},
 		needs: map[string]auth.Scope{"devices": auth.TelematicsRead},
 		moving: append([]string{"location", "current_mileage_mi", "battery_level", "device_ids", "devices", "heading_deg", "speed_mph",
-			"ignition_on", "fuel_level_pct", "range_mi", "engine_hours", "odometer_source", "odometer_recorded_at"}, movingFacts...),
+			"ignition_on", "fuel_level_pct", "range_mi", "engine_hours", "odometer_source", "odometer_recorded_at",
+			"battery_level_source", "battery_level_recorded_at", "fuel_level_source", "fuel_level_recorded_at"}, movingFacts...),
 		writable: func(v *record.Vehicle) any { return &v.VehicleFields },
 		make: func(_ *http.Request, object map[string]any) (record.Vehicle, error) {
 			var sent VehicleNew
@@ -222,6 +228,7 @@ func (a *API) showVehicles(ctx context.Context, records []record.Record[record.V
 			v.Devices = on[v.ID]
 		}
 		a.addLive(&v, live[rec.ID])
+		v.addLevels(&rec.Body, live[rec.ID])
 		v.addMeters(meters[rec.ID])
 		all[i] = v
 	}
@@ -265,10 +272,28 @@ func (a *API) addLive(v *Vehicle, l query.Live) {
 			v.IgnitionOn = &on
 		}
 	}
-	if !slices.Contains(combustion, v.FuelType) {
-		v.BatteryLevel = whole(l.Charge)
+	v.RangeMi = whole(l.Range / fleet.MetresPerMile)
+}
+
+// addLevels fills in how full tank and traction battery are: as the trackers say, or as somebody told since.
+func (v *Vehicle) addLevels(b *record.Vehicle, l query.Live) {
+	newest := func(live float64, at fleet.Millis, read *record.LevelReading) (float64, *string, record.Instant) {
+		source := "telematics"
+		switch told := read != nil && (math.IsNaN(live) || at.Time().Before(read.At.Time)); {
+		case told:
+			return read.Pct, &read.Source, read.At
+		case math.IsNaN(live):
+			return live, nil, record.Instant{}
+		}
+		return live, &source, record.InstantOf(at.Time())
 	}
-	v.FuelLevelPct, v.RangeMi = known(l.Fuel, 1), whole(l.Range/fleet.MetresPerMile)
+	var level float64
+	if !slices.Contains(combustion, v.FuelType) {
+		level, v.BatteryLevelSource, v.BatteryLevelRecordedAt = newest(l.Charge, l.ChargeTime, b.BatteryRead)
+		v.BatteryLevel = whole(level)
+	}
+	level, v.FuelLevelSource, v.FuelLevelRecordedAt = newest(l.Fuel, l.FuelTime, b.FuelRead)
+	v.FuelLevelPct = known(level, 1)
 }
 
 // addMeters fills in where the meters stand.
@@ -313,7 +338,7 @@ func liveMark(v Vehicle) []byte {
 		return nil
 	}
 	mark, err := json.Marshal([]any{v.Location, v.CurrentMileageMi, v.BatteryLevel, v.HeadingDeg, v.SpeedMph, v.IgnitionOn, v.FuelLevelPct,
-		v.RangeMi, v.EngineHours, v.OdometerRecordedAt, v.DeviceIDs, v.Devices, v.VehicleFacts})
+		v.RangeMi, v.EngineHours, v.OdometerRecordedAt, v.BatteryLevelRecordedAt, v.FuelLevelRecordedAt, v.DeviceIDs, v.Devices, v.VehicleFacts})
 	if err != nil {
 		panic(err) // plain values
 	}

@@ -62,9 +62,11 @@ type Live struct {
 	MileageTime fleet.Millis // of the odometer reading
 	Mileage     float64      // m
 	Charge      float64      // percent of the traction battery
-	Fuel        float64      // percent of the tank
-	Range       float64      // m
-	EngineTime  float64      // s that the engine has run
+	ChargeTime  fleet.Millis
+	Fuel        float64 // percent of the tank
+	FuelTime    fleet.Millis
+	Range       float64 // m
+	EngineTime  float64 // s that the engine has run
 }
 
 // LiveOf returns what is known of some vehicles of an account. A vehicle of which nothing is known has an entry too.
@@ -82,7 +84,7 @@ func LiveOf(ctx context.Context, db driver.Conn, account fleet.AccountID, vehicl
 	for rows.Next() {
 		var r liveRow
 		if err := rows.Scan(&r.vehicle, &r.fixTime, &r.lat7, &r.lng7, &r.altitude, &r.speed, &r.course, &r.accuracy, &r.ignition,
-			&r.mileageTime, &r.mileage, &r.charge, &r.fuel, &r.rangeM, &r.engine); err != nil {
+			&r.mileageTime, &r.mileage, &r.charge, &r.chargeTime, &r.fuel, &r.fuelTime, &r.rangeM, &r.engine); err != nil {
 			return nil, fmt.Errorf("read live state: %w", err)
 		}
 		all[r.vehicle] = r.live()
@@ -106,7 +108,9 @@ type liveRow struct {
 	mileageTime *time.Time
 	mileage     *uint64
 	charge      *float64
+	chargeTime  *time.Time
 	fuel        *float64
+	fuelTime    *time.Time
 	rangeM      *float64
 	engine      *float64
 }
@@ -117,11 +121,13 @@ func (r *liveRow) live() Live {
 		Accuracy: scaled(r.accuracy, 10), Mileage: scaled(r.mileage, 1), Charge: scaled(r.charge, 1), Fuel: scaled(r.fuel, 1),
 		Range: scaled(r.rangeM, 1), EngineTime: scaled(r.engine, 1),
 	}
-	if r.fixTime != nil {
-		l.FixTime = fleet.MillisOf(*r.fixTime)
-	}
-	if r.mileageTime != nil {
-		l.MileageTime = fleet.MillisOf(*r.mileageTime)
+	for _, at := range []struct {
+		to   *fleet.Millis
+		from *time.Time
+	}{{&l.FixTime, r.fixTime}, {&l.MileageTime, r.mileageTime}, {&l.ChargeTime, r.chargeTime}, {&l.FuelTime, r.fuelTime}} {
+		if at.from != nil {
+			*at.to = fleet.MillisOf(*at.from)
+		}
 	}
 	if r.ignition != nil {
 		l.Ignition = fleet.Tri(*r.ignition)

@@ -13,6 +13,7 @@ import (
 func (d *Desk) inspections() {
 	d.Store.Then(record.Inspections.Name, "issues", d.inspectionFinds)
 	d.Store.Then(record.Inspections.Name, "meter readings", d.inspectionReads)
+	d.Store.Then(record.Inspections.Name, "levels", d.inspectionLevels)
 	d.Store.Then(record.Inspections.Name, "vehicle states", d.inspectionMoves)
 }
 

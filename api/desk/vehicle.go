@@ -275,11 +275,12 @@ func (d *Desk) bookingMoves(ctx context.Context, w record.Written) error {
 	return nil
 }
 
-// followBooking puts a vehicle where a booking has brought it.
+// followBooking puts a vehicle where a booking has brought it, with the levels of its handovers.
 func (d *Desk) followBooking(ctx context.Context, by record.Author, account fleet.AccountID, vehicle, booking uint64, b *record.Booking) error {
 	ref, mine := fleet.FormatID(fleet.BookingPrefix, booking), b.VehicleID == fleet.FormatID(fleet.VehiclePrefix, vehicle)
 	return d.follow(ctx, by, account, vehicle, func(r *record.Record[record.Vehicle]) error {
 		v, now := &r.Body, d.Now()
+		levelsOf(ref, fleet.FormatID(fleet.VehiclePrefix, vehicle), b).note(v, ref)
 		switch {
 		case mine && b.Status == record.BookingActive:
 			if v.StatusCause == ref && v.Status == record.VehicleRented || rental.Overruled(v, takenAt(b)) || !rental.MayMoveVehicle(v.Status, record.VehicleRented, false) {

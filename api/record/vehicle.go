@@ -103,6 +103,17 @@ type Vehicle struct {
 	StatusSince  Instant `json:"status_since"`
 	StatusCause  string  `json:"status_cause,omitempty"` // the booking, block or work order that put it there; empty if a person did
 	StatusUntil  Instant `json:"status_until,omitzero"`  // when the state ends by itself, if it does
+
+	FuelRead    *LevelReading `json:"fuel_read,omitempty"`    // the newest that somebody told; trackers tell besides
+	BatteryRead *LevelReading `json:"battery_read,omitempty"` // of the traction battery
+}
+
+// LevelReading is how full a tank or a traction battery was when somebody looked.
+type LevelReading struct {
+	Pct      float64 `json:"pct"`
+	At       Instant `json:"at"`
+	Source   string  `json:"source" enum:"pickup,return,manual"` // manual for an inspection
+	SourceID string  `json:"source_id"`                          // the booking or inspection that tells it
 }
 
 // The states of a vehicle. A reservation in the future is not a state.

@@ -1,7 +1,7 @@
 -- What is known of some vehicles at this moment: the newest trusted fix, the odometer, and a few signals.
 SELECT
     v.vehicle, s.fix_time, s.lat7, s.lng7, s.altitude_dm, s.speed_cms, s.course_cdeg, s.accuracy_dm, toInt8(s.ignition) AS ignition,
-    m.time, m.mileage, t.soc_pct, t.fuel_level_pct, t.range_m, t.engine_hours_s
+    m.time, m.mileage, t.soc_pct, t.soc_at, t.fuel_level_pct, t.fuel_at, t.range_m, t.engine_hours_s
 FROM (SELECT arrayJoin({vehicles:Array(UInt64)}) AS vehicle) AS v
 LEFT JOIN (
     SELECT vehicle, fix_time, lat7, lng7, altitude_dm, speed_cms, course_cdeg, accuracy_dm, ignition
@@ -15,7 +15,9 @@ LEFT JOIN (
     SELECT
         vehicle,
         anyIf(toNullable(value), signal = 'soc_pct') AS soc_pct,
+        anyIf(toNullable(time), signal = 'soc_pct') AS soc_at,
         anyIf(toNullable(value), signal = 'fuel_level_pct') AS fuel_level_pct,
+        anyIf(toNullable(time), signal = 'fuel_level_pct') AS fuel_at,
         anyIf(toNullable(value), signal = 'range_m') AS range_m,
         anyIf(toNullable(value), signal = 'engine_hours_s') AS engine_hours_s
     FROM telemetry_latest FINAL
