@@ -74,6 +74,9 @@ func (d *Desk) DecideErasure(ctx context.Context, by record.Author, account flee
 
 // nothingOutstanding refuses while the customer, or one that was merged into it, has a booking that is not over or not settled.
 func (d *Desk) nothingOutstanding(ctx context.Context, account fleet.AccountID, id uint64) error {
+	if err := d.Store.MendNow(ctx, d.Customers.Kind().Name, d.Bookings.Kind().Name, d.Payments.Kind().Name); err != nil {
+		return err
+	}
 	family, err := query.CustomerFamily(ctx, d.DB, account, id)
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package desk
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -82,6 +83,56 @@ func TestErasureFindsWhatNoTableKnowsYet(t *testing.T) {
 	if rec, err := d.Customers.Get(t.Context(), account, other); err != nil || rec.Body.ErasedAt.IsZero() {
 		t.Errorf("the one that was merged is not erased: %v", err)
 	}
+}
+
+// dying is the connection of a process that dies between the log and the tables of current records.
+type dying struct{ driver.Conn }
+
+func (c *dying) Exec(ctx context.Context, text string, args ...any) error {
+	if strings.HasPrefix(text, "INSERT INTO ") {
+		return nil
+	}
+	return c.Conn.Exec(ctx, text, args...)
+}
+
+func (c *dying) PrepareBatch(ctx context.Context, text string, opts ...driver.PrepareBatchOption) (driver.Batch, error) {
+	if strings.HasPrefix(text, "INSERT INTO bookings ") {
+		return nil, errors.New("it is dying")
+	}
+	return c.Conn.PrepareBatch(ctx, text, opts...)
+}
+
+// A booking or a payment that no table knows yet, of a customer or of one of whose merge none knows, keeps the customer from being erased.
+func TestErasureSeesWhatIsOutstandingAtOnce(t *testing.T) {
+	db := schematest.Open(t)
+	d := deskOn(t, db, db, time.Now)
+	if err := d.Store.Mend(t.Context()); err != nil { // as a process does that starts
+		t.Fatal(err)
+	}
+	cut := deskOn(t, &dying{db}, db, time.Now)
+	refused := func(what, id, code string) {
+		t.Helper()
+		_, err := d.DecideErasure(t.Context(), by, account, number(fleet.CustomerPrefix, id), "asked", false)
+		if e, ok := errors.AsType[*fleet.Error](err); !ok || e.Code != fleet.CodeConflict || len(e.Fields) != 1 || e.Fields[0].Code != code {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	customer := func() string { return put(t, d, d.Customers, record.Customer{}) }
+	ann, bob, cid := customer(), customer(), customer()
+	put(t, cut, cut.Bookings, record.Booking{BookingFields: record.BookingFields{CustomerID: ann}, Status: record.BookingConfirmed})
+	refused("a booking", ann, "booking_open")
+	old := put(t, d, d.Bookings, record.Booking{BookingFields: record.BookingFields{CustomerID: bob}, Status: record.BookingCompleted})
+	put(t, cut, cut.Payments, record.Payment{PaymentFields: record.PaymentFields{BookingID: old, CustomerID: bob, Direction: "in", Amount: *usd(500)}, Status: record.PaymentSucceeded})
+	refused("a payment", bob, "balance_open")
+	gone := customer()
+	put(t, d, d.Bookings, record.Booking{BookingFields: record.BookingFields{CustomerID: gone}, Status: record.BookingConfirmed})
+	if _, err := cut.Customers.Archive(t.Context(), by, account, number(fleet.CustomerPrefix, gone), 0, func(r *record.Record[record.Customer]) error {
+		r.Body.MergedInto = cid
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	refused("a merge", cid, "booking_open")
 }
 
 // A row that somebody has read from the log, and brings to the table when that was emptied already, goes as well.

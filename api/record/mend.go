@@ -31,9 +31,28 @@ func (s *Store) Mend(ctx context.Context) error {
 	s.mending.mu.Lock()
 	defer s.mending.mu.Unlock()
 	until := s.now().Add(-settleAfter)
+	if err := s.mendAll(ctx, until, nil); err != nil {
+		return err
+	}
+	s.mending.since = until
+	return nil
+}
+
+// MendNow is Mend of some kinds up to this moment, for whoever is about to decide by their tables something that cannot be taken back: what a
+// process did not bring there that died a moment ago is there then.
+func (s *Store) MendNow(ctx context.Context, kinds ...string) error {
+	s.mending.mu.Lock()
+	defer s.mending.mu.Unlock()
+	return s.mendAll(ctx, s.now().Add(-settleAfter), kinds)
+}
+
+// mendAll compares the tables of all kinds with the log until an instant, or those of some kinds up to now.
+func (s *Store) mendAll(ctx context.Context, until time.Time, only []string) error {
 	since, upto := s.mending.since, until
-	if since.IsZero() {
+	if since.IsZero() || only != nil {
 		upto = s.now().Add(settleAfter)
+	}
+	if since.IsZero() {
 		written, _, err := s.newestInstants(ctx)
 		if err != nil {
 			return err
@@ -51,7 +70,7 @@ func (s *Store) Mend(ctx context.Context) error {
 		return err
 	}
 	for _, f := range schemas.Feeds() {
-		if !slices.ContainsFunc(f.Kinds, func(kind string) bool { return kinds[kind] }) {
+		if !slices.ContainsFunc(f.Kinds, func(kind string) bool { return kinds[kind] && (only == nil || slices.Contains(only, kind)) }) {
 			continue
 		}
 		n, err := s.mend(ctx, &f, keys[f.Table], since.Add(-mendWithin), upto)
@@ -66,7 +85,6 @@ func (s *Store) Mend(ctx context.Context) error {
 			s.log.Log(ctx, level, "writes were cut off; what they did not bring to a table was filled in", "table", f.Table, "rows", n)
 		}
 	}
-	s.mending.since = until
 	return nil
 }
 
