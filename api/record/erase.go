@@ -68,9 +68,8 @@ func (l *Log[T]) Wipe(ctx context.Context, by Author, account fleet.AccountID, i
 		if r.archivedAt == nil {
 			r.archivedAt = &at
 		}
-		switch err := l.store.append(ctx, r); {
+		switch err := l.store.append(ctx, r, old.body); {
 		case err == nil:
-			l.store.written(ctx, r, old.body)
 			return l.record(r)
 		case !errors.Is(err, errLost):
 			return rec, unavailable("erase "+l.name(id), err)

@@ -65,9 +65,8 @@ func (l *Log[T]) Make(ctx context.Context, by Author, account fleet.AccountID, i
 	if err != nil {
 		return Record[T]{}, false, err
 	}
-	switch err := l.store.append(ctx, r); {
+	switch err := l.store.append(ctx, r, ""); {
 	case err == nil:
-		l.store.written(ctx, r, "")
 		rec, err := l.record(r)
 		return rec, true, err
 	case errors.Is(err, errLost):
@@ -205,10 +204,9 @@ func (l *Log[T]) attempt(ctx context.Context, by Author, account fleet.AccountID
 	if _, err := l.takeAll(ctx, account, old.id, without(wanted, had)); err != nil {
 		return nil, err
 	}
-	switch err := l.store.append(ctx, r); {
+	switch err := l.store.append(ctx, r, old.body); {
 	case err == nil:
 		l.releaseAll(ctx, account, dropped)
-		l.store.written(ctx, r, old.body)
 		return r, nil
 	case errors.Is(err, errLost):
 		return nil, err

@@ -57,9 +57,11 @@ func (l *Log[T]) createSome(ctx context.Context, by Author, account fleet.Accoun
 			}
 		}
 	}
-	if err := l.store.appendMany(wide, all); err == nil {
-		l.store.writtenMany(ctx, all)
-	} else {
+	err = l.store.appendMany(wide, all)
+	if err == nil {
+		err = l.store.writtenMany(ctx, all)
+	}
+	if err != nil {
 		for i := range good {
 			if good[i] && errs[i] == nil {
 				errs[i] = unavailable("create "+l.name(ids[i]), err)
@@ -236,15 +238,18 @@ func (s *Store) appendMany(ctx context.Context, all []*revision) error {
 // writtenAtOnce bounds the revisions of CreateMany whose consequences are carried out at a time.
 const writtenAtOnce = 8
 
-// writtenMany carries out what follows from first revisions.
-func (s *Store) writtenMany(ctx context.Context, all []*revision) {
+// writtenMany is written of first revisions of one kind and account.
+func (s *Store) writtenMany(ctx context.Context, all []*revision) error {
+	if len(all) == 0 {
+		return nil
+	}
+	if err := s.bring(ctx, all...); err != nil {
+		return err
+	}
 	var work errgroup.Group
 	work.SetLimit(writtenAtOnce)
 	for _, r := range all {
-		work.Go(func() error {
-			s.written(ctx, r, "")
-			return nil
-		})
+		work.Go(func() error { return s.written(ctx, r, "", listed) })
 	}
-	_ = work.Wait() // none gives an error: what failed is done again by Settle
+	return work.Wait()
 }

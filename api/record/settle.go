@@ -235,7 +235,7 @@ func (s *Store) settle(ctx context.Context, m marked) error {
 	if len(revisions) == 2 {
 		before = revisions[1].body
 	}
-	if err := s.carryOut(ctx, &revisions[0], before); err != nil {
+	if err := s.carryOut(ctx, &revisions[0], before, listed); err != nil {
 		return err
 	}
 	s.mark(ctx, &revisions[0])

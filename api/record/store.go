@@ -90,31 +90,37 @@ const insertRevision = `INSERT INTO record_log
 // errLost says that another write became the revision.
 var errLost = errors.New("another write came first")
 
-// append writes a revision, to the log and then to the tables of current records, and returns nil if it won, errLost if another did. Any
-// other error leaves open what happened: the row may still arrive, and then a later reader sees it.
-func (s *Store) append(ctx context.Context, r *revision) error {
+// append writes a revision after the body before, which is empty for the first, brings it to the tables of current records and carries out what
+// follows from it. It returns nil if it won, errLost if another did. Any other error leaves open what happened: the row may still arrive, and then
+// a later reader sees it.
+func (s *Store) append(ctx context.Context, r *revision, before string) error {
 	r.writeID = randomID()
-	return s.appendAll(ctx, fmt.Sprintf("%s:%d:%d", r.kind, r.id, r.number), r)
+	if err := s.appendAll(ctx, fmt.Sprintf("%s:%d:%d", r.kind, r.id, r.number), r); err != nil {
+		return err
+	}
+	return s.written(ctx, r, before, func() error { return s.bring(ctx, r) })
 }
 
-// appendAll writes revisions of one kind and account together, which stand or fall with the last of them.
+// appendAll writes revisions of one kind and account to the log, together: they stand or fall with the last of them.
 func (s *Store) appendAll(ctx context.Context, token string, all ...*revision) error {
 	last := all[len(all)-1]
 	insert := func() (bool, error) { return s.insert(ctx, token, all...) }
-	if err := decide(ctx, insert, func() (uint64, error) { return s.writerOf(ctx, last) }, last.writeID); err != nil {
-		return err
-	}
-	bring := func() error {
+	return decide(ctx, insert, func() (uint64, error) { return s.writerOf(ctx, last) }, last.writeID)
+}
+
+// bring has the tables of current records know revisions of one kind and account that stand.
+func (s *Store) bring(ctx context.Context, all ...*revision) error {
+	feed := func() error {
 		// What stands must come to the tables although the caller may have gone.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.cfg.Deadline)
 		defer cancel()
 		return s.feed(ctx, all...)
 	}
 	if later, ok := ctx.Value(laterKey{}).(*errgroup.Group); ok {
-		later.Go(bring)
+		later.Go(feed)
 		return nil
 	}
-	return bring()
+	return feed()
 }
 
 type laterKey struct{}

@@ -57,22 +57,28 @@ func Bodies[T any](w Written) (before, after *T, err error) {
 	return before, after, nil
 }
 
-// written carries out what follows from a revision that has just come to stand. The write is decided, so an error is not the
-// caller's: what failed is done again by Settle.
-func (s *Store) written(ctx context.Context, r *revision, before string) {
-	if len(s.consequences[r.kind])+len(s.consequences[""]) == 0 {
-		return
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.cfg.Deadline)
+// written carries out what follows from a revision that has just come to stand, and returns the error of list, which has the tables of current
+// records know it. What else fails is not the caller's, for the write is decided: Settle does it again.
+func (s *Store) written(ctx context.Context, r *revision, before string, list func() error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*s.cfg.Deadline)
 	defer cancel()
-	if s.carryOut(ctx, r, before) == nil {
+	var unlisted error
+	done := s.carryOut(ctx, r, before, func() error {
+		unlisted = list()
+		return unlisted
+	})
+	if done == nil && len(s.consequences[r.kind])+len(s.consequences[""]) > 0 {
 		s.mark(ctx, r)
 	}
+	return unlisted
 }
 
-// carryOut does what follows from a revision: the consequences of its kind one after the other, and beside them those of all kinds.
-// What fails is logged and keeps nothing from being done. The error is the first one.
-func (s *Store) carryOut(ctx context.Context, r *revision, before string) error {
+// listed is for revisions that the tables know already.
+func listed() error { return nil }
+
+// carryOut does what follows from a revision: the consequences of its kind one after the other, once list has returned, and beside both those of
+// all kinds. A consequence that fails is logged and keeps no other from being done. The error is the first one.
+func (s *Store) carryOut(ctx context.Context, r *revision, before string, list func() error) error {
 	w := Written{Account: fleet.AccountID(r.account), Kind: r.kind, ID: r.id, Revision: r.number, Action: r.action, At: r.at.UTC(),
 		Actor: r.actor, RequestID: r.requestID, After: json.RawMessage(r.body)}
 	if before != "" {
@@ -92,6 +98,9 @@ func (s *Store) carryOut(ctx context.Context, r *revision, before string) error 
 	if common := s.consequences[""]; len(common) > 0 && r.kind != "" {
 		group.Go(func() error { return do(common) })
 	}
-	own := do(s.consequences[r.kind])
+	own := list()
+	if own == nil {
+		own = do(s.consequences[r.kind])
+	}
 	return cmp.Or(own, group.Wait())
 }
