@@ -1,10 +1,13 @@
 package api
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
@@ -18,7 +21,7 @@ import (
 type TimelineEntry struct {
 	At       record.Instant `json:"at"`
 	Kind     string         `json:"kind" doc:"status, charge, deposit, inspection, damage, vehicle, change or payment. More may be added." example:"status"`
-	Text     string         `json:"text" doc:"In words." example:"Confirmed."`
+	Text     string         `json:"text" doc:"In words; times in it are of the booking's timezone." example:"Confirmed."`
 	Actor    string         `json:"actor" doc:"Who did it: the id of an API key, system for what time brings about, cli, or demo for the made-up business." example:"key_1234"`
 	Revision uint64         `json:"revision,omitempty" doc:"The revision of the booking that says so."`
 	Ref      string         `json:"ref,omitempty" doc:"The charge, payment, inspection, damage or vehicle that is meant." example:"chg_1234"`
@@ -42,8 +45,16 @@ func (a *API) bookingTimelineRoutes(_ *resource[record.Booking]) {
 			return err
 		}
 		var all []TimelineEntry
-		for _, v := range revisions {
-			all = append(all, entriesOf(v)...)
+		for i, v := range revisions {
+			before := v // of the first, or of the last one that is told, nothing is known before
+			if i+1 < len(revisions) {
+				before = revisions[i+1]
+			}
+			entries, err := entriesOf(v, before)
+			if err != nil {
+				return err
+			}
+			all = append(all, entries...)
 		}
 		payments, err := a.paymentEntries(r, o)
 		if err != nil {
@@ -84,8 +95,12 @@ func (a *API) paymentEntries(r *http.Request, o desk.Order) ([]TimelineEntry, er
 	return all, nil
 }
 
-// entriesOf tells a revision in words.
-func entriesOf(v record.Revision) []TimelineEntry {
+// entriesOf tells in words what a revision made of the one before. Times are those of the place.
+func entriesOf(v, earlier record.Revision) ([]TimelineEntry, error) {
+	var before, after record.Booking
+	if err := errors.Join(json.Unmarshal([]byte(earlier.Body), &before), json.Unmarshal([]byte(v.Body), &after)); err != nil {
+		return nil, fmt.Errorf("read revision %d of a booking: %w", v.Number, err)
+	}
 	var all []TimelineEntry
 	add := func(kind, text, ref string) {
 		all = append(all, TimelineEntry{At: record.InstantOf(v.At), Kind: kind, Text: text, Actor: v.Actor, Revision: v.Number, Ref: ref})
@@ -93,6 +108,14 @@ func entriesOf(v record.Revision) []TimelineEntry {
 	if v.Action == record.ActionArchive {
 		add("status", "Archived.", "")
 	}
+	if text := depositText(&before.Deposit, &after.Deposit); text != "" {
+		add("deposit", text, "")
+	}
+	zone, err := time.LoadLocation(after.Timezone)
+	if err != nil {
+		zone = time.UTC
+	}
+	local := func(at record.Instant) string { return at.In(zone).Format("Mon 2006-01-02 15:04 MST") }
 	var other []string
 	reads := func(path string) bool {
 		return slices.ContainsFunc(v.Changes, func(c record.Change) bool { return c.Path == path && c.New != nil })
@@ -127,17 +150,13 @@ func entriesOf(v record.Revision) []TimelineEntry {
 			for _, damage := range grown(c) {
 				add("damage", fmt.Sprintf("Damage: %v.", damage["severity"]), fmt.Sprint(damage["id"]))
 			}
-		case "deposit":
-			if c.Path == "/deposit/status" && v.Action != record.ActionCreate {
-				add("deposit", fmt.Sprintf("Deposit %v.", c.New), "")
-			}
 		case "return_at":
 			if v.Action != record.ActionCreate {
-				add("change", fmt.Sprintf("Planned return %v instead of %v.", c.New, c.Old), "")
+				add("change", fmt.Sprintf("Planned return %s instead of %s.", local(after.ReturnAt), local(before.ReturnAt)), "")
 			}
 		case "pickup_at":
 			if v.Action != record.ActionCreate {
-				add("change", fmt.Sprintf("Planned pickup %v instead of %v.", c.New, c.Old), "")
+				add("change", fmt.Sprintf("Planned pickup %s instead of %s.", local(after.PickupAt), local(before.PickupAt)), "")
 			}
 		case "overdue_noted_at":
 			if c.New != nil {
@@ -159,7 +178,29 @@ func entriesOf(v record.Revision) []TimelineEntry {
 	if other != nil {
 		add("change", "Changed: "+strings.Join(other, ", ")+".", "")
 	}
-	return all
+	return all, nil
+}
+
+// depositText tells what was done with a deposit, and with how much of it; "" for nothing.
+func depositText(before, after *record.Deposit) string {
+	say := func(what string, minor int64) string {
+		return fmt.Sprintf("Deposit %s: %s.", what, price.Format(record.Money{Amount: minor, Currency: after.Amount.Currency}))
+	}
+	captured, applied := after.Captured.Amount-before.Captured.Amount, after.Applied.Amount-before.Applied.Amount
+	released := after.Released.Amount - before.Released.Amount
+	switch {
+	case captured != 0:
+		return say("captured", captured)
+	case applied != 0:
+		return say("applied to what is owed", applied)
+	case released != 0:
+		return say("released", released)
+	case before.Status != after.Status && after.Status == record.DepositNone:
+		return "No deposit is needed any more."
+	case before.Status != after.Status || before.Amount != after.Amount:
+		return say(after.Status, after.Amount.Amount)
+	}
+	return ""
 }
 
 // statusText tells a state that a booking has come to.

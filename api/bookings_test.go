@@ -118,6 +118,32 @@ func TestTheLevelOfWhatAVehicleDoesNotHaveIsRefused(t *testing.T) {
 	w.do("POST", path+"/return", `{"mileage_mi":20,"battery_level":50}`).ok(200)
 }
 
+// What the timeline says in words it says in the money and the time of the place.
+func TestTheTimelineSpeaksOfMoneyAndLocalTime(t *testing.T) {
+	w := newLot(t)
+	path := w.book(24, 48, `,"confirm":true`)
+	w.do("POST", path+"/extend", `{"return_at":"`+w.in(72)+`"}`).ok(200)
+	w.do("POST", path+"/deposit/authorize", "").ok(200)
+	w.do("POST", path+"/deposit/capture", `{"amount":{"amount":15000,"currency":"USD"}}`).ok(200)
+	w.do("POST", path+"/deposit/apply", `{"amount":{"amount":1050,"currency":"USD"}}`).ok(200)
+	w.do("POST", path+"/deposit/release", "").ok(200)
+	var told []string
+	for _, e := range w.do("GET", path+"/timeline", "").data() {
+		if e["kind"] == "deposit" || e["kind"] == "change" {
+			told = append(told, e["text"].(string))
+		}
+	}
+	zone, err := time.LoadLocation("America/Chicago")
+	if err != nil {
+		t.Fatal(err)
+	}
+	local := func(hours time.Duration) string {
+		return w.api.Now().Add(hours * time.Hour).In(zone).Format("Mon 2006-01-02 15:04 MST")
+	}
+	wantEqual(t, "timeline", strings.Join(told, "\n"), strings.Join([]string{"Deposit released: USD 139.50.", "Deposit applied to what is owed: USD 10.50.",
+		"Deposit captured: USD 150.00.", "Deposit authorized: USD 200.00.", "Planned return " + local(72) + " instead of " + local(48) + "."}, "\n"))
+}
+
 // How full a vehicle was at a handover is known of the vehicle, until somebody knows newer: a tracker, or the next handover.
 func TestLevelsOfHandoversReachTheVehicle(t *testing.T) {
 	w := newLot(t)
