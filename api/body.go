@@ -96,14 +96,19 @@ func init() { huma.ValidateStrictCasing = true }
 func (a *API) validate(t reflect.Type, document any) error {
 	registry := a.docs.OpenAPI().Components.Schemas
 	res := &huma.ValidateResult{}
-	huma.Validate(registry, registry.Schema(t, true, ""), huma.NewPathBuffer([]byte{}, 0), huma.ModeWriteToServer, document, res)
+	schema := registry.Schema(t, true, "")
+	huma.Validate(registry, schema, huma.NewPathBuffer([]byte{}, 0), huma.ModeWriteToServer, document, res)
 	if len(res.Errors) == 0 {
 		return nil
 	}
 	var fields []fleet.FieldError
 	for _, err := range res.Errors {
 		if detail, ok := err.(*huma.ErrorDetail); ok {
-			fields = append(fields, fieldError(detail))
+			f := fieldError(detail)
+			if f.Code == "unknown_field" {
+				f.Detail = "there is no such member" + meantMember(registry, schema, f.Pointer)
+			}
+			fields = append(fields, f)
 		}
 	}
 	return validation(fields...)

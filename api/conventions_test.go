@@ -467,3 +467,28 @@ func TestQueryValuesAreRefusedBeforeTheyReachAHandler(t *testing.T) {
 	}
 
 }
+
+// Who writes a name that is not there is told the one that was probably meant, or which there are.
+func TestAnUnknownNameSaysWhatWasMeant(t *testing.T) {
+	w := newLot(t)
+	path := w.book(24, 48, "")
+	w.do("POST", "/v1/devices", `{"unique_id":"imei-1","protocol":"native"}`).ok(201)
+	for _, c := range []struct {
+		method, path, body, want string
+	}{
+		{"POST", path + "/cancel", `{"reason":"x"}`, "did you mean reason_code?"},
+		{"POST", path + "/cancel", `{"why":"x"}`, "there are cancelled_by, note, reason_code, waive_fee"},
+		{"POST", path + "/pickup", `{"mileageMi":1}`, "did you mean mileage_mi?"},
+		{"POST", path + "/pickup", `{"inspection":{"items":[{"point":"a","result":"pass","foto":"x"}]}}`, "there are note, photos, point, result, severity"},
+		{"POST", "/v1/vehicles", `{"make":"A","model":"B","licence_plate":"X"}`, "did you mean license_plate?"},
+		{"POST", "/v1/vehicles", `{"make":"A","model":"B","zzzzzzz":"X"}`, `"there is no such member"`},
+		{"POST", "/v1/positions", `{"data":[{"unique_id":"imei-1","timestamp":1769860810000,"lat":1,"lng":1}]}`, "there are device_id, unique_id, fix_at,"},
+		{"POST", "/v1/positions", `{"data":[{"unique_id":"imei-1","fix_at":1769860810000,"lat":1,"lng":1,"signals":{"soc_pkt":1}}]}`, "did you mean soc_pct?"},
+		{"GET", "/v1/bookings?perpage=5", "", "did you mean per_page?"},
+		{"GET", path + "/timeline?limit=5", "", "there are "},
+	} {
+		if got := string(w.do(c.method, c.path, c.body).body); !strings.Contains(got, c.want) {
+			t.Errorf("%s %s %s: %s\nwant %s", c.method, c.path, c.body, got, c.want)
+		}
+	}
+}

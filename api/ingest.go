@@ -9,6 +9,7 @@ import (
 	"io"
 	"math"
 	"net/http"
+	"reflect"
 	"strings"
 	"time"
 
@@ -342,7 +343,7 @@ func decodeItem(raw json.RawMessage, v any) *fleet.FieldError {
 	}
 	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
 		name = strings.Trim(name, `"`)
-		return &fleet.FieldError{Pointer: "/" + name, Code: "unknown_field", Detail: "there is no member " + name}
+		return &fleet.FieldError{Pointer: "/" + name, Code: "unknown_field", Detail: "there is no member " + name + meant(name, membersOf(reflect.TypeOf(v).Elem()))}
 	}
 	return &fleet.FieldError{Code: "invalid", Detail: "cannot be read"}
 }
@@ -485,11 +486,20 @@ func oneOf(amounts ...amount) (float64, *fleet.FieldError) {
 	return value, nil
 }
 
+// signalNames are the names of the catalogue.
+func signalNames() []string {
+	names := make([]string, len(fleet.Signals))
+	for i := range fleet.Signals {
+		names[i] = fleet.Signals[i].Name
+	}
+	return names
+}
+
 func readSignals(in map[string]signalInput, r *fleet.Report) *fleet.FieldError {
 	for name, v := range in {
 		s, ok := fleet.SignalNamed(name)
 		if !ok {
-			return &fleet.FieldError{Pointer: "/signals/" + name, Code: "unknown_signal", Detail: name + " is no signal of the catalogue"}
+			return &fleet.FieldError{Pointer: "/signals/" + name, Code: "unknown_signal", Detail: name + " is no signal of the catalogue" + meant(name, signalNames())}
 		}
 		if !s.Accepts(float64(v)) {
 			spec := s.Spec()

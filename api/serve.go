@@ -91,8 +91,14 @@ func checkQuery(r *http.Request, rt *route) error {
 	for _, name := range names {
 		i := slices.IndexFunc(rt.Params, func(p param) bool { return p.Name == name && p.In == "" })
 		if i < 0 {
+			var others []string
+			for _, p := range rt.Params {
+				if p.In == "" {
+					others = append(others, p.Name)
+				}
+			}
 			return fleet.NewError(fleet.CodeInvalid, fmt.Sprintf("There is no parameter %q here.", name),
-				fleet.FieldError{Pointer: name, Code: "unknown_parameter", Detail: "not a parameter of this operation"})
+				fleet.FieldError{Pointer: name, Code: "unknown_parameter", Detail: "not a parameter of this operation" + meant(name, others)})
 		}
 		if len(query[name]) > 1 {
 			return invalidParam(name, "must be given once; separate several values by commas")

@@ -104,7 +104,7 @@ func similar(a, b string) bool {
 	if len(x) == 0 || len(y) == 0 {
 		return false
 	}
-	return distance(x, y) <= max(1, max(len(x), len(y))/10)
+	return Distance(x, y) <= max(1, max(len(x), len(y))/10)
 }
 
 // nameLetters are the letters of a name, small, its words in alphabetical order.
@@ -114,8 +114,8 @@ func nameLetters(name string) []rune {
 	return []rune(strings.Join(words, ""))
 }
 
-// distance is the number of letters to put in, take out or replace to make one text of the other (Levenshtein).
-func distance(a, b []rune) int {
+// Distance is the number of letters to put in, take out or replace to make one text of the other (Levenshtein).
+func Distance(a, b []rune) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
