@@ -16,12 +16,12 @@ import (
 // Bookings is how bookings are listed.
 var Bookings = Listing{Table: "bookings", Fields: []ListField{
 	{Name: "status", Type: TextField, Sort: true},
-	{Name: "vehicle_id", Type: TextField},
+	{Name: "vehicle_id", Type: TextField, Few: true},
 	{Name: "vehicle_class_id", Type: TextField},
-	{Name: "customer_id", Type: TextField},
+	{Name: "customer_id", Type: TextField, Few: true},
 	{Name: "driver_ids", Type: TagsField},
 	{Name: "channel", Type: TextField, Sort: true},
-	{Name: "external_reservation_id", Type: TextField, Sort: true},
+	{Name: "external_reservation_id", Type: TextField, Few: true, Sort: true},
 	{Name: "rate_plan_id", Type: TextField},
 	{Name: "pickup_location_id", Type: TextField},
 	{Name: "return_location_id", Type: TextField},

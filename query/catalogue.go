@@ -48,13 +48,13 @@ var RatePlans = Listing{Table: "rate_plans", Search: []string{"name"}, Fields: [
 
 // Quotes is how quotes are listed.
 var Quotes = Listing{Table: "quotes", Search: []string{"customer_id", "vehicle_id", "vehicle_class_id"}, Fields: []ListField{
-	{Name: "customer_id", Type: TextField},
+	{Name: "customer_id", Type: TextField, Few: true},
 	{Name: "vehicle_class_id", Type: TextField},
-	{Name: "vehicle_id", Type: TextField},
+	{Name: "vehicle_id", Type: TextField, Few: true},
 	{Name: "rate_plan_id", Type: TextField},
 	{Name: "pickup_location_id", Type: TextField},
 	{Name: "channel", Type: TextField},
-	{Name: "booking_id", Type: TextField},
+	{Name: "booking_id", Type: TextField, Few: true},
 	{Name: "currency", Type: TextField},
 	{Name: "total_amount", Type: NumberField, Range: true, Sort: true},
 	{Name: "pickup_at", Type: TimeField, Range: true, Sort: true},

@@ -40,7 +40,7 @@ var Customers = Listing{Table: "customers", Fields: []ListField{
 
 // CustomerNotes is how notes are listed.
 var CustomerNotes = Listing{Table: "customer_notes", Fields: []ListField{
-	{Name: "customer_id", Type: TextField},
+	{Name: "customer_id", Type: TextField, Few: true},
 	{Name: "author", Type: TextField},
 	{Name: "pinned", Type: TextField, Sort: true},
 	{Name: "created_at", Type: TimeField, Range: true, Sort: true},
@@ -48,7 +48,7 @@ var CustomerNotes = Listing{Table: "customer_notes", Fields: []ListField{
 
 // Documents is how documents are listed.
 var Documents = Listing{Table: "documents", Fields: []ListField{
-	{Name: "customer_id", Type: TextField},
+	{Name: "customer_id", Type: TextField, Few: true},
 	{Name: "kind", Type: TextField, Sort: true},
 	{Name: "expires_on", Type: TextField, Range: true, Sort: true},
 	{Name: "created_at", Type: TimeField, Range: true, Sort: true},

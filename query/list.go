@@ -60,6 +60,7 @@ type ListField struct {
 	Type  FieldType //
 	Range bool      // may be compared by gt, gte, lt, lte
 	Sort  bool      // may be sorted by
+	Few   bool      // few records have the same value, so that they are counted while a page is looked for
 }
 
 // FieldType says what the values of a field are.
@@ -141,14 +142,17 @@ func List(ctx context.Context, db driver.Conn, l *Listing, req ListRequest) (Lis
 	if err != nil {
 		return ListPage{}, err
 	}
-	ids, next, err := b.page(ctx, db)
+	ids, next, total, err := b.page(ctx, db)
 	if err != nil {
 		return ListPage{}, err
 	}
-	page := ListPage{Next: next, Total: req.Offset + len(ids)}
+	// Where the list ends on this page its length is known; otherwise everything that fits is counted, if it was not yet.
+	if ends := next == nil && (len(ids) > 0 || req.Offset == 0); ends && len(req.After) == 0 {
+		total = req.Offset + len(ids)
+	}
+	page := ListPage{Next: next, Total: total}
 	group, inner := errgroup.WithContext(ctx)
-	// Where the list ends on this page its length is known; otherwise everything that fits is counted.
-	if ends := next == nil && (len(ids) > 0 || req.Offset == 0); !ends || len(req.After) > 0 {
+	if total < 0 {
 		group.Go(func() error {
 			var total uint64
 			if err := db.QueryRow(inner, b.fill("records_count"), b.args...).Scan(&total); err != nil {
@@ -228,6 +232,7 @@ func (l *Listing) searched() string {
 type listQuery struct {
 	l       *Listing
 	limit   int
+	total   string // how many fit, or -1
 	keys    string
 	filters string
 	after   string
@@ -237,12 +242,12 @@ type listQuery struct {
 
 // fill puts the parts into the marks of a query file.
 func (b *listQuery) fill(name string) string {
-	return strings.NewReplacer("/*table*/", b.l.Table, "/*search*/", b.l.searched(), "/*keys*/", b.keys, "/*filters*/", b.filters, "/*after*/", b.after, "/*order*/", b.order).
+	return strings.NewReplacer("/*table*/", b.l.Table, "/*search*/", b.l.searched(), "/*total*/", b.total, "/*keys*/", b.keys, "/*filters*/", b.filters, "/*after*/", b.after, "/*order*/", b.order).
 		Replace(schemas.Query(name))
 }
 
 func (l *Listing) build(req ListRequest) (*listQuery, error) {
-	b := &listQuery{l: l, limit: req.Limit}
+	b := &listQuery{l: l, limit: req.Limit, total: "toInt64(-1)"}
 	b.arg("account", uint64(req.Account))
 	b.arg("archived", req.Archived)
 	b.arg("ref", req.Ref)
@@ -264,6 +269,9 @@ func (l *Listing) build(req ListRequest) (*listQuery, error) {
 		condition, err := b.filter(f)
 		if err != nil {
 			return nil, err
+		}
+		if field, _ := l.Field(f.Field); field.Few && f.Op == "eq" && req.After == nil {
+			b.total = "toInt64(count() OVER ())"
 		}
 		where.WriteString("AND " + condition + " ")
 	}
@@ -390,20 +398,20 @@ func sortText(f *ListField) string {
 	return "toString(" + f.Name + ")"
 }
 
-// page reads the ids of the page and the keys behind which the next one begins.
-func (b *listQuery) page(ctx context.Context, db driver.Conn) ([]uint64, []string, error) {
+// page reads the ids of the page, the keys behind which the next one begins, and how many records fit, if they were counted; else -1.
+func (b *listQuery) page(ctx context.Context, db driver.Conn) (ids []uint64, next []string, total int, err error) {
 	rows, err := db.Query(ctx, b.fill("records_list"), b.args...)
 	if err != nil {
-		return nil, nil, fmt.Errorf("list %s: %w", b.l.Table, err)
+		return nil, nil, 0, fmt.Errorf("list %s: %w", b.l.Table, err)
 	}
 	defer rows.Close()
-	var ids []uint64
-	var last, next []string
+	count := int64(-1)
+	var last []string
 	for rows.Next() {
 		var id uint64
 		var keys []string
-		if err := rows.Scan(&id, &keys); err != nil {
-			return nil, nil, fmt.Errorf("list %s: %w", b.l.Table, err)
+		if err := rows.Scan(&id, &keys, &count); err != nil {
+			return nil, nil, 0, fmt.Errorf("list %s: %w", b.l.Table, err)
 		}
 		if len(ids) == b.limit {
 			next = last
@@ -412,7 +420,7 @@ func (b *listQuery) page(ctx context.Context, db driver.Conn) ([]uint64, []strin
 		ids, last = append(ids, id), keys
 	}
 	if err := rows.Err(); err != nil {
-		return nil, nil, fmt.Errorf("list %s: %w", b.l.Table, err)
+		return nil, nil, 0, fmt.Errorf("list %s: %w", b.l.Table, err)
 	}
-	return ids, next, nil
+	return ids, next, int(count), nil
 }

@@ -152,6 +152,32 @@ func TestACursorVisitsEveryVehicleOnce(t *testing.T) {
 	}
 }
 
+// Of what a few other records have the total is counted with the page: it is the same on every page, by cursor, and behind the last.
+func TestEveryPageOfAFewTellsTheTotal(t *testing.T) {
+	db := schematest.Open(t)
+	for id := range uint64(13) {
+		putRecord(t, db, "customer_note", 7, id+1, 1, day, false, map[string]any{"customer_id": fmt.Sprintf("cus_%d", min(id, 1)), "text": "note"})
+	}
+	req := query.ListRequest{Account: 7, Filters: []query.Filter{{"customer_id", "eq", []string{"cus_1"}}}, Limit: 5}
+	for _, want := range []struct{ offset, records int }{{0, 5}, {5, 5}, {10, 2}, {12, 0}, {50, 0}} {
+		req.Offset = want.offset
+		page, err := query.List(t.Context(), db, &query.CustomerNotes, req)
+		if err != nil || len(page.Records) != want.records || page.Total != 12 {
+			t.Errorf("from %d: %d of %d, %v", want.offset, len(page.Records), page.Total, err)
+		}
+	}
+	req.Offset = 0
+	for pages := 1; pages < 10; pages++ {
+		page, err := query.List(t.Context(), db, &query.CustomerNotes, req)
+		if err != nil || page.Total != 12 {
+			t.Fatalf("page %d: total %d, %v", pages, page.Total, err)
+		}
+		if req.After = page.Next; req.After == nil {
+			break
+		}
+	}
+}
+
 // Every listing names what its table has: each of its fields can be filtered and sorted by, compared if it says so, and words sought.
 func TestEveryListingRuns(t *testing.T) {
 	db := schematest.Open(t)
@@ -201,7 +227,7 @@ func TestListsReadOnlyTheirAccountsPartOfTheTable(t *testing.T) {
 			clickhouse.Named("ref", ""), clickhouse.Named("words", []string{}), clickhouse.Named("limit", uint32(26)), clickhouse.Named("offset", uint32(0)),
 			clickhouse.Named("narrowed", uint8(0)), clickhouse.Named("ids", []uint64{})},
 	} {
-		text := strings.NewReplacer("/*table*/", "vehicles", "/*search*/", "make").Replace(schemas.Query(name))
+		text := strings.NewReplacer("/*table*/", "vehicles", "/*search*/", "make", "/*total*/", "-1").Replace(schemas.Query(name))
 		rows, err := db.Query(t.Context(), "EXPLAIN indexes = 1 "+text, args...)
 		if err != nil {
 			t.Fatal(err)

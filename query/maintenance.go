@@ -23,7 +23,7 @@ var ServiceTasks = Listing{Table: "service_tasks", Fields: []ListField{
 // Schedules is how maintenance schedules are listed.
 var Schedules = Listing{Table: "maintenance_schedules", Fields: []ListField{
 	{Name: "task_id", Type: TextField},
-	{Name: "vehicle_id", Type: TextField},
+	{Name: "vehicle_id", Type: TextField, Few: true},
 	{Name: "vehicle_class_id", Type: TextField},
 	{Name: "tag", Type: TextField},
 	{Name: "created_at", Type: TimeField, Range: true, Sort: true},
@@ -34,7 +34,7 @@ var Schedules = Listing{Table: "maintenance_schedules", Fields: []ListField{
 var Reminders = Listing{Table: "reminders", Fields: []ListField{
 	{Name: "schedule_id", Type: TextField},
 	{Name: "task_id", Type: TextField},
-	{Name: "vehicle_id", Type: TextField},
+	{Name: "vehicle_id", Type: TextField, Few: true},
 	{Name: "stage", Type: TextField, Sort: true},
 	{Name: "cycle", Type: NumberField, Range: true, Sort: true},
 	{Name: "due_on", Type: TextField, Range: true, Sort: true},
@@ -50,7 +50,7 @@ var Reminders = Listing{Table: "reminders", Fields: []ListField{
 // WorkOrders is how work orders are listed.
 var WorkOrders = Listing{Table: "work_orders", Fields: []ListField{
 	{Name: "number", Type: NumberField, Range: true, Sort: true},
-	{Name: "vehicle_id", Type: TextField},
+	{Name: "vehicle_id", Type: TextField, Few: true},
 	{Name: "type", Type: TextField, Sort: true},
 	{Name: "priority", Type: TextField},
 	{Name: "status", Type: TextField, Sort: true},
@@ -67,11 +67,11 @@ var WorkOrders = Listing{Table: "work_orders", Fields: []ListField{
 
 // Issues is how issues are listed.
 var Issues = Listing{Table: "issues", Fields: []ListField{
-	{Name: "vehicle_id", Type: TextField},
+	{Name: "vehicle_id", Type: TextField, Few: true},
 	{Name: "severity", Type: TextField, Sort: true},
 	{Name: "category", Type: TextField, Sort: true},
 	{Name: "status", Type: TextField, Sort: true},
-	{Name: "booking_id", Type: TextField},
+	{Name: "booking_id", Type: TextField, Few: true},
 	{Name: "work_order_id", Type: TextField},
 	{Name: "reported_by", Type: TextField},
 	{Name: "created_at", Type: TimeField, Range: true, Sort: true},
@@ -80,11 +80,11 @@ var Issues = Listing{Table: "issues", Fields: []ListField{
 
 // Inspections is how inspections of vehicles outside handovers are listed.
 var Inspections = Listing{Table: "inspections", Fields: []ListField{
-	{Name: "vehicle_id", Type: TextField},
+	{Name: "vehicle_id", Type: TextField, Few: true},
 	{Name: "type", Type: TextField, Sort: true},
 	{Name: "template", Type: TextField, Sort: true},
 	{Name: "status", Type: TextField, Sort: true},
-	{Name: "booking_id", Type: TextField},
+	{Name: "booking_id", Type: TextField, Few: true},
 	{Name: "signed_by", Type: TextField},
 	{Name: "submitted_at", Type: TimeField, Range: true, Sort: true},
 	{Name: "created_at", Type: TimeField, Range: true, Sort: true},

@@ -21,7 +21,7 @@ const (
 
 // MeterReadings is how meter readings are listed.
 var MeterReadings = Listing{Table: "meter_readings", Fields: []ListField{
-	{Name: "vehicle_id", Type: TextField},
+	{Name: "vehicle_id", Type: TextField, Few: true},
 	{Name: "kind", Type: TextField},
 	{Name: "source", Type: TextField},
 	{Name: "source_id", Type: TextField},
@@ -31,7 +31,7 @@ var MeterReadings = Listing{Table: "meter_readings", Fields: []ListField{
 
 // Blocks is how blocks of calendars are listed.
 var Blocks = Listing{Table: "blocks", Fields: []ListField{
-	{Name: "vehicle_id", Type: TextField},
+	{Name: "vehicle_id", Type: TextField, Few: true},
 	{Name: "kind", Type: TextField, Sort: true},
 	{Name: "source_id", Type: TextField},
 	{Name: "until", Type: TimeField, Range: true, Sort: true},
