@@ -404,7 +404,7 @@ func noVehicle(id string) error {
 func (d *Desk) reprice(ctx context.Context, account fleet.AccountID, b *record.Booking) error {
 	fields := b.BookingFields
 	fields.RatePlanID = ""
-	snapshot, found, err := d.priceAgain(ctx, account, fields, fields)
+	snapshot, found, err := d.priceThere(ctx, account, fields)
 	if err != nil {
 		return err
 	}

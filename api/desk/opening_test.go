@@ -70,6 +70,20 @@ func TestNobodyComesToAClosedPlace(t *testing.T) {
 		}
 	}
 
+	// A swap that is priced anew leaves the booking where it was taken, or nowhere: what the other vehicle's home is open for says nothing.
+	nowhere := put(t, d, d.Vehicles, record.Vehicle{VehicleFields: record.VehicleFields{Make: "A", Model: "B", DailyRate: usd(7000)}, Status: record.VehicleAvailable})
+	free := fields("2026-03-07T04:00:00Z", "2026-03-09T03:00:00Z", "", "", "")
+	free.VehicleID = nowhere
+	other, err := d.Book(t.Context(), by, account, BookRequest{ID: d.Store.NextID(), Fields: free})
+	if err != nil {
+		t.Fatal(err)
+	}
+	spare := put(t, d, d.Vehicles, record.Vehicle{VehicleFields: record.VehicleFields{Make: "A", Model: "B", DailyRate: usd(9000), HomeLocationID: austin}, Status: record.VehicleAvailable})
+	swapped, err := d.Swap(t.Context(), Order{By: by, Account: account, Booking: other.ID}, SwapRequest{VehicleID: spare, Reprice: true})
+	if faults(err) != "<nil>" || swapped.Body.PickupLocationID != "" || swapped.Body.RateSnapshot.Totals.Total.Amount != 18000 {
+		t.Errorf("swapped: %v, at %q", err, swapped.Body.PickupLocationID)
+	}
+
 	sold := fields("2026-03-07T13:00:00Z", "2026-03-09T12:59:00Z", "", "", "")
 	sold.Channel = "turo"
 	if _, _, err := d.Price(t.Context(), account, sold, now); err != nil {

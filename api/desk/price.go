@@ -33,11 +33,20 @@ func (d *Desk) priceAgain(ctx context.Context, account fleet.AccountID, was, fie
 			"/pickup_at": was.PickupAt.Equal(fields.PickupAt.Time) && was.PickupLocationID == r.Fields.PickupLocationID && was.DeliveryAddress == fields.DeliveryAddress,
 			"/return_at": was.ReturnAt.Equal(fields.ReturnAt.Time) && was.ReturnLocationID == r.Fields.ReturnLocationID,
 		}
-		return slices.DeleteFunc(r.Misfits(at), func(f fleet.FieldError) bool {
-			return stays[f.Pointer] && (f.Code == "closed" || f.Code == "too_soon")
-		})
+		return slices.DeleteFunc(r.Misfits(at), func(f fleet.FieldError) bool { return stays[f.Pointer] && ofAnEnd(&f) })
 	})
 }
+
+// priceThere is Price for a booking that keeps its times and its place, or has none: what is said against those does not count. Where a vehicle is
+// at home is of no matter to a booking that was made without a place.
+func (d *Desk) priceThere(ctx context.Context, account fleet.AccountID, fields record.BookingFields) (record.RateSnapshot, Resolved, error) {
+	return d.price(ctx, account, fields, d.Now(), func(r *Resolved, at time.Time) []fleet.FieldError {
+		return slices.DeleteFunc(r.Misfits(at), func(f fleet.FieldError) bool { return ofAnEnd(&f) })
+	})
+}
+
+// ofAnEnd says whether a fault is of when and where a rental begins or ends.
+func ofAnEnd(f *fleet.FieldError) bool { return f.Code == "closed" || f.Code == "too_soon" }
 
 func (d *Desk) price(ctx context.Context, account fleet.AccountID, fields record.BookingFields, bookedAt time.Time, misfits func(*Resolved, time.Time) []fleet.FieldError) (record.RateSnapshot, Resolved, error) {
 	if err := checkPeriod(&fields); err != nil {
