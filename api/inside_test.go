@@ -80,3 +80,25 @@ func TestABoxIsWiderThanTheBoundsByAStep(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+func TestLatestPositionsAreCountedOnEveryPage(t *testing.T) {
+	w := newWorld(t)
+	for _, lat := range []float64{1, 2, 3} {
+		w.park(w.account, w.vehicle(`{"make":"Gillig","model":"Bus"}`), lat, 1)
+	}
+	for _, per := range []string{"1", "2", "3", "4"} {
+		for path, pages := "/v1/positions/latest?per_page="+per, 0; path != ""; pages++ {
+			reply := w.do("GET", path, "")
+			p := reply.pagination()
+			if p.Total != 3 || len(reply.data()) == 0 || pages > 3 {
+				t.Fatalf("%s: %d of %d", path, len(reply.data()), p.Total)
+			}
+			if path = ""; p.NextCursor != "" {
+				path = "/v1/positions/latest?per_page=" + per + "&cursor=" + p.NextCursor
+			}
+		}
+		if n := w.do("GET", "/v1/positions/latest?page=2&per_page="+per, "").pagination().Total; n != 3 {
+			t.Errorf("page 2 of %s each: total %d", per, n)
+		}
+	}
+}

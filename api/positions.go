@@ -378,14 +378,16 @@ func (a *API) listLatest(w http.ResponseWriter, r *http.Request) error {
 		}
 		return writeRows(w, r, list, p, total, columns, a.latestRows(all[min(p.Offset(), len(all)):], f.Near != nil, metric))
 	}
-	total, err := query.CountLatest(r.Context(), a.DB, f)
-	if err != nil {
-		return err
-	}
 	f.Offset, f.Limit = p.Offset(), p.PerPage+1
 	all, err := query.LatestPositions(r.Context(), a.DB, f)
 	if err != nil {
 		return err
+	}
+	total := len(all)
+	if p.After != nil || f.Offset > 0 || total == f.Limit { // else all of them are here
+		if total, err = query.CountLatest(r.Context(), a.DB, f); err != nil {
+			return err
+		}
 	}
 	return writeRows(w, r, list, p, total, columns, a.latestRows(all, f.Near != nil, metric))
 }
