@@ -20,8 +20,8 @@ import (
 )
 
 // Policies is what every account has laid down about its vehicles, held in memory: the versions of its geofences and
-// alert rules, and the traits of its vehicles. What was written lately is read again every second, everything every
-// minute. Whatever callers wrote in miles or local times is SI and UTC here. A record that cannot be read is skipped and
+// alert rules, and the traits of its vehicles. Every second it looks whether any of it was written, and reads what was written lately
+// again; everything every minute. Whatever callers wrote in miles or local times is SI and UTC here. A record that cannot be read is skipped and
 // counted, and hurts no other. It is safe for concurrent use.
 type Policies struct {
 	db driver.Conn
@@ -31,6 +31,7 @@ type Policies struct {
 	began   time.Time // of the newest load that came through
 	newest  time.Time // of the writes that were read
 	full    time.Time // when everything was read
+	written stamp     // of all tables that are read
 	grounds map[fleet.AccountID]*ground
 	bad     badRecords
 
@@ -61,7 +62,8 @@ type vehicleRecord struct {
 
 // NewPolicies returns empty policies; Refresh or Run fills them.
 func NewPolicies(db driver.Conn) *Policies {
-	return &Policies{db: db, grounds: map[fleet.AccountID]*ground{}, policies: map[fleet.AccountID]*fleet.Policy{}}
+	tables := []string{"accounts", "vehicles", "geofences", "alert_rules", "bookings", "blocks", "work_orders", "reminders"}
+	return &Policies{db: db, written: stamp{tables: tables}, grounds: map[fleet.AccountID]*ground{}, policies: map[fleet.AccountID]*fleet.Policy{}}
 }
 
 // Of returns the policy of an account, which is empty if nothing is laid down. It is shared and must not be changed, and
@@ -139,6 +141,23 @@ type policyRow struct {
 func (p *Policies) load(ctx context.Context) ([]error, error) {
 	began := time.Now()
 	everything := began.Sub(p.full) > registryFull
+	stale, err := p.written.stale(ctx, p.db, began)
+	if err != nil {
+		return nil, fmt.Errorf("read policies: %w", err)
+	}
+	if !stale && !everything {
+		p.began = began
+		return nil, nil
+	}
+	bad, err := p.loadWritten(ctx, began, everything)
+	if err != nil {
+		p.written.forget()
+	}
+	return bad, err
+}
+
+// loadWritten is load without asking whether there is anything new.
+func (p *Policies) loadWritten(ctx context.Context, began time.Time, everything bool) ([]error, error) {
 	since := time.Unix(0, 0)
 	if !everything && !p.newest.IsZero() {
 		since = p.newest.Add(-registryOverlap)

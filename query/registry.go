@@ -17,14 +17,15 @@ import (
 )
 
 // Registry is every registered device of every account, held in memory for the pipeline: the account and the vehicle of
-// a fix come from here. Devices that were written lately are read again every second, all of them every minute, so that
-// a change of an account's retention is seen too. It is safe for concurrent use.
+// a fix come from here. Every second it looks whether any were written, and reads those that were written lately again; all of
+// them every minute, so that a change of an account's retention is seen too. It is safe for concurrent use.
 type Registry struct {
 	db driver.Conn
 
 	loading sync.Mutex // one load at a time
 	newest  time.Time  // of the writes that were read; only used while loading
 	full    time.Time  // when everything was read; only used while loading
+	written stamp      // of the table; only used while loading
 	bad     badRecords // only used while loading
 
 	mu       sync.RWMutex
@@ -45,7 +46,7 @@ const (
 
 // NewRegistry returns an empty registry; Refresh or Run fills it.
 func NewRegistry(db driver.Conn) *Registry {
-	return &Registry{db: db, byUnique: map[string]*fleet.Device{}, uniqueOf: map[fleet.DeviceID]string{}}
+	return &Registry{db: db, written: stamp{tables: []string{"devices"}}, byUnique: map[string]*fleet.Device{}, uniqueOf: map[fleet.DeviceID]string{}}
 }
 
 // Run keeps the registry up to date until ctx ends. A store that does not answer leaves it as it is, and is asked again;
@@ -97,6 +98,23 @@ func (r *Registry) refresh(ctx context.Context) ([]error, error) {
 	defer r.loading.Unlock()
 	began := time.Now()
 	everything := began.Sub(r.full) > registryFull
+	stale, err := r.written.stale(ctx, r.db, began)
+	if err != nil {
+		return nil, fmt.Errorf("read device registry: %w", err)
+	}
+	if !stale && !everything {
+		r.take(nil, nil, false)
+		return nil, nil
+	}
+	bad, err := r.read(ctx, began, everything)
+	if err != nil {
+		r.written.forget()
+	}
+	return bad, err
+}
+
+// read reads what was written since the last time, or everything. The caller holds r.loading.
+func (r *Registry) read(ctx context.Context, began time.Time, everything bool) ([]error, error) {
 	since := time.Unix(0, 0)
 	if !everything && !r.newest.IsZero() {
 		since = r.newest.Add(-registryOverlap)
