@@ -176,6 +176,9 @@ func (c *ClickHouseConfig) serverXML(dir, host string, tcp, http int) element {
 		number("uncompressed_cache_size", 0),
 		number("max_concurrent_queries", 200),
 		number("background_pool_size", 4),
+		// Merges get a tenth of what those get who wait for an answer, and all that nobody wants. Without CAP_SYS_NICE
+		// the engine does not do that.
+		number("os_threads_nice_value_merge_mutate", 10),
 		number("background_schedule_pool_size", 16),
 		number("background_common_pool_size", 2),
 		number("background_move_pool_size", 1),

@@ -321,3 +321,15 @@ func TestNonLoopbackAddressesAreRefused(t *testing.T) {
 		t.Errorf("broker: %v, want a refusal", err)
 	}
 }
+
+func TestMergesYieldToQueries(t *testing.T) {
+	ch := start(t, t.TempDir())
+	db := open(t, ch.Addr(), "motorpool", appPassword, clickhouse.Native)
+	var nice string
+	if err := db.QueryRow("SELECT value FROM system.server_settings WHERE name = 'os_threads_nice_value_merge_mutate'").Scan(&nice); err != nil {
+		t.Fatal(err)
+	}
+	if nice != "10" {
+		t.Errorf("merges have nice value %s", nice)
+	}
+}
