@@ -127,7 +127,7 @@ func (a *API) bookingActionRoutes(s *resource[record.Booking]) {
 			about: "Looks again whether the vehicle is free, whether customer and drivers may rent and their licences last, and whether the deposit is there where the account asks for it. 409 names what is in the way.",
 			do:    func(r *http.Request, o desk.Order) (rec, error) { return a.desk.Confirm(r.Context(), o) }},
 		{path: "pickup", id: "pickupBooking", summary: "Hand the vehicle over", body: BookingHandover{}, optional: true,
-			about: "An early pickup holds the vehicle from then on, and days more that it makes are charged by the terms that were agreed; `warnings` of the answer says so. 409 if somebody else has it, or if it has not come back.",
+			about: "An early pickup holds the vehicle from then on, and days more that it makes are charged by the terms that were agreed, but not if it is at most an hour early or if the pickup was moved and its price kept (`reprice=false`); `warnings` of the answer says so. 409 if somebody else has it, or if it has not come back.",
 			do: with(a, func(ctx context.Context, o desk.Order, _ *http.Request, sent BookingHandover) (rec, error) {
 				return a.desk.Pickup(ctx, o, sent.handover())
 			})},

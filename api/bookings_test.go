@@ -248,6 +248,40 @@ func TestAnEarlyPickupIsChargedAndTold(t *testing.T) {
 	}
 }
 
+// Desks hand over some minutes early: that costs no day, though the grace of the rental is used up.
+func TestAPickupAFewMinutesEarlyCostsNothing(t *testing.T) {
+	w := newLot(t)
+	path := w.book(24, 72.4, `,"confirm":true`) // two days and 24 minutes of the 29 of grace
+	w.pass(24*time.Hour - 10*time.Minute)
+	b := w.do("POST", path+"/pickup", `{"mileage_mi":100}`).ok(200).object()
+	wantEqual(t, "ten minutes early", minor(b["total"]), 11000.0)
+	wantEqual(t, "told", fmt.Sprint(b["warnings"]), "[]")
+	w.pass(48*time.Hour + 30*time.Minute)
+	wantEqual(t, "returned", minor(w.do("POST", path+"/return", `{"mileage_mi":200}`).ok(200).object()["total"]), 11000.0)
+
+	for minutes, total := range map[time.Duration]float64{60: 11000, 61: 16500} {
+		path = w.bookAnother(24, 72)
+		w.pass(24*time.Hour - minutes*time.Minute)
+		wantEqual(t, fmt.Sprint(minutes, " minutes early"), minor(w.do("POST", path+"/pickup", `{"mileage_mi":100}`).ok(200).object()["total"]), total)
+	}
+}
+
+// A booking that was moved at the price that was agreed is not charged for the days it was given when it is picked up early.
+func TestAKeptPriceOutlastsAnEarlyPickup(t *testing.T) {
+	w := newLot(t)
+	for name, c := range map[string]struct{ move, early float64 }{"some minutes": {24, 0.1}, "two hours": {24, 2}, "a week and two hours": {7 * 24, 2}} {
+		path := w.bookAnother(10*24, 12*24)
+		b := w.do("PATCH", path+"?reprice=false", fmt.Sprintf(`{"pickup_at":%q}`, w.in(10*24-c.move))).ok(200).object()
+		wantEqual(t, name+": moved", minor(b["total"]), 11000.0)
+		w.pass(time.Duration((10*24 - c.move - c.early) * float64(time.Hour)))
+		b = w.do("POST", path+"/pickup", `{"mileage_mi":100}`).ok(200).object()
+		wantEqual(t, name+": picked up early", minor(b["total"]), 11000.0)
+		if text := fmt.Sprint(b["warnings"]); c.early > 1 && !strings.Contains(text, "nothing was charged") {
+			t.Errorf("%s: warnings %s", name, text)
+		}
+	}
+}
+
 func TestABookingFromTheHoldToTheReturn(t *testing.T) {
 	w := newLot(t)
 	path := w.book(24, 72, "")

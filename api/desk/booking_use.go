@@ -76,7 +76,8 @@ func fault(pointer, detail string) error {
 		fleet.FieldError{Pointer: pointer, Code: "invalid", Detail: detail})
 }
 
-// Pickup hands the vehicle over. An early one holds the vehicle from then on, is charged for the days more that it makes, and is refused if
+// Pickup hands the vehicle over. An early one holds the vehicle from then on, is charged (by more than rental.Early) for the days more that
+// it makes, and is refused if
 // somebody else has the vehicle; so is any pickup of one that has not come back. Of those to whom it was sold twice whoever comes first gets it.
 func (d *Desk) Pickup(ctx context.Context, o Order, h Handover) (record.Record[record.Booking], error) {
 	h = h.seen()
@@ -130,12 +131,14 @@ func (d *Desk) Pickup(ctx context.Context, o Order, h Handover) (record.Record[r
 	})
 }
 
-// pricedFrom charges what it costs that a vehicle is picked up before the time that was agreed. A price that was not worked out from terms stays.
+// pricedFrom charges what it costs that a vehicle is picked up well before the time that was agreed. A price that was not worked out from
+// terms stays, and so does one that was kept when the pickup was moved: it is of other days.
 func (d *Desk) pricedFrom(b *record.Booking, at time.Time) error {
-	if b.RateSnapshot == nil || b.RateSnapshot.Rate == nil || !at.Before(b.PickupAt.Time) {
+	s := b.RateSnapshot
+	if s == nil || s.Rate == nil || b.PickupAt.Sub(at) <= rental.Early || !s.Basis.PickupAt.Equal(b.PickupAt.Time) {
 		return nil
 	}
-	snapshot, charges, err := price.PickedUp(b.RateSnapshot, at)
+	snapshot, charges, err := price.PickedUp(s, at)
 	if err != nil {
 		return err
 	}

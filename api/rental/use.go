@@ -45,15 +45,15 @@ func Unread(b *record.Booking) []string {
 	return all
 }
 
-// early is by how much a vehicle may be picked up before the agreed time with nobody being told, unless it costs more days.
-const early = time.Hour
+// Early is by how much a vehicle may be picked up before the agreed time at no cost and with nobody being told.
+const Early = time.Hour
 
 // PickedUpEarly says in words that a vehicle was picked up well before the agreed time, and whether that was charged; "" if it was not.
 func PickedUpEarly(b *record.Booking) string {
 	agreed, charged := b.PickupAt, "nothing was charged for the time before"
 	if s := b.RateSnapshot; s != nil && !s.Basis.AgreedPickupAt.IsZero() {
 		agreed, charged = s.Basis.AgreedPickupAt, "the days before it are charged as well"
-	} else if b.ActualPickupAt.IsZero() || agreed.Sub(b.ActualPickupAt.Time) <= early {
+	} else if b.ActualPickupAt.IsZero() || agreed.Sub(b.ActualPickupAt.Time) <= Early {
 		return ""
 	}
 	zone, err := time.LoadLocation(b.Timezone)
