@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -135,17 +136,17 @@ func (a *API) endBackfills(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	var failed []error
 	for _, e := range ended {
-		if _, err := a.jobs.Update(ctx, transferBy, e.Account, e.ID, 0, func(rec *record.Record[record.Job]) error {
+		_, err := a.jobs.Update(ctx, transferBy, e.Account, e.ID, 0, func(rec *record.Record[record.Job]) error {
 			if rec.Body.Error == "" && rec.Body.FinishedAt.IsZero() {
 				rec.Body.FinishedAt = record.InstantOf(e.At)
 			}
 			return nil
-		}); err != nil {
-			return err
-		}
+		})
+		failed = append(failed, err)
 	}
-	return nil
+	return errors.Join(failed...)
 }
 
 // giveUp notes that a job will not be done, and returns why.

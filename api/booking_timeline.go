@@ -40,13 +40,13 @@ func (a *API) bookingTimelineRoutes(_ *resource[record.Booking]) {
 		if err != nil {
 			return err
 		}
-		revisions, _, err := a.desk.Bookings.History(r.Context(), o.Account, o.Booking, 0, mostRevisions)
+		revisions, _, err := a.desk.Bookings.History(r.Context(), o.Account, o.Booking, 0, mostRevisions+1) // one more tells what the last one changed
 		if err != nil {
 			return err
 		}
 		var all []TimelineEntry
-		for i, v := range revisions {
-			before := v // of the first, or of the last one that is told, nothing is known before
+		for i, v := range revisions[:min(len(revisions), mostRevisions)] {
+			before := v // of the first
 			if i+1 < len(revisions) {
 				before = revisions[i+1]
 			}

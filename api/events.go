@@ -80,7 +80,7 @@ func (a *API) eventRoutes() {
 	a.handle(route{
 		Method: http.MethodGet, Path: "/v1/events", ID: "listEvents", Tag: "Events",
 		Summary: "Feed of events",
-		About: "What happened in the last 30 days, in the order in which it became known, and the way to follow changes of trips, stops, charges, visits, driving events, alerts, bookings and all other records. A key is told of what its scopes let it read: `/v1/event_types` says which type needs which. " +
+		About: "What happened in the last 30 days, in the order in which it became known, and the way to follow changes of trips, stops, charges, visits, driving events, alerts, bookings and all other records. A key is told of what its scopes let it read: `/v1/event_types` says which type needs which. Read what an event is about by its id: a list may know the change a moment later. " +
 			"`next_cursor` is always there: give it again to get what has come since, with `wait_s` as soon as something comes. A cursor behind which events are gone is refused with a 400.",
 		Params: slices.Concat(eventFilterParams, []param{
 			{Name: "from", Format: "date-time", About: "Begin with what became known at or after this instant; otherwise with the oldest."},

@@ -288,11 +288,46 @@ func TestWorkBeginsInTheBufferAfterARental(t *testing.T) {
 	w.do("POST", path+"/reopen", "").refused() // it would take the vehicle from the work
 	w.pass(10 * time.Minute)
 	w.do("POST", order+"/complete", `{}`).ok(200)
-	w.do("POST", "/v1/vehicles/"+w.car+"/blocks", fmt.Sprintf(`{"from":%q,"until":%q,"reason":"photos"}`, w.in(0), w.in(0.5))).ok(201)
+	w.do("POST", "/v1/vehicles/"+w.car+"/blocks", fmt.Sprintf(`{"from":%q,"until":%q,"reason":"photos"}`, w.in(0.01), w.in(0.5))).ok(201)
 	doDuty(t, w, "bookings: overlaps")
 	wantEqual(t, "conflict", w.do("GET", path, "").object()["conflict"], false)
 	w.do("POST", "/v1/bookings", w.booking(1, 5, "")).refused() // the buffer is not over, with the one before the pickup
 	w.do("POST", "/v1/bookings", w.booking(1.5, 5, "")).ok(201)
+}
+
+// A rental that is past its time, and is to go on, meets the work that has begun meanwhile; so does another vehicle's rental that is to go on with it.
+func TestAnOverdueRentalTakesNoVehicleFromWork(t *testing.T) {
+	w := newLot(t)
+	path := w.book(0.1, 24, `,"confirm":true`)
+	order := "/v1/maintenance/work_orders/" + w.do("POST", "/v1/maintenance/work_orders", `{"vehicle_id":"`+w.car+`"}`).ok(201).id()
+	w.do("POST", path+"/pickup", `{"mileage_mi":10}`).ok(200)
+	w.pass(24 * time.Hour)
+	w.do("POST", path+"/return", `{"mileage_mi":20}`).ok(200)
+	w.pass(10 * time.Minute)
+	w.do("POST", order+"/schedule", fmt.Sprintf(`{"scheduled_start":%q,"scheduled_end":%q}`, w.in(0), w.in(1))).ok(200)
+	w.do("POST", order+"/start", "").ok(200)
+	w.do("POST", path+"/reopen", "").refused()
+
+	spare := w.newCar()
+	other := w.do("POST", "/v1/bookings", strings.Replace(w.booking(0.1, 24, `,"confirm":true`), w.car, spare, 1)).ok(201).id()
+	w.do("POST", "/v1/bookings/"+other+"/pickup", `{"mileage_mi":10}`).ok(200)
+	w.pass(25 * time.Hour)
+	third := w.newCar()
+	w.do("POST", "/v1/vehicles/"+third+"/blocks", fmt.Sprintf(`{"from":%q,"until":%q,"reason":"photos"}`, w.in(0), w.in(8))).ok(201)
+	w.do("POST", "/v1/bookings/"+other+"/swap_vehicle", `{"vehicle_id":"`+third+`"}`).refused()
+}
+
+// Work that was planned in the buffer after a rental leaves a late return its buffer.
+func TestALateReturnKeepsItsBuffer(t *testing.T) {
+	w := newLot(t)
+	path := w.book(0.1, 24, `,"confirm":true`)
+	w.do("POST", "/v1/vehicles/"+w.car+"/blocks", fmt.Sprintf(`{"from":%q,"until":%q,"reason":"photos"}`, w.in(24.1), w.in(24.2))).ok(201)
+	w.do("POST", path+"/pickup", `{"mileage_mi":10}`).ok(200)
+	w.pass(24*time.Hour + 30*time.Minute)
+	wantEqual(t, "blocked until", w.do("POST", path+"/return", `{"mileage_mi":20}`).ok(200).object()["blocked_until"].(string)[:16], w.in(1)[:16])
+	w.do("POST", "/v1/bookings", w.booking(0.6, 5, "")).refused()
+	doDuty(t, w, "bookings: overlaps")
+	wantEqual(t, "conflict", w.do("GET", path, "").object()["conflict"], false)
 }
 
 func TestNumbersOfWorkOrders(t *testing.T) {

@@ -63,7 +63,7 @@ func (a *API) positionRoutes() {
 		Method: http.MethodGet, Path: "/v1/positions/latest", ID: "listLatestPositions", Tag: "Tracking", Scope: auth.TelematicsRead,
 		Summary: "Last known position of every vehicle",
 		About: "The newest trusted position of each vehicle that is not archived and has one. Doubtful positions (late, jumps, parked drift, …) do not count. " +
-			"`format=geojson` answers a FeatureCollection of points for a map: the properties are the members of a position and `status`, that of the vehicle.",
+			"`format=geojson` answers a FeatureCollection of points for a map: the properties are the members of a position and, for keys that have `vehicles:read`, `status`, that of the vehicle.",
 		Params: append([]param{
 			{Name: "vehicle_id", Some: true, About: "Only these vehicles, separated by commas; at most 1000."},
 			{Name: "bbox", Some: true, About: "`minLng,minLat,maxLng,maxLat` in degrees. A box whose first longitude is greater than its second crosses the antimeridian."},
@@ -409,14 +409,19 @@ func (a *API) latestRows(all []query.Latest, near, metric bool) iter.Seq2[rowKey
 	}
 }
 
-// downloadLatestMap answers with last known positions as a map has them, each with the state that its vehicle is in.
+// downloadLatestMap answers with last known positions as a map has them, each with the state that its vehicle is in, for those who may know it.
 func (a *API) downloadLatestMap(w http.ResponseWriter, r *http.Request, f query.LatestFilter, columns []export.Column, all []query.Latest) error {
-	status, err := query.VehicleStatuses(r.Context(), a.DB, f.Account)
-	if err != nil {
-		return err
+	told := auth.From(r.Context()).Has(auth.VehiclesRead)
+	var status map[fleet.VehicleID]string
+	if told {
+		var err error
+		if status, err = query.VehicleStatuses(r.Context(), a.DB, f.Account); err != nil {
+			return err
+		}
+		columns = append(columns, export.Column{Name: "status", Kind: export.Text})
 	}
 	return a.download(w, r, export.GeoJSON, "positions", func(w http.ResponseWriter) error {
-		points, err := export.NewTrack(export.GeoJSON, w, "", append(columns, export.Column{Name: "status", Kind: export.Text}), polylineDigits)
+		points, err := export.NewTrack(export.GeoJSON, w, "", columns, polylineDigits)
 		if err != nil {
 			return err
 		}
@@ -425,7 +430,10 @@ func (a *API) downloadLatestMap(w http.ResponseWriter, r *http.Request, f query.
 			if err != nil {
 				return err
 			}
-			if err := points.Write(&all[i].Position, append(row.row, export.TextOf(status[all[i].Vehicle]))); err != nil {
+			if told {
+				row.row = append(row.row, export.TextOf(status[all[i].Vehicle]))
+			}
+			if err := points.Write(&all[i].Position, row.row); err != nil {
 				return err
 			}
 			i++

@@ -96,7 +96,7 @@ func (h *Hold) meets(o *Hold, now time.Time) bool {
 	if o.Ref == h.Ref || o.Lapsed(now) {
 		return false
 	}
-	theirs, ours := o.Lasting(now).toward(h.Ref), h.toward(o.Ref)
+	theirs, ours := o.Lasting(now).toward(h.Ref), h.Lasting(now).toward(o.Ref)
 	return theirs.Overlaps(ours.From.Time, ours.Until.Time)
 }
 

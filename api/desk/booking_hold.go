@@ -35,8 +35,8 @@ func holdOf(id uint64, b *record.Booking) (place, *calendar.Hold) {
 	}
 	if vehicle, err := fleet.ParseID(fleet.VehiclePrefix, b.VehicleID); err == nil {
 		back := b.ReturnAt
-		if b.Status == record.BookingCompleted && !b.ActualReturnAt.IsZero() {
-			back = b.ActualReturnAt
+		if b.Status == record.BookingCompleted && !b.ActualReturnAt.IsZero() && b.ActualReturnAt.Before(back.Time) {
+			back = b.ActualReturnAt // of a late one it stays as planned: work that was planned in the buffer takes nothing of what is left of it
 		}
 		if back.Before(h.Until.Time) {
 			h.Back = back

@@ -34,10 +34,11 @@ FROM
             SELECT account, toUInt64OrZero(substring(vehicle_id, 5)) AS vehicle, groupArray((back, blocked_until)) AS buffers
             FROM
             (
-                SELECT account, vehicle_id, blocked_until, multiIf(status = 'completed' AND toUnixTimestamp64Milli(actual_return_at) != 0, actual_return_at,
+                SELECT account, vehicle_id, blocked_until, multiIf(status = 'completed' AND toUnixTimestamp64Milli(actual_return_at) != 0, least(actual_return_at, return_at),
                     status = 'active', greatest(return_at, at), return_at) AS back
                 FROM bookings FINAL
-                WHERE vehicle_id != '' AND archived_at IS NULL AND status IN ('pending', 'confirmed', 'active', 'completed') AND blocked_until > at - toIntervalDay(30)
+                WHERE vehicle_id != '' AND archived_at IS NULL AND blocked_until > at - toIntervalDay(30)
+                    AND (status IN ('confirmed', 'active', 'completed') OR status = 'pending' AND hold_expires_at > at)
             )
             WHERE back < blocked_until
             GROUP BY account, vehicle
