@@ -224,7 +224,7 @@ func (d *Desk) returned(ctx context.Context, o Order, next *record.Record[record
 	}
 	b.BlockedUntil = record.InstantOf(until)
 	if b.RateSnapshot != nil {
-		charges, err := price.AtReturn(b.RateSnapshot, price.Returned{At: at, MilesDriven: rental.MilesDriven(b),
+		charges, err := price.AtReturn(b.RateSnapshot, agreed(b), price.Returned{At: at, MilesDriven: rental.MilesDriven(b),
 			FuelMissingPct: missing(b.PickupFuelPct, b.ReturnFuelPct), BatteryMissingPct: missing(percent(b.PickupBattery), percent(b.ReturnBattery))})
 		if err != nil {
 			return err
@@ -263,6 +263,11 @@ func (d *Desk) locationExists(ctx context.Context, account fleet.AccountID, text
 	return err
 }
 
+// agreed is when a booking says that it is picked up and returned.
+func agreed(b *record.Booking) price.Agreed {
+	return price.Agreed{PickupAt: b.PickupAt.Time, ReturnAt: b.ReturnAt.Time}
+}
+
 // Extend moves the return, later or earlier. The difference is charged by the terms that were agreed.
 func (d *Desk) Extend(ctx context.Context, o Order, returnAt time.Time) (record.Record[record.Booking], error) {
 	return d.command(ctx, o, rental.Extend, ask, func(ctx context.Context, next *record.Record[record.Booking]) error {
@@ -279,6 +284,7 @@ func (d *Desk) Extend(ctx context.Context, o Order, returnAt time.Time) (record.
 		if err != nil {
 			return err
 		}
+		was := agreed(b)
 		b.ReturnAt, b.BlockedUntil = fields.ReturnAt, record.InstantOf(returnAt.Add(after))
 		b.OverdueNotedAt = record.Instant{}
 		if err := d.openForReturn(ctx, o.Account, b); err != nil {
@@ -290,7 +296,7 @@ func (d *Desk) Extend(ctx context.Context, o Order, returnAt time.Time) (record.
 		if b.RateSnapshot == nil {
 			return nil
 		}
-		snapshot, charges, err := price.Extend(b.RateSnapshot, returnAt)
+		snapshot, charges, err := price.Extend(b.RateSnapshot, was, returnAt)
 		if err != nil {
 			return err
 		}

@@ -2,6 +2,7 @@ package price
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/motorpool/fleet"
@@ -23,21 +24,97 @@ func again(s *record.RateSnapshot) (Request, error) {
 	return req, nil
 }
 
-// Extend works out the price of a rental with another time of return, by the terms and for the customer that were frozen. The
+// Agreed is when a rental is to be picked up and returned, as its booking has it. A price that was kept when the booking was moved is of
+// other times: then what was agreed costs that price, and only days beyond it cost more.
+type Agreed struct{ PickupAt, ReturnAt time.Time }
+
+// kept says whether a price was kept when its booking was moved.
+func (a Agreed) kept(p *record.PriceBasis) bool {
+	pickup := p.PickupAt
+	if !p.AgreedPickupAt.IsZero() {
+		pickup = p.AgreedPickupAt
+	}
+	return !pickup.Equal(a.PickupAt) || !p.ReturnAt.Equal(a.ReturnAt)
+}
+
+// begin sets the pickup that days are counted from: the agreed one, or the one that was if it was charged for. It returns the fewest and the most
+// days that the price of a snapshot is for: those that were billed, and those that were agreed, which differ only if the price was kept.
+func (a Agreed) begin(req *Request, s *record.RateSnapshot) (least, most int, err error) {
+	if !a.kept(&s.Basis) {
+		return s.BilledDays, s.BilledDays, nil
+	}
+	if req.AgreedPickupAt.IsZero() {
+		req.PickupAt = record.InstantOf(a.PickupAt)
+	}
+	req.ReturnAt = record.InstantOf(a.ReturnAt)
+	days, err := daysFor(req)
+	return min(days, s.BilledDays), max(days, s.BilledDays), err
+}
+
+// Extend works out the price of a rental with another time of return than the agreed one, by the terms and for the customer that were frozen. The
 // charges are what is to be posted beside those of the snapshot: their sum is the difference of the totals. With the
 // same time of return there are none.
-func Extend(s *record.RateSnapshot, returnAt time.Time) (record.RateSnapshot, []record.Charge, error) {
+func Extend(s *record.RateSnapshot, a Agreed, returnAt time.Time) (record.RateSnapshot, []record.Charge, error) {
 	req, err := again(s)
 	if err != nil {
 		return record.RateSnapshot{}, nil, err
 	}
+	least, most, err := a.begin(&req, s)
+	if err != nil {
+		return record.RateSnapshot{}, nil, err
+	}
 	req.ReturnAt = record.InstantOf(returnAt)
-	return instead(s, req)
+	if !a.kept(&s.Basis) {
+		return instead(s, req)
+	}
+	return beside(s, req, least, most)
+}
+
+// beside is a price that was kept with what another return adds to it: the difference between the prices of the days that there are then, by the terms
+// from the agreed pickup on, and of the days nearest to them that it is for. The basis stays that of the price that was kept.
+func beside(s *record.RateSnapshot, req Request, least, most int) (record.RateSnapshot, []record.Charge, error) {
+	days, err := daysFor(&req)
+	if err != nil {
+		return record.RateSnapshot{}, nil, err
+	}
+	covered := min(max(days, least), most)
+	if days == covered {
+		return *s, nil, nil
+	}
+	from, err := quote(req, covered)
+	if err != nil {
+		return record.RateSnapshot{}, nil, err
+	}
+	to, err := quote(req, days)
+	if err != nil {
+		return record.RateSnapshot{}, nil, err
+	}
+	var c calc
+	charges := c.difference(&from, &to)
+	next := *s
+	next.Lines = slices.Concat(s.Lines, charges)
+	next.BilledDays = s.BilledDays + days - covered
+	if days > covered {
+		next.Days = slices.Concat(s.Days, to.Days[covered:])
+	} else {
+		next.Days = s.Days[:min(next.BilledDays, len(s.Days))]
+	}
+	if s.IncludedMi != nil {
+		included := *s.IncludedMi + *to.IncludedMi - *from.IncludedMi
+		next.IncludedMi = &included
+	}
+	if next.Totals, err = Totals(s.Currency, next.Lines); err != nil {
+		return record.RateSnapshot{}, nil, err
+	}
+	for _, l := range charges {
+		next.Steps = append(next.Steps[:len(next.Steps):len(next.Steps)], fmt.Sprintf("%s: %s. %s", l.Description, Format(l.Amount), l.Explanation))
+	}
+	return next, charges, c.err()
 }
 
 // PickedUp works out the price of a rental whose vehicle is taken before the agreed pickup, as Extend does that of one with another return:
 // by the rates of the days that it has then, and with the discounts for booking early that were agreed. A pickup that makes no more days, as
-// one within the grace, changes nothing.
+// one within the grace, changes nothing: days are counted from the agreed pickup then, and a return is late by it.
 func PickedUp(s *record.RateSnapshot, at time.Time) (record.RateSnapshot, []record.Charge, error) {
 	req, err := again(s)
 	if err != nil {
@@ -127,17 +204,21 @@ type Returned struct {
 // AtReturn returns what a return adds to the charges of a snapshot: days beyond those billed, miles beyond those included and
 // already charged (less, if fewer were driven than were charged beforehand), fuel or energy that is missing, with their taxes
 // and the platform's share. A late day brings its included miles. A return before the agreed time gives nothing back.
-func AtReturn(s *record.RateSnapshot, r Returned) ([]record.Charge, error) {
+func AtReturn(s *record.RateSnapshot, a Agreed, r Returned) ([]record.Charge, error) {
 	req, err := again(s)
+	if err != nil {
+		return nil, err
+	}
+	_, days, err := a.begin(&req, s)
 	if err != nil {
 		return nil, err
 	}
 	var c calc
 	late := 0
 	if r.At.After(req.PickupAt.Time) && r.At.Sub(req.PickupAt.Time) < MaxDays*24*time.Hour {
-		late = max(0, BilledDays(&req.Terms, req.Zone, req.PickupAt.Time, r.At)-s.BilledDays)
+		late = max(0, BilledDays(&req.Terms, req.Zone, req.PickupAt.Time, r.At)-days)
 	}
-	lines := append(c.lateLine(&req, s, late), c.milesDriven(s, r.MilesDriven, late)...)
+	lines := append(c.lateLine(&req, s, days, late), c.milesDriven(s, r.MilesDriven, late)...)
 	missing := func(kind, description string, pct int64, of string) {
 		if fee := req.Terms.RefuelFee; fee != nil && fee.Amount > 0 && pct > 0 {
 			lines = append(lines, record.Charge{Type: kind, Description: description, Quantity: min(pct, 100), UnitPrice: *fee, Taxable: true,
@@ -152,18 +233,18 @@ func AtReturn(s *record.RateSnapshot, r Returned) ([]record.Charge, error) {
 	return lines, c.err()
 }
 
-// lateLine charges days beyond those that were billed: the terms' fee, or what a single day costs on each date.
-func (c *calc) lateLine(req *Request, s *record.RateSnapshot, late int) []record.Charge {
+// lateLine charges days beyond those that were agreed: the terms' fee, or what a single day costs on each date.
+func (c *calc) lateLine(req *Request, s *record.RateSnapshot, agreed, late int) []record.Charge {
 	if late == 0 {
 		return nil
 	}
 	line := record.Charge{Type: "late_return", Description: "Late return", Quantity: int64(late), Taxable: true}
 	if s.LateFeePerDay != nil {
 		line.UnitPrice = *s.LateFeePerDay
-		line.Explanation = fmt.Sprintf("%s more than the %d agreed, at %s.", count(late, "day"), s.BilledDays, Format(*s.LateFeePerDay))
+		line.Explanation = fmt.Sprintf("%s more than the %d agreed, at %s.", count(late, "day"), agreed, Format(*s.LateFeePerDay))
 		return []record.Charge{line}
 	}
-	days := dates(req, s.BilledDays, s.BilledDays+late)
+	days := dates(req, agreed, agreed+late)
 	var group []*day
 	for i := range days {
 		d := &days[i]
@@ -172,7 +253,7 @@ func (c *calc) lateLine(req *Request, s *record.RateSnapshot, late int) []record
 		line.UnitPrice.Amount = c.add(line.UnitPrice.Amount, d.amount)
 		group = append(group, d)
 	}
-	line.Explanation = fmt.Sprintf("%s more than the %d agreed (%s), at the price of a single day: %s.", count(late, "day"), s.BilledDays, sayDates(group),
+	line.Explanation = fmt.Sprintf("%s more than the %d agreed (%s), at the price of a single day: %s.", count(late, "day"), agreed, sayDates(group),
 		req.sayTally(tally(group, func(d *day) int64 { return d.amount })))
 	if line.Quantity = 1; line.UnitPrice.Amount == 0 {
 		return nil

@@ -51,6 +51,8 @@ type counter struct {
 	t    *testing.T
 	req  price.Request
 	then []string // what happens afterwards
+
+	agreed price.Agreed // as the booking has it by then
 }
 
 // workOut answers what is asked.
@@ -74,6 +76,7 @@ func workOut(t *testing.T, asked string) string {
 	}
 	var out strings.Builder
 	showPrice(&out, &s)
+	c.agreed = price.Agreed{PickupAt: c.req.PickupAt.Time, ReturnAt: c.req.ReturnAt.Time}
 	for _, event := range c.then {
 		s = c.after(&out, s, event)
 	}
@@ -200,7 +203,7 @@ func (c *counter) read(word, rest string) {
 		c.req.DailyRate, c.req.DailyRateOf = new(c.money(rest)), map[string]string{"vehicle day": "vehicle", "class day": "vehicle class"}[word]
 	case "vehicle miles":
 		c.req.IncludedMilesPerDay, c.req.ExtraMileFee = new(c.number(words[0])), new(c.money(words[1]))
-	case "extended to", "picked up", "returned", "cancelled", "no-show":
+	case "extended to", "picked up", "kept, from", "returned", "cancelled", "no-show":
 		c.then = append(c.then, word+": "+rest)
 	default:
 		c.t.Fatalf("nobody understands %q", word)
@@ -213,18 +216,27 @@ func (c *counter) after(out *strings.Builder, s record.RateSnapshot, event strin
 	fmt.Fprintf(out, "\n%s\n", strings.TrimSpace(word+" "+rest))
 	switch word {
 	case "extended to", "picked up":
-		change := price.Extend
-		if word == "picked up" {
-			change = price.PickedUp
+		change := price.PickedUp
+		if word == "extended to" {
+			change = func(s *record.RateSnapshot, at time.Time) (record.RateSnapshot, []record.Charge, error) {
+				return price.Extend(s, c.agreed, at)
+			}
 		}
-		next, lines, err := change(&s, c.instant(rest).Time)
+		at := c.instant(rest).Time
+		next, lines, err := change(&s, at)
 		if err != nil {
 			fmt.Fprintln(out, "refused:", says(err))
 			return s
 		}
+		if word == "extended to" {
+			c.agreed.ReturnAt = at
+		}
 		showLines(out, lines)
 		fmt.Fprintf(out, "new total %s\n", price.Format(next.Totals.Total))
 		return next
+	case "kept, from": // AT to AT: the booking is moved, and its price kept
+		from, until, _ := strings.Cut(rest, " to ")
+		c.agreed = price.Agreed{PickupAt: c.instant(from).Time, ReturnAt: c.instant(until).Time}
 	case "returned": // AT [miles N] [fuel N] [battery N]
 		words := strings.Fields(rest)
 		r := price.Returned{At: c.instant(words[0] + " " + words[1]).Time}
@@ -239,7 +251,7 @@ func (c *counter) after(out *strings.Builder, s record.RateSnapshot, event strin
 				r.BatteryMissingPct = int64(n)
 			}
 		}
-		lines, err := price.AtReturn(&s, r)
+		lines, err := price.AtReturn(&s, c.agreed, r)
 		if err != nil {
 			c.t.Fatal(err)
 		}

@@ -67,6 +67,11 @@ func Quote(req Request) (record.RateSnapshot, error) {
 	if err != nil {
 		return record.RateSnapshot{}, err
 	}
+	return quote(req, n)
+}
+
+// quote is Quote of a request that was checked, for so many days from the pickup.
+func quote(req Request, n int) (record.RateSnapshot, error) {
 	var c calc
 	s := c.frame(&req, n)
 	days, lines := c.timeLines(&req, n)

@@ -88,17 +88,42 @@ func wrong(s *record.RateSnapshot) string {
 
 // wrongAfter says what an extension does wrong.
 func wrongAfter(s *record.RateSnapshot, req *price.Request) string {
-	same, lines, err := price.Extend(s, req.ReturnAt.Time)
+	agreed := price.Agreed{PickupAt: req.PickupAt.Time, ReturnAt: req.ReturnAt.Time}
+	same, lines, err := price.Extend(s, agreed, req.ReturnAt.Time)
 	if err != nil || len(lines) != 0 || !reflect.DeepEqual(same, *s) {
 		return "extended to the same return it differs"
 	}
-	longer, lines, err := price.Extend(s, req.ReturnAt.Add(77*time.Hour))
+	longer, lines, err := price.Extend(s, agreed, req.ReturnAt.Add(77*time.Hour))
 	if err != nil {
 		return "extended: " + says(err)
 	}
 	after, err := price.Totals(s.Currency, append(append([]record.Charge{}, s.Lines...), lines...))
 	if err != nil || after.Total != longer.Totals.Total || after.Taxes != longer.Totals.Taxes || after.NetToHost != longer.Totals.NetToHost {
 		return "the charges of an extension are not the difference"
+	}
+	return wrongKept(s, req)
+}
+
+// wrongKept says what is wrong with a price that was kept when its rental was moved.
+func wrongKept(s *record.RateSnapshot, req *price.Request) string {
+	moved := price.Agreed{PickupAt: req.PickupAt.Add(24 * time.Hour), ReturnAt: req.ReturnAt.Add(100 * time.Hour)}
+	if lines, err := price.AtReturn(s, moved, price.Returned{At: moved.ReturnAt}); err != nil || len(lines) != 0 {
+		return "a return in time costs more than the price that was kept"
+	}
+	same, lines, err := price.Extend(s, moved, moved.ReturnAt)
+	if err != nil || len(lines) != 0 || !reflect.DeepEqual(same, *s) {
+		return "extended to the same return a price that was kept differs"
+	}
+	longer, lines, err := price.Extend(s, moved, moved.ReturnAt.Add(77*time.Hour))
+	if err != nil {
+		return "extended at a price that was kept: " + says(err)
+	}
+	after, err := price.Totals(s.Currency, append(append([]record.Charge{}, s.Lines...), lines...))
+	if err != nil || after != longer.Totals {
+		return "the charges of an extension are not the difference to the price that was kept"
+	}
+	if len(longer.Days) != longer.BilledDays {
+		return "the days of an extension of a price that was kept"
 	}
 	return ""
 }
