@@ -137,7 +137,7 @@ func (a *API) bookingResource() *resource[record.Booking] {
 			return a.desk.Change(r.Context(), o, textParam(r, "reprice", "true") == "false", mutate)
 		},
 		changeParams: []param{{Name: "reprice", Type: "boolean",
-			About: "Where the change is one that the price depends on, it is worked out anew by the rates of today, unless this is `false`: then what was agreed holds."}},
+			About: "Where the change is one that the price depends on, it is worked out anew by the rates of today, unless this is `false`: then what was agreed holds, and later only days beyond the new times are charged."}},
 		guard: func(rec *record.Record[record.Booking]) error {
 			if rec.Body.Status != record.BookingCompleted && rec.Body.Holding() {
 				return &record.TransitionError{What: "booking " + fleet.FormatID(fleet.BookingPrefix, rec.ID), Current: rec.Body.Status, Wanted: "archive",

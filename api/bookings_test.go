@@ -282,6 +282,26 @@ func TestAKeptPriceOutlastsAnEarlyPickup(t *testing.T) {
 	}
 }
 
+// What was agreed costs the price that was kept when the booking was moved, at the return and beside an extension too.
+func TestAKeptPriceOutlastsReturnAndExtension(t *testing.T) {
+	w := newLot(t)
+	total := func(b *reply) float64 { t.Helper(); return minor(b.ok(200).object()["total"]) }
+	for name, c := range map[string]struct{ pickup, back float64 }{"a day longer": {24, 72}, "a week later": {8 * 24, 9 * 24}, "a week later and a day longer": {8 * 24, 10 * 24}} {
+		path := w.bookAnother(24, 48)
+		moved := fmt.Sprintf(`{"pickup_at":%q,"return_at":%q}`, w.in(c.pickup), w.in(c.back))
+		wantEqual(t, name+": moved", total(w.do("PATCH", path+"?reprice=false", moved)), 5500.0)
+		further := w.in(c.back + 24)
+		w.pass(time.Duration(c.pickup * float64(time.Hour)))
+		wantEqual(t, name+": picked up", total(w.do("POST", path+"/pickup", `{"mileage_mi":100}`)), 5500.0)
+		w.pass(time.Duration((c.back - c.pickup) * float64(time.Hour)))
+		wantEqual(t, name+": returned in time", total(w.do("POST", path+"/return", `{"mileage_mi":150}`)), 5500.0)
+		wantEqual(t, name+": reopened", total(w.do("POST", path+"/reopen", "")), 5500.0)
+		wantEqual(t, name+": extended by a day", total(w.do("POST", path+"/extend", fmt.Sprintf(`{"return_at":%q}`, further))), 11000.0)
+		w.pass(24 * time.Hour)
+		wantEqual(t, name+": returned a day later", total(w.do("POST", path+"/return", `{"mileage_mi":150}`)), 11000.0)
+	}
+}
+
 func TestABookingFromTheHoldToTheReturn(t *testing.T) {
 	w := newLot(t)
 	path := w.book(24, 72, "")

@@ -70,46 +70,60 @@ func Extend(s *record.RateSnapshot, a Agreed, returnAt time.Time) (record.RateSn
 	return beside(s, req, least, most)
 }
 
-// beside is a price that was kept with what another return adds to it: the difference between the prices of the days that there are then, by the terms
-// from the agreed pickup on, and of the days nearest to them that it is for. The basis stays that of the price that was kept.
+// beside is a price that was kept with what another return makes of it. Days beyond those that it is for cost what they add to a rental from the agreed
+// pickup on, by the terms. Fewer give back the days that extensions added, nothing for those that cost nothing, and then those that it was for
+// at first. The basis stays that of the price that was kept.
 func beside(s *record.RateSnapshot, req Request, least, most int) (record.RateSnapshot, []record.Charge, error) {
 	days, err := daysFor(&req)
 	if err != nil {
 		return record.RateSnapshot{}, nil, err
 	}
-	covered := min(max(days, least), most)
-	if days == covered {
-		return *s, nil, nil
+	first := BilledDays(&req.Terms, req.Zone, s.Basis.PickupAt.Time, s.Basis.ReturnAt.Time)
+	added := max(0, s.BilledDays-first)
+	next, charges := *s, []record.Charge(nil)
+	for _, n := range [][2]int{{most, max(days, most-added)}, {min(least, first), min(days, least, first)}} {
+		lines, err := step(&next, req, n[0], n[1])
+		if err != nil {
+			return record.RateSnapshot{}, nil, err
+		}
+		charges = append(charges, lines...)
 	}
-	from, err := quote(req, covered)
-	if err != nil {
-		return record.RateSnapshot{}, nil, err
+	return next, charges, nil
+}
+
+// step adds to a price what makes a rental of so many days one of so many others.
+func step(s *record.RateSnapshot, req Request, was, is int) ([]record.Charge, error) {
+	if was == is {
+		return nil, nil
 	}
-	to, err := quote(req, days)
+	from, err := quote(req, was)
 	if err != nil {
-		return record.RateSnapshot{}, nil, err
+		return nil, err
+	}
+	to, err := quote(req, is)
+	if err != nil {
+		return nil, err
 	}
 	var c calc
 	charges := c.difference(&from, &to)
-	next := *s
-	next.Lines = slices.Concat(s.Lines, charges)
-	next.BilledDays = s.BilledDays + days - covered
-	if days > covered {
-		next.Days = slices.Concat(s.Days, to.Days[covered:])
+	s.Lines, s.BilledDays = slices.Concat(s.Lines, charges), s.BilledDays+is-was
+	if is > was {
+		s.Days = slices.Concat(s.Days, to.Days[was:])
 	} else {
-		next.Days = s.Days[:min(next.BilledDays, len(s.Days))]
+		s.Days = s.Days[:min(s.BilledDays, len(s.Days))]
 	}
 	if s.IncludedMi != nil {
 		included := *s.IncludedMi + *to.IncludedMi - *from.IncludedMi
-		next.IncludedMi = &included
+		s.IncludedMi = &included
 	}
-	if next.Totals, err = Totals(s.Currency, next.Lines); err != nil {
-		return record.RateSnapshot{}, nil, err
-	}
+	s.Steps = slices.Clone(s.Steps)
 	for _, l := range charges {
-		next.Steps = append(next.Steps[:len(next.Steps):len(next.Steps)], fmt.Sprintf("%s: %s. %s", l.Description, Format(l.Amount), l.Explanation))
+		s.Steps = append(s.Steps, fmt.Sprintf("%s: %s. %s", l.Description, Format(l.Amount), l.Explanation))
 	}
-	return next, charges, c.err()
+	if s.Totals, err = Totals(s.Currency, s.Lines); err != nil {
+		return nil, err
+	}
+	return charges, c.err()
 }
 
 // PickedUp works out the price of a rental whose vehicle is taken before the agreed pickup, as Extend does that of one with another return:
