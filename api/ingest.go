@@ -38,7 +38,7 @@ const (
 // IngestPosition is a position as a gateway sends it. The device is named by device_id or unique_id, the time is
 // fix_at; a quantity is given in one unit only, and what is not known is left out.
 type IngestPosition struct {
-	DeviceID    string                 `json:"device_id,omitempty" doc:"Our id of the device, or else its unique_id." example:"dev_1234"`
+	DeviceID    string                 `json:"device_id,omitempty" doc:"Our id of the device. Give this, or its own name in unique_id." example:"dev_1234"`
 	UniqueID    string                 `json:"unique_id,omitempty" example:"352093081452251"`
 	FixAt       instantInput           `json:"fix_at" doc:"RFC 3339, or milliseconds since 1970."`
 	DeviceAt    instantInput           `json:"device_at,omitempty"`

@@ -111,7 +111,7 @@ func (a *API) transferRoutes(jobs *resource[record.Job]) {
 		Params: []param{{Name: "kind", Want: true, Enum: kinds, About: "What the rows are."}, formats,
 			{Name: "mode", Enum: []string{"create", "upsert"}, About: "`create`, unless given, makes a record of each row. `upsert` changes the record that has the row's `id`, one of its `external_refs`, its " +
 				"`external_reservation_id` or its `vin`, as PATCH does, and makes one if there is none."},
-			{Name: "dry_run", Type: "boolean", About: "`true` judges the rows and writes nothing. Whether a unique value is taken shows only when a record is written."}},
+			{Name: "dry_run", Type: "boolean", About: "`true` judges the form of the rows and writes nothing. What depends on other records shows only when a record is written: that a unique value or a vehicle is taken, that what is named exists, prices and opening hours."}},
 		Body: &huma.Schema{Type: "string", Description: "The file."}, BodyTypes: []string{"text/csv", "application/x-ndjson"}, BodyLimit: importLimit,
 		Status: http.StatusAccepted, Reply: Job{}, Timeout: max(a.cfg.WriteTime, a.cfg.ReadTime),
 	}, func(w http.ResponseWriter, r *http.Request) error { return a.postImport(jobs, w, r) })

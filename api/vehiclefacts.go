@@ -2,6 +2,8 @@ package api
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
@@ -50,6 +52,10 @@ func (a *API) addFacts(ctx context.Context, account fleet.AccountID, ids []uint6
 	if err != nil {
 		return err
 	}
+	over, err := a.returned(ctx, account, holds, now)
+	if err != nil {
+		return err
+	}
 	owner, err := a.accounts.Get(ctx, account, uint64(account))
 	if err != nil && fleet.CodeOf(err) != fleet.CodeNotFound {
 		return err
@@ -66,7 +72,7 @@ func (a *API) addFacts(ctx context.Context, account fleet.AccountID, ids []uint6
 		if !v.StatusUntil.After(now) {
 			v.StatusUntil = record.Instant{} // it did not end by itself then
 		}
-		v.addHolds(holds[ids[i]], now)
+		v.addHolds(holds[ids[i]], over, now)
 		for _, issue := range unsafe[ids[i]] {
 			v.IsRentable = false
 			v.Warnings = append(v.Warnings, "the issue "+fleet.FormatID(fleet.IssuePrefix, issue)+" is open and critical to safety: the vehicle is not handed over")
@@ -80,15 +86,43 @@ func (a *API) addFacts(ctx context.Context, account fleet.AccountID, ids []uint6
 	return nil
 }
 
-// addHolds says what holds the vehicle now and next. Holds are those that are not over.
-func (v *Vehicle) addHolds(holds []query.Hold, now time.Time) {
+// returned says which bookings have begun to hold and are completed: they hold no more than the buffer after them.
+func (a *API) returned(ctx context.Context, account fleet.AccountID, holds map[uint64][]query.Hold, now time.Time) (map[string]bool, error) {
+	var begun []uint64
+	for _, some := range holds {
+		for _, h := range some {
+			if id, err := fleet.ParseID(fleet.BookingPrefix, h.Ref); err == nil && !h.From.After(now) {
+				begun = append(begun, id)
+			}
+		}
+	}
+	bookings, err := query.RecordsByID(ctx, a.DB, &query.Bookings, account, begun)
+	if err != nil {
+		return nil, err
+	}
+	over := make(map[string]bool)
+	for id, stored := range bookings {
+		var b struct {
+			Status string `json:"status"`
+		}
+		if err := json.Unmarshal([]byte(stored.Body), &b); err != nil {
+			return nil, fmt.Errorf("decode booking %d: %w", id, err)
+		}
+		over[fleet.FormatID(fleet.BookingPrefix, id)] = b.Status == record.BookingCompleted
+	}
+	return over, nil
+}
+
+// addHolds says what holds the vehicle now and next. Holds are those that are not over; of some of them nothing is left but the buffer after
+// a rental that is.
+func (v *Vehicle) addHolds(holds []query.Hold, over map[string]bool, now time.Time) {
 	slices.SortFunc(holds, func(a, b query.Hold) int { return a.From.Compare(b.From) })
 	free := now
 	for _, h := range holds {
 		if !h.From.After(free) && h.Until.After(free) {
 			free = h.Until
 		}
-		if v.NextBookingID == nil && strings.HasPrefix(h.Ref, fleet.BookingPrefix) && h.Ref != v.StatusCause {
+		if v.NextBookingID == nil && strings.HasPrefix(h.Ref, fleet.BookingPrefix) && h.Ref != v.StatusCause && !over[h.Ref] {
 			v.NextBookingID = &h.Ref
 		}
 	}
