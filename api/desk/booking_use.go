@@ -138,7 +138,7 @@ func (d *Desk) pricedFrom(b *record.Booking, at time.Time) error {
 	if s == nil || s.Rate == nil || b.PickupAt.Sub(at) <= rental.Early || !s.Basis.PickupAt.Equal(b.PickupAt.Time) {
 		return nil
 	}
-	snapshot, charges, err := price.PickedUp(s, at)
+	snapshot, charges, err := price.PickedUp(s, agreed(b), at)
 	if err != nil {
 		return err
 	}

@@ -104,14 +104,19 @@ func step(s *record.RateSnapshot, req Request, was, is int) ([]record.Charge, er
 	if err != nil {
 		return nil, err
 	}
-	var c calc
-	charges := c.difference(&from, &to)
-	s.Lines, s.BilledDays = slices.Concat(s.Lines, charges), s.BilledDays+is-was
 	if is > was {
 		s.Days = slices.Concat(s.Days, to.Days[was:])
 	} else {
-		s.Days = s.Days[:min(s.BilledDays, len(s.Days))]
+		s.Days = s.Days[:min(max(0, s.BilledDays+is-was), len(s.Days))]
 	}
+	return add(s, &from, &to)
+}
+
+// add adds to a price all that makes one of two others of the other, but for the days.
+func add(s, from, to *record.RateSnapshot) ([]record.Charge, error) {
+	var c calc
+	charges := c.difference(from, to)
+	s.Lines, s.BilledDays = slices.Concat(s.Lines, charges), s.BilledDays+to.BilledDays-from.BilledDays
 	if s.IncludedMi != nil {
 		included := *s.IncludedMi + *to.IncludedMi - *from.IncludedMi
 		s.IncludedMi = &included
@@ -120,6 +125,7 @@ func step(s *record.RateSnapshot, req Request, was, is int) ([]record.Charge, er
 	for _, l := range charges {
 		s.Steps = append(s.Steps, fmt.Sprintf("%s: %s. %s", l.Description, Format(l.Amount), l.Explanation))
 	}
+	var err error
 	if s.Totals, err = Totals(s.Currency, s.Lines); err != nil {
 		return nil, err
 	}
@@ -129,7 +135,7 @@ func step(s *record.RateSnapshot, req Request, was, is int) ([]record.Charge, er
 // PickedUp works out the price of a rental whose vehicle is taken before the agreed pickup, as Extend does that of one with another return:
 // by the rates of the days that it has then, and with the discounts for booking early that were agreed. A pickup that makes no more days, as
 // one within the grace, changes nothing: days are counted from the agreed pickup then, and a return is late by it.
-func PickedUp(s *record.RateSnapshot, at time.Time) (record.RateSnapshot, []record.Charge, error) {
+func PickedUp(s *record.RateSnapshot, a Agreed, at time.Time) (record.RateSnapshot, []record.Charge, error) {
 	req, err := again(s)
 	if err != nil {
 		return record.RateSnapshot{}, nil, err
@@ -137,6 +143,11 @@ func PickedUp(s *record.RateSnapshot, at time.Time) (record.RateSnapshot, []reco
 	if !at.Before(req.PickupAt.Time) {
 		return *s, nil, nil
 	}
+	_, most, err := a.begin(&req, s)
+	if err != nil {
+		return record.RateSnapshot{}, nil, err
+	}
+	was := req
 	if req.AgreedPickupAt.IsZero() {
 		req.AgreedPickupAt = req.PickupAt
 	}
@@ -145,13 +156,36 @@ func PickedUp(s *record.RateSnapshot, at time.Time) (record.RateSnapshot, []reco
 	if err != nil {
 		return record.RateSnapshot{}, nil, fault("/at", "out_of_range", "is too long before the agreed pickup")
 	}
-	if days <= s.BilledDays {
+	if days <= most {
 		return *s, nil, nil
 	}
-	next, charges, err := instead(s, req)
+	var next record.RateSnapshot
+	var charges []record.Charge
+	if a.kept(&s.Basis) {
+		next, charges, err = before(s, was, req, most, days)
+	} else {
+		next, charges, err = instead(s, req)
+	}
 	for i := range charges {
 		charges[i].Explanation = "Picked up early: " + charges[i].Explanation
 	}
+	return next, charges, err
+}
+
+// before is a price that was kept with what the days of an earlier pickup add to it.
+func before(s *record.RateSnapshot, was, is Request, most, days int) (record.RateSnapshot, []record.Charge, error) {
+	from, err := quote(was, most)
+	if err != nil {
+		return record.RateSnapshot{}, nil, err
+	}
+	to, err := quote(is, days)
+	if err != nil {
+		return record.RateSnapshot{}, nil, err
+	}
+	next := *s
+	next.Basis.PickupAt, next.Basis.AgreedPickupAt = is.PickupAt, is.AgreedPickupAt
+	next.Days = slices.Concat(to.Days[:days-most], s.Days)
+	charges, err := add(&next, &from, &to)
 	return next, charges, err
 }
 

@@ -218,12 +218,10 @@ func (c *counter) after(out *strings.Builder, s record.RateSnapshot, event strin
 	case "extended to", "picked up":
 		change := price.PickedUp
 		if word == "extended to" {
-			change = func(s *record.RateSnapshot, at time.Time) (record.RateSnapshot, []record.Charge, error) {
-				return price.Extend(s, c.agreed, at)
-			}
+			change = price.Extend
 		}
 		at := c.instant(rest).Time
-		next, lines, err := change(&s, at)
+		next, lines, err := change(&s, c.agreed, at)
 		if err != nil {
 			fmt.Fprintln(out, "refused:", says(err))
 			return s
