@@ -65,7 +65,7 @@ func (l *Log[T]) Make(ctx context.Context, by Author, account fleet.AccountID, i
 	if err != nil {
 		return Record[T]{}, false, err
 	}
-	switch err := l.store.append(ctx, r, ""); {
+	switch err := l.store.append(ctx, r, "", nil); {
 	case err == nil:
 		rec, err := l.record(r)
 		return rec, true, err
@@ -204,9 +204,8 @@ func (l *Log[T]) attempt(ctx context.Context, by Author, account fleet.AccountID
 	if _, err := l.takeAll(ctx, account, old.id, without(wanted, had)); err != nil {
 		return nil, err
 	}
-	switch err := l.store.append(ctx, r, old.body); {
+	switch err := l.store.append(ctx, r, old.body, func() { l.releaseAll(ctx, account, dropped) }); {
 	case err == nil:
-		l.releaseAll(ctx, account, dropped)
 		return r, nil
 	case errors.Is(err, errLost):
 		return nil, err

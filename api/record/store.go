@@ -90,15 +90,23 @@ const insertRevision = `INSERT INTO record_log
 // errLost says that another write became the revision.
 var errLost = errors.New("another write came first")
 
-// append writes a revision after the body before, which is empty for the first, brings it to the tables of current records and carries out what
-// follows from it. It returns nil if it won, errLost if another did. Any other error leaves open what happened: the row may still arrive, and then
+// append writes a revision after the body before, which is empty for the first, brings it to the tables of current records, has release give up what
+// the record claims no more, unless it is nil, and carries out what follows from it: which may claim what was given up. It returns nil if it won, errLost if another did. Any other error leaves open what happened: the row may still arrive, and then
 // a later reader sees it.
-func (s *Store) append(ctx context.Context, r *revision, before string) error {
+func (s *Store) append(ctx context.Context, r *revision, before string, release func()) error {
 	r.writeID = randomID()
 	if err := s.appendAll(ctx, fmt.Sprintf("%s:%d:%d", r.kind, r.id, r.number), r); err != nil {
 		return err
 	}
-	return s.written(ctx, r, before, func() error { return s.bring(ctx, r) })
+	return s.written(ctx, r, before, func() error {
+		if err := s.bring(ctx, r); err != nil {
+			return err
+		}
+		if release != nil {
+			release()
+		}
+		return nil
+	})
 }
 
 // appendAll writes revisions of one kind and account to the log, together: they stand or fall with the last of them.
