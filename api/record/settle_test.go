@@ -230,3 +230,20 @@ func TestConsequencesOfAllKinds(t *testing.T) {
 		t.Errorf("settled %q and %q", got, own)
 	}
 }
+
+// What a revision gives up is free when what follows from it is carried out: a merge gives it to another record there.
+func TestWhatFollowsMayClaimWhatWasGivenUp(t *testing.T) {
+	s := newStore(t, schematest.Open(t), 1)
+	log := record.NewLog(s, record.Vehicles)
+	var heir error
+	s.Then("vehicle", "inherit", func(ctx context.Context, w record.Written) error {
+		if w.Action == record.ActionArchive {
+			_, _, heir = log.Create(ctx, by, account, s.NextID(), vehicle("A"))
+		}
+		return heir
+	})
+	old := create(t, s, vehicle("A"))
+	if _, err := log.Archive(t.Context(), by, account, old.ID, 0, nil); err != nil || heir != nil {
+		t.Errorf("archived: %v; the heir: %v", err, heir)
+	}
+}
