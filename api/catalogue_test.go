@@ -114,7 +114,7 @@ func TestWhatIsInUseIsNotArchived(t *testing.T) {
 func TestWhatABookingNamesIsNotArchived(t *testing.T) {
 	w := newLot(t)
 	w.car = w.newCar()
-	paths := []string{"/v1/vehicle_classes/" + w.class, "/v1/locations/" + w.place, "/v1/rate_plans/" + w.plan, "/v1/vehicles/" + w.car}
+	paths := []string{"/v1/vehicle_classes/" + w.class, "/v1/locations/" + w.place, "/v1/rate_plans/" + w.plan, "/v1/customers/" + w.customer, "/v1/vehicles/" + w.car}
 	active, pending := w.book(0.01, 24, `,"confirm":true`), w.book(100, 124, `,"hold_minutes":600`)
 	held := func(booking string) {
 		t.Helper()
@@ -128,8 +128,8 @@ func TestWhatABookingNamesIsNotArchived(t *testing.T) {
 	held(active)
 	held(pending)
 	w.do("POST", active+"/pickup", "").ok(200)
-	w.do("DELETE", paths[3], "").problem(409, "conflict")
-	paths = paths[:3]
+	w.do("DELETE", paths[4], "").problem(409, "conflict")
+	paths = paths[:4]
 	held(active)
 	w.do("POST", active+"/return", "").ok(200)
 	w.do("POST", pending+"/confirm", "").ok(200)

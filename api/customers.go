@@ -118,6 +118,9 @@ func (a *API) customerResource() *resource[record.Customer] {
 			return c, a.decodeObject(object, &c.CustomerFields)
 		},
 		show: a.showCustomers, settle: a.settleCustomer,
+		used: func(r *http.Request, rec *record.Record[record.Customer]) error {
+			return a.desk.NothingBooked(r.Context(), rec.Account, rec.ID)
+		},
 		guard: func(rec *record.Record[record.Customer]) error {
 			if a.desk.ExpectsOther(rec) {
 				return fleet.NewError(fleet.CodeConflict, "Another customer is being merged into this one. Try again in a moment.")

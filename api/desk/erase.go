@@ -74,30 +74,55 @@ func (d *Desk) DecideErasure(ctx context.Context, by record.Author, account flee
 
 // nothingOutstanding refuses while the customer, or one that was merged into it, has a booking that is not over or not settled.
 func (d *Desk) nothingOutstanding(ctx context.Context, account fleet.AccountID, id uint64) error {
-	if err := d.Store.MendNow(ctx, d.Customers.Kind().Name, d.Bookings.Kind().Name, d.Payments.Kind().Name); err != nil {
+	fields, err := d.outstanding(ctx, account, id)
+	if err != nil || fields == nil {
 		return err
+	}
+	return fleet.NewError(fleet.CodeConflict, "The customer has bookings that are not over or not settled; errors names them. End and settle them first, or set force.", fields...)
+}
+
+// bookingOpen is the code of a booking that is not over.
+const bookingOpen = "booking_open"
+
+// NothingBooked refuses while the customer, or one that was merged into it, has a booking that is not over: it could not be picked up any more.
+func (d *Desk) NothingBooked(ctx context.Context, account fleet.AccountID, id uint64) error {
+	fields, err := d.outstanding(ctx, account, id)
+	if err != nil {
+		return err
+	}
+	fields = slices.DeleteFunc(fields, func(f fleet.FieldError) bool { return f.Code != bookingOpen })
+	if len(fields) == 0 {
+		return nil
+	}
+	return fleet.NewError(fleet.CodeConflict, "The customer has bookings that are not over; errors names them. End them first.", fields...)
+}
+
+// outstanding returns a fault for each booking of a customer, or of one that was merged into it, that is not over or not settled.
+func (d *Desk) outstanding(ctx context.Context, account fleet.AccountID, id uint64) ([]fleet.FieldError, error) {
+	if err := d.Store.MendNow(ctx, d.Customers.Kind().Name, d.Bookings.Kind().Name, d.Payments.Kind().Name); err != nil {
+		return nil, err
 	}
 	family, err := query.CustomerFamily(ctx, d.DB, account, id)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	names := make([]string, len(family))
 	for i, one := range family {
 		names[i] = fleet.FormatID(fleet.CustomerPrefix, one)
 	}
 	open, err := query.OutstandingOf(ctx, d.DB, account, names)
-	if err != nil || len(open) == 0 {
-		return err
+	if err != nil {
+		return nil, err
 	}
 	var fields []fleet.FieldError
 	for _, o := range open {
 		f := fleet.FieldError{Pointer: fleet.FormatID(fleet.BookingPrefix, o.Booking), Code: "balance_open", Detail: fmt.Sprintf("is not settled: its balance is %d minor units", o.Due)}
 		if slices.Contains([]string{record.BookingPending, record.BookingConfirmed, record.BookingActive}, o.Status) {
-			f.Code, f.Detail = "booking_open", "is "+o.Status+", and must be over first"
+			f.Code, f.Detail = bookingOpen, "is "+o.Status+", and must be over first"
 		}
 		fields = append(fields, f)
 	}
-	return fleet.NewError(fleet.CodeConflict, "The customer has bookings that are not over or not settled; errors names them. End and settle them first, or set force.", fields...)
+	return fields, nil
 }
 
 // FinishErasure does what is left of an erasure that was decided.
