@@ -67,6 +67,9 @@ func (a *API) documentProblems(rt *route, op *huma.Operation) {
 	if rt.Method != http.MethodGet && !rt.Public {
 		statuses = append(statuses, 409, 412)
 	}
+	if rt.Method == http.MethodPost && !rt.Public {
+		statuses = append(statuses, 422) // its Idempotency-Key was used for another request
+	}
 	for _, status := range statuses {
 		name := "problem" + strconv.Itoa(status)
 		op.Responses[strconv.Itoa(status)] = &huma.Response{Ref: "#/components/responses/" + name}
