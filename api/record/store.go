@@ -91,8 +91,8 @@ const insertRevision = `INSERT INTO record_log
 var errLost = errors.New("another write came first")
 
 // append writes a revision after the body before, which is empty for the first, brings it to the tables of current records, has release give up what
-// the record claims no more, unless it is nil, and carries out what follows from it: which may claim what was given up. It returns nil if it won, errLost if another did. Any other error leaves open what happened: the row may still arrive, and then
-// a later reader sees it.
+// the record claims no more, unless it is nil, and carries out what follows from it, which may claim what was given up. It returns nil if it won,
+// errLost if another did. Any other error leaves open what happened: the row may still arrive, and then a later reader sees it.
 func (s *Store) append(ctx context.Context, r *revision, before string, release func()) error {
 	r.writeID = randomID()
 	if err := s.appendAll(ctx, fmt.Sprintf("%s:%d:%d", r.kind, r.id, r.number), r); err != nil {
