@@ -121,8 +121,11 @@ func TestTheLevelOfWhatAVehicleDoesNotHaveIsRefused(t *testing.T) {
 // What the timeline says in words it says in the money and the time of the place.
 func TestTheTimelineSpeaksOfMoneyAndLocalTime(t *testing.T) {
 	w := newLot(t)
-	path := w.book(24, 48, `,"confirm":true`)
-	w.do("POST", path+"/extend", `{"return_at":"`+w.in(72)+`"}`).ok(200)
+	begun := w.api.Now()
+	at := func(hours time.Duration) time.Time { return begun.Add(hours * time.Hour) }
+	path := "/v1/bookings/" + w.do("POST", "/v1/bookings", fmt.Sprintf(`{"vehicle_id":%q,"customer_id":%q,"pickup_at":%q,"return_at":%q,"confirm":true}`, w.car, w.customer,
+		at(24).Format(time.RFC3339), at(48).Format(time.RFC3339))).ok(201).id()
+	w.do("POST", path+"/extend", `{"return_at":"`+at(72).Format(time.RFC3339)+`"}`).ok(200)
 	w.do("POST", path+"/deposit/authorize", "").ok(200)
 	w.do("POST", path+"/deposit/capture", `{"amount":{"amount":15000,"currency":"USD"}}`).ok(200)
 	w.do("POST", path+"/deposit/apply", `{"amount":{"amount":1050,"currency":"USD"}}`).ok(200)
@@ -138,7 +141,7 @@ func TestTheTimelineSpeaksOfMoneyAndLocalTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	local := func(hours time.Duration) string {
-		return w.api.Now().Add(hours * time.Hour).In(zone).Format("Mon 2006-01-02 15:04 MST")
+		return at(hours).In(zone).Format("Mon 2006-01-02 15:04 MST")
 	}
 	wantEqual(t, "timeline", strings.Join(told, "\n"), strings.Join([]string{"Deposit released: USD 139.50.", "Deposit applied to what is owed: USD 10.50.",
 		"Deposit captured: USD 150.00.", "Deposit authorized: USD 200.00.", "Planned return " + local(72) + " instead of " + local(48) + "."}, "\n"))

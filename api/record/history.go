@@ -25,7 +25,7 @@ type Revision struct {
 	Actor     string
 	RequestID string
 	Changes   []Change // in the order of their paths
-	Body      string   // the record as it was since, as it is stored: hidden members too
+	Body      string   // the record as it was since, as it is stored; empty for kinds that hide members
 }
 
 // Change is one member of a record that a revision changed. Old is nil where the member was absent before, New where
@@ -66,7 +66,10 @@ func (l *Log[T]) History(ctx context.Context, account fleet.AccountID, id, below
 		if err != nil {
 			return nil, 0, fmt.Errorf("compare revisions of %s: %w", l.name(id), err)
 		}
-		history[i] = Revision{Number: r.number, At: r.at.UTC(), Action: r.action, Actor: r.actor, RequestID: r.requestID, Changes: changes, Body: r.body}
+		history[i] = Revision{Number: r.number, At: r.at.UTC(), Action: r.action, Actor: r.actor, RequestID: r.requestID, Changes: changes}
+		if l.kind.Hidden == nil {
+			history[i].Body = r.body
+		}
 	}
 	return history, next, nil
 }
