@@ -2,8 +2,6 @@ package api
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
@@ -96,21 +94,12 @@ func (a *API) returned(ctx context.Context, account fleet.AccountID, holds map[u
 			}
 		}
 	}
-	bookings, err := query.RecordsByID(ctx, a.DB, &query.Bookings, account, begun)
-	if err != nil {
-		return nil, err
+	completed, err := query.CompletedBookings(ctx, a.DB, account, begun)
+	over := make(map[string]bool, len(completed))
+	for _, id := range completed {
+		over[fleet.FormatID(fleet.BookingPrefix, id)] = true
 	}
-	over := make(map[string]bool)
-	for id, stored := range bookings {
-		var b struct {
-			Status string `json:"status"`
-		}
-		if err := json.Unmarshal([]byte(stored.Body), &b); err != nil {
-			return nil, fmt.Errorf("decode booking %d: %w", id, err)
-		}
-		over[fleet.FormatID(fleet.BookingPrefix, id)] = b.Status == record.BookingCompleted
-	}
-	return over, nil
+	return over, err
 }
 
 // addHolds says what holds the vehicle now and next. Holds are those that are not over; of some of them nothing is left but the buffer after

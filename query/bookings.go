@@ -131,6 +131,14 @@ func ClassVehicles(ctx context.Context, db driver.Conn, account fleet.AccountID,
 	return scanIDs(ctx, db, "class_vehicles", clickhouse.Named("account", uint64(account)), clickhouse.Named("class", fleet.FormatID(fleet.ClassPrefix, class)))
 }
 
+// CompletedBookings returns those of some bookings of an account that are completed.
+func CompletedBookings(ctx context.Context, db driver.Conn, account fleet.AccountID, ids []uint64) ([]uint64, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	return scanIDs(ctx, db, "bookings_completed", clickhouse.Named("account", uint64(account)), clickhouse.Named("ids", ids))
+}
+
 // OpenTolls returns those of some bookings to which a toll or fine was matched that is not billed yet.
 func OpenTolls(ctx context.Context, db driver.Conn, account fleet.AccountID, bookings []uint64) ([]uint64, error) {
 	names := make([]string, len(bookings))

@@ -77,8 +77,8 @@ func fault(pointer, detail string) error {
 }
 
 // Pickup hands the vehicle over. An early one holds the vehicle from then on, is charged (by more than rental.Early) for the days more that
-// it makes, and is refused if
-// somebody else has the vehicle; so is any pickup of one that has not come back. Of those to whom it was sold twice whoever comes first gets it.
+// it makes, and is refused if somebody else has the vehicle; so is any pickup of one that has not come back. Of those to whom it was sold
+// twice whoever comes first gets it.
 func (d *Desk) Pickup(ctx context.Context, o Order, h Handover) (record.Record[record.Booking], error) {
 	h = h.seen()
 	return d.command(ctx, o, rental.Pickup, keep, func(ctx context.Context, next *record.Record[record.Booking]) error {
