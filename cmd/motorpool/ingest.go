@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -276,11 +275,11 @@ type changes struct {
 func (c changes) PublishChanges(ctx context.Context, all []fleet.Change) error {
 	messages := make([]topic.Message, len(all))
 	for i := range all {
-		value, err := json.Marshal(&all[i])
+		value, err := all[i].Append(make([]byte, 0, 512+len(all[i].Inputs)))
 		if err != nil {
 			return err
 		}
-		messages[i] = topic.Message{Key: changeKey(all[i].Vehicle), Value: value, ContentType: codec.ContentTypeJSON}
+		messages[i] = topic.Message{Key: changeKey(all[i].Vehicle), Value: value}
 	}
 	return c.feed.PublishRaw(ctx, c.topic, messages)
 }

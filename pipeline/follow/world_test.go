@@ -2,7 +2,6 @@ package follow
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -339,7 +338,7 @@ func (w *world) store(rng *rand.Rand, all []input) *consume.Batch {
 }
 
 func (w *world) record(c fleet.Change) consume.Record {
-	value, err := json.Marshal(c)
+	value, err := c.Append(nil)
 	if err != nil {
 		w.t.Fatal(err)
 	}
