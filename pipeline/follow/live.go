@@ -3,6 +3,7 @@ package follow
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/pipeline/derive"
@@ -109,8 +110,10 @@ func (h *Handler) load(ctx context.Context, vehicles []*vehicle, changes []*chan
 		}
 		histories = append(histories, w)
 	}
+	past := make(map[fleet.VehicleKey]bool, len(histories))
 	if len(histories) > 0 {
 		if err := h.f.histories(ctx, histories, func(key fleet.VehicleKey, fixes int, first fleet.Millis) {
+			past[key] = true
 			if fixes > h.f.cfg.HistoryRows {
 				missing[key].history = first
 			}
@@ -121,9 +124,6 @@ func (h *Handler) load(ctx context.Context, vehicles []*vehicle, changes []*chan
 	if err := h.f.mend(ctx, windows); err != nil {
 		return err
 	}
-	if err := h.f.newest(ctx, windows, missing); err != nil {
-		return err
-	}
 	for i := range windows {
 		windows[i].after = missing[windows[i].key].savedAt
 	}
@@ -131,6 +131,15 @@ func (h *Handler) load(ctx context.Context, vehicles []*vehicle, changes []*chan
 		v := missing[key]
 		v.known = append(v.known, k)
 	}); err != nil {
+		return err
+	}
+	// The first change of a vehicle that is ever handled leaves a checkpoint behind. Where there is none, nothing derived and
+	// nothing earlier, changes tell of all that is stored.
+	windows = slices.DeleteFunc(windows, func(w window) bool {
+		v := missing[w.key]
+		return changes != nil && v.savedAt == 0 && len(v.known) == 0 && !past[w.key]
+	})
+	if err := h.f.newest(ctx, windows, missing); err != nil {
 		return err
 	}
 	for _, v := range missing {

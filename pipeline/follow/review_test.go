@@ -93,7 +93,7 @@ func TestNoPullIsLargerThanItMayBe(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	const chunk = 500
-	w.cfg.ChunkRows = chunk
+	w.cfg.ChunkRows, w.packed = chunk, false
 	w.restart()
 	rng := rand.New(rand.NewPCG(10, 10))
 	all := recording(rng, 12, 4)

@@ -412,6 +412,9 @@ func (f *Follower) histories(ctx context.Context, windows []window, found func(k
 
 // newest notes in each of the vehicles the time of its newest stored input after its state; windows are of the same vehicles.
 func (f *Follower) newest(ctx context.Context, windows []window, vehicles map[fleet.VehicleKey]*vehicle) error {
+	if len(windows) == 0 {
+		return nil
+	}
 	for i := range windows {
 		windows[i].after, windows[i].until = vehicles[windows[i].key].state.Reached(), 1<<60
 	}

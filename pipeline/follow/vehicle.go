@@ -34,7 +34,7 @@ type vehicle struct {
 	unsaved int          // inputs since the stored checkpoint
 	tardy   time.Time    // our clock, when something came behind the state; zero for never
 	history fleet.Millis // first of many fixes without a checkpoint; 0 for none
-	stored  fleet.Millis // the newest input that there was when it was loaded; 0 for none after its checkpoint
+	stored  fleet.Millis // the newest input that there was when it was loaded and of which no change may come any more; 0 for none
 }
 
 // snapshot is a state that a vehicle can go back to.
