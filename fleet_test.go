@@ -127,3 +127,29 @@ func TestWhatIsNotThereIsNamed(t *testing.T) {
 		}
 	}
 }
+
+// TestDistance holds it against the formula as it is written down, from a hair to half the world, to a hundredth of a micrometre.
+func TestDistance(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		lat, lng := rapid.Float64Range(-90, 90).Draw(t, "lat"), rapid.Float64Range(-180, 180).Draw(t, "lng")
+		step := math.Pow(10, rapid.Float64Range(-7, 2).Draw(t, "step"))
+		lat2 := max(-90, min(90, lat+step*rapid.Float64Range(-1, 1).Draw(t, "north")))
+		lng2 := lng + step*rapid.Float64Range(-1, 1).Draw(t, "east")
+		const rad = math.Pi / 180
+		sinLat, sinLng := math.Sin((lat2-lat)*rad/2), math.Sin((lng2-lng)*rad/2)
+		want := 2 * fleet.EarthRadius * math.Asin(math.Sqrt(min(1, sinLat*sinLat+math.Cos(lat*rad)*math.Cos(lat2*rad)*sinLng*sinLng)))
+		if got := fleet.Distance(lat, lng, lat2, lng2); math.Abs(got-want) > 1e-8+1e-14*want {
+			t.Fatalf("%v m, the formula says %v", got, want)
+		}
+	})
+}
+
+func BenchmarkDistance(b *testing.B) {
+	sum := 0.0
+	for i := range b.N {
+		sum += fleet.Distance(48.1, 11.5, 48.1+float64(i&1023)*1e-6, 11.5001)
+	}
+	if sum == 0 {
+		b.Fatal("no way")
+	}
+}

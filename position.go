@@ -189,8 +189,24 @@ var Alarms = []string{
 // sphere of EarthRadius; it is right across the antimeridian and at the poles.
 func Distance(lat1, lng1, lat2, lng2 float64) float64 {
 	const rad = math.Pi / 180
-	sinLat := math.Sin((lat2 - lat1) * rad / 2)
-	sinLng := math.Sin((lng2 - lng1) * rad / 2)
-	h := sinLat*sinLat + math.Cos(lat1*rad)*math.Cos(lat2*rad)*sinLng*sinLng
+	if lat1 == lat2 && lng1 == lng2 {
+		return 0
+	}
+	sinLat, sinLng := sinOf((lat2-lat1)*rad/2), sinOf((lng2-lng1)*rad/2)
+	cos := math.Cos((lat1 + lat2) * rad / 2)
+	h := sinLat*sinLat + (cos*cos-sinLat*sinLat)*sinLng*sinLng // the product of the cosines of both latitudes
+	if h < 1e-5 { // 40 km: the series of asin as far as a float64 shows it
+		x := math.Sqrt(h)
+		return 2 * EarthRadius * (x + x*h*(1.0/6+h*(3.0/40+h*(15.0/336))))
+	}
 	return 2 * EarthRadius * math.Asin(math.Sqrt(min(1, h)))
+}
+
+// sinOf is math.Sin, of small angles sooner: as much of its series as a float64 shows.
+func sinOf(x float64) float64 {
+	if x > -0.005 && x < 0.005 {
+		square := x * x
+		return x - x*square*(1.0/6-square/120)
+	}
+	return math.Sin(x)
 }
