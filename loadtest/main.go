@@ -39,7 +39,7 @@ func run(ctx context.Context, args []string) error {
 	}
 	flags := flag.NewFlagSet("bench", flag.ExitOnError)
 	var o bench.Options
-	flags.IntVar(&o.Fixes, "fixes", 2_000_000, "fixes of the ingest comparison")
+	flags.IntVar(&o.Fixes, "fixes", 4_000_000, "fixes of the ingest comparison")
 	flags.IntVar(&o.Vehicles, "vehicles", 1000, "vehicles of the simulated fleet")
 	flags.IntVar(&o.Rounds, "rounds", 3, "rounds of the ingest comparison")
 	flags.DurationVar(&o.Latency, "latency", 30*time.Second, "how long to watch the latency; 0 leaves it out")
