@@ -2,8 +2,13 @@ package area
 
 import "math"
 
-// fan is how many edges a box of the lowest level of a ring holds, and how many boxes one of the next level.
-const fan = 4
+const (
+	// fan is how many edges a box of the lowest level of a ring holds, and how many boxes one of the next level.
+	fan = 4
+	// plain is how many edges a ring may have that needs no boxes: to look at each is as quick, and its points lie together
+	// in memory.
+	plain = 48
+)
 
 // point is a place in degrees, x the longitude without jumps, y the latitude.
 type point struct{ x, y float64 }
@@ -32,7 +37,8 @@ func (b box) grown(dx, dy float64) box {
 
 // ring is a closed line with a tree of boxes over runs of its edges, so that a question costs what is near the point and
 // not the whole ring. pts holds the first point again at its end; edge i runs from pts[i] to pts[i+1]. levels[0][j] is
-// the box of edges 4j to 4j+3, levels[1][j] that of levels[0][4j] to [4j+3], and so on to a single box.
+// the box of edges 4j to 4j+3, levels[1][j] that of levels[0][4j] to [4j+3], and so on to a single box. A ring of few edges
+// has no tree.
 type ring struct {
 	pts    []point
 	levels [][]box
@@ -41,7 +47,13 @@ type ring struct {
 
 func newRing(pts []point) *ring {
 	r := &ring{pts: pts, box: noBox}
+	for _, p := range pts {
+		r.box = r.box.add(p)
+	}
 	edges := len(pts) - 1
+	if edges <= plain {
+		return r
+	}
 	var level []box
 	for i := 0; i < edges; i += fan {
 		b := noBox
@@ -63,7 +75,6 @@ func newRing(pts []point) *ring {
 		r.levels = append(r.levels, next)
 		level = next
 	}
-	r.box = level[0]
 	return r
 }
 
@@ -78,7 +89,12 @@ const (
 
 // locate tells the side of a point by counting the edges to its right.
 func (r *ring) locate(x, y float64) side {
-	odd, on := r.count(len(r.levels)-1, 0, x, y)
+	var odd, on bool
+	if r.levels == nil {
+		odd, on = r.countEdges(0, len(r.pts)-1, x, y)
+	} else {
+		odd, on = r.count(len(r.levels)-1, 0, x, y)
+	}
 	switch {
 	case on:
 		return onEdge
@@ -89,7 +105,7 @@ func (r *ring) locate(x, y float64) side {
 }
 
 // count returns whether the number of edges under one box that a ray to the right meets is odd, and whether the point is
-// on one of them. An edge holds its lower end and not its upper one, so that a ray through a vertex counts right.
+// on one of them.
 func (r *ring) count(level, i int, x, y float64) (odd, on bool) {
 	b := &r.levels[level][i]
 	if y < b.minY || y > b.maxY || x > b.maxX {
@@ -101,39 +117,53 @@ func (r *ring) count(level, i int, x, y float64) (odd, on bool) {
 		size := fan << (2 * level)
 		return (r.pts[i*size].y > y) != (r.pts[min((i+1)*size, last)].y > y), false
 	}
-	if level > 0 {
-		for j := i * fan; j < min((i+1)*fan, len(r.levels[level-1])); j++ {
-			o, on := r.count(level-1, j, x, y)
-			if on {
-				return false, true
-			}
-			odd = odd != o
-		}
-		return odd, false
+	if level == 0 {
+		return r.countEdges(i*fan, min((i+1)*fan, last), x, y)
 	}
-	for j := i * fan; j < min((i+1)*fan, last); j++ {
-		p, q := r.pts[j], r.pts[j+1]
-		if y < min(p.y, q.y) || y > max(p.y, q.y) || x > max(p.x, q.x) {
-			continue
-		}
-		spans := (p.y > y) != (q.y > y)
-		if x < min(p.x, q.x) {
-			odd = odd != spans
-			continue
-		}
-		turn := orient(p.x, p.y, q.x, q.y, x, y)
-		if turn == 0 {
+	for j := i * fan; j < min((i+1)*fan, len(r.levels[level-1])); j++ {
+		o, on := r.count(level-1, j, x, y)
+		if on {
 			return false, true
 		}
-		if spans && (turn > 0) == (q.y > p.y) {
-			odd = !odd
+		odd = odd != o
+	}
+	return odd, false
+}
+
+// countEdges is count of the edges from one to before another. An edge holds its lower end and not its upper one, so that
+// a ray through a vertex counts right.
+func (r *ring) countEdges(from, to int, x, y float64) (odd, on bool) {
+	pts := r.pts[from : to+1]
+	p := pts[0]
+	for _, q := range pts[1:] {
+		if above := q.y > y; above && p.y > y || !above && q.y != y && p.y < y {
+			p = q
+			continue
 		}
+		if x <= max(p.x, q.x) {
+			spans := (p.y > y) != (q.y > y)
+			if x < min(p.x, q.x) {
+				odd = odd != spans
+			} else {
+				turn := orient(p.x, p.y, q.x, q.y, x, y)
+				if turn == 0 {
+					return false, true
+				}
+				if spans && (turn > 0) == (q.y > p.y) {
+					odd = !odd
+				}
+			}
+		}
+		p = q
 	}
 	return odd, false
 }
 
 // within calls visit for every edge whose box meets b, until it returns false; it returns false then.
 func (r *ring) within(b box, visit func(i int, p, q point) bool) bool {
+	if r.levels == nil {
+		return r.visit(0, len(r.pts)-1, b, visit)
+	}
 	return r.descend(len(r.levels)-1, 0, b, visit)
 }
 
@@ -141,20 +171,26 @@ func (r *ring) descend(level, i int, b box, visit func(i int, p, q point) bool) 
 	if !r.levels[level][i].overlaps(b) {
 		return true
 	}
-	if level > 0 {
-		for j := i * fan; j < min((i+1)*fan, len(r.levels[level-1])); j++ {
-			if !r.descend(level-1, j, b, visit) {
-				return false
-			}
-		}
-		return true
+	if level == 0 {
+		return r.visit(i*fan, min((i+1)*fan, len(r.pts)-1), b, visit)
 	}
-	for j := i * fan; j < min((i+1)*fan, len(r.pts)-1); j++ {
+	for j := i * fan; j < min((i+1)*fan, len(r.levels[level-1])); j++ {
+		if !r.descend(level-1, j, b, visit) {
+			return false
+		}
+	}
+	return true
+}
+
+// visit is within of the edges from one to before another.
+func (r *ring) visit(from, to int, b box, visit func(i int, p, q point) bool) bool {
+	for j := from; j < to; j++ {
 		p, q := r.pts[j], r.pts[j+1]
-		if min(p.x, q.x) <= b.maxX && max(p.x, q.x) >= b.minX && min(p.y, q.y) <= b.maxY && max(p.y, q.y) >= b.minY {
-			if !visit(j, p, q) {
-				return false
-			}
+		if p.y < b.minY && q.y < b.minY || p.y > b.maxY && q.y > b.maxY || p.x < b.minX && q.x < b.minX || p.x > b.maxX && q.x > b.maxX {
+			continue
+		}
+		if !visit(j, p, q) {
+			return false
 		}
 	}
 	return true
