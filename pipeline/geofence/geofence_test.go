@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/gob"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"reflect"
@@ -322,6 +323,72 @@ func TestIndexAgreesWithLookingAtEveryFence(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestManyFencesOverEachOther: more than the lists of a block repeat, and fences of all sizes at once.
+func TestManyFencesOverEachOther(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 5))
+		var versions []fleet.FenceVersion
+		var shapes []area.Shape
+		for i := range 10 + rng.IntN(40) {
+			f := drawFence(rng, i, 50+0.05*rng.NormFloat64(), 8+0.05*rng.NormFloat64())
+			if rng.IntN(2) == 0 {
+				f.Geometry = fmt.Appendf(nil, `{"type":"Circle","center":[%v,50],"radius_m":%v}`, 8+0.05*rng.NormFloat64(), 4000+4000*rng.Float64())
+			}
+			s, err := area.Parse(f.Geometry)
+			if err != nil {
+				t.Fatal(err)
+			}
+			versions, shapes = append(versions, f), append(shapes, s)
+		}
+		index, err := geofence.NewIndex(versions)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 300 {
+			lat, lng := fleet.Quantise(50+0.1*rng.NormFloat64()), fleet.Quantise(8+0.15*rng.NormFloat64())
+			var want []int
+			for i, s := range shapes {
+				if s.Contains(lat, lng) {
+					want = append(want, i)
+				}
+			}
+			if got := index.At(lat, lng, 0, begin, nil); !slices.Equal(got, want) {
+				t.Fatalf("%v,%v: %v, want %v", lat, lng, got, want)
+			}
+		}
+	})
+}
+
+// TestAPassAnywhereOnTheWay: the fence may be near the fix before, near this one, or near neither.
+func TestAPassAnywhereOnTheWay(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 3))
+	for range 3000 {
+		lat, lng := 50+rng.Float64(), 8+rng.Float64()
+		metres := 150 + 1500*rng.Float64()
+		sin, cos := math.Sincos(2 * math.Pi * rng.Float64())
+		on := func(m float64) (float64, float64) {
+			return fleet.Quantise(lat + m*cos/111195), fleet.Quantise(lng + m*sin/111195/math.Cos(lat*math.Pi/180))
+		}
+		cLat, cLng := on(25 + (metres-50)*rng.Float64())
+		index, err := geofence.NewIndex([]fleet.FenceVersion{{ID: 1, Revision: 1, From: 1,
+			Geometry: fmt.Appendf(nil, `{"type":"Circle","center":[%v,%v],"radius_m":20}`, cLng, cLat)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var state geofence.State
+		var out fleet.Entities
+		var moves []fleet.FenceMove
+		for i, m := range []float64{0, metres} {
+			p := fleet.Position{FixTime: begin + fleet.Millis(60_000*i)}
+			p.Lat, p.Lng = on(m)
+			index.Fix(&state, key, &fleet.Traits{}, &p, &out, &moves)
+		}
+		if len(moves) != 1 || moves[0].What != fleet.MoveCross {
+			t.Fatalf("%v m from %v,%v past %v,%v: %v", metres, lat, lng, cLat, cLng, moves)
+		}
+	}
 }
 
 func TestAFenceThatCannotBeUsedDoesNotHinderTheOthers(t *testing.T) {

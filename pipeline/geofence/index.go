@@ -14,21 +14,28 @@ import (
 	"github.com/motorpool/fleet/query/area"
 )
 
+// maxRepeated bounds the entries of its parents that each list of a block repeats.
+const maxRepeated = 16
+
 // maxCells bounds the cells of one fence. A circle of 20 km takes about 1,500.
 const maxCells = 4096
 
 // Index finds the fences at a place. It is immutable and safe for concurrent use.
 //
-// Every fence is a list of H3 cells (area.Compact), as coarse as they may be; the table maps each to the fences that have
-// it. To look up a fix, its cell is sought in the table and then each of its parents at a resolution that occurs.
+// Every fence is a list of H3 cells (area.Compact), as coarse as they may be. The table has the coarser of these, and those
+// in which there are finer ones, which are in blocks: for each of the finest cells in it, a block lists all fences that have
+// the cell or one of its parents. So a fix needs one look into a table that is small, and its next fix finds the block, and
+// often the list, in the processor's cache. A block repeats what its parents have unless that is much: then it is looked up.
 type Index struct {
 	fences []fence // by id, then From
+	briefs []brief // of the fences
 	byID   map[fleet.FenceID]span
 	hash   uint64
 
 	resolutions []int // that occur in the table, from fine to coarse
 	slots       []slot
 	shift       uint
+	blocks      []block
 	entries     []entry
 
 	shapes map[string]*shape // by geometry, for the next index
@@ -43,6 +50,17 @@ type fence struct {
 	everyone bool
 	source   int // its place in what NewIndex was given
 }
+
+// brief is all that is asked of most fences about, in one line of the processor's cache.
+type brief struct {
+	id       fleet.FenceID
+	from, to fleet.Millis
+	always   bool // it is for everyone, at all hours
+	bounds   area.Bounds
+}
+
+// valid says whether the version holds at a time.
+func (b *brief) valid(at fleet.Millis) bool { return b.from <= at && (b.to == 0 || at < b.to) }
 
 // shape is a geometry compiled, which many versions may share.
 type shape struct {
@@ -67,8 +85,19 @@ func (e entry) fence() int { return int(e >> 2) }
 // slot is a place in the table, empty if it has no cell.
 type slot struct {
 	cell     fleet.Cell
-	from, to uint32 // of entries
+	from, to uint32 // of entries, of the cell itself
+	block    uint32 // one more than its place; 0 for none
+	apart    bool   // the block repeats no entry of the cell and its parents
 }
+
+// block has where the lists of the finest cells in a cell of blockResolution begin in Index.entries, by their last two digits
+// as they are in the number of a cell, and where the last one ends.
+type block [blockLists + 1]uint32
+
+const (
+	blockResolution = fleet.CellResolution - 2
+	blockLists      = 8 * 8
+)
 
 // NewIndex compiles the versions of an account's fences. The error joins what is wrong with those that could not be used;
 // the others are.
@@ -99,8 +128,10 @@ func NewIndexFrom(earlier *Index, versions []fleet.FenceVersion) (*Index, error)
 		return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.From, b.From), cmp.Compare(a.Revision, b.Revision))
 	})
 	hash := fnv.New64a()
+	ix.briefs = make([]brief, len(ix.fences))
 	for i := range ix.fences {
 		f := &ix.fences[i]
+		ix.briefs[i] = brief{f.ID, f.From, f.To, f.everyone && f.hours == nil, f.bounds}
 		var b [48]byte
 		for k, n := range [...]uint64{uint64(f.ID), f.Revision, uint64(f.From), uint64(f.To), uint64(f.Dwell), math.Float64bits(f.SpeedLimit)} {
 			binary.BigEndian.PutUint64(b[8*k:], n)
@@ -145,16 +176,12 @@ func (ix *Index) compile(earlier *Index, geometry []byte) (*shape, error) {
 
 // build fills the table.
 func (ix *Index) build() {
-	type pair struct {
-		cell  fleet.Cell
-		entry entry
-	}
 	var pairs []pair
 	for i := range ix.fences {
 		c := &ix.fences[i].cover
 		for kind, cells := range [...][]fleet.Cell{inNearby: c.Nearby, inBoundary: c.Boundary, inInterior: c.Interior} {
 			for _, cell := range cells {
-				pairs = append(pairs, pair{cell, entry(i)<<2 | entry(kind)})
+				pairs = append(pairs, pairOf(cell, entry(i)<<2|entry(kind)))
 			}
 		}
 	}
@@ -164,67 +191,132 @@ func (ix *Index) build() {
 		if i == 0 || pairs[i].cell != pairs[i-1].cell {
 			distinct++
 		}
+		if r := resolution(pairs[i].cell); len(ix.resolutions) == 0 || ix.resolutions[0] != r {
+			ix.resolutions = slices.Insert(ix.resolutions, 0, r)
+		}
 	}
 	bits := uint(4)
 	for 1<<bits < 2*distinct {
 		bits++
 	}
 	ix.slots, ix.shift = make([]slot, 1<<bits), 64-bits
-	ix.entries = make([]entry, len(pairs))
-	var occur [16]bool
-	for i := 0; i < len(pairs); {
-		cell, from := pairs[i].cell, i
-		for ; i < len(pairs) && pairs[i].cell == cell; i++ {
-			ix.entries[i] = pairs[i].entry
+	ix.entries = make([]entry, 0, 3*len(pairs))
+	// The number of a coarser cell is smaller: when a cell's turn comes its parents are in the table.
+	var fine []pair
+	for from, to := 0, 0; from < len(pairs); from = to {
+		for to < len(pairs) && pairs[to].cell == pairs[from].cell {
+			to++
 		}
-		at := ix.home(cell)
-		for ix.slots[at].cell != 0 {
-			at = (at + 1) & (len(ix.slots) - 1)
-		}
-		ix.slots[at] = slot{cell, uint32(from), uint32(i)}
-		occur[cell>>52&15] = true
+		fine = ix.add(pairs[from:to], fine[:0])
 	}
-	for r := len(occur) - 1; r >= 0; r-- {
-		if occur[r] {
-			ix.resolutions = append(ix.resolutions, r)
-		}
-	}
+	ix.entries = slices.Clip(ix.entries)
 }
 
-// home is where in the table a cell is looked for first (Fibonacci hashing).
-func (ix *Index) home(c fleet.Cell) int { return int(uint64(c) * 0x9e3779b97f4a7c15 >> ix.shift) }
+// pair is an entry of a cell of the table, or of some of the cells in it.
+type pair struct {
+	cell     fleet.Cell
+	entry    entry
+	from, to uint8 // lists of the block
+}
 
-// candidates appends the entries of a cell and its parents, by fence.
-func (ix *Index) candidates(cell fleet.Cell, buf []entry) []entry {
+func pairOf(c fleet.Cell, e entry) pair {
+	r := resolution(c)
+	if r <= blockResolution {
+		return pair{c, e, 0, blockLists}
+	}
+	// A cell that is not of the finest resolution has all digits below its own.
+	first, last := area.Span(c, fleet.CellResolution)
+	return pair{area.Parent(c, blockResolution), e, uint8(inBlock(first)), uint8(inBlock(last) + 1)}
+}
+
+// add puts a cell into the table, all of whose entries are given. It returns fine, which is room for work.
+func (ix *Index) add(pairs, fine []pair) []pair {
+	s := ix.slot(pairs[0].cell)
+	s.cell, s.from = pairs[0].cell, uint32(len(ix.entries))
+	for _, p := range pairs {
+		if p.to-p.from == blockLists {
+			ix.entries = append(ix.entries, p.entry)
+		} else {
+			fine = append(fine, p)
+		}
+	}
+	s.to = uint32(len(ix.entries))
+	if len(fine) == 0 {
+		return fine
+	}
+	coarse := ix.coarse(s.cell, nil)
+	if s.apart = len(coarse) > maxRepeated; !s.apart {
+		for _, e := range coarse {
+			fine = append(fine, pair{s.cell, e, 0, blockLists})
+		}
+		slices.SortFunc(fine, func(a, b pair) int { return cmp.Compare(a.entry, b.entry) })
+	}
+	var b block
+	for _, p := range fine {
+		for k := p.from; k < p.to; k++ {
+			b[k+1]++
+		}
+	}
+	b[0] = uint32(len(ix.entries))
+	for k := range blockLists {
+		b[k+1] += b[k]
+	}
+	ix.entries = slices.Grow(ix.entries, int(b[blockLists]-b[0]))[:b[blockLists]]
+	next := b
+	for _, p := range fine {
+		for k := p.from; k < p.to; k++ {
+			ix.entries[next[k]] = p.entry
+			next[k]++
+		}
+	}
+	ix.blocks = append(ix.blocks, b)
+	s.block = uint32(len(ix.blocks))
+	return fine
+}
+
+// slot returns the place in the table of a cell, or the empty one where it would be.
+func (ix *Index) slot(c fleet.Cell) *slot {
+	// Fibonacci hashing says where to look first.
+	at := int(uint64(c) * 0x9e3779b97f4a7c15 >> ix.shift)
+	for ix.slots[at].cell != c && ix.slots[at].cell != 0 {
+		at = (at + 1) & (len(ix.slots) - 1)
+	}
+	return &ix.slots[at]
+}
+
+// candidates returns the entries of a cell and its parents, by fence: part of the index, or made in room.
+func (ix *Index) candidates(cell fleet.Cell, room *[]entry) []entry {
 	if cell == 0 {
-		return buf
+		return nil
 	}
-	begin, lists := len(buf), 0
-	for _, r := range ix.resolutions {
-		c := area.Parent(cell, r)
-		for at := ix.home(c); ; at = (at + 1) & (len(ix.slots) - 1) {
-			s := &ix.slots[at]
-			if s.cell == c {
-				buf = append(buf, ix.entries[s.from:s.to]...)
-				lists++
-				break
-			}
-			if s.cell == 0 {
-				break
-			}
+	list := (*room)[:0]
+	if s := ix.slot(area.Parent(cell, blockResolution)); s.block != 0 {
+		b, k := &ix.blocks[s.block-1], inBlock(cell)
+		own := ix.entries[b[k]:b[k+1]]
+		if !s.apart {
+			return own
 		}
+		list = append(list, own...)
 	}
-	if lists > 1 {
-		// Each list is in order already, and they are short.
-		list := buf[begin:]
-		for i := 1; i < len(list); i++ {
-			for j := i; j > 0 && list[j] < list[j-1]; j-- {
-				list[j], list[j-1] = list[j-1], list[j]
-			}
-		}
-	}
-	return buf
+	*room = ix.coarse(cell, list)
+	return *room
 }
+
+// coarse appends to list the entries of the cells of the table that hold a cell, and sorts all by fence.
+func (ix *Index) coarse(cell fleet.Cell, list []entry) []entry {
+	for _, r := range ix.resolutions {
+		if s := ix.slot(area.Parent(cell, r)); s.cell != 0 {
+			list = append(list, ix.entries[s.from:s.to]...)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+func resolution(c fleet.Cell) int { return int(c >> 52 & 15) }
+
+// inBlock returns which of the lists of its block is a cell's: its last two digits.
+func inBlock(c fleet.Cell) int { return int(c>>(3*(15-fleet.CellResolution))) & (blockLists - 1) }
 
 // At appends to buf the indexes, within what NewIndex was given, of the versions that hold at a time and contain a place
 // whose cell is given (0 if it is not known), by fence. Scopes and schedules are not looked at: they ask about a vehicle.
@@ -232,8 +324,8 @@ func (ix *Index) At(lat, lng float64, cell fleet.Cell, at fleet.Millis, buf []in
 	if cell == 0 {
 		cell = CellOf(lat, lng)
 	}
-	var array [64]entry
-	for _, e := range ix.candidates(cell, array[:0]) {
+	var room []entry
+	for _, e := range ix.candidates(cell, &room) {
 		f := &ix.fences[e.fence()]
 		if f.valid(at) && (e&3 == inInterior || e&3 == inBoundary && f.Contains(lat, lng)) {
 			buf = append(buf, f.source)

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/query/area"
 )
 
 // Fix takes a trusted fix, later than the one before. Its cell must be the one of its place, or 0 to have it computed.
@@ -26,10 +27,6 @@ func (ix *Index) Fix(s *State, key fleet.VehicleKey, t *fleet.Traits, p *fleet.P
 		v.cell = CellOf(p.Lat, p.Lng)
 	}
 	v.look()
-	v.was = v.was[:0]
-	for i := range s.Stays {
-		v.was = append(v.was, s.Stays[i].Fence)
-	}
 	v.stays()
 	v.passes()
 	v.begin()
@@ -56,9 +53,14 @@ type view struct {
 
 	in      []entry         // fences in effect that hold it, by fence
 	around  []entry         // fences in effect near its cell that do not
-	was     []fleet.FenceID // that the vehicle was in, or about to be, before the fix
-	near    []entry         // of look and passes
+	ended   []fleet.FenceID // of stays that the fix has ended
 	changed bool            // a deadline has
+	room    []entry         // for candidates
+
+	// Of passes.
+	way area.Way    // from the fix before
+	box area.Bounds // of it
+	met []int       // fences whose box that meets
 }
 
 // views are used again for the memory of their lists.
@@ -72,13 +74,13 @@ func (v *view) release() {
 // look sorts the fences of the cell into those that hold the fix and the others.
 func (v *view) look() {
 	v.in, v.around = v.in[:0], v.around[:0]
-	v.near = v.ix.candidates(v.cell, v.near[:0])
-	for _, e := range v.near {
-		f := &v.ix.fences[e.fence()]
-		if !f.valid(v.at) || !f.everyone && !f.meant(v.key.Vehicle, v.traits) || f.hours != nil && !f.hours.open(v.at) {
+	for _, e := range v.ix.candidates(v.cell, &v.room) {
+		i := e.fence()
+		b := &v.ix.briefs[i]
+		if !b.valid(v.at) || !b.always && !v.ix.fences[i].open(v) {
 			continue
 		}
-		if e&3 == inInterior || e&3 == inBoundary && f.Contains(v.place.Lat, v.place.Lng) {
+		if e&3 == inInterior || e&3 == inBoundary && v.ix.fences[i].Contains(v.place.Lat, v.place.Lng) {
 			v.in = append(v.in, e)
 		} else {
 			v.around = append(v.around, e)
@@ -86,26 +88,30 @@ func (v *view) look() {
 	}
 }
 
+// open says whether the fence is there for the vehicle at the hour of the fix.
+func (f *fence) open(v *view) bool { return f.meant(v.key.Vehicle, v.traits) && f.hours.open(v.at) }
+
 // stays brings the stays up to the fix and takes them out of v.in, so that what is left there is new.
 func (v *view) stays() {
+	v.ended = v.ended[:0]
 	kept, left, next := v.s.Stays[:0], v.in[:0], 0
 	for i := range v.s.Stays {
 		y := &v.s.Stays[i]
-		for next < len(v.in) && v.ix.fences[v.in[next].fence()].ID < y.Fence {
+		for next < len(v.in) && v.ix.briefs[v.in[next].fence()].id < y.Fence {
 			left = append(left, v.in[next])
 			next++
 		}
 		var inside *fence
 		if next < len(v.in) {
-			if f := &v.ix.fences[v.in[next].fence()]; f.ID == y.Fence {
-				inside = f
+			if i := v.in[next].fence(); v.ix.briefs[i].id == y.Fence {
+				inside = &v.ix.fences[i]
 				next++
 			}
 		}
 		if inside != nil {
 			v.stay(y, inside)
 		} else if !v.leave(y) {
-			v.changed = true
+			v.ended, v.changed = append(v.ended, y.Fence), true
 			continue
 		}
 		if len(kept) != i {
@@ -202,45 +208,100 @@ func (v *view) begin() {
 // within 180 m of one of them, as area.Covering wants it, with something over for the bend of a long way.
 const sampling = 340.0
 
-// passes looks for fences that the way from the fix before goes through, although both fixes are outside.
+// passes looks for fences that the way from the fix before goes through, although both fixes are outside. They are in the
+// cells of both and of places between; most of them the box of the way is far from already.
 func (v *view) passes() {
 	s := v.s
 	gap := v.at - s.At
 	if s.At == 0 || gap > MaxGap || gap < 2 || v.place.Lat == s.Lat && v.place.Lng == s.Lng {
 		return
 	}
-	if len(v.around) == 0 && v.cell == s.Cell {
-		return
+	v.met, v.box = v.met[:0], around(s, v.place)
+	for _, e := range v.around {
+		v.meet(e)
 	}
-	length := fleet.Distance(s.Lat, s.Lng, v.place.Lat, v.place.Lng)
-	if length <= max(v.accuracy, s.Accuracy) || length > MaxSpeed*float64(gap)/1000 {
-		return
-	}
-	near := v.around
 	if v.cell != s.Cell {
-		near = v.ix.candidates(s.Cell, append(v.near[:0], near...))
-		if length > sampling {
-			near = v.sample(length, near)
+		for _, e := range v.ix.candidates(s.Cell, &v.room) {
+			if e&3 != inInterior { // the fix before was inside
+				v.meet(e)
+			}
 		}
-		v.near = near
-		slices.Sort(near)
 	}
-	last := -1
-	for _, e := range near {
-		i := e.fence()
-		if i == last {
+	length, most := -1.0, v.atMost()
+	if most <= max(v.accuracy, s.Accuracy) {
+		return
+	}
+	if v.cell != s.Cell && most > sampling {
+		if length = v.believed(); length > sampling {
+			v.sample(length)
+		}
+	}
+	if len(v.met) == 0 {
+		return
+	}
+	slices.Sort(v.met)
+	v.way = area.NewWay(s.Lat, s.Lng, v.place.Lat, v.place.Lng)
+	for _, i := range v.met {
+		if v.was(v.ix.briefs[i].id) {
 			continue
 		}
-		last = i
 		f := &v.ix.fences[i]
-		if length > f.margin(0) && f.confirm() == 1 && f.along(s, v.place) && !slices.Contains(v.was, f.ID) {
-			v.pass(f)
+		if f.confirm() > 1 || !f.valid(v.at) || !f.valid(s.At) || !f.open(v) || !f.hours.open(s.At) {
+			continue
+		}
+		enter, exit, ok := f.Passes(&v.way)
+		if !ok {
+			continue
+		}
+		// The length is costly, and few get here.
+		if length < 0 {
+			length = v.believed()
+		}
+		if length > f.margin(0) {
+			v.pass(f, enter, exit)
 		}
 	}
 }
 
-// sample appends the candidates of places on the way.
-func (v *view) sample(length float64, near []entry) []entry {
+// around is the box of the way from the fix before.
+func around(s *State, to fleet.Place) area.Bounds {
+	b := area.Bounds{South: min(s.Lat, to.Lat), West: min(s.Lng, to.Lng), North: max(s.Lat, to.Lat), East: max(s.Lng, to.Lng)}
+	if b.East-b.West > 180 {
+		b.West, b.East = b.East, b.West
+	}
+	return b
+}
+
+// meet keeps the fence of an entry in mind if its box and that of the way have something in common.
+func (v *view) meet(e entry) {
+	if i := e.fence(); v.ix.briefs[i].bounds.Overlaps(v.box) && !slices.Contains(v.met, i) {
+		v.met = append(v.met, i)
+	}
+}
+
+// atMost returns a length that the way surely does not exceed: a degree of longitude is nowhere longer than one of latitude.
+func (v *view) atMost() float64 {
+	const metresPerDegree = fleet.EarthRadius * math.Pi / 180
+	return math.Hypot(v.place.Lat-v.s.Lat, v.place.Lng-v.s.Lng) * metresPerDegree * (1 + 1e-9)
+}
+
+// believed returns the length of the way, in metres, and 0 if the vehicle need not, or cannot, have gone it.
+func (v *view) believed() float64 {
+	s := v.s
+	length := fleet.Distance(s.Lat, s.Lng, v.place.Lat, v.place.Lng)
+	if length <= max(v.accuracy, s.Accuracy) || length > MaxSpeed*float64(v.at-s.At)/1000 {
+		return 0
+	}
+	return length
+}
+
+// was says whether the vehicle was in a fence, or about to be, before the fix.
+func (v *view) was(id fleet.FenceID) bool {
+	return slices.Contains(v.ended, id) || slices.ContainsFunc(v.s.Stays, func(y Stay) bool { return y.Fence == id })
+}
+
+// sample keeps in mind the fences at places on the way.
+func (v *view) sample(length float64) {
 	s, steps := v.s, math.Ceil(length/sampling)
 	east := v.place.Lng - s.Lng
 	if east > 180 {
@@ -249,10 +310,10 @@ func (v *view) sample(length float64, near []entry) []entry {
 		east += 360
 	}
 	for i := 1.0; i < steps; i++ {
-		lat, lng := v.on(i/steps, east)
-		near = v.ix.candidates(CellOf(lat, lng), near)
+		for _, e := range v.ix.candidates(CellOf(v.on(i/steps, east)), &v.room) {
+			v.meet(e)
+		}
 	}
-	return near
 }
 
 // on returns a place on the way, which goes a number of degrees to the east.
@@ -266,29 +327,9 @@ func (v *view) on(fraction, east float64) (lat, lng float64) {
 	return v.s.Lat + fraction*(v.place.Lat-v.s.Lat), lng
 }
 
-// along says whether the boxes of the fence and of the way have something in common.
-func (f *fence) along(s *State, to fleet.Place) bool {
-	south, north := min(s.Lat, to.Lat), max(s.Lat, to.Lat)
-	if south > f.bounds.North || north < f.bounds.South {
-		return false
-	}
-	west, east := min(s.Lng, to.Lng), max(s.Lng, to.Lng)
-	if f.bounds.West > f.bounds.East || east-west > 180 {
-		return true
-	}
-	return west <= f.bounds.East && east >= f.bounds.West
-}
-
 // pass makes a visit of a fence that the way goes through.
-func (v *view) pass(f *fence) {
+func (v *view) pass(f *fence, enter, exit float64) {
 	s := v.s
-	if !f.valid(v.at) || !f.valid(s.At) || !f.meant(v.key.Vehicle, v.traits) || !f.hours.open(v.at) || !f.hours.open(s.At) {
-		return
-	}
-	enter, exit, ok := f.Crosses(s.Lat, s.Lng, v.place.Lat, v.place.Lng)
-	if !ok || enter <= 0 || exit >= 1 || enter >= exit {
-		return
-	}
 	// The times lie between the fixes, so that no other pass and no entry can have the same.
 	time := func(fraction float64) fleet.Millis {
 		return s.At + max(1, min(v.at-s.At-1, fleet.Millis(math.Round(fraction*float64(v.at-s.At)))))

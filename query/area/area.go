@@ -37,7 +37,8 @@ type Shape struct {
 type geometry interface {
 	contains(lat, lng float64) bool
 	outside(lat, lng, margin float64) bool
-	crosses(lat1, lng1, lat2, lng2 float64) (enter, exit float64, ok bool)
+	crosses(w *Way) (enter, exit float64, ok bool)
+	misses(w *Way) bool
 	relate(c *cell) relation
 	bounds() Bounds
 	area() float64
@@ -69,7 +70,21 @@ func (s Shape) Crosses(lat1, lng1, lat2, lng2 float64) (enter, exit float64, ok 
 	if s.g == nil {
 		return 0, 0, false
 	}
-	return s.g.crosses(lat1, lng1, lat2, lng2)
+	w := NewWay(lat1, lng1, lat2, lng2)
+	return s.g.crosses(&w)
+}
+
+// Passes is Crosses for a way that begins and ends outside: it is ok only if the way enters after the first place and has
+// left before the second. Most ways past a shape are told from those through it without computing where they enter.
+func (s Shape) Passes(w *Way) (enter, exit float64, ok bool) {
+	if s.g == nil || s.g.misses(w) {
+		return 0, 0, false
+	}
+	enter, exit, ok = s.g.crosses(w)
+	if !ok || enter <= 0 || exit >= 1 || enter >= exit {
+		return 0, 0, false
+	}
+	return enter, exit, true
 }
 
 // Bounds returns the smallest box that is known to hold the shape.

@@ -9,16 +9,19 @@ import (
 // circle holds what is not farther from its centre than its radius.
 type circle struct {
 	lat, lng, radius float64
-	cosLat           float64
+	sinLat, cosLat   float64
 	haversine        float64 // of the radius
+	level            float64 // cosine of the radius
 	centre           vec
 	box              Bounds
 }
 
 func newCircle(lat, lng, radius float64) *circle {
-	g := &circle{lat: lat, lng: lng, radius: radius, cosLat: math.Cos(lat * radians), centre: toVec(lat, lng)}
+	g := &circle{lat: lat, lng: lng, radius: radius, centre: toVec(lat, lng)}
+	g.sinLat, g.cosLat = math.Sincos(lat * radians)
 	sin := math.Sin(angle(radius) / 2)
 	g.haversine = sin * sin
+	g.level = math.Cos(angle(radius))
 	g.box = capBounds(lat, lng, radius)
 	return g
 }
@@ -38,6 +41,18 @@ func (g *circle) contains(lat, lng float64) bool {
 	if !(lat >= g.box.South && lat <= g.box.North) {
 		return false
 	}
+	// The first terms of the series tell, but within some thousandths of the radius. What they leave out is less than a
+	// ten thousandth, of angles below 0.005 and not near a pole.
+	y, x := (lat-g.lat)*radians, (lng-g.lng)*radians
+	if g.cosLat > 0.1 && math.Abs(y) < 0.005 && math.Abs(x) < 0.005 {
+		h := (y*y + g.cosLat*(g.cosLat-g.sinLat*y)*x*x) / 4
+		if h < g.haversine*(1-1e-3) {
+			return true
+		}
+		if h > g.haversine*(1+1e-3) {
+			return false
+		}
+	}
 	sinLat := math.Sin((lat - g.lat) * radians / 2)
 	if sinLat*sinLat > g.haversine*(1+1e-9) {
 		return false
@@ -54,22 +69,35 @@ func (g *circle) outside(lat, lng, margin float64) bool {
 	return !g.contains(lat, lng) && !(fleet.Distance(g.lat, g.lng, lat, lng) <= g.radius+margin)
 }
 
-func (g *circle) crosses(lat1, lng1, lat2, lng2 float64) (enter, exit float64, ok bool) {
+func (g *circle) crosses(w *Way) (enter, exit float64, ok bool) {
 	enter, exit = math.Inf(1), math.Inf(-1)
 	meet := func(t float64) { enter, exit = min(enter, t), max(exit, t) }
-	if g.contains(lat1, lng1) {
+	if g.contains(w.lat1, w.lng1) {
 		meet(0)
 	}
-	if g.contains(lat2, lng2) {
+	if g.contains(w.lat2, w.lng2) {
 		meet(1)
 	}
-	if w, long := newWay(lat1, lng1, lat2, lng2); long {
-		w.reaches(g.centre, math.Cos(angle(g.radius)), func(theta float64) { meet(theta / w.end) })
+	if w.round() {
+		w.reaches(g.centre, g.level, func(theta float64) { meet(theta / w.end) })
 	}
 	if enter > exit {
 		return 0, 0, false
 	}
 	return enter, exit, true
+}
+
+// misses: a way goes through only if it comes nearest to the centre between its ends, and near enough.
+func (g *circle) misses(w *Way) bool {
+	if !w.round() {
+		return true
+	}
+	if w.end > 1 || g.level <= 0 {
+		return false
+	}
+	a, b := w.from.dot(g.centre), w.side.dot(g.centre)
+	cosEnd, sinEnd := w.from.dot(w.to), w.side.dot(w.to)
+	return b <= 0 || b*cosEnd-a*sinEnd > rounding || math.Hypot(a, b) < g.level
 }
 
 func (g *circle) bounds() Bounds { return g.box }

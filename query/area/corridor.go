@@ -138,23 +138,23 @@ func (g *corridor) outside(lat, lng, margin float64) bool {
 
 // crosses tries every place at which the way may enter or leave: where it is at half the width from a great circle of
 // the line or from one of its corners.
-func (g *corridor) crosses(lat1, lng1, lat2, lng2 float64) (enter, exit float64, ok bool) {
+func (g *corridor) crosses(w *Way) (enter, exit float64, ok bool) {
 	enter, exit = math.Inf(1), math.Inf(-1)
 	meet := func(t float64) { enter, exit = min(enter, t), max(exit, t) }
-	if g.contains(lat1, lng1) {
+	if g.contains(w.lat1, w.lng1) {
 		meet(0)
 	}
-	if g.contains(lat2, lng2) {
+	if g.contains(w.lat2, w.lng2) {
 		meet(1)
 	}
-	if w, long := newWay(lat1, lng1, lat2, lng2); long {
+	if w.round() {
 		try := func(theta float64) {
-			if g.reaches(w.at(theta), g.half+1e-6) {
+			if g.reaches(w.at(theta), g.half+tolerance) {
 				meet(theta / w.end)
 			}
 		}
 		sin, cos := math.Sincos(angle(g.half))
-		g.within(w.at(w.end/2), w.end/2+angle(g.half)+1e-9, func(s *arc) bool {
+		g.near(w, func(s *arc) bool {
 			w.reaches(s.normal, sin, try)
 			w.reaches(s.normal, -sin, try)
 			w.reaches(s.a, cos, try)
@@ -166,6 +166,39 @@ func (g *corridor) crosses(lat1, lng1, lat2, lng2 float64) (enter, exit float64,
 		return 0, 0, false
 	}
 	return enter, exit, true
+}
+
+// tolerance, in metres, is by how much a place that was found to be on the edge may be outside by rounding.
+const tolerance = 1e-6
+
+// near calls visit for every arc that may come within half the width of a way, until it returns false; it returns false
+// then.
+func (g *corridor) near(w *Way, visit func(s *arc) bool) bool {
+	return g.within(w.middle, w.end/2+angle(g.half)+1e-9, visit)
+}
+
+// misses: a plane through the middle of the earth divides the way from all that is within half the width of an arc, for
+// each of the arcs.
+func (g *corridor) misses(w *Way) bool {
+	if !w.round() {
+		return true
+	}
+	if w.end > 1 {
+		return false
+	}
+	// A place whose unit vector is that far above a plane is at least half the width from all on its other side.
+	above := math.Sin(angle(g.half+tolerance)) + rounding
+	return g.near(w, func(s *arc) bool {
+		from, to := s.normal.dot(w.from), s.normal.dot(w.to)
+		if min(from, to) > above || max(from, to) < -above {
+			return true
+		}
+		if max(s.fromA.dot(w.from), s.fromA.dot(w.to)) < -above || max(s.fromB.dot(w.from), s.fromB.dot(w.to)) < -above {
+			return true
+		}
+		a, b := w.normal.dot(s.a), w.normal.dot(s.b)
+		return min(a, b) > above || max(a, b) < -above
+	})
 }
 
 func (g *corridor) bounds() Bounds { return g.box }

@@ -129,28 +129,21 @@ func (p *polygon) near(x, y, k, distance float64) bool {
 	return false
 }
 
-func (g *polygons) crosses(lat1, lng1, lat2, lng2 float64) (enter, exit float64, ok bool) {
-	a, b := point{lng1, lat1}, point{lng2, lat2}
-	if b.x-a.x > 180 {
-		b.x -= 360
-	} else if b.x-a.x < -180 {
-		b.x += 360
-	}
+func (g *polygons) crosses(w *Way) (enter, exit float64, ok bool) {
 	enter, exit = math.Inf(1), math.Inf(-1)
 	meet := func(t float64) { enter, exit = min(enter, t), max(exit, t) }
 	for i := range g.parts {
 		part := &g.parts[i]
 		for _, shift := range turns {
-			p, q := point{a.x + shift, a.y}, point{b.x + shift, b.y}
-			way := noBox.add(p).add(q)
-			if !part.shell.box.overlaps(way) {
+			p, q, b := w.turned(shift)
+			if !part.shell.box.overlaps(b) {
 				continue
 			}
 			met := false
 			touch := func(t float64) { met = true; meet(t) }
-			part.shell.meets(p, q, way, touch)
+			part.shell.meets(p, q, b, touch)
 			for _, h := range part.holes {
-				h.meets(p, q, way, touch)
+				h.meets(p, q, b, touch)
 			}
 			// Where no edge is met both ends are on the same side.
 			if part.holds(p.x, p.y) {
@@ -168,6 +161,36 @@ func (g *polygons) crosses(lat1, lng1, lat2, lng2 float64) (enter, exit float64,
 		return 0, 0, false
 	}
 	return enter, exit, true
+}
+
+// misses: a way that meets no edge is all inside or all outside.
+func (g *polygons) misses(w *Way) bool {
+	for i := range g.parts {
+		part := &g.parts[i]
+		for _, shift := range turns {
+			p, q, b := w.turned(shift)
+			if !part.shell.box.overlaps(b) {
+				continue
+			}
+			if part.shell.met(p, q, b) {
+				return false
+			}
+			for _, h := range part.holes {
+				if h.met(p, q, b) {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+// met says whether the way from a to b meets an edge.
+func (r *ring) met(a, b point, way box) bool {
+	return !r.within(way, func(_ int, p, q point) bool {
+		return orient(p.x, p.y, q.x, q.y, a.x, a.y)*orient(p.x, p.y, q.x, q.y, b.x, b.y) > 0 ||
+			orient(a.x, a.y, b.x, b.y, p.x, p.y)*orient(a.x, a.y, b.x, b.y, q.x, q.y) > 0
+	})
 }
 
 // meets calls found with the fraction of the way from a to b for every edge that it meets.

@@ -136,7 +136,8 @@ func (r *ring) countEdges(from, to int, x, y float64) (odd, on bool) {
 	pts := r.pts[from : to+1]
 	p := pts[0]
 	for _, q := range pts[1:] {
-		if above := q.y > y; above && p.y > y || !above && q.y != y && p.y < y {
+		// Most edges are above or below. One that comes up to the point from below may be left to the edge after it.
+		if above := q.y > y; above && p.y > y || !above && p.y < y {
 			p = q
 			continue
 		}
@@ -162,7 +163,7 @@ func (r *ring) countEdges(from, to int, x, y float64) (odd, on bool) {
 // within calls visit for every edge whose box meets b, until it returns false; it returns false then.
 func (r *ring) within(b box, visit func(i int, p, q point) bool) bool {
 	if r.levels == nil {
-		return r.visit(0, len(r.pts)-1, b, visit)
+		return !r.box.overlaps(b) || r.visit(0, len(r.pts)-1, b, visit)
 	}
 	return r.descend(len(r.levels)-1, 0, b, visit)
 }
