@@ -8,34 +8,81 @@ import (
 	"github.com/motorpool/fleet/query/area"
 )
 
-// CellOf returns the cell of a place, the very same as area.CellOf and some times faster where vehicles have been before.
+// CellOf returns the cell of a place, the very same as area.CellOf and many times faster.
 //
 // A cell of H3 is a hexagon of a regular grid in the gnomonic projection onto that face of an icosahedron whose middle is
-// nearest (h3geo.org/docs/core-library/latLngToCellDesc). The face and the hexagon are found by a few products; which index
-// the hexagon has is asked of the library once and remembered. A place within a fraction of a millimetre of an edge is left to
-// the library, so that rounding decides nothing.
+// nearest (h3geo.org/docs/core-library/latLngToCellDesc). The face and the hexagon are found by a few products, and whole
+// numbers give the hexagons around it, one for each coarser resolution, and in which direction from the middle of each the
+// next finer one lies: these are the digits of the cell, turned about by a number of steps that is the same for all of them.
+// It, and which cell the coarsest is, depends on the face, the coarsest hexagon and, about the twelve pentagons, the first
+// digit that is not 0: for each of these the library is asked once. A place within a fraction of a millimetre of an edge is
+// left to the library, so that rounding decides nothing.
 func CellOf(lat, lng float64) fleet.Cell {
-	hexagon, ok := hexagonOf(lat, lng)
+	face, a, b, ok := hexagonOf(lat, lng)
 	if !ok {
 		return area.CellOf(lat, lng)
 	}
-	place := &remembered[hexagon*0x9e3779b97f4a7c15>>(64-rememberedBits)]
-	if r := place.Load(); r != nil && r.hexagon == hexagon {
-		return r.cell
+	var steps [fleet.CellResolution]uint8 // from the finest: 0 for the middle, else one more than the sixths of a turn
+	first := uint8(0)
+	for i := range steps {
+		// In a + b*w with w a sixth of a turn, the middles of the hexagons one coarser are the multiples of 2+w or of 3-w, by
+		// turns. The remainder of a number by either is that of a + b*(-2) or a + b*3 by 7.
+		var k uint8
+		if i%2 == 1 {
+			k = steps2[((a-2*b)%7+7)%7]
+			a, b = a-unit[k].a, b-unit[k].b
+			a, b = (3*a+b)/7, (2*b-a)/7
+		} else {
+			k = steps3[((a+3*b)%7+7)%7]
+			a, b = a-unit[k].a, b-unit[k].b
+			a, b = (2*a-b)/7, (a+3*b)/7
+		}
+		if steps[i] = k; k != 0 {
+			first = k
+		}
+	}
+	if a < -2 || a > 2 || b < -2 || b > 2 {
+		return area.CellOf(lat, lng)
+	}
+	place := &learned[face][a+2][b+2][first]
+	if base := place.Load(); base != 0 {
+		return assemble(base, &steps)
 	}
 	cell := area.CellOf(lat, lng)
-	place.Store(&indexed{hexagon, cell})
+	for turn := range uint32(6) {
+		if base := uint32(cell>>45)&127 | turn<<8 | 1<<16; assemble(base, &steps) == cell {
+			place.Store(base)
+		}
+	}
 	return cell
 }
 
-// remembered are the hexagons whose index was asked for last, each at the place that its bits give: some thousand km².
-var remembered [1 << rememberedBits]atomic.Pointer[indexed]
+// unit are the steps to a neighbour, after none at all, and steps2 and steps3 which of them has a remainder by 2+w and 3-w.
+var (
+	unit   = [7]struct{ a, b int }{{0, 0}, {1, 0}, {0, 1}, {-1, 1}, {-1, 0}, {0, -1}, {1, -1}}
+	steps2 = [7]uint8{0, 1, 5, 6, 3, 2, 4}
+	steps3 = [7]uint8{0, 1, 3, 2, 5, 6, 4}
+)
 
-const rememberedBits = 16
+// learned has by face, coarsest hexagon and first step the number of the coarsest cell, by how many sixths the steps are
+// turned, shifted by 8, and a bit that says that it is known.
+var learned [20][5][5][7]atomic.Uint32
 
-type indexed struct {
-	hexagon uint64
-	cell    fleet.Cell
+// digits of H3 by step, from its axis i against the clock: i, ij, j, jk, k, ik.
+var digits = [12]fleet.Cell{4, 6, 2, 3, 1, 5, 4, 6, 2, 3, 1, 5}
+
+// assemble makes the number of a cell (h3geo.org/docs/core-library/h3Indexing).
+func assemble(base uint32, steps *[fleet.CellResolution]uint8) fleet.Cell {
+	const mode, unused = 1 << 59, 1<<(3*(15-fleet.CellResolution)) - 1
+	c := fleet.Cell(mode | fleet.CellResolution<<52 | unused)
+	c |= fleet.Cell(base&127) << 45
+	turn := base >> 8 & 7
+	for i, k := range steps {
+		if k != 0 {
+			c |= digits[uint32(k)-1+turn] << (3 * (15 - fleet.CellResolution + i))
+		}
+	}
+	return c
 }
 
 type vector struct{ x, y, z float64 }
@@ -55,15 +102,15 @@ const (
 	near = 0.935
 )
 
-// hexagonOf names the face and the hexagon of a place, and says whether it is sure.
-func hexagonOf(lat, lng float64) (uint64, bool) {
+// hexagonOf names the face and the hexagon of a place, along axes at 60 degrees, and says whether it is sure.
+func hexagonOf(lat, lng float64) (nearest, hexA, hexB int, sure bool) {
 	if !(math.Abs(lat) <= 90 && math.Abs(lng) <= 180) {
-		return 0, false
+		return 0, 0, 0, false
 	}
 	sinLat, cosLat := math.Sincos(lat * (math.Pi / 180))
 	sinLng, cosLng := math.Sincos(lng * (math.Pi / 180))
 	px, py, pz := cosLat*cosLng, cosLat*sinLng, sinLat
-	nearest, best, second := 0, -1.0, -1.0
+	best, second := -1.0, -1.0
 	for i := range faces {
 		if d := faces[i].middle.dot(px, py, pz); d > near {
 			nearest, best, second = i, d, -1
@@ -75,11 +122,11 @@ func hexagonOf(lat, lng float64) (uint64, bool) {
 		}
 	}
 	if best-second < tie {
-		return 0, false
+		return 0, 0, 0, false
 	}
 	f := &faces[nearest]
 	x, y := f.x.dot(px, py, pz)/best, f.y.dot(px, py, pz)/best
-	// Along axes at 60 degrees, and a third that makes the sum zero; then to the nearest middle.
+	// Along the axes, and a third that makes the sum zero; then to the nearest middle.
 	b := y * (2 / math.Sqrt(3))
 	a := x - b/2
 	c := -a - b
@@ -95,9 +142,9 @@ func hexagonOf(lat, lng float64) (uint64, bool) {
 	}
 	a, b, c = a-ra, b-rb, c-rc
 	if max(math.Abs(a-b), math.Abs(b-c), math.Abs(c-a)) > 1-edge {
-		return 0, false
+		return 0, 0, 0, false
 	}
-	return uint64(nearest)<<32 | uint64(uint16(int(ra)))<<16 | uint64(uint16(int(rb))), true
+	return nearest, int(ra), int(rb), true
 }
 
 var faces = func() (all [20]face) {
