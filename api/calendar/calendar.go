@@ -184,8 +184,12 @@ func (e *ConflictError) Unwrap() error {
 		return fleet.NewError(fleet.CodeConflict, fmt.Sprintf("The vehicle %s is out with %s since %s, and due back at %s.",
 			e.Vehicle, e.Hold.Ref, e.Hold.From.Format(time.RFC3339), e.Hold.Until.Format(time.RFC3339)))
 	}
+	until := e.Hold.Until.Format(time.RFC3339)
+	if back := e.Hold.Back; !back.IsZero() && back.Before(e.Hold.Until.Time) {
+		until = fmt.Sprintf("%s, with the buffer after it until %s", back.Format(time.RFC3339), until)
+	}
 	return fleet.NewError(fleet.CodeConflict, fmt.Sprintf("The vehicle %s is taken by %s from %s until %s.",
-		e.Vehicle, e.Hold.Ref, e.Hold.From.Format(time.RFC3339), e.Hold.Until.Format(time.RFC3339)))
+		e.Vehicle, e.Hold.Ref, e.Hold.From.Format(time.RFC3339), until))
 }
 
 // Config are the times that calendars go by.

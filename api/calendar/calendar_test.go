@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -146,7 +147,11 @@ func TestWorkMayBeginInTheBufferAfterARental(t *testing.T) {
 	d := newDesk(t, schematest.Open(t), 1, false)
 	backAt := func(h int) func(*calendar.Hold) { return func(o *calendar.Hold) { o.Back = hour(h) } }
 	wantDone(t, d.take(t, "bkg_1", 1, 5, backAt(3)))
-	wantTaken(t, d.take(t, "bkg_2", 3, 4), "bkg_1")
+	buffered := d.take(t, "bkg_2", 3, 4)
+	wantTaken(t, buffered, "bkg_1")
+	if want := "until " + hour(3).Format(time.RFC3339) + ", with the buffer after it until " + hour(5).Format(time.RFC3339) + "."; !strings.Contains(buffered.Error(), want) {
+		t.Errorf("%v does not tell the buffer: %s", buffered, want)
+	}
 	wantTaken(t, d.take(t, "wo_1", 2, 4), "bkg_1")
 	wantDone(t, d.take(t, "wo_1", 3, 4))
 	wantTaken(t, d.take(t, "blk_1", 3, 5), "wo_1")

@@ -12,6 +12,7 @@ import (
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rental"
 	"github.com/motorpool/fleet/api/rental/price"
+	"github.com/motorpool/fleet/query"
 )
 
 // Handover is what is noted when a vehicle changes hands.
@@ -122,6 +123,9 @@ func (d *Desk) Pickup(ctx context.Context, o Order, h Handover) (record.Record[r
 		}
 		b.ActualPickupAt, b.PickupMileageMi, b.PickupFuelPct, b.PickupBattery = record.InstantOf(at), h.MileageMi, h.FuelPct, h.Battery
 		b.ImportedPickup = false
+		if b.PickupMeterMi, err = d.meterAbove(ctx, o.Account, id, at, h.MileageMi); err != nil {
+			return err
+		}
 		b.LicenceCheckedAt = record.InstantOf(d.Now())
 		if at.Before(b.BlockedFrom.Time) {
 			b.BlockedFrom = record.InstantOf(at)
@@ -129,6 +133,18 @@ func (d *Desk) Pickup(ctx context.Context, o Order, h Handover) (record.Record[r
 		d.inspected(b, "pickup", &h, at)
 		return d.pricedFrom(b, at)
 	})
+}
+
+// meterAbove returns what the odometer of a vehicle was read as last, at or before an instant, if that is more than the miles; else nil. Whoever hands over may be right all the same, so that nothing is refused.
+func (d *Desk) meterAbove(ctx context.Context, account fleet.AccountID, vehicle uint64, at time.Time, miles *int) (*float64, error) {
+	if miles == nil {
+		return nil, nil
+	}
+	before, _, err := query.MetersAround(ctx, d.DB, account, vehicle, query.Odometer, at, 0)
+	if err != nil || before == nil || before.Value <= float64(*miles) {
+		return nil, err
+	}
+	return &before.Value, nil
 }
 
 // pricedFrom charges what it costs that a vehicle is picked up well before the time that was agreed. A price that was not worked out from
@@ -342,6 +358,9 @@ func (d *Desk) Swap(ctx context.Context, o Order, req SwapRequest) (record.Recor
 		if b.Status == record.BookingActive {
 			if status := v.Body.Status; status != record.VehicleAvailable && status != record.VehicleTurnaround {
 				return fleet.NewError(fleet.CodeConflict, fmt.Sprintf("The vehicle %s is %s and cannot be handed over.", b.VehicleID, status))
+			}
+			if b.PickupMeterMi, err = d.meterAbove(ctx, o.Account, v.ID, now, req.PickupMileageMi); err != nil {
+				return err
 			}
 			b.BlockedFrom = record.InstantOf(now)
 			if until := now.Add(time.Millisecond); b.BlockedUntil.Before(until) {

@@ -60,6 +60,7 @@ type Booking struct {
 	ActualPickupAt  Instant  `json:"actual_pickup_at"`
 	ActualReturnAt  Instant  `json:"actual_return_at"`
 	PickupMileageMi *int     `json:"pickup_mileage_mi"`
+	PickupMeterMi   *float64 `json:"pickup_meter_mi,omitempty"` // what the vehicle's meter had before, if that is more
 	ReturnMileageMi *int     `json:"return_mileage_mi"`
 	PickupFuelPct   *float64 `json:"pickup_fuel_pct"`
 	ReturnFuelPct   *float64 `json:"return_fuel_pct"`

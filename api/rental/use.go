@@ -45,6 +45,15 @@ func Unread(b *record.Booking) []string {
 	return all
 }
 
+// MeterRanBack says in words that the odometer taken at pickup is below what the vehicle's meter had before; "" if it is not.
+func MeterRanBack(b *record.Booking) string {
+	if b.PickupMeterMi == nil || b.PickupMileageMi == nil {
+		return ""
+	}
+	return fmt.Sprintf("the odometer of %s was taken as %d mi at pickup, and its meter had %.0f mi before; the miles driven are counted from what was taken",
+		b.VehicleID, *b.PickupMileageMi, *b.PickupMeterMi)
+}
+
 // Early is by how much a vehicle may be picked up before the agreed time at no cost and with nobody being told.
 const Early = time.Hour
 
