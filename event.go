@@ -1,7 +1,6 @@
 package fleet
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
@@ -10,8 +9,7 @@ import (
 )
 
 // Change says that a vehicle has new fixes or signals in [From, To], stored already. It is a record of the topic changes.
-// Inputs, if they are there, are all that is new of what trips and alerts are derived from, as pipeline/derive packs it; they
-// follow the record's JSON after a line feed, as they are.
+// Inputs, if they are there, are all that is new of what trips and alerts are derived from, as pipeline/derive packs it.
 type Change struct {
 	Account AccountID `json:"account,string"`
 	Vehicle VehicleID `json:"vehicle,string"`
@@ -19,33 +17,7 @@ type Change struct {
 	To      Millis    `json:"to_ms"`
 	Job     JobID     `json:"job,string,omitempty"` // it asks to derive the span again, for this job
 	Live    *Live     `json:"live,omitempty"`       // where the vehicle is now, if that has changed
-	Inputs  []byte    `json:"-"`
-}
-
-// Append appends the record to buf.
-func (c *Change) Append(buf []byte) ([]byte, error) {
-	text, err := json.Marshal(c)
-	if err != nil {
-		return buf, err
-	}
-	buf = append(buf, text...)
-	if c.Inputs != nil {
-		buf = append(append(buf, '\n'), c.Inputs...)
-	}
-	return buf, nil
-}
-
-// ParseChange reads a record of the topic of changes; its inputs are part of value.
-func ParseChange(value []byte) (Change, error) {
-	text, inputs, found := bytes.Cut(value, []byte{'\n'})
-	var c Change
-	if err := json.Unmarshal(text, &c); err != nil {
-		return c, err
-	}
-	if found {
-		c.Inputs = inputs[:len(inputs):len(inputs)]
-	}
-	return c, nil
+	Inputs  []byte    `json:"inputs,omitempty"`
 }
 
 // Live is a vehicle's last trusted position in a Change; absent quantities are nil.

@@ -52,29 +52,6 @@ func TestEventsAreWrittenAsJSONWritesThem(t *testing.T) {
 	})
 }
 
-// TestAChangeComesBackAsItWas, its inputs with line feeds among them and all.
-func TestAChangeComesBackAsItWas(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		c := fleet.Change{
-			Account: fleet.AccountID(rapid.Uint64().Draw(t, "account")), Vehicle: fleet.VehicleID(rapid.Uint64().Draw(t, "vehicle")),
-			From: fleet.Millis(rapid.Int64().Draw(t, "from")), To: fleet.Millis(rapid.Int64().Draw(t, "to")), Job: fleet.JobID(rapid.Uint64().Draw(t, "job")),
-		}
-		if rapid.Bool().Draw(t, "live") {
-			c.Live = &fleet.Live{Device: 1, FixTime: 2, Lat: rapid.Float64Range(-90, 90).Draw(t, "lat")}
-		}
-		if rapid.Bool().Draw(t, "packed") {
-			c.Inputs = append([]byte{}, rapid.SliceOf(rapid.SampledFrom([]byte{0, '\n', '}', 255})).Draw(t, "inputs")...)
-		}
-		text, err := c.Append(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, err := fleet.ParseChange(text); err != nil || !reflect.DeepEqual(got, c) {
-			t.Fatalf("%+v became %+v (%v)", c, got, err)
-		}
-	})
-}
-
 // TestAnEventWithoutABodyIsWritten: null, as encoding/json has it.
 func TestAnEventWithoutABodyIsWritten(t *testing.T) {
 	e := fleet.Event{ID: 1, Type: "a.b", Account: 2, At: 3, Kind: "c", Object: 4, Revision: 5}

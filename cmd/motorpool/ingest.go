@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -275,11 +276,11 @@ type changes struct {
 func (c changes) PublishChanges(ctx context.Context, all []fleet.Change) error {
 	messages := make([]topic.Message, len(all))
 	for i := range all {
-		value, err := all[i].Append(make([]byte, 0, 512+len(all[i].Inputs)))
+		value, err := json.Marshal(&all[i])
 		if err != nil {
 			return err
 		}
-		messages[i] = topic.Message{Key: changeKey(all[i].Vehicle), Value: value}
+		messages[i] = topic.Message{Key: changeKey(all[i].Vehicle), Value: value, ContentType: codec.ContentTypeJSON}
 	}
 	return c.feed.PublishRaw(ctx, c.topic, messages)
 }

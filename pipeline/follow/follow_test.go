@@ -2,6 +2,7 @@ package follow
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -137,8 +138,8 @@ func (w *world) delay(b *consume.Batch, later bool) {
 	held := w.held
 	w.held = nil
 	for _, r := range slices.Clone(b.Records) {
-		c, err := fleet.ParseChange(r.Value)
-		if err != nil {
+		var c fleet.Change
+		if err := json.Unmarshal(r.Value, &c); err != nil {
 			w.t.Fatal(err)
 		}
 		switch w.pack.IntN(12) {

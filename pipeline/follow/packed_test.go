@@ -1,7 +1,6 @@
 package follow
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -118,7 +117,7 @@ func TestWhatComesInOrderIsNotReadBack(t *testing.T) {
 	for part := range slices.Chunk(all, 50) {
 		w.now = part[len(part)-1].At
 		b := w.store(rng, part)
-		lacking := slices.ContainsFunc(b.Records, func(r consume.Record) bool { return !bytes.Contains(r.Value, []byte{'\n'}) })
+		lacking := strings.Count(string(b.Records[0].Value), `"inputs"`) == 0 || len(b.Records) > 1 && !strings.Contains(string(b.Records[1].Value), `"inputs"`)
 		before := pulls
 		w.handle(b)
 		if read := pulls > before; read != lacking {

@@ -2,6 +2,7 @@ package follow
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -338,7 +339,7 @@ func (w *world) store(rng *rand.Rand, all []input) *consume.Batch {
 }
 
 func (w *world) record(c fleet.Change) consume.Record {
-	value, err := c.Append(nil)
+	value, err := json.Marshal(c)
 	if err != nil {
 		w.t.Fatal(err)
 	}
