@@ -128,7 +128,7 @@ func TestWhatIsNotThereIsNamed(t *testing.T) {
 	}
 }
 
-// TestDistance holds it against the formula as it is written down, from a hair to half the world, to a hundredth of a micrometre.
+// TestDistance holds it against the formula as it is written down, from a hair to a quarter of the world, to a hundredth of a micrometre.
 func TestDistance(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		lat, lng := rapid.Float64Range(-90, 90).Draw(t, "lat"), rapid.Float64Range(-180, 180).Draw(t, "lng")

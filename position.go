@@ -195,8 +195,8 @@ func Distance(lat1, lng1, lat2, lng2 float64) float64 {
 	sinLat, sinLng := sinOf((lat2-lat1)*rad/2), sinOf((lng2-lng1)*rad/2)
 	cos := math.Cos((lat1 + lat2) * rad / 2)
 	h := sinLat*sinLat + (cos*cos-sinLat*sinLat)*sinLng*sinLng // the product of the cosines of both latitudes
-	if h < 1e-5 {                                              // 40 km: the series of asin as far as a float64 shows it
-		x := math.Sqrt(h)
+	if h < 1e-5 {
+		x := math.Sqrt(h) // up to 40 km: the series of asin as far as a float64 shows it
 		return 2 * EarthRadius * (x + x*h*(1.0/6+h*(3.0/40+h*(15.0/336))))
 	}
 	return 2 * EarthRadius * math.Asin(math.Sqrt(min(1, h)))

@@ -333,11 +333,9 @@ func showBooking(rec record.Record[record.Booking], paid query.Paid, now time.Ti
 
 // bookingWarnings says what of a booking's handovers somebody ought to look at.
 func bookingWarnings(b *record.Booking) []string {
-	warnings := list(rental.Unread(b))
-	for _, text := range []string{rental.MeterRanBack(b), rental.PickedUpEarly(b)} {
-		if text != "" {
-			warnings = append(warnings, text)
-		}
+	warnings := append(list(rental.Unread(b)), rental.RanBack(b)...)
+	if text := rental.PickedUpEarly(b); text != "" {
+		warnings = append(warnings, text)
 	}
 	return warnings
 }

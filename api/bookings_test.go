@@ -276,6 +276,13 @@ func TestAnOdometerBelowTheMeterIsTold(t *testing.T) {
 	if told := swap("900"); !strings.Contains(told, "9000 mi before") {
 		t.Errorf("warnings after a swap %s", told)
 	}
+	third := w.newCar()
+	w.do("POST", "/v1/vehicles/"+third+"/meter_readings", `{"kind":"odometer_mi","value":500.9}`).ok(201)
+	w.pass(time.Minute)
+	told = fmt.Sprint(w.do("POST", path+"/swap_vehicle", `{"vehicle_id":"`+third+`","mileage_mi":910,"pickup_mileage_mi":500}`).ok(200).object()["warnings"])
+	if !strings.Contains(told, "9000 mi before") || strings.Contains(told, "500 mi at pickup") {
+		t.Errorf("after the next swap, with the meter a fraction of a mile ahead: %s", told)
+	}
 }
 
 // Desks hand over some minutes early: that costs no day, though the grace of the rental is used up.

@@ -135,13 +135,14 @@ func (d *Desk) Pickup(ctx context.Context, o Order, h Handover) (record.Record[r
 	})
 }
 
-// meterAbove returns what the odometer of a vehicle was read as last, at or before an instant, if that is more than the miles; else nil. Whoever hands over may be right all the same, so that nothing is refused.
+// meterAbove returns what the odometer of a vehicle was read as last, at or before an instant, if that is a mile more than the miles or more;
+// else nil. Whoever hands over may be right all the same, so that nothing is refused.
 func (d *Desk) meterAbove(ctx context.Context, account fleet.AccountID, vehicle uint64, at time.Time, miles *int) (*float64, error) {
 	if miles == nil {
 		return nil, nil
 	}
 	before, _, err := query.MetersAround(ctx, d.DB, account, vehicle, query.Odometer, at, 0)
-	if err != nil || before == nil || before.Value <= float64(*miles) {
+	if err != nil || before == nil || before.Value < float64(*miles+1) {
 		return nil, err
 	}
 	return &before.Value, nil
@@ -347,7 +348,7 @@ func (d *Desk) Swap(ctx context.Context, o Order, req SwapRequest) (record.Recor
 			if req.MileageMi != nil && b.PickupMileageMi != nil && *req.MileageMi < *b.PickupMileageMi {
 				return fault("/mileage_mi", fmt.Sprintf("is less than the %d miles at pickup", *b.PickupMileageMi))
 			}
-			was.From, was.PickupMileageMi, was.MileageMi = rental.DrivenSince(b), b.PickupMileageMi, req.MileageMi
+			was.From, was.PickupMileageMi, was.PickupMeterMi, was.MileageMi = rental.DrivenSince(b), b.PickupMileageMi, b.PickupMeterMi, req.MileageMi
 			b.PickupMileageMi = req.PickupMileageMi
 		}
 		b.VehicleSwaps = append(b.VehicleSwaps, was)

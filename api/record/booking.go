@@ -104,12 +104,13 @@ func (b *Booking) Holding() bool {
 
 // VehicleSwap is a vehicle that the booking had before.
 type VehicleSwap struct {
-	VehicleID       string  `json:"vehicle_id"`
-	From            Instant `json:"from"` // when it was driven off; null if it never was
-	Until           Instant `json:"until"`
-	Reason          string  `json:"reason,omitempty"`
-	PickupMileageMi *int    `json:"pickup_mileage_mi,omitempty"`
-	MileageMi       *int    `json:"mileage_mi,omitempty"` // when it was given back
+	VehicleID       string   `json:"vehicle_id"`
+	From            Instant  `json:"from"` // when it was driven off; null if it never was
+	Until           Instant  `json:"until"`
+	Reason          string   `json:"reason,omitempty"`
+	PickupMileageMi *int     `json:"pickup_mileage_mi,omitempty"`
+	PickupMeterMi   *float64 `json:"pickup_meter_mi,omitempty"` // as Booking has it
+	MileageMi       *int     `json:"mileage_mi,omitempty"`      // when it was given back
 }
 
 // Charge is one line of a bill. Amount is signed, and always Quantity times UnitPrice: discounts and reversals are negative. Tax

@@ -45,13 +45,20 @@ func Unread(b *record.Booking) []string {
 	return all
 }
 
-// MeterRanBack says in words that the odometer taken at pickup is below what the vehicle's meter had before; "" if it is not.
-func MeterRanBack(b *record.Booking) string {
-	if b.PickupMeterMi == nil || b.PickupMileageMi == nil {
-		return ""
+// RanBack says in words which odometers were taken at pickup as less than the vehicle's meter had before.
+func RanBack(b *record.Booking) []string {
+	var all []string
+	note := func(vehicle string, miles *int, meter *float64) {
+		if miles != nil && meter != nil {
+			all = append(all, fmt.Sprintf("the odometer of %s was taken as %d mi at pickup, and its meter had %.0f mi before; the miles driven are counted from what was taken",
+				vehicle, *miles, *meter))
+		}
 	}
-	return fmt.Sprintf("the odometer of %s was taken as %d mi at pickup, and its meter had %.0f mi before; the miles driven are counted from what was taken",
-		b.VehicleID, *b.PickupMileageMi, *b.PickupMeterMi)
+	for _, s := range b.VehicleSwaps {
+		note(s.VehicleID, s.PickupMileageMi, s.PickupMeterMi)
+	}
+	note(b.VehicleID, b.PickupMileageMi, b.PickupMeterMi)
+	return all
 }
 
 // Early is by how much a vehicle may be picked up before the agreed time at no cost and with nobody being told.

@@ -133,8 +133,8 @@ func (h *Handler) load(ctx context.Context, vehicles []*vehicle, changes []*chan
 	}); err != nil {
 		return err
 	}
-	// The first change of a vehicle that is ever handled leaves a checkpoint behind. Where there is none, nothing derived and
-	// nothing earlier, changes tell of all that is stored.
+	// The first change of a vehicle that is ever handled leaves a checkpoint behind. Where there is none of any format, nothing
+	// derived and nothing earlier, changes tell of all that is stored.
 	windows = slices.DeleteFunc(windows, func(w window) bool {
 		v := missing[w.key]
 		return changes != nil && v.savedAt == 0 && len(v.known) == 0 && !past[w.key]

@@ -1,6 +1,7 @@
 package follow
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -96,6 +97,53 @@ func TestInputsThatComeWithChanges(t *testing.T) {
 				t.Errorf("inputs were taken from changes %d times only", given)
 			}
 		})
+	}
+}
+
+// TestOneThatWasHandledBeforeIsReadBack: a checkpoint says that there was an owner before, who may have been told of what no change
+// tells any more, even if it cannot be read and nothing was derived.
+func TestOneThatWasHandledBeforeIsReadBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	rng := rand.New(rand.NewPCG(9, 9))
+	all := recording(rng, 1, 3)
+	var signals, fixes []input
+	for _, in := range all {
+		switch {
+		case in.Position == nil && len(fixes) == 0:
+			signals = append(signals, in)
+		case in.Position != nil && len(signals) > 0 && in.At > signals[len(signals)-1].At && len(fixes) < 20:
+			fixes = append(fixes, in)
+		}
+	}
+	handle := func(part []input) {
+		w.now = part[len(part)-1].At
+		for {
+			if b := w.store(rng, part); !slices.ContainsFunc(b.Records, func(r consume.Record) bool { return !bytes.Contains(r.Value, []byte(`"inputs"`)) }) {
+				w.handle(b)
+				return
+			}
+		}
+	}
+	handle(signals)
+	if n := w.count("(SELECT count() FROM derivations)"); n != 0 {
+		t.Fatalf("%d things were derived of signals alone", n)
+	}
+	for _, statement := range []string{
+		"ALTER TABLE checkpoints UPDATE format = 99 WHERE true SETTINGS mutations_sync = 1",
+		"TRUNCATE TABLE telemetry",
+	} {
+		if err := w.db.Exec(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.restart()
+	opening, _, _ := strings.Cut(queryOf("follow_newest"), "\n")
+	asked := false
+	w.db.gate = func(statement string) { asked = asked || strings.HasPrefix(statement, opening) }
+	handle(fixes)
+	if !asked {
+		t.Error("nobody asked what is stored")
 	}
 }
 

@@ -403,7 +403,7 @@ func (f *Follower) histories(ctx context.Context, windows []window, found func(k
 		}
 		found(keyOf(account, vehicle), int(fixes), fleet.Millis(first))
 		return nil
-	})
+	}, clickhouse.Named("signals", f.signals))
 	if err != nil {
 		return fmt.Errorf("count fixes of %d vehicles: %w", len(windows), err)
 	}

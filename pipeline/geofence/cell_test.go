@@ -13,8 +13,7 @@ import (
 	"github.com/motorpool/fleet/query/area"
 )
 
-// TestCellIsThatOfTheLibrary looks everywhere, and about the corners and edges of cells most of all, whose neighbours are
-// remembered then.
+// TestCellIsThatOfTheLibrary looks everywhere, and about the corners and edges of cells most of all.
 func TestCellIsThatOfTheLibrary(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 9))
 	check := func(lat, lng float64) {
