@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -34,38 +36,56 @@ func connect(ctx context.Context, s *system.System) (*client, error) {
 	})
 }
 
-// do makes a request and decodes the answer's JSON into reply, if there is one.
+// do makes a request and decodes the answer's JSON into reply, if there is one. When it has asked more than its key may, it
+// waits as it is told to.
 func (c *client) do(ctx context.Context, method, path string, body, reply any) error {
-	var in io.Reader
+	var text []byte
 	if body != nil {
-		text, err := json.Marshal(body)
-		if err != nil {
+		var err error
+		if text, err = json.Marshal(body); err != nil {
 			return err
 		}
-		in = bytes.NewReader(text)
 	}
-	request, err := http.NewRequestWithContext(ctx, method, c.base+path, in)
+	for {
+		answer, wait, err := c.ask(ctx, method, path, text)
+		switch {
+		case err != nil || wait == 0 && reply == nil:
+			return err
+		case wait == 0:
+			return json.Unmarshal(answer, reply)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(wait):
+		}
+	}
+}
+
+// ask makes a request once and returns its answer, or for how long to wait before it is made again.
+func (c *client) ask(ctx context.Context, method, path string, body []byte) (answer []byte, wait time.Duration, err error) {
+	request, err := http.NewRequestWithContext(ctx, method, c.base+path, bytes.NewReader(body))
 	if err != nil {
-		return err
+		return nil, 0, err
 	}
 	request.Header.Set("Authorization", "Bearer "+c.key)
 	request.Header.Set("Content-Type", "application/json")
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
-		return err
+		return nil, 0, err
 	}
 	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		return err
+	if answer, err = io.ReadAll(response.Body); err != nil {
+		return nil, 0, err
 	}
-	if response.StatusCode/100 != 2 {
-		return fmt.Errorf("%s %s: %s: %s", method, path, response.Status, strings.TrimSpace(string(text)))
+	seconds, _ := strconv.Atoi(response.Header.Get("Retry-After"))
+	switch {
+	case response.StatusCode == http.StatusTooManyRequests && seconds > 0:
+		return nil, time.Duration(seconds) * time.Second, nil
+	case response.StatusCode/100 != 2:
+		return nil, 0, fmt.Errorf("%s %s: %s: %s", method, path, response.Status, strings.TrimSpace(string(answer)))
 	}
-	if reply == nil {
-		return nil
-	}
-	return json.Unmarshal(text, reply)
+	return answer, 0, nil
 }
 
 // register makes a vehicle and a device for each vehicle of a simulated fleet and returns the vehicles' ids.
