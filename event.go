@@ -9,7 +9,8 @@ import (
 )
 
 // Change says that a vehicle has new fixes or signals in [From, To], stored already. It is a record of the topic changes.
-// Inputs, if they are there, are all that is new of what trips and alerts are derived from, as pipeline/derive packs it.
+// Inputs, if they are there, are all that is new of what trips and alerts are derived from, as pipeline/derive packs it. They
+// are the last member, which ParseChange counts on.
 type Change struct {
 	Account AccountID `json:"account,string"`
 	Vehicle VehicleID `json:"vehicle,string"`

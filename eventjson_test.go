@@ -52,6 +52,43 @@ func TestEventsAreWrittenAsJSONWritesThem(t *testing.T) {
 	})
 }
 
+// TestChangesAreReadAsJSONReadsThem, also after one byte was changed or added, or some cut off.
+func TestChangesAreReadAsJSONReadsThem(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := fleet.Change{
+			Account: fleet.AccountID(rapid.Uint64Range(1, 1<<60).Draw(t, "account")), Vehicle: fleet.VehicleID(rapid.Uint64().Draw(t, "vehicle")),
+			From: fleet.Millis(rapid.Int64().Draw(t, "from")), To: fleet.Millis(rapid.Int64().Draw(t, "to")), Job: fleet.JobID(rapid.Uint64().Draw(t, "job")),
+			Inputs: rapid.SliceOf(rapid.Byte()).Draw(t, "inputs"),
+		}
+		if rapid.Bool().Draw(t, "live") {
+			c.Live = &fleet.Live{Device: 1, FixTime: 2, Lat: rapid.Float64Range(-90, 90).Draw(t, "lat")}
+		}
+		text, err := json.Marshal(&c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := fleet.ParseChange(text); err != nil || len(got.Inputs) != len(c.Inputs) {
+			t.Fatalf("%s became %+v (%v)", text, got, err)
+		}
+		at := rapid.IntRange(0, len(text)-1).Draw(t, "at")
+		other := rapid.SampledFrom([]byte("0159-.e{}[]\",:\\ \tantf\x00\x80\n")).Draw(t, "byte")
+		switch rapid.IntRange(0, 3).Draw(t, "how") {
+		case 0:
+			text = text[:at]
+		case 1:
+			text[at] = other
+		case 2:
+			text = slices.Insert(text, at, other)
+		}
+		var want fleet.Change
+		wrong := json.Unmarshal(text, &want)
+		got, err := fleet.ParseChange(text)
+		if (err == nil) != (wrong == nil) || err == nil && !reflect.DeepEqual(got, want) {
+			t.Fatalf("%q\nread %+v (%v)\nJSON reads %+v (%v)", text, got, err, want, wrong)
+		}
+	})
+}
+
 // TestAnEventWithoutABodyIsWritten: null, as encoding/json has it.
 func TestAnEventWithoutABodyIsWritten(t *testing.T) {
 	e := fleet.Event{ID: 1, Type: "a.b", Account: 2, At: 3, Kind: "c", Object: 4, Revision: 5}

@@ -90,8 +90,8 @@ func (h *Hub) EventRecord(_ int, offset int64, value []byte) {
 
 // ChangeRecord tells the hub of a record of the topic of changes.
 func (h *Hub) ChangeRecord(_ int, _ int64, value []byte) {
-	var c fleet.Change
-	if err := json.Unmarshal(value, &c); err != nil {
+	c, err := fleet.ParseChange(value)
+	if err != nil {
 		h.metrics.undecodable.Inc()
 		return
 	}

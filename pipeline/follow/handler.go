@@ -3,7 +3,6 @@ package follow
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"sync"
@@ -131,8 +130,7 @@ func (h *Handler) decode(b *consume.Batch) []*change {
 	byKey := make(map[fleet.VehicleKey]*change)
 	var all []*change
 	for i := range b.Records {
-		var c fleet.Change
-		err := json.Unmarshal(b.Records[i].Value, &c)
+		c, err := fleet.ParseChange(b.Records[i].Value)
 		if err != nil || c.Account == 0 || c.Vehicle == 0 || c.From > c.To {
 			h.f.deps.Metrics.broken.Inc()
 			h.f.deps.Log.Error("a record is no change", "topic", b.Topic, "partition", b.Partition, "offset", b.Records[i].Offset, "error", err)
