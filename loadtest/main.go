@@ -35,12 +35,13 @@ func run(ctx context.Context, args []string) error {
 		return runRecords(ctx, args[1:])
 	}
 	if len(args) == 0 || args[0] != "bench" {
-		return errors.New("usage: loadtest bench [-fixes N] [-vehicles N] [-rounds N] [-latency 30s] [-sizes=false] [-stored N] [-binary bin/motorpool]")
+		return errors.New("usage: loadtest bench [-fixes N] [-vehicles N] [-fences-within KM] [-rounds N] [-latency 30s] [-sizes=false] [-stored N] [-binary bin/motorpool]")
 	}
 	flags := flag.NewFlagSet("bench", flag.ExitOnError)
 	var o bench.Options
 	flags.IntVar(&o.Fixes, "fixes", 4_000_000, "fixes of the ingest comparison")
 	flags.IntVar(&o.Vehicles, "vehicles", 1000, "vehicles of the simulated fleet")
+	flags.Float64Var(&o.FencesWithin, "fences-within", 12, "km from the middle of the city within which its geofences lie; the further, the fewer visits")
 	flags.IntVar(&o.Rounds, "rounds", 3, "rounds of the ingest comparison")
 	flags.DurationVar(&o.Latency, "latency", 30*time.Second, "how long to watch the latency; 0 leaves it out")
 	flags.IntVar(&o.Stored.Fixes, "stored", 100_000_000, "fixes of the comparison of queries; 0 leaves it out")

@@ -32,15 +32,15 @@ var benchRules = []map[string]any{
 	{"name": "Leap", "kind": "odometer_jump"},
 }
 
-// layDown makes geofences of all shapes about the simulated city, depots and customers of 50 to some hundred metres, and
-// rules, all of which hold since ever.
-func (c *client) layDown(ctx context.Context, s *system.System) error {
+// layDown makes geofences of all shapes within so many metres of the middle of the simulated city, depots and customers of
+// 50 to some hundred metres, and rules, all of which hold since ever.
+func (c *client) layDown(ctx context.Context, s *system.System, within float64) error {
 	rng := rand.New(rand.NewPCG(7, 7))
 	town := sim.DefaultConfig()
 	work, inner := errgroup.WithContext(ctx)
 	work.SetLimit(4)
 	for i := range benchFences {
-		away, bearing, size := rng.Float64()*town.Radius, rng.Float64()*2*math.Pi, 50+rng.ExpFloat64()*100
+		away, bearing, size := rng.Float64()*within, rng.Float64()*2*math.Pi, 50+rng.ExpFloat64()*100
 		lat := town.Lat + away*math.Cos(bearing)/111_195
 		lng := town.Lng + away*math.Sin(bearing)/(111_195*math.Cos(town.Lat*math.Pi/180))
 		fence := map[string]any{"name": fmt.Sprint("Fence ", i), "geometry": shape(i, lat, lng, size, rng), "applies_from": "2020-01-01T00:00:00Z", "dwell_s": 300}

@@ -14,12 +14,13 @@ const pollEvery = 100 * time.Millisecond
 
 // Options say how much to measure.
 type Options struct {
-	Fixes    int // of the ingest comparison; 0 leaves out all that goes through Kafka
-	Vehicles int
-	Rounds   int
-	Latency  time.Duration // how long the latency is watched; 0 leaves it out
-	Sizes    bool
-	Stored   StoredOptions
+	Fixes        int // of the ingest comparison; 0 leaves out all that goes through Kafka
+	Vehicles     int
+	FencesWithin float64 // km from the middle of the simulated city
+	Rounds       int
+	Latency      time.Duration // how long the latency is watched; 0 leaves it out
+	Sizes        bool
+	Stored       StoredOptions
 }
 
 // Run measures and writes a report in Markdown. It has the system to itself.
@@ -51,8 +52,8 @@ func fed(ctx context.Context, s *system.System, o Options, report io.Writer) err
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(s.Log, "laying down %d geofences and %d rules\n", benchFences, len(benchRules))
-	if err := c.layDown(ctx, s); err != nil {
+	fmt.Fprintf(s.Log, "laying down %d geofences within %.0f km and %d rules\n", benchFences, o.FencesWithin, len(benchRules))
+	if err := c.layDown(ctx, s, o.FencesWithin*1000); err != nil {
 		return err
 	}
 	ingest, err := Ingest(ctx, s, o.Fixes, o.Vehicles, o.Rounds)
@@ -72,9 +73,9 @@ func fed(ctx context.Context, s *system.System, o Options, report io.Writer) err
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(report, "\nMedian ratio %.2f, with %d geofences and %d rules; %s were derived. The pipeline used %.2f µs of processor time a fix and %.0f MB at the most.\n"+
+	fmt.Fprintf(report, "\nMedian ratio %.2f, with %d geofences within %.0f km of the city's middle and %d rules; %s were derived. The pipeline used %.2f µs of processor time a fix and %.0f MB at the most.\n"+
 		"Simulated fixes take %.1f bytes each in positions.\n\n",
-		ingest.Ratio(), benchFences, len(benchRules), found, ingest.OursCPU.Seconds()*1e6/float64(o.Fixes), float64(ingest.OursMemory)/1e6, ingest.BytesPerFix)
+		ingest.Ratio(), benchFences, o.FencesWithin, len(benchRules), found, ingest.OursCPU.Seconds()*1e6/float64(o.Fixes), float64(ingest.OursMemory)/1e6, ingest.BytesPerFix)
 	if o.Latency > 0 {
 		l, err := Latency(ctx, s, c, groupFlag(o.Rounds-1), ids, peak/2, o.Latency)
 		if err != nil {
