@@ -93,41 +93,52 @@ func remake(ctx context.Context, s *system.System, topics ...string) error {
 	return err
 }
 
-// derivedAll returns when a group has derived all that it was told, late spans too.
+// derivedAll returns when a group has derived all fixes that there are: when it has worked off their topic, after that what it
+// told itself of them, and then the spans that came late.
 func derivedAll(ctx context.Context, s *system.System, group string) error {
 	ctx, cancel := context.WithTimeout(ctx, 15*time.Minute)
 	defer cancel()
 	client := &kafka.Client{Addr: kafka.TCP(s.Kafka())}
 	return await(ctx, 50*time.Millisecond, func() (bool, error) {
-		cluster, err := client.Metadata(ctx, &kafka.MetadataRequest{Topics: []string{"changes"}})
-		if err != nil {
-			return false, err
-		}
-		var ids []int
-		var ends []kafka.OffsetRequest
-		for _, p := range cluster.Topics[0].Partitions {
-			ids, ends = append(ids, p.ID), append(ends, kafka.LastOffsetOf(p.ID))
-		}
-		done, err := client.OffsetFetch(ctx, &kafka.OffsetFetchRequest{GroupID: group + "-follow", Topics: map[string][]int{"changes": ids}})
-		if err != nil {
-			return false, err
-		}
-		wanted, err := client.ListOffsets(ctx, &kafka.ListOffsetsRequest{Topics: map[string][]kafka.OffsetRequest{"changes": ends}})
-		if err != nil {
-			return false, err
-		}
-		reached := map[int]int64{}
-		for _, p := range done.Topics["changes"] {
-			reached[p.Partition] = p.CommittedOffset
-		}
-		for _, p := range wanted.Topics["changes"] {
-			if max(0, reached[p.Partition]) < p.LastOffset {
-				return false, nil
+		for _, wanted := range []struct{ group, topic string }{{group, "positions"}, {group + "-follow", "changes"}} {
+			if done, err := workedOff(ctx, client, wanted.group, wanted.topic); err != nil || !done {
+				return false, err
 			}
 		}
 		dirty, err := scalar[uint64](ctx, s.DB, "SELECT count() FROM dirty_spans FINAL WHERE from_at IS NOT NULL")
 		return dirty == 0, err
 	})
+}
+
+// workedOff says whether a group has committed all records of a topic.
+func workedOff(ctx context.Context, client *kafka.Client, group, topic string) (bool, error) {
+	cluster, err := client.Metadata(ctx, &kafka.MetadataRequest{Topics: []string{topic}})
+	if err != nil {
+		return false, err
+	}
+	var ids []int
+	var ends []kafka.OffsetRequest
+	for _, p := range cluster.Topics[0].Partitions {
+		ids, ends = append(ids, p.ID), append(ends, kafka.LastOffsetOf(p.ID))
+	}
+	done, err := client.OffsetFetch(ctx, &kafka.OffsetFetchRequest{GroupID: group, Topics: map[string][]int{topic: ids}})
+	if err != nil {
+		return false, err
+	}
+	wanted, err := client.ListOffsets(ctx, &kafka.ListOffsetsRequest{Topics: map[string][]kafka.OffsetRequest{topic: ends}})
+	if err != nil {
+		return false, err
+	}
+	reached := map[int]int64{}
+	for _, p := range done.Topics[topic] {
+		reached[p.Partition] = p.CommittedOffset
+	}
+	for _, p := range wanted.Topics[topic] {
+		if max(0, reached[p.Partition]) < p.LastOffset {
+			return false, nil
+		}
+	}
+	return true, nil
 }
 
 // counts says how many things of each kind were derived.
