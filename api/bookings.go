@@ -107,7 +107,7 @@ func (a *API) bookingRoutes() {
 func (a *API) bookingResource() *resource[record.Booking] {
 	return &resource[record.Booking]{
 		api: a, path: "/v1/bookings", tag: "Bookings", noun: "booking", nouns: "bookings", log: a.desk.Bookings, listing: &query.Bookings,
-		read: auth.BookingsRead, write: auth.BookingsWrite,
+		read: auth.BookingsRead, write: auth.BookingsWrite, states: rental.States,
 		view: Booking{}, fields: record.BookingFields{}, create: BookingNew{}, expand: []string{"customer", "vehicle", "vehicle_class"}, moving: bookingMoving,
 		needs:    map[string]auth.Scope{"customer": auth.CustomersRead, "vehicle": auth.VehiclesRead, "vehicle_class": auth.VehiclesRead},
 		writable: func(b *record.Booking) any { return &b.BookingFields },

@@ -89,6 +89,33 @@ func TestListsArePagedFilteredAndSorted(t *testing.T) {
 	wantEqual(t, "expand", fmt.Sprint(w.do("GET", "/v1/vehicles/"+ids[0]+"?expand=devices", "").ok(200).object()["devices"]), "<nil>")
 }
 
+// A value that a filter's member cannot have would find nothing for ever; it is refused, and told what there is.
+func TestFiltersKnowTheirValues(t *testing.T) {
+	w := newWorld(t)
+	for path, among := range map[string]string{
+		"/v1/bookings?status=activ":               "active",
+		"/v1/bookings?status=active,over":         "completed",
+		"/v1/bookings?is_overdue=yes":             "true, false",
+		"/v1/vehicles?fuel_type=petrol":           "gasoline",
+		"/v1/vehicles?status=free":                "available",
+		"/v1/tolls?status=open":                   "unmatched",
+		"/v1/payments?status=paid":                "succeeded",
+		"/v1/expenses?status=new":                 "draft",
+		"/v1/maintenance/work_orders?status=done": "completed",
+		"/v1/maintenance/issues?status=closed":    "resolved",
+		"/v1/maintenance/inspections?status=done": "submitted",
+		"/v1/alert_rules?kind=speed":              "speeding",
+		"/v1/vehicles/" + w.vehicle(`{"make":"A","model":"B"}`) + "/meter_readings?kind=odometer": "odometer_mi",
+	} {
+		if detail := string(w.do("GET", path, "").ok(400).body); !strings.Contains(detail, "must be one of") || !strings.Contains(detail, among) {
+			t.Errorf("%s: %s", path, detail)
+		}
+	}
+	for _, path := range []string{"/v1/bookings?status=active,no_show&is_overdue=true", "/v1/vehicles?fuel_type=electric&status=turnaround", "/v1/customers?do_not_rent=true"} {
+		w.do("GET", path, "").ok(200)
+	}
+}
+
 // Whatever can be had as a file is had whole: a parameter of paging is refused by its name, and the document says so.
 func TestFilesHaveNoPages(t *testing.T) {
 	w := newWorld(t)

@@ -65,7 +65,7 @@ func (a *API) expenseRoutes() {
 func (a *API) expenseResource() *resource[record.Expense] {
 	return &resource[record.Expense]{
 		api: a, path: "/v1/expenses", tag: "Expenses", noun: "expense", nouns: "expenses", log: a.desk.Expenses, listing: &query.Expenses,
-		read: auth.FinanceRead, write: auth.FinanceWrite,
+		read: auth.FinanceRead, write: auth.FinanceWrite, states: record.ExpenseStates,
 		view: Expense{}, fields: record.ExpenseFields{}, create: ExpenseCreate{},
 		writable: func(e *record.Expense) any { return &e.ExpenseFields },
 		make: func(_ *http.Request, object map[string]any) (record.Expense, error) {

@@ -30,7 +30,7 @@ type VehicleInspection struct {
 func (a *API) inspectionRoutes() {
 	s := &resource[record.VehicleInspection]{
 		api: a, path: "/v1/maintenance/inspections", tag: "Maintenance", noun: "inspection", nouns: "inspections", log: a.desk.Inspections, listing: &query.Inspections,
-		read: auth.MaintenanceRead, write: auth.MaintenanceWrite, view: VehicleInspection{}, fields: record.InspectionFields{},
+		read: auth.MaintenanceRead, write: auth.MaintenanceWrite, view: VehicleInspection{}, fields: record.InspectionFields{}, states: rental.InspectionStates,
 		writable: func(b *record.VehicleInspection) any { return &b.InspectionFields },
 		make: func(_ *http.Request, object map[string]any) (record.VehicleInspection, error) {
 			b := record.VehicleInspection{Status: rental.InspectionDraft, StatusSince: record.InstantOf(a.Now())}

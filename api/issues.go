@@ -37,7 +37,7 @@ type IssueEnd struct {
 func (a *API) issueRoutes() {
 	s := &resource[record.Issue]{
 		api: a, path: "/v1/maintenance/issues", tag: "Maintenance", noun: "issue", nouns: "issues", log: a.desk.Issues, listing: &query.Issues,
-		read: auth.MaintenanceRead, write: auth.MaintenanceWrite, view: Issue{}, fields: record.IssueFields{},
+		read: auth.MaintenanceRead, write: auth.MaintenanceWrite, view: Issue{}, fields: record.IssueFields{}, states: rental.IssueStates,
 		writable: func(b *record.Issue) any { return &b.IssueFields },
 		make: func(_ *http.Request, object map[string]any) (record.Issue, error) {
 			b := record.Issue{Status: rental.IssueOpen, StatusSince: record.InstantOf(a.Now())}

@@ -25,8 +25,15 @@ var comparisons = []string{"gte", "gt", "lte", "lt"}
 func (s *resource[T]) listParams() []param {
 	var params []param
 	sortable := []string{"id"}
+	shown := s.api.membersOf(s.view)
 	for _, f := range s.listing.Fields {
-		p := param{Name: f.Name, Many: true, Some: true, About: "One value, or several separated by commas."}
+		p := param{Name: f.Name, Many: true, Some: true, Enum: valuesOf(shown[f.Name]), About: "One value, or several separated by commas."}
+		if f.Name == "status" {
+			p.Enum = s.states
+		}
+		if p.Enum != nil {
+			p.About = "One value, or several separated by commas, of " + strings.Join(p.Enum, ", ") + "."
+		}
 		switch f.Type {
 		case query.NumberField:
 			p.Type = "integer"
@@ -50,6 +57,34 @@ func (s *resource[T]) listParams() []param {
 		param{Name: "updated_since", Format: "date-time", About: "Only what changed at or after this instant."},
 		param{Name: "archived", Enum: []string{"true", "false", "all"}, About: "`true` lists only archived records, `all` those too."},
 	)
+}
+
+// membersOf returns the schemas of a view's members by name.
+func (a *API) membersOf(view any) map[string]*huma.Schema {
+	registry := a.docs.OpenAPI().Components.Schemas
+	s := registry.Schema(reflect.TypeOf(view), true, "")
+	if s.Ref != "" {
+		s = registry.SchemaFromRef(s.Ref)
+	}
+	return s.Properties
+}
+
+// valuesOf returns the values that a member, or each of its elements, can have, if its schema tells; else nil.
+func valuesOf(member *huma.Schema) []string {
+	if member == nil {
+		return nil
+	}
+	if member.Type == huma.TypeArray {
+		return valuesOf(member.Items)
+	}
+	if member.Type == huma.TypeBoolean {
+		return []string{"true", "false"}
+	}
+	var values []string
+	for _, v := range member.Enum {
+		values = append(values, fmt.Sprint(v))
+	}
+	return values
 }
 
 func (s *resource[T]) list(w http.ResponseWriter, r *http.Request) error {

@@ -112,7 +112,7 @@ func (a *API) instantOr(at *record.Instant) record.Instant {
 func (a *API) paymentResource() *resource[record.Payment] {
 	return &resource[record.Payment]{
 		api: a, path: "/v1/payments", tag: "Payments", noun: "payment", nouns: "payments", log: a.desk.Payments, listing: &query.Payments,
-		read: auth.FinanceRead, write: auth.FinanceWrite,
+		read: auth.FinanceRead, write: auth.FinanceWrite, states: record.PaymentStates,
 		view: Payment{}, fields: record.PaymentNotes{}, create: record.PaymentFields{},
 		writable: func(p *record.Payment) any { return &p.PaymentNotes },
 		make: func(_ *http.Request, object map[string]any) (record.Payment, error) {

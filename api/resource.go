@@ -37,6 +37,7 @@ type resource[T any] struct {
 	expand   []string              // what expand= may name
 	needs    map[string]auth.Scope // that members of expand need beside read
 	moving   []string              // members of the view that change by themselves
+	states   []string              // of its status, if a list can be filtered by that
 	writable func(*T) any          // pointer to the part of a body that callers write, of the type of fields
 
 	// make makes the body of a new record from what was sent, already held against the schema of create.

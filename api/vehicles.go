@@ -12,6 +12,7 @@ import (
 	"github.com/motorpool/fleet/api/auth"
 	"github.com/motorpool/fleet/api/desk"
 	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/api/rental"
 	"github.com/motorpool/fleet/query"
 )
 
@@ -96,7 +97,7 @@ type VehicleStatus struct {
 func (a *API) vehicleRoutes() {
 	s := &resource[record.Vehicle]{
 		api: a, path: "/v1/vehicles", tag: "Vehicles", noun: "vehicle", nouns: "vehicles", log: a.vehicles, listing: &query.Vehicles,
-		read: auth.VehiclesRead, write: auth.VehiclesWrite,
+		read: auth.VehiclesRead, write: auth.VehiclesWrite, states: rental.VehicleStates,
 		view: Vehicle{}, fields: record.VehicleFields{}, create: VehicleNew{}, expand: []string{"devices", "vehicle_class", "home_location", "current_location"},
 		needs: map[string]auth.Scope{"devices": auth.TelematicsRead},
 		moving: append([]string{"location", "current_mileage_mi", "battery_level", "device_ids", "devices", "heading_deg", "speed_mph",

@@ -62,7 +62,7 @@ type WorkCancel struct {
 
 func (a *API) workOrderRoutes() {
 	s := &resource[record.WorkOrder]{
-		api: a, path: "/v1/maintenance/work_orders", tag: "Maintenance", noun: "work order", nouns: "work orders", log: a.desk.Work, listing: &query.WorkOrders,
+		api: a, path: "/v1/maintenance/work_orders", tag: "Maintenance", noun: "work order", nouns: "work orders", log: a.desk.Work, listing: &query.WorkOrders, states: rental.WorkStates,
 		read: auth.MaintenanceRead, write: auth.MaintenanceWrite, view: WorkOrder{}, fields: record.WorkOrderFields{},
 		writable: func(b *record.WorkOrder) any { return &b.WorkOrderFields },
 		make: func(_ *http.Request, object map[string]any) (record.WorkOrder, error) {

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/motorpool/fleet"
@@ -20,6 +21,12 @@ var paymentMoves = map[string][]string{
 
 // expenseMoves are the transitions of expenses: draft ──► posted ──► voided.
 var expenseMoves = map[string][]string{ExpenseDraft: {ExpensePosted}, ExpensePosted: {ExpenseVoided}, ExpenseVoided: {}}
+
+// PaymentStates and ExpenseStates list every state of each.
+var (
+	PaymentStates = slices.Sorted(maps.Keys(paymentMoves))
+	ExpenseStates = slices.Sorted(maps.Keys(expenseMoves))
+)
 
 // moved says whether one state may follow another; a *TransitionError says that it may not.
 func moved(moves map[string][]string, what, from, to string) error {

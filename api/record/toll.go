@@ -1,6 +1,9 @@
 package record
 
-import "slices"
+import (
+	"maps"
+	"slices"
+)
 
 // The states of a toll or fine.
 //
@@ -27,6 +30,9 @@ var tollMoves = map[string][]string{
 	TollPaid:      {},
 	TollWaived:    {},
 }
+
+// TollStates lists every state of a toll.
+var TollStates = slices.Sorted(maps.Keys(tollMoves))
 
 // Move puts a toll into another state, or says with a *TransitionError why not. One that was never billed does not become billed by the end
 // of a dispute, and one that was does not become matched.

@@ -1,6 +1,7 @@
 package rental
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -38,6 +39,9 @@ var vehicleByItself = map[string][]string{
 	record.VehicleMaintenance: {record.VehicleAvailable},
 	record.VehicleRented:      {record.VehicleTurnaround},
 }
+
+// VehicleStates lists every state of a vehicle.
+var VehicleStates = slices.Sorted(maps.Keys(vehicleByHand))
 
 // VehicleMove is a move of a vehicle to another state, or from one cause of its state to another.
 type VehicleMove struct {
