@@ -22,65 +22,110 @@ func CellOf(lat, lng float64) fleet.Cell {
 	if !ok {
 		return area.CellOf(lat, lng)
 	}
-	var steps [fleet.CellResolution]uint8 // from the finest: 0 for the middle, else one more than the sixths of a turn
+	var pairs [levels]uint8
 	first := uint8(0)
-	for i := range steps {
-		// In a + b*w with w a sixth of a turn, the middles of the hexagons one coarser are the multiples of 2+w or of 3-w, by
-		// turns. The remainder of a number by either is that of a + b*(-2) or a + b*3 by 7.
-		var k uint8
-		if i%2 == 1 {
-			k = steps2[((a-2*b)%7+7)%7]
-			a, b = a-unit[k].a, b-unit[k].b
-			a, b = (3*a+b)/7, (2*b-a)/7
-		} else {
-			k = steps3[((a+3*b)%7+7)%7]
-			a, b = a-unit[k].a, b-unit[k].b
-			a, b = (2*a-b)/7, (a+3*b)/7
+	above, beside := uint32(a+shift), uint32(b+shift) // not negative, so that they divide quickly
+	for i := range pairs {
+		qa, qb := above/7, beside/7
+		k := 7*(above-7*qa) + beside - 7*qb
+		p := &climbs[k]
+		above, beside = qa+uint32(p.a), qb+uint32(p.b)
+		if p.first != 0 {
+			first = p.first
 		}
-		if steps[i] = k; k != 0 {
-			first = k
-		}
+		pairs[i] = uint8(k)
+	}
+	a, b = int(above)-most, int(beside)-most
+	last := steps3[((a+3*b)%7+7)%7]
+	a, b = a-unit[last].a, b-unit[last].b
+	a, b = (2*a-b)/7, (a+3*b)/7
+	if last != 0 {
+		first = last
 	}
 	if a < -2 || a > 2 || b < -2 || b > 2 {
 		return area.CellOf(lat, lng)
 	}
 	place := &learned[face][a+2][b+2][first]
 	if base := place.Load(); base != 0 {
-		return assemble(base, &steps)
+		return assemble(base, last, &pairs)
 	}
 	cell := area.CellOf(lat, lng)
 	for turn := range uint32(6) {
-		if base := uint32(cell>>45)&127 | turn<<8 | 1<<16; assemble(base, &steps) == cell {
+		if base := uint32(cell>>45)&127 | turn<<8 | 1<<16; assemble(base, last, &pairs) == cell {
 			place.Store(base)
 		}
 	}
 	return cell
 }
 
-// unit are the steps to a neighbour, after none at all, and steps2 and steps3 which of them has a remainder by 2+w and 3-w.
+// Steps are 0 for the middle, else one more than the sixths of a turn: unit has them along the axes. In a + b*w, with w a
+// sixth of a turn, the middles of the hexagons one coarser are the multiples of 2+w or of 3-w, by turns, and of the finest
+// those of 3-w, as their resolution is odd. The remainder of a number by 3-w is that of a + b*3 by 7, and steps3 tells which
+// step has it.
 var (
 	unit   = [7]struct{ a, b int }{{0, 0}, {1, 0}, {0, 1}, {-1, 1}, {-1, 0}, {0, -1}, {1, -1}}
-	steps2 = [7]uint8{0, 1, 5, 6, 3, 2, 4}
 	steps3 = [7]uint8{0, 1, 3, 2, 5, 6, 4}
 )
+
+// Two resolutions are one division: (2+w)(3-w) is 7. What remains of a and b tells both steps.
+const (
+	levels = (fleet.CellResolution - 1) / 2 // pairs of steps; one is left over
+	most   = 16                             // more than the middles two resolutions above the last pair are away
+	shift  = most * 7 * 7 * 7 * 7           // most, before the pairs
+)
+
+// climb is what two steps do: to a seventh of each of a and b, rounded down, a and b are to be added. first is the coarser
+// step that is not 0.
+type climb struct{ a, b, first, fine, coarse uint8 }
+
+// climbs by the remainders of a and b by 7.
+var climbs = func() (all [49]climb) {
+	for fine, u := range unit {
+		for coarse, v := range unit {
+			// u + (3-w)*v, where w*w is w-1.
+			a, b := u.a+3*v.a+v.b, u.b+2*v.b-v.a
+			ra, rb := (a%7+7)%7, (b%7+7)%7
+			c := climb{a: uint8((ra - a) / 7), b: uint8((rb - b) / 7), first: uint8(coarse), fine: uint8(fine), coarse: uint8(coarse)}
+			if coarse == 0 {
+				c.first = uint8(fine)
+			}
+			all[7*ra+rb] = c
+		}
+	}
+	return all
+}()
 
 // learned has by face, coarsest hexagon and first step the number of the coarsest cell, by how many sixths the steps are
 // turned, shifted by 8, and a bit that says that it is known.
 var learned [20][5][5][7]atomic.Uint32
 
-// digits of H3 by step, from its axis i against the clock: i, ij, j, jk, k, ik.
-var digits = [12]fleet.Cell{4, 6, 2, 3, 1, 5, 4, 6, 2, 3, 1, 5}
+// digit of H3 of a step turned by some sixths: from its axis i against the clock these are i, ij, j, jk, k, ik.
+func digit(step uint8, turn uint32) uint8 {
+	if step == 0 {
+		return 0
+	}
+	return [6]uint8{4, 6, 2, 3, 1, 5}[(uint32(step)-1+turn)%6]
+}
 
-// assemble makes the number of a cell (h3geo.org/docs/core-library/h3Indexing).
-func assemble(base uint32, steps *[fleet.CellResolution]uint8) fleet.Cell {
-	const mode, unused = 1 << 59, 1<<(3*(15-fleet.CellResolution)) - 1
-	c := fleet.Cell(mode | fleet.CellResolution<<52 | unused)
-	c |= fleet.Cell(base&127) << 45
-	turn := base >> 8 & 7
-	for i, k := range steps {
-		if k != 0 {
-			c |= digits[uint32(k)-1+turn] << (3 * (15 - fleet.CellResolution + i))
+// digits of the two steps of a climb by how they are turned, the finer ones below.
+var digits = func() (all [6][len(climbs)]uint8) {
+	for turn := range all {
+		for k, c := range climbs {
+			all[turn][k] = digit(c.fine, uint32(turn)) | digit(c.coarse, uint32(turn))<<3
 		}
+	}
+	return all
+}()
+
+// assemble makes the number of a cell (h3geo.org/docs/core-library/h3Indexing) of its coarsest cell and step, and the
+// climbs from the finest.
+func assemble(base uint32, last uint8, pairs *[levels]uint8) fleet.Cell {
+	const mode, unused = 1 << 59, 3 * (15 - fleet.CellResolution)
+	turn := base >> 8 & 7
+	c := fleet.Cell(mode | fleet.CellResolution<<52 | 1<<unused - 1)
+	c |= fleet.Cell(base&127)<<45 | fleet.Cell(digit(last, turn))<<42
+	for i, k := range pairs {
+		c |= fleet.Cell(digits[turn][k]) << (unused + 6*i)
 	}
 	return c
 }
