@@ -192,9 +192,9 @@ func (ps *problems) polygon(rings [][]json.RawMessage, pointer string) (p polygo
 		case r == nil:
 			all = false
 		case i == 0:
-			p.shell = r
+			p.shell = *r
 		default:
-			p.holes = append(p.holes, r)
+			p.holes = append(p.holes, *r)
 		}
 	}
 	if !all {
@@ -202,7 +202,7 @@ func (ps *problems) polygon(rings [][]json.RawMessage, pointer string) (p polygo
 	}
 	ok = true
 	for i := range p.holes {
-		p.holes[i] = under(p.holes[i], p.shell)
+		p.holes[i] = under(p.holes[i], &p.shell)
 		ok = ps.inside(p, i, pointer) && ok
 	}
 	if ok && p.area() < minArea {
@@ -325,7 +325,7 @@ func (ps *problems) corridor(coordinates, widthText json.RawMessage) geometry {
 }
 
 // under moves a hole by whole turns so that it lies within the longitudes of its shell, if it can.
-func under(hole, shell *ring) *ring {
+func under(hole ring, shell *ring) ring {
 	for _, shift := range turns {
 		if b := hole.box; b.minX+shift >= shell.box.minX && b.maxX+shift <= shell.box.maxX {
 			if shift == 0 {
@@ -335,7 +335,7 @@ func under(hole, shell *ring) *ring {
 			for i := range pts {
 				pts[i].x += shift
 			}
-			return newRing(pts)
+			return *newRing(pts)
 		}
 	}
 	return hole
@@ -343,16 +343,17 @@ func under(hole, shell *ring) *ring {
 
 // inside checks that a hole lies in its shell and out of the holes before it; rings may touch in points.
 func (ps *problems) inside(p polygon, i int, pointer string) bool {
-	hole, at := p.holes[i], pointer+"/"+strconv.Itoa(i+1)
-	if e, f, crossed := hole.crosses(p.shell); crossed {
+	hole, at := &p.holes[i], pointer+"/"+strconv.Itoa(i+1)
+	if e, f, crossed := hole.crosses(&p.shell); crossed {
 		ps.add(at, codeHole, "The hole crosses the ring around it: its segment %d meets segment %d of the ring.", e, f)
 		return false
 	}
-	if !hole.lies(p.shell, inner) {
+	if !hole.lies(&p.shell, inner) {
 		ps.add(at, codeHole, "The hole lies outside the ring around it.")
 		return false
 	}
-	for j, other := range p.holes[:i] {
+	for j := range p.holes[:i] {
+		other := &p.holes[j]
 		if !hole.box.overlaps(other.box) {
 			continue
 		}

@@ -14,10 +14,10 @@ type polygons struct {
 	box   Bounds
 }
 
-// polygon is a shell less its holes, in longitudes without jumps.
+// polygon is a shell less its holes, in longitudes without jumps. The rings lie in it, which spares a look into memory.
 type polygon struct {
-	shell *ring
-	holes []*ring
+	shell ring
+	holes []ring
 }
 
 func newPolygons(parts []polygon) *polygons {
@@ -25,8 +25,8 @@ func newPolygons(parts []polygon) *polygons {
 	all := noBox
 	for i, p := range parts {
 		g.count += len(p.shell.pts) - 1
-		for _, h := range p.holes {
-			g.count += len(h.pts) - 1
+		for k := range p.holes {
+			g.count += len(p.holes[k].pts) - 1
 		}
 		b := p.shell.box
 		if i > 0 {
@@ -87,7 +87,8 @@ func (p *polygon) holds(x, y float64) bool {
 	case onEdge:
 		return true
 	}
-	for _, h := range p.holes {
+	for i := range p.holes {
+		h := &p.holes[i]
 		b := &h.box
 		if x >= b.minX && x <= b.maxX && y >= b.minY && y <= b.maxY && h.locate(x, y) == inner {
 			return false
@@ -121,7 +122,8 @@ func (p *polygon) near(x, y, k, distance float64) bool {
 	if p.shell.near(x, y, k, distance) {
 		return true
 	}
-	for _, h := range p.holes {
+	for i := range p.holes {
+		h := &p.holes[i]
 		if h.near(x, y, k, distance) {
 			return true
 		}
@@ -135,14 +137,16 @@ func (g *polygons) crosses(w *Way) (enter, exit float64, ok bool) {
 	for i := range g.parts {
 		part := &g.parts[i]
 		for _, shift := range turns {
-			p, q, b := w.turned(shift)
+			b := w.turnedBox(shift)
 			if !part.shell.box.overlaps(b) {
 				continue
 			}
+			p, q := w.turned(shift)
 			met := false
 			touch := func(t float64) { met = true; meet(t) }
 			part.shell.meets(p, q, b, touch)
-			for _, h := range part.holes {
+			for i := range part.holes {
+				h := &part.holes[i]
 				h.meets(p, q, b, touch)
 			}
 			// Where no edge is met both ends are on the same side.
@@ -168,14 +172,16 @@ func (g *polygons) misses(w *Way) bool {
 	for i := range g.parts {
 		part := &g.parts[i]
 		for _, shift := range turns {
-			p, q, b := w.turned(shift)
+			b := w.turnedBox(shift)
 			if !part.shell.box.overlaps(b) {
 				continue
 			}
+			p, q := w.turned(shift)
 			if part.shell.met(p, q, b) {
 				return false
 			}
-			for _, h := range part.holes {
+			for i := range part.holes {
+				h := &part.holes[i]
 				if h.met(p, q, b) {
 					return false
 				}
@@ -237,7 +243,8 @@ func (g *polygons) area() float64 {
 
 func (p *polygon) area() float64 {
 	sum := p.shell.area()
-	for _, h := range p.holes {
+	for i := range p.holes {
+		h := &p.holes[i]
 		sum -= h.area()
 	}
 	return max(0, sum) * fleet.EarthRadius * fleet.EarthRadius
@@ -272,7 +279,8 @@ func (g *polygons) relate(c *cell) relation {
 				continue
 			}
 			r := part.shell.touch(c, shift, b)
-			for _, h := range part.holes {
+			for i := range part.holes {
+				h := &part.holes[i]
 				if r == boundary {
 					break
 				}

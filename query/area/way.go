@@ -6,6 +6,7 @@ import "math"
 type Way struct {
 	lat1, lng1, lat2, lng2 float64
 	a, b                   point // in longitudes without a jump
+	box                    box   // around them
 
 	circle bool // whether what follows, of the great circle, has been made
 	long   bool // whether the places are neither the same nor opposite, so that there is one
@@ -28,6 +29,7 @@ func NewWay(lat1, lng1, lat2, lng2 float64) Way {
 	} else if w.b.x-w.a.x < -180 {
 		w.b.x += 360
 	}
+	w.box = noBox.add(w.a).add(w.b)
 	return w
 }
 
@@ -48,10 +50,13 @@ func (w *Way) round() bool {
 	return true
 }
 
-// turned returns the two places and the box around them moved by some longitudes.
-func (w *Way) turned(shift float64) (a, b point, around box) {
-	a, b = point{w.a.x + shift, w.a.y}, point{w.b.x + shift, w.b.y}
-	return a, b, noBox.add(a).add(b)
+// turned returns the two places moved by some longitudes, and turnedBox the box around them.
+func (w *Way) turned(shift float64) (a, b point) {
+	return point{w.a.x + shift, w.a.y}, point{w.b.x + shift, w.b.y}
+}
+
+func (w *Way) turnedBox(shift float64) box {
+	return box{w.box.minX + shift, w.box.minY, w.box.maxX + shift, w.box.maxY}
 }
 
 func (w *Way) at(theta float64) vec {
