@@ -8,13 +8,14 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math"
+	"math/bits"
 	"slices"
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/query/area"
 )
 
-// maxRepeated bounds the entries of its parents that each list of a block repeats.
+// maxRepeated bounds the entries of its parents that a block repeats.
 const maxRepeated = 16
 
 // maxCells bounds the cells of one fence. A circle of 20 km takes about 1,500.
@@ -23,20 +24,23 @@ const maxCells = 4096
 // Index finds the fences at a place. It is immutable and safe for concurrent use.
 //
 // Every fence is a list of H3 cells (area.Compact), as coarse as they may be. The table has the coarser of these, and those
-// in which there are finer ones, which are in blocks: for each of the finest cells in it, a block lists all fences that have
-// the cell or one of its parents. So a fix needs one look into a table that is small, and its next fix finds the block, and
-// often the list, in the processor's cache. A block repeats what its parents have unless that is much: then it is looked up.
+// in which there are finer ones, which have a block: the fences that have one of the finest cells in it or one of their
+// parents, and for each of these cells two bits a fence for what it is to it. So a fix needs one look into a table that is
+// small, and its next fix finds the block in the processor's cache. A block repeats what its parents have unless that is
+// much: then it is looked up.
 type Index struct {
-	fences []fence // by id, then From
-	briefs []brief // of the fences
+	fences []fence         // by id, then From
+	ids    []fleet.FenceID // of the fences
+	briefs []brief         // of the fences
+	begun  fleet.Millis    // when the last of them had begun
 	byID   map[fleet.FenceID]span
 	hash   uint64
 
 	resolutions []int // that occur in the table, from fine to coarse
 	slots       []slot
 	shift       uint
-	blocks      []block
 	entries     []entry
+	rows        []uint32
 
 	shapes map[string]*shape // by geometry, for the next index
 }
@@ -51,11 +55,10 @@ type fence struct {
 	source   int // its place in what NewIndex was given
 }
 
-// brief is all that is asked of most fences about, in one line of the processor's cache.
+// brief is what is asked of a fence that a place may be in or near, in one line of the processor's cache.
 type brief struct {
-	id       fleet.FenceID
 	from, to fleet.Millis
-	always   bool // it is for everyone, at all hours
+	shape    area.Shape
 	bounds   area.Bounds
 }
 
@@ -71,32 +74,35 @@ type shape struct {
 
 type span struct{ from, to int }
 
-// entry is a fence in a cell: its place in Index.fences, and what the cell is to it.
+// entry is a fence in a cell: its place in Index.fences, whether it is lasting, and what the cell is to it.
 type entry uint32
 
 const (
 	inNearby   entry = iota // no place in the cell is in it
 	inBoundary              // the place must be tested
 	inInterior              // every place in the cell is in it
+
+	kinds   entry = 3
+	lasting entry = 4 // it is for everyone, at all hours, without an end
 )
 
-func (e entry) fence() int { return int(e >> 2) }
+func (e entry) fence() int  { return int(e >> 3) }
+func (e entry) kind() entry { return e & kinds }
 
-// slot is a place in the table, empty if it has no cell.
+// slot is a place in the table, empty if it has no cell. The entries of the cell itself are from from to to. Those of its
+// block follow; the block has a row of words in Index.rows for each of the finest cells, by its last two digits as they are
+// in the number of a cell. Two bits a fence say what the cell is to it: one more than in an entry, 0 if it is nothing.
 type slot struct {
-	cell     fleet.Cell
-	from, to uint32 // of entries, of the cell itself
-	block    uint32 // one more than its place; 0 for none
-	apart    bool   // the block repeats no entry of the cell and its parents
+	cell        fleet.Cell
+	from, to    uint32
+	rows, words uint32 // where the rows begin, and how long each is: 0 for no block
+	apart       bool   // the block repeats no entry of the cell and its parents
 }
-
-// block has where the lists of the finest cells in a cell of blockResolution begin in Index.entries, by their last two digits
-// as they are in the number of a cell, and where the last one ends.
-type block [blockLists + 1]uint32
 
 const (
 	blockResolution = fleet.CellResolution - 2
-	blockLists      = 8 * 8
+	blockRows       = 8 * 8
+	perWord         = 16 // fences
 )
 
 // NewIndex compiles the versions of an account's fences. The error joins what is wrong with those that could not be used;
@@ -128,10 +134,11 @@ func NewIndexFrom(earlier *Index, versions []fleet.FenceVersion) (*Index, error)
 		return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.From, b.From), cmp.Compare(a.Revision, b.Revision))
 	})
 	hash := fnv.New64a()
-	ix.briefs = make([]brief, len(ix.fences))
+	ix.ids, ix.briefs = make([]fleet.FenceID, len(ix.fences)), make([]brief, len(ix.fences))
 	for i := range ix.fences {
 		f := &ix.fences[i]
-		ix.briefs[i] = brief{f.ID, f.From, f.To, f.everyone && f.hours == nil, f.bounds}
+		ix.ids[i], ix.briefs[i] = f.ID, brief{f.From, f.To, f.Shape, f.bounds}
+		ix.begun = max(ix.begun, f.From)
 		var b [48]byte
 		for k, n := range [...]uint64{uint64(f.ID), f.Revision, uint64(f.From), uint64(f.To), uint64(f.Dwell), math.Float64bits(f.SpeedLimit)} {
 			binary.BigEndian.PutUint64(b[8*k:], n)
@@ -178,10 +185,14 @@ func (ix *Index) compile(earlier *Index, geometry []byte) (*shape, error) {
 func (ix *Index) build() {
 	var pairs []pair
 	for i := range ix.fences {
-		c := &ix.fences[i].cover
+		f := &ix.fences[i]
+		own, c := entry(i)<<3, &f.cover
+		if f.everyone && f.hours == nil && f.To == 0 {
+			own |= lasting
+		}
 		for kind, cells := range [...][]fleet.Cell{inNearby: c.Nearby, inBoundary: c.Boundary, inInterior: c.Interior} {
 			for _, cell := range cells {
-				pairs = append(pairs, pairOf(cell, entry(i)<<2|entry(kind)))
+				pairs = append(pairs, pairOf(cell, own|entry(kind)))
 			}
 		}
 	}
@@ -195,12 +206,11 @@ func (ix *Index) build() {
 			ix.resolutions = slices.Insert(ix.resolutions, 0, r)
 		}
 	}
-	bits := uint(4)
-	for 1<<bits < 2*distinct {
-		bits++
+	size := uint(4)
+	for 1<<size < 2*distinct {
+		size++
 	}
-	ix.slots, ix.shift = make([]slot, 1<<bits), 64-bits
-	ix.entries = make([]entry, 0, 3*len(pairs))
+	ix.slots, ix.shift = make([]slot, 1<<size), 64-size
 	// The number of a coarser cell is smaller: when a cell's turn comes its parents are in the table.
 	var fine []pair
 	for from, to := 0, 0; from < len(pairs); from = to {
@@ -209,20 +219,20 @@ func (ix *Index) build() {
 		}
 		fine = ix.add(pairs[from:to], fine[:0])
 	}
-	ix.entries = slices.Clip(ix.entries)
+	ix.entries, ix.rows = slices.Clip(ix.entries), slices.Clip(ix.rows)
 }
 
 // pair is an entry of a cell of the table, or of some of the cells in it.
 type pair struct {
 	cell     fleet.Cell
 	entry    entry
-	from, to uint8 // lists of the block
+	from, to uint8 // rows of the block
 }
 
 func pairOf(c fleet.Cell, e entry) pair {
 	r := resolution(c)
 	if r <= blockResolution {
-		return pair{c, e, 0, blockLists}
+		return pair{c, e, 0, blockRows}
 	}
 	// A cell that is not of the finest resolution has all digits below its own.
 	first, last := area.Span(c, fleet.CellResolution)
@@ -234,7 +244,7 @@ func (ix *Index) add(pairs, fine []pair) []pair {
 	s := ix.slot(pairs[0].cell)
 	s.cell, s.from = pairs[0].cell, uint32(len(ix.entries))
 	for _, p := range pairs {
-		if p.to-p.from == blockLists {
+		if p.to-p.from == blockRows {
 			ix.entries = append(ix.entries, p.entry)
 		} else {
 			fine = append(fine, p)
@@ -247,30 +257,28 @@ func (ix *Index) add(pairs, fine []pair) []pair {
 	coarse := ix.coarse(s.cell, nil)
 	if s.apart = len(coarse) > maxRepeated; !s.apart {
 		for _, e := range coarse {
-			fine = append(fine, pair{s.cell, e, 0, blockLists})
+			fine = append(fine, pair{s.cell, e, 0, blockRows})
 		}
 		slices.SortFunc(fine, func(a, b pair) int { return cmp.Compare(a.entry, b.entry) })
 	}
-	var b block
-	for _, p := range fine {
-		for k := p.from; k < p.to; k++ {
-			b[k+1]++
+	fences := uint32(0)
+	for i, p := range fine {
+		if i == 0 || p.entry.fence() != fine[i-1].entry.fence() {
+			ix.entries = append(ix.entries, p.entry&^kinds)
+			fences++
 		}
 	}
-	b[0] = uint32(len(ix.entries))
-	for k := range blockLists {
-		b[k+1] += b[k]
-	}
-	ix.entries = slices.Grow(ix.entries, int(b[blockLists]-b[0]))[:b[blockLists]]
-	next := b
-	for _, p := range fine {
+	s.rows, s.words = uint32(len(ix.rows)), (fences+perWord-1)/perWord
+	ix.rows = append(ix.rows, make([]uint32, blockRows*s.words)...)
+	at := uint32(0)
+	for i, p := range fine {
+		if i > 0 && p.entry.fence() != fine[i-1].entry.fence() {
+			at++
+		}
 		for k := p.from; k < p.to; k++ {
-			ix.entries[next[k]] = p.entry
-			next[k]++
+			ix.rows[s.rows+uint32(k)*s.words+at/perWord] |= uint32(p.entry.kind()+1) << (2 * (at % perWord))
 		}
 	}
-	ix.blocks = append(ix.blocks, b)
-	s.block = uint32(len(ix.blocks))
 	return fine
 }
 
@@ -284,22 +292,26 @@ func (ix *Index) slot(c fleet.Cell) *slot {
 	return &ix.slots[at]
 }
 
-// candidates returns the entries of a cell and its parents, by fence: part of the index, or made in room.
-func (ix *Index) candidates(cell fleet.Cell, room *[]entry) []entry {
+// candidates appends to list, which is empty, the entries of a cell and its parents, by fence.
+func (ix *Index) candidates(cell fleet.Cell, list []entry) []entry {
 	if cell == 0 {
-		return nil
+		return list
 	}
-	list := (*room)[:0]
-	if s := ix.slot(area.Parent(cell, blockResolution)); s.block != 0 {
-		b, k := &ix.blocks[s.block-1], inBlock(cell)
-		own := ix.entries[b[k]:b[k+1]]
-		if !s.apart {
-			return own
+	s := ix.slot(area.Parent(cell, blockResolution))
+	if s.words != 0 {
+		row, fences := ix.rows[s.rows+inBlock(cell)*s.words:][:s.words], ix.entries[s.to:]
+		for i, word := range row {
+			for word != 0 {
+				at := bits.TrailingZeros32(word) &^ 1
+				list = append(list, fences[perWord*i+at/2]|entry(word>>at&3-1))
+				word &^= 3 << at
+			}
 		}
-		list = append(list, own...)
 	}
-	*room = ix.coarse(cell, list)
-	return *room
+	if s.words == 0 || s.apart {
+		return ix.coarse(cell, list)
+	}
+	return list
 }
 
 // coarse appends to list the entries of the cells of the table that hold a cell, and sorts all by fence.
@@ -315,8 +327,8 @@ func (ix *Index) coarse(cell fleet.Cell, list []entry) []entry {
 
 func resolution(c fleet.Cell) int { return int(c >> 52 & 15) }
 
-// inBlock returns which of the lists of its block is a cell's: its last two digits.
-func inBlock(c fleet.Cell) int { return int(c>>(3*(15-fleet.CellResolution))) & (blockLists - 1) }
+// inBlock returns which of the rows of its block is a cell's: its last two digits.
+func inBlock(c fleet.Cell) uint32 { return uint32(c>>(3*(15-fleet.CellResolution))) & (blockRows - 1) }
 
 // At appends to buf the indexes, within what NewIndex was given, of the versions that hold at a time and contain a place
 // whose cell is given (0 if it is not known), by fence. Scopes and schedules are not looked at: they ask about a vehicle.
@@ -324,11 +336,11 @@ func (ix *Index) At(lat, lng float64, cell fleet.Cell, at fleet.Millis, buf []in
 	if cell == 0 {
 		cell = CellOf(lat, lng)
 	}
-	var room []entry
-	for _, e := range ix.candidates(cell, &room) {
-		f := &ix.fences[e.fence()]
-		if f.valid(at) && (e&3 == inInterior || e&3 == inBoundary && f.Contains(lat, lng)) {
-			buf = append(buf, f.source)
+	var room [64]entry
+	for _, e := range ix.candidates(cell, room[:0]) {
+		b := &ix.briefs[e.fence()]
+		if b.valid(at) && (e.kind() == inInterior || e.kind() == inBoundary && b.shape.Contains(lat, lng)) {
+			buf = append(buf, ix.fences[e.fence()].source)
 		}
 	}
 	return buf

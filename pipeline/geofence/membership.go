@@ -74,13 +74,14 @@ func (v *view) release() {
 // look sorts the fences of the cell into those that hold the fix and the others.
 func (v *view) look() {
 	v.in, v.around = v.in[:0], v.around[:0]
-	for _, e := range v.ix.candidates(v.cell, &v.room) {
-		i := e.fence()
-		b := &v.ix.briefs[i]
-		if !b.valid(v.at) || !b.always && !v.ix.fences[i].open(v) {
+	begun := v.at >= v.ix.begun
+	v.room = v.ix.candidates(v.cell, v.room[:0])
+	for _, e := range v.room {
+		b := &v.ix.briefs[e.fence()]
+		if !(begun && e&lasting != 0) && !(b.valid(v.at) && (e&lasting != 0 || v.ix.fences[e.fence()].open(v))) {
 			continue
 		}
-		if e&3 == inInterior || e&3 == inBoundary && v.ix.fences[i].Contains(v.place.Lat, v.place.Lng) {
+		if e.kind() == inInterior || e.kind() == inBoundary && b.shape.Contains(v.place.Lat, v.place.Lng) {
 			v.in = append(v.in, e)
 		} else {
 			v.around = append(v.around, e)
@@ -94,25 +95,30 @@ func (f *fence) open(v *view) bool { return f.meant(v.key.Vehicle, v.traits) && 
 // stays brings the stays up to the fix and takes them out of v.in, so that what is left there is new.
 func (v *view) stays() {
 	v.ended = v.ended[:0]
-	kept, left, next := v.s.Stays[:0], v.in[:0], 0
+	kept, left, next, beside := v.s.Stays[:0], v.in[:0], 0, 0
 	for i := range v.s.Stays {
 		y := &v.s.Stays[i]
-		for next < len(v.in) && v.ix.briefs[v.in[next].fence()].id < y.Fence {
+		for next < len(v.in) && v.ix.ids[v.in[next].fence()] < y.Fence {
 			left = append(left, v.in[next])
 			next++
 		}
 		var inside *fence
 		if next < len(v.in) {
-			if i := v.in[next].fence(); v.ix.briefs[i].id == y.Fence {
+			if i := v.in[next].fence(); v.ix.ids[i] == y.Fence {
 				inside = &v.ix.fences[i]
 				next++
 			}
 		}
 		if inside != nil {
 			v.stay(y, inside)
-		} else if !v.leave(y) {
-			v.ended, v.changed = append(v.ended, y.Fence), true
-			continue
+		} else {
+			for beside < len(v.around) && v.ix.ids[v.around[beside].fence()] < y.Fence {
+				beside++
+			}
+			if !v.leave(y, v.judge(y, v.around[beside:])) {
+				v.ended, v.changed = append(v.ended, y.Fence), true
+				continue
+			}
 		}
 		if len(kept) != i {
 			kept = append(kept, *y)
@@ -137,9 +143,18 @@ func (v *view) stay(y *Stay, f *fence) {
 	}
 }
 
-// leave judges a fix that is not inside, and says whether the stay goes on.
-func (v *view) leave(y *Stay) bool {
-	f := v.ix.version(y.Fence, y.Current)
+// judge returns the version that judges a stay, or nil. Unless the fix is far from it, it is the first of around.
+func (v *view) judge(y *Stay, around []entry) *fence {
+	if len(around) > 0 {
+		if f := &v.ix.fences[around[0].fence()]; f.ID == y.Fence && f.Revision == y.Current {
+			return f
+		}
+	}
+	return v.ix.version(y.Fence, y.Current)
+}
+
+// leave judges a fix that is not inside by a version, and says whether the stay goes on.
+func (v *view) leave(y *Stay, f *fence) bool {
 	switch {
 	case y.Visit == 0:
 		return false
@@ -216,20 +231,22 @@ func (v *view) passes() {
 	if s.At == 0 || gap > MaxGap || gap < 2 || v.place.Lat == s.Lat && v.place.Lng == s.Lng {
 		return
 	}
+	length, most := -1.0, v.atMost()
+	if most <= max(v.accuracy, s.Accuracy) {
+		return
+	}
 	v.met, v.box = v.met[:0], around(s, v.place)
 	for _, e := range v.around {
 		v.meet(e)
 	}
-	if v.cell != s.Cell {
-		for _, e := range v.ix.candidates(s.Cell, &v.room) {
-			if e&3 != inInterior { // the fix before was inside
+	// No place on a shorter way is more than 180 m from this fix: what the way goes through is near its cell.
+	if v.cell != s.Cell && most > sampling/2 {
+		v.room = v.ix.candidates(s.Cell, v.room[:0])
+		for _, e := range v.room {
+			if e.kind() != inInterior { // the fix before was inside
 				v.meet(e)
 			}
 		}
-	}
-	length, most := -1.0, v.atMost()
-	if most <= max(v.accuracy, s.Accuracy) {
-		return
 	}
 	if v.cell != s.Cell && most > sampling {
 		if length = v.believed(); length > sampling {
@@ -242,15 +259,15 @@ func (v *view) passes() {
 	slices.Sort(v.met)
 	v.way = area.NewWay(s.Lat, s.Lng, v.place.Lat, v.place.Lng)
 	for _, i := range v.met {
-		if v.was(v.ix.briefs[i].id) {
+		if v.entered(i) || v.was(v.ix.ids[i]) {
+			continue
+		}
+		enter, exit, ok := v.ix.briefs[i].shape.Passes(&v.way)
+		if !ok {
 			continue
 		}
 		f := &v.ix.fences[i]
 		if f.confirm() > 1 || !f.valid(v.at) || !f.valid(s.At) || !f.open(v) || !f.hours.open(s.At) {
-			continue
-		}
-		enter, exit, ok := f.Passes(&v.way)
-		if !ok {
 			continue
 		}
 		// The length is costly, and few get here.
@@ -282,7 +299,8 @@ func (v *view) meet(e entry) {
 // atMost returns a length that the way surely does not exceed: a degree of longitude is nowhere longer than one of latitude.
 func (v *view) atMost() float64 {
 	const metresPerDegree = fleet.EarthRadius * math.Pi / 180
-	return math.Hypot(v.place.Lat-v.s.Lat, v.place.Lng-v.s.Lng) * metresPerDegree * (1 + 1e-9)
+	north, east := v.place.Lat-v.s.Lat, v.place.Lng-v.s.Lng
+	return math.Sqrt(north*north+east*east) * metresPerDegree * (1 + 1e-9)
 }
 
 // believed returns the length of the way, in metres, and 0 if the vehicle need not, or cannot, have gone it.
@@ -293,6 +311,11 @@ func (v *view) believed() float64 {
 		return 0
 	}
 	return length
+}
+
+// entered says whether the fix is the first in a fence.
+func (v *view) entered(i int) bool {
+	return slices.ContainsFunc(v.in, func(e entry) bool { return e.fence() == i })
 }
 
 // was says whether the vehicle was in a fence, or about to be, before the fix.
@@ -310,7 +333,8 @@ func (v *view) sample(length float64) {
 		east += 360
 	}
 	for i := 1.0; i < steps; i++ {
-		for _, e := range v.ix.candidates(CellOf(v.on(i/steps, east)), &v.room) {
+		v.room = v.ix.candidates(CellOf(v.on(i/steps, east)), v.room[:0])
+		for _, e := range v.room {
 			v.meet(e)
 		}
 	}
