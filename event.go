@@ -25,6 +25,7 @@ type Change struct {
 type Live struct {
 	Device       DeviceID `json:"device,string"`
 	FixTime      Millis   `json:"fix_ms"`
+	DeviceTime   Millis   `json:"device_ms,omitempty"` // 0 in what was written before it was told
 	ReceivedTime Millis   `json:"received_ms"`
 	Lat          float64  `json:"lat"`
 	Lng          float64  `json:"lng"`

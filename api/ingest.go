@@ -461,6 +461,10 @@ func readInstant(pointer string, raw instantInput) (fleet.Millis, *fleet.FieldEr
 	if err := json.Unmarshal(raw, &ms); err != nil || ms < 0 || ms > 7_289_654_400_000 {
 		return 0, bad
 	}
+	if ms > 1e8 && ms < 1e11 { // 1970 to 1973 in milliseconds, 1973 to 5138 in seconds
+		bad.Detail = "seems to be in seconds; give milliseconds since 1970"
+		return 0, bad
+	}
 	return fleet.Millis(ms), nil
 }
 

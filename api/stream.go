@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -400,7 +401,7 @@ func livePosition(account fleet.AccountID, vehicle fleet.VehicleID, l *fleet.Liv
 		return *v
 	}
 	return fleet.Position{
-		Account: account, Vehicle: vehicle, Device: l.Device, FixTime: l.FixTime, ReceivedTime: l.ReceivedTime, Lat: l.Lat, Lng: l.Lng,
+		Account: account, Vehicle: vehicle, Device: l.Device, FixTime: l.FixTime, DeviceTime: cmp.Or(l.DeviceTime, l.FixTime), ReceivedTime: l.ReceivedTime, Lat: l.Lat, Lng: l.Lng,
 		Altitude: known(l.Altitude), Speed: known(l.Speed), Course: known(l.Course), Accuracy: known(l.Accuracy), Odometer: known(l.Odometer),
 		Satellites: -1, Ignition: l.Ignition, Cell: l.Cell, Flags: l.Flags,
 	}

@@ -33,7 +33,7 @@ type Trip struct {
 	UnrecordedMi    miles           `json:"unrecorded_mi" doc:"What the odometer has gone across such gaps."`
 	MovingS         float64         `json:"moving_s"`
 	IdleS           float64         `json:"idle_s" doc:"Standing with the engine on."`
-	MaxSpeedMph     milesPerHour    `json:"max_speed_mph"`
+	MaxSpeedMph     milesPerHour    `json:"max_speed_mph" doc:"The highest that the tracker said, or mean_speed_mph if that is higher."`
 	MeanSpeedMph    milesPerHour    `json:"mean_speed_mph" doc:"Distance over moving_s."`
 	OdometerStartMi *miles          `json:"odometer_start_mi" nullable:"true" doc:"Made monotonic."`
 	OdometerEndMi   *miles          `json:"odometer_end_mi" nullable:"true"`
@@ -92,8 +92,13 @@ func (a *API) tripRoutes() {
 			return err
 		}
 		sent.Driver = strings.TrimSpace(sent.Driver)
-		if _, err := fleet.ParseID(customerPrefix, sent.Driver); sent.Driver == "" || strings.HasPrefix(sent.Driver, customerPrefix) && err != nil {
+		if _, err := fleet.ParseID(fleet.CustomerPrefix, sent.Driver); sent.Driver == "" || strings.HasPrefix(sent.Driver, fleet.CustomerPrefix) && err != nil {
 			return validation(fleet.FieldError{Pointer: "/driver", Code: "invalid", Detail: "must be a name, or an id of the form cus_<digits>"})
+		}
+		if strings.HasPrefix(sent.Driver, fleet.CustomerPrefix) {
+			if err := a.existsOne(r, &query.Customers, fleet.CustomerPrefix, sent.Driver, "/driver", "customer"); err != nil {
+				return err
+			}
 		}
 		d, err := a.setDriver(r, s, sent.Driver)
 		if err != nil {
@@ -159,11 +164,9 @@ func (a *API) showTrips(r *http.Request, rows []query.Derived[*fleet.Trip]) ([]T
 	return views, nil
 }
 
-const customerPrefix = "cus_"
-
 // driverOf gives a driver as an id or as a name.
 func driverOf(driver string) (id, name *string) {
-	if strings.HasPrefix(driver, customerPrefix) {
+	if strings.HasPrefix(driver, fleet.CustomerPrefix) {
 		return &driver, nil
 	}
 	return nil, textOrNull(driver)
@@ -176,7 +179,7 @@ func (a *API) showTrip(d *query.Derived[*fleet.Trip]) Trip {
 		ID: derivedID(t), Object: "trip", VehicleID: d.Vehicle.String(), StartAt: instant(t.Start), EndAt: instant(t.End),
 		DurationS: seconds(t.End - t.Start), LocalOn: d.LocalDate.Format("2006-01-02"), StartPlace: a.place(t.StartPlace), EndPlace: a.place(t.EndPlace),
 		DistanceMi: milesOf(t.Distance), UnrecordedMi: milesOf(t.Unrecorded), MovingS: seconds(t.Moving), IdleS: seconds(t.Idle),
-		MaxSpeedMph: mphOf(t.MaxSpeed), MeanSpeedMph: mphOf(t.MeanSpeed), OdometerStartMi: optional(t.OdometerStart, milesOf),
+		MaxSpeedMph: mphOf(max(t.MaxSpeed, t.MeanSpeed)), MeanSpeedMph: mphOf(t.MeanSpeed), OdometerStartMi: optional(t.OdometerStart, milesOf),
 		OdometerEndMi: optional(t.OdometerEnd, milesOf), FuelUsedGal: optional(t.FuelUsed, func(l float64) float64 { return three(l / fleet.LitresPerGal) }),
 		EnergyUsedKWh: optional(t.EnergyUsed, three), SocStartPct: optional(t.SocStart, three), SocEndPct: optional(t.SocEnd, three),
 		Fixes: t.Fixes, ClosedReason: textOrNull(t.ClosedReason), DerivedStamps: derivedStamps(d),

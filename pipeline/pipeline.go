@@ -470,7 +470,7 @@ func liveOf(p *fleet.Position) *fleet.Live {
 		return &v
 	}
 	return &fleet.Live{
-		Device: p.Device, FixTime: p.FixTime, ReceivedTime: p.ReceivedTime, Lat: p.Lat, Lng: p.Lng, Altitude: known(p.Altitude),
+		Device: p.Device, FixTime: p.FixTime, DeviceTime: p.DeviceTime, ReceivedTime: p.ReceivedTime, Lat: p.Lat, Lng: p.Lng, Altitude: known(p.Altitude),
 		Speed: known(p.Speed), Course: known(p.Course), Accuracy: known(p.Accuracy), Odometer: known(p.Odometer),
 		Ignition: p.Ignition, Cell: p.Cell, Flags: p.Flags,
 	}

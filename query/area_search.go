@@ -132,12 +132,21 @@ func (f *AreaFilter) stays(ctx context.Context, db driver.Conn) ([]stay, error) 
 	var vehicle, cell uint64
 	var at int64
 	var lat7, lng7 int32
+	var doubtful bool
+	var doubted uint64 // the vehicle of the last doubtful fix, and that fix's time
+	var doubtedAt int64
 	for n := 0; rows.Next(); n++ {
 		if n == f.MaxFixes {
 			return nil, ErrTooManyFixes
 		}
-		if err := rows.Scan(&vehicle, &at, &lat7, &lng7, &cell); err != nil {
+		if err := rows.Scan(&vehicle, &at, &lat7, &lng7, &cell, &doubtful); err != nil {
 			return nil, err
+		}
+		if doubtful {
+			doubted, doubtedAt = vehicle, at
+		}
+		if doubted == vehicle && doubtedAt == at {
+			continue
 		}
 		place := fleet.Place{Lat: float64(lat7) / 1e7, Lng: float64(lng7) / 1e7}
 		if edge[cell] && !f.Contains(place.Lat, place.Lng) {

@@ -108,12 +108,14 @@ func TestSpansOfAnArea(t *testing.T) {
 		// Doubtful places do not count, neither inside nor outside; a late fix does.
 		seen{vehicle: 7, at: 0}, seen{vehicle: 7, at: 100, east: outside, flags: fleet.FlagJump}, seen{vehicle: 7, at: 200, flags: fleet.FlagLate},
 		seen{vehicle: 7, at: 300, flags: fleet.FlagLowAccuracy}, seen{vehicle: 7, at: 400, flags: fleet.FlagDrift},
+		// A fix that turned out to be a jump is flagged in another row, merged with the first or not.
+		seen{vehicle: 10, at: 0}, seen{vehicle: 10, at: 10}, seen{vehicle: 10, at: 10, flags: fleet.FlagJump}, seen{vehicle: 10, at: 20},
 		// An absence over the turn of the hour.
 		seen{vehicle: 8, at: 3500}, seen{vehicle: 8, at: 3700, east: outside}, seen{vehicle: 8, at: 3900},
 	)
 	insertSeen(t, db, theirs, seen{vehicle: 1, at: 30}, seen{vehicle: 9, at: 0})
 	f := square(t)
-	want := []string{"1 0-60 2", "1 780-790 2", "2 0-600 2", "3 0-0 1", "3 200-210 2", "4 0-40 2", "6 0-0 1", "7 0-400 3", "8 3500-3500 1", "8 3900-3900 1"}
+	want := []string{"1 0-60 2", "1 780-790 2", "2 0-600 2", "3 0-0 1", "3 200-210 2", "4 0-40 2", "6 0-0 1", "7 0-400 3", "8 3500-3500 1", "8 3900-3900 1", "10 0-20 2"}
 	if diff := cmp.Diff(want, stays(t, db, f)); diff != "" {
 		t.Error(diff)
 	}

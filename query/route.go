@@ -46,7 +46,7 @@ func RouteOf(ctx context.Context, db driver.Conn, f DerivedFilter) (Route, error
 		t := d.Entity
 		r.Legs = append(r.Legs, Leg{Trip: &d, From: t.Start, To: t.End, Start: t.StartPlace, End: t.EndPlace})
 		r.Trips++
-		r.Distance, r.Unrecorded, r.MaxSpeed = r.Distance+t.Distance, r.Unrecorded+t.Unrecorded, max(r.MaxSpeed, t.MaxSpeed)
+		r.Distance, r.Unrecorded, r.MaxSpeed = r.Distance+t.Distance, r.Unrecorded+t.Unrecorded, max(r.MaxSpeed, t.MaxSpeed, t.MeanSpeed)
 		r.Moving, r.Idle = r.Moving+t.Moving, r.Idle+t.Idle
 	}
 	for d, err := range Stops.List(ctx, db, f) {

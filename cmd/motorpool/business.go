@@ -143,7 +143,9 @@ func (b *demoBusiness) carry(ctx context.Context, account fleet.AccountID, until
 
 // openDesk opens a desk with a clock of its own.
 func openDesk(db driver.Conn, node uint64, now func() time.Time, log *slog.Logger) (*desk.Desk, error) {
-	store, err := record.NewStore(record.DefaultConfig(), db, fleet.NewIDSource(node, now), now)
+	cfg := record.DefaultConfig()
+	cfg.Log = log
+	store, err := record.NewStore(cfg, db, fleet.NewIDSource(node, now), now)
 	if err != nil {
 		return nil, err
 	}

@@ -250,7 +250,7 @@ What vehicles and trackers report over time. This file and signals.schema.json a
 signal.go at the root of the module; a test in pipeline/codec compares them, and rewrites them with ` + "`-update`" + `.
 
 A name carries its unit as the suffix. A value outside of its range is dropped and counted, and so is a name that is not
-listed; the rest of the report is kept. A boolean is 0 or 1 where it is stored, and may be sent as true or false. VSS is
+listed; the rest of the report is kept. (Over HTTP such a report is refused, and the answer says why.) A boolean is 0 or 1 where it is stored, and may be sent as true or false. VSS is
 the matching path of the COVESA Vehicle Signal Specification, where there is one. odometer_m, ignition and motion are
 also members of a position, and are best sent as such.
 

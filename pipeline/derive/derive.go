@@ -71,6 +71,7 @@ type Input struct {
 	At       fleet.Millis // the fix time, or the time of the measurement
 	Position *fleet.Position
 	Signal   fleet.SignalValue // if there is no position
+	Unsure   bool              // the position was read with and without the flag of a jump: it was flagged, and its rows are not merged
 }
 
 // State is all that must be remembered of a vehicle between two inputs. The zero value is a vehicle of which nothing is
@@ -118,16 +119,26 @@ func Decode(text []byte) (State, error) {
 	return s, nil
 }
 
+// Verdict says whether a stored position is a jump, where its flags say otherwise because they depend on what had arrived
+// before it.
+type Verdict struct {
+	At   fleet.Millis
+	Jump bool
+}
+
 // Step works inputs in, which are later than the state's time and in order of time, and appends to out what begins,
 // changes or ends. It does not change the inputs.
-func (v *Vehicle) Step(s *State, in []Input, out *fleet.Entities) {
-	var w work
+func (v *Vehicle) Step(s *State, in []Input, out *fleet.Entities) { v.Judge(s, in, out, nil) }
+
+// Judge is Step that also appends to verdicts, unless it is nil.
+func (v *Vehicle) Judge(s *State, in []Input, out *fleet.Entities, verdicts *[]Verdict) {
+	w := work{verdicts: verdicts}
 	for i := range in {
 		input := &in[i]
 		v.fire(s, &w, input.At, out)
 		s.Time = max(s.Time, input.At)
 		if input.Position != nil {
-			v.position(s, &w, input.Position, out)
+			v.position(s, &w, input, out)
 		} else {
 			v.signal(s, &w, input, out)
 		}
@@ -139,12 +150,14 @@ type work struct {
 	position fleet.Position
 	moves    []fleet.FenceMove
 	inside   []fleet.FenceID
+	verdicts *[]Verdict // nil if nobody asks
 }
 
 // arrival are the flags that a position owes to what arrived before it.
 const arrival = fleet.FlagOutOfOrder | fleet.FlagLate | fleet.FlagJump | fleet.FlagDrift
 
-func (v *Vehicle) position(s *State, w *work, stored *fleet.Position, out *fleet.Entities) {
+func (v *Vehicle) position(s *State, w *work, input *Input, out *fleet.Entities) {
+	stored := input.Position
 	w.position = *stored
 	p := &w.position
 	// A future clock was dealt with when the position was stored; its fix time is ours.
@@ -157,6 +170,9 @@ func (v *Vehicle) position(s *State, w *work, stored *fleet.Position, out *fleet
 		return // cannot be: inputs differ in time
 	}
 	p.Flags |= future
+	if jump := p.Flags & fleet.FlagJump; w.verdicts != nil && (jump != stored.Flags&fleet.FlagJump || input.Unsure) {
+		*w.verdicts = append(*w.verdicts, Verdict{At: stored.FixTime, Jump: jump != 0})
+	}
 	in := alert.Input{
 		At: p.FixTime, RawOdometer: p.Odometer, OdometerRefused: !math.IsNaN(p.Odometer) && p.Flags&fleet.FlagBadOdometer != 0,
 	}

@@ -118,12 +118,17 @@ func arrange(inputs []derive.Input) []derive.Input {
 	if !slices.IsSortedFunc(inputs, compareInputs) {
 		slices.SortFunc(inputs, compareInputs)
 	}
-	return slices.CompactFunc(inputs, func(a, b derive.Input) bool {
-		if a.At != b.At || (a.Position == nil) != (b.Position == nil) {
-			return false
+	kept := inputs[:0]
+	for _, in := range inputs {
+		n := len(kept) - 1
+		switch {
+		case n < 0 || in.At != kept[n].At || (in.Position == nil) != (kept[n].Position == nil) || in.Position == nil && in.Signal.Signal != kept[n].Signal.Signal:
+			kept = append(kept, in)
+		case in.Position != nil && (in.Position.Flags^kept[n].Position.Flags)&fleet.FlagJump != 0:
+			kept[n].Unsure = true
 		}
-		return a.Position != nil || a.Signal.Signal == b.Signal.Signal
-	})
+	}
+	return kept
 }
 
 func compareInputs(a, b derive.Input) int {

@@ -29,6 +29,7 @@ type run struct {
 
 	inputs int
 	out    fleet.Entities
+	judged []derive.Verdict
 	days   []checkpoint // of the days that it passed
 
 	latest map[uint64]fleet.Entity // the last version of each thing in out
@@ -50,7 +51,7 @@ func (r *run) feed(inputs []derive.Input) error {
 		for n < len(inputs) && dayOf(inputs[n].At) == today {
 			n++
 		}
-		r.machine.Step(r.state, inputs[:n], &r.out)
+		r.machine.Judge(r.state, inputs[:n], &r.out, &r.judged)
 		inputs = inputs[n:]
 	}
 	return nil
@@ -165,6 +166,9 @@ func (f *Follower) reconcile(ctx context.Context, runs []*run, o *outbox) error 
 	}
 	for _, r := range runs {
 		f.settle(r, stored, o)
+		for _, j := range r.judged {
+			o.judged = append(o.judged, judgedRow{key: r.key, Verdict: j})
+		}
 	}
 	return nil
 }

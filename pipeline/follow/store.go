@@ -252,6 +252,13 @@ type outbox struct {
 	rows        []row
 	checkpoints []checkpoint
 	steps       []jobStep
+	judged      []judgedRow
+}
+
+// judgedRow is a stored position that is to be flagged otherwise.
+type judgedRow struct {
+	key fleet.VehicleKey
+	derive.Verdict
 }
 
 // jobStep is a finished step of a job.
@@ -268,6 +275,9 @@ func (f *Follower) commit(ctx context.Context, o *outbox) error {
 			return fmt.Errorf("publish %d events: %w", len(o.events), err)
 		}
 		f.deps.Metrics.events.Add(float64(len(o.events)))
+	}
+	if err := f.flag(ctx, o.judged); err != nil {
+		return err
 	}
 	now := f.deps.Now().UTC()
 	err := insert(ctx, f.deps.DB, "INSERT INTO derivations (account, vehicle, kind, id, revision, recognised_at, start_at, end_at, local_date, "+
@@ -297,6 +307,31 @@ func (f *Follower) commit(ctx context.Context, o *outbox) error {
 	})
 	if err != nil {
 		return fmt.Errorf("insert %d steps of jobs: %w", len(o.steps), err)
+	}
+	return nil
+}
+
+// flag writes positions again with the flag of a jump, or without it.
+func (f *Follower) flag(ctx context.Context, all []judgedRow) error {
+	if len(all) == 0 {
+		return nil
+	}
+	table, err := ext.NewTable("wanted", ext.Column("account", "UInt64"), ext.Column("vehicle", "UInt64"), ext.Column("at_ms", "Int64"), ext.Column("flagged", "UInt32"))
+	if err != nil {
+		return err
+	}
+	for _, j := range all {
+		flagged := fleet.Flags(0)
+		if j.Jump {
+			flagged = fleet.FlagJump
+		}
+		if err := table.Append(uint64(j.key.Account), uint64(j.key.Vehicle), int64(j.At), uint32(flagged)); err != nil {
+			return err
+		}
+	}
+	ctx = clickhouse.Context(ctx, clickhouse.WithExternalTable(table))
+	if err := f.deps.DB.Exec(ctx, schemas.Query("follow_flag"), clickhouse.Named("flag", uint32(fleet.FlagJump))); err != nil {
+		return fmt.Errorf("flag %d positions: %w", len(all), err)
 	}
 	return nil
 }

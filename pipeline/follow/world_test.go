@@ -396,12 +396,13 @@ func (w *world) finish(end fleet.Millis) {
 	}
 }
 
-// derived is everything that holds, as text by name.
+// derived is everything that holds, as text by name, and which positions are jumps.
 func (w *world) derived() map[string]string {
 	w.t.Helper()
 	rows, err := w.db.Conn.Query(w.t.Context(), `SELECT concat(toString(vehicle), ' ', kind, ' ', toString(id)),
 		concat(toString(recognised_at), ' ', toString(start_at), ' ', toString(end_at), ' ', toString(local_date), ' ', toString(open), ' ', toString(digest), ' ', body)
-		FROM derivations FINAL WHERE NOT deleted`)
+		FROM derivations FINAL WHERE NOT deleted
+		UNION ALL SELECT concat(toString(vehicle), ' jump ', toString(fix_time)), toString(cell) FROM positions FINAL WHERE bitAnd(flags, $1) != 0`, uint32(fleet.FlagJump))
 	if err != nil {
 		w.t.Fatal(err)
 	}

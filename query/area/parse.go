@@ -132,12 +132,12 @@ func (ps *problems) number(raw json.RawMessage, pointer string) (float64, bool) 
 
 // position reads [longitude, latitude], of which it ignores anything further.
 func (ps *problems) position(raw json.RawMessage, pointer string) (point, bool) {
-	var at []float64
-	if len(raw) == 0 || json.Unmarshal(raw, &at) != nil || len(at) < 2 {
+	var at []*float64
+	if len(raw) == 0 || json.Unmarshal(raw, &at) != nil || len(at) < 2 || at[0] == nil || at[1] == nil {
 		ps.add(pointer, codeFormat, "A position must be [longitude, latitude] in degrees.")
 		return point{}, false
 	}
-	p := point{at[0], at[1]}
+	p := point{*at[0], *at[1]}
 	if !(p.x >= -180 && p.x <= 180) {
 		ps.add(pointer+"/0", codeRange, "The longitude %v is not between -180 and 180.", p.x)
 		return p, false

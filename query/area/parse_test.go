@@ -22,6 +22,8 @@ func TestParseSaysWhatIsWrongAndWhere(t *testing.T) {
 		{`{"type":"Polygon","coordinates":[[]]}`, "/coordinates/0", "too_few_points", "three different"},
 		{`{"type":"Polygon","coordinates":[[[0,0],[1,1],[1,1],[0,0]]]}`, "/coordinates/0", "too_few_points", "three different"},
 		{`{"type":"Polygon","coordinates":[[[0,0],[1,0],"x",[0,1]]]}`, "/coordinates/0/2", "invalid_format", "[longitude, latitude]"},
+		{`{"type":"Polygon","coordinates":[[[13,52],[13.1,null],[13.1,53]]]}`, "/coordinates/0/1", "invalid_format", "degrees"},
+		{`{"type":"Circle","center":[null,52],"radius_m":5}`, "/center", "invalid_format", "position"},
 		{`{"type":"Polygon","coordinates":[[[0,0],[1,1e999],[0,1]]]}`, "/coordinates/0/1", "invalid_format", "degrees"},
 		{`{"type":"Polygon","coordinates":[[[50,8],[51,8],[51,99]]]}`, "/coordinates/0/2/1", "out_of_range", "latitude 99"},
 		{`{"type":"Polygon","coordinates":[[[181,8],[51,8],[51,9]]]}`, "/coordinates/0/0/0", "out_of_range", "longitude 181"},

@@ -1,10 +1,10 @@
--- The fixes of an account in a set of cells with from <= fix_time < to, by vehicle and time, without those that have a
--- flag of {without}. Of several fixes of a vehicle in one millisecond all are given. No vehicles means all.
+-- The fixes of an account in a set of cells with from <= fix_time < to, by vehicle and time, and whether each has a
+-- flag of {without}. Of several fixes of a vehicle in one millisecond all are given, those that have one first: a fix that was
+-- flagged later stands there twice until its rows are merged. No vehicles means all.
 -- External: cover (cell UInt64)
-SELECT vehicle, toUnixTimestamp64Milli(fix_time), lat7, lng7, cell
+SELECT vehicle, toUnixTimestamp64Milli(fix_time), lat7, lng7, cell, toBool(bitAnd(flags, {without:UInt32}) != 0) AS doubtful
 FROM positions_by_cell
 WHERE account = {account:UInt64} AND cell IN (SELECT cell FROM cover)
     AND fix_time >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND fix_time < fromUnixTimestamp64Milli({to:Int64}, 'UTC')
-    AND bitAnd(flags, {without:UInt32}) = 0
     AND (empty({vehicles:Array(UInt64)}) OR has({vehicles:Array(UInt64)}, vehicle))
-ORDER BY vehicle, fix_time
+ORDER BY vehicle, fix_time, doubtful DESC
