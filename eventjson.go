@@ -80,8 +80,8 @@ func parseAppended(text []byte) (e Event, ok bool) {
 // ParseChange reads a change. Inputs at its end, which are most of it, are read faster than by encoding/json; all else is as there.
 func ParseChange(text []byte) (Change, error) {
 	var c Change
-	head, packed, found := bytes.Cut(text, []byte(`,"inputs":"`))
-	if packed, found = bytes.CutSuffix(packed, []byte(`"}`)); found && !bytes.ContainsAny(packed, "\r\n") {
+	head, packed, _ := bytes.Cut(text, []byte(`,"inputs":"`))
+	if packed, found := bytes.CutSuffix(packed, []byte(`"}`)); found && !bytes.ContainsAny(packed, "\r\n") {
 		inputs := make([]byte, base64.StdEncoding.DecodedLen(len(packed)))
 		n, err := base64.StdEncoding.Decode(inputs, packed)
 		if err == nil && json.Unmarshal(append(head[:len(head):len(head)], '}'), &c) == nil && c.Account != 0 {
