@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -110,12 +111,9 @@ type absence struct {
 
 // stays reads the fixes in the cells and puts those inside together.
 func (f *AreaFilter) stays(ctx context.Context, db driver.Conn) ([]stay, error) {
-	cover, edge, err := f.cover()
-	if err != nil {
-		return nil, err
-	}
+	cells, edge := f.cover()
 	// Ending this context makes the driver give up what the server still wants to send.
-	ctx, cancel := context.WithCancel(clickhouse.Context(ctx, clickhouse.WithExternalTable(cover)))
+	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	vehicles := make([]uint64, len(f.Vehicles))
 	for i, v := range f.Vehicles {
@@ -123,7 +121,7 @@ func (f *AreaFilter) stays(ctx context.Context, db driver.Conn) ([]stay, error) 
 	}
 	rows, err := db.Query(ctx, schemas.Query("area_fixes"), clickhouse.Named("account", uint64(f.Account)),
 		clickhouse.Named("from", int64(f.From)), clickhouse.Named("to", int64(f.To)),
-		clickhouse.Named("without", uint32(areaDoubts)), clickhouse.Named("vehicles", vehicles))
+		clickhouse.Named("without", uint32(areaDoubts)), clickhouse.Named("cells", cells), clickhouse.Named("vehicles", vehicles))
 	if err != nil {
 		return nil, err
 	}
@@ -177,24 +175,16 @@ func (f *AreaFilter) stays(ctx context.Context, db driver.Conn) ([]stay, error) 
 	return stays, rows.Err()
 }
 
-// cover returns the cells as a table for the query, and which of them need the exact test.
-func (f *AreaFilter) cover() (*ext.Table, map[uint64]bool, error) {
-	table, err := ext.NewTable("cover", ext.Column("cell", "UInt64"))
-	if err != nil {
-		return nil, nil, err
-	}
-	edge := make(map[uint64]bool, len(f.Edge))
+// cover returns the cells, and which of them need the exact test.
+func (f *AreaFilter) cover() (cells []uint64, edge map[uint64]bool) {
+	edge = make(map[uint64]bool, len(f.Edge))
 	for _, cell := range f.Edge {
 		edge[uint64(cell)] = true
 	}
-	for _, cells := range [][]fleet.Cell{f.Inner, f.Edge} {
-		for _, cell := range cells {
-			if err := table.Append(uint64(cell)); err != nil {
-				return nil, nil, err
-			}
-		}
+	for _, cell := range slices.Concat(f.Inner, f.Edge) {
+		cells = append(cells, uint64(cell))
 	}
-	return table, edge, nil
+	return cells, edge
 }
 
 // absent says in which of the absences between two stays the vehicle was seen elsewhere.

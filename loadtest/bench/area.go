@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
-	"github.com/ClickHouse/clickhouse-go/v2/ext"
 	"github.com/uber/h3-go/v4"
 
 	"github.com/motorpool/fleet"
@@ -115,18 +114,12 @@ func (b *stored) byCell(ctx context.Context, query string, q question, explain b
 	if err != nil {
 		return nil, err
 	}
-	cover, err := ext.NewTable("cover", ext.Column("cell", "UInt64"))
-	if err != nil {
-		return nil, err
+	cover := make([]uint64, len(cells))
+	for i, cell := range cells {
+		cover[i] = uint64(cell)
 	}
-	for _, cell := range cells {
-		if err := cover.Append(uint64(cell)); err != nil {
-			return nil, err
-		}
-	}
-	ctx = clickhouse.Context(ctx, clickhouse.WithExternalTable(cover))
 	args := []any{clickhouse.Named("account", uint64(trackAccount)), clickhouse.Named("from", int64(q.from)), clickhouse.Named("to", int64(q.to)),
-		clickhouse.Named("without", doubtful), clickhouse.Named("vehicles", []uint64{})}
+		clickhouse.Named("without", doubtful), clickhouse.Named("cells", cover), clickhouse.Named("vehicles", []uint64{})}
 	if explain {
 		return nil, b.explainClickHouse(ctx, "area_clickhouse", query, args...)
 	}
@@ -139,11 +132,12 @@ func (b *stored) byCell(ctx context.Context, query string, q question, explain b
 	var vehicle, cell uint64
 	var at int64
 	var lat, lng int32
+	var doubted bool // which the loaded fixes have once each
 	for rows.Next() {
-		if err := rows.Scan(&vehicle, &at, &lat, &lng, &cell); err != nil {
+		if err := rows.Scan(&vehicle, &at, &lat, &lng, &cell, &doubted); err != nil {
 			return nil, err
 		}
-		if q.polygon.contains(float64(lat)/1e7, float64(lng)/1e7) {
+		if !doubted && q.polygon.contains(float64(lat)/1e7, float64(lng)/1e7) {
 			found[vehicle]++
 		}
 	}

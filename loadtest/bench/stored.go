@@ -329,10 +329,11 @@ func (b *stored) readTrack(ctx context.Context, query string, args []any) (int, 
 	var ignition, motion int8
 	var alarm string
 	var flags uint32
+	into := []any{&device, &fix, &own, &got, &lat, &lng, &altitude, &speed, &course, &accuracy, &odometer, &satellites, &ignition, &motion,
+		&alarm, &cell, &flags} // once, as the product does
 	n := 0
 	for rows.Next() {
-		if err := rows.Scan(&device, &fix, &own, &got, &lat, &lng, &altitude, &speed, &course, &accuracy, &odometer, &satellites, &ignition, &motion,
-			&alarm, &cell, &flags); err != nil {
+		if err := rows.Scan(into...); err != nil {
 			return n, err
 		}
 		n++
