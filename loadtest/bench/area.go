@@ -132,7 +132,7 @@ func (b *stored) byCell(ctx context.Context, query string, q question, explain b
 	var vehicle, cell uint64
 	var at int64
 	var lat, lng int32
-	var doubted bool // which the loaded fixes have once each
+	var doubted bool // no fix of the load stands there twice
 	for rows.Next() {
 		if err := rows.Scan(&vehicle, &at, &lat, &lng, &cell, &doubted); err != nil {
 			return nil, err
