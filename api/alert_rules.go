@@ -96,7 +96,7 @@ func (a *API) alertRuleRoutes() {
 	s.register()
 	a.handle(route{
 		Method: "GET", Path: "/v1/alert_kinds", ID: "listAlertKinds", Tag: "Alerts", Scope: auth.TelematicsRead,
-		Summary: "List the kinds of alerts", About: "What a rule may watch for, and the thresholds that hold unless it gives one. All on one page.",
+		Summary: "List the kinds of alerts", About: "What a rule may watch for, and the thresholds that hold unless it gives one. A rule holds from when it was written, and a change from when it was made: what is of before is judged by the rules of its time. All on one page.",
 		Reply: List[AlertKind]{},
 	}, func(w http.ResponseWriter, r *http.Request) error {
 		kinds := alertKinds()

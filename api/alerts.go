@@ -84,7 +84,7 @@ func (a *API) alertRoutes() {
 	s.registerGet()
 	a.handle(route{
 		Method: http.MethodPost, Path: "/v1/alerts/{id}/acknowledge", ID: "acknowledgeAlert", Tag: "Alerts", Scope: auth.TelematicsWrite,
-		Summary: "Take note of an alert", About: "Does not resolve it. The first acknowledgement stands; another one changes nothing.",
+		Summary: "Take note of an alert", About: "Does not resolve it, and is no new revision of it: `alert.acknowledged` tells others. The first acknowledgement stands; another one changes nothing.",
 		Body: Acknowledge{}, Optional: true, Reply: Alert{},
 	}, func(w http.ResponseWriter, r *http.Request) error {
 		var sent Acknowledge
@@ -98,7 +98,7 @@ func (a *API) alertRoutes() {
 			return err
 		}
 		by := author(r)
-		body := record.AlertAck{Note: strings.TrimSpace(sent.Note), By: by.Actor}
+		body := record.AlertAck{VehicleID: d.Vehicle.String(), Note: strings.TrimSpace(sent.Note), By: by.Actor}
 		if _, _, err := a.alertAcks.Create(r.Context(), by, auth.From(r.Context()).Account, d.ID(), body); err != nil {
 			return err
 		}

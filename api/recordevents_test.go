@@ -86,3 +86,25 @@ func TestEveryKindThatIsToldOfHasItsScope(t *testing.T) {
 		}
 	}
 }
+
+func TestWhoTakesNoteAndWhoDroveIsTold(t *testing.T) {
+	publisher := &directly{}
+	w, h, _ := newLiveWith(t, func(_ *Config, d *Deps) { d.Events = publisher })
+	publisher.hub = h
+	v, replace := w.day()
+	alert, trip := id(replace, "FAST"), w.do("GET", "/v1/trips?vehicle_id="+v, "").data()[0]["id"]
+	hears := w.listen("/v1/stream?positions=false&vehicle_id="+v, "Authorization", "Bearer "+w.newKey(w.account, auth.TelematicsRead))
+	for range 2 { // the second one says nothing new
+		w.do("POST", "/v1/alerts/"+alert+"/acknowledge", `{"note":"called Jane"}`).ok(200)
+		w.do("PUT", "/v1/trips/"+trip.(string)+"/driver", `{"driver":"Jane Doe"}`).ok(200)
+	}
+	w.do("DELETE", "/v1/trips/"+trip.(string)+"/driver", "").ok(204)
+	for _, want := range []struct{ event, member, value string }{
+		{"alert.acknowledged", "id", alert}, {"vehicle.trip.driver_assigned", "trip_id", trip.(string)}, {"vehicle.trip.driver_assigned", "trip_id", trip.(string)},
+	} {
+		m := hears.next()
+		if o := m.object(); m.event != want.event || o[want.member] != want.value || o["vehicle_id"] != v || o["note"] != nil || o["driver"] != nil {
+			t.Errorf("%+v, want %+v", m, want)
+		}
+	}
+}

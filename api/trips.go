@@ -84,7 +84,7 @@ func (a *API) tripRoutes() {
 	a.handle(route{
 		Method: http.MethodPut, Path: "/v1/trips/{id}/driver", ID: "setTripDriver", Tag: "Trips", Scope: auth.TelematicsWrite,
 		Summary: "Say who drove a trip",
-		About:   "Holds for the time of the trip, so that it survives when the trip goes on or is derived again from data that came late. The newest statement counts.",
+		About:   "Holds for the time of the trip, so that it survives when the trip goes on or is derived again from data that came late. The newest statement counts. It is no new revision of the trip: `vehicle.trip.driver_assigned` tells others, with the trip's id.",
 		Body:    TripDriver{}, Reply: Trip{},
 	}, func(w http.ResponseWriter, r *http.Request) error {
 		var sent TripDriver
@@ -133,7 +133,7 @@ func (a *API) setDriver(r *http.Request, s *derivedResource[*fleet.Trip, Trip], 
 		return d, err
 	}
 	_, _, err = a.tripDrivers.Create(r.Context(), author(r), auth.From(r.Context()).Account, a.store.NextID(), record.TripDriver{
-		VehicleID: d.Vehicle.String(), From: d.Entity.Start, To: max(d.Entity.End, d.Entity.Start+1), Driver: driver,
+		VehicleID: d.Vehicle.String(), TripID: derivedID(d.Entity), From: d.Entity.Start, To: max(d.Entity.End, d.Entity.Start+1), Driver: driver,
 	})
 	return d, err
 }

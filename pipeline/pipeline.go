@@ -381,13 +381,14 @@ func (c *Chain) refuse(b *consume.Batch, i int, reason fleet.Refusal) {
 	if !reason.DeadLettered() {
 		return
 	}
+	r := &c.reports[i]
+	format, payload := codec.JSON, record.Value
 	if c.alone(i) {
-		format, _ := codec.FormatOf(record.ContentType, c.format)
-		c.letter(record, from, account, c.reports[i].UniqueID, reason, "", format, record.Value)
-		return
+		format, _ = codec.FormatOf(record.ContentType, c.format)
+	} else { // the record has reports of other devices too, perhaps of other accounts: keep this one's
+		payload = codec.AppendReport(nil, r)
 	}
-	// The record has reports of other devices too, perhaps of other accounts: keep this one's.
-	c.letter(record, from, account, c.reports[i].UniqueID, reason, "", codec.JSON, codec.AppendReport(nil, &c.reports[i]))
+	c.letter(record, from, account, r.UniqueID, reason, fix.Explain(reason, r), format, payload)
 }
 
 // alone says whether a report is the only one of its record.

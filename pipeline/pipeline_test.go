@@ -312,6 +312,14 @@ func TestGarbageIsClassifiedAndStopsNothing(t *testing.T) {
 			t.Errorf("dead letters of %s: %d, want %d", reason, got, n)
 		}
 	}
+	for _, part := range []string{"latitude 91 and longitude 1", "names no device", "lacks a latitude", "1970-01-01T00:00:05Z"} {
+		if got := b.count(fmt.Sprintf("count() FROM dead_letters WHERE detail LIKE '%%%s%%'", part)); got == 0 {
+			t.Errorf("no dead letter says %q", part)
+		}
+	}
+	if got := b.count("countIf(detail = '') FROM dead_letters"); got != 0 {
+		t.Errorf("%d dead letters say nothing", got)
+	}
 	if len(b.sent) != len(garbage) {
 		t.Errorf("%d dead letters on their topic, want %d", len(b.sent), len(garbage))
 	}

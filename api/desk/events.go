@@ -96,9 +96,11 @@ var moves = map[string]struct {
 
 // names are the kinds whose events have another first word, and what their creation is called.
 var names = map[string]struct{ word, created string }{
-	"reminder":   {"maintenance.reminder", "created"},
-	"work_order": {"work_order", "opened"},
-	"issue":      {"issue", "opened"},
+	"reminder":    {"maintenance.reminder", "created"},
+	"work_order":  {"work_order", "opened"},
+	"issue":       {"issue", "opened"},
+	"alert_ack":   {"alert", "acknowledged"},
+	"trip_driver": {"vehicle.trip", "driver_assigned"},
 }
 
 // thin are the kinds of which events tell the id alone, because everything else is about a person.
@@ -107,7 +109,7 @@ var thin = []string{"customer", "customer_note", "document"}
 // personal are members that may say something about a person, or anything, wherever they stand: texts that people write as they like, and
 // what tokens are known by. Events outlive an erasure. A test holds the members of all bodies against it.
 var personal = []string{"notes", "note", "delivery_address", "signed_by", "metadata", "custom_fields", "photos", "transfer_note", "contact", "address",
-	"title", "description", "explanation", "place", "location", "evidence", "vendor", "assignee", "reported_by", "resolution", "phone",
+	"title", "description", "explanation", "place", "location", "evidence", "vendor", "assignee", "reported_by", "driver", "resolution", "phone",
 	"reason", "status_reason", "fail_reason", "void_reason", "cancel_reason", "osmand_token_sha256"}
 
 // stored is what is known of any record.
@@ -255,5 +257,5 @@ var prefixes = map[string]string{
 	record.RatePlans.Name: fleet.RatePlanPrefix, record.Blocks.Name: fleet.BlockPrefix, record.MeterReadings.Name: fleet.MeterReadingPrefix,
 	record.Customers.Name: fleet.CustomerPrefix, record.Notes.Name: fleet.NotePrefix, record.Documents.Name: fleet.DocumentPrefix,
 	record.Expenses.Name: fleet.ExpensePrefix, record.Tolls.Name: fleet.TollPrefix, record.Devices.Name: fleet.DevicePrefix,
-	record.Geofences.Name: fleet.FencePrefix, record.AlertRules.Name: fleet.RulePrefix,
+	record.Geofences.Name: fleet.FencePrefix, record.AlertRules.Name: fleet.RulePrefix, record.AlertAcks.Name: record.AlertAcks.Prefix, record.TripDrivers.Name: record.TripDrivers.Prefix,
 }

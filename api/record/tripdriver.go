@@ -7,6 +7,7 @@ import "github.com/motorpool/fleet"
 // a trip that is still open grows.
 type TripDriver struct {
 	VehicleID string       `json:"vehicle_id"`
+	TripID    string       `json:"trip_id,omitempty"` // of the trip that was meant, as it was then
 	From      fleet.Millis `json:"from_ms"`
 	To        fleet.Millis `json:"to_ms"`
 	Driver    string       `json:"driver"` // a name or the id of a customer; empty: nobody is known, whatever was said before
