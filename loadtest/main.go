@@ -39,9 +39,9 @@ func run(ctx context.Context, args []string) error {
 	}
 	flags := flag.NewFlagSet("bench", flag.ExitOnError)
 	var o bench.Options
-	flags.IntVar(&o.Fixes, "fixes", 4_000_000, "fixes of the ingest comparison")
+	flags.IntVar(&o.Fixes, "fixes", 8_000_000, "fixes of the ingest comparison")
 	flags.IntVar(&o.Vehicles, "vehicles", 1000, "vehicles of the simulated fleet")
-	flags.Float64Var(&o.FencesWithin, "fences-within", 12, "km from the middle of the city within which its geofences lie; the further, the fewer visits")
+	flags.Float64Var(&o.FencesWithin, "fences-within", 60, "km from the middle of the city within which its geofences lie and its fleet stays; the further, the fewer visits")
 	flags.IntVar(&o.Rounds, "rounds", 3, "rounds of the ingest comparison")
 	flags.DurationVar(&o.Latency, "latency", 30*time.Second, "how long to watch the latency; 0 leaves it out")
 	flags.IntVar(&o.Stored.Fixes, "stored", 100_000_000, "fixes of the comparison of queries; 0 leaves it out")

@@ -93,28 +93,46 @@ func remake(ctx context.Context, s *system.System, topics ...string) error {
 	return err
 }
 
-// derivedAll returns when a group has derived all fixes that there are: when it has worked off their topic, after that what it
-// told itself of them, and then the spans that came late.
-func derivedAll(ctx context.Context, s *system.System, group string) error {
+// derivedRate returns how many fixes a second a group derives, from when it has worked off the first of what it tells itself of
+// them until it has derived all that there are, what came late included. What stood with the first is left out, as measure does it.
+func derivedRate(ctx context.Context, s *system.System, group string, fixes int) (float64, error) {
 	ctx, cancel := context.WithTimeout(ctx, 15*time.Minute)
 	defer cancel()
 	client := &kafka.Client{Addr: kafka.TCP(s.Kafka())}
-	return await(ctx, 50*time.Millisecond, func() (bool, error) {
-		for _, wanted := range []struct{ group, topic string }{{group, "positions"}, {group + "-follow", "changes"}} {
-			if done, err := workedOff(ctx, client, wanted.group, wanted.topic); err != nil || !done {
-				return false, err
-			}
+	var first, last int64
+	var since time.Time
+	err := await(ctx, 50*time.Millisecond, func() (bool, error) {
+		did, there, err := workedOff(ctx, client, group+"-follow", "changes")
+		if err != nil || did == 0 {
+			return false, err
+		}
+		if since.IsZero() {
+			first, since = did, time.Now()
+		}
+		if last = there; did < there {
+			return false, nil
+		}
+		if did, there, err = workedOff(ctx, client, group, "positions"); err != nil || did < there {
+			return false, err
+		}
+		// The last fixes may have been told of after the first question.
+		if did, last, err = workedOff(ctx, client, group+"-follow", "changes"); err != nil || did < last {
+			return false, err
 		}
 		dirty, err := scalar[uint64](ctx, s.DB, "SELECT count() FROM dirty_spans FINAL WHERE from_at IS NOT NULL")
 		return dirty == 0, err
 	})
+	if err != nil {
+		return 0, err
+	}
+	return float64(fixes) * (1 - float64(first)/float64(last)) / time.Since(since).Seconds(), nil
 }
 
-// workedOff says whether a group has committed all records of a topic.
-func workedOff(ctx context.Context, client *kafka.Client, group, topic string) (bool, error) {
+// workedOff returns how many records of a topic a group has committed, and how many there are.
+func workedOff(ctx context.Context, client *kafka.Client, group, topic string) (did, there int64, err error) {
 	cluster, err := client.Metadata(ctx, &kafka.MetadataRequest{Topics: []string{topic}})
 	if err != nil {
-		return false, err
+		return 0, 0, err
 	}
 	var ids []int
 	var ends []kafka.OffsetRequest
@@ -123,22 +141,19 @@ func workedOff(ctx context.Context, client *kafka.Client, group, topic string) (
 	}
 	done, err := client.OffsetFetch(ctx, &kafka.OffsetFetchRequest{GroupID: group, Topics: map[string][]int{topic: ids}})
 	if err != nil {
-		return false, err
+		return 0, 0, err
 	}
 	wanted, err := client.ListOffsets(ctx, &kafka.ListOffsetsRequest{Topics: map[string][]kafka.OffsetRequest{topic: ends}})
 	if err != nil {
-		return false, err
+		return 0, 0, err
 	}
-	reached := map[int]int64{}
 	for _, p := range done.Topics[topic] {
-		reached[p.Partition] = p.CommittedOffset
+		did += max(0, p.CommittedOffset)
 	}
 	for _, p := range wanted.Topics[topic] {
-		if max(0, reached[p.Partition]) < p.LastOffset {
-			return false, nil
-		}
+		there += p.LastOffset
 	}
-	return true, nil
+	return did, there, nil
 }
 
 // counts says how many things of each kind were derived.

@@ -14,13 +14,14 @@ import (
 	"github.com/motorpool/fleet/loadtest/system"
 	"github.com/motorpool/fleet/pipeline/codec"
 	"github.com/segmentio/kafka-go"
+	"golang.org/x/sync/errgroup"
 )
 
 // IngestResult compares JSON ingest with ClickHouse's own Kafka engine on the same topic.
 type IngestResult struct {
 	Fixes       int
 	Ours        []float64 // fixes a second, a round each; all steps on
-	Derived     []float64 // the same until everything is derived
+	Derived     []float64 // of that which is derived
 	Sink        []float64 // the same without deriving
 	KafkaEngine []float64
 	OursCPU     time.Duration // of the pipeline process in the last round
@@ -38,12 +39,12 @@ func (r IngestResult) Ratio() float64 {
 	return ratios[len(ratios)/2]
 }
 
-// Ingest fills the topic with fixes of a simulated fleet and has either side work through all of it, in turn, for the
+// Ingest fills the topic with fixes of a simulated fleet that stays within reach metres of its city, and has either side work through all of it, in turn, for the
 // given number of rounds. Both sides write into a table of the structure of positions, the cell included. The Kafka
 // engine is spared what only Motorpool does: the device registry, classification, states, telemetry and outcomes.
-func Ingest(ctx context.Context, s *system.System, fixes, vehicles, rounds int) (IngestResult, error) {
+func Ingest(ctx context.Context, s *system.System, fixes, vehicles, rounds int, reach float64) (IngestResult, error) {
 	result := IngestResult{Fixes: fixes}
-	if err := fill(ctx, s, fixes, vehicles); err != nil {
+	if err := fill(ctx, s, fixes, vehicles, reach); err != nil {
 		return result, err
 	}
 	for round := range rounds {
@@ -79,9 +80,9 @@ func bytesPerRow(ctx context.Context, s *system.System, table string) (float64, 
 }
 
 // fill publishes the fixes, one record each, and returns when the broker has them all.
-func fill(ctx context.Context, s *system.System, fixes, vehicles int) error {
+func fill(ctx context.Context, s *system.System, fixes, vehicles int, reach float64) error {
 	cfg := sim.DefaultConfig()
-	cfg.Vehicles = vehicles
+	cfg.Vehicles, cfg.Reach = vehicles, reach
 	fleetOf := sim.New(cfg)
 	writer := newWriter(s)
 	defer writer.Close()
@@ -103,7 +104,7 @@ func fill(ctx context.Context, s *system.System, fixes, vehicles int) error {
 
 // run is one pass of the pipeline over the topic.
 type run struct {
-	stored, derived float64 // fixes a second, until the last was stored, and until everything was derived
+	stored, derived float64 // fixes a second, from the first that were stored or derived to the last
 	cpu             time.Duration
 	memory          int64
 }
@@ -130,23 +131,21 @@ func pipeline(ctx context.Context, s *system.System, round, fixes int, derive bo
 	if err != nil {
 		return r, err
 	}
-	began := time.Now()
-	var first time.Time
-	r.stored, err = measure(ctx, fixes, func() (int64, error) {
-		// Asked as the other side is, and as cheap: it is asked fifty times a second of the machine that is measured.
-		n, err := scalar[int64](ctx, s.DB, "SELECT toInt64(count()) FROM positions")
-		if n > 0 && first.IsZero() {
-			first = time.Now()
-		}
-		return n, err
+	work, inner := errgroup.WithContext(ctx)
+	work.Go(func() (err error) {
+		r.stored, err = measure(inner, fixes, func() (int64, error) {
+			// Asked as the other side is, and as cheap: it is asked fifty times a second of the machine that is measured.
+			return scalar[int64](inner, s.DB, "SELECT toInt64(count()) FROM positions")
+		})
+		return err
 	})
-	if err == nil && derive {
-		if first.IsZero() {
-			first = began
-		}
-		err = derivedAll(ctx, s, groupOf(round))
-		r.derived = float64(fixes) / time.Since(first).Seconds()
+	if derive {
+		work.Go(func() (err error) {
+			r.derived, err = derivedRate(inner, s, groupOf(round), fixes)
+			return err
+		})
 	}
+	err = work.Wait()
 	var stopErr error
 	r.cpu, r.memory, stopErr = process.Stop()
 	if err == nil {

@@ -16,7 +16,7 @@ const pollEvery = 100 * time.Millisecond
 type Options struct {
 	Fixes        int // of the ingest comparison; 0 leaves out all that goes through Kafka
 	Vehicles     int
-	FencesWithin float64 // km from the middle of the simulated city
+	FencesWithin float64 // km from the middle of the simulated city, within which the fleet stays too
 	Rounds       int
 	Latency      time.Duration // how long the latency is watched; 0 leaves it out
 	Sizes        bool
@@ -56,7 +56,7 @@ func fed(ctx context.Context, s *system.System, o Options, report io.Writer) err
 	if err := c.layDown(ctx, s, o.FencesWithin*1000); err != nil {
 		return err
 	}
-	ingest, err := Ingest(ctx, s, o.Fixes, o.Vehicles, o.Rounds)
+	ingest, err := Ingest(ctx, s, o.Fixes, o.Vehicles, o.Rounds, o.FencesWithin*1000)
 	if err != nil {
 		return err
 	}
