@@ -129,8 +129,8 @@ var EventsOfRecords = []RecordEvents{
 	{"device", "location", changes("device")},
 	{"geofence", "location", changes("geofence")},
 	{"alert_rule", "alerts", changes("alert_rule")},
-	{"alert_ack", "alerts", []string{"alert.acknowledged"}},               // its id is the alert's
-	{"trip_driver", "location", []string{"vehicle.trip.driver_assigned"}}, // or that nobody is known any more
+	{"alert_ack", "alerts", []string{"alert.acknowledged"}}, // its id is the alert's
+	{"trip_driver", "location", []string{"vehicle.trip.driver_assigned", "vehicle.trip.driver_removed"}},
 }
 
 // changes are the types that most kinds have.

@@ -89,7 +89,8 @@ func TestListsArePagedFilteredAndSorted(t *testing.T) {
 	wantEqual(t, "expand", fmt.Sprint(w.do("GET", "/v1/vehicles/"+ids[0]+"?expand=devices", "").ok(200).object()["devices"]), "<nil>")
 }
 
-// A value that a filter's member cannot have would find nothing for ever; it is refused, and told what there is.
+// A value that a filter's member cannot have would find nothing for ever. Where the description of what is shown says which there
+// are, another is refused, and told what there is.
 func TestFiltersKnowTheirValues(t *testing.T) {
 	w := newWorld(t)
 	for path, among := range map[string]string{
@@ -104,6 +105,7 @@ func TestFiltersKnowTheirValues(t *testing.T) {
 		"/v1/maintenance/work_orders?status=done": "completed",
 		"/v1/maintenance/issues?status=closed":    "resolved",
 		"/v1/maintenance/inspections?status=done": "submitted",
+		"/v1/maintenance/reminders?stage=late":    "due_soon",
 		"/v1/alert_rules?kind=speed":              "speeding",
 		"/v1/vehicles/" + w.vehicle(`{"make":"A","model":"B"}`) + "/meter_readings?kind=odometer": "odometer_mi",
 	} {

@@ -28,7 +28,7 @@ func (s *resource[T]) listParams() []param {
 	shown := s.api.membersOf(s.view)
 	for _, f := range s.listing.Fields {
 		p := param{Name: f.Name, Many: true, Some: true, Enum: valuesOf(shown[f.Name]), About: "One value, or several separated by commas."}
-		if f.Name == "status" {
+		if f.Name == "status" && s.states != nil {
 			p.Enum = s.states
 		}
 		if p.Enum != nil {

@@ -100,7 +100,7 @@ func TestWhoTakesNoteAndWhoDroveIsTold(t *testing.T) {
 	}
 	w.do("DELETE", "/v1/trips/"+trip.(string)+"/driver", "").ok(204)
 	for _, want := range []struct{ event, member, value string }{
-		{"alert.acknowledged", "id", alert}, {"vehicle.trip.driver_assigned", "trip_id", trip.(string)}, {"vehicle.trip.driver_assigned", "trip_id", trip.(string)},
+		{"alert.acknowledged", "id", alert}, {"vehicle.trip.driver_assigned", "trip_id", trip.(string)}, {"vehicle.trip.driver_removed", "trip_id", trip.(string)},
 	} {
 		m := hears.next()
 		if o := m.object(); m.event != want.event || o[want.member] != want.value || o["vehicle_id"] != v || o["note"] != nil || o["driver"] != nil {

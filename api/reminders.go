@@ -18,7 +18,7 @@ type Reminder struct {
 	TaskID        string         `json:"task_id" example:"tsk_1234"`
 	VehicleID     string         `json:"vehicle_id" example:"veh_1234"`
 	Cycle         int            `json:"cycle" doc:"Counts from 1; each time the task is done, or dismissed, begins the next." example:"3"`
-	Stage         string         `json:"stage" doc:"upcoming, due_soon, due, overdue, resolved or dismissed: what comes first of the day and the meters decides." example:"due_soon"`
+	Stage         string         `json:"stage" enum:"upcoming,due_soon,due,overdue,resolved,dismissed" doc:"What comes first of the day and the meters decides." example:"due_soon"`
 	StageSince    record.Instant `json:"stage_since"`
 	DueOn         string         `json:"due_on,omitempty" format:"date" doc:"Local date on which it is due; overdue from the next day on."`
 	DueMi         *float64       `json:"due_mi" doc:"Odometer at which it is due; overdue a tenth of the interval beyond. Null if miles do not matter, or the odometer is unknown." example:"17000"`

@@ -42,12 +42,17 @@ func (a *API) takeTraccar(w http.ResponseWriter, r *http.Request) error {
 	}
 	items := make([]item, len(raw))
 	for i := range raw {
-		var message struct{ Device TraccarDevice }
+		var message struct {
+			Position map[string]json.RawMessage
+			Device   TraccarDevice
+		}
 		switch err := json.Unmarshal(raw[i], &message); {
 		case err != nil:
-			items[i].refused = &fleet.FieldError{Pointer: "/device", Code: "type", Detail: "must be an object with a text as uniqueId"}
+			items[i].refused = &fleet.FieldError{Pointer: "/device", Code: "type", Detail: "must be an object with a text as uniqueId, as position must be an object"}
 		case message.Device.UniqueID == "":
 			items[i].refused = &fleet.FieldError{Pointer: "/device/uniqueId", Code: "required", Detail: "must be given"}
+		case message.Position == nil:
+			items[i].refused = &fleet.FieldError{Pointer: "/position", Code: "required", Detail: "must be given; Traccar's own events need not be forwarded"}
 		default:
 			items[i].refused = items[i].name("", message.Device.UniqueID)
 		}

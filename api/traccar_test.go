@@ -46,7 +46,8 @@ func TestWhatTraccarPostsIsTaken(t *testing.T) {
 func TestTraccarItemsAreJudgedOneByOne(t *testing.T) {
 	w, f := newIntake(t)
 	w.device("a")
-	reply := w.do("POST", "/v1/positions/traccar", `[{"position":{"latitude":1}},{"device":{"uniqueId":5}},{"device":{"uniqueId":"b"}},{"device":7},
+	reply := w.do("POST", "/v1/positions/traccar", `[{"position":{"latitude":1}},{"device":{"uniqueId":5}},{"position":{},"device":{"uniqueId":"b"}},{"device":7},
+		{"event":{"type":"deviceOnline"},"device":{"uniqueId":"a"}},
 		{"position":{"fixTime":"2026-01-31T09:15:01.500+00:00","latitude":1,"longitude":2},"device":{"uniqueId":"a"}}]`).ok(202)
 	var got IngestReply
 	if err := json.Unmarshal(reply.body, &got); err != nil {
@@ -56,7 +57,7 @@ func TestTraccarItemsAreJudgedOneByOne(t *testing.T) {
 	for _, item := range got.Data {
 		codes = append(codes, item.Status+item.Code)
 	}
-	wantEqual(t, "items", strings.Join(codes, " "), "rejectedrequired rejectedtype rejectednot_found rejectedtype accepted")
+	wantEqual(t, "items", strings.Join(codes, " "), "rejectedrequired rejectedtype rejectednot_found rejectedtype rejectedrequired accepted")
 	if m := f.next(positionsTopic); string(m.Key) != "a" {
 		t.Errorf("published under %s", m.Key)
 	}

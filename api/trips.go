@@ -84,7 +84,7 @@ func (a *API) tripRoutes() {
 	a.handle(route{
 		Method: http.MethodPut, Path: "/v1/trips/{id}/driver", ID: "setTripDriver", Tag: "Trips", Scope: auth.TelematicsWrite,
 		Summary: "Say who drove a trip",
-		About:   "Holds for the time of the trip, so that it survives when the trip goes on or is derived again from data that came late. The newest statement counts. It is no new revision of the trip: `vehicle.trip.driver_assigned` tells others, with the trip's id.",
+		About:   "Holds for the time of the trip, so that it survives when the trip goes on or is derived again from data that came late. The newest statement counts. It is no new revision of the trip: `vehicle.trip.driver_assigned` (or `driver_removed`) tells others, with the trip's id.",
 		Body:    TripDriver{}, Reply: Trip{},
 	}, func(w http.ResponseWriter, r *http.Request) error {
 		var sent TripDriver

@@ -388,7 +388,7 @@ func (c *Chain) refuse(b *consume.Batch, i int, reason fleet.Refusal) {
 	} else { // the record has reports of other devices too, perhaps of other accounts: keep this one's
 		payload = codec.AppendReport(nil, r)
 	}
-	c.letter(record, from, account, r.UniqueID, reason, fix.Explain(reason, r), format, payload)
+	c.letter(record, from, account, r.UniqueID, reason, fix.Explain(reason, r, w.position.FixTime), format, payload)
 }
 
 // alone says whether a report is the only one of its record.

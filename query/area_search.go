@@ -47,9 +47,9 @@ const (
 	AreaBlink = time.Minute      // out for less is not out: noise at the border
 )
 
-// areaDoubts are the flags of fixes whose place is not to be trusted. Lateness and parked drift say nothing against it: a
-// tracker that sends its night in the morning was there all the same.
-const areaDoubts = fleet.FlagJump | fleet.FlagInvalid | fleet.FlagApproximate | fleet.FlagLowAccuracy
+// areaDoubts are the flags of fixes whose place is not to be trusted, beside that of a jump. Lateness and parked drift say nothing
+// against it: a tracker that sends its night in the morning was there all the same.
+const areaDoubts = fleet.FlagInvalid | fleet.FlagApproximate | fleet.FlagLowAccuracy
 
 // ErrTooManyFixes and ErrTooManySpans say that a search has found more than its filter allows.
 var (
@@ -121,7 +121,7 @@ func (f *AreaFilter) stays(ctx context.Context, db driver.Conn) ([]stay, error) 
 	}
 	rows, err := db.Query(ctx, schemas.Query("area_fixes"), clickhouse.Named("account", uint64(f.Account)),
 		clickhouse.Named("from", int64(f.From)), clickhouse.Named("to", int64(f.To)),
-		clickhouse.Named("without", uint32(areaDoubts)), clickhouse.Named("cells", cells), clickhouse.Named("vehicles", vehicles))
+		clickhouse.Named("without", uint32(areaDoubts)), clickhouse.Named("jump", uint32(fleet.FlagJump)), clickhouse.Named("cells", cells), clickhouse.Named("vehicles", vehicles))
 	if err != nil {
 		return nil, err
 	}
@@ -130,20 +130,20 @@ func (f *AreaFilter) stays(ctx context.Context, db driver.Conn) ([]stay, error) 
 	var vehicle, cell uint64
 	var at int64
 	var lat7, lng7 int32
-	var doubtful bool
-	var doubted uint64 // the vehicle of the last doubtful fix, and that fix's time
-	var doubtedAt int64
+	var jumped bool
+	var jumper, jumperCell uint64 // of the last jump
+	var jumperAt int64
 	for n := 0; rows.Next(); n++ {
 		if n == f.MaxFixes {
 			return nil, ErrTooManyFixes
 		}
-		if err := rows.Scan(&vehicle, &at, &lat7, &lng7, &cell, &doubtful); err != nil {
+		if err := rows.Scan(&vehicle, &at, &lat7, &lng7, &cell, &jumped); err != nil {
 			return nil, err
 		}
-		if doubtful {
-			doubted, doubtedAt = vehicle, at
+		if jumped {
+			jumper, jumperAt, jumperCell = vehicle, at, cell
 		}
-		if doubted == vehicle && doubtedAt == at {
+		if jumper == vehicle && jumperAt == at && jumperCell == cell {
 			continue
 		}
 		place := fleet.Place{Lat: float64(lat7) / 1e7, Lng: float64(lng7) / 1e7}
@@ -218,7 +218,7 @@ func (f *AreaFilter) absent(ctx context.Context, db driver.Conn, stays []stay) (
 		return nil, nil
 	}
 	rows, err := db.Query(clickhouse.Context(ctx, clickhouse.WithExternalTable(absences, hours)), schemas.Query("area_absences"),
-		clickhouse.Named("account", uint64(f.Account)), clickhouse.Named("without", uint32(areaDoubts)))
+		clickhouse.Named("account", uint64(f.Account)), clickhouse.Named("without", uint32(areaDoubts)), clickhouse.Named("jump", uint32(fleet.FlagJump)))
 	if err != nil {
 		return nil, err
 	}

@@ -110,12 +110,17 @@ func TestSpansOfAnArea(t *testing.T) {
 		seen{vehicle: 7, at: 300, flags: fleet.FlagLowAccuracy}, seen{vehicle: 7, at: 400, flags: fleet.FlagDrift},
 		// A fix that turned out to be a jump is flagged in another row, merged with the first or not.
 		seen{vehicle: 10, at: 0}, seen{vehicle: 10, at: 10}, seen{vehicle: 10, at: 10, flags: fleet.FlagJump}, seen{vehicle: 10, at: 20},
+		// So is one outside, which ends no stay.
+		seen{vehicle: 11, at: 0}, seen{vehicle: 11, at: 100, east: outside}, seen{vehicle: 11, at: 100, east: outside, flags: fleet.FlagJump},
+		seen{vehicle: 11, at: 200},
+		// Of two trackers one has a bad place.
+		seen{vehicle: 12, at: 0, east: -halfWidth / 2, flags: fleet.FlagLowAccuracy}, seen{vehicle: 12, at: 0},
 		// An absence over the turn of the hour.
 		seen{vehicle: 8, at: 3500}, seen{vehicle: 8, at: 3700, east: outside}, seen{vehicle: 8, at: 3900},
 	)
 	insertSeen(t, db, theirs, seen{vehicle: 1, at: 30}, seen{vehicle: 9, at: 0})
 	f := square(t)
-	want := []string{"1 0-60 2", "1 780-790 2", "2 0-600 2", "3 0-0 1", "3 200-210 2", "4 0-40 2", "6 0-0 1", "7 0-400 3", "8 3500-3500 1", "8 3900-3900 1", "10 0-20 2"}
+	want := []string{"1 0-60 2", "1 780-790 2", "2 0-600 2", "3 0-0 1", "3 200-210 2", "4 0-40 2", "6 0-0 1", "7 0-400 3", "8 3500-3500 1", "8 3900-3900 1", "10 0-20 2", "11 0-200 2", "12 0-0 1"}
 	if diff := cmp.Diff(want, stays(t, db, f)); diff != "" {
 		t.Error(diff)
 	}
@@ -124,9 +129,9 @@ func TestSpansOfAnArea(t *testing.T) {
 		want   []string
 	}{
 		"vehicles":     {func(f *query.AreaFilter) { f.Vehicles = []fleet.VehicleID{2, 6, 99} }, []string{"2 0-600 2", "6 0-0 1"}},
-		"min duration": {func(f *query.AreaFilter) { f.MinDuration = 41 * time.Second }, []string{"1 0-60 2", "2 0-600 2", "7 0-400 3"}},
+		"min duration": {func(f *query.AreaFilter) { f.MinDuration = 41 * time.Second }, []string{"1 0-60 2", "2 0-600 2", "7 0-400 3", "11 0-200 2"}},
 		"window": {func(f *query.AreaFilter) { f.From, f.To = noon+60_000, noon+790_000 }, []string{
-			"1 60-60 1", "1 780-780 1", "2 600-600 1", "3 200-210 2", "7 200-400 2"}},
+			"1 60-60 1", "1 780-780 1", "2 600-600 1", "3 200-210 2", "7 200-400 2", "11 200-200 1"}},
 		"nothing": {func(f *query.AreaFilter) { f.Edge = nil }, nil},
 		// A cell that lies inside is not asked about.
 		"inner": {func(f *query.AreaFilter) {

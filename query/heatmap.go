@@ -41,7 +41,7 @@ func Heatmap(ctx context.Context, db driver.Conn, f HeatFilter) ([]HeatCell, err
 		clickhouse.Named("vehicle", uint64(f.Vehicle)), clickhouse.Named("from", int64(f.From)), clickhouse.Named("to", int64(f.To)),
 		clickhouse.Named("west", steps(f.Box.West)), clickhouse.Named("south", steps(f.Box.South)),
 		clickhouse.Named("east", steps(f.Box.East)), clickhouse.Named("north", steps(f.Box.North)),
-		clickhouse.Named("resolution", uint8(f.Resolution)), clickhouse.Named("without", uint32(areaDoubts)),
+		clickhouse.Named("resolution", uint8(f.Resolution)), clickhouse.Named("without", uint32(areaDoubts|fleet.FlagJump)),
 		clickhouse.Named("cap", HeatCap.Milliseconds()), clickhouse.Named("limit", uint64(f.Limit)))
 	if err != nil {
 		return nil, fmt.Errorf("read heat map: %w", err)

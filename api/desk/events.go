@@ -117,6 +117,7 @@ type stored struct {
 	Status         string         `json:"status"`
 	Stage          string         `json:"stage"`
 	VehicleID      string         `json:"vehicle_id"`
+	Driver         string         `json:"driver"`
 	ReturnAt       record.Instant `json:"return_at"`
 	OverdueNotedAt record.Instant `json:"overdue_noted_at"`
 	Deposit        struct {
@@ -175,6 +176,8 @@ func typesOf(kind, action string, before, after *stored) []string {
 	switch {
 	case action == record.ActionArchive:
 		return []string{word + ".archived"}
+	case before == nil && kind == record.TripDrivers.Name && after.Driver == "":
+		return []string{word + ".driver_removed"}
 	case before == nil:
 		types = append(types, word+"."+created)
 		before = &stored{}

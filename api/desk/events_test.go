@@ -64,6 +64,7 @@ func TestRevisionsAreToldByTheirEvents(t *testing.T) {
 		{"rate_plan", "archive", `{}`, `{}`, "rate_plan.archived"},
 		{"alert_ack", "create", "", `{"by":"key_5"}`, "alert.acknowledged"},
 		{"trip_driver", "create", "", `{"driver":"Jane"}`, "vehicle.trip.driver_assigned"},
+		{"trip_driver", "create", "", `{}`, "vehicle.trip.driver_removed"},
 		{"api_key", "create", "", `{"status":"x"}`, ""},
 		{"calendar", "update", `{}`, `{"holds":[]}`, ""},
 	} {

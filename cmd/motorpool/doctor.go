@@ -149,7 +149,7 @@ func examineLedger(ctx context.Context, db driver.Conn) []finding {
 	}
 	findings := []finding{judge("ledger", faults == query.LedgerFaults{},
 		fmt.Sprintf("%d transactions out of balance, %d incomplete, %d entries twice, %d daily sums that differ", faults.Unbalanced, faults.Incomplete, faults.Doubled, faults.Drifted),
-		"incomplete ones are completed within a minute while 'motorpool serve' runs; report the others, they must not be")}
+		"what is just being written counts too, and incomplete ones are completed within a minute while 'motorpool serve' runs: ask again, and report what stays")}
 	looked, wrong, err := desk.CheckBooks(ctx, db, ledgerSample)
 	if err != nil {
 		return append(findings, judge("ledger and records", false, err.Error(), "try again"))

@@ -119,7 +119,7 @@ func (b *stored) byCell(ctx context.Context, query string, q question, explain b
 		cover[i] = uint64(cell)
 	}
 	args := []any{clickhouse.Named("account", uint64(trackAccount)), clickhouse.Named("from", int64(q.from)), clickhouse.Named("to", int64(q.to)),
-		clickhouse.Named("without", doubtful), clickhouse.Named("cells", cover), clickhouse.Named("vehicles", []uint64{})}
+		clickhouse.Named("without", doubtful), clickhouse.Named("jump", uint32(fleet.FlagJump)), clickhouse.Named("cells", cover), clickhouse.Named("vehicles", []uint64{})}
 	if explain {
 		return nil, b.explainClickHouse(ctx, "area_clickhouse", query, args...)
 	}
@@ -132,12 +132,12 @@ func (b *stored) byCell(ctx context.Context, query string, q question, explain b
 	var vehicle, cell uint64
 	var at int64
 	var lat, lng int32
-	var doubted bool // no fix of the load stands there twice
+	var jumped bool
 	for rows.Next() {
-		if err := rows.Scan(&vehicle, &at, &lat, &lng, &cell, &doubted); err != nil {
+		if err := rows.Scan(&vehicle, &at, &lat, &lng, &cell, &jumped); err != nil {
 			return nil, err
 		}
-		if !doubted && q.polygon.contains(float64(lat)/1e7, float64(lng)/1e7) {
+		if !jumped && q.polygon.contains(float64(lat)/1e7, float64(lng)/1e7) {
 			found[vehicle]++
 		}
 	}

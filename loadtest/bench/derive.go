@@ -125,6 +125,9 @@ func derivedRate(ctx context.Context, s *system.System, group string, fixes int)
 	if err != nil {
 		return 0, err
 	}
+	if first == last {
+		return 0, fmt.Errorf("all of %d fixes were derived at the first look: measure more", fixes)
+	}
 	return float64(fixes) * (1 - float64(first)/float64(last)) / time.Since(since).Seconds(), nil
 }
 

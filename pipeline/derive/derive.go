@@ -71,7 +71,7 @@ type Input struct {
 	At       fleet.Millis // the fix time, or the time of the measurement
 	Position *fleet.Position
 	Signal   fleet.SignalValue // if there is no position
-	Unsure   bool              // the position was read with and without the flag of a jump: it was flagged, and its rows are not merged
+	Unsure   bool              // the position was read with and without the flag of a jump: it was written again, and its rows are not merged
 }
 
 // State is all that must be remembered of a vehicle between two inputs. The zero value is a vehicle of which nothing is
@@ -122,8 +122,9 @@ func Decode(text []byte) (State, error) {
 // Verdict says whether a stored position is a jump, where its flags say otherwise because they depend on what had arrived
 // before it.
 type Verdict struct {
-	At   fleet.Millis
-	Jump bool
+	At     fleet.Millis
+	Device fleet.DeviceID
+	Jump   bool
 }
 
 // Step works inputs in, which are later than the state's time and in order of time, and appends to out what begins,
@@ -171,7 +172,7 @@ func (v *Vehicle) position(s *State, w *work, input *Input, out *fleet.Entities)
 	}
 	p.Flags |= future
 	if jump := p.Flags & fleet.FlagJump; w.verdicts != nil && (jump != stored.Flags&fleet.FlagJump || input.Unsure) {
-		*w.verdicts = append(*w.verdicts, Verdict{At: stored.FixTime, Jump: jump != 0})
+		*w.verdicts = append(*w.verdicts, Verdict{At: stored.FixTime, Device: stored.Device, Jump: jump != 0})
 	}
 	in := alert.Input{
 		At: p.FixTime, RawOdometer: p.Odometer, OdometerRefused: !math.IsNaN(p.Odometer) && p.Flags&fleet.FlagBadOdometer != 0,

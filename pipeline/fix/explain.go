@@ -1,6 +1,7 @@
 package fix
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"time"
@@ -8,12 +9,10 @@ import (
 	"github.com/motorpool/fleet"
 )
 
-// Explain says in words, with the values at fault, why a report was refused, for whoever looks at what became of it.
-func Explain(reason fleet.Refusal, r *fleet.Report) string {
-	at := r.FixTime
-	if at == 0 {
-		at = r.DeviceTime
-	}
+// Explain says in words, with the values at fault, why a report was refused, for whoever looks at what became of it. taken is the
+// fix time of its position, if it came to have one.
+func Explain(reason fleet.Refusal, r *fleet.Report, taken fleet.Millis) string {
+	at := cmp.Or(taken, r.FixTime, r.DeviceTime)
 	when := at.Time().UTC().Format(time.RFC3339)
 	switch reason {
 	case fleet.RefusedNoDevice:
@@ -21,7 +20,7 @@ func Explain(reason fleet.Refusal, r *fleet.Report) string {
 	case fleet.RefusedMissingTime:
 		return "The report has no time, or none that can be read."
 	case fleet.RefusedImplausibleTime:
-		if at*1000 >= earliest && at*1000 < latest {
+		if at >= earliest/1000 && at < latest/1000 {
 			return "The report is of " + when + ": a time in seconds where milliseconds are wanted, or a clock that was not set."
 		}
 		return "The report is of " + when + ": the clock of the device was not set."

@@ -163,6 +163,7 @@ func (h *Handler) plan(v *vehicle, c *change) (*run, *change) {
 	case c.from > reached && v.history != 0:
 		// The present from nothing; the repair lane puts it right.
 		first := v.history
+		r.blind = true
 		r.base, r.after, r.expected = c.from-1, c.from-1, c.to-c.from
 		if h.covers(v.key, first) {
 			return r, nil
@@ -195,6 +196,7 @@ func (h *Handler) plan(v *vehicle, c *change) (*run, *change) {
 		return nil, late
 	}
 	v.snapshot(h.f)
+	r.blind = true
 	return r, late
 }
 

@@ -124,7 +124,7 @@ func arrange(inputs []derive.Input) []derive.Input {
 		switch {
 		case n < 0 || in.At != kept[n].At || (in.Position == nil) != (kept[n].Position == nil) || in.Position == nil && in.Signal.Signal != kept[n].Signal.Signal:
 			kept = append(kept, in)
-		case in.Position != nil && (in.Position.Flags^kept[n].Position.Flags)&fleet.FlagJump != 0:
+		case in.Position != nil && compareInputs(in, kept[n]) == 0 && (in.Position.Flags^kept[n].Position.Flags)&fleet.FlagJump != 0:
 			kept[n].Unsure = true
 		}
 	}

@@ -27,6 +27,8 @@ type run struct {
 	force        bool         // and write it in its present version
 	save         bool         // write a checkpoint
 
+	blind bool // to what came before: a repair will judge the positions
+
 	inputs int
 	out    fleet.Entities
 	judged []derive.Verdict
@@ -51,7 +53,11 @@ func (r *run) feed(inputs []derive.Input) error {
 		for n < len(inputs) && dayOf(inputs[n].At) == today {
 			n++
 		}
-		r.machine.Judge(r.state, inputs[:n], &r.out, &r.judged)
+		if r.blind {
+			r.machine.Step(r.state, inputs[:n], &r.out)
+		} else {
+			r.machine.Judge(r.state, inputs[:n], &r.out, &r.judged)
+		}
 		inputs = inputs[n:]
 	}
 	return nil

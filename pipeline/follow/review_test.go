@@ -2,6 +2,7 @@ package follow
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -11,6 +12,8 @@ import (
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/pipeline/consume"
+	"github.com/motorpool/fleet/pipeline/derive"
+	"github.com/motorpool/fleet/pipeline/sink"
 )
 
 // with returns a newer policy with a rule more.
@@ -236,4 +239,52 @@ func TestInsertThatDidNotReachItsViewsIsMended(t *testing.T) {
 	if torn < 5 {
 		t.Fatalf("only %d inserts were torn", torn)
 	}
+}
+
+// TestVerdictsAreOfTheirPosition has two devices report a vehicle in one millisecond, and the order by cell lack what positions has.
+func TestVerdictsAreOfTheirPosition(t *testing.T) {
+	w := newWorld(t)
+	good := fleet.Position{Account: account, Vehicle: 1, Device: 1, FixTime: morning, DeviceTime: morning, ReceivedTime: morning, Lat: 30.1, Lng: -97.7, Cell: 0x89489e34667ffff}
+	bad := good
+	bad.Device, bad.Lat, bad.Cell, bad.Flags = 2, 30.6, 0x89489e34663ffff, fleet.FlagJump
+	for _, p := range []*fleet.Position{&good, &bad} {
+		rows := sink.NewBatch(w.db.Conn, "positions", 0)
+		rows.Position(p, int64(p.Device))
+		if err := rows.Flush(t.Context(), fmt.Sprintf("test/0/%d", p.Device)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	flagged := good
+	flagged.Flags |= fleet.FlagJump
+	for second, want := range map[*fleet.Position]bool{&bad: false, &flagged: true} {
+		in := arrange([]derive.Input{{At: morning, Position: second}, {At: morning, Position: &good}})
+		if len(in) != 1 || in[0].Unsure != want {
+			t.Errorf("%+v with another of device %d", in, second.Device)
+		}
+	}
+	verdict := func(device fleet.DeviceID, jump bool, want string) {
+		t.Helper()
+		all := []judgedRow{{fleet.VehicleKey{Account: account, Vehicle: 1}, derive.Verdict{At: morning, Device: device, Jump: jump}}}
+		if err := w.f.flag(t.Context(), all); err != nil {
+			t.Fatal(err)
+		}
+		var device2, cells uint64
+		var flags, flagsByCell uint32
+		if err := w.db.QueryRow(t.Context(), "SELECT device, flags FROM positions FINAL").Scan(&device2, &flags); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.db.QueryRow(t.Context(), "SELECT count(), max(flags) FROM positions_by_cell FINAL WHERE lat7 > 303000000").Scan(&cells, &flagsByCell); err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(device2, flags, cells, flagsByCell); got != want {
+			t.Errorf("device %d, jump %v: %s, want %s", device, jump, got, want)
+		}
+	}
+	jump := uint32(fleet.FlagJump)
+	verdict(1, false, fmt.Sprint(2, jump, 1, jump))
+	if err := w.db.Exec(t.Context(), "TRUNCATE TABLE positions_by_cell"); err != nil {
+		t.Fatal(err)
+	}
+	verdict(2, true, fmt.Sprint(2, jump, 1, jump))
+	verdict(2, false, fmt.Sprint(2, 0, 1, 0))
 }

@@ -316,7 +316,8 @@ func (f *Follower) flag(ctx context.Context, all []judgedRow) error {
 	if len(all) == 0 {
 		return nil
 	}
-	table, err := ext.NewTable("wanted", ext.Column("account", "UInt64"), ext.Column("vehicle", "UInt64"), ext.Column("at_ms", "Int64"), ext.Column("flagged", "UInt32"))
+	table, err := ext.NewTable("wanted", ext.Column("account", "UInt64"), ext.Column("vehicle", "UInt64"), ext.Column("at_ms", "Int64"),
+		ext.Column("device", "UInt64"), ext.Column("flagged", "UInt32"))
 	if err != nil {
 		return err
 	}
@@ -325,7 +326,7 @@ func (f *Follower) flag(ctx context.Context, all []judgedRow) error {
 		if j.Jump {
 			flagged = fleet.FlagJump
 		}
-		if err := table.Append(uint64(j.key.Account), uint64(j.key.Vehicle), int64(j.At), uint32(flagged)); err != nil {
+		if err := table.Append(uint64(j.key.Account), uint64(j.key.Vehicle), int64(j.At), uint64(j.Device), uint32(flagged)); err != nil {
 			return err
 		}
 	}
