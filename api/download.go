@@ -137,8 +137,8 @@ func (a *API) download(w http.ResponseWriter, r *http.Request, f export.Format, 
 		return err
 	}
 	// Some of it may still wait in a buffer that a problem would be appended to.
-	a.log.ErrorContext(r.Context(), "answer cut short", "error", err, "request_id", requestID(r.Context()), "path", r.URL.Path)
-	panic(http.ErrAbortHandler)
+	a.cutShort(r, err)
+	return nil
 }
 
 // countingWriter knows whether anything was written.

@@ -33,7 +33,7 @@ type Event struct {
 
 // EventData holds what an event is about.
 type EventData struct {
-	Object map[string]any `json:"object" doc:"The trip, stop, charge, visit, driving event or alert at that revision, as its own route shows it, but for what is looked up there (its driver, local_on, updated_at, an acknowledgement). Of an acknowledgement an alert_ack, whose id is the alert's; of a driver's assignment a trip_driver, which has the trip's id and not the driver. Of a record what is stored, without what may be about a person; of a customer the id alone."`
+	Object map[string]any `json:"object" doc:"The trip, stop, charge, visit, driving event or alert at that revision, as its own route shows it, but for what is looked up there (its driver, local_on, updated_at, an acknowledgement). Of an acknowledgement an alert_ack, whose id is the alert's; of a driver's assignment a trip_driver, which has the trip's id, and the driver's if that is a customer, but no name. Of a record what is stored, without what may be about a person; of a customer the id alone."`
 }
 
 // EventPage is a page of the feed of events.

@@ -162,7 +162,7 @@ func seriesFilter(r *http.Request, account fleet.AccountID, vehicle fleet.Vehicl
 	for _, name := range listParam(r, "signals") {
 		s, ok := fleet.SignalNamed(name)
 		if !ok {
-			return f, invalidParam("signals", "has "+strconv.Quote(name)+", which is no signal of the catalogue")
+			return f, invalidParam("signals", "has "+strconv.Quote(name)+", which is no signal of the catalogue"+meant(name, signalNames()))
 		}
 		if !slices.Contains(f.Signals, s) {
 			f.Signals = append(f.Signals, s)

@@ -48,7 +48,7 @@ func (a *API) takeTraccar(w http.ResponseWriter, r *http.Request) error {
 		}
 		switch err := json.Unmarshal(raw[i], &message); {
 		case err != nil:
-			items[i].refused = &fleet.FieldError{Pointer: "/device", Code: "type", Detail: "must be an object with a text as uniqueId, as position must be an object"}
+			items[i].refused = &fleet.FieldError{Pointer: "", Code: "type", Detail: "position and device must be objects, and uniqueId of device a text"}
 		case message.Device.UniqueID == "":
 			items[i].refused = &fleet.FieldError{Pointer: "/device/uniqueId", Code: "required", Detail: "must be given"}
 		case message.Position == nil:

@@ -226,6 +226,9 @@ func eventBody(w record.Written) (json.RawMessage, error) {
 		if err := dec.Decode(&object); err != nil {
 			return nil, fmt.Errorf("decode %s %d revision %d: %w", w.Kind, w.ID, w.Revision, err)
 		}
+		if driver, _ := object["driver"].(string); w.Kind == record.TripDrivers.Name && strings.HasPrefix(driver, fleet.CustomerPrefix) {
+			object["driver_id"] = driver
+		}
 		scrub(object)
 	}
 	object["id"], object["object"], object["revision"] = fleet.FormatID(prefixes[w.Kind], w.ID), w.Kind, w.Revision

@@ -108,6 +108,16 @@ func TestEveryEventOfARecordIsAType(t *testing.T) {
 	}
 }
 
+func TestADriverIsToldByIDAlone(t *testing.T) {
+	for driver, want := range map[string]any{"cus_5": "cus_5", "Jane": nil} {
+		all, err := EventsOf(written("trip_driver", "create", "", `{"vehicle_id":"veh_9","trip_id":"trp_3","driver":"`+driver+`"}`))
+		var object map[string]any
+		if err != nil || json.Unmarshal(all[0].Body, &object) != nil || object["driver_id"] != want || object["driver"] != nil || object["trip_id"] != "trp_3" {
+			t.Errorf("%s: %v, %v", driver, object, err)
+		}
+	}
+}
+
 func TestEventsSayNothingAboutPersons(t *testing.T) {
 	secret := []string{"Jane", "D123", "Elm St"}
 	for kind, body := range map[string]string{
