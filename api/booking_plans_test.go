@@ -30,6 +30,7 @@ func TestWhatWasPlannedIsChangedThroughTheCalendar(t *testing.T) {
 	wantEqual(t, "as agreed", minor(b["total"]), 5500.0)
 	until := w.in(76)
 	b = w.do("POST", path+"/extend", fmt.Sprintf(`{"return_at":%q}`, until)).ok(200).object()
+	wantEqual(t, "extended to the same", w.do("POST", path+"/extend", fmt.Sprintf(`{"return_at":%q}`, until)).ok(200).object()["revision"], b["revision"])
 	wantEqual(t, "extended", b["return_at"], strings.Replace(until, "Z", ".000Z", 1))
 	w.do("PATCH", path, `{"notes":"x"}`, "If-Match", `"r1"`).problem(412, "precondition_failed")
 	w.do("POST", path+"/extend", fmt.Sprintf(`{"return_at":%q}`, w.in(77)), "If-Match", `"r1"`).problem(412, "precondition_failed")

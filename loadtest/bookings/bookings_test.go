@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -35,6 +36,7 @@ type garage struct {
 	vehicles []string
 	customer string
 	begin    time.Time // of the days in which bookings lie
+	extended atomic.Int64
 }
 
 // booking is what the test reads of a booking.
@@ -295,7 +297,8 @@ func (g *garage) command(rng *rand.Rand, id string) systemtest.Answer {
 	case n == 6:
 		return g.do(rng, "POST", path+"/cancel", map[string]any{"cancelled_by": "customer"})
 	case n == 7:
-		return g.do(rng, "POST", path+"/extend", map[string]any{"return_at": until})
+		// Never twice the same: an extension that changes nothing is accepted, and no revision.
+		return g.do(rng, "POST", path+"/extend", map[string]any{"return_at": until.Add(time.Duration(g.extended.Add(1)) * time.Second)})
 	case n == 8:
 		return g.do(rng, "POST", path+"/swap_vehicle", map[string]any{"vehicle_id": vehicle, "reason": "flat tyre"})
 	case n == 9:
