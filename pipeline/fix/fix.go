@@ -16,7 +16,7 @@
 //	           accuracy worse than 200 m                        flag low_accuracy                (12)
 //	history    same vehicle and fix time as a stored one        refused duplicate                (3, 4)
 //	           older than live state, within / beyond 60 s      flags out_of_order, late         (1, 2, 26)
-//	           over 300 m and 250 km/h from live state          flag jump, until a second fix agrees with it         (10)
+//	           over 300 m and 250 km/h from live state          flag jump, until one 10 s later agrees with it       (10)
 //	           ignition off and moved less than the noise       flag parked_drift, the anchor holds                  (9)
 //	odometer   drops, resets, comes back, leaps                 see Mileage                      (23)
 //
@@ -28,7 +28,7 @@
 //	       v                           |            |                                          v
 //	[no state] --first good fix--> [anchored] ------+                              [anchored, candidate]
 //	                                   ^   ^                                                |      |
-//	                                   |   +------ fix that agrees with the candidate ------+      |
+//	                                   |   +------ fix 10 s later that agrees with it -------+      |
 //	                                   +---------- fix that agrees with the anchor ----------------+
 package fix
 
@@ -45,13 +45,14 @@ type Config struct {
 	RolloverAge     time.Duration `json:"rollover_age"`     // a fix older than this lost GPS weeks; 0 never corrects
 	Reorder         time.Duration `json:"reorder"`          // up to this much behind is out of order, more is late
 
-	MaxSpeed     float64 `json:"max_speed_mps"`   // a reported speed above is impossible
-	MaxAccuracy  float64 `json:"max_accuracy_m"`  // a radius above is low accuracy
-	JumpSpeed    float64 `json:"jump_speed_mps"`  // implied speed above which a fix may be a jump
-	JumpDistance float64 `json:"jump_distance_m"` // and the distance that it must have covered as well
-	DriftRadius  float64 `json:"drift_radius_m"`  // noise of a parked device whose accuracy is not worse
-	OdometerStep float64 `json:"odometer_step_m"` // leap of an odometer that is believed at any time
-	OdometerDrop float64 `json:"odometer_drop_m"` // a counter that falls by more than this was reset
+	MaxSpeed     float64       `json:"max_speed_mps"`   // a reported speed above is impossible
+	MaxAccuracy  float64       `json:"max_accuracy_m"`  // a radius above is low accuracy
+	JumpSpeed    float64       `json:"jump_speed_mps"`  // implied speed above which a fix may be a jump
+	JumpDistance float64       `json:"jump_distance_m"` // and the distance that it must have covered as well
+	JumpConfirm  time.Duration `json:"jump_confirm"`    // a jump is believed when a fix so much later agrees with it
+	DriftRadius  float64       `json:"drift_radius_m"`  // noise of a parked device whose accuracy is not worse
+	OdometerStep float64       `json:"odometer_step_m"` // leap of an odometer that is believed at any time
+	OdometerDrop float64       `json:"odometer_drop_m"` // a counter that falls by more than this was reset
 }
 
 // DefaultConfig returns the limits of the package comment.
@@ -64,6 +65,7 @@ func DefaultConfig() Config {
 		MaxAccuracy:     200,
 		JumpSpeed:       250 * fleet.MetresPerKmh,
 		JumpDistance:    300,
+		JumpConfirm:     10 * time.Second,
 		DriftRadius:     25,
 		OdometerStep:    5000,
 		OdometerDrop:    1000,
@@ -84,6 +86,7 @@ func (c *Config) Validate() error {
 	check(c.MaxSpeed > 0, "fix max_speed_mps must be positive")
 	check(c.MaxAccuracy > 0, "fix max_accuracy_m must be positive")
 	check(c.JumpSpeed > 0 && c.JumpDistance > 0, "fix jump_speed_mps and jump_distance_m must be positive")
+	check(c.JumpConfirm >= 0, "fix jump_confirm is negative")
 	check(c.DriftRadius >= 0, "fix drift_radius_m is negative")
 	check(c.OdometerStep > 0 && c.OdometerDrop > 0, "fix odometer_step_m and odometer_drop_m must be positive")
 	return errors.Join(problems...)

@@ -24,6 +24,7 @@ func TestDefaultConfigIsValidAndSillyOnesAreNot(t *testing.T) {
 		"rollover of a week": func(c *fix.Config) { c.RolloverAge = 7 * 24 * time.Hour },
 		"no speed":           func(c *fix.Config) { c.MaxSpeed = 0 },
 		"NaN jump":           func(c *fix.Config) { c.JumpSpeed = math.NaN() },
+		"negative wait":      func(c *fix.Config) { c.JumpConfirm = -1 },
 	} {
 		c := fix.DefaultConfig()
 		spoil(&c)

@@ -73,12 +73,16 @@ func (c *Config) Classify(s *State, p *fleet.Position, stored bool) fleet.Refusa
 		s.hold(p)
 		return ""
 	}
-	if c.jumped(distance, p.FixTime-s.Last.FixTime) && !c.confirms(s.Candidate, p) {
-		p.Flags |= fleet.FlagJump
-		if p.FixTime > s.Candidate.Time {
+	if c.jumped(distance, p.FixTime-s.Last.FixTime) {
+		agrees := c.agrees(s.Candidate, p)
+		if !agrees && p.FixTime > s.Candidate.Time {
 			s.Candidate = Candidate{Time: p.FixTime, Lat: p.Lat, Lng: p.Lng}
 		}
-		return ""
+		// Receivers that are wrong often are for some seconds, with fixes that agree with each other.
+		if !agrees || p.FixTime-s.Candidate.Time < fleet.Millis(c.JumpConfirm.Milliseconds()) {
+			p.Flags |= fleet.FlagJump
+			return ""
+		}
 	}
 	s.trust(p)
 	return ""
@@ -103,8 +107,8 @@ func (c *Config) jumped(distance float64, span fleet.Millis) bool {
 	return distance > c.JumpDistance && distance*1000 > c.JumpSpeed*float64(span)
 }
 
-// confirms says whether p can have been driven to from where the vehicle seemed to have jumped.
-func (c *Config) confirms(candidate Candidate, p *fleet.Position) bool {
+// agrees says whether p can have been driven to from where the vehicle seemed to have jumped.
+func (c *Config) agrees(candidate Candidate, p *fleet.Position) bool {
 	if candidate.Time == 0 || p.FixTime <= candidate.Time {
 		return false
 	}
