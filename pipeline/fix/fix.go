@@ -28,7 +28,7 @@
 //	       v                           |            |                                          v
 //	[no state] --first good fix--> [anchored] ------+                              [anchored, candidate]
 //	                                   ^   ^                                                |      |
-//	                                   |   +------ fix 10 s later that agrees with it -------+      |
+//	                                   |   +------ fix 10 s later that agrees with it ------+      |
 //	                                   +---------- fix that agrees with the anchor ----------------+
 package fix
 
