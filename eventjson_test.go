@@ -70,16 +70,7 @@ func TestChangesAreReadAsJSONReadsThem(t *testing.T) {
 		if got, err := fleet.ParseChange(text); err != nil || len(got.Inputs) != len(c.Inputs) {
 			t.Fatalf("%s became %+v (%v)", text, got, err)
 		}
-		at := rapid.IntRange(0, len(text)-1).Draw(t, "at")
-		other := rapid.SampledFrom([]byte("0159-.e{}[]\",:\\ \tantf\x00\x80\n")).Draw(t, "byte")
-		switch rapid.IntRange(0, 3).Draw(t, "how") {
-		case 0:
-			text = text[:at]
-		case 1:
-			text[at] = other
-		case 2:
-			text = slices.Insert(text, at, other)
-		}
+		text = spoil(t, text)
 		var want fleet.Change
 		wrong := json.Unmarshal(text, &want)
 		got, err := fleet.ParseChange(text)
@@ -87,6 +78,21 @@ func TestChangesAreReadAsJSONReadsThem(t *testing.T) {
 			t.Fatalf("%q\nread %+v (%v)\nJSON reads %+v (%v)", text, got, err, want, wrong)
 		}
 	})
+}
+
+// spoil changes one byte of a text, adds one, cuts the text off, or leaves it.
+func spoil(t *rapid.T, text []byte) []byte {
+	at := rapid.IntRange(0, len(text)-1).Draw(t, "at")
+	other := rapid.SampledFrom([]byte("0159-.e{}[]\",:\\ \tantf\x00\x80\n")).Draw(t, "byte")
+	switch rapid.IntRange(0, 3).Draw(t, "how") {
+	case 0:
+		return text[:at]
+	case 1:
+		text[at] = other
+	case 2:
+		return slices.Insert(text, at, other)
+	}
+	return text
 }
 
 // TestAnEventWithoutABodyIsWritten: null, as encoding/json has it.
@@ -106,17 +112,7 @@ func TestAnEventWithoutABodyIsWritten(t *testing.T) {
 func TestWhatIsNoEventIsRefusedAsJSONRefusesIt(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := drawEvent(t)
-		text := e.Append(nil)
-		at := rapid.IntRange(0, len(text)-1).Draw(t, "at")
-		other := rapid.SampledFrom([]byte("0159-.e{}[]\",:\\ \tantf\x00\x80")).Draw(t, "byte")
-		switch rapid.IntRange(0, 2).Draw(t, "how") {
-		case 0:
-			text = text[:at]
-		case 1:
-			text[at] = other
-		case 2:
-			text = slices.Insert(text, at, other)
-		}
+		text := spoil(t, e.Append(nil))
 		var want fleet.Event
 		wrong := json.Unmarshal(text, &want)
 		got, err := fleet.ParseEvent(text)

@@ -137,8 +137,7 @@ func (a *API) download(w http.ResponseWriter, r *http.Request, f export.Format, 
 		return err
 	}
 	// Some of it may still wait in a buffer that a problem would be appended to.
-	a.cutShort(r, err)
-	return nil
+	panic(a.cutShort(r, err))
 }
 
 // countingWriter knows whether anything was written.

@@ -50,20 +50,20 @@ func (a *API) serve(rt *route, h handlerFunc) http.HandlerFunc {
 			return
 		}
 		if x.started {
-			a.cutShort(r, err)
+			panic(a.cutShort(r, err))
 		}
 		a.writeProblem(w, r, err)
 	}
 }
 
-// cutShort ends an answer of which some was sent. That the client has gone is no error of ours.
-func (a *API) cutShort(r *http.Request, err error) {
+// cutShort tells of an answer of which some was sent, and returns what to end it with. That the client has gone is no error of ours.
+func (a *API) cutShort(r *http.Request, err error) error {
 	level := slog.LevelError
 	if errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, context.Canceled) {
 		level = slog.LevelInfo
 	}
 	a.log.Log(r.Context(), level, "answer cut short", "error", err, "request_id", requestID(r.Context()), "path", r.URL.Path)
-	panic(http.ErrAbortHandler)
+	return http.ErrAbortHandler
 }
 
 // admit makes the checks that come before the handler, and reads the body.
