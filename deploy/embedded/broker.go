@@ -84,14 +84,16 @@ func (c *BrokerConfig) setDefaults() error {
 // never the newest one, by the time the segment was last written.
 //
 // Records, topics, committed offsets and their metadata survive kill -9. A
-// group's members do not: they join again.
+// group's members do not: they join again. A member that is silent leaves its
+// group after its session timeout and some seconds.
 type Broker struct {
 	cluster *kfake.Cluster
 	config  BrokerConfig
 	addr    string
 	lock    *os.File
-	cancel  context.CancelFunc // ends the retention loop
-	loop    sync.WaitGroup
+	members members
+	cancel  context.CancelFunc // ends the loops
+	loops   sync.WaitGroup
 }
 
 // StartBroker opens the log in Dir and serves it. It returns [ErrInUse] if
@@ -120,8 +122,13 @@ func StartBroker(config BrokerConfig) (*Broker, error) {
 		Err: kerr.InvalidTimestamp, When: stampedByClient,
 	})
 	b := &Broker{cluster: cluster, config: c, addr: cluster.ListenAddrs()[0], lock: lock}
+	b.members.groups = make(map[string]*memberGroup)
+	for _, key := range []kmsg.Key{kmsg.JoinGroup, kmsg.SyncGroup, kmsg.Heartbeat} {
+		cluster.ControlKey(key.Int16(), b.members.observe)
+	}
 	ctx, b.cancel = context.WithCancel(context.Background())
-	b.loop.Go(func() { b.retain(ctx) })
+	b.loops.Go(func() { b.retain(ctx) })
+	b.loops.Go(func() { b.watchMembers(ctx) })
 	return b, nil
 }
 
@@ -154,7 +161,7 @@ func (b *Broker) Addr() string { return b.addr }
 // next start need not read the log. It must be called once.
 func (b *Broker) Stop() {
 	b.cancel()
-	b.loop.Wait()
+	b.loops.Wait()
 	b.cluster.Close()
 	b.lock.Close()
 }

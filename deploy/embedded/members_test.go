@@ -1,0 +1,72 @@
+package embedded_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/motorpool/fleet/deploy/embedded"
+	"github.com/segmentio/kafka-go"
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// A member that dies while it waits for the others to join is in the group all the same, with a share of the partitions.
+func TestAMemberThatDiesWhileItJoinsLosesItsShare(t *testing.T) {
+	t.Parallel()
+	b := startBroker(t, embedded.BrokerConfig{Dir: t.TempDir()})
+	defer b.Stop()
+	createTopic(t, &kafka.Client{Addr: kafka.TCP(b.Addr())}, "positions", 4)
+	group, err := kafka.NewConsumerGroup(kafka.ConsumerGroupConfig{
+		ID: "readers", Brokers: []string{b.Addr()}, Topics: []string{"positions"}, SessionTimeout: 6 * time.Second, HeartbeatInterval: time.Second,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer group.Close()
+	share := func() int {
+		generation, err := group.Next(soon(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(generation.Assignments["positions"])
+	}
+	if n := share(); n != 4 {
+		t.Fatalf("alone, the reader has %d of 4 partitions", n)
+	}
+	joinAndDie(t, b.Addr(), "readers", "positions")
+	if n := share(); n != 2 {
+		t.Fatalf("beside one that has died the reader has %d of 4 partitions, want half of them", n)
+	}
+	if n := share(); n != 4 {
+		t.Errorf("alone again, the reader has %d of 4 partitions", n)
+	}
+	quiet, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	if generation, err := group.Next(quiet); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a reader that is heard was made to join again: %+v, %v", generation, err)
+	}
+}
+
+// joinAndDie asks to join a group, and hangs up before it is answered.
+func joinAndDie(t *testing.T, addr, group, topic string) {
+	t.Helper()
+	conn, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	metadata := kmsg.NewConsumerMemberMetadata()
+	metadata.Topics = []string{topic}
+	protocol := kmsg.NewJoinGroupRequestProtocol()
+	protocol.Name, protocol.Metadata = "range", metadata.AppendTo(nil)
+	join := kmsg.NewPtrJoinGroupRequest()
+	join.Version = 1 // older ones, as kafka-go's, are members at once
+	join.Group, join.ProtocolType, join.SessionTimeoutMillis, join.RebalanceTimeoutMillis = group, "consumer", 6000, 30_000
+	join.Protocols = []kmsg.JoinGroupRequestProtocol{protocol}
+	if _, err := conn.Write(kmsg.NewRequestFormatter().AppendRequest(nil, join, 1)); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(200 * time.Millisecond) // until the broker has read it
+}
