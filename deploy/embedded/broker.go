@@ -84,8 +84,7 @@ func (c *BrokerConfig) setDefaults() error {
 // never the newest one, by the time the segment was last written.
 //
 // Records, topics, committed offsets and their metadata survive kill -9. A
-// group's members do not: they join again. A member that is silent leaves its
-// group after its session timeout and some seconds.
+// group's members do not: they join again.
 type Broker struct {
 	cluster *kfake.Cluster
 	config  BrokerConfig
@@ -122,13 +121,11 @@ func StartBroker(config BrokerConfig) (*Broker, error) {
 		Err: kerr.InvalidTimestamp, When: stampedByClient,
 	})
 	b := &Broker{cluster: cluster, config: c, addr: cluster.ListenAddrs()[0], lock: lock}
-	b.members.groups = make(map[string]*memberGroup)
-	for _, key := range []kmsg.Key{kmsg.JoinGroup, kmsg.SyncGroup, kmsg.Heartbeat} {
-		cluster.ControlKey(key.Int16(), b.members.observe)
-	}
+	b.members.dealt, b.members.signal = make(map[string]int32), make(chan struct{}, 1)
+	cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.SyncGroup}, Count: -1, When: b.members.observe})
 	ctx, b.cancel = context.WithCancel(context.Background())
 	b.loops.Go(func() { b.retain(ctx) })
-	b.loops.Go(func() { b.watchMembers(ctx) })
+	b.loops.Go(func() { b.timeMembers(ctx) })
 	return b, nil
 }
 

@@ -3,7 +3,7 @@ package embedded
 import (
 	"context"
 	"fmt"
-	"slices"
+	"maps"
 	"sync"
 	"time"
 
@@ -11,129 +11,95 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// members is what the broker hears of the members of its consumer groups. A member whose connection breaks while it waits
-// for others to join is never given up by the broker itself: it is dealt partitions that nobody reads then. So whoever is
-// silent for longer than its group allows is made to leave.
+// members has the members of consumer groups timed. The broker starts a member's session timer when it answers the member's
+// wish to join, and may forget it if the connection has broken by then: such a member is dealt partitions that nobody
+// reads, and stays. So once a group has dealt them each member gets one heartbeat from us, which starts its timer.
 type members struct {
 	mu     sync.Mutex
-	groups map[string]*memberGroup
+	dealt  map[string]int32 // groups that may have dealt, and in which generation
+	signal chan struct{}    // there are some
 }
 
-type memberGroup struct {
-	allowed time.Duration        // the longest silence that a member has asked for
-	changed time.Time            // when one last joined or took its share
-	heard   map[string]time.Time // members by their newest heartbeat
-}
-
-// silenceEvery is how often silent members are looked for. It is also the grace above what their group allows, in which
-// the broker gives up by itself those whose connection did not break so.
-const silenceEvery = 2 * time.Second
-
-// observe notes what a request says about a group. It leaves the request to the broker.
-func (m *members) observe(request kmsg.Request) (kmsg.Response, error, bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	switch r := request.(type) {
-	case *kmsg.JoinGroupRequest:
-		g := m.groups[r.Group]
-		if g == nil {
-			g = &memberGroup{heard: make(map[string]time.Time)}
-			m.groups[r.Group] = g
-		}
-		g.changed = time.Now()
-		g.allowed = max(g.allowed, time.Duration(r.SessionTimeoutMillis)*time.Millisecond)
-	case *kmsg.SyncGroupRequest:
-		if g := m.groups[r.Group]; g != nil {
-			g.changed = time.Now()
-		}
-	case *kmsg.HeartbeatRequest:
-		if g := m.groups[r.Group]; g != nil {
-			g.heard[r.MemberID] = time.Now()
+// observe notes that a member wants its share. It wants no fault of the request.
+func (m *members) observe(request kmsg.Request) bool {
+	if share, ok := request.(*kmsg.SyncGroupRequest); ok {
+		m.mu.Lock()
+		m.dealt[share.Group] = max(m.dealt[share.Group], share.Generation)
+		m.mu.Unlock()
+		select {
+		case m.signal <- struct{}{}:
+		default:
 		}
 	}
-	return nil, nil, false
+	return false
 }
 
-// silent returns those of a group's present members that have been silent for too long, and forgets all others that it has
-// heard of.
-func (m *members) silent(group string, present []string, now time.Time) []string {
+func (m *members) noted() map[string]int32 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	g := m.groups[group]
-	for id := range g.heard {
-		if !slices.Contains(present, id) {
-			delete(g.heard, id)
-		}
-	}
-	return slices.DeleteFunc(slices.Clone(present), func(id string) bool {
-		last := g.changed
-		if heard := g.heard[id]; heard.After(last) {
-			last = heard
-		}
-		return now.Sub(last) <= g.allowed+silenceEvery
-	})
+	return maps.Clone(m.dealt)
 }
 
-func (m *members) groupNames() []string {
+// forget drops a group, unless it has gone on to another generation.
+func (m *members) forget(group string, generation int32) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	names := make([]string, 0, len(m.groups))
-	for name := range m.groups {
-		names = append(names, name)
+	if m.dealt[group] == generation {
+		delete(m.dealt, group)
 	}
-	return names
 }
 
-// watchMembers makes members leave that are silent, until ctx ends.
-func (b *Broker) watchMembers(ctx context.Context) {
+// timeMembers works on what is noted until ctx ends.
+func (b *Broker) timeMembers(ctx context.Context) {
 	client, err := kgo.NewClient(kgo.SeedBrokers(b.addr))
 	if err != nil { // the options are sound
-		b.config.Logger.Error("broker: watch members: " + err.Error())
+		b.config.Logger.Error("broker: time members: " + err.Error())
 		return
 	}
 	defer client.Close()
-	tick := time.NewTicker(silenceEvery)
-	defer tick.Stop()
+	again := time.NewTicker(time.Second) // for groups that had not dealt yet
+	defer again.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
+		case <-b.members.signal:
+		case <-again.C:
 		}
-		if err := b.dismissSilent(ctx, client); err != nil && ctx.Err() == nil {
-			b.config.Logger.Warn("broker: look for silent members: " + err.Error())
+		for group, generation := range b.members.noted() {
+			done, err := timeGroup(ctx, client, group, generation)
+			if err != nil && ctx.Err() == nil {
+				b.config.Logger.Warn("broker: time members: "+err.Error(), "group", group)
+			}
+			if done {
+				b.members.forget(group, generation)
+			}
 		}
 	}
 }
 
-// dismissSilent makes the silent members of groups leave that are at work: in others, who waits for a join is silent too.
-func (b *Broker) dismissSilent(ctx context.Context, client *kgo.Client) error {
+// timeGroup sends a heartbeat for each member of a group that has dealt, and says whether there is nothing left to do. In other
+// groups those who wait to join would be timed, and they are silent for good reason.
+func timeGroup(ctx context.Context, client *kgo.Client, group string, generation int32) (done bool, err error) {
 	describe := kmsg.NewPtrDescribeGroupsRequest()
-	if describe.Groups = b.members.groupNames(); len(describe.Groups) == 0 {
-		return nil
-	}
+	describe.Groups = []string{group}
 	described, err := describe.RequestWith(ctx, client)
 	if err != nil {
-		return fmt.Errorf("describe groups: %w", err)
+		return false, fmt.Errorf("describe a group: %w", err)
 	}
-	now := time.Now()
-	for _, group := range described.Groups {
-		if group.State != "Stable" {
-			continue
-		}
-		var present []string
-		for _, member := range group.Members {
-			present = append(present, member.MemberID)
-		}
-		for _, id := range b.members.silent(group.Group, present, now) {
-			b.config.Logger.Warn("broker: a member of a group is silent and leaves", "group", group.Group, "member", id)
-			leave := kmsg.NewPtrLeaveGroupRequest()
-			leave.Group, leave.MemberID = group.Group, id
-			leave.Members = []kmsg.LeaveGroupRequestMember{{MemberID: id}}
-			if _, err := leave.RequestWith(ctx, client); err != nil {
-				return fmt.Errorf("leave group %s: %w", group.Group, err)
+	for _, g := range described.Groups {
+		switch g.State {
+		case "CompletingRebalance":
+			return false, nil
+		case "Stable":
+			for _, member := range g.Members {
+				beat := kmsg.NewPtrHeartbeatRequest()
+				beat.Group, beat.Generation, beat.MemberID, beat.InstanceID = group, generation, member.MemberID, member.InstanceID
+				if _, err := beat.RequestWith(ctx, client); err != nil {
+					return false, fmt.Errorf("heartbeat: %w", err)
+				}
 			}
 		}
 	}
-	return nil
+	return true, nil
 }
