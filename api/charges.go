@@ -22,7 +22,7 @@ type Charge struct {
 	Place       *Place         `json:"place"`
 	SocStartPct *float64       `json:"soc_start_pct" nullable:"true" doc:"State of charge."`
 	SocEndPct   *float64       `json:"soc_end_pct" nullable:"true"`
-	EnergyKWh   *float64       `json:"energy_kwh" nullable:"true" doc:"From the power, if the vehicle reports it."`
+	EnergyKWh   *float64       `json:"energy_kwh" nullable:"true" doc:"From the power, if the vehicle reports it: by trapezoids between readings at most five minutes apart, and the last reading holds until the vehicle says that it is over."`
 	PeakPowerKW *float64       `json:"peak_power_kw" nullable:"true"`
 	Estimated   bool           `json:"estimated" doc:"Concluded from a rising state of charge, not from a charging signal."`
 	DerivedStamps

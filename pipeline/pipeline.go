@@ -346,7 +346,12 @@ func (c *Chain) judge(b *consume.Batch, i int, stored storedTimes) {
 	}
 	v := w.vehicle
 	v.touch(c)
-	duplicate := v.state.MayBeStored(p.FixTime) && (v.accepted(c, p.FixTime) || stored.has(v.key, p.FixTime))
+	told, duplicate := v.has(c, stored, p.FixTime)
+	if t := alarmTime(p, r); duplicate && t > told {
+		p.FixTime, p.Speed, p.Course = t, math.NaN(), math.NaN()
+		p.Flags |= fleet.FlagInvalid
+		_, duplicate = v.has(c, stored, t)
+	}
 	before := v.state.Last
 	mileage := v.state.Mileage.Time
 	if refusal := c.cfg.Fix.Classify(&v.state, p, duplicate); refusal != "" {
@@ -358,7 +363,7 @@ func (c *Chain) judge(b *consume.Batch, i int, stored storedTimes) {
 		return
 	}
 	v.changed(c, p.FixTime)
-	v.accept(c, p.FixTime)
+	v.accept(c, p)
 	p.Cell = v.cellOf(p)
 	c.rows.Position(p, record.Offset)
 	v.packed.Fix(p)
@@ -367,6 +372,16 @@ func (c *Chain) judge(b *consume.Batch, i int, stored storedTimes) {
 		v.state.Last.Cell = v.cellOf(&v.state.Last)
 	}
 	c.tally.store(p.Account, record.Run, p.Flags)
+}
+
+// alarmTime returns when a device raised an alarm that it tells of with an older fix, as one without a view of the sky does; 0
+// if it did not. If that fix is stored already, and was told of earlier, the alarm is stored at its own time. Of where the
+// vehicle is then it says nothing.
+func alarmTime(p *fleet.Position, r *fleet.Report) fleet.Millis {
+	if p.Alarm == "" || p.Flags&fleet.FlagFutureClock != 0 || r.DeviceTime <= p.FixTime || r.DeviceTime > p.ReceivedTime {
+		return 0
+	}
+	return r.DeviceTime
 }
 
 // refuse counts a refusal and, where it would lose something, keeps a dead letter.

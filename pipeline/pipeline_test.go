@@ -636,3 +636,37 @@ func TestADeviceOnNoVehicleYetIsTreatedAsUnknown(t *testing.T) {
 		t.Fatalf("released %d once it is on a vehicle, %v", len(b.kept), err)
 	}
 }
+
+// A device without a view of the sky tells of what happens with the last fix that it had. The alarm counts, at the device's own
+// time, and as often as it was raised: not as often as it was sent.
+func TestAnAlarmWithAFixThatIsStoredAlreadyIsKept(t *testing.T) {
+	told := func(fix, device int, alarm string) string {
+		return fmt.Sprintf(`{"device":"%s","fix_at":%d,"device_at":%d,"lat":48,"lng":11.5,"speed_mps":10%s}`,
+			unique(1), begin.Add(time.Duration(fix)*time.Second), begin.Add(time.Duration(device)*time.Second), alarm)
+	}
+	const crash, braking = `,"alarm":"accident"`, `,"alarm":"hardBraking"`
+	values := []string{
+		told(10, 10, ""), told(10, 15, crash), told(10, 15, crash), told(10, 17, ""), // the last has nothing to say
+		told(20, 22, braking), told(20, 22, braking), told(10, 15, crash),
+		told(30, 4000, ""), told(30, 4100, crash), // from the future
+	}
+	for size := range len(values) {
+		b := newBench(t)
+		b.register(1)
+		c := b.chain()
+		for i := 0; i < len(values); i += size + 1 {
+			b.handle(c, batchOf(int64(i), values[i:min(i+size+1, len(values))]...))
+		}
+		for query, want := range map[string]int{
+			"count() FROM positions": 4,
+			"count() FROM positions WHERE fix_time = fromUnixTimestamp64Milli(" + fmt.Sprint(int64(begin.Add(10*time.Second))) + ") AND alarm = '' AND flags = 0": 1,
+			"count() FROM positions WHERE fix_time = fromUnixTimestamp64Milli(" + fmt.Sprint(int64(begin.Add(15*time.Second))) + ") AND alarm = 'accident' AND speed_cms IS NULL AND flags = " +
+				fmt.Sprint(uint32(fleet.FlagInvalid)): 1,
+			"count() FROM positions WHERE alarm = 'hardBraking' AND flags = 0": 1,
+		} {
+			if got := b.count(query); got != want {
+				t.Errorf("batches of %d: %s: %d, want %d", size+1, query, got, want)
+			}
+		}
+	}
+}

@@ -31,10 +31,10 @@ type vehicle struct {
 
 	touchedIn uint64 // the batch in which the rest holds
 	before    fix.State
-	from, to  fleet.Millis              // of what is new in the batch; to is 0 if there is nothing
-	times     []fleet.Millis            // accepted in the batch, in order of arrival
-	timeSet   map[fleet.Millis]struct{} // of times, once somebody asked
-	packed    *derive.Packer            // what the batch stores of it; nil between batches
+	from, to  fleet.Millis                  // of what is new in the batch; to is 0 if there is nothing
+	times     []times                       // accepted in the batch, in order of arrival
+	timeSet   map[fleet.Millis]fleet.Millis // of times, once somebody asked
+	packed    *derive.Packer                // what the batch stores of it; nil between batches
 
 	cellLat, cellLng float64
 	cell             fleet.Cell
@@ -78,28 +78,42 @@ func (v *vehicle) changed(c *Chain, t fleet.Millis) {
 	v.from, v.to = min(v.from, t), max(v.to, t)
 }
 
-// accept notes that the vehicle has a position at t now.
-func (v *vehicle) accept(c *Chain, t fleet.Millis) {
+// times are those of a position: of its fix, and the device's own when it told of it.
+type times struct{ fix, device fleet.Millis }
+
+// accept notes that the vehicle has a position now.
+func (v *vehicle) accept(c *Chain, p *fleet.Position) {
 	v.touch(c)
-	v.times = append(v.times, t)
+	v.times = append(v.times, times{p.FixTime, p.DeviceTime})
 	if v.timeSet != nil {
-		v.timeSet[t] = struct{}{}
+		v.timeSet[p.FixTime] = p.DeviceTime
 	}
 }
 
-// accepted says whether the batch has given the vehicle a position at t.
-func (v *vehicle) accepted(c *Chain, t fleet.Millis) bool {
+// accepted says whether the batch has given the vehicle a position at t, and of which device time.
+func (v *vehicle) accepted(c *Chain, t fleet.Millis) (device fleet.Millis, ok bool) {
 	if v.touchedIn != c.batch || len(v.times) == 0 {
-		return false
+		return 0, false
 	}
 	if v.timeSet == nil {
-		v.timeSet = make(map[fleet.Millis]struct{}, len(v.times))
+		v.timeSet = make(map[fleet.Millis]fleet.Millis, len(v.times))
 		for _, known := range v.times {
-			v.timeSet[known] = struct{}{}
+			v.timeSet[known.fix] = known.device
 		}
 	}
-	_, ok := v.timeSet[t]
-	return ok
+	device, ok = v.timeSet[t]
+	return device, ok
+}
+
+// has says whether the vehicle has a position at t, from this batch or from before, and of which device time.
+func (v *vehicle) has(c *Chain, stored storedTimes, t fleet.Millis) (device fleet.Millis, ok bool) {
+	if !v.state.MayBeStored(t) {
+		return 0, false
+	}
+	if device, ok = v.accepted(c, t); !ok {
+		device, ok = stored[storedTime{v.key, t}]
+	}
+	return device, ok
 }
 
 // cellOf returns the cell of a position; a vehicle that stands still costs nothing.
@@ -352,31 +366,36 @@ type storedTime struct {
 	at  fleet.Millis
 }
 
-// storedTimes are fix times that vehicles had positions at before the batch.
-type storedTimes map[storedTime]struct{}
-
-func (s storedTimes) has(key vehicleKey, at fleet.Millis) bool {
-	_, ok := s[storedTime{key, at}]
-	return ok
-}
+// storedTimes are fix times that vehicles had positions at before the batch, with the device times of these.
+type storedTimes map[storedTime]fleet.Millis
 
 // stored asks, in one query, which of the batch's older fixes are there already. Most batches have none and ask nothing.
 func (c *Chain) stored(ctx context.Context, b *consume.Batch) (storedTimes, error) {
 	var table *ext.Table
-	for i := range c.works {
-		w := &c.works[i]
-		if w.vehicle == nil || w.refusal != "" || !c.reports[i].Positioned || !w.vehicle.state.MayBeStored(w.position.FixTime) {
-			continue
-		}
+	ask := func(p *fleet.Position, t fleet.Millis) (err error) {
 		if table == nil {
-			var err error
 			table, err = ext.NewTable("wanted", ext.Column("account", "UInt64"), ext.Column("vehicle", "UInt64"), ext.Column("fix_ms", "Int64"))
 			if err != nil {
+				return err
+			}
+		}
+		return table.Append(uint64(p.Account), uint64(p.Vehicle), int64(t))
+	}
+	for i := range c.works {
+		w, r := &c.works[i], &c.reports[i]
+		p := &w.position
+		if w.vehicle == nil || w.refusal != "" || !r.Positioned {
+			continue
+		}
+		if w.vehicle.state.MayBeStored(p.FixTime) {
+			if err := ask(p, p.FixTime); err != nil {
 				return nil, err
 			}
 		}
-		if err := table.Append(uint64(w.position.Account), uint64(w.position.Vehicle), int64(w.position.FixTime)); err != nil {
-			return nil, err
+		if t := alarmTime(p, r); t != 0 && w.vehicle.state.MayBeStored(t) {
+			if err := ask(p, t); err != nil {
+				return nil, err
+			}
 		}
 	}
 	if table == nil {
@@ -390,11 +409,11 @@ func (c *Chain) stored(ctx context.Context, b *consume.Batch) (storedTimes, erro
 	found := make(storedTimes)
 	for rows.Next() {
 		var account, id uint64
-		var at time.Time
-		if err := rows.Scan(&account, &id, &at); err != nil {
+		var at, device time.Time
+		if err := rows.Scan(&account, &id, &at, &device); err != nil {
 			return nil, fmt.Errorf("look for duplicates: %w", err)
 		}
-		found[storedTime{vehicleKey{fleet.AccountID(account), fleet.VehicleID(id)}, fleet.MillisOf(at)}] = struct{}{}
+		found[storedTime{vehicleKey{fleet.AccountID(account), fleet.VehicleID(id)}, fleet.MillisOf(at)}] = fleet.MillisOf(device)
 	}
 	return found, rows.Err()
 }

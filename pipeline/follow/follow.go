@@ -53,7 +53,7 @@ type Config struct {
 	Tick          time.Duration // how often timers and the repair lane are looked at; 0 leaves that to the caller
 	Settle        time.Duration // silence is judged up to this long before now
 	LateAfter     time.Duration // what is recognised later than this after its time is late
-	OpenEvery     time.Duration // of event time: what goes on is written this often at most
+	OpenEvery     time.Duration // of event time: what goes on is written this often at most, and when nothing has come for as long by our clock
 	SnapshotEvery time.Duration // of event time between two snapshots in memory
 	SaveEvery     time.Duration // between checkpoints of a vehicle that changes
 	SaveInputs    int           // and the inputs between them at most

@@ -76,7 +76,7 @@ func (h *Handler) Close() error {
 	defer h.live.Unlock()
 	ctx, cancel := context.WithTimeout(context.Background(), h.f.cfg.Grace)
 	defer cancel()
-	err := h.park(ctx, func(*vehicle) bool { return true })
+	err := h.park(ctx, func(*vehicle) bool { return true }, func(*vehicle) bool { return false })
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.f.deps.Metrics.vehicles.Sub(float64(len(h.vehicles)))

@@ -3,6 +3,7 @@ package follow
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/pipeline/consume"
+	"github.com/motorpool/fleet/pipeline/derive"
 	"github.com/motorpool/fleet/schemas"
 )
 
@@ -120,6 +122,50 @@ func TestSilenceRaisesAnAlertOnceThoughTheOwnerChanges(t *testing.T) {
 	}
 	if n := w.count(offline); n != 1 || len(raised) != 1 {
 		t.Errorf("%d alerts and %d events, want 1 of each", n, len(raised))
+	}
+}
+
+// A vehicle that drives into a garage: what goes on is told as it is when nothing has come for a minute, once, and the owner still
+// knows the vehicle.
+func TestWhatGoesOnIsToldWhenNothingComes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	rng := rand.New(rand.NewPCG(4, 4))
+	var all []input
+	for second := range 41 {
+		all = append(all, input{vehicle: 1, Input: derive.Input{At: morning + fleet.Millis(second)*1000}})
+		nan := math.NaN()
+		all[second].Position = &fleet.Position{
+			Account: account, Vehicle: 1, Device: 5, FixTime: all[second].At, DeviceTime: all[second].At, ReceivedTime: all[second].At, Lat: 30 + float64(second)*2e-4, Lng: -97,
+			Altitude: nan, Speed: 22, Course: nan, Accuracy: nan, Odometer: nan, Satellites: -1,
+		}
+	}
+	for part := range slices.Chunk(all, 5) {
+		w.now = part[len(part)-1].At
+		w.handle(w.store(rng, part))
+	}
+	end := func() fleet.Millis {
+		return fleet.Millis(w.count("(SELECT toUnixTimestamp64Milli(max(end_at)) FROM trips FINAL WHERE NOT deleted AND open)"))
+	}
+	last := all[40].At
+	if end() == last {
+		t.Fatal("every fix is told at once: this tests nothing")
+	}
+	w.now = last + 30_000
+	w.tick()
+	if end() == last {
+		t.Error("it is told though something may come")
+	}
+	w.now = last + 75_000
+	w.tick()
+	if end() != last {
+		t.Errorf("the trip ends at %d, its last fix is at %d", end(), last)
+	}
+	rows := w.count("(SELECT count() FROM derivations)")
+	w.now += 75_000
+	w.tick()
+	if n := w.count("(SELECT count() FROM derivations)"); n != rows || len(w.h.vehicles) != 1 {
+		t.Errorf("%d rows more, %d vehicles in memory", n-rows, len(w.h.vehicles))
 	}
 }
 

@@ -103,12 +103,16 @@ func (h *Handler) tick(ctx context.Context) error {
 		}
 	}
 	now := h.f.deps.Now()
-	if now.Sub(h.swept) < time.Minute {
+	if now.Sub(h.swept) < sweepEvery {
 		return nil
 	}
 	h.swept = now
-	return h.park(ctx, func(v *vehicle) bool { return now.Sub(v.used) >= h.f.cfg.IdleAfter })
+	return h.park(ctx, func(v *vehicle) bool { return now.Sub(v.used) >= h.f.cfg.IdleAfter },
+		func(v *vehicle) bool { return v.pending && now.Sub(v.used) >= h.f.cfg.OpenEvery })
 }
+
+// sweepEvery is how often vehicles are looked through for those that were left alone.
+const sweepEvery = 10 * time.Second
 
 // review has the vehicles of accounts looked at whose policy has changed: a new rule may make something of their silence.
 // It does so for an account once a minute at most, and not before those of the last time are through.
@@ -194,9 +198,9 @@ func (h *Handler) silences(ctx context.Context) error {
 	return err
 }
 
-// park writes a checkpoint of the vehicles that changed, and what is open as it is, and forgets them. Those that somebody
-// else holds stay.
-func (h *Handler) park(ctx context.Context, idle func(*vehicle) bool) error {
+// park writes a checkpoint of the vehicles that are idle and changed, and what is open as it is, and forgets them. Of those that
+// are only stale it writes what is open. Those that somebody else holds stay.
+func (h *Handler) park(ctx context.Context, idle, stale func(*vehicle) bool) error {
 	h.mu.Lock()
 	all := make([]*vehicle, 0, len(h.vehicles))
 	for _, v := range h.vehicles {
@@ -205,7 +209,7 @@ func (h *Handler) park(ctx context.Context, idle func(*vehicle) bool) error {
 	h.mu.Unlock()
 	for len(all) > 0 {
 		n := min(len(all), h.f.cfg.PartVehicles)
-		if err := h.parkPart(ctx, all[:n], idle); err != nil {
+		if err := h.parkPart(ctx, all[:n], idle, stale); err != nil {
 			return err
 		}
 		all = all[n:]
@@ -213,8 +217,8 @@ func (h *Handler) park(ctx context.Context, idle func(*vehicle) bool) error {
 	return nil
 }
 
-func (h *Handler) parkPart(ctx context.Context, part []*vehicle, idle func(*vehicle) bool) error {
-	var taken []*vehicle
+func (h *Handler) parkPart(ctx context.Context, part []*vehicle, idle, stale func(*vehicle) bool) error {
+	var taken, parked []*vehicle
 	var runs []*run
 	defer func() {
 		for _, v := range taken {
@@ -225,19 +229,26 @@ func (h *Handler) parkPart(ctx context.Context, part []*vehicle, idle func(*vehi
 		if !v.lock.TryLock() {
 			continue
 		}
-		if v.gone || !idle(v) {
+		over := !v.gone && idle(v)
+		if v.gone || !over && !stale(v) {
 			v.lock.Unlock()
 			continue
 		}
 		taken = append(taken, v)
-		if v.loaded && v.machine != nil && (v.changed || v.pending) {
+		if over {
+			parked = append(parked, v)
+		}
+		if v.loaded && v.machine != nil && (over && v.changed || v.pending) {
 			at := v.state.Reached()
 			runs = append(runs, &run{
-				key: v.key, v: v, machine: v.machine, state: &v.state, known: &v.known, saved: v.savedAt, base: at, force: true, save: v.changed,
+				key: v.key, v: v, machine: v.machine, state: &v.state, known: &v.known, saved: v.savedAt, base: at, force: true, save: over && v.changed,
 			})
 		}
 	}
 	err := h.derive(ctx, runs)
-	h.forgetAll(taken)
+	if err != nil {
+		parked = taken // what was done to them was not written
+	}
+	h.forgetAll(parked)
 	return err
 }

@@ -11,6 +11,7 @@ func (c *Config) plugged(s *State, key fleet.VehicleKey, r Reading, out *fleet.E
 	switch {
 	case r.Value == 0:
 		if p.Open {
+			c.deliver(p, Reading{p.Power.Value, r.At}) // the power was what it was last, until now
 			s.unplug(key, r.At, out)
 		}
 		p.Signal = r
@@ -24,13 +25,18 @@ func (c *Config) plugged(s *State, key fleet.VehicleKey, r Reading, out *fleet.E
 	}
 }
 
-// power takes the power into the battery. Energy is integrated by trapezoids between readings without a gap.
+// deliver adds the energy up to a reading of the power: a trapezoid, if there is no gap before it.
+func (c *Config) deliver(p *Charge, r Reading) {
+	if p.Power.At >= p.Start && r.At-p.Power.At <= c.NoData {
+		p.Energy += (max(p.Power.Value, 0) + max(r.Value, 0)) / 2 * float64(r.At-p.Power.At) / 3_600_000
+	}
+}
+
+// power takes the power into the battery.
 func (c *Config) power(s *State, key fleet.VehicleKey, r Reading, out *fleet.Entities) {
 	p := &s.Plug
 	if p.Open {
-		if p.Power.At >= p.Start && r.At-p.Power.At <= c.NoData {
-			p.Energy += (max(p.Power.Value, 0) + max(r.Value, 0)) / 2 * float64(r.At-p.Power.At) / 3_600_000
-		}
+		c.deliver(p, r)
 		p.Powered = true
 		p.Peak = max(p.Peak, r.Value)
 		if r.Value >= chargingPower || p.Signal.Value != 0 {
