@@ -3,6 +3,7 @@ package fleet
 import (
 	"errors"
 	"fmt"
+	"strconv"
 )
 
 // Code classifies an error for whoever called us; the set is closed and api maps each code to one HTTP status.
@@ -37,6 +38,11 @@ type FieldError struct {
 	Pointer string
 	Code    string
 	Detail  string
+}
+
+// Between says where a number must lie, for a FieldError.
+func Between(least, most float64) string {
+	return "must be between " + strconv.FormatFloat(least, 'f', -1, 64) + " and " + strconv.FormatFloat(most, 'f', -1, 64)
 }
 
 // NoSuch says of a member that names a record (a noun, and the prefix of its ids) that there is none: it was left empty, it is no id of the

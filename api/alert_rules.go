@@ -45,8 +45,8 @@ var alertAbout = map[fleet.AlertKind]string{
 	fleet.AlertFenceCurfew:       "Is outside all of the geofence_ids while the schedule holds.",
 	fleet.AlertBatteryLow:        "State of charge of the traction battery below the threshold.",
 	fleet.AlertFuelLow:           "Fuel in the tank below the threshold.",
-	fleet.AlertVoltageLow:        "Voltage of the starter battery below the threshold.",
-	fleet.AlertOffline:           "Nothing heard for longer than the threshold.",
+	fleet.AlertVoltageLow:        "Voltage of the starter battery below the threshold, by a reading that comes when the engine has been off for five minutes; by any where the ignition is not known.",
+	fleet.AlertOffline:           "Nothing heard for longer than the threshold; raised up to a minute after that, as of when it was.",
 	fleet.AlertIdling:            "Stands with the engine on for longer than the threshold.",
 	fleet.AlertHarshBraking:      "Brakes harder than the threshold, or the device says so.",
 	fleet.AlertHarshAcceleration: "Accelerates harder than the threshold, or the device says so.",
@@ -64,7 +64,7 @@ var alertAbout = map[fleet.AlertKind]string{
 
 // thresholdUnits are the units of the members that hold thresholds.
 var thresholdUnits = map[string]string{
-	"threshold_mph": "mph", "threshold_pct": "%", "threshold_v": "V", "threshold_s": "s", "threshold_mps2": "m/s²", "threshold_m": "m",
+	"threshold_mph": "mph", "threshold_pct": "percent", "threshold_v": "V", "threshold_s": "s", "threshold_mps2": "m/s²", "threshold_m": "m",
 	"threshold_mi": "mi", "threshold_days": "days",
 }
 

@@ -76,7 +76,7 @@ func (a *API) deviceRoutes() {
 	a.handle(route{
 		Method: "POST", Path: "/v1/devices/{id}/assign", ID: "assignDevice", Tag: "Devices", Scope: auth.TelematicsWrite,
 		Summary: "Put a tracker on a vehicle",
-		About: "Ends the assignment that the tracker has then. Assignments of a tracker never overlap. What comes in from now on goes to the vehicle that the tracker was on at its time; " +
+		About: "Ends the assignment that the tracker has then. Assignments of a tracker never overlap. What comes in two seconds from now or later goes to the vehicle that the tracker was on at its time; " +
 			"positions and trips that are stored already stay with the vehicle that they are of.",
 		Body: DeviceAssign{}, Reply: Device{},
 	}, func(w http.ResponseWriter, r *http.Request) error { return a.assign(w, r, s) })

@@ -24,7 +24,7 @@ type Trip struct {
 	DriverID        *string         `json:"driver_id" nullable:"true" doc:"Customer who drove, if one is known by id." example:"cus_1234"`
 	Driver          *string         `json:"driver" nullable:"true" doc:"Name of who drove, if one is known by name."`
 	StartAt         record.Instant  `json:"start_at" doc:"First fix of the movement."`
-	EndAt           record.Instant  `json:"end_at" doc:"Last fix of the movement so far."`
+	EndAt           record.Instant  `json:"end_at" doc:"Last fix of the movement so far. While it goes on all of a trip is up to a minute behind its fixes."`
 	DurationS       float64         `json:"duration_s"`
 	LocalOn         string          `json:"local_on" format:"date" doc:"Date of start_at where the vehicle is at home."`
 	StartPlace      Place           `json:"start_place"`
@@ -42,7 +42,7 @@ type Trip struct {
 	SocStartPct     *float64        `json:"soc_start_pct" nullable:"true" doc:"State of charge."`
 	SocEndPct       *float64        `json:"soc_end_pct" nullable:"true"`
 	Fixes           int             `json:"fixes"`
-	ClosedReason    *string         `json:"closed_reason" nullable:"true" doc:"stop, ignition_off, gap or device_change; null while it goes on."`
+	ClosedReason    *string         `json:"closed_reason" nullable:"true" doc:"stop (it stood for long enough, and the trip ends where that began), ignition_off (the trip ends with that, once the ignition of the vehicle has proven right twice), gap or device_change; null while it goes on."`
 	Geometry        json.RawMessage `json:"geometry,omitempty" flat:"-" doc:"GeoJSON LineString of the trusted positions, or null for fewer than two; only of a trip asked for by id."`
 	DerivedStamps
 }

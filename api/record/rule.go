@@ -1,7 +1,6 @@
 package record
 
 import (
-	"fmt"
 	"strconv"
 
 	"github.com/motorpool/fleet"
@@ -74,7 +73,7 @@ func (r *AlertRuleFields) Faults() []fleet.FieldError {
 		case takes.Member != t.member:
 			fault.Detail = "the kind " + r.Kind + " takes " + takes.Member
 		case *t.value < takes.Least || *t.value > takes.Most:
-			fault.Detail = fmt.Sprintf("must be between %v and %v", takes.Least, takes.Most)
+			fault.Detail = fleet.Between(takes.Least, takes.Most)
 		default:
 			continue
 		}
