@@ -111,11 +111,15 @@ func (ps *problems) read(text []byte) geometry {
 }
 
 func (ps *problems) decode(raw json.RawMessage, to any, pointer, want string) bool {
-	if len(raw) == 0 || json.Unmarshal(raw, to) != nil {
+	switch {
+	case len(raw) == 0:
+		ps.add(pointer, codeFormat, "It must be given, as %s.", want)
+	case json.Unmarshal(raw, to) != nil:
 		ps.add(pointer, codeFormat, "It must be %s.", want)
-		return false
+	default:
+		return true
 	}
-	return true
+	return false
 }
 
 func (ps *problems) number(raw json.RawMessage, pointer string) (float64, bool) {
