@@ -347,15 +347,20 @@ func (c *Chain) judge(b *consume.Batch, i int, stored storedTimes) {
 	v := w.vehicle
 	v.touch(c)
 	told, duplicate := v.has(c, stored, p.FixTime)
-	if t := alarmTime(p, r); duplicate && t > told {
+	t := alarmTime(p, r)
+	moved := duplicate && t != 0 && told != r.DeviceTime && w.device.VehicleAt(t) == p.Vehicle
+	if moved {
 		p.FixTime, p.Speed, p.Course = t, math.NaN(), math.NaN()
 		p.Flags |= fleet.FlagInvalid
 		_, duplicate = v.has(c, stored, t)
 	}
 	before := v.state.Last
+	if moved { // the live position may not have heard of what duplicates said
+		before.Ignition, before.Motion = fleet.Unknown, fleet.Unknown
+	}
 	mileage := v.state.Mileage.Time
 	if refusal := c.cfg.Fix.Classify(&v.state, p, duplicate); refusal != "" {
-		if r.DeviceTime > p.FixTime && r.DeviceTime <= p.ReceivedTime {
+		if !moved && r.DeviceTime > p.FixTime && r.DeviceTime <= p.ReceivedTime {
 			p.FixTime = r.DeviceTime // the place is the old one, the measurements are new
 		}
 		v.signals(c, p, r)
@@ -375,13 +380,13 @@ func (c *Chain) judge(b *consume.Batch, i int, stored storedTimes) {
 }
 
 // alarmTime returns when a device raised an alarm that it tells of with an older fix, as one without a view of the sky does; 0
-// if it did not. If that fix is stored already, and was told of earlier, the alarm is stored at its own time. Of where the
-// vehicle is then it says nothing.
+// if it did not. If that fix is stored already, and was told of at another time, the alarm is stored at its own. Of where the
+// vehicle is then it says nothing, and it is a millisecond early, so as not to take the place of a true fix of that second.
 func alarmTime(p *fleet.Position, r *fleet.Report) fleet.Millis {
-	if p.Alarm == "" || p.Flags&fleet.FlagFutureClock != 0 || r.DeviceTime <= p.FixTime || r.DeviceTime > p.ReceivedTime {
+	if p.Alarm == "" || p.Flags&(fleet.FlagFutureClock|fleet.FlagRollover) != 0 || r.DeviceTime-1 <= p.FixTime || r.DeviceTime > p.ReceivedTime {
 		return 0
 	}
-	return r.DeviceTime
+	return r.DeviceTime - 1
 }
 
 // refuse counts a refusal and, where it would lose something, keeps a dead letter.

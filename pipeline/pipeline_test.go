@@ -644,12 +644,18 @@ func TestAnAlarmWithAFixThatIsStoredAlreadyIsKept(t *testing.T) {
 		return fmt.Sprintf(`{"device":"%s","fix_at":%d,"device_at":%d,"lat":48,"lng":11.5,"speed_mps":10%s}`,
 			unique(1), begin.Add(time.Duration(fix)*time.Second), begin.Add(time.Duration(device)*time.Second), alarm)
 	}
-	const crash, braking = `,"alarm":"accident"`, `,"alarm":"hardBraking"`
+	const crash, braking, sos = `,"alarm":"accident"`, `,"alarm":"hardBraking"`, `,"alarm":"sos"`
 	values := []string{
 		told(10, 10, ""), told(10, 15, crash), told(10, 15, crash), told(10, 17, ""), // the last has nothing to say
 		told(20, 22, braking), told(20, 22, braking), told(10, 15, crash),
+		told(15, 15, ""), told(15, 15, ""), // a true fix of that second
+		told(25, 40, sos), told(25, 30, crash), told(25, 40, sos), told(25, 30, crash), // the newer comes first
 		told(30, 4000, ""), told(30, 4100, crash), // from the future
 	}
+	at := func(second, ms int) string {
+		return fmt.Sprintf("fix_time = fromUnixTimestamp64Milli(%d)", int64(begin)+int64(second)*1000+int64(ms))
+	}
+	invalid := fmt.Sprint(uint32(fleet.FlagInvalid))
 	for size := range len(values) {
 		b := newBench(t)
 		b.register(1)
@@ -658,11 +664,13 @@ func TestAnAlarmWithAFixThatIsStoredAlreadyIsKept(t *testing.T) {
 			b.handle(c, batchOf(int64(i), values[i:min(i+size+1, len(values))]...))
 		}
 		for query, want := range map[string]int{
-			"count() FROM positions": 4,
-			"count() FROM positions WHERE fix_time = fromUnixTimestamp64Milli(" + fmt.Sprint(int64(begin.Add(10*time.Second))) + ") AND alarm = '' AND flags = 0": 1,
-			"count() FROM positions WHERE fix_time = fromUnixTimestamp64Milli(" + fmt.Sprint(int64(begin.Add(15*time.Second))) + ") AND alarm = 'accident' AND speed_cms IS NULL AND flags = " +
-				fmt.Sprint(uint32(fleet.FlagInvalid)): 1,
-			"count() FROM positions WHERE alarm = 'hardBraking' AND flags = 0": 1,
+			"count() FROM positions": 7,
+			"count() FROM positions WHERE " + at(10, 0) + " AND alarm = '' AND flags = 0":                                         1,
+			"count() FROM positions WHERE " + at(15, -1) + " AND alarm = 'accident' AND speed_cms IS NULL AND flags = " + invalid: 1,
+			"count() FROM positions WHERE " + at(15, 0) + " AND alarm = '' AND bitAnd(flags, " + invalid + ") = 0":                1,
+			"count() FROM positions WHERE " + at(25, 0) + " AND alarm = 'sos'":                                                    1,
+			"count() FROM positions WHERE " + at(30, -1) + " AND alarm = 'accident' AND bitAnd(flags, " + invalid + ") != 0":      1,
+			"count() FROM positions WHERE alarm = 'hardBraking' AND flags = 0":                                                    1,
 		} {
 			if got := b.count(query); got != want {
 				t.Errorf("batches of %d: %s: %d, want %d", size+1, query, got, want)
