@@ -106,7 +106,7 @@ const (
 	FlagFutureClock                   // the clock was ahead of ours: fix time is the received time, device time the claim
 	FlagRollover                      // GPS week rollover corrected: fix time is 1024 weeks (or more) after device time
 	FlagJump                          // too far from the fix before to have been driven, and not confirmed by another
-	FlagInvalid                       // the device said that its fix is not valid, or raised an alarm with an old one
+	FlagInvalid                       // the device said that its fix is not valid, or raised an alarm with one that is stored already
 	FlagApproximate                   // cell or wifi location
 	FlagLowAccuracy                   // accuracy radius above the limit
 	FlagDrift                         // moved less than the noise while the ignition was off

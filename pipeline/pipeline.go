@@ -346,9 +346,9 @@ func (c *Chain) judge(b *consume.Batch, i int, stored storedTimes) {
 	}
 	v := w.vehicle
 	v.touch(c)
-	told, duplicate := v.has(c, stored, p.FixTime)
-	t := alarmTime(p, r)
-	moved := duplicate && t != 0 && told != r.DeviceTime && w.device.VehicleAt(t) == p.Vehicle
+	by, duplicate := v.has(c, stored, p.FixTime)
+	t := alarmTime(p)
+	moved := duplicate && t != 0 && by != tellingOf(p) && w.device.VehicleAt(t) == p.Vehicle
 	if moved {
 		p.FixTime, p.Speed, p.Course = t, math.NaN(), math.NaN()
 		p.Flags |= fleet.FlagInvalid
@@ -379,14 +379,15 @@ func (c *Chain) judge(b *consume.Batch, i int, stored storedTimes) {
 	c.tally.store(p.Account, record.Run, p.Flags)
 }
 
-// alarmTime returns when a device raised an alarm that it tells of with an older fix, as one without a view of the sky does; 0
-// if it did not. If that fix is stored already, and was told of at another time, the alarm is stored at its own. Of where the
-// vehicle is then it says nothing, and it is a millisecond early, so as not to take the place of a true fix of that second.
-func alarmTime(p *fleet.Position, r *fleet.Report) fleet.Millis {
-	if p.Alarm == "" || p.Flags&(fleet.FlagFutureClock|fleet.FlagRollover) != 0 || r.DeviceTime-1 <= p.FixTime || r.DeviceTime > p.ReceivedTime {
+// alarmTime returns when an alarm is stored that comes with a fix that is stored already, told at another time or without it: 0 if
+// there is none, or no time for it. Devices tell of what happens with the last fix that they had, where they do not see the sky.
+// Of where the vehicle is then such a report says nothing, and it is a millisecond beside a true fix of that second.
+func alarmTime(p *fleet.Position) fleet.Millis {
+	t := max(p.DeviceTime-1, p.FixTime+1)
+	if p.Alarm == "" || p.Flags&(fleet.FlagFutureClock|fleet.FlagRollover) != 0 || t > p.ReceivedTime {
 		return 0
 	}
-	return r.DeviceTime - 1
+	return t
 }
 
 // refuse counts a refusal and, where it would lose something, keeps a dead letter.

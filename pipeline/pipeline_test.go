@@ -650,30 +650,35 @@ func TestAnAlarmWithAFixThatIsStoredAlreadyIsKept(t *testing.T) {
 		told(20, 22, braking), told(20, 22, braking), told(10, 15, crash),
 		told(15, 15, ""), told(15, 15, ""), // a true fix of that second
 		told(25, 40, sos), told(25, 30, crash), told(25, 40, sos), told(25, 30, crash), // the newer comes first
+		told(50, 50, ""), told(50, 50, sos), told(50, 50, sos), // of one second
+		`{"device":"` + unique(1) + `","fix_at":` + fmt.Sprint(int64(begin.Add(time.Minute))) + `,"lat":48,"lng":11.5}`,
+		`{"device":"` + unique(1) + `","fix_at":` + fmt.Sprint(int64(begin.Add(time.Minute))) + `,"lat":48,"lng":11.5` + braking + `}`,
 		told(30, 4000, ""), told(30, 4100, crash), // from the future
 	}
 	at := func(second, ms int) string {
 		return fmt.Sprintf("fix_time = fromUnixTimestamp64Milli(%d)", int64(begin)+int64(second)*1000+int64(ms))
 	}
 	invalid := fmt.Sprint(uint32(fleet.FlagInvalid))
-	for size := range len(values) {
+	for _, size := range []int{1, 2, 5, len(values)} {
 		b := newBench(t)
 		b.register(1)
 		c := b.chain()
-		for i := 0; i < len(values); i += size + 1 {
-			b.handle(c, batchOf(int64(i), values[i:min(i+size+1, len(values))]...))
+		for i := 0; i < len(values); i += size {
+			b.handle(c, batchOf(int64(i), values[i:min(i+size, len(values))]...))
 		}
 		for query, want := range map[string]int{
-			"count() FROM positions": 7,
+			"count() FROM positions": 11,
 			"count() FROM positions WHERE " + at(10, 0) + " AND alarm = '' AND flags = 0":                                         1,
 			"count() FROM positions WHERE " + at(15, -1) + " AND alarm = 'accident' AND speed_cms IS NULL AND flags = " + invalid: 1,
 			"count() FROM positions WHERE " + at(15, 0) + " AND alarm = '' AND bitAnd(flags, " + invalid + ") = 0":                1,
 			"count() FROM positions WHERE " + at(25, 0) + " AND alarm = 'sos'":                                                    1,
 			"count() FROM positions WHERE " + at(30, -1) + " AND alarm = 'accident' AND bitAnd(flags, " + invalid + ") != 0":      1,
 			"count() FROM positions WHERE alarm = 'hardBraking' AND flags = 0":                                                    1,
+			"count() FROM positions WHERE " + at(50, 1) + " AND alarm = 'sos' AND flags = " + invalid:                             1,
+			"count() FROM positions WHERE " + at(60, 1) + " AND alarm = 'hardBraking' AND flags = " + invalid:                     1,
 		} {
 			if got := b.count(query); got != want {
-				t.Errorf("batches of %d: %s: %d, want %d", size+1, query, got, want)
+				t.Errorf("batches of %d: %s: %d, want %d", size, query, got, want)
 			}
 		}
 	}

@@ -31,10 +31,10 @@ type vehicle struct {
 
 	touchedIn uint64 // the batch in which the rest holds
 	before    fix.State
-	from, to  fleet.Millis                  // of what is new in the batch; to is 0 if there is nothing
-	times     []times                       // accepted in the batch, in order of arrival
-	timeSet   map[fleet.Millis]fleet.Millis // of times, once somebody asked
-	packed    *derive.Packer                // what the batch stores of it; nil between batches
+	from, to  fleet.Millis             // of what is new in the batch; to is 0 if there is nothing
+	times     []told                   // accepted in the batch, in order of arrival
+	timeSet   map[fleet.Millis]telling // of times, once somebody asked
+	packed    *derive.Packer           // what the batch stores of it; nil between batches
 
 	cellLat, cellLng float64
 	cell             fleet.Cell
@@ -78,42 +78,53 @@ func (v *vehicle) changed(c *Chain, t fleet.Millis) {
 	v.from, v.to = min(v.from, t), max(v.to, t)
 }
 
-// times are those of a position: of its fix, and the device's own when it told of it.
-type times struct{ fix, device fleet.Millis }
+// telling is what tells a position's report from others with the same fix: the device's own time, and its alarm.
+type telling struct {
+	at    fleet.Millis
+	alarm string // one of fleet.Alarms, or none
+}
+
+func tellingOf(p *fleet.Position) telling { return telling{p.DeviceTime, p.Alarm} }
+
+// told is a position that the batch has accepted.
+type told struct {
+	fix fleet.Millis
+	by  telling
+}
 
 // accept notes that the vehicle has a position now.
 func (v *vehicle) accept(c *Chain, p *fleet.Position) {
 	v.touch(c)
-	v.times = append(v.times, times{p.FixTime, p.DeviceTime})
+	v.times = append(v.times, told{p.FixTime, tellingOf(p)})
 	if v.timeSet != nil {
-		v.timeSet[p.FixTime] = p.DeviceTime
+		v.timeSet[p.FixTime] = tellingOf(p)
 	}
 }
 
-// accepted says whether the batch has given the vehicle a position at t, and of which device time.
-func (v *vehicle) accepted(c *Chain, t fleet.Millis) (device fleet.Millis, ok bool) {
+// accepted says whether the batch has given the vehicle a position at t, and told by what.
+func (v *vehicle) accepted(c *Chain, t fleet.Millis) (by telling, ok bool) {
 	if v.touchedIn != c.batch || len(v.times) == 0 {
-		return 0, false
+		return telling{}, false
 	}
 	if v.timeSet == nil {
-		v.timeSet = make(map[fleet.Millis]fleet.Millis, len(v.times))
+		v.timeSet = make(map[fleet.Millis]telling, len(v.times))
 		for _, known := range v.times {
-			v.timeSet[known.fix] = known.device
+			v.timeSet[known.fix] = known.by
 		}
 	}
-	device, ok = v.timeSet[t]
-	return device, ok
+	by, ok = v.timeSet[t]
+	return by, ok
 }
 
-// has says whether the vehicle has a position at t, from this batch or from before, and of which device time.
-func (v *vehicle) has(c *Chain, stored storedTimes, t fleet.Millis) (device fleet.Millis, ok bool) {
+// has says whether the vehicle has a position at t, from this batch or from before, and told by what.
+func (v *vehicle) has(c *Chain, stored storedTimes, t fleet.Millis) (by telling, ok bool) {
 	if !v.state.MayBeStored(t) {
-		return 0, false
+		return telling{}, false
 	}
-	if device, ok = v.accepted(c, t); !ok {
-		device, ok = stored[storedTime{v.key, t}]
+	if by, ok = v.accepted(c, t); !ok {
+		by, ok = stored[storedTime{v.key, t}]
 	}
-	return device, ok
+	return by, ok
 }
 
 // cellOf returns the cell of a position; a vehicle that stands still costs nothing.
@@ -366,8 +377,8 @@ type storedTime struct {
 	at  fleet.Millis
 }
 
-// storedTimes are fix times that vehicles had positions at before the batch, with the device times of these.
-type storedTimes map[storedTime]fleet.Millis
+// storedTimes are fix times that vehicles had positions at before the batch, and what told of these.
+type storedTimes map[storedTime]telling
 
 // stored asks, in one query, which of the batch's older fixes are there already. Most batches have none and ask nothing.
 func (c *Chain) stored(ctx context.Context, b *consume.Batch) (storedTimes, error) {
@@ -392,7 +403,7 @@ func (c *Chain) stored(ctx context.Context, b *consume.Batch) (storedTimes, erro
 				return nil, err
 			}
 		}
-		if t := alarmTime(p, r); t != 0 && w.vehicle.state.MayBeStored(t) {
+		if t := alarmTime(p); t != 0 && w.vehicle.state.MayBeStored(t) {
 			if err := ask(p, t); err != nil {
 				return nil, err
 			}
@@ -410,10 +421,11 @@ func (c *Chain) stored(ctx context.Context, b *consume.Batch) (storedTimes, erro
 	for rows.Next() {
 		var account, id uint64
 		var at, device time.Time
-		if err := rows.Scan(&account, &id, &at, &device); err != nil {
+		var alarm string
+		if err := rows.Scan(&account, &id, &at, &device, &alarm); err != nil {
 			return nil, fmt.Errorf("look for duplicates: %w", err)
 		}
-		found[storedTime{vehicleKey{fleet.AccountID(account), fleet.VehicleID(id)}, fleet.MillisOf(at)}] = fleet.MillisOf(device)
+		found[storedTime{vehicleKey{fleet.AccountID(account), fleet.VehicleID(id)}, fleet.MillisOf(at)}] = telling{fleet.MillisOf(device), alarm}
 	}
 	return found, rows.Err()
 }

@@ -15,7 +15,7 @@
 //	device     says invalid, cell or wifi, simulated            flags invalid, approximate (12), mock (30)
 //	           accuracy worse than 200 m                        flag low_accuracy                (12)
 //	history    same vehicle and fix time as a stored one        refused duplicate                (3, 4)
-//	           likewise, with an alarm of a later device time   stored at that, flag invalid (the chain does it)
+//	           likewise, with an alarm not told with that one   stored beside it, flag invalid (the chain does it)
 //	           older than live state, within / beyond 60 s      flags out_of_order, late         (1, 2, 26)
 //	           over 300 m and 250 km/h from live state          flag jump, until one 10 s later agrees with it       (10)
 //	           ignition off and moved less than the noise       flag parked_drift, the anchor holds                  (9)
