@@ -347,7 +347,7 @@ func (c *Chain) judge(b *consume.Batch, i int, stored storedTimes) {
 	v := w.vehicle
 	v.touch(c)
 	by, duplicate := v.has(c, stored, p.FixTime)
-	t := alarmTime(p)
+	t := c.alarmTime(p)
 	moved := duplicate && t != 0 && by != tellingOf(p) && w.device.VehicleAt(t) == p.Vehicle
 	if moved {
 		p.FixTime, p.Speed, p.Course = t, math.NaN(), math.NaN()
@@ -382,9 +382,9 @@ func (c *Chain) judge(b *consume.Batch, i int, stored storedTimes) {
 // alarmTime returns when an alarm is stored that comes with a fix that is stored already, told at another time or without it: 0 if
 // there is none, or no time for it. Devices tell of what happens with the last fix that they had, where they do not see the sky.
 // Of where the vehicle is then such a report says nothing, and it is a millisecond beside a true fix of that second.
-func alarmTime(p *fleet.Position) fleet.Millis {
+func (c *Chain) alarmTime(p *fleet.Position) fleet.Millis {
 	t := max(p.DeviceTime-1, p.FixTime+1)
-	if p.Alarm == "" || p.Flags&(fleet.FlagFutureClock|fleet.FlagRollover) != 0 || t > p.ReceivedTime {
+	if p.Alarm == "" || p.Flags&(fleet.FlagFutureClock|fleet.FlagRollover) != 0 || t > p.ReceivedTime.Add(c.cfg.Fix.FutureTolerance) {
 		return 0
 	}
 	return t

@@ -653,6 +653,7 @@ func TestAnAlarmWithAFixThatIsStoredAlreadyIsKept(t *testing.T) {
 		told(50, 50, ""), told(50, 50, sos), told(50, 50, sos), // of one second
 		`{"device":"` + unique(1) + `","fix_at":` + fmt.Sprint(int64(begin.Add(time.Minute))) + `,"lat":48,"lng":11.5}`,
 		`{"device":"` + unique(1) + `","fix_at":` + fmt.Sprint(int64(begin.Add(time.Minute))) + `,"lat":48,"lng":11.5` + braking + `}`,
+		told(70, 3600, ""), told(70, 3800, crash), // a clock that is a little ahead
 		told(30, 4000, ""), told(30, 4100, crash), // from the future
 	}
 	at := func(second, ms int) string {
@@ -667,7 +668,7 @@ func TestAnAlarmWithAFixThatIsStoredAlreadyIsKept(t *testing.T) {
 			b.handle(c, batchOf(int64(i), values[i:min(i+size, len(values))]...))
 		}
 		for query, want := range map[string]int{
-			"count() FROM positions": 11,
+			"count() FROM positions": 13,
 			"count() FROM positions WHERE " + at(10, 0) + " AND alarm = '' AND flags = 0":                                         1,
 			"count() FROM positions WHERE " + at(15, -1) + " AND alarm = 'accident' AND speed_cms IS NULL AND flags = " + invalid: 1,
 			"count() FROM positions WHERE " + at(15, 0) + " AND alarm = '' AND bitAnd(flags, " + invalid + ") = 0":                1,

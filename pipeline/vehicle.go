@@ -403,7 +403,7 @@ func (c *Chain) stored(ctx context.Context, b *consume.Batch) (storedTimes, erro
 				return nil, err
 			}
 		}
-		if t := alarmTime(p); t != 0 && w.vehicle.state.MayBeStored(t) {
+		if t := c.alarmTime(p); t != 0 && w.vehicle.state.MayBeStored(t) {
 			if err := ask(p, t); err != nil {
 				return nil, err
 			}
