@@ -229,7 +229,7 @@ func (h *Handler) parkPart(ctx context.Context, part []*vehicle, idle, stale fun
 		if !v.lock.TryLock() {
 			continue
 		}
-		over := !v.gone && idle(v)
+		over := idle(v)
 		if v.gone || !over && !stale(v) {
 			v.lock.Unlock()
 			continue

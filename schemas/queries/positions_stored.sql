@@ -1,5 +1,6 @@
--- Which of given fix times (ms) are stored already, with their device times and alarms: the duplicates of a batch. Rows that came from the batch's own range do
--- not count: when the batch is formed again after a crash they may be there. One primary-key look-up each.
+-- Which of given fix times (ms) are stored already, with their device times and alarms: the duplicates of a batch. Rows that
+-- came from the batch's own range do not count: when the batch is formed again after a crash they may be there. One
+-- primary-key look-up each.
 -- External: wanted (account UInt64, vehicle UInt64, fix_ms Int64)
 SELECT account, vehicle, fix_time, device_time, alarm
 FROM positions
