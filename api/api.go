@@ -76,6 +76,12 @@ type Publisher interface {
 	Publish(ctx context.Context, topic string, reports []fleet.Report) error
 }
 
+// RecordReader reads the reports of a record, or of a body that has the form of one, as the pipeline does. The
+// formats are those of dead letters. The reports are the caller's; an error is the record's fault.
+type RecordReader interface {
+	ReadRecord(format string, record []byte) ([]fleet.Report, error)
+}
+
 // Geocoder gives the words for a place. It answers at once, with "" if it knows none.
 type Geocoder interface {
 	Address(lat, lng float64) string
@@ -84,18 +90,18 @@ type Geocoder interface {
 // Deps are the things that the interface works with. DB, IDs and Log must be given; a nil Publisher makes ingest
 // answer 503, a nil Geocoder leaves addresses empty, nil Metrics are kept to itself, and Now defaults to time.Now.
 type Deps struct {
-	DB          driver.Conn
-	IDs         *fleet.IDSource
-	Publisher   Publisher
-	Republisher Republisher         // of dead letters; without it they cannot be replayed
-	Events      desk.EventPublisher // of records; without it nothing is told of them
-	Changes     ChangePublisher     // without it nothing can be derived again on request
-	Stream      *stream.Hub         // of what happens; without it /v1/events and /v1/stream answer 503
-	Geocoder    Geocoder
-	Log         *slog.Logger
-	Metrics     prometheus.Registerer
-	Now         func() time.Time
-	Wrap        func(http.Handler) http.Handler // around everything, for tracing; may be nil
+	DB        driver.Conn
+	IDs       *fleet.IDSource
+	Publisher Publisher
+	Reader    RecordReader        // without it neither Traccar's positions nor dead letters are taken
+	Events    desk.EventPublisher // of records; without it nothing is told of them
+	Changes   ChangePublisher     // without it nothing can be derived again on request
+	Stream    *stream.Hub         // of what happens; without it /v1/events and /v1/stream answer 503
+	Geocoder  Geocoder
+	Log       *slog.Logger
+	Metrics   prometheus.Registerer
+	Now       func() time.Time
+	Wrap      func(http.Handler) http.Handler // around everything, for tracing; may be nil
 }
 
 // API is the interface, ready to serve. It is made by New, holds no goroutine but in Run, and needs no closing.

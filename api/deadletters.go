@@ -2,7 +2,6 @@ package api
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"net/http"
 	"slices"
@@ -38,16 +37,6 @@ type Source struct {
 	Index     uint32 `json:"index" doc:"Of the report in its record."`
 }
 
-// Republisher puts a record on a topic again, byte for byte, and returns when it is acknowledged.
-type Republisher interface {
-	Republish(ctx context.Context, topic, contentType string, key, value []byte) error
-}
-
-// contentTypes gives the content-type header of records by the name of their format.
-var contentTypes = map[string]string{
-	"json": "application/json", "traccar": "application/vnd.traccar+json", "arrow": "application/vnd.apache.arrow.stream",
-}
-
 func (a *API) deadLetterRoutes() {
 	var reasons []string
 	for _, reason := range fleet.Refusals {
@@ -72,9 +61,10 @@ func (a *API) deadLetterRoutes() {
 	}, a.getDeadLetter)
 	a.handle(route{
 		Method: http.MethodPost, Path: "/v1/dead_letters/{id}/replay", ID: "replayDeadLetter", Tag: "Ingest", Scope: auth.TelematicsWrite, Class: auth.Ingest,
-		Summary: "Send a dead letter's record again",
-		About:   "Puts the record on its topic again, byte for byte, for when the reason is gone (a device was assigned, a fault of ours mended). What of it has become data since counts once.",
-		Status:  http.StatusAccepted, Reply: DeadLetter{},
+		Summary: "Send a dead letter's report again",
+		About: "Puts the report on its topic again, as one of the device that `unique_id` names, for when the reason is gone (a device was assigned, a fault of ours mended). " +
+			"The device must still be one of the account. What of it has become data since counts once.",
+		Status: http.StatusAccepted, Reply: DeadLetter{},
 	}, a.replayDeadLetter)
 	a.handle(route{
 		Method: http.MethodGet, Path: "/v1/usage", ID: "listUsage", Tag: "Ingest", Scope: auth.TelematicsRead,
@@ -169,21 +159,49 @@ func (a *API) replayDeadLetter(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	contentType, ok := contentTypes[d.Format]
-	if !ok || uint64(len(d.Payload)) != d.PayloadBytes {
+	if uint64(len(d.Payload)) != d.PayloadBytes {
 		return fleet.NewError(fleet.CodeConflict, fmt.Sprintf("Only %d of the record's %d bytes are kept, so it cannot be sent again.", len(d.Payload), d.PayloadBytes))
 	}
-	if a.Republisher == nil {
-		return fleet.NewError(fleet.CodeUnavailable, "This process takes no data in.")
+	report, err := a.reportOf(&d)
+	if err != nil {
+		return err
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), publishTime)
-	defer cancel()
-	if err := a.Republisher.Republish(ctx, d.Topic, contentType, []byte(d.UniqueID), d.Payload); err != nil {
-		a.log.ErrorContext(r.Context(), "dead letter not published", "error", err, "request_id", requestID(r.Context()))
-		return fleet.NewError(fleet.CodeUnavailable, "Kafka did not acknowledge the record. Try again.")
+	// Its record may name another device, and its device may have come to another account since.
+	trackers, err := query.FindTrackers(r.Context(), a.DB, auth.From(r.Context()).Account, []string{d.UniqueID}, nil)
+	if err != nil {
+		return err
+	}
+	if len(trackers) == 0 || report.UniqueID != trackers[0].UniqueID {
+		return fleet.NewError(fleet.CodeConflict, "The report is not of a device that the account has, so it cannot be sent again.")
+	}
+	topic := positionsTopic
+	if !report.Positioned {
+		topic = telemetryTopic
+	}
+	if err := a.publish(r.Context(), topic, []fleet.Report{report}); err != nil {
+		return err
 	}
 	d.Payload = nil
 	return writeJSON(w, r, http.StatusAccepted, deadLetterOf(&d))
+}
+
+// reportOf reads the report that a dead letter is about: the only one of its record, or that at its index.
+func (a *API) reportOf(d *query.DeadLetter) (fleet.Report, error) {
+	if a.Reader == nil {
+		return fleet.Report{}, errNoIntake
+	}
+	reports, err := a.Reader.ReadRecord(d.Format, d.Payload)
+	if err != nil {
+		return fleet.Report{}, fleet.NewError(fleet.CodeConflict, "The record cannot be read, so it cannot be sent again.")
+	}
+	at := int(d.Index)
+	if len(reports) == 1 {
+		at = 0
+	}
+	if at >= len(reports) {
+		return fleet.Report{}, fleet.NewError(fleet.CodeConflict, "The record does not hold the report, so it cannot be sent again.")
+	}
+	return reports[at], nil
 }
 
 // UsageDay is what an account sent on one day.

@@ -154,7 +154,8 @@ type item struct {
 	refused  *fleet.FieldError
 }
 
-// ingest judges each item, publishes the good ones and answers.
+// ingest judges each item, publishes those that are good under the unique id of the device that they were found to be of, and says what became of
+// each. What goes on is what was read, never what was sent: two readers of one text may take it for two different things.
 func (a *API) ingest(w http.ResponseWriter, r *http.Request, topic string, read func(json.RawMessage, *item) *fleet.FieldError) error {
 	raw, err := splitBatch(bodyOf(r))
 	if err != nil {
@@ -167,19 +168,8 @@ func (a *API) ingest(w http.ResponseWriter, r *http.Request, topic string, read 
 	if err := a.identify(r.Context(), auth.From(r.Context()).Account, items); err != nil {
 		return err
 	}
-	return a.answerItems(w, r, items, func(good []int) error {
-		reports := make([]fleet.Report, len(good))
-		for n, i := range good {
-			reports[n] = items[i].report
-		}
-		return a.publish(r.Context(), topic, reports)
-	})
-}
-
-// answerItems publishes the items that are not refused, by their indexes, and says what became of each.
-func (a *API) answerItems(w http.ResponseWriter, r *http.Request, items []item, publish func(good []int) error) error {
 	reply := IngestReply{Data: make([]IngestResult, len(items))}
-	var good []int
+	var good []fleet.Report
 	var fields []fleet.FieldError
 	for i := range items {
 		result := IngestResult{Index: i, Status: "accepted"}
@@ -191,38 +181,37 @@ func (a *API) answerItems(w http.ResponseWriter, r *http.Request, items []item, 
 			}
 		} else {
 			reply.Accepted++
-			good = append(good, i)
+			good = append(good, items[i].report)
 		}
 		reply.Data[i] = result
 	}
 	if len(good) == 0 {
 		return fleet.NewError(fleet.CodeValidation, "None of the items is acceptable; errors says why, by the index of the item.", fields...)
 	}
-	if err := publish(good); err != nil {
+	if err := a.publish(r.Context(), topic, good); err != nil {
 		return err
 	}
 	return writeJSON(w, r, http.StatusAccepted, reply)
 }
 
+// errNoIntake is the answer of a process that was given nothing to take data in with.
+var errNoIntake = fleet.NewError(fleet.CodeUnavailable, "This process takes no data in.")
+
 // publish returns when Kafka has acknowledged all reports. Nothing is claimed when it has not.
 func (a *API) publish(ctx context.Context, topic string, reports []fleet.Report) error {
 	if a.Publisher == nil {
-		return fleet.NewError(fleet.CodeUnavailable, "This process takes no data in.")
+		return errNoIntake
 	}
 	bounded, cancel := context.WithTimeout(ctx, publishTime)
 	defer cancel()
-	return a.unpublished(ctx, a.Publisher.Publish(bounded, topic, reports), topic, len(reports))
-}
-
-// unpublished is the answer to an error of publishing, or nil if there was none.
-func (a *API) unpublished(ctx context.Context, err error, topic string, reports int) error {
+	err := a.Publisher.Publish(bounded, topic, reports)
 	if err == nil {
 		return nil
 	}
 	if ctx.Err() != nil && errors.Is(ctx.Err(), context.Canceled) {
 		return ctx.Err() // the client is gone
 	}
-	a.log.ErrorContext(ctx, "reports not published", "error", err, "topic", topic, "reports", reports, "request_id", requestID(ctx))
+	a.log.ErrorContext(ctx, "reports not published", "error", err, "topic", topic, "reports", len(reports), "request_id", requestID(ctx))
 	return fleet.NewError(fleet.CodeUnavailable, "Kafka did not acknowledge the data. Send it again: what came through twice counts once.")
 }
 

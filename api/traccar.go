@@ -1,8 +1,8 @@
 package api
 
 import (
-	"context"
 	"encoding/json"
+	"math"
 	"net/http"
 
 	"github.com/motorpool/fleet"
@@ -31,44 +31,28 @@ func (a *API) traccarRoutes() {
 	}, a.takeTraccar)
 }
 
-// takeTraccar passes the items on as they are: the pipeline reads Traccar's form.
+// takeTraccar reads the items as the pipeline reads Traccar's form.
 func (a *API) takeTraccar(w http.ResponseWriter, r *http.Request) error {
-	if a.Republisher == nil {
-		return fleet.NewError(fleet.CodeUnavailable, "This process takes no data in.")
+	if a.Reader == nil {
+		return errNoIntake
 	}
-	raw, err := splitBatch(bodyOf(r))
-	if err != nil {
-		return err
+	return a.ingest(w, r, positionsTopic, a.readTraccar)
+}
+
+func (a *API) readTraccar(raw json.RawMessage, it *item) *fleet.FieldError {
+	if raw[0] != '{' {
+		return &fleet.FieldError{Pointer: "", Code: "type", Detail: "must be an object"}
 	}
-	items := make([]item, len(raw))
-	for i := range raw {
-		var message struct {
-			Position map[string]json.RawMessage
-			Device   TraccarDevice
-		}
-		switch err := json.Unmarshal(raw[i], &message); {
-		case err != nil:
-			items[i].refused = &fleet.FieldError{Pointer: "", Code: "type", Detail: "position and device must be objects, and uniqueId of device a text"}
-		case message.Device.UniqueID == "":
-			items[i].refused = &fleet.FieldError{Pointer: "/device/uniqueId", Code: "required", Detail: "must be given"}
-		case message.Position == nil:
-			items[i].refused = &fleet.FieldError{Pointer: "/position", Code: "required", Detail: "must be given; Traccar's own events need not be forwarded"}
-		default:
-			items[i].refused = items[i].name("", message.Device.UniqueID)
-		}
+	reports, err := a.Reader.ReadRecord("traccar", raw)
+	if err != nil || len(reports) != 1 {
+		return &fleet.FieldError{Pointer: "", Code: "invalid", Detail: "cannot be read: it is nested too deep, or names two devices"}
 	}
-	if err := a.identify(r.Context(), auth.From(r.Context()).Account, items); err != nil {
-		return err
+	it.report = reports[0]
+	switch p := &it.report; {
+	case p.UniqueID == "":
+		return &fleet.FieldError{Pointer: "/device/uniqueId", Code: "required", Detail: "must be given, as text"}
+	case p.FixTime == 0 && p.DeviceTime == 0 && math.IsNaN(p.Lat):
+		return &fleet.FieldError{Pointer: "/position", Code: "required", Detail: "must be given; Traccar's own events need not be forwarded"}
 	}
-	return a.answerItems(w, r, items, func(good []int) error {
-		bounded, cancel := context.WithTimeout(r.Context(), publishTime)
-		defer cancel()
-		for _, i := range good {
-			err := a.Republisher.Republish(bounded, positionsTopic, contentTypes["traccar"], []byte(items[i].report.UniqueID), raw[i])
-			if err != nil {
-				return a.unpublished(r.Context(), err, positionsTopic, len(good))
-			}
-		}
-		return nil
-	})
+	return it.name("", it.report.UniqueID)
 }

@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"slices"
+	"sync"
 	"syscall"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -16,6 +18,7 @@ import (
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api"
+	"github.com/motorpool/fleet/pipeline/codec"
 	"github.com/motorpool/fleet/pipeline/topic"
 )
 
@@ -116,9 +119,23 @@ func (p publisher) Publish(ctx context.Context, topic string, reports []fleet.Re
 	return p.Feed.Publish(ctx, topic, reports)
 }
 
-// Republish puts the record of a dead letter back onto its topic.
-func (p publisher) Republish(ctx context.Context, name, contentType string, key, value []byte) error {
-	return p.Feed.PublishRaw(ctx, name, []topic.Message{{Key: key, Value: value, ContentType: contentType}})
+// recordReader reads records for the interface with the pipeline's decoders. Each belongs to one call at a time.
+type recordReader struct{ idle sync.Pool }
+
+func newRecordReader() *recordReader {
+	return &recordReader{sync.Pool{New: func() any { return codec.NewDecoder() }}}
+}
+
+// ReadRecord returns the reports of a record, which share no memory with its decoder.
+func (r *recordReader) ReadRecord(format string, record []byte) ([]fleet.Report, error) {
+	decoder := r.idle.Get().(*codec.Decoder)
+	defer r.idle.Put(decoder)
+	defer decoder.Reset()
+	reports, err := decoder.Decode(codec.Format(format), record, nil)
+	for i := range reports {
+		reports[i].Signals = slices.Clone(reports[i].Signals)
+	}
+	return reports, err
 }
 
 // newOps opens the listener of /healthz, /readyz and /metrics. Where several processes on one machine have the same

@@ -79,7 +79,7 @@ func (p *platform) newServe(ctx context.Context, c apiSettings) (*serveHalf, err
 	if config.TrustedProxies, err = prefixes(c.TrustedProxies); err != nil {
 		return nil, fmt.Errorf("--trusted-proxies: %w", err)
 	}
-	deps := api.Deps{DB: p.db, IDs: p.ids, Publisher: publisher{p.feed}, Republisher: publisher{p.feed},
+	deps := api.Deps{DB: p.db, IDs: p.ids, Publisher: publisher{p.feed}, Reader: newRecordReader(),
 		Changes: changes{p.feed, p.kafka.Changes}, Events: events{p.feed, p.kafka.Events}, Log: p.log, Metrics: p.metrics}
 	if deps.Geocoder, err = half.newGeocoder(p, c); err != nil {
 		return nil, err

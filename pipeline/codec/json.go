@@ -55,7 +55,7 @@ func (d *Decoder) decodeObject(dst []fleet.Report, object func(*Decoder, *fleet.
 }
 
 // nativeObject reads one report. A member without a usable value changes nothing; of several that have one, the last
-// counts.
+// counts, but not of several devices.
 func (d *Decoder) nativeObject(r *fleet.Report) {
 	s := &d.scan
 	s.open()
@@ -128,10 +128,19 @@ func (d *Decoder) nativeSignals(r *fleet.Report) {
 	}
 }
 
+// setID notes whose report it is. One that names two devices is nobody's: whoever let it through may have looked at the
+// other of them.
 func (d *Decoder) setID(r *fleet.Report) {
-	if text, ok := d.scan.text(); ok {
-		r.UniqueID = d.names.bytes(text)
+	text, ok := d.scan.text()
+	if !ok {
+		return
 	}
+	id := d.names.bytes(text)
+	if r.UniqueID != "" && r.UniqueID != id {
+		d.scan.fail("a report names two devices")
+		return
+	}
+	r.UniqueID = id
 }
 
 func (d *Decoder) setAlarm(r *fleet.Report) {

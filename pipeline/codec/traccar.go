@@ -7,8 +7,8 @@ import (
 )
 
 // traccarObject reads what Traccar's forwarders write: {"position": {...}, "device": {...}}, or a bare position that
-// carries a uniqueId beside its members. The device is known by its unique id; Traccar's own numeric id means nothing to
-// us.
+// carries a uniqueId beside its members. The device is known by its unique id, of which there
+// is one, wherever it stands; Traccar's own numeric id means nothing to us.
 func (d *Decoder) traccarObject(r *fleet.Report) {
 	r.Positioned = true // whether or not the coordinates are there
 	outdated := false
