@@ -16,7 +16,12 @@ type Device struct {
 	UniqueID    string
 	Assignments []Assignment // ordered by From, not overlapping
 	Retention   Millis       // age beyond which the account keeps no fixes; 0 keeps all
+	Since       Millis       // from when on what came under the unique id is the account's; 0 since ever
 }
+
+// Sent says whether what came at a time (0 for unknown) is the device's as its account has it: not what came before the
+// account had the unique id, unless an operator gave that to it.
+func (d *Device) Sent(received Millis) bool { return received == 0 || received >= d.Since }
 
 // VehicleAt returns the vehicle that the device was on at an instant, or zero.
 func (d *Device) VehicleAt(t Millis) VehicleID {

@@ -23,6 +23,7 @@ type Device struct {
 	VehicleID      *string      `json:"vehicle_id" doc:"The vehicle that it is on now; null if on none."`
 	Assignments    []Assignment `json:"assignments" nullable:"false" doc:"The vehicles that it was on, in order of time."`
 	HasOsmandToken bool         `json:"has_osmand_token" doc:"Whether a phone can send its position as this device."`
+	ArchiveReason  string       `json:"archive_reason,omitempty" doc:"Why it was archived, if that was not the account's doing: an operator may give a tracker to another account." example:"given to another account"`
 	Vehicle        *Vehicle     `json:"vehicle,omitempty" doc:"The vehicle that it is on, with expand=vehicle."`
 
 	Stamps
@@ -64,7 +65,7 @@ func (a *API) deviceRoutes() {
 			var d record.Device
 			return d, a.decodeObject(object, &d.DeviceFields)
 		},
-		show: a.showDevices,
+		show: a.showDevices, settle: a.settleDevice,
 		check: func(d *record.Device) error {
 			if !printable(d.UniqueID) {
 				return validation(fleet.FieldError{Pointer: "/unique_id", Code: "invalid", Detail: "must be printable, without blanks at its ends"})
@@ -114,6 +115,25 @@ func (a *API) deviceRoutes() {
 	})
 }
 
+// settleDevice notes when a device gets its unique id: an account that has not shown that the tracker is its own gets what comes from then on.
+// A unique id that an operator gave to another account is taken.
+func (a *API) settleDevice(r *http.Request, _ uint64, before, after *record.Device) error {
+	if before != nil && before.UniqueID == after.UniqueID {
+		return nil
+	}
+	if before != nil {
+		after.UniqueSince = record.InstantOf(a.Now())
+	}
+	owners, err := query.Owners(r.Context(), a.DB, after.UniqueID)
+	if err != nil {
+		return err
+	}
+	if owner, owned := owners[after.UniqueID]; owned && owner.Account != auth.From(r.Context()).Account {
+		return record.NotUnique("/unique_id")
+	}
+	return nil
+}
+
 func (a *API) assign(w http.ResponseWriter, r *http.Request, s *resource[record.Device]) error {
 	object, err := parseObject(bodyOf(r))
 	if err != nil {
@@ -145,7 +165,7 @@ func (a *API) assign(w http.ResponseWriter, r *http.Request, s *resource[record.
 	}
 	return s.act(w, r, func(rec *record.Record[record.Device]) error {
 		if unsaid && len(rec.Body.Assignments) == 0 {
-			// It was on no other: what it has sent before is this vehicle's.
+			// It was on no other: what it has sent since it is the account's is this vehicle's.
 			return rec.Body.Assign(fleet.VehicleID(id), time.Time{})
 		}
 		return rec.Body.Assign(fleet.VehicleID(id), from)
@@ -244,7 +264,7 @@ func (a *API) vehiclesOf(ctx context.Context, records []record.Record[record.Dev
 func showDevice(rec record.Record[record.Device], now time.Time) Device {
 	d := Device{
 		ID: fleet.FormatID(fleet.DevicePrefix, rec.ID), DeviceFields: rec.Body.DeviceFields, Object: "device",
-		Assignments: []Assignment{}, HasOsmandToken: rec.Body.OsmandTokenSHA256 != "", Stamps: stampsOf(rec),
+		Assignments: []Assignment{}, HasOsmandToken: rec.Body.OsmandTokenSHA256 != "", ArchiveReason: rec.Body.ArchiveReason, Stamps: stampsOf(rec),
 	}
 	for _, one := range rec.Body.Assignments {
 		d.Assignments = append(d.Assignments, Assignment(one))

@@ -283,12 +283,15 @@ func (c *Chain) identify(ctx context.Context, b *consume.Batch) error {
 			}
 			if !ok {
 				last = nil
-				w.refusal = fleet.RefusedUnknownDevice
-				continue
 			}
 		}
+		received := fix.Received(b.Records[c.origins[i].record].Time)
+		if last == nil || !last.Sent(received) {
+			w.refusal = fleet.RefusedUnknownDevice
+			continue
+		}
 		w.device = last
-		c.check(w, r, fix.Received(b.Records[c.origins[i].record].Time))
+		c.check(w, r, received)
 	}
 	return nil
 }

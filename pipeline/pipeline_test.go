@@ -80,7 +80,7 @@ func (b *bench) register(n int) {
 	}
 	for i := 1; i <= n; i++ {
 		body := fmt.Sprintf(`{"unique_id":"%s","assignments":[{"vehicle_id":"veh_%d","from":null,"to":null}]}`, unique(i), i)
-		if err := batch.Append(uint64(7), uint64(1000+i), uint64(1), time.Now(), time.Now(), unique(i), body); err != nil {
+		if err := batch.Append(uint64(7), uint64(1000+i), uint64(1), begin.Time(), time.Now(), unique(i), body); err != nil {
 			b.t.Fatal(err)
 		}
 	}
@@ -613,8 +613,8 @@ func TestADeviceOnNoVehicleYetIsTreatedAsUnknown(t *testing.T) {
 	b := newBench(t)
 	write := func(revision int, assignments string) {
 		t.Helper()
-		if err := b.db.Exec(t.Context(), "INSERT INTO devices (account, id, revision, created_at, updated_at, unique_id, body) VALUES (7, 1001, $1, now(), now(), $2, $3)",
-			revision, unique(1), `{"unique_id":"`+unique(1)+`","assignments":[`+assignments+`]}`); err != nil {
+		if err := b.db.Exec(t.Context(), "INSERT INTO devices (account, id, revision, created_at, updated_at, unique_id, body) VALUES (7, 1001, $1, $2, now(), $3, $4)",
+			revision, begin.Time(), unique(1), `{"unique_id":"`+unique(1)+`","assignments":[`+assignments+`]}`); err != nil {
 			t.Fatal(err)
 		}
 		if err := b.deps.Registry.Refresh(t.Context()); err != nil {

@@ -44,8 +44,9 @@ func (a *Apart) take(uniqueID string) bool {
 	return true
 }
 
-// read takes over the counts of the store, and returns the devices with any that are chosen.
-func (a *Apart) read(ctx context.Context, db driver.Conn, chosen func(uniqueID string) bool) ([]string, error) {
+// read takes over the counts of the store, and returns the devices with any that are chosen. newest is when the last of a
+// device's came.
+func (a *Apart) read(ctx context.Context, db driver.Conn, chosen func(uniqueID string, newest fleet.Millis) bool) ([]string, error) {
 	rows, err := db.Query(ctx, schemas.Query("unregistered_devices"))
 	if err != nil {
 		return nil, err
@@ -56,12 +57,13 @@ func (a *Apart) read(ctx context.Context, db driver.Conn, chosen func(uniqueID s
 	for rows.Next() {
 		var uniqueID string
 		var n uint64
-		if err := rows.Scan(&uniqueID, &n); err != nil {
+		var newest int64
+		if err := rows.Scan(&uniqueID, &n, &newest); err != nil {
 			return nil, err
 		}
 		counts[uniqueID] = int(n)
 		sum += int(n)
-		if chosen(uniqueID) {
+		if chosen(uniqueID, fleet.Millis(newest)) {
 			found = append(found, uniqueID)
 		}
 	}
@@ -89,8 +91,8 @@ type ReleasePublisher interface {
 	PublishReleased(ctx context.Context, reports []Kept) error
 }
 
-// Releaser brings back what was kept apart of devices that are registered by now: it publishes the reports again and
-// then forgets them. Killed in between, it publishes them once more, and the pipeline refuses them as duplicates. One
+// Releaser brings back what was kept apart of devices that are registered by now, as far as it is their accounts' (see
+// fleet.Device.Sent): it publishes the reports again and then forgets them. Killed in between, it publishes them once more, and the pipeline refuses them as duplicates. One
 // process of a group does it, the one that is told to be in charge.
 type Releaser struct {
 	db       driver.Conn
@@ -149,9 +151,9 @@ func (r *Releaser) Run(ctx context.Context) {
 
 // Release reads what is kept apart and, if this process is in charge, brings back what is of registered devices.
 func (r *Releaser) Release(ctx context.Context) error {
-	known, err := r.apart.read(ctx, r.db, func(uniqueID string) bool {
-		_, ok := r.registry.Lookup(uniqueID)
-		return ok
+	known, err := r.apart.read(ctx, r.db, func(uniqueID string, newest fleet.Millis) bool {
+		device, ok := r.registry.Lookup(uniqueID)
+		return ok && newest >= device.Since
 	})
 	if err != nil {
 		return fmt.Errorf("count kept-apart reports: %w", err)
@@ -172,8 +174,12 @@ func (r *Releaser) Release(ctx context.Context) error {
 }
 
 func (r *Releaser) release(ctx context.Context, uniqueID string) error {
-	rows, err := r.db.Query(ctx, schemas.Query("unregistered_reports"),
-		clickhouse.Named("unique_id", uniqueID), clickhouse.Named("limit", releaseMost))
+	device, ok := r.registry.Lookup(uniqueID)
+	if !ok {
+		return nil // it was taken away a moment ago
+	}
+	since := clickhouse.Named("since", int64(device.Since))
+	rows, err := r.db.Query(ctx, schemas.Query("unregistered_reports"), clickhouse.Named("unique_id", uniqueID), since, clickhouse.Named("limit", releaseMost))
 	if err != nil {
 		return err
 	}
@@ -202,5 +208,5 @@ func (r *Releaser) release(ctx context.Context, uniqueID string) error {
 	}
 	r.metrics.released.Add(float64(len(reports)))
 	r.log.Info("released the reports of a device that is registered by now", "device", uniqueID, "reports", len(reports))
-	return r.db.Exec(ctx, schemas.Query("unregistered_delete"), clickhouse.Named("unique_id", uniqueID), clickhouse.Named("until", int64(until)))
+	return r.db.Exec(ctx, schemas.Query("unregistered_delete"), clickhouse.Named("unique_id", uniqueID), since, clickhouse.Named("until", int64(until)))
 }

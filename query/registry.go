@@ -17,7 +17,7 @@ import (
 )
 
 // Registry is every registered device of every account, held in memory for the pipeline: the account and the vehicle of
-// a fix come from here. Every second it looks whether any were written, and reads those that were written lately again; all of
+// a fix come from here. A device whose unique id an operator gave to another account is not among them. Every second it looks whether any were written, and reads those that were written lately again; all of
 // them every minute, so that a change of an account's retention is seen too. It is safe for concurrent use.
 type Registry struct {
 	db driver.Conn
@@ -46,7 +46,7 @@ const (
 
 // NewRegistry returns an empty registry; Refresh or Run fills it.
 func NewRegistry(db driver.Conn) *Registry {
-	return &Registry{db: db, written: stamp{tables: []string{"devices"}}, byUnique: map[string]*fleet.Device{}, uniqueOf: map[fleet.DeviceID]string{}}
+	return &Registry{db: db, written: stamp{tables: []string{"devices", "device_owners"}}, byUnique: map[string]*fleet.Device{}, uniqueOf: map[fleet.DeviceID]string{}}
 }
 
 // Run keeps the registry up to date until ctx ends. A store that does not answer leaves it as it is, and is asked again;
@@ -131,29 +131,34 @@ func (r *Registry) read(ctx context.Context, began time.Time, everything bool) (
 	for rows.Next() {
 		var account, id uint64
 		var unique, body string
-		var archived bool
-		var updated time.Time
+		var archived, kept bool
+		var created, updated time.Time
 		var retentionDays uint32
-		if err := rows.Scan(&account, &id, &unique, &archived, &updated, &body, &retentionDays); err != nil {
+		var owner uint64
+		if err := rows.Scan(&account, &id, &unique, &archived, &created, &updated, &body, &retentionDays, &owner, &kept); err != nil {
 			return nil, fmt.Errorf("read device registry: %w", err)
 		}
 		if updated.After(newest) {
 			newest = updated
 		}
-		if archived {
+		if archived || owner != 0 && owner != account { // an operator gave its unique id to another account
 			gone = append(gone, fleet.DeviceID(id))
 			continue
 		}
-		assignments, err := assignmentsOf(body)
+		assignments, named, err := assignmentsOf(body)
 		if err != nil {
 			bad = r.bad.add(bad, fleet.DeviceID(id).String(), uint64(updated.UnixMilli()), err)
 			gone = append(gone, fleet.DeviceID(id))
 			continue
 		}
-		devices = append(devices, &fleet.Device{
+		device := &fleet.Device{
 			ID: fleet.DeviceID(id), Account: fleet.AccountID(account), UniqueID: unique, Assignments: assignments,
 			Retention: fleet.Millis(retentionDays) * 24 * 3600 * 1000,
-		})
+		}
+		if !kept {
+			device.Since = max(fleet.MillisOf(created), named)
+		}
+		devices = append(devices, device)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, fmt.Errorf("read device registry: %w", err)
@@ -215,9 +220,10 @@ func (r *Registry) UniqueIDs() []string {
 	return slices.Sorted(maps.Keys(r.byUnique))
 }
 
-// assignmentsOf reads the assignments out of a device's record.
-func assignmentsOf(body string) ([]fleet.Assignment, error) {
+// assignmentsOf reads the assignments out of a device's record, and when it got the unique id that it has, 0 if it always had it.
+func assignmentsOf(body string) ([]fleet.Assignment, fleet.Millis, error) {
 	var device struct {
+		Named       *time.Time `json:"unique_since"`
 		Assignments []struct {
 			Vehicle string     `json:"vehicle_id"`
 			From    *time.Time `json:"from"`
@@ -225,13 +231,13 @@ func assignmentsOf(body string) ([]fleet.Assignment, error) {
 		} `json:"assignments"`
 	}
 	if err := json.Unmarshal([]byte(body), &device); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	assignments := make([]fleet.Assignment, 0, len(device.Assignments))
 	for _, a := range device.Assignments {
 		vehicle, err := fleet.ParseID(fleet.VehiclePrefix, a.Vehicle)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		assignment := fleet.Assignment{Vehicle: fleet.VehicleID(vehicle)}
 		if a.From != nil {
@@ -243,5 +249,8 @@ func assignmentsOf(body string) ([]fleet.Assignment, error) {
 		assignments = append(assignments, assignment)
 	}
 	slices.SortFunc(assignments, func(a, b fleet.Assignment) int { return int(max(-1, min(1, a.From-b.From))) })
-	return assignments, nil
+	if device.Named == nil {
+		return assignments, 0, nil
+	}
+	return assignments, fleet.MillisOf(*device.Named), nil
 }

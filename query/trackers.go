@@ -30,8 +30,17 @@ func FindTrackers(ctx context.Context, db driver.Conn, account fleet.AccountID, 
 	if uniqueIDs == nil {
 		uniqueIDs = []string{} // a nil slice is no parameter
 	}
-	rows, err := db.Query(ctx, schemas.Query("devices_find"), clickhouse.Named("account", uint64(account)),
+	return trackers(ctx, db, "devices_find", clickhouse.Named("account", uint64(account)),
 		clickhouse.Named("unique_ids", uniqueIDs), clickhouse.Named("ids", keys))
+}
+
+// Holders returns the devices in use that have one of the unique ids, whichever accounts' they are: for operators, who may know.
+func Holders(ctx context.Context, db driver.Conn, uniqueIDs ...string) ([]Tracker, error) {
+	return trackers(ctx, db, "devices_holding", clickhouse.Named("unique_ids", uniqueIDs))
+}
+
+func trackers(ctx context.Context, db driver.Conn, name string, args ...any) ([]Tracker, error) {
+	rows, err := db.Query(ctx, schemas.Query(name), args...)
 	if err != nil {
 		return nil, fmt.Errorf("find devices: %w", err)
 	}

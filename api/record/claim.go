@@ -133,7 +133,10 @@ func (s *Store) release(ctx context.Context, account uint64, t taken) {
 	_, _ = s.setClaim(ctx, t.claim.account(account), t.claim.Field, t.claim.Value, t.revision, 0, nil, "")
 }
 
-func conflictOf(c Claim) error {
-	return fleet.NewError(fleet.CodeConflict, "Another record has this value already, or is being written with it: "+c.Says+" must be unique.",
-		fleet.FieldError{Pointer: c.Says, Code: "not_unique", Detail: "held by another record"})
+func conflictOf(c Claim) error { return NotUnique(c.Says) }
+
+// NotUnique refuses a value that somebody else has; pointer says where it stands.
+func NotUnique(pointer string) error {
+	return fleet.NewError(fleet.CodeConflict, "Another record has this value already, or is being written with it: "+pointer+" must be unique.",
+		fleet.FieldError{Pointer: pointer, Code: "not_unique", Detail: "held by another record"})
 }

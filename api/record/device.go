@@ -22,6 +22,8 @@ type Device struct {
 	DeviceFields
 	Assignments       []Assignment `json:"assignments,omitempty"` // by From, not overlapping
 	OsmandTokenSHA256 string       `json:"osmand_token_sha256,omitempty"`
+	UniqueSince       Instant      `json:"unique_since,omitzero"`    // when it got its unique id; null: it always had this one
+	ArchiveReason     string       `json:"archive_reason,omitempty"` // for people, if it was not archived by its account
 }
 
 // Assignment says that the device was on a vehicle during [From, To). A null From means since ever, a null To until
@@ -34,7 +36,7 @@ type Assignment struct {
 
 // Devices describes the kind.
 var Devices = Kind[Device]{
-	Name: "device", Prefix: fleet.DevicePrefix, Hidden: []string{"osmand_token_sha256"},
+	Name: "device", Prefix: fleet.DevicePrefix, Hidden: []string{"osmand_token_sha256", "unique_since"},
 	Claims: func(d *Device) []Claim {
 		unique := Claim{Field: "device.unique_id", Value: d.UniqueID, Global: true, Says: "/unique_id"}
 		return append([]Claim{unique}, refClaims("device", d.ExternalRefs)...)
@@ -78,6 +80,18 @@ func (d *Device) Unassign(at time.Time) error {
 	}
 	return fleet.NewError(fleet.CodeConflict, "The assignment begins at or after that time.",
 		fleet.FieldError{Pointer: "/at", Code: "too_early", Detail: "not after the beginning of the assignment"})
+}
+
+// Leave takes the device off every vehicle from an instant on, for a reason that its account is told.
+func (d *Device) Leave(at time.Time, reason string) {
+	at = InstantOf(at).Time
+	d.ArchiveReason = reason
+	d.Assignments = slices.DeleteFunc(d.Assignments, func(a Assignment) bool { return !a.From.Before(at) && !a.From.IsZero() })
+	for i := range d.Assignments {
+		if a := &d.Assignments[i]; a.To.IsZero() || a.To.After(at) {
+			a.To = Instant{at}
+		}
+	}
 }
 
 // VehicleNow returns the id of the vehicle that the device is on at an instant, or "".

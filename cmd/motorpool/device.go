@@ -3,9 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/motorpool/fleet"
@@ -14,7 +12,9 @@ import (
 )
 
 type deviceCommand struct {
-	Create deviceCreate `cmd:"" help:"Register a tracker, and put it on a vehicle."`
+	Create deviceCreate `cmd:"" help:"Register a tracker, with what was kept apart of it, and put it on a vehicle."`
+	Expect deviceExpect `cmd:"" help:"Say that trackers are an account's, which then registers them over the interface."`
+	Move   deviceMove   `cmd:"" help:"Give a tracker to another account."`
 	List   deviceList   `cmd:"" help:"List the trackers of an account."`
 	Assign deviceAssign `cmd:"" help:"Put a tracker on a vehicle, from now or another time on."`
 }
@@ -29,9 +29,6 @@ type deviceCreate struct {
 }
 
 func (c *deviceCreate) Run(ctx context.Context, s settings, o output) error {
-	if unique := c.UniqueID; unique == "" || len(unique) > 128 || strings.TrimSpace(unique) != unique {
-		return errors.New("a unique id has 1 to 128 bytes and no blanks at its ends")
-	}
 	return withRecords(ctx, s, func(r *records) error {
 		account, err := r.account(ctx, c.Account, false)
 		if err != nil {
@@ -47,14 +44,14 @@ func (c *deviceCreate) Run(ctx context.Context, s settings, o output) error {
 				return err
 			}
 		}
-		made, fresh, err := r.devices.Create(ctx, commandLine, account, r.store.NextID(), body)
-		if err == nil && !fresh {
-			err = errTaken
+		if err := r.own(ctx, account, c.UniqueID); err != nil {
+			return err
 		}
+		id, made, err := r.createDevice(ctx, account, body)
 		if err != nil {
 			return err
 		}
-		return printDevice(o, c.JSON, fleet.DeviceID(made.ID), &made.Body)
+		return printDevice(o, c.JSON, id, &made)
 	})
 }
 

@@ -61,7 +61,7 @@ type commands struct {
 	Demo    demoCommand    `cmd:"" help:"Make up two years of a rental business around the demo's vehicles."`
 	Account accountCommand `cmd:"" help:"Make and list accounts."`
 	Key     keyCommand     `cmd:"" help:"Make, list and revoke API keys."`
-	Device  deviceCommand  `cmd:"" help:"Make, list and assign trackers."`
+	Device  deviceCommand  `cmd:"" help:"Make, list and assign trackers, and say whose they are."`
 	Doctor  doctorCommand  `cmd:"" help:"Look whether everything is there and set up well, and say what to do if not."`
 	Version versionCommand `cmd:"" help:"Say which version this is."`
 }

@@ -146,6 +146,13 @@ func (r *records) registerDevices(ctx context.Context, account fleet.AccountID, 
 		ids, bodies = append(ids, r.store.NextID()), append(bodies, body)
 		uniqueIDs[reg.identifier] = reg.uniqueID
 	}
+	given := make([]string, len(bodies))
+	for i := range bodies {
+		given[i] = bodies[i].UniqueID
+	}
+	if err := r.own(ctx, account, given...); err != nil {
+		return err
+	}
 	for i, err := range r.devices.CreateMany(ctx, commandLine, account, ids, bodies) {
 		if err != nil {
 			return fmt.Errorf("make device %q: %w", bodies[i].UniqueID, err)

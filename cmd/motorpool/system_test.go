@@ -23,6 +23,7 @@ import (
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/deploy/embedded"
+	"github.com/motorpool/fleet/deploy/embedded/embeddedtest"
 	"github.com/motorpool/fleet/pipeline/recording"
 )
 
@@ -43,7 +44,7 @@ var program = sync.OnceValues(func() (string, error) {
 var programDir string
 
 func TestMain(m *testing.M) {
-	code := m.Run()
+	code := embeddedtest.Run(m)
 	if programDir != "" {
 		_ = os.RemoveAll(programDir)
 	}
@@ -204,10 +205,15 @@ func (m *machine) eventually(what string, holds func() error) {
 	}
 }
 
-func get(url, key string) (int, []byte, error) {
-	request, err := http.NewRequest(http.MethodGet, url, nil)
+func get(url, key string) (int, []byte, error) { return send(http.MethodGet, url, key, "") }
+
+func send(method, url, key, body string) (int, []byte, error) {
+	request, err := http.NewRequest(method, url, strings.NewReader(body))
 	if err != nil {
 		return 0, nil, err
+	}
+	if body != "" {
+		request.Header.Set("Content-Type", "application/json")
 	}
 	if key != "" {
 		request.Header.Set("Authorization", "Bearer "+key)
@@ -217,8 +223,8 @@ func get(url, key string) (int, []byte, error) {
 		return 0, nil, err
 	}
 	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	return response.StatusCode, body, err
+	answer, err := io.ReadAll(response.Body)
+	return response.StatusCode, answer, err
 }
 
 // list is the envelope of lists.
