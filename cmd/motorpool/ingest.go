@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/segmentio/kafka-go"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/motorpool/fleet"
@@ -122,8 +121,13 @@ func (p *platform) newIngest(ctx context.Context, group string, derive bool) (*i
 		if err != nil {
 			return nil, err
 		}
-		members = append(members, member{group + followGroup, []string{p.kafka.Changes}, follower.Handler},
-			member{group + eventsGroup, []string{p.kafka.Events}, func(string, int) consume.Handler { return events }})
+		members = append(members,
+			member{group + followGroup, []string{p.kafka.Changes}, func(topic string, partition int) consume.Handler {
+				return pipeline.Bury(follower.Handler(topic, partition), p.db, deps.Letters, topic, partition)
+			}},
+			member{group + eventsGroup, []string{p.kafka.Events}, func(topic string, partition int) consume.Handler {
+				return pipeline.Bury(events, p.db, deps.Letters, topic, partition)
+			}})
 	}
 	for _, c := range members {
 		consumer, err := consume.New(p.settings.consumer(c.group), p.client, dialer, c.topics, c.newOne, p.metrics, p.log)
@@ -165,16 +169,11 @@ func (h *ingestHalf) newFollower(ctx context.Context, group string, storing func
 
 // partitionsOf returns how many partitions a topic has.
 func (p *platform) partitionsOf(ctx context.Context, name string) (int, error) {
-	cluster, err := p.client.Metadata(ctx, &kafka.MetadataRequest{Topics: []string{name}})
+	n, err := topic.Partitions(ctx, p.client, name)
 	if err != nil {
-		return 0, fmt.Errorf("partitions of %s: %w", name, err)
+		return 0, fmt.Errorf("partitions of %s: %w; 'motorpool migrate' makes topics that are missing", name, err)
 	}
-	for _, t := range cluster.Topics {
-		if t.Name == name && t.Error == nil {
-			return len(t.Partitions), nil
-		}
-	}
-	return 0, fmt.Errorf("topic %s does not exist; 'motorpool migrate' makes what is missing", name)
+	return n, nil
 }
 
 // Suffixes of the groups that read what the pipeline itself writes to topics.
@@ -191,7 +190,7 @@ func consumerGroups(group string) []string {
 // consumer says how the group is consumed. What a lost member may still do must fit into the session.
 func (s *settings) consumer(group string) consume.Config {
 	c := consume.DefaultConfig(group)
-	c.SessionTimeout = s.Broker.SessionTimeout
+	c.SessionTimeout, c.MaxInflatedBytes = s.Broker.SessionTimeout, s.Broker.MaxInflated<<20
 	c.Grace = min(c.Grace, c.SessionTimeout/2)
 	c.HeartbeatInterval = min(c.HeartbeatInterval, c.SessionTimeout/6)
 	c.RebalanceTimeout = c.SessionTimeout * 3 / 2

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -105,6 +106,9 @@ func (h *Handler) Handle(ctx context.Context, b *consume.Batch) error {
 	defer end()
 	h.live.Lock()
 	defer h.live.Unlock()
+	if slices.ContainsFunc(b.Records, func(r consume.Record) bool { return r.Poison != nil }) {
+		h.startOver()
+	}
 	if err := h.begin(ctx); err != nil {
 		return fmt.Errorf("handle %s: %w", b.Token(), err)
 	}
@@ -130,6 +134,10 @@ func (h *Handler) decode(b *consume.Batch) []*change {
 	byKey := make(map[fleet.VehicleKey]*change)
 	var all []*change
 	for i := range b.Records {
+		if b.Records[i].Poison != nil {
+			h.f.deps.Metrics.broken.Inc()
+			continue
+		}
 		c, err := fleet.ParseChange(b.Records[i].Value)
 		if err != nil || c.Account == 0 || c.Vehicle == 0 || c.From > c.To {
 			h.f.deps.Metrics.broken.Inc()
@@ -171,6 +179,20 @@ func earlier(a, b fleet.Millis) fleet.Millis {
 		return b
 	}
 	return a
+}
+
+// startOver forgets all vehicles, as a new owner knows none: changes that cannot be read may have been about any of them,
+// and what is stored of them since their checkpoints is looked at again.
+func (h *Handler) startOver() {
+	h.mu.Lock()
+	keys := slices.Collect(maps.Keys(h.vehicles))
+	h.mu.Unlock()
+	for _, key := range keys {
+		v := h.take(key, true)
+		h.forget(v)
+		v.lock.Unlock()
+	}
+	h.begun = false
 }
 
 // begin learns what earlier owners of the partition have left behind.

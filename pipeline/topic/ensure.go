@@ -98,3 +98,19 @@ func existingTopics(ctx context.Context, client *kafka.Client, c Config) (map[st
 	}
 	return existing, nil
 }
+
+// Partitions returns how many partitions a topic has. The error of one that is not there is kafka.UnknownTopicOrPartition.
+func Partitions(ctx context.Context, client *kafka.Client, name string) (int, error) {
+	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+	defer cancel()
+	cluster, err := client.Metadata(ctx, &kafka.MetadataRequest{Topics: []string{name}})
+	if err != nil {
+		return 0, err
+	}
+	for _, t := range cluster.Topics {
+		if t.Name == name {
+			return len(t.Partitions), t.Error
+		}
+	}
+	return 0, kafka.UnknownTopicOrPartition
+}
