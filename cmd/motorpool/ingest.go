@@ -141,9 +141,12 @@ func (p *platform) newIngest(ctx context.Context, group string, derive bool) (*i
 
 // newFollower builds what derives, and gives way while storing says that the process does that.
 func (h *ingestHalf) newFollower(ctx context.Context, group string, storing func() bool) (*follow.Follower, error) {
-	partitions, err := h.partitionsOf(ctx, h.kafka.Changes)
+	counter, err := topic.NewCounter(h.kafka, h.kafka.Changes)
 	if err != nil {
 		return nil, err
+	}
+	if _, err := counter.Count(ctx, 0); err != nil {
+		return nil, fmt.Errorf("%w; 'motorpool migrate' makes topics that are missing", err)
 	}
 	config := follow.DefaultConfig()
 	config.Grace = h.settings.consumer(group).Grace // with the batch in hand it is still within the rebalance
@@ -153,8 +156,7 @@ func (h *ingestHalf) newFollower(ctx context.Context, group string, storing func
 	}
 	return follow.New(config, follow.Deps{
 		DB: h.db, Policies: h.policies, Events: events{h.feed, h.kafka.Events}, Metrics: follow.NewMetrics(h.metrics), Log: h.log,
-		Storing:   storing,
-		Partition: func(vehicle fleet.VehicleID) int { return topic.PartitionOf(changeKey(vehicle), partitions) },
+		Storing: storing, Changes: changes{h.feed, h.kafka.Changes}, Topic: changeTopic{counter},
 		Settled: func(ctx context.Context) bool {
 			for _, backlog := range backlogs {
 				done, err := backlog.Done(ctx)
@@ -167,13 +169,12 @@ func (h *ingestHalf) newFollower(ctx context.Context, group string, storing func
 	})
 }
 
-// partitionsOf returns how many partitions a topic has.
-func (p *platform) partitionsOf(ctx context.Context, name string) (int, error) {
-	n, err := topic.Partitions(ctx, p.client, name)
-	if err != nil {
-		return 0, fmt.Errorf("partitions of %s: %w; 'motorpool migrate' makes topics that are missing", name, err)
-	}
-	return n, nil
+// changeTopic is the topic of changes as the owners of vehicles see it.
+type changeTopic struct{ *topic.Counter }
+
+// Partition is where PublishChanges puts what is told of a vehicle.
+func (changeTopic) Partition(vehicle fleet.VehicleID, partitions int) int {
+	return topic.PartitionOf(changeKey(vehicle), partitions)
 }
 
 // Suffixes of the groups that read what the pipeline itself writes to topics.

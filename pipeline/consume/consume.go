@@ -170,6 +170,7 @@ type Consumer struct {
 	newHandler func(topic string, partition int) Handler
 	log        *slog.Logger
 	metrics    *metrics
+	counts     map[string]int // partitions of the topics that the present generation knows of, at least; of Run and what it waits for
 }
 
 // New prepares a consumer of topics, which must exist; it connects to nothing. Client and dialer reach the same brokers:
@@ -198,23 +199,22 @@ func New(cfg Config, client *kafka.Client, dialer *kafka.Dialer, topics []string
 // failed with ErrFatal. While brokers do not answer it tries again.
 func (c *Consumer) Run(ctx context.Context) error {
 	group, err := kafka.NewConsumerGroup(kafka.ConsumerGroupConfig{
-		ID:                     c.cfg.Group,
-		Brokers:                strings.Split(c.client.Addr.String(), ","),
-		Dialer:                 c.dialer,
-		Topics:                 c.topics,
-		WatchPartitionChanges:  true,
-		PartitionWatchInterval: c.cfg.PartitionWatch,
-		HeartbeatInterval:      c.cfg.HeartbeatInterval,
-		SessionTimeout:         c.cfg.SessionTimeout,
-		RebalanceTimeout:       c.cfg.RebalanceTimeout,
-		JoinGroupBackoff:       c.cfg.JoinBackoff,
-		StartOffset:            kafka.FirstOffset,
+		ID:                c.cfg.Group,
+		Brokers:           strings.Split(c.client.Addr.String(), ","),
+		Dialer:            c.dialer,
+		Topics:            c.topics,
+		HeartbeatInterval: c.cfg.HeartbeatInterval,
+		SessionTimeout:    c.cfg.SessionTimeout,
+		RebalanceTimeout:  c.cfg.RebalanceTimeout,
+		JoinGroupBackoff:  c.cfg.JoinBackoff,
+		StartOffset:       kafka.FirstOffset,
 	})
 	if err != nil {
 		return fmt.Errorf("consumer group %s: %w", c.cfg.Group, err)
 	}
 	defer c.leave(group)
 
+	c.counts, _ = c.count(ctx) // before the group's leader does; without an answer the first one of watch counts
 	for ctx.Err() == nil {
 		generation, err := group.Next(ctx)
 		if err != nil {
@@ -240,7 +240,7 @@ func (c *Consumer) Run(ctx context.Context) error {
 		case errors.Is(err, ErrFatal):
 			return err
 		case err != nil:
-			c.log.Warn("a partition could not be served, joining the group again", "group", c.cfg.Group, "error", err)
+			c.log.Warn("the generation is given up, joining the group again", "group", c.cfg.Group, "error", err)
 		}
 	}
 	return nil
@@ -255,6 +255,7 @@ func (c *Consumer) serve(stop, ended context.Context, generation *kafka.Generati
 			workers.Go(func() error { return w.run(session, stop) })
 		}
 	}
+	workers.Go(func() error { return c.watch(session, ended, stop) })
 	err := workers.Wait()
 	if err == nil && stop.Err() == nil {
 		// Without partitions there is nothing to do until the next rebalance.
