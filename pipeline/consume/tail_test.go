@@ -54,7 +54,9 @@ func startTail(t *testing.T, c topic.Config, name string, from int64, watch time
 func topics(t testing.TB, addr string) topic.Config {
 	c := topic.DefaultConfig()
 	c.Brokers, c.Partitions, c.Replication = []string{addr}, 3, 1
-	c.Changes, c.Events = uniqueName(t, "changes"), uniqueName(t, "events")
+	for _, name := range []*string{&c.Positions, &c.Telemetry, &c.Traccar, &c.DeadLetters, &c.Changes, &c.Events} {
+		*name = uniqueName(t, "topic")
+	}
 	return c
 }
 
@@ -105,7 +107,7 @@ func publish(t *testing.T, feed *topic.Feed, name, prefix string, n int) {
 }
 
 func TestTailGivesWhatIsNewInAllPartitions(t *testing.T) {
-	c := ensured(t, startBroker(t).ListenAddrs()[0])
+	c := ensured(t, anyBroker(t))
 	feed := openFeed(t, c)
 	publish(t, feed, c.Changes, "old", 30)
 	records := startTail(t, c, c.Changes, Newest, tailWatch)
@@ -176,7 +178,7 @@ func TestTailFromAnOffsetGivesEveryRecordOnceThroughFaults(t *testing.T) {
 }
 
 func TestTailOfAnOffsetThatIsNotThere(t *testing.T) {
-	c := ensured(t, startBroker(t).ListenAddrs()[0])
+	c := ensured(t, anyBroker(t))
 	publish(t, openFeed(t, c), c.Events, "v", 3)
 	if r := receive(t, startTail(t, c, c.Events, 100, tailWatch)); r != (tailed{0, 0, "v0"}) {
 		t.Errorf("a log that is shorter than it was is tailed from %+v", r)
@@ -203,7 +205,7 @@ func TestTailGoesOnBehindWhatCannotBeRead(t *testing.T) {
 }
 
 func TestTailOfATopicThatGrows(t *testing.T) {
-	c := topics(t, startBroker(t).ListenAddrs()[0])
+	c := topics(t, anyBroker(t))
 	records := startTail(t, c, c.Changes, Newest, 20*time.Millisecond) // there is no topic yet
 	if _, err := topic.Ensure(t.Context(), c); err != nil {
 		t.Fatal(err)

@@ -88,7 +88,7 @@ func (g *group) waiting() (n int) {
 func TestPartitionsAddedToChangesEndAlike(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(11, 8))
-	all := recording(rng, 4, 2)
+	all := recording(rng, 4, 1)
 	slices.SortStableFunc(all, func(a, b input) int { return cmp.Compare(a.At, b.At) })
 	end := all[len(all)-1].At
 	inOrder := newWorld(t)
@@ -102,7 +102,7 @@ func TestPartitionsAddedToChangesEndAlike(t *testing.T) {
 	g := &group{w: w}
 	g.join()
 	known := 1 // to producers
-	parts := slices.Collect(slices.Chunk(all, 30))
+	parts := slices.Collect(slices.Chunk(all, 20))
 	for i, part := range parts {
 		w.now = part[len(part)-1].At + 1000
 		b := w.store(rng, part)

@@ -46,8 +46,8 @@ type world struct {
 	f       *Follower
 	h       *Handler
 	offset  int64
-	parts   int            // partitions of the topic of changes
-	moved   []fleet.Change // that owners have put on their partition
+	parts   int                  // partitions of the topic of changes
+	moved   []fleet.Change       // that owners have put on their partition
 	metrics *prometheus.Registry // of f
 	packed  bool                 // changes carry their inputs, mostly
 	pack    *rand.Rand           // what decides on that, and on what comes twice or later
@@ -84,7 +84,9 @@ func (w *world) restart() {
 
 func (w *world) Count(context.Context, time.Duration) (int, error) { return w.parts, nil }
 
-func (w *world) Partition(vehicle fleet.VehicleID, partitions int) int { return int(vehicle) % partitions }
+func (w *world) Partition(vehicle fleet.VehicleID, partitions int) int {
+	return int(vehicle) % partitions
+}
 
 func (w *world) PublishChanges(_ context.Context, changes []fleet.Change) error {
 	w.moved = append(w.moved, changes...)
