@@ -145,6 +145,7 @@ type Refusal string
 const (
 	RefusedUndecodable        Refusal = "undecodable"         // not a record of the stated format
 	RefusedTooLarge           Refusal = "too_large"           // above the size limit of a record
+	RefusedBatch              Refusal = "unreadable_batch"    // a record batch of Kafka that cannot be read; it counts as one report
 	RefusedNoDevice           Refusal = "missing_device"      // names no device
 	RefusedMissingTime        Refusal = "missing_time"        // no usable time
 	RefusedImplausibleTime    Refusal = "implausible_time"    // a factory-default clock: 1970, 1980, 2000
@@ -161,7 +162,7 @@ const (
 
 // Refusals lists every reason, in the order of documentation.
 var Refusals = []Refusal{
-	RefusedUndecodable, RefusedTooLarge, RefusedNoDevice, RefusedMissingTime, RefusedImplausibleTime,
+	RefusedUndecodable, RefusedTooLarge, RefusedBatch, RefusedNoDevice, RefusedMissingTime, RefusedImplausibleTime,
 	RefusedMissingCoordinates, RefusedBadCoordinates, RefusedZeroCoordinates, RefusedDuplicate, RefusedTooOld,
 	RefusedUnassigned, RefusedUnknownDevice, RefusedUnknownOverflow, RefusedEmpty,
 }

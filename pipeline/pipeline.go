@@ -173,7 +173,7 @@ func (c *Chain) handle(ctx context.Context, b *consume.Batch) error {
 		}
 	}
 	c.settle(b)
-	if err := c.publishLetters(ctx, b); err != nil {
+	if err := publishLetters(ctx, c.deps.Letters, b, c.rows.Letters()); err != nil {
 		return err
 	}
 	if err := c.rows.Flush(ctx, token(b)); err != nil {
@@ -214,6 +214,12 @@ func (c *Chain) decode(b *consume.Batch) consume.Batch {
 			break
 		}
 		record := &b.Records[i]
+		if record.Poison != nil {
+			// How many reports it held nobody knows: it counts as one.
+			c.tally.refuse(0, "", fleet.RefusedBatch)
+			c.rows.Letter(poisonLetter(record))
+			continue
+		}
 		before := len(c.reports)
 		format, err := codec.FormatOf(record.ContentType, c.format)
 		if err == nil {
@@ -439,24 +445,6 @@ func (c *Chain) letter(r *consume.Record, from origin, account fleet.AccountID, 
 		Account: account, At: fix.Received(r.Time), Reason: reason, Detail: detail, UniqueID: uniqueID, Offset: r.Offset, Index: from.index,
 		Format: string(format), Payload: payload[:min(len(payload), sink.MaxPayload)], Bytes: len(payload),
 	})
-}
-
-// publishLetters puts the batch's dead letters on their topic. A batch that is formed again publishes them again, with
-// the same ids.
-func (c *Chain) publishLetters(ctx context.Context, b *consume.Batch) error {
-	letters := c.rows.Letters()
-	if len(letters) == 0 || c.deps.Letters == nil {
-		return nil
-	}
-	encoded := make([]codec.DeadLetter, len(letters))
-	for i, l := range letters {
-		encoded[i] = codec.DeadLetter{
-			ID: sink.LetterID(b.Topic, b.Partition, l.Offset, l.Index), At: l.At, Reason: l.Reason, Detail: l.Detail, Device: l.UniqueID,
-			Topic: b.Topic, Partition: b.Partition, Offset: l.Offset, Index: l.Index, Format: codec.Format(l.Format),
-			Payload: l.Payload, PayloadBytes: l.Bytes,
-		}
-	}
-	return c.deps.Letters.PublishLetters(ctx, encoded)
 }
 
 // maxInputs bounds what a change carries of a vehicle's inputs, in bytes, so that its record is far below what topics take.

@@ -325,6 +325,58 @@ func TestGarbageIsClassifiedAndStopsNothing(t *testing.T) {
 	}
 }
 
+// poisoned is a batch of two record batches that cannot be read, as consume gives it.
+func poisoned(topic string) *consume.Batch {
+	return &consume.Batch{Topic: topic, First: 5, Last: 24, Records: []consume.Record{
+		{Offset: 5, Time: begin, Poison: &consume.Poison{Last: 14, Reason: consume.PoisonTooLarge, Detail: "why", Head: []byte("head"), Bytes: 1000}},
+		{Offset: 15, Poison: &consume.Poison{Last: 24, Reason: consume.PoisonChecksum, Detail: "why", Head: []byte("head"), Bytes: 1000}}, // without a time
+	}}
+}
+
+func TestABatchThatCannotBeReadBecomesADeadLetterOnceAndCountsAsOne(t *testing.T) {
+	for inserts := range 2 { // the letters, and then the outcomes
+		b := newBench(t)
+		b.register(1)
+		b.killed(poisoned("positions"), inserts)
+		next := b.chain()
+		b.handle(next, poisoned("positions"))
+		b.handle(next, batchOf(25, fixAt(1, 1)))
+		b.expect(1, 3)
+		for query, want := range map[string]int{
+			"count() FROM dead_letters WHERE reason = 'unreadable_batch' AND payload = 'head' AND payload_bytes = 1000 AND toYear(at) > 2020": 2,
+			"count() FROM dead_letters WHERE detail = 'record batch at offsets 5 to 14: too_large: why'":                                      1,
+			"sum(refused['unreadable_batch']) FROM ingest_outcomes FINAL":                                                                     2,
+			"count() FROM ingest_outcomes FINAL WHERE toYear(at) > 2020":                                                                      2,
+		} {
+			if got := b.count(query); got != want {
+				t.Errorf("killed after %d inserts: %s: %d, want %d", inserts, query, got, want)
+			}
+		}
+	}
+}
+
+// forgetful is the handler of a topic for which nobody counts.
+type forgetful struct{ handled, closed int }
+
+func (f *forgetful) Handle(context.Context, *consume.Batch) error { f.handled++; return nil }
+func (f *forgetful) Close() error                                 { f.closed++; return nil }
+
+func TestPoisonOfOtherTopicsBecomesADeadLetterToo(t *testing.T) {
+	b, f := newBench(t), &forgetful{}
+	for range 2 {
+		h := Bury(f, b.db, b, "changes", 3)
+		if err := h.Handle(t.Context(), poisoned("changes")); err != nil {
+			t.Fatal(err)
+		}
+		if err := h.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := b.count("count() FROM dead_letters WHERE source_topic = 'changes' AND source_partition = 3"); n != 2 || len(b.sent) != 4 || f.handled != 2 || f.closed != 2 {
+		t.Errorf("%d dead letters, %d sent, %d batches handled, %d closed", n, len(b.sent), f.handled, f.closed)
+	}
+}
+
 func TestReportsOfAnUnknownDeviceAppearOnceItIsRegistered(t *testing.T) {
 	b := newBench(t)
 	b.cfg.ApartPerDevice, b.cfg.ApartTotal = 3, 5

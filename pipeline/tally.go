@@ -3,6 +3,7 @@ package pipeline
 import (
 	"maps"
 	"sync/atomic"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -83,6 +84,9 @@ func (t *tally) release(run string) {
 // settle adds the outcomes to the rows, as those of a batch.
 func (t *tally) settle(b *consume.Batch, rows *sink.Batch) {
 	at := fix.Received(b.Records[len(b.Records)-1].Time)
+	if at == 0 {
+		at = fleet.MillisOf(time.Now()) // or it would expire at once
+	}
 	for _, o := range t.outcomes {
 		o.First, o.Last, o.At = b.First, b.Last, at
 		maps.DeleteFunc(o.Refused, func(_ string, n int64) bool { return n == 0 })

@@ -55,7 +55,8 @@ type settings struct {
 		KeyFile        string        `help:"PEM of its key." type:"path"`
 		ServerName     string        `help:"Name expected in the broker's certificate."`
 		Partitions     int           `help:"Partitions of topics that are made; 0 is 4 under 'up' and 12 elsewhere."`
-		Replication    int           `help:"Copies of topics that are made; 0 is 1 under 'up' and the broker's default elsewhere."`
+		Replication    int           `help:"Copies of topics that are made; 0 is 1 under 'up' and the broker's default elsewhere. With two or more a record is acknowledged when two brokers have it (min.insync.replicas)."`
+		MaxInflated    int           `help:"MiB to which a record batch may inflate; a larger one becomes a dead letter. The same for all processes." default:"64"`
 		SessionTimeout time.Duration `help:"Without a sign of life for so long a pipeline counts as dead, and others take its partitions; at least 6s on Apache Kafka as it comes." default:"30s"`
 	} `embed:"" prefix:"kafka-" group:"Kafka"`
 

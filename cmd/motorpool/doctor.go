@@ -133,6 +133,7 @@ func examineStore(ctx context.Context, s settings) []finding {
 	findings := []finding{judge("clickhouse", true, fmt.Sprintf("%s answers in %d ms", where, time.Since(began).Milliseconds()), "")}
 	findings = append(findings, examineServer(ctx, db)...)
 	findings = append(findings, examineSchema(ctx, db)...)
+	findings = append(findings, examinePoison(ctx, db))
 	return append(findings, examineLedger(ctx, db)...)
 }
 
@@ -156,6 +157,20 @@ func examineLedger(ctx context.Context, db driver.Conn) []finding {
 	}
 	return append(findings, judge("ledger and records", len(wrong) == 0, fmt.Sprintf("%d records looked at, %d differences %s", looked, len(wrong), strings.Join(wrong, "; ")),
 		"report them: the entries of a record must sum to what it stands for"))
+}
+
+// examinePoison tells of record batches that the pipeline had to step over.
+func examinePoison(ctx context.Context, db driver.Conn) finding {
+	var batches uint64
+	var newest string
+	if err := db.QueryRow(ctx, schemas.Query("doctor_poison")).Scan(&batches, &newest); err != nil {
+		return judge("kafka batches", false, err.Error(), "run 'motorpool migrate'")
+	}
+	if batches == 0 {
+		return judge("kafka batches", true, "all of the last 7 days could be read", "")
+	}
+	return judge("kafka batches", false, fmt.Sprintf("%d of the last 7 days could not be read, the newest on %s", batches, newest),
+		"what was in them is not stored: correct what produces them, or for a checksum the broker's disk, and send it again; their first bytes are in the table dead_letters, reason 'unreadable_batch'")
 }
 
 func examineServer(ctx context.Context, db driver.Conn) []finding {

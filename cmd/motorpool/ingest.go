@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/segmentio/kafka-go"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/motorpool/fleet"
@@ -122,8 +121,13 @@ func (p *platform) newIngest(ctx context.Context, group string, derive bool) (*i
 		if err != nil {
 			return nil, err
 		}
-		members = append(members, member{group + followGroup, []string{p.kafka.Changes}, follower.Handler},
-			member{group + eventsGroup, []string{p.kafka.Events}, func(string, int) consume.Handler { return events }})
+		members = append(members,
+			member{group + followGroup, []string{p.kafka.Changes}, func(topic string, partition int) consume.Handler {
+				return pipeline.Bury(follower.Handler(topic, partition), p.db, deps.Letters, topic, partition)
+			}},
+			member{group + eventsGroup, []string{p.kafka.Events}, func(topic string, partition int) consume.Handler {
+				return pipeline.Bury(events, p.db, deps.Letters, topic, partition)
+			}})
 	}
 	for _, c := range members {
 		consumer, err := consume.New(p.settings.consumer(c.group), p.client, dialer, c.topics, c.newOne, p.metrics, p.log)
@@ -137,9 +141,12 @@ func (p *platform) newIngest(ctx context.Context, group string, derive bool) (*i
 
 // newFollower builds what derives, and gives way while storing says that the process does that.
 func (h *ingestHalf) newFollower(ctx context.Context, group string, storing func() bool) (*follow.Follower, error) {
-	partitions, err := h.partitionsOf(ctx, h.kafka.Changes)
+	counter, err := topic.NewCounter(h.kafka, h.kafka.Changes)
 	if err != nil {
 		return nil, err
+	}
+	if _, err := counter.Count(ctx, 0); err != nil {
+		return nil, fmt.Errorf("%w; 'motorpool migrate' makes topics that are missing", err)
 	}
 	config := follow.DefaultConfig()
 	config.Grace = h.settings.consumer(group).Grace // with the batch in hand it is still within the rebalance
@@ -149,8 +156,7 @@ func (h *ingestHalf) newFollower(ctx context.Context, group string, storing func
 	}
 	return follow.New(config, follow.Deps{
 		DB: h.db, Policies: h.policies, Events: events{h.feed, h.kafka.Events}, Metrics: follow.NewMetrics(h.metrics), Log: h.log,
-		Storing:   storing,
-		Partition: func(vehicle fleet.VehicleID) int { return topic.PartitionOf(changeKey(vehicle), partitions) },
+		Storing: storing, Changes: changes{h.feed, h.kafka.Changes}, Topic: changeTopic{counter},
 		Settled: func(ctx context.Context) bool {
 			for _, backlog := range backlogs {
 				done, err := backlog.Done(ctx)
@@ -163,18 +169,12 @@ func (h *ingestHalf) newFollower(ctx context.Context, group string, storing func
 	})
 }
 
-// partitionsOf returns how many partitions a topic has.
-func (p *platform) partitionsOf(ctx context.Context, name string) (int, error) {
-	cluster, err := p.client.Metadata(ctx, &kafka.MetadataRequest{Topics: []string{name}})
-	if err != nil {
-		return 0, fmt.Errorf("partitions of %s: %w", name, err)
-	}
-	for _, t := range cluster.Topics {
-		if t.Name == name && t.Error == nil {
-			return len(t.Partitions), nil
-		}
-	}
-	return 0, fmt.Errorf("topic %s does not exist; 'motorpool migrate' makes what is missing", name)
+// changeTopic is the topic of changes as the owners of vehicles see it.
+type changeTopic struct{ *topic.Counter }
+
+// Partition is where PublishChanges puts what is told of a vehicle.
+func (changeTopic) Partition(vehicle fleet.VehicleID, partitions int) int {
+	return topic.PartitionOf(changeKey(vehicle), partitions)
 }
 
 // Suffixes of the groups that read what the pipeline itself writes to topics.
@@ -191,7 +191,7 @@ func consumerGroups(group string) []string {
 // consumer says how the group is consumed. What a lost member may still do must fit into the session.
 func (s *settings) consumer(group string) consume.Config {
 	c := consume.DefaultConfig(group)
-	c.SessionTimeout = s.Broker.SessionTimeout
+	c.SessionTimeout, c.MaxInflatedBytes = s.Broker.SessionTimeout, s.Broker.MaxInflated<<20
 	c.Grace = min(c.Grace, c.SessionTimeout/2)
 	c.HeartbeatInterval = min(c.HeartbeatInterval, c.SessionTimeout/6)
 	c.RebalanceTimeout = c.SessionTimeout * 3 / 2

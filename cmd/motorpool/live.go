@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/motorpool/fleet/api/stream"
-	"github.com/motorpool/fleet/pipeline/topic"
+	"github.com/motorpool/fleet/pipeline/consume"
 )
 
 // liveHub is what tells open streams, ready to run.
@@ -29,9 +29,9 @@ func (p *platform) newLiveHub(ctx context.Context) (*liveHub, error) {
 func (l *liveHub) run(ctx context.Context) error {
 	all, ctx := errgroup.WithContext(ctx)
 	all.Go(func() error { return l.hub.Run(ctx) })
-	all.Go(func() error { return topic.Tail(ctx, l.kafka, l.kafka.Events, l.from, l.log, l.hub.EventRecord) })
+	all.Go(func() error { return consume.Tail(ctx, l.kafka, l.kafka.Events, l.from, l.log, l.hub.EventRecord) })
 	all.Go(func() error {
-		return topic.Tail(ctx, l.kafka, l.kafka.Changes, topic.Newest, l.log, l.hub.ChangeRecord)
+		return consume.Tail(ctx, l.kafka, l.kafka.Changes, consume.Newest, l.log, l.hub.ChangeRecord)
 	})
 	return all.Wait()
 }

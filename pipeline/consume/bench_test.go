@@ -133,7 +133,7 @@ func BenchmarkFetchPaths(b *testing.B) {
 					b.Fatal(err)
 				}
 				memory = e.body
-				set.reset(res.records)
+				set.reset(res.records, 0, 0)
 				for {
 					if ok, err := set.open(); !ok || err != nil {
 						break

@@ -97,9 +97,10 @@ type process struct {
 	client *kafka.Client
 	dialer *kafka.Dialer
 
-	mu    sync.Mutex
-	dead  bool
-	conns []net.Conn
+	mu     sync.Mutex
+	dead   bool
+	conns  []net.Conn
+	damage func(p []byte) // what the network does to bytes that come; nil for nothing
 }
 
 func newProcess(t testing.TB, addr string) *process {
@@ -157,6 +158,16 @@ func (p *process) whileAlive(f func() error) error {
 type mortalConn struct {
 	net.Conn
 	p *process
+}
+
+func (c *mortalConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	c.p.mu.Lock()
+	defer c.p.mu.Unlock()
+	if c.p.damage != nil {
+		c.p.damage(p[:n])
+	}
+	return n, err
 }
 
 func (c *mortalConn) Close() error { return c.p.whileAlive(c.Conn.Close) }

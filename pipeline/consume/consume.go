@@ -12,7 +12,7 @@
 //
 // So every record is handled at least once, a repetition is always of a whole batch, and a Handler that is idempotent
 // for a range makes it exactly once. Records are never skipped because of an error: a failing batch is tried again until
-// it succeeds or the partition is somebody else's.
+// it succeeds or the partition is somebody else's. What cannot be read comes to the handler as Poison.
 //
 // One goroutine handles a partition's batches and one fetches the next batch meanwhile; between them circulate two
 // buffers, which is all the memory there is and so the backpressure. Records of aborted transactions are not told apart.
@@ -42,6 +42,7 @@ type Record struct {
 	ContentType string       // header content-type, or empty
 	Run         string       // header motorpool-run: the replay that sent it, or empty
 	Released    bool         // header motorpool-released is 1: a report that was kept apart earlier
+	Poison      *Poison      // not nil: this stands for a record batch that cannot be read, and has neither key nor value
 }
 
 // Batch is the offset range [First, Last] of a partition and the records in it, by offset. Offsets may be missing from
@@ -94,9 +95,12 @@ type Config struct {
 
 	FetchBytes int           // size of a fetch; a larger record batch is still read
 	FetchWait  time.Duration // how long the broker holds a fetch of an empty partition
-	Grace      time.Duration // what is left for the open batch when a partition is lost or the process stops
-	RetryMin   time.Duration // first pause after an error of the handler or the broker
-	RetryMax   time.Duration // longest such pause
+	// MaxInflatedBytes bounds the decompressed form of a record batch; a larger one is Poison. All processes of a group
+	// need the same value.
+	MaxInflatedBytes int
+	Grace            time.Duration // what is left for the open batch when a partition is lost or the process stops
+	RetryMin         time.Duration // first pause after an error of the handler or the broker
+	RetryMax         time.Duration // longest such pause
 	// PlanWait is how long the log may end inside a planned range before the range is given up. A new leader may for
 	// a moment show a shorter log than its predecessor; a log that stays short has lost its end.
 	PlanWait time.Duration
@@ -117,6 +121,7 @@ func DefaultConfig(group string) Config {
 		Linger:            400 * time.Millisecond,
 		FetchBytes:        2 << 20,
 		FetchWait:         time.Second,
+		MaxInflatedBytes:  64 << 20,
 		Grace:             15 * time.Second,
 		RetryMin:          100 * time.Millisecond,
 		RetryMax:          10 * time.Second,
@@ -143,6 +148,7 @@ func (c Config) Validate() error {
 	check(c.Linger > 0, "linger %s: must be positive", c.Linger)
 	check(c.FetchBytes > 0 && c.FetchBytes <= maxResponse/2, "fetch bytes %d: must be in 1..%d", c.FetchBytes, maxResponse/2)
 	check(c.FetchWait >= time.Millisecond, "fetch wait %s: must be at least 1ms", c.FetchWait)
+	check(c.MaxInflatedBytes >= 1<<20 && c.MaxInflatedBytes <= 1<<30, "max inflated bytes %d: must be from 1 MiB to 1 GiB", c.MaxInflatedBytes)
 	check(c.Grace > 0, "grace %s: must be positive", c.Grace)
 	check(c.RetryMin > 0 && c.RetryMin <= c.RetryMax, "retry from %s to %s: must be positive and rising", c.RetryMin, c.RetryMax)
 	check(c.PlanWait > 0, "plan wait %s: must be positive", c.PlanWait)
@@ -164,6 +170,7 @@ type Consumer struct {
 	newHandler func(topic string, partition int) Handler
 	log        *slog.Logger
 	metrics    *metrics
+	counts     map[string]int // partitions of the topics that the present generation knows of, at least; of Run and what it waits for
 }
 
 // New prepares a consumer of topics, which must exist; it connects to nothing. Client and dialer reach the same brokers:
@@ -192,23 +199,22 @@ func New(cfg Config, client *kafka.Client, dialer *kafka.Dialer, topics []string
 // failed with ErrFatal. While brokers do not answer it tries again.
 func (c *Consumer) Run(ctx context.Context) error {
 	group, err := kafka.NewConsumerGroup(kafka.ConsumerGroupConfig{
-		ID:                     c.cfg.Group,
-		Brokers:                strings.Split(c.client.Addr.String(), ","),
-		Dialer:                 c.dialer,
-		Topics:                 c.topics,
-		WatchPartitionChanges:  true,
-		PartitionWatchInterval: c.cfg.PartitionWatch,
-		HeartbeatInterval:      c.cfg.HeartbeatInterval,
-		SessionTimeout:         c.cfg.SessionTimeout,
-		RebalanceTimeout:       c.cfg.RebalanceTimeout,
-		JoinGroupBackoff:       c.cfg.JoinBackoff,
-		StartOffset:            kafka.FirstOffset,
+		ID:                c.cfg.Group,
+		Brokers:           strings.Split(c.client.Addr.String(), ","),
+		Dialer:            c.dialer,
+		Topics:            c.topics,
+		HeartbeatInterval: c.cfg.HeartbeatInterval,
+		SessionTimeout:    c.cfg.SessionTimeout,
+		RebalanceTimeout:  c.cfg.RebalanceTimeout,
+		JoinGroupBackoff:  c.cfg.JoinBackoff,
+		StartOffset:       kafka.FirstOffset,
 	})
 	if err != nil {
 		return fmt.Errorf("consumer group %s: %w", c.cfg.Group, err)
 	}
 	defer c.leave(group)
 
+	c.counts, _ = c.count(ctx) // before the group's leader does; without an answer the first one of watch counts
 	for ctx.Err() == nil {
 		generation, err := group.Next(ctx)
 		if err != nil {
@@ -234,7 +240,7 @@ func (c *Consumer) Run(ctx context.Context) error {
 		case errors.Is(err, ErrFatal):
 			return err
 		case err != nil:
-			c.log.Warn("a partition could not be served, joining the group again", "group", c.cfg.Group, "error", err)
+			c.log.Warn("the generation is given up, joining the group again", "group", c.cfg.Group, "error", err)
 		}
 	}
 	return nil
@@ -249,6 +255,7 @@ func (c *Consumer) serve(stop, ended context.Context, generation *kafka.Generati
 			workers.Go(func() error { return w.run(session, stop) })
 		}
 	}
+	workers.Go(func() error { return c.watch(session, ended, stop) })
 	err := workers.Wait()
 	if err == nil && stop.Err() == nil {
 		// Without partitions there is nothing to do until the next rebalance.

@@ -27,6 +27,9 @@ type fetcher struct {
 	short    time.Time // since when the log ends inside that range; zero if it does not
 
 	set      recordSet // of the last response; what it still holds is read before the next fetch
+	found    *poison   // in set, and not yet in a batch
+	doubt    doubt     // of the damaged bytes that came last
+	end      int64     // of the log, as last seen
 	opened   bool      // set has an open batch that is not finished
 	memory   []byte    // of the last response; nil while an exchange that was given up may write to it
 	maxBytes int       // of the next fetch
@@ -37,6 +40,7 @@ type fetcher struct {
 // (offset < 0). It fails only if ctx ends.
 func (f *fetcher) start(ctx context.Context, offset int64, metadata string) error {
 	f.maxBytes = f.cfg.FetchBytes
+	f.set.inflater.limit = f.cfg.MaxInflatedBytes
 	f.position = offset
 	if f.planEnd, f.planned = parsePlan(metadata, offset); f.planned {
 		f.metrics.replans.WithLabelValues(f.topic).Inc()
@@ -102,8 +106,9 @@ func (f *fetcher) fill(ctx context.Context, b *buffer) bool {
 				b.Last, b.highWater = f.position-1, f.lag.end.Load()
 				return true
 			}
-			// Nothing is left of the planned range: the next batch begins behind it.
+			// Nothing is left of the planned range: the next batch begins behind it, perhaps in what was fetched already.
 			b.First = f.position
+			continue
 		}
 		f.fetch(ctx, b, due)
 	}
@@ -114,27 +119,12 @@ func (f *fetcher) fill(ctx context.Context, b *buffer) bool {
 func (f *fetcher) take(b *buffer) (closed bool, err error) {
 	for {
 		if !f.opened {
-			f.opened, err = f.set.open()
-			switch {
-			case errors.Is(err, errTruncated):
-				// A broker cuts the response at the size that was asked for, but sends the first batch whole since Kafka
-				// 0.10.1. With one that does not, a batch larger than a fetch must not stop the partition for ever.
-				if f.set.batches == 0 {
-					f.maxBytes = min(2*f.maxBytes, maxResponse/2)
-				}
-				f.set.reset(nil)
-				return false, nil
-			case err != nil:
-				f.set.reset(nil)
-				return false, err
-			case !f.opened:
-				return f.planned && f.position > f.planEnd, nil
+			if closed, err := f.open(b); closed || err != nil || !f.opened {
+				return closed, err
 			}
-			f.maxBytes, f.retry = f.cfg.FetchBytes, 0
 		}
 		for f.set.left > 0 {
-			if f.planned && f.position > f.planEnd ||
-				!f.planned && (len(b.Records) >= f.cfg.MaxRows || b.bytes >= f.cfg.MaxBytes) {
+			if f.planned && f.position > f.planEnd || f.full(b) || !f.planned && b.poisoned() {
 				return true, nil
 			}
 			if len(b.Records) == cap(b.Records) {
@@ -143,9 +133,7 @@ func (f *fetcher) take(b *buffer) (closed bool, err error) {
 			r := &b.Records[:len(b.Records)+1][len(b.Records)]
 			rest := f.set.records
 			if err := f.set.read(r); err != nil {
-				f.set.reset(nil)
-				f.opened = false
-				return false, fmt.Errorf("offset %d or after it: %w", f.position, err)
+				return false, fmt.Errorf("offset %d or after it: %w", f.position, err) // cannot be: open has looked
 			}
 			if r.Offset < f.position {
 				continue // a response begins with a whole batch, which may begin before the offset that was asked for
@@ -164,6 +152,50 @@ func (f *fetcher) take(b *buffer) (closed bool, err error) {
 		f.opened = false
 		f.advance(f.set.next)
 	}
+}
+
+// open opens the next batch of the last response that can be read; those that cannot are buried in b, which may close it.
+// Without an open batch, and not closed, the response is used up.
+func (f *fetcher) open(b *buffer) (closed bool, err error) {
+	for {
+		found := f.found
+		if found == nil {
+			f.opened, err = f.set.open()
+			if errors.Is(err, errTruncated) && f.cannotBe() {
+				err = f.set.cut()
+			}
+			found = asPoison(err)
+		}
+		switch {
+		case found != nil:
+			if closed, err := f.bury(b, found); closed || err != nil {
+				return closed, err
+			}
+			continue
+		case errors.Is(err, errTruncated):
+			// A broker cuts the response at the size that was asked for, but sends the first batch whole since Kafka
+			// 0.10.1. With one that does not, a batch larger than a fetch must not stop the partition for ever.
+			if f.set.batches == 0 {
+				f.maxBytes = max(f.maxBytes, min(2*f.maxBytes, maxBatch))
+			}
+			f.set.reset(nil, f.position, f.end)
+			return false, nil
+		case !f.opened:
+			return f.planned && f.position > f.planEnd, nil
+		}
+		f.maxBytes, f.retry, f.doubt = f.cfg.FetchBytes, 0, doubt{}
+		return false, nil
+	}
+}
+
+// cannotBe says whether the batch that the response ends in is cut off although all of it was asked for.
+func (f *fetcher) cannotBe() bool {
+	return f.set.batches == 0 && len(f.set.data) >= logOverhead && (f.set.size() <= int64(f.maxBytes) || f.maxBytes >= maxBatch)
+}
+
+// full says whether a batch that is no planned range has come to a limit.
+func (f *fetcher) full(b *buffer) bool {
+	return !f.planned && (len(b.Records) >= f.cfg.MaxRows || b.bytes >= f.cfg.MaxBytes)
 }
 
 // advance moves position forward to an offset before which nothing is left, but not beyond the end of a planned range.
@@ -196,7 +228,8 @@ func (f *fetcher) fetch(ctx context.Context, b *buffer, due time.Time) {
 		if cap(e.body) <= 4*f.cfg.FetchBytes { // one very large record does not decide for ever what a partition costs
 			f.memory = e.body
 		}
-		f.set.reset(res.records)
+		f.end = res.highWater
+		f.set.reset(res.records, f.position, f.end)
 		f.lag.sawEnd(res.highWater)
 		f.checkPlan(res)
 		if len(res.records) == 0 {

@@ -103,14 +103,14 @@ func TestHugeRecordDoesNotStopThePartition(t *testing.T) {
 
 // TestBatchThatIsCutOffMakesTheFetchLarger is about brokers that cut off even the first batch of a response.
 func TestBatchThatIsCutOffMakesTheFetchLarger(t *testing.T) {
-	f := &fetcher{cfg: DefaultConfig("g"), metrics: newTestMetrics(t), maxBytes: 1000}
+	f := &fetcher{cfg: DefaultConfig("g"), metrics: newTestMetrics(t), maxBytes: 50}
 	whole := encodeBatch(t, 0, 0, kafka.Record{Value: kafka.NewBytes([]byte("value"))})
 	b := newBuffer("t", 0)
-	f.set.reset(whole[:len(whole)-1])
-	if closed, err := f.take(b); closed || err != nil || f.maxBytes != 2000 {
+	f.set.reset(whole[:50], 0, 1)
+	if closed, err := f.take(b); closed || err != nil || f.maxBytes != 100 {
 		t.Errorf("closed %v, error %v, next fetch %d bytes", closed, err, f.maxBytes)
 	}
-	f.set.reset(append(whole, whole[:20]...))
+	f.set.reset(append(whole, whole[:20]...), 0, 2)
 	if closed, err := f.take(b); closed || err != nil || len(b.Records) != 1 || f.maxBytes != f.cfg.FetchBytes {
 		t.Errorf("closed %v, error %v, %d records, next fetch %d bytes", closed, err, len(b.Records), f.maxBytes)
 	}

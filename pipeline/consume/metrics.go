@@ -11,7 +11,7 @@ import (
 // metrics are the counters of one consumer; all carry the label group.
 type metrics struct {
 	records, batches, commits, commitErrors *prometheus.CounterVec
-	replans, outOfRange                     *prometheus.CounterVec
+	replans, outOfRange, poison             *prometheus.CounterVec
 	fetchErrors, handleErrors               *prometheus.CounterVec
 	joinErrors                              prometheus.Counter
 	batchRows, handleSeconds                *prometheus.HistogramVec
@@ -21,10 +21,10 @@ type metrics struct {
 func newMetrics(group string, registerer prometheus.Registerer) (*metrics, error) {
 	labels := prometheus.Labels{"group": group}
 	var all []prometheus.Collector
-	counter := func(name, help string) *prometheus.CounterVec {
+	counter := func(name, help string, further ...string) *prometheus.CounterVec {
 		c := prometheus.NewCounterVec(prometheus.CounterOpts{
 			Namespace: "motorpool", Subsystem: "consume", Name: name, Help: help, ConstLabels: labels,
-		}, []string{"topic"})
+		}, append([]string{"topic"}, further...))
 		all = append(all, c)
 		return c
 	}
@@ -42,6 +42,7 @@ func newMetrics(group string, registerer prometheus.Registerer) (*metrics, error
 		commitErrors:  counter("commit_errors_total", "Commits that were refused or given up."),
 		replans:       counter("replans_total", "Planned batches that were formed again after a crash or a rebalance."),
 		outOfRange:    counter("out_of_range_total", "Times that records to be read were no longer in the log."),
+		poison:        counter("poison_total", "Record batches that could not be read, with repetitions.", "reason"),
 		fetchErrors:   counter("fetch_errors_total", "Fetches that failed or could not be read."),
 		handleErrors:  counter("handle_errors_total", "Errors of the handler."),
 		batchRows:     histogram("batch_rows", "Records of a handled batch.", prometheus.ExponentialBuckets(1, 4, 10)),

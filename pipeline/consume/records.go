@@ -1,12 +1,10 @@
 package consume
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"io"
 
 	"github.com/segmentio/kafka-go/compress"
 
@@ -24,115 +22,176 @@ var errTruncated = errors.New("record batch does not fit the fetch")
 //	43 producer id int64, epoch int16, sequence int32 | 57 count int32 | 61 records, perhaps compressed
 //
 // kafka-go's own decoder is not used: it gives the producer's timestamps for topics with LogAppendTime, hides where a
-// batch ends (after compaction and transaction markers the next fetch must start there), and takes five times the processor
-// time and four allocations a record (BenchmarkFetchPaths).
+// batch ends (after compaction and transaction markers the next fetch must start there), believes what a batch says of its
+// size, and takes five times the processor time and four allocations a record (BenchmarkFetchPaths).
 type recordSet struct {
 	data    []byte // record batches not yet opened
-	batches int    // opened since reset
+	batches int    // opened since reset, or found to be poison
+	end     int64  // of the log; 0 if it is not known
 
 	records    []byte // of the open batch, not yet read
 	left       int    // how many those are
 	base       int64
-	next       int64 // the offset after the open batch
+	next       int64 // the offset after the open batch; before one is opened, the one that was asked for
 	firstTime  int64
 	maxTime    int64
 	appendTime bool // the broker set the time: it is maxTime for all records
 
-	inflated []byte // memory for decompressed records, reused
+	inflater inflater
 	names    interner
 }
 
 const (
 	batchHeader = 61
 	logOverhead = 12 // base offset and length
+	formatEnd   = 17 // in every format the byte before it is the format
+	leastBatch  = 26 // bytes of the shortest message of an old format
 
 	attrCompression = 0x07
 	attrAppendTime  = 0x08
 	attrControl     = 0x20
-
-	maxInflated = 1 << 30 // bytes of one decompressed record batch
 )
+
+// endSlack is how far the offsets of a batch may lie behind the log's end, which a broker reads before the records.
+const endSlack = 1 << 20
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// reset starts on the record set of another response; memory of the former one may be reused from here on.
-func (s *recordSet) reset(data []byte) {
-	s.data, s.records, s.left, s.batches = data, nil, 0, 0
+// reset starts on the record set of another response, to a fetch from an offset of a log that ends at end; memory of the
+// former one may be reused from here on.
+func (s *recordSet) reset(data []byte, from, end int64) {
+	s.data, s.records, s.left, s.batches, s.next, s.end = data, nil, 0, 0, from, end
 }
 
 // open makes the next batch the open one and returns false at the end of the set. A control batch (a transaction marker)
-// has no records for us, but its offsets count.
+// has no records for us, but its offsets count. A batch that cannot be read is an error, *poison, and the next call goes
+// on behind it. All of a batch is looked at before its first record is given.
 func (s *recordSet) open() (bool, error) {
 	if len(s.data) == 0 {
 		return false, nil
 	}
-	if len(s.data) < batchHeader {
+	if len(s.data) < formatEnd {
 		return false, errTruncated
 	}
-	if format := s.data[16]; format != 2 {
-		return false, fmt.Errorf("record format %d is not supported: it predates Kafka 0.11", format)
+	size, format := s.size(), s.data[formatEnd-1]
+	if size < leastBatch || format == 2 && size < batchHeader {
+		return false, s.poison(s.data, PoisonFraming, fmt.Sprintf("impossible length of %d bytes", size))
 	}
-	base := int64(binary.BigEndian.Uint64(s.data))
-	length := int64(int32(binary.BigEndian.Uint32(s.data[8:])))
-	if length < batchHeader-logOverhead {
-		return false, fmt.Errorf("record batch at offset %d: impossible length %d", base, length)
-	}
-	if length+logOverhead > int64(len(s.data)) {
+	if size > int64(len(s.data)) {
 		return false, errTruncated
 	}
-	batch := s.data[:length+logOverhead]
+	batch := s.data[:size]
+	if format != 2 {
+		return false, s.poison(batch, PoisonFormat, fmt.Sprintf("record format %d; Kafka 0.11 and later write 2", int8(format)))
+	}
 	if sum := crc32.Checksum(batch[21:], castagnoli); sum != binary.BigEndian.Uint32(batch[17:]) {
-		return false, fmt.Errorf("record batch at offset %d: checksum does not match", base)
+		return false, s.poison(batch, PoisonChecksum, fmt.Sprintf("its bytes have the checksum %08x", sum))
+	}
+	base, last, ok := s.offsets(batch)
+	if !ok {
+		return false, s.poison(batch, PoisonFraming, fmt.Sprintf("impossible offsets %d to %d", base, last))
+	}
+	s.firstTime = int64(binary.BigEndian.Uint64(batch[27:]))
+	s.maxTime = int64(binary.BigEndian.Uint64(batch[35:]))
+	attributes := batch[22]
+	s.appendTime = attributes&attrAppendTime != 0
+	s.base, s.records = base, batch[batchHeader:]
+	s.left = int(int32(binary.BigEndian.Uint32(batch[57:])))
+	if attributes&attrControl != 0 {
+		s.records, s.left = nil, 0
+	} else if reason, err := s.prepare(compress.Compression(attributes&attrCompression), last); err != nil {
+		return false, s.poison(batch, reason, err.Error())
 	}
 	s.data = s.data[len(batch):]
 	s.batches++
-	attributes := batch[22]
-	s.base = base
-	s.next = base + int64(int32(binary.BigEndian.Uint32(batch[23:]))) + 1
-	s.firstTime = int64(binary.BigEndian.Uint64(batch[27:]))
-	s.maxTime = int64(binary.BigEndian.Uint64(batch[35:]))
-	s.appendTime = attributes&attrAppendTime != 0
-	s.left = int(int32(binary.BigEndian.Uint32(batch[57:])))
-	s.records = batch[batchHeader:]
-	if attributes&attrControl != 0 || s.left <= 0 {
-		s.records, s.left = nil, 0
-		return true, nil
-	}
-	if codec := attributes & attrCompression; codec != 0 {
-		if err := s.inflate(compress.Compression(codec)); err != nil {
-			return false, fmt.Errorf("record batch at offset %d: %w", base, err)
-		}
-	}
+	s.next = last + 1
 	return true, nil
 }
 
-// inflate replaces the records of the open batch by their decompressed form.
-func (s *recordSet) inflate(c compress.Compression) error {
-	codec := c.Codec()
-	if codec == nil {
-		return fmt.Errorf("unknown compression %d", int8(c))
+// prepare inflates the records of the open batch and looks through them.
+func (s *recordSet) prepare(codec compress.Compression, last int64) (PoisonReason, error) {
+	if codec != compress.None && s.left != 0 {
+		records, err := s.inflater.inflate(codec, s.records)
+		switch {
+		case errors.Is(err, errInflatesTooLarge):
+			return PoisonTooLarge, fmt.Errorf("%w of %d bytes (%s)", err, s.inflater.limit, codec)
+		case errors.Is(err, errUnknownCodec):
+			return PoisonCodec, err
+		case err != nil:
+			return PoisonCompression, fmt.Errorf("decompress (%s): %w", codec, err)
+		}
+		s.records = records
 	}
-	r := codec.NewReader(bytes.NewReader(s.records))
-	defer r.Close()
-	out := s.inflated[:0]
-	for {
-		if len(out) == cap(out) {
-			out = append(out, 0)[:len(out)]
+	return PoisonRecords, s.check(last)
+}
+
+// check reads all records of the open batch and goes back to its start. Whoever has read some of a batch could not take
+// them back.
+func (s *recordSet) check(last int64) error {
+	records, count := s.records, s.left
+	if count < 0 || int64(count) > last-s.base+1 {
+		return fmt.Errorf("%d records at %d offsets", count, last-s.base+1)
+	}
+	var r Record
+	for before := s.base - 1; s.left > 0; before = r.Offset {
+		if err := s.read(&r); err != nil {
+			return fmt.Errorf("record %d of %d: %w", count-s.left+1, count, err)
 		}
-		n, err := r.Read(out[len(out):cap(out)])
-		out = out[:len(out)+n]
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return fmt.Errorf("decompress (%s): %w", codec.Name(), err)
-		}
-		if len(out) > maxInflated {
-			return fmt.Errorf("decompress (%s): more than %d bytes", codec.Name(), maxInflated)
+		if r.Offset <= before || r.Offset > last {
+			return fmt.Errorf("record %d of %d has offset %d", count-s.left, count, r.Offset)
 		}
 	}
-	s.inflated, s.records = out, out
+	if len(s.records) > 0 {
+		return fmt.Errorf("%d bytes are left behind its %d records", len(s.records), count)
+	}
+	s.records, s.left = records, count
 	return nil
+}
+
+// offsets returns the first and last offset of a batch of format 2, and whether they can be.
+func (s *recordSet) offsets(batch []byte) (base, last int64, ok bool) {
+	base = int64(binary.BigEndian.Uint64(batch))
+	delta := int64(int32(binary.BigEndian.Uint32(batch[23:])))
+	last = base + delta
+	return base, last, base >= 0 && delta >= 0 && last >= s.next && (s.batches == 0 || base >= s.next) &&
+		(s.end == 0 || last < s.end+endSlack)
+}
+
+// poison makes an error of the batch at the start of data, as far as it is known, and steps over it. Where its offsets
+// cannot be believed it is taken to have the one that is next.
+func (s *recordSet) poison(batch []byte, reason PoisonReason, detail string) *poison {
+	p := &poison{base: s.next, last: s.next, reason: reason, detail: detail, batch: batch}
+	switch base := int64(binary.BigEndian.Uint64(batch)); {
+	case len(batch) >= batchHeader && batch[formatEnd-1] == 2:
+		base, last, ok := s.offsets(batch)
+		// Where the checksum is wrong two numbers must say the same.
+		if count := int64(int32(binary.BigEndian.Uint32(batch[57:]))); ok && (reason != PoisonChecksum || last-base == count-1) {
+			p.base, p.last = base, last
+		}
+		if at := int64(binary.BigEndian.Uint64(batch[35:])); at > 0 {
+			p.time = fleet.Millis(at)
+		}
+	case base > s.next && (s.end == 0 || base < s.end): // of an old message, which may hold those before it
+		p.last = base
+	}
+	s.data = s.data[len(batch):]
+	s.records, s.left = nil, 0
+	s.batches++
+	s.next = p.last + 1
+	return p
+}
+
+// size is what the next batch says of its own length, or 0 if not even that is there.
+func (s *recordSet) size() int64 {
+	if len(s.data) < logOverhead {
+		return 0
+	}
+	return int64(int32(binary.BigEndian.Uint32(s.data[8:]))) + logOverhead
+}
+
+// cut makes poison of what is left of the set, which ends although there was room for more. It has 12 bytes or more.
+func (s *recordSet) cut() *poison {
+	return s.poison(s.data, PoisonFraming, fmt.Sprintf("%d bytes are there of %d", len(s.data), s.size()))
 }
 
 var errBadRecord = errors.New("impossible record")
@@ -178,7 +237,7 @@ func (s *recordSet) read(r *Record) error {
 	if r.Value, p, ok = sized(p); !ok {
 		return errBadRecord
 	}
-	r.ContentType, r.Run, r.Released = "", "", false
+	r.ContentType, r.Run, r.Released, r.Poison = "", "", false, nil
 	headers, n := binary.Varint(p)
 	if n <= 0 || headers < 0 {
 		return errBadRecord
@@ -200,6 +259,9 @@ func (s *recordSet) read(r *Record) error {
 		case "motorpool-released":
 			r.Released = string(value) == "1"
 		}
+	}
+	if len(p) > 0 {
+		return errBadRecord
 	}
 	return nil
 }

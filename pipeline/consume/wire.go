@@ -17,6 +17,7 @@ const (
 	minFetchVersion = 4 // the first with record batches of format 2
 	maxFetchVersion = 11
 	maxResponse     = 1 << 30
+	maxBatch        = 128 << 20 // a record batch that says that it is longer lies
 )
 
 // exchange is a fetch request for one partition and the bytes of its response. kafka-go finds the partition's leader,

@@ -94,6 +94,10 @@ func (l *Log) Handle(ctx context.Context, b *consume.Batch) error {
 	refused := 0
 	for i := range b.Records {
 		r := &b.Records[i]
+		if r.Poison != nil { // the consumer has told of it
+			refused++
+			continue
+		}
 		e, err := Decode(r.Value)
 		if err != nil {
 			if refused++; refused == 1 {

@@ -106,17 +106,31 @@ type EventPublisher interface {
 	PublishEvents(ctx context.Context, events []fleet.Event) error
 }
 
+// ChangePublisher puts changes on their topic, each on the partition of its vehicle, and returns when they are acknowledged.
+type ChangePublisher interface {
+	PublishChanges(ctx context.Context, changes []fleet.Change) error
+}
+
+// Topic knows on which partition of the topic of changes a vehicle is.
+type Topic interface {
+	// Count returns how many partitions there are; the answer is not older than age.
+	Count(ctx context.Context, age time.Duration) (int, error)
+	// Partition returns a vehicle's, of so many.
+	Partition(vehicle fleet.VehicleID, partitions int) int
+}
+
 // Deps are what owners share.
 type Deps struct {
-	DB        driver.Conn
-	Policies  Policies
-	Events    EventPublisher
-	Partition func(vehicle fleet.VehicleID) int // of the topic of changes
-	Settled   func(ctx context.Context) bool    // whether everything that was sent is stored; nil for always
-	Storing   func() bool                       // whether this process is storing something now; nil for never
-	Now       func() time.Time
-	Metrics   *Metrics
-	Log       *slog.Logger
+	DB       driver.Conn
+	Policies Policies
+	Events   EventPublisher
+	Changes  ChangePublisher                // for those that come to an owner who is not, or no longer, their vehicle's
+	Topic    Topic                          // of changes
+	Settled  func(ctx context.Context) bool // whether everything that was sent is stored; nil for always
+	Storing  func() bool                    // whether this process is storing something now; nil for never
+	Now      func() time.Time
+	Metrics  *Metrics
+	Log      *slog.Logger
 }
 
 // Follower makes the owners of partitions in a process. It is safe for concurrent use.
@@ -145,7 +159,7 @@ func New(cfg Config, deps Deps) (*Follower, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("follow configuration: %w", err)
 	}
-	if deps.DB == nil || deps.Policies == nil || deps.Events == nil || deps.Partition == nil || deps.Metrics == nil || deps.Log == nil {
+	if deps.DB == nil || deps.Policies == nil || deps.Events == nil || deps.Changes == nil || deps.Topic == nil || deps.Metrics == nil || deps.Log == nil {
 		return nil, errors.New("follow configuration: something to work with is missing")
 	}
 	if deps.Now == nil {

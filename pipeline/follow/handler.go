@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -19,6 +20,7 @@ type Handler struct {
 
 	live    sync.Mutex // held by whoever works in the live lane: Handle, tick, Close
 	begun   bool       // only with live
+	of      int        // only with live: how many partitions there are; 0 before that is known
 	recheck []fleet.VehicleKey
 	swept   time.Time                // only with live
 	epochs  map[fleet.AccountID]seen // only with live: policies that the timers know of
@@ -105,10 +107,21 @@ func (h *Handler) Handle(ctx context.Context, b *consume.Batch) error {
 	defer end()
 	h.live.Lock()
 	defer h.live.Unlock()
+	if slices.ContainsFunc(b.Records, func(r consume.Record) bool { return r.Poison != nil }) {
+		if err := h.startOver(ctx); err != nil {
+			return fmt.Errorf("handle %s: %w", b.Token(), err)
+		}
+	}
 	if err := h.begin(ctx); err != nil {
 		return fmt.Errorf("handle %s: %w", b.Token(), err)
 	}
-	changes := h.decode(b)
+	changes, others := h.decode(b)
+	if len(others) > 0 {
+		if err := h.f.deps.Changes.PublishChanges(ctx, others); err != nil {
+			return fmt.Errorf("handle %s: %w", b.Token(), err)
+		}
+		h.f.deps.Metrics.forwarded.Add(float64(len(others)))
+	}
 	if slices.ContainsFunc(changes, func(c *change) bool { return len(c.jobs) > 0 }) {
 		if err := h.f.deps.Policies.RefreshNow(ctx); err != nil {
 			return fmt.Errorf("handle %s: %w", b.Token(), err)
@@ -125,15 +138,23 @@ func (h *Handler) Handle(ctx context.Context, b *consume.Batch) error {
 	return nil
 }
 
-// decode reads a batch's changes and puts those of a vehicle together.
-func (h *Handler) decode(b *consume.Batch) []*change {
+// decode reads a batch's changes and puts those of a vehicle together. Others are of vehicles that are not of this partition:
+// they were told when the topic had fewer partitions, or by who does not know of all.
+func (h *Handler) decode(b *consume.Batch) (all []*change, others []fleet.Change) {
 	byKey := make(map[fleet.VehicleKey]*change)
-	var all []*change
 	for i := range b.Records {
+		if b.Records[i].Poison != nil {
+			h.f.deps.Metrics.broken.Inc()
+			continue
+		}
 		c, err := fleet.ParseChange(b.Records[i].Value)
 		if err != nil || c.Account == 0 || c.Vehicle == 0 || c.From > c.To {
 			h.f.deps.Metrics.broken.Inc()
 			h.f.deps.Log.Error("a record is no change", "topic", b.Topic, "partition", b.Partition, "offset", b.Records[i].Offset, "error", err)
+			continue
+		}
+		if !h.owns(c.Vehicle) {
+			others = append(others, c)
 			continue
 		}
 		h.f.deps.Metrics.changes.Inc()
@@ -162,7 +183,7 @@ func (h *Handler) decode(b *consume.Batch) []*change {
 	slices.SortFunc(all, func(a, b *change) int {
 		return cmp.Or(cmp.Compare(a.key.Account, b.key.Account), cmp.Compare(a.key.Vehicle, b.key.Vehicle))
 	})
-	return all
+	return all, others
 }
 
 // earlier returns the earlier of two times, of which 0 is none.
@@ -173,8 +194,74 @@ func earlier(a, b fleet.Millis) fleet.Millis {
 	return a
 }
 
-// begin learns what earlier owners of the partition have left behind.
+// startOver forgets all vehicles, as a new owner knows none: changes that cannot be read may have been about any of them,
+// or other partitions have some of them now. What is stored of them since their checkpoints is looked at again.
+func (h *Handler) startOver(ctx context.Context) error {
+	if err := h.park(ctx, func(*vehicle) bool { return true }, func(*vehicle) bool { return false }); err != nil {
+		return fmt.Errorf("begin anew: %w", err)
+	}
+	h.mu.Lock()
+	left := slices.Collect(maps.Keys(h.vehicles)) // whose repairs were about to write
+	h.mu.Unlock()
+	for _, key := range left {
+		v := h.take(key, true)
+		h.forget(v)
+		v.lock.Unlock()
+	}
+	h.begun = false
+	return nil
+}
+
+// partitionAge is how old the owner's idea of the number of partitions may be while it works.
+const partitionAge = 2 * time.Second
+
+// recount notices that the topic of changes has other partitions than before. Then this owner begins anew with its share:
+// until the consumer group has given away the new partitions, nobody owns the vehicles on them.
+func (h *Handler) recount(ctx context.Context) error {
+	age := partitionAge
+	if !h.begun {
+		age = 0 // a new partition has its owner because somebody knows of it
+	}
+	n, err := h.f.deps.Topic.Count(ctx, age)
+	switch {
+	case err != nil && h.begun:
+		return nil // without brokers nothing comes either
+	case err != nil:
+		return fmt.Errorf("count the partitions: %w", err)
+	case n <= h.partition:
+		return fmt.Errorf("partition %d is not among the %d that a broker knows of", h.partition, n)
+	case n == h.of:
+		return nil
+	}
+	if h.begun {
+		h.f.deps.Log.Warn("the topic of changes has another number of partitions; beginning anew", "partition", h.partition, "before", h.of, "now", n)
+		if err := h.startOver(ctx); err != nil {
+			return err
+		}
+	}
+	h.of = n
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.wakes = newWakes()
+	for key, s := range h.dirty {
+		if !h.owns(key.Vehicle) && !s.running {
+			delete(h.dirty, key)
+			h.f.deps.Metrics.dirty.Dec()
+		}
+	}
+	return nil
+}
+
+// owns says whether a vehicle is of this partition; only with live.
+func (h *Handler) owns(vehicle fleet.VehicleID) bool {
+	return h.f.deps.Topic.Partition(vehicle, h.of) == h.partition
+}
+
+// begin learns what earlier owners of the partition have left behind, if this one does not know yet.
 func (h *Handler) begin(ctx context.Context) error {
+	if err := h.recount(ctx); err != nil {
+		return fmt.Errorf("take over a partition: %w", err)
+	}
 	if h.begun {
 		return nil
 	}
@@ -182,11 +269,10 @@ func (h *Handler) begin(ctx context.Context) error {
 	if err := h.f.deps.Policies.RefreshNow(ctx); err != nil {
 		return fmt.Errorf("take over a partition: %w", err)
 	}
-	ours := func(key fleet.VehicleKey) bool { return h.f.deps.Partition(key.Vehicle) == h.partition }
 	var all []fleet.VehicleKey
 	wake := make(map[fleet.VehicleKey]fleet.Millis)
 	if err := h.f.loadWakes(ctx, func(key fleet.VehicleKey, at fleet.Millis) {
-		if ours(key) {
+		if h.owns(key.Vehicle) {
 			all = append(all, key)
 			wake[key] = at
 		}
@@ -195,7 +281,7 @@ func (h *Handler) begin(ctx context.Context) error {
 	}
 	spans := make(map[fleet.VehicleKey]*span)
 	if err := h.f.loadDirty(ctx, func(key fleet.VehicleKey, from fleet.Millis, jobs []fleet.JobID) {
-		if ours(key) {
+		if h.owns(key.Vehicle) {
 			spans[key] = &span{from: from, durable: from, jobs: jobs}
 		}
 	}); err != nil {

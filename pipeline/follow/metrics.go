@@ -6,6 +6,7 @@ import "github.com/prometheus/client_golang/prometheus"
 type Metrics struct {
 	changes   prometheus.Counter
 	broken    prometheus.Counter
+	forwarded prometheus.Counter
 	inputs    prometheus.Counter
 	unpacked  *prometheus.CounterVec
 	repairs   prometheus.Counter
@@ -44,6 +45,7 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 	return &Metrics{
 		changes:   counter("motorpool_follow_changes_total", "Changes that were taken from their topic, with repetitions."),
 		broken:    counter("motorpool_follow_undecodable_total", "Records of the topic of changes that are no changes."),
+		forwarded: counter("motorpool_follow_forwarded_total", "Changes that were on another partition than their vehicle's, and were put there."),
 		inputs:    counter("motorpool_follow_inputs_total", "Fixes and measurements that were derived from, with repetitions."),
 		unpacked:  unpacked,
 		repairs:   counter("motorpool_follow_repairs_total", "Spans that were derived again by the repair lane."),

@@ -100,6 +100,39 @@ func TestInputsThatComeWithChanges(t *testing.T) {
 	}
 }
 
+// TestChangesThatCannotBeReadLoseNothingThatCameInOrder puts poison in the place of some changes, as consume gives it.
+func TestChangesThatCannotBeReadLoseNothingThatCameInOrder(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(3, 8))
+	all := recording(rng, 2, 2)
+	slices.SortStableFunc(all, func(a, b input) int { return cmp.Compare(a.At, b.At) })
+	end := all[len(all)-1].At
+	inOrder := newWorld(t)
+	inOrder.handle(inOrder.store(rng, all))
+	inOrder.finish(end)
+
+	w := newWorld(t)
+	w.cfg.SaveEvery, w.cfg.IdleAfter = 24*time.Hour, 24*time.Hour
+	w.restart()
+	n := 0
+	for part := range slices.Chunk(all, 40) {
+		w.now = part[len(part)-1].At + 1000
+		b := w.store(rng, part)
+		if n++; n%4 == 0 {
+			b.Records = []consume.Record{{Offset: w.offset, Poison: &consume.Poison{Last: w.offset, Reason: consume.PoisonChecksum}}}
+		}
+		w.handle(b)
+		w.repair()
+	}
+	if given := w.given(); given < 5 || n < 12 {
+		t.Errorf("of %d batches inputs were taken from changes %d times only", n, given)
+	}
+	w.finish(end)
+	if lines := differ(inOrder.derived(), w.derived()); len(lines) > 0 {
+		t.Errorf("%d differ:\n%s", len(lines), strings.Join(lines[:min(3, len(lines))], "\n"))
+	}
+}
+
 // TestOneThatWasHandledBeforeIsReadBack: a checkpoint says that there was an owner before, who may have been told of what no change
 // tells any more, even if it cannot be read and nothing was derived.
 func TestOneThatWasHandledBeforeIsReadBack(t *testing.T) {

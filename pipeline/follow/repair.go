@@ -62,6 +62,10 @@ func (h *Handler) repair(ctx context.Context, key fleet.VehicleKey) (err error) 
 	begun := h.f.deps.Now()
 	h.mu.Lock()
 	s := h.dirty[key]
+	if s == nil { // another partition has the vehicle now
+		h.mu.Unlock()
+		return nil
+	}
 	s.running, s.touched = true, 0
 	from, limit, jobs := s.from, s.to, slices.Clone(s.jobs)
 	h.mu.Unlock()

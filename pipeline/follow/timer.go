@@ -159,7 +159,7 @@ func (h *Handler) silences(ctx context.Context) error {
 	var again []fleet.VehicleKey
 	seenKeys := make(map[fleet.VehicleKey]bool, len(keys))
 	for _, key := range keys {
-		if seenKeys[key] {
+		if seenKeys[key] || !h.owns(key.Vehicle) {
 			continue
 		}
 		seenKeys[key] = true

@@ -46,6 +46,8 @@ type world struct {
 	f       *Follower
 	h       *Handler
 	offset  int64
+	parts   int                  // partitions of the topic of changes
+	moved   []fleet.Change       // that owners have put on their partition
 	metrics *prometheus.Registry // of f
 	packed  bool                 // changes carry their inputs, mostly
 	pack    *rand.Rand           // what decides on that, and on what comes twice or later
@@ -56,7 +58,7 @@ type world struct {
 }
 
 func newWorld(t testing.TB) *world {
-	w := &world{t: t, db: &flaky{Conn: schematest.Open(t)}, cfg: DefaultConfig(), policy: town(), now: morning, packed: true, pack: rand.New(rand.NewPCG(4, 4))}
+	w := &world{t: t, db: &flaky{Conn: schematest.Open(t)}, cfg: DefaultConfig(), policy: town(), now: morning, parts: 1, packed: true, pack: rand.New(rand.NewPCG(4, 4))}
 	w.cfg.Tick, w.cfg.RepairPause = 0, 0
 	w.restart()
 	return w
@@ -71,13 +73,24 @@ func (w *world) restart() {
 	var err error
 	w.metrics = prometheus.NewRegistry()
 	w.f, err = New(w.cfg, Deps{
-		DB: w.db, Policies: w, Events: w, Partition: func(fleet.VehicleID) int { return 0 }, Now: func() time.Time { return w.now.Time() },
+		DB: w.db, Policies: w, Events: w, Changes: w, Topic: w, Now: func() time.Time { return w.now.Time() },
 		Metrics: NewMetrics(w.metrics), Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	w.h = w.f.handler(0)
+}
+
+func (w *world) Count(context.Context, time.Duration) (int, error) { return w.parts, nil }
+
+func (w *world) Partition(vehicle fleet.VehicleID, partitions int) int {
+	return int(vehicle) % partitions
+}
+
+func (w *world) PublishChanges(_ context.Context, changes []fleet.Change) error {
+	w.moved = append(w.moved, changes...)
+	return nil
 }
 
 func (w *world) Of(fleet.AccountID) *fleet.Policy {

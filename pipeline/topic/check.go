@@ -59,7 +59,7 @@ func Check(ctx context.Context, c Config) ([]Finding, error) {
 	if len(unreachable) == len(c.Brokers) {
 		return findings, fmt.Errorf("no Kafka broker answers: %w", errors.Join(unreachable...))
 	}
-	existing, err := existingTopics(ctx, client, c)
+	existing, brokers, err := existingTopics(ctx, client, c)
 	if err != nil {
 		return findings, fmt.Errorf("list topics: %w", err)
 	}
@@ -75,7 +75,7 @@ func Check(ctx context.Context, c Config) ([]Finding, error) {
 			findings = append(findings, Finding{What: "topic " + t.name, Detail: "does not exist", Advice: "run 'motorpool migrate'"})
 			continue
 		}
-		findings = append(findings, c.checkTopic(t, topic, settings[t.name]))
+		findings = append(findings, c.checkTopic(t, topic, brokers, settings[t.name]))
 	}
 	return findings, nil
 }
@@ -138,7 +138,7 @@ func topicSettings(ctx context.Context, client *kafka.Client, topics map[string]
 	for name := range topics {
 		request.Resources = append(request.Resources, kafka.DescribeConfigRequestResource{
 			ResourceType: kafka.ResourceTypeTopic, ResourceName: name,
-			ConfigNames: []string{settingTimestamp, settingRetention, settingCleanup, settingMaxBytes},
+			ConfigNames: []string{settingTimestamp, settingRetention, settingCleanup, settingMaxBytes, settingLeastSync},
 		})
 	}
 	res, err := client.DescribeConfigs(ctx, request)
@@ -161,7 +161,7 @@ func topicSettings(ctx context.Context, client *kafka.Client, topics map[string]
 
 // checkTopic compares one topic. Another number of partitions is told and not judged, since it cannot well be changed;
 // settings that could not be read are not judged either.
-func (c Config) checkTopic(t wanted, topic kafka.Topic, settings map[string]string) Finding {
+func (c Config) checkTopic(t wanted, topic kafka.Topic, brokers int, settings map[string]string) Finding {
 	leaderless, lagging, copies := 0, 0, 0
 	for _, p := range topic.Partitions {
 		if p.Error != nil {
@@ -187,6 +187,14 @@ func (c Config) checkTopic(t wanted, topic kafka.Topic, settings map[string]stri
 	advise(leaderless > 0, "%d partitions have no leader: look at the brokers", leaderless)
 	advise(lagging > 0, "%d partitions have copies that are behind: look at the brokers", lagging)
 	advise(copies < c.Replication, "%d copies are configured: reassign the partitions", c.Replication)
+	advise(c.Replication == 0 && copies == 1 && brokers > 1,
+		"what is acknowledged is lost with one of %d brokers: reassign the partitions to three, or say --kafka-replication 1 if that is meant", brokers)
+	if least, err := strconv.Atoi(settings[settingLeastSync]); err == nil {
+		want := leastSync(copies)
+		f.Detail += ", " + acknowledged(copies, least)
+		advise(least < want, "what one broker has alone is acknowledged and lost with it: set %s to %d", settingLeastSync, want)
+		advise(least > copies, "nothing can be acknowledged: set %s to %d", settingLeastSync, want)
+	}
 	policy := settings[settingCleanup]
 	advise(strings.Contains(policy, "compact"), "compaction removes fixes: set %s to delete", settingCleanup)
 	kind, known := settings[settingTimestamp]
@@ -202,6 +210,17 @@ func (c Config) checkTopic(t wanted, topic kafka.Topic, settings map[string]stri
 	}
 	f.OK, f.Advice = len(advice) == 0, strings.Join(advice, "; ")
 	return f
+}
+
+// acknowledged says what it means that a record was.
+func acknowledged(copies, least int) string {
+	switch least = min(least, copies); {
+	case copies <= 1:
+		return "an acknowledged record is on one broker alone"
+	case least == copies:
+		return fmt.Sprintf("an acknowledged record is on %d brokers, and while one of them is away none is taken", least)
+	}
+	return fmt.Sprintf("an acknowledged record is on %d brokers or more", least)
 }
 
 func span(d time.Duration) string {

@@ -16,6 +16,7 @@ const (
 	settingRetention = "retention.ms"
 	settingCleanup   = "cleanup.policy"
 	settingMaxBytes  = "max.message.bytes"
+	settingLeastSync = "min.insync.replicas"
 
 	appendTime = "LogAppendTime"
 )
@@ -28,7 +29,7 @@ func Ensure(ctx context.Context, c Config) (created []string, err error) {
 		return nil, err
 	}
 	defer Disconnect(client)
-	existing, err := existingTopics(ctx, client, c)
+	existing, _, err := existingTopics(ctx, client, c)
 	if err != nil {
 		return nil, fmt.Errorf("list topics: %w", err)
 	}
@@ -71,8 +72,11 @@ func (c Config) newTopic(t wanted) kafka.TopicConfig {
 			{ConfigName: settingMaxBytes, ConfigValue: strconv.Itoa(c.MaxMessageBytes)},
 		},
 	}
-	if c.Replication == 0 {
+	switch least := leastSync(c.Replication); {
+	case c.Replication == 0: // the brokers know both
 		topic.ReplicationFactor = -1
+	case least > 1:
+		topic.ConfigEntries = append(topic.ConfigEntries, kafka.ConfigEntry{ConfigName: settingLeastSync, ConfigValue: strconv.Itoa(least)})
 	}
 	if t.ingest {
 		topic.ConfigEntries = append(topic.ConfigEntries, kafka.ConfigEntry{ConfigName: settingTimestamp, ConfigValue: appendTime})
@@ -80,12 +84,17 @@ func (c Config) newTopic(t wanted) kafka.TopicConfig {
 	return topic
 }
 
-// existingTopics returns those of the configuration's topics that exist, by name.
-func existingTopics(ctx context.Context, client *kafka.Client, c Config) (map[string]kafka.Topic, error) {
+// leastSync is how many brokers must have a record before it is acknowledged, where so many are to have it: two if there
+// are as many, so that what was acknowledged outlives the loss of any one of them. Of three copies one may then be away; of
+// two none, or nothing is taken until it is back.
+func leastSync(copies int) int { return max(1, min(copies, 2)) }
+
+// existingTopics returns those of the configuration's topics that exist, by name, and how many brokers there are.
+func existingTopics(ctx context.Context, client *kafka.Client, c Config) (map[string]kafka.Topic, int, error) {
 	names := c.Names()
 	cluster, err := client.Metadata(ctx, &kafka.MetadataRequest{Topics: names})
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	existing := make(map[string]kafka.Topic, len(names))
 	for _, t := range cluster.Topics {
@@ -93,8 +102,24 @@ func existingTopics(ctx context.Context, client *kafka.Client, c Config) (map[st
 		case t.Error == nil:
 			existing[t.Name] = t
 		case !errors.Is(t.Error, kafka.UnknownTopicOrPartition):
-			return nil, fmt.Errorf("topic %s: %w", t.Name, t.Error)
+			return nil, 0, fmt.Errorf("topic %s: %w", t.Name, t.Error)
 		}
 	}
-	return existing, nil
+	return existing, len(cluster.Brokers), nil
+}
+
+// Partitions returns how many partitions a topic has. The error of one that is not there is kafka.UnknownTopicOrPartition.
+func Partitions(ctx context.Context, client *kafka.Client, name string) (int, error) {
+	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+	defer cancel()
+	cluster, err := client.Metadata(ctx, &kafka.MetadataRequest{Topics: []string{name}})
+	if err != nil {
+		return 0, err
+	}
+	for _, t := range cluster.Topics {
+		if t.Name == name {
+			return len(t.Partitions), t.Error
+		}
+	}
+	return 0, kafka.UnknownTopicOrPartition
 }

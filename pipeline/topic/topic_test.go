@@ -163,6 +163,54 @@ func TestCheckTellsSettingsThatLoseData(t *testing.T) {
 	}
 }
 
+func TestAcknowledgedIsOnTwoBrokersWhereThereAreTwo(t *testing.T) {
+	addr, _ := embeddedtest.FakeBroker(t, kfake.NumBrokers(3), kfake.DefaultNumPartitions(1))
+	for _, test := range []struct {
+		replication int
+		least       string // that is set by hand; "" for what Ensure made of it
+		copies      int    // that are configured when it is looked at
+		want        string // in the detail
+		advice      string // "" if all is well
+	}{
+		{3, "", 3, "3 copies, an acknowledged record is on 2 brokers or more", ""},
+		{2, "", 2, "2 copies, an acknowledged record is on 2 brokers, and while one of them is away none is taken", ""},
+		{1, "", 1, "1 copies, an acknowledged record is on one broker alone", ""},
+		{1, "", 0, "an acknowledged record is on one broker alone", "lost with one of 3 brokers"},
+		{2, "", 3, "2 copies", "3 copies are configured: reassign"},
+		{3, "1", 3, "on 1 brokers or more", "set min.insync.replicas to 2"},
+		{2, "3", 2, "on 2 brokers", "nothing can be acknowledged: set min.insync.replicas to 2"},
+	} {
+		c := config(t, addr)
+		c.Replication = test.replication
+		if _, err := Ensure(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+		client, err := c.Client()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer Disconnect(client)
+		if test.least != "" {
+			res, err := client.IncrementalAlterConfigs(t.Context(), &kafka.IncrementalAlterConfigsRequest{Resources: []kafka.IncrementalAlterConfigsRequestResource{{
+				ResourceType: kafka.ResourceTypeTopic, ResourceName: c.Events,
+				Configs: []kafka.IncrementalAlterConfigsRequestConfig{{Name: "min.insync.replicas", Value: test.least, ConfigOperation: kafka.ConfigOperationSet}},
+			}}})
+			if err != nil || res.Resources[0].Error != nil {
+				t.Fatal(err, res)
+			}
+		}
+		c.Replication = test.copies
+		findings, err := Check(t.Context(), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := findings[len(findings)-1] // of the events
+		if !strings.Contains(f.Detail, test.want) || f.OK != (test.advice == "") || !strings.Contains(f.Advice, test.advice) {
+			t.Errorf("%d copies, %q set, %d configured: %+v", test.replication, test.least, test.copies, f)
+		}
+	}
+}
+
 func TestBrokersThatDoNotAnswer(t *testing.T) {
 	dead := config(t, "127.0.0.1:1")
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)

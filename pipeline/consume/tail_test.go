@@ -1,6 +1,7 @@
-package topic
+package consume
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"log/slog"
@@ -10,11 +11,12 @@ import (
 	"time"
 
 	"github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/compress"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	"github.com/motorpool/fleet/deploy/embedded/embeddedtest"
+	"github.com/motorpool/fleet/pipeline/topic"
 )
 
 // tailed is a record that a tail has given.
@@ -25,10 +27,10 @@ type tailed struct {
 }
 
 // startTail runs a tail until the test ends, and returns where its records come out.
-func startTail(t *testing.T, c Config, topic string, from int64, watch time.Duration) <-chan tailed {
+func startTail(t *testing.T, c topic.Config, name string, from int64, watch time.Duration) <-chan tailed {
 	t.Helper()
 	records := make(chan tailed, 10_000)
-	tl := tail{config: c, topic: topic, log: slog.New(slog.DiscardHandler), watch: watch, fn: func(partition int, offset int64, value []byte) {
+	tl := tail{config: c, topic: name, log: slog.New(slog.DiscardHandler), watch: watch, fn: func(partition int, offset int64, value []byte) {
 		records <- tailed{partition, offset, string(value)}
 	}}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -48,6 +50,39 @@ func startTail(t *testing.T, c Config, topic string, from int64, watch time.Dura
 	return records
 }
 
+// topics says which topics to make on a broker.
+func topics(t testing.TB, addr string) topic.Config {
+	c := topic.DefaultConfig()
+	c.Brokers, c.Partitions, c.Replication = []string{addr}, 3, 1
+	for _, name := range []*string{&c.Positions, &c.Telemetry, &c.Traccar, &c.DeadLetters, &c.Changes, &c.Events} {
+		*name = uniqueName(t, "topic")
+	}
+	return c
+}
+
+func ensured(t testing.TB, addr string) topic.Config {
+	t.Helper()
+	c := topics(t, addr)
+	if _, err := topic.Ensure(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func openFeed(t testing.TB, c topic.Config) *topic.Feed {
+	t.Helper()
+	feed, err := topic.NewFeed(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := feed.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return feed
+}
+
 func receive(t *testing.T, records <-chan tailed) tailed {
 	t.Helper()
 	select {
@@ -59,23 +94,23 @@ func receive(t *testing.T, records <-chan tailed) tailed {
 	return tailed{}
 }
 
-// numbered publishes records with the values prefix0, prefix1 and so on, each under its own key.
-func numbered(t *testing.T, feed *Feed, topic, prefix string, n int) {
+// publish publishes records with the values prefix0, prefix1 and so on, each under its own key.
+func publish(t *testing.T, feed *topic.Feed, name, prefix string, n int) {
 	t.Helper()
-	messages := make([]Message, n)
+	messages := make([]topic.Message, n)
 	for i := range messages {
-		messages[i] = Message{Key: strconv.AppendInt(nil, int64(i), 10), Value: fmt.Append(nil, prefix, i)}
+		messages[i] = topic.Message{Key: strconv.AppendInt(nil, int64(i), 10), Value: fmt.Append(nil, prefix, i)}
 	}
-	if err := feed.PublishRaw(t.Context(), topic, messages); err != nil {
+	if err := feed.PublishRaw(t.Context(), name, messages); err != nil {
 		t.Fatal(err)
 	}
 }
 
 func TestTailGivesWhatIsNewInAllPartitions(t *testing.T) {
-	c := ensured(t, embeddedtest.Broker(t))
+	c := ensured(t, anyBroker(t))
 	feed := openFeed(t, c)
-	numbered(t, feed, c.Changes, "old", 30)
-	records := startTail(t, c, c.Changes, Newest, partitionWatch)
+	publish(t, feed, c.Changes, "old", 30)
+	records := startTail(t, c, c.Changes, Newest, tailWatch)
 	// When a partition has given its first record its tail stands; until then records may fall before it.
 	next := map[int]int64{}
 	take := func(r tailed) {
@@ -88,7 +123,7 @@ func TestTailGivesWhatIsNewInAllPartitions(t *testing.T) {
 		next[r.partition] = r.offset + 1
 	}
 	for len(next) < c.Partitions {
-		numbered(t, feed, c.Changes, "probe", 30)
+		publish(t, feed, c.Changes, "probe", 30)
 		for wait := time.After(300 * time.Millisecond); wait != nil; {
 			select {
 			case r := <-records:
@@ -98,7 +133,7 @@ func TestTailGivesWhatIsNewInAllPartitions(t *testing.T) {
 			}
 		}
 	}
-	numbered(t, feed, c.Changes, "new", 100)
+	publish(t, feed, c.Changes, "new", 100)
 	for got := 0; got < 100; {
 		r := receive(t, records)
 		take(r)
@@ -109,12 +144,12 @@ func TestTailGivesWhatIsNewInAllPartitions(t *testing.T) {
 }
 
 func TestTailFromAnOffsetGivesEveryRecordOnceThroughFaults(t *testing.T) {
-	addr, cluster := embeddedtest.FakeBroker(t)
-	c := ensured(t, addr)
+	cluster := startBroker(t)
+	c := ensured(t, cluster.ListenAddrs()[0])
 	feed := openFeed(t, c)
-	numbered(t, feed, c.Events, "v", 10)
+	publish(t, feed, c.Events, "v", 10)
 	fault := cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Fetch}, Count: 3, Err: kerr.NotLeaderForPartition})
-	records := startTail(t, c, c.Events, 4, partitionWatch)
+	records := startTail(t, c, c.Events, 4, tailWatch)
 	for i := range int64(6) {
 		if r := receive(t, records); r != (tailed{0, 4 + i, fmt.Sprint("v", 4+i)}) {
 			t.Fatalf("%+v where offset %d was to come", r, 4+i)
@@ -134,7 +169,7 @@ func TestTailFromAnOffsetGivesEveryRecordOnceThroughFaults(t *testing.T) {
 	case <-time.After(20 * time.Second):
 		t.Fatal("nobody fetches")
 	}
-	numbered(t, feed, c.Events, "w", 5)
+	publish(t, feed, c.Events, "w", 5)
 	for i := range int64(5) {
 		if r := receive(t, records); r != (tailed{0, 10 + i, fmt.Sprint("w", i)}) {
 			t.Fatalf("%+v where offset %d was to come", r, 10+i)
@@ -143,20 +178,36 @@ func TestTailFromAnOffsetGivesEveryRecordOnceThroughFaults(t *testing.T) {
 }
 
 func TestTailOfAnOffsetThatIsNotThere(t *testing.T) {
-	c := ensured(t, embeddedtest.Broker(t))
-	numbered(t, openFeed(t, c), c.Events, "v", 3)
-	if r := receive(t, startTail(t, c, c.Events, 100, partitionWatch)); r != (tailed{0, 0, "v0"}) {
+	c := ensured(t, anyBroker(t))
+	publish(t, openFeed(t, c), c.Events, "v", 3)
+	if r := receive(t, startTail(t, c, c.Events, 100, tailWatch)); r != (tailed{0, 0, "v0"}) {
 		t.Errorf("a log that is shorter than it was is tailed from %+v", r)
 	}
-	if r := receive(t, startTail(t, c, c.Events, Oldest, partitionWatch)); r != (tailed{0, 0, "v0"}) {
+	if r := receive(t, startTail(t, c, c.Events, Oldest, tailWatch)); r != (tailed{0, 0, "v0"}) {
 		t.Errorf("the oldest record is %+v", r)
 	}
 }
 
+func TestTailGoesOnBehindWhatCannotBeRead(t *testing.T) {
+	addr := startBroker(t).ListenAddrs()[0]
+	c := ensured(t, addr)
+	feed := openFeed(t, c)
+	records := startTail(t, c, c.Events, Oldest, tailWatch)
+	publish(t, feed, c.Events, "v", 1)
+	produceRaw(t, addr, c.Events, rawBatch(1, 3, []byte("no gzip")))
+	produceRaw(t, addr, c.Events, rawBatch(1, 3, bytes.Repeat(zeros(t, compress.Gzip, 8<<20), 20)))
+	publish(t, feed, c.Events, "w", 1)
+	for _, want := range []tailed{{0, 0, "v0"}, {0, 7, "w0"}} {
+		if r := receive(t, records); r != want {
+			t.Errorf("%+v where %+v was to come", r, want)
+		}
+	}
+}
+
 func TestTailOfATopicThatGrows(t *testing.T) {
-	c := config(t, embeddedtest.Broker(t))
+	c := topics(t, anyBroker(t))
 	records := startTail(t, c, c.Changes, Newest, 20*time.Millisecond) // there is no topic yet
-	if _, err := Ensure(t.Context(), c); err != nil {
+	if _, err := topic.Ensure(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
 	feed := openFeed(t, c)
@@ -168,7 +219,7 @@ func TestTailOfATopicThatGrows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer Disconnect(client)
+	defer topic.Disconnect(client)
 	res, err := client.CreatePartitions(t.Context(), &kafka.CreatePartitionsRequest{Topics: []kafka.TopicPartitionsConfig{
 		{Name: c.Changes, Count: 4},
 	}})
@@ -201,10 +252,10 @@ func TestTailOfATopicThatGrows(t *testing.T) {
 }
 
 // receiveProbe publishes until a record comes, which may be of an earlier call.
-func receiveProbe(t *testing.T, feed *Feed, c Config, records <-chan tailed) tailed {
+func receiveProbe(t *testing.T, feed *topic.Feed, c topic.Config, records <-chan tailed) tailed {
 	t.Helper()
 	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); {
-		numbered(t, feed, c.Changes, "probe", 20)
+		publish(t, feed, c.Changes, "probe", 20)
 		select {
 		case r := <-records:
 			return r

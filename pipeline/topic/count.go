@@ -1,0 +1,54 @@
+package topic
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+)
+
+// Counter knows how many partitions a topic has. It asks the brokers themselves: what a client knows may be some seconds
+// old. It is safe for concurrent use.
+type Counter struct {
+	brokers []string
+	dialer  *kafka.Dialer
+	topic   string
+
+	mu    sync.Mutex
+	n     int
+	asked time.Time
+}
+
+// NewCounter returns the counter of a topic; it connects when it is asked.
+func NewCounter(c Config, name string) (*Counter, error) {
+	dialer, err := c.Dialer()
+	if err != nil {
+		return nil, err
+	}
+	return &Counter{brokers: c.Brokers, dialer: dialer, topic: name}, nil
+}
+
+// Count returns how many partitions the topic has; the answer is not older than age.
+func (c *Counter) Count(ctx context.Context, age time.Duration) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if age > 0 && time.Since(c.asked) < age {
+		return c.n, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+	defer cancel()
+	var errs []error
+	for _, broker := range c.brokers {
+		asked := time.Now()
+		partitions, err := c.dialer.LookupPartitions(ctx, "tcp", broker, c.topic)
+		if err == nil {
+			c.n, c.asked = len(partitions), asked
+			return c.n, nil
+		}
+		errs = append(errs, err)
+	}
+	return 0, fmt.Errorf("partitions of %s: %w", c.topic, errors.Join(errs...))
+}
