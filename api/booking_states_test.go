@@ -202,10 +202,11 @@ func TestACommandRepeatedAfterACrashAnswersWithWhatStands(t *testing.T) {
 		}},
 	} {
 		hash := requestHash("POST", c.path, "", fleet.KeyID(keyID), []byte(c.body))
-		ticket, err := w.api.store.Begin(t.Context(), w.account, c.key, hash, dead.RequestID)
+		ticket, err := w.api.store.Begin(t.Context(), w.account, c.key, hash)
 		if err != nil {
 			t.Fatal(err)
 		}
+		dead.Command = ticket.Command
 		if err := c.do(); err != nil {
 			t.Fatal(err)
 		}

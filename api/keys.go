@@ -177,6 +177,7 @@ func (a *API) rotateKey(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	principal := auth.From(r.Context())
+	before := fleet.FormatID(fleet.KeyPrefix, exchangeOf(r.Context()).drawn) // if that was another key's
 	fresh := a.newID(r)
 	old, err := a.keys.Update(r.Context(), author(r), principal.Account, id, 0, func(rec *record.Record[record.APIKey]) error {
 		if err := precondition(r, rec.Revision); err != nil {
@@ -189,7 +190,7 @@ func (a *API) rotateKey(w http.ResponseWriter, r *http.Request) error {
 		}
 		// A repetition of this very request finds its own mark and goes on.
 		if next := fleet.FormatID(fleet.KeyPrefix, fresh); rec.Body.RotatedTo != next {
-			if rec.Body.RotatedTo != "" || !rec.Body.RevokedAt.IsZero() {
+			if rec.Body.RotatedTo != "" && rec.Body.RotatedTo != before || !rec.Body.RevokedAt.IsZero() {
 				return fleet.NewError(fleet.CodeConflict, "The API key was rotated or revoked already.")
 			}
 			rec.Body.RotatedTo = next

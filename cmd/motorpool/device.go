@@ -47,10 +47,7 @@ func (c *deviceCreate) Run(ctx context.Context, s settings, o output) error {
 				return err
 			}
 		}
-		made, fresh, err := r.devices.Create(ctx, commandLine, account, r.store.NextID(), body)
-		if err == nil && !fresh {
-			err = errTaken
-		}
+		made, err := r.devices.New(ctx, commandLine, account, body)
 		if err != nil {
 			return err
 		}
