@@ -235,6 +235,7 @@ func (a *API) register() error {
 // Run does the duties of the rental half, which time brings about, and imports and exports, until ctx ends.
 func (a *API) Run(ctx context.Context) error {
 	all, ctx := errgroup.WithContext(ctx)
+	all.Go(func() error { return a.store.HoldNode(ctx) })
 	all.Go(func() error { return a.desk.Run(ctx) })
 	all.Go(func() error { return a.runTransfers(ctx) })
 	return all.Wait()

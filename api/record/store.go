@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -51,6 +52,9 @@ type Store struct {
 	marks        marks
 	settling     settling
 	mending      mending
+
+	leasing sync.Mutex
+	node    node // of the ids; guarded by leasing
 }
 
 // NewStore makes a store on connections that the caller opened and closes.

@@ -45,9 +45,11 @@ func newRecords(db driver.Conn) (*records, error) {
 	}, nil
 }
 
-// newIDs makes a source of identities for this process. Its node number is random: two processes of one number make the
-// same identity only in the same millisecond, and then a record's creation says so instead of mixing them up.
-func newIDs() *fleet.IDSource { return fleet.NewIDSource(rand.Uint64(), time.Now) }
+// newIDs makes a source of identities for this process. Its node number is one of those that are not leased: two processes of one number make the
+// same identity only in the same millisecond, and then a record's creation takes another one. Who serves leases a number of its own.
+func newIDs() *fleet.IDSource {
+	return fleet.NewIDSource(fleet.LeasedNodes+rand.Uint64N(fleet.Nodes-fleet.LeasedNodes), time.Now)
+}
 
 // recordingSystem is the system of the external references of vehicles and devices that were made for a recording.
 const recordingSystem = "recording"
