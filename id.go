@@ -98,30 +98,55 @@ func ParseID(prefix, text string) (uint64, error) {
 // idEpoch is the instant from which the time part of an identity counts.
 const idEpoch = 1577836800000 // 2020-01-01T00:00:00Z in ms
 
+// Node numbers. Those below LeasedNodes belong to one process at a time; the others are shared by processes without a lease, which draw one.
+const (
+	Nodes       = 1 << 10
+	LeasedNodes = 3 * Nodes / 4
+)
+
 // IDSource makes time-ordered identities: 41 bits of milliseconds since 2020, 10 bits of node, 12 bits of sequence.
 // Two sources with different nodes never make the same identity; one source never makes one twice, also when the
 // clock steps back. It is safe for concurrent use.
 type IDSource struct {
-	node uint64
+	node uint64 // without a lease
 	now  func() time.Time
 
-	mu   sync.Mutex
-	last uint64 // the last (milliseconds, sequence) pair handed out
+	mu     sync.Mutex
+	last   uint64 // the last (milliseconds, sequence) pair handed out
+	leased uint64
+	until  time.Time // when the lease is no longer used; zero without one
 }
 
 // NewIDSource makes a source for a node number, of which the low ten bits count.
 func NewIDSource(node uint64, now func() time.Time) *IDSource {
-	return &IDSource{node: node & 0x3ff, now: now}
+	return &IDSource{node: node % Nodes, now: now}
+}
+
+// Now returns the time by the source's clock.
+func (s *IDSource) Now() time.Time { return s.now() }
+
+// Lease has the source use a leased node number until an instant of its clock. From then on, as after a time in which the process was suspended,
+// it uses the one that it was made for again.
+func (s *IDSource) Lease(node uint64, until time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.leased, s.until = node%Nodes, until
 }
 
 // Next returns an identity greater than every one this source returned before.
 func (s *IDSource) Next() uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	pair := uint64(max(s.now().UnixMilli()-idEpoch, 1)) << 12
+	now := s.now()
+	pair := uint64(max(now.UnixMilli()-idEpoch, 1)) << 12
 	if pair <= s.last {
 		pair = s.last + 1
 	}
 	s.last = pair
-	return pair>>12<<22 | s.node<<12 | pair&0xfff
+	node := s.node
+	// By both clocks: the monotonic one stands still while the machine sleeps, and the other one may be set.
+	if now.Before(s.until) && now.Round(0).Before(s.until.Round(0)) {
+		node = s.leased
+	}
+	return pair>>12<<22 | node<<12 | pair&0xfff
 }

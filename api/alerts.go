@@ -99,7 +99,7 @@ func (a *API) alertRoutes() {
 		}
 		by := author(r)
 		body := record.AlertAck{VehicleID: d.Vehicle.String(), Note: strings.TrimSpace(sent.Note), By: by.Actor}
-		if _, _, err := a.alertAcks.Create(r.Context(), by, auth.From(r.Context()).Account, d.ID(), body); err != nil {
+		if _, _, err := a.alertAcks.Ensure(r.Context(), by, auth.From(r.Context()).Account, d.ID(), body); err != nil {
 			return err
 		}
 		views, err := a.showAlerts(r, []query.Derived[*fleet.Alert]{d})

@@ -160,7 +160,7 @@ func New(cfg Config, deps Deps) (*API, error) {
 	a := &API{
 		cfg: cfg, Deps: deps, log: deps.Log, router: chi.NewRouter(),
 		limiter: auth.NewLimiter(cfg.Auth, deps.Now), uses: keyUses{last: map[fleet.KeyID]time.Time{}}, transfers: map[string]transfer{},
-		transfer: newTransferDesk(deps.IDs),
+		transfer: newTransferDesk(),
 		store:    store, devices: record.NewLog(store, record.Devices), keys: record.NewLog(store, record.APIKeys),
 		geofences: record.NewLog(store, record.Geofences), alertRules: record.NewLog(store, record.AlertRules), jobs: record.NewLog(store, record.Jobs),
 	}
@@ -241,6 +241,7 @@ func (a *API) register() error {
 // Run does the duties of the rental half, which time brings about, and imports and exports, until ctx ends.
 func (a *API) Run(ctx context.Context) error {
 	all, ctx := errgroup.WithContext(ctx)
+	all.Go(func() error { return a.store.HoldNode(ctx) })
 	all.Go(func() error { return a.desk.Run(ctx) })
 	all.Go(func() error { return a.runTransfers(ctx) })
 	return all.Wait()

@@ -137,8 +137,12 @@ func (s *resource[T]) insertMany(r *http.Request, ids []uint64, bodies []T, errs
 		for i := range ids {
 			if errs[i] == nil {
 				work.Go(func() error {
-					records[i], errs[i] = s.insert(r, ids[i], bodies[i])
-					return nil
+					for {
+						if records[i], errs[i] = s.insert(r, ids[i], bodies[i]); !errors.Is(errs[i], record.ErrTaken) {
+							return nil
+						}
+						ids[i] = s.api.store.Another(author(r), ids[i])
+					}
 				})
 			}
 		}
@@ -155,7 +159,7 @@ func (s *resource[T]) insertMany(r *http.Request, ids []uint64, bodies []T, errs
 	}
 	account := auth.From(r.Context()).Account
 	for i, err := range s.log.CreateMany(r.Context(), author(r), account, some, which) {
-		errs[chosen[i]] = err
+		errs[chosen[i]], ids[chosen[i]] = err, some[i]
 	}
 	stored, err := query.RecordsByID(r.Context(), s.api.DB, s.listing, account, some)
 	for _, i := range chosen {

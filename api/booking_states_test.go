@@ -170,6 +170,26 @@ func TestATimelineTellsOfPaymentsToThoseWhoMayKnow(t *testing.T) {
 	wantEqual(t, "with", payments(auth.BookingsRead, auth.FinanceRead), 1)
 }
 
+// The process dies before a command was carried out. Another one, which its caller gave the same X-Request-Id, has moved the booking since.
+func TestACommandDoesNotTakeTheWriteOfAnotherForItsOwn(t *testing.T) {
+	w := newLot(t)
+	keyID, err := fleet.ParseID(fleet.KeyPrefix, w.do("GET", "/v1/account", "").ok(200).object()["api_key_id"].(string))
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := w.book(0.01, 49, `,"confirm":true`)
+	w.pass(time.Hour)
+	ticket, err := w.api.store.Begin(t.Context(), w.account, "k", requestHash("POST", path+"/pickup", "", fleet.KeyID(keyID), []byte(`{"mileage_mi":7}`)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.do("POST", path+"/cancel", `{"cancelled_by":"customer","reason_code":"other"}`, "X-Request-Id", "mine", "Idempotency-Key", "other").ok(200)
+	if err := ticket.Reopen(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	w.do("POST", path+"/pickup", `{"mileage_mi":7}`, "Idempotency-Key", "k", "X-Request-Id", "mine").problem(409, "invalid_state_transition")
+}
+
 // The process dies after a command was carried out and before the answer was stored: the repetition answers with what stands, and does not
 // refuse what it has done itself. Anybody else is refused.
 func TestACommandRepeatedAfterACrashAnswersWithWhatStands(t *testing.T) {
@@ -202,10 +222,11 @@ func TestACommandRepeatedAfterACrashAnswersWithWhatStands(t *testing.T) {
 		}},
 	} {
 		hash := requestHash("POST", c.path, "", fleet.KeyID(keyID), []byte(c.body))
-		ticket, err := w.api.store.Begin(t.Context(), w.account, c.key, hash, dead.RequestID)
+		ticket, err := w.api.store.Begin(t.Context(), w.account, c.key, hash)
 		if err != nil {
 			t.Fatal(err)
 		}
+		dead.Command = ticket.Command
 		if err := c.do(); err != nil {
 			t.Fatal(err)
 		}

@@ -10,7 +10,8 @@ import (
 
 // exchange is what is known about one request while it is served. It is owned by the request's goroutine.
 type exchange struct {
-	id        string          // request id
+	id        string          // request id, which the caller may choose
+	command   uint32          // what the request writes bears it; of all attempts with one idempotency key
 	route     *route          // nil until a route is found
 	principal *auth.Principal // nil until authenticated
 	started   bool            // the handler has written something
@@ -20,6 +21,8 @@ type exchange struct {
 	metric    bool            // units=metric
 	ticket    *record.Ticket  // of the request's idempotency key, if it has one
 	born      uint64          // id that was made in the request: nothing can name it yet
+	drawn     uint64          // id that the request has for what it makes
+	taken     int             // ids that the request had for what it makes, and that were another's
 	unstored  []byte          // what is stored of the answer instead of its body, if that holds a secret
 }
 

@@ -20,13 +20,13 @@ import (
 func (a *API) once(w http.ResponseWriter, r *http.Request, h handlerFunc) error {
 	key := r.Header.Get("Idempotency-Key")
 	if r.Method != http.MethodPost || key == "" || exchangeOf(r.Context()).principal == nil {
-		return h(w, r)
+		return again(h)(w, r)
 	}
 	if len(key) > 255 || strings.ContainsFunc(key, func(c rune) bool { return c < 0x20 || c > 0x7e }) {
 		return invalidParam("Idempotency-Key", "must be at most 255 printable ASCII characters")
 	}
 	x, p := exchangeOf(r.Context()), auth.From(r.Context())
-	ticket, err := a.store.Begin(r.Context(), p.Account, key, requestHash(r.Method, r.URL.Path, r.URL.RawQuery, p.Key, x.body), x.id)
+	ticket, err := a.store.Begin(r.Context(), p.Account, key, requestHash(r.Method, r.URL.Path, r.URL.RawQuery, p.Key, x.body))
 	switch {
 	case errors.Is(err, record.ErrKeyReused):
 		return fleet.NewError(codeKeyReuse, "This Idempotency-Key was used for another request. Use a new key for each request.")
@@ -39,9 +39,9 @@ func (a *API) once(w http.ResponseWriter, r *http.Request, h handlerFunc) error 
 		replay(w, ticket.Answer)
 		return nil
 	}
-	x.ticket = ticket
+	x.ticket, x.command = ticket, ticket.Command
 	held := &heldAnswer{header: w.Header(), status: http.StatusOK}
-	if err := h(held, r); err != nil {
+	if err := again(h)(held, r); err != nil {
 		a.giveBack(r, ticket, err)
 		return err
 	}
@@ -102,24 +102,42 @@ func (h *heldAnswer) Header() http.Header         { return h.header }
 func (h *heldAnswer) WriteHeader(status int)      { h.status = status }
 func (h *heldAnswer) Write(p []byte) (int, error) { return h.body.Write(p) }
 
-// newID returns the id of a record that the request creates: the one that its idempotency key reserved, or a new one.
-func (a *API) newID(r *http.Request) uint64 {
-	x := exchangeOf(r.Context())
-	if t := x.ticket; t != nil {
-		if !t.Again {
-			x.born = t.ID
+// again carries a request out once more, with another id for what it makes, when the one that it had is another record's.
+func again(h handlerFunc) handlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		x := exchangeOf(r.Context())
+		for {
+			err := h(w, r)
+			if !errors.Is(err, record.ErrTaken) || x.started || r.Context().Err() != nil {
+				return err
+			}
+			x.taken++
 		}
-		return t.ID
 	}
-	x.born = a.store.NextID()
-	return x.born
 }
 
-// author names who makes the request, for the audit trail. One that is repeated after it was cut short bears the id of its first attempt:
-// so it is known what that has done already.
-func author(r *http.Request) record.Author {
-	if t := exchangeOf(r.Context()).ticket; t != nil && t.Again && t.Request != "" {
-		return record.Author{Actor: auth.From(r.Context()).Actor(), RequestID: t.Request, Again: true}
+// newID returns the id of a record that the request creates: the one that its idempotency key reserved, or a new one. A repetition passes over
+// those that were taken as the first attempt did.
+func (a *API) newID(r *http.Request) uint64 {
+	x := exchangeOf(r.Context())
+	if t := x.ticket; t == nil {
+		x.drawn = a.store.NextID()
+	} else {
+		x.drawn = t.ID
+		for range x.taken {
+			x.drawn = a.store.Another(author(r), x.drawn)
+		}
 	}
-	return record.Author{Actor: auth.From(r.Context()).Actor(), RequestID: requestID(r.Context())}
+	if x.ticket == nil || !x.ticket.Again {
+		x.born = x.drawn
+	}
+	return x.drawn
+}
+
+// author names who makes the request, for the audit trail, and the command that it belongs to: so a repetition after it was cut short knows what
+// was done already.
+func author(r *http.Request) record.Author {
+	x := exchangeOf(r.Context())
+	return record.Author{Actor: auth.From(r.Context()).Actor(), RequestID: x.id, Command: x.command,
+		Again: x.ticket != nil && x.ticket.Again && x.ticket.Command != 0}
 }

@@ -84,11 +84,11 @@ func TestARequestRepeatedAfterACrashAnswersWithTheSameRecord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ticket, err := w.api.store.Begin(t.Context(), w.account, "k", requestHash("POST", "/v1/vehicles", "", fleet.KeyID(keyID), []byte(body)), "req_1")
+	ticket, err := w.api.store.Begin(t.Context(), w.account, "k", requestHash("POST", "/v1/vehicles", "", fleet.KeyID(keyID), []byte(body)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	first, _, err := w.api.vehicles.Create(t.Context(), record.Author{Actor: me}, w.account, ticket.ID,
+	first, _, err := w.api.vehicles.Create(t.Context(), record.Author{Actor: me, Command: ticket.Command}, w.account, ticket.ID,
 		record.Vehicle{VehicleFields: record.VehicleFields{Make: "A", Model: "B", VIN: "VIN1"}, Status: record.VehicleAvailable})
 	if err != nil {
 		t.Fatal(err)

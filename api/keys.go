@@ -74,12 +74,12 @@ func (a *API) keyRoutes() {
 	})
 	a.handle(route{
 		Method: "DELETE", Path: "/v1/api_keys/{id}", ID: "revokeAPIKey", Tag: "API keys", Scope: auth.KeysManage, Status: 204,
-		Summary: "Revoke an API key", About: "Felt everywhere within 5 seconds. The key stays in the list, with `revoked_at`.",
+		Summary: "Revoke an API key", About: "Felt everywhere within 5 seconds. A key that holds a scope which the one that makes the request does not is a 403. The key stays in the list, with `revoked_at`.",
 	}, a.revokeKey)
 	a.handle(route{
 		Method: "POST", Path: "/v1/api_keys/{id}/rotate", ID: "rotateAPIKey", Tag: "API keys", Scope: auth.KeysManage, Status: 201,
 		Summary: "Replace an API key",
-		About:   "Makes a key with the same name, scopes and addresses. The old one goes on working until `old_expires_at`.",
+		About:   "Makes a key with the same name, scopes and addresses; a 403 if the key that makes the request does not hold all of these scopes. The old one goes on working until `old_expires_at`.",
 		Body:    APIKeyRotate{}, Optional: true, Reply: APIKey{},
 	}, a.rotateKey)
 }
@@ -108,6 +108,16 @@ func (a *API) checkKey(r *http.Request, sent *APIKeyNew) error {
 	}
 	if faults != nil {
 		return validation(faults...)
+	}
+	return nil
+}
+
+// mayTouch refuses to change a key that holds what the one that makes the request does not.
+func mayTouch(p *auth.Principal, k *record.APIKey) error {
+	for _, name := range k.Scopes {
+		if !p.Has(auth.Scope(name)) {
+			return fleet.NewError(fleet.CodeForbidden, "A key cannot rotate or revoke one that holds the scope "+name+", which it does not hold itself.")
+		}
 	}
 	return nil
 }
@@ -144,8 +154,12 @@ func (a *API) revokeKey(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	rec, err := a.keys.Update(r.Context(), author(r), auth.From(r.Context()).Account, id, 0, func(rec *record.Record[record.APIKey]) error {
+	principal := auth.From(r.Context())
+	rec, err := a.keys.Update(r.Context(), author(r), principal.Account, id, 0, func(rec *record.Record[record.APIKey]) error {
 		if err := precondition(r, rec.Revision); err != nil {
+			return err
+		}
+		if err := mayTouch(principal, &rec.Body); err != nil {
 			return err
 		}
 		if now := a.Now(); rec.Body.RevokedAt.IsZero() || rec.Body.RevokedAt.After(now) {
@@ -177,19 +191,18 @@ func (a *API) rotateKey(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	principal := auth.From(r.Context())
+	before := fleet.FormatID(fleet.KeyPrefix, exchangeOf(r.Context()).drawn) // if that was another key's
 	fresh := a.newID(r)
 	old, err := a.keys.Update(r.Context(), author(r), principal.Account, id, 0, func(rec *record.Record[record.APIKey]) error {
 		if err := precondition(r, rec.Revision); err != nil {
 			return err
 		}
-		for _, name := range rec.Body.Scopes {
-			if !principal.Has(auth.Scope(name)) {
-				return fleet.NewError(fleet.CodeForbidden, "A key cannot rotate one that holds the scope "+name+", which it does not hold itself.")
-			}
+		if err := mayTouch(principal, &rec.Body); err != nil {
+			return err
 		}
 		// A repetition of this very request finds its own mark and goes on.
 		if next := fleet.FormatID(fleet.KeyPrefix, fresh); rec.Body.RotatedTo != next {
-			if rec.Body.RotatedTo != "" || !rec.Body.RevokedAt.IsZero() {
+			if rec.Body.RotatedTo != "" && rec.Body.RotatedTo != before || !rec.Body.RevokedAt.IsZero() {
 				return fleet.NewError(fleet.CodeConflict, "The API key was rotated or revoked already.")
 			}
 			rec.Body.RotatedTo = next

@@ -96,6 +96,48 @@ func TestKeysAreMadeRotatedAndRevoked(t *testing.T) {
 	}
 }
 
+// Every way in that can change or make a key is tried with one that may manage keys and little else.
+func TestAKeyTouchesNoneThatMayMoreThanItself(t *testing.T) {
+	w := newWorld(t)
+	admin := w.key
+	me := "/v1/api_keys/" + w.do("GET", "/v1/account", "").ok(200).object()["api_key_id"].(string)
+	make := func(scopes string) (path, key string) {
+		made := w.do("POST", "/v1/api_keys", `{"name":"x","scopes":[`+scopes+`]}`, "Authorization", "Bearer "+admin).ok(201)
+		return "/v1/api_keys/" + made.id(), made.object()["key"].(string)
+	}
+	finance, _ := make(`"vehicles:read","finance:write"`)
+	less, lessKey := make(`"vehicles:read"`)
+	own, ownKey := make(`"vehicles:read","keys:manage"`)
+	w.key = ownKey
+	for _, path := range []string{me, finance} {
+		before := w.do("GET", path, "").ok(200).object()
+		w.do("DELETE", path, "").problem(403, "insufficient_scope")
+		w.do("POST", path+"/rotate", "").problem(403, "insufficient_scope")
+		w.do("POST", path+"/rotate", `{"old_expires_at":"2020-01-01T00:00:00Z"}`, "Idempotency-Key", "k").problem(403, "insufficient_scope")
+		for _, other := range [][2]string{{"PUT", ""}, {"PATCH", ""}, {"POST", "/revoke"}, {"POST", "/archive"}, {"POST", "/restore"}} {
+			if r := w.do(other[0], path+other[1], `{"name":"mine"}`); r.status != 404 && r.status != 405 {
+				t.Errorf("%s %s%s: %d", other[0], path, other[1], r.status)
+			}
+		}
+		wantEqual(t, path, w.do("GET", path, "").ok(200).object(), before)
+	}
+	for _, body := range []string{`{"name":"x","scopes":["admin"]}`, `{"name":"x","scopes":["vehicles:read","finance:write"]}`} {
+		w.do("POST", "/v1/api_keys", body).problem(403, "insufficient_scope")
+	}
+	item := `{"name":"x","scopes":["admin"]}`
+	for path, body := range map[string]string{"/v1/api_keys/batch": `{"items":[` + item + `]}`, "/v1/imports?kind=api_keys&format=jsonl": item} {
+		if r := w.do("POST", path, body); r.status < 400 || r.status >= 500 {
+			t.Errorf("%s: %d %s", path, r.status, r.body)
+		}
+	}
+	w.do("GET", "/v1/vehicles", "", "Authorization", "Bearer "+admin).ok(200)
+	w.do("POST", less+"/rotate", "").ok(201)
+	w.do("DELETE", less, "").ok(204)
+	w.do("GET", "/v1/vehicles", "", "Authorization", "Bearer "+lessKey).ok(401)
+	w.do("DELETE", own, "").ok(204)
+	w.do("DELETE", finance, "", "Authorization", "Bearer "+admin).ok(204)
+}
+
 // Revoked through another process: this one remembers the key for less than five seconds.
 func TestARevocationElsewhereIsFeltWithinFiveSeconds(t *testing.T) {
 	w := newWorld(t)

@@ -15,6 +15,7 @@ import (
 	"github.com/klauspost/compress/gzhttp"
 
 	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/record"
 )
 
 // middleware wraps the router in what every request passes, routes or not; the first is the outermost.
@@ -30,7 +31,7 @@ func (a *API) middleware(next http.Handler) http.Handler {
 func (a *API) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()
-		x := &exchange{id: safeRequestID(r.Header.Get("X-Request-Id"))}
+		x := &exchange{id: safeRequestID(r.Header.Get("X-Request-Id")), command: record.NewCommand()}
 		w.Header().Set("X-Request-Id", x.id)
 		a.metrics.running.Inc()
 		defer func() {

@@ -67,6 +67,9 @@ func (a *API) paymentRoutes() {
 		err := a.decodeOptional(r, &sent)
 		refund := record.Refund{ID: fleet.FormatID(fleet.RefundPrefix, a.newID(r)), At: a.instantOr(sent.At), Reason: sent.Reason, ProviderRef: sent.ProviderRef}
 		return func(rec *record.Record[record.Payment]) error {
+			if slices.ContainsFunc(rec.Body.Refunds, func(o record.Refund) bool { return o.ID == refund.ID }) {
+				return author(r).Found()
+			}
 			if refund.Amount = (record.Money{}); sent.Amount != nil {
 				refund.Amount = *sent.Amount
 			}

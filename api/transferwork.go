@@ -41,12 +41,8 @@ type transferDesk struct {
 	awake chan struct{} // there may be something to do
 }
 
-func newTransferDesk(ids *fleet.IDSource) transferDesk {
-	d := transferDesk{awake: make(chan struct{}, 1)}
-	if ids != nil {
-		d.self = fmt.Sprint(ids.Next())
-	}
-	return d
+func newTransferDesk() transferDesk {
+	return transferDesk{awake: make(chan struct{}, 1), self: fmt.Sprint(record.RandomID())}
 }
 
 // wake has the process look for jobs at once.
@@ -207,7 +203,7 @@ func (a *API) onBehalf(ctx context.Context, rec *record.Record[record.Job]) cont
 	for _, s := range t.Scopes {
 		p.Scopes = append(p.Scopes, auth.Scope(s))
 	}
-	x := &exchange{id: t.RequestID, principal: p}
+	x := &exchange{id: t.RequestID, command: uint32(derivedRecordID(rec.ID, 0)) | 1, principal: p}
 	return auth.With(context.WithValue(ctx, exchangeKey{}, x), p)
 }
 

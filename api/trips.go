@@ -132,7 +132,7 @@ func (a *API) setDriver(r *http.Request, s *derivedResource[*fleet.Trip, Trip], 
 	if err != nil || query.DriverOf(drivers, d.Vehicle, d.Entity.Start, d.Entity.End) == driver {
 		return d, err
 	}
-	_, _, err = a.tripDrivers.Create(r.Context(), author(r), auth.From(r.Context()).Account, a.store.NextID(), record.TripDriver{
+	_, err = a.tripDrivers.New(r.Context(), author(r), auth.From(r.Context()).Account, record.TripDriver{
 		VehicleID: d.Vehicle.String(), TripID: derivedID(d.Entity), From: d.Entity.Start, To: max(d.Entity.End, d.Entity.Start+1), Driver: driver,
 	})
 	return d, err

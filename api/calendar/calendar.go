@@ -390,7 +390,7 @@ func (c *Calendars) change(ctx context.Context, seen *record.Seen, by record.Aut
 	if fleet.CodeOf(err) != fleet.CodeNotFound {
 		return err
 	}
-	if _, _, err := c.log.Create(ctx, by, account, vehicle, Calendar{Holds: []Hold{}}); err != nil {
+	if _, _, err := c.log.Ensure(ctx, by, account, vehicle, Calendar{Holds: []Hold{}}); err != nil {
 		return err
 	}
 	return c.update(ctx, nil, by, account, vehicle, mutate)

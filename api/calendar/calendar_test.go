@@ -263,7 +263,7 @@ func TestBidsStandBesideUntilOneIsSettled(t *testing.T) {
 
 func TestARequestThatIsRepeatedIsRefusedForWhatIsInTheWayByNow(t *testing.T) {
 	d := newDesk(t, schematest.Open(t), 1, false)
-	again := record.Author{Actor: "test", RequestID: "req_1", Again: true}
+	again := record.Author{Actor: "test", RequestID: "req_1", Command: 1, Again: true}
 	hold := calendar.Hold{Ref: "a", From: hour(1), Until: hour(3), Rev: 1, Bid: 11}
 	wantDone(t, d.take(t, "b", 2, 4))
 	_, err := d.Take(t.Context(), again, account, 1, calendar.Hold{Ref: "a", From: hour(5), Until: hour(6), Rev: 1, Bid: 10})

@@ -2,6 +2,7 @@ package desk
 
 import (
 	"context"
+	"errors"
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/calendar"
@@ -11,7 +12,9 @@ import (
 // Block takes a vehicle off the road for a time, under an id: it takes the calendar first, and a *calendar.ConflictError names what
 // is in the way. A repeated one gives what the first time gave.
 func (d *Desk) Block(ctx context.Context, by record.Author, account fleet.AccountID, id uint64, b record.Block) (record.Record[record.Block], error) {
-	if there, err := d.Blocks.Get(ctx, account, id); err == nil || fleet.CodeOf(err) != fleet.CodeNotFound {
+	if there, err := d.Blocks.Get(ctx, account, id); err == nil {
+		return there, d.Blocks.Own(ctx, by, account, id)
+	} else if fleet.CodeOf(err) != fleet.CodeNotFound {
 		return there, err
 	}
 	vehicle, err := fleet.ParseID(fleet.VehiclePrefix, b.VehicleID)
@@ -26,12 +29,16 @@ func (d *Desk) Block(ctx context.Context, by record.Author, account fleet.Accoun
 		return record.Record[record.Block]{}, fleet.NewError(fleet.CodeConflict, "The vehicle "+b.VehicleID+" is archived and cannot be blocked.")
 	}
 	_, hold := blockHold(id, &b)
+	hold.Rev, hold.Bid = 1, record.RandomID()
 	ctx, cancel := context.WithTimeout(ctx, d.writeWithin) // a hold that nothing is written for by then counts as abandoned soon after
 	defer cancel()
 	if _, err := d.Calendars.Take(ctx, by, account, vehicle, *hold); err != nil {
 		return record.Record[record.Block]{}, err
 	}
 	rec, _, err := d.Blocks.Create(ctx, by, account, id, b)
+	if errors.Is(err, record.ErrTaken) {
+		return rec, errors.Join(err, d.Calendars.Withdraw(ctx, by, account, vehicle, *hold))
+	}
 	return rec, err // a hold that no block wants lapses
 }
 
@@ -56,7 +63,7 @@ func (d *Desk) ChangeBlock(ctx context.Context, by record.Author, account fleet.
 		if want == nil || within(want, had) {
 			return nil
 		}
-		want.Rev, want.Bid, want.Conflict = r.Revision+1, d.Store.NextID(), false
+		want.Rev, want.Bid, want.Conflict = r.Revision+1, record.RandomID(), false
 		_, err := d.Calendars.Take(ctx, by, account, vehicle, *want)
 		return err
 	})

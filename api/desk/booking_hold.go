@@ -111,7 +111,7 @@ func (d *Desk) takeFor(ctx context.Context, by record.Author, account fleet.Acco
 	likely, _ := fleet.ParseID(fleet.ClassPrefix, next.VehicleClassID)
 	for try := 1; ; try++ {
 		b := &bid{at: at, hold: *want, until: time.Now().Add(d.writeWithin)}
-		b.hold.Rev, b.hold.Bid, b.hold.Conflict = revision, d.Store.NextID(), false
+		b.hold.Rev, b.hold.Bid, b.hold.Conflict = revision, record.RandomID(), false
 		shares := had
 		if g != keep || before != at || !was.Conflict {
 			shares = nil

@@ -82,8 +82,11 @@ func (im *Importer) Trip(ctx context.Context, t *turo.Trip) (record.Record[recor
 	zero := record.Money{Currency: im.currency}
 	b.Deposit = record.Deposit{Method: "none", Status: record.DepositNone, Amount: zero, Captured: zero, Released: zero, Applied: zero}
 	im.apply(b, t, v)
-	rec, err := im.d.open(ctx, im.by, im.account, im.d.Store.NextID(), b, seize, sight{})
-	return rec, ImportCreated, err
+	for {
+		if rec, err := im.d.open(ctx, im.by, im.account, im.d.Store.NextID(), b, seize, sight{}); !errors.Is(err, record.ErrTaken) {
+			return rec, ImportCreated, err
+		}
+	}
 }
 
 // update brings a booking up to date with its trip.
@@ -300,7 +303,7 @@ func (im *Importer) guest(ctx context.Context, name string) (string, error) {
 	c := record.Customer{CustomerFields: record.CustomerFields{FirstName: cut(first, 100), LastName: cut(last, 100), ExternalRefs: []record.ExternalRef{ref}},
 		Verification: record.Verification{Status: record.LicenceUnverified}, CreatedByImport: true}
 	c.Complete(nil, im.d.Now())
-	rec, _, err := im.d.Customers.Create(ctx, im.by, im.account, im.d.Store.NextID(), c)
+	rec, err := im.d.Customers.New(ctx, im.by, im.account, c)
 	if fleet.CodeOf(err) == fleet.CodeConflict {
 		id, again := find() // somebody else has just made it
 		if id != "" {

@@ -18,7 +18,7 @@ const mostItems = 1000
 // already is not posted twice.
 func (d *Desk) AddCharge(ctx context.Context, o Order, lines ...record.Charge) (record.Record[record.Booking], error) {
 	return d.command(ctx, o, rental.Charge, ask, func(_ context.Context, next *record.Record[record.Booking]) error {
-		return d.chargeAll(&next.Body, lines)
+		return d.chargeAll(&next.Body, o.By, lines)
 	})
 }
 
@@ -38,12 +38,15 @@ func (d *Desk) mayCharge(ctx context.Context, o Order, lines []record.Charge) er
 	if err != nil {
 		return err
 	}
-	return d.chargeAll(&trial.Body, lines)
+	return d.chargeAll(&trial.Body, o.By, lines)
 }
 
-func (d *Desk) chargeAll(b *record.Booking, lines []record.Charge) error {
+func (d *Desk) chargeAll(b *record.Booking, by record.Author, lines []record.Charge) error {
 	for _, c := range lines {
 		if slices.ContainsFunc(b.Charges, func(o record.Charge) bool { return o.ID == c.ID }) {
+			if err := by.Found(); err != nil {
+				return err
+			}
 			continue
 		}
 		if err := d.charge(b, c); err != nil {
@@ -81,7 +84,7 @@ func (d *Desk) ReverseCharge(ctx context.Context, o Order, charge, newID, why st
 		b := &next.Body
 		before := slices.Clone(b.Charges)
 		if slices.ContainsFunc(before, func(c record.Charge) bool { return c.ID == newID }) {
-			return nil
+			return o.By.Found()
 		}
 		if err := d.reverse(b, charge, newID, why); err != nil {
 			return err
@@ -114,7 +117,7 @@ func (d *Desk) AddInspection(ctx context.Context, o Order, i record.Inspection) 
 			return fleet.NewError(fleet.CodeConflict, "The booking has too many inspections.")
 		}
 		if slices.ContainsFunc(next.Body.Inspections, func(other record.Inspection) bool { return other.ID == i.ID }) {
-			return nil
+			return o.By.Found()
 		}
 		d.addInspection(&next.Body, i, d.Now())
 		return nil
@@ -141,7 +144,7 @@ func (d *Desk) AddDamage(ctx context.Context, o Order, damage record.Damage) (re
 			return fleet.NewError(fleet.CodeConflict, "The booking has too many damages.")
 		}
 		if slices.ContainsFunc(next.Body.Damages, func(other record.Damage) bool { return other.ID == damage.ID }) {
-			return nil
+			return o.By.Found()
 		}
 		if damage.Status, damage.ChargeID = rental.DamageReported, ""; damage.ID == "" {
 			damage.ID = fleet.FormatID(fleet.DamagePrefix, d.Store.NextID())

@@ -15,7 +15,7 @@ import (
 
 // BookRequest is what a booking is to be made of.
 type BookRequest struct {
-	ID       uint64 // from Store.NextID; a booking that is there already under it is returned as it is
+	ID       uint64 // from Store.NextID; a booking that the same command or quote has made under it is returned as it is
 	Fields   record.BookingFields
 	Confirm  bool                 // at once; else it is pending until its hold lapses
 	HoldFor  time.Duration        // of a pending one; as the account says unless given
@@ -30,7 +30,9 @@ func (d *Desk) Book(ctx context.Context, by record.Author, account fleet.Account
 	if err != nil {
 		return record.Record[record.Booking]{}, err
 	}
-	if rec, _, err := d.Bookings.In(m.seen, account, req.ID); fleet.CodeOf(err) != fleet.CodeNotFound {
+	if rec, _, err := d.Bookings.In(m.seen, account, req.ID); err == nil {
+		return rec, d.made(ctx, by, &rec, req.QuoteID)
+	} else if fleet.CodeOf(err) != fleet.CodeNotFound {
 		return rec, err
 	}
 	remembering := m.in(ctx)
@@ -90,7 +92,18 @@ func (d *Desk) open(ctx context.Context, by record.Author, account fleet.Account
 	if err == nil && !created || err != nil && !undecided(err) {
 		d.withdraw(later, by, account, taken)
 	}
+	if err == nil && !created {
+		err = d.made(ctx, by, &rec, b.QuoteID)
+	}
 	return rec, err
+}
+
+// made returns record.ErrTaken for a booking that was found under the id of one to be, unless it was made by the same command or of the same quote.
+func (d *Desk) made(ctx context.Context, by record.Author, rec *record.Record[record.Booking], quote string) error {
+	if quote != "" && rec.Body.QuoteID == quote {
+		return nil
+	}
+	return d.Bookings.Own(ctx, by, rec.Account, rec.ID)
 }
 
 // draft works out what a new booking is, before it takes anything.

@@ -68,7 +68,7 @@ func (d *Desk) PutFile(ctx context.Context, by record.Author, account fleet.Acco
 	if err != nil {
 		return before, fmt.Errorf("document %d: %w", document, err)
 	}
-	upload := d.Store.NextID()
+	upload := record.RandomID()
 	if err := d.insertFile(ctx, account, customer, document, upload, content); err != nil {
 		return before, err
 	}
@@ -92,7 +92,7 @@ func (d *Desk) PutFile(ctx context.Context, by record.Author, account fleet.Acco
 
 func (d *Desk) insertFile(ctx context.Context, account fleet.AccountID, customer, document, upload uint64, content []byte) error {
 	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{
-		"insert_deduplication_token": fmt.Sprintf("document_file:%d", upload), "insert_deduplicate": 1, "async_insert": 0}))
+		"insert_deduplication_token": fmt.Sprintf("document_file:%d:%d:%d", account, document, upload), "insert_deduplicate": 1, "async_insert": 0}))
 	batch, err := d.DB.PrepareBatch(ctx, "INSERT INTO document_files (account, customer, document, upload, chunk, data)")
 	if err != nil {
 		return fmt.Errorf("store a file of document %d: %w", document, err)

@@ -1,7 +1,9 @@
 package desk
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -80,8 +82,19 @@ func (d *Desk) Accept(ctx context.Context, by record.Author, account fleet.Accou
 	if err != nil {
 		return none, fmt.Errorf("booking of quote %d: %w", id, err)
 	}
+	by.Command = cmp.Or(by.Command, record.NewCommand()) // what else is found under the id is not of this quote
 	rec, err := d.Book(ctx, by, account, BookRequest{ID: booking, Fields: fields, Confirm: a.Confirm, HoldFor: a.HoldFor,
 		Snapshot: &q.Body.Snapshot, QuoteID: fleet.FormatID(fleet.QuotePrefix, id)})
+	if errors.Is(err, record.ErrTaken) {
+		// Whoever accepts the quote finds the new id, and the caller who tries again is one of them.
+		_, unreserved := d.Quotes.Update(ctx, by, account, id, 0, func(r *record.Record[record.Quote]) error {
+			if r.Body.Reserved == q.Body.Reserved {
+				r.Body.Reserved = fleet.FormatID(fleet.BookingPrefix, d.Store.NextID())
+			}
+			return nil
+		})
+		return none, errors.Join(err, unreserved)
+	}
 	if err != nil {
 		return none, err
 	}

@@ -131,7 +131,7 @@ func (l *Leaving) takeCalendar(ctx context.Context, what string) error {
 		return err
 	}
 	if l.hold.Ref == "" {
-		l.hold = calendar.Hold{Ref: fleet.FormatID(fleet.VehiclePrefix, l.vehicle), From: record.InstantOf(now), Until: record.InstantOf(forEver), Conflict: true, Bid: d.Store.NextID()}
+		l.hold = calendar.Hold{Ref: fleet.FormatID(fleet.VehiclePrefix, l.vehicle), From: record.InstantOf(now), Until: record.InstantOf(forEver), Conflict: true, Bid: record.RandomID()}
 	}
 	overlaps, err := d.Calendars.Take(ctx, l.by, l.account, l.vehicle, l.hold)
 	if err == nil && len(overlaps) > 0 {

@@ -14,7 +14,9 @@ import (
 
 // OpenWork makes a draft of a work order, with the next number of its account. Repeated under one id it gives what the first time gave.
 func (d *Desk) OpenWork(ctx context.Context, by record.Author, account fleet.AccountID, id uint64, fields record.WorkOrderFields) (record.Record[record.WorkOrder], error) {
-	if there, err := d.Work.Get(ctx, account, id); err == nil || fleet.CodeOf(err) != fleet.CodeNotFound {
+	if there, err := d.Work.Get(ctx, account, id); err == nil {
+		return there, d.Work.Own(ctx, by, account, id)
+	} else if fleet.CodeOf(err) != fleet.CodeNotFound {
 		return there, err
 	}
 	w := record.WorkOrder{WorkOrderFields: fields, Status: record.WorkDraft, StatusSince: record.InstantOf(d.Now())}
@@ -41,7 +43,7 @@ func (d *Desk) nextNumber(ctx context.Context, by record.Author, account fleet.A
 		if fleet.CodeOf(err) != fleet.CodeNotFound {
 			return rec.Body.Last, err
 		}
-		if _, _, err := d.counters.Create(ctx, by, account, id, record.Counter{Of: kind}); err != nil {
+		if _, _, err := d.counters.Ensure(ctx, by, account, id, record.Counter{Of: kind}); err != nil {
 			return 0, err
 		}
 	}
@@ -231,7 +233,7 @@ func (d *Desk) bidForWork(ctx context.Context, by record.Author, was, next *reco
 	if want == nil || before == vehicle && within(want, had) {
 		return nil, nil
 	}
-	want.Rev, want.Bid = was.Revision+1, d.Store.NextID()
+	want.Rev, want.Bid = was.Revision+1, record.RandomID()
 	_, err := d.Calendars.Take(ctx, by, was.Account, vehicle, *want)
 	taken, ok := errors.AsType[*calendar.ConflictError](err)
 	if !ok {

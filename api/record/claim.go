@@ -30,6 +30,11 @@ func (c *claimRow) account() uint64 {
 	return account
 }
 
+// ownedBy says whether a record owns the claim. On a value that is unique over all accounts the account belongs to the owner's name.
+func (c *claimRow) ownedBy(account, owner uint64) bool {
+	return c.owner == owner && c.account() == account
+}
+
 func (c *claimRow) free() bool { return c.revision == 0 || c.owner == 0 || c.expired }
 
 func (s *Store) claim(ctx context.Context, account uint64, field, value string) (claimRow, error) {
@@ -59,7 +64,7 @@ func claimToken(account uint64, field, value string, number uint64) string {
 // another came first. The table drops claims that have expired, and the server may still know their tokens: numbers
 // whose tokens are spent are passed over, by all who want to follow the same revision alike.
 func (s *Store) setClaim(ctx context.Context, account uint64, field, value string, after, owner uint64, expires *time.Time, detail string) (uint64, error) {
-	mine := randomID()
+	mine := RandomID()
 	for number := after + 1; ; number++ {
 		token := claimToken(account, field, value, number)
 		insert := func() (bool, error) {
@@ -105,7 +110,7 @@ func (s *Store) take(ctx context.Context, account, owner uint64, c Claim, holds 
 		if err != nil {
 			return taken{}, err
 		}
-		if !row.free() && row.owner != owner {
+		if !row.free() && !row.ownedBy(account, owner) {
 			held, err := holds(row.account(), row.owner)
 			if err != nil {
 				return taken{}, err

@@ -39,26 +39,42 @@ func (l *Log[T]) Get(ctx context.Context, account fleet.AccountID, id uint64) (R
 }
 
 // Create writes the first revision of a record under an id that the caller got from Store.NextID, or reserved
-// earlier (see Ticket): if a record with that id exists already, it is returned as it is and the second result is
-// false. That makes a repeated creation harmless.
+// earlier (see Ticket): if an earlier attempt of the same command has made the record, it is returned as it is and the
+// second result is false. That makes a repeated creation harmless. A record of somebody else is ErrTaken.
 func (l *Log[T]) Create(ctx context.Context, by Author, account fleet.AccountID, id uint64, body T) (Record[T], bool, error) {
+	rec, fresh, err := l.Ensure(ctx, by, account, id, body)
+	if err == nil && !fresh {
+		err = l.Own(ctx, by, account, id)
+	}
+	return rec, fresh, err
+}
+
+// Ensure is Create under an id that says what it is the id of: whoever made the record, it is the one that is meant.
+func (l *Log[T]) Ensure(ctx context.Context, by Author, account fleet.AccountID, id uint64, body T) (Record[T], bool, error) {
 	if found, err := l.Get(ctx, account, id); fleet.CodeOf(err) != fleet.CodeNotFound {
 		return found, false, err
 	}
 	return l.Make(ctx, by, account, id, body)
 }
 
-// Make is Create for a caller who has seen a moment ago that there is no record with that id: so lately that the server still knows the
+// New is Create under an id of its own choice.
+func (l *Log[T]) New(ctx context.Context, by Author, account fleet.AccountID, body T) (Record[T], error) {
+	by.Command = NewCommand()
+	for {
+		if rec, _, err := l.Create(ctx, by, account, l.store.NextID(), body); !errors.Is(err, ErrTaken) {
+			return rec, err
+		}
+	}
+}
+
+// Make is Ensure for a caller who has seen a moment ago that there is no record with that id: so lately that the server still knows the
 // token of one that was made since.
 func (l *Log[T]) Make(ctx context.Context, by Author, account fleet.AccountID, id uint64, body T) (Record[T], bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.store.cfg.Deadline)
 	defer cancel()
 	held, err := l.takeAll(ctx, account, id, l.claims(&body))
 	if err != nil {
-		// The id is ours alone, so nothing can hold these values unless the same creation was repeated meanwhile and stands.
-		if r, unread := l.store.newest(ctx, uint64(account), l.kind.Name, id); r == nil && unread == nil {
-			l.releaseAll(ctx, account, held)
-		}
+		l.releaseUnheld(ctx, account, id, held)
 		return Record[T]{}, false, err
 	}
 	r, err := l.first(by, account, id, &body, millis(l.store.now()))
@@ -70,7 +86,8 @@ func (l *Log[T]) Make(ctx context.Context, by Author, account fleet.AccountID, i
 		rec, err := l.record(r)
 		return rec, true, err
 	case errors.Is(err, errLost):
-		// The same creation, repeated at the same time: what stands is its result.
+		// The same creation, repeated at the same time, whose result this is; or another one, which wants none of the values that it does not have.
+		l.releaseUnheld(ctx, account, id, held)
 		other, err := l.Get(ctx, account, id)
 		return other, false, err
 	default:
@@ -85,7 +102,7 @@ func (l *Log[T]) first(by Author, account fleet.AccountID, id uint64, body *T, a
 		return nil, fmt.Errorf("encode %s: %w", l.kind.Name, err)
 	}
 	r := &revision{account: uint64(account), kind: l.kind.Name, id: id, number: 1, action: ActionCreate, at: at, createdAt: at,
-		actor: by.Actor, requestID: by.RequestID, body: string(text)}
+		actor: by.Actor, requestID: by.RequestID, command: by.Command, body: string(text)}
 	r.row = l.rowOf(r, *body)
 	return r, nil
 }
@@ -186,7 +203,7 @@ func (l *Log[T]) attempt(ctx context.Context, by Author, account fleet.AccountID
 		at = old.at // the clock of another process may be ahead; time within a record never runs back
 	}
 	r := &revision{account: old.account, kind: old.kind, id: old.id, number: old.number + 1, action: action, at: at,
-		createdAt: old.createdAt, actor: by.Actor, requestID: by.RequestID, body: string(text)}
+		createdAt: old.createdAt, actor: by.Actor, requestID: by.RequestID, command: by.Command, body: string(text)}
 	wanted := l.claims(&rec.Body)
 	if action == ActionArchive {
 		r.archivedAt, wanted = &at, nil
@@ -214,30 +231,6 @@ func (l *Log[T]) attempt(ctx context.Context, by Author, account fleet.AccountID
 	}
 }
 
-// wrote says whether a revision was written by an earlier attempt of the very request that is repeated. Then what the request asks for
-// stands, and is no reason to refuse it.
-func (a Author) wrote(r *revision) bool {
-	return a.Again && a.RequestID != "" && a.RequestID == r.requestID && a.Actor == r.actor
-}
-
-// refused says whether an error refuses what was asked for as the record stands.
-func refused(err error) bool {
-	return slices.Contains([]fleet.Code{fleet.CodeTransition, fleet.CodeStale, fleet.CodeConflict, fleet.CodeValidation}, fleet.CodeOf(err))
-}
-
-// Unless gives what stands in the place of a refusal, if that was written by an earlier attempt of the request that is repeated; otherwise
-// it gives the error back. It is for commands that judge a record before they write it.
-func (l *Log[T]) Unless(ctx context.Context, refusal error, by Author, account fleet.AccountID, id uint64) (Record[T], error) {
-	if !by.Again || !refused(refusal) {
-		return Record[T]{}, refusal
-	}
-	r, err := l.store.newest(ctx, uint64(account), l.kind.Name, id)
-	if err != nil || r == nil || !by.wrote(r) {
-		return Record[T]{}, refusal // which is certain, whatever became of the reading
-	}
-	return l.record(r)
-}
-
 // takeAll claims values in a fixed order and returns those it got.
 func (l *Log[T]) takeAll(ctx context.Context, account fleet.AccountID, owner uint64, claims []Claim) ([]taken, error) {
 	var held []taken
@@ -261,7 +254,7 @@ func (l *Log[T]) claimed(ctx context.Context, account fleet.AccountID, owner uin
 		if err != nil {
 			return nil, err
 		}
-		if row.owner == owner {
+		if row.ownedBy(uint64(account), owner) {
 			held = append(held, taken{claim: c, revision: row.revision})
 		}
 	}
@@ -275,6 +268,15 @@ func (l *Log[T]) releaseAll(ctx context.Context, account fleet.AccountID, held [
 	for _, t := range held {
 		l.store.release(ctx, uint64(account), t)
 	}
+}
+
+// releaseUnheld gives up those of the claims that the record under the id does not hold. What cannot be told lapses.
+func (l *Log[T]) releaseUnheld(ctx context.Context, account fleet.AccountID, id uint64, held []taken) {
+	held = slices.DeleteFunc(held, func(t taken) bool {
+		holds, err := l.holds(ctx, uint64(account), id, t.claim)
+		return holds || err != nil
+	})
+	l.releaseAll(ctx, account, held)
 }
 
 // holds says whether the newest revision of a record holds a value.

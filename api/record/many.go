@@ -2,7 +2,9 @@ package record
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"golang.org/x/sync/errgroup"
@@ -21,7 +23,7 @@ const manyMost = 100
 // CreateMany writes the first revisions of new records, of which the ids come from Store.NextID, and returns the error
 // of each, nil for those that were made. It promises what Create does for each of them, and costs a fraction: what can
 // be read and written together is, and only the claims on unique values are single inserts, as each of them must be
-// able to lose. The records do not stand or fall together.
+// able to lose. The records do not stand or fall together. Where an id is taken, ids has another one afterwards.
 func (l *Log[T]) CreateMany(ctx context.Context, by Author, account fleet.AccountID, ids []uint64, bodies []T) []error {
 	errs := make([]error, len(ids))
 	for from := 0; from < len(ids); from += manyMost {
@@ -57,9 +59,12 @@ func (l *Log[T]) createSome(ctx context.Context, by Author, account fleet.Accoun
 			}
 		}
 	}
-	err = l.store.appendMany(wide, all)
+	var alone []*revision
+	if err = l.store.appendMany(wide, all); err == nil {
+		alone, err = l.store.yield(wide, all)
+	}
 	if err == nil {
-		err = l.store.writtenMany(ctx, all)
+		err = l.store.writtenMany(ctx, alone)
 	}
 	if err != nil {
 		for i := range good {
@@ -68,10 +73,21 @@ func (l *Log[T]) createSome(ctx context.Context, by Author, account fleet.Accoun
 			}
 		}
 	}
+	for _, r := range all {
+		if at := slices.Index(ids, r.id); err == nil && !slices.Contains(alone, r) {
+			good[at] = false
+		}
+	}
 	// What did not go the short way goes the long one, which tells why it cannot be.
 	for i := range ids {
-		if !good[i] {
-			_, _, errs[i] = l.Create(ctx, by, account, ids[i], bodies[i])
+		if good[i] {
+			continue
+		}
+		for {
+			if _, _, errs[i] = l.Create(ctx, by, account, ids[i], bodies[i]); !errors.Is(errs[i], ErrTaken) {
+				break
+			}
+			ids[i] = l.store.Another(by, ids[i])
 		}
 	}
 }
@@ -91,7 +107,7 @@ func (l *Log[T]) claimAll(ctx context.Context, account fleet.AccountID, ids []ui
 		var wishes []*wish
 		for i := range ids {
 			if good[i] && round < len(claims[i]) {
-				wishes = append(wishes, &wish{item: i, claim: claims[i][round], writeID: randomID()})
+				wishes = append(wishes, &wish{item: i, claim: claims[i][round], writeID: RandomID()})
 			}
 		}
 		if err := l.store.claimMany(ctx, uint64(account), ids, wishes); err != nil {
@@ -222,17 +238,41 @@ func (s *Store) findWon(ctx context.Context, account uint64, wishes []*wish) err
 	return nil
 }
 
-// appendMany writes first revisions in one insert. Nobody else writes revisions of ids that were just made, so that one
-// token for all of them is enough: it makes a repeated insert harmless.
+// appendMany writes first revisions in one insert. Nobody else is likely to write revisions of ids that were just made, so that one
+// token for all of them is enough: it makes a repeated insert harmless. What somebody else wrote all the same is for yield.
 func (s *Store) appendMany(ctx context.Context, all []*revision) error {
 	if len(all) == 0 {
 		return nil
 	}
-	write := randomID()
+	write := writeIDOf(all[0].command)
 	for _, r := range all {
 		r.writeID = write
 	}
 	return s.appendAll(ctx, fmt.Sprintf("%s:many:%d", all[0].kind, write), all...)
+}
+
+// yield takes back those of the first revisions that share their id with another's, which nobody has been told of yet, and returns the others.
+// Of two that meet at least one sees the other. If both do, both give way.
+func (s *Store) yield(ctx context.Context, all []*revision) ([]*revision, error) {
+	if len(all) == 0 {
+		return nil, nil
+	}
+	ids := make([]uint64, len(all))
+	for i, r := range all {
+		ids[i] = r.id
+	}
+	args := []any{clickhouse.Named("account", all[0].account), clickhouse.Named("kind", all[0].kind), clickhouse.Named("write", all[0].writeID)}
+	var shared []uint64
+	if err := s.db.QueryRow(ctx, schemas.Query("record_shared"), append(args, clickhouse.Named("ids", ids))...).Scan(&shared); err != nil {
+		return nil, fmt.Errorf("look for other records of the same ids: %w", err)
+	}
+	if len(shared) == 0 {
+		return all, nil
+	}
+	if err := s.db.Exec(ctx, schemas.Query("record_yield"), append(args, clickhouse.Named("ids", shared))...); err != nil {
+		return nil, fmt.Errorf("give way to other records of the same ids: %w", err)
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(r *revision) bool { return slices.Contains(shared, r.id) }), nil
 }
 
 // writtenAtOnce bounds the revisions of CreateMany whose consequences are carried out at a time.

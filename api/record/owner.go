@@ -12,7 +12,7 @@ import (
 // before it registers them; otherwise it gets what comes from its registration on. Of several words on a unique id the last holds.
 func (s *Store) Own(ctx context.Context, account fleet.AccountID, kept bool, uniqueIDs ...string) error {
 	// The same may be said again after something else was said: by its content the server would take that for a repetition.
-	ctx = WithToken(ctx, fmt.Sprintf("owner:%d", randomID()))
+	ctx = WithToken(ctx, fmt.Sprintf("owner:%d", RandomID()))
 	batch, err := s.db.PrepareBatch(ctx, "INSERT INTO device_owners (unique_id, account, kept)")
 	if err != nil {
 		return fmt.Errorf("give devices to %s: %w", account, err)

@@ -431,7 +431,7 @@ func TestARequestRepeatedAfterACrashMakesTheSameRecord(t *testing.T) {
 	db := schematest.Open(t)
 	s := newStore(t, db, 1)
 	log := record.NewLog(s, record.Vehicles)
-	first, err := s.Begin(t.Context(), account, "k", "hash", "req_1")
+	first, err := s.Begin(t.Context(), account, "k", "hash")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -439,16 +439,16 @@ func TestARequestRepeatedAfterACrashMakesTheSameRecord(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Here the process dies. At once the key is busy; later the request is carried out again.
-	if _, err := s.Begin(t.Context(), account, "k", "hash", "req_1"); !errors.Is(err, record.ErrKeyBusy) {
+	if _, err := s.Begin(t.Context(), account, "k", "hash"); !errors.Is(err, record.ErrKeyBusy) {
 		t.Fatalf("second begin: %v", err)
 	}
-	if _, err := s.Begin(t.Context(), account, "k", "other", "req_1"); !errors.Is(err, record.ErrKeyReused) {
+	if _, err := s.Begin(t.Context(), account, "k", "other"); !errors.Is(err, record.ErrKeyReused) {
 		t.Fatalf("begin with another request: %v", err)
 	}
 	if err := db.Exec(t.Context(), "ALTER TABLE claim_log UPDATE at = at - INTERVAL 1 HOUR WHERE field = 'idempotency' SETTINGS mutations_sync = 1"); err != nil {
 		t.Fatal(err)
 	}
-	again, err := s.Begin(t.Context(), account, "k", "hash", "req_1")
+	again, err := s.Begin(t.Context(), account, "k", "hash")
 	if err != nil || again.ID != first.ID || !again.Again {
 		t.Fatalf("begin after the crash: %+v, %v", again, err)
 	}
@@ -459,10 +459,10 @@ func TestARequestRepeatedAfterACrashMakesTheSameRecord(t *testing.T) {
 	if err := again.Finish(t.Context(), record.Answer{Status: 201, Body: "{}"}); err != nil {
 		t.Fatal(err)
 	}
-	if replay, err := s.Begin(t.Context(), account, "k", "hash", "req_1"); err != nil || replay.Answer == nil || replay.Answer.Status != 201 {
+	if replay, err := s.Begin(t.Context(), account, "k", "hash"); err != nil || replay.Answer == nil || replay.Answer.Status != 201 {
 		t.Errorf("replay: %+v, %v", replay, err)
 	}
-	if other, err := s.Begin(t.Context(), account+1, "k", "other", "req_1"); err != nil || other.ID == first.ID {
+	if other, err := s.Begin(t.Context(), account+1, "k", "other"); err != nil || other.ID == first.ID {
 		t.Errorf("the same key of another account: %+v, %v", other, err)
 	}
 	var n uint64
@@ -478,7 +478,7 @@ func TestAKeyHasOneRunnerHoweverManyRepeatAtOnce(t *testing.T) {
 	for w := range 16 {
 		s := []*record.Store{a, b}[w%2]
 		group.Go(func() {
-			switch _, err := s.Begin(t.Context(), account, "k", "hash", "req_1"); {
+			switch _, err := s.Begin(t.Context(), account, "k", "hash"); {
 			case err == nil:
 				runs.Add(1)
 			case errors.Is(err, record.ErrKeyBusy):
@@ -496,21 +496,21 @@ func TestAKeyHasOneRunnerHoweverManyRepeatAtOnce(t *testing.T) {
 
 func TestAReleasedKeyIsFreeForAnotherRequest(t *testing.T) {
 	s := newStore(t, schematest.Open(t), 1)
-	first, err := s.Begin(t.Context(), account, "k", "bad body", "req_1")
+	first, err := s.Begin(t.Context(), account, "k", "bad body")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := first.Release(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	second, err := s.Begin(t.Context(), account, "k", "good body", "req_1")
+	second, err := s.Begin(t.Context(), account, "k", "good body")
 	if err != nil || second.Again {
 		t.Fatalf("begin after release: %+v, %v", second, err)
 	}
 	if err := second.Reopen(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	third, err := s.Begin(t.Context(), account, "k", "good body", "req_1")
+	third, err := s.Begin(t.Context(), account, "k", "good body")
 	if err != nil || third.ID != second.ID || !third.Again {
 		t.Errorf("begin after reopen: %+v, %v", third, err)
 	}
@@ -524,7 +524,7 @@ func TestAKeyThatTheTableForgotCanBeUsedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 3 {
-		ticket, err := s.Begin(t.Context(), account, "k", "hash", "req_1")
+		ticket, err := s.Begin(t.Context(), account, "k", "hash")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -534,7 +534,7 @@ func TestAKeyThatTheTableForgotCanBeUsedAgain(t *testing.T) {
 		if err := ticket.Finish(t.Context(), record.Answer{Status: 201}); err != nil {
 			t.Fatal(err)
 		}
-		if again, err := s.Begin(t.Context(), account, "k", "hash", "req_1"); err != nil || again.Answer == nil {
+		if again, err := s.Begin(t.Context(), account, "k", "hash"); err != nil || again.Answer == nil {
 			t.Fatalf("again %+v, %v", again, err)
 		}
 		// What the TTL of the table does some days later.
@@ -544,24 +544,41 @@ func TestAKeyThatTheTableForgotCanBeUsedAgain(t *testing.T) {
 	}
 }
 
-// Two processes may make one id for two accounts, in the same millisecond: the second creation must not claim to have
-// happened.
-func TestAnIDThatAnotherAccountHasIsNotTaken(t *testing.T) {
+// Two processes may make one id, in the same millisecond, for two accounts or for one.
+func TestAnIDIsOfTheRecordThatHadItFirst(t *testing.T) {
 	db := schematest.Open(t)
-	s, err := record.NewStore(record.Config{Deadline: 10 * time.Second, Abandoned: 20 * time.Second}, db, fleet.NewIDSource(1, time.Now), time.Now)
-	if err != nil {
-		t.Fatal(err)
-	}
-	vehicles := record.NewLog(s, record.Vehicles)
+	s := newStore(t, db, 1)
+	devices := record.NewLog(s, record.Devices)
 	id := s.NextID()
-	if _, fresh, err := vehicles.Create(t.Context(), by, account, id, vehicle("A")); err != nil || !fresh {
+	by := record.Author{Actor: "key_1", Command: record.NewCommand()}
+	if _, fresh, err := devices.Create(t.Context(), by, account, id, device("A")); err != nil || !fresh {
 		t.Fatalf("first: %v, %v", fresh, err)
 	}
-	if _, _, err := vehicles.Create(t.Context(), by, account+1, id, vehicle("B")); fleet.CodeOf(err) != fleet.CodeUnavailable {
-		t.Errorf("second: %v", err)
+	if again, fresh, err := devices.Create(t.Context(), by, account, id, device("A")); err != nil || fresh || again.ID != id {
+		t.Errorf("the same command again: %+v, %v, %v", again, fresh, err)
 	}
-	if _, err := vehicles.Get(t.Context(), account+1, id); fleet.CodeOf(err) != fleet.CodeNotFound {
-		t.Errorf("read: %v", err)
+	other := record.Author{Actor: "key_1", Command: record.NewCommand()}
+	if _, _, err := devices.Create(t.Context(), other, account, id, device("B")); !errors.Is(err, record.ErrTaken) {
+		t.Errorf("another one in the account: %v", err)
+	}
+	if _, _, err := devices.Make(t.Context(), other, account, id, device("C")); err != nil {
+		t.Errorf("another one in the account at the same time: %v", err)
+	}
+	if _, _, err := devices.Create(t.Context(), other, account+1, id, device("A")); fleet.CodeOf(err) != fleet.CodeConflict {
+		t.Errorf("a unique id that the same id of another account has: %v", err)
+	}
+	// What the one who came second had claimed is free again at once.
+	for at, name := range []string{"B", "C"} {
+		if rec, fresh, err := devices.Create(t.Context(), other, account+fleet.AccountID(at), s.Another(other, id), device(name)); err != nil || !fresh || rec.Body.UniqueID != name {
+			t.Errorf("%s under another id: %+v, %v", name, rec, err)
+		}
+	}
+	if rec, fresh, err := devices.Create(t.Context(), other, account+1, id, device("D")); err != nil || !fresh || rec.Body.UniqueID != "D" {
+		t.Errorf("the id in another account: %+v, %v", rec, err)
 	}
 	auditIsClean(t, s)
+}
+
+func device(unique string) record.Device {
+	return record.Device{DeviceFields: record.DeviceFields{UniqueID: unique}}
 }

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -51,6 +52,9 @@ type Store struct {
 	marks        marks
 	settling     settling
 	mending      mending
+
+	leasing sync.Mutex
+	node    node // of the ids; guarded by leasing
 }
 
 // NewStore makes a store on connections that the caller opened and closes.
@@ -73,6 +77,7 @@ type revision struct {
 	account, id uint64
 	kind        string
 	number      uint64
+	command     uint32 // of whoever is about to write it
 	writeID     uint64
 	action      string
 	at          time.Time
@@ -94,8 +99,8 @@ var errLost = errors.New("another write came first")
 // the record claims no more, unless it is nil, and carries out what follows from it, which may claim what was given up. It returns nil if it won,
 // errLost if another did. Any other error leaves open what happened: the row may still arrive, and then a later reader sees it.
 func (s *Store) append(ctx context.Context, r *revision, before string, release func()) error {
-	r.writeID = randomID()
-	if err := s.appendAll(ctx, fmt.Sprintf("%s:%d:%d", r.kind, r.id, r.number), r); err != nil {
+	r.writeID = writeIDOf(r.command)
+	if err := s.appendAll(ctx, fmt.Sprintf("%s:%d:%d:%d", r.kind, r.account, r.id, r.number), r); err != nil {
 		return err
 	}
 	return s.written(ctx, r, before, func() error {
@@ -274,9 +279,9 @@ func WithToken(ctx context.Context, token string) context.Context {
 	}))
 }
 
-// randomID returns a number that names one write. It is random and not from the id source, because two processes
+// RandomID returns a number that names one write, or one bid. It is random and not from the id source, because two processes
 // that were given one node number by mistake must still not take each other's write for their own.
-func randomID() uint64 {
+func RandomID() uint64 {
 	var b [8]byte
 	rand.Read(b[:])
 	return binary.LittleEndian.Uint64(b[:]) | 1 // never zero, which stands for nobody

@@ -12,8 +12,8 @@ import (
 )
 
 // Idempotency keys. A key is claimed before its request is carried out, and the claim reserves the id of the record
-// that the request may create, so that a request repeated after a crash makes the same record and not another. It keeps the id of the first
-// attempt, too, under which all of them write: so a command that finds its own work done answers with what stands (Author.Again).
+// that the request may create, so that a request repeated after a crash makes the same record and not another. It keeps the number
+// of the command, too, under which all attempts write: so one that finds its own work done answers with what stands (Author.Again).
 //
 //	free ──Begin──> running ──Finish──> answered: the answer is replayed until the key expires
 //	                   │  └──Reopen──> open: the next one carries it out again, with the same reserved id
@@ -23,7 +23,7 @@ import (
 type Ticket struct {
 	ID      uint64  // reserved for the record that the request creates
 	Again   bool    // an earlier attempt was cut short: it may have done part of the work
-	Request string  // the id of the first attempt: what any of them wrote names it
+	Command uint32  // of all attempts: what any of them wrote names it
 	Answer  *Answer // not nil: the request was carried out, and this was the answer
 
 	store    *Store
@@ -44,7 +44,7 @@ type Answer struct {
 // attempt is the detail of an idempotency claim.
 type attempt struct {
 	Hash    string  `json:"hash"`
-	Request string  `json:"request,omitempty"`
+	Command uint32  `json:"command,omitempty"`
 	Answer  *Answer `json:"answer,omitempty"`
 	Open    bool    `json:"open,omitempty"`
 }
@@ -64,8 +64,8 @@ const idempotencyField = "idempotency"
 const KeptFor = 24 * time.Hour
 
 // Begin claims an idempotency key for a request, of which hash tells one from another. key must already be joined
-// with whatever it is scoped by; request is the id of this attempt.
-func (s *Store) Begin(ctx context.Context, account fleet.AccountID, key, hash, request string) (*Ticket, error) {
+// with whatever it is scoped by.
+func (s *Store) Begin(ctx context.Context, account fleet.AccountID, key, hash string) (*Ticket, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.Deadline)
 	defer cancel()
 	t := &Ticket{store: s, account: uint64(account), value: digest(key), hash: hash}
@@ -74,7 +74,7 @@ func (s *Store) Begin(ctx context.Context, account fleet.AccountID, key, hash, r
 		if err != nil {
 			return nil, err
 		}
-		t.ID, t.Again, t.Request, t.expires = s.NextID(), false, request, s.now().Add(KeptFor)
+		t.ID, t.Again, t.Command, t.expires = s.NextID(), false, NewCommand(), s.now().Add(KeptFor)
 		if !row.free() {
 			var done attempt
 			if err := json.Unmarshal([]byte(row.detail), &done); err != nil {
@@ -89,9 +89,9 @@ func (s *Store) Begin(ctx context.Context, account fleet.AccountID, key, hash, r
 			case !done.Open && row.age < s.cfg.Abandoned:
 				return nil, ErrKeyBusy
 			}
-			t.ID, t.Again, t.Request = row.owner, true, cmp.Or(done.Request, request)
+			t.ID, t.Again, t.Command = row.owner, true, cmp.Or(done.Command, t.Command)
 		}
-		t.revision, err = s.setClaim(ctx, t.account, idempotencyField, t.value, row.revision, t.ID, &t.expires, t.detail(attempt{Hash: hash, Request: t.Request}))
+		t.revision, err = s.setClaim(ctx, t.account, idempotencyField, t.value, row.revision, t.ID, &t.expires, t.detail(attempt{Hash: hash, Command: t.Command}))
 		if errors.Is(err, errLost) {
 			continue
 		}
@@ -109,7 +109,7 @@ func (t *Ticket) Finish(ctx context.Context, a Answer) error {
 
 // Reopen says that it is unknown what the request did: whoever repeats it carries it out again under the same id.
 func (t *Ticket) Reopen(ctx context.Context) error {
-	return t.set(ctx, t.ID, attempt{Hash: t.hash, Request: t.Request, Open: true})
+	return t.set(ctx, t.ID, attempt{Hash: t.hash, Command: t.Command, Open: true})
 }
 
 // Release gives the key free, after a request that was refused and did nothing.

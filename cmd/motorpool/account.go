@@ -102,10 +102,13 @@ func (r *records) createAccount(ctx context.Context, body record.Account) (fleet
 	if body.Name == "" || len(body.Name) > 100 {
 		return 0, errors.New("an account's name has 1 to 100 bytes")
 	}
-	id := r.store.NextID()
-	made, fresh, err := r.accounts.Create(ctx, commandLine, fleet.AccountID(id), id, body)
-	if err == nil && !fresh {
-		err = errTaken
+	by := commandLine
+	by.Command = record.NewCommand()
+	var made record.Record[record.Account]
+	err := record.ErrTaken
+	for errors.Is(err, record.ErrTaken) {
+		id := r.store.NextID()
+		made, _, err = r.accounts.Create(ctx, by, fleet.AccountID(id), id, body)
 	}
 	if fleet.CodeOf(err) == fleet.CodeConflict {
 		// Another command made the account a moment ago.

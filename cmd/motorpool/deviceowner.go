@@ -218,9 +218,6 @@ func (r *records) moveDevice(ctx context.Context, account fleet.AccountID, body 
 
 // createDevice makes a device.
 func (r *records) createDevice(ctx context.Context, account fleet.AccountID, body record.Device) (fleet.DeviceID, record.Device, error) {
-	made, fresh, err := r.devices.Create(ctx, commandLine, account, r.store.NextID(), body)
-	if err == nil && !fresh {
-		err = errTaken
-	}
+	made, err := r.devices.New(ctx, commandLine, account, body)
 	return fleet.DeviceID(made.ID), made.Body, err
 }

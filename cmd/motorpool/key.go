@@ -78,10 +78,7 @@ func (r *records) createKey(ctx context.Context, account fleet.AccountID, scopes
 	for _, scope := range scopes {
 		body.Scopes = append(body.Scopes, string(scope))
 	}
-	made, fresh, err := r.keys.Create(ctx, commandLine, account, r.store.NextID(), body)
-	if err == nil && !fresh {
-		err = errTaken
-	}
+	made, err := r.keys.New(ctx, commandLine, account, body)
 	return fleet.KeyID(made.ID), key.Token, err
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -46,12 +45,11 @@ func newRecords(db driver.Conn) (*records, error) {
 	}, nil
 }
 
-// newIDs makes a source of identities for this process. Its node number is random: two processes of one number make the
-// same identity only in the same millisecond, and then a record's creation says so instead of mixing them up.
-func newIDs() *fleet.IDSource { return fleet.NewIDSource(rand.Uint64(), time.Now) }
-
-// errTaken is the rare case of two processes that made the same identity in the same millisecond.
-var errTaken = errors.New("another process took the same id at the same moment; run this again")
+// newIDs makes a source of identities for this process. Its node number is one of those that are not leased: two processes of one number make the
+// same identity only in the same millisecond, and then a record's creation takes another one. Who serves leases a number of its own.
+func newIDs() *fleet.IDSource {
+	return fleet.NewIDSource(fleet.LeasedNodes+rand.Uint64N(fleet.Nodes-fleet.LeasedNodes), time.Now)
+}
 
 // recordingSystem is the system of the external references of vehicles and devices that were made for a recording.
 const recordingSystem = "recording"
@@ -107,7 +105,7 @@ func (r *records) registerVehicles(ctx context.Context, account fleet.AccountID,
 		body.ExternalRefs = refTo(reg)
 		ids, bodies = append(ids, r.store.NextID()), append(bodies, body)
 	}
-	for i, err := range r.vehicles.CreateMany(ctx, commandLine, account, ids, bodies) {
+	for i, err := range r.vehicles.CreateMany(ctx, record.Author{Actor: commandLine.Actor, Command: record.NewCommand()}, account, ids, bodies) {
 		identifier := bodies[i].ExternalRefs[0].ID
 		if err != nil {
 			return nil, fmt.Errorf("make vehicle %q: %w", identifier, err)
@@ -153,7 +151,7 @@ func (r *records) registerDevices(ctx context.Context, account fleet.AccountID, 
 	if err := r.own(ctx, account, given...); err != nil {
 		return err
 	}
-	for i, err := range r.devices.CreateMany(ctx, commandLine, account, ids, bodies) {
+	for i, err := range r.devices.CreateMany(ctx, record.Author{Actor: commandLine.Actor, Command: record.NewCommand()}, account, ids, bodies) {
 		if err != nil {
 			return fmt.Errorf("make device %q: %w", bodies[i].UniqueID, err)
 		}
