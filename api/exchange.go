@@ -20,7 +20,16 @@ type exchange struct {
 	metric    bool            // units=metric
 	ticket    *record.Ticket  // of the request's idempotency key, if it has one
 	born      uint64          // id that was made in the request: nothing can name it yet
+	long      bool            // it has a turn among what takes long
+	ends      []func()        // give back what the request holds
 	unstored  []byte          // what is stored of the answer instead of its body, if that holds a secret
+}
+
+// end gives back what the request held, however it ended.
+func (x *exchange) end() {
+	for _, end := range x.ends {
+		end()
+	}
 }
 
 type exchangeKey struct{}
