@@ -44,6 +44,12 @@ type Config struct {
 
 	TrustedProxies []netip.Prefix // whose X-Forwarded-For is believed
 
+	Pace      Pace // of clients
+	Long      int  // downloads and long searches at once, of all accounts
+	LongShare int  // the same of one account
+
+	BodyMemory int64 // bytes of bodies that are worked on at once, half of it for one account; eight times as much are read at once
+
 	Auth   auth.Config
 	Record record.Config
 }
@@ -52,7 +58,7 @@ type Config struct {
 func DefaultConfig() Config {
 	return Config{
 		Version: "dev", BodyLimit: 1 << 20, IngestLimit: 5 << 20, ReadTime: 20 * time.Second, WriteTime: 10 * time.Second,
-		Auth: auth.DefaultConfig(), Record: record.DefaultConfig(),
+		Pace: DefaultPace(), Long: 8, LongShare: 4, BodyMemory: 16 << 20, Auth: auth.DefaultConfig(), Record: record.DefaultConfig(),
 	}
 }
 
@@ -68,7 +74,13 @@ func (c Config) Validate() error {
 		// A request that is still running must not be taken for one that died.
 		return errors.New("api: the deadline of writes must be shorter than the time after which a claim is abandoned")
 	}
-	return errors.Join(c.Auth.Validate(), c.Record.Validate())
+	if c.BodyMemory < 2 {
+		return errors.New("api: there must be memory for bodies")
+	}
+	if c.Long < 1 || c.LongShare < 1 {
+		return errors.New("api: at least one download must be allowed, in all and for each account")
+	}
+	return errors.Join(c.Pace.Validate(), c.Auth.Validate(), c.Record.Validate())
 }
 
 // Publisher puts reports on a topic and returns when all of them are acknowledged.
@@ -90,7 +102,8 @@ type Geocoder interface {
 // Deps are the things that the interface works with. DB, IDs and Log must be given; a nil Publisher makes ingest
 // answer 503, a nil Geocoder leaves addresses empty, nil Metrics are kept to itself, and Now defaults to time.Now.
 type Deps struct {
-	DB        driver.Conn
+	DB        driver.Conn // for what is answered at once
+	Long      driver.Conn // for what takes long or goes to the client while it is read; DB by default
 	IDs       *fleet.IDSource
 	Publisher Publisher
 	Reader    RecordReader        // without it neither Traccar's positions nor dead letters are taken
@@ -120,6 +133,9 @@ type API struct {
 
 	transfers map[string]transfer // resources that can be imported and exported, by their paths
 	transfer  transferDesk
+	longWork  *fair // requests that take long
+	reading   *fair // bytes of bodies that are held
+	parsing   *fair // bytes of bodies that are worked on
 
 	metrics *metrics
 	store   *record.Store
@@ -146,6 +162,9 @@ func New(cfg Config, deps Deps) (*API, error) {
 	if deps.DB == nil || deps.IDs == nil || deps.Log == nil {
 		return nil, errors.New("api: DB, IDs and Log must be given")
 	}
+	if deps.Long == nil {
+		deps.Long = deps.DB
+	}
 	if deps.Now == nil {
 		deps.Now = time.Now
 	}
@@ -160,8 +179,9 @@ func New(cfg Config, deps Deps) (*API, error) {
 	a := &API{
 		cfg: cfg, Deps: deps, log: deps.Log, router: chi.NewRouter(),
 		limiter: auth.NewLimiter(cfg.Auth, deps.Now), uses: keyUses{last: map[fleet.KeyID]time.Time{}}, transfers: map[string]transfer{},
-		transfer: newTransferDesk(),
-		store:    store, devices: record.NewLog(store, record.Devices), keys: record.NewLog(store, record.APIKeys),
+		transfer: newTransferDesk(), longWork: newFair(int64(cfg.Long), int64(cfg.LongShare)),
+		reading: newFair(bodiesHeld*cfg.BodyMemory, bodiesHeld*cfg.BodyMemory/2), parsing: newFair(cfg.BodyMemory, cfg.BodyMemory/2),
+		store: store, devices: record.NewLog(store, record.Devices), keys: record.NewLog(store, record.APIKeys),
 		geofences: record.NewLog(store, record.Geofences), alertRules: record.NewLog(store, record.AlertRules), jobs: record.NewLog(store, record.Jobs),
 	}
 	a.tripDrivers, a.alertAcks = record.NewLog(store, record.TripDrivers), record.NewLog(store, record.AlertAcks)
@@ -180,6 +200,7 @@ func New(cfg Config, deps Deps) (*API, error) {
 	if deps.Wrap != nil {
 		a.handler = deps.Wrap(a.handler)
 	}
+	a.handler = cfg.Pace.Handler(a.handler)
 	return a, nil
 }
 

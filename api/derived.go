@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/motorpool/fleet"
@@ -298,7 +299,7 @@ func (s *derivedResource[E, V]) list(w http.ResponseWriter, r *http.Request) err
 const shownAtOnce = 500
 
 // views shows all that the filter wants, some at a time.
-func (s *derivedResource[E, V]) views(r *http.Request, f query.DerivedFilter) iter.Seq2[V, error] {
+func (s *derivedResource[E, V]) views(r *http.Request, db driver.Conn, f query.DerivedFilter) iter.Seq2[V, error] {
 	return func(yield func(V, error) bool) {
 		var rows []query.Derived[E]
 		show := func() bool {
@@ -316,7 +317,7 @@ func (s *derivedResource[E, V]) views(r *http.Request, f query.DerivedFilter) it
 			}
 			return true
 		}
-		for d, err := range s.from.List(r.Context(), s.api.DB, f) {
+		for d, err := range s.from.List(r.Context(), db, f) {
 			if err != nil {
 				var none V
 				yield(none, err)
@@ -334,8 +335,12 @@ func (s *derivedResource[E, V]) views(r *http.Request, f query.DerivedFilter) it
 // tables, in which a place takes three columns.
 func (s *derivedResource[E, V]) download(w http.ResponseWriter, r *http.Request, f query.DerivedFilter, format export.Format) error {
 	var none V
+	db, err := s.api.long(w, r)
+	if err != nil {
+		return err
+	}
 	return s.api.downloadViews(w, r, format, strings.ReplaceAll(s.nouns, " ", "-"), none, func(yield func(any, error) bool) {
-		for view, err := range s.views(r, f) {
+		for view, err := range s.views(r, db, f) {
 			if !yield(view, err) {
 				return
 			}

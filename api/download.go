@@ -127,6 +127,9 @@ func (a *API) download(w http.ResponseWriter, r *http.Request, f export.Format, 
 		w.WriteHeader(http.StatusOK)
 		return nil
 	}
+	if _, err := a.long(w, r); err != nil {
+		return err // what is read already takes memory while a slow client reads it
+	}
 	counted := &countingWriter{ResponseWriter: w}
 	err := write(counted)
 	if err == nil {

@@ -23,7 +23,16 @@ type exchange struct {
 	born      uint64          // id that was made in the request: nothing can name it yet
 	drawn     uint64          // id that the request has for what it makes
 	taken     int             // ids that the request had for what it makes, and that were another's
+	long      bool            // it has a turn among what takes long
+	ends      []func()        // give back what the request holds
 	unstored  []byte          // what is stored of the answer instead of its body, if that holds a secret
+}
+
+// end gives back what the request held, however it ended.
+func (x *exchange) end() {
+	for _, end := range x.ends {
+		end()
+	}
 }
 
 type exchangeKey struct{}

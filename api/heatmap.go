@@ -87,7 +87,11 @@ func (a *API) heatmap(w http.ResponseWriter, r *http.Request) error {
 	default:
 		return invalidParam("vehicle_id", "must be one vehicle")
 	}
-	cells, err := query.Heatmap(r.Context(), a.DB, f)
+	db, err := a.long(w, r)
+	if err != nil {
+		return err
+	}
+	cells, err := query.Heatmap(r.Context(), db, f)
 	if err != nil {
 		return err
 	}

@@ -283,8 +283,12 @@ func (a *API) downloadLedgerEntries(w http.ResponseWriter, r *http.Request, orde
 	if err != nil {
 		return err
 	}
+	db, err := a.long(w, r)
+	if err != nil {
+		return err
+	}
 	return a.downloadViews(w, r, format, "ledger-entries", LedgerEntry{}, func(yield func(any, error) bool) {
-		for e, err := range query.LedgerEntries(r.Context(), a.DB, f, nil) {
+		for e, err := range query.LedgerEntries(r.Context(), db, f, nil) {
 			if !yield(showLedgerEntry(&e), err) {
 				return
 			}

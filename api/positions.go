@@ -164,7 +164,11 @@ func (a *API) listTrack(w http.ResponseWriter, r *http.Request) error {
 		if err := wholeOnly(r, "format="+string(format)); err != nil {
 			return err
 		}
-		return a.downloadTrack(w, r, f, format, query.Track(r.Context(), a.DB, f))
+		db, err := a.long(w, r)
+		if err != nil {
+			return err
+		}
+		return a.downloadTrack(w, r, f, format, query.Track(r.Context(), db, f))
 	}
 	list := strings.Join([]string{"track", f.Vehicle.String(), strconv.FormatBool(f.Descending), f.Every.String(),
 		strconv.Itoa(int(f.With)), strconv.Itoa(int(f.Without))}, "/")
@@ -288,9 +292,13 @@ func (a *API) simplified(w http.ResponseWriter, r *http.Request, f query.TrackFi
 	if err := wholeOnly(r, "simplify_m or max_points"); err != nil {
 		return err
 	}
+	db, err := a.long(w, r)
+	if err != nil {
+		return err
+	}
 	f.Limit = maxSimplified + 1
 	var all []fleet.Position
-	for p, err := range query.Track(r.Context(), a.DB, f) {
+	for p, err := range query.Track(r.Context(), db, f) {
 		if err != nil {
 			return err
 		}

@@ -61,6 +61,7 @@ var codeStatus = map[fleet.Code]int{
 	fleet.CodeNotFound:     http.StatusNotFound,
 	codeMethod:             http.StatusMethodNotAllowed,
 	codeAccept:             http.StatusNotAcceptable,
+	codeTimeout:            http.StatusRequestTimeout,
 	fleet.CodeConflict:     http.StatusConflict,
 	fleet.CodeTransition:   http.StatusConflict,
 	codeInProgress:         http.StatusConflict,
@@ -81,6 +82,7 @@ const (
 	codeInProgress fleet.Code = "request_in_progress"
 	codeKeyReuse   fleet.Code = "idempotency_key_reused"
 	codeInternal   fleet.Code = "internal_error"
+	codeTimeout    fleet.Code = "request_timeout"
 )
 
 // problemOf turns any error into what the caller may see of it. The second result says whether the error is ours to

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"net/http"
 	"reflect"
 	"strconv"
@@ -44,6 +45,14 @@ type route struct {
 	Reply      any           // zero value of the answer's type; nil answers without a body
 	ReplyTypes []string      // media types of the answer; application/json by default
 	Timeout    time.Duration // of the whole operation; -1 for streams, which have none
+}
+
+// within returns a context that ends when the operation has taken as long as it may.
+func (rt *route) within(ctx context.Context) (context.Context, context.CancelFunc) {
+	if rt.Timeout <= 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, rt.Timeout)
 }
 
 // handlerFunc answers one operation. An error it returns before anything was written becomes a problem; after that

@@ -93,7 +93,7 @@ func (a *API) getRoute(w http.ResponseWriter, r *http.Request) error {
 	}
 	var ways [][]fleet.Position
 	if textParam(r, "geometry", "") != "false" || format != export.JSON && format != export.GeoJSON {
-		if ways, err = a.waysOf(r, account, vehicle, found.Legs); err != nil {
+		if ways, err = a.waysOf(w, r, account, vehicle, found.Legs); err != nil {
 			return err
 		}
 	}
@@ -132,7 +132,7 @@ func orNull(geometry json.RawMessage) json.RawMessage {
 
 // waysOf reads the positions of the trips of a route and simplifies them as the parameters ask: one slice for each leg,
 // empty for what is no trip.
-func (a *API) waysOf(r *http.Request, account fleet.AccountID, vehicle fleet.VehicleID, legs []query.Leg) ([][]fleet.Position, error) {
+func (a *API) waysOf(w http.ResponseWriter, r *http.Request, account fleet.AccountID, vehicle fleet.VehicleID, legs []query.Leg) ([][]fleet.Position, error) {
 	ways := make([][]fleet.Position, len(legs))
 	var trips []int // the legs that are trips, in order of time
 	for i := range legs {
@@ -146,7 +146,11 @@ func (a *API) waysOf(r *http.Request, account fleet.AccountID, vehicle fleet.Veh
 	f := wayOf(account, vehicle, legs[trips[0]].From, legs[trips[len(trips)-1]].To)
 	f.Limit = 0 // those at stops are read and not kept
 	total := 0
-	for p, err := range query.Track(r.Context(), a.DB, f) {
+	db, err := a.long(w, r)
+	if err != nil {
+		return nil, err
+	}
+	for p, err := range query.Track(r.Context(), db, f) {
 		if err != nil {
 			return nil, err
 		}

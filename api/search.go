@@ -105,7 +105,11 @@ func (a *API) searchArea(w http.ResponseWriter, r *http.Request) error {
 	}
 	var spans []query.AreaSpan
 	if some {
-		spans, err = query.SearchArea(r.Context(), a.DB, f)
+		db, refused := a.long(w, r)
+		if refused != nil {
+			return refused
+		}
+		spans, err = query.SearchArea(r.Context(), db, f)
 	}
 	switch {
 	case errors.Is(err, query.ErrTooManyFixes):

@@ -14,7 +14,6 @@ import (
 	"sort"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/go-chi/chi/v5"
 
@@ -28,22 +27,16 @@ func (a *API) serve(rt *route, h handlerFunc) http.HandlerFunc {
 		x := exchangeOf(r.Context())
 		x.route = rt
 		w = &answer{ResponseWriter: w, x: x, inner: true}
-		ctx := r.Context()
-		if rt.Timeout > 0 {
-			var cancel context.CancelFunc
-			ctx, cancel = context.WithTimeout(ctx, rt.Timeout)
-			defer cancel()
-			// The writer may have no deadlines (a test's recorder); the context still holds.
-			rc := http.NewResponseController(w)
-			rc.SetReadDeadline(time.Now().Add(rt.Timeout))
-			rc.SetWriteDeadline(time.Now().Add(rt.Timeout + 10*time.Second))
-		}
-		r = r.WithContext(ctx)
+		defer x.end()
 		err := a.admit(w, r, rt, x)
 		if err == nil {
+			// The time begins when the body is there: how long that may take is a matter of its size.
+			ctx, cancel := rt.within(r.Context())
+			defer cancel()
 			if x.principal != nil {
-				r = r.WithContext(auth.With(ctx, x.principal))
+				ctx = auth.With(ctx, x.principal)
 			}
+			r = r.WithContext(ctx)
 			err = a.once(w, r, h)
 		}
 		if err == nil {
@@ -59,7 +52,7 @@ func (a *API) serve(rt *route, h handlerFunc) http.HandlerFunc {
 // cutShort tells of an answer of which some was sent, and returns what to end it with. That the client has gone is no error of ours.
 func (a *API) cutShort(r *http.Request, err error) error {
 	level := slog.LevelError
-	if errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, context.Canceled) {
+	if errors.Is(err, errStalled) || errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, context.Canceled) {
 		level = slog.LevelInfo
 	}
 	a.log.Log(r.Context(), level, "answer cut short", "error", err, "request_id", requestID(r.Context()), "path", r.URL.Path)
@@ -69,7 +62,9 @@ func (a *API) cutShort(r *http.Request, err error) error {
 // admit makes the checks that come before the handler, and reads the body.
 func (a *API) admit(w http.ResponseWriter, r *http.Request, rt *route, x *exchange) error {
 	if !rt.Public {
-		if err := a.authorise(w, r, rt, x); err != nil {
+		ctx, cancel := rt.within(r.Context())
+		defer cancel()
+		if err := a.authorise(w, r.WithContext(ctx), rt, x); err != nil {
 			return err
 		}
 	}
@@ -82,7 +77,7 @@ func (a *API) admit(w http.ResponseWriter, r *http.Request, rt *route, x *exchan
 	if rt.Body == nil {
 		return nil
 	}
-	return readBody(w, r, rt, x)
+	return a.readBody(w, r, rt, x)
 }
 
 // checkQuery refuses parameters that the route does not declare, that come twice, or whose value is malformed.
@@ -126,8 +121,14 @@ func checkQuery(r *http.Request, rt *route) error {
 	return nil
 }
 
-// readBody reads the whole body into the exchange, decompressed.
-func readBody(w http.ResponseWriter, r *http.Request, rt *route, x *exchange) error {
+// readBody reads the whole body into the exchange, decompressed, and waits until it may be worked on.
+func (a *API) readBody(w http.ResponseWriter, r *http.Request, rt *route, x *exchange) error {
+	sender := a.clientAddr(r).String() // of a body that no key came with
+	if x.principal != nil {
+		sender = x.principal.Account.String()
+	}
+	held := a.reading.claim(sender)
+	x.ends = append(x.ends, held.end)
 	r.Body = http.MaxBytesReader(w, r.Body, rt.BodyLimit)
 	var source io.Reader = r.Body
 	switch encoding := strings.ToLower(strings.TrimSpace(r.Header.Get("Content-Encoding"))); encoding {
@@ -142,23 +143,46 @@ func readBody(w http.ResponseWriter, r *http.Request, rt *route, x *exchange) er
 	default:
 		return fleet.NewError(fleet.CodeMediaType, "The content encoding "+encoding+" is not supported. Send gzip, or none.")
 	}
-	var buf bytes.Buffer
-	if n := r.ContentLength; n > 0 && n <= rt.BodyLimit {
-		buf.Grow(int(n) + bytes.MinRead)
-	}
-	n, err := buf.ReadFrom(source)
-	if err != nil {
+	var buf bytes.Buffer // grows with what has come: what a client announces costs it nothing
+	n, err := buf.ReadFrom(heldReader{source, held})
+	switch {
+	case errors.Is(err, errShare), errors.Is(err, errAll):
+		return tooMuch(w, err, "You send too many large bodies at once. Send the next when one is answered.",
+			"Too many large bodies are sent at once. Try again in some seconds.")
+	case err != nil:
 		return bodyError(err, rt)
-	}
-	if n > rt.BodyLimit {
+	case n > rt.BodyLimit:
 		return tooLarge(rt)
 	}
 	x.body = buf.Bytes()
+	turn := a.parsing.claim(sender)
+	x.ends = append(x.ends, turn.end)
+	if err := a.wait(w, r, turn, n, "You send too many large bodies at once. Send the next when one is answered.",
+		"Too many large bodies are being worked on. Try again in some seconds."); err != nil {
+		return err
+	}
 	if len(x.body) == 0 && rt.Optional {
 		return nil
 	}
 	return checkMediaType(r, rt)
 }
+
+// heldReader counts what is read and held of a body.
+type heldReader struct {
+	io.Reader
+	held *claim
+}
+
+func (h heldReader) Read(p []byte) (int, error) {
+	n, err := h.Reader.Read(p)
+	if full := h.held.try(int64(n)); full != nil {
+		return n, full
+	}
+	return n, err
+}
+
+// bodiesHeld is how many times as much of bodies may be held as may be worked on: as bytes they take what they are.
+const bodiesHeld = 8
 
 func checkMediaType(r *http.Request, rt *route) error {
 	header := r.Header.Get("Content-Type")
@@ -180,6 +204,9 @@ func tooLarge(rt *route) error {
 func bodyError(err error, rt *route) error {
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return tooLarge(rt)
+	}
+	if errors.Is(err, errSlowBody) {
+		return fleet.NewError(codeTimeout, "The body came too slowly or not at all. Send it again, in smaller parts or compressed by gzip.")
 	}
 	return fleet.NewError(fleet.CodeInvalid, "The body could not be read to its end: it is cut short or not what its content encoding says.")
 }

@@ -27,9 +27,8 @@ var streamAuth = 45 * time.Second
 
 // Settings of streams.
 const (
-	streamPage     = 256              // events that are read and sent at a time
-	streamWrite    = 30 * time.Second // a client that takes nothing for so long is gone
-	streamSnapshot = 2000             // positions that are read at a time when a stream begins
+	streamPage     = 256  // events that are read and sent at a time
+	streamSnapshot = 2000 // positions that are read at a time when a stream begins
 
 	behindPause = 300 * time.Millisecond
 )
@@ -167,8 +166,6 @@ func (c *connection) send(fill func(*bytes.Buffer) error) error {
 	if err := fill(buf); err != nil || buf.Len() == 0 {
 		return err
 	}
-	// The writer may have no deadlines (a test's recorder).
-	_ = c.control.SetWriteDeadline(time.Now().Add(streamWrite))
 	if _, err := c.w.Write(buf.Bytes()); err != nil {
 		return errGone
 	}

@@ -129,8 +129,12 @@ func (a *API) listTelemetry(w http.ResponseWriter, r *http.Request) error {
 		if err := wholeOnly(r, "format="+string(format)); err != nil {
 			return err
 		}
+		db, err := a.long(w, r)
+		if err != nil {
+			return err
+		}
 		return a.download(w, r, format, f.Vehicle.String()+"-telemetry", func(w http.ResponseWriter) error {
-			return writeTable(w, format, sampleColumns(buckets), sampleRows(query.Series(r.Context(), a.DB, f), buckets))
+			return writeTable(w, format, sampleColumns(buckets), sampleRows(query.Series(r.Context(), db, f), buckets))
 		})
 	}
 	list := strings.Join([]string{"telemetry", f.Vehicle.String(), f.Every.String(), textParam(r, "signals", "")}, "/")

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
 	"github.com/motorpool/fleet/api/export"
@@ -142,9 +144,13 @@ func (a *API) jobResult(jobs *resource[record.Job], w http.ResponseWriter, r *ht
 	if t.Format == csvFormat {
 		format, write = export.CSV, a.writeSheet
 	}
+	db, err := a.long(w, r)
+	if err != nil {
+		return err
+	}
 	return a.download(w, r, format, t.Records+"-"+name, func(w http.ResponseWriter) error {
 		buffered := bufio.NewWriterSize(w, 64<<10)
-		if err := write(r.Context(), rec, buffered); err != nil {
+		if err := write(r.Context(), db, rec, buffered); err != nil {
 			return err
 		}
 		return buffered.Flush()
@@ -152,20 +158,20 @@ func (a *API) jobResult(jobs *resource[record.Job], w http.ResponseWriter, r *ht
 }
 
 // writeLines writes a result as a JSON object a line.
-func (a *API) writeLines(ctx context.Context, rec record.Record[record.Job], w *bufio.Writer) error {
-	return query.JobOutput(ctx, a.DB, query.JobRef{Account: rec.Account, ID: rec.ID}, rec.Body.Transfer.Attempts, func(body string) error {
+func (a *API) writeLines(ctx context.Context, db driver.Conn, rec record.Record[record.Job], w *bufio.Writer) error {
+	return query.JobOutput(ctx, db, query.JobRef{Account: rec.Account, ID: rec.ID}, rec.Body.Transfer.Attempts, func(body string) error {
 		w.WriteString(body)
 		return w.WriteByte('\n')
 	})
 }
 
 // writeSheet writes a result as a sheet. It is read twice: first for its columns.
-func (a *API) writeSheet(ctx context.Context, rec record.Record[record.Job], w *bufio.Writer) error {
+func (a *API) writeSheet(ctx context.Context, db driver.Conn, rec record.Record[record.Job], w *bufio.Writer) error {
 	registry := a.docs.OpenAPI().Components.Schemas
 	view, _ := a.transfers[rec.Body.Transfer.Records].shape()
 	schema := resolve(registry, registry.Schema(view, false, ""))
 	read := func(row func(cells map[string]string) error) error {
-		return query.JobOutput(ctx, a.DB, query.JobRef{Account: rec.Account, ID: rec.ID}, rec.Body.Transfer.Attempts, func(body string) error {
+		return query.JobOutput(ctx, db, query.JobRef{Account: rec.Account, ID: rec.ID}, rec.Body.Transfer.Attempts, func(body string) error {
 			object, err := parseObject([]byte(body))
 			if err != nil {
 				return err

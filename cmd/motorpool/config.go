@@ -42,6 +42,10 @@ type settings struct {
 		CertFile     string `help:"PEM of our own certificate." type:"path"`
 		KeyFile      string `help:"PEM of its key." type:"path"`
 		ServerName   string `help:"Name expected in the server's certificate."`
+
+		APIConnections      int `name:"api-connections" help:"Connections for the interface's short answers, and for other commands." default:"16"`
+		DownloadConnections int `help:"Connections for downloads and long searches, and so how many of all accounts are under way at once; the next ones wait." default:"8"`
+		IngestConnections   int `help:"Connections for the pipeline." default:"16"`
 	} `embed:"" prefix:"clickhouse-" group:"ClickHouse"`
 
 	Broker struct {
@@ -77,7 +81,7 @@ const (
 func (s *settings) store() query.Config {
 	c := query.DefaultConfig()
 	c.Addrs, c.Database, c.User = s.ClickHouse, s.DB.Database, s.DB.User
-	c.Password, c.PasswordFile = s.DB.Password, s.DB.PasswordFile
+	c.Password, c.PasswordFile, c.MaxConns = s.DB.Password, s.DB.PasswordFile, s.DB.APIConnections
 	c.TLS = query.TLS{
 		Enabled: s.DB.TLS, CAFile: s.DB.CAFile, CertFile: s.DB.CertFile, KeyFile: s.DB.KeyFile, ServerName: s.DB.ServerName,
 	}
@@ -90,9 +94,14 @@ func (s *settings) store() query.Config {
 	return c
 }
 
-// openStore connects to ClickHouse; its error says what may be the matter.
+// openStore connects to ClickHouse as a command does that asks for little.
 func (s *settings) openStore(ctx context.Context) (driver.Conn, error) {
-	db, err := query.Open(ctx, s.store())
+	return s.openPool(ctx, s.store())
+}
+
+// openPool connects to ClickHouse; its error says what may be the matter.
+func (s *settings) openPool(ctx context.Context, config query.Config) (driver.Conn, error) {
+	db, err := query.Open(ctx, config)
 	var refused *clickhouse.Exception
 	switch {
 	case err == nil || ctx.Err() != nil:

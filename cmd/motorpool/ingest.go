@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/motorpool/fleet"
@@ -70,6 +71,7 @@ func (c *ingestCommand) Run(ctx context.Context, s settings, o output) error {
 // ingestHalf is the pipeline, ready to run.
 type ingestHalf struct {
 	*platform
+	store     driver.Conn // its own connections: no client of the interface holds them
 	registry  *query.Registry
 	policies  *query.Policies
 	releaser  *pipeline.Releaser
@@ -78,7 +80,11 @@ type ingestHalf struct {
 
 // newIngest builds the pipeline, that which derives too if it is wanted, and reads the registry for the first time.
 func (p *platform) newIngest(ctx context.Context, group string, derive bool) (*ingestHalf, error) {
-	h := &ingestHalf{platform: p, registry: query.NewRegistry(p.db), policies: query.NewPolicies(p.db)}
+	store, err := p.pool(ctx, p.settings.DB.IngestConnections)
+	if err != nil {
+		return nil, err
+	}
+	h := &ingestHalf{platform: p, store: store, registry: query.NewRegistry(store), policies: query.NewPolicies(store)}
 	for _, refresh := range []func(context.Context) error{h.registry.Refresh, h.policies.Refresh} {
 		if err := refresh(ctx); err != nil {
 			return nil, fmt.Errorf("%w; 'motorpool migrate' makes what is missing", err)
@@ -90,7 +96,7 @@ func (p *platform) newIngest(ctx context.Context, group string, derive bool) (*i
 		return nil, err
 	}
 	deps := pipeline.Deps{
-		DB: p.db, Registry: h.registry, Letters: letters{p.feed, p.kafka.DeadLetters}, Apart: pipeline.NewApart(&config),
+		DB: store, Registry: h.registry, Letters: letters{p.feed, p.kafka.DeadLetters}, Apart: pipeline.NewApart(&config),
 		Changes: changes{p.feed, p.kafka.Changes}, Metrics: pipeline.NewMetrics(p.metrics), Log: p.log,
 	}
 	h.releaser = pipeline.NewReleaser(deps, released{p.feed})
@@ -117,7 +123,7 @@ func (p *platform) newIngest(ctx context.Context, group string, derive bool) (*i
 		if err != nil {
 			return nil, err
 		}
-		events, err := eventlog.New(p.db, p.metrics, p.log)
+		events, err := eventlog.New(store, p.metrics, p.log)
 		if err != nil {
 			return nil, err
 		}
@@ -155,7 +161,7 @@ func (h *ingestHalf) newFollower(ctx context.Context, group string, storing func
 		topic.NewBacklog(h.client, group, h.kafka.Ingest()...), topic.NewBacklog(h.client, group+followGroup, h.kafka.Changes),
 	}
 	return follow.New(config, follow.Deps{
-		DB: h.db, Policies: h.policies, Events: events{h.feed, h.kafka.Events}, Metrics: follow.NewMetrics(h.metrics), Log: h.log,
+		DB: h.store, Policies: h.policies, Events: events{h.feed, h.kafka.Events}, Metrics: follow.NewMetrics(h.metrics), Log: h.log,
 		Storing: storing, Changes: changes{h.feed, h.kafka.Changes}, Topic: changeTopic{counter},
 		Settled: func(ctx context.Context) bool {
 			for _, backlog := range backlogs {

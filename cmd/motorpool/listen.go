@@ -15,18 +15,32 @@ const drainTime = 15 * time.Second
 
 // listener is an HTTP server that already has its address, so that one which is taken shows at start.
 type listener struct {
-	socket net.Listener
+	socket *boundedSocket
 	server *http.Server
 }
 
-func listen(addr string, handler http.Handler, log *slog.Logger) (*listener, error) {
+// manners are what a listener asks of its clients before a handler sees them.
+type manners struct {
+	Head, Idle time.Duration // to send the head of a request; to be silent between two
+	Crowd      crowd
+}
+
+// opsManners are those of the operators' listener.
+func opsManners() manners {
+	return manners{Head: 10 * time.Second, Idle: 2 * time.Minute, Crowd: crowd{All: 256, PerAddress: 64}}
+}
+
+func listen(addr string, handler http.Handler, m manners, log *slog.Logger) (*listener, error) {
 	socket, err := net.Listen("tcp", addr)
 	if err != nil {
 		return nil, fmt.Errorf("%w; give another address", err)
 	}
-	return &listener{socket: socket, server: &http.Server{
-		Handler: handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
-		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+	var http1 http.Protocols // there is no encryption here, and HTTP/2 without it would share connections past the bounds
+	http1.SetHTTP1(true)
+	return &listener{socket: newBoundedSocket(socket, m.Crowd, log), server: &http.Server{
+		Handler: handler, Protocols: &http1, MaxHeaderBytes: 64 << 10, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+		// api.Pace has deadlines for bodies; ReadTimeout is for those that no handler sees, as of a request that is refused for its head.
+		ReadHeaderTimeout: m.Head, ReadTimeout: m.Head + 5*time.Second, IdleTimeout: m.Idle, DisableGeneralOptionsHandler: true,
 	}}, nil
 }
 

@@ -28,7 +28,8 @@ type platform struct {
 	log      *slog.Logger
 	metrics  *prometheus.Registry
 	ids      *fleet.IDSource
-	db       driver.Conn
+	db       driver.Conn // for short questions
+	pools    []driver.Conn
 	kafka    topic.Config
 	client   *kafka.Client
 	feed     *topic.Feed
@@ -39,7 +40,7 @@ func connect(ctx context.Context, s *settings, small bool, log *slog.Logger) (*p
 	p := &platform{settings: s, log: log, metrics: prometheus.NewRegistry(), ids: newIDs(), kafka: s.topics(small)}
 	p.metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	var err error
-	if p.db, err = s.openStore(ctx); err != nil {
+	if p.db, err = p.pool(ctx, s.DB.APIConnections); err != nil {
 		return nil, err
 	}
 	if p.client, err = p.kafka.Client(); err == nil {
@@ -52,6 +53,18 @@ func connect(ctx context.Context, s *settings, small bool, log *slog.Logger) (*p
 	return p, nil
 }
 
+// pool opens connections to ClickHouse that nothing else uses, so that what keeps them all busy stops only itself. They
+// are closed with the platform.
+func (p *platform) pool(ctx context.Context, connections int) (driver.Conn, error) {
+	config := p.settings.store()
+	config.MaxConns = connections
+	db, err := p.settings.openPool(ctx, config)
+	if err == nil {
+		p.pools = append(p.pools, db)
+	}
+	return db, err
+}
+
 // close ends the connections; by now nobody uses them.
 func (p *platform) close() {
 	if p.feed != nil {
@@ -62,8 +75,10 @@ func (p *platform) close() {
 	if p.client != nil {
 		topic.Disconnect(p.client)
 	}
-	if err := p.db.Close(); err != nil {
-		p.log.Warn("close the connection to ClickHouse", "error", err)
+	for _, pool := range p.pools {
+		if err := pool.Close(); err != nil {
+			p.log.Warn("close the connections to ClickHouse", "error", err)
+		}
 	}
 }
 
@@ -141,8 +156,8 @@ func (r *recordReader) ReadRecord(format string, record []byte) ([]fleet.Report,
 // newOps opens the listener of /healthz, /readyz and /metrics. Where several processes on one machine have the same
 // settings, all but the first take a free port and say so.
 func (p *platform) newOps(all checks) (*listener, error) {
-	handler := api.OpsHandler(all, p.metrics)
-	l, err := listen(p.settings.Ops, handler, p.log)
+	handler := api.DefaultPace().Handler(api.OpsHandler(all, p.metrics))
+	l, err := listen(p.settings.Ops, handler, opsManners(), p.log)
 	if !errors.Is(err, syscall.EADDRINUSE) {
 		return l, err
 	}
@@ -150,7 +165,7 @@ func (p *platform) newOps(all checks) (*listener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--ops: %w", err)
 	}
-	if l, err = listen(net.JoinHostPort(host, "0"), handler, p.log); err == nil {
+	if l, err = listen(net.JoinHostPort(host, "0"), handler, opsManners(), p.log); err == nil {
 		p.log.Warn("another process has the address of /metrics; this one's is elsewhere", "wanted", p.settings.Ops, "ops", l.addr())
 	}
 	return l, err

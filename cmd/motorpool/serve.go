@@ -2,8 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/netip"
+	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/motorpool/fleet/api"
@@ -23,6 +27,21 @@ type apiSettings struct {
 	GeocoderURL     string   `help:"Base address of that server." placeholder:"URL"`
 	GeocoderPrivate bool     `help:"That server may be on this machine or in a private network."`
 	GeocoderRate    float64  `help:"Requests a second to that server." default:"1"`
+
+	Clients clientSettings `embed:"" group:"Clients"`
+}
+
+// clientSettings bound what one client can keep from the others.
+type clientSettings struct {
+	MaxConnections           int           `help:"Connections at once; those above it are refused." default:"4096"`
+	MaxConnectionsPerAddress int           `help:"Of them from one IPv4 address or one /64 of IPv6. Behind a proxy all clients share its address: loopback and what --trusted-proxies names is not counted, so bound clients in the proxy." default:"256"`
+	HeadTime                 time.Duration `help:"The head of a request must be there within so long." default:"10s"`
+	IdleTime                 time.Duration `help:"A connection is closed when nothing is asked on it for so long." default:"2m"`
+	BodyTime                 time.Duration `help:"A body must be there within so long, and what its bytes take at --body-rate." default:"20s"`
+	BodyMemory               int64         `help:"Bytes of bodies that are worked on at once, half of them of one account; the next ones wait some seconds and are then refused. Worked on, a byte can take up to thirty." default:"16777216"`
+	BodyRate                 int           `help:"Bytes a second that a phone in a bad network still sends." default:"4096"`
+	MaxDownloads             int           `help:"Downloads and long searches that one account may have under way; the next ones wait some seconds and are then refused." default:"4"`
+	ClientStall              time.Duration `help:"A client that takes nothing of its answer for so long is cut off." default:"30s"`
 }
 
 func (*serveCommand) Help() string {
@@ -72,14 +91,24 @@ type serveHalf struct {
 }
 
 func (p *platform) newServe(ctx context.Context, c apiSettings) (*serveHalf, error) {
+	if err := c.Clients.Validate(); err != nil {
+		return nil, err
+	}
 	half := &serveHalf{}
 	config := api.DefaultConfig()
 	config.Version, config.CORSOrigins = version, c.CORSOrigins
+	config.Long, config.LongShare = p.settings.DB.DownloadConnections, c.Clients.MaxDownloads
+	config.BodyMemory = c.Clients.BodyMemory
+	config.Pace = api.Pace{BodyTime: c.Clients.BodyTime, BodyRate: c.Clients.BodyRate, Stall: c.Clients.ClientStall}
 	var err error
 	if config.TrustedProxies, err = prefixes(c.TrustedProxies); err != nil {
 		return nil, fmt.Errorf("--trusted-proxies: %w", err)
 	}
-	deps := api.Deps{DB: p.db, IDs: p.ids, Publisher: publisher{p.feed}, Reader: newRecordReader(),
+	long, err := p.pool(ctx, p.settings.DB.DownloadConnections)
+	if err != nil {
+		return nil, err
+	}
+	deps := api.Deps{DB: p.db, Long: long, IDs: p.ids, Publisher: publisher{p.feed}, Reader: newRecordReader(),
 		Changes: changes{p.feed, p.kafka.Changes}, Events: events{p.feed, p.kafka.Events}, Log: p.log, Metrics: p.metrics}
 	if deps.Geocoder, err = half.newGeocoder(p, c); err != nil {
 		return nil, err
@@ -94,8 +123,30 @@ func (p *platform) newServe(ctx context.Context, c apiSettings) (*serveHalf, err
 	if half.routes, err = api.New(config, deps); err != nil {
 		return nil, err
 	}
-	half.listener, err = listen(p.settings.HTTP, half.routes.Handler(), p.log)
-	return half, err
+	half.listener, err = listen(p.settings.HTTP, half.routes.Handler(), c.Clients.manners(config.TrustedProxies), p.log)
+	if err != nil {
+		return nil, err
+	}
+	p.metrics.MustRegister(
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "motorpool_http_connections", Help: "Connections of clients that are open."},
+			func() float64 { return float64(half.listener.socket.open()) }),
+		prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "motorpool_http_connections_refused_total", Help: "Connections above the bounds."},
+			func() float64 { return float64(half.listener.socket.refused.Load()) }))
+	return half, nil
+}
+
+// Validate says which setting is none; what the interface uses itself is validated there.
+func (c *clientSettings) Validate() error {
+	if c.MaxConnections < 1 || c.MaxConnectionsPerAddress < 1 || c.HeadTime <= 0 || c.IdleTime <= 0 {
+		return errors.New("--max-connections, --max-connections-per-address, --head-time and --idle-time must be positive")
+	}
+	return nil
+}
+
+// manners are what the interface's listener asks of clients.
+func (c clientSettings) manners(proxies []netip.Prefix) manners {
+	return manners{Head: c.HeadTime, Idle: c.IdleTime,
+		Crowd: crowd{All: c.MaxConnections, PerAddress: c.MaxConnectionsPerAddress, Uncounted: proxies}}
 }
 
 func (h *serveHalf) newGeocoder(p *platform, c apiSettings) (api.Geocoder, error) {
