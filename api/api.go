@@ -112,6 +112,8 @@ type API struct {
 	limiter *auth.Limiter
 	uses    keyUses
 
+	strangers strangers // peers whose forwarded headers were told of
+
 	transfers map[string]transfer // resources that can be imported and exported, by their paths
 	transfer  transferDesk
 
@@ -154,8 +156,9 @@ func New(cfg Config, deps Deps) (*API, error) {
 	a := &API{
 		cfg: cfg, Deps: deps, log: deps.Log, router: chi.NewRouter(),
 		limiter: auth.NewLimiter(cfg.Auth, deps.Now), uses: keyUses{last: map[fleet.KeyID]time.Time{}}, transfers: map[string]transfer{},
-		transfer: newTransferDesk(deps.IDs),
-		store:    store, devices: record.NewLog(store, record.Devices), keys: record.NewLog(store, record.APIKeys),
+		strangers: strangers{seen: map[netip.Addr]bool{}},
+		transfer:  newTransferDesk(deps.IDs),
+		store:     store, devices: record.NewLog(store, record.Devices), keys: record.NewLog(store, record.APIKeys),
 		geofences: record.NewLog(store, record.Geofences), alertRules: record.NewLog(store, record.AlertRules), jobs: record.NewLog(store, record.Jobs),
 	}
 	a.tripDrivers, a.alertAcks = record.NewLog(store, record.TripDrivers), record.NewLog(store, record.AlertAcks)

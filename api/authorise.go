@@ -97,29 +97,6 @@ func (a *API) limit(w http.ResponseWriter, p *auth.Principal, class auth.Class) 
 		fmt.Sprintf("More than %d %s operations within %v. Retry-After says when to go on.", d.Quota, class, d.Window))
 }
 
-// clientAddr returns the address of the client: of the connection, or, behind proxies that we trust, the last address
-// in X-Forwarded-For that is none of theirs.
-func (a *API) clientAddr(r *http.Request) netip.Addr {
-	at, err := netip.ParseAddrPort(r.RemoteAddr)
-	if err != nil {
-		return netip.IPv6Unspecified()
-	}
-	client := at.Addr().Unmap()
-	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
-	for i := len(hops) - 1; i >= 0 && a.trusted(client); i-- {
-		hop, err := netip.ParseAddr(strings.TrimSpace(hops[i]))
-		if err != nil {
-			break
-		}
-		client = hop.Unmap()
-	}
-	return client
-}
-
-func (a *API) trusted(addr netip.Addr) bool {
-	return slices.ContainsFunc(a.cfg.TrustedProxies, func(p netip.Prefix) bool { return p.Contains(addr) })
-}
-
 // lookupKey finds a key for auth.
 func (a *API) lookupKey(ctx context.Context, tokenID string) (*auth.Key, error) {
 	account, id, text, err := query.KeyByToken(ctx, a.DB, tokenID)

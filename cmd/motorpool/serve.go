@@ -18,7 +18,7 @@ type serveCommand struct {
 // apiSettings are those of the interface alone.
 type apiSettings struct {
 	CORSOrigins     []string `name:"cors-origins" help:"Origins that browsers may call the interface from; none by default." placeholder:"ORIGIN"`
-	TrustedProxies  []string `help:"Addresses or prefixes of proxies whose X-Forwarded-For is believed." placeholder:"PREFIX"`
+	TrustedProxies  []string `help:"Addresses or prefixes of proxies whose X-Forwarded-For is believed; without it all clients behind one share its address, in limits too." placeholder:"PREFIX"`
 	Geocoder        string   `help:"Where addresses come from: offline, nominatim or photon." enum:"offline,nominatim,photon" default:"offline"`
 	GeocoderURL     string   `help:"Base address of that server." placeholder:"URL"`
 	GeocoderPrivate bool     `help:"That server may be on this machine or in a private network."`
