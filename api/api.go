@@ -44,6 +44,8 @@ type Config struct {
 
 	TrustedProxies []netip.Prefix // whose X-Forwarded-For is believed
 
+	QueryMemory int64 // bytes that one question of a request may take in ClickHouse; 0 is no bound
+
 	Auth   auth.Config
 	Record record.Config
 }
@@ -52,7 +54,7 @@ type Config struct {
 func DefaultConfig() Config {
 	return Config{
 		Version: "dev", BodyLimit: 1 << 20, IngestLimit: 5 << 20, ReadTime: 20 * time.Second, WriteTime: 10 * time.Second,
-		Auth: auth.DefaultConfig(), Record: record.DefaultConfig(),
+		QueryMemory: 512 << 20, Auth: auth.DefaultConfig(), Record: record.DefaultConfig(),
 	}
 }
 
@@ -60,6 +62,9 @@ func DefaultConfig() Config {
 func (c Config) Validate() error {
 	if c.BodyLimit <= 0 || c.IngestLimit <= 0 {
 		return errors.New("api: body limits must be positive")
+	}
+	if c.QueryMemory < 0 {
+		return errors.New("api: the memory of a question must not be negative")
 	}
 	if c.ReadTime <= 0 || c.WriteTime <= 0 {
 		return errors.New("api: deadlines must be positive")

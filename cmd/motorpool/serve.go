@@ -19,6 +19,7 @@ type serveCommand struct {
 type apiSettings struct {
 	CORSOrigins     []string `name:"cors-origins" help:"Origins that browsers may call the interface from; none by default." placeholder:"ORIGIN"`
 	TrustedProxies  []string `help:"Addresses or prefixes of proxies whose X-Forwarded-For is believed; without it all clients behind one share its address, in limits too." placeholder:"PREFIX"`
+	QueryMemory     int64    `help:"Memory that one question of the interface may take in ClickHouse, in MiB; what takes more is refused. 0 is no bound." default:"512" placeholder:"MIB"`
 	Geocoder        string   `help:"Where addresses come from: offline, nominatim or photon." enum:"offline,nominatim,photon" default:"offline"`
 	GeocoderURL     string   `help:"Base address of that server." placeholder:"URL"`
 	GeocoderPrivate bool     `help:"That server may be on this machine or in a private network."`
@@ -46,7 +47,7 @@ func (c *serveCommand) Run(ctx context.Context, s settings, o output) error {
 		return err
 	}
 	defer half.close()
-	ops, err := p.newOps(p.stores())
+	ops, err := p.newOps(p.readStore(), p.readBroker())
 	if err != nil {
 		return err
 	}
@@ -74,7 +75,7 @@ type serveHalf struct {
 func (p *platform) newServe(ctx context.Context, c apiSettings) (*serveHalf, error) {
 	half := &serveHalf{}
 	config := api.DefaultConfig()
-	config.Version, config.CORSOrigins = version, c.CORSOrigins
+	config.Version, config.CORSOrigins, config.QueryMemory = version, c.CORSOrigins, c.QueryMemory<<20
 	var err error
 	if config.TrustedProxies, err = prefixes(c.TrustedProxies); err != nil {
 		return nil, fmt.Errorf("--trusted-proxies: %w", err)
