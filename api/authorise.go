@@ -82,19 +82,37 @@ func bearer(r *http.Request) (string, bool) {
 // is in seconds from now, as RateLimit is.
 func (a *API) limit(w http.ResponseWriter, p *auth.Principal, class auth.Class) error {
 	d := a.limiter.Take(p.Key, p.Account, class)
-	h := w.Header()
-	reset := int(math.Ceil(d.Reset.Seconds()))
-	h.Set("RateLimit-Policy", fmt.Sprintf(`"%s";q=%d;w=%d`, class, d.Quota, int(d.Window.Seconds())))
-	h.Set("RateLimit", fmt.Sprintf(`"%s";r=%d;t=%d`, class, d.Remaining, reset))
-	h.Set("X-RateLimit-Limit", strconv.Itoa(d.Quota))
-	h.Set("X-RateLimit-Remaining", strconv.Itoa(d.Remaining))
-	h.Set("X-RateLimit-Reset", strconv.Itoa(reset))
+	tellLimit(w, string(class), d)
 	if d.OK {
 		return nil
 	}
-	h.Set("Retry-After", strconv.Itoa(max(1, int(math.Ceil(d.Retry.Seconds())))))
 	return fleet.NewError(fleet.CodeRateLimited,
 		fmt.Sprintf("More than %d %s operations within %v. Retry-After says when to go on.", d.Quota, class, d.Window))
+}
+
+// carry takes what a request carries from the account's buckets of items and bytes. The headers speak of these where they are in the way.
+func (a *API) carry(w http.ResponseWriter, account fleet.AccountID, items, bytes int) error {
+	d, what := a.limiter.TakeVolume(account, items, bytes)
+	if d.OK {
+		return nil
+	}
+	tellLimit(w, what, d)
+	return fleet.NewError(fleet.CodeRateLimited,
+		fmt.Sprintf("Your account may send %d %s within %v, and has. Retry-After says when to send this again.", d.Quota, what, d.Window))
+}
+
+// tellLimit says in headers what is left of a limit.
+func tellLimit(w http.ResponseWriter, name string, d auth.Decision) {
+	h := w.Header()
+	reset := int(math.Ceil(d.Reset.Seconds()))
+	h.Set("RateLimit-Policy", fmt.Sprintf(`"%s";q=%d;w=%d`, name, d.Quota, int(d.Window.Seconds())))
+	h.Set("RateLimit", fmt.Sprintf(`"%s";r=%d;t=%d`, name, d.Remaining, reset))
+	h.Set("X-RateLimit-Limit", strconv.Itoa(d.Quota))
+	h.Set("X-RateLimit-Remaining", strconv.Itoa(d.Remaining))
+	h.Set("X-RateLimit-Reset", strconv.Itoa(reset))
+	if !d.OK {
+		h.Set("Retry-After", strconv.Itoa(max(1, int(math.Ceil(d.Retry.Seconds())))))
+	}
 }
 
 // lookupKey finds a key for auth.

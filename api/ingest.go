@@ -160,6 +160,9 @@ func (a *API) ingest(w http.ResponseWriter, r *http.Request, topic string, read 
 	if err != nil {
 		return err
 	}
+	if err := a.carry(w, auth.From(r.Context()).Account, len(raw), len(bodyOf(r))); err != nil {
+		return err
+	}
 	items := make([]item, len(raw))
 	for i := range raw {
 		items[i].refused = read(raw[i], &items[i])

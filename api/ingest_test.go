@@ -66,7 +66,7 @@ func (f *feed) report(topic string) fleet.Report {
 }
 
 // newIntake is a world with a broker.
-func newIntake(t *testing.T) (*world, *feed) {
+func newIntake(t *testing.T, change ...func(*Config, *Deps)) (*world, *feed) {
 	t.Helper()
 	cfg := topic.DefaultConfig()
 	cfg.Brokers, cfg.Partitions = []string{embeddedtest.Broker(t)}, 1
@@ -84,7 +84,7 @@ func newIntake(t *testing.T) (*world, *feed) {
 		t.Cleanup(func() { r.Close() })
 		f.readers[name] = r
 	}
-	return newWorld(t, func(_ *Config, d *Deps) { d.Publisher, d.Republisher = f, f }), f
+	return newWorld(t, append(change, func(_ *Config, d *Deps) { d.Publisher, d.Republisher = f, f })...), f
 }
 
 func (w *world) device(uniqueID string) string {

@@ -149,7 +149,7 @@ func (o *osmandIntake) admit(w http.ResponseWriter, r *http.Request, uniqueID st
 		w.Header().Set("Retry-After", "1")
 		return query.Tracker{}, fleet.NewError(fleet.CodeRateLimited, "The device reports too often.")
 	}
-	return tracker, nil
+	return tracker, o.api.carry(w, tracker.Account, 1, len(r.URL.RawQuery)+len(bodyOf(r)))
 }
 
 // allow takes one report from a device's bucket.

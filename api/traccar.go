@@ -40,6 +40,9 @@ func (a *API) takeTraccar(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if err := a.carry(w, auth.From(r.Context()).Account, len(raw), len(bodyOf(r))); err != nil {
+		return err
+	}
 	items := make([]item, len(raw))
 	for i := range raw {
 		var message struct {

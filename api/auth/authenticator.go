@@ -40,6 +40,7 @@ type Config struct {
 	Failures  int           // failed attempts of one client address within Window before it must wait
 	Window    time.Duration // of Failures
 	Limits    map[Class]Limit
+	Volume    Volume
 }
 
 // DefaultConfig returns the settings used when nothing else is said.
@@ -51,6 +52,7 @@ func DefaultConfig() Config {
 			Write:  {PerKey: 1_200, PerAccount: 6_000, Window: time.Minute},
 			Ingest: {PerKey: 6_000, PerAccount: 30_000, Window: time.Minute},
 		},
+		Volume: Volume{Items: 3_000_000, Bytes: 1 << 30, Window: time.Minute},
 	}
 }
 
@@ -61,6 +63,9 @@ func (c Config) Validate() error {
 	}
 	if c.CacheSize < 1 || c.Failures < 1 || c.Window <= 0 {
 		return errors.New("auth: cache_size, failures and window must be positive")
+	}
+	if c.Volume.Items < 1 || c.Volume.Bytes < 1 || c.Volume.Window <= 0 {
+		return errors.New("auth: the volume of an account must be positive")
 	}
 	for _, class := range []Class{Read, Write, Ingest} {
 		if l := c.Limits[class]; l.PerKey < 1 || l.PerAccount < 1 || l.Window <= 0 {
