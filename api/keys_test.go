@@ -196,6 +196,28 @@ func TestAnAccountIsLimitedInWhatItsRequestsCarry(t *testing.T) {
 	w.do("POST", "/v1/positions", batch(1, 0)).problem(429, "rate_limited")
 }
 
+// What is stored together of many months is stored in many pieces.
+func TestARequestIsOfAFewMonthsAndPaysForThem(t *testing.T) {
+	w, _ := newIntake(t, func(c *Config, _ *Deps) {
+		c.Auth.Volume = auth.Volume{Items: 30 * monthItems, Bytes: 1 << 30, Window: time.Minute}
+	})
+	w.device("imei-1")
+	of := func(months int) string {
+		var all []string
+		for i := range months {
+			at := time.Now().UTC().AddDate(0, -2-i, 0).Format("2006-01-02T00:00:00Z")
+			all = append(all, fmt.Sprintf(`{"unique_id":"imei-1","fix_at":%q,"lat":30,"lng":-97}`, at))
+		}
+		return "[" + strings.Join(all, ",") + "]"
+	}
+	if p := w.do("POST", "/v1/positions", of(60)).problem(422, "validation_failed"); !strings.Contains(p.Detail, "different months") {
+		t.Errorf("told %q", p.Detail)
+	}
+	w.do("POST", "/v1/positions", of(20)).ok(202)
+	w.do("POST", "/v1/positions", of(20)).problem(429, "rate_limited")
+	w.do("POST", "/v1/positions", of(5)).ok(202)
+}
+
 func TestAClientThatGuessesIsThrottled(t *testing.T) {
 	w := newWorld(t, func(c *Config, _ *Deps) { c.Auth.Failures = 3 })
 	for range 3 {
