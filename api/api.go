@@ -48,7 +48,8 @@ type Config struct {
 	Long      int  // downloads and long searches at once, of all accounts
 	LongShare int  // the same of one account
 
-	BodyMemory int64 // bytes of bodies that are worked on at once, half of it for one account; eight times as much are read at once
+	BodyMemory  int64 // bytes of bodies that are worked on at once, half of it for one account; eight times as much are read at once
+	QueryMemory int64 // bytes that one question of a request may take in ClickHouse; 0 is no bound
 
 	Auth   auth.Config
 	Record record.Config
@@ -58,7 +59,8 @@ type Config struct {
 func DefaultConfig() Config {
 	return Config{
 		Version: "dev", BodyLimit: 1 << 20, IngestLimit: 5 << 20, ReadTime: 20 * time.Second, WriteTime: 10 * time.Second,
-		Pace: DefaultPace(), Long: 8, LongShare: 4, BodyMemory: 16 << 20, Auth: auth.DefaultConfig(), Record: record.DefaultConfig(),
+		Pace: DefaultPace(), Long: 8, LongShare: 4, BodyMemory: 16 << 20, QueryMemory: 512 << 20,
+		Auth: auth.DefaultConfig(), Record: record.DefaultConfig(),
 	}
 }
 
@@ -66,6 +68,9 @@ func DefaultConfig() Config {
 func (c Config) Validate() error {
 	if c.BodyLimit <= 0 || c.IngestLimit <= 0 {
 		return errors.New("api: body limits must be positive")
+	}
+	if c.QueryMemory < 0 {
+		return errors.New("api: the memory of a question must not be negative")
 	}
 	if c.ReadTime <= 0 || c.WriteTime <= 0 {
 		return errors.New("api: deadlines must be positive")
@@ -131,6 +136,8 @@ type API struct {
 	limiter *auth.Limiter
 	uses    keyUses
 
+	strangers strangers // peers whose forwarded headers were told of
+
 	transfers map[string]transfer // resources that can be imported and exported, by their paths
 	transfer  transferDesk
 	longWork  *fair // requests that take long
@@ -179,7 +186,8 @@ func New(cfg Config, deps Deps) (*API, error) {
 	a := &API{
 		cfg: cfg, Deps: deps, log: deps.Log, router: chi.NewRouter(),
 		limiter: auth.NewLimiter(cfg.Auth, deps.Now), uses: keyUses{last: map[fleet.KeyID]time.Time{}}, transfers: map[string]transfer{},
-		transfer: newTransferDesk(), longWork: newFair(int64(cfg.Long), int64(cfg.LongShare)),
+		strangers: strangers{seen: map[netip.Addr]bool{}},
+		transfer:  newTransferDesk(), longWork: newFair(int64(cfg.Long), int64(cfg.LongShare)),
 		reading: newFair(bodiesHeld*cfg.BodyMemory, bodiesHeld*cfg.BodyMemory/2), parsing: newFair(cfg.BodyMemory, cfg.BodyMemory/2),
 		store: store, devices: record.NewLog(store, record.Devices), keys: record.NewLog(store, record.APIKeys),
 		geofences: record.NewLog(store, record.Geofences), alertRules: record.NewLog(store, record.AlertRules), jobs: record.NewLog(store, record.Jobs),

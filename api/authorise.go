@@ -82,42 +82,37 @@ func bearer(r *http.Request) (string, bool) {
 // is in seconds from now, as RateLimit is.
 func (a *API) limit(w http.ResponseWriter, p *auth.Principal, class auth.Class) error {
 	d := a.limiter.Take(p.Key, p.Account, class)
-	h := w.Header()
-	reset := int(math.Ceil(d.Reset.Seconds()))
-	h.Set("RateLimit-Policy", fmt.Sprintf(`"%s";q=%d;w=%d`, class, d.Quota, int(d.Window.Seconds())))
-	h.Set("RateLimit", fmt.Sprintf(`"%s";r=%d;t=%d`, class, d.Remaining, reset))
-	h.Set("X-RateLimit-Limit", strconv.Itoa(d.Quota))
-	h.Set("X-RateLimit-Remaining", strconv.Itoa(d.Remaining))
-	h.Set("X-RateLimit-Reset", strconv.Itoa(reset))
+	tellLimit(w, string(class), d)
 	if d.OK {
 		return nil
 	}
-	h.Set("Retry-After", strconv.Itoa(max(1, int(math.Ceil(d.Retry.Seconds())))))
 	return fleet.NewError(fleet.CodeRateLimited,
 		fmt.Sprintf("More than %d %s operations within %v. Retry-After says when to go on.", d.Quota, class, d.Window))
 }
 
-// clientAddr returns the address of the client: of the connection, or, behind proxies that we trust, the last address
-// in X-Forwarded-For that is none of theirs.
-func (a *API) clientAddr(r *http.Request) netip.Addr {
-	at, err := netip.ParseAddrPort(r.RemoteAddr)
-	if err != nil {
-		return netip.IPv6Unspecified()
+// carry takes what a request carries from the account's buckets of items and bytes. The headers speak of these where they are in the way.
+func (a *API) carry(w http.ResponseWriter, account fleet.AccountID, items, bytes int) error {
+	d, what := a.limiter.TakeVolume(account, items, bytes)
+	if d.OK {
+		return nil
 	}
-	client := at.Addr().Unmap()
-	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
-	for i := len(hops) - 1; i >= 0 && a.trusted(client); i-- {
-		hop, err := netip.ParseAddr(strings.TrimSpace(hops[i]))
-		if err != nil {
-			break
-		}
-		client = hop.Unmap()
-	}
-	return client
+	tellLimit(w, what, d)
+	return fleet.NewError(fleet.CodeRateLimited,
+		fmt.Sprintf("Your account may send %d %s within %v, and has. Retry-After says when to send this again.", d.Quota, what, d.Window))
 }
 
-func (a *API) trusted(addr netip.Addr) bool {
-	return slices.ContainsFunc(a.cfg.TrustedProxies, func(p netip.Prefix) bool { return p.Contains(addr) })
+// tellLimit says in headers what is left of a limit.
+func tellLimit(w http.ResponseWriter, name string, d auth.Decision) {
+	h := w.Header()
+	reset := int(math.Ceil(d.Reset.Seconds()))
+	h.Set("RateLimit-Policy", fmt.Sprintf(`"%s";q=%d;w=%d`, name, d.Quota, int(d.Window.Seconds())))
+	h.Set("RateLimit", fmt.Sprintf(`"%s";r=%d;t=%d`, name, d.Remaining, reset))
+	h.Set("X-RateLimit-Limit", strconv.Itoa(d.Quota))
+	h.Set("X-RateLimit-Remaining", strconv.Itoa(d.Remaining))
+	h.Set("X-RateLimit-Reset", strconv.Itoa(reset))
+	if !d.OK {
+		h.Set("Retry-After", strconv.Itoa(max(1, int(math.Ceil(d.Retry.Seconds())))))
+	}
 }
 
 // lookupKey finds a key for auth.

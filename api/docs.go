@@ -41,6 +41,7 @@ var problems = []struct {
 	{fleet.CodeMediaType, "The media type, charset or encoding of the body is not taken."},
 	{fleet.CodeValidation, "The body is understood and not acceptable; errors says which members are meant."},
 	{codeKeyReuse, "The Idempotency-Key was used for another request."},
+	{codeTooMuch, "The answer takes more of the store than one question may; ask for less at once."},
 	{fleet.CodeRateLimited, "Too many requests; Retry-After says when to go on."},
 	{codeInternal, "A fault of ours; request_id names it in our logs."},
 	{fleet.CodeUnavailable, "A store or broker does not answer; Retry-After says when to try again."},
@@ -67,8 +68,8 @@ func (a *API) documentProblems(rt *route, op *huma.Operation) {
 	if rt.Method != http.MethodGet && !rt.Public {
 		statuses = append(statuses, 409, 412)
 	}
-	if rt.Method == http.MethodPost && !rt.Public {
-		statuses = append(statuses, 422) // its Idempotency-Key was used for another request
+	if rt.Method == http.MethodGet || rt.Method == http.MethodPost && !rt.Public {
+		statuses = append(statuses, 422) // it asks for too much, or its Idempotency-Key was used for another request
 	}
 	for _, status := range statuses {
 		name := "problem" + strconv.Itoa(status)

@@ -33,6 +33,8 @@ const (
 	maxAlarm       = 100             // bytes
 	publishTime    = 8 * time.Second // after which Kafka is taken to be down
 	maxItemErrors  = 1000            // items that a refusal of all of them names
+	maxMonths      = 24              // that the fixes of a request are of: each is a part of every table
+	monthItems     = 1000            // items that a month long ago counts for
 )
 
 // IngestPosition is a position as a gateway sends it. The device is named by device_id or unique_id, the time is
@@ -120,7 +122,7 @@ func (signalInput) Schema(huma.Registry) *huma.Schema {
 }
 
 func (a *API) ingestRoutes() {
-	const words = "One object, an array, or `{\"data\": […]}`; at most 10,000 items and 5 MiB. Each item is judged by itself: `data` says which were accepted. " +
+	const words = "One object, an array, or `{\"data\": […]}`; at most 10,000 items of 24 months and 5 MiB. Each item is judged by itself: `data` says which were accepted. " +
 		"An accepted item is acknowledged by Kafka, and is on the map a moment later. If none is acceptable the answer is a 422; " +
 		"if Kafka does not answer it is a 503, and all of it can be sent again: what came through twice counts once."
 	a.handle(route{
@@ -161,6 +163,9 @@ func (a *API) ingest(w http.ResponseWriter, r *http.Request, topic string, read 
 	if err != nil {
 		return err
 	}
+	if err := a.carry(w, auth.From(r.Context()).Account, len(raw), len(bodyOf(r))); err != nil {
+		return err
+	}
 	items := make([]item, len(raw))
 	for i := range raw {
 		items[i].refused = read(raw[i], &items[i])
@@ -188,6 +193,9 @@ func (a *API) ingest(w http.ResponseWriter, r *http.Request, topic string, read 
 	if len(good) == 0 {
 		return fleet.NewError(fleet.CodeValidation, "None of the items is acceptable; errors says why, by the index of the item.", fields...)
 	}
+	if err := a.carryMonths(w, r, good); err != nil {
+		return err
+	}
 	if err := a.publish(r.Context(), topic, good); err != nil {
 		return err
 	}
@@ -196,6 +204,21 @@ func (a *API) ingest(w http.ResponseWriter, r *http.Request, topic string, read 
 
 // errNoIntake is the answer of a process that was given nothing to take data in with.
 var errNoIntake = fleet.NewError(fleet.CodeUnavailable, "This process takes no data in.")
+
+// carryMonths refuses reports of too many months, and counts those of months long ago for what they cost: what is stored together of many
+// months is stored in many pieces.
+func (a *API) carryMonths(w http.ResponseWriter, r *http.Request, reports []fleet.Report) error {
+	lately, old := a.Now().AddDate(0, -1, -1), map[string]bool{}
+	for i := range reports {
+		if at := reports[i].FixTime; at != 0 && at.Time().Before(lately) {
+			old[at.Time().UTC().Format("2006-01")] = true
+		}
+	}
+	if len(old) > maxMonths {
+		return fleet.NewError(fleet.CodeValidation, fmt.Sprintf("The items are of %d different months; send those of at most %d at once.", len(old), maxMonths))
+	}
+	return a.carry(w, auth.From(r.Context()).Account, len(old)*monthItems, 0)
+}
 
 // publish returns when Kafka has acknowledged all reports. Nothing is claimed when it has not.
 func (a *API) publish(ctx context.Context, topic string, reports []fleet.Report) error {

@@ -10,7 +10,6 @@ import (
 	"math"
 	"net/http"
 	"net/http/httptest"
-	"net/netip"
 	"net/url"
 	"reflect"
 	"runtime"
@@ -67,7 +66,7 @@ func (f *feed) report(topic string) fleet.Report {
 }
 
 // newIntake is a world with a broker.
-func newIntake(t *testing.T) (*world, *feed) {
+func newIntake(t *testing.T, change ...func(*Config, *Deps)) (*world, *feed) {
 	t.Helper()
 	cfg := topic.DefaultConfig()
 	cfg.Brokers, cfg.Partitions = []string{embeddedtest.Broker(t)}, 1
@@ -85,7 +84,7 @@ func newIntake(t *testing.T) (*world, *feed) {
 		t.Cleanup(func() { r.Close() })
 		f.readers[name] = r
 	}
-	return newWorld(t, func(_ *Config, d *Deps) { d.Publisher, d.Reader = f, f }), f
+	return newWorld(t, append(change, func(_ *Config, d *Deps) { d.Publisher, d.Reader = f, f })...), f
 }
 
 func (w *world) device(uniqueID string) string {
@@ -437,18 +436,6 @@ func TestOsmandRevealsNoDevice(t *testing.T) {
 	w.do("DELETE", "/v1/devices/"+other+"/osmand_token", "").ok(204)
 	w.clock.Add(int64(trackerTime + time.Second))
 	w.do("GET", right, "", anonymous...).problem(404, "not_found")
-}
-
-func TestOsmandCountsFailuresByNetwork(t *testing.T) {
-	o := newOsmandIntake(&API{Deps: Deps{Now: func() time.Time { return time.UnixMilli(int64(noon)) }}})
-	for i := range osmandFailsPerMin {
-		o.failed(netip.MustParseAddr(fmt.Sprintf("2001:db8::%x", i+1)))
-	}
-	for addr, may := range map[string]bool{"2001:db8::ffff": false, "2001:db8:0:1::1": true, "192.0.2.1": true} {
-		if o.mayFail(netip.MustParseAddr(addr)) != may {
-			t.Errorf("%s may fail: %v", addr, !may)
-		}
-	}
 }
 
 func TestOsmandLimitsADevice(t *testing.T) {

@@ -202,6 +202,64 @@ func TestLimitsAreToldAndHeld(t *testing.T) {
 	w.do("GET", "/v1/vehicles", "").problem(429, "rate_limited") // the account's five are used up
 }
 
+// A request is a small thing, and may carry ten thousand reports.
+func TestAnAccountIsLimitedInWhatItsRequestsCarry(t *testing.T) {
+	w, _ := newIntake(t, func(c *Config, _ *Deps) { c.Auth.Volume = auth.Volume{Items: 100, Bytes: 20_000, Window: time.Minute} })
+	w.device("imei-1")
+	batch := func(n, padding int) string {
+		one := fmt.Sprintf(`{"unique_id":"imei-1","fix_at":%q,"lat":30,"lng":-97}`, time.Now().UTC().Format(time.RFC3339))
+		return "[" + strings.Repeat(one+",", n-1) + one + strings.Repeat(" ", padding) + "]"
+	}
+	w.do("POST", "/v1/positions", batch(60, 0)).ok(202)
+	r := w.do("POST", "/v1/positions", batch(60, 0))
+	if p := r.problem(429, "rate_limited"); !strings.Contains(p.Detail, "100 items") {
+		t.Errorf("told %q", p.Detail)
+	}
+	wantEqual(t, "policy", r.header.Get("RateLimit-Policy"), `"items";q=100;w=60`)
+	wantEqual(t, "limit", r.header.Get("X-RateLimit-Limit"), "100")
+	if s := r.header.Get("Retry-After"); s == "" || s == "0" {
+		t.Errorf("Retry-After %q", s)
+	}
+	// Refused by any other way in too, and with any other key; what is smaller still fits.
+	w.key = w.newKey(w.account, auth.Admin)
+	w.do("POST", "/v1/positions/traccar", "["+strings.Repeat(`{"position":{},"device":{"uniqueId":"imei-1"}},`, 59)+`{"position":{},"device":{"uniqueId":"imei-1"}}]`).problem(429, "rate_limited")
+	w.do("POST", "/v1/vehicles/batch", `{"items":[`+strings.Repeat(`{"make":"A","model":"B"},`, 59)+`{"make":"A","model":"B"}]}`).problem(429, "rate_limited")
+	w.do("POST", "/v1/positions", batch(2, 0)).ok(202)
+	if p := w.do("POST", "/v1/positions", batch(1, 19_000)).problem(429, "rate_limited"); !strings.Contains(p.Detail, "20000 bytes") {
+		t.Errorf("told %q", p.Detail)
+	}
+	// Another account is not in it, and a minute later all is as before, even for what is larger than all of it.
+	first := w.key
+	w.key = w.newKey(w.newAccount("Second"), auth.Admin)
+	w.do("POST", "/v1/vehicles/batch", `{"items":[`+strings.Repeat(`{"make":"A","model":"B"},`, 59)+`{"make":"A","model":"B"}]}`).ok(200)
+	w.key = first
+	w.clock.Add(int64(time.Minute))
+	w.do("POST", "/v1/positions", batch(120, 0)).ok(202)
+	w.do("POST", "/v1/positions", batch(1, 0)).problem(429, "rate_limited")
+}
+
+// What is stored together of many months is stored in many pieces.
+func TestARequestIsOfAFewMonthsAndPaysForThem(t *testing.T) {
+	w, _ := newIntake(t, func(c *Config, _ *Deps) {
+		c.Auth.Volume = auth.Volume{Items: 30 * monthItems, Bytes: 1 << 30, Window: time.Minute}
+	})
+	w.device("imei-1")
+	of := func(months int) string {
+		var all []string
+		for i := range months {
+			at := time.Now().UTC().AddDate(0, -2-i, 0).Format("2006-01-02T00:00:00Z")
+			all = append(all, fmt.Sprintf(`{"unique_id":"imei-1","fix_at":%q,"lat":30,"lng":-97}`, at))
+		}
+		return "[" + strings.Join(all, ",") + "]"
+	}
+	if p := w.do("POST", "/v1/positions", of(60)).problem(422, "validation_failed"); !strings.Contains(p.Detail, "different months") {
+		t.Errorf("told %q", p.Detail)
+	}
+	w.do("POST", "/v1/positions", of(20)).ok(202)
+	w.do("POST", "/v1/positions", of(20)).problem(429, "rate_limited")
+	w.do("POST", "/v1/positions", of(5)).ok(202)
+}
+
 func TestAClientThatGuessesIsThrottled(t *testing.T) {
 	w := newWorld(t, func(c *Config, _ *Deps) { c.Auth.Failures = 3 })
 	for range 3 {

@@ -38,7 +38,7 @@ func (a *API) observe(next http.Handler) http.Handler {
 			a.metrics.running.Dec()
 			a.note(r, x, time.Since(began))
 		}()
-		next.ServeHTTP(&answer{ResponseWriter: w, x: x}, r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x)))
+		next.ServeHTTP(&answer{ResponseWriter: w, x: x}, r.WithContext(context.WithValue(a.bounded(r.Context()), exchangeKey{}, x)))
 	})
 }
 

@@ -3,7 +3,9 @@ package api
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -17,32 +19,38 @@ type Check func(ctx context.Context) error
 // checkTime is how long a check may take before it counts as failed.
 const checkTime = 3 * time.Second
 
-// OpsHandler serves the operators' listener, which is not for the world: /healthz (the process lives), /readyz (every
-// check passes; 503 with the names and faults of those that do not) and /metrics.
-func OpsHandler(checks map[string]Check, metrics prometheus.Gatherer) http.Handler {
+// OpsHandler serves the operators' listener, which is not for the world: /healthz (the process lives), /readyz and /metrics.
+// A process is ready when it can do its main work: needed are the checks without which it cannot, and makes a 503, wanted
+// those without which it does less, which degraded names. The names and faults of all are in the body.
+func OpsHandler(needed, wanted map[string]Check, metrics prometheus.Gatherer) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		opsJSON(w, http.StatusOK, map[string]any{"status": "ok"})
 	})
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
-		results, ready := runChecks(r.Context(), checks)
+		all := maps.Clone(needed)
+		maps.Copy(all, wanted)
+		results, failed := runChecks(r.Context(), all)
 		status, word := http.StatusOK, "ok"
-		if !ready {
+		if len(failed) > 0 {
+			word = "degraded"
+		}
+		if slices.ContainsFunc(failed, func(name string) bool { return needed[name] != nil }) {
 			status, word = http.StatusServiceUnavailable, "unavailable"
 		}
-		opsJSON(w, status, map[string]any{"status": word, "checks": results})
+		opsJSON(w, status, map[string]any{"status": word, "degraded": failed, "checks": results})
 	})
 	mux.Handle("GET /metrics", promhttp.HandlerFor(metrics, promhttp.HandlerOpts{}))
 	return mux
 }
 
-// runChecks runs all checks at once and returns "ok" or the fault of each.
-func runChecks(ctx context.Context, checks map[string]Check) (map[string]string, bool) {
+// runChecks runs all checks at once and returns "ok" or the fault of each, and the names of those that failed.
+func runChecks(ctx context.Context, checks map[string]Check) (results map[string]string, failed []string) {
 	ctx, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
 	var mu sync.Mutex
 	var group sync.WaitGroup
-	results, ready := make(map[string]string, len(checks)), true
+	results, failed = make(map[string]string, len(checks)), []string{}
 	for name, check := range checks {
 		group.Go(func() {
 			err := check(ctx)
@@ -50,12 +58,13 @@ func runChecks(ctx context.Context, checks map[string]Check) (map[string]string,
 			defer mu.Unlock()
 			results[name] = "ok"
 			if err != nil {
-				results[name], ready = err.Error(), false
+				results[name], failed = err.Error(), append(failed, name)
 			}
 		})
 	}
 	group.Wait()
-	return results, ready
+	slices.Sort(failed)
+	return results, failed
 }
 
 func opsJSON(w http.ResponseWriter, status int, v any) {

@@ -17,8 +17,9 @@ func TestOperatorsSeeHealthReadinessAndMetrics(t *testing.T) {
 	w.do("GET", "/v1/vehicles/"+id, "").ok(200)
 	w.do("GET", "/v1/made-up/"+id, "").problem(404, "not_found")
 
-	var down error
-	ops := OpsHandler(map[string]Check{"clickhouse": w.db.Ping, "kafka": func(context.Context) error { return down }}, registry)
+	var down, away error
+	ops := OpsHandler(map[string]Check{"clickhouse": w.db.Ping, "disk": func(context.Context) error { return down }},
+		map[string]Check{"kafka": func(context.Context) error { return away }}, registry)
 	get := func(path string) (int, string) {
 		rec := httptest.NewRecorder()
 		ops.ServeHTTP(rec, httptest.NewRequest("GET", path, nil))
@@ -30,8 +31,14 @@ func TestOperatorsSeeHealthReadinessAndMetrics(t *testing.T) {
 	if status, body := get("/readyz"); status != 200 || !strings.Contains(body, `"clickhouse":"ok"`) {
 		t.Errorf("readyz %d %s", status, body)
 	}
-	down = errors.New("connection refused")
-	if status, body := get("/readyz"); status != 503 || !strings.Contains(body, `"kafka":"connection refused"`) || !strings.Contains(body, `"clickhouse":"ok"`) {
+	away = errors.New("connection refused")
+	if status, body := get("/readyz"); status != 200 || !strings.Contains(body, `"kafka":"connection refused"`) ||
+		!strings.Contains(body, `"degraded":["kafka"]`) || !strings.Contains(body, `"status":"degraded"`) {
+		t.Errorf("readyz without what is only wanted: %d %s", status, body)
+	}
+	down = errors.New("gone")
+	if status, body := get("/readyz"); status != 503 || !strings.Contains(body, `"disk":"gone"`) || !strings.Contains(body, `"clickhouse":"ok"`) ||
+		!strings.Contains(body, `"status":"unavailable"`) {
 		t.Errorf("readyz with a fault: %d %s", status, body)
 	}
 	status, body := get("/metrics")

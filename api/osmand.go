@@ -2,12 +2,11 @@ package api
 
 import (
 	"context"
-	"crypto/subtle"
 	"encoding/json"
+	"errors"
 	"math"
 	"mime"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"strconv"
 	"strings"
@@ -26,7 +25,7 @@ const (
 	osmandPerSecond   = 20
 	osmandBurst       = 600
 	osmandFailsPerMin = 30     // of one client address, before its devices are even looked up
-	osmandRemember    = 20_000 // devices and addresses in memory
+	osmandRemember    = 20_000 // devices in memory
 	trackerTime       = 5 * time.Second
 )
 
@@ -81,23 +80,24 @@ type osmandLocation struct {
 	Extras map[string]any `json:"extras,omitempty"`
 }
 
-// osmandIntake remembers the devices that report, to be looked up again every few seconds, and how often they did.
+// osmandIntake knows the devices that report, and how often they did.
 type osmandIntake struct {
-	api *API
+	api  *API
+	door *auth.Doorkeeper[query.Tracker] // by their unique ids
 
-	mu       sync.Mutex // guards what follows
-	trackers map[string]knownTracker
-	devices  map[fleet.DeviceID]*rate.Limiter
-	failures map[netip.Addr]*rate.Limiter
-}
-
-type knownTracker struct {
-	query.Tracker
-	until time.Time
+	mu      sync.Mutex // guards what follows
+	devices map[fleet.DeviceID]*rate.Limiter
 }
 
 func newOsmandIntake(a *API) *osmandIntake {
-	return &osmandIntake{api: a, trackers: map[string]knownTracker{}, devices: map[fleet.DeviceID]*rate.Limiter{}, failures: map[netip.Addr]*rate.Limiter{}}
+	rules := auth.Config{CacheFor: trackerTime, CacheSize: osmandRemember, Failures: osmandFailsPerMin, Window: time.Minute}
+	// A device that does not exist has no token.
+	find := func(ctx context.Context, uniqueID string) (query.Tracker, error) {
+		tracker, _, err := query.TrackerByUniqueID(ctx, a.DB, uniqueID)
+		return tracker, err
+	}
+	proves := func(token string, tracker query.Tracker) bool { return auth.Matches(token, tracker.TokenSHA256) }
+	return &osmandIntake{api: a, door: auth.NewDoorkeeper(rules, find, proves, a.Now), devices: map[fleet.DeviceID]*rate.Limiter{}}
 }
 
 func (o *osmandIntake) serve(w http.ResponseWriter, r *http.Request) error {
@@ -135,61 +135,21 @@ func (o *osmandIntake) admit(w http.ResponseWriter, r *http.Request, uniqueID st
 		w.Header().Set("WWW-Authenticate", realm)
 		return query.Tracker{}, fleet.NewError(fleet.CodeUnauthorized, "Send the device's token as the parameter token, or in the Authorization header.")
 	}
-	client := o.api.clientAddr(r)
-	tracker, fresh := o.recall(uniqueID)
-	good := proves(token, tracker)
-	// Whose token was right when we last looked may be looked up: many phones may share the address of one that guesses.
-	if !good && !o.mayFail(client) {
+	tracker, err := o.door.Admit(r.Context(), uniqueID, token, o.api.clientAddr(r))
+	switch {
+	case errors.Is(err, auth.ErrThrottled):
 		w.Header().Set("Retry-After", "60")
 		return query.Tracker{}, fleet.NewError(fleet.CodeRateLimited, "Too many reports of unknown devices from your address. Wait a minute.")
-	}
-	if !fresh {
-		var err error
-		if tracker, err = o.find(r.Context(), uniqueID); err != nil {
-			return query.Tracker{}, err
-		}
-		good = proves(token, tracker)
-	}
-	if !good {
-		o.failed(client)
+	case errors.Is(err, auth.ErrUnknownKey):
 		return query.Tracker{}, fleet.NewError(fleet.CodeNotFound, "There is no device with this id and token.")
+	case err != nil:
+		return query.Tracker{}, err
 	}
 	if !o.allow(tracker.ID) {
 		w.Header().Set("Retry-After", "1")
 		return query.Tracker{}, fleet.NewError(fleet.CodeRateLimited, "The device reports too often.")
 	}
-	return tracker, nil
-}
-
-// proves says whether a token is the device's own. A device without one takes as long as another.
-func proves(token string, tracker query.Tracker) bool {
-	same := subtle.ConstantTimeCompare([]byte(auth.Hash(token)), []byte(tracker.TokenSHA256)) == 1
-	return same && tracker.TokenSHA256 != ""
-}
-
-// recall returns what is remembered of a unique id, if anything, and whether it is recent enough to stand.
-func (o *osmandIntake) recall(uniqueID string) (tracker query.Tracker, fresh bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	known := o.trackers[uniqueID]
-	return known.Tracker, o.api.Now().Before(known.until)
-}
-
-// find looks up the device with a unique id. One that does not exist has no token, and is remembered like the others:
-// the time that the next answer takes must not tell them apart.
-func (o *osmandIntake) find(ctx context.Context, uniqueID string) (query.Tracker, error) {
-	until := o.api.Now().Add(trackerTime)
-	tracker, _, err := query.TrackerByUniqueID(ctx, o.api.DB, uniqueID)
-	if err != nil {
-		return query.Tracker{}, err
-	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if len(o.trackers) >= osmandRemember {
-		clear(o.trackers)
-	}
-	o.trackers[uniqueID] = knownTracker{Tracker: tracker, until: until}
-	return tracker, nil
+	return tracker, o.api.carry(w, tracker.Account, 1, len(r.URL.RawQuery)+len(bodyOf(r)))
 }
 
 // allow takes one report from a device's bucket.
@@ -205,40 +165,6 @@ func (o *osmandIntake) allow(id fleet.DeviceID) bool {
 		o.devices[id] = bucket
 	}
 	return bucket.AllowN(o.api.Now(), 1)
-}
-
-// mayFail says whether a client address has failures left.
-func (o *osmandIntake) mayFail(client netip.Addr) bool {
-	client = network(client)
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	bucket := o.failures[client]
-	return bucket == nil || bucket.TokensAt(o.api.Now()) >= 1
-}
-
-func (o *osmandIntake) failed(client netip.Addr) {
-	client = network(client)
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	bucket := o.failures[client]
-	if bucket == nil {
-		if len(o.failures) >= osmandRemember {
-			clear(o.failures)
-		}
-		bucket = rate.NewLimiter(rate.Limit(osmandFailsPerMin)/60, osmandFailsPerMin)
-		o.failures[client] = bucket
-	}
-	bucket.AllowN(o.api.Now(), 1)
-}
-
-// network is what failures are counted by: an IPv4 address, or the /64 that one IPv6 customer has.
-func network(client netip.Addr) netip.Addr {
-	if client.Is6() {
-		if p, err := client.WithZone("").Prefix(64); err == nil {
-			return p.Addr()
-		}
-	}
-	return client
 }
 
 // osmandToken finds the credential of the device, wherever its program lets one put it.

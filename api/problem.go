@@ -4,15 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
-	"net"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/ClickHouse/clickhouse-go/v2"
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/calendar"
@@ -70,6 +66,7 @@ var codeStatus = map[fleet.Code]int{
 	fleet.CodeMediaType:    http.StatusUnsupportedMediaType,
 	fleet.CodeValidation:   http.StatusUnprocessableEntity,
 	codeKeyReuse:           http.StatusUnprocessableEntity,
+	codeTooMuch:            http.StatusUnprocessableEntity,
 	fleet.CodeRateLimited:  http.StatusTooManyRequests,
 	codeInternal:           http.StatusInternalServerError,
 	fleet.CodeUnavailable:  http.StatusServiceUnavailable,
@@ -90,13 +87,10 @@ const (
 func problemOf(err error) (Problem, bool) {
 	var e *fleet.Error
 	if !errors.As(err, &e) {
-		if lostDependency(err) {
-			e = fleet.NewError(fleet.CodeUnavailable, "The store did not answer in time. Try again.")
-		} else {
+		if e = StoreTrouble(err); e == nil {
 			e = fleet.NewError(codeInternal, "Something went wrong on our side. The request id names it in our logs.")
 		}
-		p := problemFrom(e)
-		return p, true
+		return problemFrom(e), true
 	}
 	p := problemFrom(e)
 	var t *record.TransitionError
@@ -111,14 +105,6 @@ func problemOf(err error) (Problem, bool) {
 		p.Conflicts = []Conflict{c}
 	}
 	return p, p.Status >= http.StatusInternalServerError
-}
-
-// lostDependency says whether an error is a store or broker that does not answer.
-func lostDependency(err error) bool {
-	if _, ok := errors.AsType[net.Error](err); ok {
-		return true
-	}
-	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, io.EOF) || errors.Is(err, clickhouse.ErrAcquireConnTimeout)
 }
 
 func problemFrom(e *fleet.Error) Problem {

@@ -189,6 +189,9 @@ func (a *API) postImport(jobs *resource[record.Job], w http.ResponseWriter, r *h
 	if err != nil {
 		return err
 	}
+	if err := a.carry(w, auth.From(r.Context()).Account, len(rows), len(bodyOf(r))); err != nil {
+		return err
+	}
 	job := query.JobRef{Account: auth.From(r.Context()).Account, ID: a.newID(r)}
 	if err := a.storeInput(r.Context(), job, rows); err != nil {
 		return err

@@ -133,11 +133,15 @@ func NewChain(cfg *Config, deps Deps, topic string, partition int) *Chain {
 // five hundred here, so that bounds no memory.
 const partReports = 65536
 
+// partMonths bounds the months that a part has fixes of, but for a single record of more. A table has a part on disk and a block in
+// its deduplication window for each month of an insert: were they hundreds, the window would hold few inserts.
+const partMonths = 8
+
 // Handle works a batch through. It may be called again for the same range after an error, by this chain or another.
 //
 // A batch with very many reports is worked through in parts, each a range of its own as if it were a batch. Where they
 // end depends on the records alone, so a batch that is formed again has the same parts, and those that were written
-// before are no-ops.
+// before are no-ops. So is one whose fixes are of many months. A part that is done is not formed again.
 func (c *Chain) Handle(ctx context.Context, b *consume.Batch) error {
 	c.deps.Metrics.working.Add(1)
 	defer c.deps.Metrics.working.Add(-1)
@@ -149,6 +153,11 @@ func (c *Chain) Handle(ctx context.Context, b *consume.Batch) error {
 			return fmt.Errorf("handle %s: %w", b.Token(), err)
 		}
 		rest.First, rest.Records = part.Last+1, rest.Records[len(part.Records):]
+		if len(rest.Records) > 0 && b.Reached != nil {
+			if err := b.Reached(ctx, rest.First); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
@@ -208,6 +217,7 @@ func (c *Chain) decode(b *consume.Batch) consume.Batch {
 	part := *b
 	c.reports, c.origins = c.reports[:0], c.origins[:0]
 	dropped, unknown := c.decoder.DroppedSignals, c.decoder.UnknownSignals
+	var months months
 	for i := range b.Records {
 		if len(c.reports) >= partReports {
 			part.Records, part.Last = b.Records[:i], b.Records[i].Offset-1
@@ -224,6 +234,11 @@ func (c *Chain) decode(b *consume.Batch) consume.Batch {
 		format, err := codec.FormatOf(record.ContentType, c.format)
 		if err == nil {
 			c.reports, err = c.decoder.Decode(format, record.Value, c.reports)
+		}
+		if !months.add(c.reports[before:]) && i > 0 {
+			c.reports = c.reports[:before]
+			part.Records, part.Last = b.Records[:i], b.Records[i].Offset-1
+			break
 		}
 		if err != nil {
 			reason := fleet.RefusedUndecodable

@@ -199,6 +199,65 @@ func TestAnAddressThatGuessesIsThrottledAndItsNeighboursAreNot(t *testing.T) {
 	}
 }
 
+func TestAKeyThatWasGoodIsLookedUpHoweverManyBadOnesComeBesideIt(t *testing.T) {
+	s := newStore()
+	cfg := auth.DefaultConfig()
+	cfg.CacheSize = 50
+	a := auth.NewAuthenticator(cfg, s.lookup, func() time.Time { return s.now })
+	if _, err := a.Authenticate(t.Context(), s.made.Token, here); err != nil {
+		t.Fatal(err)
+	}
+	for round := range 10 {
+		// More than are remembered, from everywhere, and with a wrong secret for the key itself.
+		for i := range 2 * cfg.CacheSize {
+			a.Authenticate(t.Context(), auth.MakeKey().Token, here)
+			a.Authenticate(t.Context(), auth.MakeKey().Token, netip.AddrFrom4([4]byte{198, 51, byte(i), 1}))
+		}
+		if _, err := a.Authenticate(t.Context(), auth.MakeKey().Token, here); !errors.Is(err, auth.ErrThrottled) {
+			t.Fatalf("round %d: the one that guesses: %v", round, err)
+		}
+		if round == 5 {
+			a.Forget(s.made.TokenID)
+		}
+		if _, err := a.Authenticate(t.Context(), s.made.Token, here); err != nil {
+			t.Fatalf("round %d: a key in use is locked out: %v", round, err)
+		}
+		s.now = s.now.Add(5 * time.Second)
+	}
+	s.key.RevokedAt = s.now
+	if _, err := a.Authenticate(t.Context(), s.made.Token, here); err == nil {
+		t.Error("a revoked key is let in, because it was good")
+	}
+}
+
+func TestWhatIsNoKeyLocksNobodyOut(t *testing.T) {
+	s := newStore()
+	a := s.authenticator()
+	for range 1000 {
+		if _, err := a.Authenticate(t.Context(), "nonsense", here); !errors.Is(err, auth.ErrMalformed) {
+			t.Fatal(err)
+		}
+	}
+	if _, err := a.Authenticate(t.Context(), s.made.Token, here); err != nil {
+		t.Errorf("a key that comes first now: %v", err)
+	}
+}
+
+func TestFailuresAreCountedByNetwork(t *testing.T) {
+	s := newStore()
+	a := s.authenticator()
+	for i := range auth.DefaultConfig().Failures {
+		a.Authenticate(t.Context(), auth.MakeKey().Token, netip.MustParseAddr(fmt.Sprintf("2001:db8::%x", i+1)))
+	}
+	for addr, want := range map[string]error{"2001:db8::ffff": auth.ErrThrottled, "2001:db8:0:1::1": nil, "192.0.2.1": nil} {
+		other := newStore()
+		s.made, s.key = other.made, other.key // one that was never seen
+		if _, err := a.Authenticate(t.Context(), s.made.Token, netip.MustParseAddr(addr)); !errors.Is(err, want) {
+			t.Errorf("%s: %v, want %v", addr, err, want)
+		}
+	}
+}
+
 func TestLimitsOfKeyAndAccount(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	cfg := auth.DefaultConfig()

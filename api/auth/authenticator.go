@@ -5,10 +5,7 @@ import (
 	"errors"
 	"net/netip"
 	"slices"
-	"sync"
 	"time"
-
-	"golang.org/x/sync/singleflight"
 
 	"github.com/motorpool/fleet"
 )
@@ -39,10 +36,11 @@ type Lookup func(ctx context.Context, tokenID string) (*Key, error)
 // Config are the settings of authentication and limits.
 type Config struct {
 	CacheFor  time.Duration // how long a key is remembered; a revocation is felt within this time
-	CacheSize int           // keys and unknown ids
-	Failures  int           // failed attempts of one client address within FailureWindow before it must wait
+	CacheSize int           // keys that are remembered, and as many unknown ids
+	Failures  int           // failed attempts of one client address within Window before it must wait
 	Window    time.Duration // of Failures
 	Limits    map[Class]Limit
+	Volume    Volume
 }
 
 // DefaultConfig returns the settings used when nothing else is said.
@@ -54,6 +52,7 @@ func DefaultConfig() Config {
 			Write:  {PerKey: 1_200, PerAccount: 6_000, Window: time.Minute},
 			Ingest: {PerKey: 6_000, PerAccount: 30_000, Window: time.Minute},
 		},
+		Volume: Volume{Items: 3_000_000, Bytes: 1 << 30, Window: time.Minute},
 	}
 }
 
@@ -65,6 +64,9 @@ func (c Config) Validate() error {
 	if c.CacheSize < 1 || c.Failures < 1 || c.Window <= 0 {
 		return errors.New("auth: cache_size, failures and window must be positive")
 	}
+	if c.Volume.Items < 1 || c.Volume.Bytes < 1 || c.Volume.Window <= 0 {
+		return errors.New("auth: the volume of an account must be positive")
+	}
 	for _, class := range []Class{Read, Write, Ingest} {
 		if l := c.Limits[class]; l.PerKey < 1 || l.PerAccount < 1 || l.Window <= 0 {
 			return errors.New("auth: the limits of class " + string(class) + " must be positive")
@@ -75,136 +77,46 @@ func (c Config) Validate() error {
 
 // Authenticator tells who presents a key.
 type Authenticator struct {
-	cfg      Config
-	lookup   Lookup
-	now      func() time.Time
-	failures *buckets
-	flight   singleflight.Group
-
-	mu    sync.Mutex
-	known map[string]remembered
-}
-
-type remembered struct {
-	key   *Key // nil: there is none
-	until time.Time
+	door *Doorkeeper[*Key]
 }
 
 // NewAuthenticator makes an authenticator.
 func NewAuthenticator(cfg Config, lookup Lookup, now func() time.Time) *Authenticator {
-	return &Authenticator{cfg: cfg, lookup: lookup, now: now, known: map[string]remembered{}, failures: newBuckets(now)}
+	return &Authenticator{NewDoorkeeper(cfg, lookup, provesKey, now)}
 }
 
-// Authenticate returns who presents a key from a client address, or one of the errors above, or the error of the
-// look-up. An address that failed too often is refused with ErrThrottled before any look-up is made; a key that is
-// remembered as good still passes, so that one bad client behind an address does not lock out the others.
-func (a *Authenticator) Authenticate(ctx context.Context, token string, client netip.Addr) (*Principal, error) {
-	block := network(client)
-	tokenID, secret, err := ParseKey(token)
-	if err != nil {
-		return nil, a.fail(block, err)
-	}
-	key, ok := a.remember(tokenID)
-	if !ok || key == nil {
-		if !a.failures.peek(block, a.cfg.Failures, a.cfg.Window) {
-			return nil, ErrThrottled
-		}
-	}
-	if !ok {
-		if key, err = a.find(ctx, tokenID); err != nil {
-			return nil, err
-		}
-	}
-	// The comparison is made for an unknown key too, so that the time taken does not tell it from a wrong secret.
+// provesKey compares the secret for an unknown key too, so that the time taken does not tell it from a wrong secret.
+func provesKey(secret string, key *Key) bool {
 	hash := Hash("")
 	if key != nil {
 		hash = key.SecretSHA256
 	}
-	if !Matches(secret, hash) || key == nil {
-		return nil, a.fail(block, ErrUnknownKey)
+	return Matches(secret, hash) && key != nil
+}
+
+// Authenticate returns who presents a key from a client address, or one of the errors above, or the error of the
+// look-up. An address that failed too often is refused with ErrThrottled before any look-up is made, but for keys that
+// were good before. What has not the form of a key costs no look-up, and does not count.
+func (a *Authenticator) Authenticate(ctx context.Context, token string, client netip.Addr) (*Principal, error) {
+	tokenID, secret, err := ParseKey(token)
+	if err != nil {
+		return nil, err
 	}
-	now := a.now()
+	key, err := a.door.Admit(ctx, tokenID, secret, client)
+	if err != nil {
+		return nil, err
+	}
+	now := a.door.now()
 	switch {
 	case !key.RevokedAt.IsZero() && !now.Before(key.RevokedAt):
-		return nil, a.fail(block, ErrRevoked)
+		return nil, a.door.fail(client, ErrRevoked)
 	case !key.ExpiresAt.IsZero() && !now.Before(key.ExpiresAt):
-		return nil, a.fail(block, ErrExpired)
+		return nil, a.door.fail(client, ErrExpired)
 	case len(key.Allowed) > 0 && !slices.ContainsFunc(key.Allowed, func(p netip.Prefix) bool { return p.Contains(client) }):
 		return nil, ErrAddress
 	}
 	return &Principal{Account: key.Account, Key: key.ID, Scopes: key.Scopes}, nil
 }
 
-// Forget drops what is remembered of a key, after it was changed here.
-func (a *Authenticator) Forget(tokenID string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	delete(a.known, tokenID)
-}
-
-func (a *Authenticator) remember(tokenID string) (*Key, bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	r, ok := a.known[tokenID]
-	if !ok || a.now().After(r.until) {
-		return nil, false
-	}
-	return r.key, true
-}
-
-// find looks a key up, once for all who ask at the same time.
-func (a *Authenticator) find(ctx context.Context, tokenID string) (*Key, error) {
-	began := a.now() // what was read may be as old as the beginning of the look-up
-	v, err, _ := a.flight.Do(tokenID, func() (any, error) {
-		// The others who wait must not fail because the first of them went away.
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-		defer cancel()
-		return a.lookup(ctx, tokenID)
-	})
-	if err != nil {
-		return nil, err
-	}
-	key := v.(*Key)
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if len(a.known) >= a.cfg.CacheSize {
-		a.evict()
-	}
-	a.known[tokenID] = remembered{key: key, until: began.Add(a.cfg.CacheFor)}
-	return key, nil
-}
-
-// evict makes room: what is stale goes, and if nothing is, whatever comes first.
-func (a *Authenticator) evict() {
-	now := a.now()
-	for id, r := range a.known {
-		if now.After(r.until) {
-			delete(a.known, id)
-		}
-	}
-	for id := range a.known {
-		if len(a.known) < a.cfg.CacheSize {
-			return
-		}
-		delete(a.known, id)
-	}
-}
-
-// fail counts a failed attempt.
-func (a *Authenticator) fail(block string, err error) error {
-	if !a.failures.take(block, a.cfg.Failures, a.cfg.Window).OK {
-		return ErrThrottled
-	}
-	return err
-}
-
-// network is what failures are counted by: an IPv4 address, or the /64 that one IPv6 customer has.
-func network(client netip.Addr) string {
-	client = client.Unmap()
-	if client.Is6() {
-		if p, err := client.Prefix(64); err == nil {
-			return p.String()
-		}
-	}
-	return client.String()
-}
+// Forget has a key looked up again when it comes next, after it was changed here.
+func (a *Authenticator) Forget(tokenID string) { a.door.Forget(tokenID) }

@@ -69,7 +69,7 @@ func Hash(secret string) string {
 
 // Matches says whether a secret has a stored hash, in a time that does not tell how much of it was right.
 func Matches(secret, hash string) bool {
-	return hash != "" && subtle.ConstantTimeCompare([]byte(Hash(secret)), []byte(hash)) == 1
+	return subtle.ConstantTimeCompare([]byte(Hash(secret)), []byte(hash)) == 1 && hash != ""
 }
 
 // MakeDeviceToken makes the token with which a phone sends its position by the OsmAnd protocol, and its hash. Apps

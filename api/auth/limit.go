@@ -27,6 +27,14 @@ type Limit struct {
 	Window     time.Duration
 }
 
+// Volume is how much an account may send in within a window, by any number of keys and requests: a request is a small thing, and may
+// carry ten thousand reports.
+type Volume struct {
+	Items  int // reports, rows of imports
+	Bytes  int // of bodies, unpacked
+	Window time.Duration
+}
+
 // Decision is what the limits say of one operation. The numbers are those of the tighter of the two buckets.
 type Decision struct {
 	OK        bool
@@ -41,12 +49,27 @@ type Decision struct {
 // several processes a client may make as many times more.
 type Limiter struct {
 	limits  map[Class]Limit
+	volume  Volume
 	buckets *buckets
 }
 
 // NewLimiter makes a limiter.
 func NewLimiter(cfg Config, now func() time.Time) *Limiter {
-	return &Limiter{limits: cfg.Limits, buckets: newBuckets(now)}
+	return &Limiter{limits: cfg.Limits, volume: cfg.Volume, buckets: newBuckets(now)}
+}
+
+// TakeVolume asks for what a request carries, and names what there is too little of: "items" or "bytes". What is refused costs
+// nothing. A request that carries more than a whole window may hold is let in when nothing else was.
+func (l *Limiter) TakeVolume(account fleet.AccountID, items, bytes int) (d Decision, what string) {
+	name := "v" + strconv.FormatUint(uint64(account), 36)
+	v := l.volume
+	if d := l.buckets.takeMany(name+"bytes", v.Bytes, v.Window, bytes, true); !d.OK {
+		return d, "bytes"
+	}
+	if d := l.buckets.takeMany(name+"items", v.Items, v.Window, items, false); !d.OK {
+		return d, "items"
+	}
+	return l.buckets.takeMany(name+"bytes", v.Bytes, v.Window, bytes, false), "bytes"
 }
 
 // Take asks for one operation. One that is refused costs nothing.
@@ -90,11 +113,17 @@ func (b *buckets) peek(name string, quota int, window time.Duration) bool {
 	return b.full[name].Sub(b.now()) <= window-window/time.Duration(quota)
 }
 
-// take takes a token if there is one. The state of a bucket is the one instant at which it will be full: a token
-// moves it ahead by the time that one token takes to come back (the generic cell rate algorithm).
+// take takes a token if there is one.
 func (b *buckets) take(name string, quota int, window time.Duration) Decision {
+	return b.takeMany(name, quota, window, 1, false)
+}
+
+// takeMany takes n tokens if there are so many, or only looks. The state of a bucket is the one instant at which it will be full:
+// a token moves it ahead by the time that one token takes to come back (the generic cell rate algorithm).
+func (b *buckets) takeMany(name string, quota int, window time.Duration, n int, look bool) Decision {
 	now := b.now()
-	each := window / time.Duration(quota)
+	each := float64(window) / float64(quota)
+	cost := time.Duration(float64(min(n, quota)) * each)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	full := b.full[name]
@@ -102,13 +131,17 @@ func (b *buckets) take(name string, quota int, window time.Duration) Decision {
 		full = now
 	}
 	d := Decision{Quota: quota, Window: window}
-	if missing := full.Sub(now); missing > window-each {
-		d.Reset, d.Retry = missing, missing-(window-each)
+	if missing := full.Sub(now); missing > window-cost {
+		d.Reset, d.Retry = missing, missing-(window-cost)
+		d.Remaining = int(float64(window-missing) / each)
 		return d
 	}
-	full = full.Add(each)
+	full = full.Add(cost)
 	d.OK, d.Reset = true, full.Sub(now)
-	d.Remaining = int(math.Floor(float64(window-d.Reset) / float64(each)))
+	d.Remaining = int(math.Floor(float64(window-d.Reset) / each))
+	if look {
+		return d
+	}
 	if _, ok := b.full[name]; !ok && len(b.full) >= maxBuckets {
 		b.clean(now)
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"strconv"
 	"time"
 
@@ -52,7 +53,7 @@ func (c *ingestCommand) Run(ctx context.Context, s settings, o output) error {
 	if err != nil {
 		return err
 	}
-	ops, err := p.newOps(half.checks())
+	ops, err := p.newOps(half.checks(), nil)
 	if err != nil {
 		return err
 	}
@@ -216,7 +217,12 @@ func (c inCharge) Close() error {
 	return nil
 }
 
-func (h *ingestHalf) checks() checks { return h.stores() }
+// checks are all needed: without either store nothing comes through.
+func (h *ingestHalf) checks() checks {
+	all := h.readStore()
+	maps.Copy(all, h.readBroker())
+	return all
+}
 
 // run works until ctx ends. The registry is kept fresh until the last batch is through.
 func (h *ingestHalf) run(ctx context.Context) error {

@@ -107,10 +107,12 @@ func (s *settings) topics(small bool) topic.Config {
 // checks are what /readyz asks, by name.
 type checks = map[string]api.Check
 
-// stores checks both connections.
-func (p *platform) stores() checks {
+// readStore checks the connection to ClickHouse.
+func (p *platform) readStore() checks { return checks{"clickhouse": p.db.Ping} }
+
+// readBroker checks the connection to Kafka.
+func (p *platform) readBroker() checks {
 	return checks{
-		"clickhouse": p.db.Ping,
 		"kafka": func(ctx context.Context) error {
 			cluster, err := p.client.Metadata(ctx, &kafka.MetadataRequest{Topics: []string{p.kafka.Positions}})
 			if err != nil {
@@ -154,9 +156,9 @@ func (r *recordReader) ReadRecord(format string, record []byte) ([]fleet.Report,
 }
 
 // newOps opens the listener of /healthz, /readyz and /metrics. Where several processes on one machine have the same
-// settings, all but the first take a free port and say so.
-func (p *platform) newOps(all checks) (*listener, error) {
-	handler := api.DefaultPace().Handler(api.OpsHandler(all, p.metrics))
+// settings, all but the first take a free port and say so. Without what is needed the process is not ready.
+func (p *platform) newOps(needed, wanted checks) (*listener, error) {
+	handler := api.DefaultPace().Handler(api.OpsHandler(needed, wanted, p.metrics))
 	l, err := listen(p.settings.Ops, handler, opsManners(), p.log)
 	if !errors.Is(err, syscall.EADDRINUSE) {
 		return l, err

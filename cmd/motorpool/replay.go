@@ -103,7 +103,7 @@ func (c *replayCommand) Run(ctx context.Context, s settings, o output) error {
 		defer db.Close()
 	}
 	if c.Account != "" {
-		if err := r.resolve(ctx, db); err != nil {
+		if err := untilDone(ctx, func() error { return r.resolve(ctx, db) }, o.err); err != nil {
 			return err
 		}
 	}
@@ -172,6 +172,11 @@ func (r *replay) resolve(ctx context.Context, db driver.Conn) error {
 	all, err := newRecords(db)
 	if err != nil {
 		return err
+	}
+	if r.Register { // what a process that was killed has made and not listed would seem to be missing
+		if err := all.store.MendNow(ctx, record.Accounts.Name, record.Vehicles.Name, record.Devices.Name); err != nil {
+			return err
+		}
 	}
 	account, err := all.account(ctx, r.Account, r.Register)
 	if err != nil {
@@ -286,9 +291,6 @@ func (r *replay) message(report *fleet.Report) topic.Message {
 		Key: []byte(m.UniqueID), Value: codec.AppendReport(nil, &m), ContentType: codec.ContentTypeJSON, Run: r.run,
 	}
 }
-
-// insistFor is how long a broker may be away before a replay gives up.
-const insistFor = 5 * time.Minute
 
 // insist publishes until everything is acknowledged, as a broker may be started again meanwhile. The order holds: nothing
 // later is sent before this is through. It returns how many messages were sent again; of those, some may be there twice.

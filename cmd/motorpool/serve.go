@@ -22,7 +22,10 @@ type serveCommand struct {
 // apiSettings are those of the interface alone.
 type apiSettings struct {
 	CORSOrigins     []string `name:"cors-origins" help:"Origins that browsers may call the interface from; none by default." placeholder:"ORIGIN"`
-	TrustedProxies  []string `help:"Addresses or prefixes of proxies whose X-Forwarded-For is believed." placeholder:"PREFIX"`
+	TrustedProxies  []string `help:"Addresses or prefixes of proxies whose X-Forwarded-For is believed; without it all clients behind one share its address, in limits too." placeholder:"PREFIX"`
+	QueryMemory     int64    `help:"Memory that one question of the interface may take in ClickHouse, in MiB; what takes more is refused. 0 is no bound." default:"512" placeholder:"MIB"`
+	AccountItems    int      `help:"Reports and rows of imports that an account may send to this process within a minute." default:"3000000"`
+	AccountMiB      int      `name:"account-mib" help:"The same in MiB of bodies, unpacked." default:"1024"`
 	Geocoder        string   `help:"Where addresses come from: offline, nominatim or photon." enum:"offline,nominatim,photon" default:"offline"`
 	GeocoderURL     string   `help:"Base address of that server." placeholder:"URL"`
 	GeocoderPrivate bool     `help:"That server may be on this machine or in a private network."`
@@ -65,7 +68,7 @@ func (c *serveCommand) Run(ctx context.Context, s settings, o output) error {
 		return err
 	}
 	defer half.close()
-	ops, err := p.newOps(p.stores())
+	ops, err := p.newOps(p.readStore(), p.readBroker())
 	if err != nil {
 		return err
 	}
@@ -96,10 +99,11 @@ func (p *platform) newServe(ctx context.Context, c apiSettings) (*serveHalf, err
 	}
 	half := &serveHalf{}
 	config := api.DefaultConfig()
-	config.Version, config.CORSOrigins = version, c.CORSOrigins
+	config.Version, config.CORSOrigins, config.QueryMemory = version, c.CORSOrigins, c.QueryMemory<<20
 	config.Long, config.LongShare = p.settings.DB.DownloadConnections, c.Clients.MaxDownloads
 	config.BodyMemory = c.Clients.BodyMemory
 	config.Pace = api.Pace{BodyTime: c.Clients.BodyTime, BodyRate: c.Clients.BodyRate, Stall: c.Clients.ClientStall}
+	config.Auth.Volume.Items, config.Auth.Volume.Bytes = c.AccountItems, c.AccountMiB<<20
 	var err error
 	if config.TrustedProxies, err = prefixes(c.TrustedProxies); err != nil {
 		return nil, fmt.Errorf("--trusted-proxies: %w", err)

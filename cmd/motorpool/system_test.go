@@ -689,6 +689,36 @@ func TestClickHouseKilledIsStartedAgain(t *testing.T) {
 	m.interrupt()
 }
 
+// TestServeReadsWhileKafkaIsAway: reading needs no broker, and a load balancer must not take the process out for that.
+func TestServeReadsWhileKafkaIsAway(t *testing.T) {
+	m := newMachine(t)
+	m.up()
+	key := strings.TrimSpace(m.must("key", "create", "--account", "Acme", "--scopes", "admin"))
+	http, ops := freeAddr(t), freeAddr(t)
+	serve := exec.Command(m.path, "serve", "--http", http, "--ops", ops, "--kafka", freeAddr(t))
+	serve.Env = m.env
+	said := &buffer{}
+	serve.Stdout, serve.Stderr = said, said
+	if err := serve.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_ = serve.Process.Kill()
+		_ = serve.Wait()
+	}()
+	m.eventually("serve is ready", func() error {
+		status, body, err := get("http://"+ops+"/readyz", "")
+		if err == nil && (status != 200 || !strings.Contains(string(body), `"degraded":["kafka"]`)) {
+			err = fmt.Errorf("readyz: %d %s\n%s", status, body, said)
+		}
+		return err
+	})
+	if status, body, err := get("http://"+http+"/v1/vehicles", key); err != nil || status != 200 {
+		t.Errorf("a list: %d %v %s", status, err, body)
+	}
+	m.interrupt()
+}
+
 // child returns the process that `up` has started: its ClickHouse.
 func (m *machine) child() int {
 	tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", m.process.Process.Pid))

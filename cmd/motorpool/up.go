@@ -85,7 +85,7 @@ func (c *upCommand) Run(ctx context.Context, s settings, o output) error {
 		return err
 	}
 	defer serve.close()
-	ops, err := p.newOps(ingest.checks())
+	ops, err := p.newOps(ingest.checks(), nil)
 	if err != nil {
 		return err
 	}

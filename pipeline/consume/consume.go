@@ -56,6 +56,9 @@ type Batch struct {
 	// Alone says whether nobody has begun to handle the range but this call of Handle: no earlier owner, no earlier call,
 	// and up to now no later owner, for which it asks the broker. nil if that is not known.
 	Alone func(ctx context.Context) bool
+	// Reached says that everything before an offset of the range is done for good: whoever handles the rest of the range, after an
+	// error or a crash, begins there. nil if there is nobody to tell.
+	Reached func(ctx context.Context, next int64) error
 }
 
 // Token names the range, as topic/partition/first-last. The same records always come under the same token.

@@ -379,3 +379,40 @@ func TestOnlyTheFirstCallForARangeIsAlone(t *testing.T) {
 	close(lost)
 	expect(call{10, false})
 }
+
+// TestWhatWasReachedIsNotHandledAgain has a call that fails and an owner that dies, each in the middle of a planned range.
+func TestWhatWasReachedIsNotHandledAgain(t *testing.T) {
+	addr := startBroker(t).ListenAddrs()[0]
+	admin := newProcess(t, addr)
+	topic := createTopic(t, admin.client, 1)
+	produce(t, admin.client, topic, 0, numbered("v", 10)...)
+	cfg := testConfig(t)
+	cfg.Grace, cfg.SessionTimeout = 100*time.Millisecond, 400*time.Millisecond
+	commitAs(t, admin.client, cfg.Group, topic, 0, "plan:1:9")
+
+	first, tokens := newProcess(t, addr), make(chan string, 10)
+	start(t, cfg, first, []string{topic}, func(string, int) Handler {
+		return handle(func(ctx context.Context, b *Batch) error {
+			tokens <- b.Token()
+			if b.First >= 7 {
+				b.Alone(ctx)
+				first.kill()
+				return nil
+			}
+			return errors.Join(errors.New("once more"), b.Reached(ctx, map[int64]int64{0: 4, 4: 7}[b.First]))
+		})
+	})
+	for _, want := range []string{"/0/0-9", "/0/4-9", "/0/7-9"} {
+		if got := <-tokens; got != topic+want {
+			t.Errorf("handled %s, want %s", got, want)
+		}
+	}
+	produce(t, admin.client, topic, 0, numbered("w", 5)...)
+	done := newLedger()
+	start(t, cfg, newProcess(t, addr), []string{topic}, done.handler)
+	done.await(t, 8)
+	if done.times[topic+"/0/7-9"] != 1 {
+		t.Errorf("the rest of the range was not formed again: %v", done.ranges)
+	}
+	done.checkPartition(t, 0, 7, 14)
+}

@@ -144,12 +144,23 @@ func waiting(session context.Context, ready <-chan *buffer) *buffer {
 // handle gives the batch to the handler until that succeeds, retrying ends or the error is fatal.
 func (w *worker) handle(finishing, retrying context.Context, handler Handler, b *buffer) error {
 	started := time.Now()
-	b.Alone = func(ctx context.Context) bool {
+	rest := b.Batch
+	rest.Alone = func(ctx context.Context) bool {
 		// Whoever owns the partition next begins after the group has stopped taking our commits.
-		return !b.again && w.tryCommit(ctx, b.First, formatPlan(b.Last)) == nil
+		return !b.again && w.tryCommit(ctx, rest.First, formatPlan(b.Last)) == nil
+	}
+	rest.Reached = func(ctx context.Context, next int64) error {
+		if err := w.commit(ctx, retrying, next, formatPlan(b.Last)); err != nil {
+			return err
+		}
+		rest.First = next
+		for len(rest.Records) > 0 && rest.Records[0].Offset < next {
+			rest.Records = rest.Records[1:]
+		}
+		return nil
 	}
 	try := func() (struct{}, error) {
-		err := handler.Handle(finishing, &b.Batch)
+		err := handler.Handle(finishing, &rest)
 		b.again = true
 		if err != nil {
 			w.metrics.handleErrors.WithLabelValues(w.topic).Inc()

@@ -1,0 +1,86 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/pipeline/consume"
+)
+
+// ofMonths is a batch of one fix in each of n months, the newest last.
+func ofMonths(n int) *consume.Batch {
+	var values []string
+	for i := range n {
+		at := fleet.MillisOf(begin.Time().AddDate(0, i-n+1, 0))
+		values = append(values, fmt.Sprintf(`{"device":"%s","fix_at":%d,"lat":48,"lng":11.5,"signals":{"soc_pct":50}}`, unique(1), at))
+	}
+	return batchOf(0, values...)
+}
+
+// An insert that makes a part in each of three hundred months leaves room for thirty others in the window of ten thousand.
+func TestABatchOfManyMonthsIsStoredAFewMonthsAtATime(t *testing.T) {
+	b := newBench(t)
+	b.register(1)
+	const months = 60
+	batch := ofMonths(months)
+	var reached []int64
+	batch.Reached = func(_ context.Context, next int64) error {
+		reached = append(reached, next)
+		return nil
+	}
+	b.handle(b.chain(), batch)
+	if n := b.count("count() FROM positions"); n != months {
+		t.Errorf("%d positions", n)
+	}
+	if n := b.count("max(n) FROM (SELECT uniqExact(toYYYYMM(p.fix_time)) AS n FROM positions AS p CROSS JOIN ingest_outcomes AS o " +
+		"WHERE p.source_offset BETWEEN o.first_offset AND o.last_offset GROUP BY o.first_offset)"); n > partMonths || n < 2 {
+		t.Errorf("an insert spans %d months", n)
+	}
+	if n := b.count("sum(read) FROM ingest_outcomes"); n != months {
+		t.Errorf("%d reports were counted", n)
+	}
+	if len(reached) != (months-1)/partMonths || reached[0] != partMonths {
+		t.Errorf("reached %v", reached)
+	}
+}
+
+// The window is made as small as it would be for a batch of thousands of parts.
+func TestABatchOfManyMonthsThatIsCutOffIsStoredOnce(t *testing.T) {
+	b := newBench(t)
+	b.register(1)
+	for _, table := range []string{"positions", "positions_by_cell", "telemetry"} {
+		for _, sql := range []string{"SYSTEM STOP MERGES ", "ALTER TABLE "} {
+			if sql += table; sql[0] == 'A' {
+				sql += fmt.Sprintf(" MODIFY SETTING non_replicated_deduplication_window = %d", 2*partMonths)
+			}
+			if err := b.db.Exec(t.Context(), sql); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	const months = 40
+	batch := ofMonths(months)
+	rest := *batch
+	batch.Reached = func(_ context.Context, next int64) error {
+		rest.First, rest.Records = next, batch.Records[next:]
+		if next >= months/2 {
+			b.refuse = errors.New("killed before the states") // of the next part, of which the rows are stored
+		}
+		return nil
+	}
+	if err := b.chain().Handle(t.Context(), batch); err == nil {
+		t.Fatal("nothing was cut off")
+	}
+	b.handle(b.chain(), &rest)
+	for _, table := range []string{"positions", "positions_by_cell", "telemetry"} {
+		if rows := b.count("count() FROM " + table); rows != months {
+			t.Errorf("%s has %d rows, want %d", table, rows, months)
+		}
+	}
+	if n := b.count("sum(stored) FROM ingest_outcomes"); n != months {
+		t.Errorf("%d reports count as stored", n)
+	}
+}
