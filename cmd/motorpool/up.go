@@ -71,6 +71,7 @@ func (c *upCommand) Run(ctx context.Context, s settings, o output) error {
 	if err := migrateAll(starting, &s, s.topics(!c.ExternalKafka), log); err != nil {
 		return err
 	}
+	engines.syncTokens()
 	p, err := connect(starting, &s, !c.ExternalKafka, log)
 	if err != nil {
 		return err

@@ -31,6 +31,10 @@ type BrokerConfig struct {
 	// is in the operating system's cache: it survives kill -9 of this process,
 	// not a power cut or a crash of the system.
 	Sync bool
+	// KeepFree is how many bytes of its disk the broker leaves free: below,
+	// producers are refused for the moment (KAFKA_STORAGE_ERROR), and below a
+	// quarter of it commits too.
+	KeepFree uint64
 	// Groups are the consumer groups that must have read a record before it
 	// may be deleted. A partition of a topic one of them has ever committed
 	// to is kept from that group's offset on, from the start if the group has
@@ -135,6 +139,9 @@ func StartBroker(config BrokerConfig) (*Broker, error) {
 		Keys: []kmsg.Key{kmsg.Produce}, Count: -1,
 		Err: kerr.InvalidTimestamp, When: stampedByClient,
 	})
+	for _, fault := range c.whenFull() {
+		cluster.Fault(fault)
+	}
 	b := &Broker{cluster: cluster, config: c, addr: cluster.ListenAddrs()[0], lock: lock, synced: log}
 	b.members.dealt, b.members.signal = make(map[string]int32), make(chan struct{}, 1)
 	cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.SyncGroup}, Count: -1, When: b.members.observe})
