@@ -209,6 +209,9 @@ func (a *API) publish(ctx context.Context, topic string, reports []fleet.Report)
 	if a.Publisher == nil {
 		return fleet.NewError(fleet.CodeUnavailable, "This process takes no data in.")
 	}
+	if err := a.Refused(); err != nil {
+		return err
+	}
 	bounded, cancel := context.WithTimeout(ctx, publishTime)
 	defer cancel()
 	return a.unpublished(ctx, a.Publisher.Publish(bounded, topic, reports), topic, len(reports))

@@ -72,6 +72,7 @@ var codeStatus = map[fleet.Code]int{
 	fleet.CodeRateLimited:  http.StatusTooManyRequests,
 	codeInternal:           http.StatusInternalServerError,
 	fleet.CodeUnavailable:  http.StatusServiceUnavailable,
+	fleet.CodeFull:         http.StatusInsufficientStorage,
 }
 
 // Codes that only HTTP knows.
@@ -88,7 +89,9 @@ const (
 func problemOf(err error) (Problem, bool) {
 	var e *fleet.Error
 	if !errors.As(err, &e) {
-		if lostDependency(err) {
+		if said, ok := errors.AsType[*clickhouse.Exception](err); ok && said.Code == notEnoughSpace {
+			e = fleet.NewError(fleet.CodeFull, "The store has no room left on its disk. What was acknowledged is kept; send it again later.")
+		} else if lostDependency(err) {
 			e = fleet.NewError(fleet.CodeUnavailable, "The store did not answer in time. Try again.")
 		} else {
 			e = fleet.NewError(codeInternal, "Something went wrong on our side. The request id names it in our logs.")
@@ -108,8 +111,12 @@ func problemOf(err error) (Problem, bool) {
 		}
 		p.Conflicts = []Conflict{c}
 	}
-	return p, p.Status >= http.StatusInternalServerError
+	// That there is no room is told once, and not for each request, by whoever looks at the disk.
+	return p, p.Status >= http.StatusInternalServerError && e.Code != fleet.CodeFull
 }
+
+// notEnoughSpace is ClickHouse's code for an insert that would not leave enough of a disk free.
+const notEnoughSpace = 243
 
 // lostDependency says whether an error is a store or broker that does not answer.
 func lostDependency(err error) bool {
@@ -149,8 +156,8 @@ func (a *API) writeProblem(w http.ResponseWriter, r *http.Request, err error) {
 			"method", r.Method, "path", r.URL.Path)
 	}
 	h := w.Header()
-	if p.Status == http.StatusServiceUnavailable && h.Get("Retry-After") == "" {
-		h.Set("Retry-After", "5")
+	if seconds := retryAfter[p.Status]; seconds != "" && h.Get("Retry-After") == "" {
+		h.Set("Retry-After", seconds)
 	}
 	h.Del("ETag")
 	h.Set("Content-Type", "application/problem+json")
@@ -164,6 +171,9 @@ func (a *API) writeProblem(w http.ResponseWriter, r *http.Request, err error) {
 		w.Write(append(body, '\n'))
 	}
 }
+
+// retryAfter is when to try again, in seconds, if whoever found the error has not said it.
+var retryAfter = map[int]string{http.StatusServiceUnavailable: "5", http.StatusInsufficientStorage: "30"}
 
 // statusClientGone is what the log shows for a request whose client left; it never reaches anyone.
 const statusClientGone = 499

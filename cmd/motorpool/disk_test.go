@@ -137,7 +137,7 @@ func (p *promised) work(m *machine, key, unique string, begin time.Time, stop <-
 				select {
 				case <-stop:
 					return
-				case <-time.After(10 * time.Millisecond): // below the limits of an account
+				case <-time.After(40 * time.Millisecond): // below the limits of an account
 					f()
 				}
 			}
@@ -244,9 +244,9 @@ func (m *machine) business() (key, vehicle, unique string) {
 }
 
 // atLeast is an error as long as less was promised of something.
-func (p *promised) atLeast(n int) error {
-	if expenses, fixes := p.count(); expenses < n || fixes < n {
-		return fmt.Errorf("%d expenses, %d fixes, %v refused: %v", expenses, fixes, p.refused, p.wrong)
+func (p *promised) atLeast(someExpenses, someFixes int) error {
+	if expenses, fixes := p.count(); expenses < someExpenses || fixes < someFixes {
+		return fmt.Errorf("%d expenses, %d fixes are acknowledged", expenses, fixes)
 	}
 	return nil
 }

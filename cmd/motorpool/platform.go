@@ -29,6 +29,7 @@ type platform struct {
 	kafka    topic.Config
 	client   *kafka.Client
 	feed     *topic.Feed
+	room     *room
 }
 
 // connect opens the connections. small says that the topics are those of `up`.
@@ -46,6 +47,12 @@ func connect(ctx context.Context, s *settings, small bool, log *slog.Logger) (*p
 		p.close()
 		return nil, err
 	}
+	folder := s.Data
+	if !small { // the engines are elsewhere
+		folder = ""
+	}
+	p.room = newRoom(folder, s.keepFree(), p.db, p.metrics, log)
+	p.room.look(ctx)
 	return p, nil
 }
 
@@ -124,6 +131,7 @@ func (p publisher) Republish(ctx context.Context, name, contentType string, key,
 // newOps opens the listener of /healthz, /readyz and /metrics. Where several processes on one machine have the same
 // settings, all but the first take a free port and say so.
 func (p *platform) newOps(all checks) (*listener, error) {
+	all["disk"] = p.room.Check
 	handler := api.OpsHandler(all, p.metrics)
 	l, err := listen(p.settings.Ops, handler, p.log)
 	if !errors.Is(err, syscall.EADDRINUSE) {

@@ -21,7 +21,7 @@ func TestNothingAcknowledgedIsLostInAPowerCut(t *testing.T) {
 			var told promised
 			stop := make(chan struct{})
 			working := told.work(m, key, unique, time.Now().Add(-24*time.Hour).Truncate(time.Second), stop)
-			m.eventually("some of everything is acknowledged", func() error { return told.atLeast(30) })
+			m.eventually("some of everything is acknowledged", func() error { return told.atLeast(30, 30) })
 			disk.cutPower()
 			close(stop)
 			m.kill()
