@@ -20,9 +20,10 @@ const (
 	CodeStale        Code = "precondition_failed" // somebody else wrote first: 412
 	CodeTooLarge     Code = "payload_too_large"   // 413
 	CodeMediaType    Code = "unsupported_media_type"
-	CodeValidation   Code = "validation_failed" // understood and not acceptable: 422
-	CodeRateLimited  Code = "rate_limited"      // 429
-	CodeUnavailable  Code = "unavailable"       // a store or broker does not answer: 503
+	CodeValidation   Code = "validation_failed"    // understood and not acceptable: 422
+	CodeRateLimited  Code = "rate_limited"         // 429
+	CodeUnavailable  Code = "unavailable"          // a store or broker does not answer: 503
+	CodeFull         Code = "insufficient_storage" // nothing can be stored, reads go on: 507
 )
 
 // Error is the only error whose text is shown to callers of the interface. Message says what is wrong and what to do,

@@ -118,6 +118,7 @@ type Deps struct {
 	Geocoder  Geocoder
 	Log       *slog.Logger
 	Metrics   prometheus.Registerer
+	Refused   func() error // why nothing can be written now, or nil; without it something always can
 	Now       func() time.Time
 	Wrap      func(http.Handler) http.Handler // around everything, for tracing; may be nil
 }
@@ -174,6 +175,9 @@ func New(cfg Config, deps Deps) (*API, error) {
 	}
 	if deps.Now == nil {
 		deps.Now = time.Now
+	}
+	if deps.Refused == nil {
+		deps.Refused = func() error { return nil }
 	}
 	if deps.Metrics == nil {
 		deps.Metrics = prometheus.NewRegistry()

@@ -45,6 +45,7 @@ var problems = []struct {
 	{fleet.CodeRateLimited, "Too many requests; Retry-After says when to go on."},
 	{codeInternal, "A fault of ours; request_id names it in our logs."},
 	{fleet.CodeUnavailable, "A store or broker does not answer; Retry-After says when to try again."},
+	{fleet.CodeFull, "There is no room left on a disk: nothing can be written until somebody makes room. Reads go on."},
 }
 
 // documentProblems adds to an operation the problems that it can answer.
@@ -66,7 +67,7 @@ func (a *API) documentProblems(rt *route, op *huma.Operation) {
 		statuses = append(statuses, 413, 415, 422)
 	}
 	if rt.Method != http.MethodGet && !rt.Public {
-		statuses = append(statuses, 409, 412)
+		statuses = append(statuses, 409, 412, 507)
 	}
 	if rt.Method == http.MethodGet || rt.Method == http.MethodPost && !rt.Public {
 		statuses = append(statuses, 422) // it asks for too much, or its Idempotency-Key was used for another request

@@ -225,6 +225,9 @@ func (a *API) publish(ctx context.Context, topic string, reports []fleet.Report)
 	if a.Publisher == nil {
 		return errNoIntake
 	}
+	if err := a.Refused(); err != nil {
+		return err
+	}
 	bounded, cancel := context.WithTimeout(ctx, publishTime)
 	defer cancel()
 	err := a.Publisher.Publish(bounded, topic, reports)

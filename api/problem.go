@@ -70,6 +70,7 @@ var codeStatus = map[fleet.Code]int{
 	fleet.CodeRateLimited:  http.StatusTooManyRequests,
 	codeInternal:           http.StatusInternalServerError,
 	fleet.CodeUnavailable:  http.StatusServiceUnavailable,
+	fleet.CodeFull:         http.StatusInsufficientStorage,
 }
 
 // Codes that only HTTP knows.
@@ -104,7 +105,8 @@ func problemOf(err error) (Problem, bool) {
 		}
 		p.Conflicts = []Conflict{c}
 	}
-	return p, p.Status >= http.StatusInternalServerError
+	// That there is no room is told once, and not for each request, by whoever looks at the disk.
+	return p, p.Status >= http.StatusInternalServerError && e.Code != fleet.CodeFull
 }
 
 func problemFrom(e *fleet.Error) Problem {
@@ -137,8 +139,8 @@ func (a *API) writeProblem(w http.ResponseWriter, r *http.Request, err error) {
 			"method", r.Method, "path", r.URL.Path)
 	}
 	h := w.Header()
-	if p.Status == http.StatusServiceUnavailable && h.Get("Retry-After") == "" {
-		h.Set("Retry-After", "5")
+	if seconds := retryAfter[p.Status]; seconds != "" && h.Get("Retry-After") == "" {
+		h.Set("Retry-After", seconds)
 	}
 	h.Del("ETag")
 	h.Set("Content-Type", "application/problem+json")
@@ -152,6 +154,9 @@ func (a *API) writeProblem(w http.ResponseWriter, r *http.Request, err error) {
 		w.Write(append(body, '\n'))
 	}
 }
+
+// retryAfter is when to try again, in seconds, if whoever found the error has not said it.
+var retryAfter = map[int]string{http.StatusServiceUnavailable: "5", http.StatusInsufficientStorage: "30"}
 
 // statusClientGone is what the log shows for a request whose client left; it never reaches anyone.
 const statusClientGone = 499

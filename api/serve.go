@@ -67,6 +67,11 @@ func (a *API) admit(w http.ResponseWriter, r *http.Request, rt *route, x *exchan
 		if err := a.authorise(w, r.WithContext(ctx), rt, x); err != nil {
 			return err
 		}
+		if rt.Method != http.MethodGet {
+			if err := a.Refused(); err != nil {
+				return err
+			}
+		}
 	}
 	if !rt.AnyParams {
 		if err := checkQuery(r, rt); err != nil {

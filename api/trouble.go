@@ -58,7 +58,7 @@ func StoreTrouble(err error) *fleet.Error {
 			code, words = codeTooMuch, "The answer takes more memory than one question may have. Ask for a shorter span, a smaller area or fewer things at once."
 		}
 	case chNoSpace:
-		words = "The store has no room left on its disk, and takes nothing new until it has. Try again later."
+		code, words = fleet.CodeFull, "The store has no room left on its disk. What was acknowledged is kept; send it again later."
 	case chTooManyParts:
 		words = "The store has to tidy up what was written before it takes more. Try again in some seconds."
 	case chSocketTimeout, chNetwork, chAborted, chReadOnly, chFewReplicas, chKeeper:

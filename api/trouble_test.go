@@ -35,7 +35,7 @@ func TestAStoreThatCannotNowIsA503AndNoFaultOfOurs(t *testing.T) {
 		{chTooManyQueries, "SELECT 1 SETTINGS max_concurrent_queries_for_user = 1", 503, "unavailable"},
 		{chMemory, heavy + " SETTINGS max_memory_usage = 20000000", 422, "question_too_large"},
 		{chMemory, heavy + " SETTINGS max_memory_usage_for_user = 20000000", 503, "unavailable"},
-		{chNoSpace, "INSERT INTO full SELECT 1", 503, "unavailable"},
+		{chNoSpace, "INSERT INTO full SELECT 1", 507, "insufficient_storage"},
 		{chTooManyParts, "INSERT INTO scattered SELECT 2", 503, "unavailable"},
 		{60, "SELECT * FROM nowhere", 500, "internal_error"},
 	} {

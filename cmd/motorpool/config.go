@@ -32,6 +32,9 @@ type settings struct {
 	ClickHouse     []string `name:"clickhouse" help:"ClickHouse servers (native protocol); under 'up', where the embedded one listens." default:"127.0.0.1:9000"`
 	ClickHouseHTTP string   `name:"clickhouse-http" help:"Where the embedded ClickHouse speaks HTTP." default:"127.0.0.1:8123"`
 
+	Durability string `help:"When something is acknowledged: sync, when the disk of 'up' has it; os, when the operating system has it: faster, and a power cut loses the last half minute." enum:"sync,os" default:"sync" group:"Disk"`
+	KeepFree   int    `help:"Megabytes that 'up' leaves free on its disk: below, ingest waits and writes are answered with 507; four times as much is announced." default:"512" group:"Disk"`
+
 	DB struct {
 		Database     string `help:"Database." default:"motorpool"`
 		User         string `help:"User." default:"motorpool"`
@@ -75,6 +78,12 @@ const (
 	biPasswordFile  = "clickhouse-bi-password"
 	demoKeyFile     = "demo.key"
 )
+
+// synced says whether the embedded engines acknowledge what is on the disk only.
+func (s *settings) synced() bool { return s.Durability == "sync" }
+
+// keepFree is what the embedded engines leave free, in bytes.
+func (s *settings) keepFree() uint64 { return uint64(max(s.KeepFree, 0)) << 20 }
 
 // store says where ClickHouse is. A password that nothing names is the embedded engine's, if the address is on this
 // machine and the data folder has one.

@@ -46,11 +46,23 @@ func secret(path string) (string, error) {
 	return word, writeSecret(path, word)
 }
 
-// writeSecret writes a file that only its owner may read, whole or not at all.
+// writeSecret writes a file that only its owner may read, whole or not at all, and that a power cut does not empty.
 func writeSecret(path, word string) error {
 	temporary := path + ".new"
-	if err := os.WriteFile(temporary, []byte(word+"\n"), 0o600); err != nil {
+	file, err := os.OpenFile(temporary, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
 		return err
 	}
-	return os.Rename(temporary, path)
+	_, err = file.WriteString(word + "\n")
+	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(temporary, path); err != nil {
+		return err
+	}
+	folder, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(folder.Sync(), folder.Close())
 }

@@ -118,7 +118,12 @@ func examineData(s settings) []finding {
 	return findings
 }
 
-func gigabytes(n uint64) string { return fmt.Sprintf("%.1f GB", float64(n)/1e9) }
+func gigabytes(n uint64) string {
+	if n < 1e9 {
+		return fmt.Sprintf("%d MB", n/1e6)
+	}
+	return fmt.Sprintf("%.1f GB", float64(n)/1e9)
+}
 
 func examineStore(ctx context.Context, s settings) []finding {
 	config := s.store()

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/motorpool/fleet/deploy/embedded"
 )
 
@@ -62,6 +64,7 @@ func (e *engines) startClickHouse(ctx context.Context, s *settings, external eng
 	e.config = embedded.ClickHouseConfig{
 		Dir: filepath.Join(s.Data, "clickhouse"), TCPAddr: s.ClickHouse[0], HTTPAddr: s.ClickHouseHTTP,
 		Users: []embedded.User{embedded.AppUser(s.DB.User, app)},
+		Sync:  s.synced(), KeepFree: s.keepFree(),
 	}
 	if external.BIUser {
 		bi, err := secret(filepath.Join(s.Data, biPasswordFile))
@@ -92,6 +95,7 @@ func startBroker(s *settings, groups []string, log *slog.Logger) (*embedded.Brok
 	}
 	broker, err := embedded.StartBroker(embedded.BrokerConfig{
 		Dir: filepath.Join(s.Data, "kafka"), Addr: s.Kafka[0], Groups: groups, Logger: log,
+		Sync: s.synced(), KeepFree: s.keepFree(),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("%w; is another program on %s? Give --kafka", err, s.Kafka[0])
@@ -99,9 +103,37 @@ func startBroker(s *settings, groups []string, log *slog.Logger) (*embedded.Brok
 	return broker, nil
 }
 
-// watch starts ClickHouse again whenever it dies, and returns an error when that does not help. Meanwhile inserts and
-// queries fail and are retried by those who make them.
+// syncTokens is for when all tables are there.
+func (e *engines) syncTokens() {
+	if e.clickhouse == nil || !e.config.Sync {
+		return
+	}
+	if err := embedded.SyncTokens(e.config.Dir); err != nil {
+		e.log.Warn("after a power cut the batch in hand may be stored twice; keep the data folder on ext4 or XFS", "reason", err)
+	}
+}
+
+// watch returns an error when an engine is lost.
 func (e *engines) watch(ctx context.Context) error {
+	all, ctx := errgroup.WithContext(ctx)
+	all.Go(func() error { return e.watchClickHouse(ctx) })
+	all.Go(func() error {
+		if e.broker == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-e.broker.Broken():
+			return errors.New("the disk failed to keep the broker's log; look at it, and start again: what was acknowledged is there")
+		}
+	})
+	return all.Wait()
+}
+
+// watchClickHouse starts ClickHouse again whenever it dies, and returns an error when that does not help. Meanwhile inserts
+// and queries fail and are retried by those who make them.
+func (e *engines) watchClickHouse(ctx context.Context) error {
 	if e.clickhouse == nil {
 		return nil
 	}

@@ -65,6 +65,7 @@ func (c *ingestCommand) Run(ctx context.Context, s settings, o output) error {
 	log.Info("ingesting", "group", c.Group, "ops", ops.addr())
 	all, ctx := errgroup.WithContext(ctx)
 	all.Go(func() error { return half.run(ctx) })
+	all.Go(func() error { return p.room.run(ctx) })
 	all.Go(func() error { return ops.run(ctx) })
 	return all.Wait()
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
 	"net/netip"
 	"slices"
@@ -33,6 +34,7 @@ type platform struct {
 	kafka    topic.Config
 	client   *kafka.Client
 	feed     *topic.Feed
+	room     *room
 }
 
 // connect opens the connections. small says that the topics are those of `up`.
@@ -50,6 +52,12 @@ func connect(ctx context.Context, s *settings, small bool, log *slog.Logger) (*p
 		p.close()
 		return nil, err
 	}
+	folder := s.Data
+	if !small { // the engines are elsewhere
+		folder = ""
+	}
+	p.room = newRoom(folder, s.keepFree(), p.db, p.metrics, log)
+	p.room.look(ctx)
 	return p, nil
 }
 
@@ -156,9 +164,12 @@ func (r *recordReader) ReadRecord(format string, record []byte) ([]fleet.Report,
 }
 
 // newOps opens the listener of /healthz, /readyz and /metrics. Where several processes on one machine have the same
-// settings, all but the first take a free port and say so. Without what is needed the process is not ready.
+// settings, all but the first take a free port and say so. Without what is needed the process is not ready; a disk that fills up
+// takes nothing from what is read.
 func (p *platform) newOps(needed, wanted checks) (*listener, error) {
-	handler := api.DefaultPace().Handler(api.OpsHandler(needed, wanted, p.metrics))
+	all := checks{"disk": p.room.Check}
+	maps.Copy(all, wanted)
+	handler := api.DefaultPace().Handler(api.OpsHandler(needed, all, p.metrics))
 	l, err := listen(p.settings.Ops, handler, opsManners(), p.log)
 	if !errors.Is(err, syscall.EADDRINUSE) {
 		return l, err

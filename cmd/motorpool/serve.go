@@ -80,6 +80,7 @@ func (c *serveCommand) Run(ctx context.Context, s settings, o output) error {
 	log.Info("serving", "http", half.listener.addr(), "ops", ops.addr())
 	all, ctx := errgroup.WithContext(ctx)
 	all.Go(func() error { return half.run(ctx) })
+	all.Go(func() error { return p.room.run(ctx) })
 	all.Go(func() error { return ops.run(ctx) })
 	return all.Wait()
 }
@@ -123,7 +124,7 @@ func (p *platform) newServe(ctx context.Context, c apiSettings) (*serveHalf, err
 	if half.live, err = p.newLiveHub(ctx); err != nil {
 		return nil, err
 	}
-	deps.Stream = half.live.hub
+	deps.Stream, deps.Refused = half.live.hub, p.room.Refused
 	if half.routes, err = api.New(config, deps); err != nil {
 		return nil, err
 	}

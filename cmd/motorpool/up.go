@@ -71,6 +71,7 @@ func (c *upCommand) Run(ctx context.Context, s settings, o output) error {
 	if err := migrateAll(starting, &s, s.topics(!c.ExternalKafka), log); err != nil {
 		return err
 	}
+	engines.syncTokens()
 	p, err := connect(starting, &s, !c.ExternalKafka, log)
 	if err != nil {
 		return err
@@ -101,6 +102,7 @@ func (c *upCommand) Run(ctx context.Context, s settings, o output) error {
 		return ingest.run(running)
 	})
 	all.Go(func() error { return serve.run(serving) })
+	all.Go(func() error { return p.room.run(serving) })
 	all.Go(func() error { return ops.run(serving) })
 	all.Go(func() error { return engines.watch(running) })
 	all.Go(func() error {

@@ -25,11 +25,16 @@ type BrokerConfig struct {
 	// Addr is host:port on the loopback interface, since the broker has no
 	// passwords; port 0 picks a free one. By default 127.0.0.1:0.
 	Addr string
-	// Sync flushes every batch and every commit to the disk before it is
-	// acknowledged. Without it, as in Apache Kafka by default, an
-	// acknowledged record is in the operating system's cache: it survives
-	// kill -9 of this process, not a power cut or a crash of the system.
+	// Sync holds every answer back until all that was written before it is on
+	// the disk, the names of new files included; many requests share one
+	// flush. Without it, as in Apache Kafka by default, an acknowledged record
+	// is in the operating system's cache: it survives kill -9 of this process,
+	// not a power cut or a crash of the system.
 	Sync bool
+	// KeepFree is how many bytes of its disk the broker leaves free: below,
+	// producers are refused for the moment (KAFKA_STORAGE_ERROR), and below a
+	// quarter of it commits too.
+	KeepFree uint64
 	// Groups are the consumer groups that must have read a record before it
 	// may be deleted. A partition of a topic one of them has ever committed
 	// to is kept from that group's offset on, from the start if the group has
@@ -90,6 +95,7 @@ type Broker struct {
 	config  BrokerConfig
 	addr    string
 	lock    *os.File
+	synced  *synced // nil without Sync
 	members members
 	cancel  context.CancelFunc // ends the loops
 	loops   sync.WaitGroup
@@ -109,7 +115,20 @@ func StartBroker(config BrokerConfig) (*Broker, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start broker: %w", err)
 	}
-	cluster, err := kfake.NewCluster(c.options()...)
+	listen := func(network, _ string) (net.Listener, error) { return net.Listen(network, c.Addr) }
+	var log *synced
+	if c.Sync {
+		log = newSynced(filepath.Join(c.Dir, "log"))
+		if err := log.begin(); err != nil {
+			lock.Close()
+			return nil, fmt.Errorf("start broker: %w", err)
+		}
+		listen = func(network, _ string) (net.Listener, error) {
+			l, err := net.Listen(network, c.Addr)
+			return heldBack{l, log}, err
+		}
+	}
+	cluster, err := kfake.NewCluster(append(c.options(), kfake.ListenFn(listen))...)
 	if err != nil {
 		lock.Close()
 		return nil, fmt.Errorf("start broker: %w", err)
@@ -120,7 +139,10 @@ func StartBroker(config BrokerConfig) (*Broker, error) {
 		Keys: []kmsg.Key{kmsg.Produce}, Count: -1,
 		Err: kerr.InvalidTimestamp, When: stampedByClient,
 	})
-	b := &Broker{cluster: cluster, config: c, addr: cluster.ListenAddrs()[0], lock: lock}
+	for _, fault := range c.whenFull() {
+		cluster.Fault(fault)
+	}
+	b := &Broker{cluster: cluster, config: c, addr: cluster.ListenAddrs()[0], lock: lock, synced: log}
 	b.members.dealt, b.members.signal = make(map[string]int32), make(chan struct{}, 1)
 	cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.SyncGroup}, Count: -1, When: b.members.observe})
 	ctx, b.cancel = context.WithCancel(context.Background())
@@ -130,11 +152,10 @@ func StartBroker(config BrokerConfig) (*Broker, error) {
 }
 
 func (c *BrokerConfig) options() []kfake.Opt {
-	opts := []kfake.Opt{
+	return []kfake.Opt{
 		kfake.NumBrokers(1),
 		kfake.ClusterID("motorpool"),
 		kfake.DataDir(filepath.Join(c.Dir, "log")),
-		kfake.ListenFn(func(network, _ string) (net.Listener, error) { return net.Listen(network, c.Addr) }),
 		kfake.WithLogger(brokerLog{c.Logger}),
 		kfake.BrokerConfigs(map[string]string{
 			"log.segment.bytes": strconv.Itoa(segmentBytes),
@@ -145,14 +166,19 @@ func (c *BrokerConfig) options() []kfake.Opt {
 			"offsets.retention.minutes": strconv.Itoa(10 * 365 * 24 * 60),
 		}),
 	}
-	if c.Sync {
-		opts = append(opts, kfake.SyncWrites())
-	}
-	return opts
 }
 
 // Addr is the host:port clients use.
 func (b *Broker) Addr() string { return b.addr }
+
+// Broken is closed when the disk refused to keep what was written. Nothing is
+// answered from then on: a new start reads what the disk has.
+func (b *Broker) Broken() <-chan struct{} {
+	if b.synced == nil {
+		return nil
+	}
+	return b.synced.broken
+}
 
 // Stop closes the broker's connections and writes its state, so that the
 // next start need not read the log. It must be called once.
@@ -160,6 +186,11 @@ func (b *Broker) Stop() {
 	b.cancel()
 	b.loops.Wait()
 	b.cluster.Close()
+	if b.synced != nil {
+		if err := b.synced.Flush(); err != nil {
+			b.config.Logger.Warn("broker: " + err.Error())
+		}
+	}
 	b.lock.Close()
 }
 

@@ -42,6 +42,13 @@ type ClickHouseConfig struct {
 	// of the machine's memory does; a third by default.
 	MemoryBytes uint64
 	MemoryRatio float64
+	// Sync has every insert on the disk before it is acknowledged, and what
+	// merges make before it counts. Without it an acknowledged insert
+	// survives kill -9, not a power cut. A table's own settings win.
+	Sync bool
+	// KeepFree is how many bytes of its disk the engine leaves free: inserts
+	// that would go below are refused as NOT_ENOUGH_SPACE, merges go on.
+	KeepFree uint64
 	// Command starts the child: a program and the arguments that lead it to
 	// ServeClickHouse, to which -library, -config and -log-level are added.
 	// By default this executable with [ChildCommand].

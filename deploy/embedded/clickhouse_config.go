@@ -183,13 +183,29 @@ func (c *ClickHouseConfig) serverXML(dir, host string, tcp, http int) element {
 		number("background_common_pool_size", 2),
 		number("background_move_pool_size", 1),
 		number("background_fetches_pool_size", 1),
-		// These have to fit the smaller pool, or the engine refuses to merge.
-		el("merge_tree",
-			number("number_of_free_entries_in_pool_to_lower_max_size_of_merge", 3),
-			number("number_of_free_entries_in_pool_to_execute_mutation", 4),
-			number("number_of_free_entries_in_pool_to_execute_optimize_entire_partition", 5),
-		),
+		el("merge_tree", c.mergeTree()...),
 	)
+}
+
+// mergeTree is what holds for all tables that do not say otherwise.
+func (c *ClickHouseConfig) mergeTree() []element {
+	settings := []element{
+		// These have to fit the smaller pool, or the engine refuses to merge.
+		number("number_of_free_entries_in_pool_to_lower_max_size_of_merge", 3),
+		number("number_of_free_entries_in_pool_to_execute_mutation", 4),
+		number("number_of_free_entries_in_pool_to_execute_optimize_entire_partition", 5),
+	}
+	if c.Sync {
+		settings = append(settings,
+			number("fsync_after_insert", 1),
+			number("fsync_part_directory", 1),
+			number("min_rows_to_fsync_after_merge", 1),
+		)
+	}
+	if c.KeepFree > 0 {
+		settings = append(settings, number("min_free_disk_bytes_to_perform_insert", c.KeepFree))
+	}
+	return settings
 }
 
 // usersXML is users.xml: the caller's users, each with a profile of its own

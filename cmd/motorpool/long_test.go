@@ -1,0 +1,11 @@
+//go:build long
+
+package main
+
+import "time"
+
+// How often a disk is filled, and for how long reads are watched when there is room again.
+const (
+	fillings = 10
+	roomFor  = 7 * time.Second
+)
