@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -125,6 +126,9 @@ func examineStore(ctx context.Context, s settings) []finding {
 	where := strings.Join(config.Addrs, ", ")
 	began := time.Now()
 	db, err := query.Open(ctx, config)
+	if errors.Is(err, query.ErrSeveralStores) {
+		return []finding{judge("clickhouse", false, err.Error(), "give one address with --clickhouse, or share the tables")}
+	}
 	if err != nil {
 		return []finding{judge("clickhouse", false, err.Error(),
 			"start 'motorpool up', or give --clickhouse, --clickhouse-user and --clickhouse-password-file of a running server; 'motorpool migrate' makes the database")}
