@@ -168,6 +168,9 @@ func (c *ClickHouseConfig) serverXML(dir, host string, tcp, http int) element {
 		),
 		leaf("path", filepath.Join(dir, "store")+"/"),
 		leaf("users_config", filepath.Join(dir, "users.xml")),
+		// A backup goes where the operator says. Only a user with the right to make one can use this, and that is the one
+		// that has every right.
+		el("backups", leaf("allowed_path", "/")),
 		leaf("listen_host", host),
 		number("tcp_port", tcp),
 		number("http_port", http),
