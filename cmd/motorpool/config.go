@@ -92,6 +92,12 @@ func (s *settings) store() query.Config {
 // openStore connects to ClickHouse; its error says what may be the matter.
 func (s *settings) openStore(ctx context.Context) (driver.Conn, error) {
 	db, err := query.Open(ctx, s.store())
+	if err == nil {
+		if err := refuseUnfinished(ctx, db, s.DB.Database); err != nil {
+			_ = db.Close()
+			return nil, err
+		}
+	}
 	var refused *clickhouse.Exception
 	switch {
 	case err == nil || ctx.Err() != nil || errors.Is(err, query.ErrSeveralStores):

@@ -74,12 +74,13 @@ type ingestHalf struct {
 	registry  *query.Registry
 	policies  *query.Policies
 	releaser  *pipeline.Releaser
+	hold      *query.IngestHold // a backup may ask for it
 	consumers []*consume.Consumer
 }
 
 // newIngest builds the pipeline, that which derives too if it is wanted, and reads the registry for the first time.
 func (p *platform) newIngest(ctx context.Context, group string, derive bool) (*ingestHalf, error) {
-	h := &ingestHalf{platform: p, registry: query.NewRegistry(p.db), policies: query.NewPolicies(p.db)}
+	h := &ingestHalf{platform: p, registry: query.NewRegistry(p.db), policies: query.NewPolicies(p.db), hold: query.NewIngestHold(p.db)}
 	for _, refresh := range []func(context.Context) error{h.registry.Refresh, h.policies.Refresh} {
 		if err := refresh(ctx); err != nil {
 			return nil, fmt.Errorf("%w; 'motorpool migrate' makes what is missing", err)
@@ -126,7 +127,9 @@ func (p *platform) newIngest(ctx context.Context, group string, derive bool) (*i
 			member{group + eventsGroup, []string{p.kafka.Events}, func(string, int) consume.Handler { return events }})
 	}
 	for _, c := range members {
-		consumer, err := consume.New(p.settings.consumer(c.group), p.client, dialer, c.topics, c.newOne, p.metrics, p.log)
+		consuming := p.settings.consumer(c.group)
+		consuming.Held = h.hold.Held
+		consumer, err := consume.New(consuming, p.client, dialer, c.topics, c.newOne, p.metrics, p.log)
 		if err != nil {
 			return nil, err
 		}
@@ -231,6 +234,10 @@ func (h *ingestHalf) run(ctx context.Context) error {
 	})
 	all.Go(func() error {
 		h.policies.Run(beside, func(err error) { h.log.Warn("geofences and rules cannot be read, trying again", "error", err) })
+		return nil
+	})
+	all.Go(func() error {
+		h.hold.Run(beside, func(err error) { h.log.Warn("a backup could not be made now", "error", err) })
 		return nil
 	})
 	all.Go(func() error {
