@@ -26,10 +26,11 @@ import (
 )
 
 type backupCommand struct {
-	Target        string `arg:"" help:"Folder, or s3://bucket/prefix, that holds backups, each under its own name."`
-	Full          bool   `help:"Copy everything; without it, what the last full backup there does not have."`
-	Group         string `help:"Consumer group of the pipeline." default:"motorpool"`
-	ExternalKafka bool   `help:"Kafka runs elsewhere: keep the offsets in it, not its records."`
+	Target             string `arg:"" help:"Folder, or s3://bucket/prefix, that holds backups, each under its own name."`
+	Full               bool   `help:"Copy everything; without it, what the last full backup there does not have."`
+	Group              string `help:"Consumer group of the pipeline." default:"motorpool"`
+	ExternalKafka      bool   `help:"Kafka is not that of 'up': keep the offsets in it, not its records."`
+	ExternalClickHouse bool   `name:"external-clickhouse" help:"ClickHouse is not that of 'up': a folder is one of its machine."`
 
 	S3 backupPlace `embed:"" prefix:"s3-" group:"S3"`
 }
@@ -143,7 +144,7 @@ func (c *backupCommand) Run(ctx context.Context, s settings, o output) error {
 	defer topic.Disconnect(b.client)
 	b.name = time.Now().UTC().Format("2006-01-02T15-04-05Z")
 	if err := b.make(ctx); err != nil {
-		if target.folder != "" && allLoopback(s.ClickHouse) {
+		if target.folder != "" && !c.ExternalClickHouse {
 			err = errors.Join(err, os.RemoveAll(filepath.Join(target.folder, b.name)))
 		}
 		return fmt.Errorf("the backup %s was not made: %w", b.name, target.clean(err))
@@ -207,8 +208,11 @@ func (b *backup) prepare(ctx context.Context) error {
 			return errors.Join(err, fmt.Errorf("%s has no log of an embedded broker: give --data, or --external-kafka", b.settings.Data))
 		}
 	}
-	if b.target.folder != "" && allLoopback(b.settings.ClickHouse) {
-		if err := os.MkdirAll(b.target.folder, 0o700); err != nil {
+	if !b.command.ExternalClickHouse {
+		if err := b.target.mount(ctx, b.db); err != nil {
+			return err
+		}
+		if err := os.MkdirAll(b.target.folder, 0o700); b.target.folder != "" && err != nil {
 			return err
 		}
 	}

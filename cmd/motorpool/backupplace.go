@@ -1,12 +1,18 @@
 package main
 
 import (
+	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/motorpool/fleet/deploy/embedded"
 )
 
 // backupPlace says where backups are kept: a folder, or a bucket that speaks S3. It is the ClickHouse server that writes
@@ -25,6 +31,7 @@ type backupTarget struct {
 	url    string // of S3
 	access string
 	secret string
+	disk   string // by which an embedded ClickHouse knows the bucket; empty for a server
 }
 
 func (p backupPlace) target(text string) (backupTarget, error) {
@@ -51,7 +58,8 @@ func (p backupPlace) target(text string) (backupTarget, error) {
 	if (t.access == "") != (t.secret == "") {
 		return t, errors.New("an access key of S3 and its secret go together: --s3-access-key, --s3-secret-key-file")
 	}
-	t.url = t.name
+	name, prefix, _ := strings.Cut(bucket, "/")
+	t.url = strings.TrimRight("https://"+name+".s3.amazonaws.com/"+prefix, "/")
 	if p.Endpoint != "" {
 		if _, err := url.ParseRequestURI(p.Endpoint); err != nil {
 			return t, fmt.Errorf("--s3-endpoint: %w", err)
@@ -67,10 +75,34 @@ func (t backupTarget) at(parts ...string) string {
 	switch {
 	case t.folder != "":
 		return "File(" + sqlText(filepath.Join(t.folder, filepath.FromSlash(below))) + ")"
+	case t.disk != "":
+		return "Disk(" + sqlText(t.disk) + ", " + sqlText(below) + ")"
 	case t.access != "":
 		return "S3(" + sqlText(t.url+"/"+below) + ", " + sqlText(t.access) + ", " + sqlText(t.secret) + ")"
 	}
 	return "S3(" + sqlText(t.url+"/"+below) + ")"
+}
+
+// mount makes a bucket known to an embedded ClickHouse, which has no other way to write to one. The table by which that is
+// done goes at once, with the file that held the secret; the disk stays known until the engine ends.
+func (t *backupTarget) mount(ctx context.Context, db driver.Conn) error {
+	if t.folder != "" {
+		return nil
+	}
+	sum := sha256.Sum256([]byte(t.url + "\x00" + t.access + "\x00" + t.secret))
+	t.disk = embedded.BackupDisks[int(sum[0])%len(embedded.BackupDisks)]
+	keys := "use_environment_credentials = 1"
+	if t.access != "" {
+		keys = "access_key_id = " + sqlText(t.access) + ", secret_access_key = " + sqlText(t.secret)
+	}
+	drop := "DROP TABLE IF EXISTS backup_disk SYNC"
+	for _, statement := range []string{drop, "CREATE TABLE backup_disk (nothing UInt8) ENGINE = MergeTree ORDER BY nothing SETTINGS " +
+		"disk = disk(name = " + sqlText(t.disk) + ", type = 's3_plain', endpoint = " + sqlText(t.url+"/") + ", " + keys + ")", drop} {
+		if err := db.Exec(ctx, statement); err != nil {
+			return fmt.Errorf("reach %s: %w", t.url, err)
+		}
+	}
+	return nil
 }
 
 // upon is the setting that makes a backup build upon another, if one is named. That one is noted in the new one, and a
@@ -82,7 +114,7 @@ func (t backupTarget) upon(base, stage string) string {
 	named := t
 	named.access = ""
 	setting := ", base_backup = " + named.at(base, stage)
-	if t.access != "" {
+	if t.access != "" && t.disk == "" {
 		setting += ", use_same_s3_credentials_for_base_backup = 1"
 	}
 	return setting

@@ -10,6 +10,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -151,7 +152,7 @@ func (r *restore) split(whole backupTarget) error {
 	}
 	r.target.url = whole.url
 	if i := len(whole.url) - len(r.name) - 1; whole.url != "" {
-		if i <= len("s3://") {
+		if strings.Count(whole.url[:max(i, 0)], "/") < 2 {
 			return fmt.Errorf("%q names a bucket, not a backup in it", r.command.Backup)
 		}
 		r.target.url = whole.url[:i]
@@ -169,6 +170,11 @@ func (r *restore) all(ctx context.Context, engines *engines) error {
 		return err
 	}
 	defer r.db.Close()
+	if !r.command.ExternalClickHouse {
+		if err := r.target.mount(ctx, r.db); err != nil {
+			return err
+		}
+	}
 	if err := r.readManifest(ctx); err != nil {
 		return err
 	}
