@@ -88,7 +88,7 @@ func (m *machine) rowsNow(tables ...string) map[string]string {
 			from += " FINAL"
 		}
 		if table == "trips" || table == "stops" {
-			from += " WHERE NOT deleted"
+			from += " WHERE NOT deleted AND NOT open" // what is open is written now and then
 		}
 		if err := db.QueryRow(m.t.Context(), "SELECT count(), sum(cityHash64(toString(tuple("+columns(table)+")))) FROM "+from).Scan(&rows, &digest); err != nil {
 			m.t.Fatal(table, err)
@@ -98,13 +98,15 @@ func (m *machine) rowsNow(tables ...string) map[string]string {
 	return found
 }
 
-func sameRows(t *testing.T, what string, got, want map[string]string) {
-	t.Helper()
+// differ says which tables do not have what is wanted.
+func differ(got, want map[string]string) error {
+	var errs []error
 	for _, table := range slices.Sorted(maps.Keys(want)) {
 		if got[table] != want[table] {
-			t.Errorf("%s: %s has %s, want %s", what, table, got[table], want[table])
+			errs = append(errs, fmt.Errorf("%s has %s, want %s", table, got[table], want[table]))
 		}
 	}
+	return errors.Join(errs...)
 }
 
 // backup makes a backup and returns where it is.
@@ -171,14 +173,26 @@ func TestABackupOfARunningSystemIsRestoredWhole(t *testing.T) {
 	if err := replay.Wait(); err != nil {
 		t.Fatalf("replay: %v\n%s", err, errs.String())
 	}
-	rest := m.backup(target)
 	whole := m.rowsNow()
+	rest := m.backup(target)
+	// Time goes on: what it brings about under the backup's hands is not compared.
+	maps.DeleteFunc(whole, func(table, rows string) bool { return m.rowsNow(table)[table] != rows })
+	for _, table := range []string{"positions", "telemetry", "telemetry_1h", "record_log", "claim_log", "ingest_outcomes", "vehicles"} {
+		if whole[table] == "" {
+			t.Errorf("%s changed while nothing was sent", table)
+		}
+	}
+	t.Logf("%d tables are compared", len(whole))
 
+	tables := []string{"telemetry_1m", "telemetry_1h", "telemetry_1d", "vehicle_mileage", "trips", "stops"}
+	alike := m.rowsNow(tables...)
 	t.Run("at rest", func(t *testing.T) {
 		other := m.another(t)
 		other.must("restore", target) // the newest
 		other.up()
-		sameRows(t, "what was restored", other.rowsNow(), whole)
+		if err := differ(other.rowsNow(slices.Collect(maps.Keys(whole))...), whole); err != nil {
+			t.Error(err)
+		}
 		if l := other.list(key, "/v1/vehicles"); l.Pagination.Total < len(fixes) {
 			t.Errorf("the old key shows %d vehicles", l.Pagination.Total)
 		}
@@ -234,11 +248,7 @@ func TestABackupOfARunningSystemIsRestoredWhole(t *testing.T) {
 		if err := other.store().QueryRow(t.Context(), "SELECT count() FROM positions").Scan(&rows); err != nil || int64(rows) != stored {
 			t.Errorf("%d positions lie in the table, %d were stored: %v", rows, stored, err)
 		}
-		same := map[string]string{}
-		for _, table := range []string{"telemetry_1m", "telemetry_1h", "telemetry_1d", "vehicle_mileage", "trips", "stops"} {
-			same[table] = whole[table]
-		}
-		sameRows(t, "in the end", other.rowsNow(slices.Collect(maps.Keys(same))...), same)
+		other.eventually("derived and summed up alike", func() error { return differ(other.rowsNow(tables...), alike) })
 		other.interrupt()
 	})
 	if full == middle || middle == rest {
@@ -316,13 +326,7 @@ func TestARestoreOlderThanItsKafkaReadsOnWhereItStands(t *testing.T) {
 	other.must("restore", "--external-kafka", made)
 	other.up()
 	other.eventually("everything since is there", func() error {
-		got := other.rowsNow(tables...)
-		for _, table := range tables {
-			if got[table] != want[table] {
-				return fmt.Errorf("%s has %s, want %s", table, got[table], want[table])
-			}
-		}
-		return nil
+		return differ(other.rowsNow(tables...), want)
 	})
 	other.interrupt()
 }
@@ -354,13 +358,16 @@ func TestABackupInS3(t *testing.T) {
 	m.backup(append(flags, "s3://fleet-backups/nightly")...)
 	m.must("account", "create", "Later")
 	second := m.backup(append(flags, "s3://fleet-backups/nightly")...)
-	whole := m.rowsNow()
+	tables := []string{"positions", "telemetry", "telemetry_1h", "record_log", "claim_log", "ingest_outcomes", "accounts", "vehicles"}
+	whole := m.rowsNow(tables...)
 	m.interrupt()
 
 	other := m.another(t)
 	other.must(append([]string{"restore", second}, flags...)...)
 	other.up()
-	sameRows(t, "what was restored from S3", other.rowsNow(), whole)
+	if err := differ(other.rowsNow(tables...), whole); err != nil {
+		t.Errorf("what was restored from S3: %v", err)
+	}
 	other.interrupt()
 	for _, folder := range []string{m.data, other.data} {
 		if err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
