@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -75,6 +74,9 @@ type stage struct {
 	Bytes  uint64   `json:"bytes"`
 }
 
+// nameForm makes the name of a backup: in the order of names each is older than the next.
+const nameForm = "2006-01-02T15-04-05Z"
+
 // storeStage is the part with the tables that no other names.
 const storeStage = "store"
 
@@ -109,7 +111,8 @@ type manifest struct {
 	Group     string                        `json:"group"`
 	Embedded  bool                          `json:"embedded"` // it holds the log of the embedded broker
 	Standings map[string][]consume.Standing `json:"standings"`
-	Rows      map[string]uint64             `json:"rows"` // of each table, before what is equal was merged
+	Rows      map[string]uint64             `json:"rows"`  // of each table, before what is equal was merged
+	Files     int                           `json:"files"` // of the broker's log
 	Stages    []stage                       `json:"stages"`
 }
 
@@ -142,10 +145,10 @@ func (c *backupCommand) Run(ctx context.Context, s settings, o output) error {
 		return err
 	}
 	defer topic.Disconnect(b.client)
-	b.name = time.Now().UTC().Format("2006-01-02T15-04-05Z")
+	b.name = time.Now().UTC().Format(nameForm)
 	if err := b.make(ctx); err != nil {
 		if target.folder != "" && !c.ExternalClickHouse {
-			err = errors.Join(err, os.RemoveAll(filepath.Join(target.folder, b.name)))
+			err = errors.Join(err, os.RemoveAll(filepath.Join(target.folder, b.name))) // what is there of it
 		}
 		return fmt.Errorf("the backup %s was not made: %w", b.name, target.clean(err))
 	}
@@ -188,7 +191,8 @@ func (b *backup) make(ctx context.Context) error {
 	}
 	copying, inner := errgroup.WithContext(ctx)
 	err := b.holdingStill(inner, func(ctx context.Context) error { return b.collect(ctx, inner, copying) })
-	if err := cmp.Or(copying.Wait(), err); err != nil { // the first is the cause of the second
+	copied := patiently(b.out, "copying", copying.Wait)
+	if err := cmp.Or(copied, err); err != nil { // the first is the cause of the second
 		return err
 	}
 	for i := range b.manifest.Stages {
@@ -258,238 +262,6 @@ func (b *backup) prepare(ctx context.Context) error {
 
 func (b *backup) brokerDir() string { return filepath.Join(b.settings.Data, "kafka") }
 
-// holdingStill does what must be done while the pipeline writes nothing.
-func (b *backup) holdingStill(ctx context.Context, do func(context.Context) error) error {
-	id := "backup " + b.name
-	if err := query.AskIngestHold(ctx, b.db, id, holdSpan); err != nil {
-		return err
-	}
-	began := time.Now()
-	holding, stop := context.WithCancelCause(ctx)
-	var renewing errgroup.Group
-	renewing.Go(func() error {
-		tick := time.NewTicker(holdRenew)
-		defer tick.Stop()
-		for {
-			select {
-			case <-holding.Done():
-				return nil
-			case <-tick.C:
-			}
-			if err := query.AskIngestHold(holding, b.db, id, holdSpan); err != nil && holding.Err() == nil {
-				stop(err)
-			}
-		}
-	})
-	err := do(holding)
-	if err != nil && ctx.Err() == nil && holding.Err() != nil {
-		err = context.Cause(holding)
-	}
-	stop(nil)
-	_ = renewing.Wait()
-	lifting, cancel := context.WithTimeout(context.WithoutCancel(ctx), holdRenew)
-	defer cancel()
-	err = errors.Join(err, query.AskIngestHold(lifting, b.db, id, 0))
-	if err == nil {
-		fmt.Fprintf(b.out, "the pipeline held still for %s\n", time.Since(began).Round(time.Millisecond))
-	}
-	return err
-}
-
-// collect settles what the backup is of. What takes long goes on in copying, whose context is inner.
-func (b *backup) collect(ctx, inner context.Context, copying *errgroup.Group) error {
-	before, err := b.stillness(ctx)
-	if err != nil {
-		return err
-	}
-	for i := range b.manifest.Stages {
-		if err := b.begin(ctx, inner, copying, &b.manifest.Stages[i]); err != nil {
-			return err
-		}
-	}
-	after, still, err := b.standings(ctx)
-	if err != nil {
-		return err
-	}
-	if !still || !equalStandings(before, after) {
-		return errors.New("the pipeline did not hold still: is there one of an earlier version, or of another --clickhouse? Stop it, or try again")
-	}
-	b.manifest.Standings = after
-	if b.manifest.Embedded {
-		return b.copyLog(ctx)
-	}
-	return nil
-}
-
-// stillness waits until no batch is in hand and every pipeline has heard that it is to hold still.
-func (b *backup) stillness(ctx context.Context) (map[string][]consume.Standing, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, stillTime, errors.New(
-		"a batch is in hand that is not finished: is the pipeline running, and of this --group? It has to finish it before a backup"))
-	defer cancel()
-	var last map[string][]consume.Standing
-	since := time.Now()
-	for {
-		now, still, err := b.standings(ctx)
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
-		if err != nil {
-			return nil, err
-		}
-		if !still || !equalStandings(last, now) {
-			last, since = now, time.Now()
-		}
-		if time.Since(since) >= query.HoldNotice {
-			return now, nil
-		}
-		select {
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		case <-time.After(standingPoll):
-		}
-	}
-}
-
-// standings says how far each group has come, and whether none has a batch in hand.
-func (b *backup) standings(ctx context.Context) (all map[string][]consume.Standing, still bool, err error) {
-	all, still = map[string][]consume.Standing{}, true
-	for group, topics := range b.groups(b.command.Group) {
-		standing, err := consume.Standings(ctx, b.client, group, topics...)
-		if err != nil {
-			return nil, false, err
-		}
-		all[group] = standing
-		still = still && !slices.ContainsFunc(standing, func(s consume.Standing) bool { return s.Planned })
-	}
-	return all, still, nil
-}
-
-func equalStandings(a, b map[string][]consume.Standing) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for group := range a {
-		if !slices.Equal(a[group], b[group]) {
-			return false
-		}
-	}
-	return true
-}
-
-// begin starts a stage, and returns when ClickHouse knows which parts belong to it.
-func (b *backup) begin(ctx, inner context.Context, copying *errgroup.Group, s *stage) error {
-	if b.base == "" {
-		fmt.Fprintf(b.out, "%-9s begun\n", s.Name)
-	}
-	done := make(chan struct{})
-	copying.Go(func() error {
-		defer close(done)
-		return b.copyStage(inner, *s, b.base)
-	})
-	ctx, cancel := context.WithTimeout(ctx, collectTime)
-	defer cancel()
-	for {
-		var collected bool
-		err := b.db.QueryRow(ctx, schemas.Query("backup_read"), clickhouse.Named("id", b.id(*s))).Scan(&collected)
-		if collected {
-			return nil
-		}
-		if err != nil && ctx.Err() != nil {
-			return fmt.Errorf("ClickHouse does not say what the backup is of: %w", err)
-		}
-		select {
-		case <-done: // so quickly that it was not seen
-			return nil
-		case <-time.After(collectPoll):
-		}
-	}
-}
-
-// id names a stage's work to ClickHouse.
-func (b *backup) id(s stage) string { return b.name + "-" + s.Name }
-
-// copyStage has ClickHouse copy a stage, as far as the base does not have it.
-func (b *backup) copyStage(ctx context.Context, s stage, base string) error {
-	statement := "BACKUP " + tableList(b.settings.DB.Database, s.Tables) + " TO " + b.target.at(b.name, s.Name) +
-		" SETTINGS id = " + sqlText(b.id(s))
-	statement += b.target.upon(base, s.Name)
-	if err := b.db.Exec(clickhouse.Context(ctx, clickhouse.WithQueryID(b.id(s))), statement); err != nil {
-		err = fmt.Errorf("back up %s: %w", s.Name, err)
-		if base != "" {
-			err = fmt.Errorf("%w\nIf the full backup %s is gone, make another: --full", err, base)
-		}
-		return err
-	}
-	return nil
-}
-
-// volume is a number of bytes for people.
-func volume(n uint64) string {
-	if n < 1e9 {
-		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
-	}
-	return gigabytes(n)
-}
-
-func tableList(database string, tables []string) string {
-	all := make([]string, len(tables))
-	for i, table := range tables {
-		all[i] = "TABLE `" + database + "`.`" + table + "`"
-	}
-	return strings.Join(all, ", ")
-}
-
-// measure asks how much a stage is of, for the restore to compare.
-func (b *backup) measure(ctx context.Context, s *stage) (err error) {
-	s.Files, s.Bytes, err = backupSize(ctx, b.db, b.id(*s))
-	return err
-}
-
-func backupSize(ctx context.Context, db driver.Conn, id string) (files, bytes uint64, err error) {
-	var status string
-	if err := db.QueryRow(ctx, schemas.Query("backup_size"), clickhouse.Named("id", id)).Scan(&status, &files, &bytes); err != nil {
-		return 0, 0, fmt.Errorf("ask what became of %s: %w", id, err)
-	}
-	return files, bytes, nil
-}
-
-// copyLog puts what the broker has beyond the groups' offsets into a table, which goes into the backup. It comes last:
-// what is in the backup followed from records that are in the log by now.
-func (b *backup) copyLog(ctx context.Context) error {
-	from := map[string]map[int32]int64{}
-	for _, all := range b.manifest.Standings {
-		for _, s := range all {
-			if from[s.Topic] == nil {
-				from[s.Topic] = map[int32]int64{}
-			}
-			from[s.Topic][int32(s.Partition)] = s.Offset
-		}
-	}
-	if err := b.db.Exec(ctx, "TRUNCATE TABLE backup_files"); err != nil {
-		return err
-	}
-	var bytes uint64
-	err := embedded.CopyLog(b.brokerDir(), func(topic string, partition int32) int64 {
-		if offset, ok := from[topic][partition]; ok {
-			return offset
-		}
-		return -1 // nobody of ours reads it
-	}, func(f embedded.LogFile) error {
-		bytes += uint64(len(f.Data))
-		batch, err := b.db.PrepareBatch(ctx, "INSERT INTO backup_files (name, path, data)")
-		if err != nil {
-			return err
-		}
-		if err := batch.Append(b.name, f.Path, string(f.Data)); err != nil {
-			batch.Abort()
-			return err
-		}
-		return batch.Send()
-	})
-	fmt.Fprintf(b.out, "%-9s %s that no one has read yet\n", "kafka", volume(bytes))
-	return err
-}
-
 // finish writes the manifest, which makes the backup one, and notes it for later ones to build upon.
 func (b *backup) finish(ctx context.Context) error {
 	text, err := json.Marshal(b.manifest)
@@ -513,5 +285,5 @@ func (b *backup) finish(ctx context.Context) error {
 	if err := b.copyStage(ctx, manifestStage, ""); err != nil {
 		return err
 	}
-	return errors.Join(note(true), b.db.Exec(ctx, "TRUNCATE TABLE backup_files"))
+	return errors.Join(note(true), b.dropFiles(ctx))
 }

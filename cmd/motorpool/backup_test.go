@@ -24,7 +24,6 @@ import (
 	"github.com/johannesboyne/gofakes3"
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
 
-	"github.com/motorpool/fleet/deploy/embedded"
 	"github.com/motorpool/fleet/query"
 )
 
@@ -138,9 +137,10 @@ func (m *machine) outcomes() (read, stored, refused int64) {
 // one of a system at rest. All come back, the last one equal in every row; and the one that is older than its log reads
 // on where it stood, without a fix twice or missing.
 func TestABackupOfARunningSystemIsRestoredWhole(t *testing.T) {
+	t.Parallel()
 	m := newMachine(t)
 	if m.kafka != "" {
-		t.Skip("the broker's log is elsewhere") // TestABackupWithAKafkaElsewhere
+		t.Skip("the broker's log is elsewhere") // TestARestoreOlderThanItsKafkaReadsOnWhereItStands
 	}
 	m.up()
 	key := strings.TrimSpace(m.must("key", "create", "--account", "Acme", "--scopes", "admin"))
@@ -250,11 +250,36 @@ func TestABackupOfARunningSystemIsRestoredWhole(t *testing.T) {
 		}
 		other.eventually("derived and summed up alike", func() error { return differ(other.rowsNow(tables...), alike) })
 		other.interrupt()
+
+		spoilt := m.another(t)
+		spoil(t, moved)
+		if out, stderr, code := spoilt.command("restore", filepath.Join(moved, filepath.Base(middle))); code != exitFailure {
+			t.Errorf("a backup with a byte that differs was restored: %d\n%s%s", code, out, stderr)
+		}
 	})
 	if full == middle || middle == rest {
 		t.Error("two backups have one name")
 	}
 	m.interrupt()
+}
+
+// spoil changes a byte of what a backup holds of the positions.
+func spoil(t *testing.T, backups string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(backups, "*", "store", "data", "motorpool", "positions", "*", "data.bin"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("the backups hold no positions: %v", err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text[len(text)/2] ^= 1
+		if err := os.WriteFile(file, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // another is a second machine with the same program and an empty folder.
@@ -290,56 +315,10 @@ func (m *machine) breakOff(args ...string) {
 	}
 }
 
-// TestARestoreOlderThanItsKafkaReadsOnWhereItStands: a Kafka elsewhere runs on after the backup, and the restored system
-// works through all that it got since, as the one did that was lost.
-func TestARestoreOlderThanItsKafkaReadsOnWhereItStands(t *testing.T) {
-	m := newMachine(t)
-	broker, err := embedded.StartBroker(embedded.BrokerConfig{Dir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer broker.Stop()
-	m.elsewhere(broker.Addr())
-	m.up()
-	m.must("key", "create", "--account", "Acme", "--scopes", "admin")
-	m.replay("Acme", writeWarts(t))
-	made := m.backup(t.TempDir())
-
-	later := filepath.Join(t.TempDir(), "later.csv")
-	text := "vehicle,timestamp,lat,lng,speed_kmh,battery_pct\n"
-	for i := range 200 {
-		text += fmt.Sprintf("w%d,2021-05-03T10:%02d:%02dZ,48.%04d,11.5,30,%d\n", 1+i%2, i/60, i%60, 1000+3*i, 80-i/4)
-	}
-	if err := os.WriteFile(later, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	m.replay("Acme", later)
-	tables := []string{"positions", "telemetry", "telemetry_1h", "ingest_outcomes", "vehicle_mileage", "trips", "stops"}
-	want := m.rowsNow(tables...)
-	m.interrupt()
-
-	other := m.another(t)
-	other.elsewhere(broker.Addr())
-	if _, stderr, code := other.command("restore", made); code != exitFailure || !strings.Contains(stderr, "--external-kafka") {
-		t.Errorf("a restore without the Kafka that it belongs to: %d\n%s", code, stderr)
-	}
-	other.must("restore", "--external-kafka", made)
-	other.up()
-	other.eventually("everything since is there", func() error {
-		return differ(other.rowsNow(tables...), want)
-	})
-	other.interrupt()
-}
-
-// elsewhere makes the machine use a Kafka that runs already.
-func (m *machine) elsewhere(addr string) {
-	m.kafka = addr
-	m.env = append(m.env, "MOTORPOOL_KAFKA="+addr)
-}
-
 // TestABackupInS3 makes two in a bucket and restores the second. The secret is in none of them, nor in what the engine
 // keeps.
 func TestABackupInS3(t *testing.T) {
+	t.Parallel()
 	m := newMachine(t)
 	bucket := s3mem.New()
 	if err := bucket.CreateBucket("fleet-backups"); err != nil {

@@ -135,6 +135,9 @@ func examineStore(ctx context.Context, s settings) []finding {
 	}
 	defer db.Close()
 	findings := []finding{judge("clickhouse", true, fmt.Sprintf("%s answers in %d ms", where, time.Since(began).Milliseconds()), "")}
+	if err := refuseUnfinished(ctx, db, config.Database); err != nil {
+		return append(findings, judge("restore", false, err.Error(), "run 'motorpool restore' again, or give an empty --data"))
+	}
 	findings = append(findings, examineServer(ctx, db)...)
 	findings = append(findings, examineSchema(ctx, db)...)
 	return append(findings, examineLedger(ctx, db)...)

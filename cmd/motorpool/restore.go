@@ -181,18 +181,16 @@ func (r *restore) all(ctx context.Context, engines *engines) error {
 	if err := r.tables(ctx); err != nil {
 		return err
 	}
-	if err := r.check(ctx); err != nil {
+	if err := patiently(r.out, "checking", func() error { return r.check(ctx) }); err != nil {
 		return err
 	}
 	if err := r.kafka(ctx, engines); err != nil {
 		return err
 	}
-	for _, statement := range []string{"TRUNCATE TABLE backup_files", "DROP TABLE " + unfinishedTable + " SYNC"} {
-		if err := r.db.Exec(ctx, statement); err != nil {
-			return err
-		}
+	if err := r.db.Exec(ctx, "TRUNCATE TABLE backup_files"); err != nil {
+		return err
 	}
-	return nil
+	return r.db.Exec(ctx, "DROP TABLE "+unfinishedTable+" SYNC")
 }
 
 // empty makes sure that nothing is overwritten, and clears away what a restore that was broken off has left.
@@ -273,7 +271,7 @@ func (r *restore) stage(ctx context.Context, s stage, base string) (files, bytes
 	statement := "RESTORE " + tableList(r.settings.DB.Database, s.Tables) + " FROM " + r.target.at(r.name, s.Name) +
 		" SETTINGS id = " + sqlText(id)
 	statement += r.target.upon(base, s.Name)
-	if err := r.db.Exec(ctx, statement); err != nil {
+	if err := patiently(r.out, s.Name+" is being restored", func() error { return r.db.Exec(ctx, statement) }); err != nil {
 		return 0, 0, fmt.Errorf("restore %s: %w", s.Name, err)
 	}
 	return backupSize(ctx, r.db, id)
@@ -399,7 +397,8 @@ func (r *restore) placeLog(ctx context.Context) error {
 		return err
 	}
 	defer rows.Close()
-	for rows.Next() {
+	files := 0
+	for ; rows.Next(); files++ {
 		var path, data string
 		if err := rows.Scan(&path, &data); err != nil {
 			return err
@@ -408,5 +407,11 @@ func (r *restore) placeLog(ctx context.Context) error {
 			return err
 		}
 	}
-	return rows.Err()
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	if files != r.manifest.Files {
+		return fmt.Errorf("the broker's log was %d files when the backup was made, and is %d: it is not whole", r.manifest.Files, files)
+	}
+	return nil
 }
