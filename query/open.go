@@ -15,8 +15,8 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
 
-// Config says where ClickHouse is and who we are there. All hosts of Addrs hold the same data: a connection goes to
-// the first that answers.
+// Config says where ClickHouse is and who we are there. All hosts of Addrs hold the same data, or Open refuses them: a
+// connection goes to the first that answers.
 type Config struct {
 	Addrs        []string `json:"addrs"`         // host:port of the native protocol
 	Database     string   `json:"database"`      // must exist; EnsureDatabase makes it
@@ -83,8 +83,22 @@ func (c Config) Validate() error {
 }
 
 // Open makes a pool of connections and asks the server whether it is there, so that a wrong address or password shows
-// at start. The pool reconnects on its own afterwards and is safe for concurrent use; the caller closes it.
+// at start. Several addresses must be one store. The pool reconnects on its own afterwards and is safe for concurrent
+// use; the caller closes it.
 func Open(ctx context.Context, c Config) (driver.Conn, error) {
+	db, err := c.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.oneStore(ctx); err != nil {
+		_ = db.Close()
+		return nil, err
+	}
+	return db, nil
+}
+
+// open is Open without the question whether several addresses are one store.
+func (c Config) open(ctx context.Context) (driver.Conn, error) {
 	options, err := c.options()
 	if err != nil {
 		return nil, err
@@ -107,7 +121,7 @@ func EnsureDatabase(ctx context.Context, c Config) error {
 	}
 	name := c.Database
 	c.Database = "system" // the one that every server has and every user sees
-	db, err := Open(ctx, c)
+	db, err := c.open(ctx)
 	if err != nil {
 		return err
 	}

@@ -13,14 +13,13 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(embeddedtest.Run(m)) }
 
-func TestOpenTakesThePasswordFromAFileAndTheFirstHostThatAnswers(t *testing.T) {
+func TestOpenTakesThePasswordFromAFile(t *testing.T) {
 	config := schematest.Config(t)
 	file := filepath.Join(t.TempDir(), "password")
 	if err := os.WriteFile(file, []byte(config.Password+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	config.Password, config.PasswordFile = "", file
-	config.Addrs = append([]string{"127.0.0.1:1"}, config.Addrs...)
 	db, err := query.Open(t.Context(), config)
 	if err != nil {
 		t.Fatal(err)

@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,26 +21,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"github.com/motorpool/fleet"
-	"github.com/motorpool/fleet/query"
 )
-
-// store is a connection to the machine's ClickHouse.
-func (m *machine) store() driver.Conn {
-	m.t.Helper()
-	config := query.DefaultConfig()
-	config.PasswordFile = filepath.Join(m.data, appPasswordFile)
-	for _, setting := range m.env {
-		if addr, ok := strings.CutPrefix(setting, "MOTORPOOL_CLICKHOUSE="); ok {
-			config.Addrs = []string{addr}
-		}
-	}
-	db, err := query.Open(m.t.Context(), config)
-	if err != nil {
-		m.t.Fatal(err)
-	}
-	m.t.Cleanup(func() { _ = db.Close() })
-	return db
-}
 
 // fill stores a year of fixes of the account's vehicle.
 func (c *tenant) fill(db driver.Conn, fixes int) {

@@ -29,7 +29,7 @@ type settings struct {
 	HTTP           string   `name:"http" help:"Address the interface listens on." default:"127.0.0.1:8080"`
 	Ops            string   `help:"Address of /healthz, /readyz and /metrics." default:"127.0.0.1:8081"`
 	Kafka          []string `help:"Kafka brokers; under 'up', where the embedded one listens." default:"127.0.0.1:9092"`
-	ClickHouse     []string `name:"clickhouse" help:"ClickHouse servers (native protocol); under 'up', where the embedded one listens." default:"127.0.0.1:9000"`
+	ClickHouse     []string `name:"clickhouse" help:"ClickHouse servers (native protocol), several only if they replicate or share the tables; under 'up', where the embedded one listens." default:"127.0.0.1:9000"`
 	ClickHouseHTTP string   `name:"clickhouse-http" help:"Where the embedded ClickHouse speaks HTTP." default:"127.0.0.1:8123"`
 
 	Durability string `help:"When something is acknowledged: sync, when the disk of 'up' has it; os, when the operating system has it: faster, and a power cut loses the last half minute." enum:"sync,os" default:"sync" group:"Disk"`
@@ -111,9 +111,15 @@ func (s *settings) openStore(ctx context.Context) (driver.Conn, error) {
 // openPool connects to ClickHouse; its error says what may be the matter.
 func (s *settings) openPool(ctx context.Context, config query.Config) (driver.Conn, error) {
 	db, err := query.Open(ctx, config)
+	if err == nil {
+		if err := refuseUnfinished(ctx, db, s.DB.Database); err != nil {
+			_ = db.Close()
+			return nil, err
+		}
+	}
 	var refused *clickhouse.Exception
 	switch {
-	case err == nil || ctx.Err() != nil:
+	case err == nil || ctx.Err() != nil || errors.Is(err, query.ErrSeveralStores):
 		return db, err
 	case errors.As(err, &refused) && refused.Code == authenticationFailed:
 		return nil, fmt.Errorf("%w\nA running 'motorpool up' keeps the password in its data folder; this command looks in %s: give --data, or --clickhouse-password-file", err, s.Data)

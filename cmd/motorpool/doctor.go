@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -130,12 +131,18 @@ func examineStore(ctx context.Context, s settings) []finding {
 	where := strings.Join(config.Addrs, ", ")
 	began := time.Now()
 	db, err := query.Open(ctx, config)
+	if errors.Is(err, query.ErrSeveralStores) {
+		return []finding{judge("clickhouse", false, err.Error(), "give one address with --clickhouse, or share the tables")}
+	}
 	if err != nil {
 		return []finding{judge("clickhouse", false, err.Error(),
 			"start 'motorpool up', or give --clickhouse, --clickhouse-user and --clickhouse-password-file of a running server; 'motorpool migrate' makes the database")}
 	}
 	defer db.Close()
 	findings := []finding{judge("clickhouse", true, fmt.Sprintf("%s answers in %d ms", where, time.Since(began).Milliseconds()), "")}
+	if err := refuseUnfinished(ctx, db, config.Database); err != nil {
+		return append(findings, judge("restore", false, err.Error(), "run 'motorpool restore' again, or give an empty --data"))
+	}
 	findings = append(findings, examineServer(ctx, db)...)
 	findings = append(findings, examineSchema(ctx, db)...)
 	findings = append(findings, examinePoison(ctx, db))

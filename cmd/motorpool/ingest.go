@@ -77,6 +77,7 @@ type ingestHalf struct {
 	registry  *query.Registry
 	policies  *query.Policies
 	releaser  *pipeline.Releaser
+	hold      *query.IngestHold // a backup may ask for it
 	consumers []*consume.Consumer
 }
 
@@ -86,7 +87,9 @@ func (p *platform) newIngest(ctx context.Context, group string, derive bool) (*i
 	if err != nil {
 		return nil, err
 	}
-	h := &ingestHalf{platform: p, store: store, registry: query.NewRegistry(store), policies: query.NewPolicies(store)}
+	h := &ingestHalf{
+		platform: p, store: store, registry: query.NewRegistry(store), policies: query.NewPolicies(store), hold: query.NewIngestHold(store),
+	}
 	for _, refresh := range []func(context.Context) error{h.registry.Refresh, h.policies.Refresh} {
 		if err := refresh(ctx); err != nil {
 			return nil, fmt.Errorf("%w; 'motorpool migrate' makes what is missing", err)
@@ -138,7 +141,9 @@ func (p *platform) newIngest(ctx context.Context, group string, derive bool) (*i
 			}})
 	}
 	for _, c := range members {
-		consumer, err := consume.New(p.settings.consumer(c.group), p.client, dialer, c.topics, c.newOne, p.metrics, p.log)
+		consuming := p.settings.consumer(c.group)
+		consuming.Held = h.hold.Held
+		consumer, err := consume.New(consuming, p.client, dialer, c.topics, c.newOne, p.metrics, p.log)
 		if err != nil {
 			return nil, err
 		}
@@ -244,6 +249,10 @@ func (h *ingestHalf) run(ctx context.Context) error {
 	})
 	all.Go(func() error {
 		h.policies.Run(beside, func(err error) { h.log.Warn("geofences and rules cannot be read, trying again", "error", err) })
+		return nil
+	})
+	all.Go(func() error {
+		h.hold.Run(beside, func(err error) { h.log.Warn("a backup could not be made now", "error", err) })
 		return nil
 	})
 	all.Go(func() error {

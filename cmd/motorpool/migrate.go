@@ -60,6 +60,9 @@ func migrateStore(ctx context.Context, s *settings) ([]string, error) {
 		return nil, err
 	}
 	defer db.Close()
+	if err := refuseUnfinished(ctx, db, config.Database); err != nil {
+		return nil, err
+	}
 	return schemas.Apply(ctx, db)
 }
 

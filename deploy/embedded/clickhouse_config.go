@@ -168,6 +168,7 @@ func (c *ClickHouseConfig) serverXML(dir, host string, tcp, http int) element {
 		),
 		leaf("path", filepath.Join(dir, "store")+"/"),
 		leaf("users_config", filepath.Join(dir, "users.xml")),
+		backupsXML(),
 		leaf("listen_host", host),
 		number("tcp_port", tcp),
 		number("http_port", http),
@@ -206,6 +207,23 @@ func (c *ClickHouseConfig) mergeTree() []element {
 		settings = append(settings, number("min_free_disk_bytes_to_perform_insert", c.KeepFree))
 	}
 	return settings
+}
+
+// BackupDisks are the names of disks that a backup may be written to. This engine cannot write to S3 in any other way; it
+// knows a disk by its first definition until it is started again, so there are several.
+var BackupDisks = []string{
+	"motorpool_backup_0", "motorpool_backup_1", "motorpool_backup_2", "motorpool_backup_3",
+	"motorpool_backup_4", "motorpool_backup_5", "motorpool_backup_6", "motorpool_backup_7",
+}
+
+// backupsXML lets a backup go where the operator says. Only a user with the right to make one can use that, and that is
+// the one that has every right.
+func backupsXML() element {
+	backups := el("backups", leaf("allowed_path", "/"))
+	for _, disk := range BackupDisks {
+		backups.kids = append(backups.kids, leaf("allowed_disk", disk))
+	}
+	return backups
 }
 
 // usersXML is users.xml: the caller's users, each with a profile of its own

@@ -146,6 +146,8 @@ func TestBIUserReadsItsRowsWithinItsLimits(t *testing.T) {
 		"DROP TABLE motorpool.trips":                                   "code: ",
 		"CREATE TABLE motorpool.mine (id UInt64) ENGINE = Memory":      "code: ",
 		"SELECT * FROM url('http://127.0.0.1:1/', RawBLOB)":            "code: ",
+		"BACKUP TABLE motorpool.trips TO File('/tmp/of-bi')":           "code: ",
+		"RESTORE TABLE motorpool.trips FROM File('/tmp/of-bi')":        "code: ",
 		"SELECT 1 SETTINGS max_execution_time = 0":                     "code: 452",
 		"SELECT 1 SETTINGS max_execution_time = 3600":                  "code: 452",
 		"SELECT 1 SETTINGS max_memory_usage = 0":                       "code: 452",

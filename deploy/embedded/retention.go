@@ -145,8 +145,11 @@ func (b *Broker) topics() ([]string, error) {
 // segments lists a partition's files by offset. A file is named after its
 // first offset; a partition nothing was written to has none.
 func (b *Broker) segments(topic string, partition int32) ([]segment, error) {
-	dir := filepath.Join(b.config.Dir, "log", "partitions", fmt.Sprintf("%s-%d", url.PathEscape(topic), partition))
-	entries, err := os.ReadDir(dir)
+	return listSegments(b.config.Dir, topic, partition)
+}
+
+func listSegments(dir, topic string, partition int32) ([]segment, error) {
+	entries, err := os.ReadDir(filepath.Join(logFolder(dir), "partitions", fmt.Sprintf("%s-%d", url.PathEscape(topic), partition)))
 	if os.IsNotExist(err) {
 		return nil, nil
 	}

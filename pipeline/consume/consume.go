@@ -113,7 +113,13 @@ type Config struct {
 	RebalanceTimeout  time.Duration // how long a rebalance waits for members; above Grace
 	PartitionWatch    time.Duration // how often new partitions are looked for
 	JoinBackoff       time.Duration // pause after a failure to join
+
+	// Held, if it is not nil, says whether to hold still: no batch is planned then, so that nothing new is written, and
+	// what is in hand is finished. It is asked often and from many goroutines.
+	Held func() bool
 }
+
+func (c *Config) held() bool { return c.Held != nil && c.Held() }
 
 // DefaultConfig returns the settings for a group.
 func DefaultConfig(group string) Config {

@@ -80,7 +80,7 @@ func (w *worker) run(session, stop context.Context) error {
 		}
 	}()
 
-	err = w.work(session, finishing, retrying, free, ready)
+	err = w.work(session, fetching, finishing, retrying, free, ready)
 	if err != nil && session.Err() != nil && !errors.Is(err, ErrFatal) {
 		w.log.Info("the partition was lost before its batch was committed; its next owner forms it again", "error", err)
 		return nil
@@ -89,7 +89,7 @@ func (w *worker) run(session, stop context.Context) error {
 }
 
 // work handles the batches that come from ready until it is closed or session ends.
-func (w *worker) work(session, finishing, retrying context.Context, free chan<- *buffer, ready <-chan *buffer) error {
+func (w *worker) work(session, fetching, finishing, retrying context.Context, free chan<- *buffer, ready <-chan *buffer) error {
 	handler := w.newHandler(w.topic, w.partition)
 	if closer, ok := handler.(io.Closer); ok {
 		defer closer.Close()
@@ -101,7 +101,7 @@ func (w *worker) work(session, finishing, retrying context.Context, free chan<- 
 		}
 		if b == nil {
 			var open bool
-			if b, open = <-ready; !open || session.Err() != nil {
+			if b, open = <-ready; !open || session.Err() != nil || !w.released(fetching) {
 				return nil // what is not planned is just fetched again by whoever owns the partition next
 			}
 			if err := w.commit(finishing, retrying, b.First, formatPlan(b.Last)); err != nil {
@@ -114,7 +114,10 @@ func (w *worker) work(session, finishing, retrying context.Context, free chan<- 
 		// If the next batch is there, its plan goes into the commit that ends this one. That is safe: this batch is
 		// handled, so the offset is true, and the plan is stored before its batch is handled, as ever. The offset and its
 		// metadata are stored together or not at all. In the latter case the group still has this batch's own plan.
-		next := waiting(session, ready)
+		var next *buffer
+		if !w.cfg.held() {
+			next = waiting(session, ready)
+		}
 		offset, metadata := b.Last+1, ""
 		if next != nil {
 			offset, metadata = next.First, formatPlan(next.Last)
@@ -126,6 +129,26 @@ func (w *worker) work(session, finishing, retrying context.Context, free chan<- 
 		free <- b
 		b = next
 	}
+}
+
+// heldPoll is how soon a worker that holds still notices that it may go on.
+const heldPoll = 50 * time.Millisecond
+
+// released waits while the group holds still, and returns whether work may go on: not if fetching has ended meanwhile.
+func (w *worker) released(fetching context.Context) bool {
+	if !w.cfg.held() {
+		return true
+	}
+	tick := time.NewTicker(heldPoll)
+	defer tick.Stop()
+	for w.cfg.held() {
+		select {
+		case <-fetching.Done():
+			return false
+		case <-tick.C:
+		}
+	}
+	return true
 }
 
 // waiting returns a batch that can be planned right away, or nil.

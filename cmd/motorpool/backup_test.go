@@ -1,0 +1,380 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/johannesboyne/gofakes3"
+	"github.com/johannesboyne/gofakes3/backend/s3mem"
+
+	"github.com/motorpool/fleet/query"
+)
+
+// store opens the machine's ClickHouse.
+func (m *machine) store() driver.Conn {
+	m.t.Helper()
+	config := query.DefaultConfig()
+	config.Addrs, config.PasswordFile = []string{m.variable("MOTORPOOL_CLICKHOUSE")}, filepath.Join(m.data, appPasswordFile)
+	db, err := query.Open(m.t.Context(), config)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	m.t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+func (m *machine) variable(name string) string {
+	for _, entry := range slices.Backward(m.env) {
+		if value, ok := strings.CutPrefix(entry, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+// rowsNow are how many rows each table has, once what is equal is merged, and a digest of them.
+func (m *machine) rowsNow(tables ...string) map[string]string {
+	m.t.Helper()
+	db := m.store()
+	if len(tables) == 0 {
+		rows, err := db.Query(m.t.Context(), `SELECT name FROM system.tables
+			WHERE database = currentDatabase() AND engine LIKE '%MergeTree'
+			AND name NOT IN ('backups', 'backup_files', 'ingest_holds', 'key_uses', 'record_settled')`) // written at any time
+		if err != nil {
+			m.t.Fatal(err)
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var table string
+			if err := rows.Scan(&table); err != nil {
+				m.t.Fatal(err)
+			}
+			tables = append(tables, table)
+		}
+	}
+	columns := func(table string) string {
+		if table == "trips" || table == "stops" { // when and how often it was written is another matter
+			return "* EXCEPT (revision, updated_at)"
+		}
+		return "*"
+	}
+	found := map[string]string{}
+	for _, table := range tables {
+		var rows, digest uint64
+		var engine string
+		if err := db.QueryRow(m.t.Context(), "SELECT engine FROM system.tables WHERE database = currentDatabase() AND name = '"+table+"'").Scan(&engine); err != nil {
+			m.t.Fatal(err)
+		}
+		from := table
+		if engine != "MergeTree" {
+			from += " FINAL"
+		}
+		if table == "trips" || table == "stops" {
+			from += " WHERE NOT deleted AND NOT open" // what is open is written now and then
+		}
+		if err := db.QueryRow(m.t.Context(), "SELECT count(), sum(cityHash64(toString(tuple("+columns(table)+")))) FROM "+from).Scan(&rows, &digest); err != nil {
+			m.t.Fatal(table, err)
+		}
+		found[table] = fmt.Sprintf("%d rows, digest %x", rows, digest)
+	}
+	return found
+}
+
+// differ says which tables do not have what is wanted.
+func differ(got, want map[string]string) error {
+	var errs []error
+	for _, table := range slices.Sorted(maps.Keys(want)) {
+		if got[table] != want[table] {
+			errs = append(errs, fmt.Errorf("%s has %s, want %s", table, got[table], want[table]))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// backup makes a backup and returns where it is.
+func (m *machine) backup(args ...string) string {
+	m.t.Helper()
+	args = append([]string{"backup"}, args...)
+	if m.kafka != "" {
+		args = append(args, "--external-kafka")
+	}
+	out, errs, code := m.command(args...)
+	if code != 0 {
+		m.t.Fatalf("motorpool %s: %d\n%s%s\n`up` said:\n%s", strings.Join(args, " "), code, out, errs, m.said())
+	}
+	m.t.Log(errs)
+	return strings.TrimSpace(out)
+}
+
+// outcomes are the sums of what became of all reports.
+func (m *machine) outcomes() (read, stored, refused int64) {
+	m.t.Helper()
+	if err := m.store().QueryRow(m.t.Context(),
+		"SELECT sum(read), sum(stored), sum(arraySum(mapValues(refused))) FROM ingest_outcomes FINAL").Scan(&read, &stored, &refused); err != nil {
+		m.t.Fatal(err)
+	}
+	return read, stored, refused
+}
+
+// TestABackupOfARunningSystemIsRestoredWhole makes a full backup, one that builds upon it in the middle of a replay, and
+// one of a system at rest. All come back, the last one equal in every row; and the one that is older than its log reads
+// on where it stood, without a fix twice or missing.
+func TestABackupOfARunningSystemIsRestoredWhole(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	if m.kafka != "" {
+		t.Skip("the broker's log is elsewhere") // TestARestoreOlderThanItsKafkaReadsOnWhereItStands
+	}
+	m.up()
+	key := strings.TrimSpace(m.must("key", "create", "--account", "Acme", "--scopes", "admin"))
+	target := filepath.Join(t.TempDir(), "backups")
+	repeats := "../../deploy/demo/recordings/austin-repeats.csv.gz"
+	want, fixes := expected(t, repeats)
+	m.replay("Acme", writeWarts(t))
+	full := m.backup(target)
+
+	replay := exec.Command(m.path, "replay", "--account", "Acme", "--register", "--json", "--rate", "400", repeats)
+	replay.Env = m.env
+	var out, errs bytes.Buffer
+	replay.Stdout, replay.Stderr = &out, &errs
+	if err := replay.Start(); err != nil {
+		t.Fatal(err)
+	}
+	m.eventually("some fixes have arrived", func() error {
+		if read, _, _ := m.outcomes(); read < 200 {
+			return fmt.Errorf("%d", read)
+		}
+		return nil
+	})
+	middle := m.backup(target)
+	var stood int64 // how many records had been worked through then
+	if err := m.store().QueryRow(t.Context(), `SELECT toInt64(arraySum(x -> greatest(JSONExtractInt(x, 'offset'), 0),
+		JSONExtractArrayRaw(manifest, 'standings', 'motorpool'))) FROM backups FINAL WHERE name = {name:String}`,
+		clickhouse.Named("name", filepath.Base(middle))).Scan(&stood); err != nil {
+		t.Fatal(err)
+	}
+	if err := replay.Wait(); err != nil {
+		t.Fatalf("replay: %v\n%s", err, errs.String())
+	}
+	whole := m.rowsNow()
+	rest := m.backup(target)
+	// Time goes on: what it brings about under the backup's hands is not compared.
+	maps.DeleteFunc(whole, func(table, rows string) bool { return m.rowsNow(table)[table] != rows })
+	for _, table := range []string{"positions", "telemetry", "telemetry_1h", "record_log", "claim_log", "ingest_outcomes", "vehicles"} {
+		if whole[table] == "" {
+			t.Errorf("%s changed while nothing was sent", table)
+		}
+	}
+	t.Logf("%d tables are compared", len(whole))
+
+	tables := []string{"telemetry_1m", "telemetry_1h", "telemetry_1d", "vehicle_mileage", "trips", "stops"}
+	alike := m.rowsNow(tables...)
+	t.Run("at rest", func(t *testing.T) {
+		other := m.another(t)
+		other.must("restore", target) // the newest
+		other.up()
+		if err := differ(other.rowsNow(slices.Collect(maps.Keys(whole))...), whole); err != nil {
+			t.Error(err)
+		}
+		if l := other.list(key, "/v1/vehicles"); l.Pagination.Total < len(fixes) {
+			t.Errorf("the old key shows %d vehicles", l.Pagination.Total)
+		}
+		if out, stderr, code := other.command("restore", rest); code != exitFailure || !strings.Contains(stderr, "in use") {
+			t.Errorf("a restore under a running system: %d\n%s%s", code, out, stderr)
+		}
+		other.interrupt()
+		if _, stderr, code := other.command("restore", rest); code != exitFailure || !strings.Contains(stderr, "is not empty") {
+			t.Errorf("a restore into what is not empty: %d\n%s", code, stderr)
+		}
+	})
+	t.Run("in the middle, moved, broken off and begun again", func(t *testing.T) {
+		moved := filepath.Join(t.TempDir(), "moved")
+		if err := os.Rename(target, moved); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.RemoveAll(filepath.Join(moved, filepath.Base(rest))); err != nil {
+			t.Fatal(err)
+		}
+		other := m.another(t)
+		other.breakOff("restore", filepath.Join(moved, filepath.Base(middle)))
+		if _, stderr, code := other.command("up"); code != exitFailure || !strings.Contains(stderr, "broken off") {
+			t.Errorf("`up` on half a restore: %d\n%s", code, stderr)
+		}
+		other.must("restore", filepath.Join(moved, filepath.Base(middle)))
+		other.up()
+		before, _, _ := other.outcomes()
+		other.eventually("what was not read then is read", func() error {
+			if read, _, _ := other.outcomes(); read <= stood || read < before {
+				return fmt.Errorf("%d of more than %d", read, stood)
+			}
+			return nil
+		})
+		// What came after the backup is sent again, and what came before it is refused.
+		other.replay("Acme", repeats)
+		read, stored, refused := other.outcomes()
+		if read != stored+refused {
+			t.Errorf("%d read, %d stored, %d refused", read, stored, refused)
+		}
+		for identifier, instants := range fixes {
+			l := other.list(key, "/v1/vehicles?external_ref="+url.QueryEscape(identifier))
+			if len(l.Data) != 1 {
+				t.Fatalf("external_ref %s finds %+v", identifier, l.Data)
+			}
+			if track := other.track(key, l.Data[0].ID); len(track) != len(instants) {
+				t.Errorf("%s has %d positions, want %d", identifier, len(track), len(instants))
+			}
+		}
+		if warts := want.Stored; stored < warts {
+			t.Errorf("%d stored, want %d at least", stored, warts)
+		}
+		var rows uint64
+		if err := other.store().QueryRow(t.Context(), "SELECT count() FROM positions").Scan(&rows); err != nil || int64(rows) != stored {
+			t.Errorf("%d positions lie in the table, %d were stored: %v", rows, stored, err)
+		}
+		other.eventually("derived and summed up alike", func() error { return differ(other.rowsNow(tables...), alike) })
+		other.interrupt()
+
+		spoilt := m.another(t)
+		spoil(t, moved)
+		if out, stderr, code := spoilt.command("restore", filepath.Join(moved, filepath.Base(middle))); code != exitFailure {
+			t.Errorf("a backup with a byte that differs was restored: %d\n%s%s", code, out, stderr)
+		}
+	})
+	if full == middle || middle == rest {
+		t.Error("two backups have one name")
+	}
+	m.interrupt()
+}
+
+// spoil changes a byte of what a backup holds of the positions.
+func spoil(t *testing.T, backups string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(backups, "*", "store", "data", "motorpool", "positions", "*", "data.bin"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("the backups hold no positions: %v", err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text[len(text)/2] ^= 1
+		if err := os.WriteFile(file, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// another is a second machine with the same program and an empty folder.
+func (m *machine) another(t *testing.T) *machine {
+	t.Helper()
+	other := newMachine(t)
+	other.t = t
+	return other
+}
+
+// breakOff runs a command and kills it once it has begun to change the database.
+func (m *machine) breakOff(args ...string) {
+	m.t.Helper()
+	ctx, cancel := context.WithTimeout(m.t.Context(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, m.path, args...)
+	cmd.Env = m.env
+	said := &buffer{}
+	cmd.Stdout, cmd.Stderr = said, said
+	if err := cmd.Start(); err != nil {
+		m.t.Fatal(err)
+	}
+	m.eventually("the restore is under way", func() error {
+		if !strings.Contains(said.String(), "restored in") {
+			return errors.New(said.String())
+		}
+		return nil
+	})
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait()
+	if strings.Contains(said.String(), "go on with") {
+		m.t.Fatal("it was done before it could be broken off")
+	}
+}
+
+// TestABackupInS3 makes two in a bucket and restores the second. The secret is in none of them, nor in what the engine
+// keeps.
+func TestABackupInS3(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	bucket := s3mem.New()
+	if err := bucket.CreateBucket("fleet-backups"); err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(gofakes3.New(bucket).Server())
+	defer server.Close()
+	const secret = "a-secret-that-nobody-sees"
+	file := filepath.Join(t.TempDir(), "s3")
+	if err := os.WriteFile(file, []byte(secret+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	flags := []string{"--s3-endpoint", server.URL, "--s3-access-key", "operator", "--s3-secret-key-file", file}
+	m.up()
+	m.replay("Acme", writeWarts(t))
+	m.backup(append(flags, "s3://fleet-backups/nightly")...)
+	m.must("account", "create", "Later")
+	second := m.backup(append(flags, "s3://fleet-backups/nightly")...)
+	tables := []string{"positions", "telemetry", "telemetry_1h", "record_log", "claim_log", "ingest_outcomes", "accounts", "vehicles"}
+	whole := m.rowsNow(tables...)
+	m.interrupt()
+
+	other := m.another(t)
+	other.must(append([]string{"restore", second}, flags...)...)
+	other.up()
+	if err := differ(other.rowsNow(tables...), whole); err != nil {
+		t.Errorf("what was restored from S3: %v", err)
+	}
+	other.interrupt()
+	for _, folder := range []string{m.data, other.data} {
+		if err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || !entry.Type().IsRegular() {
+				return err
+			}
+			text, err := os.ReadFile(path)
+			if bytes.Contains(text, []byte(secret)) {
+				t.Errorf("%s holds the secret", path)
+			}
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list, err := bucket.ListBucket("fleet-backups", nil, gofakes3.ListBucketPage{})
+	if err != nil || len(list.Contents) == 0 {
+		t.Fatalf("%v, %v", list, err)
+	}
+	for _, object := range list.Contents {
+		read, err := bucket.GetObject("fleet-backups", object.Key, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(read.Contents)
+		if err != nil || bytes.Contains(text, []byte(secret)) {
+			t.Errorf("%s holds the secret: %v", object.Key, err)
+		}
+		_ = read.Contents.Close()
+	}
+}

@@ -1,0 +1,86 @@
+package consume
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/segmentio/kafka-go"
+)
+
+// Standing says how far a group has come in a partition.
+type Standing struct {
+	Topic     string `json:"topic"`
+	Partition int    `json:"partition"`
+	Offset    int64  `json:"offset"` // the next to read; -1 if the group has committed nothing
+
+	// Planned says that a range from there on is in hand, so that some of it may be written.
+	Planned bool `json:"-"`
+}
+
+// Standings returns how far a group has come in each partition of topics, by topic and partition.
+func Standings(ctx context.Context, client *kafka.Client, group string, topics ...string) ([]Standing, error) {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	cluster, err := client.Metadata(ctx, &kafka.MetadataRequest{Topics: topics})
+	if err != nil {
+		return nil, fmt.Errorf("where %s stands: %w", group, err)
+	}
+	ids := map[string][]int{}
+	for _, t := range cluster.Topics {
+		if t.Error != nil {
+			return nil, fmt.Errorf("topic %s: %w", t.Name, t.Error)
+		}
+		for _, p := range t.Partitions {
+			ids[t.Name] = append(ids[t.Name], p.ID)
+		}
+	}
+	res, err := client.OffsetFetch(ctx, &kafka.OffsetFetchRequest{GroupID: group, Topics: ids})
+	if err == nil && !errors.Is(res.Error, kafka.GroupIdNotFound) { // nobody has ever been in it
+		err = res.Error
+	}
+	if err != nil {
+		return nil, fmt.Errorf("where %s stands: %w", group, err)
+	}
+	var all []Standing
+	for _, name := range topics {
+		partitions := res.Topics[name]
+		slices.SortFunc(partitions, func(a, b kafka.OffsetFetchPartition) int { return a.Partition - b.Partition })
+		for _, p := range partitions {
+			if p.Error != nil {
+				return nil, fmt.Errorf("where %s stands in %s/%d: %w", group, name, p.Partition, p.Error)
+			}
+			_, planned := parsePlan(p.Metadata, p.CommittedOffset)
+			all = append(all, Standing{name, p.Partition, p.CommittedOffset, planned})
+		}
+	}
+	return all, nil
+}
+
+// SetStandings makes a group go on where it is told. It must have no members: the broker refuses otherwise.
+func SetStandings(ctx context.Context, client *kafka.Client, group string, all []Standing) error {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	topics := map[string][]kafka.OffsetCommit{}
+	for _, s := range all {
+		if s.Offset >= 0 {
+			topics[s.Topic] = append(topics[s.Topic], kafka.OffsetCommit{Partition: s.Partition, Offset: s.Offset})
+		}
+	}
+	if len(topics) == 0 {
+		return nil
+	}
+	res, err := client.OffsetCommit(ctx, &kafka.OffsetCommitRequest{GroupID: group, GenerationID: -1, Topics: topics})
+	if err != nil {
+		return fmt.Errorf("set the offsets of %s: %w", group, err)
+	}
+	for name, partitions := range res.Topics {
+		for _, p := range partitions {
+			if p.Error != nil {
+				return fmt.Errorf("set the offset of %s in %s/%d: %w", group, name, p.Partition, p.Error)
+			}
+		}
+	}
+	return nil
+}
