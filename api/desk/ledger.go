@@ -186,7 +186,7 @@ func (d *Desk) decideOn(ctx context.Context, w record.Written, id uint64, entrie
 }
 
 // enter writes the entries of a transaction that stands: all of them, under its token, so that those which are there are not
-// written twice, neither here nor in ledger_daily.
+// written twice.
 func (d *Desk) enter(ctx context.Context, w record.Written, id uint64, entries []ledger.Entry) error {
 	batch, err := d.DB.PrepareBatch(record.WithToken(ctx, fmt.Sprintf("ledger:%d", id)), `INSERT INTO ledger_entries
 		(account, local_date, ledger_account, transaction, entry_no, id, amount, currency, use_date, vehicle, class, booking, customer, location, channel, kind, source, occurred_at)`)
