@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"time"
 
@@ -177,19 +178,24 @@ func LedgerCount(ctx context.Context, db driver.Conn, of string, f LedgerFilter)
 	return int(n), nil
 }
 
-// PostedEntries returns the entries of a transaction as JSON, how many they are, and how many of them are in the table of entries; "" if
+// PostedEntries returns the entries of a transaction as JSON, and the numbers, from one on, of those that are not in the table of entries; "" if
 // there is no such transaction.
-func PostedEntries(ctx context.Context, db driver.Conn, account fleet.AccountID, id uint64) (entries string, count, present int, err error) {
+func PostedEntries(ctx context.Context, db driver.Conn, account fleet.AccountID, id uint64) (entries string, missing []int, err error) {
 	var n uint32
-	var m uint64
-	err = db.QueryRow(ctx, schemas.Query("ledger_transaction"), clickhouse.Named("account", uint64(account)), clickhouse.Named("id", id)).Scan(&entries, &n, &m)
+	var present []uint32
+	err = db.QueryRow(ctx, schemas.Query("ledger_transaction"), clickhouse.Named("account", uint64(account)), clickhouse.Named("id", id)).Scan(&entries, &n, &present)
 	if errors.Is(err, sql.ErrNoRows) {
-		return "", 0, 0, nil
+		return "", nil, nil
 	}
 	if err != nil {
-		return "", 0, 0, fmt.Errorf("read ledger transaction %d: %w", id, err)
+		return "", nil, fmt.Errorf("read ledger transaction %d: %w", id, err)
 	}
-	return entries, int(n), int(m), nil
+	for no := uint32(1); no <= n; no++ {
+		if !slices.Contains(present, no) {
+			missing = append(missing, int(no))
+		}
+	}
+	return entries, missing, nil
 }
 
 // LedgerBalance is what an account of the ledger comes to in one currency.

@@ -329,6 +329,31 @@ func TestWhatWasKilledIsPostedInTheEnd(t *testing.T) {
 	compare()
 }
 
+// A server that was killed may know the tokens of inserts whose rows it does not have: of the transaction, of all its entries, or of those of a month.
+func TestWhatATokenHidesIsPosted(t *testing.T) {
+	db := schematest.Open(t)
+	d := deskOn(t, db, db, time.Now)
+	body := []byte(`{"status":"posted","category":"fuel","amount":{"amount":1000,"currency":"USD"},"incurred_on":"2026-01-01","service_period":{"from":"2025-12-30","to":"2026-02-03"}}`)
+	w := record.Written{Account: account, Kind: "expense", ID: 1, Revision: 1, At: time.Now(), After: body}
+	lost := []string{"ledger_entries DELETE WHERE toYYYYMM(local_date) = 202601", "ledger_entries DELETE WHERE local_date = '2026-01-07'", "ledger_entries DELETE WHERE 1",
+		"ledger_transactions DELETE WHERE 1"}
+	for _, what := range append([]string{""}, lost...) {
+		if what != "" {
+			if err := db.Exec(t.Context(), "ALTER TABLE "+what+" SETTINGS mutations_sync = 1"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := d.post(t.Context(), w); err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		audited(t, db)
+		var entries uint64
+		if err := db.QueryRow(t.Context(), "SELECT count() FROM ledger_entries").Scan(&entries); err != nil || entries != 72 {
+			t.Errorf("%s: %d entries, %v", what, entries, err)
+		}
+	}
+}
+
 // A server that dies when the entries of a posting stand, before anything that is fed by them, leaves no balance wrong, as balances are summed
 // from the entries; nor does an entry that was written twice.
 func TestBalancesAreThoseOfTheEntries(t *testing.T) {
