@@ -2,7 +2,8 @@
 
 package api
 
-// hostileEach is how many calls of each sort TestHostileInputIsAnswered makes of an operation, as a stranger and as the owner.
+// hostileEach is how many calls of each sort TestHostileInputIsAnswered makes of an operation, as a stranger and as
+// the owner.
 var hostileEach = [2]int{4, 20}
 
 const hostileSeed = 2

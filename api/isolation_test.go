@@ -126,7 +126,8 @@ func TestEveryOperationAsksForItsScope(t *testing.T) {
 	}
 }
 
-// namingIn makes the ids of examples in bodies, and what trackers are called there, those of the first account, by their prefixes.
+// namingIn makes the ids of examples in bodies, and what trackers are called there, those of the first account, by
+// their prefixes.
 func namingIn(ids map[string]string) *strings.Replacer {
 	byPrefix := map[string]string{}
 	for path, id := range ids {

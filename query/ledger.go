@@ -178,12 +178,15 @@ func LedgerCount(ctx context.Context, db driver.Conn, of string, f LedgerFilter)
 	return int(n), nil
 }
 
-// PostedEntries returns the entries of a transaction as JSON, and the numbers, from one on, of those that are not in the table of entries; "" if
-// there is no such transaction.
-func PostedEntries(ctx context.Context, db driver.Conn, account fleet.AccountID, id uint64) (entries string, missing []int, err error) {
+// PostedEntries returns the entries of a transaction as JSON, and the numbers, from one on, of those that are not in
+// the table of entries; "" if there is no such transaction.
+func PostedEntries(
+	ctx context.Context, db driver.Conn, account fleet.AccountID, id uint64,
+) (entries string, missing []int, err error) {
 	var n uint32
 	var present []uint32
-	err = db.QueryRow(ctx, schemas.Query("ledger_transaction"), clickhouse.Named("account", uint64(account)), clickhouse.Named("id", id)).Scan(&entries, &n, &present)
+	err = db.QueryRow(ctx, schemas.Query("ledger_transaction"), clickhouse.Named("account", uint64(account)),
+		clickhouse.Named("id", id)).Scan(&entries, &n, &present)
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", nil, nil
 	}

@@ -11,10 +11,11 @@ import (
 	"github.com/motorpool/fleet/schemas"
 )
 
-// TornViews returns the tables that lack something which views ought to have brought there of what was stored between two instants, by name.
-// Of telemetry the time of measuring counts.
+// TornViews returns the tables that lack something which views ought to have brought there of what was stored between
+// two instants, by name. Of telemetry the time of measuring counts.
 func TornViews(ctx context.Context, db driver.Conn, since, until time.Time) ([]string, error) {
-	rows, err := db.Query(ctx, schemas.Query("views_torn"), clickhouse.Named("since", since.UnixMilli()), clickhouse.Named("until", until.UnixMilli()))
+	rows, err := db.Query(ctx, schemas.Query("views_torn"), clickhouse.Named("since", since.UnixMilli()),
+		clickhouse.Named("until", until.UnixMilli()))
 	if err != nil {
 		return nil, fmt.Errorf("compare views: %w", err)
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
 
-// View is a view that fills a table from another whenever something is inserted there. Neither insert is one step with the other, so each
-// view is such that what it made once may be made again: its table keeps no sums.
+// View is a view that fills a table from another whenever something is inserted there. Neither insert is one step
+// with the other, so each view is such that what it made once may be made again: its table keeps no sums.
 type View struct {
 	Name   string
 	Source string // the table that is inserted into
@@ -19,7 +19,8 @@ type View struct {
 }
 
 var (
-	viewText    = regexp.MustCompile(`(?s)\nCREATE MATERIALIZED VIEW IF NOT EXISTS (\w+) TO (\w+) AS\n(SELECT .*?\nFROM (\w+)\b.*)$`)
+	viewText = regexp.MustCompile(`(?s)\nCREATE MATERIALIZED VIEW IF NOT EXISTS (\w+) TO (\w+) AS\n` +
+		`(SELECT .*?\nFROM (\w+)\b.*)$`)
 	viewDropped = regexp.MustCompile(`(?m)^DROP VIEW IF EXISTS (.*)$`)
 	word        = regexp.MustCompile(`\w+`)
 )
@@ -47,8 +48,8 @@ func Views() []View {
 	return standing
 }
 
-// FillViews has every view make again what its table ought to have, from all that its source holds: for what a server lost that was cut
-// off between the two. It may be repeated, and run while others write.
+// FillViews has every view make again what its table ought to have, from all that its source holds: for what a server
+// lost that was cut off between the two. It may be repeated, and run while others write.
 func FillViews(ctx context.Context, db driver.Conn) error {
 	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{
 		"insert_deduplicate":                 0, // the table may know the rows that it lost
@@ -61,7 +62,8 @@ func FillViews(ctx context.Context, db driver.Conn) error {
 		if err := db.QueryRow(ctx, Query("view_columns"), clickhouse.Named("view", v.Name)).Scan(&columns); err != nil {
 			return fmt.Errorf("read the columns of %s: %w", v.Name, err)
 		}
-		if err := db.Exec(ctx, "INSERT INTO "+v.Table+" ("+columns+")\nSELECT "+columns+" FROM (\n"+v.Select+"\n)"); err != nil {
+		made := "SELECT " + columns + " FROM (\n" + v.Select + "\n)"
+		if err := db.Exec(ctx, "INSERT INTO "+v.Table+" ("+columns+")\n"+made); err != nil {
 			return fmt.Errorf("fill %s: %w", v.Table, err)
 		}
 	}

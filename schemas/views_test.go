@@ -16,11 +16,15 @@ import (
 // sources has an insert for each table that views read, of rows of a few hours, two days ago.
 var sources = map[string]string{
 	"telemetry": `INSERT INTO telemetry (account, vehicle, signal, time, value)
-		SELECT 7, 1 + number % 3, 'soc_pct', toDateTime64(today() - 2, 3, 'UTC') + number * 7, sin(number) * 50 FROM numbers(2000)`,
+		SELECT 7, 1 + number % 3, 'soc_pct', toDateTime64(today() - 2, 3, 'UTC') + number * 7,
+			sin(number) * 50 FROM numbers(2000)`,
 	"positions": `INSERT INTO positions (account, vehicle, fix_time, received_at, lat7, lng7, cell, flags)
-		SELECT 7, 1 + number % 3, toDateTime64(today() - 2, 3, 'UTC') + number * 7 AS at, at, 301000000 + number, 977000000, 617420388352655359 + number % 5, 0 FROM numbers(2000)`,
-	"derivations": `INSERT INTO derivations (account, vehicle, kind, id, revision, start_at, end_at, local_date, written_at, body)
-		SELECT 7, 1, ['trip', 'stop', 'charge', 'visit', 'driving_event', 'alert'][1 + number % 6], number, 1, toDateTime64(today() - 2, 3, 'UTC') + number, start_at, today(), start_at, '{}'
+		SELECT 7, 1 + number % 3, toDateTime64(today() - 2, 3, 'UTC') + number * 7 AS at, at,
+			301000000 + number, 977000000, 617420388352655359 + number % 5, 0 FROM numbers(2000)`,
+	"derivations": `INSERT INTO derivations (account, vehicle, kind, id, revision, start_at,
+			end_at, local_date, written_at, body)
+		SELECT 7, 1, ['trip', 'stop', 'charge', 'visit', 'driving_event', 'alert'][1 + number % 6], number, 1,
+			toDateTime64(today() - 2, 3, 'UTC') + number, start_at, today(), start_at, '{}'
 		FROM numbers(60)`,
 }
 
@@ -34,10 +38,12 @@ func torn(t *testing.T, db driver.Conn) []string {
 	return lacking
 }
 
-// A server that dies between an insert and what the views make of it leaves their tables without it. That is seen for each view, and mended by
-// the insert that is repeated under its token, as ingest does, and by FillViews, which may be repeated and changes nothing that is whole.
+// A server that dies between an insert and what the views make of it leaves their tables without it. That is seen for
+// each view, and mended by the insert that is repeated under its token, as ingest does, and by FillViews, which may
+// be repeated and changes nothing that is whole.
 func TestWhatAViewMissedIsSeenAndMadeAgain(t *testing.T) {
-	retried := clickhouse.Context(t.Context(), clickhouse.WithSettings(clickhouse.Settings{"insert_deduplication_token": "range", "insert_deduplicate": 1}))
+	retried := clickhouse.Context(t.Context(), clickhouse.WithSettings(clickhouse.Settings{
+		"insert_deduplication_token": "range", "insert_deduplicate": 1}))
 	for _, view := range schemas.Views() {
 		t.Run(view.Name, func(t *testing.T) {
 			t.Parallel()
@@ -51,7 +57,8 @@ func TestWhatAViewMissedIsSeenAndMadeAgain(t *testing.T) {
 			held := func() (rows, sum uint64) {
 				t.Helper()
 				exec("OPTIMIZE TABLE " + view.Table + " FINAL")
-				if err := db.QueryRow(t.Context(), "SELECT count(), sum(cityHash64(*)) FROM "+view.Table).Scan(&rows, &sum); err != nil {
+				text := "SELECT count(), sum(cityHash64(*)) FROM " + view.Table
+				if err := db.QueryRow(t.Context(), text).Scan(&rows, &sum); err != nil {
 					t.Fatal(err)
 				}
 				return rows, sum

@@ -22,15 +22,17 @@ func (d *Desk) keepBooks() {
 	}
 }
 
-// postTries is how often the row or the entries of a transaction are sent that the server has not, though it takes them for a repetition.
+// postTries is how often the row or the entries of a transaction are sent that the server has not, though it takes
+// them for a repetition.
 const postTries = 4
 
 // post writes the transaction of a revision: what ought to stand after it less what ought to stand before it. A revision that
 // changes nothing in the books has none.
 //
-// The row of ledger_transactions decides: of several that post one revision, at once or after years, one stands, also if the books
-// were closed in between. The entries are then written from that row, always the same under the same token, by whoever comes by. A server that
-// was killed may know a token and not have its rows: so they are looked for, and what is missing is sent under the next token.
+// The row of ledger_transactions decides: of several that post one revision, at once or after years, one stands, also
+// if the books were closed in between. The entries are then written from that row, always the same under the same
+// token, by whoever comes by. A server that was killed may know a token and not have its rows: so they are looked
+// for, and what is missing is sent under the next token.
 func (d *Desk) post(ctx context.Context, w record.Written) error {
 	if none, err := nothing(w); none || err != nil {
 		return err
@@ -57,16 +59,19 @@ func (d *Desk) post(ctx context.Context, w record.Written) error {
 			if err := json.Unmarshal([]byte(text), &entries); err != nil {
 				return fmt.Errorf("decode the entries of ledger transaction %d: %w", id, err)
 			}
-			if err := d.enter(ctx, w, id, postToken(id, entered, missing), entries, func(no int) bool { return entered == 0 || slices.Contains(missing, no) }); err != nil {
+			all := entered == 0
+			wanted := func(no int) bool { return all || slices.Contains(missing, no) }
+			if err := d.enter(ctx, w, id, postToken(id, entered, missing), entries, wanted); err != nil {
 				return err
 			}
 			entered++
 		}
 	}
-	return fmt.Errorf("post ledger transaction %d: ClickHouse takes its rows for repetitions of some that it does not have", id)
+	return fmt.Errorf("post ledger transaction %d: ClickHouse takes its rows for repetitions, and does not have them", id)
 }
 
-// postToken is the token of an insert of a transaction or its entries: one for all who come by, and others for what is missing after that.
+// postToken is the token of an insert of a transaction or its entries: one for all who come by, and others for what
+// is missing after that.
 func postToken(id uint64, tries int, missing []int) string {
 	if tries == 0 {
 		return fmt.Sprintf("ledger:%d", id)
@@ -166,7 +171,9 @@ func (d *Desk) classify(ctx context.Context, w record.Written, body json.RawMess
 }
 
 // decideOn writes the row of a transaction, unless one stands.
-func (d *Desk) decideOn(ctx context.Context, w record.Written, id uint64, token string, entries []ledger.Entry, known ledger.Day) error {
+func (d *Desk) decideOn(
+	ctx context.Context, w record.Written, id uint64, token string, entries []ledger.Entry, known ledger.Day,
+) error {
 	text, err := json.Marshal(entries)
 	if err != nil {
 		return fmt.Errorf("encode the entries of ledger transaction %d: %w", id, err)
@@ -201,9 +208,11 @@ func (d *Desk) decideOn(ctx context.Context, w record.Written, id uint64, token 
 	return nil
 }
 
-// enter writes those entries of a transaction that stands which are wanted, by their numbers. The first who come by want all of them, under one
-// token, so that those which are there are not written twice.
-func (d *Desk) enter(ctx context.Context, w record.Written, id uint64, token string, entries []ledger.Entry, wanted func(no int) bool) error {
+// enter writes those entries of a transaction that stands which are wanted, by their numbers. The first who come by
+// want all of them, under one token, so that those which are there are not written twice.
+func (d *Desk) enter(
+	ctx context.Context, w record.Written, id uint64, token string, entries []ledger.Entry, wanted func(no int) bool,
+) error {
 	batch, err := d.DB.PrepareBatch(record.WithToken(ctx, token), `INSERT INTO ledger_entries
 		(account, local_date, ledger_account, transaction, entry_no, id, amount, currency, use_date, vehicle, class, booking, customer, location, channel, kind, source, occurred_at)`)
 	if err != nil {

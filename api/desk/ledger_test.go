@@ -238,6 +238,13 @@ func spaced(sums map[string]int64) map[string]int64 {
 	return alike
 }
 
+// writtenExpense is the first revision of an expense over three months, which has 72 entries: two a day.
+func writtenExpense(id uint64) record.Written {
+	return record.Written{Account: account, Kind: "expense", ID: id, Revision: 1, At: time.Now(), After: []byte(`{"status":"posted",
+		"category":"fuel","amount":{"amount":1000,"currency":"USD"},"incurred_on":"2026-01-01",
+		"service_period":{"from":"2025-12-30","to":"2026-02-03"}}`)}
+}
+
 func audited(t *testing.T, db driver.Conn) {
 	t.Helper()
 	if faults, err := query.LedgerAudit(t.Context(), db); err != nil || faults != (query.LedgerFaults{}) {
@@ -329,13 +336,14 @@ func TestWhatWasKilledIsPostedInTheEnd(t *testing.T) {
 	compare()
 }
 
-// A server that was killed may know the tokens of inserts whose rows it does not have: of the transaction, of all its entries, or of those of a month.
+// A server that was killed may know the tokens of inserts whose rows it does not have: of the transaction, of all its
+// entries, or of those of a month.
 func TestWhatATokenHidesIsPosted(t *testing.T) {
 	db := schematest.Open(t)
 	d := deskOn(t, db, db, time.Now)
-	body := []byte(`{"status":"posted","category":"fuel","amount":{"amount":1000,"currency":"USD"},"incurred_on":"2026-01-01","service_period":{"from":"2025-12-30","to":"2026-02-03"}}`)
-	w := record.Written{Account: account, Kind: "expense", ID: 1, Revision: 1, At: time.Now(), After: body}
-	lost := []string{"ledger_entries DELETE WHERE toYYYYMM(local_date) = 202601", "ledger_entries DELETE WHERE local_date = '2026-01-07'", "ledger_entries DELETE WHERE 1",
+	w := writtenExpense(1)
+	lost := []string{"ledger_entries DELETE WHERE toYYYYMM(local_date) = 202601",
+		"ledger_entries DELETE WHERE local_date = '2026-01-07'", "ledger_entries DELETE WHERE 1",
 		"ledger_transactions DELETE WHERE 1"}
 	for _, what := range append([]string{""}, lost...) {
 		if what != "" {
@@ -348,14 +356,15 @@ func TestWhatATokenHidesIsPosted(t *testing.T) {
 		}
 		audited(t, db)
 		var entries uint64
-		if err := db.QueryRow(t.Context(), "SELECT count() FROM ledger_entries").Scan(&entries); err != nil || entries != 72 {
+		err := db.QueryRow(t.Context(), "SELECT count() FROM ledger_entries").Scan(&entries)
+		if err != nil || entries != 72 {
 			t.Errorf("%s: %d entries, %v", what, entries, err)
 		}
 	}
 }
 
-// A server that dies when the entries of a posting stand, before anything that is fed by them, leaves no balance wrong, as balances are summed
-// from the entries; nor does an entry that was written twice.
+// A server that dies when the entries of a posting stand, before anything that is fed by them, leaves no balance
+// wrong, as balances are summed from the entries; nor does an entry that was written twice.
 func TestBalancesAreThoseOfTheEntries(t *testing.T) {
 	db := schematest.Open(t)
 	d := deskOn(t, db, db, time.Now)
@@ -363,7 +372,8 @@ func TestBalancesAreThoseOfTheEntries(t *testing.T) {
 		Name string `ch:"name"`
 	}
 	if err := db.Select(t.Context(), &fed, `SELECT name FROM system.tables
-		WHERE database = currentDatabase() AND engine = 'MaterializedView' AND match(create_table_query, '\\bFROM \\S*ledger_entries\\b')`); err != nil {
+		WHERE database = currentDatabase() AND engine = 'MaterializedView'
+			AND match(create_table_query, '\\bFROM \\S*ledger_entries\\b')`); err != nil {
 		t.Fatal(err)
 	}
 	for _, view := range fed {
@@ -371,8 +381,8 @@ func TestBalancesAreThoseOfTheEntries(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	body := []byte(`{"status":"posted","category":"fuel","amount":{"amount":1000,"currency":"USD"},"incurred_on":"2026-01-01","service_period":{"from":"2025-12-30","to":"2026-02-03"}}`)
-	if err := d.post(t.Context(), record.Written{Account: account, Kind: "expense", ID: 1, Revision: 1, At: time.Now(), After: body}); err != nil {
+	w := writtenExpense(1)
+	if err := d.post(t.Context(), w); err != nil {
 		t.Fatal(err)
 	}
 	for _, view := range fed {
@@ -420,9 +430,8 @@ func TestARevisionIsPostedOnce(t *testing.T) {
 	if _, _, err := d.Accounts.Create(t.Context(), by, account, uint64(account), record.Account{Name: "A"}); err != nil {
 		t.Fatal(err)
 	}
-	body := []byte(`{"status":"posted","category":"fuel","amount":{"amount":1000,"currency":"USD"},"incurred_on":"2026-01-01","service_period":{"from":"2025-12-30","to":"2026-02-03"}}`)
 	for round := range 3 {
-		w := record.Written{Account: account, Kind: "expense", ID: uint64(round + 1), Revision: 1, At: time.Now(), After: body}
+		w := writtenExpense(uint64(round + 1))
 		var group sync.WaitGroup
 		for i := range 12 {
 			group.Go(func() {

@@ -101,7 +101,8 @@ func (t *traces) forgive(shared map[string]bool) {
 	t.strong = strong
 }
 
-// words are what is sought in the store: strong texts, also as they are written in JSON, ids, and last names as rows of files have them.
+// words are what is sought in the store: strong texts, also as they are written in JSON, ids, and last names as rows
+// of files have them.
 func (t *traces) words() []string {
 	var all []string
 	for _, text := range t.strong {
@@ -128,12 +129,12 @@ func quotedInside(text string) string {
 	return string(quoted[1 : len(quoted)-1])
 }
 
-// copies are tables of what was brought and fetched as files. A row of theirs that tells the person is emptied as a whole, since it may hold
-// anything that the person's own record held.
+// copies are tables of what was brought and fetched as files. A row of theirs that tells the person is emptied as a
+// whole, since it may hold anything that the person's own record held.
 var copies = map[string]bool{"job_input": true, "job_output": true}
 
-// rewrite takes the person out of a text of a table: out of the strings of a JSON object, and with whole lines out of tables of many lines. The
-// lines stay, empty, so that what counts them still fits.
+// rewrite takes the person out of a text of a table: out of the strings of a JSON object, and with whole lines out of
+// tables of many lines. The lines stay, empty, so that what counts them still fits.
 func (t *traces) rewrite(table, text string) string {
 	if copies[table] && (t.knows(text) || t.namesake(text)) {
 		return emptied

@@ -131,7 +131,8 @@ var erasedAnswer = func() string {
 
 // ForgetAnswers takes the answers that are kept for idempotency keys, and hold one of some words, out of the store.
 func (s *Store) ForgetAnswers(ctx context.Context, account fleet.AccountID, words []string) error {
-	rows, err := s.db.Query(ctx, schemas.Query("answers_find"), clickhouse.Named("account", uint64(account)), clickhouse.Named("words", words))
+	rows, err := s.db.Query(ctx, schemas.Query("answers_find"), clickhouse.Named("account", uint64(account)),
+		clickhouse.Named("words", words))
 	if err != nil {
 		return fmt.Errorf("find answers: %w", err)
 	}

@@ -125,7 +125,8 @@ func TestWhatIsMendedDuringASweepIsSwept(t *testing.T) {
 	}
 }
 
-// The statements of an erasure, which the server keeps for a while, hold neither what was sought nor what was put in its place.
+// The statements of an erasure, which the server keeps for a while, hold neither what was sought nor what was put in
+// its place.
 func TestAnErasureIsNotWrittenDownByTheServer(t *testing.T) {
 	db := schematest.Open(t)
 	s := newStore(t, db, 1)
@@ -142,11 +143,13 @@ func TestAnErasureIsNotWrittenDownByTheServer(t *testing.T) {
 	if err := s.ForgetAnswers(t.Context(), account, words); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Sweep(t.Context(), account, words, nil, func(_, text string) string { return strings.ReplaceAll(text, "Quuxington", "") }); err != nil {
+	rewrite := func(_, text string) string { return strings.ReplaceAll(text, "Quuxington", "") }
+	if err := s.Sweep(t.Context(), account, words, nil, rewrite); err != nil {
 		t.Fatal(err)
 	}
 	for _, query := range []string{
-		"SELECT count(), countIf(command LIKE '%Quuxington%' OR command LIKE '%Neighbour%') FROM system.mutations WHERE database = currentDatabase()",
+		`SELECT count(), countIf(command LIKE '%Quuxington%' OR command LIKE '%Neighbour%') FROM system.mutations
+			WHERE database = currentDatabase()`,
 		"SELECT 3 + count(), count() FROM sweep_texts",
 		"SELECT count(), countIf(detail LIKE '%Quuxington%') FROM claim_log",
 		"SELECT 2 + count(), countIf(body LIKE '%Quuxington%' OR body NOT LIKE '%Neighbour%') FROM bookings",

@@ -108,8 +108,11 @@ func (s *Store) sweepColumn(ctx context.Context, account fleet.AccountID, table,
 	}
 }
 
-// changeTexts puts other texts in the place of those of some hashes. The statement names neither, since the server keeps it.
-func (s *Store) changeTexts(ctx context.Context, account fleet.AccountID, fill *strings.Replacer, hashes []uint64, texts []string) error {
+// changeTexts puts other texts in the place of those of some hashes. The statement names neither, since the server
+// keeps it.
+func (s *Store) changeTexts(
+	ctx context.Context, account fleet.AccountID, fill *strings.Replacer, hashes []uint64, texts []string,
+) error {
 	sweep := clickhouse.Named("sweep", randomID())
 	batch, err := s.db.PrepareBatch(ctx, "INSERT INTO sweep_texts (sweep, hash, text)")
 	if err != nil {
@@ -124,7 +127,8 @@ func (s *Store) changeTexts(ctx context.Context, account fleet.AccountID, fill *
 	if err := batch.Send(); err != nil {
 		return err
 	}
-	if err := s.db.Exec(ctx, fill.Replace(schemas.Query("text_change")), clickhouse.Named("account", uint64(account)), sweep); err != nil {
+	text := fill.Replace(schemas.Query("text_change"))
+	if err := s.db.Exec(ctx, text, clickhouse.Named("account", uint64(account)), sweep); err != nil {
 		return err
 	}
 	return s.db.Exec(ctx, schemas.Query("sweep_over"), sweep)

@@ -140,7 +140,8 @@ func examineStore(ctx context.Context, s settings) []finding {
 	return append(findings, examineViews(ctx, db))
 }
 
-// examineViews compares what views have made of the last day with what they read, as long as that does not take too long.
+// examineViews compares what views have made of the last day with what they read, as long as that does not take too
+// long.
 func examineViews(ctx context.Context, db driver.Conn) finding {
 	ctx, cancel := context.WithTimeout(ctx, viewsTime)
 	defer cancel()
@@ -151,8 +152,9 @@ func examineViews(ctx context.Context, db driver.Conn) finding {
 	if err != nil {
 		return judge("views", false, err.Error(), "run 'motorpool migrate'")
 	}
-	return judge("views", len(torn) == 0, fmt.Sprintf("%d tables lack what their views ought to have made of the last day %s", len(torn), strings.Join(torn, " ")),
-		"ask again in a minute, as ingest repeats what was cut off; what stays is made again by 'motorpool migrate --fill'")
+	return judge("views", len(torn) == 0,
+		fmt.Sprintf("%d tables lack what their views ought to have made of the last day %s", len(torn), strings.Join(torn, " ")),
+		"ask again in a minute: ingest repeats what was cut off. What stays is made again by 'motorpool migrate --fill'")
 }
 
 // examineLedger looks through the books, as long as that does not take too long.

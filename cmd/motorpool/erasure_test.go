@@ -18,21 +18,27 @@ import (
 	"github.com/motorpool/fleet/query"
 )
 
-// person is somebody of whom every value is unmistakable, as JSON and as the line of an import; the values are personWords.
+// person is somebody of whom every value is unmistakable, as JSON and as the line of an import; the values are
+// personWords.
 const (
-	person = `{"first_name":"Xantippe","last_name":"Quuxington","email":"xantippe.q@quux.example","phone":"+19995550123","date_of_birth":"1971-03-29",
-		"address":{"line1":"77 Zyzzyva \"Lane\"","line2":"Flat Zed","city":"Xanadu","postal_code":"ZQ9 9QZ","country":"GB"},"tax_id":"TAXQ-778",
-		"licence":{"number":"ZZLIC998877","country":"GB","region":"Zregion","expires_on":"2039-01-01"},"tags":["ztagged"],"metadata":{"m":"zmetadata"},
-		"custom_fields":{"c":"zcustom"},"external_refs":[{"system":"crm","id":"zref-4711"}],"consents":{"marketing":true,"source":"zsource"}}`
+	person = `{"first_name":"Xantippe","last_name":"Quuxington","email":"xantippe.q@quux.example","phone":"+19995550123",
+		"date_of_birth":"1971-03-29","address":{"line1":"77 Zyzzyva \"Lane\"","line2":"Flat Zed","city":"Xanadu","postal_code":"ZQ9 9QZ",
+		"country":"GB"},"tax_id":"TAXQ-778",
+		"licence":{"number":"ZZLIC998877","country":"GB","region":"Zregion","expires_on":"2039-01-01"},
+		"tags":["ztagged"],"metadata":{"m":"zmetadata"},"custom_fields":{"c":"zcustom"},"external_refs":[{"system":"crm","id":"zref-4711"}],
+		"consents":{"marketing":true,"source":"zsource"}}`
 	personImport = "first_name,last_name,email,phone,tags,custom_fields.c,address.city,date_of_birth\n" +
 		"Xantippe,Quuxington,xantippe.q@quux.example,+19995550123,zimporttag,zimportcustom,Zimportcity,1971-03-29\n" +
 		"Xantippe,Quuxington,xantippe.q@quux.example,+19995550123,zimporttag,zimportcustom,Zimportcity,zbadbirthday\n" +
 		"xantippe,QUUXINGTON,,,zimporttag,zimportcustom,Znamesake,\n"
 )
 
-var personWords = []string{"Xantippe", "Quuxington", "xantippe.q@quux.example", "19995550123", "1971-03-29", "Zyzzyva", "Flat Zed", "Xanadu", "ZQ9 9QZ", "TAXQ-778",
-	"ZZLIC998877", "Zregion", "ztagged", "zmetadata", "zcustom", "zref-4711", "zsource", "Quuxold", "old@quux.example", "znote the first", "zdocname", "zfilecontent",
-	"zbarnote", "Zalias", "zbookingnote", "zimporttag", "zimportcustom", "Zimportcity", "zbadbirthday", "Znamesake"}
+var personWords = []string{
+	"Xantippe", "Quuxington", "xantippe.q@quux.example", "19995550123", "1971-03-29", "Zyzzyva", "Flat Zed",
+	"Xanadu", "ZQ9 9QZ", "TAXQ-778", "ZZLIC998877", "Zregion", "ztagged", "zmetadata", "zcustom", "zref-4711",
+	"zsource", "Quuxold", "old@quux.example", "znote the first", "zdocname", "zfilecontent", "zbarnote", "Zalias",
+	"zbookingnote", "zimporttag", "zimportcustom", "Zimportcity", "zbadbirthday", "Znamesake",
+}
 
 // client calls an interface with a key.
 type client struct {
@@ -89,7 +95,8 @@ func (c client) job(id string) {
 	c.eventually("/v1/jobs/"+id, `"status":"done"`)
 }
 
-// legible has ClickHouse write all text as it is, and remove the parts that are no longer read at once, so that a search of the files is honest.
+// legible has ClickHouse write all text as it is, and remove the parts that are no longer read at once, so that a
+// search of the files is honest.
 func legible(t *testing.T, db driver.Conn) {
 	t.Helper()
 	var columns []struct {
@@ -99,7 +106,8 @@ func legible(t *testing.T, db driver.Conn) {
 	}
 	if err := db.Select(t.Context(), &columns, `SELECT table, name, type FROM system.columns
 		WHERE database = currentDatabase() AND default_kind != 'ALIAS' AND type LIKE '%String%'
-			AND table IN (SELECT name FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree')`); err != nil {
+			AND table IN (SELECT name FROM system.tables
+				WHERE database = currentDatabase() AND engine LIKE '%MergeTree')`); err != nil {
 		t.Fatal(err)
 	}
 	plain := map[string][]string{}
@@ -107,7 +115,8 @@ func legible(t *testing.T, db driver.Conn) {
 		plain[c.Table] = append(plain[c.Table], "MODIFY COLUMN `"+c.Name+"` CODEC(NONE)")
 	}
 	for table, changes := range plain {
-		for _, change := range []string{strings.Join(changes, ", "), "MODIFY SETTING old_parts_lifetime = 1, primary_key_compression_codec = 'NONE'"} {
+		settings := "MODIFY SETTING old_parts_lifetime = 1, primary_key_compression_codec = 'NONE'"
+		for _, change := range []string{strings.Join(changes, ", "), settings} {
 			if err := db.Exec(t.Context(), "ALTER TABLE "+table+" "+change); err != nil {
 				t.Fatal(table, err)
 			}
@@ -146,8 +155,8 @@ func ignoreGone(err error) error {
 	return err
 }
 
-// An erasure leaves nothing of a person in any file of the data folder: tables, what ClickHouse keeps of the statements it was given, uploads and
-// results of jobs, logs, and the broker's log.
+// An erasure leaves nothing of a person in any file of the data folder: tables, what ClickHouse keeps of the
+// statements it was given, uploads and results of jobs, logs, and the broker's log.
 func TestAnErasureLeavesNothingInAnyFile(t *testing.T) {
 	m := newMachine(t)
 	m.up()
@@ -187,7 +196,8 @@ func TestAnErasureLeavesNothingInAnyFile(t *testing.T) {
 // writeOf makes a customer and everything about it that there can be, and returns its id.
 func (c client) writeOf(person string) string {
 	c.m.t.Helper()
-	id := c.do("POST", "/v1/customers", strings.Replace(person, "Quuxington", "Quuxold", 1), 201, "Idempotency-Key", "quux")
+	before := strings.Replace(person, "Quuxington", "Quuxold", 1)
+	id := c.do("POST", "/v1/customers", before, 201, "Idempotency-Key", "quux")
 	path := "/v1/customers/" + id
 	c.do("PATCH", path, `{"email":"old@quux.example"}`, 200)
 	c.do("PUT", path, person, 200)
@@ -199,16 +209,20 @@ func (c client) writeOf(person string) string {
 	c.do("POST", "/v1/customers/"+alias+"/merge", `{"into":"`+id+`"}`, 200, "Idempotency-Key", "merge")
 
 	place := c.do("POST", "/v1/locations", `{"name":"Airport","timezone":"America/Chicago"}`, 201)
-	plan := c.do("POST", "/v1/rate_plans", `{"name":"Standard","currency":"USD","daily_rate":{"amount":5000,"currency":"USD"}}`, 201)
+	plan := c.do("POST", "/v1/rate_plans", `{"name":"Standard","currency":"USD",
+		"daily_rate":{"amount":5000,"currency":"USD"}}`, 201)
 	class := c.do("POST", "/v1/vehicle_classes", `{"name":"Compact","rate_plan_id":"`+plan+`"}`, 201)
-	vehicle := c.do("POST", "/v1/vehicles", `{"make":"A","model":"B","vehicle_class_id":"`+class+`","home_location_id":"`+place+`"}`, 201)
-	c.do("POST", "/v1/bookings", `{"vehicle_id":"`+vehicle+`","customer_id":"`+id+`","pickup_at":"2032-01-01T00:00:00Z","return_at":"2032-01-04T00:00:00Z",
-		"notes":"zbookingnote of Xantippe Quuxington"}`, 201, "Idempotency-Key", "book")
-	c.do("POST", path+"/do_not_rent", `{"active":true,"reason_code":"debt","note":"zbarnote about her"}`, 200, "Idempotency-Key", "bar")
+	vehicle := c.do("POST", "/v1/vehicles", `{"make":"A","model":"B","vehicle_class_id":"`+class+`",
+		"home_location_id":"`+place+`"}`, 201)
+	c.do("POST", "/v1/bookings", `{"vehicle_id":"`+vehicle+`","customer_id":"`+id+`","pickup_at":"2032-01-01T00:00:00Z",
+		"return_at":"2032-01-04T00:00:00Z","notes":"zbookingnote of Xantippe Quuxington"}`, 201, "Idempotency-Key", "book")
+	c.do("POST", path+"/do_not_rent", `{"active":true,"reason_code":"debt","note":"zbarnote about her"}`, 200,
+		"Idempotency-Key", "bar")
 	for _, format := range []string{"csv", "jsonl"} {
 		c.job(c.do("POST", "/v1/exports?kind=customers&format="+format, "", 202))
 		c.job(c.do("POST", "/v1/exports?kind=bookings&format="+format, "", 202))
 	}
-	c.job(c.do("POST", "/v1/imports?kind=customers&format=csv&dry_run=true", personImport, 202, "Content-Type", "text/csv"))
+	c.job(c.do("POST", "/v1/imports?kind=customers&format=csv&dry_run=true", personImport, 202,
+		"Content-Type", "text/csv"))
 	return id
 }

@@ -18,10 +18,10 @@ func (migrateCommand) Help() string {
 	return `Makes the database and what is missing in it, and the topics. It may be run any number of times, and while the rest
 runs. 'up' does it at every start.
 
-With --fill the tables that lists read are made anew from the log of revisions, and those that views fill (rollups of telemetry,
-positions by place, trips, stops, visits, alerts) from what the views read: after processes of an earlier version have gone on
-writing while this one was migrated, when a table was lost, or when 'motorpool doctor' says so. It changes nothing that is
-whole, and takes as long as reading everything takes.`
+With --fill the tables that lists read are made anew from the log of revisions, and those that views fill (rollups of
+telemetry, positions by place, trips, stops, visits, alerts) from what the views read: after processes of an earlier
+version have gone on writing while this one was migrated, when a table was lost, or when 'motorpool doctor' says so. It
+changes nothing that is whole, and takes as long as reading everything takes.`
 }
 
 func (m migrateCommand) Run(ctx context.Context, s settings, o output) error {
