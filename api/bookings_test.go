@@ -18,7 +18,13 @@ type lotWorld struct {
 
 func newLot(t *testing.T) *lotWorld {
 	t.Helper()
-	w := &lotWorld{world: newWorld(t)}
+	return lotIn(newWorld(t))
+}
+
+// lotIn makes what bookings need in a world.
+func lotIn(in *world) *lotWorld {
+	in.t.Helper()
+	w := &lotWorld{world: in}
 	miles := 100
 	grace := 60
 	w.place = made(w, w.api.desk.Locations, record.Location{Name: "Airport", Timezone: "America/Chicago",

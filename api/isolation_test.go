@@ -28,20 +28,12 @@ func TestAnotherAccountSeesNothing(t *testing.T) {
 	w := newLot(t)
 	ids := w.oneOfEach()
 	vehicle, device := ids["/v1/vehicles/{id}"], ids["/v1/devices/{id}"]
-	// What stands in bodies and queries by its prefix, and what stands for nobody's.
-	var named, strangers []string
-	byPrefix := map[string]string{}
-	for path, id := range ids {
+	var strangers []string // what stands for nobody's
+	for _, id := range ids {
 		prefix, _, _ := strings.Cut(id, "_")
 		strangers = append(strangers, id, prefix+"_7777777")
-		if byPrefix[prefix] == "" || !strings.Contains(path, "}/") {
-			byPrefix[prefix] = id
-		}
 	}
-	for prefix, id := range byPrefix {
-		named = append(named, prefix+"_1234", id)
-	}
-	inBodies, ofNobody := strings.NewReplacer(append(named, "352093081452251", "SECRETUNIQUE")...), strings.NewReplacer(strangers...)
+	inBodies, ofNobody := namingIn(ids), strings.NewReplacer(strangers...)
 	state := func() string {
 		var all []string
 		for path, id := range filled(t, w, ids) {
@@ -132,6 +124,23 @@ func TestEveryOperationAsksForItsScope(t *testing.T) {
 			t.Errorf("%s is public", name)
 		}
 	}
+}
+
+// namingIn makes the ids of examples in bodies, and what trackers are called there, those of the first account, by
+// their prefixes.
+func namingIn(ids map[string]string) *strings.Replacer {
+	byPrefix := map[string]string{}
+	for path, id := range ids {
+		prefix, _, _ := strings.Cut(id, "_")
+		if byPrefix[prefix] == "" || !strings.Contains(path, "}/") {
+			byPrefix[prefix] = id
+		}
+	}
+	named := []string{"352093081452251", "SECRETUNIQUE"}
+	for prefix, id := range byPrefix {
+		named = append(named, prefix+"_1234", id)
+	}
+	return strings.NewReplacer(named...)
 }
 
 // naming is a query string that asks for what is the first account's wherever a parameter can.

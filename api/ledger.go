@@ -208,7 +208,7 @@ func (a *API) getLedgerTransaction(w http.ResponseWriter, r *http.Request) error
 	if len(rows) == 0 {
 		return notFound("ledger transaction", fleet.FormatID(fleet.TransactionPrefix, id))
 	}
-	text, _, _, err := query.PostedEntries(r.Context(), a.DB, account, id)
+	text, _, err := query.PostedEntries(r.Context(), a.DB, account, id)
 	if err != nil {
 		return err
 	}

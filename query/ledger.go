@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"time"
 
@@ -177,19 +178,27 @@ func LedgerCount(ctx context.Context, db driver.Conn, of string, f LedgerFilter)
 	return int(n), nil
 }
 
-// PostedEntries returns the entries of a transaction as JSON, how many they are, and how many of them are in the table of entries; "" if
-// there is no such transaction.
-func PostedEntries(ctx context.Context, db driver.Conn, account fleet.AccountID, id uint64) (entries string, count, present int, err error) {
+// PostedEntries returns the entries of a transaction as JSON, and the numbers, from one on, of those that are not in
+// the table of entries; "" if there is no such transaction.
+func PostedEntries(
+	ctx context.Context, db driver.Conn, account fleet.AccountID, id uint64,
+) (entries string, missing []int, err error) {
 	var n uint32
-	var m uint64
-	err = db.QueryRow(ctx, schemas.Query("ledger_transaction"), clickhouse.Named("account", uint64(account)), clickhouse.Named("id", id)).Scan(&entries, &n, &m)
+	var present []uint32
+	err = db.QueryRow(ctx, schemas.Query("ledger_transaction"), clickhouse.Named("account", uint64(account)),
+		clickhouse.Named("id", id)).Scan(&entries, &n, &present)
 	if errors.Is(err, sql.ErrNoRows) {
-		return "", 0, 0, nil
+		return "", nil, nil
 	}
 	if err != nil {
-		return "", 0, 0, fmt.Errorf("read ledger transaction %d: %w", id, err)
+		return "", nil, fmt.Errorf("read ledger transaction %d: %w", id, err)
 	}
-	return entries, int(n), int(m), nil
+	for no := uint32(1); no <= n; no++ {
+		if !slices.Contains(present, no) {
+			missing = append(missing, int(no))
+		}
+	}
+	return entries, missing, nil
 }
 
 // LedgerBalance is what an account of the ledger comes to in one currency.
@@ -222,12 +231,12 @@ func LedgerBalances(ctx context.Context, db driver.Conn, f LedgerFilter) ([]Ledg
 }
 
 // LedgerFaults are counts of what must not be: see ledger_audit.sql.
-type LedgerFaults struct{ Unbalanced, Incomplete, Doubled, Drifted uint64 }
+type LedgerFaults struct{ Unbalanced, Incomplete, Doubled uint64 }
 
 // LedgerAudit looks through the whole ledger of all accounts.
 func LedgerAudit(ctx context.Context, db driver.Conn) (LedgerFaults, error) {
 	var f LedgerFaults
-	if err := db.QueryRow(ctx, schemas.Query("ledger_audit")).Scan(&f.Unbalanced, &f.Incomplete, &f.Doubled, &f.Drifted); err != nil {
+	if err := db.QueryRow(ctx, schemas.Query("ledger_audit")).Scan(&f.Unbalanced, &f.Incomplete, &f.Doubled); err != nil {
 		return f, fmt.Errorf("audit the ledger: %w", err)
 	}
 	return f, nil

@@ -22,40 +22,61 @@ func (d *Desk) keepBooks() {
 	}
 }
 
+// postTries is how often the row or the entries of a transaction are sent that the server has not, though it takes
+// them for a repetition.
+const postTries = 4
+
 // post writes the transaction of a revision: what ought to stand after it less what ought to stand before it. A revision that
 // changes nothing in the books has none.
 //
-// The row of ledger_transactions decides: of several that post one revision, at once or after years, one stands, also if the books
-// were closed in between. The entries are then written from that row, always the same under the same token, by whoever comes by.
+// The row of ledger_transactions decides: of several that post one revision, at once or after years, one stands, also
+// if the books were closed in between. The entries are then written from that row, always the same under the same
+// token, by whoever comes by. A server that was killed may know a token and not have its rows: so they are looked
+// for, and what is missing is sent under the next token.
 func (d *Desk) post(ctx context.Context, w record.Written) error {
 	if none, err := nothing(w); none || err != nil {
 		return err
 	}
 	id := ledger.TransactionID(w.Account, w.Kind, w.ID, w.Revision)
-	text, count, present, err := query.PostedEntries(ctx, d.DB, w.Account, id)
-	if err != nil {
-		return err
-	}
-	if text == "" {
-		entries, known, err := d.entriesOf(ctx, w)
-		if err != nil || len(entries) == 0 {
+	for decided, entered := 0, 0; decided < postTries && entered < postTries; {
+		text, missing, err := query.PostedEntries(ctx, d.DB, w.Account, id)
+		switch {
+		case err != nil:
 			return err
-		}
-		if err := d.decideOn(ctx, w, id, entries, known); err != nil {
-			return err
-		}
-		if text, count, present, err = query.PostedEntries(ctx, d.DB, w.Account, id); err != nil {
-			return err
+		case text == "":
+			entries, known, err := d.entriesOf(ctx, w)
+			if err != nil || len(entries) == 0 {
+				return err
+			}
+			if err := d.decideOn(ctx, w, id, postToken(id, decided, nil), entries, known); err != nil {
+				return err
+			}
+			decided++
+		case len(missing) == 0:
+			return nil
+		default:
+			var entries []ledger.Entry
+			if err := json.Unmarshal([]byte(text), &entries); err != nil {
+				return fmt.Errorf("decode the entries of ledger transaction %d: %w", id, err)
+			}
+			all := entered == 0
+			wanted := func(no int) bool { return all || slices.Contains(missing, no) }
+			if err := d.enter(ctx, w, id, postToken(id, entered, missing), entries, wanted); err != nil {
+				return err
+			}
+			entered++
 		}
 	}
-	if present == count {
-		return nil
+	return fmt.Errorf("post ledger transaction %d: ClickHouse takes its rows for repetitions, and does not have them", id)
+}
+
+// postToken is the token of an insert of a transaction or its entries: one for all who come by, and others for what
+// is missing after that.
+func postToken(id uint64, tries int, missing []int) string {
+	if tries == 0 {
+		return fmt.Sprintf("ledger:%d", id)
 	}
-	var entries []ledger.Entry
-	if err := json.Unmarshal([]byte(text), &entries); err != nil {
-		return fmt.Errorf("decode the entries of ledger transaction %d: %w", id, err)
-	}
-	return d.enter(ctx, w, id, entries)
+	return fmt.Sprintf("ledger:%d:%d:%v", id, tries, missing)
 }
 
 // nothing says whether neither the revision nor the one before has anything in the books, as is so for most.
@@ -150,7 +171,9 @@ func (d *Desk) classify(ctx context.Context, w record.Written, body json.RawMess
 }
 
 // decideOn writes the row of a transaction, unless one stands.
-func (d *Desk) decideOn(ctx context.Context, w record.Written, id uint64, entries []ledger.Entry, known ledger.Day) error {
+func (d *Desk) decideOn(
+	ctx context.Context, w record.Written, id uint64, token string, entries []ledger.Entry, known ledger.Day,
+) error {
 	text, err := json.Marshal(entries)
 	if err != nil {
 		return fmt.Errorf("encode the entries of ledger transaction %d: %w", id, err)
@@ -169,7 +192,7 @@ func (d *Desk) decideOn(ctx context.Context, w record.Written, id uint64, entrie
 	for i, c := range currencies {
 		sums[i] = debits[c]
 	}
-	batch, err := d.DB.PrepareBatch(record.WithToken(ctx, fmt.Sprintf("ledger:%d", id)), `INSERT INTO ledger_transactions
+	batch, err := d.DB.PrepareBatch(record.WithToken(ctx, token), `INSERT INTO ledger_transactions
 		(account, id, write_id, kind, source, revision, occurred_at, posted_at, known_on, actor, request_id, booking, customer, vehicles, currencies, debits, entry_count, entries)`)
 	if err != nil {
 		return fmt.Errorf("post ledger transaction %d: %w", id, err)
@@ -185,16 +208,21 @@ func (d *Desk) decideOn(ctx context.Context, w record.Written, id uint64, entrie
 	return nil
 }
 
-// enter writes the entries of a transaction that stands: all of them, under its token, so that those which are there are not
-// written twice, neither here nor in ledger_daily.
-func (d *Desk) enter(ctx context.Context, w record.Written, id uint64, entries []ledger.Entry) error {
-	batch, err := d.DB.PrepareBatch(record.WithToken(ctx, fmt.Sprintf("ledger:%d", id)), `INSERT INTO ledger_entries
+// enter writes those entries of a transaction that stands which are wanted, by their numbers. The first who come by
+// want all of them, under one token, so that those which are there are not written twice.
+func (d *Desk) enter(
+	ctx context.Context, w record.Written, id uint64, token string, entries []ledger.Entry, wanted func(no int) bool,
+) error {
+	batch, err := d.DB.PrepareBatch(record.WithToken(ctx, token), `INSERT INTO ledger_entries
 		(account, local_date, ledger_account, transaction, entry_no, id, amount, currency, use_date, vehicle, class, booking, customer, location, channel, kind, source, occurred_at)`)
 	if err != nil {
 		return fmt.Errorf("enter ledger transaction %d: %w", id, err)
 	}
 	for i, e := range entries {
 		no := i + 1
+		if !wanted(no) {
+			continue
+		}
 		if err := batch.Append(uint64(w.Account), e.On.Time(), string(e.Account), id, uint32(no), ledger.EntryID(id, no), e.Amount, e.Currency, e.Day.Time(),
 			number(fleet.VehiclePrefix, e.Vehicle), number(fleet.ClassPrefix, e.Class), number(fleet.BookingPrefix, e.Booking),
 			number(fleet.CustomerPrefix, e.Customer), number(fleet.LocationPrefix, e.Location), e.Channel, w.Kind, w.ID, w.At); err != nil {

@@ -3,20 +3,22 @@ package desk
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/motorpool/fleet/api/record"
 )
 
-// erasedText stands where words of an erased person stood.
-const erasedText = "[erased]"
+// erasedText stands where words of an erased person stood, and emptied where a row of a file did.
+const erasedText, emptied = "[erased]", "{}"
 
 // traces are what a person may be recognised by in texts outside of its own records.
 type traces struct {
 	ids     map[string]bool // of the customer and those merged into it
 	strong  []string        // in small letters: a text that holds one is about the person
 	names   map[string]bool // in small letters: what is taken out of such a text where it stands alone
+	lasts   []string        // in small letters: last names, by which rows of files are found
 	members map[string]bool // members of records about the person that hold free text
 }
 
@@ -38,6 +40,9 @@ func tracesOf(ids []string, customers []record.Customer, notes []record.Note, do
 				t.find(7, name)
 			}
 			t.drop(name)
+		}
+		if last := strings.ToLower(strings.TrimSpace(c.LastName)); last != "" && !slices.Contains(t.lasts, last) {
+			t.lasts = append(t.lasts, last)
 		}
 		t.drop(c.FirstName, c.LastName, c.DateOfBirth, c.Email, c.Phone, c.TaxID)
 		if l := c.Licence; l != nil {
@@ -96,7 +101,8 @@ func (t *traces) forgive(shared map[string]bool) {
 	t.strong = strong
 }
 
-// words are what is sought in the store: strong texts, also as they are written in JSON, and ids.
+// words are what is sought in the store: strong texts, also as they are written in JSON, ids, and last names as rows
+// of files have them.
 func (t *traces) words() []string {
 	var all []string
 	for _, text := range t.strong {
@@ -107,6 +113,9 @@ func (t *traces) words() []string {
 	}
 	for id := range t.ids {
 		all = append(all, id)
+	}
+	for _, last := range t.lasts {
+		all = append(all, `"last_name":"`+quotedInside(last)+`"`)
 	}
 	return all
 }
@@ -120,9 +129,16 @@ func quotedInside(text string) string {
 	return string(quoted[1 : len(quoted)-1])
 }
 
-// rewrite takes the person out of a text: out of the strings of a JSON object, and with whole lines out of tables of many lines. The
-// lines stay, empty, so that what counts them still fits.
-func (t *traces) rewrite(text string) string {
+// copies are tables of what was brought and fetched as files. A row of theirs that tells the person is emptied as a
+// whole, since it may hold anything that the person's own record held.
+var copies = map[string]bool{"job_input": true, "job_output": true}
+
+// rewrite takes the person out of a text of a table: out of the strings of a JSON object, and with whole lines out of
+// tables of many lines. The lines stay, empty, so that what counts them still fits.
+func (t *traces) rewrite(table, text string) string {
+	if copies[table] && (t.knows(text) || t.namesake(text)) {
+		return emptied
+	}
 	if next, ok := t.object(text); ok {
 		return next
 	}
@@ -144,6 +160,19 @@ func (t *traces) rewrite(text string) string {
 		}
 	}
 	return strings.Join(lines, "\n")
+}
+
+// namesake says whether a row of a file is of somebody of the person's first and last name.
+func (t *traces) namesake(row string) bool {
+	var of struct {
+		First string `json:"first_name"`
+		Last  string `json:"last_name"`
+	}
+	if json.Unmarshal([]byte(row), &of) != nil {
+		return false
+	}
+	first, last := strings.ToLower(strings.TrimSpace(of.First)), strings.ToLower(strings.TrimSpace(of.Last))
+	return first != "" && last != "" && t.names[first] && t.names[last]
 }
 
 // named says whether a line names the customer.
@@ -200,6 +229,10 @@ func (t *traces) object(text string) (string, bool) {
 func (t *traces) value(v any, name string, about bool, changed *bool) any {
 	switch v := v.(type) {
 	case map[string]any:
+		if id, _ := v["id"].(string); t.ids[id] && len(v) > 1 { // the person's own record, as it was shown
+			*changed = true
+			return map[string]any{"id": id}
+		}
 		known := about
 		for _, inner := range v {
 			if text, ok := inner.(string); ok && t.knows(text) {

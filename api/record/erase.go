@@ -131,9 +131,28 @@ var erasedAnswer = func() string {
 
 // ForgetAnswers takes the answers that are kept for idempotency keys, and hold one of some words, out of the store.
 func (s *Store) ForgetAnswers(ctx context.Context, account fleet.AccountID, words []string) error {
-	if err := s.db.Exec(ctx, schemas.Query("answers_forget"), clickhouse.Named("account", uint64(account)), clickhouse.Named("answer", erasedAnswer),
-		clickhouse.Named("words", words)); err != nil {
-		return fmt.Errorf("forget answers: %w", err)
+	rows, err := s.db.Query(ctx, schemas.Query("answers_find"), clickhouse.Named("account", uint64(account)),
+		clickhouse.Named("words", words))
+	if err != nil {
+		return fmt.Errorf("find answers: %w", err)
+	}
+	defer rows.Close()
+	var hashes []uint64
+	for rows.Next() {
+		var hash uint64
+		if err := rows.Scan(&hash); err != nil {
+			return fmt.Errorf("find answers: %w", err)
+		}
+		hashes = append(hashes, hash)
+	}
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("find answers: %w", err)
+	}
+	for some := range slices.Chunk(hashes, textsAtOnce) {
+		if err := s.db.Exec(ctx, schemas.Query("answers_forget"), clickhouse.Named("account", uint64(account)),
+			clickhouse.Named("answer", erasedAnswer), clickhouse.Named("hashes", some)); err != nil {
+			return fmt.Errorf("forget answers: %w", err)
+		}
 	}
 	return nil
 }

@@ -111,7 +111,7 @@ func TestWhatIsMendedDuringASweepIsSwept(t *testing.T) {
 		}
 		mended = true
 	}}, 1)
-	if err := s.Sweep(t.Context(), account, []string{"quuxington"}, nil, func(text string) string { return strings.ReplaceAll(text, "Quuxington", "") }); err != nil {
+	if err := s.Sweep(t.Context(), account, []string{"quuxington"}, nil, func(_, text string) string { return strings.ReplaceAll(text, "Quuxington", "") }); err != nil {
 		t.Fatal(err)
 	}
 	for _, table := range []string{"record_log", "bookings"} {
@@ -121,6 +121,45 @@ func TestWhatIsMendedDuringASweepIsSwept(t *testing.T) {
 		}
 		if !mended || rows != 1 || with != 0 {
 			t.Errorf("%s: %d rows, the name in %d; mended %v", table, rows, with, mended)
+		}
+	}
+}
+
+// The statements of an erasure, which the server keeps for a while, hold neither what was sought nor what was put in
+// its place.
+func TestAnErasureIsNotWrittenDownByTheServer(t *testing.T) {
+	db := schematest.Open(t)
+	s := newStore(t, db, 1)
+	if _, _, err := record.NewLog(s, record.Bookings).Create(t.Context(), by, account, s.NextID(), record.Booking{
+		BookingFields: record.BookingFields{Notes: "Quuxington, Neighbour"}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Exec(t.Context(), `INSERT INTO claim_log (account, field, value, revision, owner, detail)
+		SELECT $1, 'idempotency', toString(number), 1, 1, $2 FROM numbers(3)`, uint64(account),
+		`{"hash":"h","answer":{"body":"Quuxington"}}`); err != nil {
+		t.Fatal(err)
+	}
+	words := []string{"Quuxington"}
+	if err := s.ForgetAnswers(t.Context(), account, words); err != nil {
+		t.Fatal(err)
+	}
+	rewrite := func(_, text string) string { return strings.ReplaceAll(text, "Quuxington", "") }
+	if err := s.Sweep(t.Context(), account, words, nil, rewrite); err != nil {
+		t.Fatal(err)
+	}
+	for _, query := range []string{
+		`SELECT count(), countIf(command LIKE '%Quuxington%' OR command LIKE '%Neighbour%') FROM system.mutations
+			WHERE database = currentDatabase()`,
+		"SELECT 3 + count(), count() FROM sweep_texts",
+		"SELECT count(), countIf(detail LIKE '%Quuxington%') FROM claim_log",
+		"SELECT 2 + count(), countIf(body LIKE '%Quuxington%' OR body NOT LIKE '%Neighbour%') FROM bookings",
+	} {
+		var all, with uint64
+		if err := db.QueryRow(t.Context(), query).Scan(&all, &with); err != nil {
+			t.Fatal(err)
+		}
+		if all < 3 || with != 0 {
+			t.Errorf("%d of %d: %s", with, all, query)
 		}
 	}
 }

@@ -274,8 +274,7 @@ func (s *Store) Audit(ctx context.Context) (records, claims uint64, err error) {
 func WithToken(ctx context.Context, token string) context.Context {
 	return clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{
 		"insert_deduplication_token": token, "insert_deduplicate": 1, "async_insert": 0,
-		"deduplicate_blocks_in_dependent_materialized_views": 1, // ledger_daily is one
-		"max_partitions_per_insert_block":                    0, // an expense may be spread over more months than the server likes
+		"max_partitions_per_insert_block": 0, // an expense may be spread over more months than the server likes
 	}))
 }
 

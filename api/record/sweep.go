@@ -24,7 +24,7 @@ const (
 // Sweep puts what rewrite makes of it in the place of every text of an account, in whatever table, that holds one of some words; a text
 // that rewrite leaves as it is stays. It is for what must not be kept anywhere: nothing tells of the change, and revisions are not
 // counted. Records of the kinds named, and their tables, are left out, and so are tables that devices fill.
-func (s *Store) Sweep(ctx context.Context, account fleet.AccountID, words []string, without map[string]string, rewrite func(text string) string) error {
+func (s *Store) Sweep(ctx context.Context, account fleet.AccountID, words []string, without map[string]string, rewrite func(table, text string) string) error {
 	kinds, tables := []string{}, []string{}
 	for kind, table := range without {
 		kinds, tables = append(kinds, kind), append(tables, table)
@@ -63,7 +63,7 @@ func (s *Store) Sweep(ctx context.Context, account fleet.AccountID, words []stri
 }
 
 // sweepColumn changes the texts of one column, some at a time, until none is left to change.
-func (s *Store) sweepColumn(ctx context.Context, account fleet.AccountID, table, column string, words, kinds []string, rewrite func(string) string) error {
+func (s *Store) sweepColumn(ctx context.Context, account fleet.AccountID, table, column string, words, kinds []string, rewrite func(table, text string) string) error {
 	but := ""
 	if table == "record_log" {
 		but = "AND kind NOT IN {kinds:Array(String)}"
@@ -85,7 +85,7 @@ func (s *Store) sweepColumn(ctx context.Context, account fleet.AccountID, table,
 				rows.Close()
 				return err
 			}
-			next := rewrite(text)
+			next := rewrite(table, text)
 			switch {
 			case next == text || kept[hash]:
 				kept[hash] = true
@@ -99,12 +99,37 @@ func (s *Store) sweepColumn(ctx context.Context, account fleet.AccountID, table,
 		if err := rows.Err(); err != nil || len(hashes) == 0 {
 			return err
 		}
-		if err := s.db.Exec(ctx, fill.Replace(schemas.Query("text_change")), clickhouse.Named("account", uint64(account)),
-			clickhouse.Named("hashes", hashes), clickhouse.Named("texts", texts)); err != nil {
+		if err := s.changeTexts(ctx, account, fill, hashes, texts); err != nil {
 			return err
 		}
 		for _, hash := range hashes {
 			kept[hash] = true
 		}
 	}
+}
+
+// changeTexts puts other texts in the place of those of some hashes. The statement names neither, since the server
+// keeps it.
+func (s *Store) changeTexts(
+	ctx context.Context, account fleet.AccountID, fill *strings.Replacer, hashes []uint64, texts []string,
+) error {
+	sweep := clickhouse.Named("sweep", RandomID())
+	batch, err := s.db.PrepareBatch(ctx, "INSERT INTO sweep_texts (sweep, hash, text)")
+	if err != nil {
+		return err
+	}
+	for i, hash := range hashes {
+		if err := batch.Append(sweep.Value, hash, texts[i]); err != nil {
+			batch.Abort()
+			return err
+		}
+	}
+	if err := batch.Send(); err != nil {
+		return err
+	}
+	text := fill.Replace(schemas.Query("text_change"))
+	if err := s.db.Exec(ctx, text, clickhouse.Named("account", uint64(account)), sweep); err != nil {
+		return err
+	}
+	return s.db.Exec(ctx, schemas.Query("sweep_over"), sweep)
 }

@@ -11,15 +11,17 @@ import (
 )
 
 type migrateCommand struct {
-	Fill bool `help:"Make the tables of current records anew from the log of revisions."`
+	Fill bool `help:"Make anew what is made of other tables: those of current records, rollups, trips and the like."`
 }
 
 func (migrateCommand) Help() string {
 	return `Makes the database and what is missing in it, and the topics. It may be run any number of times, and while the rest
 runs. 'up' does it at every start.
 
-With --fill the tables that lists read are made anew from the log of revisions, which holds everything: after processes of an
-earlier version have gone on writing while this one was migrated, or when a table was lost.`
+With --fill the tables that lists read are made anew from the log of revisions, and those that views fill (rollups of
+telemetry, positions by place, trips, stops, visits, alerts) from what the views read: after processes of an earlier
+version have gone on writing while this one was migrated, when a table was lost, or when 'motorpool doctor' says so. It
+changes nothing that is whole, and takes as long as reading everything takes.`
 }
 
 func (m migrateCommand) Run(ctx context.Context, s settings, o output) error {
@@ -34,7 +36,7 @@ func (m migrateCommand) Run(ctx context.Context, s settings, o output) error {
 		if err := fillRecords(ctx, &s); err != nil {
 			return err
 		}
-		fmt.Fprintln(o.out, "filled the tables of current records")
+		fmt.Fprintln(o.out, "filled the tables of current records and those of views")
 	}
 	created, err := topic.Ensure(ctx, s.topics(false))
 	if err != nil {
@@ -66,14 +68,17 @@ func migrateStore(ctx context.Context, s *settings) ([]string, error) {
 	return schemas.Apply(ctx, db)
 }
 
-// fillRecords makes the tables of current records anew.
+// fillRecords makes the tables of current records anew, and those that views fill.
 func fillRecords(ctx context.Context, s *settings) error {
 	db, err := query.Open(ctx, s.store())
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	return schemas.Fill(ctx, db)
+	if err := schemas.Fill(ctx, db); err != nil {
+		return err
+	}
+	return schemas.FillViews(ctx, db)
 }
 
 // migrateAll is what `up` does at its start.

@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -86,6 +87,16 @@ func newMachine(t *testing.T) *machine {
 	m.env = append(os.Environ(), "MOTORPOOL_DATA="+m.data, "MOTORPOOL_HTTP="+http, "MOTORPOOL_OPS="+ops, "MOTORPOOL_KAFKA="+kafka,
 		"MOTORPOOL_CLICKHOUSE="+freeAddr(t), "MOTORPOOL_CLICKHOUSE_HTTP="+freeAddr(t))
 	return m
+}
+
+// setting is what an environment variable says to the commands of the machine.
+func (m *machine) setting(name string) string {
+	for _, pair := range slices.Backward(m.env) {
+		if value, ok := strings.CutPrefix(pair, name+"="); ok {
+			return value
+		}
+	}
+	return ""
 }
 
 func freeAddr(t *testing.T) string {
