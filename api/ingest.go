@@ -165,7 +165,8 @@ func (a *API) ingest(w http.ResponseWriter, r *http.Request, topic string, read 
 	for i := range raw {
 		items[i].refused = read(raw[i], &items[i])
 	}
-	if err := a.identify(r.Context(), auth.From(r.Context()).Account, items); err != nil {
+	account := auth.From(r.Context()).Account
+	if err := a.identify(r.Context(), account, items); err != nil {
 		return err
 	}
 	reply := IngestReply{Data: make([]IngestResult, len(items))}
@@ -188,7 +189,7 @@ func (a *API) ingest(w http.ResponseWriter, r *http.Request, topic string, read 
 	if len(good) == 0 {
 		return fleet.NewError(fleet.CodeValidation, "None of the items is acceptable; errors says why, by the index of the item.", fields...)
 	}
-	if err := a.publish(r.Context(), topic, good); err != nil {
+	if err := a.publish(r.Context(), account, topic, good); err != nil {
 		return err
 	}
 	return writeJSON(w, r, http.StatusAccepted, reply)
@@ -198,13 +199,13 @@ func (a *API) ingest(w http.ResponseWriter, r *http.Request, topic string, read 
 var errNoIntake = fleet.NewError(fleet.CodeUnavailable, "This process takes no data in.")
 
 // publish returns when Kafka has acknowledged all reports. Nothing is claimed when it has not.
-func (a *API) publish(ctx context.Context, topic string, reports []fleet.Report) error {
+func (a *API) publish(ctx context.Context, account fleet.AccountID, topic string, reports []fleet.Report) error {
 	if a.Publisher == nil {
 		return errNoIntake
 	}
 	bounded, cancel := context.WithTimeout(ctx, publishTime)
 	defer cancel()
-	err := a.Publisher.Publish(bounded, topic, reports)
+	err := a.Publisher.Publish(bounded, account, topic, reports)
 	if err == nil {
 		return nil
 	}
