@@ -88,9 +88,9 @@ func (c Config) Validate() error {
 	return errors.Join(c.Pace.Validate(), c.Auth.Validate(), c.Record.Validate())
 }
 
-// Publisher puts reports on a topic and returns when all of them are acknowledged.
+// Publisher puts reports of an account's devices on a topic and returns when all of them are acknowledged.
 type Publisher interface {
-	Publish(ctx context.Context, topic string, reports []fleet.Report) error
+	Publish(ctx context.Context, account fleet.AccountID, topic string, reports []fleet.Report) error
 }
 
 // RecordReader reads the reports of a record, or of a body that has the form of one, as the pipeline does. The

@@ -178,7 +178,7 @@ func (a *API) replayDeadLetter(w http.ResponseWriter, r *http.Request) error {
 	if !report.Positioned {
 		topic = telemetryTopic
 	}
-	if err := a.publish(r.Context(), topic, []fleet.Report{report}); err != nil {
+	if err := a.publish(r.Context(), trackers[0].Account, topic, []fleet.Report{report}); err != nil {
 		return err
 	}
 	d.Payload = nil

@@ -83,3 +83,25 @@ func TestTheTokenOfADeviceIsShownOnce(t *testing.T) {
 	w.do("DELETE", path+"/osmand_token", "").ok(204)
 	wantEqual(t, "has token", w.do("GET", path, "").ok(200).object()["has_osmand_token"], false)
 }
+
+// TestAUniqueIDThatAnOperatorGaveToAnotherAccountIsTaken tries every way to register or rename a device.
+func TestAUniqueIDThatAnOperatorGaveToAnotherAccountIsTaken(t *testing.T) {
+	w := newWorld(t)
+	other := w.newAccount("Other")
+	if err := w.api.store.Own(t.Context(), other, true, "given"); err != nil {
+		t.Fatal(err)
+	}
+	id := w.device("mine")
+	w.do("POST", "/v1/devices", `{"unique_id":"given"}`).problem(409, "conflict")
+	w.do("PATCH", "/v1/devices/"+id, `{"unique_id":"given"}`).problem(409, "conflict")
+	w.do("PUT", "/v1/devices/"+id, `{"unique_id":"given"}`).problem(409, "conflict")
+	results := w.do("POST", "/v1/devices/batch", `{"items":[{"unique_id":"given"},{"unique_id":"free"}]}`).ok(200).data()
+	if results[0]["status"] != 409.0 || results[1]["status"] != 201.0 {
+		t.Errorf("a batch: %v", results)
+	}
+	w.do("PATCH", "/v1/devices/"+id, `{"name":"Van"}`).ok(200)
+	if d := w.do("GET", "/v1/devices/"+id, "").ok(200).object(); d["unique_id"] != "mine" || d["name"] != "Van" {
+		t.Errorf("the device is %v", d)
+	}
+	w.do("POST", "/v1/devices", `{"unique_id":"given"}`, "Authorization", "Bearer "+w.newKey(other, auth.TelematicsWrite)).ok(201)
+}

@@ -13,6 +13,7 @@ import (
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
 	"github.com/motorpool/fleet/pipeline/codec"
+	"github.com/motorpool/fleet/pipeline/topic"
 )
 
 // The devices of the forger and of the account that is to be forged.
@@ -184,11 +185,11 @@ const lastFix fleet.Millis = 1_769_861_799_000
 
 // published reads a topic up to the last fix, as the pipeline does, and holds the devices against the forger's. It
 // returns the reports before that.
-func (f *forger) published(topic string, byTopic codec.Format) int {
+func (f *forger) published(from string, byTopic codec.Format) int {
 	f.t.Helper()
 	decoder, taken := codec.NewDecoder(), 0
 	for {
-		m := f.feed.next(topic)
+		m := f.feed.next(from)
 		format, err := codec.FormatOf(header(m, codec.ContentTypeHeader), byTopic)
 		if err != nil {
 			f.t.Errorf("%s: %v", m.Value, err)
@@ -200,6 +201,9 @@ func (f *forger) published(topic string, byTopic codec.Format) int {
 			continue
 		}
 		for _, r := range reports {
+			if let := topic.AccountOf([]byte(header(m, topic.AccountHeader))); r.FixTime != lastFix && let != f.account {
+				f.t.Errorf("a report was let in as one of account %d", let)
+			}
 			if (r.UniqueID != ownDevice && r.UniqueID != otherOwn) || string(m.Key) != r.UniqueID {
 				f.t.Errorf("a report of %q came through under the key %q: %.300s", r.UniqueID, m.Key, m.Value)
 			}

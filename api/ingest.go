@@ -170,7 +170,8 @@ func (a *API) ingest(w http.ResponseWriter, r *http.Request, topic string, read 
 	for i := range raw {
 		items[i].refused = read(raw[i], &items[i])
 	}
-	if err := a.identify(r.Context(), auth.From(r.Context()).Account, items); err != nil {
+	account := auth.From(r.Context()).Account
+	if err := a.identify(r.Context(), account, items); err != nil {
 		return err
 	}
 	reply := IngestReply{Data: make([]IngestResult, len(items))}
@@ -196,7 +197,7 @@ func (a *API) ingest(w http.ResponseWriter, r *http.Request, topic string, read 
 	if err := a.carryMonths(w, r, good); err != nil {
 		return err
 	}
-	if err := a.publish(r.Context(), topic, good); err != nil {
+	if err := a.publish(r.Context(), account, topic, good); err != nil {
 		return err
 	}
 	return writeJSON(w, r, http.StatusAccepted, reply)
@@ -221,7 +222,7 @@ func (a *API) carryMonths(w http.ResponseWriter, r *http.Request, reports []flee
 }
 
 // publish returns when Kafka has acknowledged all reports. Nothing is claimed when it has not.
-func (a *API) publish(ctx context.Context, topic string, reports []fleet.Report) error {
+func (a *API) publish(ctx context.Context, account fleet.AccountID, topic string, reports []fleet.Report) error {
 	if a.Publisher == nil {
 		return errNoIntake
 	}
@@ -230,7 +231,7 @@ func (a *API) publish(ctx context.Context, topic string, reports []fleet.Report)
 	}
 	bounded, cancel := context.WithTimeout(ctx, publishTime)
 	defer cancel()
-	err := a.Publisher.Publish(bounded, topic, reports)
+	err := a.Publisher.Publish(bounded, account, topic, reports)
 	if err == nil {
 		return nil
 	}

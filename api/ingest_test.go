@@ -34,8 +34,8 @@ type feed struct {
 	readers map[string]*kafka.Reader
 }
 
-func (f *feed) Publish(ctx context.Context, topic string, reports []fleet.Report) error {
-	return f.Feed.Publish(ctx, topic, reports)
+func (f *feed) Publish(ctx context.Context, account fleet.AccountID, to string, reports []fleet.Report) error {
+	return f.Feed.Publish(ctx, to, reports, topic.HeaderOf(account))
 }
 
 func (f *feed) ReadRecord(format string, record []byte) ([]fleet.Report, error) {

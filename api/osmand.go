@@ -119,7 +119,7 @@ func (o *osmandIntake) serve(w http.ResponseWriter, r *http.Request) error {
 	}
 	// A message that says nothing keeps a phone's connection alive, and is no data.
 	if report.Positioned || len(report.Signals) > 0 || report.Ignition != fleet.Unknown || !math.IsNaN(report.Odometer) {
-		if err := o.api.publish(r.Context(), topic, []fleet.Report{report}); err != nil {
+		if err := o.api.publish(r.Context(), tracker.Account, topic, []fleet.Report{report}); err != nil {
 			return err
 		}
 	}

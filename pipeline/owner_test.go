@@ -98,7 +98,9 @@ func TestWhatCameBeforeIsGivenOnlyToWhomAnOperatorGaveTheTracker(t *testing.T) {
 	b.back(releaser, 100)
 	b.has("registered by who asked first", 0, 0, 2)
 	b.handle(b.chain(), received(registered-1, 2, 1)) // was on its way
-	b.handle(b.chain(), received(registered, 3, 1))
+	let := received(registered-1, 3, 1)               // through the interface, whose clock is behind
+	let.Records[0].Account = 7
+	b.handle(b.chain(), let)
 	b.back(releaser, 110)
 	b.has("from then on", 1, 0, 3)
 
@@ -109,6 +111,9 @@ func TestWhatCameBeforeIsGivenOnlyToWhomAnOperatorGaveTheTracker(t *testing.T) {
 	b.holder(7, 2, unique(1), registered, "", true)
 	b.holder(8, 1, unique(1), registered+20, "", false)
 	b.handle(b.chain(), received(registered+21, 5, 1))
+	let = received(registered+22, 6, 1) // let in before, and as the other's
+	let.Records[0].Account = 7
+	b.handle(b.chain(), let)
 	b.has("registered by the owner", 1, 1, 4)
 	b.back(releaser, 130)
 	b.has("with what was kept apart", 1, 5, 0)

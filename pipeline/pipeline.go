@@ -115,6 +115,7 @@ type work struct {
 	vehicle  *vehicle      // nil if it has none
 	position fleet.Position
 	refusal  fleet.Refusal
+	foreign  bool // let in as that of another account: nobody's
 }
 
 // NewChain returns the handler of a partition.
@@ -306,8 +307,11 @@ func (c *Chain) identify(ctx context.Context, b *consume.Batch) error {
 				last = nil
 			}
 		}
-		received := fix.Received(b.Records[c.origins[i].record].Time)
-		if last == nil || !last.Sent(received) {
+		record := &b.Records[c.origins[i].record]
+		received := fix.Received(record.Time)
+		// Who let a report in as another account's, before the device came to this one, has nothing to say here.
+		w.foreign = last != nil && record.Account != 0 && record.Account != last.Account
+		if last == nil || w.foreign || record.Account == 0 && !last.Sent(received) {
 			w.refusal = fleet.RefusedUnknownDevice
 			continue
 		}
@@ -350,7 +354,7 @@ func (c *Chain) judge(b *consume.Batch, i int, stored storedTimes) {
 		c.tally.release(record.Run)
 	}
 	switch {
-	case w.refusal == fleet.RefusedUnknownDevice:
+	case w.refusal == fleet.RefusedUnknownDevice && !w.foreign:
 		c.keepApart(b, i)
 		return
 	case w.vehicle == nil:

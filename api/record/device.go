@@ -9,7 +9,7 @@ import (
 
 // DeviceFields are what callers write of a tracker.
 type DeviceFields struct {
-	UniqueID     string            `json:"unique_id" minLength:"1" maxLength:"128" doc:"What the tracker calls itself: an IMEI or the like. Unique over all accounts." example:"352093081452251"`
+	UniqueID     string            `json:"unique_id" minLength:"1" maxLength:"128" doc:"What the tracker calls itself: an IMEI or the like. Unique over all accounts. What it sent before the account registered it here is the account's only if an operator has said that the tracker is." example:"352093081452251"`
 	Name         string            `json:"name,omitempty" maxLength:"100"`
 	Protocol     string            `json:"protocol,omitempty" maxLength:"50" example:"osmand"`
 	Model        string            `json:"model,omitempty" maxLength:"100" example:"FMC130"`

@@ -102,7 +102,7 @@ func TestEveryCommandExplainsItself(t *testing.T) {
 	t.Setenv("MOTORPOOL_CLICKHOUSE_PASSWORD", "sesame-open")
 	for _, args := range [][]string{
 		{}, {"up"}, {"serve"}, {"ingest"}, {"migrate"}, {"replay"}, {"doctor"}, {"version"}, {"account", "create"}, {"account", "list"},
-		{"key", "create"}, {"key", "list"}, {"key", "revoke"}, {"device", "create"}, {"device", "list"}, {"device", "assign"},
+		{"key", "create"}, {"key", "list"}, {"key", "revoke"}, {"device", "create"}, {"device", "expect"}, {"device", "move"}, {"device", "list"}, {"device", "assign"},
 	} {
 		var out, errs bytes.Buffer
 		if code := run(t.Context(), append(args, "--help"), &out, &errs); code != 0 {

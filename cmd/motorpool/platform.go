@@ -139,9 +139,9 @@ func (p *platform) readBroker() checks {
 // publisher is the feed as the interface wants it.
 type publisher struct{ *topic.Feed }
 
-// Publish returns when all replicas have the reports.
-func (p publisher) Publish(ctx context.Context, topic string, reports []fleet.Report) error {
-	return p.Feed.Publish(ctx, topic, reports)
+// Publish returns when all replicas have the reports, as let in by an account.
+func (p publisher) Publish(ctx context.Context, account fleet.AccountID, name string, reports []fleet.Report) error {
+	return p.Feed.Publish(ctx, name, reports, topic.HeaderOf(account))
 }
 
 // recordReader reads records for the interface with the pipeline's decoders. Each belongs to one call at a time.

@@ -90,9 +90,15 @@ func (c *tenant) puts(device string) string {
 	return device
 }
 
+// count returns how many positions the vehicle has.
+func (c *tenant) count() int {
+	c.t.Helper()
+	return len(c.track(c.key, c.vehicle))
+}
+
 // has says how many positions the vehicle has, if it is another number.
 func (c *tenant) has(want int) error {
-	if n := len(c.track(c.key, c.vehicle)); n != want {
+	if n := c.count(); n != want {
 		return fmt.Errorf("%d positions, want %d", n, want)
 	}
 	return nil

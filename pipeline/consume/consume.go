@@ -43,6 +43,10 @@ type Record struct {
 	Run         string       // header motorpool-run: the replay that sent it, or empty
 	Released    bool         // header motorpool-released is 1: a report that was kept apart earlier
 	Poison      *Poison      // not nil: this stands for a record batch that cannot be read, and has neither key nor value
+
+	// Account is the header motorpool-account: whose the interface found the device to be that it took the report from; 0 if it did not come through
+	// the interface.
+	Account fleet.AccountID
 }
 
 // Batch is the offset range [First, Last] of a partition and the records in it, by offset. Offsets may be missing from

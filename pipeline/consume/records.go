@@ -9,6 +9,7 @@ import (
 	"github.com/segmentio/kafka-go/compress"
 
 	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/pipeline/topic"
 )
 
 // errTruncated says that the record set ends inside a record batch: the response was not large enough for it.
@@ -237,7 +238,7 @@ func (s *recordSet) read(r *Record) error {
 	if r.Value, p, ok = sized(p); !ok {
 		return errBadRecord
 	}
-	r.ContentType, r.Run, r.Released, r.Poison = "", "", false, nil
+	r.ContentType, r.Run, r.Released, r.Account, r.Poison = "", "", false, 0, nil
 	headers, n := binary.Varint(p)
 	if n <= 0 || headers < 0 {
 		return errBadRecord
@@ -258,6 +259,8 @@ func (s *recordSet) read(r *Record) error {
 			r.Run = s.names.of(value)
 		case "motorpool-released":
 			r.Released = string(value) == "1"
+		case topic.AccountHeader:
+			r.Account = topic.AccountOf(value)
 		}
 	}
 	if len(p) > 0 {

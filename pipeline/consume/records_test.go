@@ -74,7 +74,7 @@ func TestRecordsOfEveryCompression(t *testing.T) {
 		data := encodeBatch(t, 41, byte(c),
 			kafka.Record{Time: at, Key: kafka.NewBytes([]byte("key")), Value: kafka.NewBytes([]byte(strings.Repeat("value", 100))), Headers: []kafka.Header{
 				{Key: "other", Value: []byte("x")}, {Key: "content-type", Value: []byte("application/json")},
-				{Key: "motorpool-run", Value: []byte("run-1")}, {Key: "motorpool-released", Value: []byte("1")},
+				{Key: "motorpool-run", Value: []byte("run-1")}, {Key: "motorpool-released", Value: []byte("1")}, {Key: "motorpool-account", Value: []byte("7")},
 			}},
 			kafka.Record{Time: at.Add(5 * time.Millisecond)},
 		)
@@ -85,10 +85,10 @@ func TestRecordsOfEveryCompression(t *testing.T) {
 		}
 		first := records[0]
 		if first.Offset != 41 || first.Time != 1_700_000_000_123 || string(first.Key) != "key" || len(first.Value) != 500 ||
-			first.ContentType != "application/json" || first.Run != "run-1" || !first.Released {
+			first.ContentType != "application/json" || first.Run != "run-1" || !first.Released || first.Account != 7 {
 			t.Errorf("%s: first record is %+v", c, first)
 		}
-		if r := records[1]; r.Offset != 42 || r.Time != 1_700_000_000_128 || r.Key != nil || r.Value != nil || r.ContentType != "" || r.Released {
+		if r := records[1]; r.Offset != 42 || r.Time != 1_700_000_000_128 || r.Key != nil || r.Value != nil || r.ContentType != "" || r.Released || r.Account != 0 {
 			t.Errorf("%s: second record is %+v", c, r)
 		}
 		if r := records[2]; r.Offset != 50 || r.Key == nil || r.Value == nil {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"strconv"
 	"time"
 
 	"github.com/segmentio/kafka-go"
@@ -24,6 +26,23 @@ type Message struct {
 
 // Header is a further header of a published record.
 type Header struct{ Key, Value string }
+
+// AccountHeader names the account whose key or token let a report in: it counts for no device of another account.
+const AccountHeader = "motorpool-account"
+
+// HeaderOf returns the header that names an account.
+func HeaderOf(account fleet.AccountID) Header {
+	return Header{AccountHeader, strconv.FormatUint(uint64(account), 10)}
+}
+
+// AccountOf returns the account that a header's value names; what is none is one that nobody has.
+func AccountOf(value []byte) fleet.AccountID {
+	account, err := strconv.ParseUint(string(value), 10, 64)
+	if err != nil {
+		return math.MaxUint64
+	}
+	return fleet.AccountID(account)
+}
 
 // ErrTooLarge is the error of a message above Config.MaxMessageBytes; it was not sent.
 var ErrTooLarge = errors.New("message is too large")
