@@ -52,3 +52,21 @@ func (c *Counter) Count(ctx context.Context, age time.Duration) (int, error) {
 	}
 	return 0, fmt.Errorf("partitions of %s: %w", c.topic, errors.Join(errs...))
 }
+
+// IngestPartitions returns how many partitions the topics have together that devices send to, as far as they exist.
+func IngestPartitions(ctx context.Context, c Config) (int, error) {
+	client, err := c.Client()
+	if err != nil {
+		return 0, err
+	}
+	defer Disconnect(client)
+	existing, _, err := existingTopics(ctx, client, c)
+	if err != nil {
+		return 0, fmt.Errorf("list topics: %w", err)
+	}
+	n := 0
+	for _, name := range c.Ingest() {
+		n += len(existing[name].Partitions)
+	}
+	return n, nil
+}
