@@ -17,8 +17,9 @@ type Counter struct {
 	dialer  *kafka.Dialer
 	topic   string
 
-	mu    sync.Mutex
+	mu    sync.Mutex // held while it asks: one question answers all
 	n     int
+	err   error
 	asked time.Time
 }
 
@@ -36,17 +37,28 @@ func (c *Counter) Count(ctx context.Context, age time.Duration) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if age > 0 && time.Since(c.asked) < age {
-		return c.n, nil
+		return c.n, c.err
 	}
-	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+	ctx, cancel := context.WithTimeout(ctx, countTimeout)
 	defer cancel()
+	asked := time.Now()
+	if c.n, c.err = c.ask(ctx); c.err != nil {
+		asked = time.Now() // it may have taken longer than any age
+	}
+	c.asked = asked
+	return c.n, c.err
+}
+
+// countTimeout is short: what waits for the answer has other things to do.
+const countTimeout = 3 * time.Second
+
+// ask asks one broker after the other.
+func (c *Counter) ask(ctx context.Context) (int, error) {
 	var errs []error
 	for _, broker := range c.brokers {
-		asked := time.Now()
 		partitions, err := c.dialer.LookupPartitions(ctx, "tcp", broker, c.topic)
 		if err == nil {
-			c.n, c.asked = len(partitions), asked
-			return c.n, nil
+			return len(partitions), nil
 		}
 		errs = append(errs, err)
 	}
