@@ -158,6 +158,11 @@ func TestABatchWhoseTokensWereSpentWithoutItsRowsIsStoredAllTheSame(t *testing.T
 			t.Fatalf("nothing in %s", table)
 		}
 	}
+	for _, table := range tables { // the server forgets the tokens of parts that it removes
+		if err := b.db.Exec(t.Context(), "ALTER TABLE "+table+" MODIFY SETTING remove_empty_parts = 0"); err != nil {
+			t.Fatal(err)
+		}
+	}
 	wipe := func(tables ...string) {
 		for _, table := range tables {
 			if err := b.db.Exec(t.Context(), "ALTER TABLE "+table+" DELETE WHERE true SETTINGS mutations_sync = 1"); err != nil {
@@ -165,24 +170,15 @@ func TestABatchWhoseTokensWereSpentWithoutItsRowsIsStoredAllTheSame(t *testing.T
 			}
 		}
 	}
-	for _, table := range tables {
-		wipe(table)
-		if !strings.HasPrefix(table, "vehicle_") { // which are written last
-			wipe("vehicle_mileage", "vehicle_state")
-		}
+	// Telemetry depends on where the vehicles stood, which is written last: it was lost before that was.
+	for _, lost := range [][]string{{"telemetry", "vehicle_mileage", "vehicle_state"}, {"positions"}, {"positions_by_cell"}, {"dead_letters"},
+		{"unregistered_reports"}, {"ingest_outcomes"}, {"positions", "positions_by_cell", "dead_letters"}} { // the last ones by two tokens
+		wipe(lost...)
 		b.handle(b.chain(), batch)
 		for _, table := range tables {
 			if got := rows(table); got != want[table] {
-				t.Errorf("%d rows in %s, want %d", got, table, want[table])
+				t.Errorf("without %v: %d rows in %s, want %d", lost, got, table, want[table])
 			}
-		}
-	}
-	wipe(tables...) // by now the next tokens are spent as well
-	b.handle(b.chain(), batch)
-	b.handle(b.chain(), batch)
-	for _, table := range tables {
-		if got := b.count("count() FROM " + table); got != want[table] {
-			t.Errorf("after all were wiped: %d rows in %s, want %d", got, table, want[table])
 		}
 	}
 }

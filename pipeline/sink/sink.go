@@ -125,7 +125,7 @@ func (b *Batch) send(ctx context.Context, token string, t table) error {
 		if err := b.sendUnder(heard.Of(ctx), schemas.NextToken(token, turn), t); err != nil || heard.Duplicate == 0 {
 			return err
 		}
-		if lost, err := b.lost(ctx, t); err != nil || !lost {
+		if lost, err := b.lost(ctx, t, turn); err != nil || !lost {
 			return err
 		}
 	}
