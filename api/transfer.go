@@ -192,7 +192,8 @@ func (a *API) postImport(jobs *resource[record.Job], w http.ResponseWriter, r *h
 	if err := a.carry(w, auth.From(r.Context()).Account, len(rows), len(bodyOf(r))); err != nil {
 		return err
 	}
-	job := query.JobRef{Account: auth.From(r.Context()).Account, ID: a.newID(r)}
+	// The rows are stored before the job, so that its id must not be another's at all: the number of the command makes it so.
+	job := query.JobRef{Account: auth.From(r.Context()).Account, ID: derivedRecordID(a.newID(r), int(exchangeOf(r.Context()).command))}
 	if err := a.storeInput(r.Context(), job, rows); err != nil {
 		return err
 	}
@@ -238,7 +239,7 @@ func (a *API) inputRows(t transfer, format string, text []byte) ([]query.InputRo
 
 // storeInput stores the rows of a file, once.
 func (a *API) storeInput(ctx context.Context, job query.JobRef, rows []query.InputRow) error {
-	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"insert_deduplication_token": fmt.Sprintf("job_input:%d", job.ID)}))
+	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"insert_deduplication_token": fmt.Sprintf("job_input:%d:%d", job.Account, job.ID)}))
 	batch, err := a.DB.PrepareBatch(ctx, "INSERT INTO job_input (account, job, row, at, body, fault)")
 	if err != nil {
 		return fmt.Errorf("store the rows of a job: %w", err)

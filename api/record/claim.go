@@ -68,8 +68,8 @@ func (s *Store) setClaim(ctx context.Context, account uint64, field, value strin
 	for number := after + 1; ; number++ {
 		token := claimToken(account, field, value, number)
 		insert := func() (bool, error) {
-			heard := &verdict{}
-			batch, err := s.db.PrepareBatch(heard.of(WithToken(ctx, token)), insertClaim)
+			heard := &schemas.Verdict{}
+			batch, err := s.db.PrepareBatch(heard.Of(WithToken(ctx, token)), insertClaim)
 			if err != nil {
 				return false, err
 			}
@@ -77,7 +77,7 @@ func (s *Store) setClaim(ctx context.Context, account uint64, field, value strin
 				batch.Abort()
 				return false, err
 			}
-			return heard.sent(batch)
+			return sent(heard, batch)
 		}
 		winner := func() (uint64, error) {
 			return s.writer(ctx, "claim_writer", clickhouse.Named("account", account), clickhouse.Named("field", field),

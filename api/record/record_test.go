@@ -544,6 +544,48 @@ func TestAKeyThatTheTableForgotCanBeUsedAgain(t *testing.T) {
 	}
 }
 
+// The server noted the token of a revision and was killed before it had the row. Of all who want to write that revision then one wins, as ever.
+func TestARevisionWhoseTokenWasSpentIsWrittenByOne(t *testing.T) {
+	a, b, db := twoStores(t)
+	made := create(t, a, vehicle("A"))
+	wipe := func() {
+		if err := db.Exec(t.Context(), "ALTER TABLE record_log DELETE WHERE revision > 1 SETTINGS mutations_sync = 1"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rename := func(s *record.Store, name string, expect uint64) error {
+		_, err := record.NewLog(s, record.Vehicles).Update(t.Context(), by, account, made.ID, expect, func(r *record.Record[record.Vehicle]) error {
+			r.Body.Nickname = name
+			return nil
+		})
+		return err
+	}
+	for turn := range 3 { // in each one more of the tokens is spent
+		var all sync.WaitGroup
+		var won atomic.Int64
+		for i := range 8 {
+			all.Go(func() {
+				switch err := rename([]*record.Store{a, b}[i%2], fmt.Sprint(turn, "-", i), 1); {
+				case err == nil:
+					won.Add(1)
+				case fleet.CodeOf(err) != fleet.CodeStale:
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		if won.Load() != 1 {
+			t.Errorf("turn %d: %d writers won", turn, won.Load())
+		}
+		auditIsClean(t, a)
+		wipe()
+	}
+	if err := rename(a, "last", 0); err != nil {
+		t.Error(err)
+	}
+	auditIsClean(t, a)
+}
+
 // Two processes may make one id, in the same millisecond, for two accounts or for one.
 func TestAnIDIsOfTheRecordThatHadItFirst(t *testing.T) {
 	db := schematest.Open(t)

@@ -114,11 +114,17 @@ func (s *Store) append(ctx context.Context, r *revision, before string, release 
 	})
 }
 
-// appendAll writes revisions of one kind and account to the log, together: they stand or fall with the last of them.
+// appendAll writes revisions of one kind and account to the log, together: they stand or fall with the last of them. Where a token is spent and
+// nobody's row stands, all who want to write that revision go on to the next token alike, of which again one wins.
 func (s *Store) appendAll(ctx context.Context, token string, all ...*revision) error {
 	last := all[len(all)-1]
-	insert := func() (bool, error) { return s.insert(ctx, token, all...) }
-	return decide(ctx, insert, func() (uint64, error) { return s.writerOf(ctx, last) }, last.writeID)
+	winner := func() (uint64, error) { return s.writerOf(ctx, last) }
+	for turn := 1; ; turn++ {
+		insert := func() (bool, error) { return s.insert(ctx, schemas.NextToken(token, turn), all...) }
+		if err := decide(ctx, insert, winner, last.writeID); !errors.Is(err, errSpent) {
+			return err
+		}
+	}
 }
 
 // bring has the tables of current records know revisions of one kind and account that stand.
@@ -152,8 +158,8 @@ func FeedLater(ctx context.Context) (later context.Context, wait func() error) {
 
 // insert inserts revisions together, under a token, and says whether it is certain that they were stored.
 func (s *Store) insert(ctx context.Context, token string, all ...*revision) (bool, error) {
-	heard := &verdict{}
-	batch, err := s.db.PrepareBatch(heard.of(WithToken(ctx, token)), insertRevision)
+	heard := &schemas.Verdict{}
+	batch, err := s.db.PrepareBatch(heard.Of(WithToken(ctx, token)), insertRevision)
 	if err != nil {
 		return false, err
 	}
@@ -164,7 +170,7 @@ func (s *Store) insert(ctx context.Context, token string, all ...*revision) (boo
 			return false, err
 		}
 	}
-	return heard.sent(batch)
+	return sent(heard, batch)
 }
 
 // writerOf returns whose write became a revision.
@@ -173,34 +179,17 @@ func (s *Store) writerOf(ctx context.Context, r *revision) (uint64, error) {
 		clickhouse.Named("id", r.id), clickhouse.Named("revision", r.number))
 }
 
-// errSpent says that a token was used before, and that no row stands where its row would be: the table has dropped it,
-// or it belongs to something else. The row that was to be written is not stored, and will not be.
+// errSpent says that a token was used before, and that no row stands where its row would be: the table has dropped it, it belongs to something
+// else, or the server died after it had noted the token and before it had the row. The row that was to be written is not stored, and will not be.
 var errSpent = errors.New("the token was used before for what is not there")
-
-// verdict is what the server says that an insert with a token has done.
-type verdict struct{ stored, duplicate int64 }
-
-// of returns a context of the insert.
-func (v *verdict) of(ctx context.Context) context.Context {
-	return clickhouse.Context(ctx, clickhouse.WithProfileEvents(func(events []clickhouse.ProfileEvent) {
-		for _, e := range events {
-			switch e.Name {
-			case "InsertedCompactParts", "InsertedWideParts":
-				v.stored += e.Value
-			case "DuplicatedInsertedBlocks":
-				v.duplicate += e.Value
-			}
-		}
-	}))
-}
 
 // sent sends the insert, and says whether it is certain that its rows were stored. It is not where the server does not say: then whose rows
 // stand must be read.
-func (v *verdict) sent(batch driver.Batch) (bool, error) {
+func sent(v *schemas.Verdict, batch driver.Batch) (bool, error) {
 	if err := batch.Send(); err != nil {
 		return false, err
 	}
-	return v.stored > 0 && v.duplicate == 0, nil
+	return v.Stored > 0 && v.Duplicate == 0, nil
 }
 
 // decide inserts a row until it is known whose row stands: nil if it is ours, errLost if it is another's, errSpent if

@@ -19,6 +19,7 @@ import (
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/pipeline/consume"
+	"github.com/motorpool/fleet/schemas"
 )
 
 // Log writes the table events. It is safe for concurrent use.
@@ -85,13 +86,37 @@ func (l *Log) Handle(ctx context.Context, b *consume.Batch) error {
 	if b.Partition != 0 {
 		return fmt.Errorf("topic %s has more than one partition, so its events have no order: %w", b.Topic, consume.ErrFatal)
 	}
-	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"insert_deduplication_token": token(b)}))
+	var heard schemas.Verdict
+	for turn := 1; ; turn++ {
+		stored, refused, err := l.insert(heard.Of(ctx), schemas.NextToken(token(b), turn), b)
+		if err != nil {
+			return fmt.Errorf("insert events %s: %w", b.Token(), err)
+		}
+		if heard.Duplicate > 0 {
+			// The server has had the token, and may have been killed before it had the rows.
+			var there uint64
+			if err := l.db.QueryRow(ctx, schemas.Query("events_between"), clickhouse.Named("first", Sequence(b.First)),
+				clickhouse.Named("last", Sequence(b.Last))).Scan(&there); err != nil {
+				return fmt.Errorf("look for events %s: %w", b.Token(), err)
+			}
+			if there < uint64(stored) {
+				continue
+			}
+		}
+		l.stored.Add(float64(stored))
+		l.refused.Add(float64(refused))
+		return nil
+	}
+}
+
+// insert inserts the events of a batch under a token, and returns how many there are, and how many records are none.
+func (l *Log) insert(ctx context.Context, token string, b *consume.Batch) (stored, refused int, err error) {
+	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"insert_deduplication_token": token}))
 	rows, err := l.db.PrepareBatch(ctx, insert)
 	if err != nil {
-		return fmt.Errorf("insert events %s: %w", b.Token(), err)
+		return 0, 0, err
 	}
 	defer rows.Close()
-	refused := 0
 	for i := range b.Records {
 		r := &b.Records[i]
 		if r.Poison != nil { // the consumer has told of it
@@ -112,15 +137,11 @@ func (l *Log) Handle(ctx context.Context, b *consume.Batch) error {
 		err = rows.Append(uint64(e.Account), Sequence(r.Offset), e.ID, e.Type, uint64(e.Vehicle), e.At.Time(), noted.Time(), e.Late,
 			string(e.Kind), e.Object, e.Revision, string(e.Body))
 		if err != nil {
-			return fmt.Errorf("insert events %s: %w", b.Token(), err)
+			return 0, 0, err
 		}
 	}
-	if rows.Rows() > 0 {
-		if err := rows.Send(); err != nil {
-			return fmt.Errorf("insert events %s: %w", b.Token(), err)
-		}
+	if stored = rows.Rows(); stored > 0 {
+		err = rows.Send()
 	}
-	l.stored.Add(float64(len(b.Records) - refused))
-	l.refused.Add(float64(refused))
-	return nil
+	return stored, refused, err
 }

@@ -30,6 +30,8 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"golang.org/x/sync/errgroup"
+
+	"github.com/motorpool/fleet/schemas"
 )
 
 // Source is where in Kafka something came from.
@@ -74,6 +76,7 @@ type table interface {
 	rows() int
 	insert() string                              // INSERT INTO … (columns)
 	fill(into driver.Batch, source Source) error // append the columns in the order of insert
+	keys(source Source) keys
 }
 
 // Flush inserts the rows, all but where the vehicles stand now, and returns when they are stored. After an error, flush
@@ -114,7 +117,21 @@ func (b *Batch) flush(ctx context.Context, token string, tables ...table) error 
 	return nil
 }
 
+// send inserts the rows of a table. Where the server says that it has had them, they are looked for, and go under the next token if they are not
+// there.
 func (b *Batch) send(ctx context.Context, token string, t table) error {
+	var heard schemas.Verdict
+	for turn := 1; ; turn++ {
+		if err := b.sendUnder(heard.Of(ctx), schemas.NextToken(token, turn), t); err != nil || heard.Duplicate == 0 {
+			return err
+		}
+		if lost, err := b.lost(ctx, t, turn); err != nil || !lost {
+			return err
+		}
+	}
+}
+
+func (b *Batch) sendUnder(ctx context.Context, token string, t table) error {
 	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"insert_deduplication_token": token}))
 	batch, err := b.db.PrepareBatch(ctx, t.insert())
 	if err != nil {
