@@ -59,7 +59,7 @@ type Config struct {
 func DefaultConfig() Config {
 	return Config{
 		Version: "dev", BodyLimit: 1 << 20, IngestLimit: 5 << 20, ReadTime: 20 * time.Second, WriteTime: 10 * time.Second,
-		Pace: DefaultPace(), Long: 8, LongShare: 4, BodyMemory: 16 << 20, QueryMemory: 512 << 20,
+		Pace: DefaultPace(), Long: 8, LongShare: 4, BodyMemory: 8 << 20, QueryMemory: 512 << 20,
 		Auth: auth.DefaultConfig(), Record: record.DefaultConfig(),
 	}
 }

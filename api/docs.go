@@ -64,7 +64,7 @@ func (a *API) documentProblems(rt *route, op *huma.Operation) {
 		statuses = append(statuses, 406)
 	}
 	if rt.Body != nil {
-		statuses = append(statuses, 413, 415, 422)
+		statuses = append(statuses, 408, 413, 415, 422)
 	}
 	if rt.Method != http.MethodGet && !rt.Public {
 		statuses = append(statuses, 409, 412, 507)

@@ -41,7 +41,7 @@ type clientSettings struct {
 	HeadTime                 time.Duration `help:"The head of a request must be there within so long." default:"10s"`
 	IdleTime                 time.Duration `help:"A connection is closed when nothing is asked on it for so long." default:"2m"`
 	BodyTime                 time.Duration `help:"A body must be there within so long, and what its bytes take at --body-rate." default:"20s"`
-	BodyMemory               int64         `help:"Bytes of bodies that are worked on at once, half of them of one account; the next ones wait some seconds and are then refused. Worked on, a byte can take up to thirty." default:"16777216"`
+	BodyMemory               int64         `help:"Bytes of bodies that are worked on at once, half of them of one account; the next ones wait some seconds and are then refused. While it is worked on a byte can take a hundred." default:"8388608"`
 	BodyRate                 int           `help:"Bytes a second that a phone in a bad network still sends." default:"4096"`
 	MaxDownloads             int           `help:"Downloads and long searches that one account may have under way; the next ones wait some seconds and are then refused." default:"4"`
 	ClientStall              time.Duration `help:"A client that takes nothing of its answer for so long is cut off." default:"30s"`
