@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/segmentio/kafka-go"
@@ -152,6 +154,16 @@ func (h *ingestHalf) newFollower(ctx context.Context, group string, storing func
 		DB: h.db, Policies: h.policies, Events: events{h.feed, h.kafka.Events}, Metrics: follow.NewMetrics(h.metrics), Log: h.log,
 		Storing:   storing,
 		Partition: func(vehicle fleet.VehicleID) int { return topic.PartitionOf(changeKey(vehicle), partitions) },
+		Behind: func(ctx context.Context, partition int) ([]string, bool) {
+			owed, err := backlogs[1].Behind(ctx, settled)
+			if err != nil || slices.Contains(owed, fmt.Sprintf("%s/%d", h.kafka.Changes, partition)) {
+				return nil, false
+			}
+			behind, err := backlogs[0].Behind(ctx, settled)
+			// Of measurements it is not stored which way they came.
+			telemetry := func(name string) bool { return strings.HasPrefix(name, h.kafka.Telemetry+"/") }
+			return behind, err == nil && !slices.ContainsFunc(behind, telemetry)
+		},
 		Settled: func(ctx context.Context) bool {
 			for _, backlog := range backlogs {
 				done, err := backlog.Done(ctx)
