@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -170,6 +172,16 @@ func (h *ingestHalf) newFollower(ctx context.Context, group string, storing func
 	return follow.New(config, follow.Deps{
 		DB: h.store, Policies: h.policies, Events: events{h.feed, h.kafka.Events}, Metrics: follow.NewMetrics(h.metrics), Log: h.log,
 		Storing: storing, Changes: changes{h.feed, h.kafka.Changes}, Topic: changeTopic{counter},
+		Behind: func(ctx context.Context, partition int) ([]string, bool) {
+			owed, err := backlogs[1].Behind(ctx, settled)
+			if err != nil || slices.Contains(owed, fmt.Sprintf("%s/%d", h.kafka.Changes, partition)) {
+				return nil, false
+			}
+			behind, err := backlogs[0].Behind(ctx, settled)
+			// Of measurements it is not stored which way they came.
+			telemetry := func(name string) bool { return strings.HasPrefix(name, h.kafka.Telemetry+"/") }
+			return behind, err == nil && !slices.ContainsFunc(behind, telemetry)
+		},
 		Settled: func(ctx context.Context) bool {
 			for _, backlog := range backlogs {
 				done, err := backlog.Done(ctx)

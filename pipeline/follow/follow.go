@@ -127,10 +127,13 @@ type Deps struct {
 	Changes  ChangePublisher                // for those that come to an owner who is not, or no longer, their vehicle's
 	Topic    Topic                          // of changes
 	Settled  func(ctx context.Context) bool // whether everything that was sent is stored; nil for always
-	Storing  func() bool                    // whether this process is storing something now; nil for never
-	Now      func() time.Time
-	Metrics  *Metrics
-	Log      *slog.Logger
+	// Behind names the partitions that reports come through, as topic/partition, of which not everything that was sent is stored, if the
+	// silence of vehicles that report elsewhere can be judged all the same. It is asked where not everything is Settled; nil for never.
+	Behind  func(ctx context.Context, partition int) (behind []string, ok bool)
+	Storing func() bool // whether this process is storing something now; nil for never
+	Now     func() time.Time
+	Metrics *Metrics
+	Log     *slog.Logger
 }
 
 // Follower makes the owners of partitions in a process. It is safe for concurrent use.

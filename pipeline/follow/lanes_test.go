@@ -191,6 +191,42 @@ func TestSilenceMeansNothingWhileTheFeedIsBehind(t *testing.T) {
 	}
 }
 
+// A partition that lags, and be it for ever, stops the clock of those that report through it, and of nobody else.
+func TestSilenceIsJudgedByThePartitionsThatAVehicleReportsThrough(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	rng := rand.New(rand.NewPCG(4, 4))
+	all := recording(rng, 2, 2)
+	w.now = all[len(all)-1].At
+	w.handle(w.store(rng, all))
+	if err := w.db.Conn.Exec(t.Context(), "ALTER TABLE positions UPDATE source_topic = 'positions', source_partition = vehicle WHERE 1 SETTINGS mutations_sync = 1"); err != nil {
+		t.Fatal(err)
+	}
+	behind, known := []string{"positions/1", "positions/11"}, false
+	w.f.deps.Settled = func(context.Context) bool { return false }
+	w.f.deps.Behind = func(context.Context, int) ([]string, bool) { return behind, known }
+	w.now += fleet.Millis(2 * time.Hour / time.Millisecond)
+	of := func(vehicle int) int {
+		return w.count(fmt.Sprintf("(SELECT count() FROM derivations WHERE vehicle = %d)", vehicle))
+	}
+	first, second := of(1), of(2)
+	w.tick()
+	if of(1) != first || of(2) != second {
+		t.Error("something was judged while nobody knows who is behind")
+	}
+	known = true
+	w.tick()
+	if of(1) != first || of(2) == second {
+		t.Errorf("%d rows more of the vehicle whose partition lags, %d of the other", of(1)-first, of(2)-second)
+	}
+	behind = []string{"positions/3"}
+	w.now += 2 * fleet.Millis(behindAgain.Milliseconds())
+	w.tick()
+	if of(1) == first {
+		t.Error("nothing was written when its partition had caught up")
+	}
+}
+
 func TestJobDerivesAgainAndIsCounted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -97,8 +97,12 @@ func (h *Handler) tick(ctx context.Context) error {
 		return err
 	}
 	h.review()
-	if h.f.deps.Settled(ctx) {
-		if err := h.silences(ctx); err != nil {
+	settled, behind := h.f.deps.Settled(ctx), []string(nil)
+	if !settled && h.f.deps.Behind != nil {
+		behind, settled = h.f.deps.Behind(ctx, h.partition)
+	}
+	if settled {
+		if err := h.silences(ctx, behind); err != nil {
 			return err
 		}
 	}
@@ -143,13 +147,18 @@ func (h *Handler) review() {
 }
 
 // silences derives vehicles up to a little before now, with what came for them or without.
-func (h *Handler) silences(ctx context.Context) error {
+// Those that report through partitions that lag must wait.
+func (h *Handler) silences(ctx context.Context, behind []string) error {
 	to := fleet.MillisOf(h.f.deps.Now().Add(-h.f.cfg.Settle))
 	h.mu.Lock()
 	keys := h.wakes.due(to, h.f.cfg.PartVehicles)
 	h.mu.Unlock()
 	n := min(max(h.f.cfg.PartVehicles-len(keys), 0), len(h.recheck))
 	keys, h.recheck = append(keys, h.recheck[:n]...), h.recheck[n:]
+	keys, err := h.audible(ctx, keys, to, behind)
+	if err != nil {
+		return err
+	}
 	var taken []*vehicle
 	defer func() {
 		for _, v := range taken {
@@ -170,7 +179,7 @@ func (h *Handler) silences(ctx context.Context) error {
 		}
 	}
 	h.recheck = append(h.recheck, again...)
-	err := h.load(ctx, taken, nil)
+	err = h.load(ctx, taken, nil)
 	if err == nil {
 		runs := make([]*run, 0, len(taken))
 		for _, v := range taken {

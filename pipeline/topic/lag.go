@@ -90,6 +90,7 @@ type Backlog struct {
 	mu    sync.Mutex
 	marks []mark // by time: where the logs ended then
 	done  time.Time
+	each  map[partition]time.Time // done, of each partition
 	asked time.Time
 }
 
@@ -105,7 +106,24 @@ const (
 
 // NewBacklog returns a watch on a group's work on topics; it asks when it is asked.
 func NewBacklog(client *kafka.Client, group string, topics ...string) *Backlog {
-	return &Backlog{client: client, group: group, topics: topics}
+	return &Backlog{client: client, group: group, topics: topics, each: map[partition]time.Time{}}
+}
+
+// Behind names the partitions, as topic/partition, of which not everything is committed that was there so long ago. It asks the
+// brokers as Done does.
+func (b *Backlog) Behind(ctx context.Context, than time.Duration) ([]string, error) {
+	if _, err := b.Done(ctx); err != nil {
+		return nil, err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var behind []string
+	for at, done := range b.each {
+		if time.Since(done) > than {
+			behind = append(behind, fmt.Sprintf("%s/%d", at.topic, at.id))
+		}
+	}
+	return behind, nil
 }
 
 // Done returns an instant up to which everything that was on the topics then is committed; the zero time if none is known. It asks
@@ -125,10 +143,20 @@ func (b *Backlog) Done(ctx context.Context) (time.Time, error) {
 	ends := make(map[partition]int64, len(all))
 	for at, p := range all {
 		ends[at] = p.end
+		if _, ok := b.each[at]; !ok {
+			b.each[at] = time.Time{}
+		}
 	}
 	b.marks = append(b.marks, mark{now, ends})
 	if len(b.marks) > backlogMarks {
 		b.marks = b.marks[1:]
+	}
+	for _, m := range b.marks {
+		for at, end := range m.ends {
+			if all[at].committed >= end {
+				b.each[at] = m.at
+			}
+		}
 	}
 	for len(b.marks) > 0 {
 		for at, end := range b.marks[0].ends {

@@ -2,6 +2,7 @@ package topic
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -56,6 +57,24 @@ func TestLagIsWhatAGroupHasNotCommitted(t *testing.T) {
 		t.Fatal(err)
 	}
 	expect(40)
+	stuck := slices.Clone(commits)
+	stuck[1].Offset--
+	one := NewBacklog(client, group+"-stuck", c.Positions)
+	for range 2 {
+		one.asked = time.Time{}
+		if _, err := one.Done(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := client.OffsetCommit(t.Context(), &kafka.OffsetCommitRequest{
+			GroupID: group + "-stuck", GenerationID: -1, Topics: map[string][]kafka.OffsetCommit{c.Positions: stuck},
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := fmt.Sprintf("[%s/%d]", c.Positions, stuck[1].Partition)
+	if behind, err := one.Behind(t.Context(), time.Minute); err != nil || fmt.Sprint(behind) != want {
+		t.Fatalf("behind are %v, %v, instead of %s", behind, err, want)
+	}
 	backlog.asked = time.Time{}
 	if done, err := backlog.Done(t.Context()); err != nil || done.Before(before) {
 		t.Fatalf("all is committed, and done up to %v, %v", done, err)
