@@ -9,6 +9,3 @@ const (
 	fillings = 10
 	roomFor  = 7 * time.Second
 )
-
-// With which the power is cut.
-var durabilities = []string{"sync", "os"}

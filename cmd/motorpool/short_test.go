@@ -9,6 +9,3 @@ const (
 	fillings = 2
 	roomFor  = 2 * time.Second
 )
-
-// With which the power is cut.
-var durabilities = []string{"sync"}

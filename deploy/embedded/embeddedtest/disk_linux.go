@@ -112,9 +112,3 @@ func (d *Disk) Fill() (free func()) {
 		}
 	}
 }
-
-// Sync has everything on the disk that was written until now.
-func (d *Disk) Sync() {
-	d.t.Helper()
-	d.run("sync", "--file-system", d.Dir)
-}
