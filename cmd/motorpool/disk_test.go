@@ -1,97 +1,20 @@
+//go:build linux
+
 package main
 
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
-	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"github.com/motorpool/fleet/deploy/embedded/embeddedtest"
 )
-
-// ownDisk is a file system of the test alone, in a file: it can lose its power, and be filled.
-type ownDisk struct {
-	t     *testing.T
-	image string
-	dir   string // where it is mounted
-}
-
-// newDisk makes a file system of so many megabytes, which takes root and a loop device.
-func newDisk(t *testing.T, megabytes int) *ownDisk {
-	t.Helper()
-	if os.Geteuid() != 0 && os.Getenv("CI") != "true" && os.Getenv("MOTORPOOL_REQUIRE_ENGINES") != "1" {
-		t.Skip("only root may mount a file system")
-	}
-	d := &ownDisk{t: t, image: filepath.Join(t.TempDir(), "disk.img"), dir: filepath.Join(t.TempDir(), "disk")}
-	if err := os.Mkdir(d.dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	d.run("truncate", "--size", fmt.Sprintf("%dM", megabytes), d.image)
-	d.run("mkfs.ext4", "-q", "-F", "-m", "0", d.image)
-	d.mount()
-	t.Cleanup(d.unmount) // after the machine's own cleanup, which ends who writes to it
-	return d
-}
-
-func (d *ownDisk) run(name string, args ...string) {
-	d.t.Helper()
-	if out, err := exec.Command(name, args...).CombinedOutput(); err != nil {
-		d.t.Fatalf("this test needs root, mkfs.ext4 and a loop device: %s: %v\n%s", name, err, out)
-	}
-}
-
-func (d *ownDisk) mount() {
-	d.t.Helper()
-	d.run("mount", "-o", "loop", d.image, d.dir)
-}
-
-// unmount waits for the processes that were killed to be gone from it.
-func (d *ownDisk) unmount() {
-	d.t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-		err := unix.Unmount(d.dir, 0)
-		if err == nil || errors.Is(err, unix.EINVAL) { // it is not mounted
-			return
-		}
-		if time.Now().After(deadline) {
-			d.t.Fatalf("unmount %s: %v", d.dir, err)
-		}
-	}
-}
-
-// cutPower has the disk forget all that it was not told to keep, at once: the kernel's own way to test file systems
-// (EXT4_IOC_SHUTDOWN without flushing the journal). Nothing can be written after that, until restorePower.
-func (d *ownDisk) cutPower() {
-	d.t.Helper()
-	dir, err := os.Open(d.dir)
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	defer dir.Close()
-	const (
-		shutdown       = 0x8004587d // _IOR('X', 125, __u32)
-		withoutJournal = 2
-	)
-	if err := unix.IoctlSetPointerInt(int(dir.Fd()), shutdown, withoutJournal); err != nil {
-		d.t.Fatalf("cut the power of %s: %v", d.dir, err)
-	}
-}
-
-// restorePower reads the disk anew. Nobody may use it.
-func (d *ownDisk) restorePower() {
-	d.t.Helper()
-	d.unmount()
-	d.mount()
-}
 
 // kill ends the program and its engines at once.
 func (m *machine) kill() {
@@ -192,18 +115,25 @@ func (p *promised) count() (expenses, fixes int) {
 	return len(p.expenses), p.fixes
 }
 
-// lost counts what a machine does not have of what was promised. It waits until the fixes that it has are stored.
-func (p *promised) lost(m *machine, key, vehicle string) (expenses, transactions, fixes int) {
+// lostExpenses counts those that a machine does not have.
+func (p *promised) lostExpenses(m *machine, key string) (lost int) {
 	m.t.Helper()
 	for _, id := range p.expenses {
 		status, body, err := get(m.base+"/v1/expenses/"+id, key)
-		if err != nil || status != http.StatusOK && status != http.StatusNotFound {
+		switch {
+		case status == http.StatusNotFound:
+			lost++
+		case err != nil || status != http.StatusOK:
 			m.t.Fatalf("GET an expense: %d %v\n%s", status, err, body)
 		}
-		if status == http.StatusNotFound {
-			expenses++
-		}
 	}
+	return lost
+}
+
+// lost counts what a machine does not have of what was promised. It waits until the fixes that it has are stored.
+func (p *promised) lost(m *machine, key, vehicle string) (expenses, transactions, fixes int) {
+	m.t.Helper()
+	expenses = p.lostExpenses(m, key)
 	// Consequences of the last writes may be carried out again.
 	var stored []string
 	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {
@@ -224,8 +154,8 @@ func (p *promised) lost(m *machine, key, vehicle string) (expenses, transactions
 }
 
 // onDisk moves the machine's folder to a disk of its own.
-func (m *machine) onDisk(d *ownDisk) {
-	m.data = filepath.Join(d.dir, "data")
+func (m *machine) onDisk(d *embeddedtest.Disk) {
+	m.data = filepath.Join(d.Dir, "data")
 	m.env = append(m.env, "MOTORPOOL_DATA="+m.data)
 }
 

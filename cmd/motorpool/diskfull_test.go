@@ -1,46 +1,22 @@
+//go:build linux
+
 package main
 
 import (
 	"errors"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
-)
 
-// fill takes all that is free, to the last byte, and returns what gives it free again.
-func (d *ownDisk) fill() (free func()) {
-	d.t.Helper()
-	path := filepath.Join(d.dir, "filler")
-	filler, err := os.Create(path)
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	defer filler.Close()
-	for size := 1 << 20; size > 0; {
-		if n, err := filler.Write(make([]byte, size)); errors.Is(err, syscall.ENOSPC) {
-			if size /= 2; n > 0 {
-				size = min(size, n)
-			}
-		} else if err != nil {
-			d.t.Fatal(err)
-		}
-	}
-	return func() {
-		if err := os.Remove(path); err != nil {
-			d.t.Fatal(err)
-		}
-	}
-}
+	"github.com/motorpool/fleet/deploy/embedded/embeddedtest"
+)
 
 // TestFullDiskRefusesWritesAndGoesOnWhenThereIsRoom fills a disk to the last byte under load, again and again. Reads go on
 // all the time, writes are answered with 507, and when there is room both go on by themselves, with all that was
 // acknowledged.
 func TestFullDiskRefusesWritesAndGoesOnWhenThereIsRoom(t *testing.T) {
-	disk := newDisk(t, 400)
+	disk := embeddedtest.NewDisk(t, 400)
 	m := newMachine(t)
 	m.onDisk(disk)
 	m.up("--keep-free", "32")
@@ -51,7 +27,7 @@ func TestFullDiskRefusesWritesAndGoesOnWhenThereIsRoom(t *testing.T) {
 	for round := range fillings {
 		expenses, fixes := told.count()
 		m.eventually("writes go on", func() error { return told.atLeast(expenses+5, fixes+5) })
-		free := disk.fill()
+		free := disk.Fill()
 		refused := told.refusedFor(http.StatusInsufficientStorage)
 		m.eventually("writes are refused", func() error {
 			if told.refusedFor(http.StatusInsufficientStorage) < refused+5 {

@@ -149,7 +149,7 @@ func examineStore(ctx context.Context, s settings) []finding {
 	}
 	findings = append(findings, examineServer(ctx, db)...)
 	findings = append(findings, examineSchema(ctx, db)...)
-	findings = append(findings, examinePoison(ctx, db))
+	findings = append(findings, examineDurability(ctx, db, s.synced()), examinePoison(ctx, db))
 	findings = append(findings, examineLedger(ctx, db)...)
 	return append(findings, examineViews(ctx, db))
 }
@@ -258,19 +258,11 @@ func examineSchema(ctx context.Context, db driver.Conn) []finding {
 		fmt.Sprintf("%d migrations applied, %d missing, %d of another text %s", len(applied), len(missing), len(edited),
 			strings.Join(append(missing, edited...), " ")),
 		"run 'motorpool migrate'; one of another text means that this database belongs to another version")}
-	var unguarded []string
-	rows, err := db.Query(ctx, schemas.Query("doctor_tables"))
+	unguarded, err := namedTables(ctx, db, "doctor_tables")
 	if err != nil {
 		return append(findings, judge("deduplication", false, err.Error(), "give the user the right to read system.tables"))
 	}
-	defer rows.Close()
-	for rows.Next() {
-		var name string
-		if err := rows.Scan(&name); err == nil {
-			unguarded = append(unguarded, name)
-		}
-	}
-	return append(findings, judge("deduplication", len(unguarded) == 0 && rows.Err() == nil,
+	return append(findings, judge("deduplication", len(unguarded) == 0,
 		fmt.Sprintf("%d tables without a window %s", len(unguarded), strings.Join(unguarded, " ")),
 		"ALTER TABLE … MODIFY SETTING non_replicated_deduplication_window = 10000"))
 }
@@ -294,6 +286,38 @@ func examineWindow(ctx context.Context, s settings) []finding {
 	return []finding{judge("deduplication window", len(narrow) == 0,
 		fmt.Sprintf("%d partitions need %d blocks; %d tables remember fewer %s", partitions, window, len(narrow), strings.Join(narrow, " ")),
 		"a batch that is formed again after minutes could be stored twice: run 'motorpool migrate'")}
+}
+
+// examineDurability names the weaker mode, which is right only for who has chosen it.
+func examineDurability(ctx context.Context, db driver.Conn, wanted bool) finding {
+	unsynced, err := namedTables(ctx, db, "doctor_durability")
+	if err != nil {
+		return judge("durability", false, err.Error(), "give the user the right to read system.tables and system.merge_tree_settings")
+	}
+	if len(unsynced) == 0 {
+		return judge("durability", true, "what is acknowledged is on the disk", "")
+	}
+	return judge("durability", !wanted,
+		fmt.Sprintf("a power cut of the server loses what was acknowledged in the last half minute, in %d tables", len(unsynced)),
+		"start 'up' with --durability sync; of a server elsewhere set fsync_after_insert and fsync_part_directory to 1 in <merge_tree>, or give --durability os if that is meant")
+}
+
+// namedTables returns the names that a query of schemas finds.
+func namedTables(ctx context.Context, db driver.Conn, query string) ([]string, error) {
+	rows, err := db.Query(ctx, schemas.Query(query))
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var names []string
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return nil, err
+		}
+		names = append(names, name)
+	}
+	return names, rows.Err()
 }
 
 func examineKafka(ctx context.Context, s settings) []finding {

@@ -77,10 +77,8 @@ func (r *room) run(ctx context.Context) error {
 // look asks all disks, and says what has changed. Of a server that does not answer the last answer holds: that it is
 // silent is told elsewhere.
 func (r *room) look(ctx context.Context) {
-	now := map[string]uint64{}
-	if disks, err := r.ask(ctx); err == nil {
-		now = disks
-	} else {
+	now, err := r.ask(ctx)
+	if err != nil {
 		r.mu.Lock()
 		now = maps.Clone(r.free)
 		r.mu.Unlock()

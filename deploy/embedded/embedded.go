@@ -9,9 +9,10 @@
 //
 // # What one machine does not give
 //
-// There is one copy of everything. Both engines leave flushing to the
-// operating system (see [BrokerConfig.Sync] and fsync_after_insert), so what
-// survives a killed process may not survive a power cut.
+// There is one copy of everything. Unless they are told to sync
+// ([BrokerConfig.Sync], [ClickHouseConfig.Sync] and [SyncTokens]), both
+// engines leave flushing to the operating system, so that what survives a
+// killed process does not survive a power cut.
 //
 // The embedded ClickHouse is `clickhouse local` with its listeners on. In
 // that mode the SQL function file() reads any file this process can read and

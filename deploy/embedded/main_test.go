@@ -16,7 +16,7 @@ import (
 )
 
 // helperEnv turns this test binary into a process that tests can kill: it
-// holds "clickhouse DIR" or "broker DIR ADDR".
+// holds "clickhouse DIR" or "broker DIR ADDR", the latter with " sync" behind.
 const helperEnv = "EMBEDDED_TEST_HELPER"
 
 func TestMain(m *testing.M) {
@@ -41,7 +41,7 @@ func help(what []string) error {
 		}
 		addr = ch.Addr()
 	case "broker":
-		b, err := embedded.StartBroker(embedded.BrokerConfig{Dir: what[1], Addr: what[2]})
+		b, err := embedded.StartBroker(embedded.BrokerConfig{Dir: what[1], Addr: what[2], Sync: len(what) > 3})
 		if err != nil {
 			return err
 		}
