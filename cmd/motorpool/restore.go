@@ -295,9 +295,11 @@ func (r *restore) tables(ctx context.Context) error {
 		}
 		fmt.Fprintf(r.out, "%-9s restored in %s\n", s.Name, time.Since(began).Round(time.Millisecond))
 	}
-	// Its sums were looked at before its entries.
-	if err := r.db.Exec(ctx, "TRUNCATE TABLE ledger_daily"); err != nil {
-		return err
+	// The sums of the books were looked at before the entries, and a pipeline held still for the backup.
+	for _, table := range []string{"ledger_daily", "ingest_holds"} {
+		if err := r.db.Exec(ctx, "TRUNCATE TABLE "+table); err != nil {
+			return err
+		}
 	}
 	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"insert_deduplicate": 0}))
 	return r.db.Exec(ctx, schemas.Query("ledger_daily_fill"))
