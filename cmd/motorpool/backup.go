@@ -35,15 +35,14 @@ type backupCommand struct {
 }
 
 func (*backupCommand) Help() string {
-	return `
-    ClickHouse's tables ─┐
-    offsets in Kafka     ├──► TARGET/2026-11-22T02-00-00Z
-    the broker's log    ─┘
-
-Makes a backup while everything runs. The pipeline holds still for some seconds while it is settled which moment the
+	return `Makes a backup while everything runs. The pipeline holds still for some seconds while it is settled which moment the
 backup is of; devices and the interface notice nothing, and what they send meanwhile is worked through afterwards. The
 first backup of a target is full. Later ones hold what that one does not have: a restore needs the two and no others, so
 the rest may be deleted. Make a full one now and then, as the others grow.
+
+    ClickHouse's tables ─┐
+    offsets in Kafka     ├──► TARGET/2026-11-22T02-00-00Z
+    the broker's log    ─┘
 
 ClickHouse writes the backup itself: with a server elsewhere, a folder is one of that machine, and the server's
 configuration must allow it (backups.allowed_path). The embedded one writes to any folder of this machine. Under 'up'
