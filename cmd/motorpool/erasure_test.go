@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
@@ -180,7 +181,8 @@ func TestAnErasureLeavesNothingInAnyFile(t *testing.T) {
 	}
 	c.do("POST", "/v1/customers/"+id+"/erase", `{"reason":"asked","force":true}`, 0)
 	c.eventually("/v1/customers/"+id, `"erased_at":"`)
-	m.eventually("nothing is left", func() error {
+	// ClickHouse removes parts when it finds the time, which on a busy machine it does not for minutes.
+	m.within(4*time.Minute, "nothing is left", func() error {
 		var left []string
 		for word, places := range holding(t, m.data, personWords) {
 			left = append(left, fmt.Sprintf("%s in %v", word, places))

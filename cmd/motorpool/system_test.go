@@ -200,10 +200,16 @@ func (m *machine) interrupt() {
 	}
 }
 
-// eventually waits until a condition holds.
+// eventually waits until a condition holds, a minute at most.
 func (m *machine) eventually(what string, holds func() error) {
 	m.t.Helper()
-	deadline := time.Now().Add(time.Minute)
+	m.within(time.Minute, what, holds)
+}
+
+// within waits until a condition holds, so long at most.
+func (m *machine) within(patience time.Duration, what string, holds func() error) {
+	m.t.Helper()
+	deadline := time.Now().Add(patience)
 	for {
 		err := holds()
 		if err == nil {
