@@ -81,11 +81,11 @@ const storeStage = "store"
 
 // stages are the parts of a backup in the order in which it is settled what they are of: the reverse of the order in
 // which things are written, so that whatever is in the backup has its cause in it too. What a cause did not bring about
-// yet is brought about again, as after a crash: marks after consequences, entries before their sums, a transaction before
+// yet is brought about again, as after a crash: marks after consequences, a transaction before
 // its entries, a revision before all of that, its claims before the revision.
 func stages(tables []string) []stage {
 	all := []stage{
-		{Name: "settled", Tables: []string{"record_settled", "ledger_daily"}},
+		{Name: "settled", Tables: []string{"record_settled"}},
 		{Name: "entries", Tables: []string{"ledger_entries"}},
 		{Name: storeStage}, // everything else
 		{Name: "log", Tables: []string{"record_log"}},

@@ -295,14 +295,8 @@ func (r *restore) tables(ctx context.Context) error {
 		}
 		fmt.Fprintf(r.out, "%-9s restored in %s\n", s.Name, time.Since(began).Round(time.Millisecond))
 	}
-	// The sums of the books were looked at before the entries, and a pipeline held still for the backup.
-	for _, table := range []string{"ledger_daily", "ingest_holds"} {
-		if err := r.db.Exec(ctx, "TRUNCATE TABLE "+table); err != nil {
-			return err
-		}
-	}
-	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"insert_deduplicate": 0}))
-	return r.db.Exec(ctx, schemas.Query("ledger_daily_fill"))
+	// A pipeline held still for the backup.
+	return r.db.Exec(ctx, "TRUNCATE TABLE ingest_holds")
 }
 
 // check reads every part against its checksums, and holds the positions against the offsets: of what will be read nothing
@@ -317,7 +311,7 @@ func (r *restore) check(ctx context.Context) error {
 			if err != nil {
 				return fmt.Errorf("check %s: %w", table, err)
 			}
-			if n == 0 && r.manifest.Rows[table] > 0 && table != "ingest_holds" && table != "ledger_daily" {
+			if n == 0 && r.manifest.Rows[table] > 0 && table != "ingest_holds" {
 				return fmt.Errorf("%s is empty, and had %d rows when the backup was made", table, r.manifest.Rows[table])
 			}
 			rows += n
