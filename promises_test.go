@@ -1,0 +1,94 @@
+package fleet_test
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var (
+	testName = regexp.MustCompile("`(Test[A-Za-z0-9]+)`")
+	testFunc = regexp.MustCompile(`(?m)^func (Test[A-Za-z0-9]+)\(`)
+)
+
+// TestEveryPromiseNamesItsTest holds the guarantees of ARCHITECTURE.md against the tests: each paragraph that begins
+// with a promise, and each row of a table, names at least one test, and every test that this page or SECURITY.md
+// names exists.
+func TestEveryPromiseNamesItsTest(t *testing.T) {
+	tests := testsOfTheTree(t)
+	architecture := readText(t, "ARCHITECTURE.md")
+	for _, page := range []string{architecture, readText(t, "SECURITY.md")} {
+		for _, name := range testName.FindAllStringSubmatch(page, -1) {
+			if !tests[name[1]] {
+				t.Errorf("%s is named as the proof of a promise, and is no test of this tree", name[1])
+			}
+		}
+	}
+	_, after, found := strings.Cut(architecture, "\n## Guarantees\n")
+	guarantees, _, ends := strings.Cut(after, "\n## ")
+	if !found || !ends {
+		t.Fatal("ARCHITECTURE.md has no section of guarantees with another behind it")
+	}
+	promises := 0
+	for _, paragraph := range strings.Split(guarantees, "\n\n") {
+		for _, promise := range promisesOf(strings.TrimSpace(paragraph)) {
+			promises++
+			if !testName.MatchString(promise) {
+				t.Errorf("this promise names no test:\n%s", promise)
+			}
+		}
+	}
+	if promises < 15 {
+		t.Errorf("only %d promises were found: does this test still read the page as it is written?", promises)
+	}
+}
+
+// promisesOf returns what of a paragraph is a promise: the rows of a table without its head, or a paragraph that begins
+// in bold.
+func promisesOf(paragraph string) []string {
+	switch {
+	case strings.HasPrefix(paragraph, "|"):
+		rows := strings.Split(paragraph, "\n")
+		return rows[min(2, len(rows)):]
+	case strings.HasPrefix(paragraph, "**"):
+		return []string{paragraph}
+	}
+	return nil
+}
+
+func readText(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// testsOfTheTree returns the names of all test functions.
+func testsOfTheTree(t *testing.T) map[string]bool {
+	t.Helper()
+	tests := make(map[string]bool)
+	err := filepath.WalkDir(".", func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && (entry.Name() == "node_modules" || entry.Name() == ".git"):
+			return fs.SkipDir
+		case !strings.HasSuffix(path, "_test.go"):
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		for _, name := range testFunc.FindAllSubmatch(text, -1) {
+			tests[string(name[1])] = true
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tests
+}
