@@ -110,7 +110,7 @@ var thin = []string{"customer", "customer_note", "document"}
 // what tokens are known by. Events outlive an erasure. A test holds the members of all bodies against it.
 var personal = []string{"notes", "note", "delivery_address", "signed_by", "metadata", "custom_fields", "photos", "transfer_note", "contact", "address",
 	"title", "description", "explanation", "place", "location", "evidence", "vendor", "assignee", "reported_by", "driver", "resolution", "phone",
-	"reason", "status_reason", "fail_reason", "void_reason", "cancel_reason", "osmand_token_sha256"}
+	"reason", "status_reason", "fail_reason", "void_reason", "cancel_reason", "archive_reason", "osmand_token_sha256"}
 
 // stored is what is known of any record.
 type stored struct {
