@@ -9,3 +9,9 @@ const (
 	fillings = 2
 	roomFor  = 2 * time.Second
 )
+
+// How long an erasure is waited for; parts that nothing reads any more may still be there.
+const (
+	erasedFilesGo = time.Minute
+	partsMustGo   = false
+)
