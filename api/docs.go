@@ -33,6 +33,7 @@ var problems = []struct {
 	{fleet.CodeNotFound, "There is no such thing, or it belongs to somebody else."},
 	{codeMethod, "The path does not take this method; Allow says what it takes."},
 	{codeAccept, "None of the media types in Accept can be answered."},
+	{codeTimeout, "The body came too slowly, or not at all."},
 	{fleet.CodeConflict, "The state of things forbids it: a value that must be unique is taken, a record is archived, a vehicle is taken (conflicts says by what)."},
 	{fleet.CodeTransition, "The state of the record does not allow the move; allowed_transitions says what it allows."},
 	{codeInProgress, "A request with this Idempotency-Key is being carried out."},

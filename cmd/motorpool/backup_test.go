@@ -89,6 +89,9 @@ func (m *machine) rowsNow(tables ...string) map[string]string {
 		if table == "trips" || table == "stops" {
 			from += " WHERE NOT deleted AND NOT open" // what is open is written now and then
 		}
+		if table == "claim_log" {
+			from += " WHERE field != 'node'" // a process that serves leases one
+		}
 		if err := db.QueryRow(m.t.Context(), "SELECT count(), sum(cityHash64(toString(tuple("+columns(table)+")))) FROM "+from).Scan(&rows, &digest); err != nil {
 			m.t.Fatal(table, err)
 		}
