@@ -1,6 +1,7 @@
 package api
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 
@@ -36,11 +37,20 @@ func (a *API) accountRoutes() {
 	})
 	a.handle(route{
 		Method: "PATCH", Path: "/v1/account", ID: "updateAccount", Tag: "Account", Summary: "Change the account of the API key", Scope: auth.Admin,
-		About:  "A merge patch (RFC 7396): null removes a member, objects merge, arrays are replaced whole, and what is left out stays. `trip_settings` hold for trips from now on; older trips stay as they are until late positions have them derived again.",
+		About: "A merge patch (RFC 7396): null removes a member, objects merge, arrays are replaced whole, and what is left out stays. `trip_settings` hold for trips from now on; older trips stay as they are until late positions have them derived again.\n\n" +
+			"With `retention_days` of at least 30, what happened longer ago than so many days of UTC is deleted for good, a day at a time: positions " +
+			"(in searches and heat maps too), telemetry and its rollups, trips, stops, charges, visits, driving events and alerts that were over by " +
+			"then, events, and dead letters. What began before and ended after, or goes on, stays whole until its end is that old. Business " +
+			"records stay (bookings, customers and their documents, ledger, meter readings, drivers of trips, acknowledgements), and so do the " +
+			"newest state and measurements of each vehicle. A first or a smaller number deletes within minutes all that is older; a larger one " +
+			"brings nothing back. Files of imports and exports go after 30 days, whatever this says.",
 		Params: []param{{Name: "If-Match", In: "header", About: "The `ETag` that the change is made upon; 412 if there is a newer revision."}},
 		Body:   AccountFields{}, BodyTypes: []string{"application/merge-patch+json", "application/json"}, Reply: Account{},
 	}, a.patchAccount)
 }
+
+// leastRetention is how many days are kept at least, so that a slip does not delete what is in use.
+const leastRetention = 30
 
 // AccountFields is what callers write of their account.
 type AccountFields record.Account
@@ -69,6 +79,10 @@ func (a *API) patchAccount(w http.ResponseWriter, r *http.Request) error {
 		}
 		if err := checkZone(body.Timezone); err != nil {
 			return err
+		}
+		if days := body.RetentionDays; days != rec.Body.RetentionDays && days != 0 && days < leastRetention {
+			return validation(fleet.FieldError{Pointer: "/retention_days", Code: "out_of_range",
+				Detail: fmt.Sprintf("must be 0, or at least %d", leastRetention)})
 		}
 		if body.BooksClosed != rec.Body.BooksClosed {
 			return validation(fleet.FieldError{Pointer: "/books_closed_through", Code: "read_only", Detail: "is changed by POST /v1/ledger/close and /v1/ledger/reopen"})

@@ -89,13 +89,17 @@ func TestTripSettingsOfAnAccountAndAVehicle(t *testing.T) {
 	wantEqual(t, "merged", fmt.Sprint(merged["trip_settings"]), "map[split_s:7200 use_ignition:false]")
 	for body, want := range map[string]string{
 		`{"timezone":"Nowhere"}`:                                     "/timezone",
+		`{"retention_days":29}`:                                      "/retention_days",
 		`{"trip_settings":{"stop_after_s":1}}`:                       "/trip_settings/stop_after_s",
 		`{"trip_settings":{"split_s":60,"no_data_s":600}}`:           "/trip_settings/split_s",
 		`{"trip_settings":{"start_speed_mph":3,"stop_speed_mph":4}}`: "/trip_settings/stop_speed_mph",
-		`{"name":null}`:   "/name",
-		`{"plan":"free"}`: "/plan",
+		`{"name":null}`:                                              "/name",
+		`{"plan":"free"}`:                                            "/plan",
 	} {
 		wantEqual(t, body, w.do("PATCH", "/v1/account", body).faults(), want)
+	}
+	for _, days := range []int{30, 0} { // 0: everything
+		w.do("PATCH", "/v1/account", fmt.Sprintf(`{"retention_days":%d}`, days)).ok(200)
 	}
 	w.do("PATCH", "/v1/account", `{"currency":"EUR"}`, "If-Match", `"r1"`).problem(412, "precondition_failed")
 	v := w.do("POST", "/v1/vehicles", `{"make":"A","model":"B","fuel_capacity_gal":15.5,"battery_kwh":75,"trip_settings":{"stop_after_s":120}}`).ok(201)

@@ -24,6 +24,7 @@ import (
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/calendar"
 	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/schemas"
 )
 
 // Desk does the business of all accounts. It is safe for concurrent use.
@@ -94,6 +95,7 @@ func New(store *record.Store, db driver.Conn, now func() time.Time, log *slog.Lo
 	// One line a subject: each registers its consequences (Store.Then) and duties (d.duty), in a file of its own.
 	d.duty("settle", 10*time.Second, store.Settle)
 	d.duty("mend", time.Minute, store.Mend)
+	d.duty("retention", 10*time.Minute, func(ctx context.Context) error { return schemas.Retain(ctx, db, now()) })
 	d.mergeCustomers()
 	d.dropFiles()
 	d.keepBooks()

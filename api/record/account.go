@@ -7,7 +7,7 @@ type Account struct {
 	Name          string            `json:"name" minLength:"1" maxLength:"100"`
 	Timezone      string            `json:"timezone,omitempty" doc:"IANA time zone." example:"America/Chicago"`
 	Currency      string            `json:"currency,omitempty" pattern:"^[A-Z]{3}$" example:"USD"`
-	RetentionDays uint32            `json:"retention_days,omitempty" doc:"Fixes older than this are refused; 0 keeps all."`
+	RetentionDays uint32            `json:"retention_days,omitempty" maximum:"36500" doc:"For how many days what vehicles report is kept, by its own time; 30 at least, or 0 for ever. Older fixes are refused, and what is older is deleted for good once a day: PATCH /v1/account says what."`
 	TripSettings  *TripSettings     `json:"trip_settings,omitempty" doc:"How trips are found, unless a vehicle says otherwise."`
 	BooksClosed   string            `json:"books_closed_through,omitempty" format:"date" doc:"The last day of the books that nothing is posted on any more; POST /v1/ledger/close and /v1/ledger/reopen change it."`
 	ExternalRefs  []ExternalRef     `json:"external_refs,omitempty" nullable:"false"`

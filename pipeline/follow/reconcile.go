@@ -3,6 +3,7 @@ package follow
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/motorpool/fleet"
@@ -18,6 +19,7 @@ type run struct {
 	known   *[]known      // likewise
 	saved   fleet.Millis  // a checkpoint of this time is stored already
 	base    fleet.Millis  // what was recognised after it, up to where the state has come, comes out again or does not hold
+	cut     fleet.Millis  // what was before it is deleted; 0 if nothing is, or nobody needed to know
 
 	after, until fleet.Millis // inputs to be pulled: (after, until]
 	given        [][]byte     // or these, packed; nil if there are none
@@ -154,6 +156,15 @@ func (r *run) learn(k known) *known {
 	return &(*r.known)[len(*r.known)-1]
 }
 
+// cutOff says whether a thing that is not stored ended before the cut, and so was deleted, or is what can still be seen
+// of one that is kept as it was.
+func (r *run) cutOff(e fleet.Entity, kept []row) bool {
+	h := e.Header()
+	return r.base < r.cut && !h.Open && h.End < r.cut || slices.ContainsFunc(kept, func(old row) bool {
+		return old.kind == e.Kind() && h.Start >= r.cut && h.Start < old.end
+	})
+}
+
 // reconcile holds what came out of runs against what is stored and adds the difference to the outbox.
 func (f *Follower) reconcile(ctx context.Context, runs []*run, o *outbox) error {
 	var wanted []rowKey
@@ -164,7 +175,14 @@ func (f *Follower) reconcile(ctx context.Context, runs []*run, o *outbox) error 
 				wanted = append(wanted, rowKey{r.key, e.Kind(), id}) // of old, perhaps forgotten
 			}
 		}
+		explained := len(wanted)
 		r.unexplained(func(k *known) { wanted = append(wanted, rowKey{r.key, fleet.Kinds[k.kind], k.id}) })
+		if len(wanted) > explained && r.cut == 0 {
+			var err error
+			if r.cut, err = f.cut(ctx, r.key.Account); err != nil {
+				return err
+			}
+		}
 	}
 	stored, err := f.rows(ctx, wanted)
 	if err != nil {
@@ -186,10 +204,15 @@ func (f *Follower) settle(r *run, stored map[rowKey]row, o *outbox) {
 	if zone == nil {
 		zone = time.UTC
 	}
+	var kept []row
 	r.unexplained(func(k *known) {
 		old, ok := stored[rowKey{r.key, fleet.Kinds[k.kind], k.id}]
 		if !ok {
 			return // cannot be: it was known
+		}
+		if r.base < r.cut && old.start < r.cut && !old.open {
+			kept = append(kept, old) // what it was made of is deleted
+			return
 		}
 		k.revision, k.deleted, k.wrote = max(k.revision, old.revision)+1, true, end
 		old.revision, old.deleted, old.open = k.revision, true, false
@@ -213,6 +236,9 @@ func (f *Follower) settle(r *run, stored map[rowKey]row, o *outbox) {
 		if err != nil {
 			f.deps.Metrics.unwritten.Inc()
 			f.deps.Log.Error("a derived thing cannot be written", "vehicle", r.key.Vehicle, "kind", e.Kind(), "error", err)
+			continue
+		}
+		if k == nil && r.cutOff(e, kept) {
 			continue
 		}
 		sum, mark := digest(h, body), markOf(e)

@@ -85,6 +85,11 @@ func (h *Handler) repair(ctx context.Context, key fleet.VehicleKey) (err error) 
 	limit = h.known(v, limit)
 	v.lock.Unlock()
 
+	cut, err := h.f.cut(ctx, key.Account)
+	if err != nil {
+		return err
+	}
+	from = max(from, cut)
 	var state derive.State
 	if err = h.f.checkpoints(ctx, []window{{key: key, after: from}}, func(_ fleet.VehicleKey, found derive.State, _, _ fleet.Millis) {
 		state = found
@@ -96,10 +101,17 @@ func (h *Handler) repair(ctx context.Context, key fleet.VehicleKey) (err error) 
 	var rows []known
 	r := &run{
 		key: key, machine: derive.NewVehicle(&h.f.cfg.Derive, key, c.policy.TraitsOf(key.Vehicle), c.fences, c.rules), state: &state, known: &rows,
-		saved: base, base: base, look: true, force: true,
+		saved: base, base: base, cut: cut, look: true, force: true,
 	}
-	if err = h.f.feedChunks(ctx, r, window{key: key, after: base, until: limit}); err != nil {
+	after := base
+	if base == 0 {
+		after = max(cut-1, 0)
+	}
+	if err = h.f.feedChunks(ctx, r, window{key: key, after: after, until: limit}); err != nil {
 		return err
+	}
+	if now, err := h.f.cut(ctx, key.Account); err != nil || now != cut {
+		return err // fixes may have gone while they were read: again, from the new cut on
 	}
 
 	v = h.take(key, true)
@@ -123,7 +135,7 @@ func (h *Handler) repair(ctx context.Context, key fleet.VehicleKey) (err error) 
 		// The live lane has gone by what was laid down meanwhile.
 		r.machine = derive.NewVehicle(&h.f.cfg.Derive, key, now.policy.TraitsOf(key.Vehicle), now.fences, now.rules)
 	}
-	if err = h.f.feedChunks(ctx, r, window{key: key, after: state.Reached(), until: limit}); err != nil {
+	if err = h.f.feedChunks(ctx, r, window{key: key, after: max(state.Reached(), after), until: limit}); err != nil {
 		return err
 	}
 	r.advance = v.state.Fired

@@ -474,6 +474,15 @@ func (f *Follower) newest(ctx context.Context, windows []window, vehicles map[fl
 	return nil
 }
 
+// cut returns up to when what there was of an account is deleted, or just being deleted: it is noted before the first row goes.
+func (f *Follower) cut(ctx context.Context, account fleet.AccountID) (fleet.Millis, error) {
+	var cut int64
+	if err := f.deps.DB.QueryRow(ctx, schemas.Query("retention_cut_of"), clickhouse.Named("account", uint64(account))).Scan(&cut); err != nil {
+		return 0, fmt.Errorf("read up to when account %s is deleted: %w", account, err)
+	}
+	return fleet.Millis(cut), nil
+}
+
 // daysAfter returns the times of a vehicle's checkpoints after a time.
 func (f *Follower) daysAfter(ctx context.Context, key fleet.VehicleKey, after fleet.Millis) ([]fleet.Millis, error) {
 	var all []fleet.Millis
