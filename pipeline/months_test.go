@@ -75,7 +75,7 @@ func TestABatchOfManyMonthsThatIsCutOffIsStoredOnce(t *testing.T) {
 		t.Fatal("nothing was cut off")
 	}
 	b.handle(b.chain(), &rest)
-	for _, table := range []string{"positions", "positions_by_cell", "telemetry"} {
+	for _, table := range []string{"positions", "positions_by_cell", "telemetry FINAL"} {
 		if rows := b.count("count() FROM " + table); rows != months {
 			t.Errorf("%s has %d rows, want %d", table, rows, months)
 		}

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,6 +21,7 @@ import (
 	"github.com/motorpool/fleet/deploy/embedded/embeddedtest"
 	"github.com/motorpool/fleet/pipeline/codec"
 	"github.com/motorpool/fleet/pipeline/consume"
+	"github.com/motorpool/fleet/pipeline/sink"
 	"github.com/motorpool/fleet/query"
 	"github.com/motorpool/fleet/schemas/schematest"
 )
@@ -148,9 +150,13 @@ func TestBatchThatIsHandledAgainChangesNothing(t *testing.T) {
 func TestABatchWhoseTokensWereSpentWithoutItsRowsIsStoredAllTheSame(t *testing.T) {
 	b := newBench(t)
 	b.register(3)
-	batch := batchOf(2, fixAt(1, 3), `garbage`, fixAt(9, 1), fixAt(2, 4), fixAt(3, 3), fixAt(3, 4))
+	// What was stored before has a measurement that the batch has too.
+	again := fmt.Sprintf(`{"device":"%s","fix_at":%d,"signals":{"soc_pct":55}}`, unique(3), begin.Add(2*time.Second))
+	b.handle(b.chain(), batchOf(0, again))
+	batch := batchOf(2, fixAt(1, 3), `garbage`, fixAt(9, 1), fixAt(2, 4), fixAt(3, 3), again, fixAt(3, 4))
 	b.handle(b.chain(), batch)
-	tables := []string{"positions", "telemetry", "dead_letters", "unregistered_reports", "ingest_outcomes", "vehicle_mileage", "vehicle_state", "positions_by_cell"}
+	tables := []string{"positions", "telemetry", "dead_letters", "unregistered_reports", "ingest_outcomes", "vehicle_mileage", "vehicle_state",
+		"positions_by_cell", "telemetry_1m", "telemetry_1h", "telemetry_1d", "telemetry_latest"}
 	rows := func(table string) int { return b.count("count() FROM " + table + " FINAL") }
 	want := map[string]int{}
 	for _, table := range tables {
@@ -163,15 +169,19 @@ func TestABatchWhoseTokensWereSpentWithoutItsRowsIsStoredAllTheSame(t *testing.T
 			t.Fatal(err)
 		}
 	}
+	stays := fmt.Sprintf("time = fromUnixTimestamp64Milli(%d)", begin.Add(2*time.Second))
 	wipe := func(tables ...string) {
 		for _, table := range tables {
-			if err := b.db.Exec(t.Context(), "ALTER TABLE "+table+" DELETE WHERE true SETTINGS mutations_sync = 1"); err != nil {
+			where := map[string]string{"telemetry": "NOT " + stays, "ingest_outcomes": "first_offset > 0"}[table]
+			if err := b.db.Exec(t.Context(), "ALTER TABLE "+table+" DELETE WHERE "+cmp.Or(where, "true")+" SETTINGS mutations_sync = 1"); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
 	// Telemetry depends on where the vehicles stood, which is written last: it was lost before that was.
-	for _, lost := range [][]string{{"telemetry", "vehicle_mileage", "vehicle_state"}, {"positions"}, {"positions_by_cell"}, {"dead_letters"},
+	states := []string{"vehicle_mileage", "vehicle_state"}
+	for _, lost := range [][]string{append(states, "telemetry"), append(states, "telemetry"), append(states, "telemetry_1m", "telemetry_1d"),
+		append(states, "telemetry_1h", "telemetry_latest"), states, {"positions"}, {"positions_by_cell"}, {"dead_letters"},
 		{"unregistered_reports"}, {"ingest_outcomes"}, {"positions", "positions_by_cell", "dead_letters"}} { // the last ones by two tokens
 		wipe(lost...)
 		b.handle(b.chain(), batch)
@@ -180,6 +190,52 @@ func TestABatchWhoseTokensWereSpentWithoutItsRowsIsStoredAllTheSame(t *testing.T
 				t.Errorf("without %v: %d rows in %s, want %d", lost, got, table, want[table])
 			}
 		}
+	}
+}
+
+// An owner that was stalled hears only after the next one went on that its states have been written: they stay as the next one wrote them.
+func TestStatesThatAreWrittenAgainDoNotReplaceLaterOnes(t *testing.T) {
+	b := newBench(t)
+	rows := func(offset int64, candidate int, newest int) *sink.Batch {
+		at := begin.Add(time.Duration(newest) * time.Second)
+		r := sink.NewBatch(b.db, "positions", 0)
+		r.State(&sink.State{Last: fleet.Position{Account: 7, Vehicle: 1, FixTime: begin}, Newest: at, CandidateTime: begin + fleet.Millis(candidate)}, offset)
+		r.Mileage(sink.Mileage{Account: 7, Vehicle: 1, Time: at, Raw: uint32(candidate)})
+		return r
+	}
+	write := func(token string, r *sink.Batch) {
+		if err := r.FlushStates(t.Context(), token); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("a", rows(10, 1, 5))
+	write("b", rows(11, 2, 5)) // of the same version
+	write("a", rows(10, 1, 5))
+	stands := "toUnixTimestamp64Milli(assumeNotNull(candidate_time)) FROM vehicle_state FINAL"
+	if got := b.count(stands); got != int(begin)+2 {
+		t.Errorf("the vehicle stands as %d", got-int(begin))
+	}
+	if n := b.count("countIf(candidate_time = fromUnixTimestamp64Milli(" + fmt.Sprint(int64(begin)+1) + ")) FROM vehicle_state"); n > 1 {
+		t.Errorf("the old state was written %d times", n)
+	}
+	if got := b.count("raw_m FROM vehicle_mileage FINAL"); got != 2 {
+		t.Errorf("the mileage is the one of %d", got)
+	}
+	// Of a batch whose rows are lost, another vehicle's or an older one of the same vehicle hides nothing.
+	for _, table := range []string{"vehicle_state", "vehicle_mileage"} {
+		for _, sql := range []string{" MODIFY SETTING remove_empty_parts = 0", " DELETE WHERE true SETTINGS mutations_sync = 1"} {
+			if err := b.db.Exec(t.Context(), "ALTER TABLE "+table+sql); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	write("c", rows(9, 3, 4))
+	write("b", rows(11, 2, 5))
+	if got := b.count(stands); got != int(begin)+2 {
+		t.Errorf("the vehicle stands as %d after its rows were lost", got-int(begin))
+	}
+	if got := b.count("raw_m FROM vehicle_mileage FINAL"); got != 2 {
+		t.Errorf("the mileage is the one of %d after its rows were lost", got)
 	}
 }
 
@@ -216,7 +272,7 @@ func (b *bench) expect(fixes, read int) {
 	for query, want := range map[string]int{
 		"count() FROM positions":                                       fixes,
 		"uniqExact(vehicle, fix_time) FROM positions":                  fixes,
-		"count() FROM telemetry WHERE signal = 'soc_pct'":              fixes,
+		"count() FROM telemetry FINAL WHERE signal = 'soc_pct'":        fixes,
 		"sum(read) FROM ingest_outcomes FINAL":                         read,
 		"sum(stored) FROM ingest_outcomes FINAL":                       fixes,
 		"sum(arraySum(mapValues(refused))) FROM ingest_outcomes FINAL": read - fixes,
@@ -291,7 +347,7 @@ func TestKilledBetweenAnyTwoInsertsNothingIsLostOrDoubled(t *testing.T) {
 				"sum(refused['undecodable']) FROM ingest_outcomes FINAL":    1,
 				"sum(refused['unknown_device']) FROM ingest_outcomes FINAL": 1,
 				"countIf(flags != 0) FROM positions":                        0,
-				"count() FROM telemetry":                                    17,
+				"count() FROM telemetry FINAL":                              14,
 				"uniqExact(vehicle) FROM telemetry":                         3,
 			} {
 				if got := b.count(query); got != want {
@@ -373,6 +429,17 @@ func poisoned(topic string) *consume.Batch {
 }
 
 func TestABatchThatCannotBeReadBecomesADeadLetterOnceAndCountsAsOne(t *testing.T) {
+	t.Run("also where nothing of it has a time", func(t *testing.T) {
+		b := newBench(t)
+		timeless := poisoned("positions")
+		timeless.Records[0].Time = 0
+		for range 4 {
+			b.handle(b.chain(), timeless)
+		}
+		if n := b.count("count() FROM dead_letters"); n != 2 {
+			t.Errorf("%d dead letters of two batches", n)
+		}
+	})
 	for inserts := range 2 { // the letters, and then the outcomes
 		b := newBench(t)
 		b.register(1)

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -88,15 +89,15 @@ func (l *Log) Handle(ctx context.Context, b *consume.Batch) error {
 	}
 	var heard schemas.Verdict
 	for turn := 1; ; turn++ {
-		stored, refused, err := l.insert(heard.Of(ctx), schemas.NextToken(token(b), turn), b)
+		accounts, stored, refused, err := l.insert(heard.Of(ctx), schemas.NextToken(token(b), turn), b)
 		if err != nil {
 			return fmt.Errorf("insert events %s: %w", b.Token(), err)
 		}
 		if heard.Duplicate > 0 {
 			// The server has had the token, and may have been killed before it had the rows.
 			var there uint64
-			if err := l.db.QueryRow(ctx, schemas.Query("events_between"), clickhouse.Named("first", Sequence(b.First)),
-				clickhouse.Named("last", Sequence(b.Last))).Scan(&there); err != nil {
+			if err := l.db.QueryRow(ctx, schemas.Query("events_between"), clickhouse.Named("accounts", accounts),
+				clickhouse.Named("first", Sequence(b.First)), clickhouse.Named("last", Sequence(b.Last))).Scan(&there); err != nil {
 				return fmt.Errorf("look for events %s: %w", b.Token(), err)
 			}
 			if there < uint64(stored) {
@@ -109,12 +110,12 @@ func (l *Log) Handle(ctx context.Context, b *consume.Batch) error {
 	}
 }
 
-// insert inserts the events of a batch under a token, and returns how many there are, and how many records are none.
-func (l *Log) insert(ctx context.Context, token string, b *consume.Batch) (stored, refused int, err error) {
+// insert inserts the events of a batch under a token, and returns whose they are, how many there are, and how many records are none.
+func (l *Log) insert(ctx context.Context, token string, b *consume.Batch) (accounts []uint64, stored, refused int, err error) {
 	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"insert_deduplication_token": token}))
 	rows, err := l.db.PrepareBatch(ctx, insert)
 	if err != nil {
-		return 0, 0, err
+		return nil, 0, 0, err
 	}
 	defer rows.Close()
 	for i := range b.Records {
@@ -130,6 +131,9 @@ func (l *Log) insert(ctx context.Context, token string, b *consume.Batch) (store
 			}
 			continue
 		}
+		if !slices.Contains(accounts, uint64(e.Account)) {
+			accounts = append(accounts, uint64(e.Account))
+		}
 		noted := r.Time
 		if noted <= 0 || noted > latest {
 			noted = e.At
@@ -137,11 +141,11 @@ func (l *Log) insert(ctx context.Context, token string, b *consume.Batch) (store
 		err = rows.Append(uint64(e.Account), Sequence(r.Offset), e.ID, e.Type, uint64(e.Vehicle), e.At.Time(), noted.Time(), e.Late,
 			string(e.Kind), e.Object, e.Revision, string(e.Body))
 		if err != nil {
-			return 0, 0, err
+			return nil, 0, 0, err
 		}
 	}
 	if stored = rows.Rows(); stored > 0 {
 		err = rows.Send()
 	}
-	return stored, refused, err
+	return accounts, stored, refused, err
 }

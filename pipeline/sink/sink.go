@@ -11,8 +11,9 @@
 //
 // and the caller commits the batch's offset after that. A process that is killed in between has the same range handled
 // again, under the same token. Before the last two tables were written, the vehicles still stand where they stood, so
-// every verdict is the same and the inserts that were done are no-ops. After them verdicts may differ, but every table
-// has its rows and ignores the token. Only the registry may change in between. So what was kept apart or refused comes
+// every verdict is the same and the inserts that were done change nothing. After them verdicts may differ, but every
+// table knows the token and has its rows, or later ones of the same vehicles: nothing is written but measurements, once
+// more (spent.go says why). Only the registry may change in between. So what was kept apart or refused comes
 // first, and a device that is registered between the two tries is stored twice in doubt (and refused as a duplicate
 // later), never lost. And the tokens of these two tables name their rows as well, so that those of a device that is
 // taken away between the two tries are added; what was there already collapses.
@@ -23,6 +24,7 @@ package sink
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"math"
 	"strconv"
@@ -118,14 +120,18 @@ func (b *Batch) flush(ctx context.Context, token string, tables ...table) error 
 }
 
 // send inserts the rows of a table. Where the server says that it has had them, they are looked for, and go under the next token if they are not
-// there.
+// there. Those that are not looked for go under a token that nobody has spent.
 func (b *Batch) send(ctx context.Context, token string, t table) error {
 	var heard schemas.Verdict
+	sought := len(t.keys(b.source).tables) > 0
 	for turn := 1; ; turn++ {
+		if turn > 1 && !sought {
+			token = rand.Text()
+		}
 		if err := b.sendUnder(heard.Of(ctx), schemas.NextToken(token, turn), t); err != nil || heard.Duplicate == 0 {
 			return err
 		}
-		if lost, err := b.lost(ctx, t, turn); err != nil || !lost {
+		if lost, err := b.lost(ctx, t); err != nil || !lost {
 			return err
 		}
 	}

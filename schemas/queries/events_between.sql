@@ -1,5 +1,4 @@
--- How many events stand between two sequence numbers, both included, of all accounts. Reads the whole column: asked only where the server says that it
--- has seen a batch's token.
+-- How many events of some accounts stand between two sequence numbers, both included. Asked only where the server says that it has seen a batch's token.
 SELECT uniqExact(sequence)
 FROM events
-WHERE sequence BETWEEN {first:UInt64} AND {last:UInt64}
+WHERE account IN {accounts:Array(UInt64)} AND sequence BETWEEN {first:UInt64} AND {last:UInt64}
