@@ -123,6 +123,25 @@ func TestErasureLeavesNothing(t *testing.T) {
 	w.do("POST", path+"/erase", `{"reason":"x"}`).problem(404, "not_found")
 }
 
+// Whoever writes lines of JSON has the choice of blanks, of escapes and of the order of members. What was imported is found all the same,
+// also in a row that made nothing.
+func TestAnErasureFindsThePersonHoweverTheFileWroteIt(t *testing.T) {
+	w := newWorld(t)
+	file := `{ "last_name" : "Quüx & Söhne" , "first_name":"Xantippe", "nonsense": 1e2}` + "\n" +
+		`{"first_name":"Xantippe","last_name":"Qu\u00fcx \u0026 S\u00f6hne","nonsense":true}` + "\n" +
+		`{"first_name":"Xantippe","last_name":"Nobody","last_name": "Quüx & Söhne","nonsense":1}` + "\n" +
+		`{"first_name":"Xantippe","last_name": "Quüx & Söhne"` + "\n" + // no JSON
+		`{"first_name":"Other","last_name":"Person","custom_fields":{"n": 12345678901234567890.10}}`
+	w.do("POST", "/v1/imports?kind=customers&format=jsonl", file, "Content-Type", "application/x-ndjson").ok(202)
+	id := w.customer(`{"first_name":"Xantippe","last_name":"Quüx & Söhne"}`)
+	w.do("POST", "/v1/customers/"+id+"/erase", `{"reason":"asked"}`).ok(200)
+	var bodies []string
+	if err := w.db.QueryRow(t.Context(), "SELECT arraySort((b, r) -> r, groupArray(body), groupArray(row)) FROM job_input").Scan(&bodies); err != nil {
+		t.Fatal(err)
+	}
+	wantEqual(t, "rows", strings.Join(bodies, " "), `{} {} {}  {"custom_fields":{"n":12345678901234567890.10},"first_name":"Other","last_name":"Person"}`)
+}
+
 // problem409 fails the test unless the answer is the one that stands in the place of an erased one.
 func (r *reply) problem409(t *testing.T) {
 	t.Helper()

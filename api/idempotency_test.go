@@ -102,6 +102,31 @@ func TestARequestRepeatedAfterACrashAnswersWithTheSameRecord(t *testing.T) {
 	wantEqual(t, "vehicles", w.do("GET", "/v1/vehicles", "").pagination().Total, 1)
 }
 
+// The first attempt was of a version whose keys and writes name no command, and was cut short. The repetition finds the record all the same.
+func TestARequestRepeatedAcrossAnUpgradeMakesNoSecondRecord(t *testing.T) {
+	w := newWorld(t)
+	body := `{"make":"A","model":"B"}`
+	me := w.do("GET", "/v1/account", "").ok(200).object()["api_key_id"].(string)
+	keyID, err := fleet.ParseID(fleet.KeyPrefix, me)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hash := requestHash("POST", "/v1/vehicles", "", fleet.KeyID(keyID), []byte(body))
+	ticket, err := w.api.store.Begin(t.Context(), w.account, "k", hash)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, _, err := w.api.vehicles.Create(t.Context(), record.Author{Actor: me}, w.account, ticket.ID,
+		record.Vehicle{VehicleFields: record.VehicleFields{Make: "A", Model: "B"}, Status: record.VehicleAvailable})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.exec(`ALTER TABLE claim_log UPDATE detail = '{"hash":"` + hash + `","open":true}' WHERE field = 'idempotency' SETTINGS mutations_sync = 1`)
+	again := w.do("POST", "/v1/vehicles", body, "Idempotency-Key", "k").ok(201)
+	wantEqual(t, "id", again.id(), fleet.FormatID(fleet.VehiclePrefix, first.ID))
+	wantEqual(t, "vehicles", w.do("GET", "/v1/vehicles", "").pagination().Total, 1)
+}
+
 func TestAReplayedAnswerShowsNoSecret(t *testing.T) {
 	w := newWorld(t)
 	first := w.do("POST", "/v1/api_keys", `{"name":"x","scopes":["vehicles:read"]}`, "Idempotency-Key", "k").ok(201)

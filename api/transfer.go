@@ -192,8 +192,12 @@ func (a *API) postImport(jobs *resource[record.Job], w http.ResponseWriter, r *h
 	if err := a.carry(w, auth.From(r.Context()).Account, len(rows), len(bodyOf(r))); err != nil {
 		return err
 	}
-	// The rows are stored before the job, so that its id must not be another's at all: the number of the command makes it so.
-	job := query.JobRef{Account: auth.From(r.Context()).Account, ID: derivedRecordID(a.newID(r), int(exchangeOf(r.Context()).command))}
+	// The rows are stored before the job, so that its id must not be another's at all: the number of the command makes it so. A first attempt
+	// that had none took the id as it is.
+	job := query.JobRef{Account: auth.From(r.Context()).Account, ID: a.newID(r)}
+	if command := exchangeOf(r.Context()).command; command != 0 {
+		job.ID = derivedRecordID(job.ID, int(command))
+	}
 	if err := a.storeInput(r.Context(), job, rows); err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -229,7 +230,8 @@ func (a *API) noteSteps(ctx context.Context, job query.JobRef, steps []uint64, e
 	return nil
 }
 
-// lineReader gives the lines of a text that are not blank, as rows.
+// lineReader gives the lines of a text that are not blank, as rows: JSON as json.Marshal writes it, so that an erasure finds there what it
+// seeks. Of a line that is no JSON only the fault is kept.
 func lineReader(text []byte) func() (query.InputRow, error) {
 	rest := string(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")))
 	var row query.InputRow
@@ -243,11 +245,31 @@ func lineReader(text []byte) func() (query.InputRow, error) {
 			}
 			if !utf8.ValidString(row.Body) {
 				row.Body, row.Fault = "", "is not UTF-8"
+				return row, nil
+			}
+			var err error
+			if row.Body, err = canonical(row.Body); err != nil {
+				row.Fault = "is not one JSON value: " + err.Error()
 			}
 			return row, nil
 		}
 		return row, io.EOF
 	}
+}
+
+// canonical is a JSON value in the one way that json.Marshal writes it. Numbers stay as they are written.
+func canonical(text string) (string, error) {
+	dec := json.NewDecoder(strings.NewReader(text))
+	dec.UseNumber()
+	var v any
+	if err := dec.Decode(&v); err != nil {
+		return "", err
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return "", errors.New("something follows it")
+	}
+	out, err := json.Marshal(v)
+	return string(out), err
 }
 
 // asItself is a request that the context's principal makes of a resource.

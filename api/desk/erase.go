@@ -18,9 +18,10 @@ import (
 // stays, and none of their numbers change. It is decided by one revision of the customer, and then done step by step, each of which can be
 // repeated; whoever was killed in between is followed by the duty.
 //
-//	erasing_since ──► notes, documents, files ──► answers kept for idempotency keys ──► texts elsewhere ──► the customers' own revisions ──► erased_at
+//	erasing_since ──► last revisions without the person ──► answers kept for idempotency keys, texts elsewhere ──► earlier revisions, files ──► erased_at
 //
-// The customer's own revisions go last but one, because they tell what is to be looked for elsewhere.
+// The last revisions go first, so that nothing is made of the person any more while what was made is looked for. The earlier ones go last but
+// one, because they tell what that is, also to whoever goes on.
 
 // eraseCustomers registers the duty that ends erasures which somebody else began.
 func (d *Desk) eraseCustomers() {
@@ -143,15 +144,7 @@ func (d *Desk) FinishErasure(ctx context.Context, by record.Author, account flee
 	if err != nil {
 		return err
 	}
-	if err := d.eraseParts(ctx, by, account, family, notes, documents); err != nil {
-		return err
-	}
-	if err := d.Store.ForgetAnswers(ctx, account, append(known.strongest(), names...)); err != nil {
-		return err
-	}
-	if err := d.Store.Sweep(ctx, account, known.words(), map[string]string{
-		d.Customers.Kind().Name: query.Customers.Table, d.Notes.Kind().Name: query.CustomerNotes.Table, d.Documents.Kind().Name: query.Documents.Table,
-	}, known.rewrite); err != nil {
+	if err := d.wipeParts(ctx, by, account, notes, documents); err != nil {
 		return err
 	}
 	now := record.InstantOf(d.Now())
@@ -172,6 +165,23 @@ func (d *Desk) FinishErasure(ctx context.Context, by record.Author, account flee
 		if _, err := d.Customers.Wipe(ctx, by, account, one, bare(false)); err != nil {
 			return err
 		}
+	}
+	// No table of current records shows the person any more; what was made of it before is swept up.
+	answers := append(known.strongest(), names...)
+	if err := d.Store.ForgetAnswers(ctx, account, answers); err != nil {
+		return err
+	}
+	if err := d.Store.Sweep(ctx, account, known.words(), map[string]string{
+		d.Customers.Kind().Name: query.Customers.Table, d.Notes.Kind().Name: query.CustomerNotes.Table, d.Documents.Kind().Name: query.Documents.Table,
+	}, known.rewrite); err != nil {
+		return err
+	}
+	// The answers of requests that were under way when the person could still be read: the sweep took more than a second.
+	if err := d.Store.ForgetAnswers(ctx, account, answers); err != nil {
+		return err
+	}
+	if err := d.forgetParts(ctx, account, family, notes, documents); err != nil {
+		return err
 	}
 	if err := d.Customers.Forget(ctx, account, query.Customers.Table, family...); err != nil {
 		return err
@@ -214,20 +224,25 @@ func (t *traces) strongest() []string {
 	return all
 }
 
-// eraseParts takes away notes, documents and files.
-func (d *Desk) eraseParts(ctx context.Context, by record.Author, account fleet.AccountID, family, notes, documents []uint64) error {
+// wipeParts leaves nothing in the last revisions of notes and documents.
+func (d *Desk) wipeParts(ctx context.Context, by record.Author, account fleet.AccountID, notes, documents []uint64) error {
 	for _, id := range notes {
 		if _, err := d.Notes.Wipe(ctx, by, account, id, func(n *record.Note) { *n = record.Note{CustomerID: n.CustomerID} }); err != nil {
 			return err
 		}
 	}
-	if err := d.Notes.Forget(ctx, account, query.CustomerNotes.Table, notes...); err != nil {
-		return err
-	}
 	for _, id := range documents {
 		if _, err := d.Documents.Wipe(ctx, by, account, id, func(p *record.Document) { *p = record.Document{CustomerID: p.CustomerID} }); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// forgetParts takes away the earlier revisions of notes and documents, and the files.
+func (d *Desk) forgetParts(ctx context.Context, account fleet.AccountID, family, notes, documents []uint64) error {
+	if err := d.Notes.Forget(ctx, account, query.CustomerNotes.Table, notes...); err != nil {
+		return err
 	}
 	if err := d.Documents.Forget(ctx, account, query.Documents.Table, documents...); err != nil {
 		return err

@@ -36,7 +36,7 @@ func (c *spied) Exec(ctx context.Context, text string, args ...any) error {
 // nowhere checks that a text stands in none of the tables that hold what customers are, not even in rows that others have replaced.
 func nowhere(t *testing.T, db driver.Conn, text string) {
 	t.Helper()
-	for _, table := range []string{"record_log", "customers", "customer_notes", "documents"} {
+	for _, table := range []string{"record_log", "customers", "customer_notes", "documents", "job_output"} {
 		var with uint64
 		if err := db.QueryRow(t.Context(), fmt.Sprintf("SELECT countIf(position(body, $1) > 0) FROM %s", table), text).Scan(&with); err != nil {
 			t.Fatal(err)
@@ -82,6 +82,50 @@ func TestErasureFindsWhatNoTableKnowsYet(t *testing.T) {
 	nowhere(t, db, "Quuxington")
 	if rec, err := d.Customers.Get(t.Context(), account, other); err != nil || rec.Body.ErasedAt.IsZero() {
 		t.Errorf("the one that was merged is not erased: %v", err)
+	}
+}
+
+// exporting is a connection at which somebody exports all customers before anything is written.
+type exporting struct {
+	driver.Conn
+	t     *testing.T
+	times int
+}
+
+func (c *exporting) export() {
+	c.times++
+	if err := c.Conn.Exec(c.t.Context(), "INSERT INTO job_output SELECT account, $1, 1, 1, now(), body FROM customers FINAL SETTINGS insert_deduplicate = 0", c.times); err != nil {
+		c.t.Error(err)
+	}
+}
+
+func (c *exporting) Exec(ctx context.Context, text string, args ...any) error {
+	c.export()
+	return c.Conn.Exec(ctx, text, args...)
+}
+
+func (c *exporting) PrepareBatch(ctx context.Context, text string, opts ...driver.PrepareBatchOption) (driver.Batch, error) {
+	c.export()
+	return c.Conn.PrepareBatch(ctx, text, opts...)
+}
+
+// Whenever somebody exports customers while one is being erased: when that is done, no result tells the person.
+func TestWhatIsExportedMeanwhileDoesNotOutliveAnErasure(t *testing.T) {
+	db := schematest.Open(t)
+	d := deskOn(t, db, db, time.Now)
+	id := number(fleet.CustomerPrefix, put(t, d, d.Customers, record.Customer{CustomerFields: record.CustomerFields{FirstName: "Ada", LastName: "Quuxington"}}))
+	conn := &exporting{Conn: db, t: t}
+	d = deskOn(t, conn, conn, time.Now)
+	if _, err := d.DecideErasure(t.Context(), by, account, id, "asked", false); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.FinishErasure(t.Context(), by, account, id); err != nil {
+		t.Fatal(err)
+	}
+	nowhere(t, db, "Quuxington")
+	var emptied uint64
+	if err := db.QueryRow(t.Context(), "SELECT countIf(body = '{}') FROM job_output").Scan(&emptied); err != nil || emptied == 0 {
+		t.Errorf("%d of %d exports were emptied: the test proves nothing, %v", emptied, conn.times, err)
 	}
 }
 

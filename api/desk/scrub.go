@@ -106,27 +106,32 @@ func (t *traces) forgive(shared map[string]bool) {
 func (t *traces) words() []string {
 	var all []string
 	for _, text := range t.strong {
-		all = append(all, text)
-		if quoted := quotedInside(text); quoted != text {
-			all = append(all, quoted)
-		}
+		all = append(all, text, quotedInside(text), plainInside(text))
 	}
 	for id := range t.ids {
 		all = append(all, id)
 	}
 	for _, last := range t.lasts {
-		all = append(all, `"last_name":"`+quotedInside(last)+`"`)
+		all = append(all, `"last_name":"`+quotedInside(last)+`"`, `"last_name":"`+plainInside(last)+`"`)
 	}
-	return all
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
-// quotedInside is a text as it stands between the quotes of JSON.
-func quotedInside(text string) string {
-	quoted, err := json.Marshal(text)
-	if err != nil {
+// quotedInside is a text as it stands between the quotes of JSON that is kept.
+func quotedInside(text string) string { return inside(text, true) }
+
+// plainInside is a text as it stands between the quotes of JSON that is shown, in which &, < and > are not escaped.
+func plainInside(text string) string { return inside(text, false) }
+
+func inside(text string, escape bool) string {
+	var out strings.Builder
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(escape)
+	if err := enc.Encode(text); err != nil {
 		panic(err) // a string
 	}
-	return string(quoted[1 : len(quoted)-1])
+	return out.String()[1 : out.Len()-2] // without the quotes, and the line's end
 }
 
 // copies are tables of what was brought and fetched as files. A row of theirs that tells the person is emptied as a

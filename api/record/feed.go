@@ -35,9 +35,12 @@ func feedsOf() map[string][]feed {
 	return all
 }
 
-// again makes an insert that may be repeated, and then is to be carried out: the table keeps one row of those that are the same.
+// again makes an insert that may be repeated, and then is to be carried out: the table keeps one row of those that are the same. Since
+// ClickHouse 26 insert_deduplicate says that of an INSERT SELECT alone, and without a token the content of others counts: so each has its own.
 func again(ctx context.Context) context.Context {
-	return clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"insert_deduplicate": 0, "max_partitions_per_insert_block": 0}))
+	return clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{
+		"insert_deduplicate": 0, "insert_deduplication_token": fmt.Sprintf("again:%d", RandomID()), "max_partitions_per_insert_block": 0,
+	}))
 }
 
 // fromMemory is how long a feed may take that brings what its writer has in memory. One that takes longer reads the log, out of which an erasure

@@ -74,7 +74,8 @@ func (s *Store) storeMarks(ctx context.Context) error {
 	if len(all) == 0 {
 		return nil
 	}
-	batch, err := s.db.PrepareBatch(ctx, "INSERT INTO record_settled (account, kind, id, revision, at)")
+	// A mark that was lost is said again: by its content the server would take that for a repetition.
+	batch, err := s.db.PrepareBatch(again(ctx), "INSERT INTO record_settled (account, kind, id, revision, at)")
 	if err != nil {
 		return fmt.Errorf("mark what is settled: %w", err)
 	}

@@ -137,6 +137,27 @@ func TestAnotherStoreSettlesWhatOneLeft(t *testing.T) {
 	}
 }
 
+// A mark that the store lost costs one repetition, not one in every pass: the same mark said again is no repetition to the server.
+func TestAMarkThatWasLostIsMadeAgain(t *testing.T) {
+	db := schematest.Open(t)
+	create(t, newStore(t, db, 1), vehicle("A"))
+	for range 2 {
+		s, n := later(t, db, time.Minute)
+		settle(t, s, false)
+		if got := n.take(); got != "A 1 create" {
+			t.Errorf("settled %s", got)
+		}
+		s, n = later(t, db, time.Minute)
+		settle(t, s, false)
+		if got := n.take(); got != "" {
+			t.Errorf("another store settled again %s", got)
+		}
+		if err := db.Exec(t.Context(), "ALTER TABLE record_settled DELETE WHERE true SETTINGS mutations_sync = 1"); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // What fails is tried again, however long that takes, and keeps nothing else from its turn.
 func TestWhatFailsIsSettledOnce(t *testing.T) {
 	db := schematest.Open(t)

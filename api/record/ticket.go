@@ -1,7 +1,6 @@
 package record
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -23,7 +22,7 @@ import (
 type Ticket struct {
 	ID      uint64  // reserved for the record that the request creates
 	Again   bool    // an earlier attempt was cut short: it may have done part of the work
-	Command uint32  // of all attempts: what any of them wrote names it
+	Command uint32  // of all attempts: what any of them wrote names it; 0 if the first was of a version without commands
 	Answer  *Answer // not nil: the request was carried out, and this was the answer
 
 	store    *Store
@@ -89,7 +88,8 @@ func (s *Store) Begin(ctx context.Context, account fleet.AccountID, key, hash st
 			case !done.Open && row.age < s.cfg.Abandoned:
 				return nil, ErrKeyBusy
 			}
-			t.ID, t.Again, t.Command = row.owner, true, cmp.Or(done.Command, t.Command)
+			// A key that was left open by a version without commands has none: who writes without one owns what it finds.
+			t.ID, t.Again, t.Command = row.owner, true, done.Command
 		}
 		t.revision, err = s.setClaim(ctx, t.account, idempotencyField, t.value, row.revision, t.ID, &t.expires, t.detail(attempt{Hash: hash, Command: t.Command}))
 		if errors.Is(err, errLost) {
