@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/pipeline/consume"
 )
@@ -15,7 +17,7 @@ func ofMonths(n int) *consume.Batch {
 	var values []string
 	for i := range n {
 		at := fleet.MillisOf(begin.Time().AddDate(0, i-n+1, 0))
-		values = append(values, fmt.Sprintf(`{"device":"%s","fix_at":%d,"lat":48,"lng":11.5,"signals":{"soc_pct":50}}`, unique(1), at))
+		values = append(values, fmt.Sprintf(`{"device":"%s","fix_at":%d,"lat":48,"lng":11.5,"signals":{"soc_pct":50,"fuel_level_pct":-700,"nonsense":1}}`, unique(1), at))
 	}
 	return batchOf(0, values...)
 }
@@ -23,6 +25,8 @@ func ofMonths(n int) *consume.Batch {
 // An insert that makes a part in each of three hundred months leaves room for thirty others in the window of ten thousand.
 func TestABatchOfManyMonthsIsStoredAFewMonthsAtATime(t *testing.T) {
 	b := newBench(t)
+	registry := prometheus.NewRegistry()
+	b.deps.Metrics = NewMetrics(registry)
 	b.register(1)
 	const months = 60
 	batch := ofMonths(months)
@@ -41,6 +45,20 @@ func TestABatchOfManyMonthsIsStoredAFewMonthsAtATime(t *testing.T) {
 	}
 	if n := b.count("sum(read) FROM ingest_outcomes"); n != months {
 		t.Errorf("%d reports were counted", n)
+	}
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		if f.GetName() != "motorpool_signals_dropped_total" {
+			continue
+		}
+		for _, m := range f.GetMetric() { // of both reasons
+			if n := m.GetCounter().GetValue(); n != months {
+				t.Errorf("%v signals were dropped: %v", n, m.GetLabel())
+			}
+		}
 	}
 	if len(reached) != (months-1)/partMonths || reached[0] != partMonths {
 		t.Errorf("reached %v", reached)

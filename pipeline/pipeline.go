@@ -231,13 +231,14 @@ func (c *Chain) decode(b *consume.Batch) consume.Batch {
 			c.rows.Letter(poisonLetter(record))
 			continue
 		}
-		before := len(c.reports)
+		before, droppedBefore, unknownBefore := len(c.reports), c.decoder.DroppedSignals, c.decoder.UnknownSignals
 		format, err := codec.FormatOf(record.ContentType, c.format)
 		if err == nil {
 			c.reports, err = c.decoder.Decode(format, record.Value, c.reports)
 		}
 		if !months.add(c.reports[before:]) && i > 0 {
 			c.reports = c.reports[:before]
+			c.decoder.DroppedSignals, c.decoder.UnknownSignals = droppedBefore, unknownBefore
 			part.Records, part.Last = b.Records[:i], b.Records[i].Offset-1
 			break
 		}

@@ -39,7 +39,8 @@ func (c Config) oneStore(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	shared, same := true, hosts[0].id != "" && hosts[0].id != zeroUUID
+	var shared, answered bool
+	same := hosts[0].id != "" && hosts[0].id != zeroUUID
 	var told []string
 	for _, h := range hosts {
 		same = same && h.err == nil && h.id == hosts[0].id
@@ -47,7 +48,8 @@ func (c Config) oneStore(ctx context.Context) error {
 			told = append(told, h.addr+" does not answer")
 			continue
 		}
-		shared = shared && h.plain == 0 && h.shared+h.sharedDatabase > 0
+		shared = (shared || !answered) && h.plain == 0 && h.shared+h.sharedDatabase > 0
+		answered = true
 		told = append(told, fmt.Sprintf("%s has %d tables of its own and %d that are replicated, shared or distributed",
 			h.addr, h.plain, h.shared))
 	}

@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"syscall"
 
@@ -47,9 +48,12 @@ func newSynced(dir string) *synced {
 	return &synced{dir: dir, broken: make(chan struct{}), seen: map[string]state{}}
 }
 
-// begin syncs the names of the folder and of those that it lies in, which may all be new.
+// begin makes the folder and syncs its name and those of the folders that it lies in, which may all be new.
 func (s *synced) begin() error {
 	dir, err := filepath.Abs(s.dir)
+	if err == nil {
+		err = os.MkdirAll(dir, 0o755)
+	}
 	for err == nil && dir != filepath.Dir(dir) {
 		dir = filepath.Dir(dir)
 		if err = syncAll([]string{dir}); errors.Is(err, fs.ErrPermission) { // not ours, so not made by us
@@ -59,8 +63,12 @@ func (s *synced) begin() error {
 	return err
 }
 
-// Flush returns when what was written before is on the disk. After one error all calls return it: what the system could
-// not write it forgets, and says so only once.
+// errNotKept is the error of a disk that could not keep what was written.
+var errNotKept = errors.New("the disk did not keep what was written")
+
+// Flush returns when what was written before is on the disk. After one errNotKept all calls return it: what the system
+// could not write it forgets, and says so only once. Any other error, as where no file can be opened for the moment, is
+// that of one round: nothing of it is known to be on the disk, and the next one looks at it again.
 func (s *synced) Flush() error {
 	s.mu.Lock()
 	if s.failed != nil {
@@ -95,7 +103,7 @@ func (s *synced) rounds() {
 		if err := s.sync(); err != nil {
 			now.err = fmt.Errorf("sync %s: %w", s.dir, err)
 			s.mu.Lock()
-			if s.failed == nil {
+			if s.failed == nil && errors.Is(err, errNotKept) {
 				s.failed = now.err
 				close(s.broken)
 			}
@@ -149,33 +157,40 @@ func (s *synced) sync() error {
 	if err := syncAll(folders); err != nil {
 		return err
 	}
-	s.seen = now
+	s.seen = now // not after an error
 	return nil
 }
 
-// syncAll syncs files or folders beside each other: a disk does that in little more time than one takes.
+// syncAll syncs files or folders beside each other: a disk does that in little more time than one takes. It tells of
+// every error: that of a file which could not be opened must not hide that another was not kept.
 func syncAll(paths []string) error {
 	var all errgroup.Group
 	all.SetLimit(16)
-	done := map[string]bool{}
-	for _, path := range paths {
-		if done[path] {
-			continue
-		}
-		done[path] = true
+	paths = slices.Compact(slices.Sorted(slices.Values(paths)))
+	errs := make([]error, len(paths))
+	for i, path := range paths {
 		all.Go(func() error {
-			file, err := os.Open(path)
-			if errors.Is(err, fs.ErrNotExist) {
-				return nil
-			}
-			if err != nil {
-				return err
-			}
-			defer file.Close()
-			return file.Sync()
+			errs[i] = syncOne(path)
+			return nil
 		})
 	}
-	return all.Wait()
+	_ = all.Wait()
+	return errors.Join(errs...)
+}
+
+func syncOne(path string) error {
+	file, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) { // deleted meanwhile
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	if err := file.Sync(); err != nil {
+		return fmt.Errorf("%w: %w", errNotKept, err)
+	}
+	return nil
 }
 
 // heldBack is a listener whose connections say nothing before what was written until then is on the disk.

@@ -213,7 +213,7 @@ func New(cfg Config, client *kafka.Client, dialer *kafka.Dialer, topics []string
 func (c *Consumer) Run(ctx context.Context) error {
 	group, err := kafka.NewConsumerGroup(kafka.ConsumerGroupConfig{
 		ID:                c.cfg.Group,
-		Brokers:           strings.Split(c.client.Addr.String(), ","),
+		Brokers:           c.brokers(),
 		Dialer:            c.dialer,
 		Topics:            c.topics,
 		HeartbeatInterval: c.cfg.HeartbeatInterval,
@@ -258,6 +258,8 @@ func (c *Consumer) Run(ctx context.Context) error {
 	}
 	return nil
 }
+
+func (c *Consumer) brokers() []string { return strings.Split(c.client.Addr.String(), ",") }
 
 // serve runs a worker for each partition of a generation until the generation ends, stop ends or one of them fails.
 func (c *Consumer) serve(stop, ended context.Context, generation *kafka.Generation) error {

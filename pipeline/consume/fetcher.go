@@ -136,11 +136,13 @@ func (f *fetcher) take(b *buffer) (closed bool, err error) {
 				return false, fmt.Errorf("offset %d or after it: %w", f.position, err) // cannot be: open has looked
 			}
 			if r.Offset < f.position {
+				r.Key, r.Value = nil, nil
 				continue // a response begins with a whole batch, which may begin before the offset that was asked for
 			}
 			if f.planned && r.Offset > f.planEnd {
 				// Offsets are missing at the range's end, and this record belongs to the next batch.
 				f.set.records, f.set.left = rest, f.set.left+1
+				r.Key, r.Value = nil, nil
 				f.position = f.planEnd + 1
 				return true, nil
 			}
@@ -150,6 +152,7 @@ func (f *fetcher) take(b *buffer) (closed bool, err error) {
 			f.position = r.Offset + 1
 		}
 		f.opened = false
+		f.set.close()
 		f.advance(f.set.next)
 	}
 }

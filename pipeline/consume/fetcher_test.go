@@ -200,3 +200,23 @@ func TestLag(t *testing.T) {
 		t.Error("a missing topic has a lag")
 	}
 }
+
+// A partition on which nothing more comes does not keep for ever what its last large batch took.
+func TestMemoryOfALargeBatchIsGivenBackWhenItIsUsedUp(t *testing.T) {
+	f := &fetcher{cfg: DefaultConfig("g"), metrics: newTestMetrics(t)}
+	f.set.inflater.limit = f.cfg.MaxInflatedBytes
+	value := make([]byte, 3<<20)
+	var records []kafka.Record
+	for range 4 {
+		records = append(records, kafka.Record{Value: kafka.NewBytes(value)})
+	}
+	batch := encodeBatch(t, 0, byte(kafka.Gzip), records...)
+	f.set.reset(batch, 0, int64(len(records)))
+	b := newBuffer("t", 0)
+	if closed, err := f.take(b); closed || err != nil || len(b.Records) != len(records) {
+		t.Fatalf("%v, %v, %d records", closed, err, len(b.Records))
+	}
+	if kept := cap(f.set.inflater.memory); kept > keptInflated || f.set.records != nil {
+		t.Errorf("%d bytes are kept, of records %v", kept, f.set.records != nil)
+	}
+}

@@ -24,14 +24,25 @@ func TestRebalanceLosesAndRepeatsNothing(t *testing.T) {
 	done := newLedger()
 	one := start(t, cfg, newProcess(t, addr), []string{topic}, done.handler)
 	var two *running
+	owned := make(chan struct{}, 100)
 	for round := range rounds {
+		if round == 2*rounds/3 { // what comes before that, the first may have handled before the second had joined
+			select {
+			case <-owned:
+			case <-time.After(20 * time.Second):
+				t.Fatal("the second member gets no partition")
+			}
+		}
 		for partition := range partitions {
 			produce(t, admin.client, topic, partition, numbered(fmt.Sprint(round), 20)...)
 		}
 		switch round {
 		case rounds / 3:
 			done.await(t, 20)
-			two = start(t, cfg, newProcess(t, addr), []string{topic}, done.handler)
+			two = start(t, cfg, newProcess(t, addr), []string{topic}, func(string, int) Handler {
+				owned <- struct{}{}
+				return done
+			})
 		case 2 * rounds / 3:
 			eventually(t, "both members own partitions", func() bool { return two.metric(t, "records_total") > 0 })
 			one.stop()
@@ -214,6 +225,45 @@ func TestNewPartitionsAreConsumed(t *testing.T) {
 	})
 	done.await(t, 2)
 	done.checkPartition(t, 2, 0, 0)
+}
+
+// A client asks for its metadata now and then. A member that goes by what it was told last learns of a partition later than
+// the leader, and has all of the group join again.
+func TestNewPartitionsAreNoticedPastTheClientsCache(t *testing.T) {
+	addr := anyBroker(t)
+	admin := newProcess(t, addr)
+	topic := createTopic(t, admin.client, 1)
+	p := newProcess(t, addr)
+	p.client.Transport.(*kafka.Transport).MetadataTTL = time.Hour
+	dealt := make(chan int, 100)
+	start(t, testConfig(t), p, []string{topic}, func(_ string, partition int) Handler {
+		dealt <- partition
+		return newLedger()
+	})
+	await := func(want int) {
+		t.Helper()
+		for deadline := time.After(20 * time.Second); ; {
+			select {
+			case partition := <-dealt:
+				if partition == want {
+					return
+				}
+			case <-deadline:
+				t.Fatalf("partition %d is not dealt", want)
+			}
+		}
+	}
+	await(0)
+	res, err := admin.client.CreatePartitions(t.Context(), &kafka.CreatePartitionsRequest{
+		Topics: []kafka.TopicPartitionsConfig{{Name: topic, Count: 2}},
+	})
+	if err == nil {
+		err = res.Errors[topic]
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	await(1)
 }
 
 func TestEmptyPartitionsAndMoreMembersThanPartitions(t *testing.T) {

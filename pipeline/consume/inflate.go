@@ -33,13 +33,17 @@ const keptInflated = 8 << 20
 // without it each partition could hold the limit at once.
 var inflating = make(chan struct{}, runtime.GOMAXPROCS(0))
 
-// inflate returns the decompressed form of p, which is valid until the next call.
-func (in *inflater) inflate(c compress.Compression, p []byte) ([]byte, error) {
-	inflating <- struct{}{}
-	defer func() { <-inflating }()
+// release says that what was inflated last is not needed any more.
+func (in *inflater) release() {
 	if cap(in.memory) > keptInflated {
 		in.memory = nil
 	}
+}
+
+// inflate returns the decompressed form of p, which is valid until the next call of it or of release.
+func (in *inflater) inflate(c compress.Compression, p []byte) ([]byte, error) {
+	inflating <- struct{}{}
+	defer func() { <-inflating }()
 	out, err := in.decode(c, in.memory[:0], p)
 	if err != nil {
 		return nil, err

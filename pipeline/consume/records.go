@@ -61,7 +61,14 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // reset starts on the record set of another response, to a fetch from an offset of a log that ends at end; memory of the
 // former one may be reused from here on.
 func (s *recordSet) reset(data []byte, from, end int64) {
-	s.data, s.records, s.left, s.batches, s.next, s.end = data, nil, 0, 0, from, end
+	s.close()
+	s.data, s.batches, s.next, s.end = data, 0, from, end
+}
+
+// close forgets what is left of the open batch.
+func (s *recordSet) close() {
+	s.records, s.left = nil, 0
+	s.inflater.release()
 }
 
 // open makes the next batch the open one and returns false at the end of the set. A control batch (a transaction marker)
@@ -176,7 +183,7 @@ func (s *recordSet) poison(batch []byte, reason PoisonReason, detail string) *po
 		p.last = base
 	}
 	s.data = s.data[len(batch):]
-	s.records, s.left = nil, 0
+	s.close()
 	s.batches++
 	s.next = p.last + 1
 	return p
@@ -197,8 +204,8 @@ func (s *recordSet) cut() *poison {
 
 var errBadRecord = errors.New("impossible record")
 
-// read reads the next record of the open batch, which must have one. Its slices are valid until the next call of open
-// or reset.
+// read reads the next record of the open batch, which must have one. Its slices are valid until the next call of open,
+// close or reset.
 func (s *recordSet) read(r *Record) error {
 	p := s.records
 	length, n := binary.Varint(p)

@@ -3,7 +3,6 @@ package consume
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"time"
 
@@ -46,15 +45,8 @@ func (c *Consumer) watch(session, ended, stop context.Context) error {
 	}
 }
 
-// count asks for the number of partitions of each topic.
+// count asks the brokers for the number of partitions of each topic. What a client has in its cache may be older than what
+// the group's leader knew: who went by that would end the new generation, too.
 func (c *Consumer) count(ctx context.Context) (map[string]int, error) {
-	counts := make(map[string]int, len(c.topics))
-	for _, name := range c.topics {
-		n, err := topic.Partitions(ctx, c.client, name)
-		if err != nil {
-			return nil, fmt.Errorf("partitions of %s: %w", name, err)
-		}
-		counts[name] = n
-	}
-	return counts, nil
+	return topic.Counts(ctx, c.dialer, c.brokers(), c.topics...)
 }

@@ -225,6 +225,22 @@ func TestSilenceIsJudgedByThePartitionsThatAVehicleReportsThrough(t *testing.T) 
 	if of(1) == first {
 		t.Error("nothing was written when its partition had caught up")
 	}
+
+	if err := w.db.Conn.Exec(t.Context(), fmt.Sprintf("INSERT INTO vehicle_state (account, vehicle, version, source_topic, "+
+		"source_partition) VALUES (%d, 1, 1, 'positions', 77)", account)); err != nil {
+		t.Fatal(err)
+	}
+	keys := []fleet.VehicleKey{{Account: account, Vehicle: 1}, {Account: account, Vehicle: 2}}
+	for partition, want := range map[string][]fleet.VehicleKey{
+		"positions/77": keys[1:], // that of the newest fix alone
+		"positions/1":  keys[1:], // that of former ones
+		"positions/2":  keys[:1],
+		"positions/5":  keys,
+	} {
+		if got, err := w.h.audible(t.Context(), keys, w.now, []string{partition}); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s is behind: %v, %v", partition, got, err)
+		}
+	}
 }
 
 func TestJobDerivesAgainAndIsCounted(t *testing.T) {

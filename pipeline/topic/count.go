@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -42,7 +43,8 @@ func (c *Counter) Count(ctx context.Context, age time.Duration) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, countTimeout)
 	defer cancel()
 	asked := time.Now()
-	if c.n, c.err = c.ask(ctx); c.err != nil {
+	counts, err := Counts(ctx, c.dialer, c.brokers, c.topic)
+	if c.n, c.err = counts[c.topic], err; err != nil {
 		asked = time.Now() // it may have taken longer than any age
 	}
 	c.asked = asked
@@ -52,17 +54,38 @@ func (c *Counter) Count(ctx context.Context, age time.Duration) (int, error) {
 // countTimeout is short: what waits for the answer has other things to do.
 const countTimeout = 3 * time.Second
 
-// ask asks one broker after the other.
-func (c *Counter) ask(ctx context.Context) (int, error) {
+// Counts returns how many partitions each of the topics has. It asks the brokers themselves, one after the other until one
+// answers.
+func Counts(ctx context.Context, dialer *kafka.Dialer, brokers []string, topics ...string) (map[string]int, error) {
 	var errs []error
-	for _, broker := range c.brokers {
-		partitions, err := c.dialer.LookupPartitions(ctx, "tcp", broker, c.topic)
+	for _, broker := range brokers {
+		counts, err := countsAt(ctx, dialer, broker, topics)
 		if err == nil {
-			return len(partitions), nil
+			return counts, nil
 		}
 		errs = append(errs, err)
 	}
-	return 0, fmt.Errorf("partitions of %s: %w", c.topic, errors.Join(errs...))
+	return nil, fmt.Errorf("partitions of %s: %w", strings.Join(topics, ", "), errors.Join(errs...))
+}
+
+func countsAt(ctx context.Context, dialer *kafka.Dialer, broker string, topics []string) (map[string]int, error) {
+	ctx, cancel := context.WithTimeout(ctx, countTimeout)
+	defer cancel()
+	conn, err := dialer.DialContext(ctx, "tcp", broker)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close()
+	defer context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })()
+	partitions, err := conn.ReadPartitions(topics...)
+	if err != nil {
+		return nil, err
+	}
+	counts := make(map[string]int, len(topics))
+	for _, p := range partitions {
+		counts[p.Topic]++
+	}
+	return counts, nil
 }
 
 // IngestPartitions returns how many partitions the topics have together that devices send to, as far as they exist.
