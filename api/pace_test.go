@@ -159,14 +159,14 @@ func TestASlowReaderDoesNotHoldTheTurnOfItsBody(t *testing.T) {
 	})
 	body := `{"make":"A","model":"B"` + strings.Repeat(" ", 150) + "}"
 	var reading sync.WaitGroup
+	defer reading.Wait()
+	defer close(end)
 	reading.Go(func() { w.do("POST", "/v1/slow", body) })
 	<-begun
 	if held := w.api.bodies.reading.owners; len(held) != 0 {
 		t.Errorf("a body is held by %d", len(held))
 	}
 	w.do("POST", "/v1/vehicles", body).ok(201)
-	close(end)
-	reading.Wait()
 }
 
 // trickle is a client that takes what it is given after a while.
