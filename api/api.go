@@ -59,7 +59,7 @@ type Config struct {
 func DefaultConfig() Config {
 	return Config{
 		Version: "dev", BodyLimit: 1 << 20, IngestLimit: 5 << 20, ReadTime: 20 * time.Second, WriteTime: 10 * time.Second,
-		Pace: DefaultPace(), Long: 8, LongShare: 4, BodyMemory: 8 << 20, QueryMemory: 512 << 20,
+		Pace: DefaultPace(), Long: 8, LongShare: 2, BodyMemory: 8 << 20, QueryMemory: 512 << 20,
 		Auth: auth.DefaultConfig(), Record: record.DefaultConfig(),
 	}
 }
@@ -141,9 +141,9 @@ type API struct {
 
 	transfers map[string]transfer // resources that can be imported and exported, by their paths
 	transfer  transferDesk
-	longWork  *fair // requests that take long
-	reading   *fair // bytes of bodies that are held
-	parsing   *fair // bytes of bodies that are worked on
+	longWork  *fair  // requests that take long
+	bodies    bodies // of senders with a key
+	strange   bodies // of senders without, who keep only each other out
 
 	metrics *metrics
 	store   *record.Store
@@ -192,7 +192,7 @@ func New(cfg Config, deps Deps) (*API, error) {
 		limiter: auth.NewLimiter(cfg.Auth, deps.Now), uses: keyUses{last: map[fleet.KeyID]time.Time{}}, transfers: map[string]transfer{},
 		strangers: strangers{seen: map[netip.Addr]bool{}},
 		transfer:  newTransferDesk(), longWork: newFair(int64(cfg.Long), int64(cfg.LongShare)),
-		reading: newFair(bodiesHeld*cfg.BodyMemory, bodiesHeld*cfg.BodyMemory/2), parsing: newFair(cfg.BodyMemory, cfg.BodyMemory/2),
+		bodies: newBodies(cfg.BodyMemory, 2), strange: newBodies(strangeMemory, 8),
 		store: store, devices: record.NewLog(store, record.Devices), keys: record.NewLog(store, record.APIKeys),
 		geofences: record.NewLog(store, record.Geofences), alertRules: record.NewLog(store, record.AlertRules), jobs: record.NewLog(store, record.Jobs),
 	}

@@ -90,9 +90,17 @@ func (a *API) limit(w http.ResponseWriter, p *auth.Principal, class auth.Class) 
 		fmt.Sprintf("More than %d %s operations within %v. Retry-After says when to go on.", d.Quota, class, d.Window))
 }
 
-// carry takes what a request carries from the account's buckets of items and bytes. The headers speak of these where they are in the way.
-func (a *API) carry(w http.ResponseWriter, account fleet.AccountID, items, bytes int) error {
-	d, what := a.limiter.TakeVolume(account, items, bytes)
+// carryItems takes what a request carries from the account's bucket. The headers speak of it where it is in the way.
+func (a *API) carryItems(w http.ResponseWriter, account fleet.AccountID, n int) error {
+	return carried(w, "items", a.limiter.TakeItems(account, n))
+}
+
+// carryBytes is carryItems for the bytes of a body, which count when they have come, whatever becomes of them.
+func (a *API) carryBytes(w http.ResponseWriter, account fleet.AccountID, n int) error {
+	return carried(w, "bytes", a.limiter.TakeBytes(account, n))
+}
+
+func carried(w http.ResponseWriter, what string, d auth.Decision) error {
 	if d.OK {
 		return nil
 	}

@@ -75,7 +75,7 @@ func (s *resource[T]) batch(w http.ResponseWriter, r *http.Request) error {
 	if len(items) == 0 || len(items) > maxBatch {
 		return validation(fleet.FieldError{Pointer: "/items", Code: "invalid", Detail: fmt.Sprintf("must have 1 to %d items", maxBatch)})
 	}
-	if err := s.api.carry(w, auth.From(r.Context()).Account, len(items), len(bodyOf(r))); err != nil {
+	if err := s.api.carryItems(w, auth.From(r.Context()).Account, len(items)); err != nil {
 		return err
 	}
 	ids, bodies, errs := make([]uint64, len(items)), make([]T, len(items)), make([]error, len(items))

@@ -64,7 +64,7 @@ func (a *API) importTrips(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return fleet.NewError(fleet.CodeValidation, "The file cannot be imported: "+err.Error()+".", fleet.FieldError{Pointer: "", Code: "invalid", Detail: err.Error()})
 	}
-	if err := a.carry(w, account, len(trips), len(bodyOf(r))); err != nil {
+	if err := a.carryItems(w, account, len(trips)); err != nil {
 		return err
 	}
 	reply := TripImportReply{Data: []TripImport{}}

@@ -174,6 +174,9 @@ func (a *API) replayDeadLetter(w http.ResponseWriter, r *http.Request) error {
 	if len(trackers) == 0 || report.UniqueID != trackers[0].UniqueID {
 		return fleet.NewError(fleet.CodeConflict, "The report is not of a device that the account has, so it cannot be sent again.")
 	}
+	if err := a.carryReport(w, trackers[0].Account, &report); err != nil {
+		return err
+	}
 	topic := positionsTopic
 	if !report.Positioned {
 		topic = telemetryTopic

@@ -18,6 +18,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/auth"
 	"github.com/motorpool/fleet/api/record"
 )
 
@@ -68,7 +69,10 @@ func (a *API) documentProblems(rt *route, op *huma.Operation) {
 		statuses = append(statuses, 408, 413, 415, 422)
 	}
 	if rt.Method != http.MethodGet && !rt.Public {
-		statuses = append(statuses, 409, 412, 507)
+		statuses = append(statuses, 409, 412)
+	}
+	if rt.Class != auth.Read && !rt.Public {
+		statuses = append(statuses, 507)
 	}
 	if rt.Method == http.MethodGet || rt.Method == http.MethodPost && !rt.Public {
 		statuses = append(statuses, 422) // it asks for too much, or its Idempotency-Key was used for another request

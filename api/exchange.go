@@ -25,14 +25,25 @@ type exchange struct {
 	taken     int             // ids that the request had for what it makes, and that were another's
 	long      bool            // it has a turn among what takes long
 	ends      []func()        // give back what the request holds
+	turns     []func()        // give back the turns of its body, which end when the answer begins
 	unstored  []byte          // what is stored of the answer instead of its body, if that holds a secret
 }
 
 // end gives back what the request held, however it ended.
 func (x *exchange) end() {
+	x.dropBody()
 	for _, end := range x.ends {
 		end()
 	}
+}
+
+// dropBody lets the next body in. Nothing needs a request's body once its answer has begun, which a slow reader may take as
+// long over as it likes.
+func (x *exchange) dropBody() {
+	for _, end := range x.turns {
+		end()
+	}
+	x.turns, x.body = nil, nil
 }
 
 type exchangeKey struct{}
@@ -59,7 +70,7 @@ func requestID(ctx context.Context) string {
 	return ""
 }
 
-// bodyOf returns the request's body, decompressed and within the route's limit. The slice belongs to the request.
+// bodyOf returns the request's body, decompressed and within the route's limit, until the answer begins. The slice belongs to the request.
 func bodyOf(r *http.Request) []byte { return exchangeOf(r.Context()).body }
 
 // metricUnits says whether the caller asked for units=metric.
@@ -91,7 +102,10 @@ func (w *answer) Write(p []byte) (int, error) {
 
 func (w *answer) begin(status int) {
 	if w.inner {
-		w.x.started = true
+		if !w.x.started {
+			w.x.started = true
+			w.x.dropBody()
+		}
 	} else if w.x.status == 0 {
 		w.x.status = status
 	}

@@ -67,7 +67,7 @@ func (a *API) importFences(w http.ResponseWriter, r *http.Request, s *resource[r
 	if err != nil {
 		return err
 	}
-	if err := a.carry(w, auth.From(r.Context()).Account, len(items), len(bodyOf(r))); err != nil {
+	if err := a.carryItems(w, auth.From(r.Context()).Account, len(items)); err != nil {
 		return err
 	}
 	reply := ImportReply{Data: make([]ImportResult, len(items))}

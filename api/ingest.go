@@ -163,14 +163,17 @@ func (a *API) ingest(w http.ResponseWriter, r *http.Request, topic string, read 
 	if err != nil {
 		return err
 	}
-	if err := a.carry(w, auth.From(r.Context()).Account, len(raw), len(bodyOf(r))); err != nil {
+	account := auth.From(r.Context()).Account
+	items := make([]item, len(raw))
+	var old oldMonths
+	for i := range raw {
+		if items[i].refused = read(raw[i], &items[i]); items[i].refused == nil {
+			old.add(&items[i].report, a.Now())
+		}
+	}
+	if err := a.carryReports(w, account, len(raw), old); err != nil {
 		return err
 	}
-	items := make([]item, len(raw))
-	for i := range raw {
-		items[i].refused = read(raw[i], &items[i])
-	}
-	account := auth.From(r.Context()).Account
 	if err := a.identify(r.Context(), account, items); err != nil {
 		return err
 	}
@@ -194,9 +197,6 @@ func (a *API) ingest(w http.ResponseWriter, r *http.Request, topic string, read 
 	if len(good) == 0 {
 		return fleet.NewError(fleet.CodeValidation, "None of the items is acceptable; errors says why, by the index of the item.", fields...)
 	}
-	if err := a.carryMonths(w, r, good); err != nil {
-		return err
-	}
 	if err := a.publish(r.Context(), account, topic, good); err != nil {
 		return err
 	}
@@ -206,19 +206,37 @@ func (a *API) ingest(w http.ResponseWriter, r *http.Request, topic string, read 
 // errNoIntake is the answer of a process that was given nothing to take data in with.
 var errNoIntake = fleet.NewError(fleet.CodeUnavailable, "This process takes no data in.")
 
-// carryMonths refuses reports of too many months, and counts those of months long ago for what they cost: what is stored together of many
-// months is stored in many pieces.
-func (a *API) carryMonths(w http.ResponseWriter, r *http.Request, reports []fleet.Report) error {
-	lately, old := a.Now().AddDate(0, -1, -1), map[string]bool{}
-	for i := range reports {
-		if at := reports[i].FixTime; at != 0 && at.Time().Before(lately) {
-			old[at.Time().UTC().Format("2006-01")] = true
+// oldMonths are those long ago that reports are of.
+type oldMonths map[string]struct{}
+
+// add adds the months of a report. Rows are dated by the fix, and some by the device's own clock.
+func (m *oldMonths) add(r *fleet.Report, now time.Time) {
+	lately := now.AddDate(0, -1, -1)
+	for _, at := range [...]fleet.Millis{r.FixTime, r.DeviceTime} {
+		if at == 0 || !at.Time().Before(lately) {
+			continue
 		}
+		if *m == nil {
+			*m = oldMonths{}
+		}
+		(*m)[at.Time().UTC().Format("2006-01")] = struct{}{}
 	}
+}
+
+// carryReports refuses reports of too many months, and counts those of months long ago for what they cost: what is stored together of many
+// months is stored in many pieces.
+func (a *API) carryReports(w http.ResponseWriter, account fleet.AccountID, n int, old oldMonths) error {
 	if len(old) > maxMonths {
 		return fleet.NewError(fleet.CodeValidation, fmt.Sprintf("The items are of %d different months; send those of at most %d at once.", len(old), maxMonths))
 	}
-	return a.carry(w, auth.From(r.Context()).Account, len(old)*monthItems, 0)
+	return a.carryItems(w, account, n+len(old)*monthItems)
+}
+
+// carryReport is carryReports for one report that came by itself.
+func (a *API) carryReport(w http.ResponseWriter, account fleet.AccountID, report *fleet.Report) error {
+	var old oldMonths
+	old.add(report, a.Now())
+	return a.carryReports(w, account, 1, old)
 }
 
 // publish returns when Kafka has acknowledged all reports. Nothing is claimed when it has not.

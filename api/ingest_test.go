@@ -457,7 +457,7 @@ func TestOsmandLimitsADevice(t *testing.T) {
 }
 
 func TestDeadLettersOverTheInterface(t *testing.T) {
-	w, f := newIntake(t)
+	w, f := newIntake(t, func(c *Config, _ *Deps) { c.Auth.Volume.Items = monthItems + 500 })
 	w.device("imei-1")
 	now := fleet.MillisOf(time.Now().Truncate(time.Second))
 	insert := func(account fleet.AccountID, id int, reason fleet.Refusal, payload string, bytes int) {
@@ -509,6 +509,8 @@ func TestDeadLettersOverTheInterface(t *testing.T) {
 	if got := f.report("positions"); got.UniqueID != "imei-1" || got.FixTime != noon || got.Lng != 2 {
 		t.Errorf("replayed %+v", got)
 	}
+	// It is of a month long ago, and so is the next.
+	w.do("POST", "/v1/dead_letters/dlt_2/replay", "").problem(429, "rate_limited")
 	for _, id := range []string{"dlt_6", "dlt_8"} { // cut off, and none of Traccar's
 		w.do("POST", "/v1/dead_letters/"+id+"/replay", "").problem(409, "conflict")
 	}

@@ -228,6 +228,8 @@ func TestAnAccountIsLimitedInWhatItsRequestsCarry(t *testing.T) {
 	if p := w.do("POST", "/v1/positions", batch(1, 19_000)).problem(429, "rate_limited"); !strings.Contains(p.Detail, "20000 bytes") {
 		t.Errorf("told %q", p.Detail)
 	}
+	// Bytes count whatever they are for.
+	w.do("PATCH", "/v1/account", `{"name":"First"}`+strings.Repeat(" ", 19_000)).problem(429, "rate_limited")
 	// Another account is not in it, and a minute later all is as before, even for what is larger than all of it.
 	first := w.key
 	w.key = w.newKey(w.newAccount("Second"), auth.Admin)
@@ -258,6 +260,34 @@ func TestARequestIsOfAFewMonthsAndPaysForThem(t *testing.T) {
 	w.do("POST", "/v1/positions", of(20)).ok(202)
 	w.do("POST", "/v1/positions", of(20)).problem(429, "rate_limited")
 	w.do("POST", "/v1/positions", of(5)).ok(202)
+}
+
+// Some rows are dated by the device's own clock.
+func TestMonthsOfDevicesClocksCountToo(t *testing.T) {
+	w, _ := newIntake(t, func(c *Config, _ *Deps) {
+		c.Auth.Volume = auth.Volume{Items: 2*monthItems + 100, Bytes: 1 << 30, Window: time.Minute}
+	})
+	id := w.device("imei-1")
+	old := func(months int) string {
+		return time.Now().UTC().AddDate(0, -2-months, 0).Format("2006-01-02T00:00:00Z")
+	}
+	var alarms []string
+	for i := range maxMonths + 1 {
+		alarms = append(alarms, fmt.Sprintf(`{"unique_id":"imei-1","fix_at":%q,"device_at":%q,"lat":30,"lng":-97,"alarm":"sos"}`,
+			time.Now().UTC().Format(time.RFC3339), old(i)))
+	}
+	if p := w.do("POST", "/v1/positions", "["+strings.Join(alarms, ",")+"]").problem(422, "validation_failed"); !strings.Contains(p.Detail, "25 different months") {
+		t.Errorf("told %q", p.Detail)
+	}
+	// What is refused for its months costs no items, and a phone's old reports count as old ones do.
+	token := w.do("POST", "/v1/devices/"+id+"/osmand_token", "").ok(201).object()["token"].(string)
+	phone := func(months int) *reply {
+		return w.do("GET", fmt.Sprintf("/osmand?id=imei-1&lat=30&lon=-97&timestamp=%s&token=%s", old(months), token), "", "Authorization", "")
+	}
+	w.do("POST", "/v1/positions", alarms[0]).ok(202)
+	w.do("POST", "/v1/positions", "["+strings.Join(alarms[:3], ",")+"]").problem(429, "rate_limited")
+	phone(1).ok(200)
+	phone(2).problem(429, "rate_limited")
 }
 
 func TestAClientThatGuessesIsThrottled(t *testing.T) {

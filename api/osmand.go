@@ -24,6 +24,7 @@ import (
 const (
 	osmandPerSecond   = 20
 	osmandBurst       = 600
+	osmandBody        = 64 << 10
 	osmandFailsPerMin = 30     // of one client address, before its devices are even looked up
 	osmandRemember    = 20_000 // devices in memory
 	trackerTime       = 5 * time.Second
@@ -46,7 +47,7 @@ func (a *API) osmandRoutes() {
 			},
 		}
 		if method == http.MethodPost {
-			rt.Body, rt.Optional = osmandMessage{}, true
+			rt.Body, rt.BodyLimit, rt.Optional = osmandMessage{}, osmandBody, true
 			rt.BodyTypes = []string{"application/json", "application/x-www-form-urlencoded", "text/plain"}
 		}
 		a.handle(rt, intake.serve)
@@ -113,6 +114,12 @@ func (o *osmandIntake) serve(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	report.UniqueID = tracker.UniqueID
+	if err := o.api.carryBytes(w, tracker.Account, len(r.URL.RawQuery)+len(bodyOf(r))); err != nil {
+		return err
+	}
+	if err := o.api.carryReport(w, tracker.Account, &report); err != nil {
+		return err
+	}
 	topic := positionsTopic
 	if !report.Positioned {
 		topic = telemetryTopic
@@ -149,7 +156,7 @@ func (o *osmandIntake) admit(w http.ResponseWriter, r *http.Request, uniqueID st
 		w.Header().Set("Retry-After", "1")
 		return query.Tracker{}, fleet.NewError(fleet.CodeRateLimited, "The device reports too often.")
 	}
-	return tracker, o.api.carry(w, tracker.Account, 1, len(r.URL.RawQuery)+len(bodyOf(r)))
+	return tracker, nil
 }
 
 // allow takes one report from a device's bucket.

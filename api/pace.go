@@ -14,8 +14,8 @@ import (
 // store.
 type Pace struct {
 	BodyTime time.Duration // what a body may take, beside what its bytes take at BodyRate
-	BodyRate int           // bytes a second
-	Stall    time.Duration // a client that takes nothing of its answer for so long is gone
+	BodyRate int           // bytes a second, of an answer too
+	Stall    time.Duration // a client that falls so far behind that rate with its answer, or takes nothing for so long, is gone
 }
 
 // DefaultPace lets a phone at the border of a network through.
@@ -32,7 +32,7 @@ func (p Pace) Validate() error {
 }
 
 const (
-	// paceChunk is how much of an answer must go out within Stall.
+	// paceChunk is how much of an answer goes out at once.
 	paceChunk = 32 << 10
 	// drainMost and drainTime bound what is read of a body that nobody wanted before its request is answered, so that the
 	// connection can be used again. Behind the answer what still comes is read for closeTime, as some clients listen only when
@@ -51,7 +51,7 @@ var (
 func (p Pace) Handler(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		// The writer may have no deadlines (a test's recorder): errors of the controller are left alone.
-		out := &pacedWriter{ResponseWriter: w, control: http.NewResponseController(w), stall: p.Stall}
+		out := &pacedWriter{ResponseWriter: w, control: http.NewResponseController(w), pace: p, left: p.Stall}
 		if r.Body != nil && r.Body != http.NoBody {
 			out.body = &pacedBody{ReadCloser: r.Body, control: out.control, pace: p, length: r.ContentLength, asks: r.Header.Get("Expect") != ""}
 			r = r.WithContext(r.Context()) // the server looks at its own request again
@@ -112,10 +112,11 @@ func (b *pacedBody) drain() bool {
 type pacedWriter struct {
 	http.ResponseWriter
 	control  *http.ResponseController
-	stall    time.Duration
+	pace     Pace
 	body     *pacedBody // nil: the request has none
 	begun    bool
-	extended time.Time // when the deadline was set
+	left     time.Duration // that the client may keep us waiting: what it takes gives it more, up to Stall
+	deadline time.Time     // as it was set
 }
 
 // Unwrap lets http.ResponseController reach the writer below.
@@ -131,9 +132,10 @@ func (w *pacedWriter) WriteHeader(status int) {
 func (w *pacedWriter) Write(b []byte) (int, error) {
 	w.begin()
 	for sent := 0; ; {
-		w.extend()
+		began := w.extend()
 		n, err := w.ResponseWriter.Write(b[sent:min(len(b), sent+paceChunk)])
 		sent += n
+		w.took(n, time.Since(began))
 		if err != nil || sent == len(b) {
 			return sent, stalled(err)
 		}
@@ -143,7 +145,8 @@ func (w *pacedWriter) Write(b []byte) (int, error) {
 // FlushError sends what is buffered, for streams.
 func (w *pacedWriter) FlushError() error {
 	w.begin()
-	w.extend()
+	began := w.extend()
+	defer func() { w.took(0, time.Since(began)) }()
 	return stalled(w.control.Flush())
 }
 
@@ -158,11 +161,19 @@ func stalled(err error) error {
 }
 
 // extend gives the client time to take what comes next. Rows are written one by one: a clock is cheaper than a deadline.
-func (w *pacedWriter) extend() {
-	if now := time.Now(); now.Sub(w.extended) > w.stall/8 {
-		_ = w.control.SetWriteDeadline(now.Add(w.stall))
-		w.extended = now
+func (w *pacedWriter) extend() (now time.Time) {
+	now = time.Now()
+	if until := now.Add(w.left); until.Sub(w.deadline) > w.pace.Stall/8 {
+		_ = w.control.SetWriteDeadline(until)
+		w.deadline = until
 	}
+	return now
+}
+
+// took counts what the client took, and how long it kept us waiting.
+func (w *pacedWriter) took(n int, waited time.Duration) {
+	worth := time.Duration(float64(n) / float64(w.pace.BodyRate) * float64(time.Second))
+	w.left = min(w.left+worth-waited, w.pace.Stall)
 }
 
 // begin has the answer go out although some of the body is still to come. The server would wait for that first.
@@ -180,6 +191,6 @@ func (w *pacedWriter) begin() {
 // end leaves time for what the server still has to send when the handler is done.
 func (w *pacedWriter) end() {
 	w.begin()
-	w.extended = time.Time{}
+	w.left, w.deadline = w.pace.Stall, time.Time{}
 	w.extend()
 }

@@ -4,9 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/motorpool/fleet"
@@ -107,6 +115,108 @@ func TestBodiesAreWorkedOnInTurn(t *testing.T) {
 	close(broker.allowed)
 	working.Wait()
 	fix(&third).ok(202)
+}
+
+// TestSendersWithoutAKeyKeepOutNobodyWithOne has two addresses send bodies that never end, of more than all with a key have together.
+func TestSendersWithoutAKeyKeepOutNobodyWithOne(t *testing.T) {
+	w := newWorld(t, func(c *Config, _ *Deps) {
+		c.BodyMemory, c.TrustedProxies = 400, []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
+	})
+	const each = bodiesHeld * 400 / 2
+	for _, from := range []string{"192.0.2.1", "192.0.2.2", "2001:db8::1", "2001:db8::2"} {
+		conn, err := net.Dial("tcp", strings.TrimPrefix(w.url, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		fmt.Fprintf(conn, "POST /osmand HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: %s\r\nContent-Length: %d\r\n\r\n%s", from, each+1, strings.Repeat("a", each))
+	}
+	pool := w.api.strange.reading
+	for free := pool.most - 4*each; ; time.Sleep(time.Millisecond) {
+		if !pool.all.TryAcquire(free + 1) {
+			break // all came
+		}
+		pool.all.Release(free + 1)
+	}
+	w.do("POST", "/v1/vehicles", `{"make":"A","model":"B"}`).ok(201)
+	w.do("POST", "/osmand", strings.Repeat("a", osmandBody+1), "Authorization", "").problem(413, "payload_too_large")
+	pool.mu.Lock()
+	defer pool.mu.Unlock()
+	if len(pool.owners) != 3 || pool.owners["2001:db8::/64"] == nil {
+		t.Errorf("senders: %v", slices.Collect(maps.Keys(pool.owners)))
+	}
+}
+
+// TestASlowReaderDoesNotHoldTheTurnOfItsBody begins an answer and does not end it.
+func TestASlowReaderDoesNotHoldTheTurnOfItsBody(t *testing.T) {
+	w := newWorld(t, func(c *Config, _ *Deps) { c.BodyMemory = 400 })
+	begun, end := make(chan struct{}), make(chan struct{})
+	w.api.handle(route{Method: "POST", Path: "/v1/slow", ID: "slow", Body: osmandMessage{}, Reply: List[Vehicle]{}}, func(out http.ResponseWriter, _ *http.Request) error {
+		out.WriteHeader(http.StatusOK)
+		begun <- struct{}{}
+		<-end
+		return nil
+	})
+	body := `{"make":"A","model":"B"` + strings.Repeat(" ", 150) + "}"
+	var reading sync.WaitGroup
+	defer reading.Wait()
+	defer close(end)
+	reading.Go(func() { w.do("POST", "/v1/slow", body) })
+	<-begun
+	if held := w.api.bodies.reading.owners; len(held) != 0 {
+		t.Errorf("a body is held by %d", len(held))
+	}
+	w.do("POST", "/v1/vehicles", body).ok(201)
+}
+
+// trickle is a client that takes what it is given after a while.
+type trickle struct {
+	http.ResponseWriter
+	wait     time.Duration
+	deadline time.Time
+}
+
+func (c *trickle) SetWriteDeadline(t time.Time) error { c.deadline = t; return nil }
+
+func (c *trickle) Write(p []byte) (int, error) {
+	if time.Sleep(c.wait); time.Now().After(c.deadline) {
+		return 0, os.ErrDeadlineExceeded
+	}
+	return len(p), nil
+}
+
+// TestAnAnswerIsTakenAtAPace takes 32 KiB each six seconds, which is fast enough for ever, and each 29, which no pause is too long for.
+func TestAnAnswerIsTakenAtAPace(t *testing.T) {
+	for wait, whole := range map[time.Duration]bool{6 * time.Second: true, 29 * time.Second: false} {
+		synctest.Test(t, func(t *testing.T) {
+			client := &trickle{ResponseWriter: httptest.NewRecorder(), wait: wait}
+			var sent int
+			var err error
+			DefaultPace().Handler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				sent, err = w.Write(make([]byte, 100*paceChunk))
+			})).ServeHTTP(client, httptest.NewRequest("GET", "/", nil))
+			if errors.Is(err, errStalled) == whole || !whole && sent > 3*paceChunk {
+				t.Errorf("a chunk each %v: %d bytes, %v", wait, sent, err)
+			}
+		})
+	}
+}
+
+// TestAFullDiskRefusesNoReads asks what is a POST only because it says much.
+func TestAFullDiskRefusesNoReads(t *testing.T) {
+	var full error
+	w := newWorld(t, func(_ *Config, d *Deps) { d.Refused = func() error { return full } })
+	vehicle := w.vehicle(`{"make":"A","model":"B"}`)
+	full = fleet.NewError(fleet.CodeFull, "There is no room.")
+	w.do("POST", "/v1/search/area", `{`+searchBox+`}`).ok(200)
+	w.do("POST", "/v1/customers/check", `{"email":"ada@example.com"}`).ok(200)
+	w.do("GET", "/v1/vehicles/"+vehicle, "").ok(200)
+	w.do("POST", "/v1/vehicles", `{"make":"A","model":"B"}`).problem(507, "insufficient_storage")
+	for path, want := range map[string]bool{"/v1/search/area": false, "/v1/customers/check": false, "/v1/vehicles": true} {
+		if _, got := w.api.OpenAPI().Paths[path].Post.Responses["507"]; got != want {
+			t.Errorf("%s documents 507: %v", path, got)
+		}
+	}
 }
 
 // TestABodyOfFaultsIsRefusedAtOnce sends bodies in which everything is wrong. The answer names some of it.

@@ -67,7 +67,7 @@ func (a *API) admit(w http.ResponseWriter, r *http.Request, rt *route, x *exchan
 		if err := a.authorise(w, r.WithContext(ctx), rt, x); err != nil {
 			return err
 		}
-		if rt.Method != http.MethodGet {
+		if rt.Class != auth.Read {
 			if err := a.Refused(); err != nil {
 				return err
 			}
@@ -128,12 +128,12 @@ func checkQuery(r *http.Request, rt *route) error {
 
 // readBody reads the whole body into the exchange, decompressed, and waits until it may be worked on.
 func (a *API) readBody(w http.ResponseWriter, r *http.Request, rt *route, x *exchange) error {
-	sender := a.clientAddr(r).String() // of a body that no key came with
+	sender, of := auth.Network(a.clientAddr(r)), a.strange
 	if x.principal != nil {
-		sender = x.principal.Account.String()
+		sender, of = x.principal.Account.String(), a.bodies
 	}
-	held := a.reading.claim(sender)
-	x.ends = append(x.ends, held.end)
+	held := of.reading.claim(sender)
+	x.turns = append(x.turns, held.end)
 	r.Body = http.MaxBytesReader(w, r.Body, rt.BodyLimit)
 	var source io.Reader = r.Body
 	switch encoding := strings.ToLower(strings.TrimSpace(r.Header.Get("Content-Encoding"))); encoding {
@@ -160,8 +160,13 @@ func (a *API) readBody(w http.ResponseWriter, r *http.Request, rt *route, x *exc
 		return tooLarge(rt)
 	}
 	x.body = buf.Bytes()
-	turn := a.parsing.claim(sender)
-	x.ends = append(x.ends, turn.end)
+	if x.principal != nil {
+		if err := a.carryBytes(w, x.principal.Account, len(x.body)); err != nil {
+			return err
+		}
+	}
+	turn := of.parsing.claim(sender)
+	x.turns = append(x.turns, turn.end)
 	if err := a.wait(w, r, turn, n, "You send too many large bodies at once. Send the next when one is answered.",
 		"Too many large bodies are being worked on. Try again in some seconds."); err != nil {
 		return err
@@ -186,8 +191,21 @@ func (h heldReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// bodiesHeld is how many times as much of bodies may be held as may be worked on: as bytes they take what they are.
-const bodiesHeld = 8
+// bodies shares the memory that bodies take.
+type bodies struct {
+	reading *fair // bytes that are held
+	parsing *fair // bytes that are worked on
+}
+
+const (
+	bodiesHeld    = 8       // times as much may be held as may be worked on: as bytes they take what they are
+	strangeMemory = 1 << 20 // that bodies without a key are worked on in: phones send some hundred bytes each
+)
+
+// newBodies gives each of so many senders a part.
+func newBodies(memory, senders int64) bodies {
+	return bodies{newFair(bodiesHeld*memory, bodiesHeld*memory/senders), newFair(memory, memory/senders)}
+}
 
 func checkMediaType(r *http.Request, rt *route) error {
 	header := r.Header.Get("Content-Type")

@@ -189,7 +189,7 @@ func (a *API) postImport(jobs *resource[record.Job], w http.ResponseWriter, r *h
 	if err != nil {
 		return err
 	}
-	if err := a.carry(w, auth.From(r.Context()).Account, len(rows), len(bodyOf(r))); err != nil {
+	if err := a.carryItems(w, auth.From(r.Context()).Account, len(rows)); err != nil {
 		return err
 	}
 	// The rows are stored before the job, so that its id must not be another's at all: the number of the command makes it so. A first attempt

@@ -65,6 +65,20 @@ func TestABatchOfManyMonthsIsStoredAFewMonthsAtATime(t *testing.T) {
 	}
 }
 
+// A device's own clock dates what it measured without a fix.
+func TestMonthsOfDevicesClocksCountToo(t *testing.T) {
+	var m months
+	for i := range partMonths {
+		at := fleet.MillisOf(begin.Time().AddDate(0, -i, 0))
+		if !m.add([]fleet.Report{{FixTime: begin, DeviceTime: at}}) {
+			t.Fatalf("no room for month %d", i)
+		}
+	}
+	if m.add([]fleet.Report{{FixTime: begin, DeviceTime: fleet.MillisOf(begin.Time().AddDate(0, -partMonths, 0))}}) {
+		t.Error("room for one month more")
+	}
+}
+
 // The window is made as small as it would be for a batch of thousands of parts.
 func TestABatchOfManyMonthsThatIsCutOffIsStoredOnce(t *testing.T) {
 	b := newBench(t)

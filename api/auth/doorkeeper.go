@@ -48,7 +48,7 @@ func (d *Doorkeeper[C]) Admit(ctx context.Context, name, secret string, client n
 	var nothing C
 	known := d.recall(name)
 	good := d.proves(secret, known.found)
-	if !good && !d.failures.peek(network(client), d.cfg.Failures, d.cfg.Window) {
+	if !good && !d.failures.peek(Network(client), d.cfg.Failures, d.cfg.Window) {
 		return nothing, ErrThrottled
 	}
 	if d.now().After(known.until) {
@@ -105,14 +105,14 @@ func (d *Doorkeeper[C]) find(ctx context.Context, name string) (remembered[C], e
 
 // fail counts a failed attempt of an address.
 func (d *Doorkeeper[C]) fail(client netip.Addr, err error) error {
-	if !d.failures.take(network(client), d.cfg.Failures, d.cfg.Window).OK {
+	if !d.failures.take(Network(client), d.cfg.Failures, d.cfg.Window).OK {
 		return ErrThrottled
 	}
 	return err
 }
 
-// network is what failures are counted by: an IPv4 address, or the /64 that one IPv6 customer has.
-func network(client netip.Addr) string {
+// Network is what clients without a key are counted by: an IPv4 address, or the /64 that one IPv6 customer has.
+func Network(client netip.Addr) string {
 	client = client.Unmap().WithZone("")
 	if client.Is6() {
 		if p, err := client.Prefix(64); err == nil {

@@ -58,18 +58,19 @@ func NewLimiter(cfg Config, now func() time.Time) *Limiter {
 	return &Limiter{limits: cfg.Limits, volume: cfg.Volume, buckets: newBuckets(now)}
 }
 
-// TakeVolume asks for what a request carries, and names what there is too little of: "items" or "bytes". What is refused costs
-// nothing. A request that carries more than a whole window may hold is let in when nothing else was.
-func (l *Limiter) TakeVolume(account fleet.AccountID, items, bytes int) (d Decision, what string) {
-	name := "v" + strconv.FormatUint(uint64(account), 36)
-	v := l.volume
-	if d := l.buckets.takeMany(name+"bytes", v.Bytes, v.Window, bytes, true); !d.OK {
-		return d, "bytes"
-	}
-	if d := l.buckets.takeMany(name+"items", v.Items, v.Window, items, false); !d.OK {
-		return d, "items"
-	}
-	return l.buckets.takeMany(name+"bytes", v.Bytes, v.Window, bytes, false), "bytes"
+// TakeItems asks for the items that a request carries. One that is refused costs none. A request that carries more than a whole
+// window may hold is let in when nothing else was.
+func (l *Limiter) TakeItems(account fleet.AccountID, n int) Decision {
+	return l.buckets.takeMany(volumeOf(account, "items"), l.volume.Items, l.volume.Window, n)
+}
+
+// TakeBytes is TakeItems for the bytes of a body.
+func (l *Limiter) TakeBytes(account fleet.AccountID, n int) Decision {
+	return l.buckets.takeMany(volumeOf(account, "bytes"), l.volume.Bytes, l.volume.Window, n)
+}
+
+func volumeOf(account fleet.AccountID, what string) string {
+	return "v" + strconv.FormatUint(uint64(account), 36) + what
 }
 
 // Take asks for one operation. One that is refused costs nothing.
@@ -115,12 +116,12 @@ func (b *buckets) peek(name string, quota int, window time.Duration) bool {
 
 // take takes a token if there is one.
 func (b *buckets) take(name string, quota int, window time.Duration) Decision {
-	return b.takeMany(name, quota, window, 1, false)
+	return b.takeMany(name, quota, window, 1)
 }
 
-// takeMany takes n tokens if there are so many, or only looks. The state of a bucket is the one instant at which it will be full:
+// takeMany takes n tokens if there are so many. The state of a bucket is the one instant at which it will be full:
 // a token moves it ahead by the time that one token takes to come back (the generic cell rate algorithm).
-func (b *buckets) takeMany(name string, quota int, window time.Duration, n int, look bool) Decision {
+func (b *buckets) takeMany(name string, quota int, window time.Duration, n int) Decision {
 	now := b.now()
 	each := float64(window) / float64(quota)
 	cost := time.Duration(float64(min(n, quota)) * each)
@@ -139,9 +140,6 @@ func (b *buckets) takeMany(name string, quota int, window time.Duration, n int, 
 	full = full.Add(cost)
 	d.OK, d.Reset = true, full.Sub(now)
 	d.Remaining = int(math.Floor(float64(window-d.Reset) / each))
-	if look {
-		return d
-	}
 	if _, ok := b.full[name]; !ok && len(b.full) >= maxBuckets {
 		b.clean(now)
 	}

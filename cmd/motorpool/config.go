@@ -33,7 +33,7 @@ type settings struct {
 	ClickHouseHTTP string   `name:"clickhouse-http" help:"Where the embedded ClickHouse speaks HTTP." default:"127.0.0.1:8123"`
 
 	Durability string `help:"When something is acknowledged: sync, when the disk of 'up' has it; os, when the operating system has it: faster, and a power cut loses the last half minute." enum:"sync,os" default:"sync" group:"Disk"`
-	KeepFree   int    `help:"Megabytes that 'up' leaves free on its disk: below, ingest waits and writes are answered with 507; four times as much is announced." default:"512" group:"Disk"`
+	KeepFree   int    `help:"Megabytes that stay free on the disk of 'up', or on those of our tables in a ClickHouse elsewhere: below, writes are answered with 507, and with 'up' ingest waits; four times as much is announced." default:"512" group:"Disk"`
 
 	DB struct {
 		Database     string `help:"Database." default:"motorpool"`

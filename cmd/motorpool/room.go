@@ -114,7 +114,7 @@ func (r *room) look(ctx context.Context) {
 	}
 }
 
-// ask asks ClickHouse for its disks.
+// ask asks ClickHouse for the disks of our tables, by their storage policies.
 func (r *room) ask(ctx context.Context) (map[string]uint64, error) {
 	ctx, cancel := context.WithTimeout(ctx, roomTime)
 	defer cancel()

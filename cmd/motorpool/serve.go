@@ -42,8 +42,8 @@ type clientSettings struct {
 	IdleTime                 time.Duration `help:"A connection is closed when nothing is asked on it for so long." default:"2m"`
 	BodyTime                 time.Duration `help:"A body must be there within so long, and what its bytes take at --body-rate." default:"20s"`
 	BodyMemory               int64         `help:"Bytes of bodies that are worked on at once, half of them of one account; the next ones wait some seconds and are then refused. While it is worked on a byte can take a hundred." default:"8388608"`
-	BodyRate                 int           `help:"Bytes a second that a phone in a bad network still sends." default:"4096"`
-	MaxDownloads             int           `help:"Downloads and long searches that one account may have under way; the next ones wait some seconds and are then refused." default:"4"`
+	BodyRate                 int           `help:"Bytes a second that a phone in a bad network still sends, and takes of an answer." default:"4096"`
+	MaxDownloads             int           `help:"Downloads and long searches that one account may have under way; the next ones wait some seconds and are then refused." default:"2"`
 	ClientStall              time.Duration `help:"A client that takes nothing of its answer for so long is cut off." default:"30s"`
 }
 
