@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestAGroupThatHoldsStillBeginsNothing: while it holds still no range is planned, and where it stands can be read and set.
+// TestAGroupThatHoldsStillBeginsNothing: while it holds still no range is planned, one that was planned before is finished
+// all the same, and where it stands can be read and set.
 func TestAGroupThatHoldsStillBeginsNothing(t *testing.T) {
 	p := newProcess(t, startBroker(t).ListenAddrs()[0])
 	topic := createTopic(t, p.client, 2)
@@ -50,5 +51,21 @@ func TestAGroupThatHoldsStillBeginsNothing(t *testing.T) {
 	commitAs(t, admin.client, cfg.Group, topic, 2, "plan:1:3")
 	if got, err := Standings(t.Context(), admin.client, cfg.Group, topic); err != nil || !got[0].Planned {
 		t.Errorf("a plan is not told: %v, %v", got, err)
+	}
+
+	held.Store(true)
+	left := newLedger()
+	again := start(t, cfg, newProcess(t, p.client.Addr.String()), []string{topic}, left.handler)
+	left.await(t, 2)
+	eventually(t, "the planned range is finished, and no other begun", func() bool {
+		got, err := Standings(t.Context(), admin.client, cfg.Group, topic)
+		return err == nil && slices.Equal(got, []Standing{{topic, 0, 4, false}, {topic, 1, 1, false}})
+	})
+	again.stop()
+	if err := again.wait(t); err != nil {
+		t.Fatal(err)
+	}
+	if n := left.records(); n != 2 {
+		t.Errorf("%d records were handled by a group that holds still, want the 2 of the planned range", n)
 	}
 }
