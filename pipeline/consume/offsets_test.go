@@ -43,10 +43,25 @@ func TestAGroupThatHoldsStillBeginsNothing(t *testing.T) {
 	set := []Standing{{topic, 0, 2, false}, {topic, 1, 1, false}}
 	admin := newProcess(t, p.client.Addr.String())
 	eventually(t, "the group has no members", func() bool {
-		return SetStandings(t.Context(), admin.client, cfg.Group, set) == nil
+		return SetStandings(t.Context(), admin.client, cfg.Group, set, topic) == nil
 	})
 	if got, err := Standings(t.Context(), admin.client, cfg.Group, topic); err != nil || !slices.Equal(got, set) {
 		t.Errorf("after it was set the group stands at %v, %v", got, err)
+	}
+	for name, told := range map[string][]Standing{"nothing": {set[0]}, "that nothing was committed": {set[0], {topic, 1, -1, false}}} {
+		if err := SetStandings(t.Context(), admin.client, cfg.Group, set, topic); err != nil {
+			t.Fatal(err)
+		}
+		if err := SetStandings(t.Context(), admin.client, cfg.Group, told, topic); err != nil {
+			t.Fatal(err)
+		}
+		got, err := Standings(t.Context(), admin.client, cfg.Group, topic)
+		if want := []Standing{set[0], {topic, 1, 0, false}}; err != nil || !slices.Equal(got, want) {
+			t.Errorf("told %s of a partition, the group stands at %v, want the log's start: %v", name, got, err)
+		}
+	}
+	if err := SetStandings(t.Context(), admin.client, cfg.Group, set, topic); err != nil {
+		t.Fatal(err)
 	}
 	commitAs(t, admin.client, cfg.Group, topic, 2, "plan:1:3")
 	if got, err := Standings(t.Context(), admin.client, cfg.Group, topic); err != nil || !got[0].Planned {
