@@ -81,14 +81,15 @@ const storeStage = "store"
 
 // stages are the parts of a backup in the order in which it is settled what they are of: the reverse of the order in
 // which things are written, so that whatever is in the backup has its cause in it too. What a cause did not bring about
-// yet is brought about again, as after a crash: marks after consequences, a transaction before
-// its entries, a revision before all of that, its claims before the revision.
+// yet is brought about again, as after a crash: marks after consequences, a transaction before its entries, a revision
+// before all of that, and before the revision its claims and whatever rows it is about.
 func stages(tables []string) []stage {
 	all := []stage{
 		{Name: "settled", Tables: []string{"record_settled"}},
 		{Name: "entries", Tables: []string{"ledger_entries"}},
 		{Name: storeStage}, // everything else
 		{Name: "log", Tables: []string{"record_log"}},
+		{Name: "subjects", Tables: []string{"document_files", "job_input", "job_output", "job_errors", "device_owners"}},
 		{Name: "claims", Tables: []string{"claim_log"}},
 	}
 	for _, table := range tables {
@@ -98,6 +99,13 @@ func stages(tables []string) []stage {
 		}
 	}
 	return all
+}
+
+func stageNames() (names []string) {
+	for _, s := range stages(nil) {
+		names = append(names, s.Name)
+	}
+	return names
 }
 
 // manifestStage is the last one. A backup without it was broken off.
@@ -110,7 +118,6 @@ type manifest struct {
 	Group     string                        `json:"group"`
 	Embedded  bool                          `json:"embedded"` // it holds the log of the embedded broker
 	Standings map[string][]consume.Standing `json:"standings"`
-	Rows      map[string]uint64             `json:"rows"`  // of each table, before what is equal was merged
 	Files     int                           `json:"files"` // of the broker's log
 	Stages    []stage                       `json:"stages"`
 }
@@ -122,6 +129,7 @@ type backup struct {
 	target   backupTarget
 	name     string
 	base     string // the full one that it builds upon, or empty
+	folder   string // that was made for it, or empty
 	db       driver.Conn
 	kafka    topic.Config
 	client   *kafka.Client
@@ -146,11 +154,12 @@ func (c *backupCommand) Run(ctx context.Context, s settings, o output) error {
 	defer topic.Disconnect(b.client)
 	b.name = time.Now().UTC().Format(nameForm)
 	if err := b.make(ctx); err != nil {
-		if target.folder != "" && !c.ExternalClickHouse {
-			err = errors.Join(err, os.RemoveAll(filepath.Join(target.folder, b.name))) // what is there of it
+		if b.folder != "" {
+			err = errors.Join(err, os.RemoveAll(b.folder)) // what is there of it
 		}
 		return fmt.Errorf("the backup %s was not made: %w", b.name, target.clean(err))
 	}
+	b.tidy(ctx)
 	_, err = fmt.Fprintf(o.out, "%s/%s\n", target.name, b.name)
 	return err
 }
@@ -173,10 +182,10 @@ func (s *settings) slowStore() query.Config {
 	return c
 }
 
-// groups are the pipeline's consumer groups with what they read.
-func (b *backup) groups(group string) map[string][]string {
+// groupTopics are the pipeline's consumer groups with what they read.
+func groupTopics(c topic.Config, group string) map[string][]string {
 	names := consumerGroups(group)
-	return map[string][]string{names[0]: b.kafka.Ingest(), names[1]: {b.kafka.Changes}, names[2]: {b.kafka.Events}}
+	return map[string][]string{names[0]: c.Ingest(), names[1]: {c.Changes}, names[2]: {c.Events}}
 }
 
 // make makes the backup.
@@ -207,7 +216,7 @@ func (b *backup) make(ctx context.Context) error {
 // prepare looks for what the backup can build upon and what it is to hold.
 func (b *backup) prepare(ctx context.Context) error {
 	if b.manifest.Embedded {
-		if has, err := embedded.HasLog(b.brokerDir()); err != nil || !has {
+		if has, err := embedded.HasLog(brokerDir(b.settings)); err != nil || !has {
 			return errors.Join(err, fmt.Errorf("%s has no log of an embedded broker: give --data, or --external-kafka", b.settings.Data))
 		}
 	}
@@ -215,12 +224,13 @@ func (b *backup) prepare(ctx context.Context) error {
 		if err := b.target.mount(ctx, b.db); err != nil {
 			return err
 		}
-		if err := os.MkdirAll(b.target.folder, 0o700); b.target.folder != "" && err != nil {
+		if err := b.makeFolder(); err != nil {
 			return err
 		}
 	}
 	if !b.command.Full {
-		rows, err := b.db.Query(ctx, schemas.Query("backup_base"), clickhouse.Named("target", b.target.name))
+		rows, err := b.db.Query(ctx, schemas.Query("backup_base"), clickhouse.Named("target", b.target.name),
+			clickhouse.Named("stages", stageNames()))
 		if err != nil {
 			return err
 		}
@@ -235,7 +245,6 @@ func (b *backup) prepare(ctx context.Context) error {
 		}
 	}
 	var tables []string
-	b.manifest.Rows = map[string]uint64{}
 	rows, err := b.db.Query(ctx, schemas.Query("backup_tables"))
 	if err != nil {
 		return err
@@ -244,11 +253,11 @@ func (b *backup) prepare(ctx context.Context) error {
 	var bytes uint64
 	for rows.Next() {
 		var table string
-		var n, size uint64
-		if err := rows.Scan(&table, &n, &size); err != nil {
+		var size uint64
+		if err := rows.Scan(&table, &size); err != nil {
 			return err
 		}
-		tables, b.manifest.Rows[table], bytes = append(tables, table), n, bytes+size
+		tables, bytes = append(tables, table), bytes+size
 	}
 	b.manifest.Stages = stages(tables)
 	upon := "full"
@@ -259,30 +268,56 @@ func (b *backup) prepare(ctx context.Context) error {
 	return rows.Err()
 }
 
-func (b *backup) brokerDir() string { return filepath.Join(b.settings.Data, "kafka") }
+// makeFolder makes the backup's folder, unless it goes elsewhere. One that is there is somebody else's.
+func (b *backup) makeFolder() error {
+	if b.target.folder == "" {
+		return nil
+	}
+	if err := os.MkdirAll(b.target.folder, 0o700); err != nil {
+		return err
+	}
+	folder := filepath.Join(b.target.folder, b.name)
+	err := os.Mkdir(folder, 0o700)
+	if errors.Is(err, os.ErrExist) {
+		return fmt.Errorf("another backup to %s began in the same second: try again", b.target.folder)
+	}
+	if err == nil {
+		b.folder = folder
+	}
+	return err
+}
 
-// finish writes the manifest, which makes the backup one, and notes it for later ones to build upon.
+// finish writes the manifest, which makes the backup one.
 func (b *backup) finish(ctx context.Context) error {
+	if err := b.note(ctx, false); err != nil {
+		return err
+	}
+	return b.copyStage(ctx, manifestStage, "")
+}
+
+// tidy notes a backup that is made, for later ones to build upon, and clears away. What fails of that costs no backup.
+func (b *backup) tidy(ctx context.Context) {
+	if err := b.note(ctx, true); err != nil {
+		fmt.Fprintf(b.out, "warning: the backup is whole, but later ones will not build upon it: %v\n", err)
+	}
+	if err := b.dropFiles(ctx); err != nil {
+		fmt.Fprintf(b.out, "warning: the backup is whole, but its copy of the broker's log stays in the database for some days: %v\n",
+			err)
+	}
+}
+
+func (b *backup) note(ctx context.Context, done bool) error {
 	text, err := json.Marshal(b.manifest)
 	if err != nil {
 		return err
 	}
-	note := func(done bool) error {
-		batch, err := b.db.PrepareBatch(ctx, "INSERT INTO backups (target, name, base, done, manifest)")
-		if err != nil {
-			return err
-		}
-		if err := batch.Append(b.target.name, b.name, b.base, done, string(text)); err != nil {
-			batch.Abort()
-			return err
-		}
-		return batch.Send()
-	}
-	if err := note(false); err != nil {
+	batch, err := b.db.PrepareBatch(ctx, "INSERT INTO backups (target, name, base, done, manifest)")
+	if err != nil {
 		return err
 	}
-	if err := b.copyStage(ctx, manifestStage, ""); err != nil {
+	if err := batch.Append(b.target.name, b.name, b.base, done, string(text)); err != nil {
+		batch.Abort()
 		return err
 	}
-	return errors.Join(note(true), b.dropFiles(ctx))
+	return batch.Send()
 }

@@ -94,7 +94,7 @@ func (b *backup) copyLog(ctx context.Context) error {
 		}
 	}
 	var bytes uint64
-	err := embedded.CopyLog(b.brokerDir(), func(topic string, partition int32) int64 {
+	err := embedded.CopyLog(brokerDir(b.settings), func(topic string, partition int32) int64 {
 		if offset, ok := from[topic][partition]; ok {
 			return offset
 		}

@@ -110,7 +110,7 @@ func (b *backup) stillness(ctx context.Context) (map[string][]consume.Standing, 
 // standings says how far each group has come, and whether none has a batch in hand.
 func (b *backup) standings(ctx context.Context) (all map[string][]consume.Standing, still bool, err error) {
 	all, still = map[string][]consume.Standing{}, true
-	for group, topics := range b.groups(b.command.Group) {
+	for group, topics := range groupTopics(b.kafka, b.command.Group) {
 		standing, err := consume.Standings(ctx, b.client, group, topics...)
 		if err != nil {
 			return nil, false, err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,6 +43,10 @@ func startEngines(ctx context.Context, s *settings, external engineChoice, group
 		}
 	}
 	if !external.Kafka {
+		if half, err := embedded.IsBeingPlaced(brokerDir(s)); err != nil || half {
+			e.stop()
+			return nil, cmp.Or(err, fmt.Errorf("a restore into %s was broken off: run 'motorpool restore' again", s.Data))
+		}
 		broker, err := startBroker(s, groups, log)
 		if err != nil {
 			e.stop()
@@ -89,12 +94,14 @@ func (e *engines) startClickHouse(ctx context.Context, s *settings, external eng
 	return nil
 }
 
+func brokerDir(s *settings) string { return filepath.Join(s.Data, "kafka") }
+
 func startBroker(s *settings, groups []string, log *slog.Logger) (*embedded.Broker, error) {
 	if len(s.Kafka) != 1 {
 		return nil, errors.New("'up' takes one address for Kafka, where the embedded broker listens; several need --external-kafka")
 	}
 	broker, err := embedded.StartBroker(embedded.BrokerConfig{
-		Dir: filepath.Join(s.Data, "kafka"), Addr: s.Kafka[0], Groups: groups, Logger: log,
+		Dir: brokerDir(s), Addr: s.Kafka[0], Groups: groups, Logger: log,
 		Sync: s.synced(), KeepFree: s.keepFree(),
 	})
 	if err != nil {

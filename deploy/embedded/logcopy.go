@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -91,7 +92,10 @@ func copyPartition(dir, topic string, partition int32, from int64, each func(Log
 		if err != nil {
 			return err
 		}
-		base, data := wanted(data, from)
+		base, data, err := wanted(data, from, newest)
+		if err != nil {
+			return fmt.Errorf("%d.dat: %w", s.base, err)
+		}
 		if len(data) == 0 {
 			continue
 		}
@@ -114,33 +118,57 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
+// ErrDamaged reports that records that a copy needs cannot be read in the log.
+var ErrDamaged = errors.New("the broker's log is damaged within what no one has read yet: a copy would lack those records. " +
+	"Once the pipeline is past them, which makes dead letters of them, there can be a backup again")
+
 // wanted returns the whole batches of a segment from the one that holds an offset on, or its last one, and their first
-// offset. A batch that is just being written ends it.
-func wanted(segment []byte, from int64) (base int64, data []byte) {
-	start, last, end := -1, 0, 0
-	for {
-		rest := segment[end:]
-		if len(rest) < batchLeast {
+// offset. In the newest segment a batch that is just being written ends it. A damaged one in front of the offset does not
+// matter; otherwise the error is ErrDamaged.
+func wanted(segment []byte, from int64, newest bool) (base int64, data []byte, err error) {
+	start, last, end, damaged := -1, 0, 0, false
+	for at := 0; at < len(segment); {
+		size, sound := batch(segment[at:])
+		next := at + size
+		if newest && !sound && (size == 0 || next >= len(segment)) {
 			break
 		}
-		size := batchHead + int(binary.BigEndian.Uint32(rest[batchLengthAt:]))
-		if size < batchLeast || size > len(rest) ||
-			crc32.Checksum(rest[batchAttributes:size], castagnoli) != binary.BigEndian.Uint32(rest[batchChecksumAt:]) {
-			break
+		if !sound && (start >= 0 || size == 0 || next >= len(segment)) {
+			return 0, nil, fmt.Errorf("at byte %d: %w", at, ErrDamaged)
 		}
-		first := int64(binary.BigEndian.Uint64(rest))
-		if start < 0 && first+int64(binary.BigEndian.Uint32(rest[batchLastDeltaAt:])) >= from {
-			start = end
+		if !sound {
+			at, damaged = next, true
+			continue
 		}
-		last, end = end, end+size
+		first := int64(binary.BigEndian.Uint64(segment[at:]))
+		if damaged && first > from {
+			return 0, nil, fmt.Errorf("before offset %d: %w", first, ErrDamaged)
+		}
+		damaged = false
+		if start < 0 && first+int64(binary.BigEndian.Uint32(segment[at+batchLastDeltaAt:])) >= from {
+			start = at
+		}
+		last, at, end = at, next, next
 	}
 	if end == 0 {
-		return 0, nil
+		return 0, nil, nil
 	}
 	if start < 0 {
 		start = last
 	}
-	return int64(binary.BigEndian.Uint64(segment[start:])), segment[start:end]
+	return int64(binary.BigEndian.Uint64(segment[start:])), segment[start:end], nil
+}
+
+// batch returns the size of the batch at the beginning of data, 0 if not all of it is there, and whether it is sound.
+func batch(data []byte) (size int, sound bool) {
+	if len(data) < batchLeast {
+		return 0, false
+	}
+	size = batchHead + int(binary.BigEndian.Uint32(data[batchLengthAt:]))
+	if size < batchLeast || size > len(data) {
+		return 0, false
+	}
+	return size, crc32.Checksum(data[batchAttributes:size], castagnoli) == binary.BigEndian.Uint32(data[batchChecksumAt:])
 }
 
 // HasLog tells whether a broker has ever run on dir.
@@ -152,8 +180,42 @@ func HasLog(dir string) (bool, error) {
 	return err == nil, err
 }
 
-// DropLog deletes the log of a broker that does not run.
-func DropLog(dir string) error { return os.RemoveAll(logFolder(dir)) }
+// placingMark is a file beside a log that is being placed, without which it might be anybody's.
+func placingMark(dir string) string { return filepath.Join(dir, "log_is_being_placed") }
+
+// ErrLog reports that a directory holds a broker's log that nobody was placing.
+var ErrLog = errors.New("it has a broker's log already")
+
+// BeginPlacing comes before the first PlaceLogFile, and before EndPlacing it may be called again to begin anew: it deletes
+// what was placed. Another log it leaves as it is, and returns ErrLog. No broker must run on dir.
+func BeginPlacing(dir string) error {
+	begun, err := IsBeingPlaced(dir)
+	if err != nil {
+		return err
+	}
+	if begun {
+		return os.RemoveAll(logFolder(dir))
+	}
+	if has, err := HasLog(dir); err != nil || has {
+		return cmp.Or(err, fmt.Errorf("%s: %w", dir, ErrLog))
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(placingMark(dir), nil, 0o600)
+}
+
+// EndPlacing says that a log is complete.
+func EndPlacing(dir string) error { return os.Remove(placingMark(dir)) }
+
+// IsBeingPlaced tells whether a log is not complete.
+func IsBeingPlaced(dir string) (bool, error) {
+	_, err := os.Stat(placingMark(dir))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
 
 // PlaceLogFile writes a file of a copy where a broker that does not run will find it.
 func PlaceLogFile(dir string, f LogFile) error {

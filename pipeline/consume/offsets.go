@@ -58,19 +58,26 @@ func Standings(ctx context.Context, client *kafka.Client, group string, topics .
 	return all, nil
 }
 
-// SetStandings makes a group go on where it is told. It must have no members: the broker refuses otherwise.
-func SetStandings(ctx context.Context, client *kafka.Client, group string, all []Standing) error {
+// SetStandings makes a group go on where it is told, and in the partitions of topics of which nothing is told, or that
+// it had committed nothing, at the log's start. It must have no members: the broker refuses otherwise.
+func SetStandings(ctx context.Context, client *kafka.Client, group string, all []Standing, names ...string) error {
+	now, err := Standings(ctx, client, group, names...)
+	if err != nil {
+		return err
+	}
+	topics := map[string][]kafka.OffsetCommit{}
+	for _, s := range now {
+		at := slices.IndexFunc(all, func(told Standing) bool { return told.Topic == s.Topic && told.Partition == s.Partition })
+		var offset int64
+		if at >= 0 && all[at].Offset >= 0 {
+			offset = all[at].Offset
+		} else if offset, _, err = logRange(ctx, client, s.Topic, s.Partition); err != nil {
+			return fmt.Errorf("where %s/%d begins: %w", s.Topic, s.Partition, err)
+		}
+		topics[s.Topic] = append(topics[s.Topic], kafka.OffsetCommit{Partition: s.Partition, Offset: offset})
+	}
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	topics := map[string][]kafka.OffsetCommit{}
-	for _, s := range all {
-		if s.Offset >= 0 {
-			topics[s.Topic] = append(topics[s.Topic], kafka.OffsetCommit{Partition: s.Partition, Offset: s.Offset})
-		}
-	}
-	if len(topics) == 0 {
-		return nil
-	}
 	res, err := client.OffsetCommit(ctx, &kafka.OffsetCommitRequest{GroupID: group, GenerationID: -1, Topics: topics})
 	if err != nil {
 		return fmt.Errorf("set the offsets of %s: %w", group, err)

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestAGroupThatHoldsStillBeginsNothing: while it holds still no range is planned, and where it stands can be read and set.
+// TestAGroupThatHoldsStillBeginsNothing: while it holds still no range is planned, one that was planned before is finished
+// all the same, and where it stands can be read and set.
 func TestAGroupThatHoldsStillBeginsNothing(t *testing.T) {
 	p := newProcess(t, startBroker(t).ListenAddrs()[0])
 	topic := createTopic(t, p.client, 2)
@@ -42,13 +43,44 @@ func TestAGroupThatHoldsStillBeginsNothing(t *testing.T) {
 	set := []Standing{{topic, 0, 2, false}, {topic, 1, 1, false}}
 	admin := newProcess(t, p.client.Addr.String())
 	eventually(t, "the group has no members", func() bool {
-		return SetStandings(t.Context(), admin.client, cfg.Group, set) == nil
+		return SetStandings(t.Context(), admin.client, cfg.Group, set, topic) == nil
 	})
 	if got, err := Standings(t.Context(), admin.client, cfg.Group, topic); err != nil || !slices.Equal(got, set) {
 		t.Errorf("after it was set the group stands at %v, %v", got, err)
 	}
+	for name, told := range map[string][]Standing{"nothing": {set[0]}, "that nothing was committed": {set[0], {topic, 1, -1, false}}} {
+		if err := SetStandings(t.Context(), admin.client, cfg.Group, set, topic); err != nil {
+			t.Fatal(err)
+		}
+		if err := SetStandings(t.Context(), admin.client, cfg.Group, told, topic); err != nil {
+			t.Fatal(err)
+		}
+		got, err := Standings(t.Context(), admin.client, cfg.Group, topic)
+		if want := []Standing{set[0], {topic, 1, 0, false}}; err != nil || !slices.Equal(got, want) {
+			t.Errorf("told %s of a partition, the group stands at %v, want the log's start: %v", name, got, err)
+		}
+	}
+	if err := SetStandings(t.Context(), admin.client, cfg.Group, set, topic); err != nil {
+		t.Fatal(err)
+	}
 	commitAs(t, admin.client, cfg.Group, topic, 2, "plan:1:3")
 	if got, err := Standings(t.Context(), admin.client, cfg.Group, topic); err != nil || !got[0].Planned {
 		t.Errorf("a plan is not told: %v, %v", got, err)
+	}
+
+	held.Store(true)
+	left := newLedger()
+	again := start(t, cfg, newProcess(t, p.client.Addr.String()), []string{topic}, left.handler)
+	left.await(t, 2)
+	eventually(t, "the planned range is finished, and no other begun", func() bool {
+		got, err := Standings(t.Context(), admin.client, cfg.Group, topic)
+		return err == nil && slices.Equal(got, []Standing{{topic, 0, 4, false}, {topic, 1, 1, false}})
+	})
+	again.stop()
+	if err := again.wait(t); err != nil {
+		t.Fatal(err)
+	}
+	if n := left.records(); n != 2 {
+		t.Errorf("%d records were handled by a group that holds still, want the 2 of the planned range", n)
 	}
 }

@@ -101,7 +101,7 @@ func (w *worker) work(session, fetching, finishing, retrying context.Context, fr
 		}
 		if b == nil {
 			var open bool
-			if b, open = <-ready; !open || session.Err() != nil || !w.released(fetching) {
+			if b, open = <-ready; !open || session.Err() != nil || !b.again && !w.released(fetching) {
 				return nil // what is not planned is just fetched again by whoever owns the partition next
 			}
 			if err := w.commit(finishing, retrying, b.First, formatPlan(b.Last)); err != nil {
@@ -134,7 +134,7 @@ func (w *worker) work(session, fetching, finishing, retrying context.Context, fr
 // heldPoll is how soon a worker that holds still notices that it may go on.
 const heldPoll = 50 * time.Millisecond
 
-// released waits while the group holds still, and returns whether work may go on: not if fetching has ended meanwhile.
+// released waits while the group holds still, which a range that was planned before does not, as it is waited for, and returns whether work may go on: not if fetching has ended meanwhile.
 func (w *worker) released(fetching context.Context) bool {
 	if !w.cfg.held() {
 		return true

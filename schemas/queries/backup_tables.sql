@@ -1,5 +1,5 @@
--- What a backup takes of this database, tables and views, with the rows that lie there.
-SELECT name, ifNull(total_rows, 0) AS rows, ifNull(total_bytes, 0) AS bytes
+-- What a backup takes of this database, tables and views, with the bytes that they take.
+SELECT name, ifNull(total_bytes, 0) AS bytes
 FROM system.tables
 WHERE database = currentDatabase() AND NOT is_temporary AND name NOT IN ('backups', 'backup_files')
 ORDER BY name
