@@ -56,7 +56,7 @@ func (m *machine) rowsNow(tables ...string) map[string]string {
 	if len(tables) == 0 {
 		rows, err := db.Query(m.t.Context(), `SELECT name FROM system.tables
 			WHERE database = currentDatabase() AND engine LIKE '%MergeTree'
-			AND name NOT IN ('backups', 'backup_files', 'ingest_holds', 'key_uses', 'record_settled')`) // written at any time
+			AND name NOT IN ('backups', 'backup_files', 'ingest_holds', 'key_uses', 'record_settled', 'checkpoints')`) // written at any time
 		if err != nil {
 			m.t.Fatal(err)
 		}
@@ -70,8 +70,11 @@ func (m *machine) rowsNow(tables ...string) map[string]string {
 		}
 	}
 	columns := func(table string) string {
-		if table == "trips" || table == "stops" { // when and how often it was written is another matter
+		switch table { // when and how often it was written is another matter
+		case "trips", "stops":
 			return "* EXCEPT (revision, updated_at)"
+		case "derivations":
+			return "* EXCEPT (revision, written_at)"
 		}
 		return "*"
 	}
@@ -86,7 +89,7 @@ func (m *machine) rowsNow(tables ...string) map[string]string {
 		if engine != "MergeTree" {
 			from += " FINAL"
 		}
-		if table == "trips" || table == "stops" {
+		if table == "trips" || table == "stops" || table == "derivations" {
 			from += " WHERE NOT deleted AND NOT open" // what is open is written now and then
 		}
 		if table == "claim_log" {
@@ -254,7 +257,8 @@ func TestABackupOfARunningSystemIsRestoredWhole(t *testing.T) {
 		other.must("restore", filepath.Join(moved, filepath.Base(middle)))
 		other.up()
 		other.eventually("what was not read then is read", func() error {
-			if read, _, _ := other.outcomes(); read != all {
+			// The replay sends again what was acknowledged late, and then there is more.
+			if read, _, _ := other.outcomes(); read < all {
 				return fmt.Errorf("%d of %d, after %d", read, all, stood)
 			}
 			return nil
