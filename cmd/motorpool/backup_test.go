@@ -385,6 +385,9 @@ func (m *machine) writeExpired(tables ...string) {
 func TestABackupInS3(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
+	if m.kafka != "" {
+		t.Skip("the broker's log is elsewhere")
+	}
 	bucket := s3mem.New()
 	if err := bucket.CreateBucket("fleet-backups"); err != nil {
 		t.Fatal(err)
@@ -396,7 +399,9 @@ func TestABackupInS3(t *testing.T) {
 	if err := os.WriteFile(file, []byte(secret+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	flags := []string{"--s3-endpoint", server.URL, "--s3-access-key", "operator", "--s3-secret-key-file", file}
+	secretFile := "MOTORPOOL_S3_SECRET_KEY_FILE=" + file
+	m.env = append(m.env, secretFile)
+	flags := []string{"--s3-endpoint", server.URL, "--s3-access-key", "operator"}
 	m.up()
 	m.replay("Acme", writeWarts(t))
 	m.backup(append(flags, "s3://fleet-backups/nightly")...)
@@ -408,6 +413,7 @@ func TestABackupInS3(t *testing.T) {
 	m.interrupt()
 
 	other := m.another(t)
+	other.env = append(other.env, secretFile)
 	other.must(append([]string{"restore", second}, flags...)...)
 	other.up()
 	if err := differ(other.rowsNow(tables...), whole); err != nil {

@@ -18,10 +18,10 @@ import (
 // backupPlace says where backups are kept: a folder, or a bucket that speaks S3. It is the ClickHouse server that writes
 // and reads there.
 type backupPlace struct {
-	Endpoint      string `help:"Address of the S3 server, such as https://s3.eu-central-1.amazonaws.com; Amazon's by default." placeholder:"URL"`
-	AccessKey     string `help:"Access key of S3; without one the server's own role is used."`
-	SecretKey     string `help:"Its secret; better in a file or the environment, as others see command lines."`
-	SecretKeyFile string `help:"File whose first line is the secret." type:"path"`
+	Endpoint      string `help:"Address of the S3 server, such as https://s3.eu-central-1.amazonaws.com; Amazon's by default." placeholder:"URL" env:"MOTORPOOL_S3_ENDPOINT"`
+	AccessKey     string `help:"Access key of S3; without one the server's own role is used." env:"MOTORPOOL_S3_ACCESS_KEY"`
+	SecretKey     string `help:"Its secret; better in a file or the environment, as others see command lines." env:"MOTORPOOL_S3_SECRET_KEY"`
+	SecretKeyFile string `help:"File whose first line is the secret." type:"path" env:"MOTORPOOL_S3_SECRET_KEY_FILE"`
 }
 
 // backupTarget is one place, ready to be named in SQL.
