@@ -21,7 +21,7 @@ import (
 
 // Event is something that happened, as the feed, the stream and webhooks show it.
 type Event struct {
-	ID         string         `json:"id" doc:"The same whenever the event is told." example:"evt_1234"`
+	ID         string         `json:"id" doc:"The same whenever the event is told: after a crash or a restore one may come again, under another sequence; take it once." example:"evt_1234"`
 	Type       string         `json:"type" example:"vehicle.trip.ended"`
 	Timestamp  record.Instant `json:"timestamp" doc:"When it happened, by the clock of the fix."`
 	APIVersion string         `json:"api_version" example:"v1"`

@@ -132,7 +132,7 @@ func (c *replayCommand) Run(ctx context.Context, s settings, o output) error {
 		return err
 	}
 	if n := result.Refused[fleet.RefusedUnknownDevice]; n > 0 {
-		fmt.Fprintf(o.err, "%d rows are of devices that are registered nowhere or on no vehicle. They are kept apart for a week and appear once that is done; --register does it.\n", n)
+		fmt.Fprintf(o.err, "%d rows are of devices that are registered nowhere or on no vehicle. They are kept apart for a week, and appear when an operator says whose they are: --register does that, or 'motorpool device create'.\n", n)
 	}
 	// What is stored is said also if nothing follows from it.
 	return errors.Join(r.waitDerived(ctx, db, kafka), c.report(o.out, outcomes{Read: result.Read, Stored: result.Stored, Refused: result.Refused}))
