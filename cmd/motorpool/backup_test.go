@@ -161,10 +161,7 @@ func (m *machine) unread() int64 {
 // on where it stood, without a fix twice or missing.
 func TestABackupOfARunningSystemIsRestoredWhole(t *testing.T) {
 	t.Parallel()
-	m := newMachine(t)
-	if m.kafka != "" {
-		t.Skip("the broker's log is elsewhere") // TestARestoreOlderThanItsKafkaReadsOnWhereItStands
-	}
+	m := newMachine(t).withOwnBroker() // with another: TestARestoreOlderThanItsKafkaReadsOnWhereItStands
 	m.up()
 	key := strings.TrimSpace(m.must("key", "create", "--account", "Acme", "--scopes", "admin"))
 	target := filepath.Join(t.TempDir(), "backups")
@@ -337,6 +334,9 @@ func (m *machine) another(t *testing.T) *machine {
 	t.Helper()
 	other := newMachine(t)
 	other.t = t
+	if m.kafka == "" {
+		other.withOwnBroker()
+	}
 	return other
 }
 
@@ -384,10 +384,7 @@ func (m *machine) writeExpired(tables ...string) {
 // secret is in none of them, nor in what the engine keeps.
 func TestABackupInS3(t *testing.T) {
 	t.Parallel()
-	m := newMachine(t)
-	if m.kafka != "" {
-		t.Skip("the broker's log is elsewhere")
-	}
+	m := newMachine(t).withOwnBroker()
 	bucket := s3mem.New()
 	if err := bucket.CreateBucket("fleet-backups"); err != nil {
 		t.Fatal(err)

@@ -13,10 +13,7 @@ import (
 // TestNothingAcknowledgedIsLostInAPowerCut cuts the power under load and looks for every expense, posting and fix that was
 // acknowledged. That such a cut loses what is not synced is shown with the broker alone, in deploy/embedded.
 func TestNothingAcknowledgedIsLostInAPowerCut(t *testing.T) {
-	m := newMachine(t)
-	if m.kafka != "" {
-		t.Skip("the broker's log is elsewhere")
-	}
+	m := newMachine(t).withOwnBroker()
 	disk := embeddedtest.NewDisk(t, 900)
 	m.onDisk(disk)
 	m.up("--keep-free", "16")

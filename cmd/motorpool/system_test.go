@@ -89,6 +89,14 @@ func newMachine(t *testing.T) *machine {
 	return m
 }
 
+// withOwnBroker has `up` start its broker although the tests have another: for what is about its log.
+func (m *machine) withOwnBroker() *machine {
+	if m.kafka != "" {
+		m.kafka, m.env = "", append(m.env, "MOTORPOOL_KAFKA="+freeAddr(m.t))
+	}
+	return m
+}
+
 // setting is what an environment variable says to the commands of the machine.
 func (m *machine) setting(name string) string {
 	for _, pair := range slices.Backward(m.env) {
