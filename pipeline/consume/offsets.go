@@ -45,14 +45,20 @@ func Standings(ctx context.Context, client *kafka.Client, group string, topics .
 	}
 	var all []Standing
 	for _, name := range topics {
-		partitions := res.Topics[name]
-		slices.SortFunc(partitions, func(a, b kafka.OffsetFetchPartition) int { return a.Partition - b.Partition })
-		for _, p := range partitions {
+		committed := map[int]kafka.OffsetFetchPartition{} // brokers differ in whether they list what has nothing committed
+		for _, p := range res.Topics[name] {
+			committed[p.Partition] = p
+		}
+		for _, id := range slices.Sorted(slices.Values(ids[name])) {
+			p, ok := committed[id]
+			if !ok {
+				p.CommittedOffset = -1
+			}
 			if p.Error != nil {
-				return nil, fmt.Errorf("where %s stands in %s/%d: %w", group, name, p.Partition, p.Error)
+				return nil, fmt.Errorf("where %s stands in %s/%d: %w", group, name, id, p.Error)
 			}
 			_, planned := parsePlan(p.Metadata, p.CommittedOffset)
-			all = append(all, Standing{name, p.Partition, p.CommittedOffset, planned})
+			all = append(all, Standing{name, id, p.CommittedOffset, planned})
 		}
 	}
 	return all, nil

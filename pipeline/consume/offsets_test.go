@@ -84,3 +84,21 @@ func TestAGroupThatHoldsStillBeginsNothing(t *testing.T) {
 		t.Errorf("%d records were handled by a group that holds still, want the 2 of the planned range", n)
 	}
 }
+
+// TestAGroupThatNobodyWasInIsSetWhereItIsTold: so it is after a restore, where the log begins in front of what was read.
+func TestAGroupThatNobodyWasInIsSetWhereItIsTold(t *testing.T) {
+	p := newProcess(t, startBroker(t).ListenAddrs()[0])
+	topic := createTopic(t, p.client, 2)
+	produce(t, p.client, topic, 0, numbered("a", 5)...)
+	const group = "nobody-was-in-it"
+	if got, err := Standings(t.Context(), p.client, group, topic); err != nil || !slices.Equal(got, []Standing{{topic, 0, -1, false}, {topic, 1, -1, false}}) {
+		t.Errorf("a group that nobody was in stands at %v, %v", got, err)
+	}
+	set := []Standing{{topic, 0, 5, false}, {topic, 1, 0, false}}
+	if err := SetStandings(t.Context(), p.client, group, set, topic); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := Standings(t.Context(), p.client, group, topic); err != nil || !slices.Equal(got, set) {
+		t.Errorf("after it was set the group stands at %v, %v", got, err)
+	}
+}
