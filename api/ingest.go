@@ -373,7 +373,11 @@ func decodeItem(raw json.RawMessage, v any) *fleet.FieldError {
 		return nil
 	}
 	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return &fleet.FieldError{Pointer: "/" + strings.ReplaceAll(e.Field, ".", "/"), Code: "type", Detail: "cannot be " + e.Value}
+		pointer := ""
+		if e.Field != "" { // it is about a member, not about the whole item
+			pointer = "/" + strings.ReplaceAll(e.Field, ".", "/")
+		}
+		return &fleet.FieldError{Pointer: pointer, Code: "type", Detail: "cannot be " + e.Value}
 	}
 	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
 		name = strings.Trim(name, `"`)

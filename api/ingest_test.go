@@ -194,6 +194,10 @@ func TestBatchesThatAreRefusedAsAWhole(t *testing.T) {
 	if len(p.Errors) != 2 || p.Errors[0].Pointer != "/0/lat" || p.Errors[0].Code != "bad_coordinates" || p.Errors[1].Pointer != "/1/unique_id" || p.Errors[1].Code != "not_found" {
 		t.Errorf("errors %+v", p.Errors)
 	}
+	p = w.do("POST", "/v1/positions", `{"data":[{"unique_id":"imei-1","fix_at":1769860810000,"lat":91,"lng":1},"x"]}`).problem(422, "validation_failed")
+	if len(p.Errors) != 2 || p.Errors[1].Pointer != "/1" {
+		t.Errorf("of an item that is no object: %+v", p.Errors)
+	}
 	many := "[" + strings.TrimSuffix(strings.Repeat("{},", maxIngestItems+1), ",") + "]"
 	for _, c := range []struct {
 		body   string

@@ -143,6 +143,9 @@ func (c *backupCommand) Run(ctx context.Context, s settings, o output) error {
 	if err != nil {
 		return err
 	}
+	if err := apartFrom(s.Data, target.folder); err != nil {
+		return err
+	}
 	b := &backup{command: c, settings: &s, target: target, kafka: s.topics(!c.ExternalKafka), out: o.err}
 	if b.db, err = s.openSlowStore(ctx); err != nil {
 		return err
@@ -162,6 +165,21 @@ func (c *backupCommand) Run(ctx context.Context, s settings, o output) error {
 	b.tidy(ctx)
 	_, err = fmt.Fprintf(o.out, "%s/%s\n", target.name, b.name)
 	return err
+}
+
+// apartFrom refuses a target that is, or lies in, the folder of what is backed up: whoever deletes the one deletes the other.
+func apartFrom(data, target string) error {
+	if data == "" || target == "" {
+		return nil
+	}
+	data, err := filepath.Abs(data)
+	if err != nil {
+		return err
+	}
+	if below, err := filepath.Rel(data, target); err == nil && filepath.IsLocal(below) {
+		return fmt.Errorf("%s is in the folder that is to be backed up, %s: give another, best on another disk", target, data)
+	}
+	return nil
 }
 
 // openSlowStore is openStore for statements that take long and say nothing meanwhile.

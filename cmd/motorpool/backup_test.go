@@ -169,6 +169,10 @@ func TestABackupOfARunningSystemIsRestoredWhole(t *testing.T) {
 	want, fixes := expected(t, repeats)
 	m.replay("Acme", writeWarts(t))
 	full := m.backup(target)
+	inside := filepath.Join(m.data, "backups")
+	if _, stderr, code := m.command("backup", inside); code != exitFailure || !strings.Contains(stderr, "another disk") {
+		t.Errorf("a backup into the folder that is backed up: %d, %s", code, stderr)
+	}
 
 	before, _, _ := m.outcomes()
 	all := before + want.Read

@@ -28,14 +28,15 @@ func checkUniqueID(uniqueID string) error {
 	return nil
 }
 
-// own gives unique ids to an account in the operator's name: with what was kept apart of them, unless they were given to another account
-// before. It refuses those that a device of another account has.
+// own gives unique ids to an account in the operator's name: with what was kept apart of them. It refuses those that were given to another
+// account before, or that a device of another account has.
 func (r *records) own(ctx context.Context, account fleet.AccountID, uniqueIDs ...string) error {
 	for _, uniqueID := range uniqueIDs {
 		if err := checkUniqueID(uniqueID); err != nil {
 			return err
 		}
 	}
+	var fresh []string
 	for some := range slices.Chunk(uniqueIDs, ownTogether) {
 		holders, err := query.Holders(ctx, r.db, some...)
 		if err != nil {
@@ -50,22 +51,19 @@ func (r *records) own(ctx context.Context, account fleet.AccountID, uniqueIDs ..
 		if err != nil {
 			return err
 		}
-		var fresh, others []string
 		for _, uniqueID := range some {
 			switch owner, owned := owners[uniqueID]; {
 			case !owned:
 				fresh = append(fresh, uniqueID)
 			case owner.Account != account:
-				others = append(others, uniqueID)
+				return fmt.Errorf("%q was given to %s; 'motorpool device move' gives it to another account, with --kept together with what it sent so far",
+					uniqueID, owner.Account)
 			}
 		}
-		for kept, these := range map[bool][]string{true: fresh, false: others} {
-			if len(these) == 0 {
-				continue
-			}
-			if err := r.store.Own(ctx, account, kept, these...); err != nil {
-				return err
-			}
+	}
+	for some := range slices.Chunk(fresh, ownTogether) {
+		if err := r.store.Own(ctx, account, true, some...); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -83,8 +81,8 @@ type deviceExpect struct {
 func (*deviceExpect) Help() string {
 	return `Says that trackers are an account's, before the account registers them itself over the interface. Until then nobody else can
 register them, and what they send is kept apart for a week: the account gets it with the registration. Without this, an account that
-registers a tracker over the interface gets what the tracker sends from then on. Of a tracker that was given to another account before, the
-account gets what comes from its registration on. It may be repeated.
+registers a tracker over the interface gets what the tracker sends from then on. It may be repeated. A list with a tracker
+that was given to another account is refused as a whole: 'motorpool device move' says that it changes hands.
 
   motorpool device expect --account Acme trackers.txt`
 }
@@ -108,7 +106,7 @@ func (c *deviceExpect) Run(ctx context.Context, s settings, o output) error {
 	})
 }
 
-// readLines returns the lines of a file that are not empty, without the blanks around them.
+// readLines returns the lines of a file that are not empty, without the blanks around them, each once and in order.
 func readLines(name string) ([]string, error) {
 	var in io.Reader = os.Stdin
 	if name != "-" {
@@ -126,7 +124,8 @@ func readLines(name string) ([]string, error) {
 			lines = append(lines, line)
 		}
 	}
-	return lines, scanner.Err()
+	slices.Sort(lines)
+	return slices.Compact(lines), scanner.Err()
 }
 
 type deviceMove struct {

@@ -188,6 +188,9 @@ func TestATrackerIsItsOwnersWhoeverAsksFirst(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.must("device", "expect", "--account", "Owner", list)
+	if _, stderr, code := m.command("device", "expect", "--account", "Thief", list); code == 0 || !strings.Contains(stderr, "device move") {
+		t.Errorf("an expected tracker was given to somebody else without a word: %d, %s", code, stderr)
+	}
 	thief.posts(409, "/v1/devices", `{"unique_id":"expected"}`)
 	thief.sends(409, http.MethodPatch, "/v1/devices/"+renamed, `{"unique_id":"expected"}`)
 	owner.puts(owner.posts(201, "/v1/devices", `{"unique_id":"expected"}`))
