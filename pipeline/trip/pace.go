@@ -34,8 +34,11 @@ func (c *Config) pace(s *State, in *input) {
 		*p = Pace{At: in.since, Place: s.lastPlace()}
 	}
 	span, noise := in.at-p.At, c.noise(in)
+	if span < paceSpan {
+		return
+	}
 	length := apart(p.Place, in.place)
-	if span < paceSpan || length < paceNoise*noise {
+	if length < paceNoise*noise {
 		if span > paceSlow {
 			*p = Pace{At: in.at, Place: in.place}
 		}

@@ -54,6 +54,7 @@ type State struct {
 	Wheels fleet.Wheels // since the place last changed
 	Miles  Ticks        // likewise, of the odometer
 	Ahead  float64      // m of Wheels.Way that the distance of a trip has already
+	Lag    float64      // m that the place may lie behind the wheels, if it had stood still before it changed
 	Pace   Pace         // of a drive without speeds: how fast its legs were
 }
 

@@ -26,7 +26,7 @@ func (s *State) wheel(p *fleet.Position, in *input) {
 	}
 	in.still = in.place == s.lastPlace()
 	in.rolled = s.Wheels.Way
-	if !in.still && s.Wheels.Since == in.since {
+	if !in.still && s.Wheels.Since == in.since && s.Lag == 0 {
 		return // it is renewed each time: the straight line is as good
 	}
 	ticked := in.mileage.At != 0 && in.mileage.Value != s.Last.Mileage.Value
@@ -52,15 +52,19 @@ func (s *State) arrived(in *input) {
 	if in.still {
 		return
 	}
+	stood := s.Wheels.Since < in.since
 	s.Wheels.Arrive(in.at, in.speed)
-	s.Miles, s.Ahead = Ticks{From: in.mileage}, 0
+	s.Miles, s.Ahead, s.Lag = Ticks{From: in.mileage}, 0, 0
+	if stood && in.way > in.distance {
+		s.Lag = in.way - in.distance
+	}
 }
 
 // gone is by how much a fix makes the distance longer: by the straight line, or, where the place had stood still, by what
 // the wheels did if that is not much less; in either case without what was counted while it stood.
 func (s *State) gone(in *input) float64 {
 	way := in.distance
-	if agree(in.way, way) {
+	if s.agree(in.way, way) {
 		way = in.way
 	}
 	more := max(0, way-s.Ahead)
@@ -76,12 +80,12 @@ func (s *State) sets(in *input) {
 }
 
 // agree says whether the wheels' way may be that to a place at a distance. The place is some seconds old, so that it may
-// lie a little further than they went; bends let them go further.
-func agree(way, distance float64) bool { return way > 0 && way*1.5 >= distance }
+// lie a little further than they went, or as much as the place before lay behind them; bends let them go further.
+func (s *State) agree(way, distance float64) bool { return way > 0 && way*1.5+s.Lag >= distance }
 
 // catchesUp says whether the place only comes to where the wheels had brought the vehicle before it stood.
 func (s *State) catchesUp(in *input) bool {
-	return s.Ahead > 0 && !in.still && in.says != moves && agree(max(in.way, s.Ahead), in.distance)
+	return s.Ahead > 0 && !in.still && in.says != moves && s.agree(max(in.way, s.Ahead), in.distance)
 }
 
 // unroll looks at a halt in which only the place stands still. It ends by a place that moves on, by a silence, and by a

@@ -30,18 +30,18 @@ func TestADriveWithAFrozenPlaceIsAsLongAsItsWheelsSay(t *testing.T) {
 		d, j := measure(reports)
 		w := 0.0
 		for i := 1; i < len(reports); i++ {
-			if span := reports[i].FixTime - reports[i-1].FixTime; span <= 10_000 {
+			if span := reports[i].FixTime - reports[i-1].FixTime; span <= 60_000 {
 				w += (reports[i].Speed + reports[i-1].Speed) / 2 * float64(span) / 1000
 			}
 		}
 		t.Logf("%s: %.0f m, wheels %.0f m (%+.2f %%), jumps %d", filepath.Base(file), d, w, 100*(d/w-1), j)
+		if math.Abs(d/w-1) > 0.02 {
+			t.Errorf("%s: trips are %.0f m long, and the wheels say %.0f m", filepath.Base(file), d, w)
+		}
 		driven, wheels, jumps, fixes = driven+d, wheels+w, jumps+j, fixes+len(reports)
 	}
 	t.Logf("all: %.0f m, wheels %.0f m (%+.2f %%), jumps %d of %d", driven, wheels, 100*(driven/wheels-1), jumps, fixes)
-	if math.Abs(driven/wheels-1) > 0.02 {
-		t.Errorf("trips are %.0f m long, and the wheels say %.0f m", driven, wheels)
-	}
-	if jumps > fixes/2000 {
+	if jumps > 10 { // one recording leaps by 1.8 km in a second, as it was cut there
 		t.Errorf("%d of %d fixes are called jumps", jumps, fixes)
 	}
 }
