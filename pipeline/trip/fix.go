@@ -34,6 +34,9 @@ type input struct {
 	since    fleet.Millis // the fix before
 	gap      bool         // and nobody knows what was in between: longer than NoData ago, or too far away to have been driven
 	distance float64      // from where the vehicle was held to be
+	still    bool         // the place is that of the fix before
+	way      float64      // m that the wheels went since the place last changed, which stood still meanwhile; 0 if nobody knows
+	rolled   float64      // likewise, until the fix before
 }
 
 // Fix takes a trusted fix into account, whose time is above that of every fix before. mileage is the odometer in metres,
@@ -59,8 +62,9 @@ func (c *Config) Fix(s *State, key fleet.VehicleKey, p *fleet.Position, mileage 
 	}
 	if s.Last.At != 0 {
 		in.distance = s.from(in.place)
-		in.gap = in.gap || in.distance > c.StartDistance && in.distance*1000 > c.LeapSpeed*float64(in.at-in.since)
+		in.gap = in.gap || c.leapt(s, &in)
 	}
+	s.wheel(p, &in)
 	c.judge(s, p, &in)
 
 	if in.gap && s.Last.Device != in.device && s.Drive.On {
@@ -87,6 +91,7 @@ func (c *Config) Fix(s *State, key fleet.VehicleKey, p *fleet.Position, mileage 
 		}
 	}
 	s.EngineOn = 0
+	s.arrived(&in)
 	s.Last = Fix{At: in.at, Device: in.device, Lat: in.place.Lat, Lng: in.place.Lng, Mileage: s.Last.Mileage, Meters: s.Now}
 	if in.mileage.At != 0 {
 		s.Last.Mileage = in.mileage
@@ -143,6 +148,8 @@ func (c *Config) judge(s *State, p *fleet.Position, in *input) {
 	switch {
 	case c.UseIgnition && s.Ignition == fleet.No && s.reliable():
 		in.says = stands
+	case in.still && in.speed >= c.StopSpeed && s.Wheels.Stuck(in.at):
+		in.says = unknown // a speed that stands still with the place says nothing
 	case fast:
 		in.says = moves
 	case in.speed < c.StopSpeed:
@@ -159,6 +166,9 @@ func (c *Config) judge(s *State, p *fleet.Position, in *input) {
 // stay takes a fix in phase Stopped with no departure on probation: the vehicle still stands, or it may have left.
 func (c *Config) stay(s *State, key fleet.VehicleKey, in *input, out *fleet.Entities) {
 	s.Stay.Idle += s.EngineOn
+	if s.catchesUp(in) {
+		s.Stay.Place, s.Stay.Anchor, in.distance = in.place, in.place, 0
+	}
 	away := in.distance > c.noise(in)
 	far := in.distance >= c.StartDistance
 	if !(in.says == moves || far || away && in.says != stands) {
@@ -186,6 +196,7 @@ func (c *Config) stay(s *State, key fleet.VehicleKey, in *input, out *fleet.Enti
 		}
 	default:
 		d.Distance = in.distance
+		s.sets(in)
 	}
 	if in.mileage.At != 0 {
 		d.EndMiles = in.mileage

@@ -129,6 +129,7 @@ func (s *State) arrive(key fleet.VehicleKey, end, seen, at fleet.Millis, reason 
 // park ends the trip at the instant of a reliable ignition off. in is the fix that shows it, nil if it was a signal. The
 // halt before it belongs to the trip: it stood with the engine on.
 func (c *Config) park(s *State, key fleet.VehicleKey, off, at fleet.Millis, in *input, out *fleet.Entities) {
+	s.come()
 	d := &s.Drive
 	seen, anchor, fixes := s.Last.At, d.To, 0
 	if s.Halt.On {
@@ -157,6 +158,7 @@ func (c *Config) cut(s *State, key fleet.VehicleKey, at fleet.Millis, reason str
 		c.park(s, key, s.OffAt, at, nil, out)
 		return
 	}
+	s.come()
 	switch {
 	case s.Phase == OnTrip:
 	case s.Drive.Far && !s.Drive.Unseen:

@@ -45,7 +45,7 @@ func (c *Config) Signal(s *State, key fleet.VehicleKey, at fleet.Millis, v fleet
 	case ignition:
 		c.ignite(s, at, fleet.TriOf(v.Value != 0))
 		if c.UseIgnition && v.Value == 0 && s.Phase == OnTrip && s.reliable() && s.OffAt == 0 {
-			if s.Halt.On {
+			if s.Halt.On && !s.Halt.Rolling {
 				c.park(s, key, at, at, nil, out)
 			} else {
 				s.OffAt = at

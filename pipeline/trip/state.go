@@ -50,6 +50,12 @@ type State struct {
 	Fuel     Reading // newest reading of the fuel counter, as reported
 	Energy   Reading // newest reading of the energy counter, as reported
 	Now      Meters
+
+	Wheels fleet.Wheels // since the place last changed
+	Miles  Ticks        // likewise, of the odometer
+	Ahead  float64      // m of Wheels.Way that the distance of a trip has already
+	Lag    float64      // m that the place may lie behind the wheels, if it had stood still before it changed
+	Pace   Pace         // of a drive without speeds: how fast its legs were
 }
 
 // Reading is a value with the time it holds from; a time of 0 stands for none.
@@ -124,6 +130,10 @@ type Halt struct {
 
 	Going    fleet.Millis // since when speed says that it goes on, though it is not away yet; 0 if not
 	Restless fleet.Millis // of the time since Going: with the engine on
+	Rolling  bool         // it is only the place that stands still, and the speed says that it drives
+
+	Paused fleet.Millis // the newest fix by which legs without speed show that it stood from Start on; 0 if none
+	Rested fleet.Millis // of the time until Paused: with the engine on
 }
 
 // idle is the idle time of the halt if it goes on.
