@@ -63,9 +63,7 @@ func (c *Config) Fix(s *State, key fleet.VehicleKey, p *fleet.Position, mileage 
 		in.distance = s.from(in.place)
 		in.leap = in.distance > c.StartDistance && in.distance*1000 > c.LeapSpeed*float64(in.at-in.since)
 		in.gap = in.gap || in.leap
-		if !in.leap && in.distance > c.noise(&in) && in.far(in.distance, c.StartSpeed) {
-			c.learn(s, in.at-in.since)
-		}
+		c.learn(s, &in)
 	}
 	c.judge(s, p, &in)
 
