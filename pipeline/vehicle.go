@@ -216,7 +216,7 @@ func (v *vehicle) settle(c *Chain, last int64) {
 	if v.state.Known() && (v.state.Newest != v.before.Newest || v.state.Last.FixTime != v.before.Last.FixTime || v.state.Candidate != v.before.Candidate) {
 		c.rows.State(&sink.State{
 			Last: v.state.Last, Newest: v.state.Newest, CandidateTime: v.state.Candidate.Time,
-			CandidateLat: v.state.Candidate.Lat, CandidateLng: v.state.Candidate.Lng,
+			CandidateLat: v.state.Candidate.Lat, CandidateLng: v.state.Candidate.Lng, Wheels: v.state.Wheels,
 		}, last)
 	}
 }
@@ -287,8 +287,10 @@ func (c *Chain) loadStates(ctx context.Context, vehicles []*vehicle) error {
 		var alarm string
 		var flags uint32
 		var candidateTime *time.Time
+		var wheels fleet.Wheels
 		if err := rows.Scan(&account, &id, &device, &fixTime, &deviceTime, &received, &lat, &lng, &altitude, &speed, &course, &accuracy,
-			&odometer, &satellites, &ignition, &motion, &alarm, &h3cell, &flags, &newest, &candidateTime, &candidateLat, &candidateLng); err != nil {
+			&odometer, &satellites, &ignition, &motion, &alarm, &h3cell, &flags, &newest, &candidateTime, &candidateLat, &candidateLng,
+			(*int64)(&wheels.Goes), (*int64)(&wheels.Same), &wheels.Speed, &wheels.Way, (*int64)(&wheels.Mute)); err != nil {
 			return err
 		}
 		v := c.vehicle(vehicleKey{fleet.AccountID(account), fleet.VehicleID(id)})
@@ -302,7 +304,7 @@ func (c *Chain) loadStates(ctx context.Context, vehicles []*vehicle) error {
 		if satellites != nil {
 			v.state.Last.Satellites = int(*satellites)
 		}
-		v.state.Newest = fleet.MillisOf(newest)
+		v.state.Newest, v.state.Wheels = fleet.MillisOf(newest), wheels
 		if candidateTime != nil {
 			v.state.Candidate = fix.Candidate{Time: fleet.MillisOf(*candidateTime), Lat: float64(candidateLat) / 1e7, Lng: float64(candidateLng) / 1e7}
 		}

@@ -20,6 +20,9 @@ type State struct {
 
 	// Mileage is the vehicle's odometer, made monotonic.
 	Mileage Mileage
+
+	// Wheels is how far the vehicle may be from Last, because its place stood still and its wheels did not.
+	Wheels fleet.Wheels
 }
 
 // Candidate is where a vehicle seems to have jumped to.
@@ -73,7 +76,8 @@ func (c *Config) Classify(s *State, p *fleet.Position, stored bool) fleet.Refusa
 		s.hold(p)
 		return ""
 	}
-	if c.jumped(distance, p.FixTime-s.Last.FixTime) {
+	// The distance that counts is what the wheels do not account for, since the place last changed.
+	if c.jumped(distance, p.FixTime-s.Last.FixTime) && c.jumped(distance-s.Wheels.Reach(c.JumpSpeed), p.FixTime-s.Last.FixTime) {
 		agrees := c.agrees(s.Candidate, p)
 		if !agrees && p.FixTime > s.Candidate.Time {
 			s.Candidate = Candidate{Time: p.FixTime, Lat: p.Lat, Lng: p.Lng}
@@ -118,6 +122,12 @@ func (c *Config) agrees(candidate Candidate, p *fleet.Position) bool {
 // trust makes p the live position. An ignition that it does not tell stays what it was.
 func (s *State) trust(p *fleet.Position) {
 	ignition := s.Last.Ignition
+	if p.Lat == s.Last.Lat && p.Lng == s.Last.Lng && s.Known() {
+		parked := ignition == fleet.No && p.Ignition == fleet.Unknown || p.Ignition == fleet.No || p.Motion == fleet.No
+		s.Wheels.Roll(s.Last.FixTime, p.FixTime, p.Speed, parked)
+	} else {
+		s.Wheels.Arrive(p.FixTime, p.Speed)
+	}
 	s.Last = *p
 	if p.Ignition == fleet.Unknown {
 		s.Last.Ignition = ignition

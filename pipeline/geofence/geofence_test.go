@@ -361,34 +361,69 @@ func TestManyFencesOverEachOther(t *testing.T) {
 	})
 }
 
-// TestAPassAnywhereOnTheWay: the fence may be near the fix before, near this one, or near neither.
+// TestAPassAnywhereOnTheWay: the fence may be near the fix before, near this one, or near neither, round or the end of a
+// corridor that comes up to the way from a side, on any parallel and beside any meridian. What it holds of the way, and
+// when, is worked out on the sphere.
 func TestAPassAnywhereOnTheWay(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
-	for range 3000 {
-		lat, lng := 50+rng.Float64(), 8+rng.Float64()
-		metres := 150 + 1500*rng.Float64()
+	for range 5000 {
+		// The way begins at from and goes ahead; places are so many metres along it and to its left.
+		sinLat, cosLat := math.Sincos((rng.Float64()*170 - 85) * math.Pi / 180)
+		sinLng, cosLng := math.Sincos(float64(180+rng.IntN(3)*90)*math.Pi/180 + rng.NormFloat64()*0.001)
 		sin, cos := math.Sincos(2 * math.Pi * rng.Float64())
-		on := func(m float64) (float64, float64) {
-			return fleet.Quantise(lat + m*cos/111195), fleet.Quantise(lng + m*sin/111195/math.Cos(lat*math.Pi/180))
+		from, north, east := vec{cosLat * cosLng, cosLat * sinLng, sinLat}, vec{-sinLat * cosLng, -sinLat * sinLng, cosLat}, vec{-sinLng, cosLng, 0}
+		ahead, left := mix(cos, north, sin, east), mix(-sin, north, cos, east)
+		on := func(along, aside float64) (lat, lng float64) {
+			sin, cos := math.Sincos(along / fleet.EarthRadius)
+			sinOff, cosOff := math.Sincos(aside / fleet.EarthRadius)
+			p := mix(cosOff, mix(cos, from, sin, ahead), sinOff, left)
+			return math.Atan2(p[2], math.Hypot(p[0], p[1])) * 180 / math.Pi, math.Atan2(p[1], p[0]) * 180 / math.Pi
 		}
-		cLat, cLng := on(25 + (metres-50)*rng.Float64())
-		index, err := geofence.NewIndex([]fleet.FenceVersion{{ID: 1, Revision: 1, From: 1,
-			Geometry: fmt.Appendf(nil, `{"type":"Circle","center":[%v,%v],"radius_m":20}`, cLng, cLat)}})
+		metres, radius := 150*math.Pow(100, rng.Float64()), 20.0
+		length, middle := fleet.Millis(300_000), 25+(metres-50)*rng.Float64()
+		off := radius * (1 - math.Pow(10, -4*rng.Float64())) * float64(1-2*rng.IntN(2))
+		lat, lng := on(middle, off)
+		text := fmt.Sprintf(`{"type":"Circle","center":[%v,%v],"radius_m":%v}`, lng, lat, radius)
+		if rng.IntN(2) == 0 {
+			farLat, farLng := on(middle, off+math.Copysign(50+1000*rng.Float64(), off))
+			text = fmt.Sprintf(`{"type":"Corridor","coordinates":[[%v,%v],[%v,%v]],"width_m":%v}`, lng, lat, farLng, farLat, 2*radius)
+		}
+		index, err := geofence.NewIndex([]fleet.FenceVersion{{ID: 1, Revision: 1, From: 1, Geometry: []byte(text)}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		var state geofence.State
 		var out fleet.Entities
 		var moves []fleet.FenceMove
-		for i, m := range []float64{0, metres} {
-			p := fleet.Position{FixTime: begin + fleet.Millis(60_000*i)}
-			p.Lat, p.Lng = on(m)
+		for _, along := range []float64{0, metres} {
+			p := fleet.Position{FixTime: begin + fleet.Millis(along/metres*float64(length))}
+			p.Lat, p.Lng = on(along, 0)
 			index.Fix(&state, key, &fleet.Traits{}, &p, &out, &moves)
 		}
 		if len(moves) != 1 || moves[0].What != fleet.MoveCross {
-			t.Fatalf("%v m from %v,%v past %v,%v: %v", metres, lat, lng, cLat, cLng, moves)
+			t.Fatalf("%v m at %v,%v past %s: %v", metres, lat, lng, text, moves)
+		}
+		half := math.Sqrt(radius*radius - off*off)
+		visit := out[0].(*fleet.Visit)
+		for _, c := range []struct {
+			got   fleet.Millis
+			along float64
+		}{{visit.Start, middle - half}, {visit.End, middle + half}} {
+			if want := float64(begin) + c.along/metres*float64(length); math.Abs(float64(c.got)-want) > 2 {
+				t.Fatalf("%v m at %v,%v past %s: at %v, want %v", metres, lat, lng, text, c.got, want)
+			}
 		}
 	}
+}
+
+// vec is a direction from the middle of the earth.
+type vec [3]float64
+
+func mix(f float64, v vec, g float64, w vec) (sum vec) {
+	for k := range sum {
+		sum[k] = f*v[k] + g*w[k]
+	}
+	return sum
 }
 
 func TestAFenceThatCannotBeUsedDoesNotHinderTheOthers(t *testing.T) {

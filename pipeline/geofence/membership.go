@@ -236,6 +236,13 @@ func (v *view) passes() {
 		return
 	}
 	v.met, v.box = v.met[:0], around(s, v.place)
+	far := v.cell != s.Cell && most > sampling
+	if far {
+		if length = v.believed(); length == 0 {
+			return
+		}
+		v.box = bulged(v.box, length)
+	}
 	for _, e := range v.around {
 		v.meet(e)
 	}
@@ -248,10 +255,8 @@ func (v *view) passes() {
 			}
 		}
 	}
-	if v.cell != s.Cell && most > sampling {
-		if length = v.believed(); length > sampling {
-			v.sample(length)
-		}
+	if far && length > sampling {
+		v.sample(length)
 	}
 	if len(v.met) == 0 {
 		return
@@ -289,6 +294,14 @@ func around(s *State, to fleet.Place) area.Bounds {
 	return b
 }
 
+// bulged is the box with room for the great circle between its corners, which comes nearer to a pole than both where it is
+// long: 14 m for the longest way that is believed, at 60 degrees. A tenth is for what the series leaves out.
+func bulged(b area.Bounds, length float64) area.Bounds {
+	height := 1.1 * length * length * math.Tan(max(b.North, -b.South)*math.Pi/180) / (8 * fleet.EarthRadius) / metresPerDegree
+	b.South, b.North = b.South-height, b.North+height
+	return b
+}
+
 // meet keeps the fence of an entry in mind if its box and that of the way have something in common.
 func (v *view) meet(e entry) {
 	if i := e.fence(); v.ix.briefs[i].bounds.Overlaps(v.box) && !slices.Contains(v.met, i) {
@@ -296,9 +309,10 @@ func (v *view) meet(e entry) {
 	}
 }
 
+const metresPerDegree = fleet.EarthRadius * math.Pi / 180 // of latitude
+
 // atMost returns a length that the way surely does not exceed: a degree of longitude is nowhere longer than one of latitude.
 func (v *view) atMost() float64 {
-	const metresPerDegree = fleet.EarthRadius * math.Pi / 180
 	north, east := v.place.Lat-v.s.Lat, v.place.Lng-v.s.Lng
 	return math.Sqrt(north*north+east*east) * metresPerDegree * (1 + 1e-9)
 }

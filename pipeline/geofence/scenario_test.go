@@ -64,6 +64,8 @@ var shapes = map[string]string{
 	"islands":  `{"type":"MultiPolygon","coordinates":[[[[0,0],[0.01,0],[0.01,0.01],[0,0.01],[0,0]]],[[[0.03,0],[0.04,0],[0.04,0.01],[0.03,0.01],[0.03,0]]]]}`,
 	"dateline": `{"type":"MultiPolygon","coordinates":[[[[179.98,-0.01],[180,-0.01],[180,0.01],[179.98,0.01],[179.98,-0.01]]],[[[-180,-0.01],[-179.98,-0.01],[-179.98,0.01],[-180,0.01],[-180,-0.01]]]]}`,
 	"road":     `{"type":"Corridor","coordinates":[[0,0],[0.02,0],[0.02,0.02]],"width_m":60}`,
+	"lane":     `{"type":"Corridor","coordinates":[[-97,30.05],[-97,30.06]],"width_m":60}`,
+	"elbow":    `{"type":"Corridor","coordinates":[[9,50],[9.01,50],[9.01,50.01]],"width_m":60}`,
 	"pole":     `{"type":"Circle","center":[0,90],"radius_m":50000}`,
 }
 

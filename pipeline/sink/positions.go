@@ -121,6 +121,7 @@ type State struct {
 	CandidateTime fleet.Millis   // of a jump that waits to be confirmed; 0 if there is none
 	CandidateLat  float64
 	CandidateLng  float64
+	Wheels        fleet.Wheels // since the live place last changed
 }
 
 // stateRows are the rows of vehicle_state.
@@ -131,6 +132,31 @@ type stateRows struct {
 	candidateTimes optional[int64]
 	candidateLats  []int32
 	candidateLngs  []int32
+	wheels         wheelColumns
+}
+
+// wheelColumns are the columns of fleet.Wheels, for as much of it as the classifier asks.
+type wheelColumns struct {
+	goes, same, mute []int64
+	speeds, ways     []float64
+}
+
+func (c *wheelColumns) add(w *fleet.Wheels) {
+	c.goes, c.same, c.mute = append(c.goes, int64(w.Goes)), append(c.same, int64(w.Same)), append(c.mute, int64(w.Mute))
+	c.speeds, c.ways = append(c.speeds, w.Speed), append(c.ways, w.Way)
+}
+
+func (c *wheelColumns) reset() {
+	c.goes, c.same, c.mute = c.goes[:0], c.same[:0], c.mute[:0]
+	c.speeds, c.ways = c.speeds[:0], c.ways[:0]
+}
+
+func (c *wheelColumns) fill(f *filler) {
+	f.column(c.goes)
+	f.column(c.same)
+	f.column(c.speeds)
+	f.column(c.ways)
+	f.column(c.mute)
 }
 
 // State adds where a vehicle stands after the batch; offset is that of the batch's last record.
@@ -142,6 +168,7 @@ func (b *Batch) State(s *State, offset int64) {
 	r.candidateTimes.add(int64(s.CandidateTime), s.CandidateTime != 0)
 	r.candidateLats = append(r.candidateLats, coordinate(s.CandidateLat))
 	r.candidateLngs = append(r.candidateLngs, coordinate(s.CandidateLng))
+	r.wheels.add(&s.Wheels)
 }
 
 func (r *stateRows) reset() {
@@ -149,12 +176,14 @@ func (r *stateRows) reset() {
 	r.versions, r.newest = r.versions[:0], r.newest[:0]
 	r.candidateTimes.reset()
 	r.candidateLats, r.candidateLngs = r.candidateLats[:0], r.candidateLngs[:0]
+	r.wheels.reset()
 }
 
 func (r *stateRows) rows() int { return len(r.accounts) }
 
 func (r *stateRows) insert() string {
-	return "INSERT INTO vehicle_state (" + fixColumnNames + ", version, newest_time, candidate_time, candidate_lat7, candidate_lng7)"
+	return "INSERT INTO vehicle_state (" + fixColumnNames + ", version, newest_time, candidate_time, candidate_lat7, candidate_lng7, " +
+		"still_goes_ms, still_same_ms, still_speed_mps, still_way_m, still_mute_ms)"
 }
 
 func (r *stateRows) fill(into driver.Batch, source Source) error {
@@ -165,5 +194,6 @@ func (r *stateRows) fill(into driver.Batch, source Source) error {
 	f.column(r.candidateTimes.pointers())
 	f.column(r.candidateLats)
 	f.column(r.candidateLngs)
+	r.wheels.fill(&f)
 	return f.err
 }

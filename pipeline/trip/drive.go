@@ -5,7 +5,12 @@ import "github.com/motorpool/fleet"
 // drive takes a fix of a trip or of a drive on probation.
 func (c *Config) drive(s *State, key fleet.VehicleKey, in *input, out *fleet.Entities) {
 	found := false
+	s.unroll(in)
 	switch {
+	case c.paused(s, in):
+		in.shifted = in.distance > c.radius(in)
+		c.rest(s, in)
+		found = true
 	case in.gap:
 		found = c.bridge(s, in)
 	case s.Halt.On:
@@ -24,32 +29,6 @@ func (c *Config) drive(s *State, key fleet.VehicleKey, in *input, out *fleet.Ent
 	c.settle(s, key, in, found, out)
 }
 
-// bridge takes a fix after a silence inside a drive. It says whether the vehicle stands where it stood before.
-func (c *Config) bridge(s *State, in *input) bool {
-	d := &s.Drive
-	if in.distance <= max(c.HaltRadius, 2*in.accuracy) {
-		if !s.Halt.On {
-			s.haltAtLast()
-		}
-		s.Halt.Stood, s.Halt.Out = true, false
-		s.Halt.Fixes++
-		s.Halt.Idle += s.EngineOn
-		return true
-	}
-	if s.Halt.On {
-		s.leave(s.Halt.idle())
-	}
-	if d.EndMiles.At != 0 && in.mileage.At != 0 && in.mileage.Value > s.Last.Mileage.Value {
-		d.Unrecorded += in.mileage.Value - s.Last.Mileage.Value
-	}
-	s.reach(in)
-	if in.says == stands || in.says == unknown {
-		s.halt(in)
-		s.Halt.Stood = in.says == stands
-	}
-	return false
-}
-
 // roll takes a fix of a drive that is not halted.
 func (c *Config) roll(s *State, in *input) {
 	d := &s.Drive
@@ -57,8 +36,13 @@ func (c *Config) roll(s *State, in *input) {
 	away := in.distance > c.noise(in)
 	driven := in.distance*1000 >= c.StopSpeed*float64(span)
 	switch {
+	case in.says == moves && in.still && in.distance == 0:
+		s.haltAtLast()
+		s.Halt.Rolling = true
+		s.Halt.Fixes++
+		d.note(in.speed)
 	case in.says == moves || in.says == creeps:
-		d.Distance += in.distance
+		d.Distance += s.gone(in)
 		d.Moving += span
 		if in.says == moves {
 			d.AtSpeed += span
@@ -71,8 +55,10 @@ func (c *Config) roll(s *State, in *input) {
 		s.Halt.Stood = in.says == stands
 		s.Halt.Fixes++
 		s.Halt.Idle += s.EngineOn
+		c.pause(s, in)
 	default:
-		d.Distance += in.distance
+		c.pace(s, in)
+		d.Distance += s.gone(in)
 		if driven {
 			d.Moving += span
 		} else {
@@ -88,7 +74,17 @@ func (c *Config) roll(s *State, in *input) {
 // halted takes a fix of a drive that is halted: the halt goes on, or it was left.
 func (c *Config) halted(s *State, in *input) {
 	h := &s.Halt
-	radius := max(c.HaltRadius, 2*in.accuracy)
+	if h.Rolling { // and still does, or unroll would have ended it
+		h.Fixes++
+		h.Restless += s.EngineOn
+		s.Drive.note(in.speed)
+		return
+	}
+	if s.catchesUp(in) {
+		s.Drive.Distance += s.gone(in)
+		s.Drive.To, h.Place, in.distance = in.place, in.place, 0
+	}
+	radius := c.radius(in)
 	left := false
 	switch in.says {
 	case moves, creeps:
@@ -119,10 +115,12 @@ func (c *Config) halted(s *State, in *input) {
 			default:
 				h.Going = in.at
 				h.Idle += s.EngineOn
+				s.sets(in)
 			}
 			return
 		}
 		h.Idle, h.Restless, h.Going = h.idle()+s.EngineOn, 0, 0
+		c.pause(s, in)
 		return
 	}
 	c.depart(s, in)
@@ -135,19 +133,25 @@ func (c *Config) halted(s *State, in *input) {
 // depart ends the halt by a fix that lies elsewhere.
 func (c *Config) depart(s *State, in *input) {
 	d, h := &s.Drive, s.Halt
-	distance, way, until, at := in.distance, in.distance, in.since, in.at
+	way, until, at := in.distance, in.since, in.at
 	if h.Going != 0 {
 		until = h.Going
 	}
 	if h.Out {
 		way = apart(h.Place, h.OutLeft)
-		distance = way + apart(h.OutLeft, in.place)
+		in.distance = way + apart(h.OutLeft, in.place)
 		at = h.OutAt
 	}
-	if !h.Stood && way*1000 >= c.StopSpeed*float64(at-h.Start) {
+	paused := s.paused(in)
+	switch {
+	case !h.Stood && paused != 0:
+		d.Moving += in.at - paused
+		s.leave(h.Rested)
+		s.MovingSince = paused
+	case !h.Stood && way*1000 >= c.StopSpeed*float64(at-h.Start):
 		d.Moving += in.at - h.Start // it was no halt, only slow, or its fixes were dense
 		s.leave(0)
-	} else {
+	default:
 		d.Moving += in.at - until
 		s.leave(h.Idle) // what came since Going is movement
 		s.MovingSince = until
@@ -155,7 +159,8 @@ func (c *Config) depart(s *State, in *input) {
 	if in.says == moves {
 		d.AtSpeed += in.at - until
 	}
-	d.Distance += distance
+	c.pace(s, in)
+	d.Distance += s.gone(in)
 	s.reach(in)
 	if in.says != stands {
 		d.note(in.speed)

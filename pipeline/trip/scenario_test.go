@@ -24,6 +24,7 @@ var vehicle = fleet.VehicleKey{Account: 7, Vehicle: 42}
 // the time at which it happens; below it, after >, stands what became known by it.
 //
 //	drive 10m 50 every=30s    drives east for ten minutes at 50 km/h, a fix every 30 s
+//	drive 10m 50 renew=12s    likewise, and the tracker renews its place each 12 s only
 //	stand 10m every=30s       stands where it is; drift=15 scatters the fixes by 15 m
 //	fix 100 20                one fix, 100 m east and 20 m north of where the story begins
 //	signal soc_pct=40         one measurement
@@ -31,7 +32,7 @@ var vehicle = fleet.VehicleKey{Account: 7, Vehicle: 42}
 //	show                      what is open then
 //	set use_ignition=off      a setting, before anything happens: also no_data, split, stop_after (s)
 //
-// Fixes may have speed= (km/h; drive and stand give their own), nospeed, ignition=on|off, motion=on|off, accuracy=,
+// Fixes may have speed= (km/h; drive and stand give their own, unless it is given), nospeed, ignition=on|off, motion=on|off, accuracy=,
 // odometer= (m at the first fix, which then grows by what is driven) and device=.
 func TestScenarios(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
@@ -175,13 +176,18 @@ func (s *story) happen(words []string) error {
 		if err != nil {
 			return err
 		}
-		if !opts.noSpeed {
+		if !opts.noSpeed && math.IsNaN(p.Speed) {
 			p.Speed = speed * fleet.MetresPerKmh
 		}
+		renewed := s.east
 		for passed := time.Duration(0); passed < span; passed += opts.every {
 			here := s.east
 			north := opts.drift * s.random.NormFloat64()
 			s.east += opts.drift * s.random.NormFloat64()
+			if opts.renew != 0 && passed%opts.renew != 0 {
+				s.east = renewed
+			}
+			renewed = s.east
 			s.fix(now.Add(passed), &p, north)
 			step := speed * fleet.MetresPerKmh * opts.every.Seconds()
 			s.east = here + step
@@ -201,6 +207,7 @@ func (s *story) fix(at fleet.Millis, p *fleet.Position, north float64) {
 
 type options struct {
 	every   time.Duration
+	renew   time.Duration
 	drift   float64
 	noSpeed bool
 }
@@ -215,6 +222,8 @@ func (s *story) parse(words []string) (p fleet.Position, o options, err error) {
 		switch name {
 		case "every":
 			o.every, notNumber = time.ParseDuration(value)
+		case "renew":
+			o.renew, notNumber = time.ParseDuration(value)
 		case "nospeed":
 			o.noSpeed, notNumber = true, nil
 		case "drift":
@@ -284,8 +293,11 @@ func describe(e fleet.Entity) string {
 		fmt.Fprintf(&b, ", %.0f m from %s to %s, moving %s, idle %s, mean %.0f, max %.0f km/h, fixes %d", e.Distance,
 			metres(e.StartPlace), metres(e.EndPlace), span(e.Moving), span(e.Idle), e.MeanSpeed/fleet.MetresPerKmh,
 			e.MaxSpeed/fleet.MetresPerKmh, e.Fixes)
-		if e.Unrecorded > 0 {
-			fmt.Fprintf(&b, ", unrecorded %.0f m", e.Unrecorded)
+		if e.Estimated > 0 {
+			fmt.Fprintf(&b, ", estimated %.0f m in %s", e.Estimated, span(e.Unrecorded))
+		}
+		if e.Unseen {
+			b.WriteString(", unrecorded")
 		}
 		say("odometer from %.0f", e.OdometerStart)
 		say("to %.0f", e.OdometerEnd)

@@ -45,7 +45,7 @@ func (c *Config) Signal(s *State, key fleet.VehicleKey, at fleet.Millis, v fleet
 	case ignition:
 		c.ignite(s, at, fleet.TriOf(v.Value != 0))
 		if c.UseIgnition && v.Value == 0 && s.Phase == OnTrip && s.reliable() && s.OffAt == 0 {
-			if s.Halt.On {
+			if s.Halt.On && !s.Halt.Rolling {
 				c.park(s, key, at, at, nil, out)
 			} else {
 				s.OffAt = at
@@ -103,7 +103,7 @@ func count(newest, total *Reading, r Reading, step, rate float64) {
 // hear notes that there was an input, and how long the engine has been on until then.
 func (c *Config) hear(s *State, at fleet.Millis) {
 	if s.EngineFrom != 0 {
-		if at-s.Heard <= c.NoData {
+		if at-s.Heard <= c.silence(s) {
 			s.EngineOn += at - s.Heard
 		}
 		if s.Silent {

@@ -27,13 +27,14 @@ type State struct {
 	Phase Phase
 
 	Heard  fleet.Millis // newest input; 0 for none
-	Silent bool         // nothing was heard for longer than NoData
+	Silent bool         // nothing was heard for longer than a silence
 
-	Last  Fix    // newest fix; its At is 0 if there was none
-	Stay  Stay   // the stop of phase Stopped
-	Drive Drive  // the trip of phase OnTrip, else a drive on probation
-	Halt  Halt   // the halt inside Drive
-	Plug  Charge // the charging session, and what may become one
+	Last   Fix    // newest fix; its At is 0 if there was none
+	Stay   Stay   // the stop of phase Stopped
+	Drive  Drive  // the trip of phase OnTrip, else a drive on probation
+	Halt   Halt   // the halt inside Drive
+	Rhythm Rhythm // how often it reports
+	Plug   Charge // the charging session, and what may become one
 
 	MovingSince fleet.Millis // of phase OnTrip: when it left the last halt
 
@@ -50,6 +51,12 @@ type State struct {
 	Fuel     Reading // newest reading of the fuel counter, as reported
 	Energy   Reading // newest reading of the energy counter, as reported
 	Now      Meters
+
+	Wheels fleet.Wheels // since the place last changed
+	Miles  Ticks        // likewise, of the odometer
+	Ahead  float64      // m of Wheels.Way that the distance of a trip has already
+	Lag    float64      // m that the place may lie behind the wheels, if it had stood still before it changed
+	Pace   Pace         // of a drive without speeds: how fast its legs were
 }
 
 // Reading is a value with the time it holds from; a time of 0 stands for none.
@@ -88,14 +95,15 @@ type Stay struct {
 
 // Drive is a trip or a drive on probation, up to its newest fix or to the halt inside it.
 type Drive struct {
-	On         bool
+	On         bool // otherwise it is what a silence of Split has cut, which may go on
 	Start, End fleet.Millis
 	Opened     fleet.Millis // on probation: the fix that began it
 	Recognised fleet.Millis
 	Device     fleet.DeviceID
 	From, To   fleet.Place
 	Distance   float64
-	Unrecorded float64
+	Estimated  float64      // of Distance: on ways that nobody saw
+	Unrecorded fleet.Millis // time on these ways
 	MaxSpeed   float64
 	Moving     fleet.Millis
 	Idle       fleet.Millis
@@ -104,9 +112,8 @@ type Drive struct {
 	Begin      Meters
 	BeginMiles Reading
 	EndMiles   Reading
-	Far        bool // on probation: the newest fix is StartDistance away
-	Unseen     bool // on probation: it begins after a silence, far from the stop
-	NewDevice  bool // on probation: likewise, and by another device
+	Far        bool   // on probation: the newest fix is StartDistance away
+	Before     Unseen // on probation
 }
 
 // Halt is standing inside a drive, for how long nobody knows yet.
@@ -124,6 +131,10 @@ type Halt struct {
 
 	Going    fleet.Millis // since when speed says that it goes on, though it is not away yet; 0 if not
 	Restless fleet.Millis // of the time since Going: with the engine on
+	Rolling  bool         // it is only the place that stands still, and the speed says that it drives
+
+	Paused fleet.Millis // the newest fix by which legs without speed show that it stood from Start on; 0 if none
+	Rested fleet.Millis // of the time until Paused: with the engine on
 }
 
 // idle is the idle time of the halt if it goes on.

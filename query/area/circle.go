@@ -11,7 +11,7 @@ type circle struct {
 	lat, lng, radius float64
 	sinLat, cosLat   float64
 	haversine        float64 // of the radius
-	level            float64 // cosine of the radius
+	disc             disc
 	centre           vec
 	box              Bounds
 }
@@ -21,7 +21,7 @@ func newCircle(lat, lng, radius float64) *circle {
 	g.sinLat, g.cosLat = math.Sincos(lat * radians)
 	sin := math.Sin(angle(radius) / 2)
 	g.haversine = sin * sin
-	g.level = math.Cos(angle(radius))
+	g.disc = newDisc(radius)
 	g.box = capBounds(lat, lng, radius)
 	return g
 }
@@ -79,7 +79,7 @@ func (g *circle) crosses(w *Way) (enter, exit float64, ok bool) {
 		meet(1)
 	}
 	if w.round() {
-		w.reaches(g.centre, g.level, func(theta float64) { meet(theta / w.end) })
+		w.through(g.centre, g.disc, func(theta float64) { meet(theta / w.end) })
 	}
 	if enter > exit {
 		return 0, 0, false
@@ -92,12 +92,12 @@ func (g *circle) misses(w *Way) bool {
 	if !w.round() {
 		return true
 	}
-	if w.end > 1 || g.level <= 0 {
+	if w.end > 1 || g.disc.chord2 >= 2 {
 		return false
 	}
-	a, b := w.from.dot(g.centre), w.side.dot(g.centre)
-	cosEnd, sinEnd := w.from.dot(w.to), w.side.dot(w.to)
-	return b <= 0 || b*cosEnd-a*sinEnd > rounding || math.Hypot(a, b) < g.level
+	// The differences keep their digits where the places are near each other.
+	from, to := g.centre.minus(w.from), g.centre.minus(w.to)
+	return w.side.dot(from) <= -rounding || w.back.dot(to) <= -rounding || math.Abs(w.normal.dot(from)) > g.disc.sin+rounding
 }
 
 func (g *circle) bounds() Bounds { return g.box }

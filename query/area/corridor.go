@@ -11,6 +11,7 @@ import (
 type corridor struct {
 	arcs   []arc
 	half   float64
+	disc   disc // about each end and corner
 	levels [][]cube
 	box    Bounds
 	places []fleet.Place
@@ -20,7 +21,7 @@ type corridor struct {
 type cube struct{ min, max vec }
 
 func newCorridor(places []fleet.Place, width float64) *corridor {
-	g := &corridor{half: width / 2, places: places}
+	g := &corridor{half: width / 2, disc: newDisc(width / 2), places: places}
 	line := noBox
 	x := places[0].Lng
 	for i, p := range places {
@@ -136,8 +137,9 @@ func (g *corridor) outside(lat, lng, margin float64) bool {
 	return !g.reaches(toVec(lat, lng), g.half+margin)
 }
 
-// crosses tries every place at which the way may enter or leave: where it is at half the width from a great circle of
-// the line or from one of its corners.
+// crosses tries every place at which the way may enter or leave: where it is at half the width from one of the line's
+// corners, which is in the corridor whatever is beside it, or from a great circle of the line, beside its arc. Where a
+// belt ends it is as wide as the circle about its end, so that rounding there loses nothing that the circle does not have.
 func (g *corridor) crosses(w *Way) (enter, exit float64, ok bool) {
 	enter, exit = math.Inf(1), math.Inf(-1)
 	meet := func(t float64) { enter, exit = min(enter, t), max(exit, t) }
@@ -148,17 +150,17 @@ func (g *corridor) crosses(w *Way) (enter, exit float64, ok bool) {
 		meet(1)
 	}
 	if w.round() {
-		try := func(theta float64) {
-			if g.reaches(w.at(theta), g.half+tolerance) {
-				meet(theta / w.end)
-			}
-		}
-		sin, cos := math.Sincos(angle(g.half))
+		corner := func(theta float64) { meet(theta / w.end) }
 		g.near(w, func(s *arc) bool {
-			w.reaches(s.normal, sin, try)
-			w.reaches(s.normal, -sin, try)
-			w.reaches(s.a, cos, try)
-			w.reaches(s.b, cos, try)
+			beside := func(theta float64) {
+				if p := w.at(theta); p.dot(s.fromA) >= 0 && p.dot(s.fromB) >= 0 {
+					meet(theta / w.end)
+				}
+			}
+			w.reaches(s.normal, g.disc.sin, beside)
+			w.reaches(s.normal, -g.disc.sin, beside)
+			w.through(s.a, g.disc, corner)
+			w.through(s.b, g.disc, corner)
 			return true
 		})
 	}
@@ -167,9 +169,6 @@ func (g *corridor) crosses(w *Way) (enter, exit float64, ok bool) {
 	}
 	return enter, exit, true
 }
-
-// tolerance, in metres, is by how much a place that was found to be on the edge may be outside by rounding.
-const tolerance = 1e-6
 
 // near calls visit for every arc that may come within half the width of a way, until it returns false; it returns false
 // then.
@@ -187,7 +186,7 @@ func (g *corridor) misses(w *Way) bool {
 		return false
 	}
 	// A place whose unit vector is that far above a plane is at least half the width from all on its other side.
-	above := math.Sin(angle(g.half+tolerance)) + rounding
+	above := g.disc.sin + rounding
 	return g.near(w, func(s *arc) bool {
 		from, to := s.normal.dot(w.from), s.normal.dot(w.to)
 		if min(from, to) > above || max(from, to) < -above {

@@ -37,6 +37,17 @@ func (a vec) finite() bool           { return a.dot(a) < 2 }
 func angle(metres float64) float64   { return metres / fleet.EarthRadius }
 func chordOf(metres float64) float64 { return 2 * math.Sin(min(angle(metres), math.Pi)/2) }
 
+// disc is how large a round part of the sphere is, in what keeps its digits however small it is.
+type disc struct {
+	chord2 float64 // from the middle to the edge, squared
+	sin    float64 // of the radius as an angle
+}
+
+func newDisc(metres float64) disc {
+	half := math.Sin(angle(metres) / 2)
+	return disc{chord2: 4 * half * half, sin: math.Sin(angle(metres))}
+}
+
 // arc is the shorter great-circle arc between two places that are neither the same nor opposite.
 type arc struct {
 	a, b   vec

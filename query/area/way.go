@@ -13,6 +13,7 @@ type Way struct {
 	from   vec
 	to     vec
 	side   vec // at a right angle from the first place, in the direction of the way
+	back   vec // and from the second, back along it
 	normal vec // of the plane
 	middle vec
 	end    float64 // angle between the places
@@ -45,7 +46,7 @@ func (w *Way) round() bool {
 		return false
 	}
 	s := newArc(w.from, w.to)
-	w.long, w.side, w.normal = true, s.fromA, s.normal
+	w.long, w.side, w.back, w.normal = true, s.fromA, s.fromB, s.normal
 	w.middle = w.from.plus(w.to).unit()
 	return true
 }
@@ -64,17 +65,39 @@ func (w *Way) at(theta float64) vec {
 	return w.from.times(cos).plus(w.side.times(sin))
 }
 
-// reaches calls found with the angles, between the two places, at which the dot product with v is level.
-func (w *Way) reaches(v vec, level float64, found func(theta float64)) {
-	a, b := w.from.dot(v), w.side.dot(v)
+// A place on the way, at an angle θ from its beginning, is from·cos θ + side·sin θ, so that a product with it is one of two
+// numbers: a·cos θ + b·sin θ. That this is some level is, in t = tan(θ/2), a quadratic equation with the coefficients level+a,
+// -2b and level-a. Lengths of metres are millionths of a radian, of which a cosine shows nothing but its first few digits:
+// whoever knows level-a and the discriminant by differences must give them, and no arccosine is taken of anything.
+
+// through calls found with the angles, between the two places, at which the way enters and leaves a disc: what is within a
+// radius of v.
+func (w *Way) through(v vec, c disc, found func(theta float64)) {
+	d := v.minus(w.from)
+	across := w.normal.dot(d) // sine of the distance from the great circle, which goes through the first place
+	squared := d.dot(d)
+	// The chord from the first place, squared, is 2(1-a), and that of the radius 2(1-level).
+	solve(2-(squared+c.chord2)/2, (squared-c.chord2)/2, w.side.dot(d), (c.sin-across)*(c.sin+across), w.end, found)
+}
+
+// reaches calls found with the angles, between the two places, at which the sine of the distance from a great circle, given
+// by the vector that is at right angles to its plane, is level.
+func (w *Way) reaches(normal vec, level float64, found func(theta float64)) {
+	a, b := w.from.dot(normal), w.side.dot(normal)
 	size := math.Hypot(a, b)
-	if size < math.Abs(level) || size == 0 {
+	solve(level+a, level-a, b, (size-level)*(size+level), w.end, found)
+}
+
+// solve calls found with the angles from 0 to end that solve the equation; the discriminant is that of half its terms.
+func solve(sum, difference, b, discriminant, end float64, found func(theta float64)) {
+	if !(discriminant >= 0) {
 		return
 	}
-	top, off := math.Atan2(b, a), math.Acos(level/size)
-	for _, theta := range [...]float64{top - off, top + off} {
+	// Of the two ways to write each root the one in which nothing cancels.
+	q := b + math.Copysign(math.Sqrt(discriminant), b)
+	for _, theta := range [...]float64{2 * math.Atan2(q, sum), 2 * math.Atan2(difference, q)} {
 		for _, turn := range [...]float64{-2 * math.Pi, 0, 2 * math.Pi} {
-			if t := theta + turn; t >= 0 && t <= w.end {
+			if t := theta + turn; t >= 0 && t <= end {
 				found(t)
 			}
 		}

@@ -1,9 +1,12 @@
 package area_test
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -127,4 +130,110 @@ func mustParse(t *rapid.T, text string) area.Shape {
 		t.Fatalf("%.200s: %v", text, err)
 	}
 	return s
+}
+
+// TestAWayIsInAShapeWhereItsPlacesAre: fine steps along ways beside ends, corners, bends and edges are the reference. What a
+// step sees in the shape lies between enter and exit, and at both the way is at the edge, to a millimetre; so the times of a
+// pass are those of the steps, as far as a step can tell.
+func TestAWayIsInAShapeWhereItsPlacesAre(t *testing.T) {
+	const steps, millimetre = 400, 1e-3
+	position := regexp.MustCompile(`\[(-?[0-9.]+),(-?[0-9.]+)\]`)
+	passes := map[string]int{}
+	rapid.Check(t, func(t *rapid.T) {
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 7))
+		at := hard[rng.IntN(len(hard))]
+		text := draw(rng, max(-89, min(89, at[0]+rng.NormFloat64()*0.05)), at[1]+rng.NormFloat64()*0.05)
+		s, err := area.Parse([]byte(text))
+		if err != nil {
+			return
+		}
+		var reach float64
+		corners := position.FindAllStringSubmatch(text, -1)
+		kind, measure, _ := strings.Cut(text[len(`{"type":"`):], `"`)
+		if _, after, found := strings.Cut(measure, `_m":`); found {
+			reach = decimal(t, strings.TrimSuffix(after, "}"))
+		}
+		if kind == "Corridor" {
+			reach /= 2
+		}
+		for range 20 {
+			corner := corners[rng.IntN(len(corners))]
+			lat, lng := decimal(t, corner[2]), decimal(t, corner[1])
+			// Nearest to the corner here, as far away as the edge, more or less, or nearly touching it from either side.
+			course := 2 * math.Pi * rng.Float64()
+			far := reach + cmp.Or(reach, 30)*math.Pow(10, -6*rng.Float64())*rng.NormFloat64()
+			lat, lng = destination(lat, lng, course, far)
+			length := 5 * math.Pow(2000, rng.Float64())
+			before := length * rng.Float64()
+			across := course + math.Pi/2*float64(1+2*rng.IntN(2)) + float64(rng.IntN(2))*rng.NormFloat64()
+			lat1, lng1 := destination(lat, lng, across+math.Pi, before)
+			lat2, lng2 := destination(lat, lng, across, length-before)
+			if max(math.Abs(lat1), math.Abs(lat2)) > 89.5 {
+				continue // a straight line in longitude and latitude is no way there
+			}
+			on := between(lat1, lng1, lat2, lng2)
+			if strings.HasSuffix(kind, "Polygon") {
+				east := math.Remainder(lng2-lng1, 360)
+				on = func(f float64) (lat, lng float64) {
+					return lat1 + f*(lat2-lat1), math.Remainder(lng1+f*east, 360)
+				}
+			}
+			first, last := math.Inf(1), math.Inf(-1)
+			for i := range steps + 1 {
+				f := float64(i) / steps
+				if s.Contains(on(f)) {
+					first, last = min(first, f), max(last, f)
+				}
+			}
+			enter, exit, ok := s.Crosses(lat1, lng1, lat2, lng2)
+			way := fmt.Sprintf("%s from %v,%v to %v,%v", text, lat1, lng1, lat2, lng2)
+			if slack := millimetre / length; first <= last && (!ok || enter > first+slack || exit < last-slack) {
+				t.Fatalf("%s: from %v to %v %v, and steps are inside from %v to %v", way, enter, exit, ok, first, last)
+			}
+			if !ok {
+				continue
+			}
+			for _, f := range []float64{enter, exit} {
+				if lat, lng := on(f); s.Outside(lat, lng, millimetre) {
+					t.Fatalf("%s: not at the edge at %v", way, f)
+				}
+			}
+			if enter > 0 && exit < 1 && enter < exit {
+				passes[kind]++
+			}
+		}
+	})
+	for _, kind := range []string{"Polygon", "MultiPolygon", "Circle", "Corridor"} {
+		if passes[kind] < 10 {
+			t.Errorf("only %d passes of a %s", passes[kind], kind)
+		}
+	}
+}
+
+// between returns the places on the great circle from one to another by the part of the way: along the chord, which keeps
+// its digits however short it is, back onto the sphere.
+func between(lat1, lng1, lat2, lng2 float64) func(f float64) (lat, lng float64) {
+	a, b := vector(lat1, lng1), vector(lat2, lng2)
+	square := 0.0
+	for k := range a {
+		square += (b[k] - a[k]) * (b[k] - a[k])
+	}
+	half := math.Asin(math.Sqrt(square) / 2) // of the angle between them
+	return func(f float64) (lat, lng float64) {
+		// The chord is cut where a place at that part of the angle is above it.
+		part := (1 + math.Tan((2*f-1)*half)/math.Tan(half)) / 2
+		var v [3]float64
+		for k := range v {
+			v[k] = a[k] + part*(b[k]-a[k])
+		}
+		return latlng(v)
+	}
+}
+
+func decimal(t *rapid.T, text string) float64 {
+	n, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
 }

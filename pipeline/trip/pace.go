@@ -1,0 +1,75 @@
+package trip
+
+import (
+	"math"
+
+	"github.com/motorpool/fleet"
+)
+
+// Pace is how fast the legs of a drive are whose fixes have no speed. A leg is long enough for the noise of its ends to be
+// little, and counts as far as one beside it was as fast, or alone if the noise is next to nothing in it.
+type Pace struct {
+	At     fleet.Millis // where the leg began; 0 if none has
+	Place  fleet.Place
+	Before float64     // m/s, of the leg before; 0 if there was none
+	From   fleet.Place // where that began
+	Length float64     // m, of the leg before
+}
+
+const (
+	paceSpan  = 10_000 // a leg lasts so long
+	paceSlow  = 60_000 // one that lasts longer without getting anywhere is none
+	paceNoise = 4      // a leg is so many times as long as the noise,
+	paceAlone = 20     // and one that needs no other so many times
+)
+
+// pace takes a fix that the drive has reached.
+func (c *Config) pace(s *State, in *input) {
+	p := &s.Pace
+	if !math.IsNaN(in.speed) {
+		*p = Pace{}
+		return
+	}
+	if p.At < s.Drive.Start || p.At == 0 {
+		*p = Pace{At: in.since, Place: s.lastPlace()}
+	}
+	span, noise := in.at-p.At, c.noise(in)
+	if span < paceSpan {
+		return
+	}
+	length := apart(p.Place, in.place)
+	if length < paceNoise*noise {
+		if span > paceSlow {
+			*p = Pace{At: in.at, Place: in.place}
+		}
+		return
+	}
+	speed := length * 1000 / float64(span)
+	if p.Before > 0 && apart(p.From, in.place) >= 0.8*(length+p.Length) { // it did not come back, as one wild fix does
+		s.Drive.note(min(speed, p.Before))
+	}
+	if span >= paceSlow && length >= paceAlone*noise {
+		s.Drive.note(speed)
+	}
+	*p = Pace{At: in.at, Place: in.place, Before: speed, From: p.Place, Length: length}
+}
+
+// pause notes that a vehicle without speed has stood since its halt began: it has not gone further than StopSpeed takes it,
+// and is well within the noise.
+func (c *Config) pause(s *State, in *input) {
+	h := &s.Halt
+	if in.says == unknown && in.distance < min(0.75*c.Noise, c.StopSpeed*float64(in.at-h.Start)/1000) {
+		h.Paused, h.Rested = in.at, h.idle()
+	}
+}
+
+// paused is until when a halt that is left was a pause, 0 if it was none. If the place had stood still and is then further
+// away than anything on wheels gets from a standstill, it was the place that stood, not the vehicle.
+func (s *State) paused(in *input) fleet.Millis {
+	const fastest = 5 // m/s²
+	seconds := float64(in.at-in.since) / 1000
+	if s.Wheels.Since < in.since && 2*apart(s.lastPlace(), in.place) > fastest*seconds*seconds {
+		return 0
+	}
+	return s.Halt.Paused
+}
