@@ -21,7 +21,7 @@ const (
 	rollSame  = 60_000  // a place and a speed above a walk that both stand still are believed for so long
 	rollStill = 300_000 // and a place that stands still, whatever the speed
 	rollMute  = 30_000  // and one that comes without any speed
-	rollWalk  = 2 * MetresPerKmh
+	rollWalk  = 5 * MetresPerKmh
 )
 
 // Roll adds the step between two fixes, the later of which has the given speed (NaN for unknown). parked says that the
