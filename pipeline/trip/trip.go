@@ -30,6 +30,18 @@
 // reliable ignition off, or at the last fix before a silence of Split. A stop begins where the trip before ends and ends
 // where the next begins, so that trips and stops alternate, except across a gap. A parked vehicle that is found where it
 // was left has stood there, however long it was silent.
+//
+// A place that stands still. Some trackers renew the place each ten seconds and tell the speed each second, and in a tunnel
+// the place stands at its mouth. What the wheels did since the place last changed (fleet.Wheels: the speeds added up, or an
+// odometer that went on often enough) then says how far the vehicle went. Such a stretch is a halt that rolls: it ends by a
+// place that moves on, and becomes a halt like others if the speed is no longer believed, so that one that stands still with
+// the place drives nowhere. The way to the next place is that of the wheels if it is not much less than the straight line (a
+// place is some seconds old, so that it may lie behind the wheels or ahead), and the straight line otherwise; what was
+// counted by the wheels before the place moved is never counted again, also not by a place that catches up with a
+// vehicle that stands by then. A place is a leap only beyond what the wheels account for.
+//
+// Without any speed the highest is that of legs long enough for the noise of their ends to be little, confirmed by the leg
+// beside (see Pace), and a halt that legs show to be a pause is no time moving, however short of StopAfter it is.
 package trip
 
 import (
