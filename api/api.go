@@ -232,6 +232,7 @@ func (a *API) register() error {
 	a.accountRoutes()
 	a.geofenceRoutes()
 	a.backfillRoutes()
+	a.routePlanRoutes()
 	a.alertRuleRoutes()
 	a.catalogueRoutes()
 	a.quoteRoutes()
