@@ -27,7 +27,9 @@ type RouteRun struct {
 	StartAt          record.Instant `json:"start_at" doc:"When the plan began."`
 	EndAt            record.Instant `json:"end_at" doc:"When it was completed or over; while it is under way the newest that is known, by which times of arrival are reckoned."`
 	LocalOn          string         `json:"local_on" format:"date" doc:"Date of start_at where the vehicle is at home."`
-	Stops            []RouteRunStop `json:"stops" nullable:"false" doc:"In the order of the plan."`
+	Stops            []RouteRunStop `json:"stops" nullable:"false" flat:"-" doc:"In the order of the plan."`
+	StopsReached     int            `json:"stops_reached"`
+	StopsMissed      int            `json:"stops_missed" doc:"Not reached in time, those that were reached later among them."`
 	OffCorridorS     float64        `json:"off_corridor_s" doc:"Time off the corridor, from when the vehicle was first on it or had reached a stop."`
 	OffCorridorSince record.Instant `json:"off_corridor_since" doc:"null while it is on it."`
 	SpeedMph         *milesPerHour  `json:"speed_mph" nullable:"true" doc:"By which times of arrival are reckoned."`
@@ -90,7 +92,14 @@ func (a *API) showRouteRuns(_ *http.Request, rows []query.Derived[*fleet.RouteRu
 			view.SpeedMph = &speed
 		}
 		for j := range e.Stops {
-			view.Stops[j] = showRouteRunStop(&e.Stops[j])
+			x := &e.Stops[j]
+			view.Stops[j] = showRouteRunStop(x)
+			if x.Arrived != 0 {
+				view.StopsReached++
+			}
+			if x.Missed != 0 {
+				view.StopsMissed++
+			}
 		}
 		views[i] = view
 	}
