@@ -250,6 +250,7 @@ func (a *API) register() error {
 	a.drivingEventRoutes()
 	a.routeHistoryRoutes()
 	a.scoreRoutes()
+	a.mileageRoutes()
 	a.alertRoutes()
 	a.ingestRoutes()
 	a.traccarRoutes()
