@@ -16,10 +16,11 @@ const (
 	KindVisit   Kind = "visit"
 	KindDriving Kind = "driving_event"
 	KindAlert   Kind = "alert"
+	KindRun     Kind = "route_run"
 )
 
 // Kinds lists every kind.
-var Kinds = []Kind{KindTrip, KindStop, KindCharge, KindVisit, KindDriving, KindAlert}
+var Kinds = []Kind{KindTrip, KindStop, KindCharge, KindVisit, KindDriving, KindAlert, KindRun}
 
 // Prefix returns how written identities of the kind begin.
 func (k Kind) Prefix() string {
@@ -36,6 +37,8 @@ func (k Kind) Prefix() string {
 		return "drv_"
 	case KindAlert:
 		return "alr_"
+	case KindRun:
+		return RunPrefix
 	}
 	return ""
 }
@@ -52,7 +55,7 @@ type Head struct {
 // Header returns the head; every Entity embeds one.
 func (h *Head) Header() *Head { return h }
 
-// Entity is something derived: a *Trip, *Stop, *Charge, *Visit, *DrivingEvent or *Alert. Its JSON form is its one
+// Entity is something derived: a *Trip, *Stop, *Charge, *Visit, *DrivingEvent, *Alert or *RouteRun. Its JSON form is its one
 // written form, in ClickHouse as on the topic of events: SI units, times in milliseconds since 1970 UTC.
 type Entity interface {
 	Kind() Kind

@@ -80,6 +80,10 @@ const (
 	EventAlertUpdated   = "alert.updated"
 	EventAlertResolved  = "alert.resolved"
 	EventAlertWithdrawn = "alert.withdrawn" // a repair showed that there was no reason for it
+	EventRunStarted     = "vehicle.route_run.started"
+	EventRunUpdated     = "vehicle.route_run.updated" // a stop was reached, left or missed, or the corridor left or reached
+	EventRunEnded       = "vehicle.route_run.ended"
+	EventRunDeleted     = "vehicle.route_run.deleted"
 )
 
 // RecordEvents says what is told of the business records of a kind.
@@ -128,6 +132,7 @@ var EventsOfRecords = []RecordEvents{
 	{"toll", "finance", changes("toll")},
 	{"device", "location", changes("device")},
 	{"geofence", "location", changes("geofence")},
+	{"route_plan", "location", changes("route_plan")},
 	{"alert_rule", "alerts", changes("alert_rule")},
 	{"alert_ack", "alerts", []string{"alert.acknowledged"}}, // its id is the alert's
 	{"trip_driver", "location", []string{"vehicle.trip.driver_assigned", "vehicle.trip.driver_removed"}},
@@ -144,6 +149,7 @@ var EventTypes = append([]string{
 	EventStopDeleted, EventChargeStarted, EventChargeEnded, EventChargeUpdated, EventChargeDeleted, EventFenceEntered,
 	EventFenceExited, EventFenceDwelled, EventFenceCrossed, EventVisitUpdated, EventVisitDeleted, EventDrivingNoted,
 	EventDrivingUpdated, EventDrivingDeleted, EventAlertRaised, EventAlertUpdated, EventAlertResolved, EventAlertWithdrawn,
+	EventRunStarted, EventRunUpdated, EventRunEnded, EventRunDeleted,
 }, typesOfRecords()...)
 
 func typesOfRecords() (all []string) {

@@ -30,6 +30,10 @@ const (
 	AlertDocumentExpiring  AlertKind = "document_expiring"        // s before
 	AlertMaintenanceDue    AlertKind = "maintenance_due"          // s before
 	AlertBookingConflict   AlertKind = "booking_conflict"         // -
+
+	AlertStopReached    AlertKind = "stop_reached"    // -; of a route plan
+	AlertStopMissed     AlertKind = "stop_missed"     // s after the planned arrival
+	AlertRouteDeviation AlertKind = "route_deviation" // s off the corridor of a route plan
 )
 
 // AlertKinds lists every kind.
@@ -38,6 +42,7 @@ var AlertKinds = []AlertKind{
 	AlertFuelLow, AlertVoltageLow, AlertOffline, AlertIdling, AlertHarshBraking, AlertHarshAcceleration, AlertHarshCornering,
 	AlertTow, AlertUnbookedMovement, AlertOverdueReturn, AlertFaultCode, AlertOdometerJump, AlertCrash, AlertDocumentExpiring,
 	AlertMaintenanceDue, AlertBookingConflict,
+	AlertStopReached, AlertStopMissed, AlertRouteDeviation,
 }
 
 // Scope says which vehicles something is about: those named and those with one of the tags; all if both are empty.
@@ -123,7 +128,7 @@ type TripSettings struct {
 
 // Obligation is something a vehicle is bound by in time, of which an alert may have to tell.
 type Obligation struct {
-	Kind     string // booking, document, maintenance, conflict
+	Kind     string // booking, document, maintenance, conflict; of its route plans stop, corridor
 	Ref      string // which one
 	From, To Millis // of a booking; To is when the others fall due
 	Done     bool   // returned, renewed, settled
@@ -142,6 +147,7 @@ type Traits struct {
 	Battery      float64        // kWh usable; 0 unknown
 	Trip         TripSettings   // the account's, then the vehicle's own
 	Obligations  []Obligation   // by To
+	Routes       []RoutePlan    // that it has to drive, by End, then plan and revision
 	Archived     Millis         // since when it is out of the fleet, and no rule holds for it; 0: it is not
 }
 

@@ -60,6 +60,10 @@ var alertAbout = map[fleet.AlertKind]string{
 	fleet.AlertDocumentExpiring:  "Registration, inspection, insurance or warranty ends within so many days.",
 	fleet.AlertMaintenanceDue:    "Maintenance falls due within so many days, by date or by the miles that it is driven a day.",
 	fleet.AlertBookingConflict:   "A booking of the vehicle overlaps another.",
+
+	fleet.AlertStopReached:    "Reaches a stop of its route plan.",
+	fleet.AlertStopMissed:     "Has not reached a stop of its route plan by arrive_until and the threshold.",
+	fleet.AlertRouteDeviation: "Was seen off the corridor of its route plan, and not on it again for longer than the threshold.",
 }
 
 // thresholdUnits are the units of the members that hold thresholds.

@@ -348,6 +348,8 @@ func (a *API) derivedView(e *fleet.Event, metric bool) (any, error) {
 		return viewOf(e, &fleet.Charge{}, a.showCharges)
 	case fleet.KindVisit:
 		return viewOf(e, &fleet.Visit{}, a.showVisits)
+	case fleet.KindRun:
+		return viewOf(e, &fleet.RouteRun{}, a.showRouteRuns)
 	case fleet.KindDriving:
 		return viewOf(e, &fleet.DrivingEvent{}, a.showDrivingEvents)
 	}

@@ -51,14 +51,33 @@ type RouteLeg struct {
 	Geometry   json.RawMessage `json:"geometry,omitempty" doc:"GeoJSON: the LineString of a trip or an unrecorded way (null for fewer than two positions), the Point of a stop; none for a gap."`
 }
 
-// maxRouteSpan bounds the span of a route.
-const maxRouteSpan = 92 * 24 * time.Hour
+// maxRouteSpan bounds the span of a route with its lines, maxRouteLegs the trips and stops of any.
+const (
+	maxRouteSpan = 92 * 24 * time.Hour
+	maxRouteLegs = 50_000
+)
+
+// checkLegs refuses a route of more legs than one answer holds.
+func (a *API) checkLegs(r *http.Request, f query.DerivedFilter) error {
+	trips, err := query.Trips.Count(r.Context(), a.DB, f)
+	if err != nil {
+		return err
+	}
+	stops, err := query.Stops.Count(r.Context(), a.DB, f)
+	if err != nil {
+		return err
+	}
+	if n := trips + stops; n > maxRouteLegs {
+		return invalidParam("to", "makes a route of "+strconv.Itoa(int(n))+" trips and stops, and at most "+strconv.Itoa(maxRouteLegs)+" are answered: choose a shorter span, or page through /v1/trips")
+	}
+	return nil
+}
 
 func (a *API) routeHistoryRoutes() {
 	a.handle(route{
 		Method: http.MethodGet, Path: "/v1/vehicles/{id}/route", ID: "getVehicleRoute", Tag: "Trips", Scope: auth.TelematicsRead,
 		Summary: "Route history of a vehicle",
-		About: "Trips, stops, unrecorded ways and the gaps between them, with sums and geometry. At most 92 days and " + strconv.Itoa(maxSimplified) + " positions; `geometry=false` leaves the positions out. " +
+		About: "Trips, stops, unrecorded ways and the gaps between them, with sums and geometry. At most 92 days and " + strconv.Itoa(maxSimplified) + " positions; `geometry=false` leaves the positions out, and answers any span of at most " + strconv.Itoa(maxRouteLegs) + " trips and stops. " +
 			"`max_points` is shared by the trips by their length in positions. `format=geojson` answers a Feature for each trip and stop; the other formats answer the positions of the trips.",
 		Params: append([]param{
 			{Name: "from", Format: "date-time", Want: true, About: "Instant from which, inclusive."},
@@ -79,22 +98,27 @@ func (a *API) getRoute(w http.ResponseWriter, r *http.Request) error {
 	if err := checkSpan(from, to); err != nil {
 		return err
 	}
-	if to.Sub(from) > maxRouteSpan {
-		return invalidParam("to", "is more than 92 days after from")
-	}
 	format, err := formatOf(r, export.Tracks)
 	if err != nil {
 		return err
 	}
+	lines := textParam(r, "geometry", "") != "false" || format != export.JSON && format != export.GeoJSON
+	if lines && to.Sub(from) > maxRouteSpan {
+		return invalidParam("to", "is more than 92 days after from; with geometry=false any span is answered")
+	}
 	if _, err := a.vehicles.Get(r.Context(), account, id); err != nil {
 		return err
 	}
-	found, err := query.RouteOf(r.Context(), a.DB, query.DerivedFilter{Account: account, Vehicles: []fleet.VehicleID{vehicle}, From: from, To: to})
+	filter := query.DerivedFilter{Account: account, Vehicles: []fleet.VehicleID{vehicle}, From: from, To: to}
+	if err := a.checkLegs(r, filter); err != nil {
+		return err
+	}
+	found, err := query.RouteOf(r.Context(), a.DB, filter)
 	if err != nil {
 		return err
 	}
 	var ways [][]fleet.Position
-	if textParam(r, "geometry", "") != "false" || format != export.JSON && format != export.GeoJSON {
+	if lines {
 		if ways, err = a.waysOf(w, r, account, vehicle, found.Legs); err != nil {
 			return err
 		}

@@ -74,6 +74,14 @@ func TestAnswersFitTheirDescription(t *testing.T) {
 			fits(name, text)
 		}
 	}
+	w.derive(w.account, row{vehicle: full, entity: &fleet.RouteRun{Head: head(0, 1, true), Plan: 5, Stops: []fleet.RunStop{{ID: "1", ETA: at(3), ETAError: 1000}}}})
+	for _, one := range w.do("GET", "/v1/route_runs", "").data() {
+		text, err := encodeJSON(one, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fits("RouteRun", text)
+	}
 	w.derive(w.account, row{vehicle: full, entity: &fleet.Charge{Head: head(0, 1, true)}}, row{vehicle: full, entity: &fleet.Visit{Head: head(0, 1, true), Fence: 5, EntryPlace: depot}})
 	for path, name := range map[string]string{"charges": "Charge", "visits": "Visit"} {
 		text, err := encodeJSON(w.do("GET", "/v1/"+path+"?provisional=true", "").data()[0], false)

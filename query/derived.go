@@ -56,6 +56,7 @@ type DerivedFilter struct {
 	Statuses     []string        // of alerts: raised, resolved, withdrawn
 	Acknowledged fleet.Tri       // of alerts
 	Driver       string          // of trips
+	Plan         fleet.PlanID    // of route runs
 
 	Ascending     bool         // the oldest first; otherwise the newest
 	ByUpdate      bool         // by the time of writing instead of the start
@@ -99,7 +100,7 @@ func (f *DerivedFilter) named(more ...any) []any {
 		clickhouse.Named("deleted", bit(f.Deleted)), clickhouse.Named("open", truth(f.Open)), clickhouse.Named("late", truth(f.Late)),
 		clickhouse.Named("geofences", ids(f.Fences)), clickhouse.Named("rules", ids(f.Rules)), clickhouse.Named("kinds", texts(f.Kinds)),
 		clickhouse.Named("severities", texts(f.Severities)), clickhouse.Named("statuses", texts(f.Statuses)),
-		clickhouse.Named("acknowledged", truth(f.Acknowledged)), clickhouse.Named("driver", f.Driver))
+		clickhouse.Named("acknowledged", truth(f.Acknowledged)), clickhouse.Named("driver", f.Driver), clickhouse.Named("plan", uint64(f.Plan)))
 }
 
 // derivedPage is how many rows are read at once when all are wanted.

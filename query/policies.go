@@ -21,7 +21,7 @@ import (
 )
 
 // Policies is what every account has laid down about its vehicles, held in memory: the versions of its geofences and
-// alert rules, and the traits of its vehicles. Every second it looks whether any of it was written, and reads what was written lately
+// alert rules, and the traits of its vehicles, route plans among them. Every second it looks whether any of it was written, and reads what was written lately
 // again; everything every minute. Whatever callers wrote in miles or local times is SI and UTC here. A record that cannot be read is skipped and
 // counted, and hurts no other. It is safe for concurrent use.
 type Policies struct {
@@ -50,6 +50,9 @@ type ground struct {
 	fences   map[fleet.FenceID][]policyRevision // by number
 	rules    map[fleet.RuleID][]policyRevision  // by number
 
+	plans  map[fleet.PlanID][]policyRevision         // by number
+	driven map[fleet.VehicleID]map[fleet.PlanID]bool // plans that are, or were, the vehicle's
+
 	owed     map[owedKey]*owed                     // the newest of each, gone or not
 	bound    map[fleet.VehicleID]map[owedKey]*owed // those that are not gone
 	stale    map[fleet.VehicleID]bool              // whose traits must be made again
@@ -69,7 +72,7 @@ type vehicleRecord struct {
 
 // NewPolicies returns empty policies; Refresh or Run fills them.
 func NewPolicies(db driver.Conn) *Policies {
-	tables := []string{"accounts", "vehicles", "devices", "geofences", "alert_rules", "bookings", "blocks", "work_orders", "reminders"}
+	tables := []string{"accounts", "vehicles", "devices", "geofences", "alert_rules", "bookings", "blocks", "work_orders", "reminders", "route_plans"}
 	return &Policies{db: db, written: stamp{tables: tables}, grounds: map[fleet.AccountID]*ground{}, policies: map[fleet.AccountID]*fleet.Policy{}}
 }
 
@@ -185,20 +188,17 @@ func (p *Policies) loadWritten(ctx context.Context, began time.Time, everything 
 	if err != nil {
 		return nil, err
 	}
+	routes, err := p.readRoutes(ctx, bookedSince, began)
+	if err != nil {
+		return nil, err
+	}
 	var bad []error
 	changed := map[fleet.AccountID]bool{}
 	for i := range records {
 		bad = p.takeRecord(&records[i], changed, bad)
 	}
-	for from := 0; from < len(revisions); {
-		to := from + 1
-		for to < len(revisions) && revisions[to].id == revisions[from].id && revisions[to].kind == revisions[from].kind &&
-			revisions[to].account == revisions[from].account {
-			to++
-		}
-		bad = p.takeRevisions(revisions[from:to], changed, bad)
-		from = to
-	}
+	eachRecord(revisions, func(rows []policyRow) { bad = p.takeRevisions(rows, changed, bad) })
+	eachRecord(routes, func(rows []policyRow) { bad = p.takeRoute(rows, changed, bad) })
 	for i := range obligations {
 		p.takeOwed(&obligations[i], changed)
 		if at := obligations[i].at; at.After(p.newest) {
@@ -212,7 +212,7 @@ func (p *Policies) loadWritten(ctx context.Context, began time.Time, everything 
 		p.policies[account] = policy
 		p.mu.Unlock()
 	}
-	for _, rows := range [][]policyRow{records, revisions} {
+	for _, rows := range [][]policyRow{records, revisions, routes} {
 		for i := range rows {
 			if rows[i].at.After(p.newest) {
 				p.newest = rows[i].at
@@ -226,8 +226,8 @@ func (p *Policies) loadWritten(ctx context.Context, began time.Time, everything 
 	return bad, nil
 }
 
-func (p *Policies) read(ctx context.Context, name string, since time.Time) ([]policyRow, error) {
-	rows, err := p.db.Query(ctx, schemas.Query(name), clickhouse.Named("since", since.UnixMilli()))
+func (p *Policies) read(ctx context.Context, name string, since time.Time, more ...any) ([]policyRow, error) {
+	rows, err := p.db.Query(ctx, schemas.Query(name), append(more, clickhouse.Named("since", since.UnixMilli()))...)
 	if err != nil {
 		return nil, fmt.Errorf("read policies: %w", err)
 	}
@@ -253,7 +253,7 @@ func (p *Policies) ground(account uint64) *ground {
 		g = &ground{zone: time.UTC, vehicles: map[fleet.VehicleID]*vehicleRecord{},
 			devices: map[fleet.DeviceID]deviceRecord{}, fences: map[fleet.FenceID][]policyRevision{},
 			rules: map[fleet.RuleID][]policyRevision{}, owed: map[owedKey]*owed{}, bound: map[fleet.VehicleID]map[owedKey]*owed{},
-			stale: map[fleet.VehicleID]bool{}}
+			stale: map[fleet.VehicleID]bool{}, plans: map[fleet.PlanID][]policyRevision{}, driven: map[fleet.VehicleID]map[fleet.PlanID]bool{}}
 		p.grounds[id] = g
 	}
 	return g
@@ -432,6 +432,7 @@ func (p *Policies) make(account fleet.AccountID, bad []error) (*fleet.Policy, []
 			continue
 		}
 		g.obligations(id, traits)
+		g.routes(id, traits)
 		if v.archived != 0 {
 			traits.Archived = v.archived
 			traits.Obligations = nil // nobody renews the papers of what is gone

@@ -30,6 +30,9 @@ var thresholds = map[fleet.AlertKind]Threshold{
 	fleet.AlertOdometerJump:      {Member: "threshold_mi", Scale: fleet.MetresPerMile, Least: 0.1, Most: 1e5},
 	fleet.AlertDocumentExpiring:  {Member: "threshold_days", Scale: day, Least: 1, Most: 366},
 	fleet.AlertMaintenanceDue:    {Member: "threshold_days", Scale: day, Least: 1, Most: 366},
+
+	fleet.AlertStopMissed:     {Member: "threshold_s", Scale: 1, Least: 0, Most: 30 * day},
+	fleet.AlertRouteDeviation: {Member: "threshold_s", Scale: 1, Least: 1, Most: 30 * day},
 }
 
 // ThresholdOf returns how the threshold of a kind is written, and false if the kind takes none.

@@ -22,6 +22,7 @@ type policyRevision struct {
 	fence *fenceBody // of a geofence
 	rule  *ruleBody  // of an alert rule,
 	limit float64    // with its threshold in SI units
+	plan  *fleet.RoutePlan
 }
 
 // spansOf returns for each of a record's revisions, in order of their numbers, the event times [from, to) for which it

@@ -47,6 +47,7 @@ var Retention = []Retained{
 	{Table: "visits", Time: "start_at", but: butDerived},
 	{Table: "driving_events", Time: "start_at", but: butDerived},
 	{Table: "alerts", Time: "start_at", but: butDerived},
+	{Table: "route_runs", Time: "start_at", but: butDerived},
 	{Table: "checkpoints", Time: "day", keeps: "retention_keep_checkpoints", but: fmt.Sprintf(butNoted, "toUInt64(day)")},
 	{Table: "events", Time: "at"},
 	{Table: "dead_letters", Time: "at"},

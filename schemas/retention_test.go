@@ -20,7 +20,7 @@ var keptForGood = map[string][]string{
 	"the log and what is made of it": {"record_log", "claim_log", "record_settled", "accounts", "alert_acks", "alert_rules",
 		"api_keys", "blocks", "bookings", "calendars", "customer_notes", "customers", "devices", "documents", "expenses",
 		"geofences", "inspections", "issues", "jobs", "locations", "maintenance_schedules", "meter_readings", "meters",
-		"payments", "quotes", "rate_plans", "reminders", "service_tasks", "tolls", "trip_drivers", "vehicle_classes",
+		"payments", "quotes", "rate_plans", "reminders", "route_plans", "service_tasks", "tolls", "trip_drivers", "vehicle_classes",
 		"vehicles", "work_orders"},
 	"the books":                             {"ledger_entries", "ledger_transactions"},
 	"a row a vehicle, its newest":           {"vehicle_state", "vehicle_mileage", "telemetry_latest", "dirty_spans"},
@@ -114,7 +114,7 @@ func TestRetentionDeletesWhatIsOlderAndNothingElse(t *testing.T) {
 	derived := "INSERT INTO derivations (account, vehicle, kind, id, revision, start_at, end_at, open, written_at) "
 	for _, open := range []string{"true", "false"} { // a part each: what was open once must not come to light again
 		exec(derived + fmt.Sprintf("SELECT account, 5, "+
-			"arrayJoin(['trip', 'stop', 'charge', 'visit', 'driving_event', 'alert']) AS kind, cityHash64(at, kind), if(%s, 1, 2), at, at, %[1]s, now64(3) FROM %[2]s", open, each))
+			"arrayJoin(['trip', 'stop', 'charge', 'visit', 'driving_event', 'alert', 'route_run']) AS kind, cityHash64(at, kind), if(%s, 1, 2), at, at, %[1]s, now64(3) FROM %[2]s", open, each))
 	}
 	exec(derived+"SELECT number, 5, 'trip', 77, 1, $1, $2, false, now64(3) FROM numbers(4)", old, recent)
 	exec(derived+"SELECT number, 6, 'stop', 78, 1, $1, $1, true, now64(3) FROM numbers(4)", older)

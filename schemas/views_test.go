@@ -23,7 +23,7 @@ var sources = map[string]string{
 			301000000 + number, 977000000, 617420388352655359 + number % 5, 0 FROM numbers(2000)`,
 	"derivations": `INSERT INTO derivations (account, vehicle, kind, id, revision, start_at,
 			end_at, local_date, written_at, body)
-		SELECT 7, 1, ['trip', 'stop', 'charge', 'visit', 'driving_event', 'alert'][1 + number % 6], number, 1,
+		SELECT 7, 1, ['trip', 'stop', 'charge', 'visit', 'driving_event', 'alert', 'route_run'][1 + number % 7], number, 1,
 			toDateTime64(today() - 2, 3, 'UTC') + number, start_at, today(), start_at, '{}'
 		FROM numbers(60)`,
 }

@@ -263,5 +263,6 @@ var prefixes = map[string]string{
 	record.RatePlans.Name: fleet.RatePlanPrefix, record.Blocks.Name: fleet.BlockPrefix, record.MeterReadings.Name: fleet.MeterReadingPrefix,
 	record.Customers.Name: fleet.CustomerPrefix, record.Notes.Name: fleet.NotePrefix, record.Documents.Name: fleet.DocumentPrefix,
 	record.Expenses.Name: fleet.ExpensePrefix, record.Tolls.Name: fleet.TollPrefix, record.Devices.Name: fleet.DevicePrefix,
-	record.Geofences.Name: fleet.FencePrefix, record.AlertRules.Name: fleet.RulePrefix, record.AlertAcks.Name: record.AlertAcks.Prefix, record.TripDrivers.Name: record.TripDrivers.Prefix,
+	record.RoutePlans.Name: fleet.PlanPrefix,
+	record.Geofences.Name:  fleet.FencePrefix, record.AlertRules.Name: fleet.RulePrefix, record.AlertAcks.Name: record.AlertAcks.Prefix, record.TripDrivers.Name: record.TripDrivers.Prefix,
 }

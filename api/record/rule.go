@@ -12,14 +12,14 @@ import (
 type AlertRuleFields struct {
 	Name        string `json:"name" minLength:"1" maxLength:"100" example:"Speeding on the highway"`
 	Description string `json:"description,omitempty" maxLength:"500"`
-	Kind        string `json:"kind" enum:"speeding,geofence_speeding,geofence_enter,geofence_exit,geofence_dwell,geofence_curfew,battery_low,fuel_low,voltage_low,device_offline,idling,harsh_braking,harsh_acceleration,harsh_cornering,tow,movement_without_booking,overdue_return,fault_code,odometer_jump,crash,document_expiring,maintenance_due,booking_conflict" example:"speeding"`
+	Kind        string `json:"kind" enum:"speeding,geofence_speeding,geofence_enter,geofence_exit,geofence_dwell,geofence_curfew,battery_low,fuel_low,voltage_low,device_offline,idling,harsh_braking,harsh_acceleration,harsh_cornering,tow,movement_without_booking,overdue_return,fault_code,odometer_jump,crash,document_expiring,maintenance_due,booking_conflict,stop_reached,stop_missed,route_deviation" example:"speeding"`
 	Severity    string `json:"severity,omitempty" enum:"info,warning,critical" doc:"The kind's own unless given."`
 	Enabled     *bool  `json:"enabled,omitempty" doc:"True unless given."`
 
 	ThresholdMph  *float64 `json:"threshold_mph,omitempty" doc:"Of speeding: the limit; of geofence_speeding: so much above the geofence's limit." example:"75"`
 	ThresholdPct  *float64 `json:"threshold_pct,omitempty" doc:"Of battery_low and fuel_low."`
 	ThresholdV    *float64 `json:"threshold_v,omitempty" doc:"Of voltage_low."`
-	ThresholdS    *float64 `json:"threshold_s,omitempty" doc:"Of geofence_dwell (the geofence's own unless given), device_offline, idling and overdue_return."`
+	ThresholdS    *float64 `json:"threshold_s,omitempty" doc:"Of geofence_dwell (the geofence's own unless given), device_offline, idling, overdue_return, stop_missed and route_deviation."`
 	ThresholdMps2 *float64 `json:"threshold_mps2,omitempty" doc:"Of harsh_braking, harsh_acceleration and harsh_cornering: metres per second squared."`
 	ThresholdM    *float64 `json:"threshold_m,omitempty" doc:"Of tow: metres moved with the ignition off."`
 	ThresholdMi   *float64 `json:"threshold_mi,omitempty" doc:"Of odometer_jump."`

@@ -37,6 +37,9 @@
 //	document_expiring          30 days   what falls due, so long before                done                   raises it
 //	maintenance_due            7 days    likewise                                      done                   raises it
 //	booking_conflict           -         a conflict from its From, or when first seen  done                   raises it
+//	stop_reached               -         a stop of a route plan                        moment                 -
+//	stop_missed                0         a stop not reached in time                    reached, plan over     raises it
+//	route_deviation            120 s     off the corridor of a route plan              back, plan over        raises it
 //
 // "Silence": what a deadline does while nothing arrives. Silence says nothing about speed or motion: after five minutes
 // without a fix such an alert ends at its last fix with the reason no_data. A starter battery is judged by readings at
@@ -68,6 +71,7 @@ type Input struct {
 	Signal     *fleet.SignalValue // or a measurement
 	Motion     fleet.Motion       // after this input
 	Moves      []fleet.FenceMove  // of this input
+	Stops      []fleet.StopMove   // of its route plans, reached with this input
 	Inside     []fleet.FenceID    // after this input
 	SpeedLimit float64            // m/s, the lowest of the fences it is inside of; 0 for none
 	LimitFence fleet.FenceID      // whose limit that is
@@ -86,6 +90,7 @@ type Engine struct {
 	batteries, fuels, voltages, tows         []*rule
 	unbooked, faults, odometers              []*rule
 	harsh                                    [incidents][]*rule
+	stops                                    []*rule // stop_reached
 	facts                                    []*rule // device_offline, idling, geofence_dwell and what obligations ask for
 }
 
@@ -159,8 +164,11 @@ func (e *Engine) list(kind fleet.AlertKind) *[]*rule {
 	case fleet.AlertCrash:
 		return &e.harsh[crash]
 	case fleet.AlertOffline, fleet.AlertIdling, fleet.AlertFenceDwell, fleet.AlertOverdueReturn,
-		fleet.AlertDocumentExpiring, fleet.AlertMaintenanceDue, fleet.AlertBookingConflict:
+		fleet.AlertDocumentExpiring, fleet.AlertMaintenanceDue, fleet.AlertBookingConflict,
+		fleet.AlertStopMissed, fleet.AlertRouteDeviation:
 		return &e.facts
+	case fleet.AlertStopReached:
+		return &e.stops
 	}
 	return nil
 }
@@ -216,7 +224,8 @@ func compile(r *fleet.Rule) rule {
 		c.lasting, c.low, c.step = true, true, 0.5
 	case fleet.AlertTow:
 		c.lasting, c.step = true, 1000
-	case fleet.AlertOffline, fleet.AlertIdling, fleet.AlertFenceDwell, fleet.AlertOverdueReturn:
+	case fleet.AlertOffline, fleet.AlertIdling, fleet.AlertFenceDwell, fleet.AlertOverdueReturn,
+		fleet.AlertStopMissed, fleet.AlertRouteDeviation:
 		c.fact, c.timed = true, true
 		c.required = max(seconds(c.threshold), c.MinDuration)
 		if r.Kind == fleet.AlertOffline {

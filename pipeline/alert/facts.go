@@ -57,8 +57,13 @@ func (c *call) facts(r *rule, until fleet.Millis, visit func(fact)) {
 			visit(x)
 		}
 	case obligations:
-		for i := range c.t.Obligations {
-			o := &c.t.Obligations[i]
+		for i := range len(c.t.Obligations) + len(s.Bound) {
+			var o *fleet.Obligation
+			if i < len(c.t.Obligations) {
+				o = &c.t.Obligations[i]
+			} else {
+				o = &s.Bound[i-len(c.t.Obligations)]
+			}
 			if o.Kind != r.bound || o.Done && o.DoneAt == 0 {
 				continue
 			}
@@ -70,7 +75,7 @@ func (c *call) facts(r *rule, until fleet.Millis, visit func(fact)) {
 				}
 			case o.To == 0:
 				continue
-			case r.Kind != fleet.AlertOverdueReturn:
+			case !r.timed:
 				x.since = max(o.To-seconds(r.threshold), 1)
 			}
 			if until == 0 || x.since+x.required <= until {
@@ -91,6 +96,10 @@ func obligation(kind fleet.AlertKind) string {
 		return "maintenance"
 	case fleet.AlertBookingConflict:
 		return "conflict"
+	case fleet.AlertStopMissed:
+		return "stop"
+	case fleet.AlertRouteDeviation:
+		return "corridor"
 	}
 	return ""
 }
@@ -99,7 +108,7 @@ func obligation(kind fleet.AlertKind) string {
 func (c *call) nothing(r *rule, before fleet.Millis) bool {
 	switch r.watch {
 	case obligations:
-		return len(c.t.Obligations) == 0
+		return len(c.t.Obligations)+len(c.s.Bound) == 0
 	case silence:
 		return c.s.Heard == 0 || before != 0 && before < c.s.Heard+r.required
 	case idling:

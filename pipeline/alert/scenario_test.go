@@ -26,6 +26,7 @@ var update = flag.Bool("update", false, "write what the code does into testdata;
 //	rule NAME KIND [threshold=N] [for=D] [cooldown=D] [hours=mon-fri@22:00-06:00@ZONE] [fences=A,B] [tags=A] [from=T] [to=T] [revision=N]
 //	vehicle [tags=A,B] [tank=LITRES]
 //	booking|document|maintenance|conflict NAME [from=T] [to=T] [done[=T]]  replaces one of this name
+//	stop|corridor NAME [to=T]                              what a route plan binds by from here on; without to it does no more
 //	T fix [LAT,LNG] [speed=KMH] [course=] [accuracy=] [ignition=on|off] [alarm=] [odometer=KM] [refused] [doubtful] STATE
 //	T signal NAME=VALUE STATE
 //	T move STATE                                                           moves without a fix
@@ -34,7 +35,7 @@ var update = flag.Bool("update", false, "write what the code does into testdata;
 //
 // T is a time of Friday 20 November 2026 UTC, or an RFC 3339 time. STATE is how the vehicle is from now on: moving,
 // standing, idling, each with since=T; inside=A,B or inside=; limit=KMH of the first fence inside; and the moves
-// enter=A exit=A cross=A dwell=A, each as A@T if it was before. Speeds are km/h here.
+// enter=A exit=A cross=A dwell=A reach=STOP, each as A@T if it was before. Speeds are km/h here.
 func TestScenarios(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {
@@ -177,6 +178,13 @@ func (s *story) line(words []string, tick fleet.Millis) error {
 		s.traits.Obligations = append(s.traits.Obligations, o)
 		return nil
 	}
+	if words[0] == "stop" || words[0] == "corridor" {
+		s.state.Bound = slices.DeleteFunc(slices.Clone(s.state.Bound), func(o fleet.Obligation) bool { return o.Ref == words[1] })
+		if to := instant(members["to"]); to != 0 {
+			s.state.Bound = append(s.state.Bound, fleet.Obligation{Kind: words[0], Ref: words[1], To: to})
+		}
+		return nil
+	}
 	at := instant(words[0])
 	if at == 0 || len(words) < 2 {
 		return fmt.Errorf("want a time and a word")
@@ -184,7 +192,7 @@ func (s *story) line(words []string, tick fleet.Millis) error {
 	s.until(at, tick)
 	s.now = at
 	in := &s.in
-	in.At, in.Position, in.Doubtful, in.Signal, in.Moves = at, nil, nil, nil, nil
+	in.At, in.Position, in.Doubtful, in.Signal, in.Moves, in.Stops = at, nil, nil, nil, nil, nil
 	in.RawOdometer, in.OdometerRefused, in.Mileage = math.NaN(), false, math.NaN()
 	s.situation(words[2:], members)
 	switch words[1] {
@@ -292,6 +300,8 @@ func (s *story) situation(words []string, members map[string]string) {
 			if in.SpeedLimit > 0 {
 				in.LimitFence = in.Inside[0]
 			}
+		case "reach":
+			in.Stops = append(in.Stops, fleet.StopMove{Plan: 1, Stop: what, At: at, Place: fleet.Place{Lat: 1, Lng: 2}})
 		case "enter", "exit", "cross", "dwell":
 			in.Moves = append(in.Moves, fleet.FenceMove{Fence: s.fence(what), What: name, At: at, Place: fleet.Place{Lat: 1, Lng: 2}})
 		}

@@ -27,8 +27,9 @@ type State struct {
 	Odometer    float64 // m, the newest reading that was believed; 0 for none
 	FuelPercent bool    // the vehicle tells its fuel in percent, so litres do not count
 
-	Inside  []Inside // by geofence
-	Found   []Found  // by rule, geofence and subject
+	Inside  []Inside           // by geofence
+	Bound   []fleet.Obligation // what its route plans bind it by; replaced whole, never changed
+	Found   []Found            // by rule, geofence and subject
 	Driving Driving
 }
 

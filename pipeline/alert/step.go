@@ -75,6 +75,12 @@ func (e *Engine) Step(s *State, key fleet.VehicleKey, t *fleet.Traits, in *Input
 	for i := range in.Moves {
 		c.crossed(&in.Moves[i])
 	}
+	for i := range in.Stops {
+		m := &in.Stops[i]
+		for _, r := range c.e.stops {
+			c.moment(r, 0, m.Subject(), m.At, &m.Place, math.NaN(), 0)
+		}
+	}
 	if in.Position != nil || len(in.Moves) > 0 {
 		c.curfew(in)
 	}

@@ -1,7 +1,7 @@
 // Package derive turns what a vehicle's devices said, in order of event time, into what it did: trips, stops and
 // charging sessions, visits of geofences, driving events and alerts. It runs the detectors one after the other,
 //
-//	input ─► deadlines that fall before it ─► fix (judged again) ─► trip ─► geofence ─► alert
+//	input ─► deadlines that fall before it ─► fix (judged again) ─► trip ─► geofence ─► route ─► alert
 //
 // and is as pure as they are: what comes out depends on the inputs in order of time, on the policy, and on how far time
 // has come, and on nothing else. How the inputs arrived, in which portions they are given, and whether anybody looked
@@ -26,6 +26,7 @@ import (
 	"github.com/motorpool/fleet/pipeline/alert"
 	"github.com/motorpool/fleet/pipeline/fix"
 	"github.com/motorpool/fleet/pipeline/geofence"
+	"github.com/motorpool/fleet/pipeline/route"
 	"github.com/motorpool/fleet/pipeline/trip"
 )
 
@@ -52,6 +53,7 @@ type Vehicle struct {
 	own    map[fleet.DeviceID]fleet.TripSettings
 	fences *geofence.Index
 	rules  *alert.Engine
+	routes *route.Plans
 }
 
 // NewVehicle compiles a vehicle. fences and rules are those of its account's policy. Settings of trips that make no sense together,
@@ -65,7 +67,8 @@ func NewVehicle(cfg *Config, key fleet.VehicleKey, policy *fleet.Policy, fences 
 	if traits.Archived != 0 {
 		rules = rules.Until(traits.Archived)
 	}
-	return &Vehicle{key: key, traits: traits, fix: cfg.Fix, trip: trips, own: policy.Devices, fences: fences, rules: rules}
+	return &Vehicle{key: key, traits: traits, fix: cfg.Fix, trip: trips, own: policy.Devices, fences: fences, rules: rules,
+		routes: route.New(traits.Routes)}
 }
 
 // trips returns the parameters that hold for a device; own is memory for them.
@@ -98,6 +101,7 @@ type State struct {
 	Trip  trip.State
 	Fence geofence.State
 	Alert alert.State
+	Route route.State
 }
 
 // Known says whether there was any input.
@@ -109,7 +113,7 @@ func (s *State) Reached() fleet.Millis { return max(s.Time, s.Fired) }
 // Clone returns a copy that shares nothing.
 func (s *State) Clone() State {
 	c := *s
-	c.Trip, c.Fence, c.Alert = s.Trip.Clone(), s.Fence.Clone(), s.Alert.Clone()
+	c.Trip, c.Fence, c.Alert, c.Route = s.Trip.Clone(), s.Fence.Clone(), s.Alert.Clone(), s.Route.Clone()
 	return c
 }
 
@@ -166,6 +170,7 @@ type work struct {
 	position fleet.Position
 	moves    []fleet.FenceMove
 	inside   []fleet.FenceID
+	stops    []fleet.StopMove
 	verdicts *[]Verdict // nil if nobody asks
 	own      trip.Config
 }
@@ -204,7 +209,7 @@ func (v *Vehicle) position(s *State, w *work, input *Input, out *fleet.Entities)
 	default:
 		in.Doubtful = p
 	}
-	w.moves = w.moves[:0]
+	w.moves, w.stops = w.moves[:0], w.stops[:0]
 	if in.Position != nil {
 		reading := math.NaN() // of the odometer, at this fix
 		if s.Fix.Mileage.Time == p.FixTime {
@@ -212,20 +217,30 @@ func (v *Vehicle) position(s *State, w *work, input *Input, out *fleet.Entities)
 		}
 		v.trips(p.Device, &w.own).Fix(&s.Trip, v.key, p, reading, out)
 		v.fences.Fix(&s.Fence, v.key, v.traits, p, out, &w.moves)
+		v.route(s, w, p.FixTime, p, out)
 	}
 	v.alert(s, w, &in, out)
 }
 
 func (v *Vehicle) signal(s *State, w *work, input *Input, out *fleet.Entities) {
 	v.trips(s.Trip.Last.Device, &w.own).Signal(&s.Trip, v.key, input.At, input.Signal, out)
-	w.moves = w.moves[:0]
+	w.moves, w.stops = w.moves[:0], w.stops[:0]
 	v.alert(s, w, &alert.Input{At: input.At, Signal: &input.Signal, RawOdometer: math.NaN()}, out)
+}
+
+// route follows the vehicle's route plans, and has the rules know what it is bound by there. Without a fix the time has come.
+func (v *Vehicle) route(s *State, w *work, at fleet.Millis, p *fleet.Position, out *fleet.Entities) {
+	w.inside = v.fences.Inside(&s.Fence, w.inside[:0])
+	in := route.Input{At: at, Position: p, OnTrip: s.Trip.Motion().OnTrip, Moves: w.moves, Inside: w.inside}
+	if v.routes.Step(&s.Route, v.key, &in, out, &w.stops) {
+		s.Alert.Bound = v.routes.Bound(&s.Route)
+	}
 }
 
 // alert fills in what the detectors know by now, and runs the rules.
 func (v *Vehicle) alert(s *State, w *work, in *alert.Input, out *fleet.Entities) {
 	w.inside = v.fences.Inside(&s.Fence, w.inside[:0])
-	in.Motion, in.Moves, in.Inside, in.Mileage = s.Trip.Motion(), w.moves, w.inside, mileage(&s.Fix)
+	in.Motion, in.Moves, in.Stops, in.Inside, in.Mileage = s.Trip.Motion(), w.moves, w.stops, w.inside, mileage(&s.Fix)
 	in.SpeedLimit, in.LimitFence = v.fences.SpeedLimit(&s.Fence)
 	if s.Fix.Known() {
 		in.Last = &s.Fix.Last
@@ -256,10 +271,11 @@ func (v *Vehicle) fire(s *State, w *work, to fleet.Millis, out *fleet.Entities) 
 		}
 		last = at
 		s.Fired = max(s.Fired, at)
-		w.moves = w.moves[:0]
+		w.moves, w.stops = w.moves[:0], w.stops[:0]
 		v.trips(s.Trip.Last.Device, &w.own).Advance(&s.Trip, v.key, at, out)
 		v.fences.Advance(&s.Fence, v.key, v.traits, at, out, &w.moves)
-		if len(w.moves) > 0 {
+		v.route(s, w, at, nil, out)
+		if len(w.moves) > 0 || len(w.stops) > 0 {
 			v.alert(s, w, &alert.Input{At: at, RawOdometer: math.NaN()}, out)
 		}
 		v.rules.Advance(&s.Alert, v.key, v.traits, at, s.Trip.Motion(), out)
@@ -270,7 +286,7 @@ func (v *Vehicle) fire(s *State, w *work, to fleet.Millis, out *fleet.Entities) 
 func (v *Vehicle) Wake(s *State) fleet.Millis {
 	wake := fleet.Millis(0)
 	var own trip.Config
-	for _, at := range [...]fleet.Millis{v.trips(s.Trip.Last.Device, &own).Wake(&s.Trip), v.fences.Wake(&s.Fence, v.traits), v.rules.Wake(&s.Alert, v.traits)} {
+	for _, at := range [...]fleet.Millis{v.trips(s.Trip.Last.Device, &own).Wake(&s.Trip), v.fences.Wake(&s.Fence, v.traits), v.routes.Wake(&s.Route), v.rules.Wake(&s.Alert, v.traits)} {
 		if at != 0 && (wake == 0 || at < wake) {
 			wake = at
 		}
@@ -282,5 +298,6 @@ func (v *Vehicle) Wake(s *State) fleet.Millis {
 func (v *Vehicle) Open(s *State, out *fleet.Entities) {
 	v.trip.Open(&s.Trip, v.key, out)
 	v.fences.Open(&s.Fence, v.key, out)
+	v.routes.Open(&s.Route, v.key, out)
 	v.rules.Open(&s.Alert, v.key, out)
 }

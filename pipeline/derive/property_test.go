@@ -50,6 +50,18 @@ func town(t testing.TB) *derive.Vehicle {
 		{Kind: "booking", Ref: "b2", From: midnight + 6*3_600_000, To: midnight + 7*3_600_000, Done: true, DoneAt: midnight + 8*3_600_000},
 		{Kind: "document", Ref: "registration", To: midnight + 31*86_400_000},
 	}}
+	hour := fleet.Millis(3_600_000)
+	stops := []fleet.PlanStop{
+		{ID: "a", Fence: 1}, {ID: "b", Place: fleet.Place{Lat: 30.28, Lng: -97.74}, Radius: 700, ArriveUntil: midnight + hour/2},
+		{ID: "c", Fence: 2, ArriveFrom: midnight + hour, ArriveUntil: midnight + 2*hour},
+		{ID: "d", Place: fleet.Place{Lat: 30.27, Lng: -97.74}, Radius: 900, Stay: hour / 4},
+	}
+	traits.Routes = []fleet.RoutePlan{
+		{ID: 1, Revision: 1, To: midnight + hour, Vehicle: 1, Start: midnight + hour/4, End: midnight + 3*hour, Stops: stops[:3], Fence: 3},
+		{ID: 1, Revision: 2, From: midnight + hour, Vehicle: 1, Start: midnight + hour/4, End: midnight + 3*hour, Stops: stops,
+			Corridor: []byte(`{"type":"Corridor","coordinates":[[-97.7431,30.2672],[-97.74,30.29]],"width_m":600}`)},
+		{ID: 2, Revision: 1, From: midnight + hour/2, To: midnight + 2*hour, Vehicle: 1, Start: midnight, End: midnight + 9*hour, Stops: stops[1:]},
+	}
 	return derive.NewVehicle(&cfg, key, &fleet.Policy{Default: *traits}, index, alert.NewEngine(rules))
 }
 

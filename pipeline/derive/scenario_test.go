@@ -31,6 +31,8 @@ var update = flag.Bool("update", false, "write what the code does into testdata;
 //	fence home circle=30.2672,-97.7431,100 [dwell=5m speed_limit=50 from=… to=… tags=… margin=… confirm=…]
 //	fence yard polygon=lat,lng;lat,lng;…       the last point closes it
 //	rule r1 speeding [threshold=… for=60s cooldown=10m fence=home severity=critical hours=22:00-06:00 from=… to=…]
+//	route r1 start=08:00 end=18:00 [from=…] [corridor=lat,lng;lat,lng;width]   a route plan
+//	stop a 30.2672,-97.7431,100 [fence=home until=… from=… stay=10m]           of the route above it
 //	10:00:00 30.2672,-97.7431 [speed=50 course=90 accuracy=5 ignition=on odometer=12.5km alarm=sos invalid approximate mock late …]
 //	10:00:05 soc_pct=55                        a measurement
 //	10:30:00 silence                           time has come here without anything
@@ -253,6 +255,31 @@ func (s *story) lay(words []string) {
 			}
 		})
 		s.rules = append(s.rules, r)
+	case "route":
+		p := fleet.RoutePlan{ID: fleet.PlanID(300 + len(s.traits.Routes)), Revision: 1, Vehicle: key.Vehicle}
+		s.names[uint64(p.ID)] = words[1]
+		with("start", func(v string) { p.Start = s.moment(v) })
+		with("end", func(v string) { p.End = s.moment(v) })
+		with("from", func(v string) { p.From = s.moment(v) })
+		with("corridor", func(v string) {
+			parts := strings.Split(v, ";")
+			lat, lng := s.place(parts[0])
+			toLat, toLng := s.place(parts[1])
+			p.Corridor = fmt.Appendf(nil, `{"type":"Corridor","coordinates":[[%v,%v],[%v,%v]],"width_m":%s}`, lng, lat, toLng, toLat, parts[2])
+		})
+		s.traits.Routes = append(s.traits.Routes, p)
+	case "stop":
+		p := &s.traits.Routes[len(s.traits.Routes)-1]
+		x := fleet.PlanStop{ID: words[1]}
+		with("fence", func(v string) { x.Fence = s.fenceID[v] })
+		with("from", func(v string) { x.ArriveFrom = s.moment(v) })
+		with("until", func(v string) { x.ArriveUntil = s.moment(v) })
+		with("stay", func(v string) { x.Stay = s.millis(v) })
+		if x.Fence == 0 {
+			parts := strings.Split(words[2], ",")
+			x.Place, x.Radius = fleet.Place{Lat: s.number(parts[0]), Lng: s.number(parts[1])}, s.number(parts[2])
+		}
+		p.Stops = append(p.Stops, x)
 	default:
 		s.fail("what is %q?", words[0])
 	}
@@ -408,6 +435,8 @@ func clock(at fleet.Millis) string {
 func (s *story) describe(e fleet.Entity) string {
 	if e.Header().Open {
 		switch e := e.(type) {
+		case *fleet.RouteRun:
+			return s.run(e)
 		case *fleet.Alert:
 			return "ALERT " + s.names[uint64(e.Rule)] + " " + string(e.What) + value(e.Peak)
 		case *fleet.Visit:
@@ -445,12 +474,32 @@ func (s *story) describe(e fleet.Entity) string {
 			return "crossed " + s.names[uint64(e.Fence)]
 		}
 		return "visit of " + s.names[uint64(e.Fence)] + ", " + e.ExitReason
+	case *fleet.RouteRun:
+		return s.run(e) + " " + e.ClosedReason
 	case *fleet.DrivingEvent:
 		return fmt.Sprintf("%s (%s, %.1f)", e.What, e.Source, e.Value)
 	case *fleet.Alert:
 		return "alert " + s.names[uint64(e.Rule)] + " " + string(e.What) + value(e.Peak) + " " + e.ResolvedReason
 	}
 	return "?"
+}
+
+// run says how far a route run has come.
+func (s *story) run(e *fleet.RouteRun) string {
+	text := "route " + s.names[uint64(e.Plan)]
+	for _, x := range e.Stops {
+		text += " " + x.ID
+		if x.Arrived != 0 {
+			text += "@" + clock(x.Arrived)
+		}
+		if x.Missed != 0 {
+			text += " missed"
+		}
+	}
+	if e.OffSince != 0 {
+		text += " off"
+	}
+	return text
 }
 
 func value(v *float64) string {

@@ -15,6 +15,7 @@ var types = map[fleet.Kind]struct{ begun, ended, updated, deleted string }{
 	fleet.KindVisit:   {fleet.EventFenceEntered, fleet.EventFenceExited, fleet.EventVisitUpdated, fleet.EventVisitDeleted},
 	fleet.KindDriving: {fleet.EventDrivingNoted, fleet.EventDrivingUpdated, fleet.EventDrivingUpdated, fleet.EventDrivingDeleted},
 	fleet.KindAlert:   {fleet.EventAlertRaised, fleet.EventAlertResolved, fleet.EventAlertUpdated, fleet.EventAlertWithdrawn},
+	fleet.KindRun:     {fleet.EventRunStarted, fleet.EventRunEnded, fleet.EventRunUpdated, fleet.EventRunDeleted},
 }
 
 // note appends the events of a new version of a thing. before is what was stored, nil if there was nothing; one that was
@@ -57,7 +58,7 @@ func (o *outbox) note(before *known, e fleet.Entity, r *row, mark uint64) {
 		}
 		add(t.ended, h.End, r.digest)
 	case told:
-	case wasOpen && e.Kind() != fleet.KindAlert: // it goes on
+	case wasOpen && e.Kind() != fleet.KindAlert && e.Kind() != fleet.KindRun: // it goes on
 	case wasOpen && mark == before.mark: // likewise: no worse than before
 	default:
 		add(t.updated, max(h.End, h.Start), r.digest)

@@ -248,7 +248,7 @@ func (f *Follower) settle(r *run, stored map[rowKey]row, o *outbox) {
 			if !k.deleted && k.digest == sum {
 				continue
 			}
-			urgent := e.Kind() == fleet.KindVisit && k.mark == 0 && mark != 0
+			urgent := e.Kind() == fleet.KindVisit && k.mark == 0 && mark != 0 || e.Kind() == fleet.KindRun && k.mark != mark
 			if !k.deleted && k.open && h.Open && !r.force && !urgent && k.wrote != 0 && end-k.wrote < millis(f.cfg.OpenEvery) {
 				r.v.pending = true
 				continue

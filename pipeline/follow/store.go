@@ -214,7 +214,7 @@ func (f *Follower) rows(ctx context.Context, wanted []rowKey) (map[rowKey]row, e
 func kindIndex(k fleet.Kind) uint8 { return uint8(max(slices.Index(fleet.Kinds, k), 0)) }
 
 // markOf returns what makes a difference to somebody who waits for it, although the thing just goes on: the peak of an
-// alert, the dwell time of a visit.
+// alert, the dwell time of a visit, the stops of a route run.
 func markOf(e fleet.Entity) uint64 {
 	switch e := e.(type) {
 	case *fleet.Alert:
@@ -223,6 +223,8 @@ func markOf(e fleet.Entity) uint64 {
 		}
 	case *fleet.Visit:
 		return uint64(e.DwelledAt)
+	case *fleet.RouteRun:
+		return e.Progress()
 	}
 	return 0
 }
@@ -236,6 +238,11 @@ func storedMark(kind fleet.Kind, body string) uint64 {
 		var a fleet.Alert
 		if json.Unmarshal([]byte(body), &a) == nil {
 			return markOf(&a)
+		}
+	case kind == fleet.KindRun:
+		var r fleet.RouteRun
+		if json.Unmarshal([]byte(body), &r) == nil {
+			return markOf(&r)
 		}
 	case kind == fleet.KindVisit:
 		var v fleet.Visit

@@ -228,8 +228,24 @@ func town() *fleet.Policy {
 			rule(11, fleet.AlertSpeeding, 25, 20_000), rule(12, fleet.AlertOffline, 1800, 0), rule(13, fleet.AlertIdling, 300, 0),
 			rule(14, fleet.AlertFenceEnter, 0, 0, 1, 2), rule(15, fleet.AlertBatteryLow, 20, 0), rule(16, fleet.AlertFenceExit, 0, 0, 2),
 			rule(17, fleet.AlertHarshBraking, 0, 0), rule(18, fleet.AlertTow, 100, 0),
+			rule(19, fleet.AlertStopReached, 0, 0), rule(20, fleet.AlertStopMissed, 600, 0), rule(21, fleet.AlertRouteDeviation, 60, 0),
 		},
-		Default: fleet.Traits{Zone: time.UTC},
+		Default: fleet.Traits{Zone: time.UTC, Routes: rounds()},
+	}
+}
+
+// rounds are route plans through the town: one the whole time, and one that is changed under way.
+func rounds() []fleet.RoutePlan {
+	const hour = fleet.Millis(3_600_000)
+	stops := []fleet.PlanStop{
+		{ID: "a", Fence: 2, ArriveUntil: morning + hour}, {ID: "b", Place: fleet.Place{Lat: 30.2672, Lng: -97.7431}, Radius: 3000, ArriveUntil: morning + 3*hour},
+		{ID: "c", Place: fleet.Place{Lat: 30.35, Lng: -97.75}, Radius: 4000, ArriveFrom: morning + 2*hour}, {ID: "d", Fence: 1, ArriveFrom: morning + 5*hour},
+	}
+	corridor := []byte(`{"type":"Corridor","coordinates":[[-97.7431,30.2672],[-97.75,30.35]],"width_m":4000}`)
+	return []fleet.RoutePlan{
+		{ID: 31, Revision: 1, To: morning + 2*hour, Start: morning + hour/2, End: morning + 6*hour, Stops: stops[:2], Fence: 2},
+		{ID: 31, Revision: 2, From: morning + 2*hour, Start: morning + hour/2, End: morning + 6*hour, Stops: stops[:3], Corridor: corridor},
+		{ID: 30, Revision: 1, Start: morning, End: morning + 9*hour, Stops: stops, Corridor: corridor},
 	}
 }
 

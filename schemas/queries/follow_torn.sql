@@ -16,4 +16,6 @@ WHERE (account, vehicle) IN (SELECT account, vehicle FROM wanted)
         SELECT account, vehicle, 'driving_event', id, revision FROM driving_events WHERE (account, vehicle) IN (SELECT account, vehicle FROM wanted)
         UNION ALL
         SELECT account, vehicle, 'alert', id, revision FROM alerts WHERE (account, vehicle) IN (SELECT account, vehicle FROM wanted)
+        UNION ALL
+        SELECT account, vehicle, 'route_run', id, revision FROM route_runs WHERE (account, vehicle) IN (SELECT account, vehicle FROM wanted)
     )

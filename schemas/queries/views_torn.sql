@@ -81,5 +81,8 @@ FROM
     UNION ALL
     SELECT 'alerts', count() FROM derived
     WHERE what = 'alert' AND (account, vehicle, id, revision) NOT IN (SELECT account, vehicle, id, revision FROM alerts WHERE updated_at >= since)
+    UNION ALL
+    SELECT 'route_runs', count() FROM derived
+    WHERE what = 'route_run' AND (account, vehicle, id, revision) NOT IN (SELECT account, vehicle, id, revision FROM route_runs WHERE updated_at >= since)
 )
 ORDER BY filled

@@ -1,0 +1,160 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/query"
+	"github.com/motorpool/fleet/query/area"
+)
+
+// RoutePlan is a route plan as it is answered.
+type RoutePlan struct {
+	ID string `json:"id" doc:"Identity." example:"rpl_1234"`
+
+	record.RoutePlanFields
+
+	Object string `json:"object" doc:"Always route_plan." example:"route_plan"`
+
+	Stamps
+}
+
+func (a *API) routePlanRoutes() {
+	log := record.NewLog(a.store, record.RoutePlans)
+	s := &resource[record.RoutePlan]{
+		api: a, path: "/v1/route_plans", tag: "Routes", noun: "route plan", nouns: "route plans", log: log, listing: &query.RoutePlans,
+		read: auth.TelematicsRead, write: auth.TelematicsWrite,
+		view: RoutePlan{}, fields: record.RoutePlanFields{},
+		writable: func(p *record.RoutePlan) any { return &p.RoutePlanFields },
+		make: func(_ *http.Request, object map[string]any) (record.RoutePlan, error) {
+			var p record.RoutePlan
+			return p, a.decodeObject(object, &p.RoutePlanFields)
+		},
+		show: showRoutePlans, check: checkRoutePlan, refers: a.placeRoutePlan,
+	}
+	s.register()
+	a.handle(route{
+		Method: http.MethodGet, Path: s.path + "/{id}/progress", ID: "getRoutePlanProgress", Tag: s.tag, Scope: s.read,
+		Summary: "Get how far a route plan has come",
+		About: "The newest run of the plan: for each stop whether and when it was reached, and when it will be. A plan that has not begun, or whose vehicle was never heard of, " +
+			"is `planned`, without `id`. " + aboutETA,
+		Reply: RouteRun{},
+	}, func(w http.ResponseWriter, r *http.Request) error { return a.progress(w, r, log) })
+	runs := &derivedResource[*fleet.RouteRun, RouteRun]{
+		api: a, path: "/v1/route_runs", name: "RouteRun", noun: "route run", nouns: "route runs", tag: s.tag, from: &query.RouteRuns,
+		about: "Vehicles on their ways along route plans.", show: a.showRouteRuns,
+		params: []param{{Name: "route_plan_id", About: "Only of this route plan."}},
+		filter: func(r *http.Request, f *query.DerivedFilter) error {
+			text := textParam(r, "route_plan_id", "")
+			if text == "" {
+				return nil
+			}
+			id, err := fleet.ParseID(fleet.PlanPrefix, text)
+			if err != nil {
+				return invalidParam("route_plan_id", err.Error())
+			}
+			f.Plan = fleet.PlanID(id)
+			return nil
+		},
+	}
+	runs.registerList()
+	runs.registerGet()
+}
+
+// checkRoutePlan completes a plan, and refuses what the schema cannot.
+func checkRoutePlan(p *record.RoutePlan) error {
+	p.Complete()
+	faults := p.Faults()
+	if p.Corridor != nil {
+		text, err := json.Marshal(p.Corridor)
+		if err != nil {
+			return fmt.Errorf("encode corridor: %w", err)
+		}
+		if _, err := area.Parse(text); err != nil {
+			for _, f := range geometryFaults(err) {
+				f.Pointer = "/corridor" + f.Pointer[len("/geometry"):]
+				faults = append(faults, f)
+			}
+		}
+	}
+	if len(faults) > 0 {
+		return validation(faults...)
+	}
+	return nil
+}
+
+// placeRoutePlan refuses a plan that names records which do not exist, and notes where its geofences are.
+func (a *API) placeRoutePlan(r *http.Request, p *record.RoutePlan) error {
+	if err := a.existsOne(r, &query.Vehicles, fleet.VehiclePrefix, p.VehicleID, "/vehicle_id", "vehicle"); err != nil {
+		return err
+	}
+	if p.CorridorGeofenceID != "" {
+		if err := a.existsOne(r, &query.Geofences, fleet.FencePrefix, p.CorridorGeofenceID, "/corridor_geofence_id", "geofence"); err != nil {
+			return err
+		}
+	}
+	var ids []uint64
+	for i := range p.Stops {
+		if id, err := fleet.ParseID(fleet.FencePrefix, p.Stops[i].GeofenceID); err == nil {
+			ids = append(ids, id)
+		}
+	}
+	found, err := query.RecordsByID(r.Context(), a.DB, &query.Geofences, auth.From(r.Context()).Account, ids)
+	if err != nil {
+		return err
+	}
+	var faults []fleet.FieldError
+	for i := range p.Stops {
+		s := &p.Stops[i]
+		if s.GeofenceID == "" {
+			continue
+		}
+		id, _ := fleet.ParseID(fleet.FencePrefix, s.GeofenceID) // zero, which is nobody's, if it is no id
+		stored, ok := found[id]
+		if !ok {
+			faults = append(faults, fleet.NoSuch("/stops/"+strconv.Itoa(i)+"/geofence_id", "geofence", fleet.FencePrefix, s.GeofenceID))
+			continue
+		}
+		var fence record.Geofence
+		if err := json.Unmarshal([]byte(stored.Body), &fence); err != nil {
+			return fmt.Errorf("read geofence %s: %w", s.GeofenceID, err)
+		}
+		s.Lat, s.Lng = middle(fence.Bounds)
+	}
+	if faults != nil {
+		return validation(faults...)
+	}
+	return nil
+}
+
+// middle returns the middle of a box.
+func middle(b *record.Bounds) (lat, lng *float64) {
+	if b == nil {
+		return nil, nil
+	}
+	north, east := (b.South+b.North)/2, b.West
+	if b.East < b.West {
+		east += (b.East + 360 - b.West) / 2
+	} else {
+		east += (b.East - b.West) / 2
+	}
+	if east > 180 {
+		east -= 360
+	}
+	north, east = rounded(north, 7), rounded(east, 7)
+	return &north, &east
+}
+
+func showRoutePlans(_ context.Context, records []record.Record[record.RoutePlan], _ []string) ([]shown, error) {
+	views := make([]shown, len(records))
+	for i, rec := range records {
+		views[i].view = RoutePlan{ID: fleet.FormatID(fleet.PlanPrefix, rec.ID), RoutePlanFields: rec.Body.RoutePlanFields, Object: "route_plan", Stamps: stampsOf(rec)}
+	}
+	return views, nil
+}

@@ -1,0 +1,14 @@
+-- How many rows route_runs_list.sql gives without a cursor and a limit; the conditions are the same.
+-- EXPLAIN indexes=1: as trips_count.sql, which has the same key and conditions.
+SELECT count()
+FROM route_runs FINAL
+WHERE account = {account:UInt64}
+    AND (empty({vehicles:Array(UInt64)}) OR vehicle IN {vehicles:Array(UInt64)})
+    AND start_at < fromUnixTimestamp64Milli({to:Int64}, 'UTC')
+    AND (end_at > fromUnixTimestamp64Milli({from:Int64}, 'UTC') OR start_at >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') OR open)
+    AND updated_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')
+    AND ({deleted:UInt8} OR NOT deleted)
+    AND ({plan:UInt64} = 0 OR plan = {plan:UInt64})
+    AND ({open:Int8} < 0 OR open = {open:Int8}) AND ({late:Int8} < 0 OR late = {late:Int8})
+
+SETTINGS do_not_merge_across_partitions_select_final = 1
