@@ -23,9 +23,9 @@ var keptForGood = map[string][]string{
 		"payments", "quotes", "rate_plans", "reminders", "service_tasks", "tolls", "trip_drivers", "vehicle_classes",
 		"vehicles", "work_orders"},
 	"the books":                             {"ledger_entries", "ledger_transactions"},
-	"a row a vehicle, its newest":           {"vehicle_state", "vehicle_mileage", "telemetry_latest", "dirty_spans"},
+	"a row a vehicle, its newest":           {"vehicle_state", "vehicle_mileage", "telemetry_latest", "dirty_spans", "heard"},
 	"goes after 30 days by itself":          {"job_input", "job_output", "job_errors"},
-	"counts of use and progress, no places": {"ingest_outcomes", "key_uses", "job_steps"},
+	"counts of use and progress, no places": {"ingest_outcomes", "device_outcomes", "key_uses", "job_steps"},
 	"whose a tracker is":                    {"device_owners"},
 	"the retention's own":                   {"retention_cuts", "retention_keeps"},
 }
