@@ -36,6 +36,8 @@ type Vehicle struct {
 
 	VehicleFacts
 
+	HeardState
+
 	DeviceIDs []string `json:"device_ids" nullable:"false" doc:"Trackers that are on it now."`
 	Devices   []Device `json:"devices,omitempty" nullable:"false" doc:"The same in full, with expand=devices."`
 
@@ -100,7 +102,7 @@ func (a *API) vehicleRoutes() {
 		read: auth.VehiclesRead, write: auth.VehiclesWrite, states: rental.VehicleStates,
 		view: Vehicle{}, fields: record.VehicleFields{}, create: VehicleNew{}, expand: []string{"devices", "vehicle_class", "home_location", "current_location"},
 		needs: map[string]auth.Scope{"devices": auth.TelematicsRead},
-		moving: append([]string{"location", "current_mileage_mi", "battery_level", "device_ids", "devices", "heading_deg", "speed_mph",
+		moving: append([]string{"online", "last_heard_at", "location", "current_mileage_mi", "battery_level", "device_ids", "devices", "heading_deg", "speed_mph",
 			"ignition_on", "fuel_level_pct", "range_mi", "engine_hours", "odometer_source", "odometer_recorded_at",
 			"battery_level_source", "battery_level_recorded_at", "fuel_level_source", "fuel_level_recorded_at"}, movingFacts...),
 		writable: func(v *record.Vehicle) any { return &v.VehicleFields },
@@ -182,6 +184,9 @@ func (a *API) vehicleDevices(w http.ResponseWriter, r *http.Request) error {
 		}
 		devices = append(devices, showDevice(rec, a.Now()))
 	}
+	if err := a.hearDevices(r.Context(), account, devices); err != nil {
+		return err
+	}
 	return writeList(w, r, r.URL.Path, p, devices, len(stored), nil)
 }
 
@@ -208,6 +213,10 @@ func (a *API) showVehicles(ctx context.Context, records []record.Record[record.V
 		return nil, err
 	}
 	now := a.Now()
+	heard, err := query.VehiclesHeard(ctx, a.DB, account, ids, now)
+	if err != nil {
+		return nil, err
+	}
 	on := map[string][]Device{} // devices by the vehicle that they are on now
 	for _, row := range stored {
 		rec, err := fromStored[record.Device](account, row)
@@ -227,7 +236,11 @@ func (a *API) showVehicles(ctx context.Context, records []record.Record[record.V
 		}
 		if slices.Contains(expand, "devices") {
 			v.Devices = on[v.ID]
+			if err := a.hearDevices(ctx, account, v.Devices); err != nil {
+				return nil, err
+			}
 		}
+		v.HeardState = heardState(heard[rec.ID])
 		a.addLive(&v, live[rec.ID])
 		v.addLevels(&rec.Body, live[rec.ID])
 		v.addMeters(meters[rec.ID])
@@ -333,13 +346,13 @@ func whole(v float64) *int {
 
 // liveMark is what a vehicle shows beside its record, for its entity tag; nil if there is nothing.
 func liveMark(v Vehicle) []byte {
-	if v.Location == nil && v.CurrentMileageMi == v.AcquisitionMileageMi && v.BatteryLevel == nil && v.FuelLevelPct == nil &&
+	if v.LastHeardAt.IsZero() && v.Location == nil && v.CurrentMileageMi == v.AcquisitionMileageMi && v.BatteryLevel == nil && v.FuelLevelPct == nil &&
 		v.RangeMi == nil && v.EngineHours == nil && len(v.DeviceIDs) == 0 && v.CurrentBookingID == nil && v.NextBookingID == nil &&
 		(v.IsRentable || v.Status != record.VehicleAvailable) && v.NextAvailableAt.IsZero() && v.BookValue == nil && len(v.Compliance) == 0 && v.VehicleClass == nil && v.HomeLocation == nil && v.CurrentLocation == nil {
 		return nil
 	}
 	mark, err := json.Marshal([]any{v.Location, v.CurrentMileageMi, v.BatteryLevel, v.HeadingDeg, v.SpeedMph, v.IgnitionOn, v.FuelLevelPct,
-		v.RangeMi, v.EngineHours, v.OdometerRecordedAt, v.BatteryLevelRecordedAt, v.FuelLevelRecordedAt, v.DeviceIDs, v.Devices, v.VehicleFacts})
+		v.RangeMi, v.EngineHours, v.OdometerRecordedAt, v.BatteryLevelRecordedAt, v.FuelLevelRecordedAt, v.DeviceIDs, v.Devices, v.VehicleFacts, v.HeardState})
 	if err != nil {
 		panic(err) // plain values
 	}

@@ -13,6 +13,7 @@ type DeviceFields struct {
 	Name         string            `json:"name,omitempty" maxLength:"100"`
 	Protocol     string            `json:"protocol,omitempty" maxLength:"50" example:"osmand"`
 	Model        string            `json:"model,omitempty" maxLength:"100" example:"FMC130"`
+	OnlineWithin int               `json:"online_within_s,omitempty" minimum:"60" maximum:"604800" doc:"For how many seconds it may be silent and still be online; as the account says unless given." example:"900"`
 	ExternalRefs []ExternalRef     `json:"external_refs,omitempty" maxItems:"20" nullable:"false"`
 	Metadata     map[string]string `json:"metadata,omitempty" maxProperties:"50"`
 }

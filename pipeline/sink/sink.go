@@ -47,16 +47,17 @@ type Source struct {
 
 // Batch is the rows of one batch.
 type Batch struct {
-	db        driver.Conn
-	source    Source // topic and partition of all rows
-	apart     apartRows
-	letters   letterRows
-	positions positionRows
-	telemetry telemetryRows
-	heard     heardRows
-	outcomes  outcomeRows
-	mileages  mileageRows
-	states    stateRows
+	db         driver.Conn
+	source     Source // topic and partition of all rows
+	apart      apartRows
+	letters    letterRows
+	positions  positionRows
+	telemetry  telemetryRows
+	heard      heardRows
+	heardHours heardHourRows
+	outcomes   outcomeRows
+	mileages   mileageRows
+	states     stateRows
 }
 
 // NewBatch returns an empty batch for a partition.
@@ -71,6 +72,7 @@ func (b *Batch) Reset() {
 	b.positions.reset()
 	b.telemetry.reset()
 	b.heard.reset()
+	b.heardHours.reset()
 	b.outcomes.reset()
 	b.mileages.reset()
 	b.states.reset()
@@ -95,7 +97,7 @@ func (b *Batch) Flush(ctx context.Context, token string) error {
 	var all errgroup.Group
 	all.Go(func() error { return b.flush(ctx, token, &b.positions) })
 	all.Go(func() error { return b.flush(ctx, token, &b.telemetry) })
-	all.Go(func() error { return b.flush(ctx, token, &b.heard, &heardHours{&b.heard}) })
+	all.Go(func() error { return b.flush(ctx, token, &b.heard, &b.heardHours) })
 	if err := all.Wait(); err != nil {
 		return err
 	}
