@@ -216,7 +216,10 @@ func (a *API) showDevices(ctx context.Context, records []record.Record[record.De
 	for i, rec := range records {
 		devices[i] = showDevice(rec, now)
 	}
-	if err := a.hearDevices(ctx, auth.From(ctx).Account, devices); err != nil {
+	if len(records) == 0 {
+		return views, nil
+	}
+	if err := a.hearDevices(ctx, records[0].Account, devices); err != nil {
 		return nil, err
 	}
 	for i, d := range devices {

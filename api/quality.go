@@ -3,6 +3,7 @@ package api
 import (
 	"cmp"
 	"context"
+	"maps"
 	"math"
 	"net/http"
 	"slices"
@@ -75,14 +76,17 @@ func (a *API) qualityRoutes() {
 		{Name: "from", Format: "date-time", About: "Instant from which, inclusive; 7 days before `to` unless given."},
 		{Name: "to", Format: "date-time", About: "Instant up to which, exclusive; now unless given."},
 	}
-	const about = "Reports received, stored and refused, shares of doubtful positions, intervals while driving and standing, silences, delays, satellites and power, and what is wrong in words. "
+	const about = "Reports received, stored and refused, shares of doubtful positions, intervals while driving and standing, " +
+		"silences, delays, satellites and power, and what is wrong in words. "
 	a.handle(route{
 		Method: http.MethodGet, Path: "/v1/devices/{id}/quality", ID: "getDeviceQuality", Tag: "Devices", Scope: auth.TelematicsRead,
-		Summary: "How well a tracker reports, by days", About: about + "Of 92 days at most.", Params: span, Reply: DeviceQuality{},
+		Summary: "How well a tracker reports, by days", About: about + "Of 92 days at most.",
+		Params: span, Reply: DeviceQuality{},
 	}, a.deviceQuality)
 	a.handle(route{
 		Method: http.MethodGet, Path: "/v1/devices/quality", ID: "listDeviceQuality", Tag: "Devices", Scope: auth.TelematicsRead,
-		Summary: "Which trackers need a hand", About: about + "Of 31 days at most, without the days; archived devices are left out.",
+		Summary: "Which trackers need a hand",
+		About:   about + "Of 31 days at most, without the days; archived devices are left out.",
 		Params: slices.Concat(span, []param{{Name: "sort", Enum: []string{"needs_hand", "-needs_hand"},
 			About: "`-needs_hand`, which is usual, begins with those that need a hand most."}}, pageParams),
 		Reply: List[DeviceQuality]{},
@@ -120,7 +124,8 @@ func (a *API) deviceQuality(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	all, err := a.qualities(r.Context(), db, account, []record.Record[record.Device]{rec}, []uint64{id}, from, to, true)
+	devices := []record.Record[record.Device]{rec}
+	all, err := a.qualities(r.Context(), db, account, devices, []uint64{id}, from, to, true)
 	if err != nil {
 		return err
 	}
@@ -171,8 +176,8 @@ func (a *API) listQuality(w http.ResponseWriter, r *http.Request) error {
 }
 
 // qualities works out the quality of devices of an account, in their order; only names them to the store, or is nil for all.
-func (a *API) qualities(ctx context.Context, db driver.Conn, account fleet.AccountID, devices []record.Record[record.Device], only []uint64,
-	from, to fleet.Millis, daily bool) ([]DeviceQuality, error) {
+func (a *API) qualities(ctx context.Context, db driver.Conn, account fleet.AccountID, devices []record.Record[record.Device],
+	only []uint64, from, to fleet.Millis, daily bool) ([]DeviceQuality, error) {
 	owner, err := a.accounts.Get(ctx, account, uint64(account))
 	if err != nil && fleet.CodeOf(err) != fleet.CodeNotFound {
 		return nil, err
@@ -185,14 +190,8 @@ func (a *API) qualities(ctx context.Context, db driver.Conn, account fleet.Accou
 	if err != nil {
 		return nil, err
 	}
-	expected, f := expectations(devices, heard), query.QualityFilter{Account: account, Devices: only, From: from, To: to}
-	for _, rec := range devices {
-		for _, assignment := range rec.Body.Assignments {
-			if id, err := fleet.ParseID(fleet.VehiclePrefix, assignment.VehicleID); err == nil && !slices.Contains(f.Vehicles, fleet.VehicleID(id)) {
-				f.Vehicles = append(f.Vehicles, fleet.VehicleID(id))
-			}
-		}
-	}
+	expected := expectations(devices, heard)
+	f := query.QualityFilter{Account: account, Devices: only, Vehicles: carriers(devices), From: from, To: to}
 	silences, err := query.Silences(ctx, db, f, expected)
 	if err != nil {
 		return nil, err
@@ -212,8 +211,9 @@ func (a *API) qualities(ctx context.Context, db driver.Conn, account fleet.Accou
 	for i, rec := range devices {
 		d := showDevice(rec, a.Now())
 		q := &all[i]
-		*q = DeviceQuality{Object: "device_quality", DeviceID: d.ID, UniqueID: d.UniqueID, Name: d.Name, VehicleID: d.VehicleID, From: instant(from), To: instant(to),
-			HeardState: heardState(heard[rec.ID]), MayBeSilentS: int64(expected[rec.ID].Within / time.Second)}
+		*q = DeviceQuality{Object: "device_quality", DeviceID: d.ID, UniqueID: d.UniqueID, Name: d.Name, VehicleID: d.VehicleID,
+			From: instant(from), To: instant(to), HeardState: heardState(heard[rec.ID]),
+			MayBeSilentS: int64(expected[rec.ID].Within / time.Second)}
 		if every := int64(heard[rec.ID].Interval / time.Second); every > 0 {
 			q.ReportIntervalS = &every
 		}
@@ -225,6 +225,19 @@ func (a *API) qualities(ctx context.Context, db driver.Conn, account fleet.Accou
 		q.judge(whole.quality[query.DeviceDay{Device: rec.ID}], a.Now().In(zone))
 	}
 	return all, nil
+}
+
+// carriers are the vehicles that devices are or were on.
+func carriers(devices []record.Record[record.Device]) []fleet.VehicleID {
+	seen := map[fleet.VehicleID]bool{}
+	for _, rec := range devices {
+		for _, assignment := range rec.Body.Assignments {
+			if id, err := fleet.ParseID(fleet.VehiclePrefix, assignment.VehicleID); err == nil {
+				seen[fleet.VehicleID(id)] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(seen))
 }
 
 // expectations are since when and how often devices are to report. Those of which nothing ever came may be silent for an hour.
@@ -261,7 +274,8 @@ func (f *figures) of(device uint64, day string, vehicle *string) QualityFigures 
 	if vehicle != nil {
 		id, _ := fleet.ParseID(fleet.VehiclePrefix, *vehicle)
 		power := f.power[fleet.VehicleID(id)][day]
-		for signal, to := range map[string]**float64{"device_battery_pct": &shown.DeviceBatteryPct, "device_battery_v": &shown.DeviceBatteryV, "battery_v": &shown.BatteryV} {
+		for signal, to := range map[string]**float64{"device_battery_pct": &shown.DeviceBatteryPct,
+			"device_battery_v": &shown.DeviceBatteryV, "battery_v": &shown.BatteryV} {
 			if v, ok := power[signal]; ok {
 				*to = &v
 			}
@@ -283,8 +297,9 @@ func (f *figures) of(device uint64, day string, vehicle *string) QualityFigures 
 	for _, one := range []struct {
 		to    **float64
 		value float64
-	}{{&shown.MovingIntervalS, q.MovingEvery}, {&shown.MovingInterval95S, q.MovingEvery95}, {&shown.StandingIntervalS, q.StandingEvery},
-		{&shown.StandingInterval95, q.StandingEvery95}, {&shown.DelayS, q.Delay}, {&shown.Delay95S, q.Delay95}, {&shown.Satellites, q.Satellites}, {&shown.AccuracyM, q.Accuracy}} {
+	}{{&shown.MovingIntervalS, q.MovingEvery}, {&shown.MovingInterval95S, q.MovingEvery95},
+		{&shown.StandingIntervalS, q.StandingEvery}, {&shown.StandingInterval95, q.StandingEvery95}, {&shown.DelayS, q.Delay},
+		{&shown.Delay95S, q.Delay95}, {&shown.Satellites, q.Satellites}, {&shown.AccuracyM, q.Accuracy}} {
 		if !math.IsNaN(one.value) {
 			v := rounded(one.value, 3)
 			*one.to = &v

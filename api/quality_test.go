@@ -65,7 +65,7 @@ func TestTheFleetSaysWhichTrackersNeedAHand(t *testing.T) {
 	real := time.Now().In(zone)
 	thursday := real.AddDate(0, 0, -7-(int(real.Weekday())-int(time.Thursday)+7)%7)
 	now := time.Date(thursday.Year(), thursday.Month(), thursday.Day(), 20, 0, 0, 0, zone)
-	w.clock.Store(int64(now.Sub(time.Now())))
+	w.clock.Store(int64(time.Until(now)))
 	of, cars := map[string]string{}, map[string]string{}
 	for i, name := range []string{"good", "jumpy", "silent", "ahead", "never"} {
 		cars[name] = w.vehicle(`{"make":"A","model":"` + name + `"}`)

@@ -21,9 +21,10 @@ type QualityIssue struct {
 
 // doubtful says in words what the flags of places mean that make a tracker doubtful.
 var doubtful = map[string]string{
-	"jump": "of places are jumps", "invalid": "of places are not valid by the tracker's own word", "approximate": "of places come from cells or wifi",
-	"low_accuracy": "of places are not accurate", "mock": "of places are simulated", "bad_speed": "of speeds are impossible",
-	"bad_odometer": "of odometer readings are impossible", "week_rollover": "of times are a GPS cycle off",
+	"jump": "of places are jumps", "invalid": "of places are not valid by the tracker's own word",
+	"approximate": "of places come from cells or wifi", "low_accuracy": "of places are not accurate", "mock": "of places are simulated",
+	"bad_speed": "of speeds are impossible", "bad_odometer": "of odometer readings are impossible",
+	"week_rollover": "of times are a GPS cycle off",
 }
 
 // From which share on something is an issue, and how few reports say nothing.
@@ -43,7 +44,8 @@ func (q *DeviceQuality) judge(read *query.Quality, now time.Time) {
 		silent := now.Sub(q.LastHeardAt.Time)
 		q.add("silent", 50+min(30, 3*silent.Hours()/24), "silent since "+since(q.LastHeardAt.In(now.Location()), now))
 	}
-	if share := float64(q.GapsS) / q.To.Sub(q.From.Time).Seconds(); q.Gaps > 0 && share >= gapShare && !q.LastHeardAt.IsZero() {
+	share := float64(q.GapsS) / q.To.Sub(q.From.Time).Seconds()
+	if q.Gaps > 0 && share >= gapShare && !q.LastHeardAt.IsZero() {
 		q.add("gaps", min(20, 100*share), fmt.Sprintf("%s of more than %s, %s in all", count(q.Gaps, "gap"),
 			spell(time.Duration(q.MayBeSilentS)*time.Second), spell(time.Duration(q.GapsS)*time.Second)))
 	}

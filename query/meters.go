@@ -99,7 +99,7 @@ func metersOf(ctx context.Context, db driver.Conn, account fleet.AccountID, vehi
 		}
 	})
 	if err == nil {
-		err = addTracks(ctx, db, args, all)
+		err = addTracks(ctx, db, account, all, now)
 	}
 	if err != nil || !perDay {
 		return all, err

@@ -6,6 +6,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"github.com/motorpool/fleet"
@@ -61,8 +62,19 @@ func trackOf(points []trackPoint, first time.Time) OdometerTrack {
 
 // addTracks works out the odometers of vehicles that have driven since they were read and have no tracker that tells them. It goes by the
 // trips and readings as they stand, so that late fixes and readings that are taken back end alike.
-func addTracks(ctx context.Context, db driver.Conn, args []any, all map[uint64]Meters) error {
-	rows, err := db.Query(ctx, schemas.Query("vehicles_track"), args...)
+func addTracks(ctx context.Context, db driver.Conn, account fleet.AccountID, all map[uint64]Meters, now time.Time) error {
+	var vehicles []uint64
+	for vehicle, m := range all {
+		told := m.OdometerMi.Source == "telematics" && m.OdometerMi.At.Time().After(now.AddDate(0, 0, -7))
+		if m.OdometerMi.At != 0 && !told {
+			vehicles = append(vehicles, vehicle)
+		}
+	}
+	if len(vehicles) == 0 {
+		return nil
+	}
+	rows, err := db.Query(ctx, schemas.Query("vehicles_track"), clickhouse.Named("account", uint64(account)),
+		clickhouse.Named("vehicles", vehicles), clickhouse.Named("now", now.UnixMilli()))
 	if err != nil {
 		return fmt.Errorf("read tracks since readings: %w", err)
 	}
