@@ -228,6 +228,7 @@ func (a *API) register() error {
 	a.blockRoutes()
 	a.meterReadingRoutes()
 	a.deviceRoutes()
+	a.qualityRoutes()
 	a.keyRoutes()
 	a.accountRoutes()
 	a.geofenceRoutes()

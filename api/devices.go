@@ -24,7 +24,9 @@ type Device struct {
 	Assignments    []Assignment `json:"assignments" nullable:"false" doc:"The vehicles that it was on, in order of time."`
 	HasOsmandToken bool         `json:"has_osmand_token" doc:"Whether a phone can send its position as this device."`
 	ArchiveReason  string       `json:"archive_reason,omitempty" doc:"Why it was archived, if that was not the account's doing: an operator may give a tracker to another account." example:"given to another account"`
-	Vehicle        *Vehicle     `json:"vehicle,omitempty" doc:"The vehicle that it is on, with expand=vehicle."`
+	HeardState
+	ReportIntervalS *int64   `json:"report_interval_s" doc:"The interval in which it has reported in the last week, by whole minutes: nine tenths of the time lie in silences of at most that. Null if it was heard of less than three times." example:"600"`
+	Vehicle         *Vehicle `json:"vehicle,omitempty" doc:"The vehicle that it is on, with expand=vehicle."`
 
 	Stamps
 }
@@ -59,7 +61,7 @@ func (a *API) deviceRoutes() {
 		api: a, path: "/v1/devices", tag: "Devices", noun: "device", nouns: "devices", log: a.devices, listing: &query.Devices,
 		read: auth.TelematicsRead, write: auth.TelematicsWrite,
 		view: Device{}, fields: record.DeviceFields{}, expand: []string{"vehicle"}, needs: map[string]auth.Scope{"vehicle": auth.VehiclesRead},
-		moving:   []string{"vehicle_id", "vehicle"},
+		moving:   []string{"vehicle_id", "vehicle", "online", "last_heard_at", "report_interval_s"},
 		writable: func(d *record.Device) any { return &d.DeviceFields },
 		make: func(_ *http.Request, object map[string]any) (record.Device, error) {
 			var d record.Device
@@ -210,15 +212,24 @@ func (a *API) showDevices(ctx context.Context, records []record.Record[record.De
 			return nil, err
 		}
 	}
+	devices := make([]Device, len(records))
 	for i, rec := range records {
-		d := showDevice(rec, now)
+		devices[i] = showDevice(rec, now)
+	}
+	if len(records) == 0 {
+		return views, nil
+	}
+	if err := a.hearDevices(ctx, records[0].Account, devices); err != nil {
+		return nil, err
+	}
+	for i, d := range devices {
 		if d.VehicleID != nil {
 			d.Vehicle = vehicles[*d.VehicleID]
 		}
 		views[i].view = d
 		// Assignments may begin and end by themselves, and the vehicle changes on its own.
-		if d.VehicleID != nil {
-			mark, err := json.Marshal([]any{d.VehicleID, d.Vehicle})
+		if d.VehicleID != nil || !d.LastHeardAt.IsZero() {
+			mark, err := json.Marshal([]any{d.VehicleID, d.Vehicle, d.HeardState, d.ReportIntervalS})
 			if err != nil {
 				return nil, err
 			}

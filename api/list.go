@@ -140,7 +140,7 @@ func cursorError(err error) error {
 // chosen is which records the parameters ask for, all of them.
 func (s *resource[T]) chosen(r *http.Request, sortBy []query.SortKey) (query.ListRequest, error) {
 	req := query.ListRequest{
-		Account: auth.From(r.Context()).Account, Sort: sortBy,
+		Account: auth.From(r.Context()).Account, Now: s.api.Now(), Sort: sortBy,
 		Archived: strings.Replace(textParam(r, "archived", ""), "false", "", 1), Ref: textParam(r, "external_ref", ""), Search: textParam(r, "q", ""),
 		Since: timeParam(r, "updated_since", 0).Time(), Filters: s.filters(r),
 	}

@@ -126,17 +126,9 @@ func (a *API) listScores(w http.ResponseWriter, r *http.Request, read func(accou
 	if err != nil {
 		return err
 	}
-	// Scores are worked out all at once, so that a page is a part of them by number. All pages are of one span.
-	begin, now := p.Offset(), fleet.MillisOf(a.Now())
-	if p.After != nil {
-		var bad1, bad2 error
-		var ended int64
-		begin, bad1 = strconv.Atoi(p.After[0])
-		ended, bad2 = strconv.ParseInt(p.After[len(p.After)-1], 10, 64)
-		if bad1 != nil || bad2 != nil || begin < 0 {
-			return invalidParam("cursor", "is not a next_cursor of this list")
-		}
-		now = fleet.Millis(ended)
+	begin, now, err := a.partOf(p)
+	if err != nil {
+		return err
 	}
 	from, to, err := scoreSpan(r, now)
 	if err != nil {
@@ -171,6 +163,25 @@ func (a *API) listScores(w http.ResponseWriter, r *http.Request, read func(accou
 			}
 		})
 	}
+	return writePart(w, r, list, p, views, begin, to)
+}
+
+// partOf reads where a page begins of what is worked out all at once, so that a page is a part of it by number, and the time at which
+// its first page ended: all pages are of one span.
+func (a *API) partOf(p page) (begin int, now fleet.Millis, err error) {
+	if p.After == nil {
+		return p.Offset(), fleet.MillisOf(a.Now()), nil
+	}
+	begin, bad1 := strconv.Atoi(p.After[0])
+	ended, bad2 := strconv.ParseInt(p.After[len(p.After)-1], 10, 64)
+	if bad1 != nil || bad2 != nil || begin < 0 {
+		return 0, 0, invalidParam("cursor", "is not a next_cursor of this list")
+	}
+	return begin, fleet.Millis(ended), nil
+}
+
+// writePart writes the page of views that begins at a number; to is the end of their span.
+func writePart[V any](w http.ResponseWriter, r *http.Request, list string, p page, views []V, begin int, to fleet.Millis) error {
 	begin = min(begin, len(views))
 	end := min(begin+p.PerPage, len(views))
 	var after []string

@@ -25,7 +25,7 @@ type Vehicle struct {
 	VIN              string           `json:"vin" doc:"Vehicle identification number; empty if unknown." example:"5YJ3E1EA2KF317000"`
 	Status           string           `json:"status" doc:"available, rented, turnaround, maintenance, out_of_service, inactive or retired. More may be added." example:"available"`
 	Location         *VehicleLocation `json:"location" doc:"Last known place; null if there is none."`
-	CurrentMileageMi *int             `json:"current_mileage_mi" doc:"Odometer; null if unknown." example:"18250"`
+	CurrentMileageMi *int             `json:"current_mileage_mi" doc:"Odometer; null if unknown. By the way driven since the last reading where no tracker tells it: odometer_source is track then, and odometer_error_mi how far it may be off." example:"18250"`
 	BatteryLevel     *int             `json:"battery_level" doc:"Charge of the traction battery in percent; null if it is not electrified, or unknown." example:"82"`
 
 	record.VehicleFields
@@ -36,6 +36,8 @@ type Vehicle struct {
 
 	VehicleFacts
 
+	HeardState
+
 	DeviceIDs []string `json:"device_ids" nullable:"false" doc:"Trackers that are on it now."`
 	Devices   []Device `json:"devices,omitempty" nullable:"false" doc:"The same in full, with expand=devices."`
 
@@ -45,8 +47,11 @@ type Vehicle struct {
 	FuelLevelPct       *float64       `json:"fuel_level_pct"`
 	RangeMi            *int           `json:"range_mi" doc:"Remaining range as the vehicle states it."`
 	EngineHours        *float64       `json:"engine_hours"`
-	OdometerSource     *string        `json:"odometer_source" doc:"Where current_mileage_mi comes from: telematics; manual, pickup, return, work_order or import, as its newest meter reading says; or acquisition."`
+	OdometerSource     *string        `json:"odometer_source" doc:"Where current_mileage_mi comes from: telematics; manual, pickup, return, work_order or import, as its newest meter reading says; track if that reading and the way driven since come to it; or acquisition."`
 	OdometerRecordedAt record.Instant `json:"odometer_recorded_at"`
+	OdometerErrorMi    *float64       `json:"odometer_error_mi" doc:"By how much current_mileage_mi may be off either way, if it is worked out: as much for each mile as the track was off between earlier readings, or else 3 % and all that nobody recorded. Null if it was read."`
+	OdometerReadMi     *float64       `json:"odometer_read_mi" doc:"The last reading, if current_mileage_mi is worked out since."`
+	OdometerReadAt     record.Instant `json:"odometer_read_at" doc:"When that was."`
 
 	BatteryLevelSource     *string        `json:"battery_level_source" doc:"Where battery_level comes from, by whichever is newest: telematics, or pickup or return of a booking."`
 	BatteryLevelRecordedAt record.Instant `json:"battery_level_recorded_at"`
@@ -100,8 +105,8 @@ func (a *API) vehicleRoutes() {
 		read: auth.VehiclesRead, write: auth.VehiclesWrite, states: rental.VehicleStates,
 		view: Vehicle{}, fields: record.VehicleFields{}, create: VehicleNew{}, expand: []string{"devices", "vehicle_class", "home_location", "current_location"},
 		needs: map[string]auth.Scope{"devices": auth.TelematicsRead},
-		moving: append([]string{"location", "current_mileage_mi", "battery_level", "device_ids", "devices", "heading_deg", "speed_mph",
-			"ignition_on", "fuel_level_pct", "range_mi", "engine_hours", "odometer_source", "odometer_recorded_at",
+		moving: append([]string{"online", "last_heard_at", "location", "current_mileage_mi", "battery_level", "device_ids", "devices", "heading_deg", "speed_mph",
+			"ignition_on", "fuel_level_pct", "range_mi", "engine_hours", "odometer_source", "odometer_recorded_at", "odometer_error_mi", "odometer_read_mi", "odometer_read_at",
 			"battery_level_source", "battery_level_recorded_at", "fuel_level_source", "fuel_level_recorded_at"}, movingFacts...),
 		writable: func(v *record.Vehicle) any { return &v.VehicleFields },
 		make: func(_ *http.Request, object map[string]any) (record.Vehicle, error) {
@@ -182,6 +187,9 @@ func (a *API) vehicleDevices(w http.ResponseWriter, r *http.Request) error {
 		}
 		devices = append(devices, showDevice(rec, a.Now()))
 	}
+	if err := a.hearDevices(r.Context(), account, devices); err != nil {
+		return err
+	}
 	return writeList(w, r, r.URL.Path, p, devices, len(stored), nil)
 }
 
@@ -208,6 +216,10 @@ func (a *API) showVehicles(ctx context.Context, records []record.Record[record.V
 		return nil, err
 	}
 	now := a.Now()
+	heard, err := query.VehiclesHeard(ctx, a.DB, account, ids, now)
+	if err != nil {
+		return nil, err
+	}
 	on := map[string][]Device{} // devices by the vehicle that they are on now
 	for _, row := range stored {
 		rec, err := fromStored[record.Device](account, row)
@@ -227,7 +239,11 @@ func (a *API) showVehicles(ctx context.Context, records []record.Record[record.V
 		}
 		if slices.Contains(expand, "devices") {
 			v.Devices = on[v.ID]
+			if err := a.hearDevices(ctx, account, v.Devices); err != nil {
+				return nil, err
+			}
 		}
+		v.HeardState = heardState(heard[rec.ID])
 		a.addLive(&v, live[rec.ID])
 		v.addLevels(&rec.Body, live[rec.ID])
 		v.addMeters(meters[rec.ID])
@@ -303,6 +319,9 @@ func (v *Vehicle) addMeters(m query.Meters) {
 	case odometer.At != 0:
 		v.CurrentMileageMi, v.OdometerSource = whole(odometer.Value), &odometer.Source
 		v.OdometerRecordedAt = record.InstantOf(odometer.At.Time())
+		if t := odometer.Track; t != nil {
+			v.OdometerErrorMi, v.OdometerReadMi, v.OdometerReadAt = known(t.Error, 1), known(t.Read, 1), instant(t.ReadAt)
+		}
 	case v.AcquisitionMileageMi != nil:
 		source := "acquisition"
 		v.CurrentMileageMi, v.OdometerSource = v.AcquisitionMileageMi, &source
@@ -333,13 +352,13 @@ func whole(v float64) *int {
 
 // liveMark is what a vehicle shows beside its record, for its entity tag; nil if there is nothing.
 func liveMark(v Vehicle) []byte {
-	if v.Location == nil && v.CurrentMileageMi == v.AcquisitionMileageMi && v.BatteryLevel == nil && v.FuelLevelPct == nil &&
+	if v.LastHeardAt.IsZero() && v.Location == nil && v.CurrentMileageMi == v.AcquisitionMileageMi && v.BatteryLevel == nil && v.FuelLevelPct == nil &&
 		v.RangeMi == nil && v.EngineHours == nil && len(v.DeviceIDs) == 0 && v.CurrentBookingID == nil && v.NextBookingID == nil &&
 		(v.IsRentable || v.Status != record.VehicleAvailable) && v.NextAvailableAt.IsZero() && v.BookValue == nil && len(v.Compliance) == 0 && v.VehicleClass == nil && v.HomeLocation == nil && v.CurrentLocation == nil {
 		return nil
 	}
 	mark, err := json.Marshal([]any{v.Location, v.CurrentMileageMi, v.BatteryLevel, v.HeadingDeg, v.SpeedMph, v.IgnitionOn, v.FuelLevelPct,
-		v.RangeMi, v.EngineHours, v.OdometerRecordedAt, v.BatteryLevelRecordedAt, v.FuelLevelRecordedAt, v.DeviceIDs, v.Devices, v.VehicleFacts})
+		v.RangeMi, v.EngineHours, v.OdometerRecordedAt, v.BatteryLevelRecordedAt, v.FuelLevelRecordedAt, v.DeviceIDs, v.Devices, v.VehicleFacts, v.HeardState})
 	if err != nil {
 		panic(err) // plain values
 	}

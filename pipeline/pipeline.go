@@ -100,6 +100,7 @@ type Chain struct {
 	tally    tally
 	rows     *sink.Batch
 	encoded  []byte
+	heard    map[fleet.DeviceID]hearing
 	batch    uint64 // counts parts of batches, so that what is noted of vehicles for one needs no clearing
 }
 
@@ -126,7 +127,7 @@ func NewChain(cfg *Config, deps Deps, topic string, partition int) *Chain {
 	}
 	return &Chain{
 		cfg: cfg, deps: deps, topic: topic, format: format, decoder: codec.NewDecoder(),
-		vehicles: make(map[vehicleKey]*vehicle), rows: sink.NewBatch(deps.DB, topic, partition),
+		vehicles: make(map[vehicleKey]*vehicle), heard: make(map[fleet.DeviceID]hearing), rows: sink.NewBatch(deps.DB, topic, partition),
 	}
 }
 
@@ -151,6 +152,7 @@ func (c *Chain) Handle(ctx context.Context, b *consume.Batch) error {
 		if err := c.handle(ctx, &part); err != nil {
 			// What was done to the states in memory was not written: load them again.
 			clear(c.vehicles)
+			clear(c.heard)
 			return fmt.Errorf("handle %s: %w", b.Token(), err)
 		}
 		rest.First, rest.Records = part.Last+1, rest.Records[len(part.Records):]
@@ -176,6 +178,7 @@ func (c *Chain) handle(ctx context.Context, b *consume.Batch) error {
 		return err
 	}
 	for i := range c.works {
+		c.hear(b, i)
 		before := c.rows.Signals()
 		c.judge(b, i, stored)
 		if n := c.rows.Signals() - before; n > 0 {
@@ -367,6 +370,7 @@ func (c *Chain) judge(b *consume.Batch, i int, stored storedTimes) {
 			return
 		}
 		c.tally.store(p.Account, record.Run, 0)
+		c.tally.device(w.device, record.Run, fix.Received(record.Time), measured)
 		return
 	case w.refusal != "":
 		w.vehicle.signals(c, p, r)
@@ -426,6 +430,7 @@ func (c *Chain) refuse(b *consume.Batch, i int, reason fleet.Refusal) {
 	var account fleet.AccountID
 	if w.device != nil {
 		account = w.device.Account
+		c.tally.device(w.device, record.Run, fix.Received(record.Time), string(reason))
 	}
 	c.tally.refuse(account, record.Run, reason)
 	if !reason.DeadLettered() {

@@ -16,8 +16,9 @@ import (
 // tally counts what becomes of a batch's reports, for each account and run.
 type tally struct {
 	outcomes         []sink.Outcome
-	index            map[counted]int // of outcomes
-	last             int             // the outcome that was counted last; most batches have few
+	index            map[counted]int       // of outcomes
+	last             int                   // the outcome that was counted last; most batches have few
+	devices          map[deviceCounted]int // of the outcome's Devices
 	flags            [32]uint64
 	dropped, unknown uint64 // signals
 }
@@ -28,12 +29,24 @@ type counted struct {
 	run     string
 }
 
+// deviceCounted is what an outcome of one device is of.
+type deviceCounted struct {
+	device  fleet.DeviceID
+	quarter fleet.Millis
+	outcome string
+	of      counted
+}
+
 func (t *tally) reset() {
 	if len(t.index) > 64 {
 		t.index = nil
 	}
+	if len(t.devices) > 4096 {
+		t.devices = nil
+	}
 	clear(t.index)
-	*t = tally{outcomes: t.outcomes[:0], index: t.index}
+	clear(t.devices)
+	*t = tally{outcomes: t.outcomes[:0], index: t.index, devices: t.devices}
 }
 
 // outcome returns the counts of an account and run.
@@ -61,6 +74,29 @@ func (t *tally) refuse(account fleet.AccountID, run string, reason fleet.Refusal
 	o := t.outcome(account, run)
 	o.Read++
 	o.Refused[string(reason)]++
+}
+
+// measured is the outcome of a report of which only measurements are stored.
+const measured = "measured"
+
+// device counts what became of a report of a known device that is not stored as a position.
+func (t *tally) device(d *fleet.Device, run string, received fleet.Millis, outcome string) {
+	if received == 0 {
+		return // on no day
+	}
+	const quarter = fleet.Millis(15 * time.Minute / time.Millisecond)
+	o := t.outcome(d.Account, run)
+	key := deviceCounted{device: d.ID, quarter: received - received%quarter, outcome: outcome, of: counted{d.Account, run}}
+	at, ok := t.devices[key]
+	if !ok {
+		if t.devices == nil {
+			t.devices = make(map[deviceCounted]int)
+		}
+		at = len(o.Devices)
+		t.devices[key] = at
+		o.Devices = append(o.Devices, sink.DeviceOutcome{Device: d.ID, Quarter: key.quarter, Outcome: outcome})
+	}
+	o.Devices[at].Count++
 }
 
 func (t *tally) store(account fleet.AccountID, run string, flags fleet.Flags) {

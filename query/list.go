@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -23,6 +24,7 @@ type Listing struct {
 	Table  string
 	Fields []ListField
 	Search []string // columns of text, or fields of the type TagsField
+	Heard  string   // device or vehicle, of which heard_of.sql tells what fields with a Column are made of
 }
 
 // Listings are the listings of all kinds of records.
@@ -62,6 +64,17 @@ type ListField struct {
 	Range bool      // may be compared by gt, gte, lt, lte
 	Sort  bool      // may be sorted by
 	Few   bool      // few records have the same value, so that they are counted while a page is looked for
+
+	// Column, if not empty, is what stands for the column: of Heard, which is joined where such a field is used.
+	Column string
+}
+
+// column is what stands for the field in the text of a query.
+func (f *ListField) column() string {
+	if f.Column != "" {
+		return f.Column
+	}
+	return f.Name
 }
 
 // FieldType says what the values of a field are.
@@ -101,6 +114,7 @@ type SortKey struct {
 // ListRequest is which records of which account are wanted, and which part of them.
 type ListRequest struct {
 	Account  fleet.AccountID
+	Now      time.Time // of what fields say that change with time; the real time unless given
 	Filters  []Filter
 	Sort     []SortKey // id is always the last
 	Archived string    // "" without the archived ones, "true" only them, "all"
@@ -234,6 +248,7 @@ type listQuery struct {
 	l       *Listing
 	limit   int
 	total   string // how many fit, or -1
+	joined  string // with what the table is joined
 	keys    string
 	filters string
 	after   string
@@ -243,7 +258,7 @@ type listQuery struct {
 
 // fill puts the parts into the marks of a query file.
 func (b *listQuery) fill(name string) string {
-	return strings.NewReplacer("/*table*/", b.l.Table, "/*search*/", b.l.searched(), "/*total*/", b.total, "/*keys*/", b.keys, "/*filters*/", b.filters, "/*after*/", b.after, "/*order*/", b.order).
+	return strings.NewReplacer("/*table*/", b.l.Table, "/*joined*/", b.joined, "/*search*/", b.l.searched(), "/*total*/", b.total, "/*keys*/", b.keys, "/*filters*/", b.filters, "/*after*/", b.after, "/*order*/", b.order).
 		Replace(schemas.Query(name))
 }
 
@@ -277,7 +292,29 @@ func (l *Listing) build(req ListRequest) (*listQuery, error) {
 		where.WriteString("AND " + condition + " ")
 	}
 	b.filters = where.String()
-	return b, b.sort(req.Sort, req.After)
+	if err := b.sort(req.Sort, req.After); err != nil {
+		return nil, err
+	}
+	b.join(req)
+	return b, nil
+}
+
+// join joins what was heard, if a filter or the order needs it.
+func (b *listQuery) join(req ListRequest) {
+	uses := func(name string) bool {
+		f, ok := b.l.Field(name)
+		return ok && f.Column != ""
+	}
+	if !slices.ContainsFunc(req.Filters, func(f Filter) bool { return uses(f.Field) }) &&
+		!slices.ContainsFunc(req.Sort, func(k SortKey) bool { return uses(k.Field) }) {
+		return
+	}
+	now := req.Now
+	if now.IsZero() {
+		now = time.Now()
+	}
+	b.joined = "LEFT JOIN (\n" + heardText(b.l.Heard) + ") AS heard ON heard.heard_id = " + b.l.Table + ".id"
+	b.args = append(b.args, heardArgs(req.Account, nil, nil, now)[1:]...)
 }
 
 // The instants that DateTime64(3) can hold, in milliseconds: the years 1900 to 2299.
@@ -335,11 +372,11 @@ func (b *listQuery) filter(f Filter) (string, error) {
 	}
 	switch {
 	case field.Type == TagsField:
-		return "hasAny(" + field.Name + ", [" + strings.Join(values, ", ") + "])", nil
+		return "hasAny(" + field.column() + ", [" + strings.Join(values, ", ") + "])", nil
 	case f.Op == "eq":
-		return field.Name + " IN (" + strings.Join(values, ", ") + ")", nil
+		return field.column() + " IN (" + strings.Join(values, ", ") + ")", nil
 	default:
-		return field.Name + " " + operator + " " + values[0], nil
+		return field.column() + " " + operator + " " + values[0], nil
 	}
 }
 
@@ -362,7 +399,7 @@ func (b *listQuery) sort(keys []SortKey, after []string) error {
 			direction = " DESC, "
 		}
 		b.keys += sortText(f) + ", "
-		b.order += f.Name + direction
+		b.order += f.column() + direction
 	}
 	if after == nil {
 		return nil
@@ -382,9 +419,9 @@ func (b *listQuery) sort(keys []SortKey, after []string) error {
 			return fmt.Errorf("%w: %w", ErrCursor, err)
 		}
 		if condition == "" {
-			condition = f.Name + operator + value
+			condition = f.column() + operator + value
 		} else {
-			condition = f.Name + operator + value + " OR (" + f.Name + " = " + value + " AND (" + condition + "))"
+			condition = f.column() + operator + value + " OR (" + f.column() + " = " + value + " AND (" + condition + "))"
 		}
 	}
 	b.after = "AND (" + condition + ")"
@@ -394,9 +431,9 @@ func (b *listQuery) sort(keys []SortKey, after []string) error {
 // sortText is the text of a sort key, as value reads it.
 func sortText(f *ListField) string {
 	if f.Type == TimeField {
-		return "toString(toUnixTimestamp64Milli(" + f.Name + "))"
+		return "toString(toUnixTimestamp64Milli(" + f.column() + "))"
 	}
-	return "toString(" + f.Name + ")"
+	return "toString(" + f.column() + ")"
 }
 
 // page reads the ids of the page, the keys behind which the next one begins, and how many records fit, if they were counted; else -1.

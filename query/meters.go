@@ -43,7 +43,10 @@ var Blocks = Listing{Table: "blocks", Fields: []ListField{
 type Meter struct {
 	Value  float64      // miles, hours or cycles
 	At     fleet.Millis // of the reading; 0: there is none
-	Source string       // telematics, manual, pickup, return, work_order, import
+	Source string       // telematics, manual, pickup, return, work_order, import; track
+
+	// Track is how an odometer was worked out by the way that was driven since it was read, if it was: then its source is track.
+	Track *OdometerTrack
 
 	// PerDay30 and PerDay90 are how much was added a day in the last 30 and 90 days, by what its devices said of it, or else by
 	// its readings; nil if these do not span a day.
@@ -69,7 +72,7 @@ func (m *Meters) of(kind string) *Meter {
 }
 
 // MetersOf returns where the meters of some vehicles of an account stand now, by the newest of what their devices say and
-// of the valid readings. A vehicle of which nothing is known has an entry too.
+// of the valid readings, and the odometers of vehicles whose trackers tell none by their track since. A vehicle of which nothing is known has an entry too.
 func MetersOf(ctx context.Context, db driver.Conn, account fleet.AccountID, vehicles []uint64, now time.Time) (map[uint64]Meters, error) {
 	return metersOf(ctx, db, account, vehicles, now, true)
 }
@@ -95,6 +98,9 @@ func metersOf(ctx context.Context, db driver.Conn, account fleet.AccountID, vehi
 			all[p.vehicle] = m
 		}
 	})
+	if err == nil {
+		err = addTracks(ctx, db, account, all, now)
+	}
 	if err != nil || !perDay {
 		return all, err
 	}

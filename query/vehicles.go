@@ -13,6 +13,12 @@ import (
 	"github.com/motorpool/fleet/schemas"
 )
 
+// Fields of what was heard. What was never heard of is before all that was, and is not online.
+var (
+	lastHeard = ListField{Name: "last_heard_at", Type: TimeField, Range: true, Sort: true, Column: "heard.last_heard_at"}
+	online    = ListField{Name: "online", Type: TextField, Sort: true, Column: "if(heard.online, 'true', 'false')"}
+)
+
 // Vehicles is how vehicles are listed.
 var Vehicles = Listing{Table: "vehicles", Fields: []ListField{
 	{Name: "make", Type: TextField, Sort: true},
@@ -39,7 +45,8 @@ var Vehicles = Listing{Table: "vehicles", Fields: []ListField{
 	{Name: "status_since", Type: TimeField, Range: true, Sort: true},
 	{Name: "created_at", Type: TimeField, Range: true, Sort: true},
 	{Name: "updated_at", Type: TimeField, Range: true, Sort: true},
-}, Search: []string{"make", "model", "vin", "license_plate", "nickname", "fleet_number", "tags"}}
+	lastHeard, online,
+}, Heard: "vehicle", Search: []string{"make", "model", "vin", "license_plate", "nickname", "fleet_number", "tags"}}
 
 // Devices is how devices are listed.
 var Devices = Listing{Table: "devices", Fields: []ListField{
@@ -49,7 +56,8 @@ var Devices = Listing{Table: "devices", Fields: []ListField{
 	{Name: "model", Type: TextField, Sort: true},
 	{Name: "created_at", Type: TimeField, Range: true, Sort: true},
 	{Name: "updated_at", Type: TimeField, Range: true, Sort: true},
-}, Search: []string{"unique_id", "name", "model"}}
+	lastHeard, online,
+}, Heard: "device", Search: []string{"unique_id", "name", "model"}}
 
 // Live is what is known of a vehicle at this moment. Absent quantities are NaN, absent times zero.
 type Live struct {

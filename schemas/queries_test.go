@@ -22,7 +22,7 @@ var (
 	// What a mark of a query that is put together stands for here; those not named are left as the comments they are. TestEveryListingRuns
 	// of query executes these queries with what every listing puts there.
 	marks = strings.NewReplacer("/*table*/", "vehicles", "/*search*/", "make", "/*column*/", "make", "/*what*/", "count()", "/*total*/", "count() OVER ()", "/*feed*/", "vehicles", "/*key*/", "account, id, revision", "/*partition*/", "revision", "/*time*/", "updated_at",
-		"/*there*/", "true")
+		"/*there*/", "true", "/*by*/", "device")
 	externalColumn = regexp.MustCompile(`(\w+) (\w+)`)
 )
 

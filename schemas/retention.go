@@ -50,6 +50,7 @@ var Retention = []Retained{
 	{Table: "route_runs", Time: "start_at", but: butDerived},
 	{Table: "checkpoints", Time: "day", keeps: "retention_keep_checkpoints", but: fmt.Sprintf(butNoted, "toUInt64(day)")},
 	{Table: "events", Time: "at"},
+	{Table: "heard_hours", Time: "hour"},
 	{Table: "dead_letters", Time: "at"},
 }
 

@@ -23,9 +23,9 @@ var keptForGood = map[string][]string{
 		"payments", "quotes", "rate_plans", "reminders", "route_plans", "service_tasks", "tolls", "trip_drivers", "vehicle_classes",
 		"vehicles", "work_orders"},
 	"the books":                             {"ledger_entries", "ledger_transactions"},
-	"a row a vehicle, its newest":           {"vehicle_state", "vehicle_mileage", "telemetry_latest", "dirty_spans"},
+	"a row a vehicle, its newest":           {"vehicle_state", "vehicle_mileage", "telemetry_latest", "dirty_spans", "heard"},
 	"goes after 30 days by itself":          {"job_input", "job_output", "job_errors"},
-	"counts of use and progress, no places": {"ingest_outcomes", "key_uses", "job_steps"},
+	"counts of use and progress, no places": {"ingest_outcomes", "device_outcomes", "key_uses", "job_steps"},
 	"whose a tracker is":                    {"device_owners"},
 	"the retention's own":                   {"retention_cuts", "retention_keeps"},
 }
@@ -105,6 +105,7 @@ func TestRetentionDeletesWhatIsOlderAndNothingElse(t *testing.T) {
 	exec("INSERT INTO telemetry (account, vehicle, signal, time, value) SELECT account, 5, 'soc_pct', at, 50 FROM " + each)
 	exec("INSERT INTO events (account, sequence, at, noted_at) " +
 		"SELECT account, toUnixTimestamp64Milli(at), at, now64(3) FROM " + each)
+	exec("INSERT INTO heard_hours (account, device, hour, minutes) SELECT account, 5, at, 1 FROM " + each)
 	exec("INSERT INTO checkpoints (account, vehicle, day, version, at) SELECT account, 5, toDate(at), 1, at FROM " + each)
 	exec("INSERT INTO vehicle_state (account, vehicle, version, fix_time) " +
 		"SELECT account, toUnixTimestamp64Milli(at), 1, at FROM " + each)

@@ -21,6 +21,10 @@ var sources = map[string]string{
 	"positions": `INSERT INTO positions (account, vehicle, fix_time, received_at, lat7, lng7, cell, flags)
 		SELECT 7, 1 + number % 3, toDateTime64(today() - 2, 3, 'UTC') + number * 7 AS at, at,
 			301000000 + number, 977000000, 617420388352655359 + number % 5, 0 FROM numbers(2000)`,
+	"ingest_outcomes": `INSERT INTO ingest_outcomes (account, run, topic, partition, first_offset, last_offset, at, read,
+			outcome_devices, outcome_quarters, outcome_names, outcome_counts)
+		SELECT 7, '', 'positions', 0, number, number, toDateTime64(today() - 2, 3, 'UTC') + number AS at, 3, [1, 2],
+			[toStartOfFifteenMinutes(at), toStartOfFifteenMinutes(at)], ['duplicate', 'measured'], [2, 1] FROM numbers(60)`,
 	"derivations": `INSERT INTO derivations (account, vehicle, kind, id, revision, start_at,
 			end_at, local_date, written_at, body)
 		SELECT 7, 1, ['trip', 'stop', 'charge', 'visit', 'driving_event', 'alert', 'route_run'][1 + number % 7], number, 1,

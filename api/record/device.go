@@ -14,6 +14,7 @@ type DeviceFields struct {
 	Protocol     string            `json:"protocol,omitempty" maxLength:"50" example:"osmand"`
 	Model        string            `json:"model,omitempty" maxLength:"100" example:"FMC130"`
 	NoDataS      *float64          `json:"no_data_s,omitempty" minimum:"30" maximum:"604800" doc:"Silence of this tracker, in seconds, from which on nothing is known of its vehicle. Unless given: as the vehicle or the account say, else three of the tracker's own intervals as they are learnt from its fixes, at least 300."`
+	OnlineWithin int               `json:"online_within_s,omitempty" minimum:"60" maximum:"604800" doc:"For how many seconds it may be silent and still be online; as the account says unless given." example:"900"`
 	ExternalRefs []ExternalRef     `json:"external_refs,omitempty" maxItems:"20" nullable:"false"`
 	Metadata     map[string]string `json:"metadata,omitempty" maxProperties:"50"`
 }

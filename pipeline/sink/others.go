@@ -3,6 +3,7 @@ package sink
 import (
 	"encoding/binary"
 	"hash/fnv"
+	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
@@ -199,6 +200,16 @@ type Outcome struct {
 	Read, Stored int64
 	Signals      int64
 	Refused      map[string]int64
+	Devices      []DeviceOutcome
+}
+
+// DeviceOutcome is what became of reports of one device that were received in a quarter of an hour and are not stored as
+// positions.
+type DeviceOutcome struct {
+	Device  fleet.DeviceID
+	Quarter fleet.Millis // its begin
+	Outcome string       // a reason of refusal, or measured
+	Count   uint32
 }
 
 // outcomeRows are the rows of ingest_outcomes.
@@ -212,14 +223,20 @@ func (b *Batch) Outcome(o Outcome) { b.outcomes.outcomes = append(b.outcomes.out
 func (r *outcomeRows) reset()    { r.outcomes = r.outcomes[:0] }
 func (r *outcomeRows) rows() int { return len(r.outcomes) }
 func (r *outcomeRows) insert() string {
-	return "INSERT INTO ingest_outcomes (account, run, topic, partition, first_offset, last_offset, at, read, stored, signals, refused)"
+	return "INSERT INTO ingest_outcomes (account, run, topic, partition, first_offset, last_offset, at, read, stored, signals, refused, " +
+		"outcome_devices, outcome_quarters, outcome_names, outcome_counts)"
 }
 
 // fill goes row by row: there is one for each account and run of the batch.
 func (r *outcomeRows) fill(into driver.Batch, source Source) error {
 	for _, o := range r.outcomes {
+		devices, quarters := make([]uint64, len(o.Devices)), make([]time.Time, len(o.Devices))
+		names, counts := make([]string, len(o.Devices)), make([]uint32, len(o.Devices))
+		for i, d := range o.Devices {
+			devices[i], quarters[i], names[i], counts[i] = uint64(d.Device), d.Quarter.Time(), d.Outcome, d.Count
+		}
 		err := into.Append(uint64(o.Account), o.Run, source.Topic, uint16(source.Partition), uint64(o.First), uint64(o.Last), o.At.Time(),
-			o.Read, o.Stored, o.Signals, o.Refused)
+			o.Read, o.Stored, o.Signals, o.Refused, devices, quarters, names, counts)
 		if err != nil {
 			return err
 		}

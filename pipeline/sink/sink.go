@@ -5,6 +5,7 @@
 //
 //	unregistered_reports, dead_letters   what the batch did not store
 //	positions, telemetry                 what it stored, at once; views make the rollups of telemetry in the same insert
+//	heard, heard_hours                   of which devices anything came, beside these
 //	ingest_outcomes                      what became of everything
 //	    (here the caller says on a topic which vehicles have something new)
 //	vehicle_mileage, vehicle_state       where the vehicles stand now
@@ -46,15 +47,17 @@ type Source struct {
 
 // Batch is the rows of one batch.
 type Batch struct {
-	db        driver.Conn
-	source    Source // topic and partition of all rows
-	apart     apartRows
-	letters   letterRows
-	positions positionRows
-	telemetry telemetryRows
-	outcomes  outcomeRows
-	mileages  mileageRows
-	states    stateRows
+	db         driver.Conn
+	source     Source // topic and partition of all rows
+	apart      apartRows
+	letters    letterRows
+	positions  positionRows
+	telemetry  telemetryRows
+	heard      heardRows
+	heardHours heardHourRows
+	outcomes   outcomeRows
+	mileages   mileageRows
+	states     stateRows
 }
 
 // NewBatch returns an empty batch for a partition.
@@ -68,6 +71,8 @@ func (b *Batch) Reset() {
 	b.letters.reset()
 	b.positions.reset()
 	b.telemetry.reset()
+	b.heard.reset()
+	b.heardHours.reset()
 	b.outcomes.reset()
 	b.mileages.reset()
 	b.states.reset()
@@ -87,12 +92,13 @@ func (b *Batch) Flush(ctx context.Context, token string) error {
 	if err := b.flush(ctx, token, &b.apart, &b.letters); err != nil {
 		return err
 	}
-	// Neither depends on the other, and what one of them has stored is the same when the batch is formed again. Where one fails,
-	// the other comes to its end, rather than that it is cut off between a table and what its views feed.
-	var both errgroup.Group
-	both.Go(func() error { return b.flush(ctx, token, &b.positions) })
-	both.Go(func() error { return b.flush(ctx, token, &b.telemetry) })
-	if err := both.Wait(); err != nil {
+	// None depends on another, and what one of them has stored is the same when the batch is formed again. Where one fails,
+	// the others come to their ends, rather than that they are cut off between a table and what its views feed.
+	var all errgroup.Group
+	all.Go(func() error { return b.flush(ctx, token, &b.positions) })
+	all.Go(func() error { return b.flush(ctx, token, &b.telemetry) })
+	all.Go(func() error { return b.flush(ctx, token, &b.heard, &b.heardHours) })
+	if err := all.Wait(); err != nil {
 		return err
 	}
 	return b.flush(ctx, token, &b.outcomes)

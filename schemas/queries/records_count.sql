@@ -1,6 +1,7 @@
 -- How many of an account's records of a kind a list has on all its pages; the conditions and marks are those of records_list.
 SELECT count()
 FROM /*table*/ FINAL
+/*joined*/
 WHERE account = {account:UInt64}
     AND multiIf({archived:String} = 'all', true, {archived:String} = 'true', archived_at IS NOT NULL, archived_at IS NULL)
     AND ({ref:String} = '' OR has(external_ids, {ref:String}))

@@ -1,9 +1,10 @@
 -- One page of an account's records of a kind: ids in order, each with its sort keys as text. The marks are filled by query/list.go:
--- table, search, total (how many fit, counted where that is cheap), keys, filters, after and order name only what its Listing does, and values
+-- table, joined (what was heard, where it is asked for), search, total (how many fit, counted where that is cheap), keys, filters, after and order name only what its Listing does, and values
 -- are always parameters.
 -- EXPLAIN indexes=1, one of 100 accounts in 100,000 vehicles: by the key, 1 or 2 granules.
 SELECT id, [/*keys*/ toString(id)] AS keys, /*total*/ AS total
 FROM /*table*/ FINAL
+/*joined*/
 WHERE account = {account:UInt64}
     AND multiIf({archived:String} = 'all', true, {archived:String} = 'true', archived_at IS NOT NULL, archived_at IS NULL)
     AND ({ref:String} = '' OR has(external_ids, {ref:String}))

@@ -64,6 +64,16 @@ FROM
         WHERE fix_time >= (SELECT min(fix_time) FROM positions WHERE received_at >= since AND received_at < until)
     )
     UNION ALL
+    SELECT 'device_outcomes', count()
+    FROM ingest_outcomes FINAL
+    ARRAY JOIN outcome_devices AS device, outcome_quarters AS quarter, outcome_names AS outcome
+    WHERE at >= since AND at < until AND (account, device, quarter, outcome, run, topic, partition, first_offset) NOT IN
+    (
+        SELECT account, device, quarter, outcome, run, topic, partition, first_offset FROM device_outcomes
+        WHERE quarter >= (SELECT min(arrayMin(outcome_quarters)) FROM ingest_outcomes
+            WHERE at >= since AND at < until AND notEmpty(outcome_quarters))
+    )
+    UNION ALL
     SELECT 'trips', count() FROM derived
     WHERE what = 'trip' AND (account, vehicle, id, revision) NOT IN (SELECT account, vehicle, id, revision FROM trips WHERE updated_at >= since)
     UNION ALL
