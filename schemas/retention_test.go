@@ -20,7 +20,7 @@ var keptForGood = map[string][]string{
 	"the log and what is made of it": {"record_log", "claim_log", "record_settled", "accounts", "alert_acks", "alert_rules",
 		"api_keys", "blocks", "bookings", "calendars", "customer_notes", "customers", "devices", "documents", "expenses",
 		"geofences", "inspections", "issues", "jobs", "locations", "maintenance_schedules", "meter_readings", "meters",
-		"payments", "quotes", "rate_plans", "reminders", "service_tasks", "tolls", "trip_drivers", "vehicle_classes",
+		"driver_tags", "payments", "quotes", "rate_plans", "reminders", "service_tasks", "tolls", "trip_drivers", "vehicle_classes",
 		"vehicles", "work_orders"},
 	"the books":                             {"ledger_entries", "ledger_transactions"},
 	"a row a vehicle, its newest":           {"vehicle_state", "vehicle_mileage", "telemetry_latest", "dirty_spans"},

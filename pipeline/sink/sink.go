@@ -4,7 +4,7 @@
 // insert a table, each with the batch's token, in this order:
 //
 //	unregistered_reports, dead_letters   what the batch did not store
-//	positions, telemetry                 what it stored, at once; views make the rollups of telemetry in the same insert
+//	positions, telemetry, tag_reports    what it stored, at once; views make the rollups of telemetry in the same insert
 //	ingest_outcomes                      what became of everything
 //	    (here the caller says on a topic which vehicles have something new)
 //	vehicle_mileage, vehicle_state       where the vehicles stand now
@@ -52,6 +52,7 @@ type Batch struct {
 	letters   letterRows
 	positions positionRows
 	telemetry telemetryRows
+	tags      tagRows
 	outcomes  outcomeRows
 	mileages  mileageRows
 	states    stateRows
@@ -68,6 +69,7 @@ func (b *Batch) Reset() {
 	b.letters.reset()
 	b.positions.reset()
 	b.telemetry.reset()
+	b.tags.reset()
 	b.outcomes.reset()
 	b.mileages.reset()
 	b.states.reset()
@@ -91,7 +93,7 @@ func (b *Batch) Flush(ctx context.Context, token string) error {
 	// the other comes to its end, rather than that it is cut off between a table and what its views feed.
 	var both errgroup.Group
 	both.Go(func() error { return b.flush(ctx, token, &b.positions) })
-	both.Go(func() error { return b.flush(ctx, token, &b.telemetry) })
+	both.Go(func() error { return b.flush(ctx, token, &b.telemetry, &b.tags) })
 	if err := both.Wait(); err != nil {
 		return err
 	}
