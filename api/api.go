@@ -249,6 +249,8 @@ func (a *API) register() error {
 	a.drivingEventRoutes()
 	a.routeHistoryRoutes()
 	a.scoreRoutes()
+	a.driverTagRoutes()
+	a.driverHourRoutes()
 	a.alertRoutes()
 	a.ingestRoutes()
 	a.traccarRoutes()

@@ -52,6 +52,7 @@ var Listings = []*Listing{
 	&Expenses,
 	&MeterReadings,
 	&Blocks,
+	&DriverTags,
 }
 
 // ListField is a member of a record that lists know.

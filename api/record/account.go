@@ -9,6 +9,7 @@ type Account struct {
 	Currency      string            `json:"currency,omitempty" pattern:"^[A-Z]{3}$" example:"USD"`
 	RetentionDays uint32            `json:"retention_days,omitempty" maximum:"36500" doc:"For how many days what vehicles report is kept, by its own time; 30 at least, or 0 for ever. Older fixes are refused, and what is older is deleted for good once a day: PATCH /v1/account says what."`
 	TripSettings  *TripSettings     `json:"trip_settings,omitempty" doc:"How trips are found, unless a vehicle says otherwise."`
+	DrivingRules  *DrivingRules     `json:"driving_rules,omitempty" doc:"What the hours of drivers are held against; nothing unless given."`
 	BooksClosed   string            `json:"books_closed_through,omitempty" format:"date" doc:"The last day of the books that nothing is posted on any more; POST /v1/ledger/close and /v1/ledger/reopen change it."`
 	ExternalRefs  []ExternalRef     `json:"external_refs,omitempty" nullable:"false"`
 	Metadata      map[string]string `json:"metadata,omitempty"`
