@@ -162,3 +162,34 @@ func TestDriverTagsAreOnePersonsAtATime(t *testing.T) {
 		w.do("GET", "/v1/drivers/"+ada+"/hours?"+bad, "").ok(400)
 	}
 }
+
+// A key that an erased person had and somebody else has now stays the other's; what the person did with it is gone.
+func TestAnErasureLeavesTheTagsOfOthers(t *testing.T) {
+	w := newWorld(t)
+	v := w.vehicle(`{"make":"Ford","model":"Transit"}`)
+	gone, stays := w.customer(`{"first_name":"Xantippe","last_name":"Quuxington"}`), w.customer(`{"display_name":"Bob"}`)
+	tag := w.do("POST", "/v1/driver_tags", `{"tag":"AB12CD","holders":[{"driver_id":"`+gone+`"}]}`).ok(201).id()
+	w.do("PATCH", "/v1/driver_tags/"+tag, `{"holders":[{"driver_id":"`+gone+`","until":"2026-01-31T12:30:00Z"},{"driver_id":"`+stays+`","from":"2026-01-31T12:30:00Z"}]}`).ok(200)
+	w.tags(w.account, v, map[float64]string{0: "AB12CD", 60: "AB12CD"})
+	first, second := sampleTrip(0, 20), sampleTrip(60, 80)
+	w.derive(w.account, row{vehicle: v, entity: first}, row{vehicle: v, entity: second})
+	wantEqual(t, "before", w.driverOfTrip(first)+" "+w.driverOfTrip(second), gone+" tag "+stays+" tag")
+
+	w.do("POST", "/v1/customers/"+gone+"/erase", `{"reason":"asked"}`).ok(200)
+	wantEqual(t, "after", w.driverOfTrip(first)+" "+w.driverOfTrip(second), "<nil> <nil> "+stays+" tag")
+	if body := string(w.do("GET", "/v1/driver_tags/"+tag, "").ok(200).body); strings.Contains(body, gone) || !strings.Contains(body, stays) {
+		t.Errorf("the tag is %s", body)
+	}
+	if places := w.standing([]string{`"` + gone + `"`})[`"`+gone+`"`]; len(places) > 0 {
+		t.Errorf("the person stands in %v", places)
+	}
+	var left uint64
+	if err := w.db.QueryRow(t.Context(), "SELECT countIf(has(driver_id, $1)) FROM driver_tags", gone).Scan(&left); err != nil || left > 0 {
+		t.Errorf("%d rows of the tag name the person, %v", left, err)
+	}
+	var reports uint64
+	if err := w.db.QueryRow(t.Context(), "SELECT count() FROM tag_reports").Scan(&reports); err != nil || reports != 1 {
+		t.Errorf("%d reports are left, %v", reports, err)
+	}
+	w.do("POST", "/v1/driver_tags", `{"tag":"AB12CD"}`).problem(409, "conflict")
+}

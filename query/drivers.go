@@ -120,6 +120,20 @@ func TagsOf(ctx context.Context, db driver.Conn, account fleet.AccountID, id str
 	return all, err
 }
 
+// TagsEverHeld returns the ids of the driver tags that some customers of an account have or ever had.
+func TagsEverHeld(ctx context.Context, db driver.Conn, account fleet.AccountID, customers []string) ([]uint64, error) {
+	var all []uint64
+	err := read(ctx, db, "driver_tags_held", "tags of customers", account, func(rows driver.Rows) error {
+		var id uint64
+		if err := rows.Scan(&id); err != nil {
+			return err
+		}
+		all = append(all, id)
+		return nil
+	}, clickhouse.Named("customers", texts(customers)))
+	return all, err
+}
+
 // DriverVehicles returns the vehicles of an account that a driver may have driven in [from, to): as people said (by id or
 // name), bookings, or trackers by one of some tags.
 func DriverVehicles(ctx context.Context, db driver.Conn, account fleet.AccountID, id string, tags []string, from, to fleet.Millis) ([]fleet.VehicleID, error) {
