@@ -18,7 +18,9 @@ import (
 const vehiclesAtOnce = 50
 
 // evidence reads what was said of who drove some vehicles at any time of [from, to]. A tag that was shown before counts too.
-func (a *API) evidence(ctx context.Context, account fleet.AccountID, vehicles []fleet.VehicleID, from, to fleet.Millis) (*driver.Evidence, error) {
+func (a *API) evidence(
+	ctx context.Context, account fleet.AccountID, vehicles []fleet.VehicleID, from, to fleet.Millis,
+) (*driver.Evidence, error) {
 	e := &driver.Evidence{}
 	group, inner := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
@@ -51,7 +53,10 @@ type drove struct {
 
 // eachDrive finds out who drove the trips of some vehicles, or of all if none is named, that overlap [from, to), some vehicles
 // at a time. logins, if not nil, gets what was said of them in the whole of [from, to) too.
-func (a *API) eachDrive(ctx context.Context, account fleet.AccountID, vehicles []fleet.VehicleID, from, to fleet.Millis, deleted bool, each func(*drove), logins func(*driver.Evidence)) error {
+func (a *API) eachDrive(
+	ctx context.Context, account fleet.AccountID, vehicles []fleet.VehicleID, from, to fleet.Millis, deleted bool,
+	each func(*drove), logins func(*driver.Evidence),
+) error {
 	trips, err := query.TripSpans(ctx, a.DB, account, vehicles, from, to, deleted)
 	if err != nil {
 		return err
@@ -90,7 +95,9 @@ func (a *API) eachDrive(ctx context.Context, account fleet.AccountID, vehicles [
 }
 
 // mayHaveDriven returns the vehicles that a driver may have driven in [from, to).
-func (a *API) mayHaveDriven(ctx context.Context, account fleet.AccountID, who string, from, to fleet.Millis) ([]fleet.VehicleID, error) {
+func (a *API) mayHaveDriven(
+	ctx context.Context, account fleet.AccountID, who string, from, to fleet.Millis,
+) ([]fleet.VehicleID, error) {
 	tags := []string{}
 	if strings.HasPrefix(who, fleet.CustomerPrefix) {
 		var err error
@@ -134,7 +141,9 @@ func (a *API) narrowToDriver(ctx context.Context, f *query.DerivedFilter, who st
 
 // driverSums returns what the drivers of an account drove in trips that began in [from, to), and how, by driver. A driving
 // event counts for who was at the wheel then.
-func (a *API) driverSums(ctx context.Context, account fleet.AccountID, from, to fleet.Millis) ([]query.DrivingSums, error) {
+func (a *API) driverSums(
+	ctx context.Context, account fleet.AccountID, from, to fleet.Millis,
+) ([]query.DrivingSums, error) {
 	notes, err := query.Notes(ctx, a.DB, account, from, to)
 	if err != nil {
 		return nil, err

@@ -23,7 +23,10 @@ var DriverTags = Listing{Table: "driver_tags", Search: []string{"tag", "label"},
 }}
 
 // read yields the rows of a query of an account; what is for the errors.
-func read(ctx context.Context, db driver.Conn, name, what string, account fleet.AccountID, scan func(driver.Rows) error, args ...any) error {
+func read(
+	ctx context.Context, db driver.Conn, name, what string, account fleet.AccountID, scan func(driver.Rows) error,
+	args ...any,
+) error {
 	rows, err := db.Query(ctx, schemas.Query(name), append(args, clickhouse.Named("account", uint64(account)))...)
 	if err != nil {
 		return fmt.Errorf("read %s: %w", what, err)
@@ -46,7 +49,10 @@ func between(vehicles []fleet.VehicleID, from, to fleet.Millis) []any {
 }
 
 // driven reads who drove some vehicles of an account at any time of [from, to].
-func driven(ctx context.Context, db driver.Conn, name string, account fleet.AccountID, vehicles []fleet.VehicleID, from, to fleet.Millis) ([]fleet.Driven, error) {
+func driven(
+	ctx context.Context, db driver.Conn, name string, account fleet.AccountID, vehicles []fleet.VehicleID,
+	from, to fleet.Millis,
+) ([]fleet.Driven, error) {
 	if len(vehicles) == 0 {
 		return nil, nil
 	}
@@ -63,19 +69,25 @@ func driven(ctx context.Context, db driver.Conn, name string, account fleet.Acco
 }
 
 // DriversSaid returns who people said drove some vehicles of an account at any time of [from, to].
-func DriversSaid(ctx context.Context, db driver.Conn, account fleet.AccountID, vehicles []fleet.VehicleID, from, to fleet.Millis) ([]fleet.Driven, error) {
+func DriversSaid(
+	ctx context.Context, db driver.Conn, account fleet.AccountID, vehicles []fleet.VehicleID, from, to fleet.Millis,
+) ([]fleet.Driven, error) {
 	return driven(ctx, db, "trips_drivers", account, vehicles, from, to)
 }
 
 // DriversBooked returns whose bookings had some vehicles of an account at any time of [from, to]: of a company's the first
 // driver that it names.
-func DriversBooked(ctx context.Context, db driver.Conn, account fleet.AccountID, vehicles []fleet.VehicleID, from, to fleet.Millis) ([]fleet.Driven, error) {
+func DriversBooked(
+	ctx context.Context, db driver.Conn, account fleet.AccountID, vehicles []fleet.VehicleID, from, to fleet.Millis,
+) ([]fleet.Driven, error) {
 	return driven(ctx, db, "drivers_booked", account, vehicles, from, to)
 }
 
 // TagReports returns what trackers of some vehicles of an account said of who is logged in at any time of [from, to]. Of
 // reports that repeat one another at least each five minutes some are left out.
-func TagReports(ctx context.Context, db driver.Conn, account fleet.AccountID, vehicles []fleet.VehicleID, from, to fleet.Millis) ([]fleet.TagReport, error) {
+func TagReports(
+	ctx context.Context, db driver.Conn, account fleet.AccountID, vehicles []fleet.VehicleID, from, to fleet.Millis,
+) ([]fleet.TagReport, error) {
 	if len(vehicles) == 0 {
 		return nil, nil
 	}
@@ -92,7 +104,9 @@ func TagReports(ctx context.Context, db driver.Conn, account fleet.AccountID, ve
 }
 
 // TagHolders returns whose some tags of an account are and were, by tag; without tags, all of them.
-func TagHolders(ctx context.Context, db driver.Conn, account fleet.AccountID, tags []string) (map[string][]fleet.TagHolder, error) {
+func TagHolders(
+	ctx context.Context, db driver.Conn, account fleet.AccountID, tags []string,
+) (map[string][]fleet.TagHolder, error) {
 	all := map[string][]fleet.TagHolder{}
 	err := read(ctx, db, "tag_holders", "holders of tags", account, func(rows driver.Rows) error {
 		var tag string
@@ -121,7 +135,9 @@ func TagsOf(ctx context.Context, db driver.Conn, account fleet.AccountID, id str
 }
 
 // TagsEverHeld returns the ids of the driver tags that some customers of an account have or ever had.
-func TagsEverHeld(ctx context.Context, db driver.Conn, account fleet.AccountID, customers []string) ([]uint64, error) {
+func TagsEverHeld(
+	ctx context.Context, db driver.Conn, account fleet.AccountID, customers []string,
+) ([]uint64, error) {
 	var all []uint64
 	err := read(ctx, db, "driver_tags_held", "tags of customers", account, func(rows driver.Rows) error {
 		var id uint64
@@ -136,7 +152,9 @@ func TagsEverHeld(ctx context.Context, db driver.Conn, account fleet.AccountID, 
 
 // DriverVehicles returns the vehicles of an account that a driver may have driven in [from, to): as people said (by id or
 // name), bookings, or trackers by one of some tags.
-func DriverVehicles(ctx context.Context, db driver.Conn, account fleet.AccountID, id string, tags []string, from, to fleet.Millis) ([]fleet.VehicleID, error) {
+func DriverVehicles(
+	ctx context.Context, db driver.Conn, account fleet.AccountID, id string, tags []string, from, to fleet.Millis,
+) ([]fleet.VehicleID, error) {
 	var all []fleet.VehicleID
 	err := read(ctx, db, "driver_vehicles", "vehicles of a driver", account, func(rows driver.Rows) error {
 		var vehicle uint64
@@ -160,7 +178,10 @@ type TripSpan struct {
 
 // TripSpans returns the trips of an account, of some vehicles or of all if none is named, that overlap [from, to), by vehicle
 // and start; with deleted those too that no longer hold.
-func TripSpans(ctx context.Context, db driver.Conn, account fleet.AccountID, vehicles []fleet.VehicleID, from, to fleet.Millis, deleted bool) ([]TripSpan, error) {
+func TripSpans(
+	ctx context.Context, db driver.Conn, account fleet.AccountID, vehicles []fleet.VehicleID,
+	from, to fleet.Millis, deleted bool,
+) ([]TripSpan, error) {
 	var all []TripSpan
 	err := read(ctx, db, "trips_spans", "trips", account, func(rows driver.Rows) error {
 		var t TripSpan
@@ -183,7 +204,9 @@ type UnknownTag struct {
 
 // UnknownTags returns the tags that trackers of an account reported in [from, to) while nobody held them, the last reported
 // first.
-func UnknownTags(ctx context.Context, db driver.Conn, account fleet.AccountID, from, to fleet.Millis, limit int) ([]UnknownTag, error) {
+func UnknownTags(
+	ctx context.Context, db driver.Conn, account fleet.AccountID, from, to fleet.Millis, limit int,
+) ([]UnknownTag, error) {
 	var all []UnknownTag
 	err := read(ctx, db, "tags_unknown", "unknown tags", account, func(rows driver.Rows) error {
 		var t UnknownTag

@@ -30,7 +30,9 @@ type DrivingSums struct {
 
 // VehicleSums returns the sums of some vehicles of an account, or of all if none is named, by vehicle; one that did not
 // drive in [from, to) has none.
-func VehicleSums(ctx context.Context, db driver.Conn, account fleet.AccountID, vehicles []fleet.VehicleID, from, to fleet.Millis) ([]DrivingSums, error) {
+func VehicleSums(
+	ctx context.Context, db driver.Conn, account fleet.AccountID, vehicles []fleet.VehicleID, from, to fleet.Millis,
+) ([]DrivingSums, error) {
 	return sums(ctx, db, "score_vehicles", func(s *DrivingSums) any { return (*uint64)(&s.Vehicle) }, clickhouse.Named("account", uint64(account)),
 		clickhouse.Named("vehicles", ids(vehicles)), clickhouse.Named("from", int64(max(from, 0))), clickhouse.Named("to", until(to)))
 }
@@ -74,7 +76,9 @@ func (s *DrivingSums) Add(n *Note) {
 	}
 }
 
-func sums(ctx context.Context, db driver.Conn, name string, key func(*DrivingSums) any, args ...any) ([]DrivingSums, error) {
+func sums(
+	ctx context.Context, db driver.Conn, name string, key func(*DrivingSums) any, args ...any,
+) ([]DrivingSums, error) {
 	rows, err := db.Query(ctx, schemas.Query(name), args...)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", name, err)

@@ -53,7 +53,9 @@ func (d *Desk) tagsOf(ctx context.Context, account fleet.AccountID, names []stri
 
 // wipeTags takes the person out of the last revisions of its tags, and what trackers said of it while it had them. A tag that
 // is nobody else's goes with the person.
-func (d *Desk) wipeTags(ctx context.Context, by record.Author, account fleet.AccountID, names []string, tags []heldTag) error {
+func (d *Desk) wipeTags(
+	ctx context.Context, by record.Author, account fleet.AccountID, names []string, tags []heldTag,
+) error {
 	for i := range tags {
 		t := &tags[i]
 		for _, value := range t.values {
@@ -87,7 +89,9 @@ func (d *Desk) wipeTags(ctx context.Context, by record.Author, account fleet.Acc
 }
 
 // forgetReports removes what trackers reported of a tag during some spans.
-func (d *Desk) forgetReports(ctx context.Context, account fleet.AccountID, tag string, spans []fleet.TagHolder) error {
+func (d *Desk) forgetReports(
+	ctx context.Context, account fleet.AccountID, tag string, spans []fleet.TagHolder,
+) error {
 	var hash uint64
 	if err := d.DB.QueryRow(ctx, "SELECT sipHash64($1)", tag).Scan(&hash); err != nil {
 		return fmt.Errorf("erase reports of a tag: %w", err)
