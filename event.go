@@ -135,6 +135,7 @@ var EventsOfRecords = []RecordEvents{
 	{"route_plan", "location", changes("route_plan")},
 	{"alert_rule", "alerts", changes("alert_rule")},
 	{"alert_ack", "alerts", []string{"alert.acknowledged"}}, // its id is the alert's
+	{"driver_tag", "customers", changes("driver_tag")},      // thin too: whose it is is about a person
 	{"trip_driver", "location", []string{"vehicle.trip.driver_assigned", "vehicle.trip.driver_removed"}},
 }
 

@@ -62,6 +62,7 @@ const (
 	DocumentPrefix     = "doc_"
 	NotePrefix         = "not_"
 	BlockPrefix        = "blk_"
+	DriverTagPrefix    = "dtg_"
 )
 
 func (id AccountID) String() string { return FormatID(AccountPrefix, uint64(id)) }

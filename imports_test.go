@@ -33,6 +33,7 @@ var allowed = []struct {
 	{"pipeline", []string{"", "schemas", "query", "pipeline/..."}, nil},
 	{"query/area", []string{""}, []string{"github.com/uber/h3-go/"}},
 	{"query", []string{"", "schemas", "query/area"}, nil},
+	{"api/driver", []string{""}, []string{"std"}},
 	{"api/console", []string{}, nil},
 	{"api/export", []string{""}, nil},
 	{"api/geocode", []string{"", "query", "schemas"}, nil},

@@ -44,6 +44,7 @@ type Report struct {
 	Ignition   Tri
 	Motion     Tri
 	Alarm      string // one of Alarms, or empty
+	Driver     string // tag of who is logged in, as DriverTag has it, or NoDriver; empty if nothing was said
 
 	Signals []SignalValue // in no order; a signal appears at most once
 }

@@ -252,6 +252,8 @@ func (a *API) register() error {
 	a.routeHistoryRoutes()
 	a.scoreRoutes()
 	a.mileageRoutes()
+	a.driverTagRoutes()
+	a.driverHourRoutes()
 	a.alertRoutes()
 	a.ingestRoutes()
 	a.traccarRoutes()

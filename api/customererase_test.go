@@ -49,7 +49,7 @@ const quux = `{"first_name":"Xantippe","last_name":"Quuxington","email":"Xantipp
 
 // quuxWords are those values, and what the tests write about the customer beside them.
 var quuxWords = []string{"Xantippe", "Quuxington", "xantippe.q@quux.example", "19995550123", "1971-03-29", "Zyzzyva", "Flat Zed", "Xanadu", "ZQ9 9QZ", "TAXQ-778", "ZZLIC998877",
-	"Zregion", "ztagged", "zmetadata", "zcustom", "zref-4711", "zref-old", "zsource", "Quuxold", "old@quux.example", "znote the first", "znote the second", "zdocname", "zfilecontent", "zbarnote", "Zalias"}
+	"Zregion", "ztagged", "zmetadata", "zcustom", "zref-4711", "zref-old", "zsource", "Quuxold", "old@quux.example", "znote the first", "znote the second", "zdocname", "zfilecontent", "zbarnote", "Zalias", "ZTAG01"}
 
 // quuxWrites makes that customer and everything about it that there can be, and returns its id.
 func quuxWrites(w *world) string {
@@ -65,6 +65,8 @@ func quuxWrites(w *world) string {
 	document := w.do("POST", path+"/documents", `{"kind":"id","name":"zdocname"}`).ok(201).id()
 	w.do("PUT", path+"/documents/"+document+"/file", "%PDF-1.7 zfilecontent", "Content-Type", "application/pdf").ok(200)
 	w.do("POST", "/v1/customers/check", `{"email":"xantippe.q@quux.example"}`, "Idempotency-Key", "check").ok(200)
+	w.do("POST", "/v1/driver_tags", `{"tag":"ztag:01","holders":[{"driver_id":"`+id+`"}]}`, "Idempotency-Key", "tag").ok(201)
+	w.tags(w.account, w.vehicle(`{"make":"A","model":"B"}`), map[float64]string{0: "ZTAG01"})
 	alias := w.customer(`{"display_name":"Zalias","email":"xantippe.q@quux.example"}`)
 	w.do("POST", "/v1/customers/"+alias+"/merge", `{"into":"`+id+`"}`, "Idempotency-Key", "merge").ok(200)
 	return id

@@ -62,6 +62,7 @@ type IngestPosition struct {
 	Approximate *bool                  `json:"approximate,omitempty" doc:"Located by cell towers or wifi."`
 	Mock        *bool                  `json:"mock,omitempty" doc:"A simulated location."`
 	Alarm       string                 `json:"alarm,omitempty" maxLength:"100" example:"hardBraking" doc:"As Traccar names it: sos, accident, hardBraking, hardAcceleration, hardCornering, tow, powerCut, jamming and so on. A name that is not known is kept as general. One that comes with a fix that is stored already counts all the same, at device_at."`
+	DriverTag   string                 `json:"driver_tag,omitempty" maxLength:"128" doc:"Key, card or Bluetooth tag of who is logged in, as the tracker reads it; 0 says that nobody is. See /v1/driver_tags." example:"1A0000011D2A5C01"`
 	Signals     map[string]signalInput `json:"signals,omitempty" doc:"Measurements by the name of their signal, in its unit."`
 }
 
@@ -70,7 +71,8 @@ type IngestTelemetry struct {
 	DeviceID string                 `json:"device_id,omitempty" example:"dev_1234"`
 	UniqueID string                 `json:"unique_id,omitempty" example:"352093081452251"`
 	At       instantInput           `json:"at" doc:"RFC 3339, or milliseconds since 1970."`
-	Signals  map[string]signalInput `json:"signals" doc:"Measurements by the name of their signal, in its unit." example:"{\"soc_pct\":87.5}"`
+	Driver   string                 `json:"driver_tag,omitempty" maxLength:"128" doc:"Key, card or Bluetooth tag of who is logged in; 0 says that nobody is."`
+	Signals  map[string]signalInput `json:"signals,omitempty" doc:"Measurements by the name of their signal, in its unit; at least one, unless there is a driver_tag." example:"{\"soc_pct\":87.5}"`
 }
 
 // IngestResult says what became of one item.
@@ -434,6 +436,7 @@ func readPosition(raw json.RawMessage, it *item) *fleet.FieldError {
 	if p.Alarm = in.Alarm; len(p.Alarm) > maxAlarm {
 		return &fleet.FieldError{Pointer: "/alarm", Code: "invalid", Detail: fmt.Sprintf("must be at most %d bytes", maxAlarm)}
 	}
+	p.Driver = fleet.DriverTag(in.DriverTag)
 	return readSignals(in.Signals, p)
 }
 
@@ -453,7 +456,8 @@ func readMeasurements(raw json.RawMessage, it *item) *fleet.FieldError {
 	if it.report.FixTime == 0 {
 		return &fleet.FieldError{Pointer: "/at", Code: string(fleet.RefusedMissingTime), Detail: "must be given"}
 	}
-	if len(in.Signals) == 0 {
+	it.report.Driver = fleet.DriverTag(in.Driver)
+	if len(in.Signals) == 0 && it.report.Driver == "" {
 		return &fleet.FieldError{Pointer: "/signals", Code: "required", Detail: "must hold at least one measurement"}
 	}
 	return readSignals(in.Signals, &it.report)

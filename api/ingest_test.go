@@ -322,7 +322,7 @@ func TestOsmandForm(t *testing.T) {
 			"motion", "false", "odometer", "2000", "sat", "7", "mock", "true", "alarm", "sos", "batt", "55.5", "driverUniqueId", "x", "cell", "310,260,1,2", "foo", "bar"), "",
 			[]string{"Authorization", "Bearer " + token}, report(func(r *fleet.Report) {
 				r.Speed, r.Course, r.Altitude, r.Accuracy, r.Odometer, r.Satellites = 10*fleet.MetresPerKnot, 270, 150, 4, 2000, 7
-				r.Ignition, r.Motion, r.Mock, r.Alarm, r.Signals = fleet.Yes, fleet.No, true, "sos", battery(55.5)
+				r.Ignition, r.Motion, r.Mock, r.Alarm, r.Signals, r.Driver = fleet.Yes, fleet.No, true, "sos", battery(55.5), "X"
 			})},
 		"basic, POST with a query":    {"POST", "/osmand?" + query("timestamp", "2026-01-31T13:00:00+01:00"), "", []string{"Authorization", basic}, report(func(*fleet.Report) {})},
 		"POST with a form":            {"POST", "/osmand", query("timestamp", seconds, "token", token, "batt", "55.5"), []string{"Content-Type", form}, report(func(r *fleet.Report) { r.Signals = battery(55.5) })},

@@ -49,6 +49,8 @@ func (w *lotWorld) oneOfEach() map[string]string {
 
 	// The rental.
 	customer := add("/v1/customers", `{"first_name":"SECRETNOTE"}`)
+	add("/v1/driver_tags", `{"tag":"SECRETTAG","label":"SECRETNOTE","holders":[{"driver_id":"`+customer+`"}]}`)
+	ids["/v1/drivers/{id}"] = customer
 	for part, body := range map[string]string{"note": `{"text":"SECRETNOTE"}`, "document": `{"kind":"id","name":"SECRETNOTE"}`} {
 		path := "/v1/customers/{id}/" + part + "s"
 		ids[path+"/{"+part+"}"] = w.do("POST", strings.Replace(path, "{id}", customer, 1), body).ok(201).id()

@@ -44,6 +44,7 @@ func (a *API) osmandRoutes() {
 				{Name: "lat"}, {Name: "lon"}, {Name: "timestamp", About: "Seconds or milliseconds since 1970, or RFC 3339; now unless given."},
 				{Name: "speed", About: "Knots."}, {Name: "bearing", About: "Degrees."}, {Name: "altitude", About: "Metres."},
 				{Name: "accuracy", About: "Metres."}, {Name: "batt", About: "Percent of the phone's battery."},
+				{Name: "driverUniqueId", About: "Key, card or tag of who is logged in; 0 for nobody."},
 			},
 		}
 		if method == http.MethodPost {
@@ -125,7 +126,7 @@ func (o *osmandIntake) serve(w http.ResponseWriter, r *http.Request) error {
 		topic = telemetryTopic
 	}
 	// A message that says nothing keeps a phone's connection alive, and is no data.
-	if report.Positioned || len(report.Signals) > 0 || report.Ignition != fleet.Unknown || !math.IsNaN(report.Odometer) {
+	if report.Positioned || len(report.Signals) > 0 || report.Driver != "" || report.Ignition != fleet.Unknown || !math.IsNaN(report.Odometer) {
 		if err := o.api.publish(r.Context(), tracker.Account, topic, []fleet.Report{report}); err != nil {
 			return err
 		}
@@ -270,6 +271,7 @@ func readOsmandForm(params url.Values) fleet.Report {
 	r.Mock = truth(params.Get("mock")) == fleet.Yes
 	r.Ignition, r.Motion = truth(params.Get("ignition")), truth(params.Get("motion"))
 	r.Alarm = params.Get("alarm")
+	r.Driver = fleet.DriverTag(firstOf(params, "driverUniqueId", "driver_tag"))
 	for name, values := range params {
 		if len(values) > 0 {
 			addSignal(&r, name, values[0])
@@ -322,8 +324,11 @@ func readOsmandJSON(body []byte) (fleet.Report, error) {
 			}
 			addSignal(&r, name, strconv.FormatBool(v))
 		case string:
-			if name == "alarm" {
+			switch name {
+			case "alarm":
 				r.Alarm = v
+			case "driverUniqueId", "driver_tag":
+				r.Driver = fleet.DriverTag(v)
 			}
 			addSignal(&r, name, v)
 		}

@@ -70,12 +70,12 @@ func (a *API) scoreRoutes() {
 	})
 	a.handle(route{
 		Method: http.MethodGet, Path: "/v1/drivers/score", ID: "listDriverScores", Tag: "Trips", Scope: auth.TelematicsRead,
-		Summary: "Safety scores of drivers", About: about + " Drivers are those that trips name; a trip without a driver counts for nobody.",
+		Summary: "Safety scores of drivers", About: about + " A trip counts for its driver, a driving event for who was at the wheel then; what has no driver counts for nobody.",
 		Params: append(append([]param{}, span...), sorted...),
 		Reply:  List[Score]{}, ReplyTypes: export.MediaTypes(export.Tables),
 	}, func(w http.ResponseWriter, r *http.Request) error {
 		return a.listScores(w, r, func(account fleet.AccountID, from, to fleet.Millis) ([]query.DrivingSums, error) {
-			return query.DriverSums(r.Context(), a.DB, account, from, to)
+			return a.driverSums(r.Context(), account, from, to)
 		})
 	})
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/driver"
 	"github.com/motorpool/fleet/api/export"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/query"
@@ -21,8 +22,9 @@ type Trip struct {
 	Object          string          `json:"object" doc:"Always trip." example:"trip"`
 	VehicleID       string          `json:"vehicle_id" example:"veh_1234"`
 	DeviceID        *string         `json:"device_id" nullable:"true" doc:"That sent its first fix." example:"dev_1234"`
-	DriverID        *string         `json:"driver_id" nullable:"true" doc:"Customer who drove, if one is known by id." example:"cus_1234"`
+	DriverID        *string         `json:"driver_id" nullable:"true" doc:"Customer who drove most of it, if one is known by id." example:"cus_1234"`
 	Driver          *string         `json:"driver" nullable:"true" doc:"Name of who drove, if one is known by name."`
+	DriverSource    *string         `json:"driver_source" nullable:"true" example:"tag" doc:"What says who drove: manual, somebody set it (that holds until it is deleted); else tag, the one at the wheel (see /v1/driver_tags); else booking, which had the vehicle; null if nobody is known."`
 	StartAt         record.Instant  `json:"start_at" doc:"First fix of the movement."`
 	EndAt           record.Instant  `json:"end_at" doc:"Last fix of the movement so far. While it goes on all of a trip is up to a minute behind its fixes."`
 	DurationS       float64         `json:"duration_s"`
@@ -45,8 +47,18 @@ type Trip struct {
 	SocEndPct       *float64        `json:"soc_end_pct" nullable:"true"`
 	Fixes           int             `json:"fixes"`
 	ClosedReason    *string         `json:"closed_reason" nullable:"true" doc:"stop (it stood for long enough, and the trip ends where that began), ignition_off (the trip ends with that, once the ignition of the vehicle has proven right twice), gap or device_change; null while it goes on."`
+	DriverParts     []DriverPart    `json:"driver_parts,omitempty" flat:"-" doc:"If who is at the wheel changed on the way: all of the trip, in order."`
 	Geometry        json.RawMessage `json:"geometry,omitempty" flat:"-" doc:"GeoJSON LineString of the trusted positions, or null for fewer than two; only of a trip asked for by id."`
 	DerivedStamps
+}
+
+// DriverPart is a part of a trip with one driver.
+type DriverPart struct {
+	From         record.Instant `json:"from"`
+	To           record.Instant `json:"to"`
+	DriverID     *string        `json:"driver_id" nullable:"true" example:"cus_1234"`
+	Driver       *string        `json:"driver" nullable:"true"`
+	DriverSource *string        `json:"driver_source" nullable:"true"`
 }
 
 // TripDriver is the body that says who drove a trip.
@@ -69,9 +81,11 @@ func (a *API) tripRoutes() {
 	s := &derivedResource[*fleet.Trip, Trip]{
 		api: a, path: "/v1/trips", name: "Trip", noun: "trip", nouns: "trips", tag: "Trips", from: &query.Trips,
 		about: "Movement between two stops, or a way over which nothing was heard (`unrecorded`): a vehicle is found somewhere else after a silence.", show: a.showTrips,
-		params: []param{{Name: "driver", Some: true, About: "Only trips of this driver: a name, or the id of a customer."}},
+		params: []param{{Name: "driver", Some: true, About: "Only trips of this driver: the id of a customer, whatever says so, or a name that was set."}},
 		filter: func(r *http.Request, f *query.DerivedFilter) error {
-			f.Driver = textParam(r, "driver", "")
+			if who := textParam(r, "driver", ""); who != "" {
+				return a.narrowToDriver(r.Context(), f, who)
+			}
 			return nil
 		},
 	}
@@ -86,7 +100,7 @@ func (a *API) tripRoutes() {
 	a.handle(route{
 		Method: http.MethodPut, Path: "/v1/trips/{id}/driver", ID: "setTripDriver", Tag: "Trips", Scope: auth.TelematicsWrite,
 		Summary: "Say who drove a trip",
-		About:   "Holds for the time of the trip, so that it survives when the trip goes on or is derived again from data that came late. The newest statement counts. It is no new revision of the trip: `vehicle.trip.driver_assigned` (or `driver_removed`) tells others, with the trip's id.",
+		About:   "Holds for the time of the trip, so that it survives when the trip goes on or is derived again from data that came late. The newest statement counts, above tags and bookings, until it is deleted. It is no new revision of the trip: `vehicle.trip.driver_assigned` (or `driver_removed`) tells others, with the trip's id.",
 		Body:    TripDriver{}, Reply: Trip{},
 	}, func(w http.ResponseWriter, r *http.Request) error {
 		var sent TripDriver
@@ -114,7 +128,8 @@ func (a *API) tripRoutes() {
 	})
 	a.handle(route{
 		Method: http.MethodDelete, Path: "/v1/trips/{id}/driver", ID: "deleteTripDriver", Tag: "Trips", Scope: auth.TelematicsWrite,
-		Summary: "Say that nobody is known to have driven a trip", Status: http.StatusNoContent,
+		Summary: "Take back who was said to have driven a trip", Status: http.StatusNoContent,
+		About: "What the tag at the wheel or the booking says counts again.",
 	}, func(w http.ResponseWriter, r *http.Request) error {
 		if _, err := a.setDriver(r, s, ""); err != nil {
 			return err
@@ -124,18 +139,19 @@ func (a *API) tripRoutes() {
 	})
 }
 
-// setDriver writes who drove the trip in the path, unless that is known already.
-func (a *API) setDriver(r *http.Request, s *derivedResource[*fleet.Trip, Trip], driver string) (query.Derived[*fleet.Trip], error) {
+// setDriver writes who is said to have driven the trip in the path, unless that was said already.
+func (a *API) setDriver(r *http.Request, s *derivedResource[*fleet.Trip, Trip], who string) (query.Derived[*fleet.Trip], error) {
 	d, err := s.find(r)
 	if err != nil {
 		return d, err
 	}
-	drivers, err := query.DriversOf(r.Context(), a.DB, auth.From(r.Context()).Account, []fleet.VehicleID{d.Vehicle}, d.Entity.Start, d.Entity.End)
-	if err != nil || query.DriverOf(drivers, d.Vehicle, d.Entity.Start, d.Entity.End) == driver {
+	said, err := query.DriversSaid(r.Context(), a.DB, auth.From(r.Context()).Account, []fleet.VehicleID{d.Vehicle}, d.Entity.Start, d.Entity.End)
+	e := driver.Evidence{Manual: said}
+	if err != nil || e.Who(d.Vehicle, d.Entity.Start, d.Entity.End).Driver == who {
 		return d, err
 	}
 	_, err = a.tripDrivers.New(r.Context(), author(r), auth.From(r.Context()).Account, record.TripDriver{
-		VehicleID: d.Vehicle.String(), TripID: derivedID(d.Entity), From: d.Entity.Start, To: max(d.Entity.End, d.Entity.Start+1), Driver: driver,
+		VehicleID: d.Vehicle.String(), TripID: derivedID(d.Entity), From: d.Entity.Start, To: max(d.Entity.End, d.Entity.Start+1), Driver: who,
 	})
 	return d, err
 }
@@ -153,17 +169,30 @@ func (a *API) showTrips(r *http.Request, rows []query.Derived[*fleet.Trip]) ([]T
 		}
 		from, to = min(from, t.Start), max(to, t.End)
 	}
-	drivers, err := query.DriversOf(r.Context(), a.DB, auth.From(r.Context()).Account, vehicles, from, to)
+	e, err := a.evidence(r.Context(), auth.From(r.Context()).Account, vehicles, from, to)
 	if err != nil {
 		return nil, err
 	}
 	views := make([]Trip, len(rows))
 	for i := range rows {
 		views[i] = a.showTrip(&rows[i])
-		driver := query.DriverOf(drivers, rows[i].Vehicle, rows[i].Entity.Start, rows[i].Entity.End)
-		views[i].DriverID, views[i].Driver = driverOf(driver)
+		views[i].showDrive(e.Who(rows[i].Vehicle, rows[i].Entity.Start, rows[i].Entity.End))
 	}
 	return views, nil
+}
+
+// showDrive says who drove.
+func (t *Trip) showDrive(d driver.Drive) {
+	t.DriverID, t.Driver = driverOf(d.Driver)
+	t.DriverSource = textOrNull(string(d.Source))
+	if len(d.Parts) == 1 {
+		return
+	}
+	for _, p := range d.Parts {
+		part := DriverPart{From: instant(p.From), To: instant(p.To), DriverSource: textOrNull(string(p.Source))}
+		part.DriverID, part.Driver = driverOf(p.Driver)
+		t.DriverParts = append(t.DriverParts, part)
+	}
 }
 
 // driverOf gives a driver as an id or as a name.

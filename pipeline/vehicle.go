@@ -180,12 +180,16 @@ func (v *vehicle) signals(c *Chain, p *fleet.Position, r *fleet.Report) int {
 	return n
 }
 
-// measured adds the signals that a report names, and returns how many there were.
+// measured adds the signals and the driver's tag that a report names, and returns how many there were.
 func (v *vehicle) measured(c *Chain, p *fleet.Position, r *fleet.Report) int {
 	for _, s := range r.Signals {
 		v.signal(c, p, s.Signal, s.Value)
 	}
-	return len(r.Signals)
+	if r.Driver == "" {
+		return len(r.Signals)
+	}
+	c.rows.Tag(p.Account, fleet.TagReport{Vehicle: p.Vehicle, At: p.FixTime, Tag: r.Driver})
+	return len(r.Signals) + 1
 }
 
 func (v *vehicle) signal(c *Chain, p *fleet.Position, s fleet.Signal, value float64) {

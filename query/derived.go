@@ -55,8 +55,8 @@ type DerivedFilter struct {
 	Severities   []string        // of alerts
 	Statuses     []string        // of alerts: raised, resolved, withdrawn
 	Acknowledged fleet.Tri       // of alerts
-	Driver       string          // of trips
 	Plan         fleet.PlanID    // of route runs
+	Only         *[]uint64       // of trips: their ids; nil for any
 
 	Ascending     bool         // the oldest first; otherwise the newest
 	ByUpdate      bool         // by the time of writing instead of the start
@@ -94,13 +94,21 @@ func until(to fleet.Millis) int64 {
 	return int64(to)
 }
 
+// only are the ids that are wanted, if that is said.
+func (f *DerivedFilter) only() []uint64 {
+	if f.Only == nil {
+		return []uint64{}
+	}
+	return *f.Only
+}
+
 func (f *DerivedFilter) named(more ...any) []any {
 	return append(more, clickhouse.Named("account", uint64(f.Account)), clickhouse.Named("vehicles", ids(f.Vehicles)),
 		clickhouse.Named("from", int64(max(f.From, 0))), clickhouse.Named("to", until(f.To)), clickhouse.Named("since", int64(max(f.Since, 0))),
 		clickhouse.Named("deleted", bit(f.Deleted)), clickhouse.Named("open", truth(f.Open)), clickhouse.Named("late", truth(f.Late)),
 		clickhouse.Named("geofences", ids(f.Fences)), clickhouse.Named("rules", ids(f.Rules)), clickhouse.Named("kinds", texts(f.Kinds)),
 		clickhouse.Named("severities", texts(f.Severities)), clickhouse.Named("statuses", texts(f.Statuses)),
-		clickhouse.Named("acknowledged", truth(f.Acknowledged)), clickhouse.Named("driver", f.Driver), clickhouse.Named("plan", uint64(f.Plan)))
+		clickhouse.Named("acknowledged", truth(f.Acknowledged)), clickhouse.Named("plan", uint64(f.Plan)), clickhouse.Named("any", bit(f.Only == nil)), clickhouse.Named("ids", f.only()))
 }
 
 // derivedPage is how many rows are read at once when all are wanted.

@@ -55,6 +55,7 @@ var Listings = []*Listing{
 	&MeterReadings,
 	&Blocks,
 	&RoutePlans,
+	&DriverTags,
 }
 
 // ListField is a member of a record that lists know.

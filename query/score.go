@@ -30,19 +30,55 @@ type DrivingSums struct {
 
 // VehicleSums returns the sums of some vehicles of an account, or of all if none is named, by vehicle; one that did not
 // drive in [from, to) has none.
-func VehicleSums(ctx context.Context, db driver.Conn, account fleet.AccountID, vehicles []fleet.VehicleID, from, to fleet.Millis) ([]DrivingSums, error) {
+func VehicleSums(
+	ctx context.Context, db driver.Conn, account fleet.AccountID, vehicles []fleet.VehicleID, from, to fleet.Millis,
+) ([]DrivingSums, error) {
 	return sums(ctx, db, "score_vehicles", func(s *DrivingSums) any { return (*uint64)(&s.Vehicle) }, clickhouse.Named("account", uint64(account)),
 		clickhouse.Named("vehicles", ids(vehicles)), clickhouse.Named("from", int64(max(from, 0))), clickhouse.Named("to", until(to)))
 }
 
-// DriverSums returns the sums of the drivers of an account, by driver as it was said (a name or the id of a customer). Trips
-// without a driver, and driving events outside of trips, count for nobody.
-func DriverSums(ctx context.Context, db driver.Conn, account fleet.AccountID, from, to fleet.Millis) ([]DrivingSums, error) {
-	return sums(ctx, db, "score_drivers", func(s *DrivingSums) any { return &s.Driver }, clickhouse.Named("account", uint64(account)),
-		clickhouse.Named("from", int64(max(from, 0))), clickhouse.Named("to", until(to)))
+// Note is a driving event as the scores of drivers count it.
+type Note struct {
+	Vehicle fleet.VehicleID
+	At      fleet.Millis
+	What    string
+	Seconds float64 // that it lasted
 }
 
-func sums(ctx context.Context, db driver.Conn, name string, key func(*DrivingSums) any, args ...any) ([]DrivingSums, error) {
+// Notes returns the driving events of an account that began in [from, to), by vehicle and time.
+func Notes(ctx context.Context, db driver.Conn, account fleet.AccountID, from, to fleet.Millis) ([]Note, error) {
+	var all []Note
+	err := read(ctx, db, "score_drivers", "driving events", account, func(rows driver.Rows) error {
+		var n Note
+		if err := rows.Scan((*uint64)(&n.Vehicle), (*int64)(&n.At), &n.What, &n.Seconds); err != nil {
+			return err
+		}
+		all = append(all, n)
+		return nil
+	}, clickhouse.Named("from", int64(max(from, 0))), clickhouse.Named("to", until(to)))
+	return all, err
+}
+
+// Add counts a driving event.
+func (s *DrivingSums) Add(n *Note) {
+	switch n.What {
+	case fleet.HarshBraking:
+		s.Braking++
+	case fleet.HarshAcceleration:
+		s.Speedup++
+	case fleet.HarshCornering:
+		s.Cornering++
+	case fleet.Crash:
+		s.Crashes++
+	case fleet.Speeding:
+		s.Speeding++
+		s.Seconds += n.Seconds
+	}
+}
+
+func sums(
+	ctx context.Context, db driver.Conn, name string, key func(*DrivingSums) any, args ...any,
+) ([]DrivingSums, error) {
 	rows, err := db.Query(ctx, schemas.Query(name), args...)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", name, err)

@@ -37,6 +37,7 @@ var Retention = []Retained{
 	{Table: "positions", Time: "fix_time"},
 	{Table: "positions_by_cell", Time: "fix_time"},
 	{Table: "telemetry", Time: "time"},
+	{Table: "tag_reports", Time: "time"},
 	{Table: "telemetry_1m", Time: "bucket"},
 	{Table: "telemetry_1h", Time: "bucket"},
 	{Table: "telemetry_1d", Time: "bucket"},

@@ -20,7 +20,7 @@ var keptForGood = map[string][]string{
 	"the log and what is made of it": {"record_log", "claim_log", "record_settled", "accounts", "alert_acks", "alert_rules",
 		"api_keys", "blocks", "bookings", "calendars", "customer_notes", "customers", "devices", "documents", "expenses",
 		"geofences", "inspections", "issues", "jobs", "locations", "maintenance_schedules", "meter_readings", "meters",
-		"payments", "quotes", "rate_plans", "reminders", "route_plans", "service_tasks", "tolls", "trip_drivers", "vehicle_classes",
+		"driver_tags", "payments", "quotes", "rate_plans", "reminders", "route_plans", "service_tasks", "tolls", "trip_drivers", "vehicle_classes",
 		"vehicles", "work_orders"},
 	"the books":                             {"ledger_entries", "ledger_transactions"},
 	"a row a vehicle, its newest":           {"vehicle_state", "vehicle_mileage", "telemetry_latest", "dirty_spans", "heard"},
@@ -103,6 +103,7 @@ func TestRetentionDeletesWhatIsOlderAndNothingElse(t *testing.T) {
 		old.UnixMilli(), older.UnixMilli(), recent.UnixMilli())
 	exec("INSERT INTO positions (account, vehicle, fix_time, received_at) SELECT account, 5, at, now64(3) FROM " + each)
 	exec("INSERT INTO telemetry (account, vehicle, signal, time, value) SELECT account, 5, 'soc_pct', at, 50 FROM " + each)
+	exec("INSERT INTO tag_reports (account, vehicle, time, tag) SELECT account, 5, at, '1A2B' FROM " + each)
 	exec("INSERT INTO events (account, sequence, at, noted_at) " +
 		"SELECT account, toUnixTimestamp64Milli(at), at, now64(3) FROM " + each)
 	exec("INSERT INTO heard_hours (account, device, hour, minutes) SELECT account, 5, at, 1 FROM " + each)

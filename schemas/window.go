@@ -10,7 +10,7 @@ import (
 
 // ingestTables are the tables into which batches of Kafka's records go, and those that views fill from them.
 var ingestTables = []string{
-	"dead_letters", "device_outcomes", "heard", "heard_hours", "ingest_outcomes", "positions", "positions_by_cell", "telemetry", "telemetry_1m", "telemetry_1h", "telemetry_1d",
+	"dead_letters", "device_outcomes", "heard", "heard_hours", "ingest_outcomes", "positions", "positions_by_cell", "tag_reports", "telemetry", "telemetry_1m", "telemetry_1h", "telemetry_1d",
 	"telemetry_latest", "unregistered_reports", "vehicle_mileage", "vehicle_state",
 }
 

@@ -41,6 +41,7 @@ type Desk struct {
 	Vehicles  *record.Log[record.Vehicle]
 	Classes   *record.Log[record.VehicleClass]
 	Locations *record.Log[record.Location]
+	Tags      *record.Log[record.DriverTag]
 	RatePlans *record.Log[record.RatePlan]
 	Quotes    *record.Log[record.Quote]
 	Bookings  *record.Log[record.Booking]
@@ -81,6 +82,7 @@ func New(store *record.Store, db driver.Conn, now func() time.Time, log *slog.Lo
 		DB: db, Store: store, Log: log, Now: now, duePage: 1000, mayRun: 10 * time.Second,
 		Accounts: record.NewLog(store, record.Accounts), Vehicles: record.NewLog(store, record.Vehicles),
 		Classes: record.NewLog(store, record.VehicleClasses), Locations: record.NewLog(store, record.Locations),
+		Tags:      record.NewLog(store, record.DriverTags),
 		RatePlans: record.NewLog(store, record.RatePlans), Quotes: record.NewLog(store, record.Quotes),
 		Bookings: record.NewLog(store, record.Bookings), Customers: record.NewLog(store, record.Customers),
 		Notes: record.NewLog(store, record.Notes), Documents: record.NewLog(store, record.Documents),

@@ -140,11 +140,23 @@ func (d *Desk) FinishErasure(ctx context.Context, by record.Author, account flee
 	if err != nil {
 		return err
 	}
+	tags, err := d.tagsOf(ctx, account, names)
+	if err != nil {
+		return err
+	}
 	known, err := d.tracesOf(ctx, account, family, names, notes, documents)
 	if err != nil {
 		return err
 	}
+	for i := range tags {
+		if !tags[i].shared {
+			known.find(5, tags[i].values...)
+		}
+	}
 	if err := d.wipeParts(ctx, by, account, notes, documents); err != nil {
+		return err
+	}
+	if err := d.wipeTags(ctx, by, account, names, tags); err != nil {
 		return err
 	}
 	now := record.InstantOf(d.Now())
@@ -173,6 +185,7 @@ func (d *Desk) FinishErasure(ctx context.Context, by record.Author, account flee
 	}
 	if err := d.Store.Sweep(ctx, account, known.words(), map[string]string{
 		d.Customers.Kind().Name: query.Customers.Table, d.Notes.Kind().Name: query.CustomerNotes.Table, d.Documents.Kind().Name: query.Documents.Table,
+		d.Tags.Kind().Name: query.DriverTags.Table,
 	}, known.rewrite); err != nil {
 		return err
 	}
@@ -181,6 +194,9 @@ func (d *Desk) FinishErasure(ctx context.Context, by record.Author, account flee
 		return err
 	}
 	if err := d.forgetParts(ctx, account, family, notes, documents); err != nil {
+		return err
+	}
+	if err := d.forgetTags(ctx, account, tags); err != nil {
 		return err
 	}
 	if err := d.Customers.Forget(ctx, account, query.Customers.Table, family...); err != nil {

@@ -104,7 +104,7 @@ var names = map[string]struct{ word, created string }{
 }
 
 // thin are the kinds of which events tell the id alone, because everything else is about a person.
-var thin = []string{"customer", "customer_note", "document"}
+var thin = []string{"customer", "customer_note", "document", "driver_tag"}
 
 // personal are members that may say something about a person, or anything, wherever they stand: texts that people write as they like, and
 // what tokens are known by. Events outlive an erasure. A test holds the members of all bodies against it.
@@ -262,7 +262,7 @@ var prefixes = map[string]string{
 	record.Vehicles.Name: fleet.VehiclePrefix, record.VehicleClasses.Name: fleet.ClassPrefix, record.Locations.Name: fleet.LocationPrefix,
 	record.RatePlans.Name: fleet.RatePlanPrefix, record.Blocks.Name: fleet.BlockPrefix, record.MeterReadings.Name: fleet.MeterReadingPrefix,
 	record.Customers.Name: fleet.CustomerPrefix, record.Notes.Name: fleet.NotePrefix, record.Documents.Name: fleet.DocumentPrefix,
+	record.DriverTags.Name: fleet.DriverTagPrefix, record.RoutePlans.Name: fleet.PlanPrefix,
 	record.Expenses.Name: fleet.ExpensePrefix, record.Tolls.Name: fleet.TollPrefix, record.Devices.Name: fleet.DevicePrefix,
-	record.RoutePlans.Name: fleet.PlanPrefix,
-	record.Geofences.Name:  fleet.FencePrefix, record.AlertRules.Name: fleet.RulePrefix, record.AlertAcks.Name: record.AlertAcks.Prefix, record.TripDrivers.Name: record.TripDrivers.Prefix,
+	record.Geofences.Name: fleet.FencePrefix, record.AlertRules.Name: fleet.RulePrefix, record.AlertAcks.Name: record.AlertAcks.Prefix, record.TripDrivers.Name: record.TripDrivers.Prefix,
 }

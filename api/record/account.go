@@ -10,6 +10,7 @@ type Account struct {
 	RetentionDays uint32            `json:"retention_days,omitempty" maximum:"36500" doc:"For how many days what vehicles report is kept, by its own time; 30 at least, or 0 for ever. Older fixes are refused, and what is older is deleted for good once a day: PATCH /v1/account says what."`
 	TripSettings  *TripSettings     `json:"trip_settings,omitempty" doc:"How trips are found, unless a vehicle says otherwise."`
 	OnlineWithin  int               `json:"online_within_s,omitempty" minimum:"60" maximum:"604800" doc:"For how many seconds a device may be silent and still be online, unless it says otherwise itself; three times the interval in which it has reported lately unless given, at least 5 minutes and at most 26 hours." example:"3600"`
+	DrivingRules  *DrivingRules     `json:"driving_rules,omitempty" doc:"What the hours of drivers are held against; nothing unless given."`
 	BooksClosed   string            `json:"books_closed_through,omitempty" format:"date" doc:"The last day of the books that nothing is posted on any more; POST /v1/ledger/close and /v1/ledger/reopen change it."`
 	ExternalRefs  []ExternalRef     `json:"external_refs,omitempty" nullable:"false"`
 	Metadata      map[string]string `json:"metadata,omitempty"`

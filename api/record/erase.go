@@ -80,12 +80,23 @@ func (l *Log[T]) Wipe(ctx context.Context, by Author, account fleet.AccountID, i
 // Forget takes the bodies of records that were wiped out of their earlier revisions and out of their current table, and their values
 // out of the claims on them. It returns when the bytes are out of the parts that are read.
 func (l *Log[T]) Forget(ctx context.Context, account fleet.AccountID, table string, ids ...uint64) error {
+	if err := l.ForgetEarlier(ctx, account, table, ids...); err != nil {
+		return err
+	}
+	return l.forget(ctx, account, ids, schemas.Query("claims_forget_releases"), schemas.Query("claims_forget"))
+}
+
+// ForgetEarlier is Forget for records that go on: what the newest revision claims stays claimed.
+func (l *Log[T]) ForgetEarlier(ctx context.Context, account fleet.AccountID, table string, ids ...uint64) error {
+	return l.forget(ctx, account, ids, schemas.Query("record_forget"), strings.ReplaceAll(schemas.Query("rows_forget"), "/*table*/", table))
+}
+
+func (l *Log[T]) forget(ctx context.Context, account fleet.AccountID, ids []uint64, statements ...string) error {
 	if len(ids) == 0 {
 		return nil
 	}
 	args := []any{clickhouse.Named("account", uint64(account)), clickhouse.Named("kind", l.kind.Name), clickhouse.Named("ids", slices.Clone(ids))}
-	for _, text := range []string{schemas.Query("record_forget"), strings.ReplaceAll(schemas.Query("rows_forget"), "/*table*/", table),
-		schemas.Query("claims_forget_releases"), schemas.Query("claims_forget")} {
+	for _, text := range statements {
 		if err := l.store.db.Exec(ctx, text, args...); err != nil {
 			return fmt.Errorf("forget %s: %w", l.kind.Name, err)
 		}

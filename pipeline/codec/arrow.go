@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -93,6 +94,7 @@ var arrowMembers = map[string]bool{
 	"device": true, "fix_at": true, "at": true, "device_at": true, "lat": true, "lng": true, "altitude_m": true,
 	"speed_mps": true, "course_deg": true, "accuracy_m": true, "odometer_m": true, "satellites": true,
 	"ignition": true, "motion": true, "valid": true, "approximate": true, "mock": true, "alarm": true,
+	"driver_tag": true,
 }
 
 // bind finds the columns of a schema that matter. Of two with one name the last counts.
@@ -131,6 +133,13 @@ func (d *Decoder) fillMember(out []fleet.Report, c *column, from int) {
 		for i := range out {
 			if text, ok := textAt(c.values, from+i); ok {
 				out[i].Alarm = alarmOf(text)
+			}
+		}
+		return
+	case "driver_tag":
+		for i := range out {
+			if text, ok := textAt(c.values, from+i); ok {
+				setTag(&out[i], strings.Clone(text))
 			}
 		}
 		return

@@ -92,11 +92,14 @@ func EncodeArrow(reports []fleet.Report) ([]byte, error) {
 			}
 		})
 	}
-	if gives(reports, func(r *fleet.Report) bool { return r.Alarm != "" }) {
-		b := build("alarm", arrow.BinaryTypes.String).(*array.StringBuilder)
+	for _, m := range arrowTexts {
+		if !gives(reports, func(r *fleet.Report) bool { return m.of(r) != "" }) {
+			continue
+		}
+		b := build(m.name, arrow.BinaryTypes.String).(*array.StringBuilder)
 		writers = append(writers, func(r *fleet.Report) {
-			if r.Alarm != "" {
-				b.Append(r.Alarm)
+			if text := m.of(r); text != "" {
+				b.Append(text)
 			} else {
 				b.AppendNull()
 			}
@@ -188,6 +191,14 @@ var arrowQuantities = []struct {
 		}
 		return float64(r.Satellites)
 	}},
+}
+
+var arrowTexts = []struct {
+	name string
+	of   func(*fleet.Report) string
+}{
+	{"alarm", func(r *fleet.Report) string { return r.Alarm }},
+	{"driver_tag", func(r *fleet.Report) string { return r.Driver }},
 }
 
 var arrowTruths = []struct {

@@ -47,6 +47,9 @@ func AppendReport(dst []byte, r *fleet.Report) []byte {
 	if r.Alarm != "" {
 		dst = appendText(append(dst, `,"alarm":`...), r.Alarm)
 	}
+	if r.Driver != "" {
+		dst = appendText(append(dst, `,"driver_tag":`...), r.Driver)
+	}
 	if len(r.Signals) > 0 {
 		dst = append(dst, `,"signals":{`...)
 		for i, m := range r.Signals {

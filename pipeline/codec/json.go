@@ -99,6 +99,8 @@ func (d *Decoder) nativeObject(r *fleet.Report) {
 			setBool(&r.Mock, s.truth())
 		case "alarm":
 			d.setAlarm(r)
+		case "driver_tag":
+			d.setDriver(r)
 		case "signals":
 			d.nativeSignals(r)
 		default:
@@ -146,6 +148,19 @@ func (d *Decoder) setID(r *fleet.Report) {
 func (d *Decoder) setAlarm(r *fleet.Report) {
 	if text, ok := d.scan.text(); ok {
 		r.Alarm = alarmOf(string(text))
+	}
+}
+
+// setDriver notes who is logged in.
+func (d *Decoder) setDriver(r *fleet.Report) {
+	if text, ok := d.scan.text(); ok {
+		setTag(r, string(text))
+	}
+}
+
+func setTag(r *fleet.Report, written string) {
+	if tag := fleet.DriverTag(written); tag != "" {
+		r.Driver = tag
 	}
 }
 

@@ -35,6 +35,7 @@ func drawReport(t *rapid.T) fleet.Report {
 		Course: quantity.Draw(t, "course"), Accuracy: quantity.Draw(t, "accuracy"), Odometer: quantity.Draw(t, "odometer"),
 		Satellites: rapid.IntRange(-1, 255).Draw(t, "satellites"), Ignition: tri.Draw(t, "ignition"),
 		Motion: tri.Draw(t, "motion"), Alarm: rapid.SampledFrom(append([]string{""}, fleet.Alarms...)).Draw(t, "alarm"),
+		Driver: fleet.DriverTag(rapid.String().Draw(t, "driver")),
 	}
 	if r.Positioned {
 		r.Lat, r.Lng = quantity.Draw(t, "lat"), quantity.Draw(t, "lng")

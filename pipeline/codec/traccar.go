@@ -115,6 +115,8 @@ func (d *Decoder) traccarAttributes(r *fleet.Report) {
 			setBool(&r.Mock, s.truth())
 		case "alarm":
 			d.setAlarm(r)
+		case "driverUniqueId":
+			d.setDriver(r)
 		case "rssi":
 			// Protocols put anything here, from bars to CSQ steps; only negative values can be dBm.
 			if v := s.float(); v < 0 {

@@ -111,3 +111,12 @@ func TestTraccarBatch(t *testing.T) {
 		t.Fatalf("%d reports, %v", len(got), err)
 	}
 }
+
+// Traccar puts the driver's tag among the attributes of a position, as the reader wrote it.
+func TestTheTagOfADriverComesThroughTraccar(t *testing.T) {
+	text := `{"position":{"fixTime":"2026-01-31T12:00:00Z","latitude":48,"longitude":11,"attributes":{"driverUniqueId":"1a0000011d2a5c01"}},"device":{"uniqueId":"t1"}}`
+	got, err := NewDecoder().Decode(Traccar, []byte(text), nil)
+	if err != nil || len(got) != 1 || got[0].Driver != "1A0000011D2A5C01" {
+		t.Fatalf("got %+v, %v", got, err)
+	}
+}

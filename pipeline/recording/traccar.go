@@ -128,6 +128,8 @@ func readTraccar(object map[string]any, r *fleet.Report) {
 		r.Odometer = float(attributes["obdOdometer"])
 	}
 	r.Alarm = alarm(attributes["alarm"])
+	tag, _ := attributes["driverUniqueId"].(string)
+	r.Driver = fleet.DriverTag(tag)
 	for _, a := range traccarSignals {
 		v := float(attributes[a.attribute])
 		if b, ok := attributes[a.attribute].(bool); ok {

@@ -4,7 +4,7 @@
 // insert a table, each with the batch's token, in this order:
 //
 //	unregistered_reports, dead_letters   what the batch did not store
-//	positions, telemetry                 what it stored, at once; views make the rollups of telemetry in the same insert
+//	positions, telemetry, tag_reports    what it stored, at once; views make the rollups of telemetry in the same insert
 //	heard, heard_hours                   of which devices anything came, beside these
 //	ingest_outcomes                      what became of everything
 //	    (here the caller says on a topic which vehicles have something new)
@@ -53,6 +53,7 @@ type Batch struct {
 	letters    letterRows
 	positions  positionRows
 	telemetry  telemetryRows
+	tags       tagRows
 	heard      heardRows
 	heardHours heardHourRows
 	outcomes   outcomeRows
@@ -73,6 +74,7 @@ func (b *Batch) Reset() {
 	b.telemetry.reset()
 	b.heard.reset()
 	b.heardHours.reset()
+	b.tags.reset()
 	b.outcomes.reset()
 	b.mileages.reset()
 	b.states.reset()
@@ -96,7 +98,7 @@ func (b *Batch) Flush(ctx context.Context, token string) error {
 	// the others come to their ends, rather than that they are cut off between a table and what its views feed.
 	var all errgroup.Group
 	all.Go(func() error { return b.flush(ctx, token, &b.positions) })
-	all.Go(func() error { return b.flush(ctx, token, &b.telemetry) })
+	all.Go(func() error { return b.flush(ctx, token, &b.telemetry, &b.tags) })
 	all.Go(func() error { return b.flush(ctx, token, &b.heard, &b.heardHours) })
 	if err := all.Wait(); err != nil {
 		return err

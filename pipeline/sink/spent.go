@@ -88,6 +88,8 @@ func (r *positionRows) keys(Source) keys {
 // what the views made of it.
 func (r *telemetryRows) keys(Source) keys { return keys{} }
 
+func (r *tagRows) keys(Source) keys { return keys{} } // as telemetry
+
 // keys of letters have no time: one that has none is dated when it is written.
 func (r *letterRows) keys(s Source) keys {
 	return keys{

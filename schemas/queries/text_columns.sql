@@ -7,7 +7,7 @@ INNER JOIN system.tables AS t ON t.database = c.database AND t.name = c.table
 WHERE c.database = currentDatabase() AND t.engine LIKE '%MergeTree' AND c.type IN ('String', 'Nullable(String)') AND c.default_kind != 'ALIAS'
     AND NOT c.is_in_sorting_key AND NOT c.is_in_partition_key
     AND c.table IN (SELECT table FROM system.columns WHERE database = currentDatabase() AND name = 'account')
-    AND c.table NOT IN ('positions', 'telemetry', 'dead_letters', 'unregistered_reports', 'ingest_outcomes', 'device_outcomes', 'derivations', 'trips', 'stops',
+    AND c.table NOT IN ('positions', 'telemetry', 'tag_reports', 'dead_letters', 'unregistered_reports', 'ingest_outcomes', 'device_outcomes', 'derivations', 'trips', 'stops',
         'charges', 'visits', 'driving_events', 'alerts', 'checkpoints')
     AND NOT has({without:Array(String)}, c.table)
 ORDER BY c.table != 'record_log', c.table, c.name

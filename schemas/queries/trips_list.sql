@@ -15,17 +15,7 @@ WHERE account = {account:UInt64} AND (vehicle, start_at, id) IN (
         AND updated_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')
         AND ({deleted:UInt8} OR NOT deleted)
         AND ({open:Int8} < 0 OR open = {open:Int8}) AND ({late:Int8} < 0 OR late = {late:Int8})
-        AND ({driver:String} = '' OR (vehicle, start_at, id) IN (
-            SELECT t.vehicle, t.start_at, t.id
-            FROM trips AS t FINAL INNER JOIN trip_drivers AS d FINAL ON t.account = d.account AND t.vehicle = d.vehicle
-            WHERE t.account = {account:UInt64} AND d.account = {account:UInt64} AND {driver:String} != '' AND d.archived_at IS NULL
-                AND t.vehicle IN (SELECT vehicle FROM trip_drivers WHERE account = {account:UInt64} AND driver = {driver:String})
-                AND (d.from_at = t.start_at
-                    OR d.from_at <= t.start_at + toIntervalMillisecond(intDiv(dateDiff('millisecond', t.start_at, t.end_at), 2))
-                    AND d.to_at > t.start_at + toIntervalMillisecond(intDiv(dateDiff('millisecond', t.start_at, t.end_at), 2)))
-            GROUP BY t.vehicle, t.start_at, t.id
-            HAVING argMax(d.driver, d.id) = {driver:String}
-        ))
+        AND ({any:UInt8} OR id IN {ids:Array(UInt64)})
         AND ({direction:Int8} * toUnixTimestamp64Milli(if({by_update:UInt8}, updated_at, start_at)), {direction:Int8} * toInt64(id))
             > ({after_time:Int64}, {after_id:Int64})
     ORDER BY {direction:Int8} * toUnixTimestamp64Milli(if({by_update:UInt8}, updated_at, start_at)), {direction:Int8} * toInt64(id)

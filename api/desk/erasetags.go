@@ -1,0 +1,124 @@
+package desk
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/query"
+	"github.com/motorpool/fleet/schemas"
+)
+
+// heldTag is a tag that a person who is erased has or had.
+type heldTag struct {
+	id     uint64
+	values []string          // under which it was kept, over its revisions
+	spans  []fleet.TagHolder // of the person, as they were written last
+	shared bool              // others have or had it: it stays theirs
+	newest record.DriverTag
+}
+
+// tagsOf finds the tags that the person has or had, by all their revisions.
+func (d *Desk) tagsOf(ctx context.Context, account fleet.AccountID, names []string) ([]heldTag, error) {
+	ids, err := query.TagsEverHeld(ctx, d.DB, account, names)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]heldTag, len(ids))
+	for i, id := range ids {
+		bodies, err := d.Tags.Everything(ctx, account, id)
+		if err != nil {
+			return nil, err
+		}
+		t := &all[i]
+		t.id = id
+		for _, body := range bodies {
+			if body.Tag != "" && !slices.Contains(t.values, body.Tag) {
+				t.values = append(t.values, body.Tag)
+			}
+			others := func(span fleet.TagHolder) bool { return !slices.Contains(names, span.Driver) }
+			if spans := slices.DeleteFunc(body.Spans(), others); len(spans) > 0 {
+				t.spans = spans
+			}
+			t.newest = body
+		}
+		t.shared = slices.ContainsFunc(t.newest.Holders, func(h record.TagHolder) bool { return !slices.Contains(names, h.DriverID) })
+	}
+	return all, nil
+}
+
+// wipeTags takes the person out of the last revisions of its tags, and what trackers said of it while it had them. A tag that
+// is nobody else's goes with the person.
+func (d *Desk) wipeTags(
+	ctx context.Context, by record.Author, account fleet.AccountID, names []string, tags []heldTag,
+) error {
+	for i := range tags {
+		t := &tags[i]
+		for _, value := range t.values {
+			if err := d.forgetReports(ctx, account, value, t.spans); err != nil {
+				return err
+			}
+		}
+		if !t.shared {
+			if _, err := d.Tags.Wipe(ctx, by, account, t.id, func(tag *record.DriverTag) { *tag = record.DriverTag{} }); err != nil {
+				return err
+			}
+			continue
+		}
+		without := func(tag *record.DriverTag) {
+			tag.Holders = slices.DeleteFunc(slices.Clone(tag.Holders), func(h record.TagHolder) bool { return slices.Contains(names, h.DriverID) })
+		}
+		rec, err := d.Tags.Get(ctx, account, t.id)
+		if err == nil && rec.ArchivedAt.IsZero() {
+			_, err = d.Tags.Update(ctx, by, account, t.id, 0, func(rec *record.Record[record.DriverTag]) error {
+				without(&rec.Body)
+				return nil
+			})
+		} else if err == nil {
+			_, err = d.Tags.Wipe(ctx, by, account, t.id, without)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// forgetReports removes what trackers reported of a tag during some spans.
+func (d *Desk) forgetReports(
+	ctx context.Context, account fleet.AccountID, tag string, spans []fleet.TagHolder,
+) error {
+	var hash uint64
+	if err := d.DB.QueryRow(ctx, "SELECT sipHash64($1)", tag).Scan(&hash); err != nil {
+		return fmt.Errorf("erase reports of a tag: %w", err)
+	}
+	for _, span := range spans {
+		to := span.To
+		if to == 0 {
+			to = fleet.MillisOf(d.Now().AddDate(1, 0, 0))
+		}
+		if err := d.DB.Exec(ctx, schemas.Query("tag_reports_forget"), clickhouse.Named("account", uint64(account)), clickhouse.Named("tag", hash),
+			clickhouse.Named("from", int64(max(span.From, 0))), clickhouse.Named("to", int64(to))); err != nil {
+			return fmt.Errorf("erase reports of a tag: %w", err)
+		}
+	}
+	return nil
+}
+
+// forgetTags takes the person out of the earlier revisions of its tags.
+func (d *Desk) forgetTags(ctx context.Context, account fleet.AccountID, tags []heldTag) error {
+	for i := range tags {
+		forget := d.Tags.Forget
+		if tags[i].shared {
+			forget = d.Tags.ForgetEarlier
+		}
+		if err := forget(ctx, account, query.DriverTags.Table, tags[i].id); err != nil {
+			return err
+		}
+	}
+	return nil
+}

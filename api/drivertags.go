@@ -1,0 +1,86 @@
+package api
+
+import (
+	"net/http"
+	"strconv"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/query"
+)
+
+// DriverTag is a key, card or tag by which drivers log in, as it is answered.
+type DriverTag struct {
+	ID string `json:"id" doc:"Identity." example:"dtg_1234"`
+
+	record.DriverTagFields
+
+	Object string `json:"object" doc:"Always driver_tag." example:"driver_tag"`
+
+	Stamps
+}
+
+// UnknownTag is a tag that trackers reported and nobody held then.
+type UnknownTag struct {
+	Tag        string         `json:"tag" example:"1A0000011D2A5C01"`
+	FirstAt    record.Instant `json:"first_at" doc:"In the span."`
+	LastAt     record.Instant `json:"last_at"`
+	Reports    uint64         `json:"reports"`
+	VehicleIDs []string       `json:"vehicle_ids" nullable:"false" doc:"Where; at most 100."`
+}
+
+// maxUnknownTags is how many unknown tags are listed.
+const maxUnknownTags = 1000
+
+func (a *API) driverTagRoutes() {
+	s := &resource[record.DriverTag]{
+		path: "/v1/driver_tags", tag: "Drivers", noun: "driver tag", nouns: "driver tags", log: a.desk.Tags, listing: &query.DriverTags,
+		read: auth.CustomersRead, write: auth.CustomersWrite, view: DriverTag{}, fields: record.DriverTagFields{},
+		writable: func(t *record.DriverTag) any { return &t.DriverTagFields },
+		check: func(t *record.DriverTag) error {
+			t.Complete()
+			return faultsOf(t.Faults())
+		},
+		refers: func(r *http.Request, t *record.DriverTag) error {
+			names := make([]string, len(t.Holders))
+			for i, h := range t.Holders {
+				names[i] = h.DriverID
+			}
+			return a.exist(r, &query.Customers, fleet.CustomerPrefix, names, "/holders/", "customer")
+		},
+	}
+	plain(a, s, func(rec record.Record[record.DriverTag], id string) any {
+		return DriverTag{ID: id, DriverTagFields: rec.Body.DriverTagFields, Object: "driver_tag", Stamps: stampsOf(rec)}
+	})
+	a.handle(route{
+		Method: http.MethodGet, Path: "/v1/driver_tags/unknown", ID: "listUnknownDriverTags", Tag: "Drivers", Scope: auth.CustomersRead,
+		Summary: "List tags that nobody holds",
+		About: "What trackers reported in the span while no holder of a driver tag had it, the last reported first; the newest " + strconv.Itoa(maxUnknownTags) + ", on one page. " +
+			"Write a driver tag with a holder from then on, or without `from`, and the trips of then show the driver.",
+		Params: []param{
+			{Name: "from", Format: "date-time", About: "Instant from which, inclusive; 30 days before `to` unless given."},
+			{Name: "to", Format: "date-time", About: "Instant up to which, exclusive; now unless given."},
+		},
+		Reply: List[UnknownTag]{},
+	}, a.unknownTags)
+}
+
+func (a *API) unknownTags(w http.ResponseWriter, r *http.Request) error {
+	from, to, err := scoreSpan(r, fleet.MillisOf(a.Now()))
+	if err != nil {
+		return err
+	}
+	found, err := query.UnknownTags(r.Context(), a.DB, auth.From(r.Context()).Account, from, to, maxUnknownTags)
+	if err != nil {
+		return err
+	}
+	views := make([]UnknownTag, len(found))
+	for i, t := range found {
+		views[i] = UnknownTag{Tag: t.Tag, FirstAt: record.InstantOf(t.First), LastAt: record.InstantOf(t.Last), Reports: t.Reports, VehicleIDs: []string{}}
+		for _, v := range t.Vehicles {
+			views[i].VehicleIDs = append(views[i].VehicleIDs, fleet.VehicleID(v).String())
+		}
+	}
+	return writeJSON(w, r, http.StatusOK, List[UnknownTag]{Data: views, Pagination: Pagination{Page: 1, PerPage: maxUnknownTags, Total: len(views)}})
+}

@@ -1,0 +1,223 @@
+package query
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/schemas"
+)
+
+// DriverTags is how the tags of drivers are listed.
+var DriverTags = Listing{Table: "driver_tags", Search: []string{"tag", "label"}, Fields: []ListField{
+	{Name: "tag", Type: TextField, Sort: true, Few: true},
+	{Name: "medium", Type: TextField},
+	{Name: "label", Type: TextField, Sort: true},
+	{Name: "driver_id", Type: TagsField},
+	{Name: "created_at", Type: TimeField, Range: true, Sort: true},
+	{Name: "updated_at", Type: TimeField, Range: true, Sort: true},
+}}
+
+// read yields the rows of a query of an account; what is for the errors.
+func read(
+	ctx context.Context, db driver.Conn, name, what string, account fleet.AccountID, scan func(driver.Rows) error,
+	args ...any,
+) error {
+	rows, err := db.Query(ctx, schemas.Query(name), append(args, clickhouse.Named("account", uint64(account)))...)
+	if err != nil {
+		return fmt.Errorf("read %s: %w", what, err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := scan(rows); err != nil {
+			return fmt.Errorf("read %s: %w", what, err)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("read %s: %w", what, err)
+	}
+	return nil
+}
+
+// between names the parameters of a span of some vehicles.
+func between(vehicles []fleet.VehicleID, from, to fleet.Millis) []any {
+	return []any{clickhouse.Named("vehicles", ids(vehicles)), clickhouse.Named("from", int64(max(from, 0))), clickhouse.Named("to", until(to))}
+}
+
+// driven reads who drove some vehicles of an account at any time of [from, to].
+func driven(
+	ctx context.Context, db driver.Conn, name string, account fleet.AccountID, vehicles []fleet.VehicleID,
+	from, to fleet.Millis,
+) ([]fleet.Driven, error) {
+	if len(vehicles) == 0 {
+		return nil, nil
+	}
+	var all []fleet.Driven
+	err := read(ctx, db, name, "drivers", account, func(rows driver.Rows) error {
+		var d fleet.Driven
+		if err := rows.Scan((*uint64)(&d.Vehicle), &d.ID, (*int64)(&d.From), (*int64)(&d.To), &d.Driver); err != nil {
+			return err
+		}
+		all = append(all, d)
+		return nil
+	}, between(vehicles, from, to)...)
+	return all, err
+}
+
+// DriversSaid returns who people said drove some vehicles of an account at any time of [from, to].
+func DriversSaid(
+	ctx context.Context, db driver.Conn, account fleet.AccountID, vehicles []fleet.VehicleID, from, to fleet.Millis,
+) ([]fleet.Driven, error) {
+	return driven(ctx, db, "trips_drivers", account, vehicles, from, to)
+}
+
+// DriversBooked returns whose bookings had some vehicles of an account at any time of [from, to]: of a company's the first
+// driver that it names.
+func DriversBooked(
+	ctx context.Context, db driver.Conn, account fleet.AccountID, vehicles []fleet.VehicleID, from, to fleet.Millis,
+) ([]fleet.Driven, error) {
+	return driven(ctx, db, "drivers_booked", account, vehicles, from, to)
+}
+
+// TagReports returns what trackers of some vehicles of an account said of who is logged in at any time of [from, to]. Of
+// reports that repeat one another at least each five minutes some are left out.
+func TagReports(
+	ctx context.Context, db driver.Conn, account fleet.AccountID, vehicles []fleet.VehicleID, from, to fleet.Millis,
+) ([]fleet.TagReport, error) {
+	if len(vehicles) == 0 {
+		return nil, nil
+	}
+	var all []fleet.TagReport
+	err := read(ctx, db, "tag_reports", "tags of drivers", account, func(rows driver.Rows) error {
+		var r fleet.TagReport
+		if err := rows.Scan((*uint64)(&r.Vehicle), (*int64)(&r.At), &r.Tag); err != nil {
+			return err
+		}
+		all = append(all, r)
+		return nil
+	}, between(vehicles, from, to)...)
+	return all, err
+}
+
+// TagHolders returns whose some tags of an account are and were, by tag; without tags, all of them.
+func TagHolders(
+	ctx context.Context, db driver.Conn, account fleet.AccountID, tags []string,
+) (map[string][]fleet.TagHolder, error) {
+	all := map[string][]fleet.TagHolder{}
+	err := read(ctx, db, "tag_holders", "holders of tags", account, func(rows driver.Rows) error {
+		var tag string
+		var h fleet.TagHolder
+		if err := rows.Scan(&tag, &h.Driver, (*int64)(&h.From), (*int64)(&h.To)); err != nil {
+			return err
+		}
+		all[tag] = append(all[tag], h)
+		return nil
+	}, clickhouse.Named("tags", texts(tags)))
+	return all, err
+}
+
+// TagsOf returns the tags that a driver of an account has or had.
+func TagsOf(ctx context.Context, db driver.Conn, account fleet.AccountID, id string) ([]string, error) {
+	all := []string{}
+	err := read(ctx, db, "tags_of", "tags of a driver", account, func(rows driver.Rows) error {
+		var tag string
+		if err := rows.Scan(&tag); err != nil {
+			return err
+		}
+		all = append(all, tag)
+		return nil
+	}, clickhouse.Named("driver", id))
+	return all, err
+}
+
+// TagsEverHeld returns the ids of the driver tags that some customers of an account have or ever had.
+func TagsEverHeld(
+	ctx context.Context, db driver.Conn, account fleet.AccountID, customers []string,
+) ([]uint64, error) {
+	var all []uint64
+	err := read(ctx, db, "driver_tags_held", "tags of customers", account, func(rows driver.Rows) error {
+		var id uint64
+		if err := rows.Scan(&id); err != nil {
+			return err
+		}
+		all = append(all, id)
+		return nil
+	}, clickhouse.Named("customers", texts(customers)))
+	return all, err
+}
+
+// DriverVehicles returns the vehicles of an account that a driver may have driven in [from, to): as people said (by id or
+// name), bookings, or trackers by one of some tags.
+func DriverVehicles(
+	ctx context.Context, db driver.Conn, account fleet.AccountID, id string, tags []string, from, to fleet.Millis,
+) ([]fleet.VehicleID, error) {
+	var all []fleet.VehicleID
+	err := read(ctx, db, "driver_vehicles", "vehicles of a driver", account, func(rows driver.Rows) error {
+		var vehicle uint64
+		if err := rows.Scan(&vehicle); err != nil {
+			return err
+		}
+		all = append(all, fleet.VehicleID(vehicle))
+		return nil
+	}, append(between(nil, from, to), clickhouse.Named("driver", id), clickhouse.Named("tags", texts(tags)))...)
+	return all, err
+}
+
+// TripSpan is when a trip was, and how far it went.
+type TripSpan struct {
+	ID       uint64
+	Vehicle  fleet.VehicleID
+	From, To fleet.Millis
+	Distance float64 // m, as far as it was recorded
+	Moving   float64 // s
+
+	// Unrecorded says that nobody saw it: the vehicle was found somewhere else after a silence.
+	Unrecorded bool
+}
+
+// TripSpans returns the trips of an account, of some vehicles or of all if none is named, that overlap [from, to), by vehicle
+// and start; with deleted those too that no longer hold.
+func TripSpans(
+	ctx context.Context, db driver.Conn, account fleet.AccountID, vehicles []fleet.VehicleID,
+	from, to fleet.Millis, deleted bool,
+) ([]TripSpan, error) {
+	var all []TripSpan
+	err := read(ctx, db, "trips_spans", "trips", account, func(rows driver.Rows) error {
+		var t TripSpan
+		if err := rows.Scan(&t.ID, (*uint64)(&t.Vehicle), (*int64)(&t.From), (*int64)(&t.To), &t.Distance, &t.Moving, &t.Unrecorded); err != nil {
+			return err
+		}
+		all = append(all, t)
+		return nil
+	}, append(between(vehicles, from, to), clickhouse.Named("deleted", bit(deleted)))...)
+	return all, err
+}
+
+// UnknownTag is a tag that trackers reported and nobody held then.
+type UnknownTag struct {
+	Tag         string
+	First, Last time.Time
+	Reports     uint64
+	Vehicles    []uint64
+}
+
+// UnknownTags returns the tags that trackers of an account reported in [from, to) while nobody held them, the last reported
+// first.
+func UnknownTags(
+	ctx context.Context, db driver.Conn, account fleet.AccountID, from, to fleet.Millis, limit int,
+) ([]UnknownTag, error) {
+	var all []UnknownTag
+	err := read(ctx, db, "tags_unknown", "unknown tags", account, func(rows driver.Rows) error {
+		var t UnknownTag
+		if err := rows.Scan(&t.Tag, &t.First, &t.Last, &t.Reports, &t.Vehicles); err != nil {
+			return err
+		}
+		all = append(all, t)
+		return nil
+	}, append(between(nil, from, to), clickhouse.Named("limit", uint64(limit)))...)
+	return all, err
+}

@@ -1,0 +1,22 @@
+-- Grain: one key, card or tag by which drivers log in, its newest revision. Key: (account, id). Fed by driver_tags_feed from
+-- record_log, which keeps every version. Serves: lists with filters, whose the tags of a span of positions were. Read with
+-- FINAL. holders are the ids of the customers that have or had it; body holds the whole record, with the times of each.
+CREATE TABLE IF NOT EXISTS driver_tags
+(
+    account      UInt64,
+    id           UInt64,
+    revision     UInt64,
+    created_at   DateTime64(3, 'UTC'),
+    updated_at   DateTime64(3, 'UTC'),
+    archived_at  Nullable(DateTime64(3, 'UTC')),
+    tag          String,
+    medium       LowCardinality(String),
+    label        String,
+    driver_id    Array(String),
+    external_ids Array(String),
+    body         String CODEC(ZSTD(3)),
+    INDEX updated_at_minmax updated_at TYPE minmax GRANULARITY 1
+)
+ENGINE = ReplacingMergeTree(revision)
+ORDER BY (account, id)
+SETTINGS non_replicated_deduplication_window = 10000, index_granularity = 512
