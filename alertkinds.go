@@ -34,7 +34,7 @@ func (k AlertKind) Unit() string { return alertDefaults[k].unit }
 // Severity returns how grave an alert of the kind is unless its rule says otherwise: info, warning or critical.
 func (k AlertKind) Severity() string {
 	switch k {
-	case AlertCrash, AlertTow, AlertUnbookedMovement:
+	case AlertCrash, AlertTow, AlertUnbookedMovement, AlertSOS, AlertJamming, AlertTampering:
 		return SeverityCritical
 	case AlertFenceEnter, AlertFenceExit, AlertFenceDwell, AlertIdling:
 		return SeverityInfo

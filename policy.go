@@ -32,12 +32,23 @@ const (
 	AlertBookingConflict   AlertKind = "booking_conflict"         // -
 )
 
+// Kinds by what a device says.
+const (
+	AlertSOS         AlertKind = "sos"          // -; the alarm sos
+	AlertJamming     AlertKind = "jamming"      // -; the alarm jamming
+	AlertTampering   AlertKind = "tampering"    // -; the alarms tampering, removing, gpsAntennaCut
+	AlertPowerCut    AlertKind = "power_cut"    // -; the alarms powerCut, powerOff
+	AlertLowPower    AlertKind = "low_power"    // -; the alarms lowPower, lowBattery
+	AlertDeviceAlarm AlertKind = "device_alarm" // -; any alarm, or those that the rule names
+)
+
 // AlertKinds lists every kind.
 var AlertKinds = []AlertKind{
 	AlertSpeeding, AlertFenceSpeeding, AlertFenceEnter, AlertFenceExit, AlertFenceDwell, AlertFenceCurfew, AlertBatteryLow,
 	AlertFuelLow, AlertVoltageLow, AlertOffline, AlertIdling, AlertHarshBraking, AlertHarshAcceleration, AlertHarshCornering,
 	AlertTow, AlertUnbookedMovement, AlertOverdueReturn, AlertFaultCode, AlertOdometerJump, AlertCrash, AlertDocumentExpiring,
 	AlertMaintenanceDue, AlertBookingConflict,
+	AlertSOS, AlertJamming, AlertTampering, AlertPowerCut, AlertLowPower, AlertDeviceAlarm,
 }
 
 // Scope says which vehicles something is about: those named and those with one of the tags; all if both are empty.
@@ -107,6 +118,7 @@ type Rule struct {
 	Schedule    *Schedule
 	Scope       Scope
 	Fences      []FenceID
+	Alarms      []string // of device_alarm: these words; all if empty
 }
 
 // TripSettings change how trips are found; a nil member leaves it at what it was.

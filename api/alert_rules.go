@@ -54,12 +54,19 @@ var alertAbout = map[fleet.AlertKind]string{
 	fleet.AlertTow:               "Moves further than the threshold with the ignition off.",
 	fleet.AlertUnbookedMovement:  "Moves while no booking, block or work order holds it: buffers of bookings count, and so does what is not back yet.",
 	fleet.AlertOverdueReturn:     "Was picked up, and is not back so long after the end of its booking.",
-	fleet.AlertFaultCode:         "The device reports a fault code.",
+	fleet.AlertFaultCode:         "The device reports a fault, a fuel leak or a temperature by an alarm; or sos, jamming, tampering, removing, gpsAntennaCut or powerCut, as long as no rule of their own kind watches the vehicle.",
 	fleet.AlertOdometerJump:      "The odometer jumps by more than the threshold.",
 	fleet.AlertCrash:             "The device reports a crash.",
 	fleet.AlertDocumentExpiring:  "Registration, inspection, insurance or warranty ends within so many days.",
 	fleet.AlertMaintenanceDue:    "Maintenance falls due within so many days, by date or by the miles that it is driven a day.",
 	fleet.AlertBookingConflict:   "A booking of the vehicle overlaps another.",
+
+	fleet.AlertSOS:         "Somebody calls for help: the device's alarm sos.",
+	fleet.AlertJamming:     "The device reports that its radio or GNSS is jammed.",
+	fleet.AlertTampering:   "The device reports that it is tampered with or taken off, or that its antenna was cut: the alarms tampering, removing and gpsAntennaCut.",
+	fleet.AlertPowerCut:    "The device lost the vehicle's power, or was switched off: the alarms powerCut and powerOff.",
+	fleet.AlertLowPower:    "The device's supply or its own battery is low: the alarms lowPower and lowBattery.",
+	fleet.AlertDeviceAlarm: "The device raises one of the alarms of the rule, or any if it names none. The alert's subject is the alarm.",
 }
 
 // thresholdUnits are the units of the members that hold thresholds.

@@ -39,6 +39,7 @@ type ruleBody struct {
 	Schedule    *scheduleBody   `json:"schedule"`
 	Scope       *scopeBody      `json:"scope"`
 	GeofenceIDs []string        `json:"geofence_ids"`
+	Alarms      []string        `json:"alarms"`
 	AppliesFrom *time.Time      `json:"applies_from"`
 }
 

@@ -32,7 +32,10 @@
 //	tow                        200 m     distance from where the ignition went off     ignition on, half way  goes on
 //	movement_without_booking   -         moving while no booking holds                 stands, booked         ends it
 //	overdue_return             15 min    a booking that is past its end, not done      done or extended       raises it
-//	fault_code                 -         the alarms of FaultAlarms                     moment                 -
+//	fault_code                 -         the alarms of FaultAlarms, see there          moment                 -
+//	sos, jamming, tampering,   -         their alarms, see fleet.KindOfAlarm           moment                 -
+//	power_cut, low_power
+//	device_alarm               -         any alarm, or those that the rule names       moment                 -
 //	odometer_jump              5 km      a reading refused or leaping, drops as well   moment                 -
 //	document_expiring          30 days   what falls due, so long before                done                   raises it
 //	maintenance_due            7 days    likewise                                      done                   raises it
@@ -84,14 +87,15 @@ type Engine struct {
 
 	speeding, limits, enters, exits, curfews []*rule
 	batteries, fuels, voltages, tows         []*rule
-	unbooked, faults, odometers              []*rule
+	unbooked, faults, odometers, alarms      []*rule
+	own                                      map[fleet.AlertKind]*[]*rule // of the kinds that alarms have of their own
 	harsh                                    [incidents][]*rule
 	facts                                    []*rule // device_offline, idling, geofence_dwell and what obligations ask for
 }
 
 // NewEngine compiles versions of rules, in any order. A rule of an unknown kind watches for nothing.
 func NewEngine(rules []fleet.Rule) *Engine {
-	e := &Engine{rules: make([]rule, len(rules))}
+	e := &Engine{rules: make([]rule, len(rules)), own: map[fleet.AlertKind]*[]*rule{}}
 	for i := range rules {
 		e.rules[i] = compile(&rules[i])
 	}
@@ -148,6 +152,13 @@ func (e *Engine) list(kind fleet.AlertKind) *[]*rule {
 		return &e.unbooked
 	case fleet.AlertFaultCode:
 		return &e.faults
+	case fleet.AlertSOS, fleet.AlertJamming, fleet.AlertTampering, fleet.AlertPowerCut, fleet.AlertLowPower:
+		if e.own[kind] == nil {
+			e.own[kind] = new([]*rule)
+		}
+		return e.own[kind]
+	case fleet.AlertDeviceAlarm:
+		return &e.alarms
 	case fleet.AlertOdometerJump:
 		return &e.odometers
 	case fleet.AlertHarshBraking:

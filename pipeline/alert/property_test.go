@@ -75,7 +75,7 @@ func anyInputs(t *rapid.T) []alert.Input {
 				Speed:  rapid.SampledFrom([]float64{math.NaN(), 0, 10, 20, 32.5, 33.6, 40}).Draw(t, "speed"),
 				Course: rapid.SampledFrom([]float64{math.NaN(), 0, 90, 350}).Draw(t, "course"), Accuracy: math.NaN(),
 				Ignition: fleet.Tri(rapid.IntRange(0, 2).Draw(t, "ignition")),
-				Alarm:    rapid.SampledFrom([]string{"", "", "", "accident", "hardBraking", "fault", "tow"}).Draw(t, "alarm"),
+				Alarm:    rapid.SampledFrom([]string{"", "", "", "accident", "hardBraking", "fault", "tow", "lowBattery,sos", "made up"}).Draw(t, "alarm"),
 			}
 			now.RawOdometer = rapid.SampledFrom([]float64{math.NaN(), 0, 1000, 9_000, 1e8}).Draw(t, "odometer")
 			now.OdometerRefused = now.RawOdometer == 1e8

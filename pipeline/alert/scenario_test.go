@@ -23,7 +23,7 @@ var update = flag.Bool("update", false, "write what the code does into testdata;
 
 // TestScenarios runs the stories in testdata. What stands behind "|" is what comes of the lines above it.
 //
-//	rule NAME KIND [threshold=N] [for=D] [cooldown=D] [hours=mon-fri@22:00-06:00@ZONE] [fences=A,B] [tags=A] [from=T] [to=T] [revision=N]
+//	rule NAME KIND [threshold=N] [for=D] [cooldown=D] [hours=mon-fri@22:00-06:00@ZONE] [fences=A,B] [tags=A] [alarms=A,B] [from=T] [to=T] [revision=N]
 //	vehicle [tags=A,B] [tank=LITRES]
 //	booking|document|maintenance|conflict NAME [from=T] [to=T] [done[=T]]  replaces one of this name
 //	T fix [LAT,LNG] [speed=KMH] [course=] [accuracy=] [ignition=on|off] [alarm=] [odometer=KM] [refused] [doubtful] STATE
@@ -328,7 +328,7 @@ func (s *story) rule(words []string, members map[string]string) error {
 	if v, ok := members["revision"]; ok {
 		r.Revision = uint64(number(v, 1))
 	}
-	r.Scope.Tags = list(members["tags"])
+	r.Scope.Tags, r.Alarms = list(members["tags"]), list(members["alarms"])
 	for _, name := range list(members["fences"]) {
 		r.Fences = append(r.Fences, s.fence(name))
 	}

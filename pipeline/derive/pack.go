@@ -33,7 +33,8 @@ func signalsOf(names ...string) []fleet.Signal {
 //
 //	version (8 bytes, of the format and of the names of Signals), fixes, measurements
 //	then for each, in the order in which they were added,
-//	    0, the differences of its quantities to those of the fix before, see fields
+//	    0, the differences of its quantities to those of the fix before, see fields, and the length of its alarm and
+//	    the alarm, if it is none of fleet.Alarms
 //	    or the place of its signal in Signals from 1 on, the difference of its time to the input before,
 //	    its value XOR the one before of the signal, with the bytes turned round
 type Packer struct {
@@ -70,8 +71,11 @@ const (
 	fieldOdometer
 	fieldSatellites
 	fieldFlags
-	fieldStates // ignition, motion, place of the alarm in fleet.Alarms from 1 on
+	fieldStates // ignition, motion, place of the alarm in fleet.Alarms from 1 on; otherAlarm: it follows
 )
+
+// otherAlarm is the place of alarms that are not in fleet.Alarms.
+var otherAlarm = int64(len(fleet.Alarms) + 1)
 
 const (
 	noAltitude = math.MinInt32
@@ -81,7 +85,7 @@ const (
 // packVersion tells what this program packs from what another might.
 var packVersion = func() uint64 {
 	h := fnv.New64a()
-	h.Write([]byte("1"))
+	h.Write([]byte("2"))
 	for _, s := range Signals {
 		h.Write([]byte(" " + s.String()))
 	}
@@ -125,6 +129,10 @@ func (p *Packer) Fix(f *fleet.Position) {
 		} else {
 			p.body = binary.AppendVarint(p.body, v-p.last.fields[i])
 		}
+	}
+	if now[fieldStates]>>4 == otherAlarm {
+		p.body = binary.AppendUvarint(p.body, uint64(len(f.Alarm)))
+		p.body = append(p.body, f.Alarm...)
 	}
 	p.last.fields, p.last.at = now, now[fieldFixTime]
 }
@@ -171,7 +179,11 @@ func fieldsOf(p *fleet.Position) (f fields) {
 	f[fieldOdometer] = scaled(p.Odometer, 1, 0, math.MaxUint32, -1)
 	f[fieldSatellites] = int64(max(p.Satellites, -1))
 	f[fieldFlags] = int64(p.Flags)
-	f[fieldStates] = int64(p.Ignition) | int64(p.Motion)<<2 | int64(slices.Index(fleet.Alarms, p.Alarm)+1)<<4
+	alarm := int64(slices.Index(fleet.Alarms, p.Alarm) + 1)
+	if alarm == 0 && p.Alarm != "" {
+		alarm = otherAlarm
+	}
+	f[fieldStates] = int64(p.Ignition) | int64(p.Motion)<<2 | alarm<<4
 	return f
 }
 
@@ -226,6 +238,9 @@ func Unpack(key fleet.VehicleKey, packed []byte, into []Input) ([]Input, error) 
 			p := &positions[len(positions)-1]
 			r.fix()
 			r.last.fields.position(key, p)
+			if r.last.fields[fieldStates]>>4 == otherAlarm {
+				p.Alarm = r.text()
+			}
 			into = append(into, Input{At: p.FixTime, Position: p})
 		default:
 			value := r.signal(place)
@@ -268,6 +283,17 @@ func (r *unpacker) uvarint() uint64 {
 	}
 	r.rest = r.rest[n:]
 	return v
+}
+
+func (r *unpacker) text() string {
+	n := r.uvarint()
+	if n > uint64(len(r.rest)) {
+		r.bad = true
+		return ""
+	}
+	text := string(r.rest[:n])
+	r.rest = r.rest[n:]
+	return text
 }
 
 func (r *unpacker) varint() int64 {

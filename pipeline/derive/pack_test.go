@@ -27,7 +27,7 @@ func rough(rng *rand.Rand, key fleet.VehicleKey) (p, stored fleet.Position) {
 		Cell: fleet.Cell(rng.Uint64()), Flags: fleet.Flags(rng.Uint32()),
 	}
 	if rng.IntN(2) == 0 {
-		p.Alarm = fleet.Alarms[rng.IntN(len(fleet.Alarms))]
+		p.Alarm = append(fleet.Alarms, "sos,lowBattery", "made up")[rng.IntN(len(fleet.Alarms)+2)]
 	}
 	stored = p
 	lat, lng := rng.Float64()*180-90, rng.Float64()*360-180

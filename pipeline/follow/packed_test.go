@@ -329,7 +329,7 @@ func messy(rng *rand.Rand, at fleet.Millis) fleet.Report {
 	case 1:
 		r.FixTime += 3_600_000 // a clock ahead of ours
 	case 2:
-		r.Alarm = fleet.Alarms[rng.IntN(len(fleet.Alarms))]
+		r.Alarm = append(fleet.Alarms, "lowBattery,sos", "made up")[rng.IntN(len(fleet.Alarms)+2)]
 	case 3:
 		r.Alarm = "none that is known"
 	case 4:

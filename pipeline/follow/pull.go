@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 
@@ -14,7 +15,7 @@ import (
 	"github.com/motorpool/fleet/schemas"
 )
 
-// Sizes of a packed fix and measurement, see schemas/queries/follow_fixes.sql and follow_signals.sql.
+// Sizes of a packed fix, but for an alarm that is none of fleet.Alarms, and of a measurement, see schemas/queries/follow_fixes.sql and follow_signals.sql.
 const (
 	fixBytes    = 85
 	signalBytes = 17
@@ -163,8 +164,9 @@ func unpackFixes(key fleet.VehicleKey, packed string, into []derive.Input) []der
 	n := len(packed) / fixBytes
 	into = slices.Grow(into, n)
 	positions := make([]fleet.Position, n)
-	for i := range positions {
-		s, p := packed[i*fixBytes:(i+1)*fixBytes], &positions[i]
+	for i := 0; len(packed) >= fixBytes; i++ {
+		s, p := packed[:fixBytes], &positions[i]
+		packed = packed[fixBytes:]
 		p.Account, p.Vehicle = key.Account, key.Vehicle
 		p.FixTime, p.ReceivedTime, p.DeviceTime = fleet.Millis(le64(s, 0)), fleet.Millis(le64(s, 8)), fleet.Millis(le64(s, 16))
 		p.Device, p.Cell = fleet.DeviceID(le64(s, 24)), fleet.Cell(le64(s, 32))
@@ -189,7 +191,11 @@ func unpackFixes(key fleet.VehicleKey, packed string, into []derive.Input) []der
 		p.Satellites = int(int16(uint16(s[76]) | uint16(s[77])<<8))
 		p.Flags = fleet.Flags(le32(s, 78))
 		p.Ignition, p.Motion = fleet.Tri(s[82]), fleet.Tri(s[83])
-		if alarm := int(s[84]); alarm > 0 && alarm <= len(fleet.Alarms) {
+		switch alarm := int(s[84]); {
+		case alarm == 255:
+			end := 1 + int(packed[0])
+			p.Alarm, packed = strings.Clone(packed[1:end]), packed[end:]
+		case alarm > 0 && alarm <= len(fleet.Alarms):
 			p.Alarm = fleet.Alarms[alarm-1]
 		}
 		into = append(into, derive.Input{At: p.FixTime, Position: p})

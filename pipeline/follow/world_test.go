@@ -283,7 +283,7 @@ func recording(rng *rand.Rand, vehicles int, hours float64) []input {
 					p.Lat += 0.5 // a jump
 				}
 				if rng.IntN(80) == 0 {
-					p.Alarm = fleet.Alarms[rng.IntN(len(fleet.Alarms))]
+					p.Alarm = append(fleet.Alarms, "lowBattery,sos", "made up")[rng.IntN(len(fleet.Alarms)+2)]
 				}
 				cell, err := h3.LatLngToCell(h3.NewLatLng(p.Lat, p.Lng), fleet.CellResolution)
 				if err != nil {
