@@ -22,6 +22,9 @@ var alertDefaults = map[AlertKind]struct {
 	AlertOdometerJump:      {"m", 5000},
 	AlertDocumentExpiring:  {"s", 30 * 24 * 3600},
 	AlertMaintenanceDue:    {"s", 7 * 24 * 3600},
+
+	AlertFuelDrop: {"percent", 10},
+	AlertFuelRise: {"percent", 10},
 }
 
 // Default returns the threshold of a rule of the kind that gives none, in Unit; 0 for a kind that takes none, for
@@ -36,7 +39,7 @@ func (k AlertKind) Severity() string {
 	switch k {
 	case AlertCrash, AlertTow, AlertUnbookedMovement, AlertSOS, AlertJamming, AlertTampering:
 		return SeverityCritical
-	case AlertFenceEnter, AlertFenceExit, AlertFenceDwell, AlertIdling:
+	case AlertFenceEnter, AlertFenceExit, AlertFenceDwell, AlertIdling, AlertFuelRise:
 		return SeverityInfo
 	}
 	return SeverityWarning

@@ -40,6 +40,9 @@ const (
 	AlertPowerCut    AlertKind = "power_cut"    // -; the alarms powerCut, powerOff
 	AlertLowPower    AlertKind = "low_power"    // -; the alarms lowPower, lowBattery
 	AlertDeviceAlarm AlertKind = "device_alarm" // -; any alarm, or those that the rule names
+	AlertSignal      AlertKind = "signal"       // as the rule's test of a signal says
+	AlertFuelDrop    AlertKind = "fuel_drop"    // percent, beyond what is used
+	AlertFuelRise    AlertKind = "fuel_rise"    // percent
 )
 
 // AlertKinds lists every kind.
@@ -48,7 +51,8 @@ var AlertKinds = []AlertKind{
 	AlertFuelLow, AlertVoltageLow, AlertOffline, AlertIdling, AlertHarshBraking, AlertHarshAcceleration, AlertHarshCornering,
 	AlertTow, AlertUnbookedMovement, AlertOverdueReturn, AlertFaultCode, AlertOdometerJump, AlertCrash, AlertDocumentExpiring,
 	AlertMaintenanceDue, AlertBookingConflict,
-	AlertSOS, AlertJamming, AlertTampering, AlertPowerCut, AlertLowPower, AlertDeviceAlarm,
+	AlertSOS, AlertJamming, AlertTampering, AlertPowerCut, AlertLowPower, AlertDeviceAlarm, AlertSignal, AlertFuelDrop,
+	AlertFuelRise,
 }
 
 // Scope says which vehicles something is about: those named and those with one of the tags; all if both are empty.
@@ -118,7 +122,8 @@ type Rule struct {
 	Schedule    *Schedule
 	Scope       Scope
 	Fences      []FenceID
-	Alarms      []string // of device_alarm: these words; all if empty
+	Alarms      []string    // of device_alarm: these words; all if empty
+	Signal      *SignalTest // of signal
 }
 
 // TripSettings change how trips are found; a nil member leaves it at what it was.

@@ -30,6 +30,9 @@ var thresholds = map[fleet.AlertKind]Threshold{
 	fleet.AlertOdometerJump:      {Member: "threshold_mi", Scale: fleet.MetresPerMile, Least: 0.1, Most: 1e5},
 	fleet.AlertDocumentExpiring:  {Member: "threshold_days", Scale: day, Least: 1, Most: 366},
 	fleet.AlertMaintenanceDue:    {Member: "threshold_days", Scale: day, Least: 1, Most: 366},
+
+	fleet.AlertFuelDrop: {Member: "threshold_pct", Scale: 1, Least: 5, Most: 100},
+	fleet.AlertFuelRise: {Member: "threshold_pct", Scale: 1, Least: 5, Most: 100},
 }
 
 // ThresholdOf returns how the threshold of a kind is written, and false if the kind takes none.
@@ -41,7 +44,8 @@ func ThresholdOf(kind fleet.AlertKind) (Threshold, bool) {
 // TakesFences says whether a rule of the kind may name geofences.
 func TakesFences(kind fleet.AlertKind) bool {
 	switch kind {
-	case fleet.AlertSpeeding, fleet.AlertFenceSpeeding, fleet.AlertFenceEnter, fleet.AlertFenceExit, fleet.AlertFenceDwell, fleet.AlertFenceCurfew:
+	case fleet.AlertSpeeding, fleet.AlertFenceSpeeding, fleet.AlertFenceEnter, fleet.AlertFenceExit, fleet.AlertFenceDwell, fleet.AlertFenceCurfew,
+		fleet.AlertSignal:
 		return true
 	}
 	return false

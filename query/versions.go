@@ -99,6 +99,8 @@ func ruleVersions(id fleet.RuleID, revisions []policyRevision, zone *time.Locati
 		v.Scope, err = b.Scope.scope()
 		v.Schedule, wrong = b.Schedule.schedule(zone)
 		err = errors.Join(err, wrong)
+		v.Signal, wrong = b.Signal.test()
+		err = errors.Join(err, wrong)
 		for _, text := range b.GeofenceIDs {
 			fence, wrong := fleet.ParseID(fleet.FencePrefix, text)
 			err = errors.Join(err, wrong)

@@ -8,17 +8,17 @@ import (
 	"github.com/motorpool/fleet"
 )
 
-// moment raises and resolves what has no duration, and returns whether the rule watches for it then. quiet is the least
+// moment raises and resolves what has no duration, and returns the alert, if it is a new one, and whether the rule watches. quiet is the least
 // time that passes before it is told again; within it a repetition prolongs it.
-func (c *call) moment(r *rule, fence fleet.FenceID, subject string, at fleet.Millis, place *fleet.Place, value float64, quiet fleet.Millis) bool {
+func (c *call) moment(r *rule, fence fleet.FenceID, subject string, at fleet.Millis, place *fleet.Place, value float64, quiet fleet.Millis) (*fleet.Alert, bool) {
 	if !r.current(at) || !r.scoped(c.key.Vehicle, c.t) || !r.hours.holds(at) {
-		return false
+		return nil, false
 	}
 	i, found := c.s.find(r.ID, fence, subject)
 	if found && at < c.s.Found[i].Cool {
 		f := &c.s.Found[i]
 		f.Cool = max(f.Cool, at+quiet)
-		return true
+		return nil, true
 	}
 	once := Found{
 		Rule: r.ID, Fence: fence, Subject: subject, Revision: r.Revision, Phase: Cooling, Since: at, Begin: at, Told: c.at, Seen: at,
@@ -28,14 +28,14 @@ func (c *call) moment(r *rule, fence fleet.FenceID, subject string, at fleet.Mil
 		once.Placed, once.Place = true, *place
 	}
 	c.measure(&once, r, value)
-	c.emit(&once, at, moment)
+	told := c.emit(&once, at, moment)
 	switch {
 	case found:
 		c.s.Found[i] = once
 	case once.Cool > c.at:
 		c.s.Found = slices.Insert(c.s.Found, i, once)
 	}
-	return true
+	return told, true
 }
 
 // crossed tells of a step over a geofence's edge. A pass between two fixes goes in and out.
@@ -105,7 +105,8 @@ func (c *call) word(p *fleet.Position, word string) {
 // told raises what a device says by an alarm, and returns whether any of the rules watches for it here and now.
 func (c *call) told(rules []*rule, alarm string) (watched bool) {
 	for _, r := range rules {
-		watched = c.moment(r, 0, alarm, c.at, c.place(), math.NaN(), repeated) || watched
+		_, here := c.moment(r, 0, alarm, c.at, c.place(), math.NaN(), repeated)
+		watched = watched || here
 	}
 	return watched
 }

@@ -273,7 +273,8 @@ func TestChangesCarryWhatTheStoreHas(t *testing.T) {
 			if b.Alone == nil {
 				t.Fatal("a change carries inputs that may not be stored")
 			}
-			got, err := derive.Unpack(key, c.Inputs, nil)
+			wanted := w.f.policy(key.Account).wanted
+			got, err := derive.Unpack(key, c.Inputs, &wanted, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

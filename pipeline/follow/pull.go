@@ -57,8 +57,9 @@ func (f *Follower) pull(ctx context.Context, windows []window) (map[fleet.Vehicl
 	if err := read("follow_fixes", clickhouse.Named("alarms", fleet.Alarms), unpackFixes); err != nil {
 		return nil, fmt.Errorf("pull fixes of %d vehicles: %w", len(windows), err)
 	}
-	err := read("follow_signals", clickhouse.Named("signals", f.signals), func(_ fleet.VehicleKey, packed string, into []derive.Input) []derive.Input {
-		return f.unpackSignals(packed, into)
+	signals, names := f.wanted(windows...)
+	err := read("follow_signals", clickhouse.Named("signals", names), func(_ fleet.VehicleKey, packed string, into []derive.Input) []derive.Input {
+		return unpackSignals(packed, signals, into)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("pull signals of %d vehicles: %w", len(windows), err)
@@ -73,6 +74,7 @@ func (f *Follower) pull(ctx context.Context, windows []window) (map[fleet.Vehicl
 // that there is: the end of the window, or less if there is more than a chunk.
 func (f *Follower) pullSome(ctx context.Context, w window) ([]derive.Input, fleet.Millis, error) {
 	limit := f.cfg.ChunkRows
+	wanted, names := f.wanted(w)
 	read := func(name string, until fleet.Millis, limit int, list any) (string, error) {
 		var packed string
 		err := f.deps.DB.QueryRow(ctx, schemas.Query(name), clickhouse.Named("account", uint64(w.key.Account)), clickhouse.Named("vehicle", uint64(w.key.Vehicle)),
@@ -89,10 +91,10 @@ func (f *Follower) pullSome(ctx context.Context, w window) ([]derive.Input, flee
 		if len(inputs) >= limit {
 			until = newest(inputs) - 1 // more may have the newest time
 		}
-		if packed, err = read("follow_signals_of", until, limit, clickhouse.Named("signals", f.signals)); err != nil {
+		if packed, err = read("follow_signals_of", until, limit, clickhouse.Named("signals", names)); err != nil {
 			return nil, 0, fmt.Errorf("pull signals of %s: %w", w.key.Vehicle, err)
 		}
-		signals := f.unpackSignals(packed, nil)
+		signals := unpackSignals(packed, wanted, nil)
 		if len(signals) >= limit {
 			until = min(until, newest(signals)-1)
 		}
@@ -203,14 +205,14 @@ func unpackFixes(key fleet.VehicleKey, packed string, into []derive.Input) []der
 	return into
 }
 
-// unpackSignals appends packed measurements in the order they come.
-func (f *Follower) unpackSignals(packed string, into []derive.Input) []derive.Input {
+// unpackSignals appends packed measurements in the order they come; places are those in signals.
+func unpackSignals(packed string, signals []fleet.Signal, into []derive.Input) []derive.Input {
 	n := len(packed) / signalBytes
 	into = slices.Grow(into, n)
 	for i := range n {
 		s := packed[i*signalBytes : (i+1)*signalBytes]
-		if place := int(s[8]); place > 0 && place <= len(derive.Signals) {
-			value := fleet.SignalValue{Signal: derive.Signals[place-1], Value: math.Float64frombits(le64(s, 9))}
+		if place := int(s[8]); place > 0 && place <= len(signals) {
+			value := fleet.SignalValue{Signal: signals[place-1], Value: math.Float64frombits(le64(s, 9))}
 			into = append(into, derive.Input{At: fleet.Millis(le64(s, 0)), Signal: value})
 		}
 	}

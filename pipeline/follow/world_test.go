@@ -218,6 +218,8 @@ func town() *fleet.Policy {
 	rule := func(id fleet.RuleID, kind fleet.AlertKind, threshold float64, hold fleet.Millis, fences ...fleet.FenceID) fleet.Rule {
 		return fleet.Rule{ID: id, Revision: 1, Kind: kind, Severity: "warning", Threshold: threshold, MinDuration: hold, Fences: fences}
 	}
+	warm := rule(20, fleet.AlertSignal, 0, 60_000)
+	warm.Signal = &fleet.SignalTest{Signal: fleet.MustSignal("temp1_c"), Is: fleet.SignalAbove, Low: 8, High: 8, Hysteresis: 1}
 	return &fleet.Policy{
 		Account: account, Version: 1,
 		Fences: []fleet.FenceVersion{
@@ -228,6 +230,7 @@ func town() *fleet.Policy {
 			rule(11, fleet.AlertSpeeding, 25, 20_000), rule(12, fleet.AlertOffline, 1800, 0), rule(13, fleet.AlertIdling, 300, 0),
 			rule(14, fleet.AlertFenceEnter, 0, 0, 1, 2), rule(15, fleet.AlertBatteryLow, 20, 0), rule(16, fleet.AlertFenceExit, 0, 0, 2),
 			rule(17, fleet.AlertHarshBraking, 0, 0), rule(18, fleet.AlertTow, 100, 0),
+			rule(19, fleet.AlertDeviceAlarm, 0, 0), warm,
 		},
 		Default: fleet.Traits{Zone: time.UTC},
 	}
@@ -293,6 +296,9 @@ func recording(rng *rand.Rand, vehicles int, hours float64) []input {
 				all = append(all, input{Input: derive.Input{At: at, Position: p}, vehicle: id})
 				if rng.IntN(10) == 0 {
 					all = append(all, input{Input: derive.Input{At: at, Signal: fleet.SignalValue{Signal: fleet.MustSignal("battery_v"), Value: 12.5}}, vehicle: id})
+				}
+				if n := len(all); n%7 == 0 {
+					all = append(all, input{Input: derive.Input{At: at + 1, Signal: fleet.SignalValue{Signal: fleet.MustSignal("temp1_c"), Value: float64(n % 13)}}, vehicle: id})
 				}
 			}
 		}
