@@ -295,10 +295,11 @@ func recording(rng *rand.Rand, vehicles int, hours float64) []input {
 				p.Cell = fleet.Cell(cell)
 				all = append(all, input{Input: derive.Input{At: at, Position: p}, vehicle: id})
 				if rng.IntN(10) == 0 {
-					all = append(all, input{Input: derive.Input{At: at, Signal: fleet.SignalValue{Signal: fleet.MustSignal("battery_v"), Value: 12.5}}, vehicle: id})
-				}
-				if n := len(all); n%7 == 0 {
-					all = append(all, input{Input: derive.Input{At: at + 1, Signal: fleet.SignalValue{Signal: fleet.MustSignal("temp1_c"), Value: float64(n % 13)}}, vehicle: id})
+					measured := fleet.SignalValue{Signal: fleet.MustSignal("battery_v"), Value: 12.5}
+					if n := len(all); n%2 == 0 {
+						measured = fleet.SignalValue{Signal: fleet.MustSignal("temp1_c"), Value: float64(n % 13)}
+					}
+					all = append(all, input{Input: derive.Input{At: at, Signal: measured}, vehicle: id})
 				}
 			}
 		}
