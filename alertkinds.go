@@ -25,6 +25,8 @@ var alertDefaults = map[AlertKind]struct {
 
 	AlertStopMissed:     {"s", 0},
 	AlertRouteDeviation: {"s", 120},
+	AlertFuelDrop:       {"percent", 10},
+	AlertFuelRise:       {"percent", 10},
 }
 
 // Default returns the threshold of a rule of the kind that gives none, in Unit; 0 for a kind that takes none, for
@@ -37,9 +39,9 @@ func (k AlertKind) Unit() string { return alertDefaults[k].unit }
 // Severity returns how grave an alert of the kind is unless its rule says otherwise: info, warning or critical.
 func (k AlertKind) Severity() string {
 	switch k {
-	case AlertCrash, AlertTow, AlertUnbookedMovement:
+	case AlertCrash, AlertTow, AlertUnbookedMovement, AlertSOS, AlertJamming, AlertTampering:
 		return SeverityCritical
-	case AlertFenceEnter, AlertFenceExit, AlertFenceDwell, AlertIdling, AlertStopReached:
+	case AlertFenceEnter, AlertFenceExit, AlertFenceDwell, AlertIdling, AlertStopReached, AlertFuelRise:
 		return SeverityInfo
 	}
 	return SeverityWarning

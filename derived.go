@@ -190,6 +190,9 @@ type Alert struct {
 	Value          *float64  `json:"value,omitempty"` // what was found first, in the unit of the kind's threshold
 	Peak           *float64  `json:"peak,omitempty"`  // the worst so far
 	Threshold      *float64  `json:"threshold,omitempty"`
+	Before         *float64  `json:"before,omitempty"`   // of a level that changed, in the unit of Value
+	After          *float64  `json:"after,omitempty"`    // likewise
+	Litres         *float64  `json:"amount_l,omitempty"` // what Value is in litres, if that is known
 	Fence          FenceID   `json:"geofence,string,omitempty"`
 	Subject        string    `json:"subject,omitempty"`         // what it is about besides: an alarm, a document, a booking
 	ResolvedReason string    `json:"resolved_reason,omitempty"` // cleared, moment, rule_changed, no_data; empty while open

@@ -36,6 +36,19 @@ const (
 	AlertRouteDeviation AlertKind = "route_deviation" // s off the corridor of a route plan
 )
 
+// Kinds by what a device says.
+const (
+	AlertSOS         AlertKind = "sos"          // -; the alarm sos
+	AlertJamming     AlertKind = "jamming"      // -; the alarm jamming
+	AlertTampering   AlertKind = "tampering"    // -; the alarms tampering, removing, gpsAntennaCut
+	AlertPowerCut    AlertKind = "power_cut"    // -; the alarms powerCut, powerOff
+	AlertLowPower    AlertKind = "low_power"    // -; the alarms lowPower, lowBattery
+	AlertDeviceAlarm AlertKind = "device_alarm" // -; any alarm, or those that the rule names
+	AlertSignal      AlertKind = "signal"       // as the rule's test of a signal says
+	AlertFuelDrop    AlertKind = "fuel_drop"    // percent, beyond what is used
+	AlertFuelRise    AlertKind = "fuel_rise"    // percent
+)
+
 // AlertKinds lists every kind.
 var AlertKinds = []AlertKind{
 	AlertSpeeding, AlertFenceSpeeding, AlertFenceEnter, AlertFenceExit, AlertFenceDwell, AlertFenceCurfew, AlertBatteryLow,
@@ -43,6 +56,8 @@ var AlertKinds = []AlertKind{
 	AlertTow, AlertUnbookedMovement, AlertOverdueReturn, AlertFaultCode, AlertOdometerJump, AlertCrash, AlertDocumentExpiring,
 	AlertMaintenanceDue, AlertBookingConflict,
 	AlertStopReached, AlertStopMissed, AlertRouteDeviation,
+	AlertSOS, AlertJamming, AlertTampering, AlertPowerCut, AlertLowPower, AlertDeviceAlarm, AlertSignal, AlertFuelDrop,
+	AlertFuelRise,
 }
 
 // Scope says which vehicles something is about: those named and those with one of the tags; all if both are empty.
@@ -112,6 +127,8 @@ type Rule struct {
 	Schedule    *Schedule
 	Scope       Scope
 	Fences      []FenceID
+	Alarms      []string    // of device_alarm: these words; all if empty
+	Signal      *SignalTest // of signal
 }
 
 // TripSettings change how trips are found; a nil member leaves it at what it was.

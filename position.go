@@ -43,7 +43,7 @@ type Report struct {
 	Satellites int     // used in the fix
 	Ignition   Tri
 	Motion     Tri
-	Alarm      string // one of Alarms, or empty
+	Alarm      string // as AlarmOf makes it: one word or several joined by commas, or empty
 	Driver     string // tag of who is logged in, as DriverTag has it, or NoDriver; empty if nothing was said
 
 	Signals []SignalValue // in no order; a signal appears at most once
@@ -178,7 +178,7 @@ func (r Refusal) DeadLettered() bool {
 	return true
 }
 
-// Alarms are the alarm names that a position may carry, as Traccar spells them; another becomes "general".
+// Alarms are the alarms that trackers commonly know, as Traccar spells them. A position may carry others too, see AlarmOf.
 var Alarms = []string{
 	"general", "sos", "vibration", "movement", "lowspeed", "overspeed", "fallDown", "lowPower", "lowBattery", "fault",
 	"powerOff", "powerOn", "door", "lock", "unlock", "geofence", "geofenceEnter", "geofenceExit", "gpsAntennaCut",

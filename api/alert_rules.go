@@ -51,10 +51,10 @@ var alertAbout = map[fleet.AlertKind]string{
 	fleet.AlertHarshBraking:      "Brakes harder than the threshold, or the device says so.",
 	fleet.AlertHarshAcceleration: "Accelerates harder than the threshold, or the device says so.",
 	fleet.AlertHarshCornering:    "Corners harder than the threshold, or the device says so.",
-	fleet.AlertTow:               "Moves further than the threshold with the ignition off.",
+	fleet.AlertTow:               "Moves further than the threshold with the ignition off; or, by two readings in a row of roll_deg or pitch_deg, lies 10 degrees otherwise than it was left (subject tilt); or the device says so by its alarm.",
 	fleet.AlertUnbookedMovement:  "Moves while no booking, block or work order holds it: buffers of bookings count, and so does what is not back yet.",
 	fleet.AlertOverdueReturn:     "Was picked up, and is not back so long after the end of its booking.",
-	fleet.AlertFaultCode:         "The device reports a fault code.",
+	fleet.AlertFaultCode:         "The device reports a fault, a fuel leak or a temperature by an alarm; or sos, jamming, tampering, removing, gpsAntennaCut or powerCut, as long as no rule of their own kind watches the vehicle.",
 	fleet.AlertOdometerJump:      "The odometer jumps by more than the threshold.",
 	fleet.AlertCrash:             "The device reports a crash.",
 	fleet.AlertDocumentExpiring:  "Registration, inspection, insurance or warranty ends within so many days.",
@@ -64,6 +64,15 @@ var alertAbout = map[fleet.AlertKind]string{
 	fleet.AlertStopReached:    "Reaches a stop of its route plan.",
 	fleet.AlertStopMissed:     "Has not reached a stop of its route plan by arrive_until and the threshold.",
 	fleet.AlertRouteDeviation: "Was seen off the corridor of its route plan, and not on it again for longer than the threshold.",
+	fleet.AlertSOS:            "Somebody calls for help: the device's alarm sos.",
+	fleet.AlertJamming:        "The device reports that its radio or GNSS is jammed.",
+	fleet.AlertTampering:      "The device reports that it is tampered with or taken off, or that its antenna was cut: the alarms tampering, removing and gpsAntennaCut.",
+	fleet.AlertPowerCut:       "The device lost the vehicle's power, or was switched off: the alarms powerCut and powerOff.",
+	fleet.AlertLowPower:       "The device's supply or its own battery is low: the alarms lowPower and lowBattery.",
+	fleet.AlertSignal:         "A signal is what the rule's member signal asks: above, below, between, outside, equals, changed. The alert's subject is the signal, and its values are in the signal's unit.",
+	fleet.AlertFuelDrop:       "The level in the tank has fallen by more than what may have been used and the threshold together, and stays there: known five minutes after, or with the second reading. The subject is standing or driving. Without fuel_capacity_gal a vehicle that tells litres is held to have a tank of 60 litres.",
+	fleet.AlertFuelRise:       "The level in the tank has risen by more than the threshold, and stays there: somebody has refuelled. As with fuel_drop.",
+	fleet.AlertDeviceAlarm:    "The device raises one of the alarms of the rule, or any if it names none. The alert's subject is the alarm.",
 }
 
 // thresholdUnits are the units of the members that hold thresholds.

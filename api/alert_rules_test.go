@@ -27,23 +27,35 @@ func TestARuleTakesTheThresholdOfItsKind(t *testing.T) {
 		wantEqual(t, query, w.do("GET", "/v1/alert_rules"+query, "").names(), want)
 	}
 	for body, want := range map[string]string{
-		`{"name":"a"}`:                                                    "/kind",
-		`{"name":"a","kind":"boredom"}`:                                   "/kind",
-		`{"name":"a","kind":"speeding","threshold_s":5}`:                  "/threshold_s",
-		`{"name":"a","kind":"crash","threshold_mps2":5}`:                  "/threshold_mps2",
-		`{"name":"a","kind":"battery_low","threshold_pct":101}`:           "/threshold_pct",
-		`{"name":"a","kind":"speeding","threshold_mph":0}`:                "/threshold_mph",
-		`{"name":"a","kind":"tow","geofence_ids":["` + fence + `"]}`:      "/geofence_ids",
-		`{"name":"a","kind":"geofence_curfew"}`:                           "/geofence_ids",
-		`{"name":"a","kind":"geofence_enter","geofence_ids":["geo_1"]}`:   "/geofence_ids/0",
-		`{"name":"a","kind":"geofence_enter","geofence_ids":["veh_1"]}`:   "/geofence_ids/0",
-		`{"name":"a","kind":"tow","severity":"grave"}`:                    "/severity",
-		`{"name":"a","kind":"tow","schedule":{"timezone":"UTC"}}`:         "/schedule/windows",
-		`{"name":"a","kind":"tow","scope":{"vehicle_ids":["veh_1"]}}`:     "/scope/vehicle_ids/0",
-		`{"name":"a","kind":"geofence_speeding","threshold_mph":0,"x":1}`: "/x",
-		`{"name":"a","kind":"tow","threshold_m":100,"threshold_mi":1}`:    "/threshold_mi",
-		`{"name":"a","kind":"tow","applies_from":"2026-01-01T00:00:00Z"}`: "/applies_from",
-		`{"name":"a","kind":"tow","min_duration_s":-1}`:                   "/min_duration_s",
+		`{"name":"a"}`:                                                                              "/kind",
+		`{"name":"a","kind":"boredom"}`:                                                             "/kind",
+		`{"name":"a","kind":"speeding","threshold_s":5}`:                                            "/threshold_s",
+		`{"name":"a","kind":"crash","threshold_mps2":5}`:                                            "/threshold_mps2",
+		`{"name":"a","kind":"battery_low","threshold_pct":101}`:                                     "/threshold_pct",
+		`{"name":"a","kind":"speeding","threshold_mph":0}`:                                          "/threshold_mph",
+		`{"name":"a","kind":"tow","geofence_ids":["` + fence + `"]}`:                                "/geofence_ids",
+		`{"name":"a","kind":"geofence_curfew"}`:                                                     "/geofence_ids",
+		`{"name":"a","kind":"geofence_enter","geofence_ids":["geo_1"]}`:                             "/geofence_ids/0",
+		`{"name":"a","kind":"geofence_enter","geofence_ids":["veh_1"]}`:                             "/geofence_ids/0",
+		`{"name":"a","kind":"tow","severity":"grave"}`:                                              "/severity",
+		`{"name":"a","kind":"tow","schedule":{"timezone":"UTC"}}`:                                   "/schedule/windows",
+		`{"name":"a","kind":"tow","scope":{"vehicle_ids":["veh_1"]}}`:                               "/scope/vehicle_ids/0",
+		`{"name":"a","kind":"geofence_speeding","threshold_mph":0,"x":1}`:                           "/x",
+		`{"name":"a","kind":"tow","threshold_m":100,"threshold_mi":1}`:                              "/threshold_mi",
+		`{"name":"a","kind":"tow","applies_from":"2026-01-01T00:00:00Z"}`:                           "/applies_from",
+		`{"name":"a","kind":"tow","min_duration_s":-1}`:                                             "/min_duration_s",
+		`{"name":"a","kind":"sos","alarms":["sos"]}`:                                                "/alarms",
+		`{"name":"a","kind":"device_alarm","alarms":["sos,idle"]}`:                                  "/alarms/0",
+		`{"name":"a","kind":"signal"}`:                                                              "/signal",
+		`{"name":"a","kind":"tow","signal":{"name":"temp1_c","is":"above","value":8}}`:              "/signal",
+		`{"name":"a","kind":"signal","signal":{"name":"warmth","is":"above","value":8}}`:            "/signal/name",
+		`{"name":"a","kind":"signal","signal":{"name":"temp1_c","is":"warm"}}`:                      "/signal/is",
+		`{"name":"a","kind":"signal","signal":{"name":"temp1_c","is":"above"}}`:                     "/signal/value",
+		`{"name":"a","kind":"signal","signal":{"name":"temp1_c","is":"above","value":800}}`:         "/signal/value",
+		`{"name":"a","kind":"signal","signal":{"name":"temp1_c","is":"outside","from":8,"to":2}}`:   "/signal/to",
+		`{"name":"a","kind":"signal","signal":{"name":"temp1_c","is":"below","value":8,"from":2}}`:  "/signal/from",
+		`{"name":"a","kind":"signal","signal":{"name":"temp1_c","is":"changed","value":-1}}`:        "/signal/value",
+		`{"name":"a","kind":"signal","signal":{"name":"door_open","is":"changed","hysteresis":-1}}`: "/signal/hysteresis",
 	} {
 		if got := w.do("POST", "/v1/alert_rules", body).faults(); got != want {
 			t.Errorf("%s: %s, want %s", body, got, want)
@@ -73,8 +85,11 @@ func TestEveryKindOfAlertIsDescribed(t *testing.T) {
 		if ok && kind.Default() > 0 {
 			body += fmt.Sprintf(`,%q:%v`, takes.Member, k["default_threshold"])
 		}
-		if kind == fleet.AlertFenceCurfew {
+		switch kind {
+		case fleet.AlertFenceCurfew:
 			continue
+		case fleet.AlertSignal:
+			body += `,"signal":{"name":"door_open","is":"changed"}`
 		}
 		w.do("POST", "/v1/alert_rules", body+"}").ok(201)
 	}

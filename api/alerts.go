@@ -29,12 +29,15 @@ type Alert struct {
 	DurationS        float64        `json:"duration_s"`
 	LocalOn          string         `json:"local_on" format:"date" doc:"Date of start_at where the vehicle is at home."`
 	Place            *Place         `json:"place" doc:"Where it began."`
-	Unit             *string        `json:"unit" nullable:"true" doc:"Of value, peak and threshold: mph (km/h with units=metric), s, percent, V, m or m/s²." example:"mph"`
+	Unit             *string        `json:"unit" nullable:"true" doc:"Of value, peak and threshold: mph (km/h with units=metric), s, percent, V, m or m/s²; of the kind signal the unit of the signal." example:"mph"`
 	Value            *float64       `json:"value" nullable:"true" doc:"What was found first."`
 	Peak             *float64       `json:"peak" nullable:"true" doc:"The worst so far."`
 	Threshold        *float64       `json:"threshold" nullable:"true"`
+	Before           *float64       `json:"before" nullable:"true" doc:"Of fuel_drop and fuel_rise: the level before, in percent; value is what it changed by."`
+	After            *float64       `json:"after" nullable:"true" doc:"Of these: the level after."`
+	AmountGal        *float64       `json:"amount_gal" nullable:"true" doc:"Of these: what value is in gallons, if the vehicle tells litres or its fuel_capacity_gal is known."`
 	GeofenceID       *string        `json:"geofence_id" nullable:"true" example:"geo_1234"`
-	Subject          *string        `json:"subject" nullable:"true" doc:"What it is about besides: an alarm, a document, a booking."`
+	Subject          *string        `json:"subject" nullable:"true" doc:"What it is about besides: an alarm, a signal, a document, a booking."`
 	ResolvedReason   *string        `json:"resolved_reason" nullable:"true" doc:"cleared, moment, rule_changed or no_data; null while it is raised."`
 	AcknowledgedAt   record.Instant `json:"acknowledged_at" doc:"Null until somebody has taken note of it."`
 	AcknowledgedBy   *string        `json:"acknowledged_by" nullable:"true" doc:"The id of an API key." example:"key_1234"`
@@ -130,6 +133,9 @@ func (a *API) showAlerts(r *http.Request, rows []query.Derived[*fleet.Alert]) ([
 	return views, nil
 }
 
+// inGallons makes gallons of litres.
+func inGallons(litres float64) float64 { return rounded(litres/fleet.LitresPerGal, 2) }
+
 func (a *API) showAlert(d *query.Derived[*fleet.Alert], metric bool) Alert {
 	e := d.Entity
 	unit, scale := e.What.Unit(), 1.0
@@ -138,12 +144,16 @@ func (a *API) showAlert(d *query.Derived[*fleet.Alert], metric bool) Alert {
 			unit, scale = "km/h", fleet.MetresPerKmh
 		}
 	}
+	if signal, ok := fleet.SignalNamed(e.Subject); ok && e.What == fleet.AlertSignal {
+		unit, scale = signal.Spec().Unit, 1
+	}
 	shownValue := func(v float64) float64 { return rounded(v/scale, 2) }
 	view := Alert{
 		ID: derivedID(e), Object: "alert", VehicleID: d.Vehicle.String(), RuleID: e.Rule.String(), RuleRevision: e.RuleRevision, Kind: string(e.What),
 		Severity: e.Severity, Status: query.AlertResolved, StartAt: instant(e.Start), EndAt: instant(e.End), DurationS: seconds(e.End - e.Start),
 		LocalOn: d.LocalDate.Format("2006-01-02"), Place: a.placeOrNull(e.Place), Unit: textOrNull(unit), Value: optional(e.Value, shownValue),
-		Peak: optional(e.Peak, shownValue), Threshold: optional(e.Threshold, shownValue), Subject: textOrNull(e.Subject),
+		Peak: optional(e.Peak, shownValue), Threshold: optional(e.Threshold, shownValue), Before: optional(e.Before, shownValue),
+		After: optional(e.After, shownValue), AmountGal: optional(e.Litres, inGallons), Subject: textOrNull(e.Subject),
 		ResolvedReason: textOrNull(e.ResolvedReason), DerivedStamps: derivedStamps(d),
 	}
 	if e.Fence != 0 {

@@ -61,7 +61,7 @@ type IngestPosition struct {
 	Valid       *bool                  `json:"valid,omitempty" doc:"False if the device itself doubts the fix."`
 	Approximate *bool                  `json:"approximate,omitempty" doc:"Located by cell towers or wifi."`
 	Mock        *bool                  `json:"mock,omitempty" doc:"A simulated location."`
-	Alarm       string                 `json:"alarm,omitempty" maxLength:"100" example:"hardBraking" doc:"As Traccar names it: sos, accident, hardBraking, hardAcceleration, hardCornering, tow, powerCut, jamming and so on. A name that is not known is kept as general. One that comes with a fix that is stored already counts all the same, at device_at."`
+	Alarm       string                 `json:"alarm,omitempty" maxLength:"100" example:"hardBraking" doc:"As Traccar names it: sos, accident, hardBraking, hardAcceleration, hardCornering, tow, powerCut, jamming and so on. Several are joined by commas; any other word is kept as it is. One that comes with a fix that is stored already counts all the same, at device_at."`
 	DriverTag   string                 `json:"driver_tag,omitempty" maxLength:"128" doc:"Key, card or Bluetooth tag of who is logged in, as the tracker reads it; 0 says that nobody is. See /v1/driver_tags." example:"1A0000011D2A5C01"`
 	Signals     map[string]signalInput `json:"signals,omitempty" doc:"Measurements by the name of their signal, in its unit."`
 }

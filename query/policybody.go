@@ -39,7 +39,38 @@ type ruleBody struct {
 	Schedule    *scheduleBody   `json:"schedule"`
 	Scope       *scopeBody      `json:"scope"`
 	GeofenceIDs []string        `json:"geofence_ids"`
+	Alarms      []string        `json:"alarms"`
+	Signal      *signalBody     `json:"signal"`
 	AppliesFrom *time.Time      `json:"applies_from"`
+}
+
+// signalBody is what a rule asks of a signal.
+type signalBody struct {
+	Name       string   `json:"name"`
+	Is         string   `json:"is"`
+	Value      float64  `json:"value"`
+	From       float64  `json:"from"`
+	To         float64  `json:"to"`
+	Hysteresis *float64 `json:"hysteresis"`
+}
+
+// test makes what the rule asks of a signal.
+func (b *signalBody) test() (*fleet.SignalTest, error) {
+	if b == nil {
+		return nil, nil
+	}
+	signal, ok := fleet.SignalNamed(b.Name)
+	if !ok {
+		return nil, fmt.Errorf("there is no signal %q", b.Name)
+	}
+	t := &fleet.SignalTest{Signal: signal, Is: b.Is, Low: b.Value, High: b.Value, Hysteresis: signal.Hysteresis()}
+	if b.Is == fleet.SignalBetween || b.Is == fleet.SignalOutside {
+		t.Low, t.High = b.From, b.To
+	}
+	if b.Hysteresis != nil {
+		t.Hysteresis = *b.Hysteresis
+	}
+	return t, nil
 }
 
 type scopeBody struct {

@@ -33,6 +33,8 @@ var thresholds = map[fleet.AlertKind]Threshold{
 
 	fleet.AlertStopMissed:     {Member: "threshold_s", Scale: 1, Least: 0, Most: 30 * day},
 	fleet.AlertRouteDeviation: {Member: "threshold_s", Scale: 1, Least: 1, Most: 30 * day},
+	fleet.AlertFuelDrop:       {Member: "threshold_pct", Scale: 1, Least: 5, Most: 100},
+	fleet.AlertFuelRise:       {Member: "threshold_pct", Scale: 1, Least: 5, Most: 100},
 }
 
 // ThresholdOf returns how the threshold of a kind is written, and false if the kind takes none.
@@ -44,7 +46,8 @@ func ThresholdOf(kind fleet.AlertKind) (Threshold, bool) {
 // TakesFences says whether a rule of the kind may name geofences.
 func TakesFences(kind fleet.AlertKind) bool {
 	switch kind {
-	case fleet.AlertSpeeding, fleet.AlertFenceSpeeding, fleet.AlertFenceEnter, fleet.AlertFenceExit, fleet.AlertFenceDwell, fleet.AlertFenceCurfew:
+	case fleet.AlertSpeeding, fleet.AlertFenceSpeeding, fleet.AlertFenceEnter, fleet.AlertFenceExit, fleet.AlertFenceDwell, fleet.AlertFenceCurfew,
+		fleet.AlertSignal:
 		return true
 	}
 	return false

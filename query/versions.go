@@ -95,10 +95,12 @@ func ruleVersions(id fleet.RuleID, revisions []policyRevision, zone *time.Locati
 		}
 		b := r.rule
 		v := fleet.Rule{ID: id, Revision: r.number, From: from[i], To: to[i], Kind: b.Kind, Severity: b.Severity, Threshold: r.limit,
-			MinDuration: seconds(b.MinDuration), CoolDown: seconds(b.CoolDown)}
+			MinDuration: seconds(b.MinDuration), CoolDown: seconds(b.CoolDown), Alarms: b.Alarms}
 		var err, wrong error
 		v.Scope, err = b.Scope.scope()
 		v.Schedule, wrong = b.Schedule.schedule(zone)
+		err = errors.Join(err, wrong)
+		v.Signal, wrong = b.Signal.test()
 		err = errors.Join(err, wrong)
 		for _, text := range b.GeofenceIDs {
 			fence, wrong := fleet.ParseID(fleet.FencePrefix, text)

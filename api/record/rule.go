@@ -12,12 +12,12 @@ import (
 type AlertRuleFields struct {
 	Name        string `json:"name" minLength:"1" maxLength:"100" example:"Speeding on the highway"`
 	Description string `json:"description,omitempty" maxLength:"500"`
-	Kind        string `json:"kind" enum:"speeding,geofence_speeding,geofence_enter,geofence_exit,geofence_dwell,geofence_curfew,battery_low,fuel_low,voltage_low,device_offline,idling,harsh_braking,harsh_acceleration,harsh_cornering,tow,movement_without_booking,overdue_return,fault_code,odometer_jump,crash,document_expiring,maintenance_due,booking_conflict,stop_reached,stop_missed,route_deviation" example:"speeding"`
+	Kind        string `json:"kind" enum:"speeding,geofence_speeding,geofence_enter,geofence_exit,geofence_dwell,geofence_curfew,battery_low,fuel_low,voltage_low,device_offline,idling,harsh_braking,harsh_acceleration,harsh_cornering,tow,movement_without_booking,overdue_return,fault_code,odometer_jump,crash,document_expiring,maintenance_due,booking_conflict,stop_reached,stop_missed,route_deviation,sos,jamming,tampering,power_cut,low_power,device_alarm,signal,fuel_drop,fuel_rise" example:"speeding"`
 	Severity    string `json:"severity,omitempty" enum:"info,warning,critical" doc:"The kind's own unless given."`
 	Enabled     *bool  `json:"enabled,omitempty" doc:"True unless given."`
 
 	ThresholdMph  *float64 `json:"threshold_mph,omitempty" doc:"Of speeding: the limit; of geofence_speeding: so much above the geofence's limit." example:"75"`
-	ThresholdPct  *float64 `json:"threshold_pct,omitempty" doc:"Of battery_low and fuel_low."`
+	ThresholdPct  *float64 `json:"threshold_pct,omitempty" doc:"Of battery_low and fuel_low; of fuel_drop and fuel_rise: so much of the tank."`
 	ThresholdV    *float64 `json:"threshold_v,omitempty" doc:"Of voltage_low."`
 	ThresholdS    *float64 `json:"threshold_s,omitempty" doc:"Of geofence_dwell (the geofence's own unless given), device_offline, idling, overdue_return, stop_missed and route_deviation."`
 	ThresholdMps2 *float64 `json:"threshold_mps2,omitempty" doc:"Of harsh_braking, harsh_acceleration and harsh_cornering: metres per second squared."`
@@ -29,7 +29,11 @@ type AlertRuleFields struct {
 	CooldownS    int       `json:"cooldown_s,omitempty" minimum:"0" maximum:"2592000" doc:"After one alert is resolved, no other is raised for so long."`
 	Schedule     *Schedule `json:"schedule,omitempty" doc:"The times at which it watches; always unless given."`
 	Scope        *Scope    `json:"scope,omitempty" doc:"The vehicles that it is about; all of them unless given."`
-	GeofenceIDs  []string  `json:"geofence_ids,omitempty" maxItems:"1000" nullable:"false" doc:"Of speeding: only inside one of these. Of geofence_curfew: outside all of these. Of the other geofence kinds: these; any geofence unless given."`
+	GeofenceIDs  []string  `json:"geofence_ids,omitempty" maxItems:"1000" nullable:"false" doc:"Of speeding: only inside one of these. Of geofence_curfew: outside all of these. Of signal: only inside one of these. Of the other geofence kinds: these; any geofence unless given."`
+
+	Alarms []string `json:"alarms,omitempty" maxItems:"50" nullable:"false" doc:"Of device_alarm: the words that it watches for, as devices spell them, such as overspeed, idle or door; any alarm unless given."`
+
+	Signal *SignalCondition `json:"signal,omitempty" doc:"Of signal, which needs it: what it watches. With min_duration_s it must hold for so long; a reading holds until the next."`
 
 	OpenIssue bool `json:"open_issue,omitempty" doc:"An issue of the vehicle is opened for each of its alerts, within a minute. Only of fault_code, voltage_low and crash."`
 
@@ -90,6 +94,7 @@ func (r *AlertRuleFields) Faults() []fleet.FieldError {
 	if len(r.GeofenceIDs) == 0 && kind == fleet.AlertFenceCurfew {
 		faults = append(faults, fleet.FieldError{Pointer: "/geofence_ids", Code: "required", Detail: "the kind " + r.Kind + " needs the geofences to be in"})
 	}
+	faults = append(append(faults, r.alarmFaults()...), r.signalFaults()...)
 	if r.OpenIssue && !kind.OfHealth() {
 		faults = append(faults, fleet.FieldError{Pointer: "/open_issue", Code: "invalid",
 			Detail: "an alert of the kind " + r.Kind + " says nothing about the health of the vehicle; rules of fault_code, voltage_low and crash may open issues"})

@@ -30,9 +30,15 @@
 //	harsh_cornering            4.0 m/s²  incidents                                     moment                 -
 //	crash                      -         the alarm accident                            moment                 -
 //	tow                        200 m     distance from where the ignition went off     ignition on, half way  goes on
+//	                           -         the alarm tow; an angle that is another       moment                 -
 //	movement_without_booking   -         moving while no booking holds                 stands, booked         ends it
 //	overdue_return             15 min    a booking that is past its end, not done      done or extended       raises it
-//	fault_code                 -         the alarms of FaultAlarms                     moment                 -
+//	fault_code                 -         the alarms of FaultAlarms, see there          moment                 -
+//	sos, jamming, tampering,   -         their alarms, see fleet.KindOfAlarm           moment                 -
+//	power_cut, low_power
+//	device_alarm               -         any alarm, or those that the rule names       moment                 -
+//	fuel_drop, fuel_rise       10 %      a level that stands at another height         moment                 -
+//	signal                     -         what the rule asks of a signal                hysteresis             goes on
 //	odometer_jump              5 km      a reading refused or leaping, drops as well   moment                 -
 //	document_expiring          30 days   what falls due, so long before                done                   raises it
 //	maintenance_due            7 days    likewise                                      done                   raises it
@@ -69,6 +75,7 @@ type Input struct {
 	Position   *fleet.Position    // a trusted fix, else nil
 	Doubtful   *fleet.Position    // one that does not count for place; it was heard, and its alarm counts
 	Signal     *fleet.SignalValue // or a measurement
+	Aside      bool               // of a signal that only a rule wants: to the other rules nothing was heard
 	Motion     fleet.Motion       // after this input
 	Moves      []fleet.FenceMove  // of this input
 	Stops      []fleet.StopMove   // of its route plans, reached with this input
@@ -88,15 +95,19 @@ type Engine struct {
 
 	speeding, limits, enters, exits, curfews []*rule
 	batteries, fuels, voltages, tows         []*rule
-	unbooked, faults, odometers              []*rule
+	unbooked, faults, odometers, alarms      []*rule
+	drops, rises                             []*rule
+	own                                      map[fleet.AlertKind]*[]*rule // of the kinds that alarms have of their own
 	harsh                                    [incidents][]*rule
-	stops                                    []*rule // stop_reached
-	facts                                    []*rule // device_offline, idling, geofence_dwell and what obligations ask for
+	stops                                    []*rule                     // stop_reached
+	signals                                  [len(fleet.Signals)][]*rule // by what they watch
+	fenced                                   []*rule                     // of these, those that watch inside of geofences
+	facts                                    []*rule                     // device_offline, idling, geofence_dwell and what obligations ask for
 }
 
 // NewEngine compiles versions of rules, in any order. A rule of an unknown kind watches for nothing.
 func NewEngine(rules []fleet.Rule) *Engine {
-	e := &Engine{rules: make([]rule, len(rules))}
+	e := &Engine{rules: make([]rule, len(rules)), own: map[fleet.AlertKind]*[]*rule{}}
 	for i := range rules {
 		e.rules[i] = compile(&rules[i])
 	}
@@ -107,6 +118,16 @@ func NewEngine(rules []fleet.Rule) *Engine {
 		r := &e.rules[i]
 		if list := e.list(r.Kind); list != nil {
 			*list = append(*list, r)
+		}
+		if r.Kind == fleet.AlertTow {
+			e.signals[signalRoll] = append(e.signals[signalRoll], r)
+			e.signals[signalPitch] = append(e.signals[signalPitch], r)
+		}
+		if r.Kind == fleet.AlertSignal && r.Signal != nil {
+			e.signals[r.Signal.Signal] = append(e.signals[r.Signal.Signal], r)
+			if r.lasting && len(r.Fences) > 0 {
+				e.fenced = append(e.fenced, r)
+			}
 		}
 	}
 	return e
@@ -153,6 +174,17 @@ func (e *Engine) list(kind fleet.AlertKind) *[]*rule {
 		return &e.unbooked
 	case fleet.AlertFaultCode:
 		return &e.faults
+	case fleet.AlertSOS, fleet.AlertJamming, fleet.AlertTampering, fleet.AlertPowerCut, fleet.AlertLowPower:
+		if e.own[kind] == nil {
+			e.own[kind] = new([]*rule)
+		}
+		return e.own[kind]
+	case fleet.AlertDeviceAlarm:
+		return &e.alarms
+	case fleet.AlertFuelDrop:
+		return &e.drops
+	case fleet.AlertFuelRise:
+		return &e.rises
 	case fleet.AlertOdometerJump:
 		return &e.odometers
 	case fleet.AlertHarshBraking:
@@ -203,6 +235,7 @@ type rule struct {
 	watch     watch   // what kind of fact
 	bound     string  // the kind of obligation that it is about
 	timed     bool    // the value is a time that passes, in seconds
+	subject   string  // what its instances are about, if that is always the same
 	step      float64 // by how much worse it must have become to be told again
 }
 
@@ -224,6 +257,8 @@ func compile(r *fleet.Rule) rule {
 		c.lasting, c.low, c.step = true, true, 0.5
 	case fleet.AlertTow:
 		c.lasting, c.step = true, 1000
+	case fleet.AlertSignal:
+		c.compileTest()
 	case fleet.AlertOffline, fleet.AlertIdling, fleet.AlertFenceDwell, fleet.AlertOverdueReturn,
 		fleet.AlertStopMissed, fleet.AlertRouteDeviation:
 		c.fact, c.timed = true, true

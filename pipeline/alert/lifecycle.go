@@ -48,7 +48,7 @@ func (c *call) insert(i int, r *rule, fence fleet.FenceID, subject string) *Foun
 // which ends what is pending and lets what is raised go on. since is when it began, if that is now. value is NaN for a
 // kind without values.
 func (c *call) judge(r *rule, fence fleet.FenceID, since fleet.Millis, value float64, holds, over bool) {
-	i, found := c.s.find(r.ID, fence, "")
+	i, found := c.s.find(r.ID, fence, r.subject)
 	if !r.lasting && holds && !r.hours.holds(c.at) {
 		holds, over = false, true
 	}
@@ -56,7 +56,7 @@ func (c *call) judge(r *rule, fence fleet.FenceID, since fleet.Millis, value flo
 		if !holds || !c.applies(r) {
 			return
 		}
-		c.begin(c.insert(i, r, fence, ""), r, since)
+		c.begin(c.insert(i, r, fence, r.subject), r, since)
 	}
 	f := &c.s.Found[i]
 	switch {
@@ -110,6 +110,10 @@ func (c *call) measure(f *Found, r *rule, value float64) {
 	case math.IsNaN(value):
 	case !f.Measured:
 		f.Measured, f.Value, f.Peak = true, value, value
+	case r.Signal != nil:
+		if r.Signal.Worse(value, f.Peak) {
+			f.Peak = value
+		}
 	case r.low:
 		f.Peak = min(f.Peak, value)
 	default:
@@ -139,10 +143,12 @@ func (c *call) resolve(f *Found, end fleet.Millis, reason string) {
 	c.emit(f, end, reason)
 }
 
-// emit appends the present version of an alert; one with a reason is over.
-func (c *call) emit(f *Found, end fleet.Millis, reason string) {
+// emit appends the present version of an alert, and returns it; one with a reason is over.
+func (c *call) emit(f *Found, end fleet.Millis, reason string) *fleet.Alert {
 	f.PeakTold = f.Peak
-	*c.out = append(*c.out, f.alert(c.key, end, reason))
+	told := f.alert(c.key, end, reason)
+	*c.out = append(*c.out, told)
+	return told
 }
 
 func (f *Found) alert(key fleet.VehicleKey, end fleet.Millis, reason string) *fleet.Alert {
@@ -162,7 +168,7 @@ func (f *Found) alert(key fleet.VehicleKey, end fleet.Millis, reason string) *fl
 		value, peak := f.Value, f.Peak
 		a.Value, a.Peak = &value, &peak
 	}
-	if f.What.Unit() != "" {
+	if f.What.Unit() != "" || f.What == fleet.AlertSignal && !math.IsNaN(f.Threshold) {
 		threshold := f.Threshold
 		a.Threshold = &threshold
 	}

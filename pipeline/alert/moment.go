@@ -3,21 +3,22 @@ package alert
 import (
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/motorpool/fleet"
 )
 
-// moment raises and resolves what has no duration. quiet is the least time that passes before it is told again; within it
-// a repetition prolongs it.
-func (c *call) moment(r *rule, fence fleet.FenceID, subject string, at fleet.Millis, place *fleet.Place, value float64, quiet fleet.Millis) {
+// moment raises and resolves what has no duration, and returns the alert, if it is a new one, and whether the rule watches. quiet is the least
+// time that passes before it is told again; within it a repetition prolongs it.
+func (c *call) moment(r *rule, fence fleet.FenceID, subject string, at fleet.Millis, place *fleet.Place, value float64, quiet fleet.Millis) (*fleet.Alert, bool) {
 	if !r.current(at) || !r.scoped(c.key.Vehicle, c.t) || !r.hours.holds(at) {
-		return
+		return nil, false
 	}
 	i, found := c.s.find(r.ID, fence, subject)
 	if found && at < c.s.Found[i].Cool {
 		f := &c.s.Found[i]
 		f.Cool = max(f.Cool, at+quiet)
-		return
+		return nil, true
 	}
 	once := Found{
 		Rule: r.ID, Fence: fence, Subject: subject, Revision: r.Revision, Phase: Cooling, Since: at, Begin: at, Told: c.at, Seen: at,
@@ -27,13 +28,14 @@ func (c *call) moment(r *rule, fence fleet.FenceID, subject string, at fleet.Mil
 		once.Placed, once.Place = true, *place
 	}
 	c.measure(&once, r, value)
-	c.emit(&once, at, moment)
+	told := c.emit(&once, at, moment)
 	switch {
 	case found:
 		c.s.Found[i] = once
 	case once.Cool > c.at:
 		c.s.Found = slices.Insert(c.s.Found, i, once)
 	}
+	return told, true
 }
 
 // crossed tells of a step over a geofence's edge. A pass between two fixes goes in and out.
@@ -67,7 +69,14 @@ func (c *call) alarm(in *Input) {
 	if p == nil || p.Alarm == "" {
 		return
 	}
-	switch p.Alarm {
+	for word := range strings.SplitSeq(p.Alarm, ",") {
+		c.word(p, word)
+	}
+}
+
+// word takes one word of an alarm for what it says.
+func (c *call) word(p *fleet.Position, word string) {
+	switch word {
 	case "hardBraking":
 		c.incident(braking, 0, p.Speed, true)
 	case "hardAcceleration":
@@ -78,20 +87,28 @@ func (c *call) alarm(in *Input) {
 		c.incident(crash, 0, p.Speed, true)
 	case "tow":
 		if c.s.Ignition != fleet.Yes {
-			c.told(c.e.tows, p.Alarm)
+			c.told(c.e.tows, word)
 		}
 	default:
-		if slices.Contains(FaultAlarms, p.Alarm) {
-			c.told(c.e.faults, p.Alarm)
+		own := c.e.own[fleet.KindOfAlarm(word)]
+		if (own == nil || !c.told(*own, word)) && slices.Contains(FaultAlarms, word) {
+			c.told(c.e.faults, word)
+		}
+	}
+	for _, r := range c.e.alarms {
+		if len(r.Alarms) == 0 || slices.Contains(r.Alarms, word) {
+			c.moment(r, 0, word, c.at, c.place(), math.NaN(), repeated)
 		}
 	}
 }
 
-// told raises what a device says by an alarm.
-func (c *call) told(rules []*rule, alarm string) {
+// told raises what a device says by an alarm, and returns whether any of the rules watches for it here and now.
+func (c *call) told(rules []*rule, alarm string) (watched bool) {
 	for _, r := range rules {
-		c.moment(r, 0, alarm, c.at, c.place(), math.NaN(), repeated)
+		_, here := c.moment(r, 0, alarm, c.at, c.place(), math.NaN(), repeated)
+		watched = watched || here
 	}
+	return watched
 }
 
 // place returns where the vehicle was last seen, or nil.

@@ -29,6 +29,9 @@ func anyRules(t *rapid.T) []fleet.Rule {
 		if r.Kind == fleet.AlertFenceDwell {
 			r.Threshold = rapid.SampledFrom([]float64{0, 300}).Draw(t, "dwell")
 		}
+		if r.Kind == fleet.AlertSignal {
+			r.Signal = &fleet.SignalTest{Signal: fleet.MustSignal("temp1_c"), Is: rapid.SampledFrom(fleet.SignalTests).Draw(t, "is"), Low: 10, High: 20, Hysteresis: 2}
+		}
 		if rapid.Bool().Draw(t, "fenced") {
 			r.Fences = []fleet.FenceID{1, 2}
 		}
@@ -67,7 +70,7 @@ func anyInputs(t *rapid.T) []alert.Input {
 			now.Motion = fleet.Motion{Known: true, Idling: true, IdleFrom: at - 60_000, Ignition: fleet.Yes}
 		}
 		if rapid.IntRange(0, 3).Draw(t, "what") == 0 {
-			name := rapid.SampledFrom([]string{"soc_pct", "fuel_level_pct", "battery_v", "speed_limit_mps", "ignition"}).Draw(t, "signal")
+			name := rapid.SampledFrom([]string{"soc_pct", "fuel_level_pct", "battery_v", "speed_limit_mps", "ignition", "temp1_c", "temp1_c"}).Draw(t, "signal")
 			now.Signal = &fleet.SignalValue{Signal: fleet.MustSignal(name), Value: rapid.Float64Range(0, 40).Draw(t, "value")}
 		} else {
 			p := &fleet.Position{
@@ -75,7 +78,7 @@ func anyInputs(t *rapid.T) []alert.Input {
 				Speed:  rapid.SampledFrom([]float64{math.NaN(), 0, 10, 20, 32.5, 33.6, 40}).Draw(t, "speed"),
 				Course: rapid.SampledFrom([]float64{math.NaN(), 0, 90, 350}).Draw(t, "course"), Accuracy: math.NaN(),
 				Ignition: fleet.Tri(rapid.IntRange(0, 2).Draw(t, "ignition")),
-				Alarm:    rapid.SampledFrom([]string{"", "", "", "accident", "hardBraking", "fault", "tow"}).Draw(t, "alarm"),
+				Alarm:    rapid.SampledFrom([]string{"", "", "", "accident", "hardBraking", "fault", "tow", "lowBattery,sos", "made up"}).Draw(t, "alarm"),
 			}
 			now.RawOdometer = rapid.SampledFrom([]float64{math.NaN(), 0, 1000, 9_000, 1e8}).Draw(t, "odometer")
 			now.OdometerRefused = now.RawOdometer == 1e8

@@ -23,7 +23,8 @@ var update = flag.Bool("update", false, "write what the code does into testdata;
 
 // TestScenarios runs the stories in testdata. What stands behind "|" is what comes of the lines above it.
 //
-//	rule NAME KIND [threshold=N] [for=D] [cooldown=D] [hours=mon-fri@22:00-06:00@ZONE] [fences=A,B] [tags=A] [from=T] [to=T] [revision=N]
+//	rule NAME KIND [threshold=N] [for=D] [cooldown=D] [hours=mon-fri@22:00-06:00@ZONE] [fences=A,B] [tags=A] [alarms=A,B] [is=TEST] [from=T] [to=T] [revision=N]
+//	  TEST is SIGNAL:above:BOUND[~HYSTERESIS], SIGNAL:outside:LOW..HIGH, SIGNAL:changed, SIGNAL:changed:LEAST
 //	vehicle [tags=A,B] [tank=LITRES]
 //	booking|document|maintenance|conflict NAME [from=T] [to=T] [done[=T]]  replaces one of this name
 //	stop|corridor NAME [to=T]                              what a route plan binds by from here on; without to it does no more
@@ -333,12 +334,15 @@ func (s *story) rule(words []string, members map[string]string) error {
 		}
 		r.Threshold = number(v, unit)
 	}
+	if v, ok := members["is"]; ok {
+		r.Signal = signalTest(v)
+	}
 	r.MinDuration, r.CoolDown = span(members["for"]), span(members["cooldown"])
 	r.From, r.To = instant(members["from"]), instant(members["to"])
 	if v, ok := members["revision"]; ok {
 		r.Revision = uint64(number(v, 1))
 	}
-	r.Scope.Tags = list(members["tags"])
+	r.Scope.Tags, r.Alarms = list(members["tags"]), list(members["alarms"])
 	for _, name := range list(members["fences"]) {
 		r.Fences = append(r.Fences, s.fence(name))
 	}
@@ -414,8 +418,11 @@ func (s *story) tell(t *testing.T, x fleet.Entity) string {
 	}
 	if a.Value != nil {
 		unit := a.What.Unit()
+		if signal, ok := fleet.SignalNamed(a.Subject); ok {
+			unit = signal.Spec().Unit
+		}
 		scale := 1.0
-		if unit == "m/s" {
+		if a.What.Unit() == "m/s" {
 			scale, unit = fleet.MetresPerKmh, "km/h"
 		}
 		text += fmt.Sprintf(", %.4g %s", *a.Value/scale, unit)
@@ -424,6 +431,26 @@ func (s *story) tell(t *testing.T, x fleet.Entity) string {
 		}
 	}
 	return text
+}
+
+// signalTest reads what a rule asks of a signal.
+func signalTest(text string) *fleet.SignalTest {
+	parts := strings.Split(text, ":")
+	t := &fleet.SignalTest{Signal: fleet.MustSignal(parts[0]), Is: parts[1]}
+	t.Hysteresis = t.Signal.Hysteresis()
+	if len(parts) > 2 {
+		bounds, least, given := strings.Cut(parts[2], "~")
+		if given {
+			t.Hysteresis = number(least, 1)
+		}
+		low, high, two := strings.Cut(bounds, "..")
+		if t.Low = number(low, 1); two {
+			t.High = number(high, 1)
+		} else {
+			t.High = t.Low
+		}
+	}
+	return t
 }
 
 const day = "2026-11-20"

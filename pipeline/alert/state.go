@@ -27,10 +27,13 @@ type State struct {
 	Odometer    float64 // m, the newest reading that was believed; 0 for none
 	FuelPercent bool    // the vehicle tells its fuel in percent, so litres do not count
 
-	Inside  []Inside           // by geofence
-	Bound   []fleet.Obligation // what its route plans bind it by; replaced whole, never changed
-	Found   []Found            // by rule, geofence and subject
-	Driving Driving
+	Inside   []Inside           // by geofence
+	Bound    []fleet.Obligation // what its route plans bind it by; replaced whole, never changed
+	Readings []Reading          // by rule
+	Fuel     Fuel
+	Lean     [2]Lean // roll and pitch
+	Found    []Found // by rule, geofence and subject
+	Driving  Driving
 }
 
 // Inside is a geofence that the vehicle is inside of.
@@ -81,7 +84,7 @@ type Found struct {
 // Clone returns a copy that shares nothing.
 func (s *State) Clone() State {
 	c := *s
-	c.Inside, c.Found = slices.Clone(s.Inside), slices.Clone(s.Found)
+	c.Inside, c.Found, c.Readings = slices.Clone(s.Inside), slices.Clone(s.Found), slices.Clone(s.Readings)
 	return c
 }
 

@@ -2,13 +2,13 @@ package alert
 
 import (
 	"math"
-	"slices"
 
 	"github.com/motorpool/fleet"
 )
 
-// FaultAlarms are the alarms of which rules for fault codes tell, each by its name as the subject. A call for help is
-// among them, because nobody may miss it and no other kind tells of it.
+// FaultAlarms are the alarms of which rules for fault codes tell, each by its name as the subject. Those that have a kind
+// of their own are among them, because such rules told of them before there were these kinds: as long as no rule of its
+// own kind watches a vehicle, nobody may miss a call for help.
 var FaultAlarms = []string{
 	"fault", "sos", "powerCut", "gpsAntennaCut", "jamming", "tampering", "removing", "fuelLeak", "temperature",
 }
@@ -33,6 +33,8 @@ var (
 	signalLitres   = fleet.MustSignal("fuel_level_l")
 	signalVoltage  = fleet.MustSignal("battery_v")
 	signalIgnition = fleet.MustSignal("ignition")
+	signalRoll     = fleet.MustSignal("roll_deg")
+	signalPitch    = fleet.MustSignal("pitch_deg")
 	signalRoad     = fleet.MustSignal("speed_limit_mps")
 )
 
@@ -45,7 +47,7 @@ func (e *Engine) Step(s *State, key fleet.VehicleKey, t *fleet.Traits, in *Input
 	if len(s.Found) > 0 {
 		c.changed()
 	}
-	if in.Position != nil || in.Doubtful != nil || in.Signal != nil {
+	if in.Position != nil || in.Doubtful != nil || in.Signal != nil && !in.Aside {
 		s.Heard = in.At
 	}
 	if p := in.Position; p != nil {
@@ -70,6 +72,10 @@ func (e *Engine) Step(s *State, key fleet.VehicleKey, t *fleet.Traits, in *Input
 	}
 	if in.Signal != nil {
 		c.signal(in.Signal)
+		c.measured(in.Signal, in.Inside)
+	}
+	if len(in.Moves) > 0 {
+		c.moved(in.Inside)
 	}
 	c.unbooked(in, moved)
 	for i := range in.Moves {
@@ -149,12 +155,7 @@ func (c *call) speed(in *Input) {
 
 // leave finds the first of the rule's geofences that the vehicle is inside of, and ends what was found in another.
 func (c *call) leave(r *rule, inside []fleet.FenceID) (fence fleet.FenceID, holds bool) {
-	for _, f := range r.Fences {
-		if slices.Contains(inside, f) {
-			fence, holds = f, true
-			break
-		}
-	}
+	fence, holds = r.within(inside)
 	c.elsewhere(r, fence, holds)
 	return fence, holds
 }
@@ -200,14 +201,27 @@ func (c *call) signal(v *fleet.SignalValue) {
 		c.level(c.e.batteries, v.Value, recoverBattery, true)
 	case signalFuel:
 		s.FuelPercent = true
+		c.fuel(v.Value, 0)
 		c.level(c.e.fuels, v.Value, recoverFuel, true)
 	case signalLitres:
-		if !s.FuelPercent && c.t.FuelCapacity > 0 {
+		if s.FuelPercent {
+			break
+		}
+		tank := c.t.FuelCapacity
+		if tank <= 0 {
+			tank = usualTank
+		}
+		c.fuel(100*v.Value/tank, tank)
+		if c.t.FuelCapacity > 0 {
 			c.level(c.e.fuels, 100*v.Value/c.t.FuelCapacity, recoverFuel, true)
 		}
 	case signalVoltage:
 		rested := s.Ignition == fleet.Unknown || s.Ignition == fleet.No && c.at-s.IgnitionAt >= rest
 		c.level(c.e.voltages, v.Value, recoverVoltage, rested)
+	case signalRoll:
+		c.tilt(&s.Lean[0], v.Value)
+	case signalPitch:
+		c.tilt(&s.Lean[1], v.Value)
 	case signalRoad:
 		s.Driving.Road, s.Driving.RoadAt = v.Value, c.at
 	}

@@ -132,7 +132,7 @@ func (d *Decoder) fillMember(out []fleet.Report, c *column, from int) {
 	case "alarm":
 		for i := range out {
 			if text, ok := textAt(c.values, from+i); ok {
-				out[i].Alarm = alarmOf(text)
+				out[i].Alarm = fleet.AlarmOf(text)
 			}
 		}
 		return

@@ -76,7 +76,7 @@ func TestArrowColumns(t *testing.T) {
 					*r = fleet.Report{
 						UniqueID: "a", FixTime: at, DeviceTime: at + 1, Positioned: true, Invalid: true, Approximate: true, Mock: true,
 						Lat: 48.25, Lng: 11.5, Altitude: -3, Speed: 14, Course: 270, Accuracy: 4, Odometer: 84211000, Satellites: 9,
-						Ignition: fleet.Yes, Motion: fleet.No, Alarm: "sos",
+						Ignition: fleet.Yes, Motion: fleet.No, Alarm: "sos,tow",
 						Signals: []fleet.SignalValue{measured("soc_pct", 55.5), measured("charging", 0)},
 					}
 				},

@@ -18,7 +18,6 @@ import (
 	"fmt"
 	"math"
 	"mime"
-	"strings"
 
 	"github.com/motorpool/fleet"
 )
@@ -160,30 +159,3 @@ var (
 	signalIgnition = fleet.MustSignal("ignition")
 	signalMotion   = fleet.MustSignal("motion")
 )
-
-var alarmByName = func() map[string]string {
-	byName := make(map[string]string, len(fleet.Alarms))
-	for _, name := range fleet.Alarms {
-		byName[name] = name
-	}
-	return byName
-}()
-
-// alarmOf returns the first known alarm of a list joined by commas, "general" if it names only others, and nothing for
-// an empty text.
-func alarmOf(text string) string {
-	if name, ok := alarmByName[text]; ok {
-		return name
-	}
-	found := ""
-	for name := range strings.SplitSeq(text, ",") {
-		name = strings.TrimSpace(name)
-		if known, ok := alarmByName[name]; ok {
-			return known
-		}
-		if name != "" {
-			found = "general"
-		}
-	}
-	return found
-}

@@ -147,7 +147,7 @@ func (d *Decoder) setID(r *fleet.Report) {
 
 func (d *Decoder) setAlarm(r *fleet.Report) {
 	if text, ok := d.scan.text(); ok {
-		r.Alarm = alarmOf(string(text))
+		r.Alarm = fleet.AlarmOf(string(text))
 	}
 }
 

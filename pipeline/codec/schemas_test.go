@@ -162,13 +162,13 @@ func TestSchemasListWhatTheCodeKnows(t *testing.T) {
 	var position struct {
 		Defs struct {
 			Alarm struct {
-				Enum []string `json:"enum"`
+				Examples []string `json:"examples"`
 			} `json:"alarm"`
 		} `json:"$defs"`
 	}
 	read(t, topics+"/position.schema.json", &position)
-	if !slices.Equal(position.Defs.Alarm.Enum, fleet.Alarms) {
-		t.Errorf("alarms are %q, want %q", position.Defs.Alarm.Enum, fleet.Alarms)
+	if !slices.Equal(position.Defs.Alarm.Examples, fleet.Alarms) {
+		t.Errorf("alarms are %q, want %q", position.Defs.Alarm.Examples, fleet.Alarms)
 	}
 	var letter struct {
 		Properties struct {

@@ -36,7 +36,7 @@ func TestTraccarForwardedPosition(t *testing.T) {
 		r.Speed, r.Course = 27.5*knot, 271
 		r.Odometer, r.Satellites = 84211337, 14
 		r.Ignition, r.Motion = fleet.Yes, fleet.Yes
-		r.Alarm = "hardCornering"
+		r.Alarm = "hardCornering,overspeed"
 		r.Signals = []fleet.SignalValue{
 			measured("pdop", 1.4), measured("hdop", 0.9), measured("battery_v", 13.871), measured("device_battery_v", 4.064),
 			measured("device_battery_pct", 95), measured("device_charging", 0), measured("engine_hours_s", 7384000),

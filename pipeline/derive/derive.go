@@ -155,6 +155,10 @@ func (v *Vehicle) Judge(s *State, in []Input, out *fleet.Entities, verdicts *[]V
 	w := work{verdicts: verdicts}
 	for i := range in {
 		input := &in[i]
+		if input.Position == nil && !base[input.Signal.Signal] && !v.rules.Wants(input.Signal.Signal, input.At) {
+			s.Time = max(s.Time, input.At) // its deadlines fire before the next input, as they would have before this one
+			continue
+		}
 		v.fire(s, &w, input.At, out)
 		s.Time = max(s.Time, input.At)
 		if input.Position != nil {
@@ -225,7 +229,7 @@ func (v *Vehicle) position(s *State, w *work, input *Input, out *fleet.Entities)
 func (v *Vehicle) signal(s *State, w *work, input *Input, out *fleet.Entities) {
 	v.trips(s.Trip.Last.Device, &w.own).Signal(&s.Trip, v.key, input.At, input.Signal, out)
 	w.moves, w.stops = w.moves[:0], w.stops[:0]
-	v.alert(s, w, &alert.Input{At: input.At, Signal: &input.Signal, RawOdometer: math.NaN()}, out)
+	v.alert(s, w, &alert.Input{At: input.At, Signal: &input.Signal, Aside: !base[input.Signal.Signal], RawOdometer: math.NaN()}, out)
 }
 
 // route follows the vehicle's route plans, and has the rules know what it is bound by there. Without a fix the time has come.

@@ -10,13 +10,29 @@ import (
 	"slices"
 
 	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/pipeline/alert"
 )
 
-// Signals are those that the detectors use; fewer than maxSignals.
+// Signals are those that the detectors use, whatever rules there are.
 var Signals = signalsOf(
 	"ignition", "motion", "engine_rpm", "soc_pct", "charging", "charge_power_kw", "energy_used_kwh", "fuel_used_l", "fuel_level_l",
 	"fuel_level_pct", "battery_v", "ecu_speed_mps", "speed_limit_mps",
 )
+
+// Wanted returns the signals that are derived from under some rules: those of Signals, and what the rules watch besides.
+func Wanted(rules *alert.Engine) fleet.SignalSet {
+	wanted := base
+	rules.AddSignals(&wanted)
+	return wanted
+}
+
+// base has those of Signals.
+var base = func() (set fleet.SignalSet) {
+	for _, s := range Signals {
+		set[s] = true
+	}
+	return set
+}()
 
 func signalsOf(names ...string) []fleet.Signal {
 	all := make([]fleet.Signal, len(names))
@@ -27,14 +43,15 @@ func signalsOf(names ...string) []fleet.Signal {
 }
 
 // Packer writes inputs of one vehicle, some twenty bytes each, as they are when they come back from the store: rounded to its
-// units, and of the measurements those of Signals. The zero value is empty.
+// units. The zero value is empty.
 //
 // What it writes is, little-endian and in varints:
 //
-//	version (8 bytes, of the format and of the names of Signals), fixes, measurements
+//	version (8 bytes, of the format and of the names of all signals), fixes, measurements
 //	then for each, in the order in which they were added,
-//	    0, the differences of its quantities to those of the fix before, see fields
-//	    or the place of its signal in Signals from 1 on, the difference of its time to the input before,
+//	    0, the differences of its quantities to those of the fix before, see fields, and the length of its alarm and
+//	    the alarm, if it is none of fleet.Alarms
+//	    or the place of its signal in fleet.Signals from 1 on, the difference of its time to the input before,
 //	    its value XOR the one before of the signal, with the bytes turned round
 type Packer struct {
 	body   []byte
@@ -47,10 +64,8 @@ type Packer struct {
 type memory struct {
 	at     int64
 	fields fields
-	values [maxSignals]uint64 // bits, by place
+	values [len(fleet.Signals)]uint64 // bits
 }
-
-const maxSignals = 32
 
 // fields are the quantities of a fix in the units of the store. Absent ones are -1, but an absent altitude is noAltitude.
 type fields [15]int64
@@ -70,8 +85,11 @@ const (
 	fieldOdometer
 	fieldSatellites
 	fieldFlags
-	fieldStates // ignition, motion, place of the alarm in fleet.Alarms from 1 on
+	fieldStates // ignition, motion, place of the alarm in fleet.Alarms from 1 on; otherAlarm: it follows
 )
+
+// otherAlarm is the place of alarms that are not in fleet.Alarms.
+var otherAlarm = int64(len(fleet.Alarms) + 1)
 
 const (
 	noAltitude = math.MinInt32
@@ -81,25 +99,14 @@ const (
 // packVersion tells what this program packs from what another might.
 var packVersion = func() uint64 {
 	h := fnv.New64a()
-	h.Write([]byte("1"))
-	for _, s := range Signals {
-		h.Write([]byte(" " + s.String()))
+	h.Write([]byte("2"))
+	for _, s := range fleet.Signals {
+		h.Write([]byte(" " + s.Name))
 	}
 	for _, alarm := range fleet.Alarms {
 		h.Write([]byte(" " + alarm))
 	}
 	return h.Sum64()
-}()
-
-// places are the places of signals in Signals, from 1 on; 0 for one that is not there.
-var places = func() (all [len(fleet.Signals)]uint8) {
-	if len(Signals) >= maxSignals {
-		panic("more signals are packed than there is room for")
-	}
-	for i, s := range Signals {
-		all[s] = uint8(i + 1)
-	}
-	return all
 }()
 
 // Reset empties the packer and keeps some of its memory.
@@ -126,21 +133,21 @@ func (p *Packer) Fix(f *fleet.Position) {
 			p.body = binary.AppendVarint(p.body, v-p.last.fields[i])
 		}
 	}
+	if now[fieldStates]>>4 == otherAlarm {
+		p.body = binary.AppendUvarint(p.body, uint64(len(f.Alarm)))
+		p.body = append(p.body, f.Alarm...)
+	}
 	p.last.fields, p.last.at = now, now[fieldFixTime]
 }
 
-// Signal adds a measurement, unless the detectors do not use it.
+// Signal adds a measurement. Whether any rule wants it is not known here.
 func (p *Packer) Signal(at fleet.Millis, s fleet.SignalValue) {
-	place := places[s.Signal] % maxSignals
-	if place == 0 {
-		return
-	}
 	p.others++
 	value := math.Float64bits(s.Value)
-	p.body = append(p.body, place)
+	p.body = append(p.body, uint8(s.Signal+1))
 	p.body = binary.AppendVarint(p.body, int64(at)-p.last.at)
-	p.body = binary.AppendUvarint(p.body, bits.ReverseBytes64(value^p.last.values[place]))
-	p.last.at, p.last.values[place] = int64(at), value
+	p.body = binary.AppendUvarint(p.body, bits.ReverseBytes64(value^p.last.values[s.Signal]))
+	p.last.at, p.last.values[s.Signal] = int64(at), value
 }
 
 // Bytes returns a copy of what was packed.
@@ -171,7 +178,11 @@ func fieldsOf(p *fleet.Position) (f fields) {
 	f[fieldOdometer] = scaled(p.Odometer, 1, 0, math.MaxUint32, -1)
 	f[fieldSatellites] = int64(max(p.Satellites, -1))
 	f[fieldFlags] = int64(p.Flags)
-	f[fieldStates] = int64(p.Ignition) | int64(p.Motion)<<2 | int64(slices.Index(fleet.Alarms, p.Alarm)+1)<<4
+	alarm := int64(slices.Index(fleet.Alarms, p.Alarm) + 1)
+	if alarm == 0 && p.Alarm != "" {
+		alarm = otherAlarm
+	}
+	f[fieldStates] = int64(p.Ignition) | int64(p.Motion)<<2 | alarm<<4
 	return f
 }
 
@@ -205,8 +216,8 @@ var (
 // minFixBytes is the least that a packed fix takes, and a measurement no less than three.
 const minFixBytes = 1 + len(fields{})
 
-// Unpack appends what a Packer has packed, in that order.
-func Unpack(key fleet.VehicleKey, packed []byte, into []Input) ([]Input, error) {
+// Unpack appends what a Packer has packed, in that order, and of the measurements those that are wanted.
+func Unpack(key fleet.VehicleKey, packed []byte, wanted *fleet.SignalSet, into []Input) ([]Input, error) {
 	if len(packed) < 8 || binary.LittleEndian.Uint64(packed) != packVersion {
 		return into, ErrPackVersion
 	}
@@ -215,21 +226,26 @@ func Unpack(key fleet.VehicleKey, packed []byte, into []Input) ([]Input, error) 
 	if r.bad || fixes > uint64(len(packed)/minFixBytes) || others > uint64(len(packed)/3) {
 		return into, errPack
 	}
-	into = slices.Grow(into, int(fixes+others))
+	into = slices.Grow(into, int(fixes))
 	positions := make([]fleet.Position, 0, fixes)
 	for range fixes + others {
 		switch place := r.byte(); {
-		case r.bad || place > uint8(len(Signals)) || place == 0 && len(positions) == cap(positions):
+		case r.bad || int(place) > len(fleet.Signals) || place == 0 && len(positions) == cap(positions):
 			return into, errPack
 		case place == 0:
 			positions = append(positions, fleet.Position{})
 			p := &positions[len(positions)-1]
 			r.fix()
 			r.last.fields.position(key, p)
+			if r.last.fields[fieldStates]>>4 == otherAlarm {
+				p.Alarm = r.text()
+			}
 			into = append(into, Input{At: p.FixTime, Position: p})
 		default:
-			value := r.signal(place)
-			into = append(into, Input{At: fleet.Millis(r.last.at), Signal: fleet.SignalValue{Signal: Signals[place-1], Value: value}})
+			s := fleet.Signal(place - 1)
+			if value := r.signal(s); wanted[s] {
+				into = append(into, Input{At: fleet.Millis(r.last.at), Signal: fleet.SignalValue{Signal: s, Value: value}})
+			}
 		}
 	}
 	if r.bad || len(r.rest) > 0 {
@@ -270,6 +286,17 @@ func (r *unpacker) uvarint() uint64 {
 	return v
 }
 
+func (r *unpacker) text() string {
+	n := r.uvarint()
+	if n > uint64(len(r.rest)) {
+		r.bad = true
+		return ""
+	}
+	text := string(r.rest[:n])
+	r.rest = r.rest[n:]
+	return text
+}
+
 func (r *unpacker) varint() int64 {
 	v := r.uvarint()
 	return int64(v>>1) ^ -int64(v&1)
@@ -287,9 +314,9 @@ func (r *unpacker) fix() {
 	r.last.at = f[fieldFixTime]
 }
 
-func (r *unpacker) signal(place uint8) float64 {
+func (r *unpacker) signal(s fleet.Signal) float64 {
 	r.last.at += r.varint()
-	value := bits.ReverseBytes64(r.uvarint()) ^ r.last.values[place]
-	r.last.values[place] = value
+	value := bits.ReverseBytes64(r.uvarint()) ^ r.last.values[s]
+	r.last.values[s] = value
 	return math.Float64frombits(value)
 }

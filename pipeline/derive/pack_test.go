@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/pipeline/alert"
 	"github.com/motorpool/fleet/pipeline/derive"
 )
 
@@ -27,7 +28,7 @@ func rough(rng *rand.Rand, key fleet.VehicleKey) (p, stored fleet.Position) {
 		Cell: fleet.Cell(rng.Uint64()), Flags: fleet.Flags(rng.Uint32()),
 	}
 	if rng.IntN(2) == 0 {
-		p.Alarm = fleet.Alarms[rng.IntN(len(fleet.Alarms))]
+		p.Alarm = append(fleet.Alarms, "sos,lowBattery", "made up")[rng.IntN(len(fleet.Alarms)+2)]
 	}
 	stored = p
 	lat, lng := rng.Float64()*180-90, rng.Float64()*360-180
@@ -52,6 +53,9 @@ func alike(a, b fleet.Position) bool {
 	return a == b
 }
 
+// wanted is what is derived from if nobody has a rule over signals.
+var wanted = derive.Wanted(alert.NewEngine(nil))
+
 func TestWhatIsPackedComesBackAsFromTheStore(t *testing.T) {
 	key := fleet.VehicleKey{Account: 3, Vehicle: 9}
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -73,7 +77,7 @@ func TestWhatIsPackedComesBackAsFromTheStore(t *testing.T) {
 			want = append(want, derive.Input{At: at, Signal: s})
 		}
 		packed := packer.Bytes()
-		got, err := derive.Unpack(key, packed, nil)
+		got, err := derive.Unpack(key, packed, &wanted, nil)
 		if err != nil || len(got) != len(want) {
 			t.Fatalf("%d of %d inputs: %v", len(got), len(want), err)
 		}
@@ -84,12 +88,12 @@ func TestWhatIsPackedComesBackAsFromTheStore(t *testing.T) {
 			}
 		}
 		if len(want) > 0 {
-			if _, err := derive.Unpack(key, packed[:len(packed)-1], nil); err == nil {
+			if _, err := derive.Unpack(key, packed[:len(packed)-1], &wanted, nil); err == nil {
 				t.Fatal("what was cut off is read")
 			}
 		}
 		packed[0]++
-		if _, err := derive.Unpack(key, packed, nil); err == nil {
+		if _, err := derive.Unpack(key, packed, &wanted, nil); err == nil {
 			t.Fatal("another version is read")
 		}
 	}
@@ -102,7 +106,7 @@ func FuzzUnpack(f *testing.F) {
 	packer.Signal(5, fleet.SignalValue{Signal: derive.Signals[2], Value: 4})
 	f.Add(packer.Bytes())
 	f.Fuzz(func(t *testing.T, packed []byte) {
-		all, err := derive.Unpack(fleet.VehicleKey{}, packed, nil)
+		all, err := derive.Unpack(fleet.VehicleKey{}, packed, &wanted, nil)
 		if err == nil && len(all) > len(packed) {
 			t.Errorf("%d inputs in %d bytes", len(all), len(packed))
 		}
@@ -126,7 +130,7 @@ func BenchmarkPack(b *testing.B) {
 		}
 		packed := packer.Bytes()
 		var err error
-		if into, err = derive.Unpack(fleet.VehicleKey{}, packed, into[:0]); err != nil {
+		if into, err = derive.Unpack(fleet.VehicleKey{}, packed, &wanted, into[:0]); err != nil {
 			b.Fatal(err)
 		}
 		if i == 0 {

@@ -41,6 +41,9 @@ func town(t testing.TB) *derive.Vehicle {
 		switch kind {
 		case fleet.AlertFenceEnter, fleet.AlertFenceExit, fleet.AlertFenceDwell, fleet.AlertFenceCurfew:
 			r.Fences = []fleet.FenceID{1, 2}
+		case fleet.AlertSignal:
+			r.Signal = &fleet.SignalTest{Signal: fleet.MustSignal("temp1_c"), Is: fleet.SignalAbove, Low: 8, High: 8, Hysteresis: 1}
+			r.From, r.Fences = midnight+3_600_000, []fleet.FenceID{1, 3}
 		}
 		rules = append(rules, r)
 	}
@@ -114,6 +117,10 @@ func day(t *rapid.T, tb testing.TB) []derive.Input {
 				p.Odometer = 0
 			case 4:
 				in = append(in, derive.Input{At: at, Position: p}, signal(at, "fuel_level_pct", rapid.Float64Range(0, 100).Draw(t, "fuel")))
+				continue
+			case 5, 6, 7:
+				in = append(in, derive.Input{At: at, Position: p}, signal(at, "temp1_c", rapid.Float64Range(0, 16).Draw(t, "temperature")),
+					signal(at, "temp2_c", 20))
 				continue
 			}
 			p.Cell = cellOf(tb, p.Lat, p.Lng)

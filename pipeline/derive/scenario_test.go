@@ -33,6 +33,7 @@ var update = flag.Bool("update", false, "write what the code does into testdata;
 //	rule r1 speeding [threshold=… for=60s cooldown=10m fence=home severity=critical hours=22:00-06:00 from=… to=…]
 //	route r1 start=08:00 end=18:00 [from=…] [corridor=lat,lng;lat,lng;width]   a route plan
 //	stop a 30.2672,-97.7431,100 [fence=home until=… from=… stay=10m]           of the route above it
+//	rule r2 signal signal=temp1_c above=8      and alarms=sos,idle of device_alarm
 //	10:00:00 30.2672,-97.7431 [speed=50 course=90 accuracy=5 ignition=on odometer=12.5km alarm=sos invalid approximate mock late …]
 //	10:00:05 soc_pct=55                        a measurement
 //	10:30:00 silence                           time has come here without anything
@@ -247,6 +248,11 @@ func (s *story) lay(words []string) {
 		with("severity", func(v string) { r.Severity = v })
 		with("tags", func(v string) { r.Scope.Tags = strings.Split(v, ",") })
 		with("hours", func(v string) { r.Schedule = s.hours(v) })
+		with("alarms", func(v string) { r.Alarms = strings.Split(v, ",") })
+		with("signal", func(v string) {
+			bound := s.number(members["above"])
+			r.Signal = &fleet.SignalTest{Signal: fleet.MustSignal(v), Is: fleet.SignalAbove, Low: bound, High: bound, Hysteresis: 1}
+		})
 		with("from", func(v string) { r.From = s.moment(v) })
 		with("to", func(v string) { r.To = s.moment(v) })
 		with("fence", func(v string) {

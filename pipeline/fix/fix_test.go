@@ -173,7 +173,7 @@ func check(t failer, p *fleet.Position, received fleet.Millis) {
 	if p.FixTime <= 0 || received != 0 && p.FixTime > received+14*24*3_600_000 || p.DeviceTime <= 0 || p.DeviceTime > 4_102_444_800_000 {
 		t.Fatalf("fix time %d, device time %d", p.FixTime, p.DeviceTime)
 	}
-	if p.Alarm != "" && p.Alarm != "sos" && p.Alarm != "general" {
+	if p.Alarm != fleet.AlarmOf(p.Alarm) {
 		t.Fatalf("alarm %q", p.Alarm)
 	}
 }

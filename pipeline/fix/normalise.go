@@ -2,7 +2,6 @@ package fix
 
 import (
 	"math"
-	"slices"
 	"time"
 
 	"github.com/motorpool/fleet"
@@ -137,10 +136,5 @@ func (c *Config) quantities(r *fleet.Report, p *fleet.Position) {
 	if r.Mock {
 		p.Flags |= fleet.FlagMock
 	}
-	if r.Alarm != "" {
-		p.Alarm = "general"
-		if i := slices.Index(fleet.Alarms, r.Alarm); i >= 0 {
-			p.Alarm = fleet.Alarms[i] // ours, so that the report's memory is not held
-		}
-	}
+	p.Alarm = fleet.AlarmOf(r.Alarm)
 }

@@ -104,6 +104,7 @@ func (f *Follower) counts(ctx context.Context, windows []window) (map[fleet.Vehi
 		return nil, err
 	}
 	ctx = clickhouse.Context(ctx, clickhouse.WithExternalTable(table))
+	_, signals := f.wanted(windows...)
 	err = f.each(ctx, "follow_counts", func(rows driver.Rows) error {
 		var account, vehicle, n uint64
 		if err := rows.Scan(&account, &vehicle, &n); err != nil {
@@ -111,7 +112,7 @@ func (f *Follower) counts(ctx context.Context, windows []window) (map[fleet.Vehi
 		}
 		found[keyOf(account, vehicle)] = int(n)
 		return nil
-	}, append(bounds, clickhouse.Named("signals", f.signals))...)
+	}, append(bounds, clickhouse.Named("signals", signals))...)
 	if err != nil {
 		return nil, fmt.Errorf("count inputs of %d vehicles: %w", len(windows), err)
 	}
@@ -144,14 +145,14 @@ func (f *Follower) feedGiven(r *run) (bool, error) {
 		return false, nil
 	}
 	var inputs []derive.Input
-	size := 0
+	wanted, size := f.policy(r.key.Account).wanted, 0
 	for _, packed := range r.given {
 		if size += len(packed); size > maxGiven {
 			f.deps.Metrics.unpacked.WithLabelValues("no").Inc()
 			return false, nil
 		}
 		var err error
-		if inputs, err = derive.Unpack(r.key, packed, inputs); err != nil {
+		if inputs, err = derive.Unpack(r.key, packed, &wanted, inputs); err != nil {
 			f.deps.Metrics.unpacked.WithLabelValues("no").Inc()
 			return false, nil // those of another version may be right
 		}

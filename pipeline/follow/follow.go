@@ -143,7 +143,6 @@ type Follower struct {
 	repairs chan struct{} // a token for each repair under way
 	lanes   chan struct{} // and for each live lane at work
 	spare   chan struct{} // likewise, beyond Lanes
-	signals []string      // names of derive.Signals
 	last    atomic.Uint64 // version given last
 
 	mu       sync.Mutex
@@ -155,6 +154,7 @@ type compiled struct {
 	policy *fleet.Policy
 	fences *geofence.Index
 	rules  *alert.Engine
+	wanted fleet.SignalSet // what is derived from under the rules
 }
 
 // New prepares the owners; it connects to nothing.
@@ -175,9 +175,6 @@ func New(cfg Config, deps Deps) (*Follower, error) {
 		deps.Settled = func(context.Context) bool { return true }
 	}
 	f := &Follower{cfg: cfg, deps: deps, repairs: make(chan struct{}, cfg.Repairs), lanes: make(chan struct{}, cfg.Lanes), spare: make(chan struct{}, cfg.Spare), compiled: make(map[fleet.AccountID]*compiled)}
-	for _, s := range derive.Signals {
-		f.signals = append(f.signals, s.String())
-	}
 	return f, nil
 }
 
@@ -234,8 +231,29 @@ func (f *Follower) policy(account fleet.AccountID) *compiled {
 			f.deps.Log.Error("geofences that cannot be compiled are left out", "account", account, "error", err)
 		}
 	}
+	c.wanted = derive.Wanted(c.rules)
 	f.compiled[account] = c
 	return c
+}
+
+// wanted returns the signals that are derived from in the accounts of windows, and their names.
+func (f *Follower) wanted(windows ...window) (signals []fleet.Signal, names []string) {
+	var all fleet.SignalSet
+	for i := range windows {
+		if i > 0 && windows[i].key.Account == windows[i-1].key.Account {
+			continue
+		}
+		for s, wanted := range f.policy(windows[i].key.Account).wanted {
+			all[s] = all[s] || wanted
+		}
+	}
+	for s, wanted := range all {
+		if wanted {
+			signals = append(signals, fleet.Signal(s))
+			names = append(names, fleet.Signal(s).String())
+		}
+	}
+	return signals, names
 }
 
 // millis returns a length of time in milliseconds.

@@ -273,7 +273,8 @@ func TestChangesCarryWhatTheStoreHas(t *testing.T) {
 			if b.Alone == nil {
 				t.Fatal("a change carries inputs that may not be stored")
 			}
-			got, err := derive.Unpack(key, c.Inputs, nil)
+			wanted := w.f.policy(key.Account).wanted
+			got, err := derive.Unpack(key, c.Inputs, &wanted, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -329,7 +330,7 @@ func messy(rng *rand.Rand, at fleet.Millis) fleet.Report {
 	case 1:
 		r.FixTime += 3_600_000 // a clock ahead of ours
 	case 2:
-		r.Alarm = fleet.Alarms[rng.IntN(len(fleet.Alarms))]
+		r.Alarm = append(fleet.Alarms, "lowBattery,sos", "made up")[rng.IntN(len(fleet.Alarms)+2)]
 	case 3:
 		r.Alarm = "none that is known"
 	case 4:

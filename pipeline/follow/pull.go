@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 
@@ -14,7 +15,7 @@ import (
 	"github.com/motorpool/fleet/schemas"
 )
 
-// Sizes of a packed fix and measurement, see schemas/queries/follow_fixes.sql and follow_signals.sql.
+// Sizes of a packed fix, but for an alarm that is none of fleet.Alarms, and of a measurement, see schemas/queries/follow_fixes.sql and follow_signals.sql.
 const (
 	fixBytes    = 85
 	signalBytes = 17
@@ -56,8 +57,9 @@ func (f *Follower) pull(ctx context.Context, windows []window) (map[fleet.Vehicl
 	if err := read("follow_fixes", clickhouse.Named("alarms", fleet.Alarms), unpackFixes); err != nil {
 		return nil, fmt.Errorf("pull fixes of %d vehicles: %w", len(windows), err)
 	}
-	err := read("follow_signals", clickhouse.Named("signals", f.signals), func(_ fleet.VehicleKey, packed string, into []derive.Input) []derive.Input {
-		return f.unpackSignals(packed, into)
+	signals, names := f.wanted(windows...)
+	err := read("follow_signals", clickhouse.Named("signals", names), func(_ fleet.VehicleKey, packed string, into []derive.Input) []derive.Input {
+		return unpackSignals(packed, signals, into)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("pull signals of %d vehicles: %w", len(windows), err)
@@ -72,6 +74,7 @@ func (f *Follower) pull(ctx context.Context, windows []window) (map[fleet.Vehicl
 // that there is: the end of the window, or less if there is more than a chunk.
 func (f *Follower) pullSome(ctx context.Context, w window) ([]derive.Input, fleet.Millis, error) {
 	limit := f.cfg.ChunkRows
+	wanted, names := f.wanted(w)
 	read := func(name string, until fleet.Millis, limit int, list any) (string, error) {
 		var packed string
 		err := f.deps.DB.QueryRow(ctx, schemas.Query(name), clickhouse.Named("account", uint64(w.key.Account)), clickhouse.Named("vehicle", uint64(w.key.Vehicle)),
@@ -88,10 +91,10 @@ func (f *Follower) pullSome(ctx context.Context, w window) ([]derive.Input, flee
 		if len(inputs) >= limit {
 			until = newest(inputs) - 1 // more may have the newest time
 		}
-		if packed, err = read("follow_signals_of", until, limit, clickhouse.Named("signals", f.signals)); err != nil {
+		if packed, err = read("follow_signals_of", until, limit, clickhouse.Named("signals", names)); err != nil {
 			return nil, 0, fmt.Errorf("pull signals of %s: %w", w.key.Vehicle, err)
 		}
-		signals := f.unpackSignals(packed, nil)
+		signals := unpackSignals(packed, wanted, nil)
 		if len(signals) >= limit {
 			until = min(until, newest(signals)-1)
 		}
@@ -163,8 +166,9 @@ func unpackFixes(key fleet.VehicleKey, packed string, into []derive.Input) []der
 	n := len(packed) / fixBytes
 	into = slices.Grow(into, n)
 	positions := make([]fleet.Position, n)
-	for i := range positions {
-		s, p := packed[i*fixBytes:(i+1)*fixBytes], &positions[i]
+	for i := 0; len(packed) >= fixBytes; i++ {
+		s, p := packed[:fixBytes], &positions[i]
+		packed = packed[fixBytes:]
 		p.Account, p.Vehicle = key.Account, key.Vehicle
 		p.FixTime, p.ReceivedTime, p.DeviceTime = fleet.Millis(le64(s, 0)), fleet.Millis(le64(s, 8)), fleet.Millis(le64(s, 16))
 		p.Device, p.Cell = fleet.DeviceID(le64(s, 24)), fleet.Cell(le64(s, 32))
@@ -189,7 +193,11 @@ func unpackFixes(key fleet.VehicleKey, packed string, into []derive.Input) []der
 		p.Satellites = int(int16(uint16(s[76]) | uint16(s[77])<<8))
 		p.Flags = fleet.Flags(le32(s, 78))
 		p.Ignition, p.Motion = fleet.Tri(s[82]), fleet.Tri(s[83])
-		if alarm := int(s[84]); alarm > 0 && alarm <= len(fleet.Alarms) {
+		switch alarm := int(s[84]); {
+		case alarm == 255:
+			end := 1 + int(packed[0])
+			p.Alarm, packed = strings.Clone(packed[1:end]), packed[end:]
+		case alarm > 0 && alarm <= len(fleet.Alarms):
 			p.Alarm = fleet.Alarms[alarm-1]
 		}
 		into = append(into, derive.Input{At: p.FixTime, Position: p})
@@ -197,14 +205,14 @@ func unpackFixes(key fleet.VehicleKey, packed string, into []derive.Input) []der
 	return into
 }
 
-// unpackSignals appends packed measurements in the order they come.
-func (f *Follower) unpackSignals(packed string, into []derive.Input) []derive.Input {
+// unpackSignals appends packed measurements in the order they come; places are those in signals.
+func unpackSignals(packed string, signals []fleet.Signal, into []derive.Input) []derive.Input {
 	n := len(packed) / signalBytes
 	into = slices.Grow(into, n)
 	for i := range n {
 		s := packed[i*signalBytes : (i+1)*signalBytes]
-		if place := int(s[8]); place > 0 && place <= len(derive.Signals) {
-			value := fleet.SignalValue{Signal: derive.Signals[place-1], Value: math.Float64frombits(le64(s, 9))}
+		if place := int(s[8]); place > 0 && place <= len(signals) {
+			value := fleet.SignalValue{Signal: signals[place-1], Value: math.Float64frombits(le64(s, 9))}
 			into = append(into, derive.Input{At: fleet.Millis(le64(s, 0)), Signal: value})
 		}
 	}

@@ -438,6 +438,7 @@ func (f *Follower) histories(ctx context.Context, windows []window, found func(k
 	if err != nil {
 		return err
 	}
+	_, signals := f.wanted(windows...)
 	err = f.each(ctx, "follow_history", func(rows driver.Rows) error {
 		var account, vehicle, fixes uint64
 		var first int64
@@ -446,7 +447,7 @@ func (f *Follower) histories(ctx context.Context, windows []window, found func(k
 		}
 		found(keyOf(account, vehicle), int(fixes), fleet.Millis(first))
 		return nil
-	}, clickhouse.Named("signals", f.signals))
+	}, clickhouse.Named("signals", signals))
 	if err != nil {
 		return fmt.Errorf("count fixes of %d vehicles: %w", len(windows), err)
 	}
@@ -466,6 +467,7 @@ func (f *Follower) newest(ctx context.Context, windows []window, vehicles map[fl
 		return err
 	}
 	ctx = clickhouse.Context(ctx, clickhouse.WithExternalTable(table))
+	_, signals := f.wanted(windows...)
 	err = f.each(ctx, "follow_newest", func(rows driver.Rows) error {
 		var account, vehicle uint64
 		var at int64
@@ -474,7 +476,7 @@ func (f *Follower) newest(ctx context.Context, windows []window, vehicles map[fl
 		}
 		vehicles[keyOf(account, vehicle)].stored = fleet.Millis(at)
 		return nil
-	}, bounds[0], clickhouse.Named("signals", f.signals))
+	}, bounds[0], clickhouse.Named("signals", signals))
 	if err != nil {
 		return fmt.Errorf("load newest inputs of %d vehicles: %w", len(windows), err)
 	}

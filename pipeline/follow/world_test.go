@@ -218,6 +218,8 @@ func town() *fleet.Policy {
 	rule := func(id fleet.RuleID, kind fleet.AlertKind, threshold float64, hold fleet.Millis, fences ...fleet.FenceID) fleet.Rule {
 		return fleet.Rule{ID: id, Revision: 1, Kind: kind, Severity: "warning", Threshold: threshold, MinDuration: hold, Fences: fences}
 	}
+	warm := rule(20, fleet.AlertSignal, 0, 60_000)
+	warm.Signal = &fleet.SignalTest{Signal: fleet.MustSignal("temp1_c"), Is: fleet.SignalAbove, Low: 8, High: 8, Hysteresis: 1}
 	return &fleet.Policy{
 		Account: account, Version: 1,
 		Fences: []fleet.FenceVersion{
@@ -229,6 +231,7 @@ func town() *fleet.Policy {
 			rule(14, fleet.AlertFenceEnter, 0, 0, 1, 2), rule(15, fleet.AlertBatteryLow, 20, 0), rule(16, fleet.AlertFenceExit, 0, 0, 2),
 			rule(17, fleet.AlertHarshBraking, 0, 0), rule(18, fleet.AlertTow, 100, 0),
 			rule(19, fleet.AlertStopReached, 0, 0), rule(20, fleet.AlertStopMissed, 600, 0), rule(21, fleet.AlertRouteDeviation, 60, 0),
+			rule(22, fleet.AlertDeviceAlarm, 0, 0), warm,
 		},
 		Default: fleet.Traits{Zone: time.UTC, Routes: rounds()},
 	}
@@ -305,7 +308,7 @@ func recording(rng *rand.Rand, vehicles int, hours float64) []input {
 					p.Lat += 0.5 // a jump
 				}
 				if rng.IntN(80) == 0 {
-					p.Alarm = fleet.Alarms[rng.IntN(len(fleet.Alarms))]
+					p.Alarm = append(fleet.Alarms, "lowBattery,sos", "made up")[rng.IntN(len(fleet.Alarms)+2)]
 				}
 				cell, err := h3.LatLngToCell(h3.NewLatLng(p.Lat, p.Lng), fleet.CellResolution)
 				if err != nil {
@@ -314,7 +317,11 @@ func recording(rng *rand.Rand, vehicles int, hours float64) []input {
 				p.Cell = fleet.Cell(cell)
 				all = append(all, input{Input: derive.Input{At: at, Position: p}, vehicle: id})
 				if rng.IntN(10) == 0 {
-					all = append(all, input{Input: derive.Input{At: at, Signal: fleet.SignalValue{Signal: fleet.MustSignal("battery_v"), Value: 12.5}}, vehicle: id})
+					measured := fleet.SignalValue{Signal: fleet.MustSignal("battery_v"), Value: 12.5}
+					if n := len(all); n%2 == 0 {
+						measured = fleet.SignalValue{Signal: fleet.MustSignal("temp1_c"), Value: float64(n % 13)}
+					}
+					all = append(all, input{Input: derive.Input{At: at, Signal: measured}, vehicle: id})
 				}
 			}
 		}

@@ -195,7 +195,7 @@ func TestTraccar(t *testing.T) {
 			}
 			r := all[0]
 			if r.UniqueID != "3590" || r.FixTime != at2017 || r.DeviceTime != at2017+1000 || r.Satellites != 7 ||
-				r.Ignition != fleet.Yes || r.Motion != fleet.No || r.Alarm != "hardBraking" || r.Invalid {
+				r.Ignition != fleet.Yes || r.Motion != fleet.No || r.Alarm != "hardBraking,whatever" || r.Invalid {
 				t.Errorf("report = %+v", r)
 			}
 			near(t, "speed", r.Speed, 5.1444444)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -127,7 +126,8 @@ func readTraccar(object map[string]any, r *fleet.Report) {
 	if math.IsNaN(r.Odometer) {
 		r.Odometer = float(attributes["obdOdometer"])
 	}
-	r.Alarm = alarm(attributes["alarm"])
+	alarm, _ := attributes["alarm"].(string)
+	r.Alarm = fleet.AlarmOf(alarm)
 	tag, _ := attributes["driverUniqueId"].(string)
 	r.Driver = fleet.DriverTag(tag)
 	for _, a := range traccarSignals {
@@ -183,20 +183,6 @@ var traccarSignals = []struct {
 	{"drivingTime", fleet.MustSignal("driving_time_s"), 1},
 	{"heartRate", fleet.MustSignal("heart_rate_bpm"), 1},
 	{"steps", fleet.MustSignal("steps"), 1},
-}
-
-// alarm returns the first alarm of a comma list that is in fleet.Alarms, and "general" if there is none of them.
-func alarm(v any) string {
-	list, _ := v.(string)
-	if list == "" {
-		return ""
-	}
-	for name := range strings.SplitSeq(list, ",") {
-		if name = strings.TrimSpace(name); slices.Contains(fleet.Alarms, name) {
-			return name
-		}
-	}
-	return "general"
 }
 
 func float(v any) float64 {

@@ -185,7 +185,11 @@ func (s *State) Motion() fleet.Motion {
 			m.Since = s.Halt.Start
 		}
 	default:
-		return m
+		if !s.Drive.On || !s.Halt.On || !s.Halt.Stood {
+			return m
+		}
+		m.Known = true // its first fixes say that it stands, though that is no stop yet
+		m.Since = s.Halt.Start
 	}
 	if m.Known && !m.Moving && !s.Silent && s.EngineFrom != 0 {
 		m.Idling = true

@@ -7,7 +7,8 @@ SELECT groupConcat(concat(
     reinterpretAsFixedString(ifNull(toInt64(p.accuracy_dm), toInt64(-1))), reinterpretAsFixedString(ifNull(toInt64(p.odometer_m), toInt64(-1))),
     reinterpretAsFixedString(ifNull(toInt16(p.satellites), toInt16(-1))), reinterpretAsFixedString(p.flags),
     reinterpretAsFixedString(toUInt8(p.ignition)), reinterpretAsFixedString(toUInt8(p.motion)),
-    reinterpretAsFixedString(toUInt8(indexOf({alarms:Array(String)}, p.alarm))))) AS packed
+    if(p.alarm = '' OR has({alarms:Array(String)}, p.alarm), char(indexOf({alarms:Array(String)}, p.alarm)),
+        concat(char(255), char(length(p.alarm)), p.alarm)))) AS packed
 FROM
 (
     SELECT *
