@@ -88,7 +88,9 @@ compare: ## trips and geofences against independent computations (Python: moving
 	python3 -m venv $(COMPARE_DIR)
 	$(COMPARE_DIR)/bin/pip install -q -r loadtest/independent/requirements.txt
 	$(COMPARE_DIR)/bin/python -W ignore loadtest/independent/trips.py ../shared/data loadtest/independent/trips.json
+	$(COMPARE_DIR)/bin/python -W ignore loadtest/independent/thinned.py ../shared/data loadtest/independent/thinned.json
 	$(GO) test ./pipeline/trip -count=1 -run TestTripsAgainstAnIndependentComputation -update
+	$(GO) test ./pipeline/derive -count=1 -run TestThinnedRecordingsAgainstAnIndependentComputation -update
 	$(COMPARE_DIR)/bin/pip install -q -r query/area/check/requirements.txt
 	cd query/area/check && $(COMPARE_DIR)/bin/python check.py
 	$(GO) test ./query/area -count=1 -run TestShapely
