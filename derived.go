@@ -89,12 +89,14 @@ type Trip struct {
 	Device        DeviceID `json:"device,string"` // that sent its first fix
 	StartPlace    Place    `json:"start_place"`
 	EndPlace      Place    `json:"end_place"`
-	Distance      float64  `json:"distance_m"`     // along the fixes that count; nothing across gaps without data
-	Unrecorded    float64  `json:"unrecorded_m"`   // what the odometer has gone across such gaps
-	Moving        Millis   `json:"moving_ms"`      // time on the move
-	Idle          Millis   `json:"idle_ms"`        // time standing with the engine on
-	MaxSpeed      float64  `json:"max_speed_mps"`  // of the fixes
-	MeanSpeed     float64  `json:"mean_speed_mps"` // Distance over Moving; 0 for none
+	Distance      float64  `json:"distance_m"`           // recorded, along the fixes that count, and estimated
+	Estimated     float64  `json:"distance_estimated_m"` // of it: ways across silence, straight on or as the odometer has it
+	Moving        Millis   `json:"moving_ms"`            // recorded time on the move
+	Unrecorded    Millis   `json:"unrecorded_ms"`        // time on ways across silence
+	Unseen        bool     `json:"unrecorded"`           // nothing of it was recorded: it is one such way, between its two ends
+	Idle          Millis   `json:"idle_ms"`              // time standing with the engine on
+	MaxSpeed      float64  `json:"max_speed_mps"`        // of the fixes
+	MeanSpeed     float64  `json:"mean_speed_mps"`       // what was recorded of Distance over Moving; of what was not, if nothing was
 	OdometerStart *float64 `json:"odometer_start_m,omitempty"`
 	OdometerEnd   *float64 `json:"odometer_end_m,omitempty"` // both made monotonic, see pipeline/fix
 	FuelUsed      *float64 `json:"fuel_used_l,omitempty"`

@@ -19,26 +19,28 @@ type RouteHistory struct {
 	From      record.Instant `json:"from"`
 	To        record.Instant `json:"to"`
 	Totals    RouteTotals    `json:"totals"`
-	Legs      []RouteLeg     `json:"legs" nullable:"false" doc:"Trips, stops and gaps in the order of time. Trips and stops that overlap the span are whole."`
+	Legs      []RouteLeg     `json:"legs" nullable:"false" doc:"Trips, stops, unrecorded ways and gaps in the order of time. Trips and stops that overlap the span are whole."`
 }
 
 // RouteTotals sums up the legs of a route, which are whole: spans side by side may both have a leg.
 type RouteTotals struct {
-	Trips        int          `json:"trips"`
-	Stops        int          `json:"stops"`
-	Gaps         int          `json:"gaps"`
-	DistanceMi   miles        `json:"distance_mi"`
-	UnrecordedMi miles        `json:"unrecorded_mi" doc:"What the odometer has gone across gaps without data."`
-	MovingS      float64      `json:"moving_s"`
-	IdleS        float64      `json:"idle_s" doc:"With the engine on and not moving, on trips and at stops."`
-	StoppedS     float64      `json:"stopped_s" doc:"Of the stops."`
-	UnknownS     float64      `json:"unknown_s" doc:"Of the gaps."`
-	MaxSpeedMph  milesPerHour `json:"max_speed_mph"`
+	Trips       int          `json:"trips"`
+	Stops       int          `json:"stops"`
+	Gaps        int          `json:"gaps"`
+	Unrecorded  int          `json:"unrecorded" doc:"Ways between two places over which nothing was heard; they are not among the trips."`
+	DistanceMi  miles        `json:"distance_mi" doc:"Of trips and unrecorded ways: recorded and estimated."`
+	EstimatedMi miles        `json:"distance_estimated_mi" doc:"Of distance_mi: on trips and on unrecorded ways, where nothing was heard. The rest is recorded."`
+	MovingS     float64      `json:"moving_s" doc:"Recorded time on the move."`
+	UnrecordedS float64      `json:"unrecorded_s" doc:"Time on ways over which nothing was heard."`
+	IdleS       float64      `json:"idle_s" doc:"With the engine on and not moving, on trips and at stops."`
+	StoppedS    float64      `json:"stopped_s" doc:"Of the stops."`
+	UnknownS    float64      `json:"unknown_s" doc:"Of the gaps."`
+	MaxSpeedMph milesPerHour `json:"max_speed_mph"`
 }
 
-// RouteLeg is a trip, a stop, or a gap of more than a minute between them in which nothing is known.
+// RouteLeg is a trip, a stop, an unrecorded way, or a gap of more than a minute between them in which nothing is known.
 type RouteLeg struct {
-	Kind       string          `json:"kind" doc:"trip, stop or gap."`
+	Kind       string          `json:"kind" doc:"trip, stop, unrecorded (the vehicle was found elsewhere after a silence; trip tells of that way) or gap."`
 	StartAt    record.Instant  `json:"start_at"`
 	EndAt      record.Instant  `json:"end_at"`
 	DurationS  float64         `json:"duration_s"`
@@ -46,7 +48,7 @@ type RouteLeg struct {
 	EndPlace   Place           `json:"end_place"`
 	Trip       *Trip           `json:"trip,omitempty"`
 	Stop       *Stop           `json:"stop,omitempty"`
-	Geometry   json.RawMessage `json:"geometry,omitempty" doc:"GeoJSON: the LineString of a trip (null for fewer than two positions), the Point of a stop; none for a gap."`
+	Geometry   json.RawMessage `json:"geometry,omitempty" doc:"GeoJSON: the LineString of a trip or an unrecorded way (null for fewer than two positions), the Point of a stop; none for a gap."`
 }
 
 // maxRouteSpan bounds the span of a route.
@@ -56,7 +58,7 @@ func (a *API) routeHistoryRoutes() {
 	a.handle(route{
 		Method: http.MethodGet, Path: "/v1/vehicles/{id}/route", ID: "getVehicleRoute", Tag: "Trips", Scope: auth.TelematicsRead,
 		Summary: "Route history of a vehicle",
-		About: "Trips, stops and the gaps between them, with sums and geometry. At most 92 days and " + strconv.Itoa(maxSimplified) + " positions; `geometry=false` leaves the positions out. " +
+		About: "Trips, stops, unrecorded ways and the gaps between them, with sums and geometry. At most 92 days and " + strconv.Itoa(maxSimplified) + " positions; `geometry=false` leaves the positions out. " +
 			"`max_points` is shared by the trips by their length in positions. `format=geojson` answers a Feature for each trip and stop; the other formats answer the positions of the trips.",
 		Params: append([]param{
 			{Name: "from", Format: "date-time", Want: true, About: "Instant from which, inclusive."},
@@ -181,8 +183,8 @@ func (a *API) waysOf(w http.ResponseWriter, r *http.Request, account fleet.Accou
 
 func (a *API) showRoute(r *http.Request, found *query.Route, ways [][]fleet.Position) (RouteHistory, error) {
 	view := RouteHistory{Legs: make([]RouteLeg, len(found.Legs)), Totals: RouteTotals{
-		Trips: found.Trips, Stops: found.Stops, Gaps: found.Gaps, DistanceMi: milesOf(found.Distance), UnrecordedMi: milesOf(found.Unrecorded),
-		MovingS: seconds(found.Moving), IdleS: seconds(found.Idle), StoppedS: seconds(found.Stopped), UnknownS: seconds(found.Unknown), MaxSpeedMph: mphOf(found.MaxSpeed),
+		Trips: found.Trips, Stops: found.Stops, Gaps: found.Gaps, Unrecorded: found.Unseen, DistanceMi: milesOf(found.Distance),
+		EstimatedMi: milesOf(found.Estimated), MovingS: seconds(found.Moving), UnrecordedS: seconds(found.Unrecorded), IdleS: seconds(found.Idle), StoppedS: seconds(found.Stopped), UnknownS: seconds(found.Unknown), MaxSpeedMph: mphOf(found.MaxSpeed),
 	}}
 	var rows []query.Derived[*fleet.Trip]
 	for i := range found.Legs {
@@ -203,6 +205,9 @@ func (a *API) showRoute(r *http.Request, found *query.Route, ways [][]fleet.Posi
 		switch {
 		case leg.Trip != nil:
 			shownLeg.Kind, shownLeg.Trip, trips = "trip", &trips[0], trips[1:]
+			if leg.Trip.Entity.Unseen {
+				shownLeg.Kind = "unrecorded"
+			}
 			if ways != nil {
 				shownLeg.Geometry = lineString(ways[i])
 			}

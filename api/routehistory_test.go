@@ -77,6 +77,37 @@ func TestRoutesAsFilesAndTheirLimits(t *testing.T) {
 	w.do("GET", "/v1/vehicles/veh_1/route?from=2026-01-31T00:00:00Z&to=2026-02-01T00:00:00Z", "").problem(404, "not_found")
 }
 
+func TestAWayThatNobodySawIsALegOfItsOwn(t *testing.T) {
+	w := newWorld(t)
+	v := w.vehicle(`{"make":"Gillig","model":"Low Floor"}`)
+	before, way, after := sampleTrip(0, 5), sampleTrip(5, 95), sampleTrip(95, 99)
+	before.ClosedReason, way.ClosedReason = "gap", "gap"
+	way.Estimated, way.Moving, way.Idle, way.Unrecorded, way.Unseen, way.MaxSpeed = way.Distance, 0, 0, 5_400_000, true, 0
+	way.MeanSpeed = 100 // as nobody measured it, the highest speed of the route it is not
+	after.Estimated, after.Unrecorded = after.Distance/4, 60_000
+	w.derive(w.account, row{vehicle: v, entity: before}, row{vehicle: v, entity: way}, row{vehicle: v, entity: after})
+	const span = "from=2026-01-31T00:00:00Z&to=2026-02-01T00:00:00Z"
+	var got RouteHistory
+	text := w.do("GET", "/v1/vehicles/"+v+"/route?geometry=false&"+span, "").ok(200).body
+	if err := json.Unmarshal(text, &got); err != nil {
+		t.Fatal(err)
+	}
+	var kinds []string
+	for _, leg := range got.Legs {
+		kinds = append(kinds, leg.Kind)
+	}
+	wantEqual(t, "legs", strings.Join(kinds, " "), "trip unrecorded trip")
+	if leg := got.Legs[1]; leg.Trip == nil || !leg.Trip.Unrecorded || leg.Trip.UnrecordedS != 5400 || leg.Trip.EstimatedMi != leg.Trip.DistanceMi {
+		t.Errorf("%+v", leg.Trip)
+	}
+	if sum := got.Totals; sum.Trips != 2 || sum.Unrecorded != 1 || sum.Gaps != 0 || fmt.Sprintf("%.2f %.2f", sum.DistanceMi, sum.EstimatedMi) != "30.00 12.50" ||
+		sum.UnrecordedS != 5460 || sum.MaxSpeedMph >= 200 {
+		t.Errorf("%+v", sum)
+	}
+	score := w.do("GET", "/v1/vehicles/"+v+"/score?"+span, "").ok(200).object()
+	wantEqual(t, "score", fmt.Sprint(score["trips"], score["distance_mi"]), "2 17.5")
+}
+
 // A fix in which one trip ends and the next begins belongs to both lines.
 func TestTripsThatTouchShareAFix(t *testing.T) {
 	w := newWorld(t)

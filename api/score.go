@@ -25,7 +25,7 @@ type Score struct {
 	Score               *float64       `json:"score" nullable:"true" doc:"0 to 100, the higher the safer; null for less than 10 km."`
 	DefinitionsVersion  string         `json:"definitions_version" doc:"Of the formula."`
 	Trips               uint64         `json:"trips" doc:"That began in the span."`
-	DistanceMi          miles          `json:"distance_mi" doc:"Of these trips."`
+	DistanceMi          miles          `json:"distance_mi" doc:"Of these trips, as far as it was recorded."`
 	MovingS             float64        `json:"moving_s" doc:"Of these trips."`
 	HarshBraking        uint64         `json:"harsh_braking"`
 	HarshAcceleration   uint64         `json:"harsh_acceleration"`

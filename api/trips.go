@@ -29,12 +29,14 @@ type Trip struct {
 	LocalOn         string          `json:"local_on" format:"date" doc:"Date of start_at where the vehicle is at home."`
 	StartPlace      Place           `json:"start_place"`
 	EndPlace        Place           `json:"end_place"`
-	DistanceMi      miles           `json:"distance_mi" doc:"Along the fixes; nothing across gaps without data."`
-	UnrecordedMi    miles           `json:"unrecorded_mi" doc:"What the odometer has gone across such gaps."`
-	MovingS         float64         `json:"moving_s"`
+	DistanceMi      miles           `json:"distance_mi" doc:"Recorded, along the fixes, and estimated."`
+	EstimatedMi     miles           `json:"distance_estimated_mi" doc:"Of distance_mi: ways over which nothing was heard, straight on, or as the odometer has it if it came with both ends. The rest is recorded."`
+	MovingS         float64         `json:"moving_s" doc:"Recorded time on the move."`
+	UnrecordedS     float64         `json:"unrecorded_s" doc:"Time on ways over which nothing was heard."`
+	Unrecorded      bool            `json:"unrecorded" doc:"Nothing of it was recorded: it is one way between two places, over which nothing was heard."`
 	IdleS           float64         `json:"idle_s" doc:"Standing with the engine on."`
 	MaxSpeedMph     milesPerHour    `json:"max_speed_mph" doc:"The highest that the tracker said, or mean_speed_mph if that is higher."`
-	MeanSpeedMph    milesPerHour    `json:"mean_speed_mph" doc:"Distance over moving_s."`
+	MeanSpeedMph    milesPerHour    `json:"mean_speed_mph" doc:"What was recorded of distance_mi, over moving_s; if nothing was, distance_estimated_mi over unrecorded_s."`
 	OdometerStartMi *miles          `json:"odometer_start_mi" nullable:"true" doc:"Made monotonic."`
 	OdometerEndMi   *miles          `json:"odometer_end_mi" nullable:"true"`
 	FuelUsedGal     *float64        `json:"fuel_used_gal" nullable:"true"`
@@ -66,7 +68,7 @@ const wayFlags = fleet.DoubtfulFlags &^ (fleet.FlagOutOfOrder | fleet.FlagLate)
 func (a *API) tripRoutes() {
 	s := &derivedResource[*fleet.Trip, Trip]{
 		api: a, path: "/v1/trips", name: "Trip", noun: "trip", nouns: "trips", tag: "Trips", from: &query.Trips,
-		about: "Movement between two stops.", show: a.showTrips,
+		about: "Movement between two stops, or a way over which nothing was heard (`unrecorded`): a vehicle is found somewhere else after a silence.", show: a.showTrips,
 		params: []param{{Name: "driver", Some: true, About: "Only trips of this driver: a name, or the id of a customer."}},
 		filter: func(r *http.Request, f *query.DerivedFilter) error {
 			f.Driver = textParam(r, "driver", "")
@@ -178,7 +180,8 @@ func (a *API) showTrip(d *query.Derived[*fleet.Trip]) Trip {
 	view := Trip{
 		ID: derivedID(t), Object: "trip", VehicleID: d.Vehicle.String(), StartAt: instant(t.Start), EndAt: instant(t.End),
 		DurationS: seconds(t.End - t.Start), LocalOn: d.LocalDate.Format("2006-01-02"), StartPlace: a.place(t.StartPlace), EndPlace: a.place(t.EndPlace),
-		DistanceMi: milesOf(t.Distance), UnrecordedMi: milesOf(t.Unrecorded), MovingS: seconds(t.Moving), IdleS: seconds(t.Idle),
+		DistanceMi: milesOf(t.Distance), EstimatedMi: milesOf(t.Estimated), MovingS: seconds(t.Moving),
+		UnrecordedS: seconds(t.Unrecorded), Unrecorded: t.Unseen, IdleS: seconds(t.Idle),
 		MaxSpeedMph: mphOf(max(t.MaxSpeed, t.MeanSpeed)), MeanSpeedMph: mphOf(t.MeanSpeed), OdometerStartMi: optional(t.OdometerStart, milesOf),
 		OdometerEndMi: optional(t.OdometerEnd, milesOf), FuelUsedGal: optional(t.FuelUsed, func(l float64) float64 { return three(l / fleet.LitresPerGal) }),
 		EnergyUsedKWh: optional(t.EnergyUsed, three), SocStartPct: optional(t.SocStart, three), SocEndPct: optional(t.SocEnd, three),

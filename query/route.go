@@ -10,7 +10,8 @@ import (
 	"github.com/motorpool/fleet"
 )
 
-// Leg is a part of a vehicle's route: a trip, a stop, or neither where nothing is known in between.
+// Leg is a part of a vehicle's route: a trip, which may be an unrecorded way, a stop, or neither where nothing is known in
+// between.
 type Leg struct {
 	Trip     *Derived[*fleet.Trip]
 	Stop     *Derived[*fleet.Stop]
@@ -23,10 +24,12 @@ type Leg struct {
 type Route struct {
 	Legs               []Leg
 	Trips, Stops, Gaps int
-	Distance           float64 // m, of the trips
-	Unrecorded         float64 // m, likewise
-	MaxSpeed           float64 // m/s, likewise
+	Unseen             int     // unrecorded ways, which Trips does not count
+	Distance           float64 // m, of the trips and of these ways
+	Estimated          float64 // m, of Distance
+	MaxSpeed           float64 // m/s, of the trips
 	Moving             fleet.Millis
+	Unrecorded         fleet.Millis // on the move, as far as anybody knows, but not heard
 	Idle               fleet.Millis // with the engine on, on trips and at stops
 	Stopped            fleet.Millis // of the stops
 	Unknown            fleet.Millis // of the gaps
@@ -45,9 +48,14 @@ func RouteOf(ctx context.Context, db driver.Conn, f DerivedFilter) (Route, error
 		}
 		t := d.Entity
 		r.Legs = append(r.Legs, Leg{Trip: &d, From: t.Start, To: t.End, Start: t.StartPlace, End: t.EndPlace})
-		r.Trips++
-		r.Distance, r.Unrecorded, r.MaxSpeed = r.Distance+t.Distance, r.Unrecorded+t.Unrecorded, max(r.MaxSpeed, t.MaxSpeed, t.MeanSpeed)
-		r.Moving, r.Idle = r.Moving+t.Moving, r.Idle+t.Idle
+		if t.Unseen {
+			r.Unseen++
+		} else {
+			r.Trips++
+			r.MaxSpeed = max(r.MaxSpeed, t.MaxSpeed, t.MeanSpeed)
+		}
+		r.Distance, r.Estimated = r.Distance+t.Distance, r.Estimated+t.Estimated
+		r.Moving, r.Unrecorded, r.Idle = r.Moving+t.Moving, r.Unrecorded+t.Unrecorded, r.Idle+t.Idle
 	}
 	for d, err := range Stops.List(ctx, db, f) {
 		if err != nil {

@@ -1,7 +1,8 @@
 """Finds the stops and trips of real recordings without any code of Motorpool, for pipeline/trip to be compared with.
 
 Stops are those of movingpandas' TrajectoryStopDetector: at least 180 s within a diameter of 100 m. It looks at places
-and times only, never at speed. A recording is first cut at silences of an hour. Trips are the parts between, if they get
+and times only, never at speed. A recording is first cut at silences of an hour, and at those of more than 300 s that end nearer
+than one walks in that time. Trips are the parts between, if they get
 200 m away from where they begin or end. Distances are haversine sums of this file's own, without legs of more than 300 s;
 moving time is that of legs of at most 300 s that were driven at 2 km/h or more.
 
@@ -37,6 +38,7 @@ SPLIT = timedelta(seconds=3600)
 NO_DATA = 300  # s
 AWAY = 200  # m
 STANDING = 2 / 3.6  # m/s
+WALKING = 5 / 3.6  # m/s
 RADIUS = 6371008.8  # m
 
 
@@ -59,9 +61,13 @@ def load(path, every):
 
 
 def pieces(rows):
-    """The vehicle's rows, cut where it was silent for SPLIT or longer."""
-    cut = (rows.t.diff() >= SPLIT).cumsum()
-    return [piece for _, piece in rows.groupby(cut)]
+    """The vehicle's rows, cut where it was silent for SPLIT or longer, or for longer than NO_DATA and found where one walks to."""
+    span = rows.t.diff()
+    lat, lng = rows.lat.to_numpy(), rows.lng.to_numpy()
+    leg = numpy.concatenate([[0], haversine(lat[:-1], lng[:-1], lat[1:], lng[1:])])
+    seconds = span.dt.total_seconds().to_numpy()
+    cut = (span >= SPLIT) | (seconds > NO_DATA) & (leg < WALKING * seconds)
+    return [piece for _, piece in rows.groupby(cut.cumsum())]
 
 
 def stops_of(rows):

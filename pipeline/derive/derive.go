@@ -190,7 +190,11 @@ func (v *Vehicle) position(s *State, w *work, input *Input, out *fleet.Entities)
 	}
 	w.moves = w.moves[:0]
 	if in.Position != nil {
-		v.trip.Fix(&s.Trip, v.key, p, mileage(&s.Fix), out)
+		reading := math.NaN() // of the odometer, at this fix
+		if s.Fix.Mileage.Time == p.FixTime {
+			reading = s.Fix.Mileage.Total()
+		}
+		v.trip.Fix(&s.Trip, v.key, p, reading, out)
 		v.fences.Fix(&s.Fence, v.key, v.traits, p, out, &w.moves)
 	}
 	v.alert(s, w, &in, out)

@@ -413,8 +413,8 @@ func (s *story) describe(e fleet.Entity) string {
 		if e.Idle > 0 {
 			what += ", " + span(e.Idle) + " idle"
 		}
-		if e.Unrecorded > 0 {
-			what += fmt.Sprintf(", %.1f km unrecorded", e.Unrecorded/1000)
+		if e.Estimated > 0 {
+			what += fmt.Sprintf(", %.1f km unrecorded", e.Estimated/1000)
 		}
 		return what + ", " + e.ClosedReason
 	case *fleet.Stop:

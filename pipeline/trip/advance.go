@@ -11,7 +11,7 @@ func (c *Config) Wake(s *State) fleet.Millis {
 type deadline uint8
 
 const (
-	quiet      deadline = iota // nothing was heard for longer than NoData
+	quiet      deadline = iota // nothing was heard for longer than a silence
 	offUnseen                  // no fix came after the ignition went off
 	silence                    // no fix came for Split
 	chargeDone                 // nothing shows that the charge goes on
@@ -24,7 +24,7 @@ func (c *Config) deadline(s *State) (at fleet.Millis, which deadline) {
 		}
 	}
 	if !s.Silent && s.Heard != 0 && (s.Phase == OnTrip || s.EngineFrom != 0) {
-		sooner(s.Heard+c.NoData+1, quiet)
+		sooner(s.Heard+c.silence(s)+1, quiet)
 	}
 	if s.Phase == OnTrip && s.OffAt != 0 {
 		sooner(s.OffAt+c.OffWait, offUnseen)

@@ -7,6 +7,10 @@ func (c *Config) drive(s *State, key fleet.VehicleKey, in *input, out *fleet.Ent
 	found := false
 	s.unroll(in)
 	switch {
+	case c.paused(s, in):
+		in.shifted = in.distance > c.radius(in)
+		c.rest(s, in)
+		found = true
 	case in.gap:
 		found = c.bridge(s, in)
 	case s.Halt.On:
@@ -23,32 +27,6 @@ func (c *Config) drive(s *State, key fleet.VehicleKey, in *input, out *fleet.Ent
 		}
 	}
 	c.settle(s, key, in, found, out)
-}
-
-// bridge takes a fix after a silence inside a drive. It says whether the vehicle stands where it stood before.
-func (c *Config) bridge(s *State, in *input) bool {
-	d := &s.Drive
-	if in.distance <= max(c.HaltRadius, 2*in.accuracy) {
-		if !s.Halt.On {
-			s.haltAtLast()
-		}
-		s.Halt.Stood, s.Halt.Out = true, false
-		s.Halt.Fixes++
-		s.Halt.Idle += s.EngineOn
-		return true
-	}
-	if s.Halt.On {
-		s.leave(s.Halt.idle())
-	}
-	if d.EndMiles.At != 0 && in.mileage.At != 0 && in.mileage.Value > s.Last.Mileage.Value {
-		d.Unrecorded += in.mileage.Value - s.Last.Mileage.Value
-	}
-	s.reach(in)
-	if in.says == stands || in.says == unknown {
-		s.halt(in)
-		s.Halt.Stood = in.says == stands
-	}
-	return false
 }
 
 // roll takes a fix of a drive that is not halted.
@@ -106,7 +84,7 @@ func (c *Config) halted(s *State, in *input) {
 		s.Drive.Distance += s.gone(in)
 		s.Drive.To, h.Place, in.distance = in.place, in.place, 0
 	}
-	radius := max(c.HaltRadius, 2*in.accuracy)
+	radius := c.radius(in)
 	left := false
 	switch in.says {
 	case moves, creeps:

@@ -27,7 +27,8 @@ func (s *State) trip(key fleet.VehicleKey, reason string) *fleet.Trip {
 	t := &fleet.Trip{
 		Head: fleet.Head{ID: fleet.DerivedID(fleet.KindTrip, key, d.Start, 0), RecognisedAt: d.Recognised,
 			Start: d.Start, End: d.End, Open: reason == ""},
-		Device: d.Device, StartPlace: d.From, EndPlace: d.To, Distance: d.Distance, Unrecorded: d.Unrecorded,
+		Device: d.Device, StartPlace: d.From, EndPlace: d.To, Distance: d.Distance, Estimated: d.Estimated,
+		Unrecorded: d.Unrecorded, Unseen: reason != "" && d.Estimated > 0 && d.Estimated == d.Distance && d.Fixes <= 2,
 		Moving: d.Moving, Idle: d.Idle, MaxSpeed: d.MaxSpeed, Fixes: d.Fixes, ClosedReason: reason,
 		OdometerStart: known(d.BeginMiles), OdometerEnd: known(d.EndMiles),
 	}
@@ -41,8 +42,11 @@ func (s *State) trip(key fleet.VehicleKey, reason string) *fleet.Trip {
 	case h.On:
 		end = h.End
 	}
-	if d.Moving > 0 {
-		t.MeanSpeed = d.Distance * 1000 / float64(d.Moving)
+	switch {
+	case d.Moving > 0:
+		t.MeanSpeed = (d.Distance - d.Estimated) * 1000 / float64(d.Moving)
+	case d.Unrecorded > 0:
+		t.MeanSpeed = d.Estimated * 1000 / float64(d.Unrecorded)
 	}
 	t.FuelUsed = used(d.Begin.FuelUsed, end.FuelUsed, d.Start)
 	if drop := d.Begin.FuelLevel.Value - end.FuelLevel.Value; t.FuelUsed == nil && drop >= 0 &&

@@ -32,15 +32,17 @@ type input struct {
 	mileage  Reading
 	says     evidence
 	since    fleet.Millis // the fix before
-	gap      bool         // and nobody knows what was in between: longer than NoData ago, or too far away to have been driven
+	gap      bool         // and nobody knows what was in between: longer than a silence ago, or a leap
+	leap     bool         // too far away to have been driven
 	distance float64      // from where the vehicle was held to be
 	still    bool         // the place is that of the fix before
 	way      float64      // m that the wheels went since the place last changed, which stood still meanwhile; 0 if nobody knows
 	rolled   float64      // likewise, until the fix before
+	shifted  bool         // it stood meanwhile, and has gone a little way all the same
 }
 
-// Fix takes a trusted fix into account, whose time is above that of every fix before. mileage is the odometer in metres,
-// made monotonic, NaN if unknown. What begins, changes or ends by it is appended to out.
+// Fix takes a trusted fix into account, whose time is above that of every fix before. mileage is the odometer that
+// came with it, in metres and made monotonic, NaN if none did. What begins, changes or ends by it is appended to out.
 func (c *Config) Fix(s *State, key fleet.VehicleKey, p *fleet.Position, mileage float64, out *fleet.Entities) {
 	if p.FixTime <= s.Last.At {
 		return
@@ -49,7 +51,7 @@ func (c *Config) Fix(s *State, key fleet.VehicleKey, p *fleet.Position, mileage 
 	c.hear(s, p.FixTime)
 	in := input{
 		at: p.FixTime, device: p.Device, place: fleet.Place{Lat: p.Lat, Lng: p.Lng}, speed: p.Speed,
-		since: s.Last.At, gap: s.Last.At != 0 && p.FixTime-s.Last.At > c.NoData,
+		since: s.Last.At, gap: s.Last.At != 0 && p.FixTime-s.Last.At > c.silence(s),
 	}
 	if p.Accuracy > 0 {
 		in.accuracy = p.Accuracy
@@ -62,7 +64,11 @@ func (c *Config) Fix(s *State, key fleet.VehicleKey, p *fleet.Position, mileage 
 	}
 	if s.Last.At != 0 {
 		in.distance = s.from(in.place)
-		in.gap = in.gap || c.leapt(s, &in)
+		in.leap = c.leapt(s, &in)
+		in.gap = in.gap || in.leap
+		if !in.leap && in.distance > c.noise(&in) && in.far(in.distance, c.StartSpeed) {
+			c.learn(s, in.at-in.since)
+		}
 	}
 	s.wheel(p, &in)
 	c.judge(s, p, &in)
@@ -78,13 +84,23 @@ func (c *Config) Fix(s *State, key fleet.VehicleKey, p *fleet.Position, mileage 
 		c.drive(s, key, &in, out)
 	case s.Phase == Stopped:
 		c.stay(s, key, &in, out)
-	case s.Last.At != 0 && in.distance <= max(c.HaltRadius, 2*in.accuracy):
+	case c.resume(s, key, &in, out):
+		c.drive(s, key, &in, out)
+	case s.Last.At != 0 && in.distance <= c.radius(&in):
 		// Found where a silence had ended its trip: it has stood there.
+		s.Drive = Drive{}
 		s.begin(Stay{Start: s.Last.At, End: in.at, Recognised: in.at, Place: s.lastPlace(), Anchor: s.lastPlace(), Fixes: 1}, out, key)
 		c.stay(s, key, &in, out)
 	default:
+		miles := s.Last.Mileage
+		if in.mileage.At != 0 {
+			miles = in.mileage
+		}
 		s.Drive = Drive{On: true, Start: in.at, Opened: in.at, End: in.at, Device: in.device, From: in.place, To: in.place, Fixes: 1,
-			Begin: s.Now, BeginMiles: in.mileage, EndMiles: in.mileage}
+			Begin: s.Now, BeginMiles: miles, EndMiles: miles}
+		if s.Last.At != 0 {
+			c.found(s, &in, s.lastPlace())
+		}
 		s.Drive.note(in.speed)
 		if in.says == stands || in.says == unknown {
 			s.halt(&in)
@@ -125,6 +141,9 @@ func apart(a, b fleet.Place) float64 {
 
 // noise is how far apart two fixes of one place may lie.
 func (c *Config) noise(in *input) float64 { return max(c.Noise, in.accuracy) }
+
+// radius is how far fixes without speed may scatter around a vehicle that stands.
+func (c *Config) radius(in *input) float64 { return max(c.HaltRadius, 2*in.accuracy) }
 
 // judge concludes what the fix alone says, and what it says of the ignition's honesty.
 func (c *Config) judge(s *State, p *fleet.Position, in *input) {
@@ -181,10 +200,16 @@ func (c *Config) stay(s *State, key fleet.VehicleKey, in *input, out *fleet.Enti
 	d := &s.Drive
 	span := in.at - in.since
 	switch {
-	case in.gap && far:
+	case in.gap && far && c.droveOn(s, in) && (span < c.Split || in.says != stands):
+		s.Stay.Idle -= s.EngineOn
+		way := s.way(in)
+		d.Start, d.Begin, d.Unrecorded, d.Distance, d.Estimated, d.Fixes = in.since, s.Last.Meters, span, way, way, 2
+	case far && (in.gap || in.says != moves && !in.far(in.distance, c.StartSpeed)):
 		s.Stay.Idle -= s.EngineOn // nobody knows where
-		d.Unseen, d.NewDevice = true, in.device != s.Last.Device
 		d.From = in.place
+		c.found(s, in, s.Stay.Anchor)
+	case in.gap && away:
+		d.Distance, d.Estimated = in.distance, in.distance
 	case in.gap:
 		d.From = in.place
 	case away && in.distance*1000 >= c.StartSpeed*float64(span):

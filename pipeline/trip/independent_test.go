@@ -170,10 +170,10 @@ func detect(t *testing.T, file string, every int) found {
 				config.Fix(&s, vehicle, &p, math.NaN(), &out)
 				for _, e := range out[before:] {
 					if trip, ok := e.(*fleet.Trip); ok && !trip.Open {
-						gone += trip.Distance
+						gone += trip.Distance - trip.Estimated
 					}
 				}
-				result.steps[name] = append(result.steps[name], odometry{p.FixTime, p.Lat, p.Lng, gone + s.Motion().Distance})
+				result.steps[name] = append(result.steps[name], odometry{p.FixTime, p.Lat, p.Lng, gone + s.Motion().Distance - s.Drive.Estimated})
 			}
 			if p.FixTime >= s.Heard {
 				for _, v := range list[i].Signals {
@@ -190,7 +190,9 @@ func detect(t *testing.T, file string, every int) found {
 		for _, e := range newest {
 			switch e := e.(type) {
 			case *fleet.Trip:
-				result.trips[name] = append(result.trips[name], stretch{e.Start, e.End, e.Distance, float64(e.Moving) / 1000})
+				if !e.Unseen { // the other side does not look at what was not recorded
+					result.trips[name] = append(result.trips[name], stretch{e.Start, e.End, e.Distance - e.Estimated, float64(e.Moving) / 1000})
+				}
 			case *fleet.Stop:
 				result.stops[name] = append(result.stops[name], stretch{Start: e.Start, End: e.End})
 			}

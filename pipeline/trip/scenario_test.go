@@ -293,8 +293,11 @@ func describe(e fleet.Entity) string {
 		fmt.Fprintf(&b, ", %.0f m from %s to %s, moving %s, idle %s, mean %.0f, max %.0f km/h, fixes %d", e.Distance,
 			metres(e.StartPlace), metres(e.EndPlace), span(e.Moving), span(e.Idle), e.MeanSpeed/fleet.MetresPerKmh,
 			e.MaxSpeed/fleet.MetresPerKmh, e.Fixes)
-		if e.Unrecorded > 0 {
-			fmt.Fprintf(&b, ", unrecorded %.0f m", e.Unrecorded)
+		if e.Estimated > 0 {
+			fmt.Fprintf(&b, ", estimated %.0f m in %s", e.Estimated, span(e.Unrecorded))
+		}
+		if e.Unseen {
+			b.WriteString(", unrecorded")
 		}
 		say("odometer from %.0f", e.OdometerStart)
 		say("to %.0f", e.OdometerEnd)

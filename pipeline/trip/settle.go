@@ -8,7 +8,7 @@ func (c *Config) settle(s *State, key fleet.VehicleKey, in *input, found bool, o
 	if s.Phase != OnTrip && !c.probe(s, key, in, out) {
 		return
 	}
-	if s.Phase == OnTrip && in.says == stands && c.UseIgnition && s.Ignition == fleet.No && s.reliable() {
+	if s.Phase == OnTrip && !in.shifted && in.says == stands && c.UseIgnition && s.Ignition == fleet.No && s.reliable() {
 		c.park(s, key, in.at, in.at, in, out)
 		return
 	}
@@ -16,15 +16,21 @@ func (c *Config) settle(s *State, key fleet.VehicleKey, in *input, found bool, o
 	if !h.On || h.Out || in.at-h.Start < c.StopAfter || !found && in.says != stands && in.says != unknown {
 		return
 	}
+	away, seen := found && in.distance > c.radius(in), in.at
+	if away {
+		seen = in.since
+	}
 	if s.Phase == OnTrip {
 		h.Fixes++ // the one that ends the trip begins the stop
-		s.arrive(key, h.Start, in.at, in.at, reasonStop, out)
+		s.arrive(key, h.Start, seen, in.at, reasonStop, out)
 	} else {
-		s.giveUp(key, in.at, in.at, out)
+		c.giveUp(s, key, seen, in.at, out)
 	}
-	if in.says == moves { // it stood through the silence, and leaves now
-		s.Stay.Fixes--
-		s.EngineOn = 0
+	if in.says == moves || away { // it stood through the silence, and leaves now
+		if !away {
+			s.Stay.Fixes--
+			s.EngineOn = 0
+		}
 		in.distance = s.from(in.place)
 		c.stay(s, key, in, out)
 	}
@@ -39,7 +45,7 @@ func (c *Config) probe(s *State, key fleet.VehicleKey, in *input, out *fleet.Ent
 	}
 	distance := apart(home, in.place)
 	if s.Phase == Stopped && distance <= c.noise(in) && in.says != moves {
-		s.giveUp(key, in.at, in.at, out)
+		c.giveUp(s, key, in.at, in.at, out)
 		s.Stay.Anchor = home
 		return false
 	}
@@ -49,11 +55,13 @@ func (c *Config) probe(s *State, key fleet.VehicleKey, in *input, out *fleet.Ent
 	if !(far && in.says == moves || second || d.AtSpeed >= c.StartAfter && distance > c.noise(in)) {
 		return true
 	}
-	if d.Unseen && d.Distance == 0 && s.Halt.On && s.Halt.Start == d.Start {
+	if d.Before.On && d.Distance == 0 && s.Halt.On && s.Halt.Start == d.Start {
 		// Nobody saw it move, and it stands: ferried, towed, or its device slept.
 		moved := Stay{Start: d.Start, End: in.at, Recognised: in.at, Place: s.Halt.Place, Anchor: s.Halt.Place,
 			Idle: s.Halt.idle(), Fixes: s.Halt.Fixes + d.Fixes}
+		d.Before.Near = false // there is no trip to join
 		s.departed(key, in.at, out)
+		s.account(key, in.at, false, out)
 		s.Drive, s.Halt = Drive{}, Halt{}
 		s.begin(moved, out, key)
 		return false
@@ -65,6 +73,7 @@ func (c *Config) probe(s *State, key fleet.VehicleKey, in *input, out *fleet.Ent
 // confirm makes a trip of the drive on probation.
 func (s *State) confirm(key fleet.VehicleKey, at fleet.Millis, out *fleet.Entities) {
 	s.departed(key, at, out)
+	s.account(key, at, true, out)
 	s.Phase = OnTrip
 	s.Drive.Recognised = at
 	s.MovingSince = max(s.MovingSince, s.Drive.Start)
@@ -80,9 +89,9 @@ func (s *State) departed(key fleet.VehicleKey, at fleet.Millis, out *fleet.Entit
 	}
 	reason := reasonMoved
 	switch {
-	case d.NewDevice:
+	case d.Before.NewDevice:
 		reason = reasonDevice
-	case d.Unseen:
+	case d.Before.On && !d.Before.Near:
 		reason = reasonGap
 	default:
 		s.Stay.End = d.Start
@@ -92,7 +101,10 @@ func (s *State) departed(key fleet.VehicleKey, at fleet.Millis, out *fleet.Entit
 }
 
 // giveUp takes a drive on probation back: the vehicle only shifted a little, and stands. end is the newest fix.
-func (s *State) giveUp(key fleet.VehicleKey, end, at fleet.Millis, out *fleet.Entities) {
+func (c *Config) giveUp(s *State, key fleet.VehicleKey, end, at fleet.Millis, out *fleet.Entities) {
+	if s.Phase != Stopped && s.Drive.Before.Way >= c.StartDistance {
+		s.account(key, at, false, out)
+	}
 	d, h := s.Drive, s.Halt
 	s.Drive, s.Halt = Drive{}, Halt{}
 	if s.Phase == Stopped {
@@ -161,17 +173,29 @@ func (c *Config) cut(s *State, key fleet.VehicleKey, at fleet.Millis, reason str
 	s.come()
 	switch {
 	case s.Phase == OnTrip:
-	case s.Drive.Far && !s.Drive.Unseen:
+	case s.Drive.Far && !s.Drive.Before.On:
 		s.confirm(key, at, out)
 	case s.Phase == Stopped && !s.Drive.Far, s.Phase == NoData && s.Halt.On:
-		s.giveUp(key, s.Last.At, at, out)
+		c.giveUp(s, key, s.Last.At, at, out)
 		return
 	default: // a place that nobody saw it go to or leave
+		s.Drive.Before.Near = false
 		if s.Phase == Stopped {
 			s.departed(key, at, out)
+			s.Phase = NoData
 		}
-		s.Phase, s.Drive, s.Halt = NoData, Drive{}, Halt{}
+		if s.Halt.On {
+			c.giveUp(s, key, s.Last.At, at, out)
+			return
+		}
+		if s.Drive.Before.Way >= c.StartDistance {
+			s.account(key, at, false, out)
+		}
+		s.Drive.On = false
 		return
+	}
+	if s.Halt.On && reason == reasonGap && !s.Halt.Stood && s.Halt.Start == s.Last.At {
+		s.leave(0) // it only did not say that it moves
 	}
 	if s.Halt.On {
 		s.Halt.Fixes++
@@ -179,5 +203,5 @@ func (c *Config) cut(s *State, key fleet.VehicleKey, at fleet.Millis, reason str
 		return
 	}
 	*out = append(*out, s.trip(key, reason))
-	s.Phase, s.Drive, s.OffAt = NoData, Drive{}, 0
+	s.Phase, s.Drive.On, s.OffAt = NoData, false, 0
 }

@@ -103,7 +103,7 @@ func count(newest, total *Reading, r Reading, step, rate float64) {
 // hear notes that there was an input, and how long the engine has been on until then.
 func (c *Config) hear(s *State, at fleet.Millis) {
 	if s.EngineFrom != 0 {
-		if at-s.Heard <= c.NoData {
+		if at-s.Heard <= c.silence(s) {
 			s.EngineOn += at - s.Heard
 		}
 		if s.Silent {

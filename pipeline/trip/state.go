@@ -27,13 +27,14 @@ type State struct {
 	Phase Phase
 
 	Heard  fleet.Millis // newest input; 0 for none
-	Silent bool         // nothing was heard for longer than NoData
+	Silent bool         // nothing was heard for longer than a silence
 
-	Last  Fix    // newest fix; its At is 0 if there was none
-	Stay  Stay   // the stop of phase Stopped
-	Drive Drive  // the trip of phase OnTrip, else a drive on probation
-	Halt  Halt   // the halt inside Drive
-	Plug  Charge // the charging session, and what may become one
+	Last   Fix    // newest fix; its At is 0 if there was none
+	Stay   Stay   // the stop of phase Stopped
+	Drive  Drive  // the trip of phase OnTrip, else a drive on probation
+	Halt   Halt   // the halt inside Drive
+	Rhythm Rhythm // how often it reports
+	Plug   Charge // the charging session, and what may become one
 
 	MovingSince fleet.Millis // of phase OnTrip: when it left the last halt
 
@@ -94,14 +95,15 @@ type Stay struct {
 
 // Drive is a trip or a drive on probation, up to its newest fix or to the halt inside it.
 type Drive struct {
-	On         bool
+	On         bool // otherwise it is what a silence of Split has cut, which may go on
 	Start, End fleet.Millis
 	Opened     fleet.Millis // on probation: the fix that began it
 	Recognised fleet.Millis
 	Device     fleet.DeviceID
 	From, To   fleet.Place
 	Distance   float64
-	Unrecorded float64
+	Estimated  float64      // of Distance: on ways that nobody saw
+	Unrecorded fleet.Millis // time on these ways
 	MaxSpeed   float64
 	Moving     fleet.Millis
 	Idle       fleet.Millis
@@ -110,9 +112,8 @@ type Drive struct {
 	Begin      Meters
 	BeginMiles Reading
 	EndMiles   Reading
-	Far        bool // on probation: the newest fix is StartDistance away
-	Unseen     bool // on probation: it begins after a silence, far from the stop
-	NewDevice  bool // on probation: likewise, and by another device
+	Far        bool   // on probation: the newest fix is StartDistance away
+	Before     Unseen // on probation
 }
 
 // Halt is standing inside a drive, for how long nobody knows yet.

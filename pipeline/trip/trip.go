@@ -43,10 +43,12 @@ type Config struct {
 	StopAfter     fleet.Millis `json:"stop_after_ms"`        // standing for so long is a stop
 	StartAfter    fleet.Millis `json:"start_after_ms"`       // moving at speed for so long is a trip,
 	StartDistance float64      `json:"start_distance_m"`     // and so is getting this far
-	NoData        fleet.Millis `json:"no_data_ms"`           // in a longer silence nothing is known
+	NoData        fleet.Millis `json:"no_data_ms"`           // in a longer silence nothing is known,
+	Learn         bool         `json:"learn_interval"`       // but in one of three of the tracker's intervals, if they are longer
 	Split         fleet.Millis `json:"split_ms"`             // a silence of so long ends a trip
 	StartSpeed    float64      `json:"start_speed_mps"`      // from here on it moves
 	StopSpeed     float64      `json:"stop_speed_mps"`       // below it stands
+	OnwardSpeed   float64      `json:"onward_speed_mps"`     // a vehicle that made so much on average has not stopped in a silence of Split
 	LeapSpeed     float64      `json:"leap_speed_mps"`       // faster than this it was brought there, beyond StartDistance
 	Noise         float64      `json:"noise_m"`              // fixes this near are the same place, if their accuracy is not worse
 	HaltRadius    float64      `json:"halt_radius_m"`        // fixes without speed scatter this far around a vehicle that stands
@@ -63,9 +65,11 @@ func DefaultConfig() Config {
 		StartAfter:    60_000,
 		StartDistance: 200,
 		NoData:        300_000,
+		Learn:         true,
 		Split:         3_600_000,
 		StartSpeed:    5 * fleet.MetresPerKmh,
 		StopSpeed:     2 * fleet.MetresPerKmh,
+		OnwardSpeed:   20 * fleet.MetresPerKmh,
 		LeapSpeed:     250 * fleet.MetresPerKmh,
 		Noise:         25,
 		HaltRadius:    50,
@@ -91,7 +95,8 @@ func (c *Config) Validate() error {
 	check(c.NoData > 0 && c.NoData <= week, "trip no_data_ms must be positive, and a week at most")
 	check(c.Split > c.NoData && c.Split <= week, "trip split_ms must be above no_data_ms, and a week at most")
 	check(c.StopSpeed >= 0 && c.StopSpeed <= c.StartSpeed && c.StartSpeed <= 100, "trip speeds must be 0 <= stop <= start <= 100 m/s")
-	check(c.LeapSpeed > c.StartSpeed, "trip leap_speed_mps must be above start_speed_mps")
+	check(c.OnwardSpeed >= c.StartSpeed, "trip onward_speed_mps must not be below start_speed_mps")
+	check(c.LeapSpeed > c.OnwardSpeed, "trip leap_speed_mps must be above onward_speed_mps")
 	check(c.Noise > 0 && c.Noise <= c.HaltRadius, "trip noise_m must be positive, and halt_radius_m at most")
 	check(c.HaltRadius <= 10_000, "trip halt_radius_m is above 10 km")
 	check(c.ChargeRise > 0 && c.ChargeRise <= 100, "trip charge_rise_pct must be in (0, 100]")
@@ -105,6 +110,7 @@ func (c Config) With(t fleet.TripSettings) Config {
 	set(&c.StartAfter, t.StartAfter)
 	set(&c.StartDistance, t.StartDistance)
 	set(&c.NoData, t.NoData)
+	c.Learn = c.Learn && t.NoData == nil
 	set(&c.Split, t.Split)
 	set(&c.StartSpeed, t.StartSpeed)
 	set(&c.StopSpeed, t.StopSpeed)

@@ -2,10 +2,10 @@
 -- (see trip_drivers), and the driving events within them. A trip without a driver counts for nobody.
 WITH driven AS
 (
-    SELECT t.vehicle AS vehicle, t.id AS id, any(t.start_at) AS start_at, any(t.end_at) AS end_at, any(t.distance_m) AS distance,
+    SELECT t.vehicle AS vehicle, t.id AS id, any(t.start_at) AS start_at, any(t.end_at) AS end_at, any(t.distance_m - t.distance_estimated_m) AS distance,
         any(t.moving_s) AS moving, argMax(d.driver, d.id) AS driver
     FROM trips AS t FINAL INNER JOIN trip_drivers AS d FINAL ON t.account = d.account AND t.vehicle = d.vehicle
-    WHERE t.account = {account:UInt64} AND d.account = {account:UInt64} AND NOT t.deleted AND d.archived_at IS NULL
+    WHERE t.account = {account:UInt64} AND d.account = {account:UInt64} AND NOT t.deleted AND NOT t.unrecorded AND d.archived_at IS NULL
         AND t.start_at >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND t.start_at < fromUnixTimestamp64Milli({to:Int64}, 'UTC')
         AND (d.from_at = t.start_at
             OR d.from_at <= t.start_at + toIntervalMillisecond(intDiv(dateDiff('millisecond', t.start_at, t.end_at), 2))
