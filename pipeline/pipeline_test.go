@@ -842,3 +842,23 @@ func TestAnAlarmWithAFixThatIsStoredAlreadyIsKept(t *testing.T) {
 		}
 	}
 }
+
+// A tracker renews its place each 15 s, at 30 m/s. Whoever owns the partition next knows what the wheels did since, and
+// calls no more of it a jump than the one before would have.
+func TestTheNextOwnerKnowsHowFarAVehicleIsFromAPlaceThatStandsStill(t *testing.T) {
+	b := newBench(t)
+	b.register(1)
+	frozen := func(second int) string {
+		return fmt.Sprintf(`{"device":"%s","fix_at":%d,"lat":%.6f,"lng":11.5,"speed_mps":30}`,
+			unique(1), begin.Add(time.Duration(second)*time.Second), 48+float64(second/15*15)*30/111_195)
+	}
+	for second := range 50 {
+		b.handle(b.chain(), batchOf(int64(second), frozen(second)))
+	}
+	if got := b.count("count() FROM positions WHERE flags != 0"); got != 0 {
+		t.Errorf("%d fixes are doubtful", got)
+	}
+	if got := b.count("count() FROM positions"); got != 50 {
+		t.Errorf("%d fixes", got)
+	}
+}

@@ -52,10 +52,11 @@ func compareTrips(t *testing.T, sys *system.System, account string, want expecte
 	}
 	t.Logf("%s: %.1f km in trips; from fix to fix %.1f km", account, ours/1000, naive/1000)
 	// Fixes that do not count (jumps, drift) make the way from fix to fix longer; nothing makes it shorter. The receiver of
-	// one recording stands still for ten seconds and then leaps, as its SOURCE.md says: most of its fixes are jumps.
+	// one recording stands still for ten seconds and then leaps, as its SOURCE.md says: its trips go by the wheels, which
+	// say three per cent less than the places.
 	least := 0.97
 	if account == "rabat-twizy-ev" {
-		least = 0.5
+		least = 0.96
 	}
 	if ours > naive*1.01 || ours < naive*least {
 		t.Errorf("trips are %.1f km long, and %.1f km from fix to fix", ours/1000, naive/1000)
@@ -63,28 +64,32 @@ func compareTrips(t *testing.T, sys *system.System, account string, want expecte
 }
 
 // way is the length of a trip as the crow flies from each of the file's fixes to the next, but for leaps that no vehicle
-// on the road makes and for silences of more than five minutes, across which a trip has no distance.
+// on the road makes since the place last changed, and for silences of more than five minutes, across which a trip has no distance.
 func (e *expected) way(s span) float64 {
 	const (
 		fastest = 250 / 3.6 // m/s
 		silence = 300_000   // ms
 	)
 	track := e.tracks[s.vehicle]
-	way, last := 0.0, int64(0)
+	way, last, since := 0.0, int64(0), int64(0)
 	for _, at := range slices.Sorted(maps.Keys(track)) {
 		if at < s.start || at > s.end {
 			continue
 		}
 		if last != 0 {
 			d := distance(track[last], track[at])
-			if d > fastest*float64(at-last)/1000 {
+			if d == 0 {
+				last = at
+				continue
+			}
+			if d > fastest*float64(at-since)/1000 {
 				continue
 			}
 			if at-last <= silence {
 				way += d
 			}
 		}
-		last = at
+		last, since = at, at
 	}
 	return way
 }

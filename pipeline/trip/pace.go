@@ -45,7 +45,7 @@ func (c *Config) pace(s *State, in *input) {
 		return
 	}
 	speed := length * 1000 / float64(span)
-	if p.Before > 0 && apart(p.From, in.place) >= max(length, p.Length) { // it did not come back, as one wild fix does
+	if p.Before > 0 && apart(p.From, in.place) >= 0.8*(length+p.Length) { // it did not come back, as one wild fix does
 		s.Drive.note(min(speed, p.Before))
 	}
 	if span >= paceSlow && length >= paceAlone*noise {
@@ -54,10 +54,11 @@ func (c *Config) pace(s *State, in *input) {
 	*p = Pace{At: in.at, Place: in.place, Before: speed, From: p.Place, Length: length}
 }
 
-// pause notes that a vehicle without speed has stood since its halt began: it has not gone further than StopSpeed takes it.
+// pause notes that a vehicle without speed has stood since its halt began: it has not gone further than StopSpeed takes it,
+// and is well within the noise.
 func (c *Config) pause(s *State, in *input) {
 	h := &s.Halt
-	if in.says == unknown && in.distance*1000 < c.StopSpeed*float64(in.at-h.Start) {
+	if in.says == unknown && in.distance < min(0.75*c.Noise, c.StopSpeed*float64(in.at-h.Start)/1000) {
 		h.Paused, h.Rested = in.at, h.idle()
 	}
 }

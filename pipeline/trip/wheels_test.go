@@ -1,16 +1,12 @@
 package trip_test
 
 import (
-	"cmp"
-	"io"
 	"math"
 	"path/filepath"
-	"slices"
 	"testing"
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/pipeline/fix"
-	"github.com/motorpool/fleet/pipeline/recording"
 	"github.com/motorpool/fleet/pipeline/trip"
 )
 
@@ -18,7 +14,6 @@ import (
 // seconds or so while its wheels are told each second: the trips are as long as the sum of the speeds, within two per
 // cent, and next to no fix is called a jump.
 func TestADriveWithAFrozenPlaceIsAsLongAsItsWheelsSay(t *testing.T) {
-	golden(t) // the recordings are there
 	files, err := filepath.Glob(filepath.Join(sharedData, "rabat-twizy-ev", "*.csv.gz"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no recordings: %v", err)
@@ -26,9 +21,12 @@ func TestADriveWithAFrozenPlaceIsAsLongAsItsWheelsSay(t *testing.T) {
 	var driven, wheels float64
 	fixes, jumps := 0, 0
 	for _, file := range files {
-		reports := read(t, file)
-		d, j := measure(reports)
-		w := 0.0
+		reports := byVehicle(t, filepath.Join("rabat-twizy-ev", filepath.Base(file)))["twizy"]
+		trips, j := follow(reports)
+		d, w := 0.0, 0.0
+		for _, trip := range trips {
+			d += trip.Distance
+		}
 		for i := 1; i < len(reports); i++ {
 			if span := reports[i].FixTime - reports[i-1].FixTime; span <= 60_000 {
 				w += (reports[i].Speed + reports[i-1].Speed) / 2 * float64(span) / 1000
@@ -46,31 +44,8 @@ func TestADriveWithAFrozenPlaceIsAsLongAsItsWheelsSay(t *testing.T) {
 	}
 }
 
-// read returns a recording's reports that have a time and a speed, in order of time.
-func read(t *testing.T, file string) (reports []fleet.Report) {
-	reader, err := recording.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer reader.Close()
-	report := fleet.NewReport()
-	for {
-		switch err := reader.Next(&report); {
-		case err == io.EOF:
-			slices.SortStableFunc(reports, func(a, b fleet.Report) int { return cmp.Compare(a.FixTime, b.FixTime) })
-			return reports
-		case err != nil:
-			t.Fatal(err)
-		case report.FixTime != 0:
-			own := report
-			own.Signals = nil
-			reports = append(reports, own)
-		}
-	}
-}
-
-// measure returns how long the trips of a vehicle's reports are, and how many of them are jumps.
-func measure(reports []fleet.Report) (distance float64, jumps int) {
+// follow returns the trips of a vehicle's reports, and how many of these are jumps.
+func follow(reports []fleet.Report) (trips []*fleet.Trip, jumps int) {
 	judge, config := fix.DefaultConfig(), trip.DefaultConfig()
 	judge.RolloverAge = 0
 	var judged fix.State
@@ -92,8 +67,8 @@ func measure(reports []fleet.Report) (distance float64, jumps int) {
 	config.Advance(&s, vehicle, s.Heard+config.Split, &out)
 	for _, e := range out {
 		if trip, ok := e.(*fleet.Trip); ok && !trip.Open {
-			distance += trip.Distance
+			trips = append(trips, trip)
 		}
 	}
-	return distance, jumps
+	return trips, jumps
 }
