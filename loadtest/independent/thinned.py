@@ -1,6 +1,7 @@
 """Thins real recordings and says how far the vehicles went and when they paused, without any code of Motorpool.
 
-A recording is thinned to a fix each so many seconds: the first is kept, and each that comes so much later than the one kept
+A recording is rid of places that are more than 1 km from the place before and would have had to be driven to at 300 km/h. It is
+thinned to a fix each so many seconds: the first is kept, and each that comes so much later than the one kept
 before. Distances are those of trips.py with its stops taken out, but every leg of a trip counts, however long nothing was
 heard: straight on. So does the leg across a silence that parts two trips, if it led 200 m away. Where the wheels' own speed
 was recorded and places stand still (rabat), the distance as recorded is the integral of that speed.
@@ -8,7 +9,7 @@ was recorded and places stand still (rabat), the distance as recorded is the int
 When drives begin and end is taken from what was recorded, all of it: where the vehicle first and last stood in a stop, within
 30 m of its middle (the median of its places) and slower than 1 m/s by the recorded speed, or by the leg to the fix if none was
 recorded; and likewise where a recording begins or ends with standing of 20 s and more. Pauses are such stops, and silences
-across which the vehicle was slower than a walk (4 km/h), of ten minutes and more, that lie between two drives.
+across which trips.py cuts a recording, of ten minutes and more, that lie between two drives.
 
     thinned.py DATA OUT    reads the recordings under DATA and writes the JSON file OUT
 """
@@ -31,7 +32,8 @@ MORE = {
 WHEELS = {"rabat"}  # speed_kmh is that of the wheels
 INTERVALS = [0, 10, 30, 60, 300, 600, 900]  # s; 0 for all that was recorded
 NEAR = 30  # m
-WALK = 4 / 3.6  # m/s
+LEAP = 300 / 3.6  # m/s
+LEAPT = 1000  # m
 PAUSE = 600  # s
 STANDS = 1  # m/s
 RUN = 20  # s
@@ -46,6 +48,19 @@ def thin(rows, every):
         if last is None or t - last >= every * 1000:
             kept.append(i)
             last = t
+    return rows.iloc[kept]
+
+
+def plausible(rows):
+    """The rows without those that nobody drove to."""
+    kept = []
+    for i, (t, lat, lng) in enumerate(zip(rows.t, rows.lat, rows.lng)):
+        if kept:
+            leg = haversine(last[1], last[2], lat, lng)
+            if leg > LEAPT and leg > LEAP * (t - last[0]).total_seconds():
+                continue
+        kept.append(i)
+        last = t, lat, lng
     return rows.iloc[kept]
 
 
@@ -144,20 +159,6 @@ def wheels(rows):
     return (span * (own[:-1] + own[1:]) / 2)[heard].sum() + across(rows)
 
 
-def parted(drives):
-    """The drives, cut in two by silences of PAUSE in which the vehicle was slower than a walk, and these silences."""
-    whole, silences = [], []
-    for drive in drives:
-        span, leg, at = spans(drive), legs(drive), 0
-        for i in numpy.flatnonzero((span >= PAUSE) & (leg < WALK * span)):
-            if away(drive.iloc[at:i + 1]) and away(drive.iloc[i + 1:]):
-                silences.append((drive.t.iloc[i], drive.t.iloc[i + 1]))
-                whole.append(drive.iloc[at:i + 1])
-                at = i + 1
-        whole.append(drive.iloc[at:])
-    return whole, silences
-
-
 def pauses(drives, between):
     """What lies between two drives for PAUSE or longer."""
     if not drives:
@@ -183,8 +184,8 @@ def main():
         rows = rows.drop_duplicates(["vehicle", "t"]).sort_values(["vehicle", "t"], kind="stable")
         vehicles = {}
         for vehicle, own in rows.groupby("vehicle"):
+            own = plausible(own)
             drives, between = trips(own, True)
-            drives, silences = parted(drives)
             lengths, before = {}, None
             for every in INTERVALS:
                 kept = thin(own, every)
@@ -196,7 +197,7 @@ def main():
             vehicles[vehicle] = {
                 "distance_m": lengths,
                 "drives": [[millis(d.t.iloc[0]), millis(d.t.iloc[-1])] for d in drives],
-                "pauses": [[millis(a), millis(b)] for a, b in pauses(drives, between + silences)],
+                "pauses": [[millis(a), millis(b)] for a, b in pauses(drives, between)],
             }
         result["recordings"][name] = {"files": [str(f.relative_to(data)) for f in files], "every": EVERY.get(name, 0), "vehicles": vehicles}
         print(name, *(f"{every} s {sum(v['distance_m'][str(every)] for v in vehicles.values()) / 1000:.1f} km" for every in INTERVALS),

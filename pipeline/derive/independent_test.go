@@ -175,7 +175,7 @@ func (a *agreement) count(id string, in []derive.Input, trips []*fleet.Trip, eve
 		}
 		a.pauses++
 		middle := p[0] + (p[1]-p[0])/2
-		if i := slices.IndexFunc(trips, func(t *fleet.Trip) bool { return t.Start < middle && middle < t.End }); i < 0 {
+		if i := slices.IndexFunc(trips, func(t *fleet.Trip) bool { return !t.Unseen && t.Start < middle && middle < t.End }); i < 0 {
 			a.ended++
 		} else {
 			a.missed = append(a.missed, fmt.Sprintf("%s: pause %s to %s within the trip %s to %s", id, clock(p[0]), clock(p[1]), clock(trips[i].Start), clock(trips[i].End)))
