@@ -16,11 +16,12 @@ type Wheels struct {
 }
 
 const (
-	rollStep  = 5_000   // a speed holds between fixes that lie no further apart
+	rollStep  = 10_000  // a speed holds between fixes that lie no further apart,
+	rollFine  = 3_000   // and is as good as an odometer between these
 	rollSame  = 60_000  // a place and a speed above a walk that both stand still are believed for so long
 	rollStill = 300_000 // and a place that stands still, whatever the speed
 	rollMute  = 30_000  // and one that comes without any speed
-	rollWalk  = 2 * MetresPerKmh
+	rollWalk  = 5 * MetresPerKmh
 )
 
 // Roll adds the step between two fixes, the later of which has the given speed (NaN for unknown). parked says that the
@@ -36,11 +37,11 @@ func (w *Wheels) Roll(from, to Millis, speed float64, parked bool) {
 		w.Goes = to
 	}
 	span := to - from
+	w.Torn = w.Torn || span > rollFine
 	switch {
 	case parked || w.stuck(to, speed):
 		w.Way, w.Mute = 0, 0
 	case span > rollStep:
-		w.Torn = true
 	case speed < 0 || w.Speed < 0:
 		w.Mute = min(w.Mute+span, rollMute)
 	default:

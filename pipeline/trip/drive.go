@@ -5,7 +5,7 @@ import "github.com/motorpool/fleet"
 // drive takes a fix of a trip or of a drive on probation.
 func (c *Config) drive(s *State, key fleet.VehicleKey, in *input, out *fleet.Entities) {
 	found := false
-	s.unroll(in)
+	c.unroll(s, in)
 	switch {
 	case c.paused(s, in):
 		in.shifted = in.distance > c.radius(in)
@@ -142,9 +142,9 @@ func (c *Config) depart(s *State, in *input) {
 		in.distance = way + apart(h.OutLeft, in.place)
 		at = h.OutAt
 	}
-	paused := s.paused(in)
+	paused := s.pausedUntil(in)
 	switch {
-	case !h.Stood && paused != 0:
+	case paused != 0:
 		d.Moving += in.at - paused
 		s.leave(h.Rested)
 		s.MovingSince = paused

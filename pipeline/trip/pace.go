@@ -63,13 +63,18 @@ func (c *Config) pause(s *State, in *input) {
 	}
 }
 
-// paused is until when a halt that is left was a pause, 0 if it was none. If the place had stood still and is then further
-// away than anything on wheels gets from a standstill, it was the place that stood, not the vehicle.
-func (s *State) paused(in *input) fleet.Millis {
+// pauseLeast is how long a pause lasts: a shorter one is a leg that was slow.
+const pauseLeast = 15_000
+
+// pausedUntil is until when a halt that is left was a pause, 0 if it was none. If the place had stood still and is then
+// further away than anything on wheels gets from a standstill, it was the place that stood, not the vehicle.
+func (s *State) pausedUntil(in *input) fleet.Millis {
 	const fastest = 5 // m/s²
+	h := &s.Halt
 	seconds := float64(in.at-in.since) / 1000
-	if s.Wheels.Since < in.since && 2*apart(s.lastPlace(), in.place) > fastest*seconds*seconds {
+	old := s.Wheels.Since < in.since && 2*apart(s.lastPlace(), in.place) > fastest*seconds*seconds
+	if h.Stood || old || h.Paused-h.Start < pauseLeast {
 		return 0
 	}
-	return s.Halt.Paused
+	return h.Paused
 }

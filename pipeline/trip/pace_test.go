@@ -22,7 +22,7 @@ func TestATrackerWithoutSpeedIsJudgedByItsLegs(t *testing.T) {
 		{"omaha-naturalistic-driving/drives.csv.gz", 0.03, 0.9},
 		{"muenster-envirocar-obd/tracks.csv.gz", 0.05, 0.9},
 		{"dublin-ebike-escooter/e-bike.csv.gz", 0.05, 0.75},
-		{"dublin-ebike-escooter/e-scooter.csv.gz", 0.05, 0.7},
+		{"dublin-ebike-escooter/e-scooter.csv.gz", 0.09, 0.7},
 		{"austin-buses/2016-05-30.csv.gz", 0.02, 0.75},
 	} {
 		t.Run(want.file, func(t *testing.T) {

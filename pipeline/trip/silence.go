@@ -61,7 +61,7 @@ func (in *input) far(way, speed float64) bool { return way*1000 >= speed*float64
 // way is how far the vehicle has gone since the fix before, at least: straight on, or what its odometer rose by if both
 // fixes have it and that is more. Nobody drives a leap.
 func (s *State) way(in *input) float64 {
-	way := in.distance
+	way := max(0, in.distance-s.Ahead) // what the wheels did until then is counted
 	if in.leap {
 		way = 0
 	}

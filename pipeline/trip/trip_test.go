@@ -65,10 +65,11 @@ var told = []string{"ignition", "motion", "engine_rpm", "ecu_speed_mps", "soc_pc
 	"energy_used_kwh", "fuel_used_l", "fuel_level_l", "battery_v"}
 
 // anyDay draws a vehicle's inputs: stretches of driving, standing, crawling, drifting and silence, with and without
-// speed, of one or two devices.
+// speed, with places that are renewed each time or now and then, of one or two devices.
 func anyDay(t *rapid.T) []event {
 	nan := math.NaN()
 	var events []event
+	var last *fleet.Position
 	at, lat, lng := noon, 50.0, 10.0
 	mileage := rapid.SampledFrom([]float64{nan, 0, 12_000}).Draw(t, "mileage")
 	stretches := rapid.IntRange(1, 8).Draw(t, "stretches")
@@ -76,10 +77,11 @@ func anyDay(t *rapid.T) []event {
 		speed := rapid.SampledFrom([]float64{0, 0, 0, 0.8, 3, 14, 30}).Draw(t, "speed")
 		every := fleet.Millis(rapid.SampledFrom([]int{1, 5, 30, 60, 120, 299, 400}).Draw(t, "every")) * 1000
 		noise := rapid.SampledFrom([]float64{0, 5, 20, 120}).Draw(t, "noise")
+		renew := rapid.SampledFrom([]int{1, 1, 1, 4, 15}).Draw(t, "renew")
 		speaks := rapid.IntRange(0, 2).Draw(t, "speaks") > 0
 		ignition := fleet.Tri(rapid.IntRange(0, 2).Draw(t, "ignition"))
 		device := fleet.DeviceID(rapid.SampledFrom([]int{1, 1, 1, 2}).Draw(t, "device"))
-		for range rapid.IntRange(1, 40).Draw(t, "fixes") {
+		for i := range rapid.IntRange(1, 40).Draw(t, "fixes") {
 			at += every + fleet.Millis(rapid.IntRange(0, 999).Draw(t, "jitter"))
 			lat += speed * float64(every) / 1000 / 111_195
 			mileage += speed * float64(every) / 1000
@@ -90,6 +92,10 @@ func anyDay(t *rapid.T) []event {
 			if speaks {
 				p.Speed = max(0, speed+rapid.Float64Range(-1, 1).Draw(t, "error"))
 			}
+			if last != nil && i%renew != 0 {
+				p.Lat, p.Lng = last.Lat, last.Lng
+			}
+			last = p
 			events = append(events, event{at: at, fix: p, mileage: mileage})
 			if rapid.IntRange(0, 4).Draw(t, "signals") == 0 {
 				name := rapid.SampledFrom(told).Draw(t, "signal")
@@ -187,6 +193,14 @@ func TestNothingDependsOnBatchesClonesAndTicks(t *testing.T) {
 	})
 }
 
+// spoken is the speed of a fix, 0 if it has none.
+func spoken(p *fleet.Position) float64 {
+	if math.IsNaN(p.Speed) {
+		return 0
+	}
+	return p.Speed
+}
+
 // TestWhatIsEmittedIsConsistent holds what everybody who reads trips and stops relies on.
 func TestWhatIsEmittedIsConsistent(t *testing.T) {
 	config := trip.DefaultConfig()
@@ -196,12 +210,21 @@ func TestWhatIsEmittedIsConsistent(t *testing.T) {
 		var out fleet.Entities
 		naive, mileage := 0.0, 0.0
 		var before *fleet.Position
+		fresh := 0 // fixes since the place last stood still
 		for _, e := range day {
 			if e.fix != nil {
 				if before != nil {
 					leg := fleet.Distance(before.Lat, before.Lng, e.fix.Lat, e.fix.Lng)
 					if rise := e.mileage - mileage; rise > leg {
 						leg = rise // which may count across silence
+					}
+					fresh++
+					if before.Lat == e.fix.Lat && before.Lng == e.fix.Lng {
+						fresh = 0
+					}
+					if fresh <= 2 { // then the wheels may say more, by the speed of a fix or the vehicle's own, of at most 5 m/s
+						fastest := max(5, spoken(before), spoken(e.fix))
+						leg = max(leg, fastest*float64(min(e.at-before.FixTime, 10_000))/1000)
 					}
 					naive += leg
 				}

@@ -90,15 +90,16 @@ func (s *State) catchesUp(in *input) bool {
 
 // unroll looks at a halt in which only the place stands still. It ends by a place that moves on, by a silence, and by a
 // speed of nothing, which is another halt; it is a halt like others if its speed is no longer believed.
-func (s *State) unroll(in *input) {
+func (c *Config) unroll(s *State, in *input) {
 	h := &s.Halt
+	on := in.still && !in.gap && in.at-in.since <= c.StopAfter
 	switch {
-	case h.Rolling && in.still && !in.gap && (in.says == moves || in.says == creeps):
-	case h.Rolling && in.still && !in.gap && in.says == unknown:
+	case h.Rolling && on && (in.says == moves || in.says == creeps):
+	case h.Rolling && on && in.says == unknown:
 		h.Idle, h.Restless, h.Rolling = h.idle(), 0, false
 	case h.Rolling:
 		s.rolled(h.Start, in.rolled)
-	case h.On && h.Going != 0 && in.still && in.says == stands && in.rolled-s.Ahead > rollOut:
+	case h.On && h.Going != 0 && in.still && !s.Wheels.Torn && in.says == stands && in.rolled-s.Ahead > rollOut:
 		s.rolled(h.Going, in.rolled)
 	}
 }
