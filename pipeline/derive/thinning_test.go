@@ -54,7 +54,7 @@ func tripsOf(t interface{ Fatal(...any) }, in []derive.Input) (trips []*fleet.Tr
 		t.Fatal(err)
 	}
 	cfg := derive.DefaultConfig()
-	v := derive.NewVehicle(&cfg, key, &fleet.Traits{Zone: time.UTC}, fences, alert.NewEngine(nil))
+	v := derive.NewVehicle(&cfg, key, &fleet.Policy{Default: fleet.Traits{Zone: time.UTC}}, fences, alert.NewEngine(nil))
 	var s derive.State
 	var out fleet.Entities
 	v.Step(&s, in, &out)

@@ -81,7 +81,7 @@ func (c *Config) paused(s *State, in *input) bool {
 // that it has gone since comes after the halt. Otherwise it went that way first, and stood where it is found.
 func (c *Config) rest(s *State, in *input) {
 	d := &s.Drive
-	if s.Halt.On && !s.Halt.Stood && s.Halt.Start == s.Last.At {
+	if s.Halt.On && !s.Halt.Stood && s.Halt.Start == s.Last.At && d.Distance > 0 {
 		s.leave(0) // it only did not say that it moves
 	}
 	switch {
