@@ -114,7 +114,7 @@ type TripSettings struct {
 	StopAfter     *Millis  // standing for so long is a stop
 	StartDistance *float64 // m; leaving this radius is a trip,
 	StartAfter    *Millis  // and so is moving for so long
-	NoData        *Millis  // silence from which on nothing is known
+	NoData        *Millis  // silence from which on nothing is known; unless given, as the tracker's own interval has it
 	Split         *Millis  // silence that ends a trip
 	StartSpeed    *float64 // m/s from which a vehicle is moving
 	StopSpeed     *float64 // m/s below which it is standing
@@ -152,7 +152,8 @@ type Policy struct {
 	Fences   []FenceVersion
 	Rules    []Rule
 	Vehicles map[VehicleID]*Traits
-	Default  Traits // of a vehicle that is not there
+	Default  Traits                    // of a vehicle that is not there
+	Devices  map[DeviceID]TripSettings // of trackers that have settings of their own, which stand above those of vehicles
 }
 
 // TraitsOf returns the traits of a vehicle.

@@ -113,4 +113,15 @@ func TestTripSettingsOfAnAccountAndAVehicle(t *testing.T) {
 	if s := policies.Of(w.account).TraitsOf(fleet.VehicleID(id)); *s.Trip.StopAfter != 120_000 || *s.Trip.Split != 7_200_000 || s.Zone.String() != "Europe/Berlin" {
 		t.Errorf("traits %+v", s)
 	}
+	// A tracker may have its own, by which its silence is judged.
+	d := w.do("POST", "/v1/devices", `{"unique_id":"sleeper","no_data_s":1200}`).ok(201)
+	wantEqual(t, "device", fmt.Sprint(d.object()["no_data_s"]), "1200")
+	wantEqual(t, "of a device", w.do("PATCH", "/v1/devices/"+d.id(), `{"no_data_s":5}`).faults(), "/no_data_s")
+	if err := policies.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	id, _ = fleet.ParseID(fleet.DevicePrefix, d.id())
+	if own := policies.Of(w.account).Devices[fleet.DeviceID(id)]; own.NoData == nil || *own.NoData != 1_200_000 {
+		t.Errorf("settings of a device: %+v", own)
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -45,6 +46,7 @@ type ground struct {
 	account  accountBody
 	zone     *time.Location
 	vehicles map[fleet.VehicleID]*vehicleRecord
+	devices  map[fleet.DeviceID]deviceRecord    // that have settings, or had some
 	fences   map[fleet.FenceID][]policyRevision // by number
 	rules    map[fleet.RuleID][]policyRevision  // by number
 
@@ -52,6 +54,11 @@ type ground struct {
 	bound    map[fleet.VehicleID]map[owedKey]*owed // those that are not gone
 	stale    map[fleet.VehicleID]bool              // whose traits must be made again
 	restated bool                                  // the account was written, and those of all must be
+}
+
+type deviceRecord struct {
+	revision uint64
+	noData   string // as it was written; empty: not
 }
 
 type vehicleRecord struct {
@@ -62,7 +69,7 @@ type vehicleRecord struct {
 
 // NewPolicies returns empty policies; Refresh or Run fills them.
 func NewPolicies(db driver.Conn) *Policies {
-	tables := []string{"accounts", "vehicles", "geofences", "alert_rules", "bookings", "blocks", "work_orders", "reminders"}
+	tables := []string{"accounts", "vehicles", "devices", "geofences", "alert_rules", "bookings", "blocks", "work_orders", "reminders"}
 	return &Policies{db: db, written: stamp{tables: tables}, grounds: map[fleet.AccountID]*ground{}, policies: map[fleet.AccountID]*fleet.Policy{}}
 }
 
@@ -243,7 +250,8 @@ func (p *Policies) ground(account uint64) *ground {
 	id := fleet.AccountID(account)
 	g := p.grounds[id]
 	if g == nil {
-		g = &ground{zone: time.UTC, vehicles: map[fleet.VehicleID]*vehicleRecord{}, fences: map[fleet.FenceID][]policyRevision{},
+		g = &ground{zone: time.UTC, vehicles: map[fleet.VehicleID]*vehicleRecord{},
+			devices: map[fleet.DeviceID]deviceRecord{}, fences: map[fleet.FenceID][]policyRevision{},
 			rules: map[fleet.RuleID][]policyRevision{}, owed: map[owedKey]*owed{}, bound: map[fleet.VehicleID]map[owedKey]*owed{},
 			stale: map[fleet.VehicleID]bool{}}
 		p.grounds[id] = g
@@ -251,8 +259,40 @@ func (p *Policies) ground(account uint64) *ground {
 	return g
 }
 
-// takeRecord notes an account or a vehicle as it stands, and its account as changed if that is news.
+// takeDevice notes what a device has for settings, and its account as changed if that is news.
+func (p *Policies) takeDevice(r *policyRow, changed map[fleet.AccountID]bool) {
+	g, id := p.ground(r.account), fleet.DeviceID(r.id)
+	was, known := g.devices[id]
+	if r.revision <= was.revision || !known && r.body == "" {
+		return
+	}
+	g.devices[id] = deviceRecord{r.revision, r.body}
+	if was.noData != r.body {
+		changed[fleet.AccountID(r.account)] = true
+	}
+}
+
+// settings are those of the devices of an account that have any.
+func (g *ground) settings() map[fleet.DeviceID]fleet.TripSettings {
+	var all map[fleet.DeviceID]fleet.TripSettings
+	for id, d := range g.devices {
+		if s, err := strconv.ParseFloat(d.noData, 64); err == nil {
+			if all == nil {
+				all = map[fleet.DeviceID]fleet.TripSettings{}
+			}
+			silence := seconds(s)
+			all[id] = fleet.TripSettings{NoData: &silence}
+		}
+	}
+	return all
+}
+
+// takeRecord notes an account, a vehicle or a device as it stands, and its account as changed if that is news.
 func (p *Policies) takeRecord(r *policyRow, changed map[fleet.AccountID]bool, bad []error) []error {
+	if r.kind == "device" {
+		p.takeDevice(r, changed)
+		return bad
+	}
 	g := p.ground(r.account)
 	if r.kind == "account" {
 		if r.revision <= g.revision {
@@ -360,7 +400,7 @@ func (p *Policies) make(account fleet.AccountID, bad []error) (*fleet.Policy, []
 	g := p.grounds[account]
 	old := p.Of(account)
 	policy := &fleet.Policy{Account: account, Version: old.Version, Vehicles: make(map[fleet.VehicleID]*fleet.Traits, len(g.vehicles)),
-		Default: fleet.Traits{Zone: g.zone, Trip: g.account.Trip.over(fleet.TripSettings{})}}
+		Default: fleet.Traits{Zone: g.zone, Trip: g.account.Trip.over(fleet.TripSettings{})}, Devices: g.settings()}
 	for _, id := range slices.Sorted(maps.Keys(g.fences)) {
 		revisions := g.fences[id]
 		versions, err := fenceVersions(id, revisions, g.zone)

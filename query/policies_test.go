@@ -200,6 +200,19 @@ func TestTraitsAreTheAccountsAndThenTheVehiclesOwn(t *testing.T) {
 	if again := w.policy(); again.Version != p.Version+1 || again.TraitsOf(5).Tags[0] != "cars" || p.TraitsOf(5) != v {
 		t.Errorf("version %d after %d for a tag", again.Version, p.Version)
 	}
+	before := w.policy()
+	w.write("device", 7, 9, 1, `{"unique_id":"a"}`)
+	if again := w.policy(); again != before {
+		t.Errorf("version %d after %d for a device without settings", again.Version, before.Version)
+	}
+	w.write("device", 7, 9, 2, `{"unique_id":"a","no_data_s":1200}`)
+	if silence := w.policy().Devices[9].NoData; silence == nil || *silence != 1_200_000 {
+		t.Errorf("the silence of a device is %v", silence)
+	}
+	w.write("device", 7, 9, 3, `{"unique_id":"a"}`)
+	if own := w.policy().Devices; len(own) != 0 {
+		t.Errorf("settings of devices: %v", own)
+	}
 	w.write("vehicle", 7, 5, 4, "archived")
 	if at := w.policy().TraitsOf(5).Archived; at != fleet.MillisOf(w.at) {
 		t.Errorf("archived since %v, want %v", at, fleet.MillisOf(w.at))

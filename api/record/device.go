@@ -13,6 +13,7 @@ type DeviceFields struct {
 	Name         string            `json:"name,omitempty" maxLength:"100"`
 	Protocol     string            `json:"protocol,omitempty" maxLength:"50" example:"osmand"`
 	Model        string            `json:"model,omitempty" maxLength:"100" example:"FMC130"`
+	NoDataS      *float64          `json:"no_data_s,omitempty" minimum:"30" maximum:"604800" doc:"Silence of this tracker, in seconds, from which on nothing is known of its vehicle. Unless given: as the vehicle or the account say, else three of the tracker's own intervals as they are learnt from its fixes, at least 300."`
 	ExternalRefs []ExternalRef     `json:"external_refs,omitempty" maxItems:"20" nullable:"false"`
 	Metadata     map[string]string `json:"metadata,omitempty" maxProperties:"50"`
 }

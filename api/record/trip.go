@@ -8,7 +8,7 @@ type TripSettings struct {
 	StopAfterS     *float64 `json:"stop_after_s,omitempty" minimum:"10" maximum:"86400" doc:"Standing for so long is a stop." example:"300"`
 	StartDistanceM *float64 `json:"start_distance_m,omitempty" minimum:"5" maximum:"10000" doc:"Leaving this radius is a trip,"`
 	StartAfterS    *float64 `json:"start_after_s,omitempty" minimum:"0" maximum:"3600" doc:"and so is moving for so long."`
-	NoDataS        *float64 `json:"no_data_s,omitempty" minimum:"30" maximum:"604800" doc:"Silence from which on nothing is known."`
+	NoDataS        *float64 `json:"no_data_s,omitempty" minimum:"30" maximum:"604800" doc:"Silence from which on nothing is known; a way across it is estimated. A device may have its own. Unless given: three of the tracker's own intervals as they are learnt from its fixes, at least 300."`
 	SplitS         *float64 `json:"split_s,omitempty" minimum:"60" maximum:"2592000" doc:"Silence that ends a trip."`
 	StartSpeedMph  *float64 `json:"start_speed_mph,omitempty" minimum:"0.1" maximum:"60" doc:"From this speed on a vehicle is moving."`
 	StopSpeedMph   *float64 `json:"stop_speed_mph,omitempty" minimum:"0.1" maximum:"60" doc:"Below this speed a vehicle is standing."`

@@ -49,13 +49,15 @@ type Vehicle struct {
 	traits *fleet.Traits
 	fix    fix.Config
 	trip   trip.Config
+	own    map[fleet.DeviceID]fleet.TripSettings
 	fences *geofence.Index
 	rules  *alert.Engine
 }
 
-// NewVehicle compiles a vehicle. fences and rules are those of its account. Settings of trips that make no sense together,
+// NewVehicle compiles a vehicle. fences and rules are those of its account's policy. Settings of trips that make no sense together,
 // the account's with the vehicle's, are left out. No rule holds from when the vehicle was archived; those before it did.
-func NewVehicle(cfg *Config, key fleet.VehicleKey, traits *fleet.Traits, fences *geofence.Index, rules *alert.Engine) *Vehicle {
+func NewVehicle(cfg *Config, key fleet.VehicleKey, policy *fleet.Policy, fences *geofence.Index, rules *alert.Engine) *Vehicle {
+	traits := policy.TraitsOf(key.Vehicle)
 	trips := cfg.Trip.With(traits.Trip)
 	if trips.Validate() != nil {
 		trips = cfg.Trip
@@ -63,7 +65,20 @@ func NewVehicle(cfg *Config, key fleet.VehicleKey, traits *fleet.Traits, fences 
 	if traits.Archived != 0 {
 		rules = rules.Until(traits.Archived)
 	}
-	return &Vehicle{key: key, traits: traits, fix: cfg.Fix, trip: trips, fences: fences, rules: rules}
+	return &Vehicle{key: key, traits: traits, fix: cfg.Fix, trip: trips, own: policy.Devices, fences: fences, rules: rules}
+}
+
+// trips returns the parameters that hold for a device; own is memory for them.
+func (v *Vehicle) trips(device fleet.DeviceID, own *trip.Config) *trip.Config {
+	settings, ok := v.own[device]
+	if !ok {
+		return &v.trip
+	}
+	*own = v.trip.With(settings)
+	if own.Validate() != nil {
+		return &v.trip
+	}
+	return own
 }
 
 // Input is a stored position, or a measurement.
@@ -152,6 +167,7 @@ type work struct {
 	moves    []fleet.FenceMove
 	inside   []fleet.FenceID
 	verdicts *[]Verdict // nil if nobody asks
+	own      trip.Config
 }
 
 // arrival are the flags that a position owes to what arrived before it.
@@ -194,14 +210,14 @@ func (v *Vehicle) position(s *State, w *work, input *Input, out *fleet.Entities)
 		if s.Fix.Mileage.Time == p.FixTime {
 			reading = s.Fix.Mileage.Total()
 		}
-		v.trip.Fix(&s.Trip, v.key, p, reading, out)
+		v.trips(p.Device, &w.own).Fix(&s.Trip, v.key, p, reading, out)
 		v.fences.Fix(&s.Fence, v.key, v.traits, p, out, &w.moves)
 	}
 	v.alert(s, w, &in, out)
 }
 
 func (v *Vehicle) signal(s *State, w *work, input *Input, out *fleet.Entities) {
-	v.trip.Signal(&s.Trip, v.key, input.At, input.Signal, out)
+	v.trips(s.Trip.Last.Device, &w.own).Signal(&s.Trip, v.key, input.At, input.Signal, out)
 	w.moves = w.moves[:0]
 	v.alert(s, w, &alert.Input{At: input.At, Signal: &input.Signal, RawOdometer: math.NaN()}, out)
 }
@@ -241,7 +257,7 @@ func (v *Vehicle) fire(s *State, w *work, to fleet.Millis, out *fleet.Entities) 
 		last = at
 		s.Fired = max(s.Fired, at)
 		w.moves = w.moves[:0]
-		v.trip.Advance(&s.Trip, v.key, at, out)
+		v.trips(s.Trip.Last.Device, &w.own).Advance(&s.Trip, v.key, at, out)
 		v.fences.Advance(&s.Fence, v.key, v.traits, at, out, &w.moves)
 		if len(w.moves) > 0 {
 			v.alert(s, w, &alert.Input{At: at, RawOdometer: math.NaN()}, out)
@@ -253,7 +269,8 @@ func (v *Vehicle) fire(s *State, w *work, to fleet.Millis, out *fleet.Entities) 
 // Wake returns the time at which silence will mean something, or 0.
 func (v *Vehicle) Wake(s *State) fleet.Millis {
 	wake := fleet.Millis(0)
-	for _, at := range [...]fleet.Millis{v.trip.Wake(&s.Trip), v.fences.Wake(&s.Fence, v.traits), v.rules.Wake(&s.Alert, v.traits)} {
+	var own trip.Config
+	for _, at := range [...]fleet.Millis{v.trips(s.Trip.Last.Device, &own).Wake(&s.Trip), v.fences.Wake(&s.Fence, v.traits), v.rules.Wake(&s.Alert, v.traits)} {
 		if at != 0 && (wake == 0 || at < wake) {
 			wake = at
 		}

@@ -50,7 +50,7 @@ func town(t testing.TB) *derive.Vehicle {
 		{Kind: "booking", Ref: "b2", From: midnight + 6*3_600_000, To: midnight + 7*3_600_000, Done: true, DoneAt: midnight + 8*3_600_000},
 		{Kind: "document", Ref: "registration", To: midnight + 31*86_400_000},
 	}}
-	return derive.NewVehicle(&cfg, key, traits, index, alert.NewEngine(rules))
+	return derive.NewVehicle(&cfg, key, &fleet.Policy{Default: *traits}, index, alert.NewEngine(rules))
 }
 
 // day makes the inputs of some hours: driving, standing, silence, doubtful fixes and signals.

@@ -25,6 +25,8 @@ var update = flag.Bool("update", false, "write what the code does into testdata;
 // followed by a bar and what comes of it. All is one vehicle's.
 //
 //	vehicle tags=van zone=America/Chicago [archived=18:00]      its traits
+//	vehicle no_data=900                        its silence (s)
+//	tracker 5 no_data=900                      that of a tracker of its own
 //	booking b1 from=10:00 to=12:00 [done]      obligations: booking, document, maintenance, conflict
 //	fence home circle=30.2672,-97.7431,100 [dwell=5m speed_limit=50 from=… to=… tags=… margin=… confirm=…]
 //	fence yard polygon=lat,lng;lat,lng;…       the last point closes it
@@ -75,6 +77,7 @@ type story struct {
 	t        *testing.T
 	cfg      derive.Config
 	traits   fleet.Traits
+	devices  map[fleet.DeviceID]fleet.TripSettings
 	fences   []fleet.FenceVersion
 	rules    []fleet.Rule
 	fenceID  map[string]fleet.FenceID
@@ -125,6 +128,12 @@ func (s *story) moment(text string) fleet.Millis {
 	}
 	s.fail("%q is no time", text)
 	return 0
+}
+
+// seconds reads a length of time in seconds.
+func (s *story) seconds(value string) *fleet.Millis {
+	span := fleet.Millis(s.number(value) * 1000)
+	return &span
 }
 
 func (s *story) number(text string) float64 {
@@ -183,6 +192,12 @@ func (s *story) lay(words []string) {
 			s.traits.Zone = zone
 		})
 		with("archived", func(v string) { s.traits.Archived = s.moment(v) })
+		with("no_data", func(v string) { s.traits.Trip.NoData = s.seconds(v) })
+	case "tracker":
+		s.devices = map[fleet.DeviceID]fleet.TripSettings{}
+		with("no_data", func(v string) {
+			s.devices[fleet.DeviceID(s.number(words[1]))] = fleet.TripSettings{NoData: s.seconds(v)}
+		})
 	case "booking", "document", "maintenance", "conflict":
 		o := fleet.Obligation{Kind: words[0], Ref: words[1]}
 		with("from", func(v string) { o.From = s.moment(v) })
@@ -250,7 +265,7 @@ func (s *story) input(words []string) string {
 		if err != nil {
 			s.fail("%v", err)
 		}
-		s.vehicle = derive.NewVehicle(&s.cfg, key, &s.traits, index, alert.NewEngine(s.rules))
+		s.vehicle = derive.NewVehicle(&s.cfg, key, &fleet.Policy{Default: s.traits, Devices: s.devices}, index, alert.NewEngine(s.rules))
 	}
 	at := s.moment(words[0])
 	var out fleet.Entities

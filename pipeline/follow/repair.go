@@ -100,7 +100,7 @@ func (h *Handler) repair(ctx context.Context, key fleet.VehicleKey) (err error) 
 	base := state.Reached()
 	var rows []known
 	r := &run{
-		key: key, machine: derive.NewVehicle(&h.f.cfg.Derive, key, c.policy.TraitsOf(key.Vehicle), c.fences, c.rules), state: &state, known: &rows,
+		key: key, machine: derive.NewVehicle(&h.f.cfg.Derive, key, c.policy, c.fences, c.rules), state: &state, known: &rows,
 		saved: base, base: base, cut: cut, look: true, force: true,
 	}
 	after := base
@@ -133,7 +133,7 @@ func (h *Handler) repair(ctx context.Context, key fleet.VehicleKey) (err error) 
 	}
 	if now := h.f.policy(key.Account); now.policy.Version != c.policy.Version {
 		// The live lane has gone by what was laid down meanwhile.
-		r.machine = derive.NewVehicle(&h.f.cfg.Derive, key, now.policy.TraitsOf(key.Vehicle), now.fences, now.rules)
+		r.machine = derive.NewVehicle(&h.f.cfg.Derive, key, now.policy, now.fences, now.rules)
 	}
 	if err = h.f.feedChunks(ctx, r, window{key: key, after: max(state.Reached(), after), until: limit}); err != nil {
 		return err

@@ -61,7 +61,7 @@ type known struct {
 func (v *vehicle) compile(f *Follower) {
 	c := f.policy(v.key.Account)
 	if v.machine == nil || v.policy != c.policy.Version {
-		v.machine = derive.NewVehicle(&f.cfg.Derive, v.key, c.policy.TraitsOf(v.key.Vehicle), c.fences, c.rules)
+		v.machine = derive.NewVehicle(&f.cfg.Derive, v.key, c.policy, c.fences, c.rules)
 		v.policy = c.policy.Version
 	}
 }

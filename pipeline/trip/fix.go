@@ -66,9 +66,7 @@ func (c *Config) Fix(s *State, key fleet.VehicleKey, p *fleet.Position, mileage 
 		in.distance = s.from(in.place)
 		in.leap = c.leapt(s, &in)
 		in.gap = in.gap || in.leap
-		if !in.leap && in.distance > c.noise(&in) && in.far(in.distance, c.StartSpeed) {
-			c.learn(s, in.at-in.since)
-		}
+		c.learn(s, &in)
 	}
 	s.wheel(p, &in)
 	c.judge(s, p, &in)

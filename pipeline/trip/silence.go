@@ -11,6 +11,7 @@ type Rhythm struct {
 	Spans   [7]fleet.Millis // between fixes of the newest legs that were driven, in turn; 0: not yet
 	Next    uint8           // which of them is the oldest
 	Silence fleet.Millis    // what follows from them; 0 until there are enough
+	Dense   bool            // all of them are as short as counts: another such teaches nothing
 }
 
 const (
@@ -20,10 +21,13 @@ const (
 	longest     = 4 // times Split: no trip goes on across a longer silence
 )
 
-// learn takes a leg that was driven into account. Spans are bounded on both sides, so that legs of a tracker that reports
+// learn takes a leg into account, if it was driven. Spans are bounded on both sides, so that legs of a tracker that reports
 // often all count alike, and the median is found again only when it may be another.
-func (c *Config) learn(s *State, span fleet.Millis) {
-	r := &s.Rhythm
+func (c *Config) learn(s *State, in *input) {
+	r, span := &s.Rhythm, in.at-in.since
+	if r.Dense && span*missed <= c.NoData || in.leap || in.distance <= c.noise(in) || !in.far(in.distance, c.StartSpeed) {
+		return
+	}
 	span = min(max(span, c.NoData/missed), c.Split/missed)
 	oldest := r.Spans[r.Next]
 	r.Spans[r.Next] = span
@@ -40,6 +44,7 @@ func (c *Config) learn(s *State, span fleet.Millis) {
 	if len(known) >= enoughSpans {
 		r.Silence = missed * known[(len(known)-1)/2]
 	}
+	r.Dense = all[0] > 0 && all[len(all)-1]*missed <= c.NoData
 }
 
 // silence is how long nothing must be heard for nothing to be known: NoData, or what the tracker's own interval makes of it.
@@ -72,7 +77,7 @@ func (c *Config) paused(s *State, in *input) bool {
 	return span > c.StopAfter && (in.gap || span >= 2*c.StopAfter) && !in.leap && !in.far(s.way(in), c.StartSpeed)
 }
 
-// rest makes a halt of a pause. Where it had halted, or is found on the move, it stood at the fix before, and the little way
+// rest makes a halt of a pause. Where it had halted or was on probation, or is found on the move, it stood at the fix before, and the little way
 // that it has gone since comes after the halt. Otherwise it went that way first, and stood where it is found.
 func (c *Config) rest(s *State, in *input) {
 	d := &s.Drive
@@ -81,7 +86,7 @@ func (c *Config) rest(s *State, in *input) {
 	}
 	switch {
 	case s.Halt.On:
-	case in.says == moves || in.says == creeps:
+	case in.says == moves || in.says == creeps || s.Phase != OnTrip:
 		s.haltAtLast()
 	default:
 		if way := s.way(in); way > c.noise(in) {
