@@ -95,7 +95,7 @@ type Trip struct {
 	Unrecorded    Millis   `json:"unrecorded_ms"`        // time on ways across silence
 	Unseen        bool     `json:"unrecorded"`           // nothing of it was recorded: it is one such way, between its two ends
 	Idle          Millis   `json:"idle_ms"`              // time standing with the engine on
-	MaxSpeed      float64  `json:"max_speed_mps"`        // of the fixes
+	MaxSpeed      float64  `json:"max_speed_mps"`        // of the fixes, or of the legs where these have no speed
 	MeanSpeed     float64  `json:"mean_speed_mps"`       // what was recorded of Distance over Moving; of what was not, if nothing was
 	OdometerStart *float64 `json:"odometer_start_m,omitempty"`
 	OdometerEnd   *float64 `json:"odometer_end_m,omitempty"` // both made monotonic, see pipeline/fix

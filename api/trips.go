@@ -35,7 +35,7 @@ type Trip struct {
 	UnrecordedS     float64         `json:"unrecorded_s" doc:"Time on ways over which nothing was heard."`
 	Unrecorded      bool            `json:"unrecorded" doc:"Nothing of it was recorded: it is one way between two places, over which nothing was heard."`
 	IdleS           float64         `json:"idle_s" doc:"Standing with the engine on."`
-	MaxSpeedMph     milesPerHour    `json:"max_speed_mph" doc:"The highest that the tracker said, or mean_speed_mph if that is higher."`
+	MaxSpeedMph     milesPerHour    `json:"max_speed_mph" doc:"The highest that the tracker said; if it says none, that of the legs between its fixes as far as another leg confirms it. mean_speed_mph if that is higher."`
 	MeanSpeedMph    milesPerHour    `json:"mean_speed_mph" doc:"What was recorded of distance_mi, over moving_s; if nothing was, distance_estimated_mi over unrecorded_s."`
 	OdometerStartMi *miles          `json:"odometer_start_mi" nullable:"true" doc:"Made monotonic."`
 	OdometerEndMi   *miles          `json:"odometer_end_mi" nullable:"true"`

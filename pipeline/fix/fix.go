@@ -17,12 +17,15 @@
 //	history    same vehicle and fix time as a stored one        refused duplicate                (3, 4)
 //	           likewise, with an alarm not told with that one   stored beside it, flag invalid (the chain does it)
 //	           older than live state, within / beyond 60 s      flags out_of_order, late         (1, 2, 26)
-//	           over 300 m and 250 km/h from live state          flag jump, until one 10 s later agrees with it       (10)
+//	           over 300 m and 250 km/h from live state, beyond  flag jump, until one 10 s later agrees with it       (10)
+//	           what its wheels did since its place last changed
 //	           ignition off and moved less than the noise       flag parked_drift, the anchor holds                  (9)
 //	odometer   drops, resets, comes back, leaps                 see Mileage                      (23)
 //
 // A position without a doubtful flag is trusted: the State moves to it. Fix times of trusted positions of a State
-// strictly increase.
+// strictly increase. Speed between places is judged from where the place last changed: where it stood still and the
+// reported speed did not, the way by that speed is taken off (fleet.Wheels), and half a minute's way at 250 km/h where
+// nobody told a speed. An ignition that is off refutes it, and so does a speed of nothing.
 //
 //	                trusted fix                                  far and too fast
 //	       +---------------------------+            +------------------------------------------+

@@ -45,11 +45,11 @@ func (c *Config) pace(s *State, in *input) {
 		return
 	}
 	speed := length * 1000 / float64(span)
-	if p.Before > 0 && apart(p.From, in.place) >= 0.8*(length+p.Length) { // it did not come back, as one wild fix does
-		s.Drive.note(min(speed, p.Before))
-	}
-	if span >= paceSlow && length >= paceAlone*noise {
+	switch alike := min(speed, p.Before); {
+	case span >= paceSlow && length >= paceAlone*noise:
 		s.Drive.note(speed)
+	case alike > s.Drive.MaxSpeed && apart(p.From, in.place) >= 0.8*(length+p.Length):
+		s.Drive.note(alike) // it did not come back, as one wild fix does
 	}
 	*p = Pace{At: in.at, Place: in.place, Before: speed, From: p.Place, Length: length}
 }

@@ -77,16 +77,16 @@ func (c *Config) paused(s *State, in *input) bool {
 	return span > c.StopAfter && (in.gap || span >= 2*c.StopAfter) && !in.leap && !in.far(s.way(in), c.StartSpeed)
 }
 
-// rest makes a halt of a pause. Where it had halted, or is found on the move, it stood at the fix before, and the little way
+// rest makes a halt of a pause. Where it had halted or was on probation, or is found on the move, it stood at the fix before, and the little way
 // that it has gone since comes after the halt. Otherwise it went that way first, and stood where it is found.
 func (c *Config) rest(s *State, in *input) {
 	d := &s.Drive
-	if s.Halt.On && !s.Halt.Stood && s.Halt.Start == s.Last.At && d.Distance > 0 {
+	if s.Halt.On && !s.Halt.Stood && s.Halt.Start == s.Last.At {
 		s.leave(0) // it only did not say that it moves
 	}
 	switch {
 	case s.Halt.On:
-	case in.says == moves || in.says == creeps:
+	case in.says == moves || in.says == creeps || s.Phase != OnTrip:
 		s.haltAtLast()
 	default:
 		if way := s.way(in); way > c.noise(in) {
