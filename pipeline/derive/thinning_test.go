@@ -20,7 +20,7 @@ import (
 // driven is the most.
 
 // intervals are how far apart the fixes are after thinning, from what recordings have up to a quarter of an hour.
-var intervals = []time.Duration{time.Second, 10 * time.Second, 30 * time.Second, time.Minute, 2 * time.Minute, 5 * time.Minute,
+var intervals = []time.Duration{time.Second, 10 * time.Second, 30 * time.Second, time.Minute, 2 * time.Minute, 5 * time.Minute, 6 * time.Minute,
 	10 * time.Minute, 15 * time.Minute}
 
 // thinned keeps the first of the fixes, and of the others each that comes a whole interval after the one kept before, and the
