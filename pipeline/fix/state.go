@@ -77,7 +77,8 @@ func (c *Config) Classify(s *State, p *fleet.Position, stored bool) fleet.Refusa
 		return ""
 	}
 	// The distance that counts is what the wheels do not account for, since the place last changed.
-	if c.jumped(distance, p.FixTime-s.Last.FixTime) && c.jumped(distance-s.Wheels.Reach(c.JumpSpeed), p.FixTime-s.Last.FixTime) {
+	span := p.FixTime - s.Last.FixTime
+	if c.jumped(distance, span) && c.jumped(distance-s.Wheels.Reach(c.JumpSpeed), span) {
 		agrees := c.agrees(s.Candidate, p)
 		if !agrees && p.FixTime > s.Candidate.Time {
 			s.Candidate = Candidate{Time: p.FixTime, Lat: p.Lat, Lng: p.Lng}
