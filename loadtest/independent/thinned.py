@@ -1,7 +1,7 @@
 """Thins real recordings and says how far the vehicles went and when they paused, without any code of Motorpool.
 
-A recording is rid of places that are more than 1 km from the place before and would have had to be driven to at 300 km/h. It is
-thinned to a fix each so many seconds: the first is kept, and each that comes so much later than the one kept
+A recording is rid of places at whole degrees, whose digits were lost (nyc), and of those that are more than 1 km from the place
+before and would have had to be driven to at 300 km/h. It is thinned to a fix each so many seconds: the first is kept, and each that comes so much later than the one kept
 before. Distances are those of trips.py with its stops taken out, but every leg of a trip counts, however long nothing was
 heard: straight on. So does the leg across a silence that parts two trips, if it led 200 m away. Where the wheels' own speed
 was recorded and places stand still (rabat), the distance as recorded is the integral of that speed.
@@ -53,6 +53,7 @@ def thin(rows, every):
 
 def plausible(rows):
     """The rows without those that nobody drove to."""
+    rows = rows[(rows.lat % 1 != 0) & (rows.lng % 1 != 0)]
     kept = []
     for i, (t, lat, lng) in enumerate(zip(rows.t, rows.lat, rows.lng)):
         if kept:

@@ -77,7 +77,8 @@ func (c *Config) Classify(s *State, p *fleet.Position, stored bool) fleet.Refusa
 		return ""
 	}
 	// The distance that counts is what the wheels do not account for, since the place last changed.
-	if c.jumped(distance, p.FixTime-s.Last.FixTime) && c.jumped(distance-s.Wheels.Reach(c.JumpSpeed), p.FixTime-s.Last.FixTime) {
+	span := p.FixTime - s.Last.FixTime
+	if c.jumped(distance, span) && c.jumped(distance-s.Wheels.Reach(c.JumpSpeed), span) {
 		agrees := c.agrees(s.Candidate, p)
 		if !agrees && p.FixTime > s.Candidate.Time {
 			s.Candidate = Candidate{Time: p.FixTime, Lat: p.Lat, Lng: p.Lng}
@@ -122,11 +123,11 @@ func (c *Config) agrees(candidate Candidate, p *fleet.Position) bool {
 // trust makes p the live position. An ignition that it does not tell stays what it was.
 func (s *State) trust(p *fleet.Position) {
 	ignition := s.Last.Ignition
-	if p.Lat == s.Last.Lat && p.Lng == s.Last.Lng && s.Known() {
-		parked := ignition == fleet.No && p.Ignition == fleet.Unknown || p.Ignition == fleet.No || p.Motion == fleet.No
-		s.Wheels.Roll(s.Last.FixTime, p.FixTime, p.Speed, parked)
-	} else {
+	if p.Lat != s.Last.Lat || p.Lng != s.Last.Lng || !s.Known() {
 		s.Wheels.Arrive(p.FixTime, p.Speed)
+	} else {
+		parked := p.Ignition == fleet.No || p.Ignition == fleet.Unknown && ignition == fleet.No || p.Motion == fleet.No
+		s.Wheels.Roll(s.Last.FixTime, p.FixTime, p.Speed, parked)
 	}
 	s.Last = *p
 	if p.Ignition == fleet.Unknown {

@@ -132,7 +132,7 @@ func (c *Config) halted(s *State, in *input) {
 
 // depart ends the halt by a fix that lies elsewhere.
 func (c *Config) depart(s *State, in *input) {
-	d, h := &s.Drive, s.Halt
+	d, h := &s.Drive, &s.Halt // which leave ends
 	way, until, at := in.distance, in.since, in.at
 	if h.Going != 0 {
 		until = h.Going

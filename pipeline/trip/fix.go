@@ -212,8 +212,10 @@ func (c *Config) stay(s *State, key fleet.VehicleKey, in *input, out *fleet.Enti
 		d.From = in.place
 	case away && in.distance*1000 >= c.StartSpeed*float64(span):
 		// The leg was driven, so the movement began at the fix before.
-		s.Stay.Idle -= s.EngineOn
-		d.Start, d.Begin, d.Moving, d.Distance, d.Fixes = in.since, s.Last.Meters, span, in.distance, 2
+		left := c.left(s, in)
+		span = in.at - left
+		s.Stay.Idle = min(s.Stay.Idle-s.EngineOn, left-s.Stay.Start)
+		d.Start, d.Begin, d.Moving, d.Distance, d.Fixes = left, s.Last.Meters, span, in.distance, 2
 		if in.says == moves {
 			d.AtSpeed = span
 		}

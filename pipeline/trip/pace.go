@@ -45,11 +45,11 @@ func (c *Config) pace(s *State, in *input) {
 		return
 	}
 	speed := length * 1000 / float64(span)
-	if p.Before > 0 && apart(p.From, in.place) >= 0.8*(length+p.Length) { // it did not come back, as one wild fix does
-		s.Drive.note(min(speed, p.Before))
-	}
-	if span >= paceSlow && length >= paceAlone*noise {
+	switch alike := min(speed, p.Before); {
+	case span >= paceSlow && length >= paceAlone*noise:
 		s.Drive.note(speed)
+	case alike > s.Drive.MaxSpeed && apart(p.From, in.place) >= 0.8*(length+p.Length):
+		s.Drive.note(alike) // it did not come back, as one wild fix does
 	}
 	*p = Pace{At: in.at, Place: in.place, Before: speed, From: p.Place, Length: length}
 }
@@ -66,15 +66,30 @@ func (c *Config) pause(s *State, in *input) {
 // pauseLeast is how long a pause lasts: a shorter one is a leg that was slow.
 const pauseLeast = 15_000
 
-// pausedUntil is until when a halt that is left was a pause, 0 if it was none. If the place had stood still and is then
-// further away than anything on wheels gets from a standstill, it was the place that stood, not the vehicle.
+// pausedUntil is until when a halt that is left was a pause, 0 if it was none.
 func (s *State) pausedUntil(in *input) fleet.Millis {
-	const fastest = 5 // m/s²
 	h := &s.Halt
-	seconds := float64(in.at-in.since) / 1000
-	old := s.Wheels.Since < in.since && 2*apart(s.lastPlace(), in.place) > fastest*seconds*seconds
-	if h.Stood || old || h.Paused-h.Start < pauseLeast {
+	if h.Stood || h.Paused-h.Start < pauseLeast || s.lagged(in) {
 		return 0
 	}
 	return h.Paused
+}
+
+// lagged says whether the place had stood still and is now further away than anything on wheels gets from a standstill: then
+// it was the place that stood, not the vehicle.
+func (s *State) lagged(in *input) bool {
+	const fastest = 5 // m/s²
+	seconds := float64(in.at-in.since) / 1000
+	return s.Wheels.Since < in.since && 2*apart(s.lastPlace(), in.place) > fastest*seconds*seconds
+}
+
+// left is when a vehicle without speed left its stop by a leg that was driven: at the fix before, or if it had gone by then
+// and only its place stood still, as long before as the leg takes in a town.
+func (c *Config) left(s *State, in *input) fleet.Millis {
+	const town = 50 * fleet.MetresPerKmh
+	if !s.lagged(in) {
+		return in.since
+	}
+	took := min(fleet.Millis(in.distance*1000/town), in.at-in.since+s.Wheels.Mute)
+	return min(in.since, max(in.at-took, s.Stay.Start+c.StopAfter))
 }

@@ -16,6 +16,9 @@ func (c *Config) settle(s *State, key fleet.VehicleKey, in *input, found bool, o
 	if !h.On || h.Out || in.at-h.Start < c.StopAfter || !found && in.says != stands && in.says != unknown {
 		return
 	}
+	if s.Phase != OnTrip && c.went(s) {
+		s.confirm(key, in.at, out)
+	}
 	away, seen := found && in.distance > c.radius(in), in.at
 	if away {
 		seen = in.since
@@ -68,6 +71,12 @@ func (c *Config) probe(s *State, key fleet.VehicleKey, in *input, out *fleet.Ent
 	}
 	s.confirm(key, in.at, out)
 	return true
+}
+
+// went says whether a drive on probation has gone far by itself, whatever was before it.
+func (c *Config) went(s *State) bool {
+	d := &s.Drive
+	return d.Distance >= c.StartDistance && apart(d.From, d.To) >= c.StartDistance
 }
 
 // confirm makes a trip of the drive on probation.
@@ -173,7 +182,7 @@ func (c *Config) cut(s *State, key fleet.VehicleKey, at fleet.Millis, reason str
 	s.come()
 	switch {
 	case s.Phase == OnTrip:
-	case s.Drive.Far && !s.Drive.Before.On:
+	case s.Drive.Far && !s.Drive.Before.On, c.went(s):
 		s.confirm(key, at, out)
 	case s.Phase == Stopped && !s.Drive.Far, s.Phase == NoData && s.Halt.On:
 		c.giveUp(s, key, s.Last.At, at, out)

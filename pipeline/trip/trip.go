@@ -15,8 +15,14 @@
 // Nothing is believed at once. What might be a departure is a drive on probation beside the stop, what might be an
 // arrival is a halt inside the trip; each keeps its own sums from its first fix on, so that both ends of a trip are
 // back-dated without looking at any fix twice, and a probation that fails falls back to where it came from. The first
-// fixes of a vehicle are on probation beside no stop. IDLING is standing with the engine on, NO DATA silence beyond
-// NoData, in which time counts as nothing and no distance is made.
+// fixes of a vehicle are on probation beside no stop. IDLING is standing with the engine on, NO DATA silence in which
+// nothing is recorded.
+//
+// Silence is longer than NoData, or than three of the tracker's own intervals: the median of those of its newest legs that
+// were driven. A way across silence is estimated: straight on, or what the odometer rose by if both ends have it and that is
+// more. It belongs to the trip if it was driven faster than one walks; slower, over StopAfter and longer, the vehicle has
+// paused, and the trip ends with the fix before. Across a silence of Split a trip only goes on at OnwardSpeed. A way that
+// belongs to no trip is a trip of its own of which nothing was recorded, unless it is so short that it counts for the next.
 //
 // Evidence, the better first. An ignition that is off, if it has proven reliable (see State.Cycles): stands. Speed (of
 // the fix, or of the vehicle if not older than ten seconds): from StartSpeed on moves, below StopSpeed stands, and in
@@ -27,7 +33,7 @@
 //
 // A trip starts at the first fix of the movement, or at the fix before it if the leg between them was driven, and its
 // distance is counted from where the vehicle stood. It ends at the first fix of the standing, at the instant of a
-// reliable ignition off, or at the last fix before a silence of Split. A stop begins where the trip before ends and ends
+// reliable ignition off, or at the last fix before a pause or a silence of Split. A stop begins where the trip before ends and ends
 // where the next begins, so that trips and stops alternate, except across a gap. A parked vehicle that is found where it
 // was left has stood there, however long it was silent.
 //

@@ -15,6 +15,9 @@ const fineTicks = 8
 
 // leapt says whether a fix lies too far away to have been driven to since the place last changed.
 func (c *Config) leapt(s *State, in *input) bool {
+	if in.distance <= c.StartDistance {
+		return false
+	}
 	far := in.distance - s.Wheels.Reach(c.LeapSpeed)
 	return far > c.StartDistance && far*1000 > c.LeapSpeed*float64(in.at-in.since)
 }
@@ -52,12 +55,12 @@ func (s *State) arrived(in *input) {
 	if in.still {
 		return
 	}
-	stood := s.Wheels.Since < in.since
-	s.Wheels.Arrive(in.at, in.speed)
-	s.Miles, s.Ahead, s.Lag = Ticks{From: in.mileage}, 0, 0
-	if stood && in.way > in.distance {
+	s.Ahead, s.Lag = 0, 0
+	if s.Wheels.Since < in.since && in.way > in.distance {
 		s.Lag = in.way - in.distance
 	}
+	s.Wheels.Arrive(in.at, in.speed)
+	s.Miles = Ticks{From: in.mileage}
 }
 
 // gone is by how much a fix makes the distance longer: by the straight line, or, where the place had stood still, by what
