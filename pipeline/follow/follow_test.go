@@ -27,7 +27,8 @@ func TestAnyOrderOfArrivalEndsAlike(t *testing.T) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			rng := rand.New(rand.NewPCG(seed, 1))
-			all := recording(rng, 2, hours)
+			// The second is not heard for twenty minutes of every eighty, and drives on.
+			all := slices.DeleteFunc(recording(rng, 2, hours), func(in input) bool { return in.vehicle == 2 && in.At/1_200_000%4 == 0 })
 			end := fleet.Millis(0)
 			for _, in := range all {
 				end = max(end, in.At)

@@ -269,14 +269,8 @@ func recording(rng *rand.Rand, vehicles int, hours float64) []input {
 		for at < end {
 			phase := rng.IntN(7)
 			course, every := rng.Float64()*360, fleet.Millis(5000+rng.IntN(4)*10_000)
-			if phase == 0 { // silence, in which it stands, is pushed, crawls or drives
-				silent := fleet.Millis(rng.IntN(3 * 3_600_000))
-				unseen := []float64{0, 0.3, 2, 9}[rng.IntN(4)] * float64(silent) / 1000
-				at, odometer = at+silent, odometer+unseen
-				lat += math.Copysign(unseen/111_195, 30.25-lat)
-			}
-			if phase == 6 && rng.IntN(2) == 0 {
-				every = 400_000
+			if phase == 0 {
+				at += fleet.Millis(rng.IntN(2 * 3_600_000))
 			}
 			for range 5 + rng.IntN(40) {
 				at += every + fleet.Millis(rng.IntN(1000))
