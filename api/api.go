@@ -251,6 +251,7 @@ func (a *API) register() error {
 	a.routeHistoryRoutes()
 	a.scoreRoutes()
 	a.mileageRoutes()
+	a.proximityRoutes()
 	a.alertRoutes()
 	a.ingestRoutes()
 	a.traccarRoutes()
