@@ -18,7 +18,8 @@
 // Arrivals ahead are reckoned from the newest fix: the straight lines through the stops to come, by Detour, at the
 // vehicle's own mean speed on its trips of late (an average that forgets within Memory, halts at lights included; bounded,
 // and UsualSpeed as long as there is none), and the stays that are planned. ErrorPart of the driving time and ErrorBase
-// more is what they are off by at most four times in five.
+// more is what they are off by at most about four times in five: 78 % on 635 questions to drives of cars, 91 % on 2,151 to those
+// of buses, half of all within 3 % (TestArrivalsOnRecordings).
 package route
 
 import (
