@@ -38,7 +38,7 @@ const (
 	Detour = 1.3
 	// UsualSpeed, in m/s, is assumed of a vehicle of which no trip is known.
 	UsualSpeed = 40 * fleet.MetresPerKmh
-	// Memory is the time on trips within which a third of the weight of a speed is left.
+	// Memory is the time on trips after which little more than a third of the weight of a speed is left.
 	Memory = fleet.Millis(30 * 60 * 1000)
 	// MaxGap is the longest silence across which a pass is believed, as in pipeline/geofence.
 	MaxGap = fleet.Millis(5 * 60 * 1000)
@@ -78,6 +78,9 @@ func New(all []fleet.RoutePlan) *Plans {
 	}
 	return &Plans{all: all}
 }
+
+// None says that there is nothing to follow: no plans, and no runs that would have to end.
+func (p *Plans) None(s *State) bool { return len(p.all) == 0 && len(s.Runs) == 0 }
 
 // since returns the versions of plans that end after a time.
 func (p *Plans) since(at fleet.Millis) []fleet.RoutePlan {
@@ -181,7 +184,7 @@ func (p *Plans) Bound(s *State) []fleet.Obligation {
 
 // Wake returns the earliest time at which Advance would do something if nothing arrives, or 0 if never.
 func (p *Plans) Wake(s *State) fleet.Millis {
-	if s.Seen == 0 || len(p.all) == 0 && len(s.Runs) == 0 {
+	if s.Seen == 0 || p.None(s) {
 		return 0
 	}
 	wake := fleet.Millis(math.MaxInt64)
