@@ -58,13 +58,7 @@ func TestAnyOrderOfArrivalEndsAlike(t *testing.T) {
 			if len(want) < 20 {
 				t.Fatalf("only %d things were derived: the recording is too dull", len(want))
 			}
-			whole := fmt.Sprint(want)
-			for _, part := range []string{`"arrived_ms"`, `"left_ms"`, `"skipped":true`, `"missed_ms"`, `"eta_ms"`, "stop_missed", "route_deviation"} {
-				if !strings.Contains(whole, part) {
-					t.Logf("no run along a route plan has %s", part) // of some seeds
-				}
-			}
-			if !strings.Contains(whole, `"arrived_ms"`) {
+			if !strings.Contains(fmt.Sprint(want), `"arrived_ms"`) {
 				t.Error("no stop of a route plan was reached: the recording is too dull")
 			}
 			w.checkEvents(want, !crashes)

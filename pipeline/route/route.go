@@ -133,6 +133,7 @@ type Run struct {
 	Begun     fleet.Millis // when the plan began
 	Told      fleet.Millis // when that was seen
 	End       fleet.Millis // of the plan
+	Changed   fleet.Millis // when something was last told; deadlines of others do not count
 	Next      int          // behind the last stop in order that was reached
 	Completed fleet.Millis
 	Judged    bool // whether the corridor counts
