@@ -95,6 +95,7 @@ compare: ## trips and geofences against independent computations (Python: moving
 	cd query/area/check && $(COMPARE_DIR)/bin/python check.py
 	$(GO) test ./query/area -count=1 -run TestShapely
 	$(GO) test ./pipeline/geofence -count=1 -tags compare -run TestRecordings -args -python $(COMPARE_DIR)/bin/python
+	$(GO) test ./pipeline/route -count=1 -tags compare -run TestArrivalsOnRecordings
 
 .PHONY: fuzz-api
 fuzz-api: build ## call every operation of the OpenAPI document with all sorts of input (Python: schemathesis), OPENAPI_TIME seconds

@@ -254,6 +254,7 @@ func (a *API) register() error {
 	a.mileageRoutes()
 	a.driverTagRoutes()
 	a.driverHourRoutes()
+	a.proximityRoutes()
 	a.alertRoutes()
 	a.ingestRoutes()
 	a.traccarRoutes()

@@ -14,7 +14,7 @@ import (
 // aboutETA says how times of arrival are reckoned.
 const aboutETA = "Times of arrival are reckoned at the newest fix: straight lines through the stops to come, 1.3 times as long, at the vehicle's mean speed on its trips of late " +
 	"(halts at lights included; between 10 and 110 km/h, 40 km/h as long as no trip is known), and the stays that are planned. They know nothing of roads and traffic; " +
-	"`eta_error_s` is by how much they may be off."
+	"`eta_error_s` is by how much they may be off; about one in five is off by more."
 
 // RouteRun is a vehicle on its way along a route plan, as it is answered.
 type RouteRun struct {

@@ -234,6 +234,12 @@ func (v *Vehicle) signal(s *State, w *work, input *Input, out *fleet.Entities) {
 
 // route follows the vehicle's route plans, and has the rules know what it is bound by there. Without a fix the time has come.
 func (v *Vehicle) route(s *State, w *work, at fleet.Millis, p *fleet.Position, out *fleet.Entities) {
+	if v.routes.None(&s.Route) { // as for most vehicles
+		if p != nil {
+			s.Route.Measure(at, p, s.Trip.Motion().OnTrip)
+		}
+		return
+	}
 	w.inside = v.fences.Inside(&s.Fence, w.inside[:0])
 	in := route.Input{At: at, Position: p, OnTrip: s.Trip.Motion().OnTrip, Moves: w.moves, Inside: w.inside}
 	if v.routes.Step(&s.Route, v.key, &in, out, &w.stops) {

@@ -59,6 +59,9 @@ func TestAnyOrderOfArrivalEndsAlike(t *testing.T) {
 			if len(want) < 20 {
 				t.Fatalf("only %d things were derived: the recording is too dull", len(want))
 			}
+			if !strings.Contains(fmt.Sprint(want), `"arrived_ms"`) {
+				t.Error("no stop of a route plan was reached: the recording is too dull")
+			}
 			w.checkEvents(want, !crashes)
 			t.Logf("%d inputs, %d derived, %d events", len(all), len(want), len(w.events))
 		})

@@ -18,7 +18,8 @@
 // Arrivals ahead are reckoned from the newest fix: the straight lines through the stops to come, by Detour, at the
 // vehicle's own mean speed on its trips of late (an average that forgets within Memory, halts at lights included; bounded,
 // and UsualSpeed as long as there is none), and the stays that are planned. ErrorPart of the driving time and ErrorBase
-// more is what they are off by at most four times in five.
+// more is what they are off by at most about four times in five: 78 % on 635 questions to drives of cars, 91 % on 2,151 to those
+// of buses, half of all within 3 % (TestArrivalsOnRecordings).
 package route
 
 import (
@@ -37,7 +38,7 @@ const (
 	Detour = 1.3
 	// UsualSpeed, in m/s, is assumed of a vehicle of which no trip is known.
 	UsualSpeed = 40 * fleet.MetresPerKmh
-	// Memory is the time on trips within which a third of the weight of a speed is left.
+	// Memory is the time on trips after which little more than a third of the weight of a speed is left.
 	Memory = fleet.Millis(30 * 60 * 1000)
 	// MaxGap is the longest silence across which a pass is believed, as in pipeline/geofence.
 	MaxGap = fleet.Millis(5 * 60 * 1000)
@@ -77,6 +78,9 @@ func New(all []fleet.RoutePlan) *Plans {
 	}
 	return &Plans{all: all}
 }
+
+// None says that there is nothing to follow: no plans, and no runs that would have to end.
+func (p *Plans) None(s *State) bool { return len(p.all) == 0 && len(s.Runs) == 0 }
 
 // since returns the versions of plans that end after a time.
 func (p *Plans) since(at fleet.Millis) []fleet.RoutePlan {
@@ -129,6 +133,7 @@ type Run struct {
 	Begun     fleet.Millis // when the plan began
 	Told      fleet.Millis // when that was seen
 	End       fleet.Millis // of the plan
+	Changed   fleet.Millis // when something was last told; deadlines of others do not count
 	Next      int          // behind the last stop in order that was reached
 	Completed fleet.Millis
 	Judged    bool // whether the corridor counts
@@ -180,7 +185,7 @@ func (p *Plans) Bound(s *State) []fleet.Obligation {
 
 // Wake returns the earliest time at which Advance would do something if nothing arrives, or 0 if never.
 func (p *Plans) Wake(s *State) fleet.Millis {
-	if s.Seen == 0 || len(p.all) == 0 && len(s.Runs) == 0 {
+	if s.Seen == 0 || p.None(s) {
 		return 0
 	}
 	wake := fleet.Millis(math.MaxInt64)

@@ -45,7 +45,7 @@ func (p *Plans) Step(s *State, key fleet.VehicleKey, in *Input, out *fleet.Entit
 				c.tell(r, v, "")
 			}
 		}
-		c.measure()
+		s.Measure(in.At, in.Position, in.OnTrip)
 	}
 	for _, later := range p.startable(in.At) {
 		if !s.has(later.ID) {
@@ -334,13 +334,13 @@ func (c *call) back(r *Run) (changed bool) {
 	return true
 }
 
-// measure takes a fix into the mean speed, and keeps its place.
-func (c *call) measure() {
-	s, p := c.s, c.in.Position
-	if gap := c.in.At - s.At; s.At != 0 && s.OnTrip && c.in.OnTrip && gap <= speedGap {
-		left := math.Exp(-float64(gap) / float64(Memory))
+// Measure takes a fix into the mean speed, and keeps its place. It is all that Step does without a plan.
+func (s *State) Measure(at fleet.Millis, p *fleet.Position, onTrip bool) {
+	if gap := at - s.At; s.At != 0 && s.OnTrip && onTrip && gap <= speedGap {
+		left := float64(Memory) / float64(Memory+gap)
 		s.Way = s.Way*left + fleet.Distance(s.Place.Lat, s.Place.Lng, p.Lat, p.Lng)
 		s.Time = s.Time*left + float64(gap)
 	}
-	s.At, s.OnTrip, s.Place = c.in.At, c.in.OnTrip, fleet.Place{Lat: p.Lat, Lng: p.Lng}
+	s.Seen = max(s.Seen, at)
+	s.At, s.OnTrip, s.Place = at, onTrip, fleet.Place{Lat: p.Lat, Lng: p.Lng}
 }

@@ -6,6 +6,7 @@ import (
 
 // tell appends the present version of a run. v is nil if its plan holds no more.
 func (c *call) tell(r *Run, v *fleet.RoutePlan, reason string) {
+	r.Changed = c.in.At
 	*c.out = append(*c.out, c.s.run(c.key, r, v, reason))
 }
 
@@ -26,14 +27,14 @@ func (s *State) run(key fleet.VehicleKey, r *Run, v *fleet.RoutePlan, reason str
 	}
 	run := &fleet.RouteRun{
 		Head: fleet.Head{ID: fleet.DerivedID(fleet.KindRun, key, r.Begun, uint64(r.Plan)), RecognisedAt: r.Told, Start: r.Begun,
-			End: max(s.Seen, r.Begun), Open: reason == ""},
+			End: max(s.At, r.Changed, r.Begun), Open: reason == ""},
 		Plan: r.Plan, Revision: r.Revision, Off: r.Off, OffSince: r.OffSince, ClosedReason: reason,
 		Stops: make([]fleet.RunStop, len(r.Stops)),
 	}
 	if r.Completed != 0 {
 		run.End = max(r.Completed, r.Begun)
 	} else if reason != "" && r.OffSince != 0 {
-		run.Off, run.OffSince = r.Off+s.Seen-r.OffSince, 0
+		run.Off, run.OffSince = r.Off+r.Changed-r.OffSince, 0
 	}
 	for i := range r.Stops {
 		x := &r.Stops[i]
@@ -58,7 +59,7 @@ func (s *State) Speed() float64 {
 
 // reckon fills in when the vehicle will be at the stops that are still to come.
 func (s *State) reckon(r *Run, v *fleet.RoutePlan, run *fleet.RouteRun) {
-	at, from, driving := s.Seen, s.Place, fleet.Millis(0)
+	at, from, driving := run.End, s.Place, fleet.Millis(0)
 	if r.Next > 0 {
 		if x := &r.Stops[r.Next-1]; x.Inside {
 			plan := &v.Stops[r.Next-1]
