@@ -103,6 +103,7 @@ var eventScopes = map[string]auth.Scope{
 	"maintenance_schedule": auth.MaintenanceRead, "vehicle": auth.VehiclesRead, "vehicle_class": auth.VehiclesRead, "location": auth.VehiclesRead,
 	"rate_plan": auth.VehiclesRead, "block": auth.VehiclesRead, "meter_reading": auth.VehiclesRead,
 	"customer": auth.CustomersRead, "customer_note": auth.CustomersRead, "document": auth.CustomersRead,
+	"driver_tag": auth.CustomersRead,
 }
 
 // knownEvents are all types of events, the one of positions first, and the scopes that they need.
