@@ -132,13 +132,14 @@ func (a *API) showAlerts(r *http.Request, rows []query.Derived[*fleet.Alert]) ([
 
 func (a *API) showAlert(d *query.Derived[*fleet.Alert], metric bool) Alert {
 	e := d.Entity
-	unit, scale := e.What.Unit(), 1.0
+	unit, scale, decimals := e.What.Unit(), 1.0, 2
 	if unit == "m/s" {
+		decimals = 1
 		if unit, scale = "mph", fleet.MetresPerMph; metric {
 			unit, scale = "km/h", fleet.MetresPerKmh
 		}
 	}
-	shownValue := func(v float64) float64 { return rounded(v/scale, 2) }
+	shownValue := func(v float64) float64 { return rounded(v/scale, decimals) }
 	view := Alert{
 		ID: derivedID(e), Object: "alert", VehicleID: d.Vehicle.String(), RuleID: e.Rule.String(), RuleRevision: e.RuleRevision, Kind: string(e.What),
 		Severity: e.Severity, Status: query.AlertResolved, StartAt: instant(e.Start), EndAt: instant(e.End), DurationS: seconds(e.End - e.Start),

@@ -269,10 +269,10 @@ func TestExportsOfWhatIsDerived(t *testing.T) {
 		t.Fatalf("%v, %v", records, err)
 	}
 	const header = "id vehicle_id device_id driver_id driver start_at end_at duration_s local_on start_lat start_lng start_address end_lat end_lng end_address distance_km unrecorded_km moving_s idle_s max_speed_kmh mean_speed_kmh " +
-		"odometer_start_km odometer_end_km fuel_used_gal energy_used_kwh soc_start_pct soc_end_pct fixes closed_reason provisional late revision updated_at deleted"
+		"odometer_start_km odometer_end_km fuel_used_l energy_used_kwh soc_start_pct soc_end_pct fixes closed_reason provisional late revision updated_at deleted"
 	wantEqual(t, "header", strings.Join(records[0], " "), header)
 	const first = "trp_TRIP|veh_VEHICLE|dev_7|||2026-01-31T12:00:00.000Z|2026-01-31T12:10:00.000Z|600|2026-01-31|30.26715|-97.74306|Austin, Texas, US|30.26815|-97.74306|Austin, Texas, US|16.093|0|540|30|72|54|" +
-		"1609.344|1625.437|1||||61|stop|false|false|1|2026-02-01T12:00:00.000Z|false"
+		"1609.344|1625.437|3.785||||61|stop|false|false|1|2026-02-01T12:00:00.000Z|false"
 	wantEqual(t, "first row", strings.NewReplacer(replace...).Replace(strings.Join(records[1], "|")), first)
 
 	var line map[string]any

@@ -394,11 +394,8 @@ func readPosition(raw json.RawMessage, it *item) *fleet.FieldError {
 	p := &it.report
 	p.Positioned = true
 	var f *fleet.FieldError
-	if p.FixTime, f = readInstant("/fix_at", in.FixAt); f != nil {
+	if p.FixTime, f = readFixTime("/fix_at", in.FixAt); f != nil {
 		return f
-	}
-	if p.FixTime == 0 {
-		return &fleet.FieldError{Pointer: "/fix_at", Code: string(fleet.RefusedMissingTime), Detail: "must be given"}
 	}
 	if p.DeviceTime, f = readInstant("/device_at", in.DeviceAt); f != nil {
 		return f
@@ -443,11 +440,8 @@ func readMeasurements(raw json.RawMessage, it *item) *fleet.FieldError {
 	}
 	it.report = fleet.NewReport()
 	var f *fleet.FieldError
-	if it.report.FixTime, f = readInstant("/at", in.At); f != nil {
+	if it.report.FixTime, f = readFixTime("/at", in.At); f != nil {
 		return f
-	}
-	if it.report.FixTime == 0 {
-		return &fleet.FieldError{Pointer: "/at", Code: string(fleet.RefusedMissingTime), Detail: "must be given"}
 	}
 	if len(in.Signals) == 0 {
 		return &fleet.FieldError{Pointer: "/signals", Code: "required", Detail: "must hold at least one measurement"}
@@ -474,6 +468,21 @@ func (it *item) name(deviceID, uniqueID string) *fleet.FieldError {
 	return nil
 }
 
+// readFixTime reads when something was measured, which must be given, and be a time that a clock can show that was ever set.
+func readFixTime(pointer string, raw instantInput) (fleet.Millis, *fleet.FieldError) {
+	at, f := readInstant(pointer, raw)
+	switch {
+	case f != nil:
+		return 0, f
+	case len(raw) == 0 || string(raw) == "null":
+		return 0, &fleet.FieldError{Pointer: pointer, Code: string(fleet.RefusedMissingTime), Detail: "must be given"}
+	case at < fleet.EarliestFix:
+		return 0, &fleet.FieldError{Pointer: pointer, Code: string(fleet.RefusedImplausibleTime),
+			Detail: "is before August 1999: so stands a clock that was never set; send nothing until the device has had a fix"}
+	}
+	return at, nil
+}
+
 // readInstant reads RFC 3339 text or a whole number of milliseconds; null and nothing are no time.
 func readInstant(pointer string, raw instantInput) (fleet.Millis, *fleet.FieldError) {
 	bad := &fleet.FieldError{Pointer: pointer, Code: "invalid", Detail: "must be an instant like 2026-01-31T12:00:00Z, or milliseconds since 1970"}
@@ -485,7 +494,7 @@ func readInstant(pointer string, raw instantInput) (fleet.Millis, *fleet.FieldEr
 		if err := json.Unmarshal(raw, &text); err != nil {
 			return 0, bad
 		}
-		t, err := time.Parse(time.RFC3339, text)
+		t, err := fleet.ParseTime(text)
 		if err != nil || t.Year() < 1900 || t.Year() > 2200 {
 			return 0, bad
 		}

@@ -37,7 +37,7 @@ type Trip struct {
 	MeanSpeedMph    milesPerHour    `json:"mean_speed_mph" doc:"Distance over moving_s."`
 	OdometerStartMi *miles          `json:"odometer_start_mi" nullable:"true" doc:"Made monotonic."`
 	OdometerEndMi   *miles          `json:"odometer_end_mi" nullable:"true"`
-	FuelUsedGal     *float64        `json:"fuel_used_gal" nullable:"true"`
+	FuelUsedGal     *gallons        `json:"fuel_used_gal" nullable:"true"`
 	EnergyUsedKWh   *float64        `json:"energy_used_kwh" nullable:"true"`
 	SocStartPct     *float64        `json:"soc_start_pct" nullable:"true" doc:"State of charge."`
 	SocEndPct       *float64        `json:"soc_end_pct" nullable:"true"`
@@ -180,7 +180,7 @@ func (a *API) showTrip(d *query.Derived[*fleet.Trip]) Trip {
 		DurationS: seconds(t.End - t.Start), LocalOn: d.LocalDate.Format("2006-01-02"), StartPlace: a.place(t.StartPlace), EndPlace: a.place(t.EndPlace),
 		DistanceMi: milesOf(t.Distance), UnrecordedMi: milesOf(t.Unrecorded), MovingS: seconds(t.Moving), IdleS: seconds(t.Idle),
 		MaxSpeedMph: mphOf(max(t.MaxSpeed, t.MeanSpeed)), MeanSpeedMph: mphOf(t.MeanSpeed), OdometerStartMi: optional(t.OdometerStart, milesOf),
-		OdometerEndMi: optional(t.OdometerEnd, milesOf), FuelUsedGal: optional(t.FuelUsed, func(l float64) float64 { return three(l / fleet.LitresPerGal) }),
+		OdometerEndMi: optional(t.OdometerEnd, milesOf), FuelUsedGal: optional(t.FuelUsed, gallonsOf),
 		EnergyUsedKWh: optional(t.EnergyUsed, three), SocStartPct: optional(t.SocStart, three), SocEndPct: optional(t.SocEnd, three),
 		Fixes: t.Fixes, ClosedReason: textOrNull(t.ClosedReason), DerivedStamps: derivedStamps(d),
 	}
