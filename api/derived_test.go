@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -443,4 +444,29 @@ func TestTheDriverOfATripSurvivesItsDerivation(t *testing.T) {
 	for _, body := range []string{`{"driver":""}`, `{"driver":" "}`, `{"driver":"cus_x"}`, `{"driver":"cus_77"}`, `{}`, `{"driver":5}`} {
 		w.do("PUT", path(longer), body).problem(422, "validation_failed")
 	}
+}
+
+// TestDaysGoByTheZoneThatHoldsNow changes the zone of an account, and then of a vehicle, and asks for the days of what was derived
+// before.
+func TestDaysGoByTheZoneThatHoldsNow(t *testing.T) {
+	w := newWorld(t)
+	vehicle, _ := w.day()
+	days := func() string {
+		var all []string
+		for _, path := range []string{"trips", "stops", "charges", "visits", "driving_events", "alerts"} {
+			on := map[string]bool{}
+			for _, row := range w.do("GET", "/v1/"+path, "").data() {
+				on[row["local_on"].(string)] = true
+			}
+			all = append(all, fmt.Sprint(len(on), on["2026-01-31"], on["2026-02-01"]))
+		}
+		return strings.Join(slices.Compact(all), ", ")
+	}
+	wantEqual(t, "in UTC", days(), "1 true false")
+	w.do("PATCH", "/v1/account", `{"timezone":"Pacific/Kiritimati"}`).ok(200)
+	wantEqual(t, "fourteen hours on", days(), "1 false true")
+	trip := w.do("GET", "/v1/trips", "").data()[0]["id"].(string)
+	wantEqual(t, "one trip", w.do("GET", "/v1/trips/"+trip, "").ok(200).object()["local_on"], "2026-02-01")
+	w.do("PATCH", "/v1/vehicles/"+vehicle, `{"timezone":"America/Chicago"}`).ok(200)
+	wantEqual(t, "by the vehicle's own", days(), "1 true false")
 }

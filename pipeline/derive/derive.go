@@ -99,7 +99,7 @@ func (s *State) Clone() State {
 }
 
 // Format is the version of what Encode writes. A state of another is not read, and its vehicle derived from the beginning.
-const Format uint32 = 1
+const Format uint32 = 2
 
 // Encode writes the state; equal states are written alike.
 func (s *State) Encode() ([]byte, error) {
@@ -183,7 +183,7 @@ func (v *Vehicle) position(s *State, w *work, input *Input, out *fleet.Entities)
 	case fleet.FlagDrift: // it says again where the vehicle stands
 		alarm := p.Alarm
 		*p = s.Fix.Last
-		p.Speed, p.Alarm, p.Flags = 0, alarm, future|fleet.FlagDrift
+		p.FixTime, p.Speed, p.Alarm, p.Flags = stored.FixTime, 0, alarm, future|fleet.FlagDrift
 		in.Position = p
 	default:
 		in.Doubtful = p
