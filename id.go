@@ -62,6 +62,8 @@ const (
 	DocumentPrefix     = "doc_"
 	NotePrefix         = "not_"
 	BlockPrefix        = "blk_"
+
+	CommandPrefix = "cmd_"
 )
 
 func (id AccountID) String() string { return FormatID(AccountPrefix, uint64(id)) }

@@ -193,7 +193,7 @@ func TestPositionsAreTakenInItemByItem(t *testing.T) {
 func TestBatchesThatAreRefusedAsAWhole(t *testing.T) {
 	w, _ := newIntake(t)
 	w.device("imei-1")
-	p := w.do("POST", "/v1/positions", `{"data":[{"unique_id":"imei-1","fix_at":1769860810000,"lat":91,"lng":1},{"unique_id":"nobody","fix_at":1,"lat":1,"lng":1}]}`).problem(422, "validation_failed")
+	p := w.do("POST", "/v1/positions", `{"data":[{"unique_id":"imei-1","fix_at":1769860810000,"lat":91,"lng":1},{"unique_id":"nobody","fix_at":1769860810000,"lat":1,"lng":1}]}`).problem(422, "validation_failed")
 	if len(p.Errors) != 2 || p.Errors[0].Pointer != "/0/lat" || p.Errors[0].Code != "bad_coordinates" || p.Errors[1].Pointer != "/1/unique_id" || p.Errors[1].Code != "not_found" {
 		t.Errorf("errors %+v", p.Errors)
 	}
@@ -234,7 +234,7 @@ func TestABatchOfTooManyItemsCostsLittle(t *testing.T) {
 func TestAnAlarmIsShort(t *testing.T) {
 	long := strings.Repeat("x", maxAlarm+1)
 	var it item
-	if f := readPosition(json.RawMessage(`{"unique_id":"u","fix_at":1,"lat":1,"lng":1,"alarm":"`+long+`"}`), &it); f == nil || f.Pointer != "/alarm" {
+	if f := readPosition(json.RawMessage(`{"unique_id":"u","fix_at":1769860800000,"lat":1,"lng":1,"alarm":"`+long+`"}`), &it); f == nil || f.Pointer != "/alarm" {
 		t.Errorf("answered %+v", f)
 	}
 	r := httptest.NewRequest("GET", "/osmand?id=u&lat=1&lon=1&alarm="+long, nil)
@@ -247,8 +247,8 @@ func TestAnAlarmIsShort(t *testing.T) {
 func TestTelemetryIsTakenIn(t *testing.T) {
 	w, f := newIntake(t)
 	w.device("imei-1")
-	reply := w.do("POST", "/v1/telemetry", `[{"unique_id":"imei-1","at":"2026-01-31T12:00:00Z","signals":{"soc_pct":87.5}},{"unique_id":"imei-1","at":1,"signals":{}},
-		{"unique_id":"imei-1","signals":{"soc_pct":1}},{"unique_id":"imei-1","at":1,"lat":1,"signals":{"soc_pct":1}}]`).ok(202).object()
+	reply := w.do("POST", "/v1/telemetry", `[{"unique_id":"imei-1","at":"2026-01-31T12:00:00Z","signals":{"soc_pct":87.5}},{"unique_id":"imei-1","at":1769860800000,"signals":{}},
+		{"unique_id":"imei-1","signals":{"soc_pct":1}},{"unique_id":"imei-1","at":1769860800000,"lat":1,"signals":{"soc_pct":1}}]`).ok(202).object()
 	var codes []any
 	for _, v := range reply["data"].([]any) {
 		codes = append(codes, v.(map[string]any)["code"])

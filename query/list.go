@@ -51,6 +51,7 @@ var Listings = []*Listing{
 	&Payments,
 	&Expenses,
 	&MeterReadings,
+	&DeviceCommands,
 	&Blocks,
 }
 
