@@ -127,9 +127,10 @@ var EventsOfRecords = []RecordEvents{
 	{"expense", "finance", changes("expense")},
 	{"toll", "finance", changes("toll")},
 	{"device", "location", changes("device")},
-	{"device_command", "location", []string{
+	{"device_command", "fleet", []string{
 		"device.command.queued", "device.command.sent", "device.command.delivered", "device.command.acknowledged",
 		"device.command.failed", "device.command.expired", "device.command.cancelled", "device.command.unknown",
+		"device.command.updated", "device.command.archived",
 	}},
 	{"geofence", "location", changes("geofence")},
 	{"alert_rule", "alerts", changes("alert_rule")},

@@ -280,11 +280,23 @@ func (d *Desk) sendCommand(ctx context.Context, rec record.Record[record.DeviceC
 	if why != "" {
 		return d.postponeCommand(ctx, rec, why)
 	}
+	// Whatever fails before a command is being sent, it did not go out.
+	found, outcome, detail := d.Traccar.Find(ctx, tracker.Body.UniqueID)
+	switch outcome {
+	case traccar.Later:
+		return d.postponeCommand(ctx, rec, detail)
+	case traccar.Refused:
+		_, err = d.moveCommand(ctx, system, account, id, rec.Revision, record.DeviceCommandStep{Status: record.CommandFailed, Detail: detail}, func(r *record.Record[record.DeviceCommand]) error {
+			r.Body.Result = detail
+			return nil
+		})
+		return unlessStale(err)
+	}
 	sending, err := d.moveCommand(ctx, system, account, id, rec.Revision, record.DeviceCommandStep{Status: record.CommandSending}, nil)
 	if err != nil {
 		return unlessStale(err)
 	}
-	outcome, detail := d.Traccar.Send(ctx, traccar.Command{UniqueID: tracker.Body.UniqueID, Type: traccarTypes[rec.Body.Type], Attributes: traccarAttributes(&rec.Body)})
+	outcome, detail = d.Traccar.Send(ctx, traccar.Command{Device: found, Type: traccarTypes[rec.Body.Type], Attributes: traccarAttributes(&rec.Body)})
 	ctx = context.WithoutCancel(ctx) // what is known now must be told
 	step := record.DeviceCommandStep{Status: record.CommandSent, Detail: detail}
 	switch outcome {

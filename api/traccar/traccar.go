@@ -18,7 +18,7 @@ import (
 	"github.com/motorpool/fleet/api/outbound"
 )
 
-// Timeout is how long one request may take. An attempt makes two.
+// Timeout is how long one request may take.
 const Timeout = 10 * time.Second
 
 // maxAnswer is how much of an answer is read, in bytes.
@@ -47,7 +47,7 @@ func (c *Config) Validate() error {
 
 // Command is what a tracker is to do, in Traccar's words.
 type Command struct {
-	UniqueID   string
+	Device     int64 // as Find gave it
 	Type       string
 	Attributes map[string]any
 }
@@ -85,16 +85,12 @@ func New(cfg Config) (*Client, error) {
 
 // Send sends a command once, and says what became of it, with words for people.
 func (c *Client) Send(ctx context.Context, command Command) (Outcome, string) {
-	device, outcome, why := c.device(ctx, command.UniqueID)
-	if outcome != "" {
-		return outcome, why
-	}
 	attributes := map[string]any{}
 	for name, value := range command.Attributes {
 		attributes[name] = value
 	}
 	attributes["noQueue"] = true // a tracker that is away gets it from us when it is back, if it still holds then
-	body, err := json.Marshal(map[string]any{"deviceId": device, "type": command.Type, "attributes": attributes})
+	body, err := json.Marshal(map[string]any{"deviceId": command.Device, "type": command.Type, "attributes": attributes})
 	if err != nil {
 		return Refused, "the command cannot be written: " + err.Error()
 	}
@@ -118,8 +114,8 @@ func (c *Client) Send(ctx context.Context, command Command) (Outcome, string) {
 	return Unknown, fmt.Sprintf("Traccar answered %d", status)
 }
 
-// device finds the number that Traccar has for a tracker. Whatever fails here, nothing was sent.
-func (c *Client) device(ctx context.Context, uniqueID string) (int64, Outcome, string) {
+// Find gives the number that Traccar has for a tracker; of none it says whether there may be one another time, and why.
+func (c *Client) Find(ctx context.Context, uniqueID string) (int64, Outcome, string) {
 	target := c.base.JoinPath("devices")
 	target.RawQuery = url.Values{"uniqueId": {uniqueID}}.Encode()
 	status, answer, err := c.ask(ctx, http.MethodGet, target, nil)
