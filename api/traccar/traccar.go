@@ -40,7 +40,7 @@ func (c *Config) Validate() error {
 		return errors.New("the address of Traccar must be like https://traccar.example, without user, query and fragment")
 	}
 	if (c.Token == "") == (c.User == "") {
-		return errors.New("Traccar needs either a token or a user with a password")
+		return errors.New("a Traccar server needs either a token or a user with a password")
 	}
 	return nil
 }
