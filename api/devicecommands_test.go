@@ -264,3 +264,17 @@ func TestCommandsNeedTheirScopeAndTheOperatorsWord(t *testing.T) {
 	c.stands(path, "queued", "") // for a gateway of its own
 	wantEqual(t, "calls", c.server.calls(), 0)
 }
+
+// TestWhatATrackerAnswersAcknowledgesItsCommand forwards a position with a result, as Traccar does when a tracker has answered.
+func TestWhatATrackerAnswersAcknowledgesItsCommand(t *testing.T) {
+	c := newCommander(t, 200)
+	intake, _ := newIntake(t)
+	c.api.Publisher, c.api.Reader = intake.api.Publisher, intake.api.Reader
+	path, waits := c.command(`{"type":"position_single"}`), ""
+	c.tend(0)
+	waits = c.command(`{"type":"position_single"}`)
+	c.do("POST", "/v1/positions/traccar", `{"position":{"fixTime":"2026-01-31T09:15:01.500+00:00","latitude":1,"longitude":2,
+		"attributes":{"result":"LOC OK"}},"device":{"uniqueId":"imei-1"}}`).ok(202)
+	c.stands(path, "acknowledged", "LOC OK")
+	c.stands(waits, "queued", "") // nobody has sent it
+}

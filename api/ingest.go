@@ -151,8 +151,9 @@ func (a *API) batchSchema(item any, name string) *huma.Schema {
 // item is one report on its way, and who it says it is from.
 type item struct {
 	report   fleet.Report
-	device   fleet.DeviceID // if given
+	device   fleet.DeviceID // if given; of all that are good when they have been identified
 	uniqueID string         // if given
+	answer   string         // of the device to a command
 	refused  *fleet.FieldError
 }
 
@@ -199,6 +200,13 @@ func (a *API) ingest(w http.ResponseWriter, r *http.Request, topic string, read 
 	}
 	if err := a.publish(r.Context(), account, topic, good); err != nil {
 		return err
+	}
+	for i := range items {
+		if it := &items[i]; it.refused == nil && it.answer != "" {
+			if err := a.desk.CommandAnswered(r.Context(), author(r), account, uint64(it.device), it.answer); err != nil {
+				return err // it is sent again, and what came through twice counts once
+			}
+		}
 	}
 	return writeJSON(w, r, http.StatusAccepted, reply)
 }
@@ -359,7 +367,7 @@ func (a *API) identify(ctx context.Context, account fleet.AccountID, items []ite
 			it.refused = &fleet.FieldError{Pointer: pointer, Code: string(fleet.CodeNotFound), Detail: "there is no such device"}
 			continue
 		}
-		it.report.UniqueID = tracker.UniqueID
+		it.device, it.report.UniqueID = tracker.ID, tracker.UniqueID
 	}
 	return nil
 }
