@@ -131,6 +131,11 @@ var EventsOfRecords = []RecordEvents{
 	{"expense", "finance", changes("expense")},
 	{"toll", "finance", changes("toll")},
 	{"device", "location", changes("device")},
+	{"device_command", "fleet", []string{
+		"device.command.queued", "device.command.sent", "device.command.delivered", "device.command.acknowledged",
+		"device.command.failed", "device.command.expired", "device.command.cancelled", "device.command.unknown",
+		"device.command.updated", "device.command.archived",
+	}},
 	{"geofence", "location", changes("geofence")},
 	{"route_plan", "location", changes("route_plan")},
 	{"alert_rule", "alerts", changes("alert_rule")},

@@ -63,6 +63,8 @@ const (
 	NotePrefix         = "not_"
 	BlockPrefix        = "blk_"
 	DriverTagPrefix    = "dtg_"
+
+	CommandPrefix = "cmd_"
 )
 
 func (id AccountID) String() string { return FormatID(AccountPrefix, uint64(id)) }

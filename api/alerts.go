@@ -27,7 +27,7 @@ type Alert struct {
 	EndAt            record.Instant `json:"end_at" doc:"When it ended; the last that is known of it while it is raised."`
 	ResolvedAt       record.Instant `json:"resolved_at" doc:"Null while it is raised."`
 	DurationS        float64        `json:"duration_s"`
-	LocalOn          string         `json:"local_on" format:"date" doc:"Date of start_at where the vehicle is at home."`
+	LocalOn          string         `json:"local_on" format:"date" doc:"Date of start_at in the time zone that the vehicle, or else the account, has now; another zone makes all of them anew."`
 	Place            *Place         `json:"place" doc:"Where it began."`
 	Unit             *string        `json:"unit" nullable:"true" doc:"Of value, peak and threshold: mph (km/h with units=metric), s, percent, V, m or m/s²; of the kind signal the unit of the signal." example:"mph"`
 	Value            *float64       `json:"value" nullable:"true" doc:"What was found first."`
@@ -138,8 +138,9 @@ func inGallons(litres float64) float64 { return rounded(litres/fleet.LitresPerGa
 
 func (a *API) showAlert(d *query.Derived[*fleet.Alert], metric bool) Alert {
 	e := d.Entity
-	unit, scale := e.What.Unit(), 1.0
+	unit, scale, decimals := e.What.Unit(), 1.0, 2
 	if unit == "m/s" {
+		decimals = 1
 		if unit, scale = "mph", fleet.MetresPerMph; metric {
 			unit, scale = "km/h", fleet.MetresPerKmh
 		}
@@ -147,7 +148,7 @@ func (a *API) showAlert(d *query.Derived[*fleet.Alert], metric bool) Alert {
 	if signal, ok := fleet.SignalNamed(e.Subject); ok && e.What == fleet.AlertSignal {
 		unit, scale = signal.Spec().Unit, 1
 	}
-	shownValue := func(v float64) float64 { return rounded(v/scale, 2) }
+	shownValue := func(v float64) float64 { return rounded(v/scale, decimals) }
 	view := Alert{
 		ID: derivedID(e), Object: "alert", VehicleID: d.Vehicle.String(), RuleID: e.Rule.String(), RuleRevision: e.RuleRevision, Kind: string(e.What),
 		Severity: e.Severity, Status: query.AlertResolved, StartAt: instant(e.Start), EndAt: instant(e.End), DurationS: seconds(e.End - e.Start),

@@ -31,6 +31,7 @@ import (
 	"github.com/motorpool/fleet/api/desk"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/stream"
+	"github.com/motorpool/fleet/api/traccar"
 )
 
 // Config are the settings of the interface.
@@ -116,6 +117,7 @@ type Deps struct {
 	Changes   ChangePublisher     // without it nothing can be derived again on request
 	Stream    *stream.Hub         // of what happens; without it /v1/events and /v1/stream answer 503
 	Geocoder  Geocoder
+	Traccar   *traccar.Client // sends commands to trackers behind it; may be nil
 	Log       *slog.Logger
 	Metrics   prometheus.Registerer
 	Refused   func() error // why nothing can be written now, or nil; without it something always can
@@ -199,6 +201,7 @@ func New(cfg Config, deps Deps) (*API, error) {
 	a.tripDrivers, a.alertAcks = record.NewLog(store, record.TripDrivers), record.NewLog(store, record.AlertAcks)
 	a.desk = desk.New(store, deps.DB, deps.Now, deps.Log)
 	a.desk.Announce(deps.Events)
+	a.desk.Traccar = deps.Traccar
 	a.vehicles, a.accounts = a.desk.Vehicles, a.desk.Accounts
 	if a.metrics, err = newMetrics(deps.Metrics); err != nil {
 		return nil, err
@@ -229,6 +232,7 @@ func (a *API) register() error {
 	a.meterReadingRoutes()
 	a.deviceRoutes()
 	a.qualityRoutes()
+	a.deviceCommandRoutes()
 	a.keyRoutes()
 	a.accountRoutes()
 	a.geofenceRoutes()

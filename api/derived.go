@@ -42,21 +42,9 @@ type DerivedStamps struct {
 	Deleted     bool           `json:"deleted,omitempty" doc:"Data that came later showed that it does not hold; only with include=deleted."`
 }
 
-// miles and milesPerHour are written with all their decimals, also where these are zeros, so that units=metric keeps them.
-type (
-	miles        float64
-	milesPerHour float64
-)
-
-func (v miles) MarshalJSON() ([]byte, error) {
-	return strconv.AppendFloat(nil, float64(v), 'f', 3, 64), nil
-}
-
-func (v milesPerHour) MarshalJSON() ([]byte, error) {
-	return strconv.AppendFloat(nil, float64(v), 'f', 2, 64), nil
-}
-
 func milesOf(metres float64) miles { return miles(metres / fleet.MetresPerMile) }
+
+func gallonsOf(litres float64) gallons { return gallons(litres / fleet.LitresPerGal) }
 
 func mphOf(mps float64) milesPerHour { return milesPerHour(mps / fleet.MetresPerMph) }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -269,10 +270,10 @@ func TestExportsOfWhatIsDerived(t *testing.T) {
 		t.Fatalf("%v, %v", records, err)
 	}
 	const header = "id vehicle_id device_id driver_id driver driver_source start_at end_at duration_s local_on start_lat start_lng start_address end_lat end_lng end_address distance_km distance_estimated_km moving_s unrecorded_s unrecorded idle_s max_speed_kmh mean_speed_kmh " +
-		"odometer_start_km odometer_end_km fuel_used_gal energy_used_kwh soc_start_pct soc_end_pct fixes closed_reason provisional late revision updated_at deleted"
+		"odometer_start_km odometer_end_km fuel_used_l energy_used_kwh soc_start_pct soc_end_pct fixes closed_reason provisional late revision updated_at deleted"
 	wantEqual(t, "header", strings.Join(records[0], " "), header)
 	const first = "trp_TRIP|veh_VEHICLE|dev_7||||2026-01-31T12:00:00.000Z|2026-01-31T12:10:00.000Z|600|2026-01-31|30.26715|-97.74306|Austin, Texas, US|30.26815|-97.74306|Austin, Texas, US|16.093|0|540|0|false|30|72|54|" +
-		"1609.344|1625.437|1||||61|stop|false|false|1|2026-02-01T12:00:00.000Z|false"
+		"1609.344|1625.437|3.785||||61|stop|false|false|1|2026-02-01T12:00:00.000Z|false"
 	wantEqual(t, "first row", strings.NewReplacer(replace...).Replace(strings.Join(records[1], "|")), first)
 
 	var line map[string]any
@@ -443,4 +444,29 @@ func TestTheDriverOfATripSurvivesItsDerivation(t *testing.T) {
 	for _, body := range []string{`{"driver":""}`, `{"driver":" "}`, `{"driver":"cus_x"}`, `{"driver":"cus_77"}`, `{}`, `{"driver":5}`} {
 		w.do("PUT", path(longer), body).problem(422, "validation_failed")
 	}
+}
+
+// TestDaysGoByTheZoneThatHoldsNow changes the zone of an account, and then of a vehicle, and asks for the days of what was derived
+// before.
+func TestDaysGoByTheZoneThatHoldsNow(t *testing.T) {
+	w := newWorld(t)
+	vehicle, _ := w.day()
+	days := func() string {
+		var all []string
+		for _, path := range []string{"trips", "stops", "charges", "visits", "driving_events", "alerts"} {
+			on := map[string]bool{}
+			for _, row := range w.do("GET", "/v1/"+path, "").data() {
+				on[row["local_on"].(string)] = true
+			}
+			all = append(all, fmt.Sprint(len(on), on["2026-01-31"], on["2026-02-01"]))
+		}
+		return strings.Join(slices.Compact(all), ", ")
+	}
+	wantEqual(t, "in UTC", days(), "1 true false")
+	w.do("PATCH", "/v1/account", `{"timezone":"Pacific/Kiritimati"}`).ok(200)
+	wantEqual(t, "fourteen hours on", days(), "1 false true")
+	trip := w.do("GET", "/v1/trips", "").data()[0]["id"].(string)
+	wantEqual(t, "one trip", w.do("GET", "/v1/trips/"+trip, "").ok(200).object()["local_on"], "2026-02-01")
+	w.do("PATCH", "/v1/vehicles/"+vehicle, `{"timezone":"America/Chicago"}`).ok(200)
+	wantEqual(t, "by the vehicle's own", days(), "1 true false")
 }

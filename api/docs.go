@@ -215,7 +215,7 @@ func metricDocument(doc *huma.OpenAPI) *huma.OpenAPI {
 		s := *schema
 		s.Required = slices.Clone(s.Required)
 		for member := range s.Properties {
-			if _, renamed := metricName(member); renamed {
+			if twin, _ := metricName(member); twin != member {
 				s.AdditionalProperties = nil
 				s.Required = slices.DeleteFunc(s.Required, func(required string) bool { return required == member })
 			}

@@ -102,7 +102,8 @@ var eventScopes = map[string]auth.Scope{
 	"reminder": auth.MaintenanceRead, "work_order": auth.MaintenanceRead, "issue": auth.MaintenanceRead, "inspection": auth.MaintenanceRead, "service_task": auth.MaintenanceRead,
 	"maintenance_schedule": auth.MaintenanceRead, "vehicle": auth.VehiclesRead, "vehicle_class": auth.VehiclesRead, "location": auth.VehiclesRead,
 	"rate_plan": auth.VehiclesRead, "block": auth.VehiclesRead, "meter_reading": auth.VehiclesRead,
-	"customer": auth.CustomersRead, "customer_note": auth.CustomersRead, "document": auth.CustomersRead,
+	"device_command": auth.TelematicsRead,
+	"customer":       auth.CustomersRead, "customer_note": auth.CustomersRead, "document": auth.CustomersRead,
 	"driver_tag": auth.CustomersRead,
 }
 

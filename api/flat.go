@@ -16,8 +16,6 @@ import (
 var (
 	placeType = reflect.TypeFor[Place]()
 	moneyType = reflect.TypeFor[record.Money]()
-	milesType = reflect.TypeFor[miles]()
-	mphType   = reflect.TypeFor[milesPerHour]()
 	timeType  = reflect.TypeFor[record.Instant]()
 )
 
@@ -101,6 +99,14 @@ func appendValues(row []export.Value, v reflect.Value, metric bool) []export.Val
 			}
 			f = f.Elem()
 		}
+		if q, ok := f.Interface().(quantity); ok {
+			decimals, factor := q.places()
+			if !metric {
+				factor = 1
+			}
+			row = append(row, export.NumberOf(f.Float()*factor, decimals))
+			continue
+		}
 		switch {
 		case f.Type() == placeType:
 			p := f.Interface().(Place)
@@ -114,10 +120,6 @@ func appendValues(row []export.Value, v reflect.Value, metric bool) []export.Val
 			row = append(row, export.WholeOf(m.Amount), export.TextOf(m.Currency))
 		case f.Type() == timeType:
 			row = append(row, export.InstantOf(fleet.MillisOf(f.Interface().(record.Instant).Time)))
-		case f.Type() == milesType:
-			row = append(row, export.NumberOf(inKm(f.Float(), metric), 3))
-		case f.Type() == mphType:
-			row = append(row, export.NumberOf(inKm(f.Float(), metric), 2))
 		case f.Kind() == reflect.Float64:
 			row = append(row, export.ExactOf(f.Float()))
 		case f.Kind() == reflect.Bool:
@@ -133,12 +135,4 @@ func appendValues(row []export.Value, v reflect.Value, metric bool) []export.Val
 		}
 	}
 	return row
-}
-
-// inKm converts a number of miles if metric units are asked for.
-func inKm(v float64, metric bool) float64 {
-	if metric {
-		return v * fleet.MetresPerMile / 1000
-	}
-	return v
 }

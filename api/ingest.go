@@ -153,8 +153,9 @@ func (a *API) batchSchema(item any, name string) *huma.Schema {
 // item is one report on its way, and who it says it is from.
 type item struct {
 	report   fleet.Report
-	device   fleet.DeviceID // if given
+	device   fleet.DeviceID // if given; of all that are good when they have been identified
 	uniqueID string         // if given
+	answer   string         // of the device to a command
 	refused  *fleet.FieldError
 }
 
@@ -201,6 +202,13 @@ func (a *API) ingest(w http.ResponseWriter, r *http.Request, topic string, read 
 	}
 	if err := a.publish(r.Context(), account, topic, good); err != nil {
 		return err
+	}
+	for i := range items {
+		if it := &items[i]; it.refused == nil && it.answer != "" {
+			if err := a.desk.CommandAnswered(r.Context(), author(r), account, uint64(it.device), it.answer); err != nil {
+				return err // it is sent again, and what came through twice counts once
+			}
+		}
 	}
 	return writeJSON(w, r, http.StatusAccepted, reply)
 }
@@ -361,7 +369,7 @@ func (a *API) identify(ctx context.Context, account fleet.AccountID, items []ite
 			it.refused = &fleet.FieldError{Pointer: pointer, Code: string(fleet.CodeNotFound), Detail: "there is no such device"}
 			continue
 		}
-		it.report.UniqueID = tracker.UniqueID
+		it.device, it.report.UniqueID = tracker.ID, tracker.UniqueID
 	}
 	return nil
 }
@@ -400,11 +408,8 @@ func readPosition(raw json.RawMessage, it *item) *fleet.FieldError {
 	p := &it.report
 	p.Positioned = true
 	var f *fleet.FieldError
-	if p.FixTime, f = readInstant("/fix_at", in.FixAt); f != nil {
+	if p.FixTime, f = readFixTime("/fix_at", in.FixAt); f != nil {
 		return f
-	}
-	if p.FixTime == 0 {
-		return &fleet.FieldError{Pointer: "/fix_at", Code: string(fleet.RefusedMissingTime), Detail: "must be given"}
 	}
 	if p.DeviceTime, f = readInstant("/device_at", in.DeviceAt); f != nil {
 		return f
@@ -450,11 +455,8 @@ func readMeasurements(raw json.RawMessage, it *item) *fleet.FieldError {
 	}
 	it.report = fleet.NewReport()
 	var f *fleet.FieldError
-	if it.report.FixTime, f = readInstant("/at", in.At); f != nil {
+	if it.report.FixTime, f = readFixTime("/at", in.At); f != nil {
 		return f
-	}
-	if it.report.FixTime == 0 {
-		return &fleet.FieldError{Pointer: "/at", Code: string(fleet.RefusedMissingTime), Detail: "must be given"}
 	}
 	it.report.Driver = fleet.DriverTag(in.Driver)
 	if len(in.Signals) == 0 && it.report.Driver == "" {
@@ -482,6 +484,21 @@ func (it *item) name(deviceID, uniqueID string) *fleet.FieldError {
 	return nil
 }
 
+// readFixTime reads when something was measured, which must be given, and be a time that a clock can show that was ever set.
+func readFixTime(pointer string, raw instantInput) (fleet.Millis, *fleet.FieldError) {
+	at, f := readInstant(pointer, raw)
+	switch {
+	case f != nil:
+		return 0, f
+	case len(raw) == 0 || string(raw) == "null":
+		return 0, &fleet.FieldError{Pointer: pointer, Code: string(fleet.RefusedMissingTime), Detail: "must be given"}
+	case at < fleet.EarliestFix:
+		return 0, &fleet.FieldError{Pointer: pointer, Code: string(fleet.RefusedImplausibleTime),
+			Detail: "is before August 1999: so stands a clock that was never set; send nothing until the device has had a fix"}
+	}
+	return at, nil
+}
+
 // readInstant reads RFC 3339 text or a whole number of milliseconds; null and nothing are no time.
 func readInstant(pointer string, raw instantInput) (fleet.Millis, *fleet.FieldError) {
 	bad := &fleet.FieldError{Pointer: pointer, Code: "invalid", Detail: "must be an instant like 2026-01-31T12:00:00Z, or milliseconds since 1970"}
@@ -493,7 +510,7 @@ func readInstant(pointer string, raw instantInput) (fleet.Millis, *fleet.FieldEr
 		if err := json.Unmarshal(raw, &text); err != nil {
 			return 0, bad
 		}
-		t, err := time.Parse(time.RFC3339, text)
+		t, err := fleet.ParseTime(text)
 		if err != nil || t.Year() < 1900 || t.Year() > 2200 {
 			return 0, bad
 		}

@@ -115,6 +115,9 @@ func TestPositionsAreTakenInItemByItem(t *testing.T) {
 		{`{"fix_at":1769860810000,"lat":1,"lng":1}`, "required"},
 		{`{"unique_id":"imei-1","lat":1,"lng":1}`, "missing_time"},
 		{`{"unique_id":"imei-1","fix_at":null,"lat":1,"lng":1}`, "missing_time"},
+		{`{"unique_id":"imei-1","fix_at":"1970-01-01T00:00:00Z","lat":1,"lng":1}`, "implausible_time"},
+		{`{"unique_id":"imei-1","fix_at":0,"lat":1,"lng":1}`, "implausible_time"},
+		{`{"unique_id":"imei-1","fix_at":"1999-08-21T23:59:59z","lat":1,"lng":1}`, "implausible_time"},
 		{`{"unique_id":"imei-1","fix_at":"2026-01-31 12:00:00","lat":1,"lng":1}`, "invalid"},
 		{`{"unique_id":"imei-1","fix_at":1.5,"lat":1,"lng":1}`, "invalid"},
 		{`{"unique_id":"imei-1","fix_at":{},"lat":1,"lng":1}`, "invalid"},
@@ -190,7 +193,7 @@ func TestPositionsAreTakenInItemByItem(t *testing.T) {
 func TestBatchesThatAreRefusedAsAWhole(t *testing.T) {
 	w, _ := newIntake(t)
 	w.device("imei-1")
-	p := w.do("POST", "/v1/positions", `{"data":[{"unique_id":"imei-1","fix_at":1769860810000,"lat":91,"lng":1},{"unique_id":"nobody","fix_at":1,"lat":1,"lng":1}]}`).problem(422, "validation_failed")
+	p := w.do("POST", "/v1/positions", `{"data":[{"unique_id":"imei-1","fix_at":1769860810000,"lat":91,"lng":1},{"unique_id":"nobody","fix_at":1769860810000,"lat":1,"lng":1}]}`).problem(422, "validation_failed")
 	if len(p.Errors) != 2 || p.Errors[0].Pointer != "/0/lat" || p.Errors[0].Code != "bad_coordinates" || p.Errors[1].Pointer != "/1/unique_id" || p.Errors[1].Code != "not_found" {
 		t.Errorf("errors %+v", p.Errors)
 	}
@@ -235,7 +238,7 @@ func TestABatchOfTooManyItemsCostsLittle(t *testing.T) {
 func TestAnAlarmIsShort(t *testing.T) {
 	long := strings.Repeat("x", maxAlarm+1)
 	var it item
-	if f := readPosition(json.RawMessage(`{"unique_id":"u","fix_at":1,"lat":1,"lng":1,"alarm":"`+long+`"}`), &it); f == nil || f.Pointer != "/alarm" {
+	if f := readPosition(json.RawMessage(`{"unique_id":"u","fix_at":1769860800000,"lat":1,"lng":1,"alarm":"`+long+`"}`), &it); f == nil || f.Pointer != "/alarm" {
 		t.Errorf("answered %+v", f)
 	}
 	r := httptest.NewRequest("GET", "/osmand?id=u&lat=1&lon=1&alarm="+long, nil)
@@ -248,8 +251,8 @@ func TestAnAlarmIsShort(t *testing.T) {
 func TestTelemetryIsTakenIn(t *testing.T) {
 	w, f := newIntake(t)
 	w.device("imei-1")
-	reply := w.do("POST", "/v1/telemetry", `[{"unique_id":"imei-1","at":"2026-01-31T12:00:00Z","signals":{"soc_pct":87.5}},{"unique_id":"imei-1","at":1,"signals":{}},
-		{"unique_id":"imei-1","signals":{"soc_pct":1}},{"unique_id":"imei-1","at":1,"lat":1,"signals":{"soc_pct":1}}]`).ok(202).object()
+	reply := w.do("POST", "/v1/telemetry", `[{"unique_id":"imei-1","at":"2026-01-31T12:00:00Z","signals":{"soc_pct":87.5}},{"unique_id":"imei-1","at":1769860800000,"signals":{}},
+		{"unique_id":"imei-1","signals":{"soc_pct":1}},{"unique_id":"imei-1","at":1769860800000,"lat":1,"signals":{"soc_pct":1}}]`).ok(202).object()
 	var codes []any
 	for _, v := range reply["data"].([]any) {
 		codes = append(codes, v.(map[string]any)["code"])

@@ -34,5 +34,5 @@ func encodeJSON(v any, metric bool) ([]byte, error) {
 	if metric {
 		return metricJSON(buf.Bytes())
 	}
-	return buf.Bytes(), nil
+	return shownJSON(buf.Bytes()), nil
 }

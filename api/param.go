@@ -32,7 +32,7 @@ type param struct {
 
 var (
 	unitsParam = param{Name: "units", Enum: []string{"imperial", "metric"},
-		About: "`metric` answers in `_km` and `_kmh` what is otherwise in `_mi` and `_mph`."}
+		About: "`metric` answers in `_km`, `_kmh` and `_l` what is otherwise in `_mi`, `_mph` and `_gal`."}
 	idempotencyParam = param{Name: "Idempotency-Key", In: "header",
 		About: "At most 255 printable characters. A repeated request with the same key and body within 24 hours is answered with the stored answer and does nothing."}
 )
@@ -127,7 +127,7 @@ func (p *param) within(v float64) error {
 
 // parseInstant reads RFC 3339, and "+" that a careless client left unescaped and that arrived as a space.
 func parseInstant(value string) (time.Time, error) {
-	t, err := time.Parse(time.RFC3339, strings.Replace(value, " ", "+", 1))
+	t, err := fleet.ParseTime(strings.Replace(value, " ", "+", 1))
 	if err == nil && (t.Year() < 1900 || t.Year() > 2299) {
 		return t, fmt.Errorf("%s is out of range", value)
 	}

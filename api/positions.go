@@ -83,7 +83,7 @@ func (a *API) positionRoutes() {
 			{Name: "from", Format: "date-time", About: "Fix time from which, inclusive."},
 			{Name: "to", Format: "date-time", About: "Fix time up to which, exclusive."},
 			{Name: "sort", Enum: []string{"fix_at", "-fix_at"}, About: "`-fix_at` gives the newest first."},
-			{Name: "flags", Some: true, About: "`all` (as without it), `trusted` for those that count for live state, or names of flags, separated by commas: only positions with one of them."},
+			{Name: "flags", Some: true, About: flagsAbout},
 			{Name: "interval", Type: "integer", Min: 1, Max: 86400, About: "Seconds: only the first position of each interval (counted from the epoch)."},
 			{Name: "simplify_m", Type: "number", Min: 0.01, Max: 1e6, About: "Leaves out what is nearer than so many metres to the line through the rest (Douglas-Peucker)."},
 			{Name: "max_points", Type: "integer", Min: 2, Max: maxTrackPage, About: "At most so many positions, leaving out those that matter least for the shape (Visvalingam)."},
@@ -127,7 +127,7 @@ func (a *API) positionRow(row []export.Value, p *fleet.Position, metric bool) []
 	return append(row,
 		export.InstantOf(p.FixTime), export.InstantOf(p.DeviceTime), export.InstantOf(p.ReceivedTime),
 		export.ExactOf(p.Lat), export.ExactOf(p.Lng), export.ExactOf(p.Altitude),
-		export.NumberOf(p.Speed/speed, 2), export.ExactOf(p.Course), export.ExactOf(p.Accuracy),
+		export.NumberOf(p.Speed/speed, 1), export.ExactOf(p.Course), export.ExactOf(p.Accuracy),
 		satellites, export.TruthOf(p.Ignition), export.NumberOf(p.Odometer/length, 3),
 		export.TextOf(a.address(p.Lat, p.Lng)), export.TextOf(cell), export.WordsOf(p.Flags.Names()), export.TextOf(p.Device.String()))
 }
@@ -197,20 +197,34 @@ func trackFilter(r *http.Request, account fleet.AccountID, vehicle fleet.Vehicle
 	if err := checkSpan(f.From, f.To); err != nil {
 		return f, err
 	}
-	switch names := listParam(r, "flags"); {
-	case len(names) == 0, slices.Equal(names, []string{"all"}):
-	case slices.Equal(names, []string{"trusted"}):
-		f.Without = fleet.DoubtfulFlags
-	default:
-		for _, name := range names {
-			bit := slices.Index(fleet.FlagNames[:], name)
-			if bit < 0 {
-				return f, invalidParam("flags", fmt.Sprintf("has %q, which is not all, trusted or one of %s", name, strings.Join(fleet.FlagNames[:], ", ")))
-			}
-			f.With |= 1 << bit
+	var err error
+	f.With, f.Without, err = flagsParam(r)
+	return f, err
+}
+
+// flagsAbout says what flagsParam takes.
+const flagsAbout = "`all` (as without it); `trusted` without those whose place is doubtful: `jump`, `invalid`, `approximate`, " +
+	"`low_accuracy` and `parked_drift`, as trips leave them out; or names of flags, separated by commas: only positions with one " +
+	"of them, and with a minus before it (`-jump`) only positions without it. What came late is trusted."
+
+// flagsParam reads of which flags a position must have one, and which it must not have.
+func flagsParam(r *http.Request) (with, without fleet.Flags, err error) {
+	for _, word := range listParam(r, "flags") {
+		name, not := strings.CutPrefix(word, "-")
+		bit := slices.Index(fleet.FlagNames[:], name)
+		switch {
+		case word == "all":
+		case word == "trusted":
+			without |= wayFlags
+		case bit < 0:
+			return 0, 0, invalidParam("flags", fmt.Sprintf("has %q, which is not all, trusted or one of %s", word, strings.Join(fleet.FlagNames[:], ", ")))
+		case not:
+			without |= 1 << bit
+		default:
+			with |= 1 << bit
 		}
 	}
-	return f, nil
+	return with, without, nil
 }
 
 // checkSpan refuses a span that ends before it begins.

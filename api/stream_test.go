@@ -210,7 +210,7 @@ func TestTheStreamTellsEventsAndPositions(t *testing.T) {
 	wantEqual(t, "metric trip", fmt.Sprint(object["distance_km"], object["distance_mi"], object["max_speed_kmh"]), "16.093 <nil> 72")
 	wantEqual(t, "metric alert", fmt.Sprint(metric.news().object()["value"]), "144")
 	h.Change(liveChange(w.account, id, noon+3000, 30.6, -97.6))
-	wantEqual(t, "speed", fmt.Sprint(l.news().object()["speed_mph"]), "22.37")
+	wantEqual(t, "speed", fmt.Sprint(l.news().object()["speed_mph"]), "22.4")
 	h.Event(4, tripEvent(w.account, id, 4))
 	wantEqual(t, "no positions", metric.news().id, "4")
 }

@@ -1,9 +1,11 @@
 package api
 
 import (
+	"bytes"
 	"encoding/json"
 	"math"
 	"net/http"
+	"strings"
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
@@ -54,5 +56,28 @@ func (a *API) readTraccar(raw json.RawMessage, it *item) *fleet.FieldError {
 	case p.FixTime == 0 && p.DeviceTime == 0 && math.IsNaN(p.Lat):
 		return &fleet.FieldError{Pointer: "/position", Code: "required", Detail: "must be given; Traccar's own events need not be forwarded"}
 	}
+	it.answer = traccarResult(raw)
 	return it.name("", it.report.UniqueID)
+}
+
+// maxResult is how much is kept of what a tracker answers, in bytes.
+const maxResult = 1000
+
+// traccarResult is what a tracker answered to a command, which Traccar puts beside its position; "" for most positions.
+func traccarResult(raw json.RawMessage) string {
+	if !bytes.Contains(raw, []byte(`"result"`)) {
+		return ""
+	}
+	var object struct {
+		Position struct {
+			Attributes struct {
+				Result any `json:"result"`
+			} `json:"attributes"`
+		} `json:"position"`
+	}
+	if err := json.Unmarshal(raw, &object); err != nil {
+		return "" // it was read already: another member is not of this form
+	}
+	text, _ := object.Position.Attributes.Result.(string)
+	return strings.ToValidUTF8(text[:min(len(text), maxResult)], "")
 }

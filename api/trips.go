@@ -28,7 +28,7 @@ type Trip struct {
 	StartAt         record.Instant  `json:"start_at" doc:"First fix of the movement."`
 	EndAt           record.Instant  `json:"end_at" doc:"Last fix of the movement so far. While it goes on all of a trip is up to a minute behind its fixes."`
 	DurationS       float64         `json:"duration_s"`
-	LocalOn         string          `json:"local_on" format:"date" doc:"Date of start_at where the vehicle is at home."`
+	LocalOn         string          `json:"local_on" format:"date" doc:"Date of start_at in the time zone that the vehicle, or else the account, has now; another zone makes all of them anew."`
 	StartPlace      Place           `json:"start_place"`
 	EndPlace        Place           `json:"end_place"`
 	DistanceMi      miles           `json:"distance_mi" doc:"Recorded, along the fixes, and estimated."`
@@ -41,7 +41,7 @@ type Trip struct {
 	MeanSpeedMph    milesPerHour    `json:"mean_speed_mph" doc:"What was recorded of distance_mi, over moving_s; if nothing was, distance_estimated_mi over unrecorded_s."`
 	OdometerStartMi *miles          `json:"odometer_start_mi" nullable:"true" doc:"Made monotonic."`
 	OdometerEndMi   *miles          `json:"odometer_end_mi" nullable:"true"`
-	FuelUsedGal     *float64        `json:"fuel_used_gal" nullable:"true"`
+	FuelUsedGal     *gallons        `json:"fuel_used_gal" nullable:"true"`
 	EnergyUsedKWh   *float64        `json:"energy_used_kwh" nullable:"true"`
 	SocStartPct     *float64        `json:"soc_start_pct" nullable:"true" doc:"State of charge."`
 	SocEndPct       *float64        `json:"soc_end_pct" nullable:"true"`
@@ -212,7 +212,7 @@ func (a *API) showTrip(d *query.Derived[*fleet.Trip]) Trip {
 		DistanceMi: milesOf(t.Distance), EstimatedMi: milesOf(t.Estimated), MovingS: seconds(t.Moving),
 		UnrecordedS: seconds(t.Unrecorded), Unrecorded: t.Unseen, IdleS: seconds(t.Idle),
 		MaxSpeedMph: mphOf(max(t.MaxSpeed, t.MeanSpeed)), MeanSpeedMph: mphOf(t.MeanSpeed), OdometerStartMi: optional(t.OdometerStart, milesOf),
-		OdometerEndMi: optional(t.OdometerEnd, milesOf), FuelUsedGal: optional(t.FuelUsed, func(l float64) float64 { return three(l / fleet.LitresPerGal) }),
+		OdometerEndMi: optional(t.OdometerEnd, milesOf), FuelUsedGal: optional(t.FuelUsed, gallonsOf),
 		EnergyUsedKWh: optional(t.EnergyUsed, three), SocStartPct: optional(t.SocStart, three), SocEndPct: optional(t.SocEnd, three),
 		Fixes: t.Fixes, ClosedReason: textOrNull(t.ClosedReason), DerivedStamps: derivedStamps(d),
 	}

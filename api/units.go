@@ -9,19 +9,131 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"github.com/motorpool/fleet"
 )
 
-// metricJSON rewrites a document from miles to kilometres: a member whose name ends in _mi becomes _km, one in _mph
-// becomes _kmh, and its number is converted. A whole number stays whole; others are rounded to the decimals that
-// they had, at least one. Everything else, the order of members included, stays as it is; so do metadata and
-// custom_fields, whose names are the caller's.
+// The quantities of the interface. They are kept as they were worked out and rounded when they are written, in the units that
+// the caller asked for: what was said in whole kilometres is read in whole kilometres. A speed is stored in hundredths of a metre a
+// second, so one decimal is what can be told of it.
+type (
+	miles        float64
+	wholeMiles   float64
+	milesPerHour float64
+	gallons      float64
+)
+
+// quantity is one of these: its decimals, and what it is times that in metric units.
+type quantity interface {
+	places() (decimals int, metric float64)
+}
+
+func (miles) places() (int, float64)        { return 3, kmPerMile }
+func (wholeMiles) places() (int, float64)   { return 0, kmPerMile }
+func (milesPerHour) places() (int, float64) { return 1, kmPerMile }
+func (gallons) places() (int, float64)      { return 3, fleet.LitresPerGal }
+
+const kmPerMile = fleet.MetresPerMile / 1000
+
+// MarshalJSON writes all digits; encodeJSON rounds them.
+func (v miles) MarshalJSON() ([]byte, error) { return unrounded(v) }
+
+// MarshalJSON writes all digits; encodeJSON rounds them.
+func (v wholeMiles) MarshalJSON() ([]byte, error) { return unrounded(v) }
+
+// MarshalJSON writes all digits; encodeJSON rounds them.
+func (v milesPerHour) MarshalJSON() ([]byte, error) { return unrounded(v) }
+
+// MarshalJSON writes all digits; encodeJSON rounds them.
+func (v gallons) MarshalJSON() ([]byte, error) { return unrounded(v) }
+
+// Schema says that it is a whole number.
+func (wholeMiles) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeInteger, Format: "int64"}
+}
+
+// exactly follows a number that is to be rounded, and as many zeros as it shall have decimals. It is an exponent of zero, so that
+// the number is one in any case; nothing else in an answer is written so.
+const exactly = "E+000"
+
+func unrounded[Q interface {
+	quantity
+	~float64
+}](v Q) ([]byte, error) {
+	if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
+		return nil, fmt.Errorf("%v is no quantity", float64(v))
+	}
+	decimals, _ := v.places()
+	text := append(strconv.AppendFloat(nil, float64(v), 'f', -1, 64), exactly...)
+	return append(text, "000000000"[:decimals]...), nil
+}
+
+// rounding gives the number behind what unrounded wrote, and the decimals that it is to have.
+func rounding(number string) (string, int, bool) {
+	digits, zeros, ok := strings.Cut(number, exactly)
+	return digits, len(zeros), ok
+}
+
+// shownJSON rounds a document's quantities and leaves everything else as it is.
+func shownJSON(doc []byte) []byte {
+	if !bytes.Contains(doc, []byte(exactly)) {
+		return doc
+	}
+	out := make([]byte, 0, len(doc))
+	for len(doc) > 0 {
+		end := bytes.IndexAny(doc, `"-0123456789`)
+		if end < 0 {
+			break
+		}
+		out, doc = append(out, doc[:end]...), doc[end:]
+		if doc[0] == '"' {
+			end = textEnd(doc)
+			out, doc = append(out, doc[:end]...), doc[end:]
+			continue
+		}
+		if end = bytes.IndexAny(doc, ",]} \n"); end < 0 {
+			end = len(doc)
+		}
+		if digits, decimals, ok := rounding(string(doc[:end])); ok {
+			v, _ := strconv.ParseFloat(digits, 64) // unrounded wrote it
+			out = appendRounded(out, v, decimals)
+		} else {
+			out = append(out, doc[:end]...)
+		}
+		doc = doc[end:]
+	}
+	return append(out, doc...)
+}
+
+// textEnd is the length of the string that a document begins with.
+func textEnd(doc []byte) int {
+	for i := 1; i < len(doc); i++ {
+		switch doc[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return len(doc)
+}
+
+// appendRounded writes a number with its decimals; halves, which the binary number may lie a little below, go up.
+func appendRounded(out []byte, v float64, decimals int) []byte {
+	return strconv.AppendFloat(out, rounded(v, decimals)+0, 'f', decimals, 64)
+}
+
+// metricJSON rewrites a document from miles to kilometres and from gallons to litres: a member whose name ends in _mi becomes _km,
+// one in _mph becomes _kmh, one in _gal becomes _l, and its number is converted. A quantity is rounded as in miles, other whole
+// numbers stay whole, and others are rounded to the decimals that they had, at least one. Everything else, the order of members
+// included, stays as it is; so do metadata and custom_fields, whose names are the caller's.
 func metricJSON(doc []byte) ([]byte, error) {
 	dec := json.NewDecoder(bytes.NewReader(doc))
 	dec.UseNumber()
 	m := metricWriter{dec: dec}
 	m.out.Grow(len(doc) + len(doc)/16)
-	if err := m.value(false); err != nil && err != io.EOF {
+	if err := m.value(1); err != nil && err != io.EOF {
 		return nil, fmt.Errorf("convert units: %w", err)
 	}
 	m.out.WriteByte('\n')
@@ -34,8 +146,8 @@ type metricWriter struct {
 	theirs bool // within members that belong to the caller
 }
 
-// value copies the next value; numbers in it are converted if convert is set.
-func (m *metricWriter) value(convert bool) error {
+// value copies the next value; numbers in it are multiplied by a factor.
+func (m *metricWriter) value(factor float64) error {
 	token, err := m.dec.Token()
 	if err != nil {
 		return err
@@ -48,7 +160,7 @@ func (m *metricWriter) value(convert bool) error {
 			if !first {
 				m.out.WriteByte(',')
 			}
-			inner := convert
+			inner := factor
 			if t == '{' {
 				if inner, err = m.name(); err != nil {
 					return err
@@ -65,11 +177,7 @@ func (m *metricWriter) value(convert bool) error {
 		}
 		m.out.WriteByte(byte(end.(json.Delim)))
 	case json.Number:
-		if convert {
-			m.out.WriteString(milesToKm(t.String()))
-		} else {
-			m.out.WriteString(t.String())
-		}
+		m.out.WriteString(converted(t.String(), factor))
 	case string:
 		m.text(t)
 	case bool:
@@ -80,20 +188,20 @@ func (m *metricWriter) value(convert bool) error {
 	return nil
 }
 
-// name copies a member's name, renamed if it carries a unit, and says whether its value is to be converted.
-func (m *metricWriter) name() (bool, error) {
+// name copies a member's name, renamed if it carries a unit, and gives the factor of its value.
+func (m *metricWriter) name() (float64, error) {
 	token, err := m.dec.Token()
 	if err != nil {
-		return false, err
+		return 1, err
 	}
-	name, convert := token.(string), false
+	name, factor := token.(string), 1.0
 	if !m.theirs {
-		name, convert = metricName(name)
+		name, factor = metricName(name)
 	}
 	m.theirs = m.theirs || name == "custom_fields" || name == "metadata"
 	m.text(name)
 	m.out.WriteByte(':')
-	return convert, nil
+	return factor, nil
 }
 
 func (m *metricWriter) text(s string) {
@@ -103,26 +211,36 @@ func (m *metricWriter) text(s string) {
 	m.out.Truncate(m.out.Len() - 1)
 }
 
-// metricName gives the metric twin of a member's name, if it has one.
-func metricName(name string) (string, bool) {
-	if stem, ok := strings.CutSuffix(name, "_mi"); ok {
-		return stem + "_km", true
+// metricUnitsOf are the ends of names that carry a unit, those of their metric twins, and what a number is times.
+var metricUnitsOf = []struct {
+	end, twin string
+	factor    float64
+}{{"_mi", "_km", kmPerMile}, {"_mph", "_kmh", kmPerMile}, {"_gal", "_l", fleet.LitresPerGal}}
+
+// metricName gives the metric twin of a member's name, and what its number is multiplied by; the name itself and 1 if it has none.
+func metricName(name string) (string, float64) {
+	for _, u := range metricUnitsOf {
+		if stem, ok := strings.CutSuffix(name, u.end); ok {
+			return stem + u.twin, u.factor
+		}
 	}
-	if stem, ok := strings.CutSuffix(name, "_mph"); ok {
-		return stem + "_kmh", true
-	}
-	return name, false
+	return name, 1
 }
 
-func milesToKm(number string) string {
-	v, err := strconv.ParseFloat(number, 64)
+// converted multiplies a number in text and rounds it.
+func converted(number string, factor float64) string {
+	digits, decimals, exact := rounding(number)
+	if factor == 1 && !exact {
+		return number
+	}
+	v, err := strconv.ParseFloat(digits, 64)
 	if err != nil {
 		return number
 	}
-	v *= fleet.MetresPerMile / 1000
-	_, fraction, has := strings.Cut(number, ".")
-	if !has {
-		return strconv.FormatFloat(math.Round(v), 'f', -1, 64)
+	if !exact {
+		if _, fraction, has := strings.Cut(digits, "."); has {
+			decimals = max(1, len(fraction))
+		}
 	}
-	return strconv.FormatFloat(v, 'f', max(1, len(fraction)), 64)
+	return string(appendRounded(nil, v*factor, decimals))
 }

@@ -65,7 +65,11 @@ func (a *API) addFacts(ctx context.Context, account fleet.AccountID, ids []uint6
 	for i := range views {
 		v := &views[i]
 		today := localDate(now, v.Timezone, owner.Body.Timezone)
-		v.BookValue, v.Compliance = rental.BookValue(&v.VehicleFields, today, v.CurrentMileageMi), rental.Papers(&v.VehicleFields, today, v.CurrentMileageMi)
+		var odometer *int
+		if v.CurrentMileageMi != nil {
+			odometer = whole(float64(*v.CurrentMileageMi))
+		}
+		v.BookValue, v.Compliance = rental.BookValue(&v.VehicleFields, today, odometer), rental.Papers(&v.VehicleFields, today, odometer)
 		v.Warnings = vehicleWarnings(&v.VehicleFields)
 		if !v.StatusUntil.After(now) {
 			v.StatusUntil = record.Instant{} // it did not end by itself then

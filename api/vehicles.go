@@ -25,7 +25,7 @@ type Vehicle struct {
 	VIN              string           `json:"vin" doc:"Vehicle identification number; empty if unknown." example:"5YJ3E1EA2KF317000"`
 	Status           string           `json:"status" doc:"available, rented, turnaround, maintenance, out_of_service, inactive or retired. More may be added." example:"available"`
 	Location         *VehicleLocation `json:"location" doc:"Last known place; null if there is none."`
-	CurrentMileageMi *int             `json:"current_mileage_mi" doc:"Odometer; null if unknown. By the way driven since the last reading where no tracker tells it: odometer_source is track then, and odometer_error_mi how far it may be off." example:"18250"`
+	CurrentMileageMi *wholeMiles      `json:"current_mileage_mi" doc:"Odometer; null if unknown. By the way driven since the last reading where no tracker tells it: odometer_source is track then, and odometer_error_mi how far it may be off." example:"18250"`
 	BatteryLevel     *int             `json:"battery_level" doc:"Charge of the traction battery in percent; null if it is not electrified, or unknown." example:"82"`
 
 	record.VehicleFields
@@ -42,10 +42,10 @@ type Vehicle struct {
 	Devices   []Device `json:"devices,omitempty" nullable:"false" doc:"The same in full, with expand=devices."`
 
 	HeadingDeg         *float64       `json:"heading_deg" doc:"Direction of travel at the last known place."`
-	SpeedMph           *float64       `json:"speed_mph" doc:"Speed at the last known place."`
+	SpeedMph           *milesPerHour  `json:"speed_mph" doc:"Speed at the last known place."`
 	IgnitionOn         *bool          `json:"ignition_on"`
 	FuelLevelPct       *float64       `json:"fuel_level_pct"`
-	RangeMi            *int           `json:"range_mi" doc:"Remaining range as the vehicle states it."`
+	RangeMi            *wholeMiles    `json:"range_mi" doc:"Remaining range as the vehicle states it."`
 	EngineHours        *float64       `json:"engine_hours"`
 	OdometerSource     *string        `json:"odometer_source" doc:"Where current_mileage_mi comes from: telematics; manual, pickup, return, work_order or import, as its newest meter reading says; track if that reading and the way driven since come to it; or acquisition."`
 	OdometerRecordedAt record.Instant `json:"odometer_recorded_at"`
@@ -283,13 +283,13 @@ func (a *API) addLive(v *Vehicle, l query.Live) {
 		if a.Geocoder != nil {
 			v.Location.Address = a.Geocoder.Address(l.Lat, l.Lng)
 		}
-		v.HeadingDeg, v.SpeedMph = known(l.Course, 1), known(l.Speed/fleet.MetresPerMph, 1)
+		v.HeadingDeg, v.SpeedMph = known(l.Course, 1), ifKnown[milesPerHour](l.Speed/fleet.MetresPerMph)
 		if l.Ignition != fleet.Unknown {
 			on := l.Ignition == fleet.Yes
 			v.IgnitionOn = &on
 		}
 	}
-	v.RangeMi = whole(l.Range / fleet.MetresPerMile)
+	v.RangeMi = ifKnown[wholeMiles](l.Range / fleet.MetresPerMile)
 }
 
 // addLevels fills in how full tank and traction battery are: as the trackers say, or as somebody told since.
@@ -313,18 +313,21 @@ func (v *Vehicle) addLevels(b *record.Vehicle, l query.Live) {
 	v.FuelLevelPct = known(level, 1)
 }
 
+// acquisition is where the odometer of a vehicle comes from that was never read.
+const acquisition = "acquisition"
+
 // addMeters fills in where the meters stand.
 func (v *Vehicle) addMeters(m query.Meters) {
 	switch odometer := m.OdometerMi; {
 	case odometer.At != 0:
-		v.CurrentMileageMi, v.OdometerSource = whole(odometer.Value), &odometer.Source
+		v.CurrentMileageMi, v.OdometerSource = ifKnown[wholeMiles](odometer.Value), &odometer.Source
 		v.OdometerRecordedAt = record.InstantOf(odometer.At.Time())
 		if t := odometer.Track; t != nil {
 			v.OdometerErrorMi, v.OdometerReadMi, v.OdometerReadAt = known(t.Error, 1), known(t.Read, 1), instant(t.ReadAt)
 		}
 	case v.AcquisitionMileageMi != nil:
-		source := "acquisition"
-		v.CurrentMileageMi, v.OdometerSource = v.AcquisitionMileageMi, &source
+		source := acquisition
+		v.CurrentMileageMi, v.OdometerSource = ifKnown[wholeMiles](float64(*v.AcquisitionMileageMi)), &source
 	}
 	if m.EngineHours.At != 0 {
 		v.EngineHours = known(m.EngineHours.Value, 1)
@@ -341,6 +344,15 @@ func known(v float64, decimals int) *float64 {
 	return &v
 }
 
+// ifKnown returns a quantity, or nil if it is not known.
+func ifKnown[Q ~float64](v float64) *Q {
+	if math.IsNaN(v) {
+		return nil
+	}
+	q := Q(v)
+	return &q
+}
+
 // whole returns a quantity as a whole number, or nil if it is not known.
 func whole(v float64) *int {
 	if math.IsNaN(v) {
@@ -352,7 +364,7 @@ func whole(v float64) *int {
 
 // liveMark is what a vehicle shows beside its record, for its entity tag; nil if there is nothing.
 func liveMark(v Vehicle) []byte {
-	if v.LastHeardAt.IsZero() && v.Location == nil && v.CurrentMileageMi == v.AcquisitionMileageMi && v.BatteryLevel == nil && v.FuelLevelPct == nil &&
+	if v.LastHeardAt.IsZero() && v.Location == nil && (v.OdometerSource == nil || *v.OdometerSource == acquisition) && v.BatteryLevel == nil && v.FuelLevelPct == nil &&
 		v.RangeMi == nil && v.EngineHours == nil && len(v.DeviceIDs) == 0 && v.CurrentBookingID == nil && v.NextBookingID == nil &&
 		(v.IsRentable || v.Status != record.VehicleAvailable) && v.NextAvailableAt.IsZero() && v.BookValue == nil && len(v.Compliance) == 0 && v.VehicleClass == nil && v.HomeLocation == nil && v.CurrentLocation == nil {
 		return nil

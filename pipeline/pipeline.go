@@ -406,7 +406,7 @@ func (c *Chain) judge(b *consume.Batch, i int, stored storedTimes) {
 	c.rows.Position(p, record.Offset)
 	v.packed.Fix(p)
 	v.report(c, p, r, &before, mileage)
-	if v.state.Last.FixTime == p.FixTime {
+	if v.state.Last.FixTime != before.FixTime {
 		v.state.Last.Cell = v.cellOf(&v.state.Last)
 	}
 	c.tally.store(p.Account, record.Run, p.Flags)

@@ -22,7 +22,7 @@ type Derived[E fleet.Entity] struct {
 	Entity    E // its Head is filled
 	Vehicle   fleet.VehicleID
 	Revision  uint32
-	LocalDate time.Time // of its start, where the vehicle is
+	LocalDate time.Time // of its start, by the zone that the vehicle or else the account has now
 	Deleted   bool      // a repair showed that it does not hold
 	Late      bool      // recorded long after it happened
 	UpdatedAt fleet.Millis
@@ -172,7 +172,11 @@ func (k *Derivable[E]) rows(ctx context.Context, db driver.Conn, f DerivedFilter
 		}
 		all = append(all, d)
 	}
-	return all, rows.Err()
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	rows.Close() // whoever has one connection needs it again
+	return all, localise(ctx, db, f.Account, all)
 }
 
 func (d *Derived[E]) scan(scan func(...any) error) error {
@@ -180,7 +184,7 @@ func (d *Derived[E]) scan(scan func(...any) error) error {
 	var start, end, updated int64
 	var open bool
 	var body string
-	if err := scan(&vehicle, &id, &d.Revision, &start, &end, &d.LocalDate, &open, &d.Deleted, &d.Late, &updated, &body); err != nil {
+	if err := scan(&vehicle, &id, &d.Revision, &start, &end, &open, &d.Deleted, &d.Late, &updated, &body); err != nil {
 		return err
 	}
 	if err := json.Unmarshal([]byte(body), d.Entity); err != nil {
@@ -211,5 +215,9 @@ func (k *Derivable[E]) Find(ctx context.Context, db driver.Conn, account fleet.A
 	if err != nil {
 		return d, false, fmt.Errorf("read %s %d: %w", k.table, id, err)
 	}
-	return d, true, nil
+	found := []Derived[E]{d}
+	if err := localise(ctx, db, account, found); err != nil {
+		return d, false, err
+	}
+	return found[0], true, nil
 }

@@ -53,6 +53,7 @@ var Listings = []*Listing{
 	&Payments,
 	&Expenses,
 	&MeterReadings,
+	&DeviceCommands,
 	&Blocks,
 	&RoutePlans,
 	&DriverTags,
@@ -340,7 +341,7 @@ func (b *listQuery) value(f *ListField, text string) (string, error) {
 		// The server would read a time in a parameter by its own rules; milliseconds are the same everywhere.
 		ms, err := strconv.ParseInt(text, 10, 64) // a sort key
 		if err != nil {
-			t, err := time.Parse(time.RFC3339Nano, text)
+			t, err := fleet.ParseTime(text)
 			if err != nil {
 				return "", fmt.Errorf("%q is not an instant: %w", text, err)
 			}

@@ -18,7 +18,7 @@ import (
 // keptForGood are the tables with an account and a time from which no retention deletes, and why.
 var keptForGood = map[string][]string{
 	"the log and what is made of it": {"record_log", "claim_log", "record_settled", "accounts", "alert_acks", "alert_rules",
-		"api_keys", "blocks", "bookings", "calendars", "customer_notes", "customers", "devices", "documents", "expenses",
+		"api_keys", "blocks", "bookings", "calendars", "customer_notes", "customers", "device_commands", "devices", "documents", "expenses",
 		"geofences", "inspections", "issues", "jobs", "locations", "maintenance_schedules", "meter_readings", "meters",
 		"driver_tags", "payments", "quotes", "rate_plans", "reminders", "route_plans", "service_tasks", "tolls", "trip_drivers", "vehicle_classes",
 		"vehicles", "work_orders"},

@@ -24,6 +24,7 @@ const (
 	FinanceWrite     Scope = "finance:write"
 	TelematicsRead   Scope = "telematics:read"
 	TelematicsWrite  Scope = "telematics:write"
+	DevicesCommand   Scope = "devices:command"
 	ReportsRead      Scope = "reports:read"
 	WebhooksManage   Scope = "webhooks:manage"
 	KeysManage       Scope = "keys:manage"
@@ -33,7 +34,7 @@ const (
 // Scopes lists every scope, in the order of documentation.
 var Scopes = []Scope{
 	VehiclesRead, VehiclesWrite, BookingsRead, BookingsWrite, BookingsOverride, CustomersRead, CustomersWrite,
-	CustomersPII, MaintenanceRead, MaintenanceWrite, FinanceRead, FinanceWrite, TelematicsRead, TelematicsWrite,
+	CustomersPII, MaintenanceRead, MaintenanceWrite, FinanceRead, FinanceWrite, TelematicsRead, TelematicsWrite, DevicesCommand,
 	ReportsRead, WebhooksManage, KeysManage, Admin,
 }
 

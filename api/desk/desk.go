@@ -24,6 +24,7 @@ import (
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/calendar"
 	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/api/traccar"
 	"github.com/motorpool/fleet/schemas"
 )
 
@@ -59,6 +60,10 @@ type Desk struct {
 	Work      *record.Log[record.WorkOrder]
 	Issues    *record.Log[record.Issue]
 
+	Devices  *record.Log[record.Device]
+	Commands *record.Log[record.DeviceCommand] // to trackers
+	Traccar  *traccar.Client                   // sends them; nil: there is none
+
 	Inspections *record.Log[record.VehicleInspection] // outside handovers; those are in their booking
 
 	counters *record.Log[record.Counter]
@@ -92,6 +97,7 @@ func New(store *record.Store, db driver.Conn, now func() time.Time, log *slog.Lo
 		Schedules: record.NewLog(store, record.MaintenanceSchedules), Reminders: record.NewLog(store, record.Reminders),
 		Work: record.NewLog(store, record.WorkOrders), Issues: record.NewLog(store, record.Issues),
 		Inspections: record.NewLog(store, record.Inspections),
+		Devices:     record.NewLog(store, record.Devices), Commands: record.NewLog(store, record.DeviceCommands),
 	}
 	d.openCalendars(calendar.DefaultConfig())
 	// One line a subject: each registers its consequences (Store.Then) and duties (d.duty), in a file of its own.
@@ -108,6 +114,7 @@ func New(store *record.Store, db driver.Conn, now func() time.Time, log *slog.Lo
 	d.inspections()
 	d.alerts()
 	d.vehicles()
+	d.deviceCommands()
 	return d
 }
 

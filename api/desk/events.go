@@ -85,6 +85,12 @@ var moves = map[string]struct {
 		record.WorkCompleted: "work_order.completed", record.WorkCancelled: "work_order.cancelled",
 		record.WorkOnHold + ">" + record.WorkInProgress: "work_order.updated",
 	}},
+	"device_command": {"status", map[string]string{
+		record.CommandSent: "device.command.sent", record.CommandDelivered: "device.command.delivered",
+		record.CommandAcknowledged: "device.command.acknowledged", record.CommandFailed: "device.command.failed",
+		record.CommandExpired: "device.command.expired", record.CommandCancelled: "device.command.cancelled",
+		record.CommandUnknown: "device.command.unknown",
+	}},
 	"issue":      {"status", map[string]string{"resolved": "issue.resolved", "wont_fix": "issue.resolved"}},
 	"inspection": {"status", map[string]string{"submitted": "inspection.submitted"}},
 	"vehicle": {"status", map[string]string{
@@ -96,11 +102,12 @@ var moves = map[string]struct {
 
 // names are the kinds whose events have another first word, and what their creation is called.
 var names = map[string]struct{ word, created string }{
-	"reminder":    {"maintenance.reminder", "created"},
-	"work_order":  {"work_order", "opened"},
-	"issue":       {"issue", "opened"},
-	"alert_ack":   {"alert", "acknowledged"},
-	"trip_driver": {"vehicle.trip", "driver_assigned"},
+	"reminder":       {"maintenance.reminder", "created"},
+	"work_order":     {"work_order", "opened"},
+	"issue":          {"issue", "opened"},
+	"alert_ack":      {"alert", "acknowledged"},
+	"device_command": {"device.command", "queued"},
+	"trip_driver":    {"vehicle.trip", "driver_assigned"},
 }
 
 // thin are the kinds of which events tell the id alone, because everything else is about a person.
@@ -110,7 +117,8 @@ var thin = []string{"customer", "customer_note", "document", "driver_tag"}
 // what tokens are known by. Events outlive an erasure. A test holds the members of all bodies against it.
 var personal = []string{"notes", "note", "delivery_address", "signed_by", "metadata", "custom_fields", "photos", "transfer_note", "contact", "address",
 	"title", "description", "explanation", "place", "location", "evidence", "vendor", "assignee", "reported_by", "driver", "resolution", "phone",
-	"reason", "status_reason", "fail_reason", "void_reason", "cancel_reason", "archive_reason", "osmand_token_sha256"}
+	"reason", "status_reason", "fail_reason", "void_reason", "cancel_reason", "archive_reason", "osmand_token_sha256",
+	"data", "result", "detail"}
 
 // stored is what is known of any record.
 type stored struct {
@@ -264,5 +272,5 @@ var prefixes = map[string]string{
 	record.Customers.Name: fleet.CustomerPrefix, record.Notes.Name: fleet.NotePrefix, record.Documents.Name: fleet.DocumentPrefix,
 	record.DriverTags.Name: fleet.DriverTagPrefix, record.RoutePlans.Name: fleet.PlanPrefix,
 	record.Expenses.Name: fleet.ExpensePrefix, record.Tolls.Name: fleet.TollPrefix, record.Devices.Name: fleet.DevicePrefix,
-	record.Geofences.Name: fleet.FencePrefix, record.AlertRules.Name: fleet.RulePrefix, record.AlertAcks.Name: record.AlertAcks.Prefix, record.TripDrivers.Name: record.TripDrivers.Prefix,
+	record.Geofences.Name: fleet.FencePrefix, record.AlertRules.Name: fleet.RulePrefix, record.DeviceCommands.Name: fleet.CommandPrefix, record.AlertAcks.Name: record.AlertAcks.Prefix, record.TripDrivers.Name: record.TripDrivers.Prefix,
 }

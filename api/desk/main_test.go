@@ -12,7 +12,12 @@ import (
 	"github.com/motorpool/fleet/schemas/schematest"
 )
 
-func TestMain(m *testing.M) { os.Exit(embeddedtest.Run(m)) }
+func TestMain(m *testing.M) {
+	if text := os.Getenv(senderEnv); text != "" {
+		os.Exit(sendAndDie(text)) // TestACommandWhoseSenderIsKilledIsSentOnceAtMost
+	}
+	os.Exit(embeddedtest.Run(m))
+}
 
 const account = fleet.AccountID(7)
 

@@ -6,24 +6,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"strconv"
 	"strings"
-	"syscall"
+
+	"github.com/motorpool/fleet/api/outbound"
 )
 
 // maxAnswer is how much of an answer is read, in bytes.
 const maxAnswer = 256 << 10
 
-// errForbidden refuses a connection to where no geocoding server should be.
-var errForbidden = errors.New("the geocoding server is at an address that the settings do not allow")
-
-// client asks one server. It follows no redirect and uses no proxy, and checks each address it connects to when it
-// connects: what a name resolves to can change, and an answer must not come from inside the operator's own network
-// unless the operator said so.
+// client asks one server. An answer must not come from inside the operator's own network unless the operator said so.
 type client struct {
 	cfg  Config
 	base *url.URL
@@ -35,37 +29,8 @@ func newClient(cfg Config) (*client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("geocode url: %w", err)
 	}
-	dialer := &net.Dialer{Timeout: cfg.Timeout, Control: func(_, address string, _ syscall.RawConn) error {
-		at, err := netip.ParseAddrPort(address)
-		if err != nil || !permitted(cfg, at.Addr()) {
-			return fmt.Errorf("%w: %s", errForbidden, address)
-		}
-		return nil
-	}}
-	return &client{cfg: cfg, base: base, http: &http.Client{
-		Timeout:       cfg.Timeout,
-		Transport:     &http.Transport{DialContext: dialer.DialContext, MaxIdleConns: 1, TLSHandshakeTimeout: cfg.Timeout},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}, nil
-}
-
-// shared is the address space of carriers (RFC 6598), which is no more public than a private one.
-var shared = netip.MustParsePrefix("100.64.0.0/10")
-
-func permitted(cfg Config, at netip.Addr) bool {
-	at = at.Unmap()
-	if len(cfg.Networks) > 0 {
-		for _, network := range cfg.Networks {
-			if network.Contains(at) {
-				return true
-			}
-		}
-		return false
-	}
-	if at.IsUnspecified() || at.IsMulticast() || at.IsLinkLocalUnicast() {
-		return false
-	}
-	return cfg.Private || !at.IsPrivate() && !at.IsLoopback() && !shared.Contains(at)
+	return &client{cfg: cfg, base: base,
+		http: outbound.NewClient(outbound.Reach{Private: cfg.Private, Networks: cfg.Networks}, cfg.Timeout)}, nil
 }
 
 // reverse asks for the address of a place; "" means that the server knows none.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/uber/h3-go/v4"
 
+	"github.com/motorpool/fleet/api/outbound"
 	"github.com/motorpool/fleet/deploy/embedded/embeddedtest"
 	"github.com/motorpool/fleet/schemas/schematest"
 )
@@ -172,7 +173,7 @@ func TestServersInsideAreRefusedUnlessTheSettingsSaySo(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := c.reverse(t.Context(), 1, 1); !errors.Is(err, errForbidden) || hit {
+		if _, err := c.reverse(t.Context(), 1, 1); !errors.Is(err, outbound.ErrForbidden) || hit {
 			t.Errorf("%s: %v, reached %v", host, err, hit)
 		}
 	}
@@ -184,19 +185,6 @@ func TestServersInsideAreRefusedUnlessTheSettingsSaySo(t *testing.T) {
 	}
 	if address, err := c.reverse(t.Context(), 1, 1); address != "x" || err != nil {
 		t.Errorf("named network: %q, %v", address, err)
-	}
-	for _, at := range []string{"10.1.2.3", "192.168.0.1", "172.16.0.1", "127.0.0.1", "::1", "fc00::1", "fe80::1", "169.254.169.254", "0.0.0.0", "::ffff:10.0.0.1", "100.64.0.1", "224.0.0.1"} {
-		if permitted(DefaultConfig(), netip.MustParseAddr(at)) {
-			t.Errorf("%s is permitted", at)
-		}
-	}
-	for _, at := range []string{"169.254.169.254", "0.0.0.0", "fe80::1"} {
-		if permitted(Config{Private: true}, netip.MustParseAddr(at)) {
-			t.Errorf("%s is permitted though it is no host of a network", at)
-		}
-	}
-	if !permitted(DefaultConfig(), netip.MustParseAddr("203.0.113.7")) || permitted(cfg, netip.MustParseAddr("203.0.113.7")) {
-		t.Error("public addresses are judged wrongly")
 	}
 }
 

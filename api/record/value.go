@@ -4,6 +4,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/motorpool/fleet"
 )
 
 // Money is an amount in minor units of a currency: 12900 USD is 129 dollars.
@@ -52,7 +54,7 @@ func (i *Instant) UnmarshalJSON(text []byte) error {
 	if len(text) >= 2 && text[0] == '"' && text[len(text)-1] == '"' {
 		bare = text[1 : len(text)-1]
 	}
-	t, err := time.Parse(time.RFC3339Nano, string(bare)) // a layout of our own would take many times as long
+	t, err := fleet.ParseTime(string(bare)) // a layout of our own would take many times as long
 	if err != nil {
 		return err
 	}

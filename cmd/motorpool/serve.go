@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"os"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -12,6 +14,7 @@ import (
 
 	"github.com/motorpool/fleet/api"
 	"github.com/motorpool/fleet/api/geocode"
+	"github.com/motorpool/fleet/api/traccar"
 )
 
 type serveCommand struct {
@@ -31,7 +34,45 @@ type apiSettings struct {
 	GeocoderPrivate bool     `help:"That server may be on this machine or in a private network."`
 	GeocoderRate    float64  `help:"Requests a second to that server." default:"1"`
 
-	Clients clientSettings `embed:"" group:"Clients"`
+	Traccar traccarSettings `embed:"" prefix:"traccar-" group:"Traccar"`
+	Clients clientSettings  `embed:"" group:"Clients"`
+}
+
+// traccarSettings say which Traccar server commands to trackers go through.
+type traccarSettings struct {
+	URL          string `help:"Base address of the Traccar server through which commands go to the trackers that 'motorpool device' said are an account's." placeholder:"URL"`
+	Token        string `help:"Token of a user of Traccar that may command them; better in a file or the environment, as others see command lines."`
+	TokenFile    string `help:"File whose first line is the token." type:"path"`
+	User         string `help:"User of Traccar, in the place of a token."`
+	PasswordFile string `help:"File whose first line is the user's password." type:"path"`
+	Private      bool   `help:"That server may be on this machine or in a private network."`
+}
+
+// client is the client of that server; nil if there is none.
+func (c *traccarSettings) client() (*traccar.Client, error) {
+	if c.URL == "" {
+		return nil, nil
+	}
+	config := traccar.Config{URL: c.URL, Token: c.Token, User: c.User, Private: c.Private}
+	for _, secret := range []struct {
+		file string
+		to   *string
+	}{{c.TokenFile, &config.Token}, {c.PasswordFile, &config.Password}} {
+		if secret.file == "" {
+			continue
+		}
+		text, err := os.ReadFile(secret.file)
+		if err != nil {
+			return nil, fmt.Errorf("read the secret of Traccar: %w", err)
+		}
+		line, _, _ := strings.Cut(string(text), "\n")
+		*secret.to = strings.TrimSpace(line)
+	}
+	client, err := traccar.New(config)
+	if err != nil {
+		return nil, fmt.Errorf("--traccar-url: %w", err)
+	}
+	return client, nil
 }
 
 // clientSettings bound what one client can keep from the others.
@@ -116,6 +157,9 @@ func (p *platform) newServe(ctx context.Context, c apiSettings) (*serveHalf, err
 	deps := api.Deps{DB: p.db, Long: long, IDs: p.ids, Publisher: publisher{p.feed}, Reader: newRecordReader(),
 		Changes: changes{p.feed, p.kafka.Changes}, Events: events{p.feed, p.kafka.Events}, Log: p.log, Metrics: p.metrics}
 	if deps.Geocoder, err = half.newGeocoder(p, c); err != nil {
+		return nil, err
+	}
+	if deps.Traccar, err = c.Traccar.client(); err != nil {
 		return nil, err
 	}
 	if deps.Wrap, half.flush, err = p.settings.tracing(ctx); err != nil {

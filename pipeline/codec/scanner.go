@@ -283,7 +283,10 @@ func (s *scanner) measure() float64 {
 // clock reads a time: RFC 3339, or a number of milliseconds since the epoch. Another value is passed over and is 0.
 func (s *scanner) clock() fleet.Millis {
 	if s.peek() == '"' {
-		at, _ := parseClock(s.str())
+		at, ok := parseClock(s.str())
+		if ok && at == 0 {
+			return 1 // the epoch itself, as fleet.MillisOf has it: zero is no time
+		}
 		return at
 	}
 	return millisOf(s.float())

@@ -208,7 +208,7 @@ func (v *Vehicle) position(s *State, w *work, input *Input, out *fleet.Entities)
 	case fleet.FlagDrift: // it says again where the vehicle stands
 		alarm := p.Alarm
 		*p = s.Fix.Last
-		p.Speed, p.Alarm, p.Flags = 0, alarm, future|fleet.FlagDrift
+		p.FixTime, p.Speed, p.Alarm, p.Flags = stored.FixTime, 0, alarm, future|fleet.FlagDrift
 		in.Position = p
 	default:
 		in.Doubtful = p

@@ -20,7 +20,7 @@ func Explain(reason fleet.Refusal, r *fleet.Report, taken fleet.Millis) string {
 	case fleet.RefusedMissingTime:
 		return "The report has no time, or none that can be read."
 	case fleet.RefusedImplausibleTime:
-		if at >= earliest/1000 && at < latest/1000 {
+		if at >= fleet.EarliestFix/1000 && at < latest/1000 {
 			return "The report is of " + when + ": a time in seconds where milliseconds are wanted, or a clock that was not set."
 		}
 		return "The report is of " + when + ": the clock of the device was not set."

@@ -10,6 +10,7 @@
 //	           before 22 August 1999, or 1-2 January 2000       refused implausible_time         (6)
 //	           1024 weeks less 90 days behind us, or more       moved by whole 1024-week cycles, flag week_rollover  (7)
 //	           more than 5 min ahead of us                      fix time is our time, flag future_clock              (5)
+//	           ahead of us by less                              kept; the live state takes the time of receipt
 //	place      none; not finite or out of range; exactly 0,0    refused missing_, bad_, zero_coordinates             (11)
 //	quantity   impossible speed, course, odometer               left out, flags bad_speed, bad_course, bad_odometer  (11)
 //	device     says invalid, cell or wifi, simulated            flags invalid, approximate (12), mock (30)

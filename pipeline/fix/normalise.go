@@ -13,9 +13,6 @@ const week = 7 * 24 * time.Hour
 const cycle = 1024 * week
 
 var (
-	// earliest is the second week-number epoch of GPS: a receiver that stands before it has not had a fix, and no
-	// recording that we could be sent is older.
-	earliest = fleet.MillisOf(time.Date(1999, 8, 22, 0, 0, 0, 0, time.UTC))
 	// The clock of many units begins at 1 January 2000 and runs on without a fix.
 	factoryFrom = fleet.MillisOf(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC))
 	factoryTo   = fleet.MillisOf(time.Date(2000, 1, 3, 0, 0, 0, 0, time.UTC))
@@ -29,7 +26,7 @@ const MaxOdometer = 4e9
 // Received returns the time at which we took a record, given the time stamp that Kafka has for it. A producer may have
 // set that stamp to anything; one that cannot be a time is replaced by 0, which stands for unknown.
 func Received(stamp fleet.Millis) fleet.Millis {
-	if stamp < earliest || stamp > latest {
+	if stamp < fleet.EarliestFix || stamp > latest {
 		return 0
 	}
 	return stamp
@@ -68,7 +65,7 @@ func (c *Config) times(r *fleet.Report, p *fleet.Position) fleet.Refusal {
 	if claim == 0 {
 		return fleet.RefusedMissingTime
 	}
-	if claim < earliest || claim >= factoryFrom && claim < factoryTo {
+	if claim < fleet.EarliestFix || claim >= factoryFrom && claim < factoryTo {
 		return fleet.RefusedImplausibleTime
 	}
 	p.FixTime, p.DeviceTime = claim, r.DeviceTime

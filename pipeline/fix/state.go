@@ -8,7 +8,7 @@ import (
 
 // State is what must be remembered of a vehicle to judge its next fix. The zero value is a vehicle without any fix.
 type State struct {
-	// Last is the live position: the newest trusted fix. While the vehicle is parked and its fixes drift, the place
+	// Last is the live position: the newest trusted fix, with the time of its receipt where its clock was ahead of that. While the vehicle is parked and its fixes drift, the place
 	// is that of the fix it was parked at and the times are those of the newest drifting fix.
 	Last fleet.Position
 
@@ -23,6 +23,9 @@ type State struct {
 
 	// Wheels is how far the vehicle may be from Last, because its place stood still and its wheels did not.
 	Wheels fleet.Wheels
+
+	// Given is the newest fix time that a fix got whose clock was too far ahead to be believed.
+	Given fleet.Millis
 }
 
 // Candidate is where a vehicle seems to have jumped to.
@@ -40,23 +43,32 @@ func (s *State) MayBeStored(t fleet.Millis) bool { return t <= s.Newest }
 // Classify judges a normalised position of the vehicle whose state is s, sets the position's flags and moves the state
 // forward. stored says whether the vehicle has a position at this fix time already; it matters only where MayBeStored
 // holds. The only refusal is for a duplicate, which leaves the state as it was. The fix time of a position whose clock
-// was ahead is ours, and is moved by milliseconds so that two of them do not fall together.
+// was too far ahead is ours, and is moved by milliseconds so that two do not fall together.
 func (c *Config) Classify(s *State, p *fleet.Position, stored bool) fleet.Refusal {
 	if p.Flags&fleet.FlagFutureClock != 0 {
 		if s.Last.Flags&fleet.FlagFutureClock != 0 && s.Last.DeviceTime == p.DeviceTime {
 			return fleet.RefusedDuplicate
 		}
-		p.FixTime = max(p.FixTime, s.Newest+1)
+		if stored {
+			p.FixTime++
+		}
+		p.FixTime = max(p.FixTime, s.Given+1)
+		s.Given = p.FixTime
 	} else if stored && s.MayBeStored(p.FixTime) {
 		return fleet.RefusedDuplicate
 	}
-	s.Newest = max(s.Newest, p.FixTime)
-	if !math.IsNaN(p.Odometer) && !c.Advance(&s.Mileage, p.FixTime, p.Odometer) {
+	newest, now := s.Newest, s.moment(p)
+	s.Newest = max(newest, p.FixTime)
+	if !math.IsNaN(p.Odometer) && !c.Advance(&s.Mileage, now, p.Odometer) {
 		p.Flags |= fleet.FlagBadOdometer
 	}
 
-	if s.Known() && p.FixTime <= s.Last.FixTime {
-		if s.Last.FixTime-p.FixTime <= fleet.Millis(c.Reorder.Milliseconds()) {
+	before := s.Last.FixTime
+	if now < p.FixTime { // one that is ahead is behind others that are
+		before = newest
+	}
+	if s.Known() && p.FixTime <= before {
+		if before-p.FixTime <= fleet.Millis(c.Reorder.Milliseconds()) {
 			p.Flags |= fleet.FlagOutOfOrder
 		} else {
 			p.Flags |= fleet.FlagLate
@@ -67,17 +79,17 @@ func (c *Config) Classify(s *State, p *fleet.Position, stored bool) fleet.Refusa
 		return ""
 	}
 	if !s.Known() {
-		s.trust(p)
+		s.trust(p, now)
 		return ""
 	}
 	distance := fleet.Distance(s.Last.Lat, s.Last.Lng, p.Lat, p.Lng)
 	if c.parked(s, p, distance) {
 		p.Flags |= fleet.FlagDrift
-		s.hold(p)
+		s.hold(p, now)
 		return ""
 	}
 	// The distance that counts is what the wheels do not account for, since the place last changed.
-	span := p.FixTime - s.Last.FixTime
+	span := max(now-s.Last.FixTime, p.FixTime-newest)
 	if c.jumped(distance, span) && c.jumped(distance-s.Wheels.Reach(c.JumpSpeed), span) {
 		agrees := c.agrees(s.Candidate, p)
 		if !agrees && p.FixTime > s.Candidate.Time {
@@ -89,8 +101,17 @@ func (c *Config) Classify(s *State, p *fleet.Position, stored bool) fleet.Refusa
 			return ""
 		}
 	}
-	s.trust(p)
+	s.trust(p, now)
 	return ""
+}
+
+// moment is the instant of which p tells where the vehicle is now: that of the fix, or of its receipt if the clock was ahead of
+// ours, so that nobody whose clock is right comes behind it. It is later than the live position's if p is trusted.
+func (s *State) moment(p *fleet.Position) fleet.Millis {
+	if p.ReceivedTime == 0 || p.FixTime <= p.ReceivedTime || p.Flags&fleet.FlagFutureClock != 0 {
+		return p.FixTime
+	}
+	return min(p.FixTime, max(p.ReceivedTime, s.Last.FixTime+1))
 }
 
 // parked says whether p is noise around the place where the vehicle stands with its ignition off since the live
@@ -120,16 +141,17 @@ func (c *Config) agrees(candidate Candidate, p *fleet.Position) bool {
 	return !c.jumped(fleet.Distance(candidate.Lat, candidate.Lng, p.Lat, p.Lng), p.FixTime-candidate.Time)
 }
 
-// trust makes p the live position. An ignition that it does not tell stays what it was.
-func (s *State) trust(p *fleet.Position) {
+// trust makes p the live position, of this moment. An ignition that it does not tell stays what it was.
+func (s *State) trust(p *fleet.Position, now fleet.Millis) {
 	ignition := s.Last.Ignition
 	if p.Lat != s.Last.Lat || p.Lng != s.Last.Lng || !s.Known() {
-		s.Wheels.Arrive(p.FixTime, p.Speed)
+		s.Wheels.Arrive(now, p.Speed)
 	} else {
 		parked := p.Ignition == fleet.No || p.Ignition == fleet.Unknown && ignition == fleet.No || p.Motion == fleet.No
-		s.Wheels.Roll(s.Last.FixTime, p.FixTime, p.Speed, parked)
+		s.Wheels.Roll(s.Last.FixTime, now, p.Speed, parked)
 	}
 	s.Last = *p
+	s.Last.FixTime = now
 	if p.Ignition == fleet.Unknown {
 		s.Last.Ignition = ignition
 	}
@@ -139,9 +161,9 @@ func (s *State) trust(p *fleet.Position) {
 }
 
 // hold keeps the live position where it is and moves its times on, so that a parked vehicle does not look silent.
-func (s *State) hold(p *fleet.Position) {
+func (s *State) hold(p *fleet.Position, now fleet.Millis) {
 	s.Last.Device = p.Device
-	s.Last.FixTime, s.Last.DeviceTime, s.Last.ReceivedTime = p.FixTime, p.DeviceTime, p.ReceivedTime
+	s.Last.FixTime, s.Last.DeviceTime, s.Last.ReceivedTime = now, p.DeviceTime, p.ReceivedTime
 	s.Last.Satellites, s.Last.Accuracy, s.Last.Motion = p.Satellites, p.Accuracy, p.Motion
 	s.Last.Speed, s.Last.Alarm = p.Speed, p.Alarm
 	s.Last.Flags = p.Flags &^ fleet.DoubtfulFlags

@@ -7,7 +7,6 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/motorpool/fleet"
 )
@@ -227,7 +226,7 @@ func number(cell []byte) float64 {
 // parseTime returns the instant that a cell says, as RFC 3339 or as seconds or milliseconds since 1970, or zero.
 func parseTime(cell []byte) fleet.Millis {
 	text := string(bytes.TrimSpace(cell))
-	if t, err := time.Parse(time.RFC3339Nano, text); err == nil {
+	if t, err := fleet.ParseTime(text); err == nil {
 		return fleet.MillisOf(t)
 	}
 	n, err := strconv.ParseInt(text, 10, 64)

@@ -222,10 +222,12 @@ func traccarTime(v any) fleet.Millis {
 			return fleet.Millis(v)
 		}
 	case string:
-		for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999-0700"} {
-			if t, err := time.Parse(layout, v); err == nil {
-				return fleet.MillisOf(t)
-			}
+		t, err := fleet.ParseTime(v)
+		if err != nil {
+			t, err = time.Parse("2006-01-02T15:04:05.999999999-0700", v)
+		}
+		if err == nil {
+			return fleet.MillisOf(t)
 		}
 	}
 	return 0

@@ -1,6 +1,6 @@
 -- One of trips by its id, withdrawn or not. The inner query reads the column id alone; what it finds is the key of the outer.
 -- EXPLAIN indexes=1, in 1,000,000 trips: the outer by the key, 1 of 124 granules; 25 to 40 ms in all.
-SELECT vehicle, id, revision, toUnixTimestamp64Milli(start_at), toUnixTimestamp64Milli(end_at), local_date, open, deleted, late,
+SELECT vehicle, id, revision, toUnixTimestamp64Milli(start_at), toUnixTimestamp64Milli(end_at), open, deleted, late,
     toUnixTimestamp64Milli(updated_at), body
 FROM trips FINAL
 WHERE account = {account:UInt64} AND (vehicle, start_at, id) IN (

@@ -1,0 +1,166 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"slices"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/query"
+)
+
+// DeviceCommand is a command to a tracker as it is answered.
+type DeviceCommand struct {
+	ID string `json:"id" doc:"Identity." example:"cmd_1234"`
+
+	record.DeviceCommandFields
+
+	Object      string                     `json:"object" doc:"Always device_command." example:"device_command"`
+	DeviceID    string                     `json:"device_id" example:"dev_1234"`
+	VehicleID   *string                    `json:"vehicle_id" doc:"The vehicle that the tracker was on."`
+	RequestedBy string                     `json:"requested_by" doc:"Who asked for it." example:"key_1234"`
+	Status      string                     `json:"status" doc:"queued; sending; sent: it went out; delivered, acknowledged: the tracker has it, has answered; failed; expired; cancelled; unknown: it may have gone out, and is not tried again."`
+	StatusSince record.Instant             `json:"status_since"`
+	Attempts    int                        `json:"attempts" doc:"How often it was tried, or had to wait."`
+	Result      string                     `json:"result,omitempty" doc:"What the tracker answered, or why it waits or failed."`
+	Log         []record.DeviceCommandStep `json:"log" nullable:"false" doc:"The states that it reached, the last 50; its history has every change."`
+
+	Stamps
+}
+
+// DeviceCommandReport is what a gateway tells of a command.
+type DeviceCommandReport struct {
+	Status string `json:"status" enum:"sent,delivered,acknowledged,failed" doc:"sent takes a queued command: of several gateways that do so, one is answered with 200."`
+	Result string `json:"result,omitempty" maxLength:"1000" doc:"What the tracker answered, or why it failed."`
+}
+
+func (a *API) deviceCommandRoutes() {
+	const path, one = "/v1/devices/{id}/commands", "/v1/devices/{id}/commands/{command}"
+	s := &resource[record.DeviceCommand]{
+		api: a, path: path, tag: "Devices", noun: "device command", nouns: "device commands", log: a.desk.Commands, listing: &query.DeviceCommands,
+		read: auth.TelematicsRead, write: auth.DevicesCommand, states: record.CommandStates, view: DeviceCommand{},
+		fields: record.DeviceCommandFields{}, create: record.DeviceCommandFields{}, show: showDeviceCommands, within: a.withinDevice,
+	}
+	a.handle(route{
+		Method: "GET", Path: path, ID: "listDeviceCommands", Tag: s.tag, Scope: s.read, Summary: "List the commands to a tracker",
+		About:  "A gateway of your own asks for those with `transport=pull&status=queued`, and reports what becomes of each.",
+		Params: slices.Concat(pageParams, without(s.listParams(), "device_id"), fieldsParams), Reply: a.listSchema(DeviceCommand{}),
+	}, s.list)
+	a.handle(route{
+		Method: "POST", Path: path, ID: "createDeviceCommand", Tag: s.tag, Scope: s.write, Summary: "Command a tracker",
+		About: "The command is stored before anybody tries to send it, and goes out at most once: where nobody can know whether it did, its status is `unknown`. " +
+			"`engine_stop` is refused (409) while the vehicle moves or nobody knows whether it does, and is judged again when it goes out; `force` does it all the same.",
+		Body: record.DeviceCommandFields{}, Status: 201, Reply: DeviceCommand{},
+	}, func(w http.ResponseWriter, r *http.Request) error {
+		device, err := a.deviceInPath(r)
+		if err != nil {
+			return err
+		}
+		var fields record.DeviceCommandFields
+		if err := a.decodeBody(r, &fields); err != nil {
+			return err
+		}
+		rec, err := a.desk.Command(r.Context(), author(r), auth.From(r.Context()).Account, a.newID(r), device, fields)
+		if err != nil {
+			return err
+		}
+		return s.answer(w, r, http.StatusCreated, rec)
+	})
+	a.handle(route{
+		Method: "GET", Path: one, ID: "getDeviceCommand", Tag: s.tag, Scope: s.read, Summary: "Get a command to a tracker", Reply: DeviceCommand{},
+	}, func(w http.ResponseWriter, r *http.Request) error {
+		id, check, err := a.commandInPath(r)
+		if err != nil {
+			return err
+		}
+		rec, err := a.desk.Commands.Get(r.Context(), auth.From(r.Context()).Account, id)
+		if err == nil {
+			err = check(&rec)
+		}
+		if err != nil {
+			return err
+		}
+		return s.answer(w, r, http.StatusOK, rec)
+	})
+	a.handle(route{
+		Method: "POST", Path: one + "/cancel", ID: "cancelDeviceCommand", Tag: s.tag, Scope: s.write, Summary: "Take a command to a tracker back",
+		About: "Only while it is queued; cancelling it again changes nothing.", Params: ifMatch, Reply: DeviceCommand{},
+	}, func(w http.ResponseWriter, r *http.Request) error {
+		id, check, err := a.commandInPath(r)
+		if err != nil {
+			return err
+		}
+		rec, err := a.desk.CancelCommand(r.Context(), author(r), auth.From(r.Context()).Account, id, check)
+		if err != nil {
+			return err
+		}
+		return s.answer(w, r, http.StatusOK, rec)
+	})
+	a.handle(route{
+		Method: "POST", Path: one + "/report", ID: "reportDeviceCommand", Tag: s.tag, Scope: s.write, Summary: "Tell what became of a command to a tracker",
+		About:  "For gateways. What was told already changes nothing, but for `sent`, which is a 409 then.",
+		Params: ifMatch, Body: DeviceCommandReport{}, Reply: DeviceCommand{},
+	}, func(w http.ResponseWriter, r *http.Request) error {
+		id, check, err := a.commandInPath(r)
+		if err != nil {
+			return err
+		}
+		var sent DeviceCommandReport
+		if err := a.decodeBody(r, &sent); err != nil {
+			return err
+		}
+		rec, err := a.desk.ReportCommand(r.Context(), author(r), auth.From(r.Context()).Account, id, record.DeviceCommandStep{Status: sent.Status, Detail: sent.Result}, check)
+		if err != nil {
+			return err
+		}
+		return s.answer(w, r, http.StatusOK, rec)
+	})
+}
+
+// deviceInPath is the device that the path names, which must exist.
+func (a *API) deviceInPath(r *http.Request) (uint64, error) {
+	id, err := pathID(r, "device", fleet.DevicePrefix)
+	if err != nil {
+		return 0, err
+	}
+	_, err = a.devices.Get(r.Context(), auth.From(r.Context()).Account, id)
+	return id, err
+}
+
+// withinDevice narrows a list to the device that the path names.
+func (a *API) withinDevice(r *http.Request) ([]query.Filter, error) {
+	id, err := a.deviceInPath(r)
+	return []query.Filter{{Field: "device_id", Op: "eq", Values: []string{fleet.FormatID(fleet.DevicePrefix, id)}}}, err
+}
+
+// commandInPath is the command that the path names, and what refuses it if it is none to that device, or not of the revision that the
+// caller means.
+func (a *API) commandInPath(r *http.Request) (uint64, func(*record.Record[record.DeviceCommand]) error, error) {
+	device, err := a.deviceInPath(r)
+	if err != nil {
+		return 0, nil, err
+	}
+	id, err := namedID(r, "command", "device command", fleet.CommandPrefix)
+	return id, func(rec *record.Record[record.DeviceCommand]) error {
+		if rec.Body.DeviceID != fleet.FormatID(fleet.DevicePrefix, device) {
+			return notFound("device command", fleet.FormatID(fleet.CommandPrefix, id))
+		}
+		if r.Method == http.MethodGet {
+			return nil
+		}
+		return precondition(r, rec.Revision)
+	}, err
+}
+
+func showDeviceCommands(_ context.Context, records []record.Record[record.DeviceCommand], _ []string) ([]shown, error) {
+	views := make([]shown, len(records))
+	for i, rec := range records {
+		b := &rec.Body
+		views[i].view = DeviceCommand{ID: fleet.FormatID(fleet.CommandPrefix, rec.ID), DeviceCommandFields: b.DeviceCommandFields, Object: "device_command",
+			DeviceID: b.DeviceID, VehicleID: textOrNull(b.VehicleID), RequestedBy: b.RequestedBy, Status: b.Status, StatusSince: b.StatusSince,
+			Attempts: b.Attempts, Result: b.Result, Log: b.Log, Stamps: stampsOf(rec)}
+	}
+	return views, nil
+}

@@ -1,0 +1,55 @@
+package query
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/schemas"
+)
+
+// DeviceCommands is how commands to trackers are listed.
+var DeviceCommands = Listing{Table: "device_commands", Fields: []ListField{
+	{Name: "device_id", Type: TextField, Few: true},
+	{Name: "vehicle_id", Type: TextField},
+	{Name: "status", Type: TextField},
+	{Name: "type", Type: TextField},
+	{Name: "transport", Type: TextField},
+	{Name: "requested_by", Type: TextField},
+	{Name: "expires_at", Type: TimeField, Range: true, Sort: true},
+	{Name: "created_at", Type: TimeField, Range: true, Sort: true},
+	{Name: "updated_at", Type: TimeField, Range: true, Sort: true},
+}}
+
+// DueCommand names a command to a tracker.
+type DueCommand struct {
+	Account fleet.AccountID
+	ID      uint64
+}
+
+// DueCommands returns the commands of all accounts with which something is to be done now: to be sent, expired, or begun to be sent
+// at stuck or before.
+func DueCommands(ctx context.Context, db driver.Conn, now, stuck time.Time, limit int) ([]DueCommand, error) {
+	rows, err := db.Query(ctx, schemas.Query("device_commands_due"), clickhouse.Named("now", now.UnixMilli()),
+		clickhouse.Named("stuck", stuck.UnixMilli()), clickhouse.Named("limit", uint64(limit)))
+	if err != nil {
+		return nil, fmt.Errorf("find commands to trackers that are due: %w", err)
+	}
+	defer rows.Close()
+	var all []DueCommand
+	for rows.Next() {
+		var account, id uint64
+		if err := rows.Scan(&account, &id); err != nil {
+			return nil, fmt.Errorf("find commands to trackers that are due: %w", err)
+		}
+		all = append(all, DueCommand{fleet.AccountID(account), id})
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("find commands to trackers that are due: %w", err)
+	}
+	return all, nil
+}
