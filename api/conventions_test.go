@@ -126,6 +126,7 @@ func TestFilesHaveNoPages(t *testing.T) {
 		Paths map[string]map[string]struct {
 			Parameters []struct {
 				Name, Description string
+				Required          bool
 				Schema            struct{ Enum []string }
 			}
 		}
@@ -136,12 +137,15 @@ func TestFilesHaveNoPages(t *testing.T) {
 	files := 0
 	for path, methods := range doc.Paths {
 		for method, op := range methods {
-			about, forms, paged := "", []string(nil), false
+			about, spans, forms, paged := "", "", []string(nil), false
 			for _, p := range op.Parameters {
 				if p.Name == "format" {
 					about, forms = p.Description, p.Schema.Enum
 				}
 				paged = paged || p.Name == "per_page"
+				if p.Required && (p.Name == "from" || p.Name == "to") {
+					spans += "&" + p.Name + "=2026-01-0" + map[string]string{"from": "1", "to": "2"}[p.Name]
+				}
 			}
 			if forms == nil || !paged {
 				continue
@@ -157,7 +161,7 @@ func TestFilesHaveNoPages(t *testing.T) {
 						continue
 					}
 					name, _, _ := strings.Cut(page, "=")
-					refused := w.do(strings.ToUpper(method), of+"?format="+form+"&"+page, map[string]string{"post": "{}"}[method]).problem(400, "invalid_request")
+					refused := w.do(strings.ToUpper(method), of+"?format="+form+"&"+page+spans, map[string]string{"post": "{}"}[method]).problem(400, "invalid_request")
 					if refused.Errors[0].Pointer != name || !strings.Contains(refused.Errors[0].Detail, form) {
 						t.Errorf("%s %s as %s with %s: %+v", method, path, form, page, refused)
 					}

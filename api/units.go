@@ -48,9 +48,9 @@ func (v milesPerHour) MarshalJSON() ([]byte, error) { return unrounded(v) }
 // MarshalJSON writes all digits; encodeJSON rounds them.
 func (v gallons) MarshalJSON() ([]byte, error) { return unrounded(v) }
 
-// Schema says that it is a whole number.
+// Schema says that it is a whole number, or null, as it is wherever it is shown.
 func (wholeMiles) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{Type: huma.TypeInteger, Format: "int64"}
+	return &huma.Schema{Type: huma.TypeInteger, Format: "int64", Nullable: true}
 }
 
 // exactly follows a number that is to be rounded, and as many zeros as it shall have decimals. It is an exponent of zero, so that

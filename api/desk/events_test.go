@@ -197,7 +197,7 @@ var plain = strings.Fields(`
 	external_reservation_id invoice_ref provider_ref reference policy_number unique_id vin plate unmatched_because plate_region license_plate region fleet_number
 	status stage told hold_reason reason_code day_rounding deposit_method payment_method channel channels protocol provider system source_campaign
 	code promo_code protection_plan category fault_codes point body_type drivetrain trim make model color currency timezone coordinates days due_on forecast_due_on
-	device_id requested_by transport type
+	device_id requested_by transport type alarms
 	name nickname rate_plan_name agency lender parts steps tag tags template`)
 
 // texts collects the members of a type that hold texts.

@@ -1,6 +1,6 @@
 -- One of route_runs by its id, withdrawn or not. The inner query reads the column id alone; what it finds is the key of the outer.
 -- EXPLAIN indexes=1: as trips_by_id.sql, which has the same key.
-SELECT vehicle, id, revision, toUnixTimestamp64Milli(start_at), toUnixTimestamp64Milli(end_at), local_date, open, deleted, late,
+SELECT vehicle, id, revision, toUnixTimestamp64Milli(start_at), toUnixTimestamp64Milli(end_at), open, deleted, late,
     toUnixTimestamp64Milli(updated_at), body
 FROM route_runs FINAL
 WHERE account = {account:UInt64} AND (vehicle, start_at, id) IN (

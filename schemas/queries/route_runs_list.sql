@@ -2,7 +2,7 @@
 -- or updated_at and id, ascending with {direction} 1, descending with -1, behind ({after_time}, {after_id}), both times direction.
 -- The inner query finds the page by the narrow columns, the outer reads its bodies by the key.
 -- EXPLAIN indexes=1: as trips_list.sql, which has the same key and conditions.
-SELECT vehicle, id, revision, toUnixTimestamp64Milli(start_at), toUnixTimestamp64Milli(end_at), local_date, open, deleted, late,
+SELECT vehicle, id, revision, toUnixTimestamp64Milli(start_at), toUnixTimestamp64Milli(end_at), open, deleted, late,
     toUnixTimestamp64Milli(updated_at), body
 FROM route_runs FINAL
 WHERE account = {account:UInt64} AND (vehicle, start_at, id) IN (
