@@ -117,3 +117,23 @@ func TestQueryOfAnUnknownNamePanics(t *testing.T) {
 	}()
 	schemas.Query("no_such_query")
 }
+
+// TestWhatIsDerivedIsReadAlike holds the columns of the queries of all kinds equal, since one function of the package query reads their rows.
+func TestWhatIsDerivedIsReadAlike(t *testing.T) {
+	columns := func(name string) string {
+		_, rest, _ := strings.Cut(schemas.Query(name), "\nSELECT ")
+		selected, _, found := strings.Cut(rest, "\nFROM ")
+		if !found {
+			t.Fatalf("%s does not select as the others do", name)
+		}
+		return strings.Join(strings.Fields(selected), " ")
+	}
+	want := columns("trips_list")
+	for _, kind := range []string{"trips", "stops", "charges", "visits", "driving_events", "alerts", "route_runs"} {
+		for _, name := range []string{kind + "_list", kind + "_by_id"} {
+			if got := columns(name); got != want {
+				t.Errorf("%s selects %s, want %s", name, got, want)
+			}
+		}
+	}
+}
