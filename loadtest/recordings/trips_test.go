@@ -49,7 +49,8 @@ func compareTrips(t *testing.T, sys *system.System, account string, want expecte
 			ours += s.metres
 			naive += want.way(s)
 			// A vehicle that is found a little away from where it stopped went there, and one of the two trips has that way.
-			if away := want.between(trip, s); away > noise {
+			// A longer one has a trip of its own.
+			if away := want.between(trip, s); away > noise && away < nearby {
 				naive += away
 			}
 			trip = s
@@ -71,6 +72,7 @@ func compareTrips(t *testing.T, sys *system.System, account string, want expecte
 
 const (
 	noise   = 25        // m that the fixes of a vehicle that stands may be apart
+	nearby  = 1000      // m that may be of the trip before or behind
 	fastest = 250 / 3.6 // m/s on the road
 )
 
