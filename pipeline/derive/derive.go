@@ -255,7 +255,8 @@ func (v *Vehicle) route(s *State, w *work, at fleet.Millis, p *fleet.Position, o
 // alert fills in what the detectors know by now, and runs the rules.
 func (v *Vehicle) alert(s *State, w *work, in *alert.Input, out *fleet.Entities) {
 	w.inside = v.fences.Inside(&s.Fence, w.inside[:0])
-	in.Motion, in.Moves, in.Stops, in.Inside, in.Mileage = s.Trip.Motion(), w.moves, w.stops, w.inside, mileage(&s.Fix)
+	s.Trip.Moves(&in.Motion)
+	in.Moves, in.Stops, in.Inside, in.Mileage = w.moves, w.stops, w.inside, mileage(&s.Fix)
 	in.SpeedLimit, in.LimitFence = v.fences.SpeedLimit(&s.Fence)
 	if s.Fix.Known() {
 		in.Last = &s.Fix.Last
