@@ -21,6 +21,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"sync"
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/pipeline/alert"
@@ -71,17 +72,16 @@ func NewVehicle(cfg *Config, key fleet.VehicleKey, policy *fleet.Policy, fences 
 		routes: route.New(traits.Routes)}
 }
 
-// trips returns the parameters that hold for a device; own is memory for them.
-func (v *Vehicle) trips(device fleet.DeviceID, own *trip.Config) *trip.Config {
-	settings, ok := v.own[device]
-	if !ok {
-		return &v.trip
+// trips returns the parameters that hold for a device.
+func (v *Vehicle) trips(device fleet.DeviceID) *trip.Config {
+	if len(v.own) > 0 { // few accounts have any
+		if settings, ok := v.own[device]; ok {
+			if own := v.trip.With(settings); own.Validate() == nil {
+				return &own
+			}
+		}
 	}
-	*own = v.trip.With(settings)
-	if own.Validate() != nil {
-		return &v.trip
-	}
-	return own
+	return &v.trip
 }
 
 // Input is a stored position, or a measurement.
@@ -152,22 +152,28 @@ func (v *Vehicle) Step(s *State, in []Input, out *fleet.Entities) { v.Judge(s, i
 
 // Judge is Step that also appends to verdicts, unless it is nil.
 func (v *Vehicle) Judge(s *State, in []Input, out *fleet.Entities, verdicts *[]Verdict) {
-	w := work{verdicts: verdicts}
+	w := works.Get().(*work)
+	defer works.Put(w)
+	w.verdicts = verdicts
 	for i := range in {
 		input := &in[i]
 		if input.Position == nil && !base[input.Signal.Signal] && !v.rules.Wants(input.Signal.Signal, input.At) {
 			s.Time = max(s.Time, input.At) // its deadlines fire before the next input, as they would have before this one
 			continue
 		}
-		v.fire(s, &w, input.At, out)
+		v.fire(s, w, input.At, out)
 		s.Time = max(s.Time, input.At)
 		if input.Position != nil {
-			v.position(s, &w, input, out)
+			v.position(s, w, input, out)
 		} else {
-			v.signal(s, &w, input, out)
+			v.signal(s, w, input, out)
 		}
 	}
+	w.verdicts = nil
 }
+
+// works are those that nobody uses at the time: a fix that comes alone would need one for itself.
+var works = sync.Pool{New: func() any { return new(work) }}
 
 // work is memory that a Step uses for all its inputs.
 type work struct {
@@ -176,7 +182,6 @@ type work struct {
 	inside   []fleet.FenceID
 	stops    []fleet.StopMove
 	verdicts *[]Verdict // nil if nobody asks
-	own      trip.Config
 }
 
 // arrival are the flags that a position owes to what arrived before it.
@@ -219,7 +224,7 @@ func (v *Vehicle) position(s *State, w *work, input *Input, out *fleet.Entities)
 		if s.Fix.Mileage.Time == p.FixTime {
 			reading = s.Fix.Mileage.Total()
 		}
-		v.trips(p.Device, &w.own).Fix(&s.Trip, v.key, p, reading, out)
+		v.trips(p.Device).Fix(&s.Trip, v.key, p, reading, out)
 		v.fences.Fix(&s.Fence, v.key, v.traits, p, out, &w.moves)
 		v.route(s, w, p.FixTime, p, out)
 	}
@@ -227,7 +232,7 @@ func (v *Vehicle) position(s *State, w *work, input *Input, out *fleet.Entities)
 }
 
 func (v *Vehicle) signal(s *State, w *work, input *Input, out *fleet.Entities) {
-	v.trips(s.Trip.Last.Device, &w.own).Signal(&s.Trip, v.key, input.At, input.Signal, out)
+	v.trips(s.Trip.Last.Device).Signal(&s.Trip, v.key, input.At, input.Signal, out)
 	w.moves, w.stops = w.moves[:0], w.stops[:0]
 	v.alert(s, w, &alert.Input{At: input.At, Signal: &input.Signal, Aside: !base[input.Signal.Signal], RawOdometer: math.NaN()}, out)
 }
@@ -236,12 +241,12 @@ func (v *Vehicle) signal(s *State, w *work, input *Input, out *fleet.Entities) {
 func (v *Vehicle) route(s *State, w *work, at fleet.Millis, p *fleet.Position, out *fleet.Entities) {
 	if v.routes.None(&s.Route) { // as for most vehicles
 		if p != nil {
-			s.Route.Measure(at, p, s.Trip.Motion().OnTrip)
+			s.Route.Measure(at, p, s.Trip.Phase == trip.OnTrip)
 		}
 		return
 	}
 	w.inside = v.fences.Inside(&s.Fence, w.inside[:0])
-	in := route.Input{At: at, Position: p, OnTrip: s.Trip.Motion().OnTrip, Moves: w.moves, Inside: w.inside}
+	in := route.Input{At: at, Position: p, OnTrip: s.Trip.Phase == trip.OnTrip, Moves: w.moves, Inside: w.inside}
 	if v.routes.Step(&s.Route, v.key, &in, out, &w.stops) {
 		s.Alert.Bound = v.routes.Bound(&s.Route)
 	}
@@ -250,7 +255,8 @@ func (v *Vehicle) route(s *State, w *work, at fleet.Millis, p *fleet.Position, o
 // alert fills in what the detectors know by now, and runs the rules.
 func (v *Vehicle) alert(s *State, w *work, in *alert.Input, out *fleet.Entities) {
 	w.inside = v.fences.Inside(&s.Fence, w.inside[:0])
-	in.Motion, in.Moves, in.Stops, in.Inside, in.Mileage = s.Trip.Motion(), w.moves, w.stops, w.inside, mileage(&s.Fix)
+	s.Trip.Moves(&in.Motion)
+	in.Moves, in.Stops, in.Inside, in.Mileage = w.moves, w.stops, w.inside, mileage(&s.Fix)
 	in.SpeedLimit, in.LimitFence = v.fences.SpeedLimit(&s.Fence)
 	if s.Fix.Known() {
 		in.Last = &s.Fix.Last
@@ -268,8 +274,9 @@ func mileage(s *fix.State) float64 {
 
 // Advance says that time has come to an instant without a further input up to it.
 func (v *Vehicle) Advance(s *State, to fleet.Millis, out *fleet.Entities) {
-	var w work
-	v.fire(s, &w, to, out)
+	w := works.Get().(*work)
+	defer works.Put(w)
+	v.fire(s, w, to, out)
 }
 
 // fire lets the deadlines up to an instant do what they do, each at its own time.
@@ -282,7 +289,7 @@ func (v *Vehicle) fire(s *State, w *work, to fleet.Millis, out *fleet.Entities) 
 		last = at
 		s.Fired = max(s.Fired, at)
 		w.moves, w.stops = w.moves[:0], w.stops[:0]
-		v.trips(s.Trip.Last.Device, &w.own).Advance(&s.Trip, v.key, at, out)
+		v.trips(s.Trip.Last.Device).Advance(&s.Trip, v.key, at, out)
 		v.fences.Advance(&s.Fence, v.key, v.traits, at, out, &w.moves)
 		v.route(s, w, at, nil, out)
 		if len(w.moves) > 0 || len(w.stops) > 0 {
@@ -295,8 +302,7 @@ func (v *Vehicle) fire(s *State, w *work, to fleet.Millis, out *fleet.Entities) 
 // Wake returns the time at which silence will mean something, or 0.
 func (v *Vehicle) Wake(s *State) fleet.Millis {
 	wake := fleet.Millis(0)
-	var own trip.Config
-	for _, at := range [...]fleet.Millis{v.trips(s.Trip.Last.Device, &own).Wake(&s.Trip), v.fences.Wake(&s.Fence, v.traits), v.routes.Wake(&s.Route), v.rules.Wake(&s.Alert, v.traits)} {
+	for _, at := range [...]fleet.Millis{v.trips(s.Trip.Last.Device).Wake(&s.Trip), v.fences.Wake(&s.Fence, v.traits), v.routes.Wake(&s.Route), v.rules.Wake(&s.Alert, v.traits)} {
 		if at != 0 && (wake == 0 || at < wake) {
 			wake = at
 		}

@@ -186,12 +186,16 @@ func (s *State) leave(idle fleet.Millis) {
 
 // halt begins a halt at the fix, which the drive has reached.
 func (s *State) halt(in *input) {
-	s.Halt = Halt{On: true, Stood: in.says == stands, Start: in.at, Place: in.place, End: s.Now}
+	h := &s.Halt
+	*h = Halt{} // and in place, as a copy takes longer than all the rest
+	h.On, h.Stood, h.Start, h.Place, h.End = true, in.says == stands, in.at, in.place, s.Now
 }
 
 // haltAtLast begins a halt at the newest fix but one, which the drive has reached.
 func (s *State) haltAtLast() {
-	s.Halt = Halt{On: true, Start: s.Last.At, Place: s.Drive.To, End: s.Last.Meters}
+	h := &s.Halt
+	*h = Halt{}
+	h.On, h.Start, h.Place, h.End = true, s.Last.At, s.Drive.To, s.Last.Meters
 }
 
 // note takes a speed that counts for the highest; NaN does not.

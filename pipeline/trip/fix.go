@@ -106,9 +106,10 @@ func (c *Config) Fix(s *State, key fleet.VehicleKey, p *fleet.Position, mileage 
 	}
 	s.EngineOn = 0
 	s.arrived(&in)
-	s.Last = Fix{At: in.at, Device: in.device, Lat: in.place.Lat, Lng: in.place.Lng, Mileage: s.Last.Mileage, Meters: s.Now}
+	last := &s.Last
+	last.At, last.Device, last.Lat, last.Lng, last.Meters = in.at, in.device, in.place.Lat, in.place.Lng, s.Now
 	if in.mileage.At != 0 {
-		s.Last.Mileage = in.mileage
+		last.Mileage = in.mileage
 	}
 	c.plug(s, key, in.at, out)
 }

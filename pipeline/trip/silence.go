@@ -49,10 +49,10 @@ func (c *Config) learn(s *State, in *input) {
 
 // silence is how long nothing must be heard for nothing to be known: NoData, or what the tracker's own interval makes of it.
 func (c *Config) silence(s *State) fleet.Millis {
-	if !c.Learn {
+	if !c.Learn || s.Rhythm.Silence <= c.NoData {
 		return c.NoData
 	}
-	return min(max(c.NoData, s.Rhythm.Silence), c.Split)
+	return min(s.Rhythm.Silence, c.Split)
 }
 
 // far says whether the way from the fix before was driven at a speed, on average.

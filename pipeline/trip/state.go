@@ -168,8 +168,14 @@ func (s *State) Clone() State { return *s }
 func (s *State) reliable() bool { return s.Cycles >= 2 }
 
 // Motion returns how the vehicle is moving after the newest input.
-func (s *State) Motion() fleet.Motion {
-	m := fleet.Motion{Ignition: s.Ignition}
+func (s *State) Motion() (m fleet.Motion) {
+	s.Moves(&m)
+	return m
+}
+
+// Moves is Motion where it is asked for each fix: it fills in m, which is zero.
+func (s *State) Moves(m *fleet.Motion) {
+	m.Ignition = s.Ignition
 	switch s.Phase {
 	case Stopped:
 		m.Known = true
@@ -186,7 +192,7 @@ func (s *State) Motion() fleet.Motion {
 		}
 	default:
 		if !s.Drive.On || !s.Halt.On || !s.Halt.Stood {
-			return m
+			return
 		}
 		m.Known = true // its first fixes say that it stands, though that is no stop yet
 		m.Since = s.Halt.Start
@@ -195,7 +201,6 @@ func (s *State) Motion() fleet.Motion {
 		m.Idling = true
 		m.IdleFrom = max(m.Since, s.EngineFrom)
 	}
-	return m
 }
 
 // standing says whether nothing speaks against that the vehicle stands.
