@@ -193,3 +193,31 @@ func TestAnErasureLeavesTheTagsOfOthers(t *testing.T) {
 	}
 	w.do("POST", "/v1/driver_tags", `{"tag":"AB12CD"}`).problem(409, "conflict")
 }
+
+// Who was written down as the holder by mistake takes nothing along of whose the tag is: neither by a later revision of the
+// tag, nor by a newer tag of the same number.
+func TestAnErasureLeavesWhatSomebodyElsesTagSays(t *testing.T) {
+	for name, correct := range map[string]func(w *world, tag, stays string){
+		"by a revision": func(w *world, tag, stays string) {
+			w.do("PATCH", "/v1/driver_tags/"+tag, `{"holders":[{"driver_id":"`+stays+`"}]}`).ok(200)
+		},
+		"by a newer tag": func(w *world, tag, stays string) {
+			w.do("DELETE", "/v1/driver_tags/"+tag, "").ok(204)
+			w.do("POST", "/v1/driver_tags", `{"tag":"AB12CD","holders":[{"driver_id":"`+stays+`","from":"2026-01-31T12:00:00Z"}]}`).ok(201)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			v := w.vehicle(`{"make":"Ford","model":"Transit"}`)
+			gone, stays := w.customer(`{"first_name":"Xantippe","last_name":"Quuxington"}`), w.customer(`{"display_name":"Bob"}`)
+			tag := w.do("POST", "/v1/driver_tags", `{"tag":"AB12CD","holders":[{"driver_id":"`+gone+`"}]}`).ok(201).id()
+			correct(w, tag, stays)
+			w.tags(w.account, v, map[float64]string{0: "AB12CD"})
+			trip := sampleTrip(0, 20)
+			w.derive(w.account, row{vehicle: v, entity: trip})
+			wantEqual(t, "before", w.driverOfTrip(trip), stays+" tag")
+			w.do("POST", "/v1/customers/"+gone+"/erase", `{"reason":"asked"}`).ok(200)
+			wantEqual(t, "after", w.driverOfTrip(trip), stays+" tag")
+		})
+	}
+}
