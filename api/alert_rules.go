@@ -70,7 +70,7 @@ var alertAbout = map[fleet.AlertKind]string{
 	fleet.AlertPowerCut:       "The device lost the vehicle's power, or was switched off: the alarms powerCut and powerOff.",
 	fleet.AlertLowPower:       "The device's supply or its own battery is low: the alarms lowPower and lowBattery.",
 	fleet.AlertSignal:         "A signal is what the rule's member signal asks: above, below, between, outside, equals, changed. The alert's subject is the signal, and its values are in the signal's unit.",
-	fleet.AlertFuelDrop:       "The level in the tank has fallen by more than what may have been used and the threshold together, and stays there: known five minutes after, or with the second reading. The subject is standing or driving. Without fuel_capacity_gal a vehicle that tells litres is held to have a tank of 60 litres.",
+	fleet.AlertFuelDrop:       "The level in the tank has fallen by more than what may have been used and the threshold together, and stays there: known with the first reading that comes five minutes or more after the one that showed it. The subject is standing or driving. Without fuel_capacity_gal a vehicle that tells litres is held to have a tank of 60 litres.",
 	fleet.AlertFuelRise:       "The level in the tank has risen by more than the threshold, and stays there: somebody has refuelled. As with fuel_drop.",
 	fleet.AlertDeviceAlarm:    "The device raises one of the alarms of the rule, or any if it names none. The alert's subject is the alarm.",
 }
@@ -86,6 +86,8 @@ func (a *API) alertRuleRoutes() {
 		api: a, path: "/v1/alert_rules", tag: "Alerts", noun: "alert rule", nouns: "alert rules", log: a.alertRules, listing: &query.AlertRules,
 		read: auth.TelematicsRead, write: auth.TelematicsWrite,
 		view: AlertRule{}, fields: record.AlertRuleFields{},
+		about: "A rule holds from when it was written, and a change from when it was made: it raises nothing for what happened before, also if the data of then comes later. " +
+			"`GET /v1/alert_kinds` lists what it may watch for, and `GET /v1/signals` the signals. Of what a geofence would have seen before it was written, `POST /v1/geofences/{id}/backfill` makes the visits.",
 		writable: func(b *record.AlertRule) any { return &b.AlertRuleFields },
 		make: func(_ *http.Request, object map[string]any) (record.AlertRule, error) {
 			var b record.AlertRule
@@ -94,7 +96,13 @@ func (a *API) alertRuleRoutes() {
 		show: showAlertRules,
 		check: func(b *record.AlertRule) error {
 			b.Complete()
-			if faults := b.Faults(); faults != nil {
+			faults := b.Faults()
+			for i := range faults {
+				if faults[i].Pointer == "/signal/name" {
+					faults[i].Detail += meant(b.Signal.Name, signalNames())
+				}
+			}
+			if faults != nil {
 				return validation(faults...)
 			}
 			return nil

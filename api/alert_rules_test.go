@@ -140,3 +140,17 @@ func TestTripSettingsOfAnAccountAndAVehicle(t *testing.T) {
 		t.Errorf("settings of a device: %+v", own)
 	}
 }
+
+// Whoever writes a rule about a signal finds the names in the interface itself, also from a refusal.
+func TestTheSignalsAreListed(t *testing.T) {
+	w := newWorld(t)
+	listed := w.do("GET", "/v1/signals", "").ok(200).data()
+	wantEqual(t, "signals", len(listed), len(fleet.Signals))
+	for _, s := range listed {
+		wantEqual(t, fmt.Sprint("no unit of ", s["name"]), s["unit"] == nil, s["kind"] == "boolean")
+	}
+	got := string(w.do("POST", "/v1/alert_rules", `{"name":"a","kind":"signal","signal":{"name":"tmp1_c","is":"above","value":8}}`).ok(422).body)
+	if !strings.Contains(got, "GET /v1/signals") || !strings.Contains(got, "did you mean temp1_c?") {
+		t.Errorf("refused with %s", got)
+	}
+}

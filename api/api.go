@@ -246,6 +246,7 @@ func (a *API) register() error {
 	a.tollRoutes()
 	a.positionRoutes()
 	a.telemetryRoutes()
+	a.signalRoutes()
 	a.searchRoutes()
 	a.heatmapRoutes()
 	a.tripRoutes()

@@ -107,6 +107,8 @@ type derivedResource[E fleet.Entity, V any] struct {
 	params []param // filters beside those of every kind
 	// filter, if not nil, reads them.
 	filter func(r *http.Request, f *query.DerivedFilter) error
+	// narrow, if not nil, narrows what the filter lets through by what takes long to find out.
+	narrow func(w http.ResponseWriter, r *http.Request, f *query.DerivedFilter) error
 	// show makes the views of things, in order.
 	show func(r *http.Request, rows []query.Derived[E]) ([]V, error)
 	// keeps says that a thing which no longer holds is still answered by its id.
@@ -232,6 +234,9 @@ func (s *derivedResource[E, V]) readFilter(r *http.Request) (query.DerivedFilter
 
 func (s *derivedResource[E, V]) list(w http.ResponseWriter, r *http.Request) error {
 	f, err := s.readFilter(r)
+	if err == nil && s.narrow != nil {
+		err = s.narrow(w, r, &f)
+	}
 	if err != nil {
 		return err
 	}

@@ -2,19 +2,22 @@ package api
 
 import (
 	"cmp"
+	"context"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
 	"github.com/motorpool/fleet/api/driver"
 	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/query"
 )
 
 // HourSums are how long a driver did what, in seconds.
 type HourSums struct {
 	DrivingS float64 `json:"driving_s" doc:"On trips, from their first fix to their last; two vehicles at once count once."`
-	OtherS   float64 `json:"other_s" doc:"Logged in by a tag while the vehicle is on no trip: other work, or waiting."`
+	OtherS   float64 `json:"other_s" doc:"Logged in by a tag while the vehicle is on no trip, whoever drives it: other work, or waiting. A login lasts until another tag or a logout is reported, and at most 15 minutes after the last report of the tag."`
 	RestS    float64 `json:"rest_s" doc:"Neither."`
 	LongestS float64 `json:"longest_continuous_driving_s" doc:"The longest driving without a break that counts by the rules; of a day, what began on it."`
 }
@@ -64,7 +67,7 @@ func (a *API) driverHourRoutes() {
 	a.handle(route{
 		Method: http.MethodGet, Path: "/v1/drivers/{id}/hours", ID: "getDriverHours", Tag: "Drivers", Scope: auth.TelematicsRead,
 		Summary: "Hours of driving and rest of a driver",
-		About: "Of the trips whose driver the customer was, or for a part of them (see `driver_source` of a trip), and of its logins by tags. Driving, other and rest add up to the period. " +
+		About: "Of the trips whose driver the customer was, or for a part of them (see `driver_source` of a trip), and of its logins by tags, each of which lasts at most 15 minutes after the last report of the tag. Driving, other and rest add up to the period. " +
 			"**This is information and no tachograph or electronic logging device**: it knows trips and tags, and nothing of vehicles without a tracker, of work elsewhere, or of what somebody did while logged in. " +
 			"Standing within a trip is driving. The rules are `rules`, else `driving_rules` of the account, else none. EU 561/2006 here: 4.5 hours without a break of 45 minutes (or 15, then 30), 9 hours a day, twice a week 10, 56 a week, " +
 			"90 in two, and 11 hours of rest within 24 hours, thrice a week 9. US 395: 11 hours after 10 off, none after the 14th, 30 minutes after 8, and 60 hours of work in 7 days or 70 in 8. " +
@@ -108,26 +111,48 @@ func (a *API) driverHours(w http.ResponseWriter, r *http.Request) error {
 	set, rules := rulesOf(textParam(r, "rules", ""), owner.Body.DrivingRules)
 	who := fleet.FormatID(fleet.CustomerPrefix, id)
 	begin := period.From - driver.Lead
-	vehicles, err := a.mayHaveDriven(r.Context(), account, who, begin, period.To)
+	driving, logins, err := a.worked(r.Context(), account, who, begin, period.To)
 	if err != nil {
 		return err
-	}
-	var driving, logins []driver.Span
-	if len(vehicles) > 0 {
-		err = a.eachDrive(r.Context(), account, vehicles, begin, period.To, false, func(d *drove) {
-			for _, p := range d.Parts {
-				if p.Driver == who && !d.Unrecorded { // when somebody drove in a silence, nobody knows
-					driving = append(driving, driver.Span{From: p.From, To: p.To})
-				}
-			}
-		}, func(e *driver.Evidence) { logins = append(logins, e.Logins(who)...) })
-		if err != nil {
-			return err
-		}
 	}
 	view := showHours(driver.Hours(driving, logins, period, zone, rules))
 	view.DriverID, view.Timezone, view.Rules = who, zone.String(), set
 	return writeJSON(w, r, http.StatusOK, view)
+}
+
+// worked returns when somebody drove at any time of [from, to), and was logged in to a vehicle that was on no trip.
+func (a *API) worked(
+	ctx context.Context, account fleet.AccountID, who string, from, to fleet.Millis,
+) (driving, logins []driver.Span, err error) {
+	vehicles, err := mayHaveDriven(ctx, a.DB, account, who, from, to)
+	if err != nil {
+		return nil, nil, err
+	}
+	for some := range slices.Chunk(vehicles, vehiclesAtOnce) {
+		trips, err := query.TripSpans(ctx, a.DB, account, some, from, to, false, 0)
+		if err != nil {
+			return nil, nil, err
+		}
+		first, last := from, to
+		for _, t := range trips {
+			first, last = min(first, t.From), max(last, t.To)
+		}
+		e, err := evidence(ctx, a.DB, account, some, first, last)
+		if err != nil {
+			return nil, nil, err
+		}
+		away := map[fleet.VehicleID][]driver.Span{}
+		for _, t := range trips {
+			away[t.Vehicle] = append(away[t.Vehicle], driver.Span{From: t.From, To: t.To})
+			for _, p := range e.Who(t.Vehicle, t.From, t.To).Parts {
+				if p.Driver == who && !t.Unrecorded { // when somebody drove in a silence, nobody knows
+					driving = append(driving, driver.Span{From: p.From, To: p.To})
+				}
+			}
+		}
+		logins = append(logins, e.Logins(who, away)...)
+	}
+	return driving, logins, nil
 }
 
 // rulesOf returns the rules of a name, else those of the account with its changes.

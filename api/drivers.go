@@ -5,8 +5,11 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
+	conn "github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/motorpool/fleet"
@@ -17,29 +20,32 @@ import (
 // vehiclesAtOnce is of how many vehicles what was said of their drivers is held in memory at once.
 const vehiclesAtOnce = 50
 
+// stretch is of how long it is held in memory at once, but for a trip that goes on for longer.
+const stretch = fleet.Millis(31 * 24 * time.Hour / time.Millisecond)
+
 // evidence reads what was said of who drove some vehicles at any time of [from, to]. A tag that was shown before counts too.
-func (a *API) evidence(
-	ctx context.Context, account fleet.AccountID, vehicles []fleet.VehicleID, from, to fleet.Millis,
+func evidence(
+	ctx context.Context, db conn.Conn, account fleet.AccountID, vehicles []fleet.VehicleID, from, to fleet.Millis,
 ) (*driver.Evidence, error) {
 	e := &driver.Evidence{}
 	group, inner := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
-		e.Manual, err = query.DriversSaid(inner, a.DB, account, vehicles, from, to)
+		e.Manual, err = query.DriversSaid(inner, db, account, vehicles, from, to)
 		return err
 	})
 	group.Go(func() (err error) {
-		e.Bookings, err = query.DriversBooked(inner, a.DB, account, vehicles, from, to)
+		e.Bookings, err = query.DriversBooked(inner, db, account, vehicles, from, to)
 		return err
 	})
 	group.Go(func() (err error) {
-		if e.Reports, err = query.TagReports(inner, a.DB, account, vehicles, from-driver.Hold, to); err != nil || len(e.Reports) == 0 {
+		if e.Reports, err = query.TagReports(inner, db, account, vehicles, from-driver.Hold, to); err != nil || len(e.Reports) == 0 {
 			return err
 		}
 		seen := map[string]bool{}
 		for i := range e.Reports {
 			seen[e.Reports[i].Tag] = true
 		}
-		e.Holders, err = query.TagHolders(inner, a.DB, account, slices.Collect(maps.Keys(seen)))
+		e.Holders, err = query.TagHolders(inner, db, account, slices.Collect(maps.Keys(seen)))
 		return err
 	})
 	return e, group.Wait()
@@ -51,69 +57,64 @@ type drove struct {
 	driver.Drive
 }
 
-// eachDrive finds out who drove the trips of some vehicles, or of all if none is named, that overlap [from, to), some vehicles
-// at a time. logins, if not nil, gets what was said of them in the whole of [from, to) too.
-func (a *API) eachDrive(
-	ctx context.Context, account fleet.AccountID, vehicles []fleet.VehicleID, from, to fleet.Millis, deleted bool,
-	each func(*drove), logins func(*driver.Evidence),
+// eachDrive finds out who drove some trips, by vehicle and start, some vehicles and a stretch of time at once.
+func eachDrive(
+	ctx context.Context, db conn.Conn, account fleet.AccountID, trips []query.TripSpan, each func(*drove),
 ) error {
-	trips, err := query.TripSpans(ctx, a.DB, account, vehicles, from, to, deleted)
-	if err != nil {
-		return err
-	}
-	of := map[fleet.VehicleID][]query.TripSpan{}
-	for _, t := range trips {
-		of[t.Vehicle] = append(of[t.Vehicle], t)
-	}
-	if logins == nil {
-		vehicles = slices.Sorted(maps.Keys(of))
-	}
-	for some := range slices.Chunk(vehicles, vehiclesAtOnce) {
-		var first, last fleet.Millis
-		if logins != nil {
-			first, last = from, to
-		}
+	of := byVehicle(trips)
+	for some := range slices.Chunk(slices.Sorted(maps.Keys(of)), vehiclesAtOnce) {
+		var theirs []query.TripSpan
 		for _, v := range some {
-			for _, t := range of[v] {
-				first, last = min(cmp.Or(first, t.From), t.From), max(last, t.To)
+			theirs = append(theirs, of[v]...)
+		}
+		slices.SortStableFunc(theirs, func(x, y query.TripSpan) int { return cmp.Compare(x.From, y.From) })
+		for len(theirs) > 0 {
+			n, last := 0, theirs[0].To
+			for ; n < len(theirs) && theirs[n].From-theirs[0].From < stretch; n++ {
+				last = max(last, theirs[n].To)
 			}
-		}
-		e, err := a.evidence(ctx, account, some, first, last)
-		if err != nil {
-			return err
-		}
-		for _, v := range some {
-			for _, t := range of[v] {
-				each(&drove{t, e.Who(v, t.From, t.To)})
+			e, err := evidence(ctx, db, account, some, theirs[0].From, last)
+			if err != nil {
+				return err
 			}
-		}
-		if logins != nil {
-			logins(e)
+			for _, t := range theirs[:n] {
+				each(&drove{t, e.Who(t.Vehicle, t.From, t.To)})
+			}
+			theirs = theirs[n:]
 		}
 	}
 	return nil
 }
 
+// byVehicle sorts trips by their vehicles.
+func byVehicle(trips []query.TripSpan) map[fleet.VehicleID][]query.TripSpan {
+	of := map[fleet.VehicleID][]query.TripSpan{}
+	for _, t := range trips {
+		of[t.Vehicle] = append(of[t.Vehicle], t)
+	}
+	return of
+}
+
 // mayHaveDriven returns the vehicles that a driver may have driven in [from, to).
-func (a *API) mayHaveDriven(
-	ctx context.Context, account fleet.AccountID, who string, from, to fleet.Millis,
+func mayHaveDriven(
+	ctx context.Context, db conn.Conn, account fleet.AccountID, who string, from, to fleet.Millis,
 ) ([]fleet.VehicleID, error) {
 	tags := []string{}
 	if strings.HasPrefix(who, fleet.CustomerPrefix) {
 		var err error
-		if tags, err = query.TagsOf(ctx, a.DB, account, who); err != nil {
+		if tags, err = query.TagsOf(ctx, db, account, who); err != nil {
 			return nil, err
 		}
 	}
-	return query.DriverVehicles(ctx, a.DB, account, who, tags, from, to)
+	return query.DriverVehicles(ctx, db, account, who, tags, from, to)
 }
 
-// maxDriverTrips bounds how many trips of a driver a list is narrowed to.
-const maxDriverTrips = 100_000
+// maxDriverTrips bounds of how many trips a list looks for those of a driver. Tests choose another.
+var maxDriverTrips = 100_000
 
 // narrowToDriver narrows a filter of trips to those of a driver.
-func (a *API) narrowToDriver(ctx context.Context, f *query.DerivedFilter, who string) error {
-	vehicles, err := a.mayHaveDriven(ctx, f.Account, who, f.From, f.To)
+func narrowToDriver(ctx context.Context, db conn.Conn, f *query.DerivedFilter, who string) error {
+	vehicles, err := mayHaveDriven(ctx, db, f.Account, who, f.From, f.To)
 	if err != nil {
 		return err
 	}
@@ -124,27 +125,31 @@ func (a *API) narrowToDriver(ctx context.Context, f *query.DerivedFilter, who st
 	if len(vehicles) == 0 {
 		return nil
 	}
-	var chosen []fleet.VehicleID
-	err = a.eachDrive(ctx, f.Account, vehicles, f.From, f.To, f.Deleted, func(d *drove) {
+	trips, err := query.TripSpans(ctx, db, f.Account, vehicles, f.From, f.To, f.Deleted, maxDriverTrips+1)
+	if err != nil {
+		return err
+	}
+	if len(trips) > maxDriverTrips {
+		return invalidParam("driver", "may have driven on more than "+strconv.Itoa(maxDriverTrips)+
+			" trips of these vehicles: choose a shorter span with from and to, or name fewer vehicles with vehicle_id")
+	}
+	chosen := map[fleet.VehicleID]bool{}
+	err = eachDrive(ctx, db, f.Account, trips, func(d *drove) {
 		if d.Driver == who {
 			*f.Only = append(*f.Only, d.ID)
-			if len(chosen) == 0 || chosen[len(chosen)-1] != d.Vehicle {
-				chosen = append(chosen, d.Vehicle)
-			}
+			chosen[d.Vehicle] = true
 		}
-	}, nil)
-	if f.Vehicles = chosen; len(*f.Only) > maxDriverTrips {
-		return invalidParam("driver", "has too many trips: choose a shorter span with from and to")
-	}
+	})
+	f.Vehicles = slices.Sorted(maps.Keys(chosen))
 	return err
 }
 
 // driverSums returns what the drivers of an account drove in trips that began in [from, to), and how, by driver. A driving
-// event counts for who was at the wheel then.
-func (a *API) driverSums(
-	ctx context.Context, account fleet.AccountID, from, to fleet.Millis,
+// event counts for who was at the wheel then. Trips are read a stretch of time at once.
+func driverSums(
+	ctx context.Context, db conn.Conn, account fleet.AccountID, from, to fleet.Millis,
 ) ([]query.DrivingSums, error) {
-	notes, err := query.Notes(ctx, a.DB, account, from, to)
+	notes, err := query.Notes(ctx, db, account, from, to)
 	if err != nil {
 		return nil, err
 	}
@@ -159,8 +164,8 @@ func (a *API) driverSums(
 		}
 		return sums[who]
 	}
-	err = a.eachDrive(ctx, account, nil, from, to, false, func(d *drove) {
-		if d.TripSpan.From < from || d.Driver == "" || d.Unrecorded {
+	add := func(d *drove) {
+		if d.Driver == "" || d.Unrecorded {
 			return
 		}
 		s := at(d.Driver)
@@ -171,14 +176,24 @@ func (a *API) driverSums(
 				at(who).Add(n)
 			}
 		}
-	}, nil)
+	}
+	for begin := from; begin < to; begin += stretch {
+		trips, err := query.TripSpans(ctx, db, account, nil, begin, min(begin+stretch, to), false, 0)
+		if err != nil {
+			return nil, err
+		}
+		before := func(t query.TripSpan) bool { return t.From < begin }
+		if err := eachDrive(ctx, db, account, slices.DeleteFunc(trips, before), add); err != nil {
+			return nil, err
+		}
+	}
 	return slices.SortedFunc(func(yield func(query.DrivingSums) bool) {
 		for _, s := range sums {
 			if !yield(*s) {
 				return
 			}
 		}
-	}, func(x, y query.DrivingSums) int { return cmp.Compare(x.Driver, y.Driver) }), err
+	}, func(x, y query.DrivingSums) int { return cmp.Compare(x.Driver, y.Driver) }), nil
 }
 
 // at returns who was at the wheel at an instant of a trip; nobody is who is not known, and who drove another trip.

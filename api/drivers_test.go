@@ -99,6 +99,7 @@ func TestATagThatIsGivenToSomebodyNamesTheDriverOfOlderTrips(t *testing.T) {
 	wantEqual(t, "trips of who it was taken from", len(w.do("GET", "/v1/trips?driver="+ada, "").data()), 1)
 	got = w.sumsOf(bob, "")
 	wantEqual(t, "hours by hand", got["driving_s"], 5400.)
+	wantEqual(t, "other work of whose tag was in it", w.sumsOf(ada, "")["other_s"], 660.)
 	w.do("DELETE", path, "").ok(204)
 	wantEqual(t, "taken back", w.driverOfTrip(trip), ada+" tag")
 
@@ -192,4 +193,59 @@ func TestAnErasureLeavesTheTagsOfOthers(t *testing.T) {
 		t.Errorf("%d reports are left, %v", reports, err)
 	}
 	w.do("POST", "/v1/driver_tags", `{"tag":"AB12CD"}`).problem(409, "conflict")
+}
+
+// Who was written down as the holder by mistake takes nothing along of whose the tag is: neither by a later revision of the
+// tag, nor by a newer tag of the same number.
+func TestAnErasureLeavesWhatSomebodyElsesTagSays(t *testing.T) {
+	for name, correct := range map[string]func(w *world, tag, stays string){
+		"by a revision": func(w *world, tag, stays string) {
+			w.do("PATCH", "/v1/driver_tags/"+tag, `{"holders":[{"driver_id":"`+stays+`"}]}`).ok(200)
+		},
+		"by a newer tag": func(w *world, tag, stays string) {
+			w.do("DELETE", "/v1/driver_tags/"+tag, "").ok(204)
+			w.do("POST", "/v1/driver_tags", `{"tag":"AB12CD","holders":[{"driver_id":"`+stays+`","from":"2026-01-31T12:00:00Z"}]}`).ok(201)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			v := w.vehicle(`{"make":"Ford","model":"Transit"}`)
+			gone, stays := w.customer(`{"first_name":"Xantippe","last_name":"Quuxington"}`), w.customer(`{"display_name":"Bob"}`)
+			tag := w.do("POST", "/v1/driver_tags", `{"tag":"AB12CD","holders":[{"driver_id":"`+gone+`"}]}`).ok(201).id()
+			correct(w, tag, stays)
+			w.tags(w.account, v, map[float64]string{0: "AB12CD"})
+			trip := sampleTrip(0, 20)
+			w.derive(w.account, row{vehicle: v, entity: trip})
+			wantEqual(t, "before", w.driverOfTrip(trip), stays+" tag")
+			w.do("POST", "/v1/customers/"+gone+"/erase", `{"reason":"asked"}`).ok(200)
+			wantEqual(t, "after", w.driverOfTrip(trip), stays+" tag")
+		})
+	}
+}
+
+// Who is looked for among more trips than are read at once is told what to ask for; years of trips are looked through month by
+// month.
+func TestTheTripsOfADriverAreLookedForInParts(t *testing.T) {
+	w := newWorld(t)
+	v := w.vehicle(`{"make":"Ford","model":"Transit"}`)
+	ada := w.customer(`{"display_name":"Ada"}`)
+	w.do("POST", "/v1/driver_tags", `{"tag":"AA","holders":[{"driver_id":"`+ada+`"}]}`).ok(201)
+	const month = 31 * 24 * 60
+	for _, begin := range []float64{-4 * month, -2 * month, -2*month + 60, 0} {
+		w.derive(w.account, row{vehicle: v, entity: sampleTrip(begin, begin+20)})
+		w.tags(w.account, v, map[float64]string{begin: "AA"})
+	}
+	w.derive(w.account, row{vehicle: v, entity: sampleTrip(300, 320)}) // of nobody
+	list := "/v1/trips?driver=" + ada
+	wantEqual(t, "of all time", len(w.do("GET", list, "").ok(200).data()), 4)
+	scores := "/v1/drivers/score?to=2026-02-01T00:00:00Z&from="
+	wantEqual(t, "scored", w.do("GET", scores+"2025-06-01T00:00:00Z", "").ok(200).data()[0]["trips"], 4.)
+	w.do("GET", scores+"2025-01-01T00:00:00Z", "").ok(400)
+
+	defer func(n int) { maxDriverTrips = n }(maxDriverTrips)
+	maxDriverTrips = 3
+	if got := string(w.do("GET", list, "").ok(400).body); !strings.Contains(got, "more than 3 trips") || !strings.Contains(got, "from and to") {
+		t.Errorf("refused with %s", got)
+	}
+	wantEqual(t, "of a shorter span", len(w.do("GET", list+"&from=2026-01-01T00:00:00Z", "").ok(200).data()), 1)
 }

@@ -37,6 +37,7 @@ func (a *API) driverTagRoutes() {
 	s := &resource[record.DriverTag]{
 		path: "/v1/driver_tags", tag: "Drivers", noun: "driver tag", nouns: "driver tags", log: a.desk.Tags, listing: &query.DriverTags,
 		read: auth.CustomersRead, write: auth.CustomersWrite, view: DriverTag{}, fields: record.DriverTagFields{},
+		about:    "Whoever holds a tag drove the trips on which a tracker reported it, those of the past too. Off trips each report is a login for at most 15 minutes, or until another tag or a logout is reported.",
 		writable: func(t *record.DriverTag) any { return &t.DriverTagFields },
 		check: func(t *record.DriverTag) error {
 			t.Complete()

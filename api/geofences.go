@@ -42,6 +42,8 @@ func (a *API) geofenceRoutes() {
 		api: a, path: "/v1/geofences", tag: "Geofences", noun: "geofence", nouns: "geofences", log: a.geofences, listing: &query.Geofences,
 		read: auth.TelematicsRead, write: auth.TelematicsWrite,
 		view: Geofence{}, fields: record.GeofenceFields{},
+		about: "A geofence holds from when it was written, and a change from when it was made: of what was before it makes no visits and no alerts. " +
+			"`POST /v1/geofences/{id}/backfill` makes them of stored positions.",
 		writable: func(g *record.Geofence) any { return &g.GeofenceFields },
 		make: func(_ *http.Request, object map[string]any) (record.Geofence, error) {
 			var g record.Geofence

@@ -33,7 +33,8 @@ const (
 func (a *API) osmandRoutes() {
 	words := "The protocol of OsmAnd and of the Traccar Client, in its form (query string or form body) and in its JSON. The device names itself by `id` (or `deviceid`, `device_id`), " +
 		"which is its `unique_id`, and proves it by its token: in `token` or `key`, as a bearer token, or as the password of basic authentication. " +
-		"The answer comes when Kafka has acknowledged. What the report says is judged later, so that a phone does not send the same bad fix for ever: see `/v1/dead_letters`."
+		"The answer comes when Kafka has acknowledged. What the report says is judged later, so that a phone does not send the same bad fix for ever: see `/v1/dead_letters`. " +
+		"Another parameter that is named as one of `/v1/signals`, other than odometer_m, is kept as that signal if its value is possible."
 	intake := newOsmandIntake(a)
 	for _, method := range []string{http.MethodGet, http.MethodPost} {
 		rt := route{

@@ -26,6 +26,7 @@ type resource[T any] struct {
 	tag     string // "Vehicles"
 	noun    string // "vehicle"
 	nouns   string // "vehicles"
+	about   string // what is said of making one, if anything
 	log     *record.Log[T]
 	listing *query.Listing
 	read    auth.Scope
@@ -99,7 +100,7 @@ func (s *resource[T]) register(without ...string) {
 	}{
 		{"list", route{Method: "GET", Path: s.path, ID: "list" + names, Summary: "List " + s.nouns, Scope: s.read,
 			Params: slices.Concat(pageParams, s.listParams(), fieldParams), Reply: s.api.listSchema(s.view)}, s.list},
-		{"create", route{Method: "POST", Path: s.path, ID: "create" + name, Summary: "Create " + article(s.noun), Scope: s.write,
+		{"create", route{Method: "POST", Path: s.path, ID: "create" + name, Summary: "Create " + article(s.noun), About: s.about, Scope: s.write,
 			Body: s.create, Status: 201, Reply: s.view}, s.post},
 		{"get", route{Method: "GET", Path: one, ID: "get" + name, Summary: "Get " + article(s.noun), Scope: s.read,
 			Params: append([]param{ifNone}, fieldParams...), Reply: s.view}, s.get},

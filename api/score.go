@@ -40,6 +40,9 @@ type Score struct {
 // usualSpan is the span of a score that names no from.
 const usualSpan = 30 * 24 * time.Hour
 
+// maxScored is the longest span of the scores of drivers, which are made of every trip in it.
+const maxScored = 366 * 24 * time.Hour
+
 func (a *API) scoreRoutes() {
 	span := []param{
 		{Name: "from", Format: "date-time", About: "Instant from which, inclusive; 30 days before `to` unless given."},
@@ -70,12 +73,19 @@ func (a *API) scoreRoutes() {
 	})
 	a.handle(route{
 		Method: http.MethodGet, Path: "/v1/drivers/score", ID: "listDriverScores", Tag: "Trips", Scope: auth.TelematicsRead,
-		Summary: "Safety scores of drivers", About: about + " A trip counts for its driver, a driving event for who was at the wheel then; what has no driver counts for nobody.",
+		Summary: "Safety scores of drivers", About: about + " A trip counts for its driver, a driving event for who was at the wheel then; what has no driver counts for nobody. The span is at most 366 days.",
 		Params: append(append([]param{}, span...), sorted...),
 		Reply:  List[Score]{}, ReplyTypes: export.MediaTypes(export.Tables),
 	}, func(w http.ResponseWriter, r *http.Request) error {
 		return a.listScores(w, r, func(account fleet.AccountID, from, to fleet.Millis) ([]query.DrivingSums, error) {
-			return a.driverSums(r.Context(), account, from, to)
+			if to-from > fleet.Millis(maxScored/time.Millisecond) {
+				return nil, invalidParam("from", "must be at most 366 days before to")
+			}
+			db, err := a.long(w, r)
+			if err != nil {
+				return nil, err
+			}
+			return driverSums(r.Context(), db, account, from, to)
 		})
 	})
 }

@@ -23,7 +23,7 @@ type Trip struct {
 	VehicleID       string          `json:"vehicle_id" example:"veh_1234"`
 	DeviceID        *string         `json:"device_id" nullable:"true" doc:"That sent its first fix." example:"dev_1234"`
 	DriverID        *string         `json:"driver_id" nullable:"true" doc:"Customer who drove most of it, if one is known by id." example:"cus_1234"`
-	Driver          *string         `json:"driver" nullable:"true" doc:"Name of who drove, if one is known by name."`
+	Driver          *string         `json:"driver" nullable:"true" doc:"Name of who drove, if only a name is known: that which somebody set. A customer is named by driver_id, and this is null."`
 	DriverSource    *string         `json:"driver_source" nullable:"true" example:"tag" doc:"What says who drove: manual, somebody set it (that holds until it is deleted); else tag, the one at the wheel (see /v1/driver_tags); else booking, which had the vehicle; null if nobody is known."`
 	StartAt         record.Instant  `json:"start_at" doc:"First fix of the movement."`
 	EndAt           record.Instant  `json:"end_at" doc:"Last fix of the movement so far. While it goes on all of a trip is up to a minute behind its fixes."`
@@ -81,12 +81,17 @@ func (a *API) tripRoutes() {
 	s := &derivedResource[*fleet.Trip, Trip]{
 		api: a, path: "/v1/trips", name: "Trip", noun: "trip", nouns: "trips", tag: "Trips", from: &query.Trips,
 		about: "Movement between two stops, or a way over which nothing was heard (`unrecorded`): a vehicle is found somewhere else after a silence.", show: a.showTrips,
-		params: []param{{Name: "driver", Some: true, About: "Only trips of this driver: the id of a customer, whatever says so, or a name that was set."}},
-		filter: func(r *http.Request, f *query.DerivedFilter) error {
-			if who := textParam(r, "driver", ""); who != "" {
-				return a.narrowToDriver(r.Context(), f, who)
+		params: []param{{Name: "driver", Some: true, About: "Only trips of this driver: the id of a customer, whatever says so, or a name that was set. They are looked for among at most 100,000 trips of the vehicles that it may have driven: if there are more, choose a span with `from` and `to`."}},
+		narrow: func(w http.ResponseWriter, r *http.Request, f *query.DerivedFilter) error {
+			who := textParam(r, "driver", "")
+			if who == "" {
+				return nil
 			}
-			return nil
+			db, err := a.long(w, r)
+			if err != nil {
+				return err
+			}
+			return narrowToDriver(r.Context(), db, f, who)
 		},
 	}
 	s.registerList()
@@ -169,7 +174,7 @@ func (a *API) showTrips(r *http.Request, rows []query.Derived[*fleet.Trip]) ([]T
 		}
 		from, to = min(from, t.Start), max(to, t.End)
 	}
-	e, err := a.evidence(r.Context(), auth.From(r.Context()).Account, vehicles, from, to)
+	e, err := evidence(r.Context(), a.DB, auth.From(r.Context()).Account, vehicles, from, to)
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package query
 import (
 	"context"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -180,11 +181,15 @@ type TripSpan struct {
 }
 
 // TripSpans returns the trips of an account, of some vehicles or of all if none is named, that overlap [from, to), by vehicle
-// and start; with deleted those too that no longer hold.
+// and start; with deleted those too that no longer hold. There are at most so many, or all of them if most is 0.
 func TripSpans(
 	ctx context.Context, db driver.Conn, account fleet.AccountID, vehicles []fleet.VehicleID,
-	from, to fleet.Millis, deleted bool,
+	from, to fleet.Millis, deleted bool, most int,
 ) ([]TripSpan, error) {
+	limit := uint64(most)
+	if most == 0 {
+		limit = math.MaxInt64
+	}
 	var all []TripSpan
 	err := read(ctx, db, "trips_spans", "trips", account, func(rows driver.Rows) error {
 		var t TripSpan
@@ -193,7 +198,7 @@ func TripSpans(
 		}
 		all = append(all, t)
 		return nil
-	}, append(between(vehicles, from, to), clickhouse.Named("deleted", bit(deleted)))...)
+	}, append(between(vehicles, from, to), clickhouse.Named("deleted", bit(deleted)), clickhouse.Named("most", limit))...)
 	return all, err
 }
 

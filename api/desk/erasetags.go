@@ -8,6 +8,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2"
 
 	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/driver"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/query"
 	"github.com/motorpool/fleet/schemas"
@@ -59,7 +60,7 @@ func (d *Desk) wipeTags(
 	for i := range tags {
 		t := &tags[i]
 		for _, value := range t.values {
-			if err := d.forgetReports(ctx, account, value, t.spans); err != nil {
+			if err := d.forgetReports(ctx, account, value, names, t.spans); err != nil {
 				return err
 			}
 		}
@@ -88,25 +89,49 @@ func (d *Desk) wipeTags(
 	return nil
 }
 
-// forgetReports removes what trackers reported of a tag during some spans.
+// forgetReports removes what trackers reported of a tag up to now during some spans of a person, but for the time that is
+// somebody else's by now: the person may have been written down by mistake.
 func (d *Desk) forgetReports(
-	ctx context.Context, account fleet.AccountID, tag string, spans []fleet.TagHolder,
+	ctx context.Context, account fleet.AccountID, tag string, names []string, spans []fleet.TagHolder,
 ) error {
+	holders, err := query.TagHolders(ctx, d.DB, account, []string{tag})
+	if err != nil {
+		return err
+	}
 	var hash uint64
 	if err := d.DB.QueryRow(ctx, "SELECT sipHash64($1)", tag).Scan(&hash); err != nil {
 		return fmt.Errorf("erase reports of a tag: %w", err)
 	}
-	for _, span := range spans {
-		to := span.To
-		if to == 0 {
-			to = fleet.MillisOf(d.Now().AddDate(1, 0, 0))
-		}
+	for _, span := range ownOf(spans, holders[tag], names, fleet.MillisOf(d.Now())) {
 		if err := d.DB.Exec(ctx, schemas.Query("tag_reports_forget"), clickhouse.Named("account", uint64(account)), clickhouse.Named("tag", hash),
-			clickhouse.Named("from", int64(max(span.From, 0))), clickhouse.Named("to", int64(to))); err != nil {
+			clickhouse.Named("from", int64(span.From)), clickhouse.Named("to", int64(span.To))); err != nil {
 			return fmt.Errorf("erase reports of a tag: %w", err)
 		}
 	}
 	return nil
+}
+
+// ownOf returns what of some spans of a person, up to now, is nobody else's. Of holders, the first that has an instant is the
+// one whose it is.
+func ownOf(spans, holders []fleet.TagHolder, names []string, now fleet.Millis) []driver.Span {
+	span := func(h fleet.TagHolder) driver.Span {
+		to := now + 1
+		if h.To != 0 {
+			to = min(h.To, to)
+		}
+		return driver.Span{From: max(h.From, 0), To: to}
+	}
+	var left, own []driver.Span
+	for _, h := range spans {
+		left = append(left, span(h))
+	}
+	for _, h := range holders {
+		if slices.Contains(names, h.Driver) {
+			own = append(own, driver.Within(left, span(h))...)
+		}
+		left = driver.Without(left, []driver.Span{span(h)})
+	}
+	return driver.Union(append(own, left...))
 }
 
 // forgetTags takes the person out of the earlier revisions of its tags.

@@ -211,14 +211,15 @@ func most(parts []Part) Part {
 	return parts[best]
 }
 
-// Logins returns when a driver was logged in to any vehicle by a tag: from each report on for Hold, until another tag or a
-// logout is reported there.
-func (e *Evidence) Logins(driver string) []Span {
+// Logins returns when a driver was logged in by a tag to any vehicle that was on no trip: from each report on for Hold, until
+// another tag or a logout is reported there. Trips are those of the vehicles, whoever drove.
+func (e *Evidence) Logins(driver string, trips map[fleet.VehicleID][]Span) []Span {
 	if e.sorted == nil {
 		e.sort()
 	}
 	var all []Span
-	for _, one := range e.sorted {
+	for vehicle, one := range e.sorted {
+		var here []Span
 		for i, r := range one.reports {
 			if r.Tag == fleet.NoDriver || e.holder(r.Tag, r.At) != driver {
 				continue
@@ -227,8 +228,9 @@ func (e *Evidence) Logins(driver string) []Span {
 			if i+1 < len(one.reports) {
 				to = min(to, one.reports[i+1].At)
 			}
-			all = append(all, Span{r.At, to})
+			here = append(here, Span{r.At, to})
 		}
+		all = append(all, Without(Union(here), trips[vehicle])...)
 	}
 	return Union(all)
 }

@@ -120,7 +120,7 @@ func TestWhoDroveDependsOnNoOrder(t *testing.T) {
 			}
 		}
 		for _, driver := range people[:3] {
-			if got, again := fmt.Sprint(e.Logins(driver)), fmt.Sprint(mixed.Logins(driver)); got != again {
+			if got, again := fmt.Sprint(e.Logins(driver, nil)), fmt.Sprint(mixed.Logins(driver, nil)); got != again {
 				t.Fatalf("logins %s, and in another order %s", got, again)
 			}
 		}

@@ -129,14 +129,16 @@ func (s *scenario) holder(tag, driver string, words []string) {
 
 func (s *scenario) hours(name string) {
 	var driving []Span
+	away := map[fleet.VehicleID][]Span{}
 	for _, trip := range s.trips {
+		away[trip.vehicle] = append(away[trip.vehicle], Span{trip.From, trip.To})
 		for _, p := range s.evidence.Who(trip.vehicle, trip.From, trip.To).Parts {
 			if p.Driver == name {
 				driving = append(driving, Span{p.From, p.To})
 			}
 		}
 	}
-	s.report = Hours(driving, s.evidence.Logins(name), s.period, s.zone, s.rules)
+	s.report = Hours(driving, s.evidence.Logins(name, away), s.period, s.zone, s.rules)
 	s.days, s.findings = s.report.Days, s.report.Findings
 }
 

@@ -40,6 +40,23 @@ func Within(spans []Span, whole Span) []Span {
 	return all
 }
 
+// Without returns what of some spans lies in none of others.
+func Without(spans, others []Span) []Span {
+	all := spans
+	for _, o := range others {
+		var left []Span
+		for _, s := range all {
+			for _, part := range [2]Span{{s.From, min(s.To, o.From)}, {max(s.From, o.To), s.To}} {
+				if part.To > part.From {
+					left = append(left, part)
+				}
+			}
+		}
+		all = left
+	}
+	return all
+}
+
 // Total is how long some spans are together.
 func Total(spans []Span) (sum fleet.Millis) {
 	for _, s := range spans {

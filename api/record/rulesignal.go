@@ -10,7 +10,7 @@ import (
 // SignalCondition is what a rule of the kind signal asks of a signal's values. Values are in the signal's own unit, which
 // is the end of its name.
 type SignalCondition struct {
-	Name       string   `json:"name" maxLength:"100" example:"temp1_c" doc:"A signal, as /v1/vehicles/{id}/telemetry names it. Of what is so or not (door_open) the values are 1 and 0."`
+	Name       string   `json:"name" maxLength:"100" example:"temp1_c" doc:"A signal, as /v1/signals lists them. Of what is so or not (door_open) the values are 1 and 0."`
 	Is         string   `json:"is" enum:"above,below,between,outside,equals,changed" example:"above"`
 	Value      *float64 `json:"value,omitempty" doc:"Of above, below and equals: the bound, which must be given. Of changed: the least change since it was told last; any change unless given." example:"8"`
 	From       *float64 `json:"from,omitempty" doc:"Of between and outside: the lower bound, which must be given."`
@@ -35,7 +35,7 @@ func (r *AlertRuleFields) signalFaults() (faults []fleet.FieldError) {
 	}
 	signal, known := fleet.SignalNamed(s.Name)
 	if !known {
-		fault("/name", "invalid", "is no signal; those that there are stand in schemas/signals/README.md")
+		fault("/name", "invalid", "is no signal; GET /v1/signals lists those that there are")
 	}
 	ranged := s.Is == fleet.SignalBetween || s.Is == fleet.SignalOutside
 	for _, bound := range []struct {

@@ -113,7 +113,7 @@ type run struct {
 func pipeline(ctx context.Context, s *system.System, round, fixes int, derive bool) (run, error) {
 	var r run
 	for _, table := range []string{"positions", "positions_by_cell", "telemetry", "telemetry_1m", "telemetry_1h", "telemetry_1d", "telemetry_latest",
-		"vehicle_state", "vehicle_mileage", "ingest_outcomes", "device_outcomes", "heard", "heard_hours", "derivations", "trips", "stops", "visits", "alerts", "driving_events", "charges",
+		"vehicle_state", "vehicle_mileage", "ingest_outcomes", "device_outcomes", "heard", "heard_hours", "derivations", "trips", "stops", "visits", "alerts", "driving_events", "charges", "tag_reports", "route_runs",
 		"checkpoints", "dirty_spans", "events"} {
 		if err := s.DB.Exec(ctx, "TRUNCATE TABLE "+table); err != nil {
 			return r, err
