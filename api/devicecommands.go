@@ -23,7 +23,7 @@ type DeviceCommand struct {
 	RequestedBy string                     `json:"requested_by" doc:"Who asked for it." example:"key_1234"`
 	Status      string                     `json:"status" doc:"queued; sending; sent: it went out; delivered, acknowledged: the tracker has it, has answered; failed; expired; cancelled; unknown: it may have gone out, and is not tried again."`
 	StatusSince record.Instant             `json:"status_since"`
-	Attempts    int                        `json:"attempts" doc:"How often it was tried, or had to wait."`
+	Attempts    int                        `json:"attempts" doc:"How often Traccar was asked to send it."`
 	Result      string                     `json:"result,omitempty" doc:"What the tracker answered, or why it waits or failed."`
 	Log         []record.DeviceCommandStep `json:"log" nullable:"false" doc:"The states that it reached, the last 50; its history has every change."`
 
@@ -51,7 +51,9 @@ func (a *API) deviceCommandRoutes() {
 	a.handle(route{
 		Method: "POST", Path: path, ID: "createDeviceCommand", Tag: s.tag, Scope: s.write, Summary: "Command a tracker",
 		About: "The command is stored before anybody tries to send it, and goes out at most once: where nobody can know whether it did, its status is `unknown`. " +
-			"`engine_stop` is refused (409) while the vehicle moves or nobody knows whether it does, and is judged again when it goes out; `force` does it all the same.",
+			"`engine_stop`, `output_control` and `custom`, which may stop an engine, are refused (409) while the vehicle moves or nobody knows whether it does, which takes a position of the last 3 minutes, " +
+			"and are judged again when they go out; `force` does it all the same. A command fails whose device was archived, renamed or put on another vehicle meanwhile. At most 20 wait for a device (409). " +
+			"It takes Traccar 6.7 or later, which knows `noQueue`: what an older one keeps for later is told as `unknown` of these three, and as `sent` of others. `data` is shown to keys with `devices:command` only.",
 		Body: record.DeviceCommandFields{}, Status: 201, Reply: DeviceCommand{},
 	}, func(w http.ResponseWriter, r *http.Request) error {
 		device, err := a.deviceInPath(r)
@@ -100,7 +102,8 @@ func (a *API) deviceCommandRoutes() {
 	})
 	a.handle(route{
 		Method: "POST", Path: one + "/report", ID: "reportDeviceCommand", Tag: s.tag, Scope: s.write, Summary: "Tell what became of a command to a tracker",
-		About:  "For gateways. What was told already changes nothing, but for `sent`, which is a 409 then.",
+		About: "For gateways. What was told already changes nothing, but for `sent`, which is a 409 then. A command that may stop an engine is not given out (409) while the vehicle moves or nobody knows whether it does: it stays queued, and its log tells each reason once. " +
+			"Of commands that go by Traccar nothing can be told before they are sent (409).",
 		Params: ifMatch, Body: DeviceCommandReport{}, Reply: DeviceCommand{},
 	}, func(w http.ResponseWriter, r *http.Request) error {
 		id, check, err := a.commandInPath(r)
@@ -154,10 +157,13 @@ func (a *API) commandInPath(r *http.Request) (uint64, func(*record.Record[record
 	}, err
 }
 
-func showDeviceCommands(_ context.Context, records []record.Record[record.DeviceCommand], _ []string) ([]shown, error) {
-	views := make([]shown, len(records))
+func showDeviceCommands(ctx context.Context, records []record.Record[record.DeviceCommand], _ []string) ([]shown, error) {
+	views, commands := make([]shown, len(records)), auth.From(ctx).Has(auth.DevicesCommand)
 	for i, rec := range records {
 		b := &rec.Body
+		if !commands { // trackers take their password in it
+			b.Data = ""
+		}
 		views[i].view = DeviceCommand{ID: fleet.FormatID(fleet.CommandPrefix, rec.ID), DeviceCommandFields: b.DeviceCommandFields, Object: "device_command",
 			DeviceID: b.DeviceID, VehicleID: textOrNull(b.VehicleID), RequestedBy: b.RequestedBy, Status: b.Status, StatusSince: b.StatusSince,
 			Attempts: b.Attempts, Result: b.Result, Log: b.Log, Stamps: stampsOf(rec)}

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -12,8 +13,10 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 
+	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
 	"github.com/motorpool/fleet/api/traccar"
+	"github.com/motorpool/fleet/query"
 )
 
 // traccarServer answers as Traccar's API is documented: /api/devices by uniqueId, and /api/commands/send with 200 for a command that
@@ -23,6 +26,7 @@ type traccarServer struct {
 	knows   map[string]int64
 	answers []int // to commands, the last for ever; 0 hangs up
 	words   string
+	status  string // of trackers
 	sent    []map[string]any
 }
 
@@ -37,7 +41,7 @@ func (s *traccarServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "GET /api/devices":
 		found := []map[string]any{}
 		if id, ok := s.knows[r.URL.Query().Get("uniqueId")]; ok {
-			found = append(found, map[string]any{"id": id, "uniqueId": r.URL.Query().Get("uniqueId"), "status": "online"})
+			found = append(found, map[string]any{"id": id, "uniqueId": r.URL.Query().Get("uniqueId"), "status": cmp.Or(s.status, "online")})
 		}
 		json.NewEncoder(w).Encode(found)
 	case "POST /api/commands/send":
@@ -277,4 +281,166 @@ func TestWhatATrackerAnswersAcknowledgesItsCommand(t *testing.T) {
 		"attributes":{"result":"LOC OK"}},"device":{"uniqueId":"imei-1"}}`).ok(202)
 	c.stands(path, "acknowledged", "LOC OK")
 	c.stands(waits, "queued", "") // nobody has sent it
+}
+
+// After an engine stop was asked for while the vehicle stood, the tracker was put on another, which moves; or archived, or renamed.
+func TestACommandIsForTheVehicleThatWasJudged(t *testing.T) {
+	for name, change := range map[string]func(c *commander){
+		"another vehicle": func(c *commander) {
+			c.vehicle = c.world.vehicle(`{"make":"Ford","model":"Transit"}`)
+			c.do("POST", "/v1/devices/"+c.device+"/assign", `{"vehicle_id":"`+c.vehicle+`"}`).ok(200)
+			c.moves(30)
+		},
+		"no vehicle": func(c *commander) { c.do("POST", "/v1/devices/"+c.device+"/unassign", `{}`).ok(200) },
+		"archived":   func(c *commander) { c.do("DELETE", "/v1/devices/"+c.device, "") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newCommander(t, 200)
+			sent := c.command(`{"type":"engine_stop","confirm":true}`)
+			pulled := c.command(`{"type":"engine_stop","confirm":true,"transport":"pull"}`)
+			c.clock.Add(int64(time.Second))
+			change(c)
+			c.clock.Add(int64(time.Second))
+			c.do("POST", pulled+"/report", `{"status":"sent"}`).problem(409, "conflict")
+			c.tend(0)
+			wantEqual(t, "calls", c.server.calls(), 0)
+			c.stands(sent, "failed", "the device is")
+			c.stands(pulled, "failed", "the device is")
+		})
+	}
+}
+
+func TestAnOldPlaceWithTheIgnitionOffStopsNoEngine(t *testing.T) {
+	c := newCommander(t, 200)
+	c.exec(`INSERT INTO vehicle_state (account, vehicle, version, device, fix_time, device_time, received_at, lat7, lng7, speed_cms, ignition, motion, cell)
+		SELECT {account:UInt64}, {vehicle:UInt64}, {at:UInt64}, 7, fromUnixTimestamp64Milli({at:Int64}, 'UTC') AS fix_time, fix_time, fix_time, 1, 1, 0, 'off', 'unknown', 1`,
+		clickhouse.Named("account", uint64(c.account)), clickhouse.Named("vehicle", vehicleID(c.t, c.vehicle)), clickhouse.Named("at", c.api.Now().UnixMilli()+1))
+	c.clock.Add(int64(10 * time.Minute))
+	for _, body := range []string{`{"type":"engine_stop","confirm":true}`, `{"type":"custom","data":"relay,1#","confirm":true}`,
+		`{"type":"output_control","output":1,"data":"1","confirm":true}`} {
+		c.do("POST", c.path(), body).problem(409, "conflict")
+	}
+	c.command(`{"type":"engine_resume"}`)
+}
+
+// A tracker that was away is back: what its vehicle did a minute before does not count.
+func TestAnEngineIsStoppedByAPlaceSinceTheTrackerIsBack(t *testing.T) {
+	c := newCommander(t, 200)
+	c.server.status = "offline"
+	path := c.command(`{"type":"engine_stop","confirm":true}`)
+	c.tend(time.Second)
+	c.stands(path, "queued", "not connected")
+	c.server.status = "online"
+	c.tend(time.Minute)
+	c.stands(path, "queued", "has told no position since")
+	c.moves(0)
+	c.tend(time.Minute)
+	c.stands(path, "sent", "")
+	wantEqual(t, "log", c.steps(path), "queued queued queued sending sent")
+}
+
+func TestATrackerThatIsAwayMakesFewRevisions(t *testing.T) {
+	for status, most := range map[string]float64{"offline": 2, "online": 20} { // of the second only the attempt itself shows that it is away
+		c := newCommander(t, 400)
+		c.server.words, c.server.status = "Failed to send command", status
+		path := c.command(`{"type":"reboot_device"}`)
+		for range 30 {
+			c.tend(time.Minute)
+		}
+		got := c.do("GET", path, "").ok(200).object()
+		if log := got["log"].([]any); got["revision"].(float64) > most || len(log) > 3 {
+			t.Errorf("%s: after 30 minutes revision %v, log %s", status, got["revision"], c.steps(path))
+		}
+		c.server.answers, c.server.status = []int{200}, "online"
+		c.tend(25 * time.Minute)
+		c.stands(path, "sent", "")
+	}
+}
+
+func TestWhatIsSentToATrackerIsShownToWhomMayCommand(t *testing.T) {
+	c := newCommander(t, 200)
+	path := c.command(`{"type":"custom","data":"pass1234 setparam","confirm":true,"transport":"pull"}`)
+	admin := c.key
+	c.key = c.newKey(c.account, auth.TelematicsRead)
+	for _, at := range []string{path, c.path()} {
+		if text := string(c.do("GET", at, "").ok(200).body); strings.Contains(text, "pass1234") {
+			t.Errorf("%s tells a reader the password: %s", at, text)
+		}
+	}
+	c.key = c.newKey(c.account, auth.TelematicsRead, auth.DevicesCommand)
+	wantEqual(t, "to a gateway", c.do("GET", path, "").ok(200).object()["data"], "pass1234 setparam")
+	c.key = admin
+}
+
+func TestOnlySoManyCommandsWaitForADevice(t *testing.T) {
+	c := newCommander(t, 200)
+	for range 20 {
+		c.command(`{"type":"position_single","transport":"pull"}`)
+	}
+	c.do("POST", c.path(), `{"type":"position_single"}`).problem(409, "conflict")
+	first := c.do("GET", c.path(), "").data()[0]["id"].(string)
+	c.do("POST", c.path()+"/"+first+"/cancel", "").ok(200)
+	c.command(`{"type":"position_single"}`)
+}
+
+// Accounts take turns: one that has many commands waiting leaves the half of a page to another.
+func TestAccountsTakeTurnsWithTheirCommands(t *testing.T) {
+	c := newCommander(t, 200)
+	for account := range 2 {
+		if account == 1 {
+			c.key = c.newKey(c.newAccount("Second"), auth.Admin)
+			c.device = c.world.device("imei-2")
+		}
+		for range 6 {
+			c.command(`{"type":"position_single","transport":"pull"}`)
+		}
+	}
+	now := c.api.Now().Add(2 * time.Hour)
+	for limit, want := range map[int]string{4: "2 2", 12: "5 5"} {
+		due, err := query.DueCommands(t.Context(), c.api.DB, query.DueRequest{Now: now, Stuck: now, Waiting: []uint64{}, Limit: limit, Share: 5})
+		if err != nil {
+			t.Fatal(err)
+		}
+		counts := map[fleet.AccountID]int{}
+		for _, d := range due {
+			counts[d.Account]++
+		}
+		wantEqual(t, "shares", fmt.Sprint(counts[c.account], len(due)-counts[c.account]), want)
+	}
+}
+
+func TestWhatAnOldTraccarKeepsIsNotToldAsSent(t *testing.T) {
+	c := newCommander(t, 202)
+	for _, body := range []string{`{"type":"engine_stop","confirm":true}`, `{"type":"custom","data":"relay,1#","confirm":true}`,
+		`{"type":"output_control","output":1,"data":"1","confirm":true}`} {
+		path := c.command(body)
+		c.tend(0)
+		c.stands(path, "unknown", "may deliver it days later")
+	}
+}
+
+func TestNobodyReportsWhatTraccarHasNotSent(t *testing.T) {
+	c := newCommander(t, 200)
+	path := c.command(`{"type":"position_single"}`)
+	for _, status := range []string{"sent", "delivered", "acknowledged", "failed"} {
+		c.do("POST", path+"/report", `{"status":"`+status+`"}`).problem(409, "conflict")
+	}
+	c.stands(path, "queued", "")
+	c.tend(0)
+	c.do("POST", path+"/report", `{"status":"failed","result":"no"}`).ok(200)
+}
+
+func TestTheLogTellsOnceWhyACommandWasNotGivenOut(t *testing.T) {
+	c := newCommander(t, 200)
+	path := c.command(`{"type":"engine_stop","confirm":true,"transport":"pull"}`)
+	c.clock.Add(int64(time.Second))
+	c.moves(20)
+	for range 3 {
+		c.do("POST", path+"/report", `{"status":"sent"}`).problem(409, "conflict")
+	}
+	c.stands(path, "queued", "the vehicle moves")
+	wantEqual(t, "log", c.steps(path), "queued queued")
+	c.clock.Add(int64(time.Second))
+	c.moves(0)
+	c.do("POST", path+"/report", `{"status":"sent"}`).ok(200)
 }

@@ -31,11 +31,21 @@ type DueCommand struct {
 	ID      uint64
 }
 
+// DueRequest says which commands are due.
+type DueRequest struct {
+	Now     time.Time
+	Stuck   time.Time // what somebody began to send then or before is due
+	Waiting []uint64  // are not due, unless they expired
+	Limit   int
+	Share   int // of Limit, that one account may have
+}
+
 // DueCommands returns the commands of all accounts with which something is to be done now: to be sent, expired, or begun to be sent
-// at stuck or before.
-func DueCommands(ctx context.Context, db driver.Conn, now, stuck time.Time, limit int) ([]DueCommand, error) {
-	rows, err := db.Query(ctx, schemas.Query("device_commands_due"), clickhouse.Named("now", now.UnixMilli()),
-		clickhouse.Named("stuck", stuck.UnixMilli()), clickhouse.Named("limit", uint64(limit)))
+// at Stuck or before. Accounts take turns, and of each comes first what has waited the longest.
+func DueCommands(ctx context.Context, db driver.Conn, r DueRequest) ([]DueCommand, error) {
+	rows, err := db.Query(ctx, schemas.Query("device_commands_due"), clickhouse.Named("now", r.Now.UnixMilli()),
+		clickhouse.Named("stuck", r.Stuck.UnixMilli()), clickhouse.Named("limit", uint64(r.Limit)),
+		clickhouse.Named("share", uint64(r.Share)), clickhouse.Named("waiting", r.Waiting))
 	if err != nil {
 		return nil, fmt.Errorf("find commands to trackers that are due: %w", err)
 	}

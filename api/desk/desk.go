@@ -63,6 +63,7 @@ type Desk struct {
 	Devices  *record.Log[record.Device]
 	Commands *record.Log[record.DeviceCommand] // to trackers
 	Traccar  *traccar.Client                   // sends them; nil: there is none
+	waits    *commandWaits                     // commands that wait
 
 	Inspections *record.Log[record.VehicleInspection] // outside handovers; those are in their booking
 
@@ -97,7 +98,7 @@ func New(store *record.Store, db driver.Conn, now func() time.Time, log *slog.Lo
 		Schedules: record.NewLog(store, record.MaintenanceSchedules), Reminders: record.NewLog(store, record.Reminders),
 		Work: record.NewLog(store, record.WorkOrders), Issues: record.NewLog(store, record.Issues),
 		Inspections: record.NewLog(store, record.Inspections),
-		Devices:     record.NewLog(store, record.Devices), Commands: record.NewLog(store, record.DeviceCommands),
+		Devices:     record.NewLog(store, record.Devices), Commands: record.NewLog(store, record.DeviceCommands), waits: &commandWaits{},
 	}
 	d.openCalendars(calendar.DefaultConfig())
 	// One line a subject: each registers its consequences (Store.Then) and duties (d.duty), in a file of its own.

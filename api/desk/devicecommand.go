@@ -6,11 +6,8 @@ import (
 	"math"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/record"
-	"github.com/motorpool/fleet/api/traccar"
 	"github.com/motorpool/fleet/query"
 )
 
@@ -23,17 +20,20 @@ const (
 	commandEvery   = 2 * time.Second
 	commandStuck   = time.Minute // after which whoever began to send cannot be at it; well above two requests and a write
 	commandRetry   = 5 * time.Second
-	commandSlowest = time.Minute // between two attempts
+	commandSlowest = time.Minute // between two looks whether it may go out now
+	commandRarest  = time.Hour   // between two attempts
 	commandPage    = 500
+	commandShare   = 50 // of the page, of one account
 	commandAtOnce  = 8
+	commandQueue   = 20        // that may wait for one tracker
 	commandLife    = time.Hour // unless the caller says otherwise
 	commandMaxLife = 7 * 24 * time.Hour
 )
 
-// An engine is stopped below stopSpeed, by a place that is at most stopAge old unless the ignition is off.
+// What may stop an engine is done below stopSpeed, by a place that is at most stopAge old: who is that old is heard.
 const (
 	stopSpeed = 10 * fleet.MetresPerKmh
-	stopAge   = 15 * time.Minute
+	stopAge   = 3 * time.Minute
 )
 
 // Transports.
@@ -49,7 +49,7 @@ var traccarTypes = map[string]string{
 	"reboot_device": "rebootDevice", "custom": "custom",
 }
 
-// dangerous are the types that want to be confirmed.
+// dangerous are the types that want to be confirmed, and a vehicle that stands: what is sent, or an output, may stop the engine too.
 var dangerous = map[string]bool{"engine_stop": true, "output_control": true, "custom": true}
 
 func (d *Desk) deviceCommands() {
@@ -76,15 +76,19 @@ func (d *Desk) Command(ctx context.Context, by record.Author, account fleet.Acco
 		return none, err
 	}
 	at := record.InstantOf(now)
-	body := record.DeviceCommand{DeviceCommandFields: fields, DeviceID: fleet.FormatID(fleet.DevicePrefix, device),
+	if err := d.roomForCommand(ctx, account, device); err != nil {
+		return none, err
+	}
+	body := record.DeviceCommand{DeviceCommandFields: fields, DeviceID: fleet.FormatID(fleet.DevicePrefix, device), UniqueID: tracker.Body.UniqueID,
 		VehicleID: tracker.Body.VehicleNow(now), RequestedBy: by.Actor, Status: record.CommandQueued, StatusSince: at,
 		Log: []record.DeviceCommandStep{{Status: record.CommandQueued, At: at, By: by.Actor}}}
-	why, err := d.mayNotStop(ctx, account, &body)
+	why, err := d.mayNotGo(ctx, account, &body, time.Time{})
 	if err != nil {
 		return none, err
 	}
 	if why != "" {
-		return none, fleet.NewError(fleet.CodeConflict, "The engine is not stopped: "+why+". Stop it when the vehicle stands, or with force.")
+		return none, fleet.NewError(fleet.CodeConflict, "The command, which may stop the engine, is refused: "+why+
+			". Ask for a position with position_single, command it when the vehicle stands, or with force.")
 	}
 	rec, _, err := d.Commands.Create(ctx, by, account, id, body)
 	return rec, err
@@ -136,9 +140,34 @@ func (d *Desk) reaches(ctx context.Context, account fleet.AccountID, uniqueID st
 	return owned && owner.Account == account, err
 }
 
-// mayNotStop says why an engine must not be stopped now, or "" for anything that may be done.
-func (d *Desk) mayNotStop(ctx context.Context, account fleet.AccountID, b *record.DeviceCommand) (string, error) {
-	if b.Type != "engine_stop" || b.Force {
+// roomForCommand refuses a command for a tracker for which too many wait.
+func (d *Desk) roomForCommand(ctx context.Context, account fleet.AccountID, device uint64) error {
+	waiting, err := query.List(ctx, d.DB, &query.DeviceCommands, query.ListRequest{Account: account, Limit: commandQueue,
+		Filters: []query.Filter{{Field: "device_id", Op: "eq", Values: []string{fleet.FormatID(fleet.DevicePrefix, device)}},
+			{Field: "status", Op: "eq", Values: []string{record.CommandQueued}}}})
+	if err == nil && len(waiting.Records) >= commandQueue {
+		err = fleet.NewError(fleet.CodeConflict, fmt.Sprintf("%d commands wait for this device. Cancel some of them, or wait until they go out or expire.", commandQueue))
+	}
+	return err
+}
+
+// changedSince says what of a tracker is no longer as it was when a command was asked for, which was meant for what was then.
+func changedSince(tracker *record.Record[record.Device], b *record.DeviceCommand, now time.Time) string {
+	switch {
+	case tracker.Archived():
+		return "the device is archived"
+	case b.UniqueID != "" && b.UniqueID != tracker.Body.UniqueID:
+		return "the device has another unique id than when the command was asked for"
+	case b.VehicleID != tracker.Body.VehicleNow(now):
+		return "the device is on another vehicle than when the command was asked for, or on none"
+	}
+	return ""
+}
+
+// mayNotGo says why a command must not go out now because it may stop the engine of a vehicle that moves, or "". Only a place after away
+// counts: when the tracker was away then, nobody knows what the vehicle has done since.
+func (d *Desk) mayNotGo(ctx context.Context, account fleet.AccountID, b *record.DeviceCommand, away time.Time) (string, error) {
+	if !dangerous[b.Type] || b.Force {
 		return "", nil
 	}
 	id, err := fleet.ParseID(fleet.VehiclePrefix, b.VehicleID)
@@ -150,10 +179,11 @@ func (d *Desk) mayNotStop(ctx context.Context, account fleet.AccountID, b *recor
 		return "", err
 	}
 	live := all[id]
-	old := d.Now().Sub(live.FixTime.Time()) > stopAge && live.Ignition != fleet.No
-	switch {
-	case live.FixTime == 0 || math.IsNaN(live.Speed) || old:
-		return "nobody knows whether the vehicle moves", nil
+	switch at := live.FixTime.Time(); {
+	case live.FixTime == 0 || math.IsNaN(live.Speed) || d.Now().Sub(at) > stopAge:
+		return fmt.Sprintf("nobody knows whether the vehicle moves, which has told no position in the last %.0f minutes", stopAge.Minutes()), nil
+	case !at.After(away):
+		return "nobody knows whether the vehicle moves: the tracker was away, and has told no position since", nil
 	case live.Speed > stopSpeed:
 		return "the vehicle moves", nil
 	}
@@ -167,6 +197,11 @@ func (d *Desk) CancelCommand(ctx context.Context, by record.Author, account flee
 
 // ReportCommand notes what a gateway tells of a command: that it takes it, or what became of it. check, if not nil, may refuse.
 func (d *Desk) ReportCommand(ctx context.Context, by record.Author, account fleet.AccountID, id uint64, step record.DeviceCommandStep, check func(*record.Record[record.DeviceCommand]) error) (record.Record[record.DeviceCommand], error) {
+	if step.Status == record.CommandSent {
+		if rec, err := d.takeCommand(ctx, by, account, id, check); err != nil {
+			return rec, err
+		}
+	}
 	return d.moveCommand(ctx, by, account, id, 0, step, func(r *record.Record[record.DeviceCommand]) error {
 		if check != nil {
 			if err := check(r); err != nil {
@@ -174,24 +209,77 @@ func (d *Desk) ReportCommand(ctx context.Context, by record.Author, account flee
 			}
 		}
 		b := &r.Body
-		if step.Status == record.CommandSent && b.Status == record.CommandQueued {
-			if b.Transport != byPull {
-				return fleet.NewError(fleet.CodeConflict, "The command goes by "+b.Transport+"; no gateway may take it.")
-			}
-			if !d.Now().Before(b.ExpiresAt.Time) {
-				return fleet.NewError(fleet.CodeConflict, "The command has expired.")
-			}
-			why, err := d.mayNotStop(ctx, account, b)
-			if err != nil {
-				return err
-			}
-			if why != "" {
-				return fleet.NewError(fleet.CodeConflict, "The engine is not stopped now: "+why+". Ask again later.")
-			}
+		if b.Transport != byPull && (b.Status == record.CommandQueued || b.Status == record.CommandSending) {
+			return fleet.NewError(fleet.CodeConflict, "The command goes by "+b.Transport+", and is not sent yet: no gateway may take it or tell of it. Cancel it while it is queued.")
 		}
 		b.Result = step.Detail
 		return nil
 	})
+}
+
+// takeCommand refuses a gateway a queued command that must not go out, and writes why: it fails for good if it was meant for something else.
+func (d *Desk) takeCommand(ctx context.Context, by record.Author, account fleet.AccountID, id uint64, check func(*record.Record[record.DeviceCommand]) error) (record.Record[record.DeviceCommand], error) {
+	rec, err := d.Commands.Get(ctx, account, id)
+	if err == nil && check != nil {
+		err = check(&rec)
+	}
+	if err != nil || rec.Body.Status != record.CommandQueued || rec.Body.Transport != byPull {
+		return rec, err
+	}
+	if !d.Now().Before(rec.Body.ExpiresAt.Time) {
+		return rec, fleet.NewError(fleet.CodeConflict, "The command has expired.")
+	}
+	tracker, err := d.trackerOf(ctx, &rec)
+	if err != nil {
+		return rec, err
+	}
+	if why := changedSince(&tracker, &rec.Body, d.Now()); why != "" {
+		if err := d.failCommand(ctx, by, &rec, why); err != nil {
+			return rec, err
+		}
+		return rec, fleet.NewError(fleet.CodeConflict, "The command has failed: "+why+". Ask for a new one if it is still wanted.")
+	}
+	why, err := d.mayNotGo(ctx, account, &rec.Body, time.Time{})
+	if err != nil || why == "" {
+		return rec, err
+	}
+	if err := d.noteWhy(ctx, by, &rec, why, time.Time{}); err != nil {
+		return rec, err
+	}
+	return rec, fleet.NewError(fleet.CodeConflict, "The command may stop the engine and must not go out now: "+why+". Ask again later.")
+}
+
+// trackerOf is the tracker that a command is for.
+func (d *Desk) trackerOf(ctx context.Context, rec *record.Record[record.DeviceCommand]) (record.Record[record.Device], error) {
+	id, err := fleet.ParseID(fleet.DevicePrefix, rec.Body.DeviceID)
+	if err != nil {
+		return record.Record[record.Device]{}, err
+	}
+	return d.Devices.Get(ctx, rec.Account, id)
+}
+
+// failCommand ends a command that was seen and can never go out.
+func (d *Desk) failCommand(ctx context.Context, by record.Author, rec *record.Record[record.DeviceCommand], why string) error {
+	_, err := d.moveCommand(ctx, by, rec.Account, rec.ID, rec.Revision, record.DeviceCommandStep{Status: record.CommandFailed, Detail: why}, func(r *record.Record[record.DeviceCommand]) error {
+		r.Body.Result = why
+		return nil
+	})
+	return unlessStale(err)
+}
+
+// noteWhy writes why a queued command waits, if that is not the reason that it has, and when its tracker was seen to be away, if it was.
+func (d *Desk) noteWhy(ctx context.Context, by record.Author, rec *record.Record[record.DeviceCommand], why string, away time.Time) error {
+	if rec.Body.Result == why {
+		return nil
+	}
+	_, err := d.Commands.Update(ctx, by, rec.Account, rec.ID, rec.Revision, func(r *record.Record[record.DeviceCommand]) error {
+		if !away.IsZero() {
+			r.Body.AwayAt = record.InstantOf(away)
+		}
+		record.NoteCommand(r, record.DeviceCommandStep{Status: record.CommandQueued, At: record.InstantOf(d.Now()), By: by.Actor, Detail: why})
+		return nil
+	})
+	return unlessStale(err)
 }
 
 // moveCommand writes that a command has reached a state, upon a revision if one is expected. Reaching a state again, but sent, changes nothing.
@@ -208,141 +296,6 @@ func (d *Desk) moveCommand(ctx context.Context, by record.Author, account fleet.
 		}
 		return record.MoveCommand(r, step)
 	})
-}
-
-// tendCommands sends what is to be sent, and ends what can no longer be.
-func (d *Desk) tendCommands(ctx context.Context) error {
-	now := d.Now()
-	due, err := query.DueCommands(ctx, d.DB, now, now.Add(-commandStuck), commandPage)
-	if err != nil {
-		return err
-	}
-	var work errgroup.Group
-	work.SetLimit(commandAtOnce)
-	for _, c := range due {
-		work.Go(func() error { return d.tendCommand(ctx, c.Account, c.ID) })
-	}
-	return work.Wait()
-}
-
-func (d *Desk) tendCommand(ctx context.Context, account fleet.AccountID, id uint64) error {
-	rec, err := d.Commands.Get(ctx, account, id)
-	if err != nil {
-		return err
-	}
-	now, end := d.Now(), record.DeviceCommandStep{}
-	switch b := &rec.Body; {
-	case b.Status == record.CommandSending && now.Sub(b.StatusSince.Time) >= commandStuck:
-		end = record.DeviceCommandStep{Status: record.CommandUnknown, Detail: "whoever sent it ended before it was known whether it went out"}
-	case b.Status == record.CommandQueued && !now.Before(b.ExpiresAt.Time):
-		end = record.DeviceCommandStep{Status: record.CommandExpired, Detail: b.Result}
-	case b.Status == record.CommandQueued && b.Transport == byTraccar && d.Traccar != nil && !b.TryAt.After(now):
-		return d.sendCommand(ctx, rec)
-	default:
-		return nil
-	}
-	_, err = d.moveCommand(ctx, system, account, id, rec.Revision, end, nil)
-	return unlessStale(err)
-}
-
-// unlessStale forgives that somebody else came first.
-func unlessStale(err error) error {
-	if fleet.CodeOf(err) == fleet.CodeStale {
-		return nil
-	}
-	return err
-}
-
-// sendCommand has Traccar send a queued command. That it is about to be sent is written upon the revision that was seen: one process
-// goes on from there.
-func (d *Desk) sendCommand(ctx context.Context, rec record.Record[record.DeviceCommand]) error {
-	account, id := rec.Account, rec.ID
-	device, err := fleet.ParseID(fleet.DevicePrefix, rec.Body.DeviceID)
-	if err != nil {
-		return err
-	}
-	tracker, err := d.Devices.Get(ctx, account, device)
-	if err != nil {
-		return err
-	}
-	ours, err := d.reaches(ctx, account, tracker.Body.UniqueID)
-	if err != nil {
-		return err
-	}
-	if !ours || tracker.Archived() {
-		_, err = d.moveCommand(ctx, system, account, id, rec.Revision, record.DeviceCommandStep{Status: record.CommandFailed, Detail: "the tracker is no longer the account's"}, nil)
-		return unlessStale(err)
-	}
-	why, err := d.mayNotStop(ctx, account, &rec.Body)
-	if err != nil {
-		return err
-	}
-	if why != "" {
-		return d.postponeCommand(ctx, rec, why)
-	}
-	// Whatever fails before a command is being sent, it did not go out.
-	found, outcome, detail := d.Traccar.Find(ctx, tracker.Body.UniqueID)
-	switch outcome {
-	case traccar.Later:
-		return d.postponeCommand(ctx, rec, detail)
-	case traccar.Refused:
-		_, err = d.moveCommand(ctx, system, account, id, rec.Revision, record.DeviceCommandStep{Status: record.CommandFailed, Detail: detail}, func(r *record.Record[record.DeviceCommand]) error {
-			r.Body.Result = detail
-			return nil
-		})
-		return unlessStale(err)
-	}
-	sending, err := d.moveCommand(ctx, system, account, id, rec.Revision, record.DeviceCommandStep{Status: record.CommandSending}, nil)
-	if err != nil {
-		return unlessStale(err)
-	}
-	outcome, detail = d.Traccar.Send(ctx, traccar.Command{Device: found, Type: traccarTypes[rec.Body.Type], Attributes: traccarAttributes(&rec.Body)})
-	ctx = context.WithoutCancel(ctx) // what is known now must be told
-	step := record.DeviceCommandStep{Status: record.CommandSent, Detail: detail}
-	switch outcome {
-	case traccar.Later:
-		return d.postponeCommand(ctx, sending, detail)
-	case traccar.Refused:
-		step.Status = record.CommandFailed
-	case traccar.Unknown:
-		step.Status = record.CommandUnknown
-	}
-	_, err = d.moveCommand(ctx, system, account, id, 0, step, func(r *record.Record[record.DeviceCommand]) error {
-		r.Body.Attempts++
-		r.Body.Result = detail
-		return nil
-	})
-	return err
-}
-
-// postponeCommand queues a command again that did not go out, for a reason that is logged when it is a new one.
-func (d *Desk) postponeCommand(ctx context.Context, rec record.Record[record.DeviceCommand], why string) error {
-	_, err := d.Commands.Update(ctx, system, rec.Account, rec.ID, rec.Revision, func(r *record.Record[record.DeviceCommand]) error {
-		b, now := &r.Body, d.Now()
-		wait := min(commandSlowest, commandRetry<<min(b.Attempts, 10))
-		b.Attempts++
-		b.TryAt, b.Result = record.InstantOf(now.Add(wait)), why
-		if b.Status == record.CommandQueued {
-			return nil
-		}
-		return record.MoveCommand(r, record.DeviceCommandStep{Status: record.CommandQueued, At: record.InstantOf(now), By: system.Actor, Detail: why})
-	})
-	return unlessStale(err)
-}
-
-// traccarAttributes are the parameters of a command as Traccar names them.
-func traccarAttributes(b *record.DeviceCommand) map[string]any {
-	attributes := map[string]any{}
-	if b.IntervalS != nil {
-		attributes["frequency"] = *b.IntervalS
-	}
-	if b.Output != nil {
-		attributes["index"] = *b.Output
-	}
-	if b.Data != "" {
-		attributes["data"] = b.Data
-	}
-	return attributes
 }
 
 // CommandAnswered notes what a tracker answered, as Traccar tells it: of the newest command that may have reached the tracker in the last

@@ -122,7 +122,7 @@ func TestACommandWhoseSenderIsKilledIsSentOnceAtMost(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			fields := record.DeviceCommandFields{Type: "custom", Data: "X", Confirm: true}
+			fields := record.DeviceCommandFields{Type: "custom", Data: "X", Confirm: true, Force: true}
 			command, err := d.Command(t.Context(), by, account, d.Store.NextID(), device.ID, fields)
 			if err != nil {
 				t.Fatal(err)

@@ -15,7 +15,7 @@ type DeviceCommandFields struct {
 	Data      string  `json:"data,omitempty" maxLength:"1000" doc:"Of custom: what is sent, as the tracker's protocol has it. Of output_control: the value."`
 	Transport string  `json:"transport,omitempty" enum:"traccar,pull" doc:"traccar: by the operator's Traccar server, if the operator has said that the tracker is the account's. pull: a gateway of your own asks for queued ones and reports. traccar unless given, where there is one."`
 	ExpiresAt Instant `json:"expires_at,omitzero" doc:"What has not gone out by then never will; an hour from now unless given, at most 7 days."`
-	Force     bool    `json:"force,omitempty" doc:"engine_stop also while the vehicle moves, or nobody knows whether it does."`
+	Force     bool    `json:"force,omitempty" doc:"engine_stop, output_control and custom also while the vehicle moves, or nobody knows whether it does."`
 	Confirm   bool    `json:"confirm,omitempty" doc:"Must be true for engine_stop, output_control and custom: they may do harm."`
 }
 
@@ -24,11 +24,13 @@ type DeviceCommand struct {
 	DeviceCommandFields
 	DeviceID    string              `json:"device_id"`
 	VehicleID   string              `json:"vehicle_id,omitempty"` // that the tracker was on
+	UniqueID    string              `json:"unique_id,omitempty"`  // that the tracker had
 	RequestedBy string              `json:"requested_by"`
 	Status      string              `json:"status"`
 	StatusSince Instant             `json:"status_since"`
 	Attempts    int                 `json:"attempts"`
-	TryAt       Instant             `json:"try_at,omitzero"` // not before
+	TryAt       Instant             `json:"try_at,omitzero"`  // not before
+	AwayAt      Instant             `json:"away_at,omitzero"` // when the tracker was seen to be away
 	Result      string              `json:"result,omitempty"`
 	Log         []DeviceCommandStep `json:"log"`
 }
@@ -88,9 +90,36 @@ func MoveCommand(r *Record[DeviceCommand], step DeviceCommandStep) error {
 		return err
 	}
 	b.Status, b.StatusSince = step.Status, step.At
+	addToCommandLog(b, step)
+	return nil
+}
+
+// NoteCommand says why a queued command waits. Its log tells of each reason once.
+func NoteCommand(r *Record[DeviceCommand], step DeviceCommandStep) {
+	b := &r.Body
+	b.Result = step.Detail
+	if !slices.ContainsFunc(b.Log, func(s DeviceCommandStep) bool { return s.Status == step.Status && s.Detail == step.Detail }) {
+		addToCommandLog(b, step)
+	}
+}
+
+// QueueCommandAgain says that a command is queued again that was being sent, and why. An attempt that fails as the last did takes its
+// place in the log.
+func QueueCommandAgain(r *Record[DeviceCommand], step DeviceCommandStep) error {
+	if err := MoveCommand(r, step); err != nil {
+		return err
+	}
+	b := &r.Body
+	b.Result = step.Detail
+	if n := len(b.Log); n > 3 && b.Log[n-3].Status == step.Status && b.Log[n-3].Detail == step.Detail {
+		b.Log = slices.Delete(b.Log, n-3, n-1)
+	}
+	return nil
+}
+
+func addToCommandLog(b *DeviceCommand, step DeviceCommandStep) {
 	b.Log = append(slices.Clone(b.Log), step)
 	if len(b.Log) > maxCommandLog {
 		b.Log = slices.Delete(b.Log, 1, 2)
 	}
-	return nil
 }

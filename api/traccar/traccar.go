@@ -1,5 +1,6 @@
 // Package traccar sends commands to trackers that are behind a Traccar server, by its REST API. It says of each attempt whether the
-// command went out, did not, or may have: nobody may send a command twice because it did not hear of the first time.
+// command went out, did not, or may have: nobody may send a command twice because it did not hear of the first time. It takes a Traccar
+// that knows noQueue, which is 6.7 or later: an older one keeps a command for a tracker that is away, and delivers it whenever it is back.
 package traccar
 
 import (
@@ -20,6 +21,9 @@ import (
 
 // Timeout is how long one request may take.
 const Timeout = 10 * time.Second
+
+// notConnected says why a command did not go out to a tracker that is away.
+const notConnected = "the tracker is not connected to Traccar"
 
 // maxAnswer is how much of an answer is read, in bytes.
 const maxAnswer = 64 << 10
@@ -59,6 +63,7 @@ type Outcome string
 const (
 	Sent    Outcome = "sent"    // Traccar gave it to the tracker's connection
 	Held    Outcome = "held"    // Traccar keeps it until the tracker connects
+	Away    Outcome = "away"    // it certainly did not go out: the tracker is not connected to Traccar
 	Later   Outcome = "later"   // it certainly did not go out, and may another time
 	Refused Outcome = "refused" // it did not go out and never will
 	Unknown Outcome = "unknown" // it may have gone out
@@ -105,7 +110,7 @@ func (c *Client) Send(ctx context.Context, command Command) (Outcome, string) {
 	case status == http.StatusAccepted:
 		return Held, "Traccar keeps it until the tracker connects"
 	case status == http.StatusBadRequest && strings.Contains(answer, "Failed to send command"):
-		return Later, "the tracker is not connected to Traccar"
+		return Away, notConnected
 	case status == http.StatusTooManyRequests:
 		return Later, "Traccar is asked too often"
 	case status >= 300 && status < 500:
@@ -132,11 +137,15 @@ func (c *Client) Find(ctx context.Context, uniqueID string) (int64, Outcome, str
 	var found []struct {
 		ID       int64  `json:"id"`
 		UniqueID string `json:"uniqueId"`
+		Status   string `json:"status"`
 	}
 	if err := json.Unmarshal([]byte(answer), &found); err != nil {
 		return 0, Later, "Traccar answered with something else than trackers"
 	}
 	for _, d := range found {
+		if d.UniqueID == uniqueID && d.Status == "offline" { // it has closed its connection, and there is none to send on
+			return 0, Away, notConnected
+		}
 		if d.UniqueID == uniqueID && d.ID > 0 {
 			return d.ID, "", ""
 		}
