@@ -41,13 +41,13 @@ var alertAbout = map[fleet.AlertKind]string{
 	fleet.AlertFenceSpeeding:     "Faster than the speed limit of the geofence that it is in, by more than the threshold.",
 	fleet.AlertFenceEnter:        "Enters a geofence.",
 	fleet.AlertFenceExit:         "Leaves a geofence.",
-	fleet.AlertFenceDwell:        "Stays inside a geofence for longer than the threshold, or than the geofence's own dwell_s.",
+	fleet.AlertFenceDwell:        "Stays inside a geofence for the threshold or longer, which is the geofence's own dwell_s unless given.",
 	fleet.AlertFenceCurfew:       "Is outside all of the geofence_ids while the schedule holds.",
 	fleet.AlertBatteryLow:        "State of charge of the traction battery below the threshold.",
 	fleet.AlertFuelLow:           "Fuel in the tank below the threshold.",
 	fleet.AlertVoltageLow:        "Voltage of the starter battery below the threshold, by a reading that comes when the engine has been off for five minutes; by any where the ignition is not known.",
 	fleet.AlertOffline:           "Nothing heard for longer than the threshold; raised up to a minute after that, as of when it was.",
-	fleet.AlertIdling:            "Stands with the engine on for longer than the threshold.",
+	fleet.AlertIdling:            "Stands with the engine on for the threshold or longer, as two fixes say that stand; raised as of the first, with a later fix that stands or when none has come for two minutes.",
 	fleet.AlertHarshBraking:      "Brakes harder than the threshold, or the device says so.",
 	fleet.AlertHarshAcceleration: "Accelerates harder than the threshold, or the device says so.",
 	fleet.AlertHarshCornering:    "Corners harder than the threshold, or the device says so.",
@@ -63,7 +63,7 @@ var alertAbout = map[fleet.AlertKind]string{
 
 	fleet.AlertStopReached:    "Reaches a stop of its route plan.",
 	fleet.AlertStopMissed:     "Has not reached a stop of its route plan by arrive_until and the threshold.",
-	fleet.AlertRouteDeviation: "Was seen off the corridor of its route plan, and not on it again for longer than the threshold.",
+	fleet.AlertRouteDeviation: "Was seen off the corridor of its route plan, and not on it again for the threshold or longer.",
 	fleet.AlertSOS:            "Somebody calls for help: the device's alarm sos.",
 	fleet.AlertJamming:        "The device reports that its radio or GNSS is jammed.",
 	fleet.AlertTampering:      "The device reports that it is tampered with or taken off, or that its antenna was cut: the alarms tampering, removing and gpsAntennaCut.",
@@ -72,7 +72,7 @@ var alertAbout = map[fleet.AlertKind]string{
 	fleet.AlertSignal:         "A signal is what the rule's member signal asks: above, below, between, outside, equals, changed. The alert's subject is the signal, and its values are in the signal's unit.",
 	fleet.AlertFuelDrop:       "The level in the tank has fallen by more than what may have been used and the threshold together, and stays there: known with the first reading that comes five minutes or more after the one that showed it. The subject is standing or driving. Without fuel_capacity_gal a vehicle that tells litres is held to have a tank of 60 litres.",
 	fleet.AlertFuelRise:       "The level in the tank has risen by more than the threshold, and stays there: somebody has refuelled. As with fuel_drop.",
-	fleet.AlertDeviceAlarm:    "The device raises one of the alarms of the rule, or any if it names none. The alert's subject is the alarm.",
+	fleet.AlertDeviceAlarm:    "The device raises one of the alarms of the rule, or any if it names none. The alert's subject is the alarm, or other when 32 different alarms of the vehicle are told apart already.",
 }
 
 // thresholdUnits are the units of the members that hold thresholds.

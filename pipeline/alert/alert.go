@@ -47,11 +47,14 @@
 //	stop_missed                0         a stop not reached in time                    reached, plan over     raises it
 //	route_deviation            120 s     off the corridor of a route plan              back, plan over        raises it
 //
+// A vehicle idles between fixes that stand: a single one does not say that it stays. With the second, or later and two
+// minutes after the newest, the alert is raised as of the first; what drives off has idled up to when its trip went on.
+//
 // "Silence": what a deadline does while nothing arrives. Silence says nothing about speed or motion: after five minutes
 // without a fix such an alert ends at its last fix with the reason no_data. A starter battery is judged by readings at
 // least five minutes after the ignition went off, as its voltage under charge and while cranking says nothing; if the
 // ignition is not known, by every reading. An alarm that a device repeats is one alert as long as it comes again within
-// ten minutes. A rule that begins or is edited judges anew, without cool-down: what it had raised is resolved with
+// ten minutes; a rule tells 32 alarms of a vehicle apart at a time, and more are other. A rule that begins or is edited judges anew, without cool-down: what it had raised is resolved with
 // the reason rule_changed.
 //
 // Driving events: the alarms hardBraking, hardAcceleration, hardCornering and accident, and the change of speed or

@@ -16,6 +16,10 @@ const (
 	obligations
 )
 
+// patience is how long no fix may come before a vehicle is held to idle on through the silence: one that reports more
+// often is asked for the next fix, which may be far away.
+const patience = 2 * minute
+
 // fact is something that a rule may find at any time, as it is known from the state and the traits alone: silence,
 // idling, dwelling, and what a vehicle is bound by.
 type fact struct {
@@ -25,6 +29,7 @@ type fact struct {
 	required fleet.Millis // for how long it must have been so
 	limit    float64      // the threshold, if it is not the rule's own
 	over     fleet.Millis // from when on it is so no more; 0 if that is not known
+	seen     fleet.Millis // of what is sure only as long as it is seen: when it last was; else 0
 }
 
 // facts visits what a rule of such a kind may find up to a time, if nothing changes; 0 is no limit.
@@ -37,7 +42,7 @@ func (c *call) facts(r *rule, until fleet.Millis, visit func(fact)) {
 			visit(x)
 		}
 	case idling:
-		if x.since = s.IdleFrom; s.IdleFrom != 0 {
+		if x.since, x.seen = s.IdleFrom, s.IdleSeen; s.idles() {
 			visit(x)
 		}
 	case dwelling:
@@ -112,7 +117,7 @@ func (c *call) nothing(r *rule, before fleet.Millis) bool {
 	case silence:
 		return c.s.Heard == 0 || before != 0 && before < c.s.Heard+r.required
 	case idling:
-		return c.s.IdleFrom == 0 || before != 0 && before < c.s.IdleFrom+r.required
+		return !c.s.idles() || before != 0 && before < c.s.IdleFrom+r.required
 	}
 	return len(c.s.Inside) == 0
 }
@@ -133,6 +138,9 @@ func (c *call) due(r *rule, x *fact) (begin, due fleet.Millis) {
 		if f.Revision == r.Revision && f.Cool > x.since { // an edited rule judges anew
 			earliest, heldBack = max(earliest, f.Cool), true
 		}
+	}
+	if x.seen != 0 && earliest > x.seen {
+		earliest = max(earliest, x.seen+patience)
 	}
 	due = r.hours.opens(earliest)
 	if due == 0 || r.To != 0 && due >= r.To || x.over != 0 && due >= x.over {
@@ -184,7 +192,7 @@ func (c *call) find() {
 	}
 }
 
-// vanished resolves what facts no longer hold.
+// vanished resolves what facts no longer hold. What drives has idled up to when it went.
 func (c *call) vanished(at fleet.Millis) {
 	for i := range c.s.Found {
 		f := &c.s.Found[i]
@@ -198,6 +206,9 @@ func (c *call) vanished(at fleet.Millis) {
 		if holds, over := c.holds(r, f); !holds {
 			if over == 0 {
 				over = at
+			}
+			if r.watch == idling && c.went != 0 {
+				over = c.went
 			}
 			c.resolve(f, max(over, f.Told), cleared)
 		}

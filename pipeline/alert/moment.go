@@ -74,6 +74,9 @@ func (c *call) alarm(in *Input) {
 	}
 }
 
+// mostAlarms is how many alarms of a vehicle a rule tells apart at a time.
+const mostAlarms = 32
+
 // word takes one word of an alarm for what it says.
 func (c *call) word(p *fleet.Position, word string) {
 	switch word {
@@ -97,9 +100,27 @@ func (c *call) word(p *fleet.Position, word string) {
 	}
 	for _, r := range c.e.alarms {
 		if len(r.Alarms) == 0 || slices.Contains(r.Alarms, word) {
-			c.moment(r, 0, word, c.at, c.place(), math.NaN(), repeated)
+			c.moment(r, 0, c.subject(r, word), c.at, c.place(), math.NaN(), repeated)
 		}
 	}
+}
+
+// subject returns what an alert of a rule is about: an alarm, or other when as many alarms as are told apart repeat
+// themselves. So words that are new each time fill no memory.
+func (c *call) subject(r *rule, word string) string {
+	if _, known := c.s.find(r.ID, 0, word); known {
+		return word
+	}
+	others := 0
+	for i, _ := c.s.find(r.ID, 0, ""); i < len(c.s.Found) && c.s.Found[i].Rule == r.ID; i++ {
+		if c.s.Found[i].Cool > c.at {
+			others++
+		}
+	}
+	if others >= mostAlarms {
+		return "other"
+	}
+	return word
 }
 
 // told raises what a device says by an alarm, and returns whether any of the rules watches for it here and now.

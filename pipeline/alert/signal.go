@@ -9,8 +9,9 @@ import (
 
 // Reading is the value of its signal that a rule goes by: the newest, or of a rule for changes the one told last.
 type Reading struct {
-	Rule  fleet.RuleID
-	Value float64
+	Rule   fleet.RuleID
+	Signal fleet.Signal // another version of the rule may watch another
+	Value  float64
 }
 
 // Wants says whether a rule watches a signal at a time which no other detector needs.
@@ -48,12 +49,15 @@ func (c *call) measured(v *fleet.SignalValue, inside []fleet.FenceID) {
 			continue
 		}
 		at, known := c.s.readingOf(r.ID)
+		if known && c.s.Readings[at].Signal != v.Signal {
+			c.s.Readings, known = slices.Delete(c.s.Readings, at, at+1), false
+		}
 		changed := known && r.Signal.Changed(c.s.Readings[at].Value, v.Value)
 		switch {
 		case !known:
 			c.forget()
 			at, _ = c.s.readingOf(r.ID)
-			c.s.Readings = slices.Insert(c.s.Readings, at, Reading{r.ID, v.Value})
+			c.s.Readings = slices.Insert(c.s.Readings, at, Reading{r.ID, v.Signal, v.Value})
 		case changed || r.lasting:
 			c.s.Readings[at].Value = v.Value
 		}
@@ -86,7 +90,7 @@ func (c *call) moved(inside []fleet.FenceID) {
 		if !r.current(c.at) {
 			continue
 		}
-		if i, known := c.s.readingOf(r.ID); known {
+		if i, known := c.s.readingOf(r.ID); known && c.s.Readings[i].Signal == r.Signal.Signal {
 			c.compare(r, c.s.Readings[i].Value, inside)
 		}
 	}

@@ -18,6 +18,7 @@ type State struct {
 	Moving     bool
 	Stood      fleet.Millis // when it was last seen to stop moving: what moves now began later,
 	IdleFrom   fleet.Millis // 0: not idling
+	IdleSeen   fleet.Millis // of the newest fix that stands with the engine on
 	IdleOver   fleet.Millis // and likewise when it was last seen to stop idling
 	Ignition   fleet.Tri    // as last told
 	IgnitionAt fleet.Millis // since when

@@ -63,6 +63,9 @@ func (e *Engine) Step(s *State, key fleet.VehicleKey, t *fleet.Traits, in *Input
 	}
 	moved := s.Moving
 	c.motion(&in.Motion)
+	if in.Position != nil {
+		c.stands(in.Position)
+	}
 
 	c.alarm(in)
 	if in.Position != nil {

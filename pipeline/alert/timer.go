@@ -34,6 +34,9 @@ func (c *call) wake() fleet.Millis {
 	return wake
 }
 
+// walking is the speed from which on a vehicle does not stand, in m/s.
+const walking = 5 * fleet.MetresPerKmh
+
 // earlier returns the earlier of two times, of which 0 is never.
 func earlier(a, b fleet.Millis) fleet.Millis {
 	if b != 0 && (a == 0 || b < a) {
@@ -109,9 +112,23 @@ func (c *call) motion(m *fleet.Motion) {
 	case m.Idling:
 		s.IdleFrom = max(m.IdleFrom, s.IdleOver, 1)
 	case s.IdleFrom != 0:
+		if m.Moving {
+			c.went = min(max(m.Since, s.IdleSeen), c.at)
+		}
 		s.IdleFrom, s.IdleOver = 0, c.at
 	}
 }
+
+// stands takes a fix that says that the vehicle stands where it idles. A speed of its own says that it does not.
+func (c *call) stands(p *fleet.Position) {
+	if c.s.IdleFrom != 0 && !(p.Speed >= walking) {
+		c.s.IdleSeen = c.at
+	}
+}
+
+// idles says whether the vehicle is known to idle: by fixes that stand, one of them after it began. A single one does
+// not say that it stays.
+func (s *State) idles() bool { return s.IdleFrom != 0 && s.IdleSeen > s.IdleFrom }
 
 // fire works off the deadlines up to an instant.
 func (c *call) fire(to fleet.Millis) {

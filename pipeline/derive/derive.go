@@ -118,7 +118,7 @@ func (s *State) Clone() State {
 }
 
 // Format is the version of what Encode writes. A state of another is not read, and its vehicle derived from the beginning.
-const Format uint32 = 3
+const Format uint32 = 4
 
 // Encode writes the state; equal states are written alike.
 func (s *State) Encode() ([]byte, error) {

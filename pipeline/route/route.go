@@ -13,7 +13,8 @@
 //
 // It is left at the first fix outside by more than the margin, or when the geofence has it left. The corridor counts from
 // when the vehicle was first on it, or had reached a stop, until the plan is completed; it is off it at the first fix
-// that is outside by more than its accuracy.
+// that is outside by more than its accuracy. A vehicle follows at most MaxPlansAtOnce at a time: those that begin while
+// it does wait until one of them is over.
 //
 // Arrivals ahead are reckoned from the newest fix: the straight lines through the stops to come, by Detour, at the
 // vehicle's own mean speed on its trips of late (an average that forgets within Memory, halts at lights included; bounded,
@@ -42,6 +43,8 @@ const (
 	Memory = fleet.Millis(30 * 60 * 1000)
 	// MaxGap is the longest silence across which a pass is believed, as in pipeline/geofence.
 	MaxGap = fleet.Millis(5 * 60 * 1000)
+	// MaxPlansAtOnce is how many plans a vehicle follows at a time.
+	MaxPlansAtOnce = 100
 	// ErrorPart and ErrorBase say how far an arrival that is reckoned may be off.
 	ErrorPart = 0.4
 	ErrorBase = fleet.Millis(60 * 1000)
@@ -57,6 +60,7 @@ const (
 // concurrent use.
 type Plans struct {
 	all []fleet.RoutePlan // by End, plan and revision
+	of  map[fleet.PlanID][]*fleet.RoutePlan
 
 	mu     sync.Mutex
 	shapes map[version]area.Shape // of corridors, as they were needed
@@ -76,7 +80,11 @@ func New(all []fleet.RoutePlan) *Plans {
 		all = slices.Clone(all)
 		slices.SortFunc(all, byEnd)
 	}
-	return &Plans{all: all}
+	p := &Plans{all: all, of: make(map[fleet.PlanID][]*fleet.RoutePlan, len(all))}
+	for i := range all {
+		p.of[all[i].ID] = append(p.of[all[i].ID], &all[i])
+	}
+	return p
 }
 
 // None says that there is nothing to follow: no plans, and no runs that would have to end.
@@ -89,13 +97,25 @@ func (p *Plans) since(at fleet.Millis) []fleet.RoutePlan {
 
 // current returns the version of a plan that holds at a time, or nil.
 func (p *Plans) current(id fleet.PlanID, at fleet.Millis) *fleet.RoutePlan {
-	later := p.since(at)
-	for i := range later {
-		if from, to := later[i].Validity(); later[i].ID == id && from <= at && at < to {
-			return &later[i]
+	for _, v := range p.of[id] {
+		if from, to := v.Validity(); v.End > at && from <= at && at < to {
+			return v
 		}
 	}
 	return nil
+}
+
+// present returns a run as the version of its plan has it that holds, which may have been written since the newest
+// input; without one, nil.
+func (p *Plans) present(s *State, i int) (*Run, *fleet.RoutePlan) {
+	r := &s.Runs[i]
+	v := p.current(r.Plan, s.Seen)
+	if v != nil && v.Revision != r.Revision {
+		renewed := *r
+		renewed.adopt(v, s.Seen)
+		r = &renewed
+	}
+	return r, v
 }
 
 // corridor returns the shape of a plan's own corridor. One that cannot be read holds nothing, as it was checked when it
@@ -166,8 +186,7 @@ func (s *State) Clone() State {
 func (p *Plans) Bound(s *State) []fleet.Obligation {
 	var all []fleet.Obligation
 	for i := range s.Runs {
-		r := &s.Runs[i]
-		v := p.current(r.Plan, s.Seen)
+		r, v := p.present(s, i)
 		if v == nil || r.Completed != 0 {
 			continue
 		}
@@ -201,10 +220,12 @@ func (p *Plans) Wake(s *State) fleet.Millis {
 			wake = min(wake, r.Stops[j].wake(&v.Stops[j], s.Seen))
 		}
 	}
-	later := p.since(s.Seen)
-	for i := range later {
-		if from, to := later[i].Validity(); from < to && to > s.Seen && !s.has(later[i].ID) {
-			wake = min(wake, max(from, s.Seen))
+	if len(s.Runs) < MaxPlansAtOnce {
+		later := p.since(s.Seen)
+		for i := range later {
+			if from, to := later[i].Validity(); from < to && to > s.Seen && !s.has(later[i].ID) {
+				wake = min(wake, max(from, s.Seen))
+			}
 		}
 	}
 	if wake == math.MaxInt64 {
@@ -230,5 +251,11 @@ func (x *Stop) wake(plan *fleet.PlanStop, seen fleet.Millis) fleet.Millis {
 
 // has says whether a plan has its run.
 func (s *State) has(plan fleet.PlanID) bool {
-	return slices.ContainsFunc(s.Runs, func(r Run) bool { return r.Plan == plan })
+	_, has := s.placeOf(plan)
+	return has
+}
+
+// placeOf returns where the run of a plan is or belongs.
+func (s *State) placeOf(plan fleet.PlanID) (int, bool) {
+	return slices.BinarySearchFunc(s.Runs, plan, func(r Run, plan fleet.PlanID) int { return cmp.Compare(r.Plan, plan) })
 }

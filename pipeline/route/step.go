@@ -25,6 +25,7 @@ type call struct {
 	out   *fleet.Entities
 	moves *[]fleet.StopMove
 
+	news   []bool         // which of the runs there is something to tell of
 	passes []fleet.Millis // of the run's stops: when the line between two fixes passed through; 0 if it did not
 }
 
@@ -40,19 +41,17 @@ func (p *Plans) Step(s *State, key fleet.VehicleKey, in *Input, out *fleet.Entit
 	if in.Position != nil {
 		for i := range s.Runs {
 			r := &s.Runs[i]
-			if v := p.current(r.Plan, in.At); c.visit(r, v) {
-				changed = true
-				c.tell(r, v, "")
-			}
+			c.news[i] = c.visit(r, p.current(r.Plan, in.At)) || c.news[i]
 		}
 		s.Measure(in.At, in.Position, in.OnTrip)
 	}
-	for _, later := range p.startable(in.At) {
-		if !s.has(later.ID) {
-			c.begin(later)
+	for i, is := range c.news { // now that arrivals ahead are reckoned from this fix
+		if r := &s.Runs[i]; is {
 			changed = true
+			c.tell(r, p.current(r.Plan, in.At), "")
 		}
 	}
+	changed = c.start() || changed
 	for i := range s.Runs {
 		r := &s.Runs[i]
 		if v := p.current(r.Plan, in.At); c.deadlines(r, v) {
@@ -63,15 +62,19 @@ func (p *Plans) Step(s *State, key fleet.VehicleKey, in *Input, out *fleet.Entit
 	return changed
 }
 
-// startable returns the versions of plans that hold at a time.
-func (p *Plans) startable(at fleet.Millis) (all []*fleet.RoutePlan) {
-	later := p.since(at)
+// start begins the runs of plans that hold by now, as long as there are not too many.
+func (c *call) start() (started bool) {
+	later := c.p.since(c.in.At)
 	for i := range later {
-		if from, to := later[i].Validity(); from <= at && at < to {
-			all = append(all, &later[i])
+		if len(c.s.Runs) >= MaxPlansAtOnce {
+			break
+		}
+		if from, to := later[i].Validity(); from <= c.in.At && c.in.At < to && !c.s.has(later[i].ID) {
+			c.begin(&later[i])
+			started = true
 		}
 	}
-	return all
+	return started
 }
 
 // renew ends the runs of plans that hold no more, and lets the others go on by the version that holds.
@@ -93,18 +96,19 @@ func (c *call) renew() (changed bool) {
 		changed = true
 		return true
 	})
+	c.news = make([]bool, len(c.s.Runs))
 	for i := range c.s.Runs {
 		r := &c.s.Runs[i]
 		if v := c.p.current(r.Plan, c.in.At); v.Revision != r.Revision {
-			c.adopt(r, v)
-			c.tell(r, v, "")
+			r.adopt(v, c.in.At)
+			c.news[i] = true
 		}
 	}
 	return changed
 }
 
 // adopt goes on by another version of the plan: a stop of the same id is the same stop.
-func (c *call) adopt(r *Run, v *fleet.RoutePlan) {
+func (r *Run) adopt(v *fleet.RoutePlan, at fleet.Millis) {
 	stops := make([]Stop, len(v.Stops))
 	r.Next = 0
 	for i := range v.Stops {
@@ -112,7 +116,7 @@ func (c *call) adopt(r *Run, v *fleet.RoutePlan) {
 		if j := slices.IndexFunc(r.Stops, func(x Stop) bool { return x.ID == stops[i].ID }); j >= 0 {
 			stops[i] = r.Stops[j]
 		}
-		if until := v.Stops[i].ArriveUntil; until == 0 || until > c.in.At {
+		if until := v.Stops[i].ArriveUntil; until == 0 || until > at {
 			stops[i].Missed = 0
 		}
 		if stops[i].Arrived != 0 {
@@ -133,12 +137,7 @@ func (c *call) begin(v *fleet.RoutePlan) {
 		r.Stops[i].ID = v.Stops[i].ID
 	}
 	c.visit(&r, v)
-	at, _ := slices.BinarySearchFunc(c.s.Runs, r.Plan, func(x Run, plan fleet.PlanID) int {
-		if x.Plan < plan {
-			return -1
-		}
-		return 1
-	})
+	at, _ := c.s.placeOf(r.Plan)
 	c.s.Runs = slices.Insert(c.s.Runs, at, r)
 	c.tell(&c.s.Runs[at], v, "")
 }

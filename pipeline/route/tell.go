@@ -13,8 +13,7 @@ func (c *call) tell(r *Run, v *fleet.RoutePlan, reason string) {
 // Open appends the present versions of the runs that go on.
 func (p *Plans) Open(s *State, key fleet.VehicleKey, out *fleet.Entities) {
 	for i := range s.Runs {
-		r := &s.Runs[i]
-		if v := p.current(r.Plan, s.Seen); v != nil && r.Completed == 0 {
+		if r, v := p.present(s, i); v != nil && r.Completed == 0 {
 			*out = append(*out, s.run(key, r, v, ""))
 		}
 	}
