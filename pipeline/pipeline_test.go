@@ -866,7 +866,7 @@ func TestTheNextOwnerKnowsHowFarAVehicleIsFromAPlaceThatStandsStill(t *testing.T
 // What a tracker kept whose clock is a year ahead comes at once, in batches of any size, to owners who know nothing but what is
 // stored. Each fix has a time of its own, and one that is formed again has the same.
 func TestFixesOfAClockThatIsTooFarAheadAreAllKept(t *testing.T) {
-	const fixes = 150
+	const fixes = 72
 	received := begin.Add(time.Hour)
 	ahead := func(i int) string {
 		return fmt.Sprintf(`{"device":"%s","fix_at":%d,"lat":48,"lng":11.5,"invalid":%v}`,
@@ -876,7 +876,7 @@ func TestFixesOfAClockThatIsTooFarAheadAreAllKept(t *testing.T) {
 	for _, at := range []fleet.Millis{received, received + 1, received + 20, received + 200_000} {
 		before = append(before, fmt.Sprintf(`{"device":"%s","fix_at":%d,"lat":48,"lng":11.5}`, unique(1), at))
 	}
-	for _, size := range []int{1, 50, fixes} {
+	for _, size := range []int{1, 40, fixes} {
 		b := newBench(t)
 		b.register(1)
 		b.handle(b.chain(), batchOf(0, before...))
@@ -915,6 +915,7 @@ func TestAnOdometerIsMeasuredOnceAMinuteWhateverTheClock(t *testing.T) {
 		batch := batchOf(0, values...)
 		for i := range batch.Records {
 			batch.Records[i].Time = begin + fleet.Millis(i)*1000 - ahead
+			batch.Records[i].Account = 7 // let in, if before the device was made
 		}
 		b.handle(b.chain(), batch)
 		if n := b.count(fmt.Sprintf("count() FROM telemetry FINAL WHERE signal = '%s'", odometerSignal)); n != 2 {
