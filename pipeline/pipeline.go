@@ -116,7 +116,8 @@ type work struct {
 	vehicle  *vehicle      // nil if it has none
 	position fleet.Position
 	refusal  fleet.Refusal
-	foreign  bool // let in as that of another account: nobody's
+	looked   fleet.Millis // for a clock too far ahead: up to when it was looked what is stored
+	foreign  bool         // let in as that of another account: nobody's
 }
 
 // NewChain returns the handler of a partition.
@@ -223,11 +224,11 @@ func (c *Chain) decode(b *consume.Batch) consume.Batch {
 	dropped, unknown := c.decoder.DroppedSignals, c.decoder.UnknownSignals
 	var months months
 	for i := range b.Records {
-		if len(c.reports) >= partReports {
-			part.Records, part.Last = b.Records[:i], b.Records[i].Offset-1
+		record := &b.Records[i]
+		if len(c.reports) >= partReports || !months.receive(fix.Received(record.Time)) && i > 0 {
+			part.Records, part.Last = b.Records[:i], record.Offset-1
 			break
 		}
-		record := &b.Records[i]
 		if record.Poison != nil {
 			// How many reports it held nobody knows: it counts as one.
 			c.tally.refuse(0, "", fleet.RefusedBatch)
@@ -379,6 +380,9 @@ func (c *Chain) judge(b *consume.Batch, i int, stored storedTimes) {
 	}
 	v := w.vehicle
 	v.touch(c)
+	if p.Flags&fleet.FlagFutureClock != 0 {
+		p.FixTime = v.free(c, stored, p.FixTime, w.looked)
+	}
 	by, duplicate := v.has(c, stored, p.FixTime)
 	t := c.alarmTime(p)
 	moved := duplicate && t != 0 && by != tellingOf(p) && w.device.VehicleAt(t) == p.Vehicle

@@ -36,6 +36,9 @@ type vehicle struct {
 	timeSet   map[fleet.Millis]telling // of times, once somebody asked
 	packed    *derive.Packer           // what the batch stores of it; nil between batches
 
+	lookedIn      uint64       // the batch in which these hold, of fixes whose clock is too far ahead:
+	looked, given fleet.Millis // up to when it was looked what is stored, and the newest time that one of them got
+
 	cellLat, cellLng float64
 	cell             fleet.Cell
 }
@@ -125,6 +128,29 @@ func (v *vehicle) has(c *Chain, stored storedTimes, t fleet.Millis) (by telling,
 		by, ok = stored[storedTime{v.key, t}]
 	}
 	return by, ok
+}
+
+// spare is how many more times than it needs a batch looks at for fixes whose clock is too far ahead.
+const spare = 64
+
+// look returns of which times it must be looked whether they are stored, so that a fix whose clock is too far ahead and that
+// came at t finds one that is free. Such fixes of a batch have times in the order in which they came.
+func (v *vehicle) look(c *Chain, t fleet.Millis) (from, to fleet.Millis) {
+	if v.lookedIn != c.batch {
+		v.lookedIn, v.looked, v.given = c.batch, 0, 0
+	}
+	from = max(t, v.looked+1)
+	v.looked = max(t+spare, v.looked+1)
+	return from, v.looked
+}
+
+// free returns a time for a fix whose clock is too far ahead and that came at t, where it was looked up to another time.
+func (v *vehicle) free(c *Chain, stored storedTimes, t, looked fleet.Millis) fleet.Millis {
+	v.given = v.state.Free(max(t, v.given+1), looked, func(t fleet.Millis) bool {
+		_, ok := v.has(c, stored, t)
+		return ok
+	})
+	return v.given
 }
 
 // cellOf returns the cell of a position; a vehicle that stands still costs nothing.
@@ -404,8 +430,13 @@ func (c *Chain) stored(ctx context.Context, b *consume.Batch) (storedTimes, erro
 		if w.vehicle == nil || w.refusal != "" || !r.Positioned {
 			continue
 		}
-		if w.vehicle.state.MayBeStored(p.FixTime) {
-			if err := ask(p, p.FixTime); err != nil {
+		from, to := p.FixTime, p.FixTime
+		if p.Flags&fleet.FlagFutureClock != 0 {
+			from, to = w.vehicle.look(c, p.FixTime)
+			w.looked = to
+		}
+		for t := from; t <= to && w.vehicle.state.MayBeStored(t); t++ {
+			if err := ask(p, t); err != nil {
 				return nil, err
 			}
 		}

@@ -194,6 +194,7 @@ func (v *Vehicle) position(s *State, w *work, input *Input, out *fleet.Entities)
 	// A future clock was dealt with when the position was stored; its fix time is ours.
 	future := p.Flags & fleet.FlagFutureClock
 	p.Flags &^= arrival | fleet.FlagFutureClock
+	p.ReceivedTime = 0 // when it came matters to the live state alone
 	if !math.IsNaN(p.Odometer) {
 		p.Flags &^= fleet.FlagBadOdometer
 	}

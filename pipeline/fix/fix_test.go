@@ -110,6 +110,7 @@ func TestStateMovesForwardOnly(t *testing.T) {
 			before := s
 			p, refusal := config.Normalise(&r, received)
 			if refusal == "" {
+				free(&s, &p, stored)
 				refusal = config.Classify(&s, &p, stored[p.FixTime])
 			}
 			if refusal != "" {

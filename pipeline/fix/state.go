@@ -23,9 +23,6 @@ type State struct {
 
 	// Wheels is how far the vehicle may be from Last, because its place stood still and its wheels did not.
 	Wheels fleet.Wheels
-
-	// Given is the newest fix time that a fix got whose clock was too far ahead to be believed.
-	Given fleet.Millis
 }
 
 // Candidate is where a vehicle seems to have jumped to.
@@ -40,26 +37,33 @@ func (s *State) Known() bool { return s.Last.FixTime != 0 }
 // MayBeStored says whether a fix at time t may be a duplicate, so that somebody must look whether it is stored.
 func (s *State) MayBeStored(t fleet.Millis) bool { return t <= s.Newest }
 
+// Free returns a time for a position whose clock was too far ahead to be believed: the first from a time on at which the
+// vehicle has none. stored says of the times up to another whether it has one; if it has at all of these, Free returns a time
+// after all that it has.
+func (s *State) Free(from, to fleet.Millis, stored func(fleet.Millis) bool) fleet.Millis {
+	for t := from; t <= to; t++ {
+		if !s.MayBeStored(t) || !stored(t) {
+			return t
+		}
+	}
+	return max(from, s.Newest+1)
+}
+
 // Classify judges a normalised position of the vehicle whose state is s, sets the position's flags and moves the state
 // forward. stored says whether the vehicle has a position at this fix time already; it matters only where MayBeStored
 // holds. The only refusal is for a duplicate, which leaves the state as it was. The fix time of a position whose clock
-// was too far ahead is ours, and is moved by milliseconds so that two do not fall together.
+// was too far ahead is ours, and comes from Free, so that two do not fall together.
 func (c *Config) Classify(s *State, p *fleet.Position, stored bool) fleet.Refusal {
 	if p.Flags&fleet.FlagFutureClock != 0 {
 		if s.Last.Flags&fleet.FlagFutureClock != 0 && s.Last.DeviceTime == p.DeviceTime {
 			return fleet.RefusedDuplicate
 		}
-		if stored {
-			p.FixTime++
-		}
-		p.FixTime = max(p.FixTime, s.Given+1)
-		s.Given = p.FixTime
 	} else if stored && s.MayBeStored(p.FixTime) {
 		return fleet.RefusedDuplicate
 	}
 	newest, now := s.Newest, s.moment(p)
 	s.Newest = max(newest, p.FixTime)
-	if !math.IsNaN(p.Odometer) && !c.Advance(&s.Mileage, now, p.Odometer) {
+	if !math.IsNaN(p.Odometer) && !c.Advance(&s.Mileage, p.FixTime, p.Odometer) {
 		p.Flags |= fleet.FlagBadOdometer
 	}
 
@@ -79,7 +83,7 @@ func (c *Config) Classify(s *State, p *fleet.Position, stored bool) fleet.Refusa
 		return ""
 	}
 	if !s.Known() {
-		s.trust(p, now)
+		s.trust(p, now, 0)
 		return ""
 	}
 	distance := fleet.Distance(s.Last.Lat, s.Last.Lng, p.Lat, p.Lng)
@@ -101,7 +105,7 @@ func (c *Config) Classify(s *State, p *fleet.Position, stored bool) fleet.Refusa
 			return ""
 		}
 	}
-	s.trust(p, now)
+	s.trust(p, now, span)
 	return ""
 }
 
@@ -141,14 +145,15 @@ func (c *Config) agrees(candidate Candidate, p *fleet.Position) bool {
 	return !c.jumped(fleet.Distance(candidate.Lat, candidate.Lng, p.Lat, p.Lng), p.FixTime-candidate.Time)
 }
 
-// trust makes p the live position, of this moment. An ignition that it does not tell stays what it was.
-func (s *State) trust(p *fleet.Position, now fleet.Millis) {
+// trust makes p the live position, of this moment, a span after the one before. An ignition that it does not tell stays what
+// it was. The wheels go by the clock of the fixes: a clock that is ahead sends in an instant what took it minutes.
+func (s *State) trust(p *fleet.Position, now, span fleet.Millis) {
 	ignition := s.Last.Ignition
 	if p.Lat != s.Last.Lat || p.Lng != s.Last.Lng || !s.Known() {
-		s.Wheels.Arrive(now, p.Speed)
+		s.Wheels.Arrive(p.FixTime, p.Speed)
 	} else {
 		parked := p.Ignition == fleet.No || p.Ignition == fleet.Unknown && ignition == fleet.No || p.Motion == fleet.No
-		s.Wheels.Roll(s.Last.FixTime, now, p.Speed, parked)
+		s.Wheels.Roll(p.FixTime-span, p.FixTime, p.Speed, parked)
 	}
 	s.Last = *p
 	s.Last.FixTime = now
