@@ -82,3 +82,24 @@ func TestARouteOfAnySpan(t *testing.T) {
 	wantEqual(t, "trips", w.do("GET", path+"&geometry=false", "").ok(200).object()["totals"].(map[string]any)["trips"], any(400.0))
 	w.do("GET", path, "").problem(400, "invalid_request")
 }
+
+// After a change of the zone, of the account or of a vehicle, mileage tells the days that the trips tell.
+func TestMileageTellsTheDaysOfTheZoneThatHoldsNow(t *testing.T) {
+	w := newWorld(t)
+	vehicle := w.vehicle(`{"make":"A","model":"1"}`)
+	trip := sampleTrip(-600, -580) // 02:00 UTC of 31 January
+	w.derive(w.account, row{vehicle: vehicle, entity: trip})
+	agree := func(want string) {
+		t.Helper()
+		wantEqual(t, "day of the trip", w.do("GET", "/v1/trips/"+derivedID(trip), "").ok(200).object()["local_on"], any(want))
+		page := w.do("GET", "/v1/reports/mileage?from="+want+"&to="+want, "").ok(200).object()
+		wantEqual(t, "rows", page["pagination"].(map[string]any)["total"], any(1.0))
+		wantEqual(t, "day of mileage", page["data"].([]any)[0].(map[string]any)["on"], any(want))
+	}
+	w.do("PATCH", "/v1/account", `{"timezone":"UTC"}`).ok(200)
+	agree("2026-01-31")
+	w.do("PATCH", "/v1/account", `{"timezone":"America/Los_Angeles"}`).ok(200)
+	agree("2026-01-30")
+	w.do("PATCH", "/v1/vehicles/"+vehicle, `{"timezone":"Asia/Tokyo"}`).ok(200)
+	agree("2026-01-31")
+}

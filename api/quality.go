@@ -329,8 +329,7 @@ func (q *QualityFigures) addGaps(silences []query.Silence, from, to time.Time) {
 func (f *figures) days(device uint64, vehicle *string, silences []query.Silence, from, to time.Time) []QualityDay {
 	all := []QualityDay{}
 	for begin := from; begin.Before(to); {
-		y, m, d := begin.Date()
-		end := time.Date(y, m, d+1, 0, 0, 0, 0, from.Location())
+		end := fleet.NextDay(begin)
 		if end.After(to) {
 			end = to
 		}

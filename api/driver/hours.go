@@ -83,13 +83,12 @@ func Hours(driving, logins []Span, period Span, zone *time.Location, rules Rules
 	return r
 }
 
-// Days cuts a period at the midnights of a zone. Where the clocks change a day has 23 or 25 hours.
+// Days cuts a period where the days of a zone begin. Where the clocks change a day has 23 or 25 hours.
 func Days(period Span, zone *time.Location) []Day {
 	var all []Day
 	for at := period.From; at < period.To; {
 		local := at.Time().In(zone)
-		next := fleet.MillisOf(time.Date(local.Year(), local.Month(), local.Day()+1, 0, 0, 0, 0, zone))
-		to := min(max(next, at+1), period.To)
+		to := min(fleet.MillisOf(fleet.NextDay(local)), period.To)
 		all = append(all, Day{Span: Span{at, to}, Date: local.Format(time.DateOnly)})
 		at = to
 	}
