@@ -47,6 +47,8 @@
 //	stop_missed                0         a stop not reached in time                    reached, plan over     raises it
 //	route_deviation            120 s     off the corridor of a route plan              back, plan over        raises it
 //
+// The kind proximity is about two vehicles, and not found here but by pipeline/follow.
+//
 // "Silence": what a deadline does while nothing arrives. Silence says nothing about speed or motion: after five minutes
 // without a fix such an alert ends at its last fix with the reason no_data. A starter battery is judged by readings at
 // least five minutes after the ignition went off, as its voltage under charge and while cranking says nothing; if the
