@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -65,7 +66,7 @@ func (f *Follower) markPairs(ctx context.Context, changes []*change) error {
 	var marks []mark
 	for _, c := range changes {
 		if c.to != 0 && f.paired(c.key) {
-			marks = append(marks, mark{key: c.key, number: f.version(), from: c.from})
+			marks = append(marks, mark{key: c.key, number: rand.Uint64(), from: c.from})
 		}
 	}
 	return f.writeMarks(ctx, marks)
@@ -80,7 +81,7 @@ func (f *Follower) markJudged(ctx context.Context, judged []judgedRow) error {
 	var marks []mark
 	for key, from := range first {
 		if f.paired(key) {
-			marks = append(marks, mark{key: key, number: f.version(), from: from, again: fleet.MillisOf(f.deps.Now()) + pairAgain})
+			marks = append(marks, mark{key: key, number: rand.Uint64(), from: from, again: fleet.MillisOf(f.deps.Now()) + pairAgain})
 		}
 	}
 	return f.writeMarks(ctx, marks)
@@ -206,7 +207,7 @@ func (f *Follower) syncWatches(ctx context.Context, stored []watch) ([]watch, er
 	}
 	marks := make([]mark, len(news))
 	for i := range news {
-		marks[i] = mark{key: news[i].key(0), number: f.version(), from: cmp.Or(news[i].until, news[i].from), again: now + pairAgain}
+		marks[i] = mark{key: news[i].key(0), number: rand.Uint64(), from: cmp.Or(news[i].until, news[i].from), again: now + pairAgain}
 	}
 	if err := f.writeMarks(ctx, marks); err != nil {
 		return nil, err

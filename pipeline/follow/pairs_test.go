@@ -159,7 +159,7 @@ func TestTwoVehiclesThatPartAndMeetRaiseAlerts(t *testing.T) {
 
 	// The owner of the van derives everything anew, and leaves what it cannot explain alone.
 	w.restart()
-	w.arrive([]input{fixOf(1, 7220, 0)})
+	w.arrive([]input{fixOf(1, 7220, 0), fixOf(1, 5, 0)})
 	w.finish(w.now)
 	if got := w.brief(); got != want {
 		t.Errorf("after the owner looked\n got %s\nwant %s", got, want)
@@ -191,7 +191,7 @@ func TestAlertsAboutPairsEndAlikeInAnyOrder(t *testing.T) {
 		}
 		w.look()
 		for len(all) > 0 {
-			n := min(len(all), 1+rng.IntN(80))
+			n := min(len(all), 1+rng.IntN(150))
 			w.arrive(all[:n])
 			all = all[n:]
 			if seed == 3 { // the server dies at any of its inserts, before or after

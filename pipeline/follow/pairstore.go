@@ -79,10 +79,9 @@ func (f *Follower) marks(ctx context.Context) (all []mark, err error) {
 }
 
 func (f *Follower) writeMarks(ctx context.Context, all []mark) error {
-	now := f.deps.Now().UTC()
-	err := insert(ctx, f.deps.DB, "INSERT INTO pair_marks (account, vehicle, number, from_ms, again_at, done, at)", all,
+	err := insert(ctx, f.deps.DB, "INSERT INTO pair_marks (account, vehicle, number, from_ms, again_at, done)", all,
 		func(b driver.Batch, m *mark) error {
-			return b.Append(uint64(m.key.Account), uint64(m.key.Vehicle), m.number, int64(m.from), int64(m.again), m.done, now)
+			return b.Append(uint64(m.key.Account), uint64(m.key.Vehicle), m.number, int64(m.from), int64(m.again), m.done)
 		})
 	if err != nil {
 		return fmt.Errorf("insert %d marks of pairs: %w", len(all), err)
