@@ -27,6 +27,7 @@ var alertDefaults = map[AlertKind]struct {
 	AlertRouteDeviation: {"s", 120},
 	AlertFuelDrop:       {"percent", 10},
 	AlertFuelRise:       {"percent", 10},
+	AlertProximity:      {"m", 100},
 }
 
 // Default returns the threshold of a rule of the kind that gives none, in Unit; 0 for a kind that takes none, for

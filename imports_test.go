@@ -26,7 +26,7 @@ var allowed = []struct {
 	{"pipeline/alert", []string{""}, []string{"std"}},
 	{"pipeline/route", []string{"", "query/area"}, []string{"std"}},
 	{"pipeline/derive", []string{"", "pipeline/fix", "pipeline/trip", "pipeline/geofence", "pipeline/route", "pipeline/alert"}, []string{"std"}},
-	{"pipeline/follow", []string{"", "schemas", "query", "pipeline/..."}, nil},
+	{"pipeline/follow", []string{"", "schemas", "query", "query/pair", "pipeline/..."}, nil},
 	{"pipeline/topic", []string{"", "pipeline/codec"}, nil},
 	{"pipeline/consume", []string{"", "pipeline/topic"}, nil},
 	{"pipeline/sink", []string{"", "schemas"}, nil},

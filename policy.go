@@ -47,6 +47,8 @@ const (
 	AlertSignal      AlertKind = "signal"       // as the rule's test of a signal says
 	AlertFuelDrop    AlertKind = "fuel_drop"    // percent, beyond what is used
 	AlertFuelRise    AlertKind = "fuel_rise"    // percent
+
+	AlertProximity AlertKind = "proximity" // m, between two vehicles; not the engine's, which knows one
 )
 
 // AlertKinds lists every kind.
@@ -58,7 +60,11 @@ var AlertKinds = []AlertKind{
 	AlertStopReached, AlertStopMissed, AlertRouteDeviation,
 	AlertSOS, AlertJamming, AlertTampering, AlertPowerCut, AlertLowPower, AlertDeviceAlarm, AlertSignal, AlertFuelDrop,
 	AlertFuelRise,
+	AlertProximity,
 }
+
+// MaxPairVehicles is how many vehicles a rule of the kind proximity is about at most: every pair of them, 190.
+const MaxPairVehicles = 20
 
 // Scope says which vehicles something is about: those named and those with one of the tags; all if both are empty.
 type Scope struct {
@@ -129,6 +135,7 @@ type Rule struct {
 	Fences      []FenceID
 	Alarms      []string    // of device_alarm: these words; all if empty
 	Signal      *SignalTest // of signal
+	Apart       bool        // of proximity: farther apart than Threshold, otherwise not farther
 }
 
 // TripSettings change how trips are found; a nil member leaves it at what it was.

@@ -72,7 +72,10 @@ var alertAbout = map[fleet.AlertKind]string{
 	fleet.AlertSignal:         "A signal is what the rule's member signal asks: above, below, between, outside, equals, changed. The alert's subject is the signal, and its values are in the signal's unit.",
 	fleet.AlertFuelDrop:       "The level in the tank has fallen by more than what may have been used and the threshold together, and stays there: known with the first reading that comes five minutes or more after the one that showed it. The subject is standing or driving. Without fuel_capacity_gal a vehicle that tells litres is held to have a tank of 60 litres.",
 	fleet.AlertFuelRise:       "The level in the tank has risen by more than the threshold, and stays there: somebody has refuelled. As with fuel_drop.",
-	fleet.AlertDeviceAlarm:    "The device raises one of the alarms of the rule, or any if it names none. The alert's subject is the alarm, or other when 32 different alarms of the vehicle are told apart already.",
+	fleet.AlertProximity: "Two vehicles of the rule's scope are not farther from each other than the threshold, or with relation apart farther, for min_duration_s. " +
+		"Every pair of at most " + strconv.Itoa(fleet.MaxPairVehicles) + " vehicles; of more with the scope's tags, those with the lowest ids. The alert is one of the vehicle with the lower id, its subject is the other. " +
+		"It is known when both have reported a place of after it, so it comes later by their reporting interval, and while one is silent it goes on. Between places it is judged as /v1/reports/proximity says.",
+	fleet.AlertDeviceAlarm: "The device raises one of the alarms of the rule, or any if it names none. The alert's subject is the alarm, or other when 32 different alarms of the vehicle are told apart already.",
 }
 
 // thresholdUnits are the units of the members that hold thresholds.

@@ -90,6 +90,8 @@ func TestEveryKindOfAlertIsDescribed(t *testing.T) {
 			continue
 		case fleet.AlertSignal:
 			body += `,"signal":{"name":"door_open","is":"changed"}`
+		case fleet.AlertProximity:
+			body += `,"relation":"apart","scope":{"tags":["cash"]}`
 		}
 		w.do("POST", "/v1/alert_rules", body+"}").ok(201)
 	}
@@ -152,5 +154,22 @@ func TestTheSignalsAreListed(t *testing.T) {
 	got := string(w.do("POST", "/v1/alert_rules", `{"name":"a","kind":"signal","signal":{"name":"tmp1_c","is":"above","value":8}}`).ok(422).body)
 	if !strings.Contains(got, "GET /v1/signals") || !strings.Contains(got, "did you mean temp1_c?") {
 		t.Errorf("refused with %s", got)
+	}
+}
+
+func TestARuleAboutPairsIsRefusedInWords(t *testing.T) {
+	w := newWorld(t)
+	one := w.vehicle(`{"make":"A","model":"1"}`)
+	many := strings.Repeat(fmt.Sprintf("%q,", one), fleet.MaxPairVehicles) + fmt.Sprintf("%q", one)
+	for more, want := range map[string]string{
+		`"kind":"proximity"`: "/scope", `"kind":"proximity","scope":{"vehicle_ids":["` + one + `"]}`: "/scope/vehicle_ids",
+		`"kind":"proximity","scope":{"vehicle_ids":[` + many + `]}`:                                        "/scope/vehicle_ids",
+		`"kind":"proximity","scope":{"tags":["a"]},"cooldown_s":5`:                                         "/cooldown_s",
+		`"kind":"proximity","scope":{"tags":["a"]},"schedule":{"windows":[{"from":"08:00","to":"09:00"}]}`: "/schedule",
+		`"kind":"proximity","scope":{"tags":["a"]},"threshold_m":100001`:                                   "/threshold_m",
+		`"kind":"tow","relation":"near"`:                                                                   "/relation",
+		`"kind":"proximity","relation":"beside","scope":{"tags":["a"]}`:                                    "/relation",
+	} {
+		wantEqual(t, more, w.do("POST", "/v1/alert_rules", `{"name":"a",`+more+`}`).faults(), want)
 	}
 }

@@ -37,7 +37,7 @@ type Alert struct {
 	After            *float64       `json:"after" nullable:"true" doc:"Of these: the level after."`
 	AmountGal        *float64       `json:"amount_gal" nullable:"true" doc:"Of these: what value is in gallons, if the vehicle tells litres or its fuel_capacity_gal is known."`
 	GeofenceID       *string        `json:"geofence_id" nullable:"true" example:"geo_1234"`
-	Subject          *string        `json:"subject" nullable:"true" doc:"What it is about besides: an alarm, a signal, a document, a booking."`
+	Subject          *string        `json:"subject" nullable:"true" doc:"What it is about besides: an alarm, a signal, a document, a booking; of proximity the other vehicle's id."`
 	ResolvedReason   *string        `json:"resolved_reason" nullable:"true" doc:"cleared, moment, rule_changed or no_data; null while it is raised."`
 	AcknowledgedAt   record.Instant `json:"acknowledged_at" doc:"Null until somebody has taken note of it."`
 	AcknowledgedBy   *string        `json:"acknowledged_by" nullable:"true" doc:"The id of an API key." example:"key_1234"`

@@ -41,6 +41,7 @@ type ruleBody struct {
 	GeofenceIDs []string        `json:"geofence_ids"`
 	Alarms      []string        `json:"alarms"`
 	Signal      *signalBody     `json:"signal"`
+	Relation    string          `json:"relation"`
 	AppliesFrom *time.Time      `json:"applies_from"`
 }
 

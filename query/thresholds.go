@@ -35,6 +35,7 @@ var thresholds = map[fleet.AlertKind]Threshold{
 	fleet.AlertRouteDeviation: {Member: "threshold_s", Scale: 1, Least: 1, Most: 30 * day},
 	fleet.AlertFuelDrop:       {Member: "threshold_pct", Scale: 1, Least: 5, Most: 100},
 	fleet.AlertFuelRise:       {Member: "threshold_pct", Scale: 1, Least: 5, Most: 100},
+	fleet.AlertProximity:      {Member: "threshold_m", Scale: 1, Least: 1, Most: 1e5},
 }
 
 // ThresholdOf returns how the threshold of a kind is written, and false if the kind takes none.

@@ -95,7 +95,8 @@ func ruleVersions(id fleet.RuleID, revisions []policyRevision, zone *time.Locati
 		}
 		b := r.rule
 		v := fleet.Rule{ID: id, Revision: r.number, From: from[i], To: to[i], Kind: b.Kind, Severity: b.Severity, Threshold: r.limit,
-			MinDuration: seconds(b.MinDuration), CoolDown: seconds(b.CoolDown), Alarms: b.Alarms}
+			MinDuration: seconds(b.MinDuration), CoolDown: seconds(b.CoolDown), Alarms: b.Alarms,
+			Apart: b.Relation == "apart"}
 		var err, wrong error
 		v.Scope, err = b.Scope.scope()
 		v.Schedule, wrong = b.Schedule.schedule(zone)

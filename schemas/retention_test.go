@@ -23,6 +23,7 @@ var keptForGood = map[string][]string{
 		"driver_tags", "payments", "quotes", "rate_plans", "reminders", "route_plans", "service_tasks", "tolls", "trip_drivers", "vehicle_classes",
 		"vehicles", "work_orders"},
 	"the books":                             {"ledger_entries", "ledger_transactions"},
+	"goes a day after it is done":           {"pair_marks"},
 	"a row a vehicle, its newest":           {"vehicle_state", "vehicle_mileage", "telemetry_latest", "dirty_spans", "heard"},
 	"goes after 30 days by itself":          {"job_input", "job_output", "job_errors"},
 	"counts of use and progress, no places": {"ingest_outcomes", "device_outcomes", "key_uses", "job_steps"},

@@ -12,7 +12,7 @@ import (
 type AlertRuleFields struct {
 	Name        string `json:"name" minLength:"1" maxLength:"100" example:"Speeding on the highway"`
 	Description string `json:"description,omitempty" maxLength:"500"`
-	Kind        string `json:"kind" enum:"speeding,geofence_speeding,geofence_enter,geofence_exit,geofence_dwell,geofence_curfew,battery_low,fuel_low,voltage_low,device_offline,idling,harsh_braking,harsh_acceleration,harsh_cornering,tow,movement_without_booking,overdue_return,fault_code,odometer_jump,crash,document_expiring,maintenance_due,booking_conflict,stop_reached,stop_missed,route_deviation,sos,jamming,tampering,power_cut,low_power,device_alarm,signal,fuel_drop,fuel_rise" example:"speeding"`
+	Kind        string `json:"kind" enum:"speeding,geofence_speeding,geofence_enter,geofence_exit,geofence_dwell,geofence_curfew,battery_low,fuel_low,voltage_low,device_offline,idling,harsh_braking,harsh_acceleration,harsh_cornering,tow,movement_without_booking,overdue_return,fault_code,odometer_jump,crash,document_expiring,maintenance_due,booking_conflict,stop_reached,stop_missed,route_deviation,sos,jamming,tampering,power_cut,low_power,device_alarm,signal,fuel_drop,fuel_rise,proximity" example:"speeding"`
 	Severity    string `json:"severity,omitempty" enum:"info,warning,critical" doc:"The kind's own unless given."`
 	Enabled     *bool  `json:"enabled,omitempty" doc:"True unless given."`
 
@@ -21,7 +21,7 @@ type AlertRuleFields struct {
 	ThresholdV    *float64 `json:"threshold_v,omitempty" doc:"Of voltage_low."`
 	ThresholdS    *float64 `json:"threshold_s,omitempty" doc:"Of geofence_dwell (the geofence's own unless given), device_offline, idling, overdue_return, stop_missed and route_deviation."`
 	ThresholdMps2 *float64 `json:"threshold_mps2,omitempty" doc:"Of harsh_braking, harsh_acceleration and harsh_cornering: metres per second squared."`
-	ThresholdM    *float64 `json:"threshold_m,omitempty" doc:"Of tow: metres moved with the ignition off."`
+	ThresholdM    *float64 `json:"threshold_m,omitempty" doc:"Of tow: metres moved with the ignition off. Of proximity: metres between the two vehicles."`
 	ThresholdMi   *float64 `json:"threshold_mi,omitempty" doc:"Of odometer_jump."`
 	ThresholdDays *float64 `json:"threshold_days,omitempty" doc:"Of document_expiring and maintenance_due: so many days before."`
 
@@ -34,6 +34,8 @@ type AlertRuleFields struct {
 	Alarms []string `json:"alarms,omitempty" maxItems:"50" nullable:"false" doc:"Of device_alarm: the words that it watches for, as devices spell them, such as overspeed, idle or door; any alarm unless given."`
 
 	Signal *SignalCondition `json:"signal,omitempty" doc:"Of signal, which needs it: what it watches. With min_duration_s it must hold for so long; a reading holds until the next."`
+
+	Relation string `json:"relation,omitempty" enum:"near,apart" doc:"Of proximity: near (not farther from each other than threshold_m, as unless given) or apart (farther)."`
 
 	OpenIssue bool `json:"open_issue,omitempty" doc:"An issue of the vehicle is opened for each of its alerts, within a minute. Only of fault_code, voltage_low and crash."`
 
@@ -94,7 +96,7 @@ func (r *AlertRuleFields) Faults() []fleet.FieldError {
 	if len(r.GeofenceIDs) == 0 && kind == fleet.AlertFenceCurfew {
 		faults = append(faults, fleet.FieldError{Pointer: "/geofence_ids", Code: "required", Detail: "the kind " + r.Kind + " needs the geofences to be in"})
 	}
-	faults = append(append(faults, r.alarmFaults()...), r.signalFaults()...)
+	faults = append(append(append(faults, r.alarmFaults()...), r.signalFaults()...), r.pairFaults()...)
 	if r.OpenIssue && !kind.OfHealth() {
 		faults = append(faults, fleet.FieldError{Pointer: "/open_issue", Code: "invalid",
 			Detail: "an alert of the kind " + r.Kind + " says nothing about the health of the vehicle; rules of fault_code, voltage_low and crash may open issues"})

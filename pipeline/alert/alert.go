@@ -50,6 +50,8 @@
 // A vehicle idles between fixes that stand: a single one does not say that it stays. With the second, or later and two
 // minutes after the newest, the alert is raised as of the first; what drives off has idled up to when its trip went on.
 //
+// The kind proximity is about two vehicles, and not found here but by pipeline/follow.
+//
 // "Silence": what a deadline does while nothing arrives. Silence says nothing about speed or motion: after five minutes
 // without a fix such an alert ends at its last fix with the reason no_data. A starter battery is judged by readings at
 // least five minutes after the ignition went off, as its voltage under charge and while cranking says nothing; if the

@@ -155,6 +155,7 @@ type compiled struct {
 	fences *geofence.Index
 	rules  *alert.Engine
 	wanted fleet.SignalSet // what is derived from under the rules
+	pairs  []fleet.Rule    // of the rules, those about two vehicles
 }
 
 // New prepares the owners; it connects to nothing.
@@ -212,7 +213,7 @@ func (f *Follower) policy(account fleet.AccountID) *compiled {
 		return c
 	}
 	before := c
-	c = &compiled{policy: p}
+	c = &compiled{policy: p, pairs: pairRules(p.Rules)}
 	// Mostly it is a vehicle that was edited.
 	if before != nil && reflect.DeepEqual(before.policy.Rules, p.Rules) {
 		c.rules = before.rules

@@ -65,6 +65,9 @@ func (f *Follower) handler(partition int) *Handler {
 		h.stopped.Add(2)
 		go func() { defer h.stopped.Done(); h.runTimers(ctx) }()
 		go func() { defer h.stopped.Done(); h.runRepairs(ctx) }()
+		if partition == 0 { // one owner at a time looks after what is about vehicles of several
+			h.stopped.Go(func() { f.runPairs(ctx) })
+		}
 	}
 	return h
 }

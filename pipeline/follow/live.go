@@ -52,6 +52,9 @@ func (h *Handler) follow(ctx context.Context, part []*change) error {
 	if err == nil {
 		err = h.derive(ctx, runs)
 	}
+	if err == nil {
+		err = h.f.markPairs(ctx, part)
+	}
 	if err != nil {
 		h.forgetAll(taken)
 	}

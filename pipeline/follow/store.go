@@ -283,6 +283,9 @@ func (f *Follower) commit(ctx context.Context, o *outbox) error {
 		}
 		f.deps.Metrics.events.Add(float64(len(o.events)))
 	}
+	if err := f.markJudged(ctx, o.judged); err != nil {
+		return err
+	}
 	if err := f.flag(ctx, o.judged); err != nil {
 		return err
 	}

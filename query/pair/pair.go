@@ -80,6 +80,19 @@ func at(x, y Fix, t fleet.Millis) fleet.Place {
 	return fleet.Place{Lat: x.Place.Lat + part*(y.Place.Lat-x.Place.Lat), Lng: turn(x.Place.Lng + part*turn(y.Place.Lng-x.Place.Lng))}
 }
 
+// Where returns where a vehicle was at an instant by its fixes, the way between two of which is taken to be known.
+func Where(fixes []Fix, t fleet.Millis) (fleet.Place, bool) {
+	for i := range fixes {
+		switch {
+		case fixes[i].At == t:
+			return fixes[i].Place, true
+		case i > 0 && fixes[i-1].At < t && t < fixes[i].At:
+			return at(fixes[i-1], fixes[i], t), true
+		}
+	}
+	return fleet.Place{}, false
+}
+
 // turn brings a longitude, or a difference of two, to within half a turn.
 func turn(degrees float64) float64 { return math.Remainder(degrees, 360) }
 
