@@ -27,7 +27,7 @@ type Alert struct {
 	EndAt            record.Instant `json:"end_at" doc:"When it ended; the last that is known of it while it is raised."`
 	ResolvedAt       record.Instant `json:"resolved_at" doc:"Null while it is raised."`
 	DurationS        float64        `json:"duration_s"`
-	LocalOn          string         `json:"local_on" format:"date" doc:"Date of start_at in the time zone that the vehicle, or else the account, has now; another zone makes all of them anew."`
+	LocalOn          string         `json:"local_on" format:"date" doc:"Date of start_at in the time zone that the vehicle, or else the account, has now: it is told when it is asked for, and another zone changes it for all of them."`
 	Place            *Place         `json:"place" doc:"Where it began."`
 	Unit             *string        `json:"unit" nullable:"true" doc:"Of value, peak and threshold: mph (km/h with units=metric), s, percent, V, m or m/s²; of the kind signal the unit of the signal." example:"mph"`
 	Value            *float64       `json:"value" nullable:"true" doc:"What was found first."`

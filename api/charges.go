@@ -18,7 +18,7 @@ type Charge struct {
 	StartAt     record.Instant `json:"start_at"`
 	EndAt       record.Instant `json:"end_at"`
 	DurationS   float64        `json:"duration_s"`
-	LocalOn     string         `json:"local_on" format:"date" doc:"Date of start_at in the time zone that the vehicle, or else the account, has now; another zone makes all of them anew."`
+	LocalOn     string         `json:"local_on" format:"date" doc:"Date of start_at in the time zone that the vehicle, or else the account, has now: it is told when it is asked for, and another zone changes it for all of them."`
 	Place       *Place         `json:"place"`
 	SocStartPct *float64       `json:"soc_start_pct" nullable:"true" doc:"State of charge."`
 	SocEndPct   *float64       `json:"soc_end_pct" nullable:"true"`

@@ -20,7 +20,7 @@ type DrivingEvent struct {
 	StartAt          record.Instant `json:"start_at"`
 	EndAt            record.Instant `json:"end_at"`
 	DurationS        float64        `json:"duration_s"`
-	LocalOn          string         `json:"local_on" format:"date" doc:"Date of start_at in the time zone that the vehicle, or else the account, has now; another zone makes all of them anew."`
+	LocalOn          string         `json:"local_on" format:"date" doc:"Date of start_at in the time zone that the vehicle, or else the account, has now: it is told when it is asked for, and another zone changes it for all of them."`
 	Place            Place          `json:"place"`
 	SpeedMph         milesPerHour   `json:"speed_mph"`
 	OverLimitMph     *milesPerHour  `json:"over_limit_mph" nullable:"true" doc:"Of speeding: how far above the limit."`

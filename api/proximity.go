@@ -43,7 +43,7 @@ func (a *API) proximityRoutes() {
 		Method: http.MethodGet, Path: "/v1/reports/proximity", ID: "listProximity", Tag: "Trips", Scope: auth.TelematicsRead,
 		Summary: "When vehicles were near each other, or apart",
 		About: "Every pair of 2 to " + strconv.Itoa(maxPairVehicles) + " vehicles, over at most 31 days and " + strconv.Itoa(maxPairFixes) + " trusted positions, by time; all on one page. It is worked out of what is stored when it is asked for, " +
-			"so that what came late counts like all else; a rule of the kind proximity raises alerts of it. Between two positions a vehicle goes straight and evenly; what lies between two that are more than five minutes apart is unknown, and ends what goes on, unless " +
+			"so that what came late counts like all else; a rule of the kind proximity raises alerts of it. Between two positions a vehicle goes straight and evenly; what lies between two that are farther apart in time than three times its usual interval (five minutes at least, an hour at most) is unknown, and ends what goes on, unless " +
 			"the vehicle was found within 100 m of where it was.",
 		Params: []param{
 			{Name: "vehicle_id", Want: true, Some: true, About: "The vehicles, separated by commas."},

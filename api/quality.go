@@ -46,7 +46,7 @@ type QualityDay struct {
 type QualityFigures struct {
 	Received           int64              `json:"received" doc:"stored and refused."`
 	Stored             int64              `json:"stored" doc:"Reports of which a position, or at least a measurement, is stored."`
-	Refused            map[string]int64   `json:"refused" nullable:"false" doc:"Reports that are not, by reason."`
+	Refused            map[string]int64   `json:"refused" nullable:"false" doc:"Reports that are not, by reason; by whole quarters of an hour. Those that were refused over HTTP already are not among them."`
 	FlaggedShare       map[string]float64 `json:"flagged_share" nullable:"false" doc:"Of the positions that are stored, by flag; 0.13 is 13 %."`
 	MovingIntervalS    *float64           `json:"moving_interval_s" nullable:"true" doc:"Between fixes while driving: the median."`
 	MovingInterval95S  *float64           `json:"moving_interval_p95_s" nullable:"true" doc:"The 95th percentile."`
@@ -59,7 +59,7 @@ type QualityFigures struct {
 	Delay95S           *float64           `json:"delay_p95_s" nullable:"true" doc:"The 95th percentile."`
 	Satellites         *float64           `json:"satellites" nullable:"true" doc:"The median, if the tracker tells them."`
 	AccuracyM          *float64           `json:"accuracy_m" nullable:"true" doc:"The median, if the tracker tells it."`
-	DeviceBatteryPct   *float64           `json:"device_battery_min_pct" nullable:"true" doc:"The lowest charge of the tracker's own battery, if told; of all trackers of the vehicle."`
+	DeviceBatteryPct   *float64           `json:"device_battery_min_pct" nullable:"true" doc:"The lowest charge of the tracker's own battery, if told; of all trackers of the vehicle that it is on now, also before it was, by whole hours."`
 	DeviceBatteryV     *float64           `json:"device_battery_min_v" nullable:"true" doc:"Its lowest voltage."`
 	BatteryV           *float64           `json:"battery_min_v" nullable:"true" doc:"The lowest voltage of the supply."`
 }

@@ -26,7 +26,7 @@ type RouteRun struct {
 	Status           string         `json:"status" enum:"planned,under_way,completed,ended,plan_changed" doc:"completed: every stop was reached; ended: the time of the plan was over before; plan_changed: the plan was archived or given to another vehicle."`
 	StartAt          record.Instant `json:"start_at" doc:"When the plan began."`
 	EndAt            record.Instant `json:"end_at" doc:"When it was completed or over; while it is under way the newest that is known, by which times of arrival are reckoned."`
-	LocalOn          string         `json:"local_on" format:"date" doc:"Date of start_at where the vehicle is at home."`
+	LocalOn          string         `json:"local_on" format:"date" doc:"Date of start_at in the time zone that the vehicle, or else the account, has now: it is told when it is asked for, and another zone changes it for all of them."`
 	Stops            []RouteRunStop `json:"stops" nullable:"false" flat:"-" doc:"In the order of the plan."`
 	StopsReached     int            `json:"stops_reached"`
 	StopsMissed      int            `json:"stops_missed" doc:"Not reached in time, those that were reached later among them."`
@@ -132,9 +132,13 @@ func (a *API) progress(w http.ResponseWriter, r *http.Request, log *record.Log[r
 		}
 		return writeJSON(w, r, http.StatusOK, views[0])
 	}
+	zone, err := query.ZoneOf(r.Context(), a.DB, account, fleet.VehicleID(vehicle))
+	if err != nil {
+		return err
+	}
 	planned := RouteRun{
 		Object: "route_run", VehicleID: rec.Body.VehicleID, RoutePlanID: fleet.FormatID(fleet.PlanPrefix, id), RoutePlanVersion: rec.Revision,
-		Status: "planned", StartAt: rec.Body.StartsAt, EndAt: rec.Body.EndsAt, LocalOn: rec.Body.StartsAt.Format("2006-01-02"), Stops: []RouteRunStop{},
+		Status: "planned", StartAt: rec.Body.StartsAt, EndAt: rec.Body.EndsAt, LocalOn: rec.Body.StartsAt.In(zone).Format("2006-01-02"), Stops: []RouteRunStop{},
 	}
 	planned.Provisional, planned.UpdatedAt = true, record.InstantOf(rec.UpdatedAt)
 	for _, s := range rec.Body.Stops {

@@ -16,7 +16,7 @@ type Stop struct {
 	StartAt      record.Instant `json:"start_at"`
 	EndAt        record.Instant `json:"end_at" doc:"Last fix of it so far."`
 	DurationS    float64        `json:"duration_s"`
-	LocalOn      string         `json:"local_on" format:"date" doc:"Date of start_at in the time zone that the vehicle, or else the account, has now; another zone makes all of them anew."`
+	LocalOn      string         `json:"local_on" format:"date" doc:"Date of start_at in the time zone that the vehicle, or else the account, has now: it is told when it is asked for, and another zone changes it for all of them."`
 	Place        Place          `json:"place"`
 	IdleS        float64        `json:"idle_s" doc:"Of it with the engine on."`
 	Fixes        int            `json:"fixes"`

@@ -28,7 +28,7 @@ type Trip struct {
 	StartAt         record.Instant  `json:"start_at" doc:"First fix of the movement."`
 	EndAt           record.Instant  `json:"end_at" doc:"Last fix of the movement so far. While it goes on all of a trip is up to a minute behind its fixes."`
 	DurationS       float64         `json:"duration_s"`
-	LocalOn         string          `json:"local_on" format:"date" doc:"Date of start_at in the time zone that the vehicle, or else the account, has now; another zone makes all of them anew."`
+	LocalOn         string          `json:"local_on" format:"date" doc:"Date of start_at in the time zone that the vehicle, or else the account, has now: it is told when it is asked for, and another zone changes it for all of them."`
 	StartPlace      Place           `json:"start_place"`
 	EndPlace        Place           `json:"end_place"`
 	DistanceMi      miles           `json:"distance_mi" doc:"Recorded, along the fixes, and estimated."`

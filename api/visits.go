@@ -20,7 +20,7 @@ type Visit struct {
 	StartAt          record.Instant `json:"start_at" doc:"Entry."`
 	EndAt            record.Instant `json:"end_at" doc:"Exit; the last fix inside while it goes on."`
 	DurationS        float64        `json:"duration_s"`
-	LocalOn          string         `json:"local_on" format:"date" doc:"Date of start_at in the time zone that the vehicle, or else the account, has now; another zone makes all of them anew."`
+	LocalOn          string         `json:"local_on" format:"date" doc:"Date of start_at in the time zone that the vehicle, or else the account, has now: it is told when it is asked for, and another zone changes it for all of them."`
 	EntryPlace       Place          `json:"entry_place"`
 	ExitPlace        *Place         `json:"exit_place"`
 	Initial          bool           `json:"initial" doc:"It was inside when we first looked: nobody saw it enter."`

@@ -26,10 +26,10 @@ type OdometerTrack struct {
 
 // How far a track may be off. Corners are cut between fixes and odometers are made to show a little more than was driven.
 const (
-	usualTrackError = 0.03 // of the way, where nothing was learnt; and all that nobody recorded
-	leastTrackError = 0.01 // of the way, however well the track fits
+	usualTrackError = 0.03 // of the way that was recorded, where nothing was learnt
+	leastTrackError = 0.01 // of it, however well the track fits
 	readingError    = 1.0  // mile: readings are of whole ones
-	tellingMiles    = 20.0 // between two readings, for these to say something
+	tellingMiles    = 20.0 // between two readings, and recorded of them, for these to say something
 )
 
 // trackPoint is a reading, and the miles of the trips from it to the next, or to now.
@@ -40,23 +40,27 @@ type trackPoint struct {
 }
 
 // trackOf works out an odometer by its readings, in order of time; first is the begin of the first trip known. A tracker that was
-// there before two readings shows by the way between them how far it is off.
+// there before two readings shows by the way between them how far it is off on the ways that it recorded; of those that nobody
+// recorded all may be wrong, whatever was learnt.
 func trackOf(points []trackPoint, first time.Time) OdometerTrack {
 	last := points[len(points)-1]
 	t := OdometerTrack{Read: last.mi, ReadAt: fleet.MillisOf(last.at), Driven: last.miles, Guess: last.guessed}
-	t.Error = readingError + usualTrackError*t.Driven + t.Guess
-	var read, off float64
+	var recorded, off float64
 	for i := range len(points) - 1 {
 		way := points[i+1].mi - points[i].mi
 		if points[i].at.Before(first) || way < tellingMiles {
 			continue
 		}
-		read += way
-		off += math.Abs(way - points[i].miles)
+		if seen := points[i].miles - points[i].guessed; seen >= tellingMiles {
+			recorded += seen
+			off += math.Abs(way - points[i].miles)
+		}
 	}
-	if read > 0 {
-		t.Error = readingError + max(leastTrackError, off/read)*t.Driven
+	share := usualTrackError
+	if recorded > 0 {
+		share = max(leastTrackError, off/recorded)
 	}
+	t.Error = readingError + share*(t.Driven-t.Guess) + t.Guess
 	return t
 }
 

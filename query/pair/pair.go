@@ -1,22 +1,24 @@
 // Package pair tells when two vehicles were near each other, or apart. It is pure: a function of the fixes of both in order
 // of event time, and so the same whatever the order in which these came.
 //
-// Between two fixes a vehicle goes straight and evenly; what lies between two of one vehicle more than MaxGap apart is
-// unknown, unless it was found within Stood of where it was: then it stood there. A span ends where one of the two
+// Between two fixes a vehicle goes straight and evenly; what lies between two of one vehicle farther apart in time
+// than three times its usual interval (the median; five minutes at least, an hour at most) is unknown, unless it was found within Stood of where it was: then it stood there. A span ends where one of the two
 // is unknown. Distances are exact for that model: when a span begins and ends is solved for, not sampled. They are taken
 // on a plane around the pair, which is right to a thousandth within 100 km of each other.
 package pair
 
 import (
 	"math"
+	"slices"
 	"sort"
 
 	"github.com/motorpool/fleet"
 )
 
 const (
-	// MaxGap is the longest silence across which a way is believed.
-	MaxGap = fleet.Millis(5 * 60 * 1000)
+	// LeastGap is the silence across which a way is believed whatever the vehicle, and MostGap the longest of any.
+	LeastGap = fleet.Millis(5 * 60 * 1000)
+	MostGap  = 12 * LeastGap
 	// Stood is how far a vehicle that was silent for longer may be found to have stood.
 	Stood = 100.0
 )
@@ -45,6 +47,7 @@ type Span struct {
 func Spans(a, b []Fix, q Question) []Span {
 	var s sweep
 	s.q = q
+	gapA, gapB := longestGap(a), longestGap(b)
 	for i, j := 0, 0; i+1 < len(a) && j+1 < len(b); {
 		from, to := max(a[i].At, b[j].At), min(a[i+1].At, b[j+1].At)
 		switch {
@@ -52,7 +55,7 @@ func Spans(a, b []Fix, q Question) []Span {
 			if from > s.end {
 				s.close()
 			}
-		case !known(a[i], a[i+1]) || !known(b[j], b[j+1]):
+		case !known(a[i], a[i+1], gapA) || !known(b[j], b[j+1], gapB):
 			s.close()
 		default:
 			s.piece(from, to, [2]fleet.Place{at(a[i], a[i+1], from), at(a[i], a[i+1], to)}, [2]fleet.Place{at(b[j], b[j+1], from), at(b[j], b[j+1], to)})
@@ -69,9 +72,22 @@ func Spans(a, b []Fix, q Question) []Span {
 	return s.found
 }
 
+// longestGap is the longest silence of a vehicle across which its way is believed: three times as long as it usually is silent.
+func longestGap(fixes []Fix) fleet.Millis {
+	if len(fixes) < 2 {
+		return LeastGap
+	}
+	silences := make([]fleet.Millis, len(fixes)-1)
+	for i := range silences {
+		silences[i] = fixes[i+1].At - fixes[i].At
+	}
+	slices.Sort(silences)
+	return min(max(LeastGap, 3*silences[(len(silences)-1)/2]), MostGap)
+}
+
 // known says whether anything is known of the way between two fixes.
-func known(x, y Fix) bool {
-	return y.At-x.At <= MaxGap || fleet.Distance(x.Place.Lat, x.Place.Lng, y.Place.Lat, y.Place.Lng) <= Stood
+func known(x, y Fix, gap fleet.Millis) bool {
+	return y.At-x.At <= gap || fleet.Distance(x.Place.Lat, x.Place.Lng, y.Place.Lat, y.Place.Lng) <= Stood
 }
 
 // at returns where a vehicle was on the way between two fixes.
