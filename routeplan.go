@@ -30,6 +30,9 @@ type RoutePlan struct {
 	Fence      FenceID // or the geofence that is the corridor; 0 for none
 }
 
+// MaxPlansAtOnce is how many plans a vehicle follows at a time.
+const MaxPlansAtOnce = 100
+
 // Validity returns when the version may count at all: while it is in force, and in its own span.
 func (p *RoutePlan) Validity() (from, to Millis) {
 	if from, to = max(p.From, p.Start), p.End; p.To != 0 {

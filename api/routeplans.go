@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"time"
+
+	"github.com/go-chi/chi/v5"
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
@@ -94,6 +97,9 @@ func (a *API) placeRoutePlan(r *http.Request, p *record.RoutePlan) error {
 	if err := a.existsOne(r, &query.Vehicles, fleet.VehiclePrefix, p.VehicleID, "/vehicle_id", "vehicle"); err != nil {
 		return err
 	}
+	if err := a.roomForRoutePlan(r, p); err != nil {
+		return err
+	}
 	if p.CorridorGeofenceID != "" {
 		if err := a.existsOne(r, &query.Geofences, fleet.FencePrefix, p.CorridorGeofenceID, "/corridor_geofence_id", "geofence"); err != nil {
 			return err
@@ -131,6 +137,28 @@ func (a *API) placeRoutePlan(r *http.Request, p *record.RoutePlan) error {
 		return validation(faults...)
 	}
 	return nil
+}
+
+// roomForRoutePlan refuses a plan that overlaps more others of its vehicle than are followed at a time.
+func (a *API) roomForRoutePlan(r *http.Request, p *record.RoutePlan) error {
+	page, err := query.List(r.Context(), a.DB, &query.RoutePlans, query.ListRequest{Account: auth.From(r.Context()).Account, Limit: 1,
+		Filters: []query.Filter{
+			{Field: "vehicle_id", Op: "eq", Values: []string{p.VehicleID}},
+			{Field: "starts_at", Op: "lt", Values: []string{p.EndsAt.UTC().Format(time.RFC3339Nano)}},
+			{Field: "ends_at", Op: "gt", Values: []string{p.StartsAt.UTC().Format(time.RFC3339Nano)}},
+		}})
+	if err != nil {
+		return err
+	}
+	others := page.Total
+	if chi.URLParam(r, "id") != "" { // it is one of them itself
+		others--
+	}
+	if others < fleet.MaxPlansAtOnce {
+		return nil
+	}
+	return validation(fleet.FieldError{Pointer: "/vehicle_id", Code: "invalid", Detail: fmt.Sprintf(
+		"has %d other route plans between starts_at and ends_at, and at most %d may overlap: archive some or choose another time", others, fleet.MaxPlansAtOnce)})
 }
 
 // middle returns the middle of a box.

@@ -53,6 +53,25 @@ func TestARoutePlanSaysWhatItsStopsAre(t *testing.T) {
 	w.do("DELETE", path, "").ok(204)
 }
 
+// A vehicle follows so many plans at a time: more that overlap are refused, at other times and for other vehicles not.
+func TestAVehicleHasSoManyRoutePlansAtATime(t *testing.T) {
+	w := newWorld(t)
+	vehicle := w.vehicle(`{"make":"A","model":"B"}`)
+	plan := func(vehicle, day string) string {
+		return `{"name":"n","vehicle_id":"` + vehicle + `","starts_at":"2026-03-` + day + `T08:00:00Z","ends_at":"2026-03-` + day + `T18:00:00Z","stops":[{"lat":1,"lng":1}]}`
+	}
+	var last string
+	for range fleet.MaxPlansAtOnce {
+		last = w.do("POST", "/v1/route_plans", plan(vehicle, "02")).ok(201).id()
+	}
+	wantEqual(t, "one too many", w.do("POST", "/v1/route_plans", plan(vehicle, "02")).faults(), "/vehicle_id")
+	w.do("PATCH", "/v1/route_plans/"+last, `{"name":"m"}`).ok(200)
+	w.do("POST", "/v1/route_plans", plan(vehicle, "03")).ok(201)
+	w.do("POST", "/v1/route_plans", plan(w.vehicle(`{"make":"A","model":"B"}`), "02")).ok(201)
+	w.do("DELETE", "/v1/route_plans/"+last, "").ok(204)
+	w.do("POST", "/v1/route_plans", plan(vehicle, "02")).ok(201)
+}
+
 func TestTheProgressOfARoutePlanIsThatOfItsNewestRun(t *testing.T) {
 	w := newWorld(t)
 	vehicle := w.vehicle(`{"make":"A","model":"B"}`)

@@ -67,7 +67,7 @@ func TestArrivalIsToldFromTheNewestFix(t *testing.T) {
 // A vehicle follows so many plans at a time and no more; those that are left wait until others are over.
 func TestVehicleFollowsSoManyPlansAtATime(t *testing.T) {
 	var all []fleet.RoutePlan
-	for i := range route.MaxPlansAtOnce + 5 {
+	for i := range fleet.MaxPlansAtOnce + 5 {
 		end := fleet.Millis(1e9)
 		if i < 3 {
 			end = 200_000
@@ -79,14 +79,14 @@ func TestVehicleFollowsSoManyPlansAtATime(t *testing.T) {
 	var out fleet.Entities
 	var moves []fleet.StopMove
 	plans.Step(&s, key, fixAt(100_000, 49), &out, &moves)
-	if len(s.Runs) != route.MaxPlansAtOnce {
-		t.Fatalf("%d runs, want %d", len(s.Runs), route.MaxPlansAtOnce)
+	if len(s.Runs) != fleet.MaxPlansAtOnce {
+		t.Fatalf("%d runs, want %d", len(s.Runs), fleet.MaxPlansAtOnce)
 	}
 	if wake := plans.Wake(&s); wake != 200_000 {
 		t.Fatalf("wakes at %d, want when the first plans end", wake)
 	}
 	plans.Step(&s, key, &route.Input{At: 200_000}, &out, &moves)
-	if len(s.Runs) != route.MaxPlansAtOnce || s.Runs[len(s.Runs)-1].Plan != route.MaxPlansAtOnce+3 {
+	if len(s.Runs) != fleet.MaxPlansAtOnce || s.Runs[len(s.Runs)-1].Plan != fleet.MaxPlansAtOnce+3 {
 		t.Errorf("%d runs, the last of plan %d", len(s.Runs), s.Runs[len(s.Runs)-1].Plan)
 	}
 }

@@ -13,7 +13,7 @@
 //
 // It is left at the first fix outside by more than the margin, or when the geofence has it left. The corridor counts from
 // when the vehicle was first on it, or had reached a stop, until the plan is completed; it is off it at the first fix
-// that is outside by more than its accuracy. A vehicle follows at most MaxPlansAtOnce at a time: those that begin while
+// that is outside by more than its accuracy. A vehicle follows at most fleet.MaxPlansAtOnce at a time: those that begin while
 // it does wait until one of them is over.
 //
 // Arrivals ahead are reckoned from the newest fix: the straight lines through the stops to come, by Detour, at the
@@ -43,8 +43,6 @@ const (
 	Memory = fleet.Millis(30 * 60 * 1000)
 	// MaxGap is the longest silence across which a pass is believed, as in pipeline/geofence.
 	MaxGap = fleet.Millis(5 * 60 * 1000)
-	// MaxPlansAtOnce is how many plans a vehicle follows at a time.
-	MaxPlansAtOnce = 100
 	// ErrorPart and ErrorBase say how far an arrival that is reckoned may be off.
 	ErrorPart = 0.4
 	ErrorBase = fleet.Millis(60 * 1000)
@@ -220,7 +218,7 @@ func (p *Plans) Wake(s *State) fleet.Millis {
 			wake = min(wake, r.Stops[j].wake(&v.Stops[j], s.Seen))
 		}
 	}
-	if len(s.Runs) < MaxPlansAtOnce {
+	if len(s.Runs) < fleet.MaxPlansAtOnce {
 		later := p.since(s.Seen)
 		for i := range later {
 			if from, to := later[i].Validity(); from < to && to > s.Seen && !s.has(later[i].ID) {

@@ -66,7 +66,7 @@ func (p *Plans) Step(s *State, key fleet.VehicleKey, in *Input, out *fleet.Entit
 func (c *call) start() (started bool) {
 	later := c.p.since(c.in.At)
 	for i := range later {
-		if len(c.s.Runs) >= MaxPlansAtOnce {
+		if len(c.s.Runs) >= fleet.MaxPlansAtOnce {
 			break
 		}
 		if from, to := later[i].Validity(); from <= c.in.At && c.in.At < to && !c.s.has(later[i].ID) {
