@@ -4,14 +4,15 @@ package fleet
 // seconds and tell the speed each second; in a tunnel the place stands still for minutes.
 //
 // Nobody is believed for ever: a speed above a walk that stands still as well counts for a minute, a place that stands
-// still may be old for five, and an ignition that is off refutes it at once. The zero value knows nothing.
+// still may be old for five, in which something was heard each minute, and an ignition that is off refutes it at once. The
+// zero value knows nothing.
 type Wheels struct {
 	Since Millis  // of the first fix at this very place
 	Goes  Millis  // since when the speed says that it goes on from there
 	Same  Millis  // since when the speed has this very value
 	Speed float64 // m/s, of the newest fix; -1 if it is unknown
 	Way   float64 // m, since Since, by the speeds
-	Mute  Millis  // of the time since Since: nobody said how fast it went
+	Mute  Millis  // of the time since Since: nobody said how fast it went, though it may have driven
 	Torn  bool    // fixes lay too far apart for their speeds to say how far it went
 }
 
@@ -21,6 +22,7 @@ const (
 	rollSame  = 60_000  // a place and a speed above a walk that both stand still are believed for so long
 	rollStill = 300_000 // and a place that stands still, whatever the speed
 	rollMute  = 30_000  // and one that comes without any speed
+	rollHush  = 60_000  // a longer step makes the place no older, if the speed is another by then
 	rollWalk  = 5 * MetresPerKmh
 )
 
@@ -37,13 +39,18 @@ func (w *Wheels) Roll(from, to Millis, speed float64, parked bool) {
 		w.Goes = to
 	}
 	span := to - from
+	if span > rollHush && speed != w.Speed {
+		w.Goes += span
+	}
 	w.Torn = w.Torn || span > rollFine
 	switch {
 	case parked || w.stuck(to, speed):
 		w.Way, w.Mute = 0, 0
+	case span > rollStep && min(speed, w.Speed) >= rollWalk: // under way before and after: it drove, at whatever speed
+		w.Mute = max(w.Mute, min(w.Mute+span, rollStill))
 	case span > rollStep:
 	case speed < 0 || w.Speed < 0:
-		w.Mute = min(w.Mute+span, rollMute)
+		w.Mute = max(w.Mute, min(w.Mute+span, rollMute))
 	default:
 		w.Way += (walked(w.Speed) + walked(speed)) / 2 * float64(span) / 1000
 	}
@@ -63,6 +70,14 @@ func (w *Wheels) Stuck(at Millis) bool { return w.stuck(at, w.Speed) }
 
 func (w *Wheels) stuck(at Millis, speed float64) bool {
 	return speed >= rollWalk && (at-w.Goes > rollStill || at-max(w.Same, w.Goes) > rollSame)
+}
+
+// Told is how far the speeds say that the vehicle went since its place last changed; 0 if they were told too seldom.
+func (w *Wheels) Told() float64 {
+	if w.Torn {
+		return 0
+	}
+	return w.Way
 }
 
 // Arrive begins anew at another place, with the speed of the fix there.

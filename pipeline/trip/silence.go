@@ -90,10 +90,7 @@ func (c *Config) rest(s *State, in *input) {
 		s.haltAtLast()
 	default:
 		if way := s.way(in); way > c.noise(in) {
-			d.Distance += way
-			if in.gap {
-				d.Estimated += way
-			}
+			s.across(in, way)
 			d.To, in.distance = in.place, 0
 		}
 		s.haltAtLast()
@@ -122,8 +119,7 @@ func (c *Config) bridge(s *State, in *input) bool {
 		s.leave(s.Halt.idle())
 	}
 	if way > 0 {
-		d.Distance += way
-		d.Estimated += way
+		s.across(in, way)
 		d.Unrecorded += in.at - in.since
 	}
 	s.reach(in)
@@ -132,6 +128,17 @@ func (c *Config) bridge(s *State, in *input) bool {
 		s.Halt.Stood = in.says == stands
 	}
 	return false
+}
+
+// across makes the distance longer by a way that nobody saw. While the place stands still, the wheels have told of it, too.
+func (s *State) across(in *input, way float64) {
+	s.Drive.Distance += way
+	if in.gap {
+		s.Drive.Estimated += way
+	}
+	if in.still {
+		s.Ahead += way
+	}
 }
 
 // Unseen is a way that nobody saw, before a drive on probation.

@@ -106,12 +106,15 @@ func (c *Config) Validate() error {
 			problems = append(problems, errors.New(problem))
 		}
 	}
-	const week = 7 * 24 * 3_600_000
+	const (
+		day  = 24 * 3_600_000
+		week = 7 * day
+	)
 	check(c.StopAfter > 0 && c.StopAfter <= week, "trip stop_after_ms must be positive, and a week at most")
 	check(c.StartAfter >= 0 && c.StartAfter <= week, "trip start_after_ms must be in [0, one week]")
 	check(c.StartDistance > 0 && c.StartDistance <= 100_000, "trip start_distance_m must be in (0, 100 km]")
 	check(c.NoData > 0 && c.NoData <= week, "trip no_data_ms must be positive, and a week at most")
-	check(c.Split > c.NoData && c.Split <= week, "trip split_ms must be above no_data_ms, and a week at most")
+	check(c.Split > c.NoData && c.Split <= 30*day, "trip split_ms must be above no_data_ms, and thirty days at most")
 	check(c.StopSpeed >= 0 && c.StopSpeed <= c.StartSpeed && c.StartSpeed <= 100, "trip speeds must be 0 <= stop <= start <= 100 m/s")
 	check(c.OnwardSpeed >= c.StartSpeed, "trip onward_speed_mps must not be below start_speed_mps")
 	check(c.LeapSpeed > c.OnwardSpeed, "trip leap_speed_mps must be above onward_speed_mps")
@@ -122,7 +125,8 @@ func (c *Config) Validate() error {
 	return errors.Join(problems...)
 }
 
-// With returns the thresholds as an account or a vehicle has changed them. The result is to be validated.
+// With returns the thresholds as an account, a vehicle or a tracker has changed them. One that says nothing of another, which it
+// passes, takes it along: a silence the time that splits a trip, for instance. The result is to be validated.
 func (c Config) With(t fleet.TripSettings) Config {
 	set(&c.StopAfter, t.StopAfter)
 	set(&c.StartAfter, t.StartAfter)
@@ -130,9 +134,15 @@ func (c Config) With(t fleet.TripSettings) Config {
 	set(&c.NoData, t.NoData)
 	c.Learn = c.Learn && t.NoData == nil
 	set(&c.Split, t.Split)
+	c.Split = max(c.Split, c.NoData+1)
 	set(&c.StartSpeed, t.StartSpeed)
 	set(&c.StopSpeed, t.StopSpeed)
 	set(&c.UseIgnition, t.UseIgnition)
+	if t.StopSpeed == nil {
+		c.StopSpeed = min(c.StopSpeed, c.StartSpeed)
+	}
+	c.StartSpeed = max(c.StartSpeed, c.StopSpeed)
+	c.OnwardSpeed = max(c.OnwardSpeed, c.StartSpeed)
 	return c
 }
 

@@ -51,6 +51,31 @@ func TestSettingsChangeWhatTheyNameOnly(t *testing.T) {
 	}
 }
 
+// TestASettingTakesAlongWhatItPasses gives single settings as far as the API lets them go: each holds, whatever the others are.
+func TestASettingTakesAlongWhatItPasses(t *testing.T) {
+	for _, span := range []fleet.Millis{30_000, 3_599_000, 3_600_000, 10_800_000, 604_800_000} {
+		c := trip.DefaultConfig().With(fleet.TripSettings{NoData: &span})
+		if err := c.Validate(); err != nil || c.NoData != span || c.Split <= span {
+			t.Errorf("no_data %d s: silence from %d ms, split from %d ms: %v", span/1000, c.NoData, c.Split, err)
+		}
+	}
+	for _, span := range []fleet.Millis{60_000, 300_000, 2_592_000_000} {
+		c := trip.DefaultConfig().With(fleet.TripSettings{Split: &span})
+		if err := c.Validate(); err != nil || c.Split < span {
+			t.Errorf("split %d s: from %d ms: %v", span/1000, c.Split, err)
+		}
+	}
+	for _, mph := range []float64{0.1, 5, 20, 60} {
+		speed := mph * 1.609344 * fleet.MetresPerKmh
+		for name, settings := range map[string]fleet.TripSettings{"start": {StartSpeed: &speed}, "stop": {StopSpeed: &speed}} {
+			c := trip.DefaultConfig().With(settings)
+			if err := c.Validate(); err != nil {
+				t.Errorf("%s speed %v mph: %v", name, mph, err)
+			}
+		}
+	}
+}
+
 // event is a fix or a signal.
 type event struct {
 	at      fleet.Millis
@@ -201,6 +226,39 @@ func spoken(p *fleet.Position) float64 {
 	return p.Speed
 }
 
+// atMost is how long the trips of a day can be, in metres: from each place to the next as far as it is straight on, or what the
+// odometer rose by meanwhile, or the wheels went, whichever is the most, and only once.
+func atMost(day []event) float64 {
+	sum, rise, wheels := 0.0, 0.0, 0.0 // the latter two since the place last changed
+	var before *event
+	fresh := 0 // fixes since the place last stood still
+	for i := range day {
+		e := &day[i]
+		if e.fix == nil {
+			continue
+		}
+		if before != nil {
+			straight := fleet.Distance(before.fix.Lat, before.fix.Lng, e.fix.Lat, e.fix.Lng)
+			if !math.IsNaN(e.mileage) {
+				rise += e.mileage - before.mileage
+			}
+			fresh++
+			if straight == 0 {
+				fresh = 0
+			}
+			if fresh <= 2 { // then the wheels may say more, by the speed of a fix or the vehicle's own, of at most 5 m/s
+				wheels += max(5, spoken(before.fix), spoken(e.fix)) * float64(min(e.at-before.at, 10_000)) / 1000
+			}
+			if straight > 0 {
+				sum += max(straight, rise, wheels)
+				rise, wheels = 0, 0
+			}
+		}
+		before = e
+	}
+	return sum + max(rise, wheels)
+}
+
 // TestWhatIsEmittedIsConsistent holds what everybody who reads trips and stops relies on.
 func TestWhatIsEmittedIsConsistent(t *testing.T) {
 	config := trip.DefaultConfig()
@@ -208,28 +266,8 @@ func TestWhatIsEmittedIsConsistent(t *testing.T) {
 		day := anyDay(t)
 		var s trip.State
 		var out fleet.Entities
-		naive, mileage := 0.0, 0.0
-		var before *fleet.Position
-		fresh := 0 // fixes since the place last stood still
+		naive := atMost(day)
 		for _, e := range day {
-			if e.fix != nil {
-				if before != nil {
-					leg := fleet.Distance(before.Lat, before.Lng, e.fix.Lat, e.fix.Lng)
-					if rise := e.mileage - mileage; rise > leg {
-						leg = rise // which may count across silence
-					}
-					fresh++
-					if before.Lat == e.fix.Lat && before.Lng == e.fix.Lng {
-						fresh = 0
-					}
-					if fresh <= 2 { // then the wheels may say more, by the speed of a fix or the vehicle's own, of at most 5 m/s
-						fastest := max(5, spoken(before), spoken(e.fix))
-						leg = max(leg, fastest*float64(min(e.at-before.FixTime, 10_000))/1000)
-					}
-					naive += leg
-				}
-				before, mileage = e.fix, e.mileage
-			}
 			step(&config, &s, e, &out)
 		}
 		config.Advance(&s, vehicle, day[len(day)-1].at+2*config.Split, &out)

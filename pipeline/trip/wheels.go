@@ -18,7 +18,11 @@ func (c *Config) leapt(s *State, in *input) bool {
 	if in.distance <= c.StartDistance {
 		return false
 	}
-	far := in.distance - s.Wheels.Reach(c.LeapSpeed)
+	reach := s.Wheels.Reach(c.LeapSpeed)
+	if from := s.Miles.From; from.At != 0 && in.mileage.At != 0 && s.Last.Device == in.device {
+		reach = max(reach, in.mileage.Value-from.Value)
+	}
+	far := in.distance - reach
 	return far > c.StartDistance && far*1000 > c.LeapSpeed*float64(in.at-in.since)
 }
 
@@ -28,7 +32,7 @@ func (s *State) wheel(p *fleet.Position, in *input) {
 		return
 	}
 	in.still = in.place == s.lastPlace()
-	in.rolled = s.Wheels.Way
+	in.rolled = s.Wheels.Told()
 	if !in.still && s.Wheels.Since == in.since && s.Lag == 0 {
 		return // it is renewed each time: the straight line is as good
 	}
@@ -45,8 +49,8 @@ func (s *State) wheel(p *fleet.Position, in *input) {
 	switch {
 	case s.Miles.Count >= fineTicks && s.Miles.From.At != 0 && ticked:
 		in.way = in.mileage.Value - s.Miles.From.Value
-	case !w.Torn:
-		in.way = w.Way
+	default:
+		in.way = w.Told()
 	}
 }
 
@@ -102,7 +106,7 @@ func (c *Config) unroll(s *State, in *input) {
 		h.Idle, h.Restless, h.Rolling = h.idle(), 0, false
 	case h.Rolling:
 		s.rolled(h.Start, in.rolled)
-	case h.On && h.Going != 0 && in.still && !s.Wheels.Torn && in.says == stands && in.rolled-s.Ahead > rollOut:
+	case h.On && h.Going != 0 && in.still && in.says == stands && in.rolled-s.Ahead > rollOut:
 		s.rolled(h.Going, in.rolled)
 	}
 }
@@ -110,7 +114,7 @@ func (c *Config) unroll(s *State, in *input) {
 // come ends a halt in which only the place stands still, because nothing more is heard.
 func (s *State) come() {
 	if s.Halt.Rolling {
-		s.rolled(s.Halt.Start, s.Wheels.Way)
+		s.rolled(s.Halt.Start, s.Wheels.Told())
 	}
 }
 
@@ -127,9 +131,6 @@ func (s *State) rolled(from fleet.Millis, way float64) {
 	span := s.Last.At - from
 	d.Moving += span
 	d.AtSpeed += span
-	if s.Wheels.Torn {
-		way = 0
-	}
 	more := max(0, way-s.Ahead)
 	d.Distance += more
 	s.Ahead += more
