@@ -44,7 +44,7 @@ var allowed = []struct {
 	{"api/rental", []string{"", "api/record", "api/rental/..."}, []string{"std"}},
 	{"api/calendar", []string{"", "api/record"}, []string{"std"}},
 	{"api/seed", []string{"", "api/rental", "api/record", "api/desk", "api/rental/..."}, nil},
-	{"api/desk", []string{"", "query", "schemas", "api/record", "api/calendar", "api/rental", "api/rental/...", "api/traccar"}, nil},
+	{"api/desk", []string{"", "query", "schemas", "api/record", "api/calendar", "api/rental", "api/rental/...", "api/traccar", "api/driver"}, nil},
 	{"api/stream", []string{"", "query", "schemas"}, nil},
 	{"api/auth", []string{"", "query", "schemas", "api/record"}, nil},
 	{"api", []string{"", "query", "query/area", "query/pair", "schemas", "api/..."}, nil},

@@ -26,7 +26,7 @@
 // A position without a doubtful flag is trusted: the State moves to it. Fix times of trusted positions of a State
 // strictly increase. Speed between places is judged from where the place last changed: where it stood still and the
 // reported speed did not, the way by that speed is taken off (fleet.Wheels), and half a minute's way at 250 km/h where
-// nobody told a speed. An ignition that is off refutes it, and so does a speed of nothing.
+// nobody told a speed; of up to five minutes that nothing was heard of a vehicle under way, their way too. An ignition that is off refutes it, and so does a speed of nothing.
 //
 //	                trusted fix                                  far and too fast
 //	       +---------------------------+            +------------------------------------------+
