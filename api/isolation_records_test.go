@@ -71,7 +71,7 @@ func (w *lotWorld) oneOfEach() map[string]string {
 	ids["/v1/vehicles/{id}/meter_readings/{reading}"] = w.do("POST", "/v1/vehicles/"+vehicle+"/meter_readings",
 		`{"kind":"odometer_mi","value":1,"recorded_at":"2026-01-01T00:00:00Z","note":"SECRETNOTE"}`).ok(201).id()
 	ids["/v1/devices/{id}/commands/{command}"] = w.do("POST", "/v1/devices/"+ids["/v1/devices/{id}"]+"/commands",
-		`{"type":"custom","data":"SECRETNOTE","confirm":true}`).ok(201).id()
+		`{"type":"custom","data":"SECRETNOTE","confirm":true,"force":true}`).ok(201).id()
 
 	// Maintenance.
 	task := add("/v1/maintenance/tasks", `{"name":"SECRETNOTE","every_mi":5000}`)

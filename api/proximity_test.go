@@ -63,10 +63,11 @@ func TestProximityIsThatOfTheStoredPositionsInAnyOrder(t *testing.T) {
 	lines := strings.Split(strings.TrimSpace(string(w.do("GET", "/v1/reports/proximity?format=csv&distance_m=500&"+span+"&vehicle_id="+truck+","+trailer, "").ok(200).body)), "\n")
 	wantEqual(t, "lines of CSV", len(lines), 3)
 
-	// Positions that come late change what is asked afterwards, as if they had always been there.
+	// Positions that come late change what is asked afterwards, as if they had always been there. The third reports so seldom that its way
+	// from one to the next is believed: it crosses the truck's on its way there and back.
 	w.places(third, []string{"20 30.1 -97 0", "24 30.1 -97 0"})
 	wantEqual(t, "with what came late", ask("&distance_m=500&min_duration_s=20"),
-		near[:strings.Index(near, ",")]+", truck+third 12:20:00-12:20:26 0 km"+near[strings.Index(near, ","):])
+		near[:strings.Index(near, ",")]+", truck+third 12:19:55-12:20:26 0 km, truck+third 12:26:22-12:26:57 0 km"+near[strings.Index(near, ","):])
 
 	for _, query := range []string{"&distance_m=0&vehicle_id=" + truck + "," + trailer, "&distance_m=5&vehicle_id=" + truck, "&distance_m=5&vehicle_id=" + truck + "," + truck, "&vehicle_id=" + truck + "," + trailer} {
 		w.do("GET", "/v1/reports/proximity?"+span+query, "").problem(400, "invalid_request")

@@ -12,9 +12,9 @@ SELECT
     if(countIf(every > 0 AND moving) = 0, [nan, nan], quantilesTDigestIf(0.5, 0.95)(every, every > 0 AND moving)) AS moving_s,
     if(countIf(every > 0 AND NOT moving) = 0, [nan, nan], quantilesTDigestIf(0.5, 0.95)(every, every > 0 AND NOT moving)) AS standing_s,
     arrayMap(q -> toFloat64(q), quantilesTDigest(0.05, 0.5, 0.95)((toUnixTimestamp64Milli(received_at) - toUnixTimestamp64Milli(fix_time)) / 1000)) AS delay_s,
-    ifNull(quantileTDigestIf(0.5)((toUnixTimestamp64Milli(device_time) - toUnixTimestamp64Milli(received_at)) / 1000, bitTest(flags, 2)), nan) AS ahead_s,
+    ifNull(toFloat64(quantileTDigestIf(0.5)((toUnixTimestamp64Milli(device_time) - toUnixTimestamp64Milli(received_at)) / 1000, bitTest(flags, 2))), nan) AS ahead_s,
     ifNull(toFloat64(quantileTDigest(0.5)(satellites)), nan) AS satellites_middle,
-    ifNull(quantileTDigest(0.5)(accuracy_dm) / 10, nan) AS accuracy_m
+    ifNull(toFloat64(quantileTDigest(0.5)(accuracy_dm)) / 10, nan) AS accuracy_m
 FROM (
     SELECT device, fix_time, device_time, received_at, flags, satellites, accuracy_dm,
         if(before = 0, 0, (toUnixTimestamp64Milli(fix_time) - before) / 1000) AS every,
