@@ -159,6 +159,7 @@ func (im *Importer) revive(b *record.Booking) {
 // stay as they are.
 func (im *Importer) plan(b *record.Booking, t *turo.Trip, v *record.Record[record.Vehicle]) {
 	from, until := b.BlockedFrom, b.BlockedUntil
+	b.Backdated = (b.PickupAt.IsZero() || b.Backdated) && t.Start.Before(im.d.Now()) // as it was when it was imported first
 	b.PickupAt, b.ReturnAt, b.BilledDays = record.InstantOf(t.Start), record.InstantOf(t.End), t.Days
 	before, after := time.Duration(0), time.Duration(0)
 	if b.Status == record.BookingConfirmed || b.Status == record.BookingActive {

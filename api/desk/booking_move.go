@@ -18,6 +18,9 @@ func (d *Desk) Confirm(ctx context.Context, o Order) (record.Record[record.Booki
 		if err != nil {
 			return err
 		}
+		if err := d.notPast(&next.Body.BookingFields); err != nil {
+			return fleet.NewError(fleet.CodeConflict, "The pickup of the booking lies in the past. Move it, or PATCH the booking with backdated true if the rental is written down afterwards.")
+		}
 		if err := d.vehicleRentable(ctx, o.Account, &next.Body); err != nil {
 			return err
 		}
@@ -103,6 +106,9 @@ func (d *Desk) NoShow(ctx context.Context, o Order, waiveFee bool) (record.Recor
 		b, now := &next.Body, d.Now()
 		if now.Before(b.PickupAt.Time) {
 			return fleet.NewError(fleet.CodeConflict, "The pickup is at "+b.PickupAt.UTC().Format(time.RFC3339)+": nobody can have failed to come yet.")
+		}
+		if o.By == system && now.Before(b.NoShowAt()) {
+			return fleet.NewError(fleet.CodeConflict, "Whoever booked may still come.")
 		}
 		var fee *record.Charge
 		if b.RateSnapshot != nil && !waiveFee {

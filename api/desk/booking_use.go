@@ -297,11 +297,14 @@ func (d *Desk) Extend(ctx context.Context, o Order, returnAt time.Time) (record.
 		if b.Status == record.BookingActive && (!b.ActualPickupAt.Before(returnAt) || !b.BlockedFrom.Before(returnAt)) {
 			return fault("/return_at", "is not after the vehicle was picked up at "+b.ActualPickupAt.Format(time.RFC3339)+"; return it instead")
 		}
+		was := agreed(b)
+		if now := d.Now(); b.Status == record.BookingActive && !b.Backdated && returnAt.Before(now.Add(-past)) && !returnAt.Equal(was.ReturnAt) {
+			return fault("/return_at", "lies "+ageOf(now.Sub(returnAt))+" ago; return the vehicle instead, at that time if it was back by then")
+		}
 		_, after, err := d.buffers(ctx, o.Account, b)
 		if err != nil {
 			return err
 		}
-		was := agreed(b)
 		b.ReturnAt, b.BlockedUntil = fields.ReturnAt, record.InstantOf(returnAt.Add(after))
 		b.OverdueNotedAt = record.Instant{}
 		if err := d.openForReturn(ctx, o.Account, b); err != nil {
