@@ -101,7 +101,7 @@ func (im *Importer) update(ctx context.Context, id uint64, t *turo.Trip, v *reco
 			return rec, "", err
 		}
 		im.apply(&next.Body, t, v)
-		written, err := im.d.write(ctx, Order{By: im.by, Account: im.account, Booking: id}, &rec, &next, seize)
+		written, err := im.d.write(ctx, Order{By: im.by, Account: im.account, Booking: id}, &rec, &next, seize, sight{})
 		if fleet.CodeOf(err) == fleet.CodeStale && ctx.Err() == nil {
 			continue
 		}

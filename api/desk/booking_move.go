@@ -34,7 +34,7 @@ func (d *Desk) vehicleRentable(ctx context.Context, account fleet.AccountID, b *
 	if err != nil {
 		return nil // none is assigned
 	}
-	v, err := d.Vehicles.Get(ctx, account, id)
+	v, err := recall(ctx, d.Vehicles, account, id)
 	if err != nil {
 		return err
 	}
@@ -168,7 +168,7 @@ func (d *Desk) buffers(ctx context.Context, account fleet.AccountID, b *record.B
 	}
 	var v record.VehicleFields
 	if id, wrong := fleet.ParseID(fleet.VehiclePrefix, b.VehicleID); wrong == nil {
-		rec, err := d.Vehicles.Get(ctx, account, id)
+		rec, err := recall(ctx, d.Vehicles, account, id)
 		if err != nil {
 			return 0, 0, err
 		}
@@ -176,7 +176,7 @@ func (d *Desk) buffers(ctx context.Context, account fleet.AccountID, b *record.B
 	}
 	var c record.VehicleClass
 	if id, wrong := fleet.ParseID(fleet.ClassPrefix, b.VehicleClassID); wrong == nil {
-		rec, err := d.Classes.Get(ctx, account, id)
+		rec, err := recall(ctx, d.Classes, account, id)
 		if err != nil {
 			return 0, 0, err
 		}
