@@ -118,7 +118,7 @@ type VehicleSwap struct {
 // part of what the customer owes; price.Totals leaves it out of the total and shows it apart.
 type Charge struct {
 	ID          string  `json:"id" example:"chg_1234"`
-	Type        string  `json:"type" enum:"time,mileage,extra,protection,delivery,one_way,young_driver,additional_driver,cleaning,smoking,refuel,recharge,late_return,toll,fine,damage,impound,discount,promo,cancellation_fee,no_show_fee,platform_fee,tax,adjustment"`
+	Type        string  `json:"type" enum:"time,mileage,extra,protection,delivery,one_way,young_driver,additional_driver,cleaning,smoking,refuel,recharge,late_return,toll,fine,damage,impound,discount,promo,cancellation_fee,no_show_fee,platform_fee,tax,adjustment,expense"`
 	Description string  `json:"description,omitempty" maxLength:"300"`
 	Quantity    int64   `json:"quantity" doc:"Of units; 1 where there is nothing to count."`
 	UnitPrice   Money   `json:"unit_price"`
@@ -128,6 +128,7 @@ type Charge struct {
 	Source      string  `json:"source" enum:"auto,manual,import"`
 	ReversalOf  string  `json:"reversal_of,omitempty" doc:"The charge that this one takes back."`
 	TollID      string  `json:"toll_id,omitempty"`
+	ExpenseID   string  `json:"expense_id,omitempty" doc:"The cost that is passed on." example:"exp_1234"`
 	PostedAt    Instant `json:"posted_at"`
 	Explanation string  `json:"explanation,omitempty" doc:"How the amount came to be, in words."`
 }
