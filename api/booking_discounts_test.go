@@ -2,6 +2,7 @@ package api
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -36,6 +37,20 @@ func TestADiscountLowersWhateverItsSign(t *testing.T) {
 		w.do("POST", path+"/damages", `{"description":"a dent","severity":"minor","estimate":{"amount":-1,"currency":"USD"}}`).faults(), "/estimate/amount")
 	w.do("POST", path+"/charges/"+given.id()+"/reverse", "").ok(201)
 	owed("one taken back", 7750, -3000, 750)
+
+	// What a discount was given on does not go from under it.
+	more := off(4000, "").ok(201).id()
+	days := fmt.Sprint(w.do("GET", path+"/charges", "").data()[0]["id"])
+	for what, answer := range map[string]*reply{
+		"the days reversed": w.do("POST", path+"/charges/"+days+"/reverse", ""),
+		"a day less":        w.do("POST", path+"/extend", fmt.Sprintf(`{"return_at":%q}`, w.in(72))),
+		"a day less, anew":  w.do("PATCH", path, fmt.Sprintf(`{"return_at":%q}`, w.in(72))),
+	} {
+		if text := answer.refused(); !strings.Contains(text, "Reverse one of them first") {
+			t.Errorf("%s: %q", what, text)
+		}
+	}
+	w.do("POST", path+"/charges/"+more+"/reverse", "").ok(201)
 
 	// The price of three days: the discounts that stand lower it as they lowered the other.
 	w.do("PATCH", path, fmt.Sprintf(`{"return_at":%q}`, w.in(120))).ok(200)

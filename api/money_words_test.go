@@ -74,6 +74,8 @@ func TestWhatCameToNothingIsNotPaid(t *testing.T) {
 	w.do("POST", free+"/deposit/authorize", "").ok(200)
 	w.do("POST", free+"/cancel", "").ok(200)
 	wantEqual(t, "cancelled in time", w.do("GET", free, "").member("payment_status"), "nothing_due")
+	unsecured := w.book(48, 96, `,"confirm":true`)
+	wantEqual(t, "a deposit that nobody gave", w.do("POST", unsecured+"/cancel", "").ok(200).member("deposit", "status"), "none")
 	released := w.do("POST", free+"/deposit/release", "").ok(200)
 	wantEqual(t, "the deposit", minor(released.member("deposit", "released")), 20000.0)
 

@@ -98,7 +98,7 @@ func (d *Desk) ReverseCharge(ctx context.Context, o Order, charge, newID, why st
 			return err
 		}
 		d.lines(b, taxes)
-		return nil
+		return discountsFit(before, b.Charges)
 	})
 }
 
