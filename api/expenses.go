@@ -6,6 +6,7 @@ import (
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/desk"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rental/ledger"
 	"github.com/motorpool/fleet/api/rental/price"
@@ -23,6 +24,7 @@ type Expense struct {
 	PostedAt   record.Instant   `json:"posted_at" doc:"When it was entered into the books; null for a draft."`
 	VoidedAt   record.Instant   `json:"voided_at"`
 	VoidReason string           `json:"void_reason,omitempty"`
+	ChargeID   *string          `json:"charge_id" doc:"The line of the booking by which the customer is billed, if it is billable_to_customer and was posted." example:"chg_1234"`
 	BookedFor  record.BookedFor `json:"booked_for" doc:"Under what it stands in the ledger: what was true of its vehicle or booking when it was written."`
 
 	Stamps
@@ -44,13 +46,18 @@ func (a *API) expenseRoutes() {
 	s.register()
 	a.handle(route{
 		Method: "POST", Path: s.path + "/{id}/post", ID: "postExpense", Tag: s.tag, Scope: s.write, Summary: "Enter a draft into the books",
-		Params: ifMatch, Reply: s.view,
+		About: "One that is `billable_to_customer` is charged to its booking, once. A booking that takes no charges refuses it: 409.", Params: ifMatch, Reply: s.view,
 	}, func(w http.ResponseWriter, r *http.Request) error {
-		return s.act(w, r, func(rec *record.Record[record.Expense]) error { return record.Post(rec, record.InstantOf(a.Now())) })
+		return s.act(w, r, func(rec *record.Record[record.Expense]) error {
+			if err := record.Post(rec, record.InstantOf(a.Now())); err != nil {
+				return err
+			}
+			return a.desk.BillExpense(r.Context(), rec.Account, rec.ID, &rec.Body)
+		})
 	})
 	a.handle(route{
 		Method: "POST", Path: s.path + "/{id}/void", ID: "voidExpense", Tag: s.tag, Scope: s.write, Summary: "Take an expense out of the books",
-		About: "Its entries stay and are reversed.", Params: ifMatch, Body: ExpenseVoid{}, Optional: true, Reply: s.view,
+		About: "Its entries stay and are reversed, and so is the line by which it was billed, unless the booking is archived.", Params: ifMatch, Body: ExpenseVoid{}, Optional: true, Reply: s.view,
 	}, func(w http.ResponseWriter, r *http.Request) error {
 		var sent ExpenseVoid
 		if err := a.decodeOptional(r, &sent); err != nil {
@@ -127,9 +134,19 @@ func (a *API) settleExpense(r *http.Request, e *record.Expense) error {
 			return validation(fleet.NoSuch("/receipt_document_id", "document", fleet.DocumentPrefix, e.ReceiptDocumentID))
 		}
 	}
+	account := auth.From(r.Context()).Account
+	var booking *record.Booking
 	var err error
-	e.BookedFor, _, err = a.desk.BookedFor(r.Context(), auth.From(r.Context()).Account, e.VehicleID, e.BookingID, "")
-	return err
+	if e.BookedFor, booking, err = a.desk.BookedFor(r.Context(), account, e.VehicleID, e.BookingID, ""); err != nil {
+		return err
+	}
+	if faults := desk.Billable(e, booking); faults != nil {
+		return validation(faults...)
+	}
+	if e.Status == record.ExpensePosted {
+		return a.desk.BillExpense(r.Context(), account, 0, e)
+	}
+	return nil
 }
 
 // dayFaults says what is wrong with a date of the books.
@@ -145,7 +162,7 @@ func showExpenses(_ context.Context, records []record.Record[record.Expense], _ 
 	for i, rec := range records {
 		e := &rec.Body
 		views[i].view = Expense{ID: fleet.FormatID(fleet.ExpensePrefix, rec.ID), ExpenseFields: e.ExpenseFields, Object: "expense", Status: e.Status,
-			PostedAt: e.PostedAt, VoidedAt: e.VoidedAt, VoidReason: e.VoidReason, BookedFor: e.BookedFor, Stamps: stampsOf(rec)}
+			PostedAt: e.PostedAt, VoidedAt: e.VoidedAt, VoidReason: e.VoidReason, ChargeID: textOrNull(desk.ExpenseCharge(rec.ID, e)), BookedFor: e.BookedFor, Stamps: stampsOf(rec)}
 	}
 	return views, nil
 }

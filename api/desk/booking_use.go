@@ -320,9 +320,10 @@ func (d *Desk) Extend(ctx context.Context, o Order, returnAt time.Time) (record.
 		if err != nil {
 			return err
 		}
+		before := b.Charges
 		d.lines(b, charges)
 		b.RateSnapshot, b.BilledDays = &snapshot, snapshot.BilledDays
-		return nil
+		return discountsFit(before, b.Charges)
 	})
 }
 

@@ -107,6 +107,7 @@ func New(store *record.Store, db driver.Conn, now func() time.Time, log *slog.Lo
 	d.dropFiles()
 	d.keepBooks()
 	d.tolls()
+	d.expenses()
 	d.bookings()
 	d.eraseCustomers()
 	d.maintenance()

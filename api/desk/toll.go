@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -84,7 +85,7 @@ func (d *Desk) BillToll(ctx context.Context, by record.Author, account fleet.Acc
 	if err := billed(&rec, check); err != nil {
 		return d.Tolls.Unless(ctx, err, by, account, id)
 	}
-	order, lines, err := tollLines(by, &rec)
+	order, lines, err := d.tollLines(ctx, by, &rec)
 	if err != nil {
 		return rec, err
 	}
@@ -119,26 +120,43 @@ func billed(r *record.Record[record.Toll], check func(*record.Record[record.Toll
 	if err := t.Move(fleet.FormatID(fleet.TollPrefix, r.ID), record.TollBilled); err != nil {
 		return err
 	}
-	t.ChargeID = tollCharge(r.ID, "toll")
+	t.ChargeID = chargeOf("toll", r.ID, "toll")
 	return nil
 }
 
-// tollLines are the lines by which a toll is charged, and where.
-func tollLines(by record.Author, r *record.Record[record.Toll]) (Order, []record.Charge, error) {
+// tollLines are the lines by which a toll is charged, and where. Who reads the bill reads the time that the clocks showed there.
+func (d *Desk) tollLines(ctx context.Context, by record.Author, r *record.Record[record.Toll]) (Order, []record.Charge, error) {
 	t := &r.Body
 	booking, err := fleet.ParseID(fleet.BookingPrefix, t.BookingID)
 	if err != nil {
 		return Order{}, nil, fmt.Errorf("toll %d is %s: %w", r.ID, t.Status, err)
 	}
+	zone, err := d.zoneOn(ctx, r.Account, booking, t.BookedFor.Timezone)
+	if err != nil {
+		return Order{}, nil, err
+	}
 	line := func(what, text string, amount record.Money) record.Charge {
-		return record.Charge{ID: tollCharge(r.ID, what), Type: t.Kind, Description: text, Quantity: 1, UnitPrice: amount, Amount: amount, Source: "import",
+		return record.Charge{ID: chargeOf("toll", r.ID, what), Type: t.Kind, Description: text, Quantity: 1, UnitPrice: amount, Amount: amount, Source: "import",
 			TollID: fleet.FormatID(fleet.TollPrefix, r.ID)}
 	}
-	lines := []record.Charge{line("toll", t.Agency+" "+t.OccurredAt.UTC().Format("2006-01-02 15:04"), t.Amount)}
+	lines := []record.Charge{line("toll", t.Agency+" "+t.OccurredAt.In(zone).Format("2006-01-02 15:04 MST"), t.Amount)}
 	if fee := t.AdminFee; fee != nil && fee.Amount > 0 {
 		lines = append(lines, line("fee", "Handling fee", *fee))
 	}
 	return Order{By: by, Account: r.Account, Booking: booking}, lines, nil
+}
+
+// zoneOn is the zone of a booking's bill: that of the booking, else another one by its name, else UTC.
+func (d *Desk) zoneOn(ctx context.Context, account fleet.AccountID, booking uint64, other string) (*time.Location, error) {
+	rec, err := d.Bookings.Get(ctx, account, booking)
+	if err != nil && fleet.CodeOf(err) != fleet.CodeNotFound {
+		return nil, err
+	}
+	zone, err := time.LoadLocation(cmp.Or(rec.Body.Timezone, other))
+	if err != nil {
+		return time.UTC, nil
+	}
+	return zone, nil
 }
 
 // chargeToll charges a toll that was billed to its booking. It goes by how the toll stands now. A booking that takes no charges any more
@@ -153,21 +171,30 @@ func (d *Desk) chargeToll(ctx context.Context, w record.Written) error {
 	if err != nil || now.Body.ChargeID == "" {
 		return err
 	}
-	order, lines, err := tollLines(record.Author{Actor: w.Actor, RequestID: w.RequestID}, &now)
+	order, lines, err := d.tollLines(ctx, record.Author{Actor: w.Actor, RequestID: w.RequestID}, &now)
 	if err != nil {
 		return err
 	}
-	_, err = d.AddCharge(ctx, order, lines...)
+	if took, err := d.chargeFor(ctx, order, lines...); err != nil || took {
+		return err
+	}
+	return d.unbill(ctx, follows(w), w.Account, w.ID)
+}
+
+// chargeFor charges what follows from a record that was billed to a booking, once, and says whether the booking has the lines: one that takes no
+// charges any more has them only if it took them before.
+func (d *Desk) chargeFor(ctx context.Context, o Order, lines ...record.Charge) (bool, error) {
+	_, err := d.AddCharge(ctx, o, lines...)
 	switch fleet.CodeOf(err) {
 	case fleet.CodeTransition, fleet.CodeConflict, fleet.CodeValidation, fleet.CodeNotFound:
 		// This may be a repetition, and the booking have come to its end since it was charged.
-		if charged, asked := d.charged(ctx, order, now.Body.ChargeID); asked != nil || charged {
-			return asked
+		charged, asked := d.charged(ctx, o, lines[0].ID)
+		if asked == nil && !charged {
+			d.Log.WarnContext(ctx, "a booking took no charge for what was billed to it", "booking", name(o.Booking), "charge", lines[0].ID, "error", err)
 		}
-		d.Log.WarnContext(ctx, "a booking took no charge for a toll that was billed to it", "toll", w.ID, "booking", now.Body.BookingID, "error", err)
-		return d.unbill(ctx, follows(w), w.Account, w.ID)
+		return charged, asked
 	}
-	return err
+	return err == nil, err
 }
 
 // charged says whether a booking has a line.
@@ -190,9 +217,9 @@ func (d *Desk) unbill(ctx context.Context, by record.Author, account fleet.Accou
 	return err
 }
 
-// tollCharge names a charge of a toll by what it is.
-func tollCharge(id uint64, what string) string {
+// chargeOf names a charge of a record by what it is.
+func chargeOf(kind string, id uint64, what string) string {
 	h := fnv.New64a()
-	fmt.Fprintf(h, "toll %d %s", id, what)
+	fmt.Fprintf(h, "%s %d %s", kind, id, what)
 	return fleet.FormatID(fleet.ChargePrefix, max(h.Sum64()>>1, 1))
 }

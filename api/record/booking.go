@@ -120,7 +120,7 @@ type VehicleSwap struct {
 // part of what the customer owes; price.Totals leaves it out of the total and shows it apart.
 type Charge struct {
 	ID          string  `json:"id" example:"chg_1234"`
-	Type        string  `json:"type" enum:"time,mileage,extra,protection,delivery,one_way,young_driver,additional_driver,cleaning,smoking,refuel,recharge,late_return,toll,fine,damage,impound,discount,promo,cancellation_fee,no_show_fee,platform_fee,tax,adjustment"`
+	Type        string  `json:"type" enum:"time,mileage,extra,protection,delivery,one_way,young_driver,additional_driver,cleaning,smoking,refuel,recharge,late_return,toll,fine,damage,impound,discount,promo,cancellation_fee,no_show_fee,platform_fee,tax,adjustment,expense"`
 	Description string  `json:"description,omitempty" maxLength:"300"`
 	Quantity    int64   `json:"quantity" doc:"Of units; 1 where there is nothing to count."`
 	UnitPrice   Money   `json:"unit_price"`
@@ -130,6 +130,7 @@ type Charge struct {
 	Source      string  `json:"source" enum:"auto,manual,import"`
 	ReversalOf  string  `json:"reversal_of,omitempty" doc:"The charge that this one takes back."`
 	TollID      string  `json:"toll_id,omitempty"`
+	ExpenseID   string  `json:"expense_id,omitempty" doc:"The cost that is passed on." example:"exp_1234"`
 	PostedAt    Instant `json:"posted_at"`
 	Explanation string  `json:"explanation,omitempty" doc:"How the amount came to be, in words."`
 }
@@ -182,23 +183,24 @@ type Totals struct {
 type Deposit struct {
 	Method       string  `json:"method" enum:"hold,charge,none"`
 	Amount       Money   `json:"amount"`
-	Status       string  `json:"status" enum:"none,required,authorized,captured,released,expired"`
-	Captured     Money   `json:"captured"` // of it, kept against charges, or charged
-	Released     Money   `json:"released"` // given back of what was charged
-	Applied      Money   `json:"applied"`  // of captured, set against what the customer owes
+	Status       string  `json:"status" enum:"none,required,authorized,captured,released,applied,expired" doc:"applied: all that was captured pays what the customer owes. More may be added."`
+	Captured     Money   `json:"captured" doc:"Of the amount what was taken from the customer."`
+	Released     Money   `json:"released" doc:"What the customer has again: the authorization that was given up, or of what was captured the part that was given back."`
+	Applied      Money   `json:"applied" doc:"Of what was captured the part that pays what the customer owes."`
 	AuthorizedAt Instant `json:"authorized_at"`
 	ExpiresAt    Instant `json:"expires_at"` // of the authorization
 	ProviderRef  string  `json:"provider_ref,omitempty"`
 	ChangedAt    Instant `json:"changed_at"`
 }
 
-// The states of a deposit. One whose money is used up or given back is released.
+// The states of a deposit. One whose money is given back, all or the rest of it, is released; one whose money is used up is applied.
 const (
 	DepositNone       = "none"
 	DepositRequired   = "required"
 	DepositAuthorized = "authorized"
 	DepositCaptured   = "captured"
 	DepositReleased   = "released"
+	DepositApplied    = "applied"
 	DepositExpired    = "expired"
 )
 

@@ -15,7 +15,7 @@ type ExpenseFields struct {
 	ServicePeriod      *DateRange `json:"service_period,omitempty" doc:"The days over which the cost is spread; the day it was incurred unless given."`
 	PaymentMethod      string     `json:"payment_method,omitempty" maxLength:"50"`
 	ReceiptDocumentID  string     `json:"receipt_document_id,omitempty"`
-	BillableToCustomer bool       `json:"billable_to_customer,omitempty"`
+	BillableToCustomer bool       `json:"billable_to_customer,omitempty" doc:"When it is posted the booking is charged for it, once, and no more when it is voided."`
 
 	ExternalRefs []ExternalRef     `json:"external_refs,omitempty" maxItems:"20" nullable:"false"`
 	Metadata     map[string]string `json:"metadata,omitempty" maxProperties:"50"`
@@ -43,7 +43,8 @@ type BookedFor struct {
 type Expense struct {
 	ExpenseFields
 	BookedFor  BookedFor `json:"booked_for"`
-	Status     string    `json:"status"` // draft, posted, voided
+	Status     string    `json:"status"`           // draft, posted, voided
+	Billed     bool      `json:"billed,omitempty"` // the booking was charged for it
 	PostedAt   Instant   `json:"posted_at"`
 	VoidedAt   Instant   `json:"voided_at"`
 	VoidReason string    `json:"void_reason,omitempty"`

@@ -96,6 +96,12 @@ func (c *calc) platformLine(bp int64, currency string, before, added []record.Ch
 	}})
 }
 
+// Earned adds up charges without taxes and what a channel keeps; 0 if that is too large.
+func Earned(charges []record.Charge) int64 {
+	var c calc
+	return c.earned(charges)
+}
+
 // earned adds up what the host has of charges before the channel's share.
 func (c *calc) earned(charges []record.Charge) int64 {
 	var sum int64

@@ -17,6 +17,7 @@ import (
 
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rental/csvrow"
+	"github.com/motorpool/fleet/api/rental/price"
 )
 
 // Trip is one row.
@@ -163,6 +164,9 @@ func (t *Trip) readMoney(names []string, cell map[string]string, currency string
 		}
 		amount, err := Minor(cell[name])
 		fail(name, err)
+		if price.Lowers(kind) {
+			amount = min(amount, -amount) // however the file writes it
+		}
 		if err == nil && amount != 0 {
 			add(kind, name, amount)
 		}

@@ -36,12 +36,25 @@ func TestATripIsReadWithItsMoney(t *testing.T) {
 	if got.Start.Format(time.RFC3339) != "2026-03-07T16:00:00Z" || got.End.Sub(got.Start) != 47*time.Hour || got.Status != "completed" {
 		t.Errorf("%v to %v, %s", got.Start, got.End, got.Status)
 	}
+	if text := lines(&got); text != "time 110000; discount -5000; delivery 3000; tax 9010; platform_fee -27950; " {
+		t.Error(text)
+	}
+}
+
+func lines(trip *turo.Trip) string {
 	text := ""
-	for _, l := range got.Lines {
+	for _, l := range trip.Lines {
 		text += fmt.Sprintf("%s %d; ", l.Type, l.Amount.Amount)
 	}
-	if text != "time 110000; discount -5000; delivery 3000; tax 9010; platform_fee -27950; " {
-		t.Error(text)
+	return text
+}
+
+func TestADiscountLowersHoweverTheFileWritesIt(t *testing.T) {
+	for _, discount := range []string{"$50.00", "-50", "(50.00)"} {
+		trip := parse(t, head+"123,Ada,,V,,2026-03-07 10:00 AM,2026-03-09 10:00 AM,Completed,,,,2,100,"+discount+",,,50\n")[0]
+		if text := lines(&trip); trip.Err != nil || text != "time 10000; discount -5000; " {
+			t.Errorf("%s: %s %v", discount, text, trip.Err)
+		}
 	}
 }
 
