@@ -168,5 +168,8 @@ func (d *Desk) settings(ctx context.Context, account fleet.AccountID) (record.Bo
 	if s.DepositDue == "" {
 		s.DepositDue = "never"
 	}
+	if s.DoNotRent == "" {
+		s.DoNotRent = record.DoNotRentBlock
+	}
 	return s, rec.Body.Currency, nil
 }

@@ -110,6 +110,7 @@ func New(store *record.Store, db driver.Conn, now func() time.Time, log *slog.Lo
 	d.keepBooks()
 	d.tolls()
 	d.bookings()
+	d.doNotRent()
 	d.eraseCustomers()
 	d.maintenance()
 	d.inspections()
