@@ -117,7 +117,7 @@ func (a *API) customerResource() *resource[record.Customer] {
 			c := record.Customer{Verification: record.Verification{Status: record.LicenceUnverified}}
 			return c, a.decodeObject(object, &c.CustomerFields)
 		},
-		show: a.showCustomers, settle: a.settleCustomer,
+		show: a.showCustomers, settle: a.settleCustomer, widen: a.withNumbers,
 		used: func(r *http.Request, rec *record.Record[record.Customer]) error {
 			return a.desk.NothingBooked(r.Context(), rec.Account, rec.ID)
 		},
@@ -128,6 +128,23 @@ func (a *API) customerResource() *resource[record.Customer] {
 			return nil
 		},
 	}
+}
+
+// withNumbers lets a filter for a telephone number find it however it is written there.
+func (a *API) withNumbers(r *http.Request, filters []query.Filter) error {
+	for _, f := range filters {
+		if f.Field != "phone" {
+			continue
+		}
+		for i, text := range f.Values {
+			number, err := a.desk.Telephone(r.Context(), auth.From(r.Context()).Account, text, nil)
+			if err != nil {
+				return err
+			}
+			f.Values[i] = number
+		}
+	}
+	return nil
 }
 
 // settleCustomer completes what was written of a customer, refuses what cannot be, and looks for others that are the same person.

@@ -33,6 +33,7 @@ func TestWhoIsBannedDoesNotComeBackUnderAnotherName(t *testing.T) {
 	w := newLot(t)
 	villain := w.do("POST", "/v1/customers", `{"first_name":"Vic","last_name":"Villain","phone":"512-555-0100","date_of_birth":"1980-02-03","licence":{"number":"TX 123-456","country":"US","region":"TX"}}`).ok(201)
 	wantEqual(t, "as kept", villain.member("phone"), "+15125550100")
+	wantEqual(t, "as sought", w.do("GET", "/v1/customers?phone=(512)%20555-0100", "").listed("id"), villain.id())
 	w.do("POST", "/v1/customers/"+villain.id()+"/do_not_rent", `{"active":true,"reason_code":"theft"}`).ok(200)
 	honest := w.customer
 	again := w.do("POST", "/v1/customers", `{"first_name":"Victor","last_name":"V","phone":"+1 (512) 555 0100"}`).ok(201).id()
