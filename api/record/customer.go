@@ -25,7 +25,7 @@ type CustomerFields struct {
 	RiskLevel         string   `json:"risk_level,omitempty" enum:"normal,watch,blocked" doc:"normal unless given."`
 	Lifecycle         string   `json:"lifecycle,omitempty" enum:"lead,active,dormant"`
 	AssignedTo        string   `json:"assigned_to,omitempty" maxLength:"100"`
-	DiscountPct       int64    `json:"default_discount_pct,omitempty" minimum:"0" maximum:"100"`
+	DiscountBP        int64    `json:"default_discount_bp,omitempty" minimum:"0" maximum:"10000" doc:"In basis points: 1000 is a tenth."`
 	DepositAmount     *Money   `json:"default_deposit,omitempty"`
 	Tags              []string `json:"tags,omitempty" maxItems:"50" nullable:"false"`
 	DistinctFrom      []string `json:"distinct_from,omitempty" maxItems:"50" nullable:"false" doc:"Customers that look like this one and are other people, as somebody has found: none of them is taken for it, as a duplicate or on the do-not-rent list." example:"[\"cus_1234\"]"`
