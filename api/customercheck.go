@@ -27,8 +27,8 @@ type LicenceNumber struct {
 
 // CustomerMatches is what is known of somebody.
 type CustomerMatches struct {
-	Result  string          `json:"result" doc:"do_not_rent: somebody on the do-not-rent list, or blocked, has the same licence, email or phone. unsure: somebody on it may be meant, or is known by nothing that was given; missing says what would tell. clear: nobody on it is meant, by what is known of them. More may be added." example:"unsure"`
-	Missing []string        `json:"missing" nullable:"false" doc:"What to give so that the result is sure, as pointers into the body: of unsure." example:"[\"/date_of_birth\"]"`
+	Check   string          `json:"do_not_rent_check" doc:"do_not_rent: somebody on the do-not-rent list, or blocked, has the same licence, email or phone. unsure: somebody on it may be meant, or is known by nothing that was given; missing says what would tell. clear: nobody on it is meant, by what is known of them. More may be added." example:"unsure"`
+	Missing []string        `json:"missing" nullable:"false" doc:"What to give so that the answer is sure, as pointers into the body: of unsure." example:"[\"/date_of_birth\"]"`
 	Matches []CustomerMatch `json:"matches" nullable:"false"`
 }
 
@@ -49,7 +49,7 @@ func (a *API) customerCheckRoutes() {
 		Method: "POST", Path: "/v1/customers/check", ID: "checkCustomer", Tag: "Customers", Scope: auth.CustomersRead, Class: auth.Read,
 		Summary: "Ask whether somebody is a customer already, and may rent",
 		About: "Creates nothing and keeps nothing of what was asked. Licence, email and phone are compared however they are written. The more is " +
-			"given, the surer the result: a licence with its country and region, or a name with a birth date, is held against everybody on the do-not-rent list who is known by one.",
+			"given, the surer the answer: a licence with its country and region, or a name with a birth date, is held against everybody on the do-not-rent list who is known by one.",
 		Body: CustomerCheck{}, Reply: CustomerMatches{},
 	}, a.checkCustomer)
 }
@@ -76,7 +76,7 @@ func (a *API) checkCustomer(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	answer := CustomerMatches{Matches: []CustomerMatch{}}
-	if answer.Result, answer.Missing, err = a.desk.ListCheck(r.Context(), account, &who, found); err != nil {
+	if answer.Check, answer.Missing, err = a.desk.ListCheck(r.Context(), account, &who, found); err != nil {
 		return err
 	}
 	for _, m := range found {

@@ -199,7 +199,7 @@ func TestSomebodyIsFoundWhoIsACustomerAlready(t *testing.T) {
 		for _, m := range got.Matches {
 			all = append(all, m.CustomerID+" "+strings.Join(m.Reasons, ","))
 		}
-		wantEqual(t, body, strings.Join(append([]string{got.Result}, got.Missing...), " ")+": "+strings.Join(all, ";"), want)
+		wantEqual(t, body, strings.Join(append([]string{got.Check}, got.Missing...), " ")+": "+strings.Join(all, ";"), want)
 	}
 	w.do("POST", "/v1/customers/check", `{"date_of_birth":"1985-12-10"}`).problem(422, "validation_failed")
 	wantEqual(t, "nobody was created", len(w.do("GET", "/v1/customers", "").data()), 2)

@@ -143,7 +143,7 @@ func (d *Desk) listed(ctx context.Context, name string, rec *record.Record[recor
 		return nil, nil
 	}
 	if rec.Body.Listed(now) {
-		return []record.ListedMatch{{CustomerID: name, ListedID: fleet.FormatID(fleet.CustomerPrefix, rec.ID), Result: record.ListDoNotRent, Reasons: []string{record.SameCustomer}}}, nil
+		return []record.ListedMatch{{CustomerID: name, ListedID: fleet.FormatID(fleet.CustomerPrefix, rec.ID), Check: record.ListDoNotRent, Reasons: []string{record.SameCustomer}}}, nil
 	}
 	found, err := d.matches(ctx, rec.Account, rec.ID, rec.Body.DisplayName, &rec.Body.CustomerFields,
 		func(l *query.Likeness) bool { return l.OnList || l.MergedInto != "" })
@@ -153,9 +153,9 @@ func (d *Desk) listed(ctx context.Context, name string, rec *record.Record[recor
 	var all []record.ListedMatch
 	for i := range found {
 		if m := &found[i]; m.Customer.Body.Listed(now) {
-			match := record.ListedMatch{CustomerID: name, ListedID: fleet.FormatID(fleet.CustomerPrefix, m.Customer.ID), Result: record.ListUnsure, Reasons: m.Reasons}
+			match := record.ListedMatch{CustomerID: name, ListedID: fleet.FormatID(fleet.CustomerPrefix, m.Customer.ID), Check: record.ListUnsure, Reasons: m.Reasons}
 			if m.Sure {
-				match.Result = record.ListDoNotRent
+				match.Check = record.ListDoNotRent
 			}
 			all = append(all, match)
 		}
@@ -167,7 +167,7 @@ func (d *Desk) listed(ctx context.Context, name string, rec *record.Record[recor
 func refused(b *record.Booking, setting string) error {
 	for i := range b.Listed {
 		m := &b.Listed[i]
-		if setting == record.DoNotRentWarn || m.Result == record.ListUnsure && setting != record.DoNotRentBlockUnsure {
+		if setting == record.DoNotRentWarn || m.Check == record.ListUnsure && setting != record.DoNotRentBlockUnsure {
 			continue
 		}
 		why := rental.ListedText(m)
@@ -179,7 +179,7 @@ func refused(b *record.Booking, setting string) error {
 		if at := slices.IndexFunc(b.Drivers, func(driver record.Driver) bool { return driver.CustomerID == m.CustomerID }); at >= 0 && m.CustomerID != b.CustomerID {
 			pointer = fmt.Sprintf("/drivers/%d/customer_id", at)
 		}
-		if m.Result == record.ListUnsure {
+		if m.Check == record.ListUnsure {
 			code = "do_not_rent_unsure"
 		}
 		return fleet.NewError(fleet.CodeConflict, says, fleet.FieldError{Pointer: pointer, Code: code, Detail: why})

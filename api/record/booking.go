@@ -109,7 +109,7 @@ func (b *Booking) Holding() bool {
 type ListedMatch struct {
 	CustomerID string   `json:"customer_id" doc:"Who rents or drives." example:"cus_1234"`
 	ListedID   string   `json:"listed_customer_id" doc:"Who is on the list, or blocked: the same customer, or a record of somebody with the same marks." example:"cus_5678"`
-	Result     string   `json:"result" enum:"do_not_rent,unsure" doc:"do_not_rent: it is the same person, as far as the licence, email and phone tell. unsure: it may be."`
+	Check      string   `json:"do_not_rent_check" enum:"do_not_rent,unsure" doc:"do_not_rent: it is the same person, as far as the licence, email and phone tell. unsure: it may be."`
 	Reasons    []string `json:"reasons" nullable:"false" doc:"What the two have in common: customer (it is the very record), licence, email, phone, name_and_date_of_birth, name. More may be added."`
 }
 
@@ -127,7 +127,7 @@ const SameCustomer = "customer"
 func (b *Booking) ListCheck() string {
 	check := ListClear
 	for _, m := range b.Listed {
-		if m.Result == ListDoNotRent {
+		if m.Check == ListDoNotRent {
 			return ListDoNotRent
 		}
 		check = ListUnsure

@@ -24,7 +24,7 @@ func ListedText(m *record.ListedMatch) string {
 		}
 	}
 	what := "the same " + strings.Join(words, " and ")
-	if m.Result == record.ListUnsure {
+	if m.Check == record.ListUnsure {
 		return "may be " + m.ListedID + ", who is on the do-not-rent list: " + what
 	}
 	return "has " + what + " as " + m.ListedID + ", who is on the do-not-rent list"
