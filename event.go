@@ -101,7 +101,8 @@ var EventsOfRecords = []RecordEvents{
 		"booking.confirmed", // it is sure, at once or later
 		"booking.updated",   // any other change, and its reopening
 		"booking.picked_up", "booking.extended", "booking.overdue", "booking.returned", "booking.cancelled", "booking.no_show",
-		"booking.expired", // the hold of a pending one
+		"booking.expired",     // the hold of a pending one
+		"booking.do_not_rent", // who rents or drives is, or may be, on the do-not-rent list, which was not known before
 		"booking.archived",
 		"deposit.required", "deposit.authorized", "deposit.captured", "deposit.released", "deposit.applied", "deposit.expired", // the object is the booking
 	}},

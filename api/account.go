@@ -80,6 +80,9 @@ func (a *API) patchAccount(w http.ResponseWriter, r *http.Request) error {
 		if err := checkZone(body.Timezone); err != nil {
 			return err
 		}
+		if body.Country != "" && !record.Dials(body.Country) {
+			return validation(fleet.FieldError{Pointer: "/country", Code: "invalid", Detail: "is not a country, as US is"})
+		}
 		if days := body.RetentionDays; days != rec.Body.RetentionDays && days != 0 && days < leastRetention {
 			return validation(fleet.FieldError{Pointer: "/retention_days", Code: "out_of_range",
 				Detail: fmt.Sprintf("must be 0, or at least %d", leastRetention)})

@@ -11,13 +11,14 @@ import (
 
 	"github.com/motorpool/fleet/api/auth"
 	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/api/rental"
 	"github.com/motorpool/fleet/api/rental/price"
 )
 
 // TimelineEntry is something that happened to a booking.
 type TimelineEntry struct {
 	At       record.Instant `json:"at"`
-	Kind     string         `json:"kind" doc:"status, charge, deposit, inspection, damage, vehicle, change, payment or refund. More may be added." example:"status"`
+	Kind     string         `json:"kind" doc:"status, charge, deposit, inspection, damage, vehicle, change, payment, refund or do_not_rent. More may be added." example:"status"`
 	Text     string         `json:"text" doc:"In words; times in it are of the booking's timezone." example:"Confirmed."`
 	Actor    string         `json:"actor" doc:"Who did it: the id of an API key, system for what time brings about, cli, or demo for the made-up business." example:"key_1234"`
 	Revision uint64         `json:"revision,omitempty" doc:"The revision of the booking that says so."`
@@ -130,6 +131,14 @@ func entriesOf(v, earlier record.Revision) ([]TimelineEntry, error) {
 		case "pickup_at":
 			if v.Action != record.ActionCreate {
 				add("change", fmt.Sprintf("Planned pickup %s instead of %s.", local(after.PickupAt), local(before.PickupAt)), "")
+			}
+		case "do_not_rent_matches":
+			for i := range after.Listed {
+				m := &after.Listed[i]
+				add("do_not_rent", "The customer "+m.CustomerID+" "+rental.ListedText(m)+".", m.ListedID)
+			}
+			if after.Listed == nil {
+				add("do_not_rent", "Nobody of it is on the do-not-rent list any more.", "")
 			}
 		case "overdue_noted_at":
 			if c.New != nil {

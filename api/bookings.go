@@ -70,13 +70,16 @@ type Booking struct {
 	HasDamage   bool                `json:"has_damage"`
 	HasOpenToll bool                `json:"has_open_toll" doc:"A toll or fine was matched and is not billed yet."`
 
+	DoNotRentCheck string               `json:"do_not_rent_check" doc:"Whether who rents or drives is on the do-not-rent list: clear, unsure (may be), or do_not_rent (is, as far as licence, email and phone tell). It follows the list while the booking is not over, however it was made. More may be added." example:"clear"`
+	Listed         []record.ListedMatch `json:"do_not_rent_matches" nullable:"false" doc:"Who of it is or may be whom on the list."`
+
 	ConfirmedAt      record.Instant       `json:"confirmed_at"`
 	LicenceCheckedAt record.Instant       `json:"licence_checked_at"`
 	IsOverdue        bool                 `json:"is_overdue" doc:"Out after the planned return."`
 	OverdueSince     record.Instant       `json:"overdue_since"`
 	Cancellation     *record.Cancellation `json:"cancellation,omitempty" doc:"How it came to nothing."`
 	DuplicateOf      string               `json:"duplicate_of,omitempty" example:"bkg_1234"`
-	Warnings         []string             `json:"warnings" nullable:"false" doc:"What is unusual or missing and was accepted all the same: a pickup well before the agreed time, with whether that is charged; a handover without an odometer reading."`
+	Warnings         []string             `json:"warnings" nullable:"false" doc:"What is unusual or missing and was accepted all the same: a pickup well before the agreed time, with whether that is charged; a handover without an odometer reading; a customer or driver who is or may be on the do-not-rent list."`
 	QuoteID          string               `json:"quote_id,omitempty" example:"quo_1234"`
 
 	Customer     *Customer     `json:"customer,omitempty" doc:"With expand=customer."`
@@ -303,7 +306,7 @@ func showBooking(rec record.Record[record.Booking], paid query.Paid, now time.Ti
 		VehicleSwaps: list(b.VehicleSwaps), UpgradedFrom: b.UpgradedFrom, ActualPickupAt: b.ActualPickupAt, ActualReturnAt: b.ActualReturnAt,
 		PickupMileageMi: b.PickupMileageMi, ReturnMileageMi: b.ReturnMileageMi, MilesDriven: rental.MilesDriven(&b),
 		PickupFuelPct: b.PickupFuelPct, ReturnFuelPct: b.ReturnFuelPct, PickupBattery: b.PickupBattery, ReturnBattery: b.ReturnBattery,
-		Currency: b.Currency, RateSnapshot: b.RateSnapshot, BilledDays: b.BilledDays, Charges: list(b.Charges), Deposit: b.Deposit,
+		Currency: b.Currency, RateSnapshot: b.RateSnapshot, BilledDays: b.BilledDays, Charges: list(b.Charges), Deposit: b.Deposit, DoNotRentCheck: b.ListCheck(), Listed: list(b.Listed),
 		Inspections: list(b.Inspections), Damages: list(b.Damages), HasDamage: len(b.Damages) > 0, ConfirmedAt: b.ConfirmedAt,
 		LicenceCheckedAt: b.LicenceCheckedAt, Cancellation: b.Cancellation, DuplicateOf: b.DuplicateOf, QuoteID: b.QuoteID, Warnings: bookingWarnings(&b), Stamps: stampsOf(rec),
 	}
@@ -338,6 +341,9 @@ func bookingWarnings(b *record.Booking) []string {
 	warnings := append(list(rental.Unread(b)), rental.RanBack(b)...)
 	if text := rental.PickedUpEarly(b); text != "" {
 		warnings = append(warnings, text)
+	}
+	for i := range b.Listed {
+		warnings = append(warnings, "The customer "+b.Listed[i].CustomerID+" "+rental.ListedText(&b.Listed[i])+".")
 	}
 	return warnings
 }

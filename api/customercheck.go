@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"strings"
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
@@ -10,31 +11,33 @@ import (
 
 // CustomerCheck is what somebody is known by who may be a customer already.
 type CustomerCheck struct {
-	Name        string         `json:"name,omitempty" maxLength:"200" doc:"Compared with names of customers with the same date_of_birth." example:"Ada Lovelace"`
+	Name        string         `json:"name,omitempty" maxLength:"200" doc:"Compared with names of customers with the same date_of_birth, and, where that is not known, of those on the do-not-rent list." example:"Ada Lovelace"`
 	Email       string         `json:"email,omitempty" maxLength:"254" example:"ada@example.com"`
-	Phone       string         `json:"phone,omitempty" maxLength:"32" example:"+15125550100"`
+	Phone       string         `json:"phone,omitempty" maxLength:"32" doc:"However it is written; without a country code it is of the account's country." example:"(512) 555-0100"`
 	DateOfBirth string         `json:"date_of_birth,omitempty" format:"date"`
-	Licence     *LicenceNumber `json:"licence,omitempty" doc:"Compared together with date_of_birth."`
+	Licence     *LicenceNumber `json:"licence,omitempty"`
 }
 
 // LicenceNumber names a licence.
 type LicenceNumber struct {
-	Number  string `json:"number" minLength:"1" maxLength:"50"`
+	Number  string `json:"number" minLength:"1" maxLength:"50" doc:"However it is written: letters and digits count."`
 	Country string `json:"country,omitempty" pattern:"^[A-Z]{2}$"`
 	Region  string `json:"region,omitempty" maxLength:"50"`
 }
 
 // CustomerMatches is what is known of somebody.
 type CustomerMatches struct {
-	DoNotRent bool            `json:"do_not_rent" doc:"One of the matches is on the do-not-rent list now, or blocked."`
-	Matches   []CustomerMatch `json:"matches" nullable:"false"`
+	Check   string          `json:"do_not_rent_check" doc:"do_not_rent: somebody on the do-not-rent list, or blocked, has the same licence, email or phone. unsure: somebody on it may be meant, or is known by nothing that was given; missing says what would tell. clear: nobody on it is meant, by what is known of them. More may be added." example:"unsure"`
+	Missing []string        `json:"missing" nullable:"false" doc:"What to give so that the answer is sure, as pointers into the body: of unsure." example:"[\"/date_of_birth\"]"`
+	Matches []CustomerMatch `json:"matches" nullable:"false"`
 }
 
 // CustomerMatch is a customer that may be the one described.
 type CustomerMatch struct {
 	CustomerID  string   `json:"customer_id" example:"cus_1234"`
 	DisplayName string   `json:"display_name"`
-	Reasons     []string `json:"reasons" nullable:"false" doc:"licence (with region and birth date), email, phone, name_and_date_of_birth. More may be added."`
+	Reasons     []string `json:"reasons" nullable:"false" doc:"What is the same: licence, email, phone, name_and_date_of_birth, name (of somebody on the list). More may be added."`
+	Sure        bool     `json:"is_sure" doc:"The licence, email or phone is the same and nothing speaks against it, such as another birth date."`
 	DoNotRent   bool     `json:"do_not_rent" doc:"On the do-not-rent list now, or blocked."`
 	ReasonCode  string   `json:"do_not_rent_reason,omitempty" doc:"Of the do-not-rent list."`
 	IsRentable  bool     `json:"is_rentable"`
@@ -45,8 +48,9 @@ func (a *API) customerCheckRoutes() {
 	a.handle(route{
 		Method: "POST", Path: "/v1/customers/check", ID: "checkCustomer", Tag: "Customers", Scope: auth.CustomersRead, Class: auth.Read,
 		Summary: "Ask whether somebody is a customer already, and may rent",
-		About:   "Creates nothing and keeps nothing of what was asked. One of the members must be given; `name` and `date_of_birth` only find something together.",
-		Body:    CustomerCheck{}, Reply: CustomerMatches{},
+		About: "Creates nothing and keeps nothing of what was asked. Licence, email and phone are compared however they are written. The more is " +
+			"given, the surer the answer: a licence with its country and region, or a name with a birth date, is held against everybody on the do-not-rent list who is known by one.",
+		Body: CustomerCheck{}, Reply: CustomerMatches{},
 	}, a.checkCustomer)
 }
 
@@ -55,27 +59,34 @@ func (a *API) checkCustomer(w http.ResponseWriter, r *http.Request) error {
 	if err := a.decodeBody(r, &sent); err != nil {
 		return err
 	}
-	if sent.Email == "" && sent.Phone == "" && sent.Licence == nil && (sent.Name == "" || sent.DateOfBirth == "") {
-		return validation(fleet.FieldError{Pointer: "", Code: "required", Detail: "give an email, a phone, a licence, or a name with a date_of_birth"})
+	if sent.Email == "" && sent.Phone == "" && sent.Licence == nil && strings.TrimSpace(sent.Name) == "" {
+		return validation(fleet.FieldError{Pointer: "", Code: "required", Detail: "give a licence, an email, a phone or a name"})
 	}
-	who := record.CustomerFields{Email: sent.Email, Phone: sent.Phone, DateOfBirth: sent.DateOfBirth}
+	account := auth.From(r.Context()).Account
+	who := record.CustomerFields{DisplayName: sent.Name, Email: sent.Email, DateOfBirth: sent.DateOfBirth}
 	if sent.Licence != nil {
 		who.Licence = &record.Licence{Number: sent.Licence.Number, Country: sent.Licence.Country, Region: sent.Licence.Region}
 	}
-	found, err := a.desk.Matches(r.Context(), auth.From(r.Context()).Account, sent.Name, &who)
+	var err error
+	if who.Phone, err = a.desk.Telephone(r.Context(), account, sent.Phone, nil); err != nil {
+		return err
+	}
+	found, err := a.desk.Matches(r.Context(), account, 0, sent.Name, &who)
 	if err != nil {
 		return err
 	}
 	answer := CustomerMatches{Matches: []CustomerMatch{}}
+	if answer.Check, answer.Missing, err = a.desk.ListCheck(r.Context(), account, &who, found); err != nil {
+		return err
+	}
 	for _, m := range found {
 		b := &m.Customer.Body
-		match := CustomerMatch{CustomerID: fleet.FormatID(fleet.CustomerPrefix, m.Customer.ID), DisplayName: b.DisplayName, Reasons: m.Reasons,
-			DoNotRent: b.Barred(a.Now()) || b.RiskLevel == record.RiskBlocked}
+		match := CustomerMatch{CustomerID: fleet.FormatID(fleet.CustomerPrefix, m.Customer.ID), DisplayName: b.DisplayName, Reasons: m.Reasons, Sure: m.Sure,
+			DoNotRent: b.Listed(a.Now())}
 		if b.Barred(a.Now()) {
 			match.ReasonCode = b.DoNotRent.ReasonCode
 		}
 		match.IsRentable, match.NotRentable = a.desk.Rentable(&m.Customer)
-		answer.DoNotRent = answer.DoNotRent || match.DoNotRent
 		answer.Matches = append(answer.Matches, match)
 	}
 	return writeJSON(w, r, http.StatusOK, answer)

@@ -39,9 +39,7 @@ func TestCustomersAreMerged(t *testing.T) {
 	for _, id := range []string{old, stays} {
 		wantEqual(t, "notes of "+id, w.do("GET", "/v1/customers/"+id+"/notes", "").listed("text"), "second|likes red cars")
 	}
-	if err := w.api.desk.MayRent(t.Context(), w.account, old, w.api.Now(), w.api.Now()); fleet.CodeOf(err) != fleet.CodeConflict {
-		t.Errorf("rented to the old one: %v", err)
-	}
+	wantEqual(t, "the old one", w.do("POST", "/v1/customers/check", `{"email":"ada@example.com"}`).member("do_not_rent_check"), "do_not_rent")
 	// Chains and rings.
 	last := w.customer(`{"first_name":"Last"}`)
 	w.do("POST", "/v1/customers/"+stays+"/merge", `{"into":"`+old+`"}`).problem(422, "validation_failed") // itself, in the end

@@ -27,7 +27,7 @@ type Customer struct {
 	NotRentable    string               `json:"not_rentable_reason,omitempty" doc:"Why not: do_not_rent, risk_blocked, licence_expired, licence_rejected, customer_merged, customer_archived, customer_erased. More may be added."`
 	IncidentsCount int                  `json:"incidents_count"`
 	MergedInto     string               `json:"merged_into,omitempty" doc:"The customer that counts since this one was merged into it." example:"cus_1234"`
-	DuplicateOf    string               `json:"possible_duplicate_of,omitempty" doc:"A customer with the same licence, region and birth date, else the same email address, else the same phone number." example:"cus_1234"`
+	DuplicateOf    string               `json:"possible_duplicate_of,omitempty" doc:"A customer with the same licence, else the same email address, else the same phone number, however they are written; distinct_from says who it is not." example:"cus_1234"`
 	ErasingSince   record.Instant       `json:"erasing_since" doc:"Since when its personal data is being erased; null if nobody asked for it."`
 	Stats          *CustomerStats       `json:"stats,omitempty" doc:"What the customer has booked, with expand=stats; with customers merged into it."`
 	ErasedAt       record.Instant       `json:"erased_at" doc:"When its personal data was erased; null if it was not."`
@@ -91,7 +91,7 @@ func (a *API) customerRoutes() {
 	})
 	a.handle(route{
 		Method: "POST", Path: "/v1/customers/{id}/do_not_rent", ID: "setCustomerDoNotRent", Tag: "Customers", Scope: auth.CustomersWrite,
-		Summary: "Put a customer on the do-not-rent list, or take it off", About: "Bookings of a customer on the list are refused until it is taken off or `expires_at` has passed.",
+		Summary: "Put a customer on the do-not-rent list, or take it off", About: "Bookings of a customer on the list are refused until it is taken off or `expires_at` has passed, and so are those of records that are the same person by licence, email or phone; `booking_settings.do_not_rent` of the account has a word in that. Coming bookings of theirs stay, and say so in `do_not_rent_check`.",
 		Params: ifMatch, Body: DoNotRentChange{}, Reply: Customer{},
 	}, func(w http.ResponseWriter, r *http.Request) error {
 		var sent DoNotRentChange
@@ -119,7 +119,7 @@ func (a *API) customerResource() *resource[record.Customer] {
 			c := record.Customer{Verification: record.Verification{Status: record.LicenceUnverified}}
 			return c, a.decodeObject(object, &c.CustomerFields)
 		},
-		show: a.showCustomers, settle: a.settleCustomer,
+		show: a.showCustomers, settle: a.settleCustomer, widen: a.withNumbers,
 		used: func(r *http.Request, rec *record.Record[record.Customer]) error {
 			return a.desk.NothingBooked(r.Context(), rec.Account, rec.ID)
 		},
@@ -130,6 +130,23 @@ func (a *API) customerResource() *resource[record.Customer] {
 			return nil
 		},
 	}
+}
+
+// withNumbers lets a filter for a telephone number find it however it is written there.
+func (a *API) withNumbers(r *http.Request, filters []query.Filter) error {
+	for _, f := range filters {
+		if f.Field != "phone" {
+			continue
+		}
+		for i, text := range f.Values {
+			number, err := a.desk.Telephone(r.Context(), auth.From(r.Context()).Account, text, nil)
+			if err != nil {
+				return err
+			}
+			f.Values[i] = number
+		}
+	}
+	return nil
 }
 
 // settleCustomer completes what was written of a customer, refuses what cannot be, and looks for others that are the same person.
@@ -146,12 +163,16 @@ func (a *API) settleCustomer(r *http.Request, id uint64, before, after *record.C
 			after.Verification = record.Verification{Status: record.LicenceUnverified}
 		}
 	}
+	account := auth.From(r.Context()).Account
+	var err error
+	if after.Phone, err = a.desk.Telephone(r.Context(), account, after.Phone, after.Address); err != nil {
+		return err
+	}
 	after.Complete(fields, now)
 	if faults := after.Faults(now); faults != nil {
 		return validation(faults...)
 	}
-	var err error
-	after.DuplicateOf, err = a.desk.DuplicateOf(r.Context(), auth.From(r.Context()).Account, id, &after.CustomerFields)
+	after.DuplicateOf, err = a.desk.DuplicateOf(r.Context(), account, id, &after.CustomerFields)
 	return err
 }
 

@@ -25,7 +25,7 @@ func TestATollFindsItsBookingAndIsBilled(t *testing.T) {
 	w.do("POST", path+"/pickup", `{"mileage_mi":1000,"fuel_pct":80}`).ok(200)
 	w.pass(3 * time.Hour)
 	toll := func(plate, at, more string) *reply {
-		return w.do("POST", "/v1/tolls", fmt.Sprintf(`{"kind":"toll","plate":%q,"region":"tx","occurred_at":%q,"agency":"TxTag","amount":{"amount":450,"currency":"USD"}%s}`, plate, at, more)).ok(201)
+		return w.do("POST", "/v1/tolls", fmt.Sprintf(`{"kind":"toll","plate":%q,"region":" tx","occurred_at":%q,"agency":"TxTag","amount":{"amount":450,"currency":"USD"}%s}`, plate, at, more)).ok(201)
 	}
 	early := toll("abc-1234", before, "")
 	wantEqual(t, "before the pickup", early.member("status"), "unmatched")

@@ -31,6 +31,7 @@ var Bookings = Listing{Table: "bookings", Fields: []ListField{
 	{Name: "conflict", Type: TextField},
 	{Name: "has_damage", Type: TextField},
 	{Name: "deposit_status", Type: TextField},
+	{Name: "do_not_rent_check", Type: TextField},
 	{Name: "pickup_at", Type: TimeField, Range: true, Sort: true},
 	{Name: "return_at", Type: TimeField, Range: true, Sort: true},
 	{Name: "actual_pickup_at", Type: TimeField, Range: true, Sort: true},
@@ -138,6 +139,28 @@ func CompletedBookings(ctx context.Context, db driver.Conn, account fleet.Accoun
 		return nil, nil
 	}
 	return scanIDs(ctx, db, "bookings_completed", clickhouse.Named("account", uint64(account)), clickhouse.Named("ids", ids))
+}
+
+// BookingsComing returns the bookings of an account that are not over and are of some customers, as who rents or drives, or are marked for one
+// that is on the do-not-rent list.
+func BookingsComing(ctx context.Context, db driver.Conn, account fleet.AccountID, customers []uint64, listed uint64) ([]uint64, error) {
+	names := make([]string, len(customers))
+	for i, id := range customers {
+		names[i] = fleet.FormatID(fleet.CustomerPrefix, id)
+	}
+	return scanIDs(ctx, db, "bookings_coming", clickhouse.Named("account", uint64(account)), clickhouse.Named("customers", names),
+		clickhouse.Named("listed", fleet.FormatID(fleet.CustomerPrefix, listed)))
+}
+
+// BookingsChecked returns bookings of all accounts that are not over and of which somebody is, or may be, on the do-not-rent list, in the order
+// of accounts and ids: those after the one given, at most so many.
+func BookingsChecked(ctx context.Context, db driver.Conn, after AccountBooking, most int) ([]AccountBooking, error) {
+	rows, err := db.Query(ctx, schemas.Query("bookings_checked"), clickhouse.Named("after_account", uint64(after.Account)),
+		clickhouse.Named("after_id", after.ID), clickhouse.Named("limit", uint32(most)))
+	if err != nil {
+		return nil, fmt.Errorf("find bookings of the do-not-rent list: %w", err)
+	}
+	return scanRefs[AccountBooking](rows)
 }
 
 // OpenTolls returns those of some bookings to which a toll or fine was matched that is not billed yet.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -57,39 +58,45 @@ var Documents = Listing{Table: "documents", Fields: []ListField{
 
 // Person is what somebody may be known by; what is not known is empty.
 type Person struct {
+	Name           string
 	LicenceNumber  string
 	LicenceCountry string
 	LicenceRegion  string
 	DateOfBirth    string
 	Email          string
-	Phone          string
-	ByBirth        bool // all who were born that day, whose names the caller compares
+	Phones         []string // the digits of one number, in all ways in which it may have been kept
 }
 
-// Likeness is a customer that may be a person, and by what.
+// Likeness is a customer that may be a person, by what, and what there is to compare.
 type Likeness struct {
-	ID          uint64
-	DisplayName string
-	MergedInto  string
-	ByLicence   bool
-	ByEmail     bool
-	ByPhone     bool
-	ByBirth     bool
+	ID             uint64
+	DisplayName    string
+	MergedInto     string
+	DateOfBirth    string
+	LicenceCountry string
+	LicenceRegion  string
+	DistinctFrom   []string // customers that are known to be other people
+	OnList         bool     // of those to whom nothing is rented; it may have ended
+	ByLicence      bool     // by its number
+	ByEmail        bool
+	ByPhone        bool
+	ByBirth        bool // born that day, if a name was given
+	ByName         bool // on the list, and a birth date is not known: the caller compares the names
 }
 
-// CustomersLike returns an account's customers that may be a person, by their ids, at most 200, without the one named self.
+// CustomersLike returns an account's customers that may be a person, without the one named self: those that can be known by most first, at
+// most 1000.
 func CustomersLike(ctx context.Context, db driver.Conn, account fleet.AccountID, self uint64, p Person, archived bool) ([]Likeness, error) {
-	born, all := "", uint8(0)
-	if p.ByBirth {
-		born = p.DateOfBirth
+	born, named, all := "", uint8(0), uint8(0)
+	if p.Name != "" {
+		born, named = p.DateOfBirth, 1
 	}
 	if archived {
 		all = 1
 	}
 	rows, err := db.Query(ctx, schemas.Query("customers_like"), clickhouse.Named("account", uint64(account)), clickhouse.Named("self", self),
-		clickhouse.Named("licence_number", p.LicenceNumber), clickhouse.Named("licence_country", p.LicenceCountry),
-		clickhouse.Named("licence_region", p.LicenceRegion), clickhouse.Named("date_of_birth", p.DateOfBirth), clickhouse.Named("email", p.Email),
-		clickhouse.Named("phone", p.Phone), clickhouse.Named("born", born), clickhouse.Named("archived", all))
+		clickhouse.Named("licence_number", p.LicenceNumber), clickhouse.Named("email", p.Email), clickhouse.Named("phones", append([]string{}, p.Phones...)),
+		clickhouse.Named("born", born), clickhouse.Named("named", named), clickhouse.Named("archived", all))
 	if err != nil {
 		return nil, fmt.Errorf("find customers like a person: %w", err)
 	}
@@ -97,7 +104,8 @@ func CustomersLike(ctx context.Context, db driver.Conn, account fleet.AccountID,
 	var found []Likeness
 	for rows.Next() {
 		var l Likeness
-		if err := rows.Scan(&l.ID, &l.DisplayName, &l.MergedInto, &l.ByLicence, &l.ByEmail, &l.ByPhone, &l.ByBirth); err != nil {
+		if err := rows.Scan(&l.ID, &l.DisplayName, &l.MergedInto, &l.DateOfBirth, &l.LicenceCountry, &l.LicenceRegion, &l.DistinctFrom, &l.OnList,
+			&l.ByLicence, &l.ByEmail, &l.ByPhone, &l.ByBirth, &l.ByName); err != nil {
 			return nil, fmt.Errorf("find customers like a person: %w", err)
 		}
 		found = append(found, l)
@@ -106,6 +114,44 @@ func CustomersLike(ctx context.Context, db driver.Conn, account fleet.AccountID,
 		return nil, fmt.Errorf("find customers like a person: %w", err)
 	}
 	return found, nil
+}
+
+// Known is what somebody on the do-not-rent list is known by.
+type Known struct {
+	Licence bool // its number
+	Birth   bool // name and birth date
+	Email   bool
+	Phone   bool
+}
+
+// ListedKnown returns by what an account's customers are known that are on the do-not-rent list at an instant: each set of what is known once.
+func ListedKnown(ctx context.Context, db driver.Conn, account fleet.AccountID, now time.Time) ([]Known, error) {
+	rows, err := db.Query(ctx, schemas.Query("customers_listed"), clickhouse.Named("account", uint64(account)), clickhouse.Named("now", now.UnixMilli()))
+	if err != nil {
+		return nil, fmt.Errorf("read what the do-not-rent list tells: %w", err)
+	}
+	defer rows.Close()
+	var all []Known
+	for rows.Next() {
+		var k Known
+		if err := rows.Scan(&k.Licence, &k.Birth, &k.Email, &k.Phone); err != nil {
+			return nil, fmt.Errorf("read what the do-not-rent list tells: %w", err)
+		}
+		all = append(all, k)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("read what the do-not-rent list tells: %w", err)
+	}
+	return all, nil
+}
+
+// ListedLately returns the customers of all accounts that are on the do-not-rent list and were written since an instant.
+func ListedLately(ctx context.Context, db driver.Conn, since time.Time) ([]CustomerRef, error) {
+	rows, err := db.Query(ctx, schemas.Query("customers_listed_lately"), clickhouse.Named("since", since.UnixMilli()))
+	if err != nil {
+		return nil, fmt.Errorf("read who came on the do-not-rent list: %w", err)
+	}
+	return scanRefs[CustomerRef](rows)
 }
 
 // CustomerFamily returns customers with all that were merged into them, directly or not.
@@ -202,17 +248,22 @@ func CustomersErasing(ctx context.Context, db driver.Conn) ([]CustomerRef, error
 	if err != nil {
 		return nil, fmt.Errorf("find customers to erase: %w", err)
 	}
+	return scanRefs[CustomerRef](rows)
+}
+
+// scanRefs reads the records of accounts that a query names, and ends it.
+func scanRefs[R CustomerRef | AccountBooking](rows driver.Rows) ([]R, error) {
 	defer rows.Close()
-	var all []CustomerRef
+	var all []R
 	for rows.Next() {
 		var account, id uint64
 		if err := rows.Scan(&account, &id); err != nil {
-			return nil, fmt.Errorf("find customers to erase: %w", err)
+			return nil, fmt.Errorf("read names of records: %w", err)
 		}
-		all = append(all, CustomerRef{fleet.AccountID(account), id})
+		all = append(all, R(CustomerRef{fleet.AccountID(account), id}))
 	}
 	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("find customers to erase: %w", err)
+		return nil, fmt.Errorf("read names of records: %w", err)
 	}
 	return all, nil
 }

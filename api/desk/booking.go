@@ -104,7 +104,7 @@ func (d *Desk) attempt(ctx context.Context, o Order, action rental.Action, g gri
 	inner, s := ctx, sight{}
 	if slices.Contains(looksUp, action) {
 		var m *memory
-		if m, s, err = d.lookAgain(ctx, &rec); err != nil {
+		if m, s, err = d.seeNamed(ctx, &rec); err != nil {
 			return none, err
 		}
 		inner = m.in(ctx)
@@ -118,8 +118,8 @@ func (d *Desk) attempt(ctx context.Context, o Order, action rental.Action, g gri
 // looksUp are the actions that go by what the booking names: its vehicle, its people, its places.
 var looksUp = []rental.Action{rental.Confirm, rental.Pickup, rental.Return, rental.Reopen, rental.Change, rental.Extend, rental.Swap, rental.Assign}
 
-// lookAgain reads at once what a command on a booking may need: the records that it names, and the calendar that it is in.
-func (d *Desk) lookAgain(ctx context.Context, rec *record.Record[record.Booking]) (*memory, sight, error) {
+// seeNamed reads at once what a command on a booking may need: the records that it names, and the calendar that it is in.
+func (d *Desk) seeNamed(ctx context.Context, rec *record.Record[record.Booking]) (*memory, sight, error) {
 	m := newMemory()
 	var s sight
 	group, inner := errgroup.WithContext(ctx)
@@ -200,6 +200,9 @@ func (d *Desk) settings(ctx context.Context, account fleet.AccountID) (record.Bo
 	}
 	if s.DepositDue == "" {
 		s.DepositDue = "never"
+	}
+	if s.DoNotRent == "" {
+		s.DoNotRent = record.DoNotRentBlock
 	}
 	return s, rec.Body.Currency, nil
 }

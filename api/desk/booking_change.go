@@ -76,7 +76,11 @@ func (d *Desk) changed(ctx context.Context, o Order, was *record.BookingFields, 
 	if b.CustomerID == "" && b.Status == record.BookingConfirmed {
 		return fault("/customer_id", "cannot be removed from a confirmed booking")
 	}
-	if err := d.mayDrive(ctx, o.Account, b); err != nil {
+	settings, _, err := d.settings(ctx, o.Account)
+	if err != nil {
+		return err
+	}
+	if err := d.mayDrive(ctx, o.Account, b, settings); err != nil {
 		return err
 	}
 	block(b, found.BufferBefore, found.BufferAfter)

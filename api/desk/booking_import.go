@@ -82,6 +82,9 @@ func (im *Importer) Trip(ctx context.Context, t *turo.Trip) (record.Record[recor
 	zero := record.Money{Currency: im.currency}
 	b.Deposit = record.Deposit{Method: "none", Status: record.DepositNone, Amount: zero, Captured: zero, Released: zero, Applied: zero}
 	im.apply(b, t, v)
+	if err := im.d.lookUp(ctx, im.account, b); err != nil {
+		return none, "", err
+	}
 	for {
 		if rec, err := im.d.open(ctx, im.by, im.account, im.d.Store.NextID(), b, seize, sight{}); !errors.Is(err, record.ErrTaken) {
 			return rec, ImportCreated, err
@@ -101,6 +104,9 @@ func (im *Importer) update(ctx context.Context, id uint64, t *turo.Trip, v *reco
 			return rec, "", err
 		}
 		im.apply(&next.Body, t, v)
+		if err := im.d.lookUp(ctx, im.account, &next.Body); err != nil {
+			return rec, "", err
+		}
 		written, err := im.d.write(ctx, Order{By: im.by, Account: im.account, Booking: id}, &rec, &next, seize, sight{})
 		if fleet.CodeOf(err) == fleet.CodeStale && ctx.Err() == nil {
 			continue

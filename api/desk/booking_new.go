@@ -2,7 +2,6 @@ package desk
 
 import (
 	"context"
-	"slices"
 	"strconv"
 	"time"
 
@@ -133,8 +132,10 @@ func (d *Desk) draft(ctx context.Context, account fleet.AccountID, req BookReque
 	if err := rentable(found.Vehicle); err != nil {
 		return nil, err
 	}
-	if err := d.mayDrive(ctx, account, b); err != nil {
-		return nil, err
+	if !req.Confirm { // or it is looked at when that is
+		if err := d.mayDrive(ctx, account, b, settings); err != nil {
+			return nil, err
+		}
 	}
 	if found.Vehicle != nil && found.Vehicle.Body.ClassID != "" && found.Vehicle.Body.ClassID != b.VehicleClassID {
 		b.UpgradedFrom = b.VehicleClassID
@@ -241,32 +242,13 @@ func rentable(v *record.Record[record.Vehicle]) error {
 	return nil
 }
 
-// mayDrive refuses customers and drivers to whom nothing may be rented for the time of a booking.
-func (d *Desk) mayDrive(ctx context.Context, account fleet.AccountID, b *record.Booking) error {
-	who := []string{}
-	if b.CustomerID != "" {
-		who = append(who, b.CustomerID)
-	}
-	for _, driver := range b.Drivers {
-		if !slices.Contains(who, driver.CustomerID) {
-			who = append(who, driver.CustomerID)
-		}
-	}
-	for _, id := range who {
-		if err := d.MayRent(ctx, account, id, b.PickupAt.Time, b.ReturnAt.Time); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // confirmable refuses to confirm a booking for what has nothing to do with its vehicle being free, and notes what was looked at.
 func (d *Desk) confirmable(ctx context.Context, account fleet.AccountID, b *record.Booking, s record.BookingSettings) error {
 	if b.CustomerID == "" {
 		return fleet.NewError(fleet.CodeConflict, "The booking has no customer. Give it one before it is confirmed.",
 			fleet.FieldError{Pointer: "/customer_id", Code: "required", Detail: "nobody rents"})
 	}
-	if err := d.mayDrive(ctx, account, b); err != nil {
+	if err := d.mayDrive(ctx, account, b, s); err != nil {
 		return err
 	}
 	if s.DepositDue == "confirm" {

@@ -115,7 +115,7 @@ func (d *Desk) Pickup(ctx context.Context, o Order, h Handover) (record.Record[r
 				return err
 			}
 		}
-		if err := d.mayDrive(ctx, o.Account, b); err != nil {
+		if err := d.mayDrive(ctx, o.Account, b, settings); err != nil {
 			return err
 		}
 		if !at.Before(b.ReturnAt.Time) {
@@ -310,7 +310,11 @@ func (d *Desk) Extend(ctx context.Context, o Order, returnAt time.Time) (record.
 		if err := d.openForReturn(ctx, o.Account, b); err != nil {
 			return err
 		}
-		if err := d.mayDrive(ctx, o.Account, b); err != nil {
+		settings, _, err := d.settings(ctx, o.Account)
+		if err != nil {
+			return err
+		}
+		if err := d.mayDrive(ctx, o.Account, b, settings); err != nil {
 			return err
 		}
 		if b.RateSnapshot == nil {

@@ -45,7 +45,7 @@ func TestWhatStandsBetweenACustomerAndARental(t *testing.T) {
 		if c.archived {
 			rec.ArchivedAt = now
 		}
-		if code, _ := barrier(&rec, pickup, back, now); code != c.want {
+		if code, _ := barrier(&rec, back, now); code != c.want {
 			t.Errorf("%s: %q, want %q", name, code, c.want)
 		}
 	}

@@ -109,6 +109,7 @@ func New(store *record.Store, db driver.Conn, now func() time.Time, log *slog.Lo
 	d.tolls()
 	d.expenses()
 	d.bookings()
+	d.doNotRent()
 	d.eraseCustomers()
 	d.maintenance()
 	d.inspections()

@@ -132,6 +132,7 @@ type stored struct {
 		Status string `json:"status"`
 	} `json:"deposit"`
 	Refunds []json.RawMessage `json:"refunds"`
+	Listed  json.RawMessage   `json:"do_not_rent_matches"`
 }
 
 func (s *stored) state(kind string) string {
@@ -212,6 +213,9 @@ func besideState(kind string, same bool, before, after *stored) (types []string)
 	case kind == "booking":
 		if before.OverdueNotedAt.IsZero() && !after.OverdueNotedAt.IsZero() {
 			types = append(types, "booking.overdue")
+		}
+		if after.Listed != nil && !bytes.Equal(before.Listed, after.Listed) {
+			types = append(types, "booking.do_not_rent")
 		}
 		if same && !before.ReturnAt.IsZero() && before.ReturnAt.Before(after.ReturnAt.Time) {
 			types = append(types, "booking.extended")

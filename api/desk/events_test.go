@@ -39,6 +39,10 @@ func TestRevisionsAreToldByTheirEvents(t *testing.T) {
 		{"booking", "update", `{"status":"active","return_at":"2026-01-02T00:00:00Z"}`, `{"status":"active","return_at":"2026-01-01T00:00:00Z"}`, "booking.updated"},
 		{"booking", "update", `{"status":"active"}`, `{"status":"active","overdue_noted_at":"2026-01-02T00:00:00Z"}`, "booking.overdue"},
 		{"booking", "update", `{"status":"active","deposit":{"status":"required"}}`, `{"status":"active","deposit":{"status":"authorized"}}`, "deposit.authorized"},
+		{"booking", "create", "", `{"status":"confirmed","do_not_rent_matches":[{"customer_id":"cus_1"}]}`, "booking.created booking.confirmed booking.do_not_rent"},
+		{"booking", "update", `{"status":"pending","do_not_rent_matches":[{"customer_id":"cus_1"}]}`, `{"status":"confirmed","do_not_rent_matches":[{"customer_id":"cus_1"}]}`, "booking.confirmed"},
+		{"booking", "update", `{"status":"pending"}`, `{"status":"pending","do_not_rent_matches":[{"customer_id":"cus_1"}]}`, "booking.do_not_rent"},
+		{"booking", "update", `{"status":"pending","do_not_rent_matches":[{"customer_id":"cus_1"}]}`, `{"status":"pending"}`, "booking.updated"},
 		{"booking", "archive", `{"status":"cancelled"}`, `{"status":"cancelled"}`, "booking.archived"},
 		{"payment", "create", "", `{"status":"succeeded"}`, "payment.created payment.succeeded"},
 		{"payment", "update", `{"status":"pending"}`, `{"status":"failed"}`, "payment.failed"},
@@ -190,7 +194,7 @@ func TestABrokerThatIsAwayIsLeftAlone(t *testing.T) {
 
 // plain are the texts of bodies that say nothing about a person: ids, states, codes, dates and the names of things.
 var plain = strings.Fields(`
-	id alert_id trip_id by booking_id backfill_job_id block_id category_ids charge_id current_location_id customer_id duplicate_of geofence_ids home_location_id inspection_id issue_ids
+	id listed_customer_id reasons alert_id trip_id by booking_id backfill_job_id block_id category_ids charge_id current_location_id customer_id duplicate_of geofence_ids home_location_id inspection_id issue_ids
 	location_id owner_customer_id pickup_location_id quote_id rate_plan_id receipt_document_id reminder_ids reserved_booking_id resolved_by_work_order_id
 	return_charge_ids return_location_id reversal_of schedule_id source_id status_cause daily_rate_of task_id task_ids toll_id upgrade_from_class_id vehicle_class_id
 	vehicle_class_ids vehicle_id vehicle_ids work_order_id

@@ -7,6 +7,7 @@ type Account struct {
 	Name          string            `json:"name" minLength:"1" maxLength:"100"`
 	Timezone      string            `json:"timezone,omitempty" doc:"IANA time zone." example:"America/Chicago"`
 	Currency      string            `json:"currency,omitempty" pattern:"^[A-Z]{3}$" example:"USD"`
+	Country       string            `json:"country,omitempty" pattern:"^[A-Z]{2}$" doc:"ISO 3166-1 alpha-2. Telephone numbers without a country code are of it; US unless given, if the currency is USD." example:"US"`
 	RetentionDays uint32            `json:"retention_days,omitempty" maximum:"36500" doc:"For how many days what vehicles report is kept, by its own time; 30 at least, or 0 for ever. Older fixes are refused, and what is older is deleted for good once a day: PATCH /v1/account says what."`
 	TripSettings  *TripSettings     `json:"trip_settings,omitempty" doc:"How trips are found, unless a vehicle says otherwise."`
 	OnlineWithin  int               `json:"online_within_s,omitempty" minimum:"60" maximum:"604800" doc:"For how many seconds a device may be silent and still be online, unless it says otherwise itself; three times the interval in which it has reported lately unless given, at least 5 minutes and at most 26 hours." example:"3600"`
@@ -22,7 +23,15 @@ type BookingSettings struct {
 	HoldMinutes int    `json:"hold_minutes,omitempty" minimum:"1" maximum:"43200" doc:"How long a pending booking holds its vehicle; 30 unless given."`
 	QuoteDays   int    `json:"quote_days,omitempty" minimum:"1" maximum:"365" doc:"For how many days a quote may be accepted; 7 unless given."`
 	DepositDue  string `json:"deposit_due,omitempty" enum:"never,confirm,pickup" doc:"Before what a deposit must be authorized; never unless given: then nothing waits for it."`
+	DoNotRent   string `json:"do_not_rent,omitempty" enum:"warn,block,block_unsure" doc:"What comes of a booking that is made, changed, confirmed, extended or picked up for somebody on the do-not-rent list. block, unless given: it is refused for who is on it, or has the licence, email or phone of somebody on it; who only may be that person is a warning. block_unsure refuses those too. warn refuses none."`
 }
+
+// What comes of a booking for somebody who is, or may be, on the do-not-rent list.
+const (
+	DoNotRentWarn        = "warn"
+	DoNotRentBlock       = "block"
+	DoNotRentBlockUnsure = "block_unsure"
+)
 
 // Accounts describes the kind; a name is unique.
 var Accounts = Kind[Account]{

@@ -79,6 +79,9 @@ type Booking struct {
 	Inspections  []Inspection  `json:"inspections,omitempty"`
 	Damages      []Damage      `json:"damages,omitempty"`
 
+	// Listed are those on the do-not-rent list whom a customer or driver of it is, or may be, as somebody has looked last.
+	Listed []ListedMatch `json:"do_not_rent_matches,omitempty"`
+
 	ConfirmedAt      Instant       `json:"confirmed_at"`
 	LicenceCheckedAt Instant       `json:"licence_checked_at"`
 	Cancellation     *Cancellation `json:"cancellation"`
@@ -102,6 +105,36 @@ const (
 // Holding says whether a booking in its state holds its vehicle. A completed one held it until BlockedUntil.
 func (b *Booking) Holding() bool {
 	return b.Status == BookingPending || b.Status == BookingConfirmed || b.Status == BookingActive || b.Status == BookingCompleted
+}
+
+// ListedMatch is somebody on the do-not-rent list whom a customer or driver of a booking is, or may be.
+type ListedMatch struct {
+	CustomerID string   `json:"customer_id" doc:"Who rents or drives." example:"cus_1234"`
+	ListedID   string   `json:"listed_customer_id" doc:"Who is on the list, or blocked: the same customer, or a record of somebody with the same marks." example:"cus_5678"`
+	Check      string   `json:"do_not_rent_check" enum:"do_not_rent,unsure" doc:"do_not_rent: it is the same person, as far as the licence, email and phone tell. unsure: it may be."`
+	Reasons    []string `json:"reasons" nullable:"false" doc:"What the two have in common: customer (it is the very record), licence, email, phone, name_and_date_of_birth, name. More may be added."`
+}
+
+// What a look at the do-not-rent list says.
+const (
+	ListClear     = "clear"
+	ListUnsure    = "unsure"
+	ListDoNotRent = "do_not_rent"
+)
+
+// SameCustomer is the reason of a match that is the very record.
+const SameCustomer = "customer"
+
+// ListCheck is what the look at the do-not-rent list says of the whole booking.
+func (b *Booking) ListCheck() string {
+	check := ListClear
+	for _, m := range b.Listed {
+		if m.Check == ListDoNotRent {
+			return ListDoNotRent
+		}
+		check = ListUnsure
+	}
+	return check
 }
 
 // VehicleSwap is a vehicle that the booking had before.

@@ -15,7 +15,7 @@ type CustomerFields struct {
 	LastName          string   `json:"last_name,omitempty" maxLength:"100"`
 	CompanyName       string   `json:"company_name,omitempty" maxLength:"200"`
 	Email             string   `json:"email,omitempty" maxLength:"254" example:"ada@example.com"`
-	Phone             string   `json:"phone,omitempty" maxLength:"32" doc:"E.164." example:"+15125550100"`
+	Phone             string   `json:"phone,omitempty" maxLength:"32" doc:"Kept as E.164. One without a country code is of the country of the address, else of the account." example:"+15125550100"`
 	DateOfBirth       string   `json:"date_of_birth,omitempty" format:"date"`
 	Address           *Address `json:"address,omitempty"`
 	TaxID             string   `json:"tax_id,omitempty" maxLength:"50"`
@@ -28,6 +28,7 @@ type CustomerFields struct {
 	DiscountBP        int64    `json:"default_discount_bp,omitempty" minimum:"0" maximum:"10000" doc:"In basis points: 1000 is a tenth."`
 	DepositAmount     *Money   `json:"default_deposit,omitempty"`
 	Tags              []string `json:"tags,omitempty" maxItems:"50" nullable:"false"`
+	DistinctFrom      []string `json:"distinct_from,omitempty" maxItems:"50" nullable:"false" doc:"Customers that look like this one and are other people, as somebody has found: none of them is taken for it, as a duplicate or on the do-not-rent list." example:"[\"cus_1234\"]"`
 
 	Consents     *Consents         `json:"consents,omitempty"`
 	ExternalRefs []ExternalRef     `json:"external_refs,omitempty" maxItems:"20" nullable:"false"`
@@ -83,6 +84,9 @@ func (c *Customer) Barred(now time.Time) bool {
 	d := c.DoNotRent
 	return d != nil && d.Active && (d.ExpiresAt.IsZero() || now.Before(d.ExpiresAt.Time))
 }
+
+// Listed says whether nothing is to be rented to the customer at a time, for what is known of the person: on the do-not-rent list, or blocked.
+func (c *Customer) Listed(now time.Time) bool { return c.Barred(now) || c.RiskLevel == RiskBlocked }
 
 // LicenceLapsed says whether the licence has expired on a day; one without a date never does.
 func (c *Customer) LicenceLapsed(day string) bool {

@@ -23,7 +23,7 @@ func (c *CustomerFields) Complete(before *CustomerFields, now time.Time) {
 	for _, text := range []*string{&c.DisplayName, &c.FirstName, &c.LastName, &c.CompanyName, &c.Email, &c.TaxID} {
 		*text = strings.TrimSpace(*text)
 	}
-	c.Phone = PhoneNumber(c.Phone)
+	c.Phone, _ = Telephone(c.Phone)
 	if c.Type == "" {
 		c.Type = "person"
 	}
@@ -80,7 +80,7 @@ func (c *CustomerFields) Faults(now time.Time) []fleet.FieldError {
 		fault("/email", "invalid", "is not an email address like ada@example.com")
 	}
 	if c.Phone != "" && !e164.MatchString(c.Phone) {
-		fault("/phone", "invalid", "is not a phone number of the form +15125550100")
+		fault("/phone", "invalid", "is not a telephone number; write it with its country code, like +15125550100, or give the country of the address or the account")
 	}
 	if c.Locale != "" && !locale.MatchString(c.Locale) {
 		fault("/locale", "invalid", "is not a language tag like en-US")
@@ -101,6 +101,11 @@ func (c *CustomerFields) Faults(now time.Time) []fleet.FieldError {
 		}
 		if strings.Contains(l.Number, maskMark) {
 			fault("/licence/number", "invalid", "is a masked number, and not that of this customer")
+		}
+	}
+	for i, id := range c.DistinctFrom {
+		if _, err := fleet.ParseID(fleet.CustomerPrefix, id); err != nil {
+			fault(fmt.Sprintf("/distinct_from/%d", i), "invalid", "is not the id of a customer, like cus_1234")
 		}
 	}
 	for i, tag := range c.Tags {
@@ -170,6 +175,11 @@ func (c *Customer) Absorb(o *Customer) {
 	for _, tag := range o.Tags {
 		if !slices.Contains(c.Tags, tag) && len(c.Tags) < 50 {
 			c.Tags = append(c.Tags, tag)
+		}
+	}
+	for _, id := range o.DistinctFrom {
+		if !slices.Contains(c.DistinctFrom, id) && len(c.DistinctFrom) < 50 {
+			c.DistinctFrom = append(c.DistinctFrom, id)
 		}
 	}
 	for _, ref := range o.ExternalRefs {

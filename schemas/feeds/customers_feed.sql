@@ -3,7 +3,7 @@
 INSERT INTO customers
     (account, id, revision, created_at, updated_at, archived_at, type, display_name, first_name, last_name, company_name, email,
      phone, date_of_birth, city, region, country, lifecycle, risk_level, assigned_to, tags, do_not_rent, licence_country,
-     licence_expires_on, licence_verification, merged_into, possible_duplicate_of, possible_duplicates, erasing, licence_key,
+     licence_expires_on, licence_verification, merged_into, possible_duplicate_of, possible_duplicates, erasing,
      email_key, phone_key, external_ids, body)
 SELECT
     account, id, revision, created_at, at AS updated_at, archived_at,
@@ -30,11 +30,6 @@ SELECT
     JSONExtractString(body, 'possible_duplicate_of') AS possible_duplicate_of,
     if(possible_duplicate_of != '', 'true', 'false') AS possible_duplicates,
     if(JSONExtractString(body, 'erasing_since') != '', 'true', 'false') AS erasing,
-    if(JSONExtractString(body, 'licence', 'number') = '', 0, cityHash64(
-        upperUTF8(replaceRegexpAll(JSONExtractString(body, 'licence', 'number'), '[^\\pL\\pN]', '')),
-        upperUTF8(JSONExtractString(body, 'licence', 'country')),
-        upperUTF8(replaceRegexpAll(JSONExtractString(body, 'licence', 'region'), '[^\\pL\\pN]', '')),
-        date_of_birth)) AS licence_key,
     if(email = '', 0, cityHash64(lowerUTF8(trimBoth(email)))) AS email_key,
     if(phone = '', 0, cityHash64(replaceRegexpAll(phone, '[^0-9]', ''))) AS phone_key,
     arrayMap(r -> JSONExtractString(r, 'id'), JSONExtractArrayRaw(body, 'external_refs')) AS external_ids,
