@@ -79,12 +79,13 @@ func TestTheBooksFollowTheRecords(t *testing.T) {
 	wantEqual(t, "of a confirmed one", w.do("GET", "/v1/ledger/transactions", "").pagination().Total, 0)
 	w.rebook(booking, pickup)
 	of := "/v1/ledger/entries?sort=local_on&booking_id=" + booking
-	wantEqual(t, "picked up", w.do("GET", of, "").entries(), `2026-03-02 accounts_receivable 4990 USD
+	wantEqual(t, "picked up", w.do("GET", of, "").entries(), `2026-03-02 accounts_receivable 12990 USD
+2026-03-02 deferred_revenue -8000 USD
 2026-03-02 revenue.time -4000 USD
 2026-03-02 tax_payable -990 USD
-2026-03-03 accounts_receivable 4000 USD
+2026-03-03 deferred_revenue 4000 USD
 2026-03-03 revenue.time -4000 USD
-2026-03-04 accounts_receivable 4000 USD
+2026-03-04 deferred_revenue 4000 USD
 2026-03-04 revenue.time -4000 USD
 `)
 	w.rebook(booking, func(b *record.Booking) { b.Notes = "nothing that matters here" })
@@ -95,13 +96,13 @@ func TestTheBooksFollowTheRecords(t *testing.T) {
 
 	wantEqual(t, "before", fmt.Sprint(w.balances("2026-02-28")), "map[]")
 	wantEqual(t, "after a day", fmt.Sprint(w.balances("2026-03-02")),
-		"map[accounts_receivable USD:-8000 cash USD:12400 cost.insurance USD:200 cost.other USD:390 revenue.time USD:-4000 tax_payable USD:-990]")
+		"map[accounts_receivable USD:0 cash USD:9600 cost.insurance USD:200 cost.payment_fee USD:390 deferred_revenue USD:-8000 prepaid_expenses USD:2800 revenue.time USD:-4000 tax_payable USD:-990]")
 	wantEqual(t, "in the end", fmt.Sprint(w.balances("2026-04-30")),
-		"map[accounts_receivable USD:0 cash EUR:-50 cash USD:9600 cost.fuel EUR:50 cost.insurance USD:3000 cost.other USD:390 revenue.time USD:-12000 tax_payable USD:-990]")
+		"map[accounts_receivable USD:0 cash EUR:-50 cash USD:9600 cost.fuel EUR:50 cost.insurance USD:3000 cost.payment_fee USD:390 deferred_revenue USD:0 prepaid_expenses USD:0 revenue.time USD:-12000 tax_payable USD:-990]")
 
 	// Lists: filters, both directions, cursors.
-	for query, want := range map[string]int{"": 7 + 3 + 60 + 2, "?vehicle_id=" + car: 72, "?booking_id=" + booking: 10, "?customer_id=cus_7": 10, "?kind=expense": 62, "?kind=toll,payment": 3,
-		"?ledger_account=cash": 32, "?ledger_account=cash,revenue.time&from=2026-03-03&to=2026-03-03": 2, "?from=2026-03-30": 2, "?to=2026-03-01": 2, "?vehicle_id=veh_1": 0, "?from=2200-01-01": 0, "?to=1950-01-01": 0, "?source_id=" + booking: 7} {
+	for query, want := range map[string]int{"": 8 + 3 + 61 + 2, "?vehicle_id=" + car: 74, "?booking_id=" + booking: 11, "?customer_id=cus_7": 11, "?kind=expense": 63, "?kind=toll,payment": 3,
+		"?ledger_account=cash": 3, "?ledger_account=cash,revenue.time&from=2026-03-03&to=2026-03-03": 1, "?from=2026-03-30": 2, "?to=2026-03-01": 3, "?vehicle_id=veh_1": 0, "?from=2200-01-01": 0, "?to=1950-01-01": 0, "?source_id=" + booking: 8} {
 		wantEqual(t, query, w.do("GET", "/v1/ledger/entries"+query, "").pagination().Total, want)
 	}
 	// The same for a bookkeeper.
@@ -116,14 +117,14 @@ func TestTheBooksFollowTheRecords(t *testing.T) {
 	rows := sheet(of + "&format=csv&kind=booking")
 	wantEqual(t, "columns", strings.Join(rows[0], " "),
 		"id transaction_id local_on used_on ledger_account amount currency vehicle_id vehicle_class_id booking_id customer_id location_id channel kind source_id occurred_at")
-	wantEqual(t, "rows", len(rows), 1+7)
-	wantEqual(t, "the second", strings.Join(rows[2][2:10], " "), "2026-03-02 2026-03-02 revenue.time -4000 USD "+car+"  "+booking)
-	wantEqual(t, "all rows, the newest first", len(sheet("/v1/ledger/entries?format=csv")), 1+72)
+	wantEqual(t, "rows", len(rows), 1+8)
+	wantEqual(t, "the third", strings.Join(rows[3][2:10], " "), "2026-03-02 2026-03-02 revenue.time -4000 USD "+car+"  "+booking)
+	wantEqual(t, "all rows, the newest first", len(sheet("/v1/ledger/entries?format=csv")), 1+74)
 	wantEqual(t, "of a vehicle on a day", len(sheet("/v1/ledger/entries?format=csv&from=2026-03-04&to=2026-03-04&ledger_account=revenue.time,cost.fuel&vehicle_id="+car)), 1+2)
 	wantEqual(t, "of none", len(sheet("/v1/ledger/entries?format=csv&vehicle_id=veh_1")), 1)
 	lines := strings.Split(string(w.do("GET", of+"&format=ndjson", "").ok(200).body), "\n")
 	var line map[string]any
-	if err := json.Unmarshal([]byte(lines[0]), &line); err != nil || fmt.Sprint(line) != fmt.Sprint(w.do("GET", of, "").data()[0]) || len(lines) != 10+1 {
+	if err := json.Unmarshal([]byte(lines[0]), &line); err != nil || fmt.Sprint(line) != fmt.Sprint(w.do("GET", of, "").data()[0]) || len(lines) != 11+1 {
 		t.Errorf("lines: %v, %s of %d", err, lines[0], len(lines))
 	}
 
@@ -138,7 +139,7 @@ func TestTheBooksFollowTheRecords(t *testing.T) {
 		}
 		return fmt.Sprint(all)
 	}
-	wantEqual(t, "earned by the car", earned("&vehicle_id="+car), "map[cost.insurance:300 cost.other:390 revenue.time:-8000]")
+	wantEqual(t, "earned by the car", earned("&vehicle_id="+car), "map[cost.insurance:300 cost.payment_fee:390 revenue.time:-8000]")
 	wantEqual(t, "earned on one day", earned("&from=2026-03-03&vehicle_id="+car), "map[cost.insurance:100 revenue.time:-4000]")
 	wantEqual(t, "earned by another", earned("&vehicle_id=veh_1"), "map[]")
 	for query, want := range map[string]int{"": 4, "?ledger_account=revenue.time": 1, "?ledger_account=cash": 3, "?ledger_account=cash,revenue.time&vehicle_id=" + car: 4, "?ledger_account=fx": 0} {
@@ -159,9 +160,9 @@ func TestTheBooksFollowTheRecords(t *testing.T) {
 			}
 			path = next + "&cursor=" + cursor
 		}
-		wantEqual(t, "entries by cursor", len(all), 72)
+		wantEqual(t, "entries by cursor", len(all), 74)
 		slices.Sort(all)
-		wantEqual(t, "different ones", len(slices.Compact(all)), 72)
+		wantEqual(t, "different ones", len(slices.Compact(all)), 74)
 	}
 	var seen []string
 	for path := "/v1/ledger/transactions?per_page=1"; ; {
@@ -177,9 +178,9 @@ func TestTheBooksFollowTheRecords(t *testing.T) {
 	wantEqual(t, "transactions", strings.Join(seen, " "), "expense expense payment booking")
 	tx := w.do("GET", "/v1/ledger/transactions?sort=posted_at&kind=booking", "").data()[0]
 	wantEqual(t, "source", tx["source_id"], booking)
-	wantEqual(t, "debits", fmt.Sprint(tx["debits"]), "[map[amount:12990 currency:USD]]")
+	wantEqual(t, "debits", fmt.Sprint(tx["debits"]), "[map[amount:20990 currency:USD]]")
 	full := w.do("GET", "/v1/ledger/transactions/"+tx["id"].(string), "").ok(200).object()
-	wantEqual(t, "its entries", len(full["entries"].([]any)), 7)
+	wantEqual(t, "its entries", len(full["entries"].([]any)), 8)
 	listed := w.do("GET", "/v1/ledger/entries?sort=local_on&transaction_id="+tx["id"].(string), "").data()
 	wantEqual(t, "alike", fmt.Sprint(full["entries"].([]any)[0]), fmt.Sprint(listed[0]))
 	for _, bad := range []string{"/v1/ledger/entries?cursor=x", "/v1/ledger/entries?ledger_account=gold", "/v1/ledger/entries?vehicle_id=bkg_1", "/v1/ledger/entries?source_id=veh_1", "/v1/ledger/entries?from=yesterday",
@@ -199,7 +200,7 @@ func TestTheBooksFollowTheRecords(t *testing.T) {
 	})
 	w.do("POST", "/v1/payments/"+w.do("GET", "/v1/payments", "").data()[0]["id"].(string)+"/refund", `{"at":"2026-03-09T18:00:00Z"}`).ok(200)
 	wantEqual(t, "nothing but what the provider kept", fmt.Sprint(w.balances("2026-04-30")),
-		"map[accounts_receivable USD:0 cash EUR:0 cash USD:-390 cost.fuel EUR:0 cost.insurance USD:0 cost.other USD:390 revenue.time USD:0 tax_payable USD:0]")
+		"map[accounts_receivable USD:0 cash EUR:0 cash USD:-390 cost.fuel EUR:0 cost.insurance USD:0 cost.payment_fee USD:390 deferred_revenue USD:0 prepaid_expenses USD:0 revenue.time USD:0 tax_payable USD:0]")
 	w.audited()
 
 	w.key = w.newKey(w.newAccount("Other"), auth.Admin)
@@ -293,5 +294,47 @@ func TestTheBooksAgreeWithTheBooking(t *testing.T) {
 	w.do("POST", path+"/cancel", `{"cancelled_by":"customer"}`).ok(200)
 	agree("cancelled late")
 	wantEqual(t, "the fee", w.owed(path), 5500.0)
+	w.audited()
+}
+
+// A customer pays 90.00 for a rental that begins tomorrow. The fleet owes them to the customer until the car is handed over; from then on they
+// pay the bill, of which the days to come are billed and not earned. What is paid for a booking that costs nothing in the end stays owed.
+func TestAPrepaymentPaysTheBillAtPickup(t *testing.T) {
+	w := newLot(t)
+	path := w.book(24, 72, "")
+	w.do("POST", path+"/confirm", "").ok(200)
+	stands := func(of string) map[string]float64 {
+		t.Helper()
+		sums := map[string]float64{}
+		for _, e := range w.do("GET", "/v1/ledger/entries?per_page=100&booking_id="+strings.TrimPrefix(of, "/v1/bookings/"), "").data() {
+			sums[e["ledger_account"].(string)] += minor(e["amount"])
+		}
+		return sums
+	}
+	payment := "/v1/payments/" + w.do("POST", path+"/payments", `{"method":"card","amount":{"amount":9000,"currency":"USD"}}`).ok(201).id()
+	wantEqual(t, "paid ahead", fmt.Sprint(stands(path)), "map[cash:9000 customer_prepayments:-9000]")
+	w.pass(23 * time.Hour)
+	w.do("POST", path+"/pickup", `{"mileage_mi":1000,"fuel_pct":100}`).ok(200)
+	sums := stands(path)
+	wantEqual(t, "owed to the customer", sums["customer_prepayments"], 0.0)
+	wantEqual(t, "owed by the customer", sums["accounts_receivable"], minor(w.do("GET", path, "").ok(200).object()["balance_due"]))
+	booked := w.do("GET", payment, "").ok(200).object()["booked_for"].(map[string]any)
+	wantEqual(t, "billed", booked["billed_on"], w.do("GET", "/v1/ledger/entries?ledger_account=accounts_receivable&kind=booking", "").data()[0]["local_on"])
+
+	// What the customer does not pay in the end is given up, and no money moves.
+	debt := fmt.Sprintf(`{"category":"bad_debt","status":"posted","booking_id":%q,"incurred_on":"2026-12-24","amount":{"amount":%.0f,"currency":"USD"}}`,
+		strings.TrimPrefix(path, "/v1/bookings/"), sums["accounts_receivable"])
+	w.do("POST", "/v1/expenses", debt).ok(201)
+	given := stands(path)
+	wantEqual(t, "given up", given["cost.bad_debt"], sums["accounts_receivable"])
+	wantEqual(t, "owed still", given["accounts_receivable"], 0.0)
+	wantEqual(t, "cash", given["cash"], 9000.0)
+	wantEqual(t, "whose", w.do("POST", "/v1/expenses", `{"category":"bad_debt","incurred_on":"2026-12-24","amount":{"amount":1,"currency":"USD"}}`).faults(), "/booking_id")
+
+	path = w.book(240, 288, "")
+	w.do("POST", path+"/confirm", "").ok(200)
+	w.do("POST", path+"/payments", `{"method":"card","amount":{"amount":5000,"currency":"USD"}}`).ok(201)
+	w.do("POST", path+"/cancel", `{"cancelled_by":"operator"}`).ok(200)
+	wantEqual(t, "cancelled for nothing", fmt.Sprint(stands(path)), "map[cash:5000 customer_prepayments:-5000]")
 	w.audited()
 }

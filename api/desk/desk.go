@@ -108,6 +108,7 @@ func New(store *record.Store, db driver.Conn, now func() time.Time, log *slog.Lo
 	d.mergeCustomers()
 	d.dropFiles()
 	d.keepBooks()
+	d.prepayments()
 	d.tolls()
 	d.bookings()
 	d.eraseCustomers()
