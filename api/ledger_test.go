@@ -116,9 +116,10 @@ func TestTheBooksFollowTheRecords(t *testing.T) {
 	}
 	rows := sheet(of + "&format=csv&kind=booking")
 	wantEqual(t, "columns", strings.Join(rows[0], " "),
-		"id transaction_id local_on used_on ledger_account amount currency vehicle_id vehicle_class_id booking_id customer_id location_id channel kind source_id occurred_at")
+		"local_on account_number account_name description debit credit amount currency license_plate vehicle_name booking_number customer_name used_on known_on "+
+			"ledger_account kind source_id vehicle_id booking_id customer_id transaction_id id")
 	wantEqual(t, "rows", len(rows), 1+8)
-	wantEqual(t, "the third", strings.Join(rows[3][2:10], " "), "2026-03-02 2026-03-02 revenue.time -4000 USD "+car+"  "+booking)
+	wantEqual(t, "the third", strings.Join(rows[3][:12], "|"), "2026-03-02|4000|Rental|Booking: "+booking+"||40.00|-40.00|USD||A B|"+booking+"|")
 	wantEqual(t, "all rows, the newest first", len(sheet("/v1/ledger/entries?format=csv")), 1+74)
 	wantEqual(t, "of a vehicle on a day", len(sheet("/v1/ledger/entries?format=csv&from=2026-03-04&to=2026-03-04&ledger_account=revenue.time,cost.fuel&vehicle_id="+car)), 1+2)
 	wantEqual(t, "of none", len(sheet("/v1/ledger/entries?format=csv&vehicle_id=veh_1")), 1)
@@ -337,4 +338,85 @@ func TestAPrepaymentPaysTheBillAtPickup(t *testing.T) {
 	w.do("POST", path+"/cancel", `{"cancelled_by":"operator"}`).ok(200)
 	wantEqual(t, "cancelled for nothing", fmt.Sprint(stands(path)), "map[cash:5000 customer_prepayments:-5000]")
 	w.audited()
+}
+
+// An accountant pays an insurance of 1,212.00 for a year, finds it in the sheet under the numbers of the firm's own chart of accounts, and what is
+// used up of it until then.
+func TestTheLedgerIsReadByAccountants(t *testing.T) {
+	w := newWorld(t)
+	w.do("PATCH", "/v1/account", `{"timezone":"America/Denver"}`).ok(200)
+	car := w.vehicle(`{"make":"Ford","model":"Transit","nickname":"=Van 7","license_plate":"ABC 123"}`)
+	w.do("POST", "/v1/expenses", `{"category":"insurance","status":"posted","vehicle_id":"`+car+`","vendor":"Acme Mutual","description":"Policy 7",
+		"amount":{"amount":121200,"currency":"USD"},"incurred_on":"2026-01-15","service_period":{"from":"2026-01-15","to":"2027-01-14"}}`).ok(201)
+	wantEqual(t, "cash moves once", w.do("GET", "/v1/ledger/entries?ledger_account=cash", "").entries(), "2026-01-15 cash -121200 USD\n")
+	wantEqual(t, "on the first day", fmt.Sprint(w.balances("2026-01-15")), "map[cash USD:-121200 cost.insurance USD:333 prepaid_expenses USD:120867]")
+	wantEqual(t, "in the end", fmt.Sprint(w.balances("2027-01-14")), "map[cash USD:-121200 cost.insurance USD:121200 prepaid_expenses USD:0]")
+
+	chart := func(r *reply) map[string]string {
+		all := map[string]string{}
+		for _, l := range r.ok(200).data() {
+			all[l["ledger_account"].(string)] = fmt.Sprintf("%s %s (%s)", l["account_number"], l["account_name"], l["type"])
+		}
+		return all
+	}
+	usual := chart(w.do("GET", "/v1/ledger/chart", ""))
+	wantEqual(t, "cash", usual["cash"], "1000 Cash and bank (asset)")
+	wantEqual(t, "deposits", usual["deposits_held"], "2100 Customer deposits (liability)")
+	// The bank gets the number that the receivables have, and these another, in one change.
+	mine := chart(w.do("PATCH", "/v1/ledger/chart", `{"data":[{"ledger_account":"cash","account_number":"1100","account_name":"First National"},
+		{"ledger_account":"accounts_receivable","account_number":"1200"},{"ledger_account":"prepaid_expenses","account_number":"0980-1"}]}`))
+	wantEqual(t, "renamed", mine["cash"], "1100 First National (asset)")
+	wantEqual(t, "renumbered", mine["accounts_receivable"], "1200 Accounts receivable (asset)")
+	for body, want := range map[string]string{
+		`{"data":[{"ledger_account":"gold","account_number":"1"}]}`:                                                         "/data/0/ledger_account",
+		`{"data":[{"ledger_account":"fx","account_name":"a"},{"ledger_account":"fx","account_name":"b"}]}`:                  "/data/1/ledger_account",
+		`{"data":[{"ledger_account":"fx","account_name":"Differences"},{"ledger_account":"cash","account_number":"1200"}]}`: "/data/1/account_number",
+		`{"data":[{"ledger_account":"accounts_receivable","account_number":""}]}`:                                           "/data/0/account_number",
+		`{"data":[{"ledger_account":"fx","account_number":"seven hundred"}]}`:                                               "/data/0/account_number",
+	} {
+		wantEqual(t, body, w.do("PATCH", "/v1/ledger/chart", body).faults(), want)
+	}
+	wantEqual(t, "what was refused changed nothing", fmt.Sprint(chart(w.do("GET", "/v1/ledger/chart", ""))), fmt.Sprint(mine))
+	wantEqual(t, "by hand", w.do("PATCH", "/v1/account", `{"ledger_chart":null}`).faults(), "/ledger_chart")
+	e := w.do("GET", "/v1/ledger/entries?ledger_account=cash", "").data()[0]
+	wantEqual(t, "an entry says all three", fmt.Sprint(e["ledger_account"], e["account_number"], e["account_name"]), "cash1100First National")
+	full := w.do("GET", "/v1/ledger/transactions/"+e["transaction_id"].(string), "").ok(200).object()["entries"].([]any)
+	wantEqual(t, "and so does its transaction", full[0].(map[string]any)["account_name"], "First National")
+	for _, b := range w.do("GET", "/v1/ledger/accounts?on=2026-01-15", "").data() {
+		wantEqual(t, "and balances", fmt.Sprintf("%s %s (%s)", b["account_number"], b["account_name"], b["type"]), mine[b["ledger_account"].(string)])
+	}
+
+	read := func(key, query string) string {
+		t.Helper()
+		w.key = key
+		rows, err := csv.NewReader(bytes.NewReader(w.do("GET", "/v1/ledger/entries?format=csv&sort=local_on"+query, "").ok(200).body)).ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b strings.Builder
+		for _, row := range rows[1:] {
+			b.WriteString(strings.Join(row[:12], "|") + "\n")
+		}
+		return b.String()
+	}
+	admin := w.key
+	wantEqual(t, "the sheet", read(admin, "&to=2026-01-15"), `2026-01-15|1100|First National|Expense: insurance, Acme Mutual, Policy 7||1212.00|-1212.00|USD|ABC 123|'=Van 7||
+2026-01-15|5200|Insurance|Expense: insurance, Acme Mutual, Policy 7|3.33||3.33|USD|ABC 123|'=Van 7||
+2026-01-15|0980-1|Prepaid expenses|Expense: insurance, Acme Mutual, Policy 7|1208.67||1208.67|USD|ABC 123|'=Van 7||
+`)
+	// A customer's name is for those who may read customers. A yen has no decimals.
+	customer := w.do("POST", "/v1/customers", `{"type":"person","first_name":"Ann","last_name":"Lee"}`).ok(201).id()
+	booking := w.rental(car, customer)
+	w.do("POST", "/v1/payments", `{"customer_id":"`+customer+`","method":"bank_transfer","provider_ref":"T7","amount":{"amount":5000,"currency":"JPY"},"received_at":"2026-03-03T02:00:00Z"}`).ok(201)
+	w.rebook(booking, pickup)
+	wantEqual(t, "paid on the evening before, in Denver", read(admin, "&kind=payment"), `2026-03-02|1200|Accounts receivable|Payment: bank transfer, T7||5000|-5000|JPY||||Ann Lee
+2026-03-02|1100|First National|Payment: bank transfer, T7|5000||5000|JPY||||Ann Lee
+`)
+	wantEqual(t, "owed", read(admin, "&kind=booking&ledger_account=accounts_receivable"),
+		"2026-03-02|1200|Accounts receivable|Booking: "+booking+"|129.90||129.90|USD|ABC 123|'=Van 7|"+booking+"|Ann Lee\n")
+	wantEqual(t, "owed by nobody", read(w.newKey(w.account, auth.FinanceRead), "&kind=booking&ledger_account=accounts_receivable"),
+		"2026-03-02|1200|Accounts receivable|Booking: "+booking+"|129.90||129.90|USD|ABC 123|'=Van 7|"+booking+"|\n")
+	w.do("PATCH", "/v1/ledger/chart", `{"data":[{"ledger_account":"cash","account_name":"Mine"}]}`).problem(403, "insufficient_scope")
+	w.key = w.newKey(w.newAccount("Other"), auth.Admin)
+	wantEqual(t, "of others", fmt.Sprint(chart(w.do("GET", "/v1/ledger/chart", ""))), fmt.Sprint(usual))
 }

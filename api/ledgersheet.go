@@ -1,0 +1,241 @@
+package api
+
+import (
+	"context"
+	"encoding/csv"
+	"io"
+	"iter"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/export"
+	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/api/rental/price"
+	"github.com/motorpool/fleet/query"
+)
+
+// The ledger as a sheet is for people: accounts by number and name, vehicles by plate, bookings by number, amounts with decimals. Who
+// reads it with a program takes the other formats, or the columns behind, which say the same by ids.
+
+// ledgerColumns are the columns of the sheet.
+var ledgerColumns = []string{"local_on", "account_number", "account_name", "description", "debit", "credit", "amount", "currency",
+	"license_plate", "vehicle_name", "booking_number", "customer_name", "used_on", "known_on",
+	"ledger_account", "kind", "source_id", "vehicle_id", "booking_id", "customer_id", "transaction_id", "id"}
+
+// sheetRows is for how many entries names are looked up at a time.
+const sheetRows = 2000
+
+// writeLedgerSheet writes entries as a sheet.
+func (a *API) writeLedgerSheet(r *http.Request, db driver.Conn, to io.Writer, entries iter.Seq2[query.LedgerEntry, error]) error {
+	p := auth.From(r.Context())
+	rec, err := a.accounts.Get(r.Context(), p.Account, uint64(p.Account))
+	if err != nil {
+		return err
+	}
+	zone, err := time.LoadLocation(rec.Body.Timezone)
+	if err != nil {
+		zone = time.UTC
+	}
+	names := &ledgerNames{db: db, account: p.Account, customers: p.Has(auth.CustomersRead)}
+	sheet := csv.NewWriter(to)
+	if err := sheet.Write(ledgerColumns); err != nil {
+		return err
+	}
+	some := make([]query.LedgerEntry, 0, sheetRows)
+	flush := func() error {
+		if err := names.learn(r.Context(), some); err != nil {
+			return err
+		}
+		for i := range some {
+			if err := sheet.Write(ledgerRow(&some[i], rec.Body.LedgerChart, names, zone)); err != nil {
+				return err
+			}
+		}
+		some = some[:0]
+		sheet.Flush()
+		return sheet.Error()
+	}
+	for e, err := range entries {
+		if err != nil {
+			return err
+		}
+		if some = append(some, e); len(some) == sheetRows {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+	}
+	return flush()
+}
+
+// ledgerRow is an entry as the sheet has it.
+func ledgerRow(e *query.LedgerEntry, chart map[string]record.LedgerLabel, names *ledgerNames, zone *time.Location) []string {
+	label, view := labelOf(chart, e.Account), showLedgerEntry(e, chart)
+	decimal := func(amount int64) string {
+		if amount == 0 {
+			return ""
+		}
+		return price.Decimal(record.Money{Amount: amount, Currency: e.Currency})
+	}
+	car := names.of(fleet.VehiclePrefix, e.Vehicle)
+	row := []string{view.LocalOn, label.Number, label.Name, names.of(e.Kind, e.Source).text,
+		"", "", decimal(e.Amount), e.Currency, car.plate, car.text, names.of(fleet.BookingPrefix, e.Booking).text,
+		names.of(fleet.CustomerPrefix, e.Customer).text, view.UsedOn, e.OccurredAt.In(zone).Format(time.DateOnly),
+		e.Account, e.Kind, view.SourceID}
+	if e.Amount > 0 {
+		row[4] = decimal(e.Amount)
+	} else {
+		row[5] = decimal(-e.Amount)
+	}
+	for _, id := range []*string{view.VehicleID, view.BookingID, view.CustomerID} {
+		text := ""
+		if id != nil {
+			text = *id
+		}
+		row = append(row, text)
+	}
+	row = append(row, view.TransactionID, view.ID)
+	for i := range row {
+		if i < 4 || i > 6 { // amounts are no text
+			row[i] = inertCell(row[i])
+		}
+	}
+	return row
+}
+
+// ledgerName is what people call a record.
+type ledgerName struct{ text, plate string }
+
+// ledgerNames knows what the records are called that entries are about, by the prefixes of their ids, and what entries of a kind of record
+// are for, by the kind.
+type ledgerNames struct {
+	db        driver.Conn
+	account   fleet.AccountID
+	customers bool // whether the caller may read them
+	known     map[string]map[uint64]ledgerName
+}
+
+func (n *ledgerNames) of(sort string, id uint64) ledgerName { return n.known[sort][id] }
+
+// learn looks up what is not known yet of what some entries are about.
+func (n *ledgerNames) learn(ctx context.Context, entries []query.LedgerEntry) error {
+	if n.known == nil || len(n.known[fleet.BookingPrefix]) > 100_000 {
+		n.known = map[string]map[uint64]ledgerName{}
+	}
+	wanted := map[string][]uint64{}
+	want := func(sort string, id uint64) {
+		if n.known[sort] == nil {
+			n.known[sort] = map[uint64]ledgerName{}
+		}
+		if _, ok := n.known[sort][id]; !ok && id != 0 {
+			n.known[sort][id] = ledgerName{}
+			wanted[sort] = append(wanted[sort], id)
+		}
+	}
+	for i := range entries {
+		e := &entries[i]
+		want(fleet.VehiclePrefix, e.Vehicle)
+		want(fleet.BookingPrefix, e.Booking)
+		want(e.Kind, e.Source)
+		if n.customers {
+			want(fleet.CustomerPrefix, e.Customer)
+		}
+	}
+	for _, sort := range ledgerSorts {
+		found, err := query.RecordsByID(ctx, n.db, sort.from, n.account, wanted[sort.name])
+		if err != nil {
+			return err
+		}
+		for id, stored := range found {
+			if n.known[sort.name][id], err = sort.call(n.account, stored); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// ledgerSorts says where the records are that entries are about, and what they are called.
+var ledgerSorts = []struct {
+	name string
+	from *query.Listing
+	call func(fleet.AccountID, query.Stored) (ledgerName, error)
+}{
+	{fleet.VehiclePrefix, &query.Vehicles, called(func(_ uint64, v *record.Vehicle) ledgerName {
+		name := v.Nickname
+		if name == "" {
+			name = strings.TrimSpace(v.Make + " " + v.Model)
+		}
+		return ledgerName{text: name, plate: v.LicensePlate}
+	})},
+	{fleet.BookingPrefix, &query.Bookings, called(func(id uint64, b *record.Booking) ledgerName { return ledgerName{text: bookingNumber(id, b)} })},
+	{fleet.CustomerPrefix, &query.Customers, called(func(_ uint64, c *record.Customer) ledgerName {
+		name := strings.TrimSpace(c.FirstName + " " + c.LastName)
+		if name == "" {
+			name = c.CompanyName
+		}
+		return ledgerName{text: name}
+	})},
+	{record.Bookings.Name, &query.Bookings, called(func(id uint64, b *record.Booking) ledgerName {
+		return described("Booking", bookingNumber(id, b))
+	})},
+	{record.Payments.Name, &query.Payments, called(func(_ uint64, p *record.Payment) ledgerName {
+		what := "Payment"
+		if p.Direction == "out" {
+			what = "Payment to the customer"
+		}
+		return described(what, strings.ReplaceAll(p.Method, "_", " "), p.Provider, p.ProviderRef)
+	})},
+	{record.Expenses.Name, &query.Expenses, called(func(_ uint64, e *record.Expense) ledgerName {
+		return described("Expense", strings.ReplaceAll(e.Category, "_", " "), e.Vendor, e.Description)
+	})},
+	{record.WorkOrders.Name, &query.WorkOrders, called(func(_ uint64, w *record.WorkOrder) ledgerName {
+		return described("Work order", w.Title, w.Vendor)
+	})},
+	{record.Tolls.Name, &query.Tolls, called(func(_ uint64, t *record.Toll) ledgerName {
+		what := "Toll"
+		if t.Kind == "fine" {
+			what = "Fine"
+		}
+		return described(what, t.Agency, t.Place, t.Reference)
+	})},
+}
+
+// called names a record that is stored.
+func called[T any](name func(uint64, *T) ledgerName) func(fleet.AccountID, query.Stored) (ledgerName, error) {
+	return func(account fleet.AccountID, stored query.Stored) (ledgerName, error) {
+		rec, err := fromStored[T](account, stored)
+		return name(rec.ID, &rec.Body), err
+	}
+}
+
+// described says what an entry is for: "Expense: insurance, Acme Mutual".
+func described(what string, parts ...string) ledgerName {
+	var said []string
+	for _, part := range parts {
+		if part != "" {
+			said = append(said, part)
+		}
+	}
+	if len(said) > 0 {
+		what += ": " + strings.Join(said, ", ")
+	}
+	return ledgerName{text: what}
+}
+
+// bookingNumber is what people call a booking.
+func bookingNumber(id uint64, _ *record.Booking) string {
+	return fleet.FormatID(fleet.BookingPrefix, id)
+}
+
+// downloadLedgerSheet answers with entries as a sheet.
+func (a *API) downloadLedgerSheet(w http.ResponseWriter, r *http.Request, db driver.Conn, f query.LedgerFilter) error {
+	return a.download(w, r, export.CSV, "ledger-entries", func(w http.ResponseWriter) error {
+		return a.writeLedgerSheet(r, db, w, query.LedgerEntries(r.Context(), db, f, nil))
+	})
+}
