@@ -2,6 +2,8 @@ package api
 
 import (
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/motorpool/fleet"
@@ -42,7 +44,7 @@ type LedgerPeriod struct {
 func (a *API) ledgerBookRoutes() {
 	a.handle(route{
 		Method: "GET", Path: "/v1/ledger/accounts", ID: "listLedgerAccounts", Tag: "Ledger", Scope: auth.FinanceRead, Summary: "List the accounts of the ledger with their balances",
-		About: "One line an account and currency that anything was booked on by then; in each currency they sum to zero. Revenue counts on the days of use: what was agreed for later days is not in yet. All on one page. " +
+		About: "One line an account and currency that anything was booked on by then; in each currency they sum to zero, by their numbers. Revenue counts on the days of use: what was agreed for later days is not in yet. All on one page. " +
 			"With `vehicle_id` and `from` it says what a vehicle has earned and cost in a span of days.",
 		Params: []param{{Name: "on", Format: "date", About: "The local day at whose end; today unless given."},
 			{Name: "from", Format: "date", About: "Only what counts on this local day or later."}, ledgerVehicles},
@@ -88,6 +90,7 @@ func (a *API) listLedgerAccounts(w http.ResponseWriter, r *http.Request) error {
 		data[i] = LedgerAccount{Object: "ledger_account", AccountLabel: labelOf(labels, b.Account), Type: ledger.Account(b.Account).Type(),
 			Balance: record.Money{Amount: b.Amount, Currency: b.Currency}, EntryCount: b.Entries, On: on}
 	}
+	slices.SortStableFunc(data, func(a, b LedgerAccount) int { return strings.Compare(a.Number, b.Number) })
 	return writeJSON(w, r, http.StatusOK, List[LedgerAccount]{Data: data, Pagination: Pagination{Page: 1, PerPage: len(data), Total: len(data)}})
 }
 

@@ -198,6 +198,9 @@ func (b *books) stepCost() {
 	case 1:
 		total := b.money(1_000_000)
 		w := &record.WorkOrder{Status: record.WorkInProgress, Total: &total, CompletedAt: b.instant()}
+		if rapid.Bool().Draw(b.t, "paid another day") {
+			w.PaidOn = b.date()
+		}
 		b.work = append(b.work, w)
 		change(b, w, b.ofWork, func() { w.Status = record.WorkCompleted })
 	case 2:

@@ -424,6 +424,12 @@ func TestWorkAndTollsCost(t *testing.T) {
 		w.Type, w.Status = kind, record.WorkCompleted
 		want(t, ledger.OfWorkOrder(w, denver), true, "2026-03-01 cash -8900 USD veh_1\n2026-03-01 cost."+account+" 8900 USD veh_1")
 	}
+	w.Type, w.PaidOn = "tire", "2026-03-31"
+	want(t, ledger.OfWorkOrder(w, denver), false, `
+		2026-03-01 accounts_payable -8900 USD
+		2026-03-01 cost.tires 8900 USD
+		2026-03-31 accounts_payable 8900 USD
+		2026-03-31 cash -8900 USD`)
 	fine := &record.Toll{TollFields: record.TollFields{Kind: "fine", Amount: usd(5000), OccurredAt: at("2026-03-02T01:00:00Z")}, Status: "matched", VehicleID: "veh_1", BookingID: "bkg_1"}
 	want(t, ledger.OfToll(fine, denver), true, "2026-03-01 cash -5000 USD veh_1\n2026-03-01 cost.fine 5000 USD veh_1")
 	fine.PaidOn = "2026-03-20"

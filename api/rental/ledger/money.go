@@ -20,7 +20,7 @@ func OfPayment(p *record.Payment, zone *time.Location) []Posting {
 	}
 	platform := p.Method == "platform"
 	owed := receivableOf(platform)
-	billed, _ := ParseDay(p.BookedFor.BilledOn) // 0 for none
+	billed := dayOr(p.BookedFor.BilledOn, 0)
 	var ahead int64
 	move := func(day Day, m record.Money) {
 		settled := owed
@@ -71,11 +71,7 @@ func OfExpense(e *record.Expense) []Posting {
 	if e.VehicleID != "" {
 		k.dims.Vehicle = e.VehicleID
 	}
-	incurred, _ := ParseDay(e.IncurredOn) // 0, the day on which it becomes known, if there is none
-	paid := incurred
-	if day, err := ParseDay(e.PaidOn); err == nil {
-		paid = day
-	}
+	incurred := dayOr(e.IncurredOn, 0) // 0, the day on which it becomes known, if there is none
 	to, from, days, cost := CostOf(e.Category), PrepaidExpenses, serviceDays(e, incurred), e.Amount
 	if to.Type() != Cost || e.Category == "bad_debt" {
 		days = []Day{incurred} // what is not used up by day
@@ -86,7 +82,7 @@ func OfExpense(e *record.Expense) []Posting {
 	case "bad_debt":
 		from = receivableOf(Collects(e.BookedFor.Channel))
 	default:
-		k.move(paid, PrepaidExpenses, Cash, e.Amount)
+		k.move(dayOr(e.PaidOn, incurred), PrepaidExpenses, Cash, e.Amount)
 	}
 	if e.Tax != nil && e.TaxRecoverable {
 		k.move(incurred, InputTax, from, *e.Tax)
@@ -118,7 +114,7 @@ func serviceDays(e *record.Expense, incurred Day) []Day {
 // workCategory is the category of cost of each type of work order.
 var workCategory = map[string]string{"tire": "tires", "corrective": "repair", "damage": "repair", "": "repair"}
 
-// OfWorkOrder returns what ought to stand because of a work order: its cost, tax included, once it is completed. zone counts
+// OfWorkOrder returns what ought to stand because of a work order: its cost, tax included, once it is completed, and its money on the day it was paid. zone counts
 // where it keeps none, as those do that were completed long ago.
 func OfWorkOrder(w *record.WorkOrder, zone *time.Location) []Posting {
 	if w.Status != record.WorkCompleted || w.Total == nil {
@@ -130,7 +126,7 @@ func OfWorkOrder(w *record.WorkOrder, zone *time.Location) []Posting {
 	}
 	zone = zoneOf(w.BookedFor.Timezone, zone)
 	k := &book{dims: Dims{Vehicle: w.VehicleID, Class: w.BookedFor.ClassID, Location: w.BookedFor.LocationID}}
-	k.move(DayOf(w.CompletedAt.Time, zone), CostOf(category), Cash, *w.Total)
+	k.spend(DayOf(w.CompletedAt.Time, zone), CostOf(category), w.PaidOn, *w.Total)
 	return Sum(k.postings)
 }
 
@@ -147,13 +143,13 @@ func OfToll(t *record.Toll, zone *time.Location) []Posting {
 	}
 	zone = zoneOf(t.BookedFor.Timezone, zone)
 	k := &book{dims: Dims{Vehicle: t.VehicleID, Booking: t.BookingID, Class: t.BookedFor.ClassID, Location: t.BookedFor.LocationID}}
-	on := DayOf(t.OccurredAt.Time, zone)
-	paid := on
-	if day, err := ParseDay(t.PaidOn); err == nil {
-		paid = day
-	}
-	k.move(on, CostOf(category), PrepaidExpenses, t.Amount)
-	k.move(paid, PrepaidExpenses, Cash, t.Amount)
-	k.level(PrepaidExpenses, Payable)
+	k.spend(DayOf(t.OccurredAt.Time, zone), CostOf(category), t.PaidOn, t.Amount)
 	return Sum(k.postings)
+}
+
+// spend books a cost on its day, and its money on the day on which it is paid.
+func (k *book) spend(on Day, cost Account, paidOn string, m record.Money) {
+	k.move(on, cost, PrepaidExpenses, m)
+	k.move(dayOr(paidOn, on), PrepaidExpenses, Cash, m)
+	k.level(PrepaidExpenses, Payable)
 }

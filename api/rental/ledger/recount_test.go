@@ -256,18 +256,18 @@ func (r *recount) expense(e *record.Expense) {
 	r.between(paid, used, currency, "prepaid_expenses", "accounts_payable")
 }
 
-func (r *recount) toll(t *record.Toll) {
-	on := dayIn(t.OccurredAt, "UTC")
+// bought counts something that costs on a day, and was paid that day or on another.
+func (r *recount) bought(account string, cost record.Money, on, paidOn string) {
 	var used, paid int64
-	if t.Status != "disputed" && r.over(on) {
-		used = t.Amount.Amount
+	if r.over(on) {
+		used = cost.Amount
 	}
-	if t.Status != "disputed" && (t.PaidOn == "" && r.over(on) || t.PaidOn != "" && r.over(t.PaidOn)) {
-		paid = t.Amount.Amount
+	if paidOn == "" && r.over(on) || paidOn != "" && r.over(paidOn) {
+		paid = cost.Amount
 	}
-	r.add("cost.toll", t.Amount.Currency, used)
-	r.add("cash", t.Amount.Currency, -paid)
-	r.between(paid, used, t.Amount.Currency, "prepaid_expenses", "accounts_payable")
+	r.add(account, cost.Currency, used)
+	r.add("cash", cost.Currency, -paid)
+	r.between(paid, used, cost.Currency, "prepaid_expenses", "accounts_payable")
 }
 
 // agree holds what was posted against what is counted from the records, at the end of each third day.
@@ -285,13 +285,14 @@ func (b *books) agree() {
 			r.expense(o)
 		}
 		for _, o := range b.work {
-			if o.Status == record.WorkCompleted && r.over(dayIn(o.CompletedAt, "UTC")) {
-				r.add("cost.repair", o.Total.Currency, o.Total.Amount)
-				r.add("cash", o.Total.Currency, -o.Total.Amount)
+			if o.Status == record.WorkCompleted {
+				r.bought("cost.repair", *o.Total, dayIn(o.CompletedAt, "UTC"), o.PaidOn)
 			}
 		}
 		for _, o := range b.tolls {
-			r.toll(o)
+			if o.Status != record.TollDisputed {
+				r.bought("cost.toll", o.Amount, dayIn(o.OccurredAt, "UTC"), o.PaidOn)
+			}
 		}
 		stands := map[string]int64{}
 		for _, p := range b.posted {
