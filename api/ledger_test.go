@@ -91,7 +91,7 @@ func TestTheBooksFollowTheRecords(t *testing.T) {
 	w.rebook(booking, func(b *record.Booking) { b.Notes = "nothing that matters here" })
 	wantEqual(t, "transactions", w.do("GET", "/v1/ledger/transactions", "").pagination().Total, 1)
 	w.do("POST", "/v1/bookings/"+booking+"/payments", `{"method":"card","amount":{"amount":12990,"currency":"USD"},"fee":{"amount":390,"currency":"USD"},"received_at":"2026-03-02T18:00:00Z"}`).ok(201)
-	w.do("POST", "/v1/expenses", `{"category":"insurance","status":"posted","vehicle_id":"`+car+`","amount":{"amount":3000,"currency":"USD"},"incurred_on":"2026-03-01","service_period":{"from":"2026-03-01","to":"2026-03-30"}}`).ok(201)
+	w.do("POST", "/v1/expenses", `{"category":"insurance","status":"posted","vehicle_id":"`+car+`","amount":{"amount":3000,"currency":"USD"},"incurred_on":"2026-03-01","service_period":{"from":"2026-03-01","until":"2026-03-30"}}`).ok(201)
 	w.do("POST", "/v1/expenses", `{"category":"fuel","status":"posted","vehicle_id":"`+car+`","amount":{"amount":50,"currency":"EUR"},"incurred_on":"2026-03-04"}`).ok(201)
 
 	wantEqual(t, "before", fmt.Sprint(w.balances("2026-02-28")), "map[]")
@@ -102,7 +102,7 @@ func TestTheBooksFollowTheRecords(t *testing.T) {
 
 	// Lists: filters, both directions, cursors.
 	for query, want := range map[string]int{"": 8 + 3 + 61 + 2, "?vehicle_id=" + car: 74, "?booking_id=" + booking: 11, "?customer_id=cus_7": 11, "?kind=expense": 63, "?kind=toll,payment": 3,
-		"?ledger_account=cash": 3, "?ledger_account=cash,revenue.time&from=2026-03-03&to=2026-03-03": 1, "?from=2026-03-30": 2, "?to=2026-03-01": 3, "?vehicle_id=veh_1": 0, "?from=2200-01-01": 0, "?to=1950-01-01": 0, "?source_id=" + booking: 8} {
+		"?ledger_account=cash": 3, "?ledger_account=cash,revenue.time&from=2026-03-03&until=2026-03-03": 1, "?from=2026-03-30": 2, "?until=2026-03-01": 3, "?vehicle_id=veh_1": 0, "?from=2200-01-01": 0, "?until=1950-01-01": 0, "?source_id=" + booking: 8} {
 		wantEqual(t, query, w.do("GET", "/v1/ledger/entries"+query, "").pagination().Total, want)
 	}
 	// The same for a bookkeeper.
@@ -121,7 +121,7 @@ func TestTheBooksFollowTheRecords(t *testing.T) {
 	wantEqual(t, "rows", len(rows), 1+8)
 	wantEqual(t, "the third", strings.Join(rows[3][:12], "|"), "2026-03-02|4000|Rental|Booking: "+booking+"||40.00|-40.00|USD||A B|"+booking+"|")
 	wantEqual(t, "all rows, the newest first", len(sheet("/v1/ledger/entries?format=csv")), 1+74)
-	wantEqual(t, "of a vehicle on a day", len(sheet("/v1/ledger/entries?format=csv&from=2026-03-04&to=2026-03-04&ledger_account=revenue.time,cost.fuel&vehicle_id="+car)), 1+2)
+	wantEqual(t, "of a vehicle on a day", len(sheet("/v1/ledger/entries?format=csv&from=2026-03-04&until=2026-03-04&ledger_account=revenue.time,cost.fuel&vehicle_id="+car)), 1+2)
 	wantEqual(t, "of none", len(sheet("/v1/ledger/entries?format=csv&vehicle_id=veh_1")), 1)
 	lines := strings.Split(string(w.do("GET", of+"&format=ndjson", "").ok(200).body), "\n")
 	var line map[string]any
@@ -347,7 +347,7 @@ func TestTheLedgerIsReadByAccountants(t *testing.T) {
 	w.do("PATCH", "/v1/account", `{"timezone":"America/Denver"}`).ok(200)
 	car := w.vehicle(`{"make":"Ford","model":"Transit","nickname":"=Van 7","license_plate":"ABC 123"}`)
 	w.do("POST", "/v1/expenses", `{"category":"insurance","status":"posted","vehicle_id":"`+car+`","vendor":"Acme Mutual","description":"Policy 7",
-		"amount":{"amount":121200,"currency":"USD"},"incurred_on":"2026-01-15","service_period":{"from":"2026-01-15","to":"2027-01-14"}}`).ok(201)
+		"amount":{"amount":121200,"currency":"USD"},"incurred_on":"2026-01-15","service_period":{"from":"2026-01-15","until":"2027-01-14"}}`).ok(201)
 	wantEqual(t, "cash moves once", w.do("GET", "/v1/ledger/entries?ledger_account=cash", "").entries(), "2026-01-15 cash -121200 USD\n")
 	wantEqual(t, "on the first day", fmt.Sprint(w.balances("2026-01-15")), "map[cash USD:-121200 cost.insurance USD:333 prepaid_expenses USD:120867]")
 	wantEqual(t, "in the end", fmt.Sprint(w.balances("2027-01-14")), "map[cash USD:-121200 cost.insurance USD:121200 prepaid_expenses USD:0]")
@@ -400,7 +400,7 @@ func TestTheLedgerIsReadByAccountants(t *testing.T) {
 		return b.String()
 	}
 	admin := w.key
-	wantEqual(t, "the sheet", read(admin, "&to=2026-01-15"), `2026-01-15|1100|First National|Expense: insurance, Acme Mutual, Policy 7||1212.00|-1212.00|USD|ABC 123|'=Van 7||
+	wantEqual(t, "the sheet", read(admin, "&until=2026-01-15"), `2026-01-15|1100|First National|Expense: insurance, Acme Mutual, Policy 7||1212.00|-1212.00|USD|ABC 123|'=Van 7||
 2026-01-15|5200|Insurance|Expense: insurance, Acme Mutual, Policy 7|3.33||3.33|USD|ABC 123|'=Van 7||
 2026-01-15|0980-1|Prepaid expenses|Expense: insurance, Acme Mutual, Policy 7|1208.67||1208.67|USD|ABC 123|'=Van 7||
 `)
