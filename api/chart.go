@@ -120,7 +120,7 @@ func relabelled(labels map[string]record.LedgerLabel, changes []ChartLabel) (map
 		if !ok {
 			i, other = changed[other], label.LedgerAccount
 		}
-		faults = append(faults, fleet.FieldError{Pointer: fmt.Sprintf("/data/%d/account_number", i), Code: "duplicate",
+		faults = append(faults, fleet.FieldError{Pointer: fmt.Sprintf("/data/%d/account_number", i), Code: "not_unique",
 			Detail: label.Number + " is the number of " + other + " too; give that another one in the same change"})
 	}
 	return next, faults
