@@ -28,7 +28,7 @@ var ledgerColumns = []string{"local_on", "account_number", "account_name", "desc
 	"ledger_account", "kind", "source_id", "vehicle_id", "booking_id", "customer_id", "transaction_id", "id"}
 
 // sheetRows is for how many entries names are looked up at a time.
-const sheetRows = 2000
+const sheetRows = 500
 
 // writeLedgerSheet writes entries as a sheet.
 func (a *API) writeLedgerSheet(r *http.Request, db driver.Conn, to io.Writer, entries iter.Seq2[query.LedgerEntry, error]) error {
@@ -118,14 +118,18 @@ type ledgerNames struct {
 	account   fleet.AccountID
 	customers bool // whether the caller may read them
 	known     map[string]map[uint64]ledgerName
+	count     int // of what is known
 }
+
+// mostNames bounds how many names are remembered.
+const mostNames = 100_000
 
 func (n *ledgerNames) of(sort string, id uint64) ledgerName { return n.known[sort][id] }
 
 // learn looks up what is not known yet of what some entries are about.
 func (n *ledgerNames) learn(ctx context.Context, entries []query.LedgerEntry) error {
-	if n.known == nil || len(n.known[fleet.BookingPrefix]) > 100_000 {
-		n.known = map[string]map[uint64]ledgerName{}
+	if n.known == nil || n.count > mostNames {
+		n.known, n.count = map[string]map[uint64]ledgerName{}, 0
 	}
 	wanted := map[string][]uint64{}
 	want := func(sort string, id uint64) {
@@ -134,6 +138,7 @@ func (n *ledgerNames) learn(ctx context.Context, entries []query.LedgerEntry) er
 		}
 		if _, ok := n.known[sort][id]; !ok && id != 0 {
 			n.known[sort][id] = ledgerName{}
+			n.count++
 			wanted[sort] = append(wanted[sort], id)
 		}
 	}

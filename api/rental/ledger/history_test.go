@@ -148,7 +148,7 @@ func (b *books) stepPayment() {
 			p.Fee = &record.Money{Amount: p.Amount.Amount / 30, Currency: p.Amount.Currency}
 		}
 		if rapid.Bool().Draw(b.t, "of a booking") {
-			p.BookingID = "bkg_1"
+			p.BookingID, p.BookedFor.Channel = "bkg_1", rapid.SampledFrom([]string{"direct", "turo"}).Draw(b.t, "channel")
 		}
 		b.payments = append(b.payments, p)
 	}

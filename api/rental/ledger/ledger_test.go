@@ -293,8 +293,15 @@ func TestWhatIsPaidBeforePickupIsOwedToTheCustomer(t *testing.T) {
 		2026-03-01 customer_prepayments 7000 USD
 		2026-03-09 accounts_receivable 1000 USD
 		2026-03-09 cash -1000 USD`)
+	// A guest of a channel that collects pays at the desk: it is the channel's bill that is paid.
+	p.BookedFor.Channel, p.Refunds = "turo", nil
+	want(t, ledger.OfPayment(p, time.UTC), false, `
+		2026-02-10 cash 10000 USD
+		2026-02-10 customer_prepayments -10000 USD
+		2026-03-01 customer_prepayments 10000 USD
+		2026-03-01 platform_receivable -10000 USD`)
 	// What names no booking pays what the customer owes.
-	p.BookingID, p.BookedFor.BilledOn, p.Refunds = "", "", nil
+	p.BookingID, p.BookedFor = "", record.BookedFor{}
 	want(t, ledger.OfPayment(p, time.UTC), false, `
 		2026-02-10 accounts_receivable -10000 USD
 		2026-02-10 cash 10000 USD`)

@@ -20,6 +20,9 @@ func OfPayment(p *record.Payment, zone *time.Location) []Posting {
 	}
 	platform := p.Method == "platform"
 	owed := receivableOf(platform)
+	if p.BookedFor.Channel != "" {
+		owed = receivableOf(Collects(p.BookedFor.Channel)) // what a booking is billed on is what its payments pay
+	}
 	billed := dayOr(p.BookedFor.BilledOn, 0)
 	var ahead int64
 	move := func(day Day, m record.Money) {

@@ -204,7 +204,7 @@ func (r *recount) payment(p *record.Payment) {
 	switch {
 	case p.BookingID != "" && (billed == "" || !r.over(billed)):
 		r.add("customer_prepayments", currency, -moved)
-	case p.Method == "platform":
+	case p.BookedFor.Channel == "turo" || p.BookedFor.Channel == "" && p.Method == "platform":
 		r.add("platform_receivable", currency, -moved)
 	default:
 		r.add("accounts_receivable", currency, -moved)
