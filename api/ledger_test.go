@@ -116,10 +116,10 @@ func TestTheBooksFollowTheRecords(t *testing.T) {
 	}
 	rows := sheet(of + "&format=csv&kind=booking")
 	wantEqual(t, "columns", strings.Join(rows[0], " "),
-		"local_on account_number account_name description debit credit amount currency license_plate vehicle_name booking_number customer_name used_on known_on "+
+		"local_on account_number account_name description debit credit amount currency license_plate vehicle_name booking_number customer_number customer_name used_on known_on "+
 			"ledger_account kind source_id vehicle_id booking_id customer_id transaction_id id")
 	wantEqual(t, "rows", len(rows), 1+8)
-	wantEqual(t, "the third", strings.Join(rows[3][:12], "|"), "2026-03-02|4000|Rental|Booking: "+booking+"||40.00|-40.00|USD||A B|"+booking+"|")
+	wantEqual(t, "the third", strings.Join(rows[3][:12], "|"), "2026-03-02|4000|Rental|Booking B-1001||40.00|-40.00|USD||A B|B-1001|")
 	wantEqual(t, "all rows, the newest first", len(sheet("/v1/ledger/entries?format=csv")), 1+74)
 	wantEqual(t, "of a vehicle on a day", len(sheet("/v1/ledger/entries?format=csv&from=2026-03-04&until=2026-03-04&ledger_account=revenue.time,cost.fuel&vehicle_id="+car)), 1+2)
 	wantEqual(t, "of none", len(sheet("/v1/ledger/entries?format=csv&vehicle_id=veh_1")), 1)
@@ -395,27 +395,27 @@ func TestTheLedgerIsReadByAccountants(t *testing.T) {
 		}
 		var b strings.Builder
 		for _, row := range rows[1:] {
-			b.WriteString(strings.Join(row[:12], "|") + "\n")
+			b.WriteString(strings.Join(row[:13], "|") + "\n")
 		}
 		return b.String()
 	}
 	admin := w.key
-	wantEqual(t, "the sheet", read(admin, "&until=2026-01-15"), `2026-01-15|1100|First National|Expense: insurance, Acme Mutual, Policy 7||1212.00|-1212.00|USD|ABC 123|'=Van 7||
-2026-01-15|5200|Insurance|Expense: insurance, Acme Mutual, Policy 7|3.33||3.33|USD|ABC 123|'=Van 7||
-2026-01-15|0980-1|Prepaid expenses|Expense: insurance, Acme Mutual, Policy 7|1208.67||1208.67|USD|ABC 123|'=Van 7||
+	wantEqual(t, "the sheet", read(admin, "&until=2026-01-15"), `2026-01-15|1100|First National|Expense: insurance, Acme Mutual, Policy 7||1212.00|-1212.00|USD|ABC 123|'=Van 7|||
+2026-01-15|5200|Insurance|Expense: insurance, Acme Mutual, Policy 7|3.33||3.33|USD|ABC 123|'=Van 7|||
+2026-01-15|0980-1|Prepaid expenses|Expense: insurance, Acme Mutual, Policy 7|1208.67||1208.67|USD|ABC 123|'=Van 7|||
 `)
 	// A customer's name is for those who may read customers. A yen has no decimals.
 	customer := w.do("POST", "/v1/customers", `{"type":"person","first_name":"Ann","last_name":"Lee"}`).ok(201).id()
 	booking := w.rental(car, customer)
 	w.do("POST", "/v1/payments", `{"customer_id":"`+customer+`","method":"bank_transfer","provider_ref":"T7","amount":{"amount":5000,"currency":"JPY"},"received_at":"2026-03-03T02:00:00Z"}`).ok(201)
 	w.rebook(booking, pickup)
-	wantEqual(t, "paid on the evening before, in Denver", read(admin, "&kind=payment"), `2026-03-02|1200|Accounts receivable|Payment: bank transfer, T7||5000|-5000|JPY||||Ann Lee
-2026-03-02|1100|First National|Payment: bank transfer, T7|5000||5000|JPY||||Ann Lee
+	wantEqual(t, "paid on the evening before, in Denver", read(admin, "&kind=payment"), `2026-03-02|1200|Accounts receivable|Payment P-1001: bank transfer, T7||5000|-5000|JPY||||C-1001|Ann Lee
+2026-03-02|1100|First National|Payment P-1001: bank transfer, T7|5000||5000|JPY||||C-1001|Ann Lee
 `)
 	wantEqual(t, "owed", read(admin, "&kind=booking&ledger_account=accounts_receivable"),
-		"2026-03-02|1200|Accounts receivable|Booking: "+booking+"|129.90||129.90|USD|ABC 123|'=Van 7|"+booking+"|Ann Lee\n")
-	wantEqual(t, "owed by nobody", read(w.newKey(w.account, auth.FinanceRead), "&kind=booking&ledger_account=accounts_receivable"),
-		"2026-03-02|1200|Accounts receivable|Booking: "+booking+"|129.90||129.90|USD|ABC 123|'=Van 7|"+booking+"|\n")
+		"2026-03-02|1200|Accounts receivable|Booking B-1001|129.90||129.90|USD|ABC 123|'=Van 7|B-1001|C-1001|Ann Lee\n")
+	wantEqual(t, "owed by a number, for a car", read(w.newKey(w.account, auth.FinanceRead), "&kind=booking&ledger_account=accounts_receivable"),
+		"2026-03-02|1200|Accounts receivable|Booking B-1001|129.90||129.90|USD|||B-1001|C-1001|\n")
 	w.do("PATCH", "/v1/ledger/chart", `{"data":[{"ledger_account":"cash","account_name":"Mine"}]}`).problem(403, "insufficient_scope")
 	w.key = w.newKey(w.newAccount("Other"), auth.Admin)
 	wantEqual(t, "of others", fmt.Sprint(chart(w.do("GET", "/v1/ledger/chart", ""))), fmt.Sprint(usual))

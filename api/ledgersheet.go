@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"encoding/csv"
 	"io"
@@ -24,7 +25,7 @@ import (
 
 // ledgerColumns are the columns of the sheet.
 var ledgerColumns = []string{"local_on", "account_number", "account_name", "description", "debit", "credit", "amount", "currency",
-	"license_plate", "vehicle_name", "booking_number", "customer_name", "used_on", "known_on",
+	"license_plate", "vehicle_name", "booking_number", "customer_number", "customer_name", "used_on", "known_on",
 	"ledger_account", "kind", "source_id", "vehicle_id", "booking_id", "customer_id", "transaction_id", "id"}
 
 // sheetRows is for how many entries names are looked up at a time.
@@ -41,7 +42,7 @@ func (a *API) writeLedgerSheet(r *http.Request, db driver.Conn, to io.Writer, en
 	if err != nil {
 		zone = time.UTC
 	}
-	names := &ledgerNames{db: db, account: p.Account, customers: p.Has(auth.CustomersRead)}
+	names := &ledgerNames{db: db, account: p.Account, may: p.Has}
 	sheet := csv.NewWriter(to)
 	if err := sheet.Write(ledgerColumns); err != nil {
 		return err
@@ -82,10 +83,13 @@ func ledgerRow(e *query.LedgerEntry, chart map[string]record.LedgerLabel, names 
 		}
 		return price.Decimal(record.Money{Amount: amount, Currency: e.Currency})
 	}
-	car := names.of(fleet.VehiclePrefix, e.Vehicle)
+	car, customer := names.of(fleet.VehiclePrefix, e.Vehicle), names.of(fleet.CustomerPrefix, e.Customer)
+	if !names.may(auth.CustomersRead) {
+		customer.text = ""
+	}
 	row := []string{view.LocalOn, label.Number, label.Name, names.of(e.Kind, e.Source).text,
-		"", "", decimal(e.Amount), e.Currency, car.plate, car.text, names.of(fleet.BookingPrefix, e.Booking).text,
-		names.of(fleet.CustomerPrefix, e.Customer).text, view.UsedOn, e.OccurredAt.In(zone).Format(time.DateOnly),
+		"", "", decimal(e.Amount), e.Currency, car.number, car.text, names.of(fleet.BookingPrefix, e.Booking).number,
+		customer.number, customer.text, view.UsedOn, e.OccurredAt.In(zone).Format(time.DateOnly),
 		e.Account, e.Kind, view.SourceID}
 	if e.Amount > 0 {
 		row[4] = decimal(e.Amount)
@@ -109,16 +113,16 @@ func ledgerRow(e *query.LedgerEntry, chart map[string]record.LedgerLabel, names 
 }
 
 // ledgerName is what people call a record.
-type ledgerName struct{ text, plate string }
+type ledgerName struct{ text, number string }
 
 // ledgerNames knows what the records are called that entries are about, by the prefixes of their ids, and what entries of a kind of record
 // are for, by the kind.
 type ledgerNames struct {
-	db        driver.Conn
-	account   fleet.AccountID
-	customers bool // whether the caller may read them
-	known     map[string]map[uint64]ledgerName
-	count     int // of what is known
+	db      driver.Conn
+	account fleet.AccountID
+	may     func(auth.Scope) bool
+	known   map[string]map[uint64]ledgerName
+	count   int // of what is known
 }
 
 // mostNames bounds how many names are remembered.
@@ -144,12 +148,12 @@ func (n *ledgerNames) learn(ctx context.Context, entries []query.LedgerEntry) er
 	}
 	for i := range entries {
 		e := &entries[i]
-		want(fleet.VehiclePrefix, e.Vehicle)
-		want(fleet.BookingPrefix, e.Booking)
-		want(e.Kind, e.Source)
-		if n.customers {
-			want(fleet.CustomerPrefix, e.Customer)
+		if n.may(auth.VehiclesRead) {
+			want(fleet.VehiclePrefix, e.Vehicle)
 		}
+		want(fleet.BookingPrefix, e.Booking)
+		want(fleet.CustomerPrefix, e.Customer)
+		want(e.Kind, e.Source)
 	}
 	for _, sort := range ledgerSorts {
 		found, err := query.RecordsByID(ctx, n.db, sort.from, n.account, wanted[sort.name])
@@ -171,38 +175,30 @@ var ledgerSorts = []struct {
 	from *query.Listing
 	call func(fleet.AccountID, query.Stored) (ledgerName, error)
 }{
-	{fleet.VehiclePrefix, &query.Vehicles, called(func(_ uint64, v *record.Vehicle) ledgerName {
-		name := v.Nickname
-		if name == "" {
-			name = strings.TrimSpace(v.Make + " " + v.Model)
-		}
-		return ledgerName{text: name, plate: v.LicensePlate}
+	{fleet.VehiclePrefix, &query.Vehicles, nameFrom(func(v *record.Vehicle) ledgerName {
+		return ledgerName{text: cmp.Or(v.Nickname, strings.TrimSpace(v.Make+" "+v.Model)), number: cmp.Or(v.LicensePlate, v.FleetNumber)}
 	})},
-	{fleet.BookingPrefix, &query.Bookings, called(func(id uint64, b *record.Booking) ledgerName { return ledgerName{text: bookingNumber(id, b)} })},
-	{fleet.CustomerPrefix, &query.Customers, called(func(_ uint64, c *record.Customer) ledgerName {
-		name := strings.TrimSpace(c.FirstName + " " + c.LastName)
-		if name == "" {
-			name = c.CompanyName
-		}
-		return ledgerName{text: name}
+	{fleet.BookingPrefix, &query.Bookings, nameFrom(func(b *record.Booking) ledgerName { return ledgerName{number: b.Number} })},
+	{fleet.CustomerPrefix, &query.Customers, nameFrom(func(c *record.Customer) ledgerName {
+		return ledgerName{text: cmp.Or(strings.TrimSpace(c.FirstName+" "+c.LastName), c.CompanyName), number: c.Number}
 	})},
-	{record.Bookings.Name, &query.Bookings, called(func(id uint64, b *record.Booking) ledgerName {
-		return described("Booking", bookingNumber(id, b))
+	{record.Bookings.Name, &query.Bookings, nameFrom(func(b *record.Booking) ledgerName {
+		return described("Booking " + b.Number)
 	})},
-	{record.Payments.Name, &query.Payments, called(func(_ uint64, p *record.Payment) ledgerName {
-		what := "Payment"
+	{record.Payments.Name, &query.Payments, nameFrom(func(p *record.Payment) ledgerName {
+		what := "Payment " + p.Number
 		if p.Direction == "out" {
-			what = "Payment to the customer"
+			what += " to the customer"
 		}
 		return described(what, strings.ReplaceAll(p.Method, "_", " "), p.Provider, p.ProviderRef)
 	})},
-	{record.Expenses.Name, &query.Expenses, called(func(_ uint64, e *record.Expense) ledgerName {
+	{record.Expenses.Name, &query.Expenses, nameFrom(func(e *record.Expense) ledgerName {
 		return described("Expense", strings.ReplaceAll(e.Category, "_", " "), e.Vendor, e.Description)
 	})},
-	{record.WorkOrders.Name, &query.WorkOrders, called(func(_ uint64, w *record.WorkOrder) ledgerName {
-		return described("Work order", w.Title, w.Vendor)
+	{record.WorkOrders.Name, &query.WorkOrders, nameFrom(func(w *record.WorkOrder) ledgerName {
+		return described("Work order "+w.Number, w.Title, w.Vendor)
 	})},
-	{record.Tolls.Name, &query.Tolls, called(func(_ uint64, t *record.Toll) ledgerName {
+	{record.Tolls.Name, &query.Tolls, nameFrom(func(t *record.Toll) ledgerName {
 		what := "Toll"
 		if t.Kind == "fine" {
 			what = "Fine"
@@ -211,11 +207,11 @@ var ledgerSorts = []struct {
 	})},
 }
 
-// called names a record that is stored.
-func called[T any](name func(uint64, *T) ledgerName) func(fleet.AccountID, query.Stored) (ledgerName, error) {
+// nameFrom gives the name of a record that is stored.
+func nameFrom[T any](name func(*T) ledgerName) func(fleet.AccountID, query.Stored) (ledgerName, error) {
 	return func(account fleet.AccountID, stored query.Stored) (ledgerName, error) {
 		rec, err := fromStored[T](account, stored)
-		return name(rec.ID, &rec.Body), err
+		return name(&rec.Body), err
 	}
 }
 
@@ -231,11 +227,6 @@ func described(what string, parts ...string) ledgerName {
 		what += ": " + strings.Join(said, ", ")
 	}
 	return ledgerName{text: what}
-}
-
-// bookingNumber is what people call a booking.
-func bookingNumber(id uint64, _ *record.Booking) string {
-	return fleet.FormatID(fleet.BookingPrefix, id)
 }
 
 // downloadLedgerSheet answers with entries as a sheet.

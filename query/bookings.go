@@ -15,6 +15,7 @@ import (
 
 // Bookings is how bookings are listed.
 var Bookings = Listing{Table: "bookings", Fields: []ListField{
+	{Name: "number", Type: TextField, Few: true, Sort: true},
 	{Name: "status", Type: TextField, Sort: true},
 	{Name: "vehicle_id", Type: TextField, Few: true},
 	{Name: "vehicle_class_id", Type: TextField},
@@ -39,7 +40,7 @@ var Bookings = Listing{Table: "bookings", Fields: []ListField{
 	{Name: "total", Column: "total_minor", Type: NumberField, Range: true, Sort: true},
 	{Name: "created_at", Type: TimeField, Range: true, Sort: true},
 	{Name: "updated_at", Type: TimeField, Range: true, Sort: true},
-}, Search: []string{"external_reservation_id"}}
+}, Search: []string{"number", "external_reservation_id"}}
 
 // AccountBooking names a booking over all accounts.
 type AccountBooking struct {
