@@ -2,6 +2,7 @@ package api
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 
@@ -89,6 +90,9 @@ func (a *API) patchAccount(w http.ResponseWriter, r *http.Request) error {
 		}
 		if body.BooksClosed != rec.Body.BooksClosed {
 			return validation(fleet.FieldError{Pointer: "/books_closed_through", Code: "read_only", Detail: "is changed by POST /v1/ledger/close and /v1/ledger/reopen"})
+		}
+		if !maps.Equal(body.LedgerChart, rec.Body.LedgerChart) {
+			return validation(fleet.FieldError{Pointer: "/ledger_chart", Code: "read_only", Detail: "is changed by PATCH /v1/ledger/chart"})
 		}
 		rec.Body = record.Account(body)
 		return nil

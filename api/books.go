@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,12 +15,12 @@ import (
 
 // LedgerAccount is the balance of an account of the books, as it is answered.
 type LedgerAccount struct {
-	Object        string       `json:"object" doc:"Always ledger_account." example:"ledger_account"`
-	LedgerAccount string       `json:"ledger_account" example:"accounts_receivable"`
-	Type          string       `json:"type" doc:"asset, liability, revenue (with what lessens it) or cost."`
-	Balance       record.Money `json:"balance" doc:"Debits less credits: positive for what is owned or spent, negative for what is owed or earned. With from, what that day and those after it have added."`
-	EntryCount    uint64       `json:"entry_count"`
-	On            string       `json:"on" format:"date" doc:"The balance at the end of this local day."`
+	Object string `json:"object" doc:"Always ledger_account." example:"ledger_account"`
+	AccountLabel
+	Type       string       `json:"type" doc:"asset, liability, revenue (with what lessens it) or cost."`
+	Balance    record.Money `json:"balance" doc:"Debits less credits: positive for what is owned or spent, negative for what is owed or earned. With from, what that day and those after it have added."`
+	EntryCount uint64       `json:"entry_count"`
+	On         string       `json:"on" format:"date" doc:"The balance at the end of this local day."`
 }
 
 // LedgerClose is the body of the action that closes the books.
@@ -43,7 +44,7 @@ type LedgerPeriod struct {
 func (a *API) ledgerBookRoutes() {
 	a.handle(route{
 		Method: "GET", Path: "/v1/ledger/accounts", ID: "listLedgerAccounts", Tag: "Ledger", Scope: auth.FinanceRead, Summary: "List the accounts of the ledger with their balances",
-		About: "One line an account and currency that anything was booked on by then; in each currency they sum to zero. Revenue counts on the days of use: what was agreed for later days is not in yet. All on one page. " +
+		About: "One line an account and currency that anything was booked on by then; in each currency they sum to zero, by their numbers. Revenue counts on the days of use: what was agreed for later days is not in yet. All on one page. " +
 			"With `vehicle_id` and `from` it says what a vehicle has earned and cost in a span of days.",
 		Params: []param{{Name: "on", Format: "date", About: "The local day at whose end; today unless given."},
 			{Name: "from", Format: "date", About: "Only what counts on this local day or later."}, ledgerVehicles},
@@ -80,29 +81,17 @@ func (a *API) listLedgerAccounts(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	labels, err := a.labels(r.Context())
+	if err != nil {
+		return err
+	}
 	data := make([]LedgerAccount, len(balances))
 	for i, b := range balances {
-		data[i] = LedgerAccount{Object: "ledger_account", LedgerAccount: b.Account, Type: ledgerType(b.Account),
+		data[i] = LedgerAccount{Object: "ledger_account", AccountLabel: labelOf(labels, b.Account), Type: ledger.Account(b.Account).Type(),
 			Balance: record.Money{Amount: b.Amount, Currency: b.Currency}, EntryCount: b.Entries, On: on}
 	}
+	slices.SortStableFunc(data, func(a, b LedgerAccount) int { return strings.Compare(a.Number, b.Number) })
 	return writeJSON(w, r, http.StatusOK, List[LedgerAccount]{Data: data, Pagination: Pagination{Page: 1, PerPage: len(data), Total: len(data)}})
-}
-
-// ledgerType says what sort of account it is.
-func ledgerType(name string) string {
-	switch ledger.Account(name) {
-	case ledger.DepositsHeld, ledger.TaxPayable:
-		return "liability"
-	case ledger.FX:
-		return "cost"
-	}
-	switch group, _, _ := strings.Cut(name, "."); group {
-	case "revenue", "contra":
-		return "revenue"
-	case "cost":
-		return "cost"
-	}
-	return "asset"
 }
 
 // today is the day that it is where an account is at home.

@@ -108,6 +108,12 @@ func (a *API) settleExpense(r *http.Request, e *record.Expense) error {
 		}
 	}
 	faults = append(faults, dayFaults("/incurred_on", e.IncurredOn)...)
+	if e.PaidOn != "" {
+		faults = append(faults, dayFaults("/paid_on", e.PaidOn)...)
+	}
+	if e.Category == "bad_debt" && e.BookingID == "" {
+		faults = append(faults, fleet.FieldError{Pointer: "/booking_id", Code: "required", Detail: "says whose debt is given up; a bad debt is one of a booking"})
+	}
 	if p := e.ServicePeriod; p != nil {
 		wrong := append(dayFaults("/service_period/from", p.From), dayFaults("/service_period/until", p.To)...)
 		if wrong == nil {

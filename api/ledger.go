@@ -45,22 +45,22 @@ type LedgerTransactionFull struct {
 
 // LedgerEntry is an entry of a transaction, as it is answered.
 type LedgerEntry struct {
-	ID            string         `json:"id" example:"len_1234"`
-	Object        string         `json:"object" doc:"Always ledger_entry." example:"ledger_entry"`
-	TransactionID string         `json:"transaction_id" example:"ltx_1234"`
-	LocalOn       string         `json:"local_on" format:"date" doc:"The local day of the books on which it counts."`
-	UsedOn        string         `json:"used_on" format:"date" doc:"The local day to which it belongs; another one than local_on only if the books were closed through it."`
-	LedgerAccount string         `json:"ledger_account" example:"revenue.time"`
-	Amount        record.Money   `json:"amount" doc:"A debit is positive, a credit negative."`
-	VehicleID     *string        `json:"vehicle_id" nullable:"true"`
-	ClassID       *string        `json:"vehicle_class_id" nullable:"true"`
-	BookingID     *string        `json:"booking_id" nullable:"true"`
-	CustomerID    *string        `json:"customer_id" nullable:"true"`
-	LocationID    *string        `json:"location_id" nullable:"true"`
-	Channel       *string        `json:"channel" nullable:"true"`
-	Kind          string         `json:"kind" doc:"Of the record that was the cause."`
-	SourceID      string         `json:"source_id" doc:"The record." example:"bkg_1234"`
-	OccurredAt    record.Instant `json:"occurred_at" doc:"When it became known."`
+	ID            string `json:"id" example:"len_1234"`
+	Object        string `json:"object" doc:"Always ledger_entry." example:"ledger_entry"`
+	TransactionID string `json:"transaction_id" example:"ltx_1234"`
+	LocalOn       string `json:"local_on" format:"date" doc:"The local day of the books on which it counts."`
+	UsedOn        string `json:"used_on" format:"date" doc:"The local day to which it belongs; another one than local_on only if the books were closed through it."`
+	AccountLabel
+	Amount     record.Money   `json:"amount" doc:"A debit is positive, a credit negative."`
+	VehicleID  *string        `json:"vehicle_id" nullable:"true"`
+	ClassID    *string        `json:"vehicle_class_id" nullable:"true"`
+	BookingID  *string        `json:"booking_id" nullable:"true"`
+	CustomerID *string        `json:"customer_id" nullable:"true"`
+	LocationID *string        `json:"location_id" nullable:"true"`
+	Channel    *string        `json:"channel" nullable:"true"`
+	Kind       string         `json:"kind" doc:"Of the record that was the cause."`
+	SourceID   string         `json:"source_id" doc:"The record." example:"bkg_1234"`
+	OccurredAt record.Instant `json:"occurred_at" doc:"When it became known."`
 }
 
 var (
@@ -99,13 +99,16 @@ func (a *API) ledgerRoutes() {
 	}, a.getLedgerTransaction)
 	a.handle(route{
 		Method: "GET", Path: "/v1/ledger/entries", ID: "listLedgerEntries", Tag: "Ledger", Scope: auth.FinanceRead, Summary: "List the entries of the ledger",
-		About: "By day, ledger account and transaction. In CSV and other tables an amount takes two columns, `amount` in minor units and `currency`.",
+		About: "By day, ledger account and transaction. CSV is for people: accounts by number and name, the numbers of bookings and customers, plates (with vehicles:read), the names of customers (with customers:read), " +
+			"what each entry is for, amounts as decimals (`1212.00`) with `currency`, the day on which it became known in the account's zone, and the ids behind. " +
+			"In other tables an amount takes two columns, `amount` in minor units and `currency`.",
 		Params: slices.Concat(pageParams, ledgerDays("Of this day of the books"), ledgerParams, []param{
 			{Name: "sort", Enum: []string{"-local_on", "local_on"}, About: "`-local_on` unless given."}, formatParam(export.Tables),
 		}),
 		Reply: List[LedgerEntry]{}, ReplyTypes: export.MediaTypes(export.Tables), Timeout: exportTime,
 	}, a.listLedgerEntries)
 	a.ledgerBookRoutes()
+	a.chartRoutes()
 }
 
 // ledgerDays are the parameters of a span of days.
@@ -216,11 +219,15 @@ func (a *API) getLedgerTransaction(w http.ResponseWriter, r *http.Request) error
 	if err := json.Unmarshal([]byte(text), &entries); err != nil {
 		return err
 	}
+	labels, err := a.labels(r.Context())
+	if err != nil {
+		return err
+	}
 	answer := LedgerTransactionFull{LedgerTransaction: showLedgerTransaction(&rows[0]), Entries: make([]LedgerEntry, len(entries))}
 	for i, e := range entries {
 		answer.Entries[i] = LedgerEntry{
 			ID: fleet.FormatID(fleet.EntryPrefix, ledger.EntryID(id, i+1)), Object: "ledger_entry", TransactionID: answer.ID, LocalOn: e.On.String(), UsedOn: e.Day.String(),
-			LedgerAccount: string(e.Account), Amount: record.Money{Amount: e.Amount, Currency: e.Currency}, VehicleID: textOrNull(e.Vehicle), ClassID: textOrNull(e.Class),
+			AccountLabel: labelOf(labels, string(e.Account)), Amount: record.Money{Amount: e.Amount, Currency: e.Currency}, VehicleID: textOrNull(e.Vehicle), ClassID: textOrNull(e.Class),
 			BookingID: textOrNull(e.Booking), CustomerID: textOrNull(e.Customer), LocationID: textOrNull(e.Location), Channel: textOrNull(e.Channel),
 			Kind: answer.Kind, SourceID: answer.SourceID, OccurredAt: answer.OccurredAt,
 		}
@@ -250,6 +257,10 @@ func (a *API) listLedgerEntries(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	labels, err := a.labels(r.Context())
+	if err != nil {
+		return err
+	}
 	var rows []query.LedgerEntry
 	for e, err := range query.LedgerEntries(r.Context(), a.DB, f, after) {
 		if err != nil {
@@ -269,7 +280,7 @@ func (a *API) listLedgerEntries(w http.ResponseWriter, r *http.Request) error {
 	}
 	data := make([]LedgerEntry, len(rows))
 	for i := range rows {
-		data[i] = showLedgerEntry(&rows[i])
+		data[i] = showLedgerEntry(&rows[i], labels)
 	}
 	return writeList(w, r, mark, p, data, total, next)
 }
@@ -287,9 +298,16 @@ func (a *API) downloadLedgerEntries(w http.ResponseWriter, r *http.Request, orde
 	if err != nil {
 		return err
 	}
+	if format == export.CSV {
+		return a.downloadLedgerSheet(w, r, db, f)
+	}
+	labels, err := a.labels(r.Context())
+	if err != nil {
+		return err
+	}
 	return a.downloadViews(w, r, format, "ledger-entries", LedgerEntry{}, func(yield func(any, error) bool) {
 		for e, err := range query.LedgerEntries(r.Context(), db, f, nil) {
-			if !yield(showLedgerEntry(&e), err) {
+			if !yield(showLedgerEntry(&e, labels), err) {
 				return
 			}
 		}
@@ -336,10 +354,10 @@ func showLedgerTransaction(t *query.LedgerTransaction) LedgerTransaction {
 	return view
 }
 
-func showLedgerEntry(e *query.LedgerEntry) LedgerEntry {
+func showLedgerEntry(e *query.LedgerEntry, labels map[string]record.LedgerLabel) LedgerEntry {
 	return LedgerEntry{
 		ID: fleet.FormatID(fleet.EntryPrefix, e.ID), Object: "ledger_entry", TransactionID: fleet.FormatID(fleet.TransactionPrefix, e.Transaction),
-		LocalOn: e.On.Format(time.DateOnly), UsedOn: e.Used.Format(time.DateOnly), LedgerAccount: e.Account, Amount: record.Money{Amount: e.Amount, Currency: e.Currency},
+		LocalOn: e.On.Format(time.DateOnly), UsedOn: e.Used.Format(time.DateOnly), AccountLabel: labelOf(labels, e.Account), Amount: record.Money{Amount: e.Amount, Currency: e.Currency},
 		VehicleID: idOrNull(fleet.VehiclePrefix, e.Vehicle), ClassID: idOrNull(fleet.ClassPrefix, e.Class), BookingID: idOrNull(fleet.BookingPrefix, e.Booking),
 		CustomerID: idOrNull(fleet.CustomerPrefix, e.Customer), LocationID: idOrNull(fleet.LocationPrefix, e.Location), Channel: textOrNull(e.Channel),
 		Kind: e.Kind, SourceID: fleet.FormatID(ledger.Kinds[e.Kind], e.Source), OccurredAt: record.InstantOf(e.OccurredAt),

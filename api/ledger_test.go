@@ -79,12 +79,13 @@ func TestTheBooksFollowTheRecords(t *testing.T) {
 	wantEqual(t, "of a confirmed one", w.do("GET", "/v1/ledger/transactions", "").pagination().Total, 0)
 	w.rebook(booking, pickup)
 	of := "/v1/ledger/entries?sort=local_on&booking_id=" + booking
-	wantEqual(t, "picked up", w.do("GET", of, "").entries(), `2026-03-02 accounts_receivable 4990 USD
+	wantEqual(t, "picked up", w.do("GET", of, "").entries(), `2026-03-02 accounts_receivable 12990 USD
+2026-03-02 deferred_revenue -8000 USD
 2026-03-02 revenue.time -4000 USD
 2026-03-02 tax_payable -990 USD
-2026-03-03 accounts_receivable 4000 USD
+2026-03-03 deferred_revenue 4000 USD
 2026-03-03 revenue.time -4000 USD
-2026-03-04 accounts_receivable 4000 USD
+2026-03-04 deferred_revenue 4000 USD
 2026-03-04 revenue.time -4000 USD
 `)
 	w.rebook(booking, func(b *record.Booking) { b.Notes = "nothing that matters here" })
@@ -95,13 +96,13 @@ func TestTheBooksFollowTheRecords(t *testing.T) {
 
 	wantEqual(t, "before", fmt.Sprint(w.balances("2026-02-28")), "map[]")
 	wantEqual(t, "after a day", fmt.Sprint(w.balances("2026-03-02")),
-		"map[accounts_receivable USD:-8000 cash USD:12400 cost.insurance USD:200 cost.other USD:390 revenue.time USD:-4000 tax_payable USD:-990]")
+		"map[accounts_receivable USD:0 cash USD:9600 cost.insurance USD:200 cost.payment_fee USD:390 deferred_revenue USD:-8000 prepaid_expenses USD:2800 revenue.time USD:-4000 tax_payable USD:-990]")
 	wantEqual(t, "in the end", fmt.Sprint(w.balances("2026-04-30")),
-		"map[accounts_receivable USD:0 cash EUR:-50 cash USD:9600 cost.fuel EUR:50 cost.insurance USD:3000 cost.other USD:390 revenue.time USD:-12000 tax_payable USD:-990]")
+		"map[accounts_receivable USD:0 cash EUR:-50 cash USD:9600 cost.fuel EUR:50 cost.insurance USD:3000 cost.payment_fee USD:390 deferred_revenue USD:0 prepaid_expenses USD:0 revenue.time USD:-12000 tax_payable USD:-990]")
 
 	// Lists: filters, both directions, cursors.
-	for query, want := range map[string]int{"": 7 + 3 + 60 + 2, "?vehicle_id=" + car: 72, "?booking_id=" + booking: 10, "?customer_id=cus_7": 10, "?kind=expense": 62, "?kind=toll,payment": 3,
-		"?ledger_account=cash": 32, "?ledger_account=cash,revenue.time&from=2026-03-03&until=2026-03-03": 2, "?from=2026-03-30": 2, "?until=2026-03-01": 2, "?vehicle_id=veh_1": 0, "?from=2200-01-01": 0, "?until=1950-01-01": 0, "?source_id=" + booking: 7} {
+	for query, want := range map[string]int{"": 8 + 3 + 61 + 2, "?vehicle_id=" + car: 74, "?booking_id=" + booking: 11, "?customer_id=cus_7": 11, "?kind=expense": 63, "?kind=toll,payment": 3,
+		"?ledger_account=cash": 3, "?ledger_account=cash,revenue.time&from=2026-03-03&until=2026-03-03": 1, "?from=2026-03-30": 2, "?until=2026-03-01": 3, "?vehicle_id=veh_1": 0, "?from=2200-01-01": 0, "?until=1950-01-01": 0, "?source_id=" + booking: 8} {
 		wantEqual(t, query, w.do("GET", "/v1/ledger/entries"+query, "").pagination().Total, want)
 	}
 	// The same for a bookkeeper.
@@ -115,15 +116,16 @@ func TestTheBooksFollowTheRecords(t *testing.T) {
 	}
 	rows := sheet(of + "&format=csv&kind=booking")
 	wantEqual(t, "columns", strings.Join(rows[0], " "),
-		"id transaction_id local_on used_on ledger_account amount currency vehicle_id vehicle_class_id booking_id customer_id location_id channel kind source_id occurred_at")
-	wantEqual(t, "rows", len(rows), 1+7)
-	wantEqual(t, "the second", strings.Join(rows[2][2:10], " "), "2026-03-02 2026-03-02 revenue.time -4000 USD "+car+"  "+booking)
-	wantEqual(t, "all rows, the newest first", len(sheet("/v1/ledger/entries?format=csv")), 1+72)
+		"local_on account_number account_name description debit credit amount currency license_plate vehicle_name booking_number customer_number customer_name used_on known_on "+
+			"ledger_account kind source_id vehicle_id booking_id customer_id transaction_id id")
+	wantEqual(t, "rows", len(rows), 1+8)
+	wantEqual(t, "the third", strings.Join(rows[3][:12], "|"), "2026-03-02|4000|Rental|Booking B-1001||40.00|-40.00|USD||A B|B-1001|")
+	wantEqual(t, "all rows, the newest first", len(sheet("/v1/ledger/entries?format=csv")), 1+74)
 	wantEqual(t, "of a vehicle on a day", len(sheet("/v1/ledger/entries?format=csv&from=2026-03-04&until=2026-03-04&ledger_account=revenue.time,cost.fuel&vehicle_id="+car)), 1+2)
 	wantEqual(t, "of none", len(sheet("/v1/ledger/entries?format=csv&vehicle_id=veh_1")), 1)
 	lines := strings.Split(string(w.do("GET", of+"&format=ndjson", "").ok(200).body), "\n")
 	var line map[string]any
-	if err := json.Unmarshal([]byte(lines[0]), &line); err != nil || fmt.Sprint(line) != fmt.Sprint(w.do("GET", of, "").data()[0]) || len(lines) != 10+1 {
+	if err := json.Unmarshal([]byte(lines[0]), &line); err != nil || fmt.Sprint(line) != fmt.Sprint(w.do("GET", of, "").data()[0]) || len(lines) != 11+1 {
 		t.Errorf("lines: %v, %s of %d", err, lines[0], len(lines))
 	}
 
@@ -138,7 +140,7 @@ func TestTheBooksFollowTheRecords(t *testing.T) {
 		}
 		return fmt.Sprint(all)
 	}
-	wantEqual(t, "earned by the car", earned("&vehicle_id="+car), "map[cost.insurance:300 cost.other:390 revenue.time:-8000]")
+	wantEqual(t, "earned by the car", earned("&vehicle_id="+car), "map[cost.insurance:300 cost.payment_fee:390 revenue.time:-8000]")
 	wantEqual(t, "earned on one day", earned("&from=2026-03-03&vehicle_id="+car), "map[cost.insurance:100 revenue.time:-4000]")
 	wantEqual(t, "earned by another", earned("&vehicle_id=veh_1"), "map[]")
 	for query, want := range map[string]int{"": 4, "?ledger_account=revenue.time": 1, "?ledger_account=cash": 3, "?ledger_account=cash,revenue.time&vehicle_id=" + car: 4, "?ledger_account=fx": 0} {
@@ -159,9 +161,9 @@ func TestTheBooksFollowTheRecords(t *testing.T) {
 			}
 			path = next + "&cursor=" + cursor
 		}
-		wantEqual(t, "entries by cursor", len(all), 72)
+		wantEqual(t, "entries by cursor", len(all), 74)
 		slices.Sort(all)
-		wantEqual(t, "different ones", len(slices.Compact(all)), 72)
+		wantEqual(t, "different ones", len(slices.Compact(all)), 74)
 	}
 	var seen []string
 	for path := "/v1/ledger/transactions?per_page=1"; ; {
@@ -177,9 +179,9 @@ func TestTheBooksFollowTheRecords(t *testing.T) {
 	wantEqual(t, "transactions", strings.Join(seen, " "), "expense expense payment booking")
 	tx := w.do("GET", "/v1/ledger/transactions?sort=posted_at&kind=booking", "").data()[0]
 	wantEqual(t, "source", tx["source_id"], booking)
-	wantEqual(t, "debits", fmt.Sprint(tx["debits"]), "[map[amount:12990 currency:USD]]")
+	wantEqual(t, "debits", fmt.Sprint(tx["debits"]), "[map[amount:20990 currency:USD]]")
 	full := w.do("GET", "/v1/ledger/transactions/"+tx["id"].(string), "").ok(200).object()
-	wantEqual(t, "its entries", len(full["entries"].([]any)), 7)
+	wantEqual(t, "its entries", len(full["entries"].([]any)), 8)
 	listed := w.do("GET", "/v1/ledger/entries?sort=local_on&transaction_id="+tx["id"].(string), "").data()
 	wantEqual(t, "alike", fmt.Sprint(full["entries"].([]any)[0]), fmt.Sprint(listed[0]))
 	for _, bad := range []string{"/v1/ledger/entries?cursor=x", "/v1/ledger/entries?ledger_account=gold", "/v1/ledger/entries?vehicle_id=bkg_1", "/v1/ledger/entries?source_id=veh_1", "/v1/ledger/entries?from=yesterday",
@@ -199,7 +201,7 @@ func TestTheBooksFollowTheRecords(t *testing.T) {
 	})
 	w.do("POST", "/v1/payments/"+w.do("GET", "/v1/payments", "").data()[0]["id"].(string)+"/refund", `{"at":"2026-03-09T18:00:00Z"}`).ok(200)
 	wantEqual(t, "nothing but what the provider kept", fmt.Sprint(w.balances("2026-04-30")),
-		"map[accounts_receivable USD:0 cash EUR:0 cash USD:-390 cost.fuel EUR:0 cost.insurance USD:0 cost.other USD:390 revenue.time USD:0 tax_payable USD:0]")
+		"map[accounts_receivable USD:0 cash EUR:0 cash USD:-390 cost.fuel EUR:0 cost.insurance USD:0 cost.payment_fee USD:390 deferred_revenue USD:0 prepaid_expenses USD:0 revenue.time USD:0 tax_payable USD:0]")
 	w.audited()
 
 	w.key = w.newKey(w.newAccount("Other"), auth.Admin)
@@ -294,4 +296,127 @@ func TestTheBooksAgreeWithTheBooking(t *testing.T) {
 	agree("cancelled late")
 	wantEqual(t, "the fee", w.owed(path), 5500.0)
 	w.audited()
+}
+
+// A customer pays 90.00 for a rental that begins tomorrow. The fleet owes them to the customer until the car is handed over; from then on they
+// pay the bill, of which the days to come are billed and not earned. What is paid for a booking that costs nothing in the end stays owed.
+func TestAPrepaymentPaysTheBillAtPickup(t *testing.T) {
+	w := newLot(t)
+	path := w.book(24, 72, "")
+	w.do("POST", path+"/confirm", "").ok(200)
+	stands := func(of string) map[string]float64 {
+		t.Helper()
+		sums := map[string]float64{}
+		for _, e := range w.do("GET", "/v1/ledger/entries?per_page=100&booking_id="+strings.TrimPrefix(of, "/v1/bookings/"), "").data() {
+			sums[e["ledger_account"].(string)] += minor(e["amount"])
+		}
+		return sums
+	}
+	payment := "/v1/payments/" + w.do("POST", path+"/payments", `{"method":"card","amount":{"amount":9000,"currency":"USD"}}`).ok(201).id()
+	wantEqual(t, "paid ahead", fmt.Sprint(stands(path)), "map[cash:9000 customer_prepayments:-9000]")
+	w.pass(23 * time.Hour)
+	w.do("POST", path+"/pickup", `{"mileage_mi":1000,"fuel_pct":100}`).ok(200)
+	sums := stands(path)
+	wantEqual(t, "owed to the customer", sums["customer_prepayments"], 0.0)
+	wantEqual(t, "owed by the customer", sums["accounts_receivable"], minor(w.do("GET", path, "").ok(200).object()["balance_due"]))
+	booked := w.do("GET", payment, "").ok(200).object()["booked_for"].(map[string]any)
+	wantEqual(t, "billed", booked["billed_on"], w.do("GET", "/v1/ledger/entries?ledger_account=accounts_receivable&kind=booking", "").data()[0]["local_on"])
+
+	// What the customer does not pay in the end is given up, and no money moves.
+	debt := fmt.Sprintf(`{"category":"bad_debt","status":"posted","booking_id":%q,"incurred_on":"2026-12-24","amount":{"amount":%.0f,"currency":"USD"}}`,
+		strings.TrimPrefix(path, "/v1/bookings/"), sums["accounts_receivable"])
+	w.do("POST", "/v1/expenses", debt).ok(201)
+	given := stands(path)
+	wantEqual(t, "given up", given["cost.bad_debt"], sums["accounts_receivable"])
+	wantEqual(t, "owed still", given["accounts_receivable"], 0.0)
+	wantEqual(t, "cash", given["cash"], 9000.0)
+	wantEqual(t, "whose", w.do("POST", "/v1/expenses", `{"category":"bad_debt","incurred_on":"2026-12-24","amount":{"amount":1,"currency":"USD"}}`).faults(), "/booking_id")
+
+	path = w.book(240, 288, "")
+	w.do("POST", path+"/confirm", "").ok(200)
+	w.do("POST", path+"/payments", `{"method":"card","amount":{"amount":5000,"currency":"USD"}}`).ok(201)
+	w.do("POST", path+"/cancel", `{"cancelled_by":"operator"}`).ok(200)
+	wantEqual(t, "cancelled for nothing", fmt.Sprint(stands(path)), "map[cash:5000 customer_prepayments:-5000]")
+	w.audited()
+}
+
+// An accountant pays an insurance of 1,212.00 for a year, finds it in the sheet under the numbers of the firm's own chart of accounts, and what is
+// used up of it until then.
+func TestTheLedgerIsReadByAccountants(t *testing.T) {
+	w := newWorld(t)
+	w.do("PATCH", "/v1/account", `{"timezone":"America/Denver"}`).ok(200)
+	car := w.vehicle(`{"make":"Ford","model":"Transit","nickname":"=Van 7","license_plate":"ABC 123"}`)
+	w.do("POST", "/v1/expenses", `{"category":"insurance","status":"posted","vehicle_id":"`+car+`","vendor":"Acme Mutual","description":"Policy 7",
+		"amount":{"amount":121200,"currency":"USD"},"incurred_on":"2026-01-15","service_period":{"from":"2026-01-15","until":"2027-01-14"}}`).ok(201)
+	wantEqual(t, "cash moves once", w.do("GET", "/v1/ledger/entries?ledger_account=cash", "").entries(), "2026-01-15 cash -121200 USD\n")
+	wantEqual(t, "on the first day", fmt.Sprint(w.balances("2026-01-15")), "map[cash USD:-121200 cost.insurance USD:333 prepaid_expenses USD:120867]")
+	wantEqual(t, "in the end", fmt.Sprint(w.balances("2027-01-14")), "map[cash USD:-121200 cost.insurance USD:121200 prepaid_expenses USD:0]")
+
+	chart := func(r *reply) map[string]string {
+		all := map[string]string{}
+		for _, l := range r.ok(200).data() {
+			all[l["ledger_account"].(string)] = fmt.Sprintf("%s %s (%s)", l["account_number"], l["account_name"], l["type"])
+		}
+		return all
+	}
+	usual := chart(w.do("GET", "/v1/ledger/chart", ""))
+	wantEqual(t, "cash", usual["cash"], "1000 Cash and bank (asset)")
+	wantEqual(t, "deposits", usual["deposits_held"], "2100 Customer deposits (liability)")
+	// The bank gets the number that the receivables have, and these another, in one change.
+	mine := chart(w.do("PATCH", "/v1/ledger/chart", `{"data":[{"ledger_account":"cash","account_number":"1100","account_name":"First National"},
+		{"ledger_account":"accounts_receivable","account_number":"1200"},{"ledger_account":"prepaid_expenses","account_number":"0980-1"}]}`))
+	wantEqual(t, "renamed", mine["cash"], "1100 First National (asset)")
+	wantEqual(t, "renumbered", mine["accounts_receivable"], "1200 Accounts receivable (asset)")
+	for body, want := range map[string]string{
+		`{"data":[{"ledger_account":"gold","account_number":"1"}]}`:                                                         "/data/0/ledger_account",
+		`{"data":[{"ledger_account":"fx","account_name":"a"},{"ledger_account":"fx","account_name":"b"}]}`:                  "/data/1/ledger_account",
+		`{"data":[{"ledger_account":"fx","account_name":"Differences"},{"ledger_account":"cash","account_number":"1200"}]}`: "/data/1/account_number",
+		`{"data":[{"ledger_account":"accounts_receivable","account_number":""}]}`:                                           "/data/0/account_number",
+		`{"data":[{"ledger_account":"fx","account_number":"seven hundred"}]}`:                                               "/data/0/account_number",
+	} {
+		wantEqual(t, body, w.do("PATCH", "/v1/ledger/chart", body).faults(), want)
+	}
+	wantEqual(t, "what was refused changed nothing", fmt.Sprint(chart(w.do("GET", "/v1/ledger/chart", ""))), fmt.Sprint(mine))
+	wantEqual(t, "by hand", w.do("PATCH", "/v1/account", `{"ledger_chart":null}`).faults(), "/ledger_chart")
+	e := w.do("GET", "/v1/ledger/entries?ledger_account=cash", "").data()[0]
+	wantEqual(t, "an entry says all three", fmt.Sprint(e["ledger_account"], e["account_number"], e["account_name"]), "cash1100First National")
+	full := w.do("GET", "/v1/ledger/transactions/"+e["transaction_id"].(string), "").ok(200).object()["entries"].([]any)
+	wantEqual(t, "and so does its transaction", full[0].(map[string]any)["account_name"], "First National")
+	for _, b := range w.do("GET", "/v1/ledger/accounts?on=2026-01-15", "").data() {
+		wantEqual(t, "and balances", fmt.Sprintf("%s %s (%s)", b["account_number"], b["account_name"], b["type"]), mine[b["ledger_account"].(string)])
+	}
+
+	read := func(key, query string) string {
+		t.Helper()
+		w.key = key
+		rows, err := csv.NewReader(bytes.NewReader(w.do("GET", "/v1/ledger/entries?format=csv&sort=local_on"+query, "").ok(200).body)).ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b strings.Builder
+		for _, row := range rows[1:] {
+			b.WriteString(strings.Join(row[:13], "|") + "\n")
+		}
+		return b.String()
+	}
+	admin := w.key
+	wantEqual(t, "the sheet", read(admin, "&until=2026-01-15"), `2026-01-15|1100|First National|Expense: insurance, Acme Mutual, Policy 7||1212.00|-1212.00|USD|ABC 123|'=Van 7|||
+2026-01-15|5200|Insurance|Expense: insurance, Acme Mutual, Policy 7|3.33||3.33|USD|ABC 123|'=Van 7|||
+2026-01-15|0980-1|Prepaid expenses|Expense: insurance, Acme Mutual, Policy 7|1208.67||1208.67|USD|ABC 123|'=Van 7|||
+`)
+	// A customer's name is for those who may read customers. A yen has no decimals.
+	customer := w.do("POST", "/v1/customers", `{"type":"person","first_name":"Ann","last_name":"Lee"}`).ok(201).id()
+	booking := w.rental(car, customer)
+	w.do("POST", "/v1/payments", `{"customer_id":"`+customer+`","method":"bank_transfer","provider_ref":"T7","amount":{"amount":5000,"currency":"JPY"},"received_at":"2026-03-03T02:00:00Z"}`).ok(201)
+	w.rebook(booking, pickup)
+	wantEqual(t, "paid on the evening before, in Denver", read(admin, "&kind=payment"), `2026-03-02|1200|Accounts receivable|Payment P-1001: bank transfer, T7||5000|-5000|JPY||||C-1001|Ann Lee
+2026-03-02|1100|First National|Payment P-1001: bank transfer, T7|5000||5000|JPY||||C-1001|Ann Lee
+`)
+	wantEqual(t, "owed", read(admin, "&kind=booking&ledger_account=accounts_receivable"),
+		"2026-03-02|1200|Accounts receivable|Booking B-1001|129.90||129.90|USD|ABC 123|'=Van 7|B-1001|C-1001|Ann Lee\n")
+	wantEqual(t, "owed by a number, for a car", read(w.newKey(w.account, auth.FinanceRead), "&kind=booking&ledger_account=accounts_receivable"),
+		"2026-03-02|1200|Accounts receivable|Booking B-1001|129.90||129.90|USD|||B-1001|C-1001|\n")
+	w.do("PATCH", "/v1/ledger/chart", `{"data":[{"ledger_account":"cash","account_name":"Mine"}]}`).problem(403, "insufficient_scope")
+	w.key = w.newKey(w.newAccount("Other"), auth.Admin)
+	wantEqual(t, "of others", fmt.Sprint(chart(w.do("GET", "/v1/ledger/chart", ""))), fmt.Sprint(usual))
 }

@@ -152,7 +152,7 @@ func (a *API) settlePayment(r *http.Request, p *record.Payment) error {
 	}
 	var booking *record.Booking
 	var err error
-	if p.BookedFor, booking, err = a.desk.BookedFor(r.Context(), auth.From(r.Context()).Account, "", p.BookingID, p.CustomerID); err != nil {
+	if p.BookedFor, booking, err = a.desk.PaymentFor(r.Context(), auth.From(r.Context()).Account, p.BookingID, p.CustomerID); err != nil {
 		return err
 	}
 	p.CustomerID = p.BookedFor.CustomerID

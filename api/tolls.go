@@ -114,6 +114,11 @@ func (a *API) settleToll(r *http.Request, _ uint64, before, after *record.Toll) 
 	if after.OccurredAt.IsZero() {
 		return validation(fleet.FieldError{Pointer: "/occurred_at", Code: "required", Detail: "must be given"})
 	}
+	if after.PaidOn != "" {
+		if faults := dayFaults("/paid_on", after.PaidOn); faults != nil {
+			return validation(faults...)
+		}
+	}
 	if before != nil {
 		if before.ChargeID != "" && (before.Amount != after.Amount || !reflect.DeepEqual(before.AdminFee, after.AdminFee) ||
 			before.Plate != after.Plate || before.OccurredAt != after.OccurredAt) {

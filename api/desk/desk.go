@@ -106,6 +106,7 @@ func New(store *record.Store, db driver.Conn, now func() time.Time, log *slog.Lo
 	d.mergeCustomers()
 	d.dropFiles()
 	d.keepBooks()
+	d.prepayments()
 	d.tolls()
 	d.expenses()
 	d.bookings()

@@ -149,6 +149,7 @@ type WorkOrderFields struct {
 	Lines          []WorkLine `json:"lines,omitempty" maxItems:"200" nullable:"false"`
 	WarrantyClaim  bool       `json:"warranty_claim,omitempty"`
 	InvoiceRef     string     `json:"invoice_ref,omitempty" maxLength:"100"`
+	PaidOn         string     `json:"paid_on,omitempty" format:"date" doc:"The day on which its cost is paid; the day of completion unless given."`
 
 	ExternalRefs []ExternalRef     `json:"external_refs,omitempty" maxItems:"20" nullable:"false"`
 	Metadata     map[string]string `json:"metadata,omitempty" maxProperties:"50"`

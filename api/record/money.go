@@ -6,12 +6,14 @@ import "github.com/motorpool/fleet"
 type ExpenseFields struct {
 	VehicleID          string     `json:"vehicle_id,omitempty" example:"veh_1234"`
 	BookingID          string     `json:"booking_id,omitempty" example:"bkg_1234"`
-	Category           string     `json:"category" enum:"fuel,charging,maintenance,repair,tires,cleaning,insurance,registration,tax,parking,loan_interest,lease,depreciation,platform_fee,toll,fine,telematics,marketing,salary,other"`
+	Category           string     `json:"category" enum:"fuel,charging,maintenance,repair,tires,cleaning,insurance,registration,tax,parking,loan_interest,lease,depreciation,platform_fee,toll,fine,telematics,marketing,salary,other,payment_fee,bad_debt,sales_tax,vehicle_purchase" doc:"sales_tax is what was paid over of the taxes that customers paid, and vehicle_purchase what a vehicle was bought for: no costs. bad_debt is what a customer will never pay of a booking, which no money is moved for. tax is what is due for vehicles."`
 	Vendor             string     `json:"vendor,omitempty" maxLength:"200"`
 	Description        string     `json:"description,omitempty" maxLength:"1000"`
 	Amount             Money      `json:"amount" doc:"With tax."`
 	Tax                *Money     `json:"tax,omitempty" doc:"Of the amount."`
+	TaxRecoverable     bool       `json:"tax_recoverable,omitempty" doc:"The tax is given back by the authority, and so no part of the cost."`
 	IncurredOn         string     `json:"incurred_on" format:"date"`
+	PaidOn             string     `json:"paid_on,omitempty" format:"date" doc:"The day on which the money moves; the day it was incurred unless given."`
 	ServicePeriod      *DateRange `json:"service_period,omitempty" doc:"The days over which the cost is spread; the day it was incurred unless given."`
 	PaymentMethod      string     `json:"payment_method,omitempty" maxLength:"50"`
 	ReceiptDocumentID  string     `json:"receipt_document_id,omitempty"`
@@ -37,6 +39,7 @@ type BookedFor struct {
 	LocationID string `json:"location_id,omitempty"`
 	Channel    string `json:"channel,omitempty"`
 	Timezone   string `json:"timezone,omitempty"` // local days are its
+	BilledOn   string `json:"billed_on,omitempty" format:"date" doc:"Of a payment: the local day from which on its booking is billed. What was paid before is a prepayment until then."`
 }
 
 // Expense is an expense as it is stored.
@@ -70,6 +73,7 @@ type TollFields struct {
 	Agency     string   `json:"agency,omitempty" maxLength:"200"`
 	Reference  string   `json:"reference,omitempty" maxLength:"100" doc:"The agency's number; unique within agency and account."`
 	Amount     Money    `json:"amount"`
+	PaidOn     string   `json:"paid_on,omitempty" format:"date" doc:"The day on which the agency was paid; the day of occurred_at unless given."`
 	AdminFee   *Money   `json:"admin_fee,omitempty" doc:"What is charged for the handling."`
 	Evidence   []string `json:"evidence,omitempty" maxItems:"20" nullable:"false"`
 

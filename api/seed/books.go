@@ -73,7 +73,7 @@ func (w *worker) pay(ctx context.Context, r *Rental, rec record.Record[record.Bo
 	if method == "card" {
 		p.Provider, p.Fee = "demo", &record.Money{Amount: totals.Total.Amount*29/1000 + 30, Currency: totals.Total.Currency}
 	}
-	if p.BookedFor, _, err = w.BookedFor(ctx, w.Account, "", p.BookingID, p.CustomerID); err != nil {
+	if p.BookedFor, _, err = w.PaymentFor(ctx, w.Account, p.BookingID, p.CustomerID); err != nil {
 		return err
 	}
 	_, _, err = w.Payments.Create(ctx, by, w.Account, w.id(r.BookedAt, sortPayment, 0), p)

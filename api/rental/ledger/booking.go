@@ -38,11 +38,37 @@ func OfBooking(id string, b *record.Booking, zone *time.Location) []Posting {
 		k.rental(b, owed, zone)
 	case record.BookingCancelled, record.BookingNoShow:
 		for _, c := range feesOf(b) {
-			k.charge(&c, DayOf(c.PostedAt.Time, zone), owed)
+			k.charge(&c, feeDay(b, &c, zone), owed)
 		}
+	}
+	if BilledOn(b, zone) == 0 {
+		owed = Prepayments
 	}
 	k.deposit(b, owed)
 	return Sum(k.postings)
+}
+
+// BilledOn is the local day from which on a booking is billed, 0 while it is not: that of pickup, and of one that came to nothing
+// that of the first charge, if something is left of its charges. What was paid before is paid ahead.
+func BilledOn(b *record.Booking, zone *time.Location) Day {
+	zone = zoneOf(b.Timezone, zone)
+	switch b.Status {
+	case record.BookingActive, record.BookingCompleted:
+		return DayOf(pickupOf(b), zone)
+	case record.BookingCancelled, record.BookingNoShow:
+		var first Day
+		var left int64
+		for _, c := range feesOf(b) {
+			left += c.Amount.Amount
+			if day := feeDay(b, &c, zone); first == 0 || day < first {
+				first = day
+			}
+		}
+		if left != 0 {
+			return first
+		}
+	}
+	return 0
 }
 
 func channelOf(b *record.Booking) string {
@@ -60,41 +86,61 @@ func receivableOf(platform bool) Account {
 	return Receivable
 }
 
-// rental books the charges of a booking that was picked up.
+// rental books the charges of a booking that was picked up: billed when they were posted, earned when they are used.
 func (k *book) rental(b *record.Booking, owed Account, zone *time.Location) {
 	days, prices := billed(b, zone)
 	first := DayOf(pickupOf(b), zone)
+	for _, c := range b.Charges {
+		day := max(first, DayOf(c.PostedAt.Time, zone))
+		k.dims.Vehicle = vehicleOn(b, day, zone)
+		if slices.Contains(spreadTypes, c.Type) {
+			k.move(day, owedFor(&c, owed), aheadOf(&c), c.Amount)
+		} else {
+			k.charge(&c, day, owed)
+		}
+	}
 	vehicles := vehiclesOn(b, days, zone)
 	even := make([]int64, len(days))
 	for _, c := range net(b.Charges) {
-		if !slices.Contains(spreadTypes, c.Type) {
-			day := max(first, DayOf(c.PostedAt.Time, zone))
-			k.dims.Vehicle = vehicleOn(b, day, zone)
-			k.charge(&c, day, owed)
-			continue
-		}
 		weights := even
 		if slices.Contains(priced, c.Type) {
 			weights = prices
 		}
 		for i, part := range price.Allocate(c.Amount.Amount, weights) {
-			c.Amount.Amount = part
 			k.dims.Vehicle = vehicles[i]
-			k.charge(&c, days[i], owed)
+			k.move(days[i], aheadOf(&c), accountOf(&c), record.Money{Amount: part, Currency: c.Amount.Currency})
 		}
 	}
+	k.level(DeferredRevenue, Unbilled)
+	k.level(PrepaidExpenses, Payable)
 	k.dims.Vehicle = b.VehicleID
 }
 
-// net adds up those of the lines that are spread which are of one type and currency: a price that was changed by further lines is
-// spread as the price that it came to.
+// owedFor is the account of what is owed because of a line: what a channel keeps is the less that it owes.
+func owedFor(c *record.Charge, owed Account) Account {
+	if c.Type == "platform_fee" {
+		return PlatformReceivable
+	}
+	return owed
+}
+
+// aheadOf is where a line that is spread stands between being billed and being used.
+func aheadOf(c *record.Charge) Account {
+	if c.Type == "platform_fee" {
+		return PrepaidExpenses
+	}
+	return DeferredRevenue
+}
+
+// net gives the lines that are spread, those of one type and currency added up: a price that was changed by further lines is spread as
+// the price that it came to.
 func net(charges []record.Charge) []record.Charge {
 	var all []record.Charge
 	for _, c := range charges {
-		i := -1
-		if slices.Contains(spreadTypes, c.Type) {
-			i = slices.IndexFunc(all, func(o record.Charge) bool { return o.Type == c.Type && o.Amount.Currency == c.Amount.Currency })
+		if !slices.Contains(spreadTypes, c.Type) {
+			continue
 		}
+		i := slices.IndexFunc(all, func(o record.Charge) bool { return o.Type == c.Type && o.Amount.Currency == c.Amount.Currency })
 		if i < 0 {
 			all = append(all, c)
 		} else {
@@ -104,26 +150,26 @@ func net(charges []record.Charge) []record.Charge {
 	return all
 }
 
-// charge books a line of the bill.
+// charge books a line of the bill on one day.
 func (k *book) charge(c *record.Charge, day Day, owed Account) {
+	k.move(day, owedFor(c, owed), accountOf(c), c.Amount)
+}
+
+// accountOf is the account of what a line is for.
+func accountOf(c *record.Charge) Account {
 	switch c.Type {
 	case "platform_fee":
-		// A negative line: what the channel keeps is a cost of ours, and the less it owes us.
-		k.move(day, PlatformReceivable, CostOf("platform_fee"), c.Amount)
+		return CostOf("platform_fee") // a negative line: what the channel keeps is a cost of ours
 	case "adjustment":
 		// One in the customer's favour is no negative revenue. What is reversed goes back to where it came from.
-		account := RevenueFees
 		if (c.Amount.Amount < 0) != (c.ReversalOf != "") {
-			account = ContraRefund
+			return ContraRefund
 		}
-		k.move(day, owed, account, c.Amount)
-	default:
-		account, ok := revenueOf[c.Type]
-		if !ok {
-			account = RevenueFees
-		}
-		k.move(day, owed, account, c.Amount)
 	}
+	if account, ok := revenueOf[c.Type]; ok {
+		return account
+	}
+	return RevenueFees
 }
 
 // feesOf returns the lines that stand of a booking that came to nothing: its fees, what was charged by hand, what was posted since. What
@@ -145,6 +191,11 @@ func feesOf(b *record.Booking) []record.Charge {
 		}
 	}
 	return fees
+}
+
+// feeDay is the day on which a line counts of a booking that came to nothing: what was charged before is earned when it does.
+func feeDay(b *record.Booking, c *record.Charge, zone *time.Location) Day {
+	return max(DayOf(b.StatusSince.Time, zone), DayOf(c.PostedAt.Time, zone))
 }
 
 // deposit books what was done with the money of a deposit. It belongs to the days on which it was done, which the booking does not

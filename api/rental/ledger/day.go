@@ -28,6 +28,14 @@ func ParseDay(text string) (Day, error) {
 	return civil(t), nil
 }
 
+// dayOr reads a date, or returns another where there is none.
+func dayOr(text string, other Day) Day {
+	if day, err := ParseDay(text); err == nil {
+		return day
+	}
+	return other
+}
+
 func civil(midnight time.Time) Day { return Day(midnight.Unix() / secondsPerDay) }
 
 // Time is the midnight in UTC with which the day begins.

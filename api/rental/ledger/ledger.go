@@ -2,7 +2,8 @@
 // order or a toll. It is pure; package desk writes what it says.
 //
 // The books are double-entry: postings are signed amounts in minor units, debit positive, and those of one record sum to zero for
-// each currency and day. Revenue is accrued by local day of use. Deposits and taxes are never revenue.
+// each currency and day. Cash moves once, on the day on which it moves; revenue and cost belong to the local days of use, and stand on
+// accounts of what is paid or billed ahead until then. Deposits and taxes are never revenue.
 //
 // Of a record's revision the transaction is what ought to stand after it less what ought to stand before it (Between). So the sum
 // of a record's transactions is always what ought to stand because of its newest revision, a change is booked as its difference, and
@@ -21,49 +22,6 @@ import (
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/record"
 )
-
-// Account is an account of the books. The set is closed, but for the categories of cost.
-type Account string
-
-// The accounts. Receivables are debits; deposits held and taxes payable are liabilities and so credits, as is revenue.
-const (
-	Receivable              Account = "accounts_receivable"
-	PlatformReceivable      Account = "platform_receivable" // what channels owe that collect for the fleet
-	Cash                    Account = "cash"
-	DepositsHeld            Account = "deposits_held"
-	TaxPayable              Account = "tax_payable"
-	RevenueTime             Account = "revenue.time"
-	RevenueMileage          Account = "revenue.mileage"
-	RevenueExtras           Account = "revenue.extras"
-	RevenueProtection       Account = "revenue.protection"
-	RevenueFees             Account = "revenue.fees"
-	RevenueDamage           Account = "revenue.damage"
-	RevenueToll             Account = "revenue.toll_recharge"
-	Discount                Account = "contra.discount"
-	ContraRefund            Account = "contra.refund" // adjustments in the customer's favour
-	FixedAsset              Account = "fixed_asset"
-	AccumulatedDepreciation Account = "accumulated_depreciation"
-	FX                      Account = "fx"
-
-	cost = "cost." // and the category of an expense
-)
-
-// Categories are those of expenses, each with an account of cost.
-var Categories = []string{"fuel", "charging", "maintenance", "repair", "tires", "cleaning", "insurance", "registration", "tax", "parking",
-	"loan_interest", "lease", "depreciation", "platform_fee", "toll", "fine", "telematics", "marketing", "salary", "other"}
-
-// CostOf returns the account of a category of cost.
-func CostOf(category string) Account { return Account(cost + category) }
-
-// Accounts lists every account.
-func Accounts() []Account {
-	all := []Account{Receivable, PlatformReceivable, Cash, DepositsHeld, TaxPayable, RevenueTime, RevenueMileage, RevenueExtras, RevenueProtection,
-		RevenueFees, RevenueDamage, RevenueToll, Discount, ContraRefund, FixedAsset, AccumulatedDepreciation, FX}
-	for _, c := range Categories {
-		all = append(all, CostOf(c))
-	}
-	return all
-}
 
 // Dims are what a posting can be broken down by: ids as they are written, empty where there is none.
 type Dims struct {
@@ -98,6 +56,25 @@ func (b *book) move(day Day, to, from Account, m record.Money) {
 	b.postings = append(b.postings,
 		Posting{Day: day, Account: to, Currency: m.Currency, Amount: m.Amount, Dims: b.dims},
 		Posting{Day: day, Account: from, Currency: m.Currency, Amount: -m.Amount, Dims: b.dims})
+}
+
+// level has what stands on the wrong side of an account stand on its other: so at the end of each day an asset has no credit and a
+// liability no debit.
+func (b *book) level(account, other Account) {
+	stands, moved := map[string]int64{}, map[string]int64{}
+	for _, p := range Sum(b.postings) {
+		if p.Account != account {
+			continue
+		}
+		stands[p.Currency] += p.Amount
+		wrong := min(stands[p.Currency], 0)
+		if account.Type() == Liability {
+			wrong = max(stands[p.Currency], 0)
+		}
+		b.dims = p.Dims
+		b.move(p.Day, other, account, record.Money{Amount: wrong - moved[p.Currency], Currency: p.Currency})
+		moved[p.Currency] = wrong
+	}
 }
 
 // Sum adds up postings that differ in nothing but their amounts, leaves out what comes to zero, and puts them in order, by day first.

@@ -86,18 +86,19 @@ func rental() *record.Booking {
 func TestARentalAccruesByDayOfUse(t *testing.T) {
 	b := rental()
 	want(t, ledger.OfBooking("bkg_1", b, time.UTC), true, `
-		2026-03-01 accounts_receivable 9124 USD veh_1
+		2026-03-01 accounts_receivable 19690 USD veh_1
 		2026-03-01 contra.discount 500 USD veh_1
+		2026-03-01 deferred_revenue -10566 USD veh_1
 		2026-03-01 revenue.extras -334 USD veh_1
 		2026-03-01 revenue.fees -2500 USD veh_1
 		2026-03-01 revenue.time -5000 USD veh_1
 		2026-03-01 tax_payable -1790 USD veh_1
-		2026-03-02 accounts_receivable 4833 USD veh_1
 		2026-03-02 contra.discount 500 USD veh_1
+		2026-03-02 deferred_revenue 4833 USD veh_1
 		2026-03-02 revenue.extras -333 USD veh_1
 		2026-03-02 revenue.time -5000 USD veh_1
-		2026-03-03 accounts_receivable 5733 USD veh_1
 		2026-03-03 contra.discount 600 USD veh_1
+		2026-03-03 deferred_revenue 5733 USD veh_1
 		2026-03-03 revenue.extras -333 USD veh_1
 		2026-03-03 revenue.time -6000 USD veh_1`)
 	for _, p := range ledger.OfBooking("bkg_1", b, time.UTC) {
@@ -130,14 +131,15 @@ func TestWhatIsPostedLaterCountsWhenItWasPosted(t *testing.T) {
 		// A price for the rental as a whole is taken back from the days on which it stood.
 		record.Charge{ID: "chg_11", Type: "extra", Amount: usd(-1000), ReversalOf: "chg_3", PostedAt: at("2026-03-20T18:00:00Z")})
 	want(t, ledger.Between(before, ledger.OfBooking("bkg_1", b, time.UTC)), false, `
-		2026-03-01 accounts_receivable -334 USD
+		2026-03-01 deferred_revenue -334 USD
 		2026-03-01 revenue.extras 334 USD
-		2026-03-02 accounts_receivable -333 USD
+		2026-03-02 deferred_revenue -333 USD
 		2026-03-02 revenue.extras 333 USD
-		2026-03-03 accounts_receivable -333 USD
+		2026-03-03 deferred_revenue -333 USD
 		2026-03-03 revenue.extras 333 USD
-		2026-03-20 accounts_receivable -39300 USD
+		2026-03-20 accounts_receivable -40300 USD
 		2026-03-20 contra.refund -700 USD
+		2026-03-20 deferred_revenue 1000 USD
 		2026-03-20 revenue.damage 40000 USD`)
 }
 
@@ -165,11 +167,12 @@ func TestEachVehicleHasItsDays(t *testing.T) {
 	b.VehicleID, b.Charges = "veh_2", b.Charges[:1]
 	b.VehicleSwaps = []record.VehicleSwap{{VehicleID: "veh_0", Until: at("2026-03-02T01:00:00Z")}, {VehicleID: "veh_1", Until: at("2026-03-03T12:00:00Z")}}
 	want(t, ledger.OfBooking("bkg_1", b, time.UTC), true, `
-		2026-03-01 accounts_receivable 5000 USD veh_1
+		2026-03-01 accounts_receivable 16000 USD veh_1
+		2026-03-01 deferred_revenue -11000 USD veh_1
 		2026-03-01 revenue.time -5000 USD veh_1
-		2026-03-02 accounts_receivable 5000 USD veh_1
+		2026-03-02 deferred_revenue 5000 USD veh_1
 		2026-03-02 revenue.time -5000 USD veh_1
-		2026-03-03 accounts_receivable 6000 USD veh_1
+		2026-03-03 deferred_revenue 6000 USD veh_1
 		2026-03-03 revenue.time -6000 USD veh_1`)
 	b.VehicleSwaps[1].Until = at("2026-03-03T06:00:00Z") // an hour before 3 March begins in Denver
 	got := lines(ledger.OfBooking("bkg_1", b, time.UTC), true)
@@ -186,10 +189,13 @@ func TestAPlatformOwesWhatItDoesNotKeep(t *testing.T) {
 	b.ReturnAt = at("2026-03-03T07:00:00Z") // midnight in Denver: the new day is not touched
 	want(t, ledger.OfBooking("bkg_1", b, time.UTC), false, `
 		2026-03-01 cost.platform_fee 1250 USD
-		2026-03-01 platform_receivable 3750 USD
+		2026-03-01 deferred_revenue -5000 USD
+		2026-03-01 platform_receivable 7500 USD
+		2026-03-01 prepaid_expenses 1250 USD
 		2026-03-01 revenue.time -5000 USD
 		2026-03-02 cost.platform_fee 1250 USD
-		2026-03-02 platform_receivable 3750 USD
+		2026-03-02 deferred_revenue 5000 USD
+		2026-03-02 prepaid_expenses -1250 USD
 		2026-03-02 revenue.time -5000 USD`)
 }
 
@@ -210,11 +216,11 @@ func TestOfACancelledBookingTheFeeStands(t *testing.T) {
 		2026-02-28 revenue.fees -5000 USD
 		2026-03-02 accounts_receivable -5000 USD
 		2026-03-02 revenue.fees 5000 USD`)
-	// What was charged by hand stands until it is taken back by hand.
+	// What was charged by hand stands until it is taken back by hand, and is earned when the rental comes to nothing, not before.
 	b.Status, b.Charges = record.BookingNoShow, append(b.Charges[:10:10], record.Charge{ID: "chg_9", Type: "delivery", Amount: usd(800), PostedAt: at("2026-02-20T20:00:00Z")})
 	want(t, ledger.OfBooking("bkg_1", b, time.UTC), false, `
-		2026-02-20 accounts_receivable 800 USD
-		2026-02-20 revenue.fees -800 USD`)
+		2026-02-28 accounts_receivable 800 USD
+		2026-02-28 revenue.fees -800 USD`)
 }
 
 func TestADepositIsALiability(t *testing.T) {
@@ -230,16 +236,22 @@ func TestADepositIsALiability(t *testing.T) {
 		1970-01-01 cash 20000 USD
 		1970-01-01 deposits_held -20000 USD`)
 	b.Deposit.Applied, b.Deposit.Released = usd(7500), usd(12500)
-	want(t, ledger.Between(charged, ledger.OfBooking("bkg_1", b, time.UTC)), false, `
-		1970-01-01 accounts_receivable -7500 USD
+	used := ledger.OfBooking("bkg_1", b, time.UTC)
+	want(t, ledger.Between(charged, used), false, `
 		1970-01-01 cash -12500 USD
+		1970-01-01 customer_prepayments -7500 USD
 		1970-01-01 deposits_held 20000 USD`)
+	// What of it was to pay the rental pays it at pickup.
+	b.Status = record.BookingActive
+	want(t, ledger.Between(used, ledger.OfBooking("bkg_1", b, time.UTC)), false, `
+		1970-01-01 accounts_receivable -7500 USD
+		1970-01-01 customer_prepayments 7500 USD`)
 }
 
 func TestMoneyMovesWhenAPaymentSucceeds(t *testing.T) {
 	fee := usd(290)
 	p := &record.Payment{PaymentFields: record.PaymentFields{BookingID: "bkg_1", CustomerID: "cus_1", Direction: "in", Method: "card", Amount: usd(10000), Fee: &fee, ReceivedAt: at("2026-03-02T05:00:00Z")},
-		BookedFor: record.BookedFor{VehicleID: "veh_1", Timezone: "America/Denver"}, Status: record.PaymentPending}
+		BookedFor: record.BookedFor{VehicleID: "veh_1", Timezone: "America/Denver", BilledOn: "2026-03-01"}, Status: record.PaymentPending}
 	want(t, ledger.OfPayment(p, time.UTC), false, "")
 	p.Status = record.PaymentFailed
 	want(t, ledger.OfPayment(p, time.UTC), false, "")
@@ -247,7 +259,7 @@ func TestMoneyMovesWhenAPaymentSucceeds(t *testing.T) {
 	want(t, ledger.OfPayment(p, time.UTC), true, `
 		2026-03-01 accounts_receivable -10000 USD veh_1
 		2026-03-01 cash 9710 USD veh_1
-		2026-03-01 cost.other 290 USD veh_1
+		2026-03-01 cost.payment_fee 290 USD veh_1
 		2026-03-07 accounts_receivable 4000 USD veh_1
 		2026-03-07 cash -4000 USD veh_1`)
 	p.Method, p.Direction, p.Fee = "platform", "out", nil
@@ -258,28 +270,153 @@ func TestMoneyMovesWhenAPaymentSucceeds(t *testing.T) {
 		2026-03-07 platform_receivable -4000 USD`)
 }
 
-func TestAnExpenseIsSpreadOverItsDays(t *testing.T) {
-	e := &record.Expense{ExpenseFields: record.ExpenseFields{VehicleID: "veh_1", Category: "insurance", Amount: usd(100), IncurredOn: "2026-01-15",
-		ServicePeriod: &record.DateRange{From: "2026-02-27", To: "2026-03-01"}}, Status: record.ExpenseDraft}
+// A customer pays 100.00 on 10 February for a rental that is picked up on 1 March. Until then the fleet owes it to the customer.
+func TestWhatIsPaidBeforePickupIsOwedToTheCustomer(t *testing.T) {
+	p := &record.Payment{PaymentFields: record.PaymentFields{BookingID: "bkg_1", Direction: "in", Method: "card", Amount: usd(10000), ReceivedAt: at("2026-02-10T12:00:00Z")},
+		Status: record.PaymentSucceeded}
+	ahead := ledger.OfPayment(p, time.UTC)
+	want(t, ahead, false, `
+		2026-02-10 cash 10000 USD
+		2026-02-10 customer_prepayments -10000 USD`)
+	p.BookedFor.BilledOn = "2026-03-01"
+	want(t, ledger.Between(ahead, ledger.OfPayment(p, time.UTC)), false, `
+		2026-03-01 accounts_receivable -10000 USD
+		2026-03-01 customer_prepayments 10000 USD`)
+	// What is given back before pickup is owed no longer; what is given back after it was the customer's.
+	p.Refunds = []record.Refund{{Amount: usd(3000), At: at("2026-02-20T12:00:00Z")}, {Amount: usd(1000), At: at("2026-03-09T12:00:00Z")}}
+	want(t, ledger.OfPayment(p, time.UTC), false, `
+		2026-02-10 cash 10000 USD
+		2026-02-10 customer_prepayments -10000 USD
+		2026-02-20 cash -3000 USD
+		2026-02-20 customer_prepayments 3000 USD
+		2026-03-01 accounts_receivable -7000 USD
+		2026-03-01 customer_prepayments 7000 USD
+		2026-03-09 accounts_receivable 1000 USD
+		2026-03-09 cash -1000 USD`)
+	// A guest of a channel that collects pays at the desk: it is the channel's bill that is paid.
+	p.BookedFor.Channel, p.Refunds = "turo", nil
+	want(t, ledger.OfPayment(p, time.UTC), false, `
+		2026-02-10 cash 10000 USD
+		2026-02-10 customer_prepayments -10000 USD
+		2026-03-01 customer_prepayments 10000 USD
+		2026-03-01 platform_receivable -10000 USD`)
+	// What names no booking pays what the customer owes.
+	p.BookingID, p.BookedFor = "", record.BookedFor{}
+	want(t, ledger.OfPayment(p, time.UTC), false, `
+		2026-02-10 accounts_receivable -10000 USD
+		2026-02-10 cash 10000 USD`)
+}
+
+func TestABookingIsBilledAtPickup(t *testing.T) {
+	b := rental()
+	on := func(want string) {
+		t.Helper()
+		day := ""
+		if got := ledger.BilledOn(b, time.UTC); got != 0 {
+			day = got.String()
+		}
+		if day != want {
+			t.Errorf("a %s booking is billed on %q, want %q", b.Status, day, want)
+		}
+	}
+	on("2026-03-01")
+	b.Status = record.BookingConfirmed
+	on("")
+	// Of one that comes to nothing there is a bill if something is left to pay.
+	b.Status, b.StatusSince, b.Charges = record.BookingCancelled, at("2026-02-28T20:00:00Z"), nil
+	on("")
+	b.Charges = []record.Charge{{ID: "chg_7", Type: "cancellation_fee", Amount: usd(5000), PostedAt: b.StatusSince}}
+	on("2026-02-28")
+	b.Charges = append(b.Charges, record.Charge{ID: "chg_8", Type: "cancellation_fee", Amount: usd(-5000), ReversalOf: "chg_7", PostedAt: at("2026-03-02T20:00:00Z")})
+	on("")
+}
+
+// A rental is extended on 5 March for two days that are over already, at 40.00 each: they were earned before they were billed.
+func TestWhatIsEarnedBeforeItIsBilledIsUnbilled(t *testing.T) {
+	b := rental()
+	b.Charges = b.Charges[:1]
+	before := ledger.OfBooking("bkg_1", b, time.UTC)
+	b.RateSnapshot.Days = append(b.RateSnapshot.Days, record.DayPrice{Date: "2026-03-04", Amount: usd(4000)}, record.DayPrice{Date: "2026-03-05", Amount: usd(4000)})
+	b.Charges = append(b.Charges, record.Charge{ID: "chg_9", Type: "time", Amount: usd(8000), PostedAt: at("2026-03-06T18:00:00Z")})
+	want(t, ledger.Between(before, ledger.OfBooking("bkg_1", b, time.UTC)), false, `
+		2026-03-04 revenue.time -4000 USD
+		2026-03-04 unbilled_receivable 4000 USD
+		2026-03-05 revenue.time -4000 USD
+		2026-03-05 unbilled_receivable 4000 USD
+		2026-03-06 accounts_receivable 8000 USD
+		2026-03-06 unbilled_receivable -8000 USD`)
+}
+
+// An insurance of 1,212.00 is paid on 15 January for the year from then on: the money is gone that day, and 3.33 of it are used up on it. In
+// the end the 1,208.67 that were paid ahead are used up.
+func TestAnExpenseIsPaidOnceAndUsedUpByDay(t *testing.T) {
+	e := &record.Expense{ExpenseFields: record.ExpenseFields{VehicleID: "veh_1", Category: "insurance", Amount: usd(121200), IncurredOn: "2026-01-15",
+		ServicePeriod: &record.DateRange{From: "2026-01-15", To: "2027-01-14"}}, Status: record.ExpenseDraft}
 	want(t, ledger.OfExpense(e), false, "")
 	e.Status = record.ExpensePosted
 	posted := ledger.OfExpense(e)
-	want(t, posted, true, `
-		2026-02-27 cash -34 USD veh_1
-		2026-02-27 cost.insurance 34 USD veh_1
-		2026-02-28 cash -33 USD veh_1
-		2026-02-28 cost.insurance 33 USD veh_1
-		2026-03-01 cash -33 USD veh_1
-		2026-03-01 cost.insurance 33 USD veh_1`)
-	e.Status = record.ExpenseVoided
-	reversed := ledger.Between(posted, ledger.OfExpense(e))
-	if len(reversed) != 6 || len(ledger.Sum(append(posted, reversed...))) != 0 {
-		t.Errorf("voided\n%s", lines(reversed, false))
+	want(t, posted[:5], true, `
+		2026-01-15 cash -121200 USD veh_1
+		2026-01-15 cost.insurance 333 USD veh_1
+		2026-01-15 prepaid_expenses 120867 USD veh_1
+		2026-01-16 cost.insurance 333 USD veh_1
+		2026-01-16 prepaid_expenses -333 USD veh_1`)
+	sums := map[ledger.Account]int64{}
+	for _, p := range posted {
+		sums[p.Account] += p.Amount
 	}
-	e.Status, e.Category, e.ServicePeriod = record.ExpensePosted, "depreciation", nil
+	if len(posted) != 3+2*364 || sums[ledger.Cash] != -121200 || sums[ledger.PrepaidExpenses] != 0 || sums["cost.insurance"] != 121200 {
+		t.Errorf("%d postings that sum to %v", len(posted), sums)
+	}
+	e.Status = record.ExpenseVoided
+	if left := ledger.Sum(append(ledger.Between(posted, ledger.OfExpense(e)), posted...)); len(left) != 0 {
+		t.Errorf("voided\n%s", lines(left, false))
+	}
+	// Paid at the end of January for three days, of which one is over by then.
+	e.Status, e.Amount, e.PaidOn, e.ServicePeriod = record.ExpensePosted, usd(100), "2026-01-31", &record.DateRange{From: "2026-01-30", To: "2026-02-01"}
 	want(t, ledger.OfExpense(e), false, `
-		2026-01-15 accumulated_depreciation -100 USD
-		2026-01-15 cost.depreciation 100 USD`)
+		2026-01-30 accounts_payable -34 USD
+		2026-01-30 cost.insurance 34 USD
+		2026-01-31 accounts_payable 34 USD
+		2026-01-31 cash -100 USD
+		2026-01-31 cost.insurance 33 USD
+		2026-01-31 prepaid_expenses 33 USD
+		2026-02-01 cost.insurance 33 USD
+		2026-02-01 prepaid_expenses -33 USD`)
+	// Bought on 15 January, paid two weeks later.
+	e.ServicePeriod, e.PaidOn = nil, "2026-01-29"
+	want(t, ledger.OfExpense(e), false, `
+		2026-01-15 accounts_payable -100 USD
+		2026-01-15 cost.insurance 100 USD
+		2026-01-29 accounts_payable 100 USD
+		2026-01-29 cash -100 USD`)
+	tax := usd(19)
+	e.PaidOn, e.Tax, e.Amount = "", &tax, usd(119)
+	want(t, ledger.OfExpense(e), false, `
+		2026-01-15 cash -119 USD
+		2026-01-15 cost.insurance 119 USD`)
+	e.TaxRecoverable = true
+	want(t, ledger.OfExpense(e), false, `
+		2026-01-15 cash -119 USD
+		2026-01-15 cost.insurance 100 USD
+		2026-01-15 tax_receivable 19 USD`)
+}
+
+func TestWhatIsNoCostIsNoCost(t *testing.T) {
+	e := &record.Expense{ExpenseFields: record.ExpenseFields{Amount: usd(100), IncurredOn: "2026-01-15"}, Status: record.ExpensePosted, BookedFor: record.BookedFor{Channel: "direct"}}
+	for category, text := range map[string]string{
+		"depreciation": "2026-01-15 accumulated_depreciation -100 USD\n2026-01-15 cost.depreciation 100 USD",
+		// The taxes of the last quarter are paid over, a van is bought, and a customer will never pay.
+		"sales_tax":        "2026-01-15 cash -100 USD\n2026-01-15 tax_payable 100 USD",
+		"vehicle_purchase": "2026-01-15 cash -100 USD\n2026-01-15 fixed_asset 100 USD",
+		"bad_debt":         "2026-01-15 accounts_receivable -100 USD\n2026-01-15 cost.bad_debt 100 USD",
+	} {
+		e.Category = category
+		if e.ServicePeriod = nil; category != "depreciation" {
+			e.ServicePeriod = &record.DateRange{From: "2025-10-01", To: "2025-12-31"}
+		}
+		want(t, ledger.OfExpense(e), false, text)
+	}
 }
 
 func TestWorkAndTollsCost(t *testing.T) {
@@ -294,8 +431,20 @@ func TestWorkAndTollsCost(t *testing.T) {
 		w.Type, w.Status = kind, record.WorkCompleted
 		want(t, ledger.OfWorkOrder(w, denver), true, "2026-03-01 cash -8900 USD veh_1\n2026-03-01 cost."+account+" 8900 USD veh_1")
 	}
+	w.Type, w.PaidOn = "tire", "2026-03-31"
+	want(t, ledger.OfWorkOrder(w, denver), false, `
+		2026-03-01 accounts_payable -8900 USD
+		2026-03-01 cost.tires 8900 USD
+		2026-03-31 accounts_payable 8900 USD
+		2026-03-31 cash -8900 USD`)
 	fine := &record.Toll{TollFields: record.TollFields{Kind: "fine", Amount: usd(5000), OccurredAt: at("2026-03-02T01:00:00Z")}, Status: "matched", VehicleID: "veh_1", BookingID: "bkg_1"}
 	want(t, ledger.OfToll(fine, denver), true, "2026-03-01 cash -5000 USD veh_1\n2026-03-01 cost.fine 5000 USD veh_1")
+	fine.PaidOn = "2026-03-20"
+	want(t, ledger.OfToll(fine, denver), false, `
+		2026-03-01 accounts_payable -5000 USD
+		2026-03-01 cost.fine 5000 USD
+		2026-03-20 accounts_payable 5000 USD
+		2026-03-20 cash -5000 USD`)
 	fine.Status = "disputed"
 	want(t, ledger.OfToll(fine, denver), false, "")
 }
@@ -332,15 +481,21 @@ func TestClosedDaysTakeNothing(t *testing.T) {
 	}
 }
 
-func TestEveryAccountIsNamedOnce(t *testing.T) {
-	seen := map[ledger.Account]bool{}
-	for _, a := range ledger.Accounts() {
-		if seen[a] {
-			t.Errorf("%s is there twice", a)
+func TestTheChartOfAccountsIsInOrder(t *testing.T) {
+	seen := map[string]bool{}
+	last := ""
+	for _, l := range ledger.Chart {
+		if l.Number <= last {
+			t.Errorf("%s has the number %s behind %s", l.Account, l.Number, last)
 		}
-		seen[a] = true
+		if seen[string(l.Account)] || seen[l.Name] || l.Type == "" || l.Name == "" {
+			t.Errorf("%+v is there twice, or says too little", l)
+		}
+		last, seen[string(l.Account)], seen[l.Name] = l.Number, true, true
 	}
-	if len(seen) != 17+20 {
-		t.Errorf("%d accounts", len(seen))
+	for _, c := range ledger.Categories {
+		if ledger.CostOf(c).Type() == "" {
+			t.Errorf("%s has no account", c)
+		}
 	}
 }

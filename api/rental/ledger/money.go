@@ -9,7 +9,8 @@ import (
 )
 
 // OfPayment returns what ought to stand because of a payment: nothing until it has succeeded, then the money on the day it moved,
-// less what the provider keeps, and what was given back on the days it was given back.
+// less what the provider keeps, and what was given back on the days it was given back. What a booking is paid before it is billed is
+// owed to the customer, until the day on which it is billed.
 func OfPayment(p *record.Payment, zone *time.Location) []Posting {
 	zone = zoneOf(p.BookedFor.Timezone, zone)
 	k := &book{dims: Dims{Booking: p.BookingID, Customer: p.CustomerID}}
@@ -19,21 +20,37 @@ func OfPayment(p *record.Payment, zone *time.Location) []Posting {
 	}
 	platform := p.Method == "platform"
 	owed := receivableOf(platform)
-	there, back := Cash, owed // of what goes out: the other way round
+	if p.BookedFor.Channel != "" {
+		owed = receivableOf(Collects(p.BookedFor.Channel)) // what a booking is billed on is what its payments pay
+	}
+	billed := dayOr(p.BookedFor.BilledOn, 0)
+	var ahead int64
+	move := func(day Day, m record.Money) {
+		settled := owed
+		if p.BookingID != "" && (billed == 0 || day < billed) {
+			settled = Prepayments
+			ahead += m.Amount
+		}
+		k.move(day, Cash, settled, m)
+	}
+	sign := int64(1)
 	if p.Direction == "out" {
-		there, back = owed, Cash
+		sign = -1
 	}
 	on := DayOf(p.ReceivedAt.Time, zone)
-	k.move(on, there, back, p.Amount)
+	move(on, record.Money{Amount: sign * p.Amount.Amount, Currency: p.Amount.Currency})
+	for _, r := range p.Refunds {
+		move(DayOf(r.At.Time, zone), record.Money{Amount: -sign * r.Amount.Amount, Currency: r.Amount.Currency})
+	}
+	if billed != 0 {
+		k.move(billed, Prepayments, owed, record.Money{Amount: ahead, Currency: p.Amount.Currency})
+	}
 	if p.Fee != nil {
-		fee := CostOf("other")
+		fee := CostOf("payment_fee")
 		if platform {
 			fee = CostOf("platform_fee")
 		}
 		k.move(on, fee, Cash, *p.Fee)
-	}
-	for _, r := range p.Refunds {
-		k.move(DayOf(r.At.Time, zone), back, there, r.Amount)
 	}
 	return Sum(k.postings)
 }
@@ -46,8 +63,8 @@ func (d *Dims) booked(f *record.BookedFor) {
 	}
 }
 
-// OfExpense returns what ought to stand because of an expense: while it is posted its amount, tax included, evenly over the days of
-// its service period.
+// OfExpense returns what ought to stand because of an expense while it is posted: its money on the day it was paid, and its cost evenly
+// over the days of its service period. What is paid before it is used is prepaid, what is used before it is paid is owed.
 func OfExpense(e *record.Expense) []Posting {
 	if e.Status != record.ExpensePosted {
 		return nil
@@ -57,19 +74,32 @@ func OfExpense(e *record.Expense) []Posting {
 	if e.VehicleID != "" {
 		k.dims.Vehicle = e.VehicleID
 	}
-	from := Cash
-	if e.Category == "depreciation" {
-		from = AccumulatedDepreciation // no money moves
+	incurred := dayOr(e.IncurredOn, 0) // 0, the day on which it becomes known, if there is none
+	to, from, days, cost := CostOf(e.Category), PrepaidExpenses, serviceDays(e, incurred), e.Amount
+	if to.Type() != Cost || e.Category == "bad_debt" {
+		days = []Day{incurred} // what is not used up by day
 	}
-	days := serviceDays(e)
-	for i, part := range price.Allocate(e.Amount.Amount, make([]int64, len(days))) {
-		k.move(days[i], CostOf(e.Category), from, record.Money{Amount: part, Currency: e.Amount.Currency})
+	switch e.Category {
+	case "depreciation":
+		from = AccumulatedDepreciation // no money moves, nor for a debt that is given up
+	case "bad_debt":
+		from = receivableOf(Collects(e.BookedFor.Channel))
+	default:
+		k.move(dayOr(e.PaidOn, incurred), PrepaidExpenses, Cash, e.Amount)
 	}
+	if e.Tax != nil && e.TaxRecoverable {
+		k.move(incurred, InputTax, from, *e.Tax)
+		cost.Amount -= e.Tax.Amount
+	}
+	for i, part := range price.Allocate(cost.Amount, make([]int64, len(days))) {
+		k.move(days[i], to, from, record.Money{Amount: part, Currency: cost.Currency})
+	}
+	k.level(PrepaidExpenses, Payable)
 	return Sum(k.postings)
 }
 
 // serviceDays returns the days over which an expense is spread, at least one.
-func serviceDays(e *record.Expense) []Day {
+func serviceDays(e *record.Expense, incurred Day) []Day {
 	if p := e.ServicePeriod; p != nil {
 		from, err1 := ParseDay(p.From)
 		to, err2 := ParseDay(p.To)
@@ -81,14 +111,13 @@ func serviceDays(e *record.Expense) []Day {
 			return days
 		}
 	}
-	day, _ := ParseDay(e.IncurredOn) // 0, the day on which it becomes known, if there is none
-	return []Day{day}
+	return []Day{incurred}
 }
 
 // workCategory is the category of cost of each type of work order.
 var workCategory = map[string]string{"tire": "tires", "corrective": "repair", "damage": "repair", "": "repair"}
 
-// OfWorkOrder returns what ought to stand because of a work order: its cost, tax included, once it is completed. zone counts
+// OfWorkOrder returns what ought to stand because of a work order: its cost, tax included, once it is completed, and its money on the day it was paid. zone counts
 // where it keeps none, as those do that were completed long ago.
 func OfWorkOrder(w *record.WorkOrder, zone *time.Location) []Posting {
 	if w.Status != record.WorkCompleted || w.Total == nil {
@@ -100,12 +129,12 @@ func OfWorkOrder(w *record.WorkOrder, zone *time.Location) []Posting {
 	}
 	zone = zoneOf(w.BookedFor.Timezone, zone)
 	k := &book{dims: Dims{Vehicle: w.VehicleID, Class: w.BookedFor.ClassID, Location: w.BookedFor.LocationID}}
-	k.move(DayOf(w.CompletedAt.Time, zone), CostOf(category), Cash, *w.Total)
+	k.spend(DayOf(w.CompletedAt.Time, zone), CostOf(category), w.PaidOn, *w.Total)
 	return Sum(k.postings)
 }
 
 // OfToll returns what ought to stand because of a toll or a fine: what the agency wants, whoever bears it in the end, on the day it
-// was incurred; nothing while it is disputed. What the customer is charged for it is a charge of the booking. zone counts where it
+// was incurred, and its money on the day it was paid; nothing while it is disputed. What the customer is charged for it is a charge of the booking. zone counts where it
 // keeps none.
 func OfToll(t *record.Toll, zone *time.Location) []Posting {
 	if t.Status == "disputed" {
@@ -117,6 +146,13 @@ func OfToll(t *record.Toll, zone *time.Location) []Posting {
 	}
 	zone = zoneOf(t.BookedFor.Timezone, zone)
 	k := &book{dims: Dims{Vehicle: t.VehicleID, Booking: t.BookingID, Class: t.BookedFor.ClassID, Location: t.BookedFor.LocationID}}
-	k.move(DayOf(t.OccurredAt.Time, zone), CostOf(category), Cash, t.Amount)
+	k.spend(DayOf(t.OccurredAt.Time, zone), CostOf(category), t.PaidOn, t.Amount)
 	return Sum(k.postings)
+}
+
+// spend books a cost on its day, and its money on the day on which it is paid.
+func (k *book) spend(on Day, cost Account, paidOn string, m record.Money) {
+	k.move(on, cost, PrepaidExpenses, m)
+	k.move(dayOr(paidOn, on), PrepaidExpenses, Cash, m)
+	k.level(PrepaidExpenses, Payable)
 }

@@ -1,0 +1,153 @@
+package ledger
+
+import "slices"
+
+// Account is an account of the books, by its code, which never changes. The set is closed.
+type Account string
+
+// The accounts that are no costs. Assets and costs are debits, liabilities and revenue credits.
+const (
+	Cash                    Account = "cash"
+	Receivable              Account = "accounts_receivable"
+	PlatformReceivable      Account = "platform_receivable" // what channels owe that collect for the fleet
+	Unbilled                Account = "unbilled_receivable" // what is earned before it is billed
+	InputTax                Account = "tax_receivable"      // what the authority gives back
+	PrepaidExpenses         Account = "prepaid_expenses"    // what is paid and not used up yet
+	FixedAsset              Account = "fixed_asset"
+	AccumulatedDepreciation Account = "accumulated_depreciation"
+	Payable                 Account = "accounts_payable" // what is used and not paid yet
+	DepositsHeld            Account = "deposits_held"
+	Prepayments             Account = "customer_prepayments" // what customers paid before they were billed
+	DeferredRevenue         Account = "deferred_revenue"     // what is billed and not earned yet
+	TaxPayable              Account = "tax_payable"
+	RevenueTime             Account = "revenue.time"
+	RevenueMileage          Account = "revenue.mileage"
+	RevenueExtras           Account = "revenue.extras"
+	RevenueProtection       Account = "revenue.protection"
+	RevenueFees             Account = "revenue.fees"
+	RevenueDamage           Account = "revenue.damage"
+	RevenueToll             Account = "revenue.toll_recharge"
+	Discount                Account = "contra.discount"
+	ContraRefund            Account = "contra.refund" // adjustments in the customer's favour
+	FX                      Account = "fx"
+
+	cost = "cost." // and the category of an expense
+)
+
+// The types of accounts. What lessens revenue is of its type.
+const (
+	Asset     = "asset"
+	Liability = "liability"
+	Revenue   = "revenue"
+	Cost      = "cost"
+)
+
+// Line is an account of the chart of accounts, with the number and the name that it has until somebody gives it others.
+type Line struct {
+	Account Account
+	Type    string
+	Number  string
+	Name    string
+}
+
+// Chart is the chart of accounts, by number.
+var Chart = []Line{
+	{Cash, Asset, "1000", "Cash and bank"},
+	{Receivable, Asset, "1100", "Accounts receivable"},
+	{PlatformReceivable, Asset, "1110", "Platform receivables"},
+	{Unbilled, Asset, "1120", "Unbilled receivables"},
+	{InputTax, Asset, "1300", "Input tax receivable"},
+	{PrepaidExpenses, Asset, "1400", "Prepaid expenses"},
+	{FixedAsset, Asset, "1500", "Vehicles"},
+	{AccumulatedDepreciation, Asset, "1590", "Accumulated depreciation"},
+	{Payable, Liability, "2000", "Accounts payable"},
+	{DepositsHeld, Liability, "2100", "Customer deposits"},
+	{Prepayments, Liability, "2200", "Customer prepayments"},
+	{DeferredRevenue, Liability, "2300", "Deferred revenue"},
+	{TaxPayable, Liability, "2400", "Taxes payable"},
+	{RevenueTime, Revenue, "4000", "Rental"},
+	{RevenueMileage, Revenue, "4010", "Mileage"},
+	{RevenueExtras, Revenue, "4020", "Extras"},
+	{RevenueProtection, Revenue, "4030", "Protection"},
+	{RevenueFees, Revenue, "4100", "Fees"},
+	{RevenueDamage, Revenue, "4200", "Damage charged"},
+	{RevenueToll, Revenue, "4300", "Tolls and fines charged"},
+	{Discount, Revenue, "4800", "Discounts"},
+	{ContraRefund, Revenue, "4900", "Refunds and allowances"},
+	{cost + "fuel", Cost, "5000", "Fuel"},
+	{cost + "charging", Cost, "5010", "Charging"},
+	{cost + "maintenance", Cost, "5100", "Maintenance"},
+	{cost + "repair", Cost, "5110", "Repairs"},
+	{cost + "tires", Cost, "5120", "Tires"},
+	{cost + "cleaning", Cost, "5130", "Cleaning"},
+	{cost + "insurance", Cost, "5200", "Insurance"},
+	{cost + "registration", Cost, "5210", "Registration"},
+	{cost + "tax", Cost, "5220", "Vehicle taxes"},
+	{cost + "parking", Cost, "5230", "Parking"},
+	{cost + "toll", Cost, "5240", "Tolls"},
+	{cost + "fine", Cost, "5250", "Fines"},
+	{cost + "telematics", Cost, "5260", "Telematics"},
+	{cost + "lease", Cost, "5300", "Leases"},
+	{cost + "loan_interest", Cost, "5310", "Interest"},
+	{cost + "depreciation", Cost, "5400", "Depreciation"},
+	{cost + "platform_fee", Cost, "5500", "Platform fees"},
+	{cost + "payment_fee", Cost, "5510", "Payment fees"},
+	{cost + "marketing", Cost, "5600", "Marketing"},
+	{cost + "salary", Cost, "5700", "Salaries"},
+	{cost + "bad_debt", Cost, "5800", "Bad debts"},
+	{cost + "other", Cost, "5900", "Other costs"},
+	{FX, Cost, "7000", "Exchange differences"},
+}
+
+// lines are those of Chart by their accounts.
+var lines = func() map[Account]Line {
+	all := make(map[Account]Line, len(Chart))
+	for _, l := range Chart {
+		all[l.Account] = l
+	}
+	return all
+}()
+
+// LineOf returns an account's line of the chart, and whether there is such an account.
+func LineOf(a Account) (Line, bool) {
+	l, ok := lines[a]
+	return l, ok
+}
+
+// Type is the type of the account, "" if there is no such account.
+func (a Account) Type() string { return lines[a].Type }
+
+// noCost are the accounts of those categories of expenses that are no costs.
+var noCost = map[string]Account{"sales_tax": TaxPayable, "vehicle_purchase": FixedAsset}
+
+// CostOf returns the account of a category of expenses.
+func CostOf(category string) Account {
+	if account, ok := noCost[category]; ok {
+		return account
+	}
+	return Account(cost + category)
+}
+
+// Categories lists those of expenses.
+var Categories = func() []string {
+	var all []string
+	for _, l := range Chart {
+		if category := string(l.Account); len(category) > len(cost) && category[:len(cost)] == cost {
+			all = append(all, category[len(cost):])
+		}
+	}
+	for category := range noCost {
+		all = append(all, category)
+	}
+	slices.Sort(all)
+	return all
+}()
+
+// Accounts lists every account.
+func Accounts() []Account {
+	all := make([]Account, len(Chart))
+	for i, l := range Chart {
+		all[i] = l.Account
+	}
+	return all
+}
