@@ -14,9 +14,10 @@ import (
 	"github.com/motorpool/fleet/query"
 )
 
-// Whoever rents or drives is held against the do-not-rent list whenever a booking is made, changed, confirmed, extended or picked up, and what is
-// found is noted in the booking. What changes later, a ban or what somebody is known by, is a revision of a customer, from which it follows
-// that the bookings are looked at again that it may concern; a duty looks again at what two writers at once may have missed, and at what ends by itself.
+// Whoever rents or drives is held against the do-not-rent list whenever a booking is made, changed, confirmed,
+// extended or picked up, and what is found is noted in the booking. What changes later, a ban or what somebody is
+// known by, is a revision of a customer, from which it follows that the bookings are looked at again that it may
+// concern; a duty looks again at what two writers at once may have missed, and at what ends by itself.
 
 // doNotRent registers the looks that nobody asks for.
 func (d *Desk) doNotRent() {
@@ -27,8 +28,8 @@ func (d *Desk) doNotRent() {
 // mostListed bounds for how many on the list one booking is marked.
 const mostListed = 10
 
-// mayDrive refuses customers and drivers to whom nothing may be rented for the time of a booking, and notes who of them is, or may be, on
-// the do-not-rent list. Whether that is refused too the settings say.
+// mayDrive refuses customers and drivers to whom nothing may be rented for the time of a booking, and notes who of
+// them is, or may be, on the do-not-rent list. Whether that is refused too the settings say.
 func (d *Desk) mayDrive(ctx context.Context, account fleet.AccountID, b *record.Booking, s record.BookingSettings) error {
 	if err := d.noteListed(ctx, b, func(name string) (record.Record[record.Customer], error) {
 		return d.renter(ctx, account, name, b.ReturnAt.Time)
@@ -49,8 +50,11 @@ func (d *Desk) lookUp(ctx context.Context, account fleet.AccountID, b *record.Bo
 	})
 }
 
-// noteListed notes in a booking who of those who rent and drive, each of whom find finds, is or may be on the do-not-rent list.
-func (d *Desk) noteListed(ctx context.Context, b *record.Booking, find func(name string) (record.Record[record.Customer], error)) error {
+// noteListed notes in a booking who of those who rent and drive, each of whom find finds, is or may be on the
+// do-not-rent list.
+func (d *Desk) noteListed(
+	ctx context.Context, b *record.Booking, find func(name string) (record.Record[record.Customer], error),
+) error {
 	var all []record.ListedMatch
 	for _, name := range peopleOf(b) {
 		rec, err := find(name)
@@ -67,9 +71,11 @@ func (d *Desk) noteListed(ctx context.Context, b *record.Booking, find func(name
 	return nil
 }
 
-// ListCheck says whether somebody described is on the do-not-rent list, by the customers that were found to match: record.ListDoNotRent,
-// record.ListUnsure with what to tell so that it is known, or record.ListClear.
-func (d *Desk) ListCheck(ctx context.Context, account fleet.AccountID, c *record.CustomerFields, found []Match) (result string, missing []string, err error) {
+// ListCheck says whether somebody described is on the do-not-rent list, by the customers that were found to match:
+// record.ListDoNotRent, record.ListUnsure with what to tell so that it is known, or record.ListClear.
+func (d *Desk) ListCheck(
+	ctx context.Context, account fleet.AccountID, c *record.CustomerFields, found []Match,
+) (result string, missing []string, err error) {
 	now := d.Now()
 	result, missing = record.ListClear, []string{}
 	for i := range found {
@@ -86,7 +92,8 @@ func (d *Desk) ListCheck(ctx context.Context, account fleet.AccountID, c *record
 	if err != nil {
 		return "", nil, err
 	}
-	told := query.Known{Licence: c.Licence != nil, Birth: c.DisplayName != "" && c.DateOfBirth != "", Email: c.Email != "", Phone: c.Phone != ""}
+	named := c.DisplayName != "" && c.DateOfBirth != ""
+	told := query.Known{Licence: c.Licence != nil, Birth: named, Email: c.Email != "", Phone: c.Phone != ""}
 	for _, known := range listed {
 		if untold := untold(c, told, known); untold != nil {
 			result, missing = record.ListUnsure, append(missing, untold...)
@@ -96,8 +103,9 @@ func (d *Desk) ListCheck(ctx context.Context, account fleet.AccountID, c *record
 	return result, slices.Compact(missing), nil
 }
 
-// untold is what is not told of somebody and would tell him from one on the list who is known by something, nil if what is told does: a licence, or
-// a name with a birth date, belongs to one person; where neither is known of the one on the list, the email or phone must do.
+// untold is what is not told of somebody and would tell him from one on the list who is known by something, nil if
+// what is told does: a licence, or a name with a birth date, belongs to one person; where neither is known of the one
+// on the list, the email or phone must do.
 func untold(c *record.CustomerFields, told, known query.Known) []string {
 	if told.Licence && known.Licence || told.Birth && known.Birth {
 		return nil
@@ -136,14 +144,16 @@ func peopleOf(b *record.Booking) []string {
 	return all
 }
 
-// listed returns whom a customer, by the name that a booking has for it, is or may be of those who are on the do-not-rent list now.
+// listed returns whom a customer, by the name that a booking has for it, is or may be of those who are on the
+// do-not-rent list now.
 func (d *Desk) listed(ctx context.Context, name string, rec *record.Record[record.Customer]) ([]record.ListedMatch, error) {
 	now := d.Now()
 	if rec.Body.Gone() {
 		return nil, nil
 	}
 	if rec.Body.Listed(now) {
-		return []record.ListedMatch{{CustomerID: name, ListedID: fleet.FormatID(fleet.CustomerPrefix, rec.ID), Check: record.ListDoNotRent, Reasons: []string{record.SameCustomer}}}, nil
+		return []record.ListedMatch{{CustomerID: name, ListedID: fleet.FormatID(fleet.CustomerPrefix, rec.ID),
+			Check: record.ListDoNotRent, Reasons: []string{record.SameCustomer}}}, nil
 	}
 	found, err := d.matches(ctx, rec.Account, rec.ID, rec.Body.DisplayName, &rec.Body.CustomerFields,
 		func(l *query.Likeness) bool { return l.OnList || l.MergedInto != "" })
@@ -153,7 +163,8 @@ func (d *Desk) listed(ctx context.Context, name string, rec *record.Record[recor
 	var all []record.ListedMatch
 	for i := range found {
 		if m := &found[i]; m.Customer.Body.Listed(now) {
-			match := record.ListedMatch{CustomerID: name, ListedID: fleet.FormatID(fleet.CustomerPrefix, m.Customer.ID), Check: record.ListUnsure, Reasons: m.Reasons}
+			match := record.ListedMatch{CustomerID: name, ListedID: fleet.FormatID(fleet.CustomerPrefix, m.Customer.ID),
+				Check: record.ListUnsure, Reasons: m.Reasons}
 			if m.Sure {
 				match.Check = record.ListDoNotRent
 			}
@@ -176,7 +187,8 @@ func refused(b *record.Booking, setting string) error {
 			says += " If the two are different people, write " + m.ListedID + " into distinct_from of the customer."
 		}
 		pointer, code := "/customer_id", onList
-		if at := slices.IndexFunc(b.Drivers, func(driver record.Driver) bool { return driver.CustomerID == m.CustomerID }); at >= 0 && m.CustomerID != b.CustomerID {
+		if m.CustomerID != b.CustomerID {
+			at := slices.IndexFunc(b.Drivers, func(driver record.Driver) bool { return driver.CustomerID == m.CustomerID })
 			pointer = fmt.Sprintf("/drivers/%d/customer_id", at)
 		}
 		if m.Check == record.ListUnsure {
@@ -187,8 +199,8 @@ func refused(b *record.Booking, setting string) error {
 	return nil
 }
 
-// lookAgain looks again at the bookings that a new revision of a customer may concern: its own, and, if it is or was on the do-not-rent list, those
-// of all who are like it.
+// lookAgain looks again at the bookings that a new revision of a customer may concern: its own, and, if it is or was
+// on the do-not-rent list, those of all who are like it.
 func (d *Desk) lookAgain(ctx context.Context, w record.Written) error {
 	before, after, err := record.Bodies[record.Customer](w)
 	if err != nil {
@@ -208,9 +220,11 @@ func (d *Desk) lookAgain(ctx context.Context, w record.Written) error {
 	return d.lookAgainFor(ctx, follows(w), w.Account, w.ID, before, after)
 }
 
-// lookAgainFor looks again at the coming bookings of a customer, of those merged into it, of whoever is like it by what it is or was known
-// by, and at those that are marked for it.
-func (d *Desk) lookAgainFor(ctx context.Context, by record.Author, account fleet.AccountID, id uint64, known ...*record.Customer) error {
+// lookAgainFor looks again at the coming bookings of a customer, of those merged into it, of whoever is like it by
+// what it is or was known by, and at those that are marked for it.
+func (d *Desk) lookAgainFor(
+	ctx context.Context, by record.Author, account fleet.AccountID, id uint64, known ...*record.Customer,
+) error {
 	people := []uint64{id}
 	for _, c := range known {
 		person := personOf(c.DisplayName, &c.CustomerFields)
@@ -244,18 +258,20 @@ func marksOf(c *record.Customer) []any {
 	if l := c.Licence; l != nil {
 		licence = record.Licence{Number: l.Number, Country: l.Country, Region: l.Region}
 	}
-	return []any{c.DoNotRent, c.RiskLevel, c.DisplayName, c.Email, c.Phone, c.DateOfBirth, licence, c.DistinctFrom, c.MergedInto, c.Gone()}
+	return []any{c.DoNotRent, c.RiskLevel, c.DisplayName, c.Email, c.Phone, c.DateOfBirth, licence, c.DistinctFrom,
+		c.MergedInto, c.Gone()}
 }
 
-// checkAgain looks again who of a booking is, or may be, on the do-not-rent list. What nobody may rent any more stays booked: what is noted is
-// for whoever confirms or hands over, which is refused then, or for a person to decide.
+// checkAgain looks again who of a booking is, or may be, on the do-not-rent list. What nobody may rent any more stays
+// booked: what is noted is for whoever confirms or hands over, which is refused then, or for a person to decide.
 func (d *Desk) checkAgain(ctx context.Context, by record.Author, account fleet.AccountID, id uint64) error {
 	for {
 		rec, err := d.Bookings.Get(ctx, account, id)
 		if err != nil {
 			return err
 		}
-		if rec.Archived() || !slices.Contains([]string{record.BookingPending, record.BookingConfirmed, record.BookingActive}, rec.Body.Status) {
+		going := []string{record.BookingPending, record.BookingConfirmed, record.BookingActive}
+		if rec.Archived() || !slices.Contains(going, rec.Body.Status) {
 			return nil
 		}
 		next := rec.Body
@@ -275,11 +291,12 @@ func (d *Desk) checkAgain(ctx context.Context, by record.Author, account fleet.A
 	}
 }
 
-// listAgain is for how long after a change of somebody on the list his bookings are looked for again: one that was being made meanwhile may
-// have been written after both looks.
+// listAgain is for how long after a change of somebody on the list his bookings are looked for again: one that was
+// being made meanwhile may have been written after both looks.
 const listAgain = 15 * time.Minute
 
-// auditList looks again at bookings that are marked, because bans end, and at those of who came on the list a moment ago.
+// auditList looks again at bookings that are marked, because bans end, and at those of who came on the list a moment
+// ago.
 func (d *Desk) auditList(ctx context.Context) error {
 	var after query.AccountBooking
 	marked := eachPage(ctx, d.duePage, func() ([]query.AccountBooking, error) {

@@ -100,13 +100,15 @@ func judge(p *query.Person, l *query.Likeness) verdict {
 	return v
 }
 
-// licence compares what there is beside the number of a licence, which is the same. Of country, region and birth date one may be written
-// wrongly, so that one that differs leaves a doubt; another country, or two that differ, are another licence.
+// licence compares what there is beside the number of a licence, which is the same. Of country, region and birth date
+// one may be written wrongly, so that one that differs leaves a doubt; another country, or two that differ, are
+// another licence.
 func (v *verdict) licence(p *query.Person, l *query.Likeness, born compared, missing func(bool, string)) {
 	country := compare(p.LicenceCountry, l.LicenceCountry)
 	region := compare(regionOf(p.LicenceCountry, p.LicenceRegion), regionOf(l.LicenceCountry, l.LicenceRegion))
-	if region == unknown && (p.LicenceRegion == l.LicenceRegion || country == same && !slices.Contains(regional, p.LicenceCountry)) {
-		region = same // neither is told, or it says nothing
+	saysNothing := country == same && !slices.Contains(regional, p.LicenceCountry)
+	if region == unknown && (p.LicenceRegion == l.LicenceRegion || saysNothing) {
+		region = same
 	}
 	if country == differ || region == differ && born == differ {
 		return
@@ -123,7 +125,8 @@ func (v *verdict) licence(p *query.Person, l *query.Likeness, born compared, mis
 
 // personOf is a customer as others are compared with it.
 func personOf(name string, c *record.CustomerFields) query.Person {
-	p := query.Person{Name: strings.TrimSpace(name), DateOfBirth: c.DateOfBirth, Email: record.Normal(c.Email), Phones: record.Dialled(c.Phone)}
+	p := query.Person{Name: strings.TrimSpace(name), DateOfBirth: c.DateOfBirth, Email: record.Normal(c.Email),
+		Phones: record.Dialled(c.Phone)}
 	if c.Licence != nil {
 		p.LicenceNumber, p.LicenceCountry, p.LicenceRegion = c.Licence.Number, c.Licence.Country, c.Licence.Region
 	}
@@ -132,11 +135,12 @@ func personOf(name string, c *record.CustomerFields) query.Person {
 
 // strangers says whether two customers are known to be different people: one of them says so.
 func strangers(self uint64, mine []string, other uint64, its []string) bool {
-	return slices.Contains(mine, fleet.FormatID(fleet.CustomerPrefix, other)) || self != 0 && slices.Contains(its, fleet.FormatID(fleet.CustomerPrefix, self))
+	return slices.Contains(mine, fleet.FormatID(fleet.CustomerPrefix, other)) ||
+		self != 0 && slices.Contains(its, fleet.FormatID(fleet.CustomerPrefix, self))
 }
 
-// DuplicateOf names the customer of an account that is probably the one described, "" if there is none: by what they have in common, the
-// strongest first. The one with the id self does not count, nor who is known to be somebody else.
+// DuplicateOf names the customer of an account that is probably the one described, "" if there is none: by what they
+// have in common, the strongest first. The one with the id self does not count, nor who is known to be somebody else.
 func (d *Desk) DuplicateOf(ctx context.Context, account fleet.AccountID, self uint64, c *record.CustomerFields) (string, error) {
 	person := personOf("", c)
 	found, err := query.CustomersLike(ctx, d.DB, account, self, person, false)
@@ -158,14 +162,18 @@ func (d *Desk) DuplicateOf(ctx context.Context, account fleet.AccountID, self ui
 	return best, nil
 }
 
-// Matches returns the customers of an account that may be the one described, archived ones too, by their ids. The one with the id self, 0 for
-// nobody, does not count, nor who is known to be somebody else.
-func (d *Desk) Matches(ctx context.Context, account fleet.AccountID, self uint64, name string, c *record.CustomerFields) ([]Match, error) {
+// Matches returns the customers of an account that may be the one described, archived ones too, by their ids. The one
+// with the id self, 0 for nobody, does not count, nor who is known to be somebody else.
+func (d *Desk) Matches(
+	ctx context.Context, account fleet.AccountID, self uint64, name string, c *record.CustomerFields,
+) ([]Match, error) {
 	return d.matches(ctx, account, self, name, c, func(*query.Likeness) bool { return true })
 }
 
 // matches is Matches of those that are wanted.
-func (d *Desk) matches(ctx context.Context, account fleet.AccountID, self uint64, name string, c *record.CustomerFields, wanted func(*query.Likeness) bool) ([]Match, error) {
+func (d *Desk) matches(
+	ctx context.Context, account fleet.AccountID, self uint64, name string, c *record.CustomerFields, wanted func(*query.Likeness) bool,
+) ([]Match, error) {
 	person := personOf(name, c)
 	found, err := query.CustomersLike(ctx, d.DB, account, self, person, true)
 	if err != nil {
@@ -204,8 +212,8 @@ func (d *Desk) matches(ctx context.Context, account fleet.AccountID, self uint64
 	return all, nil
 }
 
-// similar says whether two names could be one person's: the same words in any order, or so nearly that they differ by a slip of the pen
-// (one letter in ten, at least one).
+// similar says whether two names could be one person's: the same words in any order, or so nearly that they differ by
+// a slip of the pen (one letter in ten, at least one).
 func similar(a, b string) bool {
 	x, y := nameLetters(a), nameLetters(b)
 	if len(x) == 0 || len(y) == 0 {

@@ -8,9 +8,9 @@ import (
 	"github.com/nyaruka/phonenumbers"
 )
 
-// Telephone writes a telephone number as E.164: +15125550100. One without a country code is read as it is dialled in the first of the regions
-// (ISO 3166-1 alpha-2) in which it could be a number. It returns false, and the text without the marks that people put between digits,
-// if it cannot be read so.
+// Telephone writes a telephone number as E.164: +15125550100. One without a country code is read as it is dialled in
+// the first of the regions (ISO 3166-1 alpha-2) in which it could be a number. It returns false, and the text without
+// the marks that people put between digits, if it cannot be read so.
 func Telephone(text string, regions ...string) (string, bool) {
 	plain := PhoneNumber(text)
 	if plain == "" {
@@ -45,8 +45,9 @@ func Telephone(text string, regions ...string) (string, bool) {
 // Dials says whether a region (ISO 3166-1 alpha-2) has telephone numbers.
 func Dials(region string) bool { return phonenumbers.GetCountryCodeForRegion(region) != 0 }
 
-// Dialled are the digits by which a telephone number may have been kept: as E.164, with the prefix of calls within its country between, as
-// numbers were kept before Telephone wrote them (+44 (0)20 7946 0018), and as it is written here.
+// Dialled are the digits by which a telephone number may have been kept: as E.164, with the prefix of calls within
+// its country between, as numbers were kept before Telephone wrote them (+44 (0)20 7946 0018), and as it is written
+// here.
 func Dialled(phone string) []string {
 	written := strings.TrimPrefix(phone, "+")
 	if written == "" {
