@@ -4,19 +4,20 @@ import "github.com/motorpool/fleet"
 
 // Account is a tenant. Its id is its account.
 type Account struct {
-	Name          string                 `json:"name" minLength:"1" maxLength:"100"`
-	Timezone      string                 `json:"timezone,omitempty" doc:"IANA time zone." example:"America/Chicago"`
-	Currency      string                 `json:"currency,omitempty" pattern:"^[A-Z]{3}$" example:"USD"`
-	Country       string                 `json:"country,omitempty" pattern:"^[A-Z]{2}$" doc:"ISO 3166-1 alpha-2. Telephone numbers without a country code are of it; US unless given, if the currency is USD." example:"US"`
-	RetentionDays uint32                 `json:"retention_days,omitempty" maximum:"36500" doc:"For how many days what vehicles report is kept, by its own time; 30 at least, or 0 for ever. Older fixes are refused, and what is older is deleted for good once a day: PATCH /v1/account says what."`
-	TripSettings  *TripSettings          `json:"trip_settings,omitempty" doc:"How trips are found, unless a vehicle says otherwise."`
-	OnlineWithin  int                    `json:"online_within_s,omitempty" minimum:"60" maximum:"604800" doc:"For how many seconds a device may be silent and still be online, unless it says otherwise itself; three times the interval in which it has reported lately unless given, at least 5 minutes and at most 26 hours." example:"3600"`
-	DrivingRules  *DrivingRules          `json:"driving_rules,omitempty" doc:"What the hours of drivers are held against; nothing unless given."`
-	BooksClosed   string                 `json:"books_closed_through,omitempty" format:"date" doc:"The last day of the books that nothing is posted on any more; POST /v1/ledger/close and /v1/ledger/reopen change it."`
-	LedgerChart   map[string]LedgerLabel `json:"ledger_chart,omitempty" doc:"The numbers and names of accounts of the ledger that are not the usual ones; PATCH /v1/ledger/chart changes them."`
-	ExternalRefs  []ExternalRef          `json:"external_refs,omitempty" nullable:"false"`
-	Metadata      map[string]string      `json:"metadata,omitempty"`
-	Bookings      *BookingSettings       `json:"booking_settings,omitempty" doc:"How bookings are handled."`
+	Name          string            `json:"name" minLength:"1" maxLength:"100"`
+	Timezone      string            `json:"timezone,omitempty" doc:"IANA time zone." example:"America/Chicago"`
+	Currency      string            `json:"currency,omitempty" pattern:"^[A-Z]{3}$" example:"USD"`
+	Country       string            `json:"country,omitempty" pattern:"^[A-Z]{2}$" doc:"ISO 3166-1 alpha-2. Telephone numbers without a country code are of it; US unless given, if the currency is USD." example:"US"`
+	RetentionDays uint32            `json:"retention_days,omitempty" maximum:"36500" doc:"For how many days what vehicles report is kept, by its own time; 30 at least, or 0 for ever. Older fixes are refused, and what is older is deleted for good once a day: PATCH /v1/account says what."`
+	TripSettings  *TripSettings     `json:"trip_settings,omitempty" doc:"How trips are found, unless a vehicle says otherwise."`
+	OnlineWithin  int               `json:"online_within_s,omitempty" minimum:"60" maximum:"604800" doc:"For how many seconds a device may be silent and still be online, unless it says otherwise itself; three times the interval in which it has reported lately unless given, at least 5 minutes and at most 26 hours." example:"3600"`
+	DrivingRules  *DrivingRules     `json:"driving_rules,omitempty" doc:"What the hours of drivers are held against; nothing unless given."`
+	BooksClosed   string            `json:"books_closed_through,omitempty" format:"date" doc:"The last day of the books that nothing is posted on any more; POST /v1/ledger/close and /v1/ledger/reopen change it."`
+	ExternalRefs  []ExternalRef     `json:"external_refs,omitempty" nullable:"false"`
+	Metadata      map[string]string `json:"metadata,omitempty"`
+	Bookings      *BookingSettings  `json:"booking_settings,omitempty" doc:"How bookings are handled."`
+
+	LedgerChart map[string]LedgerLabel `json:"ledger_chart,omitempty" doc:"The numbers and names of accounts of the ledger that are not the usual ones; PATCH /v1/ledger/chart changes them."`
 }
 
 // LedgerLabel is how an account calls an account of its ledger; what is empty is as usual.

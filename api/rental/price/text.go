@@ -27,7 +27,7 @@ func Decimals(currency string) int {
 // Format writes an amount for people: "USD 129.00", "JPY 12900", "USD -5.00".
 func Format(m record.Money) string { return m.Currency + " " + Decimal(m) }
 
-// Decimal writes an amount as a decimal number of its currency: "129.00", "12900", "-5.00".
+// Decimal writes the number of an amount: "129.00", "12900" of JPY, "-5.00".
 func Decimal(m record.Money) string {
 	digits, sign := strconv.FormatUint(magnitude(m.Amount), 10), ""
 	if m.Amount < 0 {
