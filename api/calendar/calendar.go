@@ -248,9 +248,9 @@ func (c *Calendars) Of(ctx context.Context, account fleet.AccountID, id uint64) 
 
 // Take gives a vehicle to a holder for a period: in the place of what the holder had of it or, if h is a bid, beside that. A
 // *ConflictError names the hold that is in the way; h.Conflict, and a calendar of a class, take it all the same. What it returns
-// is decided: the holds of others that it overlaps, as they stood when it was taken. After another error it is open whether the
+// is decided: all that the calendar had beside it when it was taken. After another error it is open whether the
 // hold stands: a bid lapses, and of another the next Take or Give of the holder settles it.
-func (c *Calendars) Take(ctx context.Context, by record.Author, account fleet.AccountID, vehicle uint64, h Hold) ([]Hold, error) {
+func (c *Calendars) Take(ctx context.Context, by record.Author, account fleet.AccountID, vehicle uint64, h Hold) (*Calendar, error) {
 	return c.TakeSeen(ctx, nil, by, account, vehicle, h)
 }
 
@@ -259,14 +259,20 @@ func (c *Calendars) Look(ctx context.Context, account fleet.AccountID, id uint64
 	return c.log.Look(ctx, account, id)
 }
 
+// In returns the holds of a calendar that was seen; false if it was not.
+func (c *Calendars) In(seen *record.Seen, account fleet.AccountID, id uint64) ([]Hold, bool) {
+	r, ok, err := c.log.In(seen, account, id)
+	return r.Body.Holds, ok && (err == nil || fleet.CodeOf(err) == fleet.CodeNotFound)
+}
+
 // TakeSeen is Take for a caller who has seen the calendar a moment ago, or not if seen is nil.
-func (c *Calendars) TakeSeen(ctx context.Context, seen *record.Seen, by record.Author, account fleet.AccountID, vehicle uint64, h Hold) ([]Hold, error) {
+func (c *Calendars) TakeSeen(ctx context.Context, seen *record.Seen, by record.Author, account fleet.AccountID, vehicle uint64, h Hold) (*Calendar, error) {
 	if !h.From.Before(h.Until.Time) {
 		return nil, fleet.NewError(fleet.CodeValidation, "A period must end after it begins.")
 	}
 	unwanted := map[holdKey]bool{}
 	for {
-		var beside []Hold
+		var beside *Calendar
 		err := c.change(ctx, seen, by, account, vehicle, func(cal *Calendar) error {
 			now := c.now()
 			cal.Holds = slices.DeleteFunc(cal.Holds, func(o Hold) bool {
@@ -276,7 +282,7 @@ func (c *Calendars) TakeSeen(ctx context.Context, seen *record.Seen, by record.A
 			if found := cal.Conflict(&h, now); found != nil && !h.Conflict && !c.shared {
 				return &ConflictError{Vehicle: fleet.FormatID(fleet.VehiclePrefix, vehicle), Hold: *found}
 			}
-			beside = cal.Beside(&h, now)
+			beside = &Calendar{Holds: slices.Clone(cal.Holds)}
 			h.At = record.InstantOf(now)
 			cal.insert(h)
 			return nil

@@ -88,9 +88,9 @@ type Room struct {
 	OverbookingPct int    // by how many more there may be, in percent of the vehicles at the location
 }
 
-// rivals says whether of two bookings of a class one may take the other's vehicle: they overlap, or the earlier one drives it away from where the
-// later one begins. Where the place of a vehicle is not known each of them may show where it is.
-func (r *Room) rivals(a, b *Hold) bool {
+// Rivals says whether of two holds one may take the other's vehicle: they overlap, or the earlier one drives it away from where the
+// later one begins. If nobody knows where the vehicle is, either may tell.
+func Rivals(a, b *Hold, unknown bool) bool {
 	if a.Overlaps(b.From.Time, b.Until.Time) {
 		return true
 	}
@@ -100,7 +100,12 @@ func (r *Room) rivals(a, b *Hold) bool {
 	if a.Ends == "" || b.Begins == "" || a.Ends == b.Begins {
 		return false
 	}
-	return a.Begins != a.Ends || slices.ContainsFunc(r.Vehicles, func(v Vehicle) bool { return v.Place == "" })
+	return unknown || a.Begins != a.Ends
+}
+
+// rivals is Rivals for any vehicle of the class.
+func (r *Room) rivals(a, b *Hold) bool {
+	return Rivals(a, b, slices.ContainsFunc(r.Vehicles, func(v Vehicle) bool { return v.Place == "" }))
 }
 
 // Spare returns how many more bookings like one there may be, besides itself: the vehicles that can serve it less those that its rivals and

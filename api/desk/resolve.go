@@ -101,7 +101,13 @@ func (d *Desk) complete(ctx context.Context, account fleet.AccountID, r *Resolve
 			group.Go(func() error { return follow(inner, account, d.Classes, v.ClassID, &r.Class) })
 		}
 		if r.Pickup == nil {
-			group.Go(func() error { return follow(inner, account, d.Locations, v.HomeLocationID, &r.Pickup) })
+			group.Go(func() error {
+				at, err := d.placeAt(inner, account, r.Vehicle, r.Fields.PickupAt.Time)
+				if err != nil {
+					return err
+				}
+				return follow(inner, account, d.Locations, at, &r.Pickup)
+			})
 		}
 		if err := group.Wait(); err != nil {
 			return err

@@ -133,8 +133,8 @@ func (l *Leaving) takeCalendar(ctx context.Context, what string) error {
 	if l.hold.Ref == "" {
 		l.hold = calendar.Hold{Ref: fleet.FormatID(fleet.VehiclePrefix, l.vehicle), From: record.InstantOf(now), Until: record.InstantOf(forEver), Conflict: true, Bid: record.RandomID()}
 	}
-	overlaps, err := d.Calendars.Take(ctx, l.by, l.account, l.vehicle, l.hold)
-	if err == nil && len(overlaps) > 0 {
+	all, err := d.Calendars.Take(ctx, l.by, l.account, l.vehicle, l.hold)
+	if err == nil && len(all.Beside(&l.hold, now)) > 0 {
 		// Blocks and buffers may stand; a booking that came in between may not.
 		err = d.unbooked(ctx, l.account, l.vehicle, now, what)
 	}
