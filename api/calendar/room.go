@@ -69,6 +69,35 @@ func (v *Vehicle) Misplaced(h *Hold) *Misplaced {
 	return nil
 }
 
+// Displaced returns the hold that would be in the wrong place, and why, if a holder had what it wants of the vehicle instead of what it has:
+// what it wants itself, or a later one. Either may be nil. What is in the wrong place as it is does not count.
+func (v *Vehicle) Displaced(ref string, had, want *Hold) (*Hold, *Misplaced) {
+	with := func(h *Hold) *Vehicle {
+		other := *v
+		other.Holds = slices.DeleteFunc(slices.Clone(v.Holds), func(o Hold) bool { return o.Ref == ref })
+		if h != nil {
+			other.Holds = append(other.Holds, *h)
+		}
+		return &other
+	}
+	now, then := with(had), with(want)
+	if want != nil {
+		if wrong := then.Misplaced(want); wrong != nil && (had == nil || now.Misplaced(had) == nil) {
+			return want, wrong
+		}
+	}
+	for i := range then.Holds {
+		o := &then.Holds[i]
+		if o.Ref == ref {
+			continue
+		}
+		if wrong := then.Misplaced(o); wrong != nil && now.Misplaced(o) == nil {
+			return o, wrong
+		}
+	}
+	return nil, nil
+}
+
 // Serves says whether a vehicle can be given to a booking: nobody else has it, and it is in the right place.
 func (v *Vehicle) Serves(h *Hold) bool {
 	return !slices.ContainsFunc(v.Holds, func(o Hold) bool { return o.Ref != h.Ref && h.Overlaps(o.From.Time, o.Until.Time) }) &&
@@ -148,29 +177,33 @@ type Bid struct {
 }
 
 // Refuses returns the booking of the class for which there would be too few vehicles if a holder had what it wants instead of what it has,
-// which may be nil; nil if there is none, or none that is worse off than now.
-func (r *Room) Refuses(had, want *Bid) *Hold {
-	others := r.without(want.Hold.Ref)
+// either of which may be nil; nil if there is none, or none that is worse off than now.
+func (r *Room) Refuses(ref string, had, want *Bid) *Hold {
+	others := r.without(ref)
 	now, then := others.with(had), others.with(want)
 	for i := range then.Booked {
 		h := &then.Booked[i]
-		if h.Ref != want.Hold.Ref && !then.takes(&others, want, h) {
+		if h.Ref != ref && !now.loses(then, want, h) {
 			continue
 		}
-		if spare := then.Spare(h); spare < 0 && (h.Ref == want.Hold.Ref || spare < now.Spare(h)) {
+		if spare := then.Spare(h); spare < 0 && (h.Ref == ref || spare < now.Spare(h)) {
 			return h
 		}
 	}
 	return nil
 }
 
-// takes says whether a bid takes anything from a booking of the class: it is a rival, or has a vehicle that could serve it.
-func (r *Room) takes(others *Room, want *Bid, h *Hold) bool {
-	if want.Vehicle == 0 {
+// loses says whether a booking of the class loses anything to a bid: it gets a rival, or a vehicle cannot serve it any more.
+func (r *Room) loses(then *Room, want *Bid, h *Hold) bool {
+	if want != nil && want.Vehicle == 0 {
 		return r.rivals(&want.Hold, h)
 	}
-	at := slices.IndexFunc(r.Vehicles, func(v Vehicle) bool { return v.ID == want.Vehicle })
-	return at >= 0 && others.Vehicles[at].Serves(h) && !r.Vehicles[at].Serves(h)
+	for i := range r.Vehicles {
+		if r.Vehicles[i].Serves(h) && !then.Vehicles[i].Serves(h) {
+			return true
+		}
+	}
+	return false
 }
 
 // without is the room without what one holder has of it.

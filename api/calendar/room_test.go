@@ -126,7 +126,7 @@ func TestWhatAClassPromisesItCanGive(t *testing.T) {
 			switch rng.IntN(4) {
 			case 0: // of a car, or a transfer of it
 				car := rng.IntN(len(p.places))
-				if !r.Vehicles[car].Serves(&h) || r.Refuses(nil, &calendar.Bid{Vehicle: uint64(car + 1), Hold: h}) != nil {
+				if !r.Vehicles[car].Serves(&h) || r.Refuses(h.Ref, nil, &calendar.Bid{Vehicle: uint64(car + 1), Hold: h}) != nil {
 					refused++
 					continue
 				}
@@ -138,7 +138,7 @@ func TestWhatAClassPromisesItCanGive(t *testing.T) {
 				continue
 			default:
 				left := r.Left(&h)
-				if by := r.Refuses(nil, &calendar.Bid{Hold: h}); (by == nil) != (left > 0) {
+				if by := r.Refuses(h.Ref, nil, &calendar.Bid{Hold: h}); (by == nil) != (left > 0) {
 					t.Fatalf("seed %d: %d are left, and %v refuses", seed, left, by)
 				} else if by != nil {
 					if refused++; p.possible(append(slices.Clone(p.booked), h)) {
@@ -176,7 +176,7 @@ func TestAClassHasAtALocationWhatIsThere(t *testing.T) {
 	book := func(ref, from, to string, begin, end int) bool {
 		r := p.room()
 		b := calendar.Bid{Hold: calendar.Hold{Ref: ref, From: hour(begin), Until: hour(end), Begins: from, Ends: to}}
-		if r.Refuses(nil, &b) != nil {
+		if r.Refuses(ref, nil, &b) != nil {
 			return false
 		}
 		p.booked = append(p.booked, b.Hold)
@@ -198,11 +198,11 @@ func TestAClassHasAtALocationWhatIsThere(t *testing.T) {
 		{"when a car has come from Dallas", func() bool {
 			brought := calendar.Hold{Ref: "blk", From: hour(21), Until: hour(24), Begins: "Dallas", Ends: "Austin"}
 			r := p.room()
-			if r.Refuses(nil, &calendar.Bid{Vehicle: 3, Hold: brought}) == nil {
+			if r.Refuses("blk", nil, &calendar.Bid{Vehicle: 3, Hold: brought}) == nil {
 				return false // booking 4 needs it
 			}
 			brought.From, brought.Until = hour(40), hour(42)
-			if r = p.room(); r.Refuses(nil, &calendar.Bid{Vehicle: 3, Hold: brought}) != nil {
+			if r = p.room(); r.Refuses("blk", nil, &calendar.Bid{Vehicle: 3, Hold: brought}) != nil {
 				return false
 			}
 			p.holds[2] = append(p.holds[2], brought)

@@ -50,7 +50,7 @@ func (d *Desk) capacity(ctx context.Context, by record.Author, account fleet.Acc
 	if err != nil {
 		return err
 	}
-	short := room.Refuses(gives, &want)
+	short := room.Refuses(b.hold.Ref, gives, &want)
 	if short == nil {
 		return nil
 	}
@@ -62,6 +62,27 @@ func (d *Desk) capacity(ctx context.Context, by record.Author, account fleet.Acc
 		return d.capacity(ctx, by, account, b, gives, leaves, likely, s)
 	}
 	return d.classFull(ctx, account, class, room, short)
+}
+
+// roomWithout refuses that a holder gives up what it has of a vehicle, if bookings of its class need the vehicle where that brings it.
+func (d *Desk) roomWithout(ctx context.Context, account fleet.AccountID, v *record.Record[record.Vehicle], had *calendar.Bid) error {
+	class, _ := fleet.ParseID(fleet.ClassPrefix, v.Body.ClassID)
+	if class == 0 {
+		return nil
+	}
+	now := d.Now()
+	holds, err := d.ClassCalendars.Of(ctx, account, class)
+	if err != nil || len(holds) == 0 {
+		return err
+	}
+	room, err := d.room(ctx, account, class, (&calendar.Calendar{Holds: holds}).Standing(now), now)
+	if err != nil {
+		return err
+	}
+	if short := room.Refuses(had.Hold.Ref, had, nil); short != nil {
+		return d.classFull(ctx, account, class, room, short)
+	}
+	return nil
 }
 
 // pressed is the vehicle of a bid, the class that it may press upon, 0 if none, and what is booked of that. A vehicle is read beside the

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/motorpool/fleet"
@@ -19,44 +20,65 @@ func (e *ElsewhereError) Error() string { return e.Err.Error() }
 // Unwrap returns the error as callers of the interface see it.
 func (e *ElsewhereError) Unwrap() error { return e.Err }
 
-// inPlace refuses to give a vehicle to a holder for a place where it will not be then, or to leave it where its next booking does not begin.
-// Who had it in the wrong place already is not refused a change for that. Which holds decide is known since the bid was placed: of two that
+// inPlace refuses to give a vehicle to a holder for a place where it will not be then, or if a later holder would not find it where it must be.
+// What is in the wrong place already is not refused a change for that. Which holds decide is known since the bid was placed: of two that
 // race for one vehicle, its calendar shows the first to the second.
 func (d *Desk) inPlace(ctx context.Context, by record.Author, account fleet.AccountID, b *bid, gives *calendar.Bid, v *record.Record[record.Vehicle]) error {
 	if v == nil {
 		return nil
 	}
-	there := calendar.Vehicle{ID: v.ID, Place: v.Body.Place(), Since: v.Body.LocatedAt.Time, Holds: b.beside}
-	wrong := there.Misplaced(&b.hold)
-	if wrong == nil || gives != nil && gives.Vehicle == v.ID && there.Misplaced(&gives.Hold) != nil {
+	var had *calendar.Hold
+	if gives != nil && gives.Vehicle == v.ID {
+		had = &gives.Hold
+	}
+	there := vehicleOf(v, b.beside)
+	h, wrong := there.Displaced(b.hold.Ref, had, &b.hold)
+	if wrong == nil {
 		return nil
 	}
 	if dropped, err := d.dropAbandoned(ctx, by, account, b.at, b.beside); err != nil || dropped {
 		if err != nil {
 			return err
 		}
-		if b.beside, err = d.Calendars.Of(ctx, account, v.ID); err != nil {
+		holds, err := d.Calendars.Of(ctx, account, v.ID)
+		if err != nil {
 			return err
 		}
-		b.beside = (&calendar.Calendar{Holds: b.beside}).Standing(d.Now())
+		b.beside = (&calendar.Calendar{Holds: holds}).Standing(d.Now())
 		return d.inPlace(ctx, by, account, b, gives, v)
 	}
-	return d.elsewhere(ctx, account, &v.Body, &b.hold, wrong)
+	return d.elsewhere(ctx, account, v, b.hold.Ref, h, wrong)
 }
 
-// elsewhere says in words where a vehicle is instead, and what the caller may do.
-func (d *Desk) elsewhere(ctx context.Context, account fleet.AccountID, v *record.Vehicle, h *calendar.Hold, wrong *calendar.Misplaced) error {
-	who := "The vehicle " + cmp.Or(v.Nickname, v.LicensePlate, v.Make+" "+v.Model)
-	if o := wrong.Next; o != nil {
-		return &ElsewhereError{fleet.NewError(fleet.CodeConflict, fmt.Sprintf("%s would be left at %s, and %s needs it at %s at %s.", who,
-			d.placeName(ctx, account, h.Ends), o.Ref, d.placeName(ctx, account, o.Begins), o.From.Format(time.RFC3339)),
-			fleet.FieldError{Pointer: "/return_location_id", Code: "elsewhere",
-				Detail: "is not where the vehicle is needed next; plan a transfer between the two, or give the next one another vehicle"})}
+// vehicleOf is a vehicle with what stands in its calendar.
+func vehicleOf(v *record.Record[record.Vehicle], standing []calendar.Hold) calendar.Vehicle {
+	return calendar.Vehicle{ID: v.ID, Place: v.Body.Place(), Since: v.Body.LocatedAt.Time, Holds: standing}
+}
+
+// elsewhere says in words where a vehicle is instead, and what the caller may do. h is the hold that is in the wrong place: of the one who asks, or
+// of somebody who comes later.
+func (d *Desk) elsewhere(ctx context.Context, account fleet.AccountID, v *record.Record[record.Vehicle], asks string, h *calendar.Hold, wrong *calendar.Misplaced) error {
+	who := "The vehicle " + cmp.Or(v.Body.Nickname, v.Body.LicensePlate, v.Body.Make+" "+v.Body.Model)
+	from := h.From.Format(time.RFC3339)
+	refusal := func(text string, pointer, detail string) error {
+		return &ElsewhereError{fleet.NewError(fleet.CodeConflict, text, fleet.FieldError{Pointer: pointer, Code: "elsewhere", Detail: detail})}
 	}
-	at, from := d.placeName(ctx, account, wrong.At), h.From.Format(time.RFC3339)
-	return &ElsewhereError{fleet.NewError(fleet.CodeConflict, fmt.Sprintf("%s will be at %s at %s, and not at %s.", who, at, from, d.placeName(ctx, account, h.Begins)),
-		fleet.FieldError{Pointer: "/vehicle_id", Code: "elsewhere", Detail: "will be at " + at + "; take one that is there, block it for a transfer (to_location_id) " +
-			"that ends by " + from + ", or send elsewhere true if somebody brings it"})}
+	if o := wrong.Next; o != nil {
+		ends := d.placeName(ctx, account, h.Ends)
+		return refusal(fmt.Sprintf("%s would be left at %s, and %s needs it at %s at %s.", who, ends, o.Ref, d.placeName(ctx, account, o.Begins), o.From.Format(time.RFC3339)),
+			"/vehicle_id", "would be left at "+ends+"; plan a transfer after that, or give "+o.Ref+" another vehicle first")
+	}
+	at, wanted := d.placeName(ctx, account, wrong.At), d.placeName(ctx, account, h.Begins)
+	if h.Ref != asks {
+		return refusal(fmt.Sprintf("%s would be at %s at %s, and %s needs it at %s.", who, at, from, h.Ref, wanted),
+			"/vehicle_id", "is needed by "+h.Ref+" at "+wanted+"; give that another vehicle first")
+	}
+	text := fmt.Sprintf("%s will be at %s at %s, and not at %s.", who, at, from, wanted)
+	if strings.HasPrefix(asks, fleet.BlockPrefix) {
+		return refusal(text, "/from_location_id", "is not where the vehicle will be; leave it out, or plan a transfer to there first")
+	}
+	return refusal(text, "/vehicle_id", "will be at "+at+"; take one that is there, plan a transfer that ends by "+from+
+		" (POST /v1/vehicles/"+fleet.FormatID(fleet.VehiclePrefix, v.ID)+"/blocks with to_location_id), or send elsewhere true if somebody brings it")
 }
 
 // placeName is what people call a location.
@@ -72,12 +94,11 @@ func (d *Desk) placeName(ctx context.Context, account fleet.AccountID, text stri
 	return cmp.Or(l.Body.Name, text)
 }
 
-// placeAt is the location where a vehicle will be at an instant, empty if nobody knows.
-func (d *Desk) placeAt(ctx context.Context, account fleet.AccountID, v *record.Record[record.Vehicle], at time.Time) (string, error) {
-	m, _ := ctx.Value(memoryKey{}).(*memory)
+// placeAt is the location where a vehicle will be at an instant, without what one holder has of it; empty if nobody knows.
+func (d *Desk) placeAt(ctx context.Context, account fleet.AccountID, v *record.Record[record.Vehicle], at time.Time, without string) (string, error) {
 	var holds []calendar.Hold
 	known := false
-	if m != nil {
+	if m, ok := ctx.Value(memoryKey{}).(*memory); ok {
 		holds, known = d.Calendars.In(m.calendar, account, v.ID)
 	}
 	if !known {
@@ -86,6 +107,6 @@ func (d *Desk) placeAt(ctx context.Context, account fleet.AccountID, v *record.R
 			return "", err
 		}
 	}
-	there := calendar.Vehicle{Place: v.Body.Place(), Since: v.Body.LocatedAt.Time, Holds: (&calendar.Calendar{Holds: holds}).Standing(d.Now())}
-	return there.At(at, ""), nil
+	there := vehicleOf(v, (&calendar.Calendar{Holds: holds}).Standing(d.Now()))
+	return there.At(at, without), nil
 }

@@ -221,7 +221,7 @@ func (d *Desk) returned(ctx context.Context, o Order, next *record.Record[record
 		return err
 	}
 	if h.LocationID != "" {
-		if err := d.locationExists(ctx, o.Account, h.LocationID); err != nil {
+		if err := d.locationExists(ctx, o.Account, "/return_location_id", h.LocationID); err != nil {
 			return err
 		}
 		b.ReturnLocationID = h.LocationID
@@ -268,14 +268,14 @@ func percent(level *int) *float64 {
 	return &v
 }
 
-func (d *Desk) locationExists(ctx context.Context, account fleet.AccountID, text string) error {
+func (d *Desk) locationExists(ctx context.Context, account fleet.AccountID, pointer, text string) error {
 	id, err := fleet.ParseID(fleet.LocationPrefix, text)
 	if err == nil {
 		_, err = d.Locations.Get(ctx, account, id)
 	}
 	if err != nil && (id == 0 || fleet.CodeOf(err) == fleet.CodeNotFound) {
 		return fleet.NewError(fleet.CodeValidation, "There is no such location.",
-			fleet.NoSuch("/return_location_id", "location", fleet.LocationPrefix, text))
+			fleet.NoSuch(pointer, "location", fleet.LocationPrefix, text))
 	}
 	return err
 }

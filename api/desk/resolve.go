@@ -102,7 +102,7 @@ func (d *Desk) complete(ctx context.Context, account fleet.AccountID, r *Resolve
 		}
 		if r.Pickup == nil {
 			group.Go(func() error {
-				at, err := d.placeAt(inner, account, r.Vehicle, r.Fields.PickupAt.Time)
+				at, err := d.placeAt(inner, account, r.Vehicle, r.Fields.PickupAt.Time, "")
 				if err != nil {
 					return err
 				}

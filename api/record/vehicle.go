@@ -117,6 +117,13 @@ type Vehicle struct {
 // Place is the location where the vehicle is, its home unless somebody said; empty if nobody knows.
 func (v *Vehicle) Place() string { return cmp.Or(v.CurrentLocationID, v.HomeLocationID) }
 
+// Left notes that something that ends at an instant leaves the vehicle at a location, unless something later is known. Empty for wherever it is.
+func (v *Vehicle) Left(location string, until Instant) {
+	if location != "" && v.LocatedAt.Before(until.Time) {
+		v.CurrentLocationID, v.LocatedAt = location, until
+	}
+}
+
 // LevelReading is how full a tank or a traction battery was when somebody looked.
 type LevelReading struct {
 	Pct      float64 `json:"pct"`
