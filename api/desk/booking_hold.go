@@ -29,14 +29,9 @@ func holdOf(id uint64, b *record.Booking) (place, *calendar.Hold) {
 	if !b.Holding() || b.BlockedFrom.IsZero() {
 		return place{}, nil
 	}
-	h := &calendar.Hold{Ref: fleet.FormatID(fleet.BookingPrefix, id), From: b.BlockedFrom, Until: b.BlockedUntil, Conflict: b.Conflict,
-		Open: b.Status == record.BookingActive}
+	h := periodOf(id, b)
 	if b.Status == record.BookingPending {
 		h.Expires = b.HoldExpiresAt
-	}
-	h.Ends = cmp.Or(b.ReturnLocationID, b.PickupLocationID)
-	if !b.Elsewhere {
-		h.Begins = b.PickupLocationID
 	}
 	if vehicle, err := fleet.ParseID(fleet.VehiclePrefix, b.VehicleID); err == nil {
 		back := b.ReturnAt
@@ -52,6 +47,16 @@ func holdOf(id uint64, b *record.Booking) (place, *calendar.Hold) {
 		return place{class: class}, h
 	}
 	return place{}, nil
+}
+
+// periodOf is the hold of a booking, in whichever calendar: when, from which location and to which.
+func periodOf(id uint64, b *record.Booking) *calendar.Hold {
+	h := &calendar.Hold{Ref: fleet.FormatID(fleet.BookingPrefix, id), From: b.BlockedFrom, Until: b.BlockedUntil, Conflict: b.Conflict,
+		Open: b.Status == record.BookingActive, Ends: cmp.Or(b.ReturnLocationID, b.PickupLocationID)}
+	if !b.Elsewhere {
+		h.Begins = b.PickupLocationID
+	}
+	return h
 }
 
 // bookingWants says whether a booking wants a hold: whether its newest revision says just that period in that calendar.
