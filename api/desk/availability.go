@@ -118,7 +118,7 @@ func (s *searching) read(ctx context.Context, classes []string) error {
 		var home *record.Record[record.Account]
 		err := follow(inner, s.account, d.Accounts, s.account.String(), &home)
 		if home != nil {
-			s.home = home.Body.Timezone
+			s.home, s.base.OneWayFees = home.Body.Timezone, oneWayFees(&home.Body)
 		}
 		return err
 	})

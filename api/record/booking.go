@@ -56,7 +56,9 @@ type Booking struct {
 	BlockedFrom  Instant       `json:"blocked_from"`
 	BlockedUntil Instant       `json:"blocked_until"`
 	VehicleSwaps []VehicleSwap `json:"vehicle_history,omitempty"`
-	UpgradedFrom string        `json:"upgrade_from_class_id,omitempty"`
+	// AgreedReturnID is where it was to be returned, of one that was returned elsewhere.
+	AgreedReturnID string `json:"agreed_return_location_id,omitempty"`
+	UpgradedFrom   string `json:"upgrade_from_class_id,omitempty"`
 
 	ActualPickupAt  Instant  `json:"actual_pickup_at"`
 	ActualReturnAt  Instant  `json:"actual_return_at"`
