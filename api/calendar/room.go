@@ -112,9 +112,9 @@ func (v *Vehicle) Serves(h *Hold) bool {
 //
 // A vehicle that a booking without a vehicle will bring to a location does not count there before the booking has its vehicle.
 type Room struct {
-	Vehicles       []Vehicle
-	Booked         []Hold // that count
-	OverbookingPct int    // by how many more there may be, in percent of the vehicles at the location
+	Vehicles      []Vehicle
+	Booked        []Hold // that count
+	OverbookingBP int    // by how many more there may be, in hundredths of a percent of the vehicles at the location
 }
 
 // Rivals says whether of two holds one may take the other's vehicle: they overlap, or the earlier one drives it away from where the
@@ -156,7 +156,7 @@ func (r *Room) Spare(h *Hold) int {
 			rivals[o.Ref] = true
 		}
 	}
-	return serving + there*r.OverbookingPct/100 - len(rivals) - 1
+	return serving + there*r.OverbookingBP/10000 - len(rivals) - 1
 }
 
 // Left returns how many more bookings like one that is not booked the class has room for.
@@ -211,7 +211,7 @@ func (r *Room) without(ref string) Room {
 	drop := func(holds []Hold) []Hold {
 		return slices.DeleteFunc(slices.Clone(holds), func(h Hold) bool { return h.Ref == ref })
 	}
-	rest := Room{Vehicles: slices.Clone(r.Vehicles), Booked: drop(r.Booked), OverbookingPct: r.OverbookingPct}
+	rest := Room{Vehicles: slices.Clone(r.Vehicles), Booked: drop(r.Booked), OverbookingBP: r.OverbookingBP}
 	for i := range rest.Vehicles {
 		rest.Vehicles[i].Holds = drop(rest.Vehicles[i].Holds)
 	}

@@ -379,7 +379,7 @@ func (s *searching) place(text string) *record.Record[record.Location] {
 // fill puts what was read into the rooms of the classes.
 func (s *searching) fill() {
 	for id, class := range s.classes {
-		s.rooms[id] = &calendar.Room{Booked: holdsOf(s.booked[id]), OverbookingPct: class.Body.OverbookingPct}
+		s.rooms[id] = &calendar.Room{Booked: holdsOf(s.booked[id]), OverbookingBP: class.Body.OverbookingBP}
 	}
 	for i := range s.vehicles {
 		class, _ := fleet.ParseID(fleet.ClassPrefix, s.vehicles[i].Body.ClassID)

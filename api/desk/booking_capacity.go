@@ -155,7 +155,7 @@ func (d *Desk) room(ctx context.Context, account fleet.AccountID, class uint64, 
 	if err != nil {
 		return nil, err
 	}
-	r := &calendar.Room{Booked: booked, OverbookingPct: c.Body.OverbookingPct}
+	r := &calendar.Room{Booked: booked, OverbookingBP: c.Body.OverbookingBP}
 	ids, from := []uint64{}, now.Add(-settled)
 	for _, v := range vehicles {
 		ids = append(ids, v.ID)

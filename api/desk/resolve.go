@@ -328,7 +328,7 @@ func (r *Resolved) Request(bookedAt time.Time) price.Request {
 		req.OneWayFee = oneWayFee(&req.Terms, r.OneWayFees, r.Fields.PickupLocationID, r.Return)
 	}
 	if r.Customer != nil {
-		req.CustomerDiscountPct = r.Customer.Body.DiscountPct
+		req.CustomerDiscountBP = r.Customer.Body.DiscountBP
 		if own := r.Customer.Body.DepositAmount; own != nil && own.Currency == req.Terms.Currency {
 			req.DepositAmount = own
 		}
