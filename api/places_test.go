@@ -44,8 +44,9 @@ func (r *reply) elsewhere() string {
 	return p.Detail + " " + p.Errors[0].Detail
 }
 
-// Two cars are at the airport and one is in Dallas. So two can be promised at the airport, and the one in Dallas is not given to whoever waits at the
-// airport, unless it is brought there: by a transfer that is planned, or by somebody of whom the caller says so.
+// Two cars are at the airport and one is in Dallas. So two can be promised at the airport, and the one in Dallas is not
+// given to whoever waits at the airport, unless it is brought there: by a transfer that is planned, or by somebody of
+// whom the caller says so.
 func TestACarIsGivenWhereItIs(t *testing.T) {
 	w := newPlaces(t)
 	found := w.do("GET", fmt.Sprintf("/v1/availability?pickup_at=%s&return_at=%s", w.in(24), w.in(48)), "").ok(200).object()
@@ -130,8 +131,9 @@ func TestATransferBringsACar(t *testing.T) {
 	w.do("PUT", transfer, fmt.Sprintf(`{"from":%q,"until":%q,"reason":"x","from_location_id":"loc_9","to_location_id":"loc_9"}`, w.in(2), w.in(3))).faults()
 }
 
-// A rental from the airport to Dallas costs what the rate plan says, or else the account, or else Dallas. It is on the quote, on the bill and in the
-// books, with its taxes; the car is in Dallas after it; and who returns it there without having said so pays what it costs.
+// A rental from the airport to Dallas costs what the rate plan says, or else the account, or else Dallas. It is on the
+// quote, on the bill and in the books, with its taxes; the car is in Dallas after it; and who returns it there without
+// having said so pays what it costs.
 func TestAOneWayRentalCostsWhatTheTwoPlacesSay(t *testing.T) {
 	w := newPlaces(t)
 	quoted := func() string {

@@ -7,8 +7,9 @@ import (
 
 // Vehicle is a vehicle as its class sees it: where it is, and what has it from now on.
 //
-// Where it will be follows from what has it: a booking leaves it where it is returned, a transfer where it is brought to, and what
-// names no location leaves it where it is. A vehicle whose place nobody knows serves bookings at any location.
+// Where it will be follows from what has it: a booking leaves it where it is returned, a transfer where it is brought
+// to, and what names no location leaves it where it is. A vehicle whose place nobody knows serves bookings at any
+// location.
 type Vehicle struct {
 	ID    uint64
 	Place string    // the location where it is; empty if nobody knows
@@ -27,8 +28,8 @@ func (c *Calendar) Standing(now time.Time) []Hold {
 	return all
 }
 
-// At returns where a vehicle will be at an instant: where the last of its holds leaves it that is over by then. The holds of one holder do
-// not count; empty if nobody knows.
+// At returns where a vehicle will be at an instant: where the last of its holds leaves it that is over by then. The
+// holds of one holder do not count; empty if nobody knows.
 func (v *Vehicle) At(t time.Time, without string) string {
 	place, last := v.Place, v.Since
 	for i := range v.Holds {
@@ -46,8 +47,8 @@ type Misplaced struct {
 	Next *Hold  // that begins at another location than the one where it would be left
 }
 
-// Misplaced says why a vehicle is in the wrong place for a hold, nil if it is not: it must be at the location where the hold begins, and a
-// hold that moves it must leave it where the next one begins.
+// Misplaced says why a vehicle is in the wrong place for a hold, nil if it is not: it must be at the location where the
+// hold begins, and a hold that moves it must leave it where the next one begins.
 func (v *Vehicle) Misplaced(h *Hold) *Misplaced {
 	at := v.At(h.From.Time, h.Ref)
 	if h.Begins != "" && at != "" && at != h.Begins {
@@ -69,8 +70,9 @@ func (v *Vehicle) Misplaced(h *Hold) *Misplaced {
 	return nil
 }
 
-// Displaced returns the hold that would be in the wrong place, and why, if a holder had what it wants of the vehicle instead of what it has:
-// what it wants itself, or a later one. Either may be nil. What is in the wrong place as it is does not count.
+// Displaced returns the hold that would be in the wrong place, and why, if a holder had what it wants of the vehicle
+// instead of what it has: what it wants itself, or a later one. Either may be nil. What is in the wrong place as it is
+// does not count.
 func (v *Vehicle) Displaced(ref string, had, want *Hold) (*Hold, *Misplaced) {
 	with := func(h *Hold) *Vehicle {
 		other := *v
@@ -106,19 +108,21 @@ func (v *Vehicle) Serves(h *Hold) bool {
 
 // Room is what a class has: its vehicles, and the bookings of it that have no vehicle yet.
 //
-// Each of those bookings needs as many vehicles that can serve it as there are bookings that might take one of them from it, itself
-// included. Then each finds a vehicle, in whatever order they get theirs and whichever they are given: whoever comes to choose
-// has as many vehicles as there are such bookings, and each of the others has taken one of them at most.
+// Each of those bookings needs as many vehicles that can serve it as there are bookings that might take one of them from
+// it, itself included. Then each finds a vehicle, in whatever order they get theirs and whichever they are given:
+// whoever comes to choose has as many vehicles as there are such bookings, and each of the others has taken one of them
+// at most.
 //
-// A vehicle that a booking without a vehicle will bring to a location does not count there before the booking has its vehicle.
+// A vehicle that a booking without a vehicle will bring to a location does not count there before the booking has its
+// vehicle.
 type Room struct {
 	Vehicles      []Vehicle
 	Booked        []Hold // that count
 	OverbookingBP int    // by how many more there may be, in hundredths of a percent of the vehicles at the location
 }
 
-// Rivals says whether of two holds one may take the other's vehicle: they overlap, or the earlier one drives it away from where the
-// later one begins. If nobody knows where the vehicle is, either may tell.
+// Rivals says whether of two holds one may take the other's vehicle: they overlap, or the earlier one drives it away
+// from where the later one begins. If nobody knows where the vehicle is, either may tell.
 func Rivals(a, b *Hold, unknown bool) bool {
 	if a.Overlaps(b.From.Time, b.Until.Time) {
 		return true
@@ -137,8 +141,8 @@ func (r *Room) rivals(a, b *Hold) bool {
 	return Rivals(a, b, slices.ContainsFunc(r.Vehicles, func(v Vehicle) bool { return v.Place == "" }))
 }
 
-// Spare returns how many more bookings like one there may be, besides itself: the vehicles that can serve it less those that its rivals and
-// it need. It is negative if there are too few.
+// Spare returns how many more bookings like one there may be, besides itself: the vehicles that can serve it less those
+// that its rivals and it need. It is negative if there are too few.
 func (r *Room) Spare(h *Hold) int {
 	serving, there := 0, 0
 	for i := range r.Vehicles {
@@ -176,8 +180,8 @@ type Bid struct {
 	Hold    Hold
 }
 
-// Refuses returns the booking of the class for which there would be too few vehicles if a holder had what it wants instead of what it has,
-// either of which may be nil; nil if there is none, or none that is worse off than now.
+// Refuses returns the booking of the class for which there would be too few vehicles if a holder had what it wants
+// instead of what it has, either of which may be nil; nil if there is none, or none that is worse off than now.
 func (r *Room) Refuses(ref string, had, want *Bid) *Hold {
 	others := r.without(ref)
 	now, then := others.with(had), others.with(want)
@@ -193,7 +197,8 @@ func (r *Room) Refuses(ref string, had, want *Bid) *Hold {
 	return nil
 }
 
-// loses says whether a booking of the class loses anything to a bid: it gets a rival, or a vehicle cannot serve it any more.
+// loses says whether a booking of the class loses anything to a bid: it gets a rival, or a vehicle cannot serve it any
+// more.
 func (r *Room) loses(then *Room, want *Bid, h *Hold) bool {
 	if want != nil && want.Vehicle == 0 {
 		return r.rivals(&want.Hold, h)

@@ -10,8 +10,8 @@ import (
 	"github.com/motorpool/fleet/api/calendar"
 )
 
-// drive follows a vehicle through what was promised of it, hour after hour, and says what is wrong: an independent word on whether a plan
-// can be carried out. A car nobody knows the place of is where its first booking wants it.
+// drive follows a vehicle through what was promised of it, hour after hour, and says what is wrong: an independent word
+// on whether a plan can be carried out. A car nobody knows the place of is where its first booking wants it.
 func drive(place string, holds []calendar.Hold) error {
 	for h := range 60 {
 		now, on := hour(h).Time, 0
@@ -99,9 +99,10 @@ func (p *plan) give(rng *rand.Rand, n int) bool {
 	return true
 }
 
-// TestWhatAClassPromisesItCanGive makes random bookings of a class at several locations, of its cars, and transfers, as far as the rule lets them
-// through. However the bookings get their cars, each gets one, and every car is where the next one needs it: an independent drive
-// through each day of each car agrees, and so does a search of all ways to give the cars away.
+// TestWhatAClassPromisesItCanGive makes random bookings of a class at several locations, of its cars, and transfers, as
+// far as the rule lets them through. However the bookings get their cars, each gets one, and every car is where the next
+// one needs it: an independent drive through each day of each car agrees, and so does a search of all ways to give the
+// cars away.
 func TestWhatAClassPromisesItCanGive(t *testing.T) {
 	all := []string{"A", "A", "B", "B", "C", ""}
 	taken, refused, moved, needless := 0, 0, 0, 0
@@ -170,7 +171,8 @@ func TestWhatAClassPromisesItCanGive(t *testing.T) {
 	}
 }
 
-// Two cars in Austin and one in Dallas: two bookings from Austin are taken, and the third when a car was brought there in time.
+// Two cars in Austin and one in Dallas: two bookings from Austin are taken, and the third when a car was brought there
+// in time.
 func TestAClassHasAtALocationWhatIsThere(t *testing.T) {
 	p := plan{places: []string{"Austin", "Austin", "Dallas"}, holds: make([][]calendar.Hold, 3)}
 	book := func(ref, from, to string, begin, end int) bool {

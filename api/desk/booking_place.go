@@ -12,7 +12,8 @@ import (
 	"github.com/motorpool/fleet/api/record"
 )
 
-// ElsewhereError says that a vehicle is free, and in the wrong place. It unwraps to a *fleet.Error of the code fleet.CodeConflict.
+// ElsewhereError says that a vehicle is free, and in the wrong place. It unwraps to a *fleet.Error of the code
+// fleet.CodeConflict.
 type ElsewhereError struct{ Err *fleet.Error }
 
 func (e *ElsewhereError) Error() string { return e.Err.Error() }
@@ -20,9 +21,9 @@ func (e *ElsewhereError) Error() string { return e.Err.Error() }
 // Unwrap returns the error as callers of the interface see it.
 func (e *ElsewhereError) Unwrap() error { return e.Err }
 
-// inPlace refuses to give a vehicle to a holder for a place where it will not be then, or if a later holder would not find it where it must be.
-// What is in the wrong place already is not refused a change for that. Which holds decide is known since the bid was placed: of two that
-// race for one vehicle, its calendar shows the first to the second.
+// inPlace refuses to give a vehicle to a holder for a place where it will not be then, or if a later holder would not
+// find it where it must be. What is in the wrong place already is not refused a change for that. Which holds decide is
+// known since the bid was placed: of two that race for one vehicle, its calendar shows the first to the second.
 func (d *Desk) inPlace(ctx context.Context, by record.Author, account fleet.AccountID, b *bid, gives *calendar.Bid, v *record.Record[record.Vehicle]) error {
 	if v == nil {
 		return nil
@@ -55,8 +56,8 @@ func vehicleOf(v *record.Record[record.Vehicle], standing []calendar.Hold) calen
 	return calendar.Vehicle{ID: v.ID, Place: v.Body.Place(), Since: v.Body.LocatedAt.Time, Holds: standing}
 }
 
-// elsewhere says in words where a vehicle is instead, and what the caller may do. h is the hold that is in the wrong place: of the one who asks, or
-// of somebody who comes later.
+// elsewhere says in words where a vehicle is instead, and what the caller may do. h is the hold that is in the wrong
+// place: of the one who asks, or of somebody who comes later.
 func (d *Desk) elsewhere(ctx context.Context, account fleet.AccountID, v *record.Record[record.Vehicle], asks string, h *calendar.Hold, wrong *calendar.Misplaced) error {
 	who := "The vehicle " + cmp.Or(v.Body.Nickname, v.Body.LicensePlate, v.Body.Make+" "+v.Body.Model)
 	from := h.From.Format(time.RFC3339)
@@ -94,7 +95,8 @@ func (d *Desk) placeName(ctx context.Context, account fleet.AccountID, text stri
 	return cmp.Or(l.Body.Name, text)
 }
 
-// placeAt is the location where a vehicle will be at an instant, without what one holder has of it; empty if nobody knows.
+// placeAt is the location where a vehicle will be at an instant, without what one holder has of it; empty if nobody
+// knows.
 func (d *Desk) placeAt(ctx context.Context, account fleet.AccountID, v *record.Record[record.Vehicle], at time.Time, without string) (string, error) {
 	var holds []calendar.Hold
 	known := false

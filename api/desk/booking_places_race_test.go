@@ -17,8 +17,9 @@ import (
 	"github.com/motorpool/fleet/api/record"
 )
 
-// Two cars are in Austin and two in Dallas. Through two desks at once many book the class and its cars, one way and back, and transfer cars: each booking
-// of the class gets a car that is there after it all, and each car's bookings begin where the one before has left it.
+// Two cars are in Austin and two in Dallas. Through two desks at once many book the class and its cars, one way and
+// back, and transfer cars: each booking of the class gets a car that is there after it all, and each car's bookings
+// begin where the one before has left it.
 func TestAClassIsNeverPromisedBeyondWhatIsThere(t *testing.T) {
 	l := openLot(t, 4)
 	d := l.desks[0]
