@@ -102,23 +102,23 @@ func TestWhatIsFreeIsFound(t *testing.T) {
 	book := func(what string, from, until int) string {
 		return s.do("POST", "/v1/bookings", fmt.Sprintf(`{%s,"pickup_at":"%s","return_at":"%s"}`, what, s.at(from), s.at(until))).ok(201).id()
 	}
-	wantEqual(t, "all", find(0, 72, ""), "van12000 red16500 blue16500 Small:2/2-0=2@15000 map[]")
-	wantEqual(t, "a day", find(0, 24, ""), "red5500 blue5500 Small:2/2-0=2@5000 map[too_short:1]")
-	wantEqual(t, "at a place", find(0, 72, "&pickup_location_id="+s.place), "red16500 blue16500 Small:2/2-0=2@16500 map[elsewhere:1]")
-	wantEqual(t, "of a class", find(0, 72, "&vehicle_class_id="+s.class), "red16500 blue16500 Small:2/2-0=2@15000 map[]")
-	wantEqual(t, "with a code", find(0, 72, "&promo_code=hallo"), "red14850 blue14850 Small:2/2-0=2@13500 map[not_found:1]")
+	wantEqual(t, "all", find(0, 72, ""), "van12000 red16500 blue16500 Small:2/2-0=2@16500 map[]")
+	wantEqual(t, "a day", find(0, 24, ""), "red5500 blue5500 Small:2/2-0=2@5500 map[too_short:1]")
+	wantEqual(t, "at a place", find(0, 72, "&pickup_location_id="+s.place), "van13200 red16500 blue16500 Small:2/2-0=2@16500 map[]") // nobody knows where the van is, and so it may be there
+	wantEqual(t, "of a class", find(0, 72, "&vehicle_class_id="+s.class), "red16500 blue16500 Small:2/2-0=2@16500 map[]")
+	wantEqual(t, "with a code", find(0, 72, "&promo_code=hallo"), "red14850 blue14850 Small:2/2-0=2@14850 map[not_found:1]")
 	booking := book(`"vehicle_id":"`+s.red+`"`, 0, 24)
-	wantEqual(t, "red is taken", find(12, 72, ""), "van12000 blue16500 Small:1/2-0=1@15000 map[busy:1]")
-	wantEqual(t, "in its buffer", find(24, 96, ""), "van12000 blue16500 Small:1/2-0=1@15000 map[busy:1]")
-	wantEqual(t, "after its buffer", find(25, 97, ""), "van12000 red16500 blue16500 Small:2/2-0=2@15000 map[]")
+	wantEqual(t, "red is taken", find(12, 72, ""), "van12000 blue16500 Small:1/2-0=1@16500 map[busy:1]")
+	wantEqual(t, "in its buffer", find(24, 96, ""), "van12000 blue16500 Small:1/2-0=1@16500 map[busy:1]")
+	wantEqual(t, "after its buffer", find(25, 97, ""), "van12000 red16500 blue16500 Small:2/2-0=2@16500 map[]")
 	class := book(`"vehicle_class_id":"`+s.class+`"`, 0, 24)
-	wantEqual(t, "the class is full", find(12, 72, ""), "van12000 Small:1/2-1=0@15000 map[busy:1 class_full:1]")
+	wantEqual(t, "the class is full", find(12, 72, ""), "van12000 Small:1/2-1=0@16500 map[busy:1 class_full:1]")
 	for _, id := range []string{booking, class} {
 		s.do("POST", "/v1/bookings/"+id+"/cancel", `{"cancelled_by":"customer"}`).ok(200)
 	}
-	wantEqual(t, "cancelled", find(12, 72, ""), "van12000 red16500 blue16500 Small:2/2-0=2@15000 map[]")
+	wantEqual(t, "cancelled", find(12, 72, ""), "van12000 red16500 blue16500 Small:2/2-0=2@16500 map[]")
 	s.do("POST", "/v1/vehicles/"+s.blue+"/status", `{"status":"out_of_service","reason":"broken"}`).ok(200)
-	wantEqual(t, "out of service", find(0, 72, ""), "van12000 red16500 Small:1/1-0=1@15000 map[]")
+	wantEqual(t, "out of service", find(0, 72, ""), "van12000 red16500 Small:1/1-0=1@16500 map[]")
 
 	for query, want := range map[string]string{
 		"pickup_at=" + s.at(0) + "&return_at=" + s.at(0):                               "return_at",

@@ -31,6 +31,8 @@ type VehicleHold struct {
 	Until     record.Instant `json:"until" doc:"With buffers; the first moment that is not held."`
 	Status    string         `json:"status,omitempty" doc:"Of the booking or work order."`
 	Reason    string         `json:"reason,omitempty" doc:"Of the block; the title of the work order."`
+	BeginsID  *string        `json:"from_location_id" doc:"Where the vehicle must be at from; null for wherever it is." example:"loc_1234"`
+	EndsID    *string        `json:"to_location_id" doc:"Where it is left, by a booking or a transfer; null for where it was." example:"loc_1234"`
 	Conflict  bool           `json:"conflict" doc:"It may overlap others: a channel had sold the vehicle twice."`
 	ExpiresAt record.Instant `json:"expires_at" doc:"When a pending booking lapses; null for never."`
 }
@@ -95,7 +97,8 @@ func (a *API) vehicleCalendar(w http.ResponseWriter, r *http.Request) error {
 		if h.Ref == vehicle && slices.ContainsFunc(answer.Holds, func(o VehicleHold) bool { return o.ID == vehicle }) {
 			continue // it was retired, and archived after that
 		}
-		shown := VehicleHold{ID: h.Ref, From: h.From, Until: h.Until, Conflict: h.Conflict, ExpiresAt: h.Expires}
+		shown := VehicleHold{ID: h.Ref, From: h.From, Until: h.Until, Conflict: h.Conflict, ExpiresAt: h.Expires,
+			BeginsID: textOrNull(h.Begins), EndsID: textOrNull(h.Ends)}
 		if err := a.describeHold(r.Context(), account, &shown); err != nil {
 			return err
 		}

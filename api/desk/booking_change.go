@@ -96,6 +96,7 @@ func planOf(b *record.BookingFields) record.BookingFields {
 	plan.Backdated = false
 	plan.ExternalReservationID, plan.SourceCampaign, plan.Notes, plan.DeliveryAddress = "", "", "", ""
 	plan.ExternalRefs, plan.Metadata, plan.CustomFields = nil, nil, nil
+	plan.Elsewhere = false // that a vehicle is brought costs nothing
 	if b.DeliveryAddress != "" {
 		plan.DeliveryAddress = "somewhere" // that it is delivered costs, not where to
 	}

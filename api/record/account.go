@@ -32,6 +32,8 @@ type BookingSettings struct {
 	QuoteDays   int    `json:"quote_days,omitempty" minimum:"1" maximum:"365" doc:"For how many days a quote may be accepted; 7 unless given."`
 	DepositDue  string `json:"deposit_due,omitempty" enum:"never,confirm,pickup" doc:"Before what a deposit must be authorized; never unless given: then nothing waits for it."`
 	DoNotRent   string `json:"do_not_rent,omitempty" enum:"warn,block,block_unsure" doc:"What comes of a booking that is made, changed, confirmed, extended or picked up for somebody on the do-not-rent list. block, unless given: it is refused for who is on it, or has the licence, email or phone of somebody on it; who only may be that person is a warning. block_unsure refuses those too. warn refuses none."`
+
+	OneWayFees []OneWayFee `json:"one_way_fees,omitempty" maxItems:"200" nullable:"false" doc:"What a return at another location than that of pickup costs, where the rate plan has no fee for it; the first that fits holds."`
 }
 
 // What comes of a booking for somebody who is, or may be, on the do-not-rent list.

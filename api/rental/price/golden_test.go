@@ -252,10 +252,14 @@ func (c *counter) after(out *strings.Builder, s record.RateSnapshot, event strin
 			c.t.Fatal(err)
 		}
 		fmt.Fprintf(out, "owed in all %s\n", price.Format(s.Totals.Total))
-	case "returned": // AT [miles N] [fuel N] [battery N]
+	case "returned": // AT [miles N] [fuel N] [battery N] [elsewhere FEE]
 		words := strings.Fields(rest)
 		r := price.Returned{At: c.instant(words[0] + " " + words[1]).Time}
 		for i := 2; i < len(words); i += 2 {
+			if words[i] == "elsewhere" {
+				r.OneWayFee = new(c.money(words[i+1]))
+				continue
+			}
 			n := c.number(words[i+1])
 			switch words[i] {
 			case "miles":
