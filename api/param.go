@@ -120,7 +120,7 @@ func (p *param) checkOne(value string) error {
 
 func (p *param) within(v float64) error {
 	if (p.Min != 0 || p.Max != 0) && (v < p.Min || v > p.Max) {
-		return invalidParam(p.Name, fmt.Sprintf("must be between %v and %v", p.Min, p.Max))
+		return invalidParam(p.Name, fleet.Between(p.Min, p.Max))
 	}
 	return nil
 }

@@ -61,7 +61,7 @@ func (d *Desk) capacity(ctx context.Context, by record.Author, account fleet.Acc
 			}
 			return d.capacity(ctx, by, account, b, leaves, likely, s)
 		}
-		return room.refusal(class, &h)
+		return room.refusal(class, b)
 	}
 	return nil
 }
@@ -124,6 +124,7 @@ func (d *Desk) dropAbandoned(ctx context.Context, by record.Author, account flee
 
 // room is what a class has, over the periods of some bookings.
 type room struct {
+	class    string // its name
 	vehicles []uint64
 	busy     map[uint64][]query.Hold
 	booked   *calendar.Calendar // of the class
@@ -138,7 +139,7 @@ func (d *Desk) room(ctx context.Context, account fleet.AccountID, class uint64, 
 	if err != nil {
 		return nil, err
 	}
-	r := &room{booked: &calendar.Calendar{Holds: booked}, now: now}
+	r := &room{class: c.Body.Name, booked: &calendar.Calendar{Holds: booked}, now: now}
 	if r.vehicles, err = query.ClassVehicles(ctx, d.DB, account, class); err != nil {
 		return nil, err
 	}
@@ -182,16 +183,23 @@ func (r *room) short(h *calendar.Hold, vehicle uint64) (short, ours bool) {
 	return free+r.extra < beside, ours
 }
 
-// refusal names what is in the way.
-func (r *room) refusal(class uint64, h *calendar.Hold) error {
-	var others []string
-	for _, o := range r.booked.Taken(h, r.now) {
-		others = append(others, o.Ref)
+// refusal says to whoever asks what is in the way: it speaks of what was asked for, whichever of the bookings would be left without a vehicle.
+func (r *room) refusal(class uint64, b *bid) error {
+	var waiting []string
+	for _, o := range r.booked.Taken(&b.hold, r.now) {
+		if o.Ref != b.hold.Ref && len(waiting) < 10 {
+			waiting = append(waiting, o.Ref)
+		}
 	}
-	beside := "no bookings of the class without a vehicle overlap it"
-	if len(others) > 0 {
-		beside = "bookings of the class without a vehicle overlap it: " + strings.Join(others[:min(len(others), 10)], ", ")
+	name := fmt.Sprintf("%s (%s)", r.class, fleet.FormatID(fleet.ClassPrefix, class))
+	span := fmt.Sprintf("from %s until %s", b.hold.From.Format(time.RFC3339), b.hold.Until.Format(time.RFC3339))
+	if b.at.vehicle != 0 {
+		return fleet.NewError(fleet.CodeConflict, fmt.Sprintf("The vehicle %s cannot be had %s: it is needed for bookings of its class %s that have no vehicle yet: %s.",
+			fleet.FormatID(fleet.VehiclePrefix, b.at.vehicle), span, name, strings.Join(waiting, ", ")))
 	}
-	return fleet.NewError(fleet.CodeConflict, fmt.Sprintf("The class %s has no vehicle left for %s from %s until %s: of its %d vehicles too few are free throughout, and %s.",
-		fleet.FormatID(fleet.ClassPrefix, class), h.Ref, h.From.Format(time.RFC3339), h.Until.Format(time.RFC3339), len(r.vehicles), beside))
+	why := "other bookings have them"
+	if len(waiting) > 0 {
+		why = "those that no booking has are needed for bookings of the class that have no vehicle yet: " + strings.Join(waiting, ", ")
+	}
+	return fleet.NewError(fleet.CodeConflict, fmt.Sprintf("The class %s has no vehicle left %s: of its %d vehicles %s.", name, span, len(r.vehicles), why))
 }

@@ -31,8 +31,7 @@ func (d *Desk) Customer(ctx context.Context, account fleet.AccountID, id uint64)
 // was merged is judged by the one that it was merged into. One that does not exist is a fault of the member customer_id.
 // A booking without a customer ("") may be made, and is not asked about here.
 func (d *Desk) MayRent(ctx context.Context, account fleet.AccountID, customerID string, pickup, back time.Time) error {
-	unknown := fleet.NewError(fleet.CodeValidation, "There is no such customer.",
-		fleet.NoSuch("/customer_id", "customer", fleet.CustomerPrefix, customerID))
+	unknown := fleet.Invalid(fleet.NoSuch("/customer_id", "customer", fleet.CustomerPrefix, customerID))
 	id, err := fleet.ParseID(fleet.CustomerPrefix, customerID)
 	if err != nil {
 		return unknown
