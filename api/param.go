@@ -22,6 +22,7 @@ type param struct {
 	Type   string // "string" by default, "integer", "number", "boolean"
 	Format string // "date-time" or "date", for strings
 	Enum   []string
+	Prefix string  // of ids, for strings that are some
 	Min    float64 // with Max, the range of numbers; both zero mean any
 	Max    float64
 	About  string
@@ -105,6 +106,11 @@ func (p *param) checkOne(value string) error {
 	case "date":
 		if _, err := time.Parse(time.DateOnly, value); err != nil {
 			return invalidParam(p.Name, "must be a date like 2026-01-31")
+		}
+	}
+	if p.Prefix != "" {
+		if _, err := fleet.ParseID(p.Prefix, value); err != nil {
+			return invalidParam(p.Name, fmt.Sprintf("takes ids like %s1234, and %.40q is none", p.Prefix, value))
 		}
 	}
 	if p.Enum != nil {

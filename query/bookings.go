@@ -30,8 +30,9 @@ var Bookings = Listing{Table: "bookings", Fields: []ListField{
 	{Name: "conflict", Type: TextField},
 	{Name: "has_damage", Type: TextField},
 	{Name: "deposit_status", Type: TextField, Values: []string{"none", "required", "authorized", "captured", "released", "expired"}},
-	{Name: "payment_status", Type: TextField, Sort: true, Join: joinPaid, Column: "multiIf(" + paidMinor + " > owed_minor, 'overpaid', " +
-		paidMinor + " = 0 AND paid.given_back > 0, 'refunded', " + paidMinor + " = owed_minor, 'paid', " + paidMinor + " <= 0, 'unpaid', 'partially_paid')"},
+	{Name: "payment_status", Type: TextField, Sort: true, Values: []string{"nothing_due", "unpaid", "partially_paid", "paid", "overpaid", "refunded"}, Join: joinPaid,
+		Column: "multiIf(" + paidMinor + " > owed_minor, 'overpaid', " + paidMinor + " = 0 AND paid.given_back > 0, 'refunded', " +
+			paidMinor + " = 0 AND owed_minor = 0, 'nothing_due', " + paidMinor + " = owed_minor, 'paid', " + paidMinor + " <= 0, 'unpaid', 'partially_paid')"},
 	{Name: "balance_due", Type: NumberField, Range: true, Sort: true, Join: joinPaid, Column: "(owed_minor - " + paidMinor + ")"},
 	{Name: "due_for", Type: TextField},
 	{Name: "due_at", Type: TimeField, Range: true, Sort: true},

@@ -25,7 +25,10 @@ func Decimals(currency string) int {
 }
 
 // Format writes an amount for people: "USD 129.00", "JPY 12900", "USD -5.00".
-func Format(m record.Money) string {
+func Format(m record.Money) string { return m.Currency + " " + Decimal(m) }
+
+// Decimal writes the number of an amount: "129.00", "12900" of JPY, "-5.00".
+func Decimal(m record.Money) string {
 	digits, sign := strconv.FormatUint(magnitude(m.Amount), 10), ""
 	if m.Amount < 0 {
 		sign = "-"
@@ -36,7 +39,7 @@ func Format(m record.Money) string {
 		}
 		digits = digits[:len(digits)-n] + "." + digits[len(digits)-n:]
 	}
-	return m.Currency + " " + sign + digits
+	return sign + digits
 }
 
 // count writes a number of things: "1 day", "3 days".
