@@ -103,7 +103,7 @@ var EventsOfRecords = []RecordEvents{
 		"booking.picked_up", "booking.extended", "booking.overdue", "booking.returned", "booking.cancelled", "booking.no_show",
 		"booking.expired", // the hold of a pending one
 		"booking.archived",
-		"deposit.required", "deposit.authorized", "deposit.captured", "deposit.released", "deposit.expired", // the object is the booking
+		"deposit.required", "deposit.authorized", "deposit.captured", "deposit.released", "deposit.applied", "deposit.expired", // the object is the booking
 	}},
 	{"quote", "bookings", changes("quote")},
 	{"payment", "bookings", []string{"payment.created", "payment.succeeded", "payment.failed", "payment.refunded", "payment.updated", "payment.archived"}},

@@ -13,6 +13,7 @@ import (
 	"github.com/motorpool/fleet/api/desk"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rental"
+	"github.com/motorpool/fleet/api/rental/price"
 )
 
 // ChargeNew is a charge as callers write it.
@@ -20,8 +21,8 @@ type ChargeNew struct {
 	Type        string       `json:"type" enum:"time,mileage,extra,protection,delivery,one_way,young_driver,additional_driver,cleaning,smoking,refuel,recharge,late_return,toll,fine,damage,impound,discount,promo,adjustment"`
 	Description string       `json:"description,omitempty" maxLength:"300"`
 	Quantity    int64        `json:"quantity,omitempty" minimum:"1" maximum:"100000" doc:"1 unless given."`
-	UnitPrice   record.Money `json:"unit_price" doc:"Negative for a discount."`
-	Taxable     bool         `json:"taxable,omitempty" doc:"Whether the taxes of the booking are due on it; they are posted with it."`
+	UnitPrice   record.Money `json:"unit_price" doc:"A discount or promo takes it off, whichever sign it has; an adjustment may be negative, all others must be above 0."`
+	Taxable     *bool        `json:"taxable,omitempty" doc:"Whether the taxes of the booking are due on it; they are posted with it. Unless given a discount or promo lowers the taxes, and others are not taxed."`
 }
 
 // ChargeReversal is the body that takes a charge back.
@@ -55,6 +56,16 @@ type DamageMove struct {
 // mostMinor bounds amounts that callers write, so that sums never overflow.
 const mostMinor = 1_000_000_000_000
 
+// checkCosts refuses what a damage cannot cost.
+func checkCosts(costs map[string]*record.Money) error {
+	for pointer, m := range costs {
+		if m != nil && m.Amount < 0 {
+			return validation(fleet.FieldError{Pointer: pointer + "/amount", Code: "out_of_range", Detail: "must not be negative"})
+		}
+	}
+	return checkAmounts(costs)
+}
+
 // checkAmounts refuses amounts that are out of range.
 func checkAmounts(amounts map[string]*record.Money) error {
 	for pointer, m := range amounts {
@@ -69,7 +80,8 @@ func (a *API) bookingBillRoutes(s *resource[record.Booking]) {
 	items(a, "charges", "listBookingCharges", "List the charges of a booking", func(b *record.Booking) []record.Charge { return b.Charges })
 	items(a, "inspections", "listBookingInspections", "List the inspections of a booking", func(b *record.Booking) []record.Inspection { return b.Inspections })
 	items(a, "damages", "listBookingDamages", "List the damages of a booking", func(b *record.Booking) []record.Damage { return b.Damages })
-	newItem(a, "charges", "addBookingCharge", "Post a charge to a booking", "Posted charges are never edited, only reversed. Taxes that are due on it are posted with it.",
+	newItem(a, "charges", "addBookingCharge", "Post a charge to a booking", "Posted charges are never edited, only reversed. Taxes that are due on it are posted with it. "+
+		"A discount takes off no more than the charges come to before taxes: 422.",
 		fleet.ChargePrefix, func(ctx context.Context, o desk.Order, id string, sent ChargeNew) (record.Charge, error) {
 			if sent.Quantity == 0 {
 				sent.Quantity = 1
@@ -80,9 +92,13 @@ func (a *API) bookingBillRoutes(s *resource[record.Booking]) {
 			if sent.UnitPrice.Amount == 0 || math.Abs(float64(sent.UnitPrice.Amount))*float64(sent.Quantity) > mostMinor {
 				return record.Charge{}, validation(fleet.FieldError{Pointer: "/unit_price/amount", Code: "invalid", Detail: "is nothing, or too much with that quantity"})
 			}
+			taxable := price.Lowers(sent.Type)
+			if sent.Taxable != nil {
+				taxable = *sent.Taxable
+			}
 			c := record.Charge{ID: id, Type: sent.Type, Description: sent.Description, Quantity: sent.Quantity, UnitPrice: sent.UnitPrice,
 				Amount:  record.Money{Amount: sent.UnitPrice.Amount * sent.Quantity, Currency: sent.UnitPrice.Currency},
-				Taxable: sent.Taxable, Source: "manual"}
+				Taxable: taxable, Source: "manual"}
 			rec, err := a.desk.AddCharge(ctx, o, c)
 			return the(rec.Body.Charges, func(c record.Charge) bool { return c.ID == id }), err
 		})
@@ -102,7 +118,7 @@ func (a *API) bookingBillRoutes(s *resource[record.Booking]) {
 		})
 	newItem(a, "damages", "addBookingDamage", "Report damage", "", fleet.DamagePrefix,
 		func(ctx context.Context, o desk.Order, id string, sent DamageNew) (record.Damage, error) {
-			if err := checkAmounts(map[string]*record.Money{"/estimate": sent.Estimate}); err != nil {
+			if err := checkCosts(map[string]*record.Money{"/estimate": sent.Estimate}); err != nil {
 				return record.Damage{}, err
 			}
 			rec, err := a.desk.AddDamage(ctx, o, record.Damage{ID: id, Description: sent.Description, Severity: sent.Severity, Place: sent.Place,
@@ -112,7 +128,7 @@ func (a *API) bookingBillRoutes(s *resource[record.Booking]) {
 	a.bookingAction(s, bookingAction{path: "damages/{damage}/status", id: "setBookingDamageStatus", summary: "Move a damage to another state", body: DamageMove{},
 		about: "reported, assessed, charged or waived, repaired, closed. Charging it posts a charge.",
 		do: with(a, func(ctx context.Context, o desk.Order, _ *http.Request, sent DamageMove) (record.Record[record.Booking], error) {
-			if err := checkAmounts(map[string]*record.Money{"/estimate": sent.Estimate, "/charge": sent.Charge}); err != nil {
+			if err := checkCosts(map[string]*record.Money{"/estimate": sent.Estimate, "/charge": sent.Charge}); err != nil {
 				return record.Record[record.Booking]{}, err
 			}
 			return a.desk.SetDamage(ctx, o, desk.DamageRequest{ID: chi.URLParamFromCtx(ctx, "damage"), Status: sent.Status, Estimate: sent.Estimate, Charge: sent.Charge})

@@ -9,22 +9,19 @@ import (
 	"strings"
 	"time"
 
-	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
-	"github.com/motorpool/fleet/api/desk"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rental/price"
-	"github.com/motorpool/fleet/query"
 )
 
 // TimelineEntry is something that happened to a booking.
 type TimelineEntry struct {
 	At       record.Instant `json:"at"`
-	Kind     string         `json:"kind" doc:"status, charge, deposit, inspection, damage, vehicle, change or payment. More may be added." example:"status"`
+	Kind     string         `json:"kind" doc:"status, charge, deposit, inspection, damage, vehicle, change, payment or refund. More may be added." example:"status"`
 	Text     string         `json:"text" doc:"In words; times in it are of the booking's timezone." example:"Confirmed."`
 	Actor    string         `json:"actor" doc:"Who did it: the id of an API key, system for what time brings about, cli, or demo for the made-up business." example:"key_1234"`
 	Revision uint64         `json:"revision,omitempty" doc:"The revision of the booking that says so."`
-	Ref      string         `json:"ref,omitempty" doc:"The charge, payment, inspection, damage or vehicle that is meant." example:"chg_1234"`
+	Ref      string         `json:"ref,omitempty" doc:"The charge, payment, refund, inspection, damage or vehicle that is meant." example:"chg_1234"`
 }
 
 // mostRevisions bounds how much of a booking's history a timeline tells.
@@ -33,7 +30,7 @@ const mostRevisions = 1000
 func (a *API) bookingTimelineRoutes(_ *resource[record.Booking]) {
 	a.handle(route{
 		Method: "GET", Path: "/v1/bookings/{id}/timeline", ID: "getBookingTimeline", Tag: "Bookings", Scope: auth.BookingsRead,
-		Summary: "List what happened to a booking", About: "Who did what, and when, in words: newest first. Payments are among it for keys that have `finance:read`.",
+		Summary: "List what happened to a booking", About: "Who did what, and when, in words: newest first. Payments and refunds are among it for keys that have `finance:read`, each when the money moved.",
 		Params: pageParams, Reply: a.listSchema(TimelineEntry{}),
 	}, func(w http.ResponseWriter, r *http.Request) error {
 		o, err := a.order(r)
@@ -64,35 +61,6 @@ func (a *API) bookingTimelineRoutes(_ *resource[record.Booking]) {
 		slices.SortStableFunc(all, func(a, b TimelineEntry) int { return b.At.Compare(a.At.Time) })
 		return writeCut(w, r, all)
 	})
-}
-
-// paymentEntries tells the payments of a booking, to those who may know of them.
-func (a *API) paymentEntries(r *http.Request, o desk.Order) ([]TimelineEntry, error) {
-	if !auth.From(r.Context()).Has(auth.FinanceRead) {
-		return nil, nil
-	}
-	payments, err := query.List(r.Context(), a.DB, &query.Payments, query.ListRequest{Account: o.Account, Archived: "all", Limit: 100,
-		Filters: []query.Filter{{Field: "booking_id", Op: "eq", Values: []string{fleet.FormatID(fleet.BookingPrefix, o.Booking)}}}})
-	if err != nil {
-		return nil, err
-	}
-	var all []TimelineEntry
-	for _, stored := range payments.Records {
-		rec, err := fromStored[record.Payment](o.Account, stored)
-		if err != nil {
-			return nil, err
-		}
-		first, _, err := a.desk.Payments.History(r.Context(), o.Account, rec.ID, 2, 1)
-		if err != nil {
-			return nil, err
-		}
-		entry := paymentEntry(rec)
-		for _, v := range first {
-			entry.Actor = v.Actor
-		}
-		all = append(all, entry)
-	}
-	return all, nil
 }
 
 // entriesOf tells in words what a revision made of the one before. Times are those of the place.
@@ -233,29 +201,20 @@ func grown(c record.Change) []map[string]any {
 
 // chargeText tells a charge.
 func chargeText(line map[string]any) string {
-	amount := ""
-	if m, ok := line["amount"].(map[string]any); ok {
-		minor, _ := m["amount"].(float64)
-		currency, _ := m["currency"].(string)
-		amount = price.Format(record.Money{Amount: int64(minor), Currency: currency})
+	var m record.Money
+	if amount, ok := line["amount"].(map[string]any); ok {
+		minor, _ := amount["amount"].(float64)
+		m.Amount = int64(minor)
+		m.Currency, _ = amount["currency"].(string)
 	}
 	if of, ok := line["reversal_of"].(string); ok && of != "" {
-		return fmt.Sprintf("Charge %s reversed: %v, %s.", of, line["type"], amount)
+		return fmt.Sprintf("Charge %s reversed: %v, %s.", of, line["type"], price.Format(m))
 	}
-	return fmt.Sprintf("Charged: %v, %s.", line["type"], amount)
-}
-
-// paymentEntry tells a payment.
-func paymentEntry(rec record.Record[record.Payment]) TimelineEntry {
-	p := rec.Body
-	at := p.ReceivedAt
-	if at.IsZero() {
-		at = record.InstantOf(rec.CreatedAt)
+	words := "Charged"
+	if m.Amount < 0 {
+		if words, m.Amount = "Taken off", -m.Amount; line["type"] == "platform_fee" {
+			words = "Kept by the channel"
+		}
 	}
-	way := "received"
-	if p.Direction == "out" {
-		way = "paid out"
-	}
-	return TimelineEntry{At: at, Kind: "payment", Text: fmt.Sprintf("Payment %s by %s, %s: %s.", way, p.Method, p.Status, price.Format(p.Amount)),
-		Ref: fleet.FormatID(fleet.PaymentPrefix, rec.ID)}
+	return fmt.Sprintf("%s: %v, %s.", words, line["type"], price.Format(m))
 }

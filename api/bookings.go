@@ -61,7 +61,7 @@ type Booking struct {
 	NetToHost     record.Money         `json:"net_to_host"`
 	AmountPaid    record.Money         `json:"amount_paid" doc:"By payments and deposits that were applied, less refunds."`
 	BalanceDue    record.Money         `json:"balance_due" doc:"Negative if too much was paid. Of a booking for which the channel collects the price it is what the channel has to pass on: without platform_fee."`
-	PaymentStatus string               `json:"payment_status" doc:"unpaid, partially_paid, paid, overpaid or refunded."`
+	PaymentStatus string               `json:"payment_status" doc:"nothing_due (nothing is owed and nothing was paid, as of a hold that ran out), unpaid, partially_paid, paid, overpaid or refunded. More may be added."`
 	Deposit       record.Deposit       `json:"deposit"`
 
 	Inspections []record.Inspection `json:"inspections" nullable:"false"`
@@ -378,6 +378,8 @@ func paymentStatus(total, paid, refunded int64) string {
 		return "overpaid"
 	case paid == 0 && refunded > 0:
 		return "refunded"
+	case paid == 0 && total == 0:
+		return "nothing_due"
 	case paid == total:
 		return "paid"
 	case paid <= 0:

@@ -43,8 +43,9 @@ type CustomerStats struct {
 	DamagedCount    uint64         `json:"damaged_count" doc:"Bookings with damage."`
 	FirstBookingAt  record.Instant `json:"first_booking_at" doc:"The first planned pickup; null if there is none."`
 	LastBookingAt   record.Instant `json:"last_booking_at"`
-	LifetimeRevenue []record.Money `json:"lifetime_revenue" nullable:"false" doc:"What was charged, with taxes, one amount a currency."`
-	BalanceDue      []record.Money `json:"balance_due" nullable:"false" doc:"Of it what was not paid, without what channels keep that collect the price, one amount a currency."`
+	LifetimeRevenue []record.Money `json:"lifetime_revenue" nullable:"false" doc:"What was earned through today, by the ledger's accounts of revenue, less discounts and adjustments: no taxes, no days to come. One amount a currency."`
+	BookedRevenue   []record.Money `json:"booked_revenue" nullable:"false" doc:"What all bookings come to without taxes, also those to come; not those that are held or lapsed. One amount a currency."`
+	BalanceDue      []record.Money `json:"balance_due" nullable:"false" doc:"What bookings come to with taxes and is not paid, also those to come; without what channels keep that collect the price. One amount a currency."`
 	IsRepeat        bool           `json:"is_repeat" doc:"Two bookings or more were completed."`
 }
 
@@ -218,8 +219,11 @@ func (a *API) showCustomers(ctx context.Context, records []record.Record[record.
 		for i := range records {
 			ids[i] = records[i].ID
 		}
-		var err error
-		if stats, err = query.StatsOfCustomers(ctx, a.DB, records[0].Account, ids); err != nil {
+		today, err := a.desk.Today(ctx, records[0].Account)
+		if err != nil {
+			return nil, err
+		}
+		if stats, err = query.StatsOfCustomers(ctx, a.DB, records[0].Account, ids, today); err != nil {
 			return nil, err
 		}
 	}
@@ -251,14 +255,14 @@ func (a *API) showCustomers(ctx context.Context, records []record.Record[record.
 
 // statsOf shows what a customer has booked, by currency.
 func statsOf(found []query.CustomerStats) *CustomerStats {
-	all := &CustomerStats{LifetimeRevenue: []record.Money{}, BalanceDue: []record.Money{}}
+	all := &CustomerStats{LifetimeRevenue: []record.Money{}, BookedRevenue: []record.Money{}, BalanceDue: []record.Money{}}
 	for _, s := range found {
 		all.BookingsCount += s.Bookings
 		all.CompletedCount += s.Completed
 		all.CancelledCount += s.Cancelled
 		all.NoShowCount += s.NoShow
 		all.DamagedCount += s.Damaged
-		if all.FirstBookingAt.IsZero() || s.First.Before(all.FirstBookingAt.Time) {
+		if s.Bookings > 0 && (all.FirstBookingAt.IsZero() || s.First.Before(all.FirstBookingAt.Time)) {
 			all.FirstBookingAt = record.InstantOf(s.First)
 		}
 		if s.Last.After(all.LastBookingAt.Time) {
@@ -266,6 +270,7 @@ func statsOf(found []query.CustomerStats) *CustomerStats {
 		}
 		if s.Currency != "" {
 			all.LifetimeRevenue = append(all.LifetimeRevenue, record.Money{Amount: s.Revenue, Currency: s.Currency})
+			all.BookedRevenue = append(all.BookedRevenue, record.Money{Amount: s.Booked, Currency: s.Currency})
 			all.BalanceDue = append(all.BalanceDue, record.Money{Amount: s.Due, Currency: s.Currency})
 		}
 	}

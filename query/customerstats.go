@@ -24,13 +24,14 @@ type CustomerStats struct {
 	Damaged   uint64 // bookings with damage
 	First     time.Time
 	Last      time.Time
-	Revenue   int64
+	Revenue   int64 // earned through a day, by the books; without taxes
+	Booked    int64 // what the bookings come to without taxes
 	Due       int64
 }
 
 // add counts what another customer booked in that currency.
 func (s *CustomerStats) add(o *CustomerStats) {
-	if s.Bookings == 0 || o.First.Before(s.First) {
+	if o.Bookings != 0 && (s.Bookings == 0 || o.First.Before(s.First)) {
 		s.First = o.First
 	}
 	if o.Last.After(s.Last) {
@@ -42,12 +43,15 @@ func (s *CustomerStats) add(o *CustomerStats) {
 	s.NoShow += o.NoShow
 	s.Damaged += o.Damaged
 	s.Revenue += o.Revenue
+	s.Booked += o.Booked
 	s.Due += o.Due
 }
 
-// StatsOfCustomers returns what customers have booked, each with all that were merged into it, by currency, the one with most bookings first.
-// It takes a query for all of them, and one for each step of their merges.
-func StatsOfCustomers(ctx context.Context, db driver.Conn, account fleet.AccountID, ids []uint64) (map[uint64][]CustomerStats, error) {
+// StatsOfCustomers returns what customers have booked, and what that has earned through a day, each with all that were merged into it, by currency,
+// the one with most bookings first. It takes two queries for all of them, and one for each step of their merges.
+func StatsOfCustomers(
+	ctx context.Context, db driver.Conn, account fleet.AccountID, ids []uint64, through time.Time,
+) (map[uint64][]CustomerStats, error) {
 	family, into, err := mergedFamily(ctx, db, "customers_merged", account, ids)
 	if err != nil {
 		return nil, err
@@ -57,14 +61,17 @@ func StatsOfCustomers(ctx context.Context, db driver.Conn, account fleet.Account
 		names[i] = fleet.FormatID(fleet.CustomerPrefix, id)
 	}
 	all := map[uint64][]CustomerStats{}
-	err = bookedBy(ctx, db, account, names, func(customer uint64, booked *CustomerStats) {
+	count := func(customer uint64, booked *CustomerStats) {
 		seen := map[uint64]bool{}
 		for id, merged := customer, true; merged && !seen[id]; id, merged = into[id] {
 			if seen[id] = true; slices.Contains(ids, id) {
 				all[id] = counted(all[id], booked)
 			}
 		}
-	})
+	}
+	if err = bookedBy(ctx, db, account, names, count); err == nil {
+		err = earnedBy(ctx, db, account, family, through, count)
+	}
 	for _, stats := range all {
 		slices.SortFunc(stats, func(a, b CustomerStats) int {
 			return cmp.Or(cmp.Compare(b.Bookings, a.Bookings), cmp.Compare(a.Currency, b.Currency))
@@ -93,7 +100,7 @@ func bookedBy(ctx context.Context, db driver.Conn, account fleet.AccountID, name
 	for rows.Next() {
 		var s CustomerStats
 		var name string
-		if err := rows.Scan(&name, &s.Currency, &s.Bookings, &s.Completed, &s.Cancelled, &s.NoShow, &s.Damaged, &s.First, &s.Last, &s.Revenue, &s.Due); err != nil {
+		if err := rows.Scan(&name, &s.Currency, &s.Bookings, &s.Completed, &s.Cancelled, &s.NoShow, &s.Damaged, &s.First, &s.Last, &s.Booked, &s.Due); err != nil {
 			return fmt.Errorf("read bookings of customers: %w", err)
 		}
 		id, err := fleet.ParseID(fleet.CustomerPrefix, name)
@@ -104,6 +111,30 @@ func bookedBy(ctx context.Context, db driver.Conn, account fleet.AccountID, name
 	}
 	if err := rows.Err(); err != nil {
 		return fmt.Errorf("read bookings of customers: %w", err)
+	}
+	return nil
+}
+
+// earnedBy tells what customers have earned through a day: each of its own, by currency.
+func earnedBy(
+	ctx context.Context, db driver.Conn, account fleet.AccountID, customers []uint64, through time.Time, tell func(customer uint64, earned *CustomerStats),
+) error {
+	rows, err := db.Query(ctx, schemas.Query("customer_revenue"), clickhouse.Named("account", uint64(account)), clickhouse.Named("customers", customers),
+		clickhouse.Named("through", through.Format(time.DateOnly)))
+	if err != nil {
+		return fmt.Errorf("read revenue of customers: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var s CustomerStats
+		var id uint64
+		if err := rows.Scan(&id, &s.Currency, &s.Revenue); err != nil {
+			return fmt.Errorf("read revenue of customers: %w", err)
+		}
+		tell(id, &s)
+	}
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("read revenue of customers: %w", err)
 	}
 	return nil
 }

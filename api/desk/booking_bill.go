@@ -7,6 +7,7 @@ import (
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rental"
+	"github.com/motorpool/fleet/api/rental/price"
 )
 
 // priced gives a new booking its price: the snapshot, and its lines as charges.
@@ -22,15 +23,21 @@ func (d *Desk) priced(b *record.Booking, s *record.RateSnapshot) {
 	b.Deposit.ChangedAt = record.InstantOf(d.Now())
 }
 
-// repriced gives a booking that was priced before another price: what stood of the old one is taken back, line by line. A deposit that
-// nobody has touched yet becomes the new one.
+// repriced gives a booking that was priced before another price: what stood of the old one is taken back, line by line, and what somebody
+// charged by hand is taxed beside the new one. A deposit that nobody has touched yet becomes the new one.
 func (d *Desk) repriced(b *record.Booking, s *record.RateSnapshot) error {
 	d.reverseAll(b, func(c *record.Charge) bool { return c.Source == "auto" })
 	if b.Currency != s.Currency && len(rental.Standing(b.Charges)) > 0 {
 		return fleet.NewError(fleet.CodeConflict, "The booking has charges in "+b.Currency+" and would be priced in "+s.Currency+". Reverse them first.")
 	}
 	deposit := b.Deposit
+	byHand := rental.Standing(b.Charges)
 	d.priced(b, s)
+	taxes, err := price.TaxesOn(s.Taxes, s.Currency, s.Lines, byHand)
+	if err != nil {
+		return err
+	}
+	d.lines(b, taxes)
 	if deposit.Status != record.DepositNone && deposit.Status != record.DepositRequired {
 		b.Deposit = deposit
 	}
@@ -61,6 +68,20 @@ func (d *Desk) reverseAll(b *record.Booking, which func(*record.Charge) bool) {
 			d.lines(b, []record.Charge{rental.Reversal(&c)})
 		}
 	}
+}
+
+// undone takes the charges of a rental back that does not take place, with the discounts that were given on it, and charges what that costs
+// instead. What somebody charged by hand stays, with its taxes.
+func (d *Desk) undone(b *record.Booking, fee *record.Charge) error {
+	d.reverseAll(b, func(c *record.Charge) bool { return c.Source != "manual" || price.Lowers(c.Type) })
+	taxes, err := price.TaxesOn(taxRates(b), b.Currency, nil, rental.Standing(b.Charges))
+	if err != nil {
+		return err
+	}
+	if d.lines(b, taxes); fee != nil && fee.Amount.Amount != 0 {
+		d.lines(b, []record.Charge{*fee})
+	}
+	return nil
 }
 
 // reverse takes one charge back.

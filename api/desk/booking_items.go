@@ -66,16 +66,20 @@ func (d *Desk) charge(b *record.Booking, c record.Charge) error {
 	if c.Amount.Currency != b.Currency {
 		return fault("/unit_price/currency", "must be "+b.Currency+", in which the booking is charged")
 	}
-	added := []record.Charge{c}
-	if b.RateSnapshot != nil && c.Taxable {
-		taxes, err := price.TaxesOn(b.RateSnapshot.Taxes, b.Currency, b.Charges, added)
-		if err != nil {
-			return err
-		}
-		added = append(added, taxes...)
+	added, err := price.ByHand(taxRates(b), b.Currency, b.Charges, c)
+	if err != nil {
+		return err
 	}
 	d.lines(b, added)
 	return nil
+}
+
+// taxRates are the taxes of a booking, as they were agreed; none of one that was not priced.
+func taxRates(b *record.Booking) []record.TaxRate {
+	if b.RateSnapshot == nil {
+		return nil
+	}
+	return b.RateSnapshot.Taxes
 }
 
 // ReverseCharge takes a line back by another one of the opposite amount, under the id given, and the taxes on it.
@@ -89,11 +93,7 @@ func (d *Desk) ReverseCharge(ctx context.Context, o Order, charge, newID, why st
 		if err := d.reverse(b, charge, newID, why); err != nil {
 			return err
 		}
-		added := b.Charges[len(before):]
-		if b.RateSnapshot == nil || !added[0].Taxable {
-			return nil
-		}
-		taxes, err := price.TaxesOn(b.RateSnapshot.Taxes, b.Currency, before, added)
+		taxes, err := price.TaxesOn(taxRates(b), b.Currency, before, b.Charges[len(before):])
 		if err != nil {
 			return err
 		}
@@ -189,6 +189,9 @@ func (d *Desk) SetDamage(ctx context.Context, o Order, req DamageRequest) (recor
 		}
 		if amount == nil {
 			return fault("/charge", "must be given, for nobody has estimated the damage: what the customer is to pay")
+		}
+		if amount.Amount <= 0 {
+			return fault("/charge/amount", "must be above 0; a damage that costs the customer nothing is waived")
 		}
 		line := fleet.FormatID(fleet.ChargePrefix, d.Store.NextID())
 		if err := d.charge(b, record.Charge{ID: line, Type: "damage", Description: cut(damage.Description, 300), Quantity: 1,

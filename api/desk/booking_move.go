@@ -44,9 +44,8 @@ func (d *Desk) Expire(ctx context.Context, o Order) (record.Record[record.Bookin
 		if b := &next.Body; d.Now().Before(b.HoldExpiresAt.Time) {
 			return fleet.NewError(fleet.CodeConflict, "The hold of the booking has not run out.")
 		}
-		d.reverseAll(&next.Body, func(c *record.Charge) bool { return c.Source != "manual" })
 		next.Body.Cancellation = &record.Cancellation{At: record.InstantOf(d.Now()), By: "system", ReasonCode: "hold_expired"}
-		return nil
+		return d.undone(&next.Body, nil)
 	})
 }
 
@@ -74,19 +73,10 @@ func (d *Desk) Cancel(ctx context.Context, o Order, req CancelRequest) (record.R
 			}
 			fee = &c
 		}
-		d.undone(b, fee)
+		b.HoldExpiresAt = record.Instant{}
 		b.Cancellation = &record.Cancellation{At: record.InstantOf(now), By: req.By, ReasonCode: req.ReasonCode, Note: req.Note, Fee: amountOf(fee)}
-		return nil
+		return d.undone(b, fee)
 	})
-}
-
-// undone takes the charges of a rental back that does not take place, and charges what it costs instead.
-func (d *Desk) undone(b *record.Booking, fee *record.Charge) {
-	d.reverseAll(b, func(c *record.Charge) bool { return c.Source != "manual" })
-	if fee != nil && fee.Amount.Amount != 0 {
-		d.lines(b, []record.Charge{*fee})
-	}
-	b.HoldExpiresAt = record.Instant{}
 }
 
 func amountOf(c *record.Charge) *record.Money {
@@ -112,13 +102,13 @@ func (d *Desk) NoShow(ctx context.Context, o Order, waiveFee bool) (record.Recor
 			}
 			fee = &c
 		}
-		d.undone(b, fee)
+		b.HoldExpiresAt = record.Instant{}
 		by := "operator"
 		if o.By == system {
 			by = "system"
 		}
 		b.Cancellation = &record.Cancellation{At: record.InstantOf(now), By: by, ReasonCode: "no_show", Fee: amountOf(fee)}
-		return nil
+		return d.undone(b, fee)
 	})
 }
 

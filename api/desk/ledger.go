@@ -132,6 +132,15 @@ func (d *Desk) booksOf(ctx context.Context, account fleet.AccountID) (*time.Loca
 	return zone, closed, nil
 }
 
+// Today is the midnight in UTC of the present day in an account's zone.
+func (d *Desk) Today(ctx context.Context, account fleet.AccountID) (time.Time, error) {
+	zone, _, err := d.booksOf(ctx, account)
+	if err != nil {
+		return time.Time{}, err
+	}
+	return ledger.DayOf(d.Now(), zone).Time(), nil
+}
+
 // classify gives the postings of a work order or a toll that keeps no class the class and place that the vehicle has now: of those that
 // were written before these were kept. All others say under what they are booked, so that they are reversed as they were posted.
 func (d *Desk) classify(ctx context.Context, w record.Written, body json.RawMessage, postings []ledger.Posting) error {

@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -84,7 +85,7 @@ func (d *Desk) BillToll(ctx context.Context, by record.Author, account fleet.Acc
 	if err := billed(&rec, check); err != nil {
 		return d.Tolls.Unless(ctx, err, by, account, id)
 	}
-	order, lines, err := tollLines(by, &rec)
+	order, lines, err := d.tollLines(ctx, by, &rec)
 	if err != nil {
 		return rec, err
 	}
@@ -123,22 +124,39 @@ func billed(r *record.Record[record.Toll], check func(*record.Record[record.Toll
 	return nil
 }
 
-// tollLines are the lines by which a toll is charged, and where.
-func tollLines(by record.Author, r *record.Record[record.Toll]) (Order, []record.Charge, error) {
+// tollLines are the lines by which a toll is charged, and where. Who reads the bill reads the time that the clocks showed there.
+func (d *Desk) tollLines(ctx context.Context, by record.Author, r *record.Record[record.Toll]) (Order, []record.Charge, error) {
 	t := &r.Body
 	booking, err := fleet.ParseID(fleet.BookingPrefix, t.BookingID)
 	if err != nil {
 		return Order{}, nil, fmt.Errorf("toll %d is %s: %w", r.ID, t.Status, err)
 	}
+	zone, err := d.zoneOn(ctx, r.Account, booking, t.BookedFor.Timezone)
+	if err != nil {
+		return Order{}, nil, err
+	}
 	line := func(what, text string, amount record.Money) record.Charge {
 		return record.Charge{ID: tollCharge(r.ID, what), Type: t.Kind, Description: text, Quantity: 1, UnitPrice: amount, Amount: amount, Source: "import",
 			TollID: fleet.FormatID(fleet.TollPrefix, r.ID)}
 	}
-	lines := []record.Charge{line("toll", t.Agency+" "+t.OccurredAt.UTC().Format("2006-01-02 15:04"), t.Amount)}
+	lines := []record.Charge{line("toll", t.Agency+" "+t.OccurredAt.In(zone).Format("2006-01-02 15:04 MST"), t.Amount)}
 	if fee := t.AdminFee; fee != nil && fee.Amount > 0 {
 		lines = append(lines, line("fee", "Handling fee", *fee))
 	}
 	return Order{By: by, Account: r.Account, Booking: booking}, lines, nil
+}
+
+// zoneOn is the zone of a booking's bill: that of the booking, else another one by its name, else UTC.
+func (d *Desk) zoneOn(ctx context.Context, account fleet.AccountID, booking uint64, other string) (*time.Location, error) {
+	rec, err := d.Bookings.Get(ctx, account, booking)
+	if err != nil && fleet.CodeOf(err) != fleet.CodeNotFound {
+		return nil, err
+	}
+	zone, err := time.LoadLocation(cmp.Or(rec.Body.Timezone, other))
+	if err != nil {
+		return time.UTC, nil
+	}
+	return zone, nil
 }
 
 // chargeToll charges a toll that was billed to its booking. It goes by how the toll stands now. A booking that takes no charges any more
@@ -153,7 +171,7 @@ func (d *Desk) chargeToll(ctx context.Context, w record.Written) error {
 	if err != nil || now.Body.ChargeID == "" {
 		return err
 	}
-	order, lines, err := tollLines(record.Author{Actor: w.Actor, RequestID: w.RequestID}, &now)
+	order, lines, err := d.tollLines(ctx, record.Author{Actor: w.Actor, RequestID: w.RequestID}, &now)
 	if err != nil {
 		return err
 	}

@@ -180,23 +180,24 @@ type Totals struct {
 type Deposit struct {
 	Method       string  `json:"method" enum:"hold,charge,none"`
 	Amount       Money   `json:"amount"`
-	Status       string  `json:"status" enum:"none,required,authorized,captured,released,expired"`
-	Captured     Money   `json:"captured"` // of it, kept against charges, or charged
-	Released     Money   `json:"released"` // given back of what was charged
-	Applied      Money   `json:"applied"`  // of captured, set against what the customer owes
+	Status       string  `json:"status" enum:"none,required,authorized,captured,released,applied,expired" doc:"applied: all that was captured pays what the customer owes. More may be added."`
+	Captured     Money   `json:"captured" doc:"Of the amount what was taken from the customer."`
+	Released     Money   `json:"released" doc:"What the customer has again: the authorization that was given up, or of what was captured the part that was given back."`
+	Applied      Money   `json:"applied" doc:"Of what was captured the part that pays what the customer owes."`
 	AuthorizedAt Instant `json:"authorized_at"`
 	ExpiresAt    Instant `json:"expires_at"` // of the authorization
 	ProviderRef  string  `json:"provider_ref,omitempty"`
 	ChangedAt    Instant `json:"changed_at"`
 }
 
-// The states of a deposit. One whose money is used up or given back is released.
+// The states of a deposit. One whose money is given back, all or the rest of it, is released; one whose money is used up is applied.
 const (
 	DepositNone       = "none"
 	DepositRequired   = "required"
 	DepositAuthorized = "authorized"
 	DepositCaptured   = "captured"
 	DepositReleased   = "released"
+	DepositApplied    = "applied"
 	DepositExpired    = "expired"
 )
 

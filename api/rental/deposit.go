@@ -27,7 +27,7 @@ var DepositActions = []DepositAction{Authorize, Capture, Release, Apply}
 
 // depositMoves says to which state an action leads from a state. What a release of captured money leads to depends on what is left.
 //
-//	none, required, expired ── authorize ──► authorized ── capture ──► captured ── apply, release ──► captured, or released when nothing is left
+//	none, required, expired ── authorize ──► authorized ── capture ──► captured ── apply, release ──► captured, or when nothing is left applied, released
 //	required (method charge) ── capture ─────────────────────────────────┘   authorized ── release, or its time is up ──► released, expired
 var depositMoves = map[string]map[DepositAction]string{
 	record.DepositNone:       {Authorize: record.DepositAuthorized},
@@ -36,13 +36,14 @@ var depositMoves = map[string]map[DepositAction]string{
 	record.DepositAuthorized: {Capture: record.DepositCaptured, Release: record.DepositReleased},
 	record.DepositCaptured:   {Apply: record.DepositCaptured, Release: record.DepositCaptured},
 	record.DepositReleased:   {},
+	record.DepositApplied:    {},
 }
 
 // depositAllowed are the states that a deposit may go to, in words of TransitionError.
 var depositAllowed = map[string][]string{
 	record.DepositNone: {record.DepositAuthorized}, record.DepositRequired: {record.DepositAuthorized, record.DepositCaptured},
 	record.DepositExpired: {record.DepositAuthorized}, record.DepositAuthorized: {record.DepositCaptured, record.DepositReleased},
-	record.DepositCaptured: {record.DepositReleased}, record.DepositReleased: {},
+	record.DepositCaptured: {record.DepositReleased, record.DepositApplied}, record.DepositReleased: {}, record.DepositApplied: {},
 }
 
 // DepositOrder is an action with its amount: 0 for all that there is.
@@ -113,14 +114,15 @@ func SetDeposit(id uint64, d *record.Deposit, o DepositOrder) error {
 				return fleet.NewError(fleet.CodeValidation, "An authorization is released as a whole. Capture what is to be kept; the rest lapses.",
 					fleet.FieldError{Pointer: "/amount", Code: "invalid", Detail: "must be left out: an authorization is released as a whole"})
 			}
-			break
 		}
 		d.Released.Amount += amount
 	case Apply:
 		d.Applied.Amount += amount
 	}
 	if d.Status = to; to == record.DepositCaptured && Held(d) == 0 && o.Action != Capture {
-		d.Status = record.DepositReleased
+		if d.Status = record.DepositApplied; d.Released.Amount > 0 {
+			d.Status = record.DepositReleased
+		}
 	}
 	if o.ProviderRef != "" {
 		d.ProviderRef = o.ProviderRef

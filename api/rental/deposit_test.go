@@ -1,6 +1,7 @@
 package rental_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -17,6 +18,7 @@ var depositTable = map[string]string{
 	"authorized": "capture=captured release=released",
 	"captured":   "apply=captured release=released",
 	"released":   "",
+	"applied":    "",
 	"expired":    "authorize=authorized lapse=expired",
 }
 
@@ -67,5 +69,31 @@ func TestAnAuthorizationRunsOut(t *testing.T) {
 	}
 	if err := rental.SetDeposit(7, &d, rental.DepositOrder{Action: rental.Authorize, At: until}); err != nil || d.Status != record.DepositAuthorized || rental.Lapsed(&d, until) {
 		t.Errorf("authorized again: %s, %v", d.Status, err)
+	}
+}
+
+// What is said of a deposit's money is what became of it: given up, taken, used, or given back.
+func TestTheWordsForADepositAreTrue(t *testing.T) {
+	usd := func(minor int64) record.Money { return record.Money{Amount: minor, Currency: "USD"} }
+	for _, c := range []struct {
+		name   string
+		orders []rental.DepositOrder
+		want   string // status, captured, applied, released
+	}{
+		{"an authorization that was given up", []rental.DepositOrder{{Action: rental.Release}}, "released 0 0 200"},
+		{"a part taken and given back", []rental.DepositOrder{{Action: rental.Capture, Amount: 150}, {Action: rental.Release}}, "released 150 0 150"},
+		{"all of it used", []rental.DepositOrder{{Action: rental.Capture}, {Action: rental.Apply}}, "applied 200 200 0"},
+		{"a part used, the rest given back", []rental.DepositOrder{{Action: rental.Capture}, {Action: rental.Apply, Amount: 80}, {Action: rental.Release}}, "released 200 80 120"},
+		{"a part given back, the rest used", []rental.DepositOrder{{Action: rental.Capture}, {Action: rental.Release, Amount: 120}, {Action: rental.Apply}}, "released 200 80 120"},
+	} {
+		d := record.Deposit{Method: "hold", Status: record.DepositAuthorized, Amount: usd(200), Captured: usd(0), Applied: usd(0), Released: usd(0)}
+		for _, o := range c.orders {
+			if err := rental.SetDeposit(7, &d, o); err != nil {
+				t.Fatalf("%s: %v", c.name, err)
+			}
+		}
+		if got := fmt.Sprint(d.Status, " ", d.Captured.Amount, " ", d.Applied.Amount, " ", d.Released.Amount); got != c.want {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
 	}
 }

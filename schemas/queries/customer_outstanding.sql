@@ -1,10 +1,10 @@
 -- The bookings of some of an account's customers that are not over, or not settled.
 WITH mine AS (
-    SELECT id, status, owed_minor
+    SELECT id, status, owed_minor - applied_minor AS left_minor
     FROM bookings FINAL
     WHERE account = {account:UInt64} AND customer_id IN {customers:Array(String)}
 )
-SELECT mine.id, mine.status, if(mine.status = 'expired', 0, mine.owed_minor - paid.paid) AS due
+SELECT mine.id, mine.status, if(mine.status = 'expired', 0, mine.left_minor - paid.paid) AS due
 FROM mine
 LEFT JOIN (
     SELECT booking_id, sum(if(direction = 'out', -1, 1) * (amount - refunded)) AS paid

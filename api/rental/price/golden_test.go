@@ -203,7 +203,7 @@ func (c *counter) read(word, rest string) {
 		c.req.DailyRate, c.req.DailyRateOf = new(c.money(rest)), map[string]string{"vehicle day": "vehicle", "class day": "vehicle class"}[word]
 	case "vehicle miles":
 		c.req.IncludedMilesPerDay, c.req.ExtraMileFee = new(c.number(words[0])), new(c.money(words[1]))
-	case "extended to", "picked up", "kept, from", "returned", "cancelled", "no-show":
+	case "extended to", "picked up", "kept, from", "returned", "cancelled", "no-show", "charged":
 		c.then = append(c.then, word+": "+rest)
 	default:
 		c.t.Fatalf("nobody understands %q", word)
@@ -235,6 +235,23 @@ func (c *counter) after(out *strings.Builder, s record.RateSnapshot, event strin
 	case "kept, from": // AT to AT: the booking is moved, and its price kept
 		from, until, _ := strings.Cut(rest, " to ")
 		c.agreed = price.Agreed{PickupAt: c.instant(from).Time, ReturnAt: c.instant(until).Time}
+	case "charged": // TYPE AMOUNT [untaxed], by hand
+		words := strings.Fields(rest)
+		amount := c.money(words[1])
+		line := record.Charge{Type: words[0], Description: "By hand", Quantity: 1, UnitPrice: amount, Amount: amount,
+			Taxable:     len(words) < 3,
+			Explanation: "Said so."}
+		lines, err := price.ByHand(s.Taxes, s.Currency, s.Lines, line)
+		if err != nil {
+			fmt.Fprintln(out, "refused:", says(err))
+			return s
+		}
+		showLines(out, lines)
+		s.Lines = append(s.Lines[:len(s.Lines):len(s.Lines)], lines...)
+		if s.Totals, err = price.Totals(s.Currency, s.Lines); err != nil {
+			c.t.Fatal(err)
+		}
+		fmt.Fprintf(out, "owed in all %s\n", price.Format(s.Totals.Total))
 	case "returned": // AT [miles N] [fuel N] [battery N]
 		words := strings.Fields(rest)
 		r := price.Returned{At: c.instant(words[0] + " " + words[1]).Time}

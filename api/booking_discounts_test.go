@@ -1,0 +1,46 @@
+package api
+
+import (
+	"fmt"
+	"testing"
+)
+
+// A rental of two days costs 100.00 and 10 % tax. A clerk gives 25.00 off, and writes it as people do, without a minus: 82.50 are owed, as with
+// a promotion. A discount goes with the rental that it was given on, and only a discount or an adjustment lowers what is owed.
+func TestADiscountLowersWhateverItsSign(t *testing.T) {
+	w := newLot(t)
+	path := w.book(48, 96, `,"confirm":true`)
+	off := func(amount int, more string) *reply {
+		return w.do("POST", path+"/charges", fmt.Sprintf(`{"type":"discount","unit_price":{"amount":%d,"currency":"USD"}%s}`, amount, more))
+	}
+	owed := func(what string, total, discounts, taxes float64) {
+		t.Helper()
+		b := w.do("GET", path, "").object()
+		for member, want := range map[string]float64{"total": total, "discounts_total": discounts, "taxes_total": taxes, "balance_due": total} {
+			wantEqual(t, what+": "+member, minor(b[member]), want)
+		}
+	}
+	owed("as booked", 11000, 0, 1000)
+	given := off(2500, "").ok(201)
+	wantEqual(t, "as it is posted", minor(given.member("unit_price")), -2500.0)
+	owed("25.00 off", 8250, -2500, 750)
+	off(-2500, "").ok(201)
+	owed("with a minus", 5500, -5000, 500)
+	off(500, `,"taxable":false`).ok(201)
+	owed("after taxes", 5000, -5500, 500)
+	wantEqual(t, "more than there is", off(4501, "").faults(), "/unit_price/amount")
+	for _, kind := range []string{"toll", "damage", "cleaning", "time"} {
+		wantEqual(t, "a negative "+kind, w.do("POST", path+"/charges", fmt.Sprintf(`{"type":%q,"unit_price":{"amount":-100,"currency":"USD"}}`, kind)).faults(), "/unit_price/amount")
+	}
+	wantEqual(t, "a damage that costs less than nothing",
+		w.do("POST", path+"/damages", `{"description":"a dent","severity":"minor","estimate":{"amount":-1,"currency":"USD"}}`).faults(), "/estimate/amount")
+	w.do("POST", path+"/charges/"+given.id()+"/reverse", "").ok(201)
+	owed("one taken back", 7750, -3000, 750)
+
+	// The price of three days: the discounts that stand lower it as they lowered the other.
+	w.do("PATCH", path, fmt.Sprintf(`{"return_at":%q}`, w.in(120))).ok(200)
+	owed("a day more", 13250, -3000, 1250)
+	w.do("POST", path+"/charges", `{"type":"cleaning","unit_price":{"amount":1000,"currency":"USD"},"taxable":true}`).ok(201)
+	w.do("POST", path+"/cancel", "").ok(200)
+	owed("cancelled in time, but for what was charged by hand", 1100, 0, 100)
+}
