@@ -28,7 +28,7 @@ func (s *resource[T]) listParams() []param {
 	sortable := []string{"id"}
 	shown := s.api.membersOf(s.view)
 	for _, f := range s.listing.Fields {
-		p := param{Name: f.Name, Many: true, Some: true, Enum: valuesOf(shown[f.Name]), Prefix: idPrefixes[f.Name], About: "One value, or several separated by commas."}
+		p := param{Name: f.Name, Many: true, Some: true, Enum: valuesOf(s.api.memberNamed(shown, f.Name)), Prefix: idPrefixes[f.Name], About: "One value, or several separated by commas."}
 		if f.Values != nil {
 			p.Enum = f.Values
 		}
@@ -92,6 +92,15 @@ func (a *API) membersOf(view any) map[string]*huma.Schema {
 		s = registry.SchemaFromRef(s.Ref)
 	}
 	return s.Properties
+}
+
+// memberNamed is the member of a view that a filter goes by: deposit_status is the status within deposit.
+func (a *API) memberNamed(shown map[string]*huma.Schema, name string) *huma.Schema {
+	stem, rest, _ := strings.Cut(name, "_")
+	if shown[name] != nil || shown[stem] == nil {
+		return shown[name]
+	}
+	return inner(a.docs.OpenAPI().Components.Schemas, resolve(a.docs.OpenAPI().Components.Schemas, shown[stem]), rest)
 }
 
 // valuesOf returns the values that a member, or each of its elements, can have, if its schema tells; else nil.

@@ -29,7 +29,7 @@ var Bookings = Listing{Table: "bookings", Fields: []ListField{
 	{Name: "is_overdue", Type: TextField},
 	{Name: "conflict", Type: TextField},
 	{Name: "has_damage", Type: TextField},
-	{Name: "deposit_status", Type: TextField, Values: []string{"none", "required", "authorized", "captured", "released", "expired"}},
+	{Name: "deposit_status", Type: TextField},
 	{Name: "payment_status", Type: TextField, Sort: true, Values: []string{"nothing_due", "unpaid", "partially_paid", "paid", "overpaid", "refunded"}, Join: joinPaid,
 		Column: "multiIf(" + paidMinor + " > owed_minor, 'overpaid', " + paidMinor + " = 0 AND paid.given_back > 0, 'refunded', " +
 			paidMinor + " = 0 AND owed_minor = 0, 'nothing_due', " + paidMinor + " = owed_minor, 'paid', " + paidMinor + " <= 0, 'unpaid', 'partially_paid')"},
