@@ -122,6 +122,7 @@ func (s *resource[T]) batch(w http.ResponseWriter, r *http.Request) error {
 // failure is the result of an item that was not made.
 func (s *resource[T]) failure(r *http.Request, item int, err error) BatchResult {
 	p, ours := problemOf(err)
+	s.api.tell(r.Context(), &p)
 	p.Instance, p.RequestID = r.URL.Path+"#/data/"+strconv.Itoa(item), requestID(r.Context())
 	if ours {
 		s.api.log.ErrorContext(r.Context(), "item of a batch failed", "error", err, "request_id", p.RequestID, "path", r.URL.Path, "item", item)

@@ -59,6 +59,11 @@ func (a *API) bookingTimelineRoutes(_ *resource[record.Booking]) {
 		}
 		all = append(all, payments...)
 		slices.SortStableFunc(all, func(a, b TimelineEntry) int { return b.At.Compare(a.At.Time) })
+		texts := make([]*string, len(all))
+		for i := range all {
+			texts[i] = &all[i].Text
+		}
+		a.inWords(r.Context(), o.Account, auth.From(r.Context()).Has, texts...)
 		return writeCut(w, r, all)
 	})
 }
@@ -208,7 +213,7 @@ func chargeText(line map[string]any) string {
 		m.Currency, _ = amount["currency"].(string)
 	}
 	if of, ok := line["reversal_of"].(string); ok && of != "" {
-		return fmt.Sprintf("Charge %s reversed: %v, %s.", of, line["type"], price.Format(m))
+		return fmt.Sprintf("Charge reversed: %v, %s.", line["type"], price.Format(m))
 	}
 	words := "Charged"
 	if m.Amount < 0 {

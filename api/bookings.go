@@ -25,6 +25,7 @@ type Booking struct {
 
 	record.BookingFields
 
+	Number        string               `json:"number" doc:"What people call it by; given once in the account, and rising, with some left out." example:"B-1042"`
 	Object        string               `json:"object" doc:"Always booking." example:"booking"`
 	Status        string               `json:"status" doc:"pending, confirmed, active, completed, cancelled, no_show or expired. More may be added." example:"confirmed"`
 	StatusSince   record.Instant       `json:"status_since"`
@@ -314,7 +315,7 @@ func related[T, R any](ctx context.Context, a *API, l *query.Listing, prefix str
 func showBooking(rec record.Record[record.Booking], paid query.Paid, now time.Time) (Booking, error) {
 	b := rec.Body
 	v := Booking{
-		ID: fleet.FormatID(fleet.BookingPrefix, rec.ID), BookingFields: b.BookingFields, Object: "booking", Status: b.Status, StatusSince: b.StatusSince,
+		ID: fleet.FormatID(fleet.BookingPrefix, rec.ID), BookingFields: b.BookingFields, Object: "booking", Number: b.Number, Status: b.Status, StatusSince: b.StatusSince,
 		HoldExpiresAt: b.HoldExpiresAt, Timezone: b.Timezone, Conflict: b.Conflict, BlockedFrom: b.BlockedFrom, BlockedUntil: b.BlockedUntil,
 		VehicleSwaps: list(b.VehicleSwaps), UpgradedFrom: b.UpgradedFrom, ActualPickupAt: b.ActualPickupAt, ActualReturnAt: b.ActualReturnAt,
 		PickupMileageMi: b.PickupMileageMi, ReturnMileageMi: b.ReturnMileageMi, MilesDriven: rental.MilesDriven(&b),

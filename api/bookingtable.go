@@ -48,7 +48,7 @@ func (c bookingColumn) with(scope auth.Scope) bookingColumn {
 
 // bookingTable are the columns of the table of bookings, in order.
 var bookingTable = []bookingColumn{
-	usual("id", func(b *bookingRow) string { return b.ID }),
+	usual("number", func(b *bookingRow) string { return b.Number }),
 	usual("status", func(b *bookingRow) string { return b.Status }),
 	usual("channel", func(b *bookingRow) string { return cmp.Or(b.Channel, "direct") }),
 	usual("external_reservation_id", func(b *bookingRow) string { return b.ExternalReservationID }),
@@ -80,6 +80,7 @@ var bookingTable = []bookingColumn{
 	usual("deposit_amount", func(b *bookingRow) string { return b.money(b.Deposit.Amount.Amount) }),
 	usual("deposit_status", func(b *bookingRow) string { return b.Deposit.Status }),
 	usual("created_at", func(b *bookingRow) string { return b.clock(b.CreatedAt, &b.from) }),
+	usual("id", func(b *bookingRow) string { return b.ID }),
 	extra("due_for", func(b *bookingRow) string { return text(b.DueFor) }),
 	extra("due_at", func(b *bookingRow) string {
 		if text(b.DueFor) == "return" {

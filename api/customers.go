@@ -19,6 +19,7 @@ type Customer struct {
 
 	record.CustomerFields
 
+	Number         string               `json:"number" doc:"What people call it by; given once in the account, and rising, with some left out." example:"C-1042"`
 	Object         string               `json:"object" doc:"Always customer." example:"customer"`
 	Verification   CustomerVerification `json:"licence_verification" doc:"Whether somebody has looked at the licence. expired from the day after its expiry."`
 	DoNotRent      *record.DoNotRent    `json:"do_not_rent,omitempty" doc:"Absent if it was never set."`
@@ -231,7 +232,7 @@ func (a *API) showCustomers(ctx context.Context, records []record.Record[record.
 	for i := range records {
 		rec := &records[i]
 		b := rec.Body
-		view := Customer{ID: fleet.FormatID(fleet.CustomerPrefix, rec.ID), CustomerFields: b.CustomerFields, Object: "customer",
+		view := Customer{ID: fleet.FormatID(fleet.CustomerPrefix, rec.ID), CustomerFields: b.CustomerFields, Object: "customer", Number: b.Number,
 			Verification: CustomerVerification(b.VerificationAt(today)), DoNotRent: b.DoNotRent, IncidentsCount: b.IncidentsCount,
 			MergedInto: b.MergedInto, DuplicateOf: b.DuplicateOf, ErasingSince: b.ErasingSince, ErasedAt: b.ErasedAt, Stamps: stampsOf(*rec)}
 		view.IsRentable, view.NotRentable = a.desk.Rentable(rec)

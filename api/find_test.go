@@ -85,6 +85,14 @@ func TestABookingIsFoundByWhatIsSaidAtTheCounter(t *testing.T) {
 			t.Errorf("%s: %q, want %q", c.query, got, c.want)
 		}
 	}
+	for _, c := range w.do("GET", "/v1/bookings", "").data() {
+		number := c["number"].(string) // "B-1042"
+		for _, path := range []string{"/v1/bookings?q=" + number, "/v1/bookings?q=" + strings.ToLower(strings.ReplaceAll(number, "-", "")), "/v1/bookings?number=" + strings.ToLower(number)} {
+			if found := w.do("GET", path, "").data(); len(found) != 1 || found[0]["id"] != c["id"] {
+				t.Errorf("%s: %d bookings", path, len(found))
+			}
+		}
+	}
 	for _, b := range w.do("GET", "/v1/bookings", "").data() { // what is shown is what it is found by
 		path := fmt.Sprintf("/v1/bookings?payment_status=%v&balance_due=%d&due_for=%v", b["payment_status"], int64(minor(b["balance_due"])), b["due_for"])
 		if found := w.do("GET", path, "").data(); len(found) != 1 || found[0]["id"] != b["id"] {
@@ -144,6 +152,7 @@ func TestTheTableOfBookingsIsForPeople(t *testing.T) {
 		}
 		wantEqual(t, "sum of "+id, sum.FloatString(2), row["total"])
 	}
+	wantEqual(t, "first of all the number", header[0]+" "+row["number"], "number "+w.do("GET", "/v1/bookings/"+today, "").object()["number"].(string))
 	morning := string(w.do("GET", "/v1/bookings?format=csv&due_on="+w.day(0)+"&sort=due_at&fields=due_for,due_at,customer_name,license_plate,custom_fields.po", "").ok(200).body)
 	wantEqual(t, "morning", morning, "due_for,due_at,customer_name,license_plate,custom_fields.po\n"+
 		"return,"+w.clockAt(-23)+",Bob Smith,ABC-123,\npickup,"+w.clockAt(10)+",'=Carol Smith,XYZ 9,-7\n")

@@ -331,31 +331,6 @@ func TestALateReturnKeepsItsBuffer(t *testing.T) {
 	wantEqual(t, "conflict", w.do("GET", path, "").object()["conflict"], false)
 }
 
-func TestNumbersOfWorkOrders(t *testing.T) {
-	g := newGarage(t)
-	van := g.vehicle(`{"make":"A","model":"B"}`)
-	var mu sync.Mutex
-	var numbers []float64
-	var work sync.WaitGroup
-	for range 12 {
-		work.Go(func() {
-			n := g.do("POST", "/v1/maintenance/work_orders", `{"vehicle_id":"`+van+`"}`).ok(201).object()["number"].(float64)
-			mu.Lock()
-			numbers = append(numbers, n)
-			mu.Unlock()
-		})
-	}
-	work.Wait()
-	slices.Sort(numbers)
-	if len(slices.Compact(slices.Clone(numbers))) != 12 || numbers[0] != 1 || numbers[11] != 12 {
-		t.Errorf("numbers %v", numbers)
-	}
-	wantEqual(t, "by number", g.do("GET", "/v1/maintenance/work_orders?number[gte]=11&sort=-number", "").data()[0]["number"], 12.0)
-	key := []string{"Idempotency-Key", "k1"}
-	first := g.do("POST", "/v1/maintenance/work_orders", `{"vehicle_id":"`+van+`"}`, key...).ok(201).object()
-	wantEqual(t, "repeated", g.do("POST", "/v1/maintenance/work_orders", `{"vehicle_id":"`+van+`"}`, key...).ok(201).object()["number"], first["number"])
-}
-
 func TestIssuesFollowTheirWorkOrder(t *testing.T) {
 	g := newGarage(t)
 	van, other := g.vehicle(`{"make":"A","model":"B"}`), g.vehicle(`{"make":"A","model":"C"}`)

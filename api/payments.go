@@ -20,6 +20,7 @@ type Payment struct {
 
 	record.PaymentFields
 
+	Number     string           `json:"number" doc:"What people call it by; given once in the account, and rising, with some left out." example:"P-1042"`
 	Object     string           `json:"object" doc:"Always payment." example:"payment"`
 	Status     string           `json:"status" doc:"pending, succeeded, failed, partially_refunded or refunded."`
 	Refunds    []record.Refund  `json:"refunds" nullable:"false"`
@@ -183,7 +184,7 @@ func showPayments(_ context.Context, records []record.Record[record.Payment], _ 
 	views := make([]shown, len(records))
 	for i, rec := range records {
 		p := &rec.Body
-		views[i].view = Payment{ID: fleet.FormatID(fleet.PaymentPrefix, rec.ID), PaymentFields: p.PaymentFields, Object: "payment", Status: p.Status,
+		views[i].view = Payment{ID: fleet.FormatID(fleet.PaymentPrefix, rec.ID), PaymentFields: p.PaymentFields, Object: "payment", Number: p.Number, Status: p.Status,
 			Refunds: append([]record.Refund{}, p.Refunds...), Refunded: record.Money{Amount: p.Refunded(), Currency: p.Amount.Currency},
 			FailReason: p.FailReason, BookedFor: p.BookedFor, Stamps: stampsOf(rec)}
 	}

@@ -133,6 +133,7 @@ func (a *API) writeProblem(w http.ResponseWriter, r *http.Request, err error) {
 		return
 	}
 	p, ours := problemOf(err)
+	a.tell(r.Context(), &p)
 	p.Instance, p.RequestID = r.URL.Path, requestID(r.Context())
 	if ours {
 		a.log.ErrorContext(r.Context(), "request failed", "error", err, "request_id", p.RequestID,

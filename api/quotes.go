@@ -18,6 +18,7 @@ type Quote struct {
 
 	record.BookingFields
 
+	Number       string              `json:"number" doc:"What people call it by; given once in the account, and rising, with some left out." example:"Q-1042"`
 	Object       string              `json:"object" doc:"Always quote." example:"quote"`
 	Status       string              `json:"status" doc:"open, accepted or expired. More may be added." example:"open"`
 	ExpiresAt    record.Instant      `json:"expires_at" doc:"Until when it can be accepted."`
@@ -86,7 +87,7 @@ func (a *API) showQuotes(_ context.Context, records []record.Record[record.Quote
 	for i, rec := range records {
 		b := rec.Body
 		status := desk.QuoteStatus(&b, a.Now())
-		views[i] = shown{live: []byte(status), view: Quote{ID: fleet.FormatID(fleet.QuotePrefix, rec.ID), BookingFields: b.BookingFields, Object: "quote", Status: status,
+		views[i] = shown{live: []byte(status), view: Quote{ID: fleet.FormatID(fleet.QuotePrefix, rec.ID), BookingFields: b.BookingFields, Object: "quote", Number: b.Number, Status: status,
 			ExpiresAt: b.ExpiresAt, Total: b.Snapshot.Totals.Total, RateSnapshot: b.Snapshot, BookingID: b.BookingID, Stamps: stampsOf(rec)}}
 	}
 	return views, nil

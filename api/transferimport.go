@@ -131,6 +131,7 @@ func (a *API) bringSome(ctx context.Context, l *lease, rows []*importRow, refuse
 				a.log.ErrorContext(ctx, "row of an import failed", "error", row.err, "job", fleet.JobID(l.rec.ID).String(), "row", row.row)
 			}
 			codes[step] = p.Code
+			a.inWords(ctx, l.rec.Account, func(scope auth.Scope) bool { return scope != auth.CustomersRead }, &p.Detail)
 			if refused+len(failed) < maxErrors {
 				f := query.RowError{Row: row.row, Code: p.Code, Detail: p.Detail}
 				if p.Errors != nil {

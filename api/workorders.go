@@ -23,7 +23,7 @@ type WorkOrder struct {
 	record.WorkOrderFields
 
 	Object          string         `json:"object" doc:"Always work_order." example:"work_order"`
-	Number          int            `json:"number" doc:"Counted within the account; some may be left out." example:"17"`
+	Number          string         `json:"number" doc:"What people call it by; given once in the account, and rising." example:"W-1017"`
 	Status          string         `json:"status" doc:"draft, scheduled, in_progress, on_hold, completed or cancelled." example:"scheduled"`
 	StatusSince     record.Instant `json:"status_since"`
 	HoldReason      string         `json:"hold_reason,omitempty" doc:"awaiting_parts, awaiting_vendor or other, while it is on hold."`

@@ -15,6 +15,7 @@ import (
 
 // Bookings is how bookings are listed.
 var Bookings = Listing{Table: "bookings", Fields: []ListField{
+	{Name: "number", Type: CodeField, Few: true, Sort: true},
 	{Name: "status", Type: TextField, Sort: true},
 	{Name: "vehicle_id", Type: TextField, Few: true},
 	{Name: "vehicle_class_id", Type: TextField},
@@ -46,7 +47,7 @@ var Bookings = Listing{Table: "bookings", Fields: []ListField{
 	{Name: "total", Column: "total_minor", Type: NumberField, Range: true, Sort: true},
 	{Name: "created_at", Type: TimeField, Range: true, Sort: true},
 	{Name: "updated_at", Type: TimeField, Range: true, Sort: true},
-}, Search: []string{"external_reservation_id"}, Related: []Related{ofCustomer, ofVehicle}}
+}, Search: []string{"number", "external_reservation_id"}, Related: []Related{ofCustomer, ofVehicle}}
 
 // paidMinor is what was paid of a booking: by payments, less refunds, and of its deposit.
 const paidMinor = "(paid.received - paid.given_back + deposit_applied_minor)"

@@ -14,6 +14,7 @@ import (
 
 // Customers is how customers are listed.
 var Customers = Listing{Table: "customers", Fields: []ListField{
+	{Name: "number", Type: CodeField, Few: true, Sort: true},
 	{Name: "type", Type: TextField, Sort: true},
 	{Name: "display_name", Type: WordsField, Sort: true},
 	{Name: "last_name", Type: WordsField, Sort: true},
@@ -36,7 +37,7 @@ var Customers = Listing{Table: "customers", Fields: []ListField{
 	{Name: "possible_duplicates", Type: TextField},
 	{Name: "created_at", Type: TimeField, Range: true, Sort: true},
 	{Name: "updated_at", Type: TimeField, Range: true, Sort: true},
-}, Search: []string{"display_name", "first_name", "last_name", "company_name", "email", "phone", "tags"}}
+}, Search: []string{"number", "display_name", "first_name", "last_name", "company_name", "email", "phone", "tags"}}
 
 // CustomerNotes is how notes are listed.
 var CustomerNotes = Listing{Table: "customer_notes", Fields: []ListField{

@@ -13,6 +13,7 @@ import (
 
 // Payments is how payments are listed.
 var Payments = Listing{Table: "payments", Fields: []ListField{
+	{Name: "number", Type: CodeField, Few: true, Sort: true},
 	{Name: "status", Type: TextField},
 	{Name: "direction", Type: TextField},
 	{Name: "method", Type: TextField, Sort: true},
@@ -25,7 +26,7 @@ var Payments = Listing{Table: "payments", Fields: []ListField{
 	{Name: "received_at", Type: TimeField, Range: true, Sort: true},
 	{Name: "created_at", Type: TimeField, Range: true, Sort: true},
 	{Name: "updated_at", Type: TimeField, Range: true, Sort: true},
-}, Search: []string{"provider", "provider_ref"}, Related: []Related{ofBooking, ofCustomer, ofVehicle}}
+}, Search: []string{"number", "provider", "provider_ref"}, Related: []Related{ofBooking, ofCustomer, ofVehicle}}
 
 // Expenses is how expenses are listed.
 var Expenses = Listing{Table: "expenses", Fields: []ListField{

@@ -67,8 +67,6 @@ type Desk struct {
 
 	Inspections *record.Log[record.VehicleInspection] // outside handovers; those are in their booking
 
-	counters *record.Log[record.Counter]
-
 	duties      []Duty
 	duePage     int           // how many records a duty reads at a time
 	writeWithin time.Duration // that a revision is written for which a hold was taken

@@ -19,7 +19,6 @@ import (
 
 // maintenance has reminders follow from schedules, meters and time, and what work orders do follow from them.
 func (d *Desk) maintenance() {
-	d.counters = record.NewLog(d.Store, record.Counters)
 	d.Store.Then(record.Reminders.Name, "work orders and blocks", d.reminderFollows)
 	d.Store.Then(record.WorkOrders.Name, "calendar", d.workHolds)
 	d.Store.Then(record.WorkOrders.Name, "reminders and issues", d.workLinks)

@@ -12,7 +12,7 @@ import (
 	"github.com/motorpool/fleet/api/rental"
 )
 
-// OpenWork makes a draft of a work order, with the next number of its account. Repeated under one id it gives what the first time gave.
+// OpenWork makes a draft of a work order. Repeated under one id it gives what the first time gave.
 func (d *Desk) OpenWork(ctx context.Context, by record.Author, account fleet.AccountID, id uint64, fields record.WorkOrderFields) (record.Record[record.WorkOrder], error) {
 	if there, err := d.Work.Get(ctx, account, id); err == nil {
 		return there, d.Work.Own(ctx, by, account, id)
@@ -25,28 +25,8 @@ func (d *Desk) OpenWork(ctx context.Context, by record.Author, account fleet.Acc
 	if w.Total, err = rental.WorkTotal(w.Lines); err != nil {
 		return record.Record[record.WorkOrder]{}, err
 	}
-	if w.Number, err = d.nextNumber(ctx, by, account, record.WorkOrders.Name); err != nil {
-		return record.Record[record.WorkOrder]{}, err
-	}
 	rec, _, err := d.Work.Create(ctx, by, account, id, w)
 	return rec, err
-}
-
-// nextNumber counts the records of a kind in an account: each number is given once, in order; one whose record came to nothing is left out.
-func (d *Desk) nextNumber(ctx context.Context, by record.Author, account fleet.AccountID, kind string) (int, error) {
-	id := fleet.DerivedID(fleet.Kind("counter "+kind), fleet.VehicleKey{Account: account}, 0, 0)
-	for {
-		rec, err := d.counters.Update(ctx, by, account, id, 0, func(r *record.Record[record.Counter]) error {
-			r.Body.Last++
-			return nil
-		})
-		if fleet.CodeOf(err) != fleet.CodeNotFound {
-			return rec.Body.Last, err
-		}
-		if _, _, err := d.counters.Ensure(ctx, by, account, id, record.Counter{Of: kind}); err != nil {
-			return 0, err
-		}
-	}
 }
 
 // WorkMove is what is done with a work order, and what is said with it.

@@ -45,6 +45,7 @@ type BookedExtra struct {
 // Booking is a booking as it is stored: what callers write, and what only actions change.
 type Booking struct {
 	BookingFields
+	Numbered
 	Status        string  `json:"status"`
 	StatusSince   Instant `json:"status_since"`
 	HoldExpiresAt Instant `json:"hold_expires_at"` // of a pending one
@@ -247,7 +248,7 @@ type Cancellation struct {
 }
 
 // Bookings describes the kind. The name that a channel has for a booking is unique within account and channel.
-var Bookings = Kind[Booking]{Name: "booking", Prefix: fleet.BookingPrefix, Row: bookingRow, Claims: func(b *Booking) []Claim {
+var Bookings = Kind[Booking]{Name: "booking", Prefix: fleet.BookingPrefix, Letter: "B", Row: bookingRow, Claims: func(b *Booking) []Claim {
 	var claims []Claim
 	if b.ExternalReservationID != "" {
 		claims = append(claims, Claim{Field: "booking.external_reservation", Value: b.Channel + "\x1f" + b.ExternalReservationID, Says: "/external_reservation_id"})

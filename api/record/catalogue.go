@@ -210,6 +210,7 @@ var RatePlans = Kind[RatePlan]{Name: "rate_plan", Prefix: fleet.RatePlanPrefix, 
 // Quote is a price for something that nobody holds.
 type Quote struct {
 	BookingFields
+	Numbered
 	ExpiresAt Instant      `json:"expires_at"`
 	Snapshot  RateSnapshot `json:"rate_snapshot"`
 	Reserved  string       `json:"reserved_booking_id"`  // the id that a booking of it gets, so that there is one at most
@@ -217,4 +218,4 @@ type Quote struct {
 }
 
 // Quotes describes the kind.
-var Quotes = Kind[Quote]{Name: "quote", Prefix: fleet.QuotePrefix}
+var Quotes = Kind[Quote]{Name: "quote", Prefix: fleet.QuotePrefix, Letter: "Q"}

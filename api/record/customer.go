@@ -56,6 +56,7 @@ type Consents struct {
 // and the ledger carry the id alone.
 type Customer struct {
 	CustomerFields
+	Numbered
 	Verification    Verification `json:"licence_verification"`
 	DoNotRent       *DoNotRent   `json:"do_not_rent,omitempty"`
 	IncidentsCount  int          `json:"incidents_count"`
@@ -131,7 +132,7 @@ type DoNotRent struct {
 }
 
 // Customers describes the kind. What identifies the person is not shown in the history.
-var Customers = Kind[Customer]{Name: "customer", Prefix: fleet.CustomerPrefix, Claims: func(c *Customer) []Claim {
+var Customers = Kind[Customer]{Name: "customer", Prefix: fleet.CustomerPrefix, Letter: "C", Claims: func(c *Customer) []Claim {
 	return refClaims("customer", c.ExternalRefs)
 }, Hidden: []string{"licence"}}
 

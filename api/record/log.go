@@ -77,6 +77,9 @@ func (l *Log[T]) Make(ctx context.Context, by Author, account fleet.AccountID, i
 		l.releaseUnheld(ctx, account, id, held)
 		return Record[T]{}, false, err
 	}
+	if err := l.number(ctx, account, &body, 1); err != nil {
+		return Record[T]{}, false, err
+	}
 	r, err := l.first(by, account, id, &body, millis(l.store.now()))
 	if err != nil {
 		return Record[T]{}, false, err

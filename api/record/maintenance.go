@@ -167,7 +167,7 @@ type WorkLine struct {
 // WorkOrder is a work order as it is stored.
 type WorkOrder struct {
 	WorkOrderFields
-	Number          int       `json:"number"` // counted within the account
+	Numbered
 	Status          string    `json:"status"` // draft, scheduled, in_progress, on_hold, completed, cancelled
 	StatusSince     Instant   `json:"status_since"`
 	HoldReason      string    `json:"hold_reason,omitempty"` // awaiting_parts, awaiting_vendor
@@ -195,15 +195,6 @@ func (w *WorkOrder) Complete() {
 	}
 }
 
-// Counter counts the records of a kind of an account that carry a number.
-type Counter struct {
-	Of   string `json:"of"`
-	Last int    `json:"last"`
-}
-
-// Counters describes the kind. They are not shown.
-var Counters = Kind[Counter]{Name: "counter", Prefix: "cnt_"}
-
 // The states of a work order.
 const (
 	WorkDraft      = "draft"
@@ -215,7 +206,7 @@ const (
 )
 
 // WorkOrders describes the kind.
-var WorkOrders = Kind[WorkOrder]{Name: "work_order", Prefix: fleet.WorkOrderPrefix, Claims: func(w *WorkOrder) []Claim {
+var WorkOrders = Kind[WorkOrder]{Name: "work_order", Prefix: fleet.WorkOrderPrefix, Letter: "W", Claims: func(w *WorkOrder) []Claim {
 	return refClaims("work_order", w.ExternalRefs)
 }}
 

@@ -53,7 +53,11 @@ func (l *Log[T]) createSome(ctx context.Context, by Author, account fleet.Accoun
 	var all []*revision
 	for i := range ids {
 		if good[i] {
-			r, err := l.first(by, account, ids[i], &bodies[i], at)
+			var r *revision
+			err := l.number(wide, account, &bodies[i], len(ids)-i)
+			if err == nil {
+				r, err = l.first(by, account, ids[i], &bodies[i], at)
+			}
 			if errs[i] = err; err == nil {
 				all = append(all, r)
 			}

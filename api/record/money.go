@@ -122,6 +122,7 @@ type PaymentNotes struct {
 // Payment is a payment as it is stored.
 type Payment struct {
 	PaymentFields
+	Numbered
 	BookedFor  BookedFor `json:"booked_for"`
 	Status     string    `json:"status"` // pending, succeeded, failed, refunded, partially_refunded
 	Refunds    []Refund  `json:"refunds,omitempty"`
@@ -156,7 +157,7 @@ type Refund struct {
 }
 
 // Payments describes the kind.
-var Payments = Kind[Payment]{Name: "payment", Prefix: fleet.PaymentPrefix, Claims: func(p *Payment) []Claim {
+var Payments = Kind[Payment]{Name: "payment", Prefix: fleet.PaymentPrefix, Letter: "P", Claims: func(p *Payment) []Claim {
 	claims := refClaims("payment", p.ExternalRefs)
 	if p.ProviderRef != "" {
 		claims = append(claims, Claim{Field: "payment.provider_ref", Value: p.Provider + "\x1f" + p.ProviderRef, Says: "/provider_ref"})

@@ -66,6 +66,7 @@ type Claim struct {
 type Kind[T any] struct {
 	Name   string // in record_log and in tokens: "vehicle"
 	Prefix string // of its ids: "veh_"
+	Letter string // of the numbers of its records, if T is Numbered: "B"
 	Claims func(*T) []Claim
 	Hidden []string                               // members that history does not show
 	Row    func(r *Record[T], body string) []Cell // of the one table that the kind feeds, body being the record as text; nil leaves it to the feed's query

@@ -52,6 +52,15 @@ func (s *Store) See(ctx context.Context, account fleet.AccountID, refs ...Ref) (
 	return seen, nil
 }
 
+// Body returns what a record that was seen holds.
+func (s *Seen) Body(ref Ref) (string, bool) {
+	r := s.revisions[ref]
+	if r == nil {
+		return "", false
+	}
+	return r.body, true
+}
+
 // Look sees one record, which may have many and large revisions.
 func (l *Log[T]) Look(ctx context.Context, account fleet.AccountID, id uint64) (*Seen, error) {
 	ref, begun := Ref{l.kind.Name, id}, time.Now()

@@ -52,6 +52,7 @@ type Store struct {
 	marks        marks
 	settling     settling
 	mending      mending
+	numbers      numbers
 
 	leasing sync.Mutex
 	node    node // of the ids; guarded by leasing

@@ -5,7 +5,7 @@ INSERT INTO work_orders
      total_amount, currency, downtime_minutes, warranty_claim, external_ids, body)
 SELECT
     account, id, revision, created_at, at AS updated_at, archived_at,
-    toUInt64(JSONExtractInt(body, 'number')) AS number,
+    JSONExtractString(body, 'number') AS number,
     JSONExtractString(body, 'vehicle_id') AS vehicle_id,
     JSONExtractString(body, 'type') AS type,
     JSONExtractString(body, 'priority') AS priority,
