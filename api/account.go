@@ -80,6 +80,15 @@ func (a *API) patchAccount(w http.ResponseWriter, r *http.Request) error {
 		if err := checkZone(body.Timezone); err != nil {
 			return err
 		}
+		if settings := body.Bookings; settings != nil {
+			amounts := map[string]*record.Money{}
+			for i := range settings.OneWayFees {
+				amounts[fmt.Sprintf("/booking_settings/one_way_fees/%d/fee", i)] = &settings.OneWayFees[i].Fee
+			}
+			if faults := fees(amounts); faults != nil {
+				return validation(faults...)
+			}
+		}
 		if days := body.RetentionDays; days != rec.Body.RetentionDays && days != 0 && days < leastRetention {
 			return validation(fleet.FieldError{Pointer: "/retention_days", Code: "out_of_range",
 				Detail: fmt.Sprintf("must be 0, or at least %d", leastRetention)})

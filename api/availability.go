@@ -14,7 +14,7 @@ import (
 type Availability struct {
 	Data       []AvailableVehicle `json:"data" nullable:"false" doc:"The vehicles that are free, cheapest first."`
 	Pagination Pagination         `json:"pagination"`
-	Classes    []AvailableClass   `json:"classes" nullable:"false" doc:"The classes, by rank, also those of which nothing is left."`
+	Classes    []AvailableClass   `json:"classes" nullable:"false" doc:"The classes at each location where vehicles of them will be, or at pickup_location_id, by rank and name of the location; also those of which nothing is left."`
 	Not        map[string]int     `json:"not_available" doc:"How many vehicles are not offered, by reason: busy, elsewhere, class_full, no_rate, too_short, too_long, too_soon, not_offered, ... More may be added."`
 }
 
@@ -31,14 +31,15 @@ type AvailableVehicle struct {
 	OfferedPrice
 }
 
-// AvailableClass is what is left of a class in a period.
+// AvailableClass is what is left of a class at a location in a period.
 type AvailableClass struct {
 	VehicleClassID string        `json:"vehicle_class_id" example:"vcl_1234"`
 	Name           string        `json:"name"`
 	Code           string        `json:"code,omitempty"`
-	Vehicles       int           `json:"vehicles" doc:"That can be rented at all."`
-	Free           int           `json:"free" doc:"Of them, in the period."`
-	Booked         int           `json:"booked" doc:"Bookings of the class in the period that have no vehicle yet."`
+	Location       *string       `json:"pickup_location_id" doc:"Where its vehicles will be; null for those at no location." example:"loc_1234"`
+	Vehicles       int           `json:"vehicles" doc:"That can be rented at all, and will be there at pickup_at: by where they are now, the bookings that move them and planned transfers."`
+	Free           int           `json:"free" doc:"Of them, in the period, and where they are needed after it."`
+	Booked         int           `json:"booked" doc:"Bookings of the class there in the period that have no vehicle yet."`
 	Left           int           `json:"left" doc:"How many more bookings there may be, overbooking included."`
 	Price          *OfferedPrice `json:"price,omitempty" doc:"Absent where the class cannot be booked so."`
 	Reasons        []FieldIssue  `json:"reasons,omitempty" nullable:"false" doc:"Why it cannot be booked so."`
@@ -46,26 +47,30 @@ type AvailableClass struct {
 
 // OfferedPrice is what a rental would cost. A quote shows every line of it.
 type OfferedPrice struct {
-	RatePlanID string       `json:"rate_plan_id,omitempty" example:"rat_1234"`
-	BilledDays int          `json:"billed_days"`
-	Subtotal   record.Money `json:"subtotal" doc:"Before discounts and taxes."`
-	Discounts  record.Money `json:"discounts_total"`
-	Taxes      record.Money `json:"taxes_total"`
-	Total      record.Money `json:"total" doc:"What the customer would owe."`
-	Deposit    record.Money `json:"deposit_amount"`
-	IncludedMi *int         `json:"included_mi" doc:"Null for unlimited."`
+	PickupID   *string          `json:"pickup_location_id" doc:"The location that the price is for: the one that was asked for, or where the vehicle will be; null for none." example:"loc_1234"`
+	ReturnID   *string          `json:"return_location_id" doc:"Another one costs the one-way fee." example:"loc_1234"`
+	TaxRates   []record.TaxRate `json:"taxes" nullable:"false" doc:"Of the location of pickup, which the total holds; empty where none are due, or the location is not known."`
+	RatePlanID string           `json:"rate_plan_id,omitempty" example:"rat_1234"`
+	BilledDays int              `json:"billed_days"`
+	Subtotal   record.Money     `json:"subtotal" doc:"Before discounts and taxes."`
+	Discounts  record.Money     `json:"discounts_total"`
+	Taxes      record.Money     `json:"taxes_total"`
+	Total      record.Money     `json:"total" doc:"What the customer would owe."`
+	Deposit    record.Money     `json:"deposit_amount"`
+	IncludedMi *int             `json:"included_mi" doc:"Null for unlimited."`
 }
 
 func (a *API) availabilityRoutes() {
 	a.handle(route{
 		Method: "GET", Path: "/v1/availability", ID: "getAvailability", Tag: "Bookings", Scope: auth.BookingsRead,
 		Summary: "Find what is free in a period, and what it costs",
-		About:   "Vehicles are free from pickup until return with their buffers. Nothing is held: whoever books may find that somebody else was faster.",
+		About: "Vehicles are free from pickup until return with their buffers, at the location where they will be at pickup: where they are now, or where bookings and transfers leave them until then. " +
+			"Each price says its locations and taxes. Nothing is held: whoever books may find that somebody else was faster.",
 		Params: append([]param{
 			{Name: "pickup_at", Format: "date-time", Want: true, About: "Begin of the period."},
 			{Name: "return_at", Format: "date-time", Want: true, About: "End of the period."},
 			{Name: "vehicle_class_id", Many: true, Some: true, About: "Only of these classes, separated by commas."},
-			{Name: "pickup_location_id", Some: true, About: "Only vehicles that are there, or belong there."},
+			{Name: "pickup_location_id", Some: true, About: "Only vehicles that will be there at pickup_at. Without it each vehicle and class is offered where it will be."},
 			{Name: "return_location_id", Some: true, About: "Where it is returned, for the fee of a one-way rental."},
 			{Name: "channel", Enum: channels, About: "For the rates of the channel; direct unless given."},
 			{Name: "rate_plan_id", Some: true, About: "For the rates of this plan."},
@@ -109,7 +114,7 @@ func (a *API) availability(w http.ResponseWriter, r *http.Request) error {
 	}
 	for _, c := range found.Classes {
 		shown := AvailableClass{VehicleClassID: fleet.FormatID(fleet.ClassPrefix, c.Class.ID), Name: c.Class.Body.Name, Code: c.Class.Body.Code,
-			Vehicles: c.Vehicles, Free: c.Free, Booked: c.Booked, Left: c.Left}
+			Location: locationOf(c.Pickup), Vehicles: c.Vehicles, Free: c.Free, Booked: c.Booked, Left: c.Left}
 		for _, why := range c.Why {
 			shown.Reasons = append(shown.Reasons, FieldIssue(why))
 		}
@@ -124,6 +129,15 @@ func (a *API) availability(w http.ResponseWriter, r *http.Request) error {
 // offered shows the price of an offer.
 func offered(o *desk.Offer) *OfferedPrice {
 	s := o.Price
-	return &OfferedPrice{RatePlanID: s.RatePlanID, BilledDays: s.BilledDays, Subtotal: s.Totals.Subtotal, Discounts: s.Totals.Discounts, Taxes: s.Totals.Taxes,
+	return &OfferedPrice{PickupID: locationOf(o.Resolved.Pickup), ReturnID: locationOf(o.Resolved.Return), TaxRates: append([]record.TaxRate{}, s.Taxes...), RatePlanID: s.RatePlanID, BilledDays: s.BilledDays, Subtotal: s.Totals.Subtotal, Discounts: s.Totals.Discounts, Taxes: s.Totals.Taxes,
 		Total: s.Totals.Total, Deposit: s.DepositAmount, IncludedMi: s.IncludedMi}
+}
+
+// locationOf is the id of a location, null for none.
+func locationOf(l *record.Record[record.Location]) *string {
+	if l == nil {
+		return nil
+	}
+	id := fleet.FormatID(fleet.LocationPrefix, l.ID)
+	return &id
 }

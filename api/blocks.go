@@ -35,6 +35,9 @@ func (a *API) blockRoutes() {
 		add: func(ctx context.Context, r *http.Request, id uint64, b record.Block) (record.Record[record.Block], error) {
 			return a.desk.Block(ctx, author(r), auth.From(ctx).Account, id, b)
 		},
+		leave: func(r *http.Request, _ uint64) (func(*record.Record[record.Block]) error, func(error)) {
+			return func(rec *record.Record[record.Block]) error { return a.desk.MayGiveUp(r.Context(), rec) }, func(error) {}
+		},
 	}
 	s.register("create")
 
@@ -47,8 +50,10 @@ func (a *API) blockRoutes() {
 	}, nested.list)
 	a.handle(route{
 		Method: "POST", Path: path, ID: "createVehicleBlock", Tag: "Vehicles", Scope: auth.VehiclesWrite, Summary: "Block a vehicle's calendar",
-		About: "While it lasts the vehicle is not for rent. A 409 names the booking, block or work order that is in the way.",
-		Body:  record.BlockFields{}, Status: 201, Reply: Block{},
+		About: "While it lasts the vehicle is not for rent. A 409 names the booking, block or work order that is in the way. With `to_location_id` it is a transfer: " +
+			"the vehicle is brought to another location, and bookings from there can be given it after that. A transfer that leaves too few vehicles of the class for what is booked " +
+			"where it begins is a 409, and so is one that takes the vehicle from where its next booking begins.",
+		Body: record.BlockFields{}, Status: 201, Reply: Block{},
 	}, func(w http.ResponseWriter, r *http.Request) error {
 		vehicle, err := a.vehicleInPath(r)
 		if err != nil {
@@ -71,8 +76,14 @@ func (a *API) blockRoutes() {
 
 // checkBlock completes a block, and refuses one that ends before it begins.
 func checkBlock(b *record.Block) error {
+	if b.Kind == "" && b.ToLocationID != "" {
+		b.Kind = "relocation"
+	}
 	if b.Kind == "" {
 		b.Kind = "manual"
+	}
+	if b.FromLocationID != "" && b.ToLocationID == "" {
+		return validation(fleet.FieldError{Pointer: "/to_location_id", Code: "required", Detail: "must say where the vehicle is brought to"})
 	}
 	if !b.From.Before(b.Until.Time) {
 		return validation(fleet.FieldError{Pointer: "/until", Code: "invalid", Detail: "must be after from"})

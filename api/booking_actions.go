@@ -66,11 +66,13 @@ type BookingSwap struct {
 	MileageMi       *int   `json:"mileage_mi,omitempty" minimum:"0" maximum:"3000000" doc:"During the rental: odometer of the vehicle that is given back."`
 	PickupMileageMi *int   `json:"pickup_mileage_mi,omitempty" minimum:"0" maximum:"3000000" doc:"During the rental: odometer of the vehicle that it gets."`
 	Reprice         bool   `json:"reprice,omitempty" doc:"Before the rental: charge what the new vehicle costs by the rates of today, instead of what was agreed."`
+	Elsewhere       bool   `json:"elsewhere,omitempty" doc:"It may be one that will be at another location, because somebody brings it; without it that is a 409 with code elsewhere."`
 }
 
 // BookingAssignment is the body of assign_vehicle.
 type BookingAssignment struct {
 	VehicleID string `json:"vehicle_id" example:"veh_1234"`
+	Elsewhere bool   `json:"elsewhere,omitempty" doc:"It may be one that will be at another location at pickup, because somebody brings it; without it that is a 409 with code elsewhere."`
 }
 
 // BookingDuplicate is the body of duplicate.
@@ -155,12 +157,13 @@ func (a *API) bookingActionRoutes(s *resource[record.Booking]) {
 			about: "Before the rental or during it. The vehicle that it had is kept in `vehicle_history`; one of another class is noted in `upgrade_from_class_id`.",
 			do: with(a, func(ctx context.Context, o desk.Order, _ *http.Request, sent BookingSwap) (rec, error) {
 				return a.desk.Swap(ctx, o, desk.SwapRequest{VehicleID: sent.VehicleID, Reason: sent.Reason, MileageMi: sent.MileageMi,
-					PickupMileageMi: sent.PickupMileageMi, Reprice: sent.Reprice})
+					PickupMileageMi: sent.PickupMileageMi, Reprice: sent.Reprice, Elsewhere: sent.Elsewhere})
 			})},
 		{path: "assign_vehicle", id: "assignBookingVehicle", summary: "Assign a vehicle to a booking of a class", body: BookingAssignment{},
-			about: "The price stays as agreed.",
+			about: "The price stays as agreed. The vehicle must be where the booking begins, by then: one that will be at another location is a 409 with code `elsewhere`, " +
+				"which says where, unless a transfer brings it in time or `elsewhere` says that somebody does.",
 			do: with(a, func(ctx context.Context, o desk.Order, _ *http.Request, sent BookingAssignment) (rec, error) {
-				return a.desk.Assign(ctx, o, sent.VehicleID)
+				return a.desk.Assign(ctx, o, sent.VehicleID, sent.Elsewhere)
 			})},
 		{path: "reopen", id: "reopenBooking", summary: "Make a completed booking active again", scope: auth.BookingsOverride,
 			about: "Within 24 hours of the return, and if nobody else has the vehicle. What the return charged is reversed.",

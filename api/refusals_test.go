@@ -36,16 +36,16 @@ func TestAClassThatIsFullSaysSoOfWhatWasAskedFor(t *testing.T) {
 	of := func(from, until float64) string {
 		return fmt.Sprintf(`{"vehicle_class_id":%q,"customer_id":%q,"pickup_at":%q,"return_at":%q,"confirm":true}`, w.class, w.customer, w.in(from), w.in(until))
 	}
-	other := w.do("POST", "/v1/bookings", of(24, 96)).ok(201).id()
+	other := w.do("POST", "/v1/bookings", of(24, 96)).ok(201).object()["number"].(string)
 	refused := w.do("POST", "/v1/bookings", of(48, 60)).refused()
-	if !strings.HasPrefix(refused, "The class Compact ("+w.class+") has no vehicle left from ") || !strings.Contains(refused, "of its 1 vehicles") {
+	if !strings.HasPrefix(refused, "The class Compact has no vehicle left ") || !strings.Contains(refused, "of its 1 vehicles") {
 		t.Errorf("refused with %q", refused)
 	}
 	if !strings.HasSuffix(refused, "that have no vehicle yet: "+other+".") {
 		t.Errorf("names others than %s: %q", other, refused)
 	}
 	vehicle := w.do("POST", "/v1/bookings", w.booking(48, 60, `,"confirm":true`)).refused()
-	if !strings.HasPrefix(vehicle, "The vehicle "+w.car+" cannot be had from ") || !strings.HasSuffix(vehicle, "that have no vehicle yet: "+other+".") {
+	if !strings.HasPrefix(vehicle, "The vehicle A B cannot be spared ") || !strings.HasSuffix(vehicle, "that have no vehicle yet: "+other+".") {
 		t.Errorf("refused with %q", vehicle)
 	}
 }

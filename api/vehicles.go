@@ -121,6 +121,13 @@ func (a *API) vehicleRoutes() {
 		},
 		show:  a.showVehicles,
 		check: checkVehicle, refers: a.vehicleRefers,
+		settle: func(_ *http.Request, _ uint64, before, after *record.Vehicle) error {
+			// What somebody says now of where it is counts more than what has ended until now.
+			if said := after.CurrentLocationID; before == nil && said != "" || before != nil && said != before.CurrentLocationID {
+				after.LocatedAt = record.InstantOf(slices.MaxFunc([]time.Time{a.Now(), after.LocatedAt.Time}, time.Time.Compare))
+			}
+			return nil
+		},
 		leave: func(r *http.Request, id uint64) (func(*record.Record[record.Vehicle]) error, func(error)) {
 			leaving := a.desk.Leave(author(r), auth.From(r.Context()).Account, id)
 			return func(rec *record.Record[record.Vehicle]) error { return leaving.MayArchive(r.Context(), rec) }, func(err error) { leaving.Done(r.Context(), err) }

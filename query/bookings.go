@@ -172,9 +172,33 @@ func BookingConflicts(ctx context.Context, db driver.Conn, now time.Time, after 
 	return all, nil
 }
 
+// ClassVehicle is a vehicle of a class.
+type ClassVehicle struct {
+	ID    uint64
+	Place string    // the location where it is, its home unless somebody said; empty if nobody knows
+	Since time.Time // what ended until then has brought it there
+}
+
 // ClassVehicles returns the vehicles of a class that can be rented, now or after what is being done to them.
-func ClassVehicles(ctx context.Context, db driver.Conn, account fleet.AccountID, class uint64) ([]uint64, error) {
-	return scanIDs(ctx, db, "class_vehicles", clickhouse.Named("account", uint64(account)), clickhouse.Named("class", fleet.FormatID(fleet.ClassPrefix, class)))
+func ClassVehicles(ctx context.Context, db driver.Conn, account fleet.AccountID, class uint64) ([]ClassVehicle, error) {
+	rows, err := db.Query(ctx, schemas.Query("class_vehicles"), clickhouse.Named("account", uint64(account)),
+		clickhouse.Named("class", fleet.FormatID(fleet.ClassPrefix, class)))
+	if err != nil {
+		return nil, fmt.Errorf("read the vehicles of a class: %w", err)
+	}
+	defer rows.Close()
+	var all []ClassVehicle
+	for rows.Next() {
+		var v ClassVehicle
+		if err := rows.Scan(&v.ID, &v.Place, &v.Since); err != nil {
+			return nil, fmt.Errorf("read the vehicles of a class: %w", err)
+		}
+		all = append(all, v)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("read the vehicles of a class: %w", err)
+	}
+	return all, nil
 }
 
 // CompletedBookings returns those of some bookings of an account that are completed.

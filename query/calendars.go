@@ -17,6 +17,8 @@ type Hold struct {
 	Ref         string // the holder: an id of a booking, a block or a work order
 	From, Until time.Time
 	Expires     time.Time // when it lapses by itself; zero for never
+	Begins      string    // the location where the vehicle must be at From; empty for any
+	Ends        string    // the location where it is left; empty for where it was
 }
 
 // BusyVehicles returns the holds that overlap [from, until), by vehicle; those that have lapsed at now do not count. It looks at the
@@ -52,13 +54,13 @@ func busy(ctx context.Context, db driver.Conn, account fleet.AccountID, kind, cl
 	busy := map[uint64][]Hold{}
 	for rows.Next() {
 		var id uint64
-		var refs []string
+		var refs, begins, ends []string
 		var froms, untils, expires []time.Time
-		if err := rows.Scan(&id, &refs, &froms, &untils, &expires); err != nil {
+		if err := rows.Scan(&id, &refs, &froms, &untils, &expires, &begins, &ends); err != nil {
 			return nil, fmt.Errorf("read busy vehicles: %w", err)
 		}
 		for i := range refs {
-			h := Hold{Ref: refs[i], From: froms[i].UTC(), Until: untils[i].UTC()}
+			h := Hold{Ref: refs[i], From: froms[i].UTC(), Until: untils[i].UTC(), Begins: begins[i], Ends: ends[i]}
 			if expires[i].UnixMilli() != 0 {
 				h.Expires = expires[i].UTC()
 			}

@@ -50,6 +50,10 @@ type Hold struct {
 	// Back is from when the hold of a rental is but the buffer after it, in which the vehicle is made ready: other bookings have to wait for its
 	// end, blocks and work orders need not. Zero if it has none.
 	Back record.Instant `json:"back,omitzero"`
+	// Begins is the location where the vehicle must be at From, and Ends the one where it is left; empty for wherever it is. What
+	// begins somewhere ends somewhere. See Vehicle.
+	Begins string `json:"begins,omitempty"`
+	Ends   string `json:"ends,omitempty"`
 	// Rev is the revision of the holder that the hold is for, if it changes by bids; zero if it has one period at a time.
 	Rev uint64 `json:"rev,omitempty"`
 	// Bid tells bids of one revision apart; zero for holders that make none, and of what was settled.
@@ -106,8 +110,11 @@ func (h *Hold) Lapsed(now time.Time) bool { return !h.Expires.IsZero() && !now.B
 // same says whether two holds are of one holder and say the same, whenever and for whichever revision they were taken.
 func (h *Hold) same(o *Hold) bool {
 	return h.Ref == o.Ref && h.From.Equal(o.From.Time) && h.Until.Equal(o.Until.Time) && h.Expires.Equal(o.Expires.Time) &&
-		h.Open == o.Open && h.Conflict == o.Conflict && h.Back.Equal(o.Back.Time)
+		h.Open == o.Open && h.Conflict == o.Conflict && h.Back.Equal(o.Back.Time) && h.SamePlaces(o)
 }
+
+// SamePlaces says whether two holds begin and end at the same locations.
+func (h *Hold) SamePlaces(o *Hold) bool { return h.Begins == o.Begins && h.Ends == o.Ends }
 
 // Calendar is what is stored of one vehicle.
 type Calendar struct {
@@ -125,9 +132,11 @@ func row(kind string) func(*record.Record[Calendar], string) []record.Cell {
 	return func(r *record.Record[Calendar], _ string) []record.Cell {
 		n := len(r.Body.Holds)
 		refs, conflicts, opens := make([]string, n), make([]bool, n), make([]bool, n)
+		begins, ends := make([]string, n), make([]string, n)
 		from, until, expires := make([]time.Time, n), make([]time.Time, n), make([]time.Time, n)
 		for i, h := range r.Body.Holds {
 			refs[i], conflicts[i], opens[i] = h.Ref, h.Conflict, h.Open
+			begins[i], ends[i] = h.Begins, h.Ends
 			from[i], until[i], expires[i] = record.Stored(h.From), record.Stored(h.Until), record.Stored(h.Expires)
 		}
 		return []record.Cell{
@@ -135,6 +144,7 @@ func row(kind string) func(*record.Record[Calendar], string) []record.Cell {
 			{Column: "revision", Value: r.Revision}, {Column: "updated_at", Value: r.UpdatedAt},
 			{Column: "hold_refs", Value: refs}, {Column: "hold_from", Value: from}, {Column: "hold_until", Value: until},
 			{Column: "hold_expires", Value: expires}, {Column: "hold_conflict", Value: conflicts}, {Column: "hold_open", Value: opens},
+			{Column: "hold_begins", Value: begins}, {Column: "hold_ends", Value: ends},
 		}
 	}
 }
@@ -238,9 +248,9 @@ func (c *Calendars) Of(ctx context.Context, account fleet.AccountID, id uint64) 
 
 // Take gives a vehicle to a holder for a period: in the place of what the holder had of it or, if h is a bid, beside that. A
 // *ConflictError names the hold that is in the way; h.Conflict, and a calendar of a class, take it all the same. What it returns
-// is decided: the holds of others that it overlaps, as they stood when it was taken. After another error it is open whether the
+// is decided: all that the calendar had beside it when it was taken. After another error it is open whether the
 // hold stands: a bid lapses, and of another the next Take or Give of the holder settles it.
-func (c *Calendars) Take(ctx context.Context, by record.Author, account fleet.AccountID, vehicle uint64, h Hold) ([]Hold, error) {
+func (c *Calendars) Take(ctx context.Context, by record.Author, account fleet.AccountID, vehicle uint64, h Hold) (*Calendar, error) {
 	return c.TakeSeen(ctx, nil, by, account, vehicle, h)
 }
 
@@ -249,14 +259,20 @@ func (c *Calendars) Look(ctx context.Context, account fleet.AccountID, id uint64
 	return c.log.Look(ctx, account, id)
 }
 
+// In returns the holds of a calendar that was seen; false if it was not.
+func (c *Calendars) In(seen *record.Seen, account fleet.AccountID, id uint64) ([]Hold, bool) {
+	r, ok, err := c.log.In(seen, account, id)
+	return r.Body.Holds, ok && (err == nil || fleet.CodeOf(err) == fleet.CodeNotFound)
+}
+
 // TakeSeen is Take for a caller who has seen the calendar a moment ago, or not if seen is nil.
-func (c *Calendars) TakeSeen(ctx context.Context, seen *record.Seen, by record.Author, account fleet.AccountID, vehicle uint64, h Hold) ([]Hold, error) {
+func (c *Calendars) TakeSeen(ctx context.Context, seen *record.Seen, by record.Author, account fleet.AccountID, vehicle uint64, h Hold) (*Calendar, error) {
 	if !h.From.Before(h.Until.Time) {
 		return nil, fleet.NewError(fleet.CodeValidation, "A period must end after it begins.")
 	}
 	unwanted := map[holdKey]bool{}
 	for {
-		var beside []Hold
+		var beside *Calendar
 		err := c.change(ctx, seen, by, account, vehicle, func(cal *Calendar) error {
 			now := c.now()
 			cal.Holds = slices.DeleteFunc(cal.Holds, func(o Hold) bool {
@@ -266,7 +282,7 @@ func (c *Calendars) TakeSeen(ctx context.Context, seen *record.Seen, by record.A
 			if found := cal.Conflict(&h, now); found != nil && !h.Conflict && !c.shared {
 				return &ConflictError{Vehicle: fleet.FormatID(fleet.VehiclePrefix, vehicle), Hold: *found}
 			}
-			beside = cal.Beside(&h, now)
+			beside = &Calendar{Holds: slices.Clone(cal.Holds)}
 			h.At = record.InstantOf(now)
 			cal.insert(h)
 			return nil

@@ -135,9 +135,10 @@ func TestOneOfTwoThatOverlapIsRefused(t *testing.T) {
 	wantDone(t, d.Give(t.Context(), by, account, 1, "a"))
 	wantDone(t, d.Give(t.Context(), by, account, 99, "a"))
 	wantHolds(t, d, "c 0-1 b 3-4 ")
-	beside, err := d.Take(t.Context(), by, account, 1, calendar.Hold{Ref: "imported", From: hour(0), Until: hour(4), Conflict: true})
+	imported := calendar.Hold{Ref: "imported", From: hour(0), Until: hour(4), Conflict: true}
+	all, err := d.Take(t.Context(), by, account, 1, imported)
 	wantDone(t, err)
-	if len(beside) != 2 {
+	if beside := all.Beside(&imported, d.now); len(beside) != 2 {
 		t.Errorf("it overlaps %d", len(beside))
 	}
 }
@@ -276,10 +277,10 @@ func TestARequestThatIsRepeatedIsRefusedForWhatIsInTheWayByNow(t *testing.T) {
 func TestInAClassHoldsLieBesideEachOther(t *testing.T) {
 	d := newDesk(t, schematest.Open(t), 1, true)
 	wantDone(t, d.take(t, "a", 1, 3))
-	beside, err := d.Take(t.Context(), by, account, 1, calendar.Hold{Ref: "b", From: hour(2), Until: hour(4)})
+	all, err := d.Take(t.Context(), by, account, 1, calendar.Hold{Ref: "b", From: hour(2), Until: hour(4)})
 	wantDone(t, err)
-	if len(beside) != 1 || beside[0].Ref != "a" {
-		t.Errorf("beside %v", beside)
+	if len(all.Holds) != 1 || all.Holds[0].Ref != "a" {
+		t.Errorf("beside %v", all.Holds)
 	}
 	wantHolds(t, d, "a 1-3 b 2-4 ")
 }

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/calendar"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rental/price"
 	"github.com/motorpool/fleet/query"
@@ -29,30 +30,32 @@ type Offer struct {
 	Price    *record.RateSnapshot // shared between offers that cost the same
 }
 
-// ClassOffer is what is left of a class.
+// ClassOffer is what is left of a class at a location.
 type ClassOffer struct {
 	Class    record.Record[record.VehicleClass]
-	Vehicles int    // that can be rented at all
-	Free     int    // of them, in the period
-	Booked   int    // bookings of the class in the period that have no vehicle yet
-	Left     int    // how many more bookings of the class, or of its vehicles, there may be
-	Offer    *Offer // nil if the class itself cannot be booked so, for the reason in Why
+	Pickup   *record.Record[record.Location] // nil for vehicles that nobody knows the place of, and for a class without any
+	Vehicles int                             // that can be rented at all and will be there
+	Free     int                             // of them, in the period, and not needed elsewhere after it
+	Booked   int                             // bookings of the class there in the period that have no vehicle yet
+	Left     int                             // how many more bookings of the class there may be
+	Offer    *Offer                          // nil if the class itself cannot be booked so, for the reason in Why
 	Why      []fleet.FieldError
 }
 
 // Availability is what is free in a period.
 type Availability struct {
-	Vehicles []Offer // cheapest first
-	Classes  []ClassOffer
+	Vehicles []Offer        // cheapest first
+	Classes  []ClassOffer   // by rank and location
 	Not      map[string]int // how many vehicles are not offered, by reason
 }
 
-// Available finds what is free from pickup until return, each vehicle with its buffers, and what it costs. Nothing of it is held: whoever books
-// may find that somebody else was faster.
+// Available finds what is free from pickup until return, each vehicle with its buffers, and what it costs at the location where it will be, or at
+// the one that is asked for. Nothing of it is held: whoever books may find that somebody else was faster.
 func (d *Desk) Available(ctx context.Context, account fleet.AccountID, search Search) (Availability, error) {
 	f := search.Fields
 	f.VehicleID, f.VehicleClassID, f.Channel = "", "", cmp.Or(f.Channel, "direct")
-	s := &searching{d: d, account: account, now: d.Now(), fields: f, zones: map[string]*time.Location{}, prices: map[priceKey]priced{}, Availability: Availability{Not: map[string]int{}}}
+	s := &searching{d: d, account: account, now: d.Now(), fields: f, zones: map[string]*time.Location{}, prices: map[priceKey]priced{},
+		there: map[uint64]*calendar.Vehicle{}, rooms: map[uint64]*calendar.Room{}, spare: map[*calendar.Hold]int{}, Availability: Availability{Not: map[string]int{}}}
 	if err := checkPeriod(&f); err != nil {
 		return s.Availability, err
 	}
@@ -81,6 +84,9 @@ type searching struct {
 	fitting  map[string][]query.PlanInUse // by local day of pickup
 	busy     map[uint64][]query.Hold
 	booked   map[uint64][]query.Hold
+	there    map[uint64]*calendar.Vehicle // by id
+	rooms    map[uint64]*calendar.Room    // by class
+	spare    map[*calendar.Hold]int       // of what is booked of classes
 
 	zones  map[string]*time.Location
 	prices map[priceKey]priced
@@ -93,7 +99,10 @@ const mostBuffer = 43200 * time.Minute
 func (s *searching) read(ctx context.Context, classes []string) error {
 	d, l := s.d, &lookup{}
 	s.base.Fields = s.fields
-	from, until := s.fields.PickupAt.Add(-mostBuffer), s.fields.ReturnAt.Add(mostBuffer)
+	from := s.fields.PickupAt.Add(-mostBuffer)
+	if earliest := s.now.Add(-settled); earliest.Before(from) {
+		from = earliest // where a vehicle will be follows from all that it does until then
+	}
 	group, inner := errgroup.WithContext(ctx)
 	group.Go(func() error {
 		return find(inner, l, s.account, d.Locations, s.fields.PickupLocationID, "/pickup_location_id", "location", &s.base.Pickup)
@@ -109,7 +118,7 @@ func (s *searching) read(ctx context.Context, classes []string) error {
 		var home *record.Record[record.Account]
 		err := follow(inner, s.account, d.Accounts, s.account.String(), &home)
 		if home != nil {
-			s.home = home.Body.Timezone
+			s.home, s.base.OneWayFees = home.Body.Timezone, oneWayFees(&home.Body)
 		}
 		return err
 	})
@@ -118,11 +127,11 @@ func (s *searching) read(ctx context.Context, classes []string) error {
 		return err
 	})
 	group.Go(func() (err error) {
-		s.busy, err = query.BusyVehicles(inner, d.DB, s.account, 0, nil, from, until, s.now)
+		s.busy, err = query.BusyVehicles(inner, d.DB, s.account, 0, nil, from, forEver, s.now)
 		return err
 	})
 	group.Go(func() (err error) {
-		s.booked, err = query.BookedClasses(inner, d.DB, s.account, nil, from, until, s.now)
+		s.booked, err = query.BookedClasses(inner, d.DB, s.account, nil, from, forEver, s.now)
 		return err
 	})
 	if err := group.Wait(); err != nil {
@@ -146,7 +155,13 @@ func (s *searching) readMore(ctx context.Context, wanted []string) error {
 		if id, err := fleet.ParseID(fleet.ClassPrefix, v.ClassID); err == nil && !slices.Contains(classes, id) {
 			classes = append(classes, id)
 		}
-		for _, text := range []string{v.HomeLocationID, v.CurrentLocationID} {
+		there := vehicleOf(&s.vehicles[i], holdsOf(s.busy[s.vehicles[i].ID]))
+		s.there[there.ID] = &there
+		ends := []string{there.Place}
+		for i := range there.Holds {
+			ends = append(ends, there.Holds[i].Ends)
+		}
+		for _, text := range ends {
 			if id, err := fleet.ParseID(fleet.LocationPrefix, text); err == nil && !slices.Contains(places, id) {
 				places = append(places, id)
 			}
@@ -156,6 +171,7 @@ func (s *searching) readMore(ctx context.Context, wanted []string) error {
 	if s.classes, err = byID[record.VehicleClass](ctx, s.d, s.account, &query.VehicleClasses, classes); err != nil {
 		return err
 	}
+	s.fill()
 	if wanted != nil && len(s.classes) < len(wanted) {
 		return unfit([]fleet.FieldError{{Pointer: "/vehicle_class_id", Code: "not_found", Detail: "there is no such vehicle class"}})
 	}
@@ -257,8 +273,8 @@ func (s *searching) resolve(v *record.Record[record.Vehicle], class *record.Reco
 		if id, err := fleet.ParseID(fleet.ClassPrefix, v.Body.ClassID); err == nil {
 			r.Class = s.classes[id]
 		}
-		if id, err := fleet.ParseID(fleet.LocationPrefix, v.Body.HomeLocationID); err == nil && r.Pickup == nil {
-			r.Pickup = s.places[id]
+		if r.Pickup == nil {
+			r.Pickup = s.place(s.there[v.ID].At(s.fields.PickupAt.Time, ""))
 		}
 	}
 	r.settle()
@@ -325,16 +341,16 @@ func (s *searching) offer(r *Resolved) priced {
 
 // judgeVehicles finds the vehicles that are free and can be rented so, cheapest first.
 func (s *searching) judgeVehicles() {
-	s.count()
 	for i := range s.vehicles {
 		v := &s.vehicles[i]
 		r := s.resolve(v, nil)
+		there, h := s.there[v.ID], s.hold(r)
 		switch p := s.offer(r); {
-		case !s.isFree(v.ID, r):
+		case slices.ContainsFunc(there.Holds, func(o calendar.Hold) bool { return h.Overlaps(o.From.Time, o.Until.Time) }):
 			s.Not["busy"]++
-		case s.base.Pickup != nil && !s.isAt(&v.Body, s.base.Pickup.ID):
+		case there.Misplaced(&h) != nil:
 			s.Not["elsewhere"]++
-		case r.Class != nil && s.left(r.Class.ID) <= 0:
+		case r.Class != nil && !s.spares(r.Class.ID, there, h):
 			s.Not["class_full"]++
 		case p.why != nil:
 			s.Not[p.why[0].Code]++
@@ -347,68 +363,120 @@ func (s *searching) judgeVehicles() {
 	})
 }
 
-// isFree says whether nobody has a vehicle from pickup until return, with its buffers.
-func (s *searching) isFree(vehicle uint64, r *Resolved) bool {
-	return !overlaps(s.busy[vehicle], s.fields.PickupAt.Add(-r.BufferBefore), s.fields.ReturnAt.Add(r.BufferAfter))
+// hold is what a booking would hold.
+func (s *searching) hold(r *Resolved) calendar.Hold {
+	b := record.Booking{BookingFields: r.Fields, Status: record.BookingConfirmed}
+	block(&b, r.BufferBefore, r.BufferAfter)
+	return *periodOf(0, &b)
 }
 
-func overlaps(holds []query.Hold, from, until time.Time) bool {
-	return slices.ContainsFunc(holds, func(h query.Hold) bool { return h.From.Before(until) && from.Before(h.Until) })
+// place is a location that was read, nil if there is none.
+func (s *searching) place(text string) *record.Record[record.Location] {
+	id, _ := fleet.ParseID(fleet.LocationPrefix, text)
+	return s.places[id]
 }
 
-// isAt says whether a vehicle is to be picked up at a location: where it is, or where it belongs if nobody knows.
-func (s *searching) isAt(v *record.Vehicle, location uint64) bool {
-	return cmp.Or(v.CurrentLocationID, v.HomeLocationID) == fleet.FormatID(fleet.LocationPrefix, location)
-}
-
-// count counts what there is of each class.
-func (s *searching) count() {
-	for _, class := range s.classes {
-		r := s.resolve(nil, class)
-		from, until := s.fields.PickupAt.Add(-r.BufferBefore), s.fields.ReturnAt.Add(r.BufferAfter)
-		c := ClassOffer{Class: *class}
-		refs := map[string]bool{}
-		for _, h := range s.booked[class.ID] {
-			if h.From.Before(until) && from.Before(h.Until) && !refs[h.Ref] {
-				refs[h.Ref] = true
-				c.Booked++
-			}
+// fill puts what was read into the rooms of the classes.
+func (s *searching) fill() {
+	for id, class := range s.classes {
+		s.rooms[id] = &calendar.Room{Booked: holdsOf(s.booked[id]), OverbookingBP: class.Body.OverbookingBP}
+	}
+	for i := range s.vehicles {
+		class, _ := fleet.ParseID(fleet.ClassPrefix, s.vehicles[i].Body.ClassID)
+		if room := s.rooms[class]; room != nil {
+			room.Vehicles = append(room.Vehicles, *s.there[s.vehicles[i].ID])
 		}
-		for i := range s.vehicles {
-			if v := &s.vehicles[i]; v.Body.ClassID == fleet.FormatID(fleet.ClassPrefix, class.ID) {
-				c.Vehicles++
-				if s.isFree(v.ID, s.resolve(v, nil)) {
-					c.Free++
-				}
-			}
+	}
+}
+
+// spares says whether a class can do without a vehicle for a booking of it: what is booked of the class keeps enough.
+func (s *searching) spares(class uint64, v *calendar.Vehicle, h calendar.Hold) bool {
+	room := s.rooms[class]
+	if room == nil {
+		return true
+	}
+	with := *v
+	with.Holds = append(slices.Clone(v.Holds), h)
+	for i := range room.Booked {
+		o := &room.Booked[i]
+		if !v.Serves(o) || with.Serves(o) {
+			continue
 		}
-		c.Left = max(0, c.Free+c.Vehicles*class.Body.OverbookingBP/10000-c.Booked)
-		s.Classes = append(s.Classes, c)
+		spare, known := s.spare[o]
+		if !known {
+			spare = room.Spare(o)
+			s.spare[o] = spare
+		}
+		if spare <= 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// judgeClasses counts and prices what there is of each class, where its vehicles will be or at the location that is asked for.
+func (s *searching) judgeClasses() {
+	for id, class := range s.classes {
+		for _, at := range s.placesOf(id) {
+			s.Classes = append(s.Classes, s.classAt(class, at))
+		}
+	}
+	name := func(c *ClassOffer) string {
+		if c.Pickup == nil {
+			return ""
+		}
+		return c.Pickup.Body.Name
 	}
 	slices.SortFunc(s.Classes, func(a, b ClassOffer) int {
-		return cmp.Or(cmp.Compare(a.Class.Body.Rank, b.Class.Body.Rank), cmp.Compare(a.Class.ID, b.Class.ID))
+		return cmp.Or(cmp.Compare(a.Class.Body.Rank, b.Class.Body.Rank), cmp.Compare(a.Class.ID, b.Class.ID), cmp.Compare(name(&a), name(&b)))
 	})
 }
 
-// left is how many more bookings of a class there may be.
-func (s *searching) left(class uint64) int {
-	for i := range s.Classes {
-		if s.Classes[i].Class.ID == class {
-			return s.Classes[i].Left
+// placesOf are the locations at which the vehicles of a class will be, or the one that is asked for; nil for none.
+func (s *searching) placesOf(class uint64) []*record.Record[record.Location] {
+	if s.base.Pickup != nil {
+		return []*record.Record[record.Location]{s.base.Pickup}
+	}
+	var all []*record.Record[record.Location]
+	for i := range s.rooms[class].Vehicles {
+		if at := s.place(s.rooms[class].Vehicles[i].At(s.fields.PickupAt.Time, "")); !slices.Contains(all, at) {
+			all = append(all, at)
 		}
 	}
-	return 0
+	if all == nil {
+		all = append(all, nil)
+	}
+	return all
 }
 
-// judgeClasses prices the classes.
-func (s *searching) judgeClasses() {
-	for i := range s.Classes {
-		c := &s.Classes[i]
-		r := s.resolve(nil, &c.Class)
-		if p := s.offer(r); p.why != nil {
-			c.Why = p.why
-		} else {
-			c.Offer = &Offer{Resolved: r, Price: p.snapshot}
+// classAt is what is left of a class at a location, nil for vehicles that are at none.
+func (s *searching) classAt(class *record.Record[record.VehicleClass], at *record.Record[record.Location]) ClassOffer {
+	base := s.base
+	s.base.Pickup = at
+	r := s.resolve(nil, class)
+	s.base = base
+	h, room := s.hold(r), s.rooms[class.ID]
+	c := ClassOffer{Class: *class, Pickup: at, Left: room.Left(&h)}
+	for i := range room.Vehicles {
+		v := &room.Vehicles[i]
+		if place := v.At(h.From.Time, ""); place == h.Begins || place == "" {
+			c.Vehicles++
+			if v.Serves(&h) {
+				c.Free++
+			}
 		}
 	}
+	refs := map[string]bool{}
+	for i := range room.Booked {
+		if o := &room.Booked[i]; o.Overlaps(h.From.Time, h.Until.Time) && (o.Begins == h.Begins || o.Begins == "") && !refs[o.Ref] {
+			refs[o.Ref] = true
+			c.Booked++
+		}
+	}
+	if p := s.offer(r); p.why != nil {
+		c.Why = p.why
+	} else {
+		c.Offer = &Offer{Resolved: r, Price: p.snapshot}
+	}
+	return c
 }

@@ -28,11 +28,14 @@ func (d *Desk) Block(ctx context.Context, by record.Author, account fleet.Accoun
 	if v.Archived() {
 		return record.Record[record.Block]{}, fleet.NewError(fleet.CodeConflict, "The vehicle "+b.VehicleID+" is archived and cannot be blocked.")
 	}
+	if err := d.fetched(ctx, account, &v, id, &b.BlockFields); err != nil {
+		return record.Record[record.Block]{}, err
+	}
 	_, hold := blockHold(id, &b)
 	hold.Rev, hold.Bid = 1, record.RandomID()
 	ctx, cancel := context.WithTimeout(ctx, d.writeWithin) // a hold that nothing is written for by then counts as abandoned soon after
 	defer cancel()
-	if _, err := d.Calendars.Take(ctx, by, account, vehicle, *hold); err != nil {
+	if err := d.takeBlock(ctx, by, account, nil, hold, &v); err != nil {
 		return record.Record[record.Block]{}, err
 	}
 	rec, _, err := d.Blocks.Create(ctx, by, account, id, b)
@@ -48,7 +51,67 @@ func blockHold(id uint64, b *record.Block) (uint64, *calendar.Hold) {
 	if err != nil {
 		return 0, nil
 	}
-	return vehicle, &calendar.Hold{Ref: fleet.FormatID(fleet.BlockPrefix, id), From: b.From, Until: b.Until, Conflict: b.SourceID != ""}
+	return vehicle, &calendar.Hold{Ref: fleet.FormatID(fleet.BlockPrefix, id), From: b.From, Until: b.Until, Conflict: b.SourceID != "",
+		Begins: b.FromLocationID, Ends: b.ToLocationID}
+}
+
+// fetched completes a transfer: it begins where the vehicle will be, unless it says so itself.
+func (d *Desk) fetched(ctx context.Context, account fleet.AccountID, v *record.Record[record.Vehicle], id uint64, b *record.BlockFields) error {
+	for pointer, text := range map[string]string{"/from_location_id": b.FromLocationID, "/to_location_id": b.ToLocationID} {
+		if text == "" {
+			continue
+		}
+		if err := d.locationExists(ctx, account, pointer, text); err != nil {
+			return err
+		}
+	}
+	if b.ToLocationID == "" || b.FromLocationID != "" {
+		return nil
+	}
+	var err error
+	b.FromLocationID, err = d.placeAt(ctx, account, v, b.From.Time, fleet.FormatID(fleet.BlockPrefix, id))
+	return err
+}
+
+// takeBlock takes what a block wants in the place of what it has, which may be nil. One that moves the vehicle, or does not any more, is refused
+// as a booking would be: if somebody needs the vehicle elsewhere, or its class what it leaves. One that does not may be for a fault, and asks nobody.
+func (d *Desk) takeBlock(ctx context.Context, by record.Author, account fleet.AccountID, had, want *calendar.Hold, v *record.Record[record.Vehicle]) error {
+	all, err := d.Calendars.Take(ctx, by, account, v.ID, *want)
+	if err != nil || want.Ends == "" && (had == nil || had.Ends == "") {
+		return err
+	}
+	b := &bid{at: place{vehicle: v.ID}, hold: *want, beside: all.Standing(d.Now())}
+	var gives *calendar.Bid
+	if had != nil {
+		gives = &calendar.Bid{Vehicle: v.ID, Hold: *had}
+	}
+	err = d.capacity(ctx, by, account, b, gives, 0, 0, sight{vehicle: v})
+	if err != nil {
+		d.withdraw(ctx, by, account, b)
+	}
+	return err
+}
+
+// MayGiveUp refuses to archive a transfer that is not over while bookings need the vehicle where it brings it. Who books at the same moment is
+// not seen.
+func (d *Desk) MayGiveUp(ctx context.Context, r *record.Record[record.Block]) error {
+	vehicle, had := blockHold(r.ID, &r.Body)
+	if had == nil || had.Ends == "" || !had.Until.After(d.Now()) || r.Archived() {
+		return nil
+	}
+	v, err := d.Vehicles.Get(ctx, r.Account, vehicle)
+	if err != nil {
+		return err
+	}
+	holds, err := d.Calendars.Of(ctx, r.Account, vehicle)
+	if err != nil {
+		return err
+	}
+	there := vehicleOf(&v, (&calendar.Calendar{Holds: holds}).Standing(d.Now()))
+	if h, wrong := there.Displaced(had.Ref, had, nil); wrong != nil {
+		return d.elsewhere(ctx, r.Account, &v, had.Ref, h, wrong)
+	}
+	return d.roomWithout(ctx, r.Account, &v, &calendar.Bid{Vehicle: vehicle, Hold: *had})
 }
 
 // ChangeBlock changes a block. A time that it does not have yet it takes in the calendar first, beside what it has; what follows from the
@@ -60,12 +123,19 @@ func (d *Desk) ChangeBlock(ctx context.Context, by record.Author, account fleet.
 			return err
 		}
 		vehicle, want := blockHold(id, &r.Body)
-		if want == nil || within(want, had) {
+		if want == nil || within(want, had) && want.SamePlaces(had) {
 			return nil
 		}
+		v, err := d.Vehicles.Get(ctx, account, vehicle)
+		if err != nil {
+			return err
+		}
+		if err := d.fetched(ctx, account, &v, id, &r.Body.BlockFields); err != nil {
+			return err
+		}
+		want.Begins = r.Body.FromLocationID
 		want.Rev, want.Bid, want.Conflict = r.Revision+1, record.RandomID(), false
-		_, err := d.Calendars.Take(ctx, by, account, vehicle, *want)
-		return err
+		return d.takeBlock(ctx, by, account, had, want, &v)
 	})
 }
 

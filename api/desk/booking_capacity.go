@@ -15,106 +15,125 @@ import (
 	"github.com/motorpool/fleet/query"
 )
 
-// A class's bookings without a vehicle are as many as its vehicles can take: for the period of each of them, the vehicles of the
-// class that are free throughout, and those that the class may be overbooked by, are at least as many as the bookings of
-// the class that overlap it, itself included. That is enough for each to get a vehicle in whatever order they are given:
-// whoever comes to choose has as many free vehicles as there are bookings, and each of the others has taken one of them at most.
+// A class's bookings without a vehicle are as many as its vehicles can take at each location: the rule is calendar.Room's.
 //
-// Two records decide about that, the class's calendar and a vehicle's, and nothing serialises them. So a booking of the class and a
-// booking of one of its vehicles both write their hold first and look afterwards: of two that race, the one that writes
+// Two records decide about that, the class's calendar and a vehicle's, and nothing serialises them. So a booking of the class, and a
+// booking or a transfer of one of its vehicles, write their hold first and look afterwards: of two that race, the one that writes
 // last sees the other. Both may see each other, and then both are refused and try again a moment later. Neither can miss the other.
 
-// capacity refuses a hold that a class has no room for: one in the class's calendar, or one of a vehicle whose class needs it for
-// bookings that have no vehicle yet. leaves is a class in which the booking gives a place up with this; likely is the class that the vehicle
-// is thought to be of, and s what was seen of it.
-func (d *Desk) capacity(ctx context.Context, by record.Author, account fleet.AccountID, b *bid, leaves, likely uint64, s sight) error {
-	if s.listed != nil && (s.class == nil || *s.class != 0) {
+// capacity refuses a hold of a vehicle that will be elsewhere, and one that a class has no room for: in the class's calendar, or of a vehicle
+// that the class needs for bookings that have none yet. gives is what the holder has now and gives up with this, nil for nothing; leaves is a
+// class in which it gives a place up for one of its vehicles; likely is the class that the vehicle is thought to be of, and s what was
+// seen of it.
+func (d *Desk) capacity(ctx context.Context, by record.Author, account fleet.AccountID, b *bid, gives *calendar.Bid, leaves, likely uint64, s sight) error {
+	if s.listed != nil && (s.vehicle == nil || s.vehicle.Body.ClassID != "") {
 		if err := s.listed(); err != nil {
 			return err
 		}
 	}
-	class, holds, err := d.pressed(ctx, account, b, likely, s.class)
-	if err != nil || class == 0 || b.at.vehicle != 0 && class == leaves {
-		return err
-	}
-	now := d.Now()
-	all := (&calendar.Calendar{Holds: holds}).Taken(&calendar.Hold{From: b.hold.From, Until: b.hold.Until}, now)
-	pressed := slices.DeleteFunc(slices.Clone(all), func(h calendar.Hold) bool { return h.Ref == b.hold.Ref })
-	if b.at.class != 0 {
-		pressed = append(pressed, b.hold)
-	}
-	if len(pressed) == 0 {
-		return nil
-	}
-	room, err := d.room(ctx, account, class, holds, pressed, now)
+	v, class, holds, err := d.pressed(ctx, account, b, likely, s.vehicle)
 	if err != nil {
 		return err
 	}
-	for _, h := range pressed {
-		short, ours := room.short(&h, b.at.vehicle)
-		if !short || b.at.vehicle != 0 && !ours {
-			continue
-		}
-		if dropped, err := d.dropAbandoned(ctx, by, account, class, holds); err != nil || dropped {
-			if err != nil {
-				return err
-			}
-			return d.capacity(ctx, by, account, b, leaves, likely, s)
-		}
-		return room.refusal(class, b)
+	if err := d.inPlace(ctx, by, account, b, gives, v); err != nil || class == 0 || v != nil && class == leaves {
+		return err
+	}
+	now := d.Now()
+	want := calendar.Bid{Vehicle: b.at.vehicle, Hold: b.hold}
+	booked := (&calendar.Calendar{Holds: holds}).Standing(now)
+	if v != nil && !slices.ContainsFunc(booked, func(h calendar.Hold) bool {
+		return h.Ref != want.Hold.Ref && calendar.Rivals(&h, &want.Hold, v.Body.Place() == "")
+	}) {
+		return nil
+	}
+	room, err := d.room(ctx, account, class, booked, now)
+	if err != nil {
+		return err
+	}
+	short := room.Refuses(b.hold.Ref, gives, &want)
+	if short == nil {
+		return nil
+	}
+	dropped, err := d.dropAbandoned(ctx, by, account, place{class: class}, holds)
+	if err != nil {
+		return err
+	}
+	if dropped {
+		return d.capacity(ctx, by, account, b, gives, leaves, likely, s)
+	}
+	return d.classFull(ctx, account, class, room, &want, short)
+}
+
+// roomWithout refuses that a holder gives up what it has of a vehicle, if bookings of its class need the vehicle where that brings it.
+func (d *Desk) roomWithout(ctx context.Context, account fleet.AccountID, v *record.Record[record.Vehicle], had *calendar.Bid) error {
+	class, _ := fleet.ParseID(fleet.ClassPrefix, v.Body.ClassID)
+	if class == 0 {
+		return nil
+	}
+	now := d.Now()
+	holds, err := d.ClassCalendars.Of(ctx, account, class)
+	if err != nil || len(holds) == 0 {
+		return err
+	}
+	room, err := d.room(ctx, account, class, (&calendar.Calendar{Holds: holds}).Standing(now), now)
+	if err != nil {
+		return err
+	}
+	if short := room.Refuses(had.Hold.Ref, had, nil); short != nil {
+		return d.classFull(ctx, account, class, room, had, short)
 	}
 	return nil
 }
 
-// pressed is the class that a bid may press upon, 0 if none, and what is booked of it. A vehicle is read beside the calendar of the class that
-// it is likely of: both after the bid was placed. One that was seen is not read again.
-func (d *Desk) pressed(ctx context.Context, account fleet.AccountID, b *bid, likely uint64, seen *uint64) (uint64, []calendar.Hold, error) {
+// pressed is the vehicle of a bid, the class that it may press upon, 0 if none, and what is booked of that. A vehicle is read beside the
+// calendar of the class that it is likely of: both after the bid was placed. One that was seen is not read again.
+func (d *Desk) pressed(ctx context.Context, account fleet.AccountID, b *bid, likely uint64, seen *record.Record[record.Vehicle]) (*record.Record[record.Vehicle], uint64, []calendar.Hold, error) {
 	if b.at.vehicle == 0 {
-		seen = &b.at.class
-	}
-	if seen != nil {
-		if *seen == 0 {
-			return 0, nil, nil
-		}
-		holds, err := d.ClassCalendars.Of(ctx, account, *seen)
-		return *seen, holds, err
+		holds, err := d.ClassCalendars.Of(ctx, account, b.at.class)
+		return nil, b.at.class, holds, err
 	}
 	var holds []calendar.Hold
-	group, inner := errgroup.WithContext(ctx)
-	if likely != 0 {
+	if seen == nil {
+		group, inner := errgroup.WithContext(ctx)
+		if likely != 0 {
+			group.Go(func() (err error) {
+				holds, err = d.ClassCalendars.Of(inner, account, likely)
+				return err
+			})
+		}
+		var v record.Record[record.Vehicle]
 		group.Go(func() (err error) {
-			holds, err = d.ClassCalendars.Of(inner, account, likely)
+			v, err = d.Vehicles.Get(inner, account, b.at.vehicle)
 			return err
 		})
+		if err := group.Wait(); err != nil {
+			return nil, 0, nil, err
+		}
+		seen = &v
+	} else {
+		likely = 0
 	}
-	var v record.Record[record.Vehicle]
-	group.Go(func() (err error) {
-		v, err = d.Vehicles.Get(inner, account, b.at.vehicle)
-		return err
-	})
-	if err := group.Wait(); err != nil {
-		return 0, nil, err
-	}
-	class, _ := fleet.ParseID(fleet.ClassPrefix, v.Body.ClassID)
+	class, _ := fleet.ParseID(fleet.ClassPrefix, seen.Body.ClassID)
 	if class == 0 || class == likely {
-		return class, holds, nil
+		return seen, class, holds, nil
 	}
 	holds, err := d.ClassCalendars.Of(ctx, account, class)
-	return class, holds, err
+	return seen, class, holds, err
 }
 
-// dropAbandoned gives up holds of a class that nobody wants, and says whether there were any.
-func (d *Desk) dropAbandoned(ctx context.Context, by record.Author, account fleet.AccountID, class uint64, holds []calendar.Hold) (bool, error) {
+// dropAbandoned gives up holds of a calendar that nobody wants, and says whether there were any.
+func (d *Desk) dropAbandoned(ctx context.Context, by record.Author, account fleet.AccountID, at place, holds []calendar.Hold) (bool, error) {
+	cals, key := d.calendars(at)
 	any := false
 	for _, h := range holds {
-		abandoned, err := d.ClassCalendars.Abandoned(ctx, account, class, h)
+		abandoned, err := cals.Abandoned(ctx, account, key, h)
 		if err != nil || !abandoned {
 			if err != nil {
 				return any, err
 			}
 			continue
 		}
-		if err := d.ClassCalendars.Withdraw(ctx, by, account, class, h); err != nil {
+		if err := cals.Withdraw(ctx, by, account, key, h); err != nil {
 			return any, err
 		}
 		any = true
@@ -122,84 +141,73 @@ func (d *Desk) dropAbandoned(ctx context.Context, by record.Author, account flee
 	return any, nil
 }
 
-// room is what a class has, over the periods of some bookings.
-type room struct {
-	class    string // its name
-	vehicles []uint64
-	busy     map[uint64][]query.Hold
-	booked   *calendar.Calendar // of the class
-	extra    int
-	now      time.Time
-}
+// settled is how long ago a hold must be over for its vehicle to have followed it, whoever died.
+const settled = time.Hour
 
-// room reads the vehicles of a class and who has them over the periods of some holds. Who has them is read from the current table: a hold that
+// room reads the vehicles of a class, where they are and who has them from now on. Who has them is read from the current table: a hold that
 // it does not know yet is of somebody who has not looked at the class either, and will see our hold after that (sight.listed).
-func (d *Desk) room(ctx context.Context, account fleet.AccountID, class uint64, booked, over []calendar.Hold, now time.Time) (*room, error) {
+func (d *Desk) room(ctx context.Context, account fleet.AccountID, class uint64, booked []calendar.Hold, now time.Time) (*calendar.Room, error) {
 	c, err := d.Classes.Get(ctx, account, class)
 	if err != nil {
 		return nil, err
 	}
-	r := &room{class: c.Body.Name, booked: &calendar.Calendar{Holds: booked}, now: now}
-	if r.vehicles, err = query.ClassVehicles(ctx, d.DB, account, class); err != nil {
+	vehicles, err := query.ClassVehicles(ctx, d.DB, account, class)
+	if err != nil {
 		return nil, err
 	}
-	r.extra = len(r.vehicles) * c.Body.OverbookingBP / 10000
-	from, until := over[0].From.Time, over[0].Until.Time
-	for _, h := range over[1:] {
-		if h.From.Before(from) {
-			from = h.From.Time
-		}
-		if until.Before(h.Until.Time) {
-			until = h.Until.Time
+	r := &calendar.Room{Booked: booked, OverbookingBP: c.Body.OverbookingBP}
+	ids, from := []uint64{}, now.Add(-settled)
+	for _, v := range vehicles {
+		ids = append(ids, v.ID)
+		r.Vehicles = append(r.Vehicles, calendar.Vehicle{ID: v.ID, Place: v.Place, Since: v.Since})
+	}
+	for i := range booked {
+		if booked[i].From.Before(from) {
+			from = booked[i].From.Time
 		}
 	}
-	r.busy, err = query.BusyVehicles(ctx, d.DB, account, 0, append([]uint64{}, r.vehicles...), from, until, now)
+	busy, err := query.BusyVehicles(ctx, d.DB, account, 0, ids, from, forEver, now)
+	for i := range r.Vehicles {
+		r.Vehicles[i].Holds = holdsOf(busy[r.Vehicles[i].ID])
+	}
 	return r, err
 }
 
-// short says whether there are fewer vehicles for a booking of the class than there are bookings beside it, and whether a vehicle is
-// among those that the booking could have.
-func (r *room) short(h *calendar.Hold, vehicle uint64) (short, ours bool) {
-	free := 0
-	for _, v := range r.vehicles {
-		taken := slices.ContainsFunc(r.busy[v], func(o query.Hold) bool {
-			return o.Ref != h.Ref && h.Overlaps(o.From, o.Until)
-		})
-		if !taken {
-			free++
-		}
-		if v == vehicle {
-			// It is taken by the one hold that is asked about; by another one too, and that changes nothing.
-			refs := map[string]bool{}
-			for _, o := range r.busy[v] {
-				if h.Overlaps(o.From, o.Until) {
-					refs[o.Ref] = true
-				}
-			}
-			ours = len(refs) == 1
-		}
+// holdsOf makes holds of those that the current table knows.
+func holdsOf(busy []query.Hold) []calendar.Hold {
+	all := make([]calendar.Hold, len(busy))
+	for i, h := range busy {
+		all[i] = calendar.Hold{Ref: h.Ref, From: record.InstantOf(h.From), Until: record.InstantOf(h.Until), Begins: h.Begins, Ends: h.Ends}
 	}
-	beside := len(r.booked.Taken(h, r.now)) + 1
-	return free+r.extra < beside, ours
+	return all
 }
 
-// refusal says to whoever asks what is in the way: it speaks of what was asked for, whichever of the bookings would be left without a vehicle.
-func (r *room) refusal(class uint64, b *bid) error {
+// classFull says to whoever asks what is in the way: it speaks of what was asked for, whichever booking would be left without a vehicle.
+func (d *Desk) classFull(ctx context.Context, account fleet.AccountID, class uint64, r *calendar.Room, asked *calendar.Bid, short *calendar.Hold) error {
 	var waiting []string
-	for _, o := range r.booked.Taken(&b.hold, r.now) {
-		if o.Ref != b.hold.Ref && len(waiting) < 10 {
-			waiting = append(waiting, o.Ref)
+	wait := func(h *calendar.Hold) {
+		if h.Ref != asked.Hold.Ref && !slices.Contains(waiting, h.Ref) && len(waiting) < 10 {
+			waiting = append(waiting, h.Ref)
 		}
 	}
-	name := fmt.Sprintf("%s (%s)", r.class, fleet.FormatID(fleet.ClassPrefix, class))
-	span := fmt.Sprintf("from %s until %s", b.hold.From.Format(time.RFC3339), b.hold.Until.Format(time.RFC3339))
-	if b.at.vehicle != 0 {
-		return fleet.NewError(fleet.CodeConflict, fmt.Sprintf("The vehicle %s cannot be had %s: it is needed for bookings of its class %s that have no vehicle yet: %s.",
-			fleet.FormatID(fleet.VehiclePrefix, b.at.vehicle), span, name, strings.Join(waiting, ", ")))
+	wait(short)
+	for i := range r.Booked {
+		if r.Booked[i].Overlaps(short.From.Time, short.Until.Time) {
+			wait(&r.Booked[i])
+		}
 	}
-	why := "other bookings have them"
+	name := fleet.FormatID(fleet.ClassPrefix, class)
+	span := fmt.Sprintf("from %s until %s", asked.Hold.From.Format(time.RFC3339), asked.Hold.Until.Format(time.RFC3339))
+	if asked.Hold.Begins != "" {
+		span = "at " + d.placeName(ctx, account, asked.Hold.Begins) + " " + span
+	}
+	if asked.Vehicle != 0 {
+		return fleet.NewError(fleet.CodeConflict, fmt.Sprintf("The vehicle %s cannot be spared %s: it is needed for bookings of its class %s that have no vehicle yet: %s.",
+			fleet.FormatID(fleet.VehiclePrefix, asked.Vehicle), span, name, strings.Join(waiting, ", ")))
+	}
+	why := "other bookings have them, or they are elsewhere"
 	if len(waiting) > 0 {
-		why = "those that no booking has are needed for bookings of the class that have no vehicle yet: " + strings.Join(waiting, ", ")
+		why = "too few are there and free beside those for bookings of the class that have no vehicle yet: " + strings.Join(waiting, ", ")
 	}
-	return fleet.NewError(fleet.CodeConflict, fmt.Sprintf("The class %s has no vehicle left %s: of its %d vehicles %s.", name, span, len(r.vehicles), why))
+	return fleet.NewError(fleet.CodeConflict, fmt.Sprintf("The class %s has no vehicle left %s: of its %d vehicles %s.", name, span, len(r.Vehicles), why))
 }

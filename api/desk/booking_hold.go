@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math/rand/v2"
@@ -28,8 +29,7 @@ func holdOf(id uint64, b *record.Booking) (place, *calendar.Hold) {
 	if !b.Holding() || b.BlockedFrom.IsZero() {
 		return place{}, nil
 	}
-	h := &calendar.Hold{Ref: fleet.FormatID(fleet.BookingPrefix, id), From: b.BlockedFrom, Until: b.BlockedUntil, Conflict: b.Conflict,
-		Open: b.Status == record.BookingActive}
+	h := periodOf(id, b)
 	if b.Status == record.BookingPending {
 		h.Expires = b.HoldExpiresAt
 	}
@@ -47,6 +47,16 @@ func holdOf(id uint64, b *record.Booking) (place, *calendar.Hold) {
 		return place{class: class}, h
 	}
 	return place{}, nil
+}
+
+// periodOf is the hold of a booking, in whichever calendar: when, from which location and to which.
+func periodOf(id uint64, b *record.Booking) *calendar.Hold {
+	h := &calendar.Hold{Ref: fleet.FormatID(fleet.BookingPrefix, id), From: b.BlockedFrom, Until: b.BlockedUntil, Conflict: b.Conflict,
+		Open: b.Status == record.BookingActive, Ends: cmp.Or(b.ReturnLocationID, b.PickupLocationID)}
+	if !b.Elsewhere {
+		h.Begins = b.PickupLocationID
+	}
+	return h
 }
 
 // bookingWants says whether a booking wants a hold: whether its newest revision says just that period in that calendar.
@@ -67,6 +77,8 @@ type bid struct {
 	at    place
 	hold  calendar.Hold
 	until time.Time // when the revision must be written, or never: the hold counts as abandoned soon after
+
+	beside []calendar.Hold // all that the calendar of its vehicle had when it was placed, its own holder's too
 }
 
 // deadline is when a revision must be written that stands upon a bid, nil for none.
@@ -101,12 +113,16 @@ func (d *Desk) takeFor(ctx context.Context, by record.Author, account fleet.Acco
 	if was != nil {
 		before, had = holdOf(id, was)
 	}
-	if had != nil && before == at && covers(had, want, d.Now()) {
+	if had != nil && before == at && covers(had, want, d.Now()) && (g != ask || had.SamePlaces(want)) {
 		return nil, next.Conflict, nil
 	}
-	leaves, err := d.leaves(ctx, account, before, had, want)
-	if err != nil {
-		return nil, false, err
+	var gives *calendar.Bid // what the booking has now and gives up with this
+	if had != nil {
+		gives = &calendar.Bid{Vehicle: before.vehicle, Hold: *had}
+	}
+	leaves := uint64(0)
+	if had != nil && before.vehicle == 0 && covers(had, want, d.Now()) && had.SamePlaces(want) {
+		leaves = before.class
 	}
 	likely, _ := fleet.ParseID(fleet.ClassPrefix, next.VehicleClassID)
 	for try := 1; ; try++ {
@@ -124,11 +140,11 @@ func (d *Desk) takeFor(ctx context.Context, by record.Author, account fleet.Acco
 		if g != ask {
 			return b, b.hold.Conflict, nil
 		}
-		if err = d.capacity(ctx, by, account, b, leaves, likely, s); err == nil {
+		if err = d.capacity(ctx, by, account, b, gives, leaves, likely, s); err == nil {
 			return b, false, nil
 		}
 		d.withdraw(ctx, by, account, b)
-		if fleet.CodeOf(err) != fleet.CodeConflict || try == capacityTries {
+		if _, wrong := errors.AsType[*ElsewhereError](err); wrong || fleet.CodeOf(err) != fleet.CodeConflict || try == capacityTries {
 			return nil, false, err
 		}
 		select {
@@ -143,10 +159,10 @@ func (d *Desk) takeFor(ctx context.Context, by record.Author, account fleet.Acco
 // others already, so that only the rest must be free. A vehicle that somebody has driven off with is in the way in any case.
 func (d *Desk) place(ctx context.Context, by record.Author, account fleet.AccountID, b *bid, vehicle string, force bool, shares *calendar.Hold, seen *record.Seen) error {
 	cals, key := d.calendars(b.at)
-	beside, err := cals.TakeSeen(ctx, seen, by, account, key, b.hold)
+	all, err := cals.TakeSeen(ctx, seen, by, account, key, b.hold)
 	if _, taken := errors.AsType[*calendar.ConflictError](err); taken && (force || shares != nil) {
 		b.hold.Conflict = true
-		beside, err = cals.Take(ctx, by, account, key, b.hold)
+		all, err = cals.Take(ctx, by, account, key, b.hold)
 	}
 	if err != nil {
 		if undecided(err) {
@@ -154,7 +170,9 @@ func (d *Desk) place(ctx context.Context, by record.Author, account fleet.Accoun
 		}
 		return err
 	}
-	for _, o := range beside {
+	now := d.Now()
+	b.beside = all.Standing(now)
+	for _, o := range all.Beside(&b.hold, now) {
 		if b.at.vehicle == 0 || !(o.Open && b.hold.Open) && (shares == nil || !beyond(&b.hold, shares, &o)) {
 			continue
 		}
@@ -171,23 +189,6 @@ func (d *Desk) place(ctx context.Context, by record.Author, account fleet.Accoun
 func beyond(bid, had, other *calendar.Hold) bool {
 	return bid.From.Before(had.From.Time) && other.Overlaps(bid.From.Time, had.From.Time) ||
 		had.Until.Before(bid.Until.Time) && other.Overlaps(had.Until.Time, bid.Until.Time)
-}
-
-// leaves is the class in which a booking gives up as much as it takes: where it gets a vehicle of its class for its place in it, or
-// another vehicle of the same class. Zero if there is none.
-func (d *Desk) leaves(ctx context.Context, account fleet.AccountID, before place, had, want *calendar.Hold) (uint64, error) {
-	if had == nil || !covers(had, want, d.Now()) {
-		return 0, nil
-	}
-	if before.vehicle == 0 {
-		return before.class, nil
-	}
-	v, err := d.Vehicles.Get(ctx, account, before.vehicle)
-	if err != nil {
-		return 0, err
-	}
-	class, _ := fleet.ParseID(fleet.ClassPrefix, v.Body.ClassID)
-	return class, nil
 }
 
 // covers says whether a hold that stands is enough for another one of the same booking.
@@ -230,7 +231,7 @@ func (d *Desk) settleCalendars(ctx context.Context, w record.Written) error {
 	left, had := holdOf(w.ID, before)
 	at, want := holdOf(w.ID, after)
 	if had != nil && want != nil && left == at && had.From == want.From && had.Until == want.Until && had.Expires == want.Expires &&
-		had.Open == want.Open && had.Conflict == want.Conflict && had.Back == want.Back {
+		had.Open == want.Open && had.Conflict == want.Conflict && had.Back == want.Back && had.SamePlaces(want) {
 		return nil
 	}
 	places := []place{left}

@@ -40,7 +40,7 @@ func (d *Desk) Book(ctx context.Context, by record.Author, account fleet.Account
 	if err != nil {
 		return record.Record[record.Booking]{}, err
 	}
-	if s.class, err = d.classOf(remembering, account, b.VehicleID); err != nil {
+	if s.vehicle, err = d.vehicleOf(remembering, account, b.VehicleID); err != nil {
 		return record.Record[record.Booking]{}, err
 	}
 	return d.open(ctx, by, account, req.ID, b, ask, s)
@@ -69,6 +69,7 @@ func (d *Desk) look(ctx context.Context, account fleet.AccountID, req *BookReque
 		})
 	}
 	err := group.Wait()
+	m.calendar = s.calendar
 	return m, s, err
 }
 

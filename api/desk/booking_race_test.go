@@ -123,7 +123,7 @@ func TestAClassIsNeverBookedBeyondItsVehicles(t *testing.T) {
 		}
 		given := false
 		for _, car := range l.cars {
-			_, err := l.desks[1].Assign(t.Context(), Order{By: by, Account: account, Booking: id}, car)
+			_, err := l.desks[1].Assign(t.Context(), Order{By: by, Account: account, Booking: id}, car, false)
 			if given = err == nil; given {
 				break
 			}
@@ -157,7 +157,7 @@ func TestAClassKeepsAVehicleThroughout(t *testing.T) {
 	if _, err := l.book(t.Context(), l.desks[1], l.cars[0], 12, 15); err != nil {
 		t.Errorf("the one that it cannot have anyway: %v", err)
 	}
-	if _, err := l.desks[1].Assign(t.Context(), Order{By: by, Account: account, Booking: long.ID}, l.cars[1]); err != nil {
+	if _, err := l.desks[1].Assign(t.Context(), Order{By: by, Account: account, Booking: long.ID}, l.cars[1], false); err != nil {
 		t.Error(err)
 	}
 }

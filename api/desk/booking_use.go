@@ -219,11 +219,12 @@ func (d *Desk) returned(ctx context.Context, o Order, next *record.Record[record
 	if err := h.fits(&v.Body); err != nil {
 		return err
 	}
-	if h.LocationID != "" {
-		if err := d.locationExists(ctx, o.Account, h.LocationID); err != nil {
+	var fee *record.Money
+	if h.LocationID != "" && h.LocationID != b.ReturnLocationID {
+		if fee, err = d.feeElsewhere(ctx, o.Account, b, h.LocationID); err != nil {
 			return err
 		}
-		b.ReturnLocationID = h.LocationID
+		b.AgreedReturnID, b.ReturnLocationID = b.ReturnLocationID, h.LocationID
 	}
 	_, after, err := d.buffers(ctx, o.Account, b)
 	if err != nil {
@@ -241,7 +242,7 @@ func (d *Desk) returned(ctx context.Context, o Order, next *record.Record[record
 	b.BlockedUntil = record.InstantOf(until)
 	if b.RateSnapshot != nil {
 		charges, err := price.AtReturn(b.RateSnapshot, agreed(b), price.Returned{At: at, MilesDriven: rental.MilesDriven(b),
-			FuelMissingPct: missing(b.PickupFuelPct, b.ReturnFuelPct), BatteryMissingPct: missing(percent(b.PickupBattery), percent(b.ReturnBattery))})
+			OneWayFee: fee, FuelMissingPct: missing(b.PickupFuelPct, b.ReturnFuelPct), BatteryMissingPct: missing(percent(b.PickupBattery), percent(b.ReturnBattery))})
 		if err != nil {
 			return err
 		}
@@ -267,15 +268,31 @@ func percent(level *int) *float64 {
 	return &v
 }
 
-func (d *Desk) locationExists(ctx context.Context, account fleet.AccountID, text string) error {
+func (d *Desk) locationExists(ctx context.Context, account fleet.AccountID, pointer, text string) error {
 	id, err := fleet.ParseID(fleet.LocationPrefix, text)
 	if err == nil {
 		_, err = d.Locations.Get(ctx, account, id)
 	}
 	if err != nil && (id == 0 || fleet.CodeOf(err) == fleet.CodeNotFound) {
-		return fleet.Invalid(fleet.NoSuch("/return_location_id", "location", fleet.LocationPrefix, text))
+		return fleet.Invalid(fleet.NoSuch(pointer, "location", fleet.LocationPrefix, text))
 	}
 	return err
+}
+
+// feeElsewhere is what it costs to return a booking's vehicle at a location that was not agreed, nil for nothing.
+func (d *Desk) feeElsewhere(ctx context.Context, account fleet.AccountID, b *record.Booking, location string) (*record.Money, error) {
+	if err := d.locationExists(ctx, account, "/return_location_id", location); err != nil || b.RateSnapshot == nil || b.RateSnapshot.Rate == nil {
+		return nil, err
+	}
+	var back *record.Record[record.Location]
+	var home *record.Record[record.Account]
+	if err := follow(ctx, account, d.Locations, location, &back); err != nil {
+		return nil, err
+	}
+	if err := follow(ctx, account, d.Accounts, account.String(), &home); err != nil || home == nil {
+		return nil, err
+	}
+	return oneWayFee(b.RateSnapshot.Rate, oneWayFees(&home.Body), b.PickupLocationID, back), nil
 }
 
 // agreed is when a booking says that it is picked up and returned.
@@ -328,6 +345,7 @@ type SwapRequest struct {
 	MileageMi       *int // of the vehicle that is given back
 	PickupMileageMi *int // of the one that is driven off with instead
 	Reprice         bool // by what the new vehicle costs; only before the rental begins
+	Elsewhere       bool // it may be one that will be at another location at pickup
 }
 
 // Swap gives a booking another vehicle; during the rental from now on. What it had is kept in its history.
@@ -350,6 +368,7 @@ func (d *Desk) Swap(ctx context.Context, o Order, req SwapRequest) (record.Recor
 			b.PickupMileageMi = req.PickupMileageMi
 		}
 		b.VehicleSwaps = append(b.VehicleSwaps, was)
+		b.Elsewhere = req.Elsewhere || b.Status == record.BookingActive // on the road it is given where the customer is
 		v, err := d.give(ctx, o.Account, b, req.VehicleID)
 		if err != nil {
 			return err
@@ -374,8 +393,9 @@ func (d *Desk) Swap(ctx context.Context, o Order, req SwapRequest) (record.Recor
 	})
 }
 
-// Assign gives a booking of a class its vehicle, or another one before the rental; the price stays.
-func (d *Desk) Assign(ctx context.Context, o Order, vehicleID string) (record.Record[record.Booking], error) {
+// Assign gives a booking of a class its vehicle, or another one before the rental; the price stays. It must be at the location of pickup then,
+// unless elsewhere says that somebody brings it.
+func (d *Desk) Assign(ctx context.Context, o Order, vehicleID string, elsewhere bool) (record.Record[record.Booking], error) {
 	return d.command(ctx, o, rental.Assign, ask, func(ctx context.Context, next *record.Record[record.Booking]) error {
 		b := &next.Body
 		if b.VehicleID == vehicleID {
@@ -384,6 +404,7 @@ func (d *Desk) Assign(ctx context.Context, o Order, vehicleID string) (record.Re
 		if b.VehicleID != "" {
 			b.VehicleSwaps = append(b.VehicleSwaps, record.VehicleSwap{VehicleID: b.VehicleID, Until: record.InstantOf(d.Now()), Reason: "another one was assigned"})
 		}
+		b.Elsewhere = elsewhere
 		_, err := d.give(ctx, o.Account, b, vehicleID)
 		return err
 	})

@@ -196,7 +196,7 @@ func standing(h *calendar.Hold, revision uint64, want *calendar.Hold, settle fun
 	switch {
 	case want == nil, h.Rev > revision:
 		return false, nil // a bid came to nothing
-	case want.From.Equal(h.From.Time) && want.Until.Equal(h.Until.Time):
+	case want.From.Equal(h.From.Time) && want.Until.Equal(h.Until.Time) && want.SamePlaces(h):
 		return true, nil
 	}
 	return false, settle()

@@ -17,6 +17,8 @@ type memory struct {
 	known map[remembered]any
 	seen  *record.Seen
 	plans []query.PlanInUse // nil if they were not read
+
+	calendar *record.Seen // of the vehicle
 }
 
 type remembered struct {
@@ -69,27 +71,23 @@ func recall[T any](ctx context.Context, log *record.Log[T], account fleet.Accoun
 }
 
 // sight is what a command has seen just before it takes a hold, so that it is not read again: the calendar, which is only a guess of what its newest
-// revision is, and of which class the vehicle is. A vehicle that changes its class in between is as one that changes it afterwards:
-// nobody asks then what the class has promised. A search of the class's room must know the own hold (see capacity): so it waits for that.
+// revision is, and the vehicle, for its class and place. A vehicle that changes its class or is said to be elsewhere in between is as one of which that is
+// said afterwards: nobody asks then what the class has promised. A search of the class's room must know the own hold (see capacity): so it waits for that.
 type sight struct {
 	calendar *record.Seen
-	class    *uint64 // nil if no vehicle was seen; zero if it has none
+	vehicle  *record.Record[record.Vehicle] // nil if it was not seen
 	// listed, if not nil, returns when the tables know the holds that were taken.
 	listed func() error
 }
 
-// classOf returns the class of a vehicle, zero if it has none; nil if no vehicle is named.
-func (d *Desk) classOf(ctx context.Context, account fleet.AccountID, vehicle string) (*uint64, error) {
-	id, err := fleet.ParseID(fleet.VehiclePrefix, vehicle)
+// vehicleOf returns the vehicle that a booking names; nil if it names none.
+func (d *Desk) vehicleOf(ctx context.Context, account fleet.AccountID, text string) (*record.Record[record.Vehicle], error) {
+	id, err := fleet.ParseID(fleet.VehiclePrefix, text)
 	if err != nil {
 		return nil, nil
 	}
 	v, err := recall(ctx, d.Vehicles, account, id)
-	if err != nil {
-		return nil, err
-	}
-	class, _ := fleet.ParseID(fleet.ClassPrefix, v.Body.ClassID)
-	return &class, nil
+	return &v, err
 }
 
 // refs are the records that the fields of a booking name, and the account, as far as they can be known before any is read.

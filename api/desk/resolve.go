@@ -31,6 +31,8 @@ type Resolved struct {
 	Zone     *time.Location                   // of the pickup location, the vehicle or the account; its name is the booking's timezone
 
 	BufferBefore, BufferAfter time.Duration // of the vehicle, or its class
+
+	OneWayFees []record.OneWayFee // of the account, where the rate plan has none
 }
 
 // Resolve looks up what the fields of a booking name, and completes them. What does not exist is a *fleet.Error of the code
@@ -80,7 +82,7 @@ func (d *Desk) resolve(ctx context.Context, account fleet.AccountID, fields reco
 	}
 	zone := ""
 	if home != nil {
-		zone = home.Body.Timezone
+		zone, r.OneWayFees = home.Body.Timezone, oneWayFees(&home.Body)
 	}
 	r.zoneOf(time.LoadLocation, zone)
 	if l.faults == nil && !agreed {
@@ -101,7 +103,13 @@ func (d *Desk) complete(ctx context.Context, account fleet.AccountID, r *Resolve
 			group.Go(func() error { return follow(inner, account, d.Classes, v.ClassID, &r.Class) })
 		}
 		if r.Pickup == nil {
-			group.Go(func() error { return follow(inner, account, d.Locations, v.HomeLocationID, &r.Pickup) })
+			group.Go(func() error {
+				at, err := d.placeAt(inner, account, r.Vehicle, r.Fields.PickupAt.Time, "")
+				if err != nil {
+					return err
+				}
+				return follow(inner, account, d.Locations, at, &r.Pickup)
+			})
 		}
 		if err := group.Wait(); err != nil {
 			return err
@@ -317,9 +325,7 @@ func (r *Resolved) Request(bookedAt time.Time) price.Request {
 		if r.Fields.DeliveryAddress != "" {
 			req.DeliveryFee = r.Pickup.Body.DeliveryFee
 		}
-		if r.Return != nil && r.Return.ID != r.Pickup.ID {
-			req.OneWayFee = r.Return.Body.OneWayFee
-		}
+		req.OneWayFee = oneWayFee(&req.Terms, r.OneWayFees, r.Fields.PickupLocationID, r.Return)
 	}
 	if r.Customer != nil {
 		req.CustomerDiscountBP = r.Customer.Body.DiscountBP
@@ -333,6 +339,27 @@ func (r *Resolved) Request(bookedAt time.Time) price.Request {
 		}
 	}
 	return req
+}
+
+// oneWayFees are those of an account.
+func oneWayFees(a *record.Account) []record.OneWayFee {
+	if a.Bookings == nil {
+		return nil
+	}
+	return a.Bookings.OneWayFees
+}
+
+// oneWayFee is what a return at a location costs if the pickup is at another: by the rate plan, the account or the location; nil for nothing.
+func oneWayFee(terms *record.RatePlanTerms, account []record.OneWayFee, pickup string, back *record.Record[record.Location]) *record.Money {
+	if back == nil || pickup == "" || pickup == fleet.FormatID(fleet.LocationPrefix, back.ID) {
+		return nil
+	}
+	for _, f := range slices.Concat(terms.OneWayFees, account) {
+		if f.For(pickup, fleet.FormatID(fleet.LocationPrefix, back.ID)) {
+			return &f.Fee
+		}
+	}
+	return back.Body.OneWayFee
 }
 
 // ageAt is how old somebody is on a local day, if the day of birth is known.

@@ -133,8 +133,8 @@ func (l *Leaving) takeCalendar(ctx context.Context, what string) error {
 	if l.hold.Ref == "" {
 		l.hold = calendar.Hold{Ref: fleet.FormatID(fleet.VehiclePrefix, l.vehicle), From: record.InstantOf(now), Until: record.InstantOf(forEver), Conflict: true, Bid: record.RandomID()}
 	}
-	overlaps, err := d.Calendars.Take(ctx, l.by, l.account, l.vehicle, l.hold)
-	if err == nil && len(overlaps) > 0 {
+	all, err := d.Calendars.Take(ctx, l.by, l.account, l.vehicle, l.hold)
+	if err == nil && len(all.Beside(&l.hold, now)) > 0 {
 		// Blocks and buffers may stand; a booking that came in between may not.
 		err = d.unbooked(ctx, l.account, l.vehicle, now, what)
 	}
@@ -281,6 +281,9 @@ func (d *Desk) followBooking(ctx context.Context, by record.Author, account flee
 	return d.follow(ctx, by, account, vehicle, func(r *record.Record[record.Vehicle]) error {
 		v, now := &r.Body, d.Now()
 		levelsOf(ref, fleet.FormatID(fleet.VehiclePrefix, vehicle), b).note(v, ref)
+		if mine && b.Status == record.BookingCompleted {
+			v.Left(b.ReturnLocationID, b.BlockedUntil)
+		}
 		switch {
 		case mine && b.Status == record.BookingActive:
 			if v.StatusCause == ref && v.Status == record.VehicleRented || rental.Overruled(v, takenAt(b)) || !rental.MayMoveVehicle(v.Status, record.VehicleRented, false) {
@@ -292,9 +295,6 @@ func (d *Desk) followBooking(ctx context.Context, by record.Author, account flee
 			if mine {
 				if reason, until = "returned", b.BlockedUntil; until.IsZero() {
 					until = record.InstantOf(now)
-				}
-				if b.ReturnLocationID != "" {
-					v.CurrentLocationID = b.ReturnLocationID
 				}
 			}
 			return rental.MoveVehicle(r, rental.VehicleMove{To: record.VehicleTurnaround, Reason: reason, Cause: ref, Until: until}, now)
@@ -428,6 +428,9 @@ func (d *Desk) followBlock(ctx context.Context, by record.Author, account fleet.
 	holds := !b.Archived() && b.Body.Maintains() && !now.Before(b.Body.From.Time) && now.Before(b.Body.Until.Time) &&
 		b.Body.VehicleID == fleet.FormatID(fleet.VehiclePrefix, vehicle)
 	return d.follow(ctx, by, account, vehicle, func(r *record.Record[record.Vehicle]) error {
+		if !b.Archived() && !now.Before(b.Body.Until.Time) {
+			r.Body.Left(b.Body.ToLocationID, b.Body.Until)
+		}
 		switch v := &r.Body; {
 		case holds:
 			return d.maintain(r, ref, b.Body.Reason, b.Body.From.Time, b.Body.Until)
@@ -438,7 +441,7 @@ func (d *Desk) followBlock(ctx context.Context, by record.Author, account fleet.
 	})
 }
 
-// moveDue does what time has to do with vehicles: turnarounds end, blocks begin and end.
+// moveDue does what time has to do with vehicles: turnarounds end, blocks begin and end, transfers arrive.
 func (d *Desk) moveDue(ctx context.Context) error {
 	due, err := query.VehiclesDue(ctx, d.DB, d.Now())
 	if err != nil {

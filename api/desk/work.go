@@ -224,10 +224,11 @@ func (d *Desk) bidForWork(ctx context.Context, by record.Author, was, next *reco
 		return nil, errors.Join(asked, err)
 	}
 	want.Conflict = true
-	beside, err := d.Calendars.Take(ctx, by, was.Account, vehicle, *want)
+	all, err := d.Calendars.Take(ctx, by, was.Account, vehicle, *want)
 	if err != nil {
 		return nil, err
 	}
+	beside := all.Beside(want, d.Now())
 	for i := range beside {
 		if mine, asked := d.overdueBlock(ctx, was.Account, &beside[i]); asked != nil || !mine {
 			d.withdrawWork(ctx, by, next, want)

@@ -22,6 +22,8 @@ type BookingSettings struct {
 	HoldMinutes int    `json:"hold_minutes,omitempty" minimum:"1" maximum:"43200" doc:"How long a pending booking holds its vehicle; 30 unless given."`
 	QuoteDays   int    `json:"quote_days,omitempty" minimum:"1" maximum:"365" doc:"For how many days a quote may be accepted; 7 unless given."`
 	DepositDue  string `json:"deposit_due,omitempty" enum:"never,confirm,pickup" doc:"Before what a deposit must be authorized; never unless given: then nothing waits for it."`
+
+	OneWayFees []OneWayFee `json:"one_way_fees,omitempty" maxItems:"200" nullable:"false" doc:"What a return at another location than that of pickup costs, where the rate plan has no fee for it; the first that fits holds."`
 }
 
 // Accounts describes the kind; a name is unique.

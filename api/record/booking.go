@@ -16,7 +16,8 @@ type BookingFields struct {
 	PickupAt              Instant       `json:"pickup_at" doc:"As planned."`
 	ReturnAt              Instant       `json:"return_at" doc:"As planned."`
 	PickupLocationID      string        `json:"pickup_location_id,omitempty" example:"loc_1234"`
-	ReturnLocationID      string        `json:"return_location_id,omitempty" doc:"Where it was picked up, unless given."`
+	ReturnLocationID      string        `json:"return_location_id,omitempty" doc:"Where it was picked up, unless given. Another one makes it a one-way rental, with a fee (one_way_fees)."`
+	Elsewhere             bool          `json:"elsewhere,omitempty" doc:"The vehicle may be one that will be at another location at pickup_at, because somebody brings it. Without it such a vehicle is a 409 with code elsewhere, and a class counts only what will be at pickup_location_id."`
 	DeliveryAddress       string        `json:"delivery_address,omitempty" maxLength:"500"`
 	RatePlanID            string        `json:"rate_plan_id,omitempty" doc:"The one that the channel, class and date lead to, unless given."`
 	Extras                []BookedExtra `json:"extras,omitempty" maxItems:"50" nullable:"false"`
@@ -56,7 +57,9 @@ type Booking struct {
 	BlockedFrom  Instant       `json:"blocked_from"`
 	BlockedUntil Instant       `json:"blocked_until"`
 	VehicleSwaps []VehicleSwap `json:"vehicle_history,omitempty"`
-	UpgradedFrom string        `json:"upgrade_from_class_id,omitempty"`
+	// AgreedReturnID is where it was to be returned, of one that was returned elsewhere.
+	AgreedReturnID string `json:"agreed_return_location_id,omitempty"`
+	UpgradedFrom   string `json:"upgrade_from_class_id,omitempty"`
 
 	ActualPickupAt  Instant  `json:"actual_pickup_at"`
 	ActualReturnAt  Instant  `json:"actual_return_at"`

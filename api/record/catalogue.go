@@ -47,7 +47,7 @@ type Location struct {
 	Phone        string        `json:"phone,omitempty" maxLength:"32"`
 	OpeningHours []OpenHours   `json:"opening_hours,omitempty" maxItems:"50" nullable:"false" doc:"When vehicles are picked up and returned here; always if absent. A booking for another time is a 422 with code closed; one that a channel sold is not refused, nor one that is delivered for its pickup, and a handover that has taken place never is."`
 	Taxes        []TaxRate     `json:"taxes,omitempty" maxItems:"10" nullable:"false" doc:"What is due on rentals that begin here."`
-	OneWayFee    *Money        `json:"one_way_fee,omitempty" doc:"For vehicles that were picked up elsewhere and are returned here."`
+	OneWayFee    *Money        `json:"one_way_fee,omitempty" doc:"For vehicles that were picked up elsewhere and are returned here, where neither the rate plan nor the account has a fee for the two locations (one_way_fees)."`
 	DeliveryFee  *Money        `json:"delivery_fee,omitempty"`
 	ExternalRefs []ExternalRef `json:"external_refs,omitempty" maxItems:"20" nullable:"false"`
 
@@ -76,6 +76,18 @@ type OpenHours struct {
 type TaxRate struct {
 	Name   string `json:"name" minLength:"1" maxLength:"100" example:"Texas motor vehicle rental tax"`
 	RateBP int64  `json:"rate_bp" minimum:"0" maximum:"100000" doc:"In hundredths of a percent: 825 is 8.25 %." example:"1000"`
+}
+
+// OneWayFee is what it costs to return a vehicle elsewhere than it was picked up.
+type OneWayFee struct {
+	PickupLocationID string `json:"pickup_location_id,omitempty" doc:"For rentals from there; from anywhere if absent." example:"loc_1234"`
+	ReturnLocationID string `json:"return_location_id,omitempty" doc:"For returns there; anywhere else if absent." example:"loc_1234"`
+	Fee              Money  `json:"fee" doc:"A rental; 0 for nothing."`
+}
+
+// For says whether the fee is for rentals from one location to another.
+func (f *OneWayFee) For(pickup, back string) bool {
+	return (f.PickupLocationID == "" || f.PickupLocationID == pickup) && (f.ReturnLocationID == "" || f.ReturnLocationID == back)
 }
 
 // Locations describes the kind.
@@ -125,6 +137,7 @@ type RatePlanTerms struct {
 	YoungDriverFee      *Money       `json:"young_driver_fee,omitempty" doc:"A day."`
 	AdditionalDriverFee *Money       `json:"additional_driver_fee,omitempty" doc:"A day and driver."`
 	LateFeePerDay       *Money       `json:"late_fee_per_day,omitempty" doc:"For each billed day beyond the agreed ones; the price of a day unless given."`
+	OneWayFees          []OneWayFee  `json:"one_way_fees,omitempty" maxItems:"200" nullable:"false" doc:"For returns at another location than that of pickup; the first that fits holds. If none does, the first of the account's booking_settings, and then the one_way_fee of the location of return."`
 	RefuelFee           *Money       `json:"refuel_fee,omitempty" doc:"For each percent of the tank or battery that is missing at return."`
 	CancelSteps         []CancelStep `json:"cancellation_steps,omitempty" maxItems:"20" nullable:"false"`
 	NoShowFeeBP         *int64       `json:"no_show_fee_bp,omitempty" minimum:"0" maximum:"10000" doc:"Share of the total, in basis points; all of it, 10000, unless given."`

@@ -23,7 +23,10 @@ type BlockFields struct {
 	From   Instant `json:"from"`
 	Until  Instant `json:"until" doc:"The first moment at which the vehicle is for rent again."`
 	Reason string  `json:"reason" minLength:"1" maxLength:"200"`
-	Kind   string  `json:"kind,omitempty" enum:"manual,maintenance,repair,owner_use,missing,hold,relocation,transport,other" doc:"manual unless given. When one of maintenance or repair begins, the vehicle goes into maintenance until it ends."`
+	Kind   string  `json:"kind,omitempty" enum:"manual,maintenance,repair,owner_use,missing,hold,relocation,transport,other" doc:"manual unless given, relocation for a transfer. When one of maintenance or repair begins, the vehicle goes into maintenance until it ends."`
+
+	FromLocationID string `json:"from_location_id,omitempty" doc:"Of a transfer: where the vehicle is fetched; where it will be at from, unless given." example:"loc_1234"`
+	ToLocationID   string `json:"to_location_id,omitempty" doc:"Makes the block a transfer: the vehicle is brought there, and is at this location from until on. A class counts it there for bookings that begin then or later." example:"loc_1234"`
 }
 
 // Block is a time during which a vehicle is not for rent.

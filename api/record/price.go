@@ -23,6 +23,6 @@ type PriceBasis struct {
 	ExtraMileFee        *Money `json:"extra_mile_fee,omitempty"`
 	DepositAmount       *Money `json:"deposit_amount,omitempty"`
 
-	OneWayFee   *Money `json:"one_way_fee,omitempty" doc:"Of the location of return, if it is another than that of pickup."`
+	OneWayFee   *Money `json:"one_way_fee,omitempty" doc:"If the location of return is another than that of pickup: of the rate plan, the account or the location of return."`
 	DeliveryFee *Money `json:"delivery_fee,omitempty" doc:"Of the location of pickup, if there is a delivery address."`
 }

@@ -1,6 +1,10 @@
 package record
 
-import "github.com/motorpool/fleet"
+import (
+	"cmp"
+
+	"github.com/motorpool/fleet"
+)
 
 // VehicleFields are what callers write of a vehicle.
 type VehicleFields struct {
@@ -31,7 +35,7 @@ type VehicleFields struct {
 	ClassID           string   `json:"vehicle_class_id,omitempty" doc:"What it is rented as." example:"vcl_1234"`
 	CategoryIDs       []string `json:"category_ids,omitempty" maxItems:"20" nullable:"false"`
 	HomeLocationID    string   `json:"home_location_id,omitempty" doc:"Where it belongs." example:"loc_1234"`
-	CurrentLocationID string   `json:"current_location_id,omitempty" doc:"Where it is to be picked up next; returns change it." example:"loc_1234"`
+	CurrentLocationID string   `json:"current_location_id,omitempty" doc:"Where it is: its home unless given. Returns and transfers change it when they end, and a booking is given a vehicle only that will be where it begins." example:"loc_1234"`
 	RatePlanID        string   `json:"rate_plan_id,omitempty" doc:"Instead of what its class has." example:"rat_1234"`
 	DepositAmount     *Money   `json:"deposit_amount,omitempty" doc:"Instead of what class or rate plan say."`
 	OwnerCustomerID   string   `json:"owner_customer_id,omitempty" doc:"Whose it is, if it is consigned." example:"cus_1234"`
@@ -104,8 +108,20 @@ type Vehicle struct {
 	StatusCause  string  `json:"status_cause,omitempty"` // the booking, block or work order that put it there; empty if a person did
 	StatusUntil  Instant `json:"status_until,omitzero"`  // when the state ends by itself, if it does
 
+	LocatedAt Instant `json:"located_at,omitzero"` // what ended until then has brought it to its current location; rentals and transfers that end later move it
+
 	FuelRead    *LevelReading `json:"fuel_read,omitempty"`    // the newest that somebody told; trackers tell besides
 	BatteryRead *LevelReading `json:"battery_read,omitempty"` // of the traction battery
+}
+
+// Place is the location where the vehicle is, its home unless somebody said; empty if nobody knows.
+func (v *Vehicle) Place() string { return cmp.Or(v.CurrentLocationID, v.HomeLocationID) }
+
+// Left notes that something that ends at an instant leaves the vehicle at a location, unless something later is known. Empty for wherever it is.
+func (v *Vehicle) Left(location string, until Instant) {
+	if location != "" && v.LocatedAt.Before(until.Time) {
+		v.CurrentLocationID, v.LocatedAt = location, until
+	}
 }
 
 // LevelReading is how full a tank or a traction battery was when somebody looked.

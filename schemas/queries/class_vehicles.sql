@@ -1,5 +1,8 @@
--- The vehicles of a class that can be rented, now or after what is being done to them.
-SELECT id
+-- The vehicles of a class that can be rented, now or after what is being done to them: where each is, as far as anybody knows, and since
+-- when that is known.
+SELECT id,
+    if(JSONExtractString(body, 'current_location_id') != '', JSONExtractString(body, 'current_location_id'), JSONExtractString(body, 'home_location_id')) AS place,
+    parseDateTime64BestEffortOrZero(JSONExtractString(body, 'located_at'), 3, 'UTC') AS since
 FROM vehicles FINAL
 WHERE account = {account:UInt64} AND archived_at IS NULL AND status NOT IN ('retired', 'inactive', 'out_of_service')
     AND JSONExtractString(body, 'vehicle_class_id') = {class:String}

@@ -1,5 +1,6 @@
 -- The vehicles of all accounts to which the passing of time has something to do: whose state ends by itself, and those for which
--- a block of maintenance has begun or work goes on, unless somebody put them by hand where they are since. Read by desk.
+-- a block of maintenance has begun or work goes on, unless somebody put them by hand where they are since; and those that a transfer has
+-- brought somewhere in the last month. Read by desk.
 SELECT account, id AS vehicle, status_cause AS cause
 FROM vehicles FINAL
 WHERE archived_at IS NULL AND status IN ('turnaround', 'maintenance')
@@ -20,3 +21,15 @@ INNER JOIN (
     SELECT account, id, status_cause, status_since FROM vehicles FINAL WHERE archived_at IS NULL AND status IN ('available', 'turnaround')
 ) AS v ON v.account = c.account AND v.id = c.vehicle
 WHERE NOT (v.status_cause = '' AND v.status_since >= c.since)
+UNION ALL
+SELECT t.account, t.vehicle, t.cause
+FROM (
+    SELECT account, toUInt64OrZero(substring(vehicle_id, 5)) AS vehicle, concat('blk_', toString(id)) AS cause, until
+    FROM blocks FINAL
+    WHERE archived_at IS NULL AND JSONExtractString(body, 'to_location_id') != ''
+        AND until <= fromUnixTimestamp64Milli({now:Int64}, 'UTC') AND until > fromUnixTimestamp64Milli({now:Int64}, 'UTC') - INTERVAL 31 DAY
+) AS t
+INNER JOIN (
+    SELECT account, id, parseDateTime64BestEffortOrZero(JSONExtractString(body, 'located_at'), 3, 'UTC') AS located_at FROM vehicles FINAL WHERE archived_at IS NULL
+) AS v ON v.account = t.account AND v.id = t.vehicle
+WHERE v.located_at < t.until

@@ -247,11 +247,13 @@ type Returned struct {
 	MilesDriven       *int  // nil if nobody knows
 	FuelMissingPct    int64 // how much less there is in the tank than at pickup, in percent of it; 0 for no less
 	BatteryMissingPct int64 // of the traction battery
+	// OneWayFee is what the location where it came back costs, if that is not the one that was agreed; else nil.
+	OneWayFee *record.Money
 }
 
 // AtReturn returns what a return adds to the charges of a snapshot: days beyond those billed, miles beyond those included and
-// already charged (less, if fewer were driven than were charged beforehand), fuel or energy that is missing, with their taxes
-// and the platform's share. A late day brings its included miles. A return before the agreed time gives nothing back.
+// already charged (less, if fewer were driven than were charged beforehand), fuel or energy that is missing, what another location costs
+// more than the agreed one, with their taxes and the platform's share. A late day brings its included miles. A return before the agreed time gives nothing back.
 func AtReturn(s *record.RateSnapshot, a Agreed, r Returned) ([]record.Charge, error) {
 	req, err := again(s)
 	if err != nil {
@@ -275,6 +277,17 @@ func AtReturn(s *record.RateSnapshot, a Agreed, r Returned) ([]record.Charge, er
 	}
 	missing("refuel", "Refuelling", r.FuelMissingPct, "tank")
 	missing("recharge", "Recharging", r.BatteryMissingPct, "battery")
+	if fee := r.OneWayFee; fee != nil && fee.Currency == s.Currency {
+		agreed := int64(0)
+		if req.OneWayFee != nil {
+			agreed = req.OneWayFee.Amount
+		}
+		if more := c.add(fee.Amount, -agreed); more > 0 {
+			lines = append(lines, record.Charge{Type: "one_way", Description: "Returned at another location than agreed", Quantity: 1,
+				UnitPrice: record.Money{Amount: more}, Taxable: true, Explanation: fmt.Sprintf("The fee for the two locations is %s, and %s was agreed.",
+					Format(*fee), Format(record.Money{Amount: agreed, Currency: s.Currency}))})
+		}
+	}
 	lines = c.finish(s.Currency, lines)
 	taxes := c.taxLines(s.Taxes, s.Currency, s.Lines, lines)
 	lines = append(lines, append(taxes, c.platformLine(req.Terms.PlatformFeeBP, s.Currency, s.Lines, lines)...)...)

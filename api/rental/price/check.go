@@ -73,6 +73,9 @@ func Faults(t *record.RatePlanTerms) []fleet.FieldError {
 	f.money("/additional_driver_fee", t.AdditionalDriverFee)
 	f.money("/late_fee_per_day", t.LateFeePerDay)
 	f.money("/refuel_fee", t.RefuelFee)
+	for i := range t.OneWayFees {
+		f.money(fmt.Sprintf("/one_way_fees/%d/fee", i), &t.OneWayFees[i].Fee)
+	}
 	f.money("/deposit_amount", t.DepositAmount)
 	if t.YoungDriverFee != nil && t.YoungDriverAge == 0 {
 		f.add("/young_driver_age", "required", "says who pays the young_driver_fee")

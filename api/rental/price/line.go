@@ -184,7 +184,7 @@ func (c *calc) feeLines(req *Request, days int) []record.Charge {
 	}
 	fee("additional_driver", "Additional drivers", req.AdditionalDrivers*days, req.Terms.AdditionalDriverFee,
 		fmt.Sprintf("%s for %s.", count(req.AdditionalDrivers, "driver"), count(days, "day")))
-	fee("one_way", "Return at another location", 1, req.OneWayFee, "The fee of the location of return.")
+	fee("one_way", "Return at another location", 1, req.OneWayFee, "The fee for the two locations.")
 	fee("delivery", "Delivery", 1, req.DeliveryFee, "The fee of the location of pickup.")
 	return lines
 }
