@@ -115,7 +115,8 @@ func (a *API) inWords(ctx context.Context, account fleet.AccountID, may func(aut
 
 // tell puts names in the place of ids in what a problem says.
 func (a *API) tell(ctx context.Context, p *Problem) {
-	if who := exchangeOf(ctx).principal; who != nil {
+	if x, ok := ctx.Value(exchangeKey{}).(*exchange); ok && x.principal != nil {
+		who := x.principal
 		texts := []*string{&p.Detail}
 		for i := range p.Errors {
 			texts = append(texts, &p.Errors[i].Detail)
