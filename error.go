@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 )
 
 // Code classifies an error for whoever called us; the set is closed and api maps each code to one HTTP status.
@@ -65,6 +66,22 @@ func (e *Error) Error() string { return string(e.Code) + ": " + e.Message }
 // NewError makes an Error; message is a whole sentence that says what is wrong and what to do.
 func NewError(code Code, message string, fields ...FieldError) *Error {
 	return &Error{Code: code, Message: message, Fields: fields}
+}
+
+// Invalid makes the Error of an input that is understood and not acceptable, for one reason at least. Its message is the first of them: people
+// read that one sentence.
+func Invalid(fields ...FieldError) *Error {
+	first := fields[0]
+	message := strings.TrimSuffix(first.Detail, ".") + "."
+	if name := strings.ReplaceAll(strings.Trim(first.Pointer, "/"), "/", "."); name != "" {
+		message = name + ": " + message
+	} else {
+		message = strings.ToUpper(message[:1]) + message[1:]
+	}
+	if more := len(fields) - 1; more > 0 {
+		message += fmt.Sprintf(" errors names %d more.", more)
+	}
+	return NewError(CodeValidation, message, fields...)
 }
 
 // CodeOf returns the code of the first *Error in the chain of err, or "" if there is none.

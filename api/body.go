@@ -8,10 +8,12 @@ import (
 	"io"
 	"net/http"
 	"reflect"
+	"strconv"
 	"strings"
 	"unicode"
 
 	"github.com/danielgtaylor/huma/v2"
+	messages "github.com/danielgtaylor/huma/v2/validation"
 
 	"github.com/motorpool/fleet"
 )
@@ -28,8 +30,7 @@ func parseObject(body []byte) (map[string]any, error) {
 	}
 	object, ok := v.(map[string]any)
 	if !ok {
-		return nil, fleet.NewError(fleet.CodeValidation, "The body must be a JSON object.",
-			fleet.FieldError{Pointer: "", Code: "type", Detail: "expected object"})
+		return nil, validation(fleet.FieldError{Pointer: "", Code: "type", Detail: "the body must be a JSON object"})
 	}
 	return object, nil
 }
@@ -89,8 +90,24 @@ func dropNulls(object map[string]any) {
 	}
 }
 
-// Members are told apart by case, as in JSON; the library would take "MAKE" for "make".
-func init() { huma.ValidateStrictCasing = true }
+// Members are told apart by case, as in JSON; the library would take "MAKE" for "make". Its messages are made to read on from the name of a
+// member, and to show numbers as people write them: 1000000, not 1e+06.
+func init() {
+	huma.ValidateStrictCasing = true
+	huma.ErrorFormatter = func(format string, args ...any) string {
+		for i, arg := range args {
+			if number, ok := arg.(float64); ok {
+				args[i] = strconv.FormatFloat(number, 'f', -1, 64)
+			}
+		}
+		return fmt.Sprintf(format, args...)
+	}
+	messages.MsgExpectedMinimumNumber, messages.MsgExpectedMaximumNumber = "must be at least %v", "must be at most %v"
+	messages.MsgExpectedExclusiveMinimumNumber, messages.MsgExpectedExclusiveMaximumNumber = "must be above %v", "must be below %v"
+	messages.MsgExpectedMinLength, messages.MsgExpectedMaxLength = "must have at least %d characters", "must have at most %d characters"
+	messages.MsgExpectedMinItems, messages.MsgExpectedMaxItems = "must have at least %d elements", "must have at most %d elements"
+	messages.MsgExpectedOneOf = "must be one of %s"
+}
 
 // maxFindings is how many faults of a body are told: a body of 80,000 unknown members took minutes to say so of each.
 const maxFindings = 100
@@ -114,7 +131,7 @@ func (a *API) validate(t reflect.Type, document any) error {
 			fields = append(fields, f)
 		}
 	}
-	return validation(fields...)
+	return fleet.Invalid(fields...)
 }
 
 // fieldError translates a finding of the validator, whose places read "a[0].b", into a JSON pointer and a code.
@@ -131,6 +148,7 @@ func fieldError(d *huma.ErrorDetail) fleet.FieldError {
 			place += "/"
 		}
 		place += name
+		d.Message = "must be given"
 	case strings.HasPrefix(d.Message, "expected string"), strings.HasPrefix(d.Message, "expected integer"),
 		strings.HasPrefix(d.Message, "expected number"), strings.HasPrefix(d.Message, "expected boolean"),
 		strings.HasPrefix(d.Message, "expected array"), strings.HasPrefix(d.Message, "expected object"):
@@ -140,7 +158,7 @@ func fieldError(d *huma.ErrorDetail) fleet.FieldError {
 }
 
 func validation(fields ...fleet.FieldError) *fleet.Error {
-	return fleet.NewError(fleet.CodeValidation, "The body is understood and not acceptable; errors says which members are meant.", fields...)
+	return fleet.Invalid(fields...)
 }
 
 // mergePatch changes target as RFC 7396 says: null removes a member, objects merge, everything else replaces.

@@ -75,6 +75,8 @@ type Booking struct {
 
 	ConfirmedAt      record.Instant       `json:"confirmed_at"`
 	LicenceCheckedAt record.Instant       `json:"licence_checked_at"`
+	DueFor           *string              `json:"due_for" enum:"pickup,return" doc:"What the desk has to do next: pickup of a pending or confirmed one, return of an active one; null for others."`
+	DueAt            record.Instant       `json:"due_at" doc:"When that is planned."`
 	IsOverdue        bool                 `json:"is_overdue" doc:"Out after the planned return."`
 	OverdueSince     record.Instant       `json:"overdue_since"`
 	Cancellation     *record.Cancellation `json:"cancellation,omitempty" doc:"How it came to nothing."`
@@ -135,7 +137,9 @@ func (a *API) bookingResource() *resource[record.Booking] {
 			}
 			return a.desk.Book(ctx, author(r), auth.From(ctx).Account, req)
 		},
-		show: a.showBookings, widen: a.withMerged,
+		show: a.showBookings, widen: a.withMerged, table: a.tableOfBookings, tableColumns: bookingColumns(), narrow: a.bookingsDueOn,
+		narrowParams: []param{{Name: "due_on", Format: "date", About: "Only bookings whose pickup or return is still to be done and planned for this day, by the clock of the place where that is. " +
+			"For today those that are overdue are among them: with `sort=due_at` it is the desk's list for the morning, with `due_location_id` that of one place."}},
 		update: func(r *http.Request, id uint64, mutate func(*record.Record[record.Booking]) error) (record.Record[record.Booking], error) {
 			o := desk.Order{By: author(r), Account: auth.From(r.Context()).Account, Booking: id}
 			return a.desk.Change(r.Context(), o, textParam(r, "reprice", "true") == "false", mutate)
@@ -151,6 +155,20 @@ func (a *API) bookingResource() *resource[record.Booking] {
 			return nil
 		},
 	}
+}
+
+// bookingsDueOn reads due_on= and returns the bookings that are due on that day.
+func (a *API) bookingsDueOn(r *http.Request) (*[]uint64, error) {
+	text := textParam(r, "due_on", "")
+	if text == "" {
+		return nil, nil
+	}
+	day, err := time.Parse(time.DateOnly, text)
+	if err != nil {
+		return nil, invalidParam("due_on", "must be a date like 2026-01-31")
+	}
+	ids, err := query.BookingsDueOn(r.Context(), a.DB, auth.From(r.Context()).Account, day, a.Now())
+	return &ids, err
 }
 
 // withMerged lets a filter for bookings of a customer find those of customers that were merged into it, too.
@@ -330,10 +348,23 @@ func showBooking(rec record.Record[record.Booking], paid query.Paid, now time.Ti
 		extra := max(0, *v.MilesDriven-*v.IncludedMiles)
 		v.ExtraMiles = &extra
 	}
+	v.DueFor, v.DueAt = handover(&b)
 	if v.IsOverdue = b.Status == record.BookingActive && b.ReturnAt.Before(now); v.IsOverdue {
 		v.OverdueSince = b.ReturnAt
 	}
 	return v, nil
+}
+
+// handover is what the desk has to do next for a booking, and when; as the columns of bookings have it.
+func handover(b *record.Booking) (*string, record.Instant) {
+	pickup, back := "pickup", "return"
+	switch b.Status {
+	case record.BookingPending, record.BookingConfirmed:
+		return &pickup, b.PickupAt
+	case record.BookingActive:
+		return &back, b.ReturnAt
+	}
+	return nil, record.Instant{}
 }
 
 // bookingWarnings says what of a booking's handovers somebody ought to look at.

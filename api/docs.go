@@ -41,7 +41,7 @@ var problems = []struct {
 	{fleet.CodeStale, "The record was changed since the revision that If-Match names."},
 	{fleet.CodeTooLarge, "The body is too large."},
 	{fleet.CodeMediaType, "The media type, charset or encoding of the body is not taken."},
-	{fleet.CodeValidation, "The body is understood and not acceptable; errors says which members are meant."},
+	{fleet.CodeValidation, "The body is understood and not acceptable; detail is the first of errors, which say what is wrong with which members."},
 	{codeKeyReuse, "The Idempotency-Key was used for another request."},
 	{codeTooMuch, "The answer takes more of the store than one question may; ask for less at once."},
 	{fleet.CodeRateLimited, "Too many requests; Retry-After says when to go on."},

@@ -46,21 +46,20 @@ func unchanged(r *http.Request, tag string) bool {
 	return false
 }
 
-// precondition holds If-Match against the revision that a write is about to change.
+// precondition holds If-Match against the revision that a write is about to change. People send the number that they see in the body,
+// with quotes or without, and a proxy that compresses makes a tag weak: whatever names the revision does.
 func precondition(r *http.Request, revision uint64) error {
 	tags := etagList(strings.Join(r.Header.Values("If-Match"), ","))
 	if len(tags) == 0 {
 		return nil
 	}
-	want := strings.Trim(etagOf(revision, nil), `"`)
+	want := strconv.FormatUint(revision, 10)
 	for _, tag := range tags {
-		text, quoted := strings.CutPrefix(tag, `"`)
-		text, closed := strings.CutSuffix(text, `"`)
-		number, _, _ := strings.Cut(text, "-")
-		if tag == "*" || quoted && closed && number == want {
+		number, _, _ := strings.Cut(strings.Trim(strings.TrimPrefix(tag, "W/"), `"`), "-")
+		if tag == "*" || strings.TrimPrefix(number, "r") == want {
 			return nil
 		}
 	}
-	return fleet.NewError(fleet.CodeStale,
-		fmt.Sprintf("The record is at revision %d by now, which is not what If-Match names. Read it again and repeat the change upon that.", revision))
+	return fleet.NewError(fleet.CodeStale, fmt.Sprintf("The record is at revision %d, and If-Match asks for %.60s. "+
+		"Read it again and repeat the change upon that.", revision, strings.Join(tags, ", ")))
 }

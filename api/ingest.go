@@ -198,7 +198,7 @@ func (a *API) ingest(w http.ResponseWriter, r *http.Request, topic string, read 
 		reply.Data[i] = result
 	}
 	if len(good) == 0 {
-		return fleet.NewError(fleet.CodeValidation, "None of the items is acceptable; errors says why, by the index of the item.", fields...)
+		return fleet.Invalid(fields...)
 	}
 	if err := a.publish(r.Context(), account, topic, good); err != nil {
 		return err

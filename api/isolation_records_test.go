@@ -23,7 +23,7 @@ func (w *lotWorld) oneOfEach() map[string]string {
 	}
 	// What is found out of the tracks of a vehicle.
 	_, found := w.day()
-	for path, name := range map[string]string{"trips": "TRIP", "stops": "STOP", "charges": "CHARGE", "visits": "VISIT", "driving_events": "BRAKING", "alerts": "LOW"} {
+	for path, name := range map[string]string{"trips": "TRIP", "stops": "STOP", "charging_sessions": "CHARGE", "visits": "VISIT", "driving_events": "BRAKING", "alerts": "LOW"} {
 		ids["/v1/"+path+"/{id}"] = id(found, name)
 	}
 	vehicle := add("/v1/vehicles", `{"make":"SECRETMAKE","model":"X","vin":"SECRETVIN","metadata":{"note":"SECRETNOTE"}}`)

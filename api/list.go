@@ -14,6 +14,7 @@ import (
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/export"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/query"
 )
@@ -27,7 +28,10 @@ func (s *resource[T]) listParams() []param {
 	sortable := []string{"id"}
 	shown := s.api.membersOf(s.view)
 	for _, f := range s.listing.Fields {
-		p := param{Name: f.Name, Many: true, Some: true, Enum: valuesOf(shown[f.Name]), About: "One value, or several separated by commas."}
+		p := param{Name: f.Name, Many: true, Some: true, Enum: valuesOf(s.api.memberNamed(shown, f.Name)), Prefix: idPrefixes[f.Name], About: "One value, or several separated by commas."}
+		if f.Values != nil {
+			p.Enum = f.Values
+		}
 		if f.Name == "status" && s.states != nil {
 			p.Enum = s.states
 		}
@@ -35,6 +39,10 @@ func (s *resource[T]) listParams() []param {
 			p.About = "One value, or several separated by commas, of " + strings.Join(p.Enum, ", ") + "."
 		}
 		switch f.Type {
+		case query.WordsField:
+			p.About += " In any case."
+		case query.CodeField:
+			p.About += " By letters and digits, in any case."
 		case query.NumberField:
 			p.Type = "integer"
 		case query.TimeField:
@@ -50,13 +58,30 @@ func (s *resource[T]) listParams() []param {
 			sortable = append(sortable, f.Name)
 		}
 	}
-	return append(params,
+	words := "Words, all of which must occur."
+	for _, r := range s.listing.Related {
+		words += " Also in what the " + strings.TrimSuffix(r.Field, "_id") + " is known by, with the scope `" + string(scopeOf(r.To)) + "`."
+	}
+	return append(append(params, s.narrowParams...),
 		param{Name: "sort", About: "Members to sort by, separated by commas, with - for descending; of " + strings.Join(sortable, ", ") + ". `id` is always the last."},
-		param{Name: "q", About: "Words, all of which must occur."},
+		param{Name: "q", About: words},
 		param{Name: "external_ref", Some: true, About: "The id that another system has for the record."},
 		param{Name: "updated_since", Format: "date-time", About: "Only what changed at or after this instant."},
 		param{Name: "archived", Enum: []string{"true", "false", "all"}, About: "`true` lists only archived records, `all` those too."},
 	)
+}
+
+// scopeOf is what it takes to read the records of a listing that others name.
+func scopeOf(l *query.Listing) auth.Scope {
+	return map[*query.Listing]auth.Scope{&query.Customers: auth.CustomersRead, &query.Vehicles: auth.VehiclesRead, &query.Bookings: auth.BookingsRead}[l]
+}
+
+// idPrefixes are what the ids begin with that filters of these names ask for.
+var idPrefixes = map[string]string{
+	"customer_id": fleet.CustomerPrefix, "driver_ids": fleet.CustomerPrefix, "owner_customer_id": fleet.CustomerPrefix,
+	"vehicle_id": fleet.VehiclePrefix, "vehicle_class_id": fleet.ClassPrefix, "rate_plan_id": fleet.RatePlanPrefix, "booking_id": fleet.BookingPrefix,
+	"pickup_location_id": fleet.LocationPrefix, "return_location_id": fleet.LocationPrefix, "location_ids": fleet.LocationPrefix, "due_location_id": fleet.LocationPrefix,
+	"home_location_id": fleet.LocationPrefix, "current_location_id": fleet.LocationPrefix,
 }
 
 // membersOf returns the schemas of a view's members by name.
@@ -67,6 +92,15 @@ func (a *API) membersOf(view any) map[string]*huma.Schema {
 		s = registry.SchemaFromRef(s.Ref)
 	}
 	return s.Properties
+}
+
+// memberNamed is the member of a view that a filter goes by: deposit_status is the status within deposit.
+func (a *API) memberNamed(shown map[string]*huma.Schema, name string) *huma.Schema {
+	stem, rest, _ := strings.Cut(name, "_")
+	if shown[name] != nil || shown[stem] == nil {
+		return shown[name]
+	}
+	return inner(a.docs.OpenAPI().Components.Schemas, resolve(a.docs.OpenAPI().Components.Schemas, shown[stem]), rest)
 }
 
 // valuesOf returns the values that a member, or each of its elements, can have, if its schema tells; else nil.
@@ -88,6 +122,15 @@ func valuesOf(member *huma.Schema) []string {
 }
 
 func (s *resource[T]) list(w http.ResponseWriter, r *http.Request) error {
+	if s.table != nil {
+		form, err := formatOf(r, tableForms)
+		if err != nil {
+			return err
+		}
+		if form == export.CSV {
+			return s.downloadTable(w, r)
+		}
+	}
 	sortBy, mark, err := s.sortKeys(r)
 	if err != nil {
 		return err
@@ -109,11 +152,9 @@ func (s *resource[T]) list(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return cursorError(err)
 	}
-	records := make([]record.Record[T], len(found.Records))
-	for i, stored := range found.Records {
-		if records[i], err = fromStored[T](req.Account, stored); err != nil {
-			return err
-		}
+	records, err := storedRecords[T](req.Account, found.Records)
+	if err != nil {
+		return err
 	}
 	views, err := s.show(r.Context(), records, expand)
 	if err != nil {
@@ -143,6 +184,11 @@ func (s *resource[T]) chosen(r *http.Request, sortBy []query.SortKey) (query.Lis
 		Account: auth.From(r.Context()).Account, Now: s.api.Now(), Sort: sortBy,
 		Archived: strings.Replace(textParam(r, "archived", ""), "false", "", 1), Ref: textParam(r, "external_ref", ""), Search: textParam(r, "q", ""),
 		Since: timeParam(r, "updated_since", 0).Time(), Filters: s.filters(r),
+	}
+	for _, related := range s.listing.Related {
+		if auth.From(r.Context()).Has(scopeOf(related.To)) {
+			req.Related = append(req.Related, related.To.Table)
+		}
 	}
 	if s.within != nil {
 		filters, err := s.within(r)

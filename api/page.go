@@ -33,7 +33,7 @@ const (
 
 // pageParams are the parameters of every list.
 var pageParams = []param{
-	{Name: "page", Type: "integer", Min: 1, Max: 1e9, About: "Number of the page, from 1. Deep pages need `cursor` instead."},
+	{Name: "page", Type: "integer", Min: 1, Max: maxOffset, About: "Number of the page, from 1. Deep pages need `cursor` instead."},
 	{Name: "per_page", Type: "integer", Min: 1, Max: maxPerPage, About: "Records on a page; 25 unless given, at most 100."},
 	{Name: "cursor", About: "The `next_cursor` of the page before; the other parameters must stay the same."},
 }

@@ -22,6 +22,7 @@ type param struct {
 	Type   string // "string" by default, "integer", "number", "boolean"
 	Format string // "date-time" or "date", for strings
 	Enum   []string
+	Prefix string  // of ids, for strings that are some
 	Min    float64 // with Max, the range of numbers; both zero mean any
 	Max    float64
 	About  string
@@ -111,6 +112,11 @@ func (p *param) checkOne(value string) error {
 			return invalidParam(p.Name, "must be a date like 2026-01-31")
 		}
 	}
+	if p.Prefix != "" {
+		if _, err := fleet.ParseID(p.Prefix, value); err != nil {
+			return invalidParam(p.Name, fmt.Sprintf("takes ids like %s1234, and %.40q is none", p.Prefix, value))
+		}
+	}
 	if p.Enum != nil {
 		for _, allowed := range p.Enum {
 			if value == allowed {
@@ -124,7 +130,7 @@ func (p *param) checkOne(value string) error {
 
 func (p *param) within(v float64) error {
 	if (p.Min != 0 || p.Max != 0) && (v < p.Min || v > p.Max) {
-		return invalidParam(p.Name, fmt.Sprintf("must be between %v and %v", p.Min, p.Max))
+		return invalidParam(p.Name, fleet.Between(p.Min, p.Max))
 	}
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/export"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/query"
 )
@@ -53,8 +54,12 @@ type resource[T any] struct {
 	check func(body *T) error
 	// refers, if not nil, refuses bodies that name records which do not exist.
 	refers func(r *http.Request, body *T) error
-	// narrow, if not nil, gives the ids that a list is narrowed to, or nil for any.
-	narrow func(r *http.Request) (*[]uint64, error)
+	// narrow, if not nil, gives the ids that a list is narrowed to, or nil for any; narrowParams are what it reads.
+	narrow       func(r *http.Request) (*[]uint64, error)
+	narrowParams []param
+	// table, if not nil, is the table for people that a request asks for.
+	table        func(r *http.Request) (*table[T], error)
+	tableColumns []tableColumn // all that there are
 	// add, if not nil, writes a new record in the place of log.Create, for single ones, batches and imports alike. Repeated under one
 	// id it must give what the first time gave. Of r it may use the context and author(r); the body was made and judged.
 	add func(ctx context.Context, r *http.Request, id uint64, body T) (record.Record[T], error)
@@ -91,7 +96,11 @@ func (s *resource[T]) register(without ...string) {
 	if s.expand != nil {
 		fieldParams = append(fieldParams, param{Name: "expand", About: "Related records to answer too: " + s.expandable() + "."})
 	}
-	ifMatch := param{Name: "If-Match", In: "header", About: "The `ETag` that the change is made upon; 412 if there is a newer revision."}
+	listed, forms := slices.Concat(pageParams, s.listParams(), fieldParams), []string(nil)
+	if s.table != nil {
+		listed, forms = append(listed, tableParam(s.tableColumns)), export.MediaTypes(tableForms)
+	}
+	ifMatch := param{Name: "If-Match", In: "header", About: "The `ETag` that the change is made upon, or its revision; 412 if there is a newer one."}
 	ifNone := param{Name: "If-None-Match", In: "header", About: "The `ETag` of what you have; 304 if it is still that."}
 	sentTypes := []string{"application/json"}
 	for _, o := range []struct {
@@ -100,7 +109,7 @@ func (s *resource[T]) register(without ...string) {
 		h   handlerFunc
 	}{
 		{"list", route{Method: "GET", Path: s.path, ID: "list" + names, Summary: "List " + s.nouns, Scope: s.read,
-			Params: slices.Concat(pageParams, s.listParams(), fieldParams), Reply: s.api.listSchema(s.view)}, s.list},
+			Params: listed, Reply: s.api.listSchema(s.view), ReplyTypes: forms}, s.list},
 		{"create", route{Method: "POST", Path: s.path, ID: "create" + name, Summary: "Create " + article(s.noun), About: s.about, Scope: s.write,
 			Body: s.create, Status: 201, Reply: s.view}, s.post},
 		{"get", route{Method: "GET", Path: one, ID: "get" + name, Summary: "Get " + article(s.noun), Scope: s.read,

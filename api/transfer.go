@@ -43,7 +43,8 @@ type transfer interface {
 	listParams() []param
 	wanted(r *http.Request) (query.ListRequest, error)
 	bring(r *http.Request, t *record.Transfer, rows []*importRow)
-	fetch(r *http.Request, req query.ListRequest) (bodies []string, total int, next []string, err error)
+	tableOf(r *http.Request) ([]tableColumn, error)
+	fetch(r *http.Request, req query.ListRequest, people bool) (bodies []string, total int, next []string, err error)
 }
 
 // RowIssue is why a row of an import was refused.
@@ -118,8 +119,10 @@ func (a *API) transferRoutes(jobs *resource[record.Job]) {
 	a.handle(route{
 		Method: "POST", Path: "/v1/exports", ID: "createExport", Tag: "Jobs", AnyOf: reads, Summary: "Export records to a file",
 		About: "The parameters of the list say which records, without pages; a list's own filter `kind` is called `" + ownKind + "` here. The answer is a job; when it is done, " +
-			"`GET /v1/jobs/{id}/result` gives the file, for 30 days. It can be imported again. Needs the scope to read what is exported.",
-		Params: append([]param{{Name: "kind", Want: true, Enum: kinds, About: "What is exported."}, formats}, a.exportParams()...),
+			"`GET /v1/jobs/{id}/result` gives the file, for 30 days. It can be imported again, but for the CSV of bookings, which is the table for people of " +
+			"`GET /v1/bookings?format=csv`. Needs the scope to read what is exported.",
+		Params: append([]param{{Name: "kind", Want: true, Enum: kinds, About: "What is exported."}, formats,
+			{Name: "fields", About: "The columns of the CSV of `kind=bookings`, as of `GET /v1/bookings?format=csv`."}}, a.exportParams()...),
 		Status: http.StatusAccepted, Reply: Job{},
 	}, func(w http.ResponseWriter, r *http.Request) error { return a.postExport(jobs, w, r) })
 	a.handle(route{
@@ -275,7 +278,13 @@ func (a *API) postExport(jobs *resource[record.Job], w http.ResponseWriter, r *h
 		own.Del(ownKind)
 	}
 	asked := a.listRequest(r.Context(), own.Encode())
-	if err := checkQuery(asked, &route{Params: t.listParams()}); err != nil {
+	params := t.listParams()
+	if columns, err := t.tableOf(asked); err != nil {
+		return err
+	} else if columns != nil && format == csvFormat {
+		params = append(params, param{Name: "fields"})
+	}
+	if err := checkQuery(asked, &route{Params: params}); err != nil {
 		return err
 	}
 	if _, err := t.wanted(asked); err != nil {

@@ -246,7 +246,11 @@ func TestJobsAskForTheScopeOfWhatTheyAreAbout(t *testing.T) {
 func TestEveryKindCanBeExported(t *testing.T) {
 	w := newWorld(t)
 	for name := range w.api.transfers {
-		if file := w.fetch("kind=" + name + "&format=csv"); !strings.HasPrefix(file, "id") {
+		first := "id"
+		if name == "bookings" { // whose CSV is the table for people
+			first = "number"
+		}
+		if file := w.fetch("kind=" + name + "&format=csv"); !strings.HasPrefix(file, first) {
 			t.Errorf("%s: %q", name, file)
 		}
 	}

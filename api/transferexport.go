@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/csv"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
@@ -40,7 +41,7 @@ func (a *API) doExport(ctx context.Context, l *lease) error {
 		if err := l.keep(ctx); err != nil {
 			return err
 		}
-		bodies, total, next, err := t.fetch(r, req)
+		bodies, total, next, err := t.fetch(r, req, l.rec.Body.Transfer.Format == csvFormat)
 		if err != nil {
 			return err
 		}
@@ -95,17 +96,19 @@ func (s *resource[T]) wanted(r *http.Request) (query.ListRequest, error) {
 	return s.chosen(r, sortBy)
 }
 
-// fetch reads a page of records as they are shown.
-func (s *resource[T]) fetch(r *http.Request, req query.ListRequest) ([]string, int, []string, error) {
+// fetch reads a page of records as they are shown, to people if there is a table for them.
+func (s *resource[T]) fetch(r *http.Request, req query.ListRequest, people bool) ([]string, int, []string, error) {
 	found, err := query.List(r.Context(), s.api.DB, s.listing, req)
 	if err != nil {
 		return nil, 0, nil, err
 	}
-	records := make([]record.Record[T], len(found.Records))
-	for i, stored := range found.Records {
-		if records[i], err = fromStored[T](req.Account, stored); err != nil {
-			return nil, 0, nil, err
-		}
+	records, err := storedRecords[T](req.Account, found.Records)
+	if err != nil {
+		return nil, 0, nil, err
+	}
+	if people && s.table != nil {
+		rows, err := s.tableRows(r, records)
+		return rows, found.Total, found.Next, err
 	}
 	views, err := s.show(r.Context(), records, nil)
 	if err != nil {
@@ -140,8 +143,17 @@ func (a *API) jobResult(jobs *resource[record.Job], w http.ResponseWriter, r *ht
 			return err
 		}
 	}
+	columns, err := a.tableOfJob(r, &rec)
+	if err != nil {
+		return err
+	}
 	format, write := export.NDJSON, a.writeLines
-	if t.Format == csvFormat {
+	switch {
+	case columns != nil:
+		format, write = export.CSV, func(ctx context.Context, db driver.Conn, rec record.Record[record.Job], w *bufio.Writer) error {
+			return a.writeTableRows(ctx, db, rec, columns, w)
+		}
+	case t.Format == csvFormat:
 		format, write = export.CSV, a.writeSheet
 	}
 	db, err := a.long(w, r)
@@ -155,6 +167,47 @@ func (a *API) jobResult(jobs *resource[record.Job], w http.ResponseWriter, r *ht
 		}
 		return buffered.Flush()
 	})
+}
+
+// tableOfJob returns the columns of a result that is a table for people, as whoever asked for it could see them, and refuses whoever may not;
+// nil if it is none.
+func (a *API) tableOfJob(r *http.Request, rec *record.Record[record.Job]) ([]tableColumn, error) {
+	t := rec.Body.Transfer
+	if t.Format != csvFormat {
+		return nil, nil
+	}
+	columns, err := a.transfers[t.Records].tableOf(a.listRequest(a.onBehalf(r.Context(), rec), t.Query))
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range columns {
+		if c.Scope == "" {
+			continue
+		}
+		if err := need(auth.From(r.Context()), c.Scope); err != nil {
+			return nil, err
+		}
+	}
+	return columns, nil
+}
+
+// writeTableRows writes a result that is a table for people.
+func (a *API) writeTableRows(ctx context.Context, db driver.Conn, rec record.Record[record.Job], columns []tableColumn, w *bufio.Writer) error {
+	sheet := csv.NewWriter(w)
+	if err := sheet.Write(headerOf(columns)); err != nil {
+		return err
+	}
+	if err := query.JobOutput(ctx, db, query.JobRef{Account: rec.Account, ID: rec.ID}, rec.Body.Transfer.Attempts, func(body string) error {
+		var row []string
+		if err := json.Unmarshal([]byte(body), &row); err != nil {
+			return fmt.Errorf("decode a row: %w", err)
+		}
+		return sheet.Write(row)
+	}); err != nil {
+		return err
+	}
+	sheet.Flush()
+	return sheet.Error()
 }
 
 // writeLines writes a result as a JSON object a line.

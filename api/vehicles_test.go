@@ -161,7 +161,7 @@ func TestConditionalRequests(t *testing.T) {
 	w.do("GET", path, "", "If-None-Match", `W/"r1", "other"`).ok(304)
 	w.do("GET", path, "", "If-None-Match", `"r2"`).ok(200)
 	w.do("PATCH", path, `{"color":"red"}`, "If-Match", `"r1"`).ok(200)
-	for _, stale := range []string{`"r1"`, `W/"r2"`, `r2`, `"x"`, `"r22"`} {
+	for _, stale := range []string{`"r1"`, `W/"1"`, `1`, `""`, `"x"`, `"r22"`, `"22"`} {
 		w.do("PATCH", path, `{"color":"blue"}`, "If-Match", stale).problem(412, "precondition_failed")
 		w.do("PUT", path, `{"make":"A","model":"B"}`, "If-Match", stale).problem(412, "precondition_failed")
 		w.do("DELETE", path, "", "If-Match", stale).problem(412, "precondition_failed")
@@ -169,6 +169,9 @@ func TestConditionalRequests(t *testing.T) {
 	}
 	w.do("PATCH", path, `{"color":"blue"}`, "If-Match", `"r1", "r2"`).ok(200)
 	w.do("PATCH", path, `{"color":"green"}`, "If-Match", `*`).ok(200)
+	for i, mine := range []string{`"4"`, `5`, `W/"6"`, `W/"r7"`, `r8`, `"1", "9"`} { // what people send of a revision that they read
+		w.do("PATCH", path, fmt.Sprintf(`{"color":"%d"}`, i), "If-Match", mine).ok(200)
+	}
 
 	// What changes without a revision is not hidden by If-None-Match, and does not make a change stale.
 	before := w.do("GET", path, "").header.Get("ETag")

@@ -15,7 +15,7 @@ import (
 
 // Bookings is how bookings are listed.
 var Bookings = Listing{Table: "bookings", Fields: []ListField{
-	{Name: "number", Type: TextField, Few: true, Sort: true},
+	{Name: "number", Type: CodeField, Few: true, Sort: true},
 	{Name: "status", Type: TextField, Sort: true},
 	{Name: "vehicle_id", Type: TextField, Few: true},
 	{Name: "vehicle_class_id", Type: TextField},
@@ -32,6 +32,13 @@ var Bookings = Listing{Table: "bookings", Fields: []ListField{
 	{Name: "has_damage", Type: TextField},
 	{Name: "deposit_status", Type: TextField},
 	{Name: "do_not_rent_check", Type: TextField},
+	{Name: "payment_status", Type: TextField, Sort: true, Values: []string{"nothing_due", "unpaid", "partially_paid", "paid", "overpaid", "refunded"}, Join: joinPaid,
+		Column: "multiIf(" + paidMinor + " > owed_minor, 'overpaid', " + paidMinor + " = 0 AND paid.given_back > 0, 'refunded', " +
+			paidMinor + " = 0 AND owed_minor = 0, 'nothing_due', " + paidMinor + " = owed_minor, 'paid', " + paidMinor + " <= 0, 'unpaid', 'partially_paid')"},
+	{Name: "balance_due", Type: NumberField, Range: true, Sort: true, Join: joinPaid, Column: "(owed_minor - " + paidMinor + ")"},
+	{Name: "due_for", Type: TextField},
+	{Name: "due_at", Type: TimeField, Range: true, Sort: true},
+	{Name: "due_location_id", Type: TextField},
 	{Name: "pickup_at", Type: TimeField, Range: true, Sort: true},
 	{Name: "return_at", Type: TimeField, Range: true, Sort: true},
 	{Name: "actual_pickup_at", Type: TimeField, Range: true, Sort: true},
@@ -41,7 +48,17 @@ var Bookings = Listing{Table: "bookings", Fields: []ListField{
 	{Name: "total", Column: "total_minor", Type: NumberField, Range: true, Sort: true},
 	{Name: "created_at", Type: TimeField, Range: true, Sort: true},
 	{Name: "updated_at", Type: TimeField, Range: true, Sort: true},
-}, Search: []string{"number", "external_reservation_id"}}
+}, Search: []string{"number", "external_reservation_id"}, Related: []Related{ofCustomer, ofVehicle}}
+
+// paidMinor is what was paid of a booking: by payments, less refunds, and of its deposit.
+const paidMinor = "(paid.received - paid.given_back + deposit_applied_minor)"
+
+// What several kinds of records name.
+var (
+	ofCustomer = Related{Field: "customer_id", Prefix: fleet.CustomerPrefix, To: &Customers}
+	ofVehicle  = Related{Field: "vehicle_id", Prefix: fleet.VehiclePrefix, To: &Vehicles}
+	ofBooking  = Related{Field: "booking_id", Prefix: fleet.BookingPrefix, To: &Bookings}
+)
 
 // AccountBooking names a booking over all accounts.
 type AccountBooking struct {
@@ -93,6 +110,34 @@ func BookingsDue(ctx context.Context, db driver.Conn, what DueBookings, now time
 		return nil, fmt.Errorf("find bookings that are %s: %w", what, err)
 	}
 	return all, nil
+}
+
+// BookingsDueOn returns the bookings of an account whose pickup or return is due on a day, in the zone of the place where that is to be. Where
+// the day has come, and is not over, those that ought to have come before are among them.
+func BookingsDueOn(ctx context.Context, db driver.Conn, account fleet.AccountID, day, now time.Time) ([]uint64, error) {
+	zones, begins, ends := []string{}, []int64{}, []int64{}
+	err := each(ctx, db, "bookings_due_zones", func(rows driver.Rows) error {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return err
+		}
+		zone, err := zoneNamed(name, time.UTC)
+		if err != nil {
+			zone = time.UTC
+		}
+		begin, end := time.Date(day.Year(), day.Month(), day.Day(), 0, 0, 0, 0, zone), time.Date(day.Year(), day.Month(), day.Day()+1, 0, 0, 0, 0, zone)
+		if !now.Before(begin) && now.Before(end) {
+			begin = time.UnixMilli(1)
+		}
+		zones, begins, ends = append(zones, name), append(begins, begin.UnixMilli()), append(ends, end.UnixMilli())
+		return nil
+	}, clickhouse.Named("account", uint64(account)))
+	if err != nil || len(zones) == 0 {
+		return []uint64{}, err
+	}
+	ids, err := scanIDs(ctx, db, "bookings_due_on", clickhouse.Named("account", uint64(account)), clickhouse.Named("zones", zones),
+		clickhouse.Named("begins", begins), clickhouse.Named("ends", ends))
+	return append([]uint64{}, ids...), err
 }
 
 // BookingConflict is a booking that overlaps another booking or block of its vehicle, or is flagged to.

@@ -15,8 +15,8 @@ import (
 
 // VehicleClasses is how classes of vehicles are listed.
 var VehicleClasses = Listing{Table: "vehicle_classes", Search: []string{"name", "code", "description"}, Fields: []ListField{
-	{Name: "name", Type: TextField, Sort: true},
-	{Name: "code", Type: TextField, Sort: true},
+	{Name: "name", Type: WordsField, Sort: true},
+	{Name: "code", Type: WordsField, Sort: true},
 	{Name: "rank", Type: NumberField, Range: true, Sort: true},
 	{Name: "rate_plan_id", Type: TextField},
 	{Name: "created_at", Type: TimeField, Range: true, Sort: true},
@@ -25,30 +25,30 @@ var VehicleClasses = Listing{Table: "vehicle_classes", Search: []string{"name", 
 
 // Locations is how locations are listed.
 var Locations = Listing{Table: "locations", Search: []string{"name", "code", "line1", "city", "region"}, Fields: []ListField{
-	{Name: "name", Type: TextField, Sort: true},
-	{Name: "code", Type: TextField, Sort: true},
+	{Name: "name", Type: WordsField, Sort: true},
+	{Name: "code", Type: WordsField, Sort: true},
 	{Name: "timezone", Type: TextField},
-	{Name: "city", Type: TextField, Sort: true},
-	{Name: "region", Type: TextField},
-	{Name: "country", Type: TextField},
+	{Name: "city", Type: WordsField, Sort: true},
+	{Name: "region", Type: WordsField},
+	{Name: "country", Type: WordsField},
 	{Name: "created_at", Type: TimeField, Range: true, Sort: true},
 	{Name: "updated_at", Type: TimeField, Range: true, Sort: true},
 }}
 
 // RatePlans is how rate plans are listed.
 var RatePlans = Listing{Table: "rate_plans", Search: []string{"name"}, Fields: []ListField{
-	{Name: "name", Type: TextField, Sort: true},
+	{Name: "name", Type: WordsField, Sort: true},
 	{Name: "channels", Type: TagsField},
 	{Name: "vehicle_class_ids", Type: TagsField},
 	{Name: "priority", Type: NumberField, Range: true, Sort: true},
-	{Name: "currency", Type: TextField},
+	{Name: "currency", Type: WordsField},
 	{Name: "created_at", Type: TimeField, Range: true, Sort: true},
 	{Name: "updated_at", Type: TimeField, Range: true, Sort: true},
 }}
 
 // Quotes is how quotes are listed.
-var Quotes = Listing{Table: "quotes", Search: []string{"number", "customer_id", "vehicle_id", "vehicle_class_id"}, Fields: []ListField{
-	{Name: "number", Type: TextField, Few: true, Sort: true},
+var Quotes = Listing{Table: "quotes", Search: []string{"number"}, Related: []Related{ofCustomer, ofVehicle}, Fields: []ListField{
+	{Name: "number", Type: CodeField, Few: true, Sort: true},
 	{Name: "customer_id", Type: TextField, Few: true},
 	{Name: "vehicle_class_id", Type: TextField},
 	{Name: "vehicle_id", Type: TextField, Few: true},
@@ -56,7 +56,7 @@ var Quotes = Listing{Table: "quotes", Search: []string{"number", "customer_id", 
 	{Name: "pickup_location_id", Type: TextField},
 	{Name: "channel", Type: TextField},
 	{Name: "booking_id", Type: TextField, Few: true},
-	{Name: "currency", Type: TextField},
+	{Name: "currency", Type: WordsField},
 	{Name: "total", Column: "total_amount", Type: NumberField, Range: true, Sort: true},
 	{Name: "pickup_at", Type: TimeField, Range: true, Sort: true},
 	{Name: "return_at", Type: TimeField, Range: true, Sort: true},

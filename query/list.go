@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -23,8 +22,10 @@ import (
 type Listing struct {
 	Table  string
 	Fields []ListField
-	Search []string // columns of text, or fields of the type TagsField
-	Heard  string   // device or vehicle, of which heard_of.sql tells what fields with a Column are made of
+	Search []string // columns of text, or fields
+	Heard  string   // device or vehicle, of which heard_of.sql tells what fields of that join are made of
+
+	Related []Related // records that these name
 }
 
 // Listings are the listings of all kinds of records.
@@ -67,8 +68,12 @@ type ListField struct {
 	Sort  bool      // may be sorted by
 	Few   bool      // few records have the same value, so that they are counted while a page is looked for
 
-	// Column, if not empty, is what stands for the column; with "heard." before it it is of Heard, which is joined where it is used.
+	// Column, if not empty, is what stands for the column; Join is the query that it is of, which is joined where such a field is used.
 	Column string
+	Join   string
+
+	Values []string // that it can have, if they are known and the member does not say
+	Never  bool     // without a value it is before all that have one, also where it is compared; else it compares with nothing
 }
 
 // column is what stands for the field in the text of a query.
@@ -87,7 +92,9 @@ const (
 	TextField   FieldType = "text"
 	NumberField FieldType = "number"
 	TimeField   FieldType = "time"
-	TagsField   FieldType = "tags" // a filter finds the records that have one of the values
+	TagsField   FieldType = "tags"  // a filter finds the records that have one of the values
+	WordsField  FieldType = "words" // text that people write: compared without regard to case
+	CodeField   FieldType = "code"  // a plate, a telephone: compared by letters and digits alone, without regard to case
 )
 
 // Field returns the field with a name.
@@ -123,6 +130,7 @@ type ListRequest struct {
 	Since    time.Time // updated at or after; zero for ever
 	Ref      string    // an id in external_refs
 	Search   string    // words, all of which occur
+	Related  []string  // tables of related records in which words may be sought too
 	Only     *[]uint64 // of these ids; nil for any
 	After    []string  // the sort keys behind which the page begins
 	Limit    int
@@ -230,27 +238,13 @@ func scanStored(ctx context.Context, db driver.Conn, what, text string, args ...
 	return all, nil
 }
 
-// searched is the text in which words are sought, one column a line.
-func (l *Listing) searched() string {
-	columns := make([]string, len(l.Search))
-	for i, name := range l.Search {
-		columns[i] = name
-		if f, ok := l.Field(name); ok && f.Type == TagsField {
-			columns[i] = "arrayStringConcat(" + name + ", '\n')"
-		}
-	}
-	if len(columns) == 0 {
-		return "''"
-	}
-	return "concat(" + strings.Join(columns, ", '\n', ") + ")"
-}
-
 // listQuery is a list query being put together.
 type listQuery struct {
 	l       *Listing
 	limit   int
 	total   string // how many fit, or -1
 	joined  string // with what the table is joined
+	sought  string // in what words are sought
 	keys    string
 	filters string
 	after   string
@@ -260,7 +254,7 @@ type listQuery struct {
 
 // fill puts the parts into the marks of a query file.
 func (b *listQuery) fill(name string) string {
-	return strings.NewReplacer("/*table*/", b.l.Table, "/*joined*/", b.joined, "/*search*/", b.l.searched(), "/*total*/", b.total, "/*keys*/", b.keys, "/*filters*/", b.filters, "/*after*/", b.after, "/*order*/", b.order).
+	return strings.NewReplacer("/*table*/", b.l.Table, "/*joined*/", b.joined, "/*search*/", b.sought, "/*total*/", b.total, "/*keys*/", b.keys, "/*filters*/", b.filters, "/*after*/", b.after, "/*order*/", b.order).
 		Replace(schemas.Query(name))
 }
 
@@ -269,7 +263,6 @@ func (l *Listing) build(req ListRequest) (*listQuery, error) {
 	b.arg("account", uint64(req.Account))
 	b.arg("archived", req.Archived)
 	b.arg("ref", req.Ref)
-	b.arg("words", append([]string{}, strings.Fields(req.Search)...))
 	narrowed, only := uint8(0), []uint64{}
 	if req.Only != nil {
 		narrowed, only = 1, append(only, *req.Only...)
@@ -299,24 +292,6 @@ func (l *Listing) build(req ListRequest) (*listQuery, error) {
 	}
 	b.join(req)
 	return b, nil
-}
-
-// join joins what was heard, if a filter or the order needs it.
-func (b *listQuery) join(req ListRequest) {
-	uses := func(name string) bool {
-		f, ok := b.l.Field(name)
-		return ok && strings.HasPrefix(f.Column, "heard.")
-	}
-	if !slices.ContainsFunc(req.Filters, func(f Filter) bool { return uses(f.Field) }) &&
-		!slices.ContainsFunc(req.Sort, func(k SortKey) bool { return uses(k.Field) }) {
-		return
-	}
-	now := req.Now
-	if now.IsZero() {
-		now = time.Now()
-	}
-	b.joined = "LEFT JOIN (\n" + heardText(b.l.Heard) + ") AS heard ON heard.heard_id = " + b.l.Table + ".id"
-	b.args = append(b.args, heardArgs(req.Account, nil, nil, now)[1:]...)
 }
 
 // The instants that DateTime64(3) can hold, in milliseconds: the years 1900 to 2299.
@@ -371,15 +346,36 @@ func (b *listQuery) filter(f Filter) (string, error) {
 		if values[i], err = b.value(field, text); err != nil {
 			return "", fmt.Errorf("filter %s: %w", f.Field, err)
 		}
+		if f.Op == "eq" {
+			values[i] = field.same(values[i])
+		}
 	}
+	column, condition := field.column(), ""
 	switch {
 	case field.Type == TagsField:
-		return "hasAny(" + field.column() + ", [" + strings.Join(values, ", ") + "])", nil
+		return "hasAny(" + column + ", [" + strings.Join(values, ", ") + "])", nil
+	case f.Op == "eq" && field.Type == CodeField: // what has no letter or digit is no code
+		return column + " != '' AND " + field.same(column) + " IN (" + strings.Join(values, ", ") + ")", nil
 	case f.Op == "eq":
-		return field.column() + " IN (" + strings.Join(values, ", ") + ")", nil
-	default:
-		return field.column() + " " + operator + " " + values[0], nil
+		return field.same(column) + " IN (" + strings.Join(values, ", ") + ")", nil
+	case field.Never || f.Op == "gt" || f.Op == "gte":
+	case field.Type == TimeField: // what is not known is 1970, and is not before anything
+		condition = "toUnixTimestamp64Milli(" + column + ") != 0 AND "
+	case field.Type == TextField:
+		condition = column + " != '' AND "
 	}
+	return condition + column + " " + operator + " " + values[0], nil
+}
+
+// same is what of a column, or a value of it, must be the same where a filter asks for it.
+func (f *ListField) same(of string) string {
+	switch f.Type {
+	case WordsField:
+		return "lowerUTF8(trimBoth(" + of + "))"
+	case CodeField:
+		return "upperUTF8(" + bareColumn(of) + ")"
+	}
+	return of
 }
 
 // sort writes the order and, for a cursor, the condition of coming after its keys: with keys a, b and id that is

@@ -14,7 +14,7 @@ import (
 
 // ServiceTasks is how service tasks are listed.
 var ServiceTasks = Listing{Table: "service_tasks", Fields: []ListField{
-	{Name: "name", Type: TextField, Sort: true},
+	{Name: "name", Type: WordsField, Sort: true},
 	{Name: "category", Type: TextField, Sort: true},
 	{Name: "created_at", Type: TimeField, Range: true, Sort: true},
 	{Name: "updated_at", Type: TimeField, Range: true, Sort: true},
@@ -28,7 +28,7 @@ var Schedules = Listing{Table: "maintenance_schedules", Fields: []ListField{
 	{Name: "tag", Type: TextField},
 	{Name: "created_at", Type: TimeField, Range: true, Sort: true},
 	{Name: "updated_at", Type: TimeField, Range: true, Sort: true},
-}, Search: []string{"tag"}}
+}, Search: []string{"tag"}, Related: []Related{ofVehicle}}
 
 // Reminders is how reminders are listed.
 var Reminders = Listing{Table: "reminders", Fields: []ListField{
@@ -45,17 +45,17 @@ var Reminders = Listing{Table: "reminders", Fields: []ListField{
 	{Name: "snoozed_until", Type: TimeField, Range: true},
 	{Name: "created_at", Type: TimeField, Range: true, Sort: true},
 	{Name: "updated_at", Type: TimeField, Range: true, Sort: true},
-}}
+}, Related: []Related{ofVehicle}}
 
 // WorkOrders is how work orders are listed.
 var WorkOrders = Listing{Table: "work_orders", Fields: []ListField{
-	{Name: "number", Type: TextField, Few: true, Sort: true},
+	{Name: "number", Type: CodeField, Few: true, Sort: true},
 	{Name: "vehicle_id", Type: TextField, Few: true},
 	{Name: "type", Type: TextField, Sort: true},
 	{Name: "priority", Type: TextField},
 	{Name: "status", Type: TextField, Sort: true},
-	{Name: "vendor", Type: TextField, Sort: true},
-	{Name: "assignee", Type: TextField, Sort: true},
+	{Name: "vendor", Type: WordsField, Sort: true},
+	{Name: "assignee", Type: WordsField, Sort: true},
 	{Name: "invoice_ref", Type: TextField},
 	{Name: "scheduled_from", Column: "scheduled_start", Type: TimeField, Range: true, Sort: true},
 	{Name: "scheduled_until", Column: "scheduled_end", Type: TimeField, Range: true, Sort: true},
@@ -63,7 +63,7 @@ var WorkOrders = Listing{Table: "work_orders", Fields: []ListField{
 	{Name: "completed_at", Type: TimeField, Range: true, Sort: true},
 	{Name: "created_at", Type: TimeField, Range: true, Sort: true},
 	{Name: "updated_at", Type: TimeField, Range: true, Sort: true},
-}, Search: []string{"title", "description", "vendor", "assignee", "invoice_ref"}}
+}, Search: []string{"number", "title", "description", "vendor", "assignee", "invoice_ref"}, Related: []Related{ofVehicle}}
 
 // Issues is how issues are listed.
 var Issues = Listing{Table: "issues", Fields: []ListField{
@@ -76,7 +76,7 @@ var Issues = Listing{Table: "issues", Fields: []ListField{
 	{Name: "reported_by", Type: TextField},
 	{Name: "created_at", Type: TimeField, Range: true, Sort: true},
 	{Name: "updated_at", Type: TimeField, Range: true, Sort: true},
-}, Search: []string{"description", "category", "reported_by"}}
+}, Search: []string{"description", "category", "reported_by"}, Related: []Related{ofVehicle, ofBooking}}
 
 // Inspections is how inspections of vehicles outside handovers are listed.
 var Inspections = Listing{Table: "inspections", Fields: []ListField{
@@ -89,7 +89,7 @@ var Inspections = Listing{Table: "inspections", Fields: []ListField{
 	{Name: "submitted_at", Type: TimeField, Range: true, Sort: true},
 	{Name: "created_at", Type: TimeField, Range: true, Sort: true},
 	{Name: "updated_at", Type: TimeField, Range: true, Sort: true},
-}, Search: []string{"template", "signed_by", "notes"}}
+}, Search: []string{"template", "signed_by", "notes"}, Related: []Related{ofVehicle, ofBooking}}
 
 // OpenSafetyIssues returns, for those of some vehicles of an account that have any, the ids of the issues that are critical for
 // safety and not resolved: such a vehicle must not become available.

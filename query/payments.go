@@ -13,33 +13,33 @@ import (
 
 // Payments is how payments are listed.
 var Payments = Listing{Table: "payments", Fields: []ListField{
-	{Name: "number", Type: TextField, Few: true, Sort: true},
+	{Name: "number", Type: CodeField, Few: true, Sort: true},
 	{Name: "status", Type: TextField},
 	{Name: "direction", Type: TextField},
 	{Name: "method", Type: TextField, Sort: true},
-	{Name: "provider", Type: TextField},
+	{Name: "provider", Type: WordsField},
 	{Name: "provider_ref", Type: TextField},
 	{Name: "booking_id", Type: TextField, Few: true},
 	{Name: "customer_id", Type: TextField, Few: true},
 	{Name: "vehicle_id", Type: TextField, Few: true},
-	{Name: "currency", Type: TextField},
+	{Name: "currency", Type: WordsField},
 	{Name: "received_at", Type: TimeField, Range: true, Sort: true},
 	{Name: "created_at", Type: TimeField, Range: true, Sort: true},
 	{Name: "updated_at", Type: TimeField, Range: true, Sort: true},
-}, Search: []string{"number", "provider", "provider_ref"}}
+}, Search: []string{"number", "provider", "provider_ref"}, Related: []Related{ofBooking, ofCustomer, ofVehicle}}
 
 // Expenses is how expenses are listed.
 var Expenses = Listing{Table: "expenses", Fields: []ListField{
 	{Name: "status", Type: TextField, Sort: true},
-	{Name: "category", Type: TextField, Sort: true},
+	{Name: "category", Type: WordsField, Sort: true},
 	{Name: "vehicle_id", Type: TextField, Few: true},
 	{Name: "booking_id", Type: TextField, Few: true},
-	{Name: "vendor", Type: TextField, Sort: true},
-	{Name: "currency", Type: TextField},
+	{Name: "vendor", Type: WordsField, Sort: true},
+	{Name: "currency", Type: WordsField},
 	{Name: "incurred_on", Type: TextField, Range: true, Sort: true},
 	{Name: "created_at", Type: TimeField, Range: true, Sort: true},
 	{Name: "updated_at", Type: TimeField, Range: true, Sort: true},
-}, Search: []string{"vendor", "description", "category"}}
+}, Search: []string{"vendor", "description", "category"}, Related: []Related{ofVehicle, ofBooking}}
 
 // Paid is what moved for a booking, in minor units of the currency: Received came in, Refunded went back of it.
 type Paid struct {

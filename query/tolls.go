@@ -14,9 +14,9 @@ import (
 var Tolls = Listing{Table: "tolls", Fields: []ListField{
 	{Name: "kind", Type: TextField, Sort: true},
 	{Name: "status", Type: TextField, Sort: true},
-	{Name: "plate", Type: TextField, Sort: true},
-	{Name: "agency", Type: TextField, Sort: true},
-	{Name: "reference", Type: TextField},
+	{Name: "plate", Type: CodeField, Sort: true},
+	{Name: "agency", Type: WordsField, Sort: true},
+	{Name: "reference", Type: CodeField},
 	{Name: "vehicle_id", Type: TextField, Few: true},
 	{Name: "booking_id", Type: TextField, Few: true},
 	{Name: "currency", Type: TextField},
@@ -24,7 +24,7 @@ var Tolls = Listing{Table: "tolls", Fields: []ListField{
 	{Name: "occurred_at", Type: TimeField, Range: true, Sort: true},
 	{Name: "created_at", Type: TimeField, Range: true, Sort: true},
 	{Name: "updated_at", Type: TimeField, Range: true, Sort: true},
-}, Search: []string{"plate", "agency", "reference"}}
+}, Search: []string{"plate", "agency", "reference"}, Related: []Related{ofVehicle, ofBooking}}
 
 // VehiclesWithPlate returns the vehicles of an account that bore a number plate at an instant.
 func VehiclesWithPlate(ctx context.Context, db driver.Conn, account fleet.AccountID, plate, region string, at fleet.Millis) ([]uint64, error) {

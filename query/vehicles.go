@@ -15,21 +15,21 @@ import (
 
 // Fields of what was heard. What was never heard of is before all that was, and is not online.
 var (
-	lastHeard = ListField{Name: "last_heard_at", Type: TimeField, Range: true, Sort: true, Column: "heard.last_heard_at"}
-	online    = ListField{Name: "online", Type: TextField, Sort: true, Column: "if(heard.online, 'true', 'false')"}
+	lastHeard = ListField{Name: "last_heard_at", Type: TimeField, Range: true, Sort: true, Column: "heard.last_heard_at", Join: joinHeard, Never: true}
+	online    = ListField{Name: "online", Type: TextField, Sort: true, Column: "if(heard.online, 'true', 'false')", Join: joinHeard}
 )
 
 // Vehicles is how vehicles are listed.
 var Vehicles = Listing{Table: "vehicles", Fields: []ListField{
-	{Name: "make", Type: TextField, Sort: true},
-	{Name: "model", Type: TextField, Sort: true},
+	{Name: "make", Type: WordsField, Sort: true},
+	{Name: "model", Type: WordsField, Sort: true},
 	{Name: "year", Type: NumberField, Range: true, Sort: true},
-	{Name: "vin", Type: TextField, Sort: true},
+	{Name: "vin", Type: CodeField, Sort: true},
 	{Name: "status", Type: TextField, Sort: true},
-	{Name: "license_plate", Type: TextField, Sort: true},
-	{Name: "plate_region", Type: TextField, Sort: true},
-	{Name: "nickname", Type: TextField, Sort: true},
-	{Name: "fleet_number", Type: TextField, Sort: true},
+	{Name: "license_plate", Type: CodeField, Sort: true},
+	{Name: "plate_region", Type: WordsField, Sort: true},
+	{Name: "nickname", Type: WordsField, Sort: true},
+	{Name: "fleet_number", Type: WordsField, Sort: true},
 	{Name: "fuel_type", Type: TextField, Sort: true},
 	{Name: "body_type", Type: TextField, Sort: true},
 	{Name: "tags", Type: TagsField},
@@ -51,9 +51,9 @@ var Vehicles = Listing{Table: "vehicles", Fields: []ListField{
 // Devices is how devices are listed.
 var Devices = Listing{Table: "devices", Fields: []ListField{
 	{Name: "unique_id", Type: TextField, Sort: true},
-	{Name: "name", Type: TextField, Sort: true},
+	{Name: "name", Type: WordsField, Sort: true},
 	{Name: "protocol", Type: TextField, Sort: true},
-	{Name: "model", Type: TextField, Sort: true},
+	{Name: "model", Type: WordsField, Sort: true},
 	{Name: "created_at", Type: TimeField, Range: true, Sort: true},
 	{Name: "updated_at", Type: TimeField, Range: true, Sort: true},
 	lastHeard, online,

@@ -61,7 +61,7 @@ func (d *Desk) capacity(ctx context.Context, by record.Author, account fleet.Acc
 	if dropped {
 		return d.capacity(ctx, by, account, b, gives, leaves, likely, s)
 	}
-	return d.classFull(ctx, account, class, room, short)
+	return d.classFull(ctx, account, class, room, &want, short)
 }
 
 // roomWithout refuses that a holder gives up what it has of a vehicle, if bookings of its class need the vehicle where that brings it.
@@ -80,7 +80,7 @@ func (d *Desk) roomWithout(ctx context.Context, account fleet.AccountID, v *reco
 		return err
 	}
 	if short := room.Refuses(had.Hold.Ref, had, nil); short != nil {
-		return d.classFull(ctx, account, class, room, short)
+		return d.classFull(ctx, account, class, room, had, short)
 	}
 	return nil
 }
@@ -182,22 +182,32 @@ func holdsOf(busy []query.Hold) []calendar.Hold {
 	return all
 }
 
-// classFull names what is in the way.
-func (d *Desk) classFull(ctx context.Context, account fleet.AccountID, class uint64, r *calendar.Room, h *calendar.Hold) error {
-	var others []string
-	for i := range r.Booked {
-		if o := &r.Booked[i]; o.Ref != h.Ref && o.Overlaps(h.From.Time, h.Until.Time) && !slices.Contains(others, o.Ref) {
-			others = append(others, o.Ref)
+// classFull says to whoever asks what is in the way: it speaks of what was asked for, whichever booking would be left without a vehicle.
+func (d *Desk) classFull(ctx context.Context, account fleet.AccountID, class uint64, r *calendar.Room, asked *calendar.Bid, short *calendar.Hold) error {
+	var waiting []string
+	wait := func(h *calendar.Hold) {
+		if h.Ref != asked.Hold.Ref && !slices.Contains(waiting, h.Ref) && len(waiting) < 10 {
+			waiting = append(waiting, h.Ref)
 		}
 	}
-	beside := "no bookings of the class without a vehicle overlap it"
-	if len(others) > 0 {
-		beside = "bookings of the class without a vehicle overlap it: " + strings.Join(others[:min(len(others), 10)], ", ")
+	wait(short)
+	for i := range r.Booked {
+		if r.Booked[i].Overlaps(short.From.Time, short.Until.Time) {
+			wait(&r.Booked[i])
+		}
 	}
-	where := ""
-	if h.Begins != "" {
-		where = " at " + d.placeName(ctx, account, h.Begins)
+	name := fleet.FormatID(fleet.ClassPrefix, class)
+	span := fmt.Sprintf("from %s until %s", asked.Hold.From.Format(time.RFC3339), asked.Hold.Until.Format(time.RFC3339))
+	if asked.Hold.Begins != "" {
+		span = "at " + d.placeName(ctx, account, asked.Hold.Begins) + " " + span
 	}
-	return fleet.NewError(fleet.CodeConflict, fmt.Sprintf("The class %s has no vehicle left%s for %s from %s until %s: of its %d vehicles too few are there and free throughout, and %s.",
-		fleet.FormatID(fleet.ClassPrefix, class), where, h.Ref, h.From.Format(time.RFC3339), h.Until.Format(time.RFC3339), len(r.Vehicles), beside))
+	if asked.Vehicle != 0 {
+		return fleet.NewError(fleet.CodeConflict, fmt.Sprintf("The vehicle %s cannot be spared %s: it is needed for bookings of its class %s that have no vehicle yet: %s.",
+			fleet.FormatID(fleet.VehiclePrefix, asked.Vehicle), span, name, strings.Join(waiting, ", ")))
+	}
+	why := "other bookings have them, or they are elsewhere"
+	if len(waiting) > 0 {
+		why = "too few are there and free beside those for bookings of the class that have no vehicle yet: " + strings.Join(waiting, ", ")
+	}
+	return fleet.NewError(fleet.CodeConflict, fmt.Sprintf("The class %s has no vehicle left %s: of its %d vehicles %s.", name, span, len(r.Vehicles), why))
 }

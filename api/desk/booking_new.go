@@ -188,7 +188,7 @@ func checkPeriod(b *record.BookingFields) error {
 		faults = append(faults, fleet.FieldError{Pointer: "/return_at", Code: "invalid", Detail: "is more than ten years after pickup_at"})
 	}
 	if faults != nil {
-		return fleet.NewError(fleet.CodeValidation, "The times of the booking are not acceptable.", faults...)
+		return fleet.Invalid(faults...)
 	}
 	return nil
 }

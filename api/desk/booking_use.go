@@ -73,8 +73,7 @@ func (h *Handover) fits(v *record.Vehicle) error {
 
 // fault is a body that is not acceptable for one member.
 func fault(pointer, detail string) error {
-	return fleet.NewError(fleet.CodeValidation, "The body is understood and not acceptable; errors says which members are meant.",
-		fleet.FieldError{Pointer: pointer, Code: "invalid", Detail: detail})
+	return fleet.Invalid(fleet.FieldError{Pointer: pointer, Code: "invalid", Detail: detail})
 }
 
 // Pickup hands the vehicle over. An early one holds the vehicle from then on, is charged (by more than rental.Early) for the days more that
@@ -275,8 +274,7 @@ func (d *Desk) locationExists(ctx context.Context, account fleet.AccountID, poin
 		_, err = recall(ctx, d.Locations, account, id)
 	}
 	if err != nil && (id == 0 || fleet.CodeOf(err) == fleet.CodeNotFound) {
-		return fleet.NewError(fleet.CodeValidation, "There is no such location.",
-			fleet.NoSuch(pointer, "location", fleet.LocationPrefix, text))
+		return fleet.Invalid(fleet.NoSuch(pointer, "location", fleet.LocationPrefix, text))
 	}
 	return err
 }
@@ -454,8 +452,7 @@ func (d *Desk) give(ctx context.Context, account fleet.AccountID, b *record.Book
 }
 
 func noVehicle(id string) error {
-	return fleet.NewError(fleet.CodeValidation, "There is no such vehicle.",
-		fleet.NoSuch("/vehicle_id", "vehicle", fleet.VehiclePrefix, id))
+	return fleet.Invalid(fleet.NoSuch("/vehicle_id", "vehicle", fleet.VehiclePrefix, id))
 }
 
 // reprice prices a booking that has not begun anew, by the rates of today.

@@ -53,8 +53,7 @@ func (d *Desk) Telephone(ctx context.Context, account fleet.AccountID, text stri
 // renter returns the customer that counts for who rents or drives, and refuses one to whom nothing may be rented until back, for what
 // has nothing to do with the do-not-rent list. One that does not exist is a fault of the member customer_id.
 func (d *Desk) renter(ctx context.Context, account fleet.AccountID, customerID string, back time.Time) (record.Record[record.Customer], error) {
-	unknown := fleet.NewError(fleet.CodeValidation, "There is no such customer.",
-		fleet.NoSuch("/customer_id", "customer", fleet.CustomerPrefix, customerID))
+	unknown := fleet.Invalid(fleet.NoSuch("/customer_id", "customer", fleet.CustomerPrefix, customerID))
 	var rec record.Record[record.Customer]
 	id, err := fleet.ParseID(fleet.CustomerPrefix, customerID)
 	if err != nil {

@@ -86,7 +86,7 @@ func (d *Desk) MergeCustomer(ctx context.Context, by record.Author, account flee
 }
 
 func intoFault(code, detail string) error {
-	return fleet.NewError(fleet.CodeValidation, "The customer cannot be merged into that one.", fleet.FieldError{Pointer: "/into", Code: code, Detail: detail})
+	return fleet.Invalid(fleet.FieldError{Pointer: "/into", Code: code, Detail: detail})
 }
 
 // ExpectsOther says whether another customer was announced to this one, and may be merged into it any moment.

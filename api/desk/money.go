@@ -67,8 +67,7 @@ func named[T any](ctx context.Context, log *record.Log[T], account fleet.Account
 			return nil, err
 		}
 	}
-	return nil, fleet.NewError(fleet.CodeValidation, "The body names what does not exist; errors says which members are meant.",
-		fleet.NoSuch(pointer, strings.ReplaceAll(log.Kind().Name, "_", " "), log.Kind().Prefix, text))
+	return nil, fleet.Invalid(fleet.NoSuch(pointer, strings.ReplaceAll(log.Kind().Name, "_", " "), log.Kind().Prefix, text))
 }
 
 // BookedNow notes what a record of a vehicle is for, so that it is reversed as it was posted, whatever becomes of vehicle and account: the

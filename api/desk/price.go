@@ -65,7 +65,7 @@ func (d *Desk) price(ctx context.Context, account fleet.AccountID, fields record
 
 // unfit is the error of what does not fit.
 func unfit(faults []fleet.FieldError) error {
-	return fleet.NewError(fleet.CodeValidation, "The rental is not possible as it was asked for.", faults...)
+	return fleet.Invalid(faults...)
 }
 
 // Misfits says what of the booking its vehicle, class and rate plan do not allow; nil if nothing. What a vehicle says holds instead of

@@ -214,7 +214,7 @@ func (d *Desk) fit(ctx context.Context, r *record.Record[record.Vehicle], to str
 			return err
 		}
 		if faults := rental.UnfitForService(&r.Body, rental.Backing{Classes: classes, Locations: locations, Rate: rate}); faults != nil {
-			return fleet.NewError(fleet.CodeValidation, "The vehicle cannot be put in service yet.", faults...)
+			return fleet.Invalid(faults...)
 		}
 	case record.VehicleTurnaround:
 		return d.safe(ctx, r.Account, r.ID)

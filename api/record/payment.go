@@ -86,7 +86,7 @@ func GiveBack(r *Record[Payment], refund Refund) error {
 		fault = fleet.FieldError{Pointer: "/amount/amount", Code: "out_of_range", Detail: "is more than what is left of the payment"}
 	}
 	if fault.Pointer != "" {
-		return fleet.NewError(fleet.CodeValidation, "The refund is not possible; errors says why.", fault)
+		return fleet.Invalid(fault)
 	}
 	p.Refunds, p.Status = append(p.Refunds, refund), to
 	return nil

@@ -34,7 +34,7 @@ func SubmitInspection(id uint64, i *record.VehicleInspection, at record.Instant)
 		missing = append(missing, fleet.FieldError{Pointer: "/items", Code: "required", Detail: "must have one at least to submit the inspection"})
 	}
 	if missing != nil {
-		return fleet.NewError(fleet.CodeValidation, "The inspection is not complete and cannot be submitted.", missing...)
+		return fleet.Invalid(missing...)
 	}
 	i.Status, i.StatusSince, i.SubmittedAt = InspectionSubmitted, at, at
 	return nil

@@ -152,6 +152,5 @@ func LineCost(line *record.WorkLine) record.Money {
 }
 
 func lineFault(i int, code, detail string) error {
-	return fleet.NewError(fleet.CodeValidation, "A line of the work order cannot be as it is.",
-		fleet.FieldError{Pointer: fmt.Sprintf("/lines/%d", i), Code: code, Detail: detail})
+	return fleet.Invalid(fleet.FieldError{Pointer: fmt.Sprintf("/lines/%d", i), Code: code, Detail: detail})
 }

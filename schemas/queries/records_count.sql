@@ -5,6 +5,7 @@ FROM /*table*/ FINAL
 WHERE account = {account:UInt64}
     AND multiIf({archived:String} = 'all', true, {archived:String} = 'true', archived_at IS NOT NULL, archived_at IS NULL)
     AND ({ref:String} = '' OR has(external_ids, {ref:String}))
-    AND (empty({words:Array(String)}) OR arrayAll(word -> positionCaseInsensitiveUTF8(/*search*/, word) > 0, {words:Array(String)}))
+    AND (empty({words:Array(String)}) OR arrayAll((word, code) -> positionCaseInsensitiveUTF8(/*search*/, word) > 0
+        OR notEmpty(code) AND positionCaseInsensitiveUTF8(/*search*/, code) > 0, {words:Array(String)}, {bare:Array(String)}))
     AND ({narrowed:UInt8} = 0 OR id IN {ids:Array(UInt64)})
     /*filters*/

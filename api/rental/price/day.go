@@ -96,5 +96,5 @@ func daysFor(req *Request) (int, error) {
 
 // fault is an error about one member of what was asked.
 func fault(pointer, code, detail string) error {
-	return fleet.NewError(fleet.CodeValidation, "The rental cannot be priced.", fleet.FieldError{Pointer: pointer, Code: code, Detail: detail})
+	return fleet.Invalid(fleet.FieldError{Pointer: pointer, Code: code, Detail: detail})
 }

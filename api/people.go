@@ -1,0 +1,185 @@
+package api
+
+import (
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/export"
+	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/query"
+)
+
+// A table for people is CSV with a row a record and the columns that one wants of it: names instead of ids, amounts with a decimal point, times
+// as clocks show them. A resource that has one is listed by it with format=csv and exported by it; what programs read is JSON.
+
+// table is how the records of a resource are shown to people.
+type table[T any] struct {
+	columns []tableColumn
+	rows    func(ctx context.Context, records []record.Record[T]) ([][]string, error) // cells, by the columns
+}
+
+// tableColumn is a column of a table for people.
+type tableColumn struct {
+	Name  string
+	Scope auth.Scope // that it needs beside that of the list; "" for none
+	Extra bool       // only for those who name it
+}
+
+// tableForms are the forms of a list that has a table for people.
+var tableForms = []export.Format{export.JSON, export.CSV}
+
+// tableParam is the format of such a list, with its columns.
+func tableParam(columns []tableColumn) param {
+	var usual, others []string
+	for _, c := range columns {
+		name := "`" + c.Name + "`"
+		if c.Scope != "" {
+			name += " (with `" + string(c.Scope) + "`)"
+		}
+		if c.Extra {
+			others = append(others, name)
+		} else {
+			usual = append(usual, name)
+		}
+	}
+	p := formatParam(tableForms)
+	p.About += " `csv` is a table for people: names, amounts with a decimal point, times by the clock of the place. Its columns are " +
+		strings.Join(usual, ", ") + "; `fields` names others: of those, " + strings.Join(others, ", ") + ", and `custom_fields.x` or `metadata.x`."
+	return p
+}
+
+// columnsWanted are the columns that fields= names, or else the usual ones that the caller may see.
+func columnsWanted(r *http.Request, known []tableColumn) ([]tableColumn, error) {
+	var wanted []tableColumn
+	p := auth.From(r.Context())
+	names := listParam(r, "fields")
+	if names == nil {
+		for _, c := range known {
+			if !c.Extra && (c.Scope == "" || p.Has(c.Scope)) {
+				wanted = append(wanted, c)
+			}
+		}
+		return wanted, nil
+	}
+	for _, name := range names {
+		c := tableColumn{Name: name}
+		if stem, _, free := strings.Cut(name, "."); !free || stem != "custom_fields" && stem != "metadata" {
+			i := slices.IndexFunc(known, func(c tableColumn) bool { return c.Name == name })
+			if i < 0 {
+				return nil, invalidParam("fields", "names "+name+", and there is no such column")
+			}
+			c = known[i]
+		}
+		if c.Scope != "" && !p.Has(c.Scope) {
+			return nil, fleet.NewError(fleet.CodeForbidden, "The API key lacks the scope "+string(c.Scope)+", which the column "+name+" needs.")
+		}
+		wanted = append(wanted, c)
+	}
+	return wanted, nil
+}
+
+// headerOf is the first row of a table.
+func headerOf(columns []tableColumn) []string {
+	names := make([]string, len(columns))
+	for i, c := range columns {
+		names[i] = c.Name
+	}
+	return names
+}
+
+// downloadTable answers with all records that a request asks for, as a table for people.
+func (s *resource[T]) downloadTable(w http.ResponseWriter, r *http.Request) error {
+	if err := wholeOnly(r, "format=csv"); err != nil {
+		return err
+	}
+	t, err := s.table(r)
+	if err != nil {
+		return err
+	}
+	req, err := s.wanted(r)
+	if err != nil {
+		return err
+	}
+	db, err := s.api.long(w, r)
+	if err != nil {
+		return err
+	}
+	req.Limit = exportRows
+	return s.api.download(w, r, export.CSV, s.nouns, func(w http.ResponseWriter) error {
+		sheet := csv.NewWriter(w)
+		if err := sheet.Write(headerOf(t.columns)); err != nil {
+			return err
+		}
+		for first := true; first || req.After != nil; first = false {
+			found, err := query.List(r.Context(), db, s.listing, req)
+			if err != nil {
+				return err
+			}
+			records, err := storedRecords[T](req.Account, found.Records)
+			if err != nil {
+				return err
+			}
+			rows, err := t.rows(r.Context(), records)
+			if err != nil {
+				return err
+			}
+			if err := sheet.WriteAll(rows); err != nil {
+				return err
+			}
+			req.After = found.Next
+		}
+		return nil
+	})
+}
+
+// tableOf returns the columns of a resource's table for people as a request asks for them; nil if it has none.
+func (s *resource[T]) tableOf(r *http.Request) ([]tableColumn, error) {
+	if s.table == nil {
+		return nil, nil
+	}
+	t, err := s.table(r)
+	if err != nil {
+		return nil, err
+	}
+	return t.columns, nil
+}
+
+// tableRows are the bodies of an export as a table for people: a JSON array of cells each.
+func (s *resource[T]) tableRows(r *http.Request, records []record.Record[T]) ([]string, error) {
+	t, err := s.table(r)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := t.rows(r.Context(), records)
+	if err != nil {
+		return nil, err
+	}
+	bodies := make([]string, len(rows))
+	for i, row := range rows {
+		text, err := json.Marshal(row)
+		if err != nil {
+			return nil, fmt.Errorf("encode a row: %w", err)
+		}
+		bodies[i] = string(text)
+	}
+	return bodies, nil
+}
+
+// storedRecords makes records of rows of their current table.
+func storedRecords[T any](account fleet.AccountID, stored []query.Stored) ([]record.Record[T], error) {
+	records := make([]record.Record[T], len(stored))
+	for i := range stored {
+		var err error
+		if records[i], err = fromStored[T](account, stored[i]); err != nil {
+			return nil, err
+		}
+	}
+	return records, nil
+}
