@@ -6,8 +6,9 @@ import (
 	"testing"
 )
 
-// A rental of two days costs 100.00 and 10 % tax. A clerk gives 25.00 off, and writes it as people do, without a minus: 82.50 are owed,
-// as with a promotion. A discount goes with the rental that it was given on, and only a discount or an adjustment lowers what is owed.
+// A rental of two days costs 100.00 and 10 % tax. A clerk gives 25.00 off, and writes it as people do, without a
+// minus: 82.50 are owed, as with a promotion. A discount goes with the rental that it was given on, and only a
+// discount or an adjustment lowers what is owed.
 func TestADiscountLowersWhateverItsSign(t *testing.T) {
 	w := newLot(t)
 	path := w.book(48, 96, `,"confirm":true`)
