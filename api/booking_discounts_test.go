@@ -6,18 +6,22 @@ import (
 	"testing"
 )
 
-// A rental of two days costs 100.00 and 10 % tax. A clerk gives 25.00 off, and writes it as people do, without a minus: 82.50 are owed, as with
-// a promotion. A discount goes with the rental that it was given on, and only a discount or an adjustment lowers what is owed.
+// A rental of two days costs 100.00 and 10 % tax. A clerk gives 25.00 off, and writes it as people do, without a
+// minus: 82.50 are owed, as with a promotion. A discount goes with the rental that it was given on, and only a
+// discount or an adjustment lowers what is owed.
 func TestADiscountLowersWhateverItsSign(t *testing.T) {
 	w := newLot(t)
 	path := w.book(48, 96, `,"confirm":true`)
-	off := func(amount int, more string) *reply {
-		return w.do("POST", path+"/charges", fmt.Sprintf(`{"type":"discount","unit_price":{"amount":%d,"currency":"USD"}%s}`, amount, more))
+	charge := func(kind string, amount int, more string) *reply {
+		body := fmt.Sprintf(`{"type":%q,"unit_price":{"amount":%d,"currency":"USD"}%s}`, kind, amount, more)
+		return w.do("POST", path+"/charges", body)
 	}
+	off := func(amount int, more string) *reply { return charge("discount", amount, more) }
 	owed := func(what string, total, discounts, taxes float64) {
 		t.Helper()
 		b := w.do("GET", path, "").object()
-		for member, want := range map[string]float64{"total": total, "discounts_total": discounts, "taxes_total": taxes, "balance_due": total} {
+		sums := map[string]float64{"total": total, "discounts_total": discounts, "taxes_total": taxes, "balance_due": total}
+		for member, want := range sums {
 			wantEqual(t, what+": "+member, minor(b[member]), want)
 		}
 	}
@@ -31,10 +35,10 @@ func TestADiscountLowersWhateverItsSign(t *testing.T) {
 	owed("after taxes", 5000, -5500, 500)
 	wantEqual(t, "more than there is", off(4501, "").faults(), "/unit_price/amount")
 	for _, kind := range []string{"toll", "damage", "cleaning", "time"} {
-		wantEqual(t, "a negative "+kind, w.do("POST", path+"/charges", fmt.Sprintf(`{"type":%q,"unit_price":{"amount":-100,"currency":"USD"}}`, kind)).faults(), "/unit_price/amount")
+		wantEqual(t, "a negative "+kind, charge(kind, -100, "").faults(), "/unit_price/amount")
 	}
-	wantEqual(t, "a damage that costs less than nothing",
-		w.do("POST", path+"/damages", `{"description":"a dent","severity":"minor","estimate":{"amount":-1,"currency":"USD"}}`).faults(), "/estimate/amount")
+	dent := `{"description":"a dent","severity":"minor","estimate":{"amount":-1,"currency":"USD"}}`
+	wantEqual(t, "a damage that costs less than nothing", w.do("POST", path+"/damages", dent).faults(), "/estimate/amount")
 	w.do("POST", path+"/charges/"+given.id()+"/reverse", "").ok(201)
 	owed("one taken back", 7750, -3000, 750)
 
@@ -55,7 +59,7 @@ func TestADiscountLowersWhateverItsSign(t *testing.T) {
 	// The price of three days: the discounts that stand lower it as they lowered the other.
 	w.do("PATCH", path, fmt.Sprintf(`{"return_at":%q}`, w.in(120))).ok(200)
 	owed("a day more", 13250, -3000, 1250)
-	w.do("POST", path+"/charges", `{"type":"cleaning","unit_price":{"amount":1000,"currency":"USD"},"taxable":true}`).ok(201)
+	charge("cleaning", 1000, `,"taxable":true`).ok(201)
 	w.do("POST", path+"/cancel", "").ok(200)
 	owed("cancelled in time, but for what was charged by hand", 1100, 0, 100)
 }

@@ -28,7 +28,8 @@ func (w *lotWorld) sums(members ...string) string {
 	return strings.Join(all, " ")
 }
 
-// A payment of 110.00 of which 40.00 were given back is told as both, each at its time, and what was told stays as it was told.
+// A payment of 110.00 of which 40.00 were given back is told as both, each at its time, and what was told stays as it
+// was told.
 func TestARefundIsToldBesideItsPayment(t *testing.T) {
 	w := newLot(t)
 	path := w.book(48, 96, `,"confirm":true`)
@@ -42,7 +43,8 @@ func TestARefundIsToldBesideItsPayment(t *testing.T) {
 		return strings.Join(all, "\n")
 	}
 	pay := func(method, more string) string {
-		return "/v1/payments/" + w.do("POST", path+"/payments", fmt.Sprintf(`{"method":%q,"amount":{"amount":11000,"currency":"USD"}%s}`, method, more)).ok(201).id()
+		body := fmt.Sprintf(`{"method":%q,"amount":{"amount":11000,"currency":"USD"}%s}`, method, more)
+		return "/v1/payments/" + w.do("POST", path+"/payments", body).ok(201).id()
 	}
 	card := pay("card", `,"received_at":"2026-01-02T10:00:00Z"`)
 	first := "payment 2026-01-02T10:00:00.000Z Payment received by card: USD 110.00."
@@ -50,17 +52,19 @@ func TestARefundIsToldBesideItsPayment(t *testing.T) {
 	w.do("POST", card+"/refund", `{"amount":{"amount":4000,"currency":"USD"},"at":"2026-01-03T10:00:00Z"}`).ok(200)
 	w.do("POST", card+"/refund", `{"amount":{"amount":500,"currency":"USD"},"at":"2026-01-04T10:00:00Z"}`).ok(200)
 	w.do("PATCH", card, `{"metadata":{"seen":"yes"}}`).ok(200)
-	refunds := "refund 2026-01-04T10:00:00.000Z Refunded by card: USD 5.00.\nrefund 2026-01-03T10:00:00.000Z Refunded by card: USD 40.00.\n"
+	refunds := "refund 2026-01-04T10:00:00.000Z Refunded by card: USD 5.00.\n" +
+		"refund 2026-01-03T10:00:00.000Z Refunded by card: USD 40.00.\n"
 	wantEqual(t, "given back", told(), refunds+first)
 	wire := pay("bank_transfer", `,"pending":true`)
 	w.do("POST", wire+"/fail", "").ok(200)
-	if all := told(); !strings.Contains(all, "Payment failed by bank_transfer: USD 110.00.\n") || !strings.Contains(all, "Payment expected by bank_transfer: USD 110.00.\n") ||
-		!strings.HasSuffix(all, refunds+first) {
+	if all := told(); !strings.Contains(all, "Payment failed by bank_transfer: USD 110.00.\n") ||
+		!strings.Contains(all, "Payment expected by bank_transfer: USD 110.00.\n") || !strings.HasSuffix(all, refunds+first) {
 		t.Errorf("told:\n%s", all)
 	}
 }
 
-// Where nothing is owed and nothing was paid nothing was paid: of a hold that ran out, and of a booking that was cancelled in time.
+// Where nothing is owed and nothing was paid nothing was paid: of a hold that ran out, and of a booking that was
+// cancelled in time.
 func TestWhatCameToNothingIsNotPaid(t *testing.T) {
 	w := newLot(t)
 	held := w.book(48, 96, `,"hold_minutes":5`)
@@ -69,26 +73,30 @@ func TestWhatCameToNothingIsNotPaid(t *testing.T) {
 	if err := w.api.desk.Duty(t.Context(), "bookings: holds lapse"); err != nil {
 		t.Fatal(err)
 	}
-	wantEqual(t, "ran out", fmt.Sprint(w.do("GET", held, "").member("status"), " ", w.do("GET", held, "").member("payment_status")), "expired nothing_due")
+	over := w.do("GET", held, "")
+	wantEqual(t, "ran out", fmt.Sprint(over.member("status"), " ", over.member("payment_status")), "expired nothing_due")
 	free := w.book(48, 96, `,"confirm":true`)
 	w.do("POST", free+"/deposit/authorize", "").ok(200)
 	w.do("POST", free+"/cancel", "").ok(200)
 	wantEqual(t, "cancelled in time", w.do("GET", free, "").member("payment_status"), "nothing_due")
 	unsecured := w.book(48, 96, `,"confirm":true`)
-	wantEqual(t, "a deposit that nobody gave", w.do("POST", unsecured+"/cancel", "").ok(200).member("deposit", "status"), "none")
+	gone := w.do("POST", unsecured+"/cancel", "").ok(200)
+	wantEqual(t, "a deposit that nobody gave", gone.member("deposit", "status"), "none")
 	released := w.do("POST", free+"/deposit/release", "").ok(200)
 	wantEqual(t, "the deposit", minor(released.member("deposit", "released")), 20000.0)
 
 	late := w.book(2, 50, `,"confirm":true`)
 	w.do("POST", late+"/payments", `{"method":"card","amount":{"amount":11000,"currency":"USD"}}`).ok(201)
 	b := w.do("POST", late+"/cancel", "").ok(200)
-	wantEqual(t, "half of it was the fee", fmt.Sprint(b.member("payment_status"), " ", minor(b.member("balance_due"))), "overpaid -5500")
+	words := fmt.Sprint(b.member("payment_status"), " ", minor(b.member("balance_due")))
+	wantEqual(t, "half of it was the fee", words, "overpaid -5500")
 	payment := fmt.Sprint(w.do("GET", late+"/payments", "").data()[0]["id"])
 	w.do("POST", "/v1/payments/"+payment+"/refund", `{"amount":{"amount":5500,"currency":"USD"}}`).ok(200)
 	wantEqual(t, "the fee", w.do("GET", late, "").member("payment_status"), "paid")
 }
 
-// A customer has brought what was earned by today, without taxes; what is booked for later is said apart. What a deposit paid is not owed any more.
+// A customer has brought what was earned by today, without taxes; what is booked for later is said apart. What a
+// deposit paid is not owed any more.
 func TestWhatACustomerHasBroughtIsWhatWasEarned(t *testing.T) {
 	w := newLot(t)
 	w.do("PATCH", "/v1/account", `{"timezone":"America/Chicago"}`).ok(200)
@@ -117,7 +125,8 @@ func TestWhatACustomerHasBroughtIsWhatWasEarned(t *testing.T) {
 	wantEqual(t, "brought back", figures(), "400 400 240")
 }
 
-// A toll was due at noon by the clocks of the place, and that is what the bill says.
+// The bill says when a toll was due by the clocks of the place, and says it once, though somebody disputed it in
+// between.
 func TestATollIsBilledByTheClocksOfThePlace(t *testing.T) {
 	w := newLot(t)
 	path := w.book(0.01, 49, `,"confirm":true`)
@@ -125,15 +134,21 @@ func TestATollIsBilledByTheClocksOfThePlace(t *testing.T) {
 	w.do("POST", path+"/pickup", "").ok(200)
 	w.pass(3 * time.Hour)
 	at := w.in(-1)
-	toll := "/v1/tolls/" + w.do("POST", "/v1/tolls", `{"kind":"toll","plate":"XYZ1","agency":"E-470","occurred_at":"`+at+`","amount":{"amount":450,"currency":"USD"}}`).ok(201).id()
+	body := `{"kind":"toll","plate":"XYZ1","agency":"E-470","occurred_at":"` + at +
+		`","amount":{"amount":450,"currency":"USD"}}`
+	toll := "/v1/tolls/" + w.do("POST", "/v1/tolls", body).ok(201).id()
 	w.do("POST", toll+"/match", `{"booking_id":"`+strings.TrimPrefix(path, "/v1/bookings/")+`"}`).ok(200)
 	w.do("POST", toll+"/bill", "").ok(200)
 	due, err := time.Parse(time.RFC3339, at)
 	if err != nil {
 		t.Fatal(err)
 	}
+	w.do("POST", toll+"/dispute", `{"reason":"not me"}`).ok(200)
+	wantEqual(t, "billed again", w.do("POST", toll+"/bill", "").ok(200).member("status"), "billed")
 	lines := w.do("GET", path+"/charges", "").data()
-	wantEqual(t, "the line", lines[len(lines)-1]["description"], "E-470 "+due.In(zoneNamed(t, "America/Chicago")).Format("2006-01-02 15:04 MST"))
+	wantEqual(t, "lines: the days, their tax, the toll once", len(lines), 3)
+	wantEqual(t, "the line", lines[len(lines)-1]["description"],
+		"E-470 "+due.In(zoneNamed(t, "America/Chicago")).Format("2006-01-02 15:04 MST"))
 }
 
 func zoneNamed(t *testing.T, name string) *time.Location {

@@ -44,8 +44,8 @@ func (a *API) paymentEntries(r *http.Request, o desk.Order) ([]TimelineEntry, er
 	return all, nil
 }
 
-// paymentEntriesOf tells in words what a revision of a payment made of the one before, newest first; that of the first is empty. What was told
-// once is never told otherwise: a refund is an entry of its own, at its own time.
+// paymentEntriesOf tells in words what a revision of a payment made of the one before, newest first; that of the first
+// is empty. What was told once is never told otherwise: a refund is an entry of its own, at its own time.
 func paymentEntriesOf(id uint64, v, earlier record.Revision) ([]TimelineEntry, error) {
 	var before, after record.Payment
 	err := json.Unmarshal([]byte(v.Body), &after)
@@ -57,7 +57,8 @@ func paymentEntriesOf(id uint64, v, earlier record.Revision) ([]TimelineEntry, e
 	}
 	var all []TimelineEntry
 	add := func(at record.Instant, kind, ref, words string, m record.Money) {
-		all = append(all, TimelineEntry{At: at, Kind: kind, Ref: ref, Actor: v.Actor, Text: words + ": " + price.Format(m) + "."})
+		text := words + ": " + price.Format(m) + "."
+		all = append(all, TimelineEntry{At: at, Kind: kind, Ref: ref, Actor: v.Actor, Text: text})
 	}
 	refunded := "Refunded by " + after.Method
 	if after.Direction == "out" {

@@ -47,8 +47,8 @@ func (s *CustomerStats) add(o *CustomerStats) {
 	s.Due += o.Due
 }
 
-// StatsOfCustomers returns what customers have booked, and what that has earned through a day, each with all that were merged into it, by currency,
-// the one with most bookings first. It takes two queries for all of them, and one for each step of their merges.
+// StatsOfCustomers returns what customers have booked, and what that has earned through a day, each with all that were
+// merged into it, by currency, the one with most bookings first. It takes two queries for all of them, and one for each step of their merges.
 func StatsOfCustomers(
 	ctx context.Context, db driver.Conn, account fleet.AccountID, ids []uint64, through time.Time,
 ) (map[uint64][]CustomerStats, error) {
@@ -117,10 +117,11 @@ func bookedBy(ctx context.Context, db driver.Conn, account fleet.AccountID, name
 
 // earnedBy tells what customers have earned through a day: each of its own, by currency.
 func earnedBy(
-	ctx context.Context, db driver.Conn, account fleet.AccountID, customers []uint64, through time.Time, tell func(customer uint64, earned *CustomerStats),
+	ctx context.Context, db driver.Conn, account fleet.AccountID, customers []uint64, through time.Time,
+	tell func(customer uint64, earned *CustomerStats),
 ) error {
-	rows, err := db.Query(ctx, schemas.Query("customer_revenue"), clickhouse.Named("account", uint64(account)), clickhouse.Named("customers", customers),
-		clickhouse.Named("through", through.Format(time.DateOnly)))
+	rows, err := db.Query(ctx, schemas.Query("customer_revenue"), clickhouse.Named("account", uint64(account)),
+		clickhouse.Named("customers", customers), clickhouse.Named("through", through.Format(time.DateOnly)))
 	if err != nil {
 		return fmt.Errorf("read revenue of customers: %w", err)
 	}

@@ -22,7 +22,7 @@ func (d *Desk) AddCharge(ctx context.Context, o Order, lines ...record.Charge) (
 	})
 }
 
-// mayCharge refuses lines that AddCharge would refuse.
+// mayCharge refuses lines that AddCharge would refuse. Their ids come from what is billed: those that are there already were billed before.
 func (d *Desk) mayCharge(ctx context.Context, o Order, lines []record.Charge) error {
 	rec, err := d.Bookings.Get(ctx, o.Account, o.Booking)
 	if err != nil {
@@ -38,7 +38,7 @@ func (d *Desk) mayCharge(ctx context.Context, o Order, lines []record.Charge) er
 	if err != nil {
 		return err
 	}
-	return d.chargeAll(&trial.Body, o.By, lines)
+	return d.chargeAll(&trial.Body, record.Author{}, lines)
 }
 
 func (d *Desk) chargeAll(b *record.Booking, by record.Author, lines []record.Charge) error {

@@ -10,14 +10,17 @@ import (
 	"github.com/motorpool/fleet/api/rental"
 )
 
-// passedOn says as what a customer is charged for an expense, by its category; as an expense where nothing else is said.
+// passedOn says as what a customer is charged for an expense, by its category; as an expense where nothing else is
+// said.
 var passedOn = map[string]string{
-	"fuel": "refuel", "charging": "recharge", "cleaning": "cleaning", "toll": "toll", "fine": "fine", "repair": "damage", "tires": "damage",
+	"fuel": "refuel", "charging": "recharge", "cleaning": "cleaning", "toll": "toll", "fine": "fine",
+	"repair": "damage", "tires": "damage",
 }
 
 // ownCosts are the categories of what no customer causes.
 var ownCosts = []string{
-	"depreciation", "lease", "loan_interest", "platform_fee", "payment_fee", "bad_debt", "sales_tax", "vehicle_purchase", "salary", "marketing",
+	"depreciation", "lease", "loan_interest", "platform_fee", "payment_fee", "bad_debt", "sales_tax", "vehicle_purchase",
+	"salary", "marketing",
 }
 
 // expenses has what is billed of expenses follow from them.
@@ -25,8 +28,8 @@ func (d *Desk) expenses() {
 	d.Store.Then(record.Expenses.Name, "charges", d.followExpense)
 }
 
-// BillExpense decides, of an expense that is posted, whether it is billed: if it is billable to the customer, to its booking, once. The
-// line follows from that. A booking that takes no charges refuses it.
+// BillExpense decides, of an expense that is posted, whether it is billed: if it is billable to the customer, to its
+// booking, once. The line follows from that. A booking that takes no charges refuses it.
 func (d *Desk) BillExpense(ctx context.Context, account fleet.AccountID, id uint64, e *record.Expense) error {
 	if e.Billed = e.BillableToCustomer; !e.Billed {
 		return nil
@@ -47,9 +50,9 @@ func Billable(e *record.Expense, booking *record.Booking) []fleet.FieldError {
 	case !e.BillableToCustomer:
 		return nil
 	case slices.Contains(ownCosts, e.Category):
-		return fault("/billable_to_customer", "invalid", "is not for a cost of the category "+e.Category+", which no customer causes")
+		return fault("/billable_to_customer", "invalid", "is not for the category "+e.Category+", which no customer causes")
 	case booking == nil:
-		return fault("/booking_id", "required", "says which booking is billed; an expense of none is not billable_to_customer")
+		return fault("/booking_id", "required", "says which booking is billed; billable_to_customer needs one")
 	case booking.Currency != "" && booking.Currency != e.Amount.Currency:
 		return fault("/amount/currency", "currency_mismatch", "the booking that is billed is in "+booking.Currency)
 	}
@@ -64,8 +67,11 @@ func ExpenseCharge(id uint64, e *record.Expense) string {
 	return chargeOf("expense", id, "cost")
 }
 
-// expenseLine is the line by which an expense that is billed is charged, and where. It is of the cost with its tax, and not taxed again.
-func expenseLine(by record.Author, account fleet.AccountID, id uint64, e *record.Expense) (Order, record.Charge, error) {
+// expenseLine is the line by which an expense that is billed is charged, and where. It is of the cost with its tax,
+// and not taxed again.
+func expenseLine(
+	by record.Author, account fleet.AccountID, id uint64, e *record.Expense,
+) (Order, record.Charge, error) {
 	booking, err := fleet.ParseID(fleet.BookingPrefix, e.BookingID)
 	if err != nil {
 		return Order{}, record.Charge{}, err
@@ -78,13 +84,14 @@ func expenseLine(by record.Author, account fleet.AccountID, id uint64, e *record
 	if e.Vendor != "" {
 		words += ", " + e.Vendor
 	}
-	name := fleet.FormatID(fleet.ExpensePrefix, id)
-	return Order{By: by, Account: account, Booking: booking}, record.Charge{ID: ExpenseCharge(id, e), Type: kind, Description: words, Quantity: 1,
-		UnitPrice: e.Amount, Amount: e.Amount, Source: "manual", ExpenseID: name, Explanation: "A cost of " + e.IncurredOn + ", passed on."}, nil
+	return Order{By: by, Account: account, Booking: booking}, record.Charge{
+		ID: ExpenseCharge(id, e), Type: kind, Description: words, Quantity: 1, UnitPrice: e.Amount, Amount: e.Amount,
+		Source: "manual", ExpenseID: fleet.FormatID(fleet.ExpensePrefix, id), Explanation: "A cost of " + e.IncurredOn + ", passed on.",
+	}, nil
 }
 
-// followExpense charges an expense that was billed to its booking, and takes that back when the expense is voided. It goes by how the expense
-// stands now.
+// followExpense charges an expense that was billed to its booking, and takes that back when the expense is voided. It
+// goes by how the expense stands now.
 func (d *Desk) followExpense(ctx context.Context, w record.Written) error {
 	before, after, err := record.Bodies[record.Expense](w)
 	if err != nil || !after.Billed || before != nil && before.Billed && before.Status == after.Status {
@@ -123,12 +130,14 @@ func (d *Desk) uncharge(ctx context.Context, o Order, line, why string) error {
 	if err != nil {
 		return err
 	}
-	if rec.Archived() || !slices.ContainsFunc(rental.Standing(rec.Body.Charges), func(c record.Charge) bool { return c.ID == line }) {
+	stands := func(c record.Charge) bool { return c.ID == line }
+	if rec.Archived() || !slices.ContainsFunc(rental.Standing(rec.Body.Charges), stands) {
 		return nil
 	}
 	_, err = d.ReverseCharge(ctx, o, line, fleet.FormatID(fleet.ChargePrefix, d.Store.NextID()), why)
 	if code := fleet.CodeOf(err); code == fleet.CodeTransition || code == fleet.CodeConflict {
-		d.Log.WarnContext(ctx, "a line of a voided expense stays on its booking", "booking", name(o.Booking), "charge", line, "error", err)
+		d.Log.WarnContext(ctx, "a line of a voided expense stays on its booking",
+			"booking", name(o.Booking), "charge", line, "error", err)
 		return nil
 	}
 	return err

@@ -20,12 +20,16 @@ func TestAnExpenseIsBilledOnceWhoeverDies(t *testing.T) {
 		record.Account{Name: "A", Timezone: "UTC", Currency: "USD"}); err != nil {
 		t.Fatal(err)
 	}
-	booking := number(fleet.BookingPrefix, put(t, d, d.Bookings, record.Booking{Status: record.BookingActive, Currency: "USD"}))
-	expense := number(fleet.ExpensePrefix, put(t, d, d.Expenses, record.Expense{Status: record.ExpenseDraft, ExpenseFields: record.ExpenseFields{
-		Category: "fuel", Amount: *usd(4000), IncurredOn: "2026-03-01", BookingID: name(booking), BillableToCustomer: true}}))
+	active := record.Booking{Status: record.BookingActive, Currency: "USD"}
+	booking := number(fleet.BookingPrefix, put(t, d, d.Bookings, active))
+	fuel := record.ExpenseFields{Category: "fuel", Amount: *usd(4000), IncurredOn: "2026-03-01", BookingID: name(booking),
+		BillableToCustomer: true}
+	draft := record.Expense{Status: record.ExpenseDraft, ExpenseFields: fuel}
+	expense := number(fleet.ExpensePrefix, put(t, d, d.Expenses, draft))
 
 	// The desk of a process that dies after the decision: nothing follows from what it writes.
-	mute, err := record.NewStore(record.Config{Deadline: time.Minute, Abandoned: 2 * time.Minute}, db, fleet.NewIDSource(9, time.Now), before)
+	cfg := record.Config{Deadline: time.Minute, Abandoned: 2 * time.Minute}
+	mute, err := record.NewStore(cfg, db, fleet.NewIDSource(9, time.Now), before)
 	if err != nil {
 		t.Fatal(err)
 	}
