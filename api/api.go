@@ -17,6 +17,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"reflect"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -141,7 +142,8 @@ type API struct {
 
 	strangers strangers // peers whose forwarded headers were told of
 
-	transfers map[string]transfer // resources that can be imported and exported, by their paths
+	views     map[reflect.Type]bool // that are answered with all their members
+	transfers map[string]transfer   // resources that can be imported and exported, by their paths
 	transfer  transferDesk
 	longWork  *fair  // requests that take long
 	bodies    bodies // of senders with a key
@@ -191,7 +193,7 @@ func New(cfg Config, deps Deps) (*API, error) {
 	}
 	a := &API{
 		cfg: cfg, Deps: deps, log: deps.Log, router: chi.NewRouter(),
-		limiter: auth.NewLimiter(cfg.Auth, deps.Now), uses: keyUses{last: map[fleet.KeyID]time.Time{}}, transfers: map[string]transfer{},
+		limiter: auth.NewLimiter(cfg.Auth, deps.Now), uses: keyUses{last: map[fleet.KeyID]time.Time{}}, transfers: map[string]transfer{}, views: map[reflect.Type]bool{},
 		strangers: strangers{seen: map[netip.Addr]bool{}},
 		transfer:  newTransferDesk(), longWork: newFair(int64(cfg.Long), int64(cfg.LongShare)),
 		bodies: newBodies(cfg.BodyMemory, 2), strange: newBodies(strangeMemory, 8),

@@ -115,7 +115,7 @@ func (a *API) backfill(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("ETag", etagOf(job.Revision, views[0].live))
 	base, _, _ := strings.Cut(r.URL.Path, "/v1/geofences/")
 	w.Header().Set("Location", base+"/v1/jobs/"+fleet.FormatID(fleet.JobPrefix, job.ID))
-	return writeJSON(w, r, http.StatusAccepted, views[0].view)
+	return writeJSON(w, r, http.StatusAccepted, a.full(views[0].view))
 }
 
 // backfillFrom lets the newest revision of a geofence hold from an instant on.

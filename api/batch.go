@@ -113,7 +113,7 @@ func (s *resource[T]) batch(w http.ResponseWriter, r *http.Request) error {
 			results[i] = s.failure(r, i, errs[i])
 			continue
 		}
-		results[i] = BatchResult{Status: http.StatusCreated, ID: fleet.FormatID(s.log.Kind().Prefix, ids[i]), Record: views[at].view}
+		results[i] = BatchResult{Status: http.StatusCreated, ID: fleet.FormatID(s.log.Kind().Prefix, ids[i]), Record: s.api.full(views[at].view)}
 		at++
 	}
 	return writeJSON(w, r, http.StatusOK, map[string]any{"data": results})

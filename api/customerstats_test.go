@@ -59,6 +59,6 @@ func TestAPageOfCustomersWithWhatTheyBooked(t *testing.T) {
 			wantEqual(t, "alone", one, row["stats"])
 		}
 	}
-	wantEqual(t, "bookings", strings.Join(booked, " "), "C01 C12 C23 C31 C40")
+	wantEqual(t, "bookings", strings.Join(booked, " "), "Ada0 C01 C12 C23 C31 C40")
 	wantEqual(t, "due, in bookings", strings.Join(due, " "), "1 2 3 1")
 }

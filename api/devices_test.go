@@ -19,7 +19,7 @@ func TestADeviceGoesFromVehicleToVehicle(t *testing.T) {
 
 	d := w.do("POST", path+"/assign", `{"vehicle_id":"`+first+`"}`).ok(200).object()
 	wantEqual(t, "vehicle", d["vehicle_id"], first)
-	wantEqual(t, "assignments", fmt.Sprint(d["assignments"]), "[map[from:<nil> to:<nil> vehicle_id:"+first+"]]")
+	wantEqual(t, "assignments", fmt.Sprint(d["assignments"]), "[map[from:<nil> until:<nil> vehicle_id:"+first+"]]")
 	wantEqual(t, "again", w.do("POST", path+"/assign", `{"vehicle_id":"`+first+`"}`).ok(200).object()["revision"], 2.0)
 	w.do("POST", path+"/assign", `{"vehicle_id":"`+second+`","from":"2026-01-01T00:00:00Z"}`).ok(200)
 	wantEqual(t, "device_ids", fmt.Sprint(w.do("GET", "/v1/vehicles/"+second, "").ok(200).object()["device_ids"]), "["+created.id()+"]")
@@ -49,10 +49,10 @@ func TestADeviceGoesFromVehicleToVehicle(t *testing.T) {
 		t.Fatal(err)
 	}
 	var stored struct {
-		Assignments []struct{ VehicleID, From, To *string }
+		Assignments []struct{ VehicleID, From, Until *string }
 	}
 	if err := json.Unmarshal([]byte(strings.ReplaceAll(body, "vehicle_id", "VehicleID")), &stored); err != nil || len(stored.Assignments) != 2 ||
-		stored.Assignments[0].From != nil || *stored.Assignments[0].To != "2026-01-01T00:00:00.000Z" {
+		stored.Assignments[0].From != nil || *stored.Assignments[0].Until != "2026-01-01T00:00:00.000Z" {
 		t.Errorf("stored %s, %v", body, err)
 	}
 	w.do("DELETE", path, "").ok(204)

@@ -189,6 +189,7 @@ func (a *API) openAnswers() {
 			s.AdditionalProperties = nil
 		}
 		a.allowNulls(name, s)
+		a.tellFull(a.docs.OpenAPI().Components.Schemas.TypeFromRef("#/components/schemas/"+name), s)
 	}
 }
 

@@ -139,14 +139,14 @@ func (a *API) makeKey(w http.ResponseWriter, r *http.Request, id uint64, body re
 		return err
 	}
 	view := showKey(rec)
-	if exchangeOf(r.Context()).unstored, err = encodeJSON(view, false); err != nil {
+	if exchangeOf(r.Context()).unstored, err = encodeJSON(a.full(view), false); err != nil {
 		return err
 	}
 	view.Key = made.Token
 	w.Header().Set("ETag", etagOf(rec.Revision, nil))
 	base, _, _ := strings.Cut(r.URL.Path, "/v1/api_keys")
 	w.Header().Set("Location", base+"/v1/api_keys/"+view.ID)
-	return writeJSON(w, r, http.StatusCreated, view)
+	return writeJSON(w, r, http.StatusCreated, a.full(view))
 }
 
 func (a *API) revokeKey(w http.ResponseWriter, r *http.Request) error {

@@ -30,6 +30,7 @@ var calledKinds = map[string]calledKind{
 	fleet.BlockPrefix:     {record.Blocks.Name, auth.VehiclesRead},
 	fleet.DevicePrefix:    {record.Devices.Name, auth.TelematicsRead},
 	fleet.FencePrefix:     {record.Geofences.Name, auth.TelematicsRead},
+	fleet.IssuePrefix:     {record.Issues.Name, auth.MaintenanceRead},
 	fleet.BookingPrefix:   {record.Bookings.Name, ""},
 	fleet.QuotePrefix:     {record.Quotes.Name, ""},
 	fleet.PaymentPrefix:   {record.Payments.Name, ""},
@@ -51,6 +52,7 @@ type called struct {
 	LastName    string `json:"last_name"`
 	UniqueID    string `json:"unique_id"`
 	Kind        string `json:"kind"`
+	Description string `json:"description"`
 }
 
 // say is what people call a record of a kind; "" if nothing.
@@ -69,6 +71,8 @@ func (c *called) say(prefix string, may func(auth.Scope) bool) string {
 			return name + " (" + c.Number + ")"
 		}
 		return c.Number
+	case fleet.IssuePrefix:
+		return c.Description
 	case fleet.BlockPrefix:
 		return "a block (" + strings.ReplaceAll(c.Kind, "_", " ") + ")"
 	}
@@ -113,14 +117,21 @@ func (a *API) inWords(ctx context.Context, account fleet.AccountID, may func(aut
 	}
 }
 
+// hears says what the caller may hear; nothing that needs a scope, where nobody asks.
+func hears(ctx context.Context) func(auth.Scope) bool {
+	x, ok := ctx.Value(exchangeKey{}).(*exchange)
+	return func(scope auth.Scope) bool { return ok && x.principal != nil && x.principal.Has(scope) }
+}
+
 // tell puts names in the place of ids in what a problem says.
 func (a *API) tell(ctx context.Context, p *Problem) {
-	if x, ok := ctx.Value(exchangeKey{}).(*exchange); ok && x.principal != nil {
-		who := x.principal
-		texts := []*string{&p.Detail}
-		for i := range p.Errors {
-			texts = append(texts, &p.Errors[i].Detail)
-		}
-		a.inWords(ctx, who.Account, who.Has, texts...)
+	x, ok := ctx.Value(exchangeKey{}).(*exchange)
+	if !ok || x.principal == nil {
+		return
 	}
+	texts := []*string{&p.Detail}
+	for i := range p.Errors {
+		texts = append(texts, &p.Errors[i].Detail)
+	}
+	a.inWords(ctx, x.principal.Account, x.principal.Has, texts...)
 }

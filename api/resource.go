@@ -90,6 +90,7 @@ func (s *resource[T]) register(without ...string) {
 	if s.create == nil {
 		s.create = s.fields
 	}
+	s.api.viewed(s.view)
 	name, names := joined(s.noun), joined(s.nouns) // "APIKey", "APIKeys"
 	one := s.path + "/{id}"
 	fieldParams := []param{{Name: "fields", About: "Names of members, separated by commas: only these and `id` are answered."}}
@@ -295,7 +296,7 @@ func (s *resource[T]) answer(w http.ResponseWriter, r *http.Request, status int,
 		}
 		w.Header().Set("Location", home+"/"+fleet.FormatID(s.log.Kind().Prefix, rec.ID))
 	}
-	return writeJSON(w, r, status, views[0].view)
+	return writeJSON(w, r, status, s.api.full(views[0].view))
 }
 
 func (s *resource[T]) put(w http.ResponseWriter, r *http.Request) error {
@@ -486,6 +487,7 @@ func (s *resource[T]) act(w http.ResponseWriter, r *http.Request, mutate func(*r
 // pick keeps the members that fields= names, and id, in their order.
 func (s *resource[T]) pick(r *http.Request, view any) (any, error) {
 	names := listParam(r, "fields")
+	view = s.api.full(view)
 	if names == nil {
 		return view, nil
 	}

@@ -172,7 +172,7 @@ func (a *API) start(jobs *resource[record.Job], w http.ResponseWriter, r *http.R
 	w.Header().Set("ETag", etagOf(rec.Revision, views[0].live))
 	base, _, _ := strings.Cut(r.URL.Path, "/v1/")
 	w.Header().Set("Location", base+jobs.path+"/"+fleet.FormatID(fleet.JobPrefix, rec.ID))
-	return writeJSON(w, r, http.StatusAccepted, views[0].view)
+	return writeJSON(w, r, http.StatusAccepted, a.full(views[0].view))
 }
 
 func (a *API) postImport(jobs *resource[record.Job], w http.ResponseWriter, r *http.Request) error {

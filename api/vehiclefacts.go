@@ -80,6 +80,15 @@ func (a *API) addFacts(ctx context.Context, account fleet.AccountID, ids []uint6
 			v.Warnings = append(v.Warnings, "the issue "+fleet.FormatID(fleet.IssuePrefix, issue)+" is open and critical to safety: the vehicle is not handed over")
 		}
 	}
+	if len(unsafe) > 0 {
+		var texts []*string
+		for i := range views {
+			for n := range views[i].Warnings {
+				texts = append(texts, &views[i].Warnings[n])
+			}
+		}
+		a.inWords(ctx, account, hears(ctx), texts...)
+	}
 	for _, name := range expand {
 		if err := a.expandVehicles(ctx, account, views, name); err != nil {
 			return err
