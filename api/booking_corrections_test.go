@@ -197,6 +197,7 @@ func (m *mistyped) body(agreed time.Time, confirm string) string {
 // worked out again from the records.
 func TestRandomCorrectionsEndAsIfTypedRight(t *testing.T) {
 	w := newLot(t)
+	w.pass(-2000 * time.Hour) // so that all is long past for those who check the books
 	rng := rand.New(rand.NewPCG(16, 3))
 	hours := func(least, most int) time.Duration { return time.Duration(least+rng.IntN(most-least)) * time.Hour }
 	for round := range 3 {
