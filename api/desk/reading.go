@@ -22,15 +22,22 @@ func (d *Desk) readings() {
 func (d *Desk) Note(
 	ctx context.Context, by record.Author, account fleet.AccountID, id uint64, m record.MeterReading, confirmed []string,
 ) (record.Record[record.MeterReading], error) {
-	if miles := int(m.Value); m.Meter == query.Odometer {
-		near, err := d.near(ctx, account, m.VehicleID, m.RecordedAt.Time, &miles, id)
-		q := doubts{confirmed: confirmed}
-		q.odometer(m.VehicleID, m.RecordedAt.Time, &miles, "/value", near)
-		if err = cmp.Or(err, q.err()); err != nil {
-			return record.Record[record.MeterReading]{}, err
-		}
+	if err := d.doubtReading(ctx, account, id, &m, confirmed); err != nil {
+		return record.Record[record.MeterReading]{}, err
 	}
 	return d.Read(ctx, by, account, id, m)
+}
+
+// doubtReading is a *DoubtError of an odometer that is far from what is known of it.
+func (d *Desk) doubtReading(ctx context.Context, account fleet.AccountID, id uint64, m *record.MeterReading, confirmed []string) error {
+	if m.Meter != query.Odometer {
+		return nil
+	}
+	miles := int(m.Value)
+	near, err := d.near(ctx, account, m.VehicleID, m.RecordedAt.Time, &miles, id)
+	q := doubts{confirmed: confirmed}
+	q.odometer(m.VehicleID, m.RecordedAt.Time, &miles, "/value", near)
+	return cmp.Or(err, q.err())
 }
 
 // Read writes a meter reading under an id. A meter does not run backwards: a reading below a valid one before it, or above a valid
@@ -95,7 +102,11 @@ func (d *Desk) readingsStand(ctx context.Context, w record.Written) error {
 			if r.Body.VoidedBy != name {
 				return nil
 			}
-			return d.judgeReading(ctx, w.Account, id, &r.Body)
+			err := d.doubtReading(ctx, w.Account, id, &r.Body, nil)
+			if fleet.CodeOf(err) == fleet.CodeConfirm {
+				return nil // nobody has said that it is right: it may have been the wrong one of the two
+			}
+			return cmp.Or(err, d.judgeReading(ctx, w.Account, id, &r.Body))
 		}); err != nil {
 			return err
 		}
