@@ -18,6 +18,7 @@ const (
 	CodeNotFound     Code = "not_found"          // no such thing, or somebody else's: 404
 	CodeConflict     Code = "conflict"           // the state of things forbids it: 409
 	CodeTransition   Code = "invalid_state_transition"
+	CodeConfirm      Code = "confirmation_required" // is to be believed only if it is said again: 409
 	CodeStale        Code = "precondition_failed" // somebody else wrote first: 412
 	CodeTooLarge     Code = "payload_too_large"   // 413
 	CodeMediaType    Code = "unsupported_media_type"

@@ -18,6 +18,55 @@ type BookingHandover struct {
 	Battery    *int               `json:"battery_level,omitempty" minimum:"0" maximum:"100" doc:"Of the traction battery, percent; refused for a vehicle without one."`
 	Inspection *BookingInspection `json:"inspection,omitempty"`
 	Location   string             `json:"return_location_id,omitempty" doc:"Of a return elsewhere than planned." example:"loc_1234"`
+
+	Confirmed
+}
+
+// Confirmed is what is said to be right though it looks like a typing error.
+type Confirmed struct {
+	Confirm []string `json:"confirm,omitempty" maxItems:"10" nullable:"false" enum:"mileage" doc:"What is right though it looks like a typing error: mileage, of odometer readings that are far from the vehicle's odometer. They are refused with confirmation_required otherwise."`
+}
+
+// BookingCorrection is the body of correct.
+type BookingCorrection struct {
+	Reason string              `json:"reason" minLength:"1" maxLength:"500" doc:"Why; kept in corrections and told in the timeline." example:"a zero too many"`
+	Pickup *HandoverCorrection `json:"pickup,omitempty" doc:"What was noted when the vehicle was picked up. What is not given stays."`
+	Swaps  []SwapCorrection    `json:"swaps,omitempty" maxItems:"50" nullable:"false" doc:"What was noted when vehicles were swapped during the rental."`
+	Return *HandoverCorrection `json:"return,omitempty" doc:"What was noted when the vehicle was returned."`
+
+	Confirmed
+}
+
+// HandoverCorrection is what is to stand of a pickup or a return.
+type HandoverCorrection struct {
+	At         record.Instant     `json:"at,omitzero" doc:"When the vehicle changed hands."`
+	MileageMi  *int               `json:"mileage_mi,omitempty" minimum:"0" maximum:"3000000" doc:"Odometer; that of the inspection unless given."`
+	FuelPct    *float64           `json:"fuel_pct,omitempty" minimum:"0" maximum:"100" doc:"Of the tank; that of the inspection unless given."`
+	Battery    *int               `json:"battery_level,omitempty" minimum:"0" maximum:"100" doc:"Of the traction battery, percent."`
+	Inspection *BookingInspection `json:"inspection,omitempty" doc:"In the place of the one that was made then, which stays in the list with superseded_by."`
+}
+
+func (h *HandoverCorrection) handover() *desk.Handover {
+	if h == nil {
+		return nil
+	}
+	return &desk.Handover{At: h.At.Time, MileageMi: h.MileageMi, FuelPct: h.FuelPct, Battery: h.Battery, Inspection: h.Inspection.record()}
+}
+
+// SwapCorrection is what is to stand of a swap during the rental.
+type SwapCorrection struct {
+	Swap            int            `json:"swap" minimum:"0" doc:"Which one: the place in vehicle_history, from 0, of the vehicle that was given back." example:"0"`
+	At              record.Instant `json:"at,omitzero" doc:"When the vehicles were swapped."`
+	MileageMi       *int           `json:"mileage_mi,omitempty" minimum:"0" maximum:"3000000" doc:"Odometer of the vehicle that was given back."`
+	PickupMileageMi *int           `json:"pickup_mileage_mi,omitempty" minimum:"0" maximum:"3000000" doc:"Odometer of the vehicle that was driven off with instead."`
+}
+
+func (c *BookingCorrection) correction() desk.Correction {
+	all := desk.Correction{Reason: c.Reason, Pickup: c.Pickup.handover(), Return: c.Return.handover(), Confirm: c.Confirm}
+	for _, s := range c.Swaps {
+		all.Swaps = append(all.Swaps, desk.SwapCorrection{Place: s.Swap, At: s.At.Time, MileageMi: s.MileageMi, PickupMileageMi: s.PickupMileageMi})
+	}
+	return all
 }
 
 // BookingInspection is an inspection as callers write it.
@@ -38,7 +87,7 @@ func (i *BookingInspection) record() *record.Inspection {
 }
 
 func (h *BookingHandover) handover() desk.Handover {
-	return desk.Handover{At: h.At.Time, MileageMi: h.MileageMi, FuelPct: h.FuelPct, Battery: h.Battery, Inspection: h.Inspection.record(), LocationID: h.Location}
+	return desk.Handover{At: h.At.Time, MileageMi: h.MileageMi, FuelPct: h.FuelPct, Battery: h.Battery, Inspection: h.Inspection.record(), LocationID: h.Location, Confirm: h.Confirm}
 }
 
 // BookingCancel is the body of cancel.
@@ -67,6 +116,8 @@ type BookingSwap struct {
 	PickupMileageMi *int   `json:"pickup_mileage_mi,omitempty" minimum:"0" maximum:"3000000" doc:"During the rental: odometer of the vehicle that it gets."`
 	Reprice         bool   `json:"reprice,omitempty" doc:"Before the rental: charge what the new vehicle costs by the rates of today, instead of what was agreed."`
 	Elsewhere       bool   `json:"elsewhere,omitempty" doc:"It may be one that will be at another location, because somebody brings it; without it that is a 409 with code elsewhere."`
+
+	Confirmed
 }
 
 // BookingAssignment is the body of assign_vehicle.
@@ -159,7 +210,7 @@ func (a *API) bookingActionRoutes(s *resource[record.Booking]) {
 			about: "Before the rental or during it. The vehicle that it had is kept in `vehicle_history`; one of another class is noted in `upgrade_from_class_id`.",
 			do: with(a, func(ctx context.Context, o desk.Order, _ *http.Request, sent BookingSwap) (rec, error) {
 				return a.desk.Swap(ctx, o, desk.SwapRequest{VehicleID: sent.VehicleID, Reason: sent.Reason, MileageMi: sent.MileageMi,
-					PickupMileageMi: sent.PickupMileageMi, Reprice: sent.Reprice, Elsewhere: sent.Elsewhere})
+					PickupMileageMi: sent.PickupMileageMi, Reprice: sent.Reprice, Elsewhere: sent.Elsewhere, Confirm: sent.Confirm})
 			})},
 		{path: "assign_vehicle", id: "assignBookingVehicle", summary: "Assign a vehicle to a booking of a class", body: BookingAssignment{},
 			about: "The price stays as agreed. The vehicle must be where the booking begins, by then: one that will be at another location is a 409 with code `elsewhere`, " +
@@ -170,6 +221,13 @@ func (a *API) bookingActionRoutes(s *resource[record.Booking]) {
 		{path: "reopen", id: "reopenBooking", summary: "Make a completed booking active again", scope: auth.BookingsOverride,
 			about: "Within 24 hours of the return, and if nobody else has the vehicle. What the return charged is reversed.",
 			do:    func(r *http.Request, o desk.Order) (rec, error) { return a.desk.Reopen(r.Context(), o) }},
+		{path: "correct", id: "correctBooking", summary: "Correct what was noted at pickup, swap or return", body: BookingCorrection{},
+			about: "For typing errors, while the booking is active and after it was completed. What stood there is kept in `corrections` and told in the timeline. What follows from it is worked out anew: " +
+				"days of an early pickup, extra miles, fuel and a late return, of which the difference is charged or given back; the readings of the vehicle's odometer; the time for which the booking holds its vehicle. " +
+				"Money that was paid or deposited stays where it is: see `balance_due`. 409 if somebody else had the vehicle at that time.",
+			do: with(a, func(ctx context.Context, o desk.Order, _ *http.Request, sent BookingCorrection) (rec, error) {
+				return a.desk.Correct(ctx, o, sent.correction())
+			})},
 		{path: "duplicate", id: "duplicateBooking", summary: "Make a new booking like an old one", body: BookingDuplicate{}, optional: true, status: http.StatusCreated,
 			about: "At the rates of today, and pending unless `confirm` is given. Ids of other systems stay with the original.",
 			do: with(a, func(ctx context.Context, o desk.Order, r *http.Request, sent BookingDuplicate) (rec, error) {

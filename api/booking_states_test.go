@@ -49,6 +49,7 @@ var legalStates = map[string]string{
 	"confirm": "pending", "pickup": "confirmed", "return": "active", "cancel": "pending confirmed", "no_show": "confirmed", "reopen": "completed",
 	"extend": "pending confirmed active", "swap_vehicle": "pending confirmed active", "assign_vehicle": "pending confirmed",
 	"charges": "pending confirmed active completed cancelled no_show", "inspections": "confirmed active completed", "damages": "active completed",
+	"correct":           "active completed",
 	"deposit/authorize": "pending confirmed active completed cancelled no_show", "PATCH": "pending confirmed",
 }
 
@@ -63,7 +64,8 @@ func TestEveryActionInAStateThatDoesNotAllowItIsA409(t *testing.T) {
 	bodies := map[string]string{
 		"extend": fmt.Sprintf(`{"return_at":%q}`, w.in(300)), "swap_vehicle": fmt.Sprintf(`{"vehicle_id":%q}`, other), "assign_vehicle": fmt.Sprintf(`{"vehicle_id":%q}`, other),
 		"charges": `{"type":"cleaning","unit_price":{"amount":100,"currency":"USD"}}`, "damages": `{"description":"a dent","severity":"minor"}`,
-		"PATCH": fmt.Sprintf(`{"return_at":%q}`, w.in(250)),
+		"correct": `{"reason":"x","pickup":{"mileage_mi":10}}`,
+		"PATCH":   fmt.Sprintf(`{"return_at":%q}`, w.in(250)),
 	}
 	for action, states := range legalStates {
 		for state, path := range paths {

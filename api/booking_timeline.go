@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -18,7 +19,7 @@ import (
 // TimelineEntry is something that happened to a booking.
 type TimelineEntry struct {
 	At       record.Instant `json:"at"`
-	Kind     string         `json:"kind" doc:"status, charge, deposit, inspection, damage, vehicle, change, payment, refund or do_not_rent. More may be added." example:"status"`
+	Kind     string         `json:"kind" doc:"status, charge, deposit, inspection, damage, vehicle, change, correction, payment, refund or do_not_rent. More may be added." example:"status"`
 	Text     string         `json:"text" doc:"In words; times in it are of the booking's timezone." example:"Confirmed."`
 	Actor    string         `json:"actor" doc:"Who did it: the id of an API key, system for what time brings about, cli, or demo for the made-up business." example:"key_1234"`
 	Revision uint64         `json:"revision,omitempty" doc:"The revision of the booking that says so."`
@@ -120,6 +121,10 @@ func entriesOf(v, earlier record.Revision) ([]TimelineEntry, error) {
 			for _, i := range grown(c) {
 				add("inspection", fmt.Sprintf("Inspection: %v.", i["type"]), fmt.Sprint(i["id"]))
 			}
+		case "corrections":
+			for _, c := range after.Corrections[min(len(before.Corrections), len(after.Corrections)):] {
+				add("correction", correctionText(&c, zone), "")
+			}
 		case "damages":
 			for _, damage := range grown(c) {
 				add("damage", fmt.Sprintf("Damage: %v.", damage["severity"]), fmt.Sprint(damage["id"]))
@@ -211,6 +216,30 @@ func grown(c record.Change) []map[string]any {
 		}
 	}
 	return all
+}
+
+// correctionText tells what was corrected of the handovers of a booking, and why.
+func correctionText(c *record.Correction, zone *time.Location) string {
+	units := map[string][2]string{"mileage_mi": {"odometer", " mi"}, "fuel_pct": {"fuel", " %"}, "battery_level": {"battery", " %"},
+		"inspection_id": {"inspection", ""}, "at": {"time", ""}}
+	say := func(what string, v any) string {
+		text, isText := v.(string)
+		if at, err := time.Parse(time.RFC3339, text); isText && what == "at" && err == nil {
+			return at.In(zone).Format("Mon 2006-01-02 15:04 MST")
+		}
+		if v == nil {
+			return "none"
+		}
+		if n, isNumber := v.(float64); isNumber {
+			return strconv.FormatFloat(n, 'f', -1, 64) + units[what][1]
+		}
+		return text
+	}
+	var parts []string
+	for _, ch := range c.Changes {
+		parts = append(parts, fmt.Sprintf("%s of %s at %s %s instead of %s", units[ch.What][0], ch.VehicleID, ch.Handover, say(ch.What, ch.Is), say(ch.What, ch.Was)))
+	}
+	return "Corrected: " + strings.Join(parts, "; ") + ". Reason: " + c.Reason
 }
 
 // chargeText tells a charge.

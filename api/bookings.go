@@ -83,6 +83,7 @@ type Booking struct {
 	DuplicateOf      string               `json:"duplicate_of,omitempty" example:"bkg_1234"`
 	Warnings         []string             `json:"warnings" nullable:"false" doc:"What is unusual or missing and was accepted all the same: a pickup well before the agreed time, with whether that is charged; a handover without an odometer reading; a customer or driver who is or may be on the do-not-rent list."`
 	QuoteID          string               `json:"quote_id,omitempty" example:"quo_1234"`
+	Corrections      []record.Correction  `json:"corrections" nullable:"false" doc:"What was corrected of its handovers after it was noted, with what stood there before."`
 
 	Customer     *Customer     `json:"customer,omitempty" doc:"With expand=customer."`
 	Vehicle      *Vehicle      `json:"vehicle,omitempty" doc:"With expand=vehicle."`
@@ -326,7 +327,7 @@ func showBooking(rec record.Record[record.Booking], paid query.Paid, now time.Ti
 		PickupFuelPct: b.PickupFuelPct, ReturnFuelPct: b.ReturnFuelPct, PickupBattery: b.PickupBattery, ReturnBattery: b.ReturnBattery,
 		Currency: b.Currency, RateSnapshot: b.RateSnapshot, BilledDays: b.BilledDays, Charges: list(b.Charges), Deposit: b.Deposit, DoNotRentCheck: b.ListCheck(), Listed: list(b.Listed),
 		Inspections: list(b.Inspections), Damages: list(b.Damages), HasDamage: len(b.Damages) > 0, ConfirmedAt: b.ConfirmedAt,
-		LicenceCheckedAt: b.LicenceCheckedAt, Cancellation: b.Cancellation, DuplicateOf: b.DuplicateOf, QuoteID: b.QuoteID, Warnings: bookingWarnings(&b), Stamps: stampsOf(rec),
+		LicenceCheckedAt: b.LicenceCheckedAt, Cancellation: b.Cancellation, DuplicateOf: b.DuplicateOf, QuoteID: b.QuoteID, Warnings: bookingWarnings(&b), Corrections: list(b.Corrections), Stamps: stampsOf(rec),
 	}
 	totals, err := price.Totals(b.Currency, b.Charges)
 	if err != nil {

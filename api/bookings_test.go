@@ -257,13 +257,13 @@ func TestAnEarlyPickupIsChargedAndTold(t *testing.T) {
 	}
 }
 
-// The odometer at pickup may be a typing error, or the meter wrong before: it is taken, and somebody is told to look.
+// The odometer at pickup may be a typing error, or the meter wrong before: who says that it is right is believed, and somebody is told to look.
 func TestAnOdometerBelowTheMeterIsTold(t *testing.T) {
 	w := newLot(t)
 	w.do("POST", "/v1/vehicles/"+w.car+"/meter_readings", `{"kind":"odometer_mi","value":45210}`).ok(201)
 	w.pass(time.Minute)
 	path := w.book(1, 48, `,"confirm":true`)
-	told := fmt.Sprint(w.do("POST", path+"/pickup", `{"mileage_mi":4521}`).ok(200).object()["warnings"])
+	told := fmt.Sprint(w.do("POST", path+"/pickup", `{"mileage_mi":4521,"confirm":["mileage"]}`).ok(200).object()["warnings"])
 	if !strings.Contains(told, "4521 mi at pickup") || !strings.Contains(told, "45210 mi before") {
 		t.Errorf("warnings %s", told)
 	}
@@ -277,7 +277,7 @@ func TestAnOdometerBelowTheMeterIsTold(t *testing.T) {
 	w.do("POST", "/v1/vehicles/"+other+"/meter_readings", `{"kind":"odometer_mi","value":9000}`).ok(201)
 	w.pass(time.Minute)
 	swap := func(miles string) string {
-		return fmt.Sprint(w.do("POST", path+"/swap_vehicle", `{"vehicle_id":"`+other+`","mileage_mi":310,"pickup_mileage_mi":`+miles+`}`).ok(200).object()["warnings"])
+		return fmt.Sprint(w.do("POST", path+"/swap_vehicle", `{"vehicle_id":"`+other+`","mileage_mi":310,"confirm":["mileage"],"pickup_mileage_mi":`+miles+`}`).ok(200).object()["warnings"])
 	}
 	if told := swap("900"); !strings.Contains(told, "9000 mi before") {
 		t.Errorf("warnings after a swap %s", told)

@@ -37,6 +37,7 @@ var problems = []struct {
 	{codeTimeout, "The body came too slowly, or not at all."},
 	{fleet.CodeConflict, "The state of things forbids it: a value that must be unique is taken, a record is archived, a vehicle is taken (conflicts says by what)."},
 	{fleet.CodeTransition, "The state of the record does not allow the move; allowed_transitions says what it allows."},
+	{fleet.CodeConfirm, "What the request says is far from what is known, and may be a typing error: if it is right, send it again with what confirm says."},
 	{codeInProgress, "A request with this Idempotency-Key is being carried out."},
 	{fleet.CodeStale, "The record was changed since the revision that If-Match names."},
 	{fleet.CodeTooLarge, "The body is too large."},

@@ -30,6 +30,8 @@ type MeterReadingNew struct {
 	RecordedAt *record.Instant `json:"recorded_at,omitempty" doc:"When it was read; now unless given, and not in the future."`
 	Source     string          `json:"source,omitempty" enum:"manual,import" doc:"manual unless given. The others come from bookings, work orders and trackers by themselves."`
 	Note       string          `json:"note,omitempty" maxLength:"500"`
+
+	Confirmed
 }
 
 // MeterReadingVoid is the body of the action that takes a reading back.
@@ -68,9 +70,6 @@ func (a *API) meterReadingRoutes() {
 			}
 			return nil
 		},
-		add: func(ctx context.Context, r *http.Request, id uint64, m record.MeterReading) (record.Record[record.MeterReading], error) {
-			return a.desk.Read(ctx, author(r), auth.From(ctx).Account, id, m)
-		},
 	}
 	a.handle(route{
 		Method: "GET", Path: path, ID: "listMeterReadings", Tag: "Vehicles", Scope: auth.VehiclesRead, Summary: "List the meter readings of a vehicle",
@@ -79,8 +78,9 @@ func (a *API) meterReadingRoutes() {
 	}, s.list)
 	a.handle(route{
 		Method: "POST", Path: path, ID: "createMeterReading", Tag: "Vehicles", Scope: auth.VehiclesWrite, Summary: "Note a meter reading of a vehicle",
-		About: "Readings are kept for ever. One that is lower than a valid one before it, or higher than one after it, is stored with `voided` and the reason.",
-		Body:  MeterReadingNew{}, Status: 201, Reply: MeterReading{},
+		About: "Readings are kept for ever. One that is lower than a valid one before it, or higher than one after it, is stored with `voided` and the reason, " +
+			"and counts again when that one is voided.",
+		Body: MeterReadingNew{}, Status: 201, Reply: MeterReading{},
 	}, func(w http.ResponseWriter, r *http.Request) error {
 		object, err := parseObject(bodyOf(r))
 		if err != nil {
@@ -90,7 +90,11 @@ func (a *API) meterReadingRoutes() {
 		if err != nil {
 			return err
 		}
-		rec, err := s.insert(r, a.newID(r), body)
+		var sent MeterReadingNew
+		if err := a.decodeObject(object, &sent); err != nil {
+			return err
+		}
+		rec, err := a.desk.Note(r.Context(), author(r), auth.From(r.Context()).Account, a.newID(r), body, sent.Confirm)
 		if err != nil {
 			return err
 		}

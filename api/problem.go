@@ -12,6 +12,7 @@ import (
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/calendar"
+	"github.com/motorpool/fleet/api/desk"
 	"github.com/motorpool/fleet/api/record"
 )
 
@@ -29,6 +30,8 @@ type Problem struct {
 
 	CurrentState       string   `json:"current_state,omitempty" doc:"With invalid_state_transition: the state that the record is in."`
 	AllowedTransitions []string `json:"allowed_transitions,omitempty" doc:"With invalid_state_transition: the states it may go to."`
+
+	Confirm []string `json:"confirm,omitempty" doc:"With confirmation_required: the value of confirm with which the request is sent again, if what it says is right."`
 
 	Conflicts []Conflict `json:"conflicts,omitempty" doc:"With conflict, if a vehicle is taken: what holds it, the first that is in the way."`
 }
@@ -60,6 +63,7 @@ var codeStatus = map[fleet.Code]int{
 	codeTimeout:            http.StatusRequestTimeout,
 	fleet.CodeConflict:     http.StatusConflict,
 	fleet.CodeTransition:   http.StatusConflict,
+	fleet.CodeConfirm:      http.StatusConflict,
 	codeInProgress:         http.StatusConflict,
 	fleet.CodeStale:        http.StatusPreconditionFailed,
 	fleet.CodeTooLarge:     http.StatusRequestEntityTooLarge,
@@ -97,6 +101,9 @@ func problemOf(err error) (Problem, bool) {
 	var t *record.TransitionError
 	if errors.As(err, &t) {
 		p.CurrentState, p.AllowedTransitions = t.Current, t.Allowed
+	}
+	if doubted, ok := errors.AsType[*desk.DoubtError](err); ok {
+		p.Confirm = doubted.Confirm
 	}
 	if taken, ok := errors.AsType[*calendar.ConflictError](err); ok {
 		c := Conflict{VehicleID: taken.Vehicle, Ref: taken.Hold.Ref, From: taken.Hold.From, Until: taken.Hold.Until}

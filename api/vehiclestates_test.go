@@ -131,7 +131,7 @@ func TestAVehicleFollowsItsBookings(t *testing.T) {
 	w.do("POST", "/v1/vehicles/"+spare+"/status", `{"status":"out_of_service","reason":"x"}`).problem(409, "invalid_state_transition")
 	w.do("DELETE", "/v1/vehicles/"+spare, "").problem(409, "conflict")
 	w.changeBooking(booking, func(b *record.Booking) {
-		b.VehicleSwaps = append(b.VehicleSwaps, record.VehicleSwap{VehicleID: spare, Until: record.InstantOf(w.api.Now()), MileageMi: miles(1100)})
+		b.VehicleSwaps = append(b.VehicleSwaps, record.VehicleSwap{VehicleID: spare, From: at(0), Until: record.InstantOf(w.api.Now()), PickupMileageMi: miles(1000), MileageMi: miles(1100)})
 		b.VehicleID, b.PickupMileageMi = car, miles(5000)
 	})
 	w.stands(spare, "swapped out", "turnaround "+booking)
@@ -309,7 +309,7 @@ func TestMeterReadingsAreKept(t *testing.T) {
 	car, other := w.vehicle(`{"make":"A","model":"B","acquisition_mileage_mi":10}`), w.vehicle(`{"make":"A","model":"C"}`)
 	path := "/v1/vehicles/" + car + "/meter_readings"
 	read := func(value float64, at string) map[string]any {
-		return w.do("POST", path, fmt.Sprintf(`{"kind":"odometer_mi","value":%v,"recorded_at":%q}`, value, at)).ok(201).object()
+		return w.do("POST", path, fmt.Sprintf(`{"kind":"odometer_mi","value":%v,"recorded_at":%q,"confirm":["mileage"]}`, value, at)).ok(201).object()
 	}
 	first := w.do("POST", path, `{"kind":"odometer_mi","value":1000,"recorded_at":"2026-01-01T00:00:00Z","note":"by the door"}`).ok(201)
 	wantEqual(t, "location", first.header.Get("Location"), path+"/"+first.id())
@@ -331,7 +331,8 @@ func TestMeterReadingsAreKept(t *testing.T) {
 	w.do("POST", "/v1/vehicles/"+other+"/meter_readings/"+fmt.Sprint(high["id"])+"/void", `{"reason":"typo"}`).problem(404, "not_found")
 	wantEqual(t, "voided", w.do("POST", void, `{"reason":"typo"}`).ok(200).object()["void_reason"], "typo")
 	wantEqual(t, "again", w.do("POST", void, `{"reason":"other"}`).ok(200).object()["void_reason"], "typo")
-	wantEqual(t, "mileage", mileage(), "1000manual2026-01-01T00:00:00.000Z")
+	// What contradicted it counts again; what is far from the others as well does not.
+	wantEqual(t, "mileage", mileage(), "1100manual2026-01-03T00:00:00.000Z")
 	wantEqual(t, "good again", read(1200, "2026-01-04T00:00:00Z")["voided"], false)
 	wantEqual(t, "list", len(w.do("GET", path+"?recorded_at[gte]=2026-01-02T00:00:00Z&kind=odometer_mi", "").data()), 3)
 	wantEqual(t, "of another", len(w.do("GET", "/v1/vehicles/"+other+"/meter_readings", "").data()), 0)

@@ -53,6 +53,8 @@ type WorkHold struct {
 type WorkCompletion struct {
 	MileageMi  *int   `json:"mileage_mi,omitempty" minimum:"0" maximum:"3000000" doc:"What was read off the vehicle; its odometer unless given."`
 	InvoiceRef string `json:"invoice_ref,omitempty" maxLength:"100"`
+
+	Confirmed
 }
 
 // WorkCancel is the body of the action that cancels a work order.
@@ -101,7 +103,7 @@ func (a *API) workOrderRoutes() {
 		{rental.ResumeWork, "Resume a work order that is on hold", "", nil, false, nil},
 		{rental.CompleteWork, "Complete a work order", "Gives the vehicle back, works out the total and the downtime, and resolves its reminders and issues: the next cycle of each schedule begins.",
 			WorkCompletion{}, true, moveOf(a, func(b WorkCompletion) desk.WorkMove {
-				return desk.WorkMove{MileageMi: b.MileageMi, InvoiceRef: b.InvoiceRef}
+				return desk.WorkMove{MileageMi: b.MileageMi, InvoiceRef: b.InvoiceRef, Confirm: b.Confirm}
 			})},
 		{rental.CancelWork, "Cancel a work order", "Gives the vehicle back; its reminders and issues are open again.", WorkCancel{}, true,
 			moveOf(a, func(b WorkCancel) desk.WorkMove { return desk.WorkMove{Reason: b.Reason} })},

@@ -202,28 +202,59 @@ type MeterNeighbour struct {
 	Value float64
 }
 
-// MetersAround returns the valid readings of a meter of a vehicle next to an instant, but for one with an id: the last at
-// or before it, and the first after it. Either may be nil.
-func MetersAround(ctx context.Context, db driver.Conn, account fleet.AccountID, vehicle uint64, kind string, at time.Time, id uint64) (before, after *MeterNeighbour, err error) {
+// Around are the readings of a meter of a vehicle next to an instant; those that there are not are nil.
+type Around struct {
+	Before, After *MeterNeighbour // valid readings: the last at or before it, and the first after it
+	Told          *MeterNeighbour // what its devices said last, at whatever time: of an odometer only, and without an id
+}
+
+// MetersAround returns the readings of a meter of a vehicle next to an instant, but for those with some ids.
+func MetersAround(ctx context.Context, db driver.Conn, account fleet.AccountID, vehicle uint64, kind string, at time.Time, but ...uint64) (Around, error) {
 	rows, err := db.Query(ctx, schemas.Query("meters_around"), clickhouse.Named("account", uint64(account)), clickhouse.Named("vehicle", vehicle),
-		clickhouse.Named("kind", kind), clickhouse.Named("at", at.UnixMilli()), clickhouse.Named("id", id))
+		clickhouse.Named("kind", kind), clickhouse.Named("at", at.UnixMilli()), clickhouse.Named("but", append([]uint64{}, but...)))
 	if err != nil {
-		return nil, nil, fmt.Errorf("read meter readings: %w", err)
+		return Around{}, fmt.Errorf("read meter readings: %w", err)
 	}
 	defer rows.Close()
+	var around Around
 	for rows.Next() {
 		var n MeterNeighbour
 		if err := rows.Scan(&n.ID, &n.At, &n.Value); err != nil {
-			return nil, nil, fmt.Errorf("read meter readings: %w", err)
+			return Around{}, fmt.Errorf("read meter readings: %w", err)
 		}
-		if n.At.After(at) {
-			after = &n
-		} else {
-			before = &n
+		switch {
+		case n.ID == 0:
+			around.Told = &n
+		case n.At.After(at):
+			around.After = &n
+		default:
+			around.Before = &n
 		}
 	}
 	if err := rows.Err(); err != nil {
-		return nil, nil, fmt.Errorf("read meter readings: %w", err)
+		return Around{}, fmt.Errorf("read meter readings: %w", err)
 	}
-	return before, after, nil
+	return around, nil
+}
+
+// VoidedMeters returns the ids of the readings of a meter of a vehicle that are voided, in the order of their times.
+func VoidedMeters(ctx context.Context, db driver.Conn, account fleet.AccountID, vehicle uint64, kind string) ([]uint64, error) {
+	rows, err := db.Query(ctx, schemas.Query("meters_voided"), clickhouse.Named("account", uint64(account)), clickhouse.Named("vehicle", vehicle),
+		clickhouse.Named("kind", kind))
+	if err != nil {
+		return nil, fmt.Errorf("read voided meter readings: %w", err)
+	}
+	defer rows.Close()
+	var ids []uint64
+	for rows.Next() {
+		var id uint64
+		if err := rows.Scan(&id); err != nil {
+			return nil, fmt.Errorf("read voided meter readings: %w", err)
+		}
+		ids = append(ids, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("read voided meter readings: %w", err)
+	}
+	return ids, nil
 }

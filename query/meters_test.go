@@ -75,11 +75,15 @@ func TestAMeterStandsWhereItsNewestReadingSays(t *testing.T) {
 	if math.Round(m.OdometerMi.Value) != 500 || m.OdometerMi.Source != "telematics" || rate(m.OdometerMi.PerDay30) != "30" {
 		t.Errorf("%+v, %s a day", m.OdometerMi, rate(m.OdometerMi.PerDay30))
 	}
-	before, after, err := query.MetersAround(t.Context(), w.db, 7, 5, query.Odometer, day(20), 0)
-	if err != nil || before == nil || before.ID != 2 || after == nil || after.ID != 3 {
-		t.Errorf("around: %+v %+v %v", before, after, err)
+	near, err := query.MetersAround(t.Context(), w.db, 7, 5, query.Odometer, day(20))
+	if err != nil || near.Before == nil || near.Before.ID != 2 || near.After == nil || near.After.ID != 3 {
+		t.Errorf("around: %+v %v", near, err)
 	}
-	if before, after, err = query.MetersAround(t.Context(), w.db, 7, 5, query.Odometer, day(100), 0); err != nil || before != nil || after == nil || after.ID != 1 {
-		t.Errorf("before the first: %+v %+v %v", before, after, err)
+	if near.Told == nil || math.Round(near.Told.Value) != 500 || !near.Told.At.Equal(day(4)) {
+		t.Errorf("told by devices: %+v", near.Told)
+	}
+	near, err = query.MetersAround(t.Context(), w.db, 7, 5, query.Odometer, day(100), 1)
+	if err != nil || near.Before != nil || near.After == nil || near.After.ID != 2 {
+		t.Errorf("before the first, but for that: %+v %v", near, err)
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rental"
 	"github.com/motorpool/fleet/api/rental/price"
-	"github.com/motorpool/fleet/query"
 )
 
 // Handover is what is noted when a vehicle changes hands.
@@ -22,19 +21,21 @@ type Handover struct {
 	FuelPct    *float64
 	Battery    *int
 	Inspection *record.Inspection
-	LocationID string // of a return elsewhere than planned
+	LocationID string   // of a return elsewhere than planned
+	Confirm    []string // what is right though it looks like a typing error: ConfirmMileage
 
+	in                string // pointer to what the handover is in the body
 	mileageIn, fuelIn string // pointers to the members in which those two were
 }
 
 // seen is the handover with what was noted in its inspection alone.
 func (h Handover) seen() Handover {
-	h.mileageIn, h.fuelIn = "/mileage_mi", "/fuel_pct"
+	h.mileageIn, h.fuelIn = h.in+"/mileage_mi", h.in+"/fuel_pct"
 	if i := h.Inspection; i != nil && h.MileageMi == nil {
-		h.MileageMi, h.mileageIn = i.MileageMi, "/inspection/mileage_mi"
+		h.MileageMi, h.mileageIn = i.MileageMi, h.in+"/inspection/mileage_mi"
 	}
 	if i := h.Inspection; i != nil && h.FuelPct == nil {
-		h.FuelPct, h.fuelIn = i.FuelPct, "/inspection/fuel_pct"
+		h.FuelPct, h.fuelIn = i.FuelPct, h.in+"/inspection/fuel_pct"
 	}
 	return h
 }
@@ -48,7 +49,7 @@ func (h *Handover) at(now time.Time) (time.Time, error) {
 		return now, nil
 	}
 	if h.At.After(now.Add(skew)) {
-		return now, fault("/at", "is in the future; a handover is noted when it has taken place, and is now unless at is given")
+		return now, fault(h.in+"/at", "is in the future; a handover is noted when it has taken place, and is now unless at is given")
 	}
 	if h.At.After(now) {
 		return now, nil
@@ -65,7 +66,7 @@ func (h *Handover) fits(v *record.Vehicle) error {
 		}
 	case "gasoline", "diesel", "cng", "lpg":
 		if h.Battery != nil {
-			return fault("/battery_level", "is of a traction battery, and the vehicle runs on "+v.FuelType+"; give fuel_pct")
+			return fault(h.in+"/battery_level", "is of a traction battery, and the vehicle runs on "+v.FuelType+"; give fuel_pct")
 		}
 	}
 	return nil
@@ -120,11 +121,11 @@ func (d *Desk) Pickup(ctx context.Context, o Order, h Handover) (record.Record[r
 		if !at.Before(b.ReturnAt.Time) {
 			return fault("/at", "is not before return_at; extend the booking first")
 		}
-		b.ActualPickupAt, b.PickupMileageMi, b.PickupFuelPct, b.PickupBattery = record.InstantOf(at), h.MileageMi, h.FuelPct, h.Battery
-		b.ImportedPickup = false
-		if b.PickupMeterMi, err = d.meterAbove(ctx, o.Account, id, at, h.MileageMi); err != nil {
+		if b.PickupMeterMi, err = d.believed(ctx, o.Account, b.VehicleID, at, h.MileageMi, h.mileageIn, h.Confirm); err != nil {
 			return err
 		}
+		b.ActualPickupAt, b.PickupMileageMi, b.PickupFuelPct, b.PickupBattery = record.InstantOf(at), h.MileageMi, h.FuelPct, h.Battery
+		b.ImportedPickup = false
 		b.LicenceCheckedAt = record.InstantOf(d.Now())
 		if at.Before(b.BlockedFrom.Time) {
 			b.BlockedFrom = record.InstantOf(at)
@@ -134,24 +135,11 @@ func (d *Desk) Pickup(ctx context.Context, o Order, h Handover) (record.Record[r
 	})
 }
 
-// meterAbove returns what the odometer of a vehicle was read as last, at or before an instant, if that is a mile more than the miles or more;
-// else nil. Whoever hands over may be right all the same, so that nothing is refused.
-func (d *Desk) meterAbove(ctx context.Context, account fleet.AccountID, vehicle uint64, at time.Time, miles *int) (*float64, error) {
-	if miles == nil {
-		return nil, nil
-	}
-	before, _, err := query.MetersAround(ctx, d.DB, account, vehicle, query.Odometer, at, 0)
-	if err != nil || before == nil || before.Value < float64(*miles+1) {
-		return nil, err
-	}
-	return &before.Value, nil
-}
-
 // pricedFrom charges what it costs that a vehicle is picked up well before the time that was agreed. A price that was not worked out from
 // terms stays, and so does one that was kept when the pickup was moved: it is of other days.
 func (d *Desk) pricedFrom(b *record.Booking, at time.Time) error {
 	s := b.RateSnapshot
-	if s == nil || s.Rate == nil || b.PickupAt.Sub(at) <= rental.Early || !s.Basis.PickupAt.Equal(b.PickupAt.Time) {
+	if s == nil || s.Rate == nil || !early(b) {
 		return nil
 	}
 	snapshot, charges, err := price.PickedUp(s, agreed(b), at)
@@ -161,6 +149,16 @@ func (d *Desk) pricedFrom(b *record.Booking, at time.Time) error {
 	d.lines(b, charges)
 	b.RateSnapshot, b.BilledDays = &snapshot, snapshot.BilledDays
 	return nil
+}
+
+// early says whether a booking was picked up so early that it is charged for. A price that was kept when the pickup was moved is of other days.
+func early(b *record.Booking) bool {
+	basis := &b.RateSnapshot.Basis
+	priced := basis.PickupAt
+	if !basis.AgreedPickupAt.IsZero() {
+		priced = basis.AgreedPickupAt
+	}
+	return b.PickupAt.Sub(b.ActualPickupAt.Time) > rental.Early && priced.Equal(b.PickupAt.Time)
 }
 
 // inspected adds the inspection of a handover.
@@ -206,7 +204,7 @@ func (d *Desk) returned(ctx context.Context, o Order, next *record.Record[record
 		return fault("/at", "is before the pickup at "+b.ActualPickupAt.Format(time.RFC3339))
 	}
 	if h.MileageMi != nil && b.PickupMileageMi != nil && *h.MileageMi < *b.PickupMileageMi {
-		return fault(h.mileageIn, fmt.Sprintf("is less than the %d miles at pickup", *b.PickupMileageMi))
+		return fault(h.mileageIn, lessThanTaken(*b.PickupMileageMi))
 	}
 	vehicle, err := fleet.ParseID(fleet.VehiclePrefix, b.VehicleID)
 	if err != nil {
@@ -219,9 +217,11 @@ func (d *Desk) returned(ctx context.Context, o Order, next *record.Record[record
 	if err := h.fits(&v.Body); err != nil {
 		return err
 	}
-	var fee *record.Money
+	if _, err := d.believed(ctx, o.Account, b.VehicleID, at, h.MileageMi, h.mileageIn, h.Confirm, takenWith(last(b))...); err != nil {
+		return err
+	}
 	if h.LocationID != "" && h.LocationID != b.ReturnLocationID {
-		if fee, err = d.feeElsewhere(ctx, o.Account, b, h.LocationID); err != nil {
+		if b.ElsewhereFee, err = d.feeElsewhere(ctx, o.Account, b, h.LocationID); err != nil {
 			return err
 		}
 		b.AgreedReturnID, b.ReturnLocationID = b.ReturnLocationID, h.LocationID
@@ -241,8 +241,7 @@ func (d *Desk) returned(ctx context.Context, o Order, next *record.Record[record
 	}
 	b.BlockedUntil = record.InstantOf(until)
 	if b.RateSnapshot != nil {
-		charges, err := price.AtReturn(b.RateSnapshot, agreed(b), price.Returned{At: at, MilesDriven: rental.MilesDriven(b),
-			OneWayFee: fee, FuelMissingPct: missing(b.PickupFuelPct, b.ReturnFuelPct), BatteryMissingPct: missing(percent(b.PickupBattery), percent(b.ReturnBattery))})
+		charges, err := price.AtReturn(b.RateSnapshot, agreed(b), cameBack(b))
 		if err != nil {
 			return err
 		}
@@ -250,6 +249,23 @@ func (d *Desk) returned(ctx context.Context, o Order, next *record.Record[record
 	}
 	d.inspected(b, "return", &h, at)
 	return nil
+}
+
+// last is the leg of a rental with the vehicle that it has now, or had last.
+func last(b *record.Booking) rental.Leg {
+	legs := rental.Legs(b)
+	return legs[len(legs)-1]
+}
+
+// cameBack is how the vehicle of a booking came back.
+func cameBack(b *record.Booking) price.Returned {
+	return price.Returned{At: b.ActualReturnAt.Time, MilesDriven: rental.MilesDriven(b), OneWayFee: b.ElsewhereFee, FuelMissingPct: missing(b.PickupFuelPct, b.ReturnFuelPct),
+		BatteryMissingPct: missing(percent(b.PickupBattery), percent(b.ReturnBattery))}
+}
+
+// lessThanTaken is said of what was read off an odometer later, and is less than what it showed at pickup.
+func lessThanTaken(miles int) string {
+	return fmt.Sprintf("is less than the %d miles at pickup; if those are a typing error, correct the pickup first", miles)
 }
 
 // missing is how many whole percent there are less than before; 0 where nobody knows.
@@ -350,10 +366,11 @@ func (d *Desk) Extend(ctx context.Context, o Order, returnAt time.Time) (record.
 type SwapRequest struct {
 	VehicleID       string
 	Reason          string
-	MileageMi       *int // of the vehicle that is given back
-	PickupMileageMi *int // of the one that is driven off with instead
-	Reprice         bool // by what the new vehicle costs; only before the rental begins
-	Elsewhere       bool // it may be one that will be at another location at pickup
+	MileageMi       *int     // of the vehicle that is given back
+	PickupMileageMi *int     // of the one that is driven off with instead
+	Reprice         bool     // by what the new vehicle costs; only before the rental begins
+	Elsewhere       bool     // it may be one that will be at another location at pickup
+	Confirm         []string // as Handover has it
 }
 
 // Swap gives a booking another vehicle; during the rental from now on. What it had is kept in its history.
@@ -370,7 +387,10 @@ func (d *Desk) Swap(ctx context.Context, o Order, req SwapRequest) (record.Recor
 		was := record.VehicleSwap{VehicleID: b.VehicleID, Until: record.InstantOf(now), Reason: req.Reason}
 		if b.Status == record.BookingActive {
 			if req.MileageMi != nil && b.PickupMileageMi != nil && *req.MileageMi < *b.PickupMileageMi {
-				return fault("/mileage_mi", fmt.Sprintf("is less than the %d miles at pickup", *b.PickupMileageMi))
+				return fault("/mileage_mi", lessThanTaken(*b.PickupMileageMi))
+			}
+			if _, err := d.believed(ctx, o.Account, b.VehicleID, now, req.MileageMi, "/mileage_mi", req.Confirm, takenWith(last(b))...); err != nil {
+				return err
 			}
 			was.From, was.PickupMileageMi, was.PickupMeterMi, was.MileageMi = rental.DrivenSince(b), b.PickupMileageMi, b.PickupMeterMi, req.MileageMi
 			b.PickupMileageMi = req.PickupMileageMi
@@ -385,7 +405,7 @@ func (d *Desk) Swap(ctx context.Context, o Order, req SwapRequest) (record.Recor
 			if status := v.Body.Status; status != record.VehicleAvailable && status != record.VehicleTurnaround {
 				return fleet.NewError(fleet.CodeConflict, fmt.Sprintf("The vehicle %s is %s and cannot be handed over.", b.VehicleID, status))
 			}
-			if b.PickupMeterMi, err = d.meterAbove(ctx, o.Account, v.ID, now, req.PickupMileageMi); err != nil {
+			if b.PickupMeterMi, err = d.believed(ctx, o.Account, b.VehicleID, now, req.PickupMileageMi, "/pickup_mileage_mi", req.Confirm); err != nil {
 				return err
 			}
 			b.BlockedFrom = record.InstantOf(now)

@@ -116,6 +116,7 @@ func New(store *record.Store, db driver.Conn, now func() time.Time, log *slog.Lo
 	d.inspections()
 	d.alerts()
 	d.vehicles()
+	d.readings()
 	d.deviceCommands()
 	return d
 }

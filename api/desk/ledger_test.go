@@ -136,7 +136,13 @@ func (h *history) step() {
 	case 1, 2, 3:
 		changed(h, h.d.Bookings, h.bookings, func(r *record.Record[record.Booking]) error {
 			b := &r.Body
-			switch h.rng.IntN(5) {
+			switch h.rng.IntN(6) {
+			case 5: // corrected, with what that makes of the bill
+				b.ActualPickupAt, b.ActualReturnAt = record.InstantOf(h.day()), record.InstantOf(h.day())
+				for i := range b.VehicleSwaps {
+					b.VehicleSwaps[i].Until = record.InstantOf(h.day())
+				}
+				b.Charges = append(b.Charges, record.Charge{ID: fmt.Sprintf("chg_%d", len(b.Charges)), Type: "mileage", Amount: h.money(), PostedAt: record.InstantOf(h.day())})
 			case 0:
 				b.Status = record.BookingActive
 			case 1:

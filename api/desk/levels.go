@@ -22,13 +22,7 @@ func levelsOf(ref, vehicle string, b *record.Booking) levels {
 			l.battery = &record.LevelReading{Pct: float64(*battery), At: at, Source: source, SourceID: ref}
 		}
 	}
-	first := b.VehicleID
-	for _, s := range b.VehicleSwaps {
-		if !s.From.IsZero() { // it was driven off
-			first = s.VehicleID
-			break
-		}
-	}
+	first := rental.Legs(b)[0].VehicleID
 	if first == vehicle && !b.ActualPickupAt.IsZero() {
 		tell("pickup", b.ActualPickupAt, b.PickupFuelPct, b.PickupBattery)
 	}

@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -12,37 +13,115 @@ import (
 	"github.com/motorpool/fleet/query"
 )
 
+// readings has meter readings count again that were voided because of one that is voided now.
+func (d *Desk) readings() {
+	d.Store.Then(record.MeterReadings.Name, "meter readings", d.readingsStand)
+}
+
+// Note writes a meter reading under an id, as Read does. An odometer that is far from what is known of it must be confirmed: see DoubtError.
+func (d *Desk) Note(
+	ctx context.Context, by record.Author, account fleet.AccountID, id uint64, m record.MeterReading, confirmed []string,
+) (record.Record[record.MeterReading], error) {
+	if err := d.doubtReading(ctx, account, id, &m, confirmed); err != nil {
+		return record.Record[record.MeterReading]{}, err
+	}
+	return d.Read(ctx, by, account, id, m)
+}
+
+// doubtReading is a *DoubtError of an odometer that is far from what is known of it.
+func (d *Desk) doubtReading(ctx context.Context, account fleet.AccountID, id uint64, m *record.MeterReading, confirmed []string) error {
+	if m.Meter != query.Odometer {
+		return nil
+	}
+	miles := int(m.Value)
+	near, err := d.near(ctx, account, m.VehicleID, m.RecordedAt.Time, &miles, id)
+	q := doubts{confirmed: confirmed}
+	q.odometer(m.VehicleID, m.RecordedAt.Time, &miles, "/value", near)
+	return cmp.Or(err, q.err())
+}
+
 // Read writes a meter reading under an id. A meter does not run backwards: a reading below a valid one before it, or above a valid
 // one after it, is written as voided, and says why.
 func (d *Desk) Read(ctx context.Context, by record.Author, account fleet.AccountID, id uint64, m record.MeterReading) (record.Record[record.MeterReading], error) {
-	vehicle, err := fleet.ParseID(fleet.VehiclePrefix, m.VehicleID)
-	if err != nil {
+	if err := d.judgeReading(ctx, account, id, &m); err != nil {
 		return record.Record[record.MeterReading]{}, err
-	}
-	before, after, err := query.MetersAround(ctx, d.DB, account, vehicle, m.Meter, m.RecordedAt.Time, id)
-	if err != nil {
-		return record.Record[record.MeterReading]{}, err
-	}
-	name := func(n *query.MeterNeighbour) string {
-		return fmt.Sprintf("%s, %v at %s", fleet.FormatID(fleet.MeterReadingPrefix, n.ID), n.Value, n.At.UTC().Format(time.RFC3339))
-	}
-	switch {
-	case before != nil && m.Value < before.Value:
-		m.Voided, m.VoidReason = true, "is lower than the reading before it: "+name(before)
-	case after != nil && m.Value > after.Value:
-		m.Voided, m.VoidReason = true, "is higher than the reading after it: "+name(after)
 	}
 	rec, _, err := d.Readings.Create(ctx, by, account, id, m)
 	return rec, err
 }
 
-// VoidReading takes a reading back. Voiding one that is voided changes nothing.
-func (d *Desk) VoidReading(ctx context.Context, by record.Author, account fleet.AccountID, id uint64, reason string, check func(*record.Record[record.MeterReading]) error) (record.Record[record.MeterReading], error) {
-	return d.Readings.Update(ctx, by, account, id, 0, func(r *record.Record[record.MeterReading]) error {
-		if err := check(r); err != nil || r.Body.Voided {
+// judgeReading says whether a reading counts beside those that do.
+func (d *Desk) judgeReading(ctx context.Context, account fleet.AccountID, id uint64, m *record.MeterReading) error {
+	vehicle, err := fleet.ParseID(fleet.VehiclePrefix, m.VehicleID)
+	if err != nil {
+		return err
+	}
+	near, err := query.MetersAround(ctx, d.DB, account, vehicle, m.Meter, m.RecordedAt.Time, id)
+	if err != nil {
+		return err
+	}
+	m.Voided, m.VoidReason, m.VoidedBy = false, "", ""
+	contradicts := func(n *query.MeterNeighbour, why string) {
+		m.Voided, m.VoidedBy = true, fleet.FormatID(fleet.MeterReadingPrefix, n.ID)
+		m.VoidReason = fmt.Sprintf("%s: %s, %v at %s", why, m.VoidedBy, n.Value, n.At.UTC().Format(time.RFC3339))
+	}
+	switch {
+	case near.Before != nil && m.Value < near.Before.Value:
+		contradicts(near.Before, "is lower than the reading before it")
+	case near.After != nil && m.Value > near.After.Value:
+		contradicts(near.After, "is higher than the reading after it")
+	}
+	return nil
+}
+
+// readingsStand looks again at the readings that were voided because they contradict one, when that one is voided. It goes by how they stand by
+// now, so that it may be repeated.
+func (d *Desk) readingsStand(ctx context.Context, w record.Written) error {
+	before, after, err := record.Bodies[record.MeterReading](w)
+	if err != nil || before == nil || before.Voided || !after.Voided {
+		return err
+	}
+	vehicle, err := fleet.ParseID(fleet.VehiclePrefix, after.VehicleID)
+	if err != nil {
+		return nil
+	}
+	ids, err := query.VoidedMeters(ctx, d.DB, w.Account, vehicle, after.Meter)
+	if err != nil {
+		return err
+	}
+	name := fleet.FormatID(fleet.MeterReadingPrefix, w.ID)
+	for _, id := range ids {
+		rec, err := d.Readings.Get(ctx, w.Account, id)
+		if err != nil || rec.Body.VoidedBy != name {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		if _, err := d.Readings.Update(ctx, follows(w), w.Account, id, 0, func(r *record.Record[record.MeterReading]) error {
+			if r.Body.VoidedBy != name {
+				return nil
+			}
+			err := d.doubtReading(ctx, w.Account, id, &r.Body, nil)
+			if fleet.CodeOf(err) == fleet.CodeConfirm {
+				return nil // nobody has said that it is right: it may have been the wrong one of the two
+			}
+			return cmp.Or(err, d.judgeReading(ctx, w.Account, id, &r.Body))
+		}); err != nil {
 			return err
 		}
-		r.Body.Voided, r.Body.VoidReason = true, reason
+	}
+	return nil
+}
+
+// VoidReading takes a reading back. Voiding one that was taken back changes nothing; one that is voided because it contradicts another does not
+// count again, whatever becomes of that.
+func (d *Desk) VoidReading(ctx context.Context, by record.Author, account fleet.AccountID, id uint64, reason string, check func(*record.Record[record.MeterReading]) error) (record.Record[record.MeterReading], error) {
+	return d.Readings.Update(ctx, by, account, id, 0, func(r *record.Record[record.MeterReading]) error {
+		if err := check(r); err != nil || r.Body.Voided && r.Body.VoidedBy == "" {
+			return err
+		}
+		r.Body.Voided, r.Body.VoidReason, r.Body.VoidedBy = true, reason, ""
 		return nil
 	})
 }
@@ -73,12 +152,10 @@ func toldBy(b *record.Booking) []told {
 			all = append(all, told{slot{source, vehicle, fleet.MillisOf(at.Time)}, *miles})
 		}
 	}
-	for _, s := range b.VehicleSwaps {
-		add("pickup", s.VehicleID, s.From, s.PickupMileageMi)
-		add("return", s.VehicleID, s.Until, s.MileageMi)
+	for _, l := range rental.Legs(b) {
+		add("pickup", l.VehicleID, l.From, *l.Taken)
+		add("return", l.VehicleID, l.Until, *l.Back)
 	}
-	add("pickup", b.VehicleID, rental.DrivenSince(b), b.PickupMileageMi)
-	add("return", b.VehicleID, b.ActualReturnAt, b.ReturnMileageMi)
 	return all
 }
 
@@ -176,7 +253,7 @@ func (d *Desk) tell(ctx context.Context, w record.Written, ref string, s slot, m
 		switch m := &rec.Body; {
 		case !said && m.Value == float64(*miles) && m.VoidReason != retracted:
 			said = true // and may be void all the same: by somebody's hand, or because a meter does not run backwards
-		case !m.Voided:
+		case !m.Voided || m.VoidedBy != "":
 			if _, err := d.VoidReading(ctx, follows(w), w.Account, id, retracted, func(*record.Record[record.MeterReading]) error { return nil }); err != nil {
 				return err
 			}

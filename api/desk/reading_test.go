@@ -61,7 +61,7 @@ func TestAWrongReturnMileageCanBeCorrected(t *testing.T) {
 	returned := func(miles int) {
 		t.Helper()
 		hand(func() (record.Record[record.Booking], error) {
-			return d.Return(t.Context(), o, Handover{MileageMi: &miles})
+			return d.Return(t.Context(), o, Handover{MileageMi: &miles, Confirm: []string{ConfirmMileage}})
 		})
 	}
 	reopened := func() {

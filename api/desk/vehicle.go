@@ -301,6 +301,8 @@ func (d *Desk) followBooking(ctx context.Context, by record.Author, account flee
 		case v.StatusCause == ref && v.Status == record.VehicleTurnaround && mine && inspected(b):
 			v.StatusUntil = record.InstantOf(now)
 			return d.endTurnaround(ctx, r, "inspected")
+		case v.StatusCause == ref && v.Status == record.VehicleTurnaround && mine && b.Status == record.BookingCompleted && !b.BlockedUntil.IsZero():
+			v.StatusUntil = b.BlockedUntil // which moves with a return that is corrected
 		}
 		return nil
 	})
@@ -321,7 +323,7 @@ func takenAt(b *record.Booking) time.Time {
 func inspected(b *record.Booking) bool {
 	for i := range b.Inspections {
 		in := &b.Inspections[i]
-		if in.Type == "return" && in.Status == "submitted" && !in.At.Before(b.ActualReturnAt.Time) &&
+		if in.Type == "return" && in.Status == "submitted" && in.SupersededBy == "" && !in.At.Before(b.ActualReturnAt.Time) &&
 			!slices.ContainsFunc(in.Items, func(item record.InspectionItem) bool { return item.Result == "fail" }) {
 			return true
 		}

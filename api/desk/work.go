@@ -36,6 +36,7 @@ type WorkMove struct {
 	Reason     string         // of hold and cancel
 	MileageMi  *int           // of complete: what was read off the vehicle
 	InvoiceRef string         // of complete
+	Confirm    []string       // as Handover has it
 }
 
 // MoveWork does something with a work order. check, if not nil, may refuse the revision that it is done upon. What its state does not allow
@@ -171,6 +172,9 @@ func (d *Desk) notRented(ctx context.Context, r *record.Record[record.WorkOrder]
 // completeWork ends a work order: what it cost, how long it took, what the meters said; its hold ends now.
 func (d *Desk) completeWork(ctx context.Context, r *record.Record[record.WorkOrder], m WorkMove, now record.Instant) error {
 	w := &r.Body
+	if _, err := d.believed(ctx, r.Account, w.VehicleID, now.Time, m.MileageMi, "/mileage_mi", m.Confirm); err != nil {
+		return err
+	}
 	if m.MileageMi != nil {
 		w.MileageMi = m.MileageMi
 	}

@@ -60,6 +60,7 @@ type Booking struct {
 	VehicleSwaps []VehicleSwap `json:"vehicle_history,omitempty"`
 	// AgreedReturnID is where it was to be returned, of one that was returned elsewhere.
 	AgreedReturnID string `json:"agreed_return_location_id,omitempty"`
+	ElsewhereFee   *Money `json:"elsewhere_fee,omitempty"` // what the two locations cost then; nil for nothing
 	UpgradedFrom   string `json:"upgrade_from_class_id,omitempty"`
 
 	ActualPickupAt  Instant  `json:"actual_pickup_at"`
@@ -92,6 +93,7 @@ type Booking struct {
 	DuplicateOf      string        `json:"duplicate_of,omitempty"`
 	QuoteID          string        `json:"quote_id,omitempty"`          // whose price was agreed
 	ReturnCharges    []string      `json:"return_charge_ids,omitempty"` // what the return added: reopening takes it back
+	Corrections      []Correction  `json:"corrections,omitempty"`
 }
 
 // The states of a booking. Those of HoldingStates hold the vehicle.
@@ -149,6 +151,23 @@ type VehicleSwap struct {
 	PickupMileageMi *int     `json:"pickup_mileage_mi,omitempty"`
 	PickupMeterMi   *float64 `json:"pickup_meter_mi,omitempty"` // as Booking has it
 	MileageMi       *int     `json:"mileage_mi,omitempty"`      // when it was given back
+}
+
+// Correction is what was corrected at once of what was noted wrongly when vehicles of a booking changed hands.
+type Correction struct {
+	At      Instant     `json:"at"`
+	Actor   string      `json:"actor" doc:"Who corrected it, as the timeline has it." example:"key_1234"`
+	Reason  string      `json:"reason"`
+	Changes []Corrected `json:"changes" nullable:"false"`
+}
+
+// Corrected is one thing that was noted wrongly, with what stood there before.
+type Corrected struct {
+	Handover  string `json:"handover" enum:"pickup,swap,return" doc:"At which it was noted."`
+	VehicleID string `json:"vehicle_id" doc:"The vehicle that was handed over." example:"veh_1234"`
+	What      string `json:"what" enum:"at,mileage_mi,fuel_pct,battery_level,inspection_id"`
+	Was       any    `json:"was" doc:"What stood there; null for nothing."`
+	Is        any    `json:"is"`
 }
 
 // Charge is one line of a bill. Amount is signed, and always Quantity times UnitPrice: discounts and reversals are negative. Tax
@@ -251,6 +270,8 @@ type Inspection struct {
 	SignedBy  string           `json:"signed_by,omitempty" maxLength:"200"`
 	Notes     string           `json:"notes,omitempty" maxLength:"2000"`
 	At        Instant          `json:"at"`
+
+	SupersededBy string `json:"superseded_by,omitempty" doc:"The inspection by which it was corrected." example:"ins_1235"`
 }
 
 // InspectionItem is one point of an inspection.

@@ -12,6 +12,7 @@ type MeterReading struct {
 	SourceID   string  `json:"source_id,omitempty" doc:"The booking, work order or inspection."`
 	Voided     bool    `json:"voided"`
 	VoidReason string  `json:"void_reason,omitempty"`
+	VoidedBy   string  `json:"voided_by,omitempty" doc:"The reading that it contradicts, if it is voided for that. It counts again when that one is voided." example:"mrd_1234"`
 	Note       string  `json:"note,omitempty" maxLength:"500"`
 }
 

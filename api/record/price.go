@@ -5,6 +5,7 @@ package record
 type PriceBasis struct {
 	PickupAt           Instant       `json:"pickup_at"`
 	AgreedPickupAt     Instant       `json:"agreed_pickup_at,omitzero" doc:"The pickup that was agreed, of a rental that was picked up before it and costs more days for that; by it discounts for booking early go."`
+	EarlyDays          int           `json:"early_days,omitempty" doc:"How many days such a pickup added to a price that was kept when the booking was moved."`
 	ReturnAt           Instant       `json:"return_at"`
 	BookedAt           Instant       `json:"booked_at" doc:"By it discounts for booking early and promotions go."`
 	Channel            string        `json:"channel,omitempty"`

@@ -40,10 +40,11 @@ const (
 	Deposit Action = "deposit"        //
 	Inspect Action = "inspect"        //
 	Damage  Action = "damage"         // is reported, assessed, charged
+	Correct Action = "correct"        // what was noted wrongly when the vehicle changed hands
 )
 
 // Actions lists every action.
-var Actions = []Action{Confirm, Expire, Cancel, NoShow, Pickup, Return, Reopen, Change, Extend, Swap, Assign, Charge, Deposit, Inspect, Damage}
+var Actions = []Action{Confirm, Expire, Cancel, NoShow, Pickup, Return, Reopen, Change, Extend, Swap, Assign, Charge, Deposit, Inspect, Damage, Correct}
 
 // States lists every state, in the order of a booking's life.
 var States = []string{record.BookingPending, record.BookingConfirmed, record.BookingActive, record.BookingCompleted, record.BookingCancelled,
@@ -67,6 +68,7 @@ var within = map[Action][]string{
 	Deposit: {record.BookingPending, record.BookingConfirmed, record.BookingActive, record.BookingCompleted, record.BookingCancelled, record.BookingNoShow},
 	Inspect: {record.BookingConfirmed, record.BookingActive, record.BookingCompleted},
 	Damage:  {record.BookingActive, record.BookingCompleted},
+	Correct: {record.BookingActive, record.BookingCompleted},
 }
 
 // Moves returns the states that a booking may go to from a state, in the order of States; none if it is at its end. Reopening a

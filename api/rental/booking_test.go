@@ -15,8 +15,8 @@ import (
 var machine = map[string]string{
 	"pending":   "confirm=confirmed cancel=cancelled expire=expired change=pending extend=pending swap_vehicle=pending assign_vehicle=pending charge=pending deposit=pending",
 	"confirmed": "pickup=active cancel=cancelled no_show=no_show change=confirmed extend=confirmed swap_vehicle=confirmed assign_vehicle=confirmed charge=confirmed deposit=confirmed inspect=confirmed",
-	"active":    "return=completed extend=active swap_vehicle=active charge=active deposit=active inspect=active damage=active",
-	"completed": "reopen=active charge=completed deposit=completed inspect=completed damage=completed",
+	"active":    "return=completed extend=active swap_vehicle=active charge=active deposit=active inspect=active damage=active correct=active",
+	"completed": "reopen=active charge=completed deposit=completed inspect=completed damage=completed correct=completed",
 	"cancelled": "charge=cancelled deposit=cancelled",
 	"no_show":   "charge=no_show deposit=no_show",
 	"expired":   "",

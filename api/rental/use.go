@@ -7,20 +7,37 @@ import (
 	"github.com/motorpool/fleet/api/record"
 )
 
+// Leg is the time for which a rental had one of its vehicles. What was read off the odometer is in the booking, and may be changed there.
+type Leg struct {
+	VehicleID   string
+	From, Until record.Instant // when it was taken and given back; zero before that
+	Taken, Back **int          // what was read then
+	Meter       **float64      // what the vehicle's meter had before, if that is more than was read when it was taken
+}
+
+// Legs are the vehicles that a rental had, one after the other. The last is the one that it has now, or is to get.
+func Legs(b *record.Booking) []Leg {
+	var all []Leg
+	for i := range b.VehicleSwaps {
+		if s := &b.VehicleSwaps[i]; !s.From.IsZero() { // else it was never driven off
+			all = append(all, Leg{s.VehicleID, s.From, s.Until, &s.PickupMileageMi, &s.MileageMi, &s.PickupMeterMi})
+		}
+	}
+	since := b.ActualPickupAt
+	if all != nil {
+		since = all[len(all)-1].Until
+	}
+	return append(all, Leg{b.VehicleID, since, b.ActualReturnAt, &b.PickupMileageMi, &b.ReturnMileageMi, &b.PickupMeterMi})
+}
+
 // MilesDriven is how far a booking's vehicles were driven; nil if nobody knows it of each of them.
 func MilesDriven(b *record.Booking) *int {
-	if b.PickupMileageMi == nil || b.ReturnMileageMi == nil {
-		return nil
-	}
-	miles := *b.ReturnMileageMi - *b.PickupMileageMi
-	for _, s := range b.VehicleSwaps {
-		if s.From.IsZero() {
-			continue // it was never driven off
-		}
-		if s.PickupMileageMi == nil || s.MileageMi == nil {
+	miles := 0
+	for _, l := range Legs(b) {
+		if *l.Taken == nil || *l.Back == nil {
 			return nil
 		}
-		miles += *s.MileageMi - *s.PickupMileageMi
+		miles += **l.Back - **l.Taken
 	}
 	return &miles
 }
@@ -33,31 +50,27 @@ func Unread(b *record.Booking) []string {
 			all = append(all, fmt.Sprintf("no odometer reading of %s was taken at %s, so that miles driven are not known and none are charged for", vehicle, when))
 		}
 	}
-	for _, s := range b.VehicleSwaps {
-		if s.From.IsZero() {
-			continue // it was never driven off
+	legs := Legs(b)
+	for i, l := range legs {
+		given := "the swap"
+		if i == len(legs)-1 {
+			given = "return"
 		}
-		note(s.From, s.PickupMileageMi, s.VehicleID, "pickup")
-		note(s.Until, s.MileageMi, s.VehicleID, "the swap")
+		note(l.From, *l.Taken, l.VehicleID, "pickup")
+		note(l.Until, *l.Back, l.VehicleID, given)
 	}
-	note(b.ActualPickupAt, b.PickupMileageMi, b.VehicleID, "pickup")
-	note(b.ActualReturnAt, b.ReturnMileageMi, b.VehicleID, "return")
 	return all
 }
 
 // RanBack says in words which odometers were taken at pickup as less than the vehicle's meter had before.
 func RanBack(b *record.Booking) []string {
 	var all []string
-	note := func(vehicle string, miles *int, meter *float64) {
-		if miles != nil && meter != nil {
+	for _, l := range Legs(b) {
+		if miles, meter := *l.Taken, *l.Meter; miles != nil && meter != nil {
 			all = append(all, fmt.Sprintf("the odometer of %s was taken as %d mi at pickup, and its meter had %.0f mi before; the miles driven are counted from what was taken",
-				vehicle, *miles, *meter))
+				l.VehicleID, *miles, *meter))
 		}
 	}
-	for _, s := range b.VehicleSwaps {
-		note(s.VehicleID, s.PickupMileageMi, s.PickupMeterMi)
-	}
-	note(b.VehicleID, b.PickupMileageMi, b.PickupMeterMi)
 	return all
 }
 
@@ -103,10 +116,6 @@ func about(d time.Duration) string {
 
 // DrivenSince is since when an active booking has the vehicle that it has now.
 func DrivenSince(b *record.Booking) record.Instant {
-	for i := len(b.VehicleSwaps) - 1; i >= 0; i-- {
-		if s := &b.VehicleSwaps[i]; !s.From.IsZero() {
-			return s.Until
-		}
-	}
-	return b.ActualPickupAt
+	legs := Legs(b)
+	return legs[len(legs)-1].From
 }

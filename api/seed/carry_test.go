@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
@@ -66,7 +67,14 @@ func TestBusinessIsCarriedOut(t *testing.T) {
 		for i := range rentals {
 			rentals[i].Customer %= len(p.Customers)
 		}
-		p.Rentals[id] = rentals[len(rentals)/2:]
+		left, rest := rentals[:len(rentals)/2], rentals[len(rentals)/2:]
+		p.Rentals[id] = rest
+		p.Services[id] = slices.DeleteFunc(p.Services[id], func(s Service) bool { return s.From.Before(rest[0].PickupAt) })
+		for i := range p.Services[id] { // nobody has driven what is left out
+			for _, r := range left {
+				p.Services[id][i].MileageMi -= r.Miles
+			}
+		}
 	}
 	business := &Business{Account: account, Plan: p, Cars: cars, Open: open, AtOnce: 2}
 	cut, cancel := context.WithCancel(t.Context())

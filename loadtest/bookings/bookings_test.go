@@ -161,7 +161,7 @@ func TestOneAfterTheOtherAgreesWithTheModel(t *testing.T) {
 			pick = rng.IntN(len(known))
 			b = known[pick]
 		}
-		switch n := rng.IntN(10); {
+		switch n := rng.IntN(11); {
 		case n < 4 || pick < 0:
 			answer := g.do(rng, "POST", "/v1/bookings", g.wish(vehicle, from, until, rng.IntN(2) == 0))
 			if expect("create", answer, m.free("", vehicle, from, until)) {
@@ -193,7 +193,10 @@ func TestOneAfterTheOtherAgreesWithTheModel(t *testing.T) {
 				b.VehicleID = vehicle
 				known[pick], m.holds[b.ID] = b, b
 			}
-		case n >= 8:
+		case n == 8: // nothing was handed over yet
+			answer := g.do(rng, "POST", "/v1/bookings/"+b.ID+"/correct", map[string]any{"reason": "the clock", "pickup": map[string]any{"mileage_mi": 10}})
+			expect("correct "+b.Status, answer, false)
+		case n > 8:
 			answer := g.do(rng, "POST", "/v1/vehicles/"+vehicle+"/blocks", map[string]any{"from": from, "until": until, "reason": "cleaning"})
 			if expect("block", answer, m.free("", vehicle, from, until)) {
 				var block struct{ ID string }
@@ -280,33 +283,72 @@ func TestNoVehicleIsRentedTwice(t *testing.T) {
 	}
 }
 
+// commands are what is done with a booking at random, each as often as its share says. None is ever twice the same: what changes nothing is
+// accepted, and no revision.
+var commands = []struct {
+	share int
+	do    func(g *garage, rng *rand.Rand, path string) systemtest.Answer
+}{
+	{5, func(g *garage, rng *rand.Rand, _ string) systemtest.Answer {
+		from, until := g.period(rng)
+		return g.do(rng, "POST", "/v1/bookings", g.wish(g.vehicle(rng), from, until, rng.IntN(2) == 0))
+	}},
+	{1, posts("confirm", nil)},
+	{1, posts("cancel", func(*garage, *rand.Rand) any { return map[string]any{"cancelled_by": "customer"} })},
+	{1, posts("extend", func(g *garage, rng *rand.Rand) any {
+		_, until := g.period(rng)
+		return map[string]any{"return_at": until.Add(time.Duration(g.extended.Add(1)) * time.Second)}
+	})},
+	{1, posts("swap_vehicle", func(g *garage, rng *rand.Rand) any {
+		return map[string]any{"vehicle_id": g.vehicle(rng), "reason": "flat tyre"}
+	})},
+	{1, posts("pickup", func(*garage, *rand.Rand) any { return map[string]any{"mileage_mi": 100} })},
+	{1, posts("return", func(*garage, *rand.Rand) any { return map[string]any{"mileage_mi": 200} })},
+	{1, posts("correct", func(_ *garage, rng *rand.Rand) any {
+		return map[string]any{"reason": "the clock", "pickup": map[string]any{"at": before(rng, 72*time.Hour), "mileage_mi": rng.IntN(100)}}
+	})},
+	{1, posts("correct", func(_ *garage, rng *rand.Rand) any {
+		return map[string]any{"reason": "the clock", "return": map[string]any{"at": before(rng, time.Minute), "mileage_mi": 200 + rng.IntN(100)}}
+	})},
+	{1, func(g *garage, rng *rand.Rand, _ string) systemtest.Answer {
+		from, until := g.period(rng)
+		return g.do(rng, "POST", "/v1/vehicles/"+g.vehicle(rng)+"/blocks", map[string]any{"from": from, "until": until, "reason": "cleaning"})
+	}},
+}
+
+// posts is an action on a booking, with a body.
+func posts(action string, body func(*garage, *rand.Rand) any) func(*garage, *rand.Rand, string) systemtest.Answer {
+	return func(g *garage, rng *rand.Rand, path string) systemtest.Answer {
+		if body == nil {
+			return g.do(rng, "POST", path+"/"+action, nil)
+		}
+		return g.do(rng, "POST", path+"/"+action, body(g, rng))
+	}
+}
+
+// before is an instant that is past, by no more than so much.
+func before(rng *rand.Rand, most time.Duration) time.Time {
+	return time.Now().Add(-time.Duration(rng.Int64N(int64(most))))
+}
+
+func (g *garage) vehicle(rng *rand.Rand) string { return g.vehicles[rng.IntN(len(g.vehicles))] }
+
 // command gives a random command, mostly about a booking that there is.
 func (g *garage) command(rng *rand.Rand, id string) systemtest.Answer {
-	vehicle := g.vehicles[rng.IntN(len(g.vehicles))]
-	from, until := g.period(rng)
-	n := rng.IntN(12)
+	all := 0
+	for _, c := range commands {
+		all += c.share
+	}
+	n := rng.IntN(all)
 	if id == "" {
 		n = 0
 	}
-	path := "/v1/bookings/" + id
-	switch {
-	case n < 5:
-		return g.do(rng, "POST", "/v1/bookings", g.wish(vehicle, from, until, rng.IntN(2) == 0))
-	case n == 5:
-		return g.do(rng, "POST", path+"/confirm", nil)
-	case n == 6:
-		return g.do(rng, "POST", path+"/cancel", map[string]any{"cancelled_by": "customer"})
-	case n == 7:
-		// Never twice the same: an extension that changes nothing is accepted, and no revision.
-		return g.do(rng, "POST", path+"/extend", map[string]any{"return_at": until.Add(time.Duration(g.extended.Add(1)) * time.Second)})
-	case n == 8:
-		return g.do(rng, "POST", path+"/swap_vehicle", map[string]any{"vehicle_id": vehicle, "reason": "flat tyre"})
-	case n == 9:
-		return g.do(rng, "POST", path+"/pickup", map[string]any{"mileage_mi": 100})
-	case n == 10:
-		return g.do(rng, "POST", path+"/return", map[string]any{"mileage_mi": 200})
+	for _, c := range commands {
+		if n -= c.share; n < 0 {
+			return c.do(g, rng, "/v1/bookings/"+id)
+		}
 	}
-	return g.do(rng, "POST", "/v1/vehicles/"+vehicle+"/blocks", map[string]any{"from": from, "until": until, "reason": "cleaning"})
+	panic("shares add up to more than all")
 }
 
 // kill ends a process, or ClickHouse, and starts it again.

@@ -134,6 +134,17 @@ func (b *books) stepBooking() {
 			r.Deposit.Released = record.Money{Amount: rapid.Int64Range(0, 60000).Draw(b.t, "released"), Currency: "USD"}
 		case 5:
 			b.reverse(r)
+		case 6: // what was noted when vehicles changed hands is corrected, and the difference charged
+			r.ActualPickupAt, r.ActualReturnAt = b.instant(), b.instant()
+			for i := range r.VehicleSwaps {
+				r.VehicleSwaps[i].Until = b.instant()
+			}
+			if r.RateSnapshot != nil && len(r.RateSnapshot.Days) > 1 {
+				s := *r.RateSnapshot
+				s.Days = s.Days[1:]
+				r.RateSnapshot = &s
+			}
+			b.bill(r)
 		default:
 			b.bill(r)
 		}

@@ -183,7 +183,7 @@ func before(s *record.RateSnapshot, was, is Request, most, days int) (record.Rat
 		return record.RateSnapshot{}, nil, err
 	}
 	next := *s
-	next.Basis.PickupAt, next.Basis.AgreedPickupAt = is.PickupAt, is.AgreedPickupAt
+	next.Basis.PickupAt, next.Basis.AgreedPickupAt, next.Basis.EarlyDays = is.PickupAt, is.AgreedPickupAt, days-most
 	next.Days = slices.Concat(to.Days[:days-most], s.Days)
 	charges, err := add(&next, &from, &to)
 	return next, charges, err
@@ -212,6 +212,13 @@ func keyOf(l *record.Charge) lineKey {
 
 // difference returns the lines that make one price of another: one for each sort of line whose sum is not the same.
 func (c *calc) difference(from, to *record.RateSnapshot) []record.Charge {
+	days := fmt.Sprintf("%s instead of %s: ", count(to.BilledDays, "day"), count(from.BilledDays, "day"))
+	return c.instead(to.Currency, from.Lines, to.Lines, func(string) string { return days })
+}
+
+// instead returns the lines that make of the sums of some lines those of others, sort by sort. Why says what stands before the sums in the
+// explanation of a line of a type.
+func (c *calc) instead(currency string, from, to []record.Charge, why func(kind string) string) []record.Charge {
 	var order []lineKey
 	was, is, like := map[lineKey]int64{}, map[lineKey]int64{}, map[lineKey]*record.Charge{}
 	sum := func(into map[lineKey]int64, lines []record.Charge) {
@@ -223,8 +230,8 @@ func (c *calc) difference(from, to *record.RateSnapshot) []record.Charge {
 			into[k] = c.add(into[k], lines[i].Amount.Amount)
 		}
 	}
-	sum(is, to.Lines)
-	sum(was, from.Lines)
+	sum(is, to)
+	sum(was, from)
 	var lines []record.Charge
 	for _, k := range order {
 		delta := c.add(is[k], -was[k])
@@ -234,11 +241,11 @@ func (c *calc) difference(from, to *record.RateSnapshot) []record.Charge {
 		l := like[k]
 		lines = append(lines, record.Charge{
 			Type: k.kind, Description: k.description, Quantity: 1, UnitPrice: record.Money{Amount: delta}, Taxable: l.Taxable, TaxRateBP: l.TaxRateBP,
-			Explanation: fmt.Sprintf("%s instead of %s: %s instead of %s.", count(to.BilledDays, "day"), count(from.BilledDays, "day"),
-				Format(record.Money{Amount: is[k], Currency: to.Currency}), Format(record.Money{Amount: was[k], Currency: to.Currency})),
+			Explanation: fmt.Sprintf("%s%s instead of %s.", why(k.kind), Format(record.Money{Amount: is[k], Currency: currency}),
+				Format(record.Money{Amount: was[k], Currency: currency})),
 		})
 	}
-	return c.finish(to.Currency, lines)
+	return c.finish(currency, lines)
 }
 
 // Returned is how a vehicle came back.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -52,7 +53,8 @@ type counter struct {
 	req  price.Request
 	then []string // what happens afterwards
 
-	agreed price.Agreed // as the booking has it by then
+	agreed price.Agreed    // as the booking has it by then
+	late   []record.Charge // what the return has added
 }
 
 // workOut answers what is asked.
@@ -203,7 +205,7 @@ func (c *counter) read(word, rest string) {
 		c.req.DailyRate, c.req.DailyRateOf = new(c.money(rest)), map[string]string{"vehicle day": "vehicle", "class day": "vehicle class"}[word]
 	case "vehicle miles":
 		c.req.IncludedMilesPerDay, c.req.ExtraMileFee = new(c.number(words[0])), new(c.money(words[1]))
-	case "extended to", "picked up", "kept, from", "returned", "cancelled", "no-show", "charged":
+	case "extended to", "picked up", "picked up instead", "kept, from", "returned", "returned instead", "cancelled", "no-show", "charged":
 		c.then = append(c.then, word+": "+rest)
 	default:
 		c.t.Fatalf("nobody understands %q", word)
@@ -215,11 +217,12 @@ func (c *counter) after(out *strings.Builder, s record.RateSnapshot, event strin
 	word, rest, _ := strings.Cut(event, ": ")
 	fmt.Fprintf(out, "\n%s\n", strings.TrimSpace(word+" "+rest))
 	switch word {
-	case "extended to", "picked up":
-		change := price.PickedUp
-		if word == "extended to" {
-			change = price.Extend
-		}
+	case "extended to", "picked up", "picked up instead":
+		change := map[string]func(*record.RateSnapshot, price.Agreed, time.Time) (record.RateSnapshot, []record.Charge, error){
+			"extended to": price.Extend, "picked up": price.PickedUp,
+			"picked up instead": func(s *record.RateSnapshot, a price.Agreed, at time.Time) (record.RateSnapshot, []record.Charge, error) {
+				return price.PickedUpInstead(s, a, at, true)
+			}}[word]
 		at := c.instant(rest).Time
 		next, lines, err := change(&s, c.agreed, at)
 		if err != nil {
@@ -252,7 +255,7 @@ func (c *counter) after(out *strings.Builder, s record.RateSnapshot, event strin
 			c.t.Fatal(err)
 		}
 		fmt.Fprintf(out, "owed in all %s\n", price.Format(s.Totals.Total))
-	case "returned": // AT [miles N] [fuel N] [battery N] [elsewhere FEE]
+	case "returned", "returned instead": // AT [miles N] [fuel N] [battery N] [elsewhere FEE]
 		words := strings.Fields(rest)
 		r := price.Returned{At: c.instant(words[0] + " " + words[1]).Time}
 		for i := 2; i < len(words); i += 2 {
@@ -270,12 +273,20 @@ func (c *counter) after(out *strings.Builder, s record.RateSnapshot, event strin
 				r.BatteryMissingPct = int64(n)
 			}
 		}
-		lines, err := price.AtReturn(&s, c.agreed, r)
+		var lines []record.Charge
+		var err error
+		if word == "returned" {
+			lines, err = price.AtReturn(&s, c.agreed, r)
+			c.late = lines
+		} else {
+			lines, err = price.AtReturnInstead(&s, c.agreed, r, c.late)
+			c.late = slices.Concat(c.late, lines)
+		}
 		if err != nil {
 			c.t.Fatal(err)
 		}
 		showLines(out, lines)
-		totals, err := price.Totals(s.Currency, append(s.Lines[:len(s.Lines):len(s.Lines)], lines...))
+		totals, err := price.Totals(s.Currency, slices.Concat(s.Lines, c.late))
 		if err != nil {
 			c.t.Fatal(err)
 		}

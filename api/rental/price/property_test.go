@@ -1,11 +1,13 @@
 package price_test
 
 import (
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"os"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -101,7 +103,62 @@ func wrongAfter(s *record.RateSnapshot, req *price.Request) string {
 	if err != nil || after.Total != longer.Totals.Total || after.Taxes != longer.Totals.Taxes || after.NetToHost != longer.Totals.NetToHost {
 		return "the charges of an extension are not the difference"
 	}
+	if why := wrongCorrected(s, agreed); why != "" {
+		return why
+	}
 	return wrongKept(s, req)
+}
+
+// wrongCorrected says what is wrong with a rental whose pickup and return were typed wrongly at first, and with wrong corrections too: in the end it
+// must cost what it costs if all was typed right at once.
+func wrongCorrected(s *record.RateSnapshot, agreed price.Agreed) string {
+	pickups := []time.Time{agreed.PickupAt.Add(-50 * time.Hour), agreed.PickupAt.Add(5 * time.Hour), agreed.PickupAt.Add(-200 * time.Hour), agreed.PickupAt.Add(-26 * time.Hour)}
+	miles := []int{200_000, 100, 0, 3000}
+	returned := func(i int) price.Returned {
+		return price.Returned{At: agreed.ReturnAt.Add(time.Duration(i*31) * time.Hour), MilesDriven: &miles[i], FuelMissingPct: int64(40 - 10*i)}
+	}
+	typed := func(instead bool) (total record.Totals, days []record.DayPrice, err error) {
+		now, posted, late := *s, slices.Clone(s.Lines), []record.Charge(nil)
+		for i, at := range pickups {
+			if !instead && i < len(pickups)-1 {
+				continue
+			}
+			var lines []record.Charge
+			first := i == 0 || !instead
+			if first {
+				now, lines, err = price.PickedUp(&now, agreed, at)
+			} else {
+				now, lines, err = price.PickedUpInstead(&now, agreed, at, at.Before(agreed.PickupAt))
+			}
+			if err != nil {
+				return total, nil, err
+			}
+			posted = append(posted, lines...)
+			if first {
+				lines, err = price.AtReturn(&now, agreed, returned(i))
+			} else {
+				lines, err = price.AtReturnInstead(&now, agreed, returned(i), late)
+			}
+			if err != nil {
+				return total, nil, err
+			}
+			late = append(late, lines...)
+		}
+		total, err = price.Totals(s.Currency, slices.Concat(posted, late))
+		return total, now.Days, err
+	}
+	want, days, err := typed(false)
+	if err != nil {
+		return "typed right: " + says(err)
+	}
+	got, again, err := typed(true)
+	if err != nil {
+		return "corrected: " + says(err)
+	}
+	if got != want || !reflect.DeepEqual(days, again) {
+		return fmt.Sprintf("corrected it costs %v, typed right %v", got, want)
+	}
+	return ""
 }
 
 // wrongKept says what is wrong with a price that was kept when its rental was moved.
