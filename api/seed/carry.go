@@ -25,22 +25,32 @@ func (c *Clock) Now() time.Time { return time.UnixMilli(c.at.Load()).UTC() }
 // Set puts the clock.
 func (c *Clock) Set(t time.Time) { c.at.Store(t.UnixMilli()) }
 
-// Business carries a plan out.
+// Branch is a place where cars stand when nobody has them.
+type Branch struct {
+	Code     string
+	Location record.Location
+}
+
+// Business carries a plan out. First the present, so that what there is agrees from the beginning: which cars are out and which are in the
+// workshop. Behind it comes the rest, the last week and the next months first.
 type Business struct {
-	Account fleet.AccountID
-	Plan    *Plan
-	Cars    []Car
+	Account  fleet.AccountID
+	Plan     *Plan
+	Cars     []Car
+	Branches []Branch
+	Since    time.Time // when the business was begun to be made up; what was over by then leaves the cars' states alone
 	// Open opens a desk whose clock is now and whose identities bear a node number; no two desks of a process may share one.
 	Open     func(node uint64, now func() time.Time) (*desk.Desk, error)
 	AtOnce   int                 // desks that work at once
 	Progress func(done, all int) // may be nil; called from several goroutines
 
-	known basics
+	known   basics
+	carried time.Time // until when all was done; zero before it was once
 }
 
 // basics are the records that all bookings refer to.
 type basics struct {
-	location  string
+	locations map[string]string // ids by code
 	plan      string
 	classes   map[string]string // ids by code
 	customers []string
@@ -93,9 +103,25 @@ const (
 	sortToll
 )
 
-// Carry does what the plan says up to a moment, and what of it is not done yet. It may be called again, also by another process
-// after this one has died, but not by two at once.
-func (b *Business) Carry(ctx context.Context, until time.Time) error {
+// Present makes what everything refers to, and does what the plan says of each car for a moment: who has it, or what is done to it. It does
+// nothing that was done before.
+func (b *Business) Present(ctx context.Context, now time.Time) error {
+	if err := b.begin(ctx, now); err != nil {
+		return err
+	}
+	return b.all(ctx, func(ctx context.Context, w *worker, car Car) error {
+		if err := w.outfit(ctx, car, now); err != nil {
+			return err
+		}
+		return w.car(ctx, car, now, func(s *step) bool { return !s.begin.After(now) && s.over.After(now) }, func() {})
+	})
+}
+
+// begin makes up for what was cut short, and makes what all bookings refer to, unless it was made.
+func (b *Business) begin(ctx context.Context, until time.Time) error {
+	if b.known.customers != nil {
+		return nil
+	}
 	w, err := b.worker(nodeBasics)
 	if err != nil {
 		return err
@@ -107,10 +133,50 @@ func (b *Business) Carry(ctx context.Context, until time.Time) error {
 	if err := w.basics(ctx); err != nil {
 		return fmt.Errorf("demo business: %w", err)
 	}
+	return w.Store.Close(ctx)
+}
+
+// Carry does what the plan says up to a moment, and what of it is not done yet. It may be called again, also by another process
+// after this one has died, but not by two at once.
+func (b *Business) Carry(ctx context.Context, until time.Time) error {
+	if b.carried.IsZero() {
+		if err := b.Present(ctx, until); err != nil {
+			return err
+		}
+	}
 	all, done := 0, atomic.Int64{}
 	for _, rentals := range b.Plan.Rentals {
 		all += len(rentals)
 	}
+	told := func() {
+		if n := int(done.Add(1)); b.Progress != nil {
+			b.Progress(n, all)
+		}
+	}
+	lately := func(s *step, car string) bool { return s.over.After(b.Plan.TrackedFrom(car)) }
+	for _, recent := range []bool{true, false} {
+		if err := b.all(ctx, func(ctx context.Context, w *worker, car Car) error {
+			return w.car(ctx, car, until, func(s *step) bool { return lately(s, car.ID) == recent && s.settled.After(b.carried) }, told)
+		}); err != nil {
+			return err
+		}
+	}
+	if err := b.all(ctx, func(ctx context.Context, w *worker, car Car) error { return w.expenses(ctx, car.ID, until) }); err != nil {
+		return err
+	}
+	w, err := b.worker(nodeBasics)
+	if err != nil {
+		return err
+	}
+	if err := w.expenses(ctx, "", until); err != nil {
+		return err
+	}
+	b.carried = until
+	return w.Store.Close(ctx)
+}
+
+// all does something with each car, some of them at once.
+func (b *Business) all(ctx context.Context, do func(context.Context, *worker, Car) error) error {
 	work, ctx := errgroup.WithContext(ctx)
 	work.SetLimit(max(1, b.AtOnce))
 	for i, car := range b.Cars {
@@ -119,22 +185,12 @@ func (b *Business) Carry(ctx context.Context, until time.Time) error {
 			if err != nil {
 				return err
 			}
-			if err := w.car(ctx, car, until, func() {
-				if n := int(done.Add(1)); b.Progress != nil {
-					b.Progress(n, all)
-				}
-			}); err != nil {
+			if err := do(ctx, w, car); err != nil {
 				return fmt.Errorf("demo business, %s: %w", car.ID, err)
 			}
 			return w.Store.Close(ctx)
 		})
 	}
-	work.Go(func() error {
-		if err := w.expenses(ctx, "", until); err != nil {
-			return err
-		}
-		return w.Store.Close(ctx)
-	})
 	return work.Wait()
 }
 
@@ -142,14 +198,14 @@ func (b *Business) Carry(ctx context.Context, until time.Time) error {
 func (w *worker) basics(ctx context.Context) error {
 	begin := w.Plan.Begin
 	dollars := func(cents int64) record.Money { return record.Money{Amount: cents, Currency: "USD"} }
-	location := w.id(begin, sortLocation, 0)
-	if _, _, err := w.Locations.Create(ctx, by, w.Account, location, record.Location{
-		Name: "Austin East", Code: "AUS-E", Timezone: w.Plan.Zone.String(), Address: &record.Address{Line1: "1 Demo Street", City: "Austin", Region: "TX", Country: "US"},
-		Taxes: []record.TaxRate{{Name: "Motor vehicle gross rental receipts tax", RateBP: 1000}},
-	}); err != nil {
-		return err
+	w.known.locations = map[string]string{}
+	for i, branch := range w.Branches {
+		id := w.id(begin, sortLocation, i)
+		if _, _, err := w.Locations.Create(ctx, by, w.Account, id, branch.Location); err != nil {
+			return err
+		}
+		w.known.locations[branch.Code] = fleet.FormatID(fleet.LocationPrefix, id)
 	}
-	w.known.location = fleet.FormatID(fleet.LocationPrefix, location)
 	w.known.classes = map[string]string{}
 	for i, c := range Classes {
 		id, rate, deposit := w.id(begin, sortClass, i), dollars(c.DailyCents), dollars(c.Deposit)
@@ -170,18 +226,22 @@ func (w *worker) basics(ctx context.Context) error {
 func (w *worker) customers(ctx context.Context, begin time.Time) error {
 	var ids []uint64
 	var bodies []record.Customer
+	var names []string
 	for i, p := range w.Plan.Customers {
 		ids, bodies = append(ids, w.id(begin, sortCustomer, i)), append(bodies, customer(p, begin))
-		w.known.customers = append(w.known.customers, fleet.FormatID(fleet.CustomerPrefix, ids[i]))
+		names = append(names, fleet.FormatID(fleet.CustomerPrefix, ids[i]))
 	}
-	if _, err := w.Customers.Get(ctx, w.Account, ids[len(ids)-1]); fleet.CodeOf(err) != fleet.CodeNotFound {
-		return err // they are made in order, so all are there
-	}
-	for i, err := range w.Customers.CreateMany(ctx, by, w.Account, ids, bodies) {
-		if err != nil {
-			return fmt.Errorf("customer %d: %w", i, err)
+	// They are made in order, so that all are there if the last one is.
+	if _, err := w.Customers.Get(ctx, w.Account, ids[len(ids)-1]); fleet.CodeOf(err) == fleet.CodeNotFound {
+		for i, err := range w.Customers.CreateMany(ctx, by, w.Account, ids, bodies) {
+			if err != nil {
+				return fmt.Errorf("customer %d: %w", i, err)
+			}
 		}
+	} else if err != nil {
+		return err
 	}
+	w.known.customers = names
 	return nil
 }
 
@@ -217,31 +277,29 @@ func customer(p Person, since time.Time) record.Customer {
 	return c
 }
 
-// car carries out what the plan has for one car. A car's bookings are made, begun and ended one after the other, so that none of
-// them stands for long in the past as if somebody had forgotten it.
-func (w *worker) car(ctx context.Context, car Car, until time.Time, done func()) error {
-	if err := w.outfit(ctx, car); err != nil {
-		return err
-	}
-	services := w.Plan.Services[car.ID]
-	mileage := max(2000, car.MileageMi-w.Plan.mileage(car))
-	for i := range w.Plan.Rentals[car.ID] {
-		r := &w.Plan.Rentals[car.ID][i]
-		for len(services) > 0 && services[0].From.Before(r.PickupAt) && services[0].From.Before(until) {
-			if err := w.unlessTaken(ctx, until, func() error { return w.service(ctx, services[0], until) }); err != nil {
+// car carries out what the plan has for one car, of what is wanted of it. A car's bookings are made, begun and ended one after the other, so
+// that none of them stands for long in the past as if somebody had forgotten it.
+func (w *worker) car(ctx context.Context, car Car, until time.Time, want func(*step) bool, done func()) error {
+	for _, s := range w.Plan.steps(car.ID) {
+		if !want(&s) {
+			continue
+		}
+		w.Past = !s.over.After(w.Since)
+		switch r := s.rental; {
+		case r == nil && s.begin.Before(until):
+			if err := w.unlessTaken(ctx, until, func() error { return w.service(ctx, *s.service, until) }); err != nil {
 				return err
 			}
-			services = services[1:]
-		}
-		if r.BookedAt.Before(until) {
-			if err := w.unlessTaken(ctx, until, func() error { return w.rental(ctx, r, mileage, until) }); err != nil {
+		case r != nil && r.BookedAt.Before(until):
+			if err := w.unlessTaken(ctx, until, func() error { return w.rental(ctx, car, r, until) }); err != nil {
 				return fmt.Errorf("rental %d: %w", r.Number, err)
 			}
 		}
-		mileage += r.Miles
-		done()
+		if s.rental != nil {
+			done()
+		}
 	}
-	return w.expenses(ctx, car.ID, until)
+	return nil
 }
 
 // unlessTaken does something, and passes over it if the vehicle is taken. That may be so only because what follows from an earlier write
@@ -270,39 +328,41 @@ func (w *worker) resume(ctx context.Context, until time.Time) error {
 }
 
 // outfit gives the vehicle's record what the business needs of it.
-func (w *worker) outfit(ctx context.Context, car Car) error {
+func (w *worker) outfit(ctx context.Context, car Car, now time.Time) error {
 	id, err := fleet.ParseID(fleet.VehiclePrefix, car.ID)
 	if err != nil {
 		return err
 	}
 	class := Classes[max(0, slices.IndexFunc(Classes, func(c Class) bool { return c.Code == car.Class }))]
-	w.clock.Set(time.Now()) // the vehicle was made a moment ago
+	w.clock.Set(now)
 	_, err = w.Vehicles.Update(ctx, by, w.Account, id, 0, func(rec *record.Record[record.Vehicle]) error {
 		v := &rec.Body
 		if v.ClassID != "" {
 			return nil
 		}
-		v.ClassID, v.HomeLocationID, v.CurrentLocationID = w.known.classes[car.Class], w.known.location, w.known.location
-		miles, life, residual := max(2000, car.MileageMi-w.Plan.mileage(car)), 150_000, record.Money{Amount: class.Value / 4, Currency: "USD"}
+		location := w.known.locations[car.Branch]
+		v.ClassID, v.HomeLocationID, v.CurrentLocationID = w.known.classes[car.Class], location, location
+		v.StatusSince = record.InstantOf(w.Plan.freeSince(car.ID, w.Since))
+		miles, life, residual := car.MileageMi, 150_000, record.Money{Amount: class.Value / 4, Currency: "USD"}
 		v.AcquisitionMileageMi, v.ExpectedLifeMi, v.ResidualValue = &miles, &life, &residual
 		v.Ownership, v.AcquiredOn, v.InServiceOn = "owned", w.Plan.Begin.Format(time.DateOnly), w.Plan.Begin.Format(time.DateOnly)
 		v.AcquisitionCost = &record.Money{Amount: class.Value, Currency: "USD"}
 		v.DepreciationMethod, v.UsefulLifeMonths = "straight_line", 72
 		v.RegistrationExpiresOn = w.Plan.Anchor.AddDate(0, 3, int(id%200)).Format(time.DateOnly)
 		v.InspectionExpiresOn = w.Plan.Anchor.AddDate(0, 1, int(id%150)).Format(time.DateOnly)
-		v.Insurance = &record.Insurance{Provider: "Bluebonnet Mutual", PolicyNumber: "BM-" + strings.TrimPrefix(car.ID, fleet.VehiclePrefix)[8:], EndsOn: w.Plan.Anchor.AddDate(0, 8, 0).Format(time.DateOnly)}
+		v.Insurance = &record.Insurance{Provider: "Goldenrod Mutual", PolicyNumber: "GM-" + strings.TrimPrefix(car.ID, fleet.VehiclePrefix)[8:], EndsOn: w.Plan.Anchor.AddDate(0, 8, 0).Format(time.DateOnly)}
 		return nil
 	})
 	return err
 }
 
 // rental carries out one booking as far as it has come.
-func (w *worker) rental(ctx context.Context, r *Rental, mileage int, until time.Time) error {
+func (w *worker) rental(ctx context.Context, car Car, r *Rental, until time.Time) error {
 	o := desk.Order{By: by, Account: w.Account, Booking: w.id(r.BookedAt, sortBooking, 0)}
 	w.clock.Set(r.BookedAt)
 	fields := record.BookingFields{
 		CustomerID: w.known.customers[r.Customer], Channel: r.Channel, ExternalReservationID: r.ExternalReference, VehicleID: r.Car, VehicleClassID: w.known.classes[r.Class],
-		PickupAt: record.InstantOf(r.PickupAt), ReturnAt: record.InstantOf(r.ReturnAt), PickupLocationID: w.known.location, ReturnLocationID: w.known.location, RatePlanID: w.known.plan,
+		PickupAt: record.InstantOf(r.PickupAt), ReturnAt: record.InstantOf(r.ReturnAt), PickupLocationID: w.known.locations[car.Branch], ReturnLocationID: w.known.locations[car.Branch], RatePlanID: w.known.plan,
 	}
 	if r.Extra != "" {
 		fields.Extras = []record.BookedExtra{{Code: r.Extra, Quantity: 1}}
@@ -320,11 +380,11 @@ func (w *worker) rental(ctx context.Context, r *Rental, mileage int, until time.
 			w.clock.Set(r.PickupAt.Add(25 * time.Hour))
 			rec, err = w.NoShow(ctx, o, false)
 		case r.Outcome == "returned" && r.ActualPickup.Before(until):
-			rec, err = w.pickup(ctx, o, r, mileage)
+			rec, err = w.pickup(ctx, o, car, r)
 		}
 	}
 	if err == nil && rec.Body.Status == record.BookingActive && r.ActualReturn.Before(until) {
-		rec, err = w.back(ctx, o, r, mileage)
+		rec, err = w.back(ctx, o, car, r)
 	}
 	if err != nil {
 		return err
@@ -333,9 +393,8 @@ func (w *worker) rental(ctx context.Context, r *Rental, mileage int, until time.
 }
 
 // pct is a share of a tank or a battery.
-func (w *worker) pct(r *Rental, pct int, h *desk.Handover) {
-	electric := slices.ContainsFunc(w.Cars, func(c Car) bool { return c.ID == r.Car && c.Electric })
-	if electric {
+func (car *Car) pct(pct int, h *desk.Handover) {
+	if car.Electric {
 		h.Battery = &pct
 		return
 	}
@@ -343,13 +402,13 @@ func (w *worker) pct(r *Rental, pct int, h *desk.Handover) {
 	h.FuelPct = &share
 }
 
-func (w *worker) pickup(ctx context.Context, o desk.Order, r *Rental, mileage int) (record.Record[record.Booking], error) {
+func (w *worker) pickup(ctx context.Context, o desk.Order, car Car, r *Rental) (record.Record[record.Booking], error) {
 	w.clock.Set(r.ActualPickup)
 	if _, err := w.SetDeposit(ctx, o, rental.DepositOrder{Action: rental.Authorize}); err != nil {
 		return record.Record[record.Booking]{}, fmt.Errorf("deposit: %w", err)
 	}
-	h := desk.Handover{MileageMi: &mileage}
-	w.pct(r, r.PickupPct, &h)
+	h := desk.Handover{MileageMi: &r.FromMi}
+	car.pct(r.PickupPct, &h)
 	rec, err := w.Pickup(ctx, o, h)
 	if err != nil {
 		return rec, fmt.Errorf("pickup: %w", err)
@@ -357,11 +416,10 @@ func (w *worker) pickup(ctx context.Context, o desk.Order, r *Rental, mileage in
 	return rec, nil
 }
 
-func (w *worker) back(ctx context.Context, o desk.Order, r *Rental, mileage int) (record.Record[record.Booking], error) {
+func (w *worker) back(ctx context.Context, o desk.Order, car Car, r *Rental) (record.Record[record.Booking], error) {
 	w.clock.Set(r.ActualReturn)
-	mileage += r.Miles
-	h := desk.Handover{MileageMi: &mileage}
-	w.pct(r, r.ReturnPct, &h)
+	h := desk.Handover{MileageMi: &r.ToMi}
+	car.pct(r.ReturnPct, &h)
 	rec, err := w.Return(ctx, o, h)
 	if err != nil {
 		return rec, fmt.Errorf("return: %w", err)
