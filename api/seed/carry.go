@@ -32,7 +32,7 @@ type Branch struct {
 }
 
 // Business carries a plan out. First the present, so that what there is agrees from the beginning: which cars are out and which are in the
-// workshop. Behind it comes the rest, the last week and the next months first.
+// workshop. Behind it comes the rest, the last days and the next months first.
 type Business struct {
 	Account  fleet.AccountID
 	Plan     *Plan
@@ -103,17 +103,27 @@ const (
 	sortToll
 )
 
-// Present makes what everything refers to, and does what the plan says of each car for a moment: who has it, or what is done to it. It does
-// nothing that was done before.
-func (b *Business) Present(ctx context.Context, now time.Time) error {
+// Present makes what everything refers to, and does what the plan says of each car for a moment: who has it, or what is done to it, and who had
+// it last, for the odometer. It does nothing that was done before. done, which may be nil, is told the index of each car that is through, from
+// several goroutines.
+func (b *Business) Present(ctx context.Context, now time.Time, done func(car int)) error {
 	if err := b.begin(ctx, now); err != nil {
 		return err
 	}
-	return b.all(ctx, func(ctx context.Context, w *worker, car Car) error {
+	return b.all(ctx, func(ctx context.Context, w *worker, i int) error {
+		car := b.Cars[i]
 		if err := w.outfit(ctx, car, now); err != nil {
 			return err
 		}
-		return w.car(ctx, car, now, func(s *step) bool { return !s.begin.After(now) && s.over.After(now) }, func() {})
+		back, _ := b.Plan.freeSince(car.ID, now)
+		if slices.ContainsFunc(b.Plan.Rentals[car.ID], func(r Rental) bool { return r.out(now) }) {
+			back = time.Time{} // who has the car now tells the odometer
+		}
+		err := w.car(ctx, car, now, func(s *step) bool { return !s.begin.After(now) && (s.over.After(now) || s.over.Equal(back)) }, func() {})
+		if err == nil && done != nil {
+			done(i)
+		}
+		return err
 	})
 }
 
@@ -136,14 +146,9 @@ func (b *Business) begin(ctx context.Context, until time.Time) error {
 	return w.Store.Close(ctx)
 }
 
-// Carry does what the plan says up to a moment, and what of it is not done yet. It may be called again, also by another process
+// Carry does what the plan says up to a moment, and what of it is not done yet. Present comes before it. It may be called again, also by another process
 // after this one has died, but not by two at once.
 func (b *Business) Carry(ctx context.Context, until time.Time) error {
-	if b.carried.IsZero() {
-		if err := b.Present(ctx, until); err != nil {
-			return err
-		}
-	}
 	all, done := 0, atomic.Int64{}
 	for _, rentals := range b.Plan.Rentals {
 		all += len(rentals)
@@ -155,13 +160,14 @@ func (b *Business) Carry(ctx context.Context, until time.Time) error {
 	}
 	lately := func(s *step, car string) bool { return s.over.After(b.Plan.TrackedFrom(car)) }
 	for _, recent := range []bool{true, false} {
-		if err := b.all(ctx, func(ctx context.Context, w *worker, car Car) error {
+		if err := b.all(ctx, func(ctx context.Context, w *worker, i int) error {
+			car := b.Cars[i]
 			return w.car(ctx, car, until, func(s *step) bool { return lately(s, car.ID) == recent && s.settled.After(b.carried) }, told)
 		}); err != nil {
 			return err
 		}
 	}
-	if err := b.all(ctx, func(ctx context.Context, w *worker, car Car) error { return w.expenses(ctx, car.ID, until) }); err != nil {
+	if err := b.all(ctx, func(ctx context.Context, w *worker, i int) error { return w.expenses(ctx, b.Cars[i].ID, until) }); err != nil {
 		return err
 	}
 	w, err := b.worker(nodeBasics)
@@ -176,7 +182,7 @@ func (b *Business) Carry(ctx context.Context, until time.Time) error {
 }
 
 // all does something with each car, some of them at once.
-func (b *Business) all(ctx context.Context, do func(context.Context, *worker, Car) error) error {
+func (b *Business) all(ctx context.Context, do func(ctx context.Context, w *worker, car int) error) error {
 	work, ctx := errgroup.WithContext(ctx)
 	work.SetLimit(max(1, b.AtOnce))
 	for i, car := range b.Cars {
@@ -185,7 +191,7 @@ func (b *Business) all(ctx context.Context, do func(context.Context, *worker, Ca
 			if err != nil {
 				return err
 			}
-			if err := do(ctx, w, car); err != nil {
+			if err := do(ctx, w, i); err != nil {
 				return fmt.Errorf("demo business, %s: %w", car.ID, err)
 			}
 			return w.Store.Close(ctx)
@@ -342,7 +348,12 @@ func (w *worker) outfit(ctx context.Context, car Car, now time.Time) error {
 		}
 		location := w.known.locations[car.Branch]
 		v.ClassID, v.HomeLocationID, v.CurrentLocationID = w.known.classes[car.Class], location, location
-		v.StatusSince = record.InstantOf(w.Plan.freeSince(car.ID, w.Since))
+		// The state is said by hand and later than all of the past, so that nothing of the past changes it.
+		since, returned := w.Plan.freeSince(car.ID, w.Since)
+		v.StatusSince = record.InstantOf(since)
+		if ready := since.Add(buffer); returned && ready.After(now) {
+			v.Status, v.StatusReason, v.StatusUntil = record.VehicleTurnaround, "returned", record.InstantOf(ready)
+		}
 		miles, life, residual := car.MileageMi, 150_000, record.Money{Amount: class.Value / 4, Currency: "USD"}
 		v.AcquisitionMileageMi, v.ExpectedLifeMi, v.ResidualValue = &miles, &life, &residual
 		v.Ownership, v.AcquiredOn, v.InServiceOn = "owned", w.Plan.Begin.Format(time.DateOnly), w.Plan.Begin.Format(time.DateOnly)

@@ -10,7 +10,7 @@ import (
 const buffer = 2 * time.Hour
 
 // tracked is for how long before the anchor trackers have told where the cars are.
-const tracked = 7 * 24 * time.Hour
+const tracked = 3 * 24 * time.Hour
 
 // lastLeg is how long before the return the way back is over.
 const lastLeg = 10 * time.Minute
@@ -37,7 +37,7 @@ func legs(rng *rand.Rand, car Car, from, until time.Time) []Leg {
 		if home && at.Equal(last) {
 			return all
 		}
-		stay := time.Duration(60+rng.IntN(240)) * time.Minute
+		stay := time.Duration(90+rng.IntN(360)) * time.Minute
 		if home { // an errand on the way
 			stay = time.Duration(10+rng.IntN(50)) * time.Minute
 			way = rng.IntN(len(car.Ways))
@@ -83,7 +83,7 @@ func (r *Rental) settled() time.Time {
 	return at
 }
 
-// TrackedFrom is since when a tracker has told where a car is: for a week, and for the whole of the rental in which that week begins.
+// TrackedFrom is since when a tracker has told where a car is: for some days, and for the whole of the rental in which these begin.
 func (p *Plan) TrackedFrom(car string) time.Time {
 	from := p.Anchor.Add(-tracked)
 	for i := range p.Rentals[car] {
@@ -106,23 +106,18 @@ func (p *Plan) Drives(car string) []Leg {
 	return all
 }
 
-// freeSince is when a car that is free at an instant was made ready last.
-func (p *Plan) freeSince(car string, at time.Time) time.Time {
-	since := p.Begin
-	note := func(over time.Time) {
-		if over.Before(at) && over.After(since) {
-			since = over
+// freeSince is when a car was given back, or came out of the workshop, the last time before an instant.
+func (p *Plan) freeSince(car string, at time.Time) (since time.Time, returned bool) {
+	since = p.Begin
+	for _, s := range p.steps(car) {
+		if s.rental != nil && s.rental.Outcome != "returned" {
+			continue
+		}
+		if s.over.After(since) && !s.over.After(at) {
+			since, returned = s.over, s.rental != nil
 		}
 	}
-	for i := range p.Rentals[car] {
-		if r := &p.Rentals[car][i]; r.Outcome == "returned" {
-			note(r.ActualReturn.Add(buffer))
-		}
-	}
-	for _, s := range p.Services[car] {
-		note(s.Until)
-	}
-	return since
+	return since, returned
 }
 
 // step is something of the plan that occupies a car.
@@ -130,7 +125,7 @@ type step struct {
 	rental  *Rental
 	service *Service
 	begin   time.Time
-	over    time.Time // the car is ready again
+	over    time.Time // the car is back
 	settled time.Time // nothing is left to do
 }
 
@@ -139,7 +134,11 @@ func (p *Plan) steps(car string) []step {
 	var all []step
 	for i := range p.Rentals[car] {
 		r := &p.Rentals[car][i]
-		all = append(all, step{rental: r, begin: r.PickupAt, over: r.Over().Add(buffer), settled: r.settled()})
+		s := step{rental: r, begin: r.PickupAt, over: r.PickupAt, settled: r.settled()} // nobody has what nobody came for
+		if r.Outcome == "returned" {
+			s.over = r.ActualReturn
+		}
+		all = append(all, s)
 	}
 	for i := range p.Services[car] {
 		s := &p.Services[car][i]

@@ -55,6 +55,9 @@ func (c *demoCommand) Run(ctx context.Context, s settings, o output) error {
 			_ = bar.Set(done)
 			all.Store(int64(of))
 		}
+		if err := b.business.Present(ctx, time.Now(), nil); err != nil {
+			return err
+		}
 		if err := b.business.Carry(ctx, time.Now()); err != nil {
 			return err
 		}
@@ -143,8 +146,9 @@ func openDesk(db driver.Conn, node uint64, now func() time.Time, log *slog.Logge
 // demoEvery is how often the business does what has come due.
 const demoEvery = 30 * time.Second
 
-// carryOn makes the business up to now, and does what has come due, until ctx ends.
-func (b *demoBusiness) carryOn(ctx context.Context) error {
+// carryOn makes the business up to now, beginning with who has which vehicle at present, and does what has come due, until ctx ends. stands is
+// told the vehicles of which that stands.
+func (b *demoBusiness) carryOn(ctx context.Context, stands chan<- int) error {
 	ticker := time.NewTicker(demoEvery)
 	defer ticker.Stop()
 	b.log.Info("the demo's two years of business are being made up, which takes a while; what there is of them is listed")
@@ -154,8 +158,24 @@ func (b *demoBusiness) carryOn(ctx context.Context) error {
 			b.log.Info("the demo's business is being made up", "rentals", done, "of", all)
 		}
 	}
+	told := func(car int) {
+		select {
+		case stands <- car:
+		case <-ctx.Done():
+		}
+	}
 	for begun := time.Now(); ; {
-		switch err := b.business.Carry(ctx, time.Now()); {
+		var err error
+		if told != nil {
+			if err = b.business.Present(ctx, time.Now(), told); err == nil {
+				told, b.business.AtOnce = nil, 1
+				b.log.Info("the demo's vehicles are with who has them", "seconds", int(time.Since(begun).Seconds()))
+			}
+		}
+		if err == nil {
+			err = b.business.Carry(ctx, time.Now())
+		}
+		switch {
 		case ctx.Err() != nil:
 			return nil
 		case err != nil:

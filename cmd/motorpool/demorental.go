@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
-	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/motorpool/fleet"
@@ -121,11 +121,11 @@ func (f *rentalFleet) rounds(plan *seed.Plan, cars []seed.Car) []*round {
 }
 
 // catchUp is how much of the past is sent at once.
-const catchUp = fleet.Millis(6 * 60 * 60 * 1000)
+const catchUp = fleet.Millis(24 * 60 * 60 * 1000)
 
-// drive sends what the trackers of the business report: first what is missing of the past, up to now, then what is due, until ctx ends. caughtUp
-// is called when the past is sent.
-func (b *demoBusiness) drive(ctx context.Context, publish func(context.Context, []fleet.Report) error, log *slog.Logger, caughtUp func()) error {
+// drive sends what the trackers of the business report, of the vehicles that stands has named: first what is missing of the past, then what is
+// due, until ctx ends.
+func (b *demoBusiness) drive(ctx context.Context, stands <-chan int, publish func(context.Context, []fleet.Report) error) error {
 	rounds := b.fleet.rounds(b.business.Plan, b.business.Cars)
 	since, err := b.heardUntil(ctx)
 	if err != nil {
@@ -134,41 +134,37 @@ func (b *demoBusiness) drive(ctx context.Context, publish func(context.Context, 
 	ticker := time.NewTicker(demoTick)
 	defer ticker.Stop()
 	var due []fleet.Report
-	for failing := false; ; {
-		now := fleet.MillisOf(time.Now())
-		to, first := now, now
-		for _, at := range since {
-			first = min(first, at)
-		}
-		if behind := first.Add(time.Duration(catchUp) * time.Millisecond); behind < to {
-			to = behind
+	var heard []int
+	failing := false
+	for {
+		to := fleet.MillisOf(time.Now())
+		for _, i := range heard {
+			to = min(to, since[i]+catchUp)
 		}
 		due = due[:0]
-		for i, r := range rounds {
-			if since[i] < to {
-				due = r.due(since[i], to, due)
-			}
+		for _, i := range heard {
+			due = rounds[i].due(since[i], max(since[i], to), due)
 		}
 		switch err := publishSome(ctx, due, publish); {
 		case err == nil:
-			for i := range since {
+			failing = false
+			for _, i := range heard {
 				since[i] = max(since[i], to)
 			}
-			failing = false
 		case ctx.Err() != nil:
 			return nil
 		case !failing:
 			failing = true
-			log.Warn("the demo's rental fleet cannot send its fixes and goes on trying", "error", err)
+			b.log.Warn("the demo's rental fleet cannot send its fixes and goes on trying", "error", err)
 		}
-		if to < now && !failing {
+		if behind := fleet.MillisOf(time.Now()) - to; behind > catchUp/2 && !failing {
 			continue
 		}
-		if caughtUp != nil && !failing {
-			caughtUp()
-			caughtUp = nil
-		}
 		select {
+		case i := <-stands:
+			if !slices.Contains(heard, i) {
+				heard = append(heard, i)
+			}
 		case <-ctx.Done():
 			return nil
 		case <-ticker.C:

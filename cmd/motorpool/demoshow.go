@@ -28,8 +28,9 @@ func loadShow() (*demoShow, error) {
 	return &demoShow{rentals: rentals, tracking: tracking}, err
 }
 
-// run makes both accounts where they are missing and plays them until ctx ends. ready is called when what there is to be seen agrees: who has
-// which vehicle, and where the trackers were in the week before. What is older is made up behind it.
+// run makes both accounts where they are missing and plays them until ctx ends. ready is called when they have their vehicles. Then these are
+// given, one after the other, to who has them; a vehicle is heard of when that stands, so that what can be seen agrees at any moment. The past is
+// made up behind it.
 func (d *demoShow) run(ctx context.Context, p *platform, screen *startScreen, ready func() error) error {
 	made, err := newRecords(p.db)
 	if err != nil {
@@ -48,26 +49,16 @@ func (d *demoShow) run(ctx context.Context, p *platform, screen *startScreen, re
 	}
 	all, running := errgroup.WithContext(ctx)
 	all.Go(func() error { return d.tracking.play(running, uniqueIDs, time.Now, publish, p.log) })
-	business := &demoBusiness{records: made, fleet: d.rentals, seed: 1, years: 2, atOnce: 4, log: p.log}
 	all.Go(func() error {
-		if err := business.open(running); err != nil {
+		b := &demoBusiness{records: made, fleet: d.rentals, seed: 1, years: 2, atOnce: 2, log: p.log}
+		if err := b.open(running); err != nil {
 			return err
-		}
-		sent := make(chan struct{})
-		all.Go(func() error { return business.drive(running, publish, p.log, func() { close(sent) }) })
-		if err := business.business.Present(running, time.Now()); err != nil {
-			return err
-		}
-		select {
-		case <-sent:
-		case <-running.Done():
-			return nil
 		}
 		for _, a := range []struct {
 			shownAccount
 			id fleet.AccountID
 		}{
-			{shownAccount{name: demoAccount, what: "rentals", vehicles: len(d.rentals.vehicles), keyFile: demoKeyFile}, business.business.Account},
+			{shownAccount{name: demoAccount, what: "rentals", vehicles: len(d.rentals.vehicles), keyFile: demoKeyFile}, b.business.Account},
 			{shownAccount{name: trackingAccount, what: "tracking", vehicles: len(uniqueIDs), keyFile: trackingKeyFile}, tracked},
 		} {
 			a.keyFile = filepath.Join(p.settings.Data, a.keyFile)
@@ -79,8 +70,9 @@ func (d *demoShow) run(ctx context.Context, p *platform, screen *startScreen, re
 		if err := ready(); err != nil {
 			return err
 		}
-		business.business.AtOnce = 1
-		return business.carryOn(running)
+		stands := make(chan int, len(d.rentals.vehicles))
+		all.Go(func() error { return b.drive(running, stands, publish) })
+		return b.carryOn(running, stands)
 	})
 	return all.Wait()
 }

@@ -15,7 +15,7 @@ import (
 
 const (
 	// demoSpacing is the least time between two fixes of a vehicle of the rental business that drives.
-	demoSpacing = fleet.Millis(5000)
+	demoSpacing = fleet.Millis(15_000)
 	// demoHeartbeat is how often its tracker reports while it stands.
 	demoHeartbeat = fleet.Millis(600_000)
 	// demoWalk is how fast a vehicle gets from where one drive ends to where the next one begins, in m/s.
