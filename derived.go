@@ -10,17 +10,17 @@ type Kind string
 
 // The kinds.
 const (
-	KindTrip    Kind = "trip"
-	KindStop    Kind = "stop"
-	KindCharge  Kind = "charge"
-	KindVisit   Kind = "visit"
-	KindDriving Kind = "driving_event"
-	KindAlert   Kind = "alert"
-	KindRun     Kind = "route_run"
+	KindTrip     Kind = "trip"
+	KindStop     Kind = "stop"
+	KindCharging Kind = "charge"
+	KindVisit    Kind = "visit"
+	KindDriving  Kind = "driving_event"
+	KindAlert    Kind = "alert"
+	KindRun      Kind = "route_run"
 )
 
 // Kinds lists every kind.
-var Kinds = []Kind{KindTrip, KindStop, KindCharge, KindVisit, KindDriving, KindAlert, KindRun}
+var Kinds = []Kind{KindTrip, KindStop, KindCharging, KindVisit, KindDriving, KindAlert, KindRun}
 
 // Prefix returns how written identities of the kind begin.
 func (k Kind) Prefix() string {
@@ -29,8 +29,8 @@ func (k Kind) Prefix() string {
 		return "trp_"
 	case KindStop:
 		return "stp_"
-	case KindCharge:
-		return "chg_"
+	case KindCharging:
+		return "chs_"
 	case KindVisit:
 		return "vis_"
 	case KindDriving:
@@ -55,7 +55,7 @@ type Head struct {
 // Header returns the head; every Entity embeds one.
 func (h *Head) Header() *Head { return h }
 
-// Entity is something derived: a *Trip, *Stop, *Charge, *Visit, *DrivingEvent, *Alert or *RouteRun. Its JSON form is its one
+// Entity is something derived: a *Trip, *Stop, *ChargingSession, *Visit, *DrivingEvent, *Alert or *RouteRun. Its JSON form is its one
 // written form, in ClickHouse as on the topic of events: SI units, times in milliseconds since 1970 UTC.
 type Entity interface {
 	Kind() Kind
@@ -125,8 +125,8 @@ type Stop struct {
 // Kind returns KindStop.
 func (*Stop) Kind() Kind { return KindStop }
 
-// Charge is a charging session of an electric vehicle.
-type Charge struct {
+// ChargingSession is a charging session of an electric vehicle.
+type ChargingSession struct {
 	Head
 	Place     *Place   `json:"place,omitempty"`
 	SocStart  *float64 `json:"soc_start_pct,omitempty"`
@@ -136,8 +136,8 @@ type Charge struct {
 	Estimated bool     `json:"estimated"`               // concluded from a rising state of charge, not from a charging signal
 }
 
-// Kind returns KindCharge.
-func (*Charge) Kind() Kind { return KindCharge }
+// Kind returns KindCharging.
+func (*ChargingSession) Kind() Kind { return KindCharging }
 
 // Visit is a stay of a vehicle inside a geofence, or a pass through it between two fixes.
 type Visit struct {

@@ -55,35 +55,35 @@ type Event struct {
 
 // Types of events. What a repair makes of a closed thing is an update; what no longer holds is deleted.
 const (
-	EventTripStarted    = "vehicle.trip.started"
-	EventTripEnded      = "vehicle.trip.ended"
-	EventTripUpdated    = "vehicle.trip.updated"
-	EventTripDeleted    = "vehicle.trip.deleted"
-	EventStopStarted    = "vehicle.stop.started"
-	EventStopEnded      = "vehicle.stop.ended"
-	EventStopUpdated    = "vehicle.stop.updated"
-	EventStopDeleted    = "vehicle.stop.deleted"
-	EventChargeStarted  = "vehicle.charge.started"
-	EventChargeEnded    = "vehicle.charge.ended"
-	EventChargeUpdated  = "vehicle.charge.updated"
-	EventChargeDeleted  = "vehicle.charge.deleted"
-	EventFenceEntered   = "geofence.entered"
-	EventFenceExited    = "geofence.exited"
-	EventFenceDwelled   = "geofence.dwelled"
-	EventFenceCrossed   = "geofence.crossed"
-	EventVisitUpdated   = "geofence.visit.updated"
-	EventVisitDeleted   = "geofence.visit.deleted"
-	EventDrivingNoted   = "vehicle.driving_event.recorded"
-	EventDrivingUpdated = "vehicle.driving_event.updated"
-	EventDrivingDeleted = "vehicle.driving_event.deleted"
-	EventAlertRaised    = "alert.raised"
-	EventAlertUpdated   = "alert.updated"
-	EventAlertResolved  = "alert.resolved"
-	EventAlertWithdrawn = "alert.withdrawn" // a repair showed that there was no reason for it
-	EventRunStarted     = "vehicle.route_run.started"
-	EventRunUpdated     = "vehicle.route_run.updated" // a stop was reached, left or missed, or the corridor left or reached
-	EventRunEnded       = "vehicle.route_run.ended"
-	EventRunDeleted     = "vehicle.route_run.deleted"
+	EventTripStarted     = "vehicle.trip.started"
+	EventTripEnded       = "vehicle.trip.ended"
+	EventTripUpdated     = "vehicle.trip.updated"
+	EventTripDeleted     = "vehicle.trip.deleted"
+	EventStopStarted     = "vehicle.stop.started"
+	EventStopEnded       = "vehicle.stop.ended"
+	EventStopUpdated     = "vehicle.stop.updated"
+	EventStopDeleted     = "vehicle.stop.deleted"
+	EventChargingStarted = "vehicle.charging_session.started"
+	EventChargingEnded   = "vehicle.charging_session.ended"
+	EventChargingUpdated = "vehicle.charging_session.updated"
+	EventChargingDeleted = "vehicle.charging_session.deleted"
+	EventFenceEntered    = "geofence.entered"
+	EventFenceExited     = "geofence.exited"
+	EventFenceDwelled    = "geofence.dwelled"
+	EventFenceCrossed    = "geofence.crossed"
+	EventVisitUpdated    = "geofence.visit.updated"
+	EventVisitDeleted    = "geofence.visit.deleted"
+	EventDrivingNoted    = "vehicle.driving_event.recorded"
+	EventDrivingUpdated  = "vehicle.driving_event.updated"
+	EventDrivingDeleted  = "vehicle.driving_event.deleted"
+	EventAlertRaised     = "alert.raised"
+	EventAlertUpdated    = "alert.updated"
+	EventAlertResolved   = "alert.resolved"
+	EventAlertWithdrawn  = "alert.withdrawn" // a repair showed that there was no reason for it
+	EventRunStarted      = "vehicle.route_run.started"
+	EventRunUpdated      = "vehicle.route_run.updated" // a stop was reached, left or missed, or the corridor left or reached
+	EventRunEnded        = "vehicle.route_run.ended"
+	EventRunDeleted      = "vehicle.route_run.deleted"
 )
 
 // RecordEvents says what is told of the business records of a kind.
@@ -152,7 +152,7 @@ func changes(kind string) []string {
 // EventTypes lists every type, in the order of documentation.
 var EventTypes = append([]string{
 	EventTripStarted, EventTripEnded, EventTripUpdated, EventTripDeleted, EventStopStarted, EventStopEnded, EventStopUpdated,
-	EventStopDeleted, EventChargeStarted, EventChargeEnded, EventChargeUpdated, EventChargeDeleted, EventFenceEntered,
+	EventStopDeleted, EventChargingStarted, EventChargingEnded, EventChargingUpdated, EventChargingDeleted, EventFenceEntered,
 	EventFenceExited, EventFenceDwelled, EventFenceCrossed, EventVisitUpdated, EventVisitDeleted, EventDrivingNoted,
 	EventDrivingUpdated, EventDrivingDeleted, EventAlertRaised, EventAlertUpdated, EventAlertResolved, EventAlertWithdrawn,
 	EventRunStarted, EventRunUpdated, EventRunEnded, EventRunDeleted,

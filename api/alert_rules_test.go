@@ -163,12 +163,12 @@ func TestARuleAboutPairsIsRefusedInWords(t *testing.T) {
 	many := strings.Repeat(fmt.Sprintf("%q,", one), fleet.MaxPairVehicles) + fmt.Sprintf("%q", one)
 	for more, want := range map[string]string{
 		`"kind":"proximity"`: "/scope", `"kind":"proximity","scope":{"vehicle_ids":["` + one + `"]}`: "/scope/vehicle_ids",
-		`"kind":"proximity","scope":{"vehicle_ids":[` + many + `]}`:                                        "/scope/vehicle_ids",
-		`"kind":"proximity","scope":{"tags":["a"]},"cooldown_s":5`:                                         "/cooldown_s",
-		`"kind":"proximity","scope":{"tags":["a"]},"schedule":{"windows":[{"from":"08:00","to":"09:00"}]}`: "/schedule",
-		`"kind":"proximity","scope":{"tags":["a"]},"threshold_m":100001`:                                   "/threshold_m",
-		`"kind":"tow","relation":"near"`:                                                                   "/relation",
-		`"kind":"proximity","relation":"beside","scope":{"tags":["a"]}`:                                    "/relation",
+		`"kind":"proximity","scope":{"vehicle_ids":[` + many + `]}`:                                           "/scope/vehicle_ids",
+		`"kind":"proximity","scope":{"tags":["a"]},"cooldown_s":5`:                                            "/cooldown_s",
+		`"kind":"proximity","scope":{"tags":["a"]},"schedule":{"windows":[{"from":"08:00","until":"09:00"}]}`: "/schedule",
+		`"kind":"proximity","scope":{"tags":["a"]},"threshold_m":100001`:                                      "/threshold_m",
+		`"kind":"tow","relation":"near"`:                                                                      "/relation",
+		`"kind":"proximity","relation":"beside","scope":{"tags":["a"]}`:                                       "/relation",
 	} {
 		wantEqual(t, more, w.do("POST", "/v1/alert_rules", `{"name":"a",`+more+`}`).faults(), want)
 	}

@@ -23,11 +23,11 @@ type Alert struct {
 	Kind             string         `json:"kind" example:"speeding"`
 	Severity         string         `json:"severity" doc:"info, warning or critical."`
 	Status           string         `json:"status" doc:"raised, resolved, or withdrawn: data that came later showed that there was no reason for it."`
-	StartAt          record.Instant `json:"start_at" doc:"When what it is about began."`
-	EndAt            record.Instant `json:"end_at" doc:"When it ended; the last that is known of it while it is raised."`
+	StartAt          record.Instant `json:"from" doc:"When what it is about began."`
+	EndAt            record.Instant `json:"until" doc:"When it ended; the last that is known of it while it is raised."`
 	ResolvedAt       record.Instant `json:"resolved_at" doc:"Null while it is raised."`
 	DurationS        float64        `json:"duration_s"`
-	LocalOn          string         `json:"local_on" format:"date" doc:"Date of start_at in the time zone that the vehicle, or else the account, has now: it is told when it is asked for, and another zone changes it for all of them."`
+	LocalOn          string         `json:"local_on" format:"date" doc:"Date of its from in the time zone that the vehicle, or else the account, has now: it is told when it is asked for, and another zone changes it for all of them."`
 	Place            *Place         `json:"place" doc:"Where it began."`
 	Unit             *string        `json:"unit" nullable:"true" doc:"Of value, peak and threshold: mph (km/h with units=metric), s, percent, V, m or m/s²; of the kind signal the unit of the signal." example:"mph"`
 	Value            *float64       `json:"value" nullable:"true" doc:"What was found first."`

@@ -252,7 +252,7 @@ func (a *API) register() error {
 	a.tripRoutes()
 	a.stopRoutes()
 	a.visitRoutes()
-	a.chargeRoutes()
+	a.chargingSessionRoutes()
 	a.drivingEventRoutes()
 	a.routeHistoryRoutes()
 	a.scoreRoutes()

@@ -32,7 +32,7 @@ type BatchResult struct {
 }
 
 // batchRoute registers the operation that creates several records.
-func (s *resource[T]) batchRoute(name string) {
+func (s *resource[T]) batchRoute(names string) {
 	registry := s.api.docs.OpenAPI().Components.Schemas
 	few, many := 1, maxBatch
 	items := registry.Schema(reflect.TypeOf(s.create), true, "")
@@ -44,10 +44,10 @@ func (s *resource[T]) batchRoute(name string) {
 	members["record"] = registry.Schema(reflect.TypeOf(s.view), true, "")
 	result.Properties = members
 	s.api.handle(route{
-		Method: "POST", Path: s.path + "/batch", ID: "create" + name + "s", Summary: "Create several " + s.nouns, Scope: s.write, Tag: s.tag,
+		Method: "POST", Path: s.path + "/batch", ID: "create" + names, Summary: "Create several " + s.nouns, Scope: s.write, Tag: s.tag,
 		About: fmt.Sprintf("Up to %d at a time, each as a single request would be. The answer has a result for each, in their order: some may be made while others are refused.", maxBatch),
-		Body: &huma.Schema{Type: "object", Required: []string{"items"}, AdditionalProperties: false, Properties: map[string]*huma.Schema{
-			"items": {Type: "array", Items: items, MinItems: &few, MaxItems: &many},
+		Body: &huma.Schema{Type: "object", Required: []string{"data"}, AdditionalProperties: false, Properties: map[string]*huma.Schema{
+			"data": {Type: "array", Items: items, MinItems: &few, MaxItems: &many},
 		}},
 		BodyLimit: 5 * s.api.cfg.BodyLimit,
 		Reply: &huma.Schema{Type: "object", Required: []string{"data"}, Properties: map[string]*huma.Schema{
@@ -68,12 +68,12 @@ func (s *resource[T]) batch(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	items, ok := object["items"].([]any)
+	items, ok := object["data"].([]any)
 	if !ok || len(object) != 1 {
-		return validation(fleet.FieldError{Pointer: "/items", Code: "required", Detail: "must be the list of what is to be created, and the only member"})
+		return validation(fleet.FieldError{Pointer: "/data", Code: "required", Detail: "must be the list of what is to be created, and the only member"})
 	}
 	if len(items) == 0 || len(items) > maxBatch {
-		return validation(fleet.FieldError{Pointer: "/items", Code: "invalid", Detail: fmt.Sprintf("must have 1 to %d items", maxBatch)})
+		return validation(fleet.FieldError{Pointer: "/data", Code: "invalid", Detail: fmt.Sprintf("must have 1 to %d items", maxBatch)})
 	}
 	if err := s.api.carryItems(w, auth.From(r.Context()).Account, len(items)); err != nil {
 		return err
@@ -122,7 +122,7 @@ func (s *resource[T]) batch(w http.ResponseWriter, r *http.Request) error {
 // failure is the result of an item that was not made.
 func (s *resource[T]) failure(r *http.Request, item int, err error) BatchResult {
 	p, ours := problemOf(err)
-	p.Instance, p.RequestID = r.URL.Path+"#/items/"+strconv.Itoa(item), requestID(r.Context())
+	p.Instance, p.RequestID = r.URL.Path+"#/data/"+strconv.Itoa(item), requestID(r.Context())
 	if ours {
 		s.api.log.ErrorContext(r.Context(), "item of a batch failed", "error", err, "request_id", p.RequestID, "path", r.URL.Path, "item", item)
 	}

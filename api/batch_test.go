@@ -10,7 +10,7 @@ import (
 
 func TestABatchIsItsItems(t *testing.T) {
 	w := newWorld(t)
-	body := `{"items":[{"make":"A","model":"1","vin":"5YJ3E1EA7KF317001"},{"make":7},"x",{"make":"B","model":"2","vin":"5YJ3E1EA7KF317001"},{"make":"C","model":"3"}]}`
+	body := `{"data":[{"make":"A","model":"1","vin":"5YJ3E1EA7KF317001"},{"make":7},"x",{"make":"B","model":"2","vin":"5YJ3E1EA7KF317001"},{"make":"C","model":"3"}]}`
 	results := w.do("POST", "/v1/vehicles/batch", body, "Idempotency-Key", "k").ok(200).data()
 	var got []string
 	for _, r := range results {
@@ -33,8 +33,8 @@ func TestABatchIsItsItems(t *testing.T) {
 	if n := len(w.do("GET", "/v1/vehicles", "").ok(200).data()); n != 2 {
 		t.Errorf("%d vehicles were made", n)
 	}
-	w.do("POST", "/v1/vehicles/batch", `{"items":[]}`).problem(422, "validation_failed")
+	w.do("POST", "/v1/vehicles/batch", `{"data":[]}`).problem(422, "validation_failed")
 	w.do("POST", "/v1/vehicles/batch", `{}`).problem(422, "validation_failed")
-	w.do("POST", "/v1/vehicles/batch", `{"items":[`+strings.Repeat(`{"make":"A"},`, 100)+`{"make":"A"}]}`).problem(422, "validation_failed")
+	w.do("POST", "/v1/vehicles/batch", `{"data":[`+strings.Repeat(`{"make":"A"},`, 100)+`{"make":"A"}]}`).problem(422, "validation_failed")
 	w.do("POST", "/v1/vehicles/batch", body, "Authorization", "Bearer "+w.newKey(w.account, auth.VehiclesRead)).problem(403, "insufficient_scope")
 }

@@ -31,7 +31,7 @@ func lotIn(in *world) *lotWorld {
 		Taxes: []record.TaxRate{{Name: "Tax", RateBP: 1000}}})
 	w.plan = made(w, w.api.desk.RatePlans, record.RatePlan{Name: "Standard", RatePlanTerms: record.RatePlanTerms{Currency: "USD", DailyRate: usd(5000),
 		DayRounding: "24h_with_grace", IncludedMilesPerDay: &miles, ExtraMileFee: money(50), RefuelFee: money(100), NoShowGraceMinutes: &grace,
-		CancelSteps: []record.CancelStep{{HoursBefore: 24, FeePct: 50}}, DepositAmount: money(20000), DepositMethod: "hold"}})
+		CancelSteps: []record.CancelStep{{HoursBefore: 24, FeeBP: 5000}}, DepositAmount: money(20000), DepositMethod: "hold"}})
 	w.class = made(w, w.api.desk.Classes, record.VehicleClass{Name: "Compact", RatePlanID: w.plan, BufferAfterMinutes: 60, BufferBeforeMinutes: 30})
 	w.car = w.newCar()
 	w.customer = made(w, w.api.desk.Customers, record.Customer{CustomerFields: record.CustomerFields{FirstName: "Ada", LastName: "Smith",

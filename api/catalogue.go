@@ -227,7 +227,7 @@ var channels = []string{"direct", "phone", "website", "turo", "getaround", "ota"
 func checkRatePlan(p *record.RatePlan) error {
 	faults := price.Faults(&p.RatePlanTerms)
 	if p.ValidFrom != "" && p.ValidTo != "" && p.ValidFrom > p.ValidTo {
-		faults = append(faults, fleet.FieldError{Pointer: "/valid_to", Code: "out_of_range", Detail: "must not be before valid_from"})
+		faults = append(faults, fleet.FieldError{Pointer: "/valid_until", Code: "out_of_range", Detail: "must not be before valid_from"})
 	}
 	for i, c := range p.Channels {
 		if !slices.Contains(channels, c) {

@@ -139,7 +139,7 @@ func TestBatchesUnderTheSameIDsMakeAllTheirRecords(t *testing.T) {
 			for i := range 20 {
 				items = append(items, fmt.Sprintf(`{"make":"A","model":"B","nickname":"%d-%d"}`, n, i))
 			}
-			for i, r := range w.do("POST", "/v1/vehicles/batch", `{"items":[`+strings.Join(items, ",")+`]}`).ok(200).data() {
+			for i, r := range w.do("POST", "/v1/vehicles/batch", `{"data":[`+strings.Join(items, ",")+`]}`).ok(200).data() {
 				mu.Lock()
 				id, want := fmt.Sprint(r["id"]), fmt.Sprintf("%d-%d", n, i)
 				if r["status"] != 201.0 || made[id] != "" || r["record"].(map[string]any)["nickname"] != want {
@@ -176,7 +176,7 @@ func TestBlocksUnderOneIDKeepTheirOwnTimes(t *testing.T) {
 		})
 	}
 	all.Wait()
-	busy := first.do("GET", "/v1/vehicles/"+van+"/calendar?from=2031-01-01T00:00:00Z&to=2031-02-01T00:00:00Z", "").ok(200)
+	busy := first.do("GET", "/v1/vehicles/"+van+"/calendar?from=2031-01-01T00:00:00Z&until=2031-02-01T00:00:00Z", "").ok(200)
 	for day := 1; day <= 11; day += 2 {
 		if !strings.Contains(string(busy.body), fmt.Sprintf("2031-01-%02dT00:00:00", day)) {
 			t.Errorf("day %d is not in the calendar: %s", day, busy.body)

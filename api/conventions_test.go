@@ -143,8 +143,8 @@ func TestFilesHaveNoPages(t *testing.T) {
 					about, forms = p.Description, p.Schema.Enum
 				}
 				paged = paged || p.Name == "per_page"
-				if p.Required && (p.Name == "from" || p.Name == "to") {
-					spans += "&" + p.Name + "=2026-01-0" + map[string]string{"from": "1", "to": "2"}[p.Name]
+				if p.Required && (p.Name == "from" || p.Name == "until") {
+					spans += "&" + p.Name + "=2026-01-0" + map[string]string{"from": "1", "until": "2"}[p.Name]
 				}
 			}
 			if forms == nil || !paged {

@@ -50,7 +50,7 @@ func (a *API) deadLetterRoutes() {
 		About:   "Newest first, for 90 days. What of a batch could not be traced to a device of the account is not shown.",
 		Params: append([]param{
 			{Name: "from", Format: "date-time", About: "Time of arrival from which, inclusive."},
-			{Name: "to", Format: "date-time", About: "Time of arrival up to which, exclusive."},
+			{Name: "until", Format: "date-time", About: "Time of arrival up to which, exclusive."},
 			{Name: "reason", Enum: reasons}, {Name: "unique_id", Some: true, About: "Of the device."},
 		}, pageParams...),
 		Reply: List[DeadLetter]{},
@@ -72,7 +72,7 @@ func (a *API) deadLetterRoutes() {
 		About:   "For each day (UTC) with any: how many reports were read, stored and refused, by reason. `read` is `stored` plus the sum of `refused`. The last 30 days unless `from` and `to` are given, at most 366.",
 		Params: []param{
 			{Name: "from", Format: "date-time", About: "Instant from which, inclusive."},
-			{Name: "to", Format: "date-time", About: "Instant up to which, exclusive."},
+			{Name: "until", Format: "date-time", About: "Instant up to which, exclusive."},
 		},
 		Reply: List[UsageDay]{},
 	}, a.listUsage)
@@ -88,7 +88,7 @@ func deadLetterOf(d *query.DeadLetter) DeadLetter {
 
 func (a *API) listDeadLetters(w http.ResponseWriter, r *http.Request) error {
 	f := query.DeadLetterFilter{
-		Account: auth.From(r.Context()).Account, From: timeParam(r, "from", 0), To: timeParam(r, "to", 0),
+		Account: auth.From(r.Context()).Account, From: timeParam(r, "from", 0), To: timeParam(r, "until", 0),
 		Reason: fleet.Refusal(textParam(r, "reason", "")), UniqueID: textParam(r, "unique_id", ""),
 	}
 	if err := checkSpan(f.From, f.To); err != nil {
@@ -217,13 +217,13 @@ type UsageDay struct {
 }
 
 func (a *API) listUsage(w http.ResponseWriter, r *http.Request) error {
-	to := timeParam(r, "to", fleet.MillisOf(a.Now()))
+	to := timeParam(r, "until", fleet.MillisOf(a.Now()))
 	from := timeParam(r, "from", to.Add(-30*24*time.Hour))
 	if err := checkSpan(from, to); err != nil {
 		return err
 	}
 	if to.Sub(from) > 366*24*time.Hour {
-		return invalidParam("from", "must be at most 366 days before to")
+		return invalidParam("from", "must be at most 366 days before until")
 	}
 	days, err := query.DailyOutcomes(r.Context(), a.DB, auth.From(r.Context()).Account, from, to)
 	if err != nil {

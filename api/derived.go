@@ -116,24 +116,24 @@ type derivedResource[E fleet.Entity, V any] struct {
 }
 
 // derivedSorts are the orders of a list; the first is that of none.
-var derivedSorts = []string{"-start_at", "start_at", "updated_at", "-updated_at"}
+var derivedSorts = []string{"-from", "from", "updated_at", "-updated_at"}
 
 func (s *derivedResource[E, V]) registerList() {
 	var none V
 	s.api.handle(route{
 		Method: http.MethodGet, Path: s.path, ID: "list" + s.name + "s", Tag: s.tag, Scope: auth.TelematicsRead,
 		Summary: "List " + s.nouns,
-		About: s.about + " What overlaps `from` and `to` is answered whole, however the span is chosen; what is `provisional` has no end yet. " +
+		About: s.about + " What overlaps `from` and `until` is answered whole, however the span is chosen; what is `provisional` has no end yet. " +
 			"To follow changes, ask for `updated_since` with `sort=updated_at&include=deleted`.",
 		Params: slices.Concat([]param{
 			{Name: "vehicle_id", Some: true, About: "Only of these vehicles, separated by commas; at most 1000."},
 			{Name: "from", Format: "date-time", About: "Instant from which, inclusive."},
-			{Name: "to", Format: "date-time", About: "Instant up to which, exclusive."},
+			{Name: "until", Format: "date-time", About: "Instant up to which, exclusive."},
 			{Name: "provisional", Type: "boolean", About: "`true` for what goes on, `false` for what has ended."},
 			{Name: "late", Type: "boolean", About: "`true` for what was recorded late."},
 			{Name: "updated_since", Format: "date-time", About: "Only what was written at or after this instant."},
 			{Name: "include", Enum: []string{"deleted"}, About: "`deleted` answers also what no longer holds, with `deleted`."},
-			{Name: "sort", Enum: derivedSorts, About: "`-start_at` unless given."},
+			{Name: "sort", Enum: derivedSorts, About: "`-from` unless given."},
 		}, s.params, []param{formatParam(export.Tables)}, pageParams),
 		Reply: s.api.listSchema(none), ReplyTypes: export.MediaTypes(export.Tables), Timeout: exportTime,
 	}, s.list)
@@ -168,7 +168,7 @@ func (s *derivedResource[E, V]) find(r *http.Request) (query.Derived[E], error) 
 	case d.Deleted && !s.keeps:
 		h := d.Entity.Header()
 		return d, fleet.NewError(fleet.CodeNotFound, "The "+s.noun+" "+derivedID(d.Entity)+" does not hold any more: data that came later replaced it. "+
-			"What holds now is in "+s.path+"?vehicle_id="+d.Vehicle.String()+"&from="+isoTime(h.Start)+"&to="+isoTime(max(h.End, h.Start+1))+".")
+			"What holds now is in "+s.path+"?vehicle_id="+d.Vehicle.String()+"&from="+isoTime(h.Start)+"&until="+isoTime(max(h.End, h.Start+1))+".")
 	}
 	return d, nil
 }
@@ -218,7 +218,7 @@ func idsParam[T ~uint64](r *http.Request, name, prefix string) ([]T, error) {
 func (s *derivedResource[E, V]) readFilter(r *http.Request) (query.DerivedFilter, error) {
 	order := textParam(r, "sort", derivedSorts[0])
 	f := query.DerivedFilter{
-		Account: auth.From(r.Context()).Account, From: timeParam(r, "from", 0), To: timeParam(r, "to", 0), Since: timeParam(r, "updated_since", 0),
+		Account: auth.From(r.Context()).Account, From: timeParam(r, "from", 0), To: timeParam(r, "until", 0), Since: timeParam(r, "updated_since", 0),
 		Open: triParam(r, "provisional"), Late: triParam(r, "late"), Deleted: textParam(r, "include", "") == "deleted",
 		Ascending: order[0] != '-', ByUpdate: strings.HasSuffix(order, "updated_at"),
 	}

@@ -98,7 +98,7 @@ func (w *world) day() (vehicle string, replace []string) {
 	going.Open, going.ClosedReason, going.OdometerStart, going.OdometerEnd, going.FuelUsed, going.SocStart, going.EnergyUsed = true, "", nil, nil, nil, of(88.5), of(1.25)
 	gone := sampleTrip(200, 210)
 	stop := &fleet.Stop{Head: head(10, 58, false), Place: school, Idle: 60_000, Fixes: 12, ClosedReason: "moved"}
-	charge := &fleet.Charge{Head: head(12, 50, false), Place: &school, SocStart: of(40.), SocEnd: of(88.5), Energy: of(3.1), PeakPower: of(7.4)}
+	charge := &fleet.ChargingSession{Head: head(12, 50, false), Place: &school, SocStart: of(40.), SocEnd: of(88.5), Energy: of(3.1), PeakPower: of(7.4)}
 	visit := &fleet.Visit{Head: head(9, 61, false), Fence: 5, Revision: 2, EntryPlace: school, ExitPlace: &depot, DwelledAt: at(14), Fixes: 13, ExitReason: "left"}
 	braking := &fleet.DrivingEvent{Head: head(3, 3, false), What: fleet.HarshBraking, Source: "derived", Value: 4.2, Speed: 12, Place: depot}
 	speeding := &fleet.DrivingEvent{Head: head(4, 5, false), What: fleet.Speeding, Source: "derived", Value: 5, Speed: 20, Place: depot}
@@ -133,14 +133,14 @@ func id(replace []string, name string) string {
 func TestAnswersOfWhatIsDerivedAreTheGoldenOnes(t *testing.T) {
 	w := newWorld(t)
 	vehicle, replace := w.day()
-	w.golden("trips", "/v1/trips?sort=start_at", replace...)
-	w.golden("trips_metric", "/v1/trips?sort=start_at&units=metric", replace...)
+	w.golden("trips", "/v1/trips?sort=from", replace...)
+	w.golden("trips_metric", "/v1/trips?sort=from&units=metric", replace...)
 	w.golden("trips_deleted", "/v1/trips?sort=updated_at&include=deleted&provisional=false", replace...)
 	w.golden("trip", "/v1/trips/"+id(replace, "TRIP")+"?simplify_m=1", replace...)
 	w.golden("trip_geojson", "/v1/trips/"+id(replace, "TRIP")+"?max_points=3&format=geojson&units=metric", replace...)
 	w.golden("stops", "/v1/stops?vehicle_id="+vehicle, replace...)
 	w.golden("stop", "/v1/stops/"+id(replace, "STOP"), replace...)
-	w.golden("charges", "/v1/charges", replace...)
+	w.golden("charging_sessions", "/v1/charging_sessions", replace...)
 	w.golden("visits", "/v1/visits?geofence_id=geo_5", replace...)
 	w.golden("driving_events", "/v1/driving_events", replace...)
 	w.golden("alerts", "/v1/alerts?include_withdrawn=true", replace...)
@@ -174,23 +174,23 @@ func TestListsOfWhatIsDerivedFilter(t *testing.T) {
 		"/v1/trips":                     "GOING TRIP OTHER",
 		"/v1/trips?vehicle_id=" + other: "OTHER",
 		"/v1/trips?vehicle_id=veh_1":    "",
-		"/v1/trips?from=" + day + "12:05:00Z&to=" + day + "12:06:00Z":                       "TRIP", // cut by neither end
-		"/v1/trips?from=" + day + "12:10:00Z&to=" + day + "13:00:00Z":                       "",     // half open on both
-		"/v1/trips?from=" + day + "12:09:59.999Z&to=" + day + "13:00:00.001Z&sort=start_at": "TRIP GOING",
-		"/v1/trips?from=2026-02-01T00:00:00Z":                                               "GOING", // it has no end yet
-		"/v1/trips?provisional=true":                                                        "GOING",
-		"/v1/trips?provisional=false":                                                       "TRIP OTHER",
-		"/v1/trips?include=deleted":                                                         "GONE GOING TRIP OTHER",
-		"/v1/trips?updated_since=2026-02-01T12:00:01Z":                                      "GOING",
-		"/v1/trips?updated_since=2026-02-01T12:00:01Z&include=deleted&sort=updated_at":      "GOING GONE",
-		"/v1/charges?late=true":                                                             "CHARGE",
-		"/v1/charges?late=false":                                                            "",
-		"/v1/visits?geofence_id=geo_5,geo_6":                                                "VISIT",
-		"/v1/visits?geofence_id=geo_6":                                                      "",
-		"/v1/driving_events?kind=speeding":                                                  "SPEEDING",
-		"/v1/driving_events?kind=speeding,harsh_braking":                                    "SPEEDING BRAKING",
-		"/v1/driving_events?from=" + day + "12:03:00Z&to=" + day + "12:03:01Z":              "BRAKING", // a moment
-		"/v1/driving_events?from=" + day + "12:02:00Z&to=" + day + "12:03:00Z":              "",
+		"/v1/trips?from=" + day + "12:05:00Z&until=" + day + "12:06:00Z":                   "TRIP", // cut by neither end
+		"/v1/trips?from=" + day + "12:10:00Z&until=" + day + "13:00:00Z":                   "",     // half open on both
+		"/v1/trips?from=" + day + "12:09:59.999Z&until=" + day + "13:00:00.001Z&sort=from": "TRIP GOING",
+		"/v1/trips?from=2026-02-01T00:00:00Z":                                              "GOING", // it has no end yet
+		"/v1/trips?provisional=true":                                                       "GOING",
+		"/v1/trips?provisional=false":                                                      "TRIP OTHER",
+		"/v1/trips?include=deleted":                                                        "GONE GOING TRIP OTHER",
+		"/v1/trips?updated_since=2026-02-01T12:00:01Z":                                     "GOING",
+		"/v1/trips?updated_since=2026-02-01T12:00:01Z&include=deleted&sort=updated_at":     "GOING GONE",
+		"/v1/charging_sessions?late=true":                                                  "CHARGE",
+		"/v1/charging_sessions?late=false":                                                 "",
+		"/v1/visits?geofence_id=geo_5,geo_6":                                               "VISIT",
+		"/v1/visits?geofence_id=geo_6":                                                     "",
+		"/v1/driving_events?kind=speeding":                                                 "SPEEDING",
+		"/v1/driving_events?kind=speeding,harsh_braking":                                   "SPEEDING BRAKING",
+		"/v1/driving_events?from=" + day + "12:03:00Z&until=" + day + "12:03:01Z":          "BRAKING", // a moment
+		"/v1/driving_events?from=" + day + "12:02:00Z&until=" + day + "12:03:00Z":          "",
 		"/v1/alerts":                         "LOW FAST",
 		"/v1/alerts?status=raised":           "LOW",
 		"/v1/alerts?status=resolved":         "FAST",
@@ -209,7 +209,7 @@ func TestListsOfWhatIsDerivedFilter(t *testing.T) {
 		}
 	}
 	for _, path := range []string{
-		"/v1/trips?vehicle_id=1", "/v1/trips?from=2026-01-31T12:00:00Z&to=2026-01-31T12:00:00Z", "/v1/trips?sort=distance", "/v1/trips?include=all", "/v1/trips?geofence_id=geo_5",
+		"/v1/trips?vehicle_id=1", "/v1/trips?from=2026-01-31T12:00:00Z&until=2026-01-31T12:00:00Z", "/v1/trips?sort=distance", "/v1/trips?include=all", "/v1/trips?geofence_id=geo_5",
 		"/v1/visits?geofence_id=5", "/v1/driving_events?kind=parking", "/v1/alerts?status=open", "/v1/alerts?rule_id=geo_1", "/v1/alerts?severity=", "/v1/trips?cursor=x",
 		"/v1/trips?format=gpx", "/v1/trips?format=csv&page=2", "/v1/trips?driver=", "/v1/trips/" + id(replace, "TRIP") + "?max_points=1", "/v1/trips/" + id(replace, "TRIP") + "?format=xls",
 	} {
@@ -226,7 +226,7 @@ func TestListsOfWhatIsDerivedPage(t *testing.T) {
 		rows[i].entity.Header().ID = uint64(1000 + i)
 	}
 	w.derive(w.account, rows...)
-	for _, sort := range []string{"start_at", "-start_at", "updated_at", "-updated_at"} {
+	for _, sort := range []string{"from", "-from", "updated_at", "-updated_at"} {
 		seen := map[string]bool{}
 		var first string
 		for next := ""; ; {
@@ -257,7 +257,7 @@ func TestListsOfWhatIsDerivedPage(t *testing.T) {
 			t.Errorf("%s: %d of 23, from %s", sort, len(seen), first)
 		}
 	}
-	if got := w.do("GET", "/v1/trips?per_page=10&page=3&sort=start_at", "").data(); len(got) != 3 || got[2]["id"] != "trp_1022" {
+	if got := w.do("GET", "/v1/trips?per_page=10&page=3&sort=from", "").data(); len(got) != 3 || got[2]["id"] != "trp_1022" {
 		t.Errorf("page 3: %v", got)
 	}
 }
@@ -265,11 +265,11 @@ func TestListsOfWhatIsDerivedPage(t *testing.T) {
 func TestExportsOfWhatIsDerived(t *testing.T) {
 	w := newWorld(t)
 	_, replace := w.day()
-	records, err := csv.NewReader(bytes.NewReader(w.do("GET", "/v1/trips?format=csv&sort=start_at&units=metric", "").ok(200).body)).ReadAll()
+	records, err := csv.NewReader(bytes.NewReader(w.do("GET", "/v1/trips?format=csv&sort=from&units=metric", "").ok(200).body)).ReadAll()
 	if err != nil || len(records) != 3 {
 		t.Fatalf("%v, %v", records, err)
 	}
-	const header = "id vehicle_id device_id driver_id driver driver_source start_at end_at duration_s local_on start_lat start_lng start_address end_lat end_lng end_address distance_km distance_estimated_km moving_s unrecorded_s unrecorded idle_s max_speed_kmh mean_speed_kmh " +
+	const header = "id vehicle_id device_id driver_id driver driver_source from until duration_s local_on start_lat start_lng start_address end_lat end_lng end_address distance_km distance_estimated_km moving_s unrecorded_s unrecorded idle_s max_speed_kmh mean_speed_kmh " +
 		"odometer_start_km odometer_end_km fuel_used_l energy_used_kwh soc_start_pct soc_end_pct fixes closed_reason provisional late revision updated_at deleted"
 	wantEqual(t, "header", strings.Join(records[0], " "), header)
 	const first = "trp_TRIP|veh_VEHICLE|dev_7||||2026-01-31T12:00:00.000Z|2026-01-31T12:10:00.000Z|600|2026-01-31|30.26715|-97.74306|Austin, Texas, US|30.26815|-97.74306|Austin, Texas, US|16.093|0|540|0|false|30|72|54|" +
@@ -282,7 +282,7 @@ func TestExportsOfWhatIsDerived(t *testing.T) {
 		t.Errorf("%s: %v", lines, err)
 	}
 	for format, first := range map[string]string{"parquet": "PAR1", "arrow": "\xff\xff\xff\xff"} {
-		for _, path := range []string{"trips", "stops", "charges", "visits", "driving_events", "alerts"} {
+		for _, path := range []string{"trips", "stops", "charging_sessions", "visits", "driving_events", "alerts"} {
 			if body := w.do("GET", "/v1/"+path+"?format="+format, "").ok(200).body; !bytes.HasPrefix(body, []byte(first)) {
 				t.Errorf("%s of %s begins %q", format, path, body[:min(8, len(body))])
 			}
@@ -304,7 +304,7 @@ func TestExportsOfWhatIsDerived(t *testing.T) {
 
 // The columns of every table are as many as the values of its rows, and named once.
 func TestFlatRowsFitTheirColumns(t *testing.T) {
-	for _, view := range []any{Trip{}, Stop{}, Charge{}, Charge{Place: &Place{}}, Visit{}, Visit{ExitPlace: &Place{}}, DrivingEvent{}, Alert{}} {
+	for _, view := range []any{Trip{}, Stop{}, ChargingSession{}, ChargingSession{Place: &Place{}}, Visit{}, Visit{ExitPlace: &Place{}}, DrivingEvent{}, Alert{}} {
 		columns := flatColumns(view, true)
 		if row := flatRow(nil, view, true); len(row) != len(columns) {
 			t.Errorf("%T: %d values in %d columns", view, len(row), len(columns))
@@ -332,7 +332,7 @@ func TestWhatIsDerivedIsNobodyElses(t *testing.T) {
 	vehicle, replace := w.day()
 	w.do("PUT", "/v1/trips/"+id(replace, "TRIP")+"/driver", `{"driver":"Jane"}`).ok(200)
 	w.key = w.newKey(w.newAccount("Second"), auth.Admin)
-	for path, name := range map[string]string{"trips": "TRIP", "stops": "STOP", "charges": "CHARGE", "visits": "VISIT", "driving_events": "BRAKING", "alerts": "FAST"} {
+	for path, name := range map[string]string{"trips": "TRIP", "stops": "STOP", "charging_sessions": "CHARGE", "visits": "VISIT", "driving_events": "BRAKING", "alerts": "FAST"} {
 		w.do("GET", "/v1/"+path+"/"+id(replace, name), "").problem(404, "not_found")
 		for _, query := range []string{"", "?vehicle_id=" + vehicle, "?include=deleted"} {
 			wantEqual(t, path+query, w.do("GET", "/v1/"+path+query, "").pagination().Total, 0)
@@ -341,7 +341,7 @@ func TestWhatIsDerivedIsNobodyElses(t *testing.T) {
 	w.do("POST", "/v1/alerts/"+id(replace, "FAST")+"/acknowledge", "").problem(404, "not_found")
 	w.do("PUT", "/v1/trips/"+id(replace, "TRIP")+"/driver", `{"driver":"Eve"}`).problem(404, "not_found")
 	w.do("DELETE", "/v1/trips/"+id(replace, "TRIP")+"/driver", "").problem(404, "not_found")
-	const span = "from=2026-01-31T00:00:00Z&to=2026-02-01T00:00:00Z"
+	const span = "from=2026-01-31T00:00:00Z&until=2026-02-01T00:00:00Z"
 	for _, path := range []string{"/v1/vehicles/" + vehicle + "/route?", "/v1/vehicles/" + vehicle + "/score?"} {
 		w.do("GET", path+span, "").problem(404, "not_found")
 	}
@@ -362,7 +362,7 @@ func TestATripThatWasReplacedSaysSo(t *testing.T) {
 	w.do("PUT", "/v1/trips/"+id(replace, "GONE")+"/driver", `{"driver":"Jane"}`).problem(404, "not_found")
 	stranger := w.newKey(w.newAccount("Second"), auth.Admin)
 	for _, name := range []string{"TRIP", "STOP", "CHARGE", "VISIT", "BRAKING", "FAST"} {
-		path := map[string]string{"TRIP": "trips", "STOP": "stops", "CHARGE": "charges", "VISIT": "visits", "BRAKING": "driving_events", "FAST": "alerts"}[name]
+		path := map[string]string{"TRIP": "trips", "STOP": "stops", "CHARGE": "charging_sessions", "VISIT": "visits", "BRAKING": "driving_events", "FAST": "alerts"}[name]
 		w.do("GET", "/v1/"+path+"/"+id(replace, name), "").ok(200)
 		w.do("GET", "/v1/"+path+"/"+id(replace, name), "", "Authorization", "Bearer "+stranger).problem(404, "not_found")
 	}
@@ -453,7 +453,7 @@ func TestDaysGoByTheZoneThatHoldsNow(t *testing.T) {
 	vehicle, _ := w.day()
 	days := func() string {
 		var all []string
-		for _, path := range []string{"trips", "stops", "charges", "visits", "driving_events", "alerts"} {
+		for _, path := range []string{"trips", "stops", "charging_sessions", "visits", "driving_events", "alerts"} {
 			on := map[string]bool{}
 			for _, row := range w.do("GET", "/v1/"+path, "").data() {
 				on[row["local_on"].(string)] = true

@@ -35,7 +35,7 @@ type Device struct {
 type Assignment struct {
 	VehicleID string         `json:"vehicle_id" example:"veh_1234"`
 	From      record.Instant `json:"from" doc:"Null means since ever."`
-	To        record.Instant `json:"to" doc:"Null means until further notice."`
+	To        record.Instant `json:"until" doc:"Null means until further notice."`
 }
 
 // DeviceAssign is the body of the action that puts a device on a vehicle.

@@ -95,7 +95,7 @@ func TestAUniqueIDThatAnOperatorGaveToAnotherAccountIsTaken(t *testing.T) {
 	w.do("POST", "/v1/devices", `{"unique_id":"given"}`).problem(409, "conflict")
 	w.do("PATCH", "/v1/devices/"+id, `{"unique_id":"given"}`).problem(409, "conflict")
 	w.do("PUT", "/v1/devices/"+id, `{"unique_id":"given"}`).problem(409, "conflict")
-	results := w.do("POST", "/v1/devices/batch", `{"items":[{"unique_id":"given"},{"unique_id":"free"}]}`).ok(200).data()
+	results := w.do("POST", "/v1/devices/batch", `{"data":[{"unique_id":"given"},{"unique_id":"free"}]}`).ok(200).data()
 	if results[0]["status"] != 409.0 || results[1]["status"] != 201.0 {
 		t.Errorf("a batch: %v", results)
 	}

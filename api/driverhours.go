@@ -25,7 +25,7 @@ type HourSums struct {
 // HourBreak is a pause in driving.
 type HourBreak struct {
 	From      record.Instant `json:"from"`
-	To        record.Instant `json:"to"`
+	To        record.Instant `json:"until"`
 	DurationS float64        `json:"duration_s"`
 }
 
@@ -33,7 +33,7 @@ type HourBreak struct {
 type HourDay struct {
 	Date string         `json:"date" format:"date"`
 	From record.Instant `json:"from"`
-	To   record.Instant `json:"to" doc:"The days of the clocks' change have 23 or 25 hours."`
+	To   record.Instant `json:"until" doc:"The days of the clocks' change have 23 or 25 hours."`
 	HourSums
 	Breaks []HourBreak `json:"breaks" nullable:"false" doc:"Pauses of 15 minutes or more that begin on it and are no daily rest."`
 }
@@ -51,7 +51,7 @@ type DriverHours struct {
 	Object   string         `json:"object" doc:"Always driver_hours." example:"driver_hours"`
 	DriverID string         `json:"driver_id" example:"cus_1234"`
 	From     record.Instant `json:"from"`
-	To       record.Instant `json:"to" doc:"At most now."`
+	To       record.Instant `json:"until" doc:"At most now."`
 	Timezone string         `json:"timezone" doc:"Whose days and weeks they are." example:"America/Chicago"`
 	Rules    string         `json:"rules" doc:"That the findings are about." example:"eu_561_2006"`
 	HourSums
@@ -73,8 +73,8 @@ func (a *API) driverHourRoutes() {
 			"90 in two, and 11 hours of rest within 24 hours, thrice a week 9. US 395: 11 hours after 10 off, none after the 14th, 30 minutes after 8, and 60 hours of work in 7 days or 70 in 8. " +
 			"Weekly rests, crews, ferries, sleeper berths, exceptions and restarts are not judged.",
 		Params: []param{
-			{Name: "from", Format: "date-time", About: "Instant from which, inclusive; 7 days before `to` unless given. At most 92 days."},
-			{Name: "to", Format: "date-time", About: "Instant up to which, exclusive; now unless given."},
+			{Name: "from", Format: "date-time", About: "Instant from which, inclusive; 7 days before `until` unless given. At most 92 days."},
+			{Name: "until", Format: "date-time", About: "Instant up to which, exclusive; now unless given."},
 			{Name: "timezone", About: "IANA time zone of the days; the account's unless given."},
 			{Name: "rules", Enum: []string{"none", "eu_561_2006", "us_395_70_8", "us_395_60_7"}, About: "The rules to hold the hours against."},
 		},
@@ -92,13 +92,13 @@ func (a *API) driverHours(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	now := fleet.MillisOf(a.Now())
-	period := driver.Span{To: min(timeParam(r, "to", now), now)}
+	period := driver.Span{To: min(timeParam(r, "until", now), now)}
 	period.From = timeParam(r, "from", period.To.Add(-7*24*time.Hour))
 	if err := checkSpan(period.From, period.To); err != nil {
 		return err
 	}
 	if period.Length() > fleet.Millis(maxHours/time.Millisecond) {
-		return invalidParam("to", "must be at most 92 days after from, and from must not be in the future")
+		return invalidParam("until", "must be at most 92 days after from, and from must not be in the future")
 	}
 	owner, err := a.accounts.Get(r.Context(), account, uint64(account))
 	if err != nil {

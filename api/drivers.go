@@ -131,7 +131,7 @@ func narrowToDriver(ctx context.Context, db conn.Conn, f *query.DerivedFilter, w
 	}
 	if len(trips) > maxDriverTrips {
 		return invalidParam("driver", "may have driven on more than "+strconv.Itoa(maxDriverTrips)+
-			" trips of these vehicles: choose a shorter span with from and to, or name fewer vehicles with vehicle_id")
+			" trips of these vehicles: choose a shorter span with from and until, or name fewer vehicles with vehicle_id")
 	}
 	chosen := map[fleet.VehicleID]bool{}
 	err = eachDrive(ctx, db, f.Account, trips, func(d *drove) {

@@ -40,7 +40,7 @@ func (w *world) driverOfTrip(e fleet.Entity) string {
 // sumsOf reads the hours of a driver in the hours around noon, as "driving other rest".
 func (w *world) sumsOf(driver, more string) map[string]any {
 	w.t.Helper()
-	return w.do("GET", "/v1/drivers/"+driver+"/hours?from=2026-01-31T11:00:00Z&to=2026-01-31T15:00:00Z"+more, "").ok(200).object()
+	return w.do("GET", "/v1/drivers/"+driver+"/hours?from=2026-01-31T11:00:00Z&until=2026-01-31T15:00:00Z"+more, "").ok(200).object()
 }
 
 // A tag that nobody holds is listed; once somebody holds it, the trips of then show the driver, lists and scores find them, and
@@ -55,7 +55,7 @@ func TestATagThatIsGivenToSomebodyNamesTheDriverOfOlderTrips(t *testing.T) {
 	w.tags(w.account, v, map[float64]string{-10: "1A2B", 0: "1A2B", 30: "1A2B", 89: "1A2B", 120: "77"})
 
 	wantEqual(t, "of nobody", w.driverOfTrip(trip), "<nil> <nil>")
-	unknown := "/v1/driver_tags/unknown?from=2026-01-31T00:00:00Z&to=2026-02-01T00:00:00Z"
+	unknown := "/v1/driver_tags/unknown?from=2026-01-31T00:00:00Z&until=2026-02-01T00:00:00Z"
 	listed := w.do("GET", unknown, "").ok(200).data()
 	if len(listed) != 2 || listed[0]["tag"] != "77" || listed[1]["tag"] != "1A2B" || listed[1]["reports"] != 4. || fmt.Sprint(listed[1]["vehicle_ids"]) != "["+v+"]" ||
 		listed[1]["first_at"] != "2026-01-31T11:50:00.000Z" {
@@ -86,7 +86,7 @@ func TestATagThatIsGivenToSomebodyNamesTheDriverOfOlderTrips(t *testing.T) {
 	if n := len(w.do("GET", "/v1/trips?driver="+ada, "").data()) + len(w.do("GET", "/v1/trips?driver="+bob, "").data()); n != 2 {
 		t.Errorf("%d trips of both", n)
 	}
-	for _, s := range w.do("GET", "/v1/drivers/score?from=2026-01-31T00:00:00Z&to=2026-02-01T00:00:00Z", "").ok(200).data() {
+	for _, s := range w.do("GET", "/v1/drivers/score?from=2026-01-31T00:00:00Z&until=2026-02-01T00:00:00Z", "").ok(200).data() {
 		if s["driver_id"] != ada || s["trips"] != 2. || s["harsh_braking"] != 1. {
 			t.Errorf("score %v", s)
 		}
@@ -238,13 +238,13 @@ func TestTheTripsOfADriverAreLookedForInParts(t *testing.T) {
 	w.derive(w.account, row{vehicle: v, entity: sampleTrip(300, 320)}) // of nobody
 	list := "/v1/trips?driver=" + ada
 	wantEqual(t, "of all time", len(w.do("GET", list, "").ok(200).data()), 4)
-	scores := "/v1/drivers/score?to=2026-02-01T00:00:00Z&from="
+	scores := "/v1/drivers/score?until=2026-02-01T00:00:00Z&from="
 	wantEqual(t, "scored", w.do("GET", scores+"2025-06-01T00:00:00Z", "").ok(200).data()[0]["trips"], 4.)
 	w.do("GET", scores+"2025-01-01T00:00:00Z", "").ok(400)
 
 	defer func(n int) { maxDriverTrips = n }(maxDriverTrips)
 	maxDriverTrips = 3
-	if got := string(w.do("GET", list, "").ok(400).body); !strings.Contains(got, "more than 3 trips") || !strings.Contains(got, "from and to") {
+	if got := string(w.do("GET", list, "").ok(400).body); !strings.Contains(got, "more than 3 trips") || !strings.Contains(got, "from and until") {
 		t.Errorf("refused with %s", got)
 	}
 	wantEqual(t, "of a shorter span", len(w.do("GET", list+"&from=2026-01-01T00:00:00Z", "").ok(200).data()), 1)

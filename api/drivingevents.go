@@ -17,10 +17,10 @@ type DrivingEvent struct {
 	VehicleID        string         `json:"vehicle_id" example:"veh_1234"`
 	Kind             string         `json:"kind" doc:"harsh_braking, harsh_acceleration, harsh_cornering, speeding or crash."`
 	Source           string         `json:"source" doc:"device (its alarm) or derived (from speed and course)."`
-	StartAt          record.Instant `json:"start_at"`
-	EndAt            record.Instant `json:"end_at"`
+	StartAt          record.Instant `json:"from"`
+	EndAt            record.Instant `json:"until"`
 	DurationS        float64        `json:"duration_s"`
-	LocalOn          string         `json:"local_on" format:"date" doc:"Date of start_at in the time zone that the vehicle, or else the account, has now: it is told when it is asked for, and another zone changes it for all of them."`
+	LocalOn          string         `json:"local_on" format:"date" doc:"Date of its from in the time zone that the vehicle, or else the account, has now: it is told when it is asked for, and another zone changes it for all of them."`
 	Place            Place          `json:"place"`
 	SpeedMph         milesPerHour   `json:"speed_mph"`
 	OverLimitMph     *milesPerHour  `json:"over_limit_mph" nullable:"true" doc:"Of speeding: how far above the limit."`

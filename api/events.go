@@ -33,7 +33,7 @@ type Event struct {
 
 // EventData holds what an event is about.
 type EventData struct {
-	Object map[string]any `json:"object" doc:"The trip, stop, charge, visit, driving event or alert at that revision, as its own route shows it, but for what is looked up there (its driver, local_on, updated_at, an acknowledgement). Of an acknowledgement an alert_ack, whose id is the alert's; of a driver's assignment a trip_driver, which has the trip's id, and the driver's if that is a customer, but no name. Of a record what is stored, without what may be about a person; of a customer the id alone."`
+	Object map[string]any `json:"object" doc:"The trip, stop, charging session, visit, driving event or alert at that revision, as its own route shows it, but for what is looked up there (its driver, local_on, updated_at, an acknowledgement). Of an acknowledgement an alert_ack, whose id is the alert's; of a driver's assignment a trip_driver, which has the trip's id, and the driver's if that is a customer, but no name. Of a record what is stored, without what may be about a person; of a customer the id alone."`
 }
 
 // EventPage is a page of the feed of events.
@@ -80,7 +80,7 @@ func (a *API) eventRoutes() {
 	a.handle(route{
 		Method: http.MethodGet, Path: "/v1/events", ID: "listEvents", Tag: "Events",
 		Summary: "Feed of events",
-		About: "What happened in the last 30 days, in the order in which it became known, and the way to follow changes of trips, stops, charges, visits, driving events, alerts, bookings and all other records. A key is told of what its scopes let it read: `/v1/event_types` says which type needs which. Read what an event is about by its id: a list may know the change a moment later. " +
+		About: "What happened in the last 30 days, in the order in which it became known, and the way to follow changes of trips, stops, charging sessions, visits, driving events, alerts, bookings and all other records. A key is told of what its scopes let it read: `/v1/event_types` says which type needs which. Read what an event is about by its id: a list may know the change a moment later. " +
 			"`next_cursor` is always there: give it again to get what has come since, with `wait_s` as soon as something comes. A cursor behind which events are gone is refused with a 400.",
 		Params: slices.Concat(eventFilterParams, []param{
 			{Name: "from", Format: "date-time", About: "Begin with what became known at or after this instant; otherwise with the oldest."},
@@ -346,8 +346,8 @@ func (a *API) derivedView(e *fleet.Event, metric bool) (any, error) {
 		return a.showAlert(d, metric), nil
 	case fleet.KindStop:
 		return viewOf(e, &fleet.Stop{}, a.showStops)
-	case fleet.KindCharge:
-		return viewOf(e, &fleet.Charge{}, a.showCharges)
+	case fleet.KindCharging:
+		return viewOf(e, &fleet.ChargingSession{}, a.showChargingSessions)
 	case fleet.KindVisit:
 		return viewOf(e, &fleet.Visit{}, a.showVisits)
 	case fleet.KindRun:

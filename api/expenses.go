@@ -102,12 +102,12 @@ func (a *API) settleExpense(r *http.Request, e *record.Expense) error {
 	}
 	faults = append(faults, dayFaults("/incurred_on", e.IncurredOn)...)
 	if p := e.ServicePeriod; p != nil {
-		wrong := append(dayFaults("/service_period/from", p.From), dayFaults("/service_period/to", p.To)...)
+		wrong := append(dayFaults("/service_period/from", p.From), dayFaults("/service_period/until", p.To)...)
 		if wrong == nil {
 			from, _ := ledger.ParseDay(p.From)
 			to, _ := ledger.ParseDay(p.To)
 			if to < from || to-from >= ledger.MaxDays {
-				wrong = []fleet.FieldError{{Pointer: "/service_period/to", Code: "out_of_range", Detail: "must not be before from, nor more than ten years after it"}}
+				wrong = []fleet.FieldError{{Pointer: "/service_period/until", Code: "out_of_range", Detail: "must not be before from, nor more than ten years after it"}}
 			}
 		}
 		faults = append(faults, wrong...)

@@ -50,15 +50,15 @@ func TestAnExpenseIsWrittenAndFound(t *testing.T) {
 	w := newWorld(t)
 	car := w.vehicle(`{"make":"A","model":"B"}`)
 	for body, want := range map[string]string{
-		`{"category":"fuel","amount":{"amount":0,"currency":"USD"},"incurred_on":"2026-03-01"}`:                                                          "/amount/amount",
-		`{"category":"fuel","amount":{"amount":5,"currency":"USD"},"tax":{"amount":6,"currency":"EUR"},"incurred_on":"2026-03-01"}`:                      "/tax/amount /tax/currency",
-		`{"category":"fuel","amount":{"amount":5,"currency":"USD"},"incurred_on":"0001-01-01"}`:                                                          "/incurred_on",
-		`{"category":"fuel","amount":{"amount":5,"currency":"USD"},"incurred_on":"2026-03-01","service_period":{"from":"2026-03-02","to":"2026-03-01"}}`: "/service_period/to",
-		`{"category":"fuel","amount":{"amount":5,"currency":"USD"},"incurred_on":"2026-03-01","service_period":{"from":"2026-03-02","to":"2046-03-01"}}`: "/service_period/to",
-		`{"category":"fuel","amount":{"amount":5,"currency":"USD"},"incurred_on":"2026-03-01","vehicle_id":"veh_1"}`:                                     "/vehicle_id",
-		`{"category":"fuel","amount":{"amount":5,"currency":"USD"},"incurred_on":"2026-03-01","booking_id":"bkg_1"}`:                                     "/booking_id",
-		`{"category":"fuel","amount":{"amount":5,"currency":"USD"},"incurred_on":"2026-03-01","receipt_document_id":"doc_1"}`:                            "/receipt_document_id",
-		`{"category":"bribes","amount":{"amount":5,"currency":"USD"},"incurred_on":"2026-03-01"}`:                                                        "/category",
+		`{"category":"fuel","amount":{"amount":0,"currency":"USD"},"incurred_on":"2026-03-01"}`:                                                             "/amount/amount",
+		`{"category":"fuel","amount":{"amount":5,"currency":"USD"},"tax":{"amount":6,"currency":"EUR"},"incurred_on":"2026-03-01"}`:                         "/tax/amount /tax/currency",
+		`{"category":"fuel","amount":{"amount":5,"currency":"USD"},"incurred_on":"0001-01-01"}`:                                                             "/incurred_on",
+		`{"category":"fuel","amount":{"amount":5,"currency":"USD"},"incurred_on":"2026-03-01","service_period":{"from":"2026-03-02","until":"2026-03-01"}}`: "/service_period/until",
+		`{"category":"fuel","amount":{"amount":5,"currency":"USD"},"incurred_on":"2026-03-01","service_period":{"from":"2026-03-02","until":"2046-03-01"}}`: "/service_period/until",
+		`{"category":"fuel","amount":{"amount":5,"currency":"USD"},"incurred_on":"2026-03-01","vehicle_id":"veh_1"}`:                                        "/vehicle_id",
+		`{"category":"fuel","amount":{"amount":5,"currency":"USD"},"incurred_on":"2026-03-01","booking_id":"bkg_1"}`:                                        "/booking_id",
+		`{"category":"fuel","amount":{"amount":5,"currency":"USD"},"incurred_on":"2026-03-01","receipt_document_id":"doc_1"}`:                               "/receipt_document_id",
+		`{"category":"bribes","amount":{"amount":5,"currency":"USD"},"incurred_on":"2026-03-01"}`:                                                           "/category",
 	} {
 		wantEqual(t, body, w.do("POST", "/v1/expenses", body).faults(), want)
 	}

@@ -44,7 +44,7 @@ func TestAGeofenceIsWrittenAndFound(t *testing.T) {
 	w := newWorld(t)
 	van := w.vehicle(`{"make":"A","model":"B","tags":["vans"]}`)
 	made := w.do("POST", "/v1/geofences", `{"name":"lot","description":"at the airport","geometry":`+lot+`,"color":"#2f80ed","scope":{"vehicle_ids":["`+van+`"],"tags":["vans"]},
-		"schedule":{"timezone":"America/Chicago","windows":[{"days":["mon","fri"],"from":"22:00","to":"06:00"}]},"dwell_s":900,"speed_limit_mph":25,
+		"schedule":{"timezone":"America/Chicago","windows":[{"days":["mon","fri"],"from":"22:00","until":"06:00"}]},"dwell_s":900,"speed_limit_mph":25,
 		"exit_margin_m":30,"confirm_fixes":2,"applies_from":"2026-01-01T00:00:00Z","external_refs":[{"system":"s","id":"e1"}],"metadata":{"a":"b"}}`).ok(201)
 	path := "/v1/geofences/" + made.id()
 	wantEqual(t, "location", made.header.Get("Location"), path)
@@ -91,17 +91,17 @@ func TestAGeofenceThatCannotBeIsRefused(t *testing.T) {
 		`{"geometry":` + lot + `}`:                "/name",
 		`{"name":"a"}`:                            "/geometry",
 		`{"name":"a","geometry":{"type":"Blob"}}`: "/geometry/type",
-		`{"name":"a","geometry":{"type":"Circle","center":[0,0],"r":1}}`:                                             "/geometry/r",
-		`{"name":"a","geometry":{"type":"Circle","center":[0,0],"radius_m":-1}}`:                                     "/geometry/radius_m",
-		`{"name":"a","geometry":` + lot + `,"color":"red"}`:                                                          "/color",
-		`{"name":"a","geometry":` + lot + `,"scope":{"vehicle_ids":["dev_1"]}}`:                                      "/scope/vehicle_ids/0",
-		`{"name":"a","geometry":` + lot + `,"scope":{"vehicle_ids":["` + theirs + `"]}}`:                             "/scope/vehicle_ids/0",
-		`{"name":"a","geometry":` + lot + `,"schedule":{"windows":[]}}`:                                              "/schedule/windows",
-		`{"name":"a","geometry":` + lot + `,"schedule":{"windows":[{"from":"25:00","to":"06:00"}]}}`:                 "/schedule/windows/0/from",
-		`{"name":"a","geometry":` + lot + `,"schedule":{"windows":[{"days":["moon"],"from":"05:00","to":"06:00"}]}}`: "/schedule/windows/0/days/0",
-		`{"name":"a","geometry":` + lot + `,"schedule":{"timezone":"X","windows":[{"from":"22:00","to":"06:00"}]}}`:  "/schedule/timezone",
-		`{"name":"a","geometry":` + lot + `,"applies_from":"2100-01-01T00:00:00Z"}`:                                  "/applies_from",
-		`{"name":"a","geometry":` + lot + `,"bounds":{"south":1,"west":1,"north":1,"east":1}}`:                       "/bounds",
+		`{"name":"a","geometry":{"type":"Circle","center":[0,0],"r":1}}`:                                                "/geometry/r",
+		`{"name":"a","geometry":{"type":"Circle","center":[0,0],"radius_m":-1}}`:                                        "/geometry/radius_m",
+		`{"name":"a","geometry":` + lot + `,"color":"red"}`:                                                             "/color",
+		`{"name":"a","geometry":` + lot + `,"scope":{"vehicle_ids":["dev_1"]}}`:                                         "/scope/vehicle_ids/0",
+		`{"name":"a","geometry":` + lot + `,"scope":{"vehicle_ids":["` + theirs + `"]}}`:                                "/scope/vehicle_ids/0",
+		`{"name":"a","geometry":` + lot + `,"schedule":{"windows":[]}}`:                                                 "/schedule/windows",
+		`{"name":"a","geometry":` + lot + `,"schedule":{"windows":[{"from":"25:00","until":"06:00"}]}}`:                 "/schedule/windows/0/from",
+		`{"name":"a","geometry":` + lot + `,"schedule":{"windows":[{"days":["moon"],"from":"05:00","until":"06:00"}]}}`: "/schedule/windows/0/days/0",
+		`{"name":"a","geometry":` + lot + `,"schedule":{"timezone":"X","windows":[{"from":"22:00","until":"06:00"}]}}`:  "/schedule/timezone",
+		`{"name":"a","geometry":` + lot + `,"applies_from":"2100-01-01T00:00:00Z"}`:                                     "/applies_from",
+		`{"name":"a","geometry":` + lot + `,"bounds":{"south":1,"west":1,"north":1,"east":1}}`:                          "/bounds",
 	} {
 		if got := w.do("POST", "/v1/geofences", body).faults(); got != want {
 			t.Errorf("%s: %s, want %s", body, got, want)

@@ -52,7 +52,7 @@ func (a *API) heatmapRoutes() {
 		Params: []param{
 			{Name: "resolution", Type: "integer", Min: 5, Max: fleet.CellResolution, About: "H3 resolution of the cells, from 5 (some 250 km²) to 9 (0.1 km²); 8 unless given."},
 			{Name: "from", Format: "date-time", Want: true, About: "Fix time from which, inclusive."},
-			{Name: "to", Format: "date-time", Want: true, About: "Fix time up to which, exclusive; at most 31 days later."},
+			{Name: "until", Format: "date-time", Want: true, About: "Fix time up to which, exclusive; at most 31 days later."},
 			{Name: "bbox", Some: true, About: "`minLng,minLat,maxLng,maxLat` in degrees: only fixes within. A box whose first longitude is greater than its second crosses the antimeridian."},
 			{Name: "vehicle_id", Some: true, About: "Only this vehicle."},
 			{Name: "format", Enum: export.Names(heatForms), About: "Form of the answer, instead of an Accept header."},
@@ -71,14 +71,14 @@ func (a *API) heatmap(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	f := query.HeatFilter{
-		Account: auth.From(r.Context()).Account, Box: where.Box, From: timeParam(r, "from", 0), To: timeParam(r, "to", 0),
+		Account: auth.From(r.Context()).Account, Box: where.Box, From: timeParam(r, "from", 0), To: timeParam(r, "until", 0),
 		Resolution: intParam(r, "resolution", heatResolution), Limit: maxHeatCells + 1,
 	}
 	if err := checkSpan(f.From, f.To); err != nil {
 		return err
 	}
 	if f.To-f.From > fleet.Millis(maxHeatSpan.Milliseconds()) {
-		return invalidParam("to", "must be at most 31 days after from")
+		return invalidParam("until", "must be at most 31 days after from")
 	}
 	switch len(where.Vehicles) {
 	case 0:

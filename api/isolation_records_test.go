@@ -33,7 +33,7 @@ func (w *lotWorld) oneOfEach() map[string]string {
 	add("/v1/api_keys", `{"name":"SECRETKEYNAME","scopes":["vehicles:read"]}`)
 	fence := add("/v1/geofences", `{"name":"SECRETNOTE","geometry":{"type":"Circle","center":[-97.6664,30.1945],"radius_m":500}}`)
 	add("/v1/alert_rules", `{"name":"SECRETNOTE","kind":"speeding","geofence_ids":["`+fence+`"]}`)
-	plan := add("/v1/route_plans", `{"name":"SECRETNOTE","vehicle_id":"`+vehicle+`","starts_at":"2026-03-01T00:00:00Z","ends_at":"2026-03-02T00:00:00Z","stops":[{"geofence_id":"`+fence+`"}]}`)
+	plan := add("/v1/route_plans", `{"name":"SECRETNOTE","vehicle_id":"`+vehicle+`","from":"2026-03-01T00:00:00Z","until":"2026-03-02T00:00:00Z","stops":[{"geofence_id":"`+fence+`"}]}`)
 	run := &fleet.RouteRun{Head: head(0, 1, true), Stops: []fleet.RunStop{{ID: "SECRETNOTE"}}}
 	number, err := fleet.ParseID(fleet.PlanPrefix, plan)
 	if err != nil {

@@ -125,7 +125,7 @@ func TestAKeyTouchesNoneThatMayMoreThanItself(t *testing.T) {
 		w.do("POST", "/v1/api_keys", body).problem(403, "insufficient_scope")
 	}
 	item := `{"name":"x","scopes":["admin"]}`
-	for path, body := range map[string]string{"/v1/api_keys/batch": `{"items":[` + item + `]}`, "/v1/imports?kind=api_keys&format=jsonl": item} {
+	for path, body := range map[string]string{"/v1/api_keys/batch": `{"data":[` + item + `]}`, "/v1/imports?kind=api_keys&format=jsonl": item} {
 		if r := w.do("POST", path, body); r.status < 400 || r.status >= 500 {
 			t.Errorf("%s: %d %s", path, r.status, r.body)
 		}
@@ -223,7 +223,7 @@ func TestAnAccountIsLimitedInWhatItsRequestsCarry(t *testing.T) {
 	// Refused by any other way in too, and with any other key; what is smaller still fits.
 	w.key = w.newKey(w.account, auth.Admin)
 	w.do("POST", "/v1/positions/traccar", "["+strings.Repeat(`{"position":{},"device":{"uniqueId":"imei-1"}},`, 59)+`{"position":{},"device":{"uniqueId":"imei-1"}}]`).problem(429, "rate_limited")
-	w.do("POST", "/v1/vehicles/batch", `{"items":[`+strings.Repeat(`{"make":"A","model":"B"},`, 59)+`{"make":"A","model":"B"}]}`).problem(429, "rate_limited")
+	w.do("POST", "/v1/vehicles/batch", `{"data":[`+strings.Repeat(`{"make":"A","model":"B"},`, 59)+`{"make":"A","model":"B"}]}`).problem(429, "rate_limited")
 	w.do("POST", "/v1/positions", batch(2, 0)).ok(202)
 	if p := w.do("POST", "/v1/positions", batch(1, 19_000)).problem(429, "rate_limited"); !strings.Contains(p.Detail, "20000 bytes") {
 		t.Errorf("told %q", p.Detail)
@@ -233,7 +233,7 @@ func TestAnAccountIsLimitedInWhatItsRequestsCarry(t *testing.T) {
 	// Another account is not in it, and a minute later all is as before, even for what is larger than all of it.
 	first := w.key
 	w.key = w.newKey(w.newAccount("Second"), auth.Admin)
-	w.do("POST", "/v1/vehicles/batch", `{"items":[`+strings.Repeat(`{"make":"A","model":"B"},`, 59)+`{"make":"A","model":"B"}]}`).ok(200)
+	w.do("POST", "/v1/vehicles/batch", `{"data":[`+strings.Repeat(`{"make":"A","model":"B"},`, 59)+`{"make":"A","model":"B"}]}`).ok(200)
 	w.key = first
 	w.clock.Add(int64(time.Minute))
 	w.do("POST", "/v1/positions", batch(120, 0)).ok(202)

@@ -110,13 +110,13 @@ func (a *API) ledgerRoutes() {
 
 // ledgerDays are the parameters of a span of days.
 func ledgerDays(what string) []param {
-	return []param{{Name: "from", Format: "date", About: what + " or later."}, {Name: "to", Format: "date", About: what + " or earlier."}}
+	return []param{{Name: "from", Format: "date", About: what + " or later."}, {Name: "until", Format: "date", About: what + " or earlier."}}
 }
 
 // ledgerFilter reads the filters of a list of the ledger.
 func ledgerFilter(r *http.Request, p page, order string) (query.LedgerFilter, error) {
 	f := query.LedgerFilter{
-		Account: auth.From(r.Context()).Account, From: textParam(r, "from", ""), To: textParam(r, "to", ""), Accounts: listParam(r, "ledger_account"),
+		Account: auth.From(r.Context()).Account, From: textParam(r, "from", ""), To: textParam(r, "until", ""), Accounts: listParam(r, "ledger_account"),
 		Kinds: listParam(r, "kind"), Descending: order[0] == '-', Limit: p.PerPage + 1, Offset: p.Offset(),
 	}
 	for _, text := range listParam(r, "source_id") {

@@ -90,7 +90,7 @@ func TestTheBooksFollowTheRecords(t *testing.T) {
 	w.rebook(booking, func(b *record.Booking) { b.Notes = "nothing that matters here" })
 	wantEqual(t, "transactions", w.do("GET", "/v1/ledger/transactions", "").pagination().Total, 1)
 	w.do("POST", "/v1/bookings/"+booking+"/payments", `{"method":"card","amount":{"amount":12990,"currency":"USD"},"fee":{"amount":390,"currency":"USD"},"received_at":"2026-03-02T18:00:00Z"}`).ok(201)
-	w.do("POST", "/v1/expenses", `{"category":"insurance","status":"posted","vehicle_id":"`+car+`","amount":{"amount":3000,"currency":"USD"},"incurred_on":"2026-03-01","service_period":{"from":"2026-03-01","to":"2026-03-30"}}`).ok(201)
+	w.do("POST", "/v1/expenses", `{"category":"insurance","status":"posted","vehicle_id":"`+car+`","amount":{"amount":3000,"currency":"USD"},"incurred_on":"2026-03-01","service_period":{"from":"2026-03-01","until":"2026-03-30"}}`).ok(201)
 	w.do("POST", "/v1/expenses", `{"category":"fuel","status":"posted","vehicle_id":"`+car+`","amount":{"amount":50,"currency":"EUR"},"incurred_on":"2026-03-04"}`).ok(201)
 
 	wantEqual(t, "before", fmt.Sprint(w.balances("2026-02-28")), "map[]")
@@ -101,7 +101,7 @@ func TestTheBooksFollowTheRecords(t *testing.T) {
 
 	// Lists: filters, both directions, cursors.
 	for query, want := range map[string]int{"": 7 + 3 + 60 + 2, "?vehicle_id=" + car: 72, "?booking_id=" + booking: 10, "?customer_id=cus_7": 10, "?kind=expense": 62, "?kind=toll,payment": 3,
-		"?ledger_account=cash": 32, "?ledger_account=cash,revenue.time&from=2026-03-03&to=2026-03-03": 2, "?from=2026-03-30": 2, "?to=2026-03-01": 2, "?vehicle_id=veh_1": 0, "?from=2200-01-01": 0, "?to=1950-01-01": 0, "?source_id=" + booking: 7} {
+		"?ledger_account=cash": 32, "?ledger_account=cash,revenue.time&from=2026-03-03&until=2026-03-03": 2, "?from=2026-03-30": 2, "?until=2026-03-01": 2, "?vehicle_id=veh_1": 0, "?from=2200-01-01": 0, "?until=1950-01-01": 0, "?source_id=" + booking: 7} {
 		wantEqual(t, query, w.do("GET", "/v1/ledger/entries"+query, "").pagination().Total, want)
 	}
 	// The same for a bookkeeper.
@@ -119,7 +119,7 @@ func TestTheBooksFollowTheRecords(t *testing.T) {
 	wantEqual(t, "rows", len(rows), 1+7)
 	wantEqual(t, "the second", strings.Join(rows[2][2:10], " "), "2026-03-02 2026-03-02 revenue.time -4000 USD "+car+"  "+booking)
 	wantEqual(t, "all rows, the newest first", len(sheet("/v1/ledger/entries?format=csv")), 1+72)
-	wantEqual(t, "of a vehicle on a day", len(sheet("/v1/ledger/entries?format=csv&from=2026-03-04&to=2026-03-04&ledger_account=revenue.time,cost.fuel&vehicle_id="+car)), 1+2)
+	wantEqual(t, "of a vehicle on a day", len(sheet("/v1/ledger/entries?format=csv&from=2026-03-04&until=2026-03-04&ledger_account=revenue.time,cost.fuel&vehicle_id="+car)), 1+2)
 	wantEqual(t, "of none", len(sheet("/v1/ledger/entries?format=csv&vehicle_id=veh_1")), 1)
 	lines := strings.Split(string(w.do("GET", of+"&format=ndjson", "").ok(200).body), "\n")
 	var line map[string]any

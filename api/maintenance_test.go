@@ -138,10 +138,10 @@ func TestMaintenanceFollowsTheOdometer(t *testing.T) {
 	// The block is not in the way of the work itself.
 	at := func(d time.Duration) string { return now.Add(d).UTC().Format(time.RFC3339) }
 	wo := "/v1/maintenance/work_orders/" + work
-	g.do("POST", wo+"/schedule", `{"scheduled_start":"`+at(time.Hour)+`","scheduled_end":"`+at(5*time.Hour)+`"}`).ok(200)
+	g.do("POST", wo+"/schedule", `{"scheduled_from":"`+at(time.Hour)+`","scheduled_until":"`+at(5*time.Hour)+`"}`).ok(200)
 	g.later(2 * time.Hour)
 	g.do("POST", wo+"/start", "").ok(200)
-	g.do("PATCH", wo, `{"lines":[{"kind":"labor","quantity_hundredths":150,"unit_cost":{"amount":9500,"currency":"USD"}},
+	g.do("PATCH", wo, `{"lines":[{"kind":"labor","quantity":1.5,"unit_cost":{"amount":9500,"currency":"USD"}},
 		{"kind":"part","unit_cost":{"amount":3333,"currency":"USD"},"tax":{"amount":275,"currency":"USD"}}]}`).ok(200)
 	g.later(90 * time.Minute)
 	done := g.do("POST", wo+"/complete", `{"mileage_mi":16010}`).ok(200).object()
@@ -163,7 +163,7 @@ func TestMaintenanceFollowsTheOdometer(t *testing.T) {
 func TestEveryMoveOfAWorkOrder(t *testing.T) {
 	g := newGarage(t)
 	start, end := g.api.Now().Add(-time.Hour).UTC().Format(time.RFC3339), g.api.Now().Add(time.Hour).UTC().Format(time.RFC3339)
-	period := `{"scheduled_start":"` + start + `","scheduled_end":"` + end + `"}`
+	period := `{"scheduled_from":"` + start + `","scheduled_until":"` + end + `"}`
 	bodies := map[rental.WorkAction]string{rental.ScheduleWork: period, rental.HoldWork: `{"reason":"awaiting_parts"}`}
 	into := map[string][]rental.WorkAction{"draft": nil, "scheduled": {"schedule"}, "in_progress": {"schedule", "start"}, "on_hold": {"schedule", "start", "hold"},
 		"completed": {"schedule", "start", "complete"}, "cancelled": {"cancel"}}
@@ -207,7 +207,7 @@ func TestAWorkOrderHoldsTheCalendar(t *testing.T) {
 	now := g.api.Now().Truncate(time.Second)
 	at := func(hours int) record.Instant { return record.InstantOf(now.Add(time.Duration(hours) * time.Hour)) }
 	period := func(from, until int) string {
-		return fmt.Sprintf(`{"scheduled_start":%q,"scheduled_end":%q}`, at(from).Format(time.RFC3339), at(until).Format(time.RFC3339))
+		return fmt.Sprintf(`{"scheduled_from":%q,"scheduled_until":%q}`, at(from).Format(time.RFC3339), at(until).Format(time.RFC3339))
 	}
 	holds := func() string {
 		all, err := g.api.desk.Calendars.Of(t.Context(), g.account, id)
@@ -237,7 +237,7 @@ func TestAWorkOrderHoldsTheCalendar(t *testing.T) {
 	wantEqual(t, "holds after a refusal", holds(), "wo_ 2-10, bkg 10-20")
 	g.do("POST", path+"/schedule", period(20, 22)).ok(200)
 	wantEqual(t, "holds after moving", holds(), "bkg 10-20, wo_ 20-22")
-	if got := g.do("PATCH", path, `{"scheduled_end":"`+at(30).Format(time.RFC3339)+`"}`).faults(); got != "/scheduled_end" {
+	if got := g.do("PATCH", path, `{"scheduled_until":"`+at(30).Format(time.RFC3339)+`"}`).faults(); got != "/scheduled_until" {
 		t.Errorf("moved by a patch: %s", got)
 	}
 	if got := g.do("PATCH", path, `{"vehicle_id":"`+g.vehicle(`{"make":"A","model":"C"}`)+`"}`).faults(); got != "/vehicle_id" {
@@ -273,7 +273,7 @@ func TestWorkBeginsInTheBufferAfterARental(t *testing.T) {
 	path := w.book(0.1, 24, `,"confirm":true`)
 	order := "/v1/maintenance/work_orders/" + w.do("POST", "/v1/maintenance/work_orders", `{"vehicle_id":"`+w.car+`"}`).ok(201).id()
 	planned := func(from, until float64) string {
-		return fmt.Sprintf(`{"scheduled_start":%q,"scheduled_end":%q}`, w.in(from), w.in(until))
+		return fmt.Sprintf(`{"scheduled_from":%q,"scheduled_until":%q}`, w.in(from), w.in(until))
 	}
 	w.do("POST", order+"/schedule", planned(23, 25)).refused()
 	w.do("POST", order+"/schedule", planned(24, 24.5)).ok(200)
@@ -305,7 +305,7 @@ func TestAnOverdueRentalTakesNoVehicleFromWork(t *testing.T) {
 	w.pass(24 * time.Hour)
 	w.do("POST", path+"/return", `{"mileage_mi":20}`).ok(200)
 	w.pass(10 * time.Minute)
-	w.do("POST", order+"/schedule", fmt.Sprintf(`{"scheduled_start":%q,"scheduled_end":%q}`, w.in(0), w.in(1))).ok(200)
+	w.do("POST", order+"/schedule", fmt.Sprintf(`{"scheduled_from":%q,"scheduled_until":%q}`, w.in(0), w.in(1))).ok(200)
 	w.do("POST", order+"/start", "").ok(200)
 	w.do("POST", path+"/reopen", "").refused()
 
@@ -386,7 +386,7 @@ func TestIssuesFollowTheirWorkOrder(t *testing.T) {
 	g.do("PATCH", orders+"/"+wo, `{"issue_ids":["`+brakes+`"]}`).ok(200)
 	wantEqual(t, "let go", status(scratch), "open <nil>")
 	now := g.api.Now().UTC()
-	period := `{"scheduled_start":"` + now.Add(-time.Minute).Format(time.RFC3339) + `","scheduled_end":"` + now.Add(time.Hour).Format(time.RFC3339) + `"}`
+	period := `{"scheduled_from":"` + now.Add(-time.Minute).Format(time.RFC3339) + `","scheduled_until":"` + now.Add(time.Hour).Format(time.RFC3339) + `"}`
 	g.do("POST", orders+"/"+wo+"/schedule", period).ok(200)
 	g.do("POST", orders+"/"+wo+"/start", "").ok(200)
 	wantEqual(t, "begun", status(brakes), "in_progress "+wo)

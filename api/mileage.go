@@ -24,8 +24,8 @@ type Mileage struct {
 	MovingS      float64        `json:"moving_s"`
 	IdleS        float64        `json:"idle_s" doc:"On trips, with the engine on and not moving."`
 	MaxSpeedMph  milesPerHour   `json:"max_speed_mph"`
-	FirstStartAt record.Instant `json:"first_start_at" doc:"Of the first of the trips."`
-	LastEndAt    record.Instant `json:"last_end_at" doc:"Of the last."`
+	FirstStartAt record.Instant `json:"from" doc:"Of the first of the trips."`
+	LastEndAt    record.Instant `json:"until" doc:"Of the last."`
 	Provisional  bool           `json:"provisional" doc:"One of the trips goes on."`
 }
 
@@ -38,7 +38,7 @@ func (a *API) mileageRoutes() {
 		Params: append([]param{
 			{Name: "vehicle_id", Some: true, About: "Only these vehicles, separated by commas; at most 1000."},
 			{Name: "from", Format: "date", Want: true, About: "Local day from which, inclusive."},
-			{Name: "to", Format: "date", Want: true, About: "Local day up to which, inclusive."},
+			{Name: "until", Format: "date", Want: true, About: "Local day up to which, inclusive."},
 			{Name: "by", Enum: []string{"day", "month", "total"}, About: "`day` unless given."},
 			formatParam(export.Tables),
 		}, pageParams...),
@@ -56,7 +56,7 @@ func (a *API) mileageFilter(r *http.Request) (query.MileageFilter, error) {
 	for _, day := range []struct {
 		name string
 		to   *time.Time
-	}{{"from", &f.From}, {"to", &f.To}} {
+	}{{"from", &f.From}, {"until", &f.To}} {
 		at, err := time.Parse(time.DateOnly, textParam(r, day.name, ""))
 		if err != nil || at.Year() < 1971 || at.Year() > 2148 { // the days that a Date of ClickHouse has
 			return f, invalidParam(day.name, "must be a day of the years 1971 to 2148")
@@ -64,7 +64,7 @@ func (a *API) mileageFilter(r *http.Request) (query.MileageFilter, error) {
 		*day.to = at
 	}
 	if f.To.Before(f.From) {
-		return f, invalidParam("to", "must not be before from")
+		return f, invalidParam("until", "must not be before from")
 	}
 	return f, nil
 }

@@ -29,7 +29,7 @@ func TestMileageOfAnySpanAddsUp(t *testing.T) {
 	}
 	gone := sampleTrip(-2000, -1990)
 	w.derive(w.account, append(rows, row{vehicle: vehicles[0], entity: gone, revision: 2, deleted: true})...)
-	const span = "from=2021-01-01&to=2026-12-31"
+	const span = "from=2021-01-01&until=2026-12-31"
 	sum := func(by, more string) (n, trips int, miles float64, first map[string]any) {
 		t.Helper()
 		for cursor := ""; ; {
@@ -57,11 +57,11 @@ func TestMileageOfAnySpanAddsUp(t *testing.T) {
 	n, trips, _, first := sum("month", "&vehicle_id="+vehicles[1])
 	wantEqual(t, "months of one", fmt.Sprint(n, trips), fmt.Sprint(48, want/2))
 	wantEqual(t, "whose", fmt.Sprint(first["vehicle_id"], " ", strings.HasSuffix(fmt.Sprint(first["on"]), "-01"), first["moving_s"] != 0.), vehicles[1]+" true true")
-	day := w.do("GET", "/v1/reports/mileage?from=2026-01-31&to=2026-01-31&units=metric&vehicle_id="+vehicles[0], "").data()[0]
-	wantEqual(t, "a day", fmt.Sprint(day["on"], " ", day["trips"], " ", fmt.Sprintf("%.3f", day["distance_km"]), " ", day["first_start_at"]), "2026-01-31 2 32.187 "+isoTime(at(0)))
+	day := w.do("GET", "/v1/reports/mileage?from=2026-01-31&until=2026-01-31&units=metric&vehicle_id="+vehicles[0], "").data()[0]
+	wantEqual(t, "a day", fmt.Sprint(day["on"], " ", day["trips"], " ", fmt.Sprintf("%.3f", day["distance_km"]), " ", day["from"]), "2026-01-31 2 32.187 "+isoTime(at(0)))
 	lines := strings.Split(strings.TrimSpace(string(w.do("GET", "/v1/reports/mileage?format=csv&"+span, "").ok(200).body)), "\n")
 	wantEqual(t, "lines of CSV", len(lines), 1+2*days/5)
-	for _, query := range []string{"from=2026-02-02&to=2026-02-01", "from=1600-01-01&to=2026-02-01", "from=2026-01-01&to=2026-02-01&vehicle_id=x"} {
+	for _, query := range []string{"from=2026-02-02&until=2026-02-01", "from=1600-01-01&until=2026-02-01", "from=2026-01-01&until=2026-02-01&vehicle_id=x"} {
 		w.do("GET", "/v1/reports/mileage?"+query, "").problem(400, "invalid_request")
 	}
 	w.key = w.newKey(w.newAccount("Second"), auth.Admin)
@@ -78,7 +78,7 @@ func TestARouteOfAnySpan(t *testing.T) {
 		rows = append(rows, row{vehicle: vehicle, entity: sampleTrip(from, from+10)}, row{vehicle: vehicle, entity: &fleet.Stop{Head: head(from+10, from+1440, false)}})
 	}
 	w.derive(w.account, rows...)
-	path := "/v1/vehicles/" + vehicle + "/route?from=2020-01-01T00:00:00Z&to=2026-03-01T00:00:00Z"
+	path := "/v1/vehicles/" + vehicle + "/route?from=2020-01-01T00:00:00Z&until=2026-03-01T00:00:00Z"
 	wantEqual(t, "trips", w.do("GET", path+"&geometry=false", "").ok(200).object()["totals"].(map[string]any)["trips"], any(400.0))
 	w.do("GET", path, "").problem(400, "invalid_request")
 }
@@ -92,7 +92,7 @@ func TestMileageTellsTheDaysOfTheZoneThatHoldsNow(t *testing.T) {
 	agree := func(want string) {
 		t.Helper()
 		wantEqual(t, "day of the trip", w.do("GET", "/v1/trips/"+derivedID(trip), "").ok(200).object()["local_on"], any(want))
-		page := w.do("GET", "/v1/reports/mileage?from="+want+"&to="+want, "").ok(200).object()
+		page := w.do("GET", "/v1/reports/mileage?from="+want+"&until="+want, "").ok(200).object()
 		wantEqual(t, "rows", page["pagination"].(map[string]any)["total"], any(1.0))
 		wantEqual(t, "day of mileage", page["data"].([]any)[0].(map[string]any)["on"], any(want))
 	}

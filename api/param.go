@@ -38,6 +38,10 @@ var (
 )
 
 func (p *param) document() *huma.Param {
+	about := p.About
+	if p.Name == "until" {
+		about += " `to` is the same."
+	}
 	s := &huma.Schema{Type: p.Type, Format: p.Format}
 	if s.Type == "" {
 		s.Type = "string"
@@ -59,7 +63,7 @@ func (p *param) document() *huma.Param {
 	if in == "" {
 		in = "query"
 	}
-	return &huma.Param{Name: p.Name, In: in, Required: p.Want, Description: p.About, Schema: s}
+	return &huma.Param{Name: p.Name, In: in, Required: p.Want, Description: about, Schema: s}
 }
 
 // check says what is wrong with a value.

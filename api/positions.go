@@ -81,7 +81,7 @@ func (a *API) positionRoutes() {
 			"An answer with `simplify_m` or `max_points` has one page; it begins with at most " + strconv.Itoa(maxSimplified) + " positions.",
 		Params: append([]param{
 			{Name: "from", Format: "date-time", About: "Fix time from which, inclusive."},
-			{Name: "to", Format: "date-time", About: "Fix time up to which, exclusive."},
+			{Name: "until", Format: "date-time", About: "Fix time up to which, exclusive."},
 			{Name: "sort", Enum: []string{"fix_at", "-fix_at"}, About: "`-fix_at` gives the newest first."},
 			{Name: "flags", Some: true, About: flagsAbout},
 			{Name: "interval", Type: "integer", Min: 1, Max: 86400, About: "Seconds: only the first position of each interval (counted from the epoch)."},
@@ -191,7 +191,7 @@ func (a *API) listTrack(w http.ResponseWriter, r *http.Request) error {
 // trackFilter reads what the parameters say of the wanted positions.
 func trackFilter(r *http.Request, account fleet.AccountID, vehicle fleet.VehicleID) (query.TrackFilter, error) {
 	f := query.TrackFilter{
-		Account: account, Vehicle: vehicle, From: timeParam(r, "from", 0), To: timeParam(r, "to", 0),
+		Account: account, Vehicle: vehicle, From: timeParam(r, "from", 0), To: timeParam(r, "until", 0),
 		Every: time.Duration(intParam(r, "interval", 0)) * time.Second, Descending: textParam(r, "sort", "") == "-fix_at",
 	}
 	if err := checkSpan(f.From, f.To); err != nil {
@@ -230,7 +230,7 @@ func flagsParam(r *http.Request) (with, without fleet.Flags, err error) {
 // checkSpan refuses a span that ends before it begins.
 func checkSpan(from, to fleet.Millis) error {
 	if to != 0 && from >= to {
-		return invalidParam("to", "must be later than from")
+		return invalidParam("until", "must be later than from")
 	}
 	return nil
 }

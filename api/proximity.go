@@ -23,8 +23,8 @@ type Proximity struct {
 	VehicleID      string         `json:"vehicle_id" example:"veh_1234"`
 	OtherVehicleID string         `json:"other_vehicle_id" example:"veh_1235"`
 	Relation       string         `json:"relation" enum:"near,apart"`
-	StartAt        record.Instant `json:"start_at"`
-	EndAt          record.Instant `json:"end_at"`
+	StartAt        record.Instant `json:"from"`
+	EndAt          record.Instant `json:"until"`
 	DurationS      float64        `json:"duration_s"`
 	DistanceM      float64        `json:"distance_m" doc:"The least, or of two that are apart the greatest."`
 	Place          Place          `json:"place" doc:"Of the first vehicle at that distance."`
@@ -51,7 +51,7 @@ func (a *API) proximityRoutes() {
 			{Name: "relation", Enum: []string{"near", "apart"}, About: "`near` (within distance_m, as unless given) or `apart` (farther)."},
 			{Name: "min_duration_s", Type: "number", Min: 0, Max: 2_592_000, About: "Only what lasted so long; 0 unless given."},
 			{Name: "from", Format: "date-time", Want: true, About: "Instant from which, inclusive; what began before is cut off there."},
-			{Name: "to", Format: "date-time", Want: true, About: "Instant up to which, exclusive; likewise."},
+			{Name: "until", Format: "date-time", Want: true, About: "Instant up to which, exclusive; likewise."},
 			formatParam(export.Tables),
 		},
 		Reply: List[Proximity]{}, ReplyTypes: export.MediaTypes(export.Tables), Timeout: exportTime,
@@ -62,12 +62,12 @@ func (a *API) proximityRoutes() {
 func (a *API) pairQuestion(r *http.Request) (vehicles []fleet.VehicleID, q pair.Question, from, to fleet.Millis, err error) {
 	q = pair.Question{Metres: numberParam(r, "distance_m", 0), Apart: textParam(r, "relation", "") == "apart",
 		For: fleet.Millis(numberParam(r, "min_duration_s", 0) * 1000)}
-	from, to = timeParam(r, "from", 0), timeParam(r, "to", 0)
+	from, to = timeParam(r, "from", 0), timeParam(r, "until", 0)
 	if err = checkSpan(from, to); err != nil {
 		return
 	}
 	if to.Sub(from) > maxPairSpan {
-		err = invalidParam("to", "is more than 31 days after from")
+		err = invalidParam("until", "is more than 31 days after from")
 		return
 	}
 	if vehicles, err = idsParam[fleet.VehicleID](r, "vehicle_id", fleet.VehiclePrefix); err != nil {
@@ -113,7 +113,7 @@ func (a *API) proximity(w http.ResponseWriter, r *http.Request) error {
 				views = append(views, a.showProximity(first, vehicles[j], &q, &s))
 			}
 			if len(views) > maxPairFound {
-				return invalidParam("to", fmt.Sprintf("makes more than %d answers: choose a shorter span, or a longer min_duration_s", maxPairFound))
+				return invalidParam("until", fmt.Sprintf("makes more than %d answers: choose a shorter span, or a longer min_duration_s", maxPairFound))
 			}
 		}
 	}
@@ -151,7 +151,7 @@ func pairTracks(r *http.Request, db driver.Conn, vehicles []fleet.VehicleID, fro
 				break
 			}
 			if total++; total > maxPairFixes {
-				return nil, invalidParam("to", fmt.Sprintf("makes more than %d positions: choose a shorter span, or fewer vehicles", maxPairFixes))
+				return nil, invalidParam("until", fmt.Sprintf("makes more than %d positions: choose a shorter span, or fewer vehicles", maxPairFixes))
 			}
 		}
 	}

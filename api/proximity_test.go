@@ -41,13 +41,13 @@ func TestProximityIsThatOfTheStoredPositionsInAnyOrder(t *testing.T) {
 	w.places(truck, trucks)
 	w.places(trailer, []string{"61 30 -97 0", "0 30.0001 -97 0", "30 30 -97.0001 0"})
 	w.places(third, []string{"0 31 -97 0", "60 31 -97 0"})
-	const span = "from=2026-01-31T12:00:00Z&to=2026-01-31T13:00:00Z"
+	const span = "from=2026-01-31T12:00:00Z&until=2026-01-31T13:00:00Z"
 	ask := func(more string) string {
 		t.Helper()
 		var lines []string
 		for _, one := range w.do("GET", "/v1/reports/proximity?"+span+"&vehicle_id="+truck+","+trailer+","+third+more, "").data() {
-			begin, err := time.Parse(time.RFC3339, one["start_at"].(string))
-			end, wrong := time.Parse(time.RFC3339, one["end_at"].(string))
+			begin, err := time.Parse(time.RFC3339, one["from"].(string))
+			end, wrong := time.Parse(time.RFC3339, one["until"].(string))
 			if err != nil || wrong != nil {
 				t.Fatal(err, wrong)
 			}
@@ -72,7 +72,7 @@ func TestProximityIsThatOfTheStoredPositionsInAnyOrder(t *testing.T) {
 	for _, query := range []string{"&distance_m=0&vehicle_id=" + truck + "," + trailer, "&distance_m=5&vehicle_id=" + truck, "&distance_m=5&vehicle_id=" + truck + "," + truck, "&vehicle_id=" + truck + "," + trailer} {
 		w.do("GET", "/v1/reports/proximity?"+span+query, "").problem(400, "invalid_request")
 	}
-	w.do("GET", "/v1/reports/proximity?from=2026-01-01T00:00:00Z&to=2026-03-01T00:00:00Z&distance_m=5&vehicle_id="+truck+","+trailer, "").problem(400, "invalid_request")
+	w.do("GET", "/v1/reports/proximity?from=2026-01-01T00:00:00Z&until=2026-03-01T00:00:00Z&distance_m=5&vehicle_id="+truck+","+trailer, "").problem(400, "invalid_request")
 	w.key = w.newKey(w.newAccount("Second"), auth.Admin)
 	w.do("GET", "/v1/reports/proximity?"+span+"&distance_m=500&vehicle_id="+truck+","+trailer, "").problem(404, "not_found")
 }

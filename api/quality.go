@@ -25,7 +25,7 @@ type DeviceQuality struct {
 	Name      string         `json:"name,omitempty"`
 	VehicleID *string        `json:"vehicle_id" nullable:"true" doc:"The vehicle that it is on now." example:"veh_1234"`
 	From      record.Instant `json:"from"`
-	To        record.Instant `json:"to"`
+	To        record.Instant `json:"until"`
 	HeardState
 	ReportIntervalS *int64         `json:"report_interval_s" nullable:"true" doc:"As of the device." example:"600"`
 	MayBeSilentS    int64          `json:"may_be_silent_s" doc:"A silence that is longer is a gap, and offline." example:"1800"`
@@ -44,24 +44,24 @@ type QualityDay struct {
 
 // QualityFigures are what quality is judged by. Positions count for the time of their fix, all other reports for that of their receipt.
 type QualityFigures struct {
-	Received           int64              `json:"received" doc:"stored and refused."`
-	Stored             int64              `json:"stored" doc:"Reports of which a position, or at least a measurement, is stored."`
-	Refused            map[string]int64   `json:"refused" nullable:"false" doc:"Reports that are not, by reason; by whole quarters of an hour. Those that were refused over HTTP already are not among them."`
-	FlaggedShare       map[string]float64 `json:"flagged_share" nullable:"false" doc:"Of the positions that are stored, by flag; 0.13 is 13 %."`
-	MovingIntervalS    *float64           `json:"moving_interval_s" nullable:"true" doc:"Between fixes while driving: the median."`
-	MovingInterval95S  *float64           `json:"moving_interval_p95_s" nullable:"true" doc:"The 95th percentile."`
-	StandingIntervalS  *float64           `json:"standing_interval_s" nullable:"true" doc:"Between fixes while standing: the median."`
-	StandingInterval95 *float64           `json:"standing_interval_p95_s" nullable:"true" doc:"The 95th percentile."`
-	Gaps               int                `json:"gaps" doc:"Silences of more than may_be_silent_s, on the day on which they begin."`
-	LongestGapS        int64              `json:"longest_gap_s"`
-	GapsS              int64              `json:"gaps_s" doc:"All of them, each day its part."`
-	DelayS             *float64           `json:"delay_s" nullable:"true" doc:"From fix to receipt: the median. Negative for a clock that is ahead."`
-	Delay95S           *float64           `json:"delay_p95_s" nullable:"true" doc:"The 95th percentile."`
-	Satellites         *float64           `json:"satellites" nullable:"true" doc:"The median, if the tracker tells them."`
-	AccuracyM          *float64           `json:"accuracy_m" nullable:"true" doc:"The median, if the tracker tells it."`
-	DeviceBatteryPct   *float64           `json:"device_battery_min_pct" nullable:"true" doc:"The lowest charge of the tracker's own battery, if told; of all trackers of the vehicle that it is on now, also before it was, by whole hours."`
-	DeviceBatteryV     *float64           `json:"device_battery_min_v" nullable:"true" doc:"Its lowest voltage."`
-	BatteryV           *float64           `json:"battery_min_v" nullable:"true" doc:"The lowest voltage of the supply."`
+	Received           int64            `json:"received" doc:"stored and refused."`
+	Stored             int64            `json:"stored" doc:"Reports of which a position, or at least a measurement, is stored."`
+	Refused            map[string]int64 `json:"refused" nullable:"false" doc:"Reports that are not, by reason; by whole quarters of an hour. Those that were refused over HTTP already are not among them."`
+	FlaggedShare       map[string]int64 `json:"flagged_share_bp" nullable:"false" doc:"Of the positions that are stored, by flag, in basis points: 1300 is 13 %."`
+	MovingIntervalS    *float64         `json:"moving_interval_s" nullable:"true" doc:"Between fixes while driving: the median."`
+	MovingInterval95S  *float64         `json:"moving_interval_p95_s" nullable:"true" doc:"The 95th percentile."`
+	StandingIntervalS  *float64         `json:"standing_interval_s" nullable:"true" doc:"Between fixes while standing: the median."`
+	StandingInterval95 *float64         `json:"standing_interval_p95_s" nullable:"true" doc:"The 95th percentile."`
+	Gaps               int              `json:"gaps" doc:"Silences of more than may_be_silent_s, on the day on which they begin."`
+	LongestGapS        int64            `json:"longest_gap_s"`
+	GapsS              int64            `json:"gaps_s" doc:"All of them, each day its part."`
+	DelayS             *float64         `json:"delay_s" nullable:"true" doc:"From fix to receipt: the median. Negative for a clock that is ahead."`
+	Delay95S           *float64         `json:"delay_p95_s" nullable:"true" doc:"The 95th percentile."`
+	Satellites         *float64         `json:"satellites" nullable:"true" doc:"The median, if the tracker tells them."`
+	AccuracyM          *float64         `json:"accuracy_m" nullable:"true" doc:"The median, if the tracker tells it."`
+	DeviceBatteryPct   *float64         `json:"device_battery_min_pct" nullable:"true" doc:"The lowest charge of the tracker's own battery, if told; of all trackers of the vehicle that it is on now, also before it was, by whole hours."`
+	DeviceBatteryV     *float64         `json:"device_battery_min_v" nullable:"true" doc:"Its lowest voltage."`
+	BatteryV           *float64         `json:"battery_min_v" nullable:"true" doc:"The lowest voltage of the supply."`
 }
 
 // usualQuality is the span of quality that names no from, and longestQuality what may be asked for.
@@ -73,8 +73,8 @@ const (
 
 func (a *API) qualityRoutes() {
 	span := []param{
-		{Name: "from", Format: "date-time", About: "Instant from which, inclusive; 7 days before `to` unless given."},
-		{Name: "to", Format: "date-time", About: "Instant up to which, exclusive; now unless given."},
+		{Name: "from", Format: "date-time", About: "Instant from which, inclusive; 7 days before `until` unless given."},
+		{Name: "until", Format: "date-time", About: "Instant up to which, exclusive; now unless given."},
 	}
 	const about = "Reports received, stored and refused, shares of doubtful positions, intervals while driving and standing, " +
 		"silences, delays, satellites and power, and what is wrong in words. "
@@ -95,13 +95,13 @@ func (a *API) qualityRoutes() {
 
 // qualitySpan reads the span of quality, which ends at now at the latest.
 func qualitySpan(r *http.Request, now fleet.Millis, longest time.Duration) (from, to fleet.Millis, err error) {
-	to = min(timeParam(r, "to", now), now)
+	to = min(timeParam(r, "until", now), now)
 	from = timeParam(r, "from", to.Add(-usualQuality))
 	if err := checkSpan(from, to); err != nil {
 		return from, to, err
 	}
 	if to.Sub(from) > longest {
-		return from, to, invalidParam("from", "must be at most "+spell(longest)+" before to")
+		return from, to, invalidParam("from", "must be at most "+spell(longest)+" before until")
 	}
 	return from, to, nil
 }
@@ -270,7 +270,7 @@ func readFigures(ctx context.Context, db driver.Conn, f query.QualityFilter) (*f
 
 // of returns the figures of a device and day but for its gaps.
 func (f *figures) of(device uint64, day string, vehicle *string) QualityFigures {
-	shown := QualityFigures{Refused: map[string]int64{}, FlaggedShare: map[string]float64{}}
+	shown := QualityFigures{Refused: map[string]int64{}, FlaggedShare: map[string]int64{}}
 	if vehicle != nil {
 		id, _ := fleet.ParseID(fleet.VehiclePrefix, *vehicle)
 		power := f.power[fleet.VehicleID(id)][day]
@@ -292,7 +292,7 @@ func (f *figures) of(device uint64, day string, vehicle *string) QualityFigures 
 		shown.Received += n
 	}
 	for flag, n := range q.Flagged {
-		shown.FlaggedShare[flag] = rounded(float64(n)/float64(q.Positions), 4)
+		shown.FlaggedShare[flag] = *shareOf(float64(n), float64(q.Positions))
 	}
 	for _, one := range []struct {
 		to    **float64

@@ -19,7 +19,7 @@ func newShop(t *testing.T) *shop {
 	s.place = w.do("POST", "/v1/locations", `{"name":"Airport","timezone":"America/Chicago","taxes":[{"name":"Tax","rate_bp":1000}]}`).ok(201).id()
 	s.class = w.do("POST", "/v1/vehicle_classes", `{"name":"Small","buffer_after_minutes":60}`).ok(201).id()
 	s.plan = w.do("POST", "/v1/rate_plans", `{"name":"Standard","currency":"USD","daily_rate":{"amount":5000,"currency":"USD"},"tiers":[{"days":7,"price":{"amount":30000,"currency":"USD"}}],
-		"vehicle_class_ids":["`+s.class+`"],"promotions":[{"code":"HALLO","pct":10}]}`).ok(201).id()
+		"vehicle_class_ids":["`+s.class+`"],"promotions":[{"code":"HALLO","discount_bp":1000}]}`).ok(201).id()
 	car := func(nickname string) string {
 		return w.vehicle(`{"make":"A","model":"B","nickname":"` + nickname + `","vehicle_class_id":"` + s.class + `","home_location_id":"` + s.place + `"}`)
 	}
@@ -46,7 +46,7 @@ func TestAQuoteHoldsItsPriceUntilItIsAccepted(t *testing.T) {
 	wantEqual(t, "completed", fmt.Sprint(q["vehicle_class_id"], q["rate_plan_id"], q["pickup_location_id"], q["channel"], q["status"]),
 		fmt.Sprint(s.class, s.plan, s.place, "direct", "open"))
 	path := made.header.Get("Location")
-	wantEqual(t, "found", len(s.do("GET", "/v1/quotes?vehicle_id="+s.red+"&total_amount[lt]=15000&sort=-expires_at", "").data()), 1)
+	wantEqual(t, "found", len(s.do("GET", "/v1/quotes?vehicle_id="+s.red+"&total[lt]=15000&sort=-expires_at", "").data()), 1)
 	s.do("PATCH", path, `{}`).problem(405, "method_not_allowed")
 
 	// The rates change; the quote does not.

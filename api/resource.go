@@ -126,7 +126,7 @@ func (s *resource[T]) register(without ...string) {
 		s.api.transfers[strings.TrimPrefix(s.path, "/v1/")] = s
 	}
 	if !slices.Contains(without, "create") && !slices.Contains(without, "batch") {
-		s.batchRoute(name)
+		s.batchRoute(names)
 	}
 }
 

@@ -208,8 +208,5 @@ func openAPIConfig(version string) huma.Config {
 
 // schemaNamer names the schema of a type. A line of a bill is not a session at a charger.
 func schemaNamer(t reflect.Type, hint string) string {
-	if t == reflect.TypeFor[record.Charge]() {
-		return "BookingCharge"
-	}
 	return huma.DefaultSchemaNamer(t, hint)
 }

@@ -17,7 +17,7 @@ import (
 type RouteHistory struct {
 	VehicleID string         `json:"vehicle_id" example:"veh_1234"`
 	From      record.Instant `json:"from"`
-	To        record.Instant `json:"to"`
+	To        record.Instant `json:"until"`
 	Totals    RouteTotals    `json:"totals"`
 	Legs      []RouteLeg     `json:"legs" nullable:"false" doc:"Trips, stops, unrecorded ways and gaps in the order of time. Trips and stops that overlap the span are whole."`
 }
@@ -41,8 +41,8 @@ type RouteTotals struct {
 // RouteLeg is a trip, a stop, an unrecorded way, or a gap of more than a minute between them in which nothing is known.
 type RouteLeg struct {
 	Kind       string          `json:"kind" doc:"trip, stop, unrecorded (the vehicle was found elsewhere after a silence; trip tells of that way) or gap."`
-	StartAt    record.Instant  `json:"start_at"`
-	EndAt      record.Instant  `json:"end_at"`
+	StartAt    record.Instant  `json:"from"`
+	EndAt      record.Instant  `json:"until"`
 	DurationS  float64         `json:"duration_s"`
 	StartPlace Place           `json:"start_place"`
 	EndPlace   Place           `json:"end_place"`
@@ -68,7 +68,7 @@ func (a *API) checkLegs(r *http.Request, f query.DerivedFilter) error {
 		return err
 	}
 	if n := trips + stops; n > maxRouteLegs {
-		return invalidParam("to", "makes a route of "+strconv.Itoa(int(n))+" trips and stops, and at most "+strconv.Itoa(maxRouteLegs)+" are answered: choose a shorter span, or page through /v1/trips")
+		return invalidParam("until", "makes a route of "+strconv.Itoa(int(n))+" trips and stops, and at most "+strconv.Itoa(maxRouteLegs)+" are answered: choose a shorter span, or page through /v1/trips")
 	}
 	return nil
 }
@@ -81,7 +81,7 @@ func (a *API) routeHistoryRoutes() {
 			"`max_points` is shared by the trips by their length in positions. `format=geojson` answers a Feature for each trip and stop; the other formats answer the positions of the trips.",
 		Params: append([]param{
 			{Name: "from", Format: "date-time", Want: true, About: "Instant from which, inclusive."},
-			{Name: "to", Format: "date-time", Want: true, About: "Instant up to which, exclusive."},
+			{Name: "until", Format: "date-time", Want: true, About: "Instant up to which, exclusive."},
 			{Name: "geometry", Type: "boolean", About: "`false` answers without geometry."},
 		}, geometryParams...),
 		Reply: RouteHistory{}, ReplyTypes: export.MediaTypes(export.Tracks), Timeout: exportTime,
@@ -94,7 +94,7 @@ func (a *API) getRoute(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	account, vehicle := auth.From(r.Context()).Account, fleet.VehicleID(id)
-	from, to := timeParam(r, "from", 0), timeParam(r, "to", 0)
+	from, to := timeParam(r, "from", 0), timeParam(r, "until", 0)
 	if err := checkSpan(from, to); err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func (a *API) getRoute(w http.ResponseWriter, r *http.Request) error {
 	}
 	lines := textParam(r, "geometry", "") != "false" || format != export.JSON && format != export.GeoJSON
 	if lines && to.Sub(from) > maxRouteSpan {
-		return invalidParam("to", "is more than 92 days after from; with geometry=false any span is answered")
+		return invalidParam("until", "is more than 92 days after from; with geometry=false any span is answered")
 	}
 	if _, err := a.vehicles.Get(r.Context(), account, id); err != nil {
 		return err

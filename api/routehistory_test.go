@@ -13,7 +13,7 @@ import (
 func TestTheRouteOfADayIsTheGoldenOne(t *testing.T) {
 	w := newWorld(t)
 	vehicle, replace := w.day()
-	const span = "from=2026-01-31T12:05:00Z&to=2026-01-31T14:00:00Z"
+	const span = "from=2026-01-31T12:05:00Z&until=2026-01-31T14:00:00Z"
 	w.golden("route", "/v1/vehicles/"+vehicle+"/route?max_points=3&"+span, replace...)
 	w.golden("route_geojson", "/v1/vehicles/"+vehicle+"/route?format=geojson&simplify_m=1&units=metric&"+span, replace...)
 }
@@ -24,7 +24,7 @@ func TestARouteIsNeverCut(t *testing.T) {
 	vehicle, _ := w.day()
 	route := func(from, to string) RouteHistory {
 		var got RouteHistory
-		if err := json.Unmarshal(w.do("GET", "/v1/vehicles/"+vehicle+"/route?geometry=false&from=2026-01-31T"+from+"Z&to=2026-01-31T"+to+"Z", "").ok(200).body, &got); err != nil {
+		if err := json.Unmarshal(w.do("GET", "/v1/vehicles/"+vehicle+"/route?geometry=false&from=2026-01-31T"+from+"Z&until=2026-01-31T"+to+"Z", "").ok(200).body, &got); err != nil {
 			t.Fatal(err)
 		}
 		return got
@@ -61,7 +61,7 @@ func TestARouteIsNeverCut(t *testing.T) {
 func TestRoutesAsFilesAndTheirLimits(t *testing.T) {
 	w := newWorld(t)
 	vehicle, _ := w.day()
-	path := "/v1/vehicles/" + vehicle + "/route?from=2026-01-31T00:00:00Z&to=2026-02-01T00:00:00Z"
+	path := "/v1/vehicles/" + vehicle + "/route?from=2026-01-31T00:00:00Z&until=2026-02-01T00:00:00Z"
 	for format, part := range map[string]string{"gpx": "<trkpt", "kml": "<gx:coord>", "polyline": `"points":55`, "csv": "fix_at,device_at", "geojson": `"type":"Point"`} {
 		if body := string(w.do("GET", path+"&format="+format, "").ok(200).body); !strings.Contains(body, part) {
 			t.Errorf("%s: %.300s", format, body)
@@ -72,9 +72,9 @@ func TestRoutesAsFilesAndTheirLimits(t *testing.T) {
 	}
 	w.do("GET", "/v1/vehicles/"+vehicle+"/route", "").problem(400, "invalid_request")
 	w.do("GET", "/v1/vehicles/"+vehicle+"/route?from=2026-01-31T00:00:00Z", "").problem(400, "invalid_request")
-	w.do("GET", "/v1/vehicles/"+vehicle+"/route?from=2026-01-31T00:00:00Z&to=2026-06-01T00:00:00Z", "").problem(400, "invalid_request")
-	w.do("GET", "/v1/vehicles/"+vehicle+"/route?from=2026-01-31T00:00:00Z&to=2026-01-30T00:00:00Z", "").problem(400, "invalid_request")
-	w.do("GET", "/v1/vehicles/veh_1/route?from=2026-01-31T00:00:00Z&to=2026-02-01T00:00:00Z", "").problem(404, "not_found")
+	w.do("GET", "/v1/vehicles/"+vehicle+"/route?from=2026-01-31T00:00:00Z&until=2026-06-01T00:00:00Z", "").problem(400, "invalid_request")
+	w.do("GET", "/v1/vehicles/"+vehicle+"/route?from=2026-01-31T00:00:00Z&until=2026-01-30T00:00:00Z", "").problem(400, "invalid_request")
+	w.do("GET", "/v1/vehicles/veh_1/route?from=2026-01-31T00:00:00Z&until=2026-02-01T00:00:00Z", "").problem(404, "not_found")
 }
 
 func TestAWayThatNobodySawIsALegOfItsOwn(t *testing.T) {
@@ -86,7 +86,7 @@ func TestAWayThatNobodySawIsALegOfItsOwn(t *testing.T) {
 	way.MeanSpeed = 100 // as nobody measured it, the highest speed of the route it is not
 	after.Estimated, after.Unrecorded = after.Distance/4, 60_000
 	w.derive(w.account, row{vehicle: v, entity: before}, row{vehicle: v, entity: way}, row{vehicle: v, entity: after})
-	const span = "from=2026-01-31T00:00:00Z&to=2026-02-01T00:00:00Z"
+	const span = "from=2026-01-31T00:00:00Z&until=2026-02-01T00:00:00Z"
 	var got RouteHistory
 	text := w.do("GET", "/v1/vehicles/"+v+"/route?geometry=false&"+span, "").ok(200).body
 	if err := json.Unmarshal(text, &got); err != nil {
@@ -117,7 +117,7 @@ func TestTripsThatTouchShareAFix(t *testing.T) {
 	w.derive(w.account, row{vehicle: v, entity: first}, row{vehicle: v, entity: second})
 	w.drive(w.account, v, 61)
 	var got RouteHistory
-	if err := json.Unmarshal(w.do("GET", "/v1/vehicles/"+v+"/route?from=2026-01-31T00:00:00Z&to=2026-02-01T00:00:00Z&simplify_m=1", "").ok(200).body, &got); err != nil {
+	if err := json.Unmarshal(w.do("GET", "/v1/vehicles/"+v+"/route?from=2026-01-31T00:00:00Z&until=2026-02-01T00:00:00Z&simplify_m=1", "").ok(200).body, &got); err != nil {
 		t.Fatal(err)
 	}
 	if len(got.Legs) != 2 || !strings.HasSuffix(string(got.Legs[0].Geometry), "[-97.74306,30.27015]]}") || !strings.Contains(string(got.Legs[1].Geometry), "[[-97.74306,30.27015],") {
@@ -137,7 +137,7 @@ func TestScoresShowWhatTheyAreMadeOf(t *testing.T) {
 	for _, name := range []string{"TRIP", "GOING"} {
 		w.do("PUT", "/v1/trips/"+id(replace, name)+"/driver", `{"driver":"Jane"}`).ok(200)
 	}
-	const span = "from=2026-01-31T00:00:00Z&to=2026-02-01T00:00:00Z"
+	const span = "from=2026-01-31T00:00:00Z&until=2026-02-01T00:00:00Z"
 	w.golden("score_vehicle", "/v1/vehicles/"+vehicle+"/score?"+span, replace...)
 	w.golden("score_vehicles", "/v1/vehicles/score?"+span, replace...)
 	w.golden("score_drivers", "/v1/drivers/score?units=metric&"+span, replace...)
@@ -157,11 +157,11 @@ func TestScoresShowWhatTheyAreMadeOf(t *testing.T) {
 	}
 	// Spans side by side count nothing twice and leave nothing out.
 	trips := 0.
-	for _, part := range []string{"from=2026-01-31T00:00:00Z&to=2026-01-31T12:05:00Z", "from=2026-01-31T12:05:00Z&to=2026-02-01T00:00:00Z"} {
+	for _, part := range []string{"from=2026-01-31T00:00:00Z&until=2026-01-31T12:05:00Z", "from=2026-01-31T12:05:00Z&until=2026-02-01T00:00:00Z"} {
 		trips += w.do("GET", "/v1/vehicles/"+vehicle+"/score?"+part, "").ok(200).object()["trips"].(float64)
 	}
 	wantEqual(t, "trips of two halves", trips, 2.)
-	if got := w.do("GET", "/v1/vehicles/"+vehicle+"/score?to=2020-01-01T00:00:00Z", "").ok(200).object(); got["score"] != nil || got["harsh_events_per_100_km"] != nil {
+	if got := w.do("GET", "/v1/vehicles/"+vehicle+"/score?until=2020-01-01T00:00:00Z", "").ok(200).object(); got["score"] != nil || got["harsh_events_per_100_km"] != nil {
 		t.Errorf("without any trip: %v", got)
 	}
 	page := w.do("GET", "/v1/vehicles/score?per_page=1&"+span, "").pagination()
@@ -173,8 +173,8 @@ func TestScoresShowWhatTheyAreMadeOf(t *testing.T) {
 	first := w.do("GET", open, "").ok(200)
 	w.clock.Add(int64(time.Hour))
 	second := w.do("GET", open+"&cursor="+first.pagination().NextCursor, "").ok(200)
-	wantEqual(t, "end of the second page", second.data()[0]["to"], first.data()[0]["to"])
-	if body := string(w.do("GET", "/v1/vehicles/score?format=csv&"+span, "").ok(200).body); strings.Count(body, "\n") != 3 || !strings.HasPrefix(body, "vehicle_id,driver_id,driver,from,to,score,") {
+	wantEqual(t, "end of the second page", second.data()[0]["until"], first.data()[0]["until"])
+	if body := string(w.do("GET", "/v1/vehicles/score?format=csv&"+span, "").ok(200).body); strings.Count(body, "\n") != 3 || !strings.HasPrefix(body, "vehicle_id,driver_id,driver,from,until,score,") {
 		t.Errorf("csv: %s", body)
 	}
 }

@@ -144,8 +144,8 @@ func (a *API) roomForRoutePlan(r *http.Request, p *record.RoutePlan) error {
 	page, err := query.List(r.Context(), a.DB, &query.RoutePlans, query.ListRequest{Account: auth.From(r.Context()).Account, Limit: 1,
 		Filters: []query.Filter{
 			{Field: "vehicle_id", Op: "eq", Values: []string{p.VehicleID}},
-			{Field: "starts_at", Op: "lt", Values: []string{p.EndsAt.UTC().Format(time.RFC3339Nano)}},
-			{Field: "ends_at", Op: "gt", Values: []string{p.StartsAt.UTC().Format(time.RFC3339Nano)}},
+			{Field: "from", Op: "lt", Values: []string{p.EndsAt.UTC().Format(time.RFC3339Nano)}},
+			{Field: "until", Op: "gt", Values: []string{p.StartsAt.UTC().Format(time.RFC3339Nano)}},
 		}})
 	if err != nil {
 		return err
@@ -158,7 +158,7 @@ func (a *API) roomForRoutePlan(r *http.Request, p *record.RoutePlan) error {
 		return nil
 	}
 	return validation(fleet.FieldError{Pointer: "/vehicle_id", Code: "invalid", Detail: fmt.Sprintf(
-		"has %d other route plans between starts_at and ends_at, and at most %d may overlap: archive some or choose another time", others, fleet.MaxPlansAtOnce)})
+		"has %d other route plans between from and until, and at most %d may overlap: archive some or choose another time", others, fleet.MaxPlansAtOnce)})
 }
 
 // middle returns the middle of a box.

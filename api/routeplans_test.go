@@ -13,7 +13,7 @@ func TestARoutePlanSaysWhatItsStopsAre(t *testing.T) {
 	w := newWorld(t)
 	vehicle := w.vehicle(`{"make":"A","model":"B"}`)
 	fence := w.do("POST", "/v1/geofences", `{"name":"lot","geometry":`+lot+`}`).ok(201).id()
-	const times = `"starts_at":"2026-03-02T08:00:00Z","ends_at":"2026-03-02T18:00:00Z"`
+	const times = `"from":"2026-03-02T08:00:00Z","until":"2026-03-02T18:00:00Z"`
 	plan := func(stops, more string) string {
 		return `{"name":"north","vehicle_id":"` + vehicle + `",` + times + `,"stops":[` + stops + `]` + more + `}`
 	}
@@ -28,7 +28,7 @@ func TestARoutePlanSaysWhatItsStopsAre(t *testing.T) {
 		}
 		wantEqual(t, fmt.Sprint("stop ", i), fmt.Sprint(stop["id"], " ", has), want)
 	}
-	wantEqual(t, "listed", w.do("GET", "/v1/route_plans?vehicle_id="+vehicle+"&starts_at[lt]=2026-04-01T00:00:00Z", "").names(), "north")
+	wantEqual(t, "listed", w.do("GET", "/v1/route_plans?vehicle_id="+vehicle+"&from[lt]=2026-04-01T00:00:00Z", "").names(), "north")
 	// What is answered can be written again, and a stop keeps its id when others come before it.
 	path := "/v1/route_plans/" + made.id()
 	changed := w.do("PATCH", path, `{"stops":[{"lat":30.2,"lng":-97.7},{"id":"2","geofence_id":"`+fence+`"}]}`).ok(200).object()["stops"].([]any)
@@ -44,7 +44,7 @@ func TestARoutePlanSaysWhatItsStopsAre(t *testing.T) {
 		plan(`{"lat":1,"lng":1}`, `,"corridor":{"type":"Corridor","coordinates":[[0,0],[0,1]]}`):                 "/corridor/width_m",
 		plan(`{"lat":1,"lng":1}`, `,"corridor_geofence_id":"geo_7777777"`):                                       "/corridor_geofence_id",
 		strings.Replace(plan(`{"lat":1,"lng":1}`, ``), vehicle, "veh_7777777", 1):                                "/vehicle_id",
-		strings.Replace(plan(`{"lat":1,"lng":1}`, ``), "03-02T18", "05-02T18", 1):                                "/ends_at",
+		strings.Replace(plan(`{"lat":1,"lng":1}`, ``), "03-02T18", "05-02T18", 1):                                "/until",
 	} {
 		if got := w.do("POST", "/v1/route_plans", body).faults(); got != want {
 			t.Errorf("%s: %s, want %s", body, got, want)
@@ -58,7 +58,7 @@ func TestAVehicleHasSoManyRoutePlansAtATime(t *testing.T) {
 	w := newWorld(t)
 	vehicle := w.vehicle(`{"make":"A","model":"B"}`)
 	plan := func(vehicle, day string) string {
-		return `{"name":"n","vehicle_id":"` + vehicle + `","starts_at":"2026-03-` + day + `T08:00:00Z","ends_at":"2026-03-` + day + `T18:00:00Z","stops":[{"lat":1,"lng":1}]}`
+		return `{"name":"n","vehicle_id":"` + vehicle + `","from":"2026-03-` + day + `T08:00:00Z","until":"2026-03-` + day + `T18:00:00Z","stops":[{"lat":1,"lng":1}]}`
 	}
 	var last string
 	for range fleet.MaxPlansAtOnce {
@@ -75,7 +75,7 @@ func TestAVehicleHasSoManyRoutePlansAtATime(t *testing.T) {
 func TestTheProgressOfARoutePlanIsThatOfItsNewestRun(t *testing.T) {
 	w := newWorld(t)
 	vehicle := w.vehicle(`{"make":"A","model":"B"}`)
-	plan := w.do("POST", "/v1/route_plans", `{"name":"north","vehicle_id":"`+vehicle+`","starts_at":"2026-03-02T08:00:00Z","ends_at":"2026-03-02T18:00:00Z",
+	plan := w.do("POST", "/v1/route_plans", `{"name":"north","vehicle_id":"`+vehicle+`","from":"2026-03-02T08:00:00Z","until":"2026-03-02T18:00:00Z",
 		"stops":[{"lat":30.3,"lng":-97.7},{"lat":30.4,"lng":-97.7},{"lat":30.5,"lng":-97.7},{"lat":30.6,"lng":-97.7}]}`).ok(201).id()
 	path := "/v1/route_plans/" + plan + "/progress"
 	before := w.do("GET", path, "").ok(200).object()

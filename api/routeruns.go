@@ -24,9 +24,9 @@ type RouteRun struct {
 	RoutePlanID      string         `json:"route_plan_id" example:"rpl_1234"`
 	RoutePlanVersion uint64         `json:"route_plan_revision" doc:"Of the plan, by which it went last."`
 	Status           string         `json:"status" enum:"planned,under_way,completed,ended,plan_changed" doc:"completed: every stop was reached; ended: the time of the plan was over before; plan_changed: the plan was archived or given to another vehicle."`
-	StartAt          record.Instant `json:"start_at" doc:"When the plan began."`
-	EndAt            record.Instant `json:"end_at" doc:"When it was completed or over; while it is under way the newest that is known, by which times of arrival are reckoned."`
-	LocalOn          string         `json:"local_on" format:"date" doc:"Date of start_at in the time zone that the vehicle, or else the account, has now: it is told when it is asked for, and another zone changes it for all of them."`
+	StartAt          record.Instant `json:"from" doc:"When the plan began."`
+	EndAt            record.Instant `json:"until" doc:"When it was completed or over; while it is under way the newest that is known, by which times of arrival are reckoned."`
+	LocalOn          string         `json:"local_on" format:"date" doc:"Date of its from in the time zone that the vehicle, or else the account, has now: it is told when it is asked for, and another zone changes it for all of them."`
 	Stops            []RouteRunStop `json:"stops" nullable:"false" flat:"-" doc:"In the order of the plan."`
 	StopsReached     int            `json:"stops_reached"`
 	StopsMissed      int            `json:"stops_missed" doc:"Not reached in time, those that were reached later among them."`

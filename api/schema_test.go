@@ -45,7 +45,7 @@ func TestAnswersFitTheirDescription(t *testing.T) {
 	fits("APIKey", w.do("POST", "/v1/api_keys", `{"name":"x","scopes":["admin"]}`).ok(201).body)
 	fits("Account", w.do("GET", "/v1/account", "").ok(200).body)
 	fits("DeviceToken", w.do("POST", "/v1/devices/"+device.id()+"/osmand_token", "").ok(201).body)
-	fence := w.do("POST", "/v1/geofences", `{"name":"lot","geometry":{"type":"Circle","center":[-97.6664,30.1945],"radius_m":500},"schedule":{"windows":[{"days":["mon"],"from":"08:00","to":"09:00"}]}}`).ok(201)
+	fence := w.do("POST", "/v1/geofences", `{"name":"lot","geometry":{"type":"Circle","center":[-97.6664,30.1945],"radius_m":500},"schedule":{"windows":[{"days":["mon"],"from":"08:00","until":"09:00"}]}}`).ok(201)
 	fits("Geofence", fence.body)
 	fits("AlertRule", w.do("POST", "/v1/alert_rules", `{"name":"x","kind":"speeding","threshold_mph":70,"geofence_ids":["`+fence.id()+`"]}`).ok(201).body)
 	fits("Problem", w.do("GET", "/v1/vehicles?x=1", "").body)
@@ -58,10 +58,10 @@ func TestAnswersFitTheirDescription(t *testing.T) {
 
 	// What is derived, with and without what may be null.
 	_, _ = w.day()
-	for path, name := range map[string]string{"trips": "Trip", "stops": "Stop", "charges": "Charge", "visits": "Visit", "driving_events": "DrivingEvent", "alerts": "Alert", "vehicles/score": "Score"} {
+	for path, name := range map[string]string{"trips": "Trip", "stops": "Stop", "charging_sessions": "ChargingSession", "visits": "Visit", "driving_events": "DrivingEvent", "alerts": "Alert", "vehicles/score": "Score"} {
 		all := w.do("GET", "/v1/"+path+"?per_page=100", "").data()
 		if path == "vehicles/score" {
-			all = w.do("GET", "/v1/vehicles/score?from=2026-01-01T00:00:00Z&to=2026-02-01T00:00:00Z", "").data()
+			all = w.do("GET", "/v1/vehicles/score?from=2026-01-01T00:00:00Z&until=2026-02-01T00:00:00Z", "").data()
 		}
 		if len(all) == 0 {
 			t.Errorf("no %s", path)
@@ -82,8 +82,8 @@ func TestAnswersFitTheirDescription(t *testing.T) {
 		}
 		fits("RouteRun", text)
 	}
-	w.derive(w.account, row{vehicle: full, entity: &fleet.Charge{Head: head(0, 1, true)}}, row{vehicle: full, entity: &fleet.Visit{Head: head(0, 1, true), Fence: 5, EntryPlace: depot}})
-	for path, name := range map[string]string{"charges": "Charge", "visits": "Visit"} {
+	w.derive(w.account, row{vehicle: full, entity: &fleet.ChargingSession{Head: head(0, 1, true)}}, row{vehicle: full, entity: &fleet.Visit{Head: head(0, 1, true), Fence: 5, EntryPlace: depot}})
+	for path, name := range map[string]string{"charging_sessions": "ChargingSession", "visits": "Visit"} {
 		text, err := encodeJSON(w.do("GET", "/v1/"+path+"?provisional=true", "").data()[0], false)
 		if err != nil {
 			t.Fatal(err)

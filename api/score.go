@@ -1,6 +1,7 @@
 package api
 
 import (
+	"math"
 	"net/http"
 	"sort"
 	"strconv"
@@ -21,7 +22,7 @@ type Score struct {
 	DriverID            *string        `json:"driver_id,omitempty" doc:"Of the score of a driver who is known by id." example:"cus_1234"`
 	Driver              *string        `json:"driver,omitempty" doc:"Of the score of a driver who is known by name."`
 	From                record.Instant `json:"from"`
-	To                  record.Instant `json:"to"`
+	To                  record.Instant `json:"until"`
 	Score               *float64       `json:"score" nullable:"true" doc:"0 to 100, the higher the safer; null for less than 10 km."`
 	DefinitionsVersion  string         `json:"definitions_version" doc:"Of the formula."`
 	Trips               uint64         `json:"trips" doc:"That began in the span."`
@@ -34,7 +35,7 @@ type Score struct {
 	Speeding            uint64         `json:"speeding" doc:"Spans above the limit."`
 	SpeedingS           float64        `json:"speeding_s" doc:"Time above the limit."`
 	HarshPer100Km       *float64       `json:"harsh_events_per_100_km" nullable:"true" doc:"Harsh braking, acceleration and cornering over the distance; null without any."`
-	SpeedingShareOfTime *float64       `json:"speeding_share" nullable:"true" doc:"speeding_s over moving_s; null without any. Above 1 it counts as 1: a span may begin within a trip."`
+	SpeedingShareOfTime *int64         `json:"speeding_share_bp" nullable:"true" doc:"speeding_s over moving_s; in basis points: 250 is 2.5 %; null without any. Above 10000 it counts as that: a span may begin within a trip."`
 }
 
 // usualSpan is the span of a score that names no from.
@@ -45,8 +46,8 @@ const maxScored = 366 * 24 * time.Hour
 
 func (a *API) scoreRoutes() {
 	span := []param{
-		{Name: "from", Format: "date-time", About: "Instant from which, inclusive; 30 days before `to` unless given."},
-		{Name: "to", Format: "date-time", About: "Instant up to which, exclusive; now unless given."},
+		{Name: "from", Format: "date-time", About: "Instant from which, inclusive; 30 days before `until` unless given."},
+		{Name: "until", Format: "date-time", About: "Instant up to which, exclusive; now unless given."},
 	}
 	const about = "Trips and driving events that began in the span, the sums that the score is made of, and the version of its formula. The score is null for less than 10 km; otherwise it is 100 less, for each incident in 100 km, " +
 		"10 (braking), 8 (acceleration, cornering) or 100 (crash), and less 1 for each percent of the moving time above the limit of a geofence or of the road, where one is known; at least 0."
@@ -79,7 +80,7 @@ func (a *API) scoreRoutes() {
 	}, func(w http.ResponseWriter, r *http.Request) error {
 		return a.listScores(w, r, func(account fleet.AccountID, from, to fleet.Millis) ([]query.DrivingSums, error) {
 			if to-from > fleet.Millis(maxScored/time.Millisecond) {
-				return nil, invalidParam("from", "must be at most 366 days before to")
+				return nil, invalidParam("from", "must be at most 366 days before until")
 			}
 			db, err := a.long(w, r)
 			if err != nil {
@@ -92,7 +93,7 @@ func (a *API) scoreRoutes() {
 
 // scoreSpan reads the span of scores, which ends at now unless the caller says otherwise.
 func scoreSpan(r *http.Request, now fleet.Millis) (from, to fleet.Millis, err error) {
-	to = timeParam(r, "to", now)
+	to = timeParam(r, "until", now)
 	from = timeParam(r, "from", to.Add(-usualSpan))
 	return from, to, checkSpan(from, to)
 }
@@ -206,7 +207,7 @@ func showScore(s *query.DrivingSums, from, to fleet.Millis) Score {
 		Object: "score", From: instant(from), To: instant(to), DefinitionsVersion: fleet.ScoreVersion, Trips: s.Trips, DistanceMi: milesOf(s.Distance),
 		MovingS: rounded(s.Moving, 3), HarshBraking: s.Braking, HarshAcceleration: s.Speedup, HarshCornering: s.Cornering, Crashes: s.Crashes,
 		Speeding: s.Speeding, SpeedingS: rounded(s.Seconds, 3), HarshPer100Km: ratio(float64(s.Braking+s.Speedup+s.Cornering)*100_000, s.Distance, 3),
-		SpeedingShareOfTime: ratio(s.Seconds, s.Moving, 4),
+		SpeedingShareOfTime: shareOf(s.Seconds, s.Moving),
 	}
 	if s.Vehicle != 0 {
 		view.VehicleID = textOrNull(s.Vehicle.String())
@@ -225,6 +226,15 @@ func showScore(s *query.DrivingSums, from, to fleet.Millis) Score {
 }
 
 // ratio is a over b, and null where there is no b.
+// shareOf is a ratio in basis points; null without a whole.
+func shareOf(a, b float64) *int64 {
+	if b <= 0 {
+		return nil
+	}
+	v := int64(math.Round(a / b * 10000))
+	return &v
+}
+
 func ratio(a, b float64, decimals int) *float64 {
 	if b <= 0 {
 		return nil

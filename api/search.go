@@ -24,7 +24,7 @@ import (
 type AreaSearch struct {
 	Geometry     record.Geometry `json:"geometry" doc:"Polygon or MultiPolygon as in GeoJSON, Circle or Corridor as of a geofence."`
 	From         time.Time       `json:"from" doc:"Fix time from which, inclusive."`
-	To           time.Time       `json:"to" doc:"Fix time up to which, exclusive; at most 31 days later."`
+	To           time.Time       `json:"until" doc:"Fix time up to which, exclusive; at most 31 days later."`
 	VehicleIDs   []string        `json:"vehicle_ids,omitempty" nullable:"false" maxItems:"1000" doc:"Only these vehicles, and those with one of the tags." example:"[\"veh_1234\"]"`
 	Tags         []string        `json:"tags,omitempty" nullable:"false" maxItems:"100" doc:"Only vehicles with one of these tags, and those of vehicle_ids."`
 	MinDurationS float64         `json:"min_duration_s,omitempty" minimum:"0" maximum:"2678400" doc:"Leaves out shorter spans. A single fix inside is a span of 0 seconds."`
@@ -70,7 +70,7 @@ func (a *API) searchRoutes() {
 		About: "The times during which vehicles were inside a shape that is given with the question, by vehicle and time. A span ends where a vehicle has " +
 			"no fix inside for more than 10 minutes, or was seen outside and stayed out for more than a minute. What happened between two fixes is not " +
 			"guessed: a vehicle that passed through between them is not in the answer. Fixes whose place is doubtful (jumps, invalid, approximate or of " +
-			"low accuracy) do not count; those that came late do.\n\nThe shape may have 2,000 km², a corridor 20,000 km, the time from `from` to `to` 31 days.",
+			"low accuracy) do not count; those that came late do.\n\nThe shape may have 2,000 km², a corridor 20,000 km, the time from `from` to `until` 31 days.",
 		Params: append([]param{formatParam(export.Tables)}, largePageParams(areaPage, maxAreaPage)...),
 		Body:   AreaSearch{}, Reply: List[AreaSpan]{}, ReplyTypes: export.MediaTypes(export.Tables), Timeout: areaTime,
 	}, a.searchArea)
@@ -114,10 +114,10 @@ func (a *API) searchArea(w http.ResponseWriter, r *http.Request) error {
 	switch {
 	case errors.Is(err, query.ErrTooManyFixes):
 		return validation(fleet.FieldError{Pointer: "/geometry", Code: "too_large",
-			Detail: fmt.Sprintf("has more than %d fixes between from and to: choose a smaller shape, a shorter time or fewer vehicles", maxAreaFixes)})
+			Detail: fmt.Sprintf("has more than %d fixes between from and until: choose a smaller shape, a shorter time or fewer vehicles", maxAreaFixes)})
 	case errors.Is(err, query.ErrTooManySpans):
 		return validation(fleet.FieldError{Pointer: "/geometry", Code: "too_large",
-			Detail: fmt.Sprintf("has more than %d spans between from and to: choose a smaller shape, a shorter time or fewer vehicles", maxAreaSpans)})
+			Detail: fmt.Sprintf("has more than %d spans between from and until: choose a smaller shape, a shorter time or fewer vehicles", maxAreaSpans)})
 	case err != nil:
 		return err
 	}
@@ -176,16 +176,16 @@ func (a *API) areaFilter(r *http.Request, body *AreaSearch) (f query.AreaFilter,
 	for _, end := range []struct {
 		name string
 		at   time.Time
-	}{{"/from", body.From}, {"/to", body.To}} {
+	}{{"/from", body.From}, {"/until", body.To}} {
 		if end.at.Year() < 1900 || end.at.Year() > 2299 {
 			fault(end.name, "invalid", "must be of the years 1900 to 2299")
 		}
 	}
 	switch {
 	case !body.To.After(body.From):
-		fault("/to", "invalid", "must be later than from")
+		fault("/until", "invalid", "must be later than from")
 	case body.To.Sub(body.From) > maxAreaSpan:
-		fault("/to", "too_large", "must be at most 31 days after from")
+		fault("/until", "too_large", "must be at most 31 days after from")
 	}
 	for i, text := range body.VehicleIDs {
 		id, err := fleet.ParseID(fleet.VehiclePrefix, text)

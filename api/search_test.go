@@ -34,7 +34,7 @@ func (w *world) pass(account fleet.AccountID, vehicle string, lat, lng float64, 
 }
 
 const searchBox = `"geometry":{"type":"Polygon","coordinates":[[[-97.7525,30.24],[-97.7475,30.24],[-97.7475,30.26],[-97.7525,30.26],[-97.7525,30.24]]]},` +
-	`"from":"2026-01-31T00:00:00Z","to":"2026-02-01T00:00:00Z"`
+	`"from":"2026-01-31T00:00:00Z","until":"2026-02-01T00:00:00Z"`
 
 func TestWhoWasInAnArea(t *testing.T) {
 	w := newWorld(t)
@@ -94,7 +94,7 @@ func TestWhoWasInAnArea(t *testing.T) {
 	}
 	// A circle and a corridor hold the same five.
 	for _, geometry := range []string{`{"type":"Circle","center":[-97.75,30.25],"radius_m":230}`, `{"type":"Corridor","coordinates":[[-97.752,30.25],[-97.748,30.25]],"width_m":10}`} {
-		reply := w.do("POST", "/v1/search/area", `{"geometry":`+geometry+`,"from":"2026-01-31T00:00:00Z","to":"2026-02-01T00:00:00Z","vehicle_ids":["`+a+`"]}`)
+		reply := w.do("POST", "/v1/search/area", `{"geometry":`+geometry+`,"from":"2026-01-31T00:00:00Z","until":"2026-02-01T00:00:00Z","vehicle_ids":["`+a+`"]}`)
 		if data := reply.data(); len(data) != 1 || data[0]["fixes"] != 5.0 {
 			t.Errorf("%s: %v", geometry, data)
 		}
@@ -117,16 +117,16 @@ func TestAreaSearchesThatAreRefused(t *testing.T) {
 	box := func(west, east float64) string {
 		return fmt.Sprintf(`"geometry":{"type":"Polygon","coordinates":[[[%g,30],[%g,30],[%g,30.5],[%g,30.5],[%g,30]]]}`, west, east, east, west, west)
 	}
-	const span = `,"from":"2026-01-31T00:00:00Z","to":"2026-02-01T00:00:00Z"`
+	const span = `,"from":"2026-01-31T00:00:00Z","until":"2026-02-01T00:00:00Z"`
 	for body, pointer := range map[string]string{
 		`{` + box(-98, -97) + span + `}`: "/geometry", // 5,300 km²
 		`{` + box(-98, -98) + span + `}`: "/geometry/coordinates",
 		`{"geometry":{"type":"Corridor","coordinates":[[-170,0],[-100,10],[0,0],[100,10]],"width_m":1}` + span + `}`: "/geometry", // thin, and round the Earth
 		`{"geometry":{"type":"Point","coordinates":[1,2]}` + span + `}`:                                              "/geometry/type",
 		`{` + box(-98, -97.9) + `}`: "/from",
-		`{` + box(-98, -97.9) + `,"from":"2026-01-31T00:00:00Z","to":"2026-03-31T00:00:00Z"}`:           "/to",
-		`{` + box(-98, -97.9) + `,"from":"2026-01-31T00:00:00Z","to":"2026-01-31T00:00:00Z"}`:           "/to",
-		`{` + box(-98, -97.9) + `,"from":"0001-01-01T00:00:00Z","to":"0001-01-02T00:00:00Z"}`:           "/from",
+		`{` + box(-98, -97.9) + `,"from":"2026-01-31T00:00:00Z","until":"2026-03-31T00:00:00Z"}`:        "/until",
+		`{` + box(-98, -97.9) + `,"from":"2026-01-31T00:00:00Z","until":"2026-01-31T00:00:00Z"}`:        "/until",
+		`{` + box(-98, -97.9) + `,"from":"0001-01-01T00:00:00Z","until":"0001-01-02T00:00:00Z"}`:        "/from",
 		`{` + box(-98, -97.9) + span + `,"vehicle_ids":["bus 7"]}`:                                      "/vehicle_ids/0",
 		`{` + box(-98, -97.9) + span + `,"min_duration_s":-1}`:                                          "/min_duration_s",
 		`{` + box(-98, -97.9) + span + `,"speed":1}`:                                                    "/speed",
@@ -153,8 +153,8 @@ func TestAreaSearchesThatAreRefused(t *testing.T) {
 	}
 	p := w.do("POST", "/v1/search/area", `{"geometry":{"type":"Corridor","coordinates":[`+strings.Join(way, ",")+`],"width_m":10}`+span+`}`).problem(422, "validation_failed")
 	wantEqual(t, "long way", p.Errors[0].Code+" "+p.Errors[0].Detail, "too_large is 33347 km long: at most 20000 can be searched")
-	two := w.do("POST", "/v1/search/area", `{`+box(-98, -97.9)+`,"from":"0001-01-01T00:00:00Z","to":"9999-01-01T00:00:00Z"}`).problem(422, "validation_failed")
-	wantEqual(t, "faults in order", two.Errors[0].Pointer+two.Errors[1].Pointer+two.Errors[2].Pointer, "/from/to/to")
+	two := w.do("POST", "/v1/search/area", `{`+box(-98, -97.9)+`,"from":"0001-01-01T00:00:00Z","until":"9999-01-01T00:00:00Z"}`).problem(422, "validation_failed")
+	wantEqual(t, "faults in order", two.Errors[0].Pointer+two.Errors[1].Pointer+two.Errors[2].Pointer, "/from/until/until")
 	good := `{` + box(-98, -97.9) + span + `}`
 	w.do("POST", "/v1/search/area", `{`).problem(400, "invalid_request")
 	w.do("POST", "/v1/search/area?cursor=xyz", good).problem(400, "invalid_request")
@@ -169,7 +169,7 @@ func TestHeatmap(t *testing.T) {
 	w.pass(w.account, a, 30.25, -97.75, 1)
 	w.exec("INSERT INTO positions SELECT account, vehicle, fix_time + toIntervalSecond(400) AS fix_time, * EXCEPT (account, vehicle, fix_time) FROM positions")
 	w.pass(w.newAccount("Second"), a, 30.25, -97.75, 3)
-	const path = "/v1/heatmap?from=2026-01-31T00:00:00Z&to=2026-02-01T00:00:00Z"
+	const path = "/v1/heatmap?from=2026-01-31T00:00:00Z&until=2026-02-01T00:00:00Z"
 	cell, err := h3.LatLngToCell(h3.LatLng{Lat: 30.25, Lng: -97.75}, fleet.CellResolution)
 	if err != nil {
 		t.Fatal(err)
@@ -218,7 +218,7 @@ func TestHeatmap(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"/v1/heatmap", "/v1/heatmap?from=2026-01-31T00:00:00Z", path + "&resolution=4", path + "&resolution=10", path + "&bbox=1,2,3", path + "&format=gpx",
-		path + "&vehicle_id=" + a + ",veh_99", "/v1/heatmap?from=2026-01-31T00:00:00Z&to=2026-03-31T00:00:00Z", "/v1/heatmap?to=2026-01-31T00:00:00Z&from=2026-03-31T00:00:00Z"} {
+		path + "&vehicle_id=" + a + ",veh_99", "/v1/heatmap?from=2026-01-31T00:00:00Z&until=2026-03-31T00:00:00Z", "/v1/heatmap?until=2026-01-31T00:00:00Z&from=2026-03-31T00:00:00Z"} {
 		w.do("GET", bad, "").problem(400, "invalid_request")
 	}
 	w.do("GET", path, "", "Authorization", "Bearer "+w.newKey(w.account, auth.VehiclesRead)).problem(403, "insufficient_scope")

@@ -74,6 +74,7 @@ func (a *API) admit(w http.ResponseWriter, r *http.Request, rt *route, x *exchan
 		}
 	}
 	if !rt.AnyParams {
+		publishedNames(r, rt)
 		if err := checkQuery(r, rt); err != nil {
 			return err
 		}
@@ -83,6 +84,17 @@ func (a *API) admit(w http.ResponseWriter, r *http.Request, rt *route, x *exchan
 		return nil
 	}
 	return a.readBody(w, r, rt, x)
+}
+
+// publishedNames takes `to`, which the end of a span of time was published as, for `until`, which it is called everywhere.
+func publishedNames(r *http.Request, rt *route) {
+	query := r.URL.Query()
+	spans := slices.ContainsFunc(rt.Params, func(p param) bool { return p.Name == "until" && p.In == "" })
+	if spans && query.Has("to") && !query.Has("until") {
+		query["until"] = query["to"]
+		query.Del("to")
+		r.URL.RawQuery = query.Encode()
+	}
 }
 
 // checkQuery refuses parameters that the route does not declare, that come twice, or whose value is malformed.

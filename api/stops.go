@@ -13,10 +13,10 @@ type Stop struct {
 	ID           string         `json:"id" example:"stp_1234"`
 	Object       string         `json:"object" doc:"Always stop." example:"stop"`
 	VehicleID    string         `json:"vehicle_id" example:"veh_1234"`
-	StartAt      record.Instant `json:"start_at"`
-	EndAt        record.Instant `json:"end_at" doc:"Last fix of it so far."`
+	StartAt      record.Instant `json:"from"`
+	EndAt        record.Instant `json:"until" doc:"Last fix of it so far."`
 	DurationS    float64        `json:"duration_s"`
-	LocalOn      string         `json:"local_on" format:"date" doc:"Date of start_at in the time zone that the vehicle, or else the account, has now: it is told when it is asked for, and another zone changes it for all of them."`
+	LocalOn      string         `json:"local_on" format:"date" doc:"Date of its from in the time zone that the vehicle, or else the account, has now: it is told when it is asked for, and another zone changes it for all of them."`
 	Place        Place          `json:"place"`
 	IdleS        float64        `json:"idle_s" doc:"Of it with the engine on."`
 	Fixes        int            `json:"fixes"`

@@ -49,13 +49,13 @@ func (a *API) telemetryRoutes() {
 		Method: http.MethodGet, Path: "/v1/vehicles/{id}/telemetry", ID: "listVehicleTelemetry", Tag: "Tracking", Scope: auth.TelematicsRead,
 		Summary: "Measurements of a vehicle",
 		About: "Rows by signal and time: without `interval` each measurement, with it the minimum, maximum, mean, first and last of each bucket. " +
-			"Buckets are whole intervals of UTC, so the first and the last may reach beyond `from` and `to`. A mean is that of the last values of the bucket's minutes. " +
+			"Buckets are whole intervals of UTC, so the first and the last may reach beyond `from` and `until`. A mean is that of the last values of the bucket's minutes. " +
 			"Signals are in the SI units of their names whatever `units` says.",
 		Params: append([]param{
 			{Name: "signals", Some: true, About: "Names of signals, separated by commas; all unless given."},
 			{Name: "from", Format: "date-time", About: "Time from which, inclusive."},
-			{Name: "to", Format: "date-time", About: "Time up to which, exclusive."},
-			{Name: "interval", Enum: names, About: "Length of a bucket; `auto` chooses one that gives at most 500 buckets for each signal, and needs `from` and `to`."},
+			{Name: "until", Format: "date-time", About: "Time up to which, exclusive."},
+			{Name: "interval", Enum: names, About: "Length of a bucket; `auto` chooses one that gives at most 500 buckets for each signal, and needs `from` and `until`."},
 			formatParam(export.Tables),
 		}, largePageParams(trackPage, maxTrackPage)...),
 		Reply: List[Sample]{}, ReplyTypes: export.MediaTypes(export.Tables), Timeout: exportTime,
@@ -159,7 +159,7 @@ func (a *API) listTelemetry(w http.ResponseWriter, r *http.Request) error {
 
 // seriesFilter reads what the parameters say of the wanted measurements.
 func seriesFilter(r *http.Request, account fleet.AccountID, vehicle fleet.VehicleID) (query.SeriesFilter, error) {
-	f := query.SeriesFilter{Account: account, Vehicle: vehicle, From: timeParam(r, "from", 0), To: timeParam(r, "to", 0)}
+	f := query.SeriesFilter{Account: account, Vehicle: vehicle, From: timeParam(r, "from", 0), To: timeParam(r, "until", 0)}
 	if err := checkSpan(f.From, f.To); err != nil {
 		return f, err
 	}
@@ -179,7 +179,7 @@ func seriesFilter(r *http.Request, account fleet.AccountID, vehicle fleet.Vehicl
 	}
 	wanted := textParam(r, "interval", "")
 	if wanted == "auto" && (!r.URL.Query().Has("from") || f.To == 0) {
-		return f, invalidParam("interval", "auto needs from and to")
+		return f, invalidParam("interval", "auto needs from and until")
 	}
 	for _, i := range intervals {
 		if i.name == wanted || wanted == "auto" {

@@ -40,7 +40,7 @@ type TollReason struct {
 
 func (a *API) tollRoutes() {
 	s := &resource[record.Toll]{
-		api: a, path: "/v1/tolls", tag: "Tolls", noun: "toll", nouns: "tolls and fines", log: a.desk.Tolls, listing: &query.Tolls,
+		api: a, path: "/v1/tolls", tag: "Tolls", noun: "toll", nouns: "tolls", log: a.desk.Tolls, listing: &query.Tolls,
 		read: auth.FinanceRead, write: auth.FinanceWrite, view: Toll{}, fields: record.TollFields{}, states: record.TollStates,
 		writable: func(t *record.Toll) any { return &t.TollFields },
 		make: func(_ *http.Request, object map[string]any) (record.Toll, error) {

@@ -120,24 +120,24 @@ func TestTrackPagesAndFilters(t *testing.T) {
 	w.drive(w.account, other, 3)
 	path := "/v1/vehicles/" + v + "/positions?"
 	for query, want := range map[string][]string{
-		"from=2026-01-31T12:00:20Z&to=2026-01-31T12:00:50Z":  {"00:20", "00:30", "00:40"},
-		"sort=-fix_at&per_page=2":                            {"04:50", "04:40"},
-		"flags=jump":                                         {"01:30", "03:10", "04:50"},
-		"flags=late,mock":                                    {"01:30", "03:10", "04:50"},
-		"flags=trusted&from=2026-01-31T12:01:20Z&per_page=2": {"01:20", "01:40"},
-		"interval=60":                                        {"00:00", "01:00", "02:00", "03:00", "04:00"},
-		"interval=60&sort=-fix_at":                           {"04:50", "03:50", "02:50", "01:50", "00:50"},
-		"per_page=3&page=2":                                  {"00:30", "00:40", "00:50"},
-		"flags=trusted&simplify_m=1":                         {"00:00", "04:40"},
-		"max_points=2":                                       {"00:00", "04:50"},
-		"flags=late":                                         nil,
-		"flags=-jump&from=2026-01-31T12:01:20Z&per_page=2":   {"01:20", "01:40"},
-		"flags=-late&from=2026-01-31T12:01:20Z&per_page=2":   {"01:20", "01:30"},
-		"flags=mock,-jump":                                   nil,
-		"from=2026-01-31t12:00:20z&per_page=1":               {"00:20"},
-		"to=1970-01-01T00:00:00Z":                            nil,
-		"from=2027-01-01T00:00:00Z":                          nil,
-		"from=2026-01-31T13:00:20%2B01:00&per_page=1":        {"00:20"},
+		"from=2026-01-31T12:00:20Z&until=2026-01-31T12:00:50Z": {"00:20", "00:30", "00:40"},
+		"sort=-fix_at&per_page=2":                              {"04:50", "04:40"},
+		"flags=jump":                                           {"01:30", "03:10", "04:50"},
+		"flags=late,mock":                                      {"01:30", "03:10", "04:50"},
+		"flags=trusted&from=2026-01-31T12:01:20Z&per_page=2":   {"01:20", "01:40"},
+		"interval=60":                                          {"00:00", "01:00", "02:00", "03:00", "04:00"},
+		"interval=60&sort=-fix_at":                             {"04:50", "03:50", "02:50", "01:50", "00:50"},
+		"per_page=3&page=2":                                    {"00:30", "00:40", "00:50"},
+		"flags=trusted&simplify_m=1":                           {"00:00", "04:40"},
+		"max_points=2":                                         {"00:00", "04:50"},
+		"flags=late":                                           nil,
+		"flags=-jump&from=2026-01-31T12:01:20Z&per_page=2":     {"01:20", "01:40"},
+		"flags=-late&from=2026-01-31T12:01:20Z&per_page=2":     {"01:20", "01:30"},
+		"flags=mock,-jump":                                     nil,
+		"from=2026-01-31t12:00:20z&per_page=1":                 {"00:20"},
+		"until=1970-01-01T00:00:00Z":                           nil,
+		"from=2027-01-01T00:00:00Z":                            nil,
+		"from=2026-01-31T13:00:20%2B01:00&per_page=1":          {"00:20"},
 	} {
 		reply := w.do("GET", path+query, "")
 		if got := fixes(reply.data()); !reflect.DeepEqual(got, want) {
@@ -175,7 +175,7 @@ func TestTrackPagesAndFilters(t *testing.T) {
 	next := w.do("GET", path+"per_page=10", "").pagination().NextCursor
 	for query, code := range map[string]string{
 		"from=yesterday": "invalid_request",
-		"from=2026-01-31T12:00:00Z&to=2026-01-31T12:00:00Z": "invalid_request",
+		"from=2026-01-31T12:00:00Z&until=2026-01-31T12:00:00Z": "invalid_request",
 		"per_page=10001":             "invalid_request",
 		"per_page=5000&page=3":       "invalid_request",
 		"page=11":                    "invalid_request", // of a thousand each
@@ -412,8 +412,8 @@ func TestTelemetryOverTheInterface(t *testing.T) {
 		"?signals=soc_pct&per_page=2": `[{"signal":"soc_pct","unit":"percent","at":"2026-01-31T12:00:00.000Z","value":80},{"signal":"soc_pct","unit":"percent","at":"2026-01-31T12:00:40.000Z","value":90}]`,
 		"?interval=1h": `[{"signal":"battery_v","unit":"V","at":"2026-01-31T12:00:00.000Z","min":12.6,"max":12.6,"mean":12.6,"first":12.6,"last":12.6},` +
 			`{"signal":"soc_pct","unit":"percent","at":"2026-01-31T12:00:00.000Z","min":70,"max":90,"mean":80,"first":80,"last":70}]`,
-		"?signals=soc_pct&interval=auto&from=2026-01-31T12:00:00Z&to=2026-01-31T12:01:00Z": `[{"signal":"soc_pct","unit":"percent","at":"2026-01-31T12:00:00.000Z","min":80,"max":90,"mean":90,"first":80,"last":90}]`,
-		"?signals=soc_pct&interval=auto&from=2020-01-31T12:00:00Z&to=2026-01-31T12:01:00Z": `[{"signal":"soc_pct","unit":"percent","at":"2026-01-31T00:00:00.000Z","min":70,"max":90,"mean":80,"first":80,"last":70}]`,
+		"?signals=soc_pct&interval=auto&from=2026-01-31T12:00:00Z&until=2026-01-31T12:01:00Z": `[{"signal":"soc_pct","unit":"percent","at":"2026-01-31T12:00:00.000Z","min":80,"max":90,"mean":90,"first":80,"last":90}]`,
+		"?signals=soc_pct&interval=auto&from=2020-01-31T12:00:00Z&until=2026-01-31T12:01:00Z": `[{"signal":"soc_pct","unit":"percent","at":"2026-01-31T00:00:00.000Z","min":70,"max":90,"mean":80,"first":80,"last":70}]`,
 		"/latest": `[{"signal":"battery_v","unit":"V","at":"2026-01-31T12:00:00.000Z","value":12.6},{"signal":"soc_pct","unit":"percent","at":"2026-01-31T12:01:20.000Z","value":70}]`,
 	} {
 		var got struct{ Data json.RawMessage }

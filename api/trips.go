@@ -25,10 +25,10 @@ type Trip struct {
 	DriverID        *string         `json:"driver_id" nullable:"true" doc:"Customer who drove most of it, if one is known by id." example:"cus_1234"`
 	Driver          *string         `json:"driver" nullable:"true" doc:"Name of who drove, if only a name is known: that which somebody set. A customer is named by driver_id, and this is null."`
 	DriverSource    *string         `json:"driver_source" nullable:"true" example:"tag" doc:"What says who drove: manual, somebody set it (that holds until it is deleted); else tag, the one at the wheel (see /v1/driver_tags); else booking, which had the vehicle; null if nobody is known."`
-	StartAt         record.Instant  `json:"start_at" doc:"First fix of the movement."`
-	EndAt           record.Instant  `json:"end_at" doc:"Last fix of the movement so far. While it goes on all of a trip is up to a minute behind its fixes."`
+	StartAt         record.Instant  `json:"from" doc:"First fix of the movement."`
+	EndAt           record.Instant  `json:"until" doc:"Last fix of the movement so far. While it goes on all of a trip is up to a minute behind its fixes."`
 	DurationS       float64         `json:"duration_s"`
-	LocalOn         string          `json:"local_on" format:"date" doc:"Date of start_at in the time zone that the vehicle, or else the account, has now: it is told when it is asked for, and another zone changes it for all of them."`
+	LocalOn         string          `json:"local_on" format:"date" doc:"Date of its from in the time zone that the vehicle, or else the account, has now: it is told when it is asked for, and another zone changes it for all of them."`
 	StartPlace      Place           `json:"start_place"`
 	EndPlace        Place           `json:"end_place"`
 	DistanceMi      miles           `json:"distance_mi" doc:"Recorded, along the fixes, and estimated."`
@@ -55,7 +55,7 @@ type Trip struct {
 // DriverPart is a part of a trip with one driver.
 type DriverPart struct {
 	From         record.Instant `json:"from"`
-	To           record.Instant `json:"to"`
+	To           record.Instant `json:"until"`
 	DriverID     *string        `json:"driver_id" nullable:"true" example:"cus_1234"`
 	Driver       *string        `json:"driver" nullable:"true"`
 	DriverSource *string        `json:"driver_source" nullable:"true"`

@@ -75,7 +75,7 @@ func TestAHeatMapThatTakesTooMuchIsRefusedInWords(t *testing.T) {
 		SELECT {a:UInt64}, geoToH3(30 + (number % 100000) / 1e4, -97., 9), fromUnixTimestamp64Milli({at:Int64} + number, 'UTC'), number % 1000, 300000000, -970000000
 		FROM numbers(300000)`, clickhouse.Named("a", uint64(w.account)), clickhouse.Named("at", day.UnixMilli()))
 	ask := func(from, to time.Time) *reply {
-		return w.do("GET", fmt.Sprintf("/v1/heatmap?resolution=9&from=%s&to=%s", from.Format(time.RFC3339), to.Format(time.RFC3339)), "")
+		return w.do("GET", fmt.Sprintf("/v1/heatmap?resolution=9&from=%s&until=%s", from.Format(time.RFC3339), to.Format(time.RFC3339)), "")
 	}
 	ask(day, day.AddDate(0, 0, 1)).problem(422, "question_too_large")
 	ask(day, day.Add(time.Second)).ok(200)

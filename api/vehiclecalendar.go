@@ -18,7 +18,7 @@ type VehicleCalendar struct {
 	Object    string         `json:"object" doc:"Always calendar." example:"calendar"`
 	VehicleID string         `json:"vehicle_id" example:"veh_1234"`
 	From      record.Instant `json:"from"`
-	To        record.Instant `json:"to"`
+	To        record.Instant `json:"until"`
 	Holds     []VehicleHold  `json:"holds" nullable:"false" doc:"By from. They overlap only where one is a conflict, or where a block or work order lies in the buffer after a rental."`
 	Free      []FreePeriod   `json:"free" nullable:"false" doc:"What nobody holds of the period that is still to come or going on."`
 }
@@ -54,7 +54,7 @@ func (a *API) vehicleCalendarRoutes() {
 		About:   "Bookings, blocks and work orders in one list. Holds that ended more than 400 days ago are forgotten.",
 		Params: []param{
 			{Name: "from", Format: "date-time", About: "Now unless given."},
-			{Name: "to", Format: "date-time", About: "90 days after from unless given, and at most 400."},
+			{Name: "until", Format: "date-time", About: "90 days after from unless given, and at most 400."},
 		},
 		Reply: VehicleCalendar{},
 	}, a.vehicleCalendar)
@@ -67,14 +67,14 @@ func (a *API) vehicleCalendar(w http.ResponseWriter, r *http.Request) error {
 	}
 	now := a.Now()
 	from := timeParam(r, "from", fleet.MillisOf(now)).Time()
-	to := timeParam(r, "to", fleet.MillisOf(from.Add(calendarSpan))).Time()
+	to := timeParam(r, "until", fleet.MillisOf(from.Add(calendarSpan))).Time()
 	switch {
 	case from.Year() < 1900 || from.Year() > 2199:
 		return invalidParam("from", "must lie between the years 1900 and 2199")
 	case !from.Before(to):
-		return invalidParam("to", "must be after from")
+		return invalidParam("until", "must be after from")
 	case to.Sub(from) > calendarMost:
-		return invalidParam("to", "must be at most 400 days after from")
+		return invalidParam("until", "must be at most 400 days after from")
 	}
 	account := auth.From(r.Context()).Account
 	id, _ := pathID(r, "vehicle", fleet.VehiclePrefix)

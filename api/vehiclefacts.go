@@ -233,7 +233,7 @@ func checkVehicle(v *record.Vehicle) error {
 	after(v.DisposalOn, "disposal_on", v.InServiceOn, "in_service_on")
 	after(v.OutOfServiceOn, "out_of_service_on", v.InServiceOn, "in_service_on")
 	if v.Insurance != nil {
-		after(v.Insurance.EndsOn, "insurance/ends_on", v.Insurance.StartsOn, "starts_on")
+		after(v.Insurance.EndsOn, "insurance/until", v.Insurance.StartsOn, "from")
 	}
 	if v.MinRentalDays > 0 && v.MaxRentalDays > 0 && v.MaxRentalDays < v.MinRentalDays {
 		faults = append(faults, fleet.FieldError{Pointer: "/max_rental_days", Code: "invalid", Detail: "must not be less than min_rental_days"})

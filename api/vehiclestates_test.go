@@ -250,7 +250,7 @@ func TestAVehicleFollowsItsBlocks(t *testing.T) {
 	wantEqual(t, "list", len(w.do("GET", path+"?kind=owner_use", "").data()), 1)
 	wantEqual(t, "all", len(w.do("GET", "/v1/blocks?vehicle_id="+car+"&until[gt]="+at(3), "").data()), 1)
 
-	calendar := w.do("GET", "/v1/vehicles/"+car+"/calendar?from="+at(0)+"&to="+at(24), "").ok(200).object()
+	calendar := w.do("GET", "/v1/vehicles/"+car+"/calendar?from="+at(0)+"&until="+at(24), "").ok(200).object()
 	text := func(name, a, b string) string {
 		var all []string
 		for _, v := range calendar[name].([]any) {
@@ -263,7 +263,7 @@ func TestAVehicleFollowsItsBlocks(t *testing.T) {
 	}
 	wantEqual(t, "holds", text("holds", "kind", "reason"), "block new tyres 1-3; block mine 4-6")
 	wantEqual(t, "free", text("free", "", ""), "0-1; 3-4; 6-24")
-	w.do("GET", "/v1/vehicles/"+car+"/calendar?from="+at(2)+"&to="+at(1), "").problem(400, "invalid_request")
+	w.do("GET", "/v1/vehicles/"+car+"/calendar?from="+at(2)+"&until="+at(1), "").problem(400, "invalid_request")
 
 	w.elapse(0)
 	w.stands(car, "before", "available")

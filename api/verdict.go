@@ -59,7 +59,7 @@ func (q *DeviceQuality) judge(read *query.Quality, now time.Time) {
 		}
 	}
 	for flag, words := range doubtful {
-		if share := q.FlaggedShare[flag]; q.Stored >= fewReports && share >= doubtfulShare {
+		if share := float64(q.FlaggedShare[flag]) / 10000; q.Stored >= fewReports && share >= doubtfulShare {
 			q.add("doubtful", 50*share, percent(share)+" "+words)
 		}
 	}

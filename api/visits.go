@@ -17,10 +17,10 @@ type Visit struct {
 	VehicleID        string         `json:"vehicle_id" example:"veh_1234"`
 	GeofenceID       string         `json:"geofence_id" example:"geo_1234"`
 	GeofenceRevision uint64         `json:"geofence_revision" doc:"Of the geofence at entry."`
-	StartAt          record.Instant `json:"start_at" doc:"Entry."`
-	EndAt            record.Instant `json:"end_at" doc:"Exit; the last fix inside while it goes on."`
+	StartAt          record.Instant `json:"from" doc:"Entry."`
+	EndAt            record.Instant `json:"until" doc:"Exit; the last fix inside while it goes on."`
 	DurationS        float64        `json:"duration_s"`
-	LocalOn          string         `json:"local_on" format:"date" doc:"Date of start_at in the time zone that the vehicle, or else the account, has now: it is told when it is asked for, and another zone changes it for all of them."`
+	LocalOn          string         `json:"local_on" format:"date" doc:"Date of its from in the time zone that the vehicle, or else the account, has now: it is told when it is asked for, and another zone changes it for all of them."`
 	EntryPlace       Place          `json:"entry_place"`
 	ExitPlace        *Place         `json:"exit_place"`
 	Initial          bool           `json:"initial" doc:"It was inside when we first looked: nobody saw it enter."`

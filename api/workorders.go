@@ -40,8 +40,8 @@ type WorkOrder struct {
 
 // WorkSchedule is the body of the action that schedules a work order.
 type WorkSchedule struct {
-	Start record.Instant `json:"scheduled_start,omitzero" doc:"What the work order says unless given."`
-	End   record.Instant `json:"scheduled_end,omitzero"`
+	Start record.Instant `json:"scheduled_from,omitzero" doc:"What the work order says unless given."`
+	End   record.Instant `json:"scheduled_until,omitzero"`
 }
 
 // WorkHold is the body of the action that puts a work order on hold.
@@ -93,7 +93,7 @@ func (a *API) workOrderRoutes() {
 		sent           func(*http.Request) (desk.WorkMove, error)
 	}{
 		{rental.ScheduleWork, "Schedule a work order, or move it to another time",
-			"Takes the vehicle's calendar from `scheduled_start` until `scheduled_end`; a 409 names what is in the way.", WorkSchedule{}, true,
+			"Takes the vehicle's calendar from `scheduled_from` until `scheduled_until`; a 409 names what is in the way.", WorkSchedule{}, true,
 			moveOf(a, func(b WorkSchedule) desk.WorkMove { return desk.WorkMove{Start: b.Start, End: b.End} })},
 		{rental.StartWork, "Start a work order", "From then on it holds the vehicle until it is completed or cancelled. A 409 if the vehicle is rented, or somebody else has it now.", nil, false, nil},
 		{rental.HoldWork, "Put a work order on hold", "It goes on holding the vehicle.", WorkHold{}, false,
@@ -218,8 +218,8 @@ func fixedWork(id uint64, before, after *record.WorkOrder) error {
 		changed      bool
 	}{
 		{"/vehicle_id", "a work order that is " + before.Status + " keeps its vehicle", before.VehicleID != after.VehicleID},
-		{"/scheduled_start", "is moved by the action schedule", !before.ScheduledStart.Equal(after.ScheduledStart.Time)},
-		{"/scheduled_end", "is moved by the action schedule", !before.ScheduledEnd.Equal(after.ScheduledEnd.Time)},
+		{"/scheduled_from", "is moved by the action schedule", !before.ScheduledStart.Equal(after.ScheduledStart.Time)},
+		{"/scheduled_until", "is moved by the action schedule", !before.ScheduledEnd.Equal(after.ScheduledEnd.Time)},
 	} {
 		if member.changed {
 			return validation(fleet.FieldError{Pointer: member.pointer, Code: "fixed", Detail: member.how})

@@ -12,7 +12,7 @@ import (
 // holder writes that an account has a device of a unique id, on the vehicle of the account's number, since a time, or had it.
 func (b *bench) holder(account, revision int, uniqueID string, since fleet.Millis, more string, archived bool) {
 	b.t.Helper()
-	body := fmt.Sprintf(`{"unique_id":"%s","assignments":[{"vehicle_id":"veh_%d","from":null,"to":null}]%s}`, uniqueID, account, more)
+	body := fmt.Sprintf(`{"unique_id":"%s","assignments":[{"vehicle_id":"veh_%d","from":null,"until":null}]%s}`, uniqueID, account, more)
 	var end *time.Time
 	if archived {
 		end = new(time.Time)

@@ -81,7 +81,7 @@ func (b *bench) register(n int) {
 		b.t.Fatal(err)
 	}
 	for i := 1; i <= n; i++ {
-		body := fmt.Sprintf(`{"unique_id":"%s","assignments":[{"vehicle_id":"veh_%d","from":null,"to":null}]}`, unique(i), i)
+		body := fmt.Sprintf(`{"unique_id":"%s","assignments":[{"vehicle_id":"veh_%d","from":null,"until":null}]}`, unique(i), i)
 		if err := batch.Append(uint64(7), uint64(1000+i), uint64(1), begin.Time(), time.Now(), unique(i), body); err != nil {
 			b.t.Fatal(err)
 		}
@@ -789,7 +789,7 @@ func TestADeviceOnNoVehicleYetIsTreatedAsUnknown(t *testing.T) {
 	if n := b.count("count() FROM unregistered_reports"); n != 1 {
 		t.Fatalf("%d reports are kept apart", n)
 	}
-	write(2, `{"vehicle_id":"veh_1","from":null,"to":null}`)
+	write(2, `{"vehicle_id":"veh_1","from":null,"until":null}`)
 	if err := releaser.Release(t.Context()); err != nil || len(b.kept) != 1 {
 		t.Fatalf("released %d once it is on a vehicle, %v", len(b.kept), err)
 	}

@@ -36,7 +36,7 @@ var Bookings = Listing{Table: "bookings", Fields: []ListField{
 	{Name: "actual_return_at", Type: TimeField, Range: true, Sort: true},
 	{Name: "blocked_from", Type: TimeField, Range: true, Sort: true},
 	{Name: "blocked_until", Type: TimeField, Range: true, Sort: true},
-	{Name: "total_minor", Type: NumberField, Range: true, Sort: true},
+	{Name: "total", Column: "total_minor", Type: NumberField, Range: true, Sort: true},
 	{Name: "created_at", Type: TimeField, Range: true, Sort: true},
 	{Name: "updated_at", Type: TimeField, Range: true, Sort: true},
 }, Search: []string{"external_reservation_id"}}

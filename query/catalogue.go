@@ -56,7 +56,7 @@ var Quotes = Listing{Table: "quotes", Search: []string{"customer_id", "vehicle_i
 	{Name: "channel", Type: TextField},
 	{Name: "booking_id", Type: TextField, Few: true},
 	{Name: "currency", Type: TextField},
-	{Name: "total_amount", Type: NumberField, Range: true, Sort: true},
+	{Name: "total", Column: "total_amount", Type: NumberField, Range: true, Sort: true},
 	{Name: "pickup_at", Type: TimeField, Range: true, Sort: true},
 	{Name: "return_at", Type: TimeField, Range: true, Sort: true},
 	{Name: "expires_at", Type: TimeField, Range: true, Sort: true},

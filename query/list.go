@@ -67,7 +67,7 @@ type ListField struct {
 	Sort  bool      // may be sorted by
 	Few   bool      // few records have the same value, so that they are counted while a page is looked for
 
-	// Column, if not empty, is what stands for the column: of Heard, which is joined where such a field is used.
+	// Column, if not empty, is what stands for the column; with "heard." before it it is of Heard, which is joined where it is used.
 	Column string
 }
 
@@ -305,7 +305,7 @@ func (l *Listing) build(req ListRequest) (*listQuery, error) {
 func (b *listQuery) join(req ListRequest) {
 	uses := func(name string) bool {
 		f, ok := b.l.Field(name)
-		return ok && f.Column != ""
+		return ok && strings.HasPrefix(f.Column, "heard.")
 	}
 	if !slices.ContainsFunc(req.Filters, func(f Filter) bool { return uses(f.Field) }) &&
 		!slices.ContainsFunc(req.Sort, func(k SortKey) bool { return uses(k.Field) }) {

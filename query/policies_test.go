@@ -122,10 +122,10 @@ func TestARuleIsReadInSIUnits(t *testing.T) {
 	w := newPolicyWorld(t)
 	w.write("account", 7, 7, 1, `{"timezone":"America/Chicago"}`)
 	w.write("alert_rule", 7, 3, 1, `{"kind":"speeding","severity":"warning","enabled":true,"threshold_mph":75,"min_duration_s":30,"cooldown_s":600,
-		"geofence_ids":["geo_9"],"scope":{"vehicle_ids":["veh_5"],"tags":["vans"]},"schedule":{"windows":[{"days":["fri","sat"],"from":"22:00","to":"06:30"},{"from":"00:00","to":"24:00"}]}}`)
+		"geofence_ids":["geo_9"],"scope":{"vehicle_ids":["veh_5"],"tags":["vans"]},"schedule":{"windows":[{"days":["fri","sat"],"from":"22:00","until":"06:30"},{"from":"00:00","until":"24:00"}]}}`)
 	w.write("alert_rule", 7, 4, 1, `{"kind":"document_expiring","threshold_days":14}`)
 	w.write("alert_rule", 7, 5, 1, `{"kind":"tow","enabled":false}`)
-	w.write("alert_rule", 7, 6, 1, `{"kind":"tow","schedule":{"windows":[{"from":"noon","to":"06:30"}]}}`)
+	w.write("alert_rule", 7, 6, 1, `{"kind":"tow","schedule":{"windows":[{"from":"noon","until":"06:30"}]}}`)
 	rules := w.policy().Rules
 	if len(rules) != 2 || w.policies.Skipped() != 1 {
 		t.Fatalf("rules %+v, skipped %d", rules, w.policies.Skipped())
@@ -168,7 +168,7 @@ func TestTraitsAreTheAccountsAndThenTheVehiclesOwn(t *testing.T) {
 	}
 	w.write("account", 7, 7, 1, `{"timezone":"America/Chicago","trip_settings":{"stop_after_s":300,"start_speed_mph":5,"use_ignition":false}}`)
 	w.write("vehicle", 7, 5, 1, `{"tags":["vans"],"body_type":"van","fuel_capacity_gal":10,"battery_kwh":75,"trip_settings":{"stop_after_s":120,"no_data_s":900},
-		"registration_expires_on":"2026-11-01","insurance":{"ends_on":"2026-05-31"}}`)
+		"registration_expires_on":"2026-11-01","insurance":{"until":"2026-05-31"}}`)
 	w.write("vehicle", 7, 6, 1, `{"timezone":"Nowhere/Land","tags":["x"]}`)
 	p := w.policy()
 	v := p.TraitsOf(5)
@@ -192,7 +192,7 @@ func TestTraitsAreTheAccountsAndThenTheVehiclesOwn(t *testing.T) {
 	}
 	// What changes nothing here makes no other policy.
 	w.write("vehicle", 7, 5, 2, `{"color":"red","tags":["vans"],"body_type":"van","fuel_capacity_gal":10,"battery_kwh":75,"trip_settings":{"stop_after_s":120,"no_data_s":900},
-		"registration_expires_on":"2026-11-01","insurance":{"ends_on":"2026-05-31"}}`)
+		"registration_expires_on":"2026-11-01","insurance":{"until":"2026-05-31"}}`)
 	if again := w.policy(); again != p {
 		t.Errorf("version %d after %d for a color", again.Version, p.Version)
 	}

@@ -82,8 +82,9 @@ type scopeBody struct {
 type scheduleBody struct {
 	Timezone string `json:"timezone"`
 	Windows  []struct {
-		Days     []string `json:"days"`
-		From, To string
+		Days  []string `json:"days"`
+		From  string   `json:"from"`
+		Until string   `json:"until"`
 	} `json:"windows"`
 }
 
@@ -114,7 +115,7 @@ type vehicleBody struct {
 	Inspection   string    `json:"inspection_expires_on"`
 	Warranty     string    `json:"warranty_ends_on"`
 	Insurance    *struct {
-		EndsOn string `json:"ends_on"`
+		EndsOn string `json:"until"`
 	} `json:"insurance"`
 }
 
@@ -171,7 +172,7 @@ func (s *scheduleBody) schedule(zone *time.Location) (*fleet.Schedule, error) {
 		if window.From, err = clockMinutes(w.From); err != nil {
 			return nil, err
 		}
-		if window.To, err = clockMinutes(w.To); err != nil {
+		if window.To, err = clockMinutes(w.Until); err != nil {
 			return nil, err
 		}
 		schedule.Windows = append(schedule.Windows, window)

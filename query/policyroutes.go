@@ -19,8 +19,8 @@ const routesKept = owedKept
 // planBody is of a route plan.
 type planBody struct {
 	VehicleID  string          `json:"vehicle_id"`
-	StartsAt   time.Time       `json:"starts_at"`
-	EndsAt     time.Time       `json:"ends_at"`
+	StartsAt   time.Time       `json:"from"`
+	EndsAt     time.Time       `json:"until"`
 	Stops      []planStop      `json:"stops"`
 	Corridor   json.RawMessage `json:"corridor"`
 	CorridorID string          `json:"corridor_geofence_id"`
@@ -157,8 +157,8 @@ func (g *ground) routes(vehicle fleet.VehicleID, t *fleet.Traits) {
 var RoutePlans = Listing{Table: "route_plans", Fields: []ListField{
 	{Name: "name", Type: TextField, Sort: true},
 	{Name: "vehicle_id", Type: TextField, Few: true},
-	{Name: "starts_at", Type: TimeField, Range: true, Sort: true},
-	{Name: "ends_at", Type: TimeField, Range: true, Sort: true},
+	{Name: "from", Column: "starts_at", Type: TimeField, Range: true, Sort: true},
+	{Name: "until", Column: "ends_at", Type: TimeField, Range: true, Sort: true},
 	{Name: "created_at", Type: TimeField, Range: true, Sort: true},
 	{Name: "updated_at", Type: TimeField, Range: true, Sort: true},
 }, Search: []string{"name", "description"}}

@@ -30,7 +30,7 @@ func TestVersionsOfARoutePlanAreThoseOfItsVehicle(t *testing.T) {
 		return strings.Join(lines, "; ")
 	}
 	plan := func(vehicle int, more string) string {
-		return fmt.Sprintf(`{"vehicle_id":"veh_%d","starts_at":"2026-03-02T08:00:00.000Z","ends_at":"2026-03-02T18:00:00.000Z","stops":[
+		return fmt.Sprintf(`{"vehicle_id":"veh_%d","from":"2026-03-02T08:00:00.000Z","until":"2026-03-02T18:00:00.000Z","stops":[
 			{"id":"1","lat":30.1,"lng":-97.1,"radius_m":100,"arrive_until":"2026-03-02T09:00:00.000Z","stay_s":60},{"id":"2","geofence_id":"geo_5","lat":30.2,"lng":-97.2}%s]}`, vehicle, more)
 	}
 	w.write("route_plan", 7, 1, 1, plan(11, "")) // 3
@@ -46,7 +46,7 @@ func TestVersionsOfARoutePlanAreThoseOfItsVehicle(t *testing.T) {
 	w.write("route_plan", 7, 1, 4, plan(12, "")) // 6
 	w.want("given away", routes(11), "1 r1 3-5, 2 stops; 1 r3 5-6, 3 stops")
 	w.want("to the other", routes(12), "1 r4 6-on, 2 stops")
-	w.write("route_plan", 7, 1, 5, `{"vehicle_id":"van","ends_at":"2026-03-02T18:00:00.000Z"}`) // 7
+	w.write("route_plan", 7, 1, 5, `{"vehicle_id":"van","until":"2026-03-02T18:00:00.000Z"}`) // 7
 	w.want("one that cannot be read", routes(12), "1 r4 6-on, 2 stops")
 	w.write("route_plan", 8, 2, 1, plan(11, "")) // 8
 	w.want("of another account", routes(11), "1 r1 3-5, 2 stops; 1 r3 5-6, 3 stops")

@@ -227,7 +227,7 @@ func assignmentsOf(body string) ([]fleet.Assignment, fleet.Millis, error) {
 		Assignments []struct {
 			Vehicle string     `json:"vehicle_id"`
 			From    *time.Time `json:"from"`
-			To      *time.Time `json:"to"`
+			To      *time.Time `json:"until"`
 		} `json:"assignments"`
 	}
 	if err := json.Unmarshal([]byte(body), &device); err != nil {

@@ -25,8 +25,6 @@ const (
 	TelematicsRead   Scope = "telematics:read"
 	TelematicsWrite  Scope = "telematics:write"
 	DevicesCommand   Scope = "devices:command"
-	ReportsRead      Scope = "reports:read"
-	WebhooksManage   Scope = "webhooks:manage"
 	KeysManage       Scope = "keys:manage"
 	Admin            Scope = "admin"
 )
@@ -35,7 +33,7 @@ const (
 var Scopes = []Scope{
 	VehiclesRead, VehiclesWrite, BookingsRead, BookingsWrite, BookingsOverride, CustomersRead, CustomersWrite,
 	CustomersPII, MaintenanceRead, MaintenanceWrite, FinanceRead, FinanceWrite, TelematicsRead, TelematicsWrite, DevicesCommand,
-	ReportsRead, WebhooksManage, KeysManage, Admin,
+	KeysManage, Admin,
 }
 
 // Known says whether s is one of Scopes.

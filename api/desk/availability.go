@@ -382,7 +382,7 @@ func (s *searching) count() {
 				}
 			}
 		}
-		c.Left = max(0, c.Free+c.Vehicles*class.Body.OverbookingPct/100-c.Booked)
+		c.Left = max(0, c.Free+c.Vehicles*class.Body.OverbookingBP/10000-c.Booked)
 		s.Classes = append(s.Classes, c)
 	}
 	slices.SortFunc(s.Classes, func(a, b ClassOffer) int {

@@ -142,7 +142,7 @@ func (d *Desk) room(ctx context.Context, account fleet.AccountID, class uint64, 
 	if r.vehicles, err = query.ClassVehicles(ctx, d.DB, account, class); err != nil {
 		return nil, err
 	}
-	r.extra = len(r.vehicles) * c.Body.OverbookingPct / 100
+	r.extra = len(r.vehicles) * c.Body.OverbookingBP / 10000
 	from, until := over[0].From.Time, over[0].Until.Time
 	for _, h := range over[1:] {
 		if h.From.Before(from) {

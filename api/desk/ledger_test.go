@@ -242,7 +242,7 @@ func spaced(sums map[string]int64) map[string]int64 {
 func writtenExpense(id uint64) record.Written {
 	return record.Written{Account: account, Kind: "expense", ID: id, Revision: 1, At: time.Now(), After: []byte(`{"status":"posted",
 		"category":"fuel","amount":{"amount":1000,"currency":"USD"},"incurred_on":"2026-01-01",
-		"service_period":{"from":"2025-12-30","to":"2026-02-03"}}`)}
+		"service_period":{"from":"2025-12-30","until":"2026-02-03"}}`)}
 }
 
 func audited(t *testing.T, db driver.Conn) {

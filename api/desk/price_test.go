@@ -62,7 +62,7 @@ func TestABookingIsPricedByWhatItNames(t *testing.T) {
 		v.DailyRate, v.MinRentalDays, v.LeadTimeMinHours, v.Channels = usd(9000), 1, 48, []string{"direct", "turo"}
 		v.BufferBeforeMinutes, v.DepositAmount, v.RatePlanID = 30, usd(50000), standard
 	})
-	ada := put(t, d, d.Customers, record.Customer{CustomerFields: record.CustomerFields{FirstName: "Ada", DateOfBirth: "2005-03-10", DiscountPct: 10}})
+	ada := put(t, d, d.Customers, record.Customer{CustomerFields: record.CustomerFields{FirstName: "Ada", DateOfBirth: "2005-03-10", DiscountBP: 1000}})
 	kid := put(t, d, d.Customers, record.Customer{CustomerFields: record.CustomerFields{FirstName: "Kid", DateOfBirth: "2005-03-12"}})
 
 	at := func(text string) record.Instant {

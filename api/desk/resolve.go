@@ -322,7 +322,7 @@ func (r *Resolved) Request(bookedAt time.Time) price.Request {
 		}
 	}
 	if r.Customer != nil {
-		req.CustomerDiscountPct = r.Customer.Body.DiscountPct
+		req.CustomerDiscountBP = r.Customer.Body.DiscountBP
 		if own := r.Customer.Body.DepositAmount; own != nil && own.Currency == req.Terms.Currency {
 			req.DepositAmount = own
 		}

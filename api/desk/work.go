@@ -136,11 +136,11 @@ func scheduleWork(w *record.WorkOrder, m WorkMove) error {
 	}
 	if w.ScheduledStart.IsZero() || w.ScheduledEnd.IsZero() {
 		return fleet.NewError(fleet.CodeValidation, "A work order is scheduled from a time until a time.",
-			fleet.FieldError{Pointer: "/scheduled_start", Code: "required", Detail: "both scheduled_start and scheduled_end are needed, here or before"})
+			fleet.FieldError{Pointer: "/scheduled_from", Code: "required", Detail: "both scheduled_from and scheduled_until are needed, here or before"})
 	}
 	if !w.ScheduledStart.Before(w.ScheduledEnd.Time) {
 		return fleet.NewError(fleet.CodeValidation, "A work order must end after it begins.",
-			fleet.FieldError{Pointer: "/scheduled_end", Code: "order", Detail: "must lie after scheduled_start"})
+			fleet.FieldError{Pointer: "/scheduled_until", Code: "order", Detail: "must lie after scheduled_from"})
 	}
 	w.BlockedFrom, w.BlockedUntil = w.ScheduledStart, w.ScheduledEnd
 	if w.StartedAt.IsZero() {
@@ -150,7 +150,7 @@ func scheduleWork(w *record.WorkOrder, m WorkMove) error {
 	w.BlockedFrom = earlier(w.BlockedFrom, w.StartedAt)
 	if !w.BlockedFrom.Before(w.BlockedUntil.Time) {
 		return fleet.NewError(fleet.CodeValidation, "A work order must end after it begins.",
-			fleet.FieldError{Pointer: "/scheduled_end", Code: "order", Detail: "must lie after it was started"})
+			fleet.FieldError{Pointer: "/scheduled_until", Code: "order", Detail: "must lie after it was started"})
 	}
 	return nil
 }

@@ -148,7 +148,7 @@ type RateSnapshot struct {
 	ExtraMileFee  *Money         `json:"extra_mile_fee"`
 	LateFeePerDay *Money         `json:"late_fee_per_day"`
 	Cancellation  []CancelStep   `json:"cancellation_steps,omitempty"`
-	NoShowFeePct  int64          `json:"no_show_fee_pct"`
+	NoShowFeeBP   int64          `json:"no_show_fee_bp"`
 	Taxes         []TaxRate      `json:"taxes,omitempty"`
 	Lines         []Charge       `json:"lines" nullable:"false"`
 	Totals        Totals         `json:"totals"`

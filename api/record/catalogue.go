@@ -19,7 +19,7 @@ type VehicleClass struct {
 	LeadTimeMinHours    int      `json:"lead_time_min_hours,omitempty" minimum:"0" maximum:"8760"`
 	BufferBeforeMinutes int      `json:"buffer_before_minutes,omitempty" minimum:"0" maximum:"43200"`
 	BufferAfterMinutes  int      `json:"buffer_after_minutes,omitempty" minimum:"0" maximum:"43200"`
-	OverbookingPct      int      `json:"overbooking_pct,omitempty" minimum:"0" maximum:"100" doc:"How far bookings of the class may exceed its vehicles."`
+	OverbookingBP       int      `json:"overbooking_bp,omitempty" minimum:"0" maximum:"10000" doc:"By what share of its vehicles, in basis points: 1000 is a tenth. How far bookings of the class may exceed its vehicles."`
 	Photos              []string `json:"photos,omitempty" maxItems:"50" nullable:"false"`
 
 	ExternalRefs []ExternalRef     `json:"external_refs,omitempty" maxItems:"20" nullable:"false"`
@@ -94,7 +94,7 @@ type RatePlan struct {
 	Channels  []string `json:"channels,omitempty" maxItems:"20" nullable:"false" doc:"For bookings of these channels; any if absent."`
 	ClassIDs  []string `json:"vehicle_class_ids,omitempty" maxItems:"100" nullable:"false" doc:"For these classes; any if absent."`
 	ValidFrom string   `json:"valid_from,omitempty" format:"date" doc:"For pickups from this day on."`
-	ValidTo   string   `json:"valid_to,omitempty" format:"date" doc:"For pickups up to this day."`
+	ValidTo   string   `json:"valid_until,omitempty" format:"date" doc:"For pickups up to this day."`
 	Priority  int      `json:"priority,omitempty" minimum:"0" maximum:"1000" doc:"Of several that fit, the highest holds; then the newest."`
 
 	RatePlanTerms
@@ -113,7 +113,7 @@ type RatePlanTerms struct {
 	TierPolicy          string       `json:"tier_policy,omitempty" enum:"cheapest_combination,longest_fit" doc:"How tiers are put together; cheapest_combination unless given."`
 	Tiers               []RateTier   `json:"tiers,omitempty" maxItems:"50" nullable:"false" doc:"Prices for several days at once."`
 	Seasons             []RateSeason `json:"seasons,omitempty" maxItems:"100" nullable:"false"`
-	WeekdayFactorsPct   []DayFactor  `json:"weekday_factors,omitempty" maxItems:"7" nullable:"false"`
+	WeekdayFactors      []DayFactor  `json:"weekday_factors,omitempty" maxItems:"7" nullable:"false"`
 	Holidays            []DateFactor `json:"holidays,omitempty" maxItems:"400" nullable:"false"`
 	LengthDiscounts     []LengthOff  `json:"length_discounts,omitempty" maxItems:"20" nullable:"false" doc:"The longest that fits holds."`
 	EarlyBirdDiscounts  []EarlyOff   `json:"early_bird_discounts,omitempty" maxItems:"20" nullable:"false"`
@@ -127,7 +127,7 @@ type RatePlanTerms struct {
 	LateFeePerDay       *Money       `json:"late_fee_per_day,omitempty" doc:"For each billed day beyond the agreed ones; the price of a day unless given."`
 	RefuelFee           *Money       `json:"refuel_fee,omitempty" doc:"For each percent of the tank or battery that is missing at return."`
 	CancelSteps         []CancelStep `json:"cancellation_steps,omitempty" maxItems:"20" nullable:"false"`
-	NoShowFeePct        *int64       `json:"no_show_fee_pct,omitempty" minimum:"0" maximum:"100" doc:"Of the total; 100 unless given."`
+	NoShowFeeBP         *int64       `json:"no_show_fee_bp,omitempty" minimum:"0" maximum:"10000" doc:"Share of the total, in basis points; all of it, 10000, unless given."`
 	NoShowGraceMinutes  *int         `json:"no_show_grace_minutes,omitempty" minimum:"0" maximum:"43200" doc:"After which a booking that nobody picked up is a no-show; 1440 unless given."`
 	DepositAmount       *Money       `json:"deposit_amount,omitempty"`
 	DepositMethod       string       `json:"deposit_method,omitempty" enum:"hold,charge,none" doc:"hold unless given."`
@@ -146,43 +146,43 @@ type RateTier struct {
 type RateSeason struct {
 	Name      string     `json:"name" minLength:"1" maxLength:"100"`
 	From      string     `json:"from" format:"date"`
-	To        string     `json:"to" format:"date" doc:"The last day of it."`
+	To        string     `json:"until" format:"date" doc:"The last day of it."`
 	DailyRate *Money     `json:"daily_rate,omitempty"`
 	Tiers     []RateTier `json:"tiers,omitempty" maxItems:"50" nullable:"false"`
-	FactorPct *int64     `json:"factor_pct,omitempty" minimum:"1" maximum:"1000" doc:"Of the price otherwise; instead of a rate."`
+	FactorBP  *int64     `json:"factor_bp,omitempty" minimum:"1" maximum:"100000" doc:"In basis points of the price otherwise: 12000 is a fifth more. Instead of a rate."`
 }
 
 // DayFactor makes a day of the week dearer or cheaper.
 type DayFactor struct {
-	Day       string `json:"day" enum:"mon,tue,wed,thu,fri,sat,sun"`
-	FactorPct int64  `json:"factor_pct" minimum:"1" maximum:"1000" doc:"120 is a fifth more."`
+	Day      string `json:"day" enum:"mon,tue,wed,thu,fri,sat,sun"`
+	FactorBP int64  `json:"factor_bp" minimum:"1" maximum:"100000" doc:"In basis points: 12000 is a fifth more."`
 }
 
 // DateFactor makes a date dearer or cheaper; it stands instead of that of the day of the week.
 type DateFactor struct {
-	Date      string `json:"date" format:"date"`
-	FactorPct int64  `json:"factor_pct" minimum:"1" maximum:"1000"`
+	Date     string `json:"date" format:"date"`
+	FactorBP int64  `json:"factor_bp" minimum:"1" maximum:"100000" doc:"In basis points: 15000 is half as much again."`
 }
 
 // LengthOff is a discount for long rentals.
 type LengthOff struct {
-	MinDays int   `json:"min_days" minimum:"1" maximum:"3650"`
-	Pct     int64 `json:"pct" minimum:"1" maximum:"100"`
+	MinDays    int   `json:"min_days" minimum:"1" maximum:"3650"`
+	DiscountBP int64 `json:"discount_bp" minimum:"1" maximum:"10000" doc:"In basis points: 1000 is a tenth."`
 }
 
 // EarlyOff is a discount for bookings made early.
 type EarlyOff struct {
 	MinDaysAhead int   `json:"min_days_ahead" minimum:"1" maximum:"3650"`
-	Pct          int64 `json:"pct" minimum:"1" maximum:"100"`
+	DiscountBP   int64 `json:"discount_bp" minimum:"1" maximum:"10000" doc:"In basis points: 1000 is a tenth."`
 }
 
 // Promotion is a discount for those who know its code.
 type Promotion struct {
-	Code   string `json:"code" minLength:"1" maxLength:"50"`
-	Pct    int64  `json:"pct,omitempty" minimum:"0" maximum:"100"`
-	Amount *Money `json:"amount,omitempty"`
-	From   string `json:"from,omitempty" format:"date" doc:"For bookings made from this day on."`
-	To     string `json:"to,omitempty" format:"date"`
+	Code       string `json:"code" minLength:"1" maxLength:"50"`
+	DiscountBP int64  `json:"discount_bp,omitempty" minimum:"0" maximum:"10000" doc:"In basis points: 1000 is a tenth. Instead of an amount."`
+	Amount     *Money `json:"amount,omitempty"`
+	From       string `json:"from,omitempty" format:"date" doc:"For bookings made from this day on."`
+	To         string `json:"until,omitempty" format:"date"`
 }
 
 // Extra is something that is rented along, or a protection plan.
@@ -199,7 +199,7 @@ type Extra struct {
 // CancelStep is what cancelling costs that late.
 type CancelStep struct {
 	HoursBefore int   `json:"hours_before" minimum:"0" maximum:"8760" doc:"For cancellations less than so many hours before pickup; the smallest that fits holds."`
-	FeePct      int64 `json:"fee_pct" minimum:"0" maximum:"100" doc:"Of the total."`
+	FeeBP       int64 `json:"fee_bp" minimum:"0" maximum:"10000" doc:"Share of the total, in basis points: 5000 is half of it."`
 }
 
 // RatePlans describes the kind.

@@ -25,7 +25,7 @@ type CustomerFields struct {
 	RiskLevel         string   `json:"risk_level,omitempty" enum:"normal,watch,blocked" doc:"normal unless given."`
 	Lifecycle         string   `json:"lifecycle,omitempty" enum:"lead,active,dormant"`
 	AssignedTo        string   `json:"assigned_to,omitempty" maxLength:"100"`
-	DiscountPct       int64    `json:"default_discount_pct,omitempty" minimum:"0" maximum:"100"`
+	DiscountBP        int64    `json:"default_discount_bp,omitempty" minimum:"0" maximum:"10000" doc:"In basis points: 1000 is a tenth."`
 	DepositAmount     *Money   `json:"default_deposit,omitempty"`
 	Tags              []string `json:"tags,omitempty" maxItems:"50" nullable:"false"`
 

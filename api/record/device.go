@@ -33,7 +33,7 @@ type Device struct {
 type Assignment struct {
 	VehicleID string  `json:"vehicle_id" doc:"The vehicle." example:"veh_1234"`
 	From      Instant `json:"from" doc:"Null means since ever."`
-	To        Instant `json:"to" doc:"Null means until further notice."`
+	To        Instant `json:"until" doc:"Null means until further notice."`
 }
 
 // Devices describes the kind.

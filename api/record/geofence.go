@@ -92,7 +92,7 @@ type Schedule struct {
 type Window struct {
 	Days []string `json:"days,omitempty" enum:"mon,tue,wed,thu,fri,sat,sun" maxItems:"7" nullable:"false" doc:"The days on which it begins; every day unless given."`
 	From string   `json:"from" pattern:"^([01][0-9]|2[0-3]):[0-5][0-9]$" doc:"Local time." example:"22:00"`
-	To   string   `json:"to" pattern:"^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$" doc:"Local time; on the next day if it is not after from." example:"06:00"`
+	To   string   `json:"until" pattern:"^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$" doc:"Local time; on the next day if it is not after from." example:"06:00"`
 }
 
 // Geofence is a geofence as it is stored: what callers write, and what was worked out of it.

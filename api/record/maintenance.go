@@ -48,7 +48,7 @@ type ServiceTask struct {
 	EveryDays   *int     `json:"every_days,omitempty" minimum:"1" maximum:"36500"`
 	EveryMonths *int     `json:"every_months,omitempty" minimum:"1" maximum:"1200"`
 	EveryHours  *int     `json:"every_engine_hours,omitempty" minimum:"1" maximum:"100000"`
-	LabourHours *float64 `json:"labour_hours,omitempty" minimum:"0" maximum:"1000"`
+	LaborHours  *float64 `json:"labor_hours,omitempty" minimum:"0" maximum:"1000"`
 	Parts       []string `json:"parts,omitempty" maxItems:"50" nullable:"false"`
 
 	ExternalRefs []ExternalRef     `json:"external_refs,omitempty" maxItems:"20" nullable:"false"`
@@ -143,8 +143,8 @@ type WorkOrderFields struct {
 	TaskIDs        []string   `json:"task_ids,omitempty" maxItems:"50" nullable:"false"`
 	ReminderIDs    []string   `json:"reminder_ids,omitempty" maxItems:"50" nullable:"false"`
 	IssueIDs       []string   `json:"issue_ids,omitempty" maxItems:"50" nullable:"false"`
-	ScheduledStart Instant    `json:"scheduled_start,omitzero" doc:"With scheduled_end the time that the vehicle is away: its calendar is blocked as soon as the order is scheduled, which a draft is not yet."`
-	ScheduledEnd   Instant    `json:"scheduled_end,omitzero"`
+	ScheduledStart Instant    `json:"scheduled_from,omitzero" doc:"With scheduled_until the time that the vehicle is away: its calendar is blocked as soon as the order is scheduled, which a draft is not yet."`
+	ScheduledEnd   Instant    `json:"scheduled_until,omitzero"`
 	MileageMi      *int       `json:"mileage_mi,omitempty" minimum:"0" maximum:"3000000"`
 	Lines          []WorkLine `json:"lines,omitempty" maxItems:"200" nullable:"false"`
 	WarrantyClaim  bool       `json:"warranty_claim,omitempty"`
@@ -155,13 +155,13 @@ type WorkOrderFields struct {
 	CustomFields map[string]any    `json:"custom_fields,omitempty" maxProperties:"50"`
 }
 
-// WorkLine is one line of a work order's cost. Quantity is in hundredths, so that money stays whole: 150 is one and a half.
+// WorkLine is one line of a work order's cost.
 type WorkLine struct {
-	Kind        string `json:"kind" enum:"labor,part,fee"`
-	Description string `json:"description,omitempty" maxLength:"300"`
-	Quantity    int64  `json:"quantity_hundredths,omitempty" minimum:"0" maximum:"1000000" doc:"In hundredths: 150 is one and a half; 100 unless given."`
-	UnitCost    Money  `json:"unit_cost"`
-	Tax         *Money `json:"tax,omitempty"`
+	Kind        string     `json:"kind" enum:"labor,part,fee"`
+	Description string     `json:"description,omitempty" maxLength:"300"`
+	Quantity    Hundredths `json:"quantity,omitzero" minimum:"0" maximum:"10000" doc:"Hours, pieces: 1 unless given. Kept to two decimals." example:"1.5"`
+	UnitCost    Money      `json:"unit_cost"`
+	Tax         *Money     `json:"tax,omitempty"`
 }
 
 // WorkOrder is a work order as it is stored.

@@ -25,7 +25,7 @@ type ExpenseFields struct {
 // DateRange is a range of local days, both ends included.
 type DateRange struct {
 	From string `json:"from" format:"date"`
-	To   string `json:"to" format:"date"`
+	To   string `json:"until" format:"date"`
 }
 
 // BookedFor is what money is for, as it was known when the money was noted: the dimensions under which it stands in the ledger.

@@ -13,8 +13,8 @@ type RoutePlanFields struct {
 	Description string `json:"description,omitempty" maxLength:"500"`
 	VehicleID   string `json:"vehicle_id" doc:"The vehicle that drives it." example:"veh_1234"`
 
-	StartsAt Instant         `json:"starts_at" doc:"Since when the vehicle's way counts; since when the plan was written, if that is later."`
-	EndsAt   Instant         `json:"ends_at" doc:"Until when it counts; at most 31 days later."`
+	StartsAt Instant         `json:"from" doc:"Since when the vehicle's way counts; since when the plan was written, if that is later."`
+	EndsAt   Instant         `json:"until" doc:"Until when it counts; at most 31 days later."`
 	Stops    []RoutePlanStop `json:"stops" minItems:"1" maxItems:"200" nullable:"false" doc:"In the order in which they are to be reached."`
 
 	Corridor           *Geometry `json:"corridor,omitempty" doc:"Where the vehicle is to stay; any geometry of a geofence."`
@@ -82,11 +82,11 @@ func (p *RoutePlanFields) Faults() []fleet.FieldError {
 	}
 	switch length := p.EndsAt.Sub(p.StartsAt.Time); {
 	case p.StartsAt.Year() < 2000 || p.StartsAt.Year() > 2200:
-		add("/starts_at", "invalid", "must lie between the years 2000 and 2200")
+		add("/from", "invalid", "must lie between the years 2000 and 2200")
 	case length <= 0:
-		add("/ends_at", "invalid", "must be after starts_at")
+		add("/until", "invalid", "must be after from")
 	case length > longestPlan:
-		add("/ends_at", "invalid", "must be at most 31 days after starts_at")
+		add("/until", "invalid", "must be at most 31 days after from")
 	}
 	if p.Corridor != nil && p.CorridorGeofenceID != "" {
 		add("/corridor_geofence_id", "invalid", "cannot be given beside corridor")

@@ -49,19 +49,19 @@ type VehicleFields struct {
 	BufferAfterMinutes  int      `json:"buffer_after_minutes,omitempty" minimum:"0" maximum:"43200"`
 	Channels            []string `json:"channels,omitempty" maxItems:"20" nullable:"false" example:"[\"direct\",\"turo\"]"`
 
-	Ownership            string   `json:"ownership,omitempty" enum:"owned,leased,financed,consigned,customer"`
-	OwnerSharePct        *float64 `json:"owner_share_pct,omitempty" minimum:"0" maximum:"100"`
-	AcquiredOn           string   `json:"acquired_on,omitempty" format:"date"`
-	AcquisitionCost      *Money   `json:"acquisition_cost,omitempty"`
-	AcquisitionMileageMi *int     `json:"acquisition_mileage_mi,omitempty" minimum:"0" maximum:"3000000"`
-	InServiceOn          string   `json:"in_service_on,omitempty" format:"date"`
-	OutOfServiceOn       string   `json:"out_of_service_on,omitempty" format:"date"`
-	DisposalOn           string   `json:"disposal_on,omitempty" format:"date"`
-	DisposalPrice        *Money   `json:"disposal_price,omitempty"`
-	ResidualValue        *Money   `json:"residual_value,omitempty"`
-	UsefulLifeMonths     int      `json:"useful_life_months,omitempty" minimum:"0" maximum:"1200"`
-	ExpectedLifeMi       *int     `json:"expected_life_mi,omitempty" minimum:"0"`
-	DepreciationMethod   string   `json:"depreciation_method,omitempty" enum:"straight_line,declining,units_of_production,market_value,none"`
+	Ownership            string `json:"ownership,omitempty" enum:"owned,leased,financed,consigned,customer"`
+	OwnerShareBP         *int64 `json:"owner_share_bp,omitempty" minimum:"0" maximum:"10000" doc:"What the owner gets, in basis points: 7000 is 70 %."`
+	AcquiredOn           string `json:"acquired_on,omitempty" format:"date"`
+	AcquisitionCost      *Money `json:"acquisition_cost,omitempty"`
+	AcquisitionMileageMi *int   `json:"acquisition_mileage_mi,omitempty" minimum:"0" maximum:"3000000"`
+	InServiceOn          string `json:"in_service_on,omitempty" format:"date"`
+	OutOfServiceOn       string `json:"out_of_service_on,omitempty" format:"date"`
+	DisposalOn           string `json:"disposal_on,omitempty" format:"date"`
+	DisposalPrice        *Money `json:"disposal_price,omitempty"`
+	ResidualValue        *Money `json:"residual_value,omitempty"`
+	UsefulLifeMonths     int    `json:"useful_life_months,omitempty" minimum:"0" maximum:"1200"`
+	ExpectedLifeMi       *int   `json:"expected_life_mi,omitempty" minimum:"0"`
+	DepreciationMethod   string `json:"depreciation_method,omitempty" enum:"straight_line,declining,units_of_production,market_value,none"`
 
 	Financing             *Financing `json:"financing,omitempty"`
 	Insurance             *Insurance `json:"insurance,omitempty"`
@@ -77,12 +77,12 @@ type VehicleFields struct {
 
 // Financing is how a vehicle is paid for.
 type Financing struct {
-	Lender         string   `json:"lender,omitempty" maxLength:"100"`
-	Principal      *Money   `json:"principal,omitempty"`
-	MonthlyPayment *Money   `json:"monthly_payment,omitempty"`
-	APR            *float64 `json:"apr,omitempty" minimum:"0" maximum:"1000" doc:"Percent a year."`
-	FirstPaymentOn string   `json:"first_payment_on,omitempty" format:"date"`
-	TermMonths     int      `json:"term_months,omitempty" minimum:"0" maximum:"600"`
+	Lender         string `json:"lender,omitempty" maxLength:"100"`
+	Principal      *Money `json:"principal,omitempty"`
+	MonthlyPayment *Money `json:"monthly_payment,omitempty"`
+	APR            *int64 `json:"apr_bp,omitempty" minimum:"0" maximum:"100000" doc:"Interest a year, in basis points: 650 is 6.5 %."`
+	FirstPaymentOn string `json:"first_payment_on,omitempty" format:"date"`
+	TermMonths     int    `json:"term_months,omitempty" minimum:"0" maximum:"600"`
 }
 
 // Insurance is how a vehicle is insured.
@@ -91,8 +91,8 @@ type Insurance struct {
 	PolicyNumber string `json:"policy_number,omitempty" maxLength:"100"`
 	Premium      *Money `json:"premium,omitempty"`
 	Period       string `json:"period,omitempty" enum:"month,quarter,half_year,year"`
-	StartsOn     string `json:"starts_on,omitempty" format:"date"`
-	EndsOn       string `json:"ends_on,omitempty" format:"date"`
+	StartsOn     string `json:"from,omitempty" format:"date"`
+	EndsOn       string `json:"until,omitempty" format:"date"`
 }
 
 // Vehicle is a vehicle as it is stored: what callers write, and what only actions change.

@@ -132,7 +132,7 @@ const mostMoney = 1_000_000_000_000
 
 // LineCost is the cost of a line without tax.
 func LineCost(line *record.WorkLine) record.Money {
-	quantity := line.Quantity
+	quantity := int64(line.Quantity)
 	if quantity == 0 {
 		quantity = 100
 	}

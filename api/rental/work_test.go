@@ -64,7 +64,7 @@ func TestCostOfALine(t *testing.T) {
 		{0, 1234, 1234}, {100, 1234, 1234}, {150, 9500, 14250}, {33, 101, 33}, {50, 1, 1}, {49, 1, 0}, {50, 3, 2}, {150, 333, 500}, {1, 49, 0}, {1, 50, 1},
 		{50, -1, 0}, {51, -1, -1}, {100, -700, -700},
 	} {
-		got := LineCost(&record.WorkLine{Quantity: c.quantity, UnitCost: record.Money{Amount: c.unit, Currency: "USD"}})
+		got := LineCost(&record.WorkLine{Quantity: record.Hundredths(c.quantity), UnitCost: record.Money{Amount: c.unit, Currency: "USD"}})
 		if got.Amount != c.want || got.Currency != "USD" {
 			t.Errorf("%d hundredths of %d: %v, want %d", c.quantity, c.unit, got, c.want)
 		}
@@ -79,8 +79,8 @@ func TestTotalOfAWorkOrder(t *testing.T) {
 		var lines []record.WorkLine
 		want := new(big.Int)
 		for range 1 + random.IntN(20) {
-			line := record.WorkLine{Quantity: 1 + random.Int64N(1_000_000), UnitCost: record.Money{Amount: random.Int64N(1_000_000), Currency: "EUR"}}
-			exact := new(big.Int).Mul(big.NewInt(line.Quantity), big.NewInt(line.UnitCost.Amount))
+			line := record.WorkLine{Quantity: record.Hundredths(1 + random.Int64N(1_000_000)), UnitCost: record.Money{Amount: random.Int64N(1_000_000), Currency: "EUR"}}
+			exact := new(big.Int).Mul(big.NewInt(int64(line.Quantity)), big.NewInt(line.UnitCost.Amount))
 			want.Add(want, exact.Add(exact, half).Div(exact, hundred))
 			if random.IntN(2) == 0 {
 				line.Tax = &record.Money{Amount: random.Int64N(10000), Currency: "EUR"}

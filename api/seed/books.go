@@ -87,7 +87,7 @@ func (w *worker) service(ctx context.Context, s Service, until time.Time) error 
 	id := w.id(s.From, sortWork, 0)
 	rec, err := w.OpenWork(ctx, by, w.Account, id, record.WorkOrderFields{
 		VehicleID: s.Car, Type: s.Type, Title: s.Title, Vendor: "Eastside Garage", ScheduledStart: record.InstantOf(s.From), ScheduledEnd: record.InstantOf(s.Until),
-		Lines: []record.WorkLine{{Kind: "labor", Description: "Labour", Quantity: 100, UnitCost: dollars(s.LabourCents)}, {Kind: "part", Description: "Parts", Quantity: 100, UnitCost: dollars(s.PartsC)}},
+		Lines: []record.WorkLine{{Kind: "labor", Description: "Labor", Quantity: 100, UnitCost: dollars(s.LaborCents)}, {Kind: "part", Description: "Parts", Quantity: 100, UnitCost: dollars(s.PartsC)}},
 	})
 	if err != nil {
 		return fmt.Errorf("work order: %w", err)

@@ -255,18 +255,18 @@ func (w *worker) customers(ctx context.Context, begin time.Time) error {
 func (w *worker) rates(dollars func(int64) record.Money) record.RatePlan {
 	miles := 200
 	fee, refuel, grace := dollars(35), dollars(90), 59
-	noShow := int64(100)
+	noShow := int64(10000)
 	return record.RatePlan{Name: "Standard", RatePlanTerms: record.RatePlanTerms{
 		Currency: "USD", DailyRate: dollars(4500), DayRounding: "24h_with_grace", GraceMinutes: &grace,
-		WeekdayFactorsPct: []record.DayFactor{{Day: "fri", FactorPct: 110}, {Day: "sat", FactorPct: 120}, {Day: "sun", FactorPct: 110}},
-		Holidays:          []record.DateFactor{{Date: "2025-07-04", FactorPct: 150}, {Date: "2025-12-31", FactorPct: 150}, {Date: "2026-07-04", FactorPct: 150}, {Date: "2026-12-31", FactorPct: 150}},
-		LengthDiscounts:   []record.LengthOff{{MinDays: 7, Pct: 10}, {MinDays: 14, Pct: 18}}, EarlyBirdDiscounts: []record.EarlyOff{{MinDaysAhead: 30, Pct: 5}},
+		WeekdayFactors:  []record.DayFactor{{Day: "fri", FactorBP: 11000}, {Day: "sat", FactorBP: 12000}, {Day: "sun", FactorBP: 11000}},
+		Holidays:        []record.DateFactor{{Date: "2025-07-04", FactorBP: 15000}, {Date: "2025-12-31", FactorBP: 15000}, {Date: "2026-07-04", FactorBP: 15000}, {Date: "2026-12-31", FactorBP: 15000}},
+		LengthDiscounts: []record.LengthOff{{MinDays: 7, DiscountBP: 1000}, {MinDays: 14, DiscountBP: 1800}}, EarlyBirdDiscounts: []record.EarlyOff{{MinDaysAhead: 30, DiscountBP: 500}},
 		IncludedMilesPerDay: &miles, ExtraMileFee: &fee, RefuelFee: &refuel,
 		Extras: []record.Extra{
 			{Code: "child_seat", Name: "Child seat", Per: "day", Price: dollars(700)}, {Code: "gps", Name: "Navigation", Per: "rental", Price: dollars(1900)},
 			{Code: "cover", Name: "Full cover", Kind: "protection", Per: "day", Price: dollars(1500)},
 		},
-		CancelSteps: []record.CancelStep{{HoursBefore: 24, FeePct: 50}, {HoursBefore: 72, FeePct: 20}}, NoShowFeePct: &noShow, PlatformFeeBP: 0,
+		CancelSteps: []record.CancelStep{{HoursBefore: 24, FeeBP: 5000}, {HoursBefore: 72, FeeBP: 2000}}, NoShowFeeBP: &noShow, PlatformFeeBP: 0,
 	}}
 }
 

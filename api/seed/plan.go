@@ -85,13 +85,13 @@ type Rental struct {
 
 // Service is a visit to the workshop.
 type Service struct {
-	Car                 string
-	Number              int
-	Type                string
-	Title               string
-	From, Until         time.Time
-	LabourCents, PartsC int64
-	MileageMi           int
+	Car                string
+	Number             int
+	Type               string
+	Title              string
+	From, Until        time.Time
+	LaborCents, PartsC int64
+	MileageMi          int
 }
 
 // Cost is an expense.
@@ -232,7 +232,7 @@ func (p *Plan) rental(rng *rand.Rand, car Car, n int, pickup, back time.Time, da
 // service makes up a visit to the workshop and returns when the car is free again.
 func (p *Plan) service(rng *rand.Rand, car Car, at time.Time, odometer int) time.Time {
 	s := Service{Car: car.ID, Number: len(p.Services[car.ID]) + 1, Type: "preventive", Title: "Oil, filters, brakes checked", MileageMi: odometer,
-		LabourCents: int64(9000 + rng.IntN(80)*100), PartsC: int64(4000 + rng.IntN(90)*100)}
+		LaborCents: int64(9000 + rng.IntN(80)*100), PartsC: int64(4000 + rng.IntN(90)*100)}
 	if car.Electric {
 		s.Title = "Brakes, coolant, tyres rotated"
 	}

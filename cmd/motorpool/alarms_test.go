@@ -39,7 +39,7 @@ func TestWhatDevicesAndSensorsSayRaisesAlerts(t *testing.T) {
 				Before, After    *float64
 			}
 		}
-		if err := json.Unmarshal(c.sends(http.StatusOK, http.MethodGet, "/v1/alerts?sort=start_at", ""), &listed); err != nil {
+		if err := json.Unmarshal(c.sends(http.StatusOK, http.MethodGet, "/v1/alerts?sort=from", ""), &listed); err != nil {
 			t.Fatal(err)
 		}
 		var all []string

@@ -46,8 +46,8 @@ func TestATagAtTheWheelBecomesHoursOfADriver(t *testing.T) {
 		Data []struct {
 			DriverID *string   `json:"driver_id"`
 			Source   *string   `json:"driver_source"`
-			StartAt  time.Time `json:"start_at"`
-			EndAt    time.Time `json:"end_at"`
+			StartAt  time.Time `json:"from"`
+			EndAt    time.Time `json:"until"`
 		}
 	}
 	read := func(path string, into any) {
@@ -87,7 +87,7 @@ func TestATagAtTheWheelBecomesHoursOfADriver(t *testing.T) {
 			Rest    float64 `json:"rest_s"`
 			Rules   string
 		}
-		read("/v1/drivers/"+ada+"/hours?rules=eu_561_2006&from="+stamp(-time.Hour)+"&to="+stamp(2*time.Hour), &hours)
+		read("/v1/drivers/"+ada+"/hours?rules=eu_561_2006&from="+stamp(-time.Hour)+"&until="+stamp(2*time.Hour), &hours)
 		if hours.Driving != drove || hours.Driving+hours.Other+hours.Rest != 3*3600 || hours.Other != 16*60 { // 15 minutes, and one
 			return fmt.Errorf("hours are %+v of a drive of %v s", hours, drove)
 		}

@@ -290,7 +290,7 @@ func (m *machine) track(key, vehicle string) []string {
 	var fixes []string
 	cursor := ""
 	for {
-		path := "/v1/vehicles/" + vehicle + "/positions?from=2000-01-02T00:00:00Z&to=2100-01-01T00:00:00Z"
+		path := "/v1/vehicles/" + vehicle + "/positions?from=2000-01-02T00:00:00Z&until=2100-01-01T00:00:00Z"
 		if cursor != "" {
 			path += "&cursor=" + url.QueryEscape(cursor)
 		}

@@ -174,14 +174,14 @@ func (s *story) line(words []string, tick fleet.Millis) error {
 		return nil
 	case "booking", "document", "maintenance", "conflict":
 		at, done := members["done"]
-		o := fleet.Obligation{Kind: words[0], Ref: words[1], From: instant(members["from"]), To: instant(members["to"]), Done: done, DoneAt: instant(at)}
+		o := fleet.Obligation{Kind: words[0], Ref: words[1], From: instant(members["from"]), To: instant(members["until"]), Done: done, DoneAt: instant(at)}
 		s.traits.Obligations = slices.DeleteFunc(slices.Clone(s.traits.Obligations), func(x fleet.Obligation) bool { return x.Ref == o.Ref })
 		s.traits.Obligations = append(s.traits.Obligations, o)
 		return nil
 	}
 	if words[0] == "stop" || words[0] == "corridor" {
 		s.state.Bound = slices.DeleteFunc(slices.Clone(s.state.Bound), func(o fleet.Obligation) bool { return o.Ref == words[1] })
-		if to := instant(members["to"]); to != 0 {
+		if to := instant(members["until"]); to != 0 {
 			s.state.Bound = append(s.state.Bound, fleet.Obligation{Kind: words[0], Ref: words[1], To: to})
 		}
 		return nil
@@ -338,7 +338,7 @@ func (s *story) rule(words []string, members map[string]string) error {
 		r.Signal = signalTest(v)
 	}
 	r.MinDuration, r.CoolDown = span(members["for"]), span(members["cooldown"])
-	r.From, r.To = instant(members["from"]), instant(members["to"])
+	r.From, r.To = instant(members["from"]), instant(members["until"])
 	if v, ok := members["revision"]; ok {
 		r.Revision = uint64(number(v, 1))
 	}

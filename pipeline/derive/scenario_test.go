@@ -473,7 +473,7 @@ func (s *story) describe(e fleet.Entity) string {
 			what += ", " + span(e.Idle) + " idle"
 		}
 		return what + ", " + e.ClosedReason
-	case *fleet.Charge:
+	case *fleet.ChargingSession:
 		return "charge" + value(e.SocStart) + value(e.SocEnd)
 	case *fleet.Visit:
 		if e.Crossed {

@@ -9,13 +9,13 @@ import (
 
 // types names the events of a kind that has a beginning and an end.
 var types = map[fleet.Kind]struct{ begun, ended, updated, deleted string }{
-	fleet.KindTrip:    {fleet.EventTripStarted, fleet.EventTripEnded, fleet.EventTripUpdated, fleet.EventTripDeleted},
-	fleet.KindStop:    {fleet.EventStopStarted, fleet.EventStopEnded, fleet.EventStopUpdated, fleet.EventStopDeleted},
-	fleet.KindCharge:  {fleet.EventChargeStarted, fleet.EventChargeEnded, fleet.EventChargeUpdated, fleet.EventChargeDeleted},
-	fleet.KindVisit:   {fleet.EventFenceEntered, fleet.EventFenceExited, fleet.EventVisitUpdated, fleet.EventVisitDeleted},
-	fleet.KindDriving: {fleet.EventDrivingNoted, fleet.EventDrivingUpdated, fleet.EventDrivingUpdated, fleet.EventDrivingDeleted},
-	fleet.KindAlert:   {fleet.EventAlertRaised, fleet.EventAlertResolved, fleet.EventAlertUpdated, fleet.EventAlertWithdrawn},
-	fleet.KindRun:     {fleet.EventRunStarted, fleet.EventRunEnded, fleet.EventRunUpdated, fleet.EventRunDeleted},
+	fleet.KindTrip:     {fleet.EventTripStarted, fleet.EventTripEnded, fleet.EventTripUpdated, fleet.EventTripDeleted},
+	fleet.KindStop:     {fleet.EventStopStarted, fleet.EventStopEnded, fleet.EventStopUpdated, fleet.EventStopDeleted},
+	fleet.KindCharging: {fleet.EventChargingStarted, fleet.EventChargingEnded, fleet.EventChargingUpdated, fleet.EventChargingDeleted},
+	fleet.KindVisit:    {fleet.EventFenceEntered, fleet.EventFenceExited, fleet.EventVisitUpdated, fleet.EventVisitDeleted},
+	fleet.KindDriving:  {fleet.EventDrivingNoted, fleet.EventDrivingUpdated, fleet.EventDrivingUpdated, fleet.EventDrivingDeleted},
+	fleet.KindAlert:    {fleet.EventAlertRaised, fleet.EventAlertResolved, fleet.EventAlertUpdated, fleet.EventAlertWithdrawn},
+	fleet.KindRun:      {fleet.EventRunStarted, fleet.EventRunEnded, fleet.EventRunUpdated, fleet.EventRunDeleted},
 }
 
 // note appends the events of a new version of a thing. before is what was stored, nil if there was nothing; one that was

@@ -226,7 +226,7 @@ func TestChangesCarryWhatTheStoreHas(t *testing.T) {
 	ctx := t.Context()
 	const devices = 3
 	for i := 1; i <= devices; i++ {
-		body := fmt.Sprintf(`{"unique_id":"d%d","assignments":[{"vehicle_id":"veh_%d","from":null,"to":null}]}`, i, (i+1)/2) // two have one vehicle
+		body := fmt.Sprintf(`{"unique_id":"d%d","assignments":[{"vehicle_id":"veh_%d","from":null,"until":null}]}`, i, (i+1)/2) // two have one vehicle
 		if err := w.db.Exec(ctx, "INSERT INTO devices (account, id, revision, created_at, updated_at, unique_id, body) VALUES (7, $1, 1, now() - INTERVAL 3 HOUR, now(), $2, $3)",
 			uint64(1000+i), fmt.Sprintf("d%d", i), body); err != nil {
 			t.Fatal(err)

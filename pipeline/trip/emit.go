@@ -74,10 +74,10 @@ func (s *State) stop(key fleet.VehicleKey, reason string) *fleet.Stop {
 }
 
 // session returns the charge.
-func (s *State) session(key fleet.VehicleKey) *fleet.Charge {
+func (s *State) session(key fleet.VehicleKey) *fleet.ChargingSession {
 	p := &s.Plug
-	charge := &fleet.Charge{
-		Head: fleet.Head{ID: fleet.DerivedID(fleet.KindCharge, key, p.Start, 0), RecognisedAt: p.Recognised,
+	charge := &fleet.ChargingSession{
+		Head: fleet.Head{ID: fleet.DerivedID(fleet.KindCharging, key, p.Start, 0), RecognisedAt: p.Recognised,
 			Start: p.Start, End: p.Evidence, Open: p.Open},
 		SocStart: known(p.SocStart), SocEnd: known(p.SocEnd), Estimated: p.Estimated,
 	}

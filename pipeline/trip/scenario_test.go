@@ -313,7 +313,7 @@ func describe(e fleet.Entity) string {
 		if e.ClosedReason != "" {
 			fmt.Fprintf(&b, ": %s", e.ClosedReason)
 		}
-	case *fleet.Charge:
+	case *fleet.ChargingSession:
 		say("from %.0f %%", e.SocStart)
 		say("to %.0f %%", e.SocEnd)
 		say("%.2f kWh", e.Energy)

@@ -315,7 +315,7 @@ func TestWhatIsEmittedIsConsistent(t *testing.T) {
 				if e.Idle < 0 || e.Idle > h.End-h.Start || e.Fixes < 0 {
 					t.Fatalf("%s", describe(e))
 				}
-			case *fleet.Charge:
+			case *fleet.ChargingSession:
 				if e.Energy != nil && !(*e.Energy >= 0) {
 					t.Fatalf("%s", describe(e))
 				}

@@ -9,7 +9,7 @@ SELECT
     JSONExtract(body, 'channels', 'Array(String)') AS channels,
     JSONExtract(body, 'vehicle_class_ids', 'Array(String)') AS vehicle_class_ids,
     JSONExtractString(body, 'valid_from') AS valid_from,
-    JSONExtractString(body, 'valid_to') AS valid_to,
+    JSONExtractString(body, 'valid_until') AS valid_to,
     toUInt16(JSONExtractUInt(body, 'priority')) AS priority,
     JSONExtractString(body, 'currency') AS currency,
     JSONExtractInt(body, 'daily_rate', 'amount') AS daily_rate,

@@ -6,8 +6,8 @@ SELECT
     JSONExtractString(body, 'name') AS name,
     JSONExtractString(body, 'description') AS description,
     JSONExtractString(body, 'vehicle_id') AS vehicle_id,
-    parseDateTime64BestEffortOrZero(JSONExtractString(body, 'starts_at'), 3, 'UTC') AS starts_at,
-    parseDateTime64BestEffortOrZero(JSONExtractString(body, 'ends_at'), 3, 'UTC') AS ends_at,
+    parseDateTime64BestEffortOrZero(JSONExtractString(body, 'from'), 3, 'UTC') AS starts_at,
+    parseDateTime64BestEffortOrZero(JSONExtractString(body, 'until'), 3, 'UTC') AS ends_at,
     arrayMap(r -> JSONExtractString(r, 'id'), JSONExtractArrayRaw(body, 'external_refs')) AS external_ids,
     body
 FROM record_log

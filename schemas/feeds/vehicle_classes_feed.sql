@@ -11,7 +11,7 @@ SELECT
     JSONExtractString(body, 'rate_plan_id') AS rate_plan_id,
     JSONExtractInt(body, 'daily_rate', 'amount') AS daily_rate,
     JSONExtractString(body, 'daily_rate', 'currency') AS currency,
-    toUInt8(JSONExtractUInt(body, 'overbooking_pct')) AS overbooking_pct,
+    toUInt8(intDiv(JSONExtractUInt(body, 'overbooking_bp'), 100)) AS overbooking_pct,
     arrayMap(r -> JSONExtractString(r, 'id'), JSONExtractArrayRaw(body, 'external_refs')) AS external_ids,
     body
 FROM record_log

@@ -297,7 +297,7 @@ func (c *calc) lateLine(req *Request, s *record.RateSnapshot, agreed, late int) 
 	for i := range days {
 		d := &days[i]
 		r := c.ratesOf(req, d.of(&req.Terms))
-		d.amount = c.scale(r.daily, d.factor, 100)
+		d.amount = c.scale(r.daily, d.factor, unity)
 		line.UnitPrice.Amount = c.add(line.UnitPrice.Amount, d.amount)
 		group = append(group, d)
 	}
@@ -348,18 +348,18 @@ func CancelFee(s *record.RateSnapshot, pickup, at time.Time) (record.Charge, err
 	if step == nil {
 		return shareOfTotal(s, "cancellation_fee", "Cancellation", 0, "Cancelled early enough to cost nothing.")
 	}
-	return shareOfTotal(s, "cancellation_fee", "Cancellation", step.FeePct,
-		fmt.Sprintf("Cancelled less than %s before pickup: %d %% of %s.", count(step.HoursBefore, "hour"), step.FeePct, Format(s.Totals.Total)))
+	return shareOfTotal(s, "cancellation_fee", "Cancellation", step.FeeBP,
+		fmt.Sprintf("Cancelled less than %s before pickup: %s of %s.", count(step.HoursBefore, "hour"), basisPoints(step.FeeBP), Format(s.Totals.Total)))
 }
 
 // NoShowFee is what a customer who never came owes: a line of type no_show_fee, like that of CancelFee.
 func NoShowFee(s *record.RateSnapshot) (record.Charge, error) {
-	return shareOfTotal(s, "no_show_fee", "No-show", s.NoShowFeePct, fmt.Sprintf("Nobody came: %d %% of %s.", s.NoShowFeePct, Format(s.Totals.Total)))
+	return shareOfTotal(s, "no_show_fee", "No-show", s.NoShowFeeBP, fmt.Sprintf("Nobody came: %s of %s.", basisPoints(s.NoShowFeeBP), Format(s.Totals.Total)))
 }
 
-func shareOfTotal(s *record.RateSnapshot, kind, description string, pct int64, why string) (record.Charge, error) {
+func shareOfTotal(s *record.RateSnapshot, kind, description string, bp int64, why string) (record.Charge, error) {
 	var c calc
 	line := record.Charge{Type: kind, Description: description, Quantity: 1, Explanation: why,
-		UnitPrice: record.Money{Amount: c.scale(max(0, s.Totals.Total.Amount), pct, 100)}}
+		UnitPrice: record.Money{Amount: c.scale(max(0, s.Totals.Total.Amount), bp, unity)}}
 	return c.finish(s.Currency, []record.Charge{line})[0], c.err()
 }

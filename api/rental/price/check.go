@@ -38,7 +38,7 @@ func (req *Request) check() error {
 	for _, n := range []struct {
 		value   int64
 		pointer string
-	}{{req.CustomerDiscountPct - 100, "/customer_id"}, {int64(req.AdditionalDrivers) - 1000, "/drivers"}} {
+	}{{req.CustomerDiscountBP - unity, "/customer_id"}, {int64(req.AdditionalDrivers) - 1000, "/drivers"}} {
 		if n.value > 0 {
 			return fault(n.pointer, "out_of_range", "leads to more than is possible")
 		}
@@ -54,7 +54,7 @@ func Faults(t *record.RatePlanTerms) []fleet.FieldError {
 	for i := range t.Seasons {
 		f.season(fmt.Sprintf("/seasons/%d", i), &t.Seasons[i])
 	}
-	f.unique("/weekday_factors", "/day", len(t.WeekdayFactorsPct), func(i int) string { return t.WeekdayFactorsPct[i].Day })
+	f.unique("/weekday_factors", "/day", len(t.WeekdayFactors), func(i int) string { return t.WeekdayFactors[i].Day })
 	f.unique("/holidays", "/date", len(t.Holidays), func(i int) string { return t.Holidays[i].Date })
 	f.unique("/length_discounts", "/min_days", len(t.LengthDiscounts), func(i int) string { return fmt.Sprint(t.LengthDiscounts[i].MinDays) })
 	f.unique("/early_bird_discounts", "/min_days_ahead", len(t.EarlyBirdDiscounts), func(i int) string { return fmt.Sprint(t.EarlyBirdDiscounts[i].MinDaysAhead) })
@@ -114,25 +114,25 @@ func (f *faults) tiers(pointer string, tiers []record.RateTier) {
 
 func (f *faults) season(pointer string, s *record.RateSeason) {
 	if s.From > s.To {
-		f.add(pointer+"/to", "out_of_range", "must not be before from")
+		f.add(pointer+"/until", "out_of_range", "must not be before from")
 	}
 	f.money(pointer+"/daily_rate", s.DailyRate)
 	f.tiers(pointer+"/tiers", s.Tiers)
 	switch {
-	case s.FactorPct != nil && (s.DailyRate != nil || s.Tiers != nil):
-		f.add(pointer+"/factor_pct", "not_both", "stands instead of a daily_rate and tiers, not beside them")
-	case s.FactorPct == nil && s.DailyRate == nil && s.Tiers == nil:
-		f.add(pointer, "required", "must have a daily_rate, tiers or a factor_pct")
+	case s.FactorBP != nil && (s.DailyRate != nil || s.Tiers != nil):
+		f.add(pointer+"/factor_bp", "not_both", "stands instead of a daily_rate and tiers, not beside them")
+	case s.FactorBP == nil && s.DailyRate == nil && s.Tiers == nil:
+		f.add(pointer, "required", "must have a daily_rate, tiers or a factor_bp")
 	}
 }
 
 func (f *faults) promotion(pointer string, p *record.Promotion) {
 	f.money(pointer+"/amount", p.Amount)
-	if (p.Pct > 0) == (p.Amount != nil) {
-		f.add(pointer+"/pct", "one_of", "must have either pct or amount")
+	if (p.DiscountBP > 0) == (p.Amount != nil) {
+		f.add(pointer+"/discount_bp", "one_of", "must have either discount_bp or amount")
 	}
 	if p.From != "" && p.To != "" && p.From > p.To {
-		f.add(pointer+"/to", "out_of_range", "must not be before from")
+		f.add(pointer+"/until", "out_of_range", "must not be before from")
 	}
 }
 

@@ -107,7 +107,7 @@ func (c *counter) read(word, rest string) {
 			case "day":
 				season.DailyRate, words = new(c.money(words[1])), words[2:]
 			case "factor":
-				season.FactorPct, words = new(int64(c.number(words[1]))), words[2:]
+				season.FactorBP, words = new(100*int64(c.number(words[1]))), words[2:]
 			case "tier":
 				season.Tiers, words = append(season.Tiers, c.tier(words[1:3])), words[3:]
 			default:
@@ -116,17 +116,17 @@ func (c *counter) read(word, rest string) {
 		}
 		terms.Seasons = append(terms.Seasons, season)
 	case "weekday":
-		terms.WeekdayFactorsPct = append(terms.WeekdayFactorsPct, record.DayFactor{Day: words[0], FactorPct: int64(c.number(words[1]))})
+		terms.WeekdayFactors = append(terms.WeekdayFactors, record.DayFactor{Day: words[0], FactorBP: 100 * int64(c.number(words[1]))})
 	case "holiday":
-		terms.Holidays = append(terms.Holidays, record.DateFactor{Date: words[0], FactorPct: int64(c.number(words[1]))})
+		terms.Holidays = append(terms.Holidays, record.DateFactor{Date: words[0], FactorBP: 100 * int64(c.number(words[1]))})
 	case "long":
-		terms.LengthDiscounts = append(terms.LengthDiscounts, record.LengthOff{MinDays: c.number(words[0]), Pct: int64(c.number(words[1]))})
+		terms.LengthDiscounts = append(terms.LengthDiscounts, record.LengthOff{MinDays: c.number(words[0]), DiscountBP: 100 * int64(c.number(words[1]))})
 	case "early":
-		terms.EarlyBirdDiscounts = append(terms.EarlyBirdDiscounts, record.EarlyOff{MinDaysAhead: c.number(words[0]), Pct: int64(c.number(words[1]))})
+		terms.EarlyBirdDiscounts = append(terms.EarlyBirdDiscounts, record.EarlyOff{MinDaysAhead: c.number(words[0]), DiscountBP: 100 * int64(c.number(words[1]))})
 	case "promotion": // CODE PCT% or AMOUNT [FROM TO]
 		p := record.Promotion{Code: words[0]}
 		if pct, ok := strings.CutSuffix(words[1], "%"); ok {
-			p.Pct = int64(c.number(pct))
+			p.DiscountBP = 100 * int64(c.number(pct))
 		} else {
 			p.Amount = new(c.money(words[1]))
 		}
@@ -156,9 +156,9 @@ func (c *counter) read(word, rest string) {
 	case "refuel fee":
 		terms.RefuelFee = new(c.money(rest))
 	case "cancel step":
-		terms.CancelSteps = append(terms.CancelSteps, record.CancelStep{HoursBefore: c.number(words[0]), FeePct: int64(c.number(words[1]))})
+		terms.CancelSteps = append(terms.CancelSteps, record.CancelStep{HoursBefore: c.number(words[0]), FeeBP: 100 * int64(c.number(words[1]))})
 	case "no-show fee":
-		terms.NoShowFeePct = new(int64(c.number(words[0])))
+		terms.NoShowFeeBP = new(100 * int64(c.number(words[0])))
 	case "deposit":
 		terms.DepositAmount, terms.DepositMethod = new(c.money(words[0])), words[1]
 	case "channel keeps":
@@ -198,7 +198,7 @@ func (c *counter) read(word, rest string) {
 	case "expects miles":
 		c.req.ExpectedMi = new(c.number(rest))
 	case "customer has":
-		c.req.CustomerDiscountPct = int64(c.number(words[0]))
+		c.req.CustomerDiscountBP = 100 * int64(c.number(words[0]))
 	case "vehicle day", "class day":
 		c.req.DailyRate, c.req.DailyRateOf = new(c.money(rest)), map[string]string{"vehicle day": "vehicle", "class day": "vehicle class"}[word]
 	case "vehicle miles":

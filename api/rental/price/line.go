@@ -28,11 +28,11 @@ func (c *calc) discountLines(req *Request, days int, price int64) ([]record.Char
 		left -= amount
 		lines = append(lines, record.Charge{Type: kind, Description: description, Quantity: 1, UnitPrice: record.Money{Amount: -amount}, Taxable: true, Explanation: why})
 	}
-	percent := func(kind, description, why string, pct int64) {
-		take(kind, description, fmt.Sprintf("%s: %d %% of %s.", why, pct, req.format(left)), c.scale(left, pct, 100))
+	share := func(kind, description, why string, bp int64) {
+		take(kind, description, fmt.Sprintf("%s: %s of %s.", why, basisPoints(bp), req.format(left)), c.scale(left, bp, unity))
 	}
 	if off, ok := longest(req.Terms.LengthDiscounts, func(o record.LengthOff) int { return o.MinDays }, days); ok {
-		percent(lineDiscount, "Discount for a long rental", count(off.MinDays, "day")+" or more", off.Pct)
+		share(lineDiscount, "Discount for a long rental", count(off.MinDays, "day")+" or more", off.DiscountBP)
 	}
 	agreed := req.PickupAt.Time
 	if !req.AgreedPickupAt.IsZero() {
@@ -40,15 +40,15 @@ func (c *calc) discountLines(req *Request, days int, price int64) ([]record.Char
 	}
 	ahead := int(dateOf(agreed, req.Zone, 0).Sub(dateOf(req.BookedAt.Time, req.Zone, 0)) / (24 * time.Hour))
 	if off, ok := longest(req.Terms.EarlyBirdDiscounts, func(o record.EarlyOff) int { return o.MinDaysAhead }, ahead); ok {
-		percent(lineDiscount, "Discount for booking early", fmt.Sprintf("Booked %s ahead, %d or more", count(ahead, "day"), off.MinDaysAhead), off.Pct)
+		share(lineDiscount, "Discount for booking early", fmt.Sprintf("Booked %s ahead, %d or more", count(ahead, "day"), off.MinDaysAhead), off.DiscountBP)
 	}
 	if req.PromoCode != "" {
 		promo, err := promotion(req)
 		if err != nil {
 			return nil, err
 		}
-		if promo.Pct > 0 {
-			percent(linePromo, "Promotion "+promo.Code, "With the code", promo.Pct)
+		if promo.DiscountBP > 0 {
+			share(linePromo, "Promotion "+promo.Code, "With the code", promo.DiscountBP)
 		}
 		if promo.Amount != nil {
 			why := "With the code: " + Format(*promo.Amount) + "."
@@ -58,8 +58,8 @@ func (c *calc) discountLines(req *Request, days int, price int64) ([]record.Char
 			take(linePromo, "Promotion "+promo.Code, why, promo.Amount.Amount)
 		}
 	}
-	if req.CustomerDiscountPct > 0 {
-		percent(lineDiscount, "Discount of the customer", "Agreed with the customer", req.CustomerDiscountPct)
+	if req.CustomerDiscountBP > 0 {
+		share(lineDiscount, "Discount of the customer", "Agreed with the customer", req.CustomerDiscountBP)
 	}
 	return lines, nil
 }

@@ -106,11 +106,11 @@ func (c *calc) frame(req *Request, days int) record.RateSnapshot {
 	s := record.RateSnapshot{
 		RatePlanID: req.PlanID, RatePlanName: req.PlanName, RateRevision: req.PlanRevision, QuotedAt: req.BookedAt, Currency: t.Currency,
 		Timezone: req.Zone.String(), BilledDays: days, DayRounding: rounding(&t), ExtraMileFee: t.ExtraMileFee, LateFeePerDay: t.LateFeePerDay,
-		Cancellation: t.CancelSteps, NoShowFeePct: 100, Taxes: req.Taxes, DepositAmount: req.money(0), DepositMethod: t.DepositMethod,
+		Cancellation: t.CancelSteps, NoShowFeeBP: unity, Taxes: req.Taxes, DepositAmount: req.money(0), DepositMethod: t.DepositMethod,
 		Rate: &t, Basis: req.PriceBasis,
 	}
-	if t.NoShowFeePct != nil {
-		s.NoShowFeePct = *t.NoShowFeePct
+	if t.NoShowFeeBP != nil {
+		s.NoShowFeeBP = *t.NoShowFeeBP
 	}
 	perDay := t.IncludedMilesPerDay
 	if req.IncludedMilesPerDay != nil {

@@ -145,25 +145,25 @@ func anyRequest(t *rapid.T) price.Request {
 	if chance("season") {
 		s := record.RateSeason{Name: "Season", From: pickup.AddDate(0, 0, 2).Format(time.DateOnly), To: pickup.AddDate(0, 0, 20).Format(time.DateOnly)}
 		if rate := money(30000); chance("by factor") {
-			s.FactorPct = new(int64(rapid.IntRange(1, 300).Draw(t, "pct")))
+			s.FactorBP = new(int64(rapid.IntRange(1, 30000).Draw(t, "bp")))
 		} else {
 			s.DailyRate = &rate
 		}
 		terms.Seasons = append(terms.Seasons, s)
 	}
 	if chance("weekend") {
-		terms.WeekdayFactorsPct = []record.DayFactor{{Day: "sat", FactorPct: int64(rapid.IntRange(1, 300).Draw(t, "sat"))}, {Day: "sun", FactorPct: 117}}
+		terms.WeekdayFactors = []record.DayFactor{{Day: "sat", FactorBP: int64(rapid.IntRange(1, 30000).Draw(t, "sat"))}, {Day: "sun", FactorBP: 11700}}
 	}
 	req := price.Request{Zone: time.UTC, Terms: terms, PlanID: "rat_1"}
 	if chance("new york") {
 		req.Zone = newYork
 	}
 	if chance("discounts") {
-		req.Terms.LengthDiscounts = []record.LengthOff{{MinDays: 3, Pct: 7}, {MinDays: 14, Pct: 100}}
-		req.Terms.EarlyBirdDiscounts = []record.EarlyOff{{MinDaysAhead: 10, Pct: 13}}
-		req.CustomerDiscountPct = int64(rapid.IntRange(0, 100).Draw(t, "customer"))
+		req.Terms.LengthDiscounts = []record.LengthOff{{MinDays: 3, DiscountBP: 700}, {MinDays: 14, DiscountBP: 10000}}
+		req.Terms.EarlyBirdDiscounts = []record.EarlyOff{{MinDaysAhead: 10, DiscountBP: 1350}}
+		req.CustomerDiscountBP = int64(rapid.IntRange(0, 10000).Draw(t, "customer"))
 		amount := money(50000)
-		req.Terms.Promotions = []record.Promotion{{Code: "A", Amount: &amount}, {Code: "B", Pct: 33}}
+		req.Terms.Promotions = []record.Promotion{{Code: "A", Amount: &amount}, {Code: "B", DiscountBP: 3300}}
 		req.PromoCode = rapid.SampledFrom([]string{"", "a", "B"}).Draw(t, "code")
 	}
 	if chance("extras") {

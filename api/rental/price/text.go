@@ -47,6 +47,9 @@ func count[N int | int64](n N, thing string) string {
 	return fmt.Sprint(n, " ", thing, "s")
 }
 
+// unity is the whole of something, in basis points.
+const unity = 10000
+
 // basisPoints writes hundredths of a percent: 825 is "8.25 %".
 func basisPoints(bp int64) string {
 	text := fmt.Sprintf("%d.%02d", bp/100, bp%100)

@@ -12,7 +12,7 @@ type rates struct {
 	season string // name; empty outside
 	daily  int64
 	tiers  []piece // longest first
-	factor int64   // percent that was applied; 0 for none
+	factor int64   // in basis points, that was applied; 0 for none
 }
 
 // piece is a price for so many days.
@@ -34,7 +34,7 @@ func (c *calc) ratesOf(req *Request, season *record.RateSeason) rates {
 	if req.DailyRate != nil {
 		r.daily = req.DailyRate.Amount
 	}
-	tiers, factor := req.Terms.Tiers, int64(100)
+	tiers, factor := req.Terms.Tiers, int64(unity)
 	if season != nil {
 		r.season = season.Name
 		switch {
@@ -42,13 +42,13 @@ func (c *calc) ratesOf(req *Request, season *record.RateSeason) rates {
 			r.daily, tiers = own(season.DailyRate.Amount), season.Tiers
 		case season.Tiers != nil:
 			tiers = season.Tiers
-		case season.FactorPct != nil:
-			factor, r.factor = *season.FactorPct, *season.FactorPct
+		case season.FactorBP != nil:
+			factor, r.factor = *season.FactorBP, *season.FactorBP
 		}
 	}
-	r.daily = c.scale(r.daily, factor, 100)
+	r.daily = c.scale(r.daily, factor, unity)
 	for _, t := range tiers {
-		r.tiers = append(r.tiers, piece{t.Days, c.scale(own(t.Price.Amount), factor, 100)})
+		r.tiers = append(r.tiers, piece{t.Days, c.scale(own(t.Price.Amount), factor, unity)})
 	}
 	slices.SortStableFunc(r.tiers, func(a, b piece) int { return b.days - a.days })
 	return r

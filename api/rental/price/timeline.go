@@ -13,7 +13,7 @@ import (
 type day struct {
 	date   time.Time
 	season int   // in the list of the terms; -1 outside of any
-	factor int64 // percent of the weekday or holiday
+	factor int64 // of the weekday or holiday, in basis points
 	why    string
 	share  int64 // of the price of the whole rental, before the factor
 	amount int64
@@ -23,7 +23,7 @@ type day struct {
 func dates(req *Request, from, until int) []day {
 	var days []day
 	for i := from; i < until; i++ {
-		d := day{date: dateOf(req.PickupAt.Time, req.Zone, i), season: -1, factor: 100}
+		d := day{date: dateOf(req.PickupAt.Time, req.Zone, i), season: -1, factor: unity}
 		text := d.date.Format(time.DateOnly)
 		for n, s := range req.Terms.Seasons {
 			if s.From <= text && text <= s.To {
@@ -41,16 +41,16 @@ func factorOf(t *record.RatePlanTerms, date time.Time) (int64, string) {
 	text := date.Format(time.DateOnly)
 	for _, h := range t.Holidays {
 		if h.Date == text {
-			return h.FactorPct, "holiday"
+			return h.FactorBP, "holiday"
 		}
 	}
 	name := strings.ToLower(date.Format("Mon"))
-	for _, w := range t.WeekdayFactorsPct {
+	for _, w := range t.WeekdayFactors {
 		if w.Day == name {
-			return w.FactorPct, date.Format("Monday")
+			return w.FactorBP, date.Format("Monday")
 		}
 	}
-	return 100, ""
+	return unity, ""
 }
 
 // season is the season of a day, or nil.
@@ -80,7 +80,7 @@ func (c *calc) timeLines(req *Request, n int) ([]day, []record.Charge) {
 			offers[d.season] = o
 		}
 		d.share = o.shares[i]
-		d.amount = c.scale(d.share, d.factor, 100)
+		d.amount = c.scale(d.share, d.factor, unity)
 	}
 	var lines []record.Charge
 	for _, group := range groups(days) {
@@ -123,8 +123,8 @@ func timeDescription(req *Request, group []*day) string {
 	if s := group[0].of(&req.Terms); s != nil {
 		text += ", " + s.Name
 	}
-	if group[0].factor != 100 {
-		text += fmt.Sprintf(", %s %d %%", list(reasons(group)), group[0].factor)
+	if group[0].factor != unity {
+		text += fmt.Sprintf(", %s %s", list(reasons(group)), basisPoints(group[0].factor))
 	}
 	return text
 }
@@ -149,8 +149,8 @@ func explainGroup(req *Request, group []*day, n int) string {
 	if shares := tally(group, func(d *day) int64 { return d.share }); len(shares) > 1 || len(group) < n {
 		text.WriteString(" A day's share is " + req.sayTally(shares) + ".")
 	}
-	if f := group[0].factor; f != 100 {
-		fmt.Fprintf(&text, " Times %d %%: %s.", f, req.sayTally(tally(group, func(d *day) int64 { return d.amount })))
+	if f := group[0].factor; f != unity {
+		fmt.Fprintf(&text, " Times %s: %s.", basisPoints(f), req.sayTally(tally(group, func(d *day) int64 { return d.amount })))
 	}
 	return text.String()
 }

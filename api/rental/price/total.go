@@ -53,7 +53,7 @@ func (c *calc) taxLines(rates []record.TaxRate, currency string, before, added [
 	whole := c.add(old, c.taxable(added))
 	var lines []record.Charge
 	for _, r := range rates {
-		due := c.scale(max(0, whole), r.RateBP, 10000) - c.scale(max(0, old), r.RateBP, 10000)
+		due := c.scale(max(0, whole), r.RateBP, unity) - c.scale(max(0, old), r.RateBP, unity)
 		if due == 0 {
 			continue
 		}
@@ -86,7 +86,7 @@ func (c *calc) platformLine(bp int64, currency string, before, added []record.Ch
 	}
 	old := c.earned(before)
 	whole := c.add(old, c.earned(added))
-	due := c.scale(max(0, whole), bp, 10000) - c.scale(max(0, old), bp, 10000)
+	due := c.scale(max(0, whole), bp, unity) - c.scale(max(0, old), bp, unity)
 	if due == 0 {
 		return nil
 	}

@@ -40,7 +40,7 @@ func LayDown(t *testing.T, s *system.System, account string, since time.Time, la
 		fmt.Sprintf(`"name":"centre","geometry":{"type":"Circle","center":[%f,%f],"radius_m":3000},"dwell_s":600`, lng, lat),
 		`"name":"north","geometry":` + square(lat+0.03, lng-0.03, 0.05) + `,"speed_limit_mph":30`,
 		`"name":"south","geometry":` + square(lat-0.08, lng-0.02, 0.04) + `,"confirm_fixes":2,"dwell_s":120`,
-		`"name":"west","geometry":` + square(lat-0.01, lng-0.06, 0.02) + `,"schedule":{"timezone":"America/Chicago","windows":[{"days":["mon","tue","wed","thu","fri","sat","sun"],"from":"00:00","to":"12:00"}]}`,
+		`"name":"west","geometry":` + square(lat-0.01, lng-0.06, 0.02) + `,"schedule":{"timezone":"America/Chicago","windows":[{"days":["mon","tue","wed","thu","fri","sat","sun"],"from":"00:00","until":"12:00"}]}`,
 	}
 	for _, fence := range fences {
 		post(t, s, key.Key, "/v1/geofences", `{`+fence+`,"applies_from":"`+from+`"}`)

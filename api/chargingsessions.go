@@ -10,15 +10,15 @@ import (
 	"github.com/motorpool/fleet/query"
 )
 
-// Charge is a charging session of an electric vehicle, as it is answered.
-type Charge struct {
-	ID          string         `json:"id" example:"chg_1234"`
-	Object      string         `json:"object" doc:"Always charge." example:"charge"`
+// ChargingSession is the charging of an electric vehicle, as it is answered.
+type ChargingSession struct {
+	ID          string         `json:"id" example:"chs_1234"`
+	Object      string         `json:"object" doc:"Always charging_session." example:"charging_session"`
 	VehicleID   string         `json:"vehicle_id" example:"veh_1234"`
-	StartAt     record.Instant `json:"start_at"`
-	EndAt       record.Instant `json:"end_at"`
+	StartAt     record.Instant `json:"from"`
+	EndAt       record.Instant `json:"until"`
 	DurationS   float64        `json:"duration_s"`
-	LocalOn     string         `json:"local_on" format:"date" doc:"Date of start_at in the time zone that the vehicle, or else the account, has now: it is told when it is asked for, and another zone changes it for all of them."`
+	LocalOn     string         `json:"local_on" format:"date" doc:"Date of its from in the time zone that the vehicle, or else the account, has now: it is told when it is asked for, and another zone changes it for all of them."`
 	Place       *Place         `json:"place"`
 	SocStartPct *float64       `json:"soc_start_pct" nullable:"true" doc:"State of charge."`
 	SocEndPct   *float64       `json:"soc_end_pct" nullable:"true"`
@@ -29,26 +29,26 @@ type Charge struct {
 }
 
 // TransformSchema implements huma.SchemaTransformer.
-func (Charge) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+func (ChargingSession) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
 	return nullablePlace(s, "place")
 }
 
-func (a *API) chargeRoutes() {
-	s := &derivedResource[*fleet.Charge, Charge]{
-		api: a, path: "/v1/charges", name: "Charge", noun: "charge", nouns: "charges", tag: "Trips", from: &query.Charges,
-		about: "Charging sessions of electric vehicles.", show: a.showCharges,
+func (a *API) chargingSessionRoutes() {
+	s := &derivedResource[*fleet.ChargingSession, ChargingSession]{
+		api: a, path: "/v1/charging_sessions", name: "ChargingSession", noun: "charging session", nouns: "charging sessions", tag: "Trips", from: &query.ChargingSessions,
+		about: "Charging sessions of electric vehicles.", show: a.showChargingSessions,
 	}
 	s.registerList()
 	s.registerGet()
 }
 
-func (a *API) showCharges(_ *http.Request, rows []query.Derived[*fleet.Charge]) ([]Charge, error) {
+func (a *API) showChargingSessions(_ *http.Request, rows []query.Derived[*fleet.ChargingSession]) ([]ChargingSession, error) {
 	three := func(v float64) float64 { return rounded(v, 3) }
-	views := make([]Charge, len(rows))
+	views := make([]ChargingSession, len(rows))
 	for i := range rows {
 		d, c := &rows[i], rows[i].Entity
-		views[i] = Charge{
-			ID: derivedID(c), Object: "charge", VehicleID: d.Vehicle.String(), StartAt: instant(c.Start), EndAt: instant(c.End),
+		views[i] = ChargingSession{
+			ID: derivedID(c), Object: "charging_session", VehicleID: d.Vehicle.String(), StartAt: instant(c.Start), EndAt: instant(c.End),
 			DurationS: seconds(c.End - c.Start), LocalOn: d.LocalDate.Format("2006-01-02"), Place: a.placeOrNull(c.Place),
 			SocStartPct: optional(c.SocStart, three), SocEndPct: optional(c.SocEnd, three), EnergyKWh: optional(c.Energy, three),
 			PeakPowerKW: optional(c.PeakPower, three), Estimated: c.Estimated, DerivedStamps: derivedStamps(d),
