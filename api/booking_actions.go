@@ -78,6 +78,8 @@ type BookingDuplicate struct {
 	PickupAt record.Instant `json:"pickup_at,omitzero" doc:"As the original's unless given."`
 	ReturnAt record.Instant `json:"return_at,omitzero" doc:"As the original's unless given."`
 	Confirm  bool           `json:"confirm,omitempty"`
+
+	Backdated bool `json:"backdated,omitempty" doc:"The rental is written down afterwards; without it a pickup more than an hour ago is refused."`
 }
 
 // bookingAction is one action on a booking: its body, and what the desk does with it.
@@ -168,7 +170,7 @@ func (a *API) bookingActionRoutes(s *resource[record.Booking]) {
 		{path: "duplicate", id: "duplicateBooking", summary: "Make a new booking like an old one", body: BookingDuplicate{}, optional: true, status: http.StatusCreated,
 			about: "At the rates of today, and pending unless `confirm` is given. Ids of other systems stay with the original.",
 			do: with(a, func(ctx context.Context, o desk.Order, r *http.Request, sent BookingDuplicate) (rec, error) {
-				return a.desk.Duplicate(ctx, o, desk.DuplicateRequest{ID: a.newID(r), PickupAt: sent.PickupAt, ReturnAt: sent.ReturnAt, Confirm: sent.Confirm})
+				return a.desk.Duplicate(ctx, o, desk.DuplicateRequest{ID: a.newID(r), PickupAt: sent.PickupAt, ReturnAt: sent.ReturnAt, Confirm: sent.Confirm, Backdated: sent.Backdated})
 			})},
 	} {
 		a.bookingAction(s, action)

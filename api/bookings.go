@@ -136,6 +136,7 @@ func (a *API) bookingResource() *resource[record.Booking] {
 			o := desk.Order{By: author(r), Account: auth.From(r.Context()).Account, Booking: id}
 			return a.desk.Change(r.Context(), o, textParam(r, "reprice", "true") == "false", mutate)
 		},
+		imported: map[string]any{"backdated": true}, // of those whose pickup lies in the past
 		changeParams: []param{{Name: "reprice", Type: "boolean",
 			About: "Where the change is one that the price depends on, it is worked out anew by the rates of today, unless this is `false`: then what was agreed holds, and later only days beyond the new times are charged."}},
 		guard: func(rec *record.Record[record.Booking]) error {

@@ -33,6 +33,7 @@ type QuoteAccept struct {
 	CustomerID  string `json:"customer_id,omitempty" doc:"Who rents, if the quote does not say." example:"cus_1234"`
 	Confirm     bool   `json:"confirm,omitempty" doc:"Confirms the booking at once. Otherwise it is pending, and holds its vehicle until hold_expires_at."`
 	HoldMinutes int    `json:"hold_minutes,omitempty" minimum:"1" maximum:"43200" doc:"How long a pending booking holds its vehicle; as the account says unless given."`
+	Backdated   bool   `json:"backdated,omitempty" doc:"The rental is written down afterwards; without it a pickup more than an hour ago is refused."`
 }
 
 func (a *API) quoteRoutes() {
@@ -71,7 +72,7 @@ func (a *API) acceptQuote(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	rec, err := a.desk.Accept(r.Context(), author(r), auth.From(r.Context()).Account, id, desk.Acceptance{
-		CustomerID: sent.CustomerID, Confirm: sent.Confirm, HoldFor: time.Duration(sent.HoldMinutes) * time.Minute,
+		CustomerID: sent.CustomerID, Confirm: sent.Confirm, HoldFor: time.Duration(sent.HoldMinutes) * time.Minute, Backdated: sent.Backdated,
 		If: func(revision uint64) error { return precondition(r, revision) },
 	})
 	if err != nil {

@@ -38,6 +38,7 @@ type resource[T any] struct {
 	expand   []string              // what expand= may name
 	needs    map[string]auth.Scope // that members of expand need beside read
 	moving   []string              // members of the view that change by themselves
+	imported map[string]any        // members that a record has which is imported, unless its row says otherwise
 	states   []string              // of its status, if a list can be filtered by that
 	writable func(*T) any          // pointer to the part of a body that callers write, of the type of fields
 

@@ -268,3 +268,13 @@ func TestRunDoesWhatIsAskedFor(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Rentals that are brought along from another system took place, which need not be said of each.
+func TestImportedRentalsMayLieInThePast(t *testing.T) {
+	w := newLot(t)
+	job := w.bringIn("kind=bookings&format=jsonl", w.booking(-500, -450, `,"confirm":true`)+"\n"+w.booking(50, 100, ""))
+	wantEqual(t, "outcome", outcome(job), "done 2/2 2+0")
+	for _, b := range w.do("GET", "/v1/bookings", "").data() {
+		wantEqual(t, "backdated", b["backdated"], map[any]any{"confirmed": true, "pending": nil}[b["status"]])
+	}
+}

@@ -206,6 +206,11 @@ func (s *resource[T]) bring(r *http.Request, t *record.Transfer, rows []*importR
 				return nil
 			}
 			s.ignoreReadOnly(row.object, s.create)
+			for name, value := range s.imported {
+				if _, said := row.object[name]; !said {
+					row.object[name] = value
+				}
+			}
 			bodies[i], errs[i] = s.newBody(r, row.object)
 			return nil
 		})

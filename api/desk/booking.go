@@ -6,7 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/record"
@@ -19,7 +22,7 @@ import (
 
 // bookings registers what follows from bookings, and what time does to them.
 func (d *Desk) bookings() {
-	d.Store.Then(record.Bookings.Name, "booking.calendars", d.settleCalendars)
+	d.Store.Beside(record.Bookings.Name, "booking.calendars", d.settleCalendars)
 	d.bookingDuties()
 }
 
@@ -98,15 +101,45 @@ func (d *Desk) attempt(ctx context.Context, o Order, action rental.Action, g gri
 	if next.Body.Status != to {
 		next.Body.Status, next.Body.StatusSince = to, record.InstantOf(d.Now())
 	}
-	if err := mutate(ctx, &next); err != nil {
+	inner, s := ctx, sight{}
+	if slices.Contains(looksUp, action) {
+		var m *memory
+		if m, s, err = d.lookAgain(ctx, &rec); err != nil {
+			return none, err
+		}
+		inner = m.in(ctx)
+	}
+	if err := mutate(inner, &next); err != nil {
 		return none, err
 	}
-	return d.write(ctx, o, &rec, &next, g)
+	return d.write(ctx, o, &rec, &next, g, s)
 }
 
-// write writes the next revision of a booking upon the one that it was made of, with the hold that it needs.
-func (d *Desk) write(ctx context.Context, o Order, rec, next *record.Record[record.Booking], g grip) (record.Record[record.Booking], error) {
-	taken, overlaps, err := d.takeFor(ctx, o.By, o.Account, rec.ID, rec.Revision+1, &rec.Body, &next.Body, g, sight{})
+// looksUp are the actions that go by what the booking names: its vehicle, its people, its places.
+var looksUp = []rental.Action{rental.Confirm, rental.Pickup, rental.Return, rental.Reopen, rental.Change, rental.Extend, rental.Swap, rental.Assign}
+
+// lookAgain reads at once what a command on a booking may need: the records that it names, and the calendar that it is in.
+func (d *Desk) lookAgain(ctx context.Context, rec *record.Record[record.Booking]) (*memory, sight, error) {
+	m := newMemory()
+	var s sight
+	group, inner := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		m.seen, err = d.Store.See(inner, rec.Account, d.refs(rec.Account, &rec.Body.BookingFields)...)
+		return err
+	})
+	if at, had := holdOf(rec.ID, &rec.Body); had != nil {
+		group.Go(func() (err error) {
+			cals, key := d.calendars(at)
+			s.calendar, err = cals.Look(inner, rec.Account, key)
+			return err
+		})
+	}
+	return m, s, group.Wait()
+}
+
+// write writes the next revision of a booking upon the one that it was made of, with the hold that it needs; s is what was seen a moment ago.
+func (d *Desk) write(ctx context.Context, o Order, rec, next *record.Record[record.Booking], g grip, s sight) (record.Record[record.Booking], error) {
+	taken, overlaps, err := d.takeFor(ctx, o.By, o.Account, rec.ID, rec.Revision+1, &rec.Body, &next.Body, g, s)
 	if err != nil {
 		return record.Record[record.Booking]{}, err
 	}

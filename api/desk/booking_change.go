@@ -37,15 +37,19 @@ var errPlanned = fleet.NewError(fleet.CodeConflict, "What was planned is to chan
 
 // changed completes a change of the fields of a booking.
 func (d *Desk) changed(ctx context.Context, o Order, was *record.BookingFields, b *record.Booking, action rental.Action, keepPrice bool) error {
+	late := d.notPast(&b.BookingFields)
 	planned, other := planOf(was), planOf(&b.BookingFields)
 	if reflect.DeepEqual(planned, other) {
-		return nil
+		return nil // what is only said to be backdated now keeps its price
 	}
 	if action != rental.Change {
 		return errPlanned
 	}
 	if err := checkPeriod(&b.BookingFields); err != nil {
 		return err
+	}
+	if late != nil && !b.PickupAt.Equal(was.PickupAt.Time) {
+		return late
 	}
 	if b.VehicleID == "" && b.VehicleClassID == "" {
 		return fault("/vehicle_class_id", "a booking is of a vehicle or of a vehicle class")
@@ -85,6 +89,7 @@ func (d *Desk) changed(ctx context.Context, o Order, was *record.BookingFields, 
 // planOf is the part of a booking's fields that its hold, its price and its customer hang on.
 func planOf(b *record.BookingFields) record.BookingFields {
 	plan := *b
+	plan.Backdated = false
 	plan.ExternalReservationID, plan.SourceCampaign, plan.Notes, plan.DeliveryAddress = "", "", "", ""
 	plan.ExternalRefs, plan.Metadata, plan.CustomFields = nil, nil, nil
 	if b.DeliveryAddress != "" {
@@ -100,6 +105,8 @@ type DuplicateRequest struct {
 	PickupAt record.Instant // as the original's unless given
 	ReturnAt record.Instant
 	Confirm  bool
+
+	Backdated bool // its pickup may lie in the past
 }
 
 // Duplicate makes a new booking of an old one, in whatever state that is: with its fields, at the rates of today.
@@ -118,6 +125,7 @@ func (d *Desk) Duplicate(ctx context.Context, o Order, req DuplicateRequest) (re
 	if rec.Body.UpgradedFrom != "" {
 		fields.VehicleClassID = rec.Body.UpgradedFrom
 	}
+	fields.Backdated = req.Backdated
 	if !req.PickupAt.IsZero() {
 		fields.PickupAt = req.PickupAt
 	}

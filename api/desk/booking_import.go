@@ -101,7 +101,7 @@ func (im *Importer) update(ctx context.Context, id uint64, t *turo.Trip, v *reco
 			return rec, "", err
 		}
 		im.apply(&next.Body, t, v)
-		written, err := im.d.write(ctx, Order{By: im.by, Account: im.account, Booking: id}, &rec, &next, seize)
+		written, err := im.d.write(ctx, Order{By: im.by, Account: im.account, Booking: id}, &rec, &next, seize, sight{})
 		if fleet.CodeOf(err) == fleet.CodeStale && ctx.Err() == nil {
 			continue
 		}
@@ -159,6 +159,7 @@ func (im *Importer) revive(b *record.Booking) {
 // stay as they are.
 func (im *Importer) plan(b *record.Booking, t *turo.Trip, v *record.Record[record.Vehicle]) {
 	from, until := b.BlockedFrom, b.BlockedUntil
+	b.Backdated = (b.PickupAt.IsZero() || b.Backdated) && t.Start.Before(im.d.Now()) // as it was when it was imported first
 	b.PickupAt, b.ReturnAt, b.BilledDays = record.InstantOf(t.Start), record.InstantOf(t.End), t.Days
 	before, after := time.Duration(0), time.Duration(0)
 	if b.Status == record.BookingConfirmed || b.Status == record.BookingActive {

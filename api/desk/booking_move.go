@@ -18,6 +18,9 @@ func (d *Desk) Confirm(ctx context.Context, o Order) (record.Record[record.Booki
 		if err != nil {
 			return err
 		}
+		if err := d.notPast(&next.Body.BookingFields); err != nil {
+			return fleet.NewError(fleet.CodeConflict, "The pickup of the booking lies in the past. Move it, or PATCH the booking with backdated true if the rental is written down afterwards.")
+		}
 		if err := d.vehicleRentable(ctx, o.Account, &next.Body); err != nil {
 			return err
 		}
@@ -31,7 +34,7 @@ func (d *Desk) vehicleRentable(ctx context.Context, account fleet.AccountID, b *
 	if err != nil {
 		return nil // none is assigned
 	}
-	v, err := d.Vehicles.Get(ctx, account, id)
+	v, err := recall(ctx, d.Vehicles, account, id)
 	if err != nil {
 		return err
 	}
@@ -104,6 +107,9 @@ func (d *Desk) NoShow(ctx context.Context, o Order, waiveFee bool) (record.Recor
 		if now.Before(b.PickupAt.Time) {
 			return fleet.NewError(fleet.CodeConflict, "The pickup is at "+b.PickupAt.UTC().Format(time.RFC3339)+": nobody can have failed to come yet.")
 		}
+		if o.By == system && now.Before(b.NoShowAt()) {
+			return fleet.NewError(fleet.CodeConflict, "Whoever booked may still come.")
+		}
 		var fee *record.Charge
 		if b.RateSnapshot != nil && !waiveFee {
 			c, err := price.NoShowFee(b.RateSnapshot)
@@ -162,7 +168,7 @@ func (d *Desk) buffers(ctx context.Context, account fleet.AccountID, b *record.B
 	}
 	var v record.VehicleFields
 	if id, wrong := fleet.ParseID(fleet.VehiclePrefix, b.VehicleID); wrong == nil {
-		rec, err := d.Vehicles.Get(ctx, account, id)
+		rec, err := recall(ctx, d.Vehicles, account, id)
 		if err != nil {
 			return 0, 0, err
 		}
@@ -170,7 +176,7 @@ func (d *Desk) buffers(ctx context.Context, account fleet.AccountID, b *record.B
 	}
 	var c record.VehicleClass
 	if id, wrong := fleet.ParseID(fleet.ClassPrefix, b.VehicleClassID); wrong == nil {
-		rec, err := d.Classes.Get(ctx, account, id)
+		rec, err := recall(ctx, d.Classes, account, id)
 		if err != nil {
 			return 0, 0, err
 		}

@@ -3,6 +3,7 @@ package desk
 import (
 	"context"
 	"slices"
+	"strconv"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -111,6 +112,9 @@ func (d *Desk) draft(ctx context.Context, account fleet.AccountID, req BookReque
 	if err := checkPeriod(&req.Fields); err != nil {
 		return nil, err
 	}
+	if err := d.notPast(&req.Fields); err != nil {
+		return nil, err
+	}
 	now := d.Now()
 	snapshot, found, err := d.agreed(ctx, account, &req, now)
 	if err != nil {
@@ -185,6 +189,35 @@ func checkPeriod(b *record.BookingFields) error {
 		return fleet.NewError(fleet.CodeValidation, "The times of the booking are not acceptable.", faults...)
 	}
 	return nil
+}
+
+// past is how long ago the pickup of a new booking may be: of somebody who stands at the counter.
+const past = time.Hour
+
+// notPast refuses a booking whose pickup lies in the past, unless it says that it is written down afterwards: three weeks ago is a wrong month
+// as often as a rental that took place. What lies in the future is not written down afterwards.
+func (d *Desk) notPast(b *record.BookingFields) error {
+	ago := d.Now().Sub(b.PickupAt.Time)
+	if ago <= 0 {
+		b.Backdated = false
+	}
+	if ago <= past || b.Backdated {
+		return nil
+	}
+	return fleet.NewError(fleet.CodeValidation, "The pickup lies in the past.", fleet.FieldError{Pointer: "/pickup_at", Code: "in_the_past",
+		Detail: "lies " + ageOf(ago) + " ago; give backdated true if the rental is written down afterwards, or another time"})
+}
+
+// ageOf says how long something is ago, in whole hours or days.
+func ageOf(d time.Duration) string {
+	n, unit := int(d/time.Hour), "hour"
+	if n >= 48 {
+		n, unit = n/24, "day"
+	}
+	if n != 1 {
+		unit += "s"
+	}
+	return strconv.Itoa(n) + " " + unit
 }
 
 // block sets the period for which a booking holds its vehicle.

@@ -93,7 +93,7 @@ func (d *Desk) Pickup(ctx context.Context, o Order, h Handover) (record.Record[r
 			return fleet.NewError(fleet.CodeConflict, "The booking has no vehicle. Assign one first.",
 				fleet.FieldError{Pointer: "/vehicle_id", Code: "required", Detail: "no vehicle is assigned; assign_vehicle gives the booking one"})
 		}
-		v, err := d.Vehicles.Get(ctx, o.Account, id)
+		v, err := recall(ctx, d.Vehicles, o.Account, id)
 		if err != nil {
 			return err
 		}
@@ -213,7 +213,7 @@ func (d *Desk) returned(ctx context.Context, o Order, next *record.Record[record
 	if err != nil {
 		return err
 	}
-	v, err := d.Vehicles.Get(ctx, o.Account, vehicle)
+	v, err := recall(ctx, d.Vehicles, o.Account, vehicle)
 	if err != nil {
 		return err
 	}
@@ -271,7 +271,7 @@ func percent(level *int) *float64 {
 func (d *Desk) locationExists(ctx context.Context, account fleet.AccountID, text string) error {
 	id, err := fleet.ParseID(fleet.LocationPrefix, text)
 	if err == nil {
-		_, err = d.Locations.Get(ctx, account, id)
+		_, err = recall(ctx, d.Locations, account, id)
 	}
 	if err != nil && (id == 0 || fleet.CodeOf(err) == fleet.CodeNotFound) {
 		return fleet.NewError(fleet.CodeValidation, "There is no such location.",
@@ -297,11 +297,14 @@ func (d *Desk) Extend(ctx context.Context, o Order, returnAt time.Time) (record.
 		if b.Status == record.BookingActive && (!b.ActualPickupAt.Before(returnAt) || !b.BlockedFrom.Before(returnAt)) {
 			return fault("/return_at", "is not after the vehicle was picked up at "+b.ActualPickupAt.Format(time.RFC3339)+"; return it instead")
 		}
+		was := agreed(b)
+		if now := d.Now(); b.Status == record.BookingActive && !b.Backdated && returnAt.Before(now.Add(-past)) && !returnAt.Equal(was.ReturnAt) {
+			return fault("/return_at", "lies "+ageOf(now.Sub(returnAt))+" ago; return the vehicle instead, at that time if it was back by then")
+		}
 		_, after, err := d.buffers(ctx, o.Account, b)
 		if err != nil {
 			return err
 		}
-		was := agreed(b)
 		b.ReturnAt, b.BlockedUntil = fields.ReturnAt, record.InstantOf(returnAt.Add(after))
 		b.OverdueNotedAt = record.Instant{}
 		if err := d.openForReturn(ctx, o.Account, b); err != nil {
@@ -397,7 +400,7 @@ func (d *Desk) give(ctx context.Context, account fleet.AccountID, b *record.Book
 	if err != nil {
 		return record.Record[record.Vehicle]{}, noVehicle(vehicleID)
 	}
-	v, err := d.Vehicles.Get(ctx, account, id)
+	v, err := recall(ctx, d.Vehicles, account, id)
 	if fleet.CodeOf(err) == fleet.CodeNotFound {
 		return v, noVehicle(vehicleID)
 	}

@@ -18,7 +18,7 @@ import (
 // keepBooks has each revision of a record that has a part in the books posted.
 func (d *Desk) keepBooks() {
 	for kind := range ledger.Kinds {
-		d.Store.Then(kind, "ledger", d.post)
+		d.Store.Beside(kind, "ledger", d.post)
 	}
 }
 

@@ -50,6 +50,7 @@ type Acceptance struct {
 	CustomerID string // of a quote that has none
 	Confirm    bool   // the booking, at once
 	HoldFor    time.Duration
+	Backdated  bool                        // its pickup may lie in the past by now
 	If         func(revision uint64) error // refuses revisions of the quote that the caller does not mean; nil for any
 }
 
@@ -78,6 +79,7 @@ func (d *Desk) Accept(ctx context.Context, by record.Author, account fleet.Accou
 	} else if a.CustomerID != "" && a.CustomerID != fields.CustomerID {
 		return none, unfit([]fleet.FieldError{{Pointer: "/customer_id", Code: "mismatch", Detail: "is not the customer of the quote"}})
 	}
+	fields.Backdated = fields.Backdated || a.Backdated
 	booking, err := fleet.ParseID(fleet.BookingPrefix, q.Body.Reserved)
 	if err != nil {
 		return none, fmt.Errorf("booking of quote %d: %w", id, err)

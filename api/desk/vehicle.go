@@ -17,7 +17,7 @@ import (
 // vehicles has the states of vehicles, and their meters, follow from bookings, work orders and blocks, and from time.
 func (d *Desk) vehicles() {
 	d.Store.Then(record.Bookings.Name, "vehicle states", d.bookingMoves)
-	d.Store.Then(record.Bookings.Name, "meter readings", d.bookingReads)
+	d.Store.Beside(record.Bookings.Name, "meter readings", d.bookingReads)
 	d.Store.Then(record.WorkOrders.Name, "vehicle states", d.workMoves)
 	d.Store.Then(record.WorkOrders.Name, "meter readings", d.workReads)
 	d.Store.Then(record.Blocks.Name, "vehicle states", d.blockMoves)

@@ -23,6 +23,7 @@ type BookingFields struct {
 	ProtectionPlan        string        `json:"protection_plan,omitempty" maxLength:"100" doc:"The code of an extra of kind protection."`
 	PromoCode             string        `json:"promo_code,omitempty" maxLength:"50"`
 	ExpectedMi            *int          `json:"expected_mi,omitempty" minimum:"0" maximum:"1000000" doc:"For the price of miles beyond those included."`
+	Backdated             bool          `json:"backdated,omitempty" doc:"The rental is written down afterwards. A pickup_at more than an hour ago is refused without it, and nothing is charged by itself for what lay in the past: such a booking never becomes a no-show unless somebody says so. False again when pickup_at is moved to a time to come."`
 
 	ExternalRefs []ExternalRef     `json:"external_refs,omitempty" maxItems:"20" nullable:"false"`
 	Metadata     map[string]string `json:"metadata,omitempty" maxProperties:"50"`

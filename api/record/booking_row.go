@@ -7,6 +7,26 @@ import (
 // defaultGrace is after which nobody picks a booking up any more, where its rate does not say.
 const defaultGrace = 24 * time.Hour
 
+// never is after all that bookings may say.
+var never = time.Date(2201, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// NoShowAt is when nobody will come for a confirmed booking any more: the grace of its rate after the pickup, or after it was confirmed if
+// that was later. One that was written down afterwards waits for nobody.
+func (b *Booking) NoShowAt() time.Time {
+	if b.Backdated {
+		return never
+	}
+	grace := defaultGrace
+	if s := b.RateSnapshot; s != nil && s.Rate != nil && s.Rate.NoShowGraceMinutes != nil {
+		grace = time.Duration(*s.Rate.NoShowGraceMinutes) * time.Minute
+	}
+	from := Stored(b.PickupAt)
+	if confirmed := Stored(b.ConfirmedAt); confirmed.After(from) {
+		from = confirmed
+	}
+	return from.Add(grace)
+}
+
 // bookingRow is the row of a booking, as bookings_feed.sql has it.
 func bookingRow(r *Record[Booking], body string) []Cell {
 	b := &r.Body
@@ -16,10 +36,6 @@ func bookingRow(r *Record[Booking], body string) []Cell {
 	}
 	for i, ref := range b.ExternalRefs {
 		refs[i] = ref.ID
-	}
-	grace := defaultGrace
-	if s := b.RateSnapshot; s != nil && s.Rate != nil && s.Rate.NoShowGraceMinutes != nil {
-		grace = time.Duration(*s.Rate.NoShowGraceMinutes) * time.Minute
 	}
 	var cancelled Cancellation
 	if b.Cancellation != nil {
@@ -43,7 +59,7 @@ func bookingRow(r *Record[Booking], body string) []Cell {
 		{"pickup_location_id", b.PickupLocationID}, {"return_location_id", b.ReturnLocationID}, {"rate_plan_id", b.RatePlanID},
 		{"pickup_at", Stored(b.PickupAt)}, {"return_at", Stored(b.ReturnAt)},
 		{"blocked_from", Stored(b.BlockedFrom)}, {"blocked_until", Stored(b.BlockedUntil)},
-		{"hold_expires_at", Stored(b.HoldExpiresAt)}, {"no_show_at", Stored(b.PickupAt).Add(grace)},
+		{"hold_expires_at", Stored(b.HoldExpiresAt)}, {"no_show_at", b.NoShowAt()},
 		{"actual_pickup_at", Stored(b.ActualPickupAt)}, {"actual_return_at", Stored(b.ActualReturnAt)},
 		{"confirmed_at", Stored(b.ConfirmedAt)}, {"cancelled_at", Stored(cancelled.At)}, {"cancelled_by", cancelled.By},
 		{"overdue_noted_at", Stored(b.OverdueNotedAt)}, {"timezone", b.Timezone},

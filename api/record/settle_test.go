@@ -268,3 +268,28 @@ func TestWhatFollowsMayClaimWhatWasGivenUp(t *testing.T) {
 		t.Errorf("archived: %v; the heir: %v", err, heir)
 	}
 }
+
+// What has nothing to do with the others does not wait for them: two that wait for each other would otherwise never meet.
+func TestWhatFollowsBesideIsDoneAtOnce(t *testing.T) {
+	s := newStore(t, schematest.Open(t), 1)
+	meets := make(chan bool)
+	met := false
+	s.Then("vehicle", "waits", func(ctx context.Context, _ record.Written) error {
+		select {
+		case met = <-meets:
+		case <-time.After(10 * time.Second):
+		}
+		return nil
+	})
+	s.Beside("vehicle", "comes", func(ctx context.Context, _ record.Written) error {
+		select {
+		case meets <- true:
+		case <-time.After(10 * time.Second):
+		}
+		return nil
+	})
+	create(t, s, vehicle("A"))
+	if !met {
+		t.Error("one was done after the other")
+	}
+}

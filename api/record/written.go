@@ -33,13 +33,21 @@ type Consequence func(ctx context.Context, w Written) error
 
 // consequence is a Consequence with its name, for the log.
 type consequence struct {
-	name string
-	do   Consequence
+	name   string
+	do     Consequence
+	beside bool // it waits for no other of its kind, and none for it
 }
 
-// Then has a consequence follow from every revision of a kind; "" means all kinds, beside what follows from the kind. It must be called before anything is written.
+// Then has a consequence follow from every revision of a kind, after those that were named before it; "" means all kinds, beside what follows
+// from the kind. It must be called before anything is written.
 func (s *Store) Then(kind, name string, do Consequence) {
-	s.consequences[kind] = append(s.consequences[kind], consequence{name, do})
+	s.consequences[kind] = append(s.consequences[kind], consequence{name: name, do: do})
+}
+
+// Beside has a consequence follow from every revision of a kind at the same time as the others: one that neither reads what they write nor
+// writes what they read.
+func (s *Store) Beside(kind, name string, do Consequence) {
+	s.consequences[kind] = append(s.consequences[kind], consequence{name: name, do: do, beside: true})
 }
 
 // Bodies decodes the bodies of a revision; before is nil for the first.
@@ -76,23 +84,36 @@ func (s *Store) written(ctx context.Context, r *revision, before string, list fu
 // listed is for revisions that the tables know already.
 func listed() error { return nil }
 
-// carryOut does what follows from a revision: the consequences of its kind one after the other, once list has returned, and beside both those of
-// all kinds. A consequence that fails is logged and keeps no other from being done. The error is the first one.
+// carryOut does what follows from a revision: the consequences of its kind once list has returned, one after the other but for those that go
+// beside, and beside all this those of all kinds. A consequence that fails is logged and keeps no other from being done. The error is the first one.
 func (s *Store) carryOut(ctx context.Context, r *revision, before string, list func() error) error {
 	w := Written{Account: fleet.AccountID(r.account), Kind: r.kind, ID: r.id, Revision: r.number, Action: r.action, At: r.at.UTC(),
 		Actor: r.actor, RequestID: r.requestID, After: json.RawMessage(r.body)}
 	if before != "" {
 		w.Before = json.RawMessage(before)
 	}
+	one := func(c consequence) error {
+		err := c.do(ctx, w)
+		if err == nil {
+			return nil
+		}
+		s.log.WarnContext(ctx, "a consequence of a write failed and will be done again", "consequence", c.name, "kind", r.kind,
+			"id", r.id, "revision", r.number, "error", err)
+		return fmt.Errorf("%s of %s %d revision %d: %w", c.name, r.kind, r.id, r.number, err)
+	}
 	do := func(some []consequence) (first error) {
+		var group errgroup.Group
 		for _, c := range some {
-			if err := c.do(ctx, w); err != nil {
-				s.log.WarnContext(ctx, "a consequence of a write failed and will be done again", "consequence", c.name, "kind", r.kind,
-					"id", r.id, "revision", r.number, "error", err)
-				first = cmp.Or(first, fmt.Errorf("%s of %s %d revision %d: %w", c.name, r.kind, r.id, r.number, err))
+			if c.beside {
+				group.Go(func() error { return one(c) })
 			}
 		}
-		return first
+		for _, c := range some {
+			if !c.beside {
+				first = cmp.Or(first, one(c))
+			}
+		}
+		return cmp.Or(first, group.Wait())
 	}
 	var group errgroup.Group
 	if common := s.consequences[""]; len(common) > 0 && r.kind != "" {

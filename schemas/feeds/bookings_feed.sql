@@ -1,5 +1,6 @@
 -- record_log to bookings: the columns that lists filter and sort by, and what reports and duties go by, taken from the record. Instants
--- in records are RFC 3339 in UTC, or null. A no-show is due after the grace of the frozen rate, a day unless it says otherwise.
+-- in records are RFC 3339 in UTC, or null. A no-show is due after the grace of the frozen rate, a day unless it
+-- says otherwise, from the pickup or the confirmation, whichever is later; never for one that was written down afterwards.
 INSERT INTO bookings
     (account, id, revision, created_at, updated_at, archived_at, status, status_since, channel, external_reservation_id,
      customer_id, driver_ids, vehicle_id, vehicle_class_id, pickup_location_id, return_location_id, rate_plan_id, pickup_at,
@@ -25,7 +26,8 @@ SELECT
     parseDateTime64BestEffortOrZero(JSONExtractString(body, 'blocked_from'), 3, 'UTC') AS blocked_from,
     parseDateTime64BestEffortOrZero(JSONExtractString(body, 'blocked_until'), 3, 'UTC') AS blocked_until,
     parseDateTime64BestEffortOrZero(JSONExtractString(body, 'hold_expires_at'), 3, 'UTC') AS hold_expires_at,
-    parseDateTime64BestEffortOrZero(JSONExtractString(body, 'pickup_at'), 3, 'UTC') + toIntervalMinute(ifNull(JSONExtract(body, 'rate_snapshot', 'rate', 'no_show_grace_minutes', 'Nullable(Int64)'), 1440)) AS no_show_at,
+    if(JSONExtractBool(body, 'backdated'), toDateTime64('2201-01-01 00:00:00', 3, 'UTC'), greatest(pickup_at, confirmed_at)
+        + toIntervalMinute(ifNull(JSONExtract(body, 'rate_snapshot', 'rate', 'no_show_grace_minutes', 'Nullable(Int64)'), 1440))) AS no_show_at,
     parseDateTime64BestEffortOrZero(JSONExtractString(body, 'actual_pickup_at'), 3, 'UTC') AS actual_pickup_at,
     parseDateTime64BestEffortOrZero(JSONExtractString(body, 'actual_return_at'), 3, 'UTC') AS actual_return_at,
     parseDateTime64BestEffortOrZero(JSONExtractString(body, 'confirmed_at'), 3, 'UTC') AS confirmed_at,
