@@ -36,7 +36,8 @@ type Desk struct {
 	Now   func() time.Time
 
 	// Past says that what is done was over long ago, and that the vehicles are where later events have brought them: their states are neither
-	// asked nor changed. For who makes up a past; it is not set while something is being done.
+	// asked nor changed. A booking may be backdated although it is still to come by the desk's clock. For who makes up a past; it is not set
+	// while something is being done.
 	Past bool
 
 	Calendars      *calendar.Calendars // of vehicles

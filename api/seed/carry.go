@@ -378,7 +378,12 @@ func (w *worker) rental(ctx context.Context, car Car, r *Rental, until time.Time
 	if r.Extra != "" {
 		fields.Extras = []record.BookedExtra{{Code: r.Extra, Quantity: 1}}
 	}
+	// What was picked up by now waits for nobody: no duty may take it for a no-show before the pickup is written, too.
+	fields.Backdated = r.PickupAt.Before(until)
+	past := w.Past
+	w.Past = past || fields.Backdated
 	rec, err := w.Book(ctx, by, w.Account, desk.BookRequest{ID: o.Booking, Fields: fields, Confirm: true})
+	w.Past = past
 	if err != nil {
 		return fmt.Errorf("book: %w", err)
 	}

@@ -576,14 +576,18 @@ func (m *machine) commandsBeside() {
 func TestTheDemoIsOnTheMapAtOnce(t *testing.T) {
 	m := newMachine(t)
 	m.up("--demo")
-	word, err := os.ReadFile(filepath.Join(m.data, demoKeyFile))
-	if err != nil {
-		t.Fatal(err)
+	keys := map[string]string{}
+	for _, file := range []string{demoKeyFile, trackingKeyFile} {
+		word, err := os.ReadFile(filepath.Join(m.data, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys[file] = strings.TrimSpace(string(word))
+		if !strings.Contains(m.said(), keys[file]) {
+			t.Errorf("the first start does not show the key of %s:\n%s", file, m.said())
+		}
 	}
-	key := strings.TrimSpace(string(word))
-	if !strings.Contains(m.said(), key) {
-		t.Errorf("the first start does not show the demo's key:\n%s", m.said())
-	}
+	key := keys[trackingKeyFile]
 	all, err := loadDemo()
 	if err != nil {
 		t.Fatal(err)
@@ -600,8 +604,11 @@ func TestTheDemoIsOnTheMapAtOnce(t *testing.T) {
 	}
 	m.interrupt()
 	m.up("--demo")
-	if strings.Contains(m.said(), key) {
-		t.Error("the second start shows the key again")
+	if strings.Contains(m.said(), key) || strings.Contains(m.said(), keys[demoKeyFile]) {
+		t.Error("the second start shows a key again")
+	}
+	if n := m.list(keys[demoKeyFile], "/v1/vehicles").Pagination.Total; n != 24 {
+		t.Errorf("%d vehicles for rent after the second start", n)
 	}
 	if n := m.list(key, "/v1/vehicles").Pagination.Total; n != len(all.laps) {
 		t.Errorf("%d vehicles after the second start, want %d", n, len(all.laps))
