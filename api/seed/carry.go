@@ -380,9 +380,12 @@ func (w *worker) rental(ctx context.Context, car Car, r *Rental, until time.Time
 	}
 	// What was picked up by now waits for nobody: no duty may take it for a no-show before the pickup is written, too.
 	fields.Backdated = r.PickupAt.Before(until)
-	past := w.Past
+	past, passing := w.Past, ctx
+	if past { // what was over long ago is listed as it ended, and not for a moment as if somebody had the car now
+		passing = record.Passing(ctx, record.Bookings.Name)
+	}
 	w.Past = past || fields.Backdated
-	rec, err := w.Book(ctx, by, w.Account, desk.BookRequest{ID: o.Booking, Fields: fields, Confirm: true})
+	rec, err := w.Book(passing, by, w.Account, desk.BookRequest{ID: o.Booking, Fields: fields, Confirm: true})
 	w.Past = past
 	if err != nil {
 		return fmt.Errorf("book: %w", err)
@@ -396,7 +399,7 @@ func (w *worker) rental(ctx context.Context, car Car, r *Rental, until time.Time
 			w.clock.Set(r.PickupAt.Add(25 * time.Hour))
 			rec, err = w.NoShow(ctx, o, false)
 		case r.Outcome == "returned" && r.ActualPickup.Before(until):
-			rec, err = w.pickup(ctx, o, car, r)
+			rec, err = w.pickup(passing, o, car, r)
 		}
 	}
 	if err == nil && rec.Body.Status == record.BookingActive && r.ActualReturn.Before(until) {
