@@ -275,7 +275,7 @@ func customer(p Person, since time.Time) record.Customer {
 	c := record.Customer{CustomerFields: record.CustomerFields{
 		Type: "person", FirstName: p.First, LastName: p.Last, DisplayName: p.First + " " + p.Last, Email: p.Email, Phone: p.Phone, DateOfBirth: p.Born.Format(time.DateOnly),
 		Address: &record.Address{City: p.City, Country: "US"}, Lifecycle: "active", RiskLevel: "normal",
-		Licence: &record.Licence{Number: p.LicenceNumber, Country: "US", Region: "TX", ExpiresOn: p.LicenceExpires.Format(time.DateOnly)},
+		Licence: &record.Licence{Number: p.LicenceNumber, Country: "US", Region: "NE", ExpiresOn: p.LicenceExpires.Format(time.DateOnly)},
 	}, Verification: record.Verification{Status: "verified", Method: "visual", VerifiedAt: record.InstantOf(since), VerifiedBy: "demo"}}
 	if p.Company != "" {
 		c.Type, c.CompanyName, c.DisplayName = "company", p.Company, p.Company

@@ -22,12 +22,13 @@ type demoCommand struct {
 }
 
 func (*demoCommand) Help() string {
-	return `Makes up a rental business around the vehicles of the demo, in the account Demo: customers, two years of bookings with payments,
+	return `Makes up a rental business of 24 cars, vans and scooters, in the account Demo: customers, two years of bookings with payments,
 damages and cancellations, maintenance and costs, and bookings of the next two months. It goes through the same commands as
-the interface, with a clock that stands where the story is, so that histories and the ledger are as if it had happened.
+the interface, with a clock that stands where the story is, so that histories and the ledger are as if it had happened. Who has
+which vehicle at present comes first.
 The same seed and day give the same business; run again, it goes on where it stopped, and does what has come due since.
 
-"motorpool up --demo" does the same in the background.`
+"motorpool up --demo" does the same in the background, and has the vehicles drive as they are rented.`
 }
 
 // Validate refuses what cannot be made up.

@@ -572,7 +572,7 @@ func (m *machine) commandsBeside() {
 	}
 }
 
-// TestTheDemoIsOnTheMapAtOnce also starts it twice: its key is shown once and kept.
+// TestTheDemoIsOnTheMapAtOnce also starts it twice: its keys are shown once and kept. The first rentals agree with their vehicles.
 func TestTheDemoIsOnTheMapAtOnce(t *testing.T) {
 	m := newMachine(t)
 	m.up("--demo")
@@ -602,6 +602,13 @@ func TestTheDemoIsOnTheMapAtOnce(t *testing.T) {
 	if len(twizy.Data) != 1 || twizy.Data[0].Make != "Renault" || twizy.Data[0].BatteryLevel == nil {
 		t.Errorf("the electric car of the demo: %+v", twizy.Data)
 	}
+	c, since := &clerk{m, keys[demoKeyFile]}, map[string]time.Time{}
+	m.eventually("some vehicles are rented", func() error {
+		if n := c.agree(since); n < 2 {
+			return fmt.Errorf("%d are", n)
+		}
+		return nil
+	})
 	m.interrupt()
 	m.up("--demo")
 	if strings.Contains(m.said(), key) || strings.Contains(m.said(), keys[demoKeyFile]) {
