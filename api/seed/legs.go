@@ -15,8 +15,8 @@ const tracked = 3 * 24 * time.Hour
 // lastLeg is how long before the return the way back is over.
 const lastLeg = 10 * time.Minute
 
-// legs makes up what is driven in a rental: away from the branch, on from there by way of the branch a few times a day, and back in time.
-// Nobody sets out at night.
+// legs makes up what is driven in a rental: away from the branch, on from there by way of the branch a few times a day,
+// and back in time. Nobody sets out at night.
 func legs(rng *rand.Rand, car Car, from, until time.Time) []Leg {
 	if len(car.Ways) == 0 {
 		return nil
@@ -83,7 +83,8 @@ func (r *Rental) settled() time.Time {
 	return at
 }
 
-// TrackedFrom is since when a tracker has told where a car is: for some days, and for the whole of the rental in which these begin.
+// TrackedFrom is since when a tracker has told where a car is: for some days, and for the whole of the rental in which
+// these begin.
 func (p *Plan) TrackedFrom(car string) time.Time {
 	from := p.Anchor.Add(-tracked)
 	for i := range p.Rentals[car] {

@@ -15,8 +15,9 @@ import (
 	"github.com/motorpool/fleet"
 )
 
-// The demo agrees with itself from the first second: who has a booking has the vehicle, what nobody has stands at its place, and
-// what is in the workshop has a work order. What the odometer says at pickup and return is what was driven between.
+// The demo agrees with itself from the first second: who has a booking has the vehicle, what nobody has stands at its
+// place, and what is in the workshop has a work order. What the odometer says at pickup and return is what was driven
+// between.
 func TestTheDemoAgreesWithItself(t *testing.T) {
 	m := newMachine(t)
 	m.up("--demo")
@@ -101,8 +102,8 @@ func (c *clerk) standAtHome() {
 	})
 }
 
-// odometers compares what was driven in rentals that are over with their odometers, and returns how many there were. Those that began before
-// the vehicle's tracker was heard of are passed over.
+// odometers compares what was driven in rentals that are over with their odometers, and returns how many there were.
+// Those that began before the vehicle's tracker was heard of are passed over.
 func (c *clerk) odometers() int {
 	c.t.Helper()
 	n := 0
@@ -110,7 +111,9 @@ func (c *clerk) odometers() int {
 		if time.Since(b.PickedUp) > 70*time.Hour || b.ReturnMileage == nil || b.PickupMileage == nil {
 			continue
 		}
-		trips := all(c, fmt.Sprintf("/v1/trips?vehicle_id=%s&per_page=100&from=%s&to=%s", b.VehicleID, b.PickedUp.Format(time.RFC3339), b.Returned.Format(time.RFC3339)), func(t *struct {
+		path := fmt.Sprintf("/v1/trips?vehicle_id=%s&per_page=100&from=%s&until=%s",
+			b.VehicleID, b.PickedUp.Format(time.RFC3339), b.Returned.Format(time.RFC3339))
+		trips := all(c, path, func(t *struct {
 			ID       string  `json:"id"`
 			Distance float64 `json:"distance_mi"`
 		}) string {

@@ -61,7 +61,8 @@ func (c *clerk) vehicles() map[string]*seenVehicle {
 	return all(c, "/v1/vehicles?per_page=100", func(v *seenVehicle) string { return v.ID })
 }
 
-// agree fails the test if states have not agreed for a while: a vehicle follows its booking a moment later. It returns how many are out.
+// agree fails the test if states have not agreed for a while: a vehicle follows its booking a moment later. It returns
+// how many are out.
 func (c *clerk) agree(since map[string]time.Time) int {
 	c.t.Helper()
 	active, vehicles := c.bookings("active"), c.vehicles()

@@ -65,10 +65,15 @@ func loadRentals() (*rentalFleet, error) {
 		}
 		f.ways, f.spots = append(f.ways, fits), append(f.spots, stand[v.Branch])
 		stand[v.Branch]++
-		f.registrations = append(f.registrations, registration{identifier: v.ID, uniqueID: "rental:" + v.ID, vehicle: record.VehicleFields{
-			Make: v.Make, Model: v.Model, Year: v.Year, VIN: v.VIN, LicensePlate: v.LicensePlate, PlateRegion: v.PlateRegion, PlateCountry: "US",
-			FuelType: v.FuelType, BodyType: v.BodyType, Color: v.Color, Seats: v.Seats, Nickname: v.Nickname, FleetNumber: v.ID, Tags: []string{"demo"},
-		}})
+		f.registrations = append(f.registrations, registration{
+			identifier: v.ID, uniqueID: "rental:" + v.ID,
+			vehicle: record.VehicleFields{
+				Make: v.Make, Model: v.Model, Year: v.Year, VIN: v.VIN,
+				LicensePlate: v.LicensePlate, PlateRegion: v.PlateRegion, PlateCountry: "US",
+				FuelType: v.FuelType, BodyType: v.BodyType, Color: v.Color, Seats: v.Seats,
+				Nickname: v.Nickname, FleetNumber: v.ID, Tags: []string{"demo"},
+			},
+		})
 	}
 	return f, nil
 }
@@ -91,8 +96,10 @@ func (f *rentalFleet) cars(known map[string]fleet.VehicleID) ([]seed.Car, error)
 		if !ok {
 			return nil, fmt.Errorf("the demo's vehicle %s is not registered", v.ID)
 		}
-		cars = append(cars, seed.Car{ID: id.String(), Class: v.Class, Branch: v.Branch, Electric: v.FuelType == "electric", MileageMi: v.MileageMi,
-			Ways: seedWays(f.ways[i]), InWorkshop: v.ID == demoWorkshop})
+		cars = append(cars, seed.Car{
+			ID: id.String(), Class: v.Class, Branch: v.Branch, Electric: v.FuelType == "electric",
+			MileageMi: v.MileageMi, Ways: seedWays(f.ways[i]), InWorkshop: v.ID == demoWorkshop,
+		})
 	}
 	return cars, nil
 }
@@ -123,9 +130,10 @@ func (f *rentalFleet) rounds(plan *seed.Plan, cars []seed.Car) []*round {
 // catchUp is how much of the past is sent at once.
 const catchUp = fleet.Millis(24 * 60 * 60 * 1000)
 
-// drive sends what the trackers of the business report, of the vehicles that stands has named: first what is missing of the past, then what is
-// due, until ctx ends.
-func (b *demoBusiness) drive(ctx context.Context, stands <-chan int, publish func(context.Context, []fleet.Report) error) error {
+// drive sends what the trackers of the business report, of the vehicles that stands has named: first what is missing of
+// the past, then what is due, until ctx ends.
+func (b *demoBusiness) drive(ctx context.Context, stands <-chan int,
+	publish func(context.Context, []fleet.Report) error) error {
 	rounds := b.fleet.rounds(b.business.Plan, b.business.Cars)
 	since, err := b.heardUntil(ctx)
 	if err != nil {
@@ -182,7 +190,9 @@ func publishSome(ctx context.Context, due []fleet.Report, publish func(context.C
 
 // heardUntil says of each vehicle until when what its tracker reported is stored: nothing before it was tracked.
 func (b *demoBusiness) heardUntil(ctx context.Context) ([]fleet.Millis, error) {
-	latest, err := query.LatestPositions(ctx, b.db, query.LatestFilter{Account: b.business.Account, Box: query.World, Limit: len(b.business.Cars) + 1000})
+	latest, err := query.LatestPositions(ctx, b.db, query.LatestFilter{
+		Account: b.business.Account, Box: query.World, Limit: len(b.business.Cars) + 1000,
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -28,9 +28,9 @@ func loadShow() (*demoShow, error) {
 	return &demoShow{rentals: rentals, tracking: tracking}, err
 }
 
-// run makes both accounts where they are missing and plays them until ctx ends. ready is called when they have their vehicles. Then these are
-// given, one after the other, to who has them; a vehicle is heard of when that stands, so that what can be seen agrees at any moment. The past is
-// made up behind it.
+// run makes both accounts where they are missing and plays them until ctx ends. ready is called when they have their
+// vehicles. Then these are given, one after the other, to who has them; a vehicle is heard of when that stands, so that
+// what can be seen agrees at any moment. The past is made up behind it.
 func (d *demoShow) run(ctx context.Context, p *platform, screen *startScreen, ready func() error) error {
 	made, err := newRecords(p.db)
 	if err != nil {
@@ -58,8 +58,10 @@ func (d *demoShow) run(ctx context.Context, p *platform, screen *startScreen, re
 			shownAccount
 			id fleet.AccountID
 		}{
-			{shownAccount{name: demoAccount, what: "rentals", vehicles: len(d.rentals.vehicles), keyFile: demoKeyFile}, b.business.Account},
-			{shownAccount{name: trackingAccount, what: "tracking", vehicles: len(uniqueIDs), keyFile: trackingKeyFile}, tracked},
+			{shownAccount{name: demoAccount, what: "rentals", vehicles: len(d.rentals.vehicles), keyFile: demoKeyFile},
+				b.business.Account},
+			{shownAccount{name: trackingAccount, what: "tracking", vehicles: len(uniqueIDs), keyFile: trackingKeyFile},
+				tracked},
 		} {
 			a.keyFile = filepath.Join(p.settings.Data, a.keyFile)
 			if a.newKey, err = made.demoKey(running, a.id, a.keyFile); err != nil {

@@ -58,7 +58,8 @@ func (w *way) join(rows []fleet.Report, from, until int) {
 		step = -1
 	}
 	last := w.fixes[len(w.fixes)-1]
-	begin := w.takes() + max(demoSpacing, fleet.Millis(fleet.Distance(last.Lat, last.Lng, rows[from].Lat, rows[from].Lng)/demoWalk*1000))
+	apart := fleet.Distance(last.Lat, last.Lng, rows[from].Lat, rows[from].Lng)
+	begin := w.takes() + max(demoSpacing, fleet.Millis(apart/demoWalk*1000))
 	for i := from; i != until+step; i += step {
 		at := begin + max(rows[i].FixTime-rows[from].FixTime, rows[from].FixTime-rows[i].FixTime)
 		if i != from && i != until && at < w.takes()+demoSpacing {
@@ -78,8 +79,8 @@ func (w *way) join(rows []fleet.Report, from, until int) {
 // turned is the course of who goes the other way.
 func turned(course float64) float64 { return math.Mod(course+180, 360) }
 
-// round is what a vehicle of the rental business does: it drives its ways as its rentals go, and stands between, at its place or where it was
-// left. Where it is depends on the wall clock alone.
+// round is what a vehicle of the rental business does: it drives its ways as its rentals go, and stands between, at its
+// place or where it was left. Where it is depends on the wall clock alone.
 type round struct {
 	uniqueID string
 	place    fleet.Report // where it stands at its branch
