@@ -110,7 +110,8 @@ func (b *Business) Present(ctx context.Context, now time.Time, done func(car int
 	if err := b.begin(ctx, now); err != nil {
 		return err
 	}
-	return b.all(ctx, func(ctx context.Context, w *worker, i int) error {
+	every := func(int) bool { return true }
+	return b.all(ctx, every, func(ctx context.Context, w *worker, i int) error {
 		car := b.Cars[i]
 		if err := w.outfit(ctx, car, now); err != nil {
 			return err
@@ -158,17 +159,23 @@ func (b *Business) Carry(ctx context.Context, until time.Time) error {
 			b.Progress(n, all)
 		}
 	}
+	due := func(car int) bool {
+		id := b.Cars[car].ID
+		return slices.ContainsFunc(b.Plan.steps(id), func(s step) bool { return s.due(b.carried, until) }) ||
+			slices.ContainsFunc(b.Plan.Costs[id], func(c Cost) bool { return !c.On.Before(b.carried) && c.On.Before(until) })
+	}
 	lately := func(s *step, car string) bool { return s.over.After(b.Plan.TrackedFrom(car)) }
 	for _, recent := range []bool{true, false} {
-		if err := b.all(ctx, func(ctx context.Context, w *worker, i int) error {
+		if err := b.all(ctx, due, func(ctx context.Context, w *worker, i int) error {
 			car := b.Cars[i]
-			return w.car(ctx, car, until, func(s *step) bool { return lately(s, car.ID) == recent && s.settled.After(b.carried) }, told)
+			want := func(s *step) bool { return lately(s, car.ID) == recent && s.due(b.carried, until) }
+			if err := w.car(ctx, car, until, want, told); err != nil || recent {
+				return err
+			}
+			return w.expenses(ctx, car.ID, until)
 		}); err != nil {
 			return err
 		}
-	}
-	if err := b.all(ctx, func(ctx context.Context, w *worker, i int) error { return w.expenses(ctx, b.Cars[i].ID, until) }); err != nil {
-		return err
 	}
 	w, err := b.worker(nodeBasics)
 	if err != nil {
@@ -181,11 +188,14 @@ func (b *Business) Carry(ctx context.Context, until time.Time) error {
 	return w.Store.Close(ctx)
 }
 
-// all does something with each car, some of them at once.
-func (b *Business) all(ctx context.Context, do func(ctx context.Context, w *worker, car int) error) error {
+// all does something with each car that is wanted, some of them at once.
+func (b *Business) all(ctx context.Context, want func(car int) bool, do func(ctx context.Context, w *worker, car int) error) error {
 	work, ctx := errgroup.WithContext(ctx)
 	work.SetLimit(max(1, b.AtOnce))
 	for i, car := range b.Cars {
+		if !want(i) {
+			continue
+		}
 		work.Go(func() error {
 			w, err := b.worker(nodeCars + uint64(i))
 			if err != nil {

@@ -74,13 +74,27 @@ func (r *Rental) out(at time.Time) bool {
 	return r.Outcome == "returned" && !r.ActualPickup.After(at) && r.ActualReturn.After(at)
 }
 
-// settled is when nothing of a rental is left to do.
-func (r *Rental) settled() time.Time {
-	at := r.Over().AddDate(0, 0, 2)
-	if r.PaysLater {
-		at = at.AddDate(0, 0, 17)
+// moments are when there is something to do for a rental.
+func (r *Rental) moments() []time.Time {
+	all := []time.Time{r.BookedAt}
+	var end time.Time
+	switch r.Outcome {
+	case "cancelled":
+		end = r.CancelledAt
+	case "no_show":
+		end = r.PickupAt.Add(25 * time.Hour)
+	default:
+		all = append(all, r.ActualPickup)
+		end = r.ActualReturn
 	}
-	return at
+	for h := range 4 { // damages, deposits and payments follow by the hour
+		at := end.Add(time.Duration(h) * time.Hour)
+		all = append(all, at)
+		if r.PaysLater {
+			all = append(all, at.AddDate(0, 0, 16))
+		}
+	}
+	return all
 }
 
 // TrackedFrom is since when a tracker has told where a car is: for some days, and for the whole of the rental in which
@@ -127,7 +141,12 @@ type step struct {
 	service *Service
 	begin   time.Time
 	over    time.Time // the car is back
-	settled time.Time // nothing is left to do
+	moments []time.Time
+}
+
+// due says whether there is something to do that was not yet at an instant, and is before another.
+func (s *step) due(done, until time.Time) bool {
+	return slices.ContainsFunc(s.moments, func(at time.Time) bool { return !at.Before(done) && at.Before(until) })
 }
 
 // steps are those of a car in the order in which they begin.
@@ -135,7 +154,7 @@ func (p *Plan) steps(car string) []step {
 	var all []step
 	for i := range p.Rentals[car] {
 		r := &p.Rentals[car][i]
-		s := step{rental: r, begin: r.PickupAt, over: r.PickupAt, settled: r.settled()} // nobody has what nobody came for
+		s := step{rental: r, begin: r.PickupAt, over: r.PickupAt, moments: r.moments()} // nobody has what nobody came for
 		if r.Outcome == "returned" {
 			s.over = r.ActualReturn
 		}
@@ -143,7 +162,8 @@ func (p *Plan) steps(car string) []step {
 	}
 	for i := range p.Services[car] {
 		s := &p.Services[car][i]
-		all = append(all, step{service: s, begin: s.From, over: s.Until, settled: s.Until})
+		all = append(all, step{service: s, begin: s.From, over: s.Until,
+			moments: []time.Time{s.From.Add(-48 * time.Hour), s.From.Add(-47 * time.Hour), s.From, s.Until}})
 	}
 	slices.SortStableFunc(all, func(a, b step) int { return a.begin.Compare(b.begin) })
 	return all
