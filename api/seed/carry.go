@@ -44,8 +44,8 @@ type Business struct {
 	AtOnce   int                 // desks that work at once
 	Progress func(done, all int) // may be nil; called from several goroutines
 
-	known   basics
-	carried time.Time // until when all was done; zero before it was once
+	known basics
+	kept  time.Time // until when the present was kept up; zero before there was one
 }
 
 // basics are the records that all bookings refer to.
@@ -63,6 +63,7 @@ var by = record.Author{Actor: "demo"}
 const (
 	nodeBasics = 512
 	nodeCars   = 520
+	nodeKeep   = 580 // of those that keep the present up while the others are at the past
 )
 
 // worker is one desk with its clock.
@@ -73,10 +74,11 @@ type worker struct {
 	node  uint64
 }
 
-func (b *Business) worker(node uint64) (*worker, error) {
+// worker opens a desk under a node number. Identities that are the same whenever they are asked for are of another.
+func (b *Business) worker(node, desk uint64) (*worker, error) {
 	clock := &Clock{}
 	clock.Set(b.Plan.Begin)
-	d, err := b.Open(node, clock.Now)
+	d, err := b.Open(desk, clock.Now)
 	if err != nil {
 		return nil, err
 	}
@@ -110,8 +112,10 @@ func (b *Business) Present(ctx context.Context, now time.Time, done func(car int
 	if err := b.begin(ctx, now); err != nil {
 		return err
 	}
-	every := func(int) bool { return true }
-	return b.all(ctx, every, func(ctx context.Context, w *worker, i int) error {
+	if b.kept.IsZero() {
+		b.kept = now
+	}
+	return b.all(ctx, nodeCars, everyCar, func(ctx context.Context, w *worker, i int) error {
 		car := b.Cars[i]
 		if err := w.outfit(ctx, car, now); err != nil {
 			return err
@@ -133,7 +137,7 @@ func (b *Business) begin(ctx context.Context, until time.Time) error {
 	if b.known.customers != nil {
 		return nil
 	}
-	w, err := b.worker(nodeBasics)
+	w, err := b.worker(nodeBasics, nodeBasics)
 	if err != nil {
 		return err
 	}
@@ -147,8 +151,11 @@ func (b *Business) begin(ctx context.Context, until time.Time) error {
 	return w.Store.Close(ctx)
 }
 
-// Carry does what the plan says up to a moment, and what of it is not done yet. Present comes before it. It may be called again, also by another process
-// after this one has died, but not by two at once.
+// everyCar wants them all.
+func everyCar(int) bool { return true }
+
+// Carry does what the plan says up to a moment, and what of it is not done yet. Present comes before it. It may be called
+// again, also by another process after this one has died, but not by two at once.
 func (b *Business) Carry(ctx context.Context, until time.Time) error {
 	all, done := 0, atomic.Int64{}
 	for _, rentals := range b.Plan.Rentals {
@@ -159,37 +166,52 @@ func (b *Business) Carry(ctx context.Context, until time.Time) error {
 			b.Progress(n, all)
 		}
 	}
-	due := func(car int) bool {
-		id := b.Cars[car].ID
-		return slices.ContainsFunc(b.Plan.steps(id), func(s step) bool { return s.due(b.carried, until) }) ||
-			slices.ContainsFunc(b.Plan.Costs[id], func(c Cost) bool { return !c.On.Before(b.carried) && c.On.Before(until) })
-	}
-	lately := func(s *step, car string) bool { return s.over.After(b.Plan.TrackedFrom(car)) }
 	for _, recent := range []bool{true, false} {
-		if err := b.all(ctx, due, func(ctx context.Context, w *worker, i int) error {
+		if err := b.all(ctx, nodeCars, everyCar, func(ctx context.Context, w *worker, i int) error {
 			car := b.Cars[i]
-			want := func(s *step) bool { return lately(s, car.ID) == recent && s.due(b.carried, until) }
+			from := b.Plan.TrackedFrom(car.ID)
+			want := func(s *step) bool { return s.over.After(from) == recent }
 			if err := w.car(ctx, car, until, want, told); err != nil || recent {
 				return err
 			}
-			return w.expenses(ctx, car.ID, until)
+			return w.expenses(ctx, car.ID, time.Time{}, until)
 		}); err != nil {
 			return err
 		}
 	}
-	w, err := b.worker(nodeBasics)
+	w, err := b.worker(nodeBasics, nodeBasics)
 	if err != nil {
 		return err
 	}
-	if err := w.expenses(ctx, "", until); err != nil {
+	if err := w.expenses(ctx, "", time.Time{}, until); err != nil {
 		return err
 	}
-	b.carried = until
 	return w.Store.Close(ctx)
 }
 
+// Keep does what has come due of the plan since Present, or since it was called last. It may be called while Carry goes on.
+func (b *Business) Keep(ctx context.Context, until time.Time) error {
+	since := b.kept
+	due := func(s *step) bool { return s.due(since, until) }
+	want := func(car int) bool {
+		id := b.Cars[car].ID
+		return slices.ContainsFunc(b.Plan.steps(id), func(s step) bool { return due(&s) }) ||
+			slices.ContainsFunc(b.Plan.Costs[id], func(c Cost) bool { return !c.On.Before(since) && c.On.Before(until) })
+	}
+	err := b.all(ctx, nodeKeep, want, func(ctx context.Context, w *worker, i int) error {
+		if err := w.car(ctx, b.Cars[i], until, due, func() {}); err != nil {
+			return err
+		}
+		return w.expenses(ctx, b.Cars[i].ID, since, until)
+	})
+	if err == nil {
+		b.kept = until
+	}
+	return err
+}
+
 // all does something with each car that is wanted, some of them at once.
-func (b *Business) all(ctx context.Context, want func(car int) bool, do func(ctx context.Context, w *worker, car int) error) error {
+func (b *Business) all(ctx context.Context, desks uint64, want func(car int) bool, do func(ctx context.Context, w *worker, car int) error) error {
 	work, ctx := errgroup.WithContext(ctx)
 	work.SetLimit(max(1, b.AtOnce))
 	for i, car := range b.Cars {
@@ -197,7 +219,7 @@ func (b *Business) all(ctx context.Context, want func(car int) bool, do func(ctx
 			continue
 		}
 		work.Go(func() error {
-			w, err := b.worker(nodeCars + uint64(i))
+			w, err := b.worker(nodeCars+uint64(i), desks+uint64(i))
 			if err != nil {
 				return err
 			}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/desk"
@@ -159,35 +160,54 @@ func (b *demoBusiness) carryOn(ctx context.Context, stands chan<- int) error {
 			b.log.Info("the demo's business is being made up", "rentals", done, "of", all)
 		}
 	}
+	begun := time.Now()
 	told := func(car int) {
 		select {
 		case stands <- car:
 		case <-ctx.Done():
 		}
 	}
-	for begun := time.Now(); ; {
-		var err error
-		if told != nil {
-			if err = b.business.Present(ctx, time.Now(), told); err == nil {
-				told, b.business.AtOnce = nil, 1
-				b.log.Info("the demo's vehicles are with who has them", "seconds", int(time.Since(begun).Seconds()))
+	if !b.insist(ctx, ticker, func() error { return b.business.Present(ctx, begun, told) }) {
+		return nil
+	}
+	b.log.Info("the demo's vehicles are with who has them", "seconds", int(time.Since(begun).Seconds()))
+	past := *b.business // it has its own count of what works at once
+	past.AtOnce = 1
+	all, ctx := errgroup.WithContext(ctx)
+	all.Go(func() error {
+		again := time.NewTicker(demoEvery)
+		defer again.Stop()
+		if b.insist(ctx, again, func() error { return past.Carry(ctx, begun) }) {
+			b.log.Info("the demo has two years of bookings", "seconds", int(time.Since(begun).Seconds()))
+		}
+		return nil
+	})
+	all.Go(func() error {
+		for b.insist(ctx, ticker, func() error { return b.business.Keep(ctx, time.Now()) }) {
+			select {
+			case <-ctx.Done():
+			case <-ticker.C:
 			}
 		}
+		return nil
+	})
+	return all.Wait()
+}
+
+// insist does something until it succeeds, and says whether it has: not if ctx ends before.
+func (b *demoBusiness) insist(ctx context.Context, ticker *time.Ticker, do func() error) bool {
+	for {
+		err := do()
+		if ctx.Err() != nil {
+			return false
+		}
 		if err == nil {
-			err = b.business.Carry(ctx, time.Now())
+			return true
 		}
-		switch {
-		case ctx.Err() != nil:
-			return nil
-		case err != nil:
-			b.log.Warn("the demo's business cannot go on and tries again", "error", err)
-		case !begun.IsZero():
-			b.log.Info("the demo has two years of bookings", "seconds", int(time.Since(begun).Seconds()))
-			begun, b.business.Progress = time.Time{}, nil
-		}
+		b.log.Warn("the demo's business cannot go on and tries again", "error", err)
 		select {
 		case <-ctx.Done():
-			return nil
+			return false
 		case <-ticker.C:
 		}
 	}
