@@ -200,7 +200,7 @@ const past = time.Hour
 // as often as a rental that took place. What lies in the future is not written down afterwards.
 func (d *Desk) notPast(b *record.BookingFields) error {
 	ago := d.Now().Sub(b.PickupAt.Time)
-	if ago <= 0 {
+	if ago <= 0 && !d.Past {
 		b.Backdated = false
 	}
 	if ago <= past || b.Backdated {

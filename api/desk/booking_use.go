@@ -97,7 +97,7 @@ func (d *Desk) Pickup(ctx context.Context, o Order, h Handover) (record.Record[r
 		if err != nil {
 			return err
 		}
-		if status := v.Body.Status; status != record.VehicleAvailable && status != record.VehicleTurnaround && v.Body.StatusCause != name(o.Booking) {
+		if status := v.Body.Status; !d.Past && status != record.VehicleAvailable && status != record.VehicleTurnaround && v.Body.StatusCause != name(o.Booking) {
 			return fleet.NewError(fleet.CodeConflict, fmt.Sprintf("The vehicle %s is %s and cannot be handed over.", b.VehicleID, status))
 		}
 		if err := d.safe(ctx, o.Account, id); err != nil {

@@ -35,6 +35,11 @@ type Desk struct {
 	Log   *slog.Logger
 	Now   func() time.Time
 
+	// Past says that what is done was over long ago, and that the vehicles are where later events have brought them: their states are neither
+	// asked nor changed. A booking may be backdated although it is still to come by the desk's clock. For who makes up a past; it is not set
+	// while something is being done.
+	Past bool
+
 	Calendars      *calendar.Calendars // of vehicles
 	ClassCalendars *calendar.Calendars // what was booked of classes without a vehicle
 

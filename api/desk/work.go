@@ -159,7 +159,7 @@ func (d *Desk) notRented(ctx context.Context, r *record.Record[record.WorkOrder]
 		return err
 	}
 	v, err := d.Vehicles.Get(ctx, r.Account, id)
-	if err != nil || v.Body.Status != record.VehicleRented {
+	if err != nil || d.Past || v.Body.Status != record.VehicleRented {
 		return err
 	}
 	by := "a booking"

@@ -130,6 +130,9 @@ func (s *Store) appendAll(ctx context.Context, token string, all ...*revision) e
 
 // bring has the tables of current records know revisions of one kind and account that stand.
 func (s *Store) bring(ctx context.Context, all ...*revision) error {
+	if kind, _ := ctx.Value(passingKey{}).(string); kind == all[0].kind {
+		return nil
+	}
 	feed := func() error {
 		// What stands must come to the tables although the caller may have gone.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.cfg.Deadline)
@@ -141,6 +144,14 @@ func (s *Store) bring(ctx context.Context, all ...*revision) error {
 		return nil
 	}
 	return feed()
+}
+
+type passingKey struct{}
+
+// Passing returns a context in which the tables of current records do not come to know what is written of a kind: for who writes the next
+// revision at once, of a past in which nobody is to see what was between. Resume lists what was left by one that died before that.
+func Passing(ctx context.Context, kind string) context.Context {
+	return context.WithValue(ctx, passingKey{}, kind)
 }
 
 type laterKey struct{}

@@ -113,9 +113,9 @@ func (w *worker) service(ctx context.Context, s Service, until time.Time) error 
 }
 
 // expenses enters what a car, or the business, has cost.
-func (w *worker) expenses(ctx context.Context, car string, until time.Time) error {
+func (w *worker) expenses(ctx context.Context, car string, since, until time.Time) error {
 	for _, c := range w.Plan.Costs[car] {
-		if !c.On.Before(until) {
+		if !c.On.Before(until) || c.On.Before(since) {
 			continue
 		}
 		at := c.On.Add(12 * time.Hour)

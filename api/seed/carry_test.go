@@ -54,7 +54,8 @@ func TestBusinessIsCarriedOut(t *testing.T) {
 		if _, _, err := first.Vehicles.Create(t.Context(), by, account, id, v); err != nil {
 			t.Fatal(err)
 		}
-		cars = append(cars, Car{ID: fleet.FormatID(fleet.VehiclePrefix, id), Class: class, Electric: i == 0, MileageMi: 30000})
+		cars = append(cars, Car{ID: fleet.FormatID(fleet.VehiclePrefix, id), Class: class, Branch: "OMA", Electric: i == 0, MileageMi: 30000,
+			Ways: []Way{{Miles: 10, Takes: 20 * time.Minute}}, InWorkshop: i == 1})
 	}
 	zone, err := time.LoadLocation("America/Chicago")
 	if err != nil {
@@ -76,7 +77,11 @@ func TestBusinessIsCarriedOut(t *testing.T) {
 			}
 		}
 	}
-	business := &Business{Account: account, Plan: p, Cars: cars, Open: open, AtOnce: 2}
+	business := &Business{Account: account, Plan: p, Cars: cars, Open: open, AtOnce: 2, Since: now,
+		Branches: []Branch{{Code: "OMA", Location: record.Location{Name: "Omaha", Code: "OMA", Timezone: "America/Chicago"}}}}
+	if err := business.Present(t.Context(), now, nil); err != nil {
+		t.Fatal(err)
+	}
 	cut, cancel := context.WithCancel(t.Context())
 	business.Progress = func(done, _ int) {
 		if done == 12 {
@@ -110,7 +115,7 @@ func TestBusinessIsCarriedOut(t *testing.T) {
 		}
 	}
 	for status, n := range want {
-		if got := count(fmt.Sprintf("SELECT count() FROM bookings FINAL WHERE status = '%s'", status)); got < uint64(n*9/10) || n < 2 {
+		if got := count(fmt.Sprintf("SELECT count() FROM bookings FINAL WHERE status = '%s'", status)); got < uint64(n*9/10) || n < 1 {
 			t.Errorf("%d bookings are %s, the plan has %d", got, status, n)
 		}
 	}
@@ -119,6 +124,26 @@ func TestBusinessIsCarriedOut(t *testing.T) {
 	}
 	if n := count("SELECT count() FROM (SELECT id, max(revision) AS newest FROM record_log WHERE kind = 'booking' GROUP BY id) AS l LEFT JOIN (SELECT id, revision FROM bookings FINAL) AS b USING (id) WHERE l.newest != b.revision"); n != 0 {
 		t.Errorf("%d bookings are not listed as they stand", n)
+	}
+	// What is of the past has left the vehicles alone: each is where the plan has it now.
+	for _, car := range cars {
+		id, err := fleet.ParseID(fleet.VehiclePrefix, car.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := first.Vehicles.Get(t.Context(), account, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []string{record.VehicleAvailable, record.VehicleTurnaround}
+		if slices.ContainsFunc(p.Rentals[car.ID], func(r Rental) bool { return r.out(now) }) {
+			want = []string{record.VehicleRented}
+		} else if car.InWorkshop {
+			want = []string{record.VehicleMaintenance}
+		}
+		if !slices.Contains(want, v.Body.Status) {
+			t.Errorf("%s is %s, want %v", car.ID, v.Body.Status, want)
+		}
 	}
 	before := count("SELECT count() FROM record_log")
 	if err := business.Carry(t.Context(), now); err != nil {

@@ -22,8 +22,8 @@ var (
 		"Katherine", "Kofi", "Leila", "Linus", "Mae", "Marta", "Nadia", "Noor", "Olga", "Pablo", "Priya", "Rosa", "Samir", "Sofia", "Tomás", "Uma", "Vera", "Wei", "Yuki", "Zoë"}
 	lasts = []string{"Abbott", "Banerjee", "Castillo", "Dubois", "Eriksen", "Fontaine", "García", "Hoffmann", "Ito", "Jansen", "Kowalski", "Lindqvist", "Mbeki", "Nguyen",
 		"O'Brien", "Petrov", "Quinn", "Rossi", "Silva", "Tanaka", "Ueda", "Vargas", "Weber", "Xu", "Yilmaz", "Zhang"}
-	companies = []string{"Hill Country Weddings", "Barton Creek Films", "Pecan Street Events", "Colorado River Tours", "Lamar Catering"}
-	cities    = []string{"Austin", "Round Rock", "San Marcos", "Houston", "Dallas", "San Antonio", "Denver", "Chicago", "Atlanta", "Phoenix"}
+	companies = []string{"Elkhorn Weddings", "Benson Films", "Old Market Events", "Missouri River Tours", "Dundee Catering"}
+	cities    = []string{"Omaha", "Bellevue", "Papillion", "Lincoln", "Council Bluffs", "Ames", "Des Moines", "Kansas City", "Denver", "Chicago"}
 )
 
 // people makes up n customers.

@@ -15,10 +15,26 @@ import (
 
 // Car is a vehicle that is rented out.
 type Car struct {
-	ID        string // "veh_1234"
-	Class     string // code of a class in Classes
-	Electric  bool
-	MileageMi int // at the anchor, about
+	ID         string // "veh_1234"
+	Class      string // code of a class in Classes
+	Branch     string // code of a branch of the business
+	Electric   bool
+	MileageMi  int   // when the business got it
+	Ways       []Way // that it is driven
+	InWorkshop bool  // at the anchor
+}
+
+// Way leads from a car's branch to some place, and back.
+type Way struct {
+	Miles float64 // there
+	Takes time.Duration
+}
+
+// Leg is one drive of a car along one of its ways.
+type Leg struct {
+	At   time.Time // when it sets out
+	Way  int       // index in Car.Ways
+	Home bool      // back to the branch; else away from it
 }
 
 // Class is a class of the business.
@@ -32,11 +48,12 @@ type Class struct {
 
 // Classes are the classes of the business, cheapest first.
 var Classes = []Class{
-	{"MICRO", "Micro and two wheels", 1, 2900, 10000, 850000},
+	{"SCOOTER", "Scooter", 1, 2900, 10000, 550000},
 	{"COMPACT", "Compact", 2, 4500, 20000, 1900000},
 	{"SEDAN", "Sedan", 3, 5600, 25000, 2600000},
 	{"SUV", "SUV and wagon", 4, 7400, 30000, 3200000},
-	{"COACH", "Coach", 5, 29000, 150000, 21000000},
+	{"VAN", "Minivan", 5, 8900, 30000, 3600000},
+	{"CARGO", "Cargo van", 6, 8400, 30000, 3900000},
 }
 
 // Rental is one booking and what becomes of it.
@@ -53,8 +70,9 @@ type Rental struct {
 	ActualReturn      time.Time
 	Outcome           string    // returned, cancelled, no_show
 	CancelledAt       time.Time // if it was
-	Miles             int
-	PickupPct         int // of fuel or charge
+	Legs              []Leg     // what is driven meanwhile
+	FromMi, ToMi      int       // odometer at pickup and return
+	PickupPct         int       // of fuel or charge
 	ReturnPct         int
 	Extra             string // code, or empty
 	Damage            string // found at return, or empty
@@ -123,8 +141,8 @@ var lengths = []int{1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 5, 5, 7, 7, 8, 10, 14, 21}
 // drive makes up what becomes of a car.
 func (p *Plan) drive(rng *rand.Rand, car Car) {
 	end := p.Anchor.AddDate(0, 0, 60)
-	odometer := max(2000, car.MileageMi-p.mileage(car))
-	serviced := odometer
+	odometer := float64(car.MileageMi)
+	serviced, toWorkshop := odometer, car.InWorkshop
 	at := p.Begin.AddDate(0, 0, rng.IntN(5))
 	for n := 1; at.Before(end); n++ {
 		idle := rng.IntN(5) * 100 / season[at.Month()-1]
@@ -142,23 +160,25 @@ func (p *Plan) drive(rng *rand.Rand, car Car) {
 			break
 		}
 		r := p.rental(rng, car, n, pickup, back, days)
-		p.Rentals[car.ID] = append(p.Rentals[car.ID], r)
-		until := r.ReturnAt
-		if r.ActualReturn.After(until) {
-			until = r.ActualReturn
+		if toWorkshop && r.Over().After(p.Anchor.AddDate(0, 0, -1)) {
+			toWorkshop = false
+			at = p.service(rng, car, p.Anchor.AddDate(0, 0, -2), int(odometer))
+			continue
 		}
-		odometer += r.Miles
-		at = until.Add(4 * time.Hour)
-		if odometer-serviced >= 5000 && at.Before(p.Anchor) {
-			at = p.service(rng, car, at, odometer)
+		r.FromMi = int(odometer)
+		for _, leg := range r.Legs {
+			odometer += car.Ways[leg.Way].Miles
+		}
+		r.ToMi = int(odometer)
+		p.Rentals[car.ID] = append(p.Rentals[car.ID], r)
+		at = r.Over().Add(4 * time.Hour)
+		if odometer-serviced >= 4000 && at.Before(p.Anchor.AddDate(0, 0, -5)) {
+			at = p.service(rng, car, at, int(odometer))
 			serviced = odometer
 		}
 	}
 	p.costs(rng, car)
 }
-
-// mileage is about what a car drives in the plan's years.
-func (p *Plan) mileage(Car) int { return int(p.Anchor.Sub(p.Begin).Hours()/24) * 45 }
 
 // rental makes up one booking.
 func (p *Plan) rental(rng *rand.Rand, car Car, n int, pickup, back time.Time, days int) Rental {
@@ -166,7 +186,7 @@ func (p *Plan) rental(rng *rand.Rand, car Car, n int, pickup, back time.Time, da
 	r := Rental{
 		Number: n, Car: car.ID, Class: car.Class, Channel: channels[rng.IntN(len(channels))], PickupAt: pickup, ReturnAt: back, Outcome: "returned",
 		BookedAt: pickup.Add(-lead), ActualPickup: pickup.Add(time.Duration(rng.IntN(60)) * time.Minute), ActualReturn: back.Add(time.Duration(rng.IntN(90)-60) * time.Minute),
-		Miles: days*(25+rng.IntN(60)) + rng.IntN(40), PickupPct: 80 + rng.IntN(21), PaysLater: rng.IntN(25) == 0,
+		PickupPct: 80 + rng.IntN(21), PaysLater: rng.IntN(25) == 0,
 	}
 	// One in three comes back.
 	r.Customer = rng.IntN(len(p.Customers))
@@ -202,8 +222,10 @@ func (p *Plan) rental(rng *rand.Rand, car Car, n int, pickup, back time.Time, da
 		r.Outcome = "no_show"
 	}
 	if r.Outcome != "returned" {
-		r.Miles, r.Damage, r.TollCents, r.ActualReturn = 0, "", 0, time.Time{}
+		r.Damage, r.TollCents, r.ActualReturn = "", 0, time.Time{}
+		return r
 	}
+	r.Legs = legs(rng, car, r.ActualPickup.In(p.Zone), r.ActualReturn)
 	return r
 }
 
@@ -222,6 +244,9 @@ func (p *Plan) service(rng *rand.Rand, car Car, at time.Time, odometer int) time
 	}
 	s.From = time.Date(at.Year(), at.Month(), at.Day()+1, 8, 0, 0, 0, p.Zone)
 	s.Until = s.From.AddDate(0, 0, 1+rng.IntN(2)).Add(8 * time.Hour)
+	if car.InWorkshop && s.Until.After(p.Anchor.AddDate(0, 0, -2)) {
+		s.Until = s.From.AddDate(0, 0, 3).Add(8 * time.Hour)
+	}
 	p.Services[car.ID] = append(p.Services[car.ID], s)
 	return s.Until.Add(time.Hour)
 }
@@ -235,7 +260,7 @@ func (p *Plan) costs(rng *rand.Rand, car Car) {
 		p.Costs[car.ID] = append(all, Cost{Car: car.ID, Number: len(all) + 1, Category: category, On: on, From: from, To: to, Cents: cents, Vendor: vendor})
 	}
 	for at := time.Date(p.Begin.Year(), p.Begin.Month()+1, 1, 0, 0, 0, 0, p.Zone); at.Before(p.Anchor); at = at.AddDate(0, 1, 0) {
-		add("insurance", "Bluebonnet Mutual", at, at, at.AddDate(0, 1, -1), class.Value/100*25/100)
+		add("insurance", "Goldenrod Mutual", at, at, at.AddDate(0, 1, -1), class.Value/100*25/100)
 		kind := "fuel"
 		if car.Electric {
 			kind = "charging"
@@ -246,7 +271,7 @@ func (p *Plan) costs(rng *rand.Rand, car Car) {
 		}
 	}
 	for at := p.Begin.AddDate(0, 3, rng.IntN(60)); at.Before(p.Anchor); at = at.AddDate(1, 0, 0) {
-		add("registration", "County of Travis", at, at, at.AddDate(1, 0, -1), 7525)
+		add("registration", "Department of Motor Vehicles", at, at, at.AddDate(1, 0, -1), 7525)
 	}
 }
 
@@ -254,7 +279,7 @@ func (p *Plan) costs(rng *rand.Rand, car Car) {
 func (p *Plan) overhead(rng *rand.Rand) {
 	for at := time.Date(p.Begin.Year(), p.Begin.Month()+1, 1, 0, 0, 0, 0, p.Zone); at.Before(p.Anchor); at = at.AddDate(0, 1, 0) {
 		for _, c := range []Cost{
-			{Category: "parking", Vendor: "Lone Star Parking", Cents: 120000, From: at, To: at.AddDate(0, 1, -1)},
+			{Category: "parking", Vendor: "Prairie Parking", Cents: 120000, From: at, To: at.AddDate(0, 1, -1)},
 			{Category: "marketing", Vendor: "Search and Social", Cents: int64(30000 + rng.IntN(40000))},
 			{Category: "telematics", Vendor: "SIM cards", Cents: 18000, From: at, To: at.AddDate(0, 1, -1)},
 		} {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/desk"
@@ -22,12 +23,13 @@ type demoCommand struct {
 }
 
 func (*demoCommand) Help() string {
-	return `Makes up a rental business around the vehicles of the demo, in the account Demo: customers, two years of bookings with payments,
+	return `Makes up a rental business of 24 cars, vans and scooters, in the account Demo: customers, two years of bookings with payments,
 damages and cancellations, maintenance and costs, and bookings of the next two months. It goes through the same commands as
-the interface, with a clock that stands where the story is, so that histories and the ledger are as if it had happened.
+the interface, with a clock that stands where the story is, so that histories and the ledger are as if it had happened. Who has
+which vehicle at present comes first.
 The same seed and day give the same business; run again, it goes on where it stopped, and does what has come due since.
 
-"motorpool up --demo" does the same in the background.`
+"motorpool up --demo" does the same in the background, and has the vehicles drive as they are rented.`
 }
 
 // Validate refuses what cannot be made up.
@@ -39,72 +41,56 @@ func (c *demoCommand) Validate() error {
 }
 
 func (c *demoCommand) Run(ctx context.Context, s settings, o output) error {
-	drive, err := loadDemo()
+	rentals, err := loadRentals()
 	if err != nil {
 		return err
 	}
 	return withRecords(ctx, s, func(r *records) error {
-		account, err := r.account(ctx, demoAccount, true)
-		if err != nil {
-			return err
-		}
-		if _, err := r.register(ctx, account, drive.registrations, func(int) {}); err != nil {
-			return err
-		}
 		bar := newBar(o, "bookings", 1)
-		begun, rentals := time.Now(), atomic.Int64{}
-		business := &demoBusiness{records: r, drive: drive, seed: c.Seed, years: c.Years, atOnce: 4, log: slog.New(slog.DiscardHandler), progress: func(done, all int) {
-			bar.ChangeMax(all)
+		begun, all := time.Now(), atomic.Int64{}
+		b := &demoBusiness{records: r, fleet: rentals, seed: c.Seed, years: c.Years, atOnce: 4, log: slog.New(slog.DiscardHandler)}
+		if err := b.open(ctx); err != nil {
+			return err
+		}
+		b.business.Progress = func(done, of int) {
+			bar.ChangeMax(of)
 			_ = bar.Set(done)
-			rentals.Store(int64(all))
-		}}
-		if err := business.carry(ctx, account, time.Now()); err != nil {
+			all.Store(int64(of))
+		}
+		if err := b.business.Present(ctx, time.Now(), nil); err != nil {
+			return err
+		}
+		if err := b.business.Carry(ctx, time.Now()); err != nil {
 			return err
 		}
 		_ = bar.Finish()
-		_, err = fmt.Fprintf(o.out, "%d bookings of %d years, in %s\n", rentals.Load(), c.Years, time.Since(begun).Round(time.Second))
+		_, err := fmt.Fprintf(o.out, "%d bookings of %d years, in %s\n", all.Load(), c.Years, time.Since(begun).Round(time.Second))
 		return err
 	})
 }
 
-// demoBusiness makes up the past of the demo account.
+// demoBusiness makes up the past and the present of the demo's rental business, and goes on with it.
 type demoBusiness struct {
 	*records
-	drive    *demoFleet
-	seed     uint64
-	years    int
-	atOnce   int // vehicles
-	log      *slog.Logger
-	progress func(done, all int)
+	fleet  *rentalFleet
+	seed   uint64
+	years  int
+	atOnce int // vehicles
+	log    *slog.Logger
+
+	business *seed.Business // once it is open
 }
 
-// demoCoaches is how many of the demo's buses are rented out; the others run their lines.
-const demoCoaches = 1
-
-// demoClass is the class in which a body type is rented out; empty for none.
-func demoClass(v *record.VehicleFields, coaches *int) string {
-	switch v.BodyType {
-	case "bike", "scooter":
-		return "MICRO"
-	case "car", "hatchback":
-		return "COMPACT"
-	case "sedan":
-		return "SEDAN"
-	case "suv", "wagon":
-		return "SUV"
-	case "bus":
-		if *coaches++; *coaches <= demoCoaches {
-			return "COACH"
-		}
-	}
-	return ""
-}
-
-// demoAnchor is the member of the account's metadata that says when its business was made up.
+// demoAnchor is the member of the account's metadata that says when its business was begun to be made up.
 const demoAnchor = "demo_anchor"
 
-// carry makes the business up to a moment.
-func (b *demoBusiness) carry(ctx context.Context, account fleet.AccountID, until time.Time) error {
+// open makes the account, its vehicles and their trackers where they are missing, and the plan of what they do.
+func (b *demoBusiness) open(ctx context.Context) error {
+	account, err := b.account(ctx, demoAccount, true)
+	if err != nil {
+		return err
+	}
+	const zoneName = "America/Chicago"
 	rec, err := b.accounts.Update(ctx, commandLine, account, uint64(account), 0, func(r *record.Record[record.Account]) error {
 		if r.Body.Metadata[demoAnchor] != "" {
 			return nil
@@ -112,9 +98,9 @@ func (b *demoBusiness) carry(ctx context.Context, account fleet.AccountID, until
 		if r.Body.Metadata == nil {
 			r.Body.Metadata = map[string]string{}
 		}
-		r.Body.Metadata[demoAnchor] = until.UTC().Format(time.RFC3339)
-		if r.Body.Timezone == "" {
-			r.Body.Timezone = "America/Chicago"
+		r.Body.Metadata[demoAnchor] = time.Now().UTC().Format(time.RFC3339)
+		if r.Body.Timezone == "" || r.Body.Timezone == "UTC" {
+			r.Body.Timezone = zoneName
 		}
 		if r.Body.Currency == "" {
 			r.Body.Currency = "USD"
@@ -128,17 +114,24 @@ func (b *demoBusiness) carry(ctx context.Context, account fleet.AccountID, until
 	if err != nil {
 		return fmt.Errorf("metadata %s of the account: %w", demoAnchor, err)
 	}
-	zone, err := time.LoadLocation("America/Chicago")
+	zone, err := time.LoadLocation(zoneName)
 	if err != nil {
 		return err
 	}
-	cars, err := b.cars(ctx, account)
+	if _, err := b.register(ctx, account, b.fleet.registrations, func(int) {}); err != nil {
+		return err
+	}
+	known, err := query.ExternalRefs(ctx, b.db, account, recordingSystem)
 	if err != nil {
 		return err
 	}
-	business := &seed.Business{Account: account, Plan: seed.New(b.seed, anchor, b.years, cars, zone), Cars: cars, AtOnce: b.atOnce, Progress: b.progress,
-		Open: func(node uint64, now func() time.Time) (*desk.Desk, error) { return openDesk(b.db, node, now, b.log) }}
-	return business.Carry(ctx, until)
+	cars, err := b.fleet.cars(known.Vehicles)
+	if err != nil {
+		return err
+	}
+	b.business = &seed.Business{Account: account, Plan: seed.New(b.seed, anchor, b.years, cars, zone), Cars: cars, Branches: b.fleet.places(zoneName), Since: anchor,
+		AtOnce: b.atOnce, Open: func(node uint64, now func() time.Time) (*desk.Desk, error) { return openDesk(b.db, node, now, b.log) }}
+	return nil
 }
 
 // openDesk opens a desk with a clock of its own.
@@ -152,56 +145,69 @@ func openDesk(db driver.Conn, node uint64, now func() time.Time, log *slog.Logge
 	return desk.New(store, db, now, log), nil
 }
 
-// cars are the vehicles of the demo that are rented out.
-func (b *demoBusiness) cars(ctx context.Context, account fleet.AccountID) ([]seed.Car, error) {
-	known, err := query.ExternalRefs(ctx, b.db, account, recordingSystem)
-	if err != nil {
-		return nil, err
-	}
-	coaches := 0
-	var cars []seed.Car
-	for i, reg := range b.drive.registrations {
-		class := demoClass(&reg.vehicle, &coaches)
-		if class == "" {
-			continue
-		}
-		id, ok := known.Vehicles[reg.identifier]
-		if !ok {
-			return nil, fmt.Errorf("the demo's vehicle %s is not registered", reg.identifier)
-		}
-		cars = append(cars, seed.Car{ID: id.String(), Class: class, Electric: reg.vehicle.FuelType == "electric", MileageMi: 40_000 + i%7*6_500})
-	}
-	return cars, nil
-}
+// demoEvery is how often the business does what has come due.
+const demoEvery = 30 * time.Second
 
-// carryOn makes the business up to now, and does what has come due every few minutes, until ctx ends.
-func (b *demoBusiness) carryOn(ctx context.Context) error {
-	account, err := b.account(ctx, demoAccount, true)
-	if err != nil {
-		return ignoreStop(ctx, err)
-	}
-	ticker := time.NewTicker(10 * time.Minute)
+// carryOn makes the business up to now, beginning with who has which vehicle at present, and does what has come due, until ctx ends. stands is
+// told the vehicles of which that stands.
+func (b *demoBusiness) carryOn(ctx context.Context, stands chan<- int) error {
+	ticker := time.NewTicker(demoEvery)
 	defer ticker.Stop()
 	b.log.Info("the demo's two years of business are being made up, which takes a while; what there is of them is listed")
 	var shown atomic.Int64
-	b.progress = func(done, all int) {
+	b.business.Progress = func(done, all int) {
 		if tenths := int64(done * 10 / max(all, 1)); tenths > shown.Load() && shown.Swap(tenths) < tenths {
 			b.log.Info("the demo's business is being made up", "rentals", done, "of", all)
 		}
 	}
-	for begun := time.Now(); ; {
-		switch err := b.carry(ctx, account, time.Now()); {
-		case ctx.Err() != nil:
-			return nil
-		case err != nil:
-			b.log.Warn("the demo's business cannot go on and tries again", "error", err)
-		case !begun.IsZero():
-			b.log.Info("the demo has two years of bookings", "seconds", int(time.Since(begun).Seconds()))
-			begun, b.progress = time.Time{}, nil
+	begun := time.Now()
+	told := func(car int) {
+		select {
+		case stands <- car:
+		case <-ctx.Done():
 		}
+	}
+	if !b.insist(ctx, ticker, func() error { return b.business.Present(ctx, begun, told) }) {
+		return nil
+	}
+	b.log.Info("the demo's vehicles are with who has them", "seconds", int(time.Since(begun).Seconds()))
+	past := *b.business // it has its own count of what works at once
+	past.AtOnce = 1
+	all, ctx := errgroup.WithContext(ctx)
+	all.Go(func() error {
+		again := time.NewTicker(demoEvery)
+		defer again.Stop()
+		if b.insist(ctx, again, func() error { return past.Carry(ctx, begun) }) {
+			b.log.Info("the demo has two years of bookings", "seconds", int(time.Since(begun).Seconds()))
+		}
+		return nil
+	})
+	all.Go(func() error {
+		for b.insist(ctx, ticker, func() error { return b.business.Keep(ctx, time.Now()) }) {
+			select {
+			case <-ctx.Done():
+			case <-ticker.C:
+			}
+		}
+		return nil
+	})
+	return all.Wait()
+}
+
+// insist does something until it succeeds, and says whether it has: not if ctx ends before.
+func (b *demoBusiness) insist(ctx context.Context, ticker *time.Ticker, do func() error) bool {
+	for {
+		err := do()
+		if ctx.Err() != nil {
+			return false
+		}
+		if err == nil {
+			return true
+		}
+		b.log.Warn("the demo's business cannot go on and tries again", "error", err)
 		select {
 		case <-ctx.Done():
-			return nil
+			return false
 		case <-ticker.C:
 		}
 	}

@@ -77,6 +77,7 @@ const (
 	appPasswordFile = "clickhouse-password"
 	biPasswordFile  = "clickhouse-bi-password"
 	demoKeyFile     = "demo.key"
+	trackingKeyFile = "demo-tracking.key"
 )
 
 // synced says whether the embedded engines acknowledge what is on the disk only.

@@ -18,7 +18,8 @@ import (
 )
 
 const (
-	demoAccount = "Demo"
+	demoAccount     = "Demo"
+	trackingAccount = "Demo Tracking"
 	// demoPause stands between the end of a recording and its next beginning.
 	demoPause = 2 * time.Minute
 	// demoBackfill is how much of the past is sent at the start, so that every vehicle is on the map at once.
@@ -112,7 +113,7 @@ func (l *lap) report(i int, begin fleet.Millis) fleet.Report {
 	return r
 }
 
-// demoFleet is what the demo plays: the laps, and the registration of each vehicle.
+// demoFleet is the fleet that is only tracked: the laps, and the registration of each vehicle.
 type demoFleet struct {
 	laps          []*lap // of the same vehicle as the registration
 	registrations []registration

@@ -155,7 +155,7 @@ func TestTheBundledDemoLoads(t *testing.T) {
 			}
 		}
 	}
-	if len(fleetOf.laps) != 98 || reports != 43_005 || noTime != 91 {
+	if len(fleetOf.laps) != 92 || reports != 35_643 || noTime != 91 {
 		t.Errorf("%d vehicles, %d reports, %d without a time", len(fleetOf.laps), reports, noTime)
 	}
 }

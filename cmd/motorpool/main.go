@@ -58,7 +58,7 @@ type commands struct {
 	Ingest  ingestCommand  `cmd:"" help:"Run the pipeline against a ClickHouse and a Kafka elsewhere."`
 	Migrate migrateCommand `cmd:"" help:"Bring ClickHouse to the newest schema and make the topics that are missing."`
 	Replay  replayCommand  `cmd:"" help:"Send recordings (CSV, GPX, Traccar JSON, NMEA 0183) through the pipeline."`
-	Demo    demoCommand    `cmd:"" help:"Make up two years of a rental business around the demo's vehicles."`
+	Demo    demoCommand    `cmd:"" help:"Make up two years of the demo's rental business."`
 	Account accountCommand `cmd:"" help:"Make and list accounts."`
 	Key     keyCommand     `cmd:"" help:"Make, list and revoke API keys."`
 	Device  deviceCommand  `cmd:"" help:"Make, list and assign trackers, and say whose they are."`

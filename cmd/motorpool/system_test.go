@@ -572,18 +572,22 @@ func (m *machine) commandsBeside() {
 	}
 }
 
-// TestTheDemoIsOnTheMapAtOnce also starts it twice: its key is shown once and kept.
+// TestTheDemoIsOnTheMapAtOnce also starts it twice: its keys are shown once and kept. The first rentals agree with their vehicles.
 func TestTheDemoIsOnTheMapAtOnce(t *testing.T) {
 	m := newMachine(t)
 	m.up("--demo")
-	word, err := os.ReadFile(filepath.Join(m.data, demoKeyFile))
-	if err != nil {
-		t.Fatal(err)
+	keys := map[string]string{}
+	for _, file := range []string{demoKeyFile, trackingKeyFile} {
+		word, err := os.ReadFile(filepath.Join(m.data, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys[file] = strings.TrimSpace(string(word))
+		if !strings.Contains(m.said(), keys[file]) {
+			t.Errorf("the first start does not show the key of %s:\n%s", file, m.said())
+		}
 	}
-	key := strings.TrimSpace(string(word))
-	if !strings.Contains(m.said(), key) {
-		t.Errorf("the first start does not show the demo's key:\n%s", m.said())
-	}
+	key := keys[trackingKeyFile]
 	all, err := loadDemo()
 	if err != nil {
 		t.Fatal(err)
@@ -598,10 +602,20 @@ func TestTheDemoIsOnTheMapAtOnce(t *testing.T) {
 	if len(twizy.Data) != 1 || twizy.Data[0].Make != "Renault" || twizy.Data[0].BatteryLevel == nil {
 		t.Errorf("the electric car of the demo: %+v", twizy.Data)
 	}
+	c, since := &clerk{m, keys[demoKeyFile]}, map[string]time.Time{}
+	m.eventually("some vehicles are rented", func() error {
+		if n := c.agree(since); n < 2 {
+			return fmt.Errorf("%d are", n)
+		}
+		return nil
+	})
 	m.interrupt()
 	m.up("--demo")
-	if strings.Contains(m.said(), key) {
-		t.Error("the second start shows the key again")
+	if strings.Contains(m.said(), key) || strings.Contains(m.said(), keys[demoKeyFile]) {
+		t.Error("the second start shows a key again")
+	}
+	if n := m.list(keys[demoKeyFile], "/v1/vehicles").Pagination.Total; n != 24 {
+		t.Errorf("%d vehicles for rent after the second start", n)
 	}
 	if n := m.list(key, "/v1/vehicles").Pagination.Total; n != len(all.laps) {
 		t.Errorf("%d vehicles after the second start, want %d", n, len(all.laps))

@@ -5,22 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
-
-	"github.com/motorpool/fleet"
-	"github.com/motorpool/fleet/api/auth"
-	"github.com/motorpool/fleet/api/record"
 )
 
 type upCommand struct {
 	apiSettings
-	Demo               bool `help:"Drive a demo fleet: real recordings, in a loop, as if they happened now."`
+	Demo               bool `help:"Make a demo: a rental business with its vehicles, and buses and others that are tracked; all drive real recordings, as if that happened now."`
 	ExternalKafka      bool `help:"Kafka runs elsewhere, where --kafka says; start none."`
 	ExternalClickHouse bool `name:"external-clickhouse" help:"ClickHouse runs elsewhere, where --clickhouse says; start none."`
 	BIUser             bool `name:"bi-user" help:"Make a ClickHouse user 'bi' for analysts, read-only. Who has its password can read all accounts, and the files of this program's user: the embedded engine cannot forbid that."`
@@ -55,9 +50,9 @@ func (c *upCommand) Run(ctx context.Context, s settings, o output) error {
 		return err
 	}
 	defer release()
-	var drive *demoFleet
+	var shown *demoShow
 	if c.Demo {
-		if drive, err = loadDemo(); err != nil {
+		if shown, err = loadShow(); err != nil {
 			return err
 		}
 	}
@@ -107,26 +102,10 @@ func (c *upCommand) Run(ctx context.Context, s settings, o output) error {
 	all.Go(func() error { return engines.watch(running) })
 	all.Go(func() error {
 		screen := startScreen{settings: &s, external: external, http: serve.listener.addr(), ops: ops.addr(), color: isTerminal(o.out)}
-		if drive == nil {
+		if shown == nil {
 			return screen.print(o.out)
 		}
-		uniqueIDs, err := c.prepareDemo(running, p, drive, &screen, log)
-		if err == nil {
-			err = screen.print(o.out)
-		}
-		if err != nil {
-			return ignoreStop(running, err)
-		}
-		all.Go(func() error {
-			made, err := newRecords(p.db)
-			if err != nil {
-				return err
-			}
-			return (&demoBusiness{records: made, drive: drive, seed: 1, years: 2, atOnce: 1, log: log}).carryOn(running)
-		})
-		return drive.play(running, uniqueIDs, time.Now, func(ctx context.Context, due []fleet.Report) error {
-			return p.feed.Publish(ctx, p.kafka.Positions, due)
-		}, log)
+		return ignoreStop(running, shown.run(running, p, &screen, func() error { return screen.print(o.out) }))
 	})
 	if err := all.Wait(); err != nil {
 		return err
@@ -150,7 +129,7 @@ func (c *upCommand) check(s *settings, external engineChoice, w io.Writer) error
 		problems = append(problems, checkLibrary())
 	}
 	problems = append(problems, s.store().Validate(), s.topics(true).Validate())
-	if _, err := loadDemo(); c.Demo {
+	if _, err := loadShow(); c.Demo {
 		problems = append(problems, err)
 	}
 	if err := errors.Join(problems...); err != nil {
@@ -160,42 +139,21 @@ func (c *upCommand) check(s *settings, external engineChoice, w io.Writer) error
 	return err
 }
 
-// prepareDemo makes the demo's account, vehicles, devices and key where they are missing.
-func (c *upCommand) prepareDemo(ctx context.Context, p *platform, drive *demoFleet, screen *startScreen, log *slog.Logger) (map[string]string, error) {
-	all, err := newRecords(p.db)
-	if err != nil {
-		return nil, err
-	}
-	account, err := all.account(ctx, demoAccount, true)
-	if err != nil {
-		return nil, err
-	}
-	uniqueIDs, err := all.register(ctx, account, drive.registrations, func(int) {})
-	if err != nil {
-		return nil, err
-	}
-	screen.vehicles = len(uniqueIDs)
-	screen.keyFile = filepath.Join(p.settings.Data, demoKeyFile)
-	if _, err := os.Stat(screen.keyFile); err == nil {
-		return uniqueIDs, nil
-	}
-	_, token, err := all.createKey(ctx, account, []auth.Scope{auth.Admin}, record.APIKey{Name: "demo"})
-	if err != nil {
-		return nil, err
-	}
-	screen.newKey = token
-	return uniqueIDs, writeSecret(screen.keyFile, token)
-}
-
 // startScreen is what `up` says when everything runs.
 type startScreen struct {
 	settings  *settings
 	external  engineChoice
 	http, ops string
 	color     bool
-	vehicles  int    // of the demo; 0 without one
-	keyFile   string // of the demo
-	newKey    string // shown once
+	accounts  []shownAccount // of the demo; none without one
+}
+
+// shownAccount is an account of the demo.
+type shownAccount struct {
+	name, what string
+	vehicles   int
+	keyFile    string
+	newKey     string // shown once
 }
 
 func (v *startScreen) print(w io.Writer) error {
@@ -220,15 +178,17 @@ func (v *startScreen) print(w io.Writer) error {
 		}
 	}
 	line("data", "%s", v.settings.Data)
-	if v.vehicles > 0 {
-		line("demo", "%d vehicles in the account %q; its key is kept in %s", v.vehicles, demoAccount, v.keyFile)
-		if v.newKey != "" {
-			line("", "%s (shown this once)", v.newKey)
+	if v.accounts != nil {
+		for _, a := range v.accounts {
+			line("demo", "%s: %d vehicles in the account %q; its key is kept in %s", a.what, a.vehicles, a.name, a.keyFile)
+			if a.newKey != "" {
+				line("", "%s (shown this once)", a.newKey)
+			}
 		}
-		key := fmt.Sprintf(`-H "Authorization: Bearer $(cat %s)"`, v.keyFile)
-		fmt.Fprintf(&text, "\nTry:\n  curl -s %s \"%s/v1/vehicles?per_page=3\"\n", key, base)
-		fmt.Fprintf(&text, "  curl -s %s \"%s/v1/positions/latest?near=30.27,-97.74&radius_m=2000\"\n", key, base)
-		fmt.Fprintf(&text, "  curl -s %s %s/v1/openapi.json\n\n", key, base)
+		key := func(i int) string { return fmt.Sprintf(`-H "Authorization: Bearer $(cat %s)"`, v.accounts[i].keyFile) }
+		fmt.Fprintf(&text, "\nTry:\n  curl -s %s \"%s/v1/bookings?status=active&per_page=3\"\n", key(0), base)
+		fmt.Fprintf(&text, "  curl -s %s \"%s/v1/positions/latest?near=30.27,-97.74&radius_m=2000\"\n", key(1), base)
+		fmt.Fprintf(&text, "  curl -s %s %s/v1/openapi.json\n\n", key(0), base)
 	} else {
 		program, flags := v.again()
 		fmt.Fprintf(&text, "\nTry, in another terminal:\n  %[1]s key create --account Acme --scopes admin%[2]s\n"+

@@ -53,8 +53,7 @@ var cuts = []cut{
 	},
 	{
 		out: "omaha.csv.gz", in: []string{"omaha-naturalistic-driving/drives.csv.gz"},
-		columns: []string{"speed_kmh", "heading_deg", "altitude_m", "rpm", "throttle_pct", "trip_distance_km", "gps_fix", "gps_sats", "hdop", "accel_x_g", "accel_y_g", "accel_z_g"},
-		most:    6, atLeast: 500,
+		columns: []string{"speed_kmh", "heading_deg", "altitude_m"},
 	},
 	{
 		out: "muenster.csv.gz", in: []string{"muenster-envirocar-obd/tracks.csv.gz"},

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/record"
+)
+
+// demoShow is what `up --demo` shows: a rental business, and a fleet that is only tracked, in an account each.
+type demoShow struct {
+	rentals  *rentalFleet
+	tracking *demoFleet
+}
+
+func loadShow() (*demoShow, error) {
+	tracking, err := loadDemo()
+	if err != nil {
+		return nil, err
+	}
+	rentals, err := loadRentals()
+	return &demoShow{rentals: rentals, tracking: tracking}, err
+}
+
+// run makes both accounts where they are missing and plays them until ctx ends. ready is called when they have their
+// vehicles. Then these are given, one after the other, to who has them; a vehicle is heard of when that stands, so that
+// what can be seen agrees at any moment. The past is made up behind it.
+func (d *demoShow) run(ctx context.Context, p *platform, screen *startScreen, ready func() error) error {
+	made, err := newRecords(p.db)
+	if err != nil {
+		return err
+	}
+	publish := func(ctx context.Context, due []fleet.Report) error {
+		return p.feed.Publish(ctx, p.kafka.Positions, due)
+	}
+	tracked, err := made.account(ctx, trackingAccount, true)
+	if err != nil {
+		return err
+	}
+	uniqueIDs, err := made.register(ctx, tracked, d.tracking.registrations, func(int) {})
+	if err != nil {
+		return err
+	}
+	all, running := errgroup.WithContext(ctx)
+	all.Go(func() error { return d.tracking.play(running, uniqueIDs, time.Now, publish, p.log) })
+	all.Go(func() error {
+		b := &demoBusiness{records: made, fleet: d.rentals, seed: 1, years: 2, atOnce: 2, log: p.log}
+		if err := b.open(running); err != nil {
+			return err
+		}
+		for _, a := range []struct {
+			shownAccount
+			id fleet.AccountID
+		}{
+			{shownAccount{name: demoAccount, what: "rentals", vehicles: len(d.rentals.vehicles), keyFile: demoKeyFile},
+				b.business.Account},
+			{shownAccount{name: trackingAccount, what: "tracking", vehicles: len(uniqueIDs), keyFile: trackingKeyFile},
+				tracked},
+		} {
+			a.keyFile = filepath.Join(p.settings.Data, a.keyFile)
+			if a.newKey, err = made.demoKey(running, a.id, a.keyFile); err != nil {
+				return err
+			}
+			screen.accounts = append(screen.accounts, a.shownAccount)
+		}
+		if err := ready(); err != nil {
+			return err
+		}
+		stands := make(chan int, len(d.rentals.vehicles))
+		all.Go(func() error { return b.drive(running, stands, publish) })
+		return b.carryOn(running, stands)
+	})
+	return all.Wait()
+}
+
+// demoKey makes the key of an account of the demo unless it is there, keeps it in a file, and returns a new one.
+func (r *records) demoKey(ctx context.Context, account fleet.AccountID, file string) (string, error) {
+	if _, err := os.Stat(file); err == nil {
+		return "", nil
+	}
+	_, token, err := r.createKey(ctx, account, []auth.Scope{auth.Admin}, record.APIKey{Name: "demo"})
+	if err != nil {
+		return "", err
+	}
+	return token, writeSecret(file, token)
+}
