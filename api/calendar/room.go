@@ -121,11 +121,13 @@ type Room struct {
 	OverbookingBP int    // by how many more there may be, in hundredths of a percent of the vehicles at the location
 }
 
-// Rivals says whether of two holds one may take the other's vehicle: they overlap, or the earlier one drives it away
-// from where the later one begins. If nobody knows where the vehicle is, either may tell.
+// Rivals says whether of two holds one may take the other's vehicle: they overlap and begin at the same location, or the
+// earlier one drives it away from where the later one begins. Holds that overlap and begin at different locations take
+// none from each other, as nothing can bring a vehicle from one to the other while it is free for both. If nobody knows
+// where the vehicle is, either may tell.
 func Rivals(a, b *Hold, unknown bool) bool {
 	if a.Overlaps(b.From.Time, b.Until.Time) {
-		return true
+		return unknown || a.Begins == b.Begins || a.Begins == "" || b.Begins == ""
 	}
 	if b.From.Before(a.From.Time) {
 		a, b = b, a
@@ -136,9 +138,9 @@ func Rivals(a, b *Hold, unknown bool) bool {
 	return unknown || a.Begins != a.Ends
 }
 
-// rivals is Rivals for any vehicle of the class.
-func (r *Room) rivals(a, b *Hold) bool {
-	return Rivals(a, b, slices.ContainsFunc(r.Vehicles, func(v Vehicle) bool { return v.Place == "" }))
+// unknown says whether nobody knows where some vehicle of the class is.
+func (r *Room) unknown() bool {
+	return slices.ContainsFunc(r.Vehicles, func(v Vehicle) bool { return v.Place == "" })
 }
 
 // Spare returns how many more bookings like one there may be, besides itself: the vehicles that can serve it less those
@@ -154,9 +156,9 @@ func (r *Room) Spare(h *Hold) int {
 			there++
 		}
 	}
-	rivals := map[string]bool{}
+	unknown, rivals := r.unknown(), map[string]bool{}
 	for i := range r.Booked {
-		if o := &r.Booked[i]; o.Ref != h.Ref && r.rivals(o, h) {
+		if o := &r.Booked[i]; o.Ref != h.Ref && Rivals(o, h, unknown) {
 			rivals[o.Ref] = true
 		}
 	}
@@ -165,9 +167,9 @@ func (r *Room) Spare(h *Hold) int {
 
 // Left returns how many more bookings like one that is not booked the class has room for.
 func (r *Room) Left(h *Hold) int {
-	left := r.Spare(h) + 1
+	left, unknown := r.Spare(h)+1, r.unknown()
 	for i := range r.Booked {
-		if o := &r.Booked[i]; left > 0 && r.rivals(o, h) {
+		if o := &r.Booked[i]; left > 0 && Rivals(o, h, unknown) {
 			left = min(left, r.Spare(o))
 		}
 	}
@@ -183,11 +185,11 @@ type Bid struct {
 // Refuses returns the booking of the class for which there would be too few vehicles if a holder had what it wants
 // instead of what it has, either of which may be nil; nil if there is none, or none that is worse off than now.
 func (r *Room) Refuses(ref string, had, want *Bid) *Hold {
-	others := r.without(ref)
+	others, unknown := r.without(ref), r.unknown()
 	now, then := others.with(had), others.with(want)
 	for i := range then.Booked {
 		h := &then.Booked[i]
-		if h.Ref != ref && !now.loses(then, want, h) {
+		if h.Ref != ref && !now.loses(then, want, h, unknown) {
 			continue
 		}
 		if spare := then.Spare(h); spare < 0 && (h.Ref == ref || spare < now.Spare(h)) {
@@ -199,9 +201,9 @@ func (r *Room) Refuses(ref string, had, want *Bid) *Hold {
 
 // loses says whether a booking of the class loses anything to a bid: it gets a rival, or a vehicle cannot serve it any
 // more.
-func (r *Room) loses(then *Room, want *Bid, h *Hold) bool {
+func (r *Room) loses(then *Room, want *Bid, h *Hold, unknown bool) bool {
 	if want != nil && want.Vehicle == 0 {
-		return r.rivals(&want.Hold, h)
+		return Rivals(&want.Hold, h, unknown)
 	}
 	for i := range r.Vehicles {
 		if r.Vehicles[i].Serves(h) && !then.Vehicles[i].Serves(h) {
