@@ -75,7 +75,7 @@ func TestACarIsGivenWhereItIs(t *testing.T) {
 	}
 	w.car = w.far
 	w.do("POST", "/v1/bookings", w.booking(24, 48, from(w.place))).elsewhere()
-	needs := w.do("POST", "/v1/bookings", w.ofClass(200, 224, from(w.dallas))).ok(201).id()
+	needs := w.do("POST", "/v1/bookings", w.ofClass(200, 224, from(w.dallas))).ok(201).member("number").(string)
 	w.do("POST", "/v1/vehicles/"+w.far+"/blocks", fmt.Sprintf(`{"from":%q,"until":%q,"reason":"to the airport","to_location_id":%q}`, w.in(190), w.in(195), w.place)).refused()
 	brought := w.do("POST", first+"/assign_vehicle", fmt.Sprintf(`{"vehicle_id":%q,"elsewhere":true}`, w.far)).refused() // somebody brings it, and Dallas has none for what is booked there
 	if !strings.Contains(brought, needs) {
@@ -90,6 +90,29 @@ func TestACarIsGivenWhereItIs(t *testing.T) {
 	block := w.do("POST", "/v1/vehicles/"+w.far+"/blocks", fmt.Sprintf(`{"from":%q,"until":%q,"reason":"to the airport","to_location_id":%q}`, w.in(10), w.in(20), w.place))
 	block.elsewhere() // that one begins in Dallas
 	w.do("DELETE", there, "").ok(204)
+}
+
+// Dallas has one car. What is booked at the airport leaves it to Dallas, which availability says as well; and the other
+// way round.
+func TestEachTownRentsItsCars(t *testing.T) {
+	w := newPlaces(t)
+	left := func() (all string) {
+		found := w.do("GET", fmt.Sprintf("/v1/availability?pickup_at=%s&return_at=%s", w.in(24), w.in(48)), "").ok(200).object()
+		for _, c := range found["classes"].([]any) {
+			c := c.(map[string]any)
+			town := map[string]string{w.place: "airport", w.dallas: "Dallas"}[c["pickup_location_id"].(string)]
+			all += fmt.Sprint(town, " ", c["left"], ". ")
+		}
+		return all
+	}
+	for range 2 {
+		w.do("POST", "/v1/bookings", w.ofClass(24, 48, from(w.place))).ok(201)
+	}
+	wantEqual(t, "left with the airport sold out", left(), "airport 0. Dallas 1. ")
+	w.do("POST", "/v1/bookings", w.ofClass(24, 48, from(w.dallas))).ok(201)
+	for _, town := range []string{w.dallas, w.place} {
+		w.do("POST", "/v1/bookings", w.ofClass(30, 40, from(town))).refused()
+	}
 }
 
 // A car is fetched from Dallas: from then on the airport has three, and the car's bookings begin there.
@@ -111,7 +134,7 @@ func TestATransferBringsACar(t *testing.T) {
 	w.car = w.far
 	path := w.book(24, 48, `,"confirm":true`) // where it will be, though nobody says where
 	wantEqual(t, "begins", w.do("GET", path, "").object()["pickup_location_id"], w.place)
-	if text := w.do("DELETE", transfer, "").elsewhere(); !strings.Contains(text, strings.TrimPrefix(path, "/v1/bookings/")) {
+	if text := w.do("DELETE", transfer, "").elsewhere(); !strings.Contains(text, w.do("GET", path, "").member("number").(string)) {
 		t.Errorf("a transfer that a booking needs is given up, or refused with %q", text)
 	}
 	w.do("PATCH", transfer, fmt.Sprintf(`{"to_location_id":%q}`, w.dallas)).elsewhere()
@@ -119,7 +142,7 @@ func TestATransferBringsACar(t *testing.T) {
 	for range 3 {
 		w.do("POST", "/v1/bookings", w.ofClass(24, 48, from(w.place))).ok(201)
 	}
-	if text := w.do("DELETE", transfer, "").refused(); !strings.Contains(text, "bkg_") {
+	if text := w.do("DELETE", transfer, "").refused(); !strings.Contains(text, "B-1002, B-1003, B-1004") {
 		t.Errorf("a transfer that the class needs is given up, or refused with %q", text)
 	}
 	w.pass(6 * time.Hour)
