@@ -125,6 +125,27 @@ func TestErasureLeavesNothing(t *testing.T) {
 	w.do("POST", path+"/erase", `{"reason":"x"}`).problem(404, "not_found")
 }
 
+// The answer of a batch calls who may not rent by name and number, not by id, and the name is too short to look for.
+func TestAnErasureFindsWhomAnAnswerCallsByName(t *testing.T) {
+	w := newLot(t)
+	w.customer = w.do("POST", "/v1/customers", `{"first_name":"Bo","last_name":"Qy"}`).ok(201).id()
+	w.do("POST", "/v1/customers/"+w.customer+"/do_not_rent", `{"active":true,"reason_code":"theft"}`).ok(200)
+	batch := func() *reply {
+		return w.do("POST", "/v1/bookings/batch", `{"data":[`+w.booking(1, 20, `,"confirm":true`)+`]}`, "Idempotency-Key", "bo")
+	}
+	if first := batch().ok(200); !strings.Contains(string(first.body), "Bo Qy (C-") {
+		t.Fatalf("the answer does not say the name: the test proves nothing: %s", first.body)
+	}
+	w.do("POST", "/v1/customers/"+w.customer+"/erase", `{"reason":"he asked"}`).ok(200)
+	if again := batch(); strings.Contains(string(again.body), "Qy") {
+		t.Errorf("the answer still says the name: %s", again.body)
+	}
+	var kept uint64
+	if err := w.db.QueryRow(t.Context(), "SELECT count() FROM claim_log WHERE position(detail, 'Qy') > 0").Scan(&kept); err != nil || kept > 0 {
+		t.Errorf("%d answers that are kept say the name, %v", kept, err)
+	}
+}
+
 // Whoever writes lines of JSON has the choice of blanks, of escapes and of the order of members. What was imported is found all the same,
 // also in a row that made nothing.
 func TestAnErasureFindsThePersonHoweverTheFileWroteIt(t *testing.T) {

@@ -179,7 +179,7 @@ func (d *Desk) FinishErasure(ctx context.Context, by record.Author, account flee
 		}
 	}
 	// No table of current records shows the person any more; what was made of it before is swept up.
-	answers := append(known.strongest(), names...)
+	answers := append(append(known.strongest(), names...), known.numbers...)
 	if err := d.Store.ForgetAnswers(ctx, account, answers); err != nil {
 		return err
 	}

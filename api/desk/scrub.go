@@ -17,6 +17,7 @@ const erasedText, emptied = "[erased]", "{}"
 type traces struct {
 	ids     map[string]bool // of the customer and those merged into it
 	strong  []string        // in small letters: a text that holds one is about the person
+	numbers []string        // by which texts for people call them, beside their names: "Bo Qy (C-1002)"
 	names   map[string]bool // in small letters: what is taken out of such a text where it stands alone
 	lasts   []string        // in small letters: last names, by which rows of files are found
 	members map[string]bool // members of records about the person that hold free text
@@ -33,6 +34,9 @@ func tracesOf(ids []string, customers []record.Customer, notes []record.Note, do
 	}
 	for i := range customers {
 		c := &customers[i]
+		if called := "(" + c.Number + ")"; c.Number != "" && !slices.Contains(t.numbers, called) {
+			t.numbers = append(t.numbers, called)
+		}
 		full := strings.TrimSpace(c.FirstName + " " + c.LastName)
 		t.find(5, c.Email, c.Phone, c.TaxID)
 		for _, name := range []string{c.DisplayName, full, c.CompanyName, c.LastName + ", " + c.FirstName} {
