@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"net/http"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -46,6 +47,9 @@ func unchanged(r *http.Request, tag string) bool {
 	return false
 }
 
+// revisionTag is an entity tag that names a revision, with both quotes or none.
+var revisionTag = regexp.MustCompile(`^(?:W/)?(?:"r?(\d+)(?:-[^"]+)?"|r?(\d+)(?:-[^"]+)?)$`)
+
 // precondition holds If-Match against the revision that a write is about to change. People send the number that they see in the body,
 // with quotes or without, and a proxy that compresses makes a tag weak: whatever names the revision does.
 func precondition(r *http.Request, revision uint64) error {
@@ -55,8 +59,8 @@ func precondition(r *http.Request, revision uint64) error {
 	}
 	want := strconv.FormatUint(revision, 10)
 	for _, tag := range tags {
-		number, _, _ := strings.Cut(strings.Trim(strings.TrimPrefix(tag, "W/"), `"`), "-")
-		if tag == "*" || strings.TrimPrefix(number, "r") == want {
+		m := revisionTag.FindStringSubmatch(tag)
+		if tag == "*" || m != nil && m[1]+m[2] == want {
 			return nil
 		}
 	}

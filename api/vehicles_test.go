@@ -161,7 +161,8 @@ func TestConditionalRequests(t *testing.T) {
 	w.do("GET", path, "", "If-None-Match", `W/"r1", "other"`).ok(304)
 	w.do("GET", path, "", "If-None-Match", `"r2"`).ok(200)
 	w.do("PATCH", path, `{"color":"red"}`, "If-Match", `"r1"`).ok(200)
-	for _, stale := range []string{`"r1"`, `W/"1"`, `1`, `""`, `"x"`, `"r22"`, `"22"`} {
+	for _, stale := range []string{`"r1"`, `W/"1"`, `1`, `""`, `"x"`, `"r22"`, `"22"`,
+		`"2`, `2"`, `""2""`, `2-`, `"r2-"`, `rr2`, `W/`} { // of these some look like the revision that it has, and are no tags
 		w.do("PATCH", path, `{"color":"blue"}`, "If-Match", stale).problem(412, "precondition_failed")
 		w.do("PUT", path, `{"make":"A","model":"B"}`, "If-Match", stale).problem(412, "precondition_failed")
 		w.do("DELETE", path, "", "If-Match", stale).problem(412, "precondition_failed")
