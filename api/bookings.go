@@ -228,15 +228,26 @@ func (a *API) showBookings(ctx context.Context, records []record.Record[record.B
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	views := make([]shown, len(records))
+	bookings := make([]Booking, len(records))
+	var aboutPeople []*string
 	for i, rec := range records {
-		v, err := showBooking(rec, paid[rec.ID], a.Now())
-		if err != nil {
+		var err error
+		if bookings[i], err = showBooking(rec, paid[rec.ID], a.Now()); err != nil {
 			return nil, err
 		}
+		if len(rec.Body.Listed) > 0 {
+			for n := range bookings[i].Warnings {
+				aboutPeople = append(aboutPeople, &bookings[i].Warnings[n])
+			}
+		}
+	}
+	a.inWords(ctx, account, hears(ctx), aboutPeople...)
+	views := make([]shown, len(records))
+	for i, rec := range records {
+		v := bookings[i]
 		v.Customer, v.Vehicle, v.VehicleClass = also.customers[v.CustomerID], also.vehicles[v.VehicleID], also.classes[v.VehicleClassID]
 		v.HasOpenToll = slices.Contains(tolls, rec.ID)
-		mark, err := json.Marshal([]any{v.AmountPaid, v.BalanceDue, v.PaymentStatus, v.HasOpenToll, v.IsOverdue, v.Customer, v.Vehicle, v.VehicleClass})
+		mark, err := json.Marshal([]any{v.AmountPaid, v.BalanceDue, v.PaymentStatus, v.HasOpenToll, v.IsOverdue, v.Warnings, v.Customer, v.Vehicle, v.VehicleClass})
 		if err != nil {
 			return nil, err
 		}
