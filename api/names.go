@@ -31,11 +31,11 @@ var calledKinds = map[string]calledKind{
 	fleet.DevicePrefix:    {record.Devices.Name, auth.TelematicsRead},
 	fleet.FencePrefix:     {record.Geofences.Name, auth.TelematicsRead},
 	fleet.IssuePrefix:     {record.Issues.Name, auth.MaintenanceRead},
-	fleet.BookingPrefix:   {record.Bookings.Name, ""},
-	fleet.QuotePrefix:     {record.Quotes.Name, ""},
-	fleet.PaymentPrefix:   {record.Payments.Name, ""},
-	fleet.WorkOrderPrefix: {record.WorkOrders.Name, ""},
-	fleet.CustomerPrefix:  {record.Customers.Name, ""}, // by number; the name of a person has a scope of its own
+	fleet.BookingPrefix:   {record.Bookings.Name, auth.BookingsRead},
+	fleet.QuotePrefix:     {record.Quotes.Name, auth.BookingsRead},
+	fleet.PaymentPrefix:   {record.Payments.Name, auth.FinanceRead},
+	fleet.WorkOrderPrefix: {record.WorkOrders.Name, auth.MaintenanceRead},
+	fleet.CustomerPrefix:  {record.Customers.Name, ""}, // by number; the name takes customers:read
 }
 
 // called is what bodies of all these kinds say of what people call them.
