@@ -102,7 +102,7 @@ var EventsOfRecords = []RecordEvents{
 		"booking.updated",   // any other change, and its reopening
 		"booking.picked_up", "booking.extended", "booking.overdue", "booking.returned", "booking.cancelled", "booking.no_show",
 		"booking.expired",     // the hold of a pending one
-		"booking.do_not_rent", // who rents or drives is, or may be, on the do-not-rent list, which was not known before
+		"booking.do_not_rent", // who of those who rent and drive is, or may be, on the do-not-rent list is not who was before, and not nobody
 		"booking.archived",
 		"deposit.required", "deposit.authorized", "deposit.captured", "deposit.released", "deposit.applied", "deposit.expired", // the object is the booking
 	}},
