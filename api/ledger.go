@@ -100,7 +100,7 @@ func (a *API) ledgerRoutes() {
 	a.handle(route{
 		Method: "GET", Path: "/v1/ledger/entries", ID: "listLedgerEntries", Tag: "Ledger", Scope: auth.FinanceRead, Summary: "List the entries of the ledger",
 		About: "By day, ledger account and transaction. CSV is for people: accounts by number and name, the numbers of bookings and customers, plates (with vehicles:read), the names of customers (with customers:read), " +
-			"what each entry is for, amounts as decimals (`1212.00`) with `currency`, the day on which it became known in the account's zone, and the ids behind. " +
+			"what each entry is for (of work orders with maintenance:read), amounts as decimals (`1212.00`) with `currency`, the day on which it became known in the account's zone, and the ids behind. " +
 			"In other tables an amount takes two columns, `amount` in minor units and `currency`.",
 		Params: slices.Concat(pageParams, ledgerDays("Of this day of the books"), ledgerParams, []param{
 			{Name: "sort", Enum: []string{"-local_on", "local_on"}, About: "`-local_on` unless given."}, formatParam(export.Tables),

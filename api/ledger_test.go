@@ -209,6 +209,30 @@ func TestTheBooksFollowTheRecords(t *testing.T) {
 	w.do("GET", "/v1/ledger/transactions/"+tx["id"].(string), "").problem(404, "not_found")
 }
 
+// The sheet says what was repaired and by whom to keys that may read work orders, and to others what it cost.
+func TestTheLedgerTellsOfRepairsToWhoMayReadThem(t *testing.T) {
+	w := newWorld(t)
+	car := w.vehicle(`{"make":"A","model":"B"}`)
+	order := "/v1/maintenance/work_orders/" + w.do("POST", "/v1/maintenance/work_orders", `{"vehicle_id":"`+car+`","title":"Blood on the seats","vendor":"Acme","mileage_mi":1,"scheduled_from":"2026-03-02T08:00:00Z","scheduled_until":"2026-03-02T18:00:00Z",
+		"lines":[{"kind":"labor","unit_cost":{"amount":4200,"currency":"USD"}}]}`).ok(201).id()
+	w.do("POST", order+"/schedule", "{}").ok(200)
+	w.do("POST", order+"/start", "{}").ok(200)
+	w.do("POST", order+"/complete", "{}").ok(200)
+	sheet := func(scopes ...auth.Scope) string {
+		key := "Bearer " + w.newKey(w.account, scopes...)
+		return string(w.do("GET", "/v1/ledger/entries?format=csv", "", "Authorization", key).ok(200).body)
+	}
+	for _, c := range []struct {
+		scopes []auth.Scope
+		told   bool
+	}{{[]auth.Scope{auth.FinanceRead}, false}, {[]auth.Scope{auth.FinanceRead, auth.MaintenanceRead}, true}} {
+		text := sheet(c.scopes...)
+		if !strings.Contains(text, "42.00") || strings.Contains(text, "Blood on the seats, Acme") != c.told {
+			t.Errorf("to %v the sheet says %s", c.scopes, text)
+		}
+	}
+}
+
 func TestClosedBooksAreLeftAsTheyAre(t *testing.T) {
 	w := newWorld(t)
 	booking := w.rental("veh_1", "cus_7")

@@ -153,7 +153,9 @@ func (n *ledgerNames) learn(ctx context.Context, entries []query.LedgerEntry) er
 		}
 		want(fleet.BookingPrefix, e.Booking)
 		want(fleet.CustomerPrefix, e.Customer)
-		want(e.Kind, e.Source)
+		if e.Kind != record.WorkOrders.Name || n.may(auth.MaintenanceRead) {
+			want(e.Kind, e.Source)
+		}
 	}
 	for _, sort := range ledgerSorts {
 		found, err := query.RecordsByID(ctx, n.db, sort.from, n.account, wanted[sort.name])
