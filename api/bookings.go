@@ -70,7 +70,7 @@ type Booking struct {
 	HasDamage   bool                `json:"has_damage"`
 	HasOpenToll bool                `json:"has_open_toll" doc:"A toll or fine was matched and is not billed yet."`
 
-	DoNotRentCheck string               `json:"do_not_rent_check" doc:"Whether who rents or drives is on the do-not-rent list: clear, unsure (may be), or do_not_rent (is, as far as licence, email and phone tell). It follows the list while the booking is not over, however it was made. More may be added." example:"clear"`
+	DoNotRentCheck string               `json:"do_not_rent_check" doc:"Whether who rents or drives is on the do-not-rent list: clear (has nothing in common with anybody on it, by what is known of the customer, which may be too little to tell: POST /v1/customers/check says what is missing), unsure (may be), or do_not_rent (is, as far as licence, email and phone tell). It follows the list while the booking is not over, however it was made. More may be added." example:"clear"`
 	Listed         []record.ListedMatch `json:"do_not_rent_matches" nullable:"false" doc:"Who of it is or may be whom on the list."`
 
 	ConfirmedAt      record.Instant       `json:"confirmed_at"`
