@@ -2,7 +2,7 @@
 -- when that is known.
 SELECT id,
     if(JSONExtractString(body, 'current_location_id') != '', JSONExtractString(body, 'current_location_id'), JSONExtractString(body, 'home_location_id')) AS place,
-    parseDateTime64BestEffortOrZero(JSONExtractString(body, 'located_at'), 3, 'UTC') AS since
+    located_at AS since
 FROM vehicles FINAL
 WHERE account = {account:UInt64} AND archived_at IS NULL AND status NOT IN ('retired', 'inactive', 'out_of_service')
     AND JSONExtractString(body, 'vehicle_class_id') = {class:String}

@@ -26,10 +26,10 @@ SELECT t.account, t.vehicle, t.cause
 FROM (
     SELECT account, toUInt64OrZero(substring(vehicle_id, 5)) AS vehicle, concat('blk_', toString(id)) AS cause, until
     FROM blocks FINAL
-    WHERE archived_at IS NULL AND JSONExtractString(body, 'to_location_id') != ''
+    WHERE archived_at IS NULL AND to_location_id != ''
         AND until <= fromUnixTimestamp64Milli({now:Int64}, 'UTC') AND until > fromUnixTimestamp64Milli({now:Int64}, 'UTC') - INTERVAL 31 DAY
 ) AS t
 INNER JOIN (
-    SELECT account, id, parseDateTime64BestEffortOrZero(JSONExtractString(body, 'located_at'), 3, 'UTC') AS located_at FROM vehicles FINAL WHERE archived_at IS NULL
+    SELECT account, id, located_at FROM vehicles FINAL WHERE archived_at IS NULL
 ) AS v ON v.account = t.account AND v.id = t.vehicle
 WHERE v.located_at < t.until
