@@ -75,7 +75,7 @@ func TestARentalIsWrittenDownThoughItsVehicleHasGoneOn(t *testing.T) {
 	w.do("POST", "/v1/bookings", w.booking(-5.5*day, -4.5*day, `,"confirm":true,"backdated":true`)).refused()
 	w.do("POST", "/v1/bookings", w.booking(-1*day, 0.5*day, `,"confirm":true,"backdated":true`)).refused()
 
-	past := w.book(-8*day, -6*day, `,"confirm":true,"backdated":true,"elsewhere":true`)
+	past := w.book(-8*day, -6*day, `,"confirm":true,"backdated":true`)
 	if p := w.do("POST", past+"/pickup", `{}`).problem(422, "validation_failed"); len(p.Errors) != 1 || !strings.Contains(p.Errors[0].Detail, "give when the vehicle was picked up") {
 		t.Errorf("picked up without at: %+v", p)
 	}
@@ -89,7 +89,7 @@ func TestARentalIsWrittenDownThoughItsVehicleHasGoneOn(t *testing.T) {
 	}
 	wantEqual(t, "overdue at once", noted(), false)
 	// Another rental between the two, and no other may take what this one has.
-	between := w.book(-5.9*day, -5.3*day, `,"confirm":true,"backdated":true,"elsewhere":true`)
+	between := w.book(-5.9*day, -5.3*day, `,"confirm":true,"backdated":true`)
 	w.do("POST", between+"/pickup", `{"at":"`+w.in(-5.9*day)+`","mileage_mi":700}`).ok(200)
 	w.do("POST", between+"/return", `{"at":"`+w.in(-5.3*day)+`","mileage_mi":800}`).ok(200)
 	w.do("POST", "/v1/bookings", w.booking(-7*day, -6.5*day, `,"confirm":true,"backdated":true`)).refused()
