@@ -1,9 +1,12 @@
 package api
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/motorpool/fleet/api/record"
 )
 
 // A booking of three weeks ago is a wrong month as often as a rental that is written down afterwards: whoever means it says so, and then no
@@ -42,8 +45,84 @@ func TestABookingInThePastIsOneThatSaysSo(t *testing.T) {
 	w.do("PATCH", path, `{"pickup_at":"`+w.in(-30)+`","backdated":true}`).ok(200)
 	w.do("POST", path+"/confirm", "").ok(200)
 	moved := w.do("PATCH", path, `{"pickup_at":"`+w.in(5)+`"}`).ok(200).object()
-	wantEqual(t, "backdated, moved to come", moved["backdated"], nil)
+	wantEqual(t, "backdated, moved to come", moved["backdated"], false)
 	w.do("POST", path+"/duplicate", `{"pickup_at":"`+w.in(-90)+`","return_at":"`+w.in(-80)+`"}`).problem(422, "validation_failed")
 	w.do("POST", path+"/duplicate", `{"pickup_at":"`+w.in(-90)+`","return_at":"`+w.in(-80)+`","backdated":true}`).ok(201)
 	wantEqual(t, "nobody came after all", comes(7*time.Hour), "no_show")
+}
+
+// Last week's rentals are written down when their vehicle has been rented since, and while it is out: each holds it for its own time, and the
+// vehicle stays where later events have brought it.
+func TestARentalIsWrittenDownThoughItsVehicleHasGoneOn(t *testing.T) {
+	w := newLot(t)
+	const day = 24.0
+	elsewhere := made(w, w.api.desk.Locations, record.Location{Name: "Downtown", Timezone: "America/Chicago"})
+	since := w.book(-5*day, -4*day, `,"confirm":true,"backdated":true,"return_location_id":"`+elsewhere+`"`)
+	w.do("POST", since+"/pickup", `{"at":"`+w.in(-5*day)+`","mileage_mi":1000,"fuel_pct":80}`).ok(200)
+	w.do("POST", since+"/return", `{"at":"`+w.in(-4*day)+`","mileage_mi":1100,"fuel_pct":70}`).ok(200)
+	out := w.book(0, 2*day, `,"confirm":true,"elsewhere":true`)
+	w.do("POST", out+"/pickup", `{"mileage_mi":1200,"fuel_pct":60}`).ok(200)
+	car := func() string {
+		v := w.do("GET", "/v1/vehicles/"+w.car, "").ok(200).object()
+		return fmt.Sprint(v["status"], v["current_location_id"], v["fuel_level_pct"], v["current_mileage_mi"])
+	}
+	before := car()
+	if !strings.HasPrefix(before, "rented") || !strings.Contains(before, elsewhere) {
+		t.Fatalf("the car is %s", before)
+	}
+
+	// What its vehicle was taken for by others stays theirs.
+	w.do("POST", "/v1/bookings", w.booking(-5.5*day, -4.5*day, `,"confirm":true,"backdated":true`)).refused()
+	w.do("POST", "/v1/bookings", w.booking(-1*day, 0.5*day, `,"confirm":true,"backdated":true`)).refused()
+
+	past := w.book(-8*day, -6*day, `,"confirm":true,"backdated":true`)
+	if p := w.do("POST", past+"/pickup", `{}`).problem(422, "validation_failed"); len(p.Errors) != 1 || !strings.Contains(p.Errors[0].Detail, "give when the vehicle was picked up") {
+		t.Errorf("picked up without at: %+v", p)
+	}
+	w.do("POST", past+"/pickup", `{"at":"`+w.in(-8*day)+`","mileage_mi":500,"fuel_pct":90}`).ok(200)
+	wantEqual(t, "the car while the past is written down", car(), before)
+
+	// It is not overdue while its return is typed, and is when nobody has typed it for long.
+	noted := func() any {
+		doDuty(t, w, "bookings: overdue")
+		return strings.Contains(fmt.Sprint(w.do("GET", past+"/timeline", "").data()), "Overdue.")
+	}
+	wantEqual(t, "overdue at once", noted(), false)
+	// Another rental between the two, and no other may take what this one has.
+	between := w.book(-5.9*day, -5.3*day, `,"confirm":true,"backdated":true`)
+	w.do("POST", between+"/pickup", `{"at":"`+w.in(-5.9*day)+`","mileage_mi":700}`).ok(200)
+	w.do("POST", between+"/return", `{"at":"`+w.in(-5.3*day)+`","mileage_mi":800}`).ok(200)
+	w.do("POST", "/v1/bookings", w.booking(-7*day, -6.5*day, `,"confirm":true,"backdated":true`)).refused()
+	if text := w.do("POST", past+"/swap_vehicle", `{"vehicle_id":"`+w.newCar()+`"}`).refused(); !strings.Contains(text, "Return it") {
+		t.Errorf("swapped: %s", text)
+	}
+	w.do("POST", past+"/extend", `{"return_at":"`+w.in(1*day)+`"}`).refused()
+	w.do("POST", past+"/return", `{"mileage_mi":600}`).problem(422, "validation_failed")
+	w.pass(2 * time.Hour)
+	wantEqual(t, "overdue two hours later", noted(), true)
+	done := w.do("POST", past+"/return", `{"at":"`+w.in(-6*day-2)+`","mileage_mi":600,"fuel_pct":90}`).ok(200).object()
+	wantEqual(t, "billed", minor(done["total"]), 11000.0)
+	wantEqual(t, "the car after the past was written down", car(), before)
+
+	// And the one that is out comes back as it would have.
+	w.do("POST", out+"/return", `{"mileage_mi":1250,"fuel_pct":50}`).ok(200)
+	if is := car(); !strings.HasPrefix(is, "turnaround") {
+		t.Errorf("the car is %s after all", is)
+	}
+}
+
+// A rental that was written down by mistake is cancelled at no cost; what was booked to come costs its fee.
+func TestCancellingWhatWasWrittenDownAfterwardsCostsNothing(t *testing.T) {
+	w := newLot(t)
+	done := w.do("POST", w.book(-50, -26, `,"confirm":true,"backdated":true`)+"/cancel", `{}`).ok(200).object()
+	wantEqual(t, "cancelled afterwards", minor(done["total"]), 0.0)
+	wantEqual(t, "its fee", done["cancellation"].(map[string]any)["fee"], nil)
+	done = w.do("POST", w.book(2, 26, `,"confirm":true`)+"/cancel", `{}`).ok(200).object()
+	if minor(done["cancellation"].(map[string]any)["fee"]) == 0 {
+		t.Errorf("cancelled late at no fee: %v", done["cancellation"])
+	}
+	done = w.do("POST", w.book(-50, -26, `,"confirm":true,"backdated":true`)+"/no_show", `{}`).ok(200).object()
+	if minor(done["cancellation"].(map[string]any)["fee"]) == 0 {
+		t.Errorf("said to have failed to come, at no fee: %v", done["cancellation"])
+	}
 }

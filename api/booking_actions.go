@@ -192,7 +192,7 @@ func (a *API) bookingActionRoutes(s *resource[record.Booking]) {
 				return a.desk.Return(ctx, o, sent.handover())
 			})},
 		{path: "cancel", id: "cancelBooking", summary: "Cancel a booking", body: BookingCancel{}, optional: true,
-			about: "What was charged automatically is reversed, and the fee of the agreed policy is charged. A cancelled booking is never revived; duplicate it instead.",
+			about: "What was charged automatically is reversed, and the fee of the agreed policy is charged, but none by itself of a booking that is backdated. A cancelled booking is never revived; duplicate it instead.",
 			do: with(a, func(ctx context.Context, o desk.Order, _ *http.Request, sent BookingCancel) (rec, error) {
 				return a.desk.Cancel(ctx, o, desk.CancelRequest{By: sent.By, ReasonCode: sent.ReasonCode, Note: sent.Note, WaiveFee: sent.WaiveFee})
 			})},

@@ -1,6 +1,7 @@
 package calendar
 
 import (
+	"cmp"
 	"slices"
 	"time"
 )
@@ -29,9 +30,20 @@ func (c *Calendar) Standing(now time.Time) []Hold {
 }
 
 // At returns where a vehicle will be at an instant: where the last of its holds leaves it that is over by then. The
-// holds of one holder do not count; empty if nobody knows.
+// holds of one holder do not count; empty if nobody knows. Before one that has brought it to where it is, it was where
+// that began.
 func (v *Vehicle) At(t time.Time, without string) string {
 	place, last := v.Place, v.Since
+	var next *Hold
+	for i := range v.Holds {
+		h := &v.Holds[i]
+		if h.Ref != without && h.Ends != "" && h.From.After(t) && !h.Until.After(v.Since) && (next == nil || h.From.Before(next.From.Time)) {
+			next = h
+		}
+	}
+	if next != nil {
+		place, last = cmp.Or(next.Begins, place), time.Time{}
+	}
 	for i := range v.Holds {
 		h := &v.Holds[i]
 		if h.Ref != without && h.Ends != "" && h.Until.After(last) && !h.Until.After(t) {

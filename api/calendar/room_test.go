@@ -261,3 +261,20 @@ func TestAClassHasAtALocationWhatIsThere(t *testing.T) {
 		}
 	}
 }
+
+// A vehicle that was driven elsewhere was where it was driven from before that, whatever is said of it now.
+func TestAVehicleWasSomewhereElseBefore(t *testing.T) {
+	v := calendar.Vehicle{Place: "Dallas", Since: hour(32).Time, Holds: []calendar.Hold{
+		{Ref: "back", From: hour(10), Until: hour(12), Begins: "Austin", Ends: "Waco"},
+		{Ref: "away", From: hour(30), Until: hour(32), Begins: "Waco", Ends: "Dallas"},
+		{Ref: "comes", From: hour(40), Until: hour(42), Begins: "Dallas", Ends: "Austin"},
+	}}
+	for at, want := range map[int]string{5: "Austin", 20: "Waco", 35: "Dallas", 50: "Austin"} {
+		if got := v.At(hour(at).Time, ""); got != want {
+			t.Errorf("at %d in %s, want %s", at, got, want)
+		}
+	}
+	if got := v.At(hour(20).Time, "back"); got != "Waco" {
+		t.Errorf("without what brought it there in %s", got)
+	}
+}

@@ -55,11 +55,16 @@ func (d *Desk) eachDue(ctx context.Context, due query.DueBookings, do func(conte
 	})
 }
 
-// noteOverdue notes once that a rental should be back: the revision is what events and alerts follow from.
+// noteOverdue notes once that a rental should be back: the revision is what events and alerts follow from. Whoever writes down a rental that is
+// over has a while for its return.
 func (d *Desk) noteOverdue(ctx context.Context, o Order) error {
 	now := d.Now()
 	_, err := d.Bookings.Update(ctx, o.By, o.Account, o.Booking, 0, func(r *record.Record[record.Booking]) error {
-		if b := &r.Body; b.Status == record.BookingActive && b.OverdueNotedAt.IsZero() && b.ReturnAt.Before(now) {
+		b := &r.Body
+		if b.Bygone() && now.Before(b.StatusSince.Add(past)) {
+			return nil
+		}
+		if b.Status == record.BookingActive && b.OverdueNotedAt.IsZero() && b.ReturnAt.Before(now) {
 			b.OverdueNotedAt = record.InstantOf(now)
 		}
 		return nil

@@ -52,7 +52,7 @@ func holdOf(id uint64, b *record.Booking) (place, *calendar.Hold) {
 // periodOf is the hold of a booking, in whichever calendar: when, from which location and to which.
 func periodOf(id uint64, b *record.Booking) *calendar.Hold {
 	h := &calendar.Hold{Ref: fleet.FormatID(fleet.BookingPrefix, id), From: b.BlockedFrom, Until: b.BlockedUntil, Conflict: b.Conflict,
-		Open: b.Status == record.BookingActive, Ends: cmp.Or(b.ReturnLocationID, b.PickupLocationID)}
+		Open: b.Status == record.BookingActive && !b.Bygone(), Ends: cmp.Or(b.ReturnLocationID, b.PickupLocationID)}
 	if !b.Elsewhere {
 		h.Begins = b.PickupLocationID
 	}

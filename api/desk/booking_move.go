@@ -61,7 +61,7 @@ type CancelRequest struct {
 }
 
 // Cancel ends a booking before it begins. What was charged for it is taken back, but for what somebody charged by hand, and the fee
-// of the policy is charged: none for a booking that was never confirmed, or that the host gave up.
+// of the policy is charged: none for a booking that was never confirmed, or that the host gave up, or whose pickup lay in the past when it was written down.
 func (d *Desk) Cancel(ctx context.Context, o Order, req CancelRequest) (record.Record[record.Booking], error) {
 	if req.By == "" {
 		req.By = "operator"
@@ -69,7 +69,8 @@ func (d *Desk) Cancel(ctx context.Context, o Order, req CancelRequest) (record.R
 	return d.command(ctx, o, rental.Cancel, ask, func(_ context.Context, next *record.Record[record.Booking]) error {
 		b, now := &next.Body, d.Now()
 		var fee *record.Charge
-		if !b.ConfirmedAt.IsZero() && b.RateSnapshot != nil && req.By != "host" && !req.WaiveFee {
+		bygone := b.Backdated && !now.Before(b.PickupAt.Time)
+		if !bygone && !b.ConfirmedAt.IsZero() && b.RateSnapshot != nil && req.By != "host" && !req.WaiveFee {
 			c, err := price.CancelFee(b.RateSnapshot, b.PickupAt.Time, now)
 			if err != nil {
 				return err

@@ -97,11 +97,13 @@ func (d *Desk) Pickup(ctx context.Context, o Order, h Handover) (record.Record[r
 		if err != nil {
 			return err
 		}
-		if status := v.Body.Status; !d.Past && status != record.VehicleAvailable && status != record.VehicleTurnaround && v.Body.StatusCause != name(o.Booking) {
-			return fleet.NewError(fleet.CodeConflict, fmt.Sprintf("The vehicle %s is %s and cannot be handed over.", b.VehicleID, status))
-		}
-		if err := d.safe(ctx, o.Account, id); err != nil {
-			return err
+		if !d.Past && !b.Bygone() {
+			if status := v.Body.Status; status != record.VehicleAvailable && status != record.VehicleTurnaround && v.Body.StatusCause != name(o.Booking) {
+				return fleet.NewError(fleet.CodeConflict, fmt.Sprintf("The vehicle %s is %s and cannot be handed over.", b.VehicleID, status))
+			}
+			if err := d.safe(ctx, o.Account, id); err != nil {
+				return err
+			}
 		}
 		if err := h.fits(&v.Body); err != nil {
 			return err
@@ -119,6 +121,9 @@ func (d *Desk) Pickup(ctx context.Context, o Order, h Handover) (record.Record[r
 			return err
 		}
 		if !at.Before(b.ReturnAt.Time) {
+			if h.At.IsZero() {
+				return fault("/at", "is needed, because return_at has passed by: give when the vehicle was picked up, or extend the booking first if it goes out now")
+			}
 			return fault("/at", "is not before return_at; extend the booking first")
 		}
 		if b.PickupMeterMi, err = d.believed(ctx, o.Account, b.VehicleID, at, h.MileageMi, h.mileageIn, h.Confirm); err != nil {
@@ -199,6 +204,15 @@ func (d *Desk) returned(ctx context.Context, o Order, next *record.Record[record
 	at, err := h.at(d.Now())
 	if err != nil {
 		return err
+	}
+	if h.At.IsZero() && b.Backdated {
+		was, err := d.Bookings.Get(ctx, o.Account, o.Booking)
+		if err != nil {
+			return err
+		}
+		if was.Body.Bygone() {
+			return fault("/at", "is needed, because the pickup was written down after return_at: give when the vehicle was back, even if that is only now")
+		}
 	}
 	if at.Before(b.ActualPickupAt.Time) {
 		return fault("/at", "is before the pickup at "+b.ActualPickupAt.Format(time.RFC3339))
@@ -382,6 +396,9 @@ func (d *Desk) Swap(ctx context.Context, o Order, req SwapRequest) (record.Recor
 		}
 		if b.VehicleID == req.VehicleID {
 			return fault("/vehicle_id", "is the vehicle that the booking has")
+		}
+		if b.Bygone() {
+			return fleet.NewError(fleet.CodeConflict, "The rental was over when its pickup was written down. Return it, or extend it first if the vehicle is still out.")
 		}
 		now := d.Now()
 		was := record.VehicleSwap{VehicleID: b.VehicleID, Until: record.InstantOf(now), Reason: req.Reason}

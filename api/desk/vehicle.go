@@ -289,7 +289,7 @@ func (d *Desk) followBooking(ctx context.Context, by record.Author, account flee
 		}
 		switch {
 		case mine && b.Status == record.BookingActive:
-			if v.StatusCause == ref && v.Status == record.VehicleRented || rental.Overruled(v, takenAt(b)) || !rental.MayMoveVehicle(v.Status, record.VehicleRented, false) {
+			if b.Bygone() || v.StatusCause == ref && v.Status == record.VehicleRented || rental.Overruled(v, takenAt(b)) || !rental.MayMoveVehicle(v.Status, record.VehicleRented, false) {
 				return nil
 			}
 			return rental.MoveVehicle(r, rental.VehicleMove{To: record.VehicleRented, Reason: "picked up", Cause: ref}, now)

@@ -1,12 +1,14 @@
 -- What vehicles are bound by in time, of what was written since a time (ms): all of it with since 0, but for what ended more
 -- than 400 days ago. From, to and done_at are ms, 0 for none; due is a local date, the earlier of two. A row that is gone binds no more.
+-- A backdated booking (its no_show_at is never) whose return was over when its pickup was written down is out only once it was noted as overdue.
 -- A booking may be moved for from the beginning of its buffer; it is overdue only once it was picked up; after it is back its
 -- vehicle may be moved to the end of the buffer. Blocks and work orders are done by their end; nobody moves what is missing or
 -- to be held. Read by query.Policies.
 SELECT account, toUInt64OrZero(substring(vehicle_id, 5)) AS vehicle, 'booking' AS kind, concat('bkg_', toString(id)) AS ref, revision, updated_at,
     toUnixTimestamp64Milli(if(toUnixTimestamp64Milli(actual_pickup_at) != 0, least(actual_pickup_at, blocked_from), blocked_from)) AS from_ms,
-    toUnixTimestamp64Milli(return_at) AS to_ms, toBool(status != 'active') AS done,
-    if(status = 'completed', toUnixTimestamp64Milli(actual_return_at), if(status = 'active', 0, toUnixTimestamp64Milli(return_at))) AS done_at,
+    toUnixTimestamp64Milli(return_at) AS to_ms,
+    toBool(NOT ((status = 'active' AND (return_at >= status_since OR toYear(no_show_at) < 2201 OR toUnixTimestamp64Milli(overdue_noted_at) != 0)) AS out)) AS done,
+    if(status = 'completed', toUnixTimestamp64Milli(actual_return_at), if(out, 0, toUnixTimestamp64Milli(return_at))) AS done_at,
     if(status = 'completed', toUnixTimestamp64Milli(blocked_until), 0) AS after_ms, '' AS due,
     toBool(archived_at IS NOT NULL OR status NOT IN ('confirmed', 'active', 'completed')) AS gone
 FROM bookings FINAL
