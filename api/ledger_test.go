@@ -420,3 +420,58 @@ func TestTheLedgerIsReadByAccountants(t *testing.T) {
 	w.key = w.newKey(w.newAccount("Other"), auth.Admin)
 	wantEqual(t, "of others", fmt.Sprint(chart(w.do("GET", "/v1/ledger/chart", ""))), fmt.Sprint(usual))
 }
+
+// A rental of three weeks ago is written down today: it came back a day late, with miles to pay, and was paid in cash at the desk. The books say
+// so of those days, and owe and hold nothing since; what is charged by hand today is of today. Where the books are closed it counts on the first
+// open day, and says to which day it belongs. A car that comes back early has nothing left to be earned.
+func TestARentalWrittenDownAfterwardsIsInItsOwnMonth(t *testing.T) {
+	w := newLot(t)
+	const weeks = -21 * 24
+	day := func(hours float64) string { return w.in(hours)[:10] }
+	handedOver := func(from, back float64) (string, float64) {
+		t.Helper()
+		w.car = w.newCar()
+		path := w.book(from, from+48, `,"confirm":true,"backdated":true`)
+		w.do("POST", path+"/pickup", `{"at":"`+w.in(from)+`","mileage_mi":1000,"fuel_pct":100}`).ok(200)
+		return path, minor(w.do("POST", path+"/return", `{"at":"`+w.in(back)+`","mileage_mi":1900,"fuel_pct":50}`).ok(200).object()["balance_due"])
+	}
+	of := func(path, more string) []map[string]any {
+		t.Helper()
+		return w.do("GET", "/v1/ledger/entries?per_page=100&sort=local_on&booking_id="+strings.TrimPrefix(path, "/v1/bookings/")+more, "").data()
+	}
+	path, due := handedOver(weeks, weeks+72)
+	w.do("POST", path+"/payments", fmt.Sprintf(`{"method":"cash","amount":{"amount":%.0f,"currency":"USD"},"received_at":%q}`, due, w.in(weeks+72))).ok(201)
+	seen := map[string]bool{}
+	for _, e := range of(path, "") {
+		seen[e["ledger_account"].(string)] = true
+		if on := e["local_on"].(string); on < day(weeks-24) || on > day(weeks+72) || e["used_on"] != on {
+			t.Errorf("%v on %v", e["ledger_account"], on)
+		}
+	}
+	for _, account := range []string{"accounts_receivable", "revenue.time", "revenue.mileage", "revenue.fees", "tax_payable", "cash"} {
+		if !seen[account] {
+			t.Errorf("nothing on %s", account)
+		}
+	}
+	balances := w.balances(day(weeks + 72))
+	for _, account := range []string{"accounts_receivable", "unbilled_receivable", "deferred_revenue", "customer_prepayments"} {
+		wantEqual(t, account, balances[account+" USD"], 0.0)
+	}
+	w.do("POST", path+"/charges", `{"type":"cleaning","quantity":1,"unit_price":{"amount":2000,"currency":"USD"}}`).ok(201)
+	all := of(path, "&ledger_account=accounts_receivable")
+	if on := all[len(all)-1]["local_on"].(string); on < day(-24) {
+		t.Errorf("charged by hand on %s", on)
+	}
+
+	early, _ := handedOver(weeks-240, weeks-240+4)
+	wantEqual(t, "after an early return", w.balances(day(weeks - 200))["deferred_revenue USD"], 0.0)
+	w.do("POST", "/v1/ledger/close", `{"through":"`+day(-72)+`"}`).ok(200)
+	late, _ := handedOver(weeks+240, weeks+240+48)
+	for _, e := range of(late, "") {
+		if e["local_on"].(string) <= day(-72) || e["used_on"].(string) > day(weeks+300) {
+			t.Errorf("in closed books: %v on %v of %v", e["ledger_account"], e["local_on"], e["used_on"])
+		}
+	}
+	wantEqual(t, "closed days stay", len(of(early, "&from="+day(-72))), 0)
+	w.audited()
+}
