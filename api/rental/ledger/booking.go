@@ -3,6 +3,7 @@ package ledger
 import (
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/motorpool/fleet/api/record"
@@ -180,7 +181,20 @@ func net(charges []record.Charge) []record.Charge {
 
 // charge books a line of the bill on one day.
 func (k *book) charge(c *record.Charge, day Day, owed Account) {
+	k.purpose = purposeOf(c)
 	k.move(day, owedFor(c, owed), accountOf(c), c.Amount)
+	k.purpose = ""
+}
+
+// purposeOf says what a line is for, a tax by its name; nothing of what is for the rental as a whole, as its account does.
+func purposeOf(c *record.Charge) string {
+	switch {
+	case slices.Contains(spreadTypes, c.Type):
+		return ""
+	case c.Type == "tax" && c.Description != "":
+		return "tax, " + c.Description
+	}
+	return strings.ReplaceAll(c.Type, "_", " ")
 }
 
 // accountOf is the account of what a line is for.
@@ -230,7 +244,7 @@ func feeDay(b *record.Booking, c *record.Charge, zone *time.Location) Day {
 // keep: so to the day on which each becomes known. An authorization moves no money. Its dimensions are the booking and the customer alone:
 // it is no vehicle's, and would move again whenever the booking got another one.
 func (k *book) deposit(b *record.Booking, owed Account) {
-	k.dims = Dims{Booking: k.dims.Booking, Customer: k.dims.Customer}
+	k.dims, k.purpose = Dims{Booking: k.dims.Booking, Customer: k.dims.Customer}, "deposit"
 	d := &b.Deposit
 	k.move(0, Cash, DepositsHeld, d.Captured)
 	k.move(0, DepositsHeld, owed, d.Applied)

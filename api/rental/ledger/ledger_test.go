@@ -37,6 +37,11 @@ func lines(postings []ledger.Posting, vehicle bool) string {
 func want(t *testing.T, got []ledger.Posting, vehicle bool, text string) {
 	t.Helper()
 	balanced(t, got)
+	got = slices.Clone(got)
+	for i := range got {
+		got[i].Purpose = "" // TestAnEntrySaysWhatItIsFor has them
+	}
+	got = ledger.Sum(got)
 	text = strings.ReplaceAll(strings.TrimSpace(text), "\t", "") + "\n"
 	if text == "\n" {
 		text = ""
@@ -204,6 +209,26 @@ func TestWhatAHandoverBroughtAboutCountsOnItsDay(t *testing.T) {
 		2026-03-03 revenue.time -6000 USD
 		2026-03-05 accounts_receivable 300 USD
 		2026-03-05 revenue.mileage -300 USD`)
+}
+
+// Whoever reads the books sees which tax, which fee, and what of the money was a deposit or given back.
+func TestAnEntrySaysWhatItIsFor(t *testing.T) {
+	b := rental()
+	b.Charges = append(b.Charges[:1:1], record.Charge{ID: "chg_2", Type: "tax", Description: "City tax", Amount: usd(100)},
+		record.Charge{ID: "chg_3", Type: "tax", Description: "State tax", Amount: usd(400)}, record.Charge{ID: "chg_4", Type: "late_return", Amount: usd(700)})
+	b.Deposit = record.Deposit{Captured: usd(5000)}
+	p := &record.Payment{PaymentFields: record.PaymentFields{Direction: "in", Amount: usd(900), ReceivedAt: at("2026-03-01T20:00:00Z")},
+		Status: record.PaymentPartiallyRefunded, Refunds: []record.Refund{{Amount: usd(300), At: at("2026-03-01T22:00:00Z")}}}
+	said := map[string]int64{}
+	for _, p := range append(ledger.OfBooking("bkg_1", b, time.UTC), ledger.OfPayment(p, time.UTC)...) {
+		if p.Account == ledger.Receivable || p.Account == ledger.TaxPayable || p.Account == ledger.Cash {
+			said[fmt.Sprintf("%s: %s", p.Account, p.Purpose)] += p.Amount
+		}
+	}
+	if got, want := fmt.Sprint(said), "map[accounts_receivable: :15100 accounts_receivable: late return:700 accounts_receivable: refund:300 accounts_receivable: tax, City tax:100 "+
+		"accounts_receivable: tax, State tax:400 cash: :900 cash: deposit:5000 cash: refund:-300 tax_payable: tax, City tax:-100 tax_payable: tax, State tax:-400]"; got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
 }
 
 // Three days are paid for, and the vehicle comes back on the first: what is left is earned then.
