@@ -58,6 +58,7 @@ type LedgerEntry struct {
 	CustomerID *string        `json:"customer_id" nullable:"true"`
 	LocationID *string        `json:"location_id" nullable:"true"`
 	Channel    *string        `json:"channel" nullable:"true"`
+	Purpose    *string        `json:"purpose" nullable:"true" doc:"What it is for, in words, where the account does not say: a line of a bill (mileage, late return), a tax with its name (tax, City tax), a deposit, a refund." example:"tax, City tax"`
 	Kind       string         `json:"kind" doc:"Of the record that was the cause."`
 	SourceID   string         `json:"source_id" doc:"The record." example:"bkg_1234"`
 	OccurredAt record.Instant `json:"occurred_at" doc:"When it became known."`
@@ -228,7 +229,7 @@ func (a *API) getLedgerTransaction(w http.ResponseWriter, r *http.Request) error
 		answer.Entries[i] = LedgerEntry{
 			ID: fleet.FormatID(fleet.EntryPrefix, ledger.EntryID(id, i+1)), Object: "ledger_entry", TransactionID: answer.ID, LocalOn: e.On.String(), UsedOn: e.Day.String(),
 			AccountLabel: labelOf(labels, string(e.Account)), Amount: record.Money{Amount: e.Amount, Currency: e.Currency}, VehicleID: textOrNull(e.Vehicle), ClassID: textOrNull(e.Class),
-			BookingID: textOrNull(e.Booking), CustomerID: textOrNull(e.Customer), LocationID: textOrNull(e.Location), Channel: textOrNull(e.Channel),
+			BookingID: textOrNull(e.Booking), CustomerID: textOrNull(e.Customer), LocationID: textOrNull(e.Location), Channel: textOrNull(e.Channel), Purpose: textOrNull(e.Purpose),
 			Kind: answer.Kind, SourceID: answer.SourceID, OccurredAt: answer.OccurredAt,
 		}
 	}
@@ -360,6 +361,6 @@ func showLedgerEntry(e *query.LedgerEntry, labels map[string]record.LedgerLabel)
 		LocalOn: e.On.Format(time.DateOnly), UsedOn: e.Used.Format(time.DateOnly), AccountLabel: labelOf(labels, e.Account), Amount: record.Money{Amount: e.Amount, Currency: e.Currency},
 		VehicleID: idOrNull(fleet.VehiclePrefix, e.Vehicle), ClassID: idOrNull(fleet.ClassPrefix, e.Class), BookingID: idOrNull(fleet.BookingPrefix, e.Booking),
 		CustomerID: idOrNull(fleet.CustomerPrefix, e.Customer), LocationID: idOrNull(fleet.LocationPrefix, e.Location), Channel: textOrNull(e.Channel),
-		Kind: e.Kind, SourceID: fleet.FormatID(ledger.Kinds[e.Kind], e.Source), OccurredAt: record.InstantOf(e.OccurredAt),
+		Purpose: textOrNull(e.Purpose), Kind: e.Kind, SourceID: fleet.FormatID(ledger.Kinds[e.Kind], e.Source), OccurredAt: record.InstantOf(e.OccurredAt),
 	}
 }

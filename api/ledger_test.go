@@ -79,7 +79,8 @@ func TestTheBooksFollowTheRecords(t *testing.T) {
 	wantEqual(t, "of a confirmed one", w.do("GET", "/v1/ledger/transactions", "").pagination().Total, 0)
 	w.rebook(booking, pickup)
 	of := "/v1/ledger/entries?sort=local_on&booking_id=" + booking
-	wantEqual(t, "picked up", w.do("GET", of, "").entries(), `2026-03-02 accounts_receivable 12990 USD
+	wantEqual(t, "picked up", w.do("GET", of, "").entries(), `2026-03-02 accounts_receivable 12000 USD
+2026-03-02 accounts_receivable 990 USD
 2026-03-02 deferred_revenue -8000 USD
 2026-03-02 revenue.time -4000 USD
 2026-03-02 tax_payable -990 USD
@@ -101,8 +102,8 @@ func TestTheBooksFollowTheRecords(t *testing.T) {
 		"map[accounts_receivable USD:0 cash EUR:-50 cash USD:9600 cost.fuel EUR:50 cost.insurance USD:3000 cost.payment_fee USD:390 deferred_revenue USD:0 prepaid_expenses USD:0 revenue.time USD:-12000 tax_payable USD:-990]")
 
 	// Lists: filters, both directions, cursors.
-	for query, want := range map[string]int{"": 8 + 3 + 61 + 2, "?vehicle_id=" + car: 74, "?booking_id=" + booking: 11, "?customer_id=cus_7": 11, "?kind=expense": 63, "?kind=toll,payment": 3,
-		"?ledger_account=cash": 3, "?ledger_account=cash,revenue.time&from=2026-03-03&until=2026-03-03": 1, "?from=2026-03-30": 2, "?until=2026-03-01": 3, "?vehicle_id=veh_1": 0, "?from=2200-01-01": 0, "?until=1950-01-01": 0, "?source_id=" + booking: 8} {
+	for query, want := range map[string]int{"": 9 + 3 + 61 + 2, "?vehicle_id=" + car: 75, "?booking_id=" + booking: 12, "?customer_id=cus_7": 12, "?kind=expense": 63, "?kind=toll,payment": 3,
+		"?ledger_account=cash": 3, "?ledger_account=cash,revenue.time&from=2026-03-03&until=2026-03-03": 1, "?from=2026-03-30": 2, "?until=2026-03-01": 3, "?vehicle_id=veh_1": 0, "?from=2200-01-01": 0, "?until=1950-01-01": 0, "?source_id=" + booking: 9} {
 		wantEqual(t, query, w.do("GET", "/v1/ledger/entries"+query, "").pagination().Total, want)
 	}
 	// The same for a bookkeeper.
@@ -118,14 +119,15 @@ func TestTheBooksFollowTheRecords(t *testing.T) {
 	wantEqual(t, "columns", strings.Join(rows[0], " "),
 		"local_on account_number account_name description debit credit amount currency license_plate vehicle_name booking_number customer_number customer_name used_on known_on "+
 			"ledger_account kind source_id vehicle_id booking_id customer_id transaction_id id")
-	wantEqual(t, "rows", len(rows), 1+8)
-	wantEqual(t, "the third", strings.Join(rows[3][:12], "|"), "2026-03-02|4000|Rental|Booking B-1001||40.00|-40.00|USD||A B|B-1001|")
-	wantEqual(t, "all rows, the newest first", len(sheet("/v1/ledger/entries?format=csv")), 1+74)
+	wantEqual(t, "rows", len(rows), 1+9)
+	wantEqual(t, "the second", strings.Join(rows[2][:12], "|"), "2026-03-02|1100|Accounts receivable|Booking B-1001: tax|9.90||9.90|USD||A B|B-1001|")
+	wantEqual(t, "the fourth", strings.Join(rows[4][:12], "|"), "2026-03-02|4000|Rental|Booking B-1001||40.00|-40.00|USD||A B|B-1001|")
+	wantEqual(t, "all rows, the newest first", len(sheet("/v1/ledger/entries?format=csv")), 1+75)
 	wantEqual(t, "of a vehicle on a day", len(sheet("/v1/ledger/entries?format=csv&from=2026-03-04&until=2026-03-04&ledger_account=revenue.time,cost.fuel&vehicle_id="+car)), 1+2)
 	wantEqual(t, "of none", len(sheet("/v1/ledger/entries?format=csv&vehicle_id=veh_1")), 1)
 	lines := strings.Split(string(w.do("GET", of+"&format=ndjson", "").ok(200).body), "\n")
 	var line map[string]any
-	if err := json.Unmarshal([]byte(lines[0]), &line); err != nil || fmt.Sprint(line) != fmt.Sprint(w.do("GET", of, "").data()[0]) || len(lines) != 11+1 {
+	if err := json.Unmarshal([]byte(lines[0]), &line); err != nil || fmt.Sprint(line) != fmt.Sprint(w.do("GET", of, "").data()[0]) || len(lines) != 12+1 {
 		t.Errorf("lines: %v, %s of %d", err, lines[0], len(lines))
 	}
 
@@ -161,9 +163,9 @@ func TestTheBooksFollowTheRecords(t *testing.T) {
 			}
 			path = next + "&cursor=" + cursor
 		}
-		wantEqual(t, "entries by cursor", len(all), 74)
+		wantEqual(t, "entries by cursor", len(all), 75)
 		slices.Sort(all)
-		wantEqual(t, "different ones", len(slices.Compact(all)), 74)
+		wantEqual(t, "different ones", len(slices.Compact(all)), 75)
 	}
 	var seen []string
 	for path := "/v1/ledger/transactions?per_page=1"; ; {
@@ -181,7 +183,7 @@ func TestTheBooksFollowTheRecords(t *testing.T) {
 	wantEqual(t, "source", tx["source_id"], booking)
 	wantEqual(t, "debits", fmt.Sprint(tx["debits"]), "[map[amount:20990 currency:USD]]")
 	full := w.do("GET", "/v1/ledger/transactions/"+tx["id"].(string), "").ok(200).object()
-	wantEqual(t, "its entries", len(full["entries"].([]any)), 8)
+	wantEqual(t, "its entries", len(full["entries"].([]any)), 9)
 	listed := w.do("GET", "/v1/ledger/entries?sort=local_on&transaction_id="+tx["id"].(string), "").data()
 	wantEqual(t, "alike", fmt.Sprint(full["entries"].([]any)[0]), fmt.Sprint(listed[0]))
 	for _, bad := range []string{"/v1/ledger/entries?cursor=x", "/v1/ledger/entries?ledger_account=gold", "/v1/ledger/entries?vehicle_id=bkg_1", "/v1/ledger/entries?source_id=veh_1", "/v1/ledger/entries?from=yesterday",
@@ -437,10 +439,67 @@ func TestTheLedgerIsReadByAccountants(t *testing.T) {
 2026-03-02|1100|First National|Payment P-1001: bank transfer, T7|5000||5000|JPY||||C-1001|Ann Lee
 `)
 	wantEqual(t, "owed", read(admin, "&kind=booking&ledger_account=accounts_receivable"),
-		"2026-03-02|1200|Accounts receivable|Booking B-1001|129.90||129.90|USD|ABC 123|'=Van 7|B-1001|C-1001|Ann Lee\n")
+		"2026-03-02|1200|Accounts receivable|Booking B-1001|120.00||120.00|USD|ABC 123|'=Van 7|B-1001|C-1001|Ann Lee\n"+
+			"2026-03-02|1200|Accounts receivable|Booking B-1001: tax|9.90||9.90|USD|ABC 123|'=Van 7|B-1001|C-1001|Ann Lee\n")
 	wantEqual(t, "owed by a number, for a car", read(w.newKey(w.account, auth.FinanceRead), "&kind=booking&ledger_account=accounts_receivable"),
-		"2026-03-02|1200|Accounts receivable|Booking B-1001|129.90||129.90|USD|||B-1001|C-1001|\n")
+		"2026-03-02|1200|Accounts receivable|Booking B-1001|120.00||120.00|USD|||B-1001|C-1001|\n"+
+			"2026-03-02|1200|Accounts receivable|Booking B-1001: tax|9.90||9.90|USD|||B-1001|C-1001|\n")
 	w.do("PATCH", "/v1/ledger/chart", `{"data":[{"ledger_account":"cash","account_name":"Mine"}]}`).problem(403, "insufficient_scope")
 	w.key = w.newKey(w.newAccount("Other"), auth.Admin)
 	wantEqual(t, "of others", fmt.Sprint(chart(w.do("GET", "/v1/ledger/chart", ""))), fmt.Sprint(usual))
+}
+
+// A rental of three weeks ago is written down today: it came back a day late, with miles to pay, and was paid in cash at the desk. The books say
+// so of those days, and owe and hold nothing since; what is charged by hand today is of today. Where the books are closed it counts on the first
+// open day, and says to which day it belongs. A car that comes back early has nothing left to be earned.
+func TestARentalWrittenDownAfterwardsIsInItsOwnMonth(t *testing.T) {
+	w := newLot(t)
+	const weeks = -21 * 24
+	day := func(hours float64) string { return w.in(hours)[:10] }
+	handedOver := func(from, back float64) (string, float64) {
+		t.Helper()
+		w.car = w.newCar()
+		path := w.book(from, from+48, `,"confirm":true,"backdated":true`)
+		w.do("POST", path+"/pickup", `{"at":"`+w.in(from)+`","mileage_mi":1000,"fuel_pct":100}`).ok(200)
+		return path, minor(w.do("POST", path+"/return", `{"at":"`+w.in(back)+`","mileage_mi":1900,"fuel_pct":50}`).ok(200).object()["balance_due"])
+	}
+	of := func(path, more string) []map[string]any {
+		t.Helper()
+		return w.do("GET", "/v1/ledger/entries?per_page=100&sort=local_on&booking_id="+strings.TrimPrefix(path, "/v1/bookings/")+more, "").data()
+	}
+	path, due := handedOver(weeks, weeks+72)
+	w.do("POST", path+"/payments", fmt.Sprintf(`{"method":"cash","amount":{"amount":%.0f,"currency":"USD"},"received_at":%q}`, due, w.in(weeks+72))).ok(201)
+	seen := map[string]bool{}
+	for _, e := range of(path, "") {
+		seen[e["ledger_account"].(string)] = true
+		if on := e["local_on"].(string); on < day(weeks-24) || on > day(weeks+72) || e["used_on"] != on {
+			t.Errorf("%v on %v", e["ledger_account"], on)
+		}
+	}
+	for _, account := range []string{"accounts_receivable", "revenue.time", "revenue.mileage", "revenue.fees", "tax_payable", "cash"} {
+		if !seen[account] {
+			t.Errorf("nothing on %s", account)
+		}
+	}
+	balances := w.balances(day(weeks + 72))
+	for _, account := range []string{"accounts_receivable", "unbilled_receivable", "deferred_revenue", "customer_prepayments"} {
+		wantEqual(t, account, balances[account+" USD"], 0.0)
+	}
+	w.do("POST", path+"/charges", `{"type":"cleaning","quantity":1,"unit_price":{"amount":2000,"currency":"USD"}}`).ok(201)
+	all := of(path, "&ledger_account=accounts_receivable")
+	if on := all[len(all)-1]["local_on"].(string); on < day(-24) {
+		t.Errorf("charged by hand on %s", on)
+	}
+
+	early, _ := handedOver(weeks-240, weeks-240+4)
+	wantEqual(t, "after an early return", w.balances(day(weeks - 200))["deferred_revenue USD"], 0.0)
+	w.do("POST", "/v1/ledger/close", `{"through":"`+day(-72)+`"}`).ok(200)
+	late, _ := handedOver(weeks+240, weeks+240+48)
+	for _, e := range of(late, "") {
+		if e["local_on"].(string) <= day(-72) || e["used_on"].(string) > day(weeks+300) {
+			t.Errorf("in closed books: %v on %v of %v", e["ledger_account"], e["local_on"], e["used_on"])
+		}
+	}
+	wantEqual(t, "closed days stay", len(of(early, "&from="+day(-72))), 0)
+	w.audited()
 }

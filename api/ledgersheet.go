@@ -7,6 +7,7 @@ import (
 	"io"
 	"iter"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -87,7 +88,7 @@ func ledgerRow(e *query.LedgerEntry, chart map[string]record.LedgerLabel, names 
 	if !names.may(auth.CustomersRead) {
 		customer.text = ""
 	}
-	row := []string{view.LocalOn, label.Number, label.Name, names.of(e.Kind, e.Source).text,
+	row := []string{view.LocalOn, label.Number, label.Name, names.of(e.Kind, e.Source).description(e.Purpose),
 		"", "", decimal(e.Amount), e.Currency, car.number, car.text, names.of(fleet.BookingPrefix, e.Booking).number,
 		customer.number, customer.text, view.UsedOn, e.OccurredAt.In(zone).Format(time.DateOnly),
 		e.Account, e.Kind, view.SourceID}
@@ -113,7 +114,19 @@ func ledgerRow(e *query.LedgerEntry, chart map[string]record.LedgerLabel, names 
 }
 
 // ledgerName is what people call a record.
-type ledgerName struct{ text, number string }
+type ledgerName struct {
+	text, number string
+	more         []string // of what entries are for
+}
+
+// description says what an entry is for: "Payment P-1004: refund, card".
+func (n ledgerName) description(purpose string) string {
+	said := slices.DeleteFunc(append([]string{purpose}, n.more...), func(part string) bool { return part == "" })
+	if len(said) == 0 {
+		return n.text
+	}
+	return n.text + ": " + strings.Join(said, ", ")
+}
 
 // ledgerNames knows what the records are called that entries are about, by the prefixes of their ids, and what entries of a kind of record
 // are for, by the kind.
@@ -217,18 +230,9 @@ func nameFrom[T any](name func(*T) ledgerName) func(fleet.AccountID, query.Store
 	}
 }
 
-// described says what an entry is for: "Expense: insurance, Acme Mutual".
+// described is what entries are for: "Expense", and "insurance", "Acme Mutual".
 func described(what string, parts ...string) ledgerName {
-	var said []string
-	for _, part := range parts {
-		if part != "" {
-			said = append(said, part)
-		}
-	}
-	if len(said) > 0 {
-		what += ": " + strings.Join(said, ", ")
-	}
-	return ledgerName{text: what}
+	return ledgerName{text: what, more: parts}
 }
 
 // downloadLedgerSheet answers with entries as a sheet.

@@ -134,6 +134,7 @@ type LedgerEntry struct {
 	Kind        string // of the record that was the cause
 	Source      uint64 // its id
 	OccurredAt  time.Time
+	Purpose     string // in words, where the account and the record do not say
 }
 
 // LedgerEntries gives entries by day, ledger account, transaction and number, behind the one of after, nil for the beginning. What goes wrong
@@ -155,7 +156,7 @@ func LedgerEntries(ctx context.Context, db driver.Conn, f LedgerFilter, after *L
 		for rows.Next() {
 			var e LedgerEntry
 			if err := rows.Scan(&e.On, &e.Account, &e.Transaction, &e.Number, &e.ID, &e.Amount, &e.Currency, &e.Used, &e.Vehicle, &e.Class, &e.Booking,
-				&e.Customer, &e.Location, &e.Channel, &e.Kind, &e.Source, &e.OccurredAt); err != nil {
+				&e.Customer, &e.Location, &e.Channel, &e.Kind, &e.Source, &e.OccurredAt, &e.Purpose); err != nil {
 				yield(e, fmt.Errorf("list ledger_entries: %w", err))
 				return
 			}

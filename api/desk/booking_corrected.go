@@ -146,7 +146,7 @@ func (k *correcting) price() error {
 		if err != nil {
 			return err
 		}
-		d.lines(b, charges)
+		b.PickupCharges = append(b.PickupCharges, d.lines(b, charges)...)
 		b.RateSnapshot, b.BilledDays = &next, next.BilledDays
 	}
 	if b.Status != record.BookingCompleted {

@@ -136,7 +136,14 @@ func (d *Desk) Pickup(ctx context.Context, o Order, h Handover) (record.Record[r
 			b.BlockedFrom = record.InstantOf(at)
 		}
 		d.inspected(b, "pickup", &h, at)
-		return d.pricedFrom(b, at)
+		if err := d.pricedFrom(b, at); err != nil {
+			return err
+		}
+		b.PickupCharges = nil
+		for i := range b.Charges {
+			b.PickupCharges = append(b.PickupCharges, b.Charges[i].ID)
+		}
+		return nil
 	})
 }
 

@@ -92,6 +92,7 @@ type Booking struct {
 	OverdueNotedAt   Instant       `json:"overdue_noted_at"` // when its event was told
 	DuplicateOf      string        `json:"duplicate_of,omitempty"`
 	QuoteID          string        `json:"quote_id,omitempty"`          // whose price was agreed
+	PickupCharges    []string      `json:"pickup_charge_ids,omitempty"` // what was owed when it was handed over: the books date it by then
 	ReturnCharges    []string      `json:"return_charge_ids,omitempty"` // what the return added: reopening takes it back
 	Corrections      []Correction  `json:"corrections,omitempty"`
 }

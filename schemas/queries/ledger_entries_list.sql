@@ -3,7 +3,7 @@
 -- FINAL, which would keep the server from reading in order. EXPLAIN indexes=1: by the key, the account's days; with a transaction,
 -- booking, vehicle or customer only the granules that may hold it.
 SELECT local_date, CAST(ledger_account, 'String'), transaction, entry_no, id, amount, CAST(currency, 'String'), use_date, vehicle, class, booking, customer, location,
-    CAST(channel, 'String'), CAST(kind, 'String'), source, occurred_at
+    CAST(channel, 'String'), CAST(kind, 'String'), source, occurred_at, CAST(purpose, 'String')
 FROM ledger_entries
 WHERE account = {account:UInt64}
     AND local_date BETWEEN {from:Date32} AND {to:Date32}

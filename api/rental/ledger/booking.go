@@ -1,7 +1,9 @@
 package ledger
 
 import (
+	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/motorpool/fleet/api/record"
@@ -86,12 +88,13 @@ func receivableOf(platform bool) Account {
 	return Receivable
 }
 
-// rental books the charges of a booking that was picked up: billed when they were posted, earned when they are used.
+// rental books the charges of a booking that was picked up: billed on the day that billDay says, earned when they are used, and all of it
+// once the vehicle is back.
 func (k *book) rental(b *record.Booking, owed Account, zone *time.Location) {
 	days, prices := billed(b, zone)
-	first := DayOf(pickupOf(b), zone)
+	last := returnDay(b, zone)
 	for _, c := range b.Charges {
-		day := max(first, DayOf(c.PostedAt.Time, zone))
+		day := billDay(b, &c, zone)
 		k.dims.Vehicle = vehicleOn(b, day, zone)
 		if slices.Contains(spreadTypes, c.Type) {
 			k.move(day, owedFor(&c, owed), aheadOf(&c), c.Amount)
@@ -108,12 +111,38 @@ func (k *book) rental(b *record.Booking, owed Account, zone *time.Location) {
 		}
 		for i, part := range price.Allocate(c.Amount.Amount, weights) {
 			k.dims.Vehicle = vehicles[i]
-			k.move(days[i], aheadOf(&c), accountOf(&c), record.Money{Amount: part, Currency: c.Amount.Currency})
+			k.move(min(days[i], last), aheadOf(&c), accountOf(&c), record.Money{Amount: part, Currency: c.Amount.Currency})
 		}
 	}
 	k.level(DeferredRevenue, Unbilled)
 	k.level(PrepaidExpenses, Payable)
 	k.dims.Vehicle = b.VehicleID
+}
+
+// billDay is the day on which a line of a rental's bill is owed: what a handover brought about on that of the handover, whenever that was
+// noted; what a channel tells on that of pickup if it is of the rental as a whole, else of return; and all else when it was posted.
+// Nothing is owed before pickup.
+func billDay(b *record.Booking, c *record.Charge, zone *time.Location) Day {
+	first, last := DayOf(pickupOf(b), zone), returnDay(b, zone)
+	told := c.Source == "import"
+	switch {
+	case slices.Contains(b.PickupCharges, c.ID), told && (c.Type == "tax" || slices.Contains(spreadTypes, c.Type)):
+		return first
+	case last != never && (told || slices.Contains(b.ReturnCharges, c.ID)):
+		return last
+	}
+	return max(first, DayOf(c.PostedAt.Time, zone))
+}
+
+// never is the day of what has not taken place.
+const never = Day(math.MaxInt32)
+
+// returnDay is the day on which a booking's vehicle came back, not before pickup; never while it is out.
+func returnDay(b *record.Booking, zone *time.Location) Day {
+	if b.Status != record.BookingCompleted || b.ActualReturnAt.IsZero() {
+		return never
+	}
+	return max(DayOf(pickupOf(b), zone), DayOf(b.ActualReturnAt.Time, zone))
 }
 
 // owedFor is the account of what is owed because of a line: what a channel keeps is the less that it owes.
@@ -152,7 +181,20 @@ func net(charges []record.Charge) []record.Charge {
 
 // charge books a line of the bill on one day.
 func (k *book) charge(c *record.Charge, day Day, owed Account) {
+	k.purpose = purposeOf(c)
 	k.move(day, owedFor(c, owed), accountOf(c), c.Amount)
+	k.purpose = ""
+}
+
+// purposeOf says what a line is for, a tax by its name; nothing of what is for the rental as a whole, as its account does.
+func purposeOf(c *record.Charge) string {
+	switch {
+	case slices.Contains(spreadTypes, c.Type):
+		return ""
+	case c.Type == "tax" && c.Description != "":
+		return "tax, " + c.Description
+	}
+	return strings.ReplaceAll(c.Type, "_", " ")
 }
 
 // accountOf is the account of what a line is for.
@@ -199,8 +241,10 @@ func feeDay(b *record.Booking, c *record.Charge, zone *time.Location) Day {
 }
 
 // deposit books what was done with the money of a deposit. It belongs to the days on which it was done, which the booking does not
-// keep: so to the day on which each becomes known. An authorization moves no money.
+// keep: so to the day on which each becomes known. An authorization moves no money. Its dimensions are the booking and the customer alone:
+// it is no vehicle's, and would move again whenever the booking got another one.
 func (k *book) deposit(b *record.Booking, owed Account) {
+	k.dims, k.purpose = Dims{Booking: k.dims.Booking, Customer: k.dims.Customer}, "deposit"
 	d := &b.Deposit
 	k.move(0, Cash, DepositsHeld, d.Captured)
 	k.move(0, DepositsHeld, owed, d.Applied)

@@ -90,7 +90,14 @@ func (b *books) newBooking() {
 
 func (b *books) bill(r *record.Booking) {
 	b.lines++
-	c := record.Charge{ID: fmt.Sprintf("chg_%d", b.lines), Type: rapid.SampledFrom(lineTypes).Draw(b.t, "type"), Amount: b.money(1_000_000), PostedAt: b.instant()}
+	c := record.Charge{ID: fmt.Sprintf("chg_%d", b.lines), Type: rapid.SampledFrom(lineTypes).Draw(b.t, "type"), Amount: b.money(1_000_000), PostedAt: b.instant(),
+		Source: rapid.SampledFrom([]string{"auto", "manual", "import"}).Draw(b.t, "source")}
+	switch rapid.IntRange(0, 3).Draw(b.t, "brought about by") {
+	case 0:
+		r.PickupCharges = append(r.PickupCharges, c.ID)
+	case 1:
+		r.ReturnCharges = append(r.ReturnCharges, c.ID)
+	}
 	if rapid.Bool().Draw(b.t, "negative") {
 		c.Amount.Amount = -c.Amount.Amount
 	}

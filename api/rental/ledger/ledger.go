@@ -39,12 +39,14 @@ type Posting struct {
 	Account  Account `json:"account"`
 	Currency string  `json:"currency"`
 	Amount   int64   `json:"amount"` // in minor units; a debit is positive
+	Purpose  string  `json:"purpose,omitempty"`
 	Dims
 }
 
 // book collects the postings of a record.
 type book struct {
 	postings []Posting
+	purpose  string // of what is moved next: "tax, City tax", where the accounts do not say
 	dims     Dims
 }
 
@@ -54,8 +56,8 @@ func (b *book) move(day Day, to, from Account, m record.Money) {
 		return
 	}
 	b.postings = append(b.postings,
-		Posting{Day: day, Account: to, Currency: m.Currency, Amount: m.Amount, Dims: b.dims},
-		Posting{Day: day, Account: from, Currency: m.Currency, Amount: -m.Amount, Dims: b.dims})
+		Posting{Day: day, Account: to, Currency: m.Currency, Amount: m.Amount, Purpose: b.purpose, Dims: b.dims},
+		Posting{Day: day, Account: from, Currency: m.Currency, Amount: -m.Amount, Purpose: b.purpose, Dims: b.dims})
 }
 
 // level has what stands on the wrong side of an account stand on its other: so at the end of each day an asset has no credit and a
@@ -95,7 +97,8 @@ func Sum(postings []Posting) []Posting {
 func compare(a, b Posting) int {
 	return cmp.Or(cmp.Compare(a.Day, b.Day), strings.Compare(string(a.Account), string(b.Account)), strings.Compare(a.Currency, b.Currency),
 		strings.Compare(a.Vehicle, b.Vehicle), strings.Compare(a.Class, b.Class), strings.Compare(a.Booking, b.Booking),
-		strings.Compare(a.Customer, b.Customer), strings.Compare(a.Location, b.Location), strings.Compare(a.Channel, b.Channel))
+		strings.Compare(a.Customer, b.Customer), strings.Compare(a.Location, b.Location), strings.Compare(a.Channel, b.Channel),
+		strings.Compare(a.Purpose, b.Purpose))
 }
 
 // Between returns the postings that lead from what stood to what ought to stand; none if these are the same.

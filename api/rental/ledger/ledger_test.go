@@ -37,6 +37,11 @@ func lines(postings []ledger.Posting, vehicle bool) string {
 func want(t *testing.T, got []ledger.Posting, vehicle bool, text string) {
 	t.Helper()
 	balanced(t, got)
+	got = slices.Clone(got)
+	for i := range got {
+		got[i].Purpose = "" // TestAnEntrySaysWhatItIsFor has them
+	}
+	got = ledger.Sum(got)
 	text = strings.ReplaceAll(strings.TrimSpace(text), "\t", "") + "\n"
 	if text == "\n" {
 		text = ""
@@ -162,6 +167,88 @@ func TestAnExtensionIsTheDifference(t *testing.T) {
 	}
 }
 
+// A rental of 1 to 4 March is written down in April, and so is that it came back late, with miles to pay. The books say March.
+func TestWhatAHandoverBroughtAboutCountsOnItsDay(t *testing.T) {
+	b := rental()
+	b.ActualPickupAt, b.ActualReturnAt, b.Status = b.PickupAt, at("2026-03-05T20:00:00Z"), record.BookingCompleted
+	b.Charges = []record.Charge{{ID: "chg_1", Type: "time", Amount: usd(16000)}, {ID: "chg_2", Type: "tax", Amount: usd(1600)},
+		{ID: "chg_3", Type: "mileage", Amount: usd(300)}, {ID: "chg_4", Type: "late_return", Amount: usd(5000)}, {ID: "chg_5", Type: "tax", Amount: usd(530)},
+		{ID: "chg_6", Type: "cleaning", Amount: usd(2000)}}
+	for i := range b.Charges {
+		b.Charges[i].PostedAt = at("2026-04-20T18:00:00Z")
+	}
+	b.PickupCharges, b.ReturnCharges = []string{"chg_1", "chg_2"}, []string{"chg_3", "chg_4", "chg_5"}
+	want(t, ledger.OfBooking("bkg_1", b, time.UTC), false, `
+		2026-03-01 accounts_receivable 17600 USD
+		2026-03-01 deferred_revenue -11000 USD
+		2026-03-01 revenue.time -5000 USD
+		2026-03-01 tax_payable -1600 USD
+		2026-03-02 deferred_revenue 5000 USD
+		2026-03-02 revenue.time -5000 USD
+		2026-03-03 deferred_revenue 6000 USD
+		2026-03-03 revenue.time -6000 USD
+		2026-03-05 accounts_receivable 5830 USD
+		2026-03-05 revenue.fees -5000 USD
+		2026-03-05 revenue.mileage -300 USD
+		2026-03-05 tax_payable -530 USD
+		2026-04-20 accounts_receivable 2000 USD
+		2026-04-20 revenue.fees -2000 USD`)
+	// So it is with the trips of a channel that are imported afterwards.
+	b.PickupCharges, b.ReturnCharges, b.Charges = nil, nil, b.Charges[:3]
+	for i := range b.Charges {
+		b.Charges[i].Source = "import"
+	}
+	want(t, ledger.OfBooking("bkg_1", b, time.UTC), false, `
+		2026-03-01 accounts_receivable 17600 USD
+		2026-03-01 deferred_revenue -11000 USD
+		2026-03-01 revenue.time -5000 USD
+		2026-03-01 tax_payable -1600 USD
+		2026-03-02 deferred_revenue 5000 USD
+		2026-03-02 revenue.time -5000 USD
+		2026-03-03 deferred_revenue 6000 USD
+		2026-03-03 revenue.time -6000 USD
+		2026-03-05 accounts_receivable 300 USD
+		2026-03-05 revenue.mileage -300 USD`)
+}
+
+// Whoever reads the books sees which tax, which fee, and what of the money was a deposit or given back.
+func TestAnEntrySaysWhatItIsFor(t *testing.T) {
+	b := rental()
+	b.Charges = append(b.Charges[:1:1], record.Charge{ID: "chg_2", Type: "tax", Description: "City tax", Amount: usd(100)},
+		record.Charge{ID: "chg_3", Type: "tax", Description: "State tax", Amount: usd(400)}, record.Charge{ID: "chg_4", Type: "late_return", Amount: usd(700)})
+	b.Deposit = record.Deposit{Captured: usd(5000)}
+	p := &record.Payment{PaymentFields: record.PaymentFields{Direction: "in", Amount: usd(900), ReceivedAt: at("2026-03-01T20:00:00Z")},
+		Status: record.PaymentPartiallyRefunded, Refunds: []record.Refund{{Amount: usd(300), At: at("2026-03-01T22:00:00Z")}}}
+	said := map[string]int64{}
+	for _, p := range append(ledger.OfBooking("bkg_1", b, time.UTC), ledger.OfPayment(p, time.UTC)...) {
+		if p.Account == ledger.Receivable || p.Account == ledger.TaxPayable || p.Account == ledger.Cash {
+			said[fmt.Sprintf("%s: %s", p.Account, p.Purpose)] += p.Amount
+		}
+	}
+	if got, want := fmt.Sprint(said), "map[accounts_receivable: :15100 accounts_receivable: late return:700 accounts_receivable: refund:300 accounts_receivable: tax, City tax:100 "+
+		"accounts_receivable: tax, State tax:400 cash: :900 cash: deposit:5000 cash: refund:-300 tax_payable: tax, City tax:-100 tax_payable: tax, State tax:-400]"; got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// Three days are paid for, and the vehicle comes back on the first: what is left is earned then.
+func TestWhatIsLeftOfARentalIsEarnedAtItsReturn(t *testing.T) {
+	b := rental()
+	b.Charges = b.Charges[:2]
+	out := ledger.OfBooking("bkg_1", b, time.UTC)
+	b.Status, b.ActualReturnAt = record.BookingCompleted, at("2026-03-02T20:00:00Z") // 2 March in Denver
+	back := ledger.OfBooking("bkg_1", b, time.UTC)
+	want(t, ledger.Between(out, back), false, `
+		2026-03-02 contra.discount 600 USD
+		2026-03-02 deferred_revenue 5400 USD
+		2026-03-02 revenue.time -6000 USD
+		2026-03-03 contra.discount -600 USD
+		2026-03-03 deferred_revenue -5400 USD
+		2026-03-03 revenue.time 6000 USD`)
+	b.Status, b.ActualReturnAt = record.BookingActive, record.Instant{} // it was not returned after all
+	want(t, ledger.Between(out, ledger.OfBooking("bkg_1", b, time.UTC)), false, "")
+}
+
 func TestEachVehicleHasItsDays(t *testing.T) {
 	b := rental()
 	b.VehicleID, b.Charges = "veh_2", b.Charges[:1]
@@ -241,6 +328,9 @@ func TestADepositIsALiability(t *testing.T) {
 		1970-01-01 cash -12500 USD
 		1970-01-01 customer_prepayments -7500 USD
 		1970-01-01 deposits_held 20000 USD`)
+	// No money moves when the booking gets another vehicle.
+	b.VehicleID, b.VehicleClassID, b.PickupLocationID = "veh_2", "vcl_2", "loc_2"
+	want(t, ledger.Between(used, ledger.OfBooking("bkg_1", b, time.UTC)), false, "")
 	// What of it was to pay the rental pays it at pickup.
 	b.Status = record.BookingActive
 	want(t, ledger.Between(used, ledger.OfBooking("bkg_1", b, time.UTC)), false, `

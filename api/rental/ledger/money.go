@@ -39,10 +39,11 @@ func OfPayment(p *record.Payment, zone *time.Location) []Posting {
 	}
 	on := DayOf(p.ReceivedAt.Time, zone)
 	move(on, record.Money{Amount: sign * p.Amount.Amount, Currency: p.Amount.Currency})
+	k.purpose = "refund"
 	for _, r := range p.Refunds {
 		move(DayOf(r.At.Time, zone), record.Money{Amount: -sign * r.Amount.Amount, Currency: r.Amount.Currency})
 	}
-	if billed != 0 {
+	if k.purpose = ""; billed != 0 {
 		k.move(billed, Prepayments, owed, record.Money{Amount: ahead, Currency: p.Amount.Currency})
 	}
 	if p.Fee != nil {

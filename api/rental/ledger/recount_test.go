@@ -127,6 +127,10 @@ func (r *recount) rental(b *record.Booking, owed string) {
 			day = next.AddDate(0, 0, 1).Format(time.DateOnly)
 		}
 	}
+	back := "" // the day on which nothing of the rental is left to come
+	if b.Status == record.BookingCompleted && !b.ActualReturnAt.IsZero() {
+		back = max(dayIn(pickup, b.Timezone), dayIn(b.ActualReturnAt, b.Timezone))
+	}
 	type line struct{ kind, currency string }
 	whole := map[line]int64{}
 	billed, earned, kept, used := map[string]int64{}, map[string]int64{}, map[string]int64{}, map[string]int64{}
@@ -136,7 +140,7 @@ func (r *recount) rental(b *record.Booking, owed string) {
 		if byDay {
 			whole[line{c.Type, c.Amount.Currency}] += c.Amount.Amount
 		}
-		if !r.over(max(dayIn(pickup, b.Timezone), dayIn(c.PostedAt, b.Timezone))) {
+		if !r.over(owedOn(b, c, dayIn(pickup, b.Timezone), back)) {
 			continue
 		}
 		if c.Type == "platform_fee" {
@@ -157,7 +161,7 @@ func (r *recount) rental(b *record.Booking, owed string) {
 			weights = make([]int64, len(days))
 		}
 		for i, part := range price.Allocate(amount, weights) {
-			if !r.over(days[i]) {
+			if !r.over(days[i]) && (back == "" || !r.over(back)) {
 				continue
 			}
 			r.add(lineAccount(&record.Charge{Type: l.kind}), l.currency, -part)
@@ -172,6 +176,31 @@ func (r *recount) rental(b *record.Booking, owed string) {
 		r.between(earned[currency], billed[currency], currency, "unbilled_receivable", "deferred_revenue")
 		r.between(kept[currency], used[currency], currency, "prepaid_expenses", "accounts_payable")
 	}
+}
+
+// owedOn is the day on which a line is owed: when the vehicle was handed over, when it was back, or when somebody charged it.
+func owedOn(b *record.Booking, c *record.Charge, out, back string) string {
+	_, ofTheWhole := spread[c.Type]
+	channels := c.Source == "import"
+	for _, id := range b.PickupCharges {
+		if id == c.ID {
+			return out
+		}
+	}
+	if channels && (ofTheWhole || c.Type == "tax") {
+		return out
+	}
+	if back != "" {
+		if channels {
+			return back
+		}
+		for _, id := range b.ReturnCharges {
+			if id == c.ID {
+				return back
+			}
+		}
+	}
+	return max(out, dayIn(c.PostedAt, b.Timezone))
 }
 
 func (r *recount) payment(p *record.Payment) {
