@@ -66,7 +66,7 @@ func TestAPaymentWithoutABookingIsAPrepayment(t *testing.T) {
 	w := newLot(t)
 	due := func() float64 {
 		t.Helper()
-		stats := w.do("GET", "/v1/customers/"+w.customer, "").ok(200).object()["stats"].(map[string]any)
+		stats := w.do("GET", "/v1/customers/"+w.customer+"?expand=stats", "").ok(200).object()["stats"].(map[string]any)
 		for _, m := range stats["balance_due"].([]any) {
 			return minor(m)
 		}
@@ -175,7 +175,7 @@ func TestABillIsOwedUntilItIsPaid(t *testing.T) {
 	wantEqual(t, "owed", stands("2026-12-31"), "map[accounts_payable:-12000 cost.repair:12000]")
 	wantEqual(t, "a day", w.do("POST", path+"/pay", `{"paid_on":"1960-01-01"}`).faults(), "/paid_on")
 	paid := w.do("POST", path+"/pay", `{"paid_on":"2026-11-20"}`).ok(200).object()
-	wantEqual(t, "paid", fmt.Sprint(paid["paid_on"], paid["unpaid"]), "2026-11-20 false")
+	wantEqual(t, "paid", fmt.Sprint(paid["paid_on"], " ", paid["unpaid"]), "2026-11-20 false")
 	wantEqual(t, "owed until then", stands("2026-11-19"), "map[accounts_payable:-12000 cost.repair:12000]")
 	wantEqual(t, "paid then", stands("2026-11-20"), "map[cash:-12000 cost.repair:12000]")
 	w.do("POST", path+"/pay", `{"paid_on":"2026-11-25"}`).ok(200)
