@@ -61,6 +61,7 @@ type Booking struct {
 	PlatformFee   record.Money         `json:"platform_fee" doc:"What the channel keeps."`
 	NetToHost     record.Money         `json:"net_to_host"`
 	AmountPaid    record.Money         `json:"amount_paid" doc:"By payments and deposits that were applied, less refunds."`
+	WrittenOff    record.Money         `json:"written_off" doc:"What was given up of balance_due, by bad debts that are in the books. balance_due counts it still: what is hoped for is the difference."`
 	BalanceDue    record.Money         `json:"balance_due" doc:"Negative if too much was paid. Of a booking for which the channel collects the price it is what the channel has to pass on: without platform_fee."`
 	PaymentStatus string               `json:"payment_status" doc:"nothing_due (nothing is owed and nothing was paid, as of a hold that ran out), unpaid, partially_paid, paid, overpaid or refunded. More may be added."`
 	Deposit       record.Deposit       `json:"deposit"`
@@ -81,7 +82,7 @@ type Booking struct {
 	OverdueSince     record.Instant       `json:"overdue_since"`
 	Cancellation     *record.Cancellation `json:"cancellation,omitempty" doc:"How it came to nothing."`
 	DuplicateOf      string               `json:"duplicate_of,omitempty" example:"bkg_1234"`
-	Warnings         []string             `json:"warnings" nullable:"false" doc:"What is unusual or missing and was accepted all the same: a pickup well before the agreed time, with whether that is charged; a handover without an odometer reading; a customer or driver who is or may be on the do-not-rent list."`
+	Warnings         []string             `json:"warnings" nullable:"false" doc:"What is unusual or missing and was accepted all the same: a pickup well before the agreed time, with whether that is charged; a handover without an odometer reading; a deposit that is kept although the booking came to nothing; a customer or driver who is or may be on the do-not-rent list."`
 	QuoteID          string               `json:"quote_id,omitempty" example:"quo_1234"`
 	Corrections      []record.Correction  `json:"corrections" nullable:"false" doc:"What was corrected of its handovers after it was noted, with what stood there before."`
 
@@ -100,7 +101,7 @@ type BookingNew struct {
 }
 
 // bookingMoving are the members of a booking that change without it.
-var bookingMoving = []string{"amount_paid", "balance_due", "payment_status", "has_open_toll", "is_overdue", "overdue_since", "customer", "vehicle", "vehicle_class"}
+var bookingMoving = []string{"amount_paid", "balance_due", "written_off", "payment_status", "has_open_toll", "is_overdue", "overdue_since", "customer", "vehicle", "vehicle_class"}
 
 func (a *API) bookingRoutes() {
 	s := a.bookingResource()
@@ -209,11 +210,16 @@ func (a *API) showBookings(ctx context.Context, records []record.Record[record.B
 	}
 	var paid map[uint64]query.Paid
 	var tolls []uint64
+	var lost map[uint64]int64
 	var also expanded
 	group, inner := errgroup.WithContext(ctx)
 	if len(ids) > 0 {
 		group.Go(func() (err error) {
 			paid, err = query.PaidOf(inner, a.DB, account, ids)
+			return err
+		})
+		group.Go(func() (err error) {
+			lost, err = query.WrittenOff(inner, a.DB, account, ids)
 			return err
 		})
 		group.Go(func() (err error) {
@@ -247,7 +253,8 @@ func (a *API) showBookings(ctx context.Context, records []record.Record[record.B
 		v := bookings[i]
 		v.Customer, v.Vehicle, v.VehicleClass = also.customers[v.CustomerID], also.vehicles[v.VehicleID], also.classes[v.VehicleClassID]
 		v.HasOpenToll = slices.Contains(tolls, rec.ID)
-		mark, err := json.Marshal([]any{v.AmountPaid, v.BalanceDue, v.PaymentStatus, v.HasOpenToll, v.IsOverdue, v.Warnings, v.Customer, v.Vehicle, v.VehicleClass})
+		v.WrittenOff = record.Money{Amount: lost[rec.ID], Currency: v.Currency}
+		mark, err := json.Marshal([]any{v.AmountPaid, v.BalanceDue, v.WrittenOff, v.PaymentStatus, v.HasOpenToll, v.IsOverdue, v.Warnings, v.Customer, v.Vehicle, v.VehicleClass})
 		if err != nil {
 			return nil, err
 		}
@@ -383,6 +390,9 @@ func handover(b *record.Booking) (*string, record.Instant) {
 func bookingWarnings(b *record.Booking) []string {
 	warnings := append(list(rental.Unread(b)), rental.RanBack(b)...)
 	if text := rental.PickedUpEarly(b); text != "" {
+		warnings = append(warnings, text)
+	}
+	if text := rental.DepositHeld(b); text != "" {
 		warnings = append(warnings, text)
 	}
 	for i := range b.Listed {

@@ -36,6 +36,11 @@ type ExpenseCreate struct {
 	Status string `json:"status,omitempty" enum:"draft,posted" doc:"draft unless given; posted enters it into the books at once."`
 }
 
+// ExpensePaid is the body of the action that says when an expense was paid.
+type ExpensePaid struct {
+	PaidOn string `json:"paid_on" format:"date" doc:"The day on which the money moves."`
+}
+
 // ExpenseVoid is the body of the action that takes an expense out of the books.
 type ExpenseVoid struct {
 	Reason string `json:"reason,omitempty" maxLength:"500"`
@@ -52,7 +57,25 @@ func (a *API) expenseRoutes() {
 			if err := record.Post(rec, record.InstantOf(a.Now())); err != nil {
 				return err
 			}
+			if err := a.desk.BadDebt(r.Context(), rec.Account, &rec.Body); err != nil {
+				return err
+			}
 			return a.desk.BillExpense(r.Context(), rec.Account, rec.ID, &rec.Body)
+		})
+	})
+	a.handle(route{
+		Method: "POST", Path: s.path + "/{id}/pay", ID: "payExpense", Tag: s.tag, Scope: s.write, Summary: "Say when an expense was paid",
+		About: "Of a bill that is `unpaid`, or paid on another day than was written; also of one that is posted.", Params: ifMatch, Body: ExpensePaid{}, Reply: s.view,
+	}, func(w http.ResponseWriter, r *http.Request) error {
+		var sent ExpensePaid
+		if err := a.decodeBody(r, &sent); err != nil {
+			return err
+		}
+		if faults := dayFaults("/paid_on", sent.PaidOn); faults != nil {
+			return validation(faults...)
+		}
+		return s.act(w, r, func(rec *record.Record[record.Expense]) error {
+			return record.PaidOn(rec, sent.PaidOn)
 		})
 	})
 	a.handle(route{
@@ -110,6 +133,9 @@ func (a *API) settleExpense(r *http.Request, e *record.Expense) error {
 	faults = append(faults, dayFaults("/incurred_on", e.IncurredOn)...)
 	if e.PaidOn != "" {
 		faults = append(faults, dayFaults("/paid_on", e.PaidOn)...)
+		if e.Unpaid {
+			faults = append(faults, fleet.FieldError{Pointer: "/paid_on", Code: "invalid", Detail: "is of a bill that was paid; this one is unpaid"})
+		}
 	}
 	if e.Category == "bad_debt" && e.BookingID == "" {
 		faults = append(faults, fleet.FieldError{Pointer: "/booking_id", Code: "required", Detail: "says whose debt is given up; a bad debt is one of a booking"})
@@ -150,6 +176,9 @@ func (a *API) settleExpense(r *http.Request, e *record.Expense) error {
 		return validation(faults...)
 	}
 	if e.Status == record.ExpensePosted {
+		if err := a.desk.BadDebt(r.Context(), account, e); err != nil {
+			return err
+		}
 		return a.desk.BillExpense(r.Context(), account, 0, e)
 	}
 	return nil

@@ -136,7 +136,7 @@ func TestTheTableOfBookingsIsForPeople(t *testing.T) {
 	for name, want := range map[string]string{
 		"status": "confirmed", "customer_name": "'=Carol Smith", "license_plate": "XYZ 9", "vehicle_name": "2024 Kia Niro", "vehicle_class_name": "Compact",
 		"pickup_location_name": "Airport", "pickup_at": w.clockAt(10), "return_at": w.clockAt(34), "actual_pickup_at": "", "billed_days": "1",
-		"currency": "USD", "rental_amount": "50.00", "taxes_total": "5.00", "total": "55.00", "amount_paid": "0.00", "balance_due": "55.00", "deposit_amount": "200.00",
+		"currency": "USD", "rental_amount": "50.00", "taxes_total": "5.00", "total": "55.00", "platform_fee": "0.00", "net_to_host": "50.00", "amount_paid": "0.00", "balance_due": "55.00", "deposit_amount": "200.00",
 	} {
 		wantEqual(t, name, row[name], want)
 	}

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
@@ -31,6 +32,22 @@ type Payment struct {
 	Stamps
 }
 
+// AmountConfirmed is what is said to be right of an amount though it looks like a typing error.
+type AmountConfirmed struct {
+	Confirm []string `json:"confirm,omitempty" maxItems:"10" nullable:"false" enum:"amount" doc:"What is right though it looks like a typing error: amount, where more is paid out than was paid in for the booking (or, without one, by the customer), or where ten times what is due is paid in, or more. They are refused with confirmation_required otherwise."`
+}
+
+// PaymentNew is what callers write of a new payment.
+type PaymentNew struct {
+	record.PaymentFields
+	AmountConfirmed
+}
+
+// PaymentAssignment is the body of the action that gives a payment its booking.
+type PaymentAssignment struct {
+	BookingID string `json:"booking_id" example:"bkg_1234"`
+}
+
 // PaymentSuccess is the body of the action by which a pending payment arrives.
 type PaymentSuccess struct {
 	ReceivedAt *record.Instant `json:"received_at,omitempty" doc:"Now unless given."`
@@ -47,6 +64,8 @@ type PaymentRefund struct {
 	At          *record.Instant `json:"at,omitempty" doc:"Now unless given."`
 	Reason      string          `json:"reason,omitempty" maxLength:"500"`
 	ProviderRef string          `json:"provider_ref,omitempty" maxLength:"200" doc:"The provider's name for the refund."`
+
+	AmountConfirmed
 }
 
 func (a *API) paymentRoutes() {
@@ -56,7 +75,12 @@ func (a *API) paymentRoutes() {
 		var sent PaymentSuccess
 		err := a.decodeOptional(r, &sent)
 		at := a.instantOr(sent.ReceivedAt)
-		return func(rec *record.Record[record.Payment]) error { return record.Succeed(rec, at) }, err
+		return func(rec *record.Record[record.Payment]) error {
+			if faults := a.notYet("/received_at", at); faults != nil {
+				return validation(faults...)
+			}
+			return record.Succeed(rec, at)
+		}, err
 	})
 	a.paymentAction(s, "fail", "Note that a pending payment will not arrive", PaymentFailure{}, func(r *http.Request) (func(*record.Record[record.Payment]) error, error) {
 		var sent PaymentFailure
@@ -74,7 +98,21 @@ func (a *API) paymentRoutes() {
 			if refund.Amount = (record.Money{}); sent.Amount != nil {
 				refund.Amount = *sent.Amount
 			}
-			return record.GiveBack(rec, refund)
+			faults := a.notYet("/at", refund.At)
+			if refund.At.Before(rec.Body.ReceivedAt.Time) {
+				faults = append(faults, fleet.FieldError{Pointer: "/at", Code: "out_of_range", Detail: "is before the payment was received: " + rec.Body.ReceivedAt.Format(time.RFC3339)})
+			}
+			if faults != nil {
+				return validation(faults...)
+			}
+			return a.desk.GiveBack(r.Context(), rec, refund, sent.Confirm)
+		}, err
+	})
+	a.paymentAction(s, "assign", "Give a payment that was noted without a booking its booking", PaymentAssignment{}, func(r *http.Request) (func(*record.Record[record.Payment]) error, error) {
+		var sent PaymentAssignment
+		err := a.decodeBody(r, &sent)
+		return func(rec *record.Record[record.Payment]) error {
+			return a.desk.AssignPayment(r.Context(), rec, sent.BookingID)
 		}, err
 	})
 	a.bookingPaymentRoutes(s)
@@ -84,13 +122,13 @@ func (a *API) paymentRoutes() {
 func (a *API) paymentAction(s *resource[record.Payment], name, summary string, body any, read func(*http.Request) (func(*record.Record[record.Payment]) error, error)) {
 	a.handle(route{
 		Method: "POST", Path: s.path + "/{id}/" + name, ID: name + "Payment", Tag: s.tag, Scope: s.write, Summary: summary, Params: ifMatch, Body: body,
-		Optional: true, Reply: s.view,
+		Optional: name != "assign", Reply: s.view,
 	}, func(w http.ResponseWriter, r *http.Request) error {
 		mutate, err := read(r)
 		if err != nil {
 			return err
 		}
-		return s.act(w, r, mutate)
+		return a.desk.InTurn(r.Context(), func() error { return s.act(w, r, mutate) })
 	})
 }
 
@@ -117,11 +155,15 @@ func (a *API) paymentResource() *resource[record.Payment] {
 	return &resource[record.Payment]{
 		api: a, path: "/v1/payments", tag: "Payments", noun: "payment", nouns: "payments", log: a.desk.Payments, listing: &query.Payments,
 		read: auth.FinanceRead, write: auth.FinanceWrite, states: record.PaymentStates,
-		view: Payment{}, fields: record.PaymentNotes{}, create: record.PaymentFields{},
+		view: Payment{}, fields: record.PaymentNotes{}, create: PaymentNew{},
 		writable: func(p *record.Payment) any { return &p.PaymentNotes },
 		make: func(_ *http.Request, object map[string]any) (record.Payment, error) {
-			var p record.Payment
-			return p, a.decodeObject(object, &p.PaymentFields)
+			var sent PaymentNew
+			err := a.decodeObject(object, &sent)
+			return record.Payment{PaymentFields: sent.PaymentFields, Confirm: sent.Confirm}, err
+		},
+		add: func(ctx context.Context, r *http.Request, id uint64, p record.Payment) (record.Record[record.Payment], error) {
+			return a.desk.Pay(ctx, author(r), auth.From(ctx).Account, id, p, p.Confirm)
 		},
 		show: showPayments,
 		settle: func(r *http.Request, _ uint64, before, after *record.Payment) error {
@@ -165,6 +207,18 @@ func (a *API) settlePayment(r *http.Request, p *record.Payment) error {
 	}
 	if p.ReceivedAt.IsZero() {
 		p.ReceivedAt = record.InstantOf(a.Now())
+	}
+	if faults := a.notYet("/received_at", p.ReceivedAt); faults != nil {
+		return validation(faults...)
+	}
+	return nil
+}
+
+// notYet says what is wrong with the instant of money that has moved: that it is still to come. A day is left for
+// clocks and zones.
+func (a *API) notYet(pointer string, at record.Instant) []fleet.FieldError {
+	if at.After(a.Now().Add(24 * time.Hour)) {
+		return []fleet.FieldError{{Pointer: pointer, Code: "out_of_range", Detail: "lies in the future; money that has not moved yet is a pending payment"}}
 	}
 	return nil
 }
@@ -211,7 +265,7 @@ func (a *API) bookingPaymentRoutes(s *resource[record.Payment]) {
 	}, of.list)
 	a.handle(route{
 		Method: "POST", Path: path, ID: "createBookingPayment", Tag: s.tag, Scope: s.write, Summary: "Create a payment of a booking",
-		About: "As POST /v1/payments, with the booking of the path.", Body: record.PaymentFields{}, Status: 201, Reply: s.view,
+		About: "As POST /v1/payments, with the booking of the path.", Body: PaymentNew{}, Status: 201, Reply: s.view,
 	}, func(w http.ResponseWriter, r *http.Request) error {
 		id, err := a.pathBooking(r)
 		if err != nil {

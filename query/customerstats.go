@@ -48,7 +48,7 @@ func (s *CustomerStats) add(o *CustomerStats) {
 }
 
 // StatsOfCustomers returns what customers have booked, and what that has earned through a day, each with all that were
-// merged into it, by currency, the one with most bookings first. It takes two queries for all of them, and one for each step of their merges.
+// merged into it, by currency, the one with most bookings first. It takes three queries for all of them, and one for each step of their merges.
 func StatsOfCustomers(
 	ctx context.Context, db driver.Conn, account fleet.AccountID, ids []uint64, through time.Time,
 ) (map[uint64][]CustomerStats, error) {
@@ -71,6 +71,9 @@ func StatsOfCustomers(
 	}
 	if err = bookedBy(ctx, db, account, names, count); err == nil {
 		err = earnedBy(ctx, db, account, family, through, count)
+	}
+	if err == nil {
+		err = prepaidBy(ctx, db, account, names, count)
 	}
 	for _, stats := range all {
 		slices.SortFunc(stats, func(a, b CustomerStats) int {
@@ -111,6 +114,33 @@ func bookedBy(ctx context.Context, db driver.Conn, account fleet.AccountID, name
 	}
 	if err := rows.Err(); err != nil {
 		return fmt.Errorf("read bookings of customers: %w", err)
+	}
+	return nil
+}
+
+// prepaidBy tells what customers, named by their ids as text, paid without a booking: that much less they owe.
+func prepaidBy(
+	ctx context.Context, db driver.Conn, account fleet.AccountID, names []string,
+	tell func(customer uint64, prepaid *CustomerStats),
+) error {
+	rows, err := db.Query(ctx, schemas.Query("customer_prepaid"), clickhouse.Named("account", uint64(account)), clickhouse.Named("customers", names))
+	if err != nil {
+		return fmt.Errorf("read what customers paid ahead: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var s CustomerStats
+		var name string
+		if err := rows.Scan(&name, &s.Currency, &s.Due); err != nil {
+			return fmt.Errorf("read what customers paid ahead: %w", err)
+		}
+		s.Due = -s.Due
+		if id, err := fleet.ParseID(fleet.CustomerPrefix, name); err == nil {
+			tell(id, &s)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("read what customers paid ahead: %w", err)
 	}
 	return nil
 }

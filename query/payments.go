@@ -83,22 +83,56 @@ func PaidOf(ctx context.Context, db driver.Conn, account fleet.AccountID, bookin
 
 // PaymentsOf returns the ids of a booking's payments, in no order, none as an empty list.
 func PaymentsOf(ctx context.Context, db driver.Conn, account fleet.AccountID, booking uint64) ([]uint64, error) {
-	rows, err := db.Query(ctx, schemas.Query("payments_of"), clickhouse.Named("account", uint64(account)),
-		clickhouse.Named("booking", fleet.FormatID(fleet.BookingPrefix, booking)))
+	return PaymentsBy(ctx, db, account, fleet.FormatID(fleet.BookingPrefix, booking), "")
+}
+
+// PaymentsBy returns the ids of the payments of a booking or, if that is "", of a customer, in no order.
+func PaymentsBy(ctx context.Context, db driver.Conn, account fleet.AccountID, booking, customer string) ([]uint64, error) {
+	rows, err := db.Query(ctx, schemas.Query("payments_by"), clickhouse.Named("account", uint64(account)),
+		clickhouse.Named("booking", booking), clickhouse.Named("customer", customer))
 	if err != nil {
-		return nil, fmt.Errorf("read the payments of booking %d: %w", booking, err)
+		return nil, fmt.Errorf("read the payments of %s%s: %w", booking, customer, err)
 	}
 	defer rows.Close()
 	ids := []uint64{}
 	for rows.Next() {
 		var id uint64
 		if err := rows.Scan(&id); err != nil {
-			return nil, fmt.Errorf("read the payments of booking %d: %w", booking, err)
+			return nil, fmt.Errorf("read the payments of %s%s: %w", booking, customer, err)
 		}
 		ids = append(ids, id)
 	}
 	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read the payments of booking %d: %w", booking, err)
+		return nil, fmt.Errorf("read the payments of %s%s: %w", booking, customer, err)
 	}
 	return ids, nil
+}
+
+// WrittenOff returns what was given up of what bookings owe, in minor units; those of which nothing was are left out.
+func WrittenOff(ctx context.Context, db driver.Conn, account fleet.AccountID, bookings []uint64) (map[uint64]int64, error) {
+	lost := map[uint64]int64{}
+	names := make([]string, len(bookings))
+	for i, id := range bookings {
+		names[i] = fleet.FormatID(fleet.BookingPrefix, id)
+	}
+	rows, err := db.Query(ctx, schemas.Query("bookings_written_off"), clickhouse.Named("account", uint64(account)),
+		clickhouse.Named("bookings", names))
+	if err != nil {
+		return nil, fmt.Errorf("read what was written off: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var name string
+		var sum int64
+		if err := rows.Scan(&name, &sum); err != nil {
+			return nil, fmt.Errorf("read what was written off: %w", err)
+		}
+		if id, err := fleet.ParseID(fleet.BookingPrefix, name); err == nil {
+			lost[id] = sum
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("read what was written off: %w", err)
+	}
+	return lost, nil
 }

@@ -76,19 +76,19 @@ func (d *Desk) reverseAll(b *record.Booking, which func(*record.Charge) bool) {
 
 // discountsFit refuses a change of charges by which those that a discount was given on go from under it: they would come to less than nothing.
 func discountsFit(before, after []record.Charge) error {
-	byHand := func(c record.Charge) bool { return c.Source == "manual" && price.Lowers(c.Type) }
+	byHand := func(c record.Charge) bool { return c.Source == "manual" && c.Amount.Amount < 0 }
 	was, is := price.Earned(before), price.Earned(after)
 	if is >= min(was, 0) || !slices.ContainsFunc(rental.Standing(after), byHand) {
 		return nil
 	}
 	return fleet.NewError(fleet.CodeConflict,
-		"The discounts that were given by hand would take off more than the charges come to then. Reverse one of them first.")
+		"The discounts and adjustments that were given by hand would take off more than the charges come to then. Reverse one of them first.")
 }
 
-// undone takes the charges of a rental back that does not take place, with the discounts that were given on it, and charges what that costs
+// undone takes the charges of a rental back that does not take place, with the discounts and other allowances that were given on it, and charges what that costs
 // instead. What somebody charged by hand stays, with its taxes, and a deposit that nobody has touched is not needed any more.
 func (d *Desk) undone(b *record.Booking, fee *record.Charge) error {
-	d.reverseAll(b, func(c *record.Charge) bool { return c.Source != "manual" || price.Lowers(c.Type) })
+	d.reverseAll(b, func(c *record.Charge) bool { return c.Source != "manual" || c.Amount.Amount < 0 })
 	if b.Deposit.Status == record.DepositRequired {
 		b.Deposit.Status, b.Deposit.ChangedAt = record.DepositNone, record.InstantOf(d.Now())
 	}

@@ -104,8 +104,22 @@ func (d *Desk) ReverseCharge(ctx context.Context, o Order, charge, newID, why st
 
 // SetDeposit does something with the deposit of a booking: authorize, capture, release or apply.
 func (d *Desk) SetDeposit(ctx context.Context, o Order, order rental.DepositOrder) (record.Record[record.Booking], error) {
-	return d.command(ctx, o, rental.Deposit, ask, func(_ context.Context, next *record.Record[record.Booking]) error {
+	return d.command(ctx, o, rental.Deposit, ask, func(ctx context.Context, next *record.Record[record.Booking]) error {
+		order := order
 		order.At = d.Now()
+		if order.Action == rental.Apply && next.Body.Deposit.Status == record.DepositCaptured {
+			_, due, err := d.owes(ctx, o.Account, o.Booking, &next.Body)
+			if err != nil {
+				return err
+			}
+			if due = max(0, due); order.Amount == 0 {
+				order.Amount = min(due, rental.Held(&next.Body.Deposit))
+			}
+			if order.Amount > due || due == 0 {
+				return fault("/amount/amount", "is more than the "+price.Format(record.Money{Amount: due, Currency: next.Body.Currency})+
+					" that the customer owes; release what is left of the deposit")
+			}
+		}
 		return rental.SetDeposit(o.Booking, &next.Body.Deposit, order)
 	})
 }

@@ -31,7 +31,7 @@ func (d *Desk) prepayments() {
 	})
 	d.Store.Then(record.Payments.Name, "prepayments", func(ctx context.Context, w record.Written) error {
 		before, after, err := record.Bodies[record.Payment](w)
-		if err != nil || before != nil || after.BookingID == "" {
+		if err != nil || after.BookingID == "" || before != nil && before.BookingID == after.BookingID {
 			return err
 		}
 		booking, err := fleet.ParseID(fleet.BookingPrefix, after.BookingID)

@@ -13,7 +13,8 @@ type ExpenseFields struct {
 	Tax                *Money     `json:"tax,omitempty" doc:"Of the amount."`
 	TaxRecoverable     bool       `json:"tax_recoverable,omitempty" doc:"The tax is given back by the authority, and so no part of the cost."`
 	IncurredOn         string     `json:"incurred_on" format:"date"`
-	PaidOn             string     `json:"paid_on,omitempty" format:"date" doc:"The day on which the money moves; the day it was incurred unless given."`
+	PaidOn             string     `json:"paid_on,omitempty" format:"date" doc:"The day on which the money moves; the day it was incurred unless given, or unless it is unpaid."`
+	Unpaid             bool       `json:"unpaid,omitempty" doc:"It is a bill that nobody has paid yet: it stands among accounts payable until it is paid."`
 	ServicePeriod      *DateRange `json:"service_period,omitempty" doc:"The days over which the cost is spread; the day it was incurred unless given."`
 	PaymentMethod      string     `json:"payment_method,omitempty" maxLength:"50"`
 	ReceiptDocumentID  string     `json:"receipt_document_id,omitempty"`
@@ -132,6 +133,8 @@ type Payment struct {
 	Status     string    `json:"status"` // pending, succeeded, failed, refunded, partially_refunded
 	Refunds    []Refund  `json:"refunds,omitempty"`
 	FailReason string    `json:"fail_reason,omitempty"`
+	Turns      []string  `json:"turns,omitempty"` // one for each time that it took money out again, as "bkg_12/3": of what, and the how manieth
+	Confirm    []string  `json:"-"`               // of the request that makes it
 }
 
 // The states of a payment.
@@ -166,6 +169,9 @@ var Payments = Kind[Payment]{Name: "payment", Prefix: fleet.PaymentPrefix, Lette
 	claims := refClaims("payment", p.ExternalRefs)
 	if p.ProviderRef != "" {
 		claims = append(claims, Claim{Field: "payment.provider_ref", Value: p.Provider + "\x1f" + p.ProviderRef, Says: "/provider_ref"})
+	}
+	for _, turn := range p.Turns {
+		claims = append(claims, Claim{Field: "payment.turn", Value: turn, Says: "/turns"})
 	}
 	return claims
 }}

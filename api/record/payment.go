@@ -114,6 +114,15 @@ func Void(r *Record[Expense], at Instant, reason string) error {
 	return nil
 }
 
+// PaidOn says when an expense was paid that is not voided.
+func PaidOn(r *Record[Expense], day string) error {
+	if r.Body.Status == ExpenseVoided {
+		return &TransitionError{What: expenseName(r), Current: r.Body.Status, Wanted: "a change", Allowed: []string{}}
+	}
+	r.Body.PaidOn, r.Body.Unpaid = day, false
+	return nil
+}
+
 // IsDraft refuses a change of an expense that is in the books, or was.
 func IsDraft(r *Record[Expense]) error {
 	if r.Body.Status == ExpenseDraft {

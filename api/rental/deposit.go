@@ -59,6 +59,18 @@ type DepositOrder struct {
 // Held is what is captured and neither given back nor used.
 func Held(d *record.Deposit) int64 { return d.Captured.Amount - d.Released.Amount - d.Applied.Amount }
 
+// DepositHeld says that a deposit is kept of a booking that came to nothing; "" if it is not so.
+func DepositHeld(b *record.Booking) string {
+	over := b.Status == record.BookingCancelled || b.Status == record.BookingNoShow || b.Status == record.BookingExpired
+	switch {
+	case over && b.Deposit.Status == record.DepositAuthorized:
+		return "The deposit is still authorized although nothing came of the booking: release it, or capture what is to be kept."
+	case over && b.Deposit.Status == record.DepositCaptured:
+		return "A part of the deposit is still held although nothing came of the booking: apply it to what is owed, and release the rest."
+	}
+	return ""
+}
+
 // Lapsed says whether an authorization has run out, noted or not.
 func Lapsed(d *record.Deposit, now time.Time) bool {
 	return d.Status == record.DepositExpired || d.Status == record.DepositAuthorized && !d.ExpiresAt.IsZero() && !now.Before(d.ExpiresAt.Time)

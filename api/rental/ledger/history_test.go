@@ -207,6 +207,7 @@ func (b *books) stepCost() {
 		if rapid.Bool().Draw(b.t, "paid another day") {
 			e.PaidOn = b.date()
 		}
+		e.Unpaid = e.PaidOn == "" && rapid.Bool().Draw(b.t, "unpaid")
 		if rapid.Bool().Draw(b.t, "taxed") {
 			e.Tax = &record.Money{Amount: e.Amount.Amount / 6, Currency: e.Amount.Currency}
 			e.TaxRecoverable = rapid.Bool().Draw(b.t, "recoverable")

@@ -390,11 +390,11 @@ func TestWhatIsPaidBeforePickupIsOwedToTheCustomer(t *testing.T) {
 		2026-02-10 customer_prepayments -10000 USD
 		2026-03-01 customer_prepayments 10000 USD
 		2026-03-01 platform_receivable -10000 USD`)
-	// What names no booking pays what the customer owes.
+	// What names no booking is owed to the customer, until it is given one.
 	p.BookingID, p.BookedFor = "", record.BookedFor{}
 	want(t, ledger.OfPayment(p, time.UTC), false, `
-		2026-02-10 accounts_receivable -10000 USD
-		2026-02-10 cash 10000 USD`)
+		2026-02-10 cash 10000 USD
+		2026-02-10 customer_prepayments -10000 USD`)
 }
 
 func TestABookingIsBilledAtPickup(t *testing.T) {

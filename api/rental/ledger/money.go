@@ -10,7 +10,7 @@ import (
 
 // OfPayment returns what ought to stand because of a payment: nothing until it has succeeded, then the money on the day it moved,
 // less what the provider keeps, and what was given back on the days it was given back. What a booking is paid before it is billed is
-// owed to the customer, until the day on which it is billed.
+// owed to the customer, until the day on which it is billed; so is what is paid for no booking, but by a channel.
 func OfPayment(p *record.Payment, zone *time.Location) []Posting {
 	zone = zoneOf(p.BookedFor.Timezone, zone)
 	k := &book{dims: Dims{Booking: p.BookingID, Customer: p.CustomerID}}
@@ -23,11 +23,14 @@ func OfPayment(p *record.Payment, zone *time.Location) []Posting {
 	if p.BookedFor.Channel != "" {
 		owed = receivableOf(Collects(p.BookedFor.Channel)) // what a booking is billed on is what its payments pay
 	}
-	billed := dayOr(p.BookedFor.BilledOn, 0)
-	var ahead int64
+	billed, ahead, unbilled := Day(0), int64(0), !platform
+	if p.BookingID != "" {
+		billed = dayOr(p.BookedFor.BilledOn, 0)
+		unbilled = billed == 0
+	}
 	move := func(day Day, m record.Money) {
 		settled := owed
-		if p.BookingID != "" && (billed == 0 || day < billed) {
+		if unbilled || day < billed {
 			settled = Prepayments
 			ahead += m.Amount
 		}
@@ -86,7 +89,9 @@ func OfExpense(e *record.Expense) []Posting {
 	case "bad_debt":
 		from = receivableOf(Collects(e.BookedFor.Channel))
 	default:
-		k.move(dayOr(e.PaidOn, incurred), PrepaidExpenses, Cash, e.Amount)
+		if !e.Unpaid {
+			k.move(dayOr(e.PaidOn, incurred), PrepaidExpenses, Cash, e.Amount)
+		}
 	}
 	if e.Tax != nil && e.TaxRecoverable {
 		k.move(incurred, InputTax, from, *e.Tax)

@@ -231,7 +231,7 @@ func (r *recount) payment(p *record.Payment) {
 	r.add("cash", currency, moved)
 	billed := p.BookedFor.BilledOn
 	switch {
-	case p.BookingID != "" && (billed == "" || !r.over(billed)):
+	case p.BookingID == "" && p.Method != "platform", p.BookingID != "" && (billed == "" || !r.over(billed)):
 		r.add("customer_prepayments", currency, -moved)
 	case p.BookedFor.Channel == "turo" || p.BookedFor.Channel == "" && p.Method == "platform":
 		r.add("platform_receivable", currency, -moved)
@@ -278,7 +278,9 @@ func (r *recount) expense(e *record.Expense) {
 		r.add("accounts_receivable", currency, -used)
 		return
 	}
-	if e.PaidOn == "" && r.over(e.IncurredOn) || e.PaidOn != "" && r.over(e.PaidOn) {
+	if e.Unpaid {
+		paid = 0
+	} else if e.PaidOn == "" && r.over(e.IncurredOn) || e.PaidOn != "" && r.over(e.PaidOn) {
 		paid = e.Amount.Amount
 	}
 	r.add("cash", currency, -paid)

@@ -14,7 +14,7 @@ func Lowers(kind string) bool { return kind == lineDiscount || kind == linePromo
 
 // ByHand returns what is posted for a line that somebody charged beside others: the line with the sign of its type,
 // and the taxes that are due on it, or that are due no longer. A discount takes off no more than the others come to
-// before taxes, and of all other lines an adjustment alone may be negative; else it is a *fleet.Error of the code
+// before taxes, and of all other lines an adjustment alone may be negative, down to what they come to with taxes; else it is a *fleet.Error of the code
 // fleet.CodeValidation.
 func ByHand(
 	rates []record.TaxRate, currency string, before []record.Charge, line record.Charge,
@@ -28,6 +28,11 @@ func ByHand(
 			return nil, refused("takes off more than the " + Format(record.Money{Amount: left, Currency: currency}) +
 				" that the charges come to before taxes; what was paid is given back by a refund of the payment, " +
 				"and anything else by an adjustment")
+		}
+	} else if line.Type == lineAdjustment && line.Amount.Amount < 0 {
+		if left := max(0, c.owed(before)); -line.Amount.Amount > left {
+			return nil, refused("takes off more than the " + Format(record.Money{Amount: left, Currency: currency}) +
+				" that the charges come to with taxes; what was paid is given back by a refund of the payment")
 		}
 	} else if line.Type != lineAdjustment && line.Amount.Amount <= 0 {
 		return nil, refused("must be above 0 for a line of type " + line.Type +

@@ -112,3 +112,14 @@ func (c *calc) earned(charges []record.Charge) int64 {
 	}
 	return sum
 }
+
+// owed adds up charges with taxes, without what a channel keeps.
+func (c *calc) owed(charges []record.Charge) int64 {
+	sum := c.earned(charges)
+	for i := range charges {
+		if l := &charges[i]; l.Type == lineTax {
+			sum = c.add(sum, l.Amount.Amount)
+		}
+	}
+	return sum
+}
