@@ -90,8 +90,8 @@ func TestAReturnIsCorrectedAfterIt(t *testing.T) {
 	body := fmt.Sprintf(`{"reason":"the wrong line of the sheet","return":{"at":%q,"mileage_mi":1350,"fuel_pct":90,"inspection":{"items":[{"point":"tank","result":"pass"}]}}}`, late)
 	b = w.do("POST", path+"/correct", body, "Idempotency-Key", "once").ok(200).object()
 	wantEqual(t, "repeated", w.do("POST", path+"/correct", body, "Idempotency-Key", "once").ok(200).object()["revision"], b["revision"])
-	// One day late, 50 miles beyond 300; of the tank 40 % less is missing than was waived, which stays waived.
-	wantEqual(t, "total", minor(b["total"]), (2*5000.0+5000+50*50-40*100)*1.1)
+	// One day late, 50 miles beyond 300; the fuel was waived, and that less of it is missing is no credit.
+	wantEqual(t, "total", minor(b["total"]), (2*5000.0+5000+50*50)*1.1)
 	wantEqual(t, "too much was paid", b["payment_status"], "overpaid")
 	wantEqual(t, "driven", b["miles_driven"], 350.0)
 	wantEqual(t, "in the books", w.owed(path), minor(b["balance_due"]))

@@ -32,13 +32,10 @@ func (d *Desk) repriced(b *record.Booking, s *record.RateSnapshot) error {
 		return fleet.NewError(fleet.CodeConflict, "The booking has charges in "+b.Currency+" and would be priced in "+s.Currency+". Reverse them first.")
 	}
 	deposit := b.Deposit
-	byHand := rental.Standing(b.Charges)
 	d.priced(b, s)
-	taxes, err := price.TaxesOn(s.Taxes, s.Currency, s.Lines, byHand)
-	if err != nil {
+	if err := d.retax(b, anyLine); err != nil {
 		return err
 	}
-	d.lines(b, taxes)
 	if err := discountsFit(before, b.Charges); err != nil {
 		return err
 	}
@@ -92,15 +89,27 @@ func (d *Desk) undone(b *record.Booking, fee *record.Charge) error {
 	if b.Deposit.Status == record.DepositRequired {
 		b.Deposit.Status, b.Deposit.ChangedAt = record.DepositNone, record.InstantOf(d.Now())
 	}
-	taxes, err := price.TaxesOn(taxRates(b), b.Currency, nil, rental.Standing(b.Charges))
-	if err != nil {
+	if err := d.retax(b, anyLine); err != nil {
 		return err
 	}
-	if d.lines(b, taxes); fee != nil && fee.Amount.Amount != 0 {
+	if fee != nil && fee.Amount.Amount != 0 {
 		d.lines(b, []record.Charge{*fee})
 	}
 	return nil
 }
+
+// retax makes the taxes of a booking those of its charges, but for what somebody waived of them: see price.Retax.
+func (d *Desk) retax(b *record.Booking, forgotten func(id string) bool) error {
+	taxes, err := price.Retax(taxRates(b), b.Currency, b.Charges, forgotten)
+	if err != nil {
+		return err
+	}
+	d.lines(b, taxes)
+	return nil
+}
+
+// anyLine has retax forget whatever was waived, since all of it was taken back.
+func anyLine(string) bool { return true }
 
 // reverse takes one charge back.
 func (d *Desk) reverse(b *record.Booking, id, newID, why string) error {

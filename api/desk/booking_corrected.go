@@ -150,11 +150,11 @@ func (k *correcting) price() error {
 		b.RateSnapshot, b.BilledDays = &next, next.BilledDays
 	}
 	if b.Status != record.BookingCompleted {
-		return nil
+		return d.retax(b, nil)
 	}
-	var had []record.Charge
+	var had []record.Charge // and what took it back
 	for _, c := range b.Charges {
-		if slices.Contains(b.ReturnCharges, c.ID) {
+		if slices.Contains(b.ReturnCharges, c.ID) || slices.Contains(b.ReturnCharges, c.ReversalOf) {
 			had = append(had, c)
 		}
 	}
@@ -163,7 +163,7 @@ func (k *correcting) price() error {
 		return err
 	}
 	b.ReturnCharges = append(b.ReturnCharges, d.lines(b, charges)...)
-	return nil
+	return d.retax(b, nil)
 }
 
 // hold sets the time for which the booking holds its vehicle: as handing over sets it, and no more of it than is free.

@@ -93,11 +93,9 @@ func (d *Desk) ReverseCharge(ctx context.Context, o Order, charge, newID, why st
 		if err := d.reverse(b, charge, newID, why); err != nil {
 			return err
 		}
-		taxes, err := price.TaxesOn(taxRates(b), b.Currency, before, b.Charges[len(before):])
-		if err != nil {
+		if err := d.retax(b, nil); err != nil {
 			return err
 		}
-		d.lines(b, taxes)
 		return discountsFit(before, b.Charges)
 	})
 }
