@@ -26,7 +26,6 @@ func (d *Desk) priced(b *record.Booking, s *record.RateSnapshot) {
 // repriced gives a booking that was priced before another price: what stood of the old one is taken back, line by line, and what somebody
 // charged by hand is taxed beside the new one. A deposit that nobody has touched yet becomes the new one.
 func (d *Desk) repriced(b *record.Booking, s *record.RateSnapshot) error {
-	before := b.Charges
 	d.reverseAll(b, func(c *record.Charge) bool { return c.Source == "auto" })
 	if b.Currency != s.Currency && len(rental.Standing(b.Charges)) > 0 {
 		return fleet.NewError(fleet.CodeConflict, "The booking has charges in "+b.Currency+" and would be priced in "+s.Currency+". Reverse them first.")
@@ -34,9 +33,6 @@ func (d *Desk) repriced(b *record.Booking, s *record.RateSnapshot) error {
 	deposit := b.Deposit
 	d.priced(b, s)
 	if err := d.retax(b, anyLine); err != nil {
-		return err
-	}
-	if err := discountsFit(before, b.Charges); err != nil {
 		return err
 	}
 	if deposit.Status != record.DepositNone && deposit.Status != record.DepositRequired {
@@ -83,9 +79,12 @@ func discountsFit(before, after []record.Charge) error {
 }
 
 // undone takes the charges of a rental back that does not take place, with the discounts that were given on it, and charges what that costs
-// instead. What somebody charged by hand stays, with its taxes, and a deposit that nobody has touched is not needed any more.
+// instead. What somebody charged by hand stays, with its taxes, and a deposit that nobody has touched is not needed any more. A booking that
+// expired takes no more charges, nor gives them back: it keeps no cost that was passed on either, since that may be voided yet.
 func (d *Desk) undone(b *record.Booking, fee *record.Charge) error {
-	d.reverseAll(b, func(c *record.Charge) bool { return c.Source != "manual" || price.Lowers(c.Type) })
+	d.reverseAll(b, func(c *record.Charge) bool {
+		return c.Source != "manual" || price.Lowers(c.Type) || b.Status == record.BookingExpired && c.ExpenseID != ""
+	})
 	if b.Deposit.Status == record.DepositRequired {
 		b.Deposit.Status, b.Deposit.ChangedAt = record.DepositNone, record.InstantOf(d.Now())
 	}
