@@ -7,7 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/calendar"
 	"github.com/motorpool/fleet/api/desk"
+	"github.com/motorpool/fleet/api/record"
 )
 
 // A clerk types 200,000 miles instead of 20,000 at pickup. That is doubted, and said to be right all the same; at the return it is found out and
@@ -238,4 +241,24 @@ func TestRandomCorrectionsEndAsIfTypedRight(t *testing.T) {
 	if looked, faults, err := desk.CheckBooks(t.Context(), w.api.DB, 1000); err != nil || looked == 0 || len(faults) != 0 {
 		t.Errorf("checked %d: %v, %v", looked, faults, err)
 	}
+}
+
+// Somebody books the same car for next month at the moment of the correction: the hold is there, the booking not yet.
+func TestACorrectionBesideABookingThatIsBeingMade(t *testing.T) {
+	w := newLot(t)
+	path := w.book(1, 48, `,"confirm":true`)
+	w.pass(time.Hour)
+	w.do("POST", path+"/pickup", `{"mileage_mi":1000}`).ok(200)
+	w.pass(2 * time.Hour)
+	car, err := fleet.ParseID(fleet.VehiclePrefix, w.car)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := w.api.Now().Add(30 * 24 * time.Hour)
+	h := calendar.Hold{Ref: fleet.FormatID(fleet.BookingPrefix, w.api.store.NextID()), From: record.InstantOf(at),
+		Until: record.InstantOf(at.Add(time.Hour)), Bid: record.RandomID(), Rev: 1}
+	if _, err := w.api.desk.Calendars.Take(t.Context(), record.Author{Actor: "test"}, w.account, car, h); err != nil {
+		t.Fatal(err)
+	}
+	w.do("POST", path+"/correct", fmt.Sprintf(`{"reason":"x","pickup":{"at":%q}}`, w.in(-1))).ok(200)
 }

@@ -112,10 +112,13 @@ func (k *correcting) nobodyElse(ctx context.Context, l, had rental.Leg) error {
 	}
 	for i := range holds {
 		id, err := fleet.ParseID(fleet.BookingPrefix, holds[i].Ref)
-		if err != nil || id == k.o.Booking {
+		if err != nil || id == k.o.Booking || holds[i].From.After(k.d.Now()) { // which nobody has driven off with yet
 			continue
 		}
 		other, err := k.d.Bookings.Get(ctx, k.o.Account, id)
+		if fleet.CodeOf(err) == fleet.CodeNotFound {
+			continue // a hold for a booking that is being made: nobody has driven off with it
+		}
 		if err != nil {
 			return err
 		}

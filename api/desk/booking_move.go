@@ -142,8 +142,8 @@ func (d *Desk) Reopen(ctx context.Context, o Order) (record.Record[record.Bookin
 		b.ReturnCharges = nil
 		b.ActualReturnAt, b.ReturnMileageMi, b.ReturnFuelPct, b.ReturnBattery = record.Instant{}, nil, nil, nil
 		b.ImportedReturn = false
-		if b.AgreedReturnID != "" {
-			b.ReturnLocationID, b.AgreedReturnID, b.ElsewhereFee = b.AgreedReturnID, "", nil
+		if b.AgreedReturnID != nil {
+			b.ReturnLocationID, b.AgreedReturnID, b.ElsewhereFee = *b.AgreedReturnID, nil, nil
 		}
 		if until := b.ReturnAt.Add(after); b.BlockedUntil.Before(until) {
 			b.BlockedUntil = record.InstantOf(until)
