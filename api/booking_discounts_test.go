@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 )
 
 // A rental of two days costs 100.00 and 10 % tax. A clerk gives 25.00 off, and writes it as people do, without a
@@ -62,4 +63,24 @@ func TestADiscountLowersWhateverItsSign(t *testing.T) {
 	charge("cleaning", 1000, `,"taxable":true`).ok(201)
 	w.do("POST", path+"/cancel", "").ok(200)
 	owed("cancelled in time, but for what was charged by hand", 1100, 0, 100)
+}
+
+// A discount of 400.00 is given on a rental that was driven too far. Neither that the odometer is corrected nor that the return is taken back takes
+// the miles from under it: it is reversed first.
+func TestADiscountKeepsWhatItWasGivenOn(t *testing.T) {
+	w := newLot(t)
+	path := w.book(1, 48, `,"confirm":true`)
+	w.pass(time.Hour)
+	w.do("POST", path+"/pickup", `{"mileage_mi":1000,"fuel_pct":100}`).ok(200)
+	w.pass(40 * time.Hour)
+	w.do("POST", path+"/return", `{"mileage_mi":2000,"fuel_pct":100}`).ok(200)
+	off := w.do("POST", path+"/charges", `{"type":"discount","unit_price":{"amount":40000,"currency":"USD"}}`).ok(201).id()
+	correct := func() *reply { return w.do("POST", path+"/correct", `{"reason":"x","return":{"mileage_mi":1100}}`) }
+	for what, answer := range map[string]*reply{"corrected": correct(), "reopened": w.do("POST", path+"/reopen", "")} {
+		if text := answer.refused(); !strings.Contains(text, "Reverse one of them first") {
+			t.Errorf("%s: %q", what, text)
+		}
+	}
+	w.do("POST", path+"/charges/"+off+"/reverse", "").ok(201)
+	wantEqual(t, "corrected then", minor(correct().ok(200).member("total")), 11000.0)
 }

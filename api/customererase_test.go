@@ -84,6 +84,7 @@ func TestErasureLeavesNothing(t *testing.T) {
 			t.Errorf("%s stands nowhere before: the test proves nothing", word)
 		}
 	}
+	number := w.do("GET", path, "").member("number")
 	before := w.do("GET", path+"/history", "").data()
 	bare := w.key
 	w.key = w.newKey(w.account, auth.CustomersRead, auth.CustomersWrite)
@@ -97,6 +98,7 @@ func TestErasureLeavesNothing(t *testing.T) {
 	for word, places := range w.standing(quuxWords) {
 		t.Errorf("%s still stands in %v", word, places)
 	}
+	wantEqual(t, "the number, by which people speak of it", erased.member("number"), number)
 	// The id is good, and its history has no gap.
 	wantEqual(t, "rentable", w.do("GET", path, "").ok(200).member("not_rentable_reason"), "customer_erased")
 	after := w.do("GET", path+"/history", "").data()

@@ -79,3 +79,29 @@ func TestACostThatIsPassedOnIsOnTheBillOnce(t *testing.T) {
 	w.do("POST", late+"/post", "").problem(409, "invalid_state_transition")
 	wantEqual(t, "stays", w.do("GET", late, "").member("status"), "draft")
 }
+
+// A cost is not taken out of the books while its line stays on the bill: not while a discount was given on it, nor when the booking has ended.
+func TestACostIsVoidedWithItsLineOrNotAtAll(t *testing.T) {
+	w := newLot(t)
+	path := w.book(48, 96, `,"confirm":true`)
+	cost := func(booking string) string {
+		body := fmt.Sprintf(`{"category":"fuel","amount":{"amount":4000,"currency":"USD"},"incurred_on":"2026-03-01",`+
+			`"booking_id":%q,"billable_to_customer":true,"status":"posted"}`, strings.TrimPrefix(booking, "/v1/bookings/"))
+		return "/v1/expenses/" + w.do("POST", "/v1/expenses", body).ok(201).id()
+	}
+	fuel := cost(path)
+	off := w.do("POST", path+"/charges", `{"type":"discount","unit_price":{"amount":12000,"currency":"USD"}}`).ok(201).id()
+	w.do("POST", fuel+"/void", "").problem(409, "conflict")
+	wantEqual(t, "stays", w.do("GET", fuel, "").member("status"), "posted")
+	w.do("POST", path+"/charges/"+off+"/reverse", "").ok(201)
+	w.do("POST", fuel+"/void", "").ok(200)
+	wantEqual(t, "voided, and off the bill", minor(w.do("GET", path, "").member("total")), 11000.0)
+
+	w.car = w.newCar()
+	held := w.book(48, 96, `,"hold_minutes":5`)
+	late := cost(held)
+	w.pass(time.Hour)
+	doDuty(t, w, "bookings: holds lapse")
+	wantEqual(t, "of a booking that came to nothing", minor(w.do("GET", held, "").member("total")), 0.0)
+	w.do("POST", late+"/void", "").ok(200)
+}

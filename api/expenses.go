@@ -80,14 +80,17 @@ func (a *API) expenseRoutes() {
 	})
 	a.handle(route{
 		Method: "POST", Path: s.path + "/{id}/void", ID: "voidExpense", Tag: s.tag, Scope: s.write, Summary: "Take an expense out of the books",
-		About: "Its entries stay and are reversed, and so is the line by which it was billed, unless the booking is archived.", Params: ifMatch, Body: ExpenseVoid{}, Optional: true, Reply: s.view,
+		About: "Its entries stay and are reversed, and so is the line by which it was billed. Where the booking cannot give that back (it is archived, or a discount was given on the line) this is refused: 409.", Params: ifMatch, Body: ExpenseVoid{}, Optional: true, Reply: s.view,
 	}, func(w http.ResponseWriter, r *http.Request) error {
 		var sent ExpenseVoid
 		if err := a.decodeOptional(r, &sent); err != nil {
 			return err
 		}
 		return s.act(w, r, func(rec *record.Record[record.Expense]) error {
-			return record.Void(rec, record.InstantOf(a.Now()), sent.Reason)
+			if err := record.Void(rec, record.InstantOf(a.Now()), sent.Reason); err != nil {
+				return err
+			}
+			return a.desk.UnbillExpense(r.Context(), rec.Account, rec.ID, &rec.Body)
 		})
 	})
 }

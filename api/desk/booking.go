@@ -32,6 +32,8 @@ type Order struct {
 	Account fleet.AccountID
 	Booking uint64
 	If      func(revision uint64) error // refuses revisions that the caller does not mean; nil for any
+
+	decided bool // it follows from what was decided, and is done also where a discount loses what it was given on
 }
 
 // change is what a command makes of a booking. It gets a copy of the newest revision, whose state is the new one already, and may
@@ -111,6 +113,11 @@ func (d *Desk) attempt(ctx context.Context, o Order, action rental.Action, g gri
 	}
 	if err := mutate(inner, &next); err != nil {
 		return none, err
+	}
+	if action != rental.Return && !o.decided { // a vehicle that is back is back
+		if err := discountsFit(rec.Body.Charges, next.Body.Charges); err != nil {
+			return none, err
+		}
 	}
 	return d.write(ctx, o, &rec, &next, g, s)
 }

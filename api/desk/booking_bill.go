@@ -26,20 +26,13 @@ func (d *Desk) priced(b *record.Booking, s *record.RateSnapshot) {
 // repriced gives a booking that was priced before another price: what stood of the old one is taken back, line by line, and what somebody
 // charged by hand is taxed beside the new one. A deposit that nobody has touched yet becomes the new one.
 func (d *Desk) repriced(b *record.Booking, s *record.RateSnapshot) error {
-	before := b.Charges
 	d.reverseAll(b, func(c *record.Charge) bool { return c.Source == "auto" })
 	if b.Currency != s.Currency && len(rental.Standing(b.Charges)) > 0 {
 		return fleet.NewError(fleet.CodeConflict, "The booking has charges in "+b.Currency+" and would be priced in "+s.Currency+". Reverse them first.")
 	}
 	deposit := b.Deposit
-	byHand := rental.Standing(b.Charges)
 	d.priced(b, s)
-	taxes, err := price.TaxesOn(s.Taxes, s.Currency, s.Lines, byHand)
-	if err != nil {
-		return err
-	}
-	d.lines(b, taxes)
-	if err := discountsFit(before, b.Charges); err != nil {
+	if err := d.retax(b, anyLine); err != nil {
 		return err
 	}
 	if deposit.Status != record.DepositNone && deposit.Status != record.DepositRequired {
@@ -86,21 +79,36 @@ func discountsFit(before, after []record.Charge) error {
 }
 
 // undone takes the charges of a rental back that does not take place, with the discounts and other allowances that were given on it, and charges what that costs
-// instead. What somebody charged by hand stays, with its taxes, and a deposit that nobody has touched is not needed any more.
+// instead. What somebody charged by hand stays, with its taxes, and a deposit that nobody has touched is not needed any more. A booking that
+// expired takes no more charges, nor gives them back: it keeps no cost that was passed on either, since that may be voided yet.
 func (d *Desk) undone(b *record.Booking, fee *record.Charge) error {
-	d.reverseAll(b, func(c *record.Charge) bool { return c.Source != "manual" || c.Amount.Amount < 0 })
+	d.reverseAll(b, func(c *record.Charge) bool {
+		return c.Source != "manual" || c.Amount.Amount < 0 || b.Status == record.BookingExpired && c.ExpenseID != ""
+	})
 	if b.Deposit.Status == record.DepositRequired {
 		b.Deposit.Status, b.Deposit.ChangedAt = record.DepositNone, record.InstantOf(d.Now())
 	}
-	taxes, err := price.TaxesOn(taxRates(b), b.Currency, nil, rental.Standing(b.Charges))
-	if err != nil {
+	if err := d.retax(b, anyLine); err != nil {
 		return err
 	}
-	if d.lines(b, taxes); fee != nil && fee.Amount.Amount != 0 {
+	if fee != nil && fee.Amount.Amount != 0 {
 		d.lines(b, []record.Charge{*fee})
 	}
 	return nil
 }
+
+// retax makes the taxes of a booking those of its charges, but for what somebody waived of them: see price.Retax.
+func (d *Desk) retax(b *record.Booking, forgotten func(id string) bool) error {
+	taxes, err := price.Retax(taxRates(b), b.Currency, b.Charges, forgotten)
+	if err != nil {
+		return err
+	}
+	d.lines(b, taxes)
+	return nil
+}
+
+// anyLine has retax forget whatever was waived, since all of it was taken back.
+func anyLine(string) bool { return true }
 
 // reverse takes one charge back.
 func (d *Desk) reverse(b *record.Booking, id, newID, why string) error {

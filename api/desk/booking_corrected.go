@@ -112,10 +112,13 @@ func (k *correcting) nobodyElse(ctx context.Context, l, had rental.Leg) error {
 	}
 	for i := range holds {
 		id, err := fleet.ParseID(fleet.BookingPrefix, holds[i].Ref)
-		if err != nil || id == k.o.Booking {
+		if err != nil || id == k.o.Booking || holds[i].From.After(k.d.Now()) { // which nobody has driven off with yet
 			continue
 		}
 		other, err := k.d.Bookings.Get(ctx, k.o.Account, id)
+		if fleet.CodeOf(err) == fleet.CodeNotFound {
+			continue // a hold for a booking that is being made: nobody has driven off with it
+		}
 		if err != nil {
 			return err
 		}
@@ -150,11 +153,11 @@ func (k *correcting) price() error {
 		b.RateSnapshot, b.BilledDays = &next, next.BilledDays
 	}
 	if b.Status != record.BookingCompleted {
-		return nil
+		return d.retax(b, nil)
 	}
-	var had []record.Charge
+	var had []record.Charge // and what took it back
 	for _, c := range b.Charges {
-		if slices.Contains(b.ReturnCharges, c.ID) {
+		if slices.Contains(b.ReturnCharges, c.ID) || slices.Contains(b.ReturnCharges, c.ReversalOf) {
 			had = append(had, c)
 		}
 	}
@@ -163,7 +166,7 @@ func (k *correcting) price() error {
 		return err
 	}
 	b.ReturnCharges = append(b.ReturnCharges, d.lines(b, charges)...)
-	return nil
+	return d.retax(b, nil)
 }
 
 // hold sets the time for which the booking holds its vehicle: as handing over sets it, and no more of it than is free.

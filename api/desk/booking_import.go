@@ -210,7 +210,7 @@ func (im *Importer) charge(b *record.Booking, lines []record.Charge) {
 	}
 	fresh := slices.Clone(lines)
 	for _, c := range rental.Standing(b.Charges) {
-		if c.Source != "import" {
+		if c.Source != "import" || c.TollID != "" { // a toll that was imported is no line of the trip
 			continue
 		}
 		if at := slices.IndexFunc(fresh, func(l record.Charge) bool { return same(&l, &c) }); at >= 0 {

@@ -24,21 +24,27 @@ func (d *Desk) AddCharge(ctx context.Context, o Order, lines ...record.Charge) (
 
 // mayCharge refuses lines that AddCharge would refuse. Their ids come from what is billed: those that are there already were billed before.
 func (d *Desk) mayCharge(ctx context.Context, o Order, lines []record.Charge) error {
-	rec, err := d.Bookings.Get(ctx, o.Account, o.Booking)
+	trial, err := d.mayChange(ctx, o, func(*record.Booking) bool { return true })
 	if err != nil {
 		return err
+	}
+	return d.chargeAll(trial, record.Author{}, lines)
+}
+
+// mayChange returns a copy of a booking to try a change of its lines on, or refuses because it takes none; nil if nothing needs to change.
+func (d *Desk) mayChange(ctx context.Context, o Order, needs func(*record.Booking) bool) (*record.Booking, error) {
+	rec, err := d.Bookings.Get(ctx, o.Account, o.Booking)
+	if err != nil || !needs(&rec.Body) {
+		return nil, err
 	}
 	if rec.Archived() {
-		return fleet.NewError(fleet.CodeConflict, "The booking "+name(o.Booking)+" is archived and cannot be changed.")
+		return nil, fleet.NewError(fleet.CodeConflict, "The booking "+name(o.Booking)+" is archived and cannot be changed.")
 	}
 	if _, err := rental.Next(rec.ID, rec.Body.Status, rental.Charge); err != nil {
-		return err
+		return nil, err
 	}
 	trial, err := copyOf(rec)
-	if err != nil {
-		return err
-	}
-	return d.chargeAll(&trial.Body, record.Author{}, lines)
+	return &trial.Body, err
 }
 
 func (d *Desk) chargeAll(b *record.Booking, by record.Author, lines []record.Charge) error {
@@ -86,20 +92,37 @@ func taxRates(b *record.Booking) []record.TaxRate {
 func (d *Desk) ReverseCharge(ctx context.Context, o Order, charge, newID, why string) (record.Record[record.Booking], error) {
 	return d.command(ctx, o, rental.Charge, ask, func(_ context.Context, next *record.Record[record.Booking]) error {
 		b := &next.Body
-		before := slices.Clone(b.Charges)
-		if slices.ContainsFunc(before, func(c record.Charge) bool { return c.ID == newID }) {
+		if slices.ContainsFunc(b.Charges, func(c record.Charge) bool { return c.ID == newID }) {
 			return o.By.Found()
 		}
-		if err := d.reverse(b, charge, newID, why); err != nil {
-			return err
-		}
-		taxes, err := price.TaxesOn(taxRates(b), b.Currency, before, b.Charges[len(before):])
-		if err != nil {
-			return err
-		}
-		d.lines(b, taxes)
-		return discountsFit(before, b.Charges)
+		return d.takeBack(b, charge, newID, why)
 	})
+}
+
+// mayTakeBack refuses to take back a line that ReverseCharge would refuse to. One that does not stand needs nothing.
+func (d *Desk) mayTakeBack(ctx context.Context, o Order, line string) error {
+	trial, err := d.mayChange(ctx, o, func(b *record.Booking) bool { return onTheBill(b, line) })
+	if err != nil || trial == nil {
+		return err
+	}
+	before := slices.Clone(trial.Charges)
+	if err := d.takeBack(trial, line, "", ""); err != nil {
+		return err
+	}
+	return discountsFit(before, trial.Charges)
+}
+
+// takeBack takes a line back, and the taxes on it.
+func (d *Desk) takeBack(b *record.Booking, line, newID, why string) error {
+	if err := d.reverse(b, line, newID, why); err != nil {
+		return err
+	}
+	return d.retax(b, nil)
+}
+
+// onTheBill says whether a booking has a line that was not reversed.
+func onTheBill(b *record.Booking, line string) bool {
+	return slices.ContainsFunc(rental.Standing(b.Charges), func(c record.Charge) bool { return c.ID == line })
 }
 
 // SetDeposit does something with the deposit of a booking: authorize, capture, release or apply.

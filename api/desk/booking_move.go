@@ -2,6 +2,7 @@ package desk
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/motorpool/fleet"
@@ -134,16 +135,16 @@ func (d *Desk) Reopen(ctx context.Context, o Order) (record.Record[record.Bookin
 		if err != nil {
 			return err
 		}
-		returned := map[string]bool{}
-		for _, id := range b.ReturnCharges {
-			returned[id] = true
+		returned := func(id string) bool { return slices.Contains(b.ReturnCharges, id) }
+		d.reverseAll(b, func(c *record.Charge) bool { return returned(c.ID) })
+		if err := d.retax(b, returned); err != nil {
+			return err
 		}
-		d.reverseAll(b, func(c *record.Charge) bool { return returned[c.ID] })
 		b.ReturnCharges = nil
 		b.ActualReturnAt, b.ReturnMileageMi, b.ReturnFuelPct, b.ReturnBattery = record.Instant{}, nil, nil, nil
 		b.ImportedReturn = false
-		if b.AgreedReturnID != "" {
-			b.ReturnLocationID, b.AgreedReturnID, b.ElsewhereFee = b.AgreedReturnID, "", nil
+		if b.AgreedReturnID != nil {
+			b.ReturnLocationID, b.AgreedReturnID, b.ElsewhereFee = *b.AgreedReturnID, nil, nil
 		}
 		if until := b.ReturnAt.Add(after); b.BlockedUntil.Before(until) {
 			b.BlockedUntil = record.InstantOf(until)

@@ -165,7 +165,7 @@ func (d *Desk) FinishErasure(ctx context.Context, by record.Author, account flee
 			if !c.ErasedAt.IsZero() {
 				return
 			}
-			left := record.Customer{ErasingSince: c.ErasingSince, ErasureReason: c.ErasureReason, MergedInto: c.MergedInto}
+			left := record.Customer{Numbered: c.Numbered, ErasingSince: c.ErasingSince, ErasureReason: c.ErasureReason, MergedInto: c.MergedInto}
 			left.Verification.Status = record.LicenceUnverified
 			if done {
 				left.ErasingSince, left.ErasedAt = record.Instant{}, now

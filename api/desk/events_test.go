@@ -260,3 +260,32 @@ func TestEveryTextIsPlainOrTakenOut(t *testing.T) {
 		t.Errorf("these are neither known to be plain nor taken out: %s", strings.Join(unknown, " "))
 	}
 }
+
+// Every text that a body about a customer may have, and that events leave out, is erased with the customer; but for what the books need, and what holds
+// no more of the customer than is found by what the customer is known by.
+func TestEveryTextAboutACustomerIsErased(t *testing.T) {
+	left := strings.Fields("description explanation title metadata custom_fields photos place location evidence")
+	names := map[string]bool{}
+	for _, body := range []any{record.Booking{}, record.Quote{}, record.Payment{}} {
+		texts(reflect.TypeOf(body), names)
+	}
+	for name := range names {
+		if slices.Contains(personal, name) && !freeText[name] && !slices.Contains(left, name) {
+			t.Errorf("%s is not erased", name)
+		}
+	}
+}
+
+// A booking that was corrected, and of which a line was waived: both with words about the customer.
+func TestWhatStaffWroteOfACorrectionIsErased(t *testing.T) {
+	k := tracesOf([]string{"cus_1"}, nil, nil, nil)
+	text, _ := k.object(`{"customer_id":"cus_1","corrections":[{"reason":"Mrs Smith was drunk","at":"x"}],"vehicle_history":[{"reason":"Smith broke it"}],
+		"charges":[{"explanation":"2 days: USD 100.00","source":"auto"},{"explanation":"Smith moaned","source":"manual","reversal_of":"chg_1"}]}`)
+	if strings.Contains(text, "Smith") || !strings.Contains(text, "2 days") {
+		t.Error(text)
+	}
+	kept, _ := k.object(`{"customer_id":"cus_2","corrections":[{"reason":"Mrs Smith was drunk"}]}`)
+	if !strings.Contains(kept, "Smith") {
+		t.Error("of another customer: " + kept)
+	}
+}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/record"
-	"github.com/motorpool/fleet/api/rental"
 )
 
 // passedOn says as what a customer is charged for an expense, by its category; as an expense where nothing else is
@@ -39,6 +38,18 @@ func (d *Desk) BillExpense(ctx context.Context, account fleet.AccountID, id uint
 		return err
 	}
 	return d.mayCharge(ctx, order, []record.Charge{line})
+}
+
+// UnbillExpense refuses to void an expense whose line its booking cannot give back: the customer would go on owing it.
+func (d *Desk) UnbillExpense(ctx context.Context, account fleet.AccountID, id uint64, e *record.Expense) error {
+	if !e.Billed {
+		return nil
+	}
+	order, line, err := expenseLine(record.Author{}, account, id, e)
+	if err != nil {
+		return err
+	}
+	return d.mayTakeBack(ctx, order, line.ID)
 }
 
 // Billable refuses an expense that cannot be billed to a customer. booking is the one that it names; nil for none.
@@ -124,16 +135,16 @@ func (d *Desk) followExpense(ctx context.Context, w record.Written) error {
 	return d.uncharge(ctx, order, line.ID, "The cost was taken out of the books.")
 }
 
-// uncharge takes back a line that stands. A booking that cannot be changed any more keeps it.
+// uncharge takes back a line that stands. A booking that came to its end since that was decided keeps it.
 func (d *Desk) uncharge(ctx context.Context, o Order, line, why string) error {
 	rec, err := d.Bookings.Get(ctx, o.Account, o.Booking)
 	if err != nil {
 		return err
 	}
-	stands := func(c record.Charge) bool { return c.ID == line }
-	if rec.Archived() || !slices.ContainsFunc(rental.Standing(rec.Body.Charges), stands) {
+	if rec.Archived() || !onTheBill(&rec.Body, line) {
 		return nil
 	}
+	o.decided = true
 	_, err = d.ReverseCharge(ctx, o, line, fleet.FormatID(fleet.ChargePrefix, d.Store.NextID()), why)
 	if code := fleet.CodeOf(err); code == fleet.CodeTransition || code == fleet.CodeConflict {
 		d.Log.WarnContext(ctx, "a line of a voided expense stays on its booking",

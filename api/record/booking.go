@@ -58,10 +58,10 @@ type Booking struct {
 	BlockedFrom  Instant       `json:"blocked_from"`
 	BlockedUntil Instant       `json:"blocked_until"`
 	VehicleSwaps []VehicleSwap `json:"vehicle_history,omitempty"`
-	// AgreedReturnID is where it was to be returned, of one that was returned elsewhere.
-	AgreedReturnID string `json:"agreed_return_location_id,omitempty"`
-	ElsewhereFee   *Money `json:"elsewhere_fee,omitempty"` // what the two locations cost then; nil for nothing
-	UpgradedFrom   string `json:"upgrade_from_class_id,omitempty"`
+	// AgreedReturnID is where it was to be returned, of one that was returned elsewhere: "" if nothing was agreed. Nil for all others.
+	AgreedReturnID *string `json:"agreed_return_location_id,omitempty"`
+	ElsewhereFee   *Money  `json:"elsewhere_fee,omitempty"` // what the two locations cost then; nil for nothing
+	UpgradedFrom   string  `json:"upgrade_from_class_id,omitempty"`
 
 	ActualPickupAt  Instant  `json:"actual_pickup_at"`
 	ActualReturnAt  Instant  `json:"actual_return_at"`

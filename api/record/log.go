@@ -72,12 +72,12 @@ func (l *Log[T]) New(ctx context.Context, by Author, account fleet.AccountID, bo
 func (l *Log[T]) Make(ctx context.Context, by Author, account fleet.AccountID, id uint64, body T) (Record[T], bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.store.cfg.Deadline)
 	defer cancel()
+	if err := l.number(ctx, account, &body, 1); err != nil {
+		return Record[T]{}, false, err
+	}
 	held, err := l.takeAll(ctx, account, id, l.claims(&body))
 	if err != nil {
 		l.releaseUnheld(ctx, account, id, held)
-		return Record[T]{}, false, err
-	}
-	if err := l.number(ctx, account, &body, 1); err != nil {
 		return Record[T]{}, false, err
 	}
 	r, err := l.first(by, account, id, &body, millis(l.store.now()))

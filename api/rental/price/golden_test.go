@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/api/rental"
 	"github.com/motorpool/fleet/api/rental/price"
 )
 
@@ -205,7 +206,7 @@ func (c *counter) read(word, rest string) {
 		c.req.DailyRate, c.req.DailyRateOf = new(c.money(rest)), map[string]string{"vehicle day": "vehicle", "class day": "vehicle class"}[word]
 	case "vehicle miles":
 		c.req.IncludedMilesPerDay, c.req.ExtraMileFee = new(c.number(words[0])), new(c.money(words[1]))
-	case "extended to", "picked up", "picked up instead", "kept, from", "returned", "returned instead", "cancelled", "no-show", "charged":
+	case "extended to", "picked up", "picked up instead", "kept, from", "returned", "returned instead", "waived", "cancelled", "no-show", "charged":
 		c.then = append(c.then, word+": "+rest)
 	default:
 		c.t.Fatalf("nobody understands %q", word)
@@ -276,21 +277,24 @@ func (c *counter) after(out *strings.Builder, s record.RateSnapshot, event strin
 		var lines []record.Charge
 		var err error
 		if word == "returned" {
+			c.late = nil
 			lines, err = price.AtReturn(&s, c.agreed, r)
-			c.late = lines
 		} else {
 			lines, err = price.AtReturnInstead(&s, c.agreed, r, c.late)
-			c.late = slices.Concat(c.late, lines)
 		}
 		if err != nil {
 			c.t.Fatal(err)
 		}
-		showLines(out, lines)
-		totals, err := price.Totals(s.Currency, slices.Concat(s.Lines, c.late))
-		if err != nil {
-			c.t.Fatal(err)
+		c.owed(out, &s, lines)
+	case "waived": // TYPE, of the return: the last line of it
+		at := len(c.late) - 1
+		for c.late[at].Type != rest || c.late[at].ReversalOf != "" {
+			at--
 		}
-		fmt.Fprintf(out, "owed in all %s\n", price.Format(totals.Total))
+		c.late[at].ID = fmt.Sprint(rest, at)
+		back := rental.Reversal(&c.late[at])
+		back.Source = "manual"
+		c.owed(out, &s, []record.Charge{back})
 	case "cancelled", "no-show":
 		fee, err := price.NoShowFee(&s)
 		if word == "cancelled" {
@@ -302,6 +306,22 @@ func (c *counter) after(out *strings.Builder, s record.RateSnapshot, event strin
 		showLines(out, []record.Charge{fee})
 	}
 	return s
+}
+
+// owed shows what is posted of a return, with the taxes that follow, and what the rental costs with it.
+func (c *counter) owed(out *strings.Builder, s *record.RateSnapshot, lines []record.Charge) {
+	taxes, err := price.Retax(s.Taxes, s.Currency, slices.Concat(s.Lines, c.late, lines), nil)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	lines = append(lines, taxes...)
+	showLines(out, lines)
+	c.late = slices.Concat(c.late, lines)
+	totals, err := price.Totals(s.Currency, slices.Concat(s.Lines, c.late))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	fmt.Fprintf(out, "owed in all %s\n", price.Format(totals.Total))
 }
 
 func showPrice(out *strings.Builder, s *record.RateSnapshot) {

@@ -143,6 +143,10 @@ func wrongCorrected(s *record.RateSnapshot, agreed price.Agreed) string {
 				return total, nil, err
 			}
 			late = append(late, lines...)
+			if lines, err = price.Retax(now.Taxes, now.Currency, slices.Concat(posted, late), nil); err != nil {
+				return total, nil, err
+			}
+			posted = append(posted, lines...)
 		}
 		total, err = price.Totals(s.Currency, slices.Concat(posted, late))
 		return total, now.Days, err

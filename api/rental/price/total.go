@@ -39,15 +39,52 @@ func Totals(currency string, charges []record.Charge) (record.Totals, error) {
 	return t, c.err()
 }
 
-// TaxesOn returns the tax lines that are due for charges added to others: the tax on all of them less that on the ones before, so
-// that the taxes of a booking are always those of its sum. A tax of which nothing is due has no line. The sum of what is
-// taxable, where it is negative, is taxed as zero.
-func TaxesOn(rates []record.TaxRate, currency string, before, added []record.Charge) ([]record.Charge, error) {
+// Retax returns the tax lines that are missing from charges, or that take back what there is too much of: their taxes are then those of
+// their sum, less what somebody waived by reversing a tax line by hand. forgotten says of which tax lines that does not count
+// any more; nil for none.
+func Retax(rates []record.TaxRate, currency string, charges []record.Charge, forgotten func(id string) bool) ([]record.Charge, error) {
 	var c calc
-	lines := c.taxLines(rates, currency, before, added)
-	return lines, c.err()
+	sum := max(0, c.taxable(charges))
+	has, waived := map[lineKey]int64{}, map[lineKey]int64{}
+	for i := range charges {
+		l := &charges[i]
+		if l.Type != lineTax {
+			continue
+		}
+		k := taxKey(l.Description, l.TaxRateBP)
+		has[k] = c.add(has[k], l.Amount.Amount)
+		if l.ReversalOf != "" && l.Source == "manual" && (forgotten == nil || !forgotten(l.ReversalOf)) {
+			waived[k] = c.add(waived[k], -l.Amount.Amount)
+		}
+	}
+	due := map[lineKey]int64{}
+	for _, r := range rates {
+		k := taxKey(r.Name, r.RateBP)
+		due[k] = c.add(due[k], c.scale(sum, r.RateBP, unity))
+	}
+	var lines []record.Charge
+	for _, r := range rates {
+		k := taxKey(r.Name, r.RateBP)
+		missing := c.add(remains(due[k], waived[k]), -has[k])
+		if missing == 0 {
+			continue
+		}
+		why := fmt.Sprintf("%s of %s, the sum of the taxable lines.", basisPoints(r.RateBP), Format(record.Money{Amount: sum, Currency: currency}))
+		if has[k] != 0 {
+			why += fmt.Sprintf(" %s were charged.", Format(record.Money{Amount: has[k], Currency: currency}))
+		}
+		lines = append(lines, record.Charge{Type: lineTax, Description: r.Name, Quantity: 1, UnitPrice: record.Money{Amount: missing}, TaxRateBP: r.RateBP, Explanation: why})
+		has[k] = c.add(has[k], missing)
+	}
+	return c.finish(currency, lines), c.err()
 }
 
+// taxKey tells taxes apart.
+func taxKey(name string, bp int64) lineKey { return lineKey{fmt.Sprint(lineTax, bp), name} }
+
+// taxLines are the tax lines that are due for charges added to others: the tax on all of them less that on the ones before, so
+// that the taxes of a booking are always those of its sum. A tax of which nothing is due has no line. The sum of what is
+// taxable, where it is negative, is taxed as zero.
 func (c *calc) taxLines(rates []record.TaxRate, currency string, before, added []record.Charge) []record.Charge {
 	old := c.taxable(before)
 	whole := c.add(old, c.taxable(added))
