@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/motorpool/fleet/api/record"
 )
 
 // Two processes serve an account, and clerks of both make records of every kind that people speak of: each has a number of its own, found
@@ -65,4 +67,16 @@ func TestNumbersOfPeopleAreGivenOnce(t *testing.T) {
 	}
 	wantEqual(t, "another account begins anew", second.do("POST", "/v1/customers", `{"first_name":"Bo"}`, "Authorization",
 		"Bearer "+second.newKey(second.newAccount("Second"), "admin")).ok(201).object()["number"], "C-1001")
+}
+
+// Numbers sort as numbers do, also where they get longer.
+func TestRecordsAreSortedByTheirNumbers(t *testing.T) {
+	w := newLot(t)
+	for _, number := range []string{"C-9999", "C-10000"} {
+		c := record.Customer{CustomerFields: record.CustomerFields{FirstName: number}}
+		c.Number = number
+		made(w, w.api.desk.Customers, c)
+	}
+	wantEqual(t, "the newest first", w.do("GET", "/v1/customers?sort=-number", "").listed("number"), "C-10000|C-9999|C-1001")
+	wantEqual(t, "found by it", w.do("GET", "/v1/customers?number=c10000", "").listed("number"), "C-10000")
 }

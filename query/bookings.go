@@ -15,7 +15,7 @@ import (
 
 // Bookings is how bookings are listed.
 var Bookings = Listing{Table: "bookings", Fields: []ListField{
-	{Name: "number", Type: CodeField, Few: true, Sort: true},
+	{Name: "number", Column: byNumber, Type: CodeField, Few: true, Sort: true},
 	{Name: "status", Type: TextField, Sort: true},
 	{Name: "vehicle_id", Type: TextField, Few: true},
 	{Name: "vehicle_class_id", Type: TextField},
@@ -51,7 +51,7 @@ var Bookings = Listing{Table: "bookings", Fields: []ListField{
 }, Search: []string{"number", "external_reservation_id"}, Related: []Related{ofCustomer, ofVehicle}}
 
 // paidMinor is what was paid of a booking: by payments, less refunds, and of its deposit.
-const paidMinor = "(paid.received - paid.given_back + deposit_applied_minor)"
+const paidMinor = "(paid.received - paid.given_back + applied_minor)"
 
 // What several kinds of records name.
 var (

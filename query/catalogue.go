@@ -48,7 +48,7 @@ var RatePlans = Listing{Table: "rate_plans", Search: []string{"name"}, Fields: [
 
 // Quotes is how quotes are listed.
 var Quotes = Listing{Table: "quotes", Search: []string{"number"}, Related: []Related{ofCustomer, ofVehicle}, Fields: []ListField{
-	{Name: "number", Type: CodeField, Few: true, Sort: true},
+	{Name: "number", Column: byNumber, Type: CodeField, Few: true, Sort: true},
 	{Name: "customer_id", Type: TextField, Few: true},
 	{Name: "vehicle_class_id", Type: TextField},
 	{Name: "vehicle_id", Type: TextField, Few: true},

@@ -15,7 +15,7 @@ import (
 
 // Customers is how customers are listed.
 var Customers = Listing{Table: "customers", Fields: []ListField{
-	{Name: "number", Type: CodeField, Few: true, Sort: true},
+	{Name: "number", Column: byNumber, Type: CodeField, Few: true, Sort: true},
 	{Name: "type", Type: TextField, Sort: true},
 	{Name: "display_name", Type: WordsField, Sort: true},
 	{Name: "last_name", Type: WordsField, Sort: true},

@@ -76,6 +76,9 @@ type ListField struct {
 	Never  bool     // without a value it is before all that have one, also where it is compared; else it compares with nothing
 }
 
+// byNumber stands for the number that people call a record by, as text that sorts as the numbers do: C-10000 comes after C-9999.
+const byNumber = "leftPad(number, 20)"
+
 // column is what stands for the field in the text of a query.
 func (f *ListField) column() string {
 	if f.Column != "" {

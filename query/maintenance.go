@@ -49,7 +49,7 @@ var Reminders = Listing{Table: "reminders", Fields: []ListField{
 
 // WorkOrders is how work orders are listed.
 var WorkOrders = Listing{Table: "work_orders", Fields: []ListField{
-	{Name: "number", Type: CodeField, Few: true, Sort: true},
+	{Name: "number", Column: byNumber, Type: CodeField, Few: true, Sort: true},
 	{Name: "vehicle_id", Type: TextField, Few: true},
 	{Name: "type", Type: TextField, Sort: true},
 	{Name: "priority", Type: TextField},

@@ -13,7 +13,7 @@ import (
 
 // Payments is how payments are listed.
 var Payments = Listing{Table: "payments", Fields: []ListField{
-	{Name: "number", Type: CodeField, Few: true, Sort: true},
+	{Name: "number", Column: byNumber, Type: CodeField, Few: true, Sort: true},
 	{Name: "status", Type: TextField},
 	{Name: "direction", Type: TextField},
 	{Name: "method", Type: TextField, Sort: true},

@@ -1,4 +1,3 @@
--- What people call it by, like P-1042; given once in the account. Serves: a search by the exact number.
+-- What people call it by, like P-1042; given once in the account.
 ALTER TABLE payments
-    ADD COLUMN IF NOT EXISTS number String DEFAULT JSONExtractString(body, 'number') AFTER archived_at,
-    ADD INDEX IF NOT EXISTS number_bloom number TYPE bloom_filter GRANULARITY 1
+    ADD COLUMN IF NOT EXISTS number String DEFAULT JSONExtractString(body, 'number') AFTER archived_at
