@@ -317,11 +317,15 @@ func (r *Resolved) terms() record.RatePlanTerms {
 }
 
 // Request is what the price is asked for. What the vehicle says stands instead of what the rate plan says; what its class says does so
-// unless the plan is for certain classes, and so speaks for them.
+// unless the plan is for certain classes, and so speaks for them; its deposit holds even then where the plan says none.
 func (r *Resolved) Request(bookedAt time.Time) price.Request {
 	v, c := r.fromVehicle(), r.class()
 	if r.Plan != nil && len(r.Plan.Body.ClassIDs) > 0 {
-		c = &record.VehicleClass{}
+		own := record.VehicleClass{}
+		if r.Plan.Body.DepositAmount == nil { // it says nothing of a deposit
+			own.DepositAmount = c.DepositAmount
+		}
+		c = &own
 	}
 	req := price.Request{Terms: r.terms(), Zone: r.Zone, PriceBasis: record.PriceBasis{
 		PickupAt: r.Fields.PickupAt, ReturnAt: r.Fields.ReturnAt, BookedAt: record.InstantOf(bookedAt), Channel: r.Fields.Channel,
