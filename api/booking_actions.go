@@ -58,13 +58,18 @@ type SwapCorrection struct {
 	Swap            int            `json:"swap" minimum:"0" doc:"Which one: the place in vehicle_history, from 0, of the vehicle that was given back." example:"0"`
 	At              record.Instant `json:"at,omitzero" doc:"When the vehicles were swapped."`
 	MileageMi       *int           `json:"mileage_mi,omitempty" minimum:"0" maximum:"3000000" doc:"Odometer of the vehicle that was given back."`
+	FuelPct         *float64       `json:"fuel_pct,omitempty" minimum:"0" maximum:"100" doc:"Of the tank of the vehicle that was given back."`
+	Battery         *int           `json:"battery_level,omitempty" minimum:"0" maximum:"100" doc:"Of its traction battery, percent."`
 	PickupMileageMi *int           `json:"pickup_mileage_mi,omitempty" minimum:"0" maximum:"3000000" doc:"Odometer of the vehicle that was driven off with instead."`
+	PickupFuelPct   *float64       `json:"pickup_fuel_pct,omitempty" minimum:"0" maximum:"100" doc:"Of its tank."`
+	PickupBattery   *int           `json:"pickup_battery_level,omitempty" minimum:"0" maximum:"100" doc:"Of its traction battery, percent."`
 }
 
 func (c *BookingCorrection) correction() desk.Correction {
 	all := desk.Correction{Reason: c.Reason, Pickup: c.Pickup.handover(), Return: c.Return.handover(), Confirm: c.Confirm}
 	for _, s := range c.Swaps {
-		all.Swaps = append(all.Swaps, desk.SwapCorrection{Place: s.Swap, At: s.At.Time, MileageMi: s.MileageMi, PickupMileageMi: s.PickupMileageMi})
+		all.Swaps = append(all.Swaps, desk.SwapCorrection{Place: s.Swap, At: s.At.Time, MileageMi: s.MileageMi, FuelPct: s.FuelPct, Battery: s.Battery,
+			PickupMileageMi: s.PickupMileageMi, PickupFuelPct: s.PickupFuelPct, PickupBattery: s.PickupBattery})
 	}
 	return all
 }
@@ -110,12 +115,16 @@ type BookingExtension struct {
 
 // BookingSwap is the body of swap_vehicle.
 type BookingSwap struct {
-	VehicleID       string `json:"vehicle_id" doc:"The vehicle that it gets instead." example:"veh_1234"`
-	Reason          string `json:"reason,omitempty" maxLength:"500"`
-	MileageMi       *int   `json:"mileage_mi,omitempty" minimum:"0" maximum:"3000000" doc:"During the rental: odometer of the vehicle that is given back."`
-	PickupMileageMi *int   `json:"pickup_mileage_mi,omitempty" minimum:"0" maximum:"3000000" doc:"During the rental: odometer of the vehicle that it gets."`
-	Reprice         bool   `json:"reprice,omitempty" doc:"Before the rental: charge what the new vehicle costs by the rates of today, instead of what was agreed."`
-	Elsewhere       bool   `json:"elsewhere,omitempty" doc:"It may be one that will be at another location, because somebody brings it; without it that is a 409 with code elsewhere."`
+	VehicleID       string   `json:"vehicle_id" doc:"The vehicle that it gets instead." example:"veh_1234"`
+	Reason          string   `json:"reason,omitempty" maxLength:"500"`
+	MileageMi       *int     `json:"mileage_mi,omitempty" minimum:"0" maximum:"3000000" doc:"During the rental: odometer of the vehicle that is given back."`
+	FuelPct         *float64 `json:"fuel_pct,omitempty" minimum:"0" maximum:"100" doc:"During the rental: of the tank of the vehicle that is given back. What is missing of it since it was taken is charged at the return; without it nothing is, and warnings say so."`
+	Battery         *int     `json:"battery_level,omitempty" minimum:"0" maximum:"100" doc:"During the rental: of its traction battery, percent."`
+	PickupMileageMi *int     `json:"pickup_mileage_mi,omitempty" minimum:"0" maximum:"3000000" doc:"During the rental: odometer of the vehicle that it gets."`
+	PickupFuelPct   *float64 `json:"pickup_fuel_pct,omitempty" minimum:"0" maximum:"100" doc:"During the rental: of the tank of the vehicle that it gets."`
+	PickupBattery   *int     `json:"pickup_battery_level,omitempty" minimum:"0" maximum:"100" doc:"During the rental: of its traction battery, percent."`
+	Reprice         bool     `json:"reprice,omitempty" doc:"Before the rental: charge what the new vehicle costs by the rates of today, instead of what was agreed."`
+	Elsewhere       bool     `json:"elsewhere,omitempty" doc:"It may be one that will be at another location, because somebody brings it; without it that is a 409 with code elsewhere."`
 
 	Confirmed
 }
@@ -210,7 +219,8 @@ func (a *API) bookingActionRoutes(s *resource[record.Booking]) {
 			about: "Before the rental or during it. The vehicle that it had is kept in `vehicle_history`; one of another class is noted in `upgrade_from_class_id`.",
 			do: with(a, func(ctx context.Context, o desk.Order, _ *http.Request, sent BookingSwap) (rec, error) {
 				return a.desk.Swap(ctx, o, desk.SwapRequest{VehicleID: sent.VehicleID, Reason: sent.Reason, MileageMi: sent.MileageMi,
-					PickupMileageMi: sent.PickupMileageMi, Reprice: sent.Reprice, Elsewhere: sent.Elsewhere, Confirm: sent.Confirm})
+					FuelPct: sent.FuelPct, Battery: sent.Battery, PickupMileageMi: sent.PickupMileageMi, PickupFuelPct: sent.PickupFuelPct,
+					PickupBattery: sent.PickupBattery, Reprice: sent.Reprice, Elsewhere: sent.Elsewhere, Confirm: sent.Confirm})
 			})},
 		{path: "assign_vehicle", id: "assignBookingVehicle", summary: "Assign a vehicle to a booking of a class", body: BookingAssignment{},
 			about: "The price stays as agreed. The vehicle must be where the booking begins, by then: one that will be at another location is a 409 with code `elsewhere`, " +

@@ -63,7 +63,7 @@ func TestWhatWasPlannedIsChangedThroughTheCalendar(t *testing.T) {
 	wantEqual(t, "assigned", b["vehicle_id"], spare)
 	wantEqual(t, "no upgrade", b["upgrade_from_class_id"], nil)
 	for query, want := range map[string]int{"?vehicle_id=" + spare: 2, "?vehicle_class_id=" + w.class: 5, "?status=pending": 2, "?status=pending,confirmed": 5, "?customer_id=cus_1": 0,
-		"?is_overdue=true": 0, "?conflict=false&channel=direct": 5, "?location_ids=" + w.place: 3,
+		"?is_overdue=true": 0, "?conflict=false&channel=direct": 5, "?location_ids=" + w.place: 5,
 		"?pickup_at[gte]=" + w.in(299): 2, "?pickup_at[lt]=" + w.in(60) + "&sort=-pickup_at,status": 2} {
 		wantEqual(t, query, w.do("GET", "/v1/bookings"+query, "").ok(200).pagination().Total, want)
 	}

@@ -82,7 +82,7 @@ type Booking struct {
 	OverdueSince     record.Instant       `json:"overdue_since"`
 	Cancellation     *record.Cancellation `json:"cancellation,omitempty" doc:"How it came to nothing."`
 	DuplicateOf      string               `json:"duplicate_of,omitempty" example:"bkg_1234"`
-	Warnings         []string             `json:"warnings" nullable:"false" doc:"What is unusual or missing and was accepted all the same: a pickup well before the agreed time, with whether that is charged; a handover without an odometer reading; a deposit that is kept although the booking came to nothing; a customer or driver who is or may be on the do-not-rent list."`
+	Warnings         []string             `json:"warnings" nullable:"false" doc:"What is unusual or missing and was accepted all the same: a pickup well before the agreed time, with whether that is charged; a handover without an odometer reading; a level of fuel or battery that was taken at one end only; a one-way fee that stays though the vehicle was brought back where less is asked; a deposit that is kept although the booking came to nothing; a customer or driver who is or may be on the do-not-rent list."`
 	QuoteID          string               `json:"quote_id,omitempty" example:"quo_1234"`
 	Corrections      []record.Correction  `json:"corrections" nullable:"false" doc:"What was corrected of its handovers after it was noted, with what stood there before."`
 
@@ -388,9 +388,11 @@ func handover(b *record.Booking) (*string, record.Instant) {
 
 // bookingWarnings says what of a booking's handovers somebody ought to look at.
 func bookingWarnings(b *record.Booking) []string {
-	warnings := append(list(rental.Unread(b)), rental.RanBack(b)...)
-	if text := rental.PickedUpEarly(b); text != "" {
-		warnings = append(warnings, text)
+	warnings := append(append(list(rental.Unread(b)), rental.Unlevelled(b)...), rental.RanBack(b)...)
+	for _, text := range []string{rental.PickedUpEarly(b), rental.KeptOneWay(b)} {
+		if text != "" {
+			warnings = append(warnings, text)
+		}
 	}
 	if text := rental.DepositHeld(b); text != "" {
 		warnings = append(warnings, text)

@@ -111,6 +111,27 @@ func TestADepositIsAuthorizedForATime(t *testing.T) {
 	wantEqual(t, "without an end", status(), "authorized")
 }
 
+// The deposit of the class is asked for where the rate plan says nothing of one, or that it takes none. Where none was agreed an amount must be given.
+func TestTheDepositOfAClassCountsWhereThePlanHasNone(t *testing.T) {
+	w := newLot(t)
+	asked := func() float64 {
+		w.t.Helper()
+		return minor(w.do("POST", "/v1/quotes", w.booking(24, 48, "")).ok(201).object()["rate_snapshot"].(map[string]any)["deposit_amount"])
+	}
+	w.do("PATCH", "/v1/rate_plans/"+w.plan, `{"deposit_amount":null,"deposit_method":"none"}`).ok(200)
+	wantEqual(t, "nobody asks", asked(), 0.0)
+	none := w.do("POST", w.book(1, 2, "")+"/deposit/authorize", "{}").problem(422, "validation_failed")
+	if !strings.Contains(none.Detail, "No deposit was agreed") {
+		t.Errorf("refused with %q", none.Detail)
+	}
+	w.do("PATCH", "/v1/vehicle_classes/"+w.class, `{"deposit_amount":{"amount":30000,"currency":"USD"}}`).ok(200)
+	wantEqual(t, "the class asks", asked(), 30000.0)
+	w.do("PATCH", "/v1/rate_plans/"+w.plan, `{"vehicle_class_ids":["`+w.class+`"]}`).ok(200)
+	wantEqual(t, "a plan for the class says nothing", asked(), 30000.0)
+	w.do("PATCH", "/v1/rate_plans/"+w.plan, `{"deposit_amount":{"amount":10000,"currency":"USD"},"deposit_method":"hold"}`).ok(200)
+	wantEqual(t, "a plan for the class says less", asked(), 10000.0)
+}
+
 // What is missing of a tank or a battery is charged, so that a level of either must be of what the vehicle has.
 func TestTheLevelOfWhatAVehicleDoesNotHaveIsRefused(t *testing.T) {
 	w := newLot(t)

@@ -115,6 +115,38 @@ func TestEachTownRentsItsCars(t *testing.T) {
 	}
 }
 
+// The taxes of a rental are those of the location where it begins. A booking of a class whose location nobody names begins at the only one that
+// there is; of several one must be named, or the bill would have no taxes.
+func TestABookingOfAClassBeginsSomewhere(t *testing.T) {
+	w := newLot(t)
+	ofClass := func(from float64, more string) string {
+		return fmt.Sprintf(`{"vehicle_class_id":%q,"customer_id":%q,"pickup_at":%q,"return_at":%q%s}`, w.class, w.customer, w.in(from), w.in(from+24), more)
+	}
+	told := func(b map[string]any) string { return fmt.Sprint(b["pickup_location_id"], " ", minor(b["total"])) }
+	booked := w.do("POST", "/v1/bookings", ofClass(24, `,"confirm":true`)).ok(201)
+	wantEqual(t, "at the only location", told(booked.object()), w.place+" 5500")
+	path := "/v1/bookings/" + booked.id()
+	w.do("POST", path+"/assign_vehicle", fmt.Sprintf(`{"vehicle_id":%q}`, w.car)).ok(200)
+	w.pass(24 * time.Hour)
+	w.do("POST", path+"/pickup", `{"mileage_mi":10}`).ok(200)
+	w.pass(24 * time.Hour)
+	wantEqual(t, "returned", told(w.do("POST", path+"/return", `{"mileage_mi":20}`).ok(200).object()), w.place+" 5500")
+	quoted := w.do("POST", "/v1/quotes", ofClass(24, "")).ok(201).object()
+	wantEqual(t, "quoted", quoted["pickup_location_id"], w.place)
+	waits := "/v1/bookings/" + w.do("POST", "/v1/bookings", ofClass(24, "")).ok(201).id()
+
+	dallas := w.do("POST", "/v1/locations", `{"name":"Dallas"}`).ok(201).id()
+	made(w, w.api.desk.Vehicles, record.Vehicle{VehicleFields: record.VehicleFields{Make: "A", Model: "B", ClassID: w.class, HomeLocationID: dallas}, Status: record.VehicleAvailable})
+	for _, where := range []string{"/v1/bookings", "/v1/quotes"} {
+		p := w.do("POST", where, ofClass(24, "")).problem(422, "validation_failed")
+		if len(p.Errors) != 1 || p.Errors[0].Pointer != "/pickup_location_id" || p.Errors[0].Code != "required" {
+			t.Errorf("%s of a class, at either of two locations: %+v", where, p.Errors)
+		}
+		wantEqual(t, where+" where it is named", w.do("POST", where, ofClass(72, from(dallas))).ok(201).object()["pickup_location_id"], dallas)
+	}
+	wantEqual(t, "taken away again", w.do("PATCH", waits, `{"pickup_location_id":null}`).faults(), "/pickup_location_id")
+}
+
 // A car is fetched from Dallas: from then on the airport has three, and the car's bookings begin there.
 func TestATransferBringsACar(t *testing.T) {
 	w := newPlaces(t)

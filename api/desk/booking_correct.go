@@ -26,7 +26,11 @@ type SwapCorrection struct {
 	Place           int       // in the booking's VehicleSwaps
 	At              time.Time // zero: it stays
 	MileageMi       *int      // of the vehicle that was given back
+	FuelPct         *float64  // likewise
+	Battery         *int      // likewise
 	PickupMileageMi *int      // of the one that was driven off with instead
+	PickupFuelPct   *float64  // likewise
+	PickupBattery   *int      // likewise
 }
 
 // Correct corrects the handovers of a booking that is out or was. What stood there before is kept in its Corrections. What follows is worked out
@@ -131,7 +135,7 @@ func (k *correcting) apply(ctx context.Context, c *Correction) error {
 		}
 	}
 	for i := range c.Swaps {
-		if err := k.swap(&c.Swaps[i], fmt.Sprintf("/swaps/%d", i)); err != nil {
+		if err := k.swap(ctx, &c.Swaps[i], fmt.Sprintf("/swaps/%d", i)); err != nil {
 			return err
 		}
 	}
@@ -163,20 +167,13 @@ func (k *correcting) pickup(ctx context.Context, h Handover) error {
 		}
 	}
 	k.mileage("pickup", 0, false, h.MileageMi, h.mileageIn)
-	differs(k, "pickup", first.VehicleID, "fuel_pct", b.PickupFuelPct, h.FuelPct)
-	differs(k, "pickup", first.VehicleID, "battery_level", b.PickupBattery, h.Battery)
+	k.levels("pickup", 0, 0, h.FuelPct, h.Battery)
 	k.inspection("pickup", first.VehicleID, &h, b.ActualPickupAt.Time)
-	if h.FuelPct != nil {
-		b.PickupFuelPct = h.FuelPct
-	}
-	if h.Battery != nil {
-		b.PickupBattery = h.Battery
-	}
 	b.ImportedPickup = false
 	return nil
 }
 
-func (k *correcting) swap(s *SwapCorrection, in string) error {
+func (k *correcting) swap(ctx context.Context, s *SwapCorrection, in string) error {
 	b := k.b
 	if s.Place < 0 || s.Place >= len(b.VehicleSwaps) || b.VehicleSwaps[s.Place].From.IsZero() {
 		return fault(in+"/swap", "is no swap during the rental: it is the place in vehicle_history, from 0, of a vehicle that was driven off with")
@@ -187,7 +184,13 @@ func (k *correcting) swap(s *SwapCorrection, in string) error {
 			leg++
 		}
 	}
-	given := &b.VehicleSwaps[s.Place]
+	given, instead := &b.VehicleSwaps[s.Place], rental.Legs(b)[leg+1].VehicleID
+	if err := k.fits(ctx, &Handover{FuelPct: s.FuelPct, Battery: s.Battery, fuelIn: in + "/fuel_pct", batteryIn: in + "/battery_level"}, given.VehicleID); err != nil {
+		return err
+	}
+	if err := k.fits(ctx, &Handover{FuelPct: s.PickupFuelPct, Battery: s.PickupBattery, fuelIn: in + "/pickup_fuel_pct", batteryIn: in + "/pickup_battery_level"}, instead); err != nil {
+		return err
+	}
 	if !s.At.IsZero() {
 		at, err := (&Handover{At: s.At, in: in}).at(k.d.Now())
 		if err != nil {
@@ -203,7 +206,9 @@ func (k *correcting) swap(s *SwapCorrection, in string) error {
 		}
 	}
 	k.mileage("swap", leg, true, s.MileageMi, in+"/mileage_mi")
+	k.levels("swap", leg, 1, s.FuelPct, s.Battery)
 	k.mileage("swap", leg+1, false, s.PickupMileageMi, in+"/pickup_mileage_mi")
+	k.levels("swap", leg+1, 0, s.PickupFuelPct, s.PickupBattery)
 	return nil
 }
 
@@ -226,15 +231,8 @@ func (k *correcting) back(ctx context.Context, h Handover) error {
 		b.ActualReturnAt = record.InstantOf(at)
 	}
 	k.mileage("return", len(rental.Legs(b))-1, true, h.MileageMi, h.mileageIn)
-	differs(k, "return", b.VehicleID, "fuel_pct", b.ReturnFuelPct, h.FuelPct)
-	differs(k, "return", b.VehicleID, "battery_level", b.ReturnBattery, h.Battery)
+	k.levels("return", len(rental.Legs(b))-1, 1, h.FuelPct, h.Battery)
 	k.inspection("return", b.VehicleID, &h, b.ActualReturnAt.Time)
-	if h.FuelPct != nil {
-		b.ReturnFuelPct = h.FuelPct
-	}
-	if h.Battery != nil {
-		b.ReturnBattery = h.Battery
-	}
 	b.ImportedReturn = false
 	return nil
 }
@@ -263,6 +261,19 @@ func (k *correcting) mileage(handover string, leg int, back bool, miles *int, po
 	if differs(k, handover, l.VehicleID, "mileage_mi", *at, miles); len(k.changes) > n {
 		*at = miles
 		k.read = append(k.read, readAgain{leg, back, pointer})
+	}
+}
+
+// levels corrects how full the vehicle of a leg was, at its beginning (0) or its end (1).
+func (k *correcting) levels(handover string, leg, end int, fuel *float64, battery *int) {
+	l := rental.Legs(k.b)[leg]
+	differs(k, handover, l.VehicleID, "fuel_pct", *l.Fuel[end], fuel)
+	differs(k, handover, l.VehicleID, "battery_level", *l.Battery[end], battery)
+	if fuel != nil {
+		*l.Fuel[end] = fuel
+	}
+	if battery != nil {
+		*l.Battery[end] = battery
 	}
 }
 

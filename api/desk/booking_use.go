@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/motorpool/fleet"
@@ -24,13 +23,13 @@ type Handover struct {
 	LocationID string   // of a return elsewhere than planned
 	Confirm    []string // what is right though it looks like a typing error: ConfirmMileage
 
-	in                string // pointer to what the handover is in the body
-	mileageIn, fuelIn string // pointers to the members in which those two were
+	in                           string // pointer to what the handover is in the body
+	mileageIn, fuelIn, batteryIn string // pointers to the members in which those were
 }
 
 // seen is the handover with what was noted in its inspection alone.
 func (h Handover) seen() Handover {
-	h.mileageIn, h.fuelIn = h.in+"/mileage_mi", h.in+"/fuel_pct"
+	h.mileageIn, h.fuelIn, h.batteryIn = h.in+"/mileage_mi", h.in+"/fuel_pct", h.in+"/battery_level"
 	if i := h.Inspection; i != nil && h.MileageMi == nil {
 		h.MileageMi, h.mileageIn = i.MileageMi, h.in+"/inspection/mileage_mi"
 	}
@@ -66,7 +65,7 @@ func (h *Handover) fits(v *record.Vehicle) error {
 		}
 	case "gasoline", "diesel", "cng", "lpg":
 		if h.Battery != nil {
-			return fault(h.in+"/battery_level", "is of a traction battery, and the vehicle runs on "+v.FuelType+"; give fuel_pct")
+			return fault(h.batteryIn, "is of a traction battery, and the vehicle runs on "+v.FuelType+"; give fuel_pct")
 		}
 	}
 	return nil
@@ -280,29 +279,13 @@ func last(b *record.Booking) rental.Leg {
 
 // cameBack is how the vehicle of a booking came back.
 func cameBack(b *record.Booking) price.Returned {
-	return price.Returned{At: b.ActualReturnAt.Time, MilesDriven: rental.MilesDriven(b), OneWayFee: b.ElsewhereFee, FuelMissingPct: missing(b.PickupFuelPct, b.ReturnFuelPct),
-		BatteryMissingPct: missing(percent(b.PickupBattery), percent(b.ReturnBattery))}
+	fuel, battery := rental.Missing(b)
+	return price.Returned{At: b.ActualReturnAt.Time, MilesDriven: rental.MilesDriven(b), OneWayFee: b.ElsewhereFee, FuelMissingPct: fuel, BatteryMissingPct: battery}
 }
 
 // lessThanTaken is said of what was read off an odometer later, and is less than what it showed at pickup.
 func lessThanTaken(miles int) string {
 	return fmt.Sprintf("is less than the %d miles at pickup; if those are a typing error, correct the pickup first", miles)
-}
-
-// missing is how many whole percent there are less than before; 0 where nobody knows.
-func missing(before, after *float64) int64 {
-	if before == nil || after == nil || *after >= *before {
-		return 0
-	}
-	return int64(math.Floor(*before - *after))
-}
-
-func percent(level *int) *float64 {
-	if level == nil {
-		return nil
-	}
-	v := float64(*level)
-	return &v
 }
 
 func (d *Desk) locationExists(ctx context.Context, account fleet.AccountID, pointer, text string) error {
@@ -387,7 +370,11 @@ type SwapRequest struct {
 	VehicleID       string
 	Reason          string
 	MileageMi       *int     // of the vehicle that is given back
+	FuelPct         *float64 // likewise
+	Battery         *int     // likewise
 	PickupMileageMi *int     // of the one that is driven off with instead
+	PickupFuelPct   *float64 // likewise
+	PickupBattery   *int     // likewise
 	Reprice         bool     // by what the new vehicle costs; only before the rental begins
 	Elsewhere       bool     // it may be one that will be at another location at pickup
 	Confirm         []string // as Handover has it
@@ -415,8 +402,16 @@ func (d *Desk) Swap(ctx context.Context, o Order, req SwapRequest) (record.Recor
 			if _, err := d.believed(ctx, o.Account, b.VehicleID, now, req.MileageMi, "/mileage_mi", req.Confirm, takenWith(last(b))...); err != nil {
 				return err
 			}
+			given, err := d.vehicleOf(ctx, o.Account, b.VehicleID)
+			if err != nil {
+				return err
+			}
+			if err := (&Handover{FuelPct: req.FuelPct, Battery: req.Battery, fuelIn: "/fuel_pct", batteryIn: "/battery_level"}).fits(&given.Body); err != nil {
+				return err
+			}
 			was.From, was.PickupMileageMi, was.PickupMeterMi, was.MileageMi = rental.DrivenSince(b), b.PickupMileageMi, b.PickupMeterMi, req.MileageMi
-			b.PickupMileageMi = req.PickupMileageMi
+			was.PickupFuelPct, was.PickupBattery, was.FuelPct, was.Battery = b.PickupFuelPct, b.PickupBattery, req.FuelPct, req.Battery
+			b.PickupMileageMi, b.PickupFuelPct, b.PickupBattery = req.PickupMileageMi, req.PickupFuelPct, req.PickupBattery
 		}
 		b.VehicleSwaps = append(b.VehicleSwaps, was)
 		b.Elsewhere = req.Elsewhere || b.Status == record.BookingActive // on the road it is given where the customer is
@@ -427,6 +422,10 @@ func (d *Desk) Swap(ctx context.Context, o Order, req SwapRequest) (record.Recor
 		if b.Status == record.BookingActive {
 			if status := v.Body.Status; status != record.VehicleAvailable && status != record.VehicleTurnaround {
 				return fleet.NewError(fleet.CodeConflict, fmt.Sprintf("The vehicle %s is %s and cannot be handed over.", b.VehicleID, status))
+			}
+			taken := Handover{FuelPct: req.PickupFuelPct, Battery: req.PickupBattery, fuelIn: "/pickup_fuel_pct", batteryIn: "/pickup_battery_level"}
+			if err := taken.fits(&v.Body); err != nil {
+				return err
 			}
 			if b.PickupMeterMi, err = d.believed(ctx, o.Account, b.VehicleID, now, req.PickupMileageMi, "/pickup_mileage_mi", req.Confirm); err != nil {
 				return err

@@ -11,7 +11,7 @@ import (
 // levels are how full the tank and the traction battery of a vehicle were, as one record tells; nil where it does not.
 type levels struct{ fuel, battery *record.LevelReading }
 
-// levelsOf are the newest levels that a booking tells of a vehicle: those of the return, or else those of the pickup, if that was of this vehicle.
+// levelsOf are the newest levels that a booking tells of a vehicle: those with which it was given back, or else those with which it was taken.
 func levelsOf(ref, vehicle string, b *record.Booking) levels {
 	var l levels
 	tell := func(source string, at record.Instant, fuel *float64, battery *int) {
@@ -22,12 +22,16 @@ func levelsOf(ref, vehicle string, b *record.Booking) levels {
 			l.battery = &record.LevelReading{Pct: float64(*battery), At: at, Source: source, SourceID: ref}
 		}
 	}
-	first := rental.Legs(b)[0].VehicleID
-	if first == vehicle && !b.ActualPickupAt.IsZero() {
-		tell("pickup", b.ActualPickupAt, b.PickupFuelPct, b.PickupBattery)
-	}
-	if b.VehicleID == vehicle && !b.ActualReturnAt.IsZero() {
-		tell("return", b.ActualReturnAt, b.ReturnFuelPct, b.ReturnBattery)
+	for _, leg := range rental.Legs(b) {
+		if leg.VehicleID != vehicle {
+			continue
+		}
+		if !leg.From.IsZero() {
+			tell("pickup", leg.From, *leg.Fuel[0], *leg.Battery[0])
+		}
+		if !leg.Until.IsZero() {
+			tell("return", leg.Until, *leg.Fuel[1], *leg.Battery[1])
+		}
 	}
 	return l
 }

@@ -32,6 +32,7 @@ func (d *Desk) priceAgain(ctx context.Context, account fleet.AccountID, was, fie
 		stays := map[string]bool{
 			"/pickup_at": was.PickupAt.Equal(fields.PickupAt.Time) && was.PickupLocationID == r.Fields.PickupLocationID && was.DeliveryAddress == fields.DeliveryAddress,
 			"/return_at": was.ReturnAt.Equal(fields.ReturnAt.Time) && was.ReturnLocationID == r.Fields.ReturnLocationID,
+			atPickup:     was.PickupLocationID == "",
 		}
 		return slices.DeleteFunc(r.Misfits(at), func(f fleet.FieldError) bool { return stays[f.Pointer] && ofAnEnd(&f) })
 	})
@@ -46,7 +47,12 @@ func (d *Desk) priceThere(ctx context.Context, account fleet.AccountID, fields r
 }
 
 // ofAnEnd says whether a fault is of when and where a rental begins or ends.
-func ofAnEnd(f *fleet.FieldError) bool { return f.Code == "closed" || f.Code == "too_soon" }
+func ofAnEnd(f *fleet.FieldError) bool {
+	return f.Code == "closed" || f.Code == "too_soon" || f.Pointer == atPickup
+}
+
+// atPickup points to the location of pickup.
+const atPickup = "/pickup_location_id"
 
 func (d *Desk) price(ctx context.Context, account fleet.AccountID, fields record.BookingFields, bookedAt time.Time, misfits func(*Resolved, time.Time) []fleet.FieldError) (record.RateSnapshot, Resolved, error) {
 	if err := checkPeriod(&fields); err != nil {
@@ -79,6 +85,9 @@ func (r *Resolved) Misfits(bookedAt time.Time) []fleet.FieldError {
 	if !pickup.Before(back) {
 		add("/return_at", "out_of_range", "must be after pickup_at")
 		return faults
+	}
+	if r.unplaced {
+		add(atPickup, "required", "must say at which of the account's locations it begins; the taxes are those of that location")
 	}
 	terms, v, c := r.terms(), r.fromVehicle(), r.class()
 	if back.Sub(pickup) < price.MaxDays*24*time.Hour {

@@ -88,10 +88,14 @@ func TestABookingIsPricedByWhatItNames(t *testing.T) {
 		"over a channel":                  {ask(func(f *record.BookingFields) { f.Channel = "turo" }), turo, 19800},
 		"on a day":                        {ask(func(f *record.BookingFields) { f.PickupAt, f.ReturnAt = at("2026-04-01 00:00"), at("2026-04-03 00:00") }), spring, 9900},
 		"the day before, late":            {ask(func(f *record.BookingFields) { f.PickupAt, f.ReturnAt = at("2026-03-31 23:59"), at("2026-04-02 23:59") }), standard, 11000},
-		"for a class":                     {ask(func(f *record.BookingFields) { f.VehicleID, f.VehicleClassID = "", large }), vans, 21000},
-		"the class's own rate":            {ask(func(f *record.BookingFields) { f.VehicleID, f.VehicleClassID, f.RatePlanID = "", large, standard }), standard, 24000},
-		"the named one":                   {ask(func(f *record.BookingFields) { f.RatePlanID = turo }), turo, 19800},
-		"the vehicle's own rate":          {ask(func(f *record.BookingFields) { f.VehicleID = own }), standard, 29700},
+		"for a class": {ask(func(f *record.BookingFields) {
+			f.VehicleID, f.VehicleClassID, f.PickupLocationID = "", large, dallas
+		}), vans, 21000},
+		"the class's own rate": {ask(func(f *record.BookingFields) {
+			f.VehicleID, f.VehicleClassID, f.RatePlanID, f.PickupLocationID = "", large, standard, dallas
+		}), standard, 24000},
+		"the named one":          {ask(func(f *record.BookingFields) { f.RatePlanID = turo }), turo, 19800},
+		"the vehicle's own rate": {ask(func(f *record.BookingFields) { f.VehicleID = own }), standard, 29700},
 		"a class booked, an upgrade given": {ask(func(f *record.BookingFields) {
 			f.VehicleID, f.VehicleClassID, f.PickupLocationID = own, large, austin
 		}), vans, 23100},
@@ -117,12 +121,13 @@ func TestABookingIsPricedByWhatItNames(t *testing.T) {
 		fields record.BookingFields
 		want   string
 	}{
-		"nothing":         {record.BookingFields{PickupAt: three.PickupAt, ReturnAt: three.ReturnAt}, "/vehicle_class_id required"},
-		"not to be found": {record.BookingFields{PickupAt: three.PickupAt, ReturnAt: three.ReturnAt, CustomerID: "cus_1", VehicleID: "veh_x", VehicleClassID: car, PickupLocationID: "loc_1", ReturnLocationID: "loc_2", RatePlanID: "rat_1", Drivers: []record.Driver{{CustomerID: ada}, {CustomerID: "cus_9"}}}, "/customer_id not_found, /drivers/1/customer_id not_found, /pickup_location_id not_found, /rate_plan_id not_found, /return_location_id not_found, /vehicle_class_id not_found, /vehicle_id not_found"},
-		"not enabled":     {ask(func(f *record.BookingFields) { f.RatePlanID = off }), "/rate_plan_id not_enabled"},
-		"too short":       {ask(func(f *record.BookingFields) { f.ReturnAt = at("2026-03-11 10:00") }), "/return_at too_short"},
-		"backwards":       {ask(func(f *record.BookingFields) { f.ReturnAt = at("2026-03-09 10:00") }), "/return_at invalid"},
-		"too young":       {ask(func(f *record.BookingFields) { f.CustomerID = kid; f.PickupAt = at("2026-03-11 10:00") }), "/customer_id too_young"},
+		"nothing":             {record.BookingFields{PickupAt: three.PickupAt, ReturnAt: three.ReturnAt}, "/vehicle_class_id required"},
+		"not to be found":     {record.BookingFields{PickupAt: three.PickupAt, ReturnAt: three.ReturnAt, CustomerID: "cus_1", VehicleID: "veh_x", VehicleClassID: car, PickupLocationID: "loc_1", ReturnLocationID: "loc_2", RatePlanID: "rat_1", Drivers: []record.Driver{{CustomerID: ada}, {CustomerID: "cus_9"}}}, "/customer_id not_found, /drivers/1/customer_id not_found, /pickup_location_id not_found, /rate_plan_id not_found, /return_location_id not_found, /vehicle_class_id not_found, /vehicle_id not_found"},
+		"of a class, nowhere": {ask(func(f *record.BookingFields) { f.VehicleID, f.VehicleClassID = "", large }), "/pickup_location_id required"},
+		"not enabled":         {ask(func(f *record.BookingFields) { f.RatePlanID = off }), "/rate_plan_id not_enabled"},
+		"too short":           {ask(func(f *record.BookingFields) { f.ReturnAt = at("2026-03-11 10:00") }), "/return_at too_short"},
+		"backwards":           {ask(func(f *record.BookingFields) { f.ReturnAt = at("2026-03-09 10:00") }), "/return_at invalid"},
+		"too young":           {ask(func(f *record.BookingFields) { f.CustomerID = kid; f.PickupAt = at("2026-03-11 10:00") }), "/customer_id too_young"},
 		"driver too young": {ask(func(f *record.BookingFields) {
 			f.CustomerID, f.Drivers = ada, []record.Driver{{CustomerID: kid}}
 			f.PickupAt = at("2026-03-11 10:00")

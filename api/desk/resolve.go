@@ -33,6 +33,8 @@ type Resolved struct {
 	BufferBefore, BufferAfter time.Duration // of the vehicle, or its class
 
 	OneWayFees []record.OneWayFee // of the account, where the rate plan has none
+
+	unplaced bool // the account has several locations, and nothing says at which a vehicle of the class is picked up
 }
 
 // Resolve looks up what the fields of a booking name, and completes them. What does not exist is a *fleet.Error of the code
@@ -74,6 +76,11 @@ func (d *Desk) resolve(ctx context.Context, account fleet.AccountID, fields reco
 	if l.faults != nil {
 		return r, l.err()
 	}
+	if r.Vehicle == nil && r.Pickup == nil && !agreed {
+		if err := d.onlyPlace(ctx, account, &r); err != nil {
+			return r, err
+		}
+	}
 	if err := d.complete(ctx, account, &r); err != nil {
 		return r, err
 	}
@@ -91,6 +98,19 @@ func (d *Desk) resolve(ctx context.Context, account fleet.AccountID, fields reco
 		}
 	}
 	return r, l.err()
+}
+
+// onlyPlace finds where a vehicle of a class is picked up that nobody has named a location for: at the only one that the account has. Its taxes
+// and its opening hours hang on that, so that of several one must be named.
+func (d *Desk) onlyPlace(ctx context.Context, account fleet.AccountID, r *Resolved) error {
+	page, err := query.List(ctx, d.DB, &query.Locations, query.ListRequest{Account: account, Limit: 2})
+	if err != nil || len(page.Records) == 0 {
+		return err
+	}
+	if r.unplaced = len(page.Records) > 1; r.unplaced {
+		return nil
+	}
+	return follow(ctx, account, d.Locations, fleet.FormatID(fleet.LocationPrefix, page.Records[0].ID), &r.Pickup)
 }
 
 // complete looks up what follows from the vehicle, and from what was not said.
@@ -297,11 +317,15 @@ func (r *Resolved) terms() record.RatePlanTerms {
 }
 
 // Request is what the price is asked for. What the vehicle says stands instead of what the rate plan says; what its class says does so
-// unless the plan is for certain classes, and so speaks for them.
+// unless the plan is for certain classes, and so speaks for them; its deposit holds even then where the plan says none.
 func (r *Resolved) Request(bookedAt time.Time) price.Request {
 	v, c := r.fromVehicle(), r.class()
 	if r.Plan != nil && len(r.Plan.Body.ClassIDs) > 0 {
-		c = &record.VehicleClass{}
+		own := record.VehicleClass{}
+		if r.Plan.Body.DepositAmount == nil { // it says nothing of a deposit
+			own.DepositAmount = c.DepositAmount
+		}
+		c = &own
 	}
 	req := price.Request{Terms: r.terms(), Zone: r.Zone, PriceBasis: record.PriceBasis{
 		PickupAt: r.Fields.PickupAt, ReturnAt: r.Fields.ReturnAt, BookedAt: record.InstantOf(bookedAt), Channel: r.Fields.Channel,

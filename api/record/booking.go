@@ -158,6 +158,11 @@ type VehicleSwap struct {
 	PickupMileageMi *int     `json:"pickup_mileage_mi,omitempty"`
 	PickupMeterMi   *float64 `json:"pickup_meter_mi,omitempty"` // as Booking has it
 	MileageMi       *int     `json:"mileage_mi,omitempty"`      // when it was given back
+
+	PickupFuelPct *float64 `json:"pickup_fuel_pct,omitempty"`
+	PickupBattery *int     `json:"pickup_battery_level,omitempty"`
+	FuelPct       *float64 `json:"fuel_pct,omitempty"` // when it was given back, as that of the battery
+	Battery       *int     `json:"battery_level,omitempty"`
 }
 
 // Correction is what was corrected at once of what was noted wrongly when vehicles of a booking changed hands.

@@ -107,6 +107,10 @@ func SetDeposit(id uint64, d *record.Deposit, o DepositOrder) error {
 	if o.Action == Authorize && d.Status == record.DepositNone {
 		most = amount
 	}
+	if o.Action == Authorize && most == 0 {
+		return fleet.NewError(fleet.CodeValidation, "No deposit was agreed. Give the amount that is to be authorized.",
+			fleet.FieldError{Pointer: "/amount", Code: "required", Detail: "must be given, as no deposit was agreed"})
+	}
 	if amount <= 0 || o.Action != Authorize && amount > most {
 		return fleet.NewError(fleet.CodeValidation, fmt.Sprintf("The amount must be above 0 and at most %d, which is what there is.", most),
 			fleet.FieldError{Pointer: "/amount", Code: "invalid", Detail: fmt.Sprintf("must be from 1 to %d minor units; all of it unless given", most)})

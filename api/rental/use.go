@@ -7,11 +7,13 @@ import (
 	"github.com/motorpool/fleet/api/record"
 )
 
-// Leg is the time for which a rental had one of its vehicles. What was read off the odometer is in the booking, and may be changed there.
+// Leg is the time for which a rental had one of its vehicles. What was read then is in the booking, and may be changed there.
 type Leg struct {
 	VehicleID   string
 	From, Until record.Instant // when it was taken and given back; zero before that
 	Taken, Back **int          // what was read then
+	Fuel        [2]**float64   // in the tank when it was taken, and when it was given back
+	Battery     [2]**int       // of the traction battery
 	Meter       **float64      // what the vehicle's meter had before, if that is more than was read when it was taken
 }
 
@@ -20,14 +22,16 @@ func Legs(b *record.Booking) []Leg {
 	var all []Leg
 	for i := range b.VehicleSwaps {
 		if s := &b.VehicleSwaps[i]; !s.From.IsZero() { // else it was never driven off
-			all = append(all, Leg{s.VehicleID, s.From, s.Until, &s.PickupMileageMi, &s.MileageMi, &s.PickupMeterMi})
+			all = append(all, Leg{VehicleID: s.VehicleID, From: s.From, Until: s.Until, Taken: &s.PickupMileageMi, Back: &s.MileageMi,
+				Fuel: [2]**float64{&s.PickupFuelPct, &s.FuelPct}, Battery: [2]**int{&s.PickupBattery, &s.Battery}, Meter: &s.PickupMeterMi})
 		}
 	}
 	since := b.ActualPickupAt
 	if all != nil {
 		since = all[len(all)-1].Until
 	}
-	return append(all, Leg{b.VehicleID, since, b.ActualReturnAt, &b.PickupMileageMi, &b.ReturnMileageMi, &b.PickupMeterMi})
+	return append(all, Leg{VehicleID: b.VehicleID, From: since, Until: b.ActualReturnAt, Taken: &b.PickupMileageMi, Back: &b.ReturnMileageMi,
+		Fuel: [2]**float64{&b.PickupFuelPct, &b.ReturnFuelPct}, Battery: [2]**int{&b.PickupBattery, &b.ReturnBattery}, Meter: &b.PickupMeterMi})
 }
 
 // MilesDriven is how far a booking's vehicles were driven; nil if nobody knows it of each of them.
@@ -60,6 +64,58 @@ func Unread(b *record.Booking) []string {
 		note(l.Until, *l.Back, l.VehicleID, given)
 	}
 	return all
+}
+
+// Missing is how many whole percent there are less in the tanks of a booking's vehicles than when they were taken, and in their traction
+// batteries: of each vehicle by its own levels, nothing where one of the two is not known.
+func Missing(b *record.Booking) (fuel, battery int64) {
+	for _, l := range Legs(b) {
+		fuel += missing(l.Fuel)
+		battery += missing(l.Battery)
+	}
+	return fuel, battery
+}
+
+func missing[T int | float64](level [2]**T) int64 {
+	taken, back := *level[0], *level[1]
+	if taken == nil || back == nil || *back >= *taken {
+		return 0
+	}
+	return int64(*taken - *back)
+}
+
+// Unlevelled says in words of which vehicles a level was taken at one end only: because of that nothing is missing of them.
+func Unlevelled(b *record.Booking) []string {
+	var all []string
+	note := func(l Leg, what string, taken, back bool) {
+		when := "when it was given back"
+		if !taken {
+			when = "when it was driven off with"
+		}
+		if !l.Until.IsZero() && taken != back {
+			all = append(all, fmt.Sprintf("no %s level of %s was taken %s, so that nothing is charged for what is missing", what, l.VehicleID, when))
+		}
+	}
+	for _, l := range Legs(b) {
+		note(l, "fuel", *l.Fuel[0] != nil, *l.Fuel[1] != nil)
+		note(l, "battery", *l.Battery[0] != nil, *l.Battery[1] != nil)
+	}
+	return all
+}
+
+// KeptOneWay says in words that a vehicle came back where it costs less than what was agreed, which stays charged; "" if it did not.
+func KeptOneWay(b *record.Booking) string {
+	if b.AgreedReturnID == nil || b.RateSnapshot == nil || b.RateSnapshot.Basis.OneWayFee == nil {
+		return ""
+	}
+	agreed, costs := b.RateSnapshot.Basis.OneWayFee.Amount, int64(0)
+	if b.ElsewhereFee != nil {
+		costs = b.ElsewhereFee.Amount
+	}
+	if costs >= agreed {
+		return ""
+	}
+	return "the one-way fee that was agreed stays charged, with its tax, though the vehicle was returned where less is asked; post an adjustment if the customer does not owe it"
 }
 
 // RanBack says in words which odometers were taken at pickup as less than the vehicle's meter had before.

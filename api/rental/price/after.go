@@ -252,7 +252,7 @@ func (c *calc) instead(currency string, from, to []record.Charge, why func(kind 
 type Returned struct {
 	At                time.Time
 	MilesDriven       *int  // nil if nobody knows
-	FuelMissingPct    int64 // how much less there is in the tank than at pickup, in percent of it; 0 for no less
+	FuelMissingPct    int64 // how much less there is in the tank than at pickup, in percent of it; 0 for no less; of several vehicles the sum
 	BatteryMissingPct int64 // of the traction battery
 	// OneWayFee is what the location where it came back costs, if that is not the one that was agreed; else nil.
 	OneWayFee *record.Money
@@ -278,8 +278,8 @@ func AtReturn(s *record.RateSnapshot, a Agreed, r Returned) ([]record.Charge, er
 	lines := append(c.lateLine(&req, s, days, late), c.milesDriven(s, r.MilesDriven, late)...)
 	missing := func(kind, description string, pct int64, of string) {
 		if fee := req.Terms.RefuelFee; fee != nil && fee.Amount > 0 && pct > 0 {
-			lines = append(lines, record.Charge{Type: kind, Description: description, Quantity: min(pct, 100), UnitPrice: *fee, Taxable: true,
-				Explanation: fmt.Sprintf("%d %% of the %s is missing, at %s for each percent.", min(pct, 100), of, Format(*fee))})
+			lines = append(lines, record.Charge{Type: kind, Description: description, Quantity: pct, UnitPrice: *fee, Taxable: true,
+				Explanation: fmt.Sprintf("%d %% of the %s is missing, at %s for each percent.", pct, of, Format(*fee))})
 		}
 	}
 	missing("refuel", "Refuelling", r.FuelMissingPct, "tank")

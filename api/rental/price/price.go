@@ -123,7 +123,7 @@ func (c *calc) frame(req *Request, days int) record.RateSnapshot {
 	if req.ExtraMileFee != nil {
 		s.ExtraMileFee = req.ExtraMileFee
 	}
-	if s.DepositMethod == "" {
+	if s.DepositMethod == "" || s.DepositMethod == "none" && req.DepositAmount != nil { // what vehicle, class or customer ask for holds
 		s.DepositMethod = "hold"
 	}
 	if deposit := firstOf(req.DepositAmount, t.DepositAmount); deposit != nil && s.DepositMethod != "none" {
