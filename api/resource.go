@@ -371,9 +371,17 @@ func (s *resource[T]) editing(r *http.Request, before record.Record[T], next fun
 		if err := s.refuseReadOnly(object, views[0].view, s.fields); err != nil {
 			return err
 		}
-		fresh := reflect.New(reflect.TypeOf(target).Elem())
-		if err := s.api.decodeObject(object, fresh.Interface()); err != nil {
+		sent, fresh := reflect.New(reflect.TypeOf(target).Elem()), reflect.New(reflect.TypeOf(target).Elem())
+		if err := s.api.decodeObject(object, sent.Interface()); err != nil {
 			return err
+		}
+		// As it will be read back: what is empty is absent, so that whoever sends what a GET answered changes nothing.
+		text, err := json.Marshal(sent.Interface())
+		if err != nil {
+			return fmt.Errorf("encode %T: %w", sent.Interface(), err)
+		}
+		if err := json.Unmarshal(text, fresh.Interface()); err != nil {
+			return fmt.Errorf("decode %T: %w", sent.Interface(), err)
 		}
 		was := rec.Body
 		reflect.ValueOf(target).Elem().Set(fresh.Elem())
