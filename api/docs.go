@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"html/template"
+	"maps"
 	"net/http"
 	"reflect"
 	"slices"
@@ -209,13 +210,21 @@ func (a *API) allowNulls(name string, s *huma.Schema) {
 }
 
 // metricDocument is the description with room for units=metric, which renames members: none of those is required, and whatever has
-// some may have their twins.
+// some may have their twins. Members that may be null and have certain values alone have null among those.
 func metricDocument(doc *huma.OpenAPI) *huma.OpenAPI {
 	open, components := *doc, *doc.Components
 	components.Schemas = huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
 	for name, schema := range doc.Components.Schemas.Map() {
 		s := *schema
 		s.Required = slices.Clone(s.Required)
+		s.Properties = maps.Clone(s.Properties)
+		for member, p := range s.Properties {
+			if p.Nullable && p.Enum != nil && !slices.Contains(p.Enum, nil) {
+				open := *p // what may be null is one of its values, too
+				open.Enum = append(slices.Clone(p.Enum), nil)
+				s.Properties[member] = &open
+			}
+		}
 		for member := range s.Properties {
 			if twin, _ := metricName(member); twin != member {
 				s.AdditionalProperties = nil

@@ -171,7 +171,7 @@ const statusClientGone = 499
 
 // invalidParam is the error for a query parameter, path or header that cannot be understood.
 func invalidParam(name, detail string) *fleet.Error {
-	return fleet.NewError(fleet.CodeInvalid, "The parameter "+name+" "+strings.TrimSuffix(detail, ".")+".",
+	return fleet.NewError(fleet.CodeInvalid, "The parameter "+name+" "+fleet.Sentence(detail),
 		fleet.FieldError{Pointer: name, Code: "invalid", Detail: detail})
 }
 
