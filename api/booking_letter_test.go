@@ -37,15 +37,15 @@ func TestWhatTheDescriptionPromisesIsAnswered(t *testing.T) {
 	}
 
 	// What is empty or misspelt is not taken for nothing.
-	w.do("PATCH", path, `{"notes":"x"}`, "If-Match", "").problem(400, "invalid_request")
-	w.do("POST", "/v1/bookings", w.booking(100, 120, ""), "Idempotency-Key", "").problem(400, "invalid_request")
+	w.do("PATCH", path, `{"notes":"x"}`, "If-Match", " ").problem(400, "invalid_request")
+	w.do("POST", "/v1/bookings", w.booking(100, 120, ""), "Idempotency-Key", " ").problem(400, "invalid_request")
 	wantEqual(t, "misspelt", w.do("PATCH", path, `{"notess":null}`).faults(), "/notess")
 	wantEqual(t, "misspelt", w.do("POST", path+"/cancel", `{"reson":null}`).faults(), "/reson")
 	wantEqual(t, "misspelt", w.do("POST", "/v1/bookings", w.booking(100, 120, `,"extra":null`)).faults(), "/extra")
 	w.do("POST", "/v1/bookings", w.booking(100, 120, "")).ok(201)
 	next := w.do("GET", "/v1/bookings?per_page=1", "").ok(200).pagination().NextCursor
 	w.do("GET", "/v1/bookings?per_page=2&fields=number&cursor="+next, "").ok(200)
-	wantEqual(t, "another list", w.do("GET", "/v1/bookings?status=confirmed&cursor="+next, "").faults(), "cursor")
+	wantEqual(t, "another list", w.do("GET", "/v1/bookings?status=confirmed&cursor="+next, "").problem(400, "invalid_request").Errors[0].Pointer, "cursor")
 
 	// In kilometres all of it is.
 	w.pass(24 * 3600e9)
@@ -55,8 +55,19 @@ func TestWhatTheDescriptionPromisesIsAnswered(t *testing.T) {
 	b := w.do("GET", path+"?units=metric", "").ok(200).object()
 	wantEqual(t, "kilometres", fmt.Sprint(b["km_driven"], b["included_km"], b["extra_km"], b["miles_driven"]), "483 322 161 <nil>")
 
+	// What there is not is said, and by its name.
+	w.do("POST", path+"/pickup", "").problem(409, "invalid_state_transition")
+	if text := string(w.do("POST", path+"/cancel", "").body); !strings.Contains(text, `"allowed_transitions":[`) {
+		t.Errorf("%s does not say what is allowed", text)
+	}
+	if text := string(w.do("GET", "/v1/bookings", "").body); !strings.Contains(text, `"next_cursor":null`) {
+		t.Errorf("%.300s does not say that it is all", text)
+	}
+	not := w.do("GET", "/v1/availability?promo_code=NONE&pickup_at="+w.in(300)+"&return_at="+w.in(330), "").ok(200).object()["not_available"]
+	wantEqual(t, "why", fmt.Sprint(not), "map[promo_code_not_found:1]")
+
 	// Blocks are found by when they begin and where they lead.
-	w.do("POST", "/v1/vehicles/"+w.car+"/blocks", fmt.Sprintf(`{"kind":"owner_use","from":%q,"until":%q,"to_location_id":%q}`, w.in(200), w.in(210), w.place)).ok(201)
+	w.do("POST", "/v1/vehicles/"+w.car+"/blocks", fmt.Sprintf(`{"kind":"owner_use","reason":"x","from":%q,"until":%q,"to_location_id":%q}`, w.in(200), w.in(210), w.place)).ok(201)
 	for query, want := range map[string]int{"from[gte]=" + w.in(199): 1, "from[gt]=" + w.in(201): 0, "to_location_id=" + w.place: 1, "to_location_id=loc_1": 0, "sort=-from": 1} {
 		wantEqual(t, query, len(w.do("GET", "/v1/blocks?"+query, "").ok(200).data()), want)
 	}

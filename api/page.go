@@ -16,7 +16,20 @@ type Pagination struct {
 	Page       int    `json:"page" doc:"Number of this page, from 1." example:"1"`
 	PerPage    int    `json:"per_page" doc:"Records on a page." example:"25"`
 	Total      int    `json:"total" doc:"Records on all pages." example:"42"`
-	NextCursor string `json:"next_cursor,omitempty" doc:"Give it as cursor to get the next page; absent on the last."`
+	NextCursor string `json:"next_cursor" nullable:"true" doc:"Give it as cursor to get the next page; null on the last."`
+}
+
+// MarshalJSON writes null where there is no next page.
+func (p Pagination) MarshalJSON() ([]byte, error) {
+	type members Pagination
+	all := struct {
+		members
+		NextCursor *string `json:"next_cursor"`
+	}{members: members(p)}
+	if p.NextCursor != "" {
+		all.NextCursor = &p.NextCursor
+	}
+	return json.Marshal(all)
 }
 
 // List is the envelope of every list answer.
