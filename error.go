@@ -19,8 +19,8 @@ const (
 	CodeConflict     Code = "conflict"           // the state of things forbids it: 409
 	CodeTransition   Code = "invalid_state_transition"
 	CodeConfirm      Code = "confirmation_required" // is to be believed only if it is said again: 409
-	CodeStale        Code = "precondition_failed" // somebody else wrote first: 412
-	CodeTooLarge     Code = "payload_too_large"   // 413
+	CodeStale        Code = "precondition_failed"   // somebody else wrote first: 412
+	CodeTooLarge     Code = "payload_too_large"     // 413
 	CodeMediaType    Code = "unsupported_media_type"
 	CodeValidation   Code = "validation_failed"    // understood and not acceptable: 422
 	CodeRateLimited  Code = "rate_limited"         // 429
@@ -73,7 +73,7 @@ func NewError(code Code, message string, fields ...FieldError) *Error {
 // read that one sentence.
 func Invalid(fields ...FieldError) *Error {
 	first := fields[0]
-	message := strings.TrimSuffix(first.Detail, ".") + "."
+	message := Sentence(first.Detail)
 	if name := strings.ReplaceAll(strings.Trim(first.Pointer, "/"), "/", "."); name != "" {
 		message = name + ": " + message
 	} else {
@@ -83,6 +83,14 @@ func Invalid(fields ...FieldError) *Error {
 		message += fmt.Sprintf(" errors names %d more.", more)
 	}
 	return NewError(CodeValidation, message, fields...)
+}
+
+// Sentence ends a text as a sentence ends, unless it does already.
+func Sentence(text string) string {
+	if strings.HasSuffix(text, "?") || strings.HasSuffix(text, ".") {
+		return text
+	}
+	return text + "."
 }
 
 // CodeOf returns the code of the first *Error in the chain of err, or "" if there is none.

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -56,6 +58,9 @@ func (a *API) decodeBody(r *http.Request, v any) error {
 }
 
 func (a *API) decodeObject(object map[string]any, v any) error {
+	if err := a.knownNulls(object, v); err != nil {
+		return err
+	}
 	dropNulls(object)
 	if err := a.validate(reflect.TypeOf(v).Elem(), object); err != nil {
 		return err
@@ -77,6 +82,35 @@ func (a *API) decodeObject(object map[string]any, v any) error {
 		return validation(fleet.FieldError{Pointer: pointer, Code: "invalid", Detail: "a value is out of range or malformed"})
 	}
 	return nil
+}
+
+// knownNulls refuses members that are null and that no type of some values (or pointers to such) has: dropNulls would take a slip of the fingers
+// for nothing.
+func (a *API) knownNulls(object map[string]any, of ...any) error {
+	registry := a.docs.OpenAPI().Components.Schemas
+	var names []string
+	for _, v := range of {
+		t := reflect.TypeOf(v)
+		if t.Kind() == reflect.Pointer {
+			t = t.Elem()
+		}
+		s := resolve(registry, registry.Schema(t, true, ""))
+		if s.Properties == nil {
+			return nil // it has whatever members there are
+		}
+		names = slices.AppendSeq(names, maps.Keys(s.Properties))
+	}
+	var unknown []fleet.FieldError
+	for name, value := range object {
+		if value == nil && !slices.Contains(names, name) {
+			unknown = append(unknown, fleet.FieldError{Pointer: "/" + name, Code: "unknown_field", Detail: "there is no such member" + meant(name, names)})
+		}
+	}
+	if unknown == nil {
+		return nil
+	}
+	slices.SortFunc(unknown, func(x, y fleet.FieldError) int { return strings.Compare(x.Pointer, y.Pointer) })
+	return validation(unknown[:min(len(unknown), maxFindings)]...)
 }
 
 // dropNulls removes members that are null, which says that they are absent; custom_fields are the caller's own.

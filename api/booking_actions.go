@@ -124,7 +124,7 @@ type BookingSwap struct {
 	PickupFuelPct   *float64 `json:"pickup_fuel_pct,omitempty" minimum:"0" maximum:"100" doc:"During the rental: of the tank of the vehicle that it gets."`
 	PickupBattery   *int     `json:"pickup_battery_level,omitempty" minimum:"0" maximum:"100" doc:"During the rental: of its traction battery, percent."`
 	Reprice         bool     `json:"reprice,omitempty" doc:"Before the rental: charge what the new vehicle costs by the rates of today, instead of what was agreed."`
-	Elsewhere       bool     `json:"elsewhere,omitempty" doc:"It may be one that will be at another location, because somebody brings it; without it that is a 409 with code elsewhere."`
+	Elsewhere       bool     `json:"elsewhere,omitempty" doc:"It may be one that will be at another location, because somebody brings it; without it that is a 409 (conflict) with the code elsewhere in errors."`
 
 	Confirmed
 }
@@ -132,7 +132,7 @@ type BookingSwap struct {
 // BookingAssignment is the body of assign_vehicle.
 type BookingAssignment struct {
 	VehicleID string `json:"vehicle_id" example:"veh_1234"`
-	Elsewhere bool   `json:"elsewhere,omitempty" doc:"It may be one that will be at another location at pickup, because somebody brings it; without it that is a 409 with code elsewhere."`
+	Elsewhere bool   `json:"elsewhere,omitempty" doc:"It may be one that will be at another location at pickup, because somebody brings it; without it that is a 409 (conflict) with the code elsewhere in errors."`
 }
 
 // BookingDuplicate is the body of duplicate.
@@ -223,7 +223,7 @@ func (a *API) bookingActionRoutes(s *resource[record.Booking]) {
 					PickupBattery: sent.PickupBattery, Reprice: sent.Reprice, Elsewhere: sent.Elsewhere, Confirm: sent.Confirm})
 			})},
 		{path: "assign_vehicle", id: "assignBookingVehicle", summary: "Assign a vehicle to a booking of a class", body: BookingAssignment{},
-			about: "The price stays as agreed. The vehicle must be where the booking begins, by then: one that will be at another location is a 409 with code `elsewhere`, " +
+			about: "The price stays as agreed. The vehicle must be where the booking begins, by then: one that will be at another location is a 409 (conflict) with the code elsewhere in errors, " +
 				"which says where, unless a transfer brings it in time or `elsewhere` says that somebody does.",
 			do: with(a, func(ctx context.Context, o desk.Order, _ *http.Request, sent BookingAssignment) (rec, error) {
 				return a.desk.Assign(ctx, o, sent.VehicleID, sent.Elsewhere)

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"html/template"
+	"maps"
 	"net/http"
 	"reflect"
 	"slices"
@@ -49,6 +50,27 @@ var problems = []struct {
 	{codeInternal, "A fault of ours; request_id names it in our logs."},
 	{fleet.CodeUnavailable, "A store or broker does not answer; Retry-After says when to try again."},
 	{fleet.CodeFull, "There is no room left on a disk: nothing can be written until somebody makes room. Reads go on."},
+}
+
+// faults describes the codes that members have in errors, those first that programs go by.
+var faults = []struct{ Code, When string }{
+	{"elsewhere", "The vehicle will be at another location: take another one, plan a transfer, or send elsewhere true. With conflict."},
+	{"closed", "The location is closed then; its opening_hours say when it is open."},
+	{"in_the_past", "The pickup was more than an hour ago, and backdated is not true."},
+	{"deposit_due", "The deposit must be authorized first. With conflict."},
+	{"too_soon, too_short, too_long, too_young, not_offered", "The rental is not offered so: by the lead time, the least or most days, the age of the driver, the channel."},
+	{"not_enabled, not_valid, no_rate", "The rate plan or promotion does not hold, or nothing has a rate."},
+	{"plans_changed", "A rate plan is another than when the price was worked out."},
+	{"required", "The member must be given."},
+	{"invalid, type, mismatch, order", "Its value, or its type, cannot be, or does not go with another member."},
+	{"out_of_range, too_large, too_many, too_early", "It is too little, too much or outside its time."},
+	{"currency_mismatch", "It is in another currency."},
+	{"not_found, archived, ambiguous", "What it names does not exist, is archived, or is several."},
+	{"not_unique, overlap, in_use", "Something else has the value, the time or the record."},
+	{"not_both, one_of", "It excludes another member, or one of several must be given."},
+	{"read_only, fixed", "It is set by the system, or cannot be changed in this state."},
+	{"unknown_field, unknown_parameter, unknown_signal, unknown_scope", "There is no such name; detail says what was probably meant."},
+	{"implausible", "It is far from what is known. With confirmation_required."},
 }
 
 // documentProblems adds to an operation the problems that it can answer.
@@ -209,13 +231,21 @@ func (a *API) allowNulls(name string, s *huma.Schema) {
 }
 
 // metricDocument is the description with room for units=metric, which renames members: none of those is required, and whatever has
-// some may have their twins.
+// some may have their twins. Members that may be null and have certain values alone have null among those.
 func metricDocument(doc *huma.OpenAPI) *huma.OpenAPI {
 	open, components := *doc, *doc.Components
 	components.Schemas = huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
 	for name, schema := range doc.Components.Schemas.Map() {
 		s := *schema
 		s.Required = slices.Clone(s.Required)
+		s.Properties = maps.Clone(s.Properties)
+		for member, p := range s.Properties {
+			if p.Nullable && p.Enum != nil && !slices.Contains(p.Enum, nil) {
+				open := *p // what may be null is one of its values, too
+				open.Enum = append(slices.Clone(p.Enum), nil)
+				s.Properties[member] = &open
+			}
+		}
 		for member := range s.Properties {
 			if twin, _ := metricName(member); twin != member {
 				s.AdditionalProperties = nil
@@ -262,7 +292,7 @@ type docsPage struct {
 	Title, Version, About string
 	Tags                  []docsTag
 	Schemas               []docsSchema
-	Problems              []docsProblem
+	Problems, Faults      []docsProblem
 }
 
 type docsTag struct {
@@ -323,6 +353,9 @@ func (a *API) docsPage() (docsPage, error) {
 	sort.Slice(page.Schemas, func(i, j int) bool { return page.Schemas[i].Name < page.Schemas[j].Name })
 	for _, p := range problems {
 		page.Problems = append(page.Problems, docsProblem{Code: string(p.Code), Status: codeStatus[p.Code], When: p.When})
+	}
+	for _, f := range faults {
+		page.Faults = append(page.Faults, docsProblem{Code: f.Code, When: f.When})
 	}
 	return page, nil
 }

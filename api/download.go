@@ -85,7 +85,7 @@ func writeRows(w http.ResponseWriter, r *http.Request, list string, p page, tota
 			return err
 		}
 		if n == p.PerPage {
-			next = encodeCursor(cursor{After: last, Page: p.Number + 1, List: list})
+			next = encodeCursor(cursor{After: last, Page: p.Number + 1, List: listed(r, list)})
 			break
 		}
 		if err := table.Write(row.row); err != nil {

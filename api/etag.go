@@ -55,6 +55,9 @@ var revisionTag = regexp.MustCompile(`^(?:W/)?(?:"r?(\d+)(?:-[^"]+)?"|r?(\d+)(?:
 func precondition(r *http.Request, revision uint64) error {
 	tags := etagList(strings.Join(r.Header.Values("If-Match"), ","))
 	if len(tags) == 0 {
+		if r.Header.Values("If-Match") != nil {
+			return invalidParam("If-Match", "is empty; leave it out, or give the ETag that the change is made upon")
+		}
 		return nil
 	}
 	want := strconv.FormatUint(revision, 10)

@@ -19,8 +19,11 @@ import (
 // reserved id.
 func (a *API) once(w http.ResponseWriter, r *http.Request, h handlerFunc) error {
 	key := r.Header.Get("Idempotency-Key")
-	if r.Method != http.MethodPost || key == "" || exchangeOf(r.Context()).principal == nil {
+	if r.Method != http.MethodPost || r.Header.Values("Idempotency-Key") == nil || exchangeOf(r.Context()).principal == nil {
 		return again(h)(w, r)
+	}
+	if strings.TrimSpace(key) == "" {
+		return invalidParam("Idempotency-Key", "is empty; leave it out, or give each request one of its own")
 	}
 	if len(key) > 255 || strings.ContainsFunc(key, func(c rune) bool { return c < 0x20 || c > 0x7e }) {
 		return invalidParam("Idempotency-Key", "must be at most 255 printable ASCII characters")

@@ -81,6 +81,7 @@ var idPrefixes = map[string]string{
 	"customer_id": fleet.CustomerPrefix, "driver_ids": fleet.CustomerPrefix, "owner_customer_id": fleet.CustomerPrefix,
 	"vehicle_id": fleet.VehiclePrefix, "vehicle_class_id": fleet.ClassPrefix, "rate_plan_id": fleet.RatePlanPrefix, "booking_id": fleet.BookingPrefix,
 	"pickup_location_id": fleet.LocationPrefix, "return_location_id": fleet.LocationPrefix, "location_ids": fleet.LocationPrefix, "due_location_id": fleet.LocationPrefix,
+	"from_location_id": fleet.LocationPrefix, "to_location_id": fleet.LocationPrefix,
 	"home_location_id": fleet.LocationPrefix, "current_location_id": fleet.LocationPrefix,
 }
 

@@ -13,8 +13,9 @@ import (
 	"github.com/motorpool/fleet/api/record"
 )
 
-// anyID is an identity in a text for people.
-var anyID = regexp.MustCompile(`\b([a-z]{2,3}_)[0-9]+\b`)
+// anyID is an identity in a text for people. What is quoted (an address, what was sent) and paths are found too, without a kind: they are meant to
+// the letter.
+var anyID = regexp.MustCompile("`[^`]*`|\"[^\"]*\"|/v1/\\S*|\\b([a-z]{2,3}_)[0-9]+\\b")
 
 // calledKind is a kind of records that people call by a name, and the scope that it takes to hear it.
 type calledKind struct {
@@ -104,8 +105,7 @@ func (a *API) inWords(ctx context.Context, account fleet.AccountID, may func(aut
 	}
 	for _, text := range texts {
 		*text = anyID.ReplaceAllStringFunc(*text, func(id string) string {
-			prefix, _, _ := strings.Cut(id, "_")
-			prefix += "_"
+			prefix := anyID.FindStringSubmatch(id)[1]
 			n, err := fleet.ParseID(prefix, id)
 			body, ok := seen.Body(record.Ref{Kind: calledKinds[prefix].kind, ID: n})
 			var c called

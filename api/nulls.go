@@ -134,6 +134,11 @@ func (a *API) tellFull(t reflect.Type, s *huma.Schema) {
 			s.Properties[name] = &open
 		}
 	}
+	if s.Properties["id"] != nil { // a record, of which fields= may ask for a part
+		s.Required = []string{"id"}
+		s.Description = strings.TrimSpace(s.Description + " Each member is there, null if it is not known, unless `fields` asked for some of them alone: then those are, and `id`.")
+		return
+	}
 	for name := range s.Properties {
 		s.Required = append(s.Required, name)
 	}

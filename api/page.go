@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"hash/fnv"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -15,7 +16,20 @@ type Pagination struct {
 	Page       int    `json:"page" doc:"Number of this page, from 1." example:"1"`
 	PerPage    int    `json:"per_page" doc:"Records on a page." example:"25"`
 	Total      int    `json:"total" doc:"Records on all pages." example:"42"`
-	NextCursor string `json:"next_cursor,omitempty" doc:"Give it as cursor to get the next page; absent on the last."`
+	NextCursor string `json:"next_cursor" nullable:"true" doc:"Give it as cursor to get the next page; null on the last."`
+}
+
+// MarshalJSON writes null where there is no next page.
+func (p Pagination) MarshalJSON() ([]byte, error) {
+	type members Pagination
+	all := struct {
+		members
+		NextCursor *string `json:"next_cursor"`
+	}{members: members(p)}
+	if p.NextCursor != "" {
+		all.NextCursor = &p.NextCursor
+	}
+	return json.Marshal(all)
 }
 
 // List is the envelope of every list answer.
@@ -35,7 +49,7 @@ const (
 var pageParams = []param{
 	{Name: "page", Type: "integer", Min: 1, Max: maxOffset, About: "Number of the page, from 1. Deep pages need `cursor` instead."},
 	{Name: "per_page", Type: "integer", Min: 1, Max: maxPerPage, About: "Records on a page; 25 unless given, at most 100."},
-	{Name: "cursor", About: "The `next_cursor` of the page before; the other parameters must stay the same."},
+	{Name: "cursor", About: "The `next_cursor` of the page before; filters and order must stay the same, `per_page` and what is shown of each record need not."},
 }
 
 // page is which part of a list the caller wants.
@@ -69,8 +83,8 @@ func pageOf(r *http.Request, list string) (page, error) {
 			return p, invalidParam("cursor", "cannot be combined with page")
 		}
 		c, err := decodeCursor(text)
-		if err != nil || c.List != list {
-			return p, invalidParam("cursor", "is not a next_cursor of this list")
+		if err != nil || c.List != listed(r, list) {
+			return p, invalidParam("cursor", "is not a next_cursor of this list, asked for with these filters and in this order")
 		}
 		p.Number, p.After = c.Page, c.After
 		return p, nil
@@ -79,6 +93,20 @@ func pageOf(r *http.Request, list string) (page, error) {
 		return p, invalidParam("page", fmt.Sprintf("times per_page must not exceed %d; follow next_cursor to go further", maxOffset))
 	}
 	return p, nil
+}
+
+// listed marks a list with what it was asked for: another choice of records has other pages. How much of them is shown, and how, is nothing to that.
+func listed(r *http.Request, list string) string {
+	q := r.URL.Query()
+	for _, name := range []string{"page", "per_page", "cursor", "sort", "fields", "expand", "units", "format"} {
+		q.Del(name)
+	}
+	if len(q) == 0 {
+		return list
+	}
+	h := fnv.New64a()
+	h.Write([]byte(q.Encode()))
+	return fmt.Sprintf("%s#%016x", list, h.Sum64())
 }
 
 func encodeCursor(c cursor) string {
@@ -115,7 +143,7 @@ func writeList[T any](w http.ResponseWriter, r *http.Request, list string, p pag
 	}
 	answer := List[T]{Data: data, Pagination: Pagination{Page: p.Number, PerPage: p.PerPage, Total: total}}
 	if after != nil {
-		answer.Pagination.NextCursor = encodeCursor(cursor{After: after, Page: p.Number + 1, List: list})
+		answer.Pagination.NextCursor = encodeCursor(cursor{After: after, Page: p.Number + 1, List: listed(r, list)})
 	}
 	w.Header().Set("Link", links(r.URL, p, total, answer.Pagination.NextCursor))
 	return writeJSON(w, r, http.StatusOK, answer)

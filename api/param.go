@@ -196,7 +196,7 @@ func namedID(r *http.Request, name, what, prefix string) (uint64, error) {
 	text := chi.URLParam(r, name)
 	id, err := fleet.ParseID(prefix, text)
 	if err != nil {
-		return 0, notFound(what, text)
+		return 0, fleet.NewError(fleet.CodeNotFound, fmt.Sprintf("There is no %s %.100q: ids of that kind are %s and digits.", what, text, prefix))
 	}
 	return id, nil
 }

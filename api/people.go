@@ -51,7 +51,7 @@ func tableParam(columns []tableColumn) param {
 	}
 	p := formatParam(tableForms)
 	p.About += " `csv` is a table for people: names, amounts with a decimal point, times by the clock of the place. Its columns are " +
-		strings.Join(usual, ", ") + "; `fields` names others: of those, " + strings.Join(others, ", ") + ", and `custom_fields.x` or `metadata.x`."
+		strings.Join(usual, ", ") + "; `fields` names others, `id` among them only if it is named: of those, " + strings.Join(others, ", ") + ", and `custom_fields.x` or `metadata.x`."
 	return p
 }
 

@@ -29,7 +29,7 @@ type Problem struct {
 	Errors    []FieldIssue `json:"errors,omitempty" doc:"The parts of the input that are meant."`
 
 	CurrentState       string   `json:"current_state,omitempty" doc:"With invalid_state_transition: the state that the record is in."`
-	AllowedTransitions []string `json:"allowed_transitions,omitempty" doc:"With invalid_state_transition: the states it may go to."`
+	AllowedTransitions []string `json:"allowed_transitions,omitzero" nullable:"false" doc:"With invalid_state_transition: the states it may go to; none from one that is the end."`
 
 	Confirm []string `json:"confirm,omitempty" doc:"With confirmation_required: the value of confirm with which the request is sent again, if what it says is right."`
 
@@ -47,7 +47,7 @@ type Conflict struct {
 // FieldIssue names one part of the input and what is wrong with it.
 type FieldIssue struct {
 	Pointer string `json:"pointer" doc:"JSON pointer into the body, or the name of a parameter." example:"/year"`
-	Code    string `json:"code" doc:"Stable name of the fault." example:"invalid"`
+	Code    string `json:"code" doc:"Stable name of the fault, finer than code: of the member that is meant." example:"invalid"`
 	Detail  string `json:"detail" doc:"What is wrong, for people."`
 }
 
@@ -100,7 +100,7 @@ func problemOf(err error) (Problem, bool) {
 	p := problemFrom(e)
 	var t *record.TransitionError
 	if errors.As(err, &t) {
-		p.CurrentState, p.AllowedTransitions = t.Current, t.Allowed
+		p.CurrentState, p.AllowedTransitions = t.Current, list(t.Allowed)
 	}
 	if doubted, ok := errors.AsType[*desk.DoubtError](err); ok {
 		p.Confirm = doubted.Confirm
@@ -171,7 +171,7 @@ const statusClientGone = 499
 
 // invalidParam is the error for a query parameter, path or header that cannot be understood.
 func invalidParam(name, detail string) *fleet.Error {
-	return fleet.NewError(fleet.CodeInvalid, "The parameter "+name+" "+strings.TrimSuffix(detail, ".")+".",
+	return fleet.NewError(fleet.CodeInvalid, "The parameter "+name+" "+fleet.Sentence(detail),
 		fleet.FieldError{Pointer: name, Code: "invalid", Detail: detail})
 }
 

@@ -93,7 +93,7 @@ func (s *resource[T]) register(without ...string) {
 	s.api.viewed(s.view)
 	name, names := joined(s.noun), joined(s.nouns) // "APIKey", "APIKeys"
 	one := s.path + "/{id}"
-	fieldParams := []param{{Name: "fields", About: "Names of members, separated by commas: only these and `id` are answered."}}
+	fieldParams := []param{{Name: "fields", About: "Names of members, separated by commas: only these and `id` are answered, so that the schema of an answer requires no other."}}
 	if s.expand != nil {
 		fieldParams = append(fieldParams, param{Name: "expand", About: "Related records to answer too: " + s.expandable() + "."})
 	}
@@ -239,6 +239,9 @@ func (s *resource[T]) post(w http.ResponseWriter, r *http.Request) error {
 // newBody makes the body of a new record from what was sent, or says what is wrong with it.
 func (s *resource[T]) newBody(r *http.Request, object map[string]any) (T, error) {
 	var none T
+	if err := s.api.knownNulls(object, s.create, s.view); err != nil {
+		return none, err
+	}
 	dropNulls(object)
 	if err := s.refuseReadOnly(object, nil, s.create); err != nil {
 		return none, err
@@ -301,6 +304,9 @@ func (s *resource[T]) answer(w http.ResponseWriter, r *http.Request, status int,
 
 func (s *resource[T]) put(w http.ResponseWriter, r *http.Request) error {
 	object, err := parseObject(bodyOf(r))
+	if err == nil {
+		err = s.api.knownNulls(object, s.fields, s.view)
+	}
 	if err != nil {
 		return err
 	}
@@ -310,6 +316,9 @@ func (s *resource[T]) put(w http.ResponseWriter, r *http.Request) error {
 
 func (s *resource[T]) patch(w http.ResponseWriter, r *http.Request) error {
 	patch, err := parseObject(bodyOf(r))
+	if err == nil {
+		err = s.api.knownNulls(patch, s.fields, s.view)
+	}
 	if err != nil {
 		return err
 	}
@@ -371,9 +380,17 @@ func (s *resource[T]) editing(r *http.Request, before record.Record[T], next fun
 		if err := s.refuseReadOnly(object, views[0].view, s.fields); err != nil {
 			return err
 		}
-		fresh := reflect.New(reflect.TypeOf(target).Elem())
-		if err := s.api.decodeObject(object, fresh.Interface()); err != nil {
+		sent, fresh := reflect.New(reflect.TypeOf(target).Elem()), reflect.New(reflect.TypeOf(target).Elem())
+		if err := s.api.decodeObject(object, sent.Interface()); err != nil {
 			return err
+		}
+		// As it will be read back: what is empty is absent, so that whoever sends what a GET answered changes nothing.
+		text, err := json.Marshal(sent.Interface())
+		if err != nil {
+			return fmt.Errorf("encode %T: %w", sent.Interface(), err)
+		}
+		if err := json.Unmarshal(text, fresh.Interface()); err != nil {
+			return fmt.Errorf("decode %T: %w", sent.Interface(), err)
 		}
 		was := rec.Body
 		reflect.ValueOf(target).Elem().Set(fresh.Elem())

@@ -124,8 +124,8 @@ func appendRounded(out []byte, v float64, decimals int) []byte {
 	return strconv.AppendFloat(out, rounded(v, decimals)+0, 'f', decimals, 64)
 }
 
-// metricJSON rewrites a document from miles to kilometres and from gallons to litres: a member whose name ends in _mi becomes _km,
-// one in _mph becomes _kmh, one in _gal becomes _l, and its number is converted. A quantity is rounded as in miles, other whole
+// metricJSON rewrites a document from miles to kilometres and from gallons to litres: a member whose name ends in _mi becomes _km (miles_driven,
+// included_miles and extra_miles are km_driven and so on), one in _mph becomes _kmh, one in _gal becomes _l, and its number is converted. A quantity is rounded as in miles, other whole
 // numbers stay whole, and others are rounded to the decimals that they had, at least one. Everything else, the order of members
 // included, stays as it is; so do metadata and custom_fields, whose names are the caller's.
 func metricJSON(doc []byte) ([]byte, error) {
@@ -215,7 +215,8 @@ func (m *metricWriter) text(s string) {
 var metricUnitsOf = []struct {
 	end, twin string
 	factor    float64
-}{{"_mi", "_km", kmPerMile}, {"_mph", "_kmh", kmPerMile}, {"_gal", "_l", fleet.LitresPerGal}}
+}{{"_mi", "_km", kmPerMile}, {"miles_driven", "km_driven", kmPerMile}, {"included_miles", "included_km", kmPerMile},
+	{"extra_miles", "extra_km", kmPerMile}, {"_mph", "_kmh", kmPerMile}, {"_gal", "_l", fleet.LitresPerGal}}
 
 // metricName gives the metric twin of a member's name, and what its number is multiplied by; the name itself and 1 if it has none.
 func metricName(name string) (string, float64) {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -339,6 +340,15 @@ func (s *searching) offer(r *Resolved) priced {
 	return found
 }
 
+// reason is the code of a fault; of one that says nothing without its member, with that before it: promo_code_not_found.
+func reason(f *fleet.FieldError) string {
+	member, _, _ := strings.Cut(strings.TrimPrefix(f.Pointer, "/"), "/")
+	if member != "" && slices.Contains([]string{"not_found", "not_valid", "not_enabled", "invalid", "required"}, f.Code) {
+		return member + "_" + f.Code
+	}
+	return f.Code
+}
+
 // judgeVehicles finds the vehicles that are free and can be rented so, cheapest first.
 func (s *searching) judgeVehicles() {
 	for i := range s.vehicles {
@@ -353,7 +363,7 @@ func (s *searching) judgeVehicles() {
 		case r.Class != nil && !s.spares(r.Class.ID, there, h):
 			s.Not["class_full"]++
 		case p.why != nil:
-			s.Not[p.why[0].Code]++
+			s.Not[reason(&p.why[0])]++
 		default:
 			s.Vehicles = append(s.Vehicles, Offer{Resolved: r, Price: p.snapshot})
 		}

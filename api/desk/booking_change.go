@@ -1,8 +1,11 @@
 package desk
 
 import (
+	"cmp"
 	"context"
 	"reflect"
+	"slices"
+	"strings"
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/record"
@@ -38,9 +41,15 @@ var errPlanned = fleet.NewError(fleet.CodeConflict, "What was planned is to chan
 // changed completes a change of the fields of a booking.
 func (d *Desk) changed(ctx context.Context, o Order, was *record.BookingFields, b *record.Booking, action rental.Action, keepPrice bool) error {
 	late := d.notPast(&b.BookingFields)
-	planned, other := planOf(was), planOf(&b.BookingFields)
-	if reflect.DeepEqual(planned, other) {
+	if samePlan(was, &b.BookingFields) {
 		return nil // what is only said to be backdated now keeps its price
+	}
+	// What is left out is completed as in a new booking. Where that is what it was, nothing was changed by leaving it out.
+	if given := b.BookingFields; samePlan(was, completedBy(&given, was)) {
+		if r, err := d.Resolve(ctx, o.Account, b.BookingFields); err == nil && samePlan(was, &r.Fields) {
+			b.BookingFields = r.Fields
+			return nil
+		}
 	}
 	if action != rental.Change {
 		return errPlanned
@@ -90,7 +99,19 @@ func (d *Desk) changed(ctx context.Context, o Order, was *record.BookingFields, 
 	return d.repriced(b, &snapshot)
 }
 
-// planOf is the part of a booking's fields that its hold, its price and its customer hang on.
+// samePlan says whether two bookings are the same in what their hold, their price and their customer hang on, in whatever words.
+func samePlan(a, b *record.BookingFields) bool { return reflect.DeepEqual(planOf(a), planOf(b)) }
+
+// completedBy gives fields, where they have none, the values of others that a booking is completed with.
+func completedBy(b, other *record.BookingFields) *record.BookingFields {
+	b.Channel, b.VehicleClassID = cmp.Or(b.Channel, other.Channel), cmp.Or(b.VehicleClassID, other.VehicleClassID)
+	b.PickupLocationID = cmp.Or(b.PickupLocationID, other.PickupLocationID)
+	b.ReturnLocationID = cmp.Or(b.ReturnLocationID, other.ReturnLocationID)
+	b.RatePlanID = cmp.Or(b.RatePlanID, other.RatePlanID)
+	return b
+}
+
+// planOf is the part of a booking's fields that its hold, its price and its customer hang on, each value in one spelling.
 func planOf(b *record.BookingFields) record.BookingFields {
 	plan := *b
 	plan.Backdated = false
@@ -101,6 +122,24 @@ func planOf(b *record.BookingFields) record.BookingFields {
 		plan.DeliveryAddress = "somewhere" // that it is delivered costs, not where to
 	}
 	plan.PickupAt, plan.ReturnAt = record.Instant{Time: b.PickupAt.UTC()}, record.Instant{Time: b.ReturnAt.UTC()}
+	plan.Drivers, plan.Extras = nil, nil
+	for _, e := range b.Extras {
+		e.Quantity = max(1, e.Quantity)
+		plan.Extras = append(plan.Extras, e)
+	}
+	slices.SortFunc(plan.Extras, func(x, y record.BookedExtra) int {
+		return cmp.Or(strings.Compare(x.Code, y.Code), cmp.Compare(x.Quantity, y.Quantity))
+	})
+	if len(b.Drivers) != 1 || b.Drivers[0].CustomerID != b.CustomerID { // who drives unless somebody is named
+		plan.Drivers = append(plan.Drivers, b.Drivers...)
+	}
+	slices.SortFunc(plan.Drivers, func(x, y record.Driver) int {
+		return cmp.Or(strings.Compare(x.CustomerID, y.CustomerID), strings.Compare(x.Role, y.Role))
+	})
+	plan.PromoCode = strings.ToUpper(strings.TrimSpace(b.PromoCode))
+	if b.ExpectedMi != nil && *b.ExpectedMi == 0 {
+		plan.ExpectedMi = nil
+	}
 	return plan
 }
 

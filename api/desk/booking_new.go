@@ -206,7 +206,7 @@ func (d *Desk) notPast(b *record.BookingFields) error {
 	if ago <= past || b.Backdated {
 		return nil
 	}
-	return fleet.NewError(fleet.CodeValidation, "The pickup lies in the past.", fleet.FieldError{Pointer: "/pickup_at", Code: "in_the_past",
+	return fleet.Invalid(fleet.FieldError{Pointer: "/pickup_at", Code: "in_the_past",
 		Detail: "lies " + ageOf(ago) + " ago; give backdated true if the rental is written down afterwards, or another time"})
 }
 

@@ -17,7 +17,7 @@ type BookingFields struct {
 	ReturnAt              Instant       `json:"return_at" doc:"As planned."`
 	PickupLocationID      string        `json:"pickup_location_id,omitempty" example:"loc_1234"`
 	ReturnLocationID      string        `json:"return_location_id,omitempty" doc:"Where it was picked up, unless given. Another one makes it a one-way rental, with a fee (one_way_fees)."`
-	Elsewhere             bool          `json:"elsewhere,omitempty" doc:"The vehicle may be one that will be at another location at pickup_at, because somebody brings it. Without it such a vehicle is a 409 with code elsewhere, and a class counts only what will be at pickup_location_id."`
+	Elsewhere             bool          `json:"elsewhere,omitempty" doc:"The vehicle may be one that will be at another location at pickup_at, because somebody brings it. Without it such a vehicle is a 409 (conflict) with the code elsewhere in errors, and a class counts only what will be at pickup_location_id."`
 	DeliveryAddress       string        `json:"delivery_address,omitempty" maxLength:"500"`
 	RatePlanID            string        `json:"rate_plan_id,omitempty" doc:"The one that the channel, class and date lead to, unless given."`
 	Extras                []BookedExtra `json:"extras,omitempty" maxItems:"50" nullable:"false"`
@@ -315,7 +315,7 @@ type Cancellation struct {
 	By         string  `json:"cancelled_by" enum:"customer,host,operator,system"`
 	ReasonCode string  `json:"reason_code,omitempty" maxLength:"50"`
 	Note       string  `json:"note,omitempty" maxLength:"1000"`
-	Fee        *Money  `json:"fee,omitempty" doc:"What it costs; absent where no policy holds."`
+	Fee        *Money  `json:"fee" doc:"What it costs; null where no policy holds."`
 }
 
 // Bookings describes the kind. The name that a channel has for a booking is unique within account and channel.

@@ -45,7 +45,7 @@ type Location struct {
 	Lat          *float64      `json:"lat,omitempty" minimum:"-90" maximum:"90"`
 	Lng          *float64      `json:"lng,omitempty" minimum:"-180" maximum:"180"`
 	Phone        string        `json:"phone,omitempty" maxLength:"32"`
-	OpeningHours []OpenHours   `json:"opening_hours,omitempty" maxItems:"50" nullable:"false" doc:"When vehicles are picked up and returned here; always if absent. A booking for another time is a 422 with code closed; one that a channel sold is not refused, nor one that is delivered for its pickup, and a handover that has taken place never is."`
+	OpeningHours []OpenHours   `json:"opening_hours,omitempty" maxItems:"50" nullable:"false" doc:"When vehicles are picked up and returned here; always if absent. A booking for another time is a 422 with the code closed in errors; one that a channel sold is not refused, nor one that is delivered for its pickup, and a handover that has taken place never is."`
 	Taxes        []TaxRate     `json:"taxes,omitempty" maxItems:"10" nullable:"false" doc:"What is due on rentals that begin here."`
 	OneWayFee    *Money        `json:"one_way_fee,omitempty" doc:"For vehicles that were picked up elsewhere and are returned here, where neither the rate plan nor the account has a fee for the two locations (one_way_fees)."`
 	DeliveryFee  *Money        `json:"delivery_fee,omitempty"`
