@@ -221,7 +221,7 @@ func grown(c record.Change) []map[string]any {
 // correctionText tells what was corrected of the handovers of a booking, and why.
 func correctionText(c *record.Correction, zone *time.Location) string {
 	units := map[string][2]string{"mileage_mi": {"odometer", " mi"}, "fuel_pct": {"fuel", " %"}, "battery_level": {"battery", " %"},
-		"inspection_id": {"inspection", ""}, "at": {"time", ""}}
+		"inspection_id": {"inspection", ""}, "return_location_id": {"location", ""}, "at": {"time", ""}}
 	say := func(what string, v any) string {
 		text, isText := v.(string)
 		if at, err := time.Parse(time.RFC3339, text); isText && what == "at" && err == nil {
