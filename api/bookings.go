@@ -229,6 +229,7 @@ func (a *API) showBookings(ctx context.Context, records []record.Record[record.B
 		return nil, err
 	}
 	views := make([]shown, len(records))
+	var texts []*string
 	for i, rec := range records {
 		v, err := showBooking(rec, paid[rec.ID], a.Now())
 		if err != nil {
@@ -240,8 +241,12 @@ func (a *API) showBookings(ctx context.Context, records []record.Record[record.B
 		if err != nil {
 			return nil, err
 		}
+		for n := range v.Warnings {
+			texts = append(texts, &v.Warnings[n])
+		}
 		views[i] = shown{view: v, live: mark}
 	}
+	a.inWords(ctx, account, hears(ctx), texts...)
 	return views, nil
 }
 

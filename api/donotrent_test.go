@@ -42,7 +42,7 @@ func TestWhoIsBannedDoesNotComeBackUnderAnotherName(t *testing.T) {
 	w.customer = again
 	p := w.do("POST", "/v1/bookings", w.booking(1, 20, `,"confirm":true`)).problem(409, "conflict")
 	wantEqual(t, "refused", p.Errors[0].Pointer+" "+p.Errors[0].Code, "/customer_id do_not_rent")
-	wantEqual(t, "why", p.Errors[0].Detail, "has the same telephone number as "+villain.id()+", who is on the do-not-rent list")
+	wantEqual(t, "why", p.Errors[0].Detail, "has the same telephone number as Vic Villain (C-1002), who is on the do-not-rent list")
 	w.do("POST", "/v1/bookings", w.booking(1, 20, "")).problem(409, "conflict")
 	w.customer = honest
 	p = w.do("POST", "/v1/bookings", w.booking(1, 20, `,"drivers":[{"customer_id":"`+honest+`"},{"customer_id":"`+again+`"}]`)).problem(409, "conflict")
@@ -53,7 +53,7 @@ func TestWhoIsBannedDoesNotComeBackUnderAnotherName(t *testing.T) {
 	maybe := w.book(1, 20, `,"confirm":true`)
 	b := w.do("GET", maybe, "").ok(200)
 	wantEqual(t, "may be", b.member("do_not_rent_check"), "unsure")
-	says := "The customer " + w.customer + " may be " + villain.id() + ", who is on the do-not-rent list: the same name."
+	says := "The customer Vic Villain (C-1004) may be Vic Villain (C-1002), who is on the do-not-rent list: the same name."
 	wantEqual(t, "warned", fmt.Sprint(b.member("warnings")), "["+says+"]")
 	wantEqual(t, "in the timeline", w.entries(maybe, "do_not_rent"), says)
 	wantEqual(t, "listed", "/v1/bookings/"+w.checked("unsure,do_not_rent"), maybe)
@@ -76,7 +76,7 @@ func TestWhoIsBannedDoesNotComeBackUnderAnotherName(t *testing.T) {
 	w.customer, w.car = villain.id(), w.newCar()
 	b = w.do("GET", w.book(1, 20, `,"confirm":true`), "").ok(200)
 	wantEqual(t, "is", b.member("do_not_rent_check"), "do_not_rent")
-	wantEqual(t, "of the record", fmt.Sprint(b.member("warnings")), "[The customer "+villain.id()+" is on the do-not-rent list or blocked.]")
+	wantEqual(t, "of the record", fmt.Sprint(b.member("warnings")), "[The customer Vic Villain (C-1002) is on the do-not-rent list or blocked.]")
 	w.do("PATCH", "/v1/account", `{"country":"XX"}`).problem(422, "validation_failed")
 }
 
@@ -111,8 +111,8 @@ func TestABanShowsOnComingBookings(t *testing.T) {
 	ban("")
 	wantEqual(t, "banned", state(), "do_not_rent do_not_rent do_not_rent clear")
 	wantEqual(t, "listed", strings.Count(w.checked("do_not_rent"), "bkg_"), 3)
-	wantEqual(t, "his timeline", w.entries(his, "do_not_rent"), "The customer "+villain+" is on the do-not-rent list or blocked.")
-	if text := w.entries(licence, "do_not_rent"); !strings.Contains(text, "has the same licence number as "+villain) {
+	wantEqual(t, "his timeline", w.entries(his, "do_not_rent"), "The customer Vic (C-1002) is on the do-not-rent list or blocked.")
+	if text := w.entries(licence, "do_not_rent"); !strings.Contains(text, "has the same licence number as Vic (C-1002)") {
 		t.Errorf("the timeline of the other record says %q", text)
 	}
 	w.pass(2 * 3600e9)
@@ -137,7 +137,7 @@ func TestABanShowsOnComingBookings(t *testing.T) {
 	into := fmt.Sprint(w.do("GET", phone, "").member("customer_id"))
 	w.do("POST", "/v1/customers/"+villain+"/merge", `{"into":"`+into+`"}`).ok(200)
 	wantEqual(t, "merged", state(), "do_not_rent do_not_rent do_not_rent clear")
-	wantEqual(t, "one person", w.entries(phone, "do_not_rent")[:len("The customer "+into+" is on")], "The customer "+into+" is on")
+	wantEqual(t, "one person", w.entries(phone, "do_not_rent")[:len("The customer P (C-1003) is on")], "The customer P (C-1003) is on")
 
 	// An erased person is known by nothing.
 	w.do("POST", "/v1/customers/"+into+"/erase", `{"reason":"request","force":true}`).ok(200)

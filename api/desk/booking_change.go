@@ -2,6 +2,7 @@ package desk
 
 import (
 	"context"
+	"errors"
 	"reflect"
 
 	"github.com/motorpool/fleet"
@@ -27,6 +28,9 @@ func (d *Desk) Change(ctx context.Context, o Order, keepPrice bool, mutate func(
 		if err == errPlanned {
 			action = rental.Change
 			continue
+		}
+		if t, ok := errors.AsType[*record.TransitionError](err); ok {
+			t.Wanted = "a change"
 		}
 		return rec, err
 	}
