@@ -98,7 +98,7 @@ func CustomersLike(ctx context.Context, db driver.Conn, account fleet.AccountID,
 	}
 	rows, err := db.Query(ctx, schemas.Query("customers_like"), clickhouse.Named("account", uint64(account)), clickhouse.Named("self", self),
 		clickhouse.Named("licence_number", p.LicenceNumber), clickhouse.Named("email", p.Email), clickhouse.Named("phones", append([]string{}, p.Phones...)),
-		clickhouse.Named("phone_end", p.PhoneEnd), 		clickhouse.Named("born", born), clickhouse.Named("named", named), clickhouse.Named("archived", all))
+		clickhouse.Named("phone_end", p.PhoneEnd), clickhouse.Named("born", born), clickhouse.Named("named", named), clickhouse.Named("archived", all))
 	if err != nil {
 		return nil, fmt.Errorf("find customers like a person: %w", err)
 	}
