@@ -32,7 +32,7 @@ type BookingCorrection struct {
 	Reason string              `json:"reason" minLength:"1" maxLength:"500" doc:"Why; kept in corrections and told in the timeline." example:"a zero too many"`
 	Pickup *HandoverCorrection `json:"pickup,omitempty" doc:"What was noted when the vehicle was picked up. What is not given stays."`
 	Swaps  []SwapCorrection    `json:"swaps,omitempty" maxItems:"50" nullable:"false" doc:"What was noted when vehicles were swapped during the rental."`
-	Return *HandoverCorrection `json:"return,omitempty" doc:"What was noted when the vehicle was returned."`
+	Return *ReturnCorrection   `json:"return,omitempty" doc:"What was noted when the vehicle was returned."`
 
 	Confirmed
 }
@@ -51,6 +51,21 @@ func (h *HandoverCorrection) handover() *desk.Handover {
 		return nil
 	}
 	return &desk.Handover{At: h.At.Time, MileageMi: h.MileageMi, FuelPct: h.FuelPct, Battery: h.Battery, Inspection: h.Inspection.record()}
+}
+
+// ReturnCorrection is what is to stand of a return.
+type ReturnCorrection struct {
+	HandoverCorrection
+	Location string `json:"return_location_id,omitempty" doc:"Where the vehicle was returned." example:"loc_1234"`
+}
+
+func (c *ReturnCorrection) handover() *desk.Handover {
+	if c == nil {
+		return nil
+	}
+	h := c.HandoverCorrection.handover()
+	h.LocationID = c.Location
+	return h
 }
 
 // SwapCorrection is what is to stand of a swap during the rental.
@@ -233,7 +248,7 @@ func (a *API) bookingActionRoutes(s *resource[record.Booking]) {
 			do:    func(r *http.Request, o desk.Order) (rec, error) { return a.desk.Reopen(r.Context(), o) }},
 		{path: "correct", id: "correctBooking", summary: "Correct what was noted at pickup, swap or return", body: BookingCorrection{},
 			about: "For typing errors, while the booking is active and after it was completed. What stood there is kept in `corrections` and told in the timeline. What follows from it is worked out anew: " +
-				"days of an early pickup, extra miles, fuel and a late return, of which the difference is charged or given back; the readings of the vehicle's odometer; the time for which the booking holds its vehicle. " +
+				"days of an early pickup, extra miles, fuel, a late return and one elsewhere, of which the difference is charged or given back; the readings of the vehicle's odometer; the time for which the booking holds its vehicle, and where it leaves it. " +
 				"Money that was paid or deposited stays where it is: see `balance_due`. 409 if somebody else had the vehicle at that time.",
 			do: with(a, func(ctx context.Context, o desk.Order, _ *http.Request, sent BookingCorrection) (rec, error) {
 				return a.desk.Correct(ctx, o, sent.correction())

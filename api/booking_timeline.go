@@ -100,10 +100,17 @@ func entriesOf(v, earlier record.Revision) ([]TimelineEntry, error) {
 		switch top {
 		case "status":
 			text := statusText(v.Action, fmt.Sprint(c.New))
+			unread := false
 			switch {
 			case c.Old == record.BookingCompleted:
 				text = "Reopened."
 			case c.New == record.BookingActive && !reads("/pickup_mileage_mi"), c.New == record.BookingCompleted && !reads("/return_mileage_mi"):
+				unread = true
+			}
+			if c.Old != record.BookingCompleted {
+				text = strings.TrimSuffix(text, ".") + handoverText(&after, fmt.Sprint(c.New), local) + "."
+			}
+			if unread {
 				text += " No odometer reading was taken."
 			}
 			add("status", text, "")
@@ -127,7 +134,11 @@ func entriesOf(v, earlier record.Revision) ([]TimelineEntry, error) {
 			}
 		case "damages":
 			for _, damage := range grown(c) {
-				add("damage", fmt.Sprintf("Damage: %v.", damage["severity"]), fmt.Sprint(damage["id"]))
+				text := fmt.Sprintf("Damage: %v", damage["severity"])
+				if what, ok := damage["description"].(string); ok && what != "" {
+					text += ", " + strings.TrimSuffix(what, ".")
+				}
+				add("damage", text+".", fmt.Sprint(damage["id"]))
 			}
 		case "return_at":
 			if v.Action != record.ActionCreate {
@@ -166,6 +177,29 @@ func entriesOf(v, earlier record.Revision) ([]TimelineEntry, error) {
 		add("change", "Changed: "+strings.Join(other, ", ")+".", "")
 	}
 	return all, nil
+}
+
+// handoverText tells when, where and with what on the odometer a vehicle changed hands, as the state that a booking came to has it.
+func handoverText(b *record.Booking, status string, local func(record.Instant) string) string {
+	at, place, miles := b.ActualPickupAt, b.PickupLocationID, b.PickupMileageMi
+	switch status {
+	case record.BookingCompleted:
+		at, place, miles = b.ActualReturnAt, b.ReturnLocationID, b.ReturnMileageMi
+	case record.BookingActive:
+	default:
+		return ""
+	}
+	text := ""
+	if !at.IsZero() {
+		text = " on " + local(at)
+	}
+	if place != "" {
+		text += " at " + place
+	}
+	if miles != nil {
+		text += fmt.Sprintf(", odometer %d mi", *miles)
+	}
+	return text
 }
 
 // depositText tells what was done with a deposit, and with how much of it; "" for nothing.
@@ -221,7 +255,7 @@ func grown(c record.Change) []map[string]any {
 // correctionText tells what was corrected of the handovers of a booking, and why.
 func correctionText(c *record.Correction, zone *time.Location) string {
 	units := map[string][2]string{"mileage_mi": {"odometer", " mi"}, "fuel_pct": {"fuel", " %"}, "battery_level": {"battery", " %"},
-		"inspection_id": {"inspection", ""}, "at": {"time", ""}}
+		"inspection_id": {"inspection", ""}, "return_location_id": {"location", ""}, "at": {"time", ""}}
 	say := func(what string, v any) string {
 		text, isText := v.(string)
 		if at, err := time.Parse(time.RFC3339, text); isText && what == "at" && err == nil {
@@ -259,5 +293,9 @@ func chargeText(line map[string]any) string {
 			words = "Kept by the channel"
 		}
 	}
-	return fmt.Sprintf("%s: %v, %s.", words, line["type"], price.Format(m))
+	what := fmt.Sprint(line["type"])
+	if name, ok := line["description"].(string); ok && what == "tax" && name != "" {
+		what += " (" + name + ")"
+	}
+	return fmt.Sprintf("%s: %s, %s.", words, what, price.Format(m))
 }

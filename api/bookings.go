@@ -235,19 +235,17 @@ func (a *API) showBookings(ctx context.Context, records []record.Record[record.B
 		return nil, err
 	}
 	bookings := make([]Booking, len(records))
-	var aboutPeople []*string
+	var texts []*string
 	for i, rec := range records {
 		var err error
 		if bookings[i], err = showBooking(rec, paid[rec.ID], a.Now()); err != nil {
 			return nil, err
 		}
-		if len(rec.Body.Listed) > 0 {
-			for n := range bookings[i].Warnings {
-				aboutPeople = append(aboutPeople, &bookings[i].Warnings[n])
-			}
+		for n := range bookings[i].Warnings {
+			texts = append(texts, &bookings[i].Warnings[n])
 		}
 	}
-	a.inWords(ctx, account, hears(ctx), aboutPeople...)
+	a.inWords(ctx, account, hears(ctx), texts...)
 	views := make([]shown, len(records))
 	for i, rec := range records {
 		v := bookings[i]

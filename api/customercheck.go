@@ -27,16 +27,17 @@ type LicenceNumber struct {
 
 // CustomerMatches is what is known of somebody.
 type CustomerMatches struct {
-	Check   string          `json:"do_not_rent_check" doc:"do_not_rent: somebody on the do-not-rent list, or blocked, has the same licence, email or phone. unsure: somebody on it may be meant, or is known by nothing that was given; missing says what would tell. clear: nobody on it is meant, by what is known of them. More may be added." example:"unsure"`
-	Missing []string        `json:"missing" nullable:"false" doc:"What to give so that the answer is sure, as pointers into the body: of unsure." example:"[\"/date_of_birth\"]"`
-	Matches []CustomerMatch `json:"matches" nullable:"false"`
+	Check    string          `json:"do_not_rent_check" doc:"do_not_rent: somebody on the do-not-rent list, or blocked, has the same licence, email or phone. unsure: somebody on it may be meant, or is known by nothing that was given; missing says what would tell. clear: nobody on it is meant, by what is known of them. More may be added." example:"unsure"`
+	Missing  []string        `json:"missing" nullable:"false" doc:"What to give so that the answer is sure, as pointers into the body: of unsure." example:"[\"/date_of_birth\"]"`
+	Unusable []string        `json:"unusable" nullable:"false" doc:"What was given and tells nobody from anybody, as pointers into the body: a phone that cannot be a number in its country. Digits that may be the end of one are held against those of the do-not-rent list." example:"[\"/phone\"]"`
+	Matches  []CustomerMatch `json:"matches" nullable:"false"`
 }
 
 // CustomerMatch is a customer that may be the one described.
 type CustomerMatch struct {
 	CustomerID  string   `json:"customer_id" example:"cus_1234"`
 	DisplayName string   `json:"display_name"`
-	Reasons     []string `json:"reasons" nullable:"false" doc:"What is the same: licence, email, phone, name_and_date_of_birth, name (of somebody on the list). More may be added."`
+	Reasons     []string `json:"reasons" nullable:"false" doc:"What is the same: licence, email, phone, name_and_date_of_birth, name (of somebody on the list), phone_end (the end of the number of somebody on the list). More may be added."`
 	Sure        bool     `json:"is_sure" doc:"The licence, email or phone is the same and nothing speaks against it, such as another birth date."`
 	DoNotRent   bool     `json:"do_not_rent" doc:"On the do-not-rent list now, or blocked."`
 	ReasonCode  string   `json:"do_not_rent_reason,omitempty" doc:"Of the do-not-rent list."`
@@ -75,7 +76,10 @@ func (a *API) checkCustomer(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	answer := CustomerMatches{Matches: []CustomerMatch{}}
+	answer := CustomerMatches{Unusable: []string{}, Matches: []CustomerMatch{}}
+	if _, usable := record.Telephone(who.Phone); !usable {
+		answer.Unusable = append(answer.Unusable, "/phone")
+	}
 	if answer.Check, answer.Missing, err = a.desk.ListCheck(r.Context(), account, &who, found); err != nil {
 		return err
 	}

@@ -181,14 +181,18 @@ func TestSomebodyIsFoundWhoIsACustomerAlready(t *testing.T) {
 		`{"phone":"+1 512 555 0100"}`:                                                                 "do_not_rent: " + ada + " phone",
 		`{"phone":"(512) 555-0100"}`:                                                                  "do_not_rent: " + ada + " phone",
 		`{"phone":"512.555.0100","date_of_birth":"1999-01-01"}`:                                       "unsure /licence /licence/number /name: " + ada + " phone",
-		`{"name":"lovelace, ada","date_of_birth":"1985-12-10"}`:                                       "unsure /licence/number: " + ada + " name_and_date_of_birth",
-		`{"name":"Ada Lovelave","date_of_birth":"1985-12-10"}`:                                        "unsure /licence/number: " + ada + " name_and_date_of_birth",
-		`{"name":"Ada Smith","date_of_birth":"1985-12-10"}`:                                           "clear: ",
-		`{"name":"Ada Lovelace","date_of_birth":"1985-12-11"}`:                                        "clear: ",
-		`{"name":"Ada Lovelace"}`:                                                                     "unsure /date_of_birth /licence /licence/number: " + ada + " name",
-		`{"email":"bob@example.com","phone":"+15125550100"}`:                                          "do_not_rent: " + ada + " phone;" + bob + " email",
-		`{"email":"ada@example.com","phone":"+15125550100"}`:                                          "do_not_rent: " + ada + " email,phone",
-		`{"email":"nobody@example.com"}`:                                                              "unsure /date_of_birth /licence /name: ",
+		`{"phone":"555-0100"}`:                                  "unsure /date_of_birth /licence /licence/number /name /phone: " + ada + " phone_end",
+		`{"phone":"555-0100","date_of_birth":"1999-01-01"}`:     "unsure /licence /name: ",
+		`{"phone":"555-0101"}`:                                  "unsure /date_of_birth /licence /name: ",
+		`{"phone":"abc"}`:                                       "unsure /date_of_birth /licence /name: ",
+		`{"name":"lovelace, ada","date_of_birth":"1985-12-10"}`: "unsure /licence/number: " + ada + " name_and_date_of_birth",
+		`{"name":"Ada Lovelave","date_of_birth":"1985-12-10"}`:  "unsure /licence/number: " + ada + " name_and_date_of_birth",
+		`{"name":"Ada Smith","date_of_birth":"1985-12-10"}`:     "clear: ",
+		`{"name":"Ada Lovelace","date_of_birth":"1985-12-11"}`:  "clear: ",
+		`{"name":"Ada Lovelace"}`:                               "unsure /date_of_birth /licence /licence/number: " + ada + " name",
+		`{"email":"bob@example.com","phone":"+15125550100"}`:    "do_not_rent: " + ada + " phone;" + bob + " email",
+		`{"email":"ada@example.com","phone":"+15125550100"}`:    "do_not_rent: " + ada + " email,phone",
+		`{"email":"nobody@example.com"}`:                        "unsure /date_of_birth /licence /name: ",
 	} {
 		answer := w.do("POST", "/v1/customers/check", body).ok(200)
 		var got CustomerMatches
@@ -200,6 +204,13 @@ func TestSomebodyIsFoundWhoIsACustomerAlready(t *testing.T) {
 			all = append(all, m.CustomerID+" "+strings.Join(m.Reasons, ","))
 		}
 		wantEqual(t, body, strings.Join(append([]string{got.Check}, got.Missing...), " ")+": "+strings.Join(all, ";"), want)
+	}
+	for phone, want := range map[string]string{"abc": "[/phone]", "555-0100": "[/phone]", "512 555 0100": "[]"} {
+		got := w.do("POST", "/v1/customers/check", fmt.Sprintf(`{"phone":%q}`, phone)).ok(200)
+		wantEqual(t, phone+" is not usable", fmt.Sprint(got.member("unusable")), want)
+	}
+	for _, phone := range []string{"555-0100", "+15550100", "abc"} {
+		wantEqual(t, "not written", w.do("POST", "/v1/customers", fmt.Sprintf(`{"first_name":"A","phone":%q}`, phone)).faults(), "/phone")
 	}
 	w.do("POST", "/v1/customers/check", `{"date_of_birth":"1985-12-10"}`).problem(422, "validation_failed")
 	wantEqual(t, "nobody was created", len(w.do("GET", "/v1/customers", "").data()), 2)

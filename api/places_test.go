@@ -223,6 +223,19 @@ func TestAOneWayRentalCostsWhatTheTwoPlacesSay(t *testing.T) {
 		if lines := fmt.Sprint(w.do("GET", path+"/charges", "").ok(200).data()); !strings.Contains(lines, "one_way") {
 			t.Errorf("the bill does not say it: %s", lines)
 		}
+		brought := func(to string) string {
+			b := w.do("POST", path+"/correct", `{"reason":"the wrong place","return":{"return_location_id":"`+to+`"}}`).ok(200).object()
+			v := w.do("GET", "/v1/vehicles/"+b["vehicle_id"].(string), "").object()
+			return fmt.Sprint(b["return_location_id"] == to, v["current_location_id"] == to, minor(b["total"]))
+		}
+		if path == round {
+			wantEqual(t, "it was at the airport after all", brought(w.place), fmt.Sprint(true, true, 1.1*5000))
+			wantEqual(t, "it was not", brought(w.dallas), fmt.Sprint(true, true, 1.1*(5000+5000)))
+			w.do("POST", path+"/correct", `{"reason":"x","return":{"return_location_id":"loc_1"}}`).problem(422, "validation_failed")
+			if told := w.entries(path, "correction"); !strings.Contains(told, "at return ") {
+				t.Errorf("the timeline: %s", told)
+			}
+		}
 		posted := w.do("GET", "/v1/ledger/entries?booking_id="+strings.TrimPrefix(path, "/v1/bookings/"), "").ok(200)
 		if books := fmt.Sprint(posted.data()); !strings.Contains(books, "one_way") && !strings.Contains(books, "fee") {
 			t.Errorf("the books do not say it: %s", books)

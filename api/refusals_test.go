@@ -38,7 +38,7 @@ func TestAClassThatIsFullSaysSoOfWhatWasAskedFor(t *testing.T) {
 	}
 	other := w.do("POST", "/v1/bookings", of(24, 96)).ok(201).object()["number"].(string)
 	refused := w.do("POST", "/v1/bookings", of(48, 60)).refused()
-	if !strings.HasPrefix(refused, "The class Compact has no vehicle left ") || !strings.Contains(refused, "of its 1 vehicles") {
+	if !strings.HasPrefix(refused, "None of the 1 vehicles of the class Compact is left ") {
 		t.Errorf("refused with %q", refused)
 	}
 	if !strings.HasSuffix(refused, "that have no vehicle yet: "+other+".") {

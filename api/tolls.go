@@ -47,7 +47,7 @@ func (a *API) tollRoutes() {
 			t := record.Toll{Status: record.TollImported}
 			return t, a.decodeObject(object, &t.TollFields)
 		},
-		show: showTolls, settle: a.settleToll,
+		show: a.showTolls, settle: a.settleToll,
 		guard: func(rec *record.Record[record.Toll]) error {
 			if len(ledger.OfToll(&rec.Body, time.UTC)) == 0 {
 				return nil
@@ -189,15 +189,26 @@ func (a *API) matchToll(s *resource[record.Toll], w http.ResponseWriter, r *http
 	})
 }
 
-func showTolls(_ context.Context, records []record.Record[record.Toll], _ []string) ([]shown, error) {
+func (a *API) showTolls(ctx context.Context, records []record.Record[record.Toll], _ []string) ([]shown, error) {
 	views := make([]shown, len(records))
+	tolls := make([]Toll, len(records))
+	var texts []*string
 	for i, rec := range records {
 		b := rec.Body
 		if b.Status != record.TollUnmatched {
 			b.Unmatched = ""
 		}
-		views[i].view = Toll{ID: fleet.FormatID(fleet.TollPrefix, rec.ID), TollFields: b.TollFields, Object: "toll", Status: b.Status, VehicleID: b.VehicleID,
+		tolls[i] = Toll{ID: fleet.FormatID(fleet.TollPrefix, rec.ID), TollFields: b.TollFields, Object: "toll", Status: b.Status, VehicleID: b.VehicleID,
 			BookingID: b.BookingID, Unmatched: b.Unmatched, ChargeID: b.ChargeID, Reason: b.Reason, Stamps: stampsOf(rec)}
+		if b.Unmatched != "" {
+			texts = append(texts, &tolls[i].Unmatched)
+		}
+	}
+	if texts != nil {
+		a.inWords(ctx, records[0].Account, hears(ctx), texts...)
+	}
+	for i := range tolls {
+		views[i].view = tolls[i]
 	}
 	return views, nil
 }

@@ -65,6 +65,7 @@ type Person struct {
 	DateOfBirth    string
 	Email          string
 	Phones         []string // the digits of one number, in all ways in which it may have been kept
+	PhoneEnd       string   // digits that may be the end of one
 }
 
 // Likeness is a customer that may be a person, by what, and what there is to compare.
@@ -80,6 +81,7 @@ type Likeness struct {
 	ByLicence      bool     // by its number
 	ByEmail        bool
 	ByPhone        bool
+	ByPhoneEnd     bool // on the list, and its number ends so
 	ByBirth        bool // born that day, if a name was given
 	ByName         bool // on the list, and a birth date is not known: the caller compares the names
 }
@@ -96,7 +98,7 @@ func CustomersLike(ctx context.Context, db driver.Conn, account fleet.AccountID,
 	}
 	rows, err := db.Query(ctx, schemas.Query("customers_like"), clickhouse.Named("account", uint64(account)), clickhouse.Named("self", self),
 		clickhouse.Named("licence_number", p.LicenceNumber), clickhouse.Named("email", p.Email), clickhouse.Named("phones", append([]string{}, p.Phones...)),
-		clickhouse.Named("born", born), clickhouse.Named("named", named), clickhouse.Named("archived", all))
+		clickhouse.Named("phone_end", p.PhoneEnd), clickhouse.Named("born", born), clickhouse.Named("named", named), clickhouse.Named("archived", all))
 	if err != nil {
 		return nil, fmt.Errorf("find customers like a person: %w", err)
 	}
@@ -105,7 +107,7 @@ func CustomersLike(ctx context.Context, db driver.Conn, account fleet.AccountID,
 	for rows.Next() {
 		var l Likeness
 		if err := rows.Scan(&l.ID, &l.DisplayName, &l.MergedInto, &l.DateOfBirth, &l.LicenceCountry, &l.LicenceRegion, &l.DistinctFrom, &l.OnList,
-			&l.ByLicence, &l.ByEmail, &l.ByPhone, &l.ByBirth, &l.ByName); err != nil {
+			&l.ByLicence, &l.ByEmail, &l.ByPhone, &l.ByPhoneEnd, &l.ByBirth, &l.ByName); err != nil {
 			return nil, fmt.Errorf("find customers like a person: %w", err)
 		}
 		found = append(found, l)

@@ -205,9 +205,9 @@ func (d *Desk) classFull(ctx context.Context, account fleet.AccountID, class uin
 		return fleet.NewError(fleet.CodeConflict, fmt.Sprintf("The vehicle %s cannot be spared %s: it is needed for bookings of its class %s that have no vehicle yet: %s.",
 			fleet.FormatID(fleet.VehiclePrefix, asked.Vehicle), span, name, strings.Join(waiting, ", ")))
 	}
-	why := "other bookings have them, or they are elsewhere"
+	why := "Other bookings have them, or they are elsewhere"
 	if len(waiting) > 0 {
-		why = "too few are there and free beside those for bookings of the class that have no vehicle yet: " + strings.Join(waiting, ", ")
+		why = "Those that are there and free then are needed for bookings of the class that have no vehicle yet: " + strings.Join(waiting, ", ")
 	}
-	return fleet.NewError(fleet.CodeConflict, fmt.Sprintf("The class %s has no vehicle left %s: of its %d vehicles %s.", name, span, len(r.Vehicles), why))
+	return fleet.NewError(fleet.CodeConflict, fmt.Sprintf("None of the %d vehicles of the class %s is left %s. %s.", len(r.Vehicles), name, span, why))
 }

@@ -3,6 +3,7 @@ package desk
 import (
 	"cmp"
 	"context"
+	"errors"
 	"reflect"
 	"slices"
 	"strings"
@@ -30,6 +31,9 @@ func (d *Desk) Change(ctx context.Context, o Order, keepPrice bool, mutate func(
 		if err == errPlanned {
 			action = rental.Change
 			continue
+		}
+		if t, ok := errors.AsType[*record.TransitionError](err); ok {
+			t.Wanted = "a change"
 		}
 		return rec, err
 	}

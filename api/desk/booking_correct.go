@@ -230,11 +230,42 @@ func (k *correcting) back(ctx context.Context, h Handover) error {
 		k.moved("return", b.VehicleID, b.ActualReturnAt, record.InstantOf(at))
 		b.ActualReturnAt = record.InstantOf(at)
 	}
+	if err := k.brought(ctx, h.LocationID); err != nil {
+		return err
+	}
 	k.mileage("return", len(rental.Legs(b))-1, true, h.MileageMi, h.mileageIn)
 	k.levels("return", len(rental.Legs(b))-1, 1, h.FuelPct, h.Battery)
 	k.inspection("return", b.VehicleID, &h, b.ActualReturnAt.Time)
 	b.ImportedReturn = false
 	return nil
+}
+
+// brought corrects where a vehicle was returned; "" leaves it. What that costs is as it was agreed.
+func (k *correcting) brought(ctx context.Context, location string) error {
+	b := k.b
+	if location == "" || location == b.ReturnLocationID {
+		return nil
+	}
+	if err := k.d.locationExists(ctx, k.o.Account, "/return/return_location_id", location); err != nil {
+		return err
+	}
+	was := &b.ReturnLocationID
+	if *was == "" {
+		was = nil
+	}
+	differs(k, "return", b.VehicleID, "return_location_id", was, &location)
+	agreed := b.ReturnLocationID
+	if b.AgreedReturnID != nil {
+		agreed = *b.AgreedReturnID
+	}
+	b.ReturnLocationID, b.AgreedReturnID, b.ElsewhereFee = location, nil, nil
+	if location == agreed {
+		return nil
+	}
+	var err error
+	b.AgreedReturnID = &agreed
+	b.ElsewhereFee, err = k.d.feeElsewhere(ctx, k.o.Account, b, location)
+	return err
 }
 
 // fits refuses the level of what a vehicle does not have.

@@ -79,7 +79,7 @@ func (d *Desk) elsewhere(ctx context.Context, account fleet.AccountID, v *record
 		return refusal(text, "/from_location_id", "is not where the vehicle will be; leave it out, or plan a transfer to there first")
 	}
 	return refusal(text, "/vehicle_id", "will be at "+at+"; take one that is there, plan a transfer that ends by "+from+
-		" (`POST /v1/vehicles/"+fleet.FormatID(fleet.VehiclePrefix, v.ID)+"/blocks` with to_location_id), or send elsewhere true if somebody brings it")
+		" (a block of the vehicle with to_location_id), or send elsewhere true if somebody brings it")
 }
 
 // placeName is what people call a location.

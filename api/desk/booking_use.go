@@ -97,8 +97,10 @@ func (d *Desk) Pickup(ctx context.Context, o Order, h Handover) (record.Record[r
 			return err
 		}
 		if !d.Past && !b.Bygone() {
-			if status := v.Body.Status; status != record.VehicleAvailable && status != record.VehicleTurnaround && v.Body.StatusCause != name(o.Booking) {
-				return fleet.NewError(fleet.CodeConflict, fmt.Sprintf("The vehicle %s is %s and cannot be handed over.", b.VehicleID, status))
+			if v.Body.StatusCause != name(o.Booking) {
+				if err := atHand(b.VehicleID, &v.Body); err != nil {
+					return err
+				}
 			}
 			if err := d.safe(ctx, o.Account, id); err != nil {
 				return err
@@ -144,6 +146,20 @@ func (d *Desk) Pickup(ctx context.Context, o Order, h Handover) (record.Record[r
 		}
 		return nil
 	})
+}
+
+// atHand refuses to hand over a vehicle that is not there to be, and says what has it.
+func atHand(vehicle string, v *record.Vehicle) error {
+	if v.Status == record.VehicleAvailable || v.Status == record.VehicleTurnaround {
+		return nil
+	}
+	why := ""
+	if v.StatusCause != "" {
+		why = " by " + v.StatusCause
+	} else if v.StatusReason != "" {
+		why = " (" + v.StatusReason + ")"
+	}
+	return fleet.NewError(fleet.CodeConflict, fmt.Sprintf("The vehicle %s is %s%s and cannot be handed over.", vehicle, v.Status, why))
 }
 
 // pricedFrom charges what it costs that a vehicle is picked up well before the time that was agreed. A price that was not worked out from
@@ -420,8 +436,8 @@ func (d *Desk) Swap(ctx context.Context, o Order, req SwapRequest) (record.Recor
 			return err
 		}
 		if b.Status == record.BookingActive {
-			if status := v.Body.Status; status != record.VehicleAvailable && status != record.VehicleTurnaround {
-				return fleet.NewError(fleet.CodeConflict, fmt.Sprintf("The vehicle %s is %s and cannot be handed over.", b.VehicleID, status))
+			if err := atHand(b.VehicleID, &v.Body); err != nil {
+				return err
 			}
 			taken := Handover{FuelPct: req.PickupFuelPct, Battery: req.PickupBattery, fuelIn: "/pickup_fuel_pct", batteryIn: "/pickup_battery_level"}
 			if err := taken.fits(&v.Body); err != nil {

@@ -93,7 +93,8 @@ func (d *Desk) ListCheck(
 		return "", nil, err
 	}
 	named := c.DisplayName != "" && c.DateOfBirth != ""
-	told := query.Known{Licence: c.Licence != nil, Birth: named, Email: c.Email != "", Phone: c.Phone != ""}
+	_, whole := record.Telephone(c.Phone)
+	told := query.Known{Licence: c.Licence != nil, Birth: named, Email: c.Email != "", Phone: c.Phone != "" && whole}
 	for _, known := range listed {
 		if untold := untold(c, told, known); untold != nil {
 			result, missing = record.ListUnsure, append(missing, untold...)

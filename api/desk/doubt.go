@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rental"
 	"github.com/motorpool/fleet/query"
 )
@@ -37,7 +38,7 @@ type doubts struct {
 
 // odometer looks at what was read off the odometer of a vehicle, nil for nothing, beside the readings that are near and others that are to
 // count. The pointer is into the body.
-func (q *doubts) odometer(vehicle string, at time.Time, miles *int, pointer string, near query.Around, others ...rental.Reading) {
+func (q *doubts) odometer(vehicle string, at time.Time, miles *int, pointer string, near nearby, others ...rental.Reading) {
 	if miles == nil || slices.Contains(q.confirmed, ConfirmMileage) {
 		return
 	}
@@ -55,6 +56,9 @@ func (q *doubts) odometer(vehicle string, at time.Time, miles *int, pointer stri
 			after = o
 		}
 	}
+	if before == nil {
+		before = near.acquired
+	}
 	if why := rental.Doubtful(rental.Reading{At: at, Mi: float64(*miles)}, before, after); why != "" {
 		q.faults = append(q.faults, fleet.FieldError{Pointer: pointer, Code: "implausible", Detail: "The odometer of " + vehicle + " would show " + why})
 	}
@@ -68,17 +72,49 @@ func (q *doubts) err() error {
 	return &DoubtError{Confirm: []string{ConfirmMileage}, Faults: q.faults}
 }
 
+// nearby is what is known of a vehicle's odometer around an instant.
+type nearby struct {
+	query.Around
+	acquired *rental.Reading // as noted when the vehicle was acquired, if it was
+}
+
 // near returns the readings of a vehicle's odometer next to an instant, but for some; none if nothing was read then.
-func (d *Desk) near(ctx context.Context, account fleet.AccountID, vehicle string, at time.Time, miles *int, but ...uint64) (query.Around, error) {
+func (d *Desk) near(ctx context.Context, account fleet.AccountID, vehicle string, at time.Time, miles *int, but ...uint64) (nearby, error) {
 	id, err := fleet.ParseID(fleet.VehiclePrefix, vehicle)
 	if err != nil || miles == nil {
-		return query.Around{}, nil
+		return nearby{}, nil
 	}
-	return query.MetersAround(ctx, d.DB, account, id, query.Odometer, at, but...)
+	var found nearby
+	if found.Around, err = query.MetersAround(ctx, d.DB, account, id, query.Odometer, at, but...); err != nil {
+		return nearby{}, err
+	}
+	v, err := recall(ctx, d.Vehicles, account, id)
+	if err != nil && fleet.CodeOf(err) != fleet.CodeNotFound {
+		return nearby{}, err
+	}
+	found.acquired = acquiredWith(&v, at)
+	return found, nil
+}
+
+// acquiredWith is what the odometer of a vehicle showed when it was acquired, if that was noted: on the day that was given, else when it came into
+// the records, and in any case by an instant at which it was read.
+func acquiredWith(v *record.Record[record.Vehicle], by time.Time) *rental.Reading {
+	miles := v.Body.AcquisitionMileageMi
+	if miles == nil {
+		return nil
+	}
+	at, err := time.Parse(time.DateOnly, v.Body.AcquiredOn)
+	if err != nil {
+		at = v.CreatedAt
+	}
+	if at.After(by) {
+		at = by
+	}
+	return &rental.Reading{At: at, Mi: float64(*miles), Acquired: true}
 }
 
 // above is what an odometer was read as before, if that is a mile more than the miles or more; else nil.
-func above(near query.Around, miles *int) *float64 {
+func above(near nearby, miles *int) *float64 {
 	if n := near.Before; n != nil && miles != nil && n.Value >= float64(*miles+1) {
 		return &n.Value
 	}

@@ -17,12 +17,13 @@ const (
 	SameLicence      = "licence"
 	SameEmail        = "email"
 	SamePhone        = "phone"
+	SamePhoneEnd     = "phone_end"
 	SimilarNameBirth = "name_and_date_of_birth"
 	SimilarName      = "name"
 )
 
 // reasonRank orders the reasons.
-var reasonRank = []string{SameLicence, SameEmail, SamePhone, SimilarNameBirth, SimilarName}
+var reasonRank = []string{SameLicence, SameEmail, SamePhone, SimilarNameBirth, SimilarName, SamePhoneEnd}
 
 // Match is a customer that may be a person, and why.
 type Match struct {
@@ -92,6 +93,10 @@ func judge(p *query.Person, l *query.Likeness) verdict {
 		v.reasons = append(v.reasons, SimilarName)
 		missing(p.DateOfBirth == "", "/date_of_birth")
 	}
+	if l.ByPhoneEnd && born != differ {
+		v.reasons = append(v.reasons, SamePhoneEnd)
+		missing(true, "/phone")
+	}
 	if v.sure || v.reasons == nil {
 		v.missing = nil
 	} else {
@@ -126,7 +131,7 @@ func (v *verdict) licence(p *query.Person, l *query.Likeness, born compared, mis
 // personOf is a customer as others are compared with it.
 func personOf(name string, c *record.CustomerFields) query.Person {
 	p := query.Person{Name: strings.TrimSpace(name), DateOfBirth: c.DateOfBirth, Email: record.Normal(c.Email),
-		Phones: record.Dialled(c.Phone)}
+		Phones: record.Dialled(c.Phone), PhoneEnd: record.PhoneEnd(c.Phone)}
 	if c.Licence != nil {
 		p.LicenceNumber, p.LicenceCountry, p.LicenceRegion = c.Licence.Number, c.Licence.Country, c.Licence.Region
 	}

@@ -71,7 +71,11 @@ func (d *Desk) Accept(ctx context.Context, by record.Author, account fleet.Accou
 		if q.Archived() {
 			status = "archived"
 		}
-		return none, &record.TransitionError{What: "quote " + fleet.FormatID(fleet.QuotePrefix, id), Current: status, Wanted: QuoteAccepted, Allowed: []string{}}
+		because := "and is not accepted any more; make a new one"
+		if status == QuoteAccepted {
+			because = "and the booking " + q.Body.BookingID + " was made of it"
+		}
+		return none, &record.TransitionError{What: "quote " + fleet.FormatID(fleet.QuotePrefix, id), Current: status, Wanted: QuoteAccepted, Allowed: []string{}, Because: because}
 	}
 	fields := q.Body.BookingFields
 	if fields.CustomerID == "" {

@@ -139,7 +139,7 @@ func (d *Desk) tollLines(ctx context.Context, by record.Author, r *record.Record
 		return record.Charge{ID: chargeOf("toll", r.ID, what), Type: t.Kind, Description: text, Quantity: 1, UnitPrice: amount, Amount: amount, Source: "import",
 			TollID: fleet.FormatID(fleet.TollPrefix, r.ID)}
 	}
-	lines := []record.Charge{line("toll", t.Agency+" "+t.OccurredAt.In(zone).Format("2006-01-02 15:04 MST"), t.Amount)}
+	lines := []record.Charge{line("toll", strings.TrimSpace(t.Agency+" "+t.OccurredAt.In(zone).Format("2006-01-02 15:04 MST")), t.Amount)}
 	if fee := t.AdminFee; fee != nil && fee.Amount > 0 {
 		lines = append(lines, line("fee", "Handling fee", *fee))
 	}

@@ -271,20 +271,23 @@ func (d *Desk) bookingMoves(ctx context.Context, w record.Written) error {
 		if err != nil {
 			continue // none was assigned
 		}
-		if err := d.followBooking(ctx, follows(w), w.Account, id, w.ID, &now.Body); err != nil {
+		if err := d.followBooking(ctx, follows(w), w.Account, id, w.ID, before, &now.Body); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// followBooking puts a vehicle where a booking has brought it, with the levels of its handovers.
-func (d *Desk) followBooking(ctx context.Context, by record.Author, account fleet.AccountID, vehicle, booking uint64, b *record.Booking) error {
+// followBooking puts a vehicle where a booking has brought it, with the levels of its handovers. was is the booking as it stood before, nil for none.
+func (d *Desk) followBooking(ctx context.Context, by record.Author, account fleet.AccountID, vehicle, booking uint64, was, b *record.Booking) error {
 	ref, mine := fleet.FormatID(fleet.BookingPrefix, booking), b.VehicleID == fleet.FormatID(fleet.VehiclePrefix, vehicle)
 	return d.follow(ctx, by, account, vehicle, func(r *record.Record[record.Vehicle]) error {
 		v, now := &r.Body, d.Now()
 		levelsOf(ref, fleet.FormatID(fleet.VehiclePrefix, vehicle), b).note(v, ref)
 		if mine && b.Status == record.BookingCompleted {
+			if was != nil && was.Status == record.BookingCompleted && v.LocatedAt.Equal(was.BlockedUntil.Time) {
+				v.LocatedAt = record.Instant{} // it was this return that left it there, and it is another one now
+			}
 			v.Left(b.ReturnLocationID, b.BlockedUntil)
 		}
 		switch {

@@ -177,7 +177,7 @@ type Correction struct {
 type Corrected struct {
 	Handover  string `json:"handover" enum:"pickup,swap,return" doc:"At which it was noted."`
 	VehicleID string `json:"vehicle_id" doc:"The vehicle that was handed over." example:"veh_1234"`
-	What      string `json:"what" enum:"at,mileage_mi,fuel_pct,battery_level,inspection_id"`
+	What      string `json:"what" enum:"at,mileage_mi,fuel_pct,battery_level,inspection_id,return_location_id"`
 	Was       any    `json:"was" doc:"What stood there; null for nothing."`
 	Is        any    `json:"is"`
 }

@@ -79,8 +79,8 @@ func (c *CustomerFields) Faults(now time.Time) []fleet.FieldError {
 	if c.Email != "" && !emailAddress(c.Email) {
 		fault("/email", "invalid", "is not an email address like ada@example.com")
 	}
-	if c.Phone != "" && !e164.MatchString(c.Phone) {
-		fault("/phone", "invalid", "is not a telephone number; write it with its country code, like +15125550100, or give the country of the address or the account")
+	if _, read := Telephone(c.Phone); !read {
+		fault("/phone", "invalid", "cannot be a telephone number in its country; write all of it, with its country or area code, like +15125550100, or give the country of the address or the account")
 	}
 	if c.Locale != "" && !locale.MatchString(c.Locale) {
 		fault("/locale", "invalid", "is not a language tag like en-US")

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,7 +11,8 @@ import (
 
 // Telephone writes a telephone number as E.164: +15125550100. One without a country code is read as it is dialled in
 // the first of the regions (ISO 3166-1 alpha-2) in which it could be a number. It returns false, and the text without
-// the marks that people put between digits, if it cannot be read so.
+// the marks that people put between digits, if it cannot be read so: also if it is too short or too long for the
+// country, or is dialled within one town only.
 func Telephone(text string, regions ...string) (string, bool) {
 	plain := PhoneNumber(text)
 	if plain == "" {
@@ -22,10 +24,14 @@ func Telephone(text string, regions ...string) (string, bool) {
 	if strings.HasPrefix(strings.TrimSpace(text), "+") {
 		regions = []string{""}
 	}
-	possible := ""
+	possible, foreign := "", false
 	for _, region := range regions {
 		number, err := phonenumbers.Parse(text, region)
-		if err != nil || number.GetExtension() != "" || !phonenumbers.IsPossibleNumber(number) {
+		if err != nil {
+			foreign = errors.Is(err, phonenumbers.ErrInvalidCountryCode) && region == ""
+			continue
+		}
+		if number.GetExtension() != "" || phonenumbers.IsPossibleNumberWithReason(number) != phonenumbers.IS_POSSIBLE {
 			continue
 		}
 		written := phonenumbers.Format(number, phonenumbers.E164)
@@ -39,7 +45,22 @@ func Telephone(text string, regions ...string) (string, bool) {
 	if possible != "" {
 		return possible, true
 	}
-	return plain, e164.MatchString(plain) // of a country that the library does not know, or of no length that it knows
+	return plain, foreign && e164.MatchString(plain) // of a country that the library does not know
+}
+
+// PhoneEnd are the digits of what is no telephone number and may be the end of one, "" if there are too few.
+func PhoneEnd(phone string) string {
+	if _, whole := Telephone(phone); whole {
+		return ""
+	}
+	end := strings.TrimPrefix(PhoneNumber(phone), "+")
+	if number, err := phonenumbers.Parse(phone, ""); err == nil {
+		end = phonenumbers.GetNationalSignificantNumber(number)
+	}
+	if len(end) < 7 || strings.Trim(end, "0123456789") != "" {
+		return ""
+	}
+	return end
 }
 
 // Dials says whether a region (ISO 3166-1 alpha-2) has telephone numbers.

@@ -22,7 +22,9 @@ func TestANumberIsOneHoweverItIsWritten(t *testing.T) {
 		{"020 7946 0018", "GB", "+442079460018", true},
 		{"030 901820", "DE", "+4930901820", true},
 		{"030 901820", "US DE", "+4930901820", true}, // none of the first country
-		{"+15550100", "", "+15550100", true},         // what was accepted is accepted
+		{"+15550100", "", "+15550100", false},        // too short for its country
+		{"+999 1234567", "", "+9991234567", true},    // of a country that nobody knows
+		{"555-0199", "US", "5550199", false},         // dialled within a town
 		{"512-555-0100", "", "5125550100", false},
 		{"512-555-0100 ext. 12", "US", "5125550100ext12", false},
 		{"call me", "US", "callme", false},

@@ -14,6 +14,7 @@ type TransitionError struct {
 	Current string   // the state that the record is in
 	Wanted  string   // the state that was asked for
 	Allowed []string // the states that it may go to; never nil
+	Because string   // what is said in the place of those, if it is known; the rest of a sentence
 }
 
 func (e *TransitionError) Error() string { return e.Unwrap().Error() }
@@ -23,6 +24,9 @@ func (e *TransitionError) Unwrap() error {
 	may := "and cannot be changed"
 	if len(e.Allowed) > 0 {
 		may = "from which it may become " + strings.Join(e.Allowed, ", ")
+	}
+	if e.Because != "" {
+		return fleet.NewError(fleet.CodeTransition, fmt.Sprintf("The %s is %s, %s.", e.What, e.Current, e.Because))
 	}
 	return fleet.NewError(fleet.CodeTransition,
 		fmt.Sprintf("The %s is %s, %s; %s is not possible now.", e.What, e.Current, may, e.Wanted))

@@ -8,8 +8,9 @@ import (
 
 // Reading is what an odometer showed.
 type Reading struct {
-	At time.Time
-	Mi float64
+	At       time.Time
+	Mi       float64
+	Acquired bool // as it was noted when the vehicle was acquired
 }
 
 // Nobody types an odometer to the mile, and meters of trackers differ from those on the dashboard: so much is believed in any case. Beyond it so
@@ -25,12 +26,12 @@ const (
 func Doubtful(is Reading, before, after *Reading) string {
 	if before != nil {
 		if text := far(is.Mi-before.Mi, is.At.Sub(before.At)); text != "" {
-			return fmt.Sprintf("%s, %s than the %s that it showed %s", miles(is.Mi), text, miles(before.Mi), when(is.At.Sub(before.At), "before"))
+			return fmt.Sprintf("%s, %s than the %s that it showed %s", miles(is.Mi), text, miles(before.Mi), before.when(is.At.Sub(before.At), "before"))
 		}
 	}
 	if after != nil {
 		if text := far(after.Mi-is.Mi, after.At.Sub(is.At)); text != "" {
-			return fmt.Sprintf("%s, which does not go with the %s that it showed %s", miles(is.Mi), miles(after.Mi), when(after.At.Sub(is.At), "after"))
+			return fmt.Sprintf("%s, which does not go with the %s that it showed %s", miles(is.Mi), miles(after.Mi), after.when(after.At.Sub(is.At), "after"))
 		}
 	}
 	return ""
@@ -50,10 +51,13 @@ func far(driven float64, within time.Duration) string {
 // miles writes a distance.
 func miles(mi float64) string { return fmt.Sprintf("%.0f mi", math.Round(mi)) }
 
-// when writes a time between two readings.
-func when(d time.Duration, side string) string {
-	if d < time.Minute {
-		return "at the same time"
+// when says in words when a reading was, so long before or after another.
+func (r *Reading) when(d time.Duration, side string) string {
+	switch {
+	case r.Acquired:
+		return "when it was acquired"
+	case d < time.Minute:
+		return "just " + side
 	}
 	return about(d) + " " + side
 }
