@@ -41,7 +41,7 @@ func TestAnAlertOpensAnIssueOnce(t *testing.T) {
 		return all
 	}
 	doDuty(t, w, "issues of alerts")
-	want := []string{"true high voltage low: 11.4 V, and 11.8 is the limit <nil> open telematics", "true medium fault code: fault [fault] open telematics"}
+	want := []string{"true high voltage low: 11.4 V, and 11.8 is the limit [] open telematics", "true medium fault code: fault [fault] open telematics"}
 	wantEqual(t, "opened", said(), want)
 	first := w.do("GET", "/v1/maintenance/issues?severity=high", "").data()[0]["id"].(string)
 	w.do("POST", "/v1/maintenance/issues/"+first+"/resolve", `{"resolution":"new battery"}`).ok(200)
@@ -50,6 +50,6 @@ func TestAnAlertOpensAnIssueOnce(t *testing.T) {
 	w.derive(w.account, row{vehicle: w.car, entity: raised(6, faults, 2, fleet.AlertFaultCode, "warning", "fault")}, row{vehicle: w.car, entity: raised(7, faults, 1, fleet.AlertFaultCode, "warning", "lowPower")})
 	doDuty(t, w, "issues of alerts")
 	doDuty(t, w, "issues of alerts")
-	want[0] = "true high voltage low: 11.4 V, and 11.8 is the limit <nil> resolved telematics"
+	want[0] = "true high voltage low: 11.4 V, and 11.8 is the limit [] resolved telematics"
 	wantEqual(t, "afterwards", said(), append(want, "true medium fault code: lowPower [lowPower] open telematics"))
 }

@@ -84,7 +84,7 @@ func TestAReturnIsCorrectedAfterIt(t *testing.T) {
 		}
 	}
 	w.do("POST", path+"/charges/"+fuel+"/reverse", "").ok(201)
-	b = w.do("POST", path+"/payments", fmt.Sprintf(`{"method":"card","amount":{"amount":%v,"currency":"USD"}}`, (2*5000.0+2*5000+500*50)*1.1)).ok(201).object()
+	w.do("POST", path+"/payments", fmt.Sprintf(`{"method":"card","amount":{"amount":%v,"currency":"USD"}}`, (2*5000.0+2*5000+500*50)*1.1)).ok(201)
 	b = w.do("GET", path, "").ok(200).object()
 	wantEqual(t, "paid, the fuel waived", b["payment_status"], "paid")
 	w.do("POST", "/v1/ledger/close", fmt.Sprintf(`{"through":%q}`, w.api.Now().AddDate(0, 0, -2).Format(time.DateOnly))).ok(200)
@@ -124,6 +124,7 @@ func TestCorrectedTimesTakeTheVehicleFromNobody(t *testing.T) {
 	second := w.book(0.6, 24, `,"confirm":true`)
 	w.pass(time.Hour)
 	b := w.do("POST", second+"/pickup", `{"mileage_mi":1100}`).ok(200).object()
+	w.pass(2 * time.Minute)
 
 	at := func(hours float64) string {
 		return fmt.Sprintf(`{"reason":"the clock","return":{"at":%q}}`, w.in(hours))

@@ -19,7 +19,7 @@ func TestAnotherAccountsBookingsAreNotThere(t *testing.T) {
 	w.key = w.newKey(w.newAccount("Second"), auth.Admin)
 	bodies := map[string]string{
 		"extendBooking": fmt.Sprintf(`{"return_at":%q}`, w.in(30)), "swapBookingVehicle": fmt.Sprintf(`{"vehicle_id":%q}`, w.car), "assignBookingVehicle": fmt.Sprintf(`{"vehicle_id":%q}`, w.car),
-		"addBookingCharge": `{"type":"fine","unit_price":{"amount":1,"currency":"USD"}}`, "addBookingDamage": `{"description":"x","severity":"minor"}`,
+		"correctBooking": `{"reason":"x","return":{"mileage_mi":1}}`, "addBookingCharge": `{"type":"fine","unit_price":{"amount":1,"currency":"USD"}}`, "addBookingDamage": `{"description":"x","severity":"minor"}`,
 		"setBookingDamageStatus": `{"status":"waived"}`, "updateBooking": `{"notes":"x"}`, "replaceBooking": w.booking(1, 20, ""),
 	}
 	calls := 0

@@ -42,7 +42,7 @@ func TestFuelIsOfTheCarItWasTakenWith(t *testing.T) {
 	for car, want := range map[string]any{w.car: 85.0, b["vehicle_id"].(string): 50.0} {
 		wantEqual(t, "the tank of "+car, w.do("GET", "/v1/vehicles/"+car, "").ok(200).object()["fuel_level_pct"], want)
 	}
-	b = w.do("POST", path+"/correct", `{"reason":"misread","swaps":[{"swap":0,"fuel_pct":80,"pickup_fuel_pct":70}]}`).ok(200).object()
+	w.do("POST", path+"/correct", `{"reason":"misread","swaps":[{"swap":0,"fuel_pct":80,"pickup_fuel_pct":70}]}`).ok(200)
 	wantEqual(t, "corrected", w.refuelled(path), 30.0)
 	wantEqual(t, "at the pickup too", w.do("POST", path+"/correct", `{"reason":"misread","pickup":{"fuel_pct":100}}`).ok(200).object()["pickup_fuel_pct"], 70.0)
 	wantEqual(t, "of the first car", w.refuelled(path), 40.0)

@@ -86,7 +86,8 @@ func TestListsArePagedFilteredAndSorted(t *testing.T) {
 
 	one := w.do("GET", "/v1/vehicles?fields=make,year&per_page=1", "").data()[0]
 	wantEqual(t, "fields", fmt.Sprint(one), fmt.Sprintf("map[id:%s make:M0 year:2020]", ids[0]))
-	wantEqual(t, "expand", fmt.Sprint(w.do("GET", "/v1/vehicles/"+ids[0]+"?expand=devices", "").ok(200).object()["devices"]), "<nil>")
+	wantEqual(t, "expand", fmt.Sprint(w.do("GET", "/v1/vehicles/"+ids[0]+"?expand=devices", "").ok(200).object()["devices"]), "[]")
+	wantEqual(t, "not expanded", w.do("GET", "/v1/vehicles/"+ids[0], "").ok(200).object()["devices"], nil)
 }
 
 // A value that a filter's member cannot have would find nothing for ever. Where the description of what is shown says which there

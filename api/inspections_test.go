@@ -59,7 +59,7 @@ func TestAnInspectionIsSubmittedOnce(t *testing.T) {
 	found := w.inspected(van)
 	wantEqual(t, "opened", len(found), 2)
 	wantEqual(t, "brakes", says(found[fmt.Sprint(ids[0])]), "safety_critical brakes: worn [doc_1] Bo Diaz open true")
-	wantEqual(t, "mirror", says(found[fmt.Sprint(ids[1])]), "medium mirror <nil> Bo Diaz open true")
+	wantEqual(t, "mirror", says(found[fmt.Sprint(ids[1])]), "medium mirror [] Bo Diaz open true")
 	reading := fmt.Sprint("manual", 12000, done["id"], done["submitted_at"], false)
 	wantEqual(t, "reading", w.odometerReadings(van), reading)
 

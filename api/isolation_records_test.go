@@ -69,7 +69,7 @@ func (w *lotWorld) oneOfEach() map[string]string {
 	add("/v1/tolls", `{"kind":"toll","plate":"SECRETNOTE","occurred_at":"2026-03-01T00:00:00Z","agency":"TxTag","amount":{"amount":450,"currency":"USD"}}`)
 	ids["/v1/blocks/{id}"] = w.do("POST", "/v1/vehicles/"+vehicle+"/blocks", `{"from":"`+w.in(300)+`","until":"`+w.in(301)+`","reason":"SECRETNOTE"}`).ok(201).id()
 	ids["/v1/vehicles/{id}/meter_readings/{reading}"] = w.do("POST", "/v1/vehicles/"+vehicle+"/meter_readings",
-		`{"kind":"odometer_mi","value":1,"recorded_at":"2026-01-01T00:00:00Z","note":"SECRETNOTE"}`).ok(201).id()
+		`{"kind":"odometer_mi","value":1,"recorded_at":"2026-01-01T00:00:00Z","note":"SECRETNOTE","confirm":["mileage"]}`).ok(201).id()
 	ids["/v1/devices/{id}/commands/{command}"] = w.do("POST", "/v1/devices/"+ids["/v1/devices/{id}"]+"/commands",
 		`{"type":"custom","data":"SECRETNOTE","confirm":true,"force":true}`).ok(201).id()
 

@@ -39,7 +39,7 @@ type Vehicle struct {
 	HeardState
 
 	DeviceIDs []string `json:"device_ids" nullable:"false" doc:"Trackers that are on it now."`
-	Devices   []Device `json:"devices,omitempty" nullable:"false" doc:"The same in full, with expand=devices."`
+	Devices   []Device `json:"devices" doc:"The same in full, with expand=devices; null without."`
 
 	HeadingDeg         *float64       `json:"heading_deg" doc:"Direction of travel at the last known place."`
 	SpeedMph           *milesPerHour  `json:"speed_mph" doc:"Speed at the last known place."`
@@ -245,7 +245,7 @@ func (a *API) showVehicles(ctx context.Context, records []record.Record[record.V
 			v.DeviceIDs = append(v.DeviceIDs, d.ID)
 		}
 		if slices.Contains(expand, "devices") {
-			v.Devices = on[v.ID]
+			v.Devices = list(on[v.ID])
 			if err := a.hearDevices(ctx, account, v.Devices); err != nil {
 				return nil, err
 			}
