@@ -11,7 +11,8 @@ import (
 )
 
 // memory is what one command has read of records that it only looks up: who rents what by which rates. It lives until the command takes
-// something, so that nothing is decided by what was true before. What decides, a booking or a calendar, is never remembered.
+// something, so that nothing is decided by what was true before. A booking is never remembered, and a calendar only as a guess for the
+// compare-and-set that decides.
 type memory struct {
 	mu    sync.Mutex
 	known map[remembered]any

@@ -9,7 +9,7 @@ import (
 )
 
 // Numbered is part of a body whose record people speak of: by a letter and a number, as an id is nothing to say on the telephone.
-// Numbers are given once in an account, and rise; some are left out.
+// Each is given once in an account; within a process they rise, and some are left out.
 type Numbered struct {
 	Number string `json:"number"` // "B-1042"; of Kind.Letter
 }
