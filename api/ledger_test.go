@@ -435,8 +435,8 @@ func TestTheLedgerIsReadByAccountants(t *testing.T) {
 	booking := w.rental(car, customer)
 	w.do("POST", "/v1/payments", `{"customer_id":"`+customer+`","method":"bank_transfer","provider_ref":"T7","amount":{"amount":5000,"currency":"JPY"},"received_at":"2026-03-03T02:00:00Z"}`).ok(201)
 	w.rebook(booking, pickup)
-	wantEqual(t, "paid on the evening before, in Denver", read(admin, "&kind=payment"), `2026-03-02|1200|Accounts receivable|Payment P-1001: bank transfer, T7||5000|-5000|JPY||||C-1001|Ann Lee
-2026-03-02|1100|First National|Payment P-1001: bank transfer, T7|5000||5000|JPY||||C-1001|Ann Lee
+	wantEqual(t, "paid on the evening before, in Denver", read(admin, "&kind=payment"), `2026-03-02|1100|First National|Payment P-1001: bank transfer, T7|5000||5000|JPY||||C-1001|Ann Lee
+2026-03-02|2200|Customer prepayments|Payment P-1001: bank transfer, T7||5000|-5000|JPY||||C-1001|Ann Lee
 `)
 	wantEqual(t, "owed", read(admin, "&kind=booking&ledger_account=accounts_receivable"),
 		"2026-03-02|1200|Accounts receivable|Booking B-1001|120.00||120.00|USD|ABC 123|'=Van 7|B-1001|C-1001|Ann Lee\n"+

@@ -106,7 +106,7 @@ func TestWhatIsFreeIsFound(t *testing.T) {
 	wantEqual(t, "a day", find(0, 24, ""), "red5500 blue5500 Small:2/2-0=2@5500 map[too_short:1]")
 	wantEqual(t, "at a place", find(0, 72, "&pickup_location_id="+s.place), "van13200 red16500 blue16500 Small:2/2-0=2@16500 map[]") // nobody knows where the van is, and so it may be there
 	wantEqual(t, "of a class", find(0, 72, "&vehicle_class_id="+s.class), "red16500 blue16500 Small:2/2-0=2@16500 map[]")
-	wantEqual(t, "with a code", find(0, 72, "&promo_code=hallo"), "red14850 blue14850 Small:2/2-0=2@14850 map[not_found:1]")
+	wantEqual(t, "with a code", find(0, 72, "&promo_code=hallo"), "red14850 blue14850 Small:2/2-0=2@14850 map[promo_code_not_found:1]")
 	booking := book(`"vehicle_id":"`+s.red+`"`, 0, 24)
 	wantEqual(t, "red is taken", find(12, 72, ""), "van12000 blue16500 Small:1/2-0=1@16500 map[busy:1]")
 	wantEqual(t, "in its buffer", find(24, 96, ""), "van12000 blue16500 Small:1/2-0=1@16500 map[busy:1]")

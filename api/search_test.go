@@ -48,7 +48,7 @@ func TestWhoWasInAnArea(t *testing.T) {
 	first := fmt.Sprintf(`{"vehicle_id":%q,"entered_at":"2026-01-31T12:00:30.000Z","left_at":"2026-01-31T12:01:10.000Z","duration_s":40,"fixes":5,`+
 		`"entry_lat":30.25,"entry_lng":-97.752,"exit_lat":30.25,"exit_lng":-97.748}`, a)
 	got := string(w.do("POST", "/v1/search/area", `{`+searchBox+`,"vehicle_ids":["`+a+`"]}`).ok(200).body)
-	if want := `{"data":[` + first + `],"pagination":{"page":1,"per_page":100,"total":1}}` + "\n"; got != want {
+	if want := `{"data":[` + first + `],"pagination":{"page":1,"per_page":100,"total":1,"next_cursor":null}}` + "\n"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	found := func(path, more string) (all []string) {
@@ -188,7 +188,7 @@ func TestHeatmap(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := string(w.do("GET", fmt.Sprintf("%s&resolution=%d", path, resolution), "").ok(200).body)
-		if got != `{"data":[`+string(want)+`],"pagination":{"page":1,"per_page":1,"total":1}}`+"\n" || shown.Seconds != 300 {
+		if got != `{"data":[`+string(want)+`],"pagination":{"page":1,"per_page":1,"total":1,"next_cursor":null}}`+"\n" || shown.Seconds != 300 {
 			t.Errorf("resolution %d: %s, want %s", resolution, got, want)
 		}
 	}

@@ -88,7 +88,7 @@ func TestAPositionHasExactlyTheDocumentedMembers(t *testing.T) {
 		`"odometer_mi":null,"address":"Austin, Texas, US","h3":"892830828ffffff","flags":[],"device_id":"dev_7"}`
 	got := string(w.do("GET", "/v1/vehicles/"+v+"/positions", "").ok(200).body)
 	cell := fmt.Sprintf("%x", uint64(617700169958293503))
-	want := strings.ReplaceAll(`{"data":[`+first+`,`+second+`],"pagination":{"page":1,"per_page":1000,"total":2}}`+"\n", "892830828ffffff", cell)
+	want := strings.ReplaceAll(`{"data":[`+first+`,`+second+`],"pagination":{"page":1,"per_page":1000,"total":2,"next_cursor":null}}`+"\n", "892830828ffffff", cell)
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

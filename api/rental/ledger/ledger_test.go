@@ -221,12 +221,12 @@ func TestAnEntrySaysWhatItIsFor(t *testing.T) {
 		Status: record.PaymentPartiallyRefunded, Refunds: []record.Refund{{Amount: usd(300), At: at("2026-03-01T22:00:00Z")}}}
 	said := map[string]int64{}
 	for _, p := range append(ledger.OfBooking("bkg_1", b, time.UTC), ledger.OfPayment(p, time.UTC)...) {
-		if p.Account == ledger.Receivable || p.Account == ledger.TaxPayable || p.Account == ledger.Cash {
+		if p.Account == ledger.Receivable || p.Account == ledger.TaxPayable || p.Account == ledger.Cash || p.Account == ledger.Prepayments {
 			said[fmt.Sprintf("%s: %s", p.Account, p.Purpose)] += p.Amount
 		}
 	}
-	if got, want := fmt.Sprint(said), "map[accounts_receivable: :15100 accounts_receivable: late return:700 accounts_receivable: refund:300 accounts_receivable: tax, City tax:100 "+
-		"accounts_receivable: tax, State tax:400 cash: :900 cash: deposit:5000 cash: refund:-300 tax_payable: tax, City tax:-100 tax_payable: tax, State tax:-400]"; got != want {
+	if got, want := fmt.Sprint(said), "map[accounts_receivable: :16000 accounts_receivable: late return:700 accounts_receivable: tax, City tax:100 "+
+		"accounts_receivable: tax, State tax:400 cash: :900 cash: deposit:5000 cash: refund:-300 customer_prepayments: :-900 customer_prepayments: refund:300 tax_payable: tax, City tax:-100 tax_payable: tax, State tax:-400]"; got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
