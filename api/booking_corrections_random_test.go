@@ -11,6 +11,16 @@ import (
 	"github.com/motorpool/fleet/api/desk"
 )
 
+// mistyped is a handover as it was, and what a clerk may type instead.
+type mistyped struct {
+	at          time.Duration // after the agreed pickup or return
+	miles, fuel int
+}
+
+func (m *mistyped) body(agreed time.Time, confirm string) string {
+	return fmt.Sprintf(`"at":%q,"mileage_mi":%d,"fuel_pct":%d%s`, agreed.Add(m.at).UTC().Format(time.RFC3339), m.miles, m.fuel, confirm)
+}
+
 // However often a rental is typed wrongly and corrected, in the end it costs what its twin costs that was typed right, and the books agree with what is
 // worked out again from the records.
 func TestRandomCorrectionsEndAsIfTypedRight(t *testing.T) {

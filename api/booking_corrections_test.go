@@ -185,16 +185,6 @@ func TestASwapIsCorrected(t *testing.T) {
 	w.do("POST", path+"/correct", `{"reason":"x","return":{"mileage_mi":8400}}`).problem(409, "conflict")
 }
 
-// mistyped is a handover as it was, and what a clerk may type instead.
-type mistyped struct {
-	at          time.Duration // after the agreed pickup or return
-	miles, fuel int
-}
-
-func (m *mistyped) body(agreed time.Time, confirm string) string {
-	return fmt.Sprintf(`"at":%q,"mileage_mi":%d,"fuel_pct":%d%s`, agreed.Add(m.at).UTC().Format(time.RFC3339), m.miles, m.fuel, confirm)
-}
-
 // Somebody books the same car for next month at the moment of the correction: the hold is there, the booking not yet.
 func TestACorrectionBesideABookingThatIsBeingMade(t *testing.T) {
 	w := newLot(t)
