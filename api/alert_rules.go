@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"net/http"
 	"strconv"
 
@@ -86,18 +85,17 @@ var thresholdUnits = map[string]string{
 
 func (a *API) alertRuleRoutes() {
 	s := &resource[record.AlertRule]{
-		api: a, path: "/v1/alert_rules", tag: "Alerts", noun: "alert rule", nouns: "alert rules", log: a.alertRules, listing: &query.AlertRules,
-		read: auth.TelematicsRead, write: auth.TelematicsWrite,
-		view: AlertRule{}, fields: record.AlertRuleFields{},
-		about: "A rule holds from when it was written, and a change from when it was made: it raises nothing for what happened before, also if the data of then comes later. " +
-			"`GET /v1/alert_kinds` lists what it may watch for, and `GET /v1/signals` the signals. Of what a geofence would have seen before it was written, `POST /v1/geofences/{id}/backfill` makes the visits.",
-		writable: func(b *record.AlertRule) any { return &b.AlertRuleFields },
-		make: func(_ *http.Request, object map[string]any) (record.AlertRule, error) {
-			var b record.AlertRule
-			return b, a.decodeObject(object, &b.AlertRuleFields)
+		api: a, log: a.alertRules, listing: &query.AlertRules,
+		titles: titles{
+			path: "/v1/alert_rules", tag: "Alerts", noun: "alert rule", nouns: "alert rules",
+			about: "A rule holds from when it was written, and a change from when it was made: it raises nothing for what happened before, also if the data of then comes later. " +
+				"`GET /v1/alert_kinds` lists what it may watch for, and `GET /v1/signals` the signals. Of what a geofence would have seen before it was written, `POST /v1/geofences/{id}/backfill` makes the visits.",
 		},
-		show: showAlertRules,
-		check: func(b *record.AlertRule) error {
+		scope:    scopes{read: auth.TelematicsRead, write: auth.TelematicsWrite},
+		views:    views{view: AlertRule{}, fields: record.AlertRuleFields{}},
+		writable: func(b *record.AlertRule) any { return &b.AlertRuleFields },
+		show:     each(showAlertRule),
+		prepare: func(r *http.Request, _ uint64, _, b *record.AlertRule) error {
 			b.Complete()
 			faults := b.Faults()
 			for i := range faults {
@@ -108,9 +106,6 @@ func (a *API) alertRuleRoutes() {
 			if faults != nil {
 				return validation(faults...)
 			}
-			return nil
-		},
-		refers: func(r *http.Request, b *record.AlertRule) error {
 			if err := a.vehiclesExist(r, b.Scope); err != nil {
 				return err
 			}
@@ -143,12 +138,8 @@ func alertKinds() []AlertKind {
 	return all
 }
 
-func showAlertRules(_ context.Context, records []record.Record[record.AlertRule], _ []string) ([]shown, error) {
-	views := make([]shown, len(records))
-	for i, rec := range records {
-		views[i].view = AlertRule{ID: fleet.FormatID(fleet.RulePrefix, rec.ID), AlertRuleFields: rec.Body.AlertRuleFields, Object: "alert_rule", Stamps: stampsOf(rec)}
-	}
-	return views, nil
+func showAlertRule(rec record.Record[record.AlertRule]) any {
+	return AlertRule{ID: fleet.FormatID(fleet.RulePrefix, rec.ID), AlertRuleFields: rec.Body.AlertRuleFields, Object: "alert_rule", Stamps: stampsOf(rec)}
 }
 
 // vehiclesExist refuses a scope that names vehicles which the account does not have. Archived ones are there.

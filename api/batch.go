@@ -44,7 +44,7 @@ func (s *resource[T]) batchRoute(names string) {
 	members["record"] = registry.Schema(reflect.TypeOf(s.view), true, "")
 	result.Properties = members
 	s.api.handle(route{
-		Method: "POST", Path: s.path + "/batch", ID: "create" + names, Summary: "Create several " + s.nouns, Scope: s.write, Tag: s.tag,
+		Method: "POST", Path: s.path + "/batch", ID: "create" + names, Summary: "Create several " + s.nouns, Scope: s.scope.write, Tag: s.tag,
 		About: fmt.Sprintf("Up to %d at a time, each as a single request would be. The answer has a result for each, in their order: some may be made while others are refused.", maxBatch),
 		Body: &huma.Schema{Type: "object", Required: []string{"data"}, AdditionalProperties: false, Properties: map[string]*huma.Schema{
 			"data": {Type: "array", Items: items, MinItems: &few, MaxItems: &many},
@@ -134,7 +134,7 @@ func (s *resource[T]) failure(r *http.Request, item int, err error) BatchResult 
 func (s *resource[T]) insertMany(r *http.Request, ids []uint64, bodies []T, errs []error) []record.Record[T] {
 	records := make([]record.Record[T], len(ids))
 	ticket := exchangeOf(r.Context()).ticket
-	if s.add != nil || ticket != nil && ticket.Again {
+	if s.write != nil || ticket != nil && ticket.Again {
 		// Each by itself: an earlier attempt may have made some.
 		var work errgroup.Group
 		work.SetLimit(batchAtOnce)

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"net/http"
 	"slices"
 
@@ -26,23 +25,27 @@ type Block struct {
 
 func (a *API) blockRoutes() {
 	s := &resource[record.Block]{
-		api: a, path: "/v1/blocks", tag: "Vehicles", noun: "block", nouns: "blocks", log: a.desk.Blocks, listing: &query.Blocks,
-		read: auth.VehiclesRead, write: auth.VehiclesWrite, view: Block{}, fields: record.BlockFields{},
-		writable: func(b *record.Block) any { return &b.BlockFields }, show: showBlocks, check: checkBlock,
-		update: func(r *http.Request, id uint64, mutate func(*record.Record[record.Block]) error) (record.Record[record.Block], error) {
-			return a.desk.ChangeBlock(r.Context(), author(r), auth.From(r.Context()).Account, id, mutate)
+		api: a, log: a.desk.Blocks, listing: &query.Blocks,
+		titles:   titles{path: "/v1/blocks", tag: "Vehicles", noun: "block", nouns: "blocks"},
+		scope:    scopes{read: auth.VehiclesRead, write: auth.VehiclesWrite},
+		views:    views{view: Block{}, fields: record.BlockFields{}},
+		writable: func(b *record.Block) any { return &b.BlockFields },
+		show:     each(showBlock),
+		prepare:  func(_ *http.Request, _ uint64, _, b *record.Block) error { return checkBlock(b) },
+		write: func(r *http.Request, w writing[record.Block]) (record.Record[record.Block], error) {
+			if w.body == nil {
+				return a.desk.ChangeBlock(r.Context(), author(r), auth.From(r.Context()).Account, w.id, w.change)
+			}
+			return a.desk.Block(r.Context(), author(r), auth.From(r.Context()).Account, w.id, *w.body)
 		},
-		add: func(ctx context.Context, r *http.Request, id uint64, b record.Block) (record.Record[record.Block], error) {
-			return a.desk.Block(ctx, author(r), auth.From(ctx).Account, id, b)
-		},
-		leave: func(r *http.Request, _ uint64) (func(*record.Record[record.Block]) error, func(error)) {
-			return func(rec *record.Record[record.Block]) error { return a.desk.MayGiveUp(r.Context(), rec) }, func(error) {}
-		},
+		mayArchive: onlyIf(func(r *http.Request, rec *record.Record[record.Block]) error {
+			return a.desk.MayGiveUp(r.Context(), rec)
+		}),
 	}
 	s.register("create")
 
 	nested := *s
-	nested.within = a.withinVehicle
+	nested.choose = a.withinVehicle
 	const path = "/v1/vehicles/{id}/blocks"
 	a.handle(route{
 		Method: "GET", Path: path, ID: "listVehicleBlocks", Tag: "Vehicles", Scope: auth.VehiclesRead, Summary: "List the blocks of a vehicle's calendar",
@@ -94,14 +97,10 @@ func checkBlock(b *record.Block) error {
 	return nil
 }
 
-func showBlocks(_ context.Context, records []record.Record[record.Block], _ []string) ([]shown, error) {
-	views := make([]shown, len(records))
-	for i, rec := range records {
-		b := rec.Body
-		views[i].view = Block{ID: fleet.FormatID(fleet.BlockPrefix, rec.ID), VehicleID: b.VehicleID, BlockFields: b.BlockFields, SourceID: b.SourceID,
-			Object: "block", Stamps: stampsOf(rec)}
-	}
-	return views, nil
+func showBlock(rec record.Record[record.Block]) any {
+	b := rec.Body
+	return Block{ID: fleet.FormatID(fleet.BlockPrefix, rec.ID), VehicleID: b.VehicleID, BlockFields: b.BlockFields,
+		SourceID: b.SourceID, Object: "block", Stamps: stampsOf(rec)}
 }
 
 // fieldsParams are the parameters that choose members of the records of a list.
@@ -123,7 +122,8 @@ func (a *API) vehicleInPath(r *http.Request) (string, error) {
 }
 
 // withinVehicle narrows a list to the vehicle that the path names.
-func (a *API) withinVehicle(r *http.Request) ([]query.Filter, error) {
+func (a *API) withinVehicle(r *http.Request, req *query.ListRequest) error {
 	id, err := a.vehicleInPath(r)
-	return []query.Filter{{Field: "vehicle_id", Op: "eq", Values: []string{id}}}, err
+	req.Filters = append(req.Filters, query.Filter{Field: "vehicle_id", Op: "eq", Values: []string{id}})
+	return err
 }

@@ -114,10 +114,17 @@ func (a *API) bookingRoutes() {
 
 func (a *API) bookingResource() *resource[record.Booking] {
 	return &resource[record.Booking]{
-		api: a, path: "/v1/bookings", tag: "Bookings", noun: "booking", nouns: "bookings", log: a.desk.Bookings, listing: &query.Bookings,
-		read: auth.BookingsRead, write: auth.BookingsWrite, states: rental.States,
-		view: Booking{}, fields: record.BookingFields{}, create: BookingNew{}, expand: []string{"customer", "vehicle", "vehicle_class"}, moving: bookingMoving,
-		needs:    map[string]auth.Scope{"customer": auth.CustomersRead, "vehicle": auth.VehiclesRead, "vehicle_class": auth.VehiclesRead},
+		api: a, log: a.desk.Bookings, listing: &query.Bookings,
+		titles: titles{path: "/v1/bookings", tag: "Bookings", noun: "booking", nouns: "bookings"},
+		scope: scopes{
+			read: auth.BookingsRead, write: auth.BookingsWrite,
+			needs: map[string]auth.Scope{"customer": auth.CustomersRead, "vehicle": auth.VehiclesRead, "vehicle_class": auth.VehiclesRead},
+		},
+		views: views{
+			view: Booking{}, fields: record.BookingFields{}, create: BookingNew{},
+			expand: []string{"customer", "vehicle", "vehicle_class"}, moving: bookingMoving, states: rental.States,
+			imported: map[string]any{"backdated": true}, // of those whose pickup lies in the past
+		},
 		writable: func(b *record.Booking) any { return &b.BookingFields },
 		make: func(_ *http.Request, object map[string]any) (record.Booking, error) {
 			var sent BookingNew
@@ -132,31 +139,44 @@ func (a *API) bookingResource() *resource[record.Booking] {
 			}
 			return b, nil
 		},
-		add: func(ctx context.Context, r *http.Request, id uint64, b record.Booking) (record.Record[record.Booking], error) {
-			req := desk.BookRequest{ID: id, Fields: b.BookingFields, Confirm: b.Status == record.BookingConfirmed}
-			if !b.HoldExpiresAt.IsZero() {
-				req.HoldFor = max(b.HoldExpiresAt.Sub(a.Now()), time.Second)
+		params: params{
+			list: []param{{Name: "due_on", Format: "date", About: "Only bookings whose pickup or return is still to be done and planned for this day, by the clock of the place where that is. " +
+				"For today those that are overdue are among them: with `sort=due_at` it is the desk's list for the morning, with `due_location_id` that of one place."}},
+			change: []param{{Name: "reprice", Type: "boolean",
+				About: "Where the change is one that the price depends on, it is worked out anew by the rates of today, unless this is `false`: then what was agreed holds, and later only days beyond the new times are charged."}},
+		},
+		table: &peopleTable[record.Booking]{columns: bookingColumns(), open: a.tableOfBookings},
+		show:  a.showBookings,
+		write: a.writeBooking,
+		choose: func(r *http.Request, req *query.ListRequest) (err error) {
+			if err = a.withMerged(r, req.Filters); err == nil {
+				req.Only, err = a.bookingsDueOn(r)
 			}
-			return a.desk.Book(ctx, author(r), auth.From(ctx).Account, req)
+			return err
 		},
-		show: a.showBookings, widen: a.withMerged, table: a.tableOfBookings, tableColumns: bookingColumns(), narrow: a.bookingsDueOn,
-		narrowParams: []param{{Name: "due_on", Format: "date", About: "Only bookings whose pickup or return is still to be done and planned for this day, by the clock of the place where that is. " +
-			"For today those that are overdue are among them: with `sort=due_at` it is the desk's list for the morning, with `due_location_id` that of one place."}},
-		update: func(r *http.Request, id uint64, mutate func(*record.Record[record.Booking]) error) (record.Record[record.Booking], error) {
-			o := desk.Order{By: author(r), Account: auth.From(r.Context()).Account, Booking: id}
-			return a.desk.Change(r.Context(), o, textParam(r, "reprice", "true") == "false", mutate)
-		},
-		imported: map[string]any{"backdated": true}, // of those whose pickup lies in the past
-		changeParams: []param{{Name: "reprice", Type: "boolean",
-			About: "Where the change is one that the price depends on, it is worked out anew by the rates of today, unless this is `false`: then what was agreed holds, and later only days beyond the new times are charged."}},
-		guard: func(rec *record.Record[record.Booking]) error {
+		mayArchive: onlyIf(func(_ *http.Request, rec *record.Record[record.Booking]) error {
 			if rec.Body.Status != record.BookingCompleted && rec.Body.Holding() {
 				return &record.TransitionError{What: "booking " + fleet.FormatID(fleet.BookingPrefix, rec.ID), Current: rec.Body.Status, Wanted: "archive",
 					Allowed: rental.Moves(rec.Body.Status)}
 			}
 			return nil
-		},
+		}),
 	}
+}
+
+// writeBooking makes a booking of a new body, or changes one.
+func (a *API) writeBooking(r *http.Request, w writing[record.Booking]) (record.Record[record.Booking], error) {
+	account := auth.From(r.Context()).Account
+	if w.body == nil {
+		o := desk.Order{By: author(r), Account: account, Booking: w.id}
+		return a.desk.Change(r.Context(), o, textParam(r, "reprice", "true") == "false", w.change)
+	}
+	b := w.body
+	req := desk.BookRequest{ID: w.id, Fields: b.BookingFields, Confirm: b.Status == record.BookingConfirmed}
+	if !b.HoldExpiresAt.IsZero() {
+		req.HoldFor = max(b.HoldExpiresAt.Sub(a.Now()), time.Second)
+	}
+	return a.desk.Book(r.Context(), author(r), account, req)
 }
 
 // bookingsDueOn reads due_on= and returns the bookings that are due on that day.

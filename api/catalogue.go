@@ -59,30 +59,40 @@ type RatePlan struct {
 // catalogueRoutes are those of what a rental business offers: classes, locations, rate plans.
 func (a *API) catalogueRoutes() {
 	plain(a, &resource[record.VehicleClass]{
-		path: "/v1/vehicle_classes", tag: "Catalogue", noun: "vehicle class", nouns: "vehicle classes", log: a.desk.Classes, listing: &query.VehicleClasses,
-		read: auth.VehiclesRead, write: auth.VehiclesWrite, view: VehicleClass{}, fields: VehicleClassFields{},
+		log: a.desk.Classes, listing: &query.VehicleClasses,
+		titles:   titles{path: "/v1/vehicle_classes", tag: "Catalogue", noun: "vehicle class", nouns: "vehicle classes"},
+		scope:    scopes{read: auth.VehiclesRead, write: auth.VehiclesWrite},
+		views:    views{view: VehicleClass{}, fields: VehicleClassFields{}},
 		writable: func(c *record.VehicleClass) any { return (*VehicleClassFields)(c) },
-		check:    checkClass,
-		refers: func(r *http.Request, c *record.VehicleClass) error {
+		prepare: func(r *http.Request, _ uint64, _, c *record.VehicleClass) error {
+			if err := checkClass(c); err != nil {
+				return err
+			}
 			return a.existsOne(r, &query.RatePlans, fleet.RatePlanPrefix, c.RatePlanID, "/rate_plan_id", "rate plan")
 		},
 	}, func(rec record.Record[record.VehicleClass], id string) any {
 		return VehicleClass{ID: id, VehicleClassFields: VehicleClassFields(rec.Body), Object: "vehicle_class", Stamps: stampsOf(rec)}
 	})
 	plain(a, &resource[record.Location]{
-		path: "/v1/locations", tag: "Catalogue", noun: "location", nouns: "locations", log: a.desk.Locations, listing: &query.Locations,
-		read: auth.VehiclesRead, write: auth.VehiclesWrite, view: Location{}, fields: LocationFields{},
+		log: a.desk.Locations, listing: &query.Locations,
+		titles:   titles{path: "/v1/locations", tag: "Catalogue", noun: "location", nouns: "locations"},
+		scope:    scopes{read: auth.VehiclesRead, write: auth.VehiclesWrite},
+		views:    views{view: Location{}, fields: LocationFields{}},
 		writable: func(l *record.Location) any { return (*LocationFields)(l) },
-		check:    checkLocation,
+		prepare:  func(_ *http.Request, _ uint64, _, l *record.Location) error { return checkLocation(l) },
 	}, func(rec record.Record[record.Location], id string) any {
 		return Location{ID: id, LocationFields: LocationFields(rec.Body), Object: "location", Stamps: stampsOf(rec)}
 	})
 	plain(a, &resource[record.RatePlan]{
-		path: "/v1/rate_plans", tag: "Catalogue", noun: "rate plan", nouns: "rate plans", log: a.desk.RatePlans, listing: &query.RatePlans,
-		read: auth.BookingsRead, write: auth.FinanceWrite, view: RatePlan{}, fields: RatePlanFields{},
+		log: a.desk.RatePlans, listing: &query.RatePlans,
+		titles:   titles{path: "/v1/rate_plans", tag: "Catalogue", noun: "rate plan", nouns: "rate plans"},
+		scope:    scopes{read: auth.BookingsRead, write: auth.FinanceWrite},
+		views:    views{view: RatePlan{}, fields: RatePlanFields{}},
 		writable: func(p *record.RatePlan) any { return (*RatePlanFields)(p) },
-		check:    checkRatePlan,
-		refers: func(r *http.Request, p *record.RatePlan) error {
+		prepare: func(r *http.Request, _ uint64, _, p *record.RatePlan) error {
+			if err := checkRatePlan(p); err != nil {
+				return err
+			}
 			return a.exist(r, &query.VehicleClasses, fleet.ClassPrefix, p.ClassIDs, "/vehicle_class_ids/", "vehicle class")
 		},
 	}, func(rec record.Record[record.RatePlan], id string) any {
@@ -93,20 +103,10 @@ func (a *API) catalogueRoutes() {
 // plain registers a resource of which callers write everything, and that is not archived while something uses it.
 func plain[T any](a *API, s *resource[T], show func(rec record.Record[T], id string) any) {
 	s.api = a
-	s.make = func(_ *http.Request, object map[string]any) (T, error) {
-		var body T
-		return body, a.decodeObject(object, s.writable(&body))
-	}
-	s.show = func(_ context.Context, records []record.Record[T], _ []string) ([]shown, error) {
-		views := make([]shown, len(records))
-		for i, rec := range records {
-			views[i].view = show(rec, fleet.FormatID(s.log.Kind().Prefix, rec.ID))
-		}
-		return views, nil
-	}
-	s.used = func(r *http.Request, rec *record.Record[T]) error {
+	s.show = each(func(rec record.Record[T]) any { return show(rec, fleet.FormatID(s.log.Kind().Prefix, rec.ID)) })
+	s.mayArchive = onlyIf(func(r *http.Request, rec *record.Record[T]) error {
 		return a.unused(r.Context(), rec.Account, s.noun, fleet.FormatID(s.log.Kind().Prefix, rec.ID))
-	}
+	})
 	s.register()
 }
 

@@ -111,24 +111,30 @@ func (a *API) customerRoutes() {
 
 func (a *API) customerResource() *resource[record.Customer] {
 	return &resource[record.Customer]{
-		api: a, path: "/v1/customers", tag: "Customers", noun: "customer", nouns: "customers", log: a.desk.Customers, listing: &query.Customers,
-		read: auth.CustomersRead, write: auth.CustomersWrite,
-		view: Customer{}, fields: record.CustomerFields{}, expand: []string{"stats"}, moving: []string{"is_rentable", "not_rentable_reason", "licence_verification", "stats"},
+		api: a, log: a.desk.Customers, listing: &query.Customers,
+		titles: titles{path: "/v1/customers", tag: "Customers", noun: "customer", nouns: "customers"},
+		scope:  scopes{read: auth.CustomersRead, write: auth.CustomersWrite},
+		views: views{
+			view: Customer{}, fields: record.CustomerFields{}, expand: []string{"stats"},
+			moving: []string{"is_rentable", "not_rentable_reason", "licence_verification", "stats"},
+		},
 		writable: func(c *record.Customer) any { return &c.CustomerFields },
 		make: func(_ *http.Request, object map[string]any) (record.Customer, error) {
 			c := record.Customer{Verification: record.Verification{Status: record.LicenceUnverified}}
 			return c, a.decodeObject(object, &c.CustomerFields)
 		},
-		show: a.showCustomers, settle: a.settleCustomer, widen: a.withNumbers,
-		used: func(r *http.Request, rec *record.Record[record.Customer]) error {
-			return a.desk.NothingBooked(r.Context(), rec.Account, rec.ID)
-		},
-		guard: func(rec *record.Record[record.Customer]) error {
+		show:    a.showCustomers,
+		prepare: a.prepareCustomer,
+		choose:  func(r *http.Request, req *query.ListRequest) error { return a.withNumbers(r, req.Filters) },
+		mayArchive: onlyIf(func(r *http.Request, rec *record.Record[record.Customer]) error {
+			if err := a.desk.NothingBooked(r.Context(), rec.Account, rec.ID); err != nil {
+				return err
+			}
 			if a.desk.ExpectsOther(rec) {
 				return fleet.NewError(fleet.CodeConflict, "Another customer is being merged into this one. Try again in a moment.")
 			}
 			return nil
-		},
+		}),
 	}
 }
 
@@ -149,8 +155,8 @@ func (a *API) withNumbers(r *http.Request, filters []query.Filter) error {
 	return nil
 }
 
-// settleCustomer completes what was written of a customer, refuses what cannot be, and looks for others that are the same person.
-func (a *API) settleCustomer(r *http.Request, id uint64, before, after *record.Customer) error {
+// prepareCustomer completes what was written of a customer, refuses what cannot be, and looks for others that are the same person.
+func (a *API) prepareCustomer(r *http.Request, id uint64, before, after *record.Customer) error {
 	now := a.Now()
 	var fields *record.CustomerFields
 	if before != nil {

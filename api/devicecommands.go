@@ -39,17 +39,23 @@ type DeviceCommandReport struct {
 func (a *API) deviceCommandRoutes() {
 	const path, one = "/v1/devices/{id}/commands", "/v1/devices/{id}/commands/{command}"
 	s := &resource[record.DeviceCommand]{
-		api: a, path: path, tag: "Devices", noun: "device command", nouns: "device commands", log: a.desk.Commands, listing: &query.DeviceCommands,
-		read: auth.TelematicsRead, write: auth.DevicesCommand, states: record.CommandStates, view: DeviceCommand{},
-		fields: record.DeviceCommandFields{}, create: record.DeviceCommandFields{}, show: showDeviceCommands, within: a.withinDevice,
+		api: a, log: a.desk.Commands, listing: &query.DeviceCommands,
+		titles: titles{path: path, tag: "Devices", noun: "device command", nouns: "device commands"},
+		scope:  scopes{read: auth.TelematicsRead, write: auth.DevicesCommand},
+		views: views{
+			view: DeviceCommand{}, fields: record.DeviceCommandFields{}, create: record.DeviceCommandFields{},
+			states: record.CommandStates,
+		},
+		show:   showDeviceCommands,
+		choose: a.withinDevice,
 	}
 	a.handle(route{
-		Method: "GET", Path: path, ID: "listDeviceCommands", Tag: s.tag, Scope: s.read, Summary: "List the commands to a tracker",
+		Method: "GET", Path: path, ID: "listDeviceCommands", Tag: s.tag, Scope: s.scope.read, Summary: "List the commands to a tracker",
 		About:  "A gateway of your own asks for those with `transport=pull&status=queued`, and reports what becomes of each.",
 		Params: slices.Concat(pageParams, without(s.listParams(), "device_id"), fieldsParams), Reply: a.listSchema(DeviceCommand{}),
 	}, s.list)
 	a.handle(route{
-		Method: "POST", Path: path, ID: "createDeviceCommand", Tag: s.tag, Scope: s.write, Summary: "Command a tracker",
+		Method: "POST", Path: path, ID: "createDeviceCommand", Tag: s.tag, Scope: s.scope.write, Summary: "Command a tracker",
 		About: "The command is stored before anybody tries to send it, and goes out at most once: where nobody can know whether it did, its status is `unknown`. " +
 			"`engine_stop`, `output_control` and `custom`, which may stop an engine, are refused (409) while the vehicle moves or nobody knows whether it does, which takes a position of the last 3 minutes, " +
 			"and are judged again when they go out; `force` does it all the same. A command fails whose device was archived, renamed or put on another vehicle meanwhile. At most 20 wait for a device (409). " +
@@ -71,7 +77,7 @@ func (a *API) deviceCommandRoutes() {
 		return s.answer(w, r, http.StatusCreated, rec)
 	})
 	a.handle(route{
-		Method: "GET", Path: one, ID: "getDeviceCommand", Tag: s.tag, Scope: s.read, Summary: "Get a command to a tracker", Reply: DeviceCommand{},
+		Method: "GET", Path: one, ID: "getDeviceCommand", Tag: s.tag, Scope: s.scope.read, Summary: "Get a command to a tracker", Reply: DeviceCommand{},
 	}, func(w http.ResponseWriter, r *http.Request) error {
 		id, check, err := a.commandInPath(r)
 		if err != nil {
@@ -87,7 +93,7 @@ func (a *API) deviceCommandRoutes() {
 		return s.answer(w, r, http.StatusOK, rec)
 	})
 	a.handle(route{
-		Method: "POST", Path: one + "/cancel", ID: "cancelDeviceCommand", Tag: s.tag, Scope: s.write, Summary: "Take a command to a tracker back",
+		Method: "POST", Path: one + "/cancel", ID: "cancelDeviceCommand", Tag: s.tag, Scope: s.scope.write, Summary: "Take a command to a tracker back",
 		About: "Only while it is queued; cancelling it again changes nothing.", Params: ifMatch, Reply: DeviceCommand{},
 	}, func(w http.ResponseWriter, r *http.Request) error {
 		id, check, err := a.commandInPath(r)
@@ -101,7 +107,7 @@ func (a *API) deviceCommandRoutes() {
 		return s.answer(w, r, http.StatusOK, rec)
 	})
 	a.handle(route{
-		Method: "POST", Path: one + "/report", ID: "reportDeviceCommand", Tag: s.tag, Scope: s.write, Summary: "Tell what became of a command to a tracker",
+		Method: "POST", Path: one + "/report", ID: "reportDeviceCommand", Tag: s.tag, Scope: s.scope.write, Summary: "Tell what became of a command to a tracker",
 		About: "For gateways. What was told already changes nothing, but for `sent`, which is a 409 then. A command that may stop an engine is not given out (409) while the vehicle moves or nobody knows whether it does: it stays queued, and its log tells each reason once. " +
 			"Of commands that go by Traccar nothing can be told before they are sent (409).",
 		Params: ifMatch, Body: DeviceCommandReport{}, Reply: DeviceCommand{},
@@ -133,9 +139,10 @@ func (a *API) deviceInPath(r *http.Request) (uint64, error) {
 }
 
 // withinDevice narrows a list to the device that the path names.
-func (a *API) withinDevice(r *http.Request) ([]query.Filter, error) {
+func (a *API) withinDevice(r *http.Request, req *query.ListRequest) error {
 	id, err := a.deviceInPath(r)
-	return []query.Filter{{Field: "device_id", Op: "eq", Values: []string{fleet.FormatID(fleet.DevicePrefix, id)}}}, err
+	req.Filters = append(req.Filters, query.Filter{Field: "device_id", Op: "eq", Values: []string{fleet.FormatID(fleet.DevicePrefix, id)}})
+	return err
 }
 
 // commandInPath is the command that the path names, and what refuses it if it is none to that device, or not of the revision that the

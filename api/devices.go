@@ -58,22 +58,19 @@ type DeviceToken struct {
 
 func (a *API) deviceRoutes() {
 	s := &resource[record.Device]{
-		api: a, path: "/v1/devices", tag: "Devices", noun: "device", nouns: "devices", log: a.devices, listing: &query.Devices,
-		read: auth.TelematicsRead, write: auth.TelematicsWrite,
-		view: Device{}, fields: record.DeviceFields{}, expand: []string{"vehicle"}, needs: map[string]auth.Scope{"vehicle": auth.VehiclesRead},
-		moving:   []string{"vehicle_id", "vehicle", "online", "last_heard_at", "report_interval_s"},
+		api: a, log: a.devices, listing: &query.Devices,
+		titles: titles{path: "/v1/devices", tag: "Devices", noun: "device", nouns: "devices"},
+		scope: scopes{
+			read: auth.TelematicsRead, write: auth.TelematicsWrite,
+			needs: map[string]auth.Scope{"vehicle": auth.VehiclesRead},
+		},
+		views: views{
+			view: Device{}, fields: record.DeviceFields{}, expand: []string{"vehicle"},
+			moving: []string{"vehicle_id", "vehicle", "online", "last_heard_at", "report_interval_s"},
+		},
 		writable: func(d *record.Device) any { return &d.DeviceFields },
-		make: func(_ *http.Request, object map[string]any) (record.Device, error) {
-			var d record.Device
-			return d, a.decodeObject(object, &d.DeviceFields)
-		},
-		show: a.showDevices, settle: a.settleDevice,
-		check: func(d *record.Device) error {
-			if !printable(d.UniqueID) {
-				return validation(fleet.FieldError{Pointer: "/unique_id", Code: "invalid", Detail: "must be printable, without blanks at its ends"})
-			}
-			return nil
-		},
+		show:     a.showDevices,
+		prepare:  a.prepareDevice,
 	}
 	s.register()
 	a.handle(route{
@@ -117,12 +114,22 @@ func (a *API) deviceRoutes() {
 	})
 }
 
-// settleDevice notes when a device gets its unique id: an account that has not shown that the tracker is its own gets what comes from then on.
-// A unique id that an operator gave to another account is taken.
-func (a *API) settleDevice(r *http.Request, _ uint64, before, after *record.Device) error {
-	if before != nil && before.UniqueID == after.UniqueID {
-		return nil
+// prepareDevice refuses a unique id that another account has, or that nobody can read.
+func (a *API) prepareDevice(r *http.Request, _ uint64, before, after *record.Device) error {
+	if before == nil || before.UniqueID != after.UniqueID {
+		if err := a.prepareUniqueID(r, before, after); err != nil {
+			return err
+		}
 	}
+	if !printable(after.UniqueID) {
+		return validation(fleet.FieldError{Pointer: "/unique_id", Code: "invalid", Detail: "must be printable, without blanks at its ends"})
+	}
+	return nil
+}
+
+// prepareUniqueID notes since when a device has a unique id that is new to it: an account that has not shown that the
+// tracker is its own gets what comes from then on. One that an operator gave to another account is taken.
+func (a *API) prepareUniqueID(r *http.Request, before, after *record.Device) error {
 	if before != nil {
 		after.UniqueSince = record.InstantOf(a.Now())
 	}

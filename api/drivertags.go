@@ -35,15 +35,19 @@ const maxUnknownTags = 1000
 
 func (a *API) driverTagRoutes() {
 	s := &resource[record.DriverTag]{
-		path: "/v1/driver_tags", tag: "Drivers", noun: "driver tag", nouns: "driver tags", log: a.desk.Tags, listing: &query.DriverTags,
-		read: auth.CustomersRead, write: auth.CustomersWrite, view: DriverTag{}, fields: record.DriverTagFields{},
-		about:    "Whoever holds a tag drove the trips on which a tracker reported it, those of the past too. Off trips each report is a login for at most 15 minutes, or until another tag or a logout is reported.",
-		writable: func(t *record.DriverTag) any { return &t.DriverTagFields },
-		check: func(t *record.DriverTag) error {
-			t.Complete()
-			return faultsOf(t.Faults())
+		log: a.desk.Tags, listing: &query.DriverTags,
+		titles: titles{
+			path: "/v1/driver_tags", tag: "Drivers", noun: "driver tag", nouns: "driver tags",
+			about: "Whoever holds a tag drove the trips on which a tracker reported it, those of the past too. Off trips each report is a login for at most 15 minutes, or until another tag or a logout is reported.",
 		},
-		refers: func(r *http.Request, t *record.DriverTag) error {
+		scope:    scopes{read: auth.CustomersRead, write: auth.CustomersWrite},
+		views:    views{view: DriverTag{}, fields: record.DriverTagFields{}},
+		writable: func(t *record.DriverTag) any { return &t.DriverTagFields },
+		prepare: func(r *http.Request, _ uint64, _, t *record.DriverTag) error {
+			t.Complete()
+			if err := faultsOf(t.Faults()); err != nil {
+				return err
+			}
 			names := make([]string, len(t.Holders))
 			for i, h := range t.Holders {
 				names[i] = h.DriverID

@@ -50,7 +50,7 @@ func (a *API) expenseRoutes() {
 	s := a.expenseResource()
 	s.register()
 	a.handle(route{
-		Method: "POST", Path: s.path + "/{id}/post", ID: "postExpense", Tag: s.tag, Scope: s.write, Summary: "Enter a draft into the books",
+		Method: "POST", Path: s.path + "/{id}/post", ID: "postExpense", Tag: s.tag, Scope: s.scope.write, Summary: "Enter a draft into the books",
 		About: "One that is `billable_to_customer` is charged to its booking, once. A booking that takes no charges refuses it: 409.", Params: ifMatch, Reply: s.view,
 	}, func(w http.ResponseWriter, r *http.Request) error {
 		return s.act(w, r, func(rec *record.Record[record.Expense]) error {
@@ -64,7 +64,7 @@ func (a *API) expenseRoutes() {
 		})
 	})
 	a.handle(route{
-		Method: "POST", Path: s.path + "/{id}/pay", ID: "payExpense", Tag: s.tag, Scope: s.write, Summary: "Say when an expense was paid",
+		Method: "POST", Path: s.path + "/{id}/pay", ID: "payExpense", Tag: s.tag, Scope: s.scope.write, Summary: "Say when an expense was paid",
 		About: "Of a bill that is `unpaid`, or paid on another day than was written; also of one that is posted.", Params: ifMatch, Body: ExpensePaid{}, Reply: s.view,
 	}, func(w http.ResponseWriter, r *http.Request) error {
 		var sent ExpensePaid
@@ -79,7 +79,7 @@ func (a *API) expenseRoutes() {
 		})
 	})
 	a.handle(route{
-		Method: "POST", Path: s.path + "/{id}/void", ID: "voidExpense", Tag: s.tag, Scope: s.write, Summary: "Take an expense out of the books",
+		Method: "POST", Path: s.path + "/{id}/void", ID: "voidExpense", Tag: s.tag, Scope: s.scope.write, Summary: "Take an expense out of the books",
 		About: "Its entries stay and are reversed, and so is the line by which it was billed. Where the booking cannot give that back (it is archived, or a discount was given on the line) this is refused: 409.", Params: ifMatch, Body: ExpenseVoid{}, Optional: true, Reply: s.view,
 	}, func(w http.ResponseWriter, r *http.Request) error {
 		var sent ExpenseVoid
@@ -97,9 +97,12 @@ func (a *API) expenseRoutes() {
 
 func (a *API) expenseResource() *resource[record.Expense] {
 	return &resource[record.Expense]{
-		api: a, path: "/v1/expenses", tag: "Expenses", noun: "expense", nouns: "expenses", log: a.desk.Expenses, listing: &query.Expenses,
-		read: auth.FinanceRead, write: auth.FinanceWrite, states: record.ExpenseStates,
-		view: Expense{}, fields: record.ExpenseFields{}, create: ExpenseCreate{},
+		api: a, log: a.desk.Expenses, listing: &query.Expenses,
+		titles: titles{path: "/v1/expenses", tag: "Expenses", noun: "expense", nouns: "expenses"},
+		scope:  scopes{read: auth.FinanceRead, write: auth.FinanceWrite},
+		views: views{
+			view: Expense{}, fields: record.ExpenseFields{}, create: ExpenseCreate{}, states: record.ExpenseStates,
+		},
 		writable: func(e *record.Expense) any { return &e.ExpenseFields },
 		make: func(_ *http.Request, object map[string]any) (record.Expense, error) {
 			var sent ExpenseCreate
@@ -111,21 +114,21 @@ func (a *API) expenseResource() *resource[record.Expense] {
 			return e, err
 		},
 		show: showExpenses,
-		settle: func(r *http.Request, id uint64, before, after *record.Expense) error {
+		prepare: func(r *http.Request, id uint64, before, after *record.Expense) error {
 			if before != nil {
 				// What is in the books is changed by voiding it and writing another.
 				if err := record.IsDraft(&record.Record[record.Expense]{ID: id, Body: *before}); err != nil {
 					return err
 				}
 			}
-			return a.settleExpense(r, after)
+			return a.prepareExpense(r, after)
 		},
-		guard: record.IsDraft,
+		mayArchive: onlyIf(func(_ *http.Request, rec *record.Record[record.Expense]) error { return record.IsDraft(rec) }),
 	}
 }
 
-// settleExpense completes an expense that is about to be written, and refuses one that cannot be.
-func (a *API) settleExpense(r *http.Request, e *record.Expense) error {
+// prepareExpense completes an expense that is about to be written, and refuses one that cannot be.
+func (a *API) prepareExpense(r *http.Request, e *record.Expense) error {
 	faults := moneyFaults("/amount", e.Amount, 1, price.Limit)
 	if e.Tax != nil {
 		faults = append(faults, moneyFaults("/tax", *e.Tax, 0, max(e.Amount.Amount, 0))...)

@@ -43,7 +43,7 @@ type featureCollection struct {
 
 func (a *API) importRoutes(s *resource[record.Geofence]) {
 	a.handle(route{
-		Method: "POST", Path: "/v1/geofences/import", ID: "importGeofences", Tag: s.tag, Scope: s.write, Summary: "Create geofences from a file",
+		Method: "POST", Path: "/v1/geofences/import", ID: "importGeofences", Tag: s.tag, Scope: s.scope.write, Summary: "Create geofences from a file",
 		About: "A GeoJSON FeatureCollection, or the list that a Traccar server gives at `/api/geofences`; at most 1,000 items and 5 MiB. " +
 			"Polygons and MultiPolygons are taken as they are, a Point with the property `radius_m` is a circle, a LineString with `width_m` a corridor. " +
 			"Properties that are members of a geofence become those, other texts and numbers its metadata. What the list of geofences exports comes back whole, as new records. " +
@@ -82,7 +82,7 @@ func (a *API) importFences(w http.ResponseWriter, r *http.Request, s *resource[r
 			err = a.decodeObject(item.object, &body.GeofenceFields)
 		}
 		if err == nil {
-			err = s.judge(r, &body)
+			err = s.complete(r, 0, nil, &body)
 		}
 		if err != nil {
 			if err := reply.Data[i].reject(err); err != nil {

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"slices"
@@ -39,22 +38,25 @@ const exportPage = 50
 
 func (a *API) geofenceRoutes() {
 	s := &resource[record.Geofence]{
-		api: a, path: "/v1/geofences", tag: "Geofences", noun: "geofence", nouns: "geofences", log: a.geofences, listing: &query.Geofences,
-		read: auth.TelematicsRead, write: auth.TelematicsWrite,
-		view: Geofence{}, fields: record.GeofenceFields{},
-		about: "A geofence holds from when it was written, and a change from when it was made: of what was before it makes no visits and no alerts. " +
-			"`POST /v1/geofences/{id}/backfill` makes them of stored positions.",
-		writable: func(g *record.Geofence) any { return &g.GeofenceFields },
-		make: func(_ *http.Request, object map[string]any) (record.Geofence, error) {
-			var g record.Geofence
-			return g, a.decodeObject(object, &g.GeofenceFields)
+		api: a, log: a.geofences, listing: &query.Geofences,
+		titles: titles{
+			path: "/v1/geofences", tag: "Geofences", noun: "geofence", nouns: "geofences",
+			about: "A geofence holds from when it was written, and a change from when it was made: of what was before it makes no visits and no alerts. " +
+				"`POST /v1/geofences/{id}/backfill` makes them of stored positions.",
 		},
-		show: showGeofences, check: a.checkGeofence, narrow: a.fencesHolding,
-		refers: func(r *http.Request, g *record.Geofence) error { return a.vehiclesExist(r, g.Scope) },
+		scope:    scopes{read: auth.TelematicsRead, write: auth.TelematicsWrite},
+		views:    views{view: Geofence{}, fields: record.GeofenceFields{}},
+		writable: func(g *record.Geofence) any { return &g.GeofenceFields },
+		show:     each(func(rec record.Record[record.Geofence]) any { return showGeofence(rec) }),
+		prepare:  func(r *http.Request, _ uint64, _, g *record.Geofence) error { return a.prepareGeofence(r, g) },
+		choose: func(r *http.Request, req *query.ListRequest) (err error) {
+			req.Only, err = a.fencesHolding(r)
+			return err
+		},
 	}
 	s.register("list")
 	a.handle(route{
-		Method: "GET", Path: s.path, ID: "listGeofences", Tag: s.tag, Scope: s.read, Summary: "List geofences",
+		Method: "GET", Path: s.path, ID: "listGeofences", Tag: s.tag, Scope: s.scope.read, Summary: "List geofences",
 		About: "With `format=geojson` all that match, as a FeatureCollection: a circle is a Point with the property `radius_m`, a corridor a LineString with `width_m`.",
 		Params: slices.Concat(pageParams, s.listParams(), []param{
 			{Name: "contains", Some: true, About: "`lat,lng` in degrees: only geofences that hold this place. Edges belong to them."},
@@ -75,8 +77,8 @@ func (a *API) geofenceRoutes() {
 	a.importRoutes(s)
 }
 
-// checkGeofence refuses what the schema cannot, and works out what follows from the geometry.
-func (a *API) checkGeofence(g *record.Geofence) error {
+// prepareGeofence refuses what the schema cannot, and works out what follows from the geometry.
+func (a *API) prepareGeofence(r *http.Request, g *record.Geofence) error {
 	faults, err := judgeGeometry(g)
 	if err != nil {
 		return err
@@ -84,15 +86,7 @@ func (a *API) checkGeofence(g *record.Geofence) error {
 	if faults = append(faults, g.Faults(a.Now())...); len(faults) > 0 {
 		return validation(faults...)
 	}
-	return nil
-}
-
-func showGeofences(_ context.Context, records []record.Record[record.Geofence], _ []string) ([]shown, error) {
-	views := make([]shown, len(records))
-	for i, rec := range records {
-		views[i].view = showGeofence(rec)
-	}
-	return views, nil
+	return a.vehiclesExist(r, g.Scope)
 }
 
 func showGeofence(rec record.Record[record.Geofence]) Geofence {

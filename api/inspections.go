@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"net/http"
 	"reflect"
 
@@ -29,27 +28,31 @@ type VehicleInspection struct {
 
 func (a *API) inspectionRoutes() {
 	s := &resource[record.VehicleInspection]{
-		api: a, path: "/v1/maintenance/inspections", tag: "Maintenance", noun: "inspection", nouns: "inspections", log: a.desk.Inspections, listing: &query.Inspections,
-		read: auth.MaintenanceRead, write: auth.MaintenanceWrite, view: VehicleInspection{}, fields: record.InspectionFields{}, states: rental.InspectionStates,
+		api: a, log: a.desk.Inspections, listing: &query.Inspections,
+		titles: titles{
+			path: "/v1/maintenance/inspections", tag: "Maintenance", noun: "inspection", nouns: "inspections",
+		},
+		scope:    scopes{read: auth.MaintenanceRead, write: auth.MaintenanceWrite},
+		views:    views{view: VehicleInspection{}, fields: record.InspectionFields{}, states: rental.InspectionStates},
 		writable: func(b *record.VehicleInspection) any { return &b.InspectionFields },
 		make: func(_ *http.Request, object map[string]any) (record.VehicleInspection, error) {
 			b := record.VehicleInspection{Status: rental.InspectionDraft, StatusSince: record.InstantOf(a.Now())}
 			return b, a.decodeObject(object, &b.InspectionFields)
 		},
-		settle: settleInspection,
-		refers: func(r *http.Request, b *record.VehicleInspection) error {
-			if err := a.ofVehicle(r, b.VehicleID); err != nil {
+		prepare: func(r *http.Request, id uint64, before, after *record.VehicleInspection) error {
+			if err := prepareInspection(id, before, after); err != nil {
 				return err
 			}
-			return a.existsOne(r, &query.Bookings, fleet.BookingPrefix, b.BookingID, "/booking_id", "booking")
+			if err := a.ofVehicle(r, after.VehicleID); err != nil {
+				return err
+			}
+			return a.existsOne(r, &query.Bookings, fleet.BookingPrefix, after.BookingID, "/booking_id", "booking")
 		},
-		show: func(_ context.Context, records []record.Record[record.VehicleInspection], _ []string) ([]shown, error) {
-			return each(records, func(rec record.Record[record.VehicleInspection]) any {
-				b := rec.Body
-				return VehicleInspection{ID: fleet.FormatID(fleet.InspectionPrefix, rec.ID), InspectionFields: b.InspectionFields, Object: "inspection",
-					Status: b.Status, StatusSince: b.StatusSince, SubmittedAt: b.SubmittedAt, IssueIDs: list(b.IssueIDs), Stamps: stampsOf(rec)}
-			}), nil
-		},
+		show: each(func(rec record.Record[record.VehicleInspection]) any {
+			b := rec.Body
+			return VehicleInspection{ID: fleet.FormatID(fleet.InspectionPrefix, rec.ID), InspectionFields: b.InspectionFields, Object: "inspection",
+				Status: b.Status, StatusSince: b.StatusSince, SubmittedAt: b.SubmittedAt, IssueIDs: list(b.IssueIDs), Stamps: stampsOf(rec)}
+		}),
 	}
 	s.register()
 	a.handle(route{
@@ -62,8 +65,8 @@ func (a *API) inspectionRoutes() {
 	})
 }
 
-// settleInspection completes an inspection that is about to be written, and refuses another vehicle and changes of one that is submitted.
-func settleInspection(_ *http.Request, id uint64, before, after *record.VehicleInspection) error {
+// prepareInspection completes an inspection that is about to be written, and refuses another vehicle and changes of one that is submitted.
+func prepareInspection(id uint64, before, after *record.VehicleInspection) error {
 	if after.Type == "" {
 		after.Type = "periodic"
 	}

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"net/http"
 
 	"github.com/motorpool/fleet"
@@ -36,35 +35,32 @@ type IssueEnd struct {
 
 func (a *API) issueRoutes() {
 	s := &resource[record.Issue]{
-		api: a, path: "/v1/maintenance/issues", tag: "Maintenance", noun: "issue", nouns: "issues", log: a.desk.Issues, listing: &query.Issues,
-		read: auth.MaintenanceRead, write: auth.MaintenanceWrite, view: Issue{}, fields: record.IssueFields{}, states: rental.IssueStates,
+		api: a, log: a.desk.Issues, listing: &query.Issues,
+		titles:   titles{path: "/v1/maintenance/issues", tag: "Maintenance", noun: "issue", nouns: "issues"},
+		scope:    scopes{read: auth.MaintenanceRead, write: auth.MaintenanceWrite},
+		views:    views{view: Issue{}, fields: record.IssueFields{}, states: rental.IssueStates},
 		writable: func(b *record.Issue) any { return &b.IssueFields },
 		make: func(_ *http.Request, object map[string]any) (record.Issue, error) {
 			b := record.Issue{Status: rental.IssueOpen, StatusSince: record.InstantOf(a.Now())}
 			return b, a.decodeObject(object, &b.IssueFields)
 		},
-		settle: func(_ *http.Request, _ uint64, before, after *record.Issue) error {
+		prepare: func(r *http.Request, _ uint64, before, after *record.Issue) error {
 			if after.Severity == "" {
 				after.Severity = "medium"
 			}
 			if before != nil && before.VehicleID != after.VehicleID {
 				return validation(fleet.FieldError{Pointer: "/vehicle_id", Code: "fixed", Detail: "an issue stays with its vehicle"})
 			}
-			return nil
-		},
-		refers: func(r *http.Request, b *record.Issue) error {
-			if err := a.ofVehicle(r, b.VehicleID); err != nil {
+			if err := a.ofVehicle(r, after.VehicleID); err != nil {
 				return err
 			}
-			return a.existsOne(r, &query.Bookings, fleet.BookingPrefix, b.BookingID, "/booking_id", "booking")
+			return a.existsOne(r, &query.Bookings, fleet.BookingPrefix, after.BookingID, "/booking_id", "booking")
 		},
-		show: func(_ context.Context, records []record.Record[record.Issue], _ []string) ([]shown, error) {
-			return each(records, func(rec record.Record[record.Issue]) any {
-				b := rec.Body
-				return Issue{ID: fleet.FormatID(fleet.IssuePrefix, rec.ID), IssueFields: b.IssueFields, Object: "issue", Status: b.Status, StatusSince: b.StatusSince,
-					Resolution: b.Resolution, WorkOrderID: b.WorkOrderID, InspectionID: b.InspectionID, AlertID: b.AlertID, Stamps: stampsOf(rec)}
-			}), nil
-		},
+		show: each(func(rec record.Record[record.Issue]) any {
+			b := rec.Body
+			return Issue{ID: fleet.FormatID(fleet.IssuePrefix, rec.ID), IssueFields: b.IssueFields, Object: "issue", Status: b.Status, StatusSince: b.StatusSince,
+				Resolution: b.Resolution, WorkOrderID: b.WorkOrderID, InspectionID: b.InspectionID, AlertID: b.AlertID, Stamps: stampsOf(rec)}
+		}),
 	}
 	s.register()
 	for _, action := range []struct {

@@ -57,8 +57,11 @@ func (a *API) jobScopes() []auth.Scope {
 
 func (a *API) jobRoutes() {
 	s := &resource[record.Job]{
-		api: a, path: "/v1/jobs", tag: "Jobs", noun: "job", nouns: "jobs", log: a.jobs, listing: &query.Jobs,
-		read: auth.TelematicsRead, write: auth.TelematicsWrite, view: Job{}, fields: Job{}, show: a.showJobs,
+		api: a, log: a.jobs, listing: &query.Jobs,
+		titles: titles{path: "/v1/jobs", tag: "Jobs", noun: "job", nouns: "jobs"},
+		scope:  scopes{read: auth.TelematicsRead, write: auth.TelematicsWrite},
+		views:  views{view: Job{}, fields: Job{}},
+		show:   a.showJobs,
 	}
 	s.register("create", "get", "replace", "patch", "archive", "history")
 	a.handle(route{Method: "GET", Path: s.path + "/{id}", ID: "getJob", Summary: "Get a job", Tag: s.tag, AnyOf: a.jobScopes(), Reply: Job{},

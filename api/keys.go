@@ -50,8 +50,11 @@ const overlap = 24 * time.Hour
 
 func (a *API) keyRoutes() {
 	s := &resource[record.APIKey]{
-		api: a, path: "/v1/api_keys", tag: "API keys", noun: "API key", nouns: "API keys", log: a.keys, listing: &query.APIKeys,
-		read: auth.KeysManage, write: auth.KeysManage, view: APIKey{}, fields: APIKeyNew{}, show: a.showKeys,
+		api: a, log: a.keys, listing: &query.APIKeys,
+		titles: titles{path: "/v1/api_keys", tag: "API keys", noun: "API key", nouns: "API keys"},
+		scope:  scopes{read: auth.KeysManage, write: auth.KeysManage},
+		views:  views{view: APIKey{}, fields: APIKeyNew{}},
+		show:   a.showKeys,
 	}
 	s.register("create", "replace", "patch", "archive")
 	a.handle(route{

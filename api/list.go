@@ -62,7 +62,7 @@ func (s *resource[T]) listParams() []param {
 	for _, r := range s.listing.Related {
 		words += " Also in what the " + strings.TrimSuffix(r.Field, "_id") + " is known by, with the scope `" + string(scopeOf(r.To)) + "`."
 	}
-	return append(append(params, s.narrowParams...),
+	return append(append(params, s.params.list...),
 		param{Name: "sort", About: "Members to sort by, separated by commas, with - for descending; of " + strings.Join(sortable, ", ") + ". `id` is always the last."},
 		param{Name: "q", About: words},
 		param{Name: "external_ref", Some: true, About: "The id that another system has for the record."},
@@ -191,23 +191,12 @@ func (s *resource[T]) chosen(r *http.Request, sortBy []query.SortKey) (query.Lis
 			req.Related = append(req.Related, related.To.Table)
 		}
 	}
-	if s.within != nil {
-		filters, err := s.within(r)
-		if err != nil {
-			return req, err
-		}
-		req.Filters = append(req.Filters, filters...)
-	}
-	if s.widen != nil {
-		if err := s.widen(r, req.Filters); err != nil {
+	if s.choose != nil {
+		if err := s.choose(r, &req); err != nil {
 			return req, err
 		}
 	}
-	var err error
-	if s.narrow != nil {
-		req.Only, err = s.narrow(r)
-	}
-	return req, err
+	return req, nil
 }
 
 // sortKeys reads sort=. The second result marks the list for its cursors: another list, or another order, has another

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"net/http"
 	"slices"
 	"time"
@@ -42,9 +41,12 @@ type MeterReadingVoid struct {
 func (a *API) meterReadingRoutes() {
 	const path = "/v1/vehicles/{id}/meter_readings"
 	s := &resource[record.MeterReading]{
-		api: a, path: path, tag: "Vehicles", noun: "meter reading", nouns: "meter readings", log: a.desk.Readings,
-		listing: &query.MeterReadings, read: auth.VehiclesRead, write: auth.VehiclesWrite, view: MeterReading{}, fields: MeterReadingNew{}, create: MeterReadingNew{},
-		show: showMeterReadings, within: a.withinVehicle,
+		api: a, log: a.desk.Readings, listing: &query.MeterReadings,
+		titles: titles{path: path, tag: "Vehicles", noun: "meter reading", nouns: "meter readings"},
+		scope:  scopes{read: auth.VehiclesRead, write: auth.VehiclesWrite},
+		views:  views{view: MeterReading{}, fields: MeterReadingNew{}, create: MeterReadingNew{}},
+		show:   each(showMeterReading),
+		choose: a.withinVehicle,
 		make: func(r *http.Request, object map[string]any) (record.MeterReading, error) {
 			var sent MeterReadingNew
 			if err := a.decodeObject(object, &sent); err != nil {
@@ -60,7 +62,7 @@ func (a *API) meterReadingRoutes() {
 			}
 			return m, err
 		},
-		check: func(m *record.MeterReading) error {
+		prepare: func(_ *http.Request, _ uint64, _, m *record.MeterReading) error {
 			// Clocks differ a little.
 			if m.RecordedAt.After(a.Now().Add(5 * time.Minute)) {
 				return validation(fleet.FieldError{Pointer: "/recorded_at", Code: "invalid", Detail: "lies in the future"})
@@ -149,10 +151,6 @@ func (a *API) meterReadingRoutes() {
 	})
 }
 
-func showMeterReadings(_ context.Context, records []record.Record[record.MeterReading], _ []string) ([]shown, error) {
-	views := make([]shown, len(records))
-	for i, rec := range records {
-		views[i].view = MeterReading{ID: fleet.FormatID(fleet.MeterReadingPrefix, rec.ID), MeterReading: rec.Body, Object: "meter_reading", Stamps: stampsOf(rec)}
-	}
-	return views, nil
+func showMeterReading(rec record.Record[record.MeterReading]) any {
+	return MeterReading{ID: fleet.FormatID(fleet.MeterReadingPrefix, rec.ID), MeterReading: rec.Body, Object: "meter_reading", Stamps: stampsOf(rec)}
 }

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"slices"
@@ -121,7 +120,7 @@ func (a *API) paymentRoutes() {
 // paymentAction registers an action on a payment.
 func (a *API) paymentAction(s *resource[record.Payment], name, summary string, body any, read func(*http.Request) (func(*record.Record[record.Payment]) error, error)) {
 	a.handle(route{
-		Method: "POST", Path: s.path + "/{id}/" + name, ID: name + "Payment", Tag: s.tag, Scope: s.write, Summary: summary, Params: ifMatch, Body: body,
+		Method: "POST", Path: s.path + "/{id}/" + name, ID: name + "Payment", Tag: s.tag, Scope: s.scope.write, Summary: summary, Params: ifMatch, Body: body,
 		Optional: name != "assign", Reply: s.view,
 	}, func(w http.ResponseWriter, r *http.Request) error {
 		mutate, err := read(r)
@@ -153,30 +152,34 @@ func (a *API) instantOr(at *record.Instant) record.Instant {
 
 func (a *API) paymentResource() *resource[record.Payment] {
 	return &resource[record.Payment]{
-		api: a, path: "/v1/payments", tag: "Payments", noun: "payment", nouns: "payments", log: a.desk.Payments, listing: &query.Payments,
-		read: auth.FinanceRead, write: auth.FinanceWrite, states: record.PaymentStates,
-		view: Payment{}, fields: record.PaymentNotes{}, create: PaymentNew{},
+		api: a, log: a.desk.Payments, listing: &query.Payments,
+		titles:   titles{path: "/v1/payments", tag: "Payments", noun: "payment", nouns: "payments"},
+		scope:    scopes{read: auth.FinanceRead, write: auth.FinanceWrite},
+		views:    views{view: Payment{}, fields: record.PaymentNotes{}, create: PaymentNew{}, states: record.PaymentStates},
 		writable: func(p *record.Payment) any { return &p.PaymentNotes },
 		make: func(_ *http.Request, object map[string]any) (record.Payment, error) {
 			var sent PaymentNew
 			err := a.decodeObject(object, &sent)
 			return record.Payment{PaymentFields: sent.PaymentFields, Confirm: sent.Confirm}, err
 		},
-		add: func(ctx context.Context, r *http.Request, id uint64, p record.Payment) (record.Record[record.Payment], error) {
-			return a.desk.Pay(ctx, author(r), auth.From(ctx).Account, id, p, p.Confirm)
+		write: func(r *http.Request, w writing[record.Payment]) (record.Record[record.Payment], error) {
+			if w.body == nil {
+				return w.to(r, a.desk.Payments)
+			}
+			return a.desk.Pay(r.Context(), author(r), auth.From(r.Context()).Account, w.id, *w.body, w.body.Confirm)
 		},
-		show: showPayments,
-		settle: func(r *http.Request, _ uint64, before, after *record.Payment) error {
+		show: each(showPayment),
+		prepare: func(r *http.Request, _ uint64, before, after *record.Payment) error {
 			if before != nil {
 				return nil // notes alone
 			}
-			return a.settlePayment(r, after)
+			return a.preparePayment(r, after)
 		},
 	}
 }
 
-// settlePayment completes a new payment, and refuses one that cannot be.
-func (a *API) settlePayment(r *http.Request, p *record.Payment) error {
+// preparePayment completes a new payment, and refuses one that cannot be.
+func (a *API) preparePayment(r *http.Request, p *record.Payment) error {
 	if faults := moneyFaults("/amount", p.Amount, 1, price.Limit); faults != nil {
 		return validation(faults...)
 	}
@@ -234,15 +237,11 @@ func moneyFaults(pointer string, m record.Money, least, most int64) []fleet.Fiel
 	return nil
 }
 
-func showPayments(_ context.Context, records []record.Record[record.Payment], _ []string) ([]shown, error) {
-	views := make([]shown, len(records))
-	for i, rec := range records {
-		p := &rec.Body
-		views[i].view = Payment{ID: fleet.FormatID(fleet.PaymentPrefix, rec.ID), PaymentFields: p.PaymentFields, Object: "payment", Number: p.Number, Status: p.Status,
-			Refunds: append([]record.Refund{}, p.Refunds...), Refunded: record.Money{Amount: p.Refunded(), Currency: p.Amount.Currency},
-			FailReason: p.FailReason, BookedFor: p.BookedFor, Stamps: stampsOf(rec)}
-	}
-	return views, nil
+func showPayment(rec record.Record[record.Payment]) any {
+	p := &rec.Body
+	return Payment{ID: fleet.FormatID(fleet.PaymentPrefix, rec.ID), PaymentFields: p.PaymentFields, Object: "payment", Number: p.Number, Status: p.Status,
+		Refunds: append([]record.Refund{}, p.Refunds...), Refunded: record.Money{Amount: p.Refunded(), Currency: p.Amount.Currency},
+		FailReason: p.FailReason, BookedFor: p.BookedFor, Stamps: stampsOf(rec)}
 }
 
 // bookingPaymentRoutes are the payments of one booking.
@@ -250,21 +249,22 @@ func (a *API) bookingPaymentRoutes(s *resource[record.Payment]) {
 	const path = "/v1/bookings/{id}/payments"
 	of := *s
 	of.path = path
-	of.narrow = func(r *http.Request) (*[]uint64, error) {
+	of.choose = func(r *http.Request, req *query.ListRequest) error {
 		booking, err := a.pathBooking(r)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		ids, err := query.PaymentsOf(r.Context(), a.DB, auth.From(r.Context()).Account, booking)
-		return &ids, err
+		ids, err := query.PaymentsOf(r.Context(), a.DB, req.Account, booking)
+		req.Only = &ids
+		return err
 	}
 	a.handle(route{
-		Method: "GET", Path: path, ID: "listBookingPayments", Tag: s.tag, Scope: s.read, Summary: "List the payments of a booking",
+		Method: "GET", Path: path, ID: "listBookingPayments", Tag: s.tag, Scope: s.scope.read, Summary: "List the payments of a booking",
 		Params: slices.Concat(pageParams, of.listParams(), []param{{Name: "fields", About: "Names of members, separated by commas: only these and `id` are answered."}}),
 		Reply:  a.listSchema(s.view),
 	}, of.list)
 	a.handle(route{
-		Method: "POST", Path: path, ID: "createBookingPayment", Tag: s.tag, Scope: s.write, Summary: "Create a payment of a booking",
+		Method: "POST", Path: path, ID: "createBookingPayment", Tag: s.tag, Scope: s.scope.write, Summary: "Create a payment of a booking",
 		About: "As POST /v1/payments, with the booking of the path.", Body: PaymentNew{}, Status: 201, Reply: s.view,
 	}, func(w http.ResponseWriter, r *http.Request) error {
 		id, err := a.pathBooking(r)

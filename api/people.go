@@ -25,6 +25,12 @@ type table[T any] struct {
 	rows    func(ctx context.Context, records []record.Record[T]) ([][]string, error) // cells, by the columns
 }
 
+// peopleTable says of a resource that it has such a table.
+type peopleTable[T any] struct {
+	columns []tableColumn // all that there are
+	open    func(r *http.Request) (*table[T], error)
+}
+
 // tableColumn is a column of a table for people.
 type tableColumn struct {
 	Name  string
@@ -99,7 +105,7 @@ func (s *resource[T]) downloadTable(w http.ResponseWriter, r *http.Request) erro
 	if err := wholeOnly(r, "format=csv"); err != nil {
 		return err
 	}
-	t, err := s.table(r)
+	t, err := s.table.open(r)
 	if err != nil {
 		return err
 	}
@@ -144,7 +150,7 @@ func (s *resource[T]) tableOf(r *http.Request) ([]tableColumn, error) {
 	if s.table == nil {
 		return nil, nil
 	}
-	t, err := s.table(r)
+	t, err := s.table.open(r)
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +159,7 @@ func (s *resource[T]) tableOf(r *http.Request) ([]tableColumn, error) {
 
 // tableRows are the bodies of an export as a table for people: a JSON array of cells each.
 func (s *resource[T]) tableRows(r *http.Request, records []record.Record[T]) ([]string, error) {
-	t, err := s.table(r)
+	t, err := s.table.open(r)
 	if err != nil {
 		return nil, err
 	}

@@ -39,8 +39,10 @@ type QuoteAccept struct {
 
 func (a *API) quoteRoutes() {
 	s := &resource[record.Quote]{
-		api: a, path: "/v1/quotes", tag: "Bookings", noun: "quote", nouns: "quotes", log: a.desk.Quotes, listing: &query.Quotes,
-		read: auth.BookingsRead, write: auth.BookingsWrite, view: Quote{}, fields: record.BookingFields{}, moving: []string{"status"},
+		api: a, log: a.desk.Quotes, listing: &query.Quotes,
+		titles:   titles{path: "/v1/quotes", tag: "Bookings", noun: "quote", nouns: "quotes"},
+		scope:    scopes{read: auth.BookingsRead, write: auth.BookingsWrite},
+		views:    views{view: Quote{}, fields: record.BookingFields{}, moving: []string{"status"}},
 		writable: func(q *record.Quote) any { return &q.BookingFields },
 		make: func(r *http.Request, object map[string]any) (record.Quote, error) {
 			var sent record.BookingFields

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"net/http"
 
 	"github.com/motorpool/fleet"
@@ -48,11 +47,11 @@ type ReminderDismissal struct {
 
 func (a *API) reminderRoutes() {
 	s := &resource[record.Reminder]{
-		api: a, path: "/v1/maintenance/reminders", tag: "Maintenance", noun: "reminder", nouns: "reminders", log: a.desk.Reminders, listing: &query.Reminders,
-		read: auth.MaintenanceRead, write: auth.MaintenanceWrite, view: Reminder{}, fields: Reminder{},
-		show: func(_ context.Context, records []record.Record[record.Reminder], _ []string) ([]shown, error) {
-			return each(records, showReminder), nil
-		},
+		api: a, log: a.desk.Reminders, listing: &query.Reminders,
+		titles: titles{path: "/v1/maintenance/reminders", tag: "Maintenance", noun: "reminder", nouns: "reminders"},
+		scope:  scopes{read: auth.MaintenanceRead, write: auth.MaintenanceWrite},
+		views:  views{view: Reminder{}, fields: Reminder{}},
+		show:   each(showReminder),
 	}
 	s.register("create", "replace", "patch", "archive")
 	a.handle(route{

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -31,19 +30,24 @@ type RoutePlan struct {
 func (a *API) routePlanRoutes() {
 	log := record.NewLog(a.store, record.RoutePlans)
 	s := &resource[record.RoutePlan]{
-		api: a, path: "/v1/route_plans", tag: "Routes", noun: "route plan", nouns: "route plans", log: log, listing: &query.RoutePlans,
-		read: auth.TelematicsRead, write: auth.TelematicsWrite,
-		view: RoutePlan{}, fields: record.RoutePlanFields{},
+		api: a, log: log, listing: &query.RoutePlans,
+		titles:   titles{path: "/v1/route_plans", tag: "Routes", noun: "route plan", nouns: "route plans"},
+		scope:    scopes{read: auth.TelematicsRead, write: auth.TelematicsWrite},
+		views:    views{view: RoutePlan{}, fields: record.RoutePlanFields{}},
 		writable: func(p *record.RoutePlan) any { return &p.RoutePlanFields },
-		make: func(_ *http.Request, object map[string]any) (record.RoutePlan, error) {
-			var p record.RoutePlan
-			return p, a.decodeObject(object, &p.RoutePlanFields)
+		show: each(func(rec record.Record[record.RoutePlan]) any {
+			return RoutePlan{ID: fleet.FormatID(fleet.PlanPrefix, rec.ID), RoutePlanFields: rec.Body.RoutePlanFields, Object: "route_plan", Stamps: stampsOf(rec)}
+		}),
+		prepare: func(r *http.Request, _ uint64, _, p *record.RoutePlan) error {
+			if err := checkRoutePlan(p); err != nil {
+				return err
+			}
+			return a.placeRoutePlan(r, p)
 		},
-		show: showRoutePlans, check: checkRoutePlan, refers: a.placeRoutePlan,
 	}
 	s.register()
 	a.handle(route{
-		Method: http.MethodGet, Path: s.path + "/{id}/progress", ID: "getRoutePlanProgress", Tag: s.tag, Scope: s.read,
+		Method: http.MethodGet, Path: s.path + "/{id}/progress", ID: "getRoutePlanProgress", Tag: s.tag, Scope: s.scope.read,
 		Summary: "Get how far a route plan has come",
 		About: "The newest run of the plan: for each stop whether and when it was reached, and when it will be. A plan that has not begun, or whose vehicle was never heard of, " +
 			"is `planned`, without `id`. " + aboutETA,
@@ -177,12 +181,4 @@ func middle(b *record.Bounds) (lat, lng *float64) {
 	}
 	north, east = rounded(north, 7), rounded(east, 7)
 	return &north, &east
-}
-
-func showRoutePlans(_ context.Context, records []record.Record[record.RoutePlan], _ []string) ([]shown, error) {
-	views := make([]shown, len(records))
-	for i, rec := range records {
-		views[i].view = RoutePlan{ID: fleet.FormatID(fleet.PlanPrefix, rec.ID), RoutePlanFields: rec.Body.RoutePlanFields, Object: "route_plan", Stamps: stampsOf(rec)}
-	}
-	return views, nil
 }

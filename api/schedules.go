@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 
@@ -37,46 +36,35 @@ type MaintenanceSchedule struct {
 
 func (a *API) taskRoutes() {
 	s := &resource[record.ServiceTask]{
-		api: a, path: "/v1/maintenance/tasks", tag: "Maintenance", noun: "service task", nouns: "service tasks", log: a.desk.Tasks, listing: &query.ServiceTasks,
-		read: auth.MaintenanceRead, write: auth.MaintenanceWrite, view: MaintenanceTask{}, fields: record.ServiceTask{},
+		api: a, log: a.desk.Tasks, listing: &query.ServiceTasks,
+		titles:   titles{path: "/v1/maintenance/tasks", tag: "Maintenance", noun: "service task", nouns: "service tasks"},
+		scope:    scopes{read: auth.MaintenanceRead, write: auth.MaintenanceWrite},
+		views:    views{view: MaintenanceTask{}, fields: record.ServiceTask{}},
 		writable: func(b *record.ServiceTask) any { return b },
-		make: func(_ *http.Request, object map[string]any) (record.ServiceTask, error) {
-			var b record.ServiceTask
-			return b, a.decodeObject(object, &b)
-		},
-		show: func(_ context.Context, records []record.Record[record.ServiceTask], _ []string) ([]shown, error) {
-			return each(records, func(rec record.Record[record.ServiceTask]) any {
-				return MaintenanceTask{ID: fleet.FormatID(fleet.TaskPrefix, rec.ID), ServiceTask: rec.Body, Object: "service_task", Stamps: stampsOf(rec)}
-			}), nil
-		},
+		show: each(func(rec record.Record[record.ServiceTask]) any {
+			return MaintenanceTask{ID: fleet.FormatID(fleet.TaskPrefix, rec.ID), ServiceTask: rec.Body, Object: "service_task", Stamps: stampsOf(rec)}
+		}),
 	}
 	s.register()
 }
 
-// each shows records of which nothing else is known than what they hold.
-func each[T any](records []record.Record[T], view func(record.Record[T]) any) []shown {
-	views := make([]shown, len(records))
-	for i, rec := range records {
-		views[i].view = view(rec)
-	}
-	return views
-}
-
 func (a *API) scheduleRoutes() {
 	s := &resource[record.MaintenanceSchedule]{
-		api: a, path: "/v1/maintenance/schedules", tag: "Maintenance", noun: "maintenance schedule", nouns: "maintenance schedules",
-		log: a.desk.Schedules, listing: &query.Schedules, read: auth.MaintenanceRead, write: auth.MaintenanceWrite,
-		view: MaintenanceSchedule{}, fields: record.ScheduleFields{},
+		api: a, log: a.desk.Schedules, listing: &query.Schedules,
+		titles: titles{
+			path: "/v1/maintenance/schedules", tag: "Maintenance", noun: "maintenance schedule",
+			nouns: "maintenance schedules",
+		},
+		scope:    scopes{read: auth.MaintenanceRead, write: auth.MaintenanceWrite},
+		views:    views{view: MaintenanceSchedule{}, fields: record.ScheduleFields{}},
 		writable: func(b *record.MaintenanceSchedule) any { return &b.ScheduleFields },
-		make: func(_ *http.Request, object map[string]any) (record.MaintenanceSchedule, error) {
-			var b record.MaintenanceSchedule
-			return b, a.decodeObject(object, &b.ScheduleFields)
+		show:     each(showSchedule),
+		prepare: func(r *http.Request, _ uint64, _, b *record.MaintenanceSchedule) error {
+			if err := checkSchedule(b); err != nil {
+				return err
+			}
+			return a.scheduleRefers(r, b)
 		},
-		show: func(_ context.Context, records []record.Record[record.MaintenanceSchedule], _ []string) ([]shown, error) {
-			return each(records, showSchedule), nil
-		},
-		check:  checkSchedule,
-		refers: a.scheduleRefers,
 	}
 	s.register()
 }

@@ -40,26 +40,29 @@ type TollReason struct {
 
 func (a *API) tollRoutes() {
 	s := &resource[record.Toll]{
-		api: a, path: "/v1/tolls", tag: "Tolls", noun: "toll", nouns: "tolls", log: a.desk.Tolls, listing: &query.Tolls,
-		read: auth.FinanceRead, write: auth.FinanceWrite, view: Toll{}, fields: record.TollFields{}, states: record.TollStates,
+		api: a, log: a.desk.Tolls, listing: &query.Tolls,
+		titles:   titles{path: "/v1/tolls", tag: "Tolls", noun: "toll", nouns: "tolls"},
+		scope:    scopes{read: auth.FinanceRead, write: auth.FinanceWrite},
+		views:    views{view: Toll{}, fields: record.TollFields{}, states: record.TollStates},
 		writable: func(t *record.Toll) any { return &t.TollFields },
 		make: func(_ *http.Request, object map[string]any) (record.Toll, error) {
 			t := record.Toll{Status: record.TollImported}
 			return t, a.decodeObject(object, &t.TollFields)
 		},
-		show: a.showTolls, settle: a.settleToll,
-		guard: func(rec *record.Record[record.Toll]) error {
+		show:    a.showTolls,
+		prepare: a.prepareToll,
+		mayArchive: onlyIf(func(_ *http.Request, rec *record.Record[record.Toll]) error {
 			if len(ledger.OfToll(&rec.Body, time.UTC)) == 0 {
 				return nil
 			}
 			return fleet.NewError(fleet.CodeConflict, "The toll "+fleet.FormatID(fleet.TollPrefix, rec.ID)+" is "+rec.Body.Status+
 				", and its cost is in the books. Dispute it, which takes the cost back, and archive it then; one that is paid or waived stays.")
-		},
+		}),
 	}
 	s.register()
 	move := func(action, summary, about, to string) {
 		a.handle(route{
-			Method: "POST", Path: "/v1/tolls/{id}/" + action, ID: action + "Toll", Tag: s.tag, Scope: s.write, Summary: summary,
+			Method: "POST", Path: "/v1/tolls/{id}/" + action, ID: action + "Toll", Tag: s.tag, Scope: s.scope.write, Summary: summary,
 			About: about + "A state that cannot be reached is a 409 with `current_state` and `allowed_transitions`.", Body: TollReason{}, Reply: Toll{},
 		}, func(w http.ResponseWriter, r *http.Request) error {
 			var sent TollReason
@@ -75,7 +78,7 @@ func (a *API) tollRoutes() {
 	move("dispute", "Dispute a toll or fine", "", record.TollDisputed)
 	move("waive", "Waive a toll or fine", "What was charged to the booking stays there: reverse the charge if it is not to be paid. ", record.TollWaived)
 	bare := func(action, summary string, h handlerFunc) {
-		a.handle(route{Method: "POST", Path: "/v1/tolls/{id}/" + action, ID: action + "Toll", Tag: s.tag, Scope: s.write, Summary: summary, Reply: Toll{},
+		a.handle(route{Method: "POST", Path: "/v1/tolls/{id}/" + action, ID: action + "Toll", Tag: s.tag, Scope: s.scope.write, Summary: summary, Reply: Toll{},
 			About: "A state that cannot be reached is a 409 with `current_state` and `allowed_transitions`."}, h)
 	}
 	bare("pay", "Note that a billed toll or fine was paid", func(w http.ResponseWriter, r *http.Request) error {
@@ -97,14 +100,14 @@ func (a *API) tollRoutes() {
 		return s.answer(w, r, http.StatusOK, rec)
 	})
 	a.handle(route{
-		Method: "POST", Path: "/v1/tolls/{id}/match", ID: "matchToll", Tag: s.tag, Scope: s.write, Summary: "Match a toll or fine with the booking that caused it",
+		Method: "POST", Path: "/v1/tolls/{id}/match", ID: "matchToll", Tag: s.tag, Scope: s.scope.write, Summary: "Match a toll or fine with the booking that caused it",
 		About: "By plate and region among the vehicles of that time, and the booking from whose actual pickup until whose actual return it happened; or by hand with `booking_id`. A disputed one of which no booking is found stays disputed: 409.",
 		Body:  TollMatch{}, Optional: true, Reply: Toll{},
 	}, func(w http.ResponseWriter, r *http.Request) error { return a.matchToll(s, w, r) })
 }
 
-// settleToll holds a toll against the schema's blind spots, and matches one that is new, or whose plate or time changed.
-func (a *API) settleToll(r *http.Request, _ uint64, before, after *record.Toll) error {
+// prepareToll holds a toll against the schema's blind spots, and matches one that is new, or whose plate or time changed.
+func (a *API) prepareToll(r *http.Request, _ uint64, before, after *record.Toll) error {
 	if after.Amount.Amount <= 0 {
 		return validation(fleet.FieldError{Pointer: "/amount/amount", Code: "invalid", Detail: "must be positive"})
 	}

@@ -55,7 +55,7 @@ type RowIssue struct {
 	Errors []FieldIssue `json:"errors,omitempty" nullable:"false"`
 }
 
-func (s *resource[T]) scopes() (read, write auth.Scope) { return s.read, s.write }
+func (s *resource[T]) scopes() (read, write auth.Scope) { return s.scope.read, s.scope.write }
 
 func (s *resource[T]) shape() (view, create reflect.Type) {
 	return reflect.TypeOf(s.view), reflect.TypeOf(s.create)

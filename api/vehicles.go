@@ -101,13 +101,20 @@ type VehicleStatus struct {
 
 func (a *API) vehicleRoutes() {
 	s := &resource[record.Vehicle]{
-		api: a, path: "/v1/vehicles", tag: "Vehicles", noun: "vehicle", nouns: "vehicles", log: a.vehicles, listing: &query.Vehicles,
-		read: auth.VehiclesRead, write: auth.VehiclesWrite, states: rental.VehicleStates,
-		view: Vehicle{}, fields: record.VehicleFields{}, create: VehicleNew{}, expand: []string{"devices", "vehicle_class", "home_location", "current_location"},
-		needs: map[string]auth.Scope{"devices": auth.TelematicsRead},
-		moving: append([]string{"online", "last_heard_at", "location", "current_mileage_mi", "battery_level", "device_ids", "devices", "heading_deg", "speed_mph",
-			"ignition_on", "fuel_level_pct", "range_mi", "engine_hours", "odometer_source", "odometer_recorded_at", "odometer_error_mi", "odometer_read_mi", "odometer_read_at",
-			"battery_level_source", "battery_level_recorded_at", "fuel_level_source", "fuel_level_recorded_at"}, movingFacts...),
+		api: a, log: a.vehicles, listing: &query.Vehicles,
+		titles: titles{path: "/v1/vehicles", tag: "Vehicles", noun: "vehicle", nouns: "vehicles"},
+		scope: scopes{
+			read: auth.VehiclesRead, write: auth.VehiclesWrite,
+			needs: map[string]auth.Scope{"devices": auth.TelematicsRead},
+		},
+		views: views{
+			view: Vehicle{}, fields: record.VehicleFields{}, create: VehicleNew{},
+			expand: []string{"devices", "vehicle_class", "home_location", "current_location"},
+			moving: append([]string{"online", "last_heard_at", "location", "current_mileage_mi", "battery_level", "device_ids", "devices", "heading_deg", "speed_mph",
+				"ignition_on", "fuel_level_pct", "range_mi", "engine_hours", "odometer_source", "odometer_recorded_at", "odometer_error_mi", "odometer_read_mi", "odometer_read_at",
+				"battery_level_source", "battery_level_recorded_at", "fuel_level_source", "fuel_level_recorded_at"}, movingFacts...),
+			states: rental.VehicleStates,
+		},
 		writable: func(v *record.Vehicle) any { return &v.VehicleFields },
 		make: func(_ *http.Request, object map[string]any) (record.Vehicle, error) {
 			var sent VehicleNew
@@ -119,16 +126,9 @@ func (a *API) vehicleRoutes() {
 			}
 			return record.Vehicle{VehicleFields: sent.VehicleFields, Status: sent.Status, StatusSince: record.InstantOf(a.Now())}, nil
 		},
-		show:  a.showVehicles,
-		check: checkVehicle, refers: a.vehicleRefers,
-		settle: func(_ *http.Request, _ uint64, before, after *record.Vehicle) error {
-			// What somebody says now of where it is counts more than what has ended until now.
-			if said := after.CurrentLocationID; before == nil && said != "" || before != nil && said != before.CurrentLocationID {
-				after.LocatedAt = record.InstantOf(slices.MaxFunc([]time.Time{a.Now(), after.LocatedAt.Time}, time.Time.Compare))
-			}
-			return nil
-		},
-		leave: func(r *http.Request, id uint64) (func(*record.Record[record.Vehicle]) error, func(error)) {
+		show:    a.showVehicles,
+		prepare: a.prepareVehicle,
+		mayArchive: func(r *http.Request, id uint64) (func(*record.Record[record.Vehicle]) error, func(error)) {
 			leaving := a.desk.Leave(author(r), auth.From(r.Context()).Account, id)
 			return func(rec *record.Record[record.Vehicle]) error { return leaving.MayArchive(r.Context(), rec) }, func(err error) { leaving.Done(r.Context(), err) }
 		},
@@ -163,6 +163,18 @@ func (a *API) vehicleRoutes() {
 		Method: "GET", Path: "/v1/vehicles/{id}/devices", ID: "listVehicleDevices", Tag: "Vehicles", Scope: auth.TelematicsRead,
 		Summary: "List the trackers that are or were on a vehicle", Params: pageParams, Reply: a.listSchema(Device{}),
 	}, a.vehicleDevices)
+}
+
+// prepareVehicle completes a vehicle that is about to be written, and refuses what its schema cannot.
+func (a *API) prepareVehicle(r *http.Request, _ uint64, before, after *record.Vehicle) error {
+	// What somebody says now of where it is counts more than what has ended until now.
+	if said := after.CurrentLocationID; before == nil && said != "" || before != nil && said != before.CurrentLocationID {
+		after.LocatedAt = record.InstantOf(slices.MaxFunc([]time.Time{a.Now(), after.LocatedAt.Time}, time.Time.Compare))
+	}
+	if err := checkVehicle(after); err != nil {
+		return err
+	}
+	return a.vehicleRefers(r, after)
 }
 
 // vehicleDevices lists the devices of one vehicle; they are few, so that pages are cut here.

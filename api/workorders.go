@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"reflect"
@@ -64,27 +63,28 @@ type WorkCancel struct {
 
 func (a *API) workOrderRoutes() {
 	s := &resource[record.WorkOrder]{
-		api: a, path: "/v1/maintenance/work_orders", tag: "Maintenance", noun: "work order", nouns: "work orders", log: a.desk.Work, listing: &query.WorkOrders, states: rental.WorkStates,
-		read: auth.MaintenanceRead, write: auth.MaintenanceWrite, view: WorkOrder{}, fields: record.WorkOrderFields{},
+		api: a, log: a.desk.Work, listing: &query.WorkOrders,
+		titles: titles{
+			path: "/v1/maintenance/work_orders", tag: "Maintenance", noun: "work order", nouns: "work orders",
+		},
+		scope:    scopes{read: auth.MaintenanceRead, write: auth.MaintenanceWrite},
+		views:    views{view: WorkOrder{}, fields: record.WorkOrderFields{}, states: rental.WorkStates},
 		writable: func(b *record.WorkOrder) any { return &b.WorkOrderFields },
-		make: func(_ *http.Request, object map[string]any) (record.WorkOrder, error) {
-			var b record.WorkOrder
-			return b, a.decodeObject(object, &b.WorkOrderFields)
+		write: func(r *http.Request, w writing[record.WorkOrder]) (record.Record[record.WorkOrder], error) {
+			if w.body == nil {
+				return w.to(r, a.desk.Work)
+			}
+			return a.desk.OpenWork(r.Context(), author(r), auth.From(r.Context()).Account, w.id, w.body.WorkOrderFields)
 		},
-		add: func(ctx context.Context, r *http.Request, id uint64, body record.WorkOrder) (record.Record[record.WorkOrder], error) {
-			return a.desk.OpenWork(ctx, author(r), auth.From(ctx).Account, id, body.WorkOrderFields)
-		},
-		settle: a.settleWorkOrder,
-		show: func(_ context.Context, records []record.Record[record.WorkOrder], _ []string) ([]shown, error) {
-			return each(records, showWorkOrder), nil
-		},
-		guard: func(rec *record.Record[record.WorkOrder]) error {
+		prepare: a.prepareWorkOrder,
+		show:    each(showWorkOrder),
+		mayArchive: onlyIf(func(_ *http.Request, rec *record.Record[record.WorkOrder]) error {
 			switch rec.Body.Status {
 			case record.WorkDraft, record.WorkCompleted, record.WorkCancelled:
 				return nil
 			}
 			return fleet.NewError(fleet.CodeConflict, "A work order that is "+rec.Body.Status+" cannot be archived; cancel or complete it first.")
-		},
+		}),
 	}
 	s.register()
 	for _, action := range []struct {
@@ -153,9 +153,9 @@ func showWorkOrder(rec record.Record[record.WorkOrder]) any {
 	}
 }
 
-// settleWorkOrder completes a work order that is about to be written, and refuses what cannot be: a vehicle or times that an action has
+// prepareWorkOrder completes a work order that is about to be written, and refuses what cannot be: a vehicle or times that an action has
 // fixed, costs that are posted already, reminders and issues of another vehicle or another work order.
-func (a *API) settleWorkOrder(r *http.Request, id uint64, before, after *record.WorkOrder) error {
+func (a *API) prepareWorkOrder(r *http.Request, id uint64, before, after *record.WorkOrder) error {
 	after.Complete()
 	if before != nil {
 		if err := fixedWork(id, before, after); err != nil {
