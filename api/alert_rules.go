@@ -149,25 +149,3 @@ func (a *API) vehiclesExist(r *http.Request, scope *record.Scope) error {
 	}
 	return a.exist(r, &query.Vehicles, fleet.VehiclePrefix, scope.VehicleIDs, "/scope/vehicle_ids/", "vehicle")
 }
-
-// exist refuses ids of which the account has no record, archived or not; the pointer of each is pointer and its place.
-func (a *API) exist(r *http.Request, listing *query.Listing, prefix string, texts []string, pointer, noun string) error {
-	ids := make([]uint64, len(texts))
-	for i, text := range texts {
-		ids[i], _ = fleet.ParseID(prefix, text) // zero, which is nobody's, if it is no id
-	}
-	found, err := query.RecordsByID(r.Context(), a.DB, listing, auth.From(r.Context()).Account, ids)
-	if err != nil {
-		return err
-	}
-	var faults []fleet.FieldError
-	for i, id := range ids {
-		if _, ok := found[id]; !ok {
-			faults = append(faults, fleet.NoSuch(pointer+strconv.Itoa(i), noun, prefix, texts[i]))
-		}
-	}
-	if faults != nil {
-		return validation(faults...)
-	}
-	return nil
-}

@@ -102,28 +102,3 @@ func showBlock(rec record.Record[record.Block]) any {
 	return Block{ID: fleet.FormatID(fleet.BlockPrefix, rec.ID), VehicleID: b.VehicleID, BlockFields: b.BlockFields,
 		SourceID: b.SourceID, Object: "block", Stamps: stampsOf(rec)}
 }
-
-// fieldsParams are the parameters that choose members of the records of a list.
-var fieldsParams = []param{{Name: "fields", About: "Names of members, separated by commas: only these and `id` are answered."}}
-
-// without returns the parameters but one, with its comparisons.
-func without(params []param, name string) []param {
-	return slices.DeleteFunc(slices.Clone(params), func(p param) bool { return p.Name == name })
-}
-
-// vehicleInPath returns the id of the vehicle that the path names, if the account has it.
-func (a *API) vehicleInPath(r *http.Request) (string, error) {
-	id, err := pathID(r, "vehicle", fleet.VehiclePrefix)
-	if err != nil {
-		return "", err
-	}
-	_, err = a.vehicles.Get(r.Context(), auth.From(r.Context()).Account, id)
-	return fleet.FormatID(fleet.VehiclePrefix, id), err
-}
-
-// withinVehicle narrows a list to the vehicle that the path names.
-func (a *API) withinVehicle(r *http.Request, req *query.ListRequest) error {
-	id, err := a.vehicleInPath(r)
-	req.Filters = append(req.Filters, query.Filter{Field: "vehicle_id", Op: "eq", Values: []string{id}})
-	return err
-}

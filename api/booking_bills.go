@@ -180,18 +180,6 @@ func items[T any](a *API, path, id, summary string, of func(*record.Booking) []T
 	})
 }
 
-// writeCut answers with one page of a list that is all there.
-func writeCut[T any](w http.ResponseWriter, r *http.Request, all []T) error {
-	p, err := pageOf(r, r.URL.Path)
-	if err != nil {
-		return err
-	}
-	if p.After != nil {
-		return invalidParam("cursor", "is not a next_cursor of this list")
-	}
-	return writeList(w, r, r.URL.Path, p, all[min(p.Offset(), len(all)):min(p.Offset()+p.PerPage, len(all))], len(all), nil)
-}
-
 // newItem adds something to a booking, under an id that a repeated request gives again, and answers with it.
 func newItem[B, T any](a *API, path, id, summary, about, prefix string, add func(ctx context.Context, o desk.Order, id string, sent B) (T, error)) {
 	var body B

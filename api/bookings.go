@@ -328,30 +328,6 @@ func showClasses(_ context.Context, records []record.Record[record.VehicleClass]
 	return views, nil
 }
 
-// related shows the records of another kind that some records name.
-func related[T, R any](ctx context.Context, a *API, l *query.Listing, prefix string, records []record.Record[T], of func(*T) string,
-	show func(context.Context, []record.Record[R], []string) ([]shown, error)) ([]shown, error) {
-	var ids []uint64
-	for i := range records {
-		if id, err := fleet.ParseID(prefix, of(&records[i].Body)); err == nil && !slices.Contains(ids, id) {
-			ids = append(ids, id)
-		}
-	}
-	found, err := query.RecordsByID(ctx, a.DB, l, records[0].Account, ids)
-	if err != nil {
-		return nil, err
-	}
-	var others []record.Record[R]
-	for _, stored := range found {
-		rec, err := fromStored[R](records[0].Account, stored)
-		if err != nil {
-			return nil, err
-		}
-		others = append(others, rec)
-	}
-	return show(ctx, others, nil)
-}
-
 // showBooking makes the answer for a booking for which something was paid.
 func showBooking(rec record.Record[record.Booking], paid query.Paid, now time.Time) (Booking, error) {
 	b := rec.Body
@@ -436,12 +412,4 @@ func paymentStatus(total, paid, refunded int64) string {
 		return "unpaid"
 	}
 	return "partially_paid"
-}
-
-// list returns a list that is never nil.
-func list[T any](values []T) []T {
-	if values == nil {
-		return []T{}
-	}
-	return values
 }

@@ -130,54 +130,6 @@ func (a *API) unused(ctx context.Context, account fleet.AccountID, noun, id stri
 	return fleet.NewError(fleet.CodeConflict, fmt.Sprintf("The %s %s is in use and cannot be archived: by %s. Give those another, or wait until the bookings among them are over.", noun, id, strings.Join(names, ", ")), fields...)
 }
 
-// existsOne is exist for a member that names one record, or none.
-func (a *API) existsOne(r *http.Request, listing *query.Listing, prefix, text, pointer, noun string) error {
-	if text == "" {
-		return nil
-	}
-	id, _ := fleet.ParseID(prefix, text)
-	found, err := query.RecordsByID(r.Context(), a.DB, listing, auth.From(r.Context()).Account, []uint64{id})
-	if err == nil && len(found) == 0 {
-		err = validation(fleet.NoSuch(pointer, noun, prefix, text))
-	}
-	return err
-}
-
-// faultsOf makes an error of what is wrong, nil of nothing.
-func faultsOf(faults []fleet.FieldError) error {
-	if len(faults) == 0 {
-		return nil
-	}
-	return validation(faults...)
-}
-
-// fees says what is wrong with amounts that must not be negative and must be of one currency.
-func fees(amounts map[string]*record.Money) []fleet.FieldError {
-	var faults []fleet.FieldError
-	var currency string
-	pointers := make([]string, 0, len(amounts))
-	for pointer := range amounts {
-		pointers = append(pointers, pointer)
-	}
-	slices.Sort(pointers)
-	for _, pointer := range pointers {
-		m := amounts[pointer]
-		if m == nil {
-			continue
-		}
-		if m.Amount < 0 || m.Amount > price.Limit {
-			faults = append(faults, fleet.FieldError{Pointer: pointer + "/amount", Code: "out_of_range", Detail: fmt.Sprintf("must be from 0 to %d", int64(price.Limit))})
-		}
-		if currency == "" {
-			currency = m.Currency
-		}
-		if m.Currency != currency {
-			faults = append(faults, fleet.FieldError{Pointer: pointer + "/currency", Code: "currency_mismatch", Detail: "must be " + currency + ", as the others"})
-		}
-	}
-	return faults
-}
-
 func checkClass(c *record.VehicleClass) error {
 	faults := fees(map[string]*record.Money{"/daily_rate": c.DailyRate, "/extra_mile_fee": c.ExtraMileFee, "/deposit_amount": c.DepositAmount})
 	if c.MaxRentalDays != 0 && c.MaxRentalDays < c.MinRentalDays {

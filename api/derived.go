@@ -1,16 +1,13 @@
 package api
 
 import (
-	"encoding/json"
 	"iter"
-	"math"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
-	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
@@ -18,20 +15,6 @@ import (
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/query"
 )
-
-// Place is where something happened.
-type Place struct {
-	Lat     float64 `json:"lat" doc:"Degrees WGS 84."`
-	Lng     float64 `json:"lng" doc:"Degrees WGS 84."`
-	Address *string `json:"address" nullable:"true" doc:"Words for the place."`
-}
-
-// nullablePlace says in a schema that a member which is a place may be null, which a reference cannot say by itself.
-func nullablePlace(s *huma.Schema, name string) *huma.Schema {
-	place := *s.Properties[name]
-	s.Properties[name] = &huma.Schema{Description: place.Description, AnyOf: []*huma.Schema{{Ref: place.Ref}, {Type: "null"}}}
-	return s
-}
 
 // DerivedStamps are what everything derived has besides what it is.
 type DerivedStamps struct {
@@ -41,50 +24,6 @@ type DerivedStamps struct {
 	UpdatedAt   record.Instant `json:"updated_at"`
 	Deleted     bool           `json:"deleted,omitempty" doc:"Data that came later showed that it does not hold; only with include=deleted."`
 }
-
-func milesOf(metres float64) miles { return miles(metres / fleet.MetresPerMile) }
-
-func gallonsOf(litres float64) gallons { return gallons(litres / fleet.LitresPerGal) }
-
-func mphOf(mps float64) milesPerHour { return milesPerHour(mps / fleet.MetresPerMph) }
-
-func seconds(ms fleet.Millis) float64 { return float64(ms) / 1000 }
-
-// rounded cuts a number to decimals.
-func rounded(v float64, decimals int) float64 {
-	scale := math.Pow10(decimals)
-	return math.Round(v*scale) / scale
-}
-
-// optional converts a number that may be absent.
-func optional[T any](v *float64, convert func(float64) T) *T {
-	if v == nil {
-		return nil
-	}
-	c := convert(*v)
-	return &c
-}
-
-func textOrNull(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
-}
-
-func (a *API) place(p fleet.Place) Place {
-	return Place{Lat: p.Lat, Lng: p.Lng, Address: textOrNull(a.address(p.Lat, p.Lng))}
-}
-
-func (a *API) placeOrNull(p *fleet.Place) *Place {
-	if p == nil {
-		return nil
-	}
-	shown := a.place(*p)
-	return &shown
-}
-
-func instant(at fleet.Millis) record.Instant { return record.InstantOf(at.Time()) }
 
 func derivedStamps[E fleet.Entity](d *query.Derived[E]) DerivedStamps {
 	return DerivedStamps{Provisional: d.Entity.Header().Open, Late: d.Late, Revision: d.Revision, UpdatedAt: instant(d.UpdatedAt), Deleted: d.Deleted}
@@ -173,8 +112,6 @@ func (s *derivedResource[E, V]) find(r *http.Request) (query.Derived[E], error) 
 	return d, nil
 }
 
-func isoTime(at fleet.Millis) string { return at.Time().Format("2006-01-02T15:04:05.000Z") }
-
 // view reads and shows the thing that the path names.
 func (s *derivedResource[E, V]) view(r *http.Request) (V, error) {
 	d, err := s.find(r)
@@ -188,31 +125,6 @@ func (s *derivedResource[E, V]) view(r *http.Request) (V, error) {
 		return none, err
 	}
 	return views[0], nil
-}
-
-// triParam reads a boolean parameter that may be absent.
-func triParam(r *http.Request, name string) fleet.Tri {
-	text := r.URL.Query().Get(name)
-	if text == "" {
-		return fleet.Unknown
-	}
-	return fleet.TriOf(text == "true")
-}
-
-// idsParam reads a list of identities.
-func idsParam[T ~uint64](r *http.Request, name, prefix string) ([]T, error) {
-	var all []T
-	for _, text := range listParam(r, name) {
-		id, err := fleet.ParseID(prefix, text)
-		if err != nil {
-			return nil, invalidParam(name, err.Error())
-		}
-		all = append(all, T(id))
-	}
-	if len(all) > 1000 {
-		return nil, invalidParam(name, "has more than 1000 ids")
-	}
-	return all, nil
 }
 
 func (s *derivedResource[E, V]) readFilter(r *http.Request) (query.DerivedFilter, error) {
@@ -339,58 +251,4 @@ func (s *derivedResource[E, V]) download(w http.ResponseWriter, r *http.Request,
 			}
 		}
 	})
-}
-
-// downloadViews answers with views of one type: newline-delimited objects, or a table.
-func (a *API) downloadViews(w http.ResponseWriter, r *http.Request, format export.Format, name string, none any, views iter.Seq2[any, error]) error {
-	metric := metricUnits(r)
-	return a.download(w, r, format, name, func(w http.ResponseWriter) error {
-		if format == export.NDJSON {
-			for view, err := range views {
-				if err != nil {
-					return err
-				}
-				line, err := encodeJSON(view, metric)
-				if err != nil {
-					return err
-				}
-				if _, err := w.Write(line); err != nil {
-					return err
-				}
-			}
-			return nil
-		}
-		return writeTable(w, format, flatColumns(none, metric), func(yield func(rowKey, error) bool) {
-			var row []export.Value
-			for view, err := range views {
-				if err != nil {
-					yield(rowKey{}, err)
-					return
-				}
-				row = flatRow(row[:0], view, metric)
-				if !yield(rowKey{row: row}, nil) {
-					return
-				}
-			}
-		})
-	})
-}
-
-// lineString is a GeoJSON geometry: a LineString, or null for fewer than two places.
-func lineString(track []fleet.Position) json.RawMessage {
-	if len(track) < 2 {
-		return json.RawMessage("null")
-	}
-	line := []byte(`{"type":"LineString","coordinates":[`)
-	for i := range track {
-		if i > 0 {
-			line = append(line, ',')
-		}
-		line = append(line, '[')
-		line = strconv.AppendFloat(line, track[i].Lng, 'f', -1, 64)
-		line = append(line, ',')
-		line = strconv.AppendFloat(line, track[i].Lat, 'f', -1, 64)
-		line = append(line, ']')
-	}
-	return append(line, "]}"...)
 }

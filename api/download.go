@@ -170,3 +170,38 @@ func writeTable(w http.ResponseWriter, f export.Format, columns []export.Column,
 	}
 	return table.Close()
 }
+
+// downloadViews answers with views of one type: newline-delimited objects, or a table.
+func (a *API) downloadViews(w http.ResponseWriter, r *http.Request, format export.Format, name string, none any, views iter.Seq2[any, error]) error {
+	metric := metricUnits(r)
+	return a.download(w, r, format, name, func(w http.ResponseWriter) error {
+		if format == export.NDJSON {
+			for view, err := range views {
+				if err != nil {
+					return err
+				}
+				line, err := encodeJSON(view, metric)
+				if err != nil {
+					return err
+				}
+				if _, err := w.Write(line); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		return writeTable(w, format, flatColumns(none, metric), func(yield func(rowKey, error) bool) {
+			var row []export.Value
+			for view, err := range views {
+				if err != nil {
+					yield(rowKey{}, err)
+					return
+				}
+				row = flatRow(row[:0], view, metric)
+				if !yield(rowKey{row: row}, nil) {
+					return
+				}
+			}
+		})
+	})
+}

@@ -35,7 +35,7 @@ const maxUnknownTags = 1000
 
 func (a *API) driverTagRoutes() {
 	s := &resource[record.DriverTag]{
-		log: a.desk.Tags, listing: &query.DriverTags,
+		api: a, log: a.desk.Tags, listing: &query.DriverTags,
 		titles: titles{
 			path: "/v1/driver_tags", tag: "Drivers", noun: "driver tag", nouns: "driver tags",
 			about: "Whoever holds a tag drove the trips on which a tracker reported it, those of the past too. Off trips each report is a login for at most 15 minutes, or until another tag or a logout is reported.",
@@ -43,6 +43,9 @@ func (a *API) driverTagRoutes() {
 		scope:    scopes{read: auth.CustomersRead, write: auth.CustomersWrite},
 		views:    views{view: DriverTag{}, fields: record.DriverTagFields{}},
 		writable: func(t *record.DriverTag) any { return &t.DriverTagFields },
+		show: each(func(rec record.Record[record.DriverTag]) any {
+			return DriverTag{ID: fleet.FormatID(fleet.DriverTagPrefix, rec.ID), DriverTagFields: rec.Body.DriverTagFields, Object: "driver_tag", Stamps: stampsOf(rec)}
+		}),
 		prepare: func(r *http.Request, _ uint64, _, t *record.DriverTag) error {
 			t.Complete()
 			if err := faultsOf(t.Faults()); err != nil {
@@ -55,9 +58,7 @@ func (a *API) driverTagRoutes() {
 			return a.exist(r, &query.Customers, fleet.CustomerPrefix, names, "/holders/", "customer")
 		},
 	}
-	plain(a, s, func(rec record.Record[record.DriverTag], id string) any {
-		return DriverTag{ID: id, DriverTagFields: rec.Body.DriverTagFields, Object: "driver_tag", Stamps: stampsOf(rec)}
-	})
+	s.register()
 	a.handle(route{
 		Method: http.MethodGet, Path: "/v1/driver_tags/unknown", ID: "listUnknownDriverTags", Tag: "Drivers", Scope: auth.CustomersRead,
 		Summary: "List tags that nobody holds",

@@ -190,14 +190,6 @@ func (a *API) prepareExpense(r *http.Request, e *record.Expense) error {
 	return nil
 }
 
-// dayFaults says what is wrong with a date of the books.
-func dayFaults(pointer, text string) []fleet.FieldError {
-	if day, err := ledger.ParseDay(text); err != nil || !day.Known() {
-		return []fleet.FieldError{{Pointer: pointer, Code: "out_of_range", Detail: "must be a date from 1970-01-02 to 2199-12-31"}}
-	}
-	return nil
-}
-
 func showExpenses(_ context.Context, records []record.Record[record.Expense], _ []string) ([]shown, error) {
 	views := make([]shown, len(records))
 	for i, rec := range records {

@@ -549,15 +549,6 @@ func oneOf(amounts ...amount) (float64, *fleet.FieldError) {
 	return value, nil
 }
 
-// signalNames are the names of the catalogue.
-func signalNames() []string {
-	names := make([]string, len(fleet.Signals))
-	for i := range fleet.Signals {
-		names[i] = fleet.Signals[i].Name
-	}
-	return names
-}
-
 func readSignals(in map[string]signalInput, r *fleet.Report) *fleet.FieldError {
 	for name, v := range in {
 		s, ok := fleet.SignalNamed(name)

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
@@ -261,12 +260,4 @@ func showKey(rec record.Record[record.APIKey]) APIKey {
 		view.RotatedTo = &b.RotatedTo
 	}
 	return view
-}
-
-// printable says whether a text can be an identifier that people and machines read: no control characters, and no
-// blanks at its ends.
-func printable(text string) bool {
-	return text != "" && strings.TrimSpace(text) == text && !strings.ContainsFunc(text, func(r rune) bool {
-		return !unicode.IsPrint(r) || r == unicode.ReplacementChar
-	})
 }

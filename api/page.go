@@ -183,3 +183,15 @@ func links(u *url.URL, p page, total int, next string) string {
 	}
 	return strings.Join(parts, ", ")
 }
+
+// writeCut answers with one page of a list that is all there.
+func writeCut[T any](w http.ResponseWriter, r *http.Request, all []T) error {
+	p, err := pageOf(r, r.URL.Path)
+	if err != nil {
+		return err
+	}
+	if p.After != nil {
+		return invalidParam("cursor", "is not a next_cursor of this list")
+	}
+	return writeList(w, r, r.URL.Path, p, all[min(p.Offset(), len(all)):min(p.Offset()+p.PerPage, len(all))], len(all), nil)
+}

@@ -200,3 +200,45 @@ func namedID(r *http.Request, name, what, prefix string) (uint64, error) {
 	}
 	return id, nil
 }
+
+// idsParam reads a list of identities.
+func idsParam[T ~uint64](r *http.Request, name, prefix string) ([]T, error) {
+	var all []T
+	for _, text := range listParam(r, name) {
+		id, err := fleet.ParseID(prefix, text)
+		if err != nil {
+			return nil, invalidParam(name, err.Error())
+		}
+		all = append(all, T(id))
+	}
+	if len(all) > 1000 {
+		return nil, invalidParam(name, "has more than 1000 ids")
+	}
+	return all, nil
+}
+
+// triParam reads a boolean parameter that may be absent.
+func triParam(r *http.Request, name string) fleet.Tri {
+	text := r.URL.Query().Get(name)
+	if text == "" {
+		return fleet.Unknown
+	}
+	return fleet.TriOf(text == "true")
+}
+
+// numbers reads exactly n finite numbers separated by commas.
+func numbers(text string, n int) ([]float64, bool) {
+	parts := strings.Split(text, ",")
+	if len(parts) != n {
+		return nil, false
+	}
+	values := make([]float64, n)
+	for i, part := range parts {
+		v, err := strconv.ParseFloat(strings.TrimSpace(part), 64)
+		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil, false
+		}
+		values[i] = v
+	}
+	return values, true
+}

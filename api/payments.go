@@ -1,7 +1,6 @@
 package api
 
 import (
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -222,17 +221,6 @@ func (a *API) preparePayment(r *http.Request, p *record.Payment) error {
 func (a *API) notYet(pointer string, at record.Instant) []fleet.FieldError {
 	if at.After(a.Now().Add(24 * time.Hour)) {
 		return []fleet.FieldError{{Pointer: pointer, Code: "out_of_range", Detail: "lies in the future; money that has not moved yet is a pending payment"}}
-	}
-	return nil
-}
-
-// moneyFaults says what is wrong with an amount that must lie between two others.
-func moneyFaults(pointer string, m record.Money, least, most int64) []fleet.FieldError {
-	switch {
-	case m.Amount < least:
-		return []fleet.FieldError{{Pointer: pointer + "/amount", Code: "out_of_range", Detail: fmt.Sprintf("must be at least %d minor units", least)}}
-	case m.Amount > most:
-		return []fleet.FieldError{{Pointer: pointer + "/amount", Code: "out_of_range", Detail: fmt.Sprintf("must be at most %d minor units", most)}}
 	}
 	return nil
 }

@@ -177,15 +177,3 @@ func (s *resource[T]) tableRows(r *http.Request, records []record.Record[T]) ([]
 	}
 	return bodies, nil
 }
-
-// storedRecords makes records of rows of their current table.
-func storedRecords[T any](account fleet.AccountID, stored []query.Stored) ([]record.Record[T], error) {
-	records := make([]record.Record[T], len(stored))
-	for i := range stored {
-		var err error
-		if records[i], err = fromStored[T](account, stored[i]); err != nil {
-			return nil, err
-		}
-	}
-	return records, nil
-}

@@ -132,13 +132,6 @@ func (a *API) positionRow(row []export.Value, p *fleet.Position, metric bool) []
 		export.TextOf(a.address(p.Lat, p.Lng)), export.TextOf(cell), export.WordsOf(p.Flags.Names()), export.TextOf(p.Device.String()))
 }
 
-func (a *API) address(lat, lng float64) string {
-	if a.Geocoder == nil {
-		return ""
-	}
-	return a.Geocoder.Address(lat, lng)
-}
-
 func (a *API) listTrack(w http.ResponseWriter, r *http.Request) error {
 	id, err := pathID(r, "vehicle", fleet.VehiclePrefix)
 	if err != nil {
@@ -225,14 +218,6 @@ func flagsParam(r *http.Request) (with, without fleet.Flags, err error) {
 		}
 	}
 	return with, without, nil
-}
-
-// checkSpan refuses a span that ends before it begins.
-func checkSpan(from, to fleet.Millis) error {
-	if to != 0 && from >= to {
-		return invalidParam("until", "must be later than from")
-	}
-	return nil
 }
 
 // continueTrack narrows the filter to what comes behind the page's cursor: a fix time, or, where each interval gives one
@@ -496,21 +481,4 @@ func latestFilter(r *http.Request) (query.LatestFilter, error) {
 		f.Near = &query.Near{Lat: place[0], Lng: place[1], Radius: numberParam(r, "radius_m", 0)}
 	}
 	return f, nil
-}
-
-// numbers reads exactly n finite numbers separated by commas.
-func numbers(text string, n int) ([]float64, bool) {
-	parts := strings.Split(text, ",")
-	if len(parts) != n {
-		return nil, false
-	}
-	values := make([]float64, n)
-	for i, part := range parts {
-		v, err := strconv.ParseFloat(strings.TrimSpace(part), 64)
-		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, false
-		}
-		values[i] = v
-	}
-	return values, true
 }

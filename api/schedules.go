@@ -152,11 +152,3 @@ func (a *API) scheduleRefers(r *http.Request, b *record.MaintenanceSchedule) err
 	}
 	return nil
 }
-
-// ofVehicle refuses a body that does not name a vehicle of the account.
-func (a *API) ofVehicle(r *http.Request, id string) error {
-	if id == "" {
-		return validation(fleet.NoSuch("/vehicle_id", "vehicle", fleet.VehiclePrefix, id))
-	}
-	return a.existsOne(r, &query.Vehicles, fleet.VehiclePrefix, id, "/vehicle_id", "vehicle")
-}

@@ -91,13 +91,6 @@ func (a *API) scoreRoutes() {
 	})
 }
 
-// scoreSpan reads the span of scores, which ends at now unless the caller says otherwise.
-func scoreSpan(r *http.Request, now fleet.Millis) (from, to fleet.Millis, err error) {
-	to = timeParam(r, "until", now)
-	from = timeParam(r, "from", to.Add(-usualSpan))
-	return from, to, checkSpan(from, to)
-}
-
 func (a *API) vehicleScore(w http.ResponseWriter, r *http.Request) error {
 	id, err := pathID(r, "vehicle", fleet.VehiclePrefix)
 	if err != nil {

@@ -2,7 +2,6 @@ package api
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
@@ -65,17 +64,6 @@ type DriverPart struct {
 type TripDriver struct {
 	Driver string `json:"driver" minLength:"1" maxLength:"200" doc:"A name, or the id of a customer." example:"cus_1234"`
 }
-
-// geometryParams shape a line.
-var geometryParams = []param{
-	{Name: "simplify_m", Type: "number", Min: 0.01, Max: 1e6, About: "Leaves out what is nearer than so many metres to the line through the rest (Douglas-Peucker)."},
-	{Name: "max_points", Type: "integer", Min: 2, Max: maxTrackPage, About: "At most so many positions, leaving out those that matter least for the shape (Visvalingam)."},
-	{Name: "precision", Type: "integer", Min: 5, Max: 6, About: "Decimals of `format=polyline`; 5 unless given."},
-	formatParam(export.Tracks),
-}
-
-// wayFlags keep a position out of the line of a trip. Positions that came late are in it: deriving is by event time.
-const wayFlags = fleet.DoubtfulFlags &^ (fleet.FlagOutOfOrder | fleet.FlagLate)
 
 func (a *API) tripRoutes() {
 	s := &derivedResource[*fleet.Trip, Trip]{
@@ -227,11 +215,6 @@ func (a *API) showTrip(d *query.Derived[*fleet.Trip]) Trip {
 	return view
 }
 
-// wayOf is the filter of the positions that make the line of a trip.
-func wayOf(account fleet.AccountID, vehicle fleet.VehicleID, from, to fleet.Millis) query.TrackFilter {
-	return query.TrackFilter{Account: account, Vehicle: vehicle, From: from, To: to + 1, Without: wayFlags}
-}
-
 // readWay reads the positions of a way, which must not be more than can be simplified.
 func (a *API) readWay(r *http.Request, f query.TrackFilter) ([]fleet.Position, error) {
 	f.Limit = maxSimplified + 1
@@ -246,10 +229,6 @@ func (a *API) readWay(r *http.Request, f query.TrackFilter) ([]fleet.Position, e
 		return nil, tooLong()
 	}
 	return all, nil
-}
-
-func tooLong() error {
-	return fleet.NewError(fleet.CodeInvalid, fmt.Sprintf("The span has more than %d positions. Choose a shorter one, or read the positions of the vehicle.", maxSimplified))
 }
 
 func (a *API) getTrip(w http.ResponseWriter, r *http.Request, s *derivedResource[*fleet.Trip, Trip]) error {
@@ -284,57 +263,4 @@ func (a *API) getTrip(w http.ResponseWriter, r *http.Request, s *derivedResource
 		return a.writeFeatures(w, r, view.ID, []feature{{view: view, geometry: lineString(way)}}, false)
 	}
 	return a.downloadWay(w, r, view.ID, f.Vehicle, format, way)
-}
-
-// downloadWay answers with positions in a format of tracks.
-func (a *API) downloadWay(w http.ResponseWriter, r *http.Request, name string, vehicle fleet.VehicleID, format export.Format, way []fleet.Position) error {
-	metric := metricUnits(r)
-	return a.download(w, r, format, name, func(w http.ResponseWriter) error {
-		track, err := export.NewTrack(format, w, vehicle.String(), positionColumns(metric), intParam(r, "precision", polylineDigits))
-		if err != nil {
-			return err
-		}
-		var row []export.Value
-		for i := range way {
-			row = a.positionRow(row[:0], &way[i], metric)
-			if err := track.Write(&way[i], row); err != nil {
-				return err
-			}
-		}
-		return track.Close()
-	})
-}
-
-// feature is a thing with a geometry, as GeoJSON has it.
-type feature struct {
-	view     any
-	geometry json.RawMessage
-}
-
-// writeFeatures answers with GeoJSON: a FeatureCollection, or the one Feature.
-func (a *API) writeFeatures(w http.ResponseWriter, r *http.Request, name string, features []feature, collection bool) error {
-	type shownFeature struct {
-		Type       string          `json:"type"`
-		Geometry   json.RawMessage `json:"geometry"`
-		Properties any             `json:"properties"`
-	}
-	all := make([]shownFeature, len(features))
-	for i, f := range features {
-		all[i] = shownFeature{"Feature", f.geometry, f.view}
-	}
-	var answer any = struct {
-		Type     string         `json:"type"`
-		Features []shownFeature `json:"features"`
-	}{"FeatureCollection", all}
-	if !collection {
-		answer = all[0]
-	}
-	text, err := encodeJSON(answer, metricUnits(r))
-	if err != nil {
-		return err
-	}
-	return a.download(w, r, export.GeoJSON, name, func(w http.ResponseWriter) error {
-		_, err := w.Write(text)
-		return err
-	})
 }

@@ -245,3 +245,9 @@ func converted(number string, factor float64) string {
 	}
 	return string(appendRounded(nil, v*factor, decimals))
 }
+
+func milesOf(metres float64) miles { return miles(metres / fleet.MetresPerMile) }
+
+func gallonsOf(litres float64) gallons { return gallons(litres / fleet.LitresPerGal) }
+
+func mphOf(mps float64) milesPerHour { return milesPerHour(mps / fleet.MetresPerMph) }

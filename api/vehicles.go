@@ -71,19 +71,6 @@ type VehicleLocation struct {
 	Source     string         `json:"source" doc:"telematics." example:"telematics"`
 }
 
-// Stamps are the last members of every record.
-type Stamps struct {
-	CreatedAt  record.Instant `json:"created_at"`
-	UpdatedAt  record.Instant `json:"updated_at"`
-	ArchivedAt record.Instant `json:"archived_at" doc:"Null while the record is in use."`
-	Revision   uint64         `json:"revision" doc:"Counts the changes of the record; the number in its ETag."`
-}
-
-func stampsOf[T any](r record.Record[T]) Stamps {
-	return Stamps{CreatedAt: record.InstantOf(r.CreatedAt), UpdatedAt: record.InstantOf(r.UpdatedAt),
-		ArchivedAt: record.InstantOf(r.ArchivedAt), Revision: r.Revision}
-}
-
 // VehicleNew is what callers write to create a vehicle.
 type VehicleNew struct {
 	record.VehicleFields
@@ -353,34 +340,6 @@ func (v *Vehicle) addMeters(m query.Meters) {
 	}
 }
 
-// known returns a quantity rounded to decimals, or nil if it is not known.
-func known(v float64, decimals int) *float64 {
-	if math.IsNaN(v) {
-		return nil
-	}
-	scale := math.Pow10(decimals)
-	v = math.Round(v*scale) / scale
-	return &v
-}
-
-// ifKnown returns a quantity, or nil if it is not known.
-func ifKnown[Q ~float64](v float64) *Q {
-	if math.IsNaN(v) {
-		return nil
-	}
-	q := Q(v)
-	return &q
-}
-
-// whole returns a quantity as a whole number, or nil if it is not known.
-func whole(v float64) *int {
-	if math.IsNaN(v) {
-		return nil
-	}
-	n := int(math.Round(v))
-	return &n
-}
-
 // liveMark is what a vehicle shows beside its record, for its entity tag; nil if there is nothing.
 func liveMark(v Vehicle) []byte {
 	if v.LastHeardAt.IsZero() && v.Location == nil && (v.OdometerSource == nil || *v.OdometerSource == acquisition) && v.BatteryLevel == nil && v.FuelLevelPct == nil &&
@@ -394,15 +353,4 @@ func liveMark(v Vehicle) []byte {
 		panic(err) // plain values
 	}
 	return mark
-}
-
-// checkZone refuses a time zone that does not exist.
-func checkZone(name string) error {
-	if name == "" {
-		return nil
-	}
-	if _, err := time.LoadLocation(name); err != nil || name == "Local" {
-		return validation(fleet.FieldError{Pointer: "/timezone", Code: "invalid", Detail: "is not an IANA time zone"})
-	}
-	return nil
 }

@@ -1,0 +1,57 @@
+package api
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/api/rental/price"
+)
+
+// faultsOf makes an error of what is wrong, nil of nothing.
+func faultsOf(faults []fleet.FieldError) error {
+	if len(faults) == 0 {
+		return nil
+	}
+	return validation(faults...)
+}
+
+// fees says what is wrong with amounts that must not be negative and must be of one currency.
+func fees(amounts map[string]*record.Money) []fleet.FieldError {
+	var faults []fleet.FieldError
+	var currency string
+	pointers := make([]string, 0, len(amounts))
+	for pointer := range amounts {
+		pointers = append(pointers, pointer)
+	}
+	slices.Sort(pointers)
+	for _, pointer := range pointers {
+		m := amounts[pointer]
+		if m == nil {
+			continue
+		}
+		if m.Amount < 0 || m.Amount > price.Limit {
+			faults = append(faults, fleet.FieldError{Pointer: pointer + "/amount", Code: "out_of_range", Detail: fmt.Sprintf("must be from 0 to %d", int64(price.Limit))})
+		}
+		if currency == "" {
+			currency = m.Currency
+		}
+		if m.Currency != currency {
+			faults = append(faults, fleet.FieldError{Pointer: pointer + "/currency", Code: "currency_mismatch", Detail: "must be " + currency + ", as the others"})
+		}
+	}
+	return faults
+}
+
+// checkZone refuses a time zone that does not exist.
+func checkZone(name string) error {
+	if name == "" {
+		return nil
+	}
+	if _, err := time.LoadLocation(name); err != nil || name == "Local" {
+		return validation(fleet.FieldError{Pointer: "/timezone", Code: "invalid", Detail: "is not an IANA time zone"})
+	}
+	return nil
+}

@@ -1,0 +1,137 @@
+package api
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/query"
+)
+
+// comparisons are the suffixes of filters that compare.
+var comparisons = []string{"gte", "gt", "lte", "lt"}
+
+// listParams are the parameters by which the records of a listing are chosen and sorted.
+func (s *resource[T]) listParams() []param {
+	var params []param
+	sortable := []string{"id"}
+	shown := s.api.membersOf(s.view)
+	for _, f := range s.listing.Fields {
+		p := param{Name: f.Name, Many: true, Some: true, Enum: valuesOf(s.api.memberNamed(shown, f.Name)), Prefix: idPrefixes[f.Name], About: "One value, or several separated by commas."}
+		if f.Values != nil {
+			p.Enum = f.Values
+		}
+		if f.Name == "status" && s.states != nil {
+			p.Enum = s.states
+		}
+		if p.Enum != nil {
+			p.About = "One value, or several separated by commas, of " + strings.Join(p.Enum, ", ") + "."
+		}
+		switch f.Type {
+		case query.WordsField:
+			p.About += " In any case."
+		case query.CodeField:
+			p.About += " By letters and digits, in any case."
+		case query.NumberField:
+			p.Type = "integer"
+		case query.TimeField:
+			p.Format = "date-time"
+		}
+		params = append(params, p)
+		if f.Range {
+			for _, op := range comparisons {
+				params = append(params, param{Name: f.Name + "[" + op + "]", Type: p.Type, Format: p.Format, About: "Compares " + f.Name + "."})
+			}
+		}
+		if f.Sort {
+			sortable = append(sortable, f.Name)
+		}
+	}
+	words := "Words, all of which must occur."
+	for _, r := range s.listing.Related {
+		words += " Also in what the " + strings.TrimSuffix(r.Field, "_id") + " is known by, with the scope `" + string(scopeOf(r.To)) + "`."
+	}
+	return append(append(params, s.params.list...),
+		param{Name: "sort", About: "Members to sort by, separated by commas, with - for descending; of " + strings.Join(sortable, ", ") + ". `id` is always the last."},
+		param{Name: "q", About: words},
+		param{Name: "external_ref", Some: true, About: "The id that another system has for the record."},
+		param{Name: "updated_since", Format: "date-time", About: "Only what changed at or after this instant."},
+		param{Name: "archived", Enum: []string{"true", "false", "all"}, About: "`true` lists only archived records, `all` those too."},
+	)
+}
+
+// scopeOf is what it takes to read the records of a listing that others name.
+func scopeOf(l *query.Listing) auth.Scope {
+	return map[*query.Listing]auth.Scope{&query.Customers: auth.CustomersRead, &query.Vehicles: auth.VehiclesRead, &query.Bookings: auth.BookingsRead}[l]
+}
+
+// idPrefixes are what the ids begin with that filters of these names ask for.
+var idPrefixes = map[string]string{
+	"customer_id": fleet.CustomerPrefix, "driver_ids": fleet.CustomerPrefix, "owner_customer_id": fleet.CustomerPrefix,
+	"vehicle_id": fleet.VehiclePrefix, "vehicle_class_id": fleet.ClassPrefix, "rate_plan_id": fleet.RatePlanPrefix, "booking_id": fleet.BookingPrefix,
+	"pickup_location_id": fleet.LocationPrefix, "return_location_id": fleet.LocationPrefix, "location_ids": fleet.LocationPrefix, "due_location_id": fleet.LocationPrefix,
+	"from_location_id": fleet.LocationPrefix, "to_location_id": fleet.LocationPrefix,
+	"home_location_id": fleet.LocationPrefix, "current_location_id": fleet.LocationPrefix,
+}
+
+// membersOf returns the schemas of a view's members by name.
+func (a *API) membersOf(view any) map[string]*huma.Schema {
+	registry := a.docs.OpenAPI().Components.Schemas
+	s := registry.Schema(reflect.TypeOf(view), true, "")
+	if s.Ref != "" {
+		s = registry.SchemaFromRef(s.Ref)
+	}
+	return s.Properties
+}
+
+// memberNamed is the member of a view that a filter goes by: deposit_status is the status within deposit.
+func (a *API) memberNamed(shown map[string]*huma.Schema, name string) *huma.Schema {
+	stem, rest, _ := strings.Cut(name, "_")
+	if shown[name] != nil || shown[stem] == nil {
+		return shown[name]
+	}
+	return inner(a.docs.OpenAPI().Components.Schemas, resolve(a.docs.OpenAPI().Components.Schemas, shown[stem]), rest)
+}
+
+// valuesOf returns the values that a member, or each of its elements, can have, if its schema tells; else nil.
+func valuesOf(member *huma.Schema) []string {
+	if member == nil {
+		return nil
+	}
+	if member.Type == huma.TypeArray {
+		return valuesOf(member.Items)
+	}
+	if member.Type == huma.TypeBoolean {
+		return []string{"true", "false"}
+	}
+	var values []string
+	for _, v := range member.Enum {
+		values = append(values, fmt.Sprint(v))
+	}
+	return values
+}
+
+// listSchema describes the envelope of a list of a type.
+func (a *API) listSchema(view any) *huma.Schema {
+	registry := a.docs.OpenAPI().Components.Schemas
+	return &huma.Schema{
+		Type: "object", Required: []string{"data", "pagination"},
+		Properties: map[string]*huma.Schema{
+			"data":       {Type: "array", Items: registry.Schema(reflect.TypeOf(view), true, "")},
+			"pagination": registry.Schema(reflect.TypeFor[Pagination](), true, ""),
+		},
+	}
+}
+
+// fieldsParams are the parameters that choose members of the records of a list.
+var fieldsParams = []param{{Name: "fields", About: "Names of members, separated by commas: only these and `id` are answered."}}
+
+// without returns the parameters but one, with its comparisons.
+func without(params []param, name string) []param {
+	return slices.DeleteFunc(slices.Clone(params), func(p param) bool { return p.Name == name })
+}

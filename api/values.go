@@ -1,0 +1,86 @@
+package api
+
+import (
+	"math"
+	"strings"
+	"unicode"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/record"
+)
+
+// known returns a quantity rounded to decimals, or nil if it is not known.
+func known(v float64, decimals int) *float64 {
+	if math.IsNaN(v) {
+		return nil
+	}
+	scale := math.Pow10(decimals)
+	v = math.Round(v*scale) / scale
+	return &v
+}
+
+// ifKnown returns a quantity, or nil if it is not known.
+func ifKnown[Q ~float64](v float64) *Q {
+	if math.IsNaN(v) {
+		return nil
+	}
+	q := Q(v)
+	return &q
+}
+
+// whole returns a quantity as a whole number, or nil if it is not known.
+func whole(v float64) *int {
+	if math.IsNaN(v) {
+		return nil
+	}
+	n := int(math.Round(v))
+	return &n
+}
+
+// rounded cuts a number to decimals.
+func rounded(v float64, decimals int) float64 {
+	scale := math.Pow10(decimals)
+	return math.Round(v*scale) / scale
+}
+
+// optional converts a number that may be absent.
+func optional[T any](v *float64, convert func(float64) T) *T {
+	if v == nil {
+		return nil
+	}
+	c := convert(*v)
+	return &c
+}
+
+// textOrNull returns a text, or nil if it is empty.
+func textOrNull(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+// list returns a list that is never nil.
+func list[T any](values []T) []T {
+	if values == nil {
+		return []T{}
+	}
+	return values
+}
+
+// seconds returns a duration in seconds.
+func seconds(ms fleet.Millis) float64 { return float64(ms) / 1000 }
+
+// instant returns an instant as it is answered.
+func instant(at fleet.Millis) record.Instant { return record.InstantOf(at.Time()) }
+
+// isoTime writes an instant as it stands in texts.
+func isoTime(at fleet.Millis) string { return at.Time().Format("2006-01-02T15:04:05.000Z") }
+
+// printable says whether a text can be an identifier that people and machines read: no control characters, and no
+// blanks at its ends.
+func printable(text string) bool {
+	return text != "" && strings.TrimSpace(text) == text && !strings.ContainsFunc(text, func(r rune) bool {
+		return !unicode.IsPrint(r) || r == unicode.ReplacementChar
+	})
+}
