@@ -63,7 +63,7 @@ func (a *API) alertRoutes() {
 	severities := []string{fleet.SeverityInfo, fleet.SeverityWarning, fleet.SeverityCritical}
 	s := &derivedResource[*fleet.Alert, Alert]{
 		api: a, path: "/v1/alerts", name: "Alert", noun: "alert", nouns: "alerts", tag: "Alerts", from: &query.Alerts,
-		about: "What the alert rules have found.", show: a.showAlerts, keeps: true,
+		about: "What the alert rules have found.", show: a.showAlerts, tell: a.showAlert, keeps: true,
 		params: []param{
 			{Name: "rule_id", Some: true, About: "Only of these rules, separated by commas."},
 			{Name: "geofence_id", Some: true, About: "Only about these geofences, separated by commas."},

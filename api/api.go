@@ -14,6 +14,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -33,6 +34,7 @@ import (
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/stream"
 	"github.com/motorpool/fleet/api/traccar"
+	"github.com/motorpool/fleet/query"
 )
 
 // Config are the settings of the interface.
@@ -138,16 +140,22 @@ type API struct {
 
 	auth    *auth.Authenticator
 	limiter *auth.Limiter
-	uses    keyUses
+	used    func(context.Context, *auth.Principal) // notes that a key was used
 
 	strangers strangers // peers whose forwarded headers were told of
 
 	views     map[reflect.Type]bool // that are answered with all their members
 	transfers map[string]transfer   // resources that can be imported and exported, by their paths
-	transfer  transferDesk
-	longWork  *fair  // requests that take long
-	bodies    bodies // of senders with a key
-	strange   bodies // of senders without, who keep only each other out
+
+	related      map[*query.Listing]relatedFunc                          // how records are shown that others name
+	told         map[fleet.Kind]func(*fleet.Event, bool) (any, error)    // how events show what is derived
+	livePosition func(w io.Writer, p *fleet.Position, metric bool) error // how streams show a position
+	chores       []func(context.Context) error                           // that are done between imports and exports
+
+	transfer transferDesk
+	longWork *fair  // requests that take long
+	bodies   bodies // of senders with a key
+	strange  bodies // of senders without, who keep only each other out
 
 	metrics *metrics
 	store   *record.Store
@@ -193,7 +201,8 @@ func New(cfg Config, deps Deps) (*API, error) {
 	}
 	a := &API{
 		cfg: cfg, Deps: deps, log: deps.Log, router: chi.NewRouter(),
-		limiter: auth.NewLimiter(cfg.Auth, deps.Now), uses: keyUses{last: map[fleet.KeyID]time.Time{}}, transfers: map[string]transfer{}, views: map[reflect.Type]bool{},
+		limiter: auth.NewLimiter(cfg.Auth, deps.Now), transfers: map[string]transfer{}, views: map[reflect.Type]bool{},
+		told: map[fleet.Kind]func(*fleet.Event, bool) (any, error){}, related: map[*query.Listing]relatedFunc{},
 		strangers: strangers{seen: map[netip.Addr]bool{}},
 		transfer:  newTransferDesk(), longWork: newFair(int64(cfg.Long), int64(cfg.LongShare)),
 		bodies: newBodies(cfg.BodyMemory, 2), strange: newBodies(strangeMemory, 8),
@@ -208,6 +217,7 @@ func New(cfg Config, deps Deps) (*API, error) {
 	if a.metrics, err = newMetrics(deps.Metrics); err != nil {
 		return nil, err
 	}
+	a.used = newKeyUses(a).note
 	a.auth = auth.NewAuthenticator(cfg.Auth, a.lookupKey, deps.Now)
 	a.docs = humachi.New(a.router, openAPIConfig(cfg.Version))
 	if err := a.register(); err != nil {

@@ -52,7 +52,7 @@ func (a *API) authorise(w http.ResponseWriter, r *http.Request, rt *route, x *ex
 		w.Header().Set("WWW-Authenticate", realm+`, error="insufficient_scope"`)
 		return fleet.NewError(fleet.CodeForbidden, "The API key has no scope that this needs.")
 	}
-	a.uses.note(r.Context(), a, p)
+	a.used(r.Context(), p)
 	return nil
 }
 

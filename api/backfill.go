@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -24,6 +25,7 @@ type GeofenceBackfill struct {
 }
 
 func (a *API) backfillRoutes() {
+	a.chores = append(a.chores, a.endBackfills)
 	a.handle(route{
 		Method: "POST", Path: "/v1/geofences/{id}/backfill", ID: "backfillGeofence", Tag: "Geofences", Scope: auth.TelematicsWrite,
 		Summary: "Make visits of the past from stored positions",
@@ -146,7 +148,10 @@ func (a *API) endBackfills(ctx context.Context) error {
 		})
 		failed = append(failed, err)
 	}
-	return errors.Join(failed...)
+	if err := errors.Join(failed...); err != nil {
+		return fmt.Errorf("note the end of backfills: %w", err)
+	}
+	return nil
 }
 
 // giveUp notes that a job will not be done, and returns why.

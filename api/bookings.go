@@ -9,6 +9,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
 	"github.com/motorpool/fleet/api/desk"
@@ -86,9 +88,9 @@ type Booking struct {
 	QuoteID          string               `json:"quote_id,omitempty" example:"quo_1234"`
 	Corrections      []record.Correction  `json:"corrections" nullable:"false" doc:"What was corrected of its handovers after it was noted, with what stood there before."`
 
-	Customer     *Customer     `json:"customer,omitempty" doc:"With expand=customer."`
-	Vehicle      *Vehicle      `json:"vehicle,omitempty" doc:"With expand=vehicle."`
-	VehicleClass *VehicleClass `json:"vehicle_class,omitempty" doc:"With expand=vehicle_class."`
+	Customer     any `json:"customer,omitempty" doc:"With expand=customer."`
+	Vehicle      any `json:"vehicle,omitempty" doc:"With expand=vehicle."`
+	VehicleClass any `json:"vehicle_class,omitempty" doc:"With expand=vehicle_class."`
 
 	Stamps
 }
@@ -98,6 +100,15 @@ type BookingNew struct {
 	record.BookingFields
 	Confirm     bool `json:"confirm,omitempty" doc:"Confirms it at once. Otherwise it is pending, and holds its vehicle until hold_expires_at."`
 	HoldMinutes int  `json:"hold_minutes,omitempty" minimum:"1" maximum:"43200" doc:"How long a pending booking holds its vehicle; as the account says unless given."`
+}
+
+// TransformSchema implements huma.SchemaTransformer: it names the views of other resources.
+func (Booking) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	for member, view := range map[string]string{"customer": "Customer", "vehicle": "Vehicle", "vehicle_class": "VehicleClass"} {
+		shown := *s.Properties[member]
+		s.Properties[member] = &huma.Schema{Description: shown.Description, Ref: "#/components/schemas/" + view}
+	}
+	return s
 }
 
 // bookingMoving are the members of a booking that change without it.
@@ -269,7 +280,8 @@ func (a *API) showBookings(ctx context.Context, records []record.Record[record.B
 	views := make([]shown, len(records))
 	for i, rec := range records {
 		v := bookings[i]
-		v.Customer, v.Vehicle, v.VehicleClass = also.customers[v.CustomerID], also.vehicles[v.VehicleID], also.classes[v.VehicleClassID]
+		v.Customer, v.Vehicle = also["customer"][v.CustomerID], also["vehicle"][v.VehicleID]
+		v.VehicleClass = also["vehicle_class"][v.VehicleClassID]
 		v.HasOpenToll = slices.Contains(tolls, rec.ID)
 		v.WrittenOff = record.Money{Amount: lost[rec.ID], Currency: v.Currency}
 		mark, err := json.Marshal([]any{v.AmountPaid, v.BalanceDue, v.WrittenOff, v.PaymentStatus, v.HasOpenToll, v.IsOverdue, v.Warnings, v.Customer, v.Vehicle, v.VehicleClass})
@@ -281,51 +293,27 @@ func (a *API) showBookings(ctx context.Context, records []record.Record[record.B
 	return views, nil
 }
 
-// expanded are the records that bookings name, by their ids.
-type expanded struct {
-	customers map[string]*Customer
-	vehicles  map[string]*Vehicle
-	classes   map[string]*VehicleClass
-}
+// expanded are the records that bookings name, by the names in expand= and their ids.
+type expanded map[string]map[string]any
 
 // expandBookings reads the records that expand= names.
 func (a *API) expandBookings(ctx context.Context, records []record.Record[record.Booking], expand []string) (expanded, error) {
-	all := expanded{map[string]*Customer{}, map[string]*Vehicle{}, map[string]*VehicleClass{}}
+	all := expanded{}
 	for _, name := range expand {
-		var found []shown
 		var err error
 		switch name {
 		case "customer":
-			found, err = related(ctx, a, &query.Customers, fleet.CustomerPrefix, records, func(b *record.Booking) string { return b.CustomerID }, a.showCustomers)
+			all[name], err = relatedTo(ctx, a, &query.Customers, fleet.CustomerPrefix, records, func(b *record.Booking) string { return b.CustomerID })
 		case "vehicle":
-			found, err = related(ctx, a, &query.Vehicles, fleet.VehiclePrefix, records, func(b *record.Booking) string { return b.VehicleID }, a.showVehicles)
+			all[name], err = relatedTo(ctx, a, &query.Vehicles, fleet.VehiclePrefix, records, func(b *record.Booking) string { return b.VehicleID })
 		case "vehicle_class":
-			found, err = related(ctx, a, &query.VehicleClasses, fleet.ClassPrefix, records, func(b *record.Booking) string { return b.VehicleClassID }, showClasses)
+			all[name], err = relatedTo(ctx, a, &query.VehicleClasses, fleet.ClassPrefix, records, func(b *record.Booking) string { return b.VehicleClassID })
 		}
 		if err != nil {
 			return all, err
 		}
-		for _, s := range found {
-			switch v := s.view.(type) {
-			case Customer:
-				all.customers[v.ID] = &v
-			case Vehicle:
-				all.vehicles[v.ID] = &v
-			case VehicleClass:
-				all.classes[v.ID] = &v
-			}
-		}
 	}
 	return all, nil
-}
-
-// showClasses makes the answers for vehicle classes.
-func showClasses(_ context.Context, records []record.Record[record.VehicleClass], _ []string) ([]shown, error) {
-	views := make([]shown, len(records))
-	for i, rec := range records {
-		views[i].view = VehicleClass{ID: fleet.FormatID(fleet.ClassPrefix, rec.ID), VehicleClassFields: VehicleClassFields(rec.Body), Object: "vehicle_class", Stamps: stampsOf(rec)}
-	}
-	return views, nil
 }
 
 // showBooking makes the answer for a booking for which something was paid.

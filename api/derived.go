@@ -1,8 +1,10 @@
 package api
 
 import (
+	"encoding/json"
 	"iter"
 	"net/http"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -48,8 +50,10 @@ type derivedResource[E fleet.Entity, V any] struct {
 	filter func(r *http.Request, f *query.DerivedFilter) error
 	// narrow, if not nil, narrows what the filter lets through by what takes long to find out.
 	narrow func(w http.ResponseWriter, r *http.Request, f *query.DerivedFilter) error
-	// show makes the views of things, in order.
+	// show makes the views of things, in order. Of an event the request is nil.
 	show func(r *http.Request, rows []query.Derived[E]) ([]V, error)
+	// tell, if not nil, shows a thing in the place of show as far as an event knows it.
+	tell func(d *query.Derived[E], metric bool) V
 	// keeps says that a thing which no longer holds is still answered by its id.
 	keeps bool
 }
@@ -59,6 +63,7 @@ var derivedSorts = []string{"-from", "from", "updated_at", "-updated_at"}
 
 func (s *derivedResource[E, V]) registerList() {
 	var none V
+	s.api.told[s.from.Kind] = s.told
 	s.api.handle(route{
 		Method: http.MethodGet, Path: s.path, ID: "list" + s.name + "s", Tag: s.tag, Scope: auth.TelematicsRead,
 		Summary: "List " + s.nouns,
@@ -110,6 +115,27 @@ func (s *derivedResource[E, V]) find(r *http.Request) (query.Derived[E], error) 
 			"What holds now is in "+s.path+"?vehicle_id="+d.Vehicle.String()+"&from="+isoTime(h.Start)+"&until="+isoTime(max(h.End, h.Start+1))+".")
 	}
 	return d, nil
+}
+
+// told shows the thing in an event's body.
+func (s *derivedResource[E, V]) told(e *fleet.Event, metric bool) (any, error) {
+	entity := reflect.New(reflect.TypeFor[E]().Elem()).Interface().(E)
+	if err := json.Unmarshal(e.Body, entity); err != nil {
+		return nil, err
+	}
+	entity.Header().ID = e.Object
+	d := query.Derived[E]{
+		Entity: entity, Vehicle: e.Vehicle, Revision: e.Revision, Late: e.Late,
+		Deleted: strings.HasSuffix(e.Type, ".deleted") || e.Type == fleet.EventAlertWithdrawn,
+	}
+	if s.tell != nil {
+		return s.tell(&d, metric), nil
+	}
+	views, err := s.show(nil, []query.Derived[E]{d})
+	if err != nil {
+		return nil, err
+	}
+	return views[0], nil
 }
 
 // view reads and shows the thing that the path names.

@@ -308,7 +308,11 @@ var lookedUp = []string{"local_on", "updated_at", "driver", "driver_id", "acknow
 
 // eventObject shows what an event is about, as the routes of its kind show it.
 func (a *API) eventObject(e *fleet.Event, metric bool) (map[string]any, error) {
-	shown, err := a.derivedView(e, metric)
+	tell := a.told[e.Kind]
+	if tell == nil {
+		tell = func(*fleet.Event, bool) (any, error) { return e.Body, nil } // a record
+	}
+	shown, err := tell(e, metric)
 	if err != nil {
 		return nil, fmt.Errorf("show %s of event %d: %w", e.Kind, e.ID, err)
 	}
@@ -327,57 +331,4 @@ func (a *API) eventObject(e *fleet.Event, metric bool) (map[string]any, error) {
 		}
 	}
 	return object, nil
-}
-
-// derivedView shows the derived thing in an event's body.
-func (a *API) derivedView(e *fleet.Event, metric bool) (any, error) {
-	switch e.Kind {
-	case fleet.KindTrip:
-		d, err := derivedOf(e, &fleet.Trip{})
-		if err != nil {
-			return nil, err
-		}
-		return a.showTrip(d), nil
-	case fleet.KindAlert:
-		d, err := derivedOf(e, &fleet.Alert{})
-		if err != nil {
-			return nil, err
-		}
-		return a.showAlert(d, metric), nil
-	case fleet.KindStop:
-		return viewOf(e, &fleet.Stop{}, a.showStops)
-	case fleet.KindCharging:
-		return viewOf(e, &fleet.ChargingSession{}, a.showChargingSessions)
-	case fleet.KindVisit:
-		return viewOf(e, &fleet.Visit{}, a.showVisits)
-	case fleet.KindRun:
-		return viewOf(e, &fleet.RouteRun{}, a.showRouteRuns)
-	case fleet.KindDriving:
-		return viewOf(e, &fleet.DrivingEvent{}, a.showDrivingEvents)
-	}
-	return e.Body, nil // a record
-}
-
-func viewOf[E fleet.Entity, V any](e *fleet.Event, entity E, show func(*http.Request, []query.Derived[E]) ([]V, error)) (any, error) {
-	d, err := derivedOf(e, entity)
-	if err != nil {
-		return nil, err
-	}
-	views, err := show(nil, []query.Derived[E]{*d})
-	if err != nil {
-		return nil, err
-	}
-	return views[0], nil
-}
-
-// derivedOf reads an event's body into entity.
-func derivedOf[E fleet.Entity](e *fleet.Event, entity E) (*query.Derived[E], error) {
-	if err := json.Unmarshal(e.Body, entity); err != nil {
-		return nil, err
-	}
-	entity.Header().ID = e.Object
-	return &query.Derived[E]{
-		Entity: entity, Vehicle: e.Vehicle, Revision: e.Revision, Late: e.Late,
-		Deleted: strings.HasSuffix(e.Type, ".deleted") || e.Type == fleet.EventAlertWithdrawn,
-	}, nil
 }

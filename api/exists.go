@@ -1,14 +1,11 @@
 package api
 
 import (
-	"context"
 	"net/http"
-	"slices"
 	"strconv"
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
-	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/query"
 )
 
@@ -45,28 +42,4 @@ func (a *API) exist(r *http.Request, listing *query.Listing, prefix string, text
 		return validation(faults...)
 	}
 	return nil
-}
-
-// related shows the records of another kind that some records name.
-func related[T, R any](ctx context.Context, a *API, l *query.Listing, prefix string, records []record.Record[T], of func(*T) string,
-	show func(context.Context, []record.Record[R], []string) ([]shown, error)) ([]shown, error) {
-	var ids []uint64
-	for i := range records {
-		if id, err := fleet.ParseID(prefix, of(&records[i].Body)); err == nil && !slices.Contains(ids, id) {
-			ids = append(ids, id)
-		}
-	}
-	found, err := query.RecordsByID(ctx, a.DB, l, records[0].Account, ids)
-	if err != nil {
-		return nil, err
-	}
-	var others []record.Record[R]
-	for _, stored := range found {
-		rec, err := fromStored[R](records[0].Account, stored)
-		if err != nil {
-			return nil, err
-		}
-		others = append(others, rec)
-	}
-	return show(ctx, others, nil)
 }

@@ -50,6 +50,7 @@ func parsePrefix(text string) (netip.Prefix, error) {
 
 // keyUses samples when keys are used: once a minute for each.
 type keyUses struct {
+	api  *API
 	mu   sync.Mutex
 	last map[fleet.KeyID]time.Time
 }
@@ -57,8 +58,10 @@ type keyUses struct {
 // maxKeyUses bounds the memory; beyond it all is forgotten, which costs one more row for each key.
 const maxKeyUses = 10_000
 
-func (u *keyUses) note(ctx context.Context, a *API, p *auth.Principal) {
-	now := a.Now()
+func newKeyUses(a *API) *keyUses { return &keyUses{api: a, last: map[fleet.KeyID]time.Time{}} }
+
+func (u *keyUses) note(ctx context.Context, p *auth.Principal) {
+	now := u.api.Now()
 	u.mu.Lock()
 	due := now.Sub(u.last[p.Key]) >= time.Minute
 	if due {
@@ -73,7 +76,7 @@ func (u *keyUses) note(ctx context.Context, a *API, p *auth.Principal) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	if err := query.NoteKeyUse(ctx, a.DB, p.Account, p.Key, now); err != nil {
-		a.log.WarnContext(ctx, "use of a key not noted", "error", err, "key", p.Key.String())
+	if err := query.NoteKeyUse(ctx, u.api.DB, p.Account, p.Key, now); err != nil {
+		u.api.log.WarnContext(ctx, "use of a key not noted", "error", err, "key", p.Key.String())
 	}
 }

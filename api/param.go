@@ -12,6 +12,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/query"
 )
 
 // param declares one query parameter (or header). Its value is checked before the handler runs, so that the readers
@@ -241,4 +242,17 @@ func numbers(text string, n int) ([]float64, bool) {
 		values[i] = v
 	}
 	return values, true
+}
+
+// boxParam reads bbox=, a rectangle in degrees; the whole world if it is absent.
+func boxParam(r *http.Request) (query.Box, error) {
+	text := r.URL.Query().Get("bbox")
+	if text == "" {
+		return query.World, nil
+	}
+	edges, ok := numbers(text, 4)
+	if !ok || edges[1] > edges[3] || math.Abs(edges[0]) > 180 || math.Abs(edges[2]) > 180 || math.Abs(edges[1]) > 90 || math.Abs(edges[3]) > 90 {
+		return query.World, invalidParam("bbox", "must be minLng,minLat,maxLng,maxLat in degrees")
+	}
+	return query.Box{West: edges[0], South: edges[1], East: edges[2], North: edges[3]}, nil
 }

@@ -2,6 +2,7 @@ package api
 
 import (
 	"fmt"
+	"io"
 	"iter"
 	"math"
 	"net/http"
@@ -59,6 +60,7 @@ const (
 var latestForms = slices.Concat(export.Tables, []export.Format{export.GeoJSON})
 
 func (a *API) positionRoutes() {
+	a.livePosition = a.writeLatest
 	a.handle(route{
 		Method: http.MethodGet, Path: "/v1/positions/latest", ID: "listLatestPositions", Tag: "Tracking", Scope: auth.TelematicsRead,
 		Summary: "Last known position of every vehicle",
@@ -451,7 +453,7 @@ func (a *API) downloadLatestMap(w http.ResponseWriter, r *http.Request, f query.
 
 // latestFilter reads what the parameters say of the wanted vehicles.
 func latestFilter(r *http.Request) (query.LatestFilter, error) {
-	f := query.LatestFilter{Account: auth.From(r.Context()).Account, Box: query.World}
+	f := query.LatestFilter{Account: auth.From(r.Context()).Account}
 	for _, text := range listParam(r, "vehicle_id") {
 		id, err := fleet.ParseID(fleet.VehiclePrefix, text)
 		if err != nil {
@@ -462,14 +464,11 @@ func latestFilter(r *http.Request) (query.LatestFilter, error) {
 	if len(f.Vehicles) > 1000 {
 		return f, invalidParam("vehicle_id", "has more than 1000 vehicles")
 	}
-	params := r.URL.Query()
-	if text := params.Get("bbox"); text != "" {
-		edges, ok := numbers(text, 4)
-		if !ok || edges[1] > edges[3] || math.Abs(edges[0]) > 180 || math.Abs(edges[2]) > 180 || math.Abs(edges[1]) > 90 || math.Abs(edges[3]) > 90 {
-			return f, invalidParam("bbox", "must be minLng,minLat,maxLng,maxLat in degrees")
-		}
-		f.Box.West, f.Box.South, f.Box.East, f.Box.North = edges[0], edges[1], edges[2], edges[3]
+	var err error
+	if f.Box, err = boxParam(r); err != nil {
+		return f, err
 	}
+	params := r.URL.Query()
 	if params.Has("near") != params.Has("radius_m") {
 		return f, invalidParam("near", "and radius_m must be given together")
 	}
@@ -481,4 +480,17 @@ func latestFilter(r *http.Request) (query.LatestFilter, error) {
 		f.Near = &query.Near{Lat: place[0], Lng: place[1], Radius: numberParam(r, "radius_m", 0)}
 	}
 	return f, nil
+}
+
+// writeLatest writes a position as an object of the newest positions.
+func (a *API) writeLatest(w io.Writer, p *fleet.Position, metric bool) error {
+	columns := append([]export.Column{{Name: "vehicle_id", Kind: export.Text}}, positionColumns(metric)...)
+	table, err := export.NewTable(export.NDJSON, w, columns)
+	if err != nil {
+		return err
+	}
+	if err := table.Write(a.positionRow([]export.Value{export.TextOf(p.Vehicle.String())}, p, metric)); err != nil {
+		return err
+	}
+	return table.Close()
 }

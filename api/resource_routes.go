@@ -19,6 +19,7 @@ func (s *resource[T]) register(without ...string) {
 		s.make = s.makeOfWritable
 	}
 	s.api.viewed(s.view)
+	s.api.related[s.listing] = s.showByID
 	name, names := joined(s.noun), joined(s.nouns) // "APIKey", "APIKeys"
 	one := s.path + "/{id}"
 	fieldParams := []param{{Name: "fields", About: "Names of members, separated by commas: only these and `id` are answered, so that the schema of an answer requires no other."}}

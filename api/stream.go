@@ -17,7 +17,6 @@ import (
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
-	"github.com/motorpool/fleet/api/export"
 	"github.com/motorpool/fleet/api/stream"
 	"github.com/motorpool/fleet/query"
 )
@@ -73,11 +72,11 @@ func streamFilter(r *http.Request) (stream.Filter, error) {
 	f.Positions = textParam(r, "positions", "") != "false" && (f.Types == nil || slices.Contains(f.Types, eventPosition))
 	f.Every = time.Duration(numberParam(r, "min_interval_s", 0) * float64(time.Second))
 	if r.URL.Query().Has("bbox") {
-		near, err := latestFilter(r)
+		box, err := boxParam(r)
 		if err != nil {
 			return f, err
 		}
-		f.Box = &near.Box
+		f.Box = &box
 	}
 	return f, nil
 }
@@ -374,14 +373,7 @@ func (c *connection) snapshot(ctx context.Context) error {
 func (a *API) positionText(p *fleet.Position, metric bool) ([]byte, error) {
 	var buf bytes.Buffer
 	fmt.Fprintf(&buf, `{"type":"%s","timestamp":"%s","data":{"object":`, eventPosition, isoTime(p.FixTime))
-	table, err := export.NewTable(export.NDJSON, &buf, append([]export.Column{{Name: "vehicle_id", Kind: export.Text}}, positionColumns(metric)...))
-	if err != nil {
-		return nil, err
-	}
-	if err := table.Write(a.positionRow([]export.Value{export.TextOf(p.Vehicle.String())}, p, metric)); err != nil {
-		return nil, err
-	}
-	if err := table.Close(); err != nil {
+	if err := a.livePosition(&buf, p, metric); err != nil {
 		return nil, err
 	}
 	buf.Truncate(buf.Len() - 1) // the end of the line

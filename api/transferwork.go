@@ -54,8 +54,8 @@ func (d *transferDesk) wake() {
 	}
 }
 
-// runTransfers works on imports and exports until ctx ends: those that this process was asked for at once, and those that others left
-// when it finds them. Of backfills, which others work on, it notes the end.
+// runTransfers works on imports and exports until ctx ends: those that this process was asked for at once, and those that
+// others left when it finds them. Between them it does the chores of other jobs.
 func (a *API) runTransfers(ctx context.Context) error {
 	ticker := time.NewTicker(transfersEvery)
 	defer ticker.Stop()
@@ -81,8 +81,10 @@ func (a *API) runTransfers(ctx context.Context) error {
 				break
 			}
 		}
-		if err := a.endBackfills(ctx); err != nil && ctx.Err() == nil {
-			a.log.WarnContext(ctx, "the end of backfills is not noted and looked for again", "error", err)
+		for _, chore := range a.chores {
+			if err := chore(ctx); err != nil && ctx.Err() == nil {
+				a.log.WarnContext(ctx, "a chore of jobs is not done and is tried again", "error", err)
+			}
 		}
 		select {
 		case <-ctx.Done():

@@ -69,6 +69,7 @@ func (a *API) tripRoutes() {
 	s := &derivedResource[*fleet.Trip, Trip]{
 		api: a, path: "/v1/trips", name: "Trip", noun: "trip", nouns: "trips", tag: "Trips", from: &query.Trips,
 		about: "Movement between two stops, or a way over which nothing was heard (`unrecorded`): a vehicle is found somewhere else after a silence.", show: a.showTrips,
+		tell:   func(d *query.Derived[*fleet.Trip], _ bool) Trip { return a.showTrip(d) },
 		params: []param{{Name: "driver", Some: true, About: "Only trips of this driver: the id of a customer, whatever says so, or a name that was set. They are looked for among at most 100,000 trips of the vehicles that it may have driven: if there are more, choose a span with `from` and `to`."}},
 		narrow: func(w http.ResponseWriter, r *http.Request, f *query.DerivedFilter) error {
 			who := textParam(r, "driver", "")
