@@ -9,6 +9,7 @@ import (
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
 	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/api/rental/price"
 )
 
 // Account is the caller's account as it is answered.
@@ -89,7 +90,7 @@ func (a *API) patchAccount(w http.ResponseWriter, r *http.Request) error {
 			for i := range settings.OneWayFees {
 				amounts[fmt.Sprintf("/booking_settings/one_way_fees/%d/fee", i)] = &settings.OneWayFees[i].Fee
 			}
-			if faults := fees(amounts); faults != nil {
+			if faults := fees(price.Limit, amounts); faults != nil {
 				return validation(faults...)
 			}
 		}

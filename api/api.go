@@ -147,6 +147,7 @@ type API struct {
 	views     map[reflect.Type]bool // that are answered with all their members
 	transfers map[string]transfer   // resources that can be imported and exported, by their paths
 
+	kinds        map[string]kind                                         // that records name, by the prefixes of ids
 	related      map[*query.Listing]relatedFunc                          // how records are shown that others name
 	told         map[fleet.Kind]func(*fleet.Event, bool) (any, error)    // how events show what is derived
 	livePosition func(w io.Writer, p *fleet.Position, metric bool) error // how streams show a position
@@ -202,7 +203,7 @@ func New(cfg Config, deps Deps) (*API, error) {
 	a := &API{
 		cfg: cfg, Deps: deps, log: deps.Log, router: chi.NewRouter(),
 		limiter: auth.NewLimiter(cfg.Auth, deps.Now), transfers: map[string]transfer{}, views: map[reflect.Type]bool{},
-		told: map[fleet.Kind]func(*fleet.Event, bool) (any, error){}, related: map[*query.Listing]relatedFunc{},
+		told: map[fleet.Kind]func(*fleet.Event, bool) (any, error){}, related: map[*query.Listing]relatedFunc{}, kinds: kinds,
 		strangers: strangers{seen: map[netip.Addr]bool{}},
 		transfer:  newTransferDesk(), longWork: newFair(int64(cfg.Long), int64(cfg.LongShare)),
 		bodies: newBodies(cfg.BodyMemory, 2), strange: newBodies(strangeMemory, 8),

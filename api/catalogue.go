@@ -131,7 +131,7 @@ func (a *API) unused(ctx context.Context, account fleet.AccountID, noun, id stri
 }
 
 func checkClass(c *record.VehicleClass) error {
-	faults := fees(map[string]*record.Money{"/daily_rate": c.DailyRate, "/extra_mile_fee": c.ExtraMileFee, "/deposit_amount": c.DepositAmount})
+	faults := fees(price.Limit, map[string]*record.Money{"/daily_rate": c.DailyRate, "/extra_mile_fee": c.ExtraMileFee, "/deposit_amount": c.DepositAmount})
 	if c.MaxRentalDays != 0 && c.MaxRentalDays < c.MinRentalDays {
 		faults = append(faults, fleet.FieldError{Pointer: "/max_rental_days", Code: "out_of_range", Detail: "must not be less than min_rental_days"})
 	}
@@ -142,7 +142,7 @@ func checkClass(c *record.VehicleClass) error {
 var weekdays = []string{"mon", "tue", "wed", "thu", "fri", "sat", "sun"}
 
 func checkLocation(l *record.Location) error {
-	faults := fees(map[string]*record.Money{"/one_way_fee": l.OneWayFee, "/delivery_fee": l.DeliveryFee})
+	faults := fees(price.Limit, map[string]*record.Money{"/one_way_fee": l.OneWayFee, "/delivery_fee": l.DeliveryFee})
 	add := func(pointer, code, detail string) {
 		faults = append(faults, fleet.FieldError{Pointer: pointer, Code: code, Detail: detail})
 	}

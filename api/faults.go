@@ -7,7 +7,6 @@ import (
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/record"
-	"github.com/motorpool/fleet/api/rental/price"
 )
 
 // faultsOf makes an error of what is wrong, nil of nothing.
@@ -18,8 +17,8 @@ func faultsOf(faults []fleet.FieldError) error {
 	return validation(faults...)
 }
 
-// fees says what is wrong with amounts that must not be negative and must be of one currency.
-func fees(amounts map[string]*record.Money) []fleet.FieldError {
+// fees says what is wrong with amounts that must not be negative, nor more than most, and must be of one currency.
+func fees(most int64, amounts map[string]*record.Money) []fleet.FieldError {
 	var faults []fleet.FieldError
 	var currency string
 	pointers := make([]string, 0, len(amounts))
@@ -32,8 +31,8 @@ func fees(amounts map[string]*record.Money) []fleet.FieldError {
 		if m == nil {
 			continue
 		}
-		if m.Amount < 0 || m.Amount > price.Limit {
-			faults = append(faults, fleet.FieldError{Pointer: pointer + "/amount", Code: "out_of_range", Detail: fmt.Sprintf("must be from 0 to %d", int64(price.Limit))})
+		if m.Amount < 0 || m.Amount > most {
+			faults = append(faults, fleet.FieldError{Pointer: pointer + "/amount", Code: "out_of_range", Detail: fmt.Sprintf("must be from 0 to %d", most)})
 		}
 		if currency == "" {
 			currency = m.Currency

@@ -77,7 +77,7 @@ func (s *resource[T]) chosen(r *http.Request, sortBy []query.SortKey) (query.Lis
 		Since: timeParam(r, "updated_since", 0).Time(), Filters: s.filters(r),
 	}
 	for _, related := range s.listing.Related {
-		if auth.From(r.Context()).Has(scopeOf(related.To)) {
+		if auth.From(r.Context()).Has(s.api.kinds[related.Prefix].read) {
 			req.Related = append(req.Related, related.To.Table)
 		}
 	}

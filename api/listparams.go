@@ -8,8 +8,6 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/motorpool/fleet"
-	"github.com/motorpool/fleet/api/auth"
 	"github.com/motorpool/fleet/query"
 )
 
@@ -22,7 +20,7 @@ func (s *resource[T]) listParams() []param {
 	sortable := []string{"id"}
 	shown := s.api.membersOf(s.view)
 	for _, f := range s.listing.Fields {
-		p := param{Name: f.Name, Many: true, Some: true, Enum: valuesOf(s.api.memberNamed(shown, f.Name)), Prefix: idPrefixes[f.Name], About: "One value, or several separated by commas."}
+		p := param{Name: f.Name, Many: true, Some: true, Enum: valuesOf(s.api.memberNamed(shown, f.Name)), Prefix: s.api.prefixNamed(f.Name), About: "One value, or several separated by commas."}
 		if f.Values != nil {
 			p.Enum = f.Values
 		}
@@ -54,7 +52,7 @@ func (s *resource[T]) listParams() []param {
 	}
 	words := "Words, all of which must occur."
 	for _, r := range s.listing.Related {
-		words += " Also in what the " + strings.TrimSuffix(r.Field, "_id") + " is known by, with the scope `" + string(scopeOf(r.To)) + "`."
+		words += " Also in what the " + strings.TrimSuffix(r.Field, "_id") + " is known by, with the scope `" + string(s.api.kinds[r.Prefix].read) + "`."
 	}
 	return append(append(params, s.params.list...),
 		param{Name: "sort", About: "Members to sort by, separated by commas, with - for descending; of " + strings.Join(sortable, ", ") + ". `id` is always the last."},
@@ -65,18 +63,14 @@ func (s *resource[T]) listParams() []param {
 	)
 }
 
-// scopeOf is what it takes to read the records of a listing that others name.
-func scopeOf(l *query.Listing) auth.Scope {
-	return map[*query.Listing]auth.Scope{&query.Customers: auth.CustomersRead, &query.Vehicles: auth.VehiclesRead, &query.Bookings: auth.BookingsRead}[l]
-}
-
-// idPrefixes are what the ids begin with that filters of these names ask for.
-var idPrefixes = map[string]string{
-	"customer_id": fleet.CustomerPrefix, "driver_ids": fleet.CustomerPrefix, "owner_customer_id": fleet.CustomerPrefix,
-	"vehicle_id": fleet.VehiclePrefix, "vehicle_class_id": fleet.ClassPrefix, "rate_plan_id": fleet.RatePlanPrefix, "booking_id": fleet.BookingPrefix,
-	"pickup_location_id": fleet.LocationPrefix, "return_location_id": fleet.LocationPrefix, "location_ids": fleet.LocationPrefix, "due_location_id": fleet.LocationPrefix,
-	"from_location_id": fleet.LocationPrefix, "to_location_id": fleet.LocationPrefix,
-	"home_location_id": fleet.LocationPrefix, "current_location_id": fleet.LocationPrefix,
+// prefixNamed is what the ids begin with that a filter of a name asks for; "" if it asks for none.
+func (a *API) prefixNamed(filter string) string {
+	for prefix, k := range a.kinds {
+		if slices.Contains(k.named, filter) {
+			return prefix
+		}
+	}
+	return ""
 }
 
 // membersOf returns the schemas of a view's members by name.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"regexp"
-	"strings"
 	"time"
 
 	"github.com/motorpool/fleet"
@@ -17,26 +16,13 @@ import (
 // the letter.
 var anyID = regexp.MustCompile("`[^`]*`|\"[^\"]*\"|/v1/\\S*|\\b([a-z]{2,3}_)[0-9]+\\b")
 
-// calledKind is a kind of records that people call by a name, and the scope that it takes to hear it.
-type calledKind struct {
-	kind  string
-	scope auth.Scope
-}
-
-var calledKinds = map[string]calledKind{
-	fleet.VehiclePrefix:   {record.Vehicles.Name, auth.VehiclesRead},
-	fleet.ClassPrefix:     {record.VehicleClasses.Name, auth.VehiclesRead},
-	fleet.LocationPrefix:  {record.Locations.Name, auth.VehiclesRead},
-	fleet.RatePlanPrefix:  {record.RatePlans.Name, auth.BookingsRead},
-	fleet.BlockPrefix:     {record.Blocks.Name, auth.VehiclesRead},
-	fleet.DevicePrefix:    {record.Devices.Name, auth.TelematicsRead},
-	fleet.FencePrefix:     {record.Geofences.Name, auth.TelematicsRead},
-	fleet.IssuePrefix:     {record.Issues.Name, auth.MaintenanceRead},
-	fleet.BookingPrefix:   {record.Bookings.Name, auth.BookingsRead},
-	fleet.QuotePrefix:     {record.Quotes.Name, auth.BookingsRead},
-	fleet.PaymentPrefix:   {record.Payments.Name, auth.FinanceRead},
-	fleet.WorkOrderPrefix: {record.WorkOrders.Name, auth.MaintenanceRead},
-	fleet.CustomerPrefix:  {record.Customers.Name, ""}, // by number; the name takes customers:read
+// kind is what lists, filters and texts know of a kind of records that others name.
+type kind struct {
+	log    string                           // its name in the log
+	read   auth.Scope                       // that it takes to read one
+	named  []string                         // filters of other kinds that ask for ids of it
+	open   bool                             // it may be spoken of to those who may not read it
+	called func(c *called, may bool) string // what people call one; may says that the caller may read it
 }
 
 // called is what bodies of all these kinds say of what people call them.
@@ -56,39 +42,15 @@ type called struct {
 	Description string `json:"description"`
 }
 
-// say is what people call a record of a kind; "" if nothing.
-func (c *called) say(prefix string, may func(auth.Scope) bool) string {
-	switch prefix {
-	case fleet.VehiclePrefix:
-		known := cmp.Or(c.Nickname, strings.TrimSpace(c.Make+" "+c.Model))
-		if plate := cmp.Or(c.Plate, c.FleetNumber); plate != "" && known != "" {
-			return plate + " (" + known + ")"
-		} else if plate != "" {
-			return plate
-		}
-		return known
-	case fleet.CustomerPrefix:
-		if name := cmp.Or(c.DisplayName, strings.TrimSpace(c.FirstName+" "+c.LastName)); may(auth.CustomersRead) && name != "" {
-			return name + " (" + c.Number + ")"
-		}
-		return c.Number
-	case fleet.IssuePrefix:
-		return c.Description
-	case fleet.BlockPrefix:
-		return "a block (" + strings.ReplaceAll(c.Kind, "_", " ") + ")"
-	}
-	return cmp.Or(c.Number, c.Name, c.UniqueID)
-}
-
 // inWords puts plates, names and numbers in the place of the ids of an account's records in texts for people, as far as the caller may hear
 // them. An id of which there is no record, or that could not be read in a moment, stays.
 func (a *API) inWords(ctx context.Context, account fleet.AccountID, may func(auth.Scope) bool, texts ...*string) {
 	var refs []record.Ref
 	for _, text := range texts {
 		for _, m := range anyID.FindAllStringSubmatch(*text, -1) {
-			if k, ok := calledKinds[m[1]]; ok && (k.scope == "" || may(k.scope)) {
+			if k, ok := a.kinds[m[1]]; ok && (k.open || may(k.read)) {
 				if id, err := fleet.ParseID(m[1], m[0]); err == nil {
-					refs = append(refs, record.Ref{Kind: k.kind, ID: id})
+					refs = append(refs, record.Ref{Kind: k.log, ID: id})
 				}
 			}
 		}
@@ -106,13 +68,14 @@ func (a *API) inWords(ctx context.Context, account fleet.AccountID, may func(aut
 	for _, text := range texts {
 		*text = anyID.ReplaceAllStringFunc(*text, func(id string) string {
 			prefix := anyID.FindStringSubmatch(id)[1]
+			k := a.kinds[prefix]
 			n, err := fleet.ParseID(prefix, id)
-			body, ok := seen.Body(record.Ref{Kind: calledKinds[prefix].kind, ID: n})
+			body, ok := seen.Body(record.Ref{Kind: k.log, ID: n})
 			var c called
 			if err != nil || !ok || json.Unmarshal([]byte(body), &c) != nil {
 				return id
 			}
-			return cmp.Or(c.say(prefix, may), id)
+			return cmp.Or(k.called(&c, may(k.read)), id)
 		})
 	}
 }
