@@ -150,6 +150,7 @@ type API struct {
 	kinds        map[string]kind                                         // that records name, by the prefixes of ids
 	related      map[*query.Listing]relatedFunc                          // how records are shown that others name
 	told         map[fleet.Kind]func(*fleet.Event, bool) (any, error)    // how events show what is derived
+	eventTypes   []EventType                                             // that there are
 	livePosition func(w io.Writer, p *fleet.Position, metric bool) error // how streams show a position
 	chores       []func(context.Context) error                           // that are done between imports and exports
 

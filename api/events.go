@@ -77,6 +77,7 @@ var eventFilterParams = []param{
 }
 
 func (a *API) eventRoutes() {
+	a.eventTypes = eventsOf(a.kinds)
 	a.handle(route{
 		Method: http.MethodGet, Path: "/v1/events", ID: "listEvents", Tag: "Events",
 		Summary: "Feed of events",
@@ -96,43 +97,37 @@ func (a *API) eventRoutes() {
 	}, a.listEventTypes)
 }
 
-// eventScopes are the scopes that events of records need, by the kinds; what is derived needs telematics:read.
-var eventScopes = map[string]auth.Scope{
-	"booking": auth.BookingsRead, "quote": auth.BookingsRead, "payment": auth.FinanceRead, "expense": auth.FinanceRead, "toll": auth.FinanceRead,
-	"reminder": auth.MaintenanceRead, "work_order": auth.MaintenanceRead, "issue": auth.MaintenanceRead, "inspection": auth.MaintenanceRead, "service_task": auth.MaintenanceRead,
-	"maintenance_schedule": auth.MaintenanceRead, "vehicle": auth.VehiclesRead, "vehicle_class": auth.VehiclesRead, "location": auth.VehiclesRead,
-	"rate_plan": auth.VehiclesRead, "block": auth.VehiclesRead, "meter_reading": auth.VehiclesRead,
-	"device_command": auth.TelematicsRead,
-	"customer":       auth.CustomersRead, "customer_note": auth.CustomersRead, "document": auth.CustomersRead,
-	"driver_tag": auth.CustomersRead,
-}
-
-// knownEvents are all types of events, the one of positions first, and the scopes that they need.
-var knownEvents = func() (all []EventType) {
+// eventsOf are all types of events, the one of positions first, and the scopes that they need: those of records the scope
+// of their kind, and what is derived telematics:read.
+func eventsOf(kinds map[string]kind) (all []EventType) {
+	of := map[string]auth.Scope{}
+	for _, k := range kinds {
+		of[k.log] = cmp.Or(k.told, k.read)
+	}
 	scopes := map[string]auth.Scope{}
 	for _, r := range fleet.EventsOfRecords {
 		for _, t := range r.Types {
-			scopes[t] = eventScopes[r.Kind]
+			scopes[t] = of[r.Kind]
 		}
 	}
 	for _, t := range append([]string{eventPosition}, fleet.EventTypes...) {
 		all = append(all, EventType{Type: t, Category: fleet.EventCategory(t), Scope: string(cmp.Or(scopes[t], auth.TelematicsRead)), Stream: t == eventPosition})
 	}
 	return all
-}()
-
-func (a *API) listEventTypes(w http.ResponseWriter, r *http.Request) error {
-	return writeList(w, r, "event_types", page{Number: 1, PerPage: len(knownEvents)}, knownEvents, len(knownEvents), nil)
 }
 
-// eventTypes reads types=, of those that the key may be told of. nil means all there are.
-func eventTypes(r *http.Request) ([]string, error) {
+func (a *API) listEventTypes(w http.ResponseWriter, r *http.Request) error {
+	return writeList(w, r, "event_types", page{Number: 1, PerPage: len(a.eventTypes)}, a.eventTypes, len(a.eventTypes), nil)
+}
+
+// typesParam reads types=, of those that the key may be told of. nil means all there are.
+func (a *API) typesParam(r *http.Request) ([]string, error) {
 	p := auth.From(r.Context())
 	words := listParam(r, "types")
 	hits := make([]bool, len(words))
 	var wanted []string
 	var lacking auth.Scope // of a type that is wanted
-	for _, t := range knownEvents {
+	for _, t := range a.eventTypes {
 		hit := words == nil
 		for i, word := range words {
 			prefix, wide := strings.CutSuffix(word, "*")
@@ -154,15 +149,15 @@ func eventTypes(r *http.Request) ([]string, error) {
 	if wanted == nil {
 		return nil, fleet.NewError(fleet.CodeForbidden, "The API key lacks the scope "+string(lacking)+", or another one that lets it hear of events; /v1/event_types lists them.")
 	}
-	if len(wanted) == len(knownEvents) {
+	if len(wanted) == len(a.eventTypes) {
 		return nil, nil
 	}
 	return wanted, nil
 }
 
 // eventFilter reads the parameters that choose events.
-func eventFilter(r *http.Request) (f stream.Filter, err error) {
-	if f.Types, err = eventTypes(r); err != nil {
+func (a *API) eventFilter(r *http.Request) (f stream.Filter, err error) {
+	if f.Types, err = a.typesParam(r); err != nil {
 		return f, err
 	}
 	if f.Vehicles, err = idsParam[fleet.VehicleID](r, "vehicle_id", fleet.VehiclePrefix); err != nil {
@@ -173,7 +168,7 @@ func eventFilter(r *http.Request) (f stream.Filter, err error) {
 }
 
 func (a *API) listEvents(w http.ResponseWriter, r *http.Request) error {
-	filter, err := eventFilter(r)
+	filter, err := a.eventFilter(r)
 	if err != nil {
 		return err
 	}

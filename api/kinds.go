@@ -9,7 +9,8 @@ import (
 	"github.com/motorpool/fleet/api/record"
 )
 
-// kinds are the kinds of records that others name or that texts speak of, by the prefix of their ids: one row each.
+// kinds are the kinds of records that others name, that texts speak of or that are told of, by the prefix of their ids: one
+// row each. What is not here has none of these, or takes telematics:read.
 var kinds = map[string]kind{
 	fleet.VehiclePrefix:   {log: record.Vehicles.Name, read: auth.VehiclesRead, named: []string{"vehicle_id"}, called: calledVehicle},
 	fleet.ClassPrefix:     {log: record.VehicleClasses.Name, read: auth.VehiclesRead, named: []string{"vehicle_class_id"}, called: calledByName},
@@ -19,12 +20,23 @@ var kinds = map[string]kind{
 	fleet.FencePrefix:     {log: record.Geofences.Name, read: auth.TelematicsRead, called: calledByName},
 	fleet.IssuePrefix:     {log: record.Issues.Name, read: auth.MaintenanceRead, called: calledIssue},
 	fleet.WorkOrderPrefix: {log: record.WorkOrders.Name, read: auth.MaintenanceRead, called: calledByName},
-	fleet.RatePlanPrefix:  {log: record.RatePlans.Name, read: auth.BookingsRead, named: []string{"rate_plan_id"}, called: calledByName},
+	fleet.RatePlanPrefix:  {log: record.RatePlans.Name, read: auth.BookingsRead, told: auth.VehiclesRead, named: []string{"rate_plan_id"}, called: calledByName},
 	fleet.BookingPrefix:   {log: record.Bookings.Name, read: auth.BookingsRead, named: []string{"booking_id"}, called: calledByName},
 	fleet.QuotePrefix:     {log: record.Quotes.Name, read: auth.BookingsRead, called: calledByName},
 	fleet.PaymentPrefix:   {log: record.Payments.Name, read: auth.FinanceRead, called: calledByName},
 	fleet.CustomerPrefix: {log: record.Customers.Name, read: auth.CustomersRead, open: true,
 		named: []string{"customer_id", "driver_ids", "owner_customer_id"}, called: calledCustomer},
+
+	fleet.MeterReadingPrefix: {log: record.MeterReadings.Name, read: auth.VehiclesRead},
+	fleet.ReminderPrefix:     {log: record.Reminders.Name, read: auth.MaintenanceRead},
+	fleet.InspectionPrefix:   {log: record.Inspections.Name, read: auth.MaintenanceRead},
+	fleet.TaskPrefix:         {log: record.ServiceTasks.Name, read: auth.MaintenanceRead},
+	fleet.SchedulePrefix:     {log: record.MaintenanceSchedules.Name, read: auth.MaintenanceRead},
+	fleet.ExpensePrefix:      {log: record.Expenses.Name, read: auth.FinanceRead},
+	fleet.TollPrefix:         {log: record.Tolls.Name, read: auth.FinanceRead},
+	fleet.NotePrefix:         {log: record.Notes.Name, read: auth.CustomersRead},
+	fleet.DocumentPrefix:     {log: record.Documents.Name, read: auth.CustomersRead},
+	fleet.DriverTagPrefix:    {log: record.DriverTags.Name, read: auth.CustomersRead},
 }
 
 // locationMembers are the members of bookings, vehicles and blocks that name a location.

@@ -21,8 +21,9 @@ type kind struct {
 	log    string                           // its name in the log
 	read   auth.Scope                       // that it takes to read one
 	named  []string                         // filters of other kinds that ask for ids of it
+	told   auth.Scope                       // that it takes to hear of one, if not read
 	open   bool                             // it may be spoken of to those who may not read it
-	called func(c *called, may bool) string // what people call one; may says that the caller may read it
+	called func(c *called, may bool) string // what people call one, if anything; may says that the caller may read it
 }
 
 // called is what bodies of all these kinds say of what people call them.
@@ -48,7 +49,7 @@ func (a *API) inWords(ctx context.Context, account fleet.AccountID, may func(aut
 	var refs []record.Ref
 	for _, text := range texts {
 		for _, m := range anyID.FindAllStringSubmatch(*text, -1) {
-			if k, ok := a.kinds[m[1]]; ok && (k.open || may(k.read)) {
+			if k, ok := a.kinds[m[1]]; ok && k.called != nil && (k.open || may(k.read)) {
 				if id, err := fleet.ParseID(m[1], m[0]); err == nil {
 					refs = append(refs, record.Ref{Kind: k.log, ID: id})
 				}

@@ -64,8 +64,8 @@ func (a *API) subscribe(r *http.Request, account fleet.AccountID, filter stream.
 }
 
 // streamFilter reads what the stream is to tell.
-func streamFilter(r *http.Request) (stream.Filter, error) {
-	f, err := eventFilter(r)
+func (a *API) streamFilter(r *http.Request) (stream.Filter, error) {
+	f, err := a.eventFilter(r)
 	if err != nil {
 		return f, err
 	}
@@ -98,7 +98,7 @@ func lastEventID(r *http.Request) (uint64, bool, error) {
 }
 
 func (a *API) stream(w http.ResponseWriter, r *http.Request) error {
-	filter, err := streamFilter(r)
+	filter, err := a.streamFilter(r)
 	if err != nil {
 		return err
 	}
