@@ -139,7 +139,8 @@ func (a *API) workOrderRoutes() {
 // moveOf reads the body of an action.
 func moveOf[B any](a *API, move func(B) desk.WorkMove) func(*http.Request) (desk.WorkMove, error) {
 	return func(r *http.Request) (desk.WorkMove, error) {
-		sent, err := decoded[B](a, r)
+		var sent B
+		err := a.decodeBody(r, &sent)
 		return move(sent), err
 	}
 }
