@@ -48,8 +48,11 @@ func badJSON(err error) error {
 }
 
 // decodeBody reads the request's body into v, a pointer, and holds it against the schema of v's type: 400 for what is
-// not JSON, 422 naming the members for what does not fit.
+// not JSON, 422 naming the members for what does not fit. A body that may be left out, and is, leaves v as it is.
 func (a *API) decodeBody(r *http.Request, v any) error {
+	if x := exchangeOf(r.Context()); len(x.body) == 0 && x.route != nil && x.route.Optional {
+		return nil
+	}
 	object, err := parseObject(bodyOf(r))
 	if err != nil {
 		return err

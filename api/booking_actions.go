@@ -1,10 +1,8 @@
 package api
 
 import (
-	"context"
 	"net/http"
 
-	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
 	"github.com/motorpool/fleet/api/desk"
 	"github.com/motorpool/fleet/api/record"
@@ -159,130 +157,113 @@ type BookingDuplicate struct {
 	Backdated bool `json:"backdated,omitempty" doc:"The rental is written down afterwards; without it a pickup more than an hour ago is refused."`
 }
 
-// bookingAction is one action on a booking: its body, and what the desk does with it.
-type bookingAction struct {
-	path, id, summary, about string
-	scope                    auth.Scope
-	status                   int
-	body                     any
-	optional                 bool
-	do                       func(r *http.Request, o desk.Order) (record.Record[record.Booking], error)
-}
+// bookingAction is an action on a booking, with what its body is.
+type bookingAction[B any] = action[record.Booking, B]
 
-// ifMatchParam is the precondition of actions.
-var ifMatchParam = param{Name: "If-Match", In: "header", About: "The `ETag` that the change is made upon; 412 if there is a newer revision."}
-
-// decoded reads an action's body, nothing if it was left out.
-func decoded[B any](a *API, r *http.Request) (B, error) {
-	var sent B
-	if len(bodyOf(r)) == 0 {
-		return sent, nil
-	}
-	return sent, a.decodeBody(r, &sent)
-}
-
-// with makes an action that takes a body.
-func with[B any](a *API, do func(ctx context.Context, o desk.Order, r *http.Request, sent B) (record.Record[record.Booking], error)) func(*http.Request, desk.Order) (record.Record[record.Booking], error) {
-	return func(r *http.Request, o desk.Order) (record.Record[record.Booking], error) {
-		sent, err := decoded[B](a, r)
-		if err != nil {
-			return record.Record[record.Booking]{}, err
-		}
-		return do(r.Context(), o, r, sent)
-	}
-}
-
-// order reads which booking a request is about.
-func (a *API) order(r *http.Request) (desk.Order, error) {
-	id, err := pathID(r, "booking", fleet.BookingPrefix)
-	return desk.Order{By: author(r), Account: auth.From(r.Context()).Account, Booking: id,
-		If: func(revision uint64) error { return precondition(r, revision) }}, err
+// orderOf is a request for an action on a booking as the desk takes it.
+func orderOf(c *call[record.Booking]) desk.Order {
+	return desk.Order{By: c.By, Account: c.Account, Booking: c.ID,
+		If: func(revision uint64) error { return precondition(c.Request, revision) }}
 }
 
 func (a *API) bookingActionRoutes(s *resource[record.Booking]) {
 	type rec = record.Record[record.Booking]
-	for _, action := range []bookingAction{
-		{path: "confirm", id: "confirmBooking", summary: "Confirm a pending booking",
-			about: "Looks again whether the vehicle is free, whether customer and drivers may rent and their licences last, and whether the deposit is there where the account asks for it. 409 names what is in the way.",
-			do:    func(r *http.Request, o desk.Order) (rec, error) { return a.desk.Confirm(r.Context(), o) }},
-		{path: "pickup", id: "pickupBooking", summary: "Hand the vehicle over", body: BookingHandover{}, optional: true,
-			about: "An early pickup holds the vehicle from then on, and days more that it makes are charged by the terms that were agreed, but not if it is at most an hour early or if the pickup was moved and its price kept (`reprice=false`); `warnings` of the answer says so. 409 if somebody else has it, or if it has not come back.",
-			do: with(a, func(ctx context.Context, o desk.Order, _ *http.Request, sent BookingHandover) (rec, error) {
-				return a.desk.Pickup(ctx, o, sent.handover())
-			})},
-		{path: "return", id: "returnBooking", summary: "Take the vehicle back", body: BookingHandover{}, optional: true,
-			about: "Days beyond those agreed, miles beyond those included and fuel that is missing are charged. The vehicle is held until its buffer after the return.",
-			do: with(a, func(ctx context.Context, o desk.Order, _ *http.Request, sent BookingHandover) (rec, error) {
-				return a.desk.Return(ctx, o, sent.handover())
-			})},
-		{path: "cancel", id: "cancelBooking", summary: "Cancel a booking", body: BookingCancel{}, optional: true,
-			about: "What was charged automatically is reversed, and the fee of the agreed policy is charged, but none by itself of a booking that is backdated. A cancelled booking is never revived; duplicate it instead.",
-			do: with(a, func(ctx context.Context, o desk.Order, _ *http.Request, sent BookingCancel) (rec, error) {
-				return a.desk.Cancel(ctx, o, desk.CancelRequest{By: sent.By, ReasonCode: sent.ReasonCode, Note: sent.Note, WaiveFee: sent.WaiveFee})
-			})},
-		{path: "no_show", id: "noShowBooking", summary: "Note that nobody came for a booking", body: BookingNoShow{}, optional: true,
-			about: "Not before the time of pickup. It happens by itself when the grace of the rate plan is over.",
-			do: with(a, func(ctx context.Context, o desk.Order, _ *http.Request, sent BookingNoShow) (rec, error) {
-				return a.desk.NoShow(ctx, o, sent.WaiveFee)
-			})},
-		{path: "extend", id: "extendBooking", summary: "Move the return", body: BookingExtension{},
-			about: "Takes the vehicle for the new period, and charges the difference by the terms that were agreed.",
-			do: with(a, func(ctx context.Context, o desk.Order, _ *http.Request, sent BookingExtension) (rec, error) {
-				return a.desk.Extend(ctx, o, sent.ReturnAt.Time)
-			})},
-		{path: "swap_vehicle", id: "swapBookingVehicle", summary: "Give a booking another vehicle", body: BookingSwap{},
-			about: "Before the rental or during it. The vehicle that it had is kept in `vehicle_history`; one of another class is noted in `upgrade_from_class_id`.",
-			do: with(a, func(ctx context.Context, o desk.Order, _ *http.Request, sent BookingSwap) (rec, error) {
-				return a.desk.Swap(ctx, o, desk.SwapRequest{VehicleID: sent.VehicleID, Reason: sent.Reason, MileageMi: sent.MileageMi,
-					FuelPct: sent.FuelPct, Battery: sent.Battery, PickupMileageMi: sent.PickupMileageMi, PickupFuelPct: sent.PickupFuelPct,
-					PickupBattery: sent.PickupBattery, Reprice: sent.Reprice, Elsewhere: sent.Elsewhere, Confirm: sent.Confirm})
-			})},
-		{path: "assign_vehicle", id: "assignBookingVehicle", summary: "Assign a vehicle to a booking of a class", body: BookingAssignment{},
-			about: "The price stays as agreed. The vehicle must be where the booking begins, by then: one that will be at another location is a 409 (conflict) with the code elsewhere in errors, " +
-				"which says where, unless a transfer brings it in time or `elsewhere` says that somebody does.",
-			do: with(a, func(ctx context.Context, o desk.Order, _ *http.Request, sent BookingAssignment) (rec, error) {
-				return a.desk.Assign(ctx, o, sent.VehicleID, sent.Elsewhere)
-			})},
-		{path: "reopen", id: "reopenBooking", summary: "Make a completed booking active again", scope: auth.BookingsOverride,
-			about: "Within 24 hours of the return, and if nobody else has the vehicle. What the return charged is reversed.",
-			do:    func(r *http.Request, o desk.Order) (rec, error) { return a.desk.Reopen(r.Context(), o) }},
-		{path: "correct", id: "correctBooking", summary: "Correct what was noted at pickup, swap or return", body: BookingCorrection{},
-			about: "For typing errors, while the booking is active and after it was completed. What stood there is kept in `corrections` and told in the timeline. What follows from it is worked out anew: " +
-				"days of an early pickup, extra miles, fuel, a late return and one elsewhere, of which the difference is charged or given back; the readings of the vehicle's odometer; the time for which the booking holds its vehicle, and where it leaves it. " +
-				"Money that was paid or deposited stays where it is: see `balance_due`. 409 if somebody else had the vehicle at that time.",
-			do: with(a, func(ctx context.Context, o desk.Order, _ *http.Request, sent BookingCorrection) (rec, error) {
-				return a.desk.Correct(ctx, o, sent.correction())
-			})},
-		{path: "duplicate", id: "duplicateBooking", summary: "Make a new booking like an old one", body: BookingDuplicate{}, optional: true, status: http.StatusCreated,
-			about: "At the rates of today, and pending unless `confirm` is given. Ids of other systems stay with the original.",
-			do: with(a, func(ctx context.Context, o desk.Order, r *http.Request, sent BookingDuplicate) (rec, error) {
-				return a.desk.Duplicate(ctx, o, desk.DuplicateRequest{ID: a.newID(r), PickupAt: sent.PickupAt, ReturnAt: sent.ReturnAt, Confirm: sent.Confirm, Backdated: sent.Backdated})
-			})},
-	} {
-		a.bookingAction(s, action)
-	}
-}
-
-func (a *API) bookingAction(s *resource[record.Booking], action bookingAction) {
-	if action.scope == "" {
-		action.scope = auth.BookingsWrite
-	}
-	if action.status == 0 {
-		action.status = http.StatusOK
-	}
-	a.handle(route{
-		Method: "POST", Path: "/v1/bookings/{id}/" + action.path, ID: action.id, Tag: "Bookings", Scope: action.scope, Summary: action.summary,
-		About:  action.about + " A state that does not allow it is a 409 with `current_state` and `allowed_transitions`.",
-		Params: []param{ifMatchParam}, Body: action.body, Optional: action.optional, Status: action.status, Reply: Booking{},
-	}, func(w http.ResponseWriter, r *http.Request) error {
-		o, err := a.order(r)
-		if err != nil {
-			return err
-		}
-		rec, err := action.do(r, o)
-		if err != nil {
-			return err
-		}
-		return s.answer(w, r, action.status, rec)
+	type asked = call[record.Booking]
+	act(s, bookingAction[noBody]{
+		Verb: "confirm", Summary: "Confirm a pending booking", Refuses: otherState,
+		About: "Looks again whether the vehicle is free, whether customer and drivers may rent and their licences " +
+			"last, and whether the deposit is there where the account asks for it. 409 names what is in the way.",
+		Do: func(c *asked, _ noBody) (rec, error) { return a.desk.Confirm(c.Context(), orderOf(c)) },
+	})
+	act(s, bookingAction[BookingHandover]{
+		Verb: "pickup", Summary: "Hand the vehicle over", Optional: true, Refuses: otherState,
+		About: "An early pickup holds the vehicle from then on, and days more that it makes are charged by the terms " +
+			"that were agreed, but not if it is at most an hour early or if the pickup was moved and its price kept " +
+			"(`reprice=false`); `warnings` of the answer says so. 409 if somebody else has it, or if it has not come " +
+			"back.",
+		Do: func(c *asked, sent BookingHandover) (rec, error) {
+			return a.desk.Pickup(c.Context(), orderOf(c), sent.handover())
+		},
+	})
+	act(s, bookingAction[BookingHandover]{
+		Verb: "return", Summary: "Take the vehicle back", Optional: true, Refuses: otherState,
+		About: "Days beyond those agreed, miles beyond those included and fuel that is missing are charged. The " +
+			"vehicle is held until its buffer after the return.",
+		Do: func(c *asked, sent BookingHandover) (rec, error) {
+			return a.desk.Return(c.Context(), orderOf(c), sent.handover())
+		},
+	})
+	act(s, bookingAction[BookingCancel]{
+		Verb: "cancel", Summary: "Cancel a booking", Optional: true, Refuses: otherState,
+		About: "What was charged automatically is reversed, and the fee of the agreed policy is charged, but none by " +
+			"itself of a booking that is backdated. A cancelled booking is never revived; duplicate it instead.",
+		Do: func(c *asked, sent BookingCancel) (rec, error) {
+			return a.desk.Cancel(c.Context(), orderOf(c),
+				desk.CancelRequest{By: sent.By, ReasonCode: sent.ReasonCode, Note: sent.Note, WaiveFee: sent.WaiveFee})
+		},
+	})
+	act(s, bookingAction[BookingNoShow]{
+		Verb: "no_show", Summary: "Note that nobody came for a booking", Optional: true, Refuses: otherState,
+		About: "Not before the time of pickup. It happens by itself when the grace of the rate plan is over.",
+		Do: func(c *asked, sent BookingNoShow) (rec, error) {
+			return a.desk.NoShow(c.Context(), orderOf(c), sent.WaiveFee)
+		},
+	})
+	act(s, bookingAction[BookingExtension]{
+		Verb: "extend", Summary: "Move the return", Refuses: otherState,
+		About: "Takes the vehicle for the new period, and charges the difference by the terms that were agreed.",
+		Do: func(c *asked, sent BookingExtension) (rec, error) {
+			return a.desk.Extend(c.Context(), orderOf(c), sent.ReturnAt.Time)
+		},
+	})
+	act(s, bookingAction[BookingSwap]{
+		Verb: "swap_vehicle", ID: "swapBookingVehicle", Summary: "Give a booking another vehicle", Refuses: otherState,
+		About: "Before the rental or during it. The vehicle that it had is kept in `vehicle_history`; one of another " +
+			"class is noted in `upgrade_from_class_id`.",
+		Do: func(c *asked, sent BookingSwap) (rec, error) {
+			return a.desk.Swap(c.Context(), orderOf(c), desk.SwapRequest{VehicleID: sent.VehicleID, Reason: sent.Reason,
+				MileageMi: sent.MileageMi, FuelPct: sent.FuelPct, Battery: sent.Battery,
+				PickupMileageMi: sent.PickupMileageMi, PickupFuelPct: sent.PickupFuelPct,
+				PickupBattery: sent.PickupBattery, Reprice: sent.Reprice, Elsewhere: sent.Elsewhere, Confirm: sent.Confirm})
+		},
+	})
+	act(s, bookingAction[BookingAssignment]{
+		Verb: "assign_vehicle", ID: "assignBookingVehicle", Summary: "Assign a vehicle to a booking of a class",
+		Refuses: otherState,
+		About: "The price stays as agreed. The vehicle must be where the booking begins, by then: one that will be " +
+			"at another location is a 409 (conflict) with the code elsewhere in errors, which says where, unless a " +
+			"transfer brings it in time or `elsewhere` says that somebody does.",
+		Do: func(c *asked, sent BookingAssignment) (rec, error) {
+			return a.desk.Assign(c.Context(), orderOf(c), sent.VehicleID, sent.Elsewhere)
+		},
+	})
+	act(s, bookingAction[noBody]{
+		Verb: "reopen", Summary: "Make a completed booking active again", Scope: auth.BookingsOverride,
+		Refuses: otherState,
+		About: "Within 24 hours of the return, and if nobody else has the vehicle. What the return charged is " +
+			"reversed.",
+		Do: func(c *asked, _ noBody) (rec, error) { return a.desk.Reopen(c.Context(), orderOf(c)) },
+	})
+	act(s, bookingAction[BookingCorrection]{
+		Verb: "correct", Summary: "Correct what was noted at pickup, swap or return", Refuses: otherState,
+		About: "For typing errors, while the booking is active and after it was completed. What stood there is kept " +
+			"in `corrections` and told in the timeline. What follows from it is worked out anew: days of an early " +
+			"pickup, extra miles, fuel, a late return and one elsewhere, of which the difference is charged or given " +
+			"back; the readings of the vehicle's odometer; the time for which the booking holds its vehicle, and " +
+			"where it leaves it. Money that was paid or deposited stays where it is: see `balance_due`. 409 if " +
+			"somebody else had the vehicle at that time.",
+		Do: func(c *asked, sent BookingCorrection) (rec, error) {
+			return a.desk.Correct(c.Context(), orderOf(c), sent.correction())
+		},
+	})
+	act(s, bookingAction[BookingDuplicate]{
+		Verb: "duplicate", Summary: "Make a new booking like an old one", Optional: true, Status: http.StatusCreated,
+		Refuses: otherState,
+		About: "At the rates of today, and pending unless `confirm` is given. Ids of other systems stay with the " +
+			"original.",
+		Do: func(c *asked, sent BookingDuplicate) (rec, error) {
+			return a.desk.Duplicate(c.Context(), orderOf(c), desk.DuplicateRequest{ID: a.newID(c.Request),
+				PickupAt: sent.PickupAt, ReturnAt: sent.ReturnAt, Confirm: sent.Confirm, Backdated: sent.Backdated})
+		},
 	})
 }

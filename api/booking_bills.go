@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"math"
 	"net/http"
 	"slices"
@@ -9,7 +8,6 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/motorpool/fleet"
-	"github.com/motorpool/fleet/api/auth"
 	"github.com/motorpool/fleet/api/desk"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rental"
@@ -77,78 +75,100 @@ func checkAmounts(amounts map[string]*record.Money) error {
 }
 
 func (a *API) bookingBillRoutes(s *resource[record.Booking]) {
-	items(a, "charges", "listBookingCharges", "List the charges of a booking", func(b *record.Booking) []record.Charge { return b.Charges })
-	items(a, "inspections", "listBookingInspections", "List the inspections of a booking", func(b *record.Booking) []record.Inspection { return b.Inspections })
-	items(a, "damages", "listBookingDamages", "List the damages of a booking", func(b *record.Booking) []record.Damage { return b.Damages })
-	newItem(a, "charges", "addBookingCharge", "Post a charge to a booking", "Posted charges are never edited, only reversed. Taxes that are due on it are posted with it. "+
-		"A discount takes off no more than the charges come to before taxes: 422.",
-		fleet.ChargePrefix, func(ctx context.Context, o desk.Order, id string, sent ChargeNew) (record.Charge, error) {
-			if sent.Quantity == 0 {
-				sent.Quantity = 1
-			}
-			if err := checkAmounts(map[string]*record.Money{"/unit_price": &sent.UnitPrice}); err != nil {
-				return record.Charge{}, err
-			}
-			if sent.UnitPrice.Amount == 0 || math.Abs(float64(sent.UnitPrice.Amount))*float64(sent.Quantity) > mostMinor {
-				return record.Charge{}, validation(fleet.FieldError{Pointer: "/unit_price/amount", Code: "invalid", Detail: "is nothing, or too much with that quantity"})
-			}
-			taxable := price.Lowers(sent.Type)
-			if sent.Taxable != nil {
-				taxable = *sent.Taxable
-			}
-			c := record.Charge{ID: id, Type: sent.Type, Description: sent.Description, Quantity: sent.Quantity, UnitPrice: sent.UnitPrice,
-				Amount:  record.Money{Amount: sent.UnitPrice.Amount * sent.Quantity, Currency: sent.UnitPrice.Currency},
-				Taxable: taxable, Source: "manual"}
-			rec, err := a.desk.AddCharge(ctx, o, c)
-			return the(rec.Body.Charges, func(c record.Charge) bool { return c.ID == id }), err
-		})
-	newItem(a, "charges/{charge}/reverse", "reverseBookingCharge", "Take a charge back", "By another charge of the opposite amount, with the taxes on it.",
-		fleet.ChargePrefix, func(ctx context.Context, o desk.Order, id string, sent ChargeReversal) (record.Charge, error) {
-			rec, err := a.desk.ReverseCharge(ctx, o, chi.URLParamFromCtx(ctx, "charge"), id, sent.Reason)
-			return the(rec.Body.Charges, func(c record.Charge) bool { return c.ID == id }), err
-		})
-	newItem(a, "inspections", "addBookingInspection", "Add an inspection to a booking", "", fleet.InspectionPrefix,
-		func(ctx context.Context, o desk.Order, id string, sent BookingInspection) (record.Inspection, error) {
-			i := sent.record()
-			if i.ID = id; i.Type == "" {
-				i.Type = "periodic"
-			}
-			rec, err := a.desk.AddInspection(ctx, o, *i)
-			return the(rec.Body.Inspections, func(i record.Inspection) bool { return i.ID == id }), err
-		})
-	newItem(a, "damages", "addBookingDamage", "Report damage", "", fleet.DamagePrefix,
-		func(ctx context.Context, o desk.Order, id string, sent DamageNew) (record.Damage, error) {
-			if err := checkCosts(map[string]*record.Money{"/estimate": sent.Estimate}); err != nil {
-				return record.Damage{}, err
-			}
-			rec, err := a.desk.AddDamage(ctx, o, record.Damage{ID: id, Description: sent.Description, Severity: sent.Severity, Place: sent.Place,
-				Photos: sent.Photos, Estimate: sent.Estimate})
-			return the(rec.Body.Damages, func(v record.Damage) bool { return v.ID == id }), err
-		})
-	a.bookingAction(s, bookingAction{path: "damages/{damage}/status", id: "setBookingDamageStatus", summary: "Move a damage to another state", body: DamageMove{},
-		about: "reported, assessed, charged or waived, repaired, closed. Charging it posts a charge.",
-		do: with(a, func(ctx context.Context, o desk.Order, _ *http.Request, sent DamageMove) (record.Record[record.Booking], error) {
+	type asked = call[record.Booking]
+	items(s, "charges", "listBookingCharges", "List the charges of a booking",
+		func(b *record.Booking) []record.Charge { return b.Charges })
+	items(s, "inspections", "listBookingInspections", "List the inspections of a booking",
+		func(b *record.Booking) []record.Inspection { return b.Inspections })
+	items(s, "damages", "listBookingDamages", "List the damages of a booking",
+		func(b *record.Booking) []record.Damage { return b.Damages })
+	newItem(s, bookingAction[ChargeNew]{
+		Verb: "charges", ID: "addBookingCharge", Summary: "Post a charge to a booking",
+		About: "Posted charges are never edited, only reversed. Taxes that are due on it are posted with it. A " +
+			"discount takes off no more than the charges come to before taxes: 422.",
+	}, fleet.ChargePrefix, func(c *asked, id string, sent ChargeNew) (record.Charge, error) {
+		if sent.Quantity == 0 {
+			sent.Quantity = 1
+		}
+		if err := checkAmounts(map[string]*record.Money{"/unit_price": &sent.UnitPrice}); err != nil {
+			return record.Charge{}, err
+		}
+		if sent.UnitPrice.Amount == 0 || math.Abs(float64(sent.UnitPrice.Amount))*float64(sent.Quantity) > mostMinor {
+			return record.Charge{}, validation(fleet.FieldError{Pointer: "/unit_price/amount", Code: "invalid",
+				Detail: "is nothing, or too much with that quantity"})
+		}
+		taxable := price.Lowers(sent.Type)
+		if sent.Taxable != nil {
+			taxable = *sent.Taxable
+		}
+		charge := record.Charge{ID: id, Type: sent.Type, Description: sent.Description,
+			Quantity: sent.Quantity, UnitPrice: sent.UnitPrice,
+			Amount:  record.Money{Amount: sent.UnitPrice.Amount * sent.Quantity, Currency: sent.UnitPrice.Currency},
+			Taxable: taxable, Source: "manual"}
+		rec, err := a.desk.AddCharge(c.Context(), orderOf(c), charge)
+		return the(rec.Body.Charges, func(c record.Charge) bool { return c.ID == id }), err
+	})
+	newItem(s, bookingAction[ChargeReversal]{
+		Verb: "charges/{charge}/reverse", ID: "reverseBookingCharge", Summary: "Take a charge back", Optional: true,
+		About: "By another charge of the opposite amount, with the taxes on it.",
+	}, fleet.ChargePrefix, func(c *asked, id string, sent ChargeReversal) (record.Charge, error) {
+		rec, err := a.desk.ReverseCharge(c.Context(), orderOf(c), chi.URLParam(c.Request, "charge"), id, sent.Reason)
+		return the(rec.Body.Charges, func(c record.Charge) bool { return c.ID == id }), err
+	})
+	newItem(s, bookingAction[BookingInspection]{
+		Verb: "inspections", ID: "addBookingInspection", Summary: "Add an inspection to a booking", Optional: true,
+	}, fleet.InspectionPrefix, func(c *asked, id string, sent BookingInspection) (record.Inspection, error) {
+		i := sent.record()
+		if i.ID = id; i.Type == "" {
+			i.Type = "periodic"
+		}
+		rec, err := a.desk.AddInspection(c.Context(), orderOf(c), *i)
+		return the(rec.Body.Inspections, func(i record.Inspection) bool { return i.ID == id }), err
+	})
+	newItem(s, bookingAction[DamageNew]{
+		Verb: "damages", ID: "addBookingDamage", Summary: "Report damage",
+	}, fleet.DamagePrefix, func(c *asked, id string, sent DamageNew) (record.Damage, error) {
+		if err := checkCosts(map[string]*record.Money{"/estimate": sent.Estimate}); err != nil {
+			return record.Damage{}, err
+		}
+		rec, err := a.desk.AddDamage(c.Context(), orderOf(c), record.Damage{ID: id, Description: sent.Description,
+			Severity: sent.Severity, Place: sent.Place, Photos: sent.Photos, Estimate: sent.Estimate})
+		return the(rec.Body.Damages, func(v record.Damage) bool { return v.ID == id }), err
+	})
+	act(s, bookingAction[DamageMove]{
+		Verb: "damages/{damage}/status", ID: "setBookingDamageStatus", Summary: "Move a damage to another state",
+		Refuses: otherState,
+		About:   "reported, assessed, charged or waived, repaired, closed. Charging it posts a charge.",
+		Do: func(c *asked, sent DamageMove) (record.Record[record.Booking], error) {
 			if err := checkCosts(map[string]*record.Money{"/estimate": sent.Estimate, "/charge": sent.Charge}); err != nil {
 				return record.Record[record.Booking]{}, err
 			}
-			return a.desk.SetDamage(ctx, o, desk.DamageRequest{ID: chi.URLParamFromCtx(ctx, "damage"), Status: sent.Status, Estimate: sent.Estimate, Charge: sent.Charge})
-		})})
-	for action, about := range map[rental.DepositAction]string{
+			return a.desk.SetDamage(c.Context(), orderOf(c),
+				desk.DamageRequest{ID: chi.URLParam(c.Request, "damage"), Status: sent.Status,
+					Estimate: sent.Estimate, Charge: sent.Charge})
+		},
+	})
+	for does, about := range map[rental.DepositAction]string{
 		rental.Authorize: "The provider holds the amount.", rental.Capture: "The money is taken, all of it or a part.",
 		rental.Release: "What was authorized lapses, or what was captured and not used is given back.",
 		rental.Apply:   "What was captured pays what the customer owes.",
 	} {
-		verb := string(action)
-		a.bookingAction(s, bookingAction{path: "deposit/" + verb, id: verb + "BookingDeposit", summary: "Deposit: " + verb, about: about, body: DepositOrder{}, optional: true,
-			do: with(a, func(ctx context.Context, o desk.Order, _ *http.Request, sent DepositOrder) (record.Record[record.Booking], error) {
-				order := rental.DepositOrder{Action: action, ProviderRef: sent.ProviderRef, ExpiresAt: sent.ExpiresAt.Time}
+		verb := string(does)
+		act(s, bookingAction[DepositOrder]{
+			Verb: "deposit/" + verb, ID: verb + "BookingDeposit", Summary: "Deposit: " + verb, About: about,
+			Optional: true, Refuses: otherState,
+			Do: func(c *asked, sent DepositOrder) (record.Record[record.Booking], error) {
+				order := rental.DepositOrder{
+					Action: does, ProviderRef: sent.ProviderRef, ExpiresAt: sent.ExpiresAt.Time,
+				}
 				if sent.Amount != nil {
 					if order.Amount, order.Currency = sent.Amount.Amount, sent.Amount.Currency; order.Amount <= 0 || order.Amount > mostMinor {
 						return record.Record[record.Booking]{}, validation(fleet.FieldError{Pointer: "/amount/amount", Code: "invalid", Detail: "must be above 0"})
 					}
 				}
-				return a.desk.SetDeposit(ctx, o, order)
-			})})
+				return a.desk.SetDeposit(c.Context(), orderOf(c), order)
+			},
+		})
 	}
 }
 
@@ -162,17 +182,13 @@ func the[T any](items []T, which func(T) bool) T {
 }
 
 // items lists what a booking has of something; it is not much, so that pages are cut here.
-func items[T any](a *API, path, id, summary string, of func(*record.Booking) []T) {
+func items[T any](s *resource[record.Booking], path, id, summary string, of func(*record.Booking) []T) {
 	var zero T
-	a.handle(route{
-		Method: "GET", Path: "/v1/bookings/{id}/" + path, ID: id, Tag: "Bookings", Scope: auth.BookingsRead, Summary: summary,
-		Params: pageParams, Reply: a.listSchema(zero),
+	s.api.handle(route{
+		Method: "GET", Path: s.path + "/{id}/" + path, ID: id, Tag: s.tag, Scope: s.scope.read, Summary: summary,
+		Params: pageParams, Reply: s.api.listSchema(zero),
 	}, func(w http.ResponseWriter, r *http.Request) error {
-		o, err := a.order(r)
-		if err != nil {
-			return err
-		}
-		rec, err := a.desk.Bookings.Get(r.Context(), o.Account, o.Booking)
+		rec, err := s.load(r)
 		if err != nil {
 			return err
 		}
@@ -180,27 +196,19 @@ func items[T any](a *API, path, id, summary string, of func(*record.Booking) []T
 	})
 }
 
-// newItem adds something to a booking, under an id that a repeated request gives again, and answers with it.
-func newItem[B, T any](a *API, path, id, summary, about, prefix string, add func(ctx context.Context, o desk.Order, id string, sent B) (T, error)) {
-	var body B
+// newItem registers an action that adds something to a booking, under an id that a repeated request gives again, and
+// answers with that.
+func newItem[B, T any](s *resource[record.Booking], what bookingAction[B], prefix string,
+	add func(c *call[record.Booking], id string, sent B) (T, error),
+) {
 	var reply T
-	optional := slices.Contains([]string{"reverseBookingCharge", "addBookingInspection"}, id)
-	a.handle(route{
-		Method: "POST", Path: "/v1/bookings/{id}/" + path, ID: id, Tag: "Bookings", Scope: auth.BookingsWrite, Summary: summary, About: about,
-		Params: []param{ifMatchParam}, Body: body, Optional: optional, Status: http.StatusCreated, Reply: reply,
-	}, func(w http.ResponseWriter, r *http.Request) error {
-		o, err := a.order(r)
+	what.Status, what.Reply = http.StatusCreated, reply
+	what.Answer = func(w http.ResponseWriter, c *call[record.Booking], sent B) error {
+		item, err := add(c, fleet.FormatID(prefix, s.api.newID(c.Request)), sent)
 		if err != nil {
 			return err
 		}
-		sent, err := decoded[B](a, r)
-		if err != nil {
-			return err
-		}
-		item, err := add(r.Context(), o, fleet.FormatID(prefix, a.newID(r)), sent)
-		if err != nil {
-			return err
-		}
-		return writeJSON(w, r, http.StatusCreated, item)
-	})
+		return writeJSON(w, c.Request, http.StatusCreated, item)
+	}
+	act(s, what)
 }

@@ -10,7 +10,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/desk"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rental"
 	"github.com/motorpool/fleet/api/rental/price"
@@ -35,10 +37,11 @@ func (a *API) bookingTimelineRoutes(_ *resource[record.Booking]) {
 		Summary: "List what happened to a booking", About: "Who did what, and when, in words: newest first. Payments and refunds are among it for keys that have `finance:read`, each when the money moved.",
 		Params: pageParams, Reply: a.listSchema(TimelineEntry{}),
 	}, func(w http.ResponseWriter, r *http.Request) error {
-		o, err := a.order(r)
+		id, err := pathID(r, "booking", fleet.BookingPrefix)
 		if err != nil {
 			return err
 		}
+		o := desk.Order{Account: auth.From(r.Context()).Account, Booking: id}
 		revisions, _, err := a.desk.Bookings.History(r.Context(), o.Account, o.Booking, 0, mostRevisions+1) // one more tells what the last one changed
 		if err != nil {
 			return err

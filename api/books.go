@@ -126,7 +126,7 @@ func (a *API) closeLedger(w http.ResponseWriter, r *http.Request) error {
 
 func (a *API) reopenLedger(w http.ResponseWriter, r *http.Request) error {
 	var sent LedgerReopen
-	if err := a.decodeOptional(r, &sent); err != nil {
+	if err := a.decodeBody(r, &sent); err != nil {
 		return err
 	}
 	if sent.Through != "" {

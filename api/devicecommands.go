@@ -94,7 +94,7 @@ func (a *API) deviceCommandRoutes() {
 	})
 	a.handle(route{
 		Method: "POST", Path: one + "/cancel", ID: "cancelDeviceCommand", Tag: s.tag, Scope: s.scope.write, Summary: "Take a command to a tracker back",
-		About: "Only while it is queued; cancelling it again changes nothing.", Params: ifMatch, Reply: DeviceCommand{},
+		About: "Only while it is queued; cancelling it again changes nothing.", Params: []param{ifMatchParam}, Reply: DeviceCommand{},
 	}, func(w http.ResponseWriter, r *http.Request) error {
 		id, check, err := a.commandInPath(r)
 		if err != nil {
@@ -110,7 +110,7 @@ func (a *API) deviceCommandRoutes() {
 		Method: "POST", Path: one + "/report", ID: "reportDeviceCommand", Tag: s.tag, Scope: s.scope.write, Summary: "Tell what became of a command to a tracker",
 		About: "For gateways. What was told already changes nothing, but for `sent`, which is a 409 then. A command that may stop an engine is not given out (409) while the vehicle moves or nobody knows whether it does: it stays queued, and its log tells each reason once. " +
 			"Of commands that go by Traccar nothing can be told before they are sent (409).",
-		Params: ifMatch, Body: DeviceCommandReport{}, Reply: DeviceCommand{},
+		Params: []param{ifMatchParam}, Body: DeviceCommandReport{}, Reply: DeviceCommand{},
 	}, func(w http.ResponseWriter, r *http.Request) error {
 		id, check, err := a.commandInPath(r)
 		if err != nil {

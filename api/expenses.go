@@ -49,49 +49,46 @@ type ExpenseVoid struct {
 func (a *API) expenseRoutes() {
 	s := a.expenseResource()
 	s.register()
-	a.handle(route{
-		Method: "POST", Path: s.path + "/{id}/post", ID: "postExpense", Tag: s.tag, Scope: s.scope.write, Summary: "Enter a draft into the books",
-		About: "One that is `billable_to_customer` is charged to its booking, once. A booking that takes no charges refuses it: 409.", Params: ifMatch, Reply: s.view,
-	}, func(w http.ResponseWriter, r *http.Request) error {
-		return s.act(w, r, func(rec *record.Record[record.Expense]) error {
-			if err := record.Post(rec, record.InstantOf(a.Now())); err != nil {
-				return err
-			}
-			if err := a.desk.BadDebt(r.Context(), rec.Account, &rec.Body); err != nil {
-				return err
-			}
-			return a.desk.BillExpense(r.Context(), rec.Account, rec.ID, &rec.Body)
-		})
+	type rec = record.Record[record.Expense]
+	type asked = call[record.Expense]
+	act(s, action[record.Expense, noBody]{
+		Verb: "post", Summary: "Enter a draft into the books",
+		About: "One that is `billable_to_customer` is charged to its booking, once. A booking that takes no charges " +
+			"refuses it: 409.",
+		Do: func(c *asked, _ noBody) (rec, error) {
+			return c.Update(func(rec *rec) error {
+				if err := record.Post(rec, record.InstantOf(a.Now())); err != nil {
+					return err
+				}
+				if err := a.desk.BadDebt(c.Context(), rec.Account, &rec.Body); err != nil {
+					return err
+				}
+				return a.desk.BillExpense(c.Context(), rec.Account, rec.ID, &rec.Body)
+			})
+		},
 	})
-	a.handle(route{
-		Method: "POST", Path: s.path + "/{id}/pay", ID: "payExpense", Tag: s.tag, Scope: s.scope.write, Summary: "Say when an expense was paid",
-		About: "Of a bill that is `unpaid`, or paid on another day than was written; also of one that is posted.", Params: ifMatch, Body: ExpensePaid{}, Reply: s.view,
-	}, func(w http.ResponseWriter, r *http.Request) error {
-		var sent ExpensePaid
-		if err := a.decodeBody(r, &sent); err != nil {
-			return err
-		}
-		if faults := dayFaults("/paid_on", sent.PaidOn); faults != nil {
-			return validation(faults...)
-		}
-		return s.act(w, r, func(rec *record.Record[record.Expense]) error {
-			return record.PaidOn(rec, sent.PaidOn)
-		})
-	})
-	a.handle(route{
-		Method: "POST", Path: s.path + "/{id}/void", ID: "voidExpense", Tag: s.tag, Scope: s.scope.write, Summary: "Take an expense out of the books",
-		About: "Its entries stay and are reversed, and so is the line by which it was billed. Where the booking cannot give that back (it is archived, or a discount was given on the line) this is refused: 409.", Params: ifMatch, Body: ExpenseVoid{}, Optional: true, Reply: s.view,
-	}, func(w http.ResponseWriter, r *http.Request) error {
-		var sent ExpenseVoid
-		if err := a.decodeOptional(r, &sent); err != nil {
-			return err
-		}
-		return s.act(w, r, func(rec *record.Record[record.Expense]) error {
-			if err := record.Void(rec, record.InstantOf(a.Now()), sent.Reason); err != nil {
-				return err
+	act(s, action[record.Expense, ExpensePaid]{
+		Verb: "pay", Summary: "Say when an expense was paid",
+		About: "Of a bill that is `unpaid`, or paid on another day than was written; also of one that is posted.",
+		Do: func(c *asked, sent ExpensePaid) (rec, error) {
+			if faults := dayFaults("/paid_on", sent.PaidOn); faults != nil {
+				return rec{}, validation(faults...)
 			}
-			return a.desk.UnbillExpense(r.Context(), rec.Account, rec.ID, &rec.Body)
-		})
+			return c.Update(func(rec *rec) error { return record.PaidOn(rec, sent.PaidOn) })
+		},
+	})
+	act(s, action[record.Expense, ExpenseVoid]{
+		Verb: "void", Summary: "Take an expense out of the books", Optional: true,
+		About: "Its entries stay and are reversed, and so is the line by which it was billed. Where the booking " +
+			"cannot give that back (it is archived, or a discount was given on the line) this is refused: 409.",
+		Do: func(c *asked, sent ExpenseVoid) (rec, error) {
+			return c.Update(func(rec *rec) error {
+				if err := record.Void(rec, record.InstantOf(a.Now()), sent.Reason); err != nil {
+					return err
+				}
+				return a.desk.UnbillExpense(c.Context(), rec.Account, rec.ID, &rec.Body)
+			})
+		},
 	})
 }
 

@@ -55,13 +55,14 @@ func (a *API) inspectionRoutes() {
 		}),
 	}
 	s.register()
-	a.handle(route{
-		Method: "POST", Path: "/v1/maintenance/inspections/{id}/submit", ID: "submitInspection", Tag: "Maintenance", Scope: auth.MaintenanceWrite,
-		Summary: "Submit an inspection", About: "It must be signed and have an item. Each item that failed opens an issue of the vehicle, and `mileage_mi` becomes a meter reading. One of type return in which nothing failed ends the turnaround of the vehicle. From then on " +
-			"only notes, external_refs and metadata can be changed. A state that does not allow it is a 409 with `current_state` and `allowed_transitions`.",
-		Params: []param{ifMatchParam}, Reply: VehicleInspection{},
-	}, func(w http.ResponseWriter, r *http.Request) error {
-		return s.act(w, r, a.desk.SubmitInspection)
+	act(s, action[record.VehicleInspection, noBody]{
+		Verb: "submit", Summary: "Submit an inspection", Refuses: otherState,
+		About: "It must be signed and have an item. Each item that failed opens an issue of the vehicle, and " +
+			"`mileage_mi` becomes a meter reading. One of type return in which nothing failed ends the turnaround of " +
+			"the vehicle. From then on only notes, external_refs and metadata can be changed.",
+		Do: func(c *call[record.VehicleInspection], _ noBody) (record.Record[record.VehicleInspection], error) {
+			return c.Update(a.desk.SubmitInspection)
+		},
 	})
 }
 

@@ -63,32 +63,27 @@ func (a *API) issueRoutes() {
 		}),
 	}
 	s.register()
-	for _, action := range []struct {
-		path, id, to, summary string
-		body                  any
-	}{
-		{"start", "startIssue", rental.IssueInProgress, "Begin with an issue", nil},
-		{"resolve", "resolveIssue", rental.IssueResolved, "Resolve an issue", IssueEnd{}},
-		{"wont_fix", "wontFixIssue", rental.IssueWontFix, "Decide that nothing is done about an issue", IssueEnd{}},
-	} {
-		a.handle(route{
-			Method: "POST", Path: "/v1/maintenance/issues/{id}/" + action.path, ID: action.id, Tag: "Maintenance", Scope: auth.MaintenanceWrite,
-			Summary: action.summary, About: "A state that does not allow it is a 409 with `current_state` and `allowed_transitions`.",
-			Params: []param{ifMatchParam}, Body: action.body, Reply: Issue{},
-		}, func(w http.ResponseWriter, r *http.Request) error {
-			var sent IssueEnd
-			if action.body != nil {
-				if err := a.decodeBody(r, &sent); err != nil {
-					return err
-				}
+	type rec = record.Record[record.Issue]
+	type asked = call[record.Issue]
+	move := func(c *asked, to, resolution string) (rec, error) {
+		return c.Update(func(rec *rec) error {
+			if rec.Body.Status == to {
+				return nil // repeated: what was said first holds
 			}
-			return s.act(w, r, func(rec *record.Record[record.Issue]) error {
-				if rec.Body.Status == action.to {
-					return nil // repeated: what was said first holds
-				}
-				rec.Body.Resolution = sent.Resolution
-				return rental.MoveIssue(rec.ID, &rec.Body, action.to, record.InstantOf(a.Now()))
-			})
+			rec.Body.Resolution = resolution
+			return rental.MoveIssue(rec.ID, &rec.Body, to, record.InstantOf(a.Now()))
 		})
 	}
+	act(s, action[record.Issue, noBody]{
+		Verb: "start", Summary: "Begin with an issue", Refuses: otherState,
+		Do: func(c *asked, _ noBody) (rec, error) { return move(c, rental.IssueInProgress, "") },
+	})
+	act(s, action[record.Issue, IssueEnd]{
+		Verb: "resolve", Summary: "Resolve an issue", Refuses: otherState,
+		Do: func(c *asked, sent IssueEnd) (rec, error) { return move(c, rental.IssueResolved, sent.Resolution) },
+	})
+	act(s, action[record.Issue, IssueEnd]{
+		Verb: "wont_fix", Summary: "Decide that nothing is done about an issue", Refuses: otherState,
+		Do: func(c *asked, sent IssueEnd) (rec, error) { return move(c, rental.IssueWontFix, sent.Resolution) },
+	})
 }

@@ -35,6 +35,8 @@ type param struct {
 var (
 	unitsParam = param{Name: "units", Enum: []string{"imperial", "metric"},
 		About: "`metric` answers in `_km`, `_kmh` and `_l` what is otherwise in `_mi`, `_mph` and `_gal`."}
+	ifMatchParam = param{Name: "If-Match", In: "header",
+		About: "The `ETag` that the change is made upon; 412 if there is a newer revision."}
 	idempotencyParam = param{Name: "Idempotency-Key", In: "header",
 		About: "At most 255 printable characters. A repeated request with the same key and body within 24 hours is answered with the stored answer and does nothing."}
 )

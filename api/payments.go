@@ -69,76 +69,73 @@ type PaymentRefund struct {
 func (a *API) paymentRoutes() {
 	s := a.paymentResource()
 	s.register("replace", "archive")
-	a.paymentAction(s, "succeed", "Note that a pending payment has arrived", PaymentSuccess{}, func(r *http.Request) (func(*record.Record[record.Payment]) error, error) {
-		var sent PaymentSuccess
-		err := a.decodeOptional(r, &sent)
-		at := a.instantOr(sent.ReceivedAt)
-		return func(rec *record.Record[record.Payment]) error {
-			if faults := a.notYet("/received_at", at); faults != nil {
-				return validation(faults...)
-			}
-			return record.Succeed(rec, at)
-		}, err
-	})
-	a.paymentAction(s, "fail", "Note that a pending payment will not arrive", PaymentFailure{}, func(r *http.Request) (func(*record.Record[record.Payment]) error, error) {
-		var sent PaymentFailure
-		err := a.decodeOptional(r, &sent)
-		return func(rec *record.Record[record.Payment]) error { return record.Fail(rec, sent.Reason) }, err
-	})
-	a.paymentAction(s, "refund", "Give back a payment, or a part of it", PaymentRefund{}, func(r *http.Request) (func(*record.Record[record.Payment]) error, error) {
-		var sent PaymentRefund
-		err := a.decodeOptional(r, &sent)
-		refund := record.Refund{ID: fleet.FormatID(fleet.RefundPrefix, a.newID(r)), At: a.instantOr(sent.At), Reason: sent.Reason, ProviderRef: sent.ProviderRef}
-		return func(rec *record.Record[record.Payment]) error {
-			if slices.ContainsFunc(rec.Body.Refunds, func(o record.Refund) bool { return o.ID == refund.ID }) {
-				return author(r).Found()
-			}
-			if refund.Amount = (record.Money{}); sent.Amount != nil {
-				refund.Amount = *sent.Amount
-			}
-			faults := a.notYet("/at", refund.At)
-			if refund.At.Before(rec.Body.ReceivedAt.Time) {
-				faults = append(faults, fleet.FieldError{Pointer: "/at", Code: "out_of_range", Detail: "is before the payment was received: " + rec.Body.ReceivedAt.Format(time.RFC3339)})
-			}
-			if faults != nil {
-				return validation(faults...)
-			}
-			return a.desk.GiveBack(r.Context(), rec, refund, sent.Confirm)
-		}, err
-	})
-	a.paymentAction(s, "assign", "Give a payment that was noted without a booking its booking", PaymentAssignment{}, func(r *http.Request) (func(*record.Record[record.Payment]) error, error) {
-		var sent PaymentAssignment
-		err := a.decodeBody(r, &sent)
-		return func(rec *record.Record[record.Payment]) error {
-			return a.desk.AssignPayment(r.Context(), rec, sent.BookingID)
-		}, err
-	})
+	a.paymentActions(s)
 	a.bookingPaymentRoutes(s)
 }
 
-// paymentAction registers an action on a payment.
-func (a *API) paymentAction(s *resource[record.Payment], name, summary string, body any, read func(*http.Request) (func(*record.Record[record.Payment]) error, error)) {
-	a.handle(route{
-		Method: "POST", Path: s.path + "/{id}/" + name, ID: name + "Payment", Tag: s.tag, Scope: s.scope.write, Summary: summary, Params: ifMatch, Body: body,
-		Optional: name != "assign", Reply: s.view,
-	}, func(w http.ResponseWriter, r *http.Request) error {
-		mutate, err := read(r)
-		if err != nil {
+func (a *API) paymentActions(s *resource[record.Payment]) {
+	type rec = record.Record[record.Payment]
+	type asked = call[record.Payment]
+	update := func(c *asked, mutate func(*rec) error) (after rec, err error) {
+		err = a.desk.InTurn(c.Context(), func() error {
+			after, err = c.Update(mutate)
 			return err
-		}
-		return a.desk.InTurn(r.Context(), func() error { return s.act(w, r, mutate) })
+		})
+		return after, err
+	}
+	act(s, action[record.Payment, PaymentSuccess]{
+		Verb: "succeed", Summary: "Note that a pending payment has arrived", Optional: true,
+		Do: func(c *asked, sent PaymentSuccess) (rec, error) {
+			at := a.instantOr(sent.ReceivedAt)
+			return update(c, func(rec *rec) error {
+				if faults := a.notYet("/received_at", at); faults != nil {
+					return validation(faults...)
+				}
+				return record.Succeed(rec, at)
+			})
+		},
+	})
+	act(s, action[record.Payment, PaymentFailure]{
+		Verb: "fail", Summary: "Note that a pending payment will not arrive", Optional: true,
+		Do: func(c *asked, sent PaymentFailure) (rec, error) {
+			return update(c, func(rec *rec) error { return record.Fail(rec, sent.Reason) })
+		},
+	})
+	act(s, action[record.Payment, PaymentRefund]{
+		Verb: "refund", Summary: "Give back a payment, or a part of it", Optional: true,
+		Do: func(c *asked, sent PaymentRefund) (rec, error) {
+			refund := record.Refund{ID: fleet.FormatID(fleet.RefundPrefix, a.newID(c.Request)),
+				At: a.instantOr(sent.At), Reason: sent.Reason, ProviderRef: sent.ProviderRef}
+			return update(c, func(rec *rec) error { return a.addRefund(c, rec, refund, &sent) })
+		},
+	})
+	act(s, action[record.Payment, PaymentAssignment]{
+		Verb: "assign", Summary: "Give a payment that was noted without a booking its booking",
+		Do: func(c *asked, sent PaymentAssignment) (rec, error) {
+			return update(c, func(rec *rec) error { return a.desk.AssignPayment(c.Context(), rec, sent.BookingID) })
+		},
 	})
 }
 
-// ifMatch is the parameter of actions on a record that has revisions.
-var ifMatch = []param{{Name: "If-Match", In: "header", About: "The `ETag` that the change is made upon; 412 if there is a newer revision."}}
-
-// decodeOptional reads a body that may be left out.
-func (a *API) decodeOptional(r *http.Request, v any) error {
-	if len(bodyOf(r)) == 0 {
-		return nil
+// addRefund adds a refund to a payment, unless a repeated request finds it there.
+func (a *API) addRefund(
+	c *call[record.Payment], rec *record.Record[record.Payment], refund record.Refund, sent *PaymentRefund,
+) error {
+	if slices.ContainsFunc(rec.Body.Refunds, func(o record.Refund) bool { return o.ID == refund.ID }) {
+		return c.By.Found()
 	}
-	return a.decodeBody(r, v)
+	if sent.Amount != nil {
+		refund.Amount = *sent.Amount
+	}
+	faults := a.notYet("/at", refund.At)
+	if refund.At.Before(rec.Body.ReceivedAt.Time) {
+		faults = append(faults, fleet.FieldError{Pointer: "/at", Code: "out_of_range",
+			Detail: "is before the payment was received: " + rec.Body.ReceivedAt.Format(time.RFC3339)})
+	}
+	if faults != nil {
+		return validation(faults...)
+	}
+	return a.desk.GiveBack(c.Context(), rec, refund, sent.Confirm)
 }
 
 // instantOr is an instant that was given, or now.

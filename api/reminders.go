@@ -1,8 +1,6 @@
 package api
 
 import (
-	"net/http"
-
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
 	"github.com/motorpool/fleet/api/record"
@@ -54,31 +52,22 @@ func (a *API) reminderRoutes() {
 		show:   each(showReminder),
 	}
 	s.register("create", "replace", "patch", "archive")
-	a.handle(route{
-		Method: "POST", Path: "/v1/maintenance/reminders/{id}/snooze", ID: "snoozeReminder", Tag: "Maintenance", Scope: auth.MaintenanceWrite,
-		Summary: "Keep quiet about a reminder for a while",
-		About:   "Its stage goes on; what falls into the snooze is told of afterwards. A reminder that is resolved or dismissed is a 409 with `current_state` and `allowed_transitions`.",
-		Params:  []param{ifMatchParam}, Body: ReminderSnooze{}, Reply: Reminder{},
-	}, func(w http.ResponseWriter, r *http.Request) error {
-		var sent ReminderSnooze
-		if err := a.decodeBody(r, &sent); err != nil {
-			return err
-		}
-		return s.act(w, r, func(rec *record.Record[record.Reminder]) error { return a.desk.SnoozeReminder(rec, sent.Until) })
+	type rec = record.Record[record.Reminder]
+	type asked = call[record.Reminder]
+	const over = "A reminder that is resolved or dismissed"
+	act(s, action[record.Reminder, ReminderSnooze]{
+		Verb: "snooze", Summary: "Keep quiet about a reminder for a while", Refuses: over,
+		About: "Its stage goes on; what falls into the snooze is told of afterwards.",
+		Do: func(c *asked, sent ReminderSnooze) (rec, error) {
+			return c.Update(func(rec *rec) error { return a.desk.SnoozeReminder(rec, sent.Until) })
+		},
 	})
-	a.handle(route{
-		Method: "POST", Path: "/v1/maintenance/reminders/{id}/dismiss", ID: "dismissReminder", Tag: "Maintenance", Scope: auth.MaintenanceWrite,
-		Summary: "Give up a cycle",
-		About:   "The next cycle counts as if it had been done now. A reminder that is resolved or dismissed is a 409 with `current_state` and `allowed_transitions`.",
-		Params:  []param{ifMatchParam}, Body: ReminderDismissal{}, Reply: Reminder{},
-	}, func(w http.ResponseWriter, r *http.Request) error {
-		var sent ReminderDismissal
-		if err := a.decodeBody(r, &sent); err != nil {
-			return err
-		}
-		return s.act(w, r, func(rec *record.Record[record.Reminder]) error {
-			return a.desk.DismissReminder(r.Context(), rec, sent.Reason)
-		})
+	act(s, action[record.Reminder, ReminderDismissal]{
+		Verb: "dismiss", Summary: "Give up a cycle", Refuses: over,
+		About: "The next cycle counts as if it had been done now.",
+		Do: func(c *asked, sent ReminderDismissal) (rec, error) {
+			return c.Update(func(rec *rec) error { return a.desk.DismissReminder(c.Context(), rec, sent.Reason) })
+		},
 	})
 }
 

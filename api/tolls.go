@@ -60,50 +60,45 @@ func (a *API) tollRoutes() {
 		}),
 	}
 	s.register()
-	move := func(action, summary, about, to string) {
-		a.handle(route{
-			Method: "POST", Path: "/v1/tolls/{id}/" + action, ID: action + "Toll", Tag: s.tag, Scope: s.scope.write, Summary: summary,
-			About: about + "A state that cannot be reached is a 409 with `current_state` and `allowed_transitions`.", Body: TollReason{}, Reply: Toll{},
-		}, func(w http.ResponseWriter, r *http.Request) error {
-			var sent TollReason
-			if err := a.decodeBody(r, &sent); err != nil {
-				return err
+	a.tollActions(s)
+}
+
+func (a *API) tollActions(s *resource[record.Toll]) {
+	type rec = record.Record[record.Toll]
+	type asked = call[record.Toll]
+	const unreachable = "A state that cannot be reached"
+	move := func(c *asked, to string, reason *string) (rec, error) {
+		return c.Update(func(rec *rec) error {
+			if reason != nil {
+				rec.Body.Reason = *reason
 			}
-			return s.act(w, r, func(rec *record.Record[record.Toll]) error {
-				rec.Body.Reason = sent.Reason
-				return rec.Body.Move(fleet.FormatID(fleet.TollPrefix, rec.ID), to)
-			})
+			return rec.Body.Move(fleet.FormatID(fleet.TollPrefix, rec.ID), to)
 		})
 	}
-	move("dispute", "Dispute a toll or fine", "", record.TollDisputed)
-	move("waive", "Waive a toll or fine", "What was charged to the booking stays there: reverse the charge if it is not to be paid. ", record.TollWaived)
-	bare := func(action, summary string, h handlerFunc) {
-		a.handle(route{Method: "POST", Path: "/v1/tolls/{id}/" + action, ID: action + "Toll", Tag: s.tag, Scope: s.scope.write, Summary: summary, Reply: Toll{},
-			About: "A state that cannot be reached is a 409 with `current_state` and `allowed_transitions`."}, h)
-	}
-	bare("pay", "Note that a billed toll or fine was paid", func(w http.ResponseWriter, r *http.Request) error {
-		return s.act(w, r, func(rec *record.Record[record.Toll]) error {
-			return rec.Body.Move(fleet.FormatID(fleet.TollPrefix, rec.ID), record.TollPaid)
-		})
+	act(s, action[record.Toll, TollReason]{
+		Verb: "dispute", Summary: "Dispute a toll or fine", Refuses: unreachable,
+		Do: func(c *asked, sent TollReason) (rec, error) { return move(c, record.TollDisputed, &sent.Reason) },
 	})
-	bare("bill", "Charge a matched toll or fine to its booking", func(w http.ResponseWriter, r *http.Request) error {
-		id, err := pathID(r, "toll", fleet.TollPrefix)
-		if err != nil {
-			return err
-		}
-		rec, err := a.desk.BillToll(r.Context(), author(r), auth.From(r.Context()).Account, id, func(rec *record.Record[record.Toll]) error {
-			return precondition(r, rec.Revision)
-		})
-		if err != nil {
-			return err
-		}
-		return s.answer(w, r, http.StatusOK, rec)
+	act(s, action[record.Toll, TollReason]{
+		Verb: "waive", Summary: "Waive a toll or fine", Refuses: unreachable,
+		About: "What was charged to the booking stays there: reverse the charge if it is not to be paid.",
+		Do:    func(c *asked, sent TollReason) (rec, error) { return move(c, record.TollWaived, &sent.Reason) },
 	})
-	a.handle(route{
-		Method: "POST", Path: "/v1/tolls/{id}/match", ID: "matchToll", Tag: s.tag, Scope: s.scope.write, Summary: "Match a toll or fine with the booking that caused it",
+	act(s, action[record.Toll, noBody]{
+		Verb: "pay", Summary: "Note that a billed toll or fine was paid", Refuses: unreachable,
+		Do: func(c *asked, _ noBody) (rec, error) { return move(c, record.TollPaid, nil) },
+	})
+	act(s, action[record.Toll, noBody]{
+		Verb: "bill", Summary: "Charge a matched toll or fine to its booking", Refuses: unreachable,
+		Do: func(c *asked, _ noBody) (rec, error) {
+			return a.desk.BillToll(c.Context(), c.By, c.Account, c.ID, c.Meant)
+		},
+	})
+	act(s, action[record.Toll, TollMatch]{
+		Verb: "match", Summary: "Match a toll or fine with the booking that caused it", Optional: true,
 		About: "By plate and region among the vehicles of that time, and the booking from whose actual pickup until whose actual return it happened; or by hand with `booking_id`. A disputed one of which no booking is found stays disputed: 409.",
-		Body:  TollMatch{}, Optional: true, Reply: Toll{},
-	}, func(w http.ResponseWriter, r *http.Request) error { return a.matchToll(s, w, r) })
+		Do:    a.matchToll,
+	})
 }
 
 // prepareToll holds a toll against the schema's blind spots, and matches one that is new, or whose plate or time changed.
@@ -145,28 +140,22 @@ func (a *API) findToll(ctx context.Context, account fleet.AccountID, t *record.T
 	return a.desk.BookedNow(ctx, account, &t.BookedFor, t.VehicleID)
 }
 
-func (a *API) matchToll(s *resource[record.Toll], w http.ResponseWriter, r *http.Request) error {
-	var sent TollMatch
-	if len(bodyOf(r)) > 0 {
-		if err := a.decodeBody(r, &sent); err != nil {
-			return err
-		}
-	}
-	account := auth.From(r.Context()).Account
+func (a *API) matchToll(c *call[record.Toll], sent TollMatch) (record.Record[record.Toll], error) {
 	var booking record.Record[record.Booking]
 	if sent.BookingID != "" {
 		id, err := fleet.ParseID(fleet.BookingPrefix, sent.BookingID)
 		if err == nil {
-			booking, err = a.desk.Bookings.Get(r.Context(), account, id)
+			booking, err = a.desk.Bookings.Get(c.Context(), c.Account, id)
 		}
 		if err != nil && (fleet.CodeOf(err) == fleet.CodeNotFound || fleet.CodeOf(err) == "" && id == 0) {
-			return validation(fleet.NoSuch("/booking_id", "booking", fleet.BookingPrefix, sent.BookingID))
+			return record.Record[record.Toll]{}, validation(fleet.NoSuch("/booking_id", "booking",
+				fleet.BookingPrefix, sent.BookingID))
 		}
 		if err != nil {
-			return err
+			return record.Record[record.Toll]{}, err
 		}
 	}
-	return s.act(w, r, func(rec *record.Record[record.Toll]) error {
+	return c.Update(func(rec *record.Record[record.Toll]) error {
 		trial := rec.Body
 		if trial.Status == record.TollMatched {
 			trial.Status = record.TollUnmatched // matching again is no step of its own
@@ -179,10 +168,10 @@ func (a *API) matchToll(s *resource[record.Toll], w http.ResponseWriter, r *http
 			if vehicle := desk.VehicleAt(&booking.Body, rec.Body.OccurredAt.Time); vehicle != "" {
 				rec.Body.VehicleID = vehicle // whatever the plate says: somebody has looked
 			}
-			return a.desk.BookedNow(r.Context(), account, &rec.Body.BookedFor, rec.Body.VehicleID)
+			return a.desk.BookedNow(c.Context(), c.Account, &rec.Body.BookedFor, rec.Body.VehicleID)
 		}
 		disputed := rec.Body.Status == record.TollDisputed
-		if err := a.findToll(r.Context(), account, &rec.Body); err != nil {
+		if err := a.findToll(c.Context(), c.Account, &rec.Body); err != nil {
 			return err
 		}
 		if disputed && rec.Body.Status == record.TollUnmatched {

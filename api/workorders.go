@@ -87,61 +87,58 @@ func (a *API) workOrderRoutes() {
 		}),
 	}
 	s.register()
-	for _, action := range []struct {
-		action         rental.WorkAction
-		summary, about string
-		body           any
-		optional       bool
-		sent           func(*http.Request) (desk.WorkMove, error)
-	}{
-		{rental.ScheduleWork, "Schedule a work order, or move it to another time",
-			"Takes the vehicle's calendar from `scheduled_from` until `scheduled_until`; a 409 names what is in the way.", WorkSchedule{}, true,
-			moveOf(a, func(b WorkSchedule) desk.WorkMove { return desk.WorkMove{Start: b.Start, End: b.End} })},
-		{rental.StartWork, "Start a work order", "From then on it holds the vehicle until it is completed or cancelled. A 409 if the vehicle is rented, or somebody else has it now.", nil, false, nil},
-		{rental.HoldWork, "Put a work order on hold", "It goes on holding the vehicle.", WorkHold{}, false,
-			moveOf(a, func(b WorkHold) desk.WorkMove { return desk.WorkMove{Reason: b.Reason} })},
-		{rental.ResumeWork, "Resume a work order that is on hold", "", nil, false, nil},
-		{rental.CompleteWork, "Complete a work order", "Gives the vehicle back, works out the total and the downtime, and resolves its reminders and issues: the next cycle of each schedule begins.",
-			WorkCompletion{}, true, moveOf(a, func(b WorkCompletion) desk.WorkMove {
-				return desk.WorkMove{MileageMi: b.MileageMi, InvoiceRef: b.InvoiceRef, Confirm: b.Confirm}
-			})},
-		{rental.CancelWork, "Cancel a work order", "Gives the vehicle back; its reminders and issues are open again.", WorkCancel{}, true,
-			moveOf(a, func(b WorkCancel) desk.WorkMove { return desk.WorkMove{Reason: b.Reason} })},
-	} {
-		a.handle(route{
-			Method: "POST", Path: "/v1/maintenance/work_orders/{id}/" + string(action.action), ID: string(action.action) + "WorkOrder", Tag: "Maintenance",
-			Scope: auth.MaintenanceWrite, Summary: action.summary,
-			About:  action.about + " A state that does not allow it is a 409 with `current_state` and `allowed_transitions`.",
-			Params: []param{ifMatchParam}, Body: action.body, Optional: action.optional, Reply: WorkOrder{},
-		}, func(w http.ResponseWriter, r *http.Request) error {
-			id, err := pathID(r, "work order", fleet.WorkOrderPrefix)
-			if err != nil {
-				return err
-			}
-			var m desk.WorkMove
-			if action.sent != nil {
-				if m, err = action.sent(r); err != nil {
-					return err
-				}
-			}
-			m.Action = action.action
-			rec, err := a.desk.MoveWork(r.Context(), author(r), auth.From(r.Context()).Account, id, m, func(rec *record.Record[record.WorkOrder]) error {
-				return precondition(r, rec.Revision)
-			})
-			if err != nil {
-				return err
-			}
-			return s.answer(w, r, http.StatusOK, rec)
-		})
-	}
+	a.workOrderActions(s)
 }
 
-// moveOf reads the body of an action.
-func moveOf[B any](a *API, move func(B) desk.WorkMove) func(*http.Request) (desk.WorkMove, error) {
-	return func(r *http.Request) (desk.WorkMove, error) {
-		sent, err := decoded[B](a, r)
-		return move(sent), err
+func (a *API) workOrderActions(s *resource[record.WorkOrder]) {
+	type rec = record.Record[record.WorkOrder]
+	type asked = call[record.WorkOrder]
+	move := func(c *asked, does rental.WorkAction, m desk.WorkMove) (rec, error) {
+		m.Action = does
+		return a.desk.MoveWork(c.Context(), c.By, c.Account, c.ID, m, c.Meant)
 	}
+	act(s, action[record.WorkOrder, WorkSchedule]{
+		Verb: "schedule", Summary: "Schedule a work order, or move it to another time", Optional: true,
+		Refuses: otherState,
+		About: "Takes the vehicle's calendar from `scheduled_from` until `scheduled_until`; a 409 names what is in " +
+			"the way.",
+		Do: func(c *asked, sent WorkSchedule) (rec, error) {
+			return move(c, rental.ScheduleWork, desk.WorkMove{Start: sent.Start, End: sent.End})
+		},
+	})
+	act(s, action[record.WorkOrder, noBody]{
+		Verb: "start", Summary: "Start a work order", Refuses: otherState,
+		About: "From then on it holds the vehicle until it is completed or cancelled. A 409 if the vehicle is " +
+			"rented, or somebody else has it now.",
+		Do: func(c *asked, _ noBody) (rec, error) { return move(c, rental.StartWork, desk.WorkMove{}) },
+	})
+	act(s, action[record.WorkOrder, WorkHold]{
+		Verb: "hold", Summary: "Put a work order on hold", About: "It goes on holding the vehicle.",
+		Refuses: otherState,
+		Do: func(c *asked, sent WorkHold) (rec, error) {
+			return move(c, rental.HoldWork, desk.WorkMove{Reason: sent.Reason})
+		},
+	})
+	act(s, action[record.WorkOrder, noBody]{
+		Verb: "resume", Summary: "Resume a work order that is on hold", Refuses: otherState,
+		Do: func(c *asked, _ noBody) (rec, error) { return move(c, rental.ResumeWork, desk.WorkMove{}) },
+	})
+	act(s, action[record.WorkOrder, WorkCompletion]{
+		Verb: "complete", Summary: "Complete a work order", Optional: true, Refuses: otherState,
+		About: "Gives the vehicle back, works out the total and the downtime, and resolves its reminders and issues: " +
+			"the next cycle of each schedule begins.",
+		Do: func(c *asked, sent WorkCompletion) (rec, error) {
+			return move(c, rental.CompleteWork,
+				desk.WorkMove{MileageMi: sent.MileageMi, InvoiceRef: sent.InvoiceRef, Confirm: sent.Confirm})
+		},
+	})
+	act(s, action[record.WorkOrder, WorkCancel]{
+		Verb: "cancel", Summary: "Cancel a work order", Optional: true, Refuses: otherState,
+		About: "Gives the vehicle back; its reminders and issues are open again.",
+		Do: func(c *asked, sent WorkCancel) (rec, error) {
+			return move(c, rental.CancelWork, desk.WorkMove{Reason: sent.Reason})
+		},
+	})
 }
 
 func showWorkOrder(rec record.Record[record.WorkOrder]) any {
