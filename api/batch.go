@@ -3,7 +3,6 @@ package api
 import (
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"net/http"
 	"reflect"
 	"strconv"
@@ -54,13 +53,6 @@ func (s *resource[T]) batchRoute(names string) {
 			"data": {Type: "array", Items: &result},
 		}},
 	}, s.batch)
-}
-
-// derivedRecordID names the record of one of several items by what they belong to, so that a repetition names it alike.
-func derivedRecordID(of uint64, item int) uint64 {
-	hash := fnv.New64a()
-	fmt.Fprintf(hash, "item %d of %d", item, of)
-	return max(hash.Sum64()>>1, 1)
 }
 
 func (s *resource[T]) batch(w http.ResponseWriter, r *http.Request) error {

@@ -206,3 +206,11 @@ func (d *drove) at(at fleet.Millis) string {
 	}
 	return ""
 }
+
+// driverOf gives a driver as an id or as a name.
+func driverOf(driver string) (id, name *string) {
+	if strings.HasPrefix(driver, fleet.CustomerPrefix) {
+		return &driver, nil
+	}
+	return nil, textOrNull(driver)
+}

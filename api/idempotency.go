@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"net/http"
 	"strings"
 
@@ -143,4 +144,11 @@ func author(r *http.Request) record.Author {
 	x := exchangeOf(r.Context())
 	return record.Author{Actor: auth.From(r.Context()).Actor(), RequestID: x.id, Command: x.command,
 		Again: x.ticket != nil && x.ticket.Again && x.ticket.Command != 0}
+}
+
+// derivedRecordID names the record of one of several items by what they belong to, so that a repetition names it alike.
+func derivedRecordID(of uint64, item int) uint64 {
+	hash := fnv.New64a()
+	fmt.Fprintf(hash, "item %d of %d", item, of)
+	return max(hash.Sum64()>>1, 1)
 }

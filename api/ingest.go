@@ -29,12 +29,11 @@ const (
 // Bounds of intake.
 const (
 	maxIngestItems = 10_000
-	maxUniqueID    = 128             // bytes
-	maxAlarm       = 100             // bytes
-	publishTime    = 8 * time.Second // after which Kafka is taken to be down
-	maxItemErrors  = 1000            // items that a refusal of all of them names
-	maxMonths      = 24              // that the fixes of a request are of: each is a part of every table
-	monthItems     = 1000            // items that a month long ago counts for
+	maxUniqueID    = 128  // bytes
+	maxAlarm       = 100  // bytes
+	maxItemErrors  = 1000 // items that a refusal of all of them names
+	maxMonths      = 24   // that the fixes of a request are of: each is a part of every table
+	monthItems     = 1000 // items that a month long ago counts for
 )
 
 // IngestPosition is a position as a gateway sends it. The device is named by device_id or unique_id, the time is

@@ -7,6 +7,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/desk"
 )
 
@@ -81,6 +82,15 @@ func membersOf(t reflect.Type) []string {
 		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" && name != "-" {
 			names = append(names, name)
 		}
+	}
+	return names
+}
+
+// signalNames are the names of the catalogue.
+func signalNames() []string {
+	names := make([]string, len(fleet.Signals))
+	for i := range fleet.Signals {
+		names[i] = fleet.Signals[i].Name
 	}
 	return names
 }

@@ -258,3 +258,11 @@ func boxParam(r *http.Request) (query.Box, error) {
 	}
 	return query.Box{West: edges[0], South: edges[1], East: edges[2], North: edges[3]}, nil
 }
+
+// checkSpan refuses a span that ends before it begins.
+func checkSpan(from, to fleet.Millis) error {
+	if to != 0 && from >= to {
+		return invalidParam("until", "must be later than from")
+	}
+	return nil
+}

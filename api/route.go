@@ -210,3 +210,6 @@ func openAPIConfig(version string) huma.Config {
 func schemaNamer(t reflect.Type, hint string) string {
 	return huma.DefaultSchemaNamer(t, hint)
 }
+
+// publishTime is after which Kafka is taken to be down.
+const publishTime = 8 * time.Second

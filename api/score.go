@@ -1,10 +1,8 @@
 package api
 
 import (
-	"math"
 	"net/http"
 	"sort"
-	"strconv"
 	"strings"
 	"time"
 
@@ -37,9 +35,6 @@ type Score struct {
 	HarshPer100Km       *float64       `json:"harsh_events_per_100_km" nullable:"true" doc:"Harsh braking, acceleration and cornering over the distance; null without any."`
 	SpeedingShareOfTime *int64         `json:"speeding_share_bp" nullable:"true" doc:"speeding_s over moving_s; in basis points: 250 is 2.5 %; null without any. Above 10000 it counts as that: a span may begin within a trip."`
 }
-
-// usualSpan is the span of a score that names no from.
-const usualSpan = 30 * 24 * time.Hour
 
 // maxScored is the longest span of the scores of drivers, which are made of every trip in it.
 const maxScored = 366 * 24 * time.Hour
@@ -170,31 +165,6 @@ func (a *API) listScores(w http.ResponseWriter, r *http.Request, read func(accou
 	return writePart(w, r, list, p, views, begin, to)
 }
 
-// partOf reads where a page begins of what is worked out all at once, so that a page is a part of it by number, and the time at which
-// its first page ended: all pages are of one span.
-func (a *API) partOf(p page) (begin int, now fleet.Millis, err error) {
-	if p.After == nil {
-		return p.Offset(), fleet.MillisOf(a.Now()), nil
-	}
-	begin, bad1 := strconv.Atoi(p.After[0])
-	ended, bad2 := strconv.ParseInt(p.After[len(p.After)-1], 10, 64)
-	if bad1 != nil || bad2 != nil || begin < 0 {
-		return 0, 0, invalidParam("cursor", "is not a next_cursor of this list")
-	}
-	return begin, fleet.Millis(ended), nil
-}
-
-// writePart writes the page of views that begins at a number; to is the end of their span.
-func writePart[V any](w http.ResponseWriter, r *http.Request, list string, p page, views []V, begin int, to fleet.Millis) error {
-	begin = min(begin, len(views))
-	end := min(begin+p.PerPage, len(views))
-	var after []string
-	if end < len(views) {
-		after = []string{strconv.Itoa(end), strconv.FormatInt(int64(to), 10)}
-	}
-	return writeList(w, r, list, p, views[begin:end], len(views), after)
-}
-
 func showScore(s *query.DrivingSums, from, to fleet.Millis) Score {
 	view := Score{
 		Object: "score", From: instant(from), To: instant(to), DefinitionsVersion: fleet.ScoreVersion, Trips: s.Trips, DistanceMi: milesOf(s.Distance),
@@ -216,22 +186,4 @@ func showScore(s *query.DrivingSums, from, to fleet.Millis) Score {
 		view.Score = &score
 	}
 	return view
-}
-
-// ratio is a over b, and null where there is no b.
-// shareOf is a ratio in basis points; null without a whole.
-func shareOf(a, b float64) *int64 {
-	if b <= 0 {
-		return nil
-	}
-	v := int64(math.Round(a / b * 10000))
-	return &v
-}
-
-func ratio(a, b float64, decimals int) *float64 {
-	if b <= 0 {
-		return nil
-	}
-	v := rounded(a/b, decimals)
-	return &v
 }

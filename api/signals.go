@@ -34,12 +34,3 @@ func (a *API) signalRoutes() {
 		return writeJSON(w, r, http.StatusOK, List[KnownSignal]{Data: all, Pagination: Pagination{Page: 1, PerPage: len(all), Total: len(all)}})
 	})
 }
-
-// signalNames are the names of the catalogue.
-func signalNames() []string {
-	names := make([]string, len(fleet.Signals))
-	for i := range fleet.Signals {
-		names[i] = fleet.Signals[i].Name
-	}
-	return names
-}

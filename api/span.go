@@ -2,17 +2,10 @@ package api
 
 import (
 	"net/http"
+	"time"
 
 	"github.com/motorpool/fleet"
 )
-
-// checkSpan refuses a span that ends before it begins.
-func checkSpan(from, to fleet.Millis) error {
-	if to != 0 && from >= to {
-		return invalidParam("until", "must be later than from")
-	}
-	return nil
-}
 
 // scoreSpan reads the span of scores, which ends at now unless the caller says otherwise.
 func scoreSpan(r *http.Request, now fleet.Millis) (from, to fleet.Millis, err error) {
@@ -20,3 +13,6 @@ func scoreSpan(r *http.Request, now fleet.Millis) (from, to fleet.Millis, err er
 	from = timeParam(r, "from", to.Add(-usualSpan))
 	return from, to, checkSpan(from, to)
 }
+
+// usualSpan is the span of a score that names no from.
+const usualSpan = 30 * 24 * time.Hour

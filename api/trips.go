@@ -189,14 +189,6 @@ func (t *Trip) showDrive(d driver.Drive) {
 	}
 }
 
-// driverOf gives a driver as an id or as a name.
-func driverOf(driver string) (id, name *string) {
-	if strings.HasPrefix(driver, fleet.CustomerPrefix) {
-		return &driver, nil
-	}
-	return nil, textOrNull(driver)
-}
-
 func (a *API) showTrip(d *query.Derived[*fleet.Trip]) Trip {
 	t := d.Entity
 	three := func(v float64) float64 { return rounded(v, 3) }
