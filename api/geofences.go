@@ -73,6 +73,7 @@ func (a *API) geofenceRoutes() {
 		return s.list(w, r)
 	})
 	a.importRoutes(s)
+	a.backfillRoutes(s)
 }
 
 // checkGeofence refuses what the schema cannot, and works out what follows from the geometry.
