@@ -91,10 +91,8 @@ func (a *API) alertRoutes() {
 		Body: Acknowledge{}, Optional: true, Reply: Alert{},
 	}, func(w http.ResponseWriter, r *http.Request) error {
 		var sent Acknowledge
-		if len(bodyOf(r)) > 0 {
-			if err := a.decodeBody(r, &sent); err != nil {
-				return err
-			}
+		if err := a.decodeBody(r, &sent); err != nil {
+			return err
 		}
 		d, err := s.find(r)
 		if err != nil {

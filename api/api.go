@@ -250,7 +250,6 @@ func (a *API) register() error {
 	a.keyRoutes()
 	a.accountRoutes()
 	a.geofenceRoutes()
-	a.backfillRoutes()
 	a.routePlanRoutes()
 	a.alertRuleRoutes()
 	a.catalogueRoutes()

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/motorpool/fleet"
-	"github.com/motorpool/fleet/api/auth"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/query"
 )
@@ -24,30 +23,19 @@ type GeofenceBackfill struct {
 	From *record.Instant `json:"from,omitempty" doc:"Since when the geofence is to have been there as it is now; since the oldest stored position unless given."`
 }
 
-func (a *API) backfillRoutes() {
+func (a *API) backfillRoutes(s *resource[record.Geofence]) {
 	a.chores = append(a.chores, a.endBackfills)
-	a.handle(route{
-		Method: "POST", Path: "/v1/geofences/{id}/backfill", ID: "backfillGeofence", Tag: "Geofences", Scope: auth.TelematicsWrite,
-		Summary: "Make visits of the past from stored positions",
-		About: "Lets the geofence as it is now hold from `from` on (its `applies_from`), whatever it was then, and derives every vehicle that has positions since " +
-			"then again: visits, and the alerts that hang on them, appear as `late` and wake nobody. The answer is a job; `GET /v1/jobs/{id}` shows its progress.",
-		Params: []param{{Name: "If-Match", In: "header", About: "The `ETag` of the geofence that is meant; 412 if there is a newer revision."}},
-		Body:   GeofenceBackfill{}, Optional: true, Status: http.StatusAccepted, Reply: Job{},
-	}, a.backfill)
+	act(s, action[record.Geofence, GeofenceBackfill]{
+		Verb: "backfill", Summary: "Make visits of the past from stored positions", Optional: true,
+		About: "Lets the geofence as it is now hold from `from` on (its `applies_from`), whatever it was then, and " +
+			"derives every vehicle that has positions since then again: visits, and the alerts that hang on them, " +
+			"appear as `late` and wake nobody. The answer is a job; `GET /v1/jobs/{id}` shows its progress.",
+		Status: http.StatusAccepted, Reply: Job{}, Answer: a.backfill,
+	})
 }
 
-func (a *API) backfill(w http.ResponseWriter, r *http.Request) error {
-	id, err := pathID(r, "geofence", fleet.FencePrefix)
-	if err != nil {
-		return err
-	}
-	var sent GeofenceBackfill
-	if len(bodyOf(r)) > 0 {
-		if err := a.decodeBody(r, &sent); err != nil {
-			return err
-		}
-	}
-	account := auth.From(r.Context()).Account
+func (a *API) backfill(w http.ResponseWriter, c *call[record.Geofence], sent GeofenceBackfill) error {
+	r, id, account := c.Request, c.ID, c.Account
 	fence, err := a.geofences.Get(r.Context(), account, id)
 	if err != nil {
 		return err
@@ -55,7 +43,7 @@ func (a *API) backfill(w http.ResponseWriter, r *http.Request) error {
 	if fence.Archived() {
 		return fleet.NewError(fleet.CodeConflict, "The geofence is archived; there is nothing to make visits of.")
 	}
-	if err := precondition(r, fence.Revision); err != nil {
+	if err := c.Meant(&fence); err != nil {
 		return err
 	}
 	var from record.Instant

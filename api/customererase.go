@@ -16,48 +16,44 @@ type CustomerErasure struct {
 }
 
 func (a *API) customerEraseRoutes(s *resource[record.Customer]) {
-	a.handle(route{
-		Method: "POST", Path: "/v1/customers/{id}/erase", ID: "eraseCustomer", Tag: "Customers", Scope: auth.CustomersWrite,
+	act(s, action[record.Customer, CustomerErasure]{
+		Verb: "erase", Anyway: true, Accepts: true, Reply: Customer{},
 		Summary: "Erase a customer's personal data for good",
 		About: "Needs the scope `customers.pii:read` too. Takes name, addresses, licence, notes, documents and files out of every table, with those of customers that were merged into this one, and " +
 			"what names the person out of texts of bookings, imports, exports and stored answers. Ids, bookings, amounts and the ledger stay as they are, and so do numbers, times and authors of revisions. " +
 			"It cannot be undone. While a booking is pending, confirmed or active, or a balance is open, it is a 409 that names them, unless `force` is set. " +
 			"The answer is a 200 with `erased_at` when all of it is done. If that takes longer it is a 202 with `erasing_since`: it goes on by itself, and the customer shows `erased_at` in the end.",
-		Body: CustomerErasure{}, Accepts: true, Reply: Customer{},
-	}, func(w http.ResponseWriter, r *http.Request) error { return a.eraseCustomer(s, w, r) })
+		Answer: func(w http.ResponseWriter, c *call[record.Customer], sent CustomerErasure) error {
+			return a.eraseCustomer(s, w, c, sent)
+		},
+	})
 }
 
-func (a *API) eraseCustomer(s *resource[record.Customer], w http.ResponseWriter, r *http.Request) error {
-	id, err := pathID(r, "customer", fleet.CustomerPrefix)
-	if err != nil {
-		return err
-	}
-	p := auth.From(r.Context())
-	if !p.Has(auth.CustomersPII) {
+func (a *API) eraseCustomer(
+	s *resource[record.Customer], w http.ResponseWriter, c *call[record.Customer], sent CustomerErasure,
+) error {
+	if !auth.From(c.Context()).Has(auth.CustomersPII) {
 		w.Header().Set("WWW-Authenticate", realm+`, error="insufficient_scope", scope="`+string(auth.CustomersPII)+`"`)
 		return fleet.NewError(fleet.CodeForbidden, "The API key lacks the scope "+string(auth.CustomersPII)+".")
 	}
-	var sent CustomerErasure
-	if err := a.decodeBody(r, &sent); err != nil {
-		return err
-	}
-	rec, err := a.desk.DecideErasure(r.Context(), author(r), p.Account, id, sent.Reason, sent.Force)
+	rec, err := a.desk.DecideErasure(c.Context(), c.By, c.Account, c.ID, sent.Reason, sent.Force)
 	if err != nil {
 		return err
 	}
 	if rec.Body.ErasedAt.IsZero() {
-		ctx, cancel := context.WithTimeout(r.Context(), a.cfg.WriteTime*6/10) // the answer needs some of it
+		ctx, cancel := context.WithTimeout(c.Context(), a.cfg.WriteTime*6/10) // the answer needs some of it
 		defer cancel()
-		if err := a.desk.FinishErasure(ctx, author(r), p.Account, id); err != nil {
+		if err := a.desk.FinishErasure(ctx, c.By, c.Account, c.ID); err != nil {
 			// It is decided, and will be done.
-			a.log.WarnContext(r.Context(), "an erasure is left to the duty", "customer", id, "error", err, "request_id", requestID(r.Context()))
+			a.log.WarnContext(c.Context(), "an erasure is left to the duty", "customer", c.ID, "error", err,
+				"request_id", requestID(c.Context()))
 		}
-		if rec, err = a.desk.Customers.Get(r.Context(), p.Account, id); err != nil {
+		if rec, err = a.desk.Customers.Get(c.Context(), c.Account, c.ID); err != nil {
 			return err
 		}
 	}
 	if rec.Body.ErasedAt.IsZero() {
-		return s.answer(w, r, http.StatusAccepted, rec)
+		return s.answer(w, c.Request, http.StatusAccepted, rec)
 	}
-	return s.answer(w, r, http.StatusOK, rec)
+	return s.answer(w, c.Request, http.StatusOK, rec)
 }

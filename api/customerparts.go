@@ -237,29 +237,19 @@ type CustomerMerge struct {
 }
 
 func (a *API) customerMergeRoutes(s *resource[record.Customer]) {
-	a.handle(route{
-		Method: "POST", Path: "/v1/customers/{id}/merge", ID: "mergeCustomer", Tag: "Customers", Scope: auth.CustomersWrite,
-		Summary: "Merge a customer into another, who is the same person",
-		About: "The customer is archived and names the other in `merged_into`; both ids stay good. Notes, documents and bookings are found through both. The other takes over " +
-			"external references, tags, a do-not-rent, the higher risk level, and what was not known of it. Repeating it is harmless.",
-		Body: CustomerMerge{}, Reply: Customer{},
-	}, func(w http.ResponseWriter, r *http.Request) error {
-		id, err := pathID(r, "customer", fleet.CustomerPrefix)
-		if err != nil {
-			return err
-		}
-		var sent CustomerMerge
-		if err := a.decodeBody(r, &sent); err != nil {
-			return err
-		}
-		into, err := fleet.ParseID(fleet.CustomerPrefix, sent.Into)
-		if err != nil {
-			return validation(fleet.FieldError{Pointer: "/into", Code: "not_found", Detail: fmt.Sprintf("%q is not the id of a customer", sent.Into)})
-		}
-		rec, err := a.desk.MergeCustomer(r.Context(), author(r), auth.From(r.Context()).Account, id, into)
-		if err != nil {
-			return err
-		}
-		return s.answer(w, r, http.StatusOK, rec)
+	act(s, action[record.Customer, CustomerMerge]{
+		Verb: "merge", Summary: "Merge a customer into another, who is the same person", Anyway: true,
+		About: "The customer is archived and names the other in `merged_into`; both ids stay good. Notes, documents " +
+			"and bookings are found through both. The other takes over external references, tags, a do-not-rent, the " +
+			"higher risk level, and what was not known of it. Repeating it is harmless.",
+		Do: func(c *call[record.Customer], sent CustomerMerge) (record.Record[record.Customer], error) {
+			into, err := fleet.ParseID(fleet.CustomerPrefix, sent.Into)
+			if err != nil {
+				return record.Record[record.Customer]{}, validation(fleet.FieldError{Pointer: "/into",
+					Code:   "not_found",
+					Detail: fmt.Sprintf("%q is not the id of a customer", sent.Into)})
+			}
+			return a.desk.MergeCustomer(c.Context(), c.By, c.Account, c.ID, into)
+		},
 	})
 }

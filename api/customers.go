@@ -75,32 +75,26 @@ type DoNotRentChange struct {
 func (a *API) customerRoutes() {
 	s := a.customerResource()
 	s.register()
-	ifMatch := []param{{Name: "If-Match", In: "header", About: "The `ETag` that the change is made upon; 412 if there is a newer revision."}}
-	a.handle(route{
-		Method: "POST", Path: "/v1/customers/{id}/verify_licence", ID: "verifyCustomerLicence", Tag: "Customers", Scope: auth.CustomersWrite,
-		Summary: "Note a look at a customer's licence", About: "A customer without a licence on record, or with one that has expired, cannot be verified: 409. " +
-			"Any later change of the licence makes it unverified again.", Params: ifMatch, Body: LicenceVerification{}, Reply: Customer{},
-	}, func(w http.ResponseWriter, r *http.Request) error {
-		var sent LicenceVerification
-		if err := a.decodeBody(r, &sent); err != nil {
-			return err
-		}
-		return s.act(w, r, func(rec *record.Record[record.Customer]) error {
-			return verifyLicence(rec, sent, author(r).Actor, a.Now())
-		})
+	type rec = record.Record[record.Customer]
+	type asked = call[record.Customer]
+	act(s, action[record.Customer, LicenceVerification]{
+		Verb: "verify_licence", ID: "verifyCustomerLicence", Summary: "Note a look at a customer's licence",
+		About: "A customer without a licence on record, or with one that has expired, cannot be verified: 409. Any " +
+			"later change of the licence makes it unverified again.",
+		Do: func(c *asked, sent LicenceVerification) (rec, error) {
+			return c.Update(func(rec *rec) error { return verifyLicence(rec, sent, c.By.Actor, a.Now()) })
+		},
 	})
-	a.handle(route{
-		Method: "POST", Path: "/v1/customers/{id}/do_not_rent", ID: "setCustomerDoNotRent", Tag: "Customers", Scope: auth.CustomersWrite,
-		Summary: "Put a customer on the do-not-rent list, or take it off", About: "Bookings of a customer on the list are refused until it is taken off or `expires_at` has passed, and so are those of records that are the same person by licence, email or phone; `booking_settings.do_not_rent` of the account has a word in that. Coming bookings of theirs stay, and say so in `do_not_rent_check`.",
-		Params: ifMatch, Body: DoNotRentChange{}, Reply: Customer{},
-	}, func(w http.ResponseWriter, r *http.Request) error {
-		var sent DoNotRentChange
-		if err := a.decodeBody(r, &sent); err != nil {
-			return err
-		}
-		return s.act(w, r, func(rec *record.Record[record.Customer]) error {
-			return setDoNotRent(rec, sent, author(r).Actor, a.Now())
-		})
+	act(s, action[record.Customer, DoNotRentChange]{
+		Verb: "do_not_rent", ID: "setCustomerDoNotRent", Summary: "Put a customer on the do-not-rent list, or take " +
+			"it off",
+		About: "Bookings of a customer on the list are refused until it is taken off or `expires_at` has passed, and " +
+			"so are those of records that are the same person by licence, email or phone; " +
+			"`booking_settings.do_not_rent` of the account has a word in that. Coming bookings of theirs stay, and " +
+			"say so in `do_not_rent_check`.",
+		Do: func(c *asked, sent DoNotRentChange) (rec, error) {
+			return c.Update(func(rec *rec) error { return setDoNotRent(rec, sent, c.By.Actor, a.Now()) })
+		},
 	})
 	a.customerCheckRoutes()
 	a.customerMergeRoutes(s)

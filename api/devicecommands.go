@@ -79,52 +79,42 @@ func (a *API) deviceCommandRoutes() {
 	a.handle(route{
 		Method: "GET", Path: one, ID: "getDeviceCommand", Tag: s.tag, Scope: s.scope.read, Summary: "Get a command to a tracker", Reply: DeviceCommand{},
 	}, func(w http.ResponseWriter, r *http.Request) error {
-		id, check, err := a.commandInPath(r)
+		may, err := a.ofDevice(r)
+		if err != nil {
+			return err
+		}
+		id, err := namedID(r, "command", s.noun, fleet.CommandPrefix)
 		if err != nil {
 			return err
 		}
 		rec, err := a.desk.Commands.Get(r.Context(), auth.From(r.Context()).Account, id)
 		if err == nil {
-			err = check(&rec)
+			err = may(&rec)
 		}
 		if err != nil {
 			return err
 		}
 		return s.answer(w, r, http.StatusOK, rec)
 	})
-	a.handle(route{
-		Method: "POST", Path: one + "/cancel", ID: "cancelDeviceCommand", Tag: s.tag, Scope: s.scope.write, Summary: "Take a command to a tracker back",
-		About: "Only while it is queued; cancelling it again changes nothing.", Params: []param{ifMatchParam}, Reply: DeviceCommand{},
-	}, func(w http.ResponseWriter, r *http.Request) error {
-		id, check, err := a.commandInPath(r)
-		if err != nil {
-			return err
-		}
-		rec, err := a.desk.CancelCommand(r.Context(), author(r), auth.From(r.Context()).Account, id, check)
-		if err != nil {
-			return err
-		}
-		return s.answer(w, r, http.StatusOK, rec)
+	type rec = record.Record[record.DeviceCommand]
+	type asked = call[record.DeviceCommand]
+	act(s, action[record.DeviceCommand, noBody]{
+		Path: one, Belongs: a.ofDevice, Verb: "cancel", Summary: "Take a command to a tracker back",
+		About: "Only while it is queued; cancelling it again changes nothing.",
+		Do: func(c *asked, _ noBody) (rec, error) {
+			return a.desk.CancelCommand(c.Context(), c.By, c.Account, c.ID, c.Meant)
+		},
 	})
-	a.handle(route{
-		Method: "POST", Path: one + "/report", ID: "reportDeviceCommand", Tag: s.tag, Scope: s.scope.write, Summary: "Tell what became of a command to a tracker",
-		About: "For gateways. What was told already changes nothing, but for `sent`, which is a 409 then. A command that may stop an engine is not given out (409) while the vehicle moves or nobody knows whether it does: it stays queued, and its log tells each reason once. " +
-			"Of commands that go by Traccar nothing can be told before they are sent (409).",
-		Params: []param{ifMatchParam}, Body: DeviceCommandReport{}, Reply: DeviceCommand{},
-	}, func(w http.ResponseWriter, r *http.Request) error {
-		id, check, err := a.commandInPath(r)
-		if err != nil {
-			return err
-		}
-		var sent DeviceCommandReport
-		if err := a.decodeBody(r, &sent); err != nil {
-			return err
-		}
-		rec, err := a.desk.ReportCommand(r.Context(), author(r), auth.From(r.Context()).Account, id, record.DeviceCommandStep{Status: sent.Status, Detail: sent.Result}, check)
-		if err != nil {
-			return err
-		}
-		return s.answer(w, r, http.StatusOK, rec)
+	act(s, action[record.DeviceCommand, DeviceCommandReport]{
+		Path: one, Belongs: a.ofDevice, Verb: "report", Summary: "Tell what became of a command to a tracker",
+		About: "For gateways. What was told already changes nothing, but for `sent`, which is a 409 then. A command " +
+			"that may stop an engine is not given out (409) while the vehicle moves or nobody knows whether it does: " +
+			"it stays queued, and its log tells each reason once. Of commands that go by Traccar nothing can be told " +
+			"before they are sent (409).",
+		Do: func(c *asked, sent DeviceCommandReport) (rec, error) {
+			return a.desk.ReportCommand(c.Context(), c.By, c.Account, c.ID,
+				record.DeviceCommandStep{Status: sent.Status, Detail: sent.Result}, c.Meant)
+		},
 	})
 }
 
@@ -145,22 +135,14 @@ func (a *API) withinDevice(r *http.Request, req *query.ListRequest) error {
 	return err
 }
 
-// commandInPath is the command that the path names, and what refuses it if it is none to that device, or not of the revision that the
-// caller means.
-func (a *API) commandInPath(r *http.Request) (uint64, func(*record.Record[record.DeviceCommand]) error, error) {
+// ofDevice gives what refuses commands to another device than the one that the path names.
+func (a *API) ofDevice(r *http.Request) (func(*record.Record[record.DeviceCommand]) error, error) {
 	device, err := a.deviceInPath(r)
-	if err != nil {
-		return 0, nil, err
-	}
-	id, err := namedID(r, "command", "device command", fleet.CommandPrefix)
-	return id, func(rec *record.Record[record.DeviceCommand]) error {
+	return func(rec *record.Record[record.DeviceCommand]) error {
 		if rec.Body.DeviceID != fleet.FormatID(fleet.DevicePrefix, device) {
-			return notFound("device command", fleet.FormatID(fleet.CommandPrefix, id))
+			return notFound("device command", fleet.FormatID(fleet.CommandPrefix, rec.ID))
 		}
-		if r.Method == http.MethodGet {
-			return nil
-		}
-		return precondition(r, rec.Revision)
+		return nil
 	}, err
 }
 

@@ -73,35 +73,31 @@ func (a *API) deviceRoutes() {
 		prepare:  a.prepareDevice,
 	}
 	s.register()
-	a.handle(route{
-		Method: "POST", Path: "/v1/devices/{id}/assign", ID: "assignDevice", Tag: "Devices", Scope: auth.TelematicsWrite,
-		Summary: "Put a tracker on a vehicle",
-		About: "Ends the assignment that the tracker has then. Assignments of a tracker never overlap. What comes in two seconds from now or later goes to the vehicle that the tracker was on at its time; " +
-			"positions and trips that are stored already stay with the vehicle that they are of.",
-		Body: DeviceAssign{}, Reply: Device{},
-	}, func(w http.ResponseWriter, r *http.Request) error { return a.assign(w, r, s) })
-	a.handle(route{
-		Method: "POST", Path: "/v1/devices/{id}/unassign", ID: "unassignDevice", Tag: "Devices", Scope: auth.TelematicsWrite,
-		Summary: "Take a tracker off its vehicle", Body: DeviceUnassign{}, Optional: true, Reply: Device{},
-	}, func(w http.ResponseWriter, r *http.Request) error {
-		at := a.Now()
-		if len(bodyOf(r)) > 0 {
-			var sent DeviceUnassign
-			if err := a.decodeBody(r, &sent); err != nil {
-				return err
-			}
+	type rec = record.Record[record.Device]
+	type asked = call[record.Device]
+	act(s, action[record.Device, DeviceAssign]{
+		Verb: "assign", Summary: "Put a tracker on a vehicle",
+		About: "Ends the assignment that the tracker has then. Assignments of a tracker never overlap. What comes in " +
+			"two seconds from now or later goes to the vehicle that the tracker was on at its time; positions and " +
+			"trips that are stored already stay with the vehicle that they are of.",
+		Do: a.assign,
+	})
+	act(s, action[record.Device, DeviceUnassign]{
+		Verb: "unassign", Summary: "Take a tracker off its vehicle", Optional: true,
+		Do: func(c *asked, sent DeviceUnassign) (rec, error) {
+			at := a.Now()
 			if sent.At != nil {
 				at = sent.At.Time
 			}
-		}
-		return s.act(w, r, func(rec *record.Record[record.Device]) error { return rec.Body.Unassign(at) })
+			return c.Update(func(rec *rec) error { return rec.Body.Unassign(at) })
+		},
 	})
-	a.handle(route{
-		Method: "POST", Path: "/v1/devices/{id}/osmand_token", ID: "createDeviceToken", Tag: "Devices", Scope: auth.TelematicsWrite,
+	act(s, action[record.Device, noBody]{
+		Verb: "osmand_token", ID: "createDeviceToken",
 		Summary: "Make the token with which a phone sends its position as this device",
 		About:   "An earlier token stops working. An answer that is replayed for an Idempotency-Key does not show the token again.",
-		Status:  201, Reply: DeviceToken{},
-	}, a.deviceToken)
+		Status:  http.StatusCreated, Reply: DeviceToken{}, Answer: a.deviceToken,
+	})
 	a.handle(route{
 		Method: "DELETE", Path: "/v1/devices/{id}/osmand_token", ID: "deleteDeviceToken", Tag: "Devices", Scope: auth.TelematicsWrite,
 		Summary: "Withdraw the token of a device", Status: 204,
@@ -143,16 +139,13 @@ func (a *API) prepareUniqueID(r *http.Request, before, after *record.Device) err
 	return nil
 }
 
-func (a *API) assign(w http.ResponseWriter, r *http.Request, s *resource[record.Device]) error {
-	object, err := parseObject(bodyOf(r))
+func (a *API) assign(c *call[record.Device], sent DeviceAssign) (record.Record[record.Device], error) {
+	var none record.Record[record.Device]
+	object, err := parseObject(bodyOf(c.Request)) // which tells from: null from a body without it
 	if err != nil {
-		return err
+		return none, err
 	}
 	since, given := object["from"]
-	var sent DeviceAssign
-	if err := a.decodeObject(object, &sent); err != nil {
-		return err
-	}
 	from, unsaid := a.Now(), sent.From == nil && !given
 	if sent.From != nil {
 		from = sent.From.Time
@@ -162,17 +155,18 @@ func (a *API) assign(w http.ResponseWriter, r *http.Request, s *resource[record.
 	id, err := fleet.ParseID(fleet.VehiclePrefix, sent.VehicleID)
 	if err == nil {
 		var vehicle record.Record[record.Vehicle]
-		if vehicle, err = a.vehicles.Get(r.Context(), auth.From(r.Context()).Account, id); err == nil && vehicle.Archived() {
-			return validation(fleet.FieldError{Pointer: "/vehicle_id", Code: "archived", Detail: "the vehicle is archived; assign the device to one that is in use"})
+		if vehicle, err = a.vehicles.Get(c.Context(), c.Account, id); err == nil && vehicle.Archived() {
+			return none, validation(fleet.FieldError{Pointer: "/vehicle_id", Code: "archived",
+				Detail: "the vehicle is archived; assign the device to one that is in use"})
 		}
 	}
 	if err != nil {
 		if code := fleet.CodeOf(err); code != "" && code != fleet.CodeNotFound || lostDependency(err) {
-			return err
+			return none, err
 		}
-		return validation(fleet.NoSuch("/vehicle_id", "vehicle", fleet.VehiclePrefix, sent.VehicleID))
+		return none, validation(fleet.NoSuch("/vehicle_id", "vehicle", fleet.VehiclePrefix, sent.VehicleID))
 	}
-	return s.act(w, r, func(rec *record.Record[record.Device]) error {
+	return c.Update(func(rec *record.Record[record.Device]) error {
 		if unsaid && len(rec.Body.Assignments) == 0 {
 			// It was on no other: what it has sent since it is the account's is this vehicle's.
 			return rec.Body.Assign(fleet.VehicleID(id), time.Time{})
@@ -181,18 +175,18 @@ func (a *API) assign(w http.ResponseWriter, r *http.Request, s *resource[record.
 	})
 }
 
-func (a *API) deviceToken(w http.ResponseWriter, r *http.Request) error {
+func (a *API) deviceToken(w http.ResponseWriter, c *call[record.Device], _ noBody) error {
 	token, hash := auth.MakeDeviceToken()
-	rec, err := a.setToken(r, hash)
+	rec, err := a.setToken(c.Request, hash)
 	if err != nil {
 		return err
 	}
 	answer := DeviceToken{DeviceID: fleet.FormatID(fleet.DevicePrefix, rec.ID), UniqueID: rec.Body.UniqueID}
-	if exchangeOf(r.Context()).unstored, err = encodeJSON(answer, false); err != nil {
+	if exchangeOf(c.Context()).unstored, err = encodeJSON(answer, false); err != nil {
 		return err
 	}
 	answer.Token = token
-	return writeJSON(w, r, http.StatusCreated, answer)
+	return writeJSON(w, c.Request, http.StatusCreated, answer)
 }
 
 func (a *API) setToken(r *http.Request, hash string) (record.Record[record.Device], error) {

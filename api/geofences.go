@@ -75,6 +75,7 @@ func (a *API) geofenceRoutes() {
 		return s.list(w, r)
 	})
 	a.importRoutes(s)
+	a.backfillRoutes(s)
 }
 
 // prepareGeofence refuses what the schema cannot, and works out what follows from the geometry.

@@ -78,12 +78,12 @@ func (a *API) keyRoutes() {
 		Method: "DELETE", Path: "/v1/api_keys/{id}", ID: "revokeAPIKey", Tag: "API keys", Scope: auth.KeysManage, Status: 204,
 		Summary: "Revoke an API key", About: "Felt everywhere within 5 seconds. A key that holds a scope which the one that makes the request does not is a 403. The key stays in the list, with `revoked_at`.",
 	}, a.revokeKey)
-	a.handle(route{
-		Method: "POST", Path: "/v1/api_keys/{id}/rotate", ID: "rotateAPIKey", Tag: "API keys", Scope: auth.KeysManage, Status: 201,
-		Summary: "Replace an API key",
-		About:   "Makes a key with the same name, scopes and addresses; a 403 if the key that makes the request does not hold all of these scopes. The old one goes on working until `old_expires_at`.",
-		Body:    APIKeyRotate{}, Optional: true, Reply: APIKey{},
-	}, a.rotateKey)
+	act(s, action[record.APIKey, APIKeyRotate]{
+		Verb: "rotate", Summary: "Replace an API key", Optional: true,
+		About: "Makes a key with the same name, scopes and addresses; a 403 if the key that makes the request does " +
+			"not hold all of these scopes. The old one goes on working until `old_expires_at`.",
+		Status: http.StatusCreated, Reply: APIKey{}, Answer: a.rotateKey,
+	})
 }
 
 // checkKey refuses what a new key must not have.
@@ -177,28 +177,15 @@ func (a *API) revokeKey(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-func (a *API) rotateKey(w http.ResponseWriter, r *http.Request) error {
+func (a *API) rotateKey(w http.ResponseWriter, c *call[record.APIKey], sent APIKeyRotate) error {
 	ends := a.Now().Add(overlap)
-	if len(bodyOf(r)) > 0 {
-		var sent APIKeyRotate
-		if err := a.decodeBody(r, &sent); err != nil {
-			return err
-		}
-		if sent.OldExpiresAt != nil {
-			ends = sent.OldExpiresAt.Time
-		}
+	if sent.OldExpiresAt != nil {
+		ends = sent.OldExpiresAt.Time
 	}
-	id, err := pathID(r, "API key", fleet.KeyPrefix)
-	if err != nil {
-		return err
-	}
-	principal := auth.From(r.Context())
-	before := fleet.FormatID(fleet.KeyPrefix, exchangeOf(r.Context()).drawn) // if that was another key's
-	fresh := a.newID(r)
-	old, err := a.keys.Update(r.Context(), author(r), principal.Account, id, 0, func(rec *record.Record[record.APIKey]) error {
-		if err := precondition(r, rec.Revision); err != nil {
-			return err
-		}
+	principal := auth.From(c.Context())
+	before := fleet.FormatID(fleet.KeyPrefix, exchangeOf(c.Context()).drawn) // if that was another key's
+	fresh := a.newID(c.Request)
+	old, err := c.Update(func(rec *record.Record[record.APIKey]) error {
 		if err := mayTouch(principal, &rec.Body); err != nil {
 			return err
 		}
@@ -218,7 +205,7 @@ func (a *API) rotateKey(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	a.auth.Forget(old.Body.TokenID)
-	return a.makeKey(w, r, fresh, record.APIKey{
+	return a.makeKey(w, c.Request, fresh, record.APIKey{
 		Name: old.Body.Name, Scopes: old.Body.Scopes, IPAllowList: old.Body.IPAllowList, CreatedBy: principal.Actor(),
 	})
 }

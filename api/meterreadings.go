@@ -102,52 +102,44 @@ func (a *API) meterReadingRoutes() {
 		}
 		return s.answer(w, r, http.StatusCreated, rec)
 	})
-	one := func(r *http.Request) (vehicle string, id uint64, err error) {
-		if vehicle, err = a.vehicleInPath(r); err == nil {
-			id, err = namedID(r, "reading", "meter reading", fleet.MeterReadingPrefix)
-		}
-		return vehicle, id, err
+	const one = path + "/{reading}"
+	belongs := func(r *http.Request) (func(*record.Record[record.MeterReading]) error, error) {
+		vehicle, err := a.vehicleInPath(r)
+		return func(m *record.Record[record.MeterReading]) error {
+			if m.Body.VehicleID != vehicle {
+				return notFound("meter reading", fleet.FormatID(fleet.MeterReadingPrefix, m.ID))
+			}
+			return nil
+		}, err
 	}
 	a.handle(route{
-		Method: "GET", Path: path + "/{reading}", ID: "getMeterReading", Tag: "Vehicles", Scope: auth.VehiclesRead, Summary: "Get a meter reading of a vehicle",
-		Reply: MeterReading{},
+		Method: "GET", Path: one, ID: "getMeterReading", Tag: "Vehicles", Scope: auth.VehiclesRead,
+		Summary: "Get a meter reading of a vehicle",
+		Reply:   MeterReading{},
 	}, func(w http.ResponseWriter, r *http.Request) error {
-		vehicle, id, err := one(r)
+		may, err := belongs(r)
+		if err != nil {
+			return err
+		}
+		id, err := namedID(r, "reading", s.noun, fleet.MeterReadingPrefix)
 		if err != nil {
 			return err
 		}
 		rec, err := a.desk.Readings.Get(r.Context(), auth.From(r.Context()).Account, id)
-		if err == nil && rec.Body.VehicleID != vehicle {
-			err = notFound("meter reading", fleet.FormatID(fleet.MeterReadingPrefix, id))
+		if err == nil {
+			err = may(&rec)
 		}
 		if err != nil {
 			return err
 		}
 		return s.answer(w, r, http.StatusOK, rec)
 	})
-	a.handle(route{
-		Method: "POST", Path: path + "/{reading}/void", ID: "voidMeterReading", Tag: "Vehicles", Scope: auth.VehiclesWrite, Summary: "Take a meter reading back",
+	act(s, action[record.MeterReading, MeterReadingVoid]{
+		Path: one, Belongs: belongs, Verb: "void", Summary: "Take a meter reading back",
 		About: "It stays in the list, and counts no more. Voiding it again changes nothing.",
-		Body:  MeterReadingVoid{}, Reply: MeterReading{},
-	}, func(w http.ResponseWriter, r *http.Request) error {
-		vehicle, id, err := one(r)
-		if err != nil {
-			return err
-		}
-		var sent MeterReadingVoid
-		if err := a.decodeBody(r, &sent); err != nil {
-			return err
-		}
-		rec, err := a.desk.VoidReading(r.Context(), author(r), auth.From(r.Context()).Account, id, sent.Reason, func(m *record.Record[record.MeterReading]) error {
-			if m.Body.VehicleID != vehicle {
-				return notFound("meter reading", fleet.FormatID(fleet.MeterReadingPrefix, id))
-			}
-			return precondition(r, m.Revision)
-		})
-		if err != nil {
-			return err
-		}
-		return s.answer(w, r, http.StatusOK, rec)
+		Do: func(c *call[record.MeterReading], sent MeterReadingVoid) (record.Record[record.MeterReading], error) {
+			return a.desk.VoidReading(c.Context(), c.By, c.Account, c.ID, sent.Reason, c.Meant)
+		},
 	})
 }
 

@@ -54,35 +54,23 @@ func (a *API) quoteRoutes() {
 		show: a.showQuotes,
 	}
 	s.register("replace", "patch")
-	a.handle(route{
-		Method: "POST", Path: "/v1/quotes/{id}/accept", ID: "acceptQuote", Tag: "Bookings", Scope: auth.BookingsWrite,
-		Summary: "Make a booking of a quote",
-		About:   "At the price that was quoted, if the vehicle or class is free still; otherwise a 409. A quote that is accepted already or has expired is a 409 with `current_state`.",
-		Params:  []param{{Name: "If-Match", In: "header", About: "The `ETag` of the quote that is meant; 412 if there is a newer revision."}},
-		Body:    QuoteAccept{}, Optional: true, Status: http.StatusCreated, Reply: Booking{},
-	}, a.acceptQuote)
+	act(s, action[record.Quote, QuoteAccept]{
+		Verb: "accept", Summary: "Make a booking of a quote", Optional: true,
+		About: "At the price that was quoted, if the vehicle or class is free still; otherwise a 409. A quote that " +
+			"is accepted already or has expired is a 409 with `current_state`.",
+		Status: http.StatusCreated, Reply: Booking{}, Answer: a.acceptQuote,
+	})
 }
 
-func (a *API) acceptQuote(w http.ResponseWriter, r *http.Request) error {
-	id, err := pathID(r, "quote", fleet.QuotePrefix)
-	if err != nil {
-		return err
-	}
-	var sent QuoteAccept
-	if len(bodyOf(r)) > 0 {
-		if err := a.decodeBody(r, &sent); err != nil {
-			return err
-		}
-	}
-	rec, err := a.desk.Accept(r.Context(), author(r), auth.From(r.Context()).Account, id, desk.Acceptance{
+func (a *API) acceptQuote(w http.ResponseWriter, c *call[record.Quote], sent QuoteAccept) error {
+	rec, err := a.desk.Accept(c.Context(), c.By, c.Account, c.ID, desk.Acceptance{
 		CustomerID: sent.CustomerID, Confirm: sent.Confirm, HoldFor: time.Duration(sent.HoldMinutes) * time.Minute, Backdated: sent.Backdated,
-		If: func(revision uint64) error { return precondition(r, revision) },
+		If: func(revision uint64) error { return precondition(c.Request, revision) },
 	})
 	if err != nil {
 		return err
 	}
-	bookings := a.bookingResource()
-	return bookings.answer(w, r, http.StatusCreated, rec)
+	return a.bookingResource().answer(w, c.Request, http.StatusCreated, rec)
 }
 
 func (a *API) showQuotes(_ context.Context, records []record.Record[record.Quote], _ []string) ([]shown, error) {

@@ -180,24 +180,6 @@ func (s *resource[T]) editing(r *http.Request, before record.Record[T], next fun
 	}, nil
 }
 
-// act changes a record by an action, and answers with it.
-func (s *resource[T]) act(w http.ResponseWriter, r *http.Request, mutate func(*record.Record[T]) error) error {
-	id, err := pathID(r, s.noun, s.log.Kind().Prefix)
-	if err != nil {
-		return err
-	}
-	rec, err := s.log.Update(r.Context(), author(r), auth.From(r.Context()).Account, id, 0, func(rec *record.Record[T]) error {
-		if err := precondition(r, rec.Revision); err != nil {
-			return err
-		}
-		return mutate(rec)
-	})
-	if err != nil {
-		return err
-	}
-	return s.answer(w, r, http.StatusOK, rec)
-}
-
 // writing is what is to be written under an id: the body of a new record, or a change of one that there is.
 type writing[T any] struct {
 	id     uint64

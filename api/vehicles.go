@@ -121,30 +121,19 @@ func (a *API) vehicleRoutes() {
 		},
 	}
 	s.register()
-	a.handle(route{
-		Method: "POST", Path: "/v1/vehicles/{id}/status", ID: "setVehicleStatus", Tag: "Vehicles", Scope: auth.VehiclesWrite,
-		Summary: "Move a vehicle to another state by hand",
-		About:   "A state that cannot be reached from the present one is a 409 with `current_state` and `allowed_transitions`. A vehicle becomes rented, and ceases to be, through its bookings only.",
-		Body:    VehicleStatus{}, Reply: Vehicle{},
-	}, func(w http.ResponseWriter, r *http.Request) error {
-		var sent VehicleStatus
-		if err := a.decodeBody(r, &sent); err != nil {
-			return err
-		}
-		id, err := pathID(r, s.noun, fleet.VehiclePrefix)
-		if err != nil {
-			return err
-		}
-		if sent.Status != record.VehicleRetired && (sent.DisposalOn != "" || sent.DisposalPrice != nil) {
-			return validation(fleet.FieldError{Pointer: "/disposal_on", Code: "invalid", Detail: "goes with retired only"})
-		}
-		rec, err := a.desk.MoveVehicle(r.Context(), author(r), auth.From(r.Context()).Account, id,
-			desk.ByHand{Status: sent.Status, Reason: sent.Reason, DisposalOn: sent.DisposalOn, DisposalPrice: sent.DisposalPrice},
-			func(rec *record.Record[record.Vehicle]) error { return precondition(r, rec.Revision) })
-		if err != nil {
-			return err
-		}
-		return s.answer(w, r, http.StatusOK, rec)
+	act(s, action[record.Vehicle, VehicleStatus]{
+		Verb: "status", ID: "setVehicleStatus", Summary: "Move a vehicle to another state by hand",
+		About:   "A vehicle becomes rented, and ceases to be, through its bookings only.",
+		Refuses: "A state that cannot be reached from the present one",
+		Do: func(c *call[record.Vehicle], sent VehicleStatus) (record.Record[record.Vehicle], error) {
+			if sent.Status != record.VehicleRetired && (sent.DisposalOn != "" || sent.DisposalPrice != nil) {
+				return record.Record[record.Vehicle]{},
+					validation(fleet.FieldError{Pointer: "/disposal_on", Code: "invalid", Detail: "goes with retired " +
+						"only"})
+			}
+			return a.desk.MoveVehicle(c.Context(), c.By, c.Account, c.ID, desk.ByHand{Status: sent.Status,
+				Reason: sent.Reason, DisposalOn: sent.DisposalOn, DisposalPrice: sent.DisposalPrice}, c.Meant)
+		},
 	})
 	a.handle(route{
 		Method: "GET", Path: "/v1/vehicles/{id}/devices", ID: "listVehicleDevices", Tag: "Vehicles", Scope: auth.TelematicsRead,
