@@ -483,24 +483,6 @@ func (s *resource[T]) archive(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// act changes a record by an action, and answers with it.
-func (s *resource[T]) act(w http.ResponseWriter, r *http.Request, mutate func(*record.Record[T]) error) error {
-	id, err := pathID(r, s.noun, s.log.Kind().Prefix)
-	if err != nil {
-		return err
-	}
-	rec, err := s.log.Update(r.Context(), author(r), auth.From(r.Context()).Account, id, 0, func(rec *record.Record[T]) error {
-		if err := precondition(r, rec.Revision); err != nil {
-			return err
-		}
-		return mutate(rec)
-	})
-	if err != nil {
-		return err
-	}
-	return s.answer(w, r, http.StatusOK, rec)
-}
-
 // pick keeps the members that fields= names, and id, in their order.
 func (s *resource[T]) pick(r *http.Request, view any) (any, error) {
 	names := listParam(r, "fields")
