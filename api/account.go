@@ -28,7 +28,7 @@ type Account struct {
 func (a *API) accountRoutes() {
 	a.handle(route{
 		Method: "GET", Path: "/v1/account", ID: "getAccount", Tag: "Account", Summary: "Get the account of the API key", Reply: Account{},
-		Params: []param{{Name: "If-None-Match", In: "header", About: "The `ETag` of what you have; 304 if it is still that."}},
+		Params: []param{ifNoneMatchParam},
 	}, func(w http.ResponseWriter, r *http.Request) error {
 		account := auth.From(r.Context()).Account
 		rec, err := a.accounts.Get(r.Context(), account, uint64(account))
@@ -46,7 +46,7 @@ func (a *API) accountRoutes() {
 			"records stay (bookings, customers and their documents, ledger, meter readings, drivers of trips, acknowledgements), and so do the " +
 			"newest state and measurements of each vehicle. A first or a smaller number deletes within minutes all that is older; a larger one " +
 			"brings nothing back. Files of imports and exports go after 30 days, whatever this says.",
-		Params: []param{{Name: "If-Match", In: "header", About: "The `ETag` that the change is made upon; 412 if there is a newer revision."}},
+		Params: []param{ifMatchParam},
 		Body:   AccountFields{}, BodyTypes: []string{"application/merge-patch+json", "application/json"}, Reply: Account{},
 	}, a.patchAccount)
 }

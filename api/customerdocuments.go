@@ -46,7 +46,7 @@ func (a *API) customerDocumentRoutes() {
 	s.register()
 	a.handle(route{Method: "PUT", Path: s.one() + "/file", ID: "putCustomerDocumentFile", Tag: "Customers", Scope: auth.CustomersWrite,
 		Summary: "Upload the file of a document", About: "The body is the file itself, at most 5 MiB; what it contains must be what `Content-Type` says. It takes the place of the file that the document had.",
-		Params: []param{{Name: "If-Match", In: "header", About: "The `ETag` of the document that is meant; 412 if there is a newer revision."}},
+		Params: []param{ifMatchParam},
 		Body:   binary, BodyTypes: desk.DocumentTypes, BodyLimit: fileLimit, Reply: Document{}},
 		func(w http.ResponseWriter, r *http.Request) error { return a.putFile(s, w, r) })
 	a.handle(route{Method: "GET", Path: s.one() + "/file", ID: "getCustomerDocumentFile", Tag: "Customers", Scope: auth.CustomersPII,

@@ -35,7 +35,6 @@ type customerPart[T any] struct {
 func (s *customerPart[T]) one() string { return s.path + "/{" + s.noun + "}" }
 
 func (s *customerPart[T]) register() {
-	ifMatch := []param{{Name: "If-Match", In: "header", About: "The `ETag` that the change is made upon; 412 if there is a newer revision."}}
 	s.api.handle(route{Method: "GET", Path: s.path, ID: "list" + s.name + "s", Tag: "Customers", Scope: auth.CustomersRead,
 		Summary: "List the " + s.noun + "s of a customer", About: "Newest first; those of customers merged into it too.", Params: pageParams, Reply: s.api.listSchema(s.view)}, s.list)
 	s.api.handle(route{Method: "POST", Path: s.path, ID: "create" + s.name, Tag: "Customers", Scope: auth.CustomersWrite,
@@ -43,10 +42,10 @@ func (s *customerPart[T]) register() {
 	s.api.handle(route{Method: "GET", Path: s.one(), ID: "get" + s.name, Tag: "Customers", Scope: auth.CustomersRead,
 		Summary: "Get a " + s.noun + " of a customer", Reply: s.view}, s.get)
 	s.api.handle(route{Method: "PATCH", Path: s.one(), ID: "update" + s.name, Tag: "Customers", Scope: auth.CustomersWrite,
-		Summary: "Change a " + s.noun + " of a customer", About: "A merge patch (RFC 7396).", Params: ifMatch,
+		Summary: "Change a " + s.noun + " of a customer", About: "A merge patch (RFC 7396).", Params: []param{ifMatchParam},
 		Body: s.api.patchOf(s.fields, s.name), BodyTypes: []string{"application/merge-patch+json", "application/json"}, Reply: s.view}, s.patch)
 	s.api.handle(route{Method: "DELETE", Path: s.one(), ID: "delete" + s.name, Tag: "Customers", Scope: auth.CustomersWrite,
-		Summary: "Delete a " + s.noun + " of a customer", Params: ifMatch, Status: http.StatusNoContent}, s.delete)
+		Summary: "Delete a " + s.noun + " of a customer", Params: []param{ifMatchParam}, Status: http.StatusNoContent}, s.delete)
 }
 
 // customerFamily reads the customer that the path names, as it counts, with the names of all that were merged into it.

@@ -71,8 +71,8 @@ func (a *API) deadLetterRoutes() {
 		Summary: "Reports taken in by day",
 		About:   "For each day (UTC) with any: how many reports were read, stored and refused, by reason. `read` is `stored` plus the sum of `refused`. The last 30 days unless `from` and `to` are given, at most 366.",
 		Params: []param{
-			{Name: "from", Format: "date-time", About: "Instant from which, inclusive."},
-			{Name: "until", Format: "date-time", About: "Instant up to which, exclusive."},
+			fromParam,
+			untilParam,
 		},
 		Reply: List[UsageDay]{},
 	}, a.listUsage)

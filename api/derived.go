@@ -71,8 +71,8 @@ func (s *derivedResource[E, V]) registerList() {
 			"To follow changes, ask for `updated_since` with `sort=updated_at&include=deleted`.",
 		Params: slices.Concat([]param{
 			{Name: "vehicle_id", Some: true, About: "Only of these vehicles, separated by commas; at most 1000."},
-			{Name: "from", Format: "date-time", About: "Instant from which, inclusive."},
-			{Name: "until", Format: "date-time", About: "Instant up to which, exclusive."},
+			fromParam,
+			untilParam,
 			{Name: "provisional", Type: "boolean", About: "`true` for what goes on, `false` for what has ended."},
 			{Name: "late", Type: "boolean", About: "`true` for what was recorded late."},
 			{Name: "updated_since", Format: "date-time", About: "Only what was written at or after this instant."},

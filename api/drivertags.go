@@ -64,11 +64,8 @@ func (a *API) driverTagRoutes() {
 		Summary: "List tags that nobody holds",
 		About: "What trackers reported in the span while no holder of a driver tag had it, the last reported first; the newest " + strconv.Itoa(maxUnknownTags) + ", on one page. " +
 			"Write a driver tag with a holder from then on, or without `from`, and the trips of then show the driver.",
-		Params: []param{
-			{Name: "from", Format: "date-time", About: "Instant from which, inclusive; 30 days before `until` unless given."},
-			{Name: "until", Format: "date-time", About: "Instant up to which, exclusive; now unless given."},
-		},
-		Reply: List[UnknownTag]{},
+		Params: spanParams("30 days"),
+		Reply:  List[UnknownTag]{},
 	}, a.unknownTags)
 }
 

@@ -18,9 +18,8 @@ func (a *API) jobRoutes() {
 	}
 	s.register("create", "get", "replace", "patch", "archive", "history")
 	a.handle(route{Method: "GET", Path: s.path + "/{id}", ID: "getJob", Summary: "Get a job", Tag: s.tag, AnyOf: a.jobScopes(), Reply: Job{},
-		About: "A backfill needs the scope `telematics:read`; an import that to write, and an export that to read, what it is about, or else `telematics:read`.",
-		Params: []param{{Name: "If-None-Match", In: "header", About: "The `ETag` of what you have; 304 if it is still that."},
-			{Name: "fields", About: "Names of members, separated by commas: only these and `id` are answered."}}}, func(w http.ResponseWriter, r *http.Request) error {
+		About:  "A backfill needs the scope `telematics:read`; an import that to write, and an export that to read, what it is about, or else `telematics:read`.",
+		Params: append([]param{ifNoneMatchParam}, fieldsParams...)}, func(w http.ResponseWriter, r *http.Request) error {
 		if auth.From(r.Context()).Has(auth.TelematicsRead) {
 			return s.get(w, r)
 		}

@@ -35,11 +35,33 @@ type param struct {
 var (
 	unitsParam = param{Name: "units", Enum: []string{"imperial", "metric"},
 		About: "`metric` answers in `_km`, `_kmh` and `_l` what is otherwise in `_mi`, `_mph` and `_gal`."}
+	ifNoneMatchParam = param{Name: "If-None-Match", In: "header",
+		About: "The `ETag` of what you have; 304 if it is still that."}
 	ifMatchParam = param{Name: "If-Match", In: "header",
-		About: "The `ETag` that the change is made upon; 412 if there is a newer revision."}
+		About: "The `ETag` that the change is made upon, or its revision; 412 if there is a newer one."}
 	idempotencyParam = param{Name: "Idempotency-Key", In: "header",
 		About: "At most 255 printable characters. A repeated request with the same key and body within 24 hours is answered with the stored answer and does nothing."}
 )
+
+// The span of time that a question is about.
+var (
+	fromParam  = param{Name: "from", Format: "date-time", About: "Instant from which, inclusive."}
+	untilParam = param{Name: "until", Format: "date-time", About: "Instant up to which, exclusive."}
+)
+
+// wanted is a parameter that must be given.
+func wanted(p param) param {
+	p.Want = true
+	return p
+}
+
+// spanParams are the parameters of a span that ends now, and has been so long, unless they are given.
+func spanParams(long string) []param {
+	from, until := fromParam, untilParam
+	from.About = "Instant from which, inclusive; " + long + " before `until` unless given."
+	until.About = "Instant up to which, exclusive; now unless given."
+	return []param{from, until}
+}
 
 func (p *param) document() *huma.Param {
 	about := p.About

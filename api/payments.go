@@ -245,7 +245,7 @@ func (a *API) bookingPaymentRoutes(s *resource[record.Payment]) {
 	}
 	a.handle(route{
 		Method: "GET", Path: path, ID: "listBookingPayments", Tag: s.tag, Scope: s.scope.read, Summary: "List the payments of a booking",
-		Params: slices.Concat(pageParams, of.listParams(), []param{{Name: "fields", About: "Names of members, separated by commas: only these and `id` are answered."}}),
+		Params: slices.Concat(pageParams, of.listParams(), fieldsParams),
 		Reply:  a.listSchema(s.view),
 	}, of.list)
 	a.handle(route{

@@ -72,10 +72,7 @@ const (
 )
 
 func (a *API) qualityRoutes() {
-	span := []param{
-		{Name: "from", Format: "date-time", About: "Instant from which, inclusive; 7 days before `until` unless given."},
-		{Name: "until", Format: "date-time", About: "Instant up to which, exclusive; now unless given."},
-	}
+	span := spanParams("7 days")
 	const about = "Reports received, stored and refused, shares of doubtful positions, intervals while driving and standing, " +
 		"silences, delays, satellites and power, and what is wrong in words. "
 	a.handle(route{

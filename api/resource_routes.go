@@ -30,8 +30,6 @@ func (s *resource[T]) register(without ...string) {
 	if s.table != nil {
 		listed, forms = append(listed, tableParam(s.table.columns)), export.MediaTypes(tableForms)
 	}
-	ifMatch := param{Name: "If-Match", In: "header", About: "The `ETag` that the change is made upon, or its revision; 412 if there is a newer one."}
-	ifNone := param{Name: "If-None-Match", In: "header", About: "The `ETag` of what you have; 304 if it is still that."}
 	sentTypes := []string{"application/json"}
 	for _, o := range []struct {
 		key string
@@ -43,16 +41,16 @@ func (s *resource[T]) register(without ...string) {
 		{"create", route{Method: "POST", Path: s.path, ID: "create" + name, Summary: "Create " + article(s.noun), About: s.about, Scope: s.scope.write,
 			Body: s.create, Status: 201, Reply: s.view}, s.post},
 		{"get", route{Method: "GET", Path: one, ID: "get" + name, Summary: "Get " + article(s.noun), Scope: s.scope.read,
-			Params: append([]param{ifNone}, fieldParams...), Reply: s.view}, s.get},
+			Params: append([]param{ifNoneMatchParam}, fieldParams...), Reply: s.view}, s.get},
 		{"replace", route{Method: "PUT", Path: one, ID: "replace" + name, Summary: "Replace " + article(s.noun), Scope: s.scope.write,
 			About:  "Replaces everything that callers write. Members that are read-only are ignored if unchanged, and refused otherwise; in a body that carries the present `revision`, those that change by themselves (a place, a charge) may differ.",
-			Params: append([]param{ifMatch}, s.params.change...), Body: s.fields, BodyTypes: sentTypes, Reply: s.view}, s.put},
+			Params: append([]param{ifMatchParam}, s.params.change...), Body: s.fields, BodyTypes: sentTypes, Reply: s.view}, s.put},
 		{"patch", route{Method: "PATCH", Path: one, ID: "update" + name, Summary: "Change " + article(s.noun), Scope: s.scope.write,
 			About:  "A merge patch (RFC 7396): null removes a member, objects merge, arrays are replaced whole.",
-			Params: append([]param{ifMatch}, s.params.change...), Body: s.patchSchema(name), BodyTypes: []string{"application/merge-patch+json", "application/json"}, Reply: s.view}, s.patch},
+			Params: append([]param{ifMatchParam}, s.params.change...), Body: s.patchSchema(name), BodyTypes: []string{"application/merge-patch+json", "application/json"}, Reply: s.view}, s.patch},
 		{"archive", route{Method: "DELETE", Path: one, ID: "archive" + name, Summary: "Archive " + article(s.noun), Scope: s.scope.write,
 			About:  "The record stays readable by its id, with `archived_at`, and is left out of lists.",
-			Params: []param{ifMatch}, Status: 204}, s.archive},
+			Params: []param{ifMatchParam}, Status: 204}, s.archive},
 		{"history", route{Method: "GET", Path: one + "/history", ID: "list" + name + "History", Summary: "List the revisions of a " + s.noun,
 			About: "Newest first: when, by whom, and what changed.", Scope: s.scope.read, Params: pageParams, Reply: s.api.listSchema(Revision{})}, s.history},
 	} {

@@ -80,8 +80,8 @@ func (a *API) routeHistoryRoutes() {
 		About: "Trips, stops, unrecorded ways and the gaps between them, with sums and geometry. At most 92 days and " + strconv.Itoa(maxSimplified) + " positions; `geometry=false` leaves the positions out, and answers any span of at most " + strconv.Itoa(maxRouteLegs) + " trips and stops. " +
 			"`max_points` is shared by the trips by their length in positions. `format=geojson` answers a Feature for each trip and stop; the other formats answer the positions of the trips.",
 		Params: append([]param{
-			{Name: "from", Format: "date-time", Want: true, About: "Instant from which, inclusive."},
-			{Name: "until", Format: "date-time", Want: true, About: "Instant up to which, exclusive."},
+			wanted(fromParam),
+			wanted(untilParam),
 			{Name: "geometry", Type: "boolean", About: "`false` answers without geometry."},
 		}, geometryParams...),
 		Reply: RouteHistory{}, ReplyTypes: export.MediaTypes(export.Tracks), Timeout: exportTime,

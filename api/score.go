@@ -40,10 +40,7 @@ type Score struct {
 const maxScored = 366 * 24 * time.Hour
 
 func (a *API) scoreRoutes() {
-	span := []param{
-		{Name: "from", Format: "date-time", About: "Instant from which, inclusive; 30 days before `until` unless given."},
-		{Name: "until", Format: "date-time", About: "Instant up to which, exclusive; now unless given."},
-	}
+	span := spanParams("30 days")
 	const about = "Trips and driving events that began in the span, the sums that the score is made of, and the version of its formula. The score is null for less than 10 km; otherwise it is 100 less, for each incident in 100 km, " +
 		"10 (braking), 8 (acceleration, cornering) or 100 (crash), and less 1 for each percent of the moving time above the limit of a geofence or of the road, where one is known; at least 0."
 	a.handle(route{
