@@ -11,8 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
 	"github.com/motorpool/fleet/api/export"
@@ -120,7 +118,7 @@ func (s *resource[T]) register(without ...string) {
 			Params: append([]param{ifMatch}, s.changeParams...), Body: s.fields, BodyTypes: sentTypes, Reply: s.view}, s.put},
 		{"patch", route{Method: "PATCH", Path: one, ID: "update" + name, Summary: "Change " + article(s.noun), Scope: s.write,
 			About:  "A merge patch (RFC 7396): null removes a member, objects merge, arrays are replaced whole.",
-			Params: append([]param{ifMatch}, s.changeParams...), Body: s.patchSchema(name), BodyTypes: []string{"application/merge-patch+json", "application/json"}, Reply: s.view}, s.patch},
+			Params: append([]param{ifMatch}, s.changeParams...), Body: s.api.patchSchema(s.fields), BodyTypes: []string{"application/merge-patch+json", "application/json"}, Reply: s.view}, s.patch},
 		{"archive", route{Method: "DELETE", Path: one, ID: "archive" + name, Summary: "Archive " + article(s.noun), Scope: s.write,
 			About:  "The record stays readable by its id, with `archived_at`, and is left out of lists.",
 			Params: []param{ifMatch}, Status: 204}, s.archive},
@@ -167,22 +165,6 @@ func article(noun string) string {
 		return "an " + noun
 	}
 	return "a " + noun
-}
-
-// patchSchema describes a merge patch: the members of fields, none of them required.
-func (s *resource[T]) patchSchema(name string) *huma.Schema { return s.api.patchOf(s.fields, name) }
-
-// patchOf describes a merge patch of a value's type.
-func (a *API) patchOf(fields any, name string) *huma.Schema {
-	registry := a.docs.OpenAPI().Components.Schemas
-	full := registry.Schema(reflect.TypeOf(fields), false, "")
-	part := *full
-	part.Required, part.Description = nil, "A merge patch of "+name+"Fields."
-	part.Properties = map[string]*huma.Schema{}
-	for member := range full.Properties {
-		part.Properties[member] = &huma.Schema{Description: "As in " + name + "Fields; null removes it."}
-	}
-	return &part
 }
 
 func (s *resource[T]) get(w http.ResponseWriter, r *http.Request) error {
