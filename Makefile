@@ -14,6 +14,7 @@ FUZZTIME ?= 20s
 COMPARE_DIR ?= /tmp/motorpool-compare
 OPENAPI_DIR ?= /tmp/motorpool-openapi
 OPENAPI_TIME ?= 600
+GENERATORS_DIR ?= /tmp/motorpool-generators
 
 .DEFAULT_GOAL := help
 .PHONY: help
@@ -101,7 +102,16 @@ compare: ## trips and geofences against independent computations (Python: moving
 fuzz-api: build ## call every operation of the OpenAPI document with all sorts of input (Python: schemathesis), OPENAPI_TIME seconds
 	python3 -m venv $(OPENAPI_DIR)
 	$(OPENAPI_DIR)/bin/pip install -q -r loadtest/openapi/requirements.txt
-	loadtest/openapi/fuzz.sh bin/motorpool $(OPENAPI_DIR)/bin/schemathesis --max-time $(OPENAPI_TIME)
+	loadtest/openapi/with-motorpool.sh bin/motorpool $(CURDIR)/loadtest/openapi/fuzz.sh $(OPENAPI_DIR)/bin/schemathesis --max-time $(OPENAPI_TIME)
+
+.PHONY: generators
+generators: build ## make clients of the OpenAPI document in TypeScript, Python and Go, without a warning
+	mkdir -p $(GENERATORS_DIR)
+	cp -r loadtest/openapi/generators/npm $(GENERATORS_DIR)
+	npm ci --prefix $(GENERATORS_DIR)/npm --no-audit --no-fund
+	python3 -m venv $(GENERATORS_DIR)/python
+	$(GENERATORS_DIR)/python/bin/pip install -q -r loadtest/openapi/generators/requirements.txt
+	loadtest/openapi/with-motorpool.sh bin/motorpool $(CURDIR)/loadtest/openapi/generators/run.sh $(GENERATORS_DIR)
 
 .PHONY: clean
 clean: ## remove what was built (not the data)

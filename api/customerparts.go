@@ -43,7 +43,7 @@ func (s *customerPart[T]) register() {
 		Summary: "Get a " + s.noun + " of a customer", Reply: s.view}, s.get)
 	s.api.handle(route{Method: "PATCH", Path: s.one(), ID: "update" + s.name, Tag: "Customers", Scope: auth.CustomersWrite,
 		Summary: "Change a " + s.noun + " of a customer", About: "A merge patch (RFC 7396).", Params: []param{ifMatchParam},
-		Body: s.api.patchOf(s.fields, s.name), BodyTypes: []string{"application/merge-patch+json", "application/json"}, Reply: s.view}, s.patch)
+		Body: s.api.patchSchema(s.fields), BodyTypes: []string{"application/merge-patch+json", "application/json"}, Reply: s.view}, s.patch)
 	s.api.handle(route{Method: "DELETE", Path: s.one(), ID: "delete" + s.name, Tag: "Customers", Scope: auth.CustomersWrite,
 		Summary: "Delete a " + s.noun + " of a customer", Params: []param{ifMatchParam}, Status: http.StatusNoContent}, s.delete)
 }

@@ -19,15 +19,17 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/motorpool/fleet"
-	"github.com/motorpool/fleet/api/auth"
 	"github.com/motorpool/fleet/api/record"
 )
 
-// problems describes every code of a problem, for people and for the OpenAPI document.
-var problems = []struct {
+// problemWords say when a problem of a code is answered.
+type problemWords struct {
 	Code fleet.Code
 	When string
-}{
+}
+
+// problems describes every code of a problem, for people and for the OpenAPI document.
+var problems = []problemWords{
 	{fleet.CodeInvalid, "The request cannot be understood: broken JSON, an unknown or malformed parameter."},
 	{fleet.CodeUnauthorized, "There is no valid API key in the Authorization header."},
 	{fleet.CodeForbidden, "The API key lacks the scope that WWW-Authenticate names."},
@@ -73,43 +75,32 @@ var faults = []struct{ Code, When string }{
 	{"implausible", "It is far from what is known. With confirmation_required."},
 }
 
-// documentProblems adds to an operation the problems that it can answer.
+// documentProblems adds to an operation the problems that it can answer: those that say more than their code does (what is missing, in the
+// way or wrong, when to try again, what scope is wanted) by their status, and all others as the default.
 func (a *API) documentProblems(rt *route, op *huma.Operation) {
-	statuses := []int{400, 429, 500, 503}
+	statuses := []int{429, 503}
 	if !rt.Public {
 		statuses = append(statuses, 401, 403)
 	}
 	if strings.Contains(rt.Path, "{") || rt.Missing {
 		statuses = append(statuses, 404)
 	}
-	if rt.Conflicts {
+	if rt.Conflicts || rt.Method != http.MethodGet && !rt.Public {
 		statuses = append(statuses, 409)
 	}
-	if len(rt.ReplyTypes) > 1 && slices.ContainsFunc(rt.Params, func(p param) bool { return p.Name == "format" && !p.Want }) {
-		statuses = append(statuses, 406)
-	}
-	if rt.Body != nil {
-		statuses = append(statuses, 408, 413, 415, 422)
-	}
 	if rt.Method != http.MethodGet && !rt.Public {
-		statuses = append(statuses, 409, 412)
+		statuses = append(statuses, 412)
 	}
-	if rt.Class != auth.Read && !rt.Public {
-		statuses = append(statuses, 507)
+	if rt.Body != nil || rt.Method == http.MethodGet || rt.Method == http.MethodPost && !rt.Public {
+		statuses = append(statuses, 422) // a member is wrong, it asks for too much, or its Idempotency-Key was used for another request
 	}
-	if rt.Method == http.MethodGet || rt.Method == http.MethodPost && !rt.Public {
-		statuses = append(statuses, 422) // it asks for too much, or its Idempotency-Key was used for another request
+	components := a.docs.OpenAPI().Components
+	if components.Responses == nil {
+		components.Responses = a.problemResponses()
 	}
+	op.Responses["default"] = &huma.Response{Ref: "#/components/responses/problem"}
 	for _, status := range statuses {
-		name := "problem" + strconv.Itoa(status)
-		op.Responses[strconv.Itoa(status)] = &huma.Response{Ref: "#/components/responses/" + name}
-		components := a.docs.OpenAPI().Components
-		if components.Responses == nil {
-			components.Responses = map[string]*huma.Response{}
-		}
-		if components.Responses[name] == nil {
-			components.Responses[name] = a.problemResponse(status)
-		}
+		op.Responses[strconv.Itoa(status)] = &huma.Response{Ref: "#/components/responses/problem" + strconv.Itoa(status)}
 	}
 }
 
@@ -120,26 +111,31 @@ func documentUnchanged(rt *route, op *huma.Operation) {
 	}
 }
 
-// problemResponse describes the problems of one status, with an example of each code.
-func (a *API) problemResponse(status int) *huma.Response {
+// problemResponses describes the problems by their statuses, and those of all statuses together.
+func (a *API) problemResponses() map[string]*huma.Response {
+	all := map[string]*huma.Response{"problem": a.problemResponse("A problem; its code says which.", problems)}
+	for _, status := range []int{401, 403, 404, 409, 412, 422, 429, 503} {
+		of := slices.DeleteFunc(slices.Clone(problems), func(p problemWords) bool { return codeStatus[p.Code] != status })
+		all["problem"+strconv.Itoa(status)] = a.problemResponse(http.StatusText(status), of)
+	}
+	return all
+}
+
+// problemResponse describes an answer that is a problem, with an example of each code that it may have.
+func (a *API) problemResponse(words string, codes []problemWords) *huma.Response {
 	examples := map[string]*huma.Example{}
-	for _, p := range problems {
-		if codeStatus[p.Code] == status {
-			shown := problemFrom(fleet.NewError(p.Code, p.When))
-			shown.Instance, shown.RequestID = "/v1/vehicles", "req_0123456789abcdef01234567"
-			if p.Code == fleet.CodeConflict {
-				day := time.Date(2026, 7, 1, 10, 0, 0, 0, time.UTC)
-				shown.Conflicts = []Conflict{{VehicleID: "veh_1234", Ref: "bkg_1234", From: record.InstantOf(day), Until: record.InstantOf(day.AddDate(0, 0, 3))}}
-			}
-			examples[string(p.Code)] = &huma.Example{Value: shown}
+	for _, p := range codes {
+		shown := problemFrom(fleet.NewError(p.Code, p.When))
+		shown.Instance, shown.RequestID = "/v1/vehicles", "req_0123456789abcdef01234567"
+		if p.Code == fleet.CodeConflict {
+			day := time.Date(2026, 7, 1, 10, 0, 0, 0, time.UTC)
+			shown.Conflicts = []Conflict{{VehicleID: "veh_1234", Ref: "bkg_1234", From: record.InstantOf(day), Until: record.InstantOf(day.AddDate(0, 0, 3))}}
 		}
+		examples[string(p.Code)] = &huma.Example{Value: shown}
 	}
-	return &huma.Response{
-		Description: http.StatusText(status),
-		Content: map[string]*huma.MediaType{"application/problem+json": {
-			Schema: a.docs.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[Problem](), true, ""), Examples: examples,
-		}},
-	}
+	return &huma.Response{Description: words, Content: map[string]*huma.MediaType{"application/problem+json": {
+		Schema: a.docs.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[Problem](), true, ""), Examples: examples,
+	}}}
 }
 
 //go:embed docs.html

@@ -50,7 +50,7 @@ func (a *API) importRoutes(s *resource[record.Geofence]) {
 			"Each item is judged by itself; if none is acceptable the answer is a 422.",
 		Body: &huma.Schema{OneOf: []*huma.Schema{
 			a.docs.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[featureCollection](), true, ""),
-			{Type: "array", Items: &huma.Schema{Type: "object"}},
+			{Type: "array", Items: a.schema(traccarFence{}, "")},
 		}}, BodyTypes: []string{"application/json", "application/geo+json"}, BodyLimit: a.cfg.IngestLimit,
 		Reply: ImportReply{},
 	}, func(w http.ResponseWriter, r *http.Request) error { return a.importFences(w, r, s) })

@@ -38,7 +38,7 @@ func (a *API) osmandRoutes() {
 	intake := newOsmandIntake(a)
 	for _, method := range []string{http.MethodGet, http.MethodPost} {
 		rt := route{
-			Method: method, Path: "/v1/osmand", Also: "/osmand", ID: strings.ToLower(method) + "Osmand", Tag: "Ingest", Public: true, Missing: true, AnyParams: true,
+			Method: method, Path: "/v1/osmand", Also: "/osmand", ID: strings.ToLower(method) + "Osmand", Tag: "Ingest", Public: true, Missing: true, AnyParams: true, Scheme: deviceTokenScheme,
 			Summary: "Report a position by the OsmAnd protocol", About: words, Timeout: a.cfg.WriteTime,
 			Params: []param{
 				{Name: "id", About: "Unique id of the device."}, {Name: "token", About: "Token of the device."},

@@ -1,11 +1,8 @@
 package api
 
 import (
-	"reflect"
 	"slices"
 	"strings"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/motorpool/fleet/api/export"
 )
@@ -47,7 +44,7 @@ func (s *resource[T]) register(without ...string) {
 			Params: append([]param{ifMatchParam}, s.params.change...), Body: s.fields, BodyTypes: sentTypes, Reply: s.view}, s.put},
 		{"patch", route{Method: "PATCH", Path: one, ID: "update" + name, Summary: "Change " + article(s.noun), Scope: s.scope.write,
 			About:  "A merge patch (RFC 7396): null removes a member, objects merge, arrays are replaced whole.",
-			Params: append([]param{ifMatchParam}, s.params.change...), Body: s.patchSchema(name), BodyTypes: []string{"application/merge-patch+json", "application/json"}, Reply: s.view}, s.patch},
+			Params: append([]param{ifMatchParam}, s.params.change...), Body: s.api.patchSchema(s.fields), BodyTypes: []string{"application/merge-patch+json", "application/json"}, Reply: s.view}, s.patch},
 		{"archive", route{Method: "DELETE", Path: one, ID: "archive" + name, Summary: "Archive " + article(s.noun), Scope: s.scope.write,
 			About:  "The record stays readable by its id, with `archived_at`, and is left out of lists.",
 			Params: []param{ifMatchParam}, Status: 204}, s.archive},
@@ -94,20 +91,4 @@ func article(noun string) string {
 		return "an " + noun
 	}
 	return "a " + noun
-}
-
-// patchSchema describes a merge patch: the members of fields, none of them required.
-func (s *resource[T]) patchSchema(name string) *huma.Schema { return s.api.patchOf(s.fields, name) }
-
-// patchOf describes a merge patch of a value's type.
-func (a *API) patchOf(fields any, name string) *huma.Schema {
-	registry := a.docs.OpenAPI().Components.Schemas
-	full := registry.Schema(reflect.TypeOf(fields), false, "")
-	part := *full
-	part.Required, part.Description = nil, "A merge patch of "+name+"Fields."
-	part.Properties = map[string]*huma.Schema{}
-	for member := range full.Properties {
-		part.Properties[member] = &huma.Schema{Description: "As in " + name + "Fields; null removes it."}
-	}
-	return &part
 }

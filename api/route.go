@@ -15,6 +15,12 @@ import (
 	"github.com/motorpool/fleet/api/record"
 )
 
+// The security schemes of the OpenAPI document.
+const (
+	apiKeyScheme      = "api_key"
+	deviceTokenScheme = "device_token"
+)
+
 // route declares one operation: how it is reached, who may call it, what it takes and what it answers. It is the
 // source of the registration, of the checks made before the handler runs, and of the OpenAPI document.
 type route struct {
@@ -26,7 +32,8 @@ type route struct {
 	About   string // more words, in Markdown
 	Tag     string // resource, for grouping
 
-	Public bool         // takes no credential of ours
+	Public bool         // takes no API key
+	Scheme string       // the security scheme of what a public route takes instead; empty if it takes nothing
 	Scope  auth.Scope   // needed; empty means that any valid credential will do
 	AnyOf  []auth.Scope // instead of Scope: one of them is needed, and the handler says which
 	Class  auth.Class   // rate limit class; by default reads for GET and HEAD, writes otherwise
@@ -126,14 +133,17 @@ func (a *API) operation(rt *route) *huma.Operation {
 			scopes = append(scopes, string(rt.Scope))
 		}
 		if rt.AnyOf == nil {
-			op.Security = append(op.Security, map[string][]string{"bearer": scopes})
+			op.Security = append(op.Security, map[string][]string{apiKeyScheme: scopes})
 		}
 		for _, scope := range rt.AnyOf {
-			op.Security = append(op.Security, map[string][]string{"bearer": {string(scope)}})
+			op.Security = append(op.Security, map[string][]string{apiKeyScheme: {string(scope)}})
 		}
 		if rt.Scope != "" {
 			op.Description = strings.TrimSpace(op.Description + "\n\nNeeds the scope `" + string(rt.Scope) + "`.")
 		}
+	}
+	if rt.Scheme != "" {
+		op.Security = append(op.Security, map[string][]string{rt.Scheme: {}})
 	}
 	for _, name := range pathNames(rt.Path) {
 		op.Parameters = append(op.Parameters, &huma.Param{
@@ -201,7 +211,8 @@ func openAPIConfig(version string) huma.Config {
 	cfg.Components.Schemas.RegisterTypeAlias(reflect.TypeFor[record.Instant](), reflect.TypeFor[*time.Time]())
 	cfg.Servers = []*huma.Server{{URL: "/"}}
 	cfg.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
-		"bearer": {Type: "http", Scheme: "bearer", Description: "An API key, as Authorization: Bearer mp_live_…"},
+		deviceTokenScheme: {Type: "apiKey", In: "query", Name: "token", Description: "The token of a device, which only reports its positions."},
+		apiKeyScheme:      {Type: "http", Scheme: "bearer", Description: "An API key, as Authorization: Bearer mp_live_…"},
 	}
 	return cfg
 }

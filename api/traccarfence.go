@@ -12,11 +12,13 @@ import (
 
 // traccarFence is a geofence as Traccar's GET /api/geofences gives it.
 type traccarFence struct {
-	ID          int64          `json:"id"`
+	_ struct{} `additionalProperties:"true"`
+
+	ID          int64          `json:"id,omitempty"`
 	Name        string         `json:"name"`
-	Description string         `json:"description"`
-	Area        string         `json:"area"`
-	Attributes  map[string]any `json:"attributes"`
+	Description string         `json:"description,omitempty"`
+	Area        string         `json:"area" doc:"CIRCLE, POLYGON or LINESTRING in Traccar's form of WKT, latitude first."`
+	Attributes  map[string]any `json:"attributes,omitempty"`
 }
 
 // traccarWidth is the width in metres of a corridor that says nothing of it: Traccar takes 25 m to each side.

@@ -111,7 +111,7 @@ func TestEveryScopeIsOfUse(t *testing.T) {
 	for _, methods := range document(t).Paths {
 		for _, op := range methods {
 			for _, way := range op.Security {
-				for _, scope := range way["bearer"] {
+				for _, scope := range way["api_key"] {
 					needed[scope] = true
 				}
 			}

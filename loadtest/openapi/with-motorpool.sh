@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# Starts a whole Motorpool in a folder of its own, runs a command, and stops it.
+#
+#   loadtest/openapi/with-motorpool.sh MOTORPOOL COMMAND...
+#
+# The command finds the interface in MOTORPOOL_URL and an admin's key in MOTORPOOL_KEY, and runs in a folder that is removed.
+set -euo pipefail
+motorpool=$(realpath "$1")
+shift
+dir=$(mktemp -d)
+port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
+export MOTORPOOL_DATA=$dir/data MOTORPOOL_HTTP=127.0.0.1:$(port) MOTORPOOL_OPS=127.0.0.1:$(port) MOTORPOOL_KAFKA=127.0.0.1:$(port)
+export MOTORPOOL_CLICKHOUSE=127.0.0.1:$(port) MOTORPOOL_CLICKHOUSE_HTTP=127.0.0.1:$(port)
+"$motorpool" up >"$dir/log" 2>&1 &
+server=$!
+trap 'kill "$server" 2>/dev/null || true; wait "$server" || true; rm -rf "$dir"' EXIT
+for _ in $(seq 120); do
+  curl -sf "http://$MOTORPOOL_OPS/readyz" >"$dir/ready" && break
+  kill -0 "$server" || { cat "$dir/log"; exit 1; }
+  sleep 0.5
+done
+MOTORPOOL_URL=http://$MOTORPOOL_HTTP
+MOTORPOOL_KEY=$("$motorpool" key create --account OpenAPI --scopes admin)
+export MOTORPOOL_URL MOTORPOOL_KEY
+status=0
+mkdir "$dir/work"
+(cd "$dir/work" && "$@") || status=$?
+if grep -q '"level":"ERROR"' "$dir/log"; then
+  echo "the server logged errors:" && grep '"level":"ERROR"' "$dir/log" | head -20
+fi
+exit "$status"
