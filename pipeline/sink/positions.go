@@ -1,14 +1,12 @@
 package sink
 
 import (
-	"math"
-
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"github.com/motorpool/fleet"
 )
 
-// fixColumns are the columns that a position and a vehicle's state have in common, in stored units.
+// fixColumns are the columns that a position and a vehicle's state have in common.
 type fixColumns struct {
 	accounts, vehicles, devices, cells []uint64
 	fixTimes, deviceTimes, received    []int64
@@ -38,44 +36,35 @@ func (c *fixColumns) reset() {
 }
 
 func (c *fixColumns) add(p *fleet.Position, offset int64) {
+	s := p.Stored()
 	c.accounts = append(c.accounts, uint64(p.Account))
 	c.vehicles = append(c.vehicles, uint64(p.Vehicle))
-	c.devices = append(c.devices, uint64(p.Device))
-	c.cells = append(c.cells, uint64(p.Cell))
-	c.fixTimes = append(c.fixTimes, int64(p.FixTime))
-	c.deviceTimes = append(c.deviceTimes, int64(p.DeviceTime))
-	c.received = append(c.received, int64(p.ReceivedTime))
-	c.lats = append(c.lats, coordinate(p.Lat))
-	c.lngs = append(c.lngs, coordinate(p.Lng))
-	altitude, ok := scaled(p.Altitude, 10, math.MinInt32, math.MaxInt32)
-	c.altitudes.add(int32(altitude), ok)
-	speed, ok := scaled(p.Speed, 100, 0, math.MaxUint16)
-	c.speeds.add(uint16(speed), ok)
-	course, ok := scaled(p.Course, 100, 0, math.MaxUint16)
-	c.courses.add(uint16(course), ok)
-	accuracy, ok := scaled(p.Accuracy, 10, 0, math.MaxUint32)
-	c.accuracies.add(uint32(accuracy), ok)
-	odometer, ok := scaled(p.Odometer, 1, 0, math.MaxUint32)
-	c.odometers.add(uint32(odometer), ok)
-	c.satellites.add(uint8(max(p.Satellites, 0)), p.Satellites >= 0)
-	c.ignitions = append(c.ignitions, int8(p.Ignition))
-	c.motions = append(c.motions, int8(p.Motion))
-	c.alarms = append(c.alarms, p.Alarm)
-	c.flags = append(c.flags, uint32(p.Flags))
+	c.devices = append(c.devices, uint64(s.Device))
+	c.fixTimes = append(c.fixTimes, int64(s.FixTime))
+	c.deviceTimes = append(c.deviceTimes, int64(s.DeviceTime))
+	c.received = append(c.received, int64(s.ReceivedTime))
+	c.lats = append(c.lats, s.Lat)
+	c.lngs = append(c.lngs, s.Lng)
+	c.altitudes.add(s.Altitude, s.Altitude != fleet.NoAltitude)
+	c.speeds.add(uint16(s.Speed), s.Speed >= 0)
+	c.courses.add(uint16(s.Course), s.Course >= 0)
+	c.accuracies.add(uint32(s.Accuracy), s.Accuracy >= 0)
+	c.odometers.add(uint32(s.Odometer), s.Odometer >= 0)
+	c.satellites.add(uint8(s.Satellites), s.Satellites >= 0)
+	c.ignitions = append(c.ignitions, int8(s.Ignition))
+	c.motions = append(c.motions, int8(s.Motion))
+	c.alarms = append(c.alarms, s.Alarm)
+	c.cells = append(c.cells, uint64(s.Cell))
+	c.flags = append(c.flags, uint32(s.Flags))
 	c.offsets = append(c.offsets, uint64(offset))
 }
 
-// coordinate returns degrees in steps of fleet.CoordinateUnit.
-func coordinate(deg float64) int32 { return int32(math.Round(deg * 1e7)) }
-
-const fixColumnNames = "account, vehicle, device, cell, fix_time, device_time, received_at, lat7, lng7, altitude_dm, speed_cms, " +
-	"course_cdeg, accuracy_dm, odometer_m, satellites, ignition, motion, alarm, flags, source_offset, source_topic, source_partition"
+const fixColumnNames = "account, vehicle, " + fleet.StoredColumns + ", source_offset, source_topic, source_partition"
 
 func (c *fixColumns) fill(f *filler, source Source) {
 	f.column(c.accounts)
 	f.column(c.vehicles)
 	f.column(c.devices)
-	f.column(c.cells)
 	f.column(c.fixTimes)
 	f.column(c.deviceTimes)
 	f.column(c.received)
@@ -90,6 +79,7 @@ func (c *fixColumns) fill(f *filler, source Source) {
 	f.column(c.ignitions)
 	f.column(c.motions)
 	f.column(c.alarms)
+	f.column(c.cells)
 	f.column(c.flags)
 	f.column(c.offsets)
 	f.constant(source.Topic, len(c.accounts))
@@ -166,8 +156,8 @@ func (b *Batch) State(s *State, offset int64) {
 	r.versions = append(r.versions, uint64(s.Newest))
 	r.newest = append(r.newest, int64(s.Newest))
 	r.candidateTimes.add(int64(s.CandidateTime), s.CandidateTime != 0)
-	r.candidateLats = append(r.candidateLats, coordinate(s.CandidateLat))
-	r.candidateLngs = append(r.candidateLngs, coordinate(s.CandidateLng))
+	r.candidateLats = append(r.candidateLats, fleet.StoredCoordinate(s.CandidateLat))
+	r.candidateLngs = append(r.candidateLngs, fleet.StoredCoordinate(s.CandidateLng))
 	r.wheels.add(&s.Wheels)
 }
 

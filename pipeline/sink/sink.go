@@ -27,7 +27,6 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
-	"math"
 	"strconv"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -213,12 +212,4 @@ func (o *optional[T]) pointers() []*T {
 		}
 	}
 	return o.refs
-}
-
-// scaled returns v times the scale as a whole number within [low, high], and false for NaN.
-func scaled(v, scale, low, high float64) (float64, bool) {
-	if math.IsNaN(v) {
-		return 0, false
-	}
-	return math.Round(max(low, min(high, v*scale))), true
 }
