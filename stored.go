@@ -2,9 +2,9 @@ package fleet
 
 import "math"
 
-// StoredPosition is a Position as it is stored: whole numbers of small units, which compress two to three times better than
-// floats. Whose position it is, its account and vehicle, stands beside it. A quantity that is absent is -1, and an absent
-// altitude is NoAltitude, since -1 is an altitude.
+// StoredPosition is a Position as it is stored: whole numbers of small units, which compress two to three times better
+// than floats. Whose position it is, its account and vehicle, stands beside it. A quantity that is absent is -1, and an
+// absent altitude is NoAltitude, since -1 is an altitude.
 type StoredPosition struct {
 	Device       DeviceID
 	FixTime      Millis
@@ -27,22 +27,24 @@ type StoredPosition struct {
 // NoAltitude is the Altitude of a StoredPosition whose altitude is not known.
 const NoAltitude = math.MinInt32
 
-// StoredColumns names the columns of a StoredPosition in the tables positions and vehicle_state, in the order in which they
-// are inserted, and in which every query selects them. Queries select absent quantities as a StoredPosition has them.
-const StoredColumns = "device, fix_time, device_time, received_at, lat7, lng7, altitude_dm, speed_cms, course_cdeg, accuracy_dm, " +
-	"odometer_m, satellites, ignition, motion, alarm, cell, flags"
+// StoredColumns names the columns of a StoredPosition in the tables positions and vehicle_state, in the order in which
+// they are inserted, and in which every query selects them. Queries select absent quantities as a StoredPosition has
+// them.
+const StoredColumns = "device, fix_time, device_time, received_at, lat7, lng7, altitude_dm, speed_cms, course_cdeg, " +
+	"accuracy_dm, odometer_m, satellites, ignition, motion, alarm, cell, flags"
 
-// Columns returns where the values of StoredColumns go when a row is scanned, with times in milliseconds and truth values as
-// numbers.
+// Columns returns where the values of StoredColumns go when a row is scanned, with times in milliseconds and truth
+// values as numbers.
 func (s *StoredPosition) Columns() []any {
 	return []any{
-		(*uint64)(&s.Device), (*int64)(&s.FixTime), (*int64)(&s.DeviceTime), (*int64)(&s.ReceivedTime), &s.Lat, &s.Lng, &s.Altitude,
-		&s.Speed, &s.Course, &s.Accuracy, &s.Odometer, &s.Satellites, (*int8)(&s.Ignition), (*int8)(&s.Motion), &s.Alarm,
-		(*uint64)(&s.Cell), (*uint32)(&s.Flags),
+		(*uint64)(&s.Device), (*int64)(&s.FixTime), (*int64)(&s.DeviceTime), (*int64)(&s.ReceivedTime), &s.Lat,
+		&s.Lng, &s.Altitude, &s.Speed, &s.Course, &s.Accuracy, &s.Odometer, &s.Satellites, (*int8)(&s.Ignition),
+		(*int8)(&s.Motion), &s.Alarm, (*uint64)(&s.Cell), (*uint32)(&s.Flags),
 	}
 }
 
-// Stored returns the position as it is stored: rounded to the units, and what is beyond the range of a column at its end.
+// Stored returns the position as it is stored: rounded to the units, and what is beyond the range of a column at its
+// end.
 func (p *Position) Stored() StoredPosition {
 	return StoredPosition{
 		Device: p.Device, FixTime: p.FixTime, DeviceTime: p.DeviceTime, ReceivedTime: p.ReceivedTime,
@@ -68,11 +70,12 @@ func (s *StoredPosition) Restore(p *Position) {
 	p.Alarm, p.Cell, p.Flags = s.Alarm, s.Cell, s.Flags
 }
 
-// StoredCoordinate returns degrees in whole steps of CoordinateUnit. Beyond half a turn it is that; what is no number is 0.
+// StoredCoordinate returns degrees in whole steps of CoordinateUnit. Beyond half a turn it is that; what is no number
+// is 0.
 func StoredCoordinate(deg float64) int32 { return int32(stored(deg, 1e7, -180e7, 180e7, 0)) }
 
-// CoordinateOf returns steps of CoordinateUnit in degrees. The division makes it the float nearest to the decimal number, so
-// that it is written with seven decimals.
+// CoordinateOf returns steps of CoordinateUnit in degrees. The division makes it the float nearest to the decimal
+// number, so that it is written with seven decimals.
 func CoordinateOf(steps int32) float64 { return float64(steps) / 1e7 }
 
 // stored returns v in units of 1/scale, rounded and not beyond low and high, and absent for NaN.

@@ -10,7 +10,8 @@ import (
 	"github.com/motorpool/fleet"
 )
 
-// storedUnit is a quantity that is stored in whole units: where it stands, what one unit is, and between what it can be stored.
+// storedUnit is a quantity that is stored in whole units: where it stands, what one unit is, and between what it can be
+// stored.
 type storedUnit struct {
 	name      string
 	of        func(p *fleet.Position) *float64
@@ -39,13 +40,15 @@ func restored(p fleet.Position) fleet.Position {
 
 func TestAStoredPositionComesBackWithinItsUnits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		odd := rapid.SampledFrom([]float64{math.NaN(), math.Inf(1), math.Inf(-1), 0, math.Copysign(0, -1), -1, math.MaxFloat64})
+		odd := rapid.SampledFrom([]float64{math.NaN(), math.Inf(1), math.Inf(-1), 0, math.Copysign(0, -1), -1,
+			math.MaxFloat64})
 		p := fleet.Position{
 			Account: 3, Vehicle: 9, Device: fleet.DeviceID(rapid.Uint64().Draw(t, "device")),
 			FixTime: fleet.Millis(rapid.Int64().Draw(t, "fix")), DeviceTime: fleet.Millis(rapid.Int64().Draw(t, "own")),
 			ReceivedTime: fleet.Millis(rapid.Int64().Draw(t, "got")), Satellites: rapid.IntRange(-1, 255).Draw(t, "satellites"),
-			Ignition: fleet.Tri(rapid.IntRange(0, 2).Draw(t, "ignition")), Motion: fleet.Tri(rapid.IntRange(0, 2).Draw(t, "motion")),
-			Alarm: rapid.String().Draw(t, "alarm"), Cell: fleet.Cell(rapid.Uint64().Draw(t, "cell")),
+			Ignition: fleet.Tri(rapid.IntRange(0, 2).Draw(t, "ignition")),
+			Motion:   fleet.Tri(rapid.IntRange(0, 2).Draw(t, "motion")),
+			Alarm:    rapid.String().Draw(t, "alarm"), Cell: fleet.Cell(rapid.Uint64().Draw(t, "cell")),
 			Flags: fleet.Flags(rapid.Uint32().Draw(t, "flags")),
 		}
 		for _, q := range storedUnits {
@@ -79,13 +82,16 @@ func TestAStoredPositionComesBackWithinItsUnits(t *testing.T) {
 func TestWhatIsNotKnownIsStoredAsUnknown(t *testing.T) {
 	nan := math.NaN()
 	unknown := fleet.Position{Altitude: nan, Speed: nan, Course: nan, Accuracy: nan, Odometer: nan, Satellites: -1}
-	want := fleet.StoredPosition{Altitude: fleet.NoAltitude, Speed: -1, Course: -1, Accuracy: -1, Odometer: -1, Satellites: -1}
+	want := fleet.StoredPosition{Altitude: fleet.NoAltitude, Speed: -1, Course: -1, Accuracy: -1, Odometer: -1,
+		Satellites: -1}
 	if got := unknown.Stored(); got != want {
 		t.Errorf("stored as %+v, want %+v", got, want)
 	}
 	high := math.Inf(1)
-	most := fleet.Position{Lat: high, Lng: -high, Altitude: -high, Speed: high, Course: -high, Accuracy: high, Odometer: -high, Satellites: 300}
-	want = fleet.StoredPosition{Lat: 1_800_000_000, Lng: -1_800_000_000, Altitude: fleet.NoAltitude + 1, Speed: math.MaxUint16,
+	most := fleet.Position{Lat: high, Lng: -high, Altitude: -high, Speed: high, Course: -high, Accuracy: high,
+		Odometer: -high, Satellites: 300}
+	want = fleet.StoredPosition{Lat: 1_800_000_000, Lng: -1_800_000_000, Altitude: fleet.NoAltitude + 1,
+		Speed:    math.MaxUint16,
 		Accuracy: math.MaxUint32, Satellites: math.MaxUint8}
 	if got := most.Stored(); got != want {
 		t.Errorf("stored as %+v, want %+v", got, want)

@@ -9,19 +9,20 @@ import (
 	"github.com/motorpool/fleet/query"
 )
 
-// TestEveryReaderOfAPositionGetsWhatWasStored stores positions of which no two quantities are alike, and reads them by a track,
-// as the latest, for the vehicle itself and as the next owner of the partition does.
+// TestEveryReaderOfAPositionGetsWhatWasStored stores positions of which no two quantities are alike, and reads them by
+// a track, as the latest, for the vehicle itself and as the next owner of the partition does.
 func TestEveryReaderOfAPositionGetsWhatWasStored(t *testing.T) {
 	b := newBench(t)
 	nan := math.NaN()
 	full := fleet.Position{
-		Account: 7, Vehicle: 1, Device: 1001, FixTime: begin + 1, DeviceTime: begin + 2, ReceivedTime: begin + 3, Lat: -48.1234567, Lng: 179.7654321,
-		Altitude: -412.3, Speed: 12.34, Course: 359.99, Accuracy: 5.5, Odometer: 4e9, Satellites: 255, Ignition: fleet.Yes, Motion: fleet.No,
-		Alarm: "sos,lowBattery", Cell: 617550903642685439, Flags: fleet.FlagMock | fleet.FlagBadSpeed,
+		Account: 7, Vehicle: 1, Device: 1001, FixTime: begin + 1, DeviceTime: begin + 2, ReceivedTime: begin + 3,
+		Lat: -48.1234567, Lng: 179.7654321, Altitude: -412.3, Speed: 12.34, Course: 359.99, Accuracy: 5.5, Odometer: 4e9,
+		Satellites: 255, Ignition: fleet.Yes, Motion: fleet.No, Alarm: "sos,lowBattery", Cell: 617550903642685439,
+		Flags: fleet.FlagMock | fleet.FlagBadSpeed,
 	}
 	bare := fleet.Position{
-		Account: 7, Vehicle: 2, Device: 1002, FixTime: begin + 4, DeviceTime: begin + 5, ReceivedTime: begin + 6, Lat: 90, Lng: -180,
-		Altitude: nan, Speed: nan, Course: nan, Accuracy: nan, Odometer: nan, Satellites: -1,
+		Account: 7, Vehicle: 2, Device: 1002, FixTime: begin + 4, DeviceTime: begin + 5, ReceivedTime: begin + 6,
+		Lat: 90, Lng: -180, Altitude: nan, Speed: nan, Course: nan, Accuracy: nan, Odometer: nan, Satellites: -1,
 	}
 	rows := sink.NewBatch(b.db, "positions", 0)
 	stored := []fleet.Position{full, bare}
@@ -73,7 +74,8 @@ func TestEveryReaderOfAPositionGetsWhatWasStored(t *testing.T) {
 	for i, want := range append(stored, fleet.Position{Lat: nan, Lng: nan, Speed: nan, Course: nan, Accuracy: nan}) {
 		l := live[uint64(i+1)]
 		got := []float64{float64(l.FixTime), l.Lat, l.Lng, l.Speed, l.Course, l.Accuracy, float64(l.Ignition)}
-		for j, v := range []float64{float64(want.FixTime), want.Lat, want.Lng, want.Speed, want.Course, want.Accuracy, float64(want.Ignition)} {
+		for j, v := range []float64{float64(want.FixTime), want.Lat, want.Lng, want.Speed, want.Course, want.Accuracy,
+			float64(want.Ignition)} {
 			if got[j] != v && !(math.IsNaN(got[j]) && math.IsNaN(v)) {
 				t.Errorf("vehicle %d is %+v, want %+v", i+1, l, want)
 				break

@@ -323,7 +323,9 @@ func (c *Chain) loadStates(ctx context.Context, vehicles []*vehicle) error {
 		last.Restore(&v.state.Last)
 		v.state.Newest, v.state.Wheels = fleet.MillisOf(newest), wheels
 		if candidateTime != nil {
-			v.state.Candidate = fix.Candidate{Time: fleet.MillisOf(*candidateTime), Lat: fleet.CoordinateOf(candidateLat), Lng: fleet.CoordinateOf(candidateLng)}
+			v.state.Candidate = fix.Candidate{
+				Time: fleet.MillisOf(*candidateTime), Lat: fleet.CoordinateOf(candidateLat), Lng: fleet.CoordinateOf(candidateLng),
+			}
 		}
 	}
 	return rows.Err()

@@ -139,11 +139,11 @@ func TestWhatIsDerivedIsReadAlike(t *testing.T) {
 	}
 }
 
-// TestPositionsAreReadAlike holds what queries of positions select equal and in the order of the columns, since all their rows are read
-// by fleet.StoredPosition.
+// TestPositionsAreReadAlike holds what queries of positions select equal and in the order of the columns, since all
+// their rows are read by fleet.StoredPosition.
 func TestPositionsAreReadAlike(t *testing.T) {
-	column := regexp.MustCompile(`\b(device|fix_time|device_time|received_at|lat7|lng7|altitude_dm|speed_cms|course_cdeg|accuracy_dm|odometer_m|` +
-		`satellites|ignition|motion|alarm|cell|flags)\b`)
+	column := regexp.MustCompile(`\b(device|fix_time|device_time|received_at|lat7|lng7|altitude_dm|speed_cms|` +
+		`course_cdeg|accuracy_dm|odometer_m|satellites|ignition|motion|alarm|cell|flags)\b`)
 	selected := func(name string) string {
 		text := schemas.Query(name)
 		from, to := strings.Index(text, "    device,\n"), strings.Index(text, "    flags")

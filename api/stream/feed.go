@@ -89,7 +89,7 @@ func (h *Hub) EventRecord(_ int, offset int64, value []byte) {
 }
 
 // ChangeRecords returns what tells the hub of the records of the topic of changes, which parse reads.
-func (h *Hub) ChangeRecords(parse func(record []byte) (fleet.Change, error)) func(partition int, offset int64, value []byte) {
+func (h *Hub) ChangeRecords(parse func([]byte) (fleet.Change, error)) func(partition int, offset int64, value []byte) {
 	return func(_ int, _ int64, value []byte) {
 		c, err := parse(value)
 		if err != nil {

@@ -18,11 +18,12 @@ import (
 
 // TestScenarios runs the stories in testdata. What stands behind "|" is what comes of the lines above it.
 //
-//	rule NAME KIND [threshold=N] [for=D] [cooldown=D] [hours=mon-fri@22:00-06:00@ZONE] [fences=A,B] [tags=A] [alarms=A,B] [is=TEST] [from=T] [to=T] [revision=N]
+//	rule NAME KIND [threshold=N] [for=D] [cooldown=D] [hours=mon-fri@22:00-06:00@ZONE] [fences=A,B] [tags=A]
+//	     [alarms=A,B] [is=TEST] [from=T] [to=T] [revision=N]
 //	  TEST is SIGNAL:above:BOUND[~HYSTERESIS], SIGNAL:outside:LOW..HIGH, SIGNAL:changed, SIGNAL:changed:LEAST
 //	vehicle [tags=A,B] [tank=LITRES]
 //	booking|document|maintenance|conflict NAME [from=T] [to=T] [done[=T]]  replaces one of this name
-//	stop|corridor NAME [to=T]                              what a route plan binds by from here on; without to it does no more
+//	stop|corridor NAME [to=T]                    what a route plan binds by from here on; without to it does no more
 //	T fix [LAT,LNG] [speed=KMH] [course=] [accuracy=] [ignition=on|off] [alarm=] [odometer=KM] [refused] [doubtful] STATE
 //	T signal NAME=VALUE STATE
 //	T move STATE                                                           moves without a fix
@@ -68,11 +69,12 @@ var key = fleet.VehicleKey{Account: 1, Vehicle: 7}
 func play(seen map[fleet.AlertKind]bool, restart bool, tick fleet.Millis) scenario.Play {
 	return func(p *scenario.Story) string {
 		s := &story{
-			Story: p, names: map[fleet.RuleID]string{}, fences: map[string]fleet.FenceID{}, known: map[uint64]bool{}, open: map[string]uint64{},
-			traits: fleet.Traits{Zone: time.UTC}, engine: alert.NewEngine(nil), tick: tick,
+			Story: p, names: map[fleet.RuleID]string{}, fences: map[string]fleet.FenceID{}, known: map[uint64]bool{},
+			open: map[string]uint64{}, traits: fleet.Traits{Zone: time.UTC}, engine: alert.NewEngine(nil), tick: tick,
 		}
 		s.in.Motion.Known = true
-		commands := scenario.Commands{"rule": s.rule, "vehicle": s.vehicle, "restart": func([]string) { s.restart() }, "": s.happen}
+		commands := scenario.Commands{"rule": s.rule, "vehicle": s.vehicle,
+			"restart": func([]string) { s.restart() }, "": s.happen}
 		for _, kind := range []string{"booking", "document", "maintenance", "conflict"} {
 			commands[kind] = s.agree
 		}
@@ -128,15 +130,18 @@ func (s *story) agree(words []string) {
 	members := scenario.Members(words)
 	at, done := members["done"]
 	o := fleet.Obligation{
-		Kind: words[0], Ref: words[1], From: s.instant(members["from"]), To: s.instant(members["until"]), Done: done, DoneAt: s.instant(at),
+		Kind: words[0], Ref: words[1], From: s.instant(members["from"]), To: s.instant(members["until"]), Done: done,
+		DoneAt: s.instant(at),
 	}
-	s.traits.Obligations = slices.DeleteFunc(slices.Clone(s.traits.Obligations), func(x fleet.Obligation) bool { return x.Ref == o.Ref })
+	s.traits.Obligations = slices.DeleteFunc(slices.Clone(s.traits.Obligations),
+		func(x fleet.Obligation) bool { return x.Ref == o.Ref })
 	s.traits.Obligations = append(s.traits.Obligations, o)
 }
 
 // bind replaces what a route plan binds by.
 func (s *story) bind(words []string) {
-	s.state.Bound = slices.DeleteFunc(slices.Clone(s.state.Bound), func(o fleet.Obligation) bool { return o.Ref == words[1] })
+	s.state.Bound = slices.DeleteFunc(slices.Clone(s.state.Bound),
+		func(o fleet.Obligation) bool { return o.Ref == words[1] })
 	if to := s.instant(scenario.Members(words)["until"]); to != 0 {
 		s.state.Bound = append(s.state.Bound, fleet.Obligation{Kind: words[0], Ref: words[1], To: to})
 	}
@@ -194,7 +199,8 @@ func (s *story) until(at fleet.Millis) {
 func (s *story) fix(words []string, members map[string]string) {
 	p := s.last
 	nan := math.NaN()
-	p.FixTime, p.Speed, p.Course, p.Accuracy, p.Odometer, p.Ignition, p.Alarm = s.now, nan, nan, nan, nan, fleet.Unknown, members["alarm"]
+	p.FixTime, p.Speed, p.Course, p.Accuracy, p.Odometer, p.Ignition, p.Alarm =
+		s.now, nan, nan, nan, nan, fleet.Unknown, members["alarm"]
 	for _, w := range words {
 		if lat, lng, ok := strings.Cut(w, ","); ok && !strings.Contains(w, "=") {
 			p.Lat, p.Lng = s.number(lat, 1), s.number(lng, 1)
@@ -261,7 +267,8 @@ func (s *story) situation(words []string, members map[string]string) {
 		case "reach":
 			in.Stops = append(in.Stops, fleet.StopMove{Plan: 1, Stop: what, At: at, Place: fleet.Place{Lat: 1, Lng: 2}})
 		case "enter", "exit", "cross", "dwell":
-			in.Moves = append(in.Moves, fleet.FenceMove{Fence: s.fence(what), What: name, At: at, Place: fleet.Place{Lat: 1, Lng: 2}})
+			in.Moves = append(in.Moves,
+				fleet.FenceMove{Fence: s.fence(what), What: name, At: at, Place: fleet.Place{Lat: 1, Lng: 2}})
 		}
 	}
 }
@@ -307,7 +314,9 @@ func (s *story) rule(words []string) {
 	if v, ok := members["hours"]; ok {
 		r.Schedule = timetable(v)
 	}
-	s.rules = append(slices.DeleteFunc(s.rules, func(x fleet.Rule) bool { return x.ID == r.ID && x.Revision == r.Revision }), r)
+	s.rules = append(slices.DeleteFunc(s.rules, func(x fleet.Rule) bool {
+		return x.ID == r.ID && x.Revision == r.Revision
+	}), r)
 	s.engine = alert.NewEngine(s.rules)
 }
 
@@ -315,7 +324,8 @@ func (s *story) rule(words []string) {
 func (s *story) tell(x fleet.Entity) string {
 	h := x.Header()
 	if h.End < h.Start || h.RecognisedAt < h.Start || h.ID == 0 {
-		s.T.Errorf("from %s to %s, recognised at %s", scenario.Clock(h.Start), scenario.Clock(h.End), scenario.Clock(h.RecognisedAt))
+		s.T.Errorf("from %s to %s, recognised at %s", scenario.Clock(h.Start), scenario.Clock(h.End),
+			scenario.Clock(h.RecognisedAt))
 	}
 	if d, ok := x.(*fleet.DrivingEvent); ok {
 		text := fmt.Sprintf("driving %s (%s) %s", d.What, d.Source, scenario.Clock(d.Start))

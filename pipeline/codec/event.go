@@ -9,8 +9,8 @@ import (
 	"github.com/motorpool/fleet"
 )
 
-// AppendEvent appends an event as encoding/json writes it, at a fraction of the cost; there are several to a trip and to a visit.
-// Its body must be valid JSON as encoding/json writes it, or empty.
+// AppendEvent appends an event as encoding/json writes it, at a fraction of the cost; there are several to a trip and
+// to a visit. Its body must be valid JSON as encoding/json writes it, or empty.
 func AppendEvent(dst []byte, e *fleet.Event) []byte {
 	dst = append(strconv.AppendUint(append(dst, `{"id":"`...), e.ID, 10), '"')
 	dst = appendName(append(dst, `,"type":`...), e.Type)
@@ -79,7 +79,8 @@ func parseAppended(text []byte) (e fleet.Event, ok bool) {
 	return e, true
 }
 
-// ParseChange reads a change. Inputs at its end, which are most of it, are read faster than by encoding/json; all else is as there.
+// ParseChange reads a change. Inputs at its end, which are most of it, are read faster than by encoding/json; all else
+// is as there.
 func ParseChange(text []byte) (fleet.Change, error) {
 	var c fleet.Change
 	head, packed, _ := bytes.Cut(text, []byte(`,"inputs":"`))

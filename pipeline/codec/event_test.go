@@ -14,15 +14,19 @@ import (
 
 // drawEvent makes up an event, with all sorts of text in it.
 func drawEvent(t *rapid.T) fleet.Event {
-	word := rapid.OneOf(rapid.SampledFrom([]string{"trip", fleet.EventTripEnded, "a<b>&c", "quote\"\\", "ü\u2028", ""}), rapid.String())
-	body, err := json.Marshal(map[string]any{"n": rapid.Float64Range(-1e9, 1e9).Draw(t, "n"), "s": word.Draw(t, "s"), "deep": []any{nil, true, map[string]any{}}})
+	word := rapid.OneOf(rapid.SampledFrom([]string{"trip", fleet.EventTripEnded, "a<b>&c", "quote\"\\", "ü\u2028", ""}),
+		rapid.String())
+	body, err := json.Marshal(map[string]any{"n": rapid.Float64Range(-1e9, 1e9).Draw(t, "n"), "s": word.Draw(t, "s"),
+		"deep": []any{nil, true, map[string]any{}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return fleet.Event{
-		ID: rapid.Uint64().Draw(t, "id"), Type: word.Draw(t, "type"), Account: fleet.AccountID(rapid.Uint64().Draw(t, "account")),
+		ID: rapid.Uint64().Draw(t, "id"), Type: word.Draw(t, "type"),
+		Account: fleet.AccountID(rapid.Uint64().Draw(t, "account")),
 		Vehicle: fleet.VehicleID(rapid.SampledFrom([]uint64{0, 1, 1 << 40, math.MaxUint64}).Draw(t, "vehicle")),
-		At:      fleet.Millis(rapid.Int64().Draw(t, "at")), Late: rapid.Bool().Draw(t, "late"), Kind: fleet.Kind(word.Draw(t, "kind")),
+		At:      fleet.Millis(rapid.Int64().Draw(t, "at")), Late: rapid.Bool().Draw(t, "late"),
+		Kind:   fleet.Kind(word.Draw(t, "kind")),
 		Object: rapid.Uint64().Draw(t, "object"), Revision: rapid.Uint32().Draw(t, "revision"), Body: body,
 	}
 }
@@ -56,8 +60,10 @@ func TestEventsAreWrittenAsJSONWritesThem(t *testing.T) {
 func TestChangesAreReadAsJSONReadsThem(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := fleet.Change{
-			Account: fleet.AccountID(rapid.Uint64Range(1, 1<<60).Draw(t, "account")), Vehicle: fleet.VehicleID(rapid.Uint64().Draw(t, "vehicle")),
-			From: fleet.Millis(rapid.Int64().Draw(t, "from")), To: fleet.Millis(rapid.Int64().Draw(t, "to")), Job: fleet.JobID(rapid.Uint64().Draw(t, "job")),
+			Account: fleet.AccountID(rapid.Uint64Range(1, 1<<60).Draw(t, "account")),
+			Vehicle: fleet.VehicleID(rapid.Uint64().Draw(t, "vehicle")),
+			From:    fleet.Millis(rapid.Int64().Draw(t, "from")), To: fleet.Millis(rapid.Int64().Draw(t, "to")),
+			Job:    fleet.JobID(rapid.Uint64().Draw(t, "job")),
 			Inputs: rapid.SliceOf(rapid.Byte()).Draw(t, "inputs"),
 		}
 		if rapid.Bool().Draw(t, "live") {
@@ -107,8 +113,8 @@ func TestAnEventWithoutABodyIsWritten(t *testing.T) {
 	}
 }
 
-// TestWhatIsNoEventIsRefusedAsJSONRefusesIt changes one byte of an event, adds one, or cuts it: whatever encoding/json makes of that is
-// what ParseEvent makes of it.
+// TestWhatIsNoEventIsRefusedAsJSONRefusesIt changes one byte of an event, adds one, or cuts it: whatever encoding/json
+// makes of that is what ParseEvent makes of it.
 func TestWhatIsNoEventIsRefusedAsJSONRefusesIt(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := drawEvent(t)
@@ -127,8 +133,10 @@ func TestWhatIsNoEventIsRefusedAsJSONRefusesIt(t *testing.T) {
 
 func benchmarkEvent() fleet.Event {
 	return fleet.Event{
-		ID: 1 << 61, Type: fleet.EventFenceEntered, Account: 912061596495507456, Vehicle: 912061599887593472, At: 1e12, Kind: fleet.KindVisit,
-		Object: 1 << 62, Revision: 1, Body: json.RawMessage(`{"id":"6917529027641081856","recognised_ms":1000000000000,"start_ms":1000000000000,` +
+		ID: 1 << 61, Type: fleet.EventFenceEntered, Account: 912061596495507456, Vehicle: 912061599887593472, At: 1e12,
+		Kind:   fleet.KindVisit,
+		Object: 1 << 62, Revision: 1,
+		Body: json.RawMessage(`{"id":"6917529027641081856","recognised_ms":1000000000000,"start_ms":1000000000000,` +
 			`"end_ms":1000000000000,"open":true,"fence":"912061599887593473","revision":1,"initial":false,"entry_place":{"lat":30.25,"lng":-97.75},"fixes":1}`),
 	}
 }

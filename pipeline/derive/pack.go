@@ -176,11 +176,22 @@ func fieldsOf(p *fleet.Position) (f fields) {
 // position makes a position of fields.
 func (f *fields) position(key fleet.VehicleKey, p *fleet.Position) {
 	s := fleet.StoredPosition{
-		Device: fleet.DeviceID(f[fieldDevice]), FixTime: fleet.Millis(f[fieldFixTime]), DeviceTime: fleet.Millis(f[fieldDeviceTime]),
-		ReceivedTime: fleet.Millis(f[fieldReceived]), Lat: int32(f[fieldLat]), Lng: int32(f[fieldLng]), Altitude: int32(f[fieldAltitude]),
-		Speed: int32(f[fieldSpeed]), Course: int32(f[fieldCourse]), Accuracy: f[fieldAccuracy], Odometer: f[fieldOdometer],
-		Satellites: int16(f[fieldSatellites]), Ignition: fleet.Tri(f[fieldStates] & 3), Motion: fleet.Tri(f[fieldStates] >> 2 & 3),
-		Cell: fleet.Cell(bits.RotateLeft64(uint64(f[fieldCell]), cellTurn)), Flags: fleet.Flags(f[fieldFlags]),
+		Device:       fleet.DeviceID(f[fieldDevice]),
+		FixTime:      fleet.Millis(f[fieldFixTime]),
+		DeviceTime:   fleet.Millis(f[fieldDeviceTime]),
+		ReceivedTime: fleet.Millis(f[fieldReceived]),
+		Lat:          int32(f[fieldLat]),
+		Lng:          int32(f[fieldLng]),
+		Altitude:     int32(f[fieldAltitude]),
+		Speed:        int32(f[fieldSpeed]),
+		Course:       int32(f[fieldCourse]),
+		Accuracy:     f[fieldAccuracy],
+		Odometer:     f[fieldOdometer],
+		Satellites:   int16(f[fieldSatellites]),
+		Ignition:     fleet.Tri(f[fieldStates] & 3),
+		Motion:       fleet.Tri(f[fieldStates] >> 2 & 3),
+		Cell:         fleet.Cell(bits.RotateLeft64(uint64(f[fieldCell]), cellTurn)),
+		Flags:        fleet.Flags(f[fieldFlags]),
 	}
 	if alarm := f[fieldStates] >> 4; alarm > 0 && alarm <= int64(len(fleet.Alarms)) {
 		s.Alarm = fleet.Alarms[alarm-1]

@@ -30,14 +30,15 @@ import (
 //	route r1 start=08:00 end=18:00 [from=…] [corridor=lat,lng;lat,lng;width]   a route plan
 //	stop a 30.2672,-97.7431,100 [fence=home until=… from=… stay=10m]           of the route above it
 //	rule r2 signal signal=temp1_c above=8      and alarms=sos,idle of device_alarm
-//	10:00:00 30.2672,-97.7431 [speed=50 course=90 accuracy=5 ignition=on odometer=12.5km alarm=sos invalid approximate mock late …]
+//	10:00:00 30.2672,-97.7431 [speed=50 course=90 accuracy=5 ignition=on odometer=12.5km alarm=sos]
+//	                                           also invalid approximate mock late …
 //	10:00:05 soc_pct=55                        a measurement
 //	10:30:00 silence                           time has come here without anything
 //	10:31:00 drive to=30.2900,-97.7431 speed=50 [every=10s …]   fixes along a line, from the last place
 //	10:40:00 park for=20m [every=60s drift=15 …]                fixes around the last place, so many metres off
 //
-// Times are of 20 November 2026, UTC, or carry their date; speeds are km/h. A fix may name any flag: those that it owes to
-// its arrival change nothing.
+// Times are of 20 November 2026, UTC, or carry their date; speeds are km/h. A fix may name any flag: those that it owes
+// to its arrival change nothing.
 func TestScenarios(t *testing.T) { scenario.Run(t, play) }
 
 var key = fleet.VehicleKey{Account: 7, Vehicle: 1}
@@ -62,9 +63,11 @@ type story struct {
 }
 
 func play(p *scenario.Story) string {
-	s := &story{Story: p, cfg: derive.DefaultConfig(), traits: fleet.Traits{Zone: time.UTC}, fenceID: map[string]fleet.FenceID{},
-		random: rand.New(rand.NewPCG(1, 2)), names: map[uint64]string{}, known: map[uint64]string{}, last: map[uint64]fleet.Entity{}}
-	commands := scenario.Commands{"vehicle": s.lay, "tracker": s.lay, "booking": s.lay, "document": s.lay, "maintenance": s.lay, "conflict": s.lay,
+	s := &story{Story: p, cfg: derive.DefaultConfig(), traits: fleet.Traits{Zone: time.UTC},
+		fenceID: map[string]fleet.FenceID{}, random: rand.New(rand.NewPCG(1, 2)), names: map[uint64]string{},
+		known: map[uint64]string{}, last: map[uint64]fleet.Entity{}}
+	commands := scenario.Commands{"vehicle": s.lay, "tracker": s.lay, "booking": s.lay, "document": s.lay,
+		"maintenance": s.lay, "conflict": s.lay,
 		"fence": s.lay, "rule": s.lay, "route": s.lay, "stop": s.lay, "": s.input}
 	return s.Beside(58, commands, func(step func()) (told []string) {
 		s.out = nil
@@ -90,7 +93,8 @@ func (s *story) hours(text string) *fleet.Schedule {
 		at := s.Moment(text).Time()
 		return at.Hour()*60 + at.Minute()
 	}
-	return &fleet.Schedule{Zone: s.traits.Zone, Windows: []fleet.Window{{Days: 0x7f, From: minutes(from), To: minutes(to)}}}
+	return &fleet.Schedule{Zone: s.traits.Zone,
+		Windows: []fleet.Window{{Days: 0x7f, From: minutes(from), To: minutes(to)}}}
 }
 
 // lay lays down what does not come from devices.
@@ -154,7 +158,8 @@ func (s *story) lay(words []string) {
 		with("to", func(v string) { f.To = s.Moment(v) })
 		s.fences = append(s.fences, f)
 	case "rule":
-		r := fleet.Rule{ID: fleet.RuleID(200 + len(s.rules)), Revision: 1, Kind: fleet.AlertKind(words[2]), Severity: "warning"}
+		r := fleet.Rule{ID: fleet.RuleID(200 + len(s.rules)), Revision: 1, Kind: fleet.AlertKind(words[2]),
+			Severity: "warning"}
 		if !slices.Contains(fleet.AlertKinds, r.Kind) {
 			s.Fail("no kind %s", words[2])
 		}
@@ -168,7 +173,8 @@ func (s *story) lay(words []string) {
 		with("alarms", func(v string) { r.Alarms = strings.Split(v, ",") })
 		with("signal", func(v string) {
 			bound := s.Number(members["above"])
-			r.Signal = &fleet.SignalTest{Signal: fleet.MustSignal(v), Is: fleet.SignalAbove, Low: bound, High: bound, Hysteresis: 1}
+			r.Signal = &fleet.SignalTest{Signal: fleet.MustSignal(v), Is: fleet.SignalAbove, Low: bound,
+				High: bound, Hysteresis: 1}
 		})
 		with("from", func(v string) { r.From = s.Moment(v) })
 		with("to", func(v string) { r.To = s.Moment(v) })
@@ -188,7 +194,8 @@ func (s *story) lay(words []string) {
 			parts := strings.Split(v, ";")
 			lat, lng := s.Place(parts[0])
 			toLat, toLng := s.Place(parts[1])
-			p.Corridor = fmt.Appendf(nil, `{"type":"Corridor","coordinates":[[%v,%v],[%v,%v]],"width_m":%s}`, lng, lat, toLng, toLat, parts[2])
+			p.Corridor = fmt.Appendf(nil, `{"type":"Corridor","coordinates":[[%v,%v],[%v,%v]],"width_m":%s}`, lng, lat, toLng,
+				toLat, parts[2])
 		})
 		s.traits.Routes = append(s.traits.Routes, p)
 	case "stop":
@@ -213,7 +220,8 @@ func (s *story) input(words []string) {
 		if err != nil {
 			s.Fail("%v", err)
 		}
-		s.vehicle = derive.NewVehicle(&s.cfg, key, &fleet.Policy{Default: s.traits, Devices: s.devices}, index, alert.NewEngine(s.rules))
+		s.vehicle = derive.NewVehicle(&s.cfg, key, &fleet.Policy{Default: s.traits, Devices: s.devices}, index,
+			alert.NewEngine(s.rules))
 	}
 	at := s.Moment(words[0])
 	switch name, value, signal := strings.Cut(words[1], "="); {
@@ -228,7 +236,8 @@ func (s *story) input(words []string) {
 		if !ok {
 			s.Fail("no signal %s", name)
 		}
-		s.vehicle.Step(&s.state, []derive.Input{{At: at, Signal: fleet.SignalValue{Signal: found, Value: s.Number(value)}}}, &s.out)
+		s.vehicle.Step(&s.state,
+			[]derive.Input{{At: at, Signal: fleet.SignalValue{Signal: found, Value: s.Number(value)}}}, &s.out)
 	default:
 		s.vehicle.Step(&s.state, []derive.Input{{At: at, Position: s.fix(at, words[1:])}}, &s.out)
 	}
@@ -269,7 +278,8 @@ func (s *story) park(at fleet.Millis, words []string) {
 	lat, lng, metres := s.lat, s.lng, s.Number(drift)
 	words = append([]string{""}, words...)
 	for when := at; when <= at+s.Span(length); when += s.Span(every) {
-		words[0] = fmt.Sprintf("%.6f,%.6f", lat+(s.random.Float64()*2-1)*metres/111_195, lng+(s.random.Float64()*2-1)*metres/111_195)
+		words[0] = fmt.Sprintf("%.6f,%.6f", lat+(s.random.Float64()*2-1)*metres/111_195,
+			lng+(s.random.Float64()*2-1)*metres/111_195)
 		s.vehicle.Step(&s.state, []derive.Input{{At: when, Position: s.fix(when, words)}}, &s.out)
 	}
 	s.lat, s.lng = lat, lng
@@ -277,8 +287,9 @@ func (s *story) park(at fleet.Millis, words []string) {
 
 func (s *story) fix(at fleet.Millis, words []string) *fleet.Position {
 	nan := math.NaN()
-	p := &fleet.Position{Account: key.Account, Vehicle: key.Vehicle, Device: 5, FixTime: at, DeviceTime: at, ReceivedTime: at + 500,
-		Altitude: nan, Speed: nan, Course: nan, Accuracy: nan, Odometer: nan, Satellites: -1}
+	p := &fleet.Position{Account: key.Account, Vehicle: key.Vehicle, Device: 5, FixTime: at, DeviceTime: at,
+		ReceivedTime: at + 500,
+		Altitude:     nan, Speed: nan, Course: nan, Accuracy: nan, Odometer: nan, Satellites: -1}
 	p.Lat, p.Lng = s.Place(words[0])
 	s.lat, s.lng = p.Lat, p.Lng
 	p.Cell = cellOf(s.T, p.Lat, p.Lng)

@@ -170,11 +170,22 @@ func unpackFixes(key fleet.VehicleKey, packed string, into []derive.Input) []der
 		s, p := packed[:fixBytes], &positions[i]
 		packed = packed[fixBytes:]
 		stored := fleet.StoredPosition{
-			FixTime: fleet.Millis(le64(s, 0)), ReceivedTime: fleet.Millis(le64(s, 8)), DeviceTime: fleet.Millis(le64(s, 16)),
-			Device: fleet.DeviceID(le64(s, 24)), Cell: fleet.Cell(le64(s, 32)), Lat: int32(le32(s, 40)), Lng: int32(le32(s, 44)),
-			Altitude: int32(le32(s, 48)), Speed: int32(le32(s, 52)), Course: int32(le32(s, 56)), Accuracy: int64(le64(s, 60)),
-			Odometer: int64(le64(s, 68)), Satellites: int16(uint16(s[76]) | uint16(s[77])<<8), Flags: fleet.Flags(le32(s, 78)),
-			Ignition: fleet.Tri(s[82]), Motion: fleet.Tri(s[83]),
+			FixTime:      fleet.Millis(le64(s, 0)),
+			ReceivedTime: fleet.Millis(le64(s, 8)),
+			DeviceTime:   fleet.Millis(le64(s, 16)),
+			Device:       fleet.DeviceID(le64(s, 24)),
+			Cell:         fleet.Cell(le64(s, 32)),
+			Lat:          int32(le32(s, 40)),
+			Lng:          int32(le32(s, 44)),
+			Altitude:     int32(le32(s, 48)),
+			Speed:        int32(le32(s, 52)),
+			Course:       int32(le32(s, 56)),
+			Accuracy:     int64(le64(s, 60)),
+			Odometer:     int64(le64(s, 68)),
+			Satellites:   int16(uint16(s[76]) | uint16(s[77])<<8),
+			Flags:        fleet.Flags(le32(s, 78)),
+			Ignition:     fleet.Tri(s[82]),
+			Motion:       fleet.Tri(s[83]),
 		}
 		switch alarm := int(s[84]); {
 		case alarm == 255:

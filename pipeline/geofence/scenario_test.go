@@ -16,8 +16,8 @@ import (
 
 // TestScenarios runs the stories in testdata. A line is one of
 //
-//	fence ID revision=1 from=09:00 to=10:00 center=lng,lat radius=m  a version of a circle; also shape=NAME of shapes below,
-//	      dwell=5m margin=m confirm=n limit=m/s hours=09:00-17:00 tag=T vehicle=N
+//	fence ID revision=1 from=09:00 to=10:00 center=lng,lat radius=m  a version of a circle; also
+//	      shape=NAME of shapes below, dwell=5m margin=m confirm=n limit=m/s hours=09:00-17:00 tag=T vehicle=N
 //	tags A B                                  what the vehicle is from here on
 //	TIME LAT LNG accuracy=m                   a fix, of 20 November 2026 (a Friday)
 //	TIME wait                                 nothing has come until then
@@ -26,15 +26,17 @@ import (
 func TestScenarios(t *testing.T) {
 	scenario.Run(t, func(s *scenario.Story) string {
 		p := &playing{Story: s}
-		return s.Beside(40, scenario.Commands{"fence": p.fence, "end": p.end, "tags": p.tags, "": p.happen}, func(step func()) []string {
-			p.said = ""
-			step()
-			return []string{p.said}
-		})
+		return s.Beside(40, scenario.Commands{"fence": p.fence, "end": p.end, "tags": p.tags, "": p.happen},
+			func(step func()) []string {
+				p.said = ""
+				step()
+				return []string{p.said}
+			})
 	})
 }
 
-// shapes that a scenario may name; degrees are about Null Island, where one is 111 km either way, unless said otherwise.
+// shapes that a scenario may name; degrees are about Null Island, where one is 111 km either way, unless
+// said otherwise.
 var shapes = map[string]string{
 	"ring":     `{"type":"Polygon","coordinates":[[[-0.02,-0.02],[0.02,-0.02],[0.02,0.02],[-0.02,0.02],[-0.02,-0.02]],[[-0.01,-0.01],[0.01,-0.01],[0.01,0.01],[-0.01,0.01],[-0.01,-0.01]]]}`,
 	"islands":  `{"type":"MultiPolygon","coordinates":[[[[0,0],[0.01,0],[0.01,0.01],[0,0.01],[0,0]]],[[[0.03,0],[0.04,0],[0.04,0.01],[0.03,0.01],[0.03,0]]]]}`,
@@ -172,7 +174,8 @@ func readFence(s *scenario.Story, words []string) fleet.FenceVersion {
 			if _, err := fmt.Sscanf(value, "%d:%d-%d:%d", &h[0], &h[1], &h[2], &h[3]); err != nil {
 				s.Fail("%v", err)
 			}
-			v.Schedule = &fleet.Schedule{Zone: time.UTC, Windows: []fleet.Window{{Days: 0x7f, From: h[0]*60 + h[1], To: h[2]*60 + h[3]}}}
+			v.Schedule = &fleet.Schedule{Zone: time.UTC,
+				Windows: []fleet.Window{{Days: 0x7f, From: h[0]*60 + h[1], To: h[2]*60 + h[3]}}}
 		default:
 			s.Fail("unknown word %q", w)
 		}

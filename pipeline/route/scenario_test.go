@@ -17,13 +17,14 @@ import (
 
 // TestScenarios runs the stories in testdata. What stands behind "|" is what comes of the lines above it.
 //
-//	plan NAME start=T end=T [from=T] [to=T] [corridor=LAT,LNG;LAT,LNG;WIDTH] [fence=A]   a version, the next revision of its name
+//	plan NAME start=T end=T [from=T] [to=T] [corridor=LAT,LNG;LAT,LNG;WIDTH] [fence=A]  a version, of the next revision
 //	stop NAME [LAT,LNG,RADIUS] [fence=A] [from=T] [until=T] [stay=D]                    of the plan above it
 //	T fix LAT,LNG [accuracy=M] [trip] [inside=A,B] [enter=A[@T]] [exit=A[@T]] [cross=A[@T]]
 //	T drive LAT,LNG speed=KMH [every=D]    fixes on a trip from the last place
 //	T wait                                 nothing arrives up to T
 //
-// T is a time of Friday 20 November 2026 UTC. Times of arrival ahead are told with open, what was reached with each line.
+// T is a time of Friday 20 November 2026 UTC. Times of arrival ahead are told with open, what was reached
+// with each line.
 //
 //	open                                   what goes on, with the times of arrival
 func TestScenarios(t *testing.T) {
@@ -101,7 +102,8 @@ func (s *story) fence(name string) fleet.FenceID {
 
 func (s *story) plan(words []string) {
 	words = words[1:]
-	p := fleet.RoutePlan{ID: fleet.PlanID(slices.Index(s.names, words[0]) + 1), Revision: uint64(len(s.plans) + 1), Vehicle: key.Vehicle}
+	p := fleet.RoutePlan{ID: fleet.PlanID(slices.Index(s.names, words[0]) + 1), Revision: uint64(len(s.plans) + 1),
+		Vehicle: key.Vehicle}
 	if p.ID == 0 {
 		s.names = append(s.names, words[0])
 		p.ID = fleet.PlanID(len(s.names))
@@ -126,7 +128,8 @@ func (s *story) plan(words []string) {
 				v := s.numbers(point)
 				line = append(line, fmt.Sprintf("[%v,%v]", v[1], v[0]))
 			}
-			p.Corridor = fmt.Appendf(nil, `{"type":"Corridor","coordinates":[%s],"width_m":%s}`, strings.Join(line, ","), parts[len(parts)-1])
+			p.Corridor = fmt.Appendf(nil, `{"type":"Corridor","coordinates":[%s],"width_m":%s}`, strings.Join(line, ","),
+				parts[len(parts)-1])
 		default:
 			s.Fail("what is %q?", word)
 		}
@@ -289,7 +292,8 @@ func (s *story) tell(run *fleet.RouteRun, ahead bool) string {
 			text += " missed " + clock(x.Missed)
 		}
 		if ahead && x.ETA != 0 {
-			text += fmt.Sprintf(" at about %s ± %s", clock(x.ETA), (time.Duration(x.ETAError) * time.Millisecond).Round(time.Second))
+			text += fmt.Sprintf(" at about %s ± %s", clock(x.ETA),
+				(time.Duration(x.ETAError) * time.Millisecond).Round(time.Second))
 		}
 	}
 	if run.OffSince != 0 {

@@ -1,6 +1,7 @@
-// Package scenario plays the stories in testdata, which tests read. A story is a text: each line of it is a step, with what came of
-// it below or beside, and a comment begins with #. A test brings the commands that its stories are made of. What comes of them must
-// be what the story says; with -update the story is written anew, and the difference is to be reviewed.
+// Package scenario plays the stories in testdata, which tests read. A story is a text: each line of it is a step, with
+// what came of it below or beside, and a comment begins with #. A test brings the commands that its stories are made
+// of. What comes of them must be what the story says; with -update the story is written anew, and the difference is to
+// be reviewed.
 package scenario
 
 import (
@@ -77,8 +78,8 @@ func few(lines []string, from int) string {
 	return strings.Join(lines[min(from, len(lines)):min(from+3, len(lines))], "\n      ")
 }
 
-// Commands are what the steps of a story may be, by their first word. The command of no name does what no other does, such as
-// steps that begin with a time, and that of # hears the comments.
+// Commands are what the steps of a story may be, by their first word. The command of no name does what no other does,
+// such as steps that begin with a time, and that of # hears the comments.
 type Commands map[string]func(words []string)
 
 // Story is a story while it is played. Where it cannot be understood, the test fails and names the line.
@@ -89,8 +90,8 @@ type Story struct {
 	line int // that is being played, from 1 on
 }
 
-// Below plays a story in which what came of a step stands in lines below it that begin with a mark. Each step is done by tell,
-// which says what came of it.
+// Below plays a story in which what came of a step stands in lines below it that begin with a mark. Each step is done
+// by tell, which says what came of it.
 func (s *Story) Below(mark string, commands Commands, tell func(step func()) []string) string {
 	var lines []string
 	for i, line := range strings.Split(s.Text, "\n") {
@@ -106,8 +107,8 @@ func (s *Story) Below(mark string, commands Commands, tell func(step func()) []s
 	return strings.Join(lines, "\n")
 }
 
-// Beside plays a story in which what came of a step stands on its line, behind as many characters and a bar. Each step is done
-// by tell, which says what came of it.
+// Beside plays a story in which what came of a step stands on its line, behind as many characters and a bar. Each step
+// is done by tell, which says what came of it.
 func (s *Story) Beside(width int, commands Commands, tell func(step func()) []string) string {
 	lines := strings.Split(s.Text, "\n")
 	for i, line := range lines {

@@ -12,7 +12,9 @@ import (
 func echo() (Commands, func(step func()) []string) {
 	var said []string
 	say := func(words []string) { said = append(said, words...) }
-	return Commands{"say": say, "hush": func([]string) {}, "": func([]string) { say([]string{"else"}) }, "#": say}, func(step func()) []string {
+	hush := func([]string) {}
+	other := func([]string) { say([]string{"else"}) }
+	return Commands{"say": say, "hush": hush, "": other, "#": say}, func(step func()) []string {
 		said = nil
 		step()
 		return said

@@ -110,8 +110,9 @@ func (r *letterRows) columns() []part { return []part{&r.letters} }
 
 func (l Letter) values(s Source) []any {
 	return []any{
-		uint64(l.Account), LetterID(s.Topic, s.Partition, l.Offset, l.Index), l.At.Time(), string(l.Reason), l.Detail, l.UniqueID,
-		s.Topic, uint16(s.Partition), uint64(l.Offset), uint32(l.Index), l.Format, string(l.Payload), uint64(l.Bytes),
+		uint64(l.Account), LetterID(s.Topic, s.Partition, l.Offset, l.Index), l.At.Time(), string(l.Reason), l.Detail,
+		l.UniqueID, s.Topic, uint16(s.Partition), uint64(l.Offset), uint32(l.Index), l.Format,
+		string(l.Payload), uint64(l.Bytes),
 	}
 }
 

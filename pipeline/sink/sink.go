@@ -68,7 +68,8 @@ func NewBatch(db driver.Conn, topic string, partition int) *Batch {
 // tables are the rows of all tables.
 func (b *Batch) tables() []table {
 	return []table{
-		&b.apart, &b.letters, &b.positions, &b.telemetry, &b.heard, &b.heardHours, &b.tags, &b.outcomes, &b.mileages, &b.states,
+		&b.apart, &b.letters, &b.positions, &b.telemetry, &b.heard, &b.heardHours, &b.tags, &b.outcomes,
+		&b.mileages, &b.states,
 	}
 }
 

@@ -16,8 +16,8 @@ import (
 
 var vehicle = fleet.VehicleKey{Account: 7, Vehicle: 42}
 
-// TestScenarios runs the stories in testdata. A line is something that happens to one vehicle on 20 November 2026, after
-// the time at which it happens; below it, after >, stands what became known by it.
+// TestScenarios runs the stories in testdata. A line is something that happens to one vehicle on 20 November 2026,
+// after the time at which it happens; below it, after >, stands what became known by it.
 //
 //	drive 10m 50 every=30s    drives east for ten minutes at 50 km/h, a fix every 30 s
 //	drive 10m 50 renew=12s    likewise, and the tracker renews its place each 12 s only
@@ -28,8 +28,8 @@ var vehicle = fleet.VehicleKey{Account: 7, Vehicle: 42}
 //	show                      what is open then
 //	set use_ignition=off      a setting, before anything happens: also no_data, split, stop_after (s)
 //
-// Fixes may have speed= (km/h; drive and stand give their own, unless it is given), nospeed, ignition=on|off, motion=on|off, accuracy=,
-// odometer= (m at the first fix, which then grows by what is driven) and device=.
+// Fixes may have speed= (km/h; drive and stand give their own, unless it is given), nospeed, ignition=on|off,
+// motion=on|off, accuracy=, odometer= (m at the first fix, which then grows by what is driven) and device=.
 //
 // A comment begins a new story.
 func TestScenarios(t *testing.T) {

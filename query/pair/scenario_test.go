@@ -28,7 +28,8 @@ func TestScenarios(t *testing.T) {
 			}
 			lat, lng := s.Place(words[2])
 			midnight := at.Truncate(24 * time.Hour)
-			tracks[words[0]] = append(tracks[words[0]], pair.Fix{At: fleet.Millis(at.Sub(midnight).Milliseconds()), Place: fleet.Place{Lat: lat, Lng: lng}})
+			tracks[words[0]] = append(tracks[words[0]],
+				pair.Fix{At: fleet.Millis(at.Sub(midnight).Milliseconds()), Place: fleet.Place{Lat: lat, Lng: lng}})
 		}
 		ask := func(words []string) {
 			q := pair.Question{Metres: s.Number(words[1]), Apart: words[0] == "apart"}
@@ -92,7 +93,8 @@ func place(track []pair.Fix, at fleet.Millis) fleet.Place {
 	for i := 1; i < len(track); i++ {
 		if x, y := track[i-1], track[i]; x.At <= at && at <= y.At {
 			part := float64(at-x.At) / float64(y.At-x.At)
-			return fleet.Place{Lat: x.Place.Lat + part*(y.Place.Lat-x.Place.Lat), Lng: x.Place.Lng + part*(y.Place.Lng-x.Place.Lng)}
+			return fleet.Place{Lat: x.Place.Lat + part*(y.Place.Lat-x.Place.Lat),
+				Lng: x.Place.Lng + part*(y.Place.Lng-x.Place.Lng)}
 		}
 	}
 	return fleet.Place{}
