@@ -37,10 +37,8 @@ const HeatCap = 5 * time.Minute
 func Heatmap(ctx context.Context, db driver.Conn, f HeatFilter) ([]HeatCell, error) {
 	rows, err := db.Query(ctx, schemas.Query("heatmap_cells"), clickhouse.Named("account", uint64(f.Account)),
 		clickhouse.Named("vehicle", uint64(f.Vehicle)), clickhouse.Named("from", int64(f.From)), clickhouse.Named("to", int64(f.To)),
-		clickhouse.Named("west", fleet.StoredCoordinate(f.Box.West)),
-		clickhouse.Named("south", fleet.StoredCoordinate(f.Box.South)),
-		clickhouse.Named("east", fleet.StoredCoordinate(f.Box.East)),
-		clickhouse.Named("north", fleet.StoredCoordinate(f.Box.North)),
+		clickhouse.Named("west", fleet.StoredCoordinate(f.Box.West)), clickhouse.Named("south", fleet.StoredCoordinate(f.Box.South)),
+		clickhouse.Named("east", fleet.StoredCoordinate(f.Box.East)), clickhouse.Named("north", fleet.StoredCoordinate(f.Box.North)),
 		clickhouse.Named("resolution", uint8(f.Resolution)), clickhouse.Named("without", uint32(areaDoubts|fleet.FlagJump)),
 		clickhouse.Named("cap", HeatCap.Milliseconds()), clickhouse.Named("limit", uint64(f.Limit)))
 	if err != nil {

@@ -49,10 +49,8 @@ func (f *LatestFilter) named(more ...any) []any {
 		near = *f.Near
 	}
 	return append(more, clickhouse.Named("account", uint64(f.Account)), clickhouse.Named("vehicles", vehicles),
-		clickhouse.Named("west", fleet.StoredCoordinate(f.Box.West)),
-		clickhouse.Named("east", fleet.StoredCoordinate(f.Box.East)),
-		clickhouse.Named("south", fleet.StoredCoordinate(f.Box.South)),
-		clickhouse.Named("north", fleet.StoredCoordinate(f.Box.North)),
+		clickhouse.Named("west", fleet.StoredCoordinate(f.Box.West)), clickhouse.Named("east", fleet.StoredCoordinate(f.Box.East)),
+		clickhouse.Named("south", fleet.StoredCoordinate(f.Box.South)), clickhouse.Named("north", fleet.StoredCoordinate(f.Box.North)),
 		clickhouse.Named("lat", near.Lat), clickhouse.Named("lng", near.Lng), clickhouse.Named("radius", near.Radius),
 		clickhouse.Named("earth", fleet.EarthRadius))
 }

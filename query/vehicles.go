@@ -91,9 +91,8 @@ func LiveOf(ctx context.Context, db driver.Conn, account fleet.AccountID, vehicl
 	defer rows.Close()
 	for rows.Next() {
 		var r liveRow
-		if err := rows.Scan(&r.vehicle, (*int64)(&r.fix.FixTime), &r.fix.Lat, &r.fix.Lng, &r.fix.Speed, &r.fix.Course,
-			&r.fix.Accuracy, (*int8)(&r.fix.Ignition), &r.mileageTime, &r.mileage, &r.charge, &r.chargeTime, &r.fuel,
-			&r.fuelTime, &r.rangeM, &r.engine); err != nil {
+		if err := rows.Scan(&r.vehicle, (*int64)(&r.fix.FixTime), &r.fix.Lat, &r.fix.Lng, &r.fix.Speed, &r.fix.Course, &r.fix.Accuracy,
+			(*int8)(&r.fix.Ignition), &r.mileageTime, &r.mileage, &r.charge, &r.chargeTime, &r.fuel, &r.fuelTime, &r.rangeM, &r.engine); err != nil {
 			return nil, fmt.Errorf("read live state: %w", err)
 		}
 		all[r.vehicle] = r.live()
@@ -125,9 +124,8 @@ func (r *liveRow) live() Live {
 		p.Lat, p.Lng = math.NaN(), math.NaN()
 	}
 	l := Live{
-		FixTime: p.FixTime, Lat: p.Lat, Lng: p.Lng, Speed: p.Speed, Course: p.Course, Accuracy: p.Accuracy,
-		Ignition: p.Ignition, Mileage: orNaN(r.mileage), Charge: orNaN(r.charge), Fuel: orNaN(r.fuel), Range: orNaN(r.rangeM),
-		EngineTime: orNaN(r.engine),
+		FixTime: p.FixTime, Lat: p.Lat, Lng: p.Lng, Speed: p.Speed, Course: p.Course, Accuracy: p.Accuracy, Ignition: p.Ignition,
+		Mileage: orNaN(r.mileage), Charge: orNaN(r.charge), Fuel: orNaN(r.fuel), Range: orNaN(r.rangeM), EngineTime: orNaN(r.engine),
 	}
 	for _, at := range []struct {
 		to   *fleet.Millis
