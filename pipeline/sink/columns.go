@@ -68,7 +68,7 @@ func (w *words) fill(f *filler) { f.each(func(i int) any { return (*w)[i] }) }
 type optional[T any] struct {
 	values []T
 	absent []bool
-	refs   []*T // made when the column is sent: until then values may move
+	refs   []*T // Made when the column is sent, because until then values may move.
 }
 
 func (o *optional[T]) add(v T, ok bool) {
