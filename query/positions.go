@@ -74,10 +74,10 @@ func track(ctx context.Context, db driver.Conn, f TrackFilter, yield func(fleet.
 	p := fleet.Position{Account: f.Account, Vehicle: f.Vehicle}
 	var s positionScan
 	for rows.Next() {
-		if err := rows.Scan(s.into(&p)...); err != nil {
+		if err := rows.Scan(s.into()...); err != nil {
 			return err
 		}
-		s.finish(&p)
+		s.stored.Restore(&p)
 		if every > 0 {
 			if b := int64(p.FixTime) / every; b == bucket {
 				continue
@@ -111,33 +111,16 @@ func CountTrack(ctx context.Context, db driver.Conn, f TrackFilter) (int, error)
 	return int(n), nil
 }
 
-// positionScan holds what the columns of a position are scanned into where the domain's type is another. It is reused
-// from row to row.
+// positionScan is where the columns of a position are scanned, reused from row to row.
 type positionScan struct {
-	dest             []any
-	satellites       int16
-	ignition, motion int8
-	device           uint64
-	fix, own, got    int64
-	cell             uint64
-	flags            uint32
+	stored fleet.StoredPosition
+	dest   []any
 }
 
-// into returns where the columns go, from device to flags in the order of positions_track.sql.
-func (s *positionScan) into(p *fleet.Position) []any {
+// into returns where the columns go, in the order of fleet.StoredColumns.
+func (s *positionScan) into() []any {
 	if s.dest == nil {
-		s.dest = []any{
-			&s.device, &s.fix, &s.own, &s.got, &p.Lat, &p.Lng, &p.Altitude, &p.Speed, &p.Course, &p.Accuracy, &p.Odometer,
-			&s.satellites, &s.ignition, &s.motion, &p.Alarm, &s.cell, &s.flags,
-		}
+		s.dest = s.stored.Columns()
 	}
 	return s.dest
-}
-
-func (s *positionScan) finish(p *fleet.Position) {
-	p.Device = fleet.DeviceID(s.device)
-	p.FixTime, p.DeviceTime, p.ReceivedTime = fleet.Millis(s.fix), fleet.Millis(s.own), fleet.Millis(s.got)
-	p.Satellites = int(s.satellites)
-	p.Ignition, p.Motion = fleet.Tri(s.ignition), fleet.Tri(s.motion)
-	p.Cell, p.Flags = fleet.Cell(s.cell), fleet.Flags(s.flags)
 }

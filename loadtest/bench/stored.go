@@ -322,15 +322,8 @@ func (b *stored) readTrack(ctx context.Context, query string, args []any) (int, 
 		return 0, err
 	}
 	defer rows.Close()
-	var device, cell uint64
-	var fix, own, got int64
-	var lat, lng, altitude, speed, course, accuracy, odometer float64
-	var satellites int16
-	var ignition, motion int8
-	var alarm string
-	var flags uint32
-	into := []any{&device, &fix, &own, &got, &lat, &lng, &altitude, &speed, &course, &accuracy, &odometer, &satellites, &ignition, &motion,
-		&alarm, &cell, &flags} // once, as the product does
+	var position fleet.StoredPosition
+	into := position.Columns() // once, as the product does
 	n := 0
 	for rows.Next() {
 		if err := rows.Scan(into...); err != nil {

@@ -1,4 +1,4 @@
-package fleet_test
+package codec
 
 import (
 	"encoding/json"
@@ -14,20 +14,24 @@ import (
 
 // drawEvent makes up an event, with all sorts of text in it.
 func drawEvent(t *rapid.T) fleet.Event {
-	word := rapid.OneOf(rapid.SampledFrom([]string{"trip", fleet.EventTripEnded, "a<b>&c", "quote\"\\", "ü\u2028", ""}), rapid.String())
-	body, err := json.Marshal(map[string]any{"n": rapid.Float64Range(-1e9, 1e9).Draw(t, "n"), "s": word.Draw(t, "s"), "deep": []any{nil, true, map[string]any{}}})
+	word := rapid.OneOf(rapid.SampledFrom([]string{"trip", fleet.EventTripEnded, "a<b>&c", "quote\"\\", "ü\u2028", ""}),
+		rapid.String())
+	body, err := json.Marshal(map[string]any{"n": rapid.Float64Range(-1e9, 1e9).Draw(t, "n"), "s": word.Draw(t, "s"),
+		"deep": []any{nil, true, map[string]any{}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return fleet.Event{
-		ID: rapid.Uint64().Draw(t, "id"), Type: word.Draw(t, "type"), Account: fleet.AccountID(rapid.Uint64().Draw(t, "account")),
+		ID: rapid.Uint64().Draw(t, "id"), Type: word.Draw(t, "type"),
+		Account: fleet.AccountID(rapid.Uint64().Draw(t, "account")),
 		Vehicle: fleet.VehicleID(rapid.SampledFrom([]uint64{0, 1, 1 << 40, math.MaxUint64}).Draw(t, "vehicle")),
-		At:      fleet.Millis(rapid.Int64().Draw(t, "at")), Late: rapid.Bool().Draw(t, "late"), Kind: fleet.Kind(word.Draw(t, "kind")),
+		At:      fleet.Millis(rapid.Int64().Draw(t, "at")), Late: rapid.Bool().Draw(t, "late"),
+		Kind:   fleet.Kind(word.Draw(t, "kind")),
 		Object: rapid.Uint64().Draw(t, "object"), Revision: rapid.Uint32().Draw(t, "revision"), Body: body,
 	}
 }
 
-// TestEventsAreWrittenAsJSONWritesThem holds Append and ParseEvent against encoding/json.
+// TestEventsAreWrittenAsJSONWritesThem holds AppendEvent and ParseEvent against encoding/json.
 func TestEventsAreWrittenAsJSONWritesThem(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := drawEvent(t)
@@ -35,10 +39,10 @@ func TestEventsAreWrittenAsJSONWritesThem(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := e.Append(nil); string(got) != string(want) {
+		if got := AppendEvent(nil, &e); string(got) != string(want) {
 			t.Fatalf("written\n%s\nJSON writes\n%s", got, want)
 		}
-		got, err := fleet.ParseEvent(want)
+		got, err := ParseEvent(want)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -56,8 +60,10 @@ func TestEventsAreWrittenAsJSONWritesThem(t *testing.T) {
 func TestChangesAreReadAsJSONReadsThem(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := fleet.Change{
-			Account: fleet.AccountID(rapid.Uint64Range(1, 1<<60).Draw(t, "account")), Vehicle: fleet.VehicleID(rapid.Uint64().Draw(t, "vehicle")),
-			From: fleet.Millis(rapid.Int64().Draw(t, "from")), To: fleet.Millis(rapid.Int64().Draw(t, "to")), Job: fleet.JobID(rapid.Uint64().Draw(t, "job")),
+			Account: fleet.AccountID(rapid.Uint64Range(1, 1<<60).Draw(t, "account")),
+			Vehicle: fleet.VehicleID(rapid.Uint64().Draw(t, "vehicle")),
+			From:    fleet.Millis(rapid.Int64().Draw(t, "from")), To: fleet.Millis(rapid.Int64().Draw(t, "to")),
+			Job:    fleet.JobID(rapid.Uint64().Draw(t, "job")),
 			Inputs: rapid.SliceOf(rapid.Byte()).Draw(t, "inputs"),
 		}
 		if rapid.Bool().Draw(t, "live") {
@@ -67,13 +73,13 @@ func TestChangesAreReadAsJSONReadsThem(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := fleet.ParseChange(text); err != nil || len(got.Inputs) != len(c.Inputs) {
+		if got, err := ParseChange(text); err != nil || len(got.Inputs) != len(c.Inputs) {
 			t.Fatalf("%s became %+v (%v)", text, got, err)
 		}
 		text = spoil(t, text)
 		var want fleet.Change
 		wrong := json.Unmarshal(text, &want)
-		got, err := fleet.ParseChange(text)
+		got, err := ParseChange(text)
 		if (err == nil) != (wrong == nil) || err == nil && !reflect.DeepEqual(got, want) {
 			t.Fatalf("%q\nread %+v (%v)\nJSON reads %+v (%v)", text, got, err, want, wrong)
 		}
@@ -102,20 +108,20 @@ func TestAnEventWithoutABodyIsWritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := e.Append(nil); string(got) != string(want) {
+	if got := AppendEvent(nil, &e); string(got) != string(want) {
 		t.Errorf("written\n%s\nJSON writes\n%s", got, want)
 	}
 }
 
-// TestWhatIsNoEventIsRefusedAsJSONRefusesIt changes one byte of an event, adds one, or cuts it: whatever encoding/json makes of that is
-// what ParseEvent makes of it.
+// TestWhatIsNoEventIsRefusedAsJSONRefusesIt changes one byte of an event, adds one, or cuts it: whatever encoding/json
+// makes of that is what ParseEvent makes of it.
 func TestWhatIsNoEventIsRefusedAsJSONRefusesIt(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := drawEvent(t)
-		text := spoil(t, e.Append(nil))
+		text := spoil(t, AppendEvent(nil, &e))
 		var want fleet.Event
 		wrong := json.Unmarshal(text, &want)
-		got, err := fleet.ParseEvent(text)
+		got, err := ParseEvent(text)
 		if (err == nil) != (wrong == nil) {
 			t.Fatalf("%s: %v, JSON says %v", text, err, wrong)
 		}
@@ -127,8 +133,10 @@ func TestWhatIsNoEventIsRefusedAsJSONRefusesIt(t *testing.T) {
 
 func benchmarkEvent() fleet.Event {
 	return fleet.Event{
-		ID: 1 << 61, Type: fleet.EventFenceEntered, Account: 912061596495507456, Vehicle: 912061599887593472, At: 1e12, Kind: fleet.KindVisit,
-		Object: 1 << 62, Revision: 1, Body: json.RawMessage(`{"id":"6917529027641081856","recognised_ms":1000000000000,"start_ms":1000000000000,` +
+		ID: 1 << 61, Type: fleet.EventFenceEntered, Account: 912061596495507456, Vehicle: 912061599887593472, At: 1e12,
+		Kind:   fleet.KindVisit,
+		Object: 1 << 62, Revision: 1,
+		Body: json.RawMessage(`{"id":"6917529027641081856","recognised_ms":1000000000000,"start_ms":1000000000000,` +
 			`"end_ms":1000000000000,"open":true,"fence":"912061599887593473","revision":1,"initial":false,"entry_place":{"lat":30.25,"lng":-97.75},"fixes":1}`),
 	}
 }
@@ -138,7 +146,7 @@ func BenchmarkEventAppend(b *testing.B) {
 	var text []byte
 	b.ReportAllocs()
 	for b.Loop() {
-		text = e.Append(text[:0])
+		text = AppendEvent(text[:0], &e)
 	}
 }
 
@@ -154,10 +162,10 @@ func BenchmarkEventMarshal(b *testing.B) {
 
 func BenchmarkEventParse(b *testing.B) {
 	e := benchmarkEvent()
-	text := e.Append(nil)
+	text := AppendEvent(nil, &e)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := fleet.ParseEvent(text); err != nil {
+		if _, err := ParseEvent(text); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -165,7 +173,7 @@ func BenchmarkEventParse(b *testing.B) {
 
 func BenchmarkEventUnmarshal(b *testing.B) {
 	e := benchmarkEvent()
-	text := e.Append(nil)
+	text := AppendEvent(nil, &e)
 	b.ReportAllocs()
 	for b.Loop() {
 		var read fleet.Event
