@@ -13,7 +13,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"github.com/motorpool/fleet"
-	"github.com/motorpool/fleet/query"
+	"github.com/motorpool/fleet/pipeline/registry"
 	"github.com/motorpool/fleet/schemas"
 )
 
@@ -92,7 +92,7 @@ type ReleasePublisher interface {
 // process of a group does it, the one that is told to be in charge.
 type Releaser struct {
 	db       driver.Conn
-	registry *query.Registry
+	registry *registry.Devices
 	apart    *Apart
 	out      ReleasePublisher
 	metrics  *Metrics

@@ -115,7 +115,7 @@ func BookingsDueOn(ctx context.Context, db driver.Conn, account fleet.AccountID,
 		if err := row.Scan(&name); err != nil {
 			return err
 		}
-		zone, err := zoneNamed(name, time.UTC)
+		zone, err := ZoneNamed(name, time.UTC)
 		if err != nil {
 			zone = time.UTC
 		}

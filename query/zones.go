@@ -3,6 +3,7 @@ package query
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -66,11 +67,22 @@ func zonesOf(ctx context.Context, db driver.Conn, account fleet.AccountID, vehic
 		zone := loaded[name]
 		if zone == nil {
 			var err error
-			if zone, err = zoneNamed(name, time.UTC); err != nil {
+			if zone, err = ZoneNamed(name, time.UTC); err != nil {
 				zone = time.UTC // as the pipeline does: it was checked when it was written
 			}
 			loaded[name] = zone
 		}
 		return zone
 	}, err
+}
+
+// ZoneNamed returns a time zone, and fallback for no name.
+func ZoneNamed(name string, fallback *time.Location) (*time.Location, error) {
+	if name == "" {
+		return fallback, nil
+	}
+	if name == "Local" {
+		return nil, fmt.Errorf("there is no time zone %s", name)
+	}
+	return time.LoadLocation(name)
 }

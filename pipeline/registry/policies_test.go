@@ -1,4 +1,4 @@
-package query_test
+package registry_test
 
 import (
 	"fmt"
@@ -9,8 +9,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"github.com/motorpool/fleet"
-	"github.com/motorpool/fleet/query"
-	"github.com/motorpool/fleet/schemas"
+	"github.com/motorpool/fleet/pipeline/registry"
 	"github.com/motorpool/fleet/schemas/schematest"
 )
 
@@ -18,30 +17,20 @@ import (
 type policyWorld struct {
 	t        *testing.T
 	db       driver.Conn
-	policies *query.Policies
+	policies *registry.Policies
 	at       time.Time // of the next write
 }
 
 func newPolicyWorld(t *testing.T) *policyWorld {
 	db := schematest.Open(t)
-	return &policyWorld{t: t, db: db, policies: query.NewPolicies(db), at: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)}
+	return &policyWorld{t: t, db: db, policies: registry.NewPolicies(db), at: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)}
 }
 
 // write adds a revision, an hour after the one before.
 func (w *policyWorld) write(kind string, account, id, revision uint64, body string) {
 	w.t.Helper()
 	w.at = w.at.Add(time.Hour)
-	archived := any(nil)
-	if body == "archived" {
-		archived, body = w.at, "{}"
-	}
-	if err := w.db.Exec(w.t.Context(), `INSERT INTO record_log (account, kind, id, revision, write_id, action, at, created_at, archived_at, actor, request_id, body)
-		VALUES ($1, $2, $3, $4, 1, '', $5, $5, $6, '', '', $7)`, account, kind, id, revision, w.at, archived, body); err != nil {
-		w.t.Fatal(err)
-	}
-	if err := schemas.Fill(w.t.Context(), w.db, kind); err != nil {
-		w.t.Fatal(err)
-	}
+	schematest.Write(w.t, w.db, kind, account, id, revision, w.at, body)
 }
 
 // policy reads what is new and returns account 7's policy.
@@ -103,7 +92,7 @@ func TestVersionsOfAGeofenceAreItsRevisions(t *testing.T) {
 		t.Errorf("skipped %d", n)
 	}
 	// Whoever comes later reads the same.
-	w.policies = query.NewPolicies(w.db)
+	w.policies = registry.NewPolicies(w.db)
 	w.want("read at once", w.fences(), "1 r7 -1-9 b")
 }
 
@@ -292,7 +281,7 @@ func TestAVehicleIsBoundByItsBookings(t *testing.T) {
 	want("and not back after all", "booking bkg_1 %v-%v", 8.5, 20.0)
 	booking(7, "completed", "veh_5", `,"actual_pickup_at":"`+hour(8.5)+`","actual_return_at":"`+hour(21)+`"`)
 	want("back, and in its buffer", "booking bkg_1 %v-%v done %v; booking bkg_1 after %v-%v done %v", 8.5, 20.0, 21.0, 21.0, 22.0, 22.0)
-	w.policies = query.NewPolicies(w.db)
+	w.policies = registry.NewPolicies(w.db)
 	want("read at once", "booking bkg_1 %v-%v done %v; booking bkg_1 after %v-%v done %v", 8.5, 20.0, 21.0, 21.0, 22.0, 22.0)
 	booking(8, "cancelled", "veh_5", "")
 	want("cancelled", "")

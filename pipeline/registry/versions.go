@@ -1,4 +1,4 @@
-package query
+package registry
 
 import (
 	"encoding/json"
@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/query"
 )
 
 // policyRevision is one revision of a geofence or an alert rule, read already.
@@ -157,7 +158,7 @@ func (r *policyRevision) readRule(body string) error {
 	if r.rule.Severity == "" {
 		r.rule.Severity = r.rule.Kind.Severity()
 	}
-	takes, ok := ThresholdOf(r.rule.Kind)
+	takes, ok := query.ThresholdOf(r.rule.Kind)
 	if !ok {
 		return nil
 	}

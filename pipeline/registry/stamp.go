@@ -1,4 +1,4 @@
-package query
+package registry
 
 import (
 	"context"
@@ -20,9 +20,9 @@ type stamp struct {
 	changed time.Time // when it was seen to be another one
 }
 
-// stampSettle is for how long tables that were written to are read again: of several replicas the one that was asked may be
+// staleFor is for how long tables that were written to are read again: of several replicas the one that was asked may be
 // ahead of the one that was read.
-const stampSettle = 5 * time.Second
+const staleFor = 5 * time.Second
 
 // stale says whether the tables must be read at a time: what is read after the call is at least as new as the answer. A reading
 // that fails must be told of with forget. Tables without parts on this server, which are empty or elsewhere, are always stale.
@@ -34,7 +34,7 @@ func (s *stamp) stale(ctx context.Context, db driver.Conn, now time.Time) (bool,
 	if seen != s.seen {
 		s.seen, s.changed = seen, now
 	}
-	return partitions == 0 || now.Sub(s.changed) < stampSettle, nil
+	return partitions == 0 || now.Sub(s.changed) < staleFor, nil
 }
 
 // forget makes the tables stale until they have been read.

@@ -1,4 +1,4 @@
-package query_test
+package registry_test
 
 import (
 	"fmt"
@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/motorpool/fleet"
-	"github.com/motorpool/fleet/query"
+	"github.com/motorpool/fleet/pipeline/registry"
 )
 
 func TestVersionsOfARoutePlanAreThoseOfItsVehicle(t *testing.T) {
@@ -50,6 +50,6 @@ func TestVersionsOfARoutePlanAreThoseOfItsVehicle(t *testing.T) {
 	w.want("one that cannot be read", routes(12), "1 r4 6-on, 2 stops")
 	w.write("route_plan", 8, 2, 1, plan(11, "")) // 8
 	w.want("of another account", routes(11), "1 r1 3-5, 2 stops; 1 r3 5-6, 3 stops")
-	w.policies = query.NewPolicies(w.db)
+	w.policies = registry.NewPolicies(w.db)
 	w.want("read at once", routes(12), "1 r4 6-on, 2 stops")
 }
