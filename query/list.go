@@ -28,38 +28,6 @@ type Listing struct {
 	Related []Related // records that these name
 }
 
-// Listings are the listings of all kinds of records.
-var Listings = []*Listing{
-	&Vehicles,
-	&Devices,
-	&APIKeys,
-	&Geofences,
-	&AlertRules,
-	&Jobs,
-	&Bookings,
-	&Customers,
-	&CustomerNotes,
-	&Documents,
-	&Tolls,
-	&ServiceTasks,
-	&Schedules,
-	&Reminders,
-	&WorkOrders,
-	&Issues,
-	&Inspections,
-	&VehicleClasses,
-	&Locations,
-	&RatePlans,
-	&Quotes,
-	&Payments,
-	&Expenses,
-	&MeterReadings,
-	&DeviceCommands,
-	&Blocks,
-	&RoutePlans,
-	&DriverTags,
-}
-
 // ListField is a member of a record that lists know.
 type ListField struct {
 	Name  string    // in the interface, and the column
