@@ -21,6 +21,7 @@ var allowed = []struct {
 	{"pipeline/codec", []string{""}, []string{"github.com/apache/arrow/", "github.com/google/flatbuffers"}},
 	{"pipeline/fix", []string{""}, []string{"std"}},
 	{"pipeline/recording", []string{""}, []string{"std"}},
+	{"pipeline/scenario", []string{""}, []string{"std"}},
 	{"pipeline/trip", []string{""}, []string{"std"}},
 	{"pipeline/geofence", []string{"", "query/area"}, []string{"github.com/uber/h3-go/"}},
 	{"pipeline/alert", []string{""}, []string{"std"}},

@@ -301,49 +301,27 @@ func (c *Chain) loadStates(ctx context.Context, vehicles []*vehicle) error {
 		return err
 	}
 	return schemas.EachRow(ctx, c.deps.DB, "read states", schemas.Query("vehicle_states"), nil, func(row schemas.Row) error {
-		var account, id, device, h3cell uint64
-		var fixTime, deviceTime, received, newest time.Time
-		var lat, lng, candidateLat, candidateLng int32
-		var altitude *int32
-		var speed, course *uint16
-		var accuracy, odometer *uint32
-		var satellites *uint8
-		var ignition, motion int8
-		var alarm string
-		var flags uint32
+		var account, id uint64
+		var last fleet.StoredPosition
+		var newest time.Time
 		var candidateTime *time.Time
+		var candidateLat, candidateLng int32
 		var wheels fleet.Wheels
-		if err := row.Scan(&account, &id, &device, &fixTime, &deviceTime, &received, &lat, &lng, &altitude, &speed,
-			&course, &accuracy, &odometer, &satellites, &ignition, &motion, &alarm, &h3cell, &flags, &newest,
-			&candidateTime, &candidateLat, &candidateLng, (*int64)(&wheels.Goes), (*int64)(&wheels.Same), &wheels.Speed,
-			&wheels.Way, (*int64)(&wheels.Mute)); err != nil {
+		columns := append([]any{&account, &id}, last.Columns()...)
+		columns = append(columns, &newest, &candidateTime, &candidateLat, &candidateLng,
+			(*int64)(&wheels.Goes), (*int64)(&wheels.Same), &wheels.Speed, &wheels.Way, (*int64)(&wheels.Mute))
+		if err := row.Scan(columns...); err != nil {
 			return err
 		}
 		v := c.vehicle(vehicleKey{fleet.AccountID(account), fleet.VehicleID(id)})
-		v.state.Last = fleet.Position{
-			Account: v.key.account, Vehicle: v.key.vehicle, Device: fleet.DeviceID(device),
-			FixTime: fleet.MillisOf(fixTime), DeviceTime: fleet.MillisOf(deviceTime), ReceivedTime: fleet.MillisOf(received),
-			Lat: float64(lat) / 1e7, Lng: float64(lng) / 1e7, Altitude: unscaled(altitude, 10), Speed: unscaled(speed, 100),
-			Course: unscaled(course, 100), Accuracy: unscaled(accuracy, 10), Odometer: unscaled(odometer, 1), Satellites: -1,
-			Ignition: fleet.Tri(ignition), Motion: fleet.Tri(motion), Alarm: alarm, Cell: fleet.Cell(h3cell), Flags: fleet.Flags(flags),
-		}
-		if satellites != nil {
-			v.state.Last.Satellites = int(*satellites)
-		}
+		v.state.Last = fleet.Position{Account: v.key.account, Vehicle: v.key.vehicle}
+		last.Restore(&v.state.Last)
 		v.state.Newest, v.state.Wheels = fleet.MillisOf(newest), wheels
 		if candidateTime != nil {
-			v.state.Candidate = fix.Candidate{Time: fleet.MillisOf(*candidateTime), Lat: float64(candidateLat) / 1e7, Lng: float64(candidateLng) / 1e7}
+			v.state.Candidate = fix.Candidate{Time: fleet.MillisOf(*candidateTime), Lat: fleet.CoordinateOf(candidateLat), Lng: fleet.CoordinateOf(candidateLng)}
 		}
 		return nil
 	})
-}
-
-// unscaled returns a stored whole number in its plain unit, and NaN for null.
-func unscaled[T int32 | uint32 | uint16](v *T, scale float64) float64 {
-	if v == nil {
-		return math.NaN()
-	}
-	return float64(*v) / scale
 }
 
 func (c *Chain) loadMileages(ctx context.Context, vehicles []*vehicle) error {

@@ -146,7 +146,7 @@ func (f *AreaFilter) stays(ctx context.Context, db driver.Conn) ([]stay, error) 
 		if jumper == vehicle && jumperAt == at && jumperCell == cell {
 			return nil
 		}
-		place := fleet.Place{Lat: float64(lat7) / 1e7, Lng: float64(lng7) / 1e7}
+		place := fleet.Place{Lat: fleet.CoordinateOf(lat7), Lng: fleet.CoordinateOf(lng7)}
 		if edge[cell] && !f.Contains(place.Lat, place.Lng) {
 			return nil
 		}

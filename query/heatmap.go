@@ -2,7 +2,6 @@ package query
 
 import (
 	"context"
-	"math"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -35,13 +34,12 @@ const HeatCap = 5 * time.Minute
 
 // Heatmap returns the cells with fixes in the order of their numbers. Fixes whose place is not to be trusted are left out.
 func Heatmap(ctx context.Context, db driver.Conn, f HeatFilter) ([]HeatCell, error) {
-	steps := func(deg float64) int32 { return int32(math.Round(deg / fleet.CoordinateUnit)) }
 	var cells []HeatCell
 	err := schemas.EachRow(ctx, db, "read heat map", schemas.Query("heatmap_cells"), []any{
 		clickhouse.Named("account", uint64(f.Account)), clickhouse.Named("vehicle", uint64(f.Vehicle)),
 		clickhouse.Named("from", int64(f.From)), clickhouse.Named("to", int64(f.To)),
-		clickhouse.Named("west", steps(f.Box.West)), clickhouse.Named("south", steps(f.Box.South)),
-		clickhouse.Named("east", steps(f.Box.East)), clickhouse.Named("north", steps(f.Box.North)),
+		clickhouse.Named("west", fleet.StoredCoordinate(f.Box.West)), clickhouse.Named("south", fleet.StoredCoordinate(f.Box.South)),
+		clickhouse.Named("east", fleet.StoredCoordinate(f.Box.East)), clickhouse.Named("north", fleet.StoredCoordinate(f.Box.North)),
 		clickhouse.Named("resolution", uint8(f.Resolution)),
 		clickhouse.Named("without", uint32(areaDoubts|fleet.FlagJump)), clickhouse.Named("cap", HeatCap.Milliseconds()),
 		clickhouse.Named("limit", uint64(f.Limit)),

@@ -3,7 +3,6 @@ package query
 import (
 	"context"
 	"fmt"
-	"math"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -49,10 +48,9 @@ func (f *LatestFilter) named(more ...any) []any {
 	if f.Near != nil {
 		near = *f.Near
 	}
-	steps := func(deg float64) int32 { return int32(math.Round(deg / fleet.CoordinateUnit)) }
 	return append(more, clickhouse.Named("account", uint64(f.Account)), clickhouse.Named("vehicles", vehicles),
-		clickhouse.Named("west", steps(f.Box.West)), clickhouse.Named("east", steps(f.Box.East)),
-		clickhouse.Named("south", steps(f.Box.South)), clickhouse.Named("north", steps(f.Box.North)),
+		clickhouse.Named("west", fleet.StoredCoordinate(f.Box.West)), clickhouse.Named("east", fleet.StoredCoordinate(f.Box.East)),
+		clickhouse.Named("south", fleet.StoredCoordinate(f.Box.South)), clickhouse.Named("north", fleet.StoredCoordinate(f.Box.North)),
 		clickhouse.Named("lat", near.Lat), clickhouse.Named("lng", near.Lng), clickhouse.Named("radius", near.Radius),
 		clickhouse.Named("earth", fleet.EarthRadius))
 }
@@ -69,11 +67,11 @@ func LatestPositions(ctx context.Context, db driver.Conn, f LatestFilter) ([]Lat
 		clickhouse.Named("offset", uint64(f.Offset)))
 	err := schemas.EachRow(ctx, db, "read latest positions", schemas.Query("positions_latest"), args,
 		func(row schemas.Row) error {
-			dest := append(append([]any{&vehicle}, s.into(&latest.Position)...), &latest.Distance)
+			dest := append(append([]any{&vehicle}, s.into()...), &latest.Distance)
 			if err := row.Scan(dest...); err != nil {
 				return err
 			}
-			s.finish(&latest.Position)
+			s.stored.Restore(&latest.Position)
 			latest.Vehicle = fleet.VehicleID(vehicle)
 			all = append(all, latest)
 			return nil

@@ -71,10 +71,10 @@ func track(ctx context.Context, db driver.Conn, f TrackFilter, yield func(fleet.
 	args := f.named(clickhouse.Named("limit", limit))
 	doing := fmt.Sprintf("read track of %s", f.Vehicle)
 	return schemas.EachRow(ctx, db, doing, schemas.Query(name), args, func(row schemas.Row) error {
-		if err := row.Scan(s.into(&p)...); err != nil {
+		if err := row.Scan(s.into()...); err != nil {
 			return err
 		}
-		s.finish(&p)
+		s.stored.Restore(&p)
 		if every > 0 {
 			before := bucket
 			if bucket = int64(p.FixTime) / every; bucket == before {
@@ -103,33 +103,16 @@ func CountTrack(ctx context.Context, db driver.Conn, f TrackFilter) (int, error)
 	return int(n), nil
 }
 
-// positionScan holds what the columns of a position are scanned into where the domain's type is another. It is reused
-// from row to row.
+// positionScan is where the columns of a position are scanned, reused from row to row.
 type positionScan struct {
-	dest             []any
-	satellites       int16
-	ignition, motion int8
-	device           uint64
-	fix, own, got    int64
-	cell             uint64
-	flags            uint32
+	stored fleet.StoredPosition
+	dest   []any
 }
 
-// into returns where the columns go, from device to flags in the order of positions_track.sql.
-func (s *positionScan) into(p *fleet.Position) []any {
+// into returns where the columns go, in the order of fleet.StoredColumns.
+func (s *positionScan) into() []any {
 	if s.dest == nil {
-		s.dest = []any{
-			&s.device, &s.fix, &s.own, &s.got, &p.Lat, &p.Lng, &p.Altitude, &p.Speed, &p.Course, &p.Accuracy, &p.Odometer,
-			&s.satellites, &s.ignition, &s.motion, &p.Alarm, &s.cell, &s.flags,
-		}
+		s.dest = s.stored.Columns()
 	}
 	return s.dest
-}
-
-func (s *positionScan) finish(p *fleet.Position) {
-	p.Device = fleet.DeviceID(s.device)
-	p.FixTime, p.DeviceTime, p.ReceivedTime = fleet.Millis(s.fix), fleet.Millis(s.own), fleet.Millis(s.got)
-	p.Satellites = int(s.satellites)
-	p.Ignition, p.Motion = fleet.Tri(s.ignition), fleet.Tri(s.motion)
-	p.Cell, p.Flags = fleet.Cell(s.cell), fleet.Flags(s.flags)
 }

@@ -330,7 +330,7 @@ type events struct {
 func (e events) PublishEvents(ctx context.Context, all []fleet.Event) error {
 	messages := make([]topic.Message, len(all))
 	for i := range all {
-		value := all[i].Append(make([]byte, 0, 256+len(all[i].Body)))
+		value := codec.AppendEvent(make([]byte, 0, 256+len(all[i].Body)), &all[i])
 		messages[i] = topic.Message{Value: value, ContentType: codec.ContentTypeJSON}
 	}
 	return e.feed.PublishRaw(ctx, e.topic, messages)

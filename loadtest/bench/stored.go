@@ -314,15 +314,8 @@ func (b *stored) sameDay(n int, sql string) error {
 
 // readTrack reads every column of a track and returns how many positions it has.
 func (b *stored) readTrack(ctx context.Context, query string, args []any) (int, error) {
-	var device, cell uint64
-	var fix, own, got int64
-	var lat, lng, altitude, speed, course, accuracy, odometer float64
-	var satellites int16
-	var ignition, motion int8
-	var alarm string
-	var flags uint32
-	into := []any{&device, &fix, &own, &got, &lat, &lng, &altitude, &speed, &course, &accuracy, &odometer, &satellites, &ignition, &motion,
-		&alarm, &cell, &flags} // once, as the product does
+	var position fleet.StoredPosition
+	into := position.Columns() // once, as the product does
 	n := 0
 	err := schemas.EachRow(ctx, b.s.DB, "read a track", query, args, func(row schemas.Row) error {
 		if err := row.Scan(into...); err != nil {
