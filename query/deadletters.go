@@ -45,7 +45,8 @@ func (f *DeadLetterFilter) named(more ...any) []any {
 		to = endOfTime
 	}
 	return append(more, clickhouse.Named("account", uint64(f.Account)), clickhouse.Named("from", int64(max(f.From, 0))),
-		clickhouse.Named("to", int64(to)), clickhouse.Named("reason", string(f.Reason)), clickhouse.Named("unique_id", f.UniqueID))
+		clickhouse.Named("to", int64(to)), clickhouse.Named("reason", string(f.Reason)),
+		clickhouse.Named("unique_id", f.UniqueID))
 }
 
 // DeadLetters returns dead letters without their payloads, newest first.

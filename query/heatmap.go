@@ -32,14 +32,17 @@ type HeatCell struct {
 // HeatCap is the most time that one fix counts for: after that nobody knows where the vehicle was.
 const HeatCap = 5 * time.Minute
 
-// Heatmap returns the cells with fixes in the order of their numbers. Fixes whose place is not to be trusted are left out.
+// Heatmap returns the cells with fixes in the order of their numbers. Fixes whose place is not to be
+// trusted are left out.
 func Heatmap(ctx context.Context, db driver.Conn, f HeatFilter) ([]HeatCell, error) {
 	var cells []HeatCell
 	err := schemas.EachRow(ctx, db, "read heat map", schemas.Query("heatmap_cells"), []any{
 		clickhouse.Named("account", uint64(f.Account)), clickhouse.Named("vehicle", uint64(f.Vehicle)),
 		clickhouse.Named("from", int64(f.From)), clickhouse.Named("to", int64(f.To)),
-		clickhouse.Named("west", fleet.StoredCoordinate(f.Box.West)), clickhouse.Named("south", fleet.StoredCoordinate(f.Box.South)),
-		clickhouse.Named("east", fleet.StoredCoordinate(f.Box.East)), clickhouse.Named("north", fleet.StoredCoordinate(f.Box.North)),
+		clickhouse.Named("west", fleet.StoredCoordinate(f.Box.West)),
+		clickhouse.Named("south", fleet.StoredCoordinate(f.Box.South)),
+		clickhouse.Named("east", fleet.StoredCoordinate(f.Box.East)),
+		clickhouse.Named("north", fleet.StoredCoordinate(f.Box.North)),
 		clickhouse.Named("resolution", uint8(f.Resolution)),
 		clickhouse.Named("without", uint32(areaDoubts|fleet.FlagJump)), clickhouse.Named("cap", HeatCap.Milliseconds()),
 		clickhouse.Named("limit", uint64(f.Limit)),

@@ -13,4 +13,5 @@ var RoutePlans = Listing{Table: "route_plans", Fields: []ListField{
 }, Search: []string{"name", "description"}}
 
 // RouteRuns is how runs along route plans are read.
-var RouteRuns = Derivable[*fleet.RouteRun]{Kind: fleet.KindRun, table: "route_runs", fresh: func() *fleet.RouteRun { return new(fleet.RouteRun) }}
+var RouteRuns = Derivable[*fleet.RouteRun]{Kind: fleet.KindRun, table: "route_runs",
+	fresh: func() *fleet.RouteRun { return new(fleet.RouteRun) }}

@@ -19,7 +19,8 @@ type Tracker struct {
 }
 
 // FindTrackers returns those of an account's devices in use that have one of the unique ids or ids.
-func FindTrackers(ctx context.Context, db driver.Conn, account fleet.AccountID, uniqueIDs []string, ids []fleet.DeviceID) ([]Tracker, error) {
+func FindTrackers(ctx context.Context, db driver.Conn, account fleet.AccountID, uniqueIDs []string,
+	ids []fleet.DeviceID) ([]Tracker, error) {
 	keys := make([]uint64, len(ids))
 	for i, id := range ids {
 		keys[i] = uint64(id)
@@ -31,7 +32,8 @@ func FindTrackers(ctx context.Context, db driver.Conn, account fleet.AccountID, 
 		clickhouse.Named("unique_ids", uniqueIDs), clickhouse.Named("ids", keys))
 }
 
-// Holders returns the devices in use that have one of the unique ids, whichever accounts' they are: for operators, who may know.
+// Holders returns the devices in use that have one of the unique ids, whichever accounts' they are: for
+// operators, who may know.
 func Holders(ctx context.Context, db driver.Conn, uniqueIDs ...string) ([]Tracker, error) {
 	return trackers(ctx, db, "devices_holding", clickhouse.Named("unique_ids", uniqueIDs))
 }

@@ -42,13 +42,16 @@ func TestRowsAreReadInTheirOrder(t *testing.T) {
 
 func TestOneRowIsOneOrNone(t *testing.T) {
 	db := schematest.Empty(t)
-	if n, ok, err := schemas.OneRow(t.Context(), db, "count", firstNumbers, upTo(1), scanNumber); n != 0 || !ok || err != nil {
+	if n, ok, err := schemas.OneRow(t.Context(), db, "count", firstNumbers, upTo(1), scanNumber); n != 0 ||
+		!ok || err != nil {
 		t.Errorf("of one row came %d, %v and %v", n, ok, err)
 	}
-	if n, ok, err := schemas.OneRow(t.Context(), db, "count", firstNumbers, upTo(0), scanNumber); n != 0 || ok || err != nil {
+	if n, ok, err := schemas.OneRow(t.Context(), db, "count", firstNumbers, upTo(0), scanNumber); n != 0 ||
+		ok || err != nil {
 		t.Errorf("of no row came %d, %v and %v", n, ok, err)
 	}
-	if _, ok, err := schemas.OneRow(t.Context(), db, "count", "SELECT nothing", nil, scanNumber); ok || !said(err, "count: ") {
+	if _, ok, err := schemas.OneRow(t.Context(), db, "count", "SELECT nothing", nil, scanNumber); ok ||
+		!said(err, "count: ") {
 		t.Errorf("of a query that fails came %v and %v", ok, err)
 	}
 }
@@ -84,7 +87,8 @@ func TestWhatGoesWrongIsWrappedOnceWithWhatWasBeingDone(t *testing.T) {
 		"the columns":     {"SELECT 'text'", scanNumber, "clickhouse"},
 		"what reads them": {"SELECT 1", func(*uint64, schemas.Row) error { return broken }, "broken"},
 		"a later block": {
-			"SELECT number + throwIf(number = 50000) FROM numbers(100000) SETTINGS max_block_size = 1000", scanNumber, "code: 395",
+			"SELECT number + throwIf(number = 50000) FROM numbers(100000) SETTINGS max_block_size = 1000",
+			scanNumber, "code: 395",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -236,7 +236,8 @@ func (v *vehicleBody) traits(base *fleet.Traits) (*fleet.Traits, error) {
 			return nil, err
 		}
 		// It holds to the end of its last day, where the vehicle is.
-		t.Obligations = append(t.Obligations, fleet.Obligation{Kind: "document", Ref: document.name, To: fleet.MillisOf(last.AddDate(0, 0, 1))})
+		t.Obligations = append(t.Obligations,
+			fleet.Obligation{Kind: "document", Ref: document.name, To: fleet.MillisOf(last.AddDate(0, 0, 1))})
 	}
 	slices.SortStableFunc(t.Obligations, func(a, b fleet.Obligation) int { return cmp.Compare(a.To, b.To) })
 	return t, nil

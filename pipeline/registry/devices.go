@@ -14,9 +14,9 @@ import (
 	"github.com/motorpool/fleet/schemas"
 )
 
-// Devices is every registered device of every account: the account and the vehicle of a fix come from here. A device whose
-// unique id an operator gave to another account is not among them. A change of an account's retention is seen when
-// everything is read.
+// Devices is every registered device of every account: the account and the vehicle of a fix come from here. A device
+// whose unique id an operator gave to another account is not among them. A change of an account's retention is seen
+// when everything is read.
 type Devices struct {
 	Refresher
 
@@ -97,7 +97,8 @@ func (d *Devices) take(found []*fleet.Device, gone []fleet.DeviceID, everything 
 	}
 	forget := func(id fleet.DeviceID) {
 		unique := d.uniqueOf[id]
-		if device := d.byUnique[unique]; device != nil && device.ID == id { // another device may have come and gone under the name
+		// another device may have come and gone under the name
+		if device := d.byUnique[unique]; device != nil && device.ID == id {
 			delete(d.byUnique, unique)
 		}
 		delete(d.uniqueOf, id)
@@ -129,7 +130,8 @@ func (d *Devices) Len() int {
 	return len(d.byUnique)
 }
 
-// assignmentsOf reads the assignments out of a device's record, and when it got the unique id that it has, 0 if it always had it.
+// assignmentsOf reads the assignments out of a device's record, and when it got the unique id that it has, 0 if it
+// always had it.
 func assignmentsOf(body string) ([]fleet.Assignment, fleet.Millis, error) {
 	var device struct {
 		Named       *time.Time `json:"unique_since"`

@@ -9,8 +9,8 @@ import (
 	"github.com/motorpool/fleet/schemas/schematest"
 )
 
-// TestRegistryOutlivesWritesThatCameInAnotherOrder has two devices of one name, as it looks when the clock of the writer
-// that took the name from the first stood behind.
+// TestRegistryOutlivesWritesThatCameInAnotherOrder has two devices of one name, as it looks when the clock of the
+// writer that took the name from the first stood behind.
 func TestRegistryOutlivesWritesThatCameInAnotherOrder(t *testing.T) {
 	db := schematest.Open(t)
 	devices := registry.NewDevices(db)
@@ -20,7 +20,8 @@ func TestRegistryOutlivesWritesThatCameInAnotherOrder(t *testing.T) {
 		if archived {
 			archivedAt = "now64(3)"
 		}
-		if err := db.Exec(t.Context(), fmt.Sprintf(`INSERT INTO devices (account, id, revision, created_at, updated_at, archived_at, unique_id, body)
+		if err := db.Exec(t.Context(),
+			fmt.Sprintf(`INSERT INTO devices (account, id, revision, created_at, updated_at, archived_at, unique_id, body)
 			VALUES (7, %d, %d, now64(3), fromUnixTimestamp64Milli(%d), %s, 'one', '{}')`, id, revision, at.UnixMilli(), archivedAt)); err != nil {
 			t.Fatal(err)
 		}
@@ -41,7 +42,8 @@ func TestRegistryOutlivesWritesThatCameInAnotherOrder(t *testing.T) {
 func TestADeviceThatCannotBeReadHurtsNoOther(t *testing.T) {
 	db := schematest.Open(t)
 	devices := registry.NewDevices(db)
-	if err := db.Exec(t.Context(), `INSERT INTO devices (account, id, revision, created_at, updated_at, unique_id, body) VALUES
+	if err := db.Exec(t.Context(),
+		`INSERT INTO devices (account, id, revision, created_at, updated_at, unique_id, body) VALUES
 		(7, 1, 1, now64(3), now64(3), 'bad', '{"assignments":[{"vehicle_id":"nonsense"}]}'),
 		(7, 2, 1, now64(3), now64(3), 'good', '{"assignments":[{"vehicle_id":"veh_5"}]}')`); err != nil {
 		t.Fatal(err)

@@ -59,7 +59,8 @@ func (p *Policies) takeOwed(o *owed, changed map[fleet.AccountID]bool) {
 		if was.vehicle != o.vehicle && was.Kind == "booking" && !was.gone && !o.gone {
 			// It was swapped for another: what it did until then it did for the booking.
 			left := *was
-			left.Ref, left.Done, left.DoneAt, left.after = fmt.Sprintf("%s until %d", was.Ref, o.revision), true, fleet.MillisOf(o.at), 0
+			left.Ref, left.Done, left.DoneAt, left.after =
+				fmt.Sprintf("%s until %d", was.Ref, o.revision), true, fleet.MillisOf(o.at), 0
 			a.bind(&left)
 		}
 	}
@@ -92,7 +93,8 @@ func (a *accountRecords) obligations(vehicle fleet.VehicleID, t *fleet.Traits) {
 		}
 		t.Obligations = append(t.Obligations, made)
 		if o.after > o.DoneAt && o.DoneAt != 0 {
-			t.Obligations = append(t.Obligations, fleet.Obligation{Kind: o.Kind, Ref: o.Ref + " after", From: o.DoneAt, To: o.after, Done: true, DoneAt: o.after})
+			t.Obligations = append(t.Obligations,
+				fleet.Obligation{Kind: o.Kind, Ref: o.Ref + " after", From: o.DoneAt, To: o.after, Done: true, DoneAt: o.after})
 		}
 	}
 	slices.SortStableFunc(t.Obligations, func(a, b fleet.Obligation) int {

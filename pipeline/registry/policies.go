@@ -20,8 +20,9 @@ import (
 	"github.com/motorpool/fleet/schemas"
 )
 
-// Policies is what every account has laid down about its vehicles: the versions of its geofences and alert rules, and the
-// traits of its vehicles, route plans among them. Whatever callers wrote in miles or local times is SI and UTC here.
+// Policies is what every account has laid down about its vehicles: the versions of its geofences and alert
+// rules, and the traits of its vehicles, route plans among them. Whatever callers wrote in miles or local times
+// is SI and UTC here.
 type Policies struct {
 	Refresher
 
@@ -69,8 +70,8 @@ func NewPolicies(db driver.Conn) *Policies {
 	return p
 }
 
-// Of returns the policy of an account, which is empty if nothing is laid down. It is shared and must not be changed, and
-// it does not change by itself: ask again for a newer one.
+// Of returns the policy of an account, which is empty if nothing is laid down. It is shared and must not be changed,
+// and it does not change by itself: ask again for a newer one.
 func (p *Policies) Of(account fleet.AccountID) *fleet.Policy {
 	p.mu.RLock()
 	policy := p.policies[account]
@@ -153,8 +154,10 @@ func (p *Policies) recordsOf(account uint64) *accountRecords {
 	if a == nil {
 		a = &accountRecords{zone: time.UTC, vehicles: map[fleet.VehicleID]*vehicleRecord{},
 			devices: map[fleet.DeviceID]deviceRecord{}, fences: map[fleet.FenceID][]policyRevision{},
-			rules: map[fleet.RuleID][]policyRevision{}, owed: map[owedKey]*owed{}, bound: map[fleet.VehicleID]map[owedKey]*owed{},
-			stale: map[fleet.VehicleID]bool{}, plans: map[fleet.PlanID][]policyRevision{}, driven: map[fleet.VehicleID]map[fleet.PlanID]bool{}}
+			rules: map[fleet.RuleID][]policyRevision{}, owed: map[owedKey]*owed{},
+			bound: map[fleet.VehicleID]map[owedKey]*owed{},
+			stale: map[fleet.VehicleID]bool{}, plans: map[fleet.PlanID][]policyRevision{},
+			driven: map[fleet.VehicleID]map[fleet.PlanID]bool{}}
 		p.records[id] = a
 	}
 	return a
@@ -299,8 +302,9 @@ func endCurfews(policy *fleet.Policy) {
 func (p *Policies) make(r *reading, account fleet.AccountID) *fleet.Policy {
 	a := p.records[account]
 	old := p.Of(account)
-	policy := &fleet.Policy{Account: account, Version: old.Version, Vehicles: make(map[fleet.VehicleID]*fleet.Traits, len(a.vehicles)),
-		Default: fleet.Traits{Zone: a.zone, Trip: a.account.Trip.over(fleet.TripSettings{})}, Devices: a.settings()}
+	policy := &fleet.Policy{Account: account, Version: old.Version,
+		Vehicles: make(map[fleet.VehicleID]*fleet.Traits, len(a.vehicles)),
+		Default:  fleet.Traits{Zone: a.zone, Trip: a.account.Trip.over(fleet.TripSettings{})}, Devices: a.settings()}
 	for _, id := range slices.Sorted(maps.Keys(a.fences)) {
 		revisions := a.fences[id]
 		versions, err := fenceVersions(id, revisions, a.zone)
@@ -344,8 +348,12 @@ func (p *Policies) make(r *reading, account fleet.AccountID) *fleet.Policy {
 	}
 	clear(a.stale)
 	a.restated = false
-	slices.SortStableFunc(policy.Fences, func(a, b fleet.FenceVersion) int { return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.From, b.From)) })
-	slices.SortStableFunc(policy.Rules, func(a, b fleet.Rule) int { return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.From, b.From)) })
+	slices.SortStableFunc(policy.Fences, func(a, b fleet.FenceVersion) int {
+		return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.From, b.From))
+	})
+	slices.SortStableFunc(policy.Rules, func(a, b fleet.Rule) int {
+		return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.From, b.From))
+	})
 	if old.Version != 0 && reflect.DeepEqual(old, policy) {
 		return old
 	}

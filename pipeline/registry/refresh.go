@@ -1,5 +1,5 @@
-// Package registry holds in memory what the pipeline must know of accounts for each fix: Devices, which device is whose and
-// which vehicle it is on, and Policies, by what a vehicle is judged. Both are kept up to date by a Refresher.
+// Package registry holds in memory what the pipeline must know of accounts for each fix: Devices, which device is whose
+// and which vehicle it is on, and Policies, by what a vehicle is judged. Both are kept up to date by a Refresher.
 package registry
 
 import (

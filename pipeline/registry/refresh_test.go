@@ -24,8 +24,8 @@ func (c *counted) Query(ctx context.Context, query string, args ...any) (driver.
 	return c.Conn.Query(ctx, query, args...)
 }
 
-// TestWhatIsNotWrittenIsNotReadAgain polls the registry and the policies past the time for which a write is looked for on other
-// replicas, and then writes: the very next reading must know.
+// TestWhatIsNotWrittenIsNotReadAgain polls the registry and the policies past the time for which a write is looked for
+// on other replicas, and then writes: the very next reading must know.
 func TestWhatIsNotWrittenIsNotReadAgain(t *testing.T) {
 	w := newPolicyWorld(t)
 	w.write("geofence", 7, 1, 1, `{"name":"a","geometry":{"type":"Circle","radius_m":100}}`)

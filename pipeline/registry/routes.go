@@ -43,7 +43,8 @@ func (b *planBody) plan() (*fleet.RoutePlan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &fleet.RoutePlan{Vehicle: fleet.VehicleID(vehicle), Start: fleet.MillisOf(b.StartsAt), End: fleet.MillisOf(b.EndsAt)}
+	p := &fleet.RoutePlan{Vehicle: fleet.VehicleID(vehicle), Start: fleet.MillisOf(b.StartsAt),
+		End: fleet.MillisOf(b.EndsAt)}
 	if len(b.Corridor) > 0 {
 		p.Corridor = b.Corridor
 	}
@@ -101,7 +102,8 @@ func (p *Policies) takeRoute(r *reading, rows []policyRow, changed map[fleet.Acc
 			r.skip(id.String(), row.revision, err)
 			continue
 		}
-		known = append(known, policyRevision{number: row.revision, at: fleet.MillisOf(row.at), archived: row.archived != 0, plan: plan})
+		known = append(known,
+			policyRevision{number: row.revision, at: fleet.MillisOf(row.at), archived: row.archived != 0, plan: plan})
 		if a.driven[plan.Vehicle] == nil {
 			a.driven[plan.Vehicle] = map[fleet.PlanID]bool{}
 		}
@@ -156,7 +158,8 @@ func (a *accountRecords) routes(vehicle fleet.VehicleID, t *fleet.Traits) {
 func eachRecord(rows []policyRow, take func([]policyRow)) {
 	for from := 0; from < len(rows); {
 		to := from + 1
-		for to < len(rows) && rows[to].id == rows[from].id && rows[to].kind == rows[from].kind && rows[to].account == rows[from].account {
+		for to < len(rows) && rows[to].id == rows[from].id && rows[to].kind == rows[from].kind &&
+			rows[to].account == rows[from].account {
 			to++
 		}
 		take(rows[from:to])
