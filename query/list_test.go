@@ -247,19 +247,18 @@ func TestListsReadOnlyTheirAccountsPartOfTheTable(t *testing.T) {
 			clickhouse.Named("narrowed", uint8(0)), clickhouse.Named("ids", []uint64{})},
 	} {
 		text := strings.NewReplacer("/*table*/", "vehicles", "/*search*/", "make", "/*total*/", "-1").Replace(schemas.Query(name))
-		rows, err := db.Query(t.Context(), "EXPLAIN indexes = 1 "+text, args...)
+		var plan []string
+		err := schemas.EachRow(t.Context(), db, "explain a list", "EXPLAIN indexes = 1 "+text, args, func(row schemas.Row) error {
+			var line string
+			if err := row.Scan(&line); err != nil {
+				return err
+			}
+			plan = append(plan, strings.TrimSpace(line))
+			return nil
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		var plan []string
-		for rows.Next() {
-			var line string
-			if err := rows.Scan(&line); err != nil {
-				t.Fatal(err)
-			}
-			plan = append(plan, strings.TrimSpace(line))
-		}
-		rows.Close()
 		t.Logf("%s:\n%s", name, strings.Join(plan, "\n"))
 		if !slices.ContainsFunc(plan, func(line string) bool {
 			var some, all int
