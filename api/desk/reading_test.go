@@ -86,7 +86,7 @@ func TestAWrongReturnMileageCanBeCorrected(t *testing.T) {
 	// Whatever is done again, late, changes nothing.
 	revisions, bodies := []uint64{}, map[uint64]string{}
 	text := "SELECT revision, body FROM record_log WHERE kind = 'booking' AND id = ? ORDER BY revision"
-	err := schemas.EachRow(t.Context(), d.DB, "read revisions", text, []any{rec.ID}, func(row schemas.Row) error {
+	err = schemas.EachRow(t.Context(), d.DB, "read revisions", text, []any{rec.ID}, func(row schemas.Row) error {
 		var r uint64
 		var body string
 		if err := row.Scan(&r, &body); err != nil {
