@@ -31,6 +31,7 @@ var allowed = []struct {
 	{"pipeline/topic", []string{"", "pipeline/codec"}, nil},
 	{"pipeline/consume", []string{"", "pipeline/topic"}, nil},
 	{"pipeline/sink", []string{"", "schemas"}, nil},
+	{"pipeline/registry", []string{"", "schemas", "query"}, nil},
 	{"pipeline", []string{"", "schemas", "query", "pipeline/..."}, nil},
 	{"query/area", []string{""}, []string{"github.com/uber/h3-go/"}},
 	{"query/pair", []string{""}, []string{"std"}},

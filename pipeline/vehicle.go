@@ -300,22 +300,17 @@ func (c *Chain) loadStates(ctx context.Context, vehicles []*vehicle) error {
 	if err != nil {
 		return err
 	}
-	rows, err := c.deps.DB.Query(ctx, schemas.Query("vehicle_states"))
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
+	return schemas.EachRow(ctx, c.deps.DB, "read states", schemas.Query("vehicle_states"), nil, func(row schemas.Row) error {
 		var account, id uint64
 		var last fleet.StoredPosition
 		var newest time.Time
 		var candidateTime *time.Time
 		var candidateLat, candidateLng int32
 		var wheels fleet.Wheels
-		row := append([]any{&account, &id}, last.Columns()...)
-		row = append(row, &newest, &candidateTime, &candidateLat, &candidateLng,
+		columns := append([]any{&account, &id}, last.Columns()...)
+		columns = append(columns, &newest, &candidateTime, &candidateLat, &candidateLng,
 			(*int64)(&wheels.Goes), (*int64)(&wheels.Same), &wheels.Speed, &wheels.Way, (*int64)(&wheels.Mute))
-		if err := rows.Scan(row...); err != nil {
+		if err := row.Scan(columns...); err != nil {
 			return err
 		}
 		v := c.vehicle(vehicleKey{fleet.AccountID(account), fleet.VehicleID(id)})
@@ -327,8 +322,8 @@ func (c *Chain) loadStates(ctx context.Context, vehicles []*vehicle) error {
 				Time: fleet.MillisOf(*candidateTime), Lat: fleet.CoordinateOf(candidateLat), Lng: fleet.CoordinateOf(candidateLng),
 			}
 		}
-	}
-	return rows.Err()
+		return nil
+	})
 }
 
 func (c *Chain) loadMileages(ctx context.Context, vehicles []*vehicle) error {
@@ -336,22 +331,17 @@ func (c *Chain) loadMileages(ctx context.Context, vehicles []*vehicle) error {
 	if err != nil {
 		return err
 	}
-	rows, err := c.deps.DB.Query(ctx, schemas.Query("vehicle_mileages"))
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
+	return schemas.EachRow(ctx, c.deps.DB, "read mileages", schemas.Query("vehicle_mileages"), nil, func(row schemas.Row) error {
 		var account, id uint64
 		var at time.Time
 		var m fix.Mileage
-		if err := rows.Scan(&account, &id, &at, &m.Raw, &m.Base, &m.Before); err != nil {
+		if err := row.Scan(&account, &id, &at, &m.Raw, &m.Base, &m.Before); err != nil {
 			return err
 		}
 		m.Time = fleet.MillisOf(at)
 		c.vehicle(vehicleKey{fleet.AccountID(account), fleet.VehicleID(id)}).state.Mileage = m
-	}
-	return rows.Err()
+		return nil
+	})
 }
 
 // loadNewest finds the newest position of vehicles without a live one: all that they have is doubtful.
@@ -363,20 +353,16 @@ func (c *Chain) loadNewest(ctx context.Context, b *consume.Batch, vehicles []*ve
 	if err != nil {
 		return err
 	}
-	rows, err := c.deps.DB.Query(ctx, schemas.Query("positions_newest"), own(b)...)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
+	text := schemas.Query("positions_newest")
+	return schemas.EachRow(ctx, c.deps.DB, "read newest positions", text, own(b), func(row schemas.Row) error {
 		var account, id uint64
 		var newest time.Time
-		if err := rows.Scan(&account, &id, &newest); err != nil {
+		if err := row.Scan(&account, &id, &newest); err != nil {
 			return err
 		}
 		c.vehicle(vehicleKey{fleet.AccountID(account), fleet.VehicleID(id)}).state.Newest = fleet.MillisOf(newest)
-	}
-	return rows.Err()
+		return nil
+	})
 }
 
 // own names the batch's range for queries that leave its rows out: when the batch is formed again after a crash, they may
@@ -430,20 +416,18 @@ func (c *Chain) stored(ctx context.Context, b *consume.Batch) (storedTimes, erro
 	if table == nil {
 		return nil, nil
 	}
-	rows, err := c.deps.DB.Query(clickhouse.Context(ctx, clickhouse.WithExternalTable(table)), schemas.Query("positions_stored"), own(b)...)
-	if err != nil {
-		return nil, fmt.Errorf("look for duplicates: %w", err)
-	}
-	defer rows.Close()
 	found := make(storedTimes)
-	for rows.Next() {
+	ctx = clickhouse.Context(ctx, clickhouse.WithExternalTable(table))
+	text := schemas.Query("positions_stored")
+	err := schemas.EachRow(ctx, c.deps.DB, "look for duplicates", text, own(b), func(row schemas.Row) error {
 		var account, id uint64
 		var at, device time.Time
 		var alarm string
-		if err := rows.Scan(&account, &id, &at, &device, &alarm); err != nil {
-			return nil, fmt.Errorf("look for duplicates: %w", err)
+		if err := row.Scan(&account, &id, &at, &device, &alarm); err != nil {
+			return err
 		}
 		found[storedTime{vehicleKey{fleet.AccountID(account), fleet.VehicleID(id)}, fleet.MillisOf(at)}] = telling{fleet.MillisOf(device), alarm}
-	}
-	return found, rows.Err()
+		return nil
+	})
+	return found, err
 }

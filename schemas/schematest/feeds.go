@@ -77,19 +77,16 @@ func FeedAgrees(t *testing.T, db driver.Conn, table string, atLeast int) {
 			t.Errorf("%s: %d rows are as the feed makes them, not %d", table, n, atLeast)
 		}
 		for _, side := range [][2]string{{held, made}, {made, held}} {
-			rows, err := db.Query(t.Context(), fmt.Sprintf("SELECT toString(tuple(*)) FROM (%s EXCEPT DISTINCT %s) LIMIT 3", side[0], side[1]))
-			if err != nil {
-				t.Fatal(err)
-			}
-			for rows.Next() {
+			text := fmt.Sprintf("SELECT toString(tuple(*)) FROM (%s EXCEPT DISTINCT %s) LIMIT 3", side[0], side[1])
+			err := schemas.EachRow(t.Context(), db, "compare a feed", text, nil, func(line schemas.Row) error {
 				var row string
-				if err := rows.Scan(&row); err != nil {
-					t.Fatal(err)
+				if err := line.Scan(&row); err != nil {
+					return err
 				}
 				t.Errorf("%s: only one side has\n%s", table, row)
-			}
-			rows.Close()
-			if err := rows.Err(); err != nil {
+				return nil
+			})
+			if err != nil {
 				t.Fatal(err)
 			}
 		}
