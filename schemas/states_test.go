@@ -18,9 +18,10 @@ import (
 
 var release = flag.String("release", "", "keep the newest schema in states/ as that of a release, such as v0.1.0")
 
-// TestUpgradeFromEveryRelease brings databases as each release made them, with rows in every table, to the newest schema.
-// They must end up as a database that is made today, and lose no row. A file that a release has applied is never
-// edited, renamed or removed: what changes is a new file. Each release keeps its state by make state RELEASE=v0.1.0.
+// TestUpgradeFromEveryRelease brings databases as each release made them, with rows in every table, to the newest
+// schema. They must end up as a database that is made today, and lose no row. A file that a release has applied is
+// never edited, renamed or removed: what changes is a new file. Each release keeps its state by make state
+// RELEASE=v0.1.0.
 func TestUpgradeFromEveryRelease(t *testing.T) {
 	fresh := schematest.Open(t)
 	if *release != "" {
@@ -66,7 +67,8 @@ func TestUpgradeFromEveryRelease(t *testing.T) {
 func objects(t *testing.T, db driver.Conn) []string {
 	t.Helper()
 	var all []string
-	row := db.QueryRow(t.Context(), `SELECT groupArray(formatQuery(replaceAll(create_table_query, currentDatabase() || '.', '')))
+	row := db.QueryRow(t.Context(), `
+		SELECT groupArray(formatQuery(replaceAll(create_table_query, currentDatabase() || '.', '')))
 		FROM (SELECT * FROM system.tables WHERE database = currentDatabase() ORDER BY engine LIKE '%View', name)`)
 	if err := row.Scan(&all); err != nil {
 		t.Fatal(err)
