@@ -113,6 +113,10 @@ generators: build ## make clients of the OpenAPI document in TypeScript, Python 
 	$(GENERATORS_DIR)/python/bin/pip install -q -r loadtest/openapi/generators/requirements.txt
 	loadtest/openapi/with-motorpool.sh bin/motorpool $(CURDIR)/loadtest/openapi/generators/run.sh $(GENERATORS_DIR)
 
+.PHONY: state
+state: deps ## keep the newest schema in schemas/states as that of a release, RELEASE=v0.1.0
+	MOTORPOOL_REQUIRE_ENGINES=1 $(GO) test ./schemas -count=1 -run TestUpgradeFromEveryRelease -release "$${RELEASE:?such as v0.1.0}"
+
 .PHONY: clean
 clean: ## remove what was built (not the data)
 	rm -rf bin dist

@@ -3,6 +3,7 @@ package schemas
 import (
 	"context"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -28,10 +29,11 @@ var quoted = regexp.MustCompile(`'(\w+)'`)
 // Feeds returns all feeds in the order of the names of their tables.
 func Feeds() []Feed {
 	var all []Feed
-	for _, name := range names("feeds") {
-		part := feedText.FindStringSubmatch(read("feeds/" + name + ".sql"))
+	texts := paths("feeds/*.sql")
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
+		part := feedText.FindStringSubmatch(read(texts[name]))
 		if part == nil {
-			panic("feeds/" + name + ".sql is not an insert of revisions of some kind") // embedded at build time
+			panic(texts[name] + " is not an insert of revisions of some kind") // embedded at build time
 		}
 		f := Feed{Table: part[1], Columns: part[2], Select: part[3]}
 		for _, kind := range quoted.FindAllStringSubmatch(part[4], -1) {

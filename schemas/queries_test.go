@@ -2,6 +2,9 @@ package schemas_test
 
 import (
 	"context"
+	"io/fs"
+	"path"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -108,6 +111,33 @@ func withExternal(t *testing.T, text string) clickhouse.QueryOption {
 		tables = append(tables, table)
 	}
 	return clickhouse.WithExternalTable(tables...)
+}
+
+// A file that stands beside the folders of subjects is not read, and of two with one name only one could be asked for.
+func TestEveryFileStandsOnceInAFolderOfASubject(t *testing.T) {
+	for _, kind := range []string{"tables", "views", "queries"} {
+		seen := map[string]string{}
+		err := filepath.WalkDir(kind, func(file string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() {
+				return err
+			}
+			name := entry.Name()
+			if inFolder, _ := path.Match(kind+"/*/*.sql", filepath.ToSlash(file)); !inFolder {
+				t.Errorf("%s: want %s/<subject>/<name>.sql", file, kind)
+			}
+			if other, ok := seen[name]; ok {
+				t.Errorf("%s has the name of %s", file, other)
+			}
+			seen[name] = file
+			return nil
+		})
+		if err != nil || len(seen) == 0 {
+			t.Errorf("%d files of %s, %v", len(seen), kind, err)
+		}
+		if kind == "queries" && len(seen) != len(schemas.QueryNames()) {
+			t.Errorf("%d files, %d queries", len(seen), len(schemas.QueryNames()))
+		}
+	}
 }
 
 func TestQueryOfAnUnknownNamePanics(t *testing.T) {

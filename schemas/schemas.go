@@ -1,9 +1,14 @@
 // Package schemas owns the shape of everything stored in ClickHouse: tables and views as ordered migrations, the
-// feeds that fill tables of current records from the log, and the queries that read, all as plain .sql files that are embedded here. It knows no domain type.
+// feeds that fill tables of current records from the log, and the queries that read, all as plain .sql files that are
+// embedded here. It knows no domain type. Files stand in folders by subject: ingest (what trackers send, and trackers),
+// derived (what is made of that), record (the log, accounts, jobs, vehicles), rental, and store (the database itself).
 //
 // Apply brings a database to the newest schema and may be run by any number of processes at once and any number of
 // times: every file holds one statement that does nothing if its object stands already, and each applied file is
-// noted in schema_versions. A file that was applied is never edited; a change is a new file with a higher number.
+// noted in schema_versions. A file that a release has applied is never edited, renamed or removed; a change is a new
+// file with a higher number. Files of the first release have numbers by subject: record from 0010, ingest from 1010,
+// derived from 2010, rental from 3010, store from 4010, views of a subject from 500 on. What comes later, whatever it
+// is about, takes the next number from 5000 on: the last file is the newest, which is how a backup names its schema.
 package schemas
 
 import (
@@ -13,7 +18,10 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
 	"path"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -21,12 +29,15 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
 
-//go:embed tables/*.sql views/*.sql feeds/*.sql queries/*.sql
+//go:embed tables/*/*.sql views/*/*.sql feeds/*.sql queries/*/*.sql
 var files embed.FS
 
-// Migration is one file of tables/ or views/: a four-digit number, a name and one statement.
+// queries are the paths of the queries by their names, of which each stands once in all folders.
+var queries = paths("queries/*/*.sql")
+
+// Migration is one file of a folder of tables/ or views/: a four-digit number, a name and one statement.
 type Migration struct {
-	Version  string // "0040_positions"
+	Version  string // "1010_positions"
 	SQL      string
 	Checksum string // of SQL, in hex
 }
@@ -34,9 +45,9 @@ type Migration struct {
 // Migrations returns all migrations in the order of their numbers, tables and views together.
 func Migrations() []Migration {
 	var all []Migration
-	for _, dir := range []string{"tables", "views"} {
-		for _, name := range names(dir) {
-			text := read(path.Join(dir, name+".sql"))
+	for _, pattern := range []string{"tables/*/*.sql", "views/*/*.sql"} {
+		for name, file := range paths(pattern) {
+			text := read(file)
 			sum := sha256.Sum256([]byte(text))
 			all = append(all, Migration{Version: name, SQL: text, Checksum: hex.EncodeToString(sum[:8])})
 		}
@@ -45,27 +56,33 @@ func Migrations() []Migration {
 	return all
 }
 
-// Query returns the text of queries/<name>.sql. A name that does not exist is a fault of the program and panics.
+// Query returns the text of <name>.sql of a folder of queries/. A name that does not exist is a fault of the program
+// and panics.
 func Query(name string) string {
-	text, err := files.ReadFile("queries/" + name + ".sql")
-	if err != nil {
+	file, ok := queries[name]
+	if !ok {
 		panic("no query " + name)
 	}
-	return string(text)
+	return read(file)
 }
 
 // QueryNames returns the names of all queries, sorted; a test executes each.
-func QueryNames() []string { return names("queries") }
+func QueryNames() []string { return slices.Sorted(maps.Keys(queries)) }
 
-// names returns the names of the files of a folder, without their ending, sorted.
-func names(dir string) []string {
-	entries, err := files.ReadDir(dir)
+// paths returns the files that a pattern matches by their names without the ending. A name that stands in two folders
+// is a fault of the program and panics.
+func paths(pattern string) map[string]string {
+	found, err := fs.Glob(files, pattern)
 	if err != nil {
-		panic(err) // embedded at build time
+		panic(err) // a pattern of this file
 	}
-	all := make([]string, 0, len(entries))
-	for _, entry := range entries {
-		all = append(all, strings.TrimSuffix(entry.Name(), ".sql"))
+	all := make(map[string]string, len(found))
+	for _, file := range found {
+		name := strings.TrimSuffix(path.Base(file), ".sql")
+		if other, ok := all[name]; ok {
+			panic(file + " has the name of " + other)
+		}
+		all[name] = file
 	}
 	return all
 }

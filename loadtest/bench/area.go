@@ -147,10 +147,7 @@ func (q question) inPostgres() string {
 
 // area asks who was inside a polygon that was never asked for before, in windows of several lengths.
 func (b *stored) area(ctx context.Context) error {
-	query, err := productQuery("area_fixes")
-	if err != nil {
-		return err
-	}
+	query := schemas.Query("area_fixes")
 	windows := []time.Duration{time.Hour, 6 * time.Hour, 24 * time.Hour, 7 * 24 * time.Hour}
 	fmt.Fprint(b.report, "### Vehicles inside an ad-hoc polygon in a time window\n\nPolygons of 5 to 12 corners, 300 m to 3 km across, each asked once, both ways in turn; "+
 		"the answers are compared. Without H3: bounding box, then pointInPolygon, over positions.\n\n"+

@@ -170,12 +170,6 @@ func memoryOfMachine() int64 {
 	return kilobytes << 10
 }
 
-// productQuery returns the text of one of Motorpool's own queries. The benchmark runs at the top of the repository.
-func productQuery(name string) (string, error) {
-	text, err := os.ReadFile(filepath.Join("schemas", "queries", name+".sql"))
-	return string(text), err
-}
-
 // took are the times of one kind of query.
 type took []time.Duration
 
@@ -235,10 +229,7 @@ func (b *stored) window(length time.Duration) (from, to fleet.Millis) {
 
 // oneDay asks for all positions of a random vehicle on a random day, by Motorpool's own query.
 func (b *stored) oneDay(ctx context.Context, state string, queries int) (err error) {
-	query, err := productQuery("positions_track")
-	if err != nil {
-		return err
-	}
+	query := schemas.Query("positions_track")
 	var psql *session
 	if b.postgres != nil {
 		if psql, err = b.postgres.session(); err != nil {
