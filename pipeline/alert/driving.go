@@ -70,7 +70,7 @@ type Span struct {
 // driving judges a trusted fix by the one before.
 func (c *call) driving(in *Input) {
 	d, p := &c.s.Driving, in.Position
-	speed, course := known(p.Speed), known(p.Course)
+	speed, course := minusOneIfNaN(p.Speed), minusOneIfNaN(p.Course)
 	c.limit(in, speed)
 	if span := c.at - d.At; d.At != 0 && span < closest {
 		return // the next fix is judged by the same
@@ -87,8 +87,8 @@ func (c *call) driving(in *Input) {
 	d.At, d.Speed, d.Course = c.at, speed, course
 }
 
-// known makes -1 of NaN.
-func known(v float64) float64 {
+// minusOneIfNaN makes -1 of NaN.
+func minusOneIfNaN(v float64) float64 {
 	if math.IsNaN(v) {
 		return -1
 	}
@@ -112,7 +112,7 @@ func (c *call) incident(sort int, value, speed float64, told bool) {
 	if goesOn {
 		i.Last, i.Value = c.at, max(i.Value, value)
 	} else {
-		*i = Incident{Start: c.at, Last: c.at, Value: value, Speed: max(known(speed), 0), Place: c.near, Derived: !told}
+		*i = Incident{Start: c.at, Last: c.at, Value: value, Speed: max(minusOneIfNaN(speed), 0), Place: c.near, Derived: !told}
 	}
 	source := device
 	if i.Derived {

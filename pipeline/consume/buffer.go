@@ -6,7 +6,7 @@ type buffer struct {
 	Batch
 	bytes     int   // of keys and values
 	highWater int64 // the log's end when the batch was closed
-	again     bool  // the range had been planned before
+	planned   bool  // the range had been planned before
 
 	chunks [][]byte // of chunkSize; each is filled from its start
 	chunk  int      // the chunk that is being filled

@@ -100,7 +100,7 @@ func (f *fetcher) fill(ctx context.Context, b *buffer) bool {
 			closed = true
 		}
 		if closed {
-			b.again = f.planned
+			b.planned = f.planned
 			f.planned, f.short = false, time.Time{}
 			if len(b.Records) > 0 {
 				b.Last, b.highWater = f.position-1, f.lag.end.Load()

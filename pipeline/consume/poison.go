@@ -63,9 +63,9 @@ func (p *poison) doubtful() bool {
 	return p.reason == PoisonFraming || p.reason == PoisonFormat || p.reason == PoisonChecksum
 }
 
-// telling is the part of the bytes that shows whether they are the same again: of a batch whose end is not known, its
+// comparedBytes is the part of the bytes that shows whether they are the same again: of a batch whose end is not known, its
 // header.
-func (p *poison) telling() []byte {
+func (p *poison) comparedBytes() []byte {
 	if p.reason == PoisonFraming {
 		return p.batch[:min(len(p.batch), batchHeader)]
 	}
@@ -79,8 +79,8 @@ type doubt struct {
 	seen int
 }
 
-// settled says whether bytes that come for an offset are those of the log.
-func (d *doubt) settled(at int64, batch []byte) bool {
+// confirm says whether bytes that come for an offset are those of the log.
+func (d *doubt) confirm(at int64, batch []byte) bool {
 	sum := crc32.ChecksumIEEE(batch)
 	if d.at != at || d.sum != sum || d.seen == 0 {
 		*d = doubt{at: at, sum: sum}
@@ -98,7 +98,7 @@ func (f *fetcher) bury(b *buffer, found *poison) (closed bool, err error) {
 		f.found, f.position = found, f.planEnd+1
 		return true, nil
 	}
-	if found.doubtful() && !f.doubt.settled(f.position, found.telling()) {
+	if found.doubtful() && !f.doubt.confirm(f.position, found.comparedBytes()) {
 		f.set.reset(nil, f.position, f.end)
 		return false, found
 	}

@@ -290,16 +290,16 @@ func sized(p []byte) (value, rest []byte, ok bool) {
 }
 
 // interner makes strings of header values, of which a topic has few.
-type interner struct{ known map[string]string }
+type interner struct{ names map[string]string }
 
 func (in *interner) of(p []byte) string {
-	if name, ok := in.known[string(p)]; ok {
+	if name, ok := in.names[string(p)]; ok {
 		return name
 	}
-	if len(in.known) >= 256 || in.known == nil {
-		in.known = make(map[string]string, 8)
+	if len(in.names) >= 256 || in.names == nil {
+		in.names = make(map[string]string, 8)
 	}
 	name := string(p)
-	in.known[name] = name
+	in.names[name] = name
 	return name
 }

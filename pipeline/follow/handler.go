@@ -162,24 +162,24 @@ func (h *Handler) decode(b *consume.Batch) (all []*change, others []fleet.Change
 		}
 		h.f.deps.Metrics.changes.Inc()
 		key := fleet.VehicleKey{Account: c.Account, Vehicle: c.Vehicle}
-		known := byKey[key]
-		if known == nil {
-			known = &change{key: key}
-			byKey[key] = known
-			all = append(all, known)
+		merged := byKey[key]
+		if merged == nil {
+			merged = &change{key: key}
+			byKey[key] = merged
+			all = append(all, merged)
 		}
 		from := max(c.From, 1)
 		switch {
 		case c.Job != 0:
-			known.againFrom = earlier(known.againFrom, from)
-			if !slices.Contains(known.jobs, c.Job) {
-				known.jobs = append(known.jobs, c.Job)
+			merged.againFrom = earlier(merged.againFrom, from)
+			if !slices.Contains(merged.jobs, c.Job) {
+				merged.jobs = append(merged.jobs, c.Job)
 			}
 		case c.To > 0:
-			known.from, known.to = earlier(known.from, from), max(known.to, c.To)
-			known.inputsMissing = known.inputsMissing || c.Inputs == nil
-			if known.inputs = append(known.inputs, c.Inputs); known.inputsMissing {
-				known.inputs = nil
+			merged.from, merged.to = earlier(merged.from, from), max(merged.to, c.To)
+			merged.inputsMissing = merged.inputsMissing || c.Inputs == nil
+			if merged.inputs = append(merged.inputs, c.Inputs); merged.inputsMissing {
+				merged.inputs = nil
 			}
 		}
 	}

@@ -176,15 +176,15 @@ func TestSilenceMeansNothingWhileTheFeedIsBehind(t *testing.T) {
 	all := recording(rng, 1, 2)
 	w.now = all[len(all)-1].At
 	w.handle(w.store(rng, all))
-	settled := false
-	w.f.deps.AllStored = func(context.Context) bool { return settled }
+	allStored := false
+	w.f.deps.AllStored = func(context.Context) bool { return allStored }
 	w.now += fleet.Millis(2 * time.Hour / time.Millisecond)
 	before := w.count("(SELECT count() FROM derivations)")
 	w.tick()
 	if after := w.count("(SELECT count() FROM derivations)"); after != before {
 		t.Errorf("%d rows were written while the feed was behind", after-before)
 	}
-	settled = true
+	allStored = true
 	w.tick()
 	if after := w.count("(SELECT count() FROM derivations)"); after == before {
 		t.Error("nothing was written when the feed had caught up")

@@ -48,8 +48,8 @@ func (f *Follower) lookAt(ctx context.Context, w *watch, from fleet.Millis) erro
 		start = carried.End
 	}
 	start = max(start, w.from, cut, kept)
-	made, complete, err := f.pairAlertsFrom(ctx, w, rule, start, carried)
-	if err != nil || !complete && len(stored) == 0 {
+	made, placed, err := f.pairAlertsFrom(ctx, w, rule, start, carried)
+	if err != nil || !placed && len(stored) == 0 {
 		return err
 	}
 	maps.DeleteFunc(stored, func(_ uint64, a *fleet.Alert) bool { return a != carried && a.Start < start })
@@ -57,8 +57,8 @@ func (f *Follower) lookAt(ctx context.Context, w *watch, from fleet.Millis) erro
 }
 
 // pairAlertsFrom returns the alerts of a pair from a time on. carried is one that was open then, which nothing came before the end
-// of; nil if there is none. known is false where neither is known to have been anywhere.
-func (f *Follower) pairAlertsFrom(ctx context.Context, w *watch, rule *fleet.Rule, start fleet.Millis, carried *fleet.Alert) (all []*fleet.Alert, known bool, err error) {
+// of; nil if there is none. placed is false where neither is known to have been anywhere.
+func (f *Follower) pairAlertsFrom(ctx context.Context, w *watch, rule *fleet.Rule, start fleet.Millis, carried *fleet.Alert) (all []*fleet.Alert, placed bool, err error) {
 	var tracks [2][]pair.Fix
 	for i := range tracks {
 		if tracks[i], err = f.pairTrack(ctx, w.key(i), start, w.until); err != nil {

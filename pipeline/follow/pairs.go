@@ -180,10 +180,10 @@ func (f *Follower) syncWatches(ctx context.Context, stored []watch) ([]watch, er
 			}
 		}
 	}
-	known := map[watch]bool{} // versions, with nothing else
+	seenVersions := map[watch]bool{} // versions, with nothing else
 	for i := range stored {
 		w := &stored[i]
-		known[watch{account: w.account, rule: w.rule, revision: w.revision}] = true
+		seenVersions[watch{account: w.account, rule: w.rule, revision: w.revision}] = true
 		name := watch{account: w.account, rule: w.rule, revision: w.revision, pair: w.pair}
 		_, on := wanted[name]
 		if w.until != 0 {
@@ -200,7 +200,7 @@ func (f *Follower) syncWatches(ctx context.Context, stored []watch) ([]watch, er
 	}
 	for name, from := range wanted {
 		w := name
-		if w.from = from; known[watch{account: w.account, rule: w.rule, revision: w.revision}] {
+		if w.from = from; seenVersions[watch{account: w.account, rule: w.rule, revision: w.revision}] {
 			w.from = now // by a tag that a vehicle was given
 		}
 		news, stored = append(news, w), append(stored, w)

@@ -97,11 +97,11 @@ func (h *Handler) tick(ctx context.Context) error {
 		return err
 	}
 	h.review()
-	settled, behind := h.f.deps.AllStored(ctx), []string(nil)
-	if !settled && h.f.deps.Behind != nil {
-		behind, settled = h.f.deps.Behind(ctx, h.partition)
+	allStored, behind := h.f.deps.AllStored(ctx), []string(nil)
+	if !allStored && h.f.deps.Behind != nil {
+		behind, allStored = h.f.deps.Behind(ctx, h.partition)
 	}
-	if settled {
+	if allStored {
 		if err := h.silences(ctx, behind); err != nil {
 			return err
 		}

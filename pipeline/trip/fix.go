@@ -235,5 +235,5 @@ func (c *Config) stay(s *State, key fleet.VehicleKey, in *input, out *fleet.Enti
 	} else if in.says == stands {
 		s.halt(in)
 	}
-	c.settle(s, key, in, false, out)
+	c.decide(s, key, in, false, out)
 }

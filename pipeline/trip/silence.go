@@ -206,7 +206,7 @@ func (s *State) account(key fleet.VehicleKey, at fleet.Millis, joins bool, out *
 			Unseen: true, MeanSpeed: b.Way * 1000 / float64(span), Fixes: 2, ClosedReason: reasonGap,
 		}
 		if b.Begin.At == b.Since && b.End.At != 0 {
-			t.OdometerStart, t.OdometerEnd = known(b.Begin), known(b.End)
+			t.OdometerStart, t.OdometerEnd = valueOrNil(b.Begin), valueOrNil(b.End)
 		}
 		*out = append(*out, t)
 	}
