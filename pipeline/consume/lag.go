@@ -11,8 +11,8 @@ import (
 type PartitionLag struct {
 	Topic     string
 	Partition int
-	Committed int64 // the next offset to handle; the log's start if the group has committed none
-	End       int64 // the offset that the next record will get
+	Committed int64 // The next offset to handle; the log's start if the group has committed none.
+	End       int64 // The offset that the next record will get.
 }
 
 // Records returns how many offsets are not handled yet.

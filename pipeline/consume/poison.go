@@ -18,11 +18,11 @@ import (
 // is when they are those of the log. Should the verdict on a range change all the same, because a disk or the limit did,
 // then nothing that can be read is lost by it: what was poison had no rows under the range's token.
 type Poison struct {
-	Last   int64        // the last offset of it; the record's Offset is the first
-	Reason PoisonReason // what kind of fault it is
-	Detail string       // for people
-	Head   []byte       // the first bytes of the batch, up to MaxPoisonHead
-	Bytes  int          // of the whole batch, as far as it came
+	Last   int64        // Its last offset; the record's Offset is the first.
+	Reason PoisonReason // The kind of fault.
+	Detail string       // What is wrong, for people to read.
+	Head   []byte       // The first bytes of the batch, up to MaxPoisonHead.
+	Bytes  int          // The size of the whole batch, as far as it came.
 }
 
 // PoisonReason is the kind of a fault, for counters; the set is closed.
@@ -51,7 +51,7 @@ type poison struct {
 	time       fleet.Millis
 	reason     PoisonReason
 	detail     string
-	batch      []byte // valid until the next response
+	batch      []byte // Its bytes, valid until the next response.
 }
 
 func (p *poison) Error() string {

@@ -42,13 +42,13 @@ type Source struct {
 	Topic     string
 	Partition int
 	Offset    int64
-	Index     int // of the report within the record
+	Index     int // The place of the report within the record.
 }
 
 // Batch is the rows of one batch.
 type Batch struct {
 	db         driver.Conn
-	source     Source // topic and partition of all rows
+	source     Source // The topic and partition of all rows.
 	apart      apartRows
 	letters    letterRows
 	positions  positionRows
@@ -194,7 +194,7 @@ func (f *filler) words(values []any) {
 type optional[T any] struct {
 	values []T
 	absent []bool
-	refs   []*T // made when the column is sent: until then values may move
+	refs   []*T // Made when the column is sent, because until then values may move.
 }
 
 func (o *optional[T]) add(v T, ok bool) {
