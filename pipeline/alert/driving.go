@@ -41,30 +41,30 @@ const (
 
 // Driving is what must be remembered to judge how a vehicle is driven.
 type Driving struct {
-	At        fleet.Millis // of the fix before; 0 for none
-	Speed     float64      // m/s; -1 unknown
-	Course    float64      // degrees; -1 unknown
-	Road      float64      // m/s, the limit that the vehicle reported
-	RoadAt    fleet.Millis // when
+	At        fleet.Millis // The time of the fix before; 0 for none.
+	Speed     float64      // In m/s; -1 if unknown.
+	Course    float64      // In degrees; -1 if unknown.
+	Road      float64      // The limit that the vehicle reported, in m/s.
+	RoadAt    fleet.Millis // When the vehicle reported that limit.
 	Incidents [incidents]Incident
 	Speeding  Span
 }
 
 // Incident is the newest of its sort.
 type Incident struct {
-	Start, Last fleet.Millis // 0: there was none
-	Value       float64      // m/s², the greatest; 0 unknown
-	Speed       float64      // m/s, at its beginning; 0 unknown
+	Start, Last fleet.Millis // Both are 0 if there was none.
+	Value       float64      // The greatest, in m/s²; 0 if unknown.
+	Speed       float64      // The speed at its beginning, in m/s; 0 if unknown.
 	Place       fleet.Place
 	Derived     bool
 }
 
 // Span is a time above a limit.
 type Span struct {
-	Start, Last fleet.Millis // Start is 0 while there is none
-	Over        float64      // m/s above the limit, the most
-	Speed       float64      // m/s, then
-	Place       fleet.Place  // where it began
+	Start, Last fleet.Millis // Start is 0 while there is none.
+	Over        float64      // The most that the speed was above the limit, in m/s.
+	Speed       float64      // The speed when it was the most, in m/s.
+	Place       fleet.Place  // Where it began.
 }
 
 // driving judges a trusted fix by the one before.
