@@ -33,7 +33,7 @@
 //	                           -         the alarm tow; an angle that is another       moment                 -
 //	movement_without_booking   -         moving while no booking holds                 stands, booked         ends it
 //	overdue_return             15 min    a booking that is past its end, not done      done or extended       raises it
-//	fault_code                 -         the alarms of FaultAlarms, see there          moment                 -
+//	fault_code                 -         the alarms of faultAlarms, see there          moment                 -
 //	sos, jamming, tampering,   -         their alarms, see fleet.KindOfAlarm           moment                 -
 //	power_cut, low_power
 //	device_alarm               -         any alarm, or those that the rule names       moment                 -

@@ -75,17 +75,3 @@ func Lag(ctx context.Context, client *kafka.Client, group string, topics []strin
 	}
 	return lags, nil
 }
-
-// Lag asks the brokers how many records of all topics the group has not handled yet. It is for readiness: a pipeline
-// that has caught up is at or near zero.
-func (c *Consumer) Lag(ctx context.Context) (int64, error) {
-	lags, err := Lag(ctx, c.client, c.cfg.Group, c.topics)
-	if err != nil {
-		return 0, err
-	}
-	var total int64
-	for _, l := range lags {
-		total += l.Records()
-	}
-	return total, nil
-}

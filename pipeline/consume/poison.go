@@ -21,7 +21,7 @@ type Poison struct {
 	Last   int64        // Its last offset; the record's Offset is the first.
 	Reason PoisonReason // The kind of fault.
 	Detail string       // What is wrong, for people to read.
-	Head   []byte       // The first bytes of the batch, up to MaxPoisonHead.
+	Head   []byte       // The first bytes of the batch, up to maxPoisonHead.
 	Bytes  int          // The size of the whole batch, as far as it came.
 }
 
@@ -39,8 +39,8 @@ const (
 	PoisonRecords     PoisonReason = "records"     // its records are not those that it says, or torn
 )
 
-// MaxPoisonHead is how much of an unreadable batch is kept.
-const MaxPoisonHead = 64 << 10
+// maxPoisonHead is how much of an unreadable batch is kept.
+const maxPoisonHead = 64 << 10
 
 // sameBytes is how many times the same damaged bytes must come, where the network may have damaged them.
 const sameBytes = 3
@@ -116,7 +116,7 @@ func (f *fetcher) bury(b *buffer, found *poison) (closed bool, err error) {
 	f.metrics.poison.WithLabelValues(f.topic, string(found.reason)).Inc()
 	p := &Poison{
 		Last: last, Reason: found.reason, Detail: found.detail, Bytes: len(found.batch),
-		Head: bytes.Clone(found.batch[:min(len(found.batch), MaxPoisonHead)]),
+		Head: bytes.Clone(found.batch[:min(len(found.batch), maxPoisonHead)]),
 	}
 	b.Records = append(b.Records, Record{Offset: first, Time: found.time, Poison: p})
 	b.bytes += len(p.Head)
