@@ -9,14 +9,14 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/motorpool/fleet/loadtest/records"
+	"github.com/motorpool/fleet/loadtest/bookingload"
 	"github.com/motorpool/fleet/loadtest/system"
 )
 
-// runRecords is "loadtest records".
-func runRecords(ctx context.Context, args []string) error {
-	flags := flag.NewFlagSet("records", flag.ExitOnError)
-	var o records.Options
+// runBookings is "loadtest bookings".
+func runBookings(ctx context.Context, args []string) error {
+	flags := flag.NewFlagSet("bookings", flag.ExitOnError)
+	var o bookingload.Options
 	flags.IntVar(&o.Bookings, "bookings", 1_000_000, "bookings to fill the store with")
 	flags.IntVar(&o.Vehicles, "vehicles", 2000, "vehicles that they are of")
 	flags.IntVar(&o.Requests, "requests", 200, "requests of each sort")
@@ -29,7 +29,7 @@ func runRecords(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp("", "motorpool-records-")
+	dir, err := os.MkdirTemp("", "motorpool-bookings-")
 	if err != nil {
 		return err
 	}
@@ -43,24 +43,24 @@ func runRecords(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	result, err := func() (records.Result, error) {
+	result, err := func() (bookingload.Result, error) {
 		if o.Key, err = s.Output("key", "create", "--account", "Records", "--scopes", "admin"); err != nil {
-			return records.Result{}, err
+			return bookingload.Result{}, err
 		}
 		for range 2 {
 			l, err := net.Listen("tcp", "127.0.0.1:0")
 			if err != nil {
-				return records.Result{}, err
+				return bookingload.Result{}, err
 			}
 			address := l.Addr().String()
 			l.Close()
 			if _, err := s.Start("serve", "--http", address, "--ops", "127.0.0.1:0"); err != nil {
-				return records.Result{}, err
+				return bookingload.Result{}, err
 			}
 			o.Bases = append(o.Bases, "http://"+address)
 		}
 		time.Sleep(3 * time.Second) // until both serve
-		return records.Run(ctx, s, o)
+		return bookingload.Run(ctx, s, o)
 	}()
 	if err == nil {
 		err = result.Write(os.Stdout)

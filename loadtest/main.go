@@ -1,5 +1,6 @@
 // Command loadtest measures Motorpool. "loadtest bench" compares it, side by side in one run, with what users would take
-// otherwise, and prints a report in Markdown; it starts its own stores and needs bin/motorpool.
+// otherwise, and prints a report in Markdown; it starts its own stores and needs bin/motorpool. "loadtest stream" measures
+// many open streams, "loadtest bookings" the interface over a million bookings.
 package main
 
 import (
@@ -31,8 +32,8 @@ func run(ctx context.Context, args []string) error {
 	if len(args) > 0 && args[0] == "stream" {
 		return runStream(ctx, args[1:])
 	}
-	if len(args) > 0 && args[0] == "records" {
-		return runRecords(ctx, args[1:])
+	if len(args) > 0 && args[0] == "bookings" {
+		return runBookings(ctx, args[1:])
 	}
 	if len(args) == 0 || args[0] != "bench" {
 		return errors.New("usage: loadtest bench [-fixes N] [-vehicles N] [-fences-within KM] [-rounds N] [-latency 30s] [-sizes=false] [-stored N] [-binary bin/motorpool]")

@@ -186,7 +186,7 @@ func (c *Chain) handle(ctx context.Context, b *consume.Batch) error {
 			c.tally.outcome(c.works[i].position.Account, b.Records[c.origins[i].record].Run).Signals += int64(n)
 		}
 	}
-	c.settle(b)
+	c.addStates(b)
 	if err := publishLetters(ctx, c.deps.Letters, b, c.rows.Letters()); err != nil {
 		return err
 	}
@@ -385,7 +385,7 @@ func (c *Chain) judge(b *consume.Batch, i int, stored storedTimes) {
 	}
 	by, duplicate := v.has(c, stored, p.FixTime)
 	t := c.alarmTime(p)
-	moved := duplicate && t != 0 && by != tellingOf(p) && w.device.VehicleAt(t) == p.Vehicle
+	moved := duplicate && t != 0 && by != reportMarkOf(p) && w.device.VehicleAt(t) == p.Vehicle
 	if moved {
 		p.FixTime, p.Speed, p.Course = t, math.NaN(), math.NaN()
 		p.Flags |= fleet.FlagInvalid
@@ -505,23 +505,23 @@ func (c *Chain) publishChanges(ctx context.Context, b *consume.Batch) error {
 
 // liveOf returns a live position as a change tells it.
 func liveOf(p *fleet.Position) *fleet.Live {
-	known := func(v float64) *float64 {
+	orNil := func(v float64) *float64 {
 		if math.IsNaN(v) {
 			return nil
 		}
 		return &v
 	}
 	return &fleet.Live{
-		Device: p.Device, FixTime: p.FixTime, DeviceTime: p.DeviceTime, ReceivedTime: p.ReceivedTime, Lat: p.Lat, Lng: p.Lng, Altitude: known(p.Altitude),
-		Speed: known(p.Speed), Course: known(p.Course), Accuracy: known(p.Accuracy), Odometer: known(p.Odometer),
+		Device: p.Device, FixTime: p.FixTime, DeviceTime: p.DeviceTime, ReceivedTime: p.ReceivedTime, Lat: p.Lat, Lng: p.Lng, Altitude: orNil(p.Altitude),
+		Speed: orNil(p.Speed), Course: orNil(p.Course), Accuracy: orNil(p.Accuracy), Odometer: orNil(p.Odometer),
 		Ignition: p.Ignition, Cell: p.Cell, Flags: p.Flags,
 	}
 }
 
-// settle adds the states of the vehicles that moved, and the counts.
-func (c *Chain) settle(b *consume.Batch) {
+// addStates adds the states of the vehicles that moved, and the counts.
+func (c *Chain) addStates(b *consume.Batch) {
 	for _, v := range c.touched {
-		v.settle(c, b.Last)
+		v.addRows(c, b.Last)
 	}
-	c.tally.settle(b, c.rows)
+	c.tally.addOutcomes(b, c.rows)
 }

@@ -147,7 +147,7 @@ func (r *Releaser) Run(ctx context.Context) {
 
 // Release reads what is kept apart and, if this process is in charge, brings back what is of registered devices.
 func (r *Releaser) Release(ctx context.Context) error {
-	known, err := r.apart.read(ctx, r.db, func(uniqueID string, newest fleet.Millis) bool {
+	devices, err := r.apart.read(ctx, r.db, func(uniqueID string, newest fleet.Millis) bool {
 		device, ok := r.registry.Lookup(uniqueID)
 		return ok && newest >= device.Since
 	})
@@ -158,7 +158,7 @@ func (r *Releaser) Release(ctx context.Context) error {
 		return nil
 	}
 	var failed []error
-	for _, uniqueID := range known {
+	for _, uniqueID := range devices {
 		if err := r.release(ctx, uniqueID); err != nil {
 			failed = append(failed, fmt.Errorf("release reports of %q: %w", uniqueID, err))
 		}

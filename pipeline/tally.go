@@ -117,8 +117,8 @@ func (t *tally) release(run string) {
 	o.Refused[string(fleet.RefusedUnknownDevice)]--
 }
 
-// settle adds the outcomes to the rows, as those of a batch.
-func (t *tally) settle(b *consume.Batch, rows *sink.Batch) {
+// addOutcomes adds the outcomes to the rows, as those of a batch.
+func (t *tally) addOutcomes(b *consume.Batch, rows *sink.Batch) {
 	at := fix.Received(b.Records[len(b.Records)-1].Time)
 	if at == 0 {
 		at = fleet.MillisOf(time.Now()) // or it would expire at once

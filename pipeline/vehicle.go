@@ -31,10 +31,10 @@ type vehicle struct {
 
 	touchedIn uint64 // the batch in which the rest holds
 	before    fix.State
-	from, to  fleet.Millis             // of what is new in the batch; to is 0 if there is nothing
-	times     []told                   // accepted in the batch, in order of arrival
-	timeSet   map[fleet.Millis]telling // of times, once somebody asked
-	packed    *derive.Packer           // what the batch stores of it; nil between batches
+	from, to  fleet.Millis                // of what is new in the batch; to is 0 if there is nothing
+	times     []told                      // accepted in the batch, in order of arrival
+	timeSet   map[fleet.Millis]reportMark // of times, once somebody asked
+	packed    *derive.Packer              // what the batch stores of it; nil between batches
 
 	lookedIn      uint64       // the batch in which these hold, of fixes whose clock is too far ahead:
 	looked, given fleet.Millis // up to when it was looked what is stored, and the newest time that one of them got
@@ -81,38 +81,38 @@ func (v *vehicle) changed(c *Chain, t fleet.Millis) {
 	v.from, v.to = min(v.from, t), max(v.to, t)
 }
 
-// telling is what tells a position's report from others with the same fix: the device's own time, and its alarm.
-type telling struct {
+// reportMark is what tells a position's report from others with the same fix: the device's own time, and its alarm.
+type reportMark struct {
 	at    fleet.Millis
 	alarm string // one of fleet.Alarms, or none
 }
 
-func tellingOf(p *fleet.Position) telling { return telling{p.DeviceTime, p.Alarm} }
+func reportMarkOf(p *fleet.Position) reportMark { return reportMark{p.DeviceTime, p.Alarm} }
 
 // told is a position that the batch has accepted.
 type told struct {
 	fix fleet.Millis
-	by  telling
+	by  reportMark
 }
 
 // accept notes that the vehicle has a position now.
 func (v *vehicle) accept(c *Chain, p *fleet.Position) {
 	v.touch(c)
-	v.times = append(v.times, told{p.FixTime, tellingOf(p)})
+	v.times = append(v.times, told{p.FixTime, reportMarkOf(p)})
 	if v.timeSet != nil {
-		v.timeSet[p.FixTime] = tellingOf(p)
+		v.timeSet[p.FixTime] = reportMarkOf(p)
 	}
 }
 
 // accepted says whether the batch has given the vehicle a position at t, and told by what.
-func (v *vehicle) accepted(c *Chain, t fleet.Millis) (by telling, ok bool) {
+func (v *vehicle) accepted(c *Chain, t fleet.Millis) (by reportMark, ok bool) {
 	if v.touchedIn != c.batch || len(v.times) == 0 {
-		return telling{}, false
+		return reportMark{}, false
 	}
 	if v.timeSet == nil {
-		v.timeSet = make(map[fleet.Millis]telling, len(v.times))
-		for _, known := range v.times {
-			v.timeSet[known.fix] = known.by
+		v.timeSet = make(map[fleet.Millis]reportMark, len(v.times))
+		for _, entry := range v.times {
+			v.timeSet[entry.fix] = entry.by
 		}
 	}
 	by, ok = v.timeSet[t]
@@ -120,9 +120,9 @@ func (v *vehicle) accepted(c *Chain, t fleet.Millis) (by telling, ok bool) {
 }
 
 // has says whether the vehicle has a position at t, from this batch or from before, and told by what.
-func (v *vehicle) has(c *Chain, stored storedTimes, t fleet.Millis) (by telling, ok bool) {
+func (v *vehicle) has(c *Chain, stored storedTimes, t fleet.Millis) (by reportMark, ok bool) {
 	if !v.state.MayBeStored(t) {
-		return telling{}, false
+		return reportMark{}, false
 	}
 	if by, ok = v.accepted(c, t); !ok {
 		by, ok = stored[storedTime{v.key, t}]
@@ -172,10 +172,10 @@ var (
 func (v *vehicle) report(c *Chain, p *fleet.Position, r *fleet.Report, before *fleet.Position, mileage fleet.Millis) {
 	v.measured(c, p, r)
 	if p.Ignition != fleet.Unknown && p.Ignition != before.Ignition {
-		v.signal(c, p, ignitionSignal, truth(p.Ignition))
+		v.signal(c, p, ignitionSignal, signalOfTri(p.Ignition))
 	}
 	if p.Motion != fleet.Unknown && p.Motion != before.Motion {
-		v.signal(c, p, motionSignal, truth(p.Motion))
+		v.signal(c, p, motionSignal, signalOfTri(p.Motion))
 	}
 	const minute = fleet.Millis(time.Minute / time.Millisecond)
 	if !math.IsNaN(p.Odometer) && p.FixTime/minute != mileage/minute {
@@ -187,11 +187,11 @@ func (v *vehicle) report(c *Chain, p *fleet.Position, r *fleet.Report, before *f
 func (v *vehicle) signals(c *Chain, p *fleet.Position, r *fleet.Report) int {
 	n := v.measured(c, p, r)
 	if r.Ignition != fleet.Unknown {
-		v.signal(c, p, ignitionSignal, truth(r.Ignition))
+		v.signal(c, p, ignitionSignal, signalOfTri(r.Ignition))
 		n++
 	}
 	if r.Motion != fleet.Unknown {
-		v.signal(c, p, motionSignal, truth(r.Motion))
+		v.signal(c, p, motionSignal, signalOfTri(r.Motion))
 		n++
 	}
 	if odometerSignal.Accepts(r.Odometer) {
@@ -225,15 +225,16 @@ func (v *vehicle) signal(c *Chain, p *fleet.Position, s fleet.Signal, value floa
 	v.packed.Signal(p.FixTime, measured)
 }
 
-func truth(t fleet.Tri) float64 {
+// signalOfTri returns 1 for yes, else 0, as a signal has it.
+func signalOfTri(t fleet.Tri) float64 {
 	if t == fleet.Yes {
 		return 1
 	}
 	return 0
 }
 
-// settle adds the vehicle's state and mileage to the rows, if the batch changed them, and forgets its times.
-func (v *vehicle) settle(c *Chain, last int64) {
+// addRows adds the vehicle's state and mileage to the rows, if the batch changed them, and forgets its times.
+func (v *vehicle) addRows(c *Chain, last int64) {
 	v.times, v.timeSet = v.times[:0], nil
 	if cap(v.times) > keptTimes {
 		v.times = nil
@@ -377,7 +378,7 @@ type storedTime struct {
 }
 
 // storedTimes are fix times that vehicles had positions at before the batch, and what told of these.
-type storedTimes map[storedTime]telling
+type storedTimes map[storedTime]reportMark
 
 // stored asks, in one query, which of the batch's older fixes are there already. Most batches have none and ask nothing.
 func (c *Chain) stored(ctx context.Context, b *consume.Batch) (storedTimes, error) {
@@ -426,7 +427,7 @@ func (c *Chain) stored(ctx context.Context, b *consume.Batch) (storedTimes, erro
 		if err := row.Scan(&account, &id, &at, &device, &alarm); err != nil {
 			return err
 		}
-		found[storedTime{vehicleKey{fleet.AccountID(account), fleet.VehicleID(id)}, fleet.MillisOf(at)}] = telling{fleet.MillisOf(device), alarm}
+		found[storedTime{vehicleKey{fleet.AccountID(account), fleet.VehicleID(id)}, fleet.MillisOf(at)}] = reportMark{fleet.MillisOf(device), alarm}
 		return nil
 	})
 	return found, err

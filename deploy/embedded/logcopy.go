@@ -20,8 +20,8 @@ type LogFile struct {
 	Data []byte
 }
 
-// ErrNoLog reports that a directory holds no broker's log.
-var ErrNoLog = errors.New("no log of the embedded broker")
+// errNoLog reports that a directory holds no broker's log.
+var errNoLog = errors.New("no log of the embedded broker")
 
 // logFolder is where a broker that runs on dir keeps its log.
 func logFolder(dir string) string { return filepath.Join(dir, "log") }
@@ -36,7 +36,7 @@ func CopyLog(dir string, from func(topic string, partition int32) int64, each fu
 	for _, name := range logIndex {
 		data, err := os.ReadFile(filepath.Join(logFolder(dir), name))
 		if errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("%s: %w", dir, ErrNoLog)
+			return fmt.Errorf("%s: %w", dir, errNoLog)
 		}
 		if err != nil {
 			return err
@@ -118,13 +118,13 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// ErrDamaged reports that records that a copy needs cannot be read in the log.
-var ErrDamaged = errors.New("the broker's log is damaged within what no one has read yet: a copy would lack those records. " +
+// errDamaged reports that records that a copy needs cannot be read in the log.
+var errDamaged = errors.New("the broker's log is damaged within what no one has read yet: a copy would lack those records. " +
 	"Once the pipeline is past them, which makes dead letters of them, there can be a backup again")
 
 // wanted returns the whole batches of a segment from the one that holds an offset on, or its last one, and their first
 // offset. In the newest segment a batch that is just being written ends it. A damaged one in front of the offset does not
-// matter; otherwise the error is ErrDamaged.
+// matter; otherwise the error is errDamaged.
 func wanted(segment []byte, from int64, newest bool) (base int64, data []byte, err error) {
 	start, last, end, damaged := -1, 0, 0, false
 	for at := 0; at < len(segment); {
@@ -134,7 +134,7 @@ func wanted(segment []byte, from int64, newest bool) (base int64, data []byte, e
 			break
 		}
 		if !sound && (start >= 0 || size == 0 || next >= len(segment)) {
-			return 0, nil, fmt.Errorf("at byte %d: %w", at, ErrDamaged)
+			return 0, nil, fmt.Errorf("at byte %d: %w", at, errDamaged)
 		}
 		if !sound {
 			at, damaged = next, true
@@ -142,7 +142,7 @@ func wanted(segment []byte, from int64, newest bool) (base int64, data []byte, e
 		}
 		first := int64(binary.BigEndian.Uint64(segment[at:]))
 		if damaged && first > from {
-			return 0, nil, fmt.Errorf("before offset %d: %w", first, ErrDamaged)
+			return 0, nil, fmt.Errorf("before offset %d: %w", first, errDamaged)
 		}
 		damaged = false
 		if start < 0 && first+int64(binary.BigEndian.Uint32(segment[at+batchLastDeltaAt:])) >= from {
@@ -183,11 +183,11 @@ func HasLog(dir string) (bool, error) {
 // placingMark is a file beside a log that is being placed, without which it might be anybody's.
 func placingMark(dir string) string { return filepath.Join(dir, "log_is_being_placed") }
 
-// ErrLog reports that a directory holds a broker's log that nobody was placing.
-var ErrLog = errors.New("it has a broker's log already")
+// errLog reports that a directory holds a broker's log that nobody was placing.
+var errLog = errors.New("it has a broker's log already")
 
 // BeginPlacing comes before the first PlaceLogFile, and before EndPlacing it may be called again to begin anew: it deletes
-// what was placed. Another log it leaves as it is, and returns ErrLog. No broker must run on dir.
+// what was placed. Another log it leaves as it is, and returns errLog. No broker must run on dir.
 func BeginPlacing(dir string) error {
 	begun, err := IsBeingPlaced(dir)
 	if err != nil {
@@ -197,7 +197,7 @@ func BeginPlacing(dir string) error {
 		return os.RemoveAll(logFolder(dir))
 	}
 	if has, err := HasLog(dir); err != nil || has {
-		return cmp.Or(err, fmt.Errorf("%s: %w", dir, ErrLog))
+		return cmp.Or(err, fmt.Errorf("%s: %w", dir, errLog))
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err

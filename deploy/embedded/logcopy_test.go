@@ -29,7 +29,7 @@ func TestACopyOfTheLogKeepsOffsets(t *testing.T) {
 			wantStart(t, again, name, c.start)
 		})
 	}
-	if err := CopyLog(t.TempDir(), nil, nil); !errors.Is(err, ErrNoLog) {
+	if err := CopyLog(t.TempDir(), nil, nil); !errors.Is(err, errNoLog) {
 		t.Errorf("a folder without a log: %v", err)
 	}
 	if err := PlaceLogFile(t.TempDir(), LogFile{Path: "../outside"}); err == nil {
@@ -93,7 +93,7 @@ func TestADamagedLogIsNotCopiedInPart(t *testing.T) {
 		"the end is missing, of a closed":   {segment[:3*size-1], false, 0, false},
 		"the end is missing, being written": {segment[:3*size-1], true, 0, true},
 	} {
-		if _, _, err := wanted(c.segment, c.from, c.newest); (err == nil) != c.whole || err != nil && !errors.Is(err, ErrDamaged) {
+		if _, _, err := wanted(c.segment, c.from, c.newest); (err == nil) != c.whole || err != nil && !errors.Is(err, errDamaged) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -102,7 +102,7 @@ func TestADamagedLogIsNotCopiedInPart(t *testing.T) {
 // TestOnlyALogThatWasBeingPlacedIsDeleted: a restore that begins anew deletes what it placed, and no other log.
 func TestOnlyALogThatWasBeingPlacedIsDeleted(t *testing.T) {
 	b, _ := fill(t, BrokerConfig{}, 1)
-	if err := BeginPlacing(b.config.Dir); !errors.Is(err, ErrLog) {
+	if err := BeginPlacing(b.config.Dir); !errors.Is(err, errLog) {
 		t.Errorf("where somebody's log is: %v", err)
 	}
 	dir := t.TempDir()
@@ -126,7 +126,7 @@ func TestOnlyALogThatWasBeingPlacedIsDeleted(t *testing.T) {
 	if err := EndPlacing(dir); err != nil {
 		t.Fatal(err)
 	}
-	if err := BeginPlacing(dir); !errors.Is(err, ErrLog) {
+	if err := BeginPlacing(dir); !errors.Is(err, errLog) {
 		t.Errorf("a log that was placed completely: %v", err)
 	}
 }

@@ -24,7 +24,7 @@ func Sizes(ctx context.Context, s *system.System, group string, folders []string
 		return nil, err
 	}
 	defer func() { _, _, _ = process.Stop() }()
-	if err := settled(ctx, s); err != nil { // what the load before has left
+	if err := awaitIdle(ctx, s); err != nil { // what the load before has left
 		return nil, err
 	}
 	var results []SizeResult
@@ -59,8 +59,8 @@ func Sizes(ctx context.Context, s *system.System, group string, folders []string
 	return results, nil
 }
 
-// settled returns when the pipeline has had nothing to do for a while.
-func settled(ctx context.Context, s *system.System) error {
+// awaitIdle returns when the pipeline has had nothing to do for a while.
+func awaitIdle(ctx context.Context, s *system.System) error {
 	var last int64
 	quiet := time.Now()
 	return await(ctx, pollEvery, func() (bool, error) {

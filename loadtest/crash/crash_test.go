@@ -167,7 +167,7 @@ func (r *run) finish() {
 		r.t.Fatalf("the replay did not end; %d of %d fixes are stored",
 			number[uint64](r, context.Background(), "SELECT count() FROM positions FINAL"), r.fixes)
 	}
-	systemtest.Settle(r.t, r.ctx, r.System)
+	systemtest.AwaitDerived(r.t, r.ctx, r.System)
 	_, _, err = ingest.Stop() // writes what is open as it is
 	r.check(err)
 	r.compareStored()
@@ -230,7 +230,7 @@ func (r *run) compareDerived() {
 	r.check(err)
 	_, err = r.Output("replay", "--account", "Quiet", "--register", "--wait", r.file)
 	r.check(err)
-	systemtest.Settle(r.t, r.ctx, r.System)
+	systemtest.AwaitDerived(r.t, r.ctx, r.System)
 	_, _, err = ingest.Stop()
 	r.check(err)
 	r.t.Logf("the quiet run of %d fixes took %.1f s", r.fixes, time.Since(begin).Seconds())

@@ -51,7 +51,7 @@ func TestLateDataEndsUpWhereItBelongs(t *testing.T) {
 	for _, account := range []string{"Ordered", "Late", "Road"} {
 		owner[account] = systemtest.LayDown(t, sys, account, start.Add(-24*time.Hour), center.Lat, center.Lng)
 	}
-	// On the road nobody is found offline: Settle would wait for that.
+	// On the road nobody is found offline: AwaitDerived would wait for that.
 	check(t, sys.DB.Exec(ctx, "ALTER TABLE alert_rules DELETE WHERE kind = 'device_offline' AND account IN (SELECT id FROM accounts FINAL WHERE name = 'Road') SETTINGS mutations_sync = 1"))
 	_, _, err = serve.Stop()
 	check(t, err)
@@ -71,7 +71,7 @@ func TestLateDataEndsUpWhereItBelongs(t *testing.T) {
 
 	held, sent := holdBack(rest)
 	send(ctx, records(owner["Late"], sent), false)
-	systemtest.Settle(t, ctx, sys)
+	systemtest.AwaitDerived(t, ctx, sys)
 	t.Logf("%d records in order; %d of them held back", len(reports), len(held))
 	if slices.Equal(systemtest.Derived(t, sys, "Ordered"), systemtest.Derived(t, sys, "Late")) {
 		t.Fatal("what is held back makes no difference: this proves nothing")
@@ -90,7 +90,7 @@ func TestLateDataEndsUpWhereItBelongs(t *testing.T) {
 	}()
 	busy := road.alerts(ctx, 12)
 	<-uploaded
-	systemtest.Settle(t, ctx, sys)
+	systemtest.AwaitDerived(t, ctx, sys)
 	repaired := time.Since(begin)
 	_, _, err = ingest.Stop() // writes what is open as it is
 	check(t, err)

@@ -27,7 +27,7 @@ func compareTrips(t *testing.T, sys *system.System, account string, want expecte
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
-	systemtest.Settle(t, ctx, sys)
+	systemtest.AwaitDerived(t, ctx, sys)
 	counts := systemtest.CountDerived(t, sys, account)
 	if counts["trip"] == 0 {
 		t.Error("there are no trips")

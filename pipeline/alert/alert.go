@@ -33,7 +33,7 @@
 //	                           -         the alarm tow; an angle that is another       moment                 -
 //	movement_without_booking   -         moving while no booking holds                 stands, booked         ends it
 //	overdue_return             15 min    a booking that is past its end, not done      done or extended       raises it
-//	fault_code                 -         the alarms of FaultAlarms, see there          moment                 -
+//	fault_code                 -         the alarms of faultAlarms, see there          moment                 -
 //	sos, jamming, tampering,   -         their alarms, see fleet.KindOfAlarm           moment                 -
 //	power_cut, low_power
 //	device_alarm               -         any alarm, or those that the rule names       moment                 -
@@ -77,21 +77,21 @@ import (
 // deadline of the geofences made. What it points to is read during the Step only.
 type Input struct {
 	At         fleet.Millis
-	Position   *fleet.Position    // a trusted fix, else nil
-	Doubtful   *fleet.Position    // one that does not count for place; it was heard, and its alarm counts
-	Signal     *fleet.SignalValue // or a measurement
-	Aside      bool               // of a signal that only a rule wants: to the other rules nothing was heard
-	Motion     fleet.Motion       // after this input
-	Moves      []fleet.FenceMove  // of this input
-	Stops      []fleet.StopMove   // of its route plans, reached with this input
-	Inside     []fleet.FenceID    // after this input
-	SpeedLimit float64            // m/s, the lowest of the fences it is inside of; 0 for none
-	LimitFence fleet.FenceID      // whose limit that is
-	Mileage    float64            // m, monotonic; NaN unknown
+	Position   *fleet.Position    // A trusted fix, else nil.
+	Doubtful   *fleet.Position    // A fix that does not count for place; it was heard, and its alarm counts.
+	Signal     *fleet.SignalValue // A measurement, else nil.
+	Aside      bool               // Only a rule wants this signal: to the other rules nothing was heard.
+	Motion     fleet.Motion       // How the vehicle moves after this input.
+	Moves      []fleet.FenceMove  // What this input did to the fences.
+	Stops      []fleet.StopMove   // The stops of its route plans that were reached with this input.
+	Inside     []fleet.FenceID    // The fences that the vehicle is inside of after this input.
+	SpeedLimit float64            // In m/s, the lowest of the fences it is inside of; 0 for none.
+	LimitFence fleet.FenceID      // The fence whose limit that is.
+	Mileage    float64            // In metres, and never falling; NaN if unknown.
 
-	RawOdometer     float64         // m, as reported with this input; NaN if it was not
-	OdometerRefused bool            // it was not believed
-	Last            *fleet.Position // the newest trusted position, may be nil
+	RawOdometer     float64         // In metres, as reported with this input; NaN if it was not.
+	OdometerRefused bool            // The odometer was not believed.
+	Last            *fleet.Position // The newest trusted position; may be nil.
 }
 
 // Engine is an account's rules, compiled. It does not change and is safe for concurrent use.
@@ -102,12 +102,12 @@ type Engine struct {
 	batteries, fuels, voltages, tows         []*rule
 	unbooked, faults, odometers, alarms      []*rule
 	drops, rises                             []*rule
-	own                                      map[fleet.AlertKind]*[]*rule // of the kinds that alarms have of their own
+	own                                      map[fleet.AlertKind]*[]*rule // The rules of the kinds that alarms have of their own.
 	harsh                                    [incidents][]*rule
-	stops                                    []*rule                     // stop_reached
-	signals                                  [len(fleet.Signals)][]*rule // by what they watch
-	fenced                                   []*rule                     // of these, those that watch inside of geofences
-	facts                                    []*rule                     // device_offline, idling, geofence_dwell and what obligations ask for
+	stops                                    []*rule                     // The rules of the kind stop_reached.
+	signals                                  [len(fleet.Signals)][]*rule // The rules that watch a signal, by the signal.
+	fenced                                   []*rule                     // Those of signals that watch inside of geofences.
+	facts                                    []*rule                     // The rules device_offline, idling, geofence_dwell and what obligations ask for.
 }
 
 // NewEngine compiles versions of rules, in any order. A rule of an unknown kind watches for nothing.
@@ -230,18 +230,18 @@ func (e *Engine) version(id fleet.RuleID, revision uint64) *rule {
 // rule is a version of a rule with what follows from it.
 type rule struct {
 	fleet.Rule
-	threshold float64 // the rule's own or the kind's default
+	threshold float64 // The rule's own threshold, or the kind's default.
 	required  fleet.Millis
-	hours     *hours // nil: always
+	hours     *hours // When the rule is in force; nil for always.
 	vehicles  []fleet.VehicleID
-	lasting   bool    // what was last heard goes on through silence
-	low       bool    // lower is worse
-	fact      bool    // found from the state and the traits at any time, see facts.go
-	watch     watch   // what kind of fact
-	bound     string  // the kind of obligation that it is about
-	timed     bool    // the value is a time that passes, in seconds
-	subject   string  // what its instances are about, if that is always the same
-	step      float64 // by how much worse it must have become to be told again
+	lasting   bool    // What was last heard goes on through silence.
+	low       bool    // A lower value is worse.
+	fact      bool    // The condition is found from the state and the traits at any time; see facts.go.
+	watch     watch   // The kind of fact that is watched.
+	bound     string  // The kind of obligation that the rule is about.
+	timed     bool    // The value is a time that passes, in seconds.
+	subject   string  // What the rule's instances are about, if that is always the same.
+	step      float64 // By how much worse it must have become to be told again.
 }
 
 func compile(r *fleet.Rule) rule {

@@ -41,36 +41,36 @@ const (
 
 // Driving is what must be remembered to judge how a vehicle is driven.
 type Driving struct {
-	At        fleet.Millis // of the fix before; 0 for none
-	Speed     float64      // m/s; -1 unknown
-	Course    float64      // degrees; -1 unknown
-	Road      float64      // m/s, the limit that the vehicle reported
-	RoadAt    fleet.Millis // when
+	At        fleet.Millis // The time of the fix before; 0 for none.
+	Speed     float64      // In m/s; -1 if unknown.
+	Course    float64      // In degrees; -1 if unknown.
+	Road      float64      // The limit that the vehicle reported, in m/s.
+	RoadAt    fleet.Millis // When the vehicle reported that limit.
 	Incidents [incidents]Incident
 	Speeding  Span
 }
 
 // Incident is the newest of its sort.
 type Incident struct {
-	Start, Last fleet.Millis // 0: there was none
-	Value       float64      // m/s², the greatest; 0 unknown
-	Speed       float64      // m/s, at its beginning; 0 unknown
+	Start, Last fleet.Millis // Both are 0 if there was none.
+	Value       float64      // The greatest, in m/s²; 0 if unknown.
+	Speed       float64      // The speed at its beginning, in m/s; 0 if unknown.
 	Place       fleet.Place
 	Derived     bool
 }
 
 // Span is a time above a limit.
 type Span struct {
-	Start, Last fleet.Millis // Start is 0 while there is none
-	Over        float64      // m/s above the limit, the most
-	Speed       float64      // m/s, then
-	Place       fleet.Place  // where it began
+	Start, Last fleet.Millis // Start is 0 while there is none.
+	Over        float64      // The most that the speed was above the limit, in m/s.
+	Speed       float64      // The speed when it was the most, in m/s.
+	Place       fleet.Place  // Where it began.
 }
 
 // driving judges a trusted fix by the one before.
 func (c *call) driving(in *Input) {
 	d, p := &c.s.Driving, in.Position
-	speed, course := known(p.Speed), known(p.Course)
+	speed, course := minusOneIfNaN(p.Speed), minusOneIfNaN(p.Course)
 	c.limit(in, speed)
 	if span := c.at - d.At; d.At != 0 && span < closest {
 		return // the next fix is judged by the same
@@ -87,8 +87,8 @@ func (c *call) driving(in *Input) {
 	d.At, d.Speed, d.Course = c.at, speed, course
 }
 
-// known makes -1 of NaN.
-func known(v float64) float64 {
+// minusOneIfNaN makes -1 of NaN.
+func minusOneIfNaN(v float64) float64 {
 	if math.IsNaN(v) {
 		return -1
 	}
@@ -112,7 +112,7 @@ func (c *call) incident(sort int, value, speed float64, told bool) {
 	if goesOn {
 		i.Last, i.Value = c.at, max(i.Value, value)
 	} else {
-		*i = Incident{Start: c.at, Last: c.at, Value: value, Speed: max(known(speed), 0), Place: c.near, Derived: !told}
+		*i = Incident{Start: c.at, Last: c.at, Value: value, Speed: max(minusOneIfNaN(speed), 0), Place: c.near, Derived: !told}
 	}
 	source := device
 	if i.Derived {

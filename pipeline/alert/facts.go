@@ -26,10 +26,10 @@ type fact struct {
 	fence    fleet.FenceID
 	subject  string
 	since    fleet.Millis
-	required fleet.Millis // for how long it must have been so
-	limit    float64      // the threshold, if it is not the rule's own
-	over     fleet.Millis // from when on it is so no more; 0 if that is not known
-	seen     fleet.Millis // of what is sure only as long as it is seen: when it last was; else 0
+	required fleet.Millis // For how long it must have been so.
+	limit    float64      // The threshold, if it is not the rule's own.
+	over     fleet.Millis // From when on it is so no more; 0 if that is not known.
+	seen     fleet.Millis // When it was last seen, of what is sure only as long as it is seen; else 0.
 }
 
 // facts visits what a rule of such a kind may find up to a time, if nothing changes; 0 is no limit.

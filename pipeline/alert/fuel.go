@@ -22,24 +22,24 @@ const (
 
 // Fuel is what must be remembered of the level in the tank.
 type Fuel struct {
-	At     fleet.Millis // of the newest reading; 0 for none
-	Tank   float64      // l, by which it was made percent; 0 if it was percent
-	Level  float64      // as it is believed to be
-	Firm   fleet.Millis // the newest reading that was near Level,
-	Where  fleet.Place  // where the vehicle was then,
-	Placed bool         // if that is known
-	Moved  fleet.Millis // the newest reading on the move
+	At     fleet.Millis // The time of the newest reading; 0 for none.
+	Tank   float64      // The size of the tank in litres that the reading was made percent by; 0 if it was percent.
+	Level  float64      // The level as it is believed to be.
+	Firm   fleet.Millis // The newest reading that was near Level.
+	Where  fleet.Place  // Where the vehicle was at Firm, if Placed.
+	Placed bool         // It is known where the vehicle was at Firm.
+	Moved  fleet.Millis // The newest reading on the move.
 	Change Refill
 }
 
 // Refill is a level that may be another one for good: filled in, taken out, or neither.
 type Refill struct {
-	Mark   fleet.Millis // since when it stands; 0: there is none
-	At     float64      // the level at Mark
-	Level  float64      // the level now
-	Used   float64      // what may have been used up to Mark,
-	Since  float64      // and since then
-	Driven bool         // it came about on the move, or unseen with movement in between
+	Mark   fleet.Millis // Since when the level stands; 0 if there is none.
+	At     float64      // The level at Mark.
+	Level  float64      // The level now.
+	Used   float64      // What may have been used up to Mark.
+	Since  float64      // What may have been used since Mark.
+	Driven bool         // It came about on the move, or unseen with movement in between.
 }
 
 // firm notes that the vehicle's level is what it was believed to be.

@@ -17,7 +17,7 @@ import (
 // was used until then.
 func TestFuelIsToldOnceHoweverOftenItIsMeasured(t *testing.T) {
 	const hour = fleet.Millis(3_600_000)
-	truth := func(at fleet.Millis) (level float64, moving bool) {
+	actual := func(at fleet.Millis) (level float64, moving bool) {
 		ramp := func(from, span fleet.Millis) float64 { return max(0, min(1, float64(at-from)/float64(span))) }
 		level = 90 - 24*ramp(0, 3*hour) - 25*ramp(4*hour, hour/6) + 50*ramp(5*hour-hour/20, hour/20) - 16*ramp(5*hour, 2*hour)
 		return level, at < 3*hour || at > 5*hour
@@ -31,7 +31,7 @@ func TestFuelIsToldOnceHoweverOftenItIsMeasured(t *testing.T) {
 				var s alert.State
 				var out fleet.Entities
 				for at := fleet.Millis(0); at < 7*hour; at += every {
-					level, moving := truth(at)
+					level, moving := actual(at)
 					noise := 1.0
 					if moving {
 						noise = 5

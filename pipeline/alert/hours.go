@@ -16,7 +16,7 @@ const (
 // skips is missing from a window, one that it repeats counts twice.
 type hours struct {
 	zone *time.Location
-	open [][2]fleet.Millis // [from, to) since the local Monday's midnight, ordered and apart
+	open [][2]fleet.Millis // Spans [from, to) since the local Monday's midnight, ordered and apart.
 }
 
 // compileHours returns nil for a schedule that always holds.

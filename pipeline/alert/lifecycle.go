@@ -29,8 +29,8 @@ type call struct {
 	out *fleet.Entities
 	at  fleet.Millis
 
-	went fleet.Millis // when it drove off that idled until this call; 0: it did not
-	near fleet.Place  // of the input, or the last before it
+	went fleet.Millis // When a vehicle drove off that idled until this call; 0 if it did not.
+	near fleet.Place  // The place of the input, or the last one before it.
 }
 
 // applies says whether a version of a rule is there for the vehicle at the time of the call.

@@ -94,7 +94,7 @@ func (c *call) word(p *fleet.Position, word string) {
 		}
 	default:
 		own := c.e.own[fleet.KindOfAlarm(word)]
-		if (own == nil || !c.told(*own, word)) && slices.Contains(FaultAlarms, word) {
+		if (own == nil || !c.told(*own, word)) && slices.Contains(faultAlarms, word) {
 			c.told(c.e.faults, word)
 		}
 	}

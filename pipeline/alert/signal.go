@@ -10,7 +10,7 @@ import (
 // Reading is the value of its signal that a rule goes by: the newest, or of a rule for changes the one told last.
 type Reading struct {
 	Rule   fleet.RuleID
-	Signal fleet.Signal // another version of the rule may watch another
+	Signal fleet.Signal // The signal of the value, as another version of the rule may watch another.
 	Value  float64
 }
 

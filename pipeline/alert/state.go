@@ -9,39 +9,39 @@ import (
 // State is what must be remembered of a vehicle between two inputs. The zero value knows nothing.
 type State struct {
 	Vehicle fleet.VehicleID
-	At      fleet.Millis // of the newest input
-	Reached fleet.Millis // of the newest input, or the newest deadline that did something: nothing is found before
-	Heard   fleet.Millis // when anything was last heard of the vehicle
-	Placed  bool         // whether there was a trusted fix,
-	Place   fleet.Place  // and where the last was
+	At      fleet.Millis // The time of the newest input.
+	Reached fleet.Millis // The newest input, or the newest deadline that did something: nothing is found before it.
+	Heard   fleet.Millis // When anything was last heard of the vehicle.
+	Placed  bool         // There was a trusted fix.
+	Place   fleet.Place  // Where the last trusted fix was, if Placed.
 
 	Moving     bool
-	Stood      fleet.Millis // when it was last seen to stop moving: what moves now began later,
-	IdleFrom   fleet.Millis // 0: not idling
-	IdleSeen   fleet.Millis // of the newest fix that stands with the engine on
-	IdleOver   fleet.Millis // and likewise when it was last seen to stop idling
-	Ignition   fleet.Tri    // as last told
-	IgnitionAt fleet.Millis // since when
-	Parked     bool         // whether it is known
-	ParkedAt   fleet.Place  // where the ignition went off
+	Stood      fleet.Millis // When it was last seen to stop moving: what moves now began later.
+	IdleFrom   fleet.Millis // Since when it idles; 0 if it does not.
+	IdleSeen   fleet.Millis // The newest fix that stands with the engine on.
+	IdleOver   fleet.Millis // When it was last seen to stop idling.
+	Ignition   fleet.Tri    // The ignition as last told.
+	IgnitionAt fleet.Millis // Since when the ignition is so.
+	Parked     bool         // It is known where the ignition went off.
+	ParkedAt   fleet.Place  // Where the ignition went off, if Parked.
 
-	Odometer    float64 // m, the newest reading that was believed; 0 for none
-	FuelPercent bool    // the vehicle tells its fuel in percent, so litres do not count
+	Odometer    float64 // The newest reading that was believed, in metres; 0 for none.
+	FuelPercent bool    // The vehicle tells its fuel in percent, so litres do not count.
 
-	Inside   []Inside           // by geofence
-	Bound    []fleet.Obligation // what its route plans bind it by; replaced whole, never changed
-	Readings []Reading          // by rule
+	Inside   []Inside           // Ordered by geofence.
+	Bound    []fleet.Obligation // What its route plans bind it by; replaced whole, never changed.
+	Readings []Reading          // Ordered by rule.
 	Fuel     Fuel
-	Lean     [2]Lean // roll and pitch
-	Found    []Found // by rule, geofence and subject
+	Lean     [2]Lean // Roll and pitch.
+	Found    []Found // Ordered by rule, geofence and subject.
 	Driving  Driving
 }
 
 // Inside is a geofence that the vehicle is inside of.
 type Inside struct {
 	Fence fleet.FenceID
-	Since fleet.Millis // that we know of
-	Dwelt fleet.Millis // when it had been inside for the geofence's dwell time; 0 if not
+	Since fleet.Millis // Since when, as far as we know.
+	Dwelt fleet.Millis // When it had been inside for the geofence's dwell time; 0 if not.
 }
 
 // Phase is where a rule instance stands.
@@ -63,23 +63,23 @@ type Found struct {
 	Revision uint64
 
 	Phase Phase
-	Since fleet.Millis // when the condition began
-	Begin fleet.Millis // when the rule first saw it: Start of the alert
-	Due   fleet.Millis // pending: when it will be raised, if it goes on; 0 never
-	Told  fleet.Millis // raised: RecognisedAt of the alert
-	Seen  fleet.Millis // the newest input that confirmed it
-	Until fleet.Millis // raised: when the window of the schedule closes; 0 never
-	Cool  fleet.Millis // nothing is raised before
+	Since fleet.Millis // When the condition began.
+	Begin fleet.Millis // When the rule first saw it, which is Start of the alert.
+	Due   fleet.Millis // When a pending one will be raised, if it goes on; 0 for never.
+	Told  fleet.Millis // When a raised one was recognised, which is RecognisedAt of the alert.
+	Seen  fleet.Millis // The newest input that confirmed it.
+	Until fleet.Millis // When the window of the schedule of a raised one closes; 0 for never.
+	Cool  fleet.Millis // Nothing is raised before this time.
 
 	What      fleet.AlertKind
 	Severity  string
 	Threshold float64
-	Measured  bool // whether there are values:
+	Measured  bool // There are values: Value, Peak and PeakTold.
 	Value     float64
 	Peak      float64
 	PeakTold  float64
 	Placed    bool
-	Place     fleet.Place // where it began
+	Place     fleet.Place // Where it began.
 }
 
 // Clone returns a copy that shares nothing.

@@ -6,10 +6,10 @@ import (
 	"github.com/motorpool/fleet"
 )
 
-// FaultAlarms are the alarms of which rules for fault codes tell, each by its name as the subject. Those that have a kind
+// faultAlarms are the alarms of which rules for fault codes tell, each by its name as the subject. Those that have a kind
 // of their own are among them, because such rules told of them before there were these kinds: as long as no rule of its
 // own kind watches a vehicle, nobody may miss a call for help.
-var FaultAlarms = []string{
+var faultAlarms = []string{
 	"fault", "sos", "powerCut", "gpsAntennaCut", "jamming", "tampering", "removing", "fuelLeak", "temperature",
 }
 

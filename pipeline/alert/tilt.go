@@ -13,9 +13,9 @@ const leaning = 10
 // Lean is how a vehicle lies about one axis.
 type Lean struct {
 	Known bool
-	At    float64      // degrees, as it was left
-	Read  fleet.Millis // when that was read
-	Off   bool         // the newest reading was another
+	At    float64      // In degrees, as it was left.
+	Read  fleet.Millis // When that was read.
+	Off   bool         // The newest reading was another.
 }
 
 // tilt judges an angle of the vehicle: with the ignition off it is as it was left, which only a reading since then

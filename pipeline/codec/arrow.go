@@ -84,9 +84,9 @@ type column struct {
 	signal fleet.Signal
 	values arrow.Array // of the batch being read
 
-	names []string        // unique ids of a dictionary, read when first needed
-	known []bool          // which of names have been read
-	dict  arrow.ArrayData // the dictionary that names is of
+	names     []string        // unique ids of a dictionary, read when first needed
+	namesRead []bool          // which of names have been read
+	dict      arrow.ArrayData // the dictionary that names is of
 }
 
 // arrowMembers are the columns that are fields of a report; other names are looked for in the catalogue of signals.
@@ -257,15 +257,15 @@ func (d *Decoder) fillDevices(out []fleet.Report, c *column, from int) {
 	}
 	values := dictionary.Dictionary()
 	if data := dictionary.Data().Dictionary(); c.dict != data {
-		c.dict, c.names, c.known = data, make([]string, values.Len()), make([]bool, values.Len())
+		c.dict, c.names, c.namesRead = data, make([]string, values.Len()), make([]bool, values.Len())
 	}
 	for i := range out {
 		if dictionary.IsNull(from + i) {
 			continue
 		}
 		at := dictionary.GetValueIndex(from + i) // out of range panics below, as a corrupt stream should
-		if !c.known[at] {
-			c.known[at] = true
+		if !c.namesRead[at] {
+			c.namesRead[at] = true
 			if text, ok := textAt(values, at); ok {
 				c.names[at] = d.names.text(text)
 			}

@@ -306,7 +306,7 @@ func TestDeadLetter(t *testing.T) {
 		Device: "é😀", Topic: "positions", Partition: 3, Offset: 1 << 53, Index: 2, Format: JSON,
 		Payload: []byte("\x00\xff{"), PayloadBytes: 3,
 	}
-	got, err := DecodeDeadLetter(want.Append(nil))
+	got, err := decodeDeadLetter(want.Append(nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -314,11 +314,11 @@ func TestDeadLetter(t *testing.T) {
 		t.Errorf("dead letter differs (-want +got):\n%s", diff)
 	}
 	long := DeadLetter{Reason: fleet.RefusedTooLarge, Topic: "positions", Payload: make([]byte, 1<<20), PayloadBytes: 1 << 20}
-	if got, err = DecodeDeadLetter(long.Append(nil)); err != nil || len(got.Payload) != MaxDeadLetterPayload || got.PayloadBytes != 1<<20 {
+	if got, err = decodeDeadLetter(long.Append(nil)); err != nil || len(got.Payload) != maxDeadLetterPayload || got.PayloadBytes != 1<<20 {
 		t.Errorf("long payload: %d of %d bytes, %v", len(got.Payload), got.PayloadBytes, err)
 	}
 	for _, text := range []string{"", "{}", "[]", `{"id":"x"}`, `{"id":"1","reason":"empty"}`, `{"id":"1","reason":"empty","topic":"t","payload_base64":"*"}`} {
-		if _, err := DecodeDeadLetter([]byte(text)); !errors.Is(err, ErrUndecodable) {
+		if _, err := decodeDeadLetter([]byte(text)); !errors.Is(err, ErrUndecodable) {
 			t.Errorf("%s: %v, want ErrUndecodable", text, err)
 		}
 	}

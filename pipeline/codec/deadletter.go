@@ -2,15 +2,13 @@ package codec
 
 import (
 	"encoding/base64"
-	"encoding/json"
-	"fmt"
 	"strconv"
 
 	"github.com/motorpool/fleet"
 )
 
-// MaxDeadLetterPayload is how much of a refused record a dead letter holds.
-const MaxDeadLetterPayload = 64 << 10
+// maxDeadLetterPayload is how much of a refused record a dead letter holds.
+const maxDeadLetterPayload = 64 << 10
 
 // DeadLetter tells of one record, or one report of a record with several, that could not become data. It is a message of
 // the dead_letters topic, whose form is schemas/topics/dead_letter.schema.json.
@@ -25,7 +23,7 @@ type DeadLetter struct {
 	Offset       int64
 	Index        int // of the report in its record
 	Format       Format
-	Payload      []byte // the record's value, of which at most MaxDeadLetterPayload bytes are written
+	Payload      []byte // the record's value, of which at most maxDeadLetterPayload bytes are written
 	PayloadBytes int    // length of the whole value
 }
 
@@ -41,40 +39,8 @@ func (l DeadLetter) Append(dst []byte) []byte {
 	dst = strconv.AppendInt(append(dst, `,"offset":`...), l.Offset, 10)
 	dst = strconv.AppendInt(append(dst, `,"index":`...), int64(l.Index), 10)
 	dst = appendText(append(dst, `,"format":`...), string(l.Format))
-	payload := l.Payload[:min(len(l.Payload), MaxDeadLetterPayload)]
+	payload := l.Payload[:min(len(l.Payload), maxDeadLetterPayload)]
 	dst = base64.StdEncoding.AppendEncode(append(dst, `,"payload_base64":"`...), payload)
 	dst = strconv.AppendInt(append(dst, `","payload_bytes":`...), int64(l.PayloadBytes), 10)
 	return append(dst, '}')
-}
-
-// DecodeDeadLetter reads what Append wrote. A message that is none is ErrUndecodable.
-func DecodeDeadLetter(value []byte) (DeadLetter, error) {
-	var m struct {
-		ID        uint64          `json:"id,string"`
-		At        json.RawMessage `json:"at"`
-		Reason    fleet.Refusal   `json:"reason"`
-		Detail    string          `json:"detail"`
-		Device    string          `json:"device"`
-		Topic     string          `json:"topic"`
-		Partition int             `json:"partition"`
-		Offset    int64           `json:"offset"`
-		Index     int             `json:"index"`
-		Format    Format          `json:"format"`
-		Payload   []byte          `json:"payload_base64"`
-		Bytes     int             `json:"payload_bytes"`
-	}
-	if err := json.Unmarshal(value, &m); err != nil {
-		return DeadLetter{}, fmt.Errorf("%w: dead letter: %w", ErrUndecodable, err)
-	}
-	if m.Reason == "" || m.Topic == "" {
-		return DeadLetter{}, fmt.Errorf("%w: dead letter without reason or topic", ErrUndecodable)
-	}
-	var s scanner
-	s.start(m.At)
-	at := s.clock()
-	return DeadLetter{
-		ID: m.ID, At: at, Reason: m.Reason, Detail: m.Detail, Device: m.Device,
-		Topic: m.Topic, Partition: m.Partition, Offset: m.Offset, Index: m.Index,
-		Format: m.Format, Payload: m.Payload, PayloadBytes: m.Bytes,
-	}, nil
 }

@@ -142,11 +142,11 @@ func FuzzDeadLetter(f *testing.F) {
 	f.Add(DeadLetter{ID: 1, At: 1769850902000, Reason: fleet.RefusedEmpty, Topic: "positions", Payload: []byte("{}")}.Append(nil))
 	f.Add([]byte(`{"id":"1","at":null,"reason":"empty","topic":"t"}`))
 	f.Fuzz(func(t *testing.T, value []byte) {
-		letter, err := DecodeDeadLetter(value)
+		letter, err := decodeDeadLetter(value)
 		if err != nil {
 			return
 		}
-		again, err := DecodeDeadLetter(letter.Append(nil))
+		again, err := decodeDeadLetter(letter.Append(nil))
 		if err != nil || again.ID != letter.ID || again.At != letter.At || again.Offset != letter.Offset {
 			t.Fatalf("%+v became %+v, %v", letter, again, err)
 		}

@@ -86,17 +86,17 @@ func (d *Decoder) nativeObject(r *fleet.Report) {
 		case "satellites":
 			setCount(&r.Satellites, s.float())
 		case "ignition":
-			setTruth(&r.Ignition, s.truth())
+			setTri(&r.Ignition, s.readTri())
 		case "motion":
-			setTruth(&r.Motion, s.truth())
+			setTri(&r.Motion, s.readTri())
 		case "valid":
-			if t := s.truth(); t != fleet.Unknown {
+			if t := s.readTri(); t != fleet.Unknown {
 				r.Invalid = t == fleet.No
 			}
 		case "approximate":
-			setBool(&r.Approximate, s.truth())
+			setBool(&r.Approximate, s.readTri())
 		case "mock":
-			setBool(&r.Mock, s.truth())
+			setBool(&r.Mock, s.readTri())
 		case "alarm":
 			d.setAlarm(r)
 		case "driver_tag":
@@ -176,7 +176,7 @@ func setTime(to *fleet.Millis, at fleet.Millis) {
 	}
 }
 
-func setTruth(to *fleet.Tri, t fleet.Tri) {
+func setTri(to *fleet.Tri, t fleet.Tri) {
 	if t != fleet.Unknown {
 		*to = t
 	}

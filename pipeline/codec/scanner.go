@@ -244,8 +244,8 @@ func (s *scanner) text() ([]byte, bool) {
 	return s.str(), s.fault == ""
 }
 
-// truth reads true or false; another value is passed over and is Unknown.
-func (s *scanner) truth() fleet.Tri {
+// readTri reads true or false; another value is passed over and is Unknown.
+func (s *scanner) readTri() fleet.Tri {
 	switch s.peek() {
 	case 't':
 		s.word("true")

@@ -69,7 +69,7 @@ func TestExamplesAreValid(t *testing.T) {
 			t.Errorf("%s: %v", path, err)
 		}
 		if format == "" {
-			if _, err := DecodeDeadLetter(text); err != nil {
+			if _, err := decodeDeadLetter(text); err != nil {
 				t.Errorf("%s: %v", path, err)
 			}
 			continue

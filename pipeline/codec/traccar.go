@@ -77,11 +77,11 @@ func (d *Decoder) traccarMember(r *fleet.Report, key []byte, outdated *bool) {
 			set(&r.Accuracy, v)
 		}
 	case "valid":
-		if t := s.truth(); t != fleet.Unknown {
+		if t := s.readTri(); t != fleet.Unknown {
 			r.Invalid = t == fleet.No
 		}
 	case "outdated": // not written by the forwarders of today, but part of the object
-		setBool(outdated, s.truth())
+		setBool(outdated, s.readTri())
 	case "attributes":
 		d.traccarAttributes(r)
 	default:
@@ -100,9 +100,9 @@ func (d *Decoder) traccarAttributes(r *fleet.Report) {
 	for first := true; s.more(first, '}'); first = false {
 		switch key := s.key(); string(key) {
 		case "ignition":
-			setTruth(&r.Ignition, s.truth())
+			setTri(&r.Ignition, s.readTri())
 		case "motion":
-			setTruth(&r.Motion, s.truth())
+			setTri(&r.Motion, s.readTri())
 		case "odometer":
 			set(&r.Odometer, s.float())
 		case "obdOdometer":
@@ -110,9 +110,9 @@ func (d *Decoder) traccarAttributes(r *fleet.Report) {
 		case "sat":
 			setCount(&r.Satellites, s.float())
 		case "approximate":
-			setBool(&r.Approximate, s.truth())
+			setBool(&r.Approximate, s.readTri())
 		case "mock":
-			setBool(&r.Mock, s.truth())
+			setBool(&r.Mock, s.readTri())
 		case "alarm":
 			d.setAlarm(r)
 		case "driverUniqueId":

@@ -240,7 +240,7 @@ func produce(t testing.TB, client *kafka.Client, topic string, partition int, va
 func produceRecords(t testing.TB, client *kafka.Client, topic string, partition int, c kafka.Compression, records []kafka.Record) int64 {
 	t.Helper()
 	var base int64
-	settled(t, func() error {
+	retryRefused(t, func() error {
 		res, err := client.Produce(t.Context(), &kafka.ProduceRequest{
 			Topic: topic, Partition: partition, RequiredAcks: kafka.RequireAll, Compression: c,
 			Records: kafka.NewRecordReader(records...),
@@ -254,8 +254,8 @@ func produceRecords(t testing.TB, client *kafka.Client, topic string, partition 
 	return base
 }
 
-// settled repeats what a broker refuses for the moment, because a topic or a group is new to it.
-func settled(t testing.TB, f func() error) {
+// retryRefused repeats what a broker refuses for the moment, because a topic or a group is new to it.
+func retryRefused(t testing.TB, f func() error) {
 	t.Helper()
 	var err error
 	eventually(t, "the broker is ready", func() bool {
@@ -432,7 +432,7 @@ func eventually(t testing.TB, what string, ok func() bool) {
 // committed asks the broker what a group has committed for partition 0.
 func committed(t testing.TB, client *kafka.Client, group, topic string) (offset int64, metadata string) {
 	t.Helper()
-	settled(t, func() error {
+	retryRefused(t, func() error {
 		res, err := client.OffsetFetch(t.Context(), &kafka.OffsetFetchRequest{GroupID: group, Topics: map[string][]int{topic: {0}}})
 		if err != nil {
 			return err

@@ -4,13 +4,13 @@ package consume
 // to the handling goroutine once it was sent to it, and to the fetching goroutine again when it came back.
 type buffer struct {
 	Batch
-	bytes     int   // of keys and values
-	highWater int64 // the log's end when the batch was closed
-	again     bool  // the range had been planned before
+	bytes     int   // The bytes of keys and values.
+	highWater int64 // The log's end when the batch was closed.
+	planned   bool  // The range had been planned before.
 
-	chunks [][]byte // of chunkSize; each is filled from its start
-	chunk  int      // the chunk that is being filled
-	used   int      // bytes of it in use
+	chunks [][]byte // Memory in chunks of chunkSize; each is filled from its start.
+	chunk  int      // The index of the chunk that is being filled.
+	used   int      // How many bytes of that chunk are in use.
 }
 
 const chunkSize = 256 << 10

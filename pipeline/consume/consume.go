@@ -36,13 +36,15 @@ import (
 
 // Record is one record of a topic.
 type Record struct {
-	Offset      int64
-	Time        fleet.Millis // the record's timestamp: the broker's clock with LogAppendTime, else the producer's; 0 if no record of the batch has one
-	Key, Value  []byte       // nil if null
-	ContentType string       // header content-type, or empty
-	Run         string       // header motorpool-run: the replay that sent it, or empty
-	Released    bool         // header motorpool-released is 1: a report that was kept apart earlier
-	Poison      *Poison      // not nil: this stands for a record batch that cannot be read, and has neither key nor value
+	Offset int64
+	// Time is the record's timestamp: the broker's clock with LogAppendTime, else the producer's; 0 if the batch has none.
+	Time        fleet.Millis
+	Key, Value  []byte // Either is nil if it is null in the log.
+	ContentType string // The header content-type, or empty.
+	Run         string // The header motorpool-run, which names the replay that sent it, or empty.
+	Released    bool   // The header motorpool-released is 1: the report was kept apart earlier.
+	// Poison is not nil if this stands for a record batch that cannot be read; then there is neither key nor value.
+	Poison *Poison
 
 	// Account is the header motorpool-account: whose the interface found the device to be that it took the report from; 0 if it did not come through
 	// the interface.
@@ -55,7 +57,7 @@ type Batch struct {
 	Topic       string
 	Partition   int
 	First, Last int64
-	Records     []Record // never empty
+	Records     []Record // Never empty.
 
 	// Alone says whether nobody has begun to handle the range but this call of Handle: no earlier owner, no earlier call,
 	// and up to now no later owner, for which it asks the broker. nil if that is not known.
@@ -93,30 +95,30 @@ var ErrFatal = errors.New("cannot go on")
 
 // Config says how to consume.
 type Config struct {
-	Group string // name of the consumer group
+	Group string // The name of the consumer group.
 
 	// A batch is closed by the first of these; one record is always taken, whatever its size.
-	MaxRows  int           // records
-	MaxBytes int           // bytes of keys and values
-	Linger   time.Duration // since its first record was fetched
+	MaxRows  int           // How many records a batch has at most.
+	MaxBytes int           // How many bytes of keys and values a batch has at most.
+	Linger   time.Duration // How long after its first record was fetched a batch is closed.
 
-	FetchBytes int           // size of a fetch; a larger record batch is still read
-	FetchWait  time.Duration // how long the broker holds a fetch of an empty partition
+	FetchBytes int           // The size of a fetch; a larger record batch is still read.
+	FetchWait  time.Duration // How long the broker holds a fetch of an empty partition.
 	// MaxInflatedBytes bounds the decompressed form of a record batch; a larger one is Poison. All processes of a group
 	// need the same value.
 	MaxInflatedBytes int
-	Grace            time.Duration // what is left for the open batch when a partition is lost or the process stops
-	RetryMin         time.Duration // first pause after an error of the handler or the broker
-	RetryMax         time.Duration // longest such pause
+	Grace            time.Duration // What is left for the open batch when a partition is lost or the process stops.
+	RetryMin         time.Duration // The first pause after an error of the handler or the broker.
+	RetryMax         time.Duration // The longest such pause.
 	// PlanWait is how long the log may end inside a planned range before the range is given up. A new leader may for
 	// a moment show a shorter log than its predecessor; a log that stays short has lost its end.
 	PlanWait time.Duration
 
-	SessionTimeout    time.Duration // without a heartbeat for this long a member is dead; above Grace
-	HeartbeatInterval time.Duration // also how soon a member notices a rebalance
-	RebalanceTimeout  time.Duration // how long a rebalance waits for members; above Grace
-	PartitionWatch    time.Duration // how often new partitions are looked for
-	JoinBackoff       time.Duration // pause after a failure to join
+	SessionTimeout    time.Duration // Without a heartbeat for this long a member is dead; it is above Grace.
+	HeartbeatInterval time.Duration // The time between heartbeats, and how soon a member notices a rebalance.
+	RebalanceTimeout  time.Duration // How long a rebalance waits for members; it is above Grace.
+	PartitionWatch    time.Duration // How often new partitions are looked for.
+	JoinBackoff       time.Duration // The pause after a failure to join.
 
 	// Held, if it is not nil, says whether to hold still: no batch is planned then, so that nothing new is written, and
 	// what is in hand is finished. It is asked often and from many goroutines.
@@ -183,7 +185,8 @@ type Consumer struct {
 	newHandler func(topic string, partition int) Handler
 	log        *slog.Logger
 	metrics    *metrics
-	counts     map[string]int // partitions of the topics that the present generation knows of, at least; of Run and what it waits for
+	// counts are the partitions, at least, of the topics that the present generation knows of. Run and what it waits for own it.
+	counts map[string]int
 }
 
 // New prepares a consumer of topics, which must exist; it connects to nothing. Client and dialer reach the same brokers:

@@ -15,7 +15,7 @@ import (
 // commitAs stores an offset and metadata as a member that no longer exists would have left them.
 func commitAs(t testing.TB, client *kafka.Client, group, topic string, offset int64, metadata string) {
 	t.Helper()
-	settled(t, func() error {
+	retryRefused(t, func() error {
 		res, err := client.OffsetCommit(t.Context(), &kafka.OffsetCommitRequest{
 			GroupID: group, GenerationID: -1,
 			Topics: map[string][]kafka.OffsetCommit{topic: {{Partition: 0, Offset: offset, Metadata: metadata}}},

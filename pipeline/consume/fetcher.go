@@ -21,18 +21,18 @@ type fetcher struct {
 	metrics   *metrics
 	lag       *partitionLag
 
-	position int64     // the next offset to read
-	planned  bool      // the batch to form is a range that was planned before
-	planEnd  int64     // its last offset
-	short    time.Time // since when the log ends inside that range; zero if it does not
+	position int64     // The next offset to read.
+	planned  bool      // The batch to form is a range that was planned before.
+	planEnd  int64     // The last offset of the planned range.
+	short    time.Time // Since when the log ends inside the planned range; zero if it does not.
 
-	set      recordSet // of the last response; what it still holds is read before the next fetch
-	found    *poison   // in set, and not yet in a batch
-	doubt    doubt     // of the damaged bytes that came last
-	end      int64     // of the log, as last seen
-	opened   bool      // set has an open batch that is not finished
-	memory   []byte    // of the last response; nil while an exchange that was given up may write to it
-	maxBytes int       // of the next fetch
+	set      recordSet // The last response; what it still holds is read before the next fetch.
+	found    *poison   // A batch that cannot be read, found in set and not yet part of a batch.
+	doubt    doubt     // How often the damaged bytes that came last have come.
+	end      int64     // The end of the log, as last seen.
+	opened   bool      // The open record batch of set is not finished.
+	memory   []byte    // The memory of the last response; nil while an exchange that was given up may write to it.
+	maxBytes int       // The size of the next fetch.
 	retry    time.Duration
 }
 
@@ -100,7 +100,7 @@ func (f *fetcher) fill(ctx context.Context, b *buffer) bool {
 			closed = true
 		}
 		if closed {
-			b.again = f.planned
+			b.planned = f.planned
 			f.planned, f.short = false, time.Time{}
 			if len(b.Records) > 0 {
 				b.Last, b.highWater = f.position-1, f.lag.end.Load()

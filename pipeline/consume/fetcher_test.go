@@ -189,7 +189,7 @@ func TestLag(t *testing.T) {
 	group := uniqueName(t, "group")
 	commitAs(t, p.client, group, topic, 7, "plan:1:8")
 	var lags []PartitionLag
-	settled(t, func() (err error) {
+	retryRefused(t, func() (err error) {
 		lags, err = Lag(t.Context(), p.client, group, []string{topic})
 		return err
 	})

@@ -20,8 +20,8 @@ var (
 
 // inflater decompresses record batches. What a batch says of its own size is believed only as far as the limit goes.
 type inflater struct {
-	limit  int    // bytes of a decompressed batch
-	memory []byte // of the last one, reused
+	limit  int    // How many bytes a decompressed batch may have.
+	memory []byte // The memory of the last decompressed batch, which is used again.
 	zstd   *zstd.Decoder
 }
 

@@ -11,8 +11,8 @@ import (
 type PartitionLag struct {
 	Topic     string
 	Partition int
-	Committed int64 // the next offset to handle; the log's start if the group has committed none
-	End       int64 // the offset that the next record will get
+	Committed int64 // The next offset to handle; the log's start if the group has committed none.
+	End       int64 // The offset that the next record will get.
 }
 
 // Records returns how many offsets are not handled yet.
@@ -74,18 +74,4 @@ func Lag(ctx context.Context, client *kafka.Client, group string, topics []strin
 		}
 	}
 	return lags, nil
-}
-
-// Lag asks the brokers how many records of all topics the group has not handled yet. It is for readiness: a pipeline
-// that has caught up is at or near zero.
-func (c *Consumer) Lag(ctx context.Context) (int64, error) {
-	lags, err := Lag(ctx, c.client, c.cfg.Group, c.topics)
-	if err != nil {
-		return 0, err
-	}
-	var total int64
-	for _, l := range lags {
-		total += l.Records()
-	}
-	return total, nil
 }

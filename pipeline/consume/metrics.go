@@ -73,8 +73,8 @@ func (m *metrics) handled(topic string, rows int, took time.Duration) {
 
 // partitionLag keeps the lag gauge of one partition.
 type partitionLag struct {
-	end    atomic.Int64 // the log's end as last seen; written by the fetching goroutine
-	next   atomic.Int64 // the next offset to handle; written by the handling goroutine
+	end    atomic.Int64 // The log's end as last seen; written by the fetching goroutine.
+	next   atomic.Int64 // The next offset to handle; written by the handling goroutine.
 	gauge  prometheus.Gauge
 	forget func()
 }

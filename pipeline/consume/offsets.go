@@ -13,7 +13,7 @@ import (
 type Standing struct {
 	Topic     string `json:"topic"`
 	Partition int    `json:"partition"`
-	Offset    int64  `json:"offset"` // the next to read; -1 if the group has committed nothing
+	Offset    int64  `json:"offset"` // The next offset to read; -1 if the group has committed nothing.
 
 	// Planned says that a range from there on is in hand, so that some of it may be written.
 	Planned bool `json:"-"`

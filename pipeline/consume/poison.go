@@ -18,11 +18,11 @@ import (
 // is when they are those of the log. Should the verdict on a range change all the same, because a disk or the limit did,
 // then nothing that can be read is lost by it: what was poison had no rows under the range's token.
 type Poison struct {
-	Last   int64        // the last offset of it; the record's Offset is the first
-	Reason PoisonReason // what kind of fault it is
-	Detail string       // for people
-	Head   []byte       // the first bytes of the batch, up to MaxPoisonHead
-	Bytes  int          // of the whole batch, as far as it came
+	Last   int64        // Its last offset; the record's Offset is the first.
+	Reason PoisonReason // The kind of fault.
+	Detail string       // What is wrong, for people to read.
+	Head   []byte       // The first bytes of the batch, up to maxPoisonHead.
+	Bytes  int          // The size of the whole batch, as far as it came.
 }
 
 // PoisonReason is the kind of a fault, for counters; the set is closed.
@@ -39,8 +39,8 @@ const (
 	PoisonRecords     PoisonReason = "records"     // its records are not those that it says, or torn
 )
 
-// MaxPoisonHead is how much of an unreadable batch is kept.
-const MaxPoisonHead = 64 << 10
+// maxPoisonHead is how much of an unreadable batch is kept.
+const maxPoisonHead = 64 << 10
 
 // sameBytes is how many times the same damaged bytes must come, where the network may have damaged them.
 const sameBytes = 3
@@ -51,7 +51,7 @@ type poison struct {
 	time       fleet.Millis
 	reason     PoisonReason
 	detail     string
-	batch      []byte // valid until the next response
+	batch      []byte // Its bytes, valid until the next response.
 }
 
 func (p *poison) Error() string {
@@ -63,9 +63,9 @@ func (p *poison) doubtful() bool {
 	return p.reason == PoisonFraming || p.reason == PoisonFormat || p.reason == PoisonChecksum
 }
 
-// telling is the part of the bytes that shows whether they are the same again: of a batch whose end is not known, its
+// comparedBytes is the part of the bytes that shows whether they are the same again: of a batch whose end is not known, its
 // header.
-func (p *poison) telling() []byte {
+func (p *poison) comparedBytes() []byte {
 	if p.reason == PoisonFraming {
 		return p.batch[:min(len(p.batch), batchHeader)]
 	}
@@ -79,8 +79,8 @@ type doubt struct {
 	seen int
 }
 
-// settled says whether bytes that come for an offset are those of the log.
-func (d *doubt) settled(at int64, batch []byte) bool {
+// confirm says whether bytes that come for an offset are those of the log.
+func (d *doubt) confirm(at int64, batch []byte) bool {
 	sum := crc32.ChecksumIEEE(batch)
 	if d.at != at || d.sum != sum || d.seen == 0 {
 		*d = doubt{at: at, sum: sum}
@@ -98,7 +98,7 @@ func (f *fetcher) bury(b *buffer, found *poison) (closed bool, err error) {
 		f.found, f.position = found, f.planEnd+1
 		return true, nil
 	}
-	if found.doubtful() && !f.doubt.settled(f.position, found.telling()) {
+	if found.doubtful() && !f.doubt.confirm(f.position, found.comparedBytes()) {
 		f.set.reset(nil, f.position, f.end)
 		return false, found
 	}
@@ -116,7 +116,7 @@ func (f *fetcher) bury(b *buffer, found *poison) (closed bool, err error) {
 	f.metrics.poison.WithLabelValues(f.topic, string(found.reason)).Inc()
 	p := &Poison{
 		Last: last, Reason: found.reason, Detail: found.detail, Bytes: len(found.batch),
-		Head: bytes.Clone(found.batch[:min(len(found.batch), MaxPoisonHead)]),
+		Head: bytes.Clone(found.batch[:min(len(found.batch), maxPoisonHead)]),
 	}
 	b.Records = append(b.Records, Record{Offset: first, Time: found.time, Poison: p})
 	b.bytes += len(p.Head)

@@ -26,17 +26,17 @@ var errTruncated = errors.New("record batch does not fit the fetch")
 // batch ends (after compaction and transaction markers the next fetch must start there), believes what a batch says of its
 // size, and takes five times the processor time and four allocations a record (BenchmarkFetchPaths).
 type recordSet struct {
-	data    []byte // record batches not yet opened
-	batches int    // opened since reset, or found to be poison
-	end     int64  // of the log; 0 if it is not known
+	data    []byte // The record batches that are not yet opened.
+	batches int    // How many were opened, or found to be poison, since reset.
+	end     int64  // The end of the log; 0 if it is not known.
 
-	records    []byte // of the open batch, not yet read
-	left       int    // how many those are
+	records    []byte // The records of the open batch that are not yet read.
+	left       int    // How many records those are.
 	base       int64
-	next       int64 // the offset after the open batch; before one is opened, the one that was asked for
+	next       int64 // The offset after the open batch; before one is opened, the one that was asked for.
 	firstTime  int64
 	maxTime    int64
-	appendTime bool // the broker set the time: it is maxTime for all records
+	appendTime bool // The broker set the time, which is maxTime for all records.
 
 	inflater inflater
 	names    interner
@@ -290,16 +290,16 @@ func sized(p []byte) (value, rest []byte, ok bool) {
 }
 
 // interner makes strings of header values, of which a topic has few.
-type interner struct{ known map[string]string }
+type interner struct{ names map[string]string }
 
 func (in *interner) of(p []byte) string {
-	if name, ok := in.known[string(p)]; ok {
+	if name, ok := in.names[string(p)]; ok {
 		return name
 	}
-	if len(in.known) >= 256 || in.known == nil {
-		in.known = make(map[string]string, 8)
+	if len(in.names) >= 256 || in.names == nil {
+		in.names = make(map[string]string, 8)
 	}
 	name := string(p)
-	in.known[name] = name
+	in.names[name] = name
 	return name
 }

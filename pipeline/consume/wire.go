@@ -26,7 +26,7 @@ const (
 type exchange struct {
 	request fetch.Request
 	version int16
-	body    []byte // of the response, after its size
+	body    []byte // The bytes of the response, after its size.
 }
 
 func newExchange(topic string, partition int, offset int64, minBytes, maxBytes int, wait time.Duration, memory []byte) *exchange {
@@ -101,7 +101,7 @@ func (e *exchange) RawExchange(rw io.ReadWriter) (protocol.Message, error) {
 // fetched is what a fetch response says about its partition.
 type fetched struct {
 	highWater int64
-	records   []byte // record batches; the last may be cut off
+	records   []byte // The record batches, of which the last may be cut off.
 }
 
 var errBadResponse = errors.New("fetch response has an unknown layout")

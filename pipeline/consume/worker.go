@@ -101,7 +101,7 @@ func (w *worker) work(session, fetching, finishing, retrying context.Context, fr
 		}
 		if b == nil {
 			var open bool
-			if b, open = <-ready; !open || session.Err() != nil || !b.again && !w.released(fetching) {
+			if b, open = <-ready; !open || session.Err() != nil || !b.planned && !w.released(fetching) {
 				return nil // what is not planned is just fetched again by whoever owns the partition next
 			}
 			if err := w.commit(finishing, retrying, b.First, formatPlan(b.Last)); err != nil {
@@ -170,7 +170,7 @@ func (w *worker) handle(finishing, retrying context.Context, handler Handler, b 
 	rest := b.Batch
 	rest.Alone = func(ctx context.Context) bool {
 		// Whoever owns the partition next begins after the group has stopped taking our commits.
-		return !b.again && w.tryCommit(ctx, rest.First, formatPlan(b.Last)) == nil
+		return !b.planned && w.tryCommit(ctx, rest.First, formatPlan(b.Last)) == nil
 	}
 	rest.Reached = func(ctx context.Context, next int64) error {
 		if err := w.commit(ctx, retrying, next, formatPlan(b.Last)); err != nil {
@@ -184,7 +184,7 @@ func (w *worker) handle(finishing, retrying context.Context, handler Handler, b 
 	}
 	try := func() (struct{}, error) {
 		err := handler.Handle(finishing, &rest)
-		b.again = true
+		b.planned = true
 		if err != nil {
 			w.metrics.handleErrors.WithLabelValues(w.topic).Inc()
 			if errors.Is(err, ErrFatal) {

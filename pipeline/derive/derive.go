@@ -86,17 +86,18 @@ func (v *Vehicle) trips(device fleet.DeviceID) *trip.Config {
 
 // Input is a stored position, or a measurement.
 type Input struct {
-	At       fleet.Millis // the fix time, or the time of the measurement
+	At       fleet.Millis // The fix time, or the time of the measurement.
 	Position *fleet.Position
-	Signal   fleet.SignalValue // if there is no position
-	Unsure   bool              // the position was read with and without the flag of a jump: it was written again, and its rows are not merged
+	Signal   fleet.SignalValue // The measurement, if there is no position.
+	// Unsure says that the position was read with and without the flag of a jump: its rows are not merged yet.
+	Unsure bool
 }
 
 // State is all that must be remembered of a vehicle between two inputs. The zero value is a vehicle of which nothing is
 // known.
 type State struct {
-	Time  fleet.Millis // of the newest input
-	Fired fleet.Millis // the newest deadline that did something
+	Time  fleet.Millis // The time of the newest input.
+	Fired fleet.Millis // The newest deadline that did something.
 	Fix   fix.State
 	Trip  trip.State
 	Fence geofence.State
@@ -181,7 +182,7 @@ type work struct {
 	moves    []fleet.FenceMove
 	inside   []fleet.FenceID
 	stops    []fleet.StopMove
-	verdicts *[]Verdict // nil if nobody asks
+	verdicts *[]Verdict // Nil if nobody asks for them.
 }
 
 // arrival are the flags that a position owes to what arrived before it.

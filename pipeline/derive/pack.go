@@ -64,7 +64,7 @@ type Packer struct {
 type memory struct {
 	at     int64
 	fields fields
-	values [len(fleet.Signals)]uint64 // bits
+	values [len(fleet.Signals)]uint64 // The bits of the values.
 }
 
 // fields are the quantities of a fix as fleet.StoredPosition has them.

@@ -49,13 +49,13 @@ func BenchmarkPullAndStep(b *testing.B) {
 			for _, win := range windows {
 				v := &vehicle{key: win.key}
 				v.compile(w.f)
-				runs = append(runs, &run{key: v.key, v: v, machine: v.machine, state: &v.state, known: &v.known, until: end})
+				runs = append(runs, &run{key: v.key, vehicle: v, machine: v.machine, state: &v.state, storedRows: &v.storedRows, until: end})
 			}
 			if err := w.h.feed(b.Context(), runs); err != nil {
 				b.Fatal(err)
 			}
 			for _, r := range runs {
-				n += r.inputs
+				n += r.inputCount
 			}
 		}
 		rate(b, n)
@@ -78,11 +78,11 @@ func BenchmarkPullAndStep(b *testing.B) {
 			for _, win := range windows {
 				v := &vehicle{key: win.key}
 				v.compile(w.f)
-				r := &run{key: v.key, v: v, machine: v.machine, state: &v.state, known: &v.known, until: end, given: [][]byte{packed[v.key].Bytes()}}
+				r := &run{key: v.key, vehicle: v, machine: v.machine, state: &v.state, storedRows: &v.storedRows, until: end, givenInputs: [][]byte{packed[v.key].Bytes()}}
 				if ok, err := w.f.feedGiven(r); err != nil || !ok {
 					b.Fatal(ok, err)
 				}
-				n += r.inputs
+				n += r.inputCount
 			}
 		}
 		rate(b, n)
@@ -93,11 +93,11 @@ func BenchmarkPullAndStep(b *testing.B) {
 			win := windows[i%vehicles]
 			v := &vehicle{key: win.key}
 			v.compile(w.f)
-			r := &run{key: v.key, v: v, machine: v.machine, state: &v.state, known: &v.known}
+			r := &run{key: v.key, vehicle: v, machine: v.machine, state: &v.state, storedRows: &v.storedRows}
 			if err := w.f.feedChunks(b.Context(), r, win); err != nil {
 				b.Fatal(err)
 			}
-			n += r.inputs
+			n += r.inputCount
 		}
 		rate(b, n)
 	})

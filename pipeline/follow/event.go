@@ -20,7 +20,7 @@ var types = map[fleet.Kind]struct{ begun, ended, updated, deleted string }{
 
 // note appends the events of a new version of a thing. before is what was stored, nil if there was nothing; one that was
 // deleted begins again.
-func (o *outbox) note(before *known, e fleet.Entity, r *row, mark uint64) {
+func (o *outbox) note(before *storedRow, e fleet.Entity, r *row, mark uint64) {
 	t, h := types[e.Kind()], e.Header()
 	fresh := before == nil || before.deleted
 	add := func(name string, at fleet.Millis, of uint64) { o.event(name, at, of, r) }

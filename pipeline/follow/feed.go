@@ -30,7 +30,7 @@ func (h *Handler) feed(ctx context.Context, runs []*run) error {
 			continue
 		}
 		pulled[r.key] = r
-		expected += r.expected
+		expected += r.expectedSpan
 		if w := (window{key: r.key, after: r.after, until: r.until}); w.until-w.after < day/24 {
 			near = append(near, w)
 		} else {
@@ -141,12 +141,12 @@ const maxGiven = 1 << 20
 
 // feedGiven steps over the inputs that came with the changes, and says whether it could.
 func (f *Follower) feedGiven(r *run) (bool, error) {
-	if r.given == nil {
+	if r.givenInputs == nil {
 		return false, nil
 	}
 	var inputs []derive.Input
-	wanted, size := f.policy(r.key.Account).wanted, 0
-	for _, packed := range r.given {
+	wanted, size := f.policy(r.key.Account).wantedSignals, 0
+	for _, packed := range r.givenInputs {
 		if size += len(packed); size > maxGiven {
 			f.deps.Metrics.unpacked.WithLabelValues("no").Inc()
 			return false, nil

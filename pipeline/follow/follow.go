@@ -50,30 +50,31 @@ import (
 type Config struct {
 	Derive derive.Config
 
-	Tick          time.Duration // how often timers and the repair lane are looked at; 0 leaves that to the caller
-	Settle        time.Duration // silence is judged up to this long before now
-	LateAfter     time.Duration // what is recognised later than this after its time is late
-	OpenEvery     time.Duration // of event time: what goes on is written this often at most, and when nothing has come for as long by our clock
-	SnapshotEvery time.Duration // of event time between two snapshots in memory
-	SaveEvery     time.Duration // between checkpoints of a vehicle that changes
-	SaveInputs    int           // and the inputs between them at most
-	IdleAfter     time.Duration // a vehicle is forgotten that has been left alone for this long
-	RepairPause   time.Duration // between two repairs of a vehicle
-	Grace         time.Duration // what is left for checkpoints when a partition is lost or the process stops
-	Repairs       int           // repairs at once in this process
-	Lanes         int           // live lanes at work at once in this process while it stores fixes, which comes first
-	Spare         int           // and further ones while it does not
-	PartVehicles  int           // vehicles in a query
-	ChunkRows     int           // fixes, and measurements, that a repair pulls at once
-	HistoryRows   int           // a vehicle without a checkpoint and with more fixes than this is derived by the repair lane
+	Tick         time.Duration // How often timers and the repair lane are looked at; 0 leaves that to the caller.
+	SilenceDelay time.Duration // Silence is judged up to this long before now.
+	LateAfter    time.Duration // What is recognised later than this after its time is late.
+	// What goes on is written once in this span of event time at most, and when nothing has come for as long by our clock.
+	OpenEvery     time.Duration
+	SnapshotEvery time.Duration // The event time between two snapshots in memory.
+	SaveEvery     time.Duration // The time between checkpoints of a vehicle that changes.
+	SaveInputs    int           // The number of inputs between two checkpoints of a vehicle at most.
+	IdleAfter     time.Duration // A vehicle that has been left alone for this long is forgotten.
+	RepairPause   time.Duration // The time between two repairs of a vehicle.
+	Grace         time.Duration // What is left for checkpoints when a partition is lost or the process stops.
+	Repairs       int           // How many repairs run at once in this process.
+	Lanes         int           // How many live lanes work at once while this process stores fixes, which comes first.
+	SpareLanes    int           // How many further live lanes work while it stores none.
+	PartVehicles  int           // How many vehicles a query is about.
+	ChunkRows     int           // How many fixes, and measurements, a repair pulls at once.
+	HistoryRows   int           // A vehicle without a checkpoint and with more fixes is left to the repair lane.
 }
 
 // DefaultConfig returns the settings used when nothing else is said.
 func DefaultConfig() Config {
 	cfg := Config{
-		Derive: derive.DefaultConfig(), Tick: time.Second, Settle: 30 * time.Second, LateAfter: 15 * time.Minute,
+		Derive: derive.DefaultConfig(), Tick: time.Second, SilenceDelay: 30 * time.Second, LateAfter: 15 * time.Minute,
 		OpenEvery: time.Minute, SnapshotEvery: time.Minute, SaveEvery: 5 * time.Minute, SaveInputs: 100_000, IdleAfter: 10 * time.Minute,
-		RepairPause: 2 * time.Second, Grace: 15 * time.Second, Repairs: 2, Lanes: max(1, runtime.GOMAXPROCS(0)/2), Spare: runtime.GOMAXPROCS(0) / 2,
+		RepairPause: 2 * time.Second, Grace: 15 * time.Second, Repairs: 2, Lanes: max(1, runtime.GOMAXPROCS(0)/2), SpareLanes: runtime.GOMAXPROCS(0) / 2,
 		PartVehicles: 1000, ChunkRows: 50_000, HistoryRows: 5000,
 	}
 	return cfg
@@ -87,9 +88,9 @@ func (c *Config) Validate() error {
 			problems = append(problems, errors.New("follow "+problem))
 		}
 	}
-	check(c.Tick >= 0 && c.Settle >= 0 && c.LateAfter >= 0 && c.OpenEvery >= 0 && c.SnapshotEvery >= 0, "tick, settle, late, open, snapshot: must not be negative")
+	check(c.Tick >= 0 && c.SilenceDelay >= 0 && c.LateAfter >= 0 && c.OpenEvery >= 0 && c.SnapshotEvery >= 0, "tick, silence delay, late, open, snapshot: must not be negative")
 	check(c.SaveEvery >= 0 && c.IdleAfter >= 0 && c.RepairPause >= 0 && c.Grace >= 0, "save, idle, repair pause, grace: must not be negative")
-	check(c.SaveInputs > 0 && c.Repairs > 0 && c.Lanes > 0 && c.Spare >= 0 && c.PartVehicles > 0 && c.ChunkRows > 1 && c.HistoryRows >= 0, "counts: must be positive")
+	check(c.SaveInputs > 0 && c.Repairs > 0 && c.Lanes > 0 && c.SpareLanes >= 0 && c.PartVehicles > 0 && c.ChunkRows > 1 && c.HistoryRows >= 0, "counts: must be positive")
 	return errors.Join(problems...)
 }
 
@@ -124,13 +125,15 @@ type Deps struct {
 	DB       driver.Conn
 	Policies Policies
 	Events   EventPublisher
-	Changes  ChangePublisher                // for those that come to an owner who is not, or no longer, their vehicle's
-	Topic    Topic                          // of changes
-	Settled  func(ctx context.Context) bool // whether everything that was sent is stored; nil for always
-	// Behind names the partitions that reports come through, as topic/partition, of which not everything that was sent is stored, if the
-	// silence of vehicles that report elsewhere can be judged all the same. It is asked where not everything is Settled; nil for never.
+	Changes  ChangePublisher // Takes changes that came to an owner who is not, or no longer, their vehicle's.
+	Topic    Topic           // The topic of changes.
+	// AllStored says whether everything that was sent is stored; nil for always.
+	AllStored func(ctx context.Context) bool
+	// Behind names the partitions that reports come through, as topic/partition, of which not everything that was sent
+	// is stored, if the silence of vehicles that report elsewhere can be judged all the same. It is asked where AllStored
+	// says no; nil for never.
 	Behind  func(ctx context.Context, partition int) (behind []string, ok bool)
-	Storing func() bool // whether this process is storing something now; nil for never
+	Storing func() bool // Says whether this process is storing something now; nil for never.
 	Now     func() time.Time
 	Metrics *Metrics
 	Log     *slog.Logger
@@ -138,12 +141,12 @@ type Deps struct {
 
 // Follower makes the owners of partitions in a process. It is safe for concurrent use.
 type Follower struct {
-	cfg     Config
-	deps    Deps
-	repairs chan struct{} // a token for each repair under way
-	lanes   chan struct{} // and for each live lane at work
-	spare   chan struct{} // likewise, beyond Lanes
-	last    atomic.Uint64 // version given last
+	cfg          Config
+	deps         Deps
+	repairTokens chan struct{} // Holds a token for each repair under way.
+	laneTokens   chan struct{} // Holds a token for each live lane at work.
+	spareTokens  chan struct{} // Holds a token for each live lane at work beyond Config.Lanes.
+	lastVersion  atomic.Uint64 // The version that was given last.
 
 	mu       sync.Mutex
 	compiled map[fleet.AccountID]*compiled
@@ -151,11 +154,11 @@ type Follower struct {
 
 // compiled is a policy, ready for use.
 type compiled struct {
-	policy *fleet.Policy
-	fences *geofence.Index
-	rules  *alert.Engine
-	wanted fleet.SignalSet // what is derived from under the rules
-	pairs  []fleet.Rule    // of the rules, those about two vehicles
+	policy        *fleet.Policy
+	fences        *geofence.Index
+	rules         *alert.Engine
+	wantedSignals fleet.SignalSet // The signals that something is derived from under the rules.
+	pairRules     []fleet.Rule    // Those of the rules that are about two vehicles.
 }
 
 // New prepares the owners; it connects to nothing.
@@ -172,10 +175,10 @@ func New(cfg Config, deps Deps) (*Follower, error) {
 	if deps.Storing == nil {
 		deps.Storing = func() bool { return false }
 	}
-	if deps.Settled == nil {
-		deps.Settled = func(context.Context) bool { return true }
+	if deps.AllStored == nil {
+		deps.AllStored = func(context.Context) bool { return true }
 	}
-	f := &Follower{cfg: cfg, deps: deps, repairs: make(chan struct{}, cfg.Repairs), lanes: make(chan struct{}, cfg.Lanes), spare: make(chan struct{}, cfg.Spare), compiled: make(map[fleet.AccountID]*compiled)}
+	f := &Follower{cfg: cfg, deps: deps, repairTokens: make(chan struct{}, cfg.Repairs), laneTokens: make(chan struct{}, cfg.Lanes), spareTokens: make(chan struct{}, cfg.SpareLanes), compiled: make(map[fleet.AccountID]*compiled)}
 	return f, nil
 }
 
@@ -187,15 +190,15 @@ func (f *Follower) lane(ctx context.Context) (func(), error) {
 	wait := time.NewTicker(laneWait)
 	defer wait.Stop()
 	for {
-		spare := f.spare
+		spare := f.spareTokens
 		if f.deps.Storing() {
 			spare = nil
 		}
 		select {
-		case f.lanes <- struct{}{}:
-			return func() { <-f.lanes }, nil
+		case f.laneTokens <- struct{}{}:
+			return func() { <-f.laneTokens }, nil
 		case spare <- struct{}{}:
-			return func() { <-f.spare }, nil
+			return func() { <-f.spareTokens }, nil
 		case <-wait.C:
 		case <-ctx.Done():
 			return nil, ctx.Err()
@@ -213,7 +216,7 @@ func (f *Follower) policy(account fleet.AccountID) *compiled {
 		return c
 	}
 	before := c
-	c = &compiled{policy: p, pairs: pairRules(p.Rules)}
+	c = &compiled{policy: p, pairRules: pairRules(p.Rules)}
 	// Mostly it is a vehicle that was edited.
 	if before != nil && reflect.DeepEqual(before.policy.Rules, p.Rules) {
 		c.rules = before.rules
@@ -232,7 +235,7 @@ func (f *Follower) policy(account fleet.AccountID) *compiled {
 			f.deps.Log.Error("geofences that cannot be compiled are left out", "account", account, "error", err)
 		}
 	}
-	c.wanted = derive.Wanted(c.rules)
+	c.wantedSignals = derive.Wanted(c.rules)
 	f.compiled[account] = c
 	return c
 }
@@ -244,7 +247,7 @@ func (f *Follower) wanted(windows ...window) (signals []fleet.Signal, names []st
 		if i > 0 && windows[i].key.Account == windows[i-1].key.Account {
 			continue
 		}
-		for s, wanted := range f.policy(windows[i].key.Account).wanted {
+		for s, wanted := range f.policy(windows[i].key.Account).wantedSignals {
 			all[s] = all[s] || wanted
 		}
 	}

@@ -19,21 +19,21 @@ type Handler struct {
 	f         *Follower
 	partition int
 
-	live    sync.Mutex // held by whoever works in the live lane: Handle, tick, Close
-	begun   bool       // only with live
-	of      int        // only with live: how many partitions there are; 0 before that is known
-	recheck []fleet.VehicleKey
-	swept   time.Time                // only with live
-	epochs  map[fleet.AccountID]seen // only with live: policies that the timers know of
+	live         sync.Mutex               // Held by whoever works in the live lane: Handle, tick, Close.
+	begun        bool                     // What earlier owners left behind is known. Guarded by live.
+	partitions   int                      // How many partitions there are; 0 before that is known. Guarded by live.
+	recheck      []fleet.VehicleKey       // Vehicles to be looked at though nothing came. Guarded by live.
+	sweptAt      time.Time                // When idle vehicles were last looked for. Guarded by live.
+	seenPolicies map[fleet.AccountID]seen // The policies that the timers know of. Guarded by live.
 
-	mu       sync.Mutex // held for moments; guards what follows, and is taken after any vehicle's lock
+	mu       sync.Mutex // Held for moments. It guards the next three fields and is taken after any vehicle's lock.
 	vehicles map[fleet.VehicleKey]*vehicle
 	dirty    map[fleet.VehicleKey]*span
 	wakes    wakes
 
-	stop    context.CancelFunc
-	stopped sync.WaitGroup
-	nudge   chan struct{} // to the repair lane: something is dirty
+	stop        context.CancelFunc
+	stopped     sync.WaitGroup
+	repairNudge chan struct{} // Tells the repair lane that something is dirty.
 }
 
 // seen is a policy's version, and when it was seen first.
@@ -44,13 +44,13 @@ type seen struct {
 
 // span is what must be derived again of a vehicle.
 type span struct {
-	from    fleet.Millis // the earliest change
-	to      fleet.Millis // the latest known
-	durable fleet.Millis // from as it is stored; 0 if it is not
-	jobs    []fleet.JobID
-	running bool
-	touched fleet.Millis // the earliest change since the repair that is running looked; 0 if there was none
-	at      time.Time    // when the next repair may begin
+	from        fleet.Millis // The earliest change.
+	to          fleet.Millis // The latest input that is known of.
+	storedFrom  fleet.Millis // The value of from that is stored; 0 if none is.
+	jobs        []fleet.JobID
+	running     bool
+	touchedFrom fleet.Millis // The earliest change since the running repair last looked; 0 if there was none.
+	notBefore   time.Time    // When the next repair may begin.
 }
 
 // Handler returns the owner of a partition of the topic of changes. Its goroutines run until it is closed.
@@ -60,7 +60,7 @@ func (f *Follower) handler(partition int) *Handler {
 	ctx, cancel := context.WithCancel(context.Background())
 	h := &Handler{
 		f: f, partition: partition, vehicles: make(map[fleet.VehicleKey]*vehicle), dirty: make(map[fleet.VehicleKey]*span),
-		wakes: newWakes(), epochs: make(map[fleet.AccountID]seen), swept: f.deps.Now(), stop: cancel, nudge: make(chan struct{}, 1),
+		wakes: newWakes(), seenPolicies: make(map[fleet.AccountID]seen), sweptAt: f.deps.Now(), stop: cancel, repairNudge: make(chan struct{}, 1),
 	}
 	if f.cfg.Tick > 0 {
 		h.stopped.Add(2)
@@ -94,12 +94,12 @@ func (h *Handler) Close() error {
 
 // change is what a batch says of a vehicle, all of it together.
 type change struct {
-	key      fleet.VehicleKey
-	from, to fleet.Millis // of new inputs; 0 if there are none
-	inputs   [][]byte     // what is new, packed; nil if that must be read back
-	lacking  bool         // a record without its inputs is among them
-	again    fleet.Millis // the beginning of what jobs want derived again; 0 for none
-	jobs     []fleet.JobID
+	key           fleet.VehicleKey
+	from, to      fleet.Millis // The times of the first and the last new input; 0 if there is none.
+	inputs        [][]byte     // The new inputs, packed; nil if they must be read from the store.
+	inputsMissing bool         // One of the records came without its inputs.
+	againFrom     fleet.Millis // From when on jobs want everything derived again; 0 if none does.
+	jobs          []fleet.JobID
 }
 
 // Handle works changes into what is derived, or marks them for the repair lane.
@@ -163,24 +163,24 @@ func (h *Handler) decode(b *consume.Batch) (all []*change, others []fleet.Change
 		}
 		h.f.deps.Metrics.changes.Inc()
 		key := fleet.VehicleKey{Account: c.Account, Vehicle: c.Vehicle}
-		known := byKey[key]
-		if known == nil {
-			known = &change{key: key}
-			byKey[key] = known
-			all = append(all, known)
+		merged := byKey[key]
+		if merged == nil {
+			merged = &change{key: key}
+			byKey[key] = merged
+			all = append(all, merged)
 		}
 		from := max(c.From, 1)
 		switch {
 		case c.Job != 0:
-			known.again = earlier(known.again, from)
-			if !slices.Contains(known.jobs, c.Job) {
-				known.jobs = append(known.jobs, c.Job)
+			merged.againFrom = earlier(merged.againFrom, from)
+			if !slices.Contains(merged.jobs, c.Job) {
+				merged.jobs = append(merged.jobs, c.Job)
 			}
 		case c.To > 0:
-			known.from, known.to = earlier(known.from, from), max(known.to, c.To)
-			known.lacking = known.lacking || c.Inputs == nil
-			if known.inputs = append(known.inputs, c.Inputs); known.lacking {
-				known.inputs = nil
+			merged.from, merged.to = earlier(merged.from, from), max(merged.to, c.To)
+			merged.inputsMissing = merged.inputsMissing || c.Inputs == nil
+			if merged.inputs = append(merged.inputs, c.Inputs); merged.inputsMissing {
+				merged.inputs = nil
 			}
 		}
 	}
@@ -234,16 +234,16 @@ func (h *Handler) recount(ctx context.Context) error {
 		return fmt.Errorf("count the partitions: %w", err)
 	case n <= h.partition:
 		return fmt.Errorf("partition %d is not among the %d that a broker knows of", h.partition, n)
-	case n == h.of:
+	case n == h.partitions:
 		return nil
 	}
 	if h.begun {
-		h.f.deps.Log.Warn("the topic of changes has another number of partitions; beginning anew", "partition", h.partition, "before", h.of, "now", n)
+		h.f.deps.Log.Warn("the topic of changes has another number of partitions; beginning anew", "partition", h.partition, "before", h.partitions, "now", n)
 		if err := h.startOver(ctx); err != nil {
 			return err
 		}
 	}
-	h.of = n
+	h.partitions = n
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.wakes = newWakes()
@@ -258,7 +258,7 @@ func (h *Handler) recount(ctx context.Context) error {
 
 // owns says whether a vehicle is of this partition; only with live.
 func (h *Handler) owns(vehicle fleet.VehicleID) bool {
-	return h.f.deps.Topic.Partition(vehicle, h.of) == h.partition
+	return h.f.deps.Topic.Partition(vehicle, h.partitions) == h.partition
 }
 
 // begin learns what earlier owners of the partition have left behind, if this one does not know yet.
@@ -286,7 +286,7 @@ func (h *Handler) begin(ctx context.Context) error {
 	spans := make(map[fleet.VehicleKey]*span)
 	if err := h.f.loadDirty(ctx, func(key fleet.VehicleKey, from fleet.Millis, jobs []fleet.JobID) {
 		if h.owns(key.Vehicle) {
-			spans[key] = &span{from: from, durable: from, jobs: jobs}
+			spans[key] = &span{from: from, storedFrom: from, jobs: jobs}
 		}
 	}); err != nil {
 		return fmt.Errorf("take over a partition: %w", err)
@@ -304,14 +304,14 @@ func (h *Handler) begin(ctx context.Context) error {
 	h.mu.Unlock()
 	// What the last owner did after its last checkpoints is gone from memory. Each vehicle is looked at once.
 	h.recheck, h.begun = all, true
-	h.call()
+	h.nudgeRepairs()
 	return nil
 }
 
-// call tells the repair lane that there may be something to do.
-func (h *Handler) call() {
+// nudgeRepairs tells the repair lane that there may be something to do.
+func (h *Handler) nudgeRepairs() {
 	select {
-	case h.nudge <- struct{}{}:
+	case h.repairNudge <- struct{}{}:
 	default:
 	}
 }
@@ -332,7 +332,7 @@ func (h *Handler) take(key fleet.VehicleKey, wait bool) *vehicle {
 		} else if !v.lock.TryLock() {
 			return nil
 		}
-		if !v.gone {
+		if !v.forgotten {
 			return v
 		}
 		v.lock.Unlock()
@@ -341,7 +341,7 @@ func (h *Handler) take(key fleet.VehicleKey, wait bool) *vehicle {
 
 // forget drops a vehicle, whose lock is held, from memory.
 func (h *Handler) forget(v *vehicle) {
-	v.gone = true
+	v.forgotten = true
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.vehicles[v.key] == v {
@@ -366,9 +366,9 @@ func (h *Handler) mark(ctx context.Context, marks []*change) error {
 		}
 		s.from, s.to = earlier(s.from, m.from), max(s.to, m.to)
 		if s.running {
-			s.touched = earlier(s.touched, m.from)
+			s.touchedFrom = earlier(s.touchedFrom, m.from)
 		}
-		store := s.durable == 0 || s.from < s.durable
+		store := s.storedFrom == 0 || s.from < s.storedFrom
 		for _, j := range m.jobs {
 			if !slices.Contains(s.jobs, j) || s.running {
 				s.jobs = append(s.jobs, j)
@@ -386,10 +386,10 @@ func (h *Handler) mark(ctx context.Context, marks []*change) error {
 	h.mu.Lock()
 	for _, d := range all {
 		if s := h.dirty[d.key]; s != nil {
-			s.durable = earlier(s.durable, d.from)
+			s.storedFrom = earlier(s.storedFrom, d.from)
 		}
 	}
 	h.mu.Unlock()
-	h.call()
+	h.nudgeRepairs()
 	return nil
 }

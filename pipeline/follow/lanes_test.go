@@ -176,15 +176,15 @@ func TestSilenceMeansNothingWhileTheFeedIsBehind(t *testing.T) {
 	all := recording(rng, 1, 2)
 	w.now = all[len(all)-1].At
 	w.handle(w.store(rng, all))
-	settled := false
-	w.f.deps.Settled = func(context.Context) bool { return settled }
+	allStored := false
+	w.f.deps.AllStored = func(context.Context) bool { return allStored }
 	w.now += fleet.Millis(2 * time.Hour / time.Millisecond)
 	before := w.count("(SELECT count() FROM derivations)")
 	w.tick()
 	if after := w.count("(SELECT count() FROM derivations)"); after != before {
 		t.Errorf("%d rows were written while the feed was behind", after-before)
 	}
-	settled = true
+	allStored = true
 	w.tick()
 	if after := w.count("(SELECT count() FROM derivations)"); after == before {
 		t.Error("nothing was written when the feed had caught up")
@@ -203,7 +203,7 @@ func TestSilenceIsJudgedByThePartitionsThatAVehicleReportsThrough(t *testing.T) 
 		t.Fatal(err)
 	}
 	behind, known := []string{"positions/1", "positions/11"}, false
-	w.f.deps.Settled = func(context.Context) bool { return false }
+	w.f.deps.AllStored = func(context.Context) bool { return false }
 	w.f.deps.Behind = func(context.Context, int) ([]string, bool) { return behind, known }
 	w.now += fleet.Millis(2 * time.Hour / time.Millisecond)
 	of := func(vehicle int) int {
@@ -382,7 +382,7 @@ func TestCheckpointThatALateFixHasPassedIsReplaced(t *testing.T) {
 func TestLanesGiveWayToStoring(t *testing.T) {
 	t.Parallel()
 	var storing atomic.Bool
-	f := &Follower{lanes: make(chan struct{}, 1), spare: make(chan struct{}, 1), deps: Deps{Storing: storing.Load}}
+	f := &Follower{laneTokens: make(chan struct{}, 1), spareTokens: make(chan struct{}, 1), deps: Deps{Storing: storing.Load}}
 	storing.Store(true)
 	first, err := f.lane(t.Context())
 	if err != nil {

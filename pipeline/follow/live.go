@@ -20,8 +20,8 @@ func (h *Handler) follow(ctx context.Context, part []*change) error {
 		}
 	}()
 	for _, c := range part {
-		if c.again != 0 {
-			marks = append(marks, &change{key: c.key, from: c.again, to: c.to, jobs: c.jobs})
+		if c.againFrom != 0 {
+			marks = append(marks, &change{key: c.key, from: c.againFrom, to: c.to, jobs: c.jobs})
 		}
 		if c.to == 0 {
 			continue
@@ -77,7 +77,7 @@ func (h *Handler) touch(changes []*change) {
 	}
 	for _, c := range changes {
 		if s := h.dirty[c.key]; s != nil && s.running {
-			s.touched, s.to = earlier(s.touched, c.from), max(s.to, c.to)
+			s.touchedFrom, s.to = earlier(s.touchedFrom, c.from), max(s.to, c.to)
 		}
 	}
 }
@@ -99,12 +99,12 @@ func (h *Handler) load(ctx context.Context, vehicles []*vehicle, changes []*chan
 	}
 	if err := h.f.checkpoints(ctx, windows, func(key fleet.VehicleKey, s derive.State, at, wake fleet.Millis) {
 		v := missing[key]
-		v.state, v.savedAt, v.wake, v.saved = s, at, wake, h.f.deps.Now()
+		v.state, v.checkpointAt, v.checkpointWake, v.checkpointWritten = s, at, wake, h.f.deps.Now()
 	}); err != nil {
 		return err
 	}
 	for i, v := range vehicles {
-		if missing[v.key] != v || v.savedAt != 0 {
+		if missing[v.key] != v || v.checkpointAt != 0 {
 			continue
 		}
 		w := window{key: v.key, after: 1 << 60}
@@ -118,7 +118,7 @@ func (h *Handler) load(ctx context.Context, vehicles []*vehicle, changes []*chan
 		if err := h.f.histories(ctx, histories, func(key fleet.VehicleKey, fixes int, first fleet.Millis) {
 			past[key] = true
 			if fixes > h.f.cfg.HistoryRows {
-				missing[key].history = first
+				missing[key].historyFrom = first
 			}
 		}); err != nil {
 			return err
@@ -128,11 +128,11 @@ func (h *Handler) load(ctx context.Context, vehicles []*vehicle, changes []*chan
 		return err
 	}
 	for i := range windows {
-		windows[i].after = missing[windows[i].key].savedAt
+		windows[i].after = missing[windows[i].key].checkpointAt
 	}
-	if err := h.f.knownOf(ctx, windows, func(key fleet.VehicleKey, k known) {
+	if err := h.f.storedRowsOf(ctx, windows, func(key fleet.VehicleKey, k storedRow) {
 		v := missing[key]
-		v.known = append(v.known, k)
+		v.storedRows = append(v.storedRows, k)
 	}); err != nil {
 		return err
 	}
@@ -140,13 +140,13 @@ func (h *Handler) load(ctx context.Context, vehicles []*vehicle, changes []*chan
 	// derived and nothing earlier, changes tell of all that is stored.
 	windows = slices.DeleteFunc(windows, func(w window) bool {
 		v := missing[w.key]
-		return changes != nil && v.savedAt == 0 && len(v.known) == 0 && !past[w.key]
+		return changes != nil && v.checkpointAt == 0 && len(v.storedRows) == 0 && !past[w.key]
 	})
 	if err := h.f.newest(ctx, windows, missing); err != nil {
 		return err
 	}
 	for _, v := range missing {
-		v.loaded, v.fresh = true, true
+		v.loaded, v.justLoaded = true, true
 	}
 	return nil
 }
@@ -158,38 +158,38 @@ const maxRewind = 30
 func (h *Handler) plan(v *vehicle, c *change) (*run, *change) {
 	v.compile(h.f)
 	reached := v.state.Reached()
-	r := &run{key: v.key, v: v, machine: v.machine, state: &v.state, known: &v.known, saved: v.savedAt, base: reached, after: reached, until: c.to}
-	if r.expected = c.to - c.from; v.fresh {
-		r.expected = c.to - reached
+	r := &run{key: v.key, vehicle: v, machine: v.machine, state: &v.state, storedRows: &v.storedRows, checkpointAt: v.checkpointAt, base: reached, after: reached, until: c.to}
+	if r.expectedSpan = c.to - c.from; v.justLoaded {
+		r.expectedSpan = c.to - reached
 	}
 	switch {
-	case c.from > reached && v.history != 0:
+	case c.from > reached && v.historyFrom != 0:
 		// The present from nothing; the repair lane puts it right.
-		first := v.history
-		r.blind = true
-		r.base, r.after, r.expected = c.from-1, c.from-1, c.to-c.from
+		first := v.historyFrom
+		r.skipVerdicts = true
+		r.base, r.after, r.expectedSpan = c.from-1, c.from-1, c.to-c.from
 		if h.covers(v.key, first) {
 			return r, nil
 		}
 		return r, &change{key: v.key, from: first, to: c.to}
 	case c.from > reached:
-		if reached >= v.stored && !h.isDirty(v.key) {
-			r.given = c.inputs
+		if reached >= v.storedUntil && !h.isDirty(v.key) {
+			r.givenInputs = c.inputs
 		}
 		v.snapshot(h.f)
 		return r, nil
 	}
-	v.tardy = h.f.deps.Now()
+	v.lateInputAt = h.f.deps.Now()
 	last, fired := v.state.Time, v.state.Fired
 	if oldest := c.from - 1; dayOf(reached)-dayOf(oldest) <= maxRewind && v.rewind(c.from) {
 		h.f.deps.Metrics.rewinds.Inc()
 		at := v.state.Reached()
-		r.base, r.after, r.until, r.advance, r.look, r.saved = at, at, max(c.to, last), fired, true, 0
-		r.expected = r.until - at
-		if c.from <= v.savedAt {
-			r.save = true
-			for d := dayOf(c.from); d <= dayOf(v.savedAt); d++ {
-				r.days = append(r.days, checkpoint{key: v.key, day: d, at: at})
+		r.base, r.after, r.until, r.advanceTo, r.lookAtOpen, r.checkpointAt = at, at, max(c.to, last), fired, true, 0
+		r.expectedSpan = r.until - at
+		if c.from <= v.checkpointAt {
+			r.saveCheckpoint = true
+			for d := dayOf(c.from); d <= dayOf(v.checkpointAt); d++ {
+				r.dayCheckpoints = append(r.dayCheckpoints, checkpoint{key: v.key, day: d, at: at})
 			}
 		}
 		return r, nil
@@ -199,7 +199,7 @@ func (h *Handler) plan(v *vehicle, c *change) (*run, *change) {
 		return nil, late
 	}
 	v.snapshot(h.f)
-	r.blind = true
+	r.skipVerdicts = true
 	return r, late
 }
 
@@ -208,7 +208,7 @@ func (h *Handler) covers(key fleet.VehicleKey, from fleet.Millis) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	s := h.dirty[key]
-	return s != nil && s.durable != 0 && s.durable <= from
+	return s != nil && s.storedFrom != 0 && s.storedFrom <= from
 }
 
 // isDirty says whether a repair of a vehicle waits or runs: then there may be inputs that were left to it.
@@ -236,19 +236,19 @@ func (h *Handler) derive(ctx context.Context, runs []*run) error {
 	now := h.f.deps.Now()
 	saving := make([]bool, len(runs))
 	for i, r := range runs {
-		v := r.v
-		v.used = now
-		v.unsaved += r.inputs
-		v.changed = v.changed || r.inputs > 0 || v.state.Reached() != v.savedAt
+		v := r.vehicle
+		v.usedAt = now
+		v.unsavedInputs += r.inputCount
+		v.changed = v.changed || r.inputCount > 0 || v.state.Reached() != v.checkpointAt
 		wake := v.machine.Wake(&v.state)
-		saving[i] = r.save || v.changed && v.state.Known() && (v.savedAt == 0 || now.Sub(v.saved) >= h.f.cfg.SaveEvery ||
-			v.unsaved >= h.f.cfg.SaveInputs || wake != 0 && (v.wake == 0 || wake < v.wake))
+		saving[i] = r.saveCheckpoint || v.changed && v.state.Known() && (v.checkpointAt == 0 || now.Sub(v.checkpointWritten) >= h.f.cfg.SaveEvery ||
+			v.unsavedInputs >= h.f.cfg.SaveInputs || wake != 0 && (v.checkpointWake == 0 || wake < v.checkpointWake))
 		if saving[i] {
-			if err := r.keep(); err != nil {
+			if err := r.addCheckpoint(); err != nil {
 				return fmt.Errorf("checkpoint of %s: %w", v.key.Vehicle, err)
 			}
 		}
-		o.checkpoints = append(o.checkpoints, r.days...)
+		o.checkpoints = append(o.checkpoints, r.dayCheckpoints...)
 	}
 	if err := h.f.commit(ctx, &o); err != nil {
 		return err
@@ -256,15 +256,15 @@ func (h *Handler) derive(ctx context.Context, runs []*run) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for i, r := range runs {
-		v := r.v
-		h.f.deps.Metrics.inputs.Add(float64(r.inputs))
-		if n := len(r.days); n > 0 {
-			v.savedAt = r.days[n-1].at
+		v := r.vehicle
+		h.f.deps.Metrics.inputs.Add(float64(r.inputCount))
+		if n := len(r.dayCheckpoints); n > 0 {
+			v.checkpointAt = r.dayCheckpoints[n-1].at
 		}
 		if saving[i] {
-			v.saved, v.wake, v.changed, v.unsaved = now, r.days[len(r.days)-1].wake, false, 0
+			v.checkpointWritten, v.checkpointWake, v.changed, v.unsavedInputs = now, r.dayCheckpoints[len(r.dayCheckpoints)-1].wake, false, 0
 		}
-		v.fresh, v.history = false, 0
+		v.justLoaded, v.historyFrom = false, 0
 		v.prune()
 		h.wakes.set(v.key, v.due())
 	}

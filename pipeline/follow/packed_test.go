@@ -273,7 +273,7 @@ func TestChangesCarryWhatTheStoreHas(t *testing.T) {
 			if b.Alone == nil {
 				t.Fatal("a change carries inputs that may not be stored")
 			}
-			wanted := w.f.policy(key.Account).wanted
+			wanted := w.f.policy(key.Account).wantedSignals
 			got, err := derive.Unpack(key, c.Inputs, &wanted, nil)
 			if err != nil {
 				t.Fatal(err)

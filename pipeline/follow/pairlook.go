@@ -48,8 +48,8 @@ func (f *Follower) lookAt(ctx context.Context, w *watch, from fleet.Millis) erro
 		start = carried.End
 	}
 	start = max(start, w.from, cut, kept)
-	made, known, err := f.pairAlertsFrom(ctx, w, rule, start, carried)
-	if err != nil || !known && len(stored) == 0 {
+	made, placed, err := f.pairAlertsFrom(ctx, w, rule, start, carried)
+	if err != nil || !placed && len(stored) == 0 {
 		return err
 	}
 	maps.DeleteFunc(stored, func(_ uint64, a *fleet.Alert) bool { return a != carried && a.Start < start })
@@ -57,8 +57,8 @@ func (f *Follower) lookAt(ctx context.Context, w *watch, from fleet.Millis) erro
 }
 
 // pairAlertsFrom returns the alerts of a pair from a time on. carried is one that was open then, which nothing came before the end
-// of; nil if there is none. known is false where neither is known to have been anywhere.
-func (f *Follower) pairAlertsFrom(ctx context.Context, w *watch, rule *fleet.Rule, start fleet.Millis, carried *fleet.Alert) (all []*fleet.Alert, known bool, err error) {
+// of; nil if there is none. placed is false where neither is known to have been anywhere.
+func (f *Follower) pairAlertsFrom(ctx context.Context, w *watch, rule *fleet.Rule, start fleet.Millis, carried *fleet.Alert) (all []*fleet.Alert, placed bool, err error) {
 	var tracks [2][]pair.Fix
 	for i := range tracks {
 		if tracks[i], err = f.pairTrack(ctx, w.key(i), start, w.until); err != nil {
@@ -171,12 +171,12 @@ func (f *Follower) tellPair(ctx context.Context, w *watch, stored map[uint64]*fl
 		r.late = fleet.MillisOf(f.deps.Now())-a.RecognisedAt > millis(f.cfg.LateAfter)
 		start := a.Start.Time().In(zone)
 		r.local = time.Date(start.Year(), start.Month(), start.Day(), 0, 0, 0, 0, time.UTC)
-		var before *known
+		var before *storedRow
 		if old, ok := rows[rowKey{key, fleet.KindAlert, a.ID}]; ok {
 			if !old.deleted && old.digest == r.digest {
 				continue
 			}
-			before = &known{mark: storedMark(old.kind, string(old.body)), revision: old.revision, open: old.open, deleted: old.deleted}
+			before = &storedRow{mark: storedMark(old.kind, string(old.body)), revision: old.revision, open: old.open, deleted: old.deleted}
 			r.revision, r.late = old.revision+1, old.late
 		}
 		o.rows = append(o.rows, r)

@@ -24,17 +24,17 @@ type watch struct {
 	account     fleet.AccountID
 	rule        fleet.RuleID
 	revision    uint64
-	pair        [2]fleet.VehicleID // the lower id first
+	pair        [2]fleet.VehicleID // The two vehicles, the lower id first.
 	from, until fleet.Millis
 }
 
 // mark tells that the fixes of a vehicle are others from a time on.
 type mark struct {
-	key    fleet.VehicleKey
-	number uint64
-	from   fleet.Millis
-	again  fleet.Millis // up to when, by our clock, it is looked at anew each time
-	done   bool
+	key       fleet.VehicleKey
+	number    uint64
+	from      fleet.Millis
+	lookUntil fleet.Millis // By our clock, the mark is looked at again until then, each time.
+	done      bool
 }
 
 const (
@@ -81,7 +81,7 @@ func (f *Follower) markJudged(ctx context.Context, judged []judgedRow) error {
 	var marks []mark
 	for key, from := range first {
 		if f.paired(key) {
-			marks = append(marks, mark{key: key, number: rand.Uint64(), from: from, again: fleet.MillisOf(f.deps.Now()) + pairAgain})
+			marks = append(marks, mark{key: key, number: rand.Uint64(), from: from, lookUntil: fleet.MillisOf(f.deps.Now()) + pairAgain})
 		}
 	}
 	return f.writeMarks(ctx, marks)
@@ -90,8 +90,8 @@ func (f *Follower) markJudged(ctx context.Context, judged []judgedRow) error {
 // paired says whether a rule is, or was, about pairs that a vehicle may be of.
 func (f *Follower) paired(key fleet.VehicleKey) bool {
 	c := f.policy(key.Account)
-	for i := range c.pairs {
-		if c.pairs[i].Scope.Holds(key.Vehicle, c.policy.TraitsOf(key.Vehicle).Tags) {
+	for i := range c.pairRules {
+		if c.pairRules[i].Scope.Holds(key.Vehicle, c.policy.TraitsOf(key.Vehicle).Tags) {
 			return true
 		}
 	}
@@ -130,7 +130,7 @@ func (f *Follower) lookAtPairs(ctx context.Context) error {
 	changed := map[fleet.VehicleKey]fleet.Millis{}
 	for _, m := range marks {
 		changed[m.key] = earlier(changed[m.key], max(m.from, 1))
-		if m.done = true; m.again <= now {
+		if m.done = true; m.lookUntil <= now {
 			past = append(past, m)
 		}
 	}
@@ -172,18 +172,18 @@ func (f *Follower) syncWatches(ctx context.Context, stored []watch) ([]watch, er
 	wanted := map[watch]fleet.Millis{} // with neither from nor until: from when
 	for account := range accounts {
 		p := f.policy(account)
-		for i := range p.pairs {
-			if r := &p.pairs[i]; r.From <= now && (r.To == 0 || r.To > now) {
+		for i := range p.pairRules {
+			if r := &p.pairRules[i]; r.From <= now && (r.To == 0 || r.To > now) {
 				for _, w := range pairsOf(p.policy, r) {
 					wanted[w] = max(r.From, 1)
 				}
 			}
 		}
 	}
-	known := map[watch]bool{} // versions, with nothing else
+	seenVersions := map[watch]bool{} // versions, with nothing else
 	for i := range stored {
 		w := &stored[i]
-		known[watch{account: w.account, rule: w.rule, revision: w.revision}] = true
+		seenVersions[watch{account: w.account, rule: w.rule, revision: w.revision}] = true
 		name := watch{account: w.account, rule: w.rule, revision: w.revision, pair: w.pair}
 		_, on := wanted[name]
 		if w.until != 0 {
@@ -200,14 +200,14 @@ func (f *Follower) syncWatches(ctx context.Context, stored []watch) ([]watch, er
 	}
 	for name, from := range wanted {
 		w := name
-		if w.from = from; known[watch{account: w.account, rule: w.rule, revision: w.revision}] {
+		if w.from = from; seenVersions[watch{account: w.account, rule: w.rule, revision: w.revision}] {
 			w.from = now // by a tag that a vehicle was given
 		}
 		news, stored = append(news, w), append(stored, w)
 	}
 	marks := make([]mark, len(news))
 	for i := range news {
-		marks[i] = mark{key: news[i].key(0), number: rand.Uint64(), from: cmp.Or(news[i].until, news[i].from), again: now + pairAgain}
+		marks[i] = mark{key: news[i].key(0), number: rand.Uint64(), from: cmp.Or(news[i].until, news[i].from), lookUntil: now + pairAgain}
 	}
 	if err := f.writeMarks(ctx, marks); err != nil {
 		return nil, err
@@ -236,8 +236,8 @@ func pairsOf(p *fleet.Policy, r *fleet.Rule) (all []watch) {
 // pairRule returns the version of the rule that a watch is of, nil if it is gone.
 func (f *Follower) pairRule(w *watch) *fleet.Rule {
 	c := f.policy(w.account)
-	for i := range c.pairs {
-		if r := &c.pairs[i]; r.ID == w.rule && r.Revision == w.revision {
+	for i := range c.pairRules {
+		if r := &c.pairRules[i]; r.ID == w.rule && r.Revision == w.revision {
 			return r
 		}
 	}

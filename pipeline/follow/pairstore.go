@@ -69,7 +69,7 @@ func (f *Follower) marks(ctx context.Context) (all []mark, err error) {
 		if err := row.Scan(&account, &vehicle, &m.number, &from, &again); err != nil {
 			return err
 		}
-		m.key, m.from, m.again = keyOf(account, vehicle), fleet.Millis(from), fleet.Millis(again)
+		m.key, m.from, m.lookUntil = keyOf(account, vehicle), fleet.Millis(from), fleet.Millis(again)
 		all = append(all, m)
 		return nil
 	})
@@ -82,7 +82,7 @@ func (f *Follower) marks(ctx context.Context) (all []mark, err error) {
 func (f *Follower) writeMarks(ctx context.Context, all []mark) error {
 	err := insert(ctx, f.deps.DB, "INSERT INTO pair_marks (account, vehicle, number, from_ms, again_at, done)", all,
 		func(b driver.Batch, m *mark) error {
-			return b.Append(uint64(m.key.Account), uint64(m.key.Vehicle), m.number, int64(m.from), int64(m.again), m.done)
+			return b.Append(uint64(m.key.Account), uint64(m.key.Vehicle), m.number, int64(m.from), int64(m.lookUntil), m.done)
 		})
 	if err != nil {
 		return fmt.Errorf("insert %d marks of pairs: %w", len(all), err)

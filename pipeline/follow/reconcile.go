@@ -12,42 +12,45 @@ import (
 
 // run is one vehicle's way from one state to a later one, and what came out on it.
 type run struct {
-	key     fleet.VehicleKey
-	v       *vehicle // only with its lock
-	machine *derive.Vehicle
-	state   *derive.State // the vehicle's own, or a copy
-	known   *[]known      // likewise
-	saved   fleet.Millis  // a checkpoint of this time is stored already
-	base    fleet.Millis  // what was recognised after it, up to where the state has come, comes out again or does not hold
-	cut     fleet.Millis  // what was before it is deleted; 0 if nothing is, or nobody needed to know
+	key        fleet.VehicleKey
+	vehicle    *vehicle // The vehicle in memory. It is set and used only while its lock is held.
+	machine    *derive.Vehicle
+	state      *derive.State // The vehicle's own state in the live lane, a copy of it in a repair.
+	storedRows *[]storedRow  // The vehicle's own list in the live lane, a copy of it in a repair.
 
-	after, until fleet.Millis // inputs to be pulled: (after, until]
-	given        [][]byte     // or these, packed; nil if there are none
-	expected     fleet.Millis // the part of that in which inputs are to be expected
-	advance      fleet.Millis // then time comes to this; 0: it does not
-	look         bool         // at what is open
-	force        bool         // and write it in its present version
-	save         bool         // write a checkpoint
+	checkpointAt fleet.Millis // A checkpoint of this time is stored already.
+	// What is stored as recognised after base, up to where the state has come, comes out again or does not hold.
+	base fleet.Millis
+	// What was before cut is deleted. It is 0 if nothing is, or nobody needed to know.
+	cut fleet.Millis
 
-	blind bool // to what came before: a repair will judge the positions
+	after, until   fleet.Millis // Inputs of (after, until] are read from the store.
+	givenInputs    [][]byte     // These packed inputs are used instead of reading any, unless it is nil.
+	expectedSpan   fleet.Millis // The part of (after, until] in which inputs are to be expected.
+	advanceTo      fleet.Millis // Time comes to this after the inputs; 0 leaves it where they end.
+	lookAtOpen     bool         // What is open is looked at, however few inputs there were.
+	writeOpen      bool         // What is open is looked at and written as it is, however short ago it was written.
+	saveCheckpoint bool         // A checkpoint is written at the end.
+	// The positions are not judged, because what came before them is missing here: a repair will judge them.
+	skipVerdicts bool
 
-	inputs int
-	out    fleet.Entities
-	judged []derive.Verdict
-	days   []checkpoint // of the days that it passed
+	inputCount     int
+	out            fleet.Entities
+	verdicts       []derive.Verdict
+	dayCheckpoints []checkpoint // The checkpoints at the ends of the days that the run passed.
 
-	latest map[uint64]fleet.Entity // the last version of each thing in out
-	order  []uint64                // of latest, by first appearance
-	places map[uint64]int          // of known, by identity, once there are many
+	latest    map[uint64]fleet.Entity // The last version of each thing in out, by identity.
+	order     []uint64                // The identities in latest, by first appearance.
+	indexByID map[uint64]int          // Where each identity is in storedRows; made once there are many.
 }
 
 // feed steps over inputs, which are in order and later than the state. Where a day of event time ends it keeps a checkpoint.
 func (r *run) feed(inputs []derive.Input) error {
-	r.inputs += len(inputs)
+	r.inputCount += len(inputs)
 	for len(inputs) > 0 {
 		today := dayOf(inputs[0].At)
-		if at := r.state.Reached(); at != 0 && dayOf(at) < today && at != r.saved {
-			if err := r.keep(); err != nil {
+		if at := r.state.Reached(); at != 0 && dayOf(at) < today && at != r.checkpointAt {
+			if err := r.addCheckpoint(); err != nil {
 				return err
 			}
 		}
@@ -55,43 +58,43 @@ func (r *run) feed(inputs []derive.Input) error {
 		for n < len(inputs) && dayOf(inputs[n].At) == today {
 			n++
 		}
-		if r.blind {
+		if r.skipVerdicts {
 			r.machine.Step(r.state, inputs[:n], &r.out)
 		} else {
-			r.machine.Judge(r.state, inputs[:n], &r.out, &r.judged)
+			r.machine.Judge(r.state, inputs[:n], &r.out, &r.verdicts)
 		}
 		inputs = inputs[n:]
 	}
 	return nil
 }
 
-// keep adds a checkpoint of the state as it is.
-func (r *run) keep() error {
+// addCheckpoint adds a checkpoint of the state as it is.
+func (r *run) addCheckpoint() error {
 	text, err := r.state.Encode()
 	if err != nil {
 		return err
 	}
 	at := r.state.Reached()
 	c := checkpoint{key: r.key, day: dayOf(at), at: at, wake: r.machine.Wake(r.state), state: text}
-	if n := len(r.days); n > 0 && r.days[n-1].day == c.day {
-		r.days[n-1] = c
+	if n := len(r.dayCheckpoints); n > 0 && r.dayCheckpoints[n-1].day == c.day {
+		r.dayCheckpoints[n-1] = c
 	} else {
-		r.days = append(r.days, c)
+		r.dayCheckpoints = append(r.dayCheckpoints, c)
 	}
 	return nil
 }
 
 // finish lets time pass, looks at what is open if it is time to, and leaves the last version of each thing.
 func (r *run) finish(openEvery fleet.Millis) {
-	if r.advance != 0 {
-		r.machine.Advance(r.state, r.advance, &r.out)
+	if r.advanceTo != 0 {
+		r.machine.Advance(r.state, r.advanceTo, &r.out)
 	}
 	at := r.state.Reached()
-	if r.look || r.force || r.inputs > 0 && at-r.v.openAt >= openEvery {
+	if r.lookAtOpen || r.writeOpen || r.inputCount > 0 && at-r.vehicle.openLookedAt >= openEvery {
 		r.machine.Open(r.state, &r.out)
-		r.v.openAt, r.v.pending = at, false
-	} else if r.inputs > 0 {
-		r.v.pending = true
+		r.vehicle.openLookedAt, r.vehicle.openUnwritten = at, false
+	} else if r.inputCount > 0 {
+		r.vehicle.openUnwritten = true
 	}
 	if len(r.out) == 0 {
 		return
@@ -108,13 +111,13 @@ func (r *run) finish(openEvery fleet.Millis) {
 }
 
 // end is the time up to which the run has decided everything: it comes to advance also where silence meant nothing.
-func (r *run) end() fleet.Millis { return max(r.state.Reached(), r.advance) }
+func (r *run) end() fleet.Millis { return max(r.state.Reached(), r.advanceTo) }
 
 // unexplained calls found with the stored things that ought to have come out and did not.
-func (r *run) unexplained(found func(k *known)) {
+func (r *run) unexplained(found func(k *storedRow)) {
 	end := r.end()
-	for i := range *r.known {
-		k := &(*r.known)[i]
+	for i := range *r.storedRows {
+		k := &(*r.storedRows)[i]
 		if k.deleted || k.recognised <= r.base || k.recognised > end {
 			continue
 		}
@@ -124,17 +127,17 @@ func (r *run) unexplained(found func(k *known)) {
 	}
 }
 
-// lookup finds a stored thing by identity. What it returns is good until the next learn.
-func (r *run) lookup(id uint64) *known {
-	all := *r.known
+// lookup finds a stored thing by identity. What it returns is good until the next remember.
+func (r *run) lookup(id uint64) *storedRow {
+	all := *r.storedRows
 	if len(all) > 16 {
-		if r.places == nil {
-			r.places = make(map[uint64]int, len(all))
+		if r.indexByID == nil {
+			r.indexByID = make(map[uint64]int, len(all))
 			for i := range all {
-				r.places[all[i].id] = i
+				r.indexByID[all[i].id] = i
 			}
 		}
-		if i, ok := r.places[id]; ok {
+		if i, ok := r.indexByID[id]; ok {
 			return &all[i]
 		}
 		return nil
@@ -147,13 +150,13 @@ func (r *run) lookup(id uint64) *known {
 	return nil
 }
 
-// learn adds a stored thing.
-func (r *run) learn(k known) *known {
-	if r.places != nil {
-		r.places[k.id] = len(*r.known)
+// remember adds a stored thing.
+func (r *run) remember(k storedRow) *storedRow {
+	if r.indexByID != nil {
+		r.indexByID[k.id] = len(*r.storedRows)
 	}
-	*r.known = append(*r.known, k)
-	return &(*r.known)[len(*r.known)-1]
+	*r.storedRows = append(*r.storedRows, k)
+	return &(*r.storedRows)[len(*r.storedRows)-1]
 }
 
 // cutOff says whether a thing that is not stored ended before the cut, and so was deleted, or is what can still be seen
@@ -176,7 +179,7 @@ func (f *Follower) reconcile(ctx context.Context, runs []*run, o *outbox) error 
 			}
 		}
 		explained := len(wanted)
-		r.unexplained(func(k *known) { wanted = append(wanted, rowKey{r.key, fleet.Kinds[k.kind], k.id}) })
+		r.unexplained(func(k *storedRow) { wanted = append(wanted, rowKey{r.key, fleet.Kinds[k.kind], k.id}) })
 		if len(wanted) > explained && r.cut == 0 {
 			var err error
 			if r.cut, err = f.cut(ctx, r.key.Account); err != nil {
@@ -189,23 +192,23 @@ func (f *Follower) reconcile(ctx context.Context, runs []*run, o *outbox) error 
 		return err
 	}
 	for _, r := range runs {
-		f.settle(r, stored, o)
-		for _, j := range r.judged {
+		f.reconcileRun(r, stored, o)
+		for _, j := range r.verdicts {
 			o.judged = append(o.judged, judgedRow{key: r.key, Verdict: j})
 		}
 	}
 	return nil
 }
 
-// settle is reconcile for one run; stored has the rows that are needed whole.
-func (f *Follower) settle(r *run, stored map[rowKey]row, o *outbox) {
+// reconcileRun is reconcile for one run; stored has the rows that are needed whole.
+func (f *Follower) reconcileRun(r *run, stored map[rowKey]row, o *outbox) {
 	end, now := r.end(), fleet.MillisOf(f.deps.Now())
 	zone := f.policy(r.key.Account).policy.TraitsOf(r.key.Vehicle).Zone
 	if zone == nil {
 		zone = time.UTC
 	}
 	var kept []row
-	r.unexplained(func(k *known) {
+	r.unexplained(func(k *storedRow) {
 		old, ok := stored[rowKey{r.key, fleet.Kinds[k.kind], k.id}]
 		if !ok {
 			return // cannot be: it was known
@@ -226,7 +229,7 @@ func (f *Follower) settle(r *run, stored map[rowKey]row, o *outbox) {
 		k := r.lookup(id)
 		if k == nil {
 			if old, ok := stored[rowKey{r.key, e.Kind(), id}]; ok {
-				k = r.learn(known{
+				k = r.remember(storedRow{
 					id: id, digest: old.digest, mark: storedMark(old.kind, string(old.body)), recognised: old.recognised, revision: old.revision,
 					kind: kindIndex(old.kind), open: old.open, deleted: old.deleted, late: old.late,
 				})
@@ -249,8 +252,8 @@ func (f *Follower) settle(r *run, stored map[rowKey]row, o *outbox) {
 				continue
 			}
 			urgent := e.Kind() == fleet.KindVisit && k.mark == 0 && mark != 0 || e.Kind() == fleet.KindRun && k.mark != mark
-			if !k.deleted && k.open && h.Open && !r.force && !urgent && k.wrote != 0 && end-k.wrote < millis(f.cfg.OpenEvery) {
-				r.v.pending = true
+			if !k.deleted && k.open && h.Open && !r.writeOpen && !urgent && k.wrote != 0 && end-k.wrote < millis(f.cfg.OpenEvery) {
+				r.vehicle.openUnwritten = true
 				continue
 			}
 			late, revision = k.late, k.revision+1
@@ -261,13 +264,13 @@ func (f *Follower) settle(r *run, stored map[rowKey]row, o *outbox) {
 			local: time.Date(start.Year(), start.Month(), start.Day(), 0, 0, 0, 0, time.UTC), open: h.Open, late: late, digest: sum, body: body,
 		})
 		o.note(k, e, &o.rows[len(o.rows)-1], mark)
-		now := known{
+		now := storedRow{
 			id: id, digest: sum, mark: mark, recognised: h.RecognisedAt, wrote: end, revision: revision, kind: kindIndex(e.Kind()), open: h.Open, late: late,
 		}
 		if k != nil {
 			*k = now
 		} else {
-			r.learn(now)
+			r.remember(now)
 		}
 	}
 }

@@ -21,12 +21,12 @@ func (h *Handler) runRepairs(ctx context.Context) {
 				break
 			}
 			select {
-			case h.f.repairs <- struct{}{}:
+			case h.f.repairTokens <- struct{}{}:
 			case <-ctx.Done():
 				return
 			}
 			err := h.repair(ctx, key)
-			<-h.f.repairs
+			<-h.f.repairTokens
 			if err != nil && ctx.Err() == nil {
 				h.f.deps.Log.Error("a repair failed and is tried again", "vehicle", key.Vehicle, "error", err)
 			}
@@ -35,7 +35,7 @@ func (h *Handler) runRepairs(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-h.nudge:
+		case <-h.repairNudge:
 		case <-timer.C:
 		}
 	}
@@ -49,7 +49,7 @@ func (h *Handler) nextRepair() (fleet.VehicleKey, bool) {
 	var next fleet.VehicleKey
 	var best *span
 	for key, s := range h.dirty {
-		if !s.running && !s.at.After(now) && (best == nil || s.at.Before(best.at)) {
+		if !s.running && !s.notBefore.After(now) && (best == nil || s.notBefore.Before(best.notBefore)) {
 			next, best = key, s
 		}
 	}
@@ -66,14 +66,14 @@ func (h *Handler) repair(ctx context.Context, key fleet.VehicleKey) (err error) 
 		h.mu.Unlock()
 		return nil
 	}
-	s.running, s.touched = true, 0
+	s.running, s.touchedFrom = true, 0
 	from, limit, jobs := s.from, s.to, slices.Clone(s.jobs)
 	h.mu.Unlock()
 	defer func() {
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		s.running = false
-		s.at = h.f.deps.Now().Add(h.f.cfg.RepairPause)
+		s.notBefore = h.f.deps.Now().Add(h.f.cfg.RepairPause)
 	}()
 
 	v := h.take(key, true)
@@ -82,7 +82,7 @@ func (h *Handler) repair(ctx context.Context, key fleet.VehicleKey) (err error) 
 		v.lock.Unlock()
 		return err
 	}
-	limit = h.known(v, limit)
+	limit = h.inputsUntil(v, limit)
 	v.lock.Unlock()
 
 	cut, err := h.f.cut(ctx, key.Account)
@@ -98,10 +98,10 @@ func (h *Handler) repair(ctx context.Context, key fleet.VehicleKey) (err error) 
 	}
 	c := h.f.policy(key.Account)
 	base := state.Reached()
-	var rows []known
+	var rows []storedRow
 	r := &run{
-		key: key, machine: derive.NewVehicle(&h.f.cfg.Derive, key, c.policy, c.fences, c.rules), state: &state, known: &rows,
-		saved: base, base: base, cut: cut, look: true, force: true,
+		key: key, machine: derive.NewVehicle(&h.f.cfg.Derive, key, c.policy, c.fences, c.rules), state: &state, storedRows: &rows,
+		checkpointAt: base, base: base, cut: cut, lookAtOpen: true, writeOpen: true,
 	}
 	after := base
 	if base == 0 {
@@ -117,17 +117,17 @@ func (h *Handler) repair(ctx context.Context, key fleet.VehicleKey) (err error) 
 	v = h.take(key, true)
 	defer v.lock.Unlock()
 	// From here on the live lane leaves the vehicle to us, and tells in touched what it left.
-	r.v = v
+	r.vehicle = v
 	if err = h.load(ctx, []*vehicle{v}, nil); err != nil {
 		h.forget(v)
 		return err
 	}
 	h.mu.Lock()
-	passed := s.touched
-	s.touched = 0
+	passed := s.touchedFrom
+	s.touchedFrom = 0
 	limit = s.to
 	h.mu.Unlock()
-	limit = h.known(v, limit)
+	limit = h.inputsUntil(v, limit)
 	if passed > state.Reached() {
 		passed = 0 // it is caught up with below
 	}
@@ -138,7 +138,7 @@ func (h *Handler) repair(ctx context.Context, key fleet.VehicleKey) (err error) 
 	if err = h.f.feedChunks(ctx, r, window{key: key, after: max(state.Reached(), after), until: limit}); err != nil {
 		return err
 	}
-	r.advance = v.state.Fired
+	r.advanceTo = v.state.Fired
 	r.finish(0)
 	done, err := h.replace(ctx, r, s, passed, jobs)
 	if err != nil {
@@ -150,15 +150,15 @@ func (h *Handler) repair(ctx context.Context, key fleet.VehicleKey) (err error) 
 	}
 	m := h.f.deps.Metrics
 	m.repairs.Inc()
-	m.inputs.Add(float64(r.inputs))
+	m.inputs.Add(float64(r.inputCount))
 	m.seconds.Observe(h.f.deps.Now().Sub(begun).Seconds())
 	m.span.Observe(state.Reached().Sub(max(base, from)).Seconds())
 	return err
 }
 
-// known returns up to when a vehicle, whose lock is held, has inputs that we have been told of, given what its dirty span
+// inputsUntil returns up to when a vehicle, whose lock is held, has inputs that we have been told of, given what its dirty span
 // knows. Of one without a state that is everything: nobody may have been told of what was stored before it was derived from.
-func (h *Handler) known(v *vehicle, to fleet.Millis) fleet.Millis {
+func (h *Handler) inputsUntil(v *vehicle, to fleet.Millis) fleet.Millis {
 	if !v.state.Known() {
 		return max(to, fleet.MillisOf(h.f.deps.Now())+day)
 	}
@@ -168,8 +168,8 @@ func (h *Handler) known(v *vehicle, to fleet.Millis) fleet.Millis {
 // replace writes what a repair came to and puts its state in the place of the vehicle's. It returns the row that clears the
 // dirty span, or one without a version if there is more to repair.
 func (h *Handler) replace(ctx context.Context, r *run, s *span, passed fleet.Millis, jobs []fleet.JobID) (dirtyRow, error) {
-	v, reached := r.v, r.state.Reached()
-	if err := h.f.knownOf(ctx, []window{{key: r.key, after: r.base}}, func(_ fleet.VehicleKey, k known) { *r.known = append(*r.known, k) }); err != nil {
+	v, reached := r.vehicle, r.state.Reached()
+	if err := h.f.storedRowsOf(ctx, []window{{key: r.key, after: r.base}}, func(_ fleet.VehicleKey, k storedRow) { *r.storedRows = append(*r.storedRows, k) }); err != nil {
 		return dirtyRow{}, err
 	}
 	stored, err := h.f.daysAfter(ctx, r.key, r.base)
@@ -177,17 +177,17 @@ func (h *Handler) replace(ctx context.Context, r *run, s *span, passed fleet.Mil
 		return dirtyRow{}, err
 	}
 	if r.state.Known() {
-		if err := r.keep(); err != nil {
+		if err := r.addCheckpoint(); err != nil {
 			return dirtyRow{}, fmt.Errorf("checkpoint of %s: %w", r.key.Vehicle, err)
 		}
 	}
 	var o outbox
 	for _, at := range stored {
-		if !slices.ContainsFunc(r.days, func(c checkpoint) bool { return c.day == dayOf(at) }) {
+		if !slices.ContainsFunc(r.dayCheckpoints, func(c checkpoint) bool { return c.day == dayOf(at) }) {
 			o.checkpoints = append(o.checkpoints, checkpoint{key: r.key, day: dayOf(at), at: at})
 		}
 	}
-	o.checkpoints = append(o.checkpoints, r.days...)
+	o.checkpoints = append(o.checkpoints, r.dayCheckpoints...)
 	for _, j := range jobs {
 		o.steps = append(o.steps, jobStep{account: r.key.Account, job: j, vehicle: r.key.Vehicle})
 	}
@@ -198,19 +198,19 @@ func (h *Handler) replace(ctx context.Context, r *run, s *span, passed fleet.Mil
 		return dirtyRow{}, err
 	}
 	now := h.f.deps.Now()
-	v.state, v.known, v.snaps, v.machine = *r.state, *r.known, nil, r.machine
-	v.policy, v.used, v.changed, v.unsaved, v.pending = 0, now, false, 0, false
-	v.history = 0
+	v.state, v.storedRows, v.snapshots, v.machine = *r.state, *r.storedRows, nil, r.machine
+	v.policyVersion, v.usedAt, v.changed, v.unsavedInputs, v.openUnwritten = 0, now, false, 0, false
+	v.historyFrom = 0
 	if r.state.Known() {
-		v.savedAt, v.saved, v.wake = reached, now, v.machine.Wake(&v.state)
+		v.checkpointAt, v.checkpointWritten, v.checkpointWake = reached, now, v.machine.Wake(&v.state)
 	}
 	v.prune()
 
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.wakes.set(v.key, v.due())
-	if s.touched = earlier(s.touched, passed); s.touched != 0 {
-		s.from, s.jobs = s.touched, s.jobs[len(jobs):]
+	if s.touchedFrom = earlier(s.touchedFrom, passed); s.touchedFrom != 0 {
+		s.from, s.jobs = s.touchedFrom, s.jobs[len(jobs):]
 		return dirtyRow{}, nil
 	}
 	if len(s.jobs) > len(jobs) {

@@ -111,7 +111,7 @@ func (f *Follower) checkpoints(ctx context.Context, windows []window, found func
 }
 
 // knownOf calls found with each row of the vehicles that was recognised after a time or is open.
-func (f *Follower) knownOf(ctx context.Context, windows []window, found func(key fleet.VehicleKey, k known)) error {
+func (f *Follower) storedRowsOf(ctx context.Context, windows []window, found func(key fleet.VehicleKey, k storedRow)) error {
 	ctx, err := external(ctx, "after_ms", windows)
 	if err != nil {
 		return err
@@ -120,7 +120,7 @@ func (f *Follower) knownOf(ctx context.Context, windows []window, found func(key
 		var account, vehicle uint64
 		var recognised int64
 		var kind, body string
-		var k known
+		var k storedRow
 		if err := row.Scan(&account, &vehicle, &kind, &k.id, &k.revision, &recognised, &k.open, &k.deleted, &k.late, &k.digest, &body); err != nil {
 			return err
 		}
@@ -378,9 +378,9 @@ func insert[T any](ctx context.Context, db driver.Conn, statement string, all []
 func (f *Follower) version() uint64 {
 	now := uint64(f.deps.Now().UnixNano())
 	for {
-		last := f.last.Load()
+		last := f.lastVersion.Load()
 		next := max(now, last+1)
-		if f.last.CompareAndSwap(last, next) {
+		if f.lastVersion.CompareAndSwap(last, next) {
 			return next
 		}
 	}
@@ -467,7 +467,7 @@ func (f *Follower) newest(ctx context.Context, windows []window, vehicles map[fl
 		if err := row.Scan(&account, &vehicle, &at); err != nil {
 			return err
 		}
-		vehicles[keyOf(account, vehicle)].stored = fleet.Millis(at)
+		vehicles[keyOf(account, vehicle)].storedUntil = fleet.Millis(at)
 		return nil
 	}, bounds[0], clickhouse.Named("signals", signals))
 	if err != nil {

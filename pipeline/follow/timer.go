@@ -16,8 +16,8 @@ type wakes struct {
 }
 
 type wake struct {
-	at     fleet.Millis // 0 for never
-	queued fleet.Millis // the earliest place in the queue; 0 for none
+	at     fleet.Millis // When the vehicle must be looked at; 0 for never.
+	queued fleet.Millis // The earliest place that it has in the queue; 0 if it has none.
 }
 
 type wakePlace struct {
@@ -41,13 +41,13 @@ func newWakes() wakes { return wakes{of: make(map[fleet.VehicleKey]wake)} }
 
 // set notes when a vehicle must be looked at; 0 for never.
 func (w *wakes) set(key fleet.VehicleKey, at fleet.Millis) {
-	known := w.of[key]
-	known.at = at
-	if at != 0 && (known.queued == 0 || at < known.queued) {
-		known.queued = at
+	wake := w.of[key]
+	wake.at = at
+	if at != 0 && (wake.queued == 0 || at < wake.queued) {
+		wake.queued = at
 		heap.Push(&w.queue, wakePlace{at, key})
 	}
-	w.of[key] = known
+	w.of[key] = wake
 }
 
 // due takes out up to n vehicles whose time has come. Each must be set again.
@@ -55,18 +55,18 @@ func (w *wakes) due(to fleet.Millis, n int) []fleet.VehicleKey {
 	var all []fleet.VehicleKey
 	for len(w.queue) > 0 && w.queue[0].at <= to && len(all) < n {
 		p := heap.Pop(&w.queue).(wakePlace)
-		known := w.of[p.key]
-		if p.at != known.queued {
+		wake := w.of[p.key]
+		if p.at != wake.queued {
 			continue // it has an earlier place, or had
 		}
-		known.queued = 0
-		w.of[p.key] = known
+		wake.queued = 0
+		w.of[p.key] = wake
 		switch {
-		case known.at == 0:
-		case known.at <= to:
+		case wake.at == 0:
+		case wake.at <= to:
 			all = append(all, p.key)
 		default:
-			w.set(p.key, known.at)
+			w.set(p.key, wake.at)
 		}
 	}
 	return all
@@ -97,22 +97,22 @@ func (h *Handler) tick(ctx context.Context) error {
 		return err
 	}
 	h.review()
-	settled, behind := h.f.deps.Settled(ctx), []string(nil)
-	if !settled && h.f.deps.Behind != nil {
-		behind, settled = h.f.deps.Behind(ctx, h.partition)
+	allStored, behind := h.f.deps.AllStored(ctx), []string(nil)
+	if !allStored && h.f.deps.Behind != nil {
+		behind, allStored = h.f.deps.Behind(ctx, h.partition)
 	}
-	if settled {
+	if allStored {
 		if err := h.silences(ctx, behind); err != nil {
 			return err
 		}
 	}
 	now := h.f.deps.Now()
-	if now.Sub(h.swept) < sweepEvery {
+	if now.Sub(h.sweptAt) < sweepEvery {
 		return nil
 	}
-	h.swept = now
-	return h.park(ctx, func(v *vehicle) bool { return now.Sub(v.used) >= h.f.cfg.IdleAfter },
-		func(v *vehicle) bool { return v.pending && now.Sub(v.used) >= h.f.cfg.OpenEvery })
+	h.sweptAt = now
+	return h.park(ctx, func(v *vehicle) bool { return now.Sub(v.usedAt) >= h.f.cfg.IdleAfter },
+		func(v *vehicle) bool { return v.openUnwritten && now.Sub(v.usedAt) >= h.f.cfg.OpenEvery })
 }
 
 // sweepEvery is how often vehicles are looked through for those that were left alone.
@@ -133,10 +133,10 @@ func (h *Handler) review() {
 		isChanged, asked := changed[account]
 		if !asked {
 			version := h.f.deps.Policies.Of(account).Version
-			known, ok := h.epochs[account]
-			isChanged = ok && known.version != version && now.Sub(known.at) >= time.Minute
+			before, ok := h.seenPolicies[account]
+			isChanged = ok && before.version != version && now.Sub(before.at) >= time.Minute
 			if !ok || isChanged {
-				h.epochs[account] = seen{version, now}
+				h.seenPolicies[account] = seen{version, now}
 			}
 			changed[account] = isChanged
 		}
@@ -149,7 +149,7 @@ func (h *Handler) review() {
 // silences derives vehicles up to a little before now, with what came for them or without.
 // Those that report through partitions that lag must wait.
 func (h *Handler) silences(ctx context.Context, behind []string) error {
-	to := fleet.MillisOf(h.f.deps.Now().Add(-h.f.cfg.Settle))
+	to := fleet.MillisOf(h.f.deps.Now().Add(-h.f.cfg.SilenceDelay))
 	h.mu.Lock()
 	keys := h.wakes.due(to, h.f.cfg.PartVehicles)
 	h.mu.Unlock()
@@ -189,10 +189,10 @@ func (h *Handler) silences(ctx context.Context, behind []string) error {
 				v.snapshot(h.f)
 			}
 			r := &run{
-				key: v.key, v: v, machine: v.machine, state: &v.state, known: &v.known, saved: v.savedAt, base: reached, after: reached, until: to, advance: to,
+				key: v.key, vehicle: v, machine: v.machine, state: &v.state, storedRows: &v.storedRows, checkpointAt: v.checkpointAt, base: reached, after: reached, until: to, advanceTo: to,
 			}
-			if v.fresh {
-				r.expected = to - reached
+			if v.justLoaded {
+				r.expectedSpan = to - reached
 			}
 			runs = append(runs, r)
 		}
@@ -239,7 +239,7 @@ func (h *Handler) parkPart(ctx context.Context, part []*vehicle, idle, stale fun
 			continue
 		}
 		over := idle(v)
-		if v.gone || !over && !stale(v) {
+		if v.forgotten || !over && !stale(v) {
 			v.lock.Unlock()
 			continue
 		}
@@ -247,10 +247,10 @@ func (h *Handler) parkPart(ctx context.Context, part []*vehicle, idle, stale fun
 		if over {
 			parked = append(parked, v)
 		}
-		if v.loaded && v.machine != nil && (over && v.changed || v.pending) {
+		if v.loaded && v.machine != nil && (over && v.changed || v.openUnwritten) {
 			at := v.state.Reached()
 			runs = append(runs, &run{
-				key: v.key, v: v, machine: v.machine, state: &v.state, known: &v.known, saved: v.savedAt, base: at, force: true, save: over && v.changed,
+				key: v.key, vehicle: v, machine: v.machine, state: &v.state, storedRows: &v.storedRows, checkpointAt: v.checkpointAt, base: at, writeOpen: true, saveCheckpoint: over && v.changed,
 			})
 		}
 	}

@@ -44,7 +44,7 @@ func (ix *Index) sync(s *State) {
 	for i := range s.Stays {
 		y := &s.Stays[i]
 		if f := ix.version(y.Fence, y.Current); f != nil {
-			y.settle(f, max(s.At, f.From))
+			y.applyVersion(f, max(s.At, f.From))
 		} else {
 			y.Until, y.DwellAt = s.At, 0
 		}
@@ -72,8 +72,8 @@ func (s *State) set(stays []Stay) {
 	}
 }
 
-// settle takes what the version says about the stay, which is judged by it from a time on.
-func (y *Stay) settle(f *fence, at fleet.Millis) {
+// applyVersion takes what the version says about the stay, which is judged by it from a time on.
+func (y *Stay) applyVersion(f *fence, at fleet.Millis) {
 	y.Current, y.Limit = f.Revision, f.SpeedLimit
 	y.Until = f.hours.closes(at)
 	if f.To != 0 && (y.Until == 0 || f.To < y.Until) {
@@ -108,7 +108,7 @@ func (ix *Index) renew(s *State, y *Stay, key fleet.VehicleKey, t *fleet.Traits,
 		if f.Revision != y.Current {
 			y.Out = 0
 		}
-		y.settle(f, at)
+		y.applyVersion(f, at)
 		return true
 	}
 	y.end(at, fleet.Place{Lat: s.Lat, Lng: s.Lng}, reason, out)

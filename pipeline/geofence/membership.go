@@ -201,7 +201,7 @@ func (v *view) begin() {
 		// Nobody saw it enter if there was no fence, or it was inside, at the fix before.
 		s := v.s
 		y.Initial = s.At == 0 || !f.valid(s.At) || !f.hours.open(s.At) || f.Contains(s.Lat, s.Lng)
-		y.settle(f, v.at)
+		y.applyVersion(f, v.at)
 		v.changed = true
 		if f.confirm() == 1 {
 			v.enter(&y, f)

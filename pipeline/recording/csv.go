@@ -143,9 +143,9 @@ func setterFor(name string, vehicleSpeed bool) setter {
 	case "odometer_mi":
 		return quantity(func(r *fleet.Report, v float64) { r.Odometer = v * fleet.MetresPerMile })
 	case "ignition":
-		return truth(func(r *fleet.Report, v fleet.Tri) { r.Ignition = v })
+		return yesOrNo(func(r *fleet.Report, v fleet.Tri) { r.Ignition = v })
 	case "motion":
-		return truth(func(r *fleet.Report, v fleet.Tri) { r.Motion = v })
+		return yesOrNo(func(r *fleet.Report, v fleet.Tri) { r.Motion = v })
 	case "cadence":
 		// 255 is what the source writes for a sensor that is not there.
 		cadence := fleet.MustSignal("cadence_rpm")
@@ -203,7 +203,7 @@ func quantity(set func(*fleet.Report, float64)) setter {
 	}
 }
 
-func truth(set func(*fleet.Report, fleet.Tri)) setter {
+func yesOrNo(set func(*fleet.Report, fleet.Tri)) setter {
 	return func(cell []byte, r *fleet.Report) {
 		switch strings.ToLower(string(bytes.TrimSpace(cell))) {
 		case "1", "true", "on", "yes":

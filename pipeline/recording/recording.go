@@ -131,9 +131,6 @@ func (r *Reader) Next(report *fleet.Report) error {
 // Format returns the form of the recording.
 func (r *Reader) Format() Format { return r.format }
 
-// Name returns the name that errors give.
-func (r *Reader) Name() string { return r.name }
-
 // Offset returns how many bytes of the file, as it lies on disk, have been read.
 func (r *Reader) Offset() int64 { return r.source.n }
 

@@ -49,16 +49,16 @@ func (r *telemetryRows) columns() []part {
 
 // Letter is a report or a whole record that could not become data.
 type Letter struct {
-	Account  fleet.AccountID // 0 if the device is not known
-	At       fleet.Millis    // when the record was received
+	Account  fleet.AccountID // The account; 0 if the device is not known.
+	At       fleet.Millis    // When the record was received.
 	Reason   fleet.Refusal
 	Detail   string
 	UniqueID string
 	Offset   int64
 	Index    int
 	Format   string
-	Payload  []byte // raw bytes of the record, cut to MaxPayload
-	Bytes    int    // of the whole record
+	Payload  []byte // The raw bytes of the record, cut to MaxPayload.
+	Bytes    int    // The size of the whole record.
 }
 
 // MaxPayload is how much of a record a dead letter keeps.
@@ -172,8 +172,8 @@ type Outcome struct {
 // positions.
 type DeviceOutcome struct {
 	Device  fleet.DeviceID
-	Quarter fleet.Millis // its begin
-	Outcome string       // a reason of refusal, or measured
+	Quarter fleet.Millis // When the quarter of an hour begins.
+	Outcome string       // A reason of refusal, or measured.
 	Count   uint32
 }
 
@@ -208,7 +208,7 @@ type Mileage struct {
 	Account           fleet.AccountID
 	Vehicle           fleet.VehicleID
 	Time              fleet.Millis
-	Raw, Base, Before uint32 // m
+	Raw, Base, Before uint32 // All three are in metres.
 }
 
 // mileageRows are the rows of vehicle_mileage.

@@ -16,16 +16,17 @@ import (
 // they change nothing.
 type keys struct {
 	tables  []place
-	columns []string // name and type: what is sent along of each row
+	columns []string // The names and types of what is sent along of each row.
 	row     func(i int) []any
 }
 
 // place is where rows are to be in a table.
 type place struct {
 	table     string
-	key       string // columns, in the order of the table's own
-	partition string // of the table, where rows are lost by partitions
-	there     string // where a vehicle has one row: what says of a row t that it stands there for a row s of the batch, or in its place
+	key       string // The key's columns, in the order of the table's own.
+	partition string // The partition of the table, where rows are lost by partitions.
+	// there is set where a vehicle has one row: it says of a row t that it stands there for a row s of the batch, or in its place.
+	there string
 }
 
 // query counts what is missing there.

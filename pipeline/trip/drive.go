@@ -26,7 +26,7 @@ func (c *Config) drive(s *State, key fleet.VehicleKey, in *input, out *fleet.Ent
 			return
 		}
 	}
-	c.settle(s, key, in, found, out)
+	c.decide(s, key, in, found, out)
 }
 
 // roll takes a fix of a drive that is not halted.

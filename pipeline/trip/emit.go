@@ -30,7 +30,7 @@ func (s *State) trip(key fleet.VehicleKey, reason string) *fleet.Trip {
 		Device: d.Device, StartPlace: d.From, EndPlace: d.To, Distance: d.Distance, Estimated: d.Estimated,
 		Unrecorded: d.Unrecorded, Unseen: reason != "" && d.Estimated > 0 && d.Estimated == d.Distance && d.Fixes <= 2,
 		Moving: d.Moving, Idle: d.Idle, MaxSpeed: d.MaxSpeed, Fixes: d.Fixes, ClosedReason: reason,
-		OdometerStart: known(d.BeginMiles), OdometerEnd: known(d.EndMiles),
+		OdometerStart: valueOrNil(d.BeginMiles), OdometerEnd: valueOrNil(d.EndMiles),
 	}
 	end := s.Last.Meters
 	switch {
@@ -55,10 +55,10 @@ func (s *State) trip(key fleet.VehicleKey, reason string) *fleet.Trip {
 	}
 	t.EnergyUsed = used(d.Begin.EnergyUsed, end.EnergyUsed, d.Start)
 	if asOf(d.Begin.Soc, d.Start) {
-		t.SocStart = known(d.Begin.Soc)
+		t.SocStart = valueOrNil(d.Begin.Soc)
 	}
 	if asOf(end.Soc, t.End) {
-		t.SocEnd = known(end.Soc)
+		t.SocEnd = valueOrNil(end.Soc)
 	}
 	return t
 }
@@ -79,7 +79,7 @@ func (s *State) session(key fleet.VehicleKey) *fleet.ChargingSession {
 	charge := &fleet.ChargingSession{
 		Head: fleet.Head{ID: fleet.DerivedID(fleet.KindCharging, key, p.Start, 0), RecognisedAt: p.Recognised,
 			Start: p.Start, End: p.Evidence, Open: p.Open},
-		SocStart: known(p.SocStart), SocEnd: known(p.SocEnd), Estimated: p.Estimated,
+		SocStart: valueOrNil(p.SocStart), SocEnd: valueOrNil(p.SocEnd), Estimated: p.Estimated,
 	}
 	if p.HasPlace {
 		place := p.Place
@@ -92,7 +92,8 @@ func (s *State) session(key fleet.VehicleKey) *fleet.ChargingSession {
 	return charge
 }
 
-func known(r Reading) *float64 {
+// valueOrNil returns the value of a reading, nil if there was none.
+func valueOrNil(r Reading) *float64 {
 	if r.At == 0 {
 		return nil
 	}

@@ -27,18 +27,19 @@ type input struct {
 	at       fleet.Millis
 	device   fleet.DeviceID
 	place    fleet.Place
-	accuracy float64 // m; 0 for unknown
-	speed    float64 // m/s; NaN for unknown
+	accuracy float64 // In metres; 0 for unknown.
+	speed    float64 // In m/s; NaN for unknown.
 	mileage  Reading
 	says     evidence
-	since    fleet.Millis // the fix before
-	gap      bool         // and nobody knows what was in between: longer than a silence ago, or a leap
-	leap     bool         // too far away to have been driven
-	distance float64      // from where the vehicle was held to be
-	still    bool         // the place is that of the fix before
-	way      float64      // m that the wheels went since the place last changed, which stood still meanwhile; 0 if nobody knows
-	rolled   float64      // likewise, until the fix before
-	shifted  bool         // it stood meanwhile, and has gone a little way all the same
+	since    fleet.Millis // The time of the fix before.
+	gap      bool         // Nobody knows what was in between: the fix before is longer than a silence ago, or a leap away.
+	leap     bool         // It is too far away to have been driven.
+	distance float64      // The distance from where the vehicle was held to be.
+	still    bool         // The place is that of the fix before.
+	// way is how far, in metres, the wheels went since the place last changed, which stood still meanwhile; 0 if nobody knows.
+	way     float64
+	rolled  float64 // How far, in metres, the wheels had gone until the fix before.
+	shifted bool    // The place stood still meanwhile, and has gone a little way all the same.
 }
 
 // Fix takes a trusted fix into account, whose time is above that of every fix before. mileage is the odometer that
@@ -235,5 +236,5 @@ func (c *Config) stay(s *State, key fleet.VehicleKey, in *input, out *fleet.Enti
 	} else if in.says == stands {
 		s.halt(in)
 	}
-	c.settle(s, key, in, false, out)
+	c.decide(s, key, in, false, out)
 }

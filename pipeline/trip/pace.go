@@ -9,11 +9,11 @@ import (
 // Pace is how fast the legs of a drive are whose fixes have no speed. A leg is long enough for the noise of its ends to be
 // little, and counts as far as one beside it was as fast, or alone if the noise is next to nothing in it.
 type Pace struct {
-	At     fleet.Millis // where the leg began; 0 if none has
+	At     fleet.Millis // When the leg began; 0 if none has.
 	Place  fleet.Place
-	Before float64     // m/s, of the leg before; 0 if there was none
-	From   fleet.Place // where that began
-	Length float64     // m, of the leg before
+	Before float64     // The speed of the leg before, in m/s; 0 if there was none.
+	From   fleet.Place // Where the leg before began.
+	Length float64     // The length of the leg before, in metres.
 }
 
 const (

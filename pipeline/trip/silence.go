@@ -8,10 +8,10 @@ import (
 
 // Rhythm is how often the vehicle's devices report while it moves, learnt from its recent fixes.
 type Rhythm struct {
-	Spans   [7]fleet.Millis // between fixes of the newest legs that were driven, in turn; 0: not yet
-	Next    uint8           // which of them is the oldest
-	Silence fleet.Millis    // what follows from them; 0 until there are enough
-	Dense   bool            // all of them are as short as counts: another such teaches nothing
+	Spans   [7]fleet.Millis // The times between fixes of the newest legs that were driven, in turn; 0 where there is none yet.
+	Next    uint8           // Which of the spans is the oldest.
+	Silence fleet.Millis    // What follows from the spans; 0 until there are enough.
+	Dense   bool            // All of them are as short as counts: another such teaches nothing.
 }
 
 const (
@@ -144,13 +144,13 @@ func (s *State) across(in *input, way float64) {
 // Unseen is a way that nobody saw, before a drive on probation.
 type Unseen struct {
 	On         bool
-	Gap        bool // it was a silence, not only a slow leg
-	Near       bool // the vehicle stood nearly all the time: the way belongs to the trip that the drive may become
-	NewDevice  bool // it was found by another device
+	Gap        bool // It was a silence, not only a slow leg.
+	Near       bool // The vehicle stood nearly all the time: the way belongs to the trip that the drive may become.
+	NewDevice  bool // It was found by another device.
 	Since      fleet.Millis
 	From       fleet.Place
 	Way        float64
-	Begin, End Reading // of the odometer
+	Begin, End Reading // Readings of the odometer.
 }
 
 // found notes that a drive on probation begins after a silence, away from where the vehicle was held to be.
@@ -206,7 +206,7 @@ func (s *State) account(key fleet.VehicleKey, at fleet.Millis, joins bool, out *
 			Unseen: true, MeanSpeed: b.Way * 1000 / float64(span), Fixes: 2, ClosedReason: reasonGap,
 		}
 		if b.Begin.At == b.Since && b.End.At != 0 {
-			t.OdometerStart, t.OdometerEnd = known(b.Begin), known(b.End)
+			t.OdometerStart, t.OdometerEnd = valueOrNil(b.Begin), valueOrNil(b.End)
 		}
 		*out = append(*out, t)
 	}

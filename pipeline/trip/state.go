@@ -26,37 +26,37 @@ const (
 type State struct {
 	Phase Phase
 
-	Heard  fleet.Millis // newest input; 0 for none
-	Silent bool         // nothing was heard for longer than a silence
+	Heard  fleet.Millis // The time of the newest input; 0 for none.
+	Silent bool         // Nothing was heard for longer than a silence.
 
-	Last   Fix    // newest fix; its At is 0 if there was none
-	Stay   Stay   // the stop of phase Stopped
-	Drive  Drive  // the trip of phase OnTrip, else a drive on probation
-	Halt   Halt   // the halt inside Drive
-	Rhythm Rhythm // how often it reports
-	Plug   Charge // the charging session, and what may become one
+	Last   Fix    // The newest fix; its At is 0 if there was none.
+	Stay   Stay   // The stop, in phase Stopped.
+	Drive  Drive  // The trip in phase OnTrip, else a drive on probation.
+	Halt   Halt   // The halt inside Drive.
+	Rhythm Rhythm // How often it reports.
+	Plug   Charge // The charging session, and what may become one.
 
-	MovingSince fleet.Millis // of phase OnTrip: when it left the last halt
+	MovingSince fleet.Millis // When it left the last halt, in phase OnTrip.
 
-	Ignition   fleet.Tri    // as last told
-	OffAt      fleet.Millis // the ignition went off on the move, and the fix after it is awaited; 0 if not
-	DroveOn    bool         // at speed with the ignition on since it was last off
-	Cycles     uint8        // times that the ignition was off after DroveOn, at most 2; reliable from 2 on
-	EngineFrom fleet.Millis // since when the engine is on; 0 while it is off
-	EngineOn   fleet.Millis // of the time since the newest fix: with the engine on
+	Ignition   fleet.Tri    // The ignition as last told.
+	OffAt      fleet.Millis // The ignition went off on the move then, and the fix after it is awaited; 0 if not.
+	DroveOn    bool         // It was at speed with the ignition on since the ignition was last off.
+	Cycles     uint8        // How often the ignition was off after DroveOn, at most 2; it is reliable from 2 on.
+	EngineFrom fleet.Millis // Since when the engine is on; 0 while it is off.
+	EngineOn   fleet.Millis // How much of the time since the newest fix the engine was on.
 
-	Rpm      Reading // newest engine speed
-	EcuSpeed Reading // newest speed of the vehicle itself
-	Flag     Reading // newest motion flag, as a signal
-	Fuel     Reading // newest reading of the fuel counter, as reported
-	Energy   Reading // newest reading of the energy counter, as reported
+	Rpm      Reading // The newest engine speed.
+	EcuSpeed Reading // The newest speed that the vehicle itself told.
+	Flag     Reading // The newest motion flag, as a signal.
+	Fuel     Reading // The newest reading of the fuel counter, as reported.
+	Energy   Reading // The newest reading of the energy counter, as reported.
 	Now      Meters
 
-	Wheels fleet.Wheels // since the place last changed
-	Miles  Ticks        // likewise, of the odometer
-	Ahead  float64      // m of Wheels.Way that the distance of a trip has already
-	Lag    float64      // m that the place may lie behind the wheels, if it had stood still before it changed
-	Pace   Pace         // of a drive without speeds: how fast its legs were
+	Wheels fleet.Wheels // What the wheels did since the place last changed.
+	Miles  Ticks        // What the odometer did since the place last changed.
+	Ahead  float64      // How much of Wheels.Way, in metres, the distance of a trip has already.
+	Lag    float64      // How far, in metres, the place may lie behind the wheels, if it had stood still before it changed.
+	Pace   Pace         // How fast the legs of a drive without speeds were.
 }
 
 // Reading is a value with the time it holds from; a time of 0 stands for none.
@@ -71,70 +71,70 @@ type Fix struct {
 	Device   fleet.DeviceID
 	Lat, Lng float64
 	Mileage  Reading
-	Meters   Meters // as of then
+	Meters   Meters // The meters as of then.
 }
 
 // Meters are the quantities whose difference between two instants is told. Fuel and energy used are made monotonic: a
 // counter that falls was reset, and one that leaps was exchanged; either changes nothing.
 type Meters struct {
-	FuelUsed   Reading // l, since the first reading
-	EnergyUsed Reading // kWh, since the first reading
-	FuelLevel  Reading // l
-	Soc        Reading // percent
+	FuelUsed   Reading // In litres, since the first reading.
+	EnergyUsed Reading // In kWh, since the first reading.
+	FuelLevel  Reading // In litres.
+	Soc        Reading // In percent.
 }
 
 // Stay is a stop.
 type Stay struct {
-	Start, End fleet.Millis // End is the newest fix that belongs to it
+	Start, End fleet.Millis // End is the newest fix that belongs to it.
 	Recognised fleet.Millis
-	Place      fleet.Place // where it began, which is told
-	Anchor     fleet.Place // where the vehicle is held to be, from which a departure is measured
+	Place      fleet.Place // Where it began, which is told.
+	Anchor     fleet.Place // Where the vehicle is held to be, from which a departure is measured.
 	Idle       fleet.Millis
 	Fixes      int
 }
 
 // Drive is a trip or a drive on probation, up to its newest fix or to the halt inside it.
 type Drive struct {
-	On         bool // otherwise it is what a silence of Split has cut, which may go on
+	On         bool // The drive goes on; otherwise it is what a silence of Split has cut, which may go on.
 	Start, End fleet.Millis
-	Opened     fleet.Millis // on probation: the fix that began it
+	Opened     fleet.Millis // The fix that began it, of one on probation.
 	Recognised fleet.Millis
 	Device     fleet.DeviceID
 	From, To   fleet.Place
 	Distance   float64
-	Estimated  float64      // of Distance: on ways that nobody saw
-	Unrecorded fleet.Millis // time on these ways
+	Estimated  float64      // How much of Distance was on ways that nobody saw.
+	Unrecorded fleet.Millis // The time on ways that nobody saw.
 	MaxSpeed   float64
 	Moving     fleet.Millis
 	Idle       fleet.Millis
-	AtSpeed    fleet.Millis // of Moving: witnessed by speed
+	AtSpeed    fleet.Millis // How much of Moving was witnessed by speed.
 	Fixes      int
 	Begin      Meters
 	BeginMiles Reading
 	EndMiles   Reading
-	Far        bool   // on probation: the newest fix is StartDistance away
-	Before     Unseen // on probation
+	Far        bool   // The newest fix of one on probation is StartDistance away.
+	Before     Unseen // The way that nobody saw before one on probation.
 }
 
 // Halt is standing inside a drive, for how long nobody knows yet.
 type Halt struct {
 	On      bool
-	Stood   bool // speed or a flag says so; otherwise it is only that no movement shows
+	Stood   bool // Speed or a flag says so; otherwise it is only that no movement shows.
 	Start   fleet.Millis
 	Place   fleet.Place
 	Idle    fleet.Millis
 	Fixes   int
-	End     Meters // as of Start
-	Out     bool   // the newest fix lies outside, and waits for another that agrees
+	End     Meters // The meters as of Start.
+	Out     bool   // The newest fix lies outside, and waits for another that agrees.
 	OutAt   fleet.Millis
 	OutLeft fleet.Place
 
-	Going    fleet.Millis // since when speed says that it goes on, though it is not away yet; 0 if not
-	Restless fleet.Millis // of the time since Going: with the engine on
-	Rolling  bool         // it is only the place that stands still, and the speed says that it drives
+	Going    fleet.Millis // Since when speed says that it goes on, though it is not away yet; 0 if not.
+	Restless fleet.Millis // How much of the time since Going the engine was on.
+	Rolling  bool         // Only the place stands still, and the speed says that it drives.
 
-	Paused fleet.Millis // the newest fix by which legs without speed show that it stood from Start on; 0 if none
-	Rested fleet.Millis // of the time until Paused: with the engine on
+	Paused fleet.Millis // The newest fix by which legs without speed show that it stood from Start on; 0 if none.
+	Rested fleet.Millis // How much of the time until Paused the engine was on.
 }
 
 // idle is the idle time of the halt if it goes on.
@@ -146,18 +146,18 @@ type Charge struct {
 	Estimated  bool
 	Start      fleet.Millis
 	Recognised fleet.Millis
-	Evidence   fleet.Millis // newest input that shows that it goes on
+	Evidence   fleet.Millis // The newest input that shows that it goes on.
 	Place      fleet.Place
 	HasPlace   bool
 	SocStart   Reading
 	SocEnd     Reading
-	Energy     float64 // kWh
-	Powered    bool    // Energy and Peak are known
-	Peak       float64 // kW
-	Power      Reading // newest power, kW
-	Signal     Reading // newest charging signal
-	Low        Reading // lowest state of charge since the vehicle stands
-	Top        Reading // highest since the session began
+	Energy     float64 // In kWh.
+	Powered    bool    // Energy and Peak are known.
+	Peak       float64 // In kW.
+	Power      Reading // The newest power, in kW.
+	Signal     Reading // The newest charging signal.
+	Low        Reading // The lowest state of charge since the vehicle stands.
+	Top        Reading // The highest state of charge since the session began.
 }
 
 // Clone returns a copy that shares nothing with the state.

@@ -58,22 +58,22 @@ import (
 
 // Config holds the thresholds: lengths of time in milliseconds, metres, metres per second.
 type Config struct {
-	StopAfter     fleet.Millis `json:"stop_after_ms"`        // standing for so long is a stop
-	StartAfter    fleet.Millis `json:"start_after_ms"`       // moving at speed for so long is a trip,
-	StartDistance float64      `json:"start_distance_m"`     // and so is getting this far
-	NoData        fleet.Millis `json:"no_data_ms"`           // in a longer silence nothing is known,
-	Learn         bool         `json:"learn_interval"`       // but in one of three of the tracker's intervals, if they are longer
-	Split         fleet.Millis `json:"split_ms"`             // a silence of so long ends a trip
-	StartSpeed    float64      `json:"start_speed_mps"`      // from here on it moves
-	StopSpeed     float64      `json:"stop_speed_mps"`       // below it stands
-	OnwardSpeed   float64      `json:"onward_speed_mps"`     // a vehicle that made so much on average has not stopped in a silence of Split
-	LeapSpeed     float64      `json:"leap_speed_mps"`       // faster than this it was brought there, beyond StartDistance
-	Noise         float64      `json:"noise_m"`              // fixes this near are the same place, if their accuracy is not worse
-	HaltRadius    float64      `json:"halt_radius_m"`        // fixes without speed scatter this far around a vehicle that stands
-	UseIgnition   bool         `json:"use_ignition"`         // believe an ignition that has proven reliable
-	ChargeRise    float64      `json:"charge_rise_pct"`      // state of charge that rises by so much while standing is charged
-	ChargeQuiet   fleet.Millis `json:"charge_quiet_ms"`      // an estimated charge ends when it has not risen for so long
-	OffWait       fleet.Millis `json:"ignition_off_wait_ms"` // an ignition off on the move waits so long for the fix after it
+	StopAfter     fleet.Millis `json:"stop_after_ms"`        // Standing for so long is a stop.
+	StartAfter    fleet.Millis `json:"start_after_ms"`       // Moving at speed for so long is a trip.
+	StartDistance float64      `json:"start_distance_m"`     // Getting this far is a trip, too.
+	NoData        fleet.Millis `json:"no_data_ms"`           // In a longer silence nothing is known.
+	Learn         bool         `json:"learn_interval"`       // A silence is three of the tracker's intervals, if that is longer than NoData.
+	Split         fleet.Millis `json:"split_ms"`             // A silence of so long ends a trip.
+	StartSpeed    float64      `json:"start_speed_mps"`      // From this speed on the vehicle moves.
+	StopSpeed     float64      `json:"stop_speed_mps"`       // Below this speed it stands.
+	OnwardSpeed   float64      `json:"onward_speed_mps"`     // A vehicle that made so much on average has not stopped in a silence of Split.
+	LeapSpeed     float64      `json:"leap_speed_mps"`       // Faster than this it was brought there, beyond StartDistance.
+	Noise         float64      `json:"noise_m"`              // Fixes this near are the same place, if their accuracy is not worse.
+	HaltRadius    float64      `json:"halt_radius_m"`        // Fixes without speed scatter this far around a vehicle that stands.
+	UseIgnition   bool         `json:"use_ignition"`         // An ignition that has proven reliable is believed.
+	ChargeRise    float64      `json:"charge_rise_pct"`      // A state of charge that rises by so much while standing is charged.
+	ChargeQuiet   fleet.Millis `json:"charge_quiet_ms"`      // An estimated charge ends when it has not risen for so long.
+	OffWait       fleet.Millis `json:"ignition_off_wait_ms"` // An ignition off on the move waits so long for the fix after it.
 }
 
 // DefaultConfig returns the parameters that shared/tracking.md (c) recommends.

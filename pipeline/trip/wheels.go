@@ -6,8 +6,8 @@ import (
 
 // Ticks is how an odometer went on while the place stood still.
 type Ticks struct {
-	From  Reading // at the first fix of the place
-	Count int     // fixes at which it had gone on
+	From  Reading // The odometer at the first fix of the place.
+	Count int     // The number of fixes at which it had gone on.
 }
 
 // fineTicks is how often an odometer must have gone on for its difference to be better than the speeds.

@@ -18,7 +18,7 @@
 //   - The line of a corridor is made of great-circle arcs, its ends are round, and the distance to it is the great-circle
 //     distance to the nearest of its points.
 //
-// Compact and Cover give H3 cells such that a place whose cell is not among them is not in the shape, and one whose cell
+// Compact gives H3 cells such that a place whose cell is not among them is not in the shape, and one whose cell
 // is an interior one is; only boundary cells need the exact test.
 package area
 

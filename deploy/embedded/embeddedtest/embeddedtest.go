@@ -27,9 +27,9 @@ import (
 	"github.com/motorpool/fleet/deploy/embedded"
 )
 
-// UserName is the account that ClickHouse returns: every right on every
+// userName is the account that ClickHouse returns: every right on every
 // database.
-const UserName = "motorpool"
+const userName = "motorpool"
 
 // running is this binary's engine, if a test asked for one.
 var running struct {
@@ -89,7 +89,7 @@ func ClickHouse(t testing.TB) (addr, httpAddr, user, password string) {
 	if running.err != nil {
 		t.Fatal(running.err)
 	}
-	return running.engine.Addr(), running.engine.HTTPAddr(), UserName, running.password
+	return running.engine.Addr(), running.engine.HTTPAddr(), userName, running.password
 }
 
 func start() {
@@ -111,7 +111,7 @@ func start() {
 	running.engine, running.err = embedded.StartClickHouse(ctx, embedded.ClickHouseConfig{
 		Dir:         running.dir,
 		Library:     library,
-		Users:       []embedded.User{embedded.AppUser(UserName, running.password)},
+		Users:       []embedded.User{embedded.AppUser(userName, running.password)},
 		MemoryBytes: 2 << 30,
 	})
 }

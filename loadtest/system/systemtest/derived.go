@@ -12,10 +12,10 @@ import (
 	"github.com/motorpool/fleet/schemas"
 )
 
-// Settle returns when the pipeline has worked through everything, has nothing to derive again, and silence has ended what
+// AwaitDerived returns when the pipeline has worked through everything, has nothing to derive again, and silence has ended what
 // it ends: trips whose last fix is an hour old, and where there is a rule for it, each vehicle is found offline. It is for
 // recordings of the past.
-func Settle(t *testing.T, ctx context.Context, s *system.System) {
+func AwaitDerived(t *testing.T, ctx context.Context, s *system.System) {
 	t.Helper()
 	const left = `SELECT
 		(SELECT count() FROM dirty_spans FINAL WHERE from_at IS NOT NULL),

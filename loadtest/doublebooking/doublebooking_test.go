@@ -1,7 +1,7 @@
-// Package bookings holds the rental half to its promise through the interface of two processes: no vehicle is ever rented
+// Package doublebooking holds the rental half to its promise through the interface of two processes: no vehicle is ever rented
 // twice at once, whoever asks at the same time and whatever is killed meanwhile; every command that was accepted is in the
 // history; every revision has one author.
-package bookings
+package doublebooking
 
 import (
 	"context"
@@ -112,7 +112,8 @@ func (g *garage) period(rng *rand.Rand) (from, until time.Time) {
 	return from, from.Add(time.Duration(4+rng.IntN(72)) * time.Hour)
 }
 
-func (g *garage) wish(vehicle string, from, until time.Time, confirm bool) map[string]any {
+// bookingBody is what a request for a booking sends.
+func (g *garage) bookingBody(vehicle string, from, until time.Time, confirm bool) map[string]any {
 	return map[string]any{"vehicle_id": vehicle, "customer_id": g.customer, "pickup_at": from, "return_at": until, "confirm": confirm}
 }
 
@@ -163,7 +164,7 @@ func TestOneAfterTheOtherAgreesWithTheModel(t *testing.T) {
 		}
 		switch n := rng.IntN(11); {
 		case n < 4 || pick < 0:
-			answer := g.do(rng, "POST", "/v1/bookings", g.wish(vehicle, from, until, rng.IntN(2) == 0))
+			answer := g.do(rng, "POST", "/v1/bookings", g.bookingBody(vehicle, from, until, rng.IntN(2) == 0))
 			if expect("create", answer, m.free("", vehicle, from, until)) {
 				answer.Decode(&b)
 				m.holds[b.ID] = b
@@ -269,7 +270,7 @@ func TestNoVehicleIsRentedTwice(t *testing.T) {
 		}
 	}
 	all.Wait()
-	g.settle()
+	g.awaitServing()
 	t.Logf("answers by status: %v; %d bookings, %d commands accepted", counts, len(known), len(accepted))
 	for status := range counts {
 		if status >= 500 && status != http.StatusServiceUnavailable {
@@ -291,7 +292,7 @@ var commands = []struct {
 }{
 	{5, func(g *garage, rng *rand.Rand, _ string) systemtest.Answer {
 		from, until := g.period(rng)
-		return g.do(rng, "POST", "/v1/bookings", g.wish(g.vehicle(rng), from, until, rng.IntN(2) == 0))
+		return g.do(rng, "POST", "/v1/bookings", g.bookingBody(g.vehicle(rng), from, until, rng.IntN(2) == 0))
 	}},
 	{1, posts("confirm", nil)},
 	{1, posts("cancel", func(*garage, *rand.Rand) any { return map[string]any{"cancelled_by": "customer"} })},
@@ -374,8 +375,8 @@ func (g *garage) kill(round int) {
 	g.serving[i] = process
 }
 
-// settle waits until both processes answer, and the lists say what is decided: of what was cut off by a kill they know after a minute.
-func (g *garage) settle() {
+// awaitServing waits until both processes answer, and the lists say what is decided: of what was cut off by a kill they know after a minute.
+func (g *garage) awaitServing() {
 	g.t.Helper()
 	const behind = `SELECT count() FROM (SELECT kind, id, max(revision) AS newest FROM record_log WHERE kind IN ('booking', 'block') GROUP BY kind, id) AS l
 		LEFT JOIN (SELECT 'booking' AS kind, id, max(revision) AS newest FROM bookings GROUP BY id UNION ALL

@@ -2,9 +2,9 @@ package trip
 
 import "github.com/motorpool/fleet"
 
-// settle decides whether a drive on probation is a trip or no departure, and whether a halt is a stop. found says that
+// decide decides whether a drive on probation is a trip or no departure, and whether a halt is a stop. found says that
 // the vehicle stands where it stood before a silence.
-func (c *Config) settle(s *State, key fleet.VehicleKey, in *input, found bool, out *fleet.Entities) {
+func (c *Config) decide(s *State, key fleet.VehicleKey, in *input, found bool, out *fleet.Entities) {
 	if s.Phase != OnTrip && !c.probe(s, key, in, out) {
 		return
 	}

@@ -1,7 +1,7 @@
-// Package records measures the interface over a million bookings: how long pages of lists and new bookings take, through two
+// Package bookingload measures the interface over a million bookings: how long pages of lists and new bookings take, through two
 // processes, with clients on both. The bookings are copies of one that was made through the interface, written into the log
 // of revisions with other vehicles, customers and times; everything behind the log is fed as always.
-package records
+package bookingload
 
 import (
 	"bytes"
@@ -201,9 +201,9 @@ func (f *filled) bookingID(number int) uint64 {
 
 // sort is one sort of request to be measured.
 type sort struct {
-	name   string
-	method string
-	wish   func(rng *rand.Rand) (path string, body any)
+	name    string
+	method  string
+	request func(rng *rand.Rand) (path string, body any)
 }
 
 func (f *filled) sorts() []sort {
@@ -253,7 +253,7 @@ func (f *filled) measure(ctx context.Context, s sort) (Sort, error) {
 		all.Go(func() {
 			rng := rand.New(rand.NewPCG(uint64(c), 9))
 			for i := range f.o.Requests/f.o.Clients + 3 {
-				path, body := s.wish(rng)
+				path, body := s.request(rng)
 				begun := time.Now()
 				status, text, err := f.do(ctx, c, s.method, path, body)
 				d := time.Since(begun)
