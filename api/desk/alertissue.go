@@ -49,7 +49,7 @@ func (d *Desk) openIssues(ctx context.Context) error {
 			}
 			return err
 		}
-		_, _, err := d.Issues.Create(ctx, system, a.Account, id, issueFor(&a, d.Now()))
+		_, _, err := d.Issues.Create(ctx, record.System, a.Account, id, issueFor(&a, d.Now()))
 		return err
 	})
 }

@@ -153,3 +153,16 @@ func (d *Desk) settleBlock(ctx context.Context, by record.Author, account fleet.
 		return r.Revision, hold, nil
 	})
 }
+
+// blockWants says whether a block wants a hold of its vehicle.
+func (d *Desk) blockWants(ctx context.Context, account fleet.AccountID, id uint64, at place, h calendar.Hold) (bool, error) {
+	r, err := d.Blocks.Get(ctx, account, id)
+	if err != nil || r.Archived() {
+		return false, err
+	}
+	vehicle, want := blockHold(id, &r.Body)
+	if vehicle != at.vehicle {
+		return false, nil
+	}
+	return standing(&h, r.Revision, want, func() error { return d.settleBlock(ctx, record.System, account, id, vehicle) })
+}

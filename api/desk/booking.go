@@ -22,6 +22,7 @@ import (
 
 // bookings registers what follows from bookings, and what time does to them.
 func (d *Desk) bookings() {
+	d.answerFor(fleet.BookingPrefix, d.bookingWants)
 	d.Store.Beside(record.Bookings.Name, "booking.calendars", d.settleCalendars)
 	d.bookingDuties()
 }
@@ -84,7 +85,7 @@ func (d *Desk) attempt(ctx context.Context, o Order, action rental.Action, g gri
 	}
 	if action != rental.Expire && lapsed(&rec.Body, d.Now()) {
 		// Nobody has come to expire it yet; it is done here, so that what is refused is refused for what it is.
-		_, err := d.Expire(ctx, Order{By: system, Account: o.Account, Booking: o.Booking})
+		_, err := d.Expire(ctx, Order{By: record.System, Account: o.Account, Booking: o.Booking})
 		if err != nil && fleet.CodeOf(err) != fleet.CodeTransition {
 			return none, err
 		}
@@ -180,9 +181,6 @@ func copyOf(rec record.Record[record.Booking]) (record.Record[record.Booking], e
 
 // name writes the id of a booking.
 func name(id uint64) string { return fleet.FormatID(fleet.BookingPrefix, id) }
-
-// system is who does what time brings about.
-var system = record.Author{Actor: "system"}
 
 // lapsed says whether a booking's hold has run out.
 func lapsed(b *record.Booking, now time.Time) bool {

@@ -47,7 +47,7 @@ func (d *Desk) eachDue(ctx context.Context, due query.DueBookings, do func(conte
 		return query.BookingsDue(ctx, d.DB, due, now, after, d.duePage)
 	}, func(b query.DueBooking) error {
 		after = &b
-		err := do(ctx, Order{By: system, Account: b.Account, Booking: b.ID})
+		err := do(ctx, Order{By: record.System, Account: b.Account, Booking: b.ID})
 		if code := fleet.CodeOf(err); code == fleet.CodeTransition || code == fleet.CodeConflict {
 			return nil
 		}
@@ -83,12 +83,12 @@ func (d *Desk) auditOverlaps(ctx context.Context) error {
 	}, func(c query.BookingConflict) error {
 		after = c.AccountBooking
 		if c.Overlaps { // a calendar that has lost a hold gets it back
-			err := d.settleBooking(ctx, system, c.Account, c.ID, place{vehicle: uint64(c.Vehicle)})
+			err := d.settleBooking(ctx, record.System, c.Account, c.ID, place{vehicle: uint64(c.Vehicle)})
 			if err != nil {
 				return err
 			}
 		}
-		_, err := d.Bookings.Update(ctx, system, c.Account, c.ID, 0, func(r *record.Record[record.Booking]) error {
+		_, err := d.Bookings.Update(ctx, record.System, c.Account, c.ID, 0, func(r *record.Record[record.Booking]) error {
 			overlaps, err := d.overlaps(ctx, r)
 			if err == nil && overlaps == c.Overlaps {
 				r.Body.Conflict = overlaps

@@ -69,7 +69,7 @@ func (d *Desk) bookingWants(ctx context.Context, account fleet.AccountID, id uin
 	if where != at {
 		return false, nil
 	}
-	return standing(&h, r.Revision, want, func() error { return d.settleBooking(ctx, system, account, id, at) })
+	return standing(&h, r.Revision, want, func() error { return d.settleBooking(ctx, record.System, account, id, at) })
 }
 
 // bid is a hold that was taken for a revision of a booking that is not written yet.
@@ -252,7 +252,7 @@ func (d *Desk) settleCalendars(ctx context.Context, w record.Written) error {
 // settleBooking makes one calendar say what a booking says by now.
 func (d *Desk) settleBooking(ctx context.Context, by record.Author, account fleet.AccountID, id uint64, p place) error {
 	cals, key := d.calendars(p)
-	return cals.Settle(ctx, by, account, key, name(id), func(ctx context.Context) (uint64, *calendar.Hold, error) {
+	return cals.Settle(ctx, by, account, key, fleet.FormatID(fleet.BookingPrefix, id), func(ctx context.Context) (uint64, *calendar.Hold, error) {
 		r, err := d.Bookings.Get(ctx, account, id)
 		if err != nil {
 			return 0, nil, err
@@ -264,3 +264,6 @@ func (d *Desk) settleBooking(ctx context.Context, by record.Author, account flee
 		return r.Revision, hold, nil
 	})
 }
+
+// forEver is when a retired or archived vehicle's hold on its own calendar ends.
+var forEver = time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)

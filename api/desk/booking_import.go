@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/record"
@@ -266,16 +265,6 @@ func (im *Importer) vehicle(t *turo.Trip) (*record.Record[record.Vehicle], error
 
 func unclear(detail string) error {
 	return fleet.NewError(fleet.CodeValidation, "The vehicle of the trip is not clear: "+detail+".", fleet.FieldError{Pointer: "/vehicle", Code: "not_found", Detail: detail})
-}
-
-// folded leaves what tells VINs, plates and names apart: letters and digits, in one case.
-func folded(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsLetter(r) || unicode.IsDigit(r) {
-			return unicode.ToLower(r)
-		}
-		return -1
-	}, text)
 }
 
 // called says whether a plain name is that of a vehicle's make and model, with its year before or behind it or without.

@@ -99,7 +99,7 @@ func (d *Desk) NoShow(ctx context.Context, o Order, waiveFee bool) (record.Recor
 		if now.Before(b.PickupAt.Time) {
 			return fleet.NewError(fleet.CodeConflict, "The pickup is at "+b.PickupAt.UTC().Format(time.RFC3339)+": nobody can have failed to come yet.")
 		}
-		if o.By == system && now.Before(b.NoShowAt()) {
+		if o.By == record.System && now.Before(b.NoShowAt()) {
 			return fleet.NewError(fleet.CodeConflict, "Whoever booked may still come.")
 		}
 		var fee *record.Charge
@@ -112,7 +112,7 @@ func (d *Desk) NoShow(ctx context.Context, o Order, waiveFee bool) (record.Recor
 		}
 		b.HoldExpiresAt = record.Instant{}
 		by := "operator"
-		if o.By == system {
+		if o.By == record.System {
 			by = "system"
 		}
 		b.Cancellation = &record.Cancellation{At: record.InstantOf(now), By: by, ReasonCode: "no_show", Fee: amountOf(fee)}

@@ -100,7 +100,7 @@ func (d *Desk) placeName(ctx context.Context, account fleet.AccountID, text stri
 func (d *Desk) placeAt(ctx context.Context, account fleet.AccountID, v *record.Record[record.Vehicle], at time.Time, without string) (string, error) {
 	var holds []calendar.Hold
 	known := false
-	if m, ok := ctx.Value(memoryKey{}).(*memory); ok {
+	if m := memoryIn(ctx); m != nil {
 		holds, known = d.Calendars.In(m.calendar, account, v.ID)
 	}
 	if !known {

@@ -304,17 +304,6 @@ func lessThanTaken(miles int) string {
 	return fmt.Sprintf("is less than the %d miles at pickup; if those are a typing error, correct the pickup first", miles)
 }
 
-func (d *Desk) locationExists(ctx context.Context, account fleet.AccountID, pointer, text string) error {
-	id, err := fleet.ParseID(fleet.LocationPrefix, text)
-	if err == nil {
-		_, err = recall(ctx, d.Locations, account, id)
-	}
-	if err != nil && (id == 0 || fleet.CodeOf(err) == fleet.CodeNotFound) {
-		return fleet.Invalid(fleet.NoSuch(pointer, "location", fleet.LocationPrefix, text))
-	}
-	return err
-}
-
 // feeElsewhere is what it costs to return a booking's vehicle at a location that was not agreed, nil for nothing.
 func (d *Desk) feeElsewhere(ctx context.Context, account fleet.AccountID, b *record.Booking, location string) (*record.Money, error) {
 	if err := d.locationExists(ctx, account, "/return_location_id", location); err != nil || b.RateSnapshot == nil || b.RateSnapshot.Rate == nil {

@@ -21,7 +21,6 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
-	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/calendar"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/traccar"
@@ -72,6 +71,7 @@ type Desk struct {
 
 	Inspections *record.Log[record.VehicleInspection] // outside handovers; those are in their booking
 
+	wants       map[string]wants // by the prefix of who holds something
 	duties      []Duty
 	duePage     int           // how many records a duty reads at a time
 	writeWithin time.Duration // that a revision is written for which a hold was taken
@@ -87,7 +87,7 @@ type Duty struct {
 
 // New opens a desk over a store and has its consequences follow from what the store writes.
 func New(store *record.Store, db driver.Conn, now func() time.Time, log *slog.Logger) *Desk {
-	d := &Desk{
+	d := &Desk{wants: map[string]wants{},
 		DB: db, Store: store, Log: log, Now: now, duePage: 1000, mayRun: 10 * time.Second,
 		Accounts: record.NewLog(store, record.Accounts), Vehicles: record.NewLog(store, record.Vehicles),
 		Classes: record.NewLog(store, record.VehicleClasses), Locations: record.NewLog(store, record.Locations),
@@ -124,15 +124,6 @@ func New(store *record.Store, db driver.Conn, now func() time.Time, log *slog.Lo
 	d.readings()
 	d.deviceCommands()
 	return d
-}
-
-// openCalendars opens the calendars. What a hold was taken for must be written well before the hold counts as abandoned.
-func (d *Desk) openCalendars(cfg calendar.Config) {
-	d.writeWithin = cfg.Abandoned * 3 / 4
-	d.Calendars = calendar.New(cfg, d.Store, d.wanted, d.Now)
-	d.ClassCalendars = calendar.NewShared(cfg, d.Store, func(ctx context.Context, account fleet.AccountID, class uint64, h calendar.Hold) (bool, error) {
-		return d.wantedAt(ctx, account, place{class: class}, h)
-	}, d.Now)
 }
 
 // duty adds a duty.
@@ -176,63 +167,6 @@ func (d *Desk) do(ctx context.Context, duty Duty) {
 			ticker.Reset(duty.Every)
 		}
 	}
-}
-
-// wanted says whether the record behind a hold of a vehicle wants it.
-func (d *Desk) wanted(ctx context.Context, account fleet.AccountID, vehicle uint64, h calendar.Hold) (bool, error) {
-	return d.wantedAt(ctx, account, place{vehicle: vehicle}, h)
-}
-
-func (d *Desk) wantedAt(ctx context.Context, account fleet.AccountID, at place, h calendar.Hold) (bool, error) {
-	for prefix, ask := range map[string]func(context.Context, fleet.AccountID, uint64, place, calendar.Hold) (bool, error){
-		fleet.BookingPrefix: d.bookingWants, fleet.BlockPrefix: d.blockWants, fleet.WorkOrderPrefix: d.workWants,
-		fleet.VehiclePrefix: d.vehicleWants,
-	} {
-		if id, err := fleet.ParseID(prefix, h.Ref); err == nil {
-			wants, err := ask(ctx, account, id, at, h)
-			if fleet.CodeOf(err) == fleet.CodeNotFound {
-				return false, nil
-			}
-			return wants, err
-		}
-	}
-	return true, nil // unknown holders are left alone
-}
-
-// standing says whether a hold says what its holder wants of its place. A revision that needs less takes nothing, and stands upon the
-// hold of the one before until the calendar is settled: so that is done before such a hold may go.
-func standing(h *calendar.Hold, revision uint64, want *calendar.Hold, settle func() error) (bool, error) {
-	switch {
-	case want == nil, h.Rev > revision:
-		return false, nil // a bid came to nothing
-	case want.From.Equal(h.From.Time) && want.Until.Equal(h.Until.Time) && want.SamePlaces(h):
-		return true, nil
-	}
-	return false, settle()
-}
-
-func (d *Desk) blockWants(ctx context.Context, account fleet.AccountID, id uint64, at place, h calendar.Hold) (bool, error) {
-	r, err := d.Blocks.Get(ctx, account, id)
-	if err != nil || r.Archived() {
-		return false, err
-	}
-	vehicle, want := blockHold(id, &r.Body)
-	if vehicle != at.vehicle {
-		return false, nil
-	}
-	return standing(&h, r.Revision, want, func() error { return d.settleBlock(ctx, system, account, id, vehicle) })
-}
-
-func (d *Desk) workWants(ctx context.Context, account fleet.AccountID, id uint64, at place, h calendar.Hold) (bool, error) {
-	r, err := d.Work.Get(ctx, account, id)
-	if err != nil || r.Archived() {
-		return false, err
-	}
-	vehicle, want := workHold(id, &r.Body)
-	if vehicle != at.vehicle {
-		return false, nil
-	}
-	return standing(&h, r.Revision, want, func() error { return d.settleWork(ctx, system, account, id, vehicle) })
 }
 
 // Duties returns what Run does.

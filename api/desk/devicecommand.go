@@ -52,6 +52,11 @@ var traccarTypes = map[string]string{
 // dangerous are the types that want to be confirmed, and a vehicle that stands: what is sent, or an output, may stop the engine too.
 var dangerous = map[string]bool{"engine_stop": true, "output_control": true, "custom": true}
 
+// invalid is a body that is not acceptable for one member.
+func invalid(pointer, detail string) error {
+	return fleet.Invalid(fleet.FieldError{Pointer: pointer, Code: "invalid", Detail: detail})
+}
+
 func (d *Desk) deviceCommands() {
 	d.duty("commands to trackers", commandEvery, d.tendCommands)
 }
@@ -98,19 +103,19 @@ func (d *Desk) Command(ctx context.Context, by record.Author, account fleet.Acco
 func (d *Desk) completeCommand(ctx context.Context, account fleet.AccountID, tracker *record.Device, f *record.DeviceCommandFields, now time.Time) error {
 	switch {
 	case dangerous[f.Type] && !f.Confirm:
-		return fault("/confirm", "must be true for "+f.Type+", which may do harm")
+		return invalid("/confirm", "must be true for "+f.Type+", which may do harm")
 	case f.Type == "custom" && f.Data == "":
-		return fault("/data", "must be given for custom: what is sent to the tracker")
+		return invalid("/data", "must be given for custom: what is sent to the tracker")
 	case f.Type == "position_periodic" && f.IntervalS == nil:
-		return fault("/interval_s", "must be given for position_periodic")
+		return invalid("/interval_s", "must be given for position_periodic")
 	case f.Type == "output_control" && (f.Output == nil || f.Data == ""):
-		return fault("/output", "and data must be given for output_control")
+		return invalid("/output", "and data must be given for output_control")
 	}
 	if f.ExpiresAt.IsZero() {
 		f.ExpiresAt = record.InstantOf(now.Add(commandLife))
 	}
 	if !f.ExpiresAt.After(now) || f.ExpiresAt.After(now.Add(commandMaxLife)) {
-		return fault("/expires_at", "must lie within the next 7 days")
+		return invalid("/expires_at", "must lie within the next 7 days")
 	}
 	ours, err := d.reaches(ctx, account, tracker.UniqueID)
 	if err != nil {
@@ -122,9 +127,9 @@ func (d *Desk) completeCommand(ctx context.Context, account fleet.AccountID, tra
 	case f.Transport == "":
 		f.Transport = byPull
 	case f.Transport == byTraccar && d.Traccar == nil:
-		return fault("/transport", "the operator has set no Traccar server; use pull")
+		return invalid("/transport", "the operator has set no Traccar server; use pull")
 	case f.Transport == byTraccar && !ours:
-		return fault("/transport", "the operator has not said that this tracker is yours; ask for that, or use pull")
+		return invalid("/transport", "the operator has not said that this tracker is yours; ask for that, or use pull")
 	}
 	return nil
 }

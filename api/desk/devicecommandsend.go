@@ -45,7 +45,7 @@ func (d *Desk) tendCommand(ctx context.Context, account fleet.AccountID, id uint
 	default:
 		return nil
 	}
-	_, err = d.moveCommand(ctx, system, account, id, rec.Revision, end, nil)
+	_, err = d.moveCommand(ctx, record.System, account, id, rec.Revision, end, nil)
 	return unlessStale(err)
 }
 
@@ -66,14 +66,14 @@ func (d *Desk) sendCommand(ctx context.Context, rec record.Record[record.DeviceC
 		return err
 	}
 	if why := changedSince(&tracker, &rec.Body, d.Now()); why != "" {
-		return d.failCommand(ctx, system, &rec, why)
+		return d.failCommand(ctx, record.System, &rec, why)
 	}
 	ours, err := d.reaches(ctx, account, tracker.Body.UniqueID)
 	if err != nil {
 		return err
 	}
 	if !ours {
-		return d.failCommand(ctx, system, &rec, "the tracker is no longer the account's")
+		return d.failCommand(ctx, record.System, &rec, "the tracker is no longer the account's")
 	}
 	// Whatever fails before a command is being sent, it did not go out.
 	found, outcome, detail := d.Traccar.Find(ctx, tracker.Body.UniqueID)
@@ -81,7 +81,7 @@ func (d *Desk) sendCommand(ctx context.Context, rec record.Record[record.DeviceC
 	case traccar.Later, traccar.Away:
 		return d.waitWithCommand(ctx, &rec, detail, outcome == traccar.Away)
 	case traccar.Refused:
-		return d.failCommand(ctx, system, &rec, detail)
+		return d.failCommand(ctx, record.System, &rec, detail)
 	}
 	why, err := d.mayNotGo(ctx, account, &rec.Body, latest(rec.Body.AwayAt.Time, d.waits.away(id)))
 	if err != nil {
@@ -90,7 +90,7 @@ func (d *Desk) sendCommand(ctx context.Context, rec record.Record[record.DeviceC
 	if why != "" {
 		return d.waitWithCommand(ctx, &rec, why, false)
 	}
-	sending, err := d.moveCommand(ctx, system, account, id, rec.Revision, record.DeviceCommandStep{Status: record.CommandSending}, nil)
+	sending, err := d.moveCommand(ctx, record.System, account, id, rec.Revision, record.DeviceCommandStep{Status: record.CommandSending}, nil)
 	if err != nil {
 		return unlessStale(err)
 	}
@@ -110,7 +110,7 @@ func (d *Desk) sendCommand(ctx context.Context, rec record.Record[record.DeviceC
 			step.Detail = "Traccar keeps it although it was asked not to, and may deliver it days later, while the vehicle moves: delete it in Traccar, and install Traccar 6.7 or later"
 		}
 	}
-	_, err = d.moveCommand(ctx, system, account, id, 0, step, func(r *record.Record[record.DeviceCommand]) error {
+	_, err = d.moveCommand(ctx, record.System, account, id, 0, step, func(r *record.Record[record.DeviceCommand]) error {
 		r.Body.Attempts++
 		r.Body.Result = step.Detail
 		return nil
@@ -126,19 +126,19 @@ func (d *Desk) waitWithCommand(ctx context.Context, rec *record.Record[record.De
 		away = now
 	}
 	d.waits.add(rec.ID, now, away)
-	return d.noteWhy(ctx, system, rec, why, away)
+	return d.noteWhy(ctx, record.System, rec, why, away)
 }
 
 // postponeCommand queues a command again that was being sent and did not go out. Each time it rests longer, because it is written each time.
 func (d *Desk) postponeCommand(ctx context.Context, rec record.Record[record.DeviceCommand], why string, away bool) error {
-	_, err := d.Commands.Update(ctx, system, rec.Account, rec.ID, rec.Revision, func(r *record.Record[record.DeviceCommand]) error {
+	_, err := d.Commands.Update(ctx, record.System, rec.Account, rec.ID, rec.Revision, func(r *record.Record[record.DeviceCommand]) error {
 		b, now := &r.Body, record.InstantOf(d.Now())
 		b.TryAt = record.InstantOf(now.Add(min(commandRarest, commandRetry<<min(b.Attempts, 16))))
 		b.Attempts++
 		if away {
 			b.AwayAt = now
 		}
-		return record.QueueCommandAgain(r, record.DeviceCommandStep{Status: record.CommandQueued, At: now, By: system.Actor, Detail: why})
+		return record.QueueCommandAgain(r, record.DeviceCommandStep{Status: record.CommandQueued, At: now, By: record.System.Actor, Detail: why})
 	})
 	return unlessStale(err)
 }

@@ -216,9 +216,9 @@ func (d *Desk) lookAgain(ctx context.Context, w record.Written) error {
 		return nil
 	}
 	if !mayList(before) && !mayList(after) {
-		return d.lookAgainFor(ctx, follows(w), w.Account, w.ID)
+		return d.lookAgainFor(ctx, w.System(), w.Account, w.ID)
 	}
-	return d.lookAgainFor(ctx, follows(w), w.Account, w.ID, before, after)
+	return d.lookAgainFor(ctx, w.System(), w.Account, w.ID, before, after)
 }
 
 // lookAgainFor looks again at the coming bookings of a customer, of those merged into it, of whoever is like it by
@@ -277,7 +277,7 @@ func (d *Desk) checkAgain(ctx context.Context, by record.Author, account fleet.A
 		}
 		next := rec.Body
 		if err := d.lookUp(ctx, account, &next); err != nil {
-			return fmt.Errorf("look at the do-not-rent list for %s: %w", name(id), err)
+			return fmt.Errorf("look at the do-not-rent list for %s: %w", fleet.FormatID(fleet.BookingPrefix, id), err)
 		}
 		if len(next.Listed) == 0 && len(rec.Body.Listed) == 0 || reflect.DeepEqual(next.Listed, rec.Body.Listed) {
 			return nil
@@ -304,7 +304,7 @@ func (d *Desk) auditList(ctx context.Context) error {
 		return query.BookingsChecked(ctx, d.DB, after, d.duePage)
 	}, func(b query.AccountBooking) error {
 		after = b
-		return d.checkAgain(ctx, system, b.Account, b.ID)
+		return d.checkAgain(ctx, record.System, b.Account, b.ID)
 	})
 	lately, err := query.ListedLately(ctx, d.DB, d.Now().Add(-listAgain))
 	return errors.Join(marked, err, each(ctx, lately, func(c query.CustomerRef) error {
@@ -312,6 +312,6 @@ func (d *Desk) auditList(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		return d.lookAgainFor(ctx, system, c.Account, c.ID, &rec.Body)
+		return d.lookAgainFor(ctx, record.System, c.Account, c.ID, &rec.Body)
 	}))
 }

@@ -33,7 +33,7 @@ func (d *Desk) eraseCustomers() {
 		return each(ctx, pending, func(p query.CustomerRef) error {
 			rec, err := d.Customers.Get(ctx, p.Account, p.ID)
 			if err == nil && !rec.Body.ErasingSince.IsZero() && d.Now().Sub(rec.Body.ErasingSince.Time) >= erasingAlone {
-				err = d.FinishErasure(ctx, record.Author{Actor: "system"}, p.Account, p.ID)
+				err = d.FinishErasure(ctx, record.System, p.Account, p.ID)
 			}
 			if err != nil {
 				return fmt.Errorf("erase customer %d: %w", p.ID, err)

@@ -50,7 +50,7 @@ func (d *Desk) inspectionFinds(ctx context.Context, w record.Written) error {
 		if err != nil {
 			return err
 		}
-		if _, _, err := d.Issues.Create(ctx, follows(w), w.Account, id, issue); err != nil {
+		if _, _, err := d.Issues.Create(ctx, w.System(), w.Account, id, issue); err != nil {
 			return err
 		}
 	}
@@ -73,7 +73,7 @@ func (d *Desk) inspectionMoves(ctx context.Context, w record.Written) error {
 	if err != nil {
 		return err
 	}
-	return d.follow(ctx, follows(w), w.Account, vehicle, func(r *record.Record[record.Vehicle]) error {
+	return d.follow(ctx, w.System(), w.Account, vehicle, func(r *record.Record[record.Vehicle]) error {
 		v := &r.Body
 		if v.Status != record.VehicleTurnaround || i.SubmittedAt.Before(v.StatusSince.Time) || i.BookingID != "" && i.BookingID != v.StatusCause {
 			return nil

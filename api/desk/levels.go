@@ -61,7 +61,7 @@ func (d *Desk) inspectionLevels(ctx context.Context, w record.Written) error {
 		return err
 	}
 	ref := fleet.FormatID(fleet.InspectionPrefix, w.ID)
-	return d.follow(ctx, follows(w), w.Account, vehicle, func(r *record.Record[record.Vehicle]) error {
+	return d.follow(ctx, w.System(), w.Account, vehicle, func(r *record.Record[record.Vehicle]) error {
 		levels{fuel: &record.LevelReading{Pct: *i.FuelPct, At: i.SubmittedAt, Source: "manual", SourceID: ref}}.note(&r.Body, ref)
 		return nil
 	})

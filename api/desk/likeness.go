@@ -254,3 +254,13 @@ func Distance(a, b []rune) int {
 	}
 	return row[len(b)]
 }
+
+// folded leaves what tells VINs, plates and names apart: letters and digits, in one case.
+func folded(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, text)
+}

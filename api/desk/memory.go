@@ -37,9 +37,15 @@ func (m *memory) in(ctx context.Context) context.Context {
 	return context.WithValue(ctx, memoryKey{}, m)
 }
 
+// memoryIn returns the memory of a context that remembers, nil for any other.
+func memoryIn(ctx context.Context) *memory {
+	m, _ := ctx.Value(memoryKey{}).(*memory)
+	return m
+}
+
 // plansInUse returns the rate plans of an account, those that were read before in a context that remembers.
 func (d *Desk) plansInUse(ctx context.Context, account fleet.AccountID) ([]query.PlanInUse, error) {
-	if m, ok := ctx.Value(memoryKey{}).(*memory); ok && m.plans != nil {
+	if m := memoryIn(ctx); m != nil && m.plans != nil {
 		return m.plans, nil
 	}
 	return query.PlansInUse(ctx, d.DB, account)
@@ -48,8 +54,8 @@ func (d *Desk) plansInUse(ctx context.Context, account fleet.AccountID) ([]query
 // recall returns the newest revision of a record, or that which was read before in a context that remembers. What it returns may be
 // shared and must not be changed.
 func recall[T any](ctx context.Context, log *record.Log[T], account fleet.AccountID, id uint64) (record.Record[T], error) {
-	m, ok := ctx.Value(memoryKey{}).(*memory)
-	if !ok {
+	m := memoryIn(ctx)
+	if m == nil {
 		return log.Get(ctx, account, id)
 	}
 	key := remembered{account, log.Kind().Name, id}
@@ -69,16 +75,6 @@ func recall[T any](ctx context.Context, log *record.Log[T], account fleet.Accoun
 		m.mu.Unlock()
 	}
 	return found, err
-}
-
-// sight is what a command has seen just before it takes a hold, so that it is not read again: the calendar, which is only a guess of what its newest
-// revision is, and the vehicle, for its class and place. A vehicle that changes its class or is said to be elsewhere in between is as one of which that is
-// said afterwards: nobody asks then what the class has promised. A search of the class's room must know the own hold (see capacity): so it waits for that.
-type sight struct {
-	calendar *record.Seen
-	vehicle  *record.Record[record.Vehicle] // nil if it was not seen
-	// listed, if not nil, returns when the tables know the holds that were taken.
-	listed func() error
 }
 
 // vehicleOf returns the vehicle that a booking names; nil if it names none.
@@ -111,4 +107,16 @@ func (d *Desk) refs(account fleet.AccountID, f *record.BookingFields) []record.R
 		add(d.Customers.Kind().Name, fleet.CustomerPrefix, driver.CustomerID)
 	}
 	return refs
+}
+
+// locationExists refuses the id of a location that the account does not have; pointer is the member that names it.
+func (d *Desk) locationExists(ctx context.Context, account fleet.AccountID, pointer, text string) error {
+	id, err := fleet.ParseID(fleet.LocationPrefix, text)
+	if err == nil {
+		_, err = recall(ctx, d.Locations, account, id)
+	}
+	if err != nil && (id == 0 || fleet.CodeOf(err) == fleet.CodeNotFound) {
+		return fleet.Invalid(fleet.NoSuch(pointer, "location", fleet.LocationPrefix, text))
+	}
+	return err
 }

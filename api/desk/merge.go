@@ -115,7 +115,7 @@ func (d *Desk) takeOver(ctx context.Context, w record.Written, other *record.Cus
 	stays, err := d.Customers.Get(ctx, w.Account, into)
 	if err == nil && stays.Body.Gone() {
 		// The erasure of the one that stays began before this one was its family, and may not have taken it along.
-		_, err = d.Customers.Wipe(ctx, follows(w), w.Account, w.ID, func(c *record.Customer) {
+		_, err = d.Customers.Wipe(ctx, w.System(), w.Account, w.ID, func(c *record.Customer) {
 			if !c.Gone() {
 				c.ErasingSince, c.ErasureReason = record.InstantOf(d.Now()), stays.Body.ErasureReason
 			}

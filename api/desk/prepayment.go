@@ -44,7 +44,7 @@ func (d *Desk) prepayments() {
 
 // billPayment tells a payment from when on its booking is billed, as that stands now.
 func (d *Desk) billPayment(ctx context.Context, w record.Written, id, booking uint64) error {
-	_, err := d.Payments.Update(ctx, follows(w), w.Account, id, 0, func(r *record.Record[record.Payment]) error {
+	_, err := d.Payments.Update(ctx, w.System(), w.Account, id, 0, func(r *record.Record[record.Payment]) error {
 		// Read upon the revision that is changed: of two that tell the payment at once, the one that comes last knows the last day.
 		b, err := d.Bookings.Get(ctx, w.Account, booking)
 		if err != nil {

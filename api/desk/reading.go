@@ -98,7 +98,7 @@ func (d *Desk) readingsStand(ctx context.Context, w record.Written) error {
 			}
 			continue
 		}
-		if _, err := d.Readings.Update(ctx, follows(w), w.Account, id, 0, func(r *record.Record[record.MeterReading]) error {
+		if _, err := d.Readings.Update(ctx, w.System(), w.Account, id, 0, func(r *record.Record[record.MeterReading]) error {
 			if r.Body.VoidedBy != name {
 				return nil
 			}
@@ -244,7 +244,7 @@ func (d *Desk) tell(ctx context.Context, w record.Written, ref string, s slot, m
 			if said || !write {
 				return nil
 			}
-			rec, err = d.Read(ctx, follows(w), w.Account, id, record.MeterReading{VehicleID: s.vehicle, Meter: query.Odometer, Value: float64(*miles),
+			rec, err = d.Read(ctx, w.System(), w.Account, id, record.MeterReading{VehicleID: s.vehicle, Meter: query.Odometer, Value: float64(*miles),
 				RecordedAt: record.InstantOf(s.at.Time()), Source: s.source, SourceID: ref})
 		}
 		if err != nil {
@@ -254,7 +254,7 @@ func (d *Desk) tell(ctx context.Context, w record.Written, ref string, s slot, m
 		case !said && m.Value == float64(*miles) && m.VoidReason != retracted:
 			said = true // and may be void all the same: by somebody's hand, or because a meter does not run backwards
 		case !m.Voided || m.VoidedBy != "":
-			if _, err := d.VoidReading(ctx, follows(w), w.Account, id, retracted, func(*record.Record[record.MeterReading]) error { return nil }); err != nil {
+			if _, err := d.VoidReading(ctx, w.System(), w.Account, id, retracted, func(*record.Record[record.MeterReading]) error { return nil }); err != nil {
 				return err
 			}
 		}

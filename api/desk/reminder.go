@@ -19,6 +19,7 @@ import (
 
 // maintenance has reminders follow from schedules, meters and time, and what work orders do follow from them.
 func (d *Desk) maintenance() {
+	d.answerFor(fleet.WorkOrderPrefix, d.workWants)
 	d.Store.Then(record.Reminders.Name, "work orders and blocks", d.reminderFollows)
 	d.Store.Then(record.WorkOrders.Name, "calendar", d.workHolds)
 	d.Store.Then(record.WorkOrders.Name, "reminders and issues", d.workLinks)
@@ -31,9 +32,6 @@ const (
 	remindMost   = 20_000 // pairs of a schedule and a vehicle that are looked at; the next round takes others
 	remindAtOnce = 8      // writes under way
 )
-
-// janitor is the author of what time brings about.
-var janitor = record.Author{Actor: "system"}
 
 // Remind brings reminders up to date: it makes those that are missing, and moves on those whose day, reading or schedule has come; with
 // all it looks at every open one, so that forecasts keep up. Any number of processes do it at once: a reminder's id is made of its
@@ -184,7 +182,7 @@ func (r *round) look(ctx context.Context, p query.PendingMaintenance) error {
 
 // end dismisses a reminder that no schedule asks for any more.
 func (r *round) end(ctx context.Context, id uint64) error {
-	_, err := r.d.Reminders.Update(ctx, janitor, r.account, id, 0, func(rec *record.Record[record.Reminder]) error {
+	_, err := r.d.Reminders.Update(ctx, record.System, r.account, id, 0, func(rec *record.Record[record.Reminder]) error {
 		if !due.Open(rec.Body.Stage) || rec.UpdatedAt.After(r.now) {
 			return nil
 		}
@@ -210,7 +208,7 @@ func (c *cycleOf) begin(ctx context.Context, cycle int, from due.Anchor) error {
 	rem := c.rule.Begin(cycle, from, c.meters, c.now)
 	rem.ScheduleID, rem.VehicleID = fleet.FormatID(fleet.SchedulePrefix, c.pair.Schedule), fleet.FormatID(fleet.VehiclePrefix, c.pair.Vehicle)
 	rem.TaskID, rem.Basis = c.schedule.TaskID, c.basis
-	_, _, err := c.d.Reminders.Create(ctx, janitor, c.account, reminderID(c.account, c.pair.Schedule, c.pair.Vehicle, cycle), rem)
+	_, _, err := c.d.Reminders.Create(ctx, record.System, c.account, reminderID(c.account, c.pair.Schedule, c.pair.Vehicle, cycle), rem)
 	return err
 }
 
@@ -231,7 +229,7 @@ func (c *cycleOf) judge(ctx context.Context, was record.Reminder) error {
 	if apply(&is); reflect.DeepEqual(is, was) {
 		return nil
 	}
-	_, err := c.d.Reminders.Update(ctx, janitor, c.account, c.pair.Reminder, 0, func(rec *record.Record[record.Reminder]) error {
+	_, err := c.d.Reminders.Update(ctx, record.System, c.account, c.pair.Reminder, 0, func(rec *record.Record[record.Reminder]) error {
 		if !rec.UpdatedAt.After(c.round.now) {
 			apply(&rec.Body)
 		}

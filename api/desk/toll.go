@@ -178,7 +178,7 @@ func (d *Desk) chargeToll(ctx context.Context, w record.Written) error {
 	if took, err := d.chargeFor(ctx, order, lines...); err != nil || took {
 		return err
 	}
-	return d.unbill(ctx, follows(w), w.Account, w.ID)
+	return d.unbill(ctx, w.System(), w.Account, w.ID)
 }
 
 // chargeFor charges what follows from a record that was billed to a booking, once, and says whether the booking has the lines: one that takes no

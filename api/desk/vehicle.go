@@ -16,6 +16,8 @@ import (
 
 // vehicles has the states of vehicles, and their meters, follow from bookings, work orders and blocks, and from time.
 func (d *Desk) vehicles() {
+	d.answerFor(fleet.BlockPrefix, d.blockWants)
+	d.answerFor(fleet.VehiclePrefix, d.vehicleWants)
 	d.Store.Then(record.Bookings.Name, "vehicle states", d.bookingMoves)
 	d.Store.Beside(record.Bookings.Name, "meter readings", d.bookingReads)
 	d.Store.Then(record.WorkOrders.Name, "vehicle states", d.workMoves)
@@ -24,14 +26,6 @@ func (d *Desk) vehicles() {
 	d.duty("vehicle states", 10*time.Second, d.moveDue)
 	d.duty("vehicle holds", time.Minute, d.giveBackLeft)
 }
-
-// follows is the author of what follows from something that was written.
-func follows(w record.Written) record.Author {
-	return record.Author{Actor: system.Actor, RequestID: w.RequestID}
-}
-
-// forEver is when a retired or archived vehicle's hold on its own calendar ends.
-var forEver = time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // ByHand is a move of a vehicle by hand. To retire it, its disposal must be recorded, here or before.
 type ByHand struct {
@@ -163,7 +157,7 @@ func (d *Desk) giveBackLeft(ctx context.Context) error {
 			}
 			abandoned, err := d.Calendars.Abandoned(ctx, v.Account, v.Vehicle, h)
 			if err == nil && abandoned {
-				err = d.Calendars.Withdraw(ctx, system, v.Account, v.Vehicle, h)
+				err = d.Calendars.Withdraw(ctx, record.System, v.Account, v.Vehicle, h)
 			}
 			if err != nil {
 				return fmt.Errorf("vehicle %d: %w", v.Vehicle, err)
@@ -271,7 +265,7 @@ func (d *Desk) bookingMoves(ctx context.Context, w record.Written) error {
 		if err != nil {
 			continue // none was assigned
 		}
-		if err := d.followBooking(ctx, follows(w), w.Account, id, w.ID, before, &now.Body); err != nil {
+		if err := d.followBooking(ctx, w.System(), w.Account, id, w.ID, before, &now.Body); err != nil {
 			return err
 		}
 	}
@@ -382,7 +376,7 @@ func (d *Desk) workMoves(ctx context.Context, w record.Written) error {
 	if err != nil || before != nil && before.Status == after.Status && before.VehicleID == after.VehicleID {
 		return err
 	}
-	return d.followWork(ctx, follows(w), w.Account, w.ID)
+	return d.followWork(ctx, w.System(), w.Account, w.ID)
 }
 
 // followWork puts the vehicle of a work order where the work has brought it.
@@ -419,11 +413,11 @@ func (d *Desk) blockMoves(ctx context.Context, w record.Written) error {
 		return nil
 	}
 	if before != nil { // the first revision stands upon the very hold that was taken for it
-		if err := d.settleBlock(ctx, follows(w), w.Account, w.ID, vehicle); err != nil {
+		if err := d.settleBlock(ctx, w.System(), w.Account, w.ID, vehicle); err != nil {
 			return err
 		}
 	}
-	return d.followBlock(ctx, follows(w), w.Account, vehicle, w.ID)
+	return d.followBlock(ctx, w.System(), w.Account, vehicle, w.ID)
 }
 
 // followBlock puts a vehicle where a block has brought it.
@@ -465,12 +459,12 @@ func (d *Desk) moveDue(ctx context.Context) error {
 
 func (d *Desk) moveOne(ctx context.Context, due query.DueVehicle) error {
 	if block, err := fleet.ParseID(fleet.BlockPrefix, due.Cause); err == nil {
-		return d.followBlock(ctx, system, due.Account, due.Vehicle, block)
+		return d.followBlock(ctx, record.System, due.Account, due.Vehicle, block)
 	}
 	if work, err := fleet.ParseID(fleet.WorkOrderPrefix, due.Cause); err == nil {
-		return d.followWork(ctx, system, due.Account, work)
+		return d.followWork(ctx, record.System, due.Account, work)
 	}
-	return d.follow(ctx, system, due.Account, due.Vehicle, func(r *record.Record[record.Vehicle]) error {
+	return d.follow(ctx, record.System, due.Account, due.Vehicle, func(r *record.Record[record.Vehicle]) error {
 		v := &r.Body
 		if v.Status != record.VehicleTurnaround || v.StatusUntil.IsZero() || d.Now().Before(v.StatusUntil.Time) {
 			return nil

@@ -142,3 +142,16 @@ func (d *Desk) linkIssue(ctx context.Context, by record.Author, w *record.Record
 	}
 	return err
 }
+
+// workWants says whether a work order wants a hold of its vehicle.
+func (d *Desk) workWants(ctx context.Context, account fleet.AccountID, id uint64, at place, h calendar.Hold) (bool, error) {
+	r, err := d.Work.Get(ctx, account, id)
+	if err != nil || r.Archived() {
+		return false, err
+	}
+	vehicle, want := workHold(id, &r.Body)
+	if vehicle != at.vehicle {
+		return false, nil
+	}
+	return standing(&h, r.Revision, want, func() error { return d.settleWork(ctx, record.System, account, id, vehicle) })
+}

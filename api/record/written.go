@@ -26,6 +26,9 @@ type Written struct {
 	After     json.RawMessage
 }
 
+// System is the author of what follows from the revision: the system, on account of the request that wrote it.
+func (w Written) System() Author { return Author{Actor: System.Actor, RequestID: w.RequestID} }
+
 // Consequence is what follows from the revisions of a kind: postings, events, another record's state. It is carried out after
 // the write is decided, and again whenever it is not certain that it was (see Store.Settle): so it must be harmless to
 // repeat, by identities that come from the revision, and must not mind that newer revisions stand by then.
