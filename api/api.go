@@ -202,7 +202,7 @@ func New(cfg Config, deps Deps) (*API, error) {
 	}
 	a.tripDrivers, a.alertAcks = record.NewLog(store, record.TripDrivers), record.NewLog(store, record.AlertAcks)
 	a.desk = desk.New(store, deps.DB, deps.Now, deps.Log)
-	a.desk.Announce(deps.Events)
+	desk.Announce(store, deps.Events)
 	a.desk.Traccar = deps.Traccar
 	a.vehicles, a.accounts = a.desk.Vehicles, a.desk.Accounts
 	if a.metrics, err = newMetrics(deps.Metrics); err != nil {

@@ -27,12 +27,12 @@ const (
 )
 
 // Announce has events follow from what is written. It is called before anything is; a nil publisher announces nothing.
-func (d *Desk) Announce(to EventPublisher) {
+func Announce(store *record.Store, to EventPublisher) {
 	if to == nil {
 		return
 	}
 	a := announcer{to: to}
-	d.Store.Then("", "events", a.announce)
+	store.Then("", "events", a.announce)
 }
 
 // announcer tells of revisions.
