@@ -30,13 +30,13 @@ func (a *API) blockRoutes() {
 		read: auth.VehiclesRead, write: auth.VehiclesWrite, view: Block{}, fields: record.BlockFields{},
 		writable: func(b *record.Block) any { return &b.BlockFields }, show: showBlocks, check: checkBlock,
 		update: func(r *http.Request, id uint64, mutate func(*record.Record[record.Block]) error) (record.Record[record.Block], error) {
-			return a.desk.ChangeBlock(r.Context(), author(r), auth.From(r.Context()).Account, id, mutate)
+			return a.desk.Yard.ChangeBlock(r.Context(), author(r), auth.From(r.Context()).Account, id, mutate)
 		},
 		add: func(ctx context.Context, r *http.Request, id uint64, b record.Block) (record.Record[record.Block], error) {
-			return a.desk.Block(ctx, author(r), auth.From(ctx).Account, id, b)
+			return a.desk.Yard.Block(ctx, author(r), auth.From(ctx).Account, id, b)
 		},
 		leave: func(r *http.Request, _ uint64) (func(*record.Record[record.Block]) error, func(error)) {
-			return func(rec *record.Record[record.Block]) error { return a.desk.MayGiveUp(r.Context(), rec) }, func(error) {}
+			return func(rec *record.Record[record.Block]) error { return a.desk.Yard.MayGiveUp(r.Context(), rec) }, func(error) {}
 		},
 	}
 	s.register("create")

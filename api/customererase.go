@@ -41,14 +41,14 @@ func (a *API) eraseCustomer(s *resource[record.Customer], w http.ResponseWriter,
 	if err := a.decodeBody(r, &sent); err != nil {
 		return err
 	}
-	rec, err := a.desk.DecideErasure(r.Context(), author(r), p.Account, id, sent.Reason, sent.Force)
+	rec, err := a.desk.Persons.DecideErasure(r.Context(), author(r), p.Account, id, sent.Reason, sent.Force)
 	if err != nil {
 		return err
 	}
 	if rec.Body.ErasedAt.IsZero() {
 		ctx, cancel := context.WithTimeout(r.Context(), a.cfg.WriteTime*6/10) // the answer needs some of it
 		defer cancel()
-		if err := a.desk.FinishErasure(ctx, author(r), p.Account, id); err != nil {
+		if err := a.desk.Persons.FinishErasure(ctx, author(r), p.Account, id); err != nil {
 			// It is decided, and will be done.
 			a.log.WarnContext(r.Context(), "an erasure is left to the duty", "customer", id, "error", err, "request_id", requestID(r.Context()))
 		}

@@ -56,7 +56,7 @@ func (a *API) customerFamily(r *http.Request) (rec record.Record[record.Customer
 		return rec, nil, err
 	}
 	account := auth.From(r.Context()).Account
-	if rec, err = a.desk.Customer(r.Context(), account, id); err != nil {
+	if rec, err = a.desk.Persons.Customer(r.Context(), account, id); err != nil {
 		return rec, nil, err
 	}
 	family, err := query.CustomerFamily(r.Context(), a.DB, account, rec.ID)
@@ -256,7 +256,7 @@ func (a *API) customerMergeRoutes(s *resource[record.Customer]) {
 		if err != nil {
 			return validation(fleet.FieldError{Pointer: "/into", Code: "not_found", Detail: fmt.Sprintf("%q is not the id of a customer", sent.Into)})
 		}
-		rec, err := a.desk.MergeCustomer(r.Context(), author(r), auth.From(r.Context()).Account, id, into)
+		rec, err := a.desk.Persons.MergeCustomer(r.Context(), author(r), auth.From(r.Context()).Account, id, into)
 		if err != nil {
 			return err
 		}

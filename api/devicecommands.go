@@ -39,7 +39,7 @@ type DeviceCommandReport struct {
 func (a *API) deviceCommandRoutes() {
 	const path, one = "/v1/devices/{id}/commands", "/v1/devices/{id}/commands/{command}"
 	s := &resource[record.DeviceCommand]{
-		api: a, path: path, tag: "Devices", noun: "device command", nouns: "device commands", log: a.desk.Commands, listing: &query.DeviceCommands,
+		api: a, path: path, tag: "Devices", noun: "device command", nouns: "device commands", log: a.desk.Sender.Commands, listing: &query.DeviceCommands,
 		read: auth.TelematicsRead, write: auth.DevicesCommand, states: record.CommandStates, view: DeviceCommand{},
 		fields: record.DeviceCommandFields{}, create: record.DeviceCommandFields{}, show: showDeviceCommands, within: a.withinDevice,
 	}
@@ -64,7 +64,7 @@ func (a *API) deviceCommandRoutes() {
 		if err := a.decodeBody(r, &fields); err != nil {
 			return err
 		}
-		rec, err := a.desk.Command(r.Context(), author(r), auth.From(r.Context()).Account, a.newID(r), device, fields)
+		rec, err := a.desk.Sender.Queue(r.Context(), author(r), auth.From(r.Context()).Account, a.newID(r), device, fields)
 		if err != nil {
 			return err
 		}
@@ -77,7 +77,7 @@ func (a *API) deviceCommandRoutes() {
 		if err != nil {
 			return err
 		}
-		rec, err := a.desk.Commands.Get(r.Context(), auth.From(r.Context()).Account, id)
+		rec, err := a.desk.Sender.Commands.Get(r.Context(), auth.From(r.Context()).Account, id)
 		if err == nil {
 			err = check(&rec)
 		}
@@ -94,7 +94,7 @@ func (a *API) deviceCommandRoutes() {
 		if err != nil {
 			return err
 		}
-		rec, err := a.desk.CancelCommand(r.Context(), author(r), auth.From(r.Context()).Account, id, check)
+		rec, err := a.desk.Sender.Cancel(r.Context(), author(r), auth.From(r.Context()).Account, id, check)
 		if err != nil {
 			return err
 		}
@@ -114,7 +114,7 @@ func (a *API) deviceCommandRoutes() {
 		if err := a.decodeBody(r, &sent); err != nil {
 			return err
 		}
-		rec, err := a.desk.ReportCommand(r.Context(), author(r), auth.From(r.Context()).Account, id, record.DeviceCommandStep{Status: sent.Status, Detail: sent.Result}, check)
+		rec, err := a.desk.Sender.Report(r.Context(), author(r), auth.From(r.Context()).Account, id, record.DeviceCommandStep{Status: sent.Status, Detail: sent.Result}, check)
 		if err != nil {
 			return err
 		}

@@ -58,7 +58,7 @@ func (a *API) inspectionRoutes() {
 			"only notes, external_refs and metadata can be changed. A state that does not allow it is a 409 with `current_state` and `allowed_transitions`.",
 		Params: []param{ifMatchParam}, Reply: VehicleInspection{},
 	}, func(w http.ResponseWriter, r *http.Request) error {
-		return s.act(w, r, a.desk.SubmitInspection)
+		return s.act(w, r, a.desk.Yard.SubmitInspection)
 	})
 }
 

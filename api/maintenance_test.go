@@ -58,7 +58,7 @@ func (g *garage) remind(all bool) {
 	var work sync.WaitGroup
 	for _, a := range []*API{g.api, g.second, g.api, g.second} {
 		work.Go(func() {
-			if err := a.desk.Remind(g.t.Context(), all); err != nil {
+			if err := a.desk.Workshop.Remind(g.t.Context(), all); err != nil {
 				g.t.Error(err)
 			}
 		})

@@ -94,7 +94,7 @@ func (a *API) meterReadingRoutes() {
 		if err := a.decodeObject(object, &sent); err != nil {
 			return err
 		}
-		rec, err := a.desk.Note(r.Context(), author(r), auth.From(r.Context()).Account, a.newID(r), body, sent.Confirm)
+		rec, err := a.desk.Yard.Note(r.Context(), author(r), auth.From(r.Context()).Account, a.newID(r), body, sent.Confirm)
 		if err != nil {
 			return err
 		}
@@ -136,7 +136,7 @@ func (a *API) meterReadingRoutes() {
 		if err := a.decodeBody(r, &sent); err != nil {
 			return err
 		}
-		rec, err := a.desk.VoidReading(r.Context(), author(r), auth.From(r.Context()).Account, id, sent.Reason, func(m *record.Record[record.MeterReading]) error {
+		rec, err := a.desk.Yard.VoidReading(r.Context(), author(r), auth.From(r.Context()).Account, id, sent.Reason, func(m *record.Record[record.MeterReading]) error {
 			if m.Body.VehicleID != vehicle {
 				return notFound("meter reading", fleet.FormatID(fleet.MeterReadingPrefix, id))
 			}

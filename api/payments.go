@@ -105,14 +105,14 @@ func (a *API) paymentRoutes() {
 			if faults != nil {
 				return validation(faults...)
 			}
-			return a.desk.GiveBack(r.Context(), rec, refund, sent.Confirm)
+			return a.desk.Books.GiveBack(r.Context(), rec, refund, sent.Confirm)
 		}, err
 	})
 	a.paymentAction(s, "assign", "Give a payment that was noted without a booking its booking", PaymentAssignment{}, func(r *http.Request) (func(*record.Record[record.Payment]) error, error) {
 		var sent PaymentAssignment
 		err := a.decodeBody(r, &sent)
 		return func(rec *record.Record[record.Payment]) error {
-			return a.desk.AssignPayment(r.Context(), rec, sent.BookingID)
+			return a.desk.Books.AssignPayment(r.Context(), rec, sent.BookingID)
 		}, err
 	})
 	a.bookingPaymentRoutes(s)
@@ -128,7 +128,7 @@ func (a *API) paymentAction(s *resource[record.Payment], name, summary string, b
 		if err != nil {
 			return err
 		}
-		return a.desk.InTurn(r.Context(), func() error { return s.act(w, r, mutate) })
+		return a.desk.Books.InTurn(r.Context(), func() error { return s.act(w, r, mutate) })
 	})
 }
 
@@ -163,7 +163,7 @@ func (a *API) paymentResource() *resource[record.Payment] {
 			return record.Payment{PaymentFields: sent.PaymentFields, Confirm: sent.Confirm}, err
 		},
 		add: func(ctx context.Context, r *http.Request, id uint64, p record.Payment) (record.Record[record.Payment], error) {
-			return a.desk.Pay(ctx, author(r), auth.From(ctx).Account, id, p, p.Confirm)
+			return a.desk.Books.Pay(ctx, author(r), auth.From(ctx).Account, id, p, p.Confirm)
 		},
 		show: showPayments,
 		settle: func(r *http.Request, _ uint64, before, after *record.Payment) error {
@@ -194,7 +194,7 @@ func (a *API) settlePayment(r *http.Request, p *record.Payment) error {
 	}
 	var booking *record.Booking
 	var err error
-	if p.BookedFor, booking, err = a.desk.PaymentFor(r.Context(), auth.From(r.Context()).Account, p.BookingID, p.CustomerID); err != nil {
+	if p.BookedFor, booking, err = a.desk.Books.PaymentFor(r.Context(), auth.From(r.Context()).Account, p.BookingID, p.CustomerID); err != nil {
 		return err
 	}
 	p.CustomerID = p.BookedFor.CustomerID

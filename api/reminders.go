@@ -65,7 +65,9 @@ func (a *API) reminderRoutes() {
 		if err := a.decodeBody(r, &sent); err != nil {
 			return err
 		}
-		return s.act(w, r, func(rec *record.Record[record.Reminder]) error { return a.desk.SnoozeReminder(rec, sent.Until) })
+		return s.act(w, r, func(rec *record.Record[record.Reminder]) error {
+			return a.desk.Workshop.SnoozeReminder(rec, sent.Until)
+		})
 	})
 	a.handle(route{
 		Method: "POST", Path: "/v1/maintenance/reminders/{id}/dismiss", ID: "dismissReminder", Tag: "Maintenance", Scope: auth.MaintenanceWrite,
@@ -78,7 +80,7 @@ func (a *API) reminderRoutes() {
 			return err
 		}
 		return s.act(w, r, func(rec *record.Record[record.Reminder]) error {
-			return a.desk.DismissReminder(r.Context(), rec, sent.Reason)
+			return a.desk.Workshop.DismissReminder(r.Context(), rec, sent.Reason)
 		})
 	})
 }

@@ -139,7 +139,7 @@ func (a *API) findToll(ctx context.Context, account fleet.AccountID, t *record.T
 	if err := a.desk.MatchToll(ctx, account, t); err != nil {
 		return err
 	}
-	return a.desk.BookedNow(ctx, account, &t.BookedFor, t.VehicleID)
+	return a.desk.Books.BookedNow(ctx, account, &t.BookedFor, t.VehicleID)
 }
 
 func (a *API) matchToll(s *resource[record.Toll], w http.ResponseWriter, r *http.Request) error {
@@ -176,7 +176,7 @@ func (a *API) matchToll(s *resource[record.Toll], w http.ResponseWriter, r *http
 			if vehicle := desk.VehicleAt(&booking.Body, rec.Body.OccurredAt.Time); vehicle != "" {
 				rec.Body.VehicleID = vehicle // whatever the plate says: somebody has looked
 			}
-			return a.desk.BookedNow(r.Context(), account, &rec.Body.BookedFor, rec.Body.VehicleID)
+			return a.desk.Books.BookedNow(r.Context(), account, &rec.Body.BookedFor, rec.Body.VehicleID)
 		}
 		disputed := rec.Body.Status == record.TollDisputed
 		if err := a.findToll(r.Context(), account, &rec.Body); err != nil {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
-	"github.com/motorpool/fleet/api/desk"
+	"github.com/motorpool/fleet/api/desk/yard"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rental"
 	"github.com/motorpool/fleet/query"
@@ -129,7 +129,7 @@ func (a *API) vehicleRoutes() {
 			return nil
 		},
 		leave: func(r *http.Request, id uint64) (func(*record.Record[record.Vehicle]) error, func(error)) {
-			leaving := a.desk.Leave(author(r), auth.From(r.Context()).Account, id)
+			leaving := a.desk.Yard.Leave(author(r), auth.From(r.Context()).Account, id)
 			return func(rec *record.Record[record.Vehicle]) error { return leaving.MayArchive(r.Context(), rec) }, func(err error) { leaving.Done(r.Context(), err) }
 		},
 	}
@@ -151,8 +151,8 @@ func (a *API) vehicleRoutes() {
 		if sent.Status != record.VehicleRetired && (sent.DisposalOn != "" || sent.DisposalPrice != nil) {
 			return validation(fleet.FieldError{Pointer: "/disposal_on", Code: "invalid", Detail: "goes with retired only"})
 		}
-		rec, err := a.desk.MoveVehicle(r.Context(), author(r), auth.From(r.Context()).Account, id,
-			desk.ByHand{Status: sent.Status, Reason: sent.Reason, DisposalOn: sent.DisposalOn, DisposalPrice: sent.DisposalPrice},
+		rec, err := a.desk.Yard.MoveVehicle(r.Context(), author(r), auth.From(r.Context()).Account, id,
+			yard.ByHand{Status: sent.Status, Reason: sent.Reason, DisposalOn: sent.DisposalOn, DisposalPrice: sent.DisposalPrice},
 			func(rec *record.Record[record.Vehicle]) error { return precondition(r, rec.Revision) })
 		if err != nil {
 			return err

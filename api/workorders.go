@@ -9,7 +9,7 @@ import (
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
-	"github.com/motorpool/fleet/api/desk"
+	"github.com/motorpool/fleet/api/desk/workshop"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rental"
 	"github.com/motorpool/fleet/api/rental/due"
@@ -72,7 +72,7 @@ func (a *API) workOrderRoutes() {
 			return b, a.decodeObject(object, &b.WorkOrderFields)
 		},
 		add: func(ctx context.Context, r *http.Request, id uint64, body record.WorkOrder) (record.Record[record.WorkOrder], error) {
-			return a.desk.OpenWork(ctx, author(r), auth.From(ctx).Account, id, body.WorkOrderFields)
+			return a.desk.Workshop.OpenWork(ctx, author(r), auth.From(ctx).Account, id, body.WorkOrderFields)
 		},
 		settle: a.settleWorkOrder,
 		show: func(_ context.Context, records []record.Record[record.WorkOrder], _ []string) ([]shown, error) {
@@ -92,21 +92,21 @@ func (a *API) workOrderRoutes() {
 		summary, about string
 		body           any
 		optional       bool
-		sent           func(*http.Request) (desk.WorkMove, error)
+		sent           func(*http.Request) (workshop.WorkMove, error)
 	}{
 		{rental.ScheduleWork, "Schedule a work order, or move it to another time",
 			"Takes the vehicle's calendar from `scheduled_from` until `scheduled_until`; a 409 names what is in the way.", WorkSchedule{}, true,
-			moveOf(a, func(b WorkSchedule) desk.WorkMove { return desk.WorkMove{Start: b.Start, End: b.End} })},
+			moveOf(a, func(b WorkSchedule) workshop.WorkMove { return workshop.WorkMove{Start: b.Start, End: b.End} })},
 		{rental.StartWork, "Start a work order", "From then on it holds the vehicle until it is completed or cancelled. A 409 if the vehicle is rented, or somebody else has it now.", nil, false, nil},
 		{rental.HoldWork, "Put a work order on hold", "It goes on holding the vehicle.", WorkHold{}, false,
-			moveOf(a, func(b WorkHold) desk.WorkMove { return desk.WorkMove{Reason: b.Reason} })},
+			moveOf(a, func(b WorkHold) workshop.WorkMove { return workshop.WorkMove{Reason: b.Reason} })},
 		{rental.ResumeWork, "Resume a work order that is on hold", "", nil, false, nil},
 		{rental.CompleteWork, "Complete a work order", "Gives the vehicle back, works out the total and the downtime, and resolves its reminders and issues: the next cycle of each schedule begins.",
-			WorkCompletion{}, true, moveOf(a, func(b WorkCompletion) desk.WorkMove {
-				return desk.WorkMove{MileageMi: b.MileageMi, InvoiceRef: b.InvoiceRef, Confirm: b.Confirm}
+			WorkCompletion{}, true, moveOf(a, func(b WorkCompletion) workshop.WorkMove {
+				return workshop.WorkMove{MileageMi: b.MileageMi, InvoiceRef: b.InvoiceRef, Confirm: b.Confirm}
 			})},
 		{rental.CancelWork, "Cancel a work order", "Gives the vehicle back; its reminders and issues are open again.", WorkCancel{}, true,
-			moveOf(a, func(b WorkCancel) desk.WorkMove { return desk.WorkMove{Reason: b.Reason} })},
+			moveOf(a, func(b WorkCancel) workshop.WorkMove { return workshop.WorkMove{Reason: b.Reason} })},
 	} {
 		a.handle(route{
 			Method: "POST", Path: "/v1/maintenance/work_orders/{id}/" + string(action.action), ID: string(action.action) + "WorkOrder", Tag: "Maintenance",
@@ -118,14 +118,14 @@ func (a *API) workOrderRoutes() {
 			if err != nil {
 				return err
 			}
-			var m desk.WorkMove
+			var m workshop.WorkMove
 			if action.sent != nil {
 				if m, err = action.sent(r); err != nil {
 					return err
 				}
 			}
 			m.Action = action.action
-			rec, err := a.desk.MoveWork(r.Context(), author(r), auth.From(r.Context()).Account, id, m, func(rec *record.Record[record.WorkOrder]) error {
+			rec, err := a.desk.Workshop.MoveWork(r.Context(), author(r), auth.From(r.Context()).Account, id, m, func(rec *record.Record[record.WorkOrder]) error {
 				return precondition(r, rec.Revision)
 			})
 			if err != nil {
@@ -137,8 +137,8 @@ func (a *API) workOrderRoutes() {
 }
 
 // moveOf reads the body of an action.
-func moveOf[B any](a *API, move func(B) desk.WorkMove) func(*http.Request) (desk.WorkMove, error) {
-	return func(r *http.Request) (desk.WorkMove, error) {
+func moveOf[B any](a *API, move func(B) workshop.WorkMove) func(*http.Request) (workshop.WorkMove, error) {
+	return func(r *http.Request) (workshop.WorkMove, error) {
 		sent, err := decoded[B](a, r)
 		return move(sent), err
 	}

@@ -16,10 +16,10 @@ func TestWhoIsMergedIntoAnErasedCustomerIsErased(t *testing.T) {
 	l := openLot(t, 0)
 	d := l.desks[0]
 	goes, stays := number(fleet.CustomerPrefix, l.customer), number(fleet.CustomerPrefix, put(t, d, d.Customers, record.Customer{Merging: []record.Merging{{CustomerID: l.customer, At: record.InstantOf(time.Now())}}}))
-	if _, err := d.DecideErasure(t.Context(), by, account, stays, "asked", true); err != nil {
+	if _, err := d.Persons.DecideErasure(t.Context(), by, account, stays, "asked", true); err != nil {
 		t.Fatal(err)
 	}
-	if err := d.FinishErasure(t.Context(), by, account, stays); err != nil {
+	if err := d.Persons.FinishErasure(t.Context(), by, account, stays); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := d.Customers.Archive(t.Context(), by, account, goes, 0, func(r *record.Record[record.Customer]) error {
