@@ -99,7 +99,7 @@ func (d *Persons) forgetReports(
 		return err
 	}
 	var hash uint64
-	if err := d.DB.QueryRow(ctx, "SELECT sipHash64($1)", tag).Scan(&hash); err != nil {
+	if err := d.DB.QueryRow(ctx, schemas.Query("tag_hash"), clickhouse.Named("tag", tag)).Scan(&hash); err != nil {
 		return fmt.Errorf("erase reports of a tag: %w", err)
 	}
 	for _, span := range ownOf(spans, holders[tag], names, fleet.MillisOf(d.Now())) {

@@ -1,6 +1,6 @@
 //go:build long
 
-package desk
+package person
 
 import (
 	"testing"
@@ -8,18 +8,20 @@ import (
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/schemas/schematest"
 )
 
 // A customer is announced to another one, whose erasure is decided and done before the first is archived: it is erased all the same, for no
 // request could ask for that any more.
 func TestWhoIsMergedIntoAnErasedCustomerIsErased(t *testing.T) {
-	l := openLot(t, 0)
-	d := l.desks[0]
-	goes, stays := number(fleet.CustomerPrefix, l.customer), number(fleet.CustomerPrefix, put(t, d, d.Customers, record.Customer{Merging: []record.Merging{{CustomerID: l.customer, At: record.InstantOf(time.Now())}}}))
-	if _, err := d.Persons.DecideErasure(t.Context(), by, account, stays, "asked", true); err != nil {
+	d := on(t, schematest.Open(t), time.Now)
+	announced := put(t, d, d.Customers, record.Customer{})
+	goes, stays := number(fleet.CustomerPrefix, announced), number(fleet.CustomerPrefix, put(t, d, d.Customers,
+		record.Customer{Merging: []record.Merging{{CustomerID: announced, At: record.InstantOf(time.Now())}}}))
+	if _, err := d.DecideErasure(t.Context(), by, account, stays, "asked", true); err != nil {
 		t.Fatal(err)
 	}
-	if err := d.Persons.FinishErasure(t.Context(), by, account, stays); err != nil {
+	if err := d.FinishErasure(t.Context(), by, account, stays); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := d.Customers.Archive(t.Context(), by, account, goes, 0, func(r *record.Record[record.Customer]) error {
