@@ -60,30 +60,25 @@ func (f *LatestFilter) named(more ...any) []any {
 // LatestPositions returns the newest trusted position of each wanted vehicle that is not archived, ordered by distance
 // and then vehicle.
 func LatestPositions(ctx context.Context, db driver.Conn, f LatestFilter) ([]Latest, error) {
-	rows, err := db.Query(ctx, schemas.Query("positions_latest"), f.named(
-		clickhouse.Named("after_distance", f.AfterDistance), clickhouse.Named("after_vehicle", uint64(f.AfterVehicle)),
-		clickhouse.Named("limit", uint64(f.Limit)), clickhouse.Named("offset", uint64(f.Offset)))...)
-	if err != nil {
-		return nil, fmt.Errorf("read latest positions: %w", err)
-	}
-	defer rows.Close()
 	var all []Latest
 	latest := Latest{Position: fleet.Position{Account: f.Account}}
 	var vehicle uint64
 	var s positionScan
-	for rows.Next() {
-		dest := append(append([]any{&vehicle}, s.into(&latest.Position)...), &latest.Distance)
-		if err := rows.Scan(dest...); err != nil {
-			return nil, fmt.Errorf("read latest positions: %w", err)
-		}
-		s.finish(&latest.Position)
-		latest.Vehicle = fleet.VehicleID(vehicle)
-		all = append(all, latest)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read latest positions: %w", err)
-	}
-	return all, nil
+	args := f.named(clickhouse.Named("after_distance", f.AfterDistance),
+		clickhouse.Named("after_vehicle", uint64(f.AfterVehicle)), clickhouse.Named("limit", uint64(f.Limit)),
+		clickhouse.Named("offset", uint64(f.Offset)))
+	err := schemas.EachRow(ctx, db, "read latest positions", schemas.Query("positions_latest"), args,
+		func(row schemas.Row) error {
+			dest := append(append([]any{&vehicle}, s.into(&latest.Position)...), &latest.Distance)
+			if err := row.Scan(dest...); err != nil {
+				return err
+			}
+			s.finish(&latest.Position)
+			latest.Vehicle = fleet.VehicleID(vehicle)
+			all = append(all, latest)
+			return nil
+		})
+	return all, err
 }
 
 // CountLatest returns how many positions LatestPositions gives without cursor, offset and limit.

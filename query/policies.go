@@ -227,23 +227,11 @@ func (p *Policies) loadWritten(ctx context.Context, began time.Time, everything 
 }
 
 func (p *Policies) read(ctx context.Context, name string, since time.Time, more ...any) ([]policyRow, error) {
-	rows, err := p.db.Query(ctx, schemas.Query(name), append(more, clickhouse.Named("since", since.UnixMilli()))...)
-	if err != nil {
-		return nil, fmt.Errorf("read policies: %w", err)
-	}
-	defer rows.Close()
-	var all []policyRow
-	for rows.Next() {
-		var r policyRow
-		if err := rows.Scan(&r.account, &r.kind, &r.id, &r.revision, &r.at, &r.archived, &r.body); err != nil {
-			return nil, fmt.Errorf("read policies: %w", err)
-		}
-		all = append(all, r)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read policies: %w", err)
-	}
-	return all, nil
+	args := append(more, clickhouse.Named("since", since.UnixMilli()))
+	return schemas.AllRows(ctx, p.db, "read policies", schemas.Query(name), args,
+		func(r *policyRow, row schemas.Row) error {
+			return row.Scan(&r.account, &r.kind, &r.id, &r.revision, &r.at, &r.archived, &r.body)
+		})
 }
 
 func (p *Policies) ground(account uint64) *ground {

@@ -37,25 +37,13 @@ type owedKey struct{ kind, ref string }
 
 // readOwed reads what vehicles are bound by, of what was written since a time.
 func (p *Policies) readOwed(ctx context.Context, since, now time.Time) ([]owed, error) {
-	rows, err := p.db.Query(ctx, schemas.Query("policy_obligations"), clickhouse.Named("since", max(since.UnixMilli(), 0)),
-		clickhouse.Named("horizon", now.Add(-owedKept).UnixMilli()))
-	if err != nil {
-		return nil, fmt.Errorf("read obligations: %w", err)
-	}
-	defer rows.Close()
-	var all []owed
-	for rows.Next() {
-		var o owed
-		if err := rows.Scan((*uint64)(&o.account), (*uint64)(&o.vehicle), &o.Kind, &o.Ref, &o.revision, &o.at, (*int64)(&o.From), (*int64)(&o.To), &o.Done,
-			(*int64)(&o.DoneAt), (*int64)(&o.after), &o.due, &o.gone); err != nil {
-			return nil, fmt.Errorf("read obligations: %w", err)
-		}
-		all = append(all, o)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read obligations: %w", err)
-	}
-	return all, nil
+	return schemas.AllRows(ctx, p.db, "read obligations", schemas.Query("policy_obligations"), []any{
+		clickhouse.Named("since", max(since.UnixMilli(), 0)),
+		clickhouse.Named("horizon", now.Add(-owedKept).UnixMilli()),
+	}, func(o *owed, row schemas.Row) error {
+		return row.Scan((*uint64)(&o.account), (*uint64)(&o.vehicle), &o.Kind, &o.Ref, &o.revision, &o.at,
+			(*int64)(&o.From), (*int64)(&o.To), &o.Done, (*int64)(&o.DoneAt), (*int64)(&o.after), &o.due, &o.gone)
+	})
 }
 
 // takeOwed notes what a vehicle is bound by, and its account as changed if that is news.

@@ -119,37 +119,34 @@ func (r *Registry) read(ctx context.Context, began time.Time, everything bool) (
 	if !everything && !r.newest.IsZero() {
 		since = r.newest.Add(-registryOverlap)
 	}
-	rows, err := r.db.Query(ctx, schemas.Query("device_registry"), clickhouse.Named("since", since.UnixMilli()))
-	if err != nil {
-		return nil, fmt.Errorf("read device registry: %w", err)
-	}
-	defer rows.Close()
 	var devices []*fleet.Device
 	var gone []fleet.DeviceID
 	var bad []error
 	newest := r.newest
-	for rows.Next() {
+	err := schemas.EachRow(ctx, r.db, "read device registry", schemas.Query("device_registry"), []any{
+		clickhouse.Named("since", since.UnixMilli()),
+	}, func(row schemas.Row) error {
 		var account, id uint64
 		var unique, body string
 		var archived, kept bool
 		var created, updated time.Time
 		var retentionDays uint32
 		var owner uint64
-		if err := rows.Scan(&account, &id, &unique, &archived, &created, &updated, &body, &retentionDays, &owner, &kept); err != nil {
-			return nil, fmt.Errorf("read device registry: %w", err)
+		if err := row.Scan(&account, &id, &unique, &archived, &created, &updated, &body, &retentionDays, &owner, &kept); err != nil {
+			return err
 		}
 		if updated.After(newest) {
 			newest = updated
 		}
 		if archived || owner != 0 && owner != account { // an operator gave its unique id to another account
 			gone = append(gone, fleet.DeviceID(id))
-			continue
+			return nil
 		}
 		assignments, named, err := assignmentsOf(body)
 		if err != nil {
 			bad = r.bad.add(bad, fleet.DeviceID(id).String(), uint64(updated.UnixMilli()), err)
 			gone = append(gone, fleet.DeviceID(id))
-			continue
+			return nil
 		}
 		device := &fleet.Device{
 			ID: fleet.DeviceID(id), Account: fleet.AccountID(account), UniqueID: unique, Assignments: assignments,
@@ -159,9 +156,10 @@ func (r *Registry) read(ctx context.Context, began time.Time, everything bool) (
 			device.Since = max(fleet.MillisOf(created), named)
 		}
 		devices = append(devices, device)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read device registry: %w", err)
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	r.take(devices, gone, everything)
 	r.newest = newest

@@ -2,7 +2,6 @@ package query
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"time"
 
@@ -83,24 +82,19 @@ func LiveOf(ctx context.Context, db driver.Conn, account fleet.AccountID, vehicl
 	if len(vehicles) == 0 {
 		return all, nil
 	}
-	rows, err := db.Query(ctx, schemas.Query("vehicles_live"), clickhouse.Named("account", uint64(account)),
-		clickhouse.Named("vehicles", vehicles))
-	if err != nil {
-		return nil, fmt.Errorf("read live state: %w", err)
-	}
-	defer rows.Close()
-	for rows.Next() {
+	err := schemas.EachRow(ctx, db, "read live state", schemas.Query("vehicles_live"), []any{
+		clickhouse.Named("account", uint64(account)), clickhouse.Named("vehicles", vehicles),
+	}, func(row schemas.Row) error {
 		var r liveRow
-		if err := rows.Scan(&r.vehicle, &r.fixTime, &r.lat7, &r.lng7, &r.altitude, &r.speed, &r.course, &r.accuracy, &r.ignition,
-			&r.mileageTime, &r.mileage, &r.charge, &r.chargeTime, &r.fuel, &r.fuelTime, &r.rangeM, &r.engine); err != nil {
-			return nil, fmt.Errorf("read live state: %w", err)
+		if err := row.Scan(&r.vehicle, &r.fixTime, &r.lat7, &r.lng7, &r.altitude, &r.speed, &r.course, &r.accuracy,
+			&r.ignition, &r.mileageTime, &r.mileage, &r.charge, &r.chargeTime, &r.fuel, &r.fuelTime, &r.rangeM,
+			&r.engine); err != nil {
+			return err
 		}
 		all[r.vehicle] = r.live()
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read live state: %w", err)
-	}
-	return all, nil
+		return nil
+	})
+	return all, err
 }
 
 // liveRow is a row of vehicles_live.
@@ -163,12 +157,14 @@ func DevicesOf(ctx context.Context, db driver.Conn, account fleet.AccountID, veh
 // VehicleStatuses returns the state of each of an account's vehicles that is not archived.
 func VehicleStatuses(ctx context.Context, db driver.Conn, account fleet.AccountID) (map[fleet.VehicleID]string, error) {
 	all := map[fleet.VehicleID]string{}
-	err := each(ctx, db, "vehicles_statuses", func(rows driver.Rows) error {
+	err := schemas.EachRow(ctx, db, "read vehicles_statuses", schemas.Query("vehicles_statuses"), []any{
+		clickhouse.Named("account", uint64(account)),
+	}, func(row schemas.Row) error {
 		var id uint64
 		var status string
-		err := rows.Scan(&id, &status)
+		err := row.Scan(&id, &status)
 		all[fleet.VehicleID(id)] = status
 		return err
-	}, clickhouse.Named("account", uint64(account)))
+	})
 	return all, err
 }

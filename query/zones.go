@@ -10,6 +10,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/schemas"
 )
 
 // localise tells the day of each thing: that of its start in the time zone that the vehicle has now, or else the account. The zone as
@@ -48,15 +49,17 @@ func zonesOf(ctx context.Context, db driver.Conn, account fleet.AccountID, vehic
 	wanted := slices.Clone(ids(vehicles))
 	slices.Sort(wanted)
 	named := map[uint64]string{}
-	err := each(ctx, db, "zones", func(rows driver.Rows) error {
+	err := schemas.EachRow(ctx, db, "read zones", schemas.Query("zones"), []any{
+		clickhouse.Named("account", uint64(account)), clickhouse.Named("vehicles", slices.Compact(wanted)),
+	}, func(row schemas.Row) error {
 		var vehicle uint64
 		var name string
-		if err := rows.Scan(&vehicle, &name); err != nil {
+		if err := row.Scan(&vehicle, &name); err != nil {
 			return err
 		}
 		named[vehicle] = name
 		return nil
-	}, clickhouse.Named("account", uint64(account)), clickhouse.Named("vehicles", slices.Compact(wanted)))
+	})
 	loaded := map[string]*time.Location{}
 	return func(vehicle fleet.VehicleID) *time.Location {
 		name := cmp.Or(named[uint64(vehicle)], named[0])

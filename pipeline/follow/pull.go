@@ -38,21 +38,18 @@ func (f *Follower) pull(ctx context.Context, windows []window) (map[fleet.Vehicl
 		if err != nil {
 			return err
 		}
-		rows, err := f.deps.DB.Query(clickhouse.Context(ctx, clickhouse.WithExternalTable(table)), schemas.Query(name), append(bounds, list)...)
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
+		with := clickhouse.Context(ctx, clickhouse.WithExternalTable(table))
+		args := append(bounds, list)
+		return schemas.EachRow(with, f.deps.DB, "read "+name, schemas.Query(name), args, func(row schemas.Row) error {
 			var account, vehicle uint64
 			var packed string
-			if err := rows.Scan(&account, &vehicle, &packed); err != nil {
+			if err := row.Scan(&account, &vehicle, &packed); err != nil {
 				return err
 			}
 			key := fleet.VehicleKey{Account: fleet.AccountID(account), Vehicle: fleet.VehicleID(vehicle)}
 			found[key] = add(key, packed, found[key])
-		}
-		return rows.Err()
+			return nil
+		})
 	}
 	if err := read("follow_fixes", clickhouse.Named("alarms", fleet.Alarms), unpackFixes); err != nil {
 		return nil, fmt.Errorf("pull fixes of %d vehicles: %w", len(windows), err)
