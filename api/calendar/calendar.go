@@ -345,10 +345,10 @@ func (c *Calendars) drop(ctx context.Context, by record.Author, account fleet.Ac
 	return err
 }
 
-// Settle makes a calendar say of a holder what the holder says: present reads the holder's newest revision and gives its number and
+// SettleHolder makes a calendar say of a holder what the holder says: present reads the holder's newest revision and gives its number and
 // the hold that it wants of this vehicle, nil for none. Bids for newer revisions stay. It decides nothing, so that what it puts
 // in may overlap, and it may be repeated, late and at once.
-func (c *Calendars) Settle(ctx context.Context, by record.Author, account fleet.AccountID, vehicle uint64, ref string, present func(context.Context) (uint64, *Hold, error)) error {
+func (c *Calendars) SettleHolder(ctx context.Context, by record.Author, account fleet.AccountID, vehicle uint64, ref string, present func(context.Context) (uint64, *Hold, error)) error {
 	settle := func(cal *Calendar) error {
 		// The holder is read after the calendar: if it changes in between, whoever changed it comes to settle after us.
 		rev, want, err := present(ctx)

@@ -279,7 +279,7 @@ func (s *searching) resolve(v *record.Record[record.Vehicle], class *record.Reco
 			r.Pickup = s.place(s.there[v.ID].At(s.fields.PickupAt.Time, ""))
 		}
 	}
-	r.settle()
+	r.completeFields()
 	return &r
 }
 

@@ -42,13 +42,13 @@ func (d *Desk) command(ctx context.Context, o Order, action rental.Action, g hol
 	for lost := 1; ; lost++ {
 		rec, err := d.attempt(ctx, o, action, g, mutate)
 		if refused, theirs := errors.AsType[refusedRevision](err); theirs {
-			return d.Bookings.Unless(ctx, refused.error, o.By, o.Account, o.Booking)
+			return d.Bookings.AlreadyDone(ctx, refused.error, o.By, o.Account, o.Booking)
 		}
 		if err == nil {
 			return rec, nil
 		}
 		if fleet.CodeOf(err) != fleet.CodeStale || time.Since(begun) > d.MayRun {
-			return d.Bookings.Unless(ctx, err, o.By, o.Account, o.Booking)
+			return d.Bookings.AlreadyDone(ctx, err, o.By, o.Account, o.Booking)
 		}
 		select {
 		case <-ctx.Done():

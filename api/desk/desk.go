@@ -57,7 +57,7 @@ func New(store *record.Store, db driver.Conn, now func() time.Time, log *slog.Lo
 	d.Yard = yard.New(b, d.Holds)
 	d.Workshop = workshop.New(b, d.Books, d.Holds, d.Yard)
 	// Each registers its consequences (Store.Then) and duties (AddDuty). Of two consequences of one kind of record the first is done first.
-	d.AddDuty("settle", 10*time.Second, store.Settle)
+	d.AddDuty("settle", 10*time.Second, store.SettleConsequences)
 	d.AddDuty("mend", time.Minute, store.Mend)
 	d.AddDuty("retention", 10*time.Minute, func(ctx context.Context) error { return schemas.Retain(ctx, db, now()) })
 	d.Persons.Register()

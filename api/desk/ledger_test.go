@@ -293,7 +293,7 @@ func TestWhatWasKilledIsPostedInTheEnd(t *testing.T) {
 	for range 2 {
 		other := deskOn(t, db, db, time.Now)
 		group.Go(func() {
-			if err := other.Store.Settle(t.Context()); err != nil {
+			if err := other.Store.SettleConsequences(t.Context()); err != nil {
 				t.Error(err)
 			}
 		})
@@ -338,7 +338,7 @@ func TestWhatWasKilledIsPostedInTheEnd(t *testing.T) {
 	if err := db.Exec(t.Context(), "TRUNCATE TABLE record_settled"); err != nil {
 		t.Fatal(err)
 	}
-	if err := deskOn(t, db, db, time.Now).Store.Settle(t.Context()); err != nil {
+	if err := deskOn(t, db, db, time.Now).Store.SettleConsequences(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	compare()
@@ -398,7 +398,7 @@ func TestBalancesAreThoseOfTheEntries(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := d.Store.Settle(t.Context()); err != nil {
+	if err := d.Store.SettleConsequences(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {

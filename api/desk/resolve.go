@@ -136,12 +136,12 @@ func (d *Desk) complete(ctx context.Context, account fleet.AccountID, r *Resolve
 			return err
 		}
 	}
-	r.settle()
+	r.completeFields()
 	return nil
 }
 
-// settle completes the fields from the records, and what follows from those.
-func (r *Resolved) settle() {
+// completeFields completes the fields from the records, and what follows from those.
+func (r *Resolved) completeFields() {
 	if r.Return == nil {
 		r.Return = r.Pickup
 	}

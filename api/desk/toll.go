@@ -83,7 +83,7 @@ func (d *Desk) BillToll(ctx context.Context, by record.Author, account fleet.Acc
 		return rec, err
 	}
 	if err := billed(&rec, check); err != nil {
-		return d.Tolls.Unless(ctx, err, by, account, id)
+		return d.Tolls.AlreadyDone(ctx, err, by, account, id)
 	}
 	order, lines, err := d.tollLines(ctx, by, &rec)
 	if err != nil {

@@ -87,7 +87,7 @@ func TestABillIsNeitherLostNorDoubled(t *testing.T) {
 		t.Errorf("billed once more: %v", err)
 	}
 	for range 2 {
-		if err := deskOn(t, db, db, time.Now).Store.Settle(t.Context()); err != nil {
+		if err := deskOn(t, db, db, time.Now).Store.SettleConsequences(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -106,7 +106,7 @@ func TestABillIsNeitherLostNorDoubled(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if err := deskOn(t, db, db, time.Now).Store.Settle(t.Context()); err != nil {
+	if err := deskOn(t, db, db, time.Now).Store.SettleConsequences(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	rec, err := d.Tolls.Get(t.Context(), account, toll)

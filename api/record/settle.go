@@ -91,10 +91,10 @@ func (s *Store) storeMarks(ctx context.Context) error {
 	return nil
 }
 
-// Settle carries out the consequences of revisions that are not known to have had all of them: their writer died after the write, or
+// SettleConsequences carries out the consequences of revisions that are not known to have had all of them: their writer died after the write, or
 // one of them failed. It looks back over an hour, further to what failed, and the first time as far as to an hour before the newest revision
 // that is known to be settled. Any number of processes may do it at once. The error says what still fails; it is tried again by the next call.
-func (s *Store) Settle(ctx context.Context) error {
+func (s *Store) SettleConsequences(ctx context.Context) error {
 	if len(s.consequences) == 0 {
 		return nil
 	}
@@ -129,7 +129,7 @@ func (s *Store) Resume(ctx context.Context, since time.Time) error {
 	if err := s.Mend(ctx); err != nil {
 		return err
 	}
-	return s.Settle(ctx)
+	return s.SettleConsequences(ctx)
 }
 
 // settleSpan returns the instants between which revisions are looked at.
@@ -174,7 +174,7 @@ func (s *Store) settlePass(ctx context.Context, since, until time.Time) (whole b
 			return false, errors.Join(first, err)
 		}
 		for _, m := range some {
-			err := s.settle(ctx, m)
+			err := s.settleRevision(ctx, m)
 			if err == nil {
 				fails = 0
 			} else {
@@ -209,8 +209,8 @@ func (s *Store) unsettled(ctx context.Context, kinds []string, since, until time
 	})
 }
 
-// settle carries out what follows from one revision, and marks it.
-func (s *Store) settle(ctx context.Context, m marked) error {
+// settleRevision carries out what follows from one revision, and marks it.
+func (s *Store) settleRevision(ctx context.Context, m marked) error {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.Deadline)
 	defer cancel()
 	revisions, err := s.revisions(ctx, m.account, m.kind, m.id, m.revision+1, 2)

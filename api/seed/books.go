@@ -15,8 +15,8 @@ import (
 	"github.com/motorpool/fleet/api/rental/price"
 )
 
-// settle does what follows from a booking in money: the payment, the damage, the deposit.
-func (w *worker) settle(ctx context.Context, r *Rental, rec record.Record[record.Booking], until time.Time) error {
+// settleMoney does what follows from a booking in money: the payment, the damage, the deposit.
+func (w *worker) settleMoney(ctx context.Context, r *Rental, rec record.Record[record.Booking], until time.Time) error {
 	o := desk.Order{By: by, Account: w.Account, Booking: rec.ID}
 	if rec.Body.Status == record.BookingCompleted && r.Damage != "" && len(rec.Body.Damages) == 0 {
 		w.clock.Set(r.ActualReturn.Add(time.Hour))

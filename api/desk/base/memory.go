@@ -15,7 +15,7 @@ import (
 // compare-and-set that decides.
 type Memory struct {
 	mu    sync.Mutex
-	known map[remembered]any
+	read  map[remembered]any
 	Seen  *record.Seen
 	Plans []query.PlanInUse // nil if they were not read
 
@@ -30,7 +30,7 @@ type remembered struct {
 
 type memoryKey struct{}
 
-func NewMemory() *Memory { return &Memory{known: map[remembered]any{}} }
+func NewMemory() *Memory { return &Memory{read: map[remembered]any{}} }
 
 // In returns a context in which recall reads each record once, and those not at all that were seen.
 func (m *Memory) In(ctx context.Context) context.Context {
@@ -60,7 +60,7 @@ func Recall[T any](ctx context.Context, log *record.Log[T], account fleet.Accoun
 	}
 	key := remembered{account, log.Kind().Name, id}
 	m.mu.Lock()
-	found, ok := m.known[key].(record.Record[T])
+	found, ok := m.read[key].(record.Record[T])
 	m.mu.Unlock()
 	if ok {
 		return found, nil
@@ -71,7 +71,7 @@ func Recall[T any](ctx context.Context, log *record.Log[T], account fleet.Accoun
 	}
 	if err == nil {
 		m.mu.Lock()
-		m.known[key] = found
+		m.read[key] = found
 		m.mu.Unlock()
 	}
 	return found, err

@@ -44,11 +44,11 @@ func (d *Books) Post(ctx context.Context, w record.Written) error {
 		case err != nil:
 			return err
 		case text == "":
-			entries, known, err := d.entriesOf(ctx, w)
+			entries, knownOn, err := d.entriesOf(ctx, w)
 			if err != nil || len(entries) == 0 {
 				return err
 			}
-			if err := d.decideOn(ctx, w, id, postToken(id, decided, nil), entries, known); err != nil {
+			if err := d.decideOn(ctx, w, id, postToken(id, decided, nil), entries, knownOn); err != nil {
 				return err
 			}
 			decided++
@@ -106,8 +106,8 @@ func (d *Books) entriesOf(ctx context.Context, w record.Written) ([]ledger.Entry
 		}
 	}
 	postings := ledger.Between(stands[0], stands[1])
-	known := ledger.DayOf(w.At, zone)
-	return ledger.Entries(postings, known, closed), known, nil
+	knownOn := ledger.DayOf(w.At, zone)
+	return ledger.Entries(postings, knownOn, closed), knownOn, nil
 }
 
 // booksOf returns the zone of an account's days, and the day through which its books are closed, 0 for none.
@@ -181,7 +181,7 @@ func (d *Books) classify(ctx context.Context, w record.Written, body json.RawMes
 
 // decideOn writes the row of a transaction, unless one stands.
 func (d *Books) decideOn(
-	ctx context.Context, w record.Written, id uint64, token string, entries []ledger.Entry, known ledger.Day,
+	ctx context.Context, w record.Written, id uint64, token string, entries []ledger.Entry, knownOn ledger.Day,
 ) error {
 	text, err := json.Marshal(entries)
 	if err != nil {
@@ -206,7 +206,7 @@ func (d *Books) decideOn(
 	if err != nil {
 		return fmt.Errorf("post ledger transaction %d: %w", id, err)
 	}
-	if err := batch.Append(uint64(w.Account), id, rand.Uint64(), w.Kind, w.ID, w.Revision, w.At, d.Now(), known.Time(), w.Actor, w.RequestID, booking, customer,
+	if err := batch.Append(uint64(w.Account), id, rand.Uint64(), w.Kind, w.ID, w.Revision, w.At, d.Now(), knownOn.Time(), w.Actor, w.RequestID, booking, customer,
 		slices.Sorted(maps.Keys(vehicles)), currencies, sums, uint32(len(entries)), string(text)); err != nil {
 		batch.Abort()
 		return fmt.Errorf("post ledger transaction %d: %w", id, err)

@@ -252,7 +252,7 @@ func (d *Holds) settleCalendars(ctx context.Context, w record.Written) error {
 // SettleBooking makes one calendar say what a booking says by now.
 func (d *Holds) SettleBooking(ctx context.Context, by record.Author, account fleet.AccountID, id uint64, p Place) error {
 	cals, key := d.CalendarOf(p)
-	return cals.Settle(ctx, by, account, key, fleet.FormatID(fleet.BookingPrefix, id), func(ctx context.Context) (uint64, *calendar.Hold, error) {
+	return cals.SettleHolder(ctx, by, account, key, fleet.FormatID(fleet.BookingPrefix, id), func(ctx context.Context) (uint64, *calendar.Hold, error) {
 		r, err := d.Bookings.Get(ctx, account, id)
 		if err != nil {
 			return 0, nil, err

@@ -222,13 +222,13 @@ func (d *Persons) lookAgain(ctx context.Context, w record.Written) error {
 	return d.lookAgainFor(ctx, w.System(), w.Account, w.ID, before, after)
 }
 
-// lookAgainFor looks again at the coming bookings of a customer, of those merged into it, of whoever is like it by
-// what it is or was known by, and at those that are marked for it.
+// lookAgainFor looks again at the coming bookings of a customer, of those merged into it, of whoever is like it in one
+// of its states (as it was, or as it is), and at those that are marked for it.
 func (d *Persons) lookAgainFor(
-	ctx context.Context, by record.Author, account fleet.AccountID, id uint64, known ...*record.Customer,
+	ctx context.Context, by record.Author, account fleet.AccountID, id uint64, states ...*record.Customer,
 ) error {
 	people := []uint64{id}
-	for _, c := range known {
+	for _, c := range states {
 		person := personOf(c.DisplayName, &c.CustomerFields)
 		like, err := query.CustomersLike(ctx, d.DB, account, id, person, true)
 		if err != nil {

@@ -145,13 +145,13 @@ func (d *Persons) FinishErasure(ctx context.Context, by record.Author, account f
 	if err != nil {
 		return err
 	}
-	known, err := d.tracesOf(ctx, account, family, names, notes, documents)
+	traces, err := d.tracesOf(ctx, account, family, names, notes, documents)
 	if err != nil {
 		return err
 	}
 	for i := range tags {
 		if !tags[i].shared {
-			known.find(5, tags[i].values...)
+			traces.find(5, tags[i].values...)
 		}
 	}
 	if err := d.wipeParts(ctx, by, account, notes, documents); err != nil {
@@ -180,14 +180,14 @@ func (d *Persons) FinishErasure(ctx context.Context, by record.Author, account f
 		}
 	}
 	// No table of current records shows the person any more; what was made of it before is swept up.
-	answers := append(append(known.strongest(), names...), known.numbers...)
+	answers := append(append(traces.strongest(), names...), traces.numbers...)
 	if err := d.Store.ForgetAnswers(ctx, account, answers); err != nil {
 		return err
 	}
-	if err := d.Store.Sweep(ctx, account, known.words(), map[string]string{
+	if err := d.Store.Sweep(ctx, account, traces.words(), map[string]string{
 		d.Customers.Kind().Name: query.Customers.Table, d.Notes.Kind().Name: query.CustomerNotes.Table, d.Documents.Kind().Name: query.Documents.Table,
 		d.Tags.Kind().Name: query.DriverTags.Table,
-	}, known.rewrite); err != nil {
+	}, traces.rewrite); err != nil {
 		return err
 	}
 	// The answers of requests that were under way when the person could still be read: the sweep took more than a second.

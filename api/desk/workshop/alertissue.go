@@ -33,15 +33,15 @@ func (d *Workshop) openIssues(ctx context.Context) error {
 	for i := range alerts {
 		wanted[alerts[i].Account] = append(wanted[alerts[i].Account], issueOf(&alerts[i]))
 	}
-	known := map[fleet.AccountID]map[uint64]query.Stored{}
+	opened := map[fleet.AccountID]map[uint64]query.Stored{}
 	for account, ids := range wanted {
-		if known[account], err = query.RecordsByID(ctx, d.DB, &query.Issues, account, ids); err != nil {
+		if opened[account], err = query.RecordsByID(ctx, d.DB, &query.Issues, account, ids); err != nil {
 			return err
 		}
 	}
 	return base.Each(ctx, alerts, func(a query.VehicleAlert) error {
 		id := issueOf(&a)
-		if _, there := known[a.Account][id]; there {
+		if _, there := opened[a.Account][id]; there {
 			return nil
 		}
 		if v, err := d.Vehicles.Get(ctx, a.Account, uint64(a.Vehicle)); err != nil || v.Archived() {

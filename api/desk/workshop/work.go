@@ -52,12 +52,12 @@ func (d *Workshop) MoveWork(ctx context.Context, by record.Author, account fleet
 		}
 		if check != nil {
 			if err := check(&was); err != nil {
-				return d.Work.Unless(ctx, err, by, account, id)
+				return d.Work.AlreadyDone(ctx, err, by, account, id)
 			}
 		}
 		next := was
 		if err := d.moveWork(ctx, &next, m); err != nil {
-			return d.Work.Unless(ctx, err, by, account, id)
+			return d.Work.AlreadyDone(ctx, err, by, account, id)
 		}
 		bid, err := d.bidForWork(ctx, by, &was, &next)
 		if err != nil {

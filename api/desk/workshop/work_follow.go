@@ -36,7 +36,7 @@ func (d *Workshop) workHolds(ctx context.Context, w record.Written) error {
 
 // settleWork makes the calendar of a vehicle say what a work order says by now.
 func (d *Workshop) settleWork(ctx context.Context, by record.Author, account fleet.AccountID, id, vehicle uint64) error {
-	return d.Calendars.Settle(ctx, by, account, vehicle, fleet.FormatID(fleet.WorkOrderPrefix, id), func(ctx context.Context) (uint64, *calendar.Hold, error) {
+	return d.Calendars.SettleHolder(ctx, by, account, vehicle, fleet.FormatID(fleet.WorkOrderPrefix, id), func(ctx context.Context) (uint64, *calendar.Hold, error) {
 		r, err := d.Work.Get(ctx, account, id)
 		if err != nil {
 			return 0, nil, err

@@ -142,7 +142,7 @@ func (d *Yard) ChangeBlock(ctx context.Context, by record.Author, account fleet.
 
 // settleBlock makes the calendar of a vehicle say what a block says by now.
 func (d *Yard) settleBlock(ctx context.Context, by record.Author, account fleet.AccountID, id, vehicle uint64) error {
-	return d.Calendars.Settle(ctx, by, account, vehicle, fleet.FormatID(fleet.BlockPrefix, id), func(ctx context.Context) (uint64, *calendar.Hold, error) {
+	return d.Calendars.SettleHolder(ctx, by, account, vehicle, fleet.FormatID(fleet.BlockPrefix, id), func(ctx context.Context) (uint64, *calendar.Hold, error) {
 		r, err := d.Blocks.Get(ctx, account, id)
 		if err != nil {
 			return 0, nil, err
