@@ -11,7 +11,7 @@
 //
 // A holder whose period may change while others change it too (a booking) makes bids: each change takes the period that it
 // needs in a hold of its own, for the revision of the holder that it means to write, beside what the holder has. When one of
-// the changes has been written, Settle leaves of all that the one hold that the holder now says. So at any moment the calendar
+// the changes has been written, SettleHolder leaves of all that the one hold that the holder now says. So at any moment the calendar
 // holds at least what the newest revision of the holder says, whoever dies.
 //
 // A class's calendar (kind "class_calendar", under the class's id) lists what was booked of the class without a vehicle. There

@@ -15,7 +15,7 @@ import (
 // Bounds of settling.
 const (
 	settleAfter  = 15 * time.Second // age of a revision whose own writer cannot be at it any more
-	settleWithin = time.Hour        // that Settle looks back, beyond what it knows to have failed
+	settleWithin = time.Hour        // that SettleConsequences looks back, beyond what it knows to have failed
 	settlePage   = 500              // revisions read at a time
 	settleFails  = 20               // failures in a row after which a pass is given up
 	markTogether = 500              // marks that are written together
@@ -29,7 +29,7 @@ type key struct {
 	revision uint64
 }
 
-// marks are revisions whose consequences were carried out, and that are not stored as such yet. They are written together, by Settle
+// marks are revisions whose consequences were carried out, and that are not stored as such yet. They are written together, by SettleConsequences
 // or when there are many: a mark that is lost with its process costs a repetition.
 type marks struct {
 	mu      sync.Mutex
@@ -41,7 +41,7 @@ type marked struct {
 	at time.Time
 }
 
-// settling is what one pass of Settle leaves to the next.
+// settling is what one pass of SettleConsequences leaves to the next.
 type settling struct {
 	mu    sync.Mutex
 	since time.Time // what was written before is settled; zero before the first pass
@@ -117,7 +117,7 @@ func (s *Store) SettleConsequences(ctx context.Context) error {
 	return errors.Join(stored, failed, s.storeMarks(ctx))
 }
 
-// Resume does what Mend and Settle do over everything since an instant, for who writes with another clock than today's and may have been
+// Resume does what Mend and SettleConsequences do over everything since an instant, for who writes with another clock than today's and may have been
 // cut short.
 func (s *Store) Resume(ctx context.Context, since time.Time) error {
 	s.mending.mu.Lock()

@@ -30,6 +30,7 @@ type remembered struct {
 
 type memoryKey struct{}
 
+// NewMemory returns a memory in which nothing has been read yet.
 func NewMemory() *Memory { return &Memory{read: map[remembered]any{}} }
 
 // In returns a context in which recall reads each record once, and those not at all that were seen.

@@ -23,7 +23,7 @@ type Publisher interface {
 // Times of publishing.
 const (
 	publishWithin = time.Second     // a write waits no longer for its events
-	publishRest   = 5 * time.Second // after a failure: until then they are left to Settle at once
+	publishRest   = 5 * time.Second // after a failure: until then they are left to Store.SettleConsequences at once
 )
 
 // Announce has events follow from what is written. It is called before anything is; a nil publisher announces nothing.

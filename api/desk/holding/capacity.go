@@ -145,7 +145,7 @@ func (d *Holds) dropAbandoned(ctx context.Context, by record.Author, account fle
 const FollowedAfter = time.Hour
 
 // room reads the vehicles of a class, where they are and who has them from now on. Who has them is read from the current table: a hold that
-// it does not know yet is of somebody who has not looked at the class either, and will see our hold after that (sight.listed).
+// it does not know yet is of somebody who has not looked at the class either, and will see our hold after that (AlreadyRead.Listed).
 func (d *Holds) room(ctx context.Context, account fleet.AccountID, class uint64, booked []calendar.Hold, now time.Time) (*calendar.Room, error) {
 	c, err := d.Classes.Get(ctx, account, class)
 	if err != nil {

@@ -74,11 +74,12 @@ func (d *Holds) bookingWants(ctx context.Context, account fleet.AccountID, id ui
 
 // Bid is a hold that was taken for a revision of a booking that is not written yet.
 type Bid struct {
-	At    Place
-	Hold  calendar.Hold
-	until time.Time // when the revision must be written, or never: the hold counts as abandoned soon after
+	At   Place         // At is the calendar that it was taken in.
+	Hold calendar.Hold // Hold is what stands there.
+	// Beside is all that the calendar of its vehicle had when it was placed, its own holder's too.
+	Beside []calendar.Hold
 
-	Beside []calendar.Hold // all that the calendar of its vehicle had when it was placed, its own holder's too
+	until time.Time // when the revision must be written, or never: the hold counts as abandoned soon after
 }
 
 // Deadline is when a revision must be written that stands upon a bid, nil for none.
@@ -92,10 +93,11 @@ func (d *Holds) Deadline(b *Bid) time.Time {
 // Force is how hard a command takes what it needs.
 type Force int
 
+// The ways to take a place in a calendar.
 const (
-	Ask   Force = iota // and be refused for whatever is in the way
-	Keep               // the vehicle is the booking's already: a class that runs short is no reason, nor others that have it as well, but for more time
-	Seize              // whatever is in the way, but for a vehicle that somebody has driven off with; it is flagged as a conflict
+	Ask   Force = iota // Ask is refused for whatever is in the way.
+	Keep               // Keep has the vehicle already: it is refused only for time that it does not have yet, and no class is asked.
+	Seize              // Seize is refused only for a vehicle that somebody has driven off with; what else overlaps is flagged as a conflict.
 )
 
 // capacityTries is how often a place in a class is asked for: of two that see each other in the middle of it both are refused.
