@@ -31,6 +31,7 @@ import (
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
 	"github.com/motorpool/fleet/api/desk"
+	"github.com/motorpool/fleet/api/desk/event"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/stream"
 	"github.com/motorpool/fleet/api/traccar"
@@ -115,10 +116,10 @@ type Deps struct {
 	Long      driver.Conn // for what takes long or goes to the client while it is read; DB by default
 	IDs       *fleet.IDSource
 	Publisher Publisher
-	Reader    RecordReader        // without it neither Traccar's positions nor dead letters are taken
-	Events    desk.EventPublisher // of records; without it nothing is told of them
-	Changes   ChangePublisher     // without it nothing can be derived again on request
-	Stream    *stream.Hub         // of what happens; without it /v1/events and /v1/stream answer 503
+	Reader    RecordReader    // without it neither Traccar's positions nor dead letters are taken
+	Events    event.Publisher // of records; without it nothing is told of them
+	Changes   ChangePublisher // without it nothing can be derived again on request
+	Stream    *stream.Hub     // of what happens; without it /v1/events and /v1/stream answer 503
 	Geocoder  Geocoder
 	Traccar   *traccar.Client // sends commands to trackers behind it; may be nil
 	Log       *slog.Logger
@@ -213,8 +214,8 @@ func New(cfg Config, deps Deps) (*API, error) {
 	}
 	a.tripDrivers, a.alertAcks = record.NewLog(store, record.TripDrivers), record.NewLog(store, record.AlertAcks)
 	a.desk = desk.New(store, deps.DB, deps.Now, deps.Log)
-	a.desk.Announce(deps.Events)
-	a.desk.Traccar = deps.Traccar
+	event.Announce(store, deps.Events)
+	a.desk.Sender.Traccar = deps.Traccar
 	a.vehicles, a.accounts = a.desk.Vehicles, a.desk.Accounts
 	if a.metrics, err = newMetrics(deps.Metrics); err != nil {
 		return nil, err

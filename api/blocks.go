@@ -34,12 +34,12 @@ func (a *API) blockRoutes() {
 		prepare:  func(_ *http.Request, _ uint64, _, b *record.Block) error { return checkBlock(b) },
 		write: func(r *http.Request, w writing[record.Block]) (record.Record[record.Block], error) {
 			if w.body == nil {
-				return a.desk.ChangeBlock(r.Context(), author(r), auth.From(r.Context()).Account, w.id, w.change)
+				return a.desk.Yard.ChangeBlock(r.Context(), author(r), auth.From(r.Context()).Account, w.id, w.change)
 			}
-			return a.desk.Block(r.Context(), author(r), auth.From(r.Context()).Account, w.id, *w.body)
+			return a.desk.Yard.Block(r.Context(), author(r), auth.From(r.Context()).Account, w.id, *w.body)
 		},
 		mayArchive: onlyIf(func(r *http.Request, rec *record.Record[record.Block]) error {
-			return a.desk.MayGiveUp(r.Context(), rec)
+			return a.desk.Yard.MayGiveUp(r.Context(), rec)
 		}),
 	}
 	s.register("create")

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/motorpool/fleet/api/desk"
+	"github.com/motorpool/fleet/api/desk/books"
 )
 
 // mistyped is a handover as it was, and what a clerk may type instead.
@@ -63,7 +63,7 @@ func TestRandomCorrectionsEndAsIfTypedRight(t *testing.T) {
 			w.do("GET", "/v1/vehicles/"+cars[1], "").ok(200).object()["current_mileage_mi"])
 	}
 	w.audited()
-	if looked, faults, err := desk.CheckBooks(t.Context(), w.api.DB, 1000); err != nil || looked == 0 || len(faults) != 0 {
+	if looked, faults, err := books.CheckBooks(t.Context(), w.api.DB, 1000); err != nil || looked == 0 || len(faults) != 0 {
 		t.Errorf("checked %d: %v, %v", looked, faults, err)
 	}
 }

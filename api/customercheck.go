@@ -69,10 +69,10 @@ func (a *API) checkCustomer(w http.ResponseWriter, r *http.Request) error {
 		who.Licence = &record.Licence{Number: sent.Licence.Number, Country: sent.Licence.Country, Region: sent.Licence.Region}
 	}
 	var err error
-	if who.Phone, err = a.desk.Telephone(r.Context(), account, sent.Phone, nil); err != nil {
+	if who.Phone, err = a.desk.Persons.Telephone(r.Context(), account, sent.Phone, nil); err != nil {
 		return err
 	}
-	found, err := a.desk.Matches(r.Context(), account, 0, sent.Name, &who)
+	found, err := a.desk.Persons.Matches(r.Context(), account, 0, sent.Name, &who)
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func (a *API) checkCustomer(w http.ResponseWriter, r *http.Request) error {
 	if _, usable := record.Telephone(who.Phone); !usable {
 		answer.Unusable = append(answer.Unusable, "/phone")
 	}
-	if answer.Check, answer.Missing, err = a.desk.ListCheck(r.Context(), account, &who, found); err != nil {
+	if answer.Check, answer.Missing, err = a.desk.Persons.ListCheck(r.Context(), account, &who, found); err != nil {
 		return err
 	}
 	for _, m := range found {
@@ -90,7 +90,7 @@ func (a *API) checkCustomer(w http.ResponseWriter, r *http.Request) error {
 		if b.Barred(a.Now()) {
 			match.ReasonCode = b.DoNotRent.ReasonCode
 		}
-		match.IsRentable, match.NotRentable = a.desk.Rentable(&m.Customer)
+		match.IsRentable, match.NotRentable = a.desk.Persons.Rentable(&m.Customer)
 		answer.Matches = append(answer.Matches, match)
 	}
 	return writeJSON(w, r, http.StatusOK, answer)

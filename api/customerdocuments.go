@@ -12,7 +12,7 @@ import (
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
-	"github.com/motorpool/fleet/api/desk"
+	"github.com/motorpool/fleet/api/desk/person"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/query"
 )
@@ -47,7 +47,7 @@ func (a *API) customerDocumentRoutes() {
 	a.handle(route{Method: "PUT", Path: s.one() + "/file", ID: "putCustomerDocumentFile", Tag: "Customers", Scope: auth.CustomersWrite,
 		Summary: "Upload the file of a document", About: "The body is the file itself, at most 5 MiB; what it contains must be what `Content-Type` says. It takes the place of the file that the document had.",
 		Params: []param{ifMatchParam},
-		Body:   binary, BodyTypes: desk.DocumentTypes, BodyLimit: fileLimit, Reply: Document{}},
+		Body:   binary, BodyTypes: person.DocumentTypes, BodyLimit: fileLimit, Reply: Document{}},
 		func(w http.ResponseWriter, r *http.Request) error { return a.putFile(s, w, r) })
 	a.handle(route{Method: "GET", Path: s.one() + "/file", ID: "getCustomerDocumentFile", Tag: "Customers", Scope: auth.CustomersPII,
 		Summary: "Download the file of a document", About: "404 if none was uploaded.", Reply: binary, ReplyTypes: []string{"*/*"}},
@@ -71,10 +71,10 @@ func (a *API) putFile(s *customerPart[record.Document], w http.ResponseWriter, r
 	if err != nil {
 		return err // readBody has parsed it
 	}
-	if found := desk.FileType(content); found != declared {
-		return fleet.NewError(fleet.CodeMediaType, "The content is not "+declared+", as the Content-Type says. Send a file of one of the types "+strings.Join(desk.DocumentTypes, ", ")+".")
+	if found := person.FileType(content); found != declared {
+		return fleet.NewError(fleet.CodeMediaType, "The content is not "+declared+", as the Content-Type says. Send a file of one of the types "+strings.Join(person.DocumentTypes, ", ")+".")
 	}
-	part, err = a.desk.PutFile(r.Context(), author(r), part.Account, part.ID, declared, content, func(rec *record.Record[record.Document]) error {
+	part, err = a.desk.Persons.PutFile(r.Context(), author(r), part.Account, part.ID, declared, content, func(rec *record.Record[record.Document]) error {
 		return precondition(r, rec.Revision)
 	})
 	if err != nil {
@@ -92,7 +92,7 @@ func (a *API) getFile(s *customerPart[record.Document], w http.ResponseWriter, r
 	if part.Body.Upload == 0 {
 		return fleet.NewError(fleet.CodeNotFound, "The document has no file yet.")
 	}
-	content, err := a.desk.File(r.Context(), &part)
+	content, err := a.desk.Persons.File(r.Context(), &part)
 	if err != nil {
 		return err
 	}

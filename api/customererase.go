@@ -36,14 +36,14 @@ func (a *API) eraseCustomer(
 		w.Header().Set("WWW-Authenticate", realm+`, error="insufficient_scope", scope="`+string(auth.CustomersPII)+`"`)
 		return fleet.NewError(fleet.CodeForbidden, "The API key lacks the scope "+string(auth.CustomersPII)+".")
 	}
-	rec, err := a.desk.DecideErasure(c.Context(), c.By, c.Account, c.ID, sent.Reason, sent.Force)
+	rec, err := a.desk.Persons.DecideErasure(c.Context(), c.By, c.Account, c.ID, sent.Reason, sent.Force)
 	if err != nil {
 		return err
 	}
 	if rec.Body.ErasedAt.IsZero() {
 		ctx, cancel := context.WithTimeout(c.Context(), a.cfg.WriteTime*6/10) // the answer needs some of it
 		defer cancel()
-		if err := a.desk.FinishErasure(ctx, c.By, c.Account, c.ID); err != nil {
+		if err := a.desk.Persons.FinishErasure(ctx, c.By, c.Account, c.ID); err != nil {
 			// It is decided, and will be done.
 			a.log.WarnContext(c.Context(), "an erasure is left to the duty", "customer", c.ID, "error", err,
 				"request_id", requestID(c.Context()))

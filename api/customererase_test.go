@@ -199,7 +199,7 @@ func TestErasureIsFinishedByOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.api.desk.DecideErasure(t.Context(), record.Author{Actor: "test"}, w.account, number, "asked", false); err != nil {
+	if _, err := w.api.desk.Persons.DecideErasure(t.Context(), record.Author{Actor: "test"}, w.account, number, "asked", false); err != nil {
 		t.Fatal(err)
 	}
 	shown := w.do("GET", "/v1/customers/"+id, "").ok(200)
@@ -208,12 +208,8 @@ func TestErasureIsFinishedByOthers(t *testing.T) {
 	}
 	w.do("POST", "/v1/customers/"+id+"/notes", `{"text":"late"}`).problem(409, "conflict")
 	w.clock.Store(int64(time.Minute))
-	for _, duty := range w.api.desk.Duties() {
-		if duty.Name == "erase customers" {
-			if err := duty.Do(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-		}
+	if err := w.api.desk.Duty(t.Context(), "erase customers"); err != nil {
+		t.Fatal(err)
 	}
 	if w.do("GET", "/v1/customers/"+id, "").ok(200).member("erased_at") == nil {
 		t.Error("the duty did not finish it")

@@ -55,7 +55,7 @@ func (a *API) customerFamily(r *http.Request) (rec record.Record[record.Customer
 		return rec, nil, err
 	}
 	account := auth.From(r.Context()).Account
-	if rec, err = a.desk.Customer(r.Context(), account, id); err != nil {
+	if rec, err = a.desk.Persons.Customer(r.Context(), account, id); err != nil {
 		return rec, nil, err
 	}
 	family, err := query.CustomerFamily(r.Context(), a.DB, account, rec.ID)
@@ -248,7 +248,7 @@ func (a *API) customerMergeRoutes(s *resource[record.Customer]) {
 					Code:   "not_found",
 					Detail: fmt.Sprintf("%q is not the id of a customer", sent.Into)})
 			}
-			return a.desk.MergeCustomer(c.Context(), c.By, c.Account, c.ID, into)
+			return a.desk.Persons.MergeCustomer(c.Context(), c.By, c.Account, c.ID, into)
 		},
 	})
 }

@@ -72,7 +72,7 @@ func TestMergesNeverLeadInARing(t *testing.T) {
 		var all sync.WaitGroup
 		for i, id := range ids {
 			all.Go(func() {
-				_, err := w.api.desk.MergeCustomer(t.Context(), record.Author{Actor: "test"}, w.account, id, ids[(i+1)%3])
+				_, err := w.api.desk.Persons.MergeCustomer(t.Context(), record.Author{Actor: "test"}, w.account, id, ids[(i+1)%3])
 				if err != nil && fleet.CodeOf(err) == "" {
 					t.Error(err)
 				}
@@ -81,7 +81,7 @@ func TestMergesNeverLeadInARing(t *testing.T) {
 		all.Wait()
 		ends := 0
 		for _, id := range ids {
-			end, err := w.api.desk.Customer(t.Context(), w.account, id)
+			end, err := w.api.desk.Persons.Customer(t.Context(), w.account, id)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -121,10 +121,10 @@ func (a *API) customerResource() *resource[record.Customer] {
 		prepare: a.prepareCustomer,
 		choose:  func(r *http.Request, req *query.ListRequest) error { return a.withNumbers(r, req.Filters) },
 		mayArchive: onlyIf(func(r *http.Request, rec *record.Record[record.Customer]) error {
-			if err := a.desk.NothingBooked(r.Context(), rec.Account, rec.ID); err != nil {
+			if err := a.desk.Persons.NothingBooked(r.Context(), rec.Account, rec.ID); err != nil {
 				return err
 			}
-			if a.desk.ExpectsOther(rec) {
+			if a.desk.Persons.ExpectsOther(rec) {
 				return fleet.NewError(fleet.CodeConflict, "Another customer is being merged into this one. Try again in a moment.")
 			}
 			return nil
@@ -139,7 +139,7 @@ func (a *API) withNumbers(r *http.Request, filters []query.Filter) error {
 			continue
 		}
 		for i, text := range f.Values {
-			number, err := a.desk.Telephone(r.Context(), auth.From(r.Context()).Account, text, nil)
+			number, err := a.desk.Persons.Telephone(r.Context(), auth.From(r.Context()).Account, text, nil)
 			if err != nil {
 				return err
 			}
@@ -165,14 +165,14 @@ func (a *API) prepareCustomer(r *http.Request, id uint64, before, after *record.
 	}
 	account := auth.From(r.Context()).Account
 	var err error
-	if after.Phone, err = a.desk.Telephone(r.Context(), account, after.Phone, after.Address); err != nil {
+	if after.Phone, err = a.desk.Persons.Telephone(r.Context(), account, after.Phone, after.Address); err != nil {
 		return err
 	}
 	after.Complete(fields, now)
 	if faults := after.Faults(now); faults != nil {
 		return validation(faults...)
 	}
-	after.DuplicateOf, err = a.desk.DuplicateOf(r.Context(), account, id, &after.CustomerFields)
+	after.DuplicateOf, err = a.desk.Persons.DuplicateOf(r.Context(), account, id, &after.CustomerFields)
 	return err
 }
 
@@ -241,7 +241,7 @@ func (a *API) showCustomers(ctx context.Context, records []record.Record[record.
 		for i := range records {
 			ids[i] = records[i].ID
 		}
-		today, err := a.desk.Today(ctx, records[0].Account)
+		today, err := a.desk.Books.Today(ctx, records[0].Account)
 		if err != nil {
 			return nil, err
 		}
@@ -256,7 +256,7 @@ func (a *API) showCustomers(ctx context.Context, records []record.Record[record.
 		view := Customer{ID: fleet.FormatID(fleet.CustomerPrefix, rec.ID), CustomerFields: b.CustomerFields, Object: "customer", Number: b.Number,
 			Verification: CustomerVerification(b.VerificationAt(today)), DoNotRent: b.DoNotRent, IncidentsCount: b.IncidentsCount,
 			MergedInto: b.MergedInto, DuplicateOf: b.DuplicateOf, ErasingSince: b.ErasingSince, ErasedAt: b.ErasedAt, Stamps: stampsOf(*rec)}
-		view.IsRentable, view.NotRentable = a.desk.Rentable(rec)
+		view.IsRentable, view.NotRentable = a.desk.Persons.Rentable(rec)
 		if b.Licence != nil && !plain {
 			masked := *b.Licence
 			masked.Number = record.Masked(masked.Number)

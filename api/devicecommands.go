@@ -39,7 +39,7 @@ type DeviceCommandReport struct {
 func (a *API) deviceCommandRoutes() {
 	const path, one = "/v1/devices/{id}/commands", "/v1/devices/{id}/commands/{command}"
 	s := &resource[record.DeviceCommand]{
-		api: a, log: a.desk.Commands, listing: &query.DeviceCommands,
+		api: a, log: a.desk.Sender.Commands, listing: &query.DeviceCommands,
 		titles: titles{path: path, tag: "Devices", noun: "device command", nouns: "device commands"},
 		scope:  scopes{read: auth.TelematicsRead, write: auth.DevicesCommand},
 		views: views{
@@ -70,7 +70,7 @@ func (a *API) deviceCommandRoutes() {
 		if err := a.decodeBody(r, &fields); err != nil {
 			return err
 		}
-		rec, err := a.desk.Command(r.Context(), author(r), auth.From(r.Context()).Account, a.newID(r), device, fields)
+		rec, err := a.desk.Sender.Queue(r.Context(), author(r), auth.From(r.Context()).Account, a.newID(r), device, fields)
 		if err != nil {
 			return err
 		}
@@ -87,7 +87,7 @@ func (a *API) deviceCommandRoutes() {
 		if err != nil {
 			return err
 		}
-		rec, err := a.desk.Commands.Get(r.Context(), auth.From(r.Context()).Account, id)
+		rec, err := a.desk.Sender.Commands.Get(r.Context(), auth.From(r.Context()).Account, id)
 		if err == nil {
 			err = may(&rec)
 		}
@@ -102,7 +102,7 @@ func (a *API) deviceCommandRoutes() {
 		Path: one, Belongs: a.ofDevice, Verb: "cancel", Summary: "Take a command to a tracker back",
 		About: "Only while it is queued; cancelling it again changes nothing.",
 		Do: func(c *asked, _ noBody) (rec, error) {
-			return a.desk.CancelCommand(c.Context(), c.By, c.Account, c.ID, c.Meant)
+			return a.desk.Sender.Cancel(c.Context(), c.By, c.Account, c.ID, c.Meant)
 		},
 	})
 	act(s, action[record.DeviceCommand, DeviceCommandReport]{
@@ -112,7 +112,7 @@ func (a *API) deviceCommandRoutes() {
 			"it stays queued, and its log tells each reason once. Of commands that go by Traccar nothing can be told " +
 			"before they are sent (409).",
 		Do: func(c *asked, sent DeviceCommandReport) (rec, error) {
-			return a.desk.ReportCommand(c.Context(), c.By, c.Account, c.ID,
+			return a.desk.Sender.Report(c.Context(), c.By, c.Account, c.ID,
 				record.DeviceCommandStep{Status: sent.Status, Detail: sent.Result}, c.Meant)
 		},
 	})

@@ -60,7 +60,7 @@ func (a *API) expenseRoutes() {
 				if err := record.Post(rec, record.InstantOf(a.Now())); err != nil {
 					return err
 				}
-				if err := a.desk.BadDebt(c.Context(), rec.Account, &rec.Body); err != nil {
+				if err := a.desk.Books.BadDebt(c.Context(), rec.Account, &rec.Body); err != nil {
 					return err
 				}
 				return a.desk.BillExpense(c.Context(), rec.Account, rec.ID, &rec.Body)
@@ -172,14 +172,14 @@ func (a *API) prepareExpense(r *http.Request, e *record.Expense) error {
 	account := auth.From(r.Context()).Account
 	var booking *record.Booking
 	var err error
-	if e.BookedFor, booking, err = a.desk.BookedFor(r.Context(), account, e.VehicleID, e.BookingID, ""); err != nil {
+	if e.BookedFor, booking, err = a.desk.Books.BookedFor(r.Context(), account, e.VehicleID, e.BookingID, ""); err != nil {
 		return err
 	}
 	if faults := desk.Billable(e, booking); faults != nil {
 		return validation(faults...)
 	}
 	if e.Status == record.ExpensePosted {
-		if err := a.desk.BadDebt(r.Context(), account, e); err != nil {
+		if err := a.desk.Books.BadDebt(r.Context(), account, e); err != nil {
 			return err
 		}
 		return a.desk.BillExpense(r.Context(), account, 0, e)

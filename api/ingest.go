@@ -204,7 +204,7 @@ func (a *API) ingest(w http.ResponseWriter, r *http.Request, topic string, read 
 	}
 	for i := range items {
 		if it := &items[i]; it.refused == nil && it.answer != "" {
-			if err := a.desk.CommandAnswered(r.Context(), author(r), account, uint64(it.device), it.answer); err != nil {
+			if err := a.desk.Sender.Answered(r.Context(), author(r), account, uint64(it.device), it.answer); err != nil {
 				return err // it is sent again, and what came through twice counts once
 			}
 		}

@@ -61,7 +61,7 @@ func (a *API) inspectionRoutes() {
 			"`mileage_mi` becomes a meter reading. One of type return in which nothing failed ends the turnaround of " +
 			"the vehicle. From then on only notes, external_refs and metadata can be changed.",
 		Do: func(c *call[record.VehicleInspection], _ noBody) (record.Record[record.VehicleInspection], error) {
-			return c.Update(a.desk.SubmitInspection)
+			return c.Update(a.desk.Yard.SubmitInspection)
 		},
 	})
 }

@@ -82,7 +82,7 @@ func TestAnInspectionIsSubmittedOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := second.store.Settle(t.Context()); err != nil {
+	if err := second.store.SettleConsequences(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	wantEqual(t, "carried out again", settled(), uint64(done["revision"].(float64)))

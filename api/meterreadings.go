@@ -96,7 +96,7 @@ func (a *API) meterReadingRoutes() {
 		if err := a.decodeObject(object, &sent); err != nil {
 			return err
 		}
-		rec, err := a.desk.Note(r.Context(), author(r), auth.From(r.Context()).Account, a.newID(r), body, sent.Confirm)
+		rec, err := a.desk.Yard.Note(r.Context(), author(r), auth.From(r.Context()).Account, a.newID(r), body, sent.Confirm)
 		if err != nil {
 			return err
 		}
@@ -138,7 +138,7 @@ func (a *API) meterReadingRoutes() {
 		Path: one, Belongs: belongs, Verb: "void", Summary: "Take a meter reading back",
 		About: "It stays in the list, and counts no more. Voiding it again changes nothing.",
 		Do: func(c *call[record.MeterReading], sent MeterReadingVoid) (record.Record[record.MeterReading], error) {
-			return a.desk.VoidReading(c.Context(), c.By, c.Account, c.ID, sent.Reason, c.Meant)
+			return a.desk.Yard.VoidReading(c.Context(), c.By, c.Account, c.ID, sent.Reason, c.Meant)
 		},
 	})
 }

@@ -77,7 +77,7 @@ func (a *API) paymentActions(s *resource[record.Payment]) {
 	type rec = record.Record[record.Payment]
 	type asked = call[record.Payment]
 	update := func(c *asked, mutate func(*rec) error) (after rec, err error) {
-		err = a.desk.InTurn(c.Context(), func() error {
+		err = a.desk.Books.InTurn(c.Context(), func() error {
 			after, err = c.Update(mutate)
 			return err
 		})
@@ -112,7 +112,7 @@ func (a *API) paymentActions(s *resource[record.Payment]) {
 	act(s, action[record.Payment, PaymentAssignment]{
 		Verb: "assign", Summary: "Give a payment that was noted without a booking its booking",
 		Do: func(c *asked, sent PaymentAssignment) (rec, error) {
-			return update(c, func(rec *rec) error { return a.desk.AssignPayment(c.Context(), rec, sent.BookingID) })
+			return update(c, func(rec *rec) error { return a.desk.Books.AssignPayment(c.Context(), rec, sent.BookingID) })
 		},
 	})
 }
@@ -135,7 +135,7 @@ func (a *API) addRefund(
 	if faults != nil {
 		return validation(faults...)
 	}
-	return a.desk.GiveBack(c.Context(), rec, refund, sent.Confirm)
+	return a.desk.Books.GiveBack(c.Context(), rec, refund, sent.Confirm)
 }
 
 // instantOr is an instant that was given, or now.
@@ -162,7 +162,7 @@ func (a *API) paymentResource() *resource[record.Payment] {
 			if w.body == nil {
 				return w.to(r, a.desk.Payments)
 			}
-			return a.desk.Pay(r.Context(), author(r), auth.From(r.Context()).Account, w.id, *w.body, w.body.Confirm)
+			return a.desk.Books.Pay(r.Context(), author(r), auth.From(r.Context()).Account, w.id, *w.body, w.body.Confirm)
 		},
 		show: each(showPayment),
 		prepare: func(r *http.Request, _ uint64, before, after *record.Payment) error {
@@ -193,7 +193,7 @@ func (a *API) preparePayment(r *http.Request, p *record.Payment) error {
 	}
 	var booking *record.Booking
 	var err error
-	if p.BookedFor, booking, err = a.desk.PaymentFor(r.Context(), auth.From(r.Context()).Account, p.BookingID, p.CustomerID); err != nil {
+	if p.BookedFor, booking, err = a.desk.Books.PaymentFor(r.Context(), auth.From(r.Context()).Account, p.BookingID, p.CustomerID); err != nil {
 		return err
 	}
 	p.CustomerID = p.BookedFor.CustomerID

@@ -59,14 +59,14 @@ func (a *API) reminderRoutes() {
 		Verb: "snooze", Summary: "Keep quiet about a reminder for a while", Refuses: over,
 		About: "Its stage goes on; what falls into the snooze is told of afterwards.",
 		Do: func(c *asked, sent ReminderSnooze) (rec, error) {
-			return c.Update(func(rec *rec) error { return a.desk.SnoozeReminder(rec, sent.Until) })
+			return c.Update(func(rec *rec) error { return a.desk.Workshop.SnoozeReminder(rec, sent.Until) })
 		},
 	})
 	act(s, action[record.Reminder, ReminderDismissal]{
 		Verb: "dismiss", Summary: "Give up a cycle", Refuses: over,
 		About: "The next cycle counts as if it had been done now.",
 		Do: func(c *asked, sent ReminderDismissal) (rec, error) {
-			return c.Update(func(rec *rec) error { return a.desk.DismissReminder(c.Context(), rec, sent.Reason) })
+			return c.Update(func(rec *rec) error { return a.desk.Workshop.DismissReminder(c.Context(), rec, sent.Reason) })
 		},
 	})
 }

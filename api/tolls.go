@@ -137,7 +137,7 @@ func (a *API) findToll(ctx context.Context, account fleet.AccountID, t *record.T
 	if err := a.desk.MatchToll(ctx, account, t); err != nil {
 		return err
 	}
-	return a.desk.BookedNow(ctx, account, &t.BookedFor, t.VehicleID)
+	return a.desk.Books.BookedNow(ctx, account, &t.BookedFor, t.VehicleID)
 }
 
 func (a *API) matchToll(c *call[record.Toll], sent TollMatch) (record.Record[record.Toll], error) {
@@ -168,7 +168,7 @@ func (a *API) matchToll(c *call[record.Toll], sent TollMatch) (record.Record[rec
 			if vehicle := desk.VehicleAt(&booking.Body, rec.Body.OccurredAt.Time); vehicle != "" {
 				rec.Body.VehicleID = vehicle // whatever the plate says: somebody has looked
 			}
-			return a.desk.BookedNow(c.Context(), c.Account, &rec.Body.BookedFor, rec.Body.VehicleID)
+			return a.desk.Books.BookedNow(c.Context(), c.Account, &rec.Body.BookedFor, rec.Body.VehicleID)
 		}
 		disputed := rec.Body.Status == record.TollDisputed
 		if err := a.findToll(c.Context(), c.Account, &rec.Body); err != nil {

@@ -81,7 +81,7 @@ func TestMaintenanceFallsDueByTheTrack(t *testing.T) {
 	stage := func() any {
 		t.Helper()
 		w.clock.Add(int64(time.Second)) // what was written until now is older than the round
-		if err := w.api.desk.Remind(t.Context(), true); err != nil {
+		if err := w.api.desk.Workshop.Remind(t.Context(), true); err != nil {
 			t.Fatal(err)
 		}
 		return w.do("GET", "/v1/maintenance/reminders?vehicle_id="+van, "").data()[0]["stage"]

@@ -10,7 +10,7 @@ import (
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
-	"github.com/motorpool/fleet/api/desk"
+	"github.com/motorpool/fleet/api/desk/yard"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rental"
 	"github.com/motorpool/fleet/query"
@@ -116,7 +116,7 @@ func (a *API) vehicleRoutes() {
 		show:    a.showVehicles,
 		prepare: a.prepareVehicle,
 		mayArchive: func(r *http.Request, id uint64) (func(*record.Record[record.Vehicle]) error, func(error)) {
-			leaving := a.desk.Leave(author(r), auth.From(r.Context()).Account, id)
+			leaving := a.desk.Yard.Leave(author(r), auth.From(r.Context()).Account, id)
 			return func(rec *record.Record[record.Vehicle]) error { return leaving.MayArchive(r.Context(), rec) }, func(err error) { leaving.Done(r.Context(), err) }
 		},
 	}
@@ -131,7 +131,7 @@ func (a *API) vehicleRoutes() {
 					validation(fleet.FieldError{Pointer: "/disposal_on", Code: "invalid", Detail: "goes with retired " +
 						"only"})
 			}
-			return a.desk.MoveVehicle(c.Context(), c.By, c.Account, c.ID, desk.ByHand{Status: sent.Status,
+			return a.desk.Yard.MoveVehicle(c.Context(), c.By, c.Account, c.ID, yard.ByHand{Status: sent.Status,
 				Reason: sent.Reason, DisposalOn: sent.DisposalOn, DisposalPrice: sent.DisposalPrice}, c.Meant)
 		},
 	})

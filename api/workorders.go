@@ -8,7 +8,7 @@ import (
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
-	"github.com/motorpool/fleet/api/desk"
+	"github.com/motorpool/fleet/api/desk/workshop"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rental"
 	"github.com/motorpool/fleet/api/rental/due"
@@ -74,7 +74,7 @@ func (a *API) workOrderRoutes() {
 			if w.body == nil {
 				return w.to(r, a.desk.Work)
 			}
-			return a.desk.OpenWork(r.Context(), author(r), auth.From(r.Context()).Account, w.id, w.body.WorkOrderFields)
+			return a.desk.Workshop.OpenWork(r.Context(), author(r), auth.From(r.Context()).Account, w.id, w.body.WorkOrderFields)
 		},
 		prepare: a.prepareWorkOrder,
 		show:    each(showWorkOrder),
@@ -93,9 +93,9 @@ func (a *API) workOrderRoutes() {
 func (a *API) workOrderActions(s *resource[record.WorkOrder]) {
 	type rec = record.Record[record.WorkOrder]
 	type asked = call[record.WorkOrder]
-	move := func(c *asked, does rental.WorkAction, m desk.WorkMove) (rec, error) {
+	move := func(c *asked, does rental.WorkAction, m workshop.WorkMove) (rec, error) {
 		m.Action = does
-		return a.desk.MoveWork(c.Context(), c.By, c.Account, c.ID, m, c.Meant)
+		return a.desk.Workshop.MoveWork(c.Context(), c.By, c.Account, c.ID, m, c.Meant)
 	}
 	act(s, action[record.WorkOrder, WorkSchedule]{
 		Verb: "schedule", Summary: "Schedule a work order, or move it to another time", Optional: true,
@@ -103,25 +103,25 @@ func (a *API) workOrderActions(s *resource[record.WorkOrder]) {
 		About: "Takes the vehicle's calendar from `scheduled_from` until `scheduled_until`; a 409 names what is in " +
 			"the way.",
 		Do: func(c *asked, sent WorkSchedule) (rec, error) {
-			return move(c, rental.ScheduleWork, desk.WorkMove{Start: sent.Start, End: sent.End})
+			return move(c, rental.ScheduleWork, workshop.WorkMove{Start: sent.Start, End: sent.End})
 		},
 	})
 	act(s, action[record.WorkOrder, noBody]{
 		Verb: "start", Summary: "Start a work order", Refuses: otherState,
 		About: "From then on it holds the vehicle until it is completed or cancelled. A 409 if the vehicle is " +
 			"rented, or somebody else has it now.",
-		Do: func(c *asked, _ noBody) (rec, error) { return move(c, rental.StartWork, desk.WorkMove{}) },
+		Do: func(c *asked, _ noBody) (rec, error) { return move(c, rental.StartWork, workshop.WorkMove{}) },
 	})
 	act(s, action[record.WorkOrder, WorkHold]{
 		Verb: "hold", Summary: "Put a work order on hold", About: "It goes on holding the vehicle.",
 		Refuses: otherState,
 		Do: func(c *asked, sent WorkHold) (rec, error) {
-			return move(c, rental.HoldWork, desk.WorkMove{Reason: sent.Reason})
+			return move(c, rental.HoldWork, workshop.WorkMove{Reason: sent.Reason})
 		},
 	})
 	act(s, action[record.WorkOrder, noBody]{
 		Verb: "resume", Summary: "Resume a work order that is on hold", Refuses: otherState,
-		Do: func(c *asked, _ noBody) (rec, error) { return move(c, rental.ResumeWork, desk.WorkMove{}) },
+		Do: func(c *asked, _ noBody) (rec, error) { return move(c, rental.ResumeWork, workshop.WorkMove{}) },
 	})
 	act(s, action[record.WorkOrder, WorkCompletion]{
 		Verb: "complete", Summary: "Complete a work order", Optional: true, Refuses: otherState,
@@ -129,14 +129,14 @@ func (a *API) workOrderActions(s *resource[record.WorkOrder]) {
 			"the next cycle of each schedule begins.",
 		Do: func(c *asked, sent WorkCompletion) (rec, error) {
 			return move(c, rental.CompleteWork,
-				desk.WorkMove{MileageMi: sent.MileageMi, InvoiceRef: sent.InvoiceRef, Confirm: sent.Confirm})
+				workshop.WorkMove{MileageMi: sent.MileageMi, InvoiceRef: sent.InvoiceRef, Confirm: sent.Confirm})
 		},
 	})
 	act(s, action[record.WorkOrder, WorkCancel]{
 		Verb: "cancel", Summary: "Cancel a work order", Optional: true, Refuses: otherState,
 		About: "Gives the vehicle back; its reminders and issues are open again.",
 		Do: func(c *asked, sent WorkCancel) (rec, error) {
-			return move(c, rental.CancelWork, desk.WorkMove{Reason: sent.Reason})
+			return move(c, rental.CancelWork, workshop.WorkMove{Reason: sent.Reason})
 		},
 	})
 }

@@ -11,7 +11,7 @@
 //
 // A holder whose period may change while others change it too (a booking) makes bids: each change takes the period that it
 // needs in a hold of its own, for the revision of the holder that it means to write, beside what the holder has. When one of
-// the changes has been written, Settle leaves of all that the one hold that the holder now says. So at any moment the calendar
+// the changes has been written, SettleHolder leaves of all that the one hold that the holder now says. So at any moment the calendar
 // holds at least what the newest revision of the holder says, whoever dies.
 //
 // A class's calendar (kind "class_calendar", under the class's id) lists what was booked of the class without a vehicle. There
@@ -345,10 +345,10 @@ func (c *Calendars) drop(ctx context.Context, by record.Author, account fleet.Ac
 	return err
 }
 
-// Settle makes a calendar say of a holder what the holder says: present reads the holder's newest revision and gives its number and
+// SettleHolder makes a calendar say of a holder what the holder says: present reads the holder's newest revision and gives its number and
 // the hold that it wants of this vehicle, nil for none. Bids for newer revisions stay. It decides nothing, so that what it puts
 // in may overlap, and it may be repeated, late and at once.
-func (c *Calendars) Settle(ctx context.Context, by record.Author, account fleet.AccountID, vehicle uint64, ref string, present func(context.Context) (uint64, *Hold, error)) error {
+func (c *Calendars) SettleHolder(ctx context.Context, by record.Author, account fleet.AccountID, vehicle uint64, ref string, present func(context.Context) (uint64, *Hold, error)) error {
 	settle := func(cal *Calendar) error {
 		// The holder is read after the calendar: if it changes in between, whoever changed it comes to settle after us.
 		rev, want, err := present(ctx)

@@ -215,7 +215,7 @@ func TestBidsStandBesideUntilOneIsSettled(t *testing.T) {
 	}
 	settle := func(rev uint64, want *calendar.Hold) {
 		t.Helper()
-		wantDone(t, d.Settle(t.Context(), by, account, 1, "a", func(context.Context) (uint64, *calendar.Hold, error) {
+		wantDone(t, d.SettleHolder(t.Context(), by, account, 1, "a", func(context.Context) (uint64, *calendar.Hold, error) {
 			if want == nil {
 				return rev, nil, nil
 			}
@@ -251,12 +251,12 @@ func TestBidsStandBesideUntilOneIsSettled(t *testing.T) {
 	settle(5, nil)
 	wantHolds(t, d, "")
 	// Settling a calendar that was never written, of a holder that wants nothing of it, writes none.
-	wantDone(t, d.Settle(t.Context(), by, account, 5, "a", func(context.Context) (uint64, *calendar.Hold, error) { return 1, nil, nil }))
+	wantDone(t, d.SettleHolder(t.Context(), by, account, 5, "a", func(context.Context) (uint64, *calendar.Hold, error) { return 1, nil, nil }))
 	if holds, err := d.Of(t.Context(), account, 5); err != nil || holds != nil {
 		t.Errorf("%v, %v", holds, err)
 	}
 	// What a holder wants is put in though nobody took it.
-	wantDone(t, d.Settle(t.Context(), by, account, 1, "z", func(context.Context) (uint64, *calendar.Hold, error) {
+	wantDone(t, d.SettleHolder(t.Context(), by, account, 1, "z", func(context.Context) (uint64, *calendar.Hold, error) {
 		return 1, &calendar.Hold{Ref: "z", From: hour(1), Until: hour(2)}, nil
 	}))
 	wantHolds(t, d, "z 1-2 ")

@@ -14,6 +14,7 @@ import (
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/calendar"
+	"github.com/motorpool/fleet/api/desk/holding"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rental/price"
 	"github.com/motorpool/fleet/query"
@@ -101,7 +102,7 @@ func (s *searching) read(ctx context.Context, classes []string) error {
 	d, l := s.d, &lookup{}
 	s.base.Fields = s.fields
 	from := s.fields.PickupAt.Add(-mostBuffer)
-	if earliest := s.now.Add(-settled); earliest.Before(from) {
+	if earliest := s.now.Add(-holding.FollowedAfter); earliest.Before(from) {
 		from = earliest // where a vehicle will be follows from all that it does until then
 	}
 	group, inner := errgroup.WithContext(ctx)
@@ -128,11 +129,11 @@ func (s *searching) read(ctx context.Context, classes []string) error {
 		return err
 	})
 	group.Go(func() (err error) {
-		s.busy, err = query.BusyVehicles(inner, d.DB, s.account, 0, nil, from, forEver, s.now)
+		s.busy, err = query.BusyVehicles(inner, d.DB, s.account, 0, nil, from, holding.ForEver, s.now)
 		return err
 	})
 	group.Go(func() (err error) {
-		s.booked, err = query.BookedClasses(inner, d.DB, s.account, nil, from, forEver, s.now)
+		s.booked, err = query.BookedClasses(inner, d.DB, s.account, nil, from, holding.ForEver, s.now)
 		return err
 	})
 	if err := group.Wait(); err != nil {
@@ -156,7 +157,7 @@ func (s *searching) readMore(ctx context.Context, wanted []string) error {
 		if id, err := fleet.ParseID(fleet.ClassPrefix, v.ClassID); err == nil && !slices.Contains(classes, id) {
 			classes = append(classes, id)
 		}
-		there := vehicleOf(&s.vehicles[i], holdsOf(s.busy[s.vehicles[i].ID]))
+		there := holding.VehicleWith(&s.vehicles[i], holding.HoldsFrom(s.busy[s.vehicles[i].ID]))
 		s.there[there.ID] = &there
 		ends := []string{there.Place}
 		for i := range there.Holds {
@@ -278,7 +279,7 @@ func (s *searching) resolve(v *record.Record[record.Vehicle], class *record.Reco
 			r.Pickup = s.place(s.there[v.ID].At(s.fields.PickupAt.Time, ""))
 		}
 	}
-	r.settle()
+	r.completeFields()
 	return &r
 }
 
@@ -377,7 +378,7 @@ func (s *searching) judgeVehicles() {
 func (s *searching) hold(r *Resolved) calendar.Hold {
 	b := record.Booking{BookingFields: r.Fields, Status: record.BookingConfirmed}
 	block(&b, r.BufferBefore, r.BufferAfter)
-	return *periodOf(0, &b)
+	return *holding.PeriodOf(0, &b)
 }
 
 // place is a location that was read, nil if there is none.
@@ -389,7 +390,7 @@ func (s *searching) place(text string) *record.Record[record.Location] {
 // fill puts what was read into the rooms of the classes.
 func (s *searching) fill() {
 	for id, class := range s.classes {
-		s.rooms[id] = &calendar.Room{Booked: holdsOf(s.booked[id]), OverbookingBP: class.Body.OverbookingBP}
+		s.rooms[id] = &calendar.Room{Booked: holding.HoldsFrom(s.booked[id]), OverbookingBP: class.Body.OverbookingBP}
 	}
 	for i := range s.vehicles {
 		class, _ := fleet.ParseID(fleet.ClassPrefix, s.vehicles[i].Body.ClassID)

@@ -12,19 +12,15 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/desk/base"
+	"github.com/motorpool/fleet/api/desk/holding"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rental"
 )
 
 // A booking's commands go in this order: read the booking; work out what it is to become; take in the calendars what that holds beside
 // what it has; write it upon the revision that was read. Whoever loses the write gives back what it took and begins anew. The
-// calendars are put in order by what follows from the written revision (settleCalendars).
-
-// bookings registers what follows from bookings, and what time does to them.
-func (d *Desk) bookings() {
-	d.Store.Beside(record.Bookings.Name, "booking.calendars", d.settleCalendars)
-	d.bookingDuties()
-}
+// calendars are put in order by what follows from the written revision (holding.Holds).
 
 // Order names the booking that a command is about, and who gives it.
 type Order struct {
@@ -41,18 +37,18 @@ type Order struct {
 type change func(ctx context.Context, next *record.Record[record.Booking]) error
 
 // command carries out an action on a booking.
-func (d *Desk) command(ctx context.Context, o Order, action rental.Action, g grip, mutate change) (record.Record[record.Booking], error) {
+func (d *Desk) command(ctx context.Context, o Order, action rental.Action, g holding.Force, mutate change) (record.Record[record.Booking], error) {
 	begun := time.Now()
 	for lost := 1; ; lost++ {
 		rec, err := d.attempt(ctx, o, action, g, mutate)
 		if refused, theirs := errors.AsType[refusedRevision](err); theirs {
-			return d.Bookings.Unless(ctx, refused.error, o.By, o.Account, o.Booking)
+			return d.Bookings.AlreadyDone(ctx, refused.error, o.By, o.Account, o.Booking)
 		}
 		if err == nil {
 			return rec, nil
 		}
-		if fleet.CodeOf(err) != fleet.CodeStale || time.Since(begun) > d.mayRun {
-			return d.Bookings.Unless(ctx, err, o.By, o.Account, o.Booking)
+		if fleet.CodeOf(err) != fleet.CodeStale || time.Since(begun) > d.MayRun {
+			return d.Bookings.AlreadyDone(ctx, err, o.By, o.Account, o.Booking)
 		}
 		select {
 		case <-ctx.Done():
@@ -68,7 +64,7 @@ type refusedRevision struct{ error }
 func (e refusedRevision) Unwrap() error { return e.error }
 
 // attempt carries an action out upon the newest revision, once.
-func (d *Desk) attempt(ctx context.Context, o Order, action rental.Action, g grip, mutate change) (record.Record[record.Booking], error) {
+func (d *Desk) attempt(ctx context.Context, o Order, action rental.Action, g holding.Force, mutate change) (record.Record[record.Booking], error) {
 	var none record.Record[record.Booking]
 	rec, err := d.Bookings.Get(ctx, o.Account, o.Booking)
 	if err != nil {
@@ -84,7 +80,7 @@ func (d *Desk) attempt(ctx context.Context, o Order, action rental.Action, g gri
 	}
 	if action != rental.Expire && lapsed(&rec.Body, d.Now()) {
 		// Nobody has come to expire it yet; it is done here, so that what is refused is refused for what it is.
-		_, err := d.Expire(ctx, Order{By: system, Account: o.Account, Booking: o.Booking})
+		_, err := d.Expire(ctx, Order{By: record.System, Account: o.Account, Booking: o.Booking})
 		if err != nil && fleet.CodeOf(err) != fleet.CodeTransition {
 			return none, err
 		}
@@ -103,13 +99,13 @@ func (d *Desk) attempt(ctx context.Context, o Order, action rental.Action, g gri
 	if next.Body.Status != to {
 		next.Body.Status, next.Body.StatusSince = to, record.InstantOf(d.Now())
 	}
-	inner, s := ctx, sight{}
+	inner, s := ctx, holding.AlreadyRead{}
 	if slices.Contains(looksUp, action) {
-		var m *memory
+		var m *base.Memory
 		if m, s, err = d.seeNamed(ctx, &rec); err != nil {
 			return none, err
 		}
-		inner = m.in(ctx)
+		inner = m.In(ctx)
 	}
 	if err := mutate(inner, &next); err != nil {
 		return none, err
@@ -126,18 +122,18 @@ func (d *Desk) attempt(ctx context.Context, o Order, action rental.Action, g gri
 var looksUp = []rental.Action{rental.Confirm, rental.Pickup, rental.Return, rental.Reopen, rental.Change, rental.Extend, rental.Swap, rental.Assign}
 
 // seeNamed reads at once what a command on a booking may need: the records that it names, and the calendar that it is in.
-func (d *Desk) seeNamed(ctx context.Context, rec *record.Record[record.Booking]) (*memory, sight, error) {
-	m := newMemory()
-	var s sight
+func (d *Desk) seeNamed(ctx context.Context, rec *record.Record[record.Booking]) (*base.Memory, holding.AlreadyRead, error) {
+	m := base.NewMemory()
+	var s holding.AlreadyRead
 	group, inner := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
-		m.seen, err = d.Store.See(inner, rec.Account, d.refs(rec.Account, &rec.Body.BookingFields)...)
+		m.Seen, err = d.Store.See(inner, rec.Account, d.Refs(rec.Account, &rec.Body.BookingFields)...)
 		return err
 	})
-	if at, had := holdOf(rec.ID, &rec.Body); had != nil {
+	if at, had := holding.BookingHold(rec.ID, &rec.Body); had != nil {
 		group.Go(func() (err error) {
-			cals, key := d.calendars(at)
-			s.calendar, err = cals.Look(inner, rec.Account, key)
+			cals, key := d.Holds.CalendarOf(at)
+			s.Calendar, err = cals.Look(inner, rec.Account, key)
 			return err
 		})
 	}
@@ -145,22 +141,22 @@ func (d *Desk) seeNamed(ctx context.Context, rec *record.Record[record.Booking])
 }
 
 // write writes the next revision of a booking upon the one that it was made of, with the hold that it needs; s is what was seen a moment ago.
-func (d *Desk) write(ctx context.Context, o Order, rec, next *record.Record[record.Booking], g grip, s sight) (record.Record[record.Booking], error) {
-	taken, overlaps, err := d.takeFor(ctx, o.By, o.Account, rec.ID, rec.Revision+1, &rec.Body, &next.Body, g, s)
+func (d *Desk) write(ctx context.Context, o Order, rec, next *record.Record[record.Booking], g holding.Force, s holding.AlreadyRead) (record.Record[record.Booking], error) {
+	taken, overlaps, err := d.Holds.TakeFor(ctx, o.By, o.Account, rec.ID, rec.Revision+1, &rec.Body, &next.Body, g, s)
 	if err != nil {
 		return record.Record[record.Booking]{}, err
 	}
 	if taken != nil || !next.Body.Holding() {
 		next.Body.Conflict = overlaps
 	}
-	inner, cancel := context.WithDeadline(ctx, d.deadline(taken))
+	inner, cancel := context.WithDeadline(ctx, d.Holds.Deadline(taken))
 	defer cancel()
 	written, err := d.Bookings.Update(inner, o.By, o.Account, rec.ID, rec.Revision, func(r *record.Record[record.Booking]) error {
 		r.Body = next.Body
 		return nil
 	})
-	if err != nil && !undecided(err) {
-		d.withdraw(ctx, o.By, o.Account, taken)
+	if err != nil && !holding.Undecided(err) {
+		d.Holds.Withdraw(ctx, o.By, o.Account, taken)
 	}
 	return written, err
 }
@@ -181,9 +177,6 @@ func copyOf(rec record.Record[record.Booking]) (record.Record[record.Booking], e
 // name writes the id of a booking.
 func name(id uint64) string { return fleet.FormatID(fleet.BookingPrefix, id) }
 
-// system is who does what time brings about.
-var system = record.Author{Actor: "system"}
-
 // lapsed says whether a booking's hold has run out.
 func lapsed(b *record.Booking, now time.Time) bool {
 	return b.Status == record.BookingPending && !b.HoldExpiresAt.IsZero() && !now.Before(b.HoldExpiresAt.Time)
@@ -191,7 +184,7 @@ func lapsed(b *record.Booking, now time.Time) bool {
 
 // settings are how the account handles bookings, complete.
 func (d *Desk) settings(ctx context.Context, account fleet.AccountID) (record.BookingSettings, string, error) {
-	rec, err := recall(ctx, d.Accounts, account, uint64(account))
+	rec, err := base.Recall(ctx, d.Accounts, account, uint64(account))
 	if err != nil {
 		return record.BookingSettings{}, "", fmt.Errorf("read settings of bookings: %w", err)
 	}

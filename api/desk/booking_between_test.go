@@ -8,6 +8,8 @@ import (
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/calendar"
+	"github.com/motorpool/fleet/api/desk/holding"
+	"github.com/motorpool/fleet/api/desk/yard"
 	"github.com/motorpool/fleet/api/record"
 )
 
@@ -17,7 +19,7 @@ func TestAVehicleThatIsArchivedInBetweenIsNotBooked(t *testing.T) {
 	d := l.desks[0]
 	id, _ := fleet.ParseID(fleet.VehiclePrefix, l.cars[0])
 	archive := func() error {
-		leaving := d.Leave(by, account, id)
+		leaving := d.Yard.Leave(by, account, id)
 		_, err := d.Vehicles.Archive(t.Context(), by, account, id, 0, func(r *record.Record[record.Vehicle]) error {
 			return leaving.MayArchive(t.Context(), r)
 		})
@@ -32,12 +34,12 @@ func TestAVehicleThatIsArchivedInBetweenIsNotBooked(t *testing.T) {
 	if err := archive(); err != nil {
 		t.Fatal(err)
 	}
-	if rec, err := d.open(t.Context(), by, account, req.ID, b, ask, sight{}); !refusal(err) {
+	if rec, err := d.open(t.Context(), by, account, req.ID, b, holding.Ask, holding.AlreadyRead{}); !refusal(err) {
 		t.Errorf("it was booked: %+v, %v", rec.Body.VehicleID, err)
 	}
 	// However much later.
 	later := l.later()
-	if rec, err := later.open(t.Context(), by, account, later.Store.NextID(), b, ask, sight{}); !refusal(err) {
+	if rec, err := later.open(t.Context(), by, account, later.Store.NextID(), b, holding.Ask, holding.AlreadyRead{}); !refusal(err) {
 		t.Errorf("it was booked after all: %+v, %v", rec.Body.VehicleID, err)
 	}
 	// A booking that came first keeps it from being archived.
@@ -57,8 +59,8 @@ func TestWhoIsRefusedToArchiveTakesNothingFromAnother(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first, second := l.desks[0].Leave(by, account, id), l.desks[1].Leave(by, account, id)
-	for _, leaving := range []*Leaving{first, second, first} { // a write that lost asks again
+	first, second := l.desks[0].Yard.Leave(by, account, id), l.desks[1].Yard.Leave(by, account, id)
+	for _, leaving := range []*yard.Leaving{first, second, first} { // a write that lost asks again
 		if err := leaving.MayArchive(t.Context(), &rec); err != nil {
 			t.Fatal(err)
 		}
@@ -78,7 +80,7 @@ func TestWhoIsRefusedToArchiveTakesNothingFromAnother(t *testing.T) {
 	first.Done(t.Context(), nil)
 	held(1)
 	// What is not known to have failed is left to the duty.
-	third := l.desks[1].Leave(by, account, id)
+	third := l.desks[1].Yard.Leave(by, account, id)
 	if err := third.MayArchive(t.Context(), &rec); err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +98,7 @@ func TestWhatAVehicleLeftHeldIsGivenBack(t *testing.T) {
 		id := number(fleet.VehiclePrefix, car)
 		rec, err := d.Vehicles.Get(t.Context(), account, id)
 		if err == nil {
-			err = d.Leave(by, account, id).MayArchive(t.Context(), &rec)
+			err = d.Yard.Leave(by, account, id).MayArchive(t.Context(), &rec)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -134,18 +136,18 @@ func TestClocksMayDiffer(t *testing.T) {
 	cfg := calendar.DefaultConfig()
 	now := time.Now()
 	slow.Now = func() time.Time { return now }
-	slow.openCalendars(cfg)
+	slow.Holds.OpenCalendars(cfg)
 	req := BookRequest{ID: slow.Store.NextID(), Fields: l.fields(l.cars[0], 0, 10), Confirm: true}
 	b, err := slow.draft(t.Context(), account, req)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := slow.takeFor(t.Context(), by, account, req.ID, 1, nil, b, ask, sight{}); err != nil {
+	if _, _, err := slow.Holds.TakeFor(t.Context(), by, account, req.ID, 1, nil, b, holding.Ask, holding.AlreadyRead{}); err != nil {
 		t.Fatal(err)
 	}
 	// The last moment at which the first may be written, by the clock that is ahead.
-	fast.Now = func() time.Time { return now.Add(slow.writeWithin + 59*time.Second) }
-	fast.openCalendars(cfg)
+	fast.Now = func() time.Time { return now.Add(slow.WriteWithin + 59*time.Second) }
+	fast.Holds.OpenCalendars(cfg)
 	if other, err := l.book(t.Context(), fast, l.cars[0], 5, 15); !refusal(err) {
 		t.Errorf("the vehicle was given to booking %d before the first could be written: %v", other.ID, err)
 	}
@@ -164,7 +166,7 @@ func TestALapsedHoldIsConfirmedByNobodysClock(t *testing.T) {
 		t.Fatal(err)
 	}
 	fast.Now = func() time.Time { return time.Now().Add(59 * time.Second) }
-	fast.openCalendars(calendar.DefaultConfig())
+	fast.Holds.OpenCalendars(calendar.DefaultConfig())
 	other, err := l.book(t.Context(), fast, l.cars[0], 5, 15)
 	if err != nil {
 		t.Fatal(err)

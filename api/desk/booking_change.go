@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/desk/holding"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rental"
 )
@@ -19,7 +20,7 @@ import (
 func (d *Desk) Change(ctx context.Context, o Order, keepPrice bool, mutate func(*record.Record[record.Booking]) error) (record.Record[record.Booking], error) {
 	action := rental.Charge
 	for {
-		rec, err := d.command(ctx, o, action, ask, func(ctx context.Context, next *record.Record[record.Booking]) error {
+		rec, err := d.command(ctx, o, action, holding.Ask, func(ctx context.Context, next *record.Record[record.Booking]) error {
 			was := next.Body.BookingFields
 			if err := mutate(next); fleet.CodeOf(err) == fleet.CodeStale {
 				return refusedRevision{err}
@@ -93,7 +94,7 @@ func (d *Desk) changed(ctx context.Context, o Order, was *record.BookingFields, 
 	if err != nil {
 		return err
 	}
-	if err := d.mayDrive(ctx, o.Account, b, settings); err != nil {
+	if err := d.Persons.MayDrive(ctx, o.Account, b, settings); err != nil {
 		return err
 	}
 	block(b, found.BufferBefore, found.BufferAfter)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/calendar"
+	"github.com/motorpool/fleet/api/desk/holding"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rental"
 )
@@ -40,7 +41,7 @@ func (d *Desk) Correct(ctx context.Context, o Order, c Correction) (record.Recor
 	var free window
 	for {
 		var had window
-		rec, err := d.command(ctx, o, rental.Correct, keep, func(ctx context.Context, next *record.Record[record.Booking]) error {
+		rec, err := d.command(ctx, o, rental.Correct, holding.Keep, func(ctx context.Context, next *record.Record[record.Booking]) error {
 			had = window{next.Body.BlockedFrom.Time, next.Body.BlockedUntil.Time}
 			return d.correct(ctx, o, next, c, free)
 		})
@@ -246,7 +247,7 @@ func (k *correcting) brought(ctx context.Context, location string) error {
 	if location == "" || location == b.ReturnLocationID {
 		return nil
 	}
-	if err := k.d.locationExists(ctx, k.o.Account, "/return/return_location_id", location); err != nil {
+	if err := k.d.LocationExists(ctx, k.o.Account, "/return/return_location_id", location); err != nil {
 		return err
 	}
 	was := &b.ReturnLocationID

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/desk/yard"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rental"
 	"github.com/motorpool/fleet/api/rental/price"
@@ -17,7 +18,7 @@ import (
 // else had; and doubts odometers that are far from what is known of them.
 func (k *correcting) check(ctx context.Context) error {
 	legs, had := rental.Legs(k.b), rental.Legs(k.was)
-	q := doubts{confirmed: k.confirmed}
+	q := yard.Doubts{Confirmed: k.confirmed}
 	for i, l := range legs {
 		if !l.Until.IsZero() && l.Until.Before(l.From.Time) {
 			return fault(k.timeIn(i), fmt.Sprintf("%s would be given back at %s, and was taken at %s", l.VehicleID, l.Until.Format(time.RFC3339), l.From.Format(time.RFC3339)))
@@ -37,18 +38,18 @@ func (k *correcting) check(ctx context.Context) error {
 		l := legs[r.leg]
 		at, miles, beside := l.From.Time, *l.Taken, []rental.Reading(nil)
 		if r.back {
-			at, miles, beside = l.Until.Time, *l.Back, takenWith(l)
+			at, miles, beside = l.Until.Time, *l.Back, yard.TakenWith(l)
 		}
-		near, err := k.d.near(ctx, k.o.Account, l.VehicleID, at, miles, own...)
+		near, err := k.d.Yard.Near(ctx, k.o.Account, l.VehicleID, at, miles, own...)
 		if err != nil {
 			return err
 		}
-		q.odometer(l.VehicleID, at, miles, r.pointer, near, beside...)
+		q.Odometer(l.VehicleID, at, miles, r.pointer, near, beside...)
 		if !r.back {
-			*l.Meter = above(near, miles)
+			*l.Meter = yard.Above(near, miles)
 		}
 	}
-	return q.err()
+	return q.Err()
 }
 
 // timeIn points to the time of a leg that was given.

@@ -6,6 +6,8 @@ import (
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/calendar"
+	"github.com/motorpool/fleet/api/desk/base"
+	"github.com/motorpool/fleet/api/desk/holding"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rental"
 	"github.com/motorpool/fleet/query"
@@ -14,28 +16,28 @@ import (
 // bookingDuties registers what time does to bookings. Each decision is compare-and-set upon what the booking says by then, so
 // that any number of processes may find the same ones due.
 func (d *Desk) bookingDuties() {
-	d.duty("bookings: holds lapse", 15*time.Second, func(ctx context.Context) error {
+	d.AddDuty("bookings: holds lapse", 15*time.Second, func(ctx context.Context) error {
 		return d.eachDue(ctx, query.BookingsLapsed, func(ctx context.Context, o Order) error {
 			_, err := d.Expire(ctx, o)
 			return err
 		})
 	})
-	d.duty("bookings: nobody came", 30*time.Second, func(ctx context.Context) error {
+	d.AddDuty("bookings: nobody came", 30*time.Second, func(ctx context.Context) error {
 		return d.eachDue(ctx, query.BookingsNotPickedUp, func(ctx context.Context, o Order) error {
 			_, err := d.NoShow(ctx, o, false)
 			return err
 		})
 	})
-	d.duty("bookings: overdue", 15*time.Second, func(ctx context.Context) error {
+	d.AddDuty("bookings: overdue", 15*time.Second, func(ctx context.Context) error {
 		return d.eachDue(ctx, query.BookingsOverdue, d.noteOverdue)
 	})
-	d.duty("bookings: deposits lapse", time.Minute, func(ctx context.Context) error {
+	d.AddDuty("bookings: deposits lapse", time.Minute, func(ctx context.Context) error {
 		return d.eachDue(ctx, query.BookingsDepositLapsed, func(ctx context.Context, o Order) error {
 			_, err := d.SetDeposit(ctx, o, rental.DepositOrder{Action: rental.Lapse})
 			return err
 		})
 	})
-	d.duty("bookings: overlaps", 5*time.Minute, d.auditOverlaps)
+	d.AddDuty("bookings: overlaps", 5*time.Minute, d.auditOverlaps)
 }
 
 // eachDue does something with each booking that is due, page by page: those that fail keep none of the others from their turn. What a
@@ -43,11 +45,11 @@ func (d *Desk) bookingDuties() {
 func (d *Desk) eachDue(ctx context.Context, due query.DueBookings, do func(context.Context, Order) error) error {
 	var after *query.DueBooking
 	now := d.Now()
-	return eachPage(ctx, d.duePage, func() ([]query.DueBooking, error) {
-		return query.BookingsDue(ctx, d.DB, due, now, after, d.duePage)
+	return base.EachPage(ctx, d.DuePage, func() ([]query.DueBooking, error) {
+		return query.BookingsDue(ctx, d.DB, due, now, after, d.DuePage)
 	}, func(b query.DueBooking) error {
 		after = &b
-		err := do(ctx, Order{By: system, Account: b.Account, Booking: b.ID})
+		err := do(ctx, Order{By: record.System, Account: b.Account, Booking: b.ID})
 		if code := fleet.CodeOf(err); code == fleet.CodeTransition || code == fleet.CodeConflict {
 			return nil
 		}
@@ -78,17 +80,17 @@ func (d *Desk) noteOverdue(ctx context.Context, o Order) error {
 func (d *Desk) auditOverlaps(ctx context.Context) error {
 	var after query.AccountBooking
 	now := d.Now()
-	return eachPage(ctx, d.duePage, func() ([]query.BookingConflict, error) {
-		return query.BookingConflicts(ctx, d.DB, now, after, d.duePage)
+	return base.EachPage(ctx, d.DuePage, func() ([]query.BookingConflict, error) {
+		return query.BookingConflicts(ctx, d.DB, now, after, d.DuePage)
 	}, func(c query.BookingConflict) error {
 		after = c.AccountBooking
 		if c.Overlaps { // a calendar that has lost a hold gets it back
-			err := d.settleBooking(ctx, system, c.Account, c.ID, place{vehicle: uint64(c.Vehicle)})
+			err := d.Holds.SettleBooking(ctx, record.System, c.Account, c.ID, holding.Place{Vehicle: uint64(c.Vehicle)})
 			if err != nil {
 				return err
 			}
 		}
-		_, err := d.Bookings.Update(ctx, system, c.Account, c.ID, 0, func(r *record.Record[record.Booking]) error {
+		_, err := d.Bookings.Update(ctx, record.System, c.Account, c.ID, 0, func(r *record.Record[record.Booking]) error {
 			overlaps, err := d.overlaps(ctx, r)
 			if err == nil && overlaps == c.Overlaps {
 				r.Body.Conflict = overlaps
@@ -104,18 +106,18 @@ func (d *Desk) auditOverlaps(ctx context.Context) error {
 
 // overlaps says whether the calendar of a booking's vehicle has it beside another hold.
 func (d *Desk) overlaps(ctx context.Context, r *record.Record[record.Booking]) (bool, error) {
-	at, hold := holdOf(r.ID, &r.Body)
-	if hold == nil || at.vehicle == 0 {
+	at, hold := holding.BookingHold(r.ID, &r.Body)
+	if hold == nil || at.Vehicle == 0 {
 		return false, nil
 	}
-	holds, err := d.Calendars.Of(ctx, r.Account, at.vehicle)
+	holds, err := d.Calendars.Of(ctx, r.Account, at.Vehicle)
 	if err != nil {
 		return false, err
 	}
 	now := d.Now()
 	all, lasting := calendar.Calendar{Holds: holds}, hold.Lasting(now)
 	for _, o := range all.Beside(&lasting, now) {
-		if abandoned, err := d.Calendars.Abandoned(ctx, r.Account, at.vehicle, o); err != nil || !abandoned {
+		if abandoned, err := d.Calendars.Abandoned(ctx, r.Account, at.Vehicle, o); err != nil || !abandoned {
 			return err == nil, err
 		}
 	}

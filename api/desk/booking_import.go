@@ -12,9 +12,10 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/desk/holding"
+	"github.com/motorpool/fleet/api/desk/person"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rental"
 	"github.com/motorpool/fleet/api/rental/turo"
@@ -82,11 +83,11 @@ func (im *Importer) Trip(ctx context.Context, t *turo.Trip) (record.Record[recor
 	zero := record.Money{Currency: im.currency}
 	b.Deposit = record.Deposit{Method: "none", Status: record.DepositNone, Amount: zero, Captured: zero, Released: zero, Applied: zero}
 	im.apply(b, t, v)
-	if err := im.d.lookUp(ctx, im.account, b); err != nil {
+	if err := im.d.Persons.LookUp(ctx, im.account, b); err != nil {
 		return none, "", err
 	}
 	for {
-		if rec, err := im.d.open(ctx, im.by, im.account, im.d.Store.NextID(), b, seize, sight{}); !errors.Is(err, record.ErrTaken) {
+		if rec, err := im.d.open(ctx, im.by, im.account, im.d.Store.NextID(), b, holding.Seize, holding.AlreadyRead{}); !errors.Is(err, record.ErrTaken) {
 			return rec, ImportCreated, err
 		}
 	}
@@ -104,10 +105,10 @@ func (im *Importer) update(ctx context.Context, id uint64, t *turo.Trip, v *reco
 			return rec, "", err
 		}
 		im.apply(&next.Body, t, v)
-		if err := im.d.lookUp(ctx, im.account, &next.Body); err != nil {
+		if err := im.d.Persons.LookUp(ctx, im.account, &next.Body); err != nil {
 			return rec, "", err
 		}
-		written, err := im.d.write(ctx, Order{By: im.by, Account: im.account, Booking: id}, &rec, &next, seize, sight{})
+		written, err := im.d.write(ctx, Order{By: im.by, Account: im.account, Booking: id}, &rec, &next, holding.Seize, holding.AlreadyRead{})
 		if fleet.CodeOf(err) == fleet.CodeStale && ctx.Err() == nil {
 			continue
 		}
@@ -225,23 +226,27 @@ func (im *Importer) charge(b *record.Booking, lines []record.Charge) {
 // vehicle finds the vehicle of a trip: by VIN, else by plate, else by nickname or name. What a trip says decides: a vehicle of another VIN
 // or plate is not meant, whatever its name is, and of several none is.
 func (im *Importer) vehicle(t *turo.Trip) (*record.Record[record.Vehicle], error) {
-	name := folded(t.Vehicle)
-	other := func(told, has string) bool { return told != "" && has != "" && folded(told) != folded(has) }
+	name := person.Folded(t.Vehicle)
+	other := func(told, has string) bool {
+		return told != "" && has != "" && person.Folded(told) != person.Folded(has)
+	}
 	sought := []string{}
 	for _, by := range []struct {
 		what, told string
 		fits       func(*record.Vehicle) bool
 	}{
-		{"VIN", t.VIN, func(v *record.Vehicle) bool { return folded(v.VIN) == folded(t.VIN) }},
-		{"plate", t.Plate, func(v *record.Vehicle) bool { return folded(v.LicensePlate) == folded(t.Plate) && !other(t.VIN, v.VIN) }},
+		{"VIN", t.VIN, func(v *record.Vehicle) bool { return person.Folded(v.VIN) == person.Folded(t.VIN) }},
+		{"plate", t.Plate, func(v *record.Vehicle) bool {
+			return person.Folded(v.LicensePlate) == person.Folded(t.Plate) && !other(t.VIN, v.VIN)
+		}},
 		{"nickname", t.Vehicle, func(v *record.Vehicle) bool {
-			return folded(v.Nickname) == name && !other(t.VIN, v.VIN) && !other(t.Plate, v.LicensePlate)
+			return person.Folded(v.Nickname) == name && !other(t.VIN, v.VIN) && !other(t.Plate, v.LicensePlate)
 		}},
 		{"make and model", t.Vehicle, func(v *record.Vehicle) bool {
 			return called(v, name) && !other(t.VIN, v.VIN) && !other(t.Plate, v.LicensePlate)
 		}},
 	} {
-		if folded(by.told) == "" {
+		if person.Folded(by.told) == "" {
 			continue
 		}
 		var found []*record.Record[record.Vehicle]
@@ -268,19 +273,9 @@ func unclear(detail string) error {
 	return fleet.NewError(fleet.CodeValidation, "The vehicle of the trip is not clear: "+detail+".", fleet.FieldError{Pointer: "/vehicle", Code: "not_found", Detail: detail})
 }
 
-// folded leaves what tells VINs, plates and names apart: letters and digits, in one case.
-func folded(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsLetter(r) || unicode.IsDigit(r) {
-			return unicode.ToLower(r)
-		}
-		return -1
-	}, text)
-}
-
 // called says whether a plain name is that of a vehicle's make and model, with its year before or behind it or without.
 func called(v *record.Vehicle, name string) bool {
-	words, year := folded(v.Make+v.Model), ""
+	words, year := person.Folded(v.Make+v.Model), ""
 	if v.Year != 0 {
 		year = strconv.Itoa(v.Year)
 	}
@@ -300,7 +295,7 @@ func (im *Importer) guest(ctx context.Context, name string) (string, error) {
 		if err != nil || len(found.Records) == 0 {
 			return "", err
 		}
-		rec, err := im.d.Customer(ctx, im.account, found.Records[0].ID)
+		rec, err := im.d.Persons.Customer(ctx, im.account, found.Records[0].ID)
 		return fleet.FormatID(fleet.CustomerPrefix, rec.ID), err
 	}
 	if id, err := find(); err != nil || id != "" {

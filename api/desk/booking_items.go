@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/desk/holding"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rental"
 	"github.com/motorpool/fleet/api/rental/price"
@@ -17,7 +18,7 @@ const mostItems = 1000
 // AddCharge posts lines to a booking, all or none, with the taxes that are due on them. A line is never edited. One whose id is there
 // already is not posted twice.
 func (d *Desk) AddCharge(ctx context.Context, o Order, lines ...record.Charge) (record.Record[record.Booking], error) {
-	return d.command(ctx, o, rental.Charge, ask, func(_ context.Context, next *record.Record[record.Booking]) error {
+	return d.command(ctx, o, rental.Charge, holding.Ask, func(_ context.Context, next *record.Record[record.Booking]) error {
 		return d.chargeAll(&next.Body, o.By, lines)
 	})
 }
@@ -90,7 +91,7 @@ func taxRates(b *record.Booking) []record.TaxRate {
 
 // ReverseCharge takes a line back by another one of the opposite amount, under the id given, and the taxes on it.
 func (d *Desk) ReverseCharge(ctx context.Context, o Order, charge, newID, why string) (record.Record[record.Booking], error) {
-	return d.command(ctx, o, rental.Charge, ask, func(_ context.Context, next *record.Record[record.Booking]) error {
+	return d.command(ctx, o, rental.Charge, holding.Ask, func(_ context.Context, next *record.Record[record.Booking]) error {
 		b := &next.Body
 		if slices.ContainsFunc(b.Charges, func(c record.Charge) bool { return c.ID == newID }) {
 			return o.By.Found()
@@ -127,11 +128,11 @@ func onTheBill(b *record.Booking, line string) bool {
 
 // SetDeposit does something with the deposit of a booking: authorize, capture, release or apply.
 func (d *Desk) SetDeposit(ctx context.Context, o Order, order rental.DepositOrder) (record.Record[record.Booking], error) {
-	return d.command(ctx, o, rental.Deposit, ask, func(ctx context.Context, next *record.Record[record.Booking]) error {
+	return d.command(ctx, o, rental.Deposit, holding.Ask, func(ctx context.Context, next *record.Record[record.Booking]) error {
 		order := order
 		order.At = d.Now()
 		if order.Action == rental.Apply && next.Body.Deposit.Status == record.DepositCaptured {
-			_, due, err := d.owes(ctx, o.Account, o.Booking, &next.Body)
+			_, due, err := d.Books.Owes(ctx, o.Account, o.Booking, &next.Body)
 			if err != nil {
 				return err
 			}
@@ -149,7 +150,7 @@ func (d *Desk) SetDeposit(ctx context.Context, o Order, order rental.DepositOrde
 
 // AddInspection adds an inspection to a booking.
 func (d *Desk) AddInspection(ctx context.Context, o Order, i record.Inspection) (record.Record[record.Booking], error) {
-	return d.command(ctx, o, rental.Inspect, ask, func(_ context.Context, next *record.Record[record.Booking]) error {
+	return d.command(ctx, o, rental.Inspect, holding.Ask, func(_ context.Context, next *record.Record[record.Booking]) error {
 		if len(next.Body.Inspections) >= mostItems {
 			return fleet.NewError(fleet.CodeConflict, "The booking has too many inspections.")
 		}
@@ -176,7 +177,7 @@ func (d *Desk) addInspection(b *record.Booking, i record.Inspection, at time.Tim
 
 // AddDamage reports damage of the vehicle.
 func (d *Desk) AddDamage(ctx context.Context, o Order, damage record.Damage) (record.Record[record.Booking], error) {
-	return d.command(ctx, o, rental.Damage, ask, func(_ context.Context, next *record.Record[record.Booking]) error {
+	return d.command(ctx, o, rental.Damage, holding.Ask, func(_ context.Context, next *record.Record[record.Booking]) error {
 		if len(next.Body.Damages) >= mostItems {
 			return fleet.NewError(fleet.CodeConflict, "The booking has too many damages.")
 		}
@@ -204,7 +205,7 @@ type DamageRequest struct {
 
 // SetDamage moves a damage to another state. Charging it posts a charge.
 func (d *Desk) SetDamage(ctx context.Context, o Order, req DamageRequest) (record.Record[record.Booking], error) {
-	return d.command(ctx, o, rental.Damage, ask, func(_ context.Context, next *record.Record[record.Booking]) error {
+	return d.command(ctx, o, rental.Damage, holding.Ask, func(_ context.Context, next *record.Record[record.Booking]) error {
 		b := &next.Body
 		at := slices.IndexFunc(b.Damages, func(v record.Damage) bool { return v.ID == req.ID })
 		if at < 0 {

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/desk/base"
+	"github.com/motorpool/fleet/api/desk/holding"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rental"
 	"github.com/motorpool/fleet/api/rental/price"
@@ -14,7 +16,7 @@ import (
 // Confirm makes a pending booking stand: it looks again whether the vehicle is free, whether the customer may rent, whether the licence
 // lasts, and whether the deposit is there where the account asks for it.
 func (d *Desk) Confirm(ctx context.Context, o Order) (record.Record[record.Booking], error) {
-	return d.command(ctx, o, rental.Confirm, ask, func(ctx context.Context, next *record.Record[record.Booking]) error {
+	return d.command(ctx, o, rental.Confirm, holding.Ask, func(ctx context.Context, next *record.Record[record.Booking]) error {
 		settings, _, err := d.settings(ctx, o.Account)
 		if err != nil {
 			return err
@@ -35,7 +37,7 @@ func (d *Desk) vehicleRentable(ctx context.Context, account fleet.AccountID, b *
 	if err != nil {
 		return nil // none is assigned
 	}
-	v, err := recall(ctx, d.Vehicles, account, id)
+	v, err := base.Recall(ctx, d.Vehicles, account, id)
 	if err != nil {
 		return err
 	}
@@ -44,7 +46,7 @@ func (d *Desk) vehicleRentable(ctx context.Context, account fleet.AccountID, b *
 
 // Expire ends a pending booking whose hold has run out. One that has been confirmed meanwhile is refused.
 func (d *Desk) Expire(ctx context.Context, o Order) (record.Record[record.Booking], error) {
-	return d.command(ctx, o, rental.Expire, ask, func(_ context.Context, next *record.Record[record.Booking]) error {
+	return d.command(ctx, o, rental.Expire, holding.Ask, func(_ context.Context, next *record.Record[record.Booking]) error {
 		if b := &next.Body; d.Now().Before(b.HoldExpiresAt.Time) {
 			return fleet.NewError(fleet.CodeConflict, "The hold of the booking has not run out.")
 		}
@@ -67,7 +69,7 @@ func (d *Desk) Cancel(ctx context.Context, o Order, req CancelRequest) (record.R
 	if req.By == "" {
 		req.By = "operator"
 	}
-	return d.command(ctx, o, rental.Cancel, ask, func(_ context.Context, next *record.Record[record.Booking]) error {
+	return d.command(ctx, o, rental.Cancel, holding.Ask, func(_ context.Context, next *record.Record[record.Booking]) error {
 		b, now := &next.Body, d.Now()
 		var fee *record.Charge
 		bygone := b.Backdated && !now.Before(b.PickupAt.Time)
@@ -94,12 +96,12 @@ func amountOf(c *record.Charge) *record.Money {
 
 // NoShow ends a confirmed booking that nobody came for. It is refused before the time of pickup.
 func (d *Desk) NoShow(ctx context.Context, o Order, waiveFee bool) (record.Record[record.Booking], error) {
-	return d.command(ctx, o, rental.NoShow, ask, func(_ context.Context, next *record.Record[record.Booking]) error {
+	return d.command(ctx, o, rental.NoShow, holding.Ask, func(_ context.Context, next *record.Record[record.Booking]) error {
 		b, now := &next.Body, d.Now()
 		if now.Before(b.PickupAt.Time) {
 			return fleet.NewError(fleet.CodeConflict, "The pickup is at "+b.PickupAt.UTC().Format(time.RFC3339)+": nobody can have failed to come yet.")
 		}
-		if o.By == system && now.Before(b.NoShowAt()) {
+		if o.By == record.System && now.Before(b.NoShowAt()) {
 			return fleet.NewError(fleet.CodeConflict, "Whoever booked may still come.")
 		}
 		var fee *record.Charge
@@ -112,7 +114,7 @@ func (d *Desk) NoShow(ctx context.Context, o Order, waiveFee bool) (record.Recor
 		}
 		b.HoldExpiresAt = record.Instant{}
 		by := "operator"
-		if o.By == system {
+		if o.By == record.System {
 			by = "system"
 		}
 		b.Cancellation = &record.Cancellation{At: record.InstantOf(now), By: by, ReasonCode: "no_show", Fee: amountOf(fee)}
@@ -126,7 +128,7 @@ const reopenable = 24 * time.Hour
 // Reopen makes a completed booking active again, as if it had not been returned: for a day, and if nobody else has the vehicle. What the
 // return charged is taken back.
 func (d *Desk) Reopen(ctx context.Context, o Order) (record.Record[record.Booking], error) {
-	return d.command(ctx, o, rental.Reopen, ask, func(ctx context.Context, next *record.Record[record.Booking]) error {
+	return d.command(ctx, o, rental.Reopen, holding.Ask, func(ctx context.Context, next *record.Record[record.Booking]) error {
 		b := &next.Body
 		if d.Now().Sub(b.ActualReturnAt.Time) > reopenable {
 			return &record.TransitionError{What: "booking " + name(o.Booking), Current: record.BookingCompleted, Wanted: string(rental.Reopen), Allowed: []string{}}
@@ -163,7 +165,7 @@ func (d *Desk) buffers(ctx context.Context, account fleet.AccountID, b *record.B
 	}
 	var v record.VehicleFields
 	if id, wrong := fleet.ParseID(fleet.VehiclePrefix, b.VehicleID); wrong == nil {
-		rec, err := recall(ctx, d.Vehicles, account, id)
+		rec, err := base.Recall(ctx, d.Vehicles, account, id)
 		if err != nil {
 			return 0, 0, err
 		}
@@ -171,7 +173,7 @@ func (d *Desk) buffers(ctx context.Context, account fleet.AccountID, b *record.B
 	}
 	var c record.VehicleClass
 	if id, wrong := fleet.ParseID(fleet.ClassPrefix, b.VehicleClassID); wrong == nil {
-		rec, err := recall(ctx, d.Classes, account, id)
+		rec, err := base.Recall(ctx, d.Classes, account, id)
 		if err != nil {
 			return 0, 0, err
 		}

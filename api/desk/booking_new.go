@@ -8,6 +8,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/desk/base"
+	"github.com/motorpool/fleet/api/desk/holding"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rental"
 	"github.com/motorpool/fleet/query"
@@ -30,68 +32,68 @@ func (d *Desk) Book(ctx context.Context, by record.Author, account fleet.Account
 	if err != nil {
 		return record.Record[record.Booking]{}, err
 	}
-	if rec, _, err := d.Bookings.In(m.seen, account, req.ID); err == nil {
+	if rec, _, err := d.Bookings.In(m.Seen, account, req.ID); err == nil {
 		return rec, d.made(ctx, by, &rec, req.QuoteID)
 	} else if fleet.CodeOf(err) != fleet.CodeNotFound {
 		return rec, err
 	}
-	remembering := m.in(ctx)
+	remembering := m.In(ctx)
 	b, err := d.draft(remembering, account, req)
 	if err != nil {
 		return record.Record[record.Booking]{}, err
 	}
-	if s.vehicle, err = d.vehicleOf(remembering, account, b.VehicleID); err != nil {
+	if s.Vehicle, err = d.VehicleOf(remembering, account, b.VehicleID); err != nil {
 		return record.Record[record.Booking]{}, err
 	}
-	return d.open(ctx, by, account, req.ID, b, ask, s)
+	return d.open(ctx, by, account, req.ID, b, holding.Ask, s)
 }
 
 // look reads at once all that a booking needs, as far as its fields tell: the records that they name, the rate plans, and the calendar.
-func (d *Desk) look(ctx context.Context, account fleet.AccountID, req *BookRequest) (*memory, sight, error) {
-	m := newMemory()
-	var s sight
+func (d *Desk) look(ctx context.Context, account fleet.AccountID, req *BookRequest) (*base.Memory, holding.AlreadyRead, error) {
+	m := base.NewMemory()
+	var s holding.AlreadyRead
 	group, inner := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
-		m.seen, err = d.Store.See(inner, account, append(d.refs(account, &req.Fields), record.Ref{Kind: d.Bookings.Kind().Name, ID: req.ID})...)
+		m.Seen, err = d.Store.See(inner, account, append(d.Refs(account, &req.Fields), record.Ref{Kind: d.Bookings.Kind().Name, ID: req.ID})...)
 		return err
 	})
-	if at, want := holdOf(req.ID, &record.Booking{BookingFields: req.Fields, Status: record.BookingConfirmed, BlockedFrom: req.Fields.PickupAt}); want != nil {
+	if at, want := holding.BookingHold(req.ID, &record.Booking{BookingFields: req.Fields, Status: record.BookingConfirmed, BlockedFrom: req.Fields.PickupAt}); want != nil {
 		group.Go(func() (err error) {
-			cals, key := d.calendars(at)
-			s.calendar, err = cals.Look(inner, account, key)
+			cals, key := d.Holds.CalendarOf(at)
+			s.Calendar, err = cals.Look(inner, account, key)
 			return err
 		})
 	}
 	if req.Fields.RatePlanID == "" && req.Snapshot == nil {
 		group.Go(func() (err error) {
-			m.plans, err = query.PlansInUse(inner, d.DB, account)
+			m.Plans, err = query.PlansInUse(inner, d.DB, account)
 			return err
 		})
 	}
 	err := group.Wait()
-	m.calendar = s.calendar
+	m.Calendar = s.Calendar
 	return m, s, err
 }
 
 // open writes a new booking, which is known not to be there, with the hold that it needs.
-func (d *Desk) open(ctx context.Context, by record.Author, account fleet.AccountID, id uint64, b *record.Booking, g grip, s sight) (record.Record[record.Booking], error) {
+func (d *Desk) open(ctx context.Context, by record.Author, account fleet.AccountID, id uint64, b *record.Booking, g holding.Force, s holding.AlreadyRead) (record.Record[record.Booking], error) {
 	later, listed := record.FeedLater(ctx)
 	defer func() {
 		if err := listed(); err != nil {
 			d.Log.WarnContext(ctx, "a hold does not show in searches yet and will be mended", "booking", name(id), "error", err)
 		}
 	}()
-	s.listed = listed
-	taken, overlaps, err := d.takeFor(later, by, account, id, 1, nil, b, g, s)
+	s.Listed = listed
+	taken, overlaps, err := d.Holds.TakeFor(later, by, account, id, 1, nil, b, g, s)
 	if err != nil {
 		return record.Record[record.Booking]{}, err
 	}
 	b.Conflict = overlaps
-	inner, cancel := context.WithDeadline(ctx, d.deadline(taken))
+	inner, cancel := context.WithDeadline(ctx, d.Holds.Deadline(taken))
 	defer cancel()
-	rec, created, err := d.Bookings.Make(inner, by, account, id, *b)
-	if err == nil && !created || err != nil && !undecided(err) {
-		d.withdraw(later, by, account, taken)
+	rec, created, err := d.Bookings.EnsureSeen(inner, by, account, id, *b)
+	if err == nil && !created || err != nil && !holding.Undecided(err) {
+		d.Holds.Withdraw(later, by, account, taken)
 	}
 	if err == nil && !created {
 		err = d.made(ctx, by, &rec, b.QuoteID)
@@ -134,7 +136,7 @@ func (d *Desk) draft(ctx context.Context, account fleet.AccountID, req BookReque
 		return nil, err
 	}
 	if !req.Confirm { // or it is looked at when that is
-		if err := d.mayDrive(ctx, account, b, settings); err != nil {
+		if err := d.Persons.MayDrive(ctx, account, b, settings); err != nil {
 			return nil, err
 		}
 	}
@@ -249,7 +251,7 @@ func (d *Desk) confirmable(ctx context.Context, account fleet.AccountID, b *reco
 		return fleet.NewError(fleet.CodeConflict, "The booking has no customer. Give it one before it is confirmed.",
 			fleet.FieldError{Pointer: "/customer_id", Code: "required", Detail: "nobody rents"})
 	}
-	if err := d.mayDrive(ctx, account, b, s); err != nil {
+	if err := d.Persons.MayDrive(ctx, account, b, s); err != nil {
 		return err
 	}
 	if s.DepositDue == "confirm" {

@@ -52,7 +52,7 @@ func TestAClassIsNeverPromisedBeyondWhatIsThere(t *testing.T) {
 		switch what {
 		case 0:
 			b := record.Block{VehicleID: car, BlockFields: record.BlockFields{From: f.PickupAt, Until: f.ReturnAt, Kind: "relocation", ToLocationID: other}}
-			rec, err := d.Block(ctx, by, account, d.Store.NextID(), b)
+			rec, err := d.Yard.Block(ctx, by, account, d.Store.NextID(), b)
 			mu.Lock()
 			defer mu.Unlock()
 			if err == nil {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/calendar"
+	"github.com/motorpool/fleet/api/desk/holding"
 	"github.com/motorpool/fleet/api/record"
 )
 
@@ -36,7 +37,7 @@ func (l *lot) holdings(t *testing.T, ids []uint64) map[string][]record.Booking {
 			t.Fatal(err)
 		}
 		b := rec.Body
-		if at, h := holdOf(id, &b); h != nil {
+		if at, h := holding.BookingHold(id, &b); h != nil {
 			for _, o := range all[b.VehicleID] {
 				if b.VehicleID != "" && o.BlockedFrom.Before(b.BlockedUntil.Time) && b.BlockedFrom.Before(o.BlockedUntil.Time) {
 					t.Errorf("%s has two bookings: %v-%v and %v-%v", b.VehicleID, o.BlockedFrom, o.BlockedUntil, b.BlockedFrom, b.BlockedUntil)
@@ -47,13 +48,13 @@ func (l *lot) holdings(t *testing.T, ids []uint64) map[string][]record.Booking {
 		}
 	}
 	class, _ := fleet.ParseID(fleet.ClassPrefix, l.class)
-	places := []place{{class: class}}
+	places := []holding.Place{{Class: class}}
 	for _, car := range l.cars {
 		id, _ := fleet.ParseID(fleet.VehiclePrefix, car)
-		places = append(places, place{vehicle: id})
+		places = append(places, holding.Place{Vehicle: id})
 	}
 	for _, p := range places {
-		cals, key := d.calendars(p)
+		cals, key := d.Holds.CalendarOf(p)
 		holds, err := cals.Of(t.Context(), account, key)
 		if err != nil {
 			t.Fatal(err)
@@ -170,7 +171,7 @@ func TestACommandThatTookLongAnswers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.mayRun = 0
+	d.MayRun = 0
 	if got, err := d.Cancel(t.Context(), Order{By: by, Account: account, Booking: rec.ID}, CancelRequest{}); err != nil || got.ID != rec.ID || got.Body.Status != record.BookingCancelled {
 		t.Errorf("booking %d is %q, %v", got.ID, got.Body.Status, err)
 	}
@@ -258,7 +259,7 @@ func TestRandomCommandsNeverBookAVehicleTwice(t *testing.T) {
 func (l *lot) later() *Desk {
 	d := l.desks[1]
 	d.Now = func() time.Time { return time.Now().Add(time.Hour) }
-	d.openCalendars(calendar.Config{Abandoned: 10 * time.Minute, Kept: 24 * time.Hour})
+	d.Holds.OpenCalendars(calendar.Config{Abandoned: 10 * time.Minute, Kept: 24 * time.Hour})
 	return d
 }
 
@@ -297,7 +298,7 @@ func TestABlockHoldsWhatItSays(t *testing.T) {
 	l := openLot(t, 1)
 	d := l.desks[0]
 	at := func(hour int) record.Instant { return record.InstantOf(start.Add(time.Duration(hour) * time.Hour)) }
-	rec, err := d.Block(t.Context(), by, account, d.Store.NextID(), record.Block{VehicleID: l.cars[0], BlockFields: record.BlockFields{From: at(0), Until: at(1), Kind: "manual"}})
+	rec, err := d.Yard.Block(t.Context(), by, account, d.Store.NextID(), record.Block{VehicleID: l.cars[0], BlockFields: record.BlockFields{From: at(0), Until: at(1), Kind: "manual"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -307,11 +308,11 @@ func TestABlockHoldsWhatItSays(t *testing.T) {
 			return nil
 		}
 	}
-	if _, err := d.ChangeBlock(t.Context(), by, account, rec.ID, func(r *record.Record[record.Block]) error {
+	if _, err := d.Yard.ChangeBlock(t.Context(), by, account, rec.ID, func(r *record.Record[record.Block]) error {
 		if r.Revision != rec.Revision {
 			return fleet.NewError(fleet.CodeStale, "There is a newer revision.")
 		}
-		if _, err := l.desks[1].ChangeBlock(t.Context(), by, account, rec.ID, move(5, 8)); err != nil {
+		if _, err := l.desks[1].Yard.ChangeBlock(t.Context(), by, account, rec.ID, move(5, 8)); err != nil {
 			return err
 		}
 		return move(1, 3)(r)
@@ -326,7 +327,7 @@ func TestABlockHoldsWhatItSays(t *testing.T) {
 		t.Errorf("what no block wants is held: %v", err)
 	}
 	// Shortened: what it gives up is free, what it keeps is not.
-	if _, err := d.ChangeBlock(t.Context(), by, account, rec.ID, move(6, 8)); err != nil {
+	if _, err := d.Yard.ChangeBlock(t.Context(), by, account, rec.ID, move(6, 8)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := l.book(t.Context(), later, l.cars[0], 5, 6); err != nil {

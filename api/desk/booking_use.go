@@ -8,6 +8,9 @@ import (
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/calendar"
+	"github.com/motorpool/fleet/api/desk/base"
+	"github.com/motorpool/fleet/api/desk/holding"
+	"github.com/motorpool/fleet/api/desk/yard"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rental"
 	"github.com/motorpool/fleet/api/rental/price"
@@ -81,7 +84,7 @@ func fault(pointer, detail string) error {
 // twice whoever comes first gets it.
 func (d *Desk) Pickup(ctx context.Context, o Order, h Handover) (record.Record[record.Booking], error) {
 	h = h.seen()
-	return d.command(ctx, o, rental.Pickup, keep, func(ctx context.Context, next *record.Record[record.Booking]) error {
+	return d.command(ctx, o, rental.Pickup, holding.Keep, func(ctx context.Context, next *record.Record[record.Booking]) error {
 		b := &next.Body
 		at, err := h.at(d.Now())
 		if err != nil {
@@ -92,7 +95,7 @@ func (d *Desk) Pickup(ctx context.Context, o Order, h Handover) (record.Record[r
 			return fleet.NewError(fleet.CodeConflict, "The booking has no vehicle. Assign one first.",
 				fleet.FieldError{Pointer: "/vehicle_id", Code: "required", Detail: "no vehicle is assigned; assign_vehicle gives the booking one"})
 		}
-		v, err := recall(ctx, d.Vehicles, o.Account, id)
+		v, err := base.Recall(ctx, d.Vehicles, o.Account, id)
 		if err != nil {
 			return err
 		}
@@ -102,7 +105,7 @@ func (d *Desk) Pickup(ctx context.Context, o Order, h Handover) (record.Record[r
 					return err
 				}
 			}
-			if err := d.safe(ctx, o.Account, id); err != nil {
+			if err := d.Yard.Safe(ctx, o.Account, id); err != nil {
 				return err
 			}
 		}
@@ -118,7 +121,7 @@ func (d *Desk) Pickup(ctx context.Context, o Order, h Handover) (record.Record[r
 				return err
 			}
 		}
-		if err := d.mayDrive(ctx, o.Account, b, settings); err != nil {
+		if err := d.Persons.MayDrive(ctx, o.Account, b, settings); err != nil {
 			return err
 		}
 		if !at.Before(b.ReturnAt.Time) {
@@ -127,7 +130,7 @@ func (d *Desk) Pickup(ctx context.Context, o Order, h Handover) (record.Record[r
 			}
 			return fault("/at", "is not before return_at; extend the booking first")
 		}
-		if b.PickupMeterMi, err = d.believed(ctx, o.Account, b.VehicleID, at, h.MileageMi, h.mileageIn, h.Confirm); err != nil {
+		if b.PickupMeterMi, err = d.Yard.Believed(ctx, o.Account, b.VehicleID, at, h.MileageMi, h.mileageIn, h.Confirm); err != nil {
 			return err
 		}
 		b.ActualPickupAt, b.PickupMileageMi, b.PickupFuelPct, b.PickupBattery = record.InstantOf(at), h.MileageMi, h.FuelPct, h.Battery
@@ -210,7 +213,7 @@ func (d *Desk) Return(ctx context.Context, o Order, h Handover) (record.Record[r
 	h = h.seen()
 	var clip time.Time // the vehicle is somebody else's from here on
 	for {
-		rec, err := d.command(ctx, o, rental.Return, keep, func(ctx context.Context, next *record.Record[record.Booking]) error {
+		rec, err := d.command(ctx, o, rental.Return, holding.Keep, func(ctx context.Context, next *record.Record[record.Booking]) error {
 			return d.returned(ctx, o, next, h, clip)
 		})
 		taken, ok := errors.AsType[*calendar.ConflictError](err)
@@ -246,14 +249,14 @@ func (d *Desk) returned(ctx context.Context, o Order, next *record.Record[record
 	if err != nil {
 		return err
 	}
-	v, err := recall(ctx, d.Vehicles, o.Account, vehicle)
+	v, err := base.Recall(ctx, d.Vehicles, o.Account, vehicle)
 	if err != nil {
 		return err
 	}
 	if err := h.fits(&v.Body); err != nil {
 		return err
 	}
-	if _, err := d.believed(ctx, o.Account, b.VehicleID, at, h.MileageMi, h.mileageIn, h.Confirm, takenWith(last(b))...); err != nil {
+	if _, err := d.Yard.Believed(ctx, o.Account, b.VehicleID, at, h.MileageMi, h.mileageIn, h.Confirm, yard.TakenWith(last(b))...); err != nil {
 		return err
 	}
 	if h.LocationID != "" && h.LocationID != b.ReturnLocationID {
@@ -304,20 +307,9 @@ func lessThanTaken(miles int) string {
 	return fmt.Sprintf("is less than the %d miles at pickup; if those are a typing error, correct the pickup first", miles)
 }
 
-func (d *Desk) locationExists(ctx context.Context, account fleet.AccountID, pointer, text string) error {
-	id, err := fleet.ParseID(fleet.LocationPrefix, text)
-	if err == nil {
-		_, err = recall(ctx, d.Locations, account, id)
-	}
-	if err != nil && (id == 0 || fleet.CodeOf(err) == fleet.CodeNotFound) {
-		return fleet.Invalid(fleet.NoSuch(pointer, "location", fleet.LocationPrefix, text))
-	}
-	return err
-}
-
 // feeElsewhere is what it costs to return a booking's vehicle at a location that was not agreed, nil for nothing.
 func (d *Desk) feeElsewhere(ctx context.Context, account fleet.AccountID, b *record.Booking, location string) (*record.Money, error) {
-	if err := d.locationExists(ctx, account, "/return_location_id", location); err != nil || b.RateSnapshot == nil || b.RateSnapshot.Rate == nil {
+	if err := d.LocationExists(ctx, account, "/return_location_id", location); err != nil || b.RateSnapshot == nil || b.RateSnapshot.Rate == nil {
 		return nil, err
 	}
 	var back *record.Record[record.Location]
@@ -338,7 +330,7 @@ func agreed(b *record.Booking) price.Agreed {
 
 // Extend moves the return, later or earlier. The difference is charged by the terms that were agreed.
 func (d *Desk) Extend(ctx context.Context, o Order, returnAt time.Time) (record.Record[record.Booking], error) {
-	return d.command(ctx, o, rental.Extend, ask, func(ctx context.Context, next *record.Record[record.Booking]) error {
+	return d.command(ctx, o, rental.Extend, holding.Ask, func(ctx context.Context, next *record.Record[record.Booking]) error {
 		b := &next.Body
 		fields := b.BookingFields
 		fields.ReturnAt = record.InstantOf(returnAt)
@@ -365,7 +357,7 @@ func (d *Desk) Extend(ctx context.Context, o Order, returnAt time.Time) (record.
 		if err != nil {
 			return err
 		}
-		if err := d.mayDrive(ctx, o.Account, b, settings); err != nil {
+		if err := d.Persons.MayDrive(ctx, o.Account, b, settings); err != nil {
 			return err
 		}
 		if b.RateSnapshot == nil {
@@ -398,7 +390,7 @@ type SwapRequest struct {
 
 // Swap gives a booking another vehicle; during the rental from now on. What it had is kept in its history.
 func (d *Desk) Swap(ctx context.Context, o Order, req SwapRequest) (record.Record[record.Booking], error) {
-	return d.command(ctx, o, rental.Swap, ask, func(ctx context.Context, next *record.Record[record.Booking]) error {
+	return d.command(ctx, o, rental.Swap, holding.Ask, func(ctx context.Context, next *record.Record[record.Booking]) error {
 		b := &next.Body
 		if b.VehicleID == "" {
 			return fleet.NewError(fleet.CodeConflict, "The booking has no vehicle to swap. Assign one instead.")
@@ -415,10 +407,10 @@ func (d *Desk) Swap(ctx context.Context, o Order, req SwapRequest) (record.Recor
 			if req.MileageMi != nil && b.PickupMileageMi != nil && *req.MileageMi < *b.PickupMileageMi {
 				return fault("/mileage_mi", lessThanTaken(*b.PickupMileageMi))
 			}
-			if _, err := d.believed(ctx, o.Account, b.VehicleID, now, req.MileageMi, "/mileage_mi", req.Confirm, takenWith(last(b))...); err != nil {
+			if _, err := d.Yard.Believed(ctx, o.Account, b.VehicleID, now, req.MileageMi, "/mileage_mi", req.Confirm, yard.TakenWith(last(b))...); err != nil {
 				return err
 			}
-			given, err := d.vehicleOf(ctx, o.Account, b.VehicleID)
+			given, err := d.VehicleOf(ctx, o.Account, b.VehicleID)
 			if err != nil {
 				return err
 			}
@@ -443,7 +435,7 @@ func (d *Desk) Swap(ctx context.Context, o Order, req SwapRequest) (record.Recor
 			if err := taken.fits(&v.Body); err != nil {
 				return err
 			}
-			if b.PickupMeterMi, err = d.believed(ctx, o.Account, b.VehicleID, now, req.PickupMileageMi, "/pickup_mileage_mi", req.Confirm); err != nil {
+			if b.PickupMeterMi, err = d.Yard.Believed(ctx, o.Account, b.VehicleID, now, req.PickupMileageMi, "/pickup_mileage_mi", req.Confirm); err != nil {
 				return err
 			}
 			b.BlockedFrom = record.InstantOf(now)
@@ -462,7 +454,7 @@ func (d *Desk) Swap(ctx context.Context, o Order, req SwapRequest) (record.Recor
 // Assign gives a booking of a class its vehicle, or another one before the rental; the price stays. It must be at the location of pickup then,
 // unless elsewhere says that somebody brings it.
 func (d *Desk) Assign(ctx context.Context, o Order, vehicleID string, elsewhere bool) (record.Record[record.Booking], error) {
-	return d.command(ctx, o, rental.Assign, ask, func(ctx context.Context, next *record.Record[record.Booking]) error {
+	return d.command(ctx, o, rental.Assign, holding.Ask, func(ctx context.Context, next *record.Record[record.Booking]) error {
 		b := &next.Body
 		if b.VehicleID == vehicleID {
 			return nil
@@ -482,7 +474,7 @@ func (d *Desk) give(ctx context.Context, account fleet.AccountID, b *record.Book
 	if err != nil {
 		return record.Record[record.Vehicle]{}, noVehicle(vehicleID)
 	}
-	v, err := recall(ctx, d.Vehicles, account, id)
+	v, err := base.Recall(ctx, d.Vehicles, account, id)
 	if fleet.CodeOf(err) == fleet.CodeNotFound {
 		return v, noVehicle(vehicleID)
 	}

@@ -9,231 +9,65 @@
 //
 // Duties are what the passing of time does: holds lapse, rentals become overdue. Any number of processes do them at once; each
 // decision is compare-and-set, so that each is made once.
+//
+// The desk has rooms, each a package below that knows those under it and none beside or above:
+//
+//	base      the logs of records, the clock, the duties
+//	person    customers: who is who, who may rent, their documents, their erasure
+//	books     money: payments, the ledger, what is billed when
+//	holding   places in the calendars of vehicles and classes
+//	yard      vehicles: their states, blocks, meters and inspections
+//	workshop  maintenance: reminders, work orders, issues of alerts
+//	desk      bookings, and what they need and cost; here all are opened, and their duties begin
 package desk
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
-	"math/rand/v2"
-	"sync"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
-	"github.com/motorpool/fleet"
-	"github.com/motorpool/fleet/api/calendar"
+	"github.com/motorpool/fleet/api/command"
+	"github.com/motorpool/fleet/api/desk/base"
+	"github.com/motorpool/fleet/api/desk/books"
+	"github.com/motorpool/fleet/api/desk/holding"
+	"github.com/motorpool/fleet/api/desk/person"
+	"github.com/motorpool/fleet/api/desk/workshop"
+	"github.com/motorpool/fleet/api/desk/yard"
 	"github.com/motorpool/fleet/api/record"
-	"github.com/motorpool/fleet/api/traccar"
 	"github.com/motorpool/fleet/schemas"
 )
 
-// Desk does the business of all accounts. It is safe for concurrent use.
+// Desk does the business of all accounts: it has the rooms, and does bookings itself. It is safe for concurrent use.
 type Desk struct {
-	DB    driver.Conn
-	Store *record.Store
-	Log   *slog.Logger
-	Now   func() time.Time
-
-	// Past says that what is done was over long ago, and that the vehicles are where later events have brought them: their states are neither
-	// asked nor changed. A booking may be backdated although it is still to come by the desk's clock. For who makes up a past; it is not set
-	// while something is being done.
-	Past bool
-
-	Calendars      *calendar.Calendars // of vehicles
-	ClassCalendars *calendar.Calendars // what was booked of classes without a vehicle
-
-	Accounts  *record.Log[record.Account]
-	Vehicles  *record.Log[record.Vehicle]
-	Classes   *record.Log[record.VehicleClass]
-	Locations *record.Log[record.Location]
-	Tags      *record.Log[record.DriverTag]
-	RatePlans *record.Log[record.RatePlan]
-	Quotes    *record.Log[record.Quote]
-	Bookings  *record.Log[record.Booking]
-	Customers *record.Log[record.Customer]
-	Notes     *record.Log[record.Note]
-	Documents *record.Log[record.Document]
-	Payments  *record.Log[record.Payment]
-	Expenses  *record.Log[record.Expense]
-	Tolls     *record.Log[record.Toll]
-	Blocks    *record.Log[record.Block]
-	Readings  *record.Log[record.MeterReading]
-	Tasks     *record.Log[record.ServiceTask]
-	Schedules *record.Log[record.MaintenanceSchedule]
-	Reminders *record.Log[record.Reminder]
-	Work      *record.Log[record.WorkOrder]
-	Issues    *record.Log[record.Issue]
-
-	Devices  *record.Log[record.Device]
-	Commands *record.Log[record.DeviceCommand] // to trackers
-	Traccar  *traccar.Client                   // sends them; nil: there is none
-	waits    *commandWaits                     // commands that wait
-
-	Inspections *record.Log[record.VehicleInspection] // outside handovers; those are in their booking
-
-	duties      []Duty
-	duePage     int           // how many records a duty reads at a time
-	writeWithin time.Duration // that a revision is written for which a hold was taken
-	mayRun      time.Duration // that a command tries again when others write the same booking first
-}
-
-// Duty is something that must be done from time to time.
-type Duty struct {
-	Name  string
-	Every time.Duration
-	Do    func(ctx context.Context) error
+	*base.Base
+	Persons  *person.Persons
+	Books    *books.Books
+	Holds    *holding.Holds
+	Yard     *yard.Yard
+	Workshop *workshop.Workshop
+	Sender   *command.Sender // of commands to trackers, whose duty is done with those of the desk
 }
 
 // New opens a desk over a store and has its consequences follow from what the store writes.
 func New(store *record.Store, db driver.Conn, now func() time.Time, log *slog.Logger) *Desk {
-	d := &Desk{
-		DB: db, Store: store, Log: log, Now: now, duePage: 1000, mayRun: 10 * time.Second,
-		Accounts: record.NewLog(store, record.Accounts), Vehicles: record.NewLog(store, record.Vehicles),
-		Classes: record.NewLog(store, record.VehicleClasses), Locations: record.NewLog(store, record.Locations),
-		Tags:      record.NewLog(store, record.DriverTags),
-		RatePlans: record.NewLog(store, record.RatePlans), Quotes: record.NewLog(store, record.Quotes),
-		Bookings: record.NewLog(store, record.Bookings), Customers: record.NewLog(store, record.Customers),
-		Notes: record.NewLog(store, record.Notes), Documents: record.NewLog(store, record.Documents),
-		Payments: record.NewLog(store, record.Payments), Expenses: record.NewLog(store, record.Expenses),
-		Tolls: record.NewLog(store, record.Tolls), Blocks: record.NewLog(store, record.Blocks),
-		Readings: record.NewLog(store, record.MeterReadings), Tasks: record.NewLog(store, record.ServiceTasks),
-		Schedules: record.NewLog(store, record.MaintenanceSchedules), Reminders: record.NewLog(store, record.Reminders),
-		Work: record.NewLog(store, record.WorkOrders), Issues: record.NewLog(store, record.Issues),
-		Inspections: record.NewLog(store, record.Inspections),
-		Devices:     record.NewLog(store, record.Devices), Commands: record.NewLog(store, record.DeviceCommands), waits: &commandWaits{},
-	}
-	d.openCalendars(calendar.DefaultConfig())
-	// One line a subject: each registers its consequences (Store.Then) and duties (d.duty), in a file of its own.
-	d.duty("settle", 10*time.Second, store.Settle)
-	d.duty("mend", time.Minute, store.Mend)
-	d.duty("retention", 10*time.Minute, func(ctx context.Context) error { return schemas.Retain(ctx, db, now()) })
-	d.mergeCustomers()
-	d.dropFiles()
-	d.keepBooks()
-	d.prepayments()
+	b := base.New(store, db, now, log)
+	d := &Desk{Base: b, Persons: person.New(b), Books: books.New(b), Holds: holding.New(b), Sender: command.New(store, db, now)}
+	d.Yard = yard.New(b, d.Holds)
+	d.Workshop = workshop.New(b, d.Books, d.Holds, d.Yard)
+	// Each registers its consequences (Store.Then) and duties (AddDuty). Of two consequences of one kind of record the first is done first.
+	d.AddDuty("settle", 10*time.Second, store.SettleConsequences)
+	d.AddDuty("mend", time.Minute, store.Mend)
+	d.AddDuty("retention", 10*time.Minute, func(ctx context.Context) error { return schemas.Retain(ctx, db, now()) })
+	d.Persons.Register()
+	d.Books.Register()
 	d.tolls()
 	d.expenses()
-	d.bookings()
-	d.doNotRent()
-	d.eraseCustomers()
-	d.maintenance()
-	d.inspections()
-	d.alerts()
-	d.vehicles()
-	d.readings()
-	d.deviceCommands()
+	d.Holds.Register()
+	d.bookingDuties()
+	d.Workshop.Register()
+	d.Yard.Register()
+	d.AddDuty("commands to trackers", command.Every, d.Sender.Tend)
 	return d
 }
-
-// openCalendars opens the calendars. What a hold was taken for must be written well before the hold counts as abandoned.
-func (d *Desk) openCalendars(cfg calendar.Config) {
-	d.writeWithin = cfg.Abandoned * 3 / 4
-	d.Calendars = calendar.New(cfg, d.Store, d.wanted, d.Now)
-	d.ClassCalendars = calendar.NewShared(cfg, d.Store, func(ctx context.Context, account fleet.AccountID, class uint64, h calendar.Hold) (bool, error) {
-		return d.wantedAt(ctx, account, place{class: class}, h)
-	}, d.Now)
-}
-
-// duty adds a duty.
-func (d *Desk) duty(name string, every time.Duration, do func(ctx context.Context) error) {
-	d.duties = append(d.duties, Duty{name, every, do})
-}
-
-// Duty does the duty of a name once, at once.
-func (d *Desk) Duty(ctx context.Context, name string) error {
-	for _, duty := range d.duties {
-		if duty.Name == name {
-			return duty.Do(ctx)
-		}
-	}
-	return fmt.Errorf("there is no duty %q", name)
-}
-
-// Run does the duties until ctx ends, each in a goroutine of its own: one that takes long keeps none of the others.
-func (d *Desk) Run(ctx context.Context) error {
-	var all sync.WaitGroup
-	for _, duty := range d.duties {
-		all.Go(func() { d.do(ctx, duty) })
-	}
-	all.Wait()
-	return nil
-}
-
-// do does a duty at once, again after some part of its time, and from then on whenever it is due: so duties, and those of other processes, do
-// not all come at one moment.
-func (d *Desk) do(ctx context.Context, duty Duty) {
-	ticker := time.NewTicker(rand.N(duty.Every) + 1)
-	defer ticker.Stop()
-	for {
-		if err := duty.Do(ctx); err != nil && ctx.Err() == nil {
-			d.Log.WarnContext(ctx, "a duty failed and is tried again", "duty", duty.Name, "error", err)
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-			ticker.Reset(duty.Every)
-		}
-	}
-}
-
-// wanted says whether the record behind a hold of a vehicle wants it.
-func (d *Desk) wanted(ctx context.Context, account fleet.AccountID, vehicle uint64, h calendar.Hold) (bool, error) {
-	return d.wantedAt(ctx, account, place{vehicle: vehicle}, h)
-}
-
-func (d *Desk) wantedAt(ctx context.Context, account fleet.AccountID, at place, h calendar.Hold) (bool, error) {
-	for prefix, ask := range map[string]func(context.Context, fleet.AccountID, uint64, place, calendar.Hold) (bool, error){
-		fleet.BookingPrefix: d.bookingWants, fleet.BlockPrefix: d.blockWants, fleet.WorkOrderPrefix: d.workWants,
-		fleet.VehiclePrefix: d.vehicleWants,
-	} {
-		if id, err := fleet.ParseID(prefix, h.Ref); err == nil {
-			wants, err := ask(ctx, account, id, at, h)
-			if fleet.CodeOf(err) == fleet.CodeNotFound {
-				return false, nil
-			}
-			return wants, err
-		}
-	}
-	return true, nil // unknown holders are left alone
-}
-
-// standing says whether a hold says what its holder wants of its place. A revision that needs less takes nothing, and stands upon the
-// hold of the one before until the calendar is settled: so that is done before such a hold may go.
-func standing(h *calendar.Hold, revision uint64, want *calendar.Hold, settle func() error) (bool, error) {
-	switch {
-	case want == nil, h.Rev > revision:
-		return false, nil // a bid came to nothing
-	case want.From.Equal(h.From.Time) && want.Until.Equal(h.Until.Time) && want.SamePlaces(h):
-		return true, nil
-	}
-	return false, settle()
-}
-
-func (d *Desk) blockWants(ctx context.Context, account fleet.AccountID, id uint64, at place, h calendar.Hold) (bool, error) {
-	r, err := d.Blocks.Get(ctx, account, id)
-	if err != nil || r.Archived() {
-		return false, err
-	}
-	vehicle, want := blockHold(id, &r.Body)
-	if vehicle != at.vehicle {
-		return false, nil
-	}
-	return standing(&h, r.Revision, want, func() error { return d.settleBlock(ctx, system, account, id, vehicle) })
-}
-
-func (d *Desk) workWants(ctx context.Context, account fleet.AccountID, id uint64, at place, h calendar.Hold) (bool, error) {
-	r, err := d.Work.Get(ctx, account, id)
-	if err != nil || r.Archived() {
-		return false, err
-	}
-	vehicle, want := workHold(id, &r.Body)
-	if vehicle != at.vehicle {
-		return false, nil
-	}
-	return standing(&h, r.Revision, want, func() error { return d.settleWork(ctx, system, account, id, vehicle) })
-}
-
-// Duties returns what Run does.
-func (d *Desk) Duties() []Duty { return d.duties }

@@ -16,16 +16,16 @@ import (
 func TestADutyComesToWhatIsBehindThoseThatFail(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	d := open(t, func() time.Time { return now })
-	d.duePage = 10
+	d.DuePage = 10
 	if _, _, err := d.Accounts.Create(t.Context(), by, account, uint64(account), record.Account{Name: "A"}); err != nil {
 		t.Fatal(err)
 	}
 	at := func(hour int) record.Instant { return record.InstantOf(now.Add(time.Duration(hour) * time.Hour)) }
 	late := put(t, d, d.Bookings, record.Booking{BookingFields: record.BookingFields{PickupAt: at(-5), ReturnAt: at(-1)}, Status: record.BookingActive})
 	broken(t, d, fmt.Sprintf(`INSERT INTO bookings (account, id, revision, status, return_at)
-		SELECT 7, number + 1, 1, 'active', fromUnixTimestamp64Milli(%d, 'UTC') FROM numbers(%d)`, at(-2).UnixMilli(), d.duePage))
+		SELECT 7, number + 1, 1, 'active', fromUnixTimestamp64Milli(%d, 'UTC') FROM numbers(%d)`, at(-2).UnixMilli(), d.DuePage))
 	err := d.Duty(t.Context(), "bookings: overdue")
-	if err == nil || strings.Count(err.Error(), "There is no booking") != d.duePage {
+	if err == nil || strings.Count(err.Error(), "There is no booking") != d.DuePage {
 		t.Errorf("%.200v, want so many failures", err)
 	}
 	id, _ := fleet.ParseID(fleet.BookingPrefix, late)
@@ -37,8 +37,8 @@ func TestADutyComesToWhatIsBehindThoseThatFail(t *testing.T) {
 // The overlap audit, too, goes through all of what it finds.
 func TestTheAuditComesToWhatIsBehindThoseThatFail(t *testing.T) {
 	d := open(t, time.Now)
-	d.duePage = 10
-	broken(t, d, fmt.Sprintf(`INSERT INTO bookings (account, id, revision, status, conflict) SELECT 7, number + 1, 1, 'cancelled', 'true' FROM numbers(%d)`, d.duePage))
+	d.DuePage = 10
+	broken(t, d, fmt.Sprintf(`INSERT INTO bookings (account, id, revision, status, conflict) SELECT 7, number + 1, 1, 'cancelled', 'true' FROM numbers(%d)`, d.DuePage))
 	last := put(t, d, d.Bookings, record.Booking{Status: record.BookingCancelled, Conflict: true})
 	if err := d.Duty(t.Context(), "bookings: overlaps"); err == nil {
 		t.Error("nothing failed")
@@ -119,7 +119,7 @@ func TestOneBadAccountKeepsNoOtherWaiting(t *testing.T) {
 			TaskID: fleet.FormatID(fleet.TaskPrefix, task), VehicleID: fleet.FormatID(fleet.VehiclePrefix, vehicle)}})
 		create(err)
 	}
-	if err := d.Remind(t.Context(), false); err == nil || strings.Count(err.Error(), "reminders of ") != 2 {
+	if err := d.Workshop.Remind(t.Context(), false); err == nil || strings.Count(err.Error(), "reminders of ") != 2 {
 		t.Errorf("%v, want two accounts that failed", err)
 	}
 	var made uint64

@@ -120,7 +120,7 @@ func (d *Desk) followExpense(ctx context.Context, w record.Written) error {
 	if now.Body.Status == record.ExpensePosted {
 		if took, err := d.chargeFor(ctx, order, line); err != nil || !took {
 			if err == nil {
-				_, err = d.Expenses.Update(ctx, follows(w), w.Account, w.ID, 0, func(r *record.Record[record.Expense]) error {
+				_, err = d.Expenses.Update(ctx, w.System(), w.Account, w.ID, 0, func(r *record.Record[record.Expense]) error {
 					r.Body.Billed = false
 					return nil
 				})

@@ -54,7 +54,7 @@ func TestAnExpenseIsBilledOnceWhoeverDies(t *testing.T) {
 			t.Fatalf("it did not die in between: %d in %d lines", now, has)
 		}
 		for range 2 {
-			if err := deskOn(t, db, db, time.Now).Store.Settle(t.Context()); err != nil {
+			if err := deskOn(t, db, db, time.Now).Store.SettleConsequences(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/desk/books"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rental/ledger"
 	"github.com/motorpool/fleet/query"
@@ -292,7 +293,7 @@ func TestWhatWasKilledIsPostedInTheEnd(t *testing.T) {
 	for range 2 {
 		other := deskOn(t, db, db, time.Now)
 		group.Go(func() {
-			if err := other.Store.Settle(t.Context()); err != nil {
+			if err := other.Store.SettleConsequences(t.Context()); err != nil {
 				t.Error(err)
 			}
 		})
@@ -310,7 +311,7 @@ func TestWhatWasKilledIsPostedInTheEnd(t *testing.T) {
 		if len(got) != len(ought) {
 			t.Errorf("%d sums, want %d", len(got), len(ought))
 		}
-		if looked, wrong, err := CheckBooks(t.Context(), db, 1000); err != nil || looked == 0 || len(wrong) != 0 {
+		if looked, wrong, err := books.CheckBooks(t.Context(), db, 1000); err != nil || looked == 0 || len(wrong) != 0 {
 			t.Errorf("checked %d: %v, %v", looked, wrong, err)
 		}
 	}
@@ -321,7 +322,7 @@ func TestWhatWasKilledIsPostedInTheEnd(t *testing.T) {
 	if faults, err := query.LedgerAudit(t.Context(), db); err != nil || faults.Unbalanced != 1 || faults.Incomplete != 1 {
 		t.Errorf("audit of what somebody tampered with: %+v, %v", faults, err)
 	}
-	if _, wrong, err := CheckBooks(t.Context(), db, 1000); err != nil || len(wrong) != 1 {
+	if _, wrong, err := books.CheckBooks(t.Context(), db, 1000); err != nil || len(wrong) != 1 {
 		t.Errorf("check of what somebody tampered with: %v, %v", wrong, err)
 	}
 	if err := db.Exec(t.Context(), "TRUNCATE TABLE ledger_entries"); err != nil {
@@ -337,7 +338,7 @@ func TestWhatWasKilledIsPostedInTheEnd(t *testing.T) {
 	if err := db.Exec(t.Context(), "TRUNCATE TABLE record_settled"); err != nil {
 		t.Fatal(err)
 	}
-	if err := deskOn(t, db, db, time.Now).Store.Settle(t.Context()); err != nil {
+	if err := deskOn(t, db, db, time.Now).Store.SettleConsequences(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	compare()
@@ -358,7 +359,7 @@ func TestWhatATokenHidesIsPosted(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := d.post(t.Context(), w); err != nil {
+		if err := d.Books.Post(t.Context(), w); err != nil {
 			t.Fatalf("%s: %v", what, err)
 		}
 		audited(t, db)
@@ -389,7 +390,7 @@ func TestBalancesAreThoseOfTheEntries(t *testing.T) {
 		}
 	}
 	w := writtenExpense(1)
-	if err := d.post(t.Context(), w); err != nil {
+	if err := d.Books.Post(t.Context(), w); err != nil {
 		t.Fatal(err)
 	}
 	for _, view := range fed {
@@ -397,7 +398,7 @@ func TestBalancesAreThoseOfTheEntries(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := d.Store.Settle(t.Context()); err != nil {
+	if err := d.Store.SettleConsequences(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
@@ -451,7 +452,7 @@ func TestARevisionIsPostedOnce(t *testing.T) {
 						t.Error(err)
 					}
 				}
-				if err := desks[i%4].post(t.Context(), w); err != nil {
+				if err := desks[i%4].Books.Post(t.Context(), w); err != nil {
 					t.Error(err)
 				}
 			})

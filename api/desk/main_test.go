@@ -13,9 +13,6 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if text := os.Getenv(senderEnv); text != "" {
-		os.Exit(sendAndDie(text)) // TestACommandWhoseSenderIsKilledIsSentOnceAtMost
-	}
 	os.Exit(embeddedtest.Run(m))
 }
 
@@ -42,4 +39,10 @@ func put[T any](t testing.TB, d *Desk, log *record.Log[T], body T) string {
 		t.Fatal(err)
 	}
 	return fleet.FormatID(log.Kind().Prefix, rec.ID)
+}
+
+// number is that of a written id.
+func number(prefix, text string) uint64 {
+	id, _ := fleet.ParseID(prefix, text)
+	return id
 }

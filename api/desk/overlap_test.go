@@ -9,6 +9,7 @@ import (
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/calendar"
+	"github.com/motorpool/fleet/api/desk/holding"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/query"
 	"github.com/motorpool/fleet/schemas/schematest"
@@ -31,7 +32,7 @@ func openLot(t *testing.T, cars int) *lot {
 			t.Fatal(err)
 		}
 		l.desks[i] = New(store, db, time.Now, slog.New(slog.DiscardHandler))
-		l.desks[i].openCalendars(calendar.Config{Abandoned: 10 * time.Minute, Kept: 24 * time.Hour}) // a busy machine may need more than the usual time
+		l.desks[i].Holds.OpenCalendars(calendar.Config{Abandoned: 10 * time.Minute, Kept: 24 * time.Hour}) // a busy machine may need more than the usual time
 	}
 	d := l.desks[0]
 	if _, _, err := d.Accounts.Create(t.Context(), by, account, uint64(account), record.Account{Name: "A", Timezone: "UTC", Currency: "USD"}); err != nil {
@@ -80,7 +81,7 @@ func TestTheAuditFindsWhatOverlaps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rec, err := d.open(t.Context(), by, account, d.Store.NextID(), imported, seize, sight{})
+	rec, err := d.open(t.Context(), by, account, d.Store.NextID(), imported, holding.Seize, holding.AlreadyRead{})
 	if err != nil || !rec.Body.Conflict {
 		t.Fatalf("conflict %v, %v", rec.Body.Conflict, err)
 	}
@@ -158,13 +159,13 @@ func TestWhoComesEarlyTakesNothingFromOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rec, err := d.open(t.Context(), by, account, d.Store.NextID(), imported, seize, sight{})
+	rec, err := d.open(t.Context(), by, account, d.Store.NextID(), imported, holding.Seize, holding.AlreadyRead{})
 	if err != nil || !rec.Body.Conflict {
 		t.Fatalf("conflict %v, %v", rec.Body.Conflict, err)
 	}
-	at, left := holdOf(other.ID, &other.Body)
+	at, left := holding.BookingHold(other.ID, &other.Body)
 	left.Open, left.Conflict, left.Rev, left.Bid = true, true, other.Revision+1, d.Store.NextID()
-	if _, err := d.Calendars.Take(t.Context(), by, account, at.vehicle, *left); err != nil {
+	if _, err := d.Calendars.Take(t.Context(), by, account, at.Vehicle, *left); err != nil {
 		t.Fatal(err)
 	}
 	o := Order{By: by, Account: account, Booking: rec.ID}
@@ -175,7 +176,7 @@ func TestWhoComesEarlyTakesNothingFromOthers(t *testing.T) {
 		t.Errorf("the one in between is flagged, %v", err)
 	}
 	d.Now = func() time.Time { return start.Add(20*time.Hour - 5*time.Minute) }
-	d.openCalendars(calendar.Config{Abandoned: 10 * time.Minute, Kept: 24 * time.Hour})
+	d.Holds.OpenCalendars(calendar.Config{Abandoned: 10 * time.Minute, Kept: 24 * time.Hour})
 	if r, err := d.Pickup(t.Context(), o, Handover{}); err != nil || !r.Body.Conflict || r.Body.Status != record.BookingActive {
 		t.Errorf("a pickup five minutes early: %s, conflict %v, %v", r.Body.Status, r.Body.Conflict, err)
 	}
@@ -200,7 +201,7 @@ func TestTheAuditLeavesWorkInABufferAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	from := rec.Body.ReturnAt
-	if _, err := d.Block(t.Context(), by, account, d.Store.NextID(), record.Block{VehicleID: l.cars[0],
+	if _, err := d.Yard.Block(t.Context(), by, account, d.Store.NextID(), record.Block{VehicleID: l.cars[0],
 		BlockFields: record.BlockFields{From: from, Until: record.InstantOf(from.Add(time.Hour)), Kind: "repair"}}); err != nil {
 		t.Fatal(err)
 	}
@@ -216,7 +217,7 @@ func TestTheAuditLeavesWorkInABufferAlone(t *testing.T) {
 		}
 		return r.Body.Conflict
 	}
-	found, err := query.BookingConflicts(t.Context(), d.DB, time.Now(), query.AccountBooking{}, d.duePage)
+	found, err := query.BookingConflicts(t.Context(), d.DB, time.Now(), query.AccountBooking{}, d.DuePage)
 	if err != nil || len(found) != 0 || flagged(time.Now()) {
 		t.Errorf("the buffer counts: %v, %v", found, err)
 	}
@@ -235,7 +236,7 @@ func TestTheAuditLeavesWorkInABufferAlone(t *testing.T) {
 // auditAll counts what the overlap audit finds.
 func auditAll(t *testing.T, d *Desk) (int, error) {
 	t.Helper()
-	found, err := query.BookingConflicts(t.Context(), d.DB, time.Now(), query.AccountBooking{}, d.duePage)
+	found, err := query.BookingConflicts(t.Context(), d.DB, time.Now(), query.AccountBooking{}, d.DuePage)
 	return len(found), err
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/motorpool/fleet/api/desk/yard"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/schemas"
 )
@@ -62,7 +63,7 @@ func TestAWrongReturnMileageCanBeCorrected(t *testing.T) {
 	returned := func(miles int) {
 		t.Helper()
 		hand(func() (record.Record[record.Booking], error) {
-			return d.Return(t.Context(), o, Handover{MileageMi: &miles, Confirm: []string{ConfirmMileage}})
+			return d.Return(t.Context(), o, Handover{MileageMi: &miles, Confirm: []string{yard.ConfirmMileage}})
 		})
 	}
 	reopened := func() {
@@ -100,7 +101,7 @@ func TestAWrongReturnMileageCanBeCorrected(t *testing.T) {
 	}
 	for _, r := range revisions[1:] {
 		w := record.Written{Account: account, Kind: "booking", ID: rec.ID, Revision: r, At: now, Before: []byte(bodies[r-1]), After: []byte(bodies[r])}
-		if err := d.bookingReads(t.Context(), w); err != nil {
+		if err := d.Yard.BookingReads(t.Context(), w); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/desk/base"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rental/price"
 	"github.com/motorpool/fleet/query"
@@ -124,7 +125,7 @@ func (d *Desk) complete(ctx context.Context, account fleet.AccountID, r *Resolve
 		}
 		if r.Pickup == nil {
 			group.Go(func() error {
-				at, err := d.placeAt(inner, account, r.Vehicle, r.Fields.PickupAt.Time, "")
+				at, err := d.Holds.PlaceAt(inner, account, r.Vehicle, r.Fields.PickupAt.Time, "")
 				if err != nil {
 					return err
 				}
@@ -135,12 +136,12 @@ func (d *Desk) complete(ctx context.Context, account fleet.AccountID, r *Resolve
 			return err
 		}
 	}
-	r.settle()
+	r.completeFields()
 	return nil
 }
 
-// settle completes the fields from the records, and what follows from those.
-func (r *Resolved) settle() {
+// completeFields completes the fields from the records, and what follows from those.
+func (r *Resolved) completeFields() {
 	if r.Return == nil {
 		r.Return = r.Pickup
 	}
@@ -192,7 +193,7 @@ func (d *Desk) planFor(ctx context.Context, account fleet.AccountID, r *Resolved
 		return nil
 	}
 	day := r.Fields.PickupAt.In(r.Zone).Format(time.DateOnly)
-	plans, err := d.plansInUse(ctx, account)
+	plans, err := d.PlansInUse(ctx, account)
 	if err != nil {
 		return err
 	}
@@ -233,7 +234,7 @@ func (d *Desk) people(ctx context.Context, l *lookup, account fleet.AccountID, r
 		id, err := fleet.ParseID(fleet.CustomerPrefix, text)
 		if err == nil {
 			var rec record.Record[record.Customer]
-			if rec, err = d.Customer(ctx, account, id); err == nil {
+			if rec, err = d.Persons.Customer(ctx, account, id); err == nil {
 				return &rec, nil
 			}
 			if fleet.CodeOf(err) != fleet.CodeNotFound {
@@ -438,7 +439,7 @@ func follow[T any](ctx context.Context, account fleet.AccountID, log *record.Log
 	if err != nil {
 		return nil
 	}
-	rec, err := recall(ctx, log, account, id)
+	rec, err := base.Recall(ctx, log, account, id)
 	switch {
 	case fleet.CodeOf(err) == fleet.CodeNotFound:
 		return nil

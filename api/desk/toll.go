@@ -83,7 +83,7 @@ func (d *Desk) BillToll(ctx context.Context, by record.Author, account fleet.Acc
 		return rec, err
 	}
 	if err := billed(&rec, check); err != nil {
-		return d.Tolls.Unless(ctx, err, by, account, id)
+		return d.Tolls.AlreadyDone(ctx, err, by, account, id)
 	}
 	order, lines, err := d.tollLines(ctx, by, &rec)
 	if err != nil {
@@ -178,7 +178,7 @@ func (d *Desk) chargeToll(ctx context.Context, w record.Written) error {
 	if took, err := d.chargeFor(ctx, order, lines...); err != nil || took {
 		return err
 	}
-	return d.unbill(ctx, follows(w), w.Account, w.ID)
+	return d.unbill(ctx, w.System(), w.Account, w.ID)
 }
 
 // chargeFor charges what follows from a record that was billed to a booking, once, and says whether the booking has the lines: one that takes no

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/desk/workshop"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rental"
 	"github.com/motorpool/fleet/schemas"
@@ -69,7 +70,8 @@ func TestABillIsNeitherLostNorDoubled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dying := *d
+	dying, below := *d, *d.Base
+	dying.Base = &below
 	dying.Tolls, dying.Bookings = record.NewLog(mute, record.Tolls), record.NewLog(mute, record.Bookings)
 	if _, err := dying.BillToll(t.Context(), by, account, toll, any1); err != nil {
 		t.Fatal(err)
@@ -86,7 +88,7 @@ func TestABillIsNeitherLostNorDoubled(t *testing.T) {
 		t.Errorf("billed once more: %v", err)
 	}
 	for range 2 {
-		if err := deskOn(t, db, db, time.Now).Store.Settle(t.Context()); err != nil {
+		if err := deskOn(t, db, db, time.Now).Store.SettleConsequences(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -105,7 +107,7 @@ func TestABillIsNeitherLostNorDoubled(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if err := deskOn(t, db, db, time.Now).Store.Settle(t.Context()); err != nil {
+	if err := deskOn(t, db, db, time.Now).Store.SettleConsequences(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	rec, err := d.Tolls.Get(t.Context(), account, toll)
@@ -184,16 +186,16 @@ func TestWhatIsReversedLeavesNothing(t *testing.T) {
 			bookings = append(bookings, booking)
 			toll := record.Toll{TollFields: record.TollFields{Kind: "toll", Agency: "T", Amount: *usd(450), OccurredAt: record.InstantOf(now.Add(-time.Hour))}, Status: record.TollMatched,
 				VehicleID: vehicle, BookingID: name(booking)}
-			if err := d.BookedNow(t.Context(), account, &toll.BookedFor, vehicle); err != nil {
+			if err := d.Books.BookedNow(t.Context(), account, &toll.BookedFor, vehicle); err != nil {
 				t.Fatal(err)
 			}
 			tolls = append(tolls, created(h, d.Tolls, toll))
 			id := d.Store.NextID()
-			if _, err := d.OpenWork(t.Context(), by, account, id, record.WorkOrderFields{VehicleID: h.vehicles[3], Lines: []record.WorkLine{{Kind: "part", UnitCost: *usd(999)}}}); err != nil {
+			if _, err := d.Workshop.OpenWork(t.Context(), by, account, id, record.WorkOrderFields{VehicleID: h.vehicles[3], Lines: []record.WorkLine{{Kind: "part", UnitCost: *usd(999)}}}); err != nil {
 				t.Fatal(err)
 			}
 			for _, action := range []rental.WorkAction{rental.ScheduleWork, rental.StartWork, rental.CompleteWork} {
-				if _, err := d.MoveWork(t.Context(), by, account, id, WorkMove{Action: action, Start: record.InstantOf(now), End: record.InstantOf(now.Add(time.Hour))}, nil); err != nil {
+				if _, err := d.Workshop.MoveWork(t.Context(), by, account, id, workshop.WorkMove{Action: action, Start: record.InstantOf(now), End: record.InstantOf(now.Add(time.Hour))}, nil); err != nil {
 					t.Fatal(err)
 				}
 			}

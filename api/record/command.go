@@ -76,9 +76,10 @@ func refused(err error) bool {
 	return slices.Contains([]fleet.Code{fleet.CodeTransition, fleet.CodeStale, fleet.CodeConflict, fleet.CodeValidation}, fleet.CodeOf(err))
 }
 
-// Unless gives what stands in the place of a refusal, if that was written by an earlier attempt of the command that is repeated; otherwise
-// it gives the error back. It is for commands that judge a record before they write it.
-func (l *Log[T]) Unless(ctx context.Context, refusal error, by Author, account fleet.AccountID, id uint64) (Record[T], error) {
+// AlreadyDone returns the record as it stands in the place of a refusal, if what stands was written by an earlier
+// attempt of the command that is repeated; otherwise it returns the refusal. It is for commands that judge a record
+// before they write it.
+func (l *Log[T]) AlreadyDone(ctx context.Context, refusal error, by Author, account fleet.AccountID, id uint64) (Record[T], error) {
 	if !by.Again || !refused(refusal) {
 		return Record[T]{}, refusal
 	}

@@ -40,7 +40,8 @@ func (l *Log[T]) Get(ctx context.Context, account fleet.AccountID, id uint64) (R
 
 // Create writes the first revision of a record under an id that the caller got from Store.NextID, or reserved
 // earlier (see Ticket): if an earlier attempt of the same command has made the record, it is returned as it is and the
-// second result is false. That makes a repeated creation harmless. A record of somebody else is ErrTaken.
+// second result is false. That makes a repeated creation harmless. A record of somebody else is ErrTaken. Who has no
+// id calls New; who has one that says what it is the id of calls Ensure.
 func (l *Log[T]) Create(ctx context.Context, by Author, account fleet.AccountID, id uint64, body T) (Record[T], bool, error) {
 	rec, fresh, err := l.Ensure(ctx, by, account, id, body)
 	if err == nil && !fresh {
@@ -49,15 +50,16 @@ func (l *Log[T]) Create(ctx context.Context, by Author, account fleet.AccountID,
 	return rec, fresh, err
 }
 
-// Ensure is Create under an id that says what it is the id of: whoever made the record, it is the one that is meant.
+// Ensure writes the first revision of a record under an id that says what it is the id of, unless the record is there
+// already: whoever made it, it is the one that is meant. The second result says whether it was made now.
 func (l *Log[T]) Ensure(ctx context.Context, by Author, account fleet.AccountID, id uint64, body T) (Record[T], bool, error) {
 	if found, err := l.Get(ctx, account, id); fleet.CodeOf(err) != fleet.CodeNotFound {
 		return found, false, err
 	}
-	return l.Make(ctx, by, account, id, body)
+	return l.EnsureSeen(ctx, by, account, id, body)
 }
 
-// New is Create under an id of its own choice.
+// New writes the first revision of a record under an id that it chooses itself. A repeated call makes another record.
 func (l *Log[T]) New(ctx context.Context, by Author, account fleet.AccountID, body T) (Record[T], error) {
 	by.Command = NewCommand()
 	for {
@@ -67,9 +69,9 @@ func (l *Log[T]) New(ctx context.Context, by Author, account fleet.AccountID, bo
 	}
 }
 
-// Make is Ensure for a caller who has seen a moment ago that there is no record with that id: so lately that the server still knows the
-// token of one that was made since.
-func (l *Log[T]) Make(ctx context.Context, by Author, account fleet.AccountID, id uint64, body T) (Record[T], bool, error) {
+// EnsureSeen is Ensure for a caller who has seen a moment ago that there is no record with that id: so lately that the
+// server still knows the token of one that was made since.
+func (l *Log[T]) EnsureSeen(ctx context.Context, by Author, account fleet.AccountID, id uint64, body T) (Record[T], bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.store.cfg.Deadline)
 	defer cancel()
 	if err := l.number(ctx, account, &body, 1); err != nil {

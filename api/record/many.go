@@ -33,8 +33,8 @@ func (l *Log[T]) CreateMany(ctx context.Context, by Author, account fleet.Accoun
 	return errs
 }
 
-// wish is a claim that a record to be needs.
-type wish struct {
+// neededClaim is a claim that a record to be needs.
+type neededClaim struct {
 	item     int
 	claim    Claim
 	revision uint64 // that would be ours; 0 if the value is not free
@@ -108,16 +108,16 @@ func (l *Log[T]) claimAll(ctx context.Context, account fleet.AccountID, ids []ui
 		rounds = max(rounds, len(claims[i]))
 	}
 	for round := range rounds {
-		var wishes []*wish
+		var needed []*neededClaim
 		for i := range ids {
 			if good[i] && round < len(claims[i]) {
-				wishes = append(wishes, &wish{item: i, claim: claims[i][round], writeID: RandomID()})
+				needed = append(needed, &neededClaim{item: i, claim: claims[i][round], writeID: RandomID()})
 			}
 		}
-		if err := l.store.claimMany(ctx, uint64(account), ids, wishes); err != nil {
+		if err := l.store.claimMany(ctx, uint64(account), ids, needed); err != nil {
 			return good, err
 		}
-		for _, w := range wishes {
+		for _, w := range needed {
 			good[w.item] = w.won
 		}
 	}
@@ -125,9 +125,9 @@ func (l *Log[T]) claimAll(ctx context.Context, account fleet.AccountID, ids []ui
 }
 
 // claimMany makes one claim for each of many records, and notes which were won.
-func (s *Store) claimMany(ctx context.Context, account uint64, ids []uint64, wishes []*wish) error {
-	byField := make(map[string][]*wish)
-	for _, w := range wishes {
+func (s *Store) claimMany(ctx context.Context, account uint64, ids []uint64, needed []*neededClaim) error {
+	byField := make(map[string][]*neededClaim)
+	for _, w := range needed {
 		byField[w.claim.Field] = append(byField[w.claim.Field], w)
 	}
 	for _, some := range byField {
@@ -137,11 +137,11 @@ func (s *Store) claimMany(ctx context.Context, account uint64, ids []uint64, wis
 	}
 	work, inner := errgroup.WithContext(ctx)
 	work.SetLimit(claimsAtOnce)
-	for _, w := range wishes {
+	for _, w := range needed {
 		if w.revision == 0 {
 			continue
 		}
-		work.Go(func() error { return s.wishFor(inner, account, ids[w.item], w) })
+		work.Go(func() error { return s.claimNeeded(inner, account, ids[w.item], w) })
 	}
 	if err := work.Wait(); err != nil {
 		return err
@@ -154,13 +154,13 @@ func (s *Store) claimMany(ctx context.Context, account uint64, ids []uint64, wis
 	return nil
 }
 
-// findFree gives each wish whose value is free the revision that its claim would be. Two wishes for one value are one
+// findFree gives each claim whose value is free the revision that its claim would be. Two claims to one value are one
 // too many: the second is left to the long way.
-func (s *Store) findFree(ctx context.Context, account uint64, wishes []*wish) error {
-	first := &wishes[0].claim
-	byValue := make(map[string]*wish, len(wishes))
-	values := make([]string, 0, len(wishes))
-	for _, w := range wishes {
+func (s *Store) findFree(ctx context.Context, account uint64, needed []*neededClaim) error {
+	first := &needed[0].claim
+	byValue := make(map[string]*neededClaim, len(needed))
+	values := make([]string, 0, len(needed))
+	for _, w := range needed {
 		if byValue[w.claim.Value] == nil {
 			byValue[w.claim.Value] = w
 			values = append(values, w.claim.Value)
@@ -187,8 +187,8 @@ func (s *Store) findFree(ctx context.Context, account uint64, wishes []*wish) er
 		})
 }
 
-// wishFor writes a claim that may lose against another of the same revision.
-func (s *Store) wishFor(ctx context.Context, account, owner uint64, w *wish) error {
+// claimNeeded writes a claim that may lose against another of the same revision.
+func (s *Store) claimNeeded(ctx context.Context, account, owner uint64, w *neededClaim) error {
 	scope := w.claim.account(account)
 	token := claimToken(scope, w.claim.Field, w.claim.Value, w.revision)
 	batch, err := s.db.PrepareBatch(WithToken(ctx, token), insertClaim)
@@ -206,11 +206,11 @@ func (s *Store) wishFor(ctx context.Context, account, owner uint64, w *wish) err
 }
 
 // findWon notes which claims stand.
-func (s *Store) findWon(ctx context.Context, account uint64, wishes []*wish) error {
-	first := &wishes[0].claim
-	byWrite := make(map[uint64]*wish, len(wishes))
-	values, writes := make([]string, 0, len(wishes)), make([]uint64, 0, len(wishes))
-	for _, w := range wishes {
+func (s *Store) findWon(ctx context.Context, account uint64, needed []*neededClaim) error {
+	first := &needed[0].claim
+	byWrite := make(map[uint64]*neededClaim, len(needed))
+	values, writes := make([]string, 0, len(needed)), make([]uint64, 0, len(needed))
+	for _, w := range needed {
 		if w.revision != 0 {
 			byWrite[w.writeID] = w
 			values, writes = append(values, w.claim.Value), append(writes, w.writeID)

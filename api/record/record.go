@@ -54,6 +54,9 @@ type Author struct {
 	Again   bool // the command is repeated: an earlier attempt was cut short and may have done its work
 }
 
+// System is the author of what nobody asked for: what time brings about, and what follows from other records.
+var System = Author{Actor: "system"}
+
 // Claim is a value that only one record may hold at a time. A field that is unique over all accounts has Global set.
 type Claim struct {
 	Field  string // "vehicle.vin"

@@ -603,7 +603,7 @@ func TestAnIDIsOfTheRecordThatHadItFirst(t *testing.T) {
 	if _, _, err := devices.Create(t.Context(), other, account, id, device("B")); !errors.Is(err, record.ErrTaken) {
 		t.Errorf("another one in the account: %v", err)
 	}
-	if _, _, err := devices.Make(t.Context(), other, account, id, device("C")); err != nil {
+	if _, _, err := devices.EnsureSeen(t.Context(), other, account, id, device("C")); err != nil {
 		t.Errorf("another one in the account at the same time: %v", err)
 	}
 	if _, _, err := devices.Create(t.Context(), other, account+1, id, device("A")); fleet.CodeOf(err) != fleet.CodeConflict {

@@ -15,7 +15,7 @@ import (
 // Bounds of settling.
 const (
 	settleAfter  = 15 * time.Second // age of a revision whose own writer cannot be at it any more
-	settleWithin = time.Hour        // that Settle looks back, beyond what it knows to have failed
+	settleWithin = time.Hour        // that SettleConsequences looks back, beyond what it knows to have failed
 	settlePage   = 500              // revisions read at a time
 	settleFails  = 20               // failures in a row after which a pass is given up
 	markTogether = 500              // marks that are written together
@@ -29,7 +29,7 @@ type key struct {
 	revision uint64
 }
 
-// marks are revisions whose consequences were carried out, and that are not stored as such yet. They are written together, by Settle
+// marks are revisions whose consequences were carried out, and that are not stored as such yet. They are written together, by SettleConsequences
 // or when there are many: a mark that is lost with its process costs a repetition.
 type marks struct {
 	mu      sync.Mutex
@@ -41,7 +41,7 @@ type marked struct {
 	at time.Time
 }
 
-// settling is what one pass of Settle leaves to the next.
+// settling is what one pass of SettleConsequences leaves to the next.
 type settling struct {
 	mu    sync.Mutex
 	since time.Time // what was written before is settled; zero before the first pass
@@ -91,10 +91,10 @@ func (s *Store) storeMarks(ctx context.Context) error {
 	return nil
 }
 
-// Settle carries out the consequences of revisions that are not known to have had all of them: their writer died after the write, or
+// SettleConsequences carries out the consequences of revisions that are not known to have had all of them: their writer died after the write, or
 // one of them failed. It looks back over an hour, further to what failed, and the first time as far as to an hour before the newest revision
 // that is known to be settled. Any number of processes may do it at once. The error says what still fails; it is tried again by the next call.
-func (s *Store) Settle(ctx context.Context) error {
+func (s *Store) SettleConsequences(ctx context.Context) error {
 	if len(s.consequences) == 0 {
 		return nil
 	}
@@ -117,7 +117,7 @@ func (s *Store) Settle(ctx context.Context) error {
 	return errors.Join(stored, failed, s.storeMarks(ctx))
 }
 
-// Resume does what Mend and Settle do over everything since an instant, for who writes with another clock than today's and may have been
+// Resume does what Mend and SettleConsequences do over everything since an instant, for who writes with another clock than today's and may have been
 // cut short.
 func (s *Store) Resume(ctx context.Context, since time.Time) error {
 	s.mending.mu.Lock()
@@ -129,7 +129,7 @@ func (s *Store) Resume(ctx context.Context, since time.Time) error {
 	if err := s.Mend(ctx); err != nil {
 		return err
 	}
-	return s.Settle(ctx)
+	return s.SettleConsequences(ctx)
 }
 
 // settleSpan returns the instants between which revisions are looked at.
@@ -174,7 +174,7 @@ func (s *Store) settlePass(ctx context.Context, since, until time.Time) (whole b
 			return false, errors.Join(first, err)
 		}
 		for _, m := range some {
-			err := s.settle(ctx, m)
+			err := s.settleRevision(ctx, m)
 			if err == nil {
 				fails = 0
 			} else {
@@ -209,8 +209,8 @@ func (s *Store) unsettled(ctx context.Context, kinds []string, since, until time
 	})
 }
 
-// settle carries out what follows from one revision, and marks it.
-func (s *Store) settle(ctx context.Context, m marked) error {
+// settleRevision carries out what follows from one revision, and marks it.
+func (s *Store) settleRevision(ctx context.Context, m marked) error {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.Deadline)
 	defer cancel()
 	revisions, err := s.revisions(ctx, m.account, m.kind, m.id, m.revision+1, 2)

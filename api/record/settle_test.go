@@ -66,7 +66,7 @@ func later(t *testing.T, db driver.Conn, ahead time.Duration) (*record.Store, *n
 
 func settle(t *testing.T, s *record.Store, fails bool) {
 	t.Helper()
-	if err := s.Settle(t.Context()); (err != nil) != fails {
+	if err := s.SettleConsequences(t.Context()); (err != nil) != fails {
 		t.Errorf("settle: %v", err)
 	}
 }

@@ -26,8 +26,11 @@ type Written struct {
 	After     json.RawMessage
 }
 
+// System is the author of what follows from the revision: the system, on account of the request that wrote it.
+func (w Written) System() Author { return Author{Actor: System.Actor, RequestID: w.RequestID} }
+
 // Consequence is what follows from the revisions of a kind: postings, events, another record's state. It is carried out after
-// the write is decided, and again whenever it is not certain that it was (see Store.Settle): so it must be harmless to
+// the write is decided, and again whenever it is not certain that it was (see Store.SettleConsequences): so it must be harmless to
 // repeat, by identities that come from the revision, and must not mind that newer revisions stand by then.
 type Consequence func(ctx context.Context, w Written) error
 
@@ -66,7 +69,7 @@ func Bodies[T any](w Written) (before, after *T, err error) {
 }
 
 // written carries out what follows from a revision that has just come to stand, and returns the error of list, which has the tables of current
-// records know it. What else fails is not the caller's, for the write is decided: Settle does it again.
+// records know it. What else fails is not the caller's, for the write is decided: SettleConsequences does it again.
 func (s *Store) written(ctx context.Context, r *revision, before string, list func() error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*s.cfg.Deadline)
 	defer cancel()

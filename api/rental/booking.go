@@ -43,9 +43,6 @@ const (
 	Correct Action = "correct"        // what was noted wrongly when the vehicle changed hands
 )
 
-// Actions lists every action.
-var Actions = []Action{Confirm, Expire, Cancel, NoShow, Pickup, Return, Reopen, Change, Extend, Swap, Assign, Charge, Deposit, Inspect, Damage, Correct}
-
 // States lists every state, in the order of a booking's life.
 var States = []string{record.BookingPending, record.BookingConfirmed, record.BookingActive, record.BookingCompleted, record.BookingCancelled,
 	record.BookingNoShow, record.BookingExpired}

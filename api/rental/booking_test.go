@@ -27,6 +27,10 @@ var allowed = map[string]string{
 	"completed": "", "cancelled": "", "no_show": "", "expired": "",
 }
 
+// actions are all that may be done with a booking.
+var actions = []rental.Action{rental.Confirm, rental.Expire, rental.Cancel, rental.NoShow, rental.Pickup, rental.Return, rental.Reopen,
+	rental.Change, rental.Extend, rental.Swap, rental.Assign, rental.Charge, rental.Deposit, rental.Inspect, rental.Damage, rental.Correct}
+
 func TestEachMoveIsLegalOrRefused(t *testing.T) {
 	if len(machine) != len(rental.States) {
 		t.Fatalf("%d states are told of, %d exist", len(machine), len(rental.States))
@@ -37,7 +41,7 @@ func TestEachMoveIsLegalOrRefused(t *testing.T) {
 			action, to, _ := strings.Cut(word, "=")
 			legal[action] = to
 		}
-		for _, action := range rental.Actions {
+		for _, action := range actions {
 			got, err := rental.Next(7, from, action)
 			want, ok := legal[string(action)]
 			delete(legal, string(action))

@@ -22,9 +22,6 @@ const (
 // Lapse is what time does to an authorization; it is nobody's to order.
 const Lapse DepositAction = "lapse"
 
-// DepositActions lists those that callers order.
-var DepositActions = []DepositAction{Authorize, Capture, Release, Apply}
-
 // depositMoves says to which state an action leads from a state. What a release of captured money leads to depends on what is left.
 //
 //	none, required, expired ── authorize ──► authorized ── capture ──► captured ── apply, release ──► captured, or when nothing is left applied, released

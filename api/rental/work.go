@@ -28,9 +28,6 @@ const (
 	CancelWork   WorkAction = "cancel"
 )
 
-// WorkActions lists every action.
-var WorkActions = []WorkAction{ScheduleWork, StartWork, HoldWork, ResumeWork, CompleteWork, CancelWork}
-
 // WorkStates lists every state of a work order, in the order of its life.
 var WorkStates = []string{record.WorkDraft, record.WorkScheduled, record.WorkInProgress, record.WorkOnHold, record.WorkCompleted, record.WorkCancelled}
 

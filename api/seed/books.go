@@ -8,14 +8,15 @@ import (
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/desk"
+	"github.com/motorpool/fleet/api/desk/workshop"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rental"
 	"github.com/motorpool/fleet/api/rental/ledger"
 	"github.com/motorpool/fleet/api/rental/price"
 )
 
-// settle does what follows from a booking in money: the payment, the damage, the deposit.
-func (w *worker) settle(ctx context.Context, r *Rental, rec record.Record[record.Booking], until time.Time) error {
+// settleMoney does what follows from a booking in money: the payment, the damage, the deposit.
+func (w *worker) settleMoney(ctx context.Context, r *Rental, rec record.Record[record.Booking], until time.Time) error {
 	o := desk.Order{By: by, Account: w.Account, Booking: rec.ID}
 	if rec.Body.Status == record.BookingCompleted && r.Damage != "" && len(rec.Body.Damages) == 0 {
 		w.clock.Set(r.ActualReturn.Add(time.Hour))
@@ -73,7 +74,7 @@ func (w *worker) pay(ctx context.Context, r *Rental, rec record.Record[record.Bo
 	if method == "card" {
 		p.Provider, p.Fee = "demo", &record.Money{Amount: totals.Total.Amount*29/1000 + 30, Currency: totals.Total.Currency}
 	}
-	if p.BookedFor, _, err = w.PaymentFor(ctx, w.Account, p.BookingID, p.CustomerID); err != nil {
+	if p.BookedFor, _, err = w.Books.PaymentFor(ctx, w.Account, p.BookingID, p.CustomerID); err != nil {
 		return err
 	}
 	_, _, err = w.Payments.Create(ctx, by, w.Account, w.id(r.BookedAt, sortPayment, 0), p)
@@ -85,7 +86,7 @@ func (w *worker) service(ctx context.Context, s Service, until time.Time) error 
 	w.clock.Set(s.From.Add(-48 * time.Hour))
 	dollars := func(cents int64) record.Money { return record.Money{Amount: cents, Currency: "USD"} }
 	id := w.id(s.From, sortWork, 0)
-	rec, err := w.OpenWork(ctx, by, w.Account, id, record.WorkOrderFields{
+	rec, err := w.Workshop.OpenWork(ctx, by, w.Account, id, record.WorkOrderFields{
 		VehicleID: s.Car, Type: s.Type, Title: s.Title, Vendor: "Eastside Garage", ScheduledStart: record.InstantOf(s.From), ScheduledEnd: record.InstantOf(s.Until),
 		Lines: []record.WorkLine{{Kind: "labor", Description: "Labor", Quantity: 100, UnitCost: dollars(s.LaborCents)}, {Kind: "part", Description: "Parts", Quantity: 100, UnitCost: dollars(s.PartsC)}},
 	})
@@ -95,17 +96,17 @@ func (w *worker) service(ctx context.Context, s Service, until time.Time) error 
 	for _, step := range []struct {
 		from string
 		at   time.Time
-		move desk.WorkMove
+		move workshop.WorkMove
 	}{
-		{record.WorkDraft, s.From.Add(-47 * time.Hour), desk.WorkMove{Action: rental.ScheduleWork}},
-		{record.WorkScheduled, s.From, desk.WorkMove{Action: rental.StartWork}},
-		{record.WorkInProgress, s.Until, desk.WorkMove{Action: rental.CompleteWork, MileageMi: &s.MileageMi}},
+		{record.WorkDraft, s.From.Add(-47 * time.Hour), workshop.WorkMove{Action: rental.ScheduleWork}},
+		{record.WorkScheduled, s.From, workshop.WorkMove{Action: rental.StartWork}},
+		{record.WorkInProgress, s.Until, workshop.WorkMove{Action: rental.CompleteWork, MileageMi: &s.MileageMi}},
 	} {
 		if rec.Body.Status != step.from || !step.at.Before(until) {
 			continue
 		}
 		w.clock.Set(step.at)
-		if rec, err = w.MoveWork(ctx, by, w.Account, id, step.move, nil); err != nil {
+		if rec, err = w.Workshop.MoveWork(ctx, by, w.Account, id, step.move, nil); err != nil {
 			return fmt.Errorf("work order, %s: %w", step.from, err)
 		}
 	}
@@ -127,7 +128,7 @@ func (w *worker) expenses(ctx context.Context, car string, since, until time.Tim
 			e.ServicePeriod = &record.DateRange{From: c.From.Format(time.DateOnly), To: c.To.Format(time.DateOnly)}
 		}
 		var err error
-		if e.BookedFor, _, err = w.BookedFor(ctx, w.Account, car, "", ""); err != nil {
+		if e.BookedFor, _, err = w.Books.BookedFor(ctx, w.Account, car, "", ""); err != nil {
 			return err
 		}
 		if _, _, err = w.Expenses.Create(ctx, by, w.Account, w.id(c.On, sortExpense, c.Number), e); err != nil {

@@ -357,7 +357,7 @@ func (w *worker) rental(ctx context.Context, car Car, r *Rental, until time.Time
 	if err != nil {
 		return err
 	}
-	return w.settle(ctx, r, rec, until)
+	return w.settleMoney(ctx, r, rec, until)
 }
 
 // pct is a share of a tank or a battery.

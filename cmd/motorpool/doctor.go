@@ -14,7 +14,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
-	"github.com/motorpool/fleet/api/desk"
+	"github.com/motorpool/fleet/api/desk/books"
 	"github.com/motorpool/fleet/pipeline/topic"
 	"github.com/motorpool/fleet/query"
 	"github.com/motorpool/fleet/schemas"
@@ -185,7 +185,7 @@ func examineLedger(ctx context.Context, db driver.Conn) []finding {
 	findings := []finding{judge("ledger", faults == query.LedgerFaults{},
 		fmt.Sprintf("%d transactions out of balance, %d incomplete, %d entries twice", faults.Unbalanced, faults.Incomplete, faults.Doubled),
 		"what is just being written counts too, and incomplete ones are completed within a minute while 'motorpool serve' runs: ask again, and report what stays")}
-	looked, wrong, err := desk.CheckBooks(ctx, db, ledgerSample)
+	looked, wrong, err := books.CheckBooks(ctx, db, ledgerSample)
 	if err != nil {
 		return append(findings, judge("ledger and records", false, err.Error(), "try again"))
 	}

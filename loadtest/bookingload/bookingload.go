@@ -100,7 +100,7 @@ func Run(ctx context.Context, sys *system.System, o Options) (Result, error) {
 }
 
 // fill makes one of everything through the interface, and the rest as copies of it: as if they had been written two hours ago, and what follows
-// from that carried out (record.Store.Settle looks back over an hour).
+// from that carried out (record.Store.SettleConsequences looks back over an hour).
 func (f *filled) fill(ctx context.Context) error {
 	var vehicle, customer, booking struct{ ID string }
 	money := map[string]any{"amount": 5900, "currency": "USD"}
