@@ -103,6 +103,10 @@ fuzz-api: build ## call every operation of the OpenAPI document with all sorts o
 	$(OPENAPI_DIR)/bin/pip install -q -r loadtest/openapi/requirements.txt
 	loadtest/openapi/fuzz.sh bin/motorpool $(OPENAPI_DIR)/bin/schemathesis --max-time $(OPENAPI_TIME)
 
+.PHONY: state
+state: deps ## keep the newest schema in schemas/states as that of a release, RELEASE=v0.1.0
+	MOTORPOOL_REQUIRE_ENGINES=1 $(GO) test ./schemas -count=1 -run TestUpgradeFromEveryRelease -release "$${RELEASE:?such as v0.1.0}"
+
 .PHONY: clean
 clean: ## remove what was built (not the data)
 	rm -rf bin dist

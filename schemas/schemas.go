@@ -6,7 +6,10 @@
 //
 // Apply brings a database to the newest schema and may be run by any number of processes at once and any number of
 // times: every file holds one statement that does nothing if its object stands already, and each applied file is
-// noted in schema_versions. A file that was applied is never edited; a change is a new file with a higher number.
+// noted in schema_versions. A file that a release has applied is never edited, renamed or removed; a change is a new
+// file with a higher number. Files of the first release have numbers by subject: record from 0010, ingest from 1010,
+// derived from 2010, rental from 3010, store from 4010, views of a subject from 500 on. What comes later, whatever it
+// is about, takes the next number from 5000 on: the last file is the newest, which is how a backup names its schema.
 package schemas
 
 import (
@@ -35,7 +38,7 @@ var queries = paths("queries/*/*.sql")
 
 // Migration is one file of a folder of tables/ or views/: a four-digit number, a name and one statement.
 type Migration struct {
-	Version  string // "0040_positions"
+	Version  string // "1010_positions"
 	SQL      string
 	Checksum string // of SQL, in hex
 }
@@ -54,8 +57,8 @@ func Migrations() []Migration {
 	return all
 }
 
-// Query returns the text of <name>.sql of a folder of queries/. A name that does not exist is a fault of the program and
-// panics.
+// Query returns the text of <name>.sql of a folder of queries/. A name that does not exist is a fault of the program
+// and panics.
 func Query(name string) string {
 	file, ok := queries[name]
 	if !ok {
