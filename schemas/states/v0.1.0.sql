@@ -152,7 +152,7 @@ CREATE TABLE blocks
     `reason` String DEFAULT JSONExtractString(body, 'reason'),
     `source_id` String DEFAULT JSONExtractString(body, 'source_id'),
     `to_location_id` String DEFAULT JSONExtractString(body, 'to_location_id'),
-    `external_ids` Array(String),
+    `external_ids` Array(String) DEFAULT [],
     `body` String CODEC(ZSTD(3)),
     INDEX until_range until TYPE minmax GRANULARITY 1,
     INDEX vehicle_bloom vehicle_id TYPE bloom_filter GRANULARITY 1
@@ -327,7 +327,7 @@ CREATE TABLE customer_notes
     `text` String DEFAULT JSONExtractString(body, 'text'),
     `author` String DEFAULT JSONExtractString(body, 'author'),
     `pinned` LowCardinality(String) DEFAULT if(JSONExtractBool(body, 'pinned'), 'true', 'false'),
-    `external_ids` Array(String),
+    `external_ids` Array(String) DEFAULT [],
     `body` String CODEC(ZSTD(3)),
     INDEX customer_id_bloom customer_id TYPE bloom_filter GRANULARITY 1
 )
@@ -447,7 +447,7 @@ CREATE TABLE device_commands
     `expires_at` DateTime64(3, 'UTC') DEFAULT parseDateTime64BestEffortOrZero(JSONExtractString(body, 'expires_at'), 3, 'UTC'),
     `try_at` DateTime64(3, 'UTC') DEFAULT parseDateTime64BestEffortOrZero(JSONExtractString(body, 'try_at'), 3, 'UTC'),
     `status_since` DateTime64(3, 'UTC') DEFAULT parseDateTime64BestEffortOrZero(JSONExtractString(body, 'status_since'), 3, 'UTC'),
-    `external_ids` Array(String),
+    `external_ids` Array(String) DEFAULT [],
     `body` String CODEC(ZSTD(3)),
     INDEX device_id_bloom device_id TYPE bloom_filter GRANULARITY 1,
     INDEX expires_at_minmax expires_at TYPE minmax GRANULARITY 1
@@ -547,7 +547,7 @@ CREATE TABLE documents
     `expires_on` String DEFAULT JSONExtractString(body, 'expires_on'),
     `content_type` LowCardinality(String) DEFAULT JSONExtractString(body, 'content_type'),
     `size_bytes` UInt64 DEFAULT JSONExtractUInt(body, 'size_bytes'),
-    `external_ids` Array(String),
+    `external_ids` Array(String) DEFAULT [],
     `body` String CODEC(ZSTD(3)),
     INDEX customer_id_bloom customer_id TYPE bloom_filter GRANULARITY 1
 )
@@ -849,7 +849,7 @@ CREATE TABLE jobs
     `archived_at` Nullable(DateTime64(3, 'UTC')),
     `kind` LowCardinality(String) DEFAULT JSONExtractString(body, 'kind'),
     `subject` String DEFAULT JSONExtractString(body, 'subject'),
-    `external_ids` Array(String),
+    `external_ids` Array(String) DEFAULT [],
     `body` String CODEC(ZSTD(3)),
     `subject_id` String ALIAS subject
 )
@@ -989,7 +989,7 @@ CREATE TABLE meter_readings
     `source` LowCardinality(String) DEFAULT JSONExtractString(body, 'source'),
     `source_id` String DEFAULT JSONExtractString(body, 'source_id'),
     `voided` Bool DEFAULT JSONExtractBool(body, 'voided'),
-    `external_ids` Array(String),
+    `external_ids` Array(String) DEFAULT [],
     `body` String CODEC(ZSTD(3)),
     INDEX vehicle_bloom vehicle_id TYPE bloom_filter GRANULARITY 1
 )
@@ -2204,7 +2204,7 @@ INSERT INTO schema_versions (version, checksum) VALUES
     ('0020_vehicles', '32149da64514214e'),
     ('0022_api_keys', '38b5087f936d0ca4'),
     ('0023_accounts', 'fa65bfbb640b813c'),
-    ('0026_jobs', 'bde08c7f59763bc4'),
+    ('0026_jobs', 'c3490d884a43522a'),
     ('0030_key_uses', 'bbf9a597c55e3f9a'),
     ('0040_job_steps', '8e8cffaa20ad7204'),
     ('0044_job_input', 'a0578afa09541441'),
@@ -2230,7 +2230,7 @@ INSERT INTO schema_versions (version, checksum) VALUES
     ('1170_device_owners', '82bc700e16907844'),
     ('1180_ingest_holds', '65f0d18371d640e4'),
     ('1210_devices', '581dc86499af1d12'),
-    ('1220_device_commands', 'b43fc660089e2f8e'),
+    ('1220_device_commands', '0ee1c9ccdaf56f4f'),
     ('1510_positions_by_cell_feed', '7a386fd866871ddd'),
     ('1520_telemetry_1m_feed', '46319ece513ef50a'),
     ('1530_telemetry_1h_feed', 'a1a2375e9e318a87'),
@@ -2273,12 +2273,12 @@ INSERT INTO schema_versions (version, checksum) VALUES
     ('3150_quotes', '031075ae6abe0c25'),
     ('3160_bookings', '7805b7402eab45e3'),
     ('3170_customers', 'b0be4bcb24351fe9'),
-    ('3180_customer_notes', '52369525f3a46a29'),
-    ('3190_documents', '4e8406d6735af301'),
+    ('3180_customer_notes', 'ca5770278595a9f6'),
+    ('3190_documents', '3d8dd06f823ecb8a'),
     ('3200_tolls', 'c996867417736586'),
-    ('3210_meter_readings', '34f5f2c843c71e00'),
+    ('3210_meter_readings', '699557a01937d10b'),
     ('3220_meters', 'bbc119e4ea04368a'),
-    ('3230_blocks', '2472822172506dde'),
+    ('3230_blocks', 'fe5c0b43163e0fab'),
     ('3240_payments', '76e165ff0b1aebc8'),
     ('3250_expenses', '46e48e4931049842'),
     ('3260_service_tasks', 'b134da3a887ec214'),

@@ -21,7 +21,7 @@ CREATE TABLE IF NOT EXISTS device_commands
         DEFAULT parseDateTime64BestEffortOrZero(JSONExtractString(body, 'try_at'), 3, 'UTC'),
     status_since DateTime64(3, 'UTC')
         DEFAULT parseDateTime64BestEffortOrZero(JSONExtractString(body, 'status_since'), 3, 'UTC'),
-    external_ids Array(String),
+    external_ids Array(String) DEFAULT [],
     body         String CODEC(ZSTD(3)),
     INDEX device_id_bloom device_id TYPE bloom_filter GRANULARITY 1,
     INDEX expires_at_minmax expires_at TYPE minmax GRANULARITY 1

@@ -11,7 +11,7 @@ CREATE TABLE IF NOT EXISTS jobs
     archived_at  Nullable(DateTime64(3, 'UTC')),
     kind         LowCardinality(String) DEFAULT JSONExtractString(body, 'kind'),
     subject      String DEFAULT JSONExtractString(body, 'subject'),
-    external_ids Array(String),
+    external_ids Array(String) DEFAULT [],
     body         String CODEC(ZSTD(3)),
     subject_id   String ALIAS subject
 )

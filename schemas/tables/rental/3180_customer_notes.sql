@@ -13,7 +13,7 @@ CREATE TABLE IF NOT EXISTS customer_notes
     text         String DEFAULT JSONExtractString(body, 'text'),
     author       String DEFAULT JSONExtractString(body, 'author'),
     pinned       LowCardinality(String) DEFAULT if(JSONExtractBool(body, 'pinned'), 'true', 'false'),
-    external_ids Array(String),
+    external_ids Array(String) DEFAULT [],
     body         String CODEC(ZSTD(3)),
     INDEX customer_id_bloom customer_id TYPE bloom_filter GRANULARITY 1
 )

@@ -15,7 +15,7 @@ CREATE TABLE IF NOT EXISTS documents
     expires_on   String DEFAULT JSONExtractString(body, 'expires_on'),
     content_type LowCardinality(String) DEFAULT JSONExtractString(body, 'content_type'),
     size_bytes   UInt64 DEFAULT JSONExtractUInt(body, 'size_bytes'),
-    external_ids Array(String),
+    external_ids Array(String) DEFAULT [],
     body         String CODEC(ZSTD(3)),
     INDEX customer_id_bloom customer_id TYPE bloom_filter GRANULARITY 1
 )

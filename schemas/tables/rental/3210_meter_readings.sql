@@ -17,7 +17,7 @@ CREATE TABLE IF NOT EXISTS meter_readings
     source       LowCardinality(String) DEFAULT JSONExtractString(body, 'source'),
     source_id    String DEFAULT JSONExtractString(body, 'source_id'),
     voided       Bool DEFAULT JSONExtractBool(body, 'voided'),
-    external_ids Array(String),
+    external_ids Array(String) DEFAULT [],
     body         String CODEC(ZSTD(3)),
     INDEX vehicle_bloom vehicle_id TYPE bloom_filter GRANULARITY 1
 )

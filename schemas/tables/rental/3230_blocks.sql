@@ -19,7 +19,7 @@ CREATE TABLE IF NOT EXISTS blocks
     reason         String DEFAULT JSONExtractString(body, 'reason'),
     source_id      String DEFAULT JSONExtractString(body, 'source_id'),
     to_location_id String DEFAULT JSONExtractString(body, 'to_location_id'),
-    external_ids   Array(String),
+    external_ids   Array(String) DEFAULT [],
     body           String CODEC(ZSTD(3)),
     INDEX until_range until TYPE minmax GRANULARITY 1,
     INDEX vehicle_bloom vehicle_id TYPE bloom_filter GRANULARITY 1
