@@ -10,7 +10,7 @@ import (
 
 // Change says that a vehicle has new fixes or signals in [From, To], stored already. It is a record of the topic changes.
 // Inputs, if they are there, are all that is new of what trips and alerts are derived from, as pipeline/derive packs it. They
-// are the last member, which ParseChange counts on.
+// are the last member, which codec.ParseChange counts on.
 type Change struct {
 	Account AccountID `json:"account,string"`
 	Vehicle VehicleID `json:"vehicle,string"`
@@ -50,7 +50,7 @@ type Event struct {
 	Kind     Kind            `json:"kind"`  // of the object: something derived, or a record
 	Object   uint64          `json:"object,string"`
 	Revision uint32          `json:"revision"` // of the object
-	Body     json.RawMessage `json:"body"`     // the object, as Entity writes itself, or as a record is stored; Append does not look whether it is JSON
+	Body     json.RawMessage `json:"body"`     // the object, as Entity writes itself, or as a record is stored
 }
 
 // Types of events. What a repair makes of a closed thing is an update; what no longer holds is deleted.

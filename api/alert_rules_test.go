@@ -8,6 +8,7 @@ import (
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/pipeline/registry"
 	"github.com/motorpool/fleet/query"
 )
 
@@ -122,7 +123,7 @@ func TestTripSettingsOfAnAccountAndAVehicle(t *testing.T) {
 	v := w.do("POST", "/v1/vehicles", `{"make":"A","model":"B","fuel_capacity_gal":15.5,"battery_kwh":75,"trip_settings":{"stop_after_s":120}}`).ok(201)
 	wantEqual(t, "vehicle", fmt.Sprint(v.object()["trip_settings"], v.object()["fuel_capacity_gal"]), "map[stop_after_s:120] 15.5")
 	wantEqual(t, "of a vehicle", w.do("PATCH", "/v1/vehicles/"+v.id(), `{"trip_settings":{"split_s":60,"no_data_s":600}}`).faults(), "/trip_settings/split_s")
-	policies := query.NewPolicies(w.db)
+	policies := registry.NewPolicies(w.db)
 	if err := policies.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}

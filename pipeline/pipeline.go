@@ -33,8 +33,8 @@ import (
 	"github.com/motorpool/fleet/pipeline/consume"
 	"github.com/motorpool/fleet/pipeline/derive"
 	"github.com/motorpool/fleet/pipeline/fix"
+	"github.com/motorpool/fleet/pipeline/registry"
 	"github.com/motorpool/fleet/pipeline/sink"
-	"github.com/motorpool/fleet/query"
 )
 
 // Config holds the settings of the chain.
@@ -74,7 +74,7 @@ type ChangePublisher interface {
 // Deps are what chains share.
 type Deps struct {
 	DB       driver.Conn
-	Registry *query.Registry
+	Registry *registry.Devices
 	Letters  LetterPublisher
 	Changes  ChangePublisher
 	Apart    *Apart
@@ -303,7 +303,7 @@ func (c *Chain) identify(ctx context.Context, b *consume.Batch) error {
 			if !ok && !asked {
 				// It may have been registered a moment ago.
 				asked = true
-				if err := c.deps.Registry.RefreshNow(ctx); err != nil {
+				if err := c.deps.Registry.LookAgain(ctx); err != nil {
 					return err
 				}
 				last, ok = c.deps.Registry.Lookup(r.UniqueID)

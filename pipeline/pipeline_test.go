@@ -21,8 +21,8 @@ import (
 	"github.com/motorpool/fleet/deploy/embedded/embeddedtest"
 	"github.com/motorpool/fleet/pipeline/codec"
 	"github.com/motorpool/fleet/pipeline/consume"
+	"github.com/motorpool/fleet/pipeline/registry"
 	"github.com/motorpool/fleet/pipeline/sink"
-	"github.com/motorpool/fleet/query"
 	"github.com/motorpool/fleet/schemas/schematest"
 )
 
@@ -48,7 +48,7 @@ func newBench(t testing.TB) *bench {
 	db := schematest.Open(t)
 	b := &bench{t: t, db: db, cfg: DefaultConfig()}
 	b.deps = Deps{
-		DB: db, Registry: query.NewRegistry(db), Letters: b, Apart: NewApart(&b.cfg),
+		DB: db, Registry: registry.NewDevices(db), Letters: b, Apart: NewApart(&b.cfg),
 		Metrics: NewMetrics(prometheus.NewRegistry()), Log: slog.New(slog.DiscardHandler), Changes: b,
 	}
 	return b
@@ -598,7 +598,7 @@ func TestDeviceTakenAwayBetweenACrashAndTheNextTryIsKeptApart(t *testing.T) {
 	b.register(1)
 	batch := batchOf(0, fixAt(1, 1), fixAt(2, 1))
 	b.killed(batch, 1)
-	b.deps.Registry = query.NewRegistry(b.db)
+	b.deps.Registry = registry.NewDevices(b.db)
 	if err := b.db.Exec(t.Context(), "INSERT INTO devices (account, id, revision, created_at, updated_at, archived_at, unique_id, body) SELECT account, id, 2, created_at, now64(3), now64(3), unique_id, body FROM devices"); err != nil {
 		t.Fatal(err)
 	}

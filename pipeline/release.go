@@ -13,7 +13,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"github.com/motorpool/fleet"
-	"github.com/motorpool/fleet/query"
+	"github.com/motorpool/fleet/pipeline/registry"
 	"github.com/motorpool/fleet/schemas"
 )
 
@@ -47,27 +47,23 @@ func (a *Apart) take(uniqueID string) bool {
 // read takes over the counts of the store, and returns the devices with any that are chosen. newest is when the last of a
 // device's came.
 func (a *Apart) read(ctx context.Context, db driver.Conn, chosen func(uniqueID string, newest fleet.Millis) bool) ([]string, error) {
-	rows, err := db.Query(ctx, schemas.Query("unregistered_devices"))
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
 	var found []string
 	counts, sum := make(map[string]int), 0
-	for rows.Next() {
+	err := schemas.EachRow(ctx, db, "count reports that are kept apart", schemas.Query("unregistered_devices"), nil, func(row schemas.Row) error {
 		var uniqueID string
 		var n uint64
 		var newest int64
-		if err := rows.Scan(&uniqueID, &n, &newest); err != nil {
-			return nil, err
+		if err := row.Scan(&uniqueID, &n, &newest); err != nil {
+			return err
 		}
 		counts[uniqueID] = int(n)
 		sum += int(n)
 		if chosen(uniqueID, fleet.Millis(newest)) {
 			found = append(found, uniqueID)
 		}
-	}
-	if err := rows.Err(); err != nil {
+		return nil
+	})
+	if err != nil {
 		return nil, err
 	}
 	a.mu.Lock()
@@ -96,7 +92,7 @@ type ReleasePublisher interface {
 // process of a group does it, the one that is told to be in charge.
 type Releaser struct {
 	db       driver.Conn
-	registry *query.Registry
+	registry *registry.Devices
 	apart    *Apart
 	out      ReleasePublisher
 	metrics  *Metrics
@@ -179,28 +175,23 @@ func (r *Releaser) release(ctx context.Context, uniqueID string) error {
 		return nil // it was taken away a moment ago
 	}
 	since := clickhouse.Named("since", int64(device.Since))
-	rows, err := r.db.Query(ctx, schemas.Query("unregistered_reports"), clickhouse.Named("unique_id", uniqueID), since, clickhouse.Named("limit", releaseMost))
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	var reports []Kept
+	args := []any{clickhouse.Named("unique_id", uniqueID), since, clickhouse.Named("limit", releaseMost)}
 	var until fleet.Millis
-	for rows.Next() {
-		var at time.Time
-		var partition uint16
-		var offset uint64
-		var index uint32
-		k := Kept{UniqueID: uniqueID}
-		var report string
-		if err := rows.Scan(&at, &k.Topic, &partition, &offset, &index, &k.Run, &report); err != nil {
-			return err
-		}
-		k.At, k.Report = fleet.MillisOf(at), []byte(report)
-		until = max(until, k.At)
-		reports = append(reports, k)
-	}
-	if err := rows.Err(); err != nil || len(reports) == 0 {
+	reports, err := schemas.AllRows(ctx, r.db, "read reports that are kept apart", schemas.Query("unregistered_reports"), args,
+		func(k *Kept, row schemas.Row) error {
+			var at time.Time
+			var partition uint16
+			var offset uint64
+			var index uint32
+			var report string
+			if err := row.Scan(&at, &k.Topic, &partition, &offset, &index, &k.Run, &report); err != nil {
+				return err
+			}
+			k.UniqueID, k.At, k.Report = uniqueID, fleet.MillisOf(at), []byte(report)
+			until = max(until, k.At)
+			return nil
+		})
+	if err != nil || len(reports) == 0 {
 		return err
 	}
 	if err := r.out.PublishReleased(ctx, reports); err != nil {

@@ -300,54 +300,28 @@ func (c *Chain) loadStates(ctx context.Context, vehicles []*vehicle) error {
 	if err != nil {
 		return err
 	}
-	rows, err := c.deps.DB.Query(ctx, schemas.Query("vehicle_states"))
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var account, id, device, h3cell uint64
-		var fixTime, deviceTime, received, newest time.Time
-		var lat, lng, candidateLat, candidateLng int32
-		var altitude *int32
-		var speed, course *uint16
-		var accuracy, odometer *uint32
-		var satellites *uint8
-		var ignition, motion int8
-		var alarm string
-		var flags uint32
+	return schemas.EachRow(ctx, c.deps.DB, "read states", schemas.Query("vehicle_states"), nil, func(row schemas.Row) error {
+		var account, id uint64
+		var last fleet.StoredPosition
+		var newest time.Time
 		var candidateTime *time.Time
+		var candidateLat, candidateLng int32
 		var wheels fleet.Wheels
-		if err := rows.Scan(&account, &id, &device, &fixTime, &deviceTime, &received, &lat, &lng, &altitude, &speed, &course, &accuracy,
-			&odometer, &satellites, &ignition, &motion, &alarm, &h3cell, &flags, &newest, &candidateTime, &candidateLat, &candidateLng,
-			(*int64)(&wheels.Goes), (*int64)(&wheels.Same), &wheels.Speed, &wheels.Way, (*int64)(&wheels.Mute)); err != nil {
+		columns := append([]any{&account, &id}, last.Columns()...)
+		columns = append(columns, &newest, &candidateTime, &candidateLat, &candidateLng,
+			(*int64)(&wheels.Goes), (*int64)(&wheels.Same), &wheels.Speed, &wheels.Way, (*int64)(&wheels.Mute))
+		if err := row.Scan(columns...); err != nil {
 			return err
 		}
 		v := c.vehicle(vehicleKey{fleet.AccountID(account), fleet.VehicleID(id)})
-		v.state.Last = fleet.Position{
-			Account: v.key.account, Vehicle: v.key.vehicle, Device: fleet.DeviceID(device),
-			FixTime: fleet.MillisOf(fixTime), DeviceTime: fleet.MillisOf(deviceTime), ReceivedTime: fleet.MillisOf(received),
-			Lat: float64(lat) / 1e7, Lng: float64(lng) / 1e7, Altitude: unscaled(altitude, 10), Speed: unscaled(speed, 100),
-			Course: unscaled(course, 100), Accuracy: unscaled(accuracy, 10), Odometer: unscaled(odometer, 1), Satellites: -1,
-			Ignition: fleet.Tri(ignition), Motion: fleet.Tri(motion), Alarm: alarm, Cell: fleet.Cell(h3cell), Flags: fleet.Flags(flags),
-		}
-		if satellites != nil {
-			v.state.Last.Satellites = int(*satellites)
-		}
+		v.state.Last = fleet.Position{Account: v.key.account, Vehicle: v.key.vehicle}
+		last.Restore(&v.state.Last)
 		v.state.Newest, v.state.Wheels = fleet.MillisOf(newest), wheels
 		if candidateTime != nil {
-			v.state.Candidate = fix.Candidate{Time: fleet.MillisOf(*candidateTime), Lat: float64(candidateLat) / 1e7, Lng: float64(candidateLng) / 1e7}
+			v.state.Candidate = fix.Candidate{Time: fleet.MillisOf(*candidateTime), Lat: fleet.CoordinateOf(candidateLat), Lng: fleet.CoordinateOf(candidateLng)}
 		}
-	}
-	return rows.Err()
-}
-
-// unscaled returns a stored whole number in its plain unit, and NaN for null.
-func unscaled[T int32 | uint32 | uint16](v *T, scale float64) float64 {
-	if v == nil {
-		return math.NaN()
-	}
-	return float64(*v) / scale
+		return nil
+	})
 }
 
 func (c *Chain) loadMileages(ctx context.Context, vehicles []*vehicle) error {
@@ -355,22 +329,17 @@ func (c *Chain) loadMileages(ctx context.Context, vehicles []*vehicle) error {
 	if err != nil {
 		return err
 	}
-	rows, err := c.deps.DB.Query(ctx, schemas.Query("vehicle_mileages"))
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
+	return schemas.EachRow(ctx, c.deps.DB, "read mileages", schemas.Query("vehicle_mileages"), nil, func(row schemas.Row) error {
 		var account, id uint64
 		var at time.Time
 		var m fix.Mileage
-		if err := rows.Scan(&account, &id, &at, &m.Raw, &m.Base, &m.Before); err != nil {
+		if err := row.Scan(&account, &id, &at, &m.Raw, &m.Base, &m.Before); err != nil {
 			return err
 		}
 		m.Time = fleet.MillisOf(at)
 		c.vehicle(vehicleKey{fleet.AccountID(account), fleet.VehicleID(id)}).state.Mileage = m
-	}
-	return rows.Err()
+		return nil
+	})
 }
 
 // loadNewest finds the newest position of vehicles without a live one: all that they have is doubtful.
@@ -382,20 +351,16 @@ func (c *Chain) loadNewest(ctx context.Context, b *consume.Batch, vehicles []*ve
 	if err != nil {
 		return err
 	}
-	rows, err := c.deps.DB.Query(ctx, schemas.Query("positions_newest"), own(b)...)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
+	text := schemas.Query("positions_newest")
+	return schemas.EachRow(ctx, c.deps.DB, "read newest positions", text, own(b), func(row schemas.Row) error {
 		var account, id uint64
 		var newest time.Time
-		if err := rows.Scan(&account, &id, &newest); err != nil {
+		if err := row.Scan(&account, &id, &newest); err != nil {
 			return err
 		}
 		c.vehicle(vehicleKey{fleet.AccountID(account), fleet.VehicleID(id)}).state.Newest = fleet.MillisOf(newest)
-	}
-	return rows.Err()
+		return nil
+	})
 }
 
 // own names the batch's range for queries that leave its rows out: when the batch is formed again after a crash, they may
@@ -449,20 +414,18 @@ func (c *Chain) stored(ctx context.Context, b *consume.Batch) (storedTimes, erro
 	if table == nil {
 		return nil, nil
 	}
-	rows, err := c.deps.DB.Query(clickhouse.Context(ctx, clickhouse.WithExternalTable(table)), schemas.Query("positions_stored"), own(b)...)
-	if err != nil {
-		return nil, fmt.Errorf("look for duplicates: %w", err)
-	}
-	defer rows.Close()
 	found := make(storedTimes)
-	for rows.Next() {
+	ctx = clickhouse.Context(ctx, clickhouse.WithExternalTable(table))
+	text := schemas.Query("positions_stored")
+	err := schemas.EachRow(ctx, c.deps.DB, "look for duplicates", text, own(b), func(row schemas.Row) error {
 		var account, id uint64
 		var at, device time.Time
 		var alarm string
-		if err := rows.Scan(&account, &id, &at, &device, &alarm); err != nil {
-			return nil, fmt.Errorf("look for duplicates: %w", err)
+		if err := row.Scan(&account, &id, &at, &device, &alarm); err != nil {
+			return err
 		}
 		found[storedTime{vehicleKey{fleet.AccountID(account), fleet.VehicleID(id)}, fleet.MillisOf(at)}] = telling{fleet.MillisOf(device), alarm}
-	}
-	return found, rows.Err()
+		return nil
+	})
+	return found, err
 }

@@ -2,7 +2,6 @@ package query
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -39,23 +38,18 @@ func Acknowledgements(ctx context.Context, db driver.Conn, account fleet.Account
 	if len(alerts) == 0 {
 		return all, nil
 	}
-	rows, err := db.Query(ctx, schemas.Query("alerts_acknowledged"), clickhouse.Named("account", uint64(account)), clickhouse.Named("ids", alerts))
-	if err != nil {
-		return nil, fmt.Errorf("read acknowledgements: %w", err)
-	}
-	defer rows.Close()
-	for rows.Next() {
+	err := schemas.EachRow(ctx, db, "read acknowledgements", schemas.Query("alerts_acknowledged"), []any{
+		clickhouse.Named("account", uint64(account)), clickhouse.Named("ids", alerts),
+	}, func(row schemas.Row) error {
 		var id uint64
 		var at int64
 		var a Acknowledgement
-		if err := rows.Scan(&id, &at, &a.By, &a.Note); err != nil {
-			return nil, fmt.Errorf("read acknowledgements: %w", err)
+		if err := row.Scan(&id, &at, &a.By, &a.Note); err != nil {
+			return err
 		}
 		a.At = fleet.Millis(at)
 		all[id] = a
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read acknowledgements: %w", err)
-	}
-	return all, nil
+		return nil
+	})
+	return all, err
 }

@@ -119,13 +119,6 @@ func (f *AreaFilter) stays(ctx context.Context, db driver.Conn) ([]stay, error) 
 	for i, v := range f.Vehicles {
 		vehicles[i] = uint64(v)
 	}
-	rows, err := db.Query(ctx, schemas.Query("area_fixes"), clickhouse.Named("account", uint64(f.Account)),
-		clickhouse.Named("from", int64(f.From)), clickhouse.Named("to", int64(f.To)),
-		clickhouse.Named("without", uint32(areaDoubts)), clickhouse.Named("jump", uint32(fleet.FlagJump)), clickhouse.Named("cells", cells), clickhouse.Named("vehicles", vehicles))
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
 	var stays []stay
 	var vehicle, cell uint64
 	var at int64
@@ -133,22 +126,29 @@ func (f *AreaFilter) stays(ctx context.Context, db driver.Conn) ([]stay, error) 
 	var jumped bool
 	var jumper, jumperCell uint64 // of the last jump
 	var jumperAt int64
-	for n := 0; rows.Next(); n++ {
-		if n == f.MaxFixes {
-			return nil, ErrTooManyFixes
+	n := 0
+	args := []any{
+		clickhouse.Named("account", uint64(f.Account)), clickhouse.Named("from", int64(f.From)),
+		clickhouse.Named("to", int64(f.To)), clickhouse.Named("without", uint32(areaDoubts)),
+		clickhouse.Named("jump", uint32(fleet.FlagJump)), clickhouse.Named("cells", cells),
+		clickhouse.Named("vehicles", vehicles),
+	}
+	err := schemas.EachRow(ctx, db, "read fixes", schemas.Query("area_fixes"), args, func(row schemas.Row) error {
+		if n++; n > f.MaxFixes {
+			return ErrTooManyFixes
 		}
-		if err := rows.Scan(&vehicle, &at, &lat7, &lng7, &cell, &jumped); err != nil {
-			return nil, err
+		if err := row.Scan(&vehicle, &at, &lat7, &lng7, &cell, &jumped); err != nil {
+			return err
 		}
 		if jumped {
 			jumper, jumperAt, jumperCell = vehicle, at, cell
 		}
 		if jumper == vehicle && jumperAt == at && jumperCell == cell {
-			continue
+			return nil
 		}
-		place := fleet.Place{Lat: float64(lat7) / 1e7, Lng: float64(lng7) / 1e7}
+		place := fleet.Place{Lat: fleet.CoordinateOf(lat7), Lng: fleet.CoordinateOf(lng7)}
 		if edge[cell] && !f.Contains(place.Lat, place.Lng) {
-			continue
+			return nil
 		}
 		now := stay{AreaSpan: AreaSpan{
 			Vehicle: fleet.VehicleID(vehicle), Entered: fleet.Millis(at), Left: fleet.Millis(at), First: place, Last: place, Fixes: 1,
@@ -158,21 +158,22 @@ func (f *AreaFilter) stays(ctx context.Context, db driver.Conn) ([]stay, error) 
 				away := time.Duration(now.Entered-last.Left) * time.Millisecond
 				switch {
 				case away == 0:
-					continue // a duplicate that is not merged yet
+					return nil // a duplicate that is not merged yet
 				case away <= AreaBlink:
 					last.Left, last.Last = now.Left, place
 					last.Fixes++
-					continue
+					return nil
 				}
 				now.blinked = away <= AreaGap
 			}
 		}
 		if len(stays) == f.MaxSpans {
-			return nil, ErrTooManySpans
+			return ErrTooManySpans
 		}
 		stays = append(stays, now)
-	}
-	return stays, rows.Err()
+		return nil
+	})
+	return stays, err
 }
 
 // cover returns the cells, and which of them need the exact test.
@@ -217,38 +218,29 @@ func (f *AreaFilter) absent(ctx context.Context, db driver.Conn, stays []stay) (
 	if !asked {
 		return nil, nil
 	}
-	rows, err := db.Query(clickhouse.Context(ctx, clickhouse.WithExternalTable(absences, hours)), schemas.Query("area_absences"),
-		clickhouse.Named("account", uint64(f.Account)), clickhouse.Named("without", uint32(areaDoubts)), clickhouse.Named("jump", uint32(fleet.FlagJump)))
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
 	out := make(map[absence]bool)
-	for rows.Next() {
+	args := []any{
+		clickhouse.Named("account", uint64(f.Account)), clickhouse.Named("without", uint32(areaDoubts)),
+		clickhouse.Named("jump", uint32(fleet.FlagJump)),
+	}
+	ctx = clickhouse.Context(ctx, clickhouse.WithExternalTable(absences, hours))
+	err = schemas.EachRow(ctx, db, "read absences", schemas.Query("area_absences"), args, func(row schemas.Row) error {
 		var vehicle uint64
 		var since int64
-		if err := rows.Scan(&vehicle, &since); err != nil {
-			return nil, err
+		if err := row.Scan(&vehicle, &since); err != nil {
+			return err
 		}
 		out[absence{fleet.VehicleID(vehicle), fleet.Millis(since)}] = true
-	}
-	return out, rows.Err()
+		return nil
+	})
+	return out, err
 }
 
 // VehiclesTagged returns the vehicles of an account that have one of the tags, archived ones too.
 func VehiclesTagged(ctx context.Context, db driver.Conn, account fleet.AccountID, tags []string) ([]fleet.VehicleID, error) {
-	rows, err := db.Query(ctx, schemas.Query("area_vehicles"), clickhouse.Named("account", uint64(account)), clickhouse.Named("tags", tags))
-	if err != nil {
-		return nil, fmt.Errorf("find tagged vehicles: %w", err)
-	}
-	defer rows.Close()
-	var all []fleet.VehicleID
-	for rows.Next() {
-		var id uint64
-		if err := rows.Scan(&id); err != nil {
-			return nil, fmt.Errorf("find tagged vehicles: %w", err)
-		}
-		all = append(all, fleet.VehicleID(id))
-	}
-	return all, rows.Err()
+	return schemas.AllRows(ctx, db, "find tagged vehicles", schemas.Query("area_vehicles"), []any{
+		clickhouse.Named("account", uint64(account)), clickhouse.Named("tags", tags),
+	}, func(v *fleet.VehicleID, row schemas.Row) error {
+		return row.Scan((*uint64)(v))
+	})
 }

@@ -2,7 +2,6 @@ package query
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"time"
 
@@ -66,6 +65,8 @@ type AccountBooking struct {
 	ID      uint64
 }
 
+func (b *AccountBooking) scan(row schemas.Row) error { return row.Scan((*uint64)(&b.Account), &b.ID) }
+
 // DueBookings is what bookings may be due for.
 type DueBookings string
 
@@ -89,39 +90,32 @@ func BookingsDue(ctx context.Context, db driver.Conn, what DueBookings, now time
 	if after == nil {
 		after = &DueBooking{by: math.MinInt64}
 	}
-	rows, err := db.Query(ctx, schemas.Query("bookings_due"), clickhouse.Named("what", string(what)), clickhouse.Named("now", now.UnixMilli()),
-		clickhouse.Named("after_due", after.by), clickhouse.Named("after_account", uint64(after.Account)), clickhouse.Named("after_id", after.ID),
-		clickhouse.Named("limit", uint32(most)))
-	if err != nil {
-		return nil, fmt.Errorf("find bookings that are %s: %w", what, err)
-	}
-	defer rows.Close()
-	var all []DueBooking
-	for rows.Next() {
+	return schemas.AllRows(ctx, db, "find bookings that are "+string(what), schemas.Query("bookings_due"), []any{
+		clickhouse.Named("what", string(what)), clickhouse.Named("now", now.UnixMilli()),
+		clickhouse.Named("after_due", after.by), clickhouse.Named("after_account", uint64(after.Account)),
+		clickhouse.Named("after_id", after.ID), clickhouse.Named("limit", uint32(most)),
+	}, func(b *DueBooking, row schemas.Row) error {
 		var account uint64
-		var b DueBooking
-		if err := rows.Scan(&account, &b.ID, &b.by); err != nil {
-			return nil, fmt.Errorf("find bookings that are %s: %w", what, err)
+		if err := row.Scan(&account, &b.ID, &b.by); err != nil {
+			return err
 		}
 		b.Account = fleet.AccountID(account)
-		all = append(all, b)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("find bookings that are %s: %w", what, err)
-	}
-	return all, nil
+		return nil
+	})
 }
 
 // BookingsDueOn returns the bookings of an account whose pickup or return is due on a day, in the zone of the place where that is to be. Where
 // the day has come, and is not over, those that ought to have come before are among them.
 func BookingsDueOn(ctx context.Context, db driver.Conn, account fleet.AccountID, day, now time.Time) ([]uint64, error) {
 	zones, begins, ends := []string{}, []int64{}, []int64{}
-	err := each(ctx, db, "bookings_due_zones", func(rows driver.Rows) error {
+	err := schemas.EachRow(ctx, db, "read bookings_due_zones", schemas.Query("bookings_due_zones"), []any{
+		clickhouse.Named("account", uint64(account)),
+	}, func(row schemas.Row) error {
 		var name string
-		if err := rows.Scan(&name); err != nil {
+		if err := row.Scan(&name); err != nil {
 			return err
 		}
-		zone, err := zoneNamed(name, time.UTC)
+		zone, err := ZoneNamed(name, time.UTC)
 		if err != nil {
 			zone = time.UTC
 		}
@@ -131,11 +125,11 @@ func BookingsDueOn(ctx context.Context, db driver.Conn, account fleet.AccountID,
 		}
 		zones, begins, ends = append(zones, name), append(begins, begin.UnixMilli()), append(ends, end.UnixMilli())
 		return nil
-	}, clickhouse.Named("account", uint64(account)))
+	})
 	if err != nil || len(zones) == 0 {
 		return []uint64{}, err
 	}
-	ids, err := scanIDs(ctx, db, "bookings_due_on", clickhouse.Named("account", uint64(account)), clickhouse.Named("zones", zones),
+	ids, err := readIDs(ctx, db, "bookings_due_on", clickhouse.Named("account", uint64(account)), clickhouse.Named("zones", zones),
 		clickhouse.Named("begins", begins), clickhouse.Named("ends", ends))
 	return append([]uint64{}, ids...), err
 }
@@ -151,26 +145,17 @@ type BookingConflict struct {
 // and those that are flagged. Bookings that ended more than a month ago are left as they are. They come in
 // the order of accounts and ids, those after the one given, at most so many.
 func BookingConflicts(ctx context.Context, db driver.Conn, now time.Time, after AccountBooking, most int) ([]BookingConflict, error) {
-	rows, err := db.Query(ctx, schemas.Query("booking_conflicts"), clickhouse.Named("now", now.UnixMilli()),
-		clickhouse.Named("after_account", uint64(after.Account)), clickhouse.Named("after_id", after.ID), clickhouse.Named("limit", uint32(most)))
-	if err != nil {
-		return nil, fmt.Errorf("audit overlaps: %w", err)
-	}
-	defer rows.Close()
-	var all []BookingConflict
-	for rows.Next() {
+	return schemas.AllRows(ctx, db, "audit overlaps", schemas.Query("booking_conflicts"), []any{
+		clickhouse.Named("now", now.UnixMilli()), clickhouse.Named("after_account", uint64(after.Account)),
+		clickhouse.Named("after_id", after.ID), clickhouse.Named("limit", uint32(most)),
+	}, func(c *BookingConflict, row schemas.Row) error {
 		var account, id, vehicle uint64
-		var c BookingConflict
-		if err := rows.Scan(&account, &id, &vehicle, &c.Overlaps); err != nil {
-			return nil, fmt.Errorf("audit overlaps: %w", err)
+		if err := row.Scan(&account, &id, &vehicle, &c.Overlaps); err != nil {
+			return err
 		}
 		c.AccountBooking, c.Vehicle = AccountBooking{fleet.AccountID(account), id}, fleet.VehicleID(vehicle)
-		all = append(all, c)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("audit overlaps: %w", err)
-	}
-	return all, nil
+		return nil
+	})
 }
 
 // ClassVehicle is a vehicle of a class.
@@ -182,24 +167,12 @@ type ClassVehicle struct {
 
 // ClassVehicles returns the vehicles of a class that can be rented, now or after what is being done to them.
 func ClassVehicles(ctx context.Context, db driver.Conn, account fleet.AccountID, class uint64) ([]ClassVehicle, error) {
-	rows, err := db.Query(ctx, schemas.Query("class_vehicles"), clickhouse.Named("account", uint64(account)),
-		clickhouse.Named("class", fleet.FormatID(fleet.ClassPrefix, class)))
-	if err != nil {
-		return nil, fmt.Errorf("read the vehicles of a class: %w", err)
-	}
-	defer rows.Close()
-	var all []ClassVehicle
-	for rows.Next() {
-		var v ClassVehicle
-		if err := rows.Scan(&v.ID, &v.Place, &v.Since); err != nil {
-			return nil, fmt.Errorf("read the vehicles of a class: %w", err)
-		}
-		all = append(all, v)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read the vehicles of a class: %w", err)
-	}
-	return all, nil
+	return schemas.AllRows(ctx, db, "read the vehicles of a class", schemas.Query("class_vehicles"), []any{
+		clickhouse.Named("account", uint64(account)),
+		clickhouse.Named("class", fleet.FormatID(fleet.ClassPrefix, class)),
+	}, func(v *ClassVehicle, row schemas.Row) error {
+		return row.Scan(&v.ID, &v.Place, &v.Since)
+	})
 }
 
 // CompletedBookings returns those of some bookings of an account that are completed.
@@ -207,7 +180,7 @@ func CompletedBookings(ctx context.Context, db driver.Conn, account fleet.Accoun
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	return scanIDs(ctx, db, "bookings_completed", clickhouse.Named("account", uint64(account)), clickhouse.Named("ids", ids))
+	return readIDs(ctx, db, "bookings_completed", clickhouse.Named("account", uint64(account)), clickhouse.Named("ids", ids))
 }
 
 // BookingsComing returns the bookings of an account that are not over and are of some customers, as who rents or drives, or are marked for one
@@ -217,19 +190,17 @@ func BookingsComing(ctx context.Context, db driver.Conn, account fleet.AccountID
 	for i, id := range customers {
 		names[i] = fleet.FormatID(fleet.CustomerPrefix, id)
 	}
-	return scanIDs(ctx, db, "bookings_coming", clickhouse.Named("account", uint64(account)), clickhouse.Named("customers", names),
+	return readIDs(ctx, db, "bookings_coming", clickhouse.Named("account", uint64(account)), clickhouse.Named("customers", names),
 		clickhouse.Named("listed", fleet.FormatID(fleet.CustomerPrefix, listed)))
 }
 
 // BookingsChecked returns bookings of all accounts that are not over and of which somebody is, or may be, on the do-not-rent list, in the order
 // of accounts and ids: those after the one given, at most so many.
 func BookingsChecked(ctx context.Context, db driver.Conn, after AccountBooking, most int) ([]AccountBooking, error) {
-	rows, err := db.Query(ctx, schemas.Query("bookings_checked"), clickhouse.Named("after_account", uint64(after.Account)),
-		clickhouse.Named("after_id", after.ID), clickhouse.Named("limit", uint32(most)))
-	if err != nil {
-		return nil, fmt.Errorf("find bookings of the do-not-rent list: %w", err)
-	}
-	return scanRefs[AccountBooking](rows)
+	return schemas.AllRows(ctx, db, "find bookings of the do-not-rent list", schemas.Query("bookings_checked"), []any{
+		clickhouse.Named("after_account", uint64(after.Account)), clickhouse.Named("after_id", after.ID),
+		clickhouse.Named("limit", uint32(most)),
+	}, (*AccountBooking).scan)
 }
 
 // OpenTolls returns those of some bookings to which a toll or fine was matched that is not billed yet.
@@ -238,5 +209,5 @@ func OpenTolls(ctx context.Context, db driver.Conn, account fleet.AccountID, boo
 	for i, id := range bookings {
 		names[i] = fleet.FormatID(fleet.BookingPrefix, id)
 	}
-	return scanIDs(ctx, db, "bookings_open_tolls", clickhouse.Named("account", uint64(account)), clickhouse.Named("bookings", names))
+	return readIDs(ctx, db, "bookings_open_tolls", clickhouse.Named("account", uint64(account)), clickhouse.Named("bookings", names))
 }

@@ -2,7 +2,6 @@ package query
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -44,20 +43,18 @@ func busy(ctx context.Context, db driver.Conn, account fleet.AccountID, kind, cl
 	if ids != nil {
 		narrowed, only = 1, append(only, ids...)
 	}
-	rows, err := db.Query(ctx, schemas.Query("busy_vehicles"), clickhouse.Named("account", uint64(account)), clickhouse.Named("kind", kind),
-		clickhouse.Named("class", class), clickhouse.Named("narrowed", narrowed), clickhouse.Named("ids", only), clickhouse.Named("from", from.UnixMilli()),
-		clickhouse.Named("until", until.UnixMilli()), clickhouse.Named("now", now.UnixMilli()))
-	if err != nil {
-		return nil, fmt.Errorf("read busy vehicles: %w", err)
-	}
-	defer rows.Close()
 	busy := map[uint64][]Hold{}
-	for rows.Next() {
+	err := schemas.EachRow(ctx, db, "read busy vehicles", schemas.Query("busy_vehicles"), []any{
+		clickhouse.Named("account", uint64(account)), clickhouse.Named("kind", kind), clickhouse.Named("class", class),
+		clickhouse.Named("narrowed", narrowed), clickhouse.Named("ids", only),
+		clickhouse.Named("from", from.UnixMilli()), clickhouse.Named("until", until.UnixMilli()),
+		clickhouse.Named("now", now.UnixMilli()),
+	}, func(row schemas.Row) error {
 		var id uint64
 		var refs, begins, ends []string
 		var froms, untils, expires []time.Time
-		if err := rows.Scan(&id, &refs, &froms, &untils, &expires, &begins, &ends); err != nil {
-			return nil, fmt.Errorf("read busy vehicles: %w", err)
+		if err := row.Scan(&id, &refs, &froms, &untils, &expires, &begins, &ends); err != nil {
+			return err
 		}
 		for i := range refs {
 			h := Hold{Ref: refs[i], From: froms[i].UTC(), Until: untils[i].UTC(), Begins: begins[i], Ends: ends[i]}
@@ -66,11 +63,9 @@ func busy(ctx context.Context, db driver.Conn, account fleet.AccountID, kind, cl
 			}
 			busy[id] = append(busy[id], h)
 		}
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read busy vehicles: %w", err)
-	}
-	return busy, nil
+		return nil
+	})
+	return busy, err
 }
 
 // RentableVehicles returns the vehicles that can be rented, now or after what is being done to them: of some classes, by their ids as

@@ -2,7 +2,6 @@ package query
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -92,23 +91,18 @@ func PlansFitting(plans []PlanInUse, channel, day string) []PlanInUse {
 
 // PlansInUse returns the rate plans of an account that are in use; of those that fit the first holds.
 func PlansInUse(ctx context.Context, db driver.Conn, account fleet.AccountID) ([]PlanInUse, error) {
-	rows, err := db.Query(ctx, schemas.Query("rate_plans_in_use"), clickhouse.Named("account", uint64(account)))
-	if err != nil {
-		return nil, fmt.Errorf("read rate plans: %w", err)
-	}
-	defer rows.Close()
 	plans := []PlanInUse{}
-	for rows.Next() {
+	err := schemas.EachRow(ctx, db, "read rate plans", schemas.Query("rate_plans_in_use"), []any{
+		clickhouse.Named("account", uint64(account)),
+	}, func(row schemas.Row) error {
 		var p PlanInUse
-		if err := rows.Scan(&p.ID, &p.Classes, &p.Channels, &p.ValidFrom, &p.ValidTo); err != nil {
-			return nil, fmt.Errorf("read rate plans: %w", err)
+		if err := row.Scan(&p.ID, &p.Classes, &p.Channels, &p.ValidFrom, &p.ValidTo); err != nil {
+			return err
 		}
 		plans = append(plans, p)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read rate plans: %w", err)
-	}
-	return plans, nil
+		return nil
+	})
+	return plans, err
 }
 
 // User is a record that uses another one.
@@ -125,22 +119,10 @@ func CatalogueUsers(ctx context.Context, db driver.Conn, account fleet.AccountID
 		}
 		return ""
 	}
-	rows, err := db.Query(ctx, schemas.Query("catalogue_users"), clickhouse.Named("account", uint64(account)), clickhouse.Named("class", of(fleet.ClassPrefix)),
-		clickhouse.Named("location", of(fleet.LocationPrefix)), clickhouse.Named("plan", of(fleet.RatePlanPrefix)))
-	if err != nil {
-		return nil, fmt.Errorf("read what uses %s: %w", id, err)
-	}
-	defer rows.Close()
-	var users []User
-	for rows.Next() {
-		var u User
-		if err := rows.Scan(&u.Noun, &u.ID); err != nil {
-			return nil, fmt.Errorf("read what uses %s: %w", id, err)
-		}
-		users = append(users, u)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read what uses %s: %w", id, err)
-	}
-	return users, nil
+	return schemas.AllRows(ctx, db, "read what uses "+id, schemas.Query("catalogue_users"), []any{
+		clickhouse.Named("account", uint64(account)), clickhouse.Named("class", of(fleet.ClassPrefix)),
+		clickhouse.Named("location", of(fleet.LocationPrefix)), clickhouse.Named("plan", of(fleet.RatePlanPrefix)),
+	}, func(u *User, row schemas.Row) error {
+		return row.Scan(&u.Noun, &u.ID)
+	})
 }

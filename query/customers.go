@@ -2,7 +2,6 @@ package query
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
@@ -96,26 +95,15 @@ func CustomersLike(ctx context.Context, db driver.Conn, account fleet.AccountID,
 	if archived {
 		all = 1
 	}
-	rows, err := db.Query(ctx, schemas.Query("customers_like"), clickhouse.Named("account", uint64(account)), clickhouse.Named("self", self),
-		clickhouse.Named("licence_number", p.LicenceNumber), clickhouse.Named("email", p.Email), clickhouse.Named("phones", append([]string{}, p.Phones...)),
-		clickhouse.Named("phone_end", p.PhoneEnd), clickhouse.Named("born", born), clickhouse.Named("named", named), clickhouse.Named("archived", all))
-	if err != nil {
-		return nil, fmt.Errorf("find customers like a person: %w", err)
-	}
-	defer rows.Close()
-	var found []Likeness
-	for rows.Next() {
-		var l Likeness
-		if err := rows.Scan(&l.ID, &l.DisplayName, &l.MergedInto, &l.DateOfBirth, &l.LicenceCountry, &l.LicenceRegion, &l.DistinctFrom, &l.OnList,
-			&l.ByLicence, &l.ByEmail, &l.ByPhone, &l.ByPhoneEnd, &l.ByBirth, &l.ByName); err != nil {
-			return nil, fmt.Errorf("find customers like a person: %w", err)
-		}
-		found = append(found, l)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("find customers like a person: %w", err)
-	}
-	return found, nil
+	return schemas.AllRows(ctx, db, "find customers like a person", schemas.Query("customers_like"), []any{
+		clickhouse.Named("account", uint64(account)), clickhouse.Named("self", self),
+		clickhouse.Named("licence_number", p.LicenceNumber), clickhouse.Named("email", p.Email),
+		clickhouse.Named("phones", append([]string{}, p.Phones...)), clickhouse.Named("phone_end", p.PhoneEnd),
+		clickhouse.Named("born", born), clickhouse.Named("named", named), clickhouse.Named("archived", all),
+	}, func(l *Likeness, row schemas.Row) error {
+		return row.Scan(&l.ID, &l.DisplayName, &l.MergedInto, &l.DateOfBirth, &l.LicenceCountry, &l.LicenceRegion,
+			&l.DistinctFrom, &l.OnList, &l.ByLicence, &l.ByEmail, &l.ByPhone, &l.ByPhoneEnd, &l.ByBirth, &l.ByName)
+	})
 }
 
 // Known is what somebody on the do-not-rent list is known by.
@@ -128,32 +116,18 @@ type Known struct {
 
 // ListedKnown returns by what an account's customers are known that are on the do-not-rent list at an instant: each set of what is known once.
 func ListedKnown(ctx context.Context, db driver.Conn, account fleet.AccountID, now time.Time) ([]Known, error) {
-	rows, err := db.Query(ctx, schemas.Query("customers_listed"), clickhouse.Named("account", uint64(account)), clickhouse.Named("now", now.UnixMilli()))
-	if err != nil {
-		return nil, fmt.Errorf("read what the do-not-rent list tells: %w", err)
-	}
-	defer rows.Close()
-	var all []Known
-	for rows.Next() {
-		var k Known
-		if err := rows.Scan(&k.Licence, &k.Birth, &k.Email, &k.Phone); err != nil {
-			return nil, fmt.Errorf("read what the do-not-rent list tells: %w", err)
-		}
-		all = append(all, k)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read what the do-not-rent list tells: %w", err)
-	}
-	return all, nil
+	return schemas.AllRows(ctx, db, "read what the do-not-rent list tells", schemas.Query("customers_listed"), []any{
+		clickhouse.Named("account", uint64(account)), clickhouse.Named("now", now.UnixMilli()),
+	}, func(k *Known, row schemas.Row) error {
+		return row.Scan(&k.Licence, &k.Birth, &k.Email, &k.Phone)
+	})
 }
 
 // ListedLately returns the customers of all accounts that are on the do-not-rent list and were written since an instant.
 func ListedLately(ctx context.Context, db driver.Conn, since time.Time) ([]CustomerRef, error) {
-	rows, err := db.Query(ctx, schemas.Query("customers_listed_lately"), clickhouse.Named("since", since.UnixMilli()))
-	if err != nil {
-		return nil, fmt.Errorf("read who came on the do-not-rent list: %w", err)
-	}
-	return scanRefs[CustomerRef](rows)
+	return schemas.AllRows(ctx, db, "read who came on the do-not-rent list", schemas.Query("customers_listed_lately"), []any{
+		clickhouse.Named("since", since.UnixMilli()),
+	}, (*CustomerRef).scan)
 }
 
 // CustomerFamily returns customers with all that were merged into them, directly or not.
@@ -194,48 +168,17 @@ func mergedFamily(ctx context.Context, db driver.Conn, query string, account fle
 
 // mergedInto returns the customers that were merged into some, and notes of each into whom.
 func mergedInto(ctx context.Context, db driver.Conn, query string, account fleet.AccountID, names []string, into map[uint64]uint64) ([]uint64, error) {
-	rows, err := db.Query(ctx, schemas.Query(query), clickhouse.Named("account", uint64(account)), clickhouse.Named("into", names))
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", query, err)
-	}
-	defer rows.Close()
-	var merged []uint64
-	for rows.Next() {
-		var id uint64
+	return schemas.AllRows(ctx, db, "read "+query, schemas.Query(query), []any{
+		clickhouse.Named("account", uint64(account)), clickhouse.Named("into", names),
+	}, func(id *uint64, row schemas.Row) error {
 		var name string
-		if err := rows.Scan(&id, &name); err != nil {
-			return nil, fmt.Errorf("read %s: %w", query, err)
+		if err := row.Scan(id, &name); err != nil {
+			return err
 		}
-		if into[id], err = fleet.ParseID(fleet.CustomerPrefix, name); err != nil {
-			return nil, fmt.Errorf("read %s: %w", query, err)
-		}
-		merged = append(merged, id)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read %s: %w", query, err)
-	}
-	return merged, nil
-}
-
-// scanIDs reads the ids that a query gives.
-func scanIDs(ctx context.Context, db driver.Conn, name string, args ...any) ([]uint64, error) {
-	rows, err := db.Query(ctx, schemas.Query(name), args...)
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", name, err)
-	}
-	defer rows.Close()
-	var ids []uint64
-	for rows.Next() {
-		var id uint64
-		if err := rows.Scan(&id); err != nil {
-			return nil, fmt.Errorf("read %s: %w", name, err)
-		}
-		ids = append(ids, id)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read %s: %w", name, err)
-	}
-	return ids, nil
+		other, err := fleet.ParseID(fleet.CustomerPrefix, name)
+		into[*id] = other
+		return err
+	})
 }
 
 // CustomerRef names a customer of an account.
@@ -246,53 +189,29 @@ type CustomerRef struct {
 
 // CustomersErasing returns the customers of all accounts whose erasure was decided; among them may be some that are done.
 func CustomersErasing(ctx context.Context, db driver.Conn) ([]CustomerRef, error) {
-	rows, err := db.Query(ctx, schemas.Query("customers_erasing"))
-	if err != nil {
-		return nil, fmt.Errorf("find customers to erase: %w", err)
-	}
-	return scanRefs[CustomerRef](rows)
+	return schemas.AllRows(ctx, db, "find customers to erase", schemas.Query("customers_erasing"), nil, (*CustomerRef).scan)
 }
 
-// scanRefs reads the records of accounts that a query names, and ends it.
-func scanRefs[R CustomerRef | AccountBooking](rows driver.Rows) ([]R, error) {
-	defer rows.Close()
-	var all []R
-	for rows.Next() {
-		var account, id uint64
-		if err := rows.Scan(&account, &id); err != nil {
-			return nil, fmt.Errorf("read names of records: %w", err)
-		}
-		all = append(all, R(CustomerRef{fleet.AccountID(account), id}))
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read names of records: %w", err)
-	}
-	return all, nil
-}
+func (r *CustomerRef) scan(row schemas.Row) error { return row.Scan((*uint64)(&r.Account), &r.ID) }
 
 // CustomerParts returns the notes and documents of customers, deleted ones too, and those that no list knows yet.
 func CustomerParts(ctx context.Context, db driver.Conn, account fleet.AccountID, customers []string) (notes, documents []uint64, err error) {
-	rows, err := db.Query(ctx, schemas.Query("customer_parts"), clickhouse.Named("account", uint64(account)), clickhouse.Named("customers", customers))
-	if err != nil {
-		return nil, nil, fmt.Errorf("read notes and documents of customers: %w", err)
-	}
-	defer rows.Close()
-	for rows.Next() {
+	err = schemas.EachRow(ctx, db, "read notes and documents of customers", schemas.Query("customer_parts"), []any{
+		clickhouse.Named("account", uint64(account)), clickhouse.Named("customers", customers),
+	}, func(row schemas.Row) error {
 		var kind string
 		var id uint64
-		if err := rows.Scan(&kind, &id); err != nil {
-			return nil, nil, fmt.Errorf("read notes and documents of customers: %w", err)
+		if err := row.Scan(&kind, &id); err != nil {
+			return err
 		}
 		if kind == "document" {
 			documents = append(documents, id)
 		} else {
 			notes = append(notes, id)
 		}
-	}
-	if err := rows.Err(); err != nil {
-		return nil, nil, fmt.Errorf("read notes and documents of customers: %w", err)
-	}
-	return notes, documents, nil
+		return nil
+	})
+	return notes, documents, err
 }
 
 // CustomersSharing returns which of some texts, in small letters, are the name, email address or phone number of customers other than some.
@@ -301,20 +220,15 @@ func CustomersSharing(ctx context.Context, db driver.Conn, account fleet.Account
 	if len(words) == 0 {
 		return shared, nil
 	}
-	rows, err := db.Query(ctx, schemas.Query("customers_sharing"), clickhouse.Named("account", uint64(account)), clickhouse.Named("but", but), clickhouse.Named("words", words))
-	if err != nil {
-		return nil, fmt.Errorf("find customers that share something: %w", err)
-	}
-	defer rows.Close()
-	for rows.Next() {
+	err := schemas.EachRow(ctx, db, "find customers that share something", schemas.Query("customers_sharing"), []any{
+		clickhouse.Named("account", uint64(account)), clickhouse.Named("but", but), clickhouse.Named("words", words),
+	}, func(row schemas.Row) error {
 		var text string
-		if err := rows.Scan(&text); err != nil {
-			return nil, fmt.Errorf("find customers that share something: %w", err)
+		if err := row.Scan(&text); err != nil {
+			return err
 		}
 		shared[strings.ToLower(text)] = true
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("find customers that share something: %w", err)
-	}
-	return shared, nil
+		return nil
+	})
+	return shared, err
 }

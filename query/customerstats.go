@@ -3,7 +3,6 @@ package query
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -95,27 +94,22 @@ func counted(stats []CustomerStats, booked *CustomerStats) []CustomerStats {
 
 // bookedBy tells what customers, named by their ids as text, have booked: each of its own, by currency.
 func bookedBy(ctx context.Context, db driver.Conn, account fleet.AccountID, names []string, tell func(customer uint64, booked *CustomerStats)) error {
-	rows, err := db.Query(ctx, schemas.Query("customer_stats"), clickhouse.Named("account", uint64(account)), clickhouse.Named("customers", names))
-	if err != nil {
-		return fmt.Errorf("read bookings of customers: %w", err)
-	}
-	defer rows.Close()
-	for rows.Next() {
+	return schemas.EachRow(ctx, db, "read bookings of customers", schemas.Query("customer_stats"), []any{
+		clickhouse.Named("account", uint64(account)), clickhouse.Named("customers", names),
+	}, func(row schemas.Row) error {
 		var s CustomerStats
 		var name string
-		if err := rows.Scan(&name, &s.Currency, &s.Bookings, &s.Completed, &s.Cancelled, &s.NoShow, &s.Damaged, &s.First, &s.Last, &s.Booked, &s.Due); err != nil {
-			return fmt.Errorf("read bookings of customers: %w", err)
+		if err := row.Scan(&name, &s.Currency, &s.Bookings, &s.Completed, &s.Cancelled, &s.NoShow, &s.Damaged, &s.First,
+			&s.Last, &s.Booked, &s.Due); err != nil {
+			return err
 		}
 		id, err := fleet.ParseID(fleet.CustomerPrefix, name)
 		if err != nil {
-			return fmt.Errorf("read bookings of customers: %w", err)
+			return err
 		}
 		tell(id, &s)
-	}
-	if err := rows.Err(); err != nil {
-		return fmt.Errorf("read bookings of customers: %w", err)
-	}
-	return nil
+		return nil
+	})
 }
 
 // prepaidBy tells what customers, named by their ids as text, paid without a booking: that much less they owe.
@@ -123,26 +117,20 @@ func prepaidBy(
 	ctx context.Context, db driver.Conn, account fleet.AccountID, names []string,
 	tell func(customer uint64, prepaid *CustomerStats),
 ) error {
-	rows, err := db.Query(ctx, schemas.Query("customer_prepaid"), clickhouse.Named("account", uint64(account)), clickhouse.Named("customers", names))
-	if err != nil {
-		return fmt.Errorf("read what customers paid ahead: %w", err)
-	}
-	defer rows.Close()
-	for rows.Next() {
+	return schemas.EachRow(ctx, db, "read what customers paid ahead", schemas.Query("customer_prepaid"), []any{
+		clickhouse.Named("account", uint64(account)), clickhouse.Named("customers", names),
+	}, func(row schemas.Row) error {
 		var s CustomerStats
 		var name string
-		if err := rows.Scan(&name, &s.Currency, &s.Due); err != nil {
-			return fmt.Errorf("read what customers paid ahead: %w", err)
+		if err := row.Scan(&name, &s.Currency, &s.Due); err != nil {
+			return err
 		}
 		s.Due = -s.Due
 		if id, err := fleet.ParseID(fleet.CustomerPrefix, name); err == nil {
 			tell(id, &s)
 		}
-	}
-	if err := rows.Err(); err != nil {
-		return fmt.Errorf("read what customers paid ahead: %w", err)
-	}
-	return nil
+		return nil
+	})
 }
 
 // earnedBy tells what customers have earned through a day: each of its own, by currency.
@@ -150,24 +138,18 @@ func earnedBy(
 	ctx context.Context, db driver.Conn, account fleet.AccountID, customers []uint64, through time.Time,
 	tell func(customer uint64, earned *CustomerStats),
 ) error {
-	rows, err := db.Query(ctx, schemas.Query("customer_revenue"), clickhouse.Named("account", uint64(account)),
-		clickhouse.Named("customers", customers), clickhouse.Named("through", through.Format(time.DateOnly)))
-	if err != nil {
-		return fmt.Errorf("read revenue of customers: %w", err)
-	}
-	defer rows.Close()
-	for rows.Next() {
+	return schemas.EachRow(ctx, db, "read revenue of customers", schemas.Query("customer_revenue"), []any{
+		clickhouse.Named("account", uint64(account)), clickhouse.Named("customers", customers),
+		clickhouse.Named("through", through.Format(time.DateOnly)),
+	}, func(row schemas.Row) error {
 		var s CustomerStats
 		var id uint64
-		if err := rows.Scan(&id, &s.Currency, &s.Revenue); err != nil {
-			return fmt.Errorf("read revenue of customers: %w", err)
+		if err := row.Scan(&id, &s.Currency, &s.Revenue); err != nil {
+			return err
 		}
 		tell(id, &s)
-	}
-	if err := rows.Err(); err != nil {
-		return fmt.Errorf("read revenue of customers: %w", err)
-	}
-	return nil
+		return nil
+	})
 }
 
 // Outstanding is a booking that is not over, or not settled.
@@ -179,21 +161,11 @@ type Outstanding struct {
 
 // OutstandingOf returns the bookings of customers that are not over, or not settled, at most 50.
 func OutstandingOf(ctx context.Context, db driver.Conn, account fleet.AccountID, names []string) ([]Outstanding, error) {
-	rows, err := db.Query(ctx, schemas.Query("customer_outstanding"), clickhouse.Named("account", uint64(account)), clickhouse.Named("customers", names))
-	if err != nil {
-		return nil, fmt.Errorf("read what is outstanding of customers: %w", err)
+	args := []any{
+		clickhouse.Named("account", uint64(account)), clickhouse.Named("customers", names),
 	}
-	defer rows.Close()
-	var all []Outstanding
-	for rows.Next() {
-		var o Outstanding
-		if err := rows.Scan(&o.Booking, &o.Status, &o.Due); err != nil {
-			return nil, fmt.Errorf("read what is outstanding of customers: %w", err)
-		}
-		all = append(all, o)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read what is outstanding of customers: %w", err)
-	}
-	return all, nil
+	return schemas.AllRows(ctx, db, "read what is outstanding of customers", schemas.Query("customer_outstanding"), args,
+		func(o *Outstanding, row schemas.Row) error {
+			return row.Scan(&o.Booking, &o.Status, &o.Due)
+		})
 }

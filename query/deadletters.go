@@ -2,8 +2,6 @@ package query
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -47,29 +45,16 @@ func (f *DeadLetterFilter) named(more ...any) []any {
 		to = endOfTime
 	}
 	return append(more, clickhouse.Named("account", uint64(f.Account)), clickhouse.Named("from", int64(max(f.From, 0))),
-		clickhouse.Named("to", int64(to)), clickhouse.Named("reason", string(f.Reason)), clickhouse.Named("unique_id", f.UniqueID))
+		clickhouse.Named("to", int64(to)), clickhouse.Named("reason", string(f.Reason)),
+		clickhouse.Named("unique_id", f.UniqueID))
 }
 
 // DeadLetters returns dead letters without their payloads, newest first.
 func DeadLetters(ctx context.Context, db driver.Conn, f DeadLetterFilter) ([]DeadLetter, error) {
-	rows, err := db.Query(ctx, schemas.Query("dead_letters"), f.named(clickhouse.Named("after_at", int64(f.AfterAt)),
-		clickhouse.Named("after_id", f.AfterID), clickhouse.Named("limit", uint64(f.Limit)), clickhouse.Named("offset", uint64(f.Offset)))...)
-	if err != nil {
-		return nil, fmt.Errorf("read dead letters: %w", err)
-	}
-	defer rows.Close()
-	var all []DeadLetter
-	for rows.Next() {
-		var d DeadLetter
-		if err := d.scan(rows.Scan); err != nil {
-			return nil, fmt.Errorf("read dead letters: %w", err)
-		}
-		all = append(all, d)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read dead letters: %w", err)
-	}
-	return all, nil
+	args := f.named(clickhouse.Named("after_at", int64(f.AfterAt)), clickhouse.Named("after_id", f.AfterID),
+		clickhouse.Named("limit", uint64(f.Limit)), clickhouse.Named("offset", uint64(f.Offset)))
+	return schemas.AllRows(ctx, db, "read dead letters", schemas.Query("dead_letters"), args,
+		func(d *DeadLetter, row schemas.Row) error { return d.scan(row) })
 }
 
 // CountDeadLetters returns how many DeadLetters gives without cursor, offset and limit.
@@ -83,25 +68,17 @@ func CountDeadLetters(ctx context.Context, db driver.Conn, f DeadLetterFilter) (
 
 // FindDeadLetter returns one dead letter of an account with its payload, and false if it has none of that id.
 func FindDeadLetter(ctx context.Context, db driver.Conn, account fleet.AccountID, id uint64) (DeadLetter, bool, error) {
-	var d DeadLetter
 	var payload string
-	row := db.QueryRow(ctx, schemas.Query("dead_letter"), clickhouse.Named("account", uint64(account)), clickhouse.Named("id", id))
-	err := d.scan(row.Scan, &payload)
-	if errors.Is(err, sql.ErrNoRows) {
-		return d, false, nil
-	}
-	if err != nil {
-		return d, false, fmt.Errorf("read dead letter %d: %w", id, err)
-	}
+	args := []any{clickhouse.Named("account", uint64(account)), clickhouse.Named("id", id)}
+	doing := fmt.Sprintf("read dead letter %d", id)
+	d, ok, err := schemas.OneRow(ctx, db, doing, schemas.Query("dead_letter"), args,
+		func(d *DeadLetter, row schemas.Row) error { return d.scan(row, &payload) })
 	d.Payload = []byte(payload)
-	return d, true, nil
+	return d, ok, err
 }
 
-func (d *DeadLetter) scan(scan func(...any) error, more ...any) error {
-	var at int64
-	var reason string
-	err := scan(append([]any{&d.ID, &at, &reason, &d.Detail, &d.UniqueID, &d.Topic, &d.Partition, &d.Offset, &d.Index,
-		&d.Format, &d.PayloadBytes}, more...)...)
-	d.At, d.Reason = fleet.Millis(at), fleet.Refusal(reason)
-	return err
+func (d *DeadLetter) scan(row schemas.Row, more ...any) error {
+	columns := []any{&d.ID, (*int64)(&d.At), (*string)(&d.Reason), &d.Detail, &d.UniqueID, &d.Topic, &d.Partition,
+		&d.Offset, &d.Index, &d.Format, &d.PayloadBytes}
+	return row.Scan(append(columns, more...)...)
 }

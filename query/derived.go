@@ -2,9 +2,7 @@ package query
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"iter"
 	"math"
@@ -157,34 +155,26 @@ func (k *Derivable[E]) rows(ctx context.Context, db driver.Conn, f DerivedFilter
 	if f.AfterID != 0 {
 		afterTime, afterID = int64(direction)*int64(f.AfterTime), int64(direction)*int64(f.AfterID)
 	}
-	rows, err := db.Query(ctx, schemas.Query(k.table+"_list"), f.named(clickhouse.Named("direction", direction), clickhouse.Named("by_update", bit(f.ByUpdate)),
+	args := f.named(clickhouse.Named("direction", direction), clickhouse.Named("by_update", bit(f.ByUpdate)),
 		clickhouse.Named("after_time", afterTime), clickhouse.Named("after_id", afterID),
-		clickhouse.Named("limit", uint64(f.Limit)), clickhouse.Named("offset", uint64(f.Offset)))...)
+		clickhouse.Named("limit", uint64(f.Limit)), clickhouse.Named("offset", uint64(f.Offset)))
+	text := schemas.Query(k.table + "_list")
+	all, err := schemas.AllRows(ctx, db, "read "+k.table, text, args, func(d *Derived[E], row schemas.Row) error {
+		d.Entity = k.fresh()
+		return d.scan(row)
+	})
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close()
-	var all []Derived[E]
-	for rows.Next() {
-		d := Derived[E]{Entity: k.fresh()}
-		if err := d.scan(rows.Scan); err != nil {
-			return nil, err
-		}
-		all = append(all, d)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	rows.Close() // whoever has one connection needs it again
 	return all, localise(ctx, db, f.Account, all)
 }
 
-func (d *Derived[E]) scan(scan func(...any) error) error {
+func (d *Derived[E]) scan(row schemas.Row) error {
 	var vehicle, id uint64
 	var start, end, updated int64
 	var open bool
 	var body string
-	if err := scan(&vehicle, &id, &d.Revision, &start, &end, &open, &d.Deleted, &d.Late, &updated, &body); err != nil {
+	if err := row.Scan(&vehicle, &id, &d.Revision, &start, &end, &open, &d.Deleted, &d.Late, &updated, &body); err != nil {
 		return err
 	}
 	if err := json.Unmarshal([]byte(body), d.Entity); err != nil {
@@ -207,13 +197,14 @@ func (k *Derivable[E]) Count(ctx context.Context, db driver.Conn, f DerivedFilte
 
 // Find returns one thing of an account, also one that no longer holds, and false if there never was one of that id.
 func (k *Derivable[E]) Find(ctx context.Context, db driver.Conn, account fleet.AccountID, id uint64) (Derived[E], bool, error) {
-	d := Derived[E]{Entity: k.fresh()}
-	err := d.scan(db.QueryRow(ctx, schemas.Query(k.table+"_by_id"), clickhouse.Named("account", uint64(account)), clickhouse.Named("id", id)).Scan)
-	if errors.Is(err, sql.ErrNoRows) {
-		return d, false, nil
-	}
-	if err != nil {
-		return d, false, fmt.Errorf("read %s %d: %w", k.table, id, err)
+	text, doing := schemas.Query(k.table+"_by_id"), fmt.Sprintf("read %s %d", k.table, id)
+	args := []any{clickhouse.Named("account", uint64(account)), clickhouse.Named("id", id)}
+	d, ok, err := schemas.OneRow(ctx, db, doing, text, args, func(d *Derived[E], row schemas.Row) error {
+		d.Entity = k.fresh()
+		return d.scan(row)
+	})
+	if !ok {
+		return d, false, err
 	}
 	found := []Derived[E]{d}
 	if err := localise(ctx, db, account, found); err != nil {

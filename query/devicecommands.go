@@ -2,7 +2,6 @@ package query
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -43,23 +42,18 @@ type DueRequest struct {
 // DueCommands returns the commands of all accounts with which something is to be done now: to be sent, expired, or begun to be sent
 // at Stuck or before. Accounts take turns, and of each comes first what has waited the longest.
 func DueCommands(ctx context.Context, db driver.Conn, r DueRequest) ([]DueCommand, error) {
-	rows, err := db.Query(ctx, schemas.Query("device_commands_due"), clickhouse.Named("now", r.Now.UnixMilli()),
-		clickhouse.Named("stuck", r.Stuck.UnixMilli()), clickhouse.Named("limit", uint64(r.Limit)),
-		clickhouse.Named("share", uint64(r.Share)), clickhouse.Named("waiting", r.Waiting))
-	if err != nil {
-		return nil, fmt.Errorf("find commands to trackers that are due: %w", err)
+	args := []any{
+		clickhouse.Named("now", r.Now.UnixMilli()), clickhouse.Named("stuck", r.Stuck.UnixMilli()),
+		clickhouse.Named("limit", uint64(r.Limit)), clickhouse.Named("share", uint64(r.Share)),
+		clickhouse.Named("waiting", r.Waiting),
 	}
-	defer rows.Close()
-	var all []DueCommand
-	for rows.Next() {
-		var account, id uint64
-		if err := rows.Scan(&account, &id); err != nil {
-			return nil, fmt.Errorf("find commands to trackers that are due: %w", err)
-		}
-		all = append(all, DueCommand{fleet.AccountID(account), id})
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("find commands to trackers that are due: %w", err)
-	}
-	return all, nil
+	return schemas.AllRows(ctx, db, "find commands to trackers that are due", schemas.Query("device_commands_due"), args,
+		func(v *DueCommand, row schemas.Row) error {
+			var account, id uint64
+			if err := row.Scan(&account, &id); err != nil {
+				return err
+			}
+			*v = DueCommand{fleet.AccountID(account), id}
+			return nil
+		})
 }

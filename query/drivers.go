@@ -2,7 +2,6 @@ package query
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"time"
 
@@ -23,30 +22,10 @@ var DriverTags = Listing{Table: "driver_tags", Search: []string{"tag", "label"},
 	{Name: "updated_at", Type: TimeField, Range: true, Sort: true},
 }}
 
-// read yields the rows of a query of an account; what is for the errors.
-func read(
-	ctx context.Context, db driver.Conn, name, what string, account fleet.AccountID, scan func(driver.Rows) error,
-	args ...any,
-) error {
-	rows, err := db.Query(ctx, schemas.Query(name), append(args, clickhouse.Named("account", uint64(account)))...)
-	if err != nil {
-		return fmt.Errorf("read %s: %w", what, err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		if err := scan(rows); err != nil {
-			return fmt.Errorf("read %s: %w", what, err)
-		}
-	}
-	if err := rows.Err(); err != nil {
-		return fmt.Errorf("read %s: %w", what, err)
-	}
-	return nil
-}
-
-// between names the parameters of a span of some vehicles.
-func between(vehicles []fleet.VehicleID, from, to fleet.Millis) []any {
-	return []any{clickhouse.Named("vehicles", ids(vehicles)), clickhouse.Named("from", int64(max(from, 0))), clickhouse.Named("to", until(to))}
+// between names the parameters of a span of some vehicles of an account, and more.
+func between(account fleet.AccountID, vehicles []fleet.VehicleID, from, to fleet.Millis, more ...any) []any {
+	return append(more, clickhouse.Named("account", uint64(account)), clickhouse.Named("vehicles", ids(vehicles)),
+		clickhouse.Named("from", int64(max(from, 0))), clickhouse.Named("to", until(to)))
 }
 
 // driven reads who drove some vehicles of an account at any time of [from, to].
@@ -57,16 +36,11 @@ func driven(
 	if len(vehicles) == 0 {
 		return nil, nil
 	}
-	var all []fleet.Driven
-	err := read(ctx, db, name, "drivers", account, func(rows driver.Rows) error {
-		var d fleet.Driven
-		if err := rows.Scan((*uint64)(&d.Vehicle), &d.ID, (*int64)(&d.From), (*int64)(&d.To), &d.Driver); err != nil {
-			return err
-		}
-		all = append(all, d)
-		return nil
-	}, between(vehicles, from, to)...)
-	return all, err
+	args := between(account, vehicles, from, to)
+	return schemas.AllRows(ctx, db, "read drivers", schemas.Query(name), args,
+		func(d *fleet.Driven, row schemas.Row) error {
+			return row.Scan((*uint64)(&d.Vehicle), &d.ID, (*int64)(&d.From), (*int64)(&d.To), &d.Driver)
+		})
 }
 
 // DriversSaid returns who people said drove some vehicles of an account at any time of [from, to].
@@ -92,16 +66,11 @@ func TagReports(
 	if len(vehicles) == 0 {
 		return nil, nil
 	}
-	var all []fleet.TagReport
-	err := read(ctx, db, "tag_reports", "tags of drivers", account, func(rows driver.Rows) error {
-		var r fleet.TagReport
-		if err := rows.Scan((*uint64)(&r.Vehicle), (*int64)(&r.At), &r.Tag); err != nil {
-			return err
-		}
-		all = append(all, r)
-		return nil
-	}, between(vehicles, from, to)...)
-	return all, err
+	args := between(account, vehicles, from, to)
+	return schemas.AllRows(ctx, db, "read tags of drivers", schemas.Query("tag_reports"), args,
+		func(r *fleet.TagReport, row schemas.Row) error {
+			return row.Scan((*uint64)(&r.Vehicle), (*int64)(&r.At), &r.Tag)
+		})
 }
 
 // TagHolders returns whose some tags of an account are and were, by tag; without tags, all of them.
@@ -109,29 +78,33 @@ func TagHolders(
 	ctx context.Context, db driver.Conn, account fleet.AccountID, tags []string,
 ) (map[string][]fleet.TagHolder, error) {
 	all := map[string][]fleet.TagHolder{}
-	err := read(ctx, db, "tag_holders", "holders of tags", account, func(rows driver.Rows) error {
+	err := schemas.EachRow(ctx, db, "read holders of tags", schemas.Query("tag_holders"), []any{
+		clickhouse.Named("account", uint64(account)), clickhouse.Named("tags", texts(tags)),
+	}, func(row schemas.Row) error {
 		var tag string
 		var h fleet.TagHolder
-		if err := rows.Scan(&tag, &h.Driver, (*int64)(&h.From), (*int64)(&h.To)); err != nil {
+		if err := row.Scan(&tag, &h.Driver, (*int64)(&h.From), (*int64)(&h.To)); err != nil {
 			return err
 		}
 		all[tag] = append(all[tag], h)
 		return nil
-	}, clickhouse.Named("tags", texts(tags)))
+	})
 	return all, err
 }
 
 // TagsOf returns the tags that a driver of an account has or had.
 func TagsOf(ctx context.Context, db driver.Conn, account fleet.AccountID, id string) ([]string, error) {
 	all := []string{}
-	err := read(ctx, db, "tags_of", "tags of a driver", account, func(rows driver.Rows) error {
+	err := schemas.EachRow(ctx, db, "read tags of a driver", schemas.Query("tags_of"), []any{
+		clickhouse.Named("account", uint64(account)), clickhouse.Named("driver", id),
+	}, func(row schemas.Row) error {
 		var tag string
-		if err := rows.Scan(&tag); err != nil {
+		if err := row.Scan(&tag); err != nil {
 			return err
 		}
 		all = append(all, tag)
 		return nil
-	}, clickhouse.Named("driver", id))
+	})
 	return all, err
 }
 
@@ -139,16 +112,11 @@ func TagsOf(ctx context.Context, db driver.Conn, account fleet.AccountID, id str
 func TagsEverHeld(
 	ctx context.Context, db driver.Conn, account fleet.AccountID, customers []string,
 ) ([]uint64, error) {
-	var all []uint64
-	err := read(ctx, db, "driver_tags_held", "tags of customers", account, func(rows driver.Rows) error {
-		var id uint64
-		if err := rows.Scan(&id); err != nil {
-			return err
-		}
-		all = append(all, id)
-		return nil
-	}, clickhouse.Named("customers", texts(customers)))
-	return all, err
+	return schemas.AllRows(ctx, db, "read tags of customers", schemas.Query("driver_tags_held"), []any{
+		clickhouse.Named("account", uint64(account)), clickhouse.Named("customers", texts(customers)),
+	}, func(id *uint64, row schemas.Row) error {
+		return row.Scan(id)
+	})
 }
 
 // DriverVehicles returns the vehicles of an account that a driver may have driven in [from, to): as people said (by id or
@@ -156,16 +124,9 @@ func TagsEverHeld(
 func DriverVehicles(
 	ctx context.Context, db driver.Conn, account fleet.AccountID, id string, tags []string, from, to fleet.Millis,
 ) ([]fleet.VehicleID, error) {
-	var all []fleet.VehicleID
-	err := read(ctx, db, "driver_vehicles", "vehicles of a driver", account, func(rows driver.Rows) error {
-		var vehicle uint64
-		if err := rows.Scan(&vehicle); err != nil {
-			return err
-		}
-		all = append(all, fleet.VehicleID(vehicle))
-		return nil
-	}, append(between(nil, from, to), clickhouse.Named("driver", id), clickhouse.Named("tags", texts(tags)))...)
-	return all, err
+	args := between(account, nil, from, to, clickhouse.Named("driver", id), clickhouse.Named("tags", texts(tags)))
+	return schemas.AllRows(ctx, db, "read vehicles of a driver", schemas.Query("driver_vehicles"), args,
+		func(vehicle *fleet.VehicleID, row schemas.Row) error { return row.Scan((*uint64)(vehicle)) })
 }
 
 // TripSpan is when a trip was, and how far it went.
@@ -190,16 +151,12 @@ func TripSpans(
 	if most == 0 {
 		limit = math.MaxInt64
 	}
-	var all []TripSpan
-	err := read(ctx, db, "trips_spans", "trips", account, func(rows driver.Rows) error {
-		var t TripSpan
-		if err := rows.Scan(&t.ID, (*uint64)(&t.Vehicle), (*int64)(&t.From), (*int64)(&t.To), &t.Distance, &t.Moving, &t.Unrecorded); err != nil {
-			return err
-		}
-		all = append(all, t)
-		return nil
-	}, append(between(vehicles, from, to), clickhouse.Named("deleted", bit(deleted)), clickhouse.Named("most", limit))...)
-	return all, err
+	args := between(account, vehicles, from, to, clickhouse.Named("deleted", bit(deleted)), clickhouse.Named("most", limit))
+	return schemas.AllRows(ctx, db, "read trips", schemas.Query("trips_spans"), args,
+		func(t *TripSpan, row schemas.Row) error {
+			return row.Scan(&t.ID, (*uint64)(&t.Vehicle), (*int64)(&t.From), (*int64)(&t.To), &t.Distance, &t.Moving,
+				&t.Unrecorded)
+		})
 }
 
 // UnknownTag is a tag that trackers reported and nobody held then.
@@ -215,14 +172,9 @@ type UnknownTag struct {
 func UnknownTags(
 	ctx context.Context, db driver.Conn, account fleet.AccountID, from, to fleet.Millis, limit int,
 ) ([]UnknownTag, error) {
-	var all []UnknownTag
-	err := read(ctx, db, "tags_unknown", "unknown tags", account, func(rows driver.Rows) error {
-		var t UnknownTag
-		if err := rows.Scan(&t.Tag, &t.First, &t.Last, &t.Reports, &t.Vehicles); err != nil {
-			return err
-		}
-		all = append(all, t)
-		return nil
-	}, append(between(nil, from, to), clickhouse.Named("limit", uint64(limit)))...)
-	return all, err
+	args := between(account, nil, from, to, clickhouse.Named("limit", uint64(limit)))
+	return schemas.AllRows(ctx, db, "read unknown tags", schemas.Query("tags_unknown"), args,
+		func(t *UnknownTag, row schemas.Row) error {
+			return row.Scan(&t.Tag, &t.First, &t.Last, &t.Reports, &t.Vehicles)
+		})
 }

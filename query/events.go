@@ -56,27 +56,20 @@ func (f *EventFilter) named(more ...any) []any {
 
 // Events returns the stored events that match, by sequence.
 func Events(ctx context.Context, db driver.Conn, f EventFilter) ([]SequencedEvent, error) {
-	rows, err := db.Query(ctx, schemas.Query("events_list"), f.named(clickhouse.Named("limit", uint64(f.Limit)))...)
-	if err != nil {
-		return nil, fmt.Errorf("read events: %w", err)
-	}
-	defer rows.Close()
-	var all []SequencedEvent
-	for rows.Next() {
-		e := SequencedEvent{Event: fleet.Event{Account: f.Account}}
-		var vehicle uint64
-		var at int64
-		var kind, body string
-		if err := rows.Scan(&e.Sequence, &e.ID, &e.Type, &vehicle, &at, &e.Late, &kind, &e.Object, &e.Revision, &body); err != nil {
-			return nil, fmt.Errorf("read events: %w", err)
-		}
-		e.Vehicle, e.At, e.Kind, e.Body = fleet.VehicleID(vehicle), fleet.Millis(at), fleet.Kind(kind), json.RawMessage(body)
-		all = append(all, e)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read events: %w", err)
-	}
-	return all, nil
+	args := f.named(clickhouse.Named("limit", uint64(f.Limit)))
+	return schemas.AllRows(ctx, db, "read events", schemas.Query("events_list"), args,
+		func(v *SequencedEvent, row schemas.Row) error {
+			e := SequencedEvent{Event: fleet.Event{Account: f.Account}}
+			var vehicle uint64
+			var at int64
+			var kind, body string
+			if err := row.Scan(&e.Sequence, &e.ID, &e.Type, &vehicle, &at, &e.Late, &kind, &e.Object, &e.Revision, &body); err != nil {
+				return err
+			}
+			e.Vehicle, e.At, e.Kind, e.Body = fleet.VehicleID(vehicle), fleet.Millis(at), fleet.Kind(kind), json.RawMessage(body)
+			*v = e
+			return nil
+		})
 }
 
 // CountEvents returns how many events Events gives without a limit.

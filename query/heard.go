@@ -2,7 +2,6 @@ package query
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
@@ -31,8 +30,9 @@ func DevicesHeard(ctx context.Context, db driver.Conn, account fleet.AccountID, 
 // the device that was heard of last.
 func VehiclesHeard(ctx context.Context, db driver.Conn, account fleet.AccountID, vehicles []uint64, now time.Time) (map[uint64]Heard, error) {
 	devices := []uint64{}
-	err := each(ctx, db, "heard_on", func(rows driver.Rows) error { return rows.Scan(&devices) },
-		clickhouse.Named("account", uint64(account)), clickhouse.Named("vehicles", append([]uint64{}, vehicles...)))
+	err := schemas.EachRow(ctx, db, "read heard_on", schemas.Query("heard_on"), []any{
+		clickhouse.Named("account", uint64(account)), clickhouse.Named("vehicles", append([]uint64{}, vehicles...)),
+	}, func(row schemas.Row) error { return row.Scan(&devices) })
 	if err != nil || len(devices) == 0 {
 		return nil, err
 	}
@@ -50,25 +50,18 @@ func heardText(by string) string {
 }
 
 func heardOf(ctx context.Context, db driver.Conn, by string, args []any) (map[uint64]Heard, error) {
-	rows, err := db.Query(ctx, heardText(by), args...)
-	if err != nil {
-		return nil, fmt.Errorf("read what was heard: %w", err)
-	}
-	defer rows.Close()
 	all := map[uint64]Heard{}
-	for rows.Next() {
+	err := schemas.EachRow(ctx, db, "read what was heard", heardText(by), args, func(row schemas.Row) error {
 		var id uint64
 		var at time.Time
 		var online uint8
 		var interval, within int64
-		if err := rows.Scan(&id, &at, &online, &interval, &within); err != nil {
-			return nil, fmt.Errorf("read what was heard: %w", err)
+		if err := row.Scan(&id, &at, &online, &interval, &within); err != nil {
+			return err
 		}
 		all[id] = Heard{At: at.UTC(), Online: online != 0, Interval: time.Duration(interval) * time.Second,
 			Within: time.Duration(within) * time.Second}
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read what was heard: %w", err)
-	}
-	return all, nil
+		return nil
+	})
+	return all, err
 }

@@ -2,8 +2,6 @@ package query
 
 import (
 	"context"
-	"fmt"
-	"math"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -34,32 +32,30 @@ type HeatCell struct {
 // HeatCap is the most time that one fix counts for: after that nobody knows where the vehicle was.
 const HeatCap = 5 * time.Minute
 
-// Heatmap returns the cells with fixes in the order of their numbers. Fixes whose place is not to be trusted are left out.
+// Heatmap returns the cells with fixes in the order of their numbers. Fixes whose place is not to be
+// trusted are left out.
 func Heatmap(ctx context.Context, db driver.Conn, f HeatFilter) ([]HeatCell, error) {
-	steps := func(deg float64) int32 { return int32(math.Round(deg / fleet.CoordinateUnit)) }
-	rows, err := db.Query(ctx, schemas.Query("heatmap_cells"), clickhouse.Named("account", uint64(f.Account)),
-		clickhouse.Named("vehicle", uint64(f.Vehicle)), clickhouse.Named("from", int64(f.From)), clickhouse.Named("to", int64(f.To)),
-		clickhouse.Named("west", steps(f.Box.West)), clickhouse.Named("south", steps(f.Box.South)),
-		clickhouse.Named("east", steps(f.Box.East)), clickhouse.Named("north", steps(f.Box.North)),
-		clickhouse.Named("resolution", uint8(f.Resolution)), clickhouse.Named("without", uint32(areaDoubts|fleet.FlagJump)),
-		clickhouse.Named("cap", HeatCap.Milliseconds()), clickhouse.Named("limit", uint64(f.Limit)))
-	if err != nil {
-		return nil, fmt.Errorf("read heat map: %w", err)
-	}
-	defer rows.Close()
 	var cells []HeatCell
-	for rows.Next() {
+	err := schemas.EachRow(ctx, db, "read heat map", schemas.Query("heatmap_cells"), []any{
+		clickhouse.Named("account", uint64(f.Account)), clickhouse.Named("vehicle", uint64(f.Vehicle)),
+		clickhouse.Named("from", int64(f.From)), clickhouse.Named("to", int64(f.To)),
+		clickhouse.Named("west", fleet.StoredCoordinate(f.Box.West)),
+		clickhouse.Named("south", fleet.StoredCoordinate(f.Box.South)),
+		clickhouse.Named("east", fleet.StoredCoordinate(f.Box.East)),
+		clickhouse.Named("north", fleet.StoredCoordinate(f.Box.North)),
+		clickhouse.Named("resolution", uint8(f.Resolution)),
+		clickhouse.Named("without", uint32(areaDoubts|fleet.FlagJump)), clickhouse.Named("cap", HeatCap.Milliseconds()),
+		clickhouse.Named("limit", uint64(f.Limit)),
+	}, func(row schemas.Row) error {
 		var cell, fixes, vehicles uint64
 		var spent int64
-		if err := rows.Scan(&cell, &fixes, &vehicles, &spent); err != nil {
-			return nil, fmt.Errorf("read heat map: %w", err)
+		if err := row.Scan(&cell, &fixes, &vehicles, &spent); err != nil {
+			return err
 		}
 		cells = append(cells, HeatCell{
 			Cell: fleet.Cell(cell), Fixes: int(fixes), Vehicles: int(vehicles), Time: time.Duration(spent) * time.Millisecond,
 		})
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read heat map: %w", err)
-	}
-	return cells, nil
+		return nil
+	})
+	return cells, err
 }

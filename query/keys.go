@@ -56,21 +56,16 @@ func KeyUses(ctx context.Context, db driver.Conn, account fleet.AccountID, keys 
 	if len(keys) == 0 {
 		return uses, nil
 	}
-	rows, err := db.Query(ctx, schemas.Query("key_uses"), clickhouse.Named("account", uint64(account)), clickhouse.Named("keys", keys))
-	if err != nil {
-		return nil, fmt.Errorf("read uses of keys: %w", err)
-	}
-	defer rows.Close()
-	for rows.Next() {
+	err := schemas.EachRow(ctx, db, "read uses of keys", schemas.Query("key_uses"), []any{
+		clickhouse.Named("account", uint64(account)), clickhouse.Named("keys", keys),
+	}, func(row schemas.Row) error {
 		var key uint64
 		var at time.Time
-		if err := rows.Scan(&key, &at); err != nil {
-			return nil, fmt.Errorf("read uses of keys: %w", err)
+		if err := row.Scan(&key, &at); err != nil {
+			return err
 		}
 		uses[key] = at
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read uses of keys: %w", err)
-	}
-	return uses, nil
+		return nil
+	})
+	return uses, err
 }

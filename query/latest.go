@@ -3,7 +3,6 @@ package query
 import (
 	"context"
 	"fmt"
-	"math"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -49,10 +48,9 @@ func (f *LatestFilter) named(more ...any) []any {
 	if f.Near != nil {
 		near = *f.Near
 	}
-	steps := func(deg float64) int32 { return int32(math.Round(deg / fleet.CoordinateUnit)) }
 	return append(more, clickhouse.Named("account", uint64(f.Account)), clickhouse.Named("vehicles", vehicles),
-		clickhouse.Named("west", steps(f.Box.West)), clickhouse.Named("east", steps(f.Box.East)),
-		clickhouse.Named("south", steps(f.Box.South)), clickhouse.Named("north", steps(f.Box.North)),
+		clickhouse.Named("west", fleet.StoredCoordinate(f.Box.West)), clickhouse.Named("east", fleet.StoredCoordinate(f.Box.East)),
+		clickhouse.Named("south", fleet.StoredCoordinate(f.Box.South)), clickhouse.Named("north", fleet.StoredCoordinate(f.Box.North)),
 		clickhouse.Named("lat", near.Lat), clickhouse.Named("lng", near.Lng), clickhouse.Named("radius", near.Radius),
 		clickhouse.Named("earth", fleet.EarthRadius))
 }
@@ -60,30 +58,25 @@ func (f *LatestFilter) named(more ...any) []any {
 // LatestPositions returns the newest trusted position of each wanted vehicle that is not archived, ordered by distance
 // and then vehicle.
 func LatestPositions(ctx context.Context, db driver.Conn, f LatestFilter) ([]Latest, error) {
-	rows, err := db.Query(ctx, schemas.Query("positions_latest"), f.named(
-		clickhouse.Named("after_distance", f.AfterDistance), clickhouse.Named("after_vehicle", uint64(f.AfterVehicle)),
-		clickhouse.Named("limit", uint64(f.Limit)), clickhouse.Named("offset", uint64(f.Offset)))...)
-	if err != nil {
-		return nil, fmt.Errorf("read latest positions: %w", err)
-	}
-	defer rows.Close()
 	var all []Latest
 	latest := Latest{Position: fleet.Position{Account: f.Account}}
 	var vehicle uint64
 	var s positionScan
-	for rows.Next() {
-		dest := append(append([]any{&vehicle}, s.into(&latest.Position)...), &latest.Distance)
-		if err := rows.Scan(dest...); err != nil {
-			return nil, fmt.Errorf("read latest positions: %w", err)
-		}
-		s.finish(&latest.Position)
-		latest.Vehicle = fleet.VehicleID(vehicle)
-		all = append(all, latest)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read latest positions: %w", err)
-	}
-	return all, nil
+	args := f.named(clickhouse.Named("after_distance", f.AfterDistance),
+		clickhouse.Named("after_vehicle", uint64(f.AfterVehicle)), clickhouse.Named("limit", uint64(f.Limit)),
+		clickhouse.Named("offset", uint64(f.Offset)))
+	err := schemas.EachRow(ctx, db, "read latest positions", schemas.Query("positions_latest"), args,
+		func(row schemas.Row) error {
+			dest := append(append([]any{&vehicle}, s.into()...), &latest.Distance)
+			if err := row.Scan(dest...); err != nil {
+				return err
+			}
+			s.stored.Restore(&latest.Position)
+			latest.Vehicle = fleet.VehicleID(vehicle)
+			all = append(all, latest)
+			return nil
+		})
+	return all, err
 }
 
 // CountLatest returns how many positions LatestPositions gives without cursor, offset and limit.

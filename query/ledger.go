@@ -93,26 +93,17 @@ func LedgerTransactions(ctx context.Context, db driver.Conn, f LedgerFilter, aft
 	if after != nil {
 		afterMs, afterID = min(max(after.PostedAt.UnixMilli(), firstMillis), lastMillis), after.ID
 	}
-	rows, err := db.Query(ctx, f.text("ledger_transactions_list"), f.named(clickhouse.Named("after_ms", afterMs), clickhouse.Named("after_id", afterID))...)
-	if err != nil {
-		return nil, fmt.Errorf("list ledger_transactions: %w", err)
-	}
-	defer rows.Close()
-	var all []LedgerTransaction
-	for rows.Next() {
-		var t LedgerTransaction
-		var entries uint32
-		if err := rows.Scan(&t.ID, &t.Kind, &t.Source, &t.Revision, &t.OccurredAt, &t.PostedAt, &t.KnownOn, &t.Actor, &t.RequestID, &t.Booking, &t.Customer,
-			&t.Vehicles, &t.Currencies, &t.Debits, &entries); err != nil {
-			return nil, fmt.Errorf("list ledger_transactions: %w", err)
-		}
-		t.Entries = int(entries)
-		all = append(all, t)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("list ledger_transactions: %w", err)
-	}
-	return all, nil
+	args := f.named(clickhouse.Named("after_ms", afterMs), clickhouse.Named("after_id", afterID))
+	return schemas.AllRows(ctx, db, "list ledger_transactions", f.text("ledger_transactions_list"), args,
+		func(t *LedgerTransaction, row schemas.Row) error {
+			var entries uint32
+			if err := row.Scan(&t.ID, &t.Kind, &t.Source, &t.Revision, &t.OccurredAt, &t.PostedAt, &t.KnownOn, &t.Actor,
+				&t.RequestID, &t.Booking, &t.Customer, &t.Vehicles, &t.Currencies, &t.Debits, &entries); err != nil {
+				return err
+			}
+			t.Entries = int(entries)
+			return nil
+		})
 }
 
 // LedgerEntry is an entry of a transaction.
@@ -145,27 +136,24 @@ func LedgerEntries(ctx context.Context, db driver.Conn, f LedgerFilter, after *L
 		after = &LedgerEntry{On: time.Unix(0, 0).UTC()}
 	}
 	return func(yield func(LedgerEntry, error) bool) {
-		rows, err := db.Query(ctx, f.text("ledger_entries_list"), f.named(clickhouse.Named("anywhere", anywhere),
+		args := f.named(clickhouse.Named("anywhere", anywhere),
 			clickhouse.Named("after_date", after.On.Format(time.DateOnly)), clickhouse.Named("after_account", after.Account),
-			clickhouse.Named("after_transaction", after.Transaction), clickhouse.Named("after_entry", after.Number))...)
-		if err != nil {
-			yield(LedgerEntry{}, fmt.Errorf("list ledger_entries: %w", err))
-			return
-		}
-		defer rows.Close()
-		for rows.Next() {
+			clickhouse.Named("after_transaction", after.Transaction), clickhouse.Named("after_entry", after.Number))
+		text := f.text("ledger_entries_list")
+		err := schemas.EachRow(ctx, db, "list ledger_entries", text, args, func(row schemas.Row) error {
 			var e LedgerEntry
-			if err := rows.Scan(&e.On, &e.Account, &e.Transaction, &e.Number, &e.ID, &e.Amount, &e.Currency, &e.Used, &e.Vehicle, &e.Class, &e.Booking,
-				&e.Customer, &e.Location, &e.Channel, &e.Kind, &e.Source, &e.OccurredAt, &e.Purpose); err != nil {
-				yield(e, fmt.Errorf("list ledger_entries: %w", err))
-				return
+			if err := row.Scan(&e.On, &e.Account, &e.Transaction, &e.Number, &e.ID, &e.Amount, &e.Currency, &e.Used,
+				&e.Vehicle, &e.Class, &e.Booking, &e.Customer, &e.Location, &e.Channel, &e.Kind, &e.Source, &e.OccurredAt,
+				&e.Purpose); err != nil {
+				return err
 			}
 			if !yield(e, nil) {
-				return
+				return schemas.ErrEnough
 			}
-		}
-		if err := rows.Err(); err != nil {
-			yield(LedgerEntry{}, fmt.Errorf("list ledger_entries: %w", err))
+			return nil
+		})
+		if err != nil {
+			yield(LedgerEntry{}, err)
 		}
 	}
 }
@@ -212,23 +200,10 @@ type LedgerBalance struct {
 
 // LedgerBalances returns what all accounts come to that were booked on between the days of the filter, of its vehicles.
 func LedgerBalances(ctx context.Context, db driver.Conn, f LedgerFilter) ([]LedgerBalance, error) {
-	rows, err := db.Query(ctx, schemas.Query("ledger_balances"), f.named()...)
-	if err != nil {
-		return nil, fmt.Errorf("read ledger balances: %w", err)
-	}
-	defer rows.Close()
-	var all []LedgerBalance
-	for rows.Next() {
-		var b LedgerBalance
-		if err := rows.Scan(&b.Account, &b.Currency, &b.Amount, &b.Entries); err != nil {
-			return nil, fmt.Errorf("read ledger balances: %w", err)
-		}
-		all = append(all, b)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read ledger balances: %w", err)
-	}
-	return all, nil
+	return schemas.AllRows(ctx, db, "read ledger balances", schemas.Query("ledger_balances"), f.named(),
+		func(b *LedgerBalance, row schemas.Row) error {
+			return row.Scan(&b.Account, &b.Currency, &b.Amount, &b.Entries)
+		})
 }
 
 // LedgerFaults are counts of what must not be: see ledger_audit.sql.
@@ -254,28 +229,21 @@ type LedgerSampled struct {
 
 // LedgerSample returns the records of the newest so many transactions of all accounts, but those that have just been written.
 func LedgerSample(ctx context.Context, db driver.Conn, limit int) ([]LedgerSampled, error) {
-	rows, err := db.Query(ctx, schemas.Query("ledger_sample"), clickhouse.Named("limit", uint32(limit)))
-	if err != nil {
-		return nil, fmt.Errorf("read a sample of the ledger: %w", err)
-	}
-	defer rows.Close()
-	var all []LedgerSampled
-	for rows.Next() {
+	return schemas.AllRows(ctx, db, "read a sample of the ledger", schemas.Query("ledger_sample"), []any{
+		clickhouse.Named("limit", uint32(limit)),
+	}, func(v *LedgerSampled, row schemas.Row) error {
 		var account uint64
 		var names []string
 		var sums []int64
 		s := LedgerSampled{Sums: map[string]int64{}}
-		if err := rows.Scan(&account, &s.Kind, &s.ID, &s.Body, &names, &sums); err != nil {
-			return nil, fmt.Errorf("read a sample of the ledger: %w", err)
+		if err := row.Scan(&account, &s.Kind, &s.ID, &s.Body, &names, &sums); err != nil {
+			return err
 		}
 		s.Account = fleet.AccountID(account)
 		for i, name := range names {
 			s.Sums[name] = sums[i]
 		}
-		all = append(all, s)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read a sample of the ledger: %w", err)
-	}
-	return all, nil
+		*v = s
+		return nil
+	})
 }

@@ -28,38 +28,6 @@ type Listing struct {
 	Related []Related // records that these name
 }
 
-// Listings are the listings of all kinds of records.
-var Listings = []*Listing{
-	&Vehicles,
-	&Devices,
-	&APIKeys,
-	&Geofences,
-	&AlertRules,
-	&Jobs,
-	&Bookings,
-	&Customers,
-	&CustomerNotes,
-	&Documents,
-	&Tolls,
-	&ServiceTasks,
-	&Schedules,
-	&Reminders,
-	&WorkOrders,
-	&Issues,
-	&Inspections,
-	&VehicleClasses,
-	&Locations,
-	&RatePlans,
-	&Quotes,
-	&Payments,
-	&Expenses,
-	&MeterReadings,
-	&DeviceCommands,
-	&Blocks,
-	&RoutePlans,
-	&DriverTags,
-}
-
 // ListField is a member of a record that lists know.
 type ListField struct {
 	Name  string    // in the interface, and the column
@@ -222,23 +190,9 @@ func RecordsByID(ctx context.Context, db driver.Conn, l *Listing, account fleet.
 
 // scanStored reads the records that a query gives.
 func scanStored(ctx context.Context, db driver.Conn, what, text string, args ...any) ([]Stored, error) {
-	rows, err := db.Query(ctx, text, args...)
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", what, err)
-	}
-	defer rows.Close()
-	var all []Stored
-	for rows.Next() {
-		var r Stored
-		if err := rows.Scan(&r.ID, &r.Revision, &r.CreatedAt, &r.UpdatedAt, &r.ArchivedAt, &r.Body); err != nil {
-			return nil, fmt.Errorf("read %s: %w", what, err)
-		}
-		all = append(all, r)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read %s: %w", what, err)
-	}
-	return all, nil
+	return schemas.AllRows(ctx, db, "read "+what, text, args, func(r *Stored, row schemas.Row) error {
+		return row.Scan(&r.ID, &r.Revision, &r.CreatedAt, &r.UpdatedAt, &r.ArchivedAt, &r.Body)
+	})
 }
 
 // listQuery is a list query being put together.
@@ -439,27 +393,20 @@ func sortText(f *ListField) string {
 
 // page reads the ids of the page, the keys behind which the next one begins, and how many records fit, if they were counted; else -1.
 func (b *listQuery) page(ctx context.Context, db driver.Conn) (ids []uint64, next []string, total int, err error) {
-	rows, err := db.Query(ctx, b.fill("records_list"), b.args...)
-	if err != nil {
-		return nil, nil, 0, fmt.Errorf("list %s: %w", b.l.Table, err)
-	}
-	defer rows.Close()
 	count := int64(-1)
 	var last []string
-	for rows.Next() {
+	err = schemas.EachRow(ctx, db, "list "+b.l.Table, b.fill("records_list"), b.args, func(row schemas.Row) error {
 		var id uint64
 		var keys []string
-		if err := rows.Scan(&id, &keys, &count); err != nil {
-			return nil, nil, 0, fmt.Errorf("list %s: %w", b.l.Table, err)
+		if err := row.Scan(&id, &keys, &count); err != nil {
+			return err
 		}
 		if len(ids) == b.limit {
 			next = last
-			break
+			return schemas.ErrEnough
 		}
 		ids, last = append(ids, id), keys
-	}
-	if err := rows.Err(); err != nil {
-		return nil, nil, 0, fmt.Errorf("list %s: %w", b.l.Table, err)
-	}
-	return ids, next, int(count), nil
+		return nil
+	})
+	return ids, next, int(count), err
 }

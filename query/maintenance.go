@@ -2,7 +2,6 @@ package query
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -102,23 +101,18 @@ func OpenSafetyIssues(ctx context.Context, db driver.Conn, account fleet.Account
 	for i, id := range vehicles {
 		names[i] = fleet.FormatID(fleet.VehiclePrefix, id)
 	}
-	rows, err := db.Query(ctx, schemas.Query("safety_issues"), clickhouse.Named("account", uint64(account)), clickhouse.Named("vehicles", names))
-	if err != nil {
-		return nil, fmt.Errorf("read safety issues: %w", err)
-	}
-	defer rows.Close()
-	for rows.Next() {
+	err := schemas.EachRow(ctx, db, "read safety issues", schemas.Query("safety_issues"), []any{
+		clickhouse.Named("account", uint64(account)), clickhouse.Named("vehicles", names),
+	}, func(row schemas.Row) error {
 		var vehicle uint64
 		var issues []uint64
-		if err := rows.Scan(&vehicle, &issues); err != nil {
-			return nil, fmt.Errorf("read safety issues: %w", err)
+		if err := row.Scan(&vehicle, &issues); err != nil {
+			return err
 		}
 		found[vehicle] = issues
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read safety issues: %w", err)
-	}
-	return found, nil
+		return nil
+	})
+	return found, err
 }
 
 // MaintenanceReminder is an open reminder, as whoever warns of it needs it.
@@ -135,24 +129,11 @@ type MaintenanceReminder struct {
 // MaintenanceDue returns the open reminders of some vehicles of an account, in order of vehicle; of all vehicles with none given, of all
 // accounts with account 0.
 func MaintenanceDue(ctx context.Context, db driver.Conn, account fleet.AccountID, vehicles []uint64) ([]MaintenanceReminder, error) {
-	rows, err := db.Query(ctx, schemas.Query("maintenance_due"), clickhouse.Named("account", uint64(account)),
-		clickhouse.Named("vehicles", append([]uint64{}, vehicles...)))
-	if err != nil {
-		return nil, fmt.Errorf("read maintenance that is due: %w", err)
-	}
-	defer rows.Close()
-	var all []MaintenanceReminder
-	for rows.Next() {
-		var r MaintenanceReminder
-		if err := rows.Scan((*uint64)(&r.Account), &r.Vehicle, &r.ID, &r.Schedule, &r.Stage, &r.DueOn, &r.Forecast); err != nil {
-			return nil, fmt.Errorf("read maintenance that is due: %w", err)
-		}
-		all = append(all, r)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read maintenance that is due: %w", err)
-	}
-	return all, nil
+	return schemas.AllRows(ctx, db, "read maintenance that is due", schemas.Query("maintenance_due"), []any{
+		clickhouse.Named("account", uint64(account)), clickhouse.Named("vehicles", append([]uint64{}, vehicles...)),
+	}, func(r *MaintenanceReminder, row schemas.Row) error {
+		return row.Scan((*uint64)(&r.Account), &r.Vehicle, &r.ID, &r.Schedule, &r.Stage, &r.DueOn, &r.Forecast)
+	})
 }
 
 // PendingMaintenance is a schedule and a vehicle that the desk must look at.
@@ -171,24 +152,15 @@ func MaintenancePending(ctx context.Context, db driver.Conn, now time.Time, all 
 	if all {
 		every = 1
 	}
-	rows, err := db.Query(ctx, schemas.Query("maintenance_pending"), clickhouse.Named("now", now.UnixMilli()), clickhouse.Named("all", every),
-		clickhouse.Named("limit", uint32(limit)))
-	if err != nil {
-		return nil, fmt.Errorf("read pending maintenance: %w", err)
-	}
-	defer rows.Close()
-	var found []PendingMaintenance
-	for rows.Next() {
-		var p PendingMaintenance
+	return schemas.AllRows(ctx, db, "read pending maintenance", schemas.Query("maintenance_pending"), []any{
+		clickhouse.Named("now", now.UnixMilli()), clickhouse.Named("all", every),
+		clickhouse.Named("limit", uint32(limit)),
+	}, func(p *PendingMaintenance, row schemas.Row) error {
 		var targeted uint8
-		if err := rows.Scan((*uint64)(&p.Account), &p.Schedule, &p.Vehicle, &targeted, &p.Reminder, &p.Cycle); err != nil {
-			return nil, fmt.Errorf("read pending maintenance: %w", err)
+		if err := row.Scan((*uint64)(&p.Account), &p.Schedule, &p.Vehicle, &targeted, &p.Reminder, &p.Cycle); err != nil {
+			return err
 		}
 		p.Targeted = targeted != 0
-		found = append(found, p)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read pending maintenance: %w", err)
-	}
-	return found, nil
+		return nil
+	})
 }

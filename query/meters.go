@@ -2,7 +2,6 @@ package query
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -133,22 +132,14 @@ type meterPoint struct {
 }
 
 func scanMeters(ctx context.Context, db driver.Conn, name string, args []any, visit func(*meterPoint)) error {
-	rows, err := db.Query(ctx, schemas.Query(name), args...)
-	if err != nil {
-		return fmt.Errorf("read %s: %w", name, err)
-	}
-	defer rows.Close()
-	for rows.Next() {
+	return schemas.EachRow(ctx, db, "read "+name, schemas.Query(name), args, func(row schemas.Row) error {
 		var p meterPoint
-		if err := rows.Scan(&p.vehicle, &p.kind, &p.source, &p.at, &p.value); err != nil {
-			return fmt.Errorf("read %s: %w", name, err)
+		if err := row.Scan(&p.vehicle, &p.kind, &p.source, &p.at, &p.value); err != nil {
+			return err
 		}
 		visit(&p)
-	}
-	if err := rows.Err(); err != nil {
-		return fmt.Errorf("read %s: %w", name, err)
-	}
-	return nil
+		return nil
+	})
 }
 
 // meterRates are series of points, each of one vehicle, meter and source, in order of time.
@@ -213,17 +204,15 @@ type Around struct {
 
 // MetersAround returns the readings of a meter of a vehicle next to an instant, but for those with some ids.
 func MetersAround(ctx context.Context, db driver.Conn, account fleet.AccountID, vehicle uint64, kind string, at time.Time, but ...uint64) (Around, error) {
-	rows, err := db.Query(ctx, schemas.Query("meters_around"), clickhouse.Named("account", uint64(account)), clickhouse.Named("vehicle", vehicle),
-		clickhouse.Named("kind", kind), clickhouse.Named("at", at.UnixMilli()), clickhouse.Named("but", append([]uint64{}, but...)))
-	if err != nil {
-		return Around{}, fmt.Errorf("read meter readings: %w", err)
-	}
-	defer rows.Close()
 	var around Around
-	for rows.Next() {
+	err := schemas.EachRow(ctx, db, "read meter readings", schemas.Query("meters_around"), []any{
+		clickhouse.Named("account", uint64(account)), clickhouse.Named("vehicle", vehicle),
+		clickhouse.Named("kind", kind), clickhouse.Named("at", at.UnixMilli()),
+		clickhouse.Named("but", append([]uint64{}, but...)),
+	}, func(row schemas.Row) error {
 		var n MeterNeighbour
-		if err := rows.Scan(&n.ID, &n.At, &n.Value); err != nil {
-			return Around{}, fmt.Errorf("read meter readings: %w", err)
+		if err := row.Scan(&n.ID, &n.At, &n.Value); err != nil {
+			return err
 		}
 		switch {
 		case n.ID == 0:
@@ -233,31 +222,17 @@ func MetersAround(ctx context.Context, db driver.Conn, account fleet.AccountID, 
 		default:
 			around.Before = &n
 		}
-	}
-	if err := rows.Err(); err != nil {
-		return Around{}, fmt.Errorf("read meter readings: %w", err)
-	}
-	return around, nil
+		return nil
+	})
+	return around, err
 }
 
 // VoidedMeters returns the ids of the readings of a meter of a vehicle that are voided, in the order of their times.
 func VoidedMeters(ctx context.Context, db driver.Conn, account fleet.AccountID, vehicle uint64, kind string) ([]uint64, error) {
-	rows, err := db.Query(ctx, schemas.Query("meters_voided"), clickhouse.Named("account", uint64(account)), clickhouse.Named("vehicle", vehicle),
-		clickhouse.Named("kind", kind))
-	if err != nil {
-		return nil, fmt.Errorf("read voided meter readings: %w", err)
-	}
-	defer rows.Close()
-	var ids []uint64
-	for rows.Next() {
-		var id uint64
-		if err := rows.Scan(&id); err != nil {
-			return nil, fmt.Errorf("read voided meter readings: %w", err)
-		}
-		ids = append(ids, id)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read voided meter readings: %w", err)
-	}
-	return ids, nil
+	return schemas.AllRows(ctx, db, "read voided meter readings", schemas.Query("meters_voided"), []any{
+		clickhouse.Named("account", uint64(account)), clickhouse.Named("vehicle", vehicle),
+		clickhouse.Named("kind", kind),
+	}, func(id *uint64, row schemas.Row) error {
+		return row.Scan(id)
+	})
 }

@@ -6,25 +6,36 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/query"
+	"github.com/motorpool/fleet/schemas/schematest"
 )
 
-// reading writes revision of a meter reading of vehicle 5 of account 7.
-func (w *policyWorld) reading(id, revision uint64, kind string, at time.Time, value float64, voided bool) {
-	w.t.Helper()
-	w.write("meter_reading", 7, id, revision, fmt.Sprintf(`{"vehicle_id":"veh_5","kind":%q,"value":%v,"recorded_at":%q,"source":"return","source_id":"bkg_1","voided":%v}`,
-		kind, value, at.Format("2006-01-02T15:04:05.000Z"), voided))
+// meterWorld writes readings of meters, and reads what they come to.
+type meterWorld struct {
+	t  *testing.T
+	db driver.Conn
 }
 
-func (w *policyWorld) exec(text string, args ...any) {
+// reading writes revision of a meter reading of vehicle 5 of account 7.
+func (w *meterWorld) reading(id, revision uint64, kind string, at time.Time, value float64, voided bool) {
+	w.t.Helper()
+	body := fmt.Sprintf(`{"vehicle_id":"veh_5","kind":%q,"value":%v,"recorded_at":%q,"source":"return","source_id":"bkg_1","voided":%v}`,
+		kind, value, at.Format("2006-01-02T15:04:05.000Z"), voided)
+	written := time.Date(2026, 3, 1, int(id), int(revision), 0, 0, time.UTC)
+	schematest.Write(w.t, w.db, "meter_reading", 7, id, revision, written, body)
+}
+
+func (w *meterWorld) exec(text string, args ...any) {
 	w.t.Helper()
 	if err := w.db.Exec(w.t.Context(), text, args...); err != nil {
 		w.t.Fatal(err)
 	}
 }
 
-func (w *policyWorld) meters(now time.Time) query.Meters {
+func (w *meterWorld) meters(now time.Time) query.Meters {
 	w.t.Helper()
 	all, err := query.MetersOf(w.t.Context(), w.db, 7, []uint64{5, 6}, now)
 	if err != nil {
@@ -44,7 +55,7 @@ func rate(v *float64) string {
 }
 
 func TestAMeterStandsWhereItsNewestReadingSays(t *testing.T) {
-	w := newPolicyWorld(t)
+	w := &meterWorld{t, schematest.Open(t)}
 	now := time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
 	day := func(n int) time.Time { return now.AddDate(0, 0, -n) }
 	w.reading(1, 1, query.Odometer, day(80), 1000, false)

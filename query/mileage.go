@@ -50,24 +50,11 @@ func (f *MileageFilter) named() []any {
 
 // MileageOf returns a page of what vehicles drove, by vehicle and day; vehicles and days without a trip have no row.
 func MileageOf(ctx context.Context, db driver.Conn, f MileageFilter) ([]Mileage, error) {
-	rows, err := db.Query(ctx, schemas.Query("mileage"), f.named()...)
-	if err != nil {
-		return nil, fmt.Errorf("read mileage: %w", err)
-	}
-	defer rows.Close()
-	var all []Mileage
-	for rows.Next() {
-		var m Mileage
-		if err := rows.Scan((*uint64)(&m.Vehicle), &m.On, &m.Trips, &m.Distance, &m.Estimated, &m.Moving, &m.Idle, &m.MaxSpeed, (*int64)(&m.First),
-			(*int64)(&m.Last), &m.Open); err != nil {
-			return nil, fmt.Errorf("read mileage: %w", err)
-		}
-		all = append(all, m)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read mileage: %w", err)
-	}
-	return all, nil
+	return schemas.AllRows(ctx, db, "read mileage", schemas.Query("mileage"), f.named(),
+		func(m *Mileage, row schemas.Row) error {
+			return row.Scan((*uint64)(&m.Vehicle), &m.On, &m.Trips, &m.Distance, &m.Estimated, &m.Moving, &m.Idle,
+				&m.MaxSpeed, (*int64)(&m.First), (*int64)(&m.Last), &m.Open)
+		})
 }
 
 // MileageCount returns how many rows the filter has on all pages.

@@ -2,7 +2,6 @@ package query
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -23,27 +22,18 @@ type DayOutcome struct {
 // DailyOutcomes returns what became of the reports of an account in [from, to), one DayOutcome for each day with any,
 // oldest first.
 func DailyOutcomes(ctx context.Context, db driver.Conn, account fleet.AccountID, from, to fleet.Millis) ([]DayOutcome, error) {
-	rows, err := db.Query(ctx, schemas.Query("outcomes_daily"), clickhouse.Named("account", uint64(account)),
-		clickhouse.Named("from", int64(max(from, 0))), clickhouse.Named("to", int64(min(to, endOfTime))))
-	if err != nil {
-		return nil, fmt.Errorf("read outcomes: %w", err)
-	}
-	defer rows.Close()
-	var all []DayOutcome
-	for rows.Next() {
-		var o DayOutcome
+	return schemas.AllRows(ctx, db, "read outcomes", schemas.Query("outcomes_daily"), []any{
+		clickhouse.Named("account", uint64(account)), clickhouse.Named("from", int64(max(from, 0))),
+		clickhouse.Named("to", int64(min(to, endOfTime))),
+	}, func(o *DayOutcome, row schemas.Row) error {
 		var day uint32
 		var refused map[string]int64
-		if err := rows.Scan(&day, &o.Read, &o.Stored, &o.Signals, &refused); err != nil {
-			return nil, fmt.Errorf("read outcomes: %w", err)
+		if err := row.Scan(&day, &o.Read, &o.Stored, &o.Signals, &refused); err != nil {
+			return err
 		}
 		o.Day, o.Refused = fleet.Millis(day)*1000, reasons(refused)
-		all = append(all, o)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read outcomes: %w", err)
-	}
-	return all, nil
+		return nil
+	})
 }
 
 // reasons leaves out those that corrections brought back to nothing.

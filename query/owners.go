@@ -2,7 +2,6 @@ package query
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -19,23 +18,18 @@ type Owner struct {
 
 // Owners returns whom operators gave unique ids to. Those that were given to nobody are not there.
 func Owners(ctx context.Context, db driver.Conn, uniqueIDs ...string) (map[string]Owner, error) {
-	rows, err := db.Query(ctx, schemas.Query("device_owners"), clickhouse.Named("unique_ids", uniqueIDs))
-	if err != nil {
-		return nil, fmt.Errorf("find owners of devices: %w", err)
-	}
-	defer rows.Close()
 	owners := map[string]Owner{}
-	for rows.Next() {
+	err := schemas.EachRow(ctx, db, "find owners of devices", schemas.Query("device_owners"), []any{
+		clickhouse.Named("unique_ids", uniqueIDs),
+	}, func(row schemas.Row) error {
 		var uniqueID string
 		var account uint64
 		var kept bool
-		if err := rows.Scan(&uniqueID, &account, &kept); err != nil {
-			return nil, fmt.Errorf("find owners of devices: %w", err)
+		if err := row.Scan(&uniqueID, &account, &kept); err != nil {
+			return err
 		}
 		owners[uniqueID] = Owner{fleet.AccountID(account), kept}
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("find owners of devices: %w", err)
-	}
-	return owners, nil
+		return nil
+	})
+	return owners, err
 }

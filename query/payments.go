@@ -58,27 +58,22 @@ func PaidOf(ctx context.Context, db driver.Conn, account fleet.AccountID, bookin
 	for i, id := range bookings {
 		ids[i] = fleet.FormatID(fleet.BookingPrefix, id)
 	}
-	rows, err := db.Query(ctx, schemas.Query("payments_paid"), clickhouse.Named("account", uint64(account)), clickhouse.Named("bookings", ids))
-	if err != nil {
-		return nil, fmt.Errorf("read what was paid: %w", err)
-	}
-	defer rows.Close()
-	for rows.Next() {
+	err := schemas.EachRow(ctx, db, "read what was paid", schemas.Query("payments_paid"), []any{
+		clickhouse.Named("account", uint64(account)), clickhouse.Named("bookings", ids),
+	}, func(row schemas.Row) error {
 		var text string
 		var p Paid
-		if err := rows.Scan(&text, &p.Currency, &p.Received, &p.Refunded); err != nil {
-			return nil, fmt.Errorf("read what was paid: %w", err)
+		if err := row.Scan(&text, &p.Currency, &p.Received, &p.Refunded); err != nil {
+			return err
 		}
 		id, err := fleet.ParseID(fleet.BookingPrefix, text)
 		if err != nil {
-			return nil, fmt.Errorf("read what was paid: %w", err)
+			return err
 		}
 		paid[id] = p
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read what was paid: %w", err)
-	}
-	return paid, nil
+		return nil
+	})
+	return paid, err
 }
 
 // PaymentsOf returns the ids of a booking's payments, in no order, none as an empty list.
@@ -88,24 +83,21 @@ func PaymentsOf(ctx context.Context, db driver.Conn, account fleet.AccountID, bo
 
 // PaymentsBy returns the ids of the payments of a booking or, if that is "", of a customer, in no order.
 func PaymentsBy(ctx context.Context, db driver.Conn, account fleet.AccountID, booking, customer string) ([]uint64, error) {
-	rows, err := db.Query(ctx, schemas.Query("payments_by"), clickhouse.Named("account", uint64(account)),
-		clickhouse.Named("booking", booking), clickhouse.Named("customer", customer))
-	if err != nil {
-		return nil, fmt.Errorf("read the payments of %s%s: %w", booking, customer, err)
-	}
-	defer rows.Close()
 	ids := []uint64{}
-	for rows.Next() {
-		var id uint64
-		if err := rows.Scan(&id); err != nil {
-			return nil, fmt.Errorf("read the payments of %s%s: %w", booking, customer, err)
-		}
-		ids = append(ids, id)
+	args := []any{
+		clickhouse.Named("account", uint64(account)), clickhouse.Named("booking", booking),
+		clickhouse.Named("customer", customer),
 	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read the payments of %s%s: %w", booking, customer, err)
-	}
-	return ids, nil
+	err := schemas.EachRow(ctx, db, fmt.Sprintf("read the payments of %s%s", booking, customer), schemas.Query("payments_by"), args,
+		func(row schemas.Row) error {
+			var id uint64
+			if err := row.Scan(&id); err != nil {
+				return err
+			}
+			ids = append(ids, id)
+			return nil
+		})
+	return ids, err
 }
 
 // WrittenOff returns what was given up of what bookings owe, in minor units; those of which nothing was are left out.
@@ -115,24 +107,18 @@ func WrittenOff(ctx context.Context, db driver.Conn, account fleet.AccountID, bo
 	for i, id := range bookings {
 		names[i] = fleet.FormatID(fleet.BookingPrefix, id)
 	}
-	rows, err := db.Query(ctx, schemas.Query("bookings_written_off"), clickhouse.Named("account", uint64(account)),
-		clickhouse.Named("bookings", names))
-	if err != nil {
-		return nil, fmt.Errorf("read what was written off: %w", err)
-	}
-	defer rows.Close()
-	for rows.Next() {
+	err := schemas.EachRow(ctx, db, "read what was written off", schemas.Query("bookings_written_off"), []any{
+		clickhouse.Named("account", uint64(account)), clickhouse.Named("bookings", names),
+	}, func(row schemas.Row) error {
 		var name string
 		var sum int64
-		if err := rows.Scan(&name, &sum); err != nil {
-			return nil, fmt.Errorf("read what was written off: %w", err)
+		if err := row.Scan(&name, &sum); err != nil {
+			return err
 		}
 		if id, err := fleet.ParseID(fleet.BookingPrefix, name); err == nil {
 			lost[id] = sum
 		}
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read what was written off: %w", err)
-	}
-	return lost, nil
+		return nil
+	})
+	return lost, err
 }

@@ -2,7 +2,6 @@ package query
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -50,26 +49,16 @@ type FenceShape struct {
 // FencesAround returns the geofences of an account, archived ones too, whose bounding boxes hold a place: those that an
 // exact test is worth while for.
 func FencesAround(ctx context.Context, db driver.Conn, account fleet.AccountID, lat, lng float64) ([]FenceShape, error) {
-	rows, err := db.Query(ctx, schemas.Query("geofences_at"), clickhouse.Named("account", uint64(account)),
-		clickhouse.Named("lat", lat), clickhouse.Named("lng", lng))
-	if err != nil {
-		return nil, fmt.Errorf("find geofences around a place: %w", err)
-	}
-	defer rows.Close()
-	var all []FenceShape
-	for rows.Next() {
-		var s FenceShape
+	return schemas.AllRows(ctx, db, "find geofences around a place", schemas.Query("geofences_at"), []any{
+		clickhouse.Named("account", uint64(account)), clickhouse.Named("lat", lat), clickhouse.Named("lng", lng),
+	}, func(s *FenceShape, row schemas.Row) error {
 		var text string
-		if err := rows.Scan(&s.ID, &text); err != nil {
-			return nil, fmt.Errorf("find geofences around a place: %w", err)
+		if err := row.Scan(&s.ID, &text); err != nil {
+			return err
 		}
 		s.Geometry = []byte(text)
-		all = append(all, s)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("find geofences around a place: %w", err)
-	}
-	return all, nil
+		return nil
+	})
 }
 
 // Steps is how far a job has come. A job of which no step is done has none.
@@ -87,23 +76,18 @@ func StepsOf(ctx context.Context, db driver.Conn, account fleet.AccountID, jobs 
 	if len(jobs) == 0 {
 		return all, nil
 	}
-	rows, err := db.Query(ctx, schemas.Query("jobs_steps"), clickhouse.Named("account", uint64(account)), clickhouse.Named("jobs", jobs))
-	if err != nil {
-		return nil, fmt.Errorf("read steps of jobs: %w", err)
-	}
-	defer rows.Close()
-	for rows.Next() {
+	err := schemas.EachRow(ctx, db, "read steps of jobs", schemas.Query("jobs_steps"), []any{
+		clickhouse.Named("account", uint64(account)), clickhouse.Named("jobs", jobs),
+	}, func(row schemas.Row) error {
 		var id uint64
 		var s Steps
-		if err := rows.Scan(&id, &s.Done, &s.Failed, &s.First, &s.Last, &s.Error); err != nil {
-			return nil, fmt.Errorf("read steps of jobs: %w", err)
+		if err := row.Scan(&id, &s.Done, &s.Failed, &s.First, &s.Last, &s.Error); err != nil {
+			return err
 		}
 		all[id] = s
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read steps of jobs: %w", err)
-	}
-	return all, nil
+		return nil
+	})
+	return all, err
 }
 
 // VehicleSpan is a vehicle and a span of event time, both ends included.
@@ -126,44 +110,31 @@ func VisitorsSince(ctx context.Context, db driver.Conn, account fleet.AccountID,
 }
 
 func scanSpans(ctx context.Context, db driver.Conn, name string, args ...any) ([]VehicleSpan, error) {
-	rows, err := db.Query(ctx, schemas.Query(name), args...)
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", name, err)
-	}
-	defer rows.Close()
-	var all []VehicleSpan
-	for rows.Next() {
-		var vehicle uint64
-		var from, to time.Time
-		if err := rows.Scan(&vehicle, &from, &to); err != nil {
-			return nil, fmt.Errorf("read %s: %w", name, err)
-		}
-		all = append(all, VehicleSpan{Vehicle: fleet.VehicleID(vehicle), From: fleet.MillisOf(from), To: fleet.MillisOf(to)})
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read %s: %w", name, err)
-	}
-	return all, nil
+	return schemas.AllRows(ctx, db, "read "+name, schemas.Query(name), args,
+		func(v *VehicleSpan, row schemas.Row) error {
+			var vehicle uint64
+			var from, to time.Time
+			if err := row.Scan(&vehicle, &from, &to); err != nil {
+				return err
+			}
+			*v = VehicleSpan{Vehicle: fleet.VehicleID(vehicle), From: fleet.MillisOf(from), To: fleet.MillisOf(to)}
+			return nil
+		})
 }
 
 // VehicleTags returns the tags of all vehicles of an account that have any, archived ones too.
 func VehicleTags(ctx context.Context, db driver.Conn, account fleet.AccountID) (map[fleet.VehicleID][]string, error) {
-	rows, err := db.Query(ctx, schemas.Query("vehicles_tags"), clickhouse.Named("account", uint64(account)))
-	if err != nil {
-		return nil, fmt.Errorf("read tags: %w", err)
-	}
-	defer rows.Close()
 	all := map[fleet.VehicleID][]string{}
-	for rows.Next() {
+	err := schemas.EachRow(ctx, db, "read tags", schemas.Query("vehicles_tags"), []any{
+		clickhouse.Named("account", uint64(account)),
+	}, func(row schemas.Row) error {
 		var id uint64
 		var tags []string
-		if err := rows.Scan(&id, &tags); err != nil {
-			return nil, fmt.Errorf("read tags: %w", err)
+		if err := row.Scan(&id, &tags); err != nil {
+			return err
 		}
 		all[fleet.VehicleID(id)] = tags
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read tags: %w", err)
-	}
-	return all, nil
+		return nil
+	})
+	return all, err
 }

@@ -47,7 +47,7 @@ func (f *TrackFilter) named(more ...any) []any {
 func Track(ctx context.Context, db driver.Conn, f TrackFilter) iter.Seq2[fleet.Position, error] {
 	return func(yield func(fleet.Position, error) bool) {
 		if err := track(ctx, db, f, yield); err != nil {
-			yield(fleet.Position{}, fmt.Errorf("read track of %s: %w", f.Vehicle, err))
+			yield(fleet.Position{}, err)
 		}
 	}
 }
@@ -65,40 +65,32 @@ func track(ctx context.Context, db driver.Conn, f TrackFilter, yield func(fleet.
 	// Ending this context makes the driver give up what the server still wants to send.
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	rows, err := db.Query(ctx, schemas.Query(name), f.named(clickhouse.Named("limit", limit))...)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
 	every, bucket := f.Every.Milliseconds(), int64(math.MinInt64)
 	p := fleet.Position{Account: f.Account, Vehicle: f.Vehicle}
 	var s positionScan
-	for rows.Next() {
-		if err := rows.Scan(s.into(&p)...); err != nil {
+	args := f.named(clickhouse.Named("limit", limit))
+	doing := fmt.Sprintf("read track of %s", f.Vehicle)
+	return schemas.EachRow(ctx, db, doing, schemas.Query(name), args, func(row schemas.Row) error {
+		if err := row.Scan(s.into()...); err != nil {
 			return err
 		}
-		s.finish(&p)
+		s.stored.Restore(&p)
 		if every > 0 {
-			if b := int64(p.FixTime) / every; b == bucket {
-				continue
-			} else {
-				bucket = b
+			before := bucket
+			if bucket = int64(p.FixTime) / every; bucket == before {
+				return nil
 			}
 		}
 		if skip > 0 {
 			skip--
-			continue
-		}
-		if !yield(p, nil) {
-			cancel()
 			return nil
 		}
-		if left--; left == 0 {
+		if left--; !yield(p, nil) || left == 0 {
 			cancel()
-			return nil
+			return schemas.ErrEnough
 		}
-	}
-	return rows.Err()
+		return nil
+	})
 }
 
 // CountTrack returns how many positions Track gives without offset and limit.
@@ -111,33 +103,16 @@ func CountTrack(ctx context.Context, db driver.Conn, f TrackFilter) (int, error)
 	return int(n), nil
 }
 
-// positionScan holds what the columns of a position are scanned into where the domain's type is another. It is reused
-// from row to row.
+// positionScan is where the columns of a position are scanned, reused from row to row.
 type positionScan struct {
-	dest             []any
-	satellites       int16
-	ignition, motion int8
-	device           uint64
-	fix, own, got    int64
-	cell             uint64
-	flags            uint32
+	stored fleet.StoredPosition
+	dest   []any
 }
 
-// into returns where the columns go, from device to flags in the order of positions_track.sql.
-func (s *positionScan) into(p *fleet.Position) []any {
+// into returns where the columns go, in the order of fleet.StoredColumns.
+func (s *positionScan) into() []any {
 	if s.dest == nil {
-		s.dest = []any{
-			&s.device, &s.fix, &s.own, &s.got, &p.Lat, &p.Lng, &p.Altitude, &p.Speed, &p.Course, &p.Accuracy, &p.Odometer,
-			&s.satellites, &s.ignition, &s.motion, &p.Alarm, &s.cell, &s.flags,
-		}
+		s.dest = s.stored.Columns()
 	}
 	return s.dest
-}
-
-func (s *positionScan) finish(p *fleet.Position) {
-	p.Device = fleet.DeviceID(s.device)
-	p.FixTime, p.DeviceTime, p.ReceivedTime = fleet.Millis(s.fix), fleet.Millis(s.own), fleet.Millis(s.got)
-	p.Satellites = int(s.satellites)
-	p.Ignition, p.Motion = fleet.Tri(s.ignition), fleet.Tri(s.motion)
-	p.Cell, p.Flags = fleet.Cell(s.cell), fleet.Flags(s.flags)
 }

@@ -62,44 +62,47 @@ func QualityOf(ctx context.Context, db driver.Conn, f QualityFilter) (map[Device
 		}
 		return q
 	}
-	err := each(ctx, db, "device_quality", func(rows driver.Rows) error {
-		var key DeviceDay
-		var stored uint64
-		var flagged []uint64
-		var moving, standing, delay []float64
-		var ahead, satellites, accuracy float64
-		if err := rows.Scan(&key.Device, &key.Day, &stored, &flagged, &moving, &standing, &delay, &ahead, &satellites, &accuracy); err != nil {
-			return err
-		}
-		q := of(key)
-		q.Positions, q.Ahead, q.Satellites, q.Accuracy = stored, ahead, satellites, accuracy
-		for bit, n := range flagged {
-			if n > 0 {
-				q.Flagged[fleet.FlagNames[bit]] = n
+	err := schemas.EachRow(ctx, db, "read device_quality", schemas.Query("device_quality"), f.named(),
+		func(row schemas.Row) error {
+			var key DeviceDay
+			var stored uint64
+			var flagged []uint64
+			var moving, standing, delay []float64
+			var ahead, satellites, accuracy float64
+			if err := row.Scan(&key.Device, &key.Day, &stored, &flagged, &moving, &standing, &delay, &ahead, &satellites,
+				&accuracy); err != nil {
+				return err
 			}
-		}
-		q.MovingEvery, q.MovingEvery95 = moving[0], moving[1]
-		q.StandingEvery, q.StandingEvery95 = standing[0], standing[1]
-		q.Delay5, q.Delay, q.Delay95 = delay[0], delay[1], delay[2]
-		return nil
-	}, f.named()...)
+			q := of(key)
+			q.Positions, q.Ahead, q.Satellites, q.Accuracy = stored, ahead, satellites, accuracy
+			for bit, n := range flagged {
+				if n > 0 {
+					q.Flagged[fleet.FlagNames[bit]] = n
+				}
+			}
+			q.MovingEvery, q.MovingEvery95 = moving[0], moving[1]
+			q.StandingEvery, q.StandingEvery95 = standing[0], standing[1]
+			q.Delay5, q.Delay, q.Delay95 = delay[0], delay[1], delay[2]
+			return nil
+		})
 	if err != nil {
 		return nil, err
 	}
-	return all, each(ctx, db, "device_outcomes_days", func(rows driver.Rows) error {
-		var key DeviceDay
-		var outcome string
-		var n int64
-		if err := rows.Scan(&key.Device, &key.Day, &outcome, &n); err != nil {
-			return err
-		}
-		if outcome == "measured" {
-			of(key).Measured = n
-		} else {
-			of(key).Refused[outcome] = n
-		}
-		return nil
-	}, f.named()...)
+	return all, schemas.EachRow(ctx, db, "read device_outcomes_days", schemas.Query("device_outcomes_days"), f.named(),
+		func(row schemas.Row) error {
+			var key DeviceDay
+			var outcome string
+			var n int64
+			if err := row.Scan(&key.Device, &key.Day, &outcome, &n); err != nil {
+				return err
+			}
+			if outcome == "measured" {
+				of(key).Measured = n
+			} else {
+				of(key).Refused[outcome] = n
+			}
+			return nil
+		})
 }
 
 // Silence is a time during which nothing came of a device: from the minute in which it was last heard of to that in which it was heard
@@ -133,20 +136,21 @@ func Silences(ctx context.Context, db driver.Conn, f QualityFilter, expected map
 			all[device] = append(all[device], Silence{before, at})
 		}
 	}
-	err := each(ctx, db, "heard_minutes", func(rows driver.Rows) error {
-		var device, minutes uint64
-		var hour time.Time
-		if err := rows.Scan(&device, &hour, &minutes); err != nil {
-			return err
-		}
-		for ; minutes != 0; minutes &= minutes - 1 {
-			at := hour.UTC().Add(time.Duration(bits.TrailingZeros64(minutes)) * time.Minute)
-			if !at.Before(from) && at.Before(to) {
-				heard(device, at)
+	err := schemas.EachRow(ctx, db, "read heard_minutes", schemas.Query("heard_minutes"), f.named(),
+		func(row schemas.Row) error {
+			var device, minutes uint64
+			var hour time.Time
+			if err := row.Scan(&device, &hour, &minutes); err != nil {
+				return err
 			}
-		}
-		return nil
-	}, f.named()...)
+			for ; minutes != 0; minutes &= minutes - 1 {
+				at := hour.UTC().Add(time.Duration(bits.TrailingZeros64(minutes)) * time.Minute)
+				if !at.Before(from) && at.Before(to) {
+					heard(device, at)
+				}
+			}
+			return nil
+		})
 	for device := range expected {
 		heard(device, to)
 	}
@@ -159,24 +163,25 @@ type Power map[string]float64
 // PowerOf returns the lowest of trackers' own batteries and of their supply by vehicle and day.
 func PowerOf(ctx context.Context, db driver.Conn, f QualityFilter) (map[fleet.VehicleID]map[string]Power, error) {
 	all := map[fleet.VehicleID]map[string]Power{}
-	return all, each(ctx, db, "device_power", func(rows driver.Rows) error {
-		var vehicle uint64
-		var day, signal string
-		var lowest float64
-		if err := rows.Scan(&vehicle, &day, &signal, &lowest); err != nil {
-			return err
-		}
-		days := all[fleet.VehicleID(vehicle)]
-		if days == nil {
-			days = map[string]Power{}
-			all[fleet.VehicleID(vehicle)] = days
-		}
-		if days[day] == nil {
-			days[day] = Power{}
-		}
-		days[day][signal] = lowest
-		return nil
-	}, f.named()...)
+	return all, schemas.EachRow(ctx, db, "read device_power", schemas.Query("device_power"), f.named(),
+		func(row schemas.Row) error {
+			var vehicle uint64
+			var day, signal string
+			var lowest float64
+			if err := row.Scan(&vehicle, &day, &signal, &lowest); err != nil {
+				return err
+			}
+			days := all[fleet.VehicleID(vehicle)]
+			if days == nil {
+				days = map[string]Power{}
+				all[fleet.VehicleID(vehicle)] = days
+			}
+			if days[day] == nil {
+				days[day] = Power{}
+			}
+			days[day][signal] = lowest
+			return nil
+		})
 }
 
 // DevicesInUse returns the devices of an account that are not archived, by their ids.

@@ -2,7 +2,6 @@ package query
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -28,26 +27,20 @@ type DeviceRef struct {
 // ExternalRefs returns what of an account carries a name of a system. Archived records do not count.
 func ExternalRefs(ctx context.Context, db driver.Conn, account fleet.AccountID, system string) (Refs, error) {
 	refs := Refs{Vehicles: make(map[string]fleet.VehicleID), Devices: make(map[string]DeviceRef)}
-	rows, err := db.Query(ctx, schemas.Query("external_refs"),
-		clickhouse.Named("account", uint64(account)), clickhouse.Named("system", system))
-	if err != nil {
-		return refs, fmt.Errorf("read external references: %w", err)
-	}
-	defer rows.Close()
-	for rows.Next() {
+	err := schemas.EachRow(ctx, db, "read external references", schemas.Query("external_refs"), []any{
+		clickhouse.Named("account", uint64(account)), clickhouse.Named("system", system),
+	}, func(row schemas.Row) error {
 		var kind, uniqueID, vehicleID, ref string
 		var id uint64
-		if err := rows.Scan(&kind, &id, &uniqueID, &vehicleID, &ref); err != nil {
-			return refs, fmt.Errorf("read external references: %w", err)
+		if err := row.Scan(&kind, &id, &uniqueID, &vehicleID, &ref); err != nil {
+			return err
 		}
 		if kind == "vehicle" {
 			refs.Vehicles[ref] = fleet.VehicleID(id)
 		} else {
 			refs.Devices[ref] = DeviceRef{ID: fleet.DeviceID(id), UniqueID: uniqueID, VehicleID: vehicleID}
 		}
-	}
-	if err := rows.Err(); err != nil {
-		return refs, fmt.Errorf("read external references: %w", err)
-	}
-	return refs, nil
+		return nil
+	})
+	return refs, err
 }

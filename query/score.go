@@ -2,7 +2,6 @@ package query
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -47,16 +46,12 @@ type Note struct {
 
 // Notes returns the driving events of an account that began in [from, to), by vehicle and time.
 func Notes(ctx context.Context, db driver.Conn, account fleet.AccountID, from, to fleet.Millis) ([]Note, error) {
-	var all []Note
-	err := read(ctx, db, "score_drivers", "driving events", account, func(rows driver.Rows) error {
-		var n Note
-		if err := rows.Scan((*uint64)(&n.Vehicle), (*int64)(&n.At), &n.What, &n.Seconds); err != nil {
-			return err
-		}
-		all = append(all, n)
-		return nil
-	}, clickhouse.Named("from", int64(max(from, 0))), clickhouse.Named("to", until(to)))
-	return all, err
+	return schemas.AllRows(ctx, db, "read driving events", schemas.Query("score_drivers"), []any{
+		clickhouse.Named("account", uint64(account)), clickhouse.Named("from", int64(max(from, 0))),
+		clickhouse.Named("to", until(to)),
+	}, func(n *Note, row schemas.Row) error {
+		return row.Scan((*uint64)(&n.Vehicle), (*int64)(&n.At), &n.What, &n.Seconds)
+	})
 }
 
 // Add counts a driving event.
@@ -79,21 +74,9 @@ func (s *DrivingSums) Add(n *Note) {
 func sums(
 	ctx context.Context, db driver.Conn, name string, key func(*DrivingSums) any, args ...any,
 ) ([]DrivingSums, error) {
-	rows, err := db.Query(ctx, schemas.Query(name), args...)
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", name, err)
-	}
-	defer rows.Close()
-	var all []DrivingSums
-	for rows.Next() {
-		var s DrivingSums
-		if err := rows.Scan(key(&s), &s.Trips, &s.Distance, &s.Moving, &s.Braking, &s.Speedup, &s.Cornering, &s.Speeding, &s.Crashes, &s.Seconds); err != nil {
-			return nil, fmt.Errorf("read %s: %w", name, err)
-		}
-		all = append(all, s)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read %s: %w", name, err)
-	}
-	return all, nil
+	return schemas.AllRows(ctx, db, "read "+name, schemas.Query(name), args,
+		func(s *DrivingSums, row schemas.Row) error {
+			return row.Scan(key(s), &s.Trips, &s.Distance, &s.Moving, &s.Braking, &s.Speedup, &s.Cornering, &s.Speeding,
+				&s.Crashes, &s.Seconds)
+		})
 }

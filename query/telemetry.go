@@ -73,7 +73,7 @@ func (f *SeriesFilter) query() string {
 func Series(ctx context.Context, db driver.Conn, f SeriesFilter) iter.Seq2[Sample, error] {
 	return func(yield func(Sample, error) bool) {
 		if err := series(ctx, db, f, yield); err != nil {
-			yield(Sample{}, fmt.Errorf("read telemetry of %s: %w", f.Vehicle, err))
+			yield(Sample{}, err)
 		}
 	}
 }
@@ -89,19 +89,16 @@ func series(ctx context.Context, db driver.Conn, f SeriesFilter, yield func(Samp
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	rows, err := db.Query(ctx, schemas.Query(f.query()), f.named(clickhouse.Named("after_signal", f.AfterSignal),
-		clickhouse.Named("after_time", after), clickhouse.Named("limit", limit), clickhouse.Named("offset", uint64(f.Offset)))...)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
+	args := f.named(clickhouse.Named("after_signal", f.AfterSignal), clickhouse.Named("after_time", after),
+		clickhouse.Named("limit", limit), clickhouse.Named("offset", uint64(f.Offset)))
+	doing := fmt.Sprintf("read telemetry of %s", f.Vehicle)
+	return schemas.EachRow(ctx, db, doing, schemas.Query(f.query()), args, func(row schemas.Row) (err error) {
 		var s Sample
 		var at int64
 		if f.Every == 0 {
-			err = rows.Scan(&s.Signal, &at, &s.Value)
+			err = row.Scan(&s.Signal, &at, &s.Value)
 		} else {
-			err = rows.Scan(&s.Signal, &at, &s.Min, &s.Max, &s.Mean, &s.First, &s.Last)
+			err = row.Scan(&s.Signal, &at, &s.Min, &s.Max, &s.Mean, &s.First, &s.Last)
 			at *= 1000
 		}
 		if err != nil {
@@ -110,10 +107,10 @@ func series(ctx context.Context, db driver.Conn, f SeriesFilter, yield func(Samp
 		s.At = fleet.Millis(at)
 		if !yield(s, nil) {
 			cancel()
-			return nil
+			return schemas.ErrEnough
 		}
-	}
-	return rows.Err()
+		return nil
+	})
 }
 
 // CountSeries returns how many rows Series gives without cursor, offset and limit.
@@ -127,24 +124,16 @@ func CountSeries(ctx context.Context, db driver.Conn, f SeriesFilter) (int, erro
 
 // LatestTelemetry returns the newest measurement of each signal of a vehicle, by signal.
 func LatestTelemetry(ctx context.Context, db driver.Conn, account fleet.AccountID, vehicle fleet.VehicleID) ([]Sample, error) {
-	rows, err := db.Query(ctx, schemas.Query("telemetry_latest"), clickhouse.Named("account", uint64(account)),
-		clickhouse.Named("vehicle", uint64(vehicle)))
-	if err != nil {
-		return nil, fmt.Errorf("read latest telemetry of %s: %w", vehicle, err)
+	args := []any{
+		clickhouse.Named("account", uint64(account)), clickhouse.Named("vehicle", uint64(vehicle)),
 	}
-	defer rows.Close()
-	var all []Sample
-	for rows.Next() {
-		var s Sample
-		var at int64
-		if err := rows.Scan(&s.Signal, &at, &s.Value); err != nil {
-			return nil, fmt.Errorf("read latest telemetry of %s: %w", vehicle, err)
-		}
-		s.At = fleet.Millis(at)
-		all = append(all, s)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read latest telemetry of %s: %w", vehicle, err)
-	}
-	return all, nil
+	return schemas.AllRows(ctx, db, fmt.Sprintf("read latest telemetry of %s", vehicle), schemas.Query("telemetry_latest"), args,
+		func(s *Sample, row schemas.Row) error {
+			var at int64
+			if err := row.Scan(&s.Signal, &at, &s.Value); err != nil {
+				return err
+			}
+			s.At = fleet.Millis(at)
+			return nil
+		})
 }

@@ -28,7 +28,7 @@ var Tolls = Listing{Table: "tolls", Fields: []ListField{
 
 // VehiclesWithPlate returns the vehicles of an account that bore a number plate at an instant.
 func VehiclesWithPlate(ctx context.Context, db driver.Conn, account fleet.AccountID, plate, region string, at fleet.Millis) ([]uint64, error) {
-	return scanIDs(ctx, db, "toll_vehicles", clickhouse.Named("account", uint64(account)), clickhouse.Named("plate", plate),
+	return readIDs(ctx, db, "toll_vehicles", clickhouse.Named("account", uint64(account)), clickhouse.Named("plate", plate),
 		clickhouse.Named("region", region), clickhouse.Named("at", int64(at)))
 }
 

@@ -2,7 +2,6 @@ package query
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"time"
 
@@ -77,19 +76,16 @@ func addTracks(ctx context.Context, db driver.Conn, account fleet.AccountID, all
 	if len(vehicles) == 0 {
 		return nil
 	}
-	rows, err := db.Query(ctx, schemas.Query("vehicles_track"), clickhouse.Named("account", uint64(account)),
-		clickhouse.Named("vehicles", vehicles), clickhouse.Named("now", now.UnixMilli()))
-	if err != nil {
-		return fmt.Errorf("read tracks since readings: %w", err)
-	}
-	defer rows.Close()
-	for rows.Next() {
+	return schemas.EachRow(ctx, db, "read tracks since readings", schemas.Query("vehicles_track"), []any{
+		clickhouse.Named("account", uint64(account)), clickhouse.Named("vehicles", vehicles),
+		clickhouse.Named("now", now.UnixMilli()),
+	}, func(row schemas.Row) error {
 		var vehicle uint64
 		var at []time.Time
 		var mi, miles, guessed []float64
 		var first, last time.Time
-		if err := rows.Scan(&vehicle, &at, &mi, &miles, &guessed, &first, &last); err != nil {
-			return fmt.Errorf("read tracks since readings: %w", err)
+		if err := row.Scan(&vehicle, &at, &mi, &miles, &guessed, &first, &last); err != nil {
+			return err
 		}
 		points := make([]trackPoint, len(at))
 		for i := range at {
@@ -101,9 +97,6 @@ func addTracks(ctx context.Context, db driver.Conn, account fleet.AccountID, all
 		m.OdometerMi.Value, m.OdometerMi.At, m.OdometerMi.Source = track.Read+track.Driven, fleet.MillisOf(last), "track"
 		m.OdometerMi.Track = &track
 		all[vehicle] = m
-	}
-	if err := rows.Err(); err != nil {
-		return fmt.Errorf("read tracks since readings: %w", err)
-	}
-	return nil
+		return nil
+	})
 }

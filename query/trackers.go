@@ -2,9 +2,6 @@ package query
 
 import (
 	"context"
-	"database/sql"
-	"errors"
-	"fmt"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -22,7 +19,8 @@ type Tracker struct {
 }
 
 // FindTrackers returns those of an account's devices in use that have one of the unique ids or ids.
-func FindTrackers(ctx context.Context, db driver.Conn, account fleet.AccountID, uniqueIDs []string, ids []fleet.DeviceID) ([]Tracker, error) {
+func FindTrackers(ctx context.Context, db driver.Conn, account fleet.AccountID, uniqueIDs []string,
+	ids []fleet.DeviceID) ([]Tracker, error) {
 	keys := make([]uint64, len(ids))
 	for i, id := range ids {
 		keys[i] = uint64(id)
@@ -34,48 +32,23 @@ func FindTrackers(ctx context.Context, db driver.Conn, account fleet.AccountID, 
 		clickhouse.Named("unique_ids", uniqueIDs), clickhouse.Named("ids", keys))
 }
 
-// Holders returns the devices in use that have one of the unique ids, whichever accounts' they are: for operators, who may know.
+// Holders returns the devices in use that have one of the unique ids, whichever accounts' they are: for
+// operators, who may know.
 func Holders(ctx context.Context, db driver.Conn, uniqueIDs ...string) ([]Tracker, error) {
 	return trackers(ctx, db, "devices_holding", clickhouse.Named("unique_ids", uniqueIDs))
 }
 
 func trackers(ctx context.Context, db driver.Conn, name string, args ...any) ([]Tracker, error) {
-	rows, err := db.Query(ctx, schemas.Query(name), args...)
-	if err != nil {
-		return nil, fmt.Errorf("find devices: %w", err)
-	}
-	defer rows.Close()
-	var all []Tracker
-	for rows.Next() {
-		var t Tracker
-		if err := t.scan(rows.Scan); err != nil {
-			return nil, fmt.Errorf("find devices: %w", err)
-		}
-		all = append(all, t)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("find devices: %w", err)
-	}
-	return all, nil
+	return schemas.AllRows(ctx, db, "find devices", schemas.Query(name), args, (*Tracker).scan)
 }
 
 // TrackerByUniqueID returns the device in use with a unique id, and false if there is none. It takes no account: the
 // caller must not tell anybody what it found who has not proved to be the device.
 func TrackerByUniqueID(ctx context.Context, db driver.Conn, uniqueID string) (Tracker, bool, error) {
-	var t Tracker
-	err := t.scan(db.QueryRow(ctx, schemas.Query("device_by_unique_id"), clickhouse.Named("unique_id", uniqueID)).Scan)
-	if errors.Is(err, sql.ErrNoRows) {
-		return t, false, nil
-	}
-	if err != nil {
-		return t, false, fmt.Errorf("find device: %w", err)
-	}
-	return t, true, nil
+	args := []any{clickhouse.Named("unique_id", uniqueID)}
+	return schemas.OneRow(ctx, db, "find device", schemas.Query("device_by_unique_id"), args, (*Tracker).scan)
 }
 
-func (t *Tracker) scan(scan func(...any) error) error {
-	var account, id uint64
-	err := scan(&account, &id, &t.UniqueID, &t.TokenSHA256)
-	t.Account, t.ID = fleet.AccountID(account), fleet.DeviceID(id)
-	return err
+func (t *Tracker) scan(row schemas.Row) error {
+	return row.Scan((*uint64)(&t.Account), (*uint64)(&t.ID), &t.UniqueID, &t.TokenSHA256)
 }

@@ -435,19 +435,18 @@ func TestQueriesUseTheirKeys(t *testing.T) {
 			}
 			args = append(args, clickhouse.Named(param, v))
 		}
-		rows, err := db.Query(t.Context(), "EXPLAIN indexes = 1 "+schemas.Query(name), args...)
+		var plan []string
+		err := schemas.EachRow(t.Context(), db, "explain a query", "EXPLAIN indexes = 1 "+schemas.Query(name), args, func(row schemas.Row) error {
+			var line string
+			if err := row.Scan(&line); err != nil {
+				return err
+			}
+			plan = append(plan, strings.TrimLeft(line, " │├└─"))
+			return nil
+		})
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		var plan []string
-		for rows.Next() {
-			var line string
-			if err := rows.Scan(&line); err != nil {
-				t.Fatal(err)
-			}
-			plan = append(plan, strings.TrimLeft(line, " │├└─"))
-		}
-		rows.Close()
 		used := ""
 		for i, line := range plan {
 			if line == "PrimaryKey" && used == "" {

@@ -21,14 +21,11 @@ type JobRef struct {
 
 // OpenTransfers returns the imports and exports of all accounts that wait for somebody to work on them, oldest first.
 func OpenTransfers(ctx context.Context, db driver.Conn, now time.Time) ([]JobRef, error) {
-	var all []JobRef
-	err := each(ctx, db, "jobs_open", func(rows driver.Rows) error {
-		var account, id uint64
-		err := rows.Scan(&account, &id)
-		all = append(all, JobRef{fleet.AccountID(account), id})
-		return err
-	}, clickhouse.Named("now", now.UnixMilli()))
-	return all, err
+	return schemas.AllRows(ctx, db, "read jobs_open", schemas.Query("jobs_open"), []any{
+		clickhouse.Named("now", now.UnixMilli()),
+	}, func(job *JobRef, row schemas.Row) error {
+		return row.Scan((*uint64)(&job.Account), &job.ID)
+	})
 }
 
 // JobEnd is a job of which every step is done, and when the last was.
@@ -39,15 +36,10 @@ type JobEnd struct {
 
 // BackfillsEnded returns the backfills of all accounts that are done, and whose records do not say so yet.
 func BackfillsEnded(ctx context.Context, db driver.Conn) ([]JobEnd, error) {
-	var all []JobEnd
-	err := each(ctx, db, "jobs_ended", func(rows driver.Rows) error {
-		var account, id uint64
-		var at time.Time
-		err := rows.Scan(&account, &id, &at)
-		all = append(all, JobEnd{JobRef{fleet.AccountID(account), id}, at})
-		return err
-	})
-	return all, err
+	return schemas.AllRows(ctx, db, "read jobs_ended", schemas.Query("jobs_ended"), nil,
+		func(end *JobEnd, row schemas.Row) error {
+			return row.Scan((*uint64)(&end.Account), &end.ID, &end.At)
+		})
 }
 
 // InputRow is one row of a file that is imported: a JSON object, or what is wrong with it.
@@ -59,25 +51,22 @@ type InputRow struct {
 
 // JobInput returns the rows of a file that is imported, in order.
 func JobInput(ctx context.Context, db driver.Conn, job JobRef) ([]InputRow, error) {
-	var all []InputRow
-	err := each(ctx, db, "job_input", func(rows driver.Rows) error {
-		var r InputRow
-		err := rows.Scan(&r.Row, &r.Body, &r.Fault)
-		all = append(all, r)
-		return err
-	}, job.args()...)
-	return all, err
+	return schemas.AllRows(ctx, db, "read job_input", schemas.Query("job_input"), job.args(),
+		func(r *InputRow, row schemas.Row) error {
+			return row.Scan(&r.Row, &r.Body, &r.Fault)
+		})
 }
 
 // JobOutput gives the records that an attempt at an export wrote, in order.
 func JobOutput(ctx context.Context, db driver.Conn, job JobRef, attempt uint32, give func(body string) error) error {
-	return each(ctx, db, "job_output", func(rows driver.Rows) error {
+	args := append(job.args(), clickhouse.Named("attempt", attempt))
+	return schemas.EachRow(ctx, db, "read job_output", schemas.Query("job_output"), args, func(row schemas.Row) error {
 		var body string
-		if err := rows.Scan(&body); err != nil {
+		if err := row.Scan(&body); err != nil {
 			return err
 		}
 		return give(body)
-	}, append(job.args(), clickhouse.Named("attempt", attempt))...)
+	})
 }
 
 // RowError is why a row of an import was refused. Errors is a JSON array of what is wrong with members, or empty.
@@ -94,25 +83,24 @@ func JobErrors(ctx context.Context, db driver.Conn, job JobRef, limit, offset in
 	if err := db.QueryRow(ctx, schemas.Query("job_errors_count"), job.args()...).Scan(&total); err != nil {
 		return nil, 0, fmt.Errorf("count job_errors: %w", err)
 	}
-	var all []RowError
-	err := each(ctx, db, "job_errors", func(rows driver.Rows) error {
-		var e RowError
-		err := rows.Scan(&e.Row, &e.Code, &e.Detail, &e.Errors)
-		all = append(all, e)
-		return err
-	}, append(job.args(), clickhouse.Named("limit", uint32(limit)), clickhouse.Named("offset", uint32(offset)))...)
+	args := append(job.args(), clickhouse.Named("limit", uint32(limit)), clickhouse.Named("offset", uint32(offset)))
+	all, err := schemas.AllRows(ctx, db, "read job_errors", schemas.Query("job_errors"), args,
+		func(e *RowError, row schemas.Row) error {
+			return row.Scan(&e.Row, &e.Code, &e.Detail, &e.Errors)
+		})
 	return all, int(total), err
 }
 
 // StepsDone returns which steps of a job are done.
 func StepsDone(ctx context.Context, db driver.Conn, job JobRef) (map[uint64]bool, error) {
 	all := map[uint64]bool{}
-	err := each(ctx, db, "job_steps_done", func(rows driver.Rows) error {
-		var step uint64
-		err := rows.Scan(&step)
-		all[step] = true
-		return err
-	}, job.args()...)
+	err := schemas.EachRow(ctx, db, "read job_steps_done", schemas.Query("job_steps_done"), job.args(),
+		func(row schemas.Row) error {
+			var step uint64
+			err := row.Scan(&step)
+			all[step] = true
+			return err
+		})
 	return all, err
 }
 
@@ -124,22 +112,4 @@ func RecordsByRefs(ctx context.Context, db driver.Conn, l *Listing, account flee
 
 func (j JobRef) args() []any {
 	return []any{clickhouse.Named("account", uint64(j.Account)), clickhouse.Named("job", j.ID)}
-}
-
-// each gives every row of a query to scan.
-func each(ctx context.Context, db driver.Conn, name string, scan func(driver.Rows) error, args ...any) error {
-	rows, err := db.Query(ctx, schemas.Query(name), args...)
-	if err != nil {
-		return fmt.Errorf("read %s: %w", name, err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		if err := scan(rows); err != nil {
-			return fmt.Errorf("read %s: %w", name, err)
-		}
-	}
-	if err := rows.Err(); err != nil {
-		return fmt.Errorf("read %s: %w", name, err)
-	}
-	return nil
 }

@@ -21,46 +21,29 @@ type DueVehicle struct {
 
 // VehiclesDue returns the vehicles of all accounts to which time has something to do at an instant.
 func VehiclesDue(ctx context.Context, db driver.Conn, now time.Time) ([]DueVehicle, error) {
-	rows, err := db.Query(ctx, schemas.Query("vehicles_due"), clickhouse.Named("now", now.UnixMilli()))
-	if err != nil {
-		return nil, fmt.Errorf("find vehicles that are due: %w", err)
-	}
-	defer rows.Close()
-	var all []DueVehicle
-	for rows.Next() {
-		var v DueVehicle
+	return schemas.AllRows(ctx, db, "find vehicles that are due", schemas.Query("vehicles_due"), []any{
+		clickhouse.Named("now", now.UnixMilli()),
+	}, func(v *DueVehicle, row schemas.Row) error {
 		var account uint64
-		if err := rows.Scan(&account, &v.Vehicle, &v.Cause); err != nil {
-			return nil, fmt.Errorf("find vehicles that are due: %w", err)
+		if err := row.Scan(&account, &v.Vehicle, &v.Cause); err != nil {
+			return err
 		}
 		v.Account = fleet.AccountID(account)
-		all = append(all, v)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("find vehicles that are due: %w", err)
-	}
-	return all, nil
+		return nil
+	})
 }
 
 // VehiclesLeftHeld returns the vehicles of all accounts that hold their own calendar and seem to have no reason to.
 func VehiclesLeftHeld(ctx context.Context, db driver.Conn) ([]DueVehicle, error) {
-	rows, err := db.Query(ctx, schemas.Query("vehicles_left_held"))
-	if err != nil {
-		return nil, fmt.Errorf("find vehicles that hold themselves: %w", err)
-	}
-	defer rows.Close()
-	var all []DueVehicle
-	for rows.Next() {
-		var account, vehicle uint64
-		if err := rows.Scan(&account, &vehicle); err != nil {
-			return nil, fmt.Errorf("find vehicles that hold themselves: %w", err)
-		}
-		all = append(all, DueVehicle{Account: fleet.AccountID(account), Vehicle: vehicle})
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("find vehicles that hold themselves: %w", err)
-	}
-	return all, nil
+	return schemas.AllRows(ctx, db, "find vehicles that hold themselves", schemas.Query("vehicles_left_held"), nil,
+		func(v *DueVehicle, row schemas.Row) error {
+			var account, vehicle uint64
+			if err := row.Scan(&account, &vehicle); err != nil {
+				return err
+			}
+			*v = DueVehicle{Account: fleet.AccountID(account), Vehicle: vehicle}
+			return nil
+		})
 }
 
 // VehicleBacking says whether an account has classes and locations, and whether a class (0 for none) has a price.
@@ -75,26 +58,21 @@ func VehicleBacking(ctx context.Context, db driver.Conn, account fleet.AccountID
 
 // Hindrances returns the ids of a vehicle's open safety-critical issues, and of the work orders that are being carried out on it.
 func Hindrances(ctx context.Context, db driver.Conn, account fleet.AccountID, vehicle uint64) (issues, work []string, err error) {
-	rows, err := db.Query(ctx, schemas.Query("vehicle_hindrances"), clickhouse.Named("account", uint64(account)),
-		clickhouse.Named("vehicle", fleet.FormatID(fleet.VehiclePrefix, vehicle)))
-	if err != nil {
-		return nil, nil, fmt.Errorf("read what keeps a vehicle: %w", err)
-	}
-	defer rows.Close()
-	for rows.Next() {
+	err = schemas.EachRow(ctx, db, "read what keeps a vehicle", schemas.Query("vehicle_hindrances"), []any{
+		clickhouse.Named("account", uint64(account)),
+		clickhouse.Named("vehicle", fleet.FormatID(fleet.VehiclePrefix, vehicle)),
+	}, func(row schemas.Row) error {
 		var kind string
 		var id uint64
-		if err := rows.Scan(&kind, &id); err != nil {
-			return nil, nil, fmt.Errorf("read what keeps a vehicle: %w", err)
+		if err := row.Scan(&kind, &id); err != nil {
+			return err
 		}
 		if kind == "issue" {
 			issues = append(issues, fleet.FormatID(fleet.IssuePrefix, id))
 		} else {
 			work = append(work, fleet.FormatID(fleet.WorkOrderPrefix, id))
 		}
-	}
-	if err := rows.Err(); err != nil {
-		return nil, nil, fmt.Errorf("read what keeps a vehicle: %w", err)
-	}
-	return issues, work, nil
+		return nil
+	})
+	return issues, work, err
 }

@@ -2,7 +2,6 @@ package query
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"time"
 
@@ -83,36 +82,25 @@ func LiveOf(ctx context.Context, db driver.Conn, account fleet.AccountID, vehicl
 	if len(vehicles) == 0 {
 		return all, nil
 	}
-	rows, err := db.Query(ctx, schemas.Query("vehicles_live"), clickhouse.Named("account", uint64(account)),
-		clickhouse.Named("vehicles", vehicles))
-	if err != nil {
-		return nil, fmt.Errorf("read live state: %w", err)
-	}
-	defer rows.Close()
-	for rows.Next() {
+	err := schemas.EachRow(ctx, db, "read live state", schemas.Query("vehicles_live"), []any{
+		clickhouse.Named("account", uint64(account)), clickhouse.Named("vehicles", vehicles),
+	}, func(row schemas.Row) error {
 		var r liveRow
-		if err := rows.Scan(&r.vehicle, &r.fixTime, &r.lat7, &r.lng7, &r.altitude, &r.speed, &r.course, &r.accuracy, &r.ignition,
-			&r.mileageTime, &r.mileage, &r.charge, &r.chargeTime, &r.fuel, &r.fuelTime, &r.rangeM, &r.engine); err != nil {
-			return nil, fmt.Errorf("read live state: %w", err)
+		if err := row.Scan(&r.vehicle, (*int64)(&r.fix.FixTime), &r.fix.Lat, &r.fix.Lng, &r.fix.Speed, &r.fix.Course,
+			&r.fix.Accuracy, (*int8)(&r.fix.Ignition), &r.mileageTime, &r.mileage, &r.charge, &r.chargeTime, &r.fuel,
+			&r.fuelTime, &r.rangeM, &r.engine); err != nil {
+			return err
 		}
 		all[r.vehicle] = r.live()
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read live state: %w", err)
-	}
-	return all, nil
+		return nil
+	})
+	return all, err
 }
 
 // liveRow is a row of vehicles_live.
 type liveRow struct {
 	vehicle     uint64
-	fixTime     *time.Time
-	lat7, lng7  *int32
-	altitude    *int32
-	speed       *uint16
-	course      *uint16
-	accuracy    *uint32
-	ignition    *int8
+	fix         fleet.StoredPosition // as much of the newest trusted one as Live has; its time is zero if there is none
 	mileageTime *time.Time
 	mileage     *uint64
 	charge      *float64
@@ -124,31 +112,32 @@ type liveRow struct {
 }
 
 func (r *liveRow) live() Live {
+	p := fleet.Position{}
+	r.fix.Restore(&p)
+	if p.FixTime == 0 {
+		p.Lat, p.Lng = math.NaN(), math.NaN()
+	}
 	l := Live{
-		Lat: scaled(r.lat7, 1e7), Lng: scaled(r.lng7, 1e7), Speed: scaled(r.speed, 100), Course: scaled(r.course, 100),
-		Accuracy: scaled(r.accuracy, 10), Mileage: scaled(r.mileage, 1), Charge: scaled(r.charge, 1), Fuel: scaled(r.fuel, 1),
-		Range: scaled(r.rangeM, 1), EngineTime: scaled(r.engine, 1),
+		FixTime: p.FixTime, Lat: p.Lat, Lng: p.Lng, Speed: p.Speed, Course: p.Course, Accuracy: p.Accuracy, Ignition: p.Ignition,
+		Mileage: orNaN(r.mileage), Charge: orNaN(r.charge), Fuel: orNaN(r.fuel), Range: orNaN(r.rangeM), EngineTime: orNaN(r.engine),
 	}
 	for _, at := range []struct {
 		to   *fleet.Millis
 		from *time.Time
-	}{{&l.FixTime, r.fixTime}, {&l.MileageTime, r.mileageTime}, {&l.ChargeTime, r.chargeTime}, {&l.FuelTime, r.fuelTime}} {
+	}{{&l.MileageTime, r.mileageTime}, {&l.ChargeTime, r.chargeTime}, {&l.FuelTime, r.fuelTime}} {
 		if at.from != nil {
 			*at.to = fleet.MillisOf(*at.from)
 		}
 	}
-	if r.ignition != nil {
-		l.Ignition = fleet.Tri(*r.ignition)
-	}
 	return l
 }
 
-// scaled reads an optional column that counts in fractions of a unit.
-func scaled[N int32 | uint16 | uint32 | uint64 | float64](v *N, fraction float64) float64 {
+// orNaN reads an optional column.
+func orNaN[N uint64 | float64](v *N) float64 {
 	if v == nil {
 		return math.NaN()
 	}
-	return float64(*v) / fraction
+	return float64(*v)
 }
 
 // DevicesOf returns the devices of an account that are or were on some vehicles.
@@ -163,12 +152,14 @@ func DevicesOf(ctx context.Context, db driver.Conn, account fleet.AccountID, veh
 // VehicleStatuses returns the state of each of an account's vehicles that is not archived.
 func VehicleStatuses(ctx context.Context, db driver.Conn, account fleet.AccountID) (map[fleet.VehicleID]string, error) {
 	all := map[fleet.VehicleID]string{}
-	err := each(ctx, db, "vehicles_statuses", func(rows driver.Rows) error {
+	err := schemas.EachRow(ctx, db, "read vehicles_statuses", schemas.Query("vehicles_statuses"), []any{
+		clickhouse.Named("account", uint64(account)),
+	}, func(row schemas.Row) error {
 		var id uint64
 		var status string
-		err := rows.Scan(&id, &status)
+		err := row.Scan(&id, &status)
 		all[fleet.VehicleID(id)] = status
 		return err
-	}, clickhouse.Named("account", uint64(account)))
+	})
 	return all, err
 }

@@ -2,7 +2,6 @@ package query
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -14,25 +13,19 @@ import (
 // TornViews returns the tables that lack something which views ought to have brought there of what was stored between
 // two instants, by name. Of telemetry the time of measuring counts.
 func TornViews(ctx context.Context, db driver.Conn, since, until time.Time) ([]string, error) {
-	rows, err := db.Query(ctx, schemas.Query("views_torn"), clickhouse.Named("since", since.UnixMilli()),
-		clickhouse.Named("until", until.UnixMilli()))
-	if err != nil {
-		return nil, fmt.Errorf("compare views: %w", err)
-	}
-	defer rows.Close()
 	var torn []string
-	for rows.Next() {
+	err := schemas.EachRow(ctx, db, "compare views", schemas.Query("views_torn"), []any{
+		clickhouse.Named("since", since.UnixMilli()), clickhouse.Named("until", until.UnixMilli()),
+	}, func(row schemas.Row) error {
 		var table string
 		var missing uint64
-		if err := rows.Scan(&table, &missing); err != nil {
-			return nil, fmt.Errorf("compare views: %w", err)
+		if err := row.Scan(&table, &missing); err != nil {
+			return err
 		}
 		if missing > 0 {
 			torn = append(torn, table)
 		}
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("compare views: %w", err)
-	}
-	return torn, nil
+		return nil
+	})
+	return torn, err
 }

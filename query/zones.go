@@ -3,6 +3,7 @@ package query
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/schemas"
 )
 
 // localise tells the day of each thing: that of its start in the time zone that the vehicle has now, or else the account. The zone as
@@ -48,26 +50,39 @@ func zonesOf(ctx context.Context, db driver.Conn, account fleet.AccountID, vehic
 	wanted := slices.Clone(ids(vehicles))
 	slices.Sort(wanted)
 	named := map[uint64]string{}
-	err := each(ctx, db, "zones", func(rows driver.Rows) error {
+	err := schemas.EachRow(ctx, db, "read zones", schemas.Query("zones"), []any{
+		clickhouse.Named("account", uint64(account)), clickhouse.Named("vehicles", slices.Compact(wanted)),
+	}, func(row schemas.Row) error {
 		var vehicle uint64
 		var name string
-		if err := rows.Scan(&vehicle, &name); err != nil {
+		if err := row.Scan(&vehicle, &name); err != nil {
 			return err
 		}
 		named[vehicle] = name
 		return nil
-	}, clickhouse.Named("account", uint64(account)), clickhouse.Named("vehicles", slices.Compact(wanted)))
+	})
 	loaded := map[string]*time.Location{}
 	return func(vehicle fleet.VehicleID) *time.Location {
 		name := cmp.Or(named[uint64(vehicle)], named[0])
 		zone := loaded[name]
 		if zone == nil {
 			var err error
-			if zone, err = zoneNamed(name, time.UTC); err != nil {
+			if zone, err = ZoneNamed(name, time.UTC); err != nil {
 				zone = time.UTC // as the pipeline does: it was checked when it was written
 			}
 			loaded[name] = zone
 		}
 		return zone
 	}, err
+}
+
+// ZoneNamed returns a time zone, and fallback for no name.
+func ZoneNamed(name string, fallback *time.Location) (*time.Location, error) {
+	if name == "" {
+		return fallback, nil
+	}
+	if name == "Local" {
+		return nil, fmt.Errorf("there is no time zone %s", name)
+	}
+	return time.LoadLocation(name)
 }

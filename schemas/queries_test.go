@@ -13,6 +13,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/ext"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/column"
 
+	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/schemas"
 	"github.com/motorpool/fleet/schemas/schematest"
 )
@@ -164,6 +165,30 @@ func TestWhatIsDerivedIsReadAlike(t *testing.T) {
 			if got := columns(name); got != want {
 				t.Errorf("%s selects %s, want %s", name, got, want)
 			}
+		}
+	}
+}
+
+// TestPositionsAreReadAlike holds what queries of positions select equal and in the order of the columns, since all their rows are read
+// by fleet.StoredPosition.
+func TestPositionsAreReadAlike(t *testing.T) {
+	column := regexp.MustCompile(`\b(device|fix_time|device_time|received_at|lat7|lng7|altitude_dm|speed_cms|course_cdeg|accuracy_dm|odometer_m|` +
+		`satellites|ignition|motion|alarm|cell|flags)\b`)
+	selected := func(name string) string {
+		text := schemas.Query(name)
+		from, to := strings.Index(text, "    device,\n"), strings.Index(text, "    flags")
+		if from < 0 || to < from {
+			t.Fatalf("%s selects no position", name)
+		}
+		return text[from : to+len("    flags")]
+	}
+	want := selected("positions_track")
+	if names := strings.Join(column.FindAllString(want, -1), ", "); names != fleet.StoredColumns {
+		t.Errorf("positions_track selects %s, want %s", names, fleet.StoredColumns)
+	}
+	for _, name := range []string{"positions_track_desc", "positions_latest", "vehicle_states"} {
+		if got := selected(name); got != want {
+			t.Errorf("%s selects\n%s\nwant\n%s", name, got, want)
 		}
 	}
 }

@@ -71,23 +71,21 @@ func Retain(ctx context.Context, db driver.Conn, now time.Time) error {
 		before   int64
 		accounts []uint64
 	}
-	rows, err := db.Query(ctx, Query("retention_due"), clickhouse.Named("now", now.UnixMilli()))
-	if err != nil {
-		return fmt.Errorf("read what the retention is to delete: %w", err)
-	}
-	defer rows.Close()
 	var all []due
-	for rows.Next() {
+	err := EachRow(ctx, db, "read what the retention is to delete", Query("retention_due"), []any{
+		clickhouse.Named("now", now.UnixMilli()),
+	}, func(row Row) error {
 		var d due
-		if err := rows.Scan(&d.before, &d.accounts); err != nil {
-			return fmt.Errorf("read what the retention is to delete: %w", err)
+		if err := row.Scan(&d.before, &d.accounts); err != nil {
+			return err
 		}
 		for some := range slices.Chunk(d.accounts, retainAccounts) {
 			all = append(all, due{d.before, some})
 		}
-	}
-	if err := rows.Err(); err != nil {
-		return fmt.Errorf("read what the retention is to delete: %w", err)
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	for _, d := range all {
 		args := []any{clickhouse.Named("accounts", d.accounts), clickhouse.Named("before", d.before)}

@@ -65,21 +65,17 @@ func TestEveryTableWithAnAccountAndATimeIsRetainedOrKept(t *testing.T) {
 func held(t *testing.T, db driver.Conn, r schemas.Retained) map[string]uint64 {
 	t.Helper()
 	text := "SELECT concat(toString(account), ' ', toString(toDate(%s))), count() FROM %s FINAL GROUP BY 1"
-	rows, err := db.Query(t.Context(), fmt.Sprintf(text, r.Time, r.Table))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer rows.Close()
 	all := map[string]uint64{}
-	for rows.Next() {
+	err := schemas.EachRow(t.Context(), db, "count rows by day", fmt.Sprintf(text, r.Time, r.Table), nil, func(row schemas.Row) error {
 		var name string
 		var n uint64
-		if err := rows.Scan(&name, &n); err != nil {
-			t.Fatal(err)
+		if err := row.Scan(&name, &n); err != nil {
+			return err
 		}
 		all[name] = n
-	}
-	if err := rows.Err(); err != nil {
+		return nil
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
 	return all

@@ -169,18 +169,15 @@ func applyOne(ctx context.Context, db driver.Conn, m Migration, known map[string
 
 // Applied returns the checksum of each migration that the database has, by version.
 func Applied(ctx context.Context, db driver.Conn) (map[string]string, error) {
-	rows, err := db.Query(ctx, "SELECT version, checksum FROM schema_versions FINAL")
-	if err != nil {
-		return nil, fmt.Errorf("read schema_versions: %w", err)
-	}
-	defer rows.Close()
 	known := make(map[string]string)
-	for rows.Next() {
-		var version, sum string
-		if err := rows.Scan(&version, &sum); err != nil {
-			return nil, fmt.Errorf("read schema_versions: %w", err)
-		}
-		known[version] = sum
-	}
-	return known, rows.Err()
+	err := EachRow(ctx, db, "read schema_versions", "SELECT version, checksum FROM schema_versions FINAL", nil,
+		func(row Row) error {
+			var version, sum string
+			if err := row.Scan(&version, &sum); err != nil {
+				return err
+			}
+			known[version] = sum
+			return nil
+		})
+	return known, err
 }

@@ -31,23 +31,19 @@ func Window(partitions int) uint64 {
 
 // Narrow returns the tables of ingest that remember fewer blocks than a window.
 func Narrow(ctx context.Context, db driver.Conn, window uint64) ([]string, error) {
-	rows, err := db.Query(ctx, Query("deduplication_windows"))
-	if err != nil {
-		return nil, fmt.Errorf("read deduplication windows: %w", err)
-	}
-	defer rows.Close()
 	var narrow []string
-	for rows.Next() {
+	err := EachRow(ctx, db, "read deduplication windows", Query("deduplication_windows"), nil, func(row Row) error {
 		var name string
 		var blocks uint64
-		if err := rows.Scan(&name, &blocks); err != nil {
-			return nil, fmt.Errorf("read deduplication windows: %w", err)
+		if err := row.Scan(&name, &blocks); err != nil {
+			return err
 		}
 		if blocks < window && slices.Contains(ingestTables, name) {
 			narrow = append(narrow, name)
 		}
-	}
-	return narrow, rows.Err()
+		return nil
+	})
+	return narrow, err
 }
 
 // Widen gives the tables of ingest a window, where theirs is smaller, and returns which those were. It may be run at any

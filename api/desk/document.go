@@ -113,22 +113,20 @@ func (d *Desk) insertFile(ctx context.Context, account fleet.AccountID, customer
 
 // File returns the file of a document: whole, and as it was uploaded, or an error.
 func (d *Desk) File(ctx context.Context, rec *record.Record[record.Document]) (io.Reader, error) {
-	rows, err := d.DB.Query(ctx, schemas.Query("document_file"), clickhouse.Named("account", uint64(rec.Account)),
-		clickhouse.Named("document", rec.ID), clickhouse.Named("upload", rec.Body.Upload))
-	if err != nil {
-		return nil, fmt.Errorf("read the file of document %d: %w", rec.ID, err)
-	}
-	defer rows.Close()
 	var content bytes.Buffer
-	for rows.Next() {
-		var part string
-		if err := rows.Scan(&part); err != nil {
-			return nil, fmt.Errorf("read the file of document %d: %w", rec.ID, err)
-		}
-		content.WriteString(part)
+	args := []any{
+		clickhouse.Named("account", uint64(rec.Account)), clickhouse.Named("document", rec.ID),
+		clickhouse.Named("upload", rec.Body.Upload),
 	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read the file of document %d: %w", rec.ID, err)
+	doing := fmt.Sprintf("read the file of document %d", rec.ID)
+	err := schemas.EachRow(ctx, d.DB, doing, schemas.Query("document_file"), args, func(row schemas.Row) error {
+		var part string
+		err := row.Scan(&part)
+		content.WriteString(part)
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
 	if sum := sha256.Sum256(content.Bytes()); hex.EncodeToString(sum[:]) != rec.Body.SHA256 {
 		return nil, fmt.Errorf("the file of document %d is not the one that was uploaded: %d bytes of %d", rec.ID, content.Len(), rec.Body.Size)

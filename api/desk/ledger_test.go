@@ -216,21 +216,21 @@ func (h *history) ought() map[string]int64 {
 // stands is what the tables say, counted without FINAL: an entry that stands twice would show.
 func stands(t *testing.T, db driver.Conn) map[string]int64 {
 	t.Helper()
-	rows, err := db.Query(t.Context(), `SELECT concat(toString(ledger_account), toString(currency)), toString(use_date), vehicle, sum(amount) AS total
-		FROM ledger_entries WHERE account = 7 GROUP BY ALL HAVING total != 0`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer rows.Close()
 	sums := map[string]int64{}
-	for rows.Next() {
+	text := `SELECT concat(toString(ledger_account), toString(currency)), toString(use_date), vehicle, sum(amount) AS total
+		FROM ledger_entries WHERE account = 7 GROUP BY ALL HAVING total != 0`
+	err := schemas.EachRow(t.Context(), db, "read entries", text, nil, func(row schemas.Row) error {
 		var name, day string
 		var vehicle uint64
 		var sum int64
-		if err := rows.Scan(&name, &day, &vehicle, &sum); err != nil {
-			t.Fatal(err)
+		if err := row.Scan(&name, &day, &vehicle, &sum); err != nil {
+			return err
 		}
 		sums[name+day+" "+fmt.Sprint(vehicle)] = sum
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 	return sums
 }

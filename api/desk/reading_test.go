@@ -8,22 +8,23 @@ import (
 	"time"
 
 	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/schemas"
 )
 
 // readingsOf are the values of the readings of a vehicle that are not voided, in order.
 func readingsOf(t *testing.T, d *Desk, vehicle string) (values []float64) {
 	t.Helper()
-	rows, err := d.DB.Query(t.Context(), `SELECT value FROM meter_readings FINAL WHERE vehicle_id = ? AND voided = 'false' ORDER BY recorded_at`, vehicle)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer rows.Close()
-	for rows.Next() {
+	text := `SELECT value FROM meter_readings FINAL WHERE vehicle_id = ? AND voided = 'false' ORDER BY recorded_at`
+	err := schemas.EachRow(t.Context(), d.DB, "read readings", text, []any{vehicle}, func(row schemas.Row) error {
 		var v float64
-		if err := rows.Scan(&v); err != nil {
-			t.Fatal(err)
+		if err := row.Scan(&v); err != nil {
+			return err
 		}
 		values = append(values, v)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 	return values
 }
@@ -84,18 +85,18 @@ func TestAWrongReturnMileageCanBeCorrected(t *testing.T) {
 
 	// Whatever is done again, late, changes nothing.
 	revisions, bodies := []uint64{}, map[uint64]string{}
-	rows, err := d.DB.Query(t.Context(), "SELECT revision, body FROM record_log WHERE kind = 'booking' AND id = ? ORDER BY revision", rec.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer rows.Close()
-	for rows.Next() {
+	text := "SELECT revision, body FROM record_log WHERE kind = 'booking' AND id = ? ORDER BY revision"
+	err = schemas.EachRow(t.Context(), d.DB, "read revisions", text, []any{rec.ID}, func(row schemas.Row) error {
 		var r uint64
 		var body string
-		if err := rows.Scan(&r, &body); err != nil {
-			t.Fatal(err)
+		if err := row.Scan(&r, &body); err != nil {
+			return err
 		}
 		revisions, bodies[r] = append(revisions, r), body
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 	for _, r := range revisions[1:] {
 		w := record.Written{Account: account, Kind: "booking", ID: rec.ID, Revision: r, At: now, Before: []byte(bodies[r-1]), After: []byte(bodies[r])}

@@ -14,6 +14,7 @@ import (
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rental"
+	"github.com/motorpool/fleet/schemas"
 	"github.com/motorpool/fleet/schemas/schematest"
 )
 
@@ -241,19 +242,19 @@ func TestWhatIsReversedLeavesNothing(t *testing.T) {
 // bookings something may be left on days.
 func dims(t *testing.T, d *Desk) (all []string) {
 	t.Helper()
-	rows, err := d.DB.Query(t.Context(), `SELECT concat(kind, ' ', toString(source), ' ', ledger_account, ' ', toString(use_date), ' ', toString(vehicle), ' ',
+	text := `SELECT concat(kind, ' ', toString(source), ' ', ledger_account, ' ', toString(use_date), ' ', toString(vehicle), ' ',
 		toString(class), ' ', toString(location), ' ', toString(sum(amount))) FROM ledger_entries
-		GROUP BY kind, source, ledger_account, currency, use_date, vehicle, class, booking, location HAVING sum(amount) != 0 ORDER BY ALL`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer rows.Close()
-	for rows.Next() {
+		GROUP BY kind, source, ledger_account, currency, use_date, vehicle, class, booking, location HAVING sum(amount) != 0 ORDER BY ALL`
+	err := schemas.EachRow(t.Context(), d.DB, "read entries", text, nil, func(row schemas.Row) error {
 		var line string
-		if err := rows.Scan(&line); err != nil {
-			t.Fatal(err)
+		if err := row.Scan(&line); err != nil {
+			return err
 		}
 		all = append(all, line)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 	return all
 }

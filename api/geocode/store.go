@@ -24,24 +24,19 @@ func load(ctx context.Context, db driver.Conn, provider string, cells []h3.Cell)
 	for i, cell := range cells {
 		keys[i] = uint64(cell)
 	}
-	rows, err := db.Query(ctx, schemas.Query("addresses"), clickhouse.Named("provider", provider), clickhouse.Named("cells", keys))
-	if err != nil {
-		return nil, fmt.Errorf("read addresses: %w", err)
-	}
-	defer rows.Close()
 	found := make(map[h3.Cell]string)
-	for rows.Next() {
+	err := schemas.EachRow(ctx, db, "read addresses", schemas.Query("addresses"), []any{
+		clickhouse.Named("provider", provider), clickhouse.Named("cells", keys),
+	}, func(row schemas.Row) error {
 		var cell uint64
 		var address string
-		if err := rows.Scan(&cell, &address); err != nil {
-			return nil, fmt.Errorf("read addresses: %w", err)
+		if err := row.Scan(&cell, &address); err != nil {
+			return err
 		}
 		found[h3.Cell(cell)] = address
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read addresses: %w", err)
-	}
-	return found, nil
+		return nil
+	})
+	return found, err
 }
 
 // save writes what is unsaved; after a failure it stays unsaved, up to ten batches of it.

@@ -106,28 +106,22 @@ func (l *Log[T]) forget(ctx context.Context, account fleet.AccountID, ids []uint
 
 // Everything returns what was ever written in some records, in order of record and revision. Bodies that were forgotten are zero.
 func (l *Log[T]) Everything(ctx context.Context, account fleet.AccountID, ids ...uint64) ([]T, error) {
-	rows, err := l.store.db.Query(ctx, schemas.Query("record_bodies"), clickhouse.Named("account", uint64(account)),
-		clickhouse.Named("kind", l.kind.Name), clickhouse.Named("ids", append([]uint64{}, ids...)))
-	if err != nil {
-		return nil, fmt.Errorf("read revisions of %s: %w", l.kind.Name, err)
+	args := []any{
+		clickhouse.Named("account", uint64(account)), clickhouse.Named("kind", l.kind.Name),
+		clickhouse.Named("ids", append([]uint64{}, ids...)),
 	}
-	defer rows.Close()
-	var all []T
-	for rows.Next() {
-		var text string
-		var body T
-		if err := rows.Scan(&text); err != nil {
-			return nil, fmt.Errorf("read revisions of %s: %w", l.kind.Name, err)
-		}
-		if err := json.Unmarshal([]byte(text), &body); err != nil {
-			return nil, fmt.Errorf("decode %s: %w", l.kind.Name, err)
-		}
-		all = append(all, body)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read revisions of %s: %w", l.kind.Name, err)
-	}
-	return all, nil
+	doing := "read revisions of " + l.kind.Name
+	return schemas.AllRows(ctx, l.store.db, doing, schemas.Query("record_bodies"), args,
+		func(body *T, row schemas.Row) error {
+			var text string
+			if err := row.Scan(&text); err != nil {
+				return err
+			}
+			if err := json.Unmarshal([]byte(text), body); err != nil {
+				return fmt.Errorf("decode %s: %w", l.kind.Name, err)
+			}
+			return nil
+		})
 }
 
 // erasedAnswer is what a repeated request is told whose answer named something that was erased since.
@@ -142,22 +136,11 @@ var erasedAnswer = func() string {
 
 // ForgetAnswers takes the answers that are kept for idempotency keys, and hold one of some words, out of the store.
 func (s *Store) ForgetAnswers(ctx context.Context, account fleet.AccountID, words []string) error {
-	rows, err := s.db.Query(ctx, schemas.Query("answers_find"), clickhouse.Named("account", uint64(account)),
-		clickhouse.Named("words", words))
+	hashes, err := schemas.AllRows(ctx, s.db, "find answers", schemas.Query("answers_find"), []any{
+		clickhouse.Named("account", uint64(account)), clickhouse.Named("words", words),
+	}, func(hash *uint64, row schemas.Row) error { return row.Scan(hash) })
 	if err != nil {
-		return fmt.Errorf("find answers: %w", err)
-	}
-	defer rows.Close()
-	var hashes []uint64
-	for rows.Next() {
-		var hash uint64
-		if err := rows.Scan(&hash); err != nil {
-			return fmt.Errorf("find answers: %w", err)
-		}
-		hashes = append(hashes, hash)
-	}
-	if err := rows.Err(); err != nil {
-		return fmt.Errorf("find answers: %w", err)
+		return err
 	}
 	for some := range slices.Chunk(hashes, textsAtOnce) {
 		if err := s.db.Exec(ctx, schemas.Query("answers_forget"), clickhouse.Named("account", uint64(account)),

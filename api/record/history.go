@@ -76,24 +76,17 @@ func (l *Log[T]) History(ctx context.Context, account fleet.AccountID, id, below
 
 // revisions returns revisions of a record below a number, newest first.
 func (s *Store) revisions(ctx context.Context, account uint64, kind string, id, below uint64, limit int) ([]revision, error) {
-	rows, err := s.db.Query(ctx, schemas.Query("record_history"), clickhouse.Named("account", account), clickhouse.Named("kind", kind),
-		clickhouse.Named("id", id), clickhouse.Named("below", below), clickhouse.Named("limit", uint32(limit)))
-	if err != nil {
-		return nil, fmt.Errorf("read history of %s %d: %w", kind, id, err)
+	args := []any{
+		clickhouse.Named("account", account), clickhouse.Named("kind", kind), clickhouse.Named("id", id),
+		clickhouse.Named("below", below), clickhouse.Named("limit", uint32(limit)),
 	}
-	defer rows.Close()
-	var all []revision
-	for rows.Next() {
-		r := revision{account: account, kind: kind, id: id}
-		if err := rows.Scan(&r.number, &r.writeID, &r.action, &r.at, &r.createdAt, &r.archivedAt, &r.actor, &r.requestID, &r.body); err != nil {
-			return nil, fmt.Errorf("read history of %s %d: %w", kind, id, err)
-		}
-		all = append(all, r)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read history of %s %d: %w", kind, id, err)
-	}
-	return all, nil
+	doing := fmt.Sprintf("read history of %s %d", kind, id)
+	return schemas.AllRows(ctx, s.db, doing, schemas.Query("record_history"), args,
+		func(r *revision, row schemas.Row) error {
+			r.account, r.kind, r.id = account, kind, id
+			return row.Scan(&r.number, &r.writeID, &r.action, &r.at, &r.createdAt, &r.archivedAt, &r.actor, &r.requestID,
+				&r.body)
+		})
 }
 
 func (l *Log[T]) changes(before, after string) ([]Change, error) {

@@ -167,28 +167,24 @@ func (s *Store) findFree(ctx context.Context, account uint64, wishes []*wish) er
 			w.revision = 1
 		}
 	}
-	rows, err := s.db.Query(ctx, schemas.Query("claims_newest"), clickhouse.Named("account", first.account(account)),
-		clickhouse.Named("field", first.Field), clickhouse.Named("values", values))
-	if err != nil {
-		return fmt.Errorf("read claims on %s: %w", first.Field, err)
+	args := []any{
+		clickhouse.Named("account", first.account(account)), clickhouse.Named("field", first.Field),
+		clickhouse.Named("values", values),
 	}
-	defer rows.Close()
-	for rows.Next() {
-		var value string
-		var newest uint64
-		var free bool
-		if err := rows.Scan(&value, &newest, &free); err != nil {
-			return fmt.Errorf("read claims on %s: %w", first.Field, err)
-		}
-		w := byValue[value]
-		if w.revision = newest + 1; !free {
-			w.revision = 0
-		}
-	}
-	if err := rows.Err(); err != nil {
-		return fmt.Errorf("read claims on %s: %w", first.Field, err)
-	}
-	return nil
+	return schemas.EachRow(ctx, s.db, "read claims on "+first.Field, schemas.Query("claims_newest"), args,
+		func(row schemas.Row) error {
+			var value string
+			var newest uint64
+			var free bool
+			if err := row.Scan(&value, &newest, &free); err != nil {
+				return err
+			}
+			w := byValue[value]
+			if w.revision = newest + 1; !free {
+				w.revision = 0
+			}
+			return nil
+		})
 }
 
 // wishFor writes a claim that may lose against another of the same revision.
@@ -220,26 +216,22 @@ func (s *Store) findWon(ctx context.Context, account uint64, wishes []*wish) err
 			values, writes = append(values, w.claim.Value), append(writes, w.writeID)
 		}
 	}
-	rows, err := s.db.Query(ctx, schemas.Query("claims_written"), clickhouse.Named("account", first.account(account)),
-		clickhouse.Named("field", first.Field), clickhouse.Named("values", values), clickhouse.Named("writes", writes))
-	if err != nil {
-		return fmt.Errorf("read claims on %s: %w", first.Field, err)
+	args := []any{
+		clickhouse.Named("account", first.account(account)), clickhouse.Named("field", first.Field),
+		clickhouse.Named("values", values), clickhouse.Named("writes", writes),
 	}
-	defer rows.Close()
-	for rows.Next() {
-		var value string
-		var revision, writeID uint64
-		if err := rows.Scan(&value, &revision, &writeID); err != nil {
-			return fmt.Errorf("read claims on %s: %w", first.Field, err)
-		}
-		if w := byWrite[writeID]; w != nil && w.revision == revision {
-			w.won = true
-		}
-	}
-	if err := rows.Err(); err != nil {
-		return fmt.Errorf("read claims on %s: %w", first.Field, err)
-	}
-	return nil
+	return schemas.EachRow(ctx, s.db, "read claims on "+first.Field, schemas.Query("claims_written"), args,
+		func(row schemas.Row) error {
+			var value string
+			var revision, writeID uint64
+			if err := row.Scan(&value, &revision, &writeID); err != nil {
+				return err
+			}
+			if w := byWrite[writeID]; w != nil && w.revision == revision {
+				w.won = true
+			}
+			return nil
+		})
 }
 
 // appendMany writes first revisions in one insert. Nobody else is likely to write revisions of ids that were just made, so that one

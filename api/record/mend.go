@@ -110,24 +110,18 @@ type tableKey struct {
 
 // tableKeys returns the key of each table.
 func (s *Store) tableKeys(ctx context.Context) (map[string]tableKey, error) {
-	rows, err := s.db.Query(ctx, schemas.Query("table_keys"))
-	if err != nil {
-		return nil, fmt.Errorf("read the keys of tables: %w", err)
-	}
-	defer rows.Close()
 	keys := make(map[string]tableKey)
-	for rows.Next() {
-		var table string
-		var key tableKey
-		if err := rows.Scan(&table, &key.columns, &key.made); err != nil {
-			return nil, fmt.Errorf("read the keys of tables: %w", err)
-		}
-		keys[table] = key
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read the keys of tables: %w", err)
-	}
-	return keys, nil
+	err := schemas.EachRow(ctx, s.db, "read the keys of tables", schemas.Query("table_keys"), nil,
+		func(row schemas.Row) error {
+			var table string
+			var key tableKey
+			if err := row.Scan(&table, &key.columns, &key.made); err != nil {
+				return err
+			}
+			keys[table] = key
+			return nil
+		})
+	return keys, err
 }
 
 // mend fills in what is missing of a feed in a span, and returns how many rows that were.

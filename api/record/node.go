@@ -83,24 +83,21 @@ func (s *Store) claimNode(ctx context.Context, n node) (err error) {
 
 // freeNodes returns the node numbers that may be leased, with the revisions of the claims that they had.
 func (s *Store) freeNodes(ctx context.Context) ([]node, error) {
-	rows, err := s.db.Query(ctx, schemas.Query("nodes_held"))
-	if err != nil {
-		return nil, fmt.Errorf("read leases of nodes: %w", err)
-	}
-	defer rows.Close()
 	held := make(map[string]uint64)
 	lapsed := make(map[string]bool)
-	for rows.Next() {
-		var value string
-		var revision uint64
-		var ms int64
-		if err := rows.Scan(&value, &revision, &ms); err != nil {
-			return nil, fmt.Errorf("read leases of nodes: %w", err)
-		}
-		held[value], lapsed[value] = revision, time.Duration(ms)*time.Millisecond >= nodeLease
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read leases of nodes: %w", err)
+	err := schemas.EachRow(ctx, s.db, "read leases of nodes", schemas.Query("nodes_held"), nil,
+		func(row schemas.Row) error {
+			var value string
+			var revision uint64
+			var ms int64
+			if err := row.Scan(&value, &revision, &ms); err != nil {
+				return err
+			}
+			held[value], lapsed[value] = revision, time.Duration(ms)*time.Millisecond >= nodeLease
+			return nil
+		})
+	if err != nil {
+		return nil, err
 	}
 	var free []node
 	for n := range uint64(fleet.LeasedNodes) {

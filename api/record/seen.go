@@ -2,7 +2,6 @@ package record
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -33,23 +32,18 @@ func (s *Store) See(ctx context.Context, account fleet.AccountID, refs ...Ref) (
 		kinds[i], ids[i] = ref.Kind, ref.ID
 		seen.asked[ref] = true
 	}
-	rows, err := s.db.Query(ctx, schemas.Query("records_newest"), clickhouse.Named("account", uint64(account)), clickhouse.Named("kinds", kinds),
-		clickhouse.Named("ids", ids))
-	if err != nil {
-		return nil, fmt.Errorf("read records together: %w", err)
-	}
-	defer rows.Close()
-	for rows.Next() {
+	err := schemas.EachRow(ctx, s.db, "read records together", schemas.Query("records_newest"), []any{
+		clickhouse.Named("account", uint64(account)), clickhouse.Named("kinds", kinds), clickhouse.Named("ids", ids),
+	}, func(row schemas.Row) error {
 		r := &revision{account: uint64(account)}
-		if err := rows.Scan(&r.kind, &r.id, &r.number, &r.writeID, &r.action, &r.at, &r.createdAt, &r.archivedAt, &r.actor, &r.requestID, &r.body); err != nil {
-			return nil, fmt.Errorf("read records together: %w", err)
+		if err := row.Scan(&r.kind, &r.id, &r.number, &r.writeID, &r.action, &r.at, &r.createdAt, &r.archivedAt,
+			&r.actor, &r.requestID, &r.body); err != nil {
+			return err
 		}
 		seen.revisions[Ref{r.kind, r.id}] = r
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read records together: %w", err)
-	}
-	return seen, nil
+		return nil
+	})
+	return seen, err
 }
 
 // Body returns what a record that was seen holds.

@@ -199,26 +199,14 @@ func (s *Store) settlePass(ctx context.Context, since, until time.Time) (whole b
 
 // unsettled returns the next revisions of a span that are not marked.
 func (s *Store) unsettled(ctx context.Context, kinds []string, since, until time.Time, after key) ([]marked, error) {
-	rows, err := s.db.Query(ctx, schemas.Query("record_unsettled"), clickhouse.Named("since", since.UnixMilli()),
-		clickhouse.Named("until", until.UnixMilli()), clickhouse.Named("kinds", kinds), clickhouse.Named("account", after.account),
-		clickhouse.Named("kind", after.kind), clickhouse.Named("id", after.id), clickhouse.Named("revision", after.revision),
-		clickhouse.Named("limit", uint32(settlePage)))
-	if err != nil {
-		return nil, fmt.Errorf("read what is not settled: %w", err)
-	}
-	defer rows.Close()
-	var all []marked
-	for rows.Next() {
-		var m marked
-		if err := rows.Scan(&m.account, &m.kind, &m.id, &m.revision, &m.at); err != nil {
-			return nil, fmt.Errorf("read what is not settled: %w", err)
-		}
-		all = append(all, m)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read what is not settled: %w", err)
-	}
-	return all, nil
+	return schemas.AllRows(ctx, s.db, "read what is not settled", schemas.Query("record_unsettled"), []any{
+		clickhouse.Named("since", since.UnixMilli()), clickhouse.Named("until", until.UnixMilli()),
+		clickhouse.Named("kinds", kinds), clickhouse.Named("account", after.account),
+		clickhouse.Named("kind", after.kind), clickhouse.Named("id", after.id),
+		clickhouse.Named("revision", after.revision), clickhouse.Named("limit", uint32(settlePage)),
+	}, func(m *marked, row schemas.Row) error {
+		return row.Scan(&m.account, &m.kind, &m.id, &m.revision, &m.at)
+	})
 }
 
 // settle carries out what follows from one revision, and marks it.

@@ -29,21 +29,11 @@ func (s *Store) Sweep(ctx context.Context, account fleet.AccountID, words []stri
 	for kind, table := range without {
 		kinds, tables = append(kinds, kind), append(tables, table)
 	}
-	rows, err := s.db.Query(ctx, schemas.Query("text_columns"), clickhouse.Named("without", tables))
+	columns, err := schemas.AllRows(ctx, s.db, "list columns of text", schemas.Query("text_columns"), []any{
+		clickhouse.Named("without", tables),
+	}, func(c *[2]string, row schemas.Row) error { return row.Scan(&c[0], &c[1]) })
 	if err != nil {
-		return fmt.Errorf("list columns of text: %w", err)
-	}
-	defer rows.Close()
-	var columns [][2]string
-	for rows.Next() {
-		var c [2]string
-		if err := rows.Scan(&c[0], &c[1]); err != nil {
-			return fmt.Errorf("list columns of text: %w", err)
-		}
-		columns = append(columns, c)
-	}
-	if err := rows.Err(); err != nil {
-		return fmt.Errorf("list columns of text: %w", err)
+		return err
 	}
 	for i, c := range columns {
 		if i > 0 && columns[i-1][0] == "record_log" && c[0] != "record_log" {
@@ -73,30 +63,29 @@ func (s *Store) sweepColumn(ctx context.Context, account fleet.AccountID, table,
 	for {
 		var hashes []uint64
 		var texts []string
-		rows, err := s.db.Query(ctx, fill.Replace(schemas.Query("text_find")), clickhouse.Named("account", uint64(account)), clickhouse.Named("words", words),
-			clickhouse.Named("kinds", kinds), clickhouse.Named("limit", uint32(textsAtOnce+len(kept))))
-		if err != nil {
-			return err
+		args := []any{
+			clickhouse.Named("account", uint64(account)), clickhouse.Named("words", words),
+			clickhouse.Named("kinds", kinds), clickhouse.Named("limit", uint32(textsAtOnce+len(kept))),
 		}
-		for rows.Next() {
+		text := fill.Replace(schemas.Query("text_find"))
+		err := schemas.EachRow(ctx, s.db, "find texts", text, args, func(row schemas.Row) error {
 			var hash uint64
 			var text string
-			if err := rows.Scan(&hash, &text); err != nil {
-				rows.Close()
+			if err := row.Scan(&hash, &text); err != nil {
 				return err
 			}
 			next := rewrite(table, text)
-			switch {
-			case next == text || kept[hash]:
+			if next == text || kept[hash] {
 				kept[hash] = true
-				continue
-			case len(next) > longestText && !strings.HasPrefix(next, "{"): // a record must stay one
+				return nil
+			}
+			if len(next) > longestText && !strings.HasPrefix(next, "{") { // a record must stay one
 				next = ""
 			}
 			hashes, texts = append(hashes, hash), append(texts, next)
-		}
-		rows.Close()
-		if err := rows.Err(); err != nil || len(hashes) == 0 {
+			return nil
+		})
+		if err != nil || len(hashes) == 0 {
 			return err
 		}
 		if err := s.changeTexts(ctx, account, fill, hashes, texts); err != nil {

@@ -88,14 +88,16 @@ func (h *Hub) EventRecord(_ int, offset int64, value []byte) {
 	h.Event(uint64(offset)+1, e)
 }
 
-// ChangeRecord tells the hub of a record of the topic of changes.
-func (h *Hub) ChangeRecord(_ int, _ int64, value []byte) {
-	c, err := fleet.ParseChange(value)
-	if err != nil {
-		h.metrics.undecodable.Inc()
-		return
+// ChangeRecords returns what tells the hub of the records of the topic of changes, which parse reads.
+func (h *Hub) ChangeRecords(parse func(record []byte) (fleet.Change, error)) func(partition int, offset int64, value []byte) {
+	return func(_ int, _ int64, value []byte) {
+		c, err := parse(value)
+		if err != nil {
+			h.metrics.undecodable.Inc()
+			return
+		}
+		h.Change(&c)
 	}
-	h.Change(&c)
 }
 
 // Event tells the hub of an event. It does not block on readers. One that it knows already is ignored.

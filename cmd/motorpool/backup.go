@@ -247,35 +247,28 @@ func (b *backup) prepare(ctx context.Context) error {
 		}
 	}
 	if !b.command.Full {
-		rows, err := b.db.Query(ctx, schemas.Query("backup_base"), clickhouse.Named("target", b.target.name),
-			clickhouse.Named("stages", stageNames()))
+		err := schemas.EachRow(ctx, b.db, "look for a backup to build upon", schemas.Query("backup_base"), []any{
+			clickhouse.Named("target", b.target.name), clickhouse.Named("stages", stageNames()),
+		}, func(row schemas.Row) error {
+			return row.Scan(&b.base)
+		})
 		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
-			if err := rows.Scan(&b.base); err != nil {
-				return err
-			}
-		}
-		if err := rows.Err(); err != nil {
 			return err
 		}
 	}
 	var tables []string
-	rows, err := b.db.Query(ctx, schemas.Query("backup_tables"))
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
 	var bytes uint64
-	for rows.Next() {
+	err := schemas.EachRow(ctx, b.db, "list tables", schemas.Query("backup_tables"), nil, func(row schemas.Row) error {
 		var table string
 		var size uint64
-		if err := rows.Scan(&table, &size); err != nil {
+		if err := row.Scan(&table, &size); err != nil {
 			return err
 		}
 		tables, bytes = append(tables, table), bytes+size
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	b.manifest.Stages = stages(tables)
 	upon := "full"
@@ -283,7 +276,7 @@ func (b *backup) prepare(ctx context.Context) error {
 		upon = "what " + b.base + " does not have"
 	}
 	fmt.Fprintf(b.out, "backup %s of %s (%s)\n", b.name, volume(bytes), upon)
-	return rows.Err()
+	return nil
 }
 
 // makeFolder makes the backup's folder, unless it goes elsewhere. One that is there is somebody else's.

@@ -25,6 +25,7 @@ import (
 
 	"github.com/motorpool/fleet/pipeline/topic"
 	"github.com/motorpool/fleet/query"
+	"github.com/motorpool/fleet/schemas"
 )
 
 // store opens the machine's ClickHouse.
@@ -54,19 +55,14 @@ func (m *machine) rowsNow(tables ...string) map[string]string {
 	m.t.Helper()
 	db := m.store()
 	if len(tables) == 0 {
-		rows, err := db.Query(m.t.Context(), `SELECT name FROM system.tables
+		var err error
+		// Those that are left out are written at any time.
+		tables, err = schemas.AllRows(m.t.Context(), db, "list tables", `SELECT name FROM system.tables
 			WHERE database = currentDatabase() AND engine LIKE '%MergeTree'
-			AND name NOT IN ('backups', 'backup_files', 'ingest_holds', 'key_uses', 'record_settled', 'checkpoints')`) // written at any time
+			AND name NOT IN ('backups', 'backup_files', 'ingest_holds', 'key_uses', 'record_settled', 'checkpoints')`,
+			nil, func(name *string, row schemas.Row) error { return row.Scan(name) })
 		if err != nil {
 			m.t.Fatal(err)
-		}
-		defer rows.Close()
-		for rows.Next() {
-			var table string
-			if err := rows.Scan(&table); err != nil {
-				m.t.Fatal(err)
-			}
-			tables = append(tables, table)
 		}
 	}
 	columns := func(table string) string {

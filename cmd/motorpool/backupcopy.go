@@ -119,20 +119,17 @@ func (b *backup) copyLog(ctx context.Context) error {
 // dropFiles drops what was on its way into this backup, and into others that were broken off long ago.
 func (b *backup) dropFiles(ctx context.Context) error {
 	names := []string{b.name}
-	rows, err := b.db.Query(ctx, schemas.Query("backup_leftovers"),
-		clickhouse.Named("before", time.Now().Add(-2*backupTime).UTC().Format(nameForm)))
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
+	err := schemas.EachRow(ctx, b.db, "find files of backups that came to nothing", schemas.Query("backup_leftovers"), []any{
+		clickhouse.Named("before", time.Now().Add(-2*backupTime).UTC().Format(nameForm)),
+	}, func(row schemas.Row) error {
 		var name string
-		if err := rows.Scan(&name); err != nil {
+		if err := row.Scan(&name); err != nil {
 			return err
 		}
 		names = append(names, name)
-	}
-	if err := rows.Err(); err != nil {
+		return nil
+	})
+	if err != nil {
 		return err
 	}
 	for _, name := range names {

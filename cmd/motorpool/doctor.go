@@ -304,20 +304,9 @@ func examineDurability(ctx context.Context, db driver.Conn, wanted bool) finding
 
 // namedTables returns the names that a query of schemas finds.
 func namedTables(ctx context.Context, db driver.Conn, query string) ([]string, error) {
-	rows, err := db.Query(ctx, schemas.Query(query))
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var names []string
-	for rows.Next() {
-		var name string
-		if err := rows.Scan(&name); err != nil {
-			return nil, err
-		}
-		names = append(names, name)
-	}
-	return names, rows.Err()
+	return schemas.AllRows(ctx, db, "read "+query, schemas.Query(query), nil, func(name *string, row schemas.Row) error {
+		return row.Scan(name)
+	})
 }
 
 func examineKafka(ctx context.Context, s settings) []finding {

@@ -20,6 +20,7 @@ import (
 	"github.com/motorpool/fleet/pipeline/consume"
 	"github.com/motorpool/fleet/pipeline/eventlog"
 	"github.com/motorpool/fleet/pipeline/follow"
+	"github.com/motorpool/fleet/pipeline/registry"
 	"github.com/motorpool/fleet/pipeline/topic"
 	"github.com/motorpool/fleet/query"
 )
@@ -76,8 +77,8 @@ func (c *ingestCommand) Run(ctx context.Context, s settings, o output) error {
 type ingestHalf struct {
 	*platform
 	store     driver.Conn // its own connections: no client of the interface holds them
-	registry  *query.Registry
-	policies  *query.Policies
+	registry  *registry.Devices
+	policies  *registry.Policies
 	releaser  *pipeline.Releaser
 	hold      *query.IngestHold // a backup may ask for it
 	consumers []*consume.Consumer
@@ -90,7 +91,7 @@ func (p *platform) newIngest(ctx context.Context, group string, derive bool) (*i
 		return nil, err
 	}
 	h := &ingestHalf{
-		platform: p, store: store, registry: query.NewRegistry(store), policies: query.NewPolicies(store), hold: query.NewIngestHold(store),
+		platform: p, store: store, registry: registry.NewDevices(store), policies: registry.NewPolicies(store), hold: query.NewIngestHold(store),
 	}
 	for _, refresh := range []func(context.Context) error{h.registry.Refresh, h.policies.Refresh} {
 		if err := refresh(ctx); err != nil {
@@ -329,7 +330,7 @@ type events struct {
 func (e events) PublishEvents(ctx context.Context, all []fleet.Event) error {
 	messages := make([]topic.Message, len(all))
 	for i := range all {
-		value := all[i].Append(make([]byte, 0, 256+len(all[i].Body)))
+		value := codec.AppendEvent(make([]byte, 0, 256+len(all[i].Body)), &all[i])
 		messages[i] = topic.Message{Value: value, ContentType: codec.ContentTypeJSON}
 	}
 	return e.feed.PublishRaw(ctx, e.topic, messages)

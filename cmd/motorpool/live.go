@@ -6,6 +6,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/motorpool/fleet/api/stream"
+	"github.com/motorpool/fleet/pipeline/codec"
 	"github.com/motorpool/fleet/pipeline/consume"
 )
 
@@ -31,7 +32,7 @@ func (l *liveHub) run(ctx context.Context) error {
 	all.Go(func() error { return l.hub.Run(ctx) })
 	all.Go(func() error { return consume.Tail(ctx, l.kafka, l.kafka.Events, l.from, l.log, l.hub.EventRecord) })
 	all.Go(func() error {
-		return consume.Tail(ctx, l.kafka, l.kafka.Changes, consume.Newest, l.log, l.hub.ChangeRecord)
+		return consume.Tail(ctx, l.kafka, l.kafka.Changes, consume.Newest, l.log, l.hub.ChangeRecords(codec.ParseChange))
 	})
 	return all.Wait()
 }

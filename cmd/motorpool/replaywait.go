@@ -126,27 +126,21 @@ func (r *replay) waitRepairs(ctx context.Context, db driver.Conn) error {
 
 // dirty returns the vehicles that have something to be derived again.
 func (r *replay) dirty(ctx context.Context, db driver.Conn) (map[fleet.VehicleID]bool, error) {
-	rows, err := db.Query(ctx, schemas.Query("follow_dirty"))
-	if err != nil {
-		return nil, fmt.Errorf("read dirty spans: %w", err)
-	}
-	defer rows.Close()
 	all := map[fleet.VehicleID]bool{}
-	for rows.Next() {
-		var account, vehicle uint64
-		var from int64
-		var jobs []uint64
-		if err := rows.Scan(&account, &vehicle, &from, &jobs); err != nil {
-			return nil, fmt.Errorf("read dirty spans: %w", err)
-		}
-		if r.account == 0 || fleet.AccountID(account) == r.account {
-			all[fleet.VehicleID(vehicle)] = true
-		}
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read dirty spans: %w", err)
-	}
-	return all, nil
+	err := schemas.EachRow(ctx, db, "read dirty spans", schemas.Query("follow_dirty"), nil,
+		func(row schemas.Row) error {
+			var account, vehicle uint64
+			var from int64
+			var jobs []uint64
+			if err := row.Scan(&account, &vehicle, &from, &jobs); err != nil {
+				return err
+			}
+			if r.account == 0 || fleet.AccountID(account) == r.account {
+				all[fleet.VehicleID(vehicle)] = true
+			}
+			return nil
+		})
+	return all, err
 }
 
 // until asks what is left until it is nothing. It gives up when that has not become less for long.

@@ -383,22 +383,18 @@ func (r *restore) kafka(ctx context.Context, engines *engines) error {
 
 // placeLog writes the broker's log from the backup.
 func (r *restore) placeLog(ctx context.Context) error {
-	rows, err := r.db.Query(ctx, "SELECT path, data FROM backup_files FINAL WHERE name = {name:String}", clickhouse.Named("name", r.name))
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
 	files := 0
-	for ; rows.Next(); files++ {
+	text := "SELECT path, data FROM backup_files FINAL WHERE name = {name:String}"
+	args := []any{clickhouse.Named("name", r.name)}
+	err := schemas.EachRow(ctx, r.db, "read the broker's log", text, args, func(row schemas.Row) error {
+		files++
 		var path, data string
-		if err := rows.Scan(&path, &data); err != nil {
+		if err := row.Scan(&path, &data); err != nil {
 			return err
 		}
-		if err := embedded.PlaceLogFile(brokerDir(r.settings), embedded.LogFile{Path: path, Data: []byte(data)}); err != nil {
-			return err
-		}
-	}
-	if err := rows.Err(); err != nil {
+		return embedded.PlaceLogFile(brokerDir(r.settings), embedded.LogFile{Path: path, Data: []byte(data)})
+	})
+	if err != nil {
 		return err
 	}
 	if files != r.manifest.Files {

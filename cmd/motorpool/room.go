@@ -118,21 +118,17 @@ func (r *room) look(ctx context.Context) {
 func (r *room) ask(ctx context.Context) (map[string]uint64, error) {
 	ctx, cancel := context.WithTimeout(ctx, roomTime)
 	defer cancel()
-	rows, err := r.db.Query(ctx, schemas.Query("disks"))
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
 	disks := map[string]uint64{}
-	for rows.Next() {
+	err := schemas.EachRow(ctx, r.db, "read free space", schemas.Query("disks"), nil, func(row schemas.Row) error {
 		var name string
 		var free uint64
-		if err := rows.Scan(&name, &free); err != nil {
-			return nil, err
+		if err := row.Scan(&name, &free); err != nil {
+			return err
 		}
 		disks["clickhouse "+name] = free
-	}
-	return disks, rows.Err()
+		return nil
+	})
+	return disks, err
 }
 
 // ours is what is free for our own engines; that takes no time to find out.

@@ -92,20 +92,16 @@ func (b *stored) scan(ctx context.Context, q question, explain bool) (map[uint64
 	if explain {
 		return nil, b.explainClickHouse(ctx, "area_clickhouse_without_h3", without, args...)
 	}
-	rows, err := b.s.DB.Query(ctx, without, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
 	found := map[uint64]int{}
 	var vehicle, n uint64
-	for rows.Next() {
-		if err := rows.Scan(&vehicle, &n); err != nil {
-			return nil, err
+	err := schemas.EachRow(ctx, b.s.DB, "search by coordinates", without, args, func(row schemas.Row) error {
+		if err := row.Scan(&vehicle, &n); err != nil {
+			return err
 		}
 		found[vehicle] = int(n)
-	}
-	return found, rows.Err()
+		return nil
+	})
+	return found, err
 }
 
 // byCell answers as POST /v1/search/area does: the cells that the polygon touches are looked up in the second order, and
@@ -124,25 +120,21 @@ func (b *stored) byCell(ctx context.Context, query string, q question, explain b
 	if explain {
 		return nil, b.explainClickHouse(ctx, "area_clickhouse", query, args...)
 	}
-	rows, err := b.s.DB.Query(ctx, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
 	found := map[uint64]int{}
 	var vehicle, cell uint64
 	var at int64
 	var lat, lng int32
 	var jumped bool
-	for rows.Next() {
-		if err := rows.Scan(&vehicle, &at, &lat, &lng, &cell, &jumped); err != nil {
-			return nil, err
+	err = schemas.EachRow(ctx, b.s.DB, "search by cells", query, args, func(row schemas.Row) error {
+		if err := row.Scan(&vehicle, &at, &lat, &lng, &cell, &jumped); err != nil {
+			return err
 		}
 		if !jumped && q.polygon.contains(float64(lat)/1e7, float64(lng)/1e7) {
 			found[vehicle]++
 		}
-	}
-	return found, rows.Err()
+		return nil
+	})
+	return found, err
 }
 
 // inPostgres is the question in PostgreSQL's own geometry.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/motorpool/fleet/loadtest/sim"
 	"github.com/motorpool/fleet/loadtest/system"
+	"github.com/motorpool/fleet/schemas"
 )
 
 // benchFences is how many geofences the account has in the ingest comparison.
@@ -161,19 +162,16 @@ func workedOff(ctx context.Context, client *kafka.Client, group, topic string) (
 
 // counts says how many things of each kind were derived.
 func counts(ctx context.Context, s *system.System) (string, error) {
-	rows, err := s.DB.Query(ctx, "SELECT toString(kind), count() FROM derivations FINAL WHERE NOT deleted GROUP BY kind ORDER BY count() DESC")
-	if err != nil {
-		return "", err
-	}
-	defer rows.Close()
 	var said []string
-	for rows.Next() {
+	const text = "SELECT toString(kind), count() FROM derivations FINAL WHERE NOT deleted GROUP BY kind ORDER BY count() DESC"
+	err := schemas.EachRow(ctx, s.DB, "count derivations", text, nil, func(row schemas.Row) error {
 		var kind string
 		var n uint64
-		if err := rows.Scan(&kind, &n); err != nil {
-			return "", err
+		if err := row.Scan(&kind, &n); err != nil {
+			return err
 		}
 		said = append(said, fmt.Sprintf("%d %ss", n, strings.ReplaceAll(kind, "_", " ")))
-	}
-	return strings.Join(said, ", "), rows.Err()
+		return nil
+	})
+	return strings.Join(said, ", "), err
 }

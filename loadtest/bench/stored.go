@@ -192,20 +192,16 @@ func (b *stored) explain(name, text string) error {
 
 // explainClickHouse runs EXPLAIN of a query, which must not end with a setting that it cannot take.
 func (b *stored) explainClickHouse(ctx context.Context, name, query string, args ...any) error {
-	rows, err := b.s.DB.Query(ctx, "EXPLAIN indexes = 1 "+query, args...)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
 	var text strings.Builder
-	for rows.Next() {
+	err := schemas.EachRow(ctx, b.s.DB, "explain "+name, "EXPLAIN indexes = 1 "+query, args, func(row schemas.Row) error {
 		var line string
-		if err := rows.Scan(&line); err != nil {
+		if err := row.Scan(&line); err != nil {
 			return err
 		}
 		text.WriteString(line + "\n")
-	}
-	if err := rows.Err(); err != nil {
+		return nil
+	})
+	if err != nil {
 		return err
 	}
 	return b.explain(name, text.String())
@@ -309,26 +305,15 @@ func (b *stored) sameDay(n int, sql string) error {
 
 // readTrack reads every column of a track and returns how many positions it has.
 func (b *stored) readTrack(ctx context.Context, query string, args []any) (int, error) {
-	rows, err := b.s.DB.Query(ctx, query, args...)
-	if err != nil {
-		return 0, err
-	}
-	defer rows.Close()
-	var device, cell uint64
-	var fix, own, got int64
-	var lat, lng, altitude, speed, course, accuracy, odometer float64
-	var satellites int16
-	var ignition, motion int8
-	var alarm string
-	var flags uint32
-	into := []any{&device, &fix, &own, &got, &lat, &lng, &altitude, &speed, &course, &accuracy, &odometer, &satellites, &ignition, &motion,
-		&alarm, &cell, &flags} // once, as the product does
+	var position fleet.StoredPosition
+	into := position.Columns() // once, as the product does
 	n := 0
-	for rows.Next() {
-		if err := rows.Scan(into...); err != nil {
-			return n, err
+	err := schemas.EachRow(ctx, b.s.DB, "read a track", query, args, func(row schemas.Row) error {
+		if err := row.Scan(into...); err != nil {
+			return err
 		}
 		n++
-	}
-	return n, rows.Err()
+		return nil
+	})
+	return n, err
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/motorpool/fleet/loadtest/system"
 	"github.com/motorpool/fleet/loadtest/system/systemtest"
+	"github.com/motorpool/fleet/schemas"
 )
 
 // span is a trip or a stop of a vehicle.
@@ -126,25 +127,22 @@ func distance(a, b place) float64 {
 // spans returns an account's trips and stops, by vehicle and time.
 func spans(t *testing.T, sys *system.System, account string) []span {
 	t.Helper()
-	rows, err := sys.DB.Query(t.Context(), fmt.Sprintf(`SELECT ref, kind, toUnixTimestamp64Milli(start_at), toUnixTimestamp64Milli(end_at), metres, unrecorded FROM (
+	var all []span
+	text := fmt.Sprintf(`SELECT ref, kind, toUnixTimestamp64Milli(start_at), toUnixTimestamp64Milli(end_at), metres, unrecorded FROM (
 			SELECT account, vehicle, 'trip' AS kind, start_at, end_at, distance_m AS metres, unrecorded FROM trips FINAL WHERE NOT deleted
 			UNION ALL SELECT account, vehicle, 'stop', start_at, end_at, 0, false FROM stops FINAL WHERE NOT deleted) AS spans
 		INNER JOIN (SELECT account, id AS vehicle, JSONExtractString(body, 'external_refs', 1, 'id') AS ref FROM vehicles FINAL) AS named USING (account, vehicle)
 		WHERE account IN (SELECT id FROM accounts FINAL WHERE name = '%s')
-		ORDER BY vehicle, start_at, end_at`, account))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer rows.Close()
-	var all []span
-	for rows.Next() {
+		ORDER BY vehicle, start_at, end_at`, account)
+	err := schemas.EachRow(t.Context(), sys.DB, "read spans", text, nil, func(row schemas.Row) error {
 		var s span
-		if err := rows.Scan(&s.vehicle, &s.kind, &s.start, &s.end, &s.metres, &s.unrecorded); err != nil {
-			t.Fatal(err)
+		if err := row.Scan(&s.vehicle, &s.kind, &s.start, &s.end, &s.metres, &s.unrecorded); err != nil {
+			return err
 		}
 		all = append(all, s)
-	}
-	if err := rows.Err(); err != nil {
+		return nil
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
 	return all

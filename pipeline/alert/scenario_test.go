@@ -3,13 +3,9 @@ package alert_test
 import (
 	"bytes"
 	"encoding/gob"
-	"flag"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -17,9 +13,8 @@ import (
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/pipeline/alert"
+	"github.com/motorpool/fleet/pipeline/scenario"
 )
-
-var update = flag.Bool("update", false, "write what the code does into testdata; review the difference")
 
 // TestScenarios runs the stories in testdata. What stands behind "|" is what comes of the lines above it.
 //
@@ -38,31 +33,11 @@ var update = flag.Bool("update", false, "write what the code does into testdata;
 // standing, idling, each with since=T; inside=A,B or inside=; limit=KMH of the first fence inside; and the moves
 // enter=A exit=A cross=A dwell=A reach=STOP, each as A@T if it was before. Speeds are km/h here.
 func TestScenarios(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txt")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no scenarios: %v", err)
-	}
 	seen := map[fleet.AlertKind]bool{}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := play(t, string(text), seen, false, 0)
-			if *update {
-				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			compare(t, file, string(text), got)
-			compare(t, file+", restarted at every line", string(text), play(t, string(text), seen, true, 0))
-			for _, tick := range []fleet.Millis{1000, 60_000, 3_600_000} {
-				compare(t, fmt.Sprintf("%s, ticks of %d ms", file, tick), string(text), play(t, string(text), seen, false, tick))
-			}
-		})
-	}
+	scenario.Run(t, play(seen, false, 0), scenario.Again{How: "restarted at every line", Play: play(seen, true, 0)},
+		scenario.Again{How: "ticks of a second", Play: play(seen, false, 1000)},
+		scenario.Again{How: "ticks of a minute", Play: play(seen, false, 60_000)},
+		scenario.Again{How: "ticks of an hour", Play: play(seen, false, 3_600_000)})
 	for _, kind := range fleet.AlertKinds {
 		if !seen[kind] && kind != fleet.AlertProximity { // of two vehicles: pipeline/follow
 			t.Errorf("no scenario raises %s", kind)
@@ -70,19 +45,9 @@ func TestScenarios(t *testing.T) {
 	}
 }
 
-func compare(t *testing.T, name, text, got string) {
-	want, have := strings.Split(text, "\n"), strings.Split(got, "\n")
-	for i := range max(len(want), len(have)) {
-		if i >= len(want) || i >= len(have) || want[i] != have[i] {
-			t.Errorf("%s:%d\n want %s\n got  %s", name, i+1, strings.Join(want[min(i, len(want)):min(i+3, len(want))], "\n      "),
-				strings.Join(have[min(i, len(have)):min(i+3, len(have))], "\n      "))
-			return
-		}
-	}
-}
-
 // story is a vehicle and its rules while a scenario runs.
 type story struct {
+	*scenario.Story
 	rules  []fleet.Rule
 	names  map[fleet.RuleID]string
 	fences map[string]fleet.FenceID
@@ -95,52 +60,45 @@ type story struct {
 	known  map[uint64]bool
 	open   map[string]uint64 // of a rule and what it is about
 	out    fleet.Entities
+	tick   fleet.Millis
 }
 
 var key = fleet.VehicleKey{Account: 1, Vehicle: 7}
 
-func play(t *testing.T, text string, seen map[fleet.AlertKind]bool, restart bool, tick fleet.Millis) string {
-	s := story{
-		names: map[fleet.RuleID]string{}, fences: map[string]fleet.FenceID{}, known: map[uint64]bool{}, open: map[string]uint64{},
-		traits: fleet.Traits{Zone: time.UTC},
-	}
-	s.in.Motion.Known = true
-	s.engine = alert.NewEngine(nil)
-	var lines []string
-	for i, line := range strings.Split(text, "\n") {
-		if strings.HasPrefix(strings.TrimSpace(line), "|") {
-			continue
+func play(seen map[fleet.AlertKind]bool, restart bool, tick fleet.Millis) scenario.Play {
+	return func(p *scenario.Story) string {
+		s := &story{
+			Story: p, names: map[fleet.RuleID]string{}, fences: map[string]fleet.FenceID{}, known: map[uint64]bool{}, open: map[string]uint64{},
+			traits: fleet.Traits{Zone: time.UTC}, engine: alert.NewEngine(nil), tick: tick,
 		}
-		lines = append(lines, line)
-		words := strings.Fields(line)
-		if len(words) == 0 || strings.HasPrefix(words[0], "#") {
-			continue
+		s.in.Motion.Known = true
+		commands := scenario.Commands{"rule": s.rule, "vehicle": s.vehicle, "restart": func([]string) { s.restart() }, "": s.happen}
+		for _, kind := range []string{"booking", "document", "maintenance", "conflict"} {
+			commands[kind] = s.agree
 		}
-		if restart || words[0] == "restart" {
-			s.restart(t)
-		}
-		if words[0] == "restart" {
-			continue
-		}
-		s.out = nil
-		if err := s.line(words, tick); err != nil {
-			t.Fatalf("line %d: %s: %v", i+1, line, err)
-		}
-		for _, x := range s.out {
-			if a, ok := x.(*fleet.Alert); ok {
-				seen[a.What] = true
+		commands["stop"], commands["corridor"] = s.bind, s.bind
+		return s.Below("    | ", commands, func(step func()) (told []string) {
+			if restart {
+				s.restart()
 			}
-			lines = append(lines, "    | "+s.tell(t, x))
-		}
+			s.out = nil
+			step()
+			for _, x := range s.out {
+				if a, ok := x.(*fleet.Alert); ok {
+					seen[a.What] = true
+				}
+				told = append(told, s.tell(x))
+			}
+			return told
+		})
 	}
-	return strings.Join(lines, "\n")
 }
 
 // restart writes the state and reads it again, and spoils what a clone might still share.
-func (s *story) restart(t *testing.T) {
+func (s *story) restart() {
 	var b bytes.Buffer
 	if err := gob.NewEncoder(&b).Encode(&s.state); err != nil {
-		t.Fatal(err)
+		s.Fail("%v", err)
 	}
 	clone := s.state.Clone()
 	for i := range s.state.Found {
@@ -151,46 +109,46 @@ func (s *story) restart(t *testing.T) {
 	}
 	s.state = alert.State{}
 	if err := gob.NewDecoder(&b).Decode(&s.state); err != nil {
-		t.Fatal(err)
+		s.Fail("%v", err)
 	}
 	if fmt.Sprint(clone) != fmt.Sprint(s.state) {
-		t.Fatalf("the state became another:\n%v\n%v", clone, s.state)
+		s.Fail("the state became another:\n%v\n%v", clone, s.state)
 	}
 	s.state = clone
 }
 
-func (s *story) line(words []string, tick fleet.Millis) error {
-	members := map[string]string{}
-	for _, w := range words[1:] {
-		name, value, _ := strings.Cut(w, "=")
-		members[name] = value
+func (s *story) vehicle(words []string) {
+	members := scenario.Members(words)
+	s.traits.Tags = scenario.List(members["tags"])
+	s.traits.FuelCapacity = s.number(members["tank"], 1)
+}
+
+// agree replaces an obligation.
+func (s *story) agree(words []string) {
+	members := scenario.Members(words)
+	at, done := members["done"]
+	o := fleet.Obligation{
+		Kind: words[0], Ref: words[1], From: s.instant(members["from"]), To: s.instant(members["until"]), Done: done, DoneAt: s.instant(at),
 	}
-	switch words[0] {
-	case "rule":
-		return s.rule(words, members)
-	case "vehicle":
-		s.traits.Tags = list(members["tags"])
-		s.traits.FuelCapacity = number(members["tank"], 1)
-		return nil
-	case "booking", "document", "maintenance", "conflict":
-		at, done := members["done"]
-		o := fleet.Obligation{Kind: words[0], Ref: words[1], From: instant(members["from"]), To: instant(members["until"]), Done: done, DoneAt: instant(at)}
-		s.traits.Obligations = slices.DeleteFunc(slices.Clone(s.traits.Obligations), func(x fleet.Obligation) bool { return x.Ref == o.Ref })
-		s.traits.Obligations = append(s.traits.Obligations, o)
-		return nil
+	s.traits.Obligations = slices.DeleteFunc(slices.Clone(s.traits.Obligations), func(x fleet.Obligation) bool { return x.Ref == o.Ref })
+	s.traits.Obligations = append(s.traits.Obligations, o)
+}
+
+// bind replaces what a route plan binds by.
+func (s *story) bind(words []string) {
+	s.state.Bound = slices.DeleteFunc(slices.Clone(s.state.Bound), func(o fleet.Obligation) bool { return o.Ref == words[1] })
+	if to := s.instant(scenario.Members(words)["until"]); to != 0 {
+		s.state.Bound = append(s.state.Bound, fleet.Obligation{Kind: words[0], Ref: words[1], To: to})
 	}
-	if words[0] == "stop" || words[0] == "corridor" {
-		s.state.Bound = slices.DeleteFunc(slices.Clone(s.state.Bound), func(o fleet.Obligation) bool { return o.Ref == words[1] })
-		if to := instant(members["until"]); to != 0 {
-			s.state.Bound = append(s.state.Bound, fleet.Obligation{Kind: words[0], Ref: words[1], To: to})
-		}
-		return nil
+}
+
+func (s *story) happen(words []string) {
+	members := scenario.Members(words)
+	at := s.Moment(words[0])
+	if len(words) < 2 {
+		s.Fail("want a time and a word")
 	}
-	at := instant(words[0])
-	if at == 0 || len(words) < 2 {
-		return fmt.Errorf("want a time and a word")
-	}
-	s.until(at, tick)
+	s.until(at)
 	s.now = at
 	in := &s.in
 	in.At, in.Position, in.Doubtful, in.Signal, in.Moves, in.Stops = at, nil, nil, nil, nil, nil
@@ -199,33 +157,32 @@ func (s *story) line(words []string, tick fleet.Millis) error {
 	switch words[1] {
 	case "wait":
 		s.engine.Advance(&s.state, key, &s.traits, at, s.in.Motion, &s.out)
-		return nil
+		return
 	case "signal":
 		for name, value := range members {
 			if signal, ok := fleet.SignalNamed(name); ok {
-				in.Signal = &fleet.SignalValue{Signal: signal, Value: number(value, 1)}
+				in.Signal = &fleet.SignalValue{Signal: signal, Value: s.number(value, 1)}
 			}
 		}
 		if in.Signal == nil {
-			return fmt.Errorf("no such signal")
+			s.Fail("no such signal")
 		}
 	case "fix":
 		s.fix(words[2:], members)
 	case "move":
 	default:
-		return fmt.Errorf("%s?", words[1])
+		s.Fail("what is %q?", words[1])
 	}
 	if s.last.FixTime != 0 {
 		in.Last = &s.last
 	}
 	s.engine.Step(&s.state, key, &s.traits, in, &s.out)
-	return nil
 }
 
 // until lets the deadlines up to a time do what they do, as pipeline/derive does, with or without ticks in between.
-func (s *story) until(at, tick fleet.Millis) {
-	if tick != 0 && s.now != 0 {
-		for next := s.now + tick; next < at; next += tick {
+func (s *story) until(at fleet.Millis) {
+	if s.tick != 0 && s.now != 0 {
+		for next := s.now + s.tick; next < at; next += s.tick {
 			s.engine.Advance(&s.state, key, &s.traits, next, s.in.Motion, &s.out)
 		}
 	}
@@ -240,20 +197,20 @@ func (s *story) fix(words []string, members map[string]string) {
 	p.FixTime, p.Speed, p.Course, p.Accuracy, p.Odometer, p.Ignition, p.Alarm = s.now, nan, nan, nan, nan, fleet.Unknown, members["alarm"]
 	for _, w := range words {
 		if lat, lng, ok := strings.Cut(w, ","); ok && !strings.Contains(w, "=") {
-			p.Lat, p.Lng = number(lat, 1), number(lng, 1)
+			p.Lat, p.Lng = s.number(lat, 1), s.number(lng, 1)
 		}
 	}
 	if v, ok := members["speed"]; ok {
-		p.Speed = number(v, fleet.MetresPerKmh)
+		p.Speed = s.number(v, fleet.MetresPerKmh)
 	}
 	if v, ok := members["course"]; ok {
-		p.Course = number(v, 1)
+		p.Course = s.number(v, 1)
 	}
 	if v, ok := members["accuracy"]; ok {
-		p.Accuracy = number(v, 1)
+		p.Accuracy = s.number(v, 1)
 	}
 	if v, ok := members["odometer"]; ok {
-		s.in.RawOdometer = number(v, 1000)
+		s.in.RawOdometer = s.number(v, 1000)
 	}
 	_, s.in.OdometerRefused = members["refused"]
 	if v, ok := members["ignition"]; ok {
@@ -270,7 +227,7 @@ func (s *story) fix(words []string, members map[string]string) {
 
 func (s *story) situation(words []string, members map[string]string) {
 	in := &s.in
-	since := instant(members["since"])
+	since := s.instant(members["since"])
 	if since == 0 {
 		since = s.now
 	}
@@ -279,7 +236,7 @@ func (s *story) situation(words []string, members map[string]string) {
 		what, when, back := strings.Cut(value, "@")
 		at := s.now
 		if back {
-			at = instant(when)
+			at = s.instant(when)
 		}
 		switch name {
 		case "moving":
@@ -290,14 +247,14 @@ func (s *story) situation(words []string, members map[string]string) {
 			in.Motion.Moving, in.Motion.Idling, in.Motion.IdleFrom, in.Motion.Since = false, true, since, since
 		case "inside":
 			in.Inside = nil
-			for _, name := range list(value) {
+			for _, name := range scenario.List(value) {
 				in.Inside = append(in.Inside, s.fence(name))
 			}
 			if len(in.Inside) == 0 {
 				in.SpeedLimit, in.LimitFence = 0, 0
 			}
 		case "limit":
-			in.SpeedLimit, in.LimitFence = number(value, fleet.MetresPerKmh), 0
+			in.SpeedLimit, in.LimitFence = s.number(value, fleet.MetresPerKmh), 0
 			if in.SpeedLimit > 0 {
 				in.LimitFence = in.Inside[0]
 			}
@@ -316,10 +273,11 @@ func (s *story) fence(name string) fleet.FenceID {
 	return s.fences[name]
 }
 
-func (s *story) rule(words []string, members map[string]string) error {
+func (s *story) rule(words []string) {
+	members := scenario.Members(words)
 	r := fleet.Rule{Kind: fleet.AlertKind(words[2]), Severity: "warning", Revision: 1, ID: fleet.RuleID(len(s.names) + 1)}
 	if !slices.Contains(fleet.AlertKinds, r.Kind) {
-		return fmt.Errorf("no such kind")
+		s.Fail("no such kind")
 	}
 	for id, name := range s.names {
 		if name == words[1] {
@@ -332,18 +290,18 @@ func (s *story) rule(words []string, members map[string]string) error {
 		if r.Kind.Unit() == "m/s" {
 			unit = fleet.MetresPerKmh
 		}
-		r.Threshold = number(v, unit)
+		r.Threshold = s.number(v, unit)
 	}
 	if v, ok := members["is"]; ok {
-		r.Signal = signalTest(v)
+		r.Signal = s.signalTest(v)
 	}
-	r.MinDuration, r.CoolDown = span(members["for"]), span(members["cooldown"])
-	r.From, r.To = instant(members["from"]), instant(members["until"])
+	r.MinDuration, r.CoolDown = s.span(members["for"]), s.span(members["cooldown"])
+	r.From, r.To = s.instant(members["from"]), s.instant(members["until"])
 	if v, ok := members["revision"]; ok {
-		r.Revision = uint64(number(v, 1))
+		r.Revision = uint64(s.number(v, 1))
 	}
-	r.Scope.Tags, r.Alarms = list(members["tags"]), list(members["alarms"])
-	for _, name := range list(members["fences"]) {
+	r.Scope.Tags, r.Alarms = scenario.List(members["tags"]), scenario.List(members["alarms"])
+	for _, name := range scenario.List(members["fences"]) {
 		r.Fences = append(r.Fences, s.fence(name))
 	}
 	if v, ok := members["hours"]; ok {
@@ -351,19 +309,18 @@ func (s *story) rule(words []string, members map[string]string) error {
 	}
 	s.rules = append(slices.DeleteFunc(s.rules, func(x fleet.Rule) bool { return x.ID == r.ID && x.Revision == r.Revision }), r)
 	s.engine = alert.NewEngine(s.rules)
-	return nil
 }
 
 // tell writes what came out, and holds that alerts of a rule are raised and resolved in turn.
-func (s *story) tell(t *testing.T, x fleet.Entity) string {
+func (s *story) tell(x fleet.Entity) string {
 	h := x.Header()
 	if h.End < h.Start || h.RecognisedAt < h.Start || h.ID == 0 {
-		t.Errorf("from %s to %s, recognised at %s", clock(h.Start), clock(h.End), clock(h.RecognisedAt))
+		s.T.Errorf("from %s to %s, recognised at %s", scenario.Clock(h.Start), scenario.Clock(h.End), scenario.Clock(h.RecognisedAt))
 	}
 	if d, ok := x.(*fleet.DrivingEvent); ok {
-		text := fmt.Sprintf("driving %s (%s) %s", d.What, d.Source, clock(d.Start))
+		text := fmt.Sprintf("driving %s (%s) %s", d.What, d.Source, scenario.Clock(d.Start))
 		if d.End != d.Start {
-			text += "-" + clock(d.End)
+			text += "-" + scenario.Clock(d.End)
 		}
 		if d.Open {
 			text += " goes on"
@@ -382,31 +339,31 @@ func (s *story) tell(t *testing.T, x fleet.Entity) string {
 	switch {
 	case !a.Open && a.ResolvedReason == "moment":
 		if s.known[a.ID] {
-			t.Errorf("a moment is told twice: %v", a)
+			s.T.Errorf("a moment is told twice: %v", a)
 		}
 		did = "raised and resolved"
 	case !a.Open:
 		if s.open[subject] != a.ID {
-			t.Errorf("resolved without being raised: %v", a)
+			s.T.Errorf("resolved without being raised: %v", a)
 		}
 		delete(s.open, subject)
 		did = "resolved (" + a.ResolvedReason + ")"
 	case s.open[subject] != 0 && s.open[subject] != a.ID:
-		t.Errorf("raised beside another of its rule: %v", a)
+		s.T.Errorf("raised beside another of its rule: %v", a)
 	case did == "updated" && s.open[subject] == 0:
-		t.Errorf("raised again after it was resolved: %v", a)
+		s.T.Errorf("raised again after it was resolved: %v", a)
 	default:
 		s.open[subject] = a.ID
 	}
 	s.known[a.ID] = true
-	text := fmt.Sprintf("%s %s: from %s", s.names[a.Rule], did, clock(a.Start))
+	text := fmt.Sprintf("%s %s: from %s", s.names[a.Rule], did, scenario.Clock(a.Start))
 	switch {
 	case a.Open && did == "raised":
 		if a.RecognisedAt != a.Start {
-			text += ", known at " + clock(a.RecognisedAt)
+			text += ", known at " + scenario.Clock(a.RecognisedAt)
 		}
 	case a.ResolvedReason != "moment":
-		text += " to " + clock(a.End)
+		text += " to " + scenario.Clock(a.End)
 	}
 	for name, id := range s.fences {
 		if id == a.Fence {
@@ -434,18 +391,18 @@ func (s *story) tell(t *testing.T, x fleet.Entity) string {
 }
 
 // signalTest reads what a rule asks of a signal.
-func signalTest(text string) *fleet.SignalTest {
+func (s *story) signalTest(text string) *fleet.SignalTest {
 	parts := strings.Split(text, ":")
 	t := &fleet.SignalTest{Signal: fleet.MustSignal(parts[0]), Is: parts[1]}
 	t.Hysteresis = t.Signal.Hysteresis()
 	if len(parts) > 2 {
 		bounds, least, given := strings.Cut(parts[2], "~")
 		if given {
-			t.Hysteresis = number(least, 1)
+			t.Hysteresis = s.number(least, 1)
 		}
 		low, high, two := strings.Cut(bounds, "..")
-		if t.Low = number(low, 1); two {
-			t.High = number(high, 1)
+		if t.Low = s.number(low, 1); two {
+			t.High = s.number(high, 1)
 		} else {
 			t.High = t.Low
 		}
@@ -453,53 +410,28 @@ func signalTest(text string) *fleet.SignalTest {
 	return t
 }
 
-const day = "2026-11-20"
-
-func clock(m fleet.Millis) string {
-	return strings.TrimSuffix(strings.TrimPrefix(m.Time().Format("2006-01-02T15:04:05.999Z07:00"), day+"T"), "Z")
-}
-
-func instant(text string) fleet.Millis {
+// instant reads a time, and nothing as none.
+func (s *story) instant(text string) fleet.Millis {
 	if text == "" {
 		return 0
 	}
-	if !strings.Contains(text, "T") {
-		text = day + "T" + text + "Z"
-	}
-	at, err := time.Parse(time.RFC3339, text)
-	if err != nil {
-		return 0
-	}
-	return fleet.MillisOf(at)
+	return s.Moment(text)
 }
 
-func number(text string, unit float64) float64 {
+// number reads a number of some units, and nothing as zero.
+func (s *story) number(text string, unit float64) float64 {
 	if text == "" {
 		return 0
 	}
-	v, err := strconv.ParseFloat(text, 64)
-	if err != nil {
-		panic(err)
-	}
-	return v * unit
+	return s.Number(text) * unit
 }
 
-func span(text string) fleet.Millis {
+// span reads a length of time, and nothing as none.
+func (s *story) span(text string) fleet.Millis {
 	if text == "" {
 		return 0
 	}
-	d, err := time.ParseDuration(text)
-	if err != nil {
-		panic(err)
-	}
-	return fleet.Millis(d.Milliseconds())
-}
-
-func list(text string) []string {
-	if text == "" {
-		return nil
-	}
-	return strings.Split(text, ",")
+	return s.Span(text)
 }
 
 // timetable reads "mon-fri@22:00-06:00@Europe/Berlin".

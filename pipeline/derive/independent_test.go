@@ -20,6 +20,7 @@ import (
 	"github.com/motorpool/fleet/pipeline/derive"
 	"github.com/motorpool/fleet/pipeline/fix"
 	"github.com/motorpool/fleet/pipeline/recording"
+	"github.com/motorpool/fleet/pipeline/scenario"
 )
 
 const (
@@ -264,7 +265,7 @@ func TestThinnedRecordingsAgainstAnIndependentComputation(t *testing.T) {
 	if old, err := os.ReadFile(file); err == nil && string(old) == table.String() {
 		return
 	}
-	if !*update {
+	if !scenario.Update() {
 		t.Fatalf("%s is not what comes out now; run make compare and explain the difference\n%s", file, table.String())
 	}
 	if err := os.WriteFile(file, []byte(table.String()), 0o644); err != nil {

@@ -67,7 +67,7 @@ type memory struct {
 	values [len(fleet.Signals)]uint64 // bits
 }
 
-// fields are the quantities of a fix in the units of the store. Absent ones are -1, but an absent altitude is noAltitude.
+// fields are the quantities of a fix as fleet.StoredPosition has them.
 type fields [15]int64
 
 const (
@@ -91,10 +91,8 @@ const (
 // otherAlarm is the place of alarms that are not in fleet.Alarms.
 var otherAlarm = int64(len(fleet.Alarms) + 1)
 
-const (
-	noAltitude = math.MinInt32
-	cellTurn   = 18 // bits of an H3 index of resolution 9 that are the same in all
-)
+// cellTurn is how many bits of an H3 index of resolution 9 are the same in all.
+const cellTurn = 18
 
 // packVersion tells what this program packs from what another might.
 var packVersion = func() uint64 {
@@ -159,52 +157,36 @@ func (p *Packer) Bytes() []byte {
 	return append(b, p.body...)
 }
 
-// scaled returns v in units of the store, where 1/scale is one, and absent for NaN.
-func scaled(v, scale, low, high float64, absent int64) int64 {
-	if math.IsNaN(v) {
-		return absent
-	}
-	return int64(math.Round(max(low, min(high, v*scale))))
-}
-
 func fieldsOf(p *fleet.Position) (f fields) {
-	f[fieldFixTime], f[fieldReceived], f[fieldDeviceTime] = int64(p.FixTime), int64(p.ReceivedTime), int64(p.DeviceTime)
-	f[fieldDevice], f[fieldCell] = int64(p.Device), int64(bits.RotateLeft64(uint64(p.Cell), -cellTurn))
-	f[fieldLat], f[fieldLng] = int64(math.Round(p.Lat*1e7)), int64(math.Round(p.Lng*1e7))
-	f[fieldAltitude] = scaled(p.Altitude, 10, math.MinInt32+1, math.MaxInt32, noAltitude)
-	f[fieldSpeed] = scaled(p.Speed, 100, 0, math.MaxUint16, -1)
-	f[fieldCourse] = scaled(p.Course, 100, 0, math.MaxUint16, -1)
-	f[fieldAccuracy] = scaled(p.Accuracy, 10, 0, math.MaxUint32, -1)
-	f[fieldOdometer] = scaled(p.Odometer, 1, 0, math.MaxUint32, -1)
-	f[fieldSatellites] = int64(max(p.Satellites, -1))
-	f[fieldFlags] = int64(p.Flags)
-	alarm := int64(slices.Index(fleet.Alarms, p.Alarm) + 1)
-	if alarm == 0 && p.Alarm != "" {
+	s := p.Stored()
+	f[fieldFixTime], f[fieldReceived], f[fieldDeviceTime] = int64(s.FixTime), int64(s.ReceivedTime), int64(s.DeviceTime)
+	f[fieldDevice], f[fieldCell] = int64(s.Device), int64(bits.RotateLeft64(uint64(s.Cell), -cellTurn))
+	f[fieldLat], f[fieldLng], f[fieldAltitude] = int64(s.Lat), int64(s.Lng), int64(s.Altitude)
+	f[fieldSpeed], f[fieldCourse] = int64(s.Speed), int64(s.Course)
+	f[fieldAccuracy], f[fieldOdometer] = s.Accuracy, s.Odometer
+	f[fieldSatellites], f[fieldFlags] = int64(s.Satellites), int64(s.Flags)
+	alarm := int64(slices.Index(fleet.Alarms, s.Alarm) + 1)
+	if alarm == 0 && s.Alarm != "" {
 		alarm = otherAlarm
 	}
-	f[fieldStates] = int64(p.Ignition) | int64(p.Motion)<<2 | alarm<<4
+	f[fieldStates] = int64(s.Ignition) | int64(s.Motion)<<2 | alarm<<4
 	return f
 }
 
 // position makes a position of fields.
 func (f *fields) position(key fleet.VehicleKey, p *fleet.Position) {
-	plain := func(i int, scale float64, absent int64) float64 {
-		if f[i] == absent {
-			return math.NaN()
-		}
-		return float64(f[i]) / scale
+	s := fleet.StoredPosition{
+		Device: fleet.DeviceID(f[fieldDevice]), FixTime: fleet.Millis(f[fieldFixTime]), DeviceTime: fleet.Millis(f[fieldDeviceTime]),
+		ReceivedTime: fleet.Millis(f[fieldReceived]), Lat: int32(f[fieldLat]), Lng: int32(f[fieldLng]), Altitude: int32(f[fieldAltitude]),
+		Speed: int32(f[fieldSpeed]), Course: int32(f[fieldCourse]), Accuracy: f[fieldAccuracy], Odometer: f[fieldOdometer],
+		Satellites: int16(f[fieldSatellites]), Ignition: fleet.Tri(f[fieldStates] & 3), Motion: fleet.Tri(f[fieldStates] >> 2 & 3),
+		Cell: fleet.Cell(bits.RotateLeft64(uint64(f[fieldCell]), cellTurn)), Flags: fleet.Flags(f[fieldFlags]),
 	}
-	p.Account, p.Vehicle, p.Device = key.Account, key.Vehicle, fleet.DeviceID(f[fieldDevice])
-	p.FixTime, p.ReceivedTime, p.DeviceTime = fleet.Millis(f[fieldFixTime]), fleet.Millis(f[fieldReceived]), fleet.Millis(f[fieldDeviceTime])
-	p.Cell = fleet.Cell(bits.RotateLeft64(uint64(f[fieldCell]), cellTurn))
-	p.Lat, p.Lng = float64(f[fieldLat])/1e7, float64(f[fieldLng])/1e7
-	p.Altitude, p.Speed, p.Course = plain(fieldAltitude, 10, noAltitude), plain(fieldSpeed, 100, -1), plain(fieldCourse, 100, -1)
-	p.Accuracy, p.Odometer = plain(fieldAccuracy, 10, -1), plain(fieldOdometer, 1, -1)
-	p.Satellites, p.Flags = int(f[fieldSatellites]), fleet.Flags(f[fieldFlags])
-	p.Ignition, p.Motion = fleet.Tri(f[fieldStates]&3), fleet.Tri(f[fieldStates]>>2&3)
 	if alarm := f[fieldStates] >> 4; alarm > 0 && alarm <= int64(len(fleet.Alarms)) {
-		p.Alarm = fleet.Alarms[alarm-1]
+		s.Alarm = fleet.Alarms[alarm-1]
 	}
+	p.Account, p.Vehicle = key.Account, key.Vehicle
+	s.Restore(p)
 }
 
 // Errors of Unpack. In either case the inputs can be had from the store.

@@ -1,12 +1,9 @@
 package derive_test
 
 import (
-	"flag"
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,9 +14,8 @@ import (
 	"github.com/motorpool/fleet/pipeline/alert"
 	"github.com/motorpool/fleet/pipeline/derive"
 	"github.com/motorpool/fleet/pipeline/geofence"
+	"github.com/motorpool/fleet/pipeline/scenario"
 )
-
-var update = flag.Bool("update", false, "write what the code does into testdata; review the difference")
 
 // TestScenarios plays the stories in testdata: what is laid down, then what the devices say in order of time, each line
 // followed by a bar and what comes of it. All is one vehicle's.
@@ -42,42 +38,13 @@ var update = flag.Bool("update", false, "write what the code does into testdata;
 //
 // Times are of 20 November 2026, UTC, or carry their date; speeds are km/h. A fix may name any flag: those that it owes to
 // its arrival change nothing.
-func TestScenarios(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txt")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no scenarios: %v", err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := play(t, string(text))
-			if got == string(text) {
-				return
-			}
-			if *update {
-				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			want, have := strings.Split(string(text), "\n"), strings.Split(got, "\n")
-			for i := range want {
-				if i >= len(have) || want[i] != have[i] {
-					t.Fatalf("%s:%d\n want %s\n got  %s", file, i+1, want[i], have[min(i, len(have)-1)])
-				}
-			}
-		})
-	}
-}
+func TestScenarios(t *testing.T) { scenario.Run(t, play) }
 
 var key = fleet.VehicleKey{Account: 7, Vehicle: 1}
 
 // story is a scenario as it is played.
 type story struct {
-	t        *testing.T
+	*scenario.Story
 	cfg      derive.Config
 	traits   fleet.Traits
 	devices  map[fleet.DeviceID]fleet.TripSettings
@@ -91,82 +58,36 @@ type story struct {
 	random   *rand.Rand
 	known    map[uint64]string // what is said of each thing so far
 	last     map[uint64]fleet.Entity
+	out      fleet.Entities
 }
 
-func play(t *testing.T, text string) string {
-	s := &story{t: t, cfg: derive.DefaultConfig(), traits: fleet.Traits{Zone: time.UTC}, fenceID: map[string]fleet.FenceID{},
+func play(p *scenario.Story) string {
+	s := &story{Story: p, cfg: derive.DefaultConfig(), traits: fleet.Traits{Zone: time.UTC}, fenceID: map[string]fleet.FenceID{},
 		random: rand.New(rand.NewPCG(1, 2)), names: map[uint64]string{}, known: map[uint64]string{}, last: map[uint64]fleet.Entity{}}
-	lines := strings.Split(text, "\n")
-	for i, line := range lines {
-		input, _, _ := strings.Cut(line, "|")
-		input = strings.TrimRight(input, " ")
-		words := strings.Fields(input)
-		if len(words) == 0 || strings.HasPrefix(input, "#") {
-			continue
+	commands := scenario.Commands{"vehicle": s.lay, "tracker": s.lay, "booking": s.lay, "document": s.lay, "maintenance": s.lay, "conflict": s.lay,
+		"fence": s.lay, "rule": s.lay, "route": s.lay, "stop": s.lay, "": s.input}
+	return s.Beside(58, commands, func(step func()) (told []string) {
+		s.out = nil
+		step()
+		for _, e := range s.out {
+			if what := s.tell(e); what != "" {
+				told = append(told, what)
+			}
 		}
-		if strings.ContainsAny(words[0], ":") {
-			lines[i] = strings.TrimRight(fmt.Sprintf("%-58s | %s", input, s.input(words)), " |")
-			continue
-		}
-		s.lay(words)
-		lines[i] = input
-	}
-	return strings.Join(lines, "\n")
-}
-
-func (s *story) fail(format string, args ...any) {
-	s.t.Helper()
-	s.t.Fatalf(format, args...)
-}
-
-// moment reads a time.
-func (s *story) moment(text string) fleet.Millis {
-	if at, err := time.Parse(time.RFC3339, text); err == nil {
-		return fleet.MillisOf(at)
-	}
-	for _, layout := range []string{"15:04:05", "15:04", "15:04:05.000"} {
-		if at, err := time.Parse(layout, text); err == nil {
-			return fleet.MillisOf(time.Date(2026, 11, 20, at.Hour(), at.Minute(), at.Second(), at.Nanosecond(), time.UTC))
-		}
-	}
-	s.fail("%q is no time", text)
-	return 0
+		return told
+	})
 }
 
 // seconds reads a length of time in seconds.
 func (s *story) seconds(value string) *fleet.Millis {
-	span := fleet.Millis(s.number(value) * 1000)
+	span := fleet.Millis(s.Number(value) * 1000)
 	return &span
-}
-
-func (s *story) number(text string) float64 {
-	v, err := strconv.ParseFloat(text, 64)
-	if err != nil {
-		s.fail("%q is no number", text)
-	}
-	return v
-}
-
-func (s *story) millis(text string) fleet.Millis {
-	d, err := time.ParseDuration(text)
-	if err != nil {
-		s.fail("%q is no duration", text)
-	}
-	return fleet.Millis(d.Milliseconds())
-}
-
-func (s *story) place(text string) (lat, lng float64) {
-	a, b, ok := strings.Cut(text, ",")
-	if !ok {
-		s.fail("%q is no place", text)
-	}
-	return s.number(a), s.number(b)
 }
 
 func (s *story) hours(text string) *fleet.Schedule {
 	from, to, _ := strings.Cut(text, "-")
 	minutes := func(text string) int {
-		at := s.moment(text).Time()
+		at := s.Moment(text).Time()
 		return at.Hour()*60 + at.Minute()
 	}
 	return &fleet.Schedule{Zone: s.traits.Zone, Windows: []fleet.Window{{Days: 0x7f, From: minutes(from), To: minutes(to)}}}
@@ -174,11 +95,7 @@ func (s *story) hours(text string) *fleet.Schedule {
 
 // lay lays down what does not come from devices.
 func (s *story) lay(words []string) {
-	members := map[string]string{}
-	for _, word := range words[1:] {
-		name, value, _ := strings.Cut(word, "=")
-		members[name] = value
-	}
+	members := scenario.Members(words[1:])
 	with := func(name string, use func(string)) {
 		if value, ok := members[name]; ok {
 			use(value)
@@ -190,21 +107,21 @@ func (s *story) lay(words []string) {
 		with("zone", func(v string) {
 			zone, err := time.LoadLocation(v)
 			if err != nil {
-				s.fail("%v", err)
+				s.Fail("%v", err)
 			}
 			s.traits.Zone = zone
 		})
-		with("archived", func(v string) { s.traits.Archived = s.moment(v) })
+		with("archived", func(v string) { s.traits.Archived = s.Moment(v) })
 		with("no_data", func(v string) { s.traits.Trip.NoData = s.seconds(v) })
 	case "tracker":
 		s.devices = map[fleet.DeviceID]fleet.TripSettings{}
 		with("no_data", func(v string) {
-			s.devices[fleet.DeviceID(s.number(words[1]))] = fleet.TripSettings{NoData: s.seconds(v)}
+			s.devices[fleet.DeviceID(s.Number(words[1]))] = fleet.TripSettings{NoData: s.seconds(v)}
 		})
 	case "booking", "document", "maintenance", "conflict":
 		o := fleet.Obligation{Kind: words[0], Ref: words[1]}
-		with("from", func(v string) { o.From = s.moment(v) })
-		with("to", func(v string) { o.To = s.moment(v) })
+		with("from", func(v string) { o.From = s.Moment(v) })
+		with("to", func(v string) { o.To = s.Moment(v) })
 		_, o.Done = members["done"]
 		s.traits.Obligations = append(s.traits.Obligations, o)
 	case "fence":
@@ -222,39 +139,39 @@ func (s *story) lay(words []string) {
 		with("polygon", func(v string) {
 			var ring []string
 			for _, point := range strings.Split(v, ";") {
-				lat, lng := s.place(point)
+				lat, lng := s.Place(point)
 				ring = append(ring, fmt.Sprintf("[%v,%v]", lng, lat))
 			}
 			f.Geometry = fmt.Appendf(nil, `{"type":"Polygon","coordinates":[[%s,%s]]}`, strings.Join(ring, ","), ring[0])
 		})
-		with("dwell", func(v string) { f.Dwell = s.millis(v) })
-		with("speed_limit", func(v string) { f.SpeedLimit = s.number(v) * fleet.MetresPerKmh })
-		with("margin", func(v string) { f.Margin = s.number(v) })
-		with("confirm", func(v string) { f.Confirm = int(s.number(v)) })
+		with("dwell", func(v string) { f.Dwell = s.Span(v) })
+		with("speed_limit", func(v string) { f.SpeedLimit = s.Number(v) * fleet.MetresPerKmh })
+		with("margin", func(v string) { f.Margin = s.Number(v) })
+		with("confirm", func(v string) { f.Confirm = int(s.Number(v)) })
 		with("tags", func(v string) { f.Scope.Tags = strings.Split(v, ",") })
 		with("hours", func(v string) { f.Schedule = s.hours(v) })
-		with("from", func(v string) { f.From = s.moment(v) })
-		with("to", func(v string) { f.To = s.moment(v) })
+		with("from", func(v string) { f.From = s.Moment(v) })
+		with("to", func(v string) { f.To = s.Moment(v) })
 		s.fences = append(s.fences, f)
 	case "rule":
 		r := fleet.Rule{ID: fleet.RuleID(200 + len(s.rules)), Revision: 1, Kind: fleet.AlertKind(words[2]), Severity: "warning"}
 		if !slices.Contains(fleet.AlertKinds, r.Kind) {
-			s.fail("no kind %s", words[2])
+			s.Fail("no kind %s", words[2])
 		}
 		s.names[uint64(r.ID)] = words[1]
-		with("threshold", func(v string) { r.Threshold = s.number(v) })
-		with("for", func(v string) { r.MinDuration = s.millis(v) })
-		with("cooldown", func(v string) { r.CoolDown = s.millis(v) })
+		with("threshold", func(v string) { r.Threshold = s.Number(v) })
+		with("for", func(v string) { r.MinDuration = s.Span(v) })
+		with("cooldown", func(v string) { r.CoolDown = s.Span(v) })
 		with("severity", func(v string) { r.Severity = v })
 		with("tags", func(v string) { r.Scope.Tags = strings.Split(v, ",") })
 		with("hours", func(v string) { r.Schedule = s.hours(v) })
 		with("alarms", func(v string) { r.Alarms = strings.Split(v, ",") })
 		with("signal", func(v string) {
-			bound := s.number(members["above"])
+			bound := s.Number(members["above"])
 			r.Signal = &fleet.SignalTest{Signal: fleet.MustSignal(v), Is: fleet.SignalAbove, Low: bound, High: bound, Hysteresis: 1}
 		})
-		with("from", func(v string) { r.From = s.moment(v) })
-		with("to", func(v string) { r.To = s.moment(v) })
+		with("from", func(v string) { r.From = s.Moment(v) })
+		with("to", func(v string) { r.To = s.Moment(v) })
 		with("fence", func(v string) {
 			for _, name := range strings.Split(v, ",") {
 				r.Fences = append(r.Fences, s.fenceID[name])
@@ -264,13 +181,13 @@ func (s *story) lay(words []string) {
 	case "route":
 		p := fleet.RoutePlan{ID: fleet.PlanID(300 + len(s.traits.Routes)), Revision: 1, Vehicle: key.Vehicle}
 		s.names[uint64(p.ID)] = words[1]
-		with("start", func(v string) { p.Start = s.moment(v) })
-		with("end", func(v string) { p.End = s.moment(v) })
-		with("from", func(v string) { p.From = s.moment(v) })
+		with("start", func(v string) { p.Start = s.Moment(v) })
+		with("end", func(v string) { p.End = s.Moment(v) })
+		with("from", func(v string) { p.From = s.Moment(v) })
 		with("corridor", func(v string) {
 			parts := strings.Split(v, ";")
-			lat, lng := s.place(parts[0])
-			toLat, toLng := s.place(parts[1])
+			lat, lng := s.Place(parts[0])
+			toLat, toLng := s.Place(parts[1])
 			p.Corridor = fmt.Appendf(nil, `{"type":"Corridor","coordinates":[[%v,%v],[%v,%v]],"width_m":%s}`, lng, lat, toLng, toLat, parts[2])
 		})
 		s.traits.Routes = append(s.traits.Routes, p)
@@ -278,53 +195,43 @@ func (s *story) lay(words []string) {
 		p := &s.traits.Routes[len(s.traits.Routes)-1]
 		x := fleet.PlanStop{ID: words[1]}
 		with("fence", func(v string) { x.Fence = s.fenceID[v] })
-		with("from", func(v string) { x.ArriveFrom = s.moment(v) })
-		with("until", func(v string) { x.ArriveUntil = s.moment(v) })
-		with("stay", func(v string) { x.Stay = s.millis(v) })
+		with("from", func(v string) { x.ArriveFrom = s.Moment(v) })
+		with("until", func(v string) { x.ArriveUntil = s.Moment(v) })
+		with("stay", func(v string) { x.Stay = s.Span(v) })
 		if x.Fence == 0 {
 			parts := strings.Split(words[2], ",")
-			x.Place, x.Radius = fleet.Place{Lat: s.number(parts[0]), Lng: s.number(parts[1])}, s.number(parts[2])
+			x.Place, x.Radius = fleet.Place{Lat: s.Number(parts[0]), Lng: s.Number(parts[1])}, s.Number(parts[2])
 		}
 		p.Stops = append(p.Stops, x)
-	default:
-		s.fail("what is %q?", words[0])
 	}
 }
 
-// input plays a line of what devices said, and tells what came of it.
-func (s *story) input(words []string) string {
+// input plays a line of what devices said.
+func (s *story) input(words []string) {
 	if s.vehicle == nil {
 		index, err := geofence.NewIndex(s.fences)
 		if err != nil {
-			s.fail("%v", err)
+			s.Fail("%v", err)
 		}
 		s.vehicle = derive.NewVehicle(&s.cfg, key, &fleet.Policy{Default: s.traits, Devices: s.devices}, index, alert.NewEngine(s.rules))
 	}
-	at := s.moment(words[0])
-	var out fleet.Entities
+	at := s.Moment(words[0])
 	switch name, value, signal := strings.Cut(words[1], "="); {
 	case words[1] == "silence":
-		s.vehicle.Advance(&s.state, at, &out)
+		s.vehicle.Advance(&s.state, at, &s.out)
 	case words[1] == "drive":
-		s.drive(at, words[2:], &out)
+		s.drive(at, words[2:])
 	case words[1] == "park":
-		s.park(at, words[2:], &out)
+		s.park(at, words[2:])
 	case signal:
 		found, ok := fleet.SignalNamed(name)
 		if !ok {
-			s.fail("no signal %s", name)
+			s.Fail("no signal %s", name)
 		}
-		s.vehicle.Step(&s.state, []derive.Input{{At: at, Signal: fleet.SignalValue{Signal: found, Value: s.number(value)}}}, &out)
+		s.vehicle.Step(&s.state, []derive.Input{{At: at, Signal: fleet.SignalValue{Signal: found, Value: s.Number(value)}}}, &s.out)
 	default:
-		s.vehicle.Step(&s.state, []derive.Input{{At: at, Position: s.fix(at, words[1:])}}, &out)
+		s.vehicle.Step(&s.state, []derive.Input{{At: at, Position: s.fix(at, words[1:])}}, &s.out)
 	}
-	var told []string
-	for _, e := range out {
-		if what := s.tell(e); what != "" {
-			told = append(told, what)
-		}
-	}
-	return strings.Join(told, ", ")
 }
 
 // take removes a member from words.
@@ -337,33 +244,33 @@ func take(words []string, name, otherwise string) (string, []string) {
 	return otherwise, words
 }
 
-func (s *story) drive(at fleet.Millis, words []string, out *fleet.Entities) {
+func (s *story) drive(at fleet.Millis, words []string) {
 	to, words := take(words, "to", "")
 	every, words := take(words, "every", "10s")
 	speed, _ := take(words, "speed", "")
-	lat, lng := s.place(to)
-	fromLat, fromLng, step := s.lat, s.lng, s.millis(every)
+	lat, lng := s.Place(to)
+	fromLat, fromLng, step := s.lat, s.lng, s.Span(every)
 	length := fleet.Distance(fromLat, fromLng, lat, lng)
 	course := math.Mod(math.Atan2((lng-fromLng)*math.Cos(lat*math.Pi/180), lat-fromLat)*180/math.Pi+360, 360)
 	words = append(slices.Clone(words), fmt.Sprintf("course=%.1f", course))
-	n := int(math.Ceil(length / (s.number(speed) * fleet.MetresPerKmh * float64(step) / 1000)))
+	n := int(math.Ceil(length / (s.Number(speed) * fleet.MetresPerKmh * float64(step) / 1000)))
 	for i := range n + 1 {
 		part := float64(i) / float64(max(n, 1))
 		place := fmt.Sprintf("%.6f,%.6f", fromLat+(lat-fromLat)*part, fromLng+(lng-fromLng)*part)
 		when := at + fleet.Millis(i)*step
-		s.vehicle.Step(&s.state, []derive.Input{{At: when, Position: s.fix(when, append([]string{place}, words...))}}, out)
+		s.vehicle.Step(&s.state, []derive.Input{{At: when, Position: s.fix(when, append([]string{place}, words...))}}, &s.out)
 	}
 }
 
-func (s *story) park(at fleet.Millis, words []string, out *fleet.Entities) {
+func (s *story) park(at fleet.Millis, words []string) {
 	length, words := take(words, "for", "")
 	every, words := take(words, "every", "60s")
 	drift, words := take(words, "drift", "0")
-	lat, lng, metres := s.lat, s.lng, s.number(drift)
+	lat, lng, metres := s.lat, s.lng, s.Number(drift)
 	words = append([]string{""}, words...)
-	for when := at; when <= at+s.millis(length); when += s.millis(every) {
+	for when := at; when <= at+s.Span(length); when += s.Span(every) {
 		words[0] = fmt.Sprintf("%.6f,%.6f", lat+(s.random.Float64()*2-1)*metres/111_195, lng+(s.random.Float64()*2-1)*metres/111_195)
-		s.vehicle.Step(&s.state, []derive.Input{{At: when, Position: s.fix(when, words)}}, out)
+		s.vehicle.Step(&s.state, []derive.Input{{At: when, Position: s.fix(when, words)}}, &s.out)
 	}
 	s.lat, s.lng = lat, lng
 }
@@ -372,22 +279,22 @@ func (s *story) fix(at fleet.Millis, words []string) *fleet.Position {
 	nan := math.NaN()
 	p := &fleet.Position{Account: key.Account, Vehicle: key.Vehicle, Device: 5, FixTime: at, DeviceTime: at, ReceivedTime: at + 500,
 		Altitude: nan, Speed: nan, Course: nan, Accuracy: nan, Odometer: nan, Satellites: -1}
-	p.Lat, p.Lng = s.place(words[0])
+	p.Lat, p.Lng = s.Place(words[0])
 	s.lat, s.lng = p.Lat, p.Lng
-	p.Cell = cellOf(s.t, p.Lat, p.Lng)
+	p.Cell = cellOf(s.T, p.Lat, p.Lng)
 	for _, word := range words[1:] {
 		name, value, _ := strings.Cut(word, "=")
 		switch name {
 		case "speed":
-			p.Speed = s.number(value) * fleet.MetresPerKmh
+			p.Speed = s.Number(value) * fleet.MetresPerKmh
 		case "course":
-			p.Course = s.number(value)
+			p.Course = s.Number(value)
 		case "accuracy":
-			if p.Accuracy = s.number(value); p.Accuracy > s.cfg.Fix.MaxAccuracy {
+			if p.Accuracy = s.Number(value); p.Accuracy > s.cfg.Fix.MaxAccuracy {
 				p.Flags |= fleet.FlagLowAccuracy
 			}
 		case "odometer":
-			p.Odometer = s.number(strings.TrimSuffix(value, "km")) * 1000
+			p.Odometer = s.Number(strings.TrimSuffix(value, "km")) * 1000
 		case "ignition":
 			p.Ignition = fleet.TriOf(value == "on")
 		case "motion":
@@ -395,11 +302,11 @@ func (s *story) fix(at fleet.Millis, words []string) *fleet.Position {
 		case "alarm":
 			p.Alarm = value
 		case "device":
-			p.Device = fleet.DeviceID(s.number(value))
+			p.Device = fleet.DeviceID(s.Number(value))
 		default:
 			bit := slices.Index(fleet.FlagNames[:], name)
 			if bit < 0 {
-				s.fail("what is %q of a fix?", word)
+				s.Fail("what is %q of a fix?", word)
 			}
 			p.Flags |= 1 << bit
 		}

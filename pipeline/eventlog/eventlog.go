@@ -19,6 +19,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/pipeline/codec"
 	"github.com/motorpool/fleet/pipeline/consume"
 	"github.com/motorpool/fleet/schemas"
 )
@@ -55,7 +56,7 @@ func Sequence(offset int64) uint64 { return uint64(offset) + 1 }
 
 // Decode reads a record of the topic; the event's body is part of value. The error says why it is no event.
 func Decode(value []byte) (fleet.Event, error) {
-	e, err := fleet.ParseEvent(value)
+	e, err := codec.ParseEvent(value)
 	if err != nil {
 		return e, err
 	}

@@ -1,20 +1,14 @@
 package fix_test
 
 import (
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/pipeline/fix"
+	"github.com/motorpool/fleet/pipeline/scenario"
 )
-
-var update = flag.Bool("update", false, "write what the code does into testdata; review the difference")
 
 // TestScenarios runs the stories in testdata. A line is a fix of one vehicle, in order of arrival: its time, latitude,
 // longitude and other members; after the bar stand the verdict, the live position after it, and the mileage.
@@ -23,76 +17,50 @@ var update = flag.Bool("update", false, "write what the code does into testdata;
 //	received=  when we took it, in the same form; a second after the fix otherwise
 //	ignition=on|off accuracy= speed= course= odometer= and the bare words invalid, approximate, mock
 func TestScenarios(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txt")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no scenarios: %v", err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
+	scenario.Run(t, func(s *scenario.Story) string {
+		config, state, stored := fix.DefaultConfig(), fix.State{}, map[fleet.Millis]bool{}
+		said := ""
+		take := func(words []string) {
+			report, received := parse(s, words)
+			p, refusal := config.Normalise(&report, received)
+			if refusal == "" {
+				free(&state, &p, stored)
+				refusal = config.Classify(&state, &p, stored[p.FixTime])
 			}
-			got := play(t, string(text))
-			if got == string(text) {
-				return
+			verdict := "refused " + string(refusal)
+			if refusal == "" {
+				stored[p.FixTime] = true
+				verdict = verdictOn(&p)
 			}
-			if *update {
-				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			want, have := strings.Split(string(text), "\n"), strings.Split(got, "\n")
-			for i := range want {
-				if want[i] != have[i] {
-					t.Errorf("%s:%d\n want %s\n got  %s", file, i+1, want[i], have[i])
-				}
-			}
+			said = strings.TrimRight(fmt.Sprintf("%-16s | %s", verdict, liveOf(&state)), " |")
+		}
+		return s.Beside(64, scenario.Commands{"": take}, func(step func()) []string {
+			step()
+			return []string{said}
 		})
-	}
+	})
 }
 
-func play(t *testing.T, text string) string {
-	config := fix.DefaultConfig()
-	var state fix.State
-	stored := map[fleet.Millis]bool{}
-	lines := strings.Split(text, "\n")
-	for i, line := range lines {
-		input, _, _ := strings.Cut(line, "|")
-		input = strings.TrimSpace(input)
-		if input == "" || strings.HasPrefix(input, "#") {
-			continue
-		}
-		report, received, err := parse(input)
-		if err != nil {
-			t.Fatalf("line %d: %v", i+1, err)
-		}
-		p, refusal := config.Normalise(&report, received)
-		if refusal == "" {
-			free(&state, &p, stored)
-			refusal = config.Classify(&state, &p, stored[p.FixTime])
-		}
-		verdict := "refused " + string(refusal)
-		if refusal == "" {
-			stored[p.FixTime] = true
-			if verdict = strings.Join(p.Flags.Names(), " "); verdict == "" {
-				verdict = "trusted"
-			}
-			if p.Flags&(fleet.FlagFutureClock|fleet.FlagRollover) != 0 {
-				verdict += " at " + clock(p.FixTime) + " claimed " + clock(p.DeviceTime)
-			}
-		}
-		live := ""
-		if state.Known() {
-			live = fmt.Sprintf("live %s %.5f %.5f", clock(state.Last.FixTime), state.Last.Lat, state.Last.Lng)
-		}
-		if state.Mileage.Time != 0 {
-			live += fmt.Sprintf(" mileage %.0f", state.Mileage.Total())
-		}
-		lines[i] = strings.TrimRight(fmt.Sprintf("%-64s | %-16s | %s", input, verdict, live), " |")
+func verdictOn(p *fleet.Position) string {
+	verdict := strings.Join(p.Flags.Names(), " ")
+	if verdict == "" {
+		verdict = "trusted"
 	}
-	return strings.Join(lines, "\n")
+	if p.Flags&(fleet.FlagFutureClock|fleet.FlagRollover) != 0 {
+		verdict += " at " + scenario.Clock(p.FixTime) + " claimed " + scenario.Clock(p.DeviceTime)
+	}
+	return verdict
+}
+
+func liveOf(state *fix.State) string {
+	live := ""
+	if state.Known() {
+		live = fmt.Sprintf("live %s %.5f %.5f", scenario.Clock(state.Last.FixTime), state.Last.Lat, state.Last.Lng)
+	}
+	if state.Mileage.Time != 0 {
+		live += fmt.Sprintf(" mileage %.0f", state.Mileage.Total())
+	}
+	return live
 }
 
 // free gives a position whose clock was too far ahead a time, as the chain does.
@@ -102,74 +70,43 @@ func free(s *fix.State, p *fleet.Position, stored map[fleet.Millis]bool) {
 	}
 }
 
-const day = "2026-11-20"
-
-func clock(m fleet.Millis) string {
-	return strings.TrimSuffix(strings.TrimPrefix(m.Time().Format("2006-01-02T15:04:05.999Z07:00"), day+"T"), "Z")
-}
-
-func instant(text string) (fleet.Millis, error) {
-	if text == "none" {
-		return 0, nil
-	}
-	if !strings.Contains(text, "T") {
-		text = day + "T" + text + "Z"
-	}
-	at, err := time.Parse(time.RFC3339, text)
-	return fleet.MillisOf(at), err
-}
-
-func parse(input string) (r fleet.Report, received fleet.Millis, err error) {
+func parse(s *scenario.Story, words []string) (r fleet.Report, received fleet.Millis) {
 	r = fleet.NewReport()
-	words := strings.Fields(input)
 	if len(words) < 3 {
-		return r, 0, fmt.Errorf("%q: want a time, a latitude and a longitude", input)
+		s.Fail("want a time, a latitude and a longitude")
 	}
 	r.Positioned = true
-	if r.FixTime, err = instant(words[0]); err != nil {
-		return r, 0, err
+	if words[0] != "none" {
+		r.FixTime = s.Moment(words[0])
 	}
 	received = r.FixTime + 1000
-	for i, to := range []*float64{&r.Lat, &r.Lng} {
-		if *to, err = strconv.ParseFloat(words[1+i], 64); err != nil {
-			return r, 0, err
-		}
-	}
+	r.Lat, r.Lng = s.Number(words[1]), s.Number(words[2])
 	for _, word := range words[3:] {
 		name, value, _ := strings.Cut(word, "=")
-		number, notNumber := strconv.ParseFloat(value, 64)
 		switch name {
 		case "received":
-			received, err = instant(value)
-			notNumber = nil
+			received = s.Moment(value)
 		case "device":
-			r.DeviceTime, err = instant(value)
-			notNumber = nil
+			r.DeviceTime = s.Moment(value)
 		case "ignition":
-			r.Ignition, notNumber = fleet.TriOf(value == "on"), nil
+			r.Ignition = fleet.TriOf(value == "on")
 		case "invalid":
-			r.Invalid, notNumber = true, nil
+			r.Invalid = true
 		case "approximate":
-			r.Approximate, notNumber = true, nil
+			r.Approximate = true
 		case "mock":
-			r.Mock, notNumber = true, nil
+			r.Mock = true
 		case "accuracy":
-			r.Accuracy = number
+			r.Accuracy = s.Number(value)
 		case "speed":
-			r.Speed = number
+			r.Speed = s.Number(value)
 		case "course":
-			r.Course = number
+			r.Course = s.Number(value)
 		case "odometer":
-			r.Odometer = number
+			r.Odometer = s.Number(value)
 		default:
-			err = fmt.Errorf("unknown word %q", word)
-		}
-		if err == nil {
-			err = notNumber
-		}
-		if err != nil {
-			return r, 0, fmt.Errorf("%s: %w", word, err)
+			s.Fail("unknown word %q", word)
 		}
 	}
-	return r, received, nil
+	return r, received
 }

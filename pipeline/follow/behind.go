@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
-	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/schemas"
 )
 
 const (
@@ -39,10 +39,10 @@ func (h *Handler) audible(ctx context.Context, keys []fleet.VehicleKey, to fleet
 	free := make(map[fleet.VehicleKey]bool, len(keys))
 	with, err := external(ctx, "after_ms", windows)
 	if err == nil {
-		err = h.f.each(with, "follow_behind", func(rows driver.Rows) error {
+		err = h.f.each(with, "follow_behind", func(row schemas.Row) error {
 			var account, vehicle uint64
 			var lags uint8
-			if err := rows.Scan(&account, &vehicle, &lags); err != nil {
+			if err := row.Scan(&account, &vehicle, &lags); err != nil {
 				return err
 			}
 			free[fleet.VehicleKey{Account: fleet.AccountID(account), Vehicle: fleet.VehicleID(vehicle)}] = lags == 0

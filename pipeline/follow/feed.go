@@ -6,10 +6,10 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/ext"
-	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/pipeline/derive"
+	"github.com/motorpool/fleet/schemas"
 )
 
 // partChunks is how many chunks the inputs of several vehicles may be that are pulled at once.
@@ -105,9 +105,9 @@ func (f *Follower) counts(ctx context.Context, windows []window) (map[fleet.Vehi
 	}
 	ctx = clickhouse.Context(ctx, clickhouse.WithExternalTable(table))
 	_, signals := f.wanted(windows...)
-	err = f.each(ctx, "follow_counts", func(rows driver.Rows) error {
+	err = f.each(ctx, "follow_counts", func(row schemas.Row) error {
 		var account, vehicle, n uint64
-		if err := rows.Scan(&account, &vehicle, &n); err != nil {
+		if err := row.Scan(&account, &vehicle, &n); err != nil {
 			return err
 		}
 		found[keyOf(account, vehicle)] = int(n)

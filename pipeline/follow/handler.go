@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/pipeline/codec"
 	"github.com/motorpool/fleet/pipeline/consume"
 )
 
@@ -150,7 +151,7 @@ func (h *Handler) decode(b *consume.Batch) (all []*change, others []fleet.Change
 			h.f.deps.Metrics.broken.Inc()
 			continue
 		}
-		c, err := fleet.ParseChange(b.Records[i].Value)
+		c, err := codec.ParseChange(b.Records[i].Value)
 		if err != nil || c.Account == 0 || c.Vehicle == 0 || c.From > c.To {
 			h.f.deps.Metrics.broken.Inc()
 			h.f.deps.Log.Error("a record is no change", "topic", b.Topic, "partition", b.Partition, "offset", b.Records[i].Offset, "error", err)

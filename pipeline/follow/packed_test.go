@@ -19,7 +19,7 @@ import (
 	"github.com/motorpool/fleet/pipeline/codec"
 	"github.com/motorpool/fleet/pipeline/consume"
 	"github.com/motorpool/fleet/pipeline/derive"
-	"github.com/motorpool/fleet/query"
+	"github.com/motorpool/fleet/pipeline/registry"
 )
 
 // given is how many vehicles' inputs were taken from changes by the present owner.
@@ -232,13 +232,13 @@ func TestChangesCarryWhatTheStoreHas(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	registry := query.NewRegistry(w.db)
-	if err := registry.Refresh(ctx); err != nil {
+	registered := registry.NewDevices(w.db)
+	if err := registered.Refresh(ctx); err != nil {
 		t.Fatal(err)
 	}
 	cfg, topic := pipeline.DefaultConfig(), new(told)
 	chain := pipeline.NewChain(&cfg, pipeline.Deps{
-		DB: w.db, Registry: registry, Apart: pipeline.NewApart(&cfg), Changes: topic, Metrics: pipeline.NewMetrics(prometheus.NewRegistry()), Log: slog.New(slog.DiscardHandler),
+		DB: w.db, Registry: registered, Apart: pipeline.NewApart(&cfg), Changes: topic, Metrics: pipeline.NewMetrics(prometheus.NewRegistry()), Log: slog.New(slog.DiscardHandler),
 	}, "positions", 0)
 
 	rng := rand.New(rand.NewPCG(6, 6))

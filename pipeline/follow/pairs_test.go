@@ -13,6 +13,7 @@ import (
 	"github.com/motorpool/fleet/pipeline/consume"
 	"github.com/motorpool/fleet/pipeline/derive"
 	"github.com/motorpool/fleet/pipeline/sink"
+	"github.com/motorpool/fleet/schemas"
 )
 
 // pairTown is a policy with rules about pairs: a van and a truck that carry a tag, and a third vehicle without.
@@ -85,23 +86,20 @@ func (w *world) look() {
 // pairAlertsNow are the alerts about pairs as the table of alerts has them.
 func (w *world) pairAlertsNow() (lines []string) {
 	w.t.Helper()
-	rows, err := w.db.Conn.Query(w.t.Context(), `SELECT account, vehicle, id, toUnixTimestamp64Milli(end_at), open, body FROM alerts FINAL
-		WHERE alert_kind = 'proximity' AND NOT deleted ORDER BY start_at, rule`)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	defer rows.Close()
-	for rows.Next() {
+	text := `SELECT account, vehicle, id, toUnixTimestamp64Milli(end_at), open, body FROM alerts FINAL
+		WHERE alert_kind = 'proximity' AND NOT deleted ORDER BY start_at, rule`
+	err := schemas.EachRow(w.t.Context(), w.db.Conn, "read alerts of pairs", text, nil, func(row schemas.Row) error {
 		var of, vehicle, id uint64
 		var end int64
 		var open bool
 		var body string
-		if err := rows.Scan(&of, &vehicle, &id, &end, &open, &body); err != nil {
-			w.t.Fatal(err)
+		if err := row.Scan(&of, &vehicle, &id, &end, &open, &body); err != nil {
+			return err
 		}
 		lines = append(lines, fmt.Sprint(of, " ", vehicle, " ", id, " ", end, " ", open, " ", body))
-	}
-	if err := rows.Err(); err != nil {
+		return nil
+	})
+	if err != nil {
 		w.t.Fatal(err)
 	}
 	return lines

@@ -9,14 +9,15 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/schemas"
 )
 
 // pairAccounts returns the accounts that have rules about pairs.
 func (f *Follower) pairAccounts(ctx context.Context) (map[fleet.AccountID]bool, error) {
 	all := map[fleet.AccountID]bool{}
-	err := f.each(ctx, "pair_accounts", func(rows driver.Rows) error {
+	err := f.each(ctx, "pair_accounts", func(row schemas.Row) error {
 		var account uint64
-		if err := rows.Scan(&account); err != nil {
+		if err := row.Scan(&account); err != nil {
 			return err
 		}
 		all[fleet.AccountID(account)] = true
@@ -30,11 +31,11 @@ func (f *Follower) pairAccounts(ctx context.Context) (map[fleet.AccountID]bool, 
 
 // watches returns every watch.
 func (f *Follower) watches(ctx context.Context) (all []watch, err error) {
-	err = f.each(ctx, "pair_watches", func(rows driver.Rows) error {
+	err = f.each(ctx, "pair_watches", func(row schemas.Row) error {
 		var account, rule, first, second uint64
 		var from, until int64
 		var w watch
-		if err := rows.Scan(&account, &rule, &w.revision, &first, &second, &from, &until); err != nil {
+		if err := row.Scan(&account, &rule, &w.revision, &first, &second, &from, &until); err != nil {
 			return err
 		}
 		w.account, w.rule, w.pair = fleet.AccountID(account), fleet.RuleID(rule), [2]fleet.VehicleID{fleet.VehicleID(first), fleet.VehicleID(second)}
@@ -61,11 +62,11 @@ func (f *Follower) writeWatches(ctx context.Context, all []watch) error {
 
 // marks returns those that are not done.
 func (f *Follower) marks(ctx context.Context) (all []mark, err error) {
-	err = f.each(ctx, "pair_marks", func(rows driver.Rows) error {
+	err = f.each(ctx, "pair_marks", func(row schemas.Row) error {
 		var account, vehicle uint64
 		var from, again int64
 		var m mark
-		if err := rows.Scan(&account, &vehicle, &m.number, &from, &again); err != nil {
+		if err := row.Scan(&account, &vehicle, &m.number, &from, &again); err != nil {
 			return err
 		}
 		m.key, m.from, m.again = keyOf(account, vehicle), fleet.Millis(from), fleet.Millis(again)
@@ -92,11 +93,11 @@ func (f *Follower) writeMarks(ctx context.Context, all []mark) error {
 // pairAlerts returns the alerts that are stored of a watch and end at or after a time or go on, by identity.
 func (f *Follower) pairAlerts(ctx context.Context, w *watch, from fleet.Millis) (map[uint64]*fleet.Alert, error) {
 	all := map[uint64]*fleet.Alert{}
-	err := f.each(ctx, "pair_alerts", func(rows driver.Rows) error {
+	err := f.each(ctx, "pair_alerts", func(row schemas.Row) error {
 		var id uint64
 		var recognised int64
 		var body string
-		if err := rows.Scan(&id, &recognised, &body); err != nil {
+		if err := row.Scan(&id, &recognised, &body); err != nil {
 			return err
 		}
 		a := new(fleet.Alert)

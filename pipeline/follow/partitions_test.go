@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/pipeline/codec"
 	"github.com/motorpool/fleet/pipeline/consume"
 )
 
@@ -108,7 +109,7 @@ func TestPartitionsAddedToChangesEndAlike(t *testing.T) {
 		b := w.store(rng, part)
 		var changes []fleet.Change
 		for _, r := range b.Records {
-			c, err := fleet.ParseChange(r.Value)
+			c, err := codec.ParseChange(r.Value)
 			if err != nil {
 				t.Fatal(err)
 			}

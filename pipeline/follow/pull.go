@@ -38,21 +38,18 @@ func (f *Follower) pull(ctx context.Context, windows []window) (map[fleet.Vehicl
 		if err != nil {
 			return err
 		}
-		rows, err := f.deps.DB.Query(clickhouse.Context(ctx, clickhouse.WithExternalTable(table)), schemas.Query(name), append(bounds, list)...)
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
+		with := clickhouse.Context(ctx, clickhouse.WithExternalTable(table))
+		args := append(bounds, list)
+		return schemas.EachRow(with, f.deps.DB, "read "+name, schemas.Query(name), args, func(row schemas.Row) error {
 			var account, vehicle uint64
 			var packed string
-			if err := rows.Scan(&account, &vehicle, &packed); err != nil {
+			if err := row.Scan(&account, &vehicle, &packed); err != nil {
 				return err
 			}
 			key := fleet.VehicleKey{Account: fleet.AccountID(account), Vehicle: fleet.VehicleID(vehicle)}
 			found[key] = add(key, packed, found[key])
-		}
-		return rows.Err()
+			return nil
+		})
 	}
 	if err := read("follow_fixes", clickhouse.Named("alarms", fleet.Alarms), unpackFixes); err != nil {
 		return nil, fmt.Errorf("pull fixes of %d vehicles: %w", len(windows), err)
@@ -169,37 +166,22 @@ func unpackFixes(key fleet.VehicleKey, packed string, into []derive.Input) []der
 	for i := 0; len(packed) >= fixBytes; i++ {
 		s, p := packed[:fixBytes], &positions[i]
 		packed = packed[fixBytes:]
-		p.Account, p.Vehicle = key.Account, key.Vehicle
-		p.FixTime, p.ReceivedTime, p.DeviceTime = fleet.Millis(le64(s, 0)), fleet.Millis(le64(s, 8)), fleet.Millis(le64(s, 16))
-		p.Device, p.Cell = fleet.DeviceID(le64(s, 24)), fleet.Cell(le64(s, 32))
-		p.Lat, p.Lng = float64(int32(le32(s, 40)))/1e7, float64(int32(le32(s, 44)))/1e7
-		p.Altitude, p.Speed, p.Course = math.NaN(), math.NaN(), math.NaN()
-		if v := int32(le32(s, 48)); v != math.MinInt32 {
-			p.Altitude = float64(v) / 10
+		stored := fleet.StoredPosition{
+			FixTime: fleet.Millis(le64(s, 0)), ReceivedTime: fleet.Millis(le64(s, 8)), DeviceTime: fleet.Millis(le64(s, 16)),
+			Device: fleet.DeviceID(le64(s, 24)), Cell: fleet.Cell(le64(s, 32)), Lat: int32(le32(s, 40)), Lng: int32(le32(s, 44)),
+			Altitude: int32(le32(s, 48)), Speed: int32(le32(s, 52)), Course: int32(le32(s, 56)), Accuracy: int64(le64(s, 60)),
+			Odometer: int64(le64(s, 68)), Satellites: int16(uint16(s[76]) | uint16(s[77])<<8), Flags: fleet.Flags(le32(s, 78)),
+			Ignition: fleet.Tri(s[82]), Motion: fleet.Tri(s[83]),
 		}
-		if v := int32(le32(s, 52)); v >= 0 {
-			p.Speed = float64(v) / 100
-		}
-		if v := int32(le32(s, 56)); v >= 0 {
-			p.Course = float64(v) / 100
-		}
-		p.Accuracy, p.Odometer = math.NaN(), math.NaN()
-		if v := int64(le64(s, 60)); v >= 0 {
-			p.Accuracy = float64(v) / 10
-		}
-		if v := int64(le64(s, 68)); v >= 0 {
-			p.Odometer = float64(v)
-		}
-		p.Satellites = int(int16(uint16(s[76]) | uint16(s[77])<<8))
-		p.Flags = fleet.Flags(le32(s, 78))
-		p.Ignition, p.Motion = fleet.Tri(s[82]), fleet.Tri(s[83])
 		switch alarm := int(s[84]); {
 		case alarm == 255:
 			end := 1 + int(packed[0])
-			p.Alarm, packed = strings.Clone(packed[1:end]), packed[end:]
+			stored.Alarm, packed = strings.Clone(packed[1:end]), packed[end:]
 		case alarm > 0 && alarm <= len(fleet.Alarms):
-			p.Alarm = fleet.Alarms[alarm-1]
+			stored.Alarm = fleet.Alarms[alarm-1]
 		}
+		p.Account, p.Vehicle = key.Account, key.Vehicle
+		stored.Restore(p)
 		into = append(into, derive.Input{At: p.FixTime, Position: p})
 	}
 	return into

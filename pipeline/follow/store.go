@@ -72,19 +72,9 @@ func external(ctx context.Context, column string, windows []window) (context.Con
 	return clickhouse.Context(ctx, clickhouse.WithExternalTable(table)), nil
 }
 
-// each runs a query and calls scan for each of its rows.
-func (f *Follower) each(ctx context.Context, query string, scan func(rows driver.Rows) error, args ...any) error {
-	rows, err := f.deps.DB.Query(ctx, schemas.Query(query), args...)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		if err := scan(rows); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
+// each runs the query of a name and hands over its rows.
+func (f *Follower) each(ctx context.Context, query string, take func(row schemas.Row) error, args ...any) error {
+	return schemas.EachRow(ctx, f.deps.DB, "read "+query, schemas.Query(query), args, take)
 }
 
 func keyOf(account, vehicle uint64) fleet.VehicleKey {
@@ -98,12 +88,12 @@ func (f *Follower) checkpoints(ctx context.Context, windows []window, found func
 	if err != nil {
 		return err
 	}
-	err = f.each(ctx, "follow_checkpoints", func(rows driver.Rows) error {
+	err = f.each(ctx, "follow_checkpoints", func(row schemas.Row) error {
 		var account, vehicle uint64
 		var at time.Time
 		var text string
 		var wake int64
-		if err := rows.Scan(&account, &vehicle, &at, &text, &wake); err != nil {
+		if err := row.Scan(&account, &vehicle, &at, &text, &wake); err != nil {
 			return err
 		}
 		state, err := derive.Decode([]byte(text))
@@ -126,12 +116,12 @@ func (f *Follower) knownOf(ctx context.Context, windows []window, found func(key
 	if err != nil {
 		return err
 	}
-	err = f.each(ctx, "follow_known", func(rows driver.Rows) error {
+	err = f.each(ctx, "follow_known", func(row schemas.Row) error {
 		var account, vehicle uint64
 		var recognised int64
 		var kind, body string
 		var k known
-		if err := rows.Scan(&account, &vehicle, &kind, &k.id, &k.revision, &recognised, &k.open, &k.deleted, &k.late, &k.digest, &body); err != nil {
+		if err := row.Scan(&account, &vehicle, &kind, &k.id, &k.revision, &recognised, &k.open, &k.deleted, &k.late, &k.digest, &body); err != nil {
 			return err
 		}
 		k.kind, k.recognised = kindIndex(fleet.Kind(kind)), fleet.Millis(recognised)
@@ -153,10 +143,10 @@ func (f *Follower) mend(ctx context.Context, windows []window) error {
 		return err
 	}
 	var torn []rowKey
-	err = f.each(with, "follow_torn", func(rows driver.Rows) error {
+	err = f.each(with, "follow_torn", func(row schemas.Row) error {
 		var account, vehicle, id uint64
 		var kind string
-		if err := rows.Scan(&account, &vehicle, &kind, &id); err != nil {
+		if err := row.Scan(&account, &vehicle, &kind, &id); err != nil {
 			return err
 		}
 		torn = append(torn, rowKey{keyOf(account, vehicle), fleet.Kind(kind), id})
@@ -191,12 +181,12 @@ func (f *Follower) rows(ctx context.Context, wanted []rowKey) (map[rowKey]row, e
 			return nil, err
 		}
 	}
-	err = f.each(clickhouse.Context(ctx, clickhouse.WithExternalTable(table)), "follow_rows", func(rows driver.Rows) error {
+	err = f.each(clickhouse.Context(ctx, clickhouse.WithExternalTable(table)), "follow_rows", func(stored schemas.Row) error {
 		var account, vehicle uint64
 		var recognised, start, end int64
 		var kind, body string
 		var r row
-		if err := rows.Scan(&account, &vehicle, &kind, &r.id, &r.revision, &recognised, &start, &end, &r.local, &r.open, &r.deleted, &r.late, &r.digest, &body); err != nil {
+		if err := stored.Scan(&account, &vehicle, &kind, &r.id, &r.revision, &recognised, &start, &end, &r.local, &r.open, &r.deleted, &r.late, &r.digest, &body); err != nil {
 			return err
 		}
 		r.key, r.kind, r.body = keyOf(account, vehicle), fleet.Kind(kind), []byte(body)
@@ -398,10 +388,10 @@ func (f *Follower) version() uint64 {
 
 // loadWakes calls found with every vehicle that has a checkpoint, and when silence will mean something.
 func (f *Follower) loadWakes(ctx context.Context, found func(key fleet.VehicleKey, wake fleet.Millis)) error {
-	err := f.each(ctx, "follow_wakes", func(rows driver.Rows) error {
+	err := f.each(ctx, "follow_wakes", func(row schemas.Row) error {
 		var account, vehicle uint64
 		var wake int64
-		if err := rows.Scan(&account, &vehicle, &wake); err != nil {
+		if err := row.Scan(&account, &vehicle, &wake); err != nil {
 			return err
 		}
 		found(keyOf(account, vehicle), fleet.Millis(wake))
@@ -415,11 +405,11 @@ func (f *Follower) loadWakes(ctx context.Context, found func(key fleet.VehicleKe
 
 // loadDirty calls found with every span that is to be derived again.
 func (f *Follower) loadDirty(ctx context.Context, found func(key fleet.VehicleKey, from fleet.Millis, jobs []fleet.JobID)) error {
-	err := f.each(ctx, "follow_dirty", func(rows driver.Rows) error {
+	err := f.each(ctx, "follow_dirty", func(row schemas.Row) error {
 		var account, vehicle uint64
 		var from int64
 		var ids []uint64
-		if err := rows.Scan(&account, &vehicle, &from, &ids); err != nil {
+		if err := row.Scan(&account, &vehicle, &from, &ids); err != nil {
 			return err
 		}
 		jobs := make([]fleet.JobID, len(ids))
@@ -442,10 +432,10 @@ func (f *Follower) histories(ctx context.Context, windows []window, found func(k
 		return err
 	}
 	_, signals := f.wanted(windows...)
-	err = f.each(ctx, "follow_history", func(rows driver.Rows) error {
+	err = f.each(ctx, "follow_history", func(row schemas.Row) error {
 		var account, vehicle, fixes uint64
 		var first int64
-		if err := rows.Scan(&account, &vehicle, &fixes, &first); err != nil {
+		if err := row.Scan(&account, &vehicle, &fixes, &first); err != nil {
 			return err
 		}
 		found(keyOf(account, vehicle), int(fixes), fleet.Millis(first))
@@ -471,10 +461,10 @@ func (f *Follower) newest(ctx context.Context, windows []window, vehicles map[fl
 	}
 	ctx = clickhouse.Context(ctx, clickhouse.WithExternalTable(table))
 	_, signals := f.wanted(windows...)
-	err = f.each(ctx, "follow_newest", func(rows driver.Rows) error {
+	err = f.each(ctx, "follow_newest", func(row schemas.Row) error {
 		var account, vehicle uint64
 		var at int64
-		if err := rows.Scan(&account, &vehicle, &at); err != nil {
+		if err := row.Scan(&account, &vehicle, &at); err != nil {
 			return err
 		}
 		vehicles[keyOf(account, vehicle)].stored = fleet.Millis(at)
@@ -498,9 +488,9 @@ func (f *Follower) cut(ctx context.Context, account fleet.AccountID) (fleet.Mill
 // daysAfter returns the times of a vehicle's checkpoints after a time.
 func (f *Follower) daysAfter(ctx context.Context, key fleet.VehicleKey, after fleet.Millis) ([]fleet.Millis, error) {
 	var all []fleet.Millis
-	err := f.each(ctx, "follow_days", func(rows driver.Rows) error {
+	err := f.each(ctx, "follow_days", func(row schemas.Row) error {
 		var at int64
-		if err := rows.Scan(&at); err != nil {
+		if err := row.Scan(&at); err != nil {
 			return err
 		}
 		all = append(all, fleet.Millis(at))

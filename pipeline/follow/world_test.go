@@ -24,6 +24,7 @@ import (
 	"github.com/motorpool/fleet/pipeline/consume"
 	"github.com/motorpool/fleet/pipeline/derive"
 	"github.com/motorpool/fleet/pipeline/sink"
+	"github.com/motorpool/fleet/schemas"
 	"github.com/motorpool/fleet/schemas/schematest"
 )
 
@@ -435,23 +436,20 @@ func (w *world) finish(end fleet.Millis) {
 // derived is everything that holds, as text by name, and which positions are jumps.
 func (w *world) derived() map[string]string {
 	w.t.Helper()
-	rows, err := w.db.Conn.Query(w.t.Context(), `SELECT concat(toString(vehicle), ' ', kind, ' ', toString(id)),
+	all := map[string]string{}
+	text := `SELECT concat(toString(vehicle), ' ', kind, ' ', toString(id)),
 		concat(toString(recognised_at), ' ', toString(start_at), ' ', toString(end_at), ' ', toString(local_date), ' ', toString(open), ' ', toString(digest), ' ', body)
 		FROM derivations FINAL WHERE NOT deleted
-		UNION ALL SELECT concat(toString(vehicle), ' jump ', toString(fix_time)), toString(cell) FROM positions FINAL WHERE bitAnd(flags, $1) != 0`, uint32(fleet.FlagJump))
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	defer rows.Close()
-	all := map[string]string{}
-	for rows.Next() {
+		UNION ALL SELECT concat(toString(vehicle), ' jump ', toString(fix_time)), toString(cell) FROM positions FINAL WHERE bitAnd(flags, $1) != 0`
+	err := schemas.EachRow(w.t.Context(), w.db.Conn, "read what is derived", text, []any{uint32(fleet.FlagJump)}, func(row schemas.Row) error {
 		var name, text string
-		if err := rows.Scan(&name, &text); err != nil {
-			w.t.Fatal(err)
+		if err := row.Scan(&name, &text); err != nil {
+			return err
 		}
 		all[name] = text
-	}
-	if err := rows.Err(); err != nil {
+		return nil
+	})
+	if err != nil {
 		w.t.Fatal(err)
 	}
 	return all

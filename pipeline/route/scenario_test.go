@@ -3,22 +3,17 @@ package route_test
 import (
 	"bytes"
 	"encoding/gob"
-	"flag"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/pipeline/route"
+	"github.com/motorpool/fleet/pipeline/scenario"
 )
-
-var update = flag.Bool("update", false, "write what the code does into testdata; review the difference")
 
 // TestScenarios runs the stories in testdata. What stands behind "|" is what comes of the lines above it.
 //
@@ -32,47 +27,16 @@ var update = flag.Bool("update", false, "write what the code does into testdata;
 //
 //	open                                   what goes on, with the times of arrival
 func TestScenarios(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txt")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no scenarios: %v", err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := play(t, string(text), false, 0)
-			if *update {
-				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			compare(t, file, string(text), got)
-			compare(t, file+", restarted at every line", string(text), play(t, string(text), true, 0))
-			for _, tick := range []fleet.Millis{1000, 60_000, 3_600_000} {
-				compare(t, fmt.Sprintf("%s, ticks of %d ms", file, tick), string(text), play(t, string(text), false, tick))
-			}
-		})
-	}
-}
-
-func compare(t *testing.T, name, text, got string) {
-	want, have := strings.Split(text, "\n"), strings.Split(got, "\n")
-	for i := range max(len(want), len(have)) {
-		if i >= len(want) || i >= len(have) || want[i] != have[i] {
-			t.Errorf("%s:%d\n want %s\n got  %s", name, i+1, strings.Join(want[min(i, len(want)):min(i+3, len(want))], "\n      "),
-				strings.Join(have[min(i, len(have)):min(i+3, len(have))], "\n      "))
-			return
-		}
-	}
+	scenario.Run(t, play(false, 0), scenario.Again{How: "restarted at every line", Play: play(true, 0)},
+		scenario.Again{How: "ticks of a second", Play: play(false, 1000)},
+		scenario.Again{How: "ticks of a minute", Play: play(false, 60_000)},
+		scenario.Again{How: "ticks of an hour", Play: play(false, 3_600_000)})
 }
 
 var key = fleet.VehicleKey{Account: 1, Vehicle: 7}
 
 type story struct {
-	t      *testing.T
+	*scenario.Story
 	plans  []fleet.RoutePlan
 	names  []string
 	fences map[string]fleet.FenceID
@@ -84,81 +48,48 @@ type story struct {
 	last   map[uint64]string
 	out    fleet.Entities
 	moves  []fleet.StopMove
+	said   []string
 }
 
-func play(t *testing.T, text string, restart bool, tick fleet.Millis) string {
-	s := &story{t: t, fences: map[string]fleet.FenceID{}, last: map[uint64]string{}, tick: tick}
-	var lines []string
-	for _, line := range strings.Split(text, "\n") {
-		if strings.HasPrefix(line, "|") {
-			continue
-		}
-		lines = append(lines, line)
-		words := strings.Fields(line)
-		if len(words) == 0 || strings.HasPrefix(line, "#") {
-			continue
-		}
-		if restart {
-			s.restart()
-		}
-		s.out, s.moves = nil, nil
-		switch words[0] {
-		case "plan":
-			s.plan(words[1:])
-		case "stop":
-			s.stop(words[1:])
-		case "open":
-			s.route.Open(&s.state, key, &s.out)
-			for _, e := range s.out {
-				lines = append(lines, "| "+s.tell(e.(*fleet.RouteRun), true))
+func play(restart bool, tick fleet.Millis) scenario.Play {
+	return func(p *scenario.Story) string {
+		s := &story{Story: p, fences: map[string]fleet.FenceID{}, last: map[uint64]string{}, tick: tick}
+		commands := scenario.Commands{"plan": s.plan, "stop": s.stop, "open": s.open, "": s.happen}
+		return s.Below("| ", commands, func(step func()) []string {
+			if restart {
+				s.restart()
 			}
-		default:
-			s.happen(words)
-			lines = append(lines, s.told()...)
-		}
+			s.out, s.moves, s.said = nil, nil, nil
+			step()
+			return s.said
+		})
 	}
-	return strings.Join(lines, "\n")
+}
+
+func (s *story) open([]string) {
+	s.route.Open(&s.state, key, &s.out)
+	for _, e := range s.out {
+		s.said = append(s.said, s.tell(e.(*fleet.RouteRun), true))
+	}
 }
 
 func (s *story) restart() {
 	var b bytes.Buffer
 	if err := gob.NewEncoder(&b).Encode(&s.state); err != nil {
-		s.t.Fatal(err)
+		s.Fail("%v", err)
 	}
 	s.state = route.State{}
 	if err := gob.NewDecoder(&b).Decode(&s.state); err != nil {
-		s.t.Fatal(err)
+		s.Fail("%v", err)
 	}
 	s.state = s.state.Clone()
 }
 
-func (s *story) moment(text string) fleet.Millis {
-	for _, layout := range []string{"15:04", "15:04:05"} {
-		if at, err := time.Parse(layout, text); err == nil {
-			return fleet.MillisOf(time.Date(2026, 11, 20, at.Hour(), at.Minute(), at.Second(), 0, time.UTC))
-		}
-	}
-	s.t.Fatalf("%q is no time", text)
-	return 0
-}
-
 func (s *story) numbers(text string) (all []float64) {
 	for _, part := range strings.Split(text, ",") {
-		v, err := strconv.ParseFloat(part, 64)
-		if err != nil {
-			s.t.Fatalf("%q is no number", part)
-		}
-		all = append(all, v)
+		all = append(all, s.Number(part))
 	}
 	return all
-}
-
-func (s *story) span(text string) fleet.Millis {
-	d, err := time.ParseDuration(text)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return fleet.Millis(d.Milliseconds())
 }
 
 func (s *story) fence(name string) fleet.FenceID {
@@ -169,6 +100,7 @@ func (s *story) fence(name string) fleet.FenceID {
 }
 
 func (s *story) plan(words []string) {
+	words = words[1:]
 	p := fleet.RoutePlan{ID: fleet.PlanID(slices.Index(s.names, words[0]) + 1), Revision: uint64(len(s.plans) + 1), Vehicle: key.Vehicle}
 	if p.ID == 0 {
 		s.names = append(s.names, words[0])
@@ -178,13 +110,13 @@ func (s *story) plan(words []string) {
 		name, value, _ := strings.Cut(word, "=")
 		switch name {
 		case "start":
-			p.Start = s.moment(value)
+			p.Start = s.Moment(value)
 		case "end":
-			p.End = s.moment(value)
+			p.End = s.Moment(value)
 		case "from":
-			p.From = s.moment(value)
+			p.From = s.Moment(value)
 		case "to":
-			p.To = s.moment(value)
+			p.To = s.Moment(value)
 		case "fence":
 			p.Fence = s.fence(value)
 		case "corridor":
@@ -196,13 +128,14 @@ func (s *story) plan(words []string) {
 			}
 			p.Corridor = fmt.Appendf(nil, `{"type":"Corridor","coordinates":[%s],"width_m":%s}`, strings.Join(line, ","), parts[len(parts)-1])
 		default:
-			s.t.Fatalf("what is %q?", word)
+			s.Fail("what is %q?", word)
 		}
 	}
 	s.plans, s.route = append(s.plans, p), nil
 }
 
 func (s *story) stop(words []string) {
+	words = words[1:]
 	p := &s.plans[len(s.plans)-1]
 	x := fleet.PlanStop{ID: words[0]}
 	for _, word := range words[1:] {
@@ -214,13 +147,13 @@ func (s *story) stop(words []string) {
 		case name == "fence":
 			x.Fence = s.fence(value)
 		case name == "from":
-			x.ArriveFrom = s.moment(value)
+			x.ArriveFrom = s.Moment(value)
 		case name == "until":
-			x.ArriveUntil = s.moment(value)
+			x.ArriveUntil = s.Moment(value)
 		case name == "stay":
-			x.Stay = s.span(value)
+			x.Stay = s.Span(value)
 		default:
-			s.t.Fatalf("what is %q?", word)
+			s.Fail("what is %q?", word)
 		}
 	}
 	p.Stops = append(p.Stops, x)
@@ -242,7 +175,7 @@ func (s *story) happen(words []string) {
 	if s.route == nil {
 		s.route = route.New(slices.Clone(s.plans))
 	}
-	at := s.moment(words[0])
+	at := s.Moment(words[0])
 	switch words[1] {
 	case "wait":
 		s.pass(at)
@@ -253,7 +186,7 @@ func (s *story) happen(words []string) {
 		v, every, speed := s.numbers(words[2]), fleet.Millis(30_000), 0.0
 		for _, word := range words[3:] {
 			if name, value, _ := strings.Cut(word, "="); name == "every" {
-				every = s.span(value)
+				every = s.Span(value)
 			} else {
 				speed = s.numbers(value)[0] * fleet.MetresPerKmh
 			}
@@ -266,8 +199,9 @@ func (s *story) happen(words []string) {
 			s.fix(at+fleet.Millis(i)*every, place, []string{"trip"})
 		}
 	default:
-		s.t.Fatalf("what is %q?", words[1])
+		s.Fail("what is %q?", words[1])
 	}
+	s.said = s.told()
 }
 
 // pass lets time come to an instant.
@@ -300,11 +234,11 @@ func (s *story) fix(at fleet.Millis, place fleet.Place, words []string) {
 			fence, when, ok := strings.Cut(value, "@")
 			m := fleet.FenceMove{Fence: s.fence(fence), What: name, At: at, Place: place}
 			if ok {
-				m.At = s.moment(when)
+				m.At = s.Moment(when)
 			}
 			in.Moves = append(in.Moves, m)
 		default:
-			s.t.Fatalf("what is %q?", word)
+			s.Fail("what is %q?", word)
 		}
 	}
 	in.Inside = s.inside
@@ -315,18 +249,18 @@ func (s *story) fix(at fleet.Millis, place fleet.Place, words []string) {
 func (s *story) told() (lines []string) {
 	for i := range s.moves {
 		m := &s.moves[i]
-		lines = append(lines, "| REACHED "+s.names[m.Plan-1]+"/"+m.Stop+" "+clock(m.At))
+		lines = append(lines, "REACHED "+s.names[m.Plan-1]+"/"+m.Stop+" "+clock(m.At))
 	}
 	for _, e := range s.out {
 		run := e.(*fleet.RouteRun)
 		if said := s.tell(run, false); said != s.last[run.ID] {
 			s.last[run.ID] = said
-			lines = append(lines, "| "+said)
+			lines = append(lines, said)
 		}
 	}
 	for _, o := range s.route.Bound(&s.state) {
 		if o.To <= s.now {
-			lines = append(lines, "|   bound: "+o.Kind+" "+o.Ref+" "+clock(o.To))
+			lines = append(lines, "  bound: "+o.Kind+" "+o.Ref+" "+clock(o.To))
 		}
 	}
 	return lines

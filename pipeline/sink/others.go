@@ -5,8 +5,6 @@ import (
 	"hash/fnv"
 	"time"
 
-	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
-
 	"github.com/motorpool/fleet"
 )
 
@@ -21,43 +19,32 @@ var boxedSignals = func() []any {
 
 // telemetryRows are the rows of telemetry.
 type telemetryRows struct {
-	accounts, vehicles []uint64
-	signals            []any
-	times              []int64
-	values             []float64
+	accounts, vehicles list[uint64]
+	signals            words
+	times              list[int64]
+	values             list[float64]
 }
 
 // Signal adds a measurement, whose value the signal must accept.
 func (b *Batch) Signal(account fleet.AccountID, vehicle fleet.VehicleID, at fleet.Millis, v fleet.SignalValue) {
 	r := &b.telemetry
-	r.accounts = append(r.accounts, uint64(account))
-	r.vehicles = append(r.vehicles, uint64(vehicle))
-	r.signals = append(r.signals, boxedSignals[v.Signal])
-	r.times = append(r.times, int64(at))
-	r.values = append(r.values, v.Value)
+	r.accounts.add(uint64(account))
+	r.vehicles.add(uint64(vehicle))
+	r.signals.add(boxedSignals[v.Signal])
+	r.times.add(int64(at))
+	r.values.add(v.Value)
 }
 
 // Signals returns how many measurements the batch has.
 func (b *Batch) Signals() int { return b.telemetry.rows() }
-
-func (r *telemetryRows) reset() {
-	r.accounts, r.vehicles, r.signals = r.accounts[:0], r.vehicles[:0], r.signals[:0]
-	r.times, r.values = r.times[:0], r.values[:0]
-}
 
 func (r *telemetryRows) rows() int { return len(r.accounts) }
 func (r *telemetryRows) insert() string {
 	return "INSERT INTO telemetry (account, vehicle, signal, time, value)"
 }
 
-func (r *telemetryRows) fill(into driver.Batch, _ Source) error {
-	f := filler{batch: into}
-	f.column(r.accounts)
-	f.column(r.vehicles)
-	f.words(r.signals)
-	f.column(r.times)
-	f.column(r.values)
-	return f.err
+func (r *telemetryRows) columns() []part {
+	return []part{&r.accounts, &r.vehicles, &r.signals, &r.times, &r.values}
 }
 
 // Letter is a report or a whole record that could not become data.
@@ -90,9 +77,7 @@ func LetterID(topic string, partition int, offset int64, index int) uint64 {
 }
 
 // letterRows are the rows of dead_letters.
-type letterRows struct {
-	letters []Letter
-}
+type letterRows struct{ letters records[Letter] }
 
 // Letter adds a dead letter.
 func (b *Batch) Letter(l Letter) { b.letters.letters = append(b.letters.letters, l) }
@@ -100,10 +85,6 @@ func (b *Batch) Letter(l Letter) { b.letters.letters = append(b.letters.letters,
 // Letters returns the batch's dead letters.
 func (b *Batch) Letters() []Letter { return b.letters.letters }
 
-func (r *letterRows) reset() {
-	clear(r.letters) // they hold on to whole records
-	r.letters = r.letters[:0]
-}
 func (r *letterRows) rows() int { return len(r.letters) }
 
 // names tells these rows from others of the same range.
@@ -125,40 +106,32 @@ func (r *letterRows) insert() string {
 		"source_index, format, payload, payload_bytes)"
 }
 
-// fill goes row by row: dead letters are few.
-func (r *letterRows) fill(into driver.Batch, source Source) error {
-	for _, l := range r.letters {
-		err := into.Append(uint64(l.Account), LetterID(source.Topic, source.Partition, l.Offset, l.Index), l.At.Time(), string(l.Reason),
-			l.Detail, l.UniqueID, source.Topic, uint16(source.Partition), uint64(l.Offset), uint32(l.Index), l.Format, string(l.Payload), uint64(l.Bytes))
-		if err != nil {
-			return err
-		}
+func (r *letterRows) columns() []part { return []part{&r.letters} }
+
+func (l Letter) values(s Source) []any {
+	return []any{
+		uint64(l.Account), LetterID(s.Topic, s.Partition, l.Offset, l.Index), l.At.Time(), string(l.Reason), l.Detail, l.UniqueID,
+		s.Topic, uint16(s.Partition), uint64(l.Offset), uint32(l.Index), l.Format, string(l.Payload), uint64(l.Bytes),
 	}
-	return nil
 }
 
 // apartRows are the rows of unregistered_reports.
 type apartRows struct {
-	uniqueIDs, runs, reports []string
-	times                    []int64
-	offsets                  []uint64
-	indexes                  []uint32
+	uniqueIDs, runs, reports list[string]
+	times                    list[int64]
+	offsets                  list[uint64]
+	indexes                  list[uint32]
 }
 
 // Apart adds a report of an unknown device, in the native JSON.
 func (b *Batch) Apart(uniqueID string, at fleet.Millis, offset int64, index int, run string, report []byte) {
 	r := &b.apart
-	r.uniqueIDs = append(r.uniqueIDs, uniqueID)
-	r.runs = append(r.runs, run)
-	r.reports = append(r.reports, string(report))
-	r.times = append(r.times, int64(at))
-	r.offsets = append(r.offsets, uint64(offset))
-	r.indexes = append(r.indexes, uint32(index))
-}
-
-func (r *apartRows) reset() {
-	r.uniqueIDs, r.runs, r.reports = r.uniqueIDs[:0], r.runs[:0], r.reports[:0]
-	r.times, r.offsets, r.indexes = r.times[:0], r.offsets[:0], r.indexes[:0]
+	r.uniqueIDs.add(uniqueID)
+	r.runs.add(run)
+	r.reports.add(string(report))
+	r.times.add(int64(at))
+	r.offsets.add(uint64(offset))
+	r.indexes.add(uint32(index))
 }
 
 func (r *apartRows) rows() int { return len(r.uniqueIDs) }
@@ -178,17 +151,8 @@ func (r *apartRows) insert() string {
 	return "INSERT INTO unregistered_reports (unique_id, at, source_topic, source_partition, source_offset, source_index, run, report)"
 }
 
-func (r *apartRows) fill(into driver.Batch, source Source) error {
-	f := filler{batch: into}
-	f.column(r.uniqueIDs)
-	f.column(r.times)
-	f.constant(source.Topic, len(r.uniqueIDs))
-	f.constant(uint16(source.Partition), len(r.uniqueIDs))
-	f.column(r.offsets)
-	f.column(r.indexes)
-	f.column(r.runs)
-	f.column(r.reports)
-	return f.err
+func (r *apartRows) columns() []part {
+	return []part{&r.uniqueIDs, &r.times, origin{}, &r.offsets, &r.indexes, &r.runs, &r.reports}
 }
 
 // Outcome is what became of the reports of one account and run in a batch: Read = Stored + the sum of Refused.
@@ -212,36 +176,30 @@ type DeviceOutcome struct {
 	Count   uint32
 }
 
-// outcomeRows are the rows of ingest_outcomes.
-type outcomeRows struct {
-	outcomes []Outcome
-}
+// outcomeRows are the rows of ingest_outcomes, one for each account and run of the batch.
+type outcomeRows struct{ outcomes records[Outcome] }
 
 // Outcome adds a count.
 func (b *Batch) Outcome(o Outcome) { b.outcomes.outcomes = append(b.outcomes.outcomes, o) }
 
-func (r *outcomeRows) reset()    { r.outcomes = r.outcomes[:0] }
 func (r *outcomeRows) rows() int { return len(r.outcomes) }
 func (r *outcomeRows) insert() string {
 	return "INSERT INTO ingest_outcomes (account, run, topic, partition, first_offset, last_offset, at, read, stored, signals, refused, " +
 		"outcome_devices, outcome_quarters, outcome_names, outcome_counts)"
 }
 
-// fill goes row by row: there is one for each account and run of the batch.
-func (r *outcomeRows) fill(into driver.Batch, source Source) error {
-	for _, o := range r.outcomes {
-		devices, quarters := make([]uint64, len(o.Devices)), make([]time.Time, len(o.Devices))
-		names, counts := make([]string, len(o.Devices)), make([]uint32, len(o.Devices))
-		for i, d := range o.Devices {
-			devices[i], quarters[i], names[i], counts[i] = uint64(d.Device), d.Quarter.Time(), d.Outcome, d.Count
-		}
-		err := into.Append(uint64(o.Account), o.Run, source.Topic, uint16(source.Partition), uint64(o.First), uint64(o.Last), o.At.Time(),
-			o.Read, o.Stored, o.Signals, o.Refused, devices, quarters, names, counts)
-		if err != nil {
-			return err
-		}
+func (r *outcomeRows) columns() []part { return []part{&r.outcomes} }
+
+func (o Outcome) values(s Source) []any {
+	devices, quarters := make([]uint64, len(o.Devices)), make([]time.Time, len(o.Devices))
+	names, counts := make([]string, len(o.Devices)), make([]uint32, len(o.Devices))
+	for i, d := range o.Devices {
+		devices[i], quarters[i], names[i], counts[i] = uint64(d.Device), d.Quarter.Time(), d.Outcome, d.Count
 	}
-	return nil
+	return []any{
+		uint64(o.Account), o.Run, s.Topic, uint16(s.Partition), uint64(o.First), uint64(o.Last), o.At.Time(),
+		o.Read, o.Stored, o.Signals, o.Refused, devices, quarters, names, counts,
+	}
 }
 
 // Mileage is what vehicle_mileage keeps of a vehicle.
@@ -254,23 +212,20 @@ type Mileage struct {
 
 // mileageRows are the rows of vehicle_mileage.
 type mileageRows struct {
-	accounts, vehicles []uint64
-	times              []int64
-	raw, base, before  []uint32
+	accounts, vehicles list[uint64]
+	times              list[int64]
+	raw, base, before  list[uint32]
 }
 
 // Mileage adds how far a vehicle has gone after the batch.
 func (b *Batch) Mileage(m Mileage) {
 	r := &b.mileages
-	r.accounts = append(r.accounts, uint64(m.Account))
-	r.vehicles = append(r.vehicles, uint64(m.Vehicle))
-	r.times = append(r.times, int64(m.Time))
-	r.raw, r.base, r.before = append(r.raw, m.Raw), append(r.base, m.Base), append(r.before, m.Before)
-}
-
-func (r *mileageRows) reset() {
-	r.accounts, r.vehicles, r.times = r.accounts[:0], r.vehicles[:0], r.times[:0]
-	r.raw, r.base, r.before = r.raw[:0], r.base[:0], r.before[:0]
+	r.accounts.add(uint64(m.Account))
+	r.vehicles.add(uint64(m.Vehicle))
+	r.times.add(int64(m.Time))
+	r.raw.add(m.Raw)
+	r.base.add(m.Base)
+	r.before.add(m.Before)
 }
 
 func (r *mileageRows) rows() int { return len(r.accounts) }
@@ -278,13 +233,6 @@ func (r *mileageRows) insert() string {
 	return "INSERT INTO vehicle_mileage (account, vehicle, time, raw_m, base_m, before_m)"
 }
 
-func (r *mileageRows) fill(into driver.Batch, _ Source) error {
-	f := filler{batch: into}
-	f.column(r.accounts)
-	f.column(r.vehicles)
-	f.column(r.times)
-	f.column(r.raw)
-	f.column(r.base)
-	f.column(r.before)
-	return f.err
+func (r *mileageRows) columns() []part {
+	return []part{&r.accounts, &r.vehicles, &r.times, &r.raw, &r.base, &r.before}
 }

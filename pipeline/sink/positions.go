@@ -1,99 +1,57 @@
 package sink
 
-import (
-	"math"
+import "github.com/motorpool/fleet"
 
-	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
-
-	"github.com/motorpool/fleet"
-)
-
-// fixColumns are the columns that a position and a vehicle's state have in common, in stored units.
+// fixColumns are the columns that a position and a vehicle's state have in common.
 type fixColumns struct {
-	accounts, vehicles, devices, cells []uint64
-	fixTimes, deviceTimes, received    []int64
-	lats, lngs                         []int32
+	accounts, vehicles, devices, cells list[uint64]
+	fixTimes, deviceTimes, received    list[int64]
+	lats, lngs                         list[int32]
 	altitudes                          optional[int32]
 	speeds, courses                    optional[uint16]
 	accuracies, odometers              optional[uint32]
 	satellites                         optional[uint8]
-	ignitions, motions                 []int8
-	alarms                             []string
-	flags                              []uint32
-	offsets                            []uint64
-}
-
-func (c *fixColumns) reset() {
-	c.accounts, c.vehicles, c.devices, c.cells = c.accounts[:0], c.vehicles[:0], c.devices[:0], c.cells[:0]
-	c.fixTimes, c.deviceTimes, c.received = c.fixTimes[:0], c.deviceTimes[:0], c.received[:0]
-	c.lats, c.lngs = c.lats[:0], c.lngs[:0]
-	c.altitudes.reset()
-	c.speeds.reset()
-	c.courses.reset()
-	c.accuracies.reset()
-	c.odometers.reset()
-	c.satellites.reset()
-	c.ignitions, c.motions, c.alarms = c.ignitions[:0], c.motions[:0], c.alarms[:0]
-	c.flags, c.offsets = c.flags[:0], c.offsets[:0]
+	ignitions, motions                 list[int8]
+	alarms                             list[string]
+	flags                              list[uint32]
+	offsets                            list[uint64]
 }
 
 func (c *fixColumns) add(p *fleet.Position, offset int64) {
-	c.accounts = append(c.accounts, uint64(p.Account))
-	c.vehicles = append(c.vehicles, uint64(p.Vehicle))
-	c.devices = append(c.devices, uint64(p.Device))
-	c.cells = append(c.cells, uint64(p.Cell))
-	c.fixTimes = append(c.fixTimes, int64(p.FixTime))
-	c.deviceTimes = append(c.deviceTimes, int64(p.DeviceTime))
-	c.received = append(c.received, int64(p.ReceivedTime))
-	c.lats = append(c.lats, coordinate(p.Lat))
-	c.lngs = append(c.lngs, coordinate(p.Lng))
-	altitude, ok := scaled(p.Altitude, 10, math.MinInt32, math.MaxInt32)
-	c.altitudes.add(int32(altitude), ok)
-	speed, ok := scaled(p.Speed, 100, 0, math.MaxUint16)
-	c.speeds.add(uint16(speed), ok)
-	course, ok := scaled(p.Course, 100, 0, math.MaxUint16)
-	c.courses.add(uint16(course), ok)
-	accuracy, ok := scaled(p.Accuracy, 10, 0, math.MaxUint32)
-	c.accuracies.add(uint32(accuracy), ok)
-	odometer, ok := scaled(p.Odometer, 1, 0, math.MaxUint32)
-	c.odometers.add(uint32(odometer), ok)
-	c.satellites.add(uint8(max(p.Satellites, 0)), p.Satellites >= 0)
-	c.ignitions = append(c.ignitions, int8(p.Ignition))
-	c.motions = append(c.motions, int8(p.Motion))
-	c.alarms = append(c.alarms, p.Alarm)
-	c.flags = append(c.flags, uint32(p.Flags))
-	c.offsets = append(c.offsets, uint64(offset))
+	s := p.Stored()
+	c.accounts.add(uint64(p.Account))
+	c.vehicles.add(uint64(p.Vehicle))
+	c.devices.add(uint64(s.Device))
+	c.fixTimes.add(int64(s.FixTime))
+	c.deviceTimes.add(int64(s.DeviceTime))
+	c.received.add(int64(s.ReceivedTime))
+	c.lats.add(s.Lat)
+	c.lngs.add(s.Lng)
+	c.altitudes.add(s.Altitude, s.Altitude != fleet.NoAltitude)
+	c.speeds.add(uint16(s.Speed), s.Speed >= 0)
+	c.courses.add(uint16(s.Course), s.Course >= 0)
+	c.accuracies.add(uint32(s.Accuracy), s.Accuracy >= 0)
+	c.odometers.add(uint32(s.Odometer), s.Odometer >= 0)
+	c.satellites.add(uint8(s.Satellites), s.Satellites >= 0)
+	c.ignitions.add(int8(s.Ignition))
+	c.motions.add(int8(s.Motion))
+	c.alarms.add(s.Alarm)
+	c.cells.add(uint64(s.Cell))
+	c.flags.add(uint32(s.Flags))
+	c.offsets.add(uint64(offset))
 }
 
-// coordinate returns degrees in steps of fleet.CoordinateUnit.
-func coordinate(deg float64) int32 { return int32(math.Round(deg * 1e7)) }
+func (c *fixColumns) rows() int { return len(c.accounts) }
 
-const fixColumnNames = "account, vehicle, device, cell, fix_time, device_time, received_at, lat7, lng7, altitude_dm, speed_cms, " +
-	"course_cdeg, accuracy_dm, odometer_m, satellites, ignition, motion, alarm, flags, source_offset, source_topic, source_partition"
+const fixColumnNames = "account, vehicle, " + fleet.StoredColumns + ", source_offset, source_topic, source_partition"
 
-func (c *fixColumns) fill(f *filler, source Source) {
-	f.column(c.accounts)
-	f.column(c.vehicles)
-	f.column(c.devices)
-	f.column(c.cells)
-	f.column(c.fixTimes)
-	f.column(c.deviceTimes)
-	f.column(c.received)
-	f.column(c.lats)
-	f.column(c.lngs)
-	f.column(c.altitudes.pointers())
-	f.column(c.speeds.pointers())
-	f.column(c.courses.pointers())
-	f.column(c.accuracies.pointers())
-	f.column(c.odometers.pointers())
-	f.column(c.satellites.pointers())
-	f.column(c.ignitions)
-	f.column(c.motions)
-	f.column(c.alarms)
-	f.column(c.flags)
-	f.column(c.offsets)
-	f.constant(source.Topic, len(c.accounts))
-	f.constant(uint16(source.Partition), len(c.accounts))
+// columns are those of fixColumnNames.
+func (c *fixColumns) columns() []part {
+	return []part{
+		&c.accounts, &c.vehicles, &c.devices, &c.fixTimes, &c.deviceTimes, &c.received, &c.lats, &c.lngs, &c.altitudes,
+		&c.speeds, &c.courses, &c.accuracies, &c.odometers, &c.satellites, &c.ignitions, &c.motions, &c.alarms, &c.cells,
+		&c.flags, &c.offsets, origin{},
+	}
 }
 
 // positionRows are the rows of positions.
@@ -105,14 +63,7 @@ func (b *Batch) Position(p *fleet.Position, offset int64) { b.positions.add(p, o
 // Positions returns how many positions the batch has.
 func (b *Batch) Positions() int { return b.positions.rows() }
 
-func (r *positionRows) rows() int      { return len(r.accounts) }
 func (r *positionRows) insert() string { return "INSERT INTO positions (" + fixColumnNames + ")" }
-
-func (r *positionRows) fill(into driver.Batch, source Source) error {
-	f := filler{batch: into}
-	r.fixColumns.fill(&f, source)
-	return f.err
-}
 
 // State is what vehicle_state keeps of a vehicle.
 type State struct {
@@ -127,73 +78,47 @@ type State struct {
 // stateRows are the rows of vehicle_state.
 type stateRows struct {
 	fixColumns
-	versions       []uint64
-	newest         []int64
+	versions       list[uint64]
+	newest         list[int64]
 	candidateTimes optional[int64]
-	candidateLats  []int32
-	candidateLngs  []int32
+	candidateLats  list[int32]
+	candidateLngs  list[int32]
 	wheels         wheelColumns
 }
 
 // wheelColumns are the columns of fleet.Wheels, for as much of it as the classifier asks.
 type wheelColumns struct {
-	goes, same, mute []int64
-	speeds, ways     []float64
+	goes, same, mute list[int64]
+	speeds, ways     list[float64]
 }
 
 func (c *wheelColumns) add(w *fleet.Wheels) {
-	c.goes, c.same, c.mute = append(c.goes, int64(w.Goes)), append(c.same, int64(w.Same)), append(c.mute, int64(w.Mute))
-	c.speeds, c.ways = append(c.speeds, w.Speed), append(c.ways, w.Way)
-}
-
-func (c *wheelColumns) reset() {
-	c.goes, c.same, c.mute = c.goes[:0], c.same[:0], c.mute[:0]
-	c.speeds, c.ways = c.speeds[:0], c.ways[:0]
-}
-
-func (c *wheelColumns) fill(f *filler) {
-	f.column(c.goes)
-	f.column(c.same)
-	f.column(c.speeds)
-	f.column(c.ways)
-	f.column(c.mute)
+	c.goes.add(int64(w.Goes))
+	c.same.add(int64(w.Same))
+	c.mute.add(int64(w.Mute))
+	c.speeds.add(w.Speed)
+	c.ways.add(w.Way)
 }
 
 // State adds where a vehicle stands after the batch; offset is that of the batch's last record.
 func (b *Batch) State(s *State, offset int64) {
 	r := &b.states
 	r.add(&s.Last, offset)
-	r.versions = append(r.versions, uint64(s.Newest))
-	r.newest = append(r.newest, int64(s.Newest))
+	r.versions.add(uint64(s.Newest))
+	r.newest.add(int64(s.Newest))
 	r.candidateTimes.add(int64(s.CandidateTime), s.CandidateTime != 0)
-	r.candidateLats = append(r.candidateLats, coordinate(s.CandidateLat))
-	r.candidateLngs = append(r.candidateLngs, coordinate(s.CandidateLng))
+	r.candidateLats.add(fleet.StoredCoordinate(s.CandidateLat))
+	r.candidateLngs.add(fleet.StoredCoordinate(s.CandidateLng))
 	r.wheels.add(&s.Wheels)
 }
-
-func (r *stateRows) reset() {
-	r.fixColumns.reset()
-	r.versions, r.newest = r.versions[:0], r.newest[:0]
-	r.candidateTimes.reset()
-	r.candidateLats, r.candidateLngs = r.candidateLats[:0], r.candidateLngs[:0]
-	r.wheels.reset()
-}
-
-func (r *stateRows) rows() int { return len(r.accounts) }
 
 func (r *stateRows) insert() string {
 	return "INSERT INTO vehicle_state (" + fixColumnNames + ", version, newest_time, candidate_time, candidate_lat7, candidate_lng7, " +
 		"still_goes_ms, still_same_ms, still_speed_mps, still_way_m, still_mute_ms)"
 }
 
-func (r *stateRows) fill(into driver.Batch, source Source) error {
-	f := filler{batch: into}
-	r.fixColumns.fill(&f, source)
-	f.column(r.versions)
-	f.column(r.newest)
-	f.column(r.candidateTimes.pointers())
-	f.column(r.candidateLats)
-	f.column(r.candidateLngs)
-	r.wheels.fill(&f)
-	return f.err
+func (r *stateRows) columns() []part {
+	w := &r.wheels
+	return append(r.fixColumns.columns(), &r.versions, &r.newest, &r.candidateTimes, &r.candidateLats, &r.candidateLngs,
+		&w.goes, &w.same, &w.speeds, &w.ways, &w.mute)
 }

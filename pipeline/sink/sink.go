@@ -27,7 +27,6 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
-	"math"
 	"strconv"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -66,26 +65,20 @@ func NewBatch(db driver.Conn, topic string, partition int) *Batch {
 	return &Batch{db: db, source: Source{Topic: topic, Partition: partition}}
 }
 
-// Reset empties the batch and keeps its memory.
-func (b *Batch) Reset() {
-	b.apart.reset()
-	b.letters.reset()
-	b.positions.reset()
-	b.telemetry.reset()
-	b.heard.reset()
-	b.heardHours.reset()
-	b.tags.reset()
-	b.outcomes.reset()
-	b.mileages.reset()
-	b.states.reset()
+// tables are the rows of all tables.
+func (b *Batch) tables() []table {
+	return []table{
+		&b.apart, &b.letters, &b.positions, &b.telemetry, &b.heard, &b.heardHours, &b.tags, &b.outcomes, &b.mileages, &b.states,
+	}
 }
 
-// table is the rows of one table in columns.
-type table interface {
-	rows() int
-	insert() string                              // INSERT INTO … (columns)
-	fill(into driver.Batch, source Source) error // append the columns in the order of insert
-	keys(source Source) keys
+// Reset empties the batch and keeps its memory.
+func (b *Batch) Reset() {
+	for _, t := range b.tables() {
+		for _, c := range t.columns() {
+			c.reset()
+		}
+	}
 }
 
 // Flush inserts the rows, all but where the vehicles stand now, and returns when they are stored. After an error, flush
@@ -151,74 +144,9 @@ func (b *Batch) sendUnder(ctx context.Context, token string, t table) error {
 	if err != nil {
 		return err
 	}
-	if err := t.fill(batch, b.source); err != nil {
+	if err := fill(batch, t, b.source); err != nil {
 		_ = batch.Abort()
 		return err
 	}
 	return batch.Send()
-}
-
-// filler appends columns in order and remembers the first error.
-type filler struct {
-	batch driver.Batch
-	next  int
-	err   error
-}
-
-func (f *filler) column(values any) {
-	if f.err == nil {
-		f.err = f.batch.Column(f.next).Append(values)
-	}
-	f.next++
-}
-
-// constant fills a column with one value.
-func (f *filler) constant(value any, rows int) {
-	column := f.batch.Column(f.next)
-	for i := 0; i < rows && f.err == nil; i++ {
-		f.err = column.AppendRow(value)
-	}
-	f.next++
-}
-
-// words fills a column of low cardinality. Its values are boxed already, so that nothing is allocated for a row.
-func (f *filler) words(values []any) {
-	column := f.batch.Column(f.next)
-	for i := 0; i < len(values) && f.err == nil; i++ {
-		f.err = column.AppendRow(values[i])
-	}
-	f.next++
-}
-
-// optional is a column of numbers of which some are absent.
-type optional[T any] struct {
-	values []T
-	absent []bool
-	refs   []*T // made when the column is sent: until then values may move
-}
-
-func (o *optional[T]) add(v T, ok bool) {
-	o.values, o.absent = append(o.values, v), append(o.absent, !ok)
-}
-
-func (o *optional[T]) reset() { o.values, o.absent = o.values[:0], o.absent[:0] }
-
-func (o *optional[T]) pointers() []*T {
-	o.refs = o.refs[:0]
-	for i := range o.values {
-		if o.absent[i] {
-			o.refs = append(o.refs, nil)
-		} else {
-			o.refs = append(o.refs, &o.values[i])
-		}
-	}
-	return o.refs
-}
-
-// scaled returns v times the scale as a whole number within [low, high], and false for NaN.
-func scaled(v, scale, low, high float64) (float64, bool) {
-	if math.IsNaN(v) {
-		return 0, false
-	}
-	return math.Round(max(low, min(high, v*scale))), true
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/pipeline/fix"
 	"github.com/motorpool/fleet/pipeline/recording"
+	"github.com/motorpool/fleet/pipeline/scenario"
 	"github.com/motorpool/fleet/pipeline/trip"
 )
 
@@ -240,7 +241,7 @@ func TestTripsAgainstAnIndependentComputation(t *testing.T) {
 	}
 	parts[1], parts[3] = table.String(), list.String()
 	if got := strings.Join(parts, mark); got != string(text) {
-		if !*update {
+		if !scenario.Update() {
 			t.Fatalf("the tables in %s are not what comes out now; run make compare and explain the difference\n%s\n%s", readme, parts[1], parts[3])
 		}
 		if err := os.WriteFile(readme, []byte(got), 0o644); err != nil {

@@ -1,22 +1,18 @@
 package trip_test
 
 import (
-	"flag"
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/pipeline/scenario"
 	"github.com/motorpool/fleet/pipeline/trip"
 )
-
-var update = flag.Bool("update", false, "write what the code does into testdata; review the difference")
 
 var vehicle = fleet.VehicleKey{Account: 7, Vehicle: 42}
 
@@ -34,42 +30,30 @@ var vehicle = fleet.VehicleKey{Account: 7, Vehicle: 42}
 //
 // Fixes may have speed= (km/h; drive and stand give their own, unless it is given), nospeed, ignition=on|off, motion=on|off, accuracy=,
 // odometer= (m at the first fix, which then grows by what is driven) and device=.
+//
+// A comment begins a new story.
 func TestScenarios(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txt")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no scenarios: %v", err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
+	scenario.Run(t, func(p *scenario.Story) string {
+		s := newStory(p)
+		commands := scenario.Commands{"set": s.set, "": s.happen, "#": func(words []string) {
+			if len(words) > 1 {
+				*s = *newStory(p)
 			}
-			got := play(t, string(text))
-			if got == string(text) {
-				return
+		}}
+		return p.Below("> ", commands, func(step func()) (told []string) {
+			s.out = nil
+			step()
+			for _, e := range s.out {
+				told = append(told, describe(e))
 			}
-			if *update {
-				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			want, have := strings.Split(string(text), "\n"), strings.Split(got, "\n")
-			for i := range min(len(want), len(have)) {
-				if want[i] != have[i] {
-					t.Errorf("%s:%d\n want %s\n got  %s", file, i+1, want[i], have[i])
-				}
-			}
-			t.Errorf("%s: %d lines, want %d", file, len(have), len(want))
+			return told
 		})
-	}
+	})
 }
-
-const day = "2026-11-20"
 
 // story is one vehicle's day as it is played.
 type story struct {
+	*scenario.Story
 	config   trip.Config
 	state    trip.State
 	out      fleet.Entities
@@ -78,124 +62,63 @@ type story struct {
 	random   *rand.Rand
 }
 
-func newStory() *story {
-	return &story{config: trip.DefaultConfig(), odometer: math.NaN(), random: rand.New(rand.NewPCG(1, 2))}
+func newStory(s *scenario.Story) *story {
+	return &story{Story: s, config: trip.DefaultConfig(), odometer: math.NaN(), random: rand.New(rand.NewPCG(1, 2))}
 }
 
-// play returns the text with what the detector says in place of what the lines after > say. An empty comment line begins
-// a new story.
-func play(t *testing.T, text string) string {
-	s := newStory()
-	var lines []string
-	for i, line := range strings.Split(text, "\n") {
-		if strings.HasPrefix(line, ">") {
-			continue
-		}
-		lines = append(lines, line)
-		if strings.HasPrefix(line, "# ") {
-			s = newStory()
-		}
-		if line == "" || strings.HasPrefix(line, "#") {
-			continue
-		}
-		s.out = nil
-		if err := s.happen(strings.Fields(line)); err != nil {
-			t.Fatalf("line %d: %v", i+1, err)
-		}
-		for _, e := range s.out {
-			lines = append(lines, "> "+describe(e))
-		}
-	}
-	return strings.Join(lines, "\n")
-}
-
-func (s *story) happen(words []string) error {
-	if words[0] == "set" {
-		return s.set(words[1:])
-	}
+func (s *story) happen(words []string) {
 	if len(words) < 2 {
-		return fmt.Errorf("%v: want a time and what happens", words)
+		s.Fail("want a time and what happens")
 	}
-	date, clock := day, words[0]
-	if before, after, ok := strings.Cut(clock, "T"); ok {
-		date, clock = before, after
-	}
-	at, err := time.Parse("2006-01-02 15:04:05", date+" "+clock)
-	if err != nil {
-		return err
-	}
-	now := fleet.MillisOf(at)
+	now := s.Moment(words[0])
 	switch words[1] {
 	case "wait":
 		s.config.Advance(&s.state, vehicle, now, &s.out)
-		return nil
 	case "show":
 		s.config.Advance(&s.state, vehicle, now, &s.out)
 		s.config.Open(&s.state, vehicle, &s.out)
-		return nil
 	case "signal":
 		for _, word := range words[2:] {
 			name, value, _ := strings.Cut(word, "=")
 			signal, ok := fleet.SignalNamed(name)
-			number, err := strconv.ParseFloat(value, 64)
-			if !ok || err != nil {
-				return fmt.Errorf("%s is no signal with a value", word)
+			if !ok {
+				s.Fail("%s is no signal", name)
 			}
-			s.config.Signal(&s.state, vehicle, now, fleet.SignalValue{Signal: signal, Value: number}, &s.out)
+			s.config.Signal(&s.state, vehicle, now, fleet.SignalValue{Signal: signal, Value: s.Number(value)}, &s.out)
 		}
-		return nil
 	case "fix":
-		p, _, err := s.parse(words[4:])
-		if err != nil {
-			return err
-		}
-		east, err := strconv.ParseFloat(words[2], 64)
-		if err != nil {
-			return err
-		}
-		north, err := strconv.ParseFloat(words[3], 64)
-		if err != nil {
-			return err
-		}
-		s.east = east
-		s.fix(now, &p, north)
-		return nil
-	case "drive", "stand":
-		span, err := time.ParseDuration(words[2])
-		if err != nil {
-			return err
-		}
-		speed, rest := 0.0, words[3:]
-		if words[1] == "drive" {
-			if speed, err = strconv.ParseFloat(words[3], 64); err != nil {
-				return err
-			}
-			rest = words[4:]
-		}
-		p, opts, err := s.parse(rest)
-		if err != nil {
-			return err
-		}
-		if !opts.noSpeed && math.IsNaN(p.Speed) {
-			p.Speed = speed * fleet.MetresPerKmh
-		}
-		renewed := s.east
-		for passed := time.Duration(0); passed < span; passed += opts.every {
-			here := s.east
-			north := opts.drift * s.random.NormFloat64()
-			s.east += opts.drift * s.random.NormFloat64()
-			if opts.renew != 0 && passed%opts.renew != 0 {
-				s.east = renewed
-			}
-			renewed = s.east
-			s.fix(now.Add(passed), &p, north)
-			step := speed * fleet.MetresPerKmh * opts.every.Seconds()
-			s.east = here + step
-			s.odometer += step
-		}
-		return nil
+		p, _ := s.parse(words[4:])
+		s.east = s.Number(words[2])
+		s.fix(now, &p, s.Number(words[3]))
+	case "drive":
+		s.drive(now, s.Span(words[2]), s.Number(words[3]), words[4:])
+	case "stand":
+		s.drive(now, s.Span(words[2]), 0, words[3:])
+	default:
+		s.Fail("nobody knows how to %q", words[1])
 	}
-	return fmt.Errorf("nobody knows how to %q", words[1])
+}
+
+// drive goes east for a time at a speed in km/h.
+func (s *story) drive(now, span fleet.Millis, speed float64, words []string) {
+	p, opts := s.parse(words)
+	if !opts.noSpeed && math.IsNaN(p.Speed) {
+		p.Speed = speed * fleet.MetresPerKmh
+	}
+	renewed := s.east
+	for passed := fleet.Millis(0); passed < span; passed += opts.every {
+		here := s.east
+		north := opts.drift * s.random.NormFloat64()
+		s.east += opts.drift * s.random.NormFloat64()
+		if opts.renew != 0 && passed%opts.renew != 0 {
+			s.east = renewed
+		}
+		renewed = s.east
+		s.fix(now+passed, &p, north)
+		step := speed * fleet.MetresPerKmh * (float64(opts.every) / 1000)
+		s.east = here + step
+		s.odometer += step
+	}
 }
 
 func (s *story) fix(at fleet.Millis, p *fleet.Position, north float64) {
@@ -206,53 +129,49 @@ func (s *story) fix(at fleet.Millis, p *fleet.Position, north float64) {
 }
 
 type options struct {
-	every   time.Duration
-	renew   time.Duration
+	every   fleet.Millis
+	renew   fleet.Millis
 	drift   float64
 	noSpeed bool
 }
 
-func (s *story) parse(words []string) (p fleet.Position, o options, err error) {
+func (s *story) parse(words []string) (p fleet.Position, o options) {
 	nan := math.NaN()
 	p = fleet.Position{Device: 1, Speed: nan, Course: nan, Accuracy: nan, Altitude: nan, Odometer: nan, Satellites: -1}
-	o.every = 30 * time.Second
+	o.every = 30_000
 	for _, word := range words {
 		name, value, _ := strings.Cut(word, "=")
-		number, notNumber := strconv.ParseFloat(value, 64)
 		switch name {
 		case "every":
-			o.every, notNumber = time.ParseDuration(value)
+			o.every = s.Span(value)
 		case "renew":
-			o.renew, notNumber = time.ParseDuration(value)
+			o.renew = s.Span(value)
 		case "nospeed":
-			o.noSpeed, notNumber = true, nil
+			o.noSpeed = true
 		case "drift":
-			o.drift = number
+			o.drift = s.Number(value)
 		case "speed":
-			p.Speed = number * fleet.MetresPerKmh
+			p.Speed = s.Number(value) * fleet.MetresPerKmh
 		case "accuracy":
-			p.Accuracy = number
+			p.Accuracy = s.Number(value)
 		case "odometer":
-			s.odometer = number
+			s.odometer = s.Number(value)
 		case "device":
-			p.Device = fleet.DeviceID(number)
+			p.Device = fleet.DeviceID(s.Number(value))
 		case "ignition":
-			p.Ignition, notNumber = fleet.TriOf(value == "on"), nil
+			p.Ignition = fleet.TriOf(value == "on")
 		case "motion":
-			p.Motion, notNumber = fleet.TriOf(value == "on"), nil
+			p.Motion = fleet.TriOf(value == "on")
 		default:
-			return p, o, fmt.Errorf("unknown word %q", word)
-		}
-		if notNumber != nil {
-			return p, o, fmt.Errorf("%s: %w", word, notNumber)
+			s.Fail("unknown word %q", word)
 		}
 	}
-	return p, o, nil
+	return p, o
 }
 
-func (s *story) set(words []string) error {
+func (s *story) set(words []string) {
 	var settings fleet.TripSettings
-	for _, word := range words {
+	for _, word := range words[1:] {
 		name, value, _ := strings.Cut(word, "=")
 		seconds, _ := strconv.ParseInt(value, 10, 64)
 		span := fleet.Millis(seconds * 1000)
@@ -267,11 +186,13 @@ func (s *story) set(words []string) error {
 		case "split":
 			settings.Split = &span
 		default:
-			return fmt.Errorf("unknown setting %q", word)
+			s.Fail("unknown setting %q", word)
 		}
 	}
 	s.config = s.config.With(settings)
-	return s.config.Validate()
+	if err := s.config.Validate(); err != nil {
+		s.Fail("%v", err)
+	}
 }
 
 // describe writes what a fleet manager would want to read.
@@ -326,7 +247,7 @@ func describe(e fleet.Entity) string {
 }
 
 func hour(m fleet.Millis) string {
-	if t := m.Time(); t.Format(time.DateOnly) != day {
+	if t := m.Time(); t.Format(time.DateOnly) != scenario.Date {
 		return t.Format("2006-01-02T15:04:05")
 	}
 	return m.Time().Format("15:04:05")

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/pipeline/scenario"
 	"github.com/motorpool/fleet/pipeline/trip"
 )
 
@@ -414,12 +415,10 @@ func TestAParkedVehicleGoesNowhere(t *testing.T) {
 }
 
 func TestMotionTellsWhatGoesOn(t *testing.T) {
-	s := newStory()
+	s := newStory(&scenario.Story{T: t})
 	must := func(words ...string) fleet.Motion {
 		t.Helper()
-		if err := s.happen(words); err != nil {
-			t.Fatal(err)
-		}
+		s.happen(words)
 		return s.state.Motion()
 	}
 	if m := s.state.Motion(); m != (fleet.Motion{}) {

@@ -10,6 +10,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/uber/h3-go/v4"
+
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/query/area"
 )
@@ -278,7 +280,7 @@ func TestCoverLosesNothing(t *testing.T) {
 
 func TestCoverOfOneResolution(t *testing.T) {
 	s := parse(t, `{"type":"Circle","center":[2.3522,48.8566],"radius_m":5000}`)
-	interior, boundary, err := area.Cover(s, 9)
+	interior, boundary, err := cover(s, 9)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -303,4 +305,22 @@ func TestCoverOfOneResolution(t *testing.T) {
 		t.Errorf("the spans hold %d of %d cells", held, len(interior))
 	}
 	t.Logf("%d cells as %d, %d boundary, %d nearby", len(interior), len(compact.Interior), len(boundary), len(compact.Nearby))
+}
+
+// cover is Compact with cells of one resolution only, and without those nearby.
+func cover(s area.Shape, resolution int) (interior, boundary []fleet.Cell, err error) {
+	c, err := area.Compact(s, resolution, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, cell := range c.Interior {
+		children, err := h3.Cell(cell).Children(resolution)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, child := range children {
+			interior = append(interior, fleet.Cell(child))
+		}
+	}
+	return interior, c.Boundary, nil
 }

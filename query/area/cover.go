@@ -64,26 +64,6 @@ func Compact(s Shape, resolution, limit int) (Covering, error) {
 	return out, nil
 }
 
-// Cover is Compact with cells of one resolution only, and without those nearby. The number of cells grows with the area:
-// at resolution 9 there are ten to the square kilometre.
-func Cover(s Shape, resolution int) (interior, boundary []fleet.Cell, err error) {
-	c, err := Compact(s, resolution, 0)
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, cell := range c.Interior {
-		children, err := h3.Cell(cell).Children(resolution)
-		if err != nil {
-			return nil, nil, fmt.Errorf("cover at resolution %d: %w", resolution, err)
-		}
-		for _, child := range children {
-			interior = append(interior, fleet.Cell(child))
-		}
-	}
-	slices.Sort(interior)
-	return interior, c.Boundary, nil
-}
-
 // Span returns the first and last number that a descendant of a cell at a finer resolution can have, the cell's own if
 // the resolution is its own. Every cell number of that resolution between them is a descendant.
 func Span(c fleet.Cell, resolution int) (first, last fleet.Cell) {

@@ -1,22 +1,16 @@
 package pair_test
 
 import (
-	"flag"
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
-	"strconv"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/pipeline/scenario"
 	"github.com/motorpool/fleet/query/pair"
 )
-
-var update = flag.Bool("update", false, "write what the code does into testdata; review the difference")
 
 // TestScenarios answers what the stories in testdata ask. What stands behind "|" is the answer to the line above it.
 //
@@ -24,69 +18,34 @@ var update = flag.Bool("update", false, "write what the code does into testdata;
 //	near METRES [D]      when were they within so many metres, for as long as D at least
 //	apart METRES [D]     when were they farther than that
 func TestScenarios(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txt")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no scenarios: %v", err)
-	}
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := play(t, string(text))
-		if *update {
-			if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		} else if got != string(text) {
-			t.Errorf("%s:\n%s", file, got)
-		}
-	}
-}
-
-func play(t *testing.T, text string) string {
-	tracks := map[string][]pair.Fix{}
-	var lines []string
-	for _, line := range strings.Split(text, "\n") {
-		if strings.HasPrefix(line, "|") {
-			continue
-		}
-		lines = append(lines, line)
-		words := strings.Fields(line)
-		if len(words) == 0 || words[0] == "#" {
-			continue
-		}
-		if words[0] == "A" || words[0] == "B" {
+	scenario.Run(t, func(s *scenario.Story) string {
+		tracks := map[string][]pair.Fix{}
+		var said []string
+		fix := func(words []string) {
 			at, err := time.Parse(time.TimeOnly, words[1])
-			lat, lng, _ := strings.Cut(words[2], ",")
-			fix := pair.Fix{At: fleet.Millis(at.Sub(at.Truncate(24 * time.Hour)).Milliseconds()), Place: fleet.Place{Lat: number(t, lat), Lng: number(t, lng)}}
 			if err != nil {
-				t.Fatal(err)
+				s.Fail("%v", err)
 			}
-			tracks[words[0]] = append(tracks[words[0]], fix)
-			continue
+			lat, lng := s.Place(words[2])
+			midnight := at.Truncate(24 * time.Hour)
+			tracks[words[0]] = append(tracks[words[0]], pair.Fix{At: fleet.Millis(at.Sub(midnight).Milliseconds()), Place: fleet.Place{Lat: lat, Lng: lng}})
 		}
-		q := pair.Question{Metres: number(t, words[1]), Apart: words[0] == "apart"}
-		if len(words) > 2 {
-			d, err := time.ParseDuration(words[2])
-			if err != nil {
-				t.Fatal(err)
+		ask := func(words []string) {
+			q := pair.Question{Metres: s.Number(words[1]), Apart: words[0] == "apart"}
+			if len(words) > 2 {
+				q.For = s.Span(words[2])
 			}
-			q.For = fleet.Millis(d.Milliseconds())
+			for _, span := range pair.Spans(tracks["A"], tracks["B"], q) {
+				said = append(said, fmt.Sprintf("%s-%s, %.0f m", clock(span.From), clock(span.To), span.Extreme))
+			}
 		}
-		for _, s := range pair.Spans(tracks["A"], tracks["B"], q) {
-			lines = append(lines, fmt.Sprintf("| %s-%s, %.0f m", clock(s.From), clock(s.To), s.Extreme))
-		}
-	}
-	return strings.Join(lines, "\n")
-}
-
-func number(t *testing.T, text string) float64 {
-	v, err := strconv.ParseFloat(text, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v
+		commands := scenario.Commands{"A": fix, "B": fix, "near": ask, "apart": ask}
+		return s.Below("| ", commands, func(step func()) []string {
+			said = nil
+			step()
+			return said
+		})
+	})
 }
 
 func clock(at fleet.Millis) string { return at.Time().Format("15:04:05") }

@@ -90,19 +90,15 @@ func FeedAgrees(t *testing.T, db driver.Conn, table string, atLeast int) {
 	}
 	for _, side := range [][2]string{{held, made}, {made, held}} {
 		one := fmt.Sprintf("SELECT toString(tuple(*)) FROM (%s EXCEPT DISTINCT %s) LIMIT 3", side[0], side[1])
-		rows, err := db.Query(ctx, one)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for rows.Next() {
+		err := schemas.EachRow(ctx, db, "compare a feed", one, nil, func(line schemas.Row) error {
 			var row string
-			if err := rows.Scan(&row); err != nil {
-				t.Fatal(err)
+			if err := line.Scan(&row); err != nil {
+				return err
 			}
 			t.Errorf("%s: only one side has\n%s", table, row)
-		}
-		rows.Close()
-		if err := rows.Err(); err != nil {
+			return nil
+		})
+		if err != nil {
 			t.Fatal(err)
 		}
 	}

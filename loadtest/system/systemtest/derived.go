@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/motorpool/fleet/loadtest/system"
+	"github.com/motorpool/fleet/schemas"
 )
 
 // Settle returns when the pipeline has worked through everything, has nothing to derive again, and silence has ended what
@@ -52,19 +53,15 @@ func Derived(t *testing.T, s *system.System, account string) []string {
 		"rule":     namesOf(t, s, fmt.Sprintf("SELECT id, name FROM alert_rules FINAL WHERE account = %d", id)),
 	}
 	vehicles := namesOf(t, s, fmt.Sprintf("SELECT id, JSONExtractString(body, 'external_refs', 1, 'id') FROM vehicles FINAL WHERE account = %d", id))
-	rows, err := s.DB.Query(t.Context(), fmt.Sprintf(`SELECT toString(vehicle), toString(kind), start_at, end_at, recognised_at, local_date, open, body
-		FROM derivations FINAL WHERE account = %d AND NOT deleted`, id))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer rows.Close()
 	var all []string
-	for rows.Next() {
+	text := fmt.Sprintf(`SELECT toString(vehicle), toString(kind), start_at, end_at, recognised_at, local_date, open, body
+		FROM derivations FINAL WHERE account = %d AND NOT deleted`, id)
+	err := schemas.EachRow(t.Context(), s.DB, "read what is derived", text, nil, func(row schemas.Row) error {
 		var vehicle, kind, text string
 		var start, end, recognised, day time.Time
 		var open bool
-		if err := rows.Scan(&vehicle, &kind, &start, &end, &recognised, &day, &open, &text); err != nil {
-			t.Fatal(err)
+		if err := row.Scan(&vehicle, &kind, &start, &end, &recognised, &day, &open, &text); err != nil {
+			return err
 		}
 		var body map[string]any
 		if err := json.Unmarshal([]byte(text), &body); err != nil {
@@ -82,8 +79,9 @@ func Derived(t *testing.T, s *system.System, account string) []string {
 		}
 		all = append(all, fmt.Sprintf("%s %s %s – %s, known %s, on %s, open %v: %s", vehicles[vehicle], kind, start.Format(time.RFC3339Nano),
 			end.Format(time.RFC3339Nano), recognised.Format(time.RFC3339Nano), day.Format(time.DateOnly), open, words))
-	}
-	if err := rows.Err(); err != nil {
+		return nil
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
 	slices.Sort(all)
@@ -123,26 +121,23 @@ func without(all, others []string) []string {
 // CountDerived logs how much of each kind is derived in an account, and returns it.
 func CountDerived(t *testing.T, s *system.System, account string) map[string]uint64 {
 	t.Helper()
-	rows, err := s.DB.Query(t.Context(), fmt.Sprintf(`SELECT toString(kind), countIf(NOT deleted), countIf(deleted)
-		FROM derivations FINAL WHERE account IN (SELECT id FROM accounts FINAL WHERE name = '%s') GROUP BY kind ORDER BY kind`, account))
+	counts, said := map[string]uint64{}, ""
+	text := fmt.Sprintf(`SELECT toString(kind), countIf(NOT deleted), countIf(deleted)
+		FROM derivations FINAL WHERE account IN (SELECT id FROM accounts FINAL WHERE name = '%s') GROUP BY kind ORDER BY kind`, account)
+	err := schemas.EachRow(t.Context(), s.DB, "count what is derived", text, nil, func(row schemas.Row) error {
+		var kind string
+		var there, deleted uint64
+		if err := row.Scan(&kind, &there, &deleted); err != nil {
+			return err
+		}
+		counts[kind] = there
+		said += fmt.Sprintf(" %s %d (%d deleted)", kind, there, deleted)
+		return nil
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer rows.Close()
-	counts, text := map[string]uint64{}, ""
-	for rows.Next() {
-		var kind string
-		var there, deleted uint64
-		if err := rows.Scan(&kind, &there, &deleted); err != nil {
-			t.Fatal(err)
-		}
-		counts[kind] = there
-		text += fmt.Sprintf(" %s %d (%d deleted)", kind, there, deleted)
-	}
-	if err := rows.Err(); err != nil {
-		t.Fatal(err)
-	}
-	t.Logf("%s:%s", account, text)
+	t.Logf("%s:%s", account, said)
 	return counts
 }
 
@@ -158,21 +153,17 @@ func scalar[T any](t *testing.T, s *system.System, query string) T {
 // namesOf reads pairs of an id and a name.
 func namesOf(t *testing.T, s *system.System, query string) map[string]string {
 	t.Helper()
-	rows, err := s.DB.Query(t.Context(), query)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer rows.Close()
 	names := map[string]string{}
-	for rows.Next() {
+	err := schemas.EachRow(t.Context(), s.DB, "read names", query, nil, func(row schemas.Row) error {
 		var id uint64
 		var name string
-		if err := rows.Scan(&id, &name); err != nil {
-			t.Fatal(err)
+		if err := row.Scan(&id, &name); err != nil {
+			return err
 		}
 		names[fmt.Sprint(id)] = name
-	}
-	if err := rows.Err(); err != nil {
+		return nil
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
 	return names

@@ -1,10 +1,11 @@
 -- What is known of some vehicles at this moment: the newest trusted fix, the odometer, and a few signals.
 SELECT
-    v.vehicle, s.fix_time, s.lat7, s.lng7, s.altitude_dm, s.speed_cms, s.course_cdeg, s.accuracy_dm, toInt8(s.ignition) AS ignition,
+    v.vehicle, ifNull(toUnixTimestamp64Milli(s.fix_time), 0), ifNull(s.lat7, 0), ifNull(s.lng7, 0), ifNull(toInt32(s.speed_cms), -1),
+    ifNull(toInt32(s.course_cdeg), -1), ifNull(toInt64(s.accuracy_dm), -1), ifNull(toInt8(s.ignition), toInt8(0)),
     m.time, m.mileage, t.soc_pct, t.soc_at, t.fuel_level_pct, t.fuel_at, t.range_m, t.engine_hours_s
 FROM (SELECT arrayJoin({vehicles:Array(UInt64)}) AS vehicle) AS v
 LEFT JOIN (
-    SELECT vehicle, fix_time, lat7, lng7, altitude_dm, speed_cms, course_cdeg, accuracy_dm, ignition
+    SELECT vehicle, fix_time, lat7, lng7, speed_cms, course_cdeg, accuracy_dm, ignition
     FROM vehicle_state FINAL WHERE account = {account:UInt64} AND vehicle IN {vehicles:Array(UInt64)}
 ) AS s ON s.vehicle = v.vehicle
 LEFT JOIN (

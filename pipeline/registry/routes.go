@@ -1,4 +1,4 @@
-package query
+package registry
 
 import (
 	"cmp"
@@ -43,7 +43,8 @@ func (b *planBody) plan() (*fleet.RoutePlan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &fleet.RoutePlan{Vehicle: fleet.VehicleID(vehicle), Start: fleet.MillisOf(b.StartsAt), End: fleet.MillisOf(b.EndsAt)}
+	p := &fleet.RoutePlan{Vehicle: fleet.VehicleID(vehicle), Start: fleet.MillisOf(b.StartsAt),
+		End: fleet.MillisOf(b.EndsAt)}
 	if len(b.Corridor) > 0 {
 		p.Corridor = b.Corridor
 	}
@@ -77,14 +78,14 @@ func fenceNamed(text string) (fleet.FenceID, error) {
 
 // readRoutes reads all revisions of the route plans that were written since a time, but for what ended long before now.
 func (p *Policies) readRoutes(ctx context.Context, since, now time.Time) ([]policyRow, error) {
-	return p.read(ctx, "policy_routes", since, clickhouse.Named("horizon", now.Add(-routesKept).UnixMilli()))
+	return p.rows(ctx, "policy_routes", since, clickhouse.Named("horizon", now.Add(-routesKept).UnixMilli()))
 }
 
 // takeRoute notes all revisions of a route plan; those that were read before are not read again.
-func (p *Policies) takeRoute(rows []policyRow, changed map[fleet.AccountID]bool, bad []error) []error {
+func (p *Policies) takeRoute(r *reading, rows []policyRow, changed map[fleet.AccountID]bool) {
 	first := &rows[0]
-	g, id := p.ground(first.account), fleet.PlanID(first.id)
-	known := g.plans[id]
+	a, id := p.recordsOf(first.account), fleet.PlanID(first.id)
+	known := a.plans[id]
 	have := len(known)
 	for i := range rows {
 		row := &rows[i]
@@ -98,24 +99,24 @@ func (p *Policies) takeRoute(rows []policyRow, changed map[fleet.AccountID]bool,
 			plan, err = body.plan()
 		}
 		if err != nil {
-			bad = p.bad.add(bad, id.String(), row.revision, err)
+			r.skip(id.String(), row.revision, err)
 			continue
 		}
-		known = append(known, policyRevision{number: row.revision, at: fleet.MillisOf(row.at), archived: row.archived != 0, plan: plan})
-		if g.driven[plan.Vehicle] == nil {
-			g.driven[plan.Vehicle] = map[fleet.PlanID]bool{}
+		known = append(known,
+			policyRevision{number: row.revision, at: fleet.MillisOf(row.at), archived: row.archived != 0, plan: plan})
+		if a.driven[plan.Vehicle] == nil {
+			a.driven[plan.Vehicle] = map[fleet.PlanID]bool{}
 		}
-		g.driven[plan.Vehicle][id] = true
+		a.driven[plan.Vehicle][id] = true
 	}
 	if len(known) == have {
-		return bad
+		return
 	}
-	g.plans[id] = known
+	a.plans[id] = known
 	changed[fleet.AccountID(first.account)] = true
-	for _, r := range known {
-		g.stale[r.plan.Vehicle] = true
+	for _, v := range known {
+		a.stale[v.plan.Vehicle] = true
 	}
-	return bad
 }
 
 // planVersions makes the versions of a route plan for a vehicle. Revisions that differ in nothing that matters are one,
@@ -144,33 +145,21 @@ func planVersions(id fleet.PlanID, vehicle fleet.VehicleID, revisions []policyRe
 }
 
 // routes adds the route plans of a vehicle to what its record says.
-func (g *ground) routes(vehicle fleet.VehicleID, t *fleet.Traits) {
-	for id := range g.driven[vehicle] {
-		t.Routes = append(t.Routes, planVersions(id, vehicle, g.plans[id])...)
+func (a *accountRecords) routes(vehicle fleet.VehicleID, t *fleet.Traits) {
+	for id := range a.driven[vehicle] {
+		t.Routes = append(t.Routes, planVersions(id, vehicle, a.plans[id])...)
 	}
 	slices.SortFunc(t.Routes, func(a, b fleet.RoutePlan) int {
 		return cmp.Or(cmp.Compare(a.End, b.End), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Revision, b.Revision))
 	})
 }
 
-// RoutePlans is how route plans are listed.
-var RoutePlans = Listing{Table: "route_plans", Fields: []ListField{
-	{Name: "name", Type: TextField, Sort: true},
-	{Name: "vehicle_id", Type: TextField, Few: true},
-	{Name: "from", Column: "starts_at", Type: TimeField, Range: true, Sort: true},
-	{Name: "until", Column: "ends_at", Type: TimeField, Range: true, Sort: true},
-	{Name: "created_at", Type: TimeField, Range: true, Sort: true},
-	{Name: "updated_at", Type: TimeField, Range: true, Sort: true},
-}, Search: []string{"name", "description"}}
-
-// RouteRuns is how runs along route plans are read.
-var RouteRuns = Derivable[*fleet.RouteRun]{Kind: fleet.KindRun, table: "route_runs", fresh: func() *fleet.RouteRun { return new(fleet.RouteRun) }}
-
 // eachRecord calls take with the rows of each record among rows, which are in order of their records.
 func eachRecord(rows []policyRow, take func([]policyRow)) {
 	for from := 0; from < len(rows); {
 		to := from + 1
-		for to < len(rows) && rows[to].id == rows[from].id && rows[to].kind == rows[from].kind && rows[to].account == rows[from].account {
+		for to < len(rows) && rows[to].id == rows[from].id && rows[to].kind == rows[from].kind &&
+			rows[to].account == rows[from].account {
 			to++
 		}
 		take(rows[from:to])

@@ -1,15 +1,17 @@
-package fleet
+package codec
 
 import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"strconv"
+
+	"github.com/motorpool/fleet"
 )
 
-// Append appends the event as encoding/json writes it, at a fraction of the cost; there are several to a trip and to a visit.
-// Body must be valid JSON as encoding/json writes it, or empty.
-func (e *Event) Append(dst []byte) []byte {
+// AppendEvent appends an event as encoding/json writes it, at a fraction of the cost; there are several to a trip and to a visit.
+// Its body must be valid JSON as encoding/json writes it, or empty.
+func AppendEvent(dst []byte, e *fleet.Event) []byte {
 	dst = append(strconv.AppendUint(append(dst, `{"id":"`...), e.ID, 10), '"')
 	dst = appendName(append(dst, `,"type":`...), e.Type)
 	dst = append(strconv.AppendUint(append(dst, `,"account":"`...), uint64(e.Account), 10), '"')
@@ -44,42 +46,42 @@ func plain(c byte) bool {
 	return c >= ' ' && c < 0x7f && c != '"' && c != '\\' && c != '<' && c != '>' && c != '&'
 }
 
-// ParseEvent reads an event. What Append has written is read faster than other JSON. Body is part of text.
-func ParseEvent(text []byte) (Event, error) {
+// ParseEvent reads an event. What AppendEvent has written is read faster than other JSON. Body is part of text.
+func ParseEvent(text []byte) (fleet.Event, error) {
 	if e, ok := parseAppended(text); ok {
 		return e, nil
 	}
-	var e Event
+	var e fleet.Event
 	err := json.Unmarshal(text, &e)
 	return e, err
 }
 
-// parseAppended reads what Append writes, and says whether it was that.
-func parseAppended(text []byte) (e Event, ok bool) {
+// parseAppended reads what AppendEvent writes, and says whether it was that.
+func parseAppended(text []byte) (e fleet.Event, ok bool) {
 	p := eventParser{rest: text, ok: true}
 	e.ID = p.quoted(`{"id":"`)
 	e.Type = p.name(`,"type":"`)
-	e.Account = AccountID(p.quoted(`,"account":"`))
+	e.Account = fleet.AccountID(p.quoted(`,"account":"`))
 	if bytes.HasPrefix(p.rest, []byte(`,"vehicle"`)) {
-		e.Vehicle = VehicleID(p.quoted(`,"vehicle":"`))
+		e.Vehicle = fleet.VehicleID(p.quoted(`,"vehicle":"`))
 	}
-	e.At = Millis(p.number(`,"at_ms":`, 1<<62))
+	e.At = fleet.Millis(p.number(`,"at_ms":`, 1<<62))
 	e.Late = p.truth(`,"late":`)
-	e.Kind = Kind(p.name(`,"kind":"`))
+	e.Kind = fleet.Kind(p.name(`,"kind":"`))
 	e.Object = p.quoted(`,"object":"`)
 	e.Revision = uint32(p.number(`,"revision":`, 1<<32-1))
 	p.skip(`,"body":`)
 	n := len(p.rest) - 1
 	if !p.ok || n < 1 || p.rest[n] != '}' || p.rest[0] <= ' ' || p.rest[n-1] <= ' ' || !json.Valid(p.rest[:n]) {
-		return Event{}, false
+		return fleet.Event{}, false
 	}
 	e.Body = p.rest[:n:n]
 	return e, true
 }
 
 // ParseChange reads a change. Inputs at its end, which are most of it, are read faster than by encoding/json; all else is as there.
-func ParseChange(text []byte) (Change, error) {
-	var c Change
+func ParseChange(text []byte) (fleet.Change, error) {
+	var c fleet.Change
 	head, packed, _ := bytes.Cut(text, []byte(`,"inputs":"`))
 	if packed, found := bytes.CutSuffix(packed, []byte(`"}`)); found && !bytes.ContainsAny(packed, "\r\n") {
 		inputs := make([]byte, base64.StdEncoding.DecodedLen(len(packed)))
@@ -88,7 +90,7 @@ func ParseChange(text []byte) (Change, error) {
 			c.Inputs = inputs[:n]
 			return c, nil
 		}
-		c = Change{}
+		c = fleet.Change{}
 	}
 	err := json.Unmarshal(text, &c)
 	return c, err

@@ -1,4 +1,4 @@
-package query_test
+package registry_test
 
 import (
 	"fmt"
@@ -9,8 +9,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"github.com/motorpool/fleet"
-	"github.com/motorpool/fleet/query"
-	"github.com/motorpool/fleet/schemas"
+	"github.com/motorpool/fleet/pipeline/registry"
 	"github.com/motorpool/fleet/schemas/schematest"
 )
 
@@ -18,30 +17,20 @@ import (
 type policyWorld struct {
 	t        *testing.T
 	db       driver.Conn
-	policies *query.Policies
+	policies *registry.Policies
 	at       time.Time // of the next write
 }
 
 func newPolicyWorld(t *testing.T) *policyWorld {
 	db := schematest.Open(t)
-	return &policyWorld{t: t, db: db, policies: query.NewPolicies(db), at: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)}
+	return &policyWorld{t: t, db: db, policies: registry.NewPolicies(db), at: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)}
 }
 
 // write adds a revision, an hour after the one before.
 func (w *policyWorld) write(kind string, account, id, revision uint64, body string) {
 	w.t.Helper()
 	w.at = w.at.Add(time.Hour)
-	archived := any(nil)
-	if body == "archived" {
-		archived, body = w.at, "{}"
-	}
-	if err := w.db.Exec(w.t.Context(), `INSERT INTO record_log (account, kind, id, revision, write_id, action, at, created_at, archived_at, actor, request_id, body)
-		VALUES ($1, $2, $3, $4, 1, '', $5, $5, $6, '', '', $7)`, account, kind, id, revision, w.at, archived, body); err != nil {
-		w.t.Fatal(err)
-	}
-	if err := schemas.Fill(w.t.Context(), w.db, kind); err != nil {
-		w.t.Fatal(err)
-	}
+	schematest.Write(w.t, w.db, kind, account, id, revision, w.at, body)
 }
 
 // policy reads what is new and returns account 7's policy.
@@ -89,11 +78,15 @@ func TestVersionsOfAGeofenceAreItsRevisions(t *testing.T) {
 	w.want("applies from before", w.fences(), "1 r1 1-2 a; 1 r4 2-on b")
 	w.write("geofence", 7, 1, 5, `{"name":"b",`+small+`,"applies_from":"2026-03-01T02:00:00Z","dwell_s":60}`) // 5
 	w.want("carried along", w.fences(), "1 r1 1-2 a; 1 r4 2-5 b; 1 r5 5-on b")
-	w.write("geofence", 7, 1, 6, `{"name":"b",`+small+`,"applies_from":"2026-03-01T02:00:00Z","dwell_s":60,"backfill_job_id":"job_1"}`)
+	w.write("geofence", 7, 1, 6, `{"name":"b",`+small+
+		`,"applies_from":"2026-03-01T02:00:00Z","dwell_s":60,"backfill_job_id":"job_1"}`)
 	w.want("brought again by a backfill", w.fences(), "1 r1 1-2 a; 1 r6 2-on b")
-	w.write("geofence", 7, 1, 7, `{"name":"b",`+small+`,"applies_from":"2026-02-28T23:00:00Z","dwell_s":60,"backfill_job_id":"job_2"}`)
+	w.write("geofence", 7, 1, 7, `{"name":"b",`+small+
+		`,"applies_from":"2026-02-28T23:00:00Z","dwell_s":60,"backfill_job_id":"job_2"}`)
 	w.want("from before it was made", w.fences(), "1 r7 -1-on b")
-	w.write("geofence", 7, 1, 8, `{"name":"b","geometry":{},"applies_from":"2026-03-01T02:00:00Z","speed_limit_mph":"fast"}`) // 8
+	// 8
+	w.write("geofence", 7, 1, 8,
+		`{"name":"b","geometry":{},"applies_from":"2026-03-01T02:00:00Z","speed_limit_mph":"fast"}`)
 	w.want("one that cannot be read", w.fences(), "1 r7 -1-on b")
 	w.write("geofence", 7, 1, 9, "archived") // 9
 	w.want("archived", w.fences(), "1 r7 -1-9 b")
@@ -103,7 +96,7 @@ func TestVersionsOfAGeofenceAreItsRevisions(t *testing.T) {
 		t.Errorf("skipped %d", n)
 	}
 	// Whoever comes later reads the same.
-	w.policies = query.NewPolicies(w.db)
+	w.policies = registry.NewPolicies(w.db)
 	w.want("read at once", w.fences(), "1 r7 -1-9 b")
 }
 
@@ -121,7 +114,8 @@ func TestAGeofenceMayApplySinceEver(t *testing.T) {
 func TestARuleIsReadInSIUnits(t *testing.T) {
 	w := newPolicyWorld(t)
 	w.write("account", 7, 7, 1, `{"timezone":"America/Chicago"}`)
-	w.write("alert_rule", 7, 3, 1, `{"kind":"speeding","severity":"warning","enabled":true,"threshold_mph":75,"min_duration_s":30,"cooldown_s":600,
+	w.write("alert_rule", 7, 3, 1,
+		`{"kind":"speeding","severity":"warning","enabled":true,"threshold_mph":75,"min_duration_s":30,"cooldown_s":600,
 		"geofence_ids":["geo_9"],"scope":{"vehicle_ids":["veh_5"],"tags":["vans"]},"schedule":{"windows":[{"days":["fri","sat"],"from":"22:00","until":"06:30"},{"from":"00:00","until":"24:00"}]}}`)
 	w.write("alert_rule", 7, 4, 1, `{"kind":"document_expiring","threshold_days":14}`)
 	w.write("alert_rule", 7, 5, 1, `{"kind":"tow","enabled":false}`)
@@ -131,9 +125,11 @@ func TestARuleIsReadInSIUnits(t *testing.T) {
 		t.Fatalf("rules %+v, skipped %d", rules, w.policies.Skipped())
 	}
 	r := rules[0]
-	if r.ID != 3 || r.Kind != fleet.AlertSpeeding || r.Threshold != 75*fleet.MetresPerMph || r.MinDuration != 30_000 || r.CoolDown != 600_000 || r.Fences[0] != 9 ||
-		r.Scope.Vehicles[0] != 5 || r.Scope.Tags[0] != "vans" || r.Schedule.Zone.String() != "America/Chicago" ||
-		r.Schedule.Windows[0] != (fleet.Window{Days: 0b110000, From: 22 * 60, To: 6*60 + 30}) || r.Schedule.Windows[1] != (fleet.Window{Days: 0b1111111, To: 24 * 60}) {
+	if r.ID != 3 || r.Kind != fleet.AlertSpeeding || r.Threshold != 75*fleet.MetresPerMph || r.MinDuration != 30_000 ||
+		r.CoolDown != 600_000 || r.Fences[0] != 9 || r.Scope.Vehicles[0] != 5 || r.Scope.Tags[0] != "vans" ||
+		r.Schedule.Zone.String() != "America/Chicago" ||
+		r.Schedule.Windows[0] != (fleet.Window{Days: 0b110000, From: 22 * 60, To: 6*60 + 30}) ||
+		r.Schedule.Windows[1] != (fleet.Window{Days: 0b1111111, To: 24 * 60}) {
 		t.Errorf("rule %+v with %+v", r, r.Schedule)
 	}
 	if d := rules[1]; d.Threshold != 14*86400 || d.Severity != fleet.SeverityWarning {
@@ -166,8 +162,10 @@ func TestTraitsAreTheAccountsAndThenTheVehiclesOwn(t *testing.T) {
 	if p := w.policy(); p.Version != 0 || p.TraitsOf(1).Zone != time.UTC {
 		t.Errorf("empty policy %+v", p)
 	}
-	w.write("account", 7, 7, 1, `{"timezone":"America/Chicago","trip_settings":{"stop_after_s":300,"start_speed_mph":5,"use_ignition":false}}`)
-	w.write("vehicle", 7, 5, 1, `{"tags":["vans"],"body_type":"van","fuel_capacity_gal":10,"battery_kwh":75,"trip_settings":{"stop_after_s":120,"no_data_s":900},
+	w.write("account", 7, 7, 1,
+		`{"timezone":"America/Chicago","trip_settings":{"stop_after_s":300,"start_speed_mph":5,"use_ignition":false}}`)
+	w.write("vehicle", 7, 5, 1,
+		`{"tags":["vans"],"body_type":"van","fuel_capacity_gal":10,"battery_kwh":75,"trip_settings":{"stop_after_s":120,"no_data_s":900},
 		"registration_expires_on":"2026-11-01","insurance":{"until":"2026-05-31"}}`)
 	w.write("vehicle", 7, 6, 1, `{"timezone":"Nowhere/Land","tags":["x"]}`)
 	p := w.policy()
@@ -175,8 +173,10 @@ func TestTraitsAreTheAccountsAndThenTheVehiclesOwn(t *testing.T) {
 	if v.Archived != 0 {
 		t.Errorf("archived since %v", v.Archived)
 	}
-	if *v.Trip.StopAfter != 120_000 || *v.Trip.NoData != 900_000 || *v.Trip.StartSpeed != 5*fleet.MetresPerMph || *v.Trip.UseIgnition || v.Trip.Split != nil ||
-		v.Tags[0] != "vans" || v.Class != "van" || v.FuelCapacity != 37.85411784 || v.Battery != 75 || v.Zone.String() != "America/Chicago" {
+	if *v.Trip.StopAfter != 120_000 || *v.Trip.NoData != 900_000 || *v.Trip.StartSpeed != 5*fleet.MetresPerMph ||
+		*v.Trip.UseIgnition || v.Trip.Split != nil || v.Tags[0] != "vans" || v.Class != "van" ||
+		v.FuelCapacity != 37.85411784 || v.Battery != 75 ||
+		v.Zone.String() != "America/Chicago" {
 		t.Errorf("traits %+v", v)
 	}
 	// They hold to the end of the day in Chicago, before and after daylight saving time began.
@@ -191,7 +191,8 @@ func TestTraitsAreTheAccountsAndThenTheVehiclesOwn(t *testing.T) {
 		t.Errorf("a vehicle that cannot be read: %+v", d)
 	}
 	// What changes nothing here makes no other policy.
-	w.write("vehicle", 7, 5, 2, `{"color":"red","tags":["vans"],"body_type":"van","fuel_capacity_gal":10,"battery_kwh":75,"trip_settings":{"stop_after_s":120,"no_data_s":900},
+	w.write("vehicle", 7, 5, 2,
+		`{"color":"red","tags":["vans"],"body_type":"van","fuel_capacity_gal":10,"battery_kwh":75,"trip_settings":{"stop_after_s":120,"no_data_s":900},
 		"registration_expires_on":"2026-11-01","insurance":{"until":"2026-05-31"}}`)
 	if again := w.policy(); again != p {
 		t.Errorf("version %d after %d for a color", again.Version, p.Version)
@@ -233,7 +234,8 @@ func TestWhatWasWrittenBeforeRefreshNowIsKnownAfterIt(t *testing.T) {
 	}
 }
 
-// bound writes what vehicle 5 is bound by as lines: kind ref from-to, in hours since the first write, and when it was done.
+// bound writes what vehicle 5 is bound by as lines: kind ref from-to, in hours since the first write, and
+// when it was done.
 func (w *policyWorld) bound() string {
 	w.t.Helper()
 	hour := func(m fleet.Millis) string {
@@ -269,7 +271,8 @@ func TestAVehicleIsBoundByItsBookings(t *testing.T) {
 		w.want(what, w.bound(), fmt.Sprintf(want, args...))
 	}
 	booking := func(revision uint64, status, vehicle, more string) {
-		w.write("booking", 7, 1, revision, `{"status":"`+status+`","vehicle_id":"`+vehicle+`","pickup_at":"`+hour(10)+`","return_at":"`+hour(20)+`","blocked_from":"`+hour(9)+`","blocked_until":"`+hour(22)+`"`+more+`}`)
+		w.write("booking", 7, 1, revision, `{"status":"`+status+`","vehicle_id":"`+vehicle+`","pickup_at":"`+hour(10)+
+			`","return_at":"`+hour(20)+`","blocked_from":"`+hour(9)+`","blocked_until":"`+hour(22)+`"`+more+`}`)
 	}
 	w.write("vehicle", 7, 5, 1, `{"tags":["vans"]}`)
 	w.write("vehicle", 7, 6, 1, `{}`)
@@ -288,26 +291,32 @@ func TestAVehicleIsBoundByItsBookings(t *testing.T) {
 	want("in conflict", "booking bkg_1 %v-%v; conflict bkg_1 %v-%v", 8.5, 20.0, created, 20.0)
 	booking(5, "active", "veh_5", `,"actual_pickup_at":"`+hour(8.5)+`","backdated":true,"status_since":"`+hour(21)+`"`)
 	want("written down when it was over", "booking bkg_1 %v-%v done %v", 8.5, 20.0, 20.0)
-	booking(6, "active", "veh_5", `,"actual_pickup_at":"`+hour(8.5)+`","backdated":true,"status_since":"`+hour(21)+`","overdue_noted_at":"`+hour(22)+`"`)
+	booking(6, "active", "veh_5", `,"actual_pickup_at":"`+hour(8.5)+`","backdated":true,"status_since":"`+hour(21)+
+		`","overdue_noted_at":"`+hour(22)+`"`)
 	want("and not back after all", "booking bkg_1 %v-%v", 8.5, 20.0)
 	booking(7, "completed", "veh_5", `,"actual_pickup_at":"`+hour(8.5)+`","actual_return_at":"`+hour(21)+`"`)
-	want("back, and in its buffer", "booking bkg_1 %v-%v done %v; booking bkg_1 after %v-%v done %v", 8.5, 20.0, 21.0, 21.0, 22.0, 22.0)
-	w.policies = query.NewPolicies(w.db)
-	want("read at once", "booking bkg_1 %v-%v done %v; booking bkg_1 after %v-%v done %v", 8.5, 20.0, 21.0, 21.0, 22.0, 22.0)
+	want("back, and in its buffer", "booking bkg_1 %v-%v done %v; booking bkg_1 after %v-%v done %v", 8.5, 20.0, 21.0,
+		21.0, 22.0, 22.0)
+	w.policies = registry.NewPolicies(w.db)
+	want("read at once", "booking bkg_1 %v-%v done %v; booking bkg_1 after %v-%v done %v", 8.5, 20.0, 21.0,
+		21.0, 22.0, 22.0)
 	booking(8, "cancelled", "veh_5", "")
 	want("cancelled", "")
 	booking(9, "active", "veh_5", "")
 	booking(10, "active", "veh_6", "")
 	want("read after it was swapped", "")
 
-	w.write("block", 7, 2, 1, `{"vehicle_id":"veh_5","from":"`+hour(30)+`","until":"`+hour(31)+`","kind":"relocation","reason":"x"}`)
+	w.write("block", 7, 2, 1, `{"vehicle_id":"veh_5","from":"`+hour(30)+`","until":"`+hour(31)+
+		`","kind":"relocation","reason":"x"}`)
 	want("a block", "booking blk_2 %v-%v done %v", 30.0, 31.0, 31.0)
 	w.write("block", 7, 2, 2, "archived")
-	w.write("reminder", 7, 3, 1, `{"vehicle_id":"veh_5","stage":"upcoming","stage_since":"`+hour(1)+`","due_on":"2026-03-02","forecast_due_on":"2026-03-04"}`)
+	w.write("reminder", 7, 3, 1, `{"vehicle_id":"veh_5","stage":"upcoming","stage_since":"`+hour(1)+
+		`","due_on":"2026-03-02","forecast_due_on":"2026-03-04"}`)
 	w.want("maintenance", w.bound(), "maintenance rem_3 -48")
 	w.write("reminder", 7, 3, 2, `{"vehicle_id":"veh_5","stage":"due","stage_since":"`+hour(1)+`","due_mi":5000}`)
 	want("due by miles", "maintenance rem_3 -%v", 1.0)
-	w.write("reminder", 7, 3, 3, `{"vehicle_id":"veh_5","stage":"resolved","stage_since":"`+hour(2)+`","due_on":"2026-03-02"}`)
+	w.write("reminder", 7, 3, 3, `{"vehicle_id":"veh_5","stage":"resolved","stage_since":"`+hour(2)+
+		`","due_on":"2026-03-02"}`)
 	w.want("resolved", w.bound(), fmt.Sprintf("maintenance rem_3 -48 done %v", 2.0+shift))
 	w.write("vehicle", 7, 5, 2, "archived")
 	want("archived", "")

@@ -1,4 +1,4 @@
-package query
+package registry
 
 import (
 	"cmp"
@@ -10,10 +10,11 @@ import (
 	"time"
 
 	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/query"
 )
 
 // The members of stored records that policies are made of, as callers wrote them. What api/record stores is read here
-// with few words of its own, because query knows no package above it.
+// with few words of its own, because the pipeline knows no package of the interface.
 
 // fenceBody is of a geofence.
 type fenceBody struct {
@@ -119,17 +120,6 @@ type vehicleBody struct {
 	} `json:"insurance"`
 }
 
-// zoneNamed returns a time zone, and fallback for no name.
-func zoneNamed(name string, fallback *time.Location) (*time.Location, error) {
-	if name == "" {
-		return fallback, nil
-	}
-	if name == "Local" {
-		return nil, fmt.Errorf("there is no time zone %s", name)
-	}
-	return time.LoadLocation(name)
-}
-
 func (s *scopeBody) scope() (fleet.Scope, error) {
 	if s == nil {
 		return fleet.Scope{}, nil
@@ -152,7 +142,7 @@ func (s *scheduleBody) schedule(zone *time.Location) (*fleet.Schedule, error) {
 	if s == nil {
 		return nil, nil
 	}
-	zone, err := zoneNamed(s.Timezone, zone)
+	zone, err := query.ZoneNamed(s.Timezone, zone)
 	if err != nil {
 		return nil, err
 	}
@@ -225,7 +215,7 @@ func seconds(s float64) fleet.Millis { return fleet.Millis(s * 1000) }
 
 // traits makes the traits of a vehicle upon those of its account.
 func (v *vehicleBody) traits(base *fleet.Traits) (*fleet.Traits, error) {
-	zone, err := zoneNamed(v.Timezone, base.Zone)
+	zone, err := query.ZoneNamed(v.Timezone, base.Zone)
 	if err != nil {
 		return nil, err
 	}
@@ -246,7 +236,8 @@ func (v *vehicleBody) traits(base *fleet.Traits) (*fleet.Traits, error) {
 			return nil, err
 		}
 		// It holds to the end of its last day, where the vehicle is.
-		t.Obligations = append(t.Obligations, fleet.Obligation{Kind: "document", Ref: document.name, To: fleet.MillisOf(last.AddDate(0, 0, 1))})
+		t.Obligations = append(t.Obligations,
+			fleet.Obligation{Kind: "document", Ref: document.name, To: fleet.MillisOf(last.AddDate(0, 0, 1))})
 	}
 	slices.SortStableFunc(t.Obligations, func(a, b fleet.Obligation) int { return cmp.Compare(a.To, b.To) })
 	return t, nil

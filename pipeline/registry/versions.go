@@ -1,4 +1,4 @@
-package query
+package registry
 
 import (
 	"encoding/json"
@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/query"
 )
 
 // policyRevision is one revision of a geofence or an alert rule, read already.
@@ -26,9 +27,9 @@ type policyRevision struct {
 }
 
 // spansOf returns for each of a record's revisions, in order of their numbers, the event times [from, to) for which it
-// holds; to 0 is until further notice, and one with to = from never holds. A revision holds from when it was written, or
-// from its applies_from if that lies before, until a later one begins. An applies_from counts in the revision that brings
-// it, not in those that carry it along: renaming a geofence does not rewrite its past.
+// holds; to 0 is until further notice, and one with to = from never holds. A revision holds from when it was written,
+// or from its applies_from if that lies before, until a later one begins. An applies_from counts in the revision that
+// brings it, not in those that carry it along: renaming a geofence does not rewrite its past.
 func spansOf(revisions []policyRevision) (from, to []fleet.Millis) {
 	from, to = make([]fleet.Millis, len(revisions)), make([]fleet.Millis, len(revisions))
 	for i, r := range revisions {
@@ -94,7 +95,8 @@ func ruleVersions(id fleet.RuleID, revisions []policyRevision, zone *time.Locati
 			continue
 		}
 		b := r.rule
-		v := fleet.Rule{ID: id, Revision: r.number, From: from[i], To: to[i], Kind: b.Kind, Severity: b.Severity, Threshold: r.limit,
+		v := fleet.Rule{ID: id, Revision: r.number, From: from[i], To: to[i], Kind: b.Kind, Severity: b.Severity,
+			Threshold:   r.limit,
 			MinDuration: seconds(b.MinDuration), CoolDown: seconds(b.CoolDown), Alarms: b.Alarms,
 			Apart: b.Relation == "apart"}
 		var err, wrong error
@@ -157,7 +159,7 @@ func (r *policyRevision) readRule(body string) error {
 	if r.rule.Severity == "" {
 		r.rule.Severity = r.rule.Kind.Severity()
 	}
-	takes, ok := ThresholdOf(r.rule.Kind)
+	takes, ok := query.ThresholdOf(r.rule.Kind)
 	if !ok {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package query_test
+package registry_test
 
 import (
 	"context"
@@ -8,7 +8,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
-	"github.com/motorpool/fleet/query"
+	"github.com/motorpool/fleet/pipeline/registry"
 )
 
 // counted counts the queries that read more than a stamp.
@@ -24,19 +24,19 @@ func (c *counted) Query(ctx context.Context, query string, args ...any) (driver.
 	return c.Conn.Query(ctx, query, args...)
 }
 
-// TestWhatIsNotWrittenIsNotReadAgain polls the registry and the policies past the time for which a write is looked for on other
-// replicas, and then writes: the very next reading must know.
+// TestWhatIsNotWrittenIsNotReadAgain polls the registry and the policies past the time for which a write is looked for
+// on other replicas, and then writes: the very next reading must know.
 func TestWhatIsNotWrittenIsNotReadAgain(t *testing.T) {
 	w := newPolicyWorld(t)
 	w.write("geofence", 7, 1, 1, `{"name":"a","geometry":{"type":"Circle","radius_m":100}}`)
 	w.write("device", 7, 2, 1, `{"unique_id":"one","assignments":[{"vehicle_id":"veh_5"}]}`)
 	db := &counted{Conn: w.db}
-	w.policies = query.NewPolicies(db)
-	registry := query.NewRegistry(db)
+	w.policies = registry.NewPolicies(db)
+	devices := registry.NewDevices(db)
 	poll := func() int {
 		t.Helper()
 		before := db.reads
-		if err := registry.Refresh(t.Context()); err != nil {
+		if err := devices.Refresh(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		w.policy()
@@ -61,8 +61,8 @@ func TestWhatIsNotWrittenIsNotReadAgain(t *testing.T) {
 	w.want("changed", w.fences(), "1 r1 1-on b")
 	quiet()
 	w.write("device", 7, 3, 1, `{"unique_id":"two","assignments":[{"vehicle_id":"veh_5"}]}`)
-	if poll(); registry.Len() != 2 {
-		t.Errorf("%d devices", registry.Len())
+	if poll(); devices.Len() != 2 {
+		t.Errorf("%d devices", devices.Len())
 	}
 	quiet()
 	w.write("vehicle", 7, 5, 1, `{"tags":["x"]}`)

@@ -1,4 +1,4 @@
-package query_test
+package registry_test
 
 import (
 	"fmt"
@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/motorpool/fleet"
-	"github.com/motorpool/fleet/query"
+	"github.com/motorpool/fleet/pipeline/registry"
 )
 
 func TestVersionsOfARoutePlanAreThoseOfItsVehicle(t *testing.T) {
@@ -25,7 +25,8 @@ func TestVersionsOfARoutePlanAreThoseOfItsVehicle(t *testing.T) {
 				}
 				return m.Time().Sub(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)).Hours()
 			}
-			lines = append(lines, fmt.Sprintf("%d r%d %v-%v, %d stops", r.ID, r.Revision, hour(r.From), hour(r.To), len(r.Stops)))
+			lines = append(lines,
+				fmt.Sprintf("%d r%d %v-%v, %d stops", r.ID, r.Revision, hour(r.From), hour(r.To), len(r.Stops)))
 		}
 		return strings.Join(lines, "; ")
 	}
@@ -37,8 +38,10 @@ func TestVersionsOfARoutePlanAreThoseOfItsVehicle(t *testing.T) {
 	w.want("made", routes(11), "1 r1 3-on, 2 stops")
 	w.want("not the other's", routes(12), "")
 	first := w.policy().TraitsOf(11).Routes[0]
-	w.want("its stops", fmt.Sprintf("%+v", first.Stops), "[{ID:1 Fence:geo_0 Place:{Lat:30.1 Lng:-97.1} Radius:100 ArriveFrom:0 ArriveUntil:"+
-		fmt.Sprint(fleet.MillisOf(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)))+" Stay:60000} {ID:2 Fence:geo_5 Place:{Lat:30.2 Lng:-97.2} Radius:0 ArriveFrom:0 ArriveUntil:0 Stay:0}]")
+	w.want("its stops", fmt.Sprintf("%+v", first.Stops),
+		"[{ID:1 Fence:geo_0 Place:{Lat:30.1 Lng:-97.1} Radius:100 ArriveFrom:0 ArriveUntil:"+
+			fmt.Sprint(fleet.MillisOf(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)))+
+			" Stay:60000} {ID:2 Fence:geo_5 Place:{Lat:30.2 Lng:-97.2} Radius:0 ArriveFrom:0 ArriveUntil:0 Stay:0}]")
 	w.write("route_plan", 7, 1, 2, strings.Replace(plan(11, ""), "{", `{"name":"renamed",`, 1)) // 4
 	w.want("renamed: no other version", routes(11), "1 r1 3-on, 2 stops")
 	w.write("route_plan", 7, 1, 3, plan(11, `,{"id":"3","lat":1,"lng":1,"radius_m":50}`)) // 5
@@ -50,6 +53,6 @@ func TestVersionsOfARoutePlanAreThoseOfItsVehicle(t *testing.T) {
 	w.want("one that cannot be read", routes(12), "1 r4 6-on, 2 stops")
 	w.write("route_plan", 8, 2, 1, plan(11, "")) // 8
 	w.want("of another account", routes(11), "1 r1 3-5, 2 stops; 1 r3 5-6, 3 stops")
-	w.policies = query.NewPolicies(w.db)
+	w.policies = registry.NewPolicies(w.db)
 	w.want("read at once", routes(12), "1 r4 6-on, 2 stops")
 }

@@ -1,4 +1,4 @@
-package query
+package registry
 
 import (
 	"cmp"
@@ -37,74 +37,64 @@ type owedKey struct{ kind, ref string }
 
 // readOwed reads what vehicles are bound by, of what was written since a time.
 func (p *Policies) readOwed(ctx context.Context, since, now time.Time) ([]owed, error) {
-	rows, err := p.db.Query(ctx, schemas.Query("policy_obligations"), clickhouse.Named("since", max(since.UnixMilli(), 0)),
-		clickhouse.Named("horizon", now.Add(-owedKept).UnixMilli()))
-	if err != nil {
-		return nil, fmt.Errorf("read obligations: %w", err)
-	}
-	defer rows.Close()
-	var all []owed
-	for rows.Next() {
-		var o owed
-		if err := rows.Scan((*uint64)(&o.account), (*uint64)(&o.vehicle), &o.Kind, &o.Ref, &o.revision, &o.at, (*int64)(&o.From), (*int64)(&o.To), &o.Done,
-			(*int64)(&o.DoneAt), (*int64)(&o.after), &o.due, &o.gone); err != nil {
-			return nil, fmt.Errorf("read obligations: %w", err)
-		}
-		all = append(all, o)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read obligations: %w", err)
-	}
-	return all, nil
+	return schemas.AllRows(ctx, p.db, "read obligations", schemas.Query("policy_obligations"), []any{
+		clickhouse.Named("since", max(since.UnixMilli(), 0)),
+		clickhouse.Named("horizon", now.Add(-owedKept).UnixMilli()),
+	}, func(o *owed, row schemas.Row) error {
+		return row.Scan((*uint64)(&o.account), (*uint64)(&o.vehicle), &o.Kind, &o.Ref, &o.revision, &o.at,
+			(*int64)(&o.From), (*int64)(&o.To), &o.Done, (*int64)(&o.DoneAt), (*int64)(&o.after), &o.due, &o.gone)
+	})
 }
 
 // takeOwed notes what a vehicle is bound by, and its account as changed if that is news.
 func (p *Policies) takeOwed(o *owed, changed map[fleet.AccountID]bool) {
-	g, key := p.ground(uint64(o.account)), owedKey{o.Kind, o.Ref}
-	was := g.owed[key]
+	a, key := p.recordsOf(uint64(o.account)), owedKey{o.Kind, o.Ref}
+	was := a.owed[key]
 	if was != nil && o.revision <= was.revision || was == nil && o.gone {
 		return
 	}
 	changed[o.account] = true
 	if was != nil {
-		g.unbind(was)
+		a.unbind(was)
 		if was.vehicle != o.vehicle && was.Kind == "booking" && !was.gone && !o.gone {
 			// It was swapped for another: what it did until then it did for the booking.
 			left := *was
-			left.Ref, left.Done, left.DoneAt, left.after = fmt.Sprintf("%s until %d", was.Ref, o.revision), true, fleet.MillisOf(o.at), 0
-			g.bind(&left)
+			left.Ref, left.Done, left.DoneAt, left.after =
+				fmt.Sprintf("%s until %d", was.Ref, o.revision), true, fleet.MillisOf(o.at), 0
+			a.bind(&left)
 		}
 	}
-	g.bind(o)
+	a.bind(o)
 }
 
-func (g *ground) bind(o *owed) {
-	g.owed[owedKey{o.Kind, o.Ref}] = o
-	g.stale[o.vehicle] = true
+func (a *accountRecords) bind(o *owed) {
+	a.owed[owedKey{o.Kind, o.Ref}] = o
+	a.stale[o.vehicle] = true
 	if o.gone {
 		return
 	}
-	if g.bound[o.vehicle] == nil {
-		g.bound[o.vehicle] = map[owedKey]*owed{}
+	if a.bound[o.vehicle] == nil {
+		a.bound[o.vehicle] = map[owedKey]*owed{}
 	}
-	g.bound[o.vehicle][owedKey{o.Kind, o.Ref}] = o
+	a.bound[o.vehicle][owedKey{o.Kind, o.Ref}] = o
 }
 
-func (g *ground) unbind(o *owed) {
-	delete(g.bound[o.vehicle], owedKey{o.Kind, o.Ref})
-	g.stale[o.vehicle] = true
+func (a *accountRecords) unbind(o *owed) {
+	delete(a.bound[o.vehicle], owedKey{o.Kind, o.Ref})
+	a.stale[o.vehicle] = true
 }
 
 // obligations adds what the vehicle is bound by to what its record says.
-func (g *ground) obligations(vehicle fleet.VehicleID, t *fleet.Traits) {
-	for _, o := range g.bound[vehicle] {
+func (a *accountRecords) obligations(vehicle fleet.VehicleID, t *fleet.Traits) {
+	for _, o := range a.bound[vehicle] {
 		made := o.Obligation
 		if day, err := time.ParseInLocation(time.DateOnly, o.due, t.Zone); err == nil {
 			made.To = fleet.MillisOf(day.AddDate(0, 0, 1))
 		}
 		t.Obligations = append(t.Obligations, made)
 		if o.after > o.DoneAt && o.DoneAt != 0 {
-			t.Obligations = append(t.Obligations, fleet.Obligation{Kind: o.Kind, Ref: o.Ref + " after", From: o.DoneAt, To: o.after, Done: true, DoneAt: o.after})
+			t.Obligations = append(t.Obligations,
+				fleet.Obligation{Kind: o.Kind, Ref: o.Ref + " after", From: o.DoneAt, To: o.after, Done: true, DoneAt: o.after})
 		}
 	}
 	slices.SortStableFunc(t.Obligations, func(a, b fleet.Obligation) int {

@@ -1,4 +1,4 @@
-package fleet_test
+package codec
 
 import (
 	"encoding/json"
@@ -27,7 +27,7 @@ func drawEvent(t *rapid.T) fleet.Event {
 	}
 }
 
-// TestEventsAreWrittenAsJSONWritesThem holds Append and ParseEvent against encoding/json.
+// TestEventsAreWrittenAsJSONWritesThem holds AppendEvent and ParseEvent against encoding/json.
 func TestEventsAreWrittenAsJSONWritesThem(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := drawEvent(t)
@@ -35,10 +35,10 @@ func TestEventsAreWrittenAsJSONWritesThem(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := e.Append(nil); string(got) != string(want) {
+		if got := AppendEvent(nil, &e); string(got) != string(want) {
 			t.Fatalf("written\n%s\nJSON writes\n%s", got, want)
 		}
-		got, err := fleet.ParseEvent(want)
+		got, err := ParseEvent(want)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -67,13 +67,13 @@ func TestChangesAreReadAsJSONReadsThem(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := fleet.ParseChange(text); err != nil || len(got.Inputs) != len(c.Inputs) {
+		if got, err := ParseChange(text); err != nil || len(got.Inputs) != len(c.Inputs) {
 			t.Fatalf("%s became %+v (%v)", text, got, err)
 		}
 		text = spoil(t, text)
 		var want fleet.Change
 		wrong := json.Unmarshal(text, &want)
-		got, err := fleet.ParseChange(text)
+		got, err := ParseChange(text)
 		if (err == nil) != (wrong == nil) || err == nil && !reflect.DeepEqual(got, want) {
 			t.Fatalf("%q\nread %+v (%v)\nJSON reads %+v (%v)", text, got, err, want, wrong)
 		}
@@ -102,7 +102,7 @@ func TestAnEventWithoutABodyIsWritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := e.Append(nil); string(got) != string(want) {
+	if got := AppendEvent(nil, &e); string(got) != string(want) {
 		t.Errorf("written\n%s\nJSON writes\n%s", got, want)
 	}
 }
@@ -112,10 +112,10 @@ func TestAnEventWithoutABodyIsWritten(t *testing.T) {
 func TestWhatIsNoEventIsRefusedAsJSONRefusesIt(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := drawEvent(t)
-		text := spoil(t, e.Append(nil))
+		text := spoil(t, AppendEvent(nil, &e))
 		var want fleet.Event
 		wrong := json.Unmarshal(text, &want)
-		got, err := fleet.ParseEvent(text)
+		got, err := ParseEvent(text)
 		if (err == nil) != (wrong == nil) {
 			t.Fatalf("%s: %v, JSON says %v", text, err, wrong)
 		}
@@ -138,7 +138,7 @@ func BenchmarkEventAppend(b *testing.B) {
 	var text []byte
 	b.ReportAllocs()
 	for b.Loop() {
-		text = e.Append(text[:0])
+		text = AppendEvent(text[:0], &e)
 	}
 }
 
@@ -154,10 +154,10 @@ func BenchmarkEventMarshal(b *testing.B) {
 
 func BenchmarkEventParse(b *testing.B) {
 	e := benchmarkEvent()
-	text := e.Append(nil)
+	text := AppendEvent(nil, &e)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := fleet.ParseEvent(text); err != nil {
+		if _, err := ParseEvent(text); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -165,7 +165,7 @@ func BenchmarkEventParse(b *testing.B) {
 
 func BenchmarkEventUnmarshal(b *testing.B) {
 	e := benchmarkEvent()
-	text := e.Append(nil)
+	text := AppendEvent(nil, &e)
 	b.ReportAllocs()
 	for b.Loop() {
 		var read fleet.Event
