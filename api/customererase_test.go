@@ -19,7 +19,7 @@ func (w *world) standing(texts []string) map[string][]string {
 		Name  string `ch:"name"`
 	}
 	if err := w.db.Select(w.t.Context(), &columns, `SELECT table, name FROM system.columns
-		WHERE database = currentDatabase() AND default_kind != 'ALIAS' AND type LIKE '%String%'
+		WHERE database = currentDatabase() AND default_kind NOT IN ('ALIAS', 'EPHEMERAL') AND type LIKE '%String%'
 			AND table IN (SELECT name FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree')`); err != nil {
 		w.t.Fatal(err)
 	}

@@ -3,8 +3,6 @@ package schemas
 import (
 	"context"
 	"fmt"
-	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -12,63 +10,87 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
 
-// Feed is a file of feeds/: what fills a table of current records from record_log. Unlike a view it costs nothing to the writes of other
-// kinds. It can be repeated for any revisions, as a table keeps the highest of each record.
+// Feed is what fills a table of current records from record_log. Unlike a view it costs nothing to the writes of other
+// kinds. It can be repeated for any revisions, as a table keeps the highest of each record. It fills the columns that a
+// revision has beside its record; the table takes all others from the record itself, by their DEFAULT expressions.
 type Feed struct {
 	Table   string
 	Kinds   []string // of the records in it
-	Columns string   // that it fills, as in the list of an insert
-	Select  string   // their values, in the order of Columns, from record_log
+	Columns []string // of the table, that are filled
 }
 
-// feedText are the parts of a feed: the table, its columns, the query, and what the query says of the kind.
-var feedText = regexp.MustCompile(`(?s)\nINSERT INTO (\w+)\s+\(([^)]*)\)\n((?:WITH|SELECT)\b.*\nFROM record_log\nWHERE (?:record_log\.)?kind (.*))$`)
+// plain are the columns that nearly all tables fill.
+var plain = []string{"account", "id", "revision", "created_at", "updated_at", "archived_at", "body"}
 
-var quoted = regexp.MustCompile(`'(\w+)'`)
+var feeds = []Feed{
+	{"accounts", []string{"account"}, plain},
+	{"alert_acks", []string{"alert_ack"}, append([]string{"actor"}, plain...)},
+	{"alert_rules", []string{"alert_rule"}, plain},
+	{"api_keys", []string{"api_key"}, plain},
+	{"blocks", []string{"block"}, plain},
+	{"bookings", []string{"booking"}, plain},
+	{"calendars", []string{"calendar", "class_calendar"},
+		[]string{"account", "kind", "id", "revision", "updated_at", "body"}},
+	{"customer_notes", []string{"customer_note"}, plain},
+	{"customers", []string{"customer"}, plain},
+	{"device_commands", []string{"device_command"}, plain},
+	{"devices", []string{"device"}, plain},
+	{"documents", []string{"document"}, plain},
+	{"driver_tags", []string{"driver_tag"}, plain},
+	{"expenses", []string{"expense"}, plain},
+	{"geofences", []string{"geofence"}, plain},
+	{"inspections", []string{"inspection"}, plain},
+	{"issues", []string{"issue"}, plain},
+	{"jobs", []string{"job"}, plain},
+	{"locations", []string{"location"}, plain},
+	{"maintenance_schedules", []string{"maintenance_schedule"}, plain},
+	{"meter_readings", []string{"meter_reading"}, plain},
+	{"meters", []string{"meter_reading"}, []string{"account", "id", "revision", "body"}},
+	{"payments", []string{"payment"}, plain},
+	{"quotes", []string{"quote"}, plain},
+	{"rate_plans", []string{"rate_plan"}, plain},
+	{"reminders", []string{"reminder"}, plain},
+	{"route_plans", []string{"route_plan"}, plain},
+	{"service_tasks", []string{"service_task"}, plain},
+	{"tolls", []string{"toll"}, plain},
+	{"trip_drivers", []string{"trip_driver"}, plain},
+	{"vehicle_classes", []string{"vehicle_class"}, plain},
+	{"vehicles", []string{"vehicle"}, plain},
+	{"work_orders", []string{"work_order"}, plain},
+}
 
 // Feeds returns all feeds in the order of the names of their tables.
-func Feeds() []Feed {
-	var all []Feed
-	texts := paths("feeds/*.sql")
-	for _, name := range slices.Sorted(maps.Keys(texts)) {
-		part := feedText.FindStringSubmatch(read(texts[name]))
-		if part == nil {
-			panic(texts[name] + " is not an insert of revisions of some kind") // embedded at build time
-		}
-		f := Feed{Table: part[1], Columns: part[2], Select: part[3]}
-		for _, kind := range quoted.FindAllStringSubmatch(part[4], -1) {
-			f.Kinds = append(f.Kinds, kind[1])
-		}
-		all = append(all, f)
-	}
-	return all
+func Feeds() []Feed { return slices.Clone(feeds) }
+
+// Insert returns what begins an insert into the table: the columns that are filled.
+func (f *Feed) Insert() string {
+	return "INSERT INTO " + f.Table + " (" + strings.Join(f.Columns, ", ") + ")"
 }
 
-// Insert returns the text that fills the table from the revisions that a query of record_log finds, and from all if the query is empty.
-func (f *Feed) Insert(revisions string) string {
-	return "INSERT INTO " + f.Table + " (" + f.Columns + ")\n" + f.Of(revisions)
-}
-
-// Of returns the query of the rows that the revisions which another query finds bring to the table.
+// Of returns the query of what is filled into the table from the revisions that another query of record_log finds, and
+// from all if that is empty.
 func (f *Feed) Of(revisions string) string {
-	if revisions == "" {
-		return f.Select
+	from := "record_log"
+	if revisions != "" {
+		from = "(\n" + revisions + "\n)"
 	}
-	return strings.Replace(f.Select, "\nFROM record_log\n", "\nFROM (\n"+revisions+"\n) AS record_log\n", 1)
+	columns := strings.Replace(strings.Join(f.Columns, ", "), "updated_at", "at AS updated_at", 1)
+	return "SELECT " + columns + "\nFROM " + from + "\nWHERE kind IN ('" + strings.Join(f.Kinds, "', '") + "')"
 }
 
-// Fill brings everything that record_log holds of some kinds, or of all if none are named, to the tables of current records.
+// Fill brings everything that record_log holds of some kinds, or of all if none are named, to the tables of current
+// records.
 func Fill(ctx context.Context, db driver.Conn, kinds ...string) error {
 	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{
 		"insert_deduplicate":              0, // a table that was emptied may still know what was inserted before
 		"max_partitions_per_insert_block": 0,
 	}))
-	for _, f := range Feeds() {
+	for _, f := range feeds {
 		named := slices.ContainsFunc(f.Kinds, func(kind string) bool { return slices.Contains(kinds, kind) })
 		if len(kinds) > 0 && !named {
 			continue
 		}
-		if err := db.Exec(ctx, f.Insert("")); err != nil {
+		if err := db.Exec(ctx, f.Insert()+"\n"+f.Of("")); err != nil {
 			return fmt.Errorf("fill %s: %w", f.Table, err)
 		}
 	}

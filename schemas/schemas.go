@@ -1,6 +1,7 @@
-// Package schemas owns the shape of everything stored in ClickHouse: tables and views as ordered migrations, the
-// feeds that fill tables of current records from the log, and the queries that read, all as plain .sql files that are
-// embedded here. It knows no domain type. Files stand in folders by subject: ingest (what trackers send, and trackers),
+// Package schemas owns the shape of everything stored in ClickHouse: tables and views as ordered migrations, and the
+// queries that read, all as plain .sql files that are embedded here, and the feeds that fill tables of current records
+// from the log. How a column of such a table is taken from a record is said by its DEFAULT expression, and nowhere else.
+// It knows no domain type. Files stand in folders by subject: ingest (what trackers send, and trackers),
 // derived (what is made of that), record (the log, accounts, jobs, vehicles), rental, and store (the database itself).
 //
 // Apply brings a database to the newest schema and may be run by any number of processes at once and any number of
@@ -29,7 +30,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
 
-//go:embed tables/*/*.sql views/*/*.sql feeds/*.sql queries/*/*.sql
+//go:embed tables/*/*.sql views/*/*.sql queries/*/*.sql
 var files embed.FS
 
 // queries are the paths of the queries by their names, of which each stands once in all folders.

@@ -122,32 +122,10 @@ type Calendar struct {
 }
 
 // Kind describes the calendars of vehicles.
-var Kind = record.Kind[Calendar]{Name: "calendar", Prefix: fleet.VehiclePrefix, Row: row("calendar")}
+var Kind = record.Kind[Calendar]{Name: "calendar", Prefix: fleet.VehiclePrefix}
 
 // ClassKind describes the calendars of classes.
-var ClassKind = record.Kind[Calendar]{Name: "class_calendar", Prefix: fleet.ClassPrefix, Row: row("class_calendar")}
-
-// row makes the rows of calendars of a kind, as calendars_feed.sql has them.
-func row(kind string) func(*record.Record[Calendar], string) []record.Cell {
-	return func(r *record.Record[Calendar], _ string) []record.Cell {
-		n := len(r.Body.Holds)
-		refs, conflicts, opens := make([]string, n), make([]bool, n), make([]bool, n)
-		begins, ends := make([]string, n), make([]string, n)
-		from, until, expires := make([]time.Time, n), make([]time.Time, n), make([]time.Time, n)
-		for i, h := range r.Body.Holds {
-			refs[i], conflicts[i], opens[i] = h.Ref, h.Conflict, h.Open
-			begins[i], ends[i] = h.Begins, h.Ends
-			from[i], until[i], expires[i] = record.Stored(h.From), record.Stored(h.Until), record.Stored(h.Expires)
-		}
-		return []record.Cell{
-			{Column: "account", Value: uint64(r.Account)}, {Column: "kind", Value: kind}, {Column: "id", Value: r.ID},
-			{Column: "revision", Value: r.Revision}, {Column: "updated_at", Value: r.UpdatedAt},
-			{Column: "hold_refs", Value: refs}, {Column: "hold_from", Value: from}, {Column: "hold_until", Value: until},
-			{Column: "hold_expires", Value: expires}, {Column: "hold_conflict", Value: conflicts}, {Column: "hold_open", Value: opens},
-			{Column: "hold_begins", Value: begins}, {Column: "hold_ends", Value: ends},
-		}
-	}
-}
+var ClassKind = record.Kind[Calendar]{Name: "class_calendar", Prefix: fleet.ClassPrefix}
 
 // Conflict returns the first hold in the way of another, or nil. The holder's own does not count, nor what has lapsed.
 func (c *Calendar) Conflict(h *Hold, now time.Time) *Hold {

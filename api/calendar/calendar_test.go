@@ -2,6 +2,7 @@ package calendar_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -359,8 +360,8 @@ func TestNoTwoHoldsEverOverlap(t *testing.T) {
 	}
 }
 
-// The rows that calendars make of themselves are those that their feed makes of the log.
-func TestCalendarsMakeTheRowsOfTheirFeed(t *testing.T) {
+// What writers of calendars bring to their table is what their feed makes of the log: every hold, at its place.
+func TestTheTableOfCalendarsIsAsItsFeedMakesIt(t *testing.T) {
 	const n = 30
 	db := schematest.Open(t)
 	d := newDesk(t, db, 1, false)
@@ -383,4 +384,46 @@ func TestCalendarsMakeTheRowsOfTheirFeed(t *testing.T) {
 		}
 	}
 	schematest.FeedAgrees(t, db, "calendars", 2*n)
+	rows, err := db.Query(t.Context(), `SELECT record_log.body, hold_refs, hold_from, hold_until, hold_expires, hold_conflict, hold_open,
+			hold_begins, hold_ends
+		FROM calendars FINAL
+		INNER JOIN record_log ON record_log.kind = calendars.kind AND record_log.id = calendars.id
+			AND record_log.revision = calendars.revision`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	read := 0
+	for ; rows.Next(); read++ {
+		var body string
+		var refs, begins, ends []string
+		var from, until, expires []time.Time
+		var conflict, open []bool
+		if err := rows.Scan(&body, &refs, &from, &until, &expires, &conflict, &open, &begins, &ends); err != nil {
+			t.Fatal(err)
+		}
+		var c calendar.Calendar
+		if err := json.Unmarshal([]byte(body), &c); err != nil {
+			t.Fatal(err)
+		}
+		if len(refs) != len(c.Holds) {
+			t.Errorf("%d of %d holds", len(refs), len(c.Holds))
+			continue
+		}
+		for i, h := range c.Holds {
+			same := refs[i] == h.Ref && conflict[i] == h.Conflict && open[i] == h.Open
+			same = same && begins[i] == h.Begins && ends[i] == h.Ends
+			if !same || !stored(from[i], h.From) || !stored(until[i], h.Until) || !stored(expires[i], h.Expires) {
+				t.Errorf("%+v stands as %s from %s until %s, which lapses at %s", h, refs[i], from[i], until[i], expires[i])
+			}
+		}
+	}
+	if err := rows.Err(); err != nil || read != 2*n {
+		t.Errorf("%d calendars, %v", read, err)
+	}
+}
+
+// stored says whether an instant stands in a table as it should: one that is not known is 1970.
+func stored(at time.Time, want record.Instant) bool {
+	return at.Equal(want.Time) || want.IsZero() && at.Unix() == 0
 }

@@ -319,7 +319,7 @@ type Cancellation struct {
 }
 
 // Bookings describes the kind. The name that a channel has for a booking is unique within account and channel.
-var Bookings = Kind[Booking]{Name: "booking", Prefix: fleet.BookingPrefix, Letter: "B", Row: bookingRow, Claims: func(b *Booking) []Claim {
+var Bookings = Kind[Booking]{Name: "booking", Prefix: fleet.BookingPrefix, Letter: "B", Claims: func(b *Booking) []Claim {
 	var claims []Claim
 	if b.ExternalReservationID != "" {
 		claims = append(claims, Claim{Field: "booking.external_reservation", Value: b.Channel + "\x1f" + b.ExternalReservationID, Says: "/external_reservation_id"})

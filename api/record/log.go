@@ -106,10 +106,8 @@ func (l *Log[T]) first(by Author, account fleet.AccountID, id uint64, body *T, a
 	if err != nil {
 		return nil, fmt.Errorf("encode %s: %w", l.kind.Name, err)
 	}
-	r := &revision{account: uint64(account), kind: l.kind.Name, id: id, number: 1, action: ActionCreate, at: at, createdAt: at,
-		actor: by.Actor, requestID: by.RequestID, command: by.Command, body: string(text)}
-	r.row = l.rowOf(r, *body)
-	return r, nil
+	return &revision{account: uint64(account), kind: l.kind.Name, id: id, number: 1, action: ActionCreate, at: at, createdAt: at,
+		actor: by.Actor, requestID: by.RequestID, command: by.Command, body: string(text)}, nil
 }
 
 // Update changes a record. mutate gets a copy of the newest revision and changes its body; it may run several times
@@ -215,7 +213,6 @@ func (l *Log[T]) attempt(ctx context.Context, by Author, account fleet.AccountID
 	} else if string(text) == old.body { // one that an older version wrote in another way gets one revision too many
 		return old, nil
 	}
-	r.row = l.rowOf(r, rec.Body)
 	// What the record gives up is noted now: whoever claims it again from here on makes a newer claim, and the
 	// release below then loses against that.
 	dropped, err := l.claimed(ctx, account, old.id, without(had, wanted))

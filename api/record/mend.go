@@ -102,13 +102,20 @@ func (s *Store) kindsLately(ctx context.Context, since, until time.Time) (map[st
 	return kinds, nil
 }
 
+// tableKey is the order of a table's rows.
+type tableKey struct {
+	columns string
+	made    string // those of them that the table takes from a record, each with its expression
+}
+
 // tableKeys returns the key of each table.
-func (s *Store) tableKeys(ctx context.Context) (map[string]string, error) {
-	keys := make(map[string]string)
+func (s *Store) tableKeys(ctx context.Context) (map[string]tableKey, error) {
+	keys := make(map[string]tableKey)
 	err := schemas.EachRow(ctx, s.db, "read the keys of tables", schemas.Query("table_keys"), nil,
 		func(row schemas.Row) error {
-			var table, key string
-			if err := row.Scan(&table, &key); err != nil {
+			var table string
+			var key tableKey
+			if err := row.Scan(&table, &key.columns, &key.made); err != nil {
 				return err
 			}
 			keys[table] = key
@@ -118,15 +125,16 @@ func (s *Store) tableKeys(ctx context.Context) (map[string]string, error) {
 }
 
 // mend fills in what is missing of a feed in a span, and returns how many rows that were.
-func (s *Store) mend(ctx context.Context, f *schemas.Feed, key string, since, until time.Time) (uint64, error) {
+func (s *Store) mend(ctx context.Context, f *schemas.Feed, key tableKey, since, until time.Time) (uint64, error) {
 	text := func(insert, what string) string {
-		return strings.NewReplacer("/*insert*/", insert, "/*what*/", what, "/*feed*/", "(\n"+f.Of(schemas.Query("record_lately"))+"\n)",
-			"/*key*/", key+", revision", "/*table*/", f.Table).Replace(schemas.Query("record_torn"))
+		return strings.NewReplacer("/*insert*/", insert, "/*what*/", what, "/*made*/", key.made,
+			"/*feed*/", "(\n"+f.Of(schemas.Query("record_lately"))+"\n)",
+			"/*key*/", key.columns+", revision", "/*table*/", f.Table).Replace(schemas.Query("record_torn"))
 	}
 	args := []any{clickhouse.Named("since", since.UnixMilli()), clickhouse.Named("until", until.UnixMilli())}
 	var missing uint64
 	if err := s.db.QueryRow(ctx, text("", "count()"), args...).Scan(&missing); err != nil || missing == 0 {
 		return 0, err
 	}
-	return missing, s.db.Exec(again(ctx), text("INSERT INTO "+f.Table+" ("+f.Columns+")", f.Columns), args...)
+	return missing, s.db.Exec(again(ctx), text(f.Insert(), strings.Join(f.Columns, ", ")), args...)
 }

@@ -1,7 +1,7 @@
 // Package record is the only writer of business records: vehicles, devices, API keys, accounts.
 //
 // A record's truth is its append-only log of revisions in record_log; the current tables (vehicles, devices, ...) are
-// fed from it before a write is answered (schemas.Feed, Kind.Row). A write is compare-and-set without any lock, from any
+// fed from it before a write is answered (schemas.Feed). A write is compare-and-set without any lock, from any
 // number of processes: read revision r, insert revision r+1 with the token "<kind>:<account>:<id>:<r+1>", and hear from the server
 // whether it stored the row or took it for another's; where it does not say, read back whose write_id became r+1. Of
 // concurrent inserts with one token the server keeps exactly one, as long as its deduplication window (10,000 inserts)
@@ -71,8 +71,7 @@ type Kind[T any] struct {
 	Prefix string // of its ids: "veh_"
 	Letter string // of the numbers of its records, if T is Numbered: "B"
 	Claims func(*T) []Claim
-	Hidden []string                               // members that history does not show
-	Row    func(r *Record[T], body string) []Cell // of the one table that the kind feeds, body being the record as text; nil leaves it to the feed's query
+	Hidden []string // members that history does not show
 }
 
 // Actions, as they stand in the log.

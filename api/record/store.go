@@ -47,8 +47,8 @@ type Store struct {
 	now func() time.Time
 	log *slog.Logger
 
-	feeds        map[string][]feed        // by kind
-	consequences map[string][]consequence // by kind; complete before the first write
+	feeds        map[string][]schemas.Feed // by kind
+	consequences map[string][]consequence  // by kind; complete before the first write
 	marks        marks
 	settling     settling
 	mending      mending
@@ -87,7 +87,6 @@ type revision struct {
 	actor       string
 	requestID   string
 	body        string
-	row         []Cell // of its table of current records; nil leaves that to the feed
 }
 
 const insertRevision = `INSERT INTO record_log

@@ -105,7 +105,7 @@ func legible(t *testing.T, db driver.Conn) {
 		Type  string `ch:"type"`
 	}
 	if err := db.Select(t.Context(), &columns, `SELECT table, name, type FROM system.columns
-		WHERE database = currentDatabase() AND default_kind != 'ALIAS' AND type LIKE '%String%'
+		WHERE database = currentDatabase() AND default_kind NOT IN ('ALIAS', 'EPHEMERAL') AND type LIKE '%String%'
 			AND table IN (SELECT name FROM system.tables
 				WHERE database = currentDatabase() AND engine LIKE '%MergeTree')`); err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
--- Some revisions of records of a kind, whole: what feeds/ make rows of current records of, where their writer could not bring them at once.
+-- Some revisions of records of a kind, whole: what a feed brings to its table where their writer could not do it at once.
 -- EXPLAIN indexes=1, one revision in 1,000,000: the key leaves one granule of each part that may hold the id.
 SELECT *
 FROM record_log

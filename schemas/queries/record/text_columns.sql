@@ -4,7 +4,8 @@
 SELECT c.table, c.name
 FROM system.columns AS c
 INNER JOIN system.tables AS t ON t.database = c.database AND t.name = c.table
-WHERE c.database = currentDatabase() AND t.engine LIKE '%MergeTree' AND c.type IN ('String', 'Nullable(String)') AND c.default_kind != 'ALIAS'
+WHERE c.database = currentDatabase() AND t.engine LIKE '%MergeTree' AND c.type IN ('String', 'Nullable(String)')
+    AND c.default_kind NOT IN ('ALIAS', 'EPHEMERAL')
     AND NOT c.is_in_sorting_key AND NOT c.is_in_partition_key
     AND c.table IN (SELECT table FROM system.columns WHERE database = currentDatabase() AND name = 'account')
     AND c.table NOT IN ('positions', 'telemetry', 'tag_reports', 'dead_letters', 'unregistered_reports', 'ingest_outcomes', 'device_outcomes', 'derivations', 'trips', 'stops',

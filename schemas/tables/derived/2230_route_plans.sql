@@ -1,0 +1,28 @@
+-- Grain: one route plan, its newest revision. Key: (account, id). Filled from record_log, which keeps every
+-- revision. Serves: lists with filters, and what query.Policies polls. Read with FINAL. body holds the whole
+-- record.
+CREATE TABLE IF NOT EXISTS route_plans
+(
+    account      UInt64,
+    id           UInt64,
+    revision     UInt64,
+    created_at   DateTime64(3, 'UTC'),
+    updated_at   DateTime64(3, 'UTC'),
+    archived_at  Nullable(DateTime64(3, 'UTC')),
+    name         String DEFAULT JSONExtractString(body, 'name'),
+    description  String DEFAULT JSONExtractString(body, 'description'),
+    vehicle_id   String DEFAULT JSONExtractString(body, 'vehicle_id'),
+    starts_at    DateTime64(3, 'UTC')
+        DEFAULT parseDateTime64BestEffortOrZero(JSONExtractString(body, 'from'), 3, 'UTC'),
+    ends_at      DateTime64(3, 'UTC')
+        DEFAULT parseDateTime64BestEffortOrZero(JSONExtractString(body, 'until'), 3, 'UTC'),
+    external_ids Array(String)
+        DEFAULT arrayMap(r -> JSONExtractString(r, 'id'), JSONExtractArrayRaw(body, 'external_refs')),
+    body         String CODEC(ZSTD(3)),
+    INDEX updated_at_minmax updated_at TYPE minmax GRANULARITY 1,
+    INDEX ends_at_minmax ends_at TYPE minmax GRANULARITY 1,
+    INDEX vehicle_bloom vehicle_id TYPE bloom_filter GRANULARITY 1
+)
+ENGINE = ReplacingMergeTree(revision)
+ORDER BY (account, id)
+SETTINGS non_replicated_deduplication_window = 10000, index_granularity = 512
