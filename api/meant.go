@@ -8,7 +8,6 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/motorpool/fleet"
-	"github.com/motorpool/fleet/api/desk/person"
 )
 
 // mostNamed is how many names an error lists where none is like what was written.
@@ -48,7 +47,7 @@ func likest(name string, names []string) string {
 	}
 	best, least := "", len(plain(name))/4+1
 	for _, n := range names {
-		if d := person.Distance([]rune(plain(name)), []rune(plain(n))); d < least {
+		if d := fleet.LettersApart([]rune(plain(name)), []rune(plain(n))); d < least {
 			best, least = n, d
 		}
 	}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/calendar"
-	"github.com/motorpool/fleet/api/desk/base"
 	"github.com/motorpool/fleet/api/record"
 )
 
@@ -102,7 +101,7 @@ func problemOf(err error) (Problem, bool) {
 	if errors.As(err, &t) {
 		p.CurrentState, p.AllowedTransitions = t.Current, list(t.Allowed)
 	}
-	if doubted, ok := errors.AsType[*base.DoubtError](err); ok {
+	if doubted, ok := errors.AsType[*record.DoubtError](err); ok {
 		p.Confirm = doubted.Confirm
 	}
 	if taken, ok := errors.AsType[*calendar.ConflictError](err); ok {

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/motorpool/fleet"
-	"github.com/motorpool/fleet/api/desk/base"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rental/ledger"
 	"github.com/motorpool/fleet/api/rental/price"
@@ -27,7 +26,7 @@ const farAbove = 10
 
 // doubtAmount says of an amount that it may be a typing error.
 func doubtAmount(detail string) error {
-	return &base.DoubtError{Confirm: []string{ConfirmAmount},
+	return &record.DoubtError{Confirm: []string{ConfirmAmount},
 		Faults: []fleet.FieldError{{Pointer: "/amount/amount", Code: "implausible", Detail: detail}}}
 }
 
@@ -87,7 +86,7 @@ func (d *Books) AssignPayment(ctx context.Context, rec *record.Record[record.Pay
 			b.Currency + "; the payment is in " + p.Amount.Currency})
 	}
 	err = d.takeOut(ctx, rec.Account, p, p.Amount.Amount-p.Refunded(), nil)
-	if doubt := (*base.DoubtError)(nil); errors.As(err, &doubt) && p.Status != record.PaymentPending {
+	if doubt := (*record.DoubtError)(nil); errors.As(err, &doubt) && p.Status != record.PaymentPending {
 		return fleet.NewError(fleet.CodeConflict, "Some of the money was paid out to the customer since: "+
 			doubt.Faults[0].Detail+".")
 	} else if err != nil && doubt == nil {

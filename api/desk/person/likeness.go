@@ -224,7 +224,7 @@ func similar(a, b string) bool {
 	if len(x) == 0 || len(y) == 0 {
 		return false
 	}
-	return Distance(x, y) <= max(1, max(len(x), len(y))/10)
+	return fleet.LettersApart(x, y) <= max(1, max(len(x), len(y))/10)
 }
 
 // nameLetters are the letters of a name, small, its words in alphabetical order.
@@ -232,27 +232,6 @@ func nameLetters(name string) []rune {
 	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	slices.Sort(words)
 	return []rune(strings.Join(words, ""))
-}
-
-// Distance is the number of letters to put in, take out or replace to make one text of the other (Levenshtein).
-func Distance(a, b []rune) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range a {
-		corner := row[0]
-		row[0] = i + 1
-		for j := range b {
-			cost := corner
-			if a[i] != b[j] {
-				cost++
-			}
-			corner = row[j+1]
-			row[j+1] = min(cost, row[j]+1, corner+1)
-		}
-	}
-	return row[len(b)]
 }
 
 // Folded leaves what tells VINs, plates and names apart: letters and digits, in one case.

@@ -54,7 +54,7 @@ func (q *Doubts) Err() error {
 	if q.faults == nil {
 		return nil
 	}
-	return &base.DoubtError{Confirm: []string{ConfirmMileage}, Faults: q.faults}
+	return &record.DoubtError{Confirm: []string{ConfirmMileage}, Faults: q.faults}
 }
 
 // nearby is what is known of a vehicle's odometer around an instant.
