@@ -128,7 +128,7 @@ func (a *API) endBackfills(ctx context.Context) error {
 	}
 	var failed []error
 	for _, e := range ended {
-		_, err := a.jobs.Update(ctx, transferBy, e.Account, e.ID, 0, func(rec *record.Record[record.Job]) error {
+		_, err := a.jobs.Update(ctx, record.System, e.Account, e.ID, 0, func(rec *record.Record[record.Job]) error {
 			if rec.Body.Error == "" && rec.Body.FinishedAt.IsZero() {
 				rec.Body.FinishedAt = record.InstantOf(e.At)
 			}

@@ -144,7 +144,7 @@ func (a *API) tableOfBookings(r *http.Request) (*table[record.Booking], error) {
 			}
 		}
 	}
-	return &table[record.Booking]{columns, func(ctx context.Context, records []record.Record[record.Booking]) ([][]string, error) {
+	return &table[record.Booking]{columns: columns, rows: func(ctx context.Context, records []record.Record[record.Booking]) ([][]string, error) {
 		rows, err := a.bookingRows(ctx, records)
 		if err != nil {
 			return nil, err

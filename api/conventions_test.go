@@ -9,7 +9,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/url"
 	"regexp"
 	"strings"
 	"testing"
@@ -463,43 +462,6 @@ func throughProxy(t *testing.T) (driver.Conn, func()) {
 		t.Fatal(err)
 	}
 	return db, cut
-}
-
-func TestUnitsTurnMilesIntoKilometres(t *testing.T) {
-	in := `{"a_mi":100,"b_mph":10.5,"nested":[{"c_mi":null,"d":"a_mi <b>","e_mi":"x"}],"f_mi":[1,2.25],"metadata":{"g_mi":"1"},"custom_fields":{"h":[{"i_mi":2}]},"j_mi":3,"mi":5,"big":12345678901234567890}` + "\n"
-	out, err := metricJSON([]byte(in))
-	want := `{"a_km":161,"b_kmh":16.9,"nested":[{"c_km":null,"d":"a_mi <b>","e_km":"x"}],"f_km":[2,3.62],"metadata":{"g_mi":"1"},"custom_fields":{"h":[{"i_mi":2}]},"j_km":5,"mi":5,"big":12345678901234567890}` + "\n"
-	if err != nil || string(out) != want {
-		t.Errorf("%s, %v; want %s", out, err, want)
-	}
-}
-
-func FuzzCursor(f *testing.F) {
-	f.Add(encodeCursor(cursorOf("a", "1")))
-	f.Add("e30")
-	f.Fuzz(func(t *testing.T, text string) {
-		c, err := decodeCursor(text)
-		if err != nil {
-			return
-		}
-		again, err := decodeCursor(encodeCursor(c))
-		if err != nil || again.Page != c.Page || strings.Join(again.After, "\x00") != strings.Join(c.After, "\x00") {
-			t.Errorf("%+v became %+v, %v", c, again, err)
-		}
-	})
-}
-
-func TestQueryValuesAreRefusedBeforeTheyReachAHandler(t *testing.T) {
-	p := param{Name: "x", Type: "number", Min: -180, Max: 180}
-	for value, ok := range map[string]bool{"1.5": true, "-180": true, "181": false, "NaN": false, "Inf": false, "1e3": false, "": false, "0x10": false, "1,2": false} {
-		if got := p.check(value) == nil; got != ok {
-			t.Errorf("%q is taken: %v", value, got)
-		}
-	}
-	if _, err := url.ParseQuery("a=1;b=2"); err == nil {
-		t.Error("semicolons are taken")
-	}
-
 }
 
 // Who writes a name that is not there is told the one that was probably meant, or which there are.

@@ -14,7 +14,6 @@ import (
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
-	"github.com/motorpool/fleet/api/export"
 )
 
 // row is a derived thing to be stored.
@@ -298,31 +297,6 @@ func TestExportsOfWhatIsDerived(t *testing.T) {
 		}
 		if n := strings.Count(body, "<trkpt"); format == "gpx" && n != 55 { // 61 without the six jumps
 			t.Errorf("%d points", n)
-		}
-	}
-}
-
-// The columns of every table are as many as the values of its rows, and named once.
-func TestFlatRowsFitTheirColumns(t *testing.T) {
-	for _, view := range []any{Trip{}, Stop{}, ChargingSession{}, ChargingSession{Place: &Place{}}, Visit{}, Visit{ExitPlace: &Place{}}, DrivingEvent{}, Alert{}} {
-		columns := flatColumns(view, true)
-		if row := flatRow(nil, view, true); len(row) != len(columns) {
-			t.Errorf("%T: %d values in %d columns", view, len(row), len(columns))
-		}
-		seen := map[string]bool{}
-		for _, c := range columns {
-			if seen[c.Name] || c.Name == "" || strings.HasSuffix(c.Name, "_mi") {
-				t.Errorf("%T: column %q", view, c.Name)
-			}
-			seen[c.Name] = true
-		}
-		var out bytes.Buffer
-		table, err := export.NewTable(export.Parquet, &out, columns)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := table.Write(flatRow(nil, view, false)); err != nil {
-			t.Error(err)
 		}
 	}
 }

@@ -7,8 +7,6 @@ import (
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
 	"github.com/motorpool/fleet/api/record"
-	"github.com/motorpool/fleet/query"
-	"github.com/motorpool/fleet/query/area"
 )
 
 // fence stores a geofence of a shape.
@@ -66,19 +64,6 @@ func TestLatestPositionsInsideAGeofence(t *testing.T) {
 	w.do("GET", "/v1/positions/latest?inside="+theirs, "").problem(404, "not_found")
 	w.do("GET", "/v1/positions/latest?inside=veh_1", "").problem(400, "invalid_request")
 	w.do("GET", "/v1/positions/latest?inside="+triangle, "", "Authorization", "Bearer "+w.newKey(w.account, auth.VehiclesRead)).problem(403, "insufficient_scope")
-}
-
-func TestABoxIsWiderThanTheBoundsByAStep(t *testing.T) {
-	got := boxOf(area.Bounds{South: 1, West: 2, North: 3, East: 4})
-	if !(got.South < 1 && got.West < 2 && got.North > 3 && got.East > 4) {
-		t.Errorf("%+v", got)
-	}
-	if got := boxOf(area.Bounds{South: 1, West: 10, North: 2, East: 10 - 1e-8}); got.West != -180 || got.East != 180 {
-		t.Errorf("%+v", got)
-	}
-	if got := boxOf(area.Bounds{South: 1, West: 179, North: 2, East: -179}); got.West <= got.East || got == query.World {
-		t.Errorf("%+v", got)
-	}
 }
 
 func TestLatestPositionsAreCountedOnEveryPage(t *testing.T) {

@@ -2,63 +2,20 @@ package api
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"net/netip"
-	"os"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
 )
-
-// TestNobodyGetsMoreThanAShare claims, waits and gives back, and in the end nothing is left.
-func TestNobodyGetsMoreThanAShare(t *testing.T) {
-	f := newFair(3, 2)
-	one, again, two, three := f.claim("one"), f.claim("one"), f.claim("two"), f.claim("three")
-	at := func(c *claim, n int64, want error) {
-		t.Helper()
-		if err := c.try(n); !errors.Is(err, want) {
-			t.Errorf("try %d: %v, want %v", n, err, want)
-		}
-	}
-	at(one, 2, nil)
-	at(again, 1, errShare)
-	at(two, 1, nil)
-	at(three, 1, errAll)
-	ended, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
-	if err := again.take(ended, 1); !errors.Is(err, errShare) {
-		t.Errorf("waiting for a share of one's own: %v", err)
-	}
-	ended, cancel = context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
-	if err := three.take(ended, 1); !errors.Is(err, errAll) {
-		t.Errorf("waiting for the others: %v", err)
-	}
-	got := make(chan error)
-	go func() { got <- three.take(t.Context(), 10) }() // more than a share counts as one
-	one.end()
-	if err := <-got; err != nil || three.has != 2 {
-		t.Errorf("after another's end: %v, has %d", err, three.has)
-	}
-	for _, c := range []*claim{again, two, three} {
-		c.end()
-	}
-	if len(f.owners) != 0 {
-		t.Errorf("%d owners are left", len(f.owners))
-	}
-	at(f.claim("four"), 2, nil)
-}
 
 // slowBroker acknowledges when it is told to.
 type slowBroker struct {
@@ -167,39 +124,6 @@ func TestASlowReaderDoesNotHoldTheTurnOfItsBody(t *testing.T) {
 		t.Errorf("a body is held by %d", len(held))
 	}
 	w.do("POST", "/v1/vehicles", body).ok(201)
-}
-
-// trickle is a client that takes what it is given after a while.
-type trickle struct {
-	http.ResponseWriter
-	wait     time.Duration
-	deadline time.Time
-}
-
-func (c *trickle) SetWriteDeadline(t time.Time) error { c.deadline = t; return nil }
-
-func (c *trickle) Write(p []byte) (int, error) {
-	if time.Sleep(c.wait); time.Now().After(c.deadline) {
-		return 0, os.ErrDeadlineExceeded
-	}
-	return len(p), nil
-}
-
-// TestAnAnswerIsTakenAtAPace takes 32 KiB each six seconds, which is fast enough for ever, and each 29, which no pause is too long for.
-func TestAnAnswerIsTakenAtAPace(t *testing.T) {
-	for wait, whole := range map[time.Duration]bool{6 * time.Second: true, 29 * time.Second: false} {
-		synctest.Test(t, func(t *testing.T) {
-			client := &trickle{ResponseWriter: httptest.NewRecorder(), wait: wait}
-			var sent int
-			var err error
-			DefaultPace().Handler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-				sent, err = w.Write(make([]byte, 100*paceChunk))
-			})).ServeHTTP(client, httptest.NewRequest("GET", "/", nil))
-			if errors.Is(err, errStalled) == whole || !whole && sent > 3*paceChunk {
-				t.Errorf("a chunk each %v: %d bytes, %v", wait, sent, err)
-			}
-		})
-	}
 }
 
 // TestAFullDiskRefusesNoReads asks what is a POST only because it says much.

@@ -65,8 +65,8 @@ func (f *traccarFence) fields() (map[string]any, error) {
 // ring, LINESTRING (lat lon, ...). Latitude comes first, unlike in WKT.
 func traccarArea(text string) (record.Geometry, error) {
 	g := record.Geometry{}
-	name, rest, ok := strings.Cut(strings.TrimSpace(text), "(")
-	rest, closed := strings.CutSuffix(strings.TrimSpace(rest), ")")
+	name, inner, ok := strings.Cut(strings.TrimSpace(text), "(")
+	inner, closed := strings.CutSuffix(strings.TrimSpace(inner), ")")
 	malformed := fleet.FieldError{Pointer: "/area", Code: "invalid", Detail: "is not CIRCLE (lat lon, radius), POLYGON ((lat lon, ...)) or LINESTRING (lat lon, ...)"}
 	if !ok || !closed {
 		return g, validation(malformed)
@@ -76,24 +76,24 @@ func traccarArea(text string) (record.Geometry, error) {
 	switch strings.ToUpper(strings.TrimSpace(name)) {
 	case "CIRCLE":
 		g.Type = "Circle"
-		if circle = strings.Split(rest, ","); len(circle) != 2 {
+		if circle = strings.Split(inner, ","); len(circle) != 2 {
 			return g, validation(malformed)
 		}
-		rest = circle[0]
+		inner = circle[0]
 	case "POLYGON":
 		g.Type = "Polygon"
-		rest = strings.TrimSpace(rest)
-		ring, opened := strings.CutPrefix(rest, "(")
+		inner = strings.TrimSpace(inner)
+		ring, opened := strings.CutPrefix(inner, "(")
 		if ring, closed = strings.CutSuffix(ring, ")"); !opened || !closed || strings.ContainsAny(ring, "()") {
 			return g, validation(malformed)
 		}
-		rest = ring
+		inner = ring
 	case "LINESTRING":
 		g.Type = "Corridor"
 	default:
 		return g, validation(malformed)
 	}
-	for _, pair := range strings.Split(rest, ",") {
+	for _, pair := range strings.Split(inner, ",") {
 		var lat, lng float64
 		if n, err := fmt.Sscan(pair, &lat, &lng); err != nil || n != 2 {
 			return g, validation(malformed)

@@ -9,7 +9,6 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -35,18 +34,6 @@ const (
 	jsonlFormat = "jsonl"
 )
 
-// transfer is a resource that can be imported and exported.
-type transfer interface {
-	scopes() (read, write auth.Scope)
-	shape() (view, create reflect.Type)
-	changeable() bool // rows of an import may change records
-	listParams() []param
-	wanted(r *http.Request) (query.ListRequest, error)
-	bring(r *http.Request, t *record.Transfer, rows []*importRow)
-	tableOf(r *http.Request) ([]tableColumn, error)
-	fetch(r *http.Request, req query.ListRequest, people bool) (bodies []string, total int, next []string, err error)
-}
-
 // RowIssue is why a row of an import was refused.
 type RowIssue struct {
 	Row    uint32       `json:"row" doc:"Of a CSV the row as a spreadsheet shows it: 1 is the row that names the columns. Of JSON Lines the line, from 1."`
@@ -54,14 +41,6 @@ type RowIssue struct {
 	Detail string       `json:"detail"`
 	Errors []FieldIssue `json:"errors,omitempty" nullable:"false"`
 }
-
-func (s *resource[T]) scopes() (read, write auth.Scope) { return s.scope.read, s.scope.write }
-
-func (s *resource[T]) shape() (view, create reflect.Type) {
-	return reflect.TypeOf(s.view), reflect.TypeOf(s.create)
-}
-
-func (s *resource[T]) changeable() bool { return !s.fixed }
 
 // ownKind is what the filter "kind" of a list is called where kind= says which list is meant.
 const ownKind = "record_kind"

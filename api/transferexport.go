@@ -9,7 +9,6 @@ import (
 	"maps"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -23,9 +22,6 @@ import (
 
 // outputKept is how long what was exported is kept, as job_output has it.
 const outputKept = 30 * 24 * time.Hour
-
-// exportRows is how many records an export reads and writes at a time.
-const exportRows = 500
 
 // doExport writes the records that a job asks for, from the start.
 func (a *API) doExport(ctx context.Context, l *lease) error {
@@ -85,44 +81,6 @@ func (a *API) storeOutput(ctx context.Context, l *lease, written uint64, bodies 
 		return nil, fmt.Errorf("store what is exported: %w", err)
 	}
 	return steps, nil
-}
-
-// wanted is which records the parameters of a list ask for.
-func (s *resource[T]) wanted(r *http.Request) (query.ListRequest, error) {
-	sortBy, _, err := s.sortKeys(r)
-	if err != nil {
-		return query.ListRequest{}, err
-	}
-	return s.chosen(r, sortBy)
-}
-
-// fetch reads a page of records as they are shown, to people if there is a table for them.
-func (s *resource[T]) fetch(r *http.Request, req query.ListRequest, people bool) ([]string, int, []string, error) {
-	found, err := query.List(r.Context(), s.api.DB, s.listing, req)
-	if err != nil {
-		return nil, 0, nil, err
-	}
-	records, err := storedRecords[T](req.Account, found.Records)
-	if err != nil {
-		return nil, 0, nil, err
-	}
-	if people && s.table != nil {
-		rows, err := s.tableRows(r, records)
-		return rows, found.Total, found.Next, err
-	}
-	views, err := s.show(r.Context(), records, nil)
-	if err != nil {
-		return nil, 0, nil, err
-	}
-	bodies := make([]string, len(views))
-	for i, v := range views {
-		text, err := encodeJSON(v.view, false)
-		if err != nil {
-			return nil, 0, nil, err
-		}
-		bodies[i] = strings.TrimSpace(string(text))
-	}
-	return bodies, found.Total, found.Next, nil
 }
 
 func (a *API) jobResult(jobs *resource[record.Job], w http.ResponseWriter, r *http.Request) error {

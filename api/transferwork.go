@@ -134,14 +134,11 @@ type lease struct {
 
 func (l *lease) ref() query.JobRef { return query.JobRef{Account: l.rec.Account, ID: l.rec.ID} }
 
-// transferBy is who writes the records of jobs.
-var transferBy = record.Author{Actor: "system"}
-
 // lease takes a job that nobody works on.
 func (a *API) lease(ctx context.Context, job query.JobRef) (*lease, error) {
 	l := &lease{api: a, at: a.Now()}
 	var err error
-	l.rec, err = a.jobs.Update(ctx, transferBy, job.Account, job.ID, 0, func(rec *record.Record[record.Job]) error {
+	l.rec, err = a.jobs.Update(ctx, record.System, job.Account, job.ID, 0, func(rec *record.Record[record.Job]) error {
 		t := rec.Body.Transfer
 		if t == nil || t.Finished || rec.Body.Error != "" || t.LeaseUntil.After(l.at) {
 			return errTaken
@@ -164,7 +161,7 @@ func (a *API) lease(ctx context.Context, job query.JobRef) (*lease, error) {
 
 // write changes the job's record, if it is still ours.
 func (l *lease) write(ctx context.Context, change func(*record.Job)) error {
-	rec, err := l.api.jobs.Update(ctx, transferBy, l.rec.Account, l.rec.ID, 0, func(rec *record.Record[record.Job]) error {
+	rec, err := l.api.jobs.Update(ctx, record.System, l.rec.Account, l.rec.ID, 0, func(rec *record.Record[record.Job]) error {
 		t := rec.Body.Transfer
 		if t.Finished || t.Holder != l.rec.Body.Transfer.Holder || t.Attempts != l.rec.Body.Transfer.Attempts {
 			return errTaken

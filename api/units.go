@@ -251,3 +251,9 @@ func milesOf(metres float64) miles { return miles(metres / fleet.MetresPerMile) 
 func gallonsOf(litres float64) gallons { return gallons(litres / fleet.LitresPerGal) }
 
 func mphOf(mps float64) milesPerHour { return milesPerHour(mps / fleet.MetresPerMph) }
+
+// rounded cuts a number to decimals.
+func rounded(v float64, decimals int) float64 {
+	scale := math.Pow10(decimals)
+	return math.Round(v*scale) / scale
+}

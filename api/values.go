@@ -37,12 +37,6 @@ func whole(v float64) *int {
 	return &n
 }
 
-// rounded cuts a number to decimals.
-func rounded(v float64, decimals int) float64 {
-	scale := math.Pow10(decimals)
-	return math.Round(v*scale) / scale
-}
-
 // optional converts a number that may be absent.
 func optional[T any](v *float64, convert func(float64) T) *T {
 	if v == nil {

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"io"
 	"log/slog"
-	"net/http/httptest"
 	"regexp"
 	"slices"
 	"strings"
@@ -129,29 +128,5 @@ func TestEveryScopeIsOfUse(t *testing.T) {
 		if !needed[string(scope)] {
 			t.Errorf("no route needs the scope %s", scope)
 		}
-	}
-}
-
-// The end of a span was published as `to`; whoever asks so is understood, unless both are said.
-func TestThePublishedNameOfUntilIsTaken(t *testing.T) {
-	rt := &route{Params: []param{{Name: "from", Format: "date"}, {Name: "until", Format: "date"}}}
-	for query, want := range map[string]string{
-		"from=2026-01-01&to=2026-02-01":             "2026-02-01",
-		"from=2026-01-01&until=2026-02-01":          "2026-02-01",
-		"to=2026-02-01&until=2026-03-01":            "refused",
-		"from=2026-01-01&to=2026-02-01&to=2026-1-1": "refused",
-	} {
-		r := httptest.NewRequest("GET", "/?"+query, nil)
-		publishedNames(r, rt)
-		got := "refused"
-		if checkQuery(r, rt) == nil {
-			got = r.URL.Query().Get("until")
-		}
-		wantEqual(t, query, got, want)
-	}
-	r := httptest.NewRequest("GET", "/?to=x", nil)
-	publishedNames(r, &route{})
-	if checkQuery(r, &route{}) == nil {
-		t.Error("a route without spans takes to")
 	}
 }
