@@ -77,13 +77,13 @@ func (a *API) patchAccount(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 		if faults := body.TripSettings.Faults(); faults != nil {
-			return validation(faults...)
+			return fleet.Invalid(faults...)
 		}
 		if err := checkZone(body.Timezone); err != nil {
 			return err
 		}
 		if body.Country != "" && !record.Dials(body.Country) {
-			return validation(fleet.FieldError{Pointer: "/country", Code: "invalid", Detail: "is not a country, as US is"})
+			return fleet.Invalid(fleet.FieldError{Pointer: "/country", Code: "invalid", Detail: "is not a country, as US is"})
 		}
 		if settings := body.Bookings; settings != nil {
 			amounts := map[string]*record.Money{}
@@ -91,18 +91,18 @@ func (a *API) patchAccount(w http.ResponseWriter, r *http.Request) error {
 				amounts[fmt.Sprintf("/booking_settings/one_way_fees/%d/fee", i)] = &settings.OneWayFees[i].Fee
 			}
 			if faults := fees(price.Limit, amounts); faults != nil {
-				return validation(faults...)
+				return fleet.Invalid(faults...)
 			}
 		}
 		if days := body.RetentionDays; days != rec.Body.RetentionDays && days != 0 && days < leastRetention {
-			return validation(fleet.FieldError{Pointer: "/retention_days", Code: "out_of_range",
+			return fleet.Invalid(fleet.FieldError{Pointer: "/retention_days", Code: "out_of_range",
 				Detail: fmt.Sprintf("must be 0, or at least %d", leastRetention)})
 		}
 		if body.BooksClosed != rec.Body.BooksClosed {
-			return validation(fleet.FieldError{Pointer: "/books_closed_through", Code: "read_only", Detail: "is changed by POST /v1/ledger/close and /v1/ledger/reopen"})
+			return fleet.Invalid(fleet.FieldError{Pointer: "/books_closed_through", Code: "read_only", Detail: "is changed by POST /v1/ledger/close and /v1/ledger/reopen"})
 		}
 		if !maps.Equal(body.LedgerChart, rec.Body.LedgerChart) {
-			return validation(fleet.FieldError{Pointer: "/ledger_chart", Code: "read_only", Detail: "is changed by PATCH /v1/ledger/chart"})
+			return fleet.Invalid(fleet.FieldError{Pointer: "/ledger_chart", Code: "read_only", Detail: "is changed by PATCH /v1/ledger/chart"})
 		}
 		rec.Body = record.Account(body)
 		return nil

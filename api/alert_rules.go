@@ -104,7 +104,7 @@ func (a *API) alertRuleRoutes() {
 				}
 			}
 			if faults != nil {
-				return validation(faults...)
+				return fleet.Invalid(faults...)
 			}
 			if err := a.vehiclesExist(r, b.Scope); err != nil {
 				return err

@@ -51,7 +51,7 @@ func (a *API) backfill(w http.ResponseWriter, c *call[record.Geofence], sent Geo
 		from = *sent.From
 	}
 	if from.After(a.Now()) {
-		return validation(fleet.FieldError{Pointer: "/from", Code: "invalid", Detail: "must not lie ahead"})
+		return fleet.Invalid(fleet.FieldError{Pointer: "/from", Code: "invalid", Detail: "must not lie ahead"})
 	}
 	if a.Changes == nil {
 		return fleet.NewError(fleet.CodeUnavailable, "This server cannot ask for anything to be derived again: it has no connection to Kafka.")

@@ -62,10 +62,10 @@ func (s *resource[T]) batch(w http.ResponseWriter, r *http.Request) error {
 	}
 	items, ok := object["data"].([]any)
 	if !ok || len(object) != 1 {
-		return validation(fleet.FieldError{Pointer: "/data", Code: "required", Detail: "must be the list of what is to be created, and the only member"})
+		return fleet.Invalid(fleet.FieldError{Pointer: "/data", Code: "required", Detail: "must be the list of what is to be created, and the only member"})
 	}
 	if len(items) == 0 || len(items) > maxBatch {
-		return validation(fleet.FieldError{Pointer: "/data", Code: "invalid", Detail: fmt.Sprintf("must have 1 to %d items", maxBatch)})
+		return fleet.Invalid(fleet.FieldError{Pointer: "/data", Code: "invalid", Detail: fmt.Sprintf("must have 1 to %d items", maxBatch)})
 	}
 	if err := s.api.carryItems(w, auth.From(r.Context()).Account, len(items)); err != nil {
 		return err
@@ -80,7 +80,7 @@ func (s *resource[T]) batch(w http.ResponseWriter, r *http.Request) error {
 		work.Go(func() error {
 			object, ok := item.(map[string]any)
 			if !ok {
-				errs[i] = validation(fleet.FieldError{Pointer: "", Code: "invalid", Detail: "must be an object"})
+				errs[i] = fleet.Invalid(fleet.FieldError{Pointer: "", Code: "invalid", Detail: "must be an object"})
 				return nil
 			}
 			bodies[i], errs[i] = s.newBody(r, object)

@@ -86,13 +86,13 @@ func checkBlock(b *record.Block) error {
 		b.Kind = "manual"
 	}
 	if b.FromLocationID != "" && b.ToLocationID == "" {
-		return validation(fleet.FieldError{Pointer: "/to_location_id", Code: "required", Detail: "must say where the vehicle is brought to"})
+		return fleet.Invalid(fleet.FieldError{Pointer: "/to_location_id", Code: "required", Detail: "must say where the vehicle is brought to"})
 	}
 	if !b.From.Before(b.Until.Time) {
-		return validation(fleet.FieldError{Pointer: "/until", Code: "invalid", Detail: "must be after from"})
+		return fleet.Invalid(fleet.FieldError{Pointer: "/until", Code: "invalid", Detail: "must be after from"})
 	}
 	if b.From.Year() < 1900 || b.Until.Year() > 2200 {
-		return validation(fleet.FieldError{Pointer: "/from", Code: "invalid", Detail: "the time must lie between the years 1900 and 2200"})
+		return fleet.Invalid(fleet.FieldError{Pointer: "/from", Code: "invalid", Detail: "the time must lie between the years 1900 and 2200"})
 	}
 	return nil
 }

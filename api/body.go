@@ -32,7 +32,7 @@ func parseObject(body []byte) (map[string]any, error) {
 	}
 	object, ok := v.(map[string]any)
 	if !ok {
-		return nil, validation(fleet.FieldError{Pointer: "", Code: "type", Detail: "the body must be a JSON object"})
+		return nil, fleet.Invalid(fleet.FieldError{Pointer: "", Code: "type", Detail: "the body must be a JSON object"})
 	}
 	return object, nil
 }
@@ -82,7 +82,7 @@ func (a *API) decodeObject(object map[string]any, v any) error {
 				}
 			}
 		}
-		return validation(fleet.FieldError{Pointer: pointer, Code: "invalid", Detail: "a value is out of range or malformed"})
+		return fleet.Invalid(fleet.FieldError{Pointer: pointer, Code: "invalid", Detail: "a value is out of range or malformed"})
 	}
 	return nil
 }
@@ -113,7 +113,7 @@ func (a *API) knownNulls(object map[string]any, of ...any) error {
 		return nil
 	}
 	slices.SortFunc(unknown, func(x, y fleet.FieldError) int { return strings.Compare(x.Pointer, y.Pointer) })
-	return validation(unknown[:min(len(unknown), maxFindings)]...)
+	return fleet.Invalid(unknown[:min(len(unknown), maxFindings)]...)
 }
 
 // dropNulls removes members that are null, which says that they are absent; custom_fields are the caller's own.
@@ -192,10 +192,6 @@ func fieldError(d *huma.ErrorDetail) fleet.FieldError {
 		code = "type"
 	}
 	return fleet.FieldError{Pointer: "/" + strings.TrimPrefix(place, "/"), Code: code, Detail: d.Message}
-}
-
-func validation(fields ...fleet.FieldError) *fleet.Error {
-	return fleet.Invalid(fields...)
 }
 
 // mergePatch changes target as RFC 7396 says: null removes a member, objects merge, everything else replaces.

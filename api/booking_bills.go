@@ -58,7 +58,7 @@ const mostMinor = 1_000_000_000_000
 func checkCosts(costs map[string]*record.Money) error {
 	for pointer, m := range costs {
 		if m != nil && m.Amount < 0 {
-			return validation(fleet.FieldError{Pointer: pointer + "/amount", Code: "out_of_range", Detail: "must not be negative"})
+			return fleet.Invalid(fleet.FieldError{Pointer: pointer + "/amount", Code: "out_of_range", Detail: "must not be negative"})
 		}
 	}
 	return checkAmounts(costs)
@@ -68,7 +68,7 @@ func checkCosts(costs map[string]*record.Money) error {
 func checkAmounts(amounts map[string]*record.Money) error {
 	for pointer, m := range amounts {
 		if m != nil && (m.Amount > mostMinor || m.Amount < -mostMinor) {
-			return validation(fleet.FieldError{Pointer: pointer, Code: "invalid", Detail: "is out of range"})
+			return fleet.Invalid(fleet.FieldError{Pointer: pointer, Code: "invalid", Detail: "is out of range"})
 		}
 	}
 	return nil
@@ -94,7 +94,7 @@ func (a *API) bookingBillRoutes(s *resource[record.Booking]) {
 			return record.Charge{}, err
 		}
 		if sent.UnitPrice.Amount == 0 || math.Abs(float64(sent.UnitPrice.Amount))*float64(sent.Quantity) > mostMinor {
-			return record.Charge{}, validation(fleet.FieldError{Pointer: "/unit_price/amount", Code: "invalid",
+			return record.Charge{}, fleet.Invalid(fleet.FieldError{Pointer: "/unit_price/amount", Code: "invalid",
 				Detail: "is nothing, or too much with that quantity"})
 		}
 		taxable := price.Lowers(sent.Type)
@@ -163,7 +163,7 @@ func (a *API) bookingBillRoutes(s *resource[record.Booking]) {
 				}
 				if sent.Amount != nil {
 					if order.Amount, order.Currency = sent.Amount.Amount, sent.Amount.Currency; order.Amount <= 0 || order.Amount > mostMinor {
-						return record.Record[record.Booking]{}, validation(fleet.FieldError{Pointer: "/amount/amount", Code: "invalid", Detail: "must be above 0"})
+						return record.Record[record.Booking]{}, fleet.Invalid(fleet.FieldError{Pointer: "/amount/amount", Code: "invalid", Detail: "must be above 0"})
 					}
 				}
 				return a.desk.SetDeposit(c.Context(), orderOf(c), order)

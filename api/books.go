@@ -110,14 +110,14 @@ func (a *API) closeLedger(w http.ResponseWriter, r *http.Request) error {
 	}
 	day, err := ledger.ParseDay(sent.Through)
 	if err != nil || !day.Known() {
-		return validation(dayFaults("/through", sent.Through)...)
+		return fleet.Invalid(dayFaults("/through", sent.Through)...)
 	}
 	return a.setClosed(w, r, func(account *record.Account) error {
 		if account.BooksClosed > sent.Through {
 			return fleet.NewError(fleet.CodeConflict, "The books are closed through "+account.BooksClosed+" already. Reopen them first.")
 		}
 		if day >= a.today(account) {
-			return validation(fleet.FieldError{Pointer: "/through", Code: "out_of_range", Detail: "the day is not over yet"})
+			return fleet.Invalid(fleet.FieldError{Pointer: "/through", Code: "out_of_range", Detail: "the day is not over yet"})
 		}
 		account.BooksClosed = sent.Through
 		return nil
@@ -131,7 +131,7 @@ func (a *API) reopenLedger(w http.ResponseWriter, r *http.Request) error {
 	}
 	if sent.Through != "" {
 		if faults := dayFaults("/through", sent.Through); faults != nil {
-			return validation(faults...)
+			return fleet.Invalid(faults...)
 		}
 	}
 	return a.setClosed(w, r, func(account *record.Account) error {

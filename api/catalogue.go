@@ -168,7 +168,7 @@ func checkLocation(l *record.Location) error {
 		}
 	}
 	if faults != nil {
-		return validation(faults...)
+		return fleet.Invalid(faults...)
 	}
 	return checkZone(l.Timezone)
 }

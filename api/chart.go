@@ -68,7 +68,7 @@ func (a *API) patchChart(w http.ResponseWriter, r *http.Request) error {
 	rec, err := a.accounts.Update(r.Context(), author(r), account, uint64(account), 0, func(rec *record.Record[record.Account]) error {
 		labels, faults := relabelled(rec.Body.LedgerChart, sent.Data)
 		if faults != nil {
-			return validation(faults...)
+			return fleet.Invalid(faults...)
 		}
 		rec.Body.LedgerChart = labels
 		return nil

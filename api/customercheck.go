@@ -61,7 +61,7 @@ func (a *API) checkCustomer(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if sent.Email == "" && sent.Phone == "" && sent.Licence == nil && strings.TrimSpace(sent.Name) == "" {
-		return validation(fleet.FieldError{Pointer: "", Code: "required", Detail: "give a licence, an email, a phone or a name"})
+		return fleet.Invalid(fleet.FieldError{Pointer: "", Code: "required", Detail: "give a licence, an email, a phone or a name"})
 	}
 	account := auth.From(r.Context()).Account
 	who := record.CustomerFields{DisplayName: sent.Name, Email: sent.Email, DateOfBirth: sent.DateOfBirth}

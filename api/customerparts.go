@@ -244,7 +244,7 @@ func (a *API) customerMergeRoutes(s *resource[record.Customer]) {
 		Do: func(c *call[record.Customer], sent CustomerMerge) (record.Record[record.Customer], error) {
 			into, err := fleet.ParseID(fleet.CustomerPrefix, sent.Into)
 			if err != nil {
-				return record.Record[record.Customer]{}, validation(fleet.FieldError{Pointer: "/into",
+				return record.Record[record.Customer]{}, fleet.Invalid(fleet.FieldError{Pointer: "/into",
 					Code:   "not_found",
 					Detail: fmt.Sprintf("%q is not the id of a customer", sent.Into)})
 			}

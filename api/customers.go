@@ -170,7 +170,7 @@ func (a *API) prepareCustomer(r *http.Request, id uint64, before, after *record.
 	}
 	after.Complete(fields, now)
 	if faults := after.Faults(now); faults != nil {
-		return validation(faults...)
+		return fleet.Invalid(faults...)
 	}
 	after.DuplicateOf, err = a.desk.Persons.DuplicateOf(r.Context(), account, id, &after.CustomerFields)
 	return err
@@ -218,12 +218,12 @@ func setDoNotRent(rec *record.Record[record.Customer], sent DoNotRentChange, by 
 		return nil
 	}
 	if sent.ReasonCode == "" {
-		return validation(fleet.FieldError{Pointer: "/reason_code", Code: "required", Detail: "setting it needs a reason"})
+		return fleet.Invalid(fleet.FieldError{Pointer: "/reason_code", Code: "required", Detail: "setting it needs a reason"})
 	}
 	set := &record.DoNotRent{Active: true, ReasonCode: sent.ReasonCode, Note: sent.Note, SetBy: by, SetAt: record.InstantOf(now)}
 	if sent.ExpiresAt != nil {
 		if !sent.ExpiresAt.After(now) {
-			return validation(fleet.FieldError{Pointer: "/expires_at", Code: "invalid", Detail: "must be in the future"})
+			return fleet.Invalid(fleet.FieldError{Pointer: "/expires_at", Code: "invalid", Detail: "must be in the future"})
 		}
 		set.ExpiresAt = *sent.ExpiresAt
 	}

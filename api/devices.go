@@ -118,7 +118,7 @@ func (a *API) prepareDevice(r *http.Request, _ uint64, before, after *record.Dev
 		}
 	}
 	if !printable(after.UniqueID) {
-		return validation(fleet.FieldError{Pointer: "/unique_id", Code: "invalid", Detail: "must be printable, without blanks at its ends"})
+		return fleet.Invalid(fleet.FieldError{Pointer: "/unique_id", Code: "invalid", Detail: "must be printable, without blanks at its ends"})
 	}
 	return nil
 }
@@ -156,7 +156,7 @@ func (a *API) assign(c *call[record.Device], sent DeviceAssign) (record.Record[r
 	if err == nil {
 		var vehicle record.Record[record.Vehicle]
 		if vehicle, err = a.vehicles.Get(c.Context(), c.Account, id); err == nil && vehicle.Archived() {
-			return none, validation(fleet.FieldError{Pointer: "/vehicle_id", Code: "archived",
+			return none, fleet.Invalid(fleet.FieldError{Pointer: "/vehicle_id", Code: "archived",
 				Detail: "the vehicle is archived; assign the device to one that is in use"})
 		}
 	}
@@ -164,7 +164,7 @@ func (a *API) assign(c *call[record.Device], sent DeviceAssign) (record.Record[r
 		if code := fleet.CodeOf(err); code != "" && code != fleet.CodeNotFound || lostDependency(err) {
 			return none, err
 		}
-		return none, validation(fleet.NoSuch("/vehicle_id", "vehicle", fleet.VehiclePrefix, sent.VehicleID))
+		return none, fleet.Invalid(fleet.NoSuch("/vehicle_id", "vehicle", fleet.VehiclePrefix, sent.VehicleID))
 	}
 	return c.Update(func(rec *record.Record[record.Device]) error {
 		if unsaid && len(rec.Body.Assignments) == 0 {

@@ -17,7 +17,7 @@ func (a *API) existsOne(r *http.Request, listing *query.Listing, prefix, text, p
 	id, _ := fleet.ParseID(prefix, text)
 	found, err := query.RecordsByID(r.Context(), a.DB, listing, auth.From(r.Context()).Account, []uint64{id})
 	if err == nil && len(found) == 0 {
-		err = validation(fleet.NoSuch(pointer, noun, prefix, text))
+		err = fleet.Invalid(fleet.NoSuch(pointer, noun, prefix, text))
 	}
 	return err
 }
@@ -39,7 +39,7 @@ func (a *API) exist(r *http.Request, listing *query.Listing, prefix string, text
 		}
 	}
 	if faults != nil {
-		return validation(faults...)
+		return fleet.Invalid(faults...)
 	}
 	return nil
 }

@@ -72,7 +72,7 @@ func (a *API) expenseRoutes() {
 		About: "Of a bill that is `unpaid`, or paid on another day than was written; also of one that is posted.",
 		Do: func(c *asked, sent ExpensePaid) (rec, error) {
 			if faults := dayFaults("/paid_on", sent.PaidOn); faults != nil {
-				return rec{}, validation(faults...)
+				return rec{}, fleet.Invalid(faults...)
 			}
 			return c.Update(func(rec *rec) error { return record.PaidOn(rec, sent.PaidOn) })
 		},
@@ -155,7 +155,7 @@ func (a *API) prepareExpense(r *http.Request, e *record.Expense) error {
 		faults = append(faults, wrong...)
 	}
 	if faults != nil {
-		return validation(faults...)
+		return fleet.Invalid(faults...)
 	}
 	if e.ReceiptDocumentID != "" {
 		id, err := fleet.ParseID(fleet.DocumentPrefix, e.ReceiptDocumentID)
@@ -166,7 +166,7 @@ func (a *API) prepareExpense(r *http.Request, e *record.Expense) error {
 			}
 		}
 		if len(found) == 0 {
-			return validation(fleet.NoSuch("/receipt_document_id", "document", fleet.DocumentPrefix, e.ReceiptDocumentID))
+			return fleet.Invalid(fleet.NoSuch("/receipt_document_id", "document", fleet.DocumentPrefix, e.ReceiptDocumentID))
 		}
 	}
 	account := auth.From(r.Context()).Account
@@ -176,7 +176,7 @@ func (a *API) prepareExpense(r *http.Request, e *record.Expense) error {
 		return err
 	}
 	if faults := desk.Billable(e, booking); faults != nil {
-		return validation(faults...)
+		return fleet.Invalid(faults...)
 	}
 	if e.Status == record.ExpensePosted {
 		if err := a.desk.Books.BadDebt(r.Context(), account, e); err != nil {

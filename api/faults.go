@@ -14,7 +14,7 @@ func faultsOf(faults []fleet.FieldError) error {
 	if len(faults) == 0 {
 		return nil
 	}
-	return validation(faults...)
+	return fleet.Invalid(faults...)
 }
 
 // fees says what is wrong with amounts that must not be negative, nor more than most, and must be of one currency.
@@ -50,7 +50,7 @@ func checkZone(name string) error {
 		return nil
 	}
 	if _, err := time.LoadLocation(name); err != nil || name == "Local" {
-		return validation(fleet.FieldError{Pointer: "/timezone", Code: "invalid", Detail: "is not an IANA time zone"})
+		return fleet.Invalid(fleet.FieldError{Pointer: "/timezone", Code: "invalid", Detail: "is not an IANA time zone"})
 	}
 	return nil
 }

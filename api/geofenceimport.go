@@ -133,7 +133,7 @@ func rejectAll(reply ImportReply) error {
 			faults = append(faults, fleet.FieldError{Pointer: pointer + f.Pointer, Code: f.Code, Detail: f.Detail})
 		}
 	}
-	return validation(faults...)
+	return fleet.Invalid(faults...)
 }
 
 // importItems reads the items of either form.
@@ -157,7 +157,7 @@ func (a *API) importItems(text []byte) ([]importItem, error) {
 		}
 		features, ok := collection["features"].([]any)
 		if collection["type"] != "FeatureCollection" || !ok {
-			return nil, validation(fleet.FieldError{Pointer: "/type", Code: "invalid", Detail: "must be a FeatureCollection with features, or a list of Traccar's geofences"})
+			return nil, fleet.Invalid(fleet.FieldError{Pointer: "/type", Code: "invalid", Detail: "must be a FeatureCollection with features, or a list of Traccar's geofences"})
 		}
 		for i, f := range features {
 			var item importItem
@@ -166,7 +166,7 @@ func (a *API) importItems(text []byte) ([]importItem, error) {
 		}
 	}
 	if len(items) == 0 || len(items) > maxImport {
-		return nil, validation(fleet.FieldError{Pointer: "/features", Code: "invalid", Detail: fmt.Sprintf("must be 1 to %d items", maxImport)})
+		return nil, fleet.Invalid(fleet.FieldError{Pointer: "/features", Code: "invalid", Detail: fmt.Sprintf("must be 1 to %d items", maxImport)})
 	}
 	return items, nil
 }
@@ -176,7 +176,7 @@ func (a *API) featureFields(v any, index int) (map[string]any, error) {
 	feature, _ := v.(map[string]any)
 	geometry, ok := feature["geometry"].(map[string]any)
 	if !ok {
-		return nil, validation(fleet.FieldError{Pointer: "/geometry", Code: "required", Detail: "is missing"})
+		return nil, fleet.Invalid(fleet.FieldError{Pointer: "/geometry", Code: "required", Detail: "is missing"})
 	}
 	properties, _ := feature["properties"].(map[string]any)
 	object := map[string]any{"geometry": ownGeometry(geometry, properties)}

@@ -85,7 +85,7 @@ func (a *API) prepareGeofence(r *http.Request, g *record.Geofence) error {
 		return err
 	}
 	if faults = append(faults, g.Faults(a.Now())...); len(faults) > 0 {
-		return validation(faults...)
+		return fleet.Invalid(faults...)
 	}
 	return a.vehiclesExist(r, g.Scope)
 }

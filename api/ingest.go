@@ -293,11 +293,11 @@ func splitBatch(body []byte) ([]json.RawMessage, error) {
 			return []json.RawMessage{body}, nil
 		}
 		if array[0] != '[' {
-			return nil, validation(fleet.FieldError{Pointer: "/data", Code: "type", Detail: "expected array"})
+			return nil, fleet.Invalid(fleet.FieldError{Pointer: "/data", Code: "type", Detail: "expected array"})
 		}
 	case '[':
 	default:
-		return nil, validation(fleet.FieldError{Pointer: "", Code: "type", Detail: "expected object or array"})
+		return nil, fleet.Invalid(fleet.FieldError{Pointer: "", Code: "type", Detail: "expected object or array"})
 	}
 	return splitArray(array)
 }
@@ -321,7 +321,7 @@ func splitArray(array []byte) ([]json.RawMessage, error) {
 		items = append(items, item)
 	}
 	if len(items) == 0 {
-		return nil, validation(fleet.FieldError{Pointer: "", Code: "required", Detail: "the batch is empty"})
+		return nil, fleet.Invalid(fleet.FieldError{Pointer: "", Code: "required", Detail: "the batch is empty"})
 	}
 	return items, nil
 }

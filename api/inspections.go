@@ -77,7 +77,7 @@ func prepareInspection(id uint64, before, after *record.VehicleInspection) error
 	case before.Status == rental.InspectionSubmitted:
 		return submittedStays(id, before.InspectionFields, after.InspectionFields)
 	case before.VehicleID != after.VehicleID:
-		return validation(fleet.FieldError{Pointer: "/vehicle_id", Code: "fixed", Detail: "an inspection stays with its vehicle"})
+		return fleet.Invalid(fleet.FieldError{Pointer: "/vehicle_id", Code: "fixed", Detail: "an inspection stays with its vehicle"})
 	}
 	return nil
 }

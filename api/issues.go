@@ -49,7 +49,7 @@ func (a *API) issueRoutes() {
 				after.Severity = "medium"
 			}
 			if before != nil && before.VehicleID != after.VehicleID {
-				return validation(fleet.FieldError{Pointer: "/vehicle_id", Code: "fixed", Detail: "an issue stays with its vehicle"})
+				return fleet.Invalid(fleet.FieldError{Pointer: "/vehicle_id", Code: "fixed", Detail: "an issue stays with its vehicle"})
 			}
 			if err := a.ofVehicle(r, after.VehicleID); err != nil {
 				return err

@@ -109,7 +109,7 @@ func (a *API) checkKey(r *http.Request, sent *APIKeyNew) error {
 		faults = append(faults, fleet.FieldError{Pointer: "/expires_at", Code: "invalid", Detail: "must lie ahead"})
 	}
 	if faults != nil {
-		return validation(faults...)
+		return fleet.Invalid(faults...)
 	}
 	return nil
 }

@@ -65,10 +65,10 @@ func (a *API) meterReadingRoutes() {
 		prepare: func(_ *http.Request, _ uint64, _, m *record.MeterReading) error {
 			// Clocks differ a little.
 			if m.RecordedAt.After(a.Now().Add(5 * time.Minute)) {
-				return validation(fleet.FieldError{Pointer: "/recorded_at", Code: "invalid", Detail: "lies in the future"})
+				return fleet.Invalid(fleet.FieldError{Pointer: "/recorded_at", Code: "invalid", Detail: "lies in the future"})
 			}
 			if m.RecordedAt.Year() < 1900 {
-				return validation(fleet.FieldError{Pointer: "/recorded_at", Code: "invalid", Detail: "must not lie before 1900"})
+				return fleet.Invalid(fleet.FieldError{Pointer: "/recorded_at", Code: "invalid", Detail: "must not lie before 1900"})
 			}
 			return nil
 		},

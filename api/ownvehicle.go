@@ -28,7 +28,7 @@ func (a *API) withinVehicle(r *http.Request, req *query.ListRequest) error {
 // ofVehicle refuses a body that does not name a vehicle of the account.
 func (a *API) ofVehicle(r *http.Request, id string) error {
 	if id == "" {
-		return validation(fleet.NoSuch("/vehicle_id", "vehicle", fleet.VehiclePrefix, id))
+		return fleet.Invalid(fleet.NoSuch("/vehicle_id", "vehicle", fleet.VehiclePrefix, id))
 	}
 	return a.existsOne(r, &query.Vehicles, fleet.VehiclePrefix, id, "/vehicle_id", "vehicle")
 }

@@ -89,7 +89,7 @@ func (a *API) paymentActions(s *resource[record.Payment]) {
 			at := a.instantOr(sent.ReceivedAt)
 			return update(c, func(rec *rec) error {
 				if faults := a.notYet("/received_at", at); faults != nil {
-					return validation(faults...)
+					return fleet.Invalid(faults...)
 				}
 				return record.Succeed(rec, at)
 			})
@@ -133,7 +133,7 @@ func (a *API) addRefund(
 			Detail: "is before the payment was received: " + rec.Body.ReceivedAt.Format(time.RFC3339)})
 	}
 	if faults != nil {
-		return validation(faults...)
+		return fleet.Invalid(faults...)
 	}
 	return a.desk.Books.GiveBack(c.Context(), rec, refund, sent.Confirm)
 }
@@ -177,7 +177,7 @@ func (a *API) paymentResource() *resource[record.Payment] {
 // preparePayment completes a new payment, and refuses one that cannot be.
 func (a *API) preparePayment(r *http.Request, p *record.Payment) error {
 	if faults := moneyFaults("/amount", p.Amount, 1, price.Limit); faults != nil {
-		return validation(faults...)
+		return fleet.Invalid(faults...)
 	}
 	if p.Fee != nil {
 		faults := moneyFaults("/fee", *p.Fee, 0, p.Amount.Amount)
@@ -185,7 +185,7 @@ func (a *API) preparePayment(r *http.Request, p *record.Payment) error {
 			faults = append(faults, fleet.FieldError{Pointer: "/fee/currency", Code: "currency_mismatch", Detail: "the payment is in " + p.Amount.Currency})
 		}
 		if faults != nil {
-			return validation(faults...)
+			return fleet.Invalid(faults...)
 		}
 	}
 	if p.Direction == "" {
@@ -198,7 +198,7 @@ func (a *API) preparePayment(r *http.Request, p *record.Payment) error {
 	}
 	p.CustomerID = p.BookedFor.CustomerID
 	if booking != nil && booking.Currency != "" && booking.Currency != p.Amount.Currency {
-		return validation(fleet.FieldError{Pointer: "/amount/currency", Code: "currency_mismatch", Detail: "the booking is in " + booking.Currency})
+		return fleet.Invalid(fleet.FieldError{Pointer: "/amount/currency", Code: "currency_mismatch", Detail: "the booking is in " + booking.Currency})
 	}
 	p.Status = record.PaymentSucceeded
 	if p.Pending {
@@ -208,7 +208,7 @@ func (a *API) preparePayment(r *http.Request, p *record.Payment) error {
 		p.ReceivedAt = record.InstantOf(a.Now())
 	}
 	if faults := a.notYet("/received_at", p.ReceivedAt); faults != nil {
-		return validation(faults...)
+		return fleet.Invalid(faults...)
 	}
 	return nil
 }
@@ -262,7 +262,7 @@ func (a *API) bookingPaymentRoutes(s *resource[record.Payment]) {
 		}
 		booking := fleet.FormatID(fleet.BookingPrefix, id)
 		if named, ok := object["booking_id"]; ok && named != nil && named != booking {
-			return validation(fleet.FieldError{Pointer: "/booking_id", Code: "invalid", Detail: "is not the booking of the path"})
+			return fleet.Invalid(fleet.FieldError{Pointer: "/booking_id", Code: "invalid", Detail: "is not the booking of the path"})
 		}
 		object["booking_id"] = booking
 		body, err := s.newBody(r, object)

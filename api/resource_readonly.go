@@ -40,7 +40,7 @@ func (s *resource[T]) refuseReadOnly(object map[string]any, view, fields any) er
 	}
 	if refused != nil {
 		slices.SortFunc(refused, func(a, b fleet.FieldError) int { return strings.Compare(a.Pointer, b.Pointer) })
-		return validation(refused...)
+		return fleet.Invalid(refused...)
 	}
 	return nil
 }

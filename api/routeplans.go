@@ -91,7 +91,7 @@ func checkRoutePlan(p *record.RoutePlan) error {
 		}
 	}
 	if len(faults) > 0 {
-		return validation(faults...)
+		return fleet.Invalid(faults...)
 	}
 	return nil
 }
@@ -138,7 +138,7 @@ func (a *API) placeRoutePlan(r *http.Request, p *record.RoutePlan) error {
 		s.Lat, s.Lng = middle(fence.Bounds)
 	}
 	if faults != nil {
-		return validation(faults...)
+		return fleet.Invalid(faults...)
 	}
 	return nil
 }
@@ -161,7 +161,7 @@ func (a *API) roomForRoutePlan(r *http.Request, p *record.RoutePlan) error {
 	if others < fleet.MaxPlansAtOnce {
 		return nil
 	}
-	return validation(fleet.FieldError{Pointer: "/vehicle_id", Code: "invalid", Detail: fmt.Sprintf(
+	return fleet.Invalid(fleet.FieldError{Pointer: "/vehicle_id", Code: "invalid", Detail: fmt.Sprintf(
 		"has %d other route plans between from and until, and at most %d may overlap: archive some or choose another time", others, fleet.MaxPlansAtOnce)})
 }
 

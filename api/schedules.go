@@ -110,7 +110,7 @@ func checkSchedule(b *record.MaintenanceSchedule) error {
 		}
 	}
 	if faults != nil {
-		return validation(faults...)
+		return fleet.Invalid(faults...)
 	}
 	return nil
 }
@@ -133,7 +133,7 @@ func (a *API) scheduleRefers(r *http.Request, b *record.MaintenanceSchedule) err
 		{&query.VehicleClasses, fleet.ClassPrefix, b.VehicleClassID, "/vehicle_class_id", "vehicle class"},
 	} {
 		if ref.id == "" && ref.listing == &query.ServiceTasks {
-			return validation(fleet.NoSuch(ref.pointer, ref.ofWhich, ref.prefix, ref.id))
+			return fleet.Invalid(fleet.NoSuch(ref.pointer, ref.ofWhich, ref.prefix, ref.id))
 		}
 		if err := a.existsOne(r, ref.listing, ref.prefix, ref.id, ref.pointer, ref.ofWhich); err != nil {
 			return err
@@ -148,7 +148,7 @@ func (a *API) scheduleRefers(r *http.Request, b *record.MaintenanceSchedule) err
 		return err
 	}
 	if rule := due.RuleOf(&b.ScheduleFields, &task.Body); rule.Empty() {
-		return validation(fleet.FieldError{Pointer: "/every_mi", Code: "required", Detail: "neither the schedule nor its task says when it is due"})
+		return fleet.Invalid(fleet.FieldError{Pointer: "/every_mi", Code: "required", Detail: "neither the schedule nor its task says when it is due"})
 	}
 	return nil
 }

@@ -113,10 +113,10 @@ func (a *API) searchArea(w http.ResponseWriter, r *http.Request) error {
 	}
 	switch {
 	case errors.Is(err, query.ErrTooManyFixes):
-		return validation(fleet.FieldError{Pointer: "/geometry", Code: "too_large",
+		return fleet.Invalid(fleet.FieldError{Pointer: "/geometry", Code: "too_large",
 			Detail: fmt.Sprintf("has more than %d fixes between from and until: choose a smaller shape, a shorter time or fewer vehicles", maxAreaFixes)})
 	case errors.Is(err, query.ErrTooManySpans):
-		return validation(fleet.FieldError{Pointer: "/geometry", Code: "too_large",
+		return fleet.Invalid(fleet.FieldError{Pointer: "/geometry", Code: "too_large",
 			Detail: fmt.Sprintf("has more than %d spans between from and until: choose a smaller shape, a shorter time or fewer vehicles", maxAreaSpans)})
 	case err != nil:
 		return err
@@ -208,7 +208,7 @@ func (a *API) areaFilter(r *http.Request, body *AreaSearch) (f query.AreaFilter,
 		fault("/geometry", "too_large", fmt.Sprintf("is %.0f km long: at most %.0f can be searched", size / *way / 1e3, maxAreaWay/1e3))
 	}
 	if faults != nil {
-		return f, false, validation(faults...)
+		return f, false, fleet.Invalid(faults...)
 	}
 	if len(body.Tags) > 0 {
 		tagged, err := query.VehiclesTagged(r.Context(), a.DB, f.Account, body.Tags)
@@ -232,7 +232,7 @@ func coverArea(f *query.AreaFilter, shape area.Shape) error {
 	}
 	for _, cell := range cover.Boundary {
 		if h3.Cell(cell).Resolution() != fleet.CellResolution {
-			return validation(fleet.FieldError{Pointer: "/geometry", Code: "too_large",
+			return fleet.Invalid(fleet.FieldError{Pointer: "/geometry", Code: "too_large",
 				Detail: "has a border that is too long to be searched: choose a smaller shape, or search it in parts"})
 		}
 	}

@@ -42,13 +42,13 @@ func newSheet(registry huma.Registry, schema *huma.Schema, text []byte, known fu
 	s.rows.FieldsPerRecord, s.rows.ReuseRecord = -1, true
 	header, err := s.rows.Read()
 	if errors.Is(err, io.EOF) {
-		return nil, validation(fleet.FieldError{Pointer: "", Code: "required", Detail: "the file is empty; its first row names the columns"})
+		return nil, fleet.Invalid(fleet.FieldError{Pointer: "", Code: "required", Detail: "the file is empty; its first row names the columns"})
 	}
 	if err != nil {
-		return nil, validation(fleet.FieldError{Pointer: "", Code: "invalid", Detail: "the file is not CSV: " + err.Error()})
+		return nil, fleet.Invalid(fleet.FieldError{Pointer: "", Code: "invalid", Detail: "the file is not CSV: " + err.Error()})
 	}
 	if len(header) > maxColumns {
-		return nil, validation(fleet.FieldError{Pointer: "", Code: "invalid", Detail: fmt.Sprintf("the file has more than %d columns", maxColumns)})
+		return nil, fleet.Invalid(fleet.FieldError{Pointer: "", Code: "invalid", Detail: fmt.Sprintf("the file has more than %d columns", maxColumns)})
 	}
 	var faults []fleet.FieldError
 	seen := map[string]bool{}
@@ -78,7 +78,7 @@ func newSheet(registry huma.Registry, schema *huma.Schema, text []byte, known fu
 	}
 	if faults != nil {
 		slices.SortFunc(faults, func(a, b fleet.FieldError) int { return cmp.Compare(a.Pointer, b.Pointer) })
-		return nil, validation(faults...)
+		return nil, fleet.Invalid(faults...)
 	}
 	return s, nil
 }
@@ -91,7 +91,7 @@ func (s *sheetReader) next() (query.InputRow, error) {
 		return row, err
 	}
 	if err != nil {
-		return row, validation(fleet.FieldError{Pointer: "", Code: "invalid", Detail: "the file is not CSV: " + err.Error()})
+		return row, fleet.Invalid(fleet.FieldError{Pointer: "", Code: "invalid", Detail: "the file is not CSV: " + err.Error()})
 	}
 	if len(cells) != len(s.header) {
 		row.Fault = fmt.Sprintf("has %d cells, and the first row has %d", len(cells), len(s.header))

@@ -104,17 +104,17 @@ func (a *API) tollActions(s *resource[record.Toll]) {
 // prepareToll holds a toll against the schema's blind spots, and matches one that is new, or whose plate or time changed.
 func (a *API) prepareToll(r *http.Request, _ uint64, before, after *record.Toll) error {
 	if after.Amount.Amount <= 0 {
-		return validation(fleet.FieldError{Pointer: "/amount/amount", Code: "invalid", Detail: "must be positive"})
+		return fleet.Invalid(fleet.FieldError{Pointer: "/amount/amount", Code: "invalid", Detail: "must be positive"})
 	}
 	if f := after.AdminFee; f != nil && (f.Amount < 0 || f.Currency != after.Amount.Currency) {
-		return validation(fleet.FieldError{Pointer: "/admin_fee", Code: "invalid", Detail: "must not be negative, and of the currency of amount"})
+		return fleet.Invalid(fleet.FieldError{Pointer: "/admin_fee", Code: "invalid", Detail: "must not be negative, and of the currency of amount"})
 	}
 	if after.OccurredAt.IsZero() {
-		return validation(fleet.FieldError{Pointer: "/occurred_at", Code: "required", Detail: "must be given"})
+		return fleet.Invalid(fleet.FieldError{Pointer: "/occurred_at", Code: "required", Detail: "must be given"})
 	}
 	if after.PaidOn != "" {
 		if faults := dayFaults("/paid_on", after.PaidOn); faults != nil {
-			return validation(faults...)
+			return fleet.Invalid(faults...)
 		}
 	}
 	if before != nil {
@@ -148,7 +148,7 @@ func (a *API) matchToll(c *call[record.Toll], sent TollMatch) (record.Record[rec
 			booking, err = a.desk.Bookings.Get(c.Context(), c.Account, id)
 		}
 		if err != nil && (fleet.CodeOf(err) == fleet.CodeNotFound || fleet.CodeOf(err) == "" && id == 0) {
-			return record.Record[record.Toll]{}, validation(fleet.NoSuch("/booking_id", "booking",
+			return record.Record[record.Toll]{}, fleet.Invalid(fleet.NoSuch("/booking_id", "booking",
 				fleet.BookingPrefix, sent.BookingID))
 		}
 		if err != nil {

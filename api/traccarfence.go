@@ -69,7 +69,7 @@ func traccarArea(text string) (record.Geometry, error) {
 	inner, closed := strings.CutSuffix(strings.TrimSpace(inner), ")")
 	malformed := fleet.FieldError{Pointer: "/area", Code: "invalid", Detail: "is not CIRCLE (lat lon, radius), POLYGON ((lat lon, ...)) or LINESTRING (lat lon, ...)"}
 	if !ok || !closed {
-		return g, validation(malformed)
+		return g, fleet.Invalid(malformed)
 	}
 	var places []any
 	var circle []string
@@ -77,7 +77,7 @@ func traccarArea(text string) (record.Geometry, error) {
 	case "CIRCLE":
 		g.Type = "Circle"
 		if circle = strings.Split(inner, ","); len(circle) != 2 {
-			return g, validation(malformed)
+			return g, fleet.Invalid(malformed)
 		}
 		inner = circle[0]
 	case "POLYGON":
@@ -85,18 +85,18 @@ func traccarArea(text string) (record.Geometry, error) {
 		inner = strings.TrimSpace(inner)
 		ring, opened := strings.CutPrefix(inner, "(")
 		if ring, closed = strings.CutSuffix(ring, ")"); !opened || !closed || strings.ContainsAny(ring, "()") {
-			return g, validation(malformed)
+			return g, fleet.Invalid(malformed)
 		}
 		inner = ring
 	case "LINESTRING":
 		g.Type = "Corridor"
 	default:
-		return g, validation(malformed)
+		return g, fleet.Invalid(malformed)
 	}
 	for _, pair := range strings.Split(inner, ",") {
 		var lat, lng float64
 		if n, err := fmt.Sscan(pair, &lat, &lng); err != nil || n != 2 {
-			return g, validation(malformed)
+			return g, fleet.Invalid(malformed)
 		}
 		places = append(places, []any{lng, lat})
 	}
@@ -104,7 +104,7 @@ func traccarArea(text string) (record.Geometry, error) {
 	case "Circle":
 		radius, err := strconv.ParseFloat(strings.TrimSpace(circle[1]), 64)
 		if err != nil {
-			return g, validation(malformed)
+			return g, fleet.Invalid(malformed)
 		}
 		place := places[0].([]any)
 		g.Center, g.RadiusM = []float64{place[0].(float64), place[1].(float64)}, &radius

@@ -213,12 +213,12 @@ func (a *API) inputRows(t transfer, format string, text []byte) ([]query.InputRo
 			return nil, err
 		}
 		if len(rows) == maxRows {
-			return nil, validation(fleet.FieldError{Pointer: "", Code: "too_many", Detail: fmt.Sprintf("the file has more than %d rows", maxRows)})
+			return nil, fleet.Invalid(fleet.FieldError{Pointer: "", Code: "too_many", Detail: fmt.Sprintf("the file has more than %d rows", maxRows)})
 		}
 		rows = append(rows, row)
 	}
 	if len(rows) == 0 {
-		return nil, validation(fleet.FieldError{Pointer: "", Code: "required", Detail: "the file has no rows"})
+		return nil, fleet.Invalid(fleet.FieldError{Pointer: "", Code: "required", Detail: "the file has no rows"})
 	}
 	return rows, nil
 }

@@ -58,7 +58,7 @@ func (a *API) chunk(l *lease, input []query.InputRow) ([]*importRow, []query.Inp
 	for i, in := range input {
 		row := &importRow{row: in.Row, id: derivedRecordID(l.rec.ID, int(in.Row))}
 		if in.Fault != "" {
-			row.err = validation(fleet.FieldError{Pointer: "", Code: "invalid", Detail: in.Fault})
+			row.err = fleet.Invalid(fleet.FieldError{Pointer: "", Code: "invalid", Detail: in.Fault})
 		} else {
 			row.object, row.err = parseObject([]byte(in.Body))
 		}

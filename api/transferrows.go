@@ -183,7 +183,7 @@ func (s *resource[T]) recognise(r *http.Request, rows []*importRow, known []*rec
 				break
 			}
 			if strings.HasPrefix(key, "id ") && row.err == nil {
-				row.err = validation(fleet.NoSuch("/id", s.noun, s.log.Kind().Prefix, strings.TrimPrefix(key, "id ")))
+				row.err = fleet.Invalid(fleet.NoSuch("/id", s.noun, s.log.Kind().Prefix, strings.TrimPrefix(key, "id ")))
 				break
 			}
 		}

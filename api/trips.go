@@ -103,7 +103,7 @@ func (a *API) tripRoutes() {
 		}
 		sent.Driver = strings.TrimSpace(sent.Driver)
 		if _, err := fleet.ParseID(fleet.CustomerPrefix, sent.Driver); sent.Driver == "" || strings.HasPrefix(sent.Driver, fleet.CustomerPrefix) && err != nil {
-			return validation(fleet.FieldError{Pointer: "/driver", Code: "invalid", Detail: "must be a name, or an id of the form cus_<digits>"})
+			return fleet.Invalid(fleet.FieldError{Pointer: "/driver", Code: "invalid", Detail: "must be a name, or an id of the form cus_<digits>"})
 		}
 		if strings.HasPrefix(sent.Driver, fleet.CustomerPrefix) {
 			if err := a.existsOne(r, &query.Customers, fleet.CustomerPrefix, sent.Driver, "/driver", "customer"); err != nil {

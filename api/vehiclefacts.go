@@ -262,7 +262,7 @@ func checkVehicle(v *record.Vehicle) error {
 		faults = append(faults, fleet.FieldError{Pointer: "/residual_value", Code: "invalid", Detail: "must be in the currency of acquisition_cost, and not more"})
 	}
 	if faults != nil {
-		return validation(faults...)
+		return fleet.Invalid(faults...)
 	}
 	return checkZone(v.Timezone)
 }
@@ -297,7 +297,7 @@ func (a *API) vehicleRefers(r *http.Request, v *record.Vehicle) error {
 		faults = append(faults, fleet.NoSuch("/"+named.member, named.what, named.prefix, named.id))
 	}
 	if faults != nil {
-		return validation(faults...)
+		return fleet.Invalid(faults...)
 	}
 	return nil
 }

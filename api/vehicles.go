@@ -128,7 +128,7 @@ func (a *API) vehicleRoutes() {
 		Do: func(c *call[record.Vehicle], sent VehicleStatus) (record.Record[record.Vehicle], error) {
 			if sent.Status != record.VehicleRetired && (sent.DisposalOn != "" || sent.DisposalPrice != nil) {
 				return record.Record[record.Vehicle]{},
-					validation(fleet.FieldError{Pointer: "/disposal_on", Code: "invalid", Detail: "goes with retired " +
+					fleet.Invalid(fleet.FieldError{Pointer: "/disposal_on", Code: "invalid", Detail: "goes with retired " +
 						"only"})
 			}
 			return a.desk.Yard.MoveVehicle(c.Context(), c.By, c.Account, c.ID, yard.ByHand{Status: sent.Status,

@@ -165,7 +165,7 @@ func (a *API) prepareWorkOrder(r *http.Request, id uint64, before, after *record
 	for i, task := range after.TaskIDs {
 		pointer := fmt.Sprintf("/task_ids/%d", i)
 		if task == "" {
-			return validation(fleet.NoSuch(pointer, "service task", fleet.TaskPrefix, task))
+			return fleet.Invalid(fleet.NoSuch(pointer, "service task", fleet.TaskPrefix, task))
 		}
 		if err := a.existsOne(r, &query.ServiceTasks, fleet.TaskPrefix, task, pointer, "service task"); err != nil {
 			return err
@@ -221,7 +221,7 @@ func fixedWork(id uint64, before, after *record.WorkOrder) error {
 		{"/scheduled_until", "is moved by the action schedule", !before.ScheduledEnd.Equal(after.ScheduledEnd.Time)},
 	} {
 		if member.changed {
-			return validation(fleet.FieldError{Pointer: member.pointer, Code: "fixed", Detail: member.how})
+			return fleet.Invalid(fleet.FieldError{Pointer: member.pointer, Code: "fixed", Detail: member.how})
 		}
 	}
 	return nil
@@ -272,7 +272,7 @@ func checkLinks[T any](r *http.Request, a *API, listing *query.Listing, prefix, 
 		bodies = append(bodies, rec.Body)
 	}
 	if faults != nil {
-		return nil, validation(faults...)
+		return nil, fleet.Invalid(faults...)
 	}
 	return bodies, nil
 }
