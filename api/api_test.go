@@ -21,6 +21,7 @@ import (
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
 	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/api/rest"
 	"github.com/motorpool/fleet/deploy/embedded/embeddedtest"
 	"github.com/motorpool/fleet/schemas/schematest"
 )
@@ -62,18 +63,18 @@ type words string
 
 func (g words) Address(_, _ float64) string { return string(g) }
 
-func newWorld(t *testing.T, change ...func(*Config, *Deps)) *world {
+func newWorld(t *testing.T, change ...func(*rest.Config, *Deps)) *world {
 	t.Helper()
 	w := &world{t: t, log: &logText{}, clock: &atomic.Int64{}}
 	// A busy machine may need more than the usual time; what is decided stays the same.
-	cfg := DefaultConfig()
+	cfg := rest.DefaultConfig()
 	cfg.ReadTime, cfg.WriteTime = 50*time.Second, 50*time.Second
 	cfg.Record = record.Config{Deadline: 50 * time.Second, Abandoned: 100 * time.Second}
-	deps := Deps{
+	deps := Deps{Deps: rest.Deps{
 		IDs: fleet.NewIDSource(1, time.Now), Geocoder: words("Austin, Texas, US"),
 		Log: slog.New(slog.NewTextHandler(w.log, nil)),
 		Now: func() time.Time { return time.Now().Add(time.Duration(w.clock.Load())) },
-	}
+	}}
 	for _, f := range change {
 		f(&cfg, &deps)
 	}
@@ -95,8 +96,8 @@ func newWorld(t *testing.T, change ...func(*Config, *Deps)) *world {
 
 func (w *world) newAccount(name string) fleet.AccountID {
 	w.t.Helper()
-	id := w.api.store.NextID()
-	if _, _, err := w.api.accounts.Create(w.t.Context(), record.Author{Actor: "cli"}, fleet.AccountID(id), id,
+	id := w.api.Store.NextID()
+	if _, _, err := w.api.desk.Accounts.Create(w.t.Context(), record.Author{Actor: "cli"}, fleet.AccountID(id), id,
 		record.Account{Name: name, Timezone: "America/Chicago", Currency: "USD"}); err != nil {
 		w.t.Fatal(err)
 	}
@@ -110,7 +111,7 @@ func (w *world) newKey(account fleet.AccountID, scopes ...auth.Scope) string {
 	for _, s := range scopes {
 		body.Scopes = append(body.Scopes, string(s))
 	}
-	if _, _, err := w.api.keys.Create(w.t.Context(), record.Author{Actor: "cli"}, account, w.api.store.NextID(), body); err != nil {
+	if _, _, err := record.NewLog(w.api.Store, record.APIKeys).Create(w.t.Context(), record.Author{Actor: "cli"}, account, w.api.Store.NextID(), body); err != nil {
 		w.t.Fatal(err)
 	}
 	return made.Token
@@ -162,9 +163,9 @@ func (r *reply) ok(status int) *reply {
 }
 
 // problem fails the test unless the answer is a whole problem of that status and code.
-func (r *reply) problem(status int, code string) Problem {
+func (r *reply) problem(status int, code string) rest.Problem {
 	r.t.Helper()
-	var p Problem
+	var p rest.Problem
 	if err := json.Unmarshal(r.body, &p); err != nil {
 		r.t.Fatalf("status %d with %q: %v", r.status, r.body, err)
 	}
@@ -200,9 +201,9 @@ func (r *reply) data() []map[string]any {
 	return v.Data
 }
 
-func (r *reply) pagination() (p Pagination) {
+func (r *reply) pagination() (p rest.Pagination) {
 	r.t.Helper()
-	var v struct{ Pagination *Pagination }
+	var v struct{ Pagination *rest.Pagination }
 	if err := json.Unmarshal(r.body, &v); err != nil || v.Pagination == nil {
 		r.t.Fatalf("%q: %v", r.body, err)
 	}

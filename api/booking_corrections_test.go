@@ -197,7 +197,7 @@ func TestACorrectionBesideABookingThatIsBeingMade(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := w.api.Now().Add(30 * 24 * time.Hour)
-	h := calendar.Hold{Ref: fleet.FormatID(fleet.BookingPrefix, w.api.store.NextID()), From: record.InstantOf(at),
+	h := calendar.Hold{Ref: fleet.FormatID(fleet.BookingPrefix, w.api.Store.NextID()), From: record.InstantOf(at),
 		Until: record.InstantOf(at.Add(time.Hour)), Bid: record.RandomID(), Rev: 1}
 	if _, err := w.api.desk.Calendars.Take(t.Context(), record.Author{Actor: "test"}, w.account, car, h); err != nil {
 		t.Fatal(err)

@@ -23,7 +23,7 @@ func TestAnotherAccountsBookingsAreNotThere(t *testing.T) {
 		"setBookingDamageStatus": `{"status":"waived"}`, "updateBooking": `{"notes":"x"}`, "replaceBooking": w.booking(1, 20, ""),
 	}
 	calls := 0
-	for _, rt := range w.api.routes {
+	for _, rt := range w.api.Routes {
 		if !strings.HasPrefix(rt.Path, "/v1/bookings/{id}") {
 			continue
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/motorpool/fleet/api/auth"
 	"github.com/motorpool/fleet/api/desk"
 	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/api/rest"
 )
 
 // bookingsInEachState makes one booking in each state, of a car of its own, and returns their paths.
@@ -181,7 +182,7 @@ func TestACommandDoesNotTakeTheWriteOfAnotherForItsOwn(t *testing.T) {
 	}
 	path := w.book(0.01, 49, `,"confirm":true`)
 	w.pass(time.Hour)
-	ticket, err := w.api.store.Begin(t.Context(), w.account, "k", requestHash("POST", path+"/pickup", "", fleet.KeyID(keyID), []byte(`{"mileage_mi":7}`)))
+	ticket, err := w.api.Store.Begin(t.Context(), w.account, "k", rest.RequestHash("POST", path+"/pickup", "", fleet.KeyID(keyID), []byte(`{"mileage_mi":7}`)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,8 +224,8 @@ func TestACommandRepeatedAfterACrashAnswersWithWhatStands(t *testing.T) {
 			return err
 		}},
 	} {
-		hash := requestHash("POST", c.path, "", fleet.KeyID(keyID), []byte(c.body))
-		ticket, err := w.api.store.Begin(t.Context(), w.account, c.key, hash)
+		hash := rest.RequestHash("POST", c.path, "", fleet.KeyID(keyID), []byte(c.body))
+		ticket, err := w.api.Store.Begin(t.Context(), w.account, c.key, hash)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -48,7 +48,7 @@ func (w *lotWorld) newCar() string {
 // made writes a record past the interface, and returns its id.
 func made[T any](w *lotWorld, log *record.Log[T], body T) string {
 	w.t.Helper()
-	id := w.api.store.NextID()
+	id := w.api.Store.NextID()
 	if _, _, err := log.Create(w.t.Context(), record.Author{Actor: "test"}, w.account, id, body); err != nil {
 		w.t.Fatal(err)
 	}
@@ -270,7 +270,7 @@ func TestAnEarlyPickupIsChargedAndTold(t *testing.T) {
 
 	// Without a rate plan nothing can be worked out: that is said.
 	w.car = w.newCar()
-	id := w.api.store.NextID()
+	id := w.api.Store.NextID()
 	at := func(hours time.Duration) record.Instant { return record.InstantOf(w.api.Now().Add(hours * time.Hour)) }
 	if _, _, err := w.api.desk.Bookings.Create(t.Context(), record.Author{Actor: "test"}, w.account, id, record.Booking{Status: record.BookingConfirmed, Currency: "USD",
 		BookingFields: record.BookingFields{VehicleID: w.car, CustomerID: w.customer, PickupAt: at(5), ReturnAt: at(50)}, BlockedFrom: at(5), BlockedUntil: at(50)}); err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
 	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/api/rest"
 )
 
 // twins are two processes that were given one node number, and whose clocks stand still: each makes the very ids that the other makes. There is a
@@ -21,12 +22,12 @@ func twins(t *testing.T) (first, second, third *world) {
 	source := func() *fleet.IDSource { return fleet.NewIDSource(5, func() time.Time { return frozen }) }
 	third = newWorld(t)
 	twin := func() *world {
-		cfg := DefaultConfig()
+		cfg := rest.DefaultConfig()
 		cfg.ReadTime, cfg.WriteTime = 50*time.Second, 50*time.Second
 		cfg.Record = record.Config{Deadline: 50 * time.Second, Abandoned: 100 * time.Second}
 		w := *third
 		var err error
-		if w.api, err = New(cfg, Deps{DB: third.db, IDs: source(), Geocoder: words(""), Log: third.api.log, Now: third.api.Now}); err != nil {
+		if w.api, err = New(cfg, Deps{Deps: rest.Deps{DB: third.db, IDs: source(), Geocoder: words(""), Log: third.api.Log, Now: third.api.Now}}); err != nil {
 			t.Fatal(err)
 		}
 		server := httptest.NewServer(w.api.Handler())
@@ -91,7 +92,7 @@ func TestProcessesThatMakeTheSameIDsMakeRecordsOfTheirOwn(t *testing.T) {
 			all.Wait()
 		}
 	}
-	if records, claims, err := first.api.store.Audit(t.Context()); err != nil || records+claims != 0 {
+	if records, claims, err := first.api.Store.Audit(t.Context()); err != nil || records+claims != 0 {
 		t.Errorf("%d revisions and %d claims are double, %v", records, claims, err)
 	}
 }
@@ -154,7 +155,7 @@ func TestBatchesUnderTheSameIDsMakeAllTheirRecords(t *testing.T) {
 	for id, want := range made {
 		wantEqual(t, id, first.do("GET", "/v1/vehicles/"+id, "").ok(200).object()["nickname"], want)
 	}
-	if records, claims, err := first.api.store.Audit(t.Context()); err != nil || records+claims != 0 {
+	if records, claims, err := first.api.Store.Audit(t.Context()); err != nil || records+claims != 0 {
 		t.Errorf("%d revisions and %d claims are double, %v", records, claims, err)
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
+	"github.com/motorpool/fleet/api/rest"
 	"github.com/motorpool/fleet/query"
 	"github.com/motorpool/fleet/schemas"
 	"github.com/motorpool/fleet/schemas/schematest"
@@ -182,7 +183,7 @@ func TestBadRequests(t *testing.T) {
 	cursor := w.do("GET", "/v1/vehicles?per_page=1", "").pagination().NextCursor
 	madeUp := cursorOf("9223372036854775807", "1")
 	madeUp.List += "created_at"
-	byTime := encodeCursor(madeUp)
+	byTime := rest.EncodeCursor(madeUp)
 	one := "/v1/vehicles/" + id
 	valid := `{"make":"A","model":"B"}`
 	tests := []struct {
@@ -205,8 +206,8 @@ func TestBadRequests(t *testing.T) {
 		{"GET", "/v1/vehicles?cursor=" + cursor + "&sort=make", "", nil, 400, "invalid_request", "cursor"},
 		{"GET", "/v1/vehicles?cursor=" + cursor + "&page=2", "", nil, 400, "invalid_request", "cursor"},
 		{"GET", "/v1/devices?cursor=" + cursor, "", nil, 400, "invalid_request", "cursor"},
-		{"GET", "/v1/vehicles?cursor=" + encodeCursor(cursorOf("x")), "", nil, 400, "invalid_request", "cursor"},
-		{"GET", "/v1/vehicles?cursor=" + encodeCursor(cursorOf("1", "2")), "", nil, 400, "invalid_request", "cursor"},
+		{"GET", "/v1/vehicles?cursor=" + rest.EncodeCursor(cursorOf("x")), "", nil, 400, "invalid_request", "cursor"},
+		{"GET", "/v1/vehicles?cursor=" + rest.EncodeCursor(cursorOf("1", "2")), "", nil, 400, "invalid_request", "cursor"},
 		{"GET", "/v1/vehicles?sort=created_at&cursor=" + byTime, "", nil, 400, "invalid_request", "cursor"},
 		{"GET", "/v1/vehicles?vin=", "", nil, 400, "invalid_request", "vin"},
 		{"GET", "/v1/vehicles?external_ref=", "", nil, 400, "invalid_request", "external_ref"},
@@ -312,12 +313,14 @@ func TestAFaultBehindACursorIsOurs(t *testing.T) {
 	w.do("GET", next, "").problem(500, "internal_error")
 }
 
-func cursorOf(keys ...string) cursor { return cursor{After: keys, Page: 2, List: "/v1/vehicles?"} }
+func cursorOf(keys ...string) rest.Cursor {
+	return rest.Cursor{After: keys, Page: 2, List: "/v1/vehicles?"}
+}
 
 // problemIn reads a problem without ending the test, so that a table goes on.
-func problemIn(t *testing.T, name string, r *reply) Problem {
+func problemIn(t *testing.T, name string, r *reply) rest.Problem {
 	t.Helper()
-	var p Problem
+	var p rest.Problem
 	if err := json.Unmarshal(r.body, &p); err != nil || r.header.Get("Content-Type") != "application/problem+json" {
 		t.Errorf("%s: status %d with %.200q", name, r.status, r.body)
 	}
@@ -370,14 +373,14 @@ func TestHeadersOfEveryAnswer(t *testing.T) {
 	if err != nil || res.Header.Get("Content-Encoding") != "gzip" {
 		t.Fatalf("encoding %q, %v", res.Header.Get("Content-Encoding"), err)
 	}
-	var list List[map[string]any]
+	var list rest.List[map[string]any]
 	if err := json.NewDecoder(z).Decode(&list); err != nil || list.Pagination.Total != 21 {
 		t.Errorf("%+v, %v", list.Pagination, err)
 	}
 }
 
 func TestBrowsersOfChosenOriginsMayCall(t *testing.T) {
-	w := newWorld(t, func(c *Config, _ *Deps) { c.CORSOrigins = []string{"https://app.example"} })
+	w := newWorld(t, func(c *rest.Config, _ *Deps) { c.CORSOrigins = []string{"https://app.example"} })
 	ask := []string{"Origin", "https://app.example", "Access-Control-Request-Method", "GET", "Authorization", ""}
 	r := w.do("OPTIONS", "/v1/vehicles", "", ask...).ok(204)
 	wantEqual(t, "origin", r.header.Get("Access-Control-Allow-Origin"), "https://app.example")
@@ -390,12 +393,12 @@ func TestAPanicIsAnAnswerAndALogEntry(t *testing.T) {
 	w := newWorld(t)
 	half := map[string]int{"/v1/half": 1000, "/v1/little": 1}
 	for path, times := range half {
-		w.api.handle(route{Method: "GET", Path: path, ID: path, Public: true}, func(w http.ResponseWriter, _ *http.Request) error {
+		w.api.Handle(rest.Route{Method: "GET", Path: path, ID: path, Public: true}, func(w http.ResponseWriter, _ *http.Request) error {
 			io.WriteString(w, strings.Repeat("half an answer ", times))
 			return fmt.Errorf("the rest is lost")
 		})
 	}
-	w.api.handle(route{Method: "GET", Path: "/v1/panic", ID: "panic", Public: true}, func(http.ResponseWriter, *http.Request) error { panic("secret cause") })
+	w.api.Handle(rest.Route{Method: "GET", Path: "/v1/panic", ID: "panic", Public: true}, func(http.ResponseWriter, *http.Request) error { panic("secret cause") })
 
 	p := w.do("GET", "/v1/panic", "").problem(500, "internal_error")
 	if strings.Contains(p.Detail, "secret") || !strings.Contains(w.log.String(), "secret cause") {
@@ -415,7 +418,7 @@ func TestAPanicIsAnAnswerAndALogEntry(t *testing.T) {
 
 func TestALostStoreIsA503(t *testing.T) {
 	var lose func()
-	w := newWorld(t, func(_ *Config, d *Deps) { d.DB, lose = throughProxy(t) })
+	w := newWorld(t, func(_ *rest.Config, d *Deps) { d.DB, lose = throughProxy(t) })
 	w.do("GET", "/v1/vehicles", "").ok(200)
 	lose()
 	r := w.do("GET", "/v1/vehicles", "")

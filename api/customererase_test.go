@@ -120,7 +120,7 @@ func TestErasureLeavesNothing(t *testing.T) {
 	wantEqual(t, "note", w.do("GET", "/v1/customers/"+other+"/notes", "").listed("text"), "keep this note, please")
 	wantEqual(t, "name", w.do("GET", "/v1/customers/"+other, "").member("display_name"), "Other Person")
 	w.do("POST", "/v1/customers", `{"first_name":"New","external_refs":[{"system":"crm","id":"zref-4711"}]}`).ok(201)
-	if records, claims, err := w.api.store.Audit(t.Context()); records != 0 || claims != 0 || err != nil {
+	if records, claims, err := w.api.Store.Audit(t.Context()); records != 0 || claims != 0 || err != nil {
 		t.Errorf("audit: %d, %d, %v", records, claims, err)
 	}
 	w.key = w.newKey(w.newAccount("Other"), auth.Admin)

@@ -13,6 +13,7 @@ import (
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
 	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/api/rent"
 )
 
 func TestCustomersAreMerged(t *testing.T) {
@@ -144,7 +145,7 @@ func TestTheFileOfADocument(t *testing.T) {
 			t.Errorf("%s: %d %s", contentType, r.status, r.body)
 		}
 	}
-	w.do("PUT", one+"/file", "%PDF-"+strings.Repeat("x", fileLimit), "Content-Type", "application/pdf").problem(413, "payload_too_large")
+	w.do("PUT", one+"/file", "%PDF-"+strings.Repeat("x", rent.FileLimit), "Content-Type", "application/pdf").problem(413, "payload_too_large")
 	put := w.do("PUT", one+"/file", pdf, "Content-Type", "application/pdf", "If-Match", made.header.Get("ETag")).ok(200)
 	wantEqual(t, "size", put.member("size_bytes"), float64(len(pdf)))
 	got := w.do("GET", one+"/file", "").ok(200)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/rent"
 )
 
 // customer creates one and returns its id.
@@ -195,7 +196,7 @@ func TestSomebodyIsFoundWhoIsACustomerAlready(t *testing.T) {
 		`{"email":"nobody@example.com"}`:                        "unsure /date_of_birth /licence /name: ",
 	} {
 		answer := w.do("POST", "/v1/customers/check", body).ok(200)
-		var got CustomerMatches
+		var got rent.CustomerMatches
 		if err := json.Unmarshal(answer.body, &got); err != nil {
 			t.Fatal(err)
 		}

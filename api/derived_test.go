@@ -14,6 +14,7 @@ import (
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/track"
 )
 
 // row is a derived thing to be stored.
@@ -114,7 +115,7 @@ func (w *world) day() (vehicle string, replace []string) {
 	for name, e := range map[string]fleet.Entity{
 		"TRIP": trip, "GOING": going, "GONE": gone, "STOP": stop, "CHARGE": charge, "VISIT": visit, "BRAKING": braking, "SPEEDING": speeding, "FAST": fast, "LOW": low, "MISTAKEN": mistaken,
 	} {
-		replace = append(replace, derivedID(e), e.Kind().Prefix()+name)
+		replace = append(replace, track.DerivedID(e), e.Kind().Prefix()+name)
 	}
 	return vehicle, replace
 }
@@ -380,10 +381,10 @@ func TestTheDriverOfATripSurvivesItsDerivation(t *testing.T) {
 	open.Open = true
 	w.derive(w.account, row{vehicle: v, entity: trip}, row{vehicle: v, entity: open})
 	driver := func(e fleet.Entity) string {
-		got := w.do("GET", "/v1/trips/"+derivedID(e), "").ok(200).object()
+		got := w.do("GET", "/v1/trips/"+track.DerivedID(e), "").ok(200).object()
 		return fmt.Sprint(got["driver"], " ", got["driver_id"])
 	}
-	path := func(e fleet.Entity) string { return "/v1/trips/" + derivedID(e) + "/driver" }
+	path := func(e fleet.Entity) string { return "/v1/trips/" + track.DerivedID(e) + "/driver" }
 	wantEqual(t, "at first", driver(trip), "<nil> <nil>")
 	wantEqual(t, "answer", w.do("PUT", path(trip), `{"driver":" Jane Doe "}`).ok(200).object()["driver"], "Jane Doe")
 	w.do("PUT", path(open), `{"driver":"`+cus+`"}`).ok(200)
@@ -397,7 +398,7 @@ func TestTheDriverOfATripSurvivesItsDerivation(t *testing.T) {
 	w.derive(w.account, row{vehicle: v, entity: trip, revision: 2, deleted: true}, row{vehicle: v, entity: longer}, row{vehicle: v, entity: closed, revision: 2})
 	wantEqual(t, "derived again", driver(longer), "Jane Doe <nil>")
 	wantEqual(t, "went on", driver(closed), "<nil> "+cus)
-	for query, want := range map[string]string{"Jane+Doe": derivedID(longer), cus: derivedID(closed)} {
+	for query, want := range map[string]string{"Jane+Doe": track.DerivedID(longer), cus: track.DerivedID(closed)} {
 		if got := w.do("GET", "/v1/trips?driver="+query, "").data(); len(got) != 1 || got[0]["id"] != want {
 			t.Errorf("trips of %s: %v", query, got)
 		}

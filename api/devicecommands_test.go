@@ -15,6 +15,7 @@ import (
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/rest"
 	"github.com/motorpool/fleet/api/traccar"
 	"github.com/motorpool/fleet/query"
 )
@@ -84,11 +85,11 @@ func newCommander(t *testing.T, answers ...int) *commander {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &commander{world: newWorld(t, func(_ *Config, d *Deps) { d.Traccar = client }), server: s}
+	c := &commander{world: newWorld(t, func(_ *rest.Config, d *Deps) { d.Traccar = client }), server: s}
 	c.vehicle = c.world.vehicle(`{"make":"Gillig","model":"Low Floor"}`)
 	c.device = c.world.device("imei-1")
 	c.do("POST", "/v1/devices/"+c.device+"/assign", `{"vehicle_id":"`+c.vehicle+`"}`).ok(200)
-	if err := c.api.store.Own(t.Context(), c.account, true, "imei-1"); err != nil {
+	if err := c.api.Store.Own(t.Context(), c.account, true, "imei-1"); err != nil {
 		t.Fatal(err)
 	}
 	c.moves(0)
@@ -273,7 +274,7 @@ func TestCommandsNeedTheirScopeAndTheOperatorsWord(t *testing.T) {
 func TestWhatATrackerAnswersAcknowledgesItsCommand(t *testing.T) {
 	c := newCommander(t, 200)
 	intake, _ := newIntake(t)
-	c.api.Publisher, c.api.Reader = intake.api.Publisher, intake.api.Reader
+	c.api.ingest.Publisher, c.api.ingest.Reader = intake.api.ingest.Publisher, intake.api.ingest.Reader
 	path, waits := c.command(`{"type":"position_single"}`), ""
 	c.tend(0)
 	waits = c.command(`{"type":"position_single"}`)

@@ -88,7 +88,7 @@ func TestTheTokenOfADeviceIsShownOnce(t *testing.T) {
 func TestAUniqueIDThatAnOperatorGaveToAnotherAccountIsTaken(t *testing.T) {
 	w := newWorld(t)
 	other := w.newAccount("Other")
-	if err := w.api.store.Own(t.Context(), other, true, "given"); err != nil {
+	if err := w.api.Store.Own(t.Context(), other, true, "given"); err != nil {
 		t.Fatal(err)
 	}
 	id := w.device("mine")

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/track"
 )
 
 // tags stores what trackers said of who is logged in, as pipeline/sink does: tags by the minutes after noon.
@@ -29,7 +30,7 @@ func (w *world) tags(account fleet.AccountID, vehicle string, said map[float64]s
 // driverOfTrip reads who drove a trip, as "driver source".
 func (w *world) driverOfTrip(e fleet.Entity) string {
 	w.t.Helper()
-	got := w.do("GET", "/v1/trips/"+derivedID(e), "").ok(200).object()
+	got := w.do("GET", "/v1/trips/"+track.DerivedID(e), "").ok(200).object()
 	who := got["driver_id"]
 	if who == nil {
 		who = got["driver"]
@@ -75,7 +76,7 @@ func TestATagThatIsGivenToSomebodyNamesTheDriverOfOlderTrips(t *testing.T) {
 
 	// The driver changed on the way: the trip is whoever's drove longer, here the first of equals, and the hours are each one's.
 	wantEqual(t, "of two", w.driverOfTrip(later), ada+" tag")
-	parts := w.do("GET", "/v1/trips/"+derivedID(later), "").object()["driver_parts"].([]any)
+	parts := w.do("GET", "/v1/trips/"+track.DerivedID(later), "").object()["driver_parts"].([]any)
 	if len(parts) != 2 || parts[1].(map[string]any)["driver_id"] != bob || parts[1].(map[string]any)["from"] != "2026-01-31T14:00:00.000Z" {
 		t.Errorf("parts are %v", parts)
 	}
@@ -93,7 +94,7 @@ func TestATagThatIsGivenToSomebodyNamesTheDriverOfOlderTrips(t *testing.T) {
 	}
 
 	// By hand.
-	path := "/v1/trips/" + derivedID(trip) + "/driver"
+	path := "/v1/trips/" + track.DerivedID(trip) + "/driver"
 	w.do("PUT", path, `{"driver":"`+bob+`"}`).ok(200)
 	wantEqual(t, "by hand", w.driverOfTrip(trip), bob+" manual")
 	wantEqual(t, "trips of who it was taken from", len(w.do("GET", "/v1/trips?driver="+ada, "").data()), 1)
@@ -242,8 +243,8 @@ func TestTheTripsOfADriverAreLookedForInParts(t *testing.T) {
 	wantEqual(t, "scored", w.do("GET", scores+"2025-06-01T00:00:00Z", "").ok(200).data()[0]["trips"], 4.)
 	w.do("GET", scores+"2025-01-01T00:00:00Z", "").ok(400)
 
-	defer func(n int) { maxDriverTrips = n }(maxDriverTrips)
-	maxDriverTrips = 3
+	defer func(n int) { track.MaxDriverTrips = n }(track.MaxDriverTrips)
+	track.MaxDriverTrips = 3
 	if got := string(w.do("GET", list, "").ok(400).body); !strings.Contains(got, "more than 3 trips") || !strings.Contains(got, "from and until") {
 		t.Errorf("refused with %s", got)
 	}

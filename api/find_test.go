@@ -171,7 +171,7 @@ func TestTheTableOfBookingsIsForPeople(t *testing.T) {
 	if err != nil || len(open) != 1 {
 		t.Fatal(open, err)
 	}
-	w.api.workOn(t.Context(), open[0])
+	w.api.transfer.WorkOn(t.Context(), open[0])
 	file := string(w.do("GET", "/v1/jobs/"+job+"/result", "").ok(200).body)
 	if !strings.HasPrefix(file, "id,customer_name,total\n"+today+",'=Carol Smith,55.00\n") {
 		t.Errorf("exported: %s", file)

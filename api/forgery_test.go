@@ -12,6 +12,7 @@ import (
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/ingest"
 	"github.com/motorpool/fleet/pipeline/codec"
 	"github.com/motorpool/fleet/pipeline/topic"
 )
@@ -167,7 +168,7 @@ func (f *forger) replay(all []letter) {
 		f.t.Fatal(err)
 	}
 	for i, l := range all {
-		if err := batch.Append(uint64(f.account), uint64(i+1), time.Now(), string(fleet.RefusedUnassigned), l.uniqueID, positionsTopic,
+		if err := batch.Append(uint64(f.account), uint64(i+1), time.Now(), string(fleet.RefusedUnassigned), l.uniqueID, ingest.PositionsTopic,
 			uint16(0), uint64(i), uint32(i%2), l.format, l.payload, uint64(len(l.payload))); err != nil {
 			f.t.Fatal(err)
 		}
@@ -248,24 +249,24 @@ func TestNoReportComesInUnderAnothersUniqueID(t *testing.T) {
 		} {
 			f.send(name, "POST", "/v1/positions", body)
 		}
-		f.came(positionsTopic, codec.JSON)
+		f.came(ingest.PositionsTopic, codec.JSON)
 	})
 	t.Run("telemetry", func(t *testing.T) {
 		f := newForger(t)
 		f.tryBodies("/v1/telemetry", telemetryDialect)
-		f.came(telemetryTopic, codec.JSON)
+		f.came(ingest.TelemetryTopic, codec.JSON)
 	})
 	t.Run("traccar", func(t *testing.T) {
 		f := newForger(t)
 		f.tryBodies("/v1/positions/traccar", traccarDialect)
-		f.came(positionsTopic, codec.JSON)
+		f.came(ingest.PositionsTopic, codec.JSON)
 	})
 	t.Run("osmand", func(t *testing.T) {
 		f := newForger(t)
 		f.tryOsmand()
-		f.end(telemetryTopic)
-		f.published(telemetryTopic, codec.JSON)
-		f.came(positionsTopic, codec.JSON)
+		f.end(ingest.TelemetryTopic)
+		f.published(ingest.TelemetryTopic, codec.JSON)
+		f.came(ingest.PositionsTopic, codec.JSON)
 	})
 	t.Run("replay of dead letters", func(t *testing.T) {
 		f := newForger(t)
@@ -287,9 +288,9 @@ func TestNoReportComesInUnderAnothersUniqueID(t *testing.T) {
 		}
 		table := letter{"table of both", ownDevice, "arrow", string(payload)}
 		f.replay(append(all, table, table))
-		f.end(telemetryTopic)
-		f.published(telemetryTopic, codec.JSON)
-		f.came(positionsTopic, codec.JSON)
+		f.end(ingest.TelemetryTopic)
+		f.published(ingest.TelemetryTopic, codec.JSON)
+		f.came(ingest.PositionsTopic, codec.JSON)
 	})
 }
 
@@ -300,7 +301,7 @@ func (f *forger) tryBodies(path string, d dialect) {
 		f.send(name, "POST", path, body)
 	}
 	f.do("POST", path, d.honest(ownDevice)).ok(202)
-	var reply IngestReply
+	var reply ingest.IngestReply
 	if err := json.Unmarshal(f.do("POST", path, "["+d.honest(victimDevice)+","+d.honest(otherOwn)+"]").ok(202).body, &reply); err != nil ||
 		reply.Accepted != 1 || reply.Data[0].Code != "not_found" {
 		f.t.Errorf("a batch of two accounts: %+v, %v", reply, err)

@@ -13,6 +13,8 @@ import (
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/rest"
+	"github.com/motorpool/fleet/api/track"
 )
 
 const (
@@ -150,7 +152,7 @@ func TestGeofencesGoOutAsGeoJSONAndComeBack(t *testing.T) {
 		{"type":"Feature","properties":null,"geometry":{"type":"Point","coordinates":[-97,30]}},
 		{"type":"Feature","properties":{"name":"no shape"}},
 		{"type":"Feature","properties":{"name":"far","color":"blue"},"geometry":`+square+`}]}`).ok(200)
-	var reply ImportReply
+	var reply track.ImportReply
 	if err := json.Unmarshal(mixed.body, &reply); err != nil {
 		t.Fatal(err)
 	}
@@ -221,7 +223,7 @@ func (w *world) fix(account fleet.AccountID, vehicle string, at time.Time) {
 
 func TestABackfillAsksForEveryVehicleThatItMayConcern(t *testing.T) {
 	published := &asked{}
-	w := newWorld(t, func(_ *Config, d *Deps) { d.Changes = published })
+	w := newWorld(t, func(_ *rest.Config, d *Deps) { d.Changes = published })
 	old, van, car := w.vehicle(`{"make":"A","model":"old","tags":["vans"]}`), w.vehicle(`{"make":"A","model":"van","tags":["vans"]}`), w.vehicle(`{"make":"A","model":"car"}`)
 	day := func(d int) time.Time { return time.Date(2026, 1, d, 0, 0, 0, 0, time.UTC) }
 	w.fix(w.account, old, day(1))
@@ -258,7 +260,7 @@ func TestABackfillAsksForEveryVehicleThatItMayConcern(t *testing.T) {
 	ended := func(job string) map[string]any {
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan error)
-		go func() { done <- w.api.runTransfers(ctx) }()
+		go func() { done <- w.api.transfer.Run(ctx) }()
 		for fmt.Sprint(w.do("GET", "/v1/jobs/"+job, "").object()["finished_at"]) == "<nil>" {
 			if t.Context().Err() != nil {
 				t.Fatal("not ended")
@@ -268,7 +270,7 @@ func TestABackfillAsksForEveryVehicleThatItMayConcern(t *testing.T) {
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
-		if err := w.api.endBackfills(t.Context()); err != nil {
+		if err := w.api.track.EndBackfills(t.Context()); err != nil {
 			t.Error(err)
 		}
 		return w.do("GET", "/v1/jobs/"+job, "").ok(200).object()

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/rest"
 )
 
 // What is sent in the place of whole bodies, of members, parameters, parts of paths and headers, to see whether any
@@ -176,7 +177,7 @@ func twisted(example string) []string {
 // server, and nothing of another account is in it.
 func TestHostileInputIsAnswered(t *testing.T) {
 	_, feed := newIntake(t)
-	live, _, stop := newLiveWith(t, func(c *Config, d *Deps) {
+	live, _, stop := newLiveWith(t, func(c *rest.Config, d *Deps) {
 		c.Auth.Limits = map[auth.Class]auth.Limit{}
 		for _, class := range []auth.Class{auth.Read, auth.Write, auth.Ingest} {
 			c.Auth.Limits[class] = auth.Limit{PerKey: 1e9, PerAccount: 1e9, Window: time.Minute}

@@ -10,6 +10,7 @@ import (
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
 	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/api/rest"
 )
 
 func TestARepeatedRequestIsAnsweredAndNotRepeated(t *testing.T) {
@@ -84,11 +85,11 @@ func TestARequestRepeatedAfterACrashAnswersWithTheSameRecord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ticket, err := w.api.store.Begin(t.Context(), w.account, "k", requestHash("POST", "/v1/vehicles", "", fleet.KeyID(keyID), []byte(body)))
+	ticket, err := w.api.Store.Begin(t.Context(), w.account, "k", rest.RequestHash("POST", "/v1/vehicles", "", fleet.KeyID(keyID), []byte(body)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	first, _, err := w.api.vehicles.Create(t.Context(), record.Author{Actor: me, Command: ticket.Command}, w.account, ticket.ID,
+	first, _, err := w.api.desk.Vehicles.Create(t.Context(), record.Author{Actor: me, Command: ticket.Command}, w.account, ticket.ID,
 		record.Vehicle{VehicleFields: record.VehicleFields{Make: "A", Model: "B", VIN: "VIN1"}, Status: record.VehicleAvailable})
 	if err != nil {
 		t.Fatal(err)
@@ -111,12 +112,12 @@ func TestARequestRepeatedAcrossAnUpgradeMakesNoSecondRecord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	hash := requestHash("POST", "/v1/vehicles", "", fleet.KeyID(keyID), []byte(body))
-	ticket, err := w.api.store.Begin(t.Context(), w.account, "k", hash)
+	hash := rest.RequestHash("POST", "/v1/vehicles", "", fleet.KeyID(keyID), []byte(body))
+	ticket, err := w.api.Store.Begin(t.Context(), w.account, "k", hash)
 	if err != nil {
 		t.Fatal(err)
 	}
-	first, _, err := w.api.vehicles.Create(t.Context(), record.Author{Actor: me}, w.account, ticket.ID,
+	first, _, err := w.api.desk.Vehicles.Create(t.Context(), record.Author{Actor: me}, w.account, ticket.ID,
 		record.Vehicle{VehicleFields: record.VehicleFields{Make: "A", Model: "B"}, Status: record.VehicleAvailable})
 	if err != nil {
 		t.Fatal(err)

@@ -19,6 +19,8 @@ import (
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/ingest"
+	"github.com/motorpool/fleet/api/rest"
 	"github.com/motorpool/fleet/deploy/embedded/embeddedtest"
 	"github.com/motorpool/fleet/pipeline/codec"
 	"github.com/motorpool/fleet/pipeline/topic"
@@ -63,7 +65,7 @@ func (f *feed) report(topic string) fleet.Report {
 }
 
 // newIntake is a world with a broker.
-func newIntake(t *testing.T, change ...func(*Config, *Deps)) (*world, *feed) {
+func newIntake(t *testing.T, change ...func(*rest.Config, *Deps)) (*world, *feed) {
 	t.Helper()
 	cfg := topic.DefaultConfig()
 	cfg.Brokers, cfg.Partitions = []string{embeddedtest.Broker(t)}, 1
@@ -81,7 +83,7 @@ func newIntake(t *testing.T, change ...func(*Config, *Deps)) (*world, *feed) {
 		t.Cleanup(func() { r.Close() })
 		f.readers[name] = r
 	}
-	return newWorld(t, append(change, func(_ *Config, d *Deps) { d.Publisher, d.Reader = f, f })...), f
+	return newWorld(t, append(change, func(_ *rest.Config, d *Deps) { d.Publisher, d.Reader = f, f })...), f
 }
 
 func (w *world) device(uniqueID string) string {
@@ -198,7 +200,7 @@ func TestBatchesThatAreRefusedAsAWhole(t *testing.T) {
 	if len(p.Errors) != 2 || p.Errors[1].Pointer != "/1" {
 		t.Errorf("of an item that is no object: %+v", p.Errors)
 	}
-	many := "[" + strings.TrimSuffix(strings.Repeat("{},", maxIngestItems+1), ",") + "]"
+	many := "[" + strings.TrimSuffix(strings.Repeat("{},", ingest.MaxIngestItems+1), ",") + "]"
 	for _, c := range []struct {
 		body   string
 		status int
@@ -241,7 +243,7 @@ func TestIntakeWithoutKafkaClaimsNothing(t *testing.T) {
 	}
 	defer sender.Close()
 	f := &feed{Feed: sender, t: t}
-	w := newWorld(t, func(_ *Config, d *Deps) { d.Publisher = f })
+	w := newWorld(t, func(_ *rest.Config, d *Deps) { d.Publisher = f })
 	id := w.device("imei-1")
 	token := w.do("POST", "/v1/devices/"+id+"/osmand_token", "").ok(201).object()["token"].(string)
 	const one = `{"unique_id":"imei-1","fix_at":1769860830000,"lat":1,"lng":1}`
@@ -386,7 +388,7 @@ func TestOsmandRevealsNoDevice(t *testing.T) {
 
 	// A withdrawn token stops working once what is remembered of the device is too old.
 	w.do("DELETE", "/v1/devices/"+id+"/osmand_token", "").ok(204)
-	w.clock.Store(int64(trackerTime + time.Second))
+	w.clock.Store(int64(ingest.TrackerTime + time.Second))
 	w.do("GET", "/osmand?lat=1&lon=1&id=phone-1&token="+token, "", anonymous...).problem(404, "not_found")
 
 	// Who guesses is stopped; a phone behind the same address that is known reports on.
@@ -394,7 +396,7 @@ func TestOsmandRevealsNoDevice(t *testing.T) {
 	right := "/osmand?lat=1&lon=1&id=phone-2&token=" + w.do("POST", "/v1/devices/"+other+"/osmand_token", "").ok(201).object()["token"].(string)
 	w.do("GET", right, "", anonymous...).ok(200)
 	limited := 0
-	for range 2 * osmandFailsPerMin {
+	for range 2 * ingest.OsmandFailsPerMin {
 		if reply := w.do("GET", "/osmand?lat=1&lon=1&id=phone-2&token=x", "", anonymous...); reply.status == http.StatusTooManyRequests {
 			limited++
 			if reply.header.Get("Retry-After") == "" {
@@ -406,33 +408,33 @@ func TestOsmandRevealsNoDevice(t *testing.T) {
 		t.Error("nobody is stopped from guessing")
 	}
 	w.do("GET", right, "", anonymous...).ok(200)
-	w.clock.Add(int64(trackerTime + time.Second)) // too long ago to stand, not to be looked up
+	w.clock.Add(int64(ingest.TrackerTime + time.Second)) // too long ago to stand, not to be looked up
 	w.do("GET", right, "", anonymous...).ok(200)
 	w.do("DELETE", "/v1/devices/"+other+"/osmand_token", "").ok(204)
-	w.clock.Add(int64(trackerTime + time.Second))
+	w.clock.Add(int64(ingest.TrackerTime + time.Second))
 	w.do("GET", right, "", anonymous...).problem(404, "not_found")
 }
 
 func TestOsmandLimitsADevice(t *testing.T) {
-	o := newOsmandIntake(&API{Deps: Deps{Now: func() time.Time { return time.UnixMilli(int64(noon)) }}})
-	for i := range osmandBurst {
-		if !o.allow(1) {
+	o := ingest.NewOsmandIntake(&ingest.API{Server: &rest.Server{Deps: rest.Deps{Now: func() time.Time { return time.UnixMilli(int64(noon)) }}}})
+	for i := range ingest.OsmandBurst {
+		if !o.Allow(1) {
 			t.Fatalf("stopped after %d", i)
 		}
 	}
-	if o.allow(1) || !o.allow(2) {
+	if o.Allow(1) || !o.Allow(2) {
 		t.Error("a device is not limited by itself")
 	}
-	for i := range 2 * osmandRemember {
-		o.allow(fleet.DeviceID(i))
+	for i := range 2 * ingest.OsmandRemember {
+		o.Allow(fleet.DeviceID(i))
 	}
-	if len(o.devices) > osmandRemember {
-		t.Errorf("%d devices in memory", len(o.devices))
+	if len(o.Devices) > ingest.OsmandRemember {
+		t.Errorf("%d devices in memory", len(o.Devices))
 	}
 }
 
 func TestDeadLettersOverTheInterface(t *testing.T) {
-	w, f := newIntake(t, func(c *Config, _ *Deps) { c.Auth.Volume.Items = monthItems + 500 })
+	w, f := newIntake(t, func(c *rest.Config, _ *Deps) { c.Auth.Volume.Items = ingest.MonthItems + 500 })
 	w.device("imei-1")
 	now := fleet.MillisOf(time.Now().Truncate(time.Second))
 	insert := func(account fleet.AccountID, id int, reason fleet.Refusal, payload string, bytes int) {

@@ -12,9 +12,9 @@ import (
 // fence stores a geofence of a shape.
 func (w *world) fence(account fleet.AccountID, shape record.Geometry) string {
 	w.t.Helper()
-	id := w.api.store.NextID()
+	id := w.api.Store.NextID()
 	body := record.Geofence{GeofenceFields: record.GeofenceFields{Name: "Lot", Geometry: shape}}
-	if _, _, err := record.NewLog(w.api.store, record.Geofences).Create(w.t.Context(), record.Author{Actor: "cli"}, account, id, body); err != nil {
+	if _, _, err := record.NewLog(w.api.Store, record.Geofences).Create(w.t.Context(), record.Author{Actor: "cli"}, account, id, body); err != nil {
 		w.t.Fatal(err)
 	}
 	return fleet.FormatID(fleet.FencePrefix, id)

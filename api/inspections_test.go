@@ -9,6 +9,7 @@ import (
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
 	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/api/rest"
 )
 
 const inspections = "/v1/maintenance/inspections"
@@ -76,13 +77,13 @@ func TestAnInspectionIsSubmittedOnce(t *testing.T) {
 		return n
 	}
 	wantEqual(t, "known to be carried out", settled(), uint64(0))
-	cfg := DefaultConfig()
+	cfg := rest.DefaultConfig()
 	cfg.Record = record.Config{Deadline: 50 * time.Second, Abandoned: 100 * time.Second}
-	second, err := New(cfg, Deps{DB: w.db, IDs: fleet.NewIDSource(2, time.Now), Log: w.api.log, Now: w.api.Now})
+	second, err := New(cfg, Deps{Deps: rest.Deps{DB: w.db, IDs: fleet.NewIDSource(2, time.Now), Log: w.api.Log, Now: w.api.Now}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := second.store.SettleConsequences(t.Context()); err != nil {
+	if err := second.Store.SettleConsequences(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	wantEqual(t, "carried out again", settled(), uint64(done["revision"].(float64)))
@@ -126,7 +127,7 @@ func TestInspectionsAreListedByWhatTheyAre(t *testing.T) {
 	// To others there is none of it.
 	mine := w.key
 	w.key = w.newKey(w.newAccount("Second"), auth.Admin)
-	for _, rt := range w.api.routes {
+	for _, rt := range w.api.Routes {
 		if strings.HasPrefix(rt.Path, inspections+"/{id}") {
 			body := map[string]string{"PUT": `{"vehicle_id":"` + van + `"}`, "PATCH": `{"notes":"x"}`}[rt.Method]
 			w.do(rt.Method, strings.Replace(rt.Path, "{id}", annual, 1), body).problem(404, "not_found")

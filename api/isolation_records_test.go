@@ -9,6 +9,7 @@ import (
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/api/track"
 )
 
 // oneOfEach makes one record of every kind that a path can name, and returns their ids by the paths up to them. What it writes into them is
@@ -41,7 +42,7 @@ func (w *lotWorld) oneOfEach() map[string]string {
 	}
 	run.Plan = fleet.PlanID(number)
 	w.derive(w.account, row{vehicle: vehicle, entity: run})
-	ids["/v1/route_runs/{id}"] = derivedID(run)
+	ids["/v1/route_runs/{id}"] = track.DerivedID(run)
 	add("/v1/vehicle_classes", `{"name":"SECRETNOTE"}`)
 	add("/v1/locations", `{"name":"SECRETNOTE"}`)
 	add("/v1/rate_plans", `{"name":"SECRETNOTE","currency":"USD","daily_rate":{"amount":1,"currency":"USD"}}`)

@@ -15,6 +15,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/rest"
 )
 
 func newRecorder() *httptest.ResponseRecorder { return httptest.NewRecorder() }
@@ -98,7 +99,7 @@ func TestAnotherAccountSeesNothing(t *testing.T) {
 func TestEveryOperationAsksForItsScope(t *testing.T) {
 	w := newWorld(t)
 	public := map[string]bool{}
-	for _, rt := range w.api.routes {
+	for _, rt := range w.api.Routes {
 		public[rt.ID] = rt.Public
 	}
 	bare := w.newKey(w.account)
@@ -295,7 +296,7 @@ func fill(t *testing.T, path string, ids map[string]string) string {
 func filled(t *testing.T, w *lotWorld, ids map[string]string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
-	for _, rt := range w.api.routes {
+	for _, rt := range w.api.Routes {
 		if rt.Method == "GET" && strings.Contains(rt.Path, "{") {
 			all[rt.Path] = fill(t, rt.Path, ids)
 		}
@@ -312,7 +313,7 @@ func TestTheDescriptionIsWhole(t *testing.T) {
 	wantEqual(t, "openapi", strings.HasPrefix(fmt.Sprint(doc["openapi"]), "3.1."), true)
 	paths := doc["paths"].(map[string]any)
 	operations := map[string]bool{}
-	for _, rt := range w.api.routes {
+	for _, rt := range w.api.Routes {
 		op, ok := paths[rt.Path].(map[string]any)[strings.ToLower(rt.Method)].(map[string]any)
 		if !ok || op["operationId"] != rt.ID || op["summary"] == "" || op["summary"] == nil {
 			t.Errorf("%s %s is not described", rt.Method, rt.Path)
@@ -322,7 +323,7 @@ func TestTheDescriptionIsWhole(t *testing.T) {
 		}
 		operations[rt.ID] = true
 		for status, when := range map[string]bool{
-			"304":     slices.ContainsFunc(rt.Params, func(p param) bool { return p.Name == "If-None-Match" }),
+			"304":     slices.ContainsFunc(rt.Params, func(p rest.Param) bool { return p.Name == "If-None-Match" }),
 			"default": true,
 		} {
 			if _, described := op["responses"].(map[string]any)[status]; described != when {
@@ -351,9 +352,9 @@ func TestTheDescriptionIsWhole(t *testing.T) {
 		}
 	}
 	// Every body is shown, with an example that is one.
-	registry := w.api.docs.OpenAPI().Components.Schemas
-	for _, rt := range w.api.routes {
-		shown, err := w.api.bodyShown(rt)
+	registry := w.api.Docs.OpenAPI().Components.Schemas
+	for _, rt := range w.api.Routes {
+		shown, err := w.api.BodyShown(rt)
 		if err != nil || (shown == nil) != (rt.Body == nil) {
 			t.Errorf("the body of %s: %v, %v", rt.ID, shown, err)
 		}
@@ -380,7 +381,7 @@ func TestTheDescriptionIsWhole(t *testing.T) {
 		if err := json.Unmarshal([]byte(shown.Example), &example); err != nil {
 			t.Fatal(err)
 		}
-		schema := w.api.schema(rt.Body, "")
+		schema := w.api.Schema(rt.Body, "")
 		if len(schema.OneOf) > 0 {
 			schema = schema.OneOf[0]
 		}
@@ -390,7 +391,7 @@ func TestTheDescriptionIsWhole(t *testing.T) {
 			t.Errorf("the example of %s does not fit: %v in %s", rt.ID, res.Errors, shown.Example)
 		}
 	}
-	for code := range codeStatus {
+	for code := range rest.CodeStatus {
 		if !strings.Contains(string(page.body), `id="problem-`+string(code)+`"`) {
 			t.Errorf("/docs does not explain %s", code)
 		}

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/ingest"
+	"github.com/motorpool/fleet/api/rest"
 )
 
 func TestWhoMayComeIn(t *testing.T) {
@@ -141,7 +143,7 @@ func TestAKeyTouchesNoneThatMayMoreThanItself(t *testing.T) {
 // Revoked through another process: this one remembers the key for less than five seconds.
 func TestARevocationElsewhereIsFeltWithinFiveSeconds(t *testing.T) {
 	w := newWorld(t)
-	other, err := New(w.api.cfg, Deps{DB: w.db, IDs: w.api.IDs, Log: w.api.Log, Now: w.api.Now})
+	other, err := New(w.api.Config, Deps{Deps: rest.Deps{DB: w.db, IDs: w.api.IDs, Log: w.api.Log, Now: w.api.Now}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +173,7 @@ func TestAKeyWorksFromItsAddressesOnly(t *testing.T) {
 	w.do("GET", "/v1/vehicles", "").problem(403, "address_not_allowed")
 	w.do("GET", "/v1/vehicles", "", "X-Forwarded-For", "192.0.2.1").problem(403, "address_not_allowed")
 
-	w = newWorld(t, func(c *Config, _ *Deps) { c.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")} })
+	w = newWorld(t, func(c *rest.Config, _ *Deps) { c.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")} })
 	w.key = w.do("POST", "/v1/api_keys", `{"name":"far","scopes":["vehicles:read"],"ip_allow_list":["192.0.2.1"]}`).ok(201).object()["key"].(string)
 	w.do("GET", "/v1/vehicles", "").problem(403, "address_not_allowed")
 	w.do("GET", "/v1/vehicles", "", "X-Forwarded-For", "203.0.113.9, 192.0.2.1").ok(200)
@@ -179,7 +181,7 @@ func TestAKeyWorksFromItsAddressesOnly(t *testing.T) {
 }
 
 func TestLimitsAreToldAndHeld(t *testing.T) {
-	w := newWorld(t, func(c *Config, _ *Deps) {
+	w := newWorld(t, func(c *rest.Config, _ *Deps) {
 		c.Auth.Limits = map[auth.Class]auth.Limit{
 			auth.Read: {PerKey: 3, PerAccount: 5, Window: time.Minute}, auth.Write: {PerKey: 100, PerAccount: 100, Window: time.Minute},
 			auth.Ingest: {PerKey: 100, PerAccount: 100, Window: time.Minute},
@@ -204,7 +206,9 @@ func TestLimitsAreToldAndHeld(t *testing.T) {
 
 // A request is a small thing, and may carry ten thousand reports.
 func TestAnAccountIsLimitedInWhatItsRequestsCarry(t *testing.T) {
-	w, _ := newIntake(t, func(c *Config, _ *Deps) { c.Auth.Volume = auth.Volume{Items: 100, Bytes: 20_000, Window: time.Minute} })
+	w, _ := newIntake(t, func(c *rest.Config, _ *Deps) {
+		c.Auth.Volume = auth.Volume{Items: 100, Bytes: 20_000, Window: time.Minute}
+	})
 	w.device("imei-1")
 	batch := func(n, padding int) string {
 		one := fmt.Sprintf(`{"unique_id":"imei-1","fix_at":%q,"lat":30,"lng":-97}`, time.Now().UTC().Format(time.RFC3339))
@@ -242,8 +246,8 @@ func TestAnAccountIsLimitedInWhatItsRequestsCarry(t *testing.T) {
 
 // What is stored together of many months is stored in many pieces.
 func TestARequestIsOfAFewMonthsAndPaysForThem(t *testing.T) {
-	w, _ := newIntake(t, func(c *Config, _ *Deps) {
-		c.Auth.Volume = auth.Volume{Items: 30 * monthItems, Bytes: 1 << 30, Window: time.Minute}
+	w, _ := newIntake(t, func(c *rest.Config, _ *Deps) {
+		c.Auth.Volume = auth.Volume{Items: 30 * ingest.MonthItems, Bytes: 1 << 30, Window: time.Minute}
 	})
 	w.device("imei-1")
 	of := func(months int) string {
@@ -264,15 +268,15 @@ func TestARequestIsOfAFewMonthsAndPaysForThem(t *testing.T) {
 
 // Some rows are dated by the device's own clock.
 func TestMonthsOfDevicesClocksCountToo(t *testing.T) {
-	w, _ := newIntake(t, func(c *Config, _ *Deps) {
-		c.Auth.Volume = auth.Volume{Items: 2*monthItems + 100, Bytes: 1 << 30, Window: time.Minute}
+	w, _ := newIntake(t, func(c *rest.Config, _ *Deps) {
+		c.Auth.Volume = auth.Volume{Items: 2*ingest.MonthItems + 100, Bytes: 1 << 30, Window: time.Minute}
 	})
 	id := w.device("imei-1")
 	old := func(months int) string {
 		return time.Now().UTC().AddDate(0, -2-months, 0).Format("2006-01-02T00:00:00Z")
 	}
 	var alarms []string
-	for i := range maxMonths + 1 {
+	for i := range ingest.MaxMonths + 1 {
 		alarms = append(alarms, fmt.Sprintf(`{"unique_id":"imei-1","fix_at":%q,"device_at":%q,"lat":30,"lng":-97,"alarm":"sos"}`,
 			time.Now().UTC().Format(time.RFC3339), old(i)))
 	}
@@ -291,7 +295,7 @@ func TestMonthsOfDevicesClocksCountToo(t *testing.T) {
 }
 
 func TestAClientThatGuessesIsThrottled(t *testing.T) {
-	w := newWorld(t, func(c *Config, _ *Deps) { c.Auth.Failures = 3 })
+	w := newWorld(t, func(c *rest.Config, _ *Deps) { c.Auth.Failures = 3 })
 	for range 3 {
 		w.do("GET", "/v1/vehicles", "", "Authorization", "Bearer "+auth.MakeKey().Token).problem(401, "unauthorized")
 	}

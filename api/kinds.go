@@ -7,36 +7,37 @@ import (
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
 	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/api/rest"
 )
 
 // kinds are the kinds of records that others name, that texts speak of or that are told of, by the prefix of their ids: one
 // row each. What is not here has none of these, or takes telematics:read.
-var kinds = map[string]kind{
-	fleet.VehiclePrefix:   {log: record.Vehicles.Name, read: auth.VehiclesRead, named: []string{"vehicle_id"}, called: calledVehicle},
-	fleet.ClassPrefix:     {log: record.VehicleClasses.Name, read: auth.VehiclesRead, named: []string{"vehicle_class_id"}, called: calledByName},
-	fleet.LocationPrefix:  {log: record.Locations.Name, read: auth.VehiclesRead, named: locationMembers, called: calledByName},
-	fleet.BlockPrefix:     {log: record.Blocks.Name, read: auth.VehiclesRead, called: calledBlock},
-	fleet.DevicePrefix:    {log: record.Devices.Name, read: auth.TelematicsRead, called: calledByName},
-	fleet.FencePrefix:     {log: record.Geofences.Name, read: auth.TelematicsRead, called: calledByName},
-	fleet.IssuePrefix:     {log: record.Issues.Name, read: auth.MaintenanceRead, called: calledIssue},
-	fleet.WorkOrderPrefix: {log: record.WorkOrders.Name, read: auth.MaintenanceRead, called: calledByName},
-	fleet.RatePlanPrefix:  {log: record.RatePlans.Name, read: auth.BookingsRead, told: auth.VehiclesRead, named: []string{"rate_plan_id"}, called: calledByName},
-	fleet.BookingPrefix:   {log: record.Bookings.Name, read: auth.BookingsRead, named: []string{"booking_id"}, called: calledByName},
-	fleet.QuotePrefix:     {log: record.Quotes.Name, read: auth.BookingsRead, called: calledByName},
-	fleet.PaymentPrefix:   {log: record.Payments.Name, read: auth.FinanceRead, called: calledByName},
-	fleet.CustomerPrefix: {log: record.Customers.Name, read: auth.CustomersRead, open: true,
-		named: []string{"customer_id", "driver_ids", "owner_customer_id"}, called: calledCustomer},
+var kinds = map[string]rest.Kind{
+	fleet.VehiclePrefix:   {Log: record.Vehicles.Name, Read: auth.VehiclesRead, Named: []string{"vehicle_id"}, Called: calledVehicle},
+	fleet.ClassPrefix:     {Log: record.VehicleClasses.Name, Read: auth.VehiclesRead, Named: []string{"vehicle_class_id"}, Called: calledByName},
+	fleet.LocationPrefix:  {Log: record.Locations.Name, Read: auth.VehiclesRead, Named: locationMembers, Called: calledByName},
+	fleet.BlockPrefix:     {Log: record.Blocks.Name, Read: auth.VehiclesRead, Called: calledBlock},
+	fleet.DevicePrefix:    {Log: record.Devices.Name, Read: auth.TelematicsRead, Called: calledByName},
+	fleet.FencePrefix:     {Log: record.Geofences.Name, Read: auth.TelematicsRead, Called: calledByName},
+	fleet.IssuePrefix:     {Log: record.Issues.Name, Read: auth.MaintenanceRead, Called: calledIssue},
+	fleet.WorkOrderPrefix: {Log: record.WorkOrders.Name, Read: auth.MaintenanceRead, Called: calledByName},
+	fleet.RatePlanPrefix:  {Log: record.RatePlans.Name, Read: auth.BookingsRead, Told: auth.VehiclesRead, Named: []string{"rate_plan_id"}, Called: calledByName},
+	fleet.BookingPrefix:   {Log: record.Bookings.Name, Read: auth.BookingsRead, Named: []string{"booking_id"}, Called: calledByName},
+	fleet.QuotePrefix:     {Log: record.Quotes.Name, Read: auth.BookingsRead, Called: calledByName},
+	fleet.PaymentPrefix:   {Log: record.Payments.Name, Read: auth.FinanceRead, Called: calledByName},
+	fleet.CustomerPrefix: {Log: record.Customers.Name, Read: auth.CustomersRead, Open: true,
+		Named: []string{"customer_id", "driver_ids", "owner_customer_id"}, Called: calledCustomer},
 
-	fleet.MeterReadingPrefix: {log: record.MeterReadings.Name, read: auth.VehiclesRead},
-	fleet.ReminderPrefix:     {log: record.Reminders.Name, read: auth.MaintenanceRead},
-	fleet.InspectionPrefix:   {log: record.Inspections.Name, read: auth.MaintenanceRead},
-	fleet.TaskPrefix:         {log: record.ServiceTasks.Name, read: auth.MaintenanceRead},
-	fleet.SchedulePrefix:     {log: record.MaintenanceSchedules.Name, read: auth.MaintenanceRead},
-	fleet.ExpensePrefix:      {log: record.Expenses.Name, read: auth.FinanceRead},
-	fleet.TollPrefix:         {log: record.Tolls.Name, read: auth.FinanceRead},
-	fleet.NotePrefix:         {log: record.Notes.Name, read: auth.CustomersRead},
-	fleet.DocumentPrefix:     {log: record.Documents.Name, read: auth.CustomersRead},
-	fleet.DriverTagPrefix:    {log: record.DriverTags.Name, read: auth.CustomersRead},
+	fleet.MeterReadingPrefix: {Log: record.MeterReadings.Name, Read: auth.VehiclesRead},
+	fleet.ReminderPrefix:     {Log: record.Reminders.Name, Read: auth.MaintenanceRead},
+	fleet.InspectionPrefix:   {Log: record.Inspections.Name, Read: auth.MaintenanceRead},
+	fleet.TaskPrefix:         {Log: record.ServiceTasks.Name, Read: auth.MaintenanceRead},
+	fleet.SchedulePrefix:     {Log: record.MaintenanceSchedules.Name, Read: auth.MaintenanceRead},
+	fleet.ExpensePrefix:      {Log: record.Expenses.Name, Read: auth.FinanceRead},
+	fleet.TollPrefix:         {Log: record.Tolls.Name, Read: auth.FinanceRead},
+	fleet.NotePrefix:         {Log: record.Notes.Name, Read: auth.CustomersRead},
+	fleet.DocumentPrefix:     {Log: record.Documents.Name, Read: auth.CustomersRead},
+	fleet.DriverTagPrefix:    {Log: record.DriverTags.Name, Read: auth.CustomersRead},
 }
 
 // locationMembers are the members of bookings, vehicles and blocks that name a location.
@@ -44,9 +45,9 @@ var locationMembers = []string{"pickup_location_id", "return_location_id", "loca
 	"to_location_id", "home_location_id", "current_location_id"}
 
 // calledByName is the number, name or unique id of a record, whichever it has.
-func calledByName(c *called, _ bool) string { return cmp.Or(c.Number, c.Name, c.UniqueID) }
+func calledByName(c *rest.Called, _ bool) string { return cmp.Or(c.Number, c.Name, c.UniqueID) }
 
-func calledVehicle(c *called, _ bool) string {
+func calledVehicle(c *rest.Called, _ bool) string {
 	name := cmp.Or(c.Nickname, strings.TrimSpace(c.Make+" "+c.Model))
 	plate := cmp.Or(c.Plate, c.FleetNumber)
 	if plate != "" && name != "" {
@@ -56,15 +57,15 @@ func calledVehicle(c *called, _ bool) string {
 }
 
 // calledCustomer is the name and the number of a customer; its number alone to those who may not read customers.
-func calledCustomer(c *called, may bool) string {
+func calledCustomer(c *rest.Called, may bool) string {
 	if name := cmp.Or(c.DisplayName, strings.TrimSpace(c.FirstName+" "+c.LastName)); may && name != "" {
 		return name + " (" + c.Number + ")"
 	}
 	return c.Number
 }
 
-func calledIssue(c *called, _ bool) string { return c.Description }
+func calledIssue(c *rest.Called, _ bool) string { return c.Description }
 
-func calledBlock(c *called, _ bool) string {
+func calledBlock(c *rest.Called, _ bool) string {
 	return "a block (" + strings.ReplaceAll(c.Kind, "_", " ") + ")"
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/motorpool/fleet/api/calendar"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rental"
+	"github.com/motorpool/fleet/api/rest"
 	"github.com/motorpool/fleet/query"
 )
 
@@ -29,9 +30,9 @@ type garage struct {
 func newGarage(t *testing.T) *garage {
 	t.Helper()
 	w := newWorld(t)
-	cfg := DefaultConfig()
+	cfg := rest.DefaultConfig()
 	cfg.Record = record.Config{Deadline: 50 * time.Second, Abandoned: 100 * time.Second}
-	second, err := New(cfg, Deps{DB: w.db, IDs: fleet.NewIDSource(2, time.Now), Log: w.api.log, Now: w.api.Now})
+	second, err := New(cfg, Deps{Deps: rest.Deps{DB: w.db, IDs: fleet.NewIDSource(2, time.Now), Log: w.api.Log, Now: w.api.Now}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -257,7 +258,7 @@ func TestAWorkOrderHoldsTheCalendar(t *testing.T) {
 	path = "/v1/maintenance/work_orders/" + g.do("POST", "/v1/maintenance/work_orders", `{"vehicle_id":"`+rented+`"}`).ok(201).id()
 	g.do("POST", path+"/schedule", period(-1, 1)).ok(200)
 	rid, _ := fleet.ParseID(fleet.VehiclePrefix, rented)
-	if _, err := g.api.vehicles.Update(t.Context(), record.Author{}, g.account, rid, 0, func(r *record.Record[record.Vehicle]) error {
+	if _, err := g.api.desk.Vehicles.Update(t.Context(), record.Author{}, g.account, rid, 0, func(r *record.Record[record.Vehicle]) error {
 		r.Body.Status, r.Body.StatusCause = record.VehicleRented, "bkg_5"
 		return nil
 	}); err != nil {

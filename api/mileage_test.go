@@ -8,6 +8,8 @@ import (
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/rest"
+	"github.com/motorpool/fleet/api/track"
 )
 
 // Four years of two vehicles, a trip of ten miles on every fifth day and two on every tenth: any span is answered, page by
@@ -58,7 +60,7 @@ func TestMileageOfAnySpanAddsUp(t *testing.T) {
 	wantEqual(t, "months of one", fmt.Sprint(n, trips), fmt.Sprint(48, want/2))
 	wantEqual(t, "whose", fmt.Sprint(first["vehicle_id"], " ", strings.HasSuffix(fmt.Sprint(first["on"]), "-01"), first["moving_s"] != 0.), vehicles[1]+" true true")
 	day := w.do("GET", "/v1/reports/mileage?from=2026-01-31&until=2026-01-31&units=metric&vehicle_id="+vehicles[0], "").data()[0]
-	wantEqual(t, "a day", fmt.Sprint(day["on"], " ", day["trips"], " ", fmt.Sprintf("%.3f", day["distance_km"]), " ", day["from"]), "2026-01-31 2 32.187 "+isoTime(at(0)))
+	wantEqual(t, "a day", fmt.Sprint(day["on"], " ", day["trips"], " ", fmt.Sprintf("%.3f", day["distance_km"]), " ", day["from"]), "2026-01-31 2 32.187 "+rest.IsoTime(at(0)))
 	lines := strings.Split(strings.TrimSpace(string(w.do("GET", "/v1/reports/mileage?format=csv&"+span, "").ok(200).body)), "\n")
 	wantEqual(t, "lines of CSV", len(lines), 1+2*days/5)
 	for _, query := range []string{"from=2026-02-02&until=2026-02-01", "from=1600-01-01&until=2026-02-01", "from=2026-01-01&until=2026-02-01&vehicle_id=x"} {
@@ -91,7 +93,7 @@ func TestMileageTellsTheDaysOfTheZoneThatHoldsNow(t *testing.T) {
 	w.derive(w.account, row{vehicle: vehicle, entity: trip})
 	agree := func(want string) {
 		t.Helper()
-		wantEqual(t, "day of the trip", w.do("GET", "/v1/trips/"+derivedID(trip), "").ok(200).object()["local_on"], any(want))
+		wantEqual(t, "day of the trip", w.do("GET", "/v1/trips/"+track.DerivedID(trip), "").ok(200).object()["local_on"], any(want))
 		page := w.do("GET", "/v1/reports/mileage?from="+want+"&until="+want, "").ok(200).object()
 		wantEqual(t, "rows", page["pagination"].(map[string]any)["total"], any(1.0))
 		wantEqual(t, "day of mileage", page["data"].([]any)[0].(map[string]any)["on"], any(want))

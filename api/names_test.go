@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/rest"
 )
 
 // ids are what nobody can read aloud.
@@ -45,7 +46,7 @@ func TestMessagesSpeakOfPlatesAndNames(t *testing.T) {
 	refusals["in a batch"] = &reply{t: t, status: 409, body: refused}
 	said := ""
 	for what, r := range refusals {
-		var p Problem
+		var p rest.Problem
 		if err := json.Unmarshal(r.body, &p); err != nil || r.status < 400 {
 			t.Errorf("%s: %d %s", what, r.status, r.body)
 		}

@@ -7,19 +7,21 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/motorpool/fleet/api/rest"
+
 	"github.com/prometheus/client_golang/prometheus"
 )
 
 func TestOperatorsSeeHealthReadinessAndMetrics(t *testing.T) {
 	registry := prometheus.NewRegistry()
-	w := newWorld(t, func(_ *Config, d *Deps) { d.Metrics = registry })
+	w := newWorld(t, func(_ *rest.Config, d *Deps) { d.Metrics = registry })
 	id := w.vehicle(`{"make":"A","model":"B"}`)
 	w.do("GET", "/v1/vehicles/"+id, "").ok(200)
 	w.do("GET", "/v1/made-up/"+id, "").problem(404, "not_found")
 
 	var down, away error
-	ops := OpsHandler(map[string]Check{"clickhouse": w.db.Ping, "disk": func(context.Context) error { return down }},
-		map[string]Check{"kafka": func(context.Context) error { return away }}, registry)
+	ops := rest.OpsHandler(map[string]rest.Check{"clickhouse": w.db.Ping, "disk": func(context.Context) error { return down }},
+		map[string]rest.Check{"kafka": func(context.Context) error { return away }}, registry)
 	get := func(path string) (int, string) {
 		rec := httptest.NewRecorder()
 		ops.ServeHTTP(rec, httptest.NewRequest("GET", path, nil))

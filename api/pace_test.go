@@ -15,6 +15,9 @@ import (
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/ingest"
+	"github.com/motorpool/fleet/api/rest"
+	"github.com/motorpool/fleet/api/track"
 )
 
 // slowBroker acknowledges when it is told to.
@@ -37,7 +40,7 @@ func (b slowBroker) Publish(ctx context.Context, _ fleet.AccountID, _ string, _ 
 // refused with a 429 after a while, of others, for whom nothing is left, with a 503; then they go on.
 func TestBodiesAreWorkedOnInTurn(t *testing.T) {
 	broker := slowBroker{asked: make(chan struct{}, 10), allowed: make(chan struct{})}
-	w := newWorld(t, func(c *Config, d *Deps) { c.BodyMemory, d.Publisher = 400, broker })
+	w := newWorld(t, func(c *rest.Config, d *Deps) { c.BodyMemory, d.Publisher = 400, broker })
 	other, third := *w, *w
 	other.account, third.account = w.newAccount("Second"), w.newAccount("Third")
 	other.key, third.key = w.newKey(other.account, auth.Admin), w.newKey(third.account, auth.Admin)
@@ -66,7 +69,7 @@ func TestBodiesAreWorkedOnInTurn(t *testing.T) {
 		wantEqual(t, "503 says when to come again", r.header.Get("Retry-After"), "5")
 	})
 	refused.Wait()
-	if waited := time.Since(began); waited < turnWait {
+	if waited := time.Since(began); waited < rest.TurnWait {
 		t.Errorf("refused after %v", waited)
 	}
 	close(broker.allowed)
@@ -76,10 +79,10 @@ func TestBodiesAreWorkedOnInTurn(t *testing.T) {
 
 // TestSendersWithoutAKeyKeepOutNobodyWithOne has two addresses send bodies that never end, of more than all with a key have together.
 func TestSendersWithoutAKeyKeepOutNobodyWithOne(t *testing.T) {
-	w := newWorld(t, func(c *Config, _ *Deps) {
+	w := newWorld(t, func(c *rest.Config, _ *Deps) {
 		c.BodyMemory, c.TrustedProxies = 400, []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
 	})
-	const each = bodiesHeld * 400 / 2
+	const each = rest.BodiesHeld * 400 / 2
 	for _, from := range []string{"192.0.2.1", "192.0.2.2", "2001:db8::1", "2001:db8::2"} {
 		conn, err := net.Dial("tcp", strings.TrimPrefix(w.url, "http://"))
 		if err != nil {
@@ -88,27 +91,27 @@ func TestSendersWithoutAKeyKeepOutNobodyWithOne(t *testing.T) {
 		defer conn.Close()
 		fmt.Fprintf(conn, "POST /osmand HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: %s\r\nContent-Length: %d\r\n\r\n%s", from, each+1, strings.Repeat("a", each))
 	}
-	pool := w.api.strange.reading
-	for free := pool.most - 4*each; ; time.Sleep(time.Millisecond) {
-		if !pool.all.TryAcquire(free + 1) {
+	pool := w.api.Strange.Reading
+	for free := pool.Most - 4*each; ; time.Sleep(time.Millisecond) {
+		if !pool.All.TryAcquire(free + 1) {
 			break // all came
 		}
-		pool.all.Release(free + 1)
+		pool.All.Release(free + 1)
 	}
 	w.do("POST", "/v1/vehicles", `{"make":"A","model":"B"}`).ok(201)
-	w.do("POST", "/osmand", strings.Repeat("a", osmandBody+1), "Authorization", "").problem(413, "payload_too_large")
-	pool.mu.Lock()
-	defer pool.mu.Unlock()
-	if len(pool.owners) != 3 || pool.owners["2001:db8::/64"] == nil {
-		t.Errorf("senders: %v", slices.Collect(maps.Keys(pool.owners)))
+	w.do("POST", "/osmand", strings.Repeat("a", ingest.OsmandBody+1), "Authorization", "").problem(413, "payload_too_large")
+	pool.Mu.Lock()
+	defer pool.Mu.Unlock()
+	if len(pool.Owners) != 3 || pool.Owners["2001:db8::/64"] == nil {
+		t.Errorf("senders: %v", slices.Collect(maps.Keys(pool.Owners)))
 	}
 }
 
 // TestASlowReaderDoesNotHoldTheTurnOfItsBody begins an answer and does not end it.
 func TestASlowReaderDoesNotHoldTheTurnOfItsBody(t *testing.T) {
-	w := newWorld(t, func(c *Config, _ *Deps) { c.BodyMemory = 400 })
+	w := newWorld(t, func(c *rest.Config, _ *Deps) { c.BodyMemory = 400 })
 	begun, end := make(chan struct{}), make(chan struct{})
-	w.api.handle(route{Method: "POST", Path: "/v1/slow", ID: "slow", Body: osmandMessage{}, Reply: List[Vehicle]{}}, func(out http.ResponseWriter, _ *http.Request) error {
+	w.api.Handle(rest.Route{Method: "POST", Path: "/v1/slow", ID: "slow", Body: ingest.OsmandMessage{}, Reply: rest.List[track.Vehicle]{}}, func(out http.ResponseWriter, _ *http.Request) error {
 		out.WriteHeader(http.StatusOK)
 		begun <- struct{}{}
 		<-end
@@ -120,7 +123,7 @@ func TestASlowReaderDoesNotHoldTheTurnOfItsBody(t *testing.T) {
 	defer close(end)
 	reading.Go(func() { w.do("POST", "/v1/slow", body) })
 	<-begun
-	if held := w.api.bodies.reading.owners; len(held) != 0 {
+	if held := w.api.Bodies.Reading.Owners; len(held) != 0 {
 		t.Errorf("a body is held by %d", len(held))
 	}
 	w.do("POST", "/v1/vehicles", body).ok(201)
@@ -129,7 +132,7 @@ func TestASlowReaderDoesNotHoldTheTurnOfItsBody(t *testing.T) {
 // TestAFullDiskRefusesNoReads asks what is a POST only because it says much.
 func TestAFullDiskRefusesNoReads(t *testing.T) {
 	var full error
-	w := newWorld(t, func(_ *Config, d *Deps) { d.Refused = func() error { return full } })
+	w := newWorld(t, func(_ *rest.Config, d *Deps) { d.Refused = func() error { return full } })
 	vehicle := w.vehicle(`{"make":"A","model":"B"}`)
 	full = fleet.NewError(fleet.CodeFull, "There is no room.")
 	w.do("POST", "/v1/search/area", `{`+searchBox+`}`).ok(200)
@@ -156,7 +159,7 @@ func TestABodyOfFaultsIsRefusedAtOnce(t *testing.T) {
 	} {
 		began := time.Now()
 		p := w.do("POST", "/v1/vehicles", body).problem(422, "validation_failed")
-		if took := time.Since(began); len(p.Errors) == 0 || len(p.Errors) > maxFindings || took > 20*time.Second {
+		if took := time.Since(began); len(p.Errors) == 0 || len(p.Errors) > rest.MaxFindings || took > 20*time.Second {
 			t.Errorf("%s: %d findings after %v", name, len(p.Errors), took)
 		}
 	}

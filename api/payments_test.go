@@ -17,7 +17,7 @@ var clerk = record.Author{Actor: "cli"}
 // booking writes a booking as the desk does, without its commands, and returns its id.
 func (w *world) booking(b record.Booking) string {
 	w.t.Helper()
-	id := w.api.store.NextID()
+	id := w.api.Store.NextID()
 	if _, _, err := w.api.desk.Bookings.Create(w.t.Context(), clerk, w.account, id, b); err != nil {
 		w.t.Fatal(err)
 	}

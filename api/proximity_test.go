@@ -11,8 +11,8 @@ import (
 	"github.com/motorpool/fleet/api/auth"
 )
 
-// places stores where a vehicle was, so many minutes after noon, in the order given.
-func (w *world) places(vehicle string, lines []string) {
+// Places stores where a vehicle was, so many minutes after noon, in the order given.
+func (w *world) Places(vehicle string, lines []string) {
 	w.t.Helper()
 	for _, line := range lines {
 		var minute, lat, lng float64
@@ -38,9 +38,9 @@ func TestProximityIsThatOfTheStoredPositionsInAnyOrder(t *testing.T) {
 	}
 	trucks = append(trucks, fmt.Sprintf("29.5 30 -97 %d", fleet.FlagJump))
 	slices.Reverse(trucks)
-	w.places(truck, trucks)
-	w.places(trailer, []string{"61 30 -97 0", "0 30.0001 -97 0", "30 30 -97.0001 0"})
-	w.places(third, []string{"0 31 -97 0", "60 31 -97 0"})
+	w.Places(truck, trucks)
+	w.Places(trailer, []string{"61 30 -97 0", "0 30.0001 -97 0", "30 30 -97.0001 0"})
+	w.Places(third, []string{"0 31 -97 0", "60 31 -97 0"})
 	const span = "from=2026-01-31T12:00:00Z&until=2026-01-31T13:00:00Z"
 	ask := func(more string) string {
 		t.Helper()
@@ -65,7 +65,7 @@ func TestProximityIsThatOfTheStoredPositionsInAnyOrder(t *testing.T) {
 
 	// Positions that come late change what is asked afterwards, as if they had always been there. The third reports so seldom that its way
 	// from one to the next is believed: it crosses the truck's on its way there and back.
-	w.places(third, []string{"20 30.1 -97 0", "24 30.1 -97 0"})
+	w.Places(third, []string{"20 30.1 -97 0", "24 30.1 -97 0"})
 	wantEqual(t, "with what came late", ask("&distance_m=500&min_duration_s=20"),
 		near[:strings.Index(near, ",")]+", truck+third 12:19:55-12:20:26 0 km, truck+third 12:26:22-12:26:57 0 km"+near[strings.Index(near, ","):])
 

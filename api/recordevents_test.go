@@ -8,7 +8,9 @@ import (
 	"testing"
 
 	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/account"
 	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/rest"
 	"github.com/motorpool/fleet/api/stream"
 )
 
@@ -31,7 +33,7 @@ func (d *directly) PublishEvents(_ context.Context, events []fleet.Event) error 
 
 func TestRecordsAreToldOfToThoseWhoMayReadThem(t *testing.T) {
 	publisher := &directly{}
-	w, h, _ := newLiveWith(t, func(_ *Config, d *Deps) { d.Events = publisher })
+	w, h, _ := newLiveWith(t, func(_ *rest.Config, d *Deps) { d.Events = publisher })
 	publisher.hub = h
 	hears := w.listen("/v1/stream?positions=false", "Authorization", "Bearer "+w.newKey(w.account, auth.VehiclesRead))
 	deaf := w.listen("/v1/stream?positions=false", "Authorization", "Bearer "+w.newKey(w.account, auth.BookingsRead))
@@ -77,7 +79,7 @@ func TestRecordsAreToldOfToThoseWhoMayReadThem(t *testing.T) {
 }
 
 func TestEveryKindThatIsToldOfHasItsScope(t *testing.T) {
-	for _, e := range eventsOf(kinds) {
+	for _, e := range account.EventsOf(kinds) {
 		command := strings.HasPrefix(e.Type, "device.command.")
 		if e.Scope == string(auth.TelematicsRead) && !command && !slices.Contains([]string{"location", "alerts"}, e.Category) {
 			t.Errorf("%s needs %s", e.Type, e.Scope)
@@ -90,7 +92,7 @@ func TestEveryKindThatIsToldOfHasItsScope(t *testing.T) {
 
 func TestWhoTakesNoteAndWhoDroveIsTold(t *testing.T) {
 	publisher := &directly{}
-	w, h, _ := newLiveWith(t, func(_ *Config, d *Deps) { d.Events = publisher })
+	w, h, _ := newLiveWith(t, func(_ *rest.Config, d *Deps) { d.Events = publisher })
 	publisher.hub = h
 	v, replace := w.day()
 	alert, trip := id(replace, "FAST"), w.do("GET", "/v1/trips?vehicle_id="+v, "").data()[0]["id"]

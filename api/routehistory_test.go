@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/track"
+	"github.com/motorpool/fleet/api/units"
 )
 
 func TestTheRouteOfADayIsTheGoldenOne(t *testing.T) {
@@ -22,8 +24,8 @@ func TestTheRouteOfADayIsTheGoldenOne(t *testing.T) {
 func TestARouteIsNeverCut(t *testing.T) {
 	w := newWorld(t)
 	vehicle, _ := w.day()
-	route := func(from, to string) RouteHistory {
-		var got RouteHistory
+	route := func(from, to string) track.RouteHistory {
+		var got track.RouteHistory
 		if err := json.Unmarshal(w.do("GET", "/v1/vehicles/"+vehicle+"/route?geometry=false&from=2026-01-31T"+from+"Z&until=2026-01-31T"+to+"Z", "").ok(200).body, &got); err != nil {
 			t.Fatal(err)
 		}
@@ -87,7 +89,7 @@ func TestAWayThatNobodySawIsALegOfItsOwn(t *testing.T) {
 	after.Estimated, after.Unrecorded = after.Distance/4, 60_000
 	w.derive(w.account, row{vehicle: v, entity: before}, row{vehicle: v, entity: way}, row{vehicle: v, entity: after})
 	const span = "from=2026-01-31T00:00:00Z&until=2026-02-01T00:00:00Z"
-	var got RouteHistory
+	var got track.RouteHistory
 	text := w.do("GET", "/v1/vehicles/"+v+"/route?geometry=false&"+span, "").ok(200).body
 	if err := json.Unmarshal(text, &got); err != nil {
 		t.Fatal(err)
@@ -116,7 +118,7 @@ func TestTripsThatTouchShareAFix(t *testing.T) {
 	first.ClosedReason = "device_change"
 	w.derive(w.account, row{vehicle: v, entity: first}, row{vehicle: v, entity: second})
 	w.drive(w.account, v, 61)
-	var got RouteHistory
+	var got track.RouteHistory
 	if err := json.Unmarshal(w.do("GET", "/v1/vehicles/"+v+"/route?from=2026-01-31T00:00:00Z&until=2026-02-01T00:00:00Z&simplify_m=1", "").ok(200).body, &got); err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +153,7 @@ func TestScoresShowWhatTheyAreMadeOf(t *testing.T) {
 		if list, ok := got["data"].([]any); ok {
 			got = list[0].(map[string]any)
 		}
-		if got["score"] != rounded(want, 1) || got["trips"] != 2. || got["harsh_braking"] != 1. || got["speeding_s"] != 60. || got["definitions_version"] == "" {
+		if got["score"] != units.Rounded(want, 1) || got["trips"] != 2. || got["harsh_braking"] != 1. || got["speeding_s"] != 60. || got["definitions_version"] == "" {
 			t.Errorf("%s: %v", path, got)
 		}
 	}

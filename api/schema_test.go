@@ -7,6 +7,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/rest"
 )
 
 func TestAnswersFitTheirDescription(t *testing.T) {
@@ -50,7 +51,7 @@ func TestAnswersFitTheirDescription(t *testing.T) {
 	fits("AlertRule", w.do("POST", "/v1/alert_rules", `{"name":"x","kind":"speeding","threshold_mph":70,"geofence_ids":["`+fence.id()+`"]}`).ok(201).body)
 	fits("Problem", w.do("GET", "/v1/vehicles?x=1", "").body)
 	fits("Problem", w.do("POST", "/v1/vehicles/"+full+"/status", `{"status":"rented","reason":"x"}`).body)
-	history, err := encodeJSON(w.do("GET", "/v1/devices/"+device.id()+"/history", "").data()[0], false)
+	history, err := rest.EncodeJSON(w.do("GET", "/v1/devices/"+device.id()+"/history", "").data()[0], false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +68,7 @@ func TestAnswersFitTheirDescription(t *testing.T) {
 			t.Errorf("no %s", path)
 		}
 		for _, one := range all {
-			text, err := encodeJSON(one, false)
+			text, err := rest.EncodeJSON(one, false)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -76,7 +77,7 @@ func TestAnswersFitTheirDescription(t *testing.T) {
 	}
 	w.derive(w.account, row{vehicle: full, entity: &fleet.RouteRun{Head: head(0, 1, true), Plan: 5, Stops: []fleet.RunStop{{ID: "1", ETA: at(3), ETAError: 1000}}}})
 	for _, one := range w.do("GET", "/v1/route_runs", "").data() {
-		text, err := encodeJSON(one, false)
+		text, err := rest.EncodeJSON(one, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,7 +85,7 @@ func TestAnswersFitTheirDescription(t *testing.T) {
 	}
 	w.derive(w.account, row{vehicle: full, entity: &fleet.ChargingSession{Head: head(0, 1, true)}}, row{vehicle: full, entity: &fleet.Visit{Head: head(0, 1, true), Fence: 5, EntryPlace: depot}})
 	for path, name := range map[string]string{"charging_sessions": "ChargingSession", "visits": "Visit"} {
-		text, err := encodeJSON(w.do("GET", "/v1/"+path+"?provisional=true", "").data()[0], false)
+		text, err := rest.EncodeJSON(w.do("GET", "/v1/"+path+"?provisional=true", "").data()[0], false)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
 	"github.com/motorpool/fleet/api/export"
+	"github.com/motorpool/fleet/api/track"
 	"github.com/motorpool/fleet/query"
 )
 
@@ -104,9 +105,9 @@ func TestWhoWasInAnArea(t *testing.T) {
 			t.Errorf("%s begins %.60q", format, body)
 		}
 	}
-	typ := reflect.TypeOf(AreaSpan{})
-	for i, column := range areaColumns {
-		if typ.NumField() != len(areaColumns) || typ.Field(i).Tag.Get("json") != column.Name {
+	typ := reflect.TypeOf(track.AreaSpan{})
+	for i, column := range track.AreaColumns {
+		if typ.NumField() != len(track.AreaColumns) || typ.Field(i).Tag.Get("json") != column.Name {
 			t.Errorf("member %d is %s, column %s", i, typ.Field(i).Tag.Get("json"), column.Name)
 		}
 	}
@@ -179,7 +180,7 @@ func TestHeatmap(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		shown, err := showHeat(&query.HeatCell{Cell: fleet.Cell(above), Fixes: 2, Vehicles: 1, Time: query.HeatCap})
+		shown, err := track.ShowHeat(&query.HeatCell{Cell: fleet.Cell(above), Fixes: 2, Vehicles: 1, Time: query.HeatCap})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -195,7 +196,7 @@ func TestHeatmap(t *testing.T) {
 	var drawn struct {
 		Features []struct {
 			Geometry   struct{ Coordinates [][][2]float64 }
-			Properties HeatCell
+			Properties track.HeatCell
 		}
 	}
 	reply := w.do("GET", path+"&format=geojson", "").ok(200)
@@ -222,9 +223,9 @@ func TestHeatmap(t *testing.T) {
 		w.do("GET", bad, "").problem(400, "invalid_request")
 	}
 	w.do("GET", path, "", "Authorization", "Bearer "+w.newKey(w.account, auth.VehiclesRead)).problem(403, "insufficient_scope")
-	typ := reflect.TypeOf(HeatCell{})
-	for i, column := range heatColumns {
-		if typ.NumField() != len(heatColumns) || typ.Field(i).Tag.Get("json") != column.Name {
+	typ := reflect.TypeOf(track.HeatCell{})
+	for i, column := range track.HeatColumns {
+		if typ.NumField() != len(track.HeatColumns) || typ.Field(i).Tag.Get("json") != column.Name {
 			t.Errorf("member %d is %s, column %s", i, typ.Field(i).Tag.Get("json"), column.Name)
 		}
 	}

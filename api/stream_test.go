@@ -18,7 +18,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/account"
 	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/rest"
 	"github.com/motorpool/fleet/api/stream"
 	"github.com/motorpool/fleet/schemas/schematest"
 )
@@ -26,11 +28,11 @@ import (
 // newLive is a world with a hub, which runs until stop is called or the test ends.
 func newLive(t *testing.T, change ...func(*stream.Config)) (w *world, h *stream.Hub, stop func()) {
 	t.Helper()
-	return newLiveWith(t, func(*Config, *Deps) {}, change...)
+	return newLiveWith(t, func(*rest.Config, *Deps) {}, change...)
 }
 
 // newLiveWith is newLive with other dependencies.
-func newLiveWith(t *testing.T, deps func(*Config, *Deps), change ...func(*stream.Config)) (w *world, h *stream.Hub, stop func()) {
+func newLiveWith(t *testing.T, deps func(*rest.Config, *Deps), change ...func(*stream.Config)) (w *world, h *stream.Hub, stop func()) {
 	t.Helper()
 	cfg := stream.DefaultConfig()
 	cfg.Gather = 5 * time.Millisecond
@@ -45,7 +47,7 @@ func newLiveWith(t *testing.T, deps func(*Config, *Deps), change ...func(*stream
 	if _, err := h.Begin(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	w = newWorld(t, func(_ *Config, d *Deps) { d.DB, d.Stream = db, h }, deps)
+	w = newWorld(t, func(_ *rest.Config, d *Deps) { d.DB, d.Stream = db, h }, deps)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	ended := make(chan error, 1)
 	go func() { ended <- h.Run(ctx) }()
@@ -252,7 +254,7 @@ func TestAStreamTellsWhatItIsAskedFor(t *testing.T) {
 		var got []string
 		for range strings.Fields(streams[query]) {
 			m := l.news()
-			for m.event == eventPosition {
+			for m.event == account.EventPosition {
 				m = l.news()
 			}
 			got = append(got, m.id)
@@ -266,7 +268,7 @@ func TestAStreamTellsWhatItIsAskedFor(t *testing.T) {
 	stop()
 	for query, l := range listeners {
 		for m := l.news(); m != (told{}); m = l.news() {
-			if m.event != eventPosition {
+			if m.event != account.EventPosition {
 				t.Errorf("%s: told %+v, too", query, m)
 			}
 		}
@@ -422,9 +424,9 @@ func TestAStreamEndsWithItsKeyAndItsProcess(t *testing.T) {
 }
 
 func TestAStreamEndsWhenItsKeyIsRevoked(t *testing.T) {
-	before := streamAuth
-	streamAuth = 0
-	t.Cleanup(func() { streamAuth = before })
+	before := account.StreamAuth
+	account.StreamAuth = 0
+	t.Cleanup(func() { account.StreamAuth = before })
 	w, _, _ := newLive(t, func(c *stream.Config) { c.Heartbeat = 20 * time.Millisecond })
 	made := w.do("POST", "/v1/api_keys", `{"name":"screen","scopes":["telematics:read"]}`).ok(201).object()
 	admin := w.key
@@ -448,7 +450,7 @@ func TestTypesAreNamedOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	r = r.WithContext(auth.With(r.Context(), &auth.Principal{Scopes: []auth.Scope{auth.TelematicsRead}}))
-	wanted, err := (&API{eventTypes: eventsOf(kinds)}).typesParam(r)
+	wanted, err := newWorld(t).api.account.TypesParam(r)
 	if err != nil || len(wanted) == 0 || len(slices.Compact(slices.Sorted(slices.Values(wanted)))) != len(wanted) {
 		t.Errorf("%v, %v", wanted, err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/ingest"
 )
 
 // TestWhatTraccarPostsIsTaken posts a whole object as Traccar's JSON forwarder writes it, with the header that
@@ -25,7 +26,7 @@ func TestWhatTraccarPostsIsTaken(t *testing.T) {
 	if r.object()["accepted"] != 1.0 {
 		t.Errorf("answered %s", r.body)
 	}
-	p := f.report(positionsTopic)
+	p := f.report(ingest.PositionsTopic)
 	if p.UniqueID != "352093081234567" || p.Lat != 48.1371543 || p.Lng != 11.5754016 || p.FixTime.Time().Format("15:04:05.000") != "09:15:01.500" ||
 		math.Abs(p.Speed-27.5*fleet.MetresPerKnot) > 1e-9 || p.Ignition != fleet.Yes {
 		t.Errorf("%+v", p)
@@ -40,7 +41,7 @@ func TestTraccarItemsAreJudgedOneByOne(t *testing.T) {
 	reply := w.do("POST", "/v1/positions/traccar", `[{"position":{"latitude":1}},{"device":{"uniqueId":5}},{"position":{"latitude":1},"device":{"uniqueId":"b"}},{"device":7},
 		{"event":{"type":"deviceOnline"},"device":{"uniqueId":"a"}},
 		{"position":{"fixTime":"2026-01-31T09:15:01.500+00:00","latitude":1,"longitude":2},"device":{"uniqueId":"a"}}]`).ok(202)
-	var got IngestReply
+	var got ingest.IngestReply
 	if err := json.Unmarshal(reply.body, &got); err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +50,7 @@ func TestTraccarItemsAreJudgedOneByOne(t *testing.T) {
 		codes = append(codes, item.Status+item.Code)
 	}
 	wantEqual(t, "items", strings.Join(codes, " "), "rejectedrequired rejectedrequired rejectednot_found rejectedrequired rejectedrequired accepted")
-	if m := f.next(positionsTopic); string(m.Key) != "a" {
+	if m := f.next(ingest.PositionsTopic); string(m.Key) != "a" {
 		t.Errorf("published under %s", m.Key)
 	}
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
 	"github.com/motorpool/fleet/api/export"
+	"github.com/motorpool/fleet/api/track"
 	"github.com/motorpool/fleet/query"
 )
 
@@ -100,8 +101,8 @@ func TestAPositionHasExactlyTheDocumentedMembers(t *testing.T) {
 		described any
 		columns   []export.Column
 	}{
-		{Position{}, positionColumns(false)},
-		{Sample{}, append(sampleColumns(false), sampleColumns(true)[3:]...)},
+		{track.Position{}, track.PositionColumns(false)},
+		{track.Sample{}, append(track.SampleColumns(false), track.SampleColumns(true)[3:]...)},
 	} {
 		typ := reflect.TypeOf(c.described)
 		for i, column := range c.columns {
@@ -285,9 +286,9 @@ func TestAStreamThatFailsIsCut(t *testing.T) {
 					}
 					yield(fleet.Position{}, broken)
 				}
-				server := httptest.NewServer(w.api.middleware(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-					if err := w.api.downloadTrack(rw, r, query.TrackFilter{Vehicle: 5}, f, positions); err != nil {
-						w.api.writeProblem(rw, r, err)
+				server := httptest.NewServer(w.api.Middleware(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+					if err := w.api.track.DownloadTrack(rw, r, query.TrackFilter{Vehicle: 5}, f, positions); err != nil {
+						w.api.WriteProblem(rw, r, err)
 					}
 				})))
 				req, err := http.NewRequestWithContext(t.Context(), "GET", server.URL, nil)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/transfer"
 	"github.com/motorpool/fleet/query"
 )
 
@@ -25,7 +26,7 @@ func (w *world) work() {
 			return
 		}
 		for _, job := range open {
-			w.api.workOn(w.t.Context(), job)
+			w.api.transfer.WorkOn(w.t.Context(), job)
 		}
 	}
 }
@@ -48,8 +49,8 @@ func (w *world) bringIn(params, file string) map[string]any {
 	return w.do("GET", "/v1/jobs/"+made.id(), "").ok(200).object()
 }
 
-// fetch exports and returns the file.
-func (w *world) fetch(params string) string {
+// Fetch exports and returns the file.
+func (w *world) Fetch(params string) string {
 	w.t.Helper()
 	made := w.do("POST", "/v1/exports?"+params, "").ok(202)
 	w.do("GET", "/v1/jobs/"+made.id()+"/result", "").problem(409, "conflict")
@@ -100,7 +101,7 @@ func TestAnImportMakesWhatIsGoodAndTellsOfTheRest(t *testing.T) {
 	for _, bad := range []string{"make,make\nA,B\n", "nonsense\nA\n", "make\n", "metadata,metadata.a\n1,2\n", "make\n\"A\n"} {
 		w.do("POST", "/v1/imports?kind=vehicles&format=csv", bad, "Content-Type", "text/csv").problem(422, "validation_failed")
 	}
-	w.do("POST", "/v1/imports?kind=vehicles&format=csv", "make\n"+strings.Repeat("A\n", maxRows+1), "Content-Type", "text/csv").problem(422, "validation_failed")
+	w.do("POST", "/v1/imports?kind=vehicles&format=csv", "make\n"+strings.Repeat("A\n", transfer.MaxRows+1), "Content-Type", "text/csv").problem(422, "validation_failed")
 }
 
 func TestAnImportGoesOnWhereAnotherProcessDied(t *testing.T) {
@@ -115,37 +116,37 @@ func TestAnImportGoesOnWhereAnotherProcessDied(t *testing.T) {
 		t.Fatal(open, err)
 	}
 	// The first process brings 100 rows, and 100 more of which it notes only half, and dies.
-	l, err := w.api.lease(t.Context(), open[0])
+	l, err := w.api.transfer.Lease(t.Context(), open[0])
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx := w.api.onBehalf(t.Context(), &l.rec)
+	ctx := w.api.transfer.OnBehalf(t.Context(), &l.Rec)
 	input, err := query.JobInput(ctx, w.db, open[0])
 	if err != nil {
 		t.Fatal(err)
 	}
-	some, rest := w.api.chunk(l, input)
-	if _, err := w.api.bringSome(ctx, l, some, 0); err != nil {
+	some, rest := w.api.transfer.Chunk(l, input)
+	if _, err := w.api.transfer.BringSome(ctx, l, some, 0); err != nil {
 		t.Fatal(err)
 	}
-	some, _ = w.api.chunk(l, rest)
-	w.api.transfers["vehicles"].bring(asItself(ctx, "/v1/vehicles"), l.rec.Body.Transfer, some)
-	if err := w.api.noteSteps(ctx, open[0], []uint64{101, 102}, nil); err != nil {
+	some, _ = w.api.transfer.Chunk(l, rest)
+	w.api.Transfers["vehicles"].Bring(transfer.AsItself(ctx, "/v1/vehicles"), l.Rec.Body.Transfer, some)
+	if err := w.api.transfer.NoteSteps(ctx, open[0], []uint64{101, 102}, nil); err != nil {
 		t.Fatal(err)
 	}
-	deps := w.api.Deps
+	deps := Deps{Deps: w.api.Deps}
 	deps.Metrics = nil
-	other, err := New(w.api.cfg, deps)
+	other, err := New(w.api.Config, deps)
 	if err != nil {
 		t.Fatal(err)
 	}
 	wantEqual(t, "half", outcome(w.do("GET", "/v1/jobs/"+id, "").object()), "running 102/250 102+0")
-	if _, err := other.lease(t.Context(), open[0]); err != errTaken {
+	if _, err := other.transfer.Lease(t.Context(), open[0]); err != transfer.ErrTaken {
 		t.Errorf("a second process gets the lease too: %v", err)
 	}
-	w.clock.Add(int64(2 * leaseTime))
-	other.workOn(t.Context(), open[0])
-	if err := l.keep(t.Context()); err != errTaken {
+	w.clock.Add(int64(2 * transfer.LeaseTime))
+	other.transfer.WorkOn(t.Context(), open[0])
+	if err := l.Keep(t.Context()); err != transfer.ErrTaken {
 		t.Errorf("the first process keeps its lease: %v", err)
 	}
 	wantEqual(t, "job", outcome(w.do("GET", "/v1/jobs/"+id, "").object()), "done 250/250 250+0")
@@ -181,7 +182,7 @@ func TestWhatWasExportedCanBeImported(t *testing.T) {
 		`"licence":{"number":"D1234567","country":"US","region":"TX"},"custom_fields":{"a.b":"007","n":"7","f":[1,{"x":null}],"q":"\"q","neg":"-5"},"external_refs":[{"system":"s","id":"e1"}]}`).ok(201)
 	w.do("POST", "/v1/customers", `{"display_name":"=Bob, \"B\"\nline"}`).ok(201)
 	for _, format := range []string{"csv", "jsonl"} {
-		file := w.fetch("kind=customers&format=" + format + "&sort=display_name")
+		file := w.Fetch("kind=customers&format=" + format + "&sort=display_name")
 		if format == "csv" {
 			rows, err := csv.NewReader(strings.NewReader(file)).ReadAll()
 			if err != nil || len(rows) != 3 || rows[0][0] != "id" {
@@ -204,10 +205,10 @@ func TestWhatWasExportedCanBeImported(t *testing.T) {
 		}
 		w.key = mine
 	}
-	if file := w.fetch("kind=customers&format=jsonl&external_ref=e1"); strings.Count(file, "\n") != 1 || !strings.Contains(file, "D1234567") {
+	if file := w.Fetch("kind=customers&format=jsonl&external_ref=e1"); strings.Count(file, "\n") != 1 || !strings.Contains(file, "D1234567") {
 		t.Errorf("filtered: %s", file)
 	}
-	if file := w.fetch("kind=customers&format=csv&q=nobody"); file != "id\n" {
+	if file := w.Fetch("kind=customers&format=csv&q=nobody"); file != "id\n" {
 		t.Errorf("of nothing: %q", file)
 	}
 	w.do("POST", "/v1/exports?kind=customers&format=csv&make=A", "").problem(400, "invalid_request")
@@ -245,12 +246,12 @@ func TestJobsAskForTheScopeOfWhatTheyAreAbout(t *testing.T) {
 
 func TestEveryKindCanBeExported(t *testing.T) {
 	w := newWorld(t)
-	for name := range w.api.transfers {
+	for name := range w.api.Transfers {
 		first := "id"
 		if name == "bookings" { // whose CSV is the table for people
 			first = "number"
 		}
-		if file := w.fetch("kind=" + name + "&format=csv"); !strings.HasPrefix(file, first) {
+		if file := w.Fetch("kind=" + name + "&format=csv"); !strings.HasPrefix(file, first) {
 			t.Errorf("%s: %q", name, file)
 		}
 	}
@@ -260,7 +261,7 @@ func TestRunDoesWhatIsAskedFor(t *testing.T) {
 	w := newWorld(t)
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error)
-	go func() { done <- w.api.runTransfers(ctx) }()
+	go func() { done <- w.api.transfer.Run(ctx) }()
 	id := w.do("POST", "/v1/imports?kind=vehicles&format=csv", "make,model\nA,B\n", "Content-Type", "text/csv").ok(202).id()
 	for w.do("GET", "/v1/jobs/"+id, "").object()["status"] != "done" {
 		if t.Context().Err() != nil {

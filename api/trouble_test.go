@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/motorpool/fleet/api/rest"
+
 	"github.com/ClickHouse/clickhouse-go/v2"
 )
 
@@ -31,12 +33,12 @@ func TestAStoreThatCannotNowIsA503AndNoFaultOfOurs(t *testing.T) {
 		status int
 		word   string
 	}{
-		{chTimeout, "SELECT sleepEachRow(0.1) FROM numbers(100) SETTINGS max_execution_time = 1, max_block_size = 1, function_sleep_max_microseconds_per_block = 0", 503, "unavailable"},
-		{chTooManyQueries, "SELECT 1 SETTINGS max_concurrent_queries_for_user = 1", 503, "unavailable"},
-		{chMemory, heavy + " SETTINGS max_memory_usage = 20000000", 422, "question_too_large"},
-		{chMemory, heavy + " SETTINGS max_memory_usage_for_user = 20000000", 503, "unavailable"},
-		{chNoSpace, "INSERT INTO full SELECT 1", 507, "insufficient_storage"},
-		{chTooManyParts, "INSERT INTO scattered SELECT 2", 503, "unavailable"},
+		{rest.ChTimeout, "SELECT sleepEachRow(0.1) FROM numbers(100) SETTINGS max_execution_time = 1, max_block_size = 1, function_sleep_max_microseconds_per_block = 0", 503, "unavailable"},
+		{rest.ChTooManyQueries, "SELECT 1 SETTINGS max_concurrent_queries_for_user = 1", 503, "unavailable"},
+		{rest.ChMemory, heavy + " SETTINGS max_memory_usage = 20000000", 422, "question_too_large"},
+		{rest.ChMemory, heavy + " SETTINGS max_memory_usage_for_user = 20000000", 503, "unavailable"},
+		{rest.ChNoSpace, "INSERT INTO full SELECT 1", 507, "insufficient_storage"},
+		{rest.ChTooManyParts, "INSERT INTO scattered SELECT 2", 503, "unavailable"},
 		{60, "SELECT * FROM nowhere", 500, "internal_error"},
 	} {
 		err := w.db.Exec(t.Context(), test.sql)
@@ -47,11 +49,11 @@ func TestAStoreThatCannotNowIsA503AndNoFaultOfOurs(t *testing.T) {
 			t.Errorf("%s: %v, want code %d", test.sql, err, test.code)
 			continue
 		}
-		if p, _ := problemOf(fmt.Errorf("read vehicles: %w", err)); p.Code != test.word {
+		if p, _ := rest.ProblemOf(fmt.Errorf("read vehicles: %w", err)); p.Code != test.word {
 			t.Errorf("code %d: %s", test.code, p.Code)
 		}
-		server := httptest.NewServer(w.api.observe(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
-			w.api.writeProblem(out, r, fmt.Errorf("read vehicles: %w", err))
+		server := httptest.NewServer(w.api.Observe(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+			w.api.WriteProblem(out, r, fmt.Errorf("read vehicles: %w", err))
 		})))
 		res, err := http.Get(server.URL)
 		if err != nil {
@@ -69,7 +71,7 @@ func TestAStoreThatCannotNowIsA503AndNoFaultOfOurs(t *testing.T) {
 
 // What takes more memory than a question may have is told to ask for less, and everybody else is answered.
 func TestAHeatMapThatTakesTooMuchIsRefusedInWords(t *testing.T) {
-	w := newWorld(t, func(c *Config, _ *Deps) { c.QueryMemory = 2 << 20 })
+	w := newWorld(t, func(c *rest.Config, _ *Deps) { c.QueryMemory = 2 << 20 })
 	day := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	w.exec(`INSERT INTO positions (account, cell, fix_time, vehicle, lat7, lng7)
 		SELECT {a:UInt64}, geoToH3(30 + (number % 100000) / 1e4, -97., 9), fromUnixTimestamp64Milli({at:Int64} + number, 'UTC'), number % 1000, 300000000, -970000000

@@ -11,6 +11,8 @@ import (
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/export"
 	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/api/rest"
+	"github.com/motorpool/fleet/api/units"
 )
 
 // TestWhatIsSaidInAUnitIsReadInIt sends every speed and odometer that can be shown, in each unit that takes them, through what is
@@ -20,12 +22,12 @@ func TestWhatIsSaidInAUnitIsReadInIt(t *testing.T) {
 	a := &API{}
 	row := func(p fleet.Position, at int, metric bool, want float64) {
 		t.Helper()
-		if got := a.positionRow(nil, &p, metric)[at]; !reflect.DeepEqual(got, export.ExactOf(want)) {
+		if got := a.track.PositionRow(nil, &p, metric)[at]; !reflect.DeepEqual(got, export.ExactOf(want)) {
 			t.Fatalf("got %+v, want %v", got, want)
 		}
 	}
 	document := func(v any, metric bool) string {
-		text, err := encodeJSON(v, metric)
+		text, err := rest.EncodeJSON(v, metric)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -43,33 +45,33 @@ func TestWhatIsSaidInAUnitIsReadInIt(t *testing.T) {
 		stored := math.Round(said*fleet.MetresPerMph*100) / 100
 		row(fleet.Position{Speed: stored}, speed, false, said)
 		same("mph", document(struct {
-			SpeedMph milesPerHour `json:"speed_mph"`
-		}{mphOf(stored)}, false), `{"speed_mph":`+fixed+`}`)
+			SpeedMph units.MilesPerHour `json:"speed_mph"`
+		}{units.MphOf(stored)}, false), `{"speed_mph":`+fixed+`}`)
 		stored = math.Round(said*fleet.MetresPerKmh*100) / 100
 		row(fleet.Position{Speed: stored}, speed, true, said)
 		same("km/h", document(struct {
-			SpeedMph milesPerHour `json:"speed_mph"`
-		}{mphOf(stored)}, true), `{"speed_kmh":`+fixed+`}`)
+			SpeedMph units.MilesPerHour `json:"speed_mph"`
+		}{units.MphOf(stored)}, true), `{"speed_kmh":`+fixed+`}`)
 	}
 	for n := 0; n < 400_000; n += 997 {
 		metres := float64(n) * 1000
 		row(fleet.Position{Odometer: metres}, odometer, true, float64(n))
 		same("km", document(struct {
-			OdometerMi miles `json:"odometer_mi"`
-		}{milesOf(metres)}, true), fmt.Sprintf(`{"odometer_km":%d.000}`, n))
+			OdometerMi units.Miles `json:"odometer_mi"`
+		}{units.MilesOf(metres)}, true), fmt.Sprintf(`{"odometer_km":%d.000}`, n))
 		same("whole km", document(struct {
-			CurrentMileageMi wholeMiles `json:"current_mileage_mi"`
-		}{wholeMiles(milesOf(metres))}, true),
+			CurrentMileageMi units.WholeMiles `json:"current_mileage_mi"`
+		}{units.WholeMiles(units.MilesOf(metres))}, true),
 			fmt.Sprintf(`{"current_mileage_km":%d}`, n))
 		stored := math.Round(float64(n) * fleet.MetresPerMile)
 		row(fleet.Position{Odometer: stored}, odometer, false, float64(n))
 		same("whole miles", document(struct {
-			M wholeMiles `json:"current_mileage_mi"`
-		}{wholeMiles(milesOf(stored))}, false), fmt.Sprintf(`{"current_mileage_mi":%d}`, n))
+			M units.WholeMiles `json:"current_mileage_mi"`
+		}{units.WholeMiles(units.MilesOf(stored))}, false), fmt.Sprintf(`{"current_mileage_mi":%d}`, n))
 		litres := float64(n) / 8
 		same("litres", document(struct {
-			Fuel gallons `json:"fuel_used_gal"`
-		}{gallonsOf(litres)}, true), fmt.Sprintf(`{"fuel_used_l":%.3f}`, litres))
+			Fuel units.Gallons `json:"fuel_used_gal"`
+		}{units.GallonsOf(litres)}, true), fmt.Sprintf(`{"fuel_used_l":%.3f}`, litres))
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/rest"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files")
@@ -63,7 +64,7 @@ func (w *world) live(vehicle string, account fleet.AccountID) {
 }
 
 // fixedTime makes ids and stamps the same in every run.
-func fixedTime(_ *Config, d *Deps) {
+func fixedTime(_ *rest.Config, d *Deps) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 678e6, time.UTC)
 	d.Now = func() time.Time { return at }
 	d.IDs = fleet.NewIDSource(1, d.Now)

@@ -23,7 +23,7 @@ func (w *world) put(vehicle, status, cause string) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	if _, err := w.api.vehicles.Update(w.t.Context(), record.Author{Actor: "cli"}, w.account, id, 0, func(r *record.Record[record.Vehicle]) error {
+	if _, err := w.api.desk.Vehicles.Update(w.t.Context(), record.Author{Actor: "cli"}, w.account, id, 0, func(r *record.Record[record.Vehicle]) error {
 		r.Body.Status, r.Body.StatusCause, r.Body.StatusSince = status, cause, record.InstantOf(w.api.Now())
 		return nil
 	}); err != nil {
@@ -34,7 +34,7 @@ func (w *world) put(vehicle, status, cause string) {
 // book writes a booking as the desk does, and returns its id; change changes what stands of it.
 func (w *world) book(b record.Booking) string {
 	w.t.Helper()
-	id := w.api.store.NextID()
+	id := w.api.Store.NextID()
 	if _, _, err := w.api.desk.Bookings.Create(w.t.Context(), record.Author{Actor: "cli"}, w.account, id, b); err != nil {
 		w.t.Fatal(err)
 	}
@@ -159,7 +159,7 @@ func TestAVehicleFollowsItsBookings(t *testing.T) {
 	// An open safety-critical issue keeps it; work that goes on takes it.
 	issue := record.Issue{Status: "open"}
 	issue.VehicleID, issue.Severity, issue.Description = car, "safety_critical", "no brakes"
-	problem := w.api.store.NextID()
+	problem := w.api.Store.NextID()
 	if _, _, err := w.api.desk.Issues.Create(t.Context(), record.Author{Actor: "cli"}, w.account, problem, issue); err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +170,7 @@ func TestAVehicleFollowsItsBookings(t *testing.T) {
 	w.do("POST", "/v1/vehicles/"+car+"/status", `{"status":"available","reason":"clean"}`).problem(409, "conflict")
 	work := record.WorkOrder{Status: record.WorkInProgress, StartedAt: record.InstantOf(w.api.Now())}
 	work.VehicleID = car
-	order := w.api.store.NextID()
+	order := w.api.Store.NextID()
 	if _, _, err := w.api.desk.Work.Create(t.Context(), record.Author{Actor: "cli"}, w.account, order, work); err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +198,7 @@ func TestAVehicleFollowsItsBookings(t *testing.T) {
 func TestWhatFollowsDoesNotUndoWhatSomebodyDidByHand(t *testing.T) {
 	w := newWorld(t)
 	car := w.vehicle(`{"make":"A","model":"B"}`)
-	order := w.api.store.NextID()
+	order := w.api.Store.NextID()
 	wo := fleet.FormatID(fleet.WorkOrderPrefix, order)
 	work := record.WorkOrder{Status: record.WorkInProgress, StartedAt: record.InstantOf(w.api.Now())}
 	work.VehicleID = car
@@ -351,11 +351,11 @@ func TestAVehicleThatIsNotArchivedHoldsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	holds := 0
-	w.api.store.Then(calendar.Kind.Name, "somebody else writes", func(ctx context.Context, r record.Written) error {
+	w.api.Store.Then(calendar.Kind.Name, "somebody else writes", func(ctx context.Context, r record.Written) error {
 		if holds += strings.Count(string(r.After), car); holds != 1 {
 			return nil
 		}
-		_, err := w.api.vehicles.Update(ctx, record.Author{Actor: "cli"}, w.account, id, 0, func(r *record.Record[record.Vehicle]) error {
+		_, err := w.api.desk.Vehicles.Update(ctx, record.Author{Actor: "cli"}, w.account, id, 0, func(r *record.Record[record.Vehicle]) error {
 			r.Body.Nickname = "x"
 			return nil
 		})
@@ -380,7 +380,7 @@ func TestAnUnsafeVehicleIsNotHandedOver(t *testing.T) {
 	booking := w.book(b)
 	issue := record.Issue{Status: "open"}
 	issue.VehicleID, issue.Severity, issue.Description = car, "safety_critical", "no brakes"
-	id := w.api.store.NextID()
+	id := w.api.Store.NextID()
 	if _, _, err := w.api.desk.Issues.Create(t.Context(), record.Author{Actor: "cli"}, w.account, id, issue); err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/rest"
 )
 
 // document is the OpenAPI document, which needs no server.
@@ -27,11 +28,11 @@ func document(t *testing.T) (doc struct {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { db.Close() })
-	a, err := New(DefaultConfig(), Deps{DB: db, IDs: fleet.NewIDSource(1, time.Now), Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Now: time.Now})
+	a, err := New(rest.DefaultConfig(), Deps{Deps: rest.Deps{DB: db, IDs: fleet.NewIDSource(1, time.Now), Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Now: time.Now}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := json.Marshal(a.docs.OpenAPI())
+	text, err := json.Marshal(a.Docs.OpenAPI())
 	if err == nil {
 		err = json.Unmarshal(text, &doc)
 	}

@@ -166,7 +166,7 @@ func (h *ingestHalf) newFollower(ctx context.Context, group string, storing func
 	}
 	config := follow.DefaultConfig()
 	config.Grace = h.settings.consumer(group).Grace // with the batch in hand it is still within the rebalance
-	settled := config.SilenceDelay - 10*time.Second       // what was on its way before then is stored and derived
+	settled := config.SilenceDelay - 10*time.Second // what was on its way before then is stored and derived
 	backlogs := []*topic.Backlog{
 		topic.NewBacklog(h.client, group, h.kafka.Ingest()...), topic.NewBacklog(h.client, group+followGroup, h.kafka.Changes),
 	}

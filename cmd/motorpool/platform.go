@@ -18,7 +18,8 @@ import (
 	"github.com/segmentio/kafka-go"
 
 	"github.com/motorpool/fleet"
-	"github.com/motorpool/fleet/api"
+	"github.com/motorpool/fleet/api/pace"
+	"github.com/motorpool/fleet/api/rest"
 	"github.com/motorpool/fleet/pipeline/codec"
 	"github.com/motorpool/fleet/pipeline/topic"
 )
@@ -113,7 +114,7 @@ func (s *settings) topics(small bool) topic.Config {
 }
 
 // checks are what /readyz asks, by name.
-type checks = map[string]api.Check
+type checks = map[string]rest.Check
 
 // readStore checks the connection to ClickHouse.
 func (p *platform) readStore() checks { return checks{"clickhouse": p.db.Ping} }
@@ -169,7 +170,7 @@ func (r *recordReader) ReadRecord(format string, record []byte) ([]fleet.Report,
 func (p *platform) newOps(needed, wanted checks) (*listener, error) {
 	all := checks{"disk": p.room.Check}
 	maps.Copy(all, wanted)
-	handler := api.DefaultPace().Handler(api.OpsHandler(needed, all, p.metrics))
+	handler := pace.DefaultPace().Handler(rest.OpsHandler(needed, all, p.metrics))
 	l, err := listen(p.settings.Ops, handler, opsManners(), p.log)
 	if !errors.Is(err, syscall.EADDRINUSE) {
 		return l, err

@@ -9,7 +9,7 @@ import (
 	"github.com/cenkalti/backoff/v5"
 
 	"github.com/motorpool/fleet"
-	"github.com/motorpool/fleet/api"
+	"github.com/motorpool/fleet/api/rest"
 )
 
 // How long a replay waits for something before it gives up.
@@ -23,7 +23,7 @@ func whyAgain(err error) string {
 	if fleet.CodeOf(err) == fleet.CodeConflict {
 		return "Another process is making the same, or died while it did: what that one holds lapses within half a minute"
 	}
-	if fleet.CodeOf(err) == fleet.CodeUnavailable || api.StoreTrouble(err) != nil {
+	if fleet.CodeOf(err) == fleet.CodeUnavailable || rest.StoreTrouble(err) != nil {
 		return "ClickHouse does not answer, or cannot now"
 	}
 	return ""

@@ -14,6 +14,8 @@ import (
 
 	"github.com/motorpool/fleet/api"
 	"github.com/motorpool/fleet/api/geocode"
+	"github.com/motorpool/fleet/api/pace"
+	"github.com/motorpool/fleet/api/rest"
 	"github.com/motorpool/fleet/api/traccar"
 )
 
@@ -140,11 +142,11 @@ func (p *platform) newServe(ctx context.Context, c apiSettings) (*serveHalf, err
 		return nil, err
 	}
 	half := &serveHalf{}
-	config := api.DefaultConfig()
+	config := rest.DefaultConfig()
 	config.Version, config.CORSOrigins, config.QueryMemory = version, c.CORSOrigins, c.QueryMemory<<20
 	config.Long, config.LongShare = p.settings.DB.DownloadConnections, c.Clients.MaxDownloads
 	config.BodyMemory = c.Clients.BodyMemory
-	config.Pace = api.Pace{BodyTime: c.Clients.BodyTime, BodyRate: c.Clients.BodyRate, Stall: c.Clients.ClientStall}
+	config.Pace = pace.Pace{BodyTime: c.Clients.BodyTime, BodyRate: c.Clients.BodyRate, Stall: c.Clients.ClientStall}
 	config.Auth.Volume.Items, config.Auth.Volume.Bytes = c.AccountItems, c.AccountMiB<<20
 	var err error
 	if config.TrustedProxies, err = prefixes(c.TrustedProxies); err != nil {
@@ -154,8 +156,11 @@ func (p *platform) newServe(ctx context.Context, c apiSettings) (*serveHalf, err
 	if err != nil {
 		return nil, err
 	}
-	deps := api.Deps{DB: p.db, Long: long, IDs: p.ids, Publisher: publisher{p.feed}, Reader: newRecordReader(),
-		Changes: changes{p.feed, p.kafka.Changes}, Events: events{p.feed, p.kafka.Events}, Log: p.log, Metrics: p.metrics}
+	deps := api.Deps{
+		Deps:      rest.Deps{DB: p.db, Long: long, IDs: p.ids, Log: p.log, Metrics: p.metrics},
+		Publisher: publisher{p.feed}, Reader: newRecordReader(),
+		Changes: changes{p.feed, p.kafka.Changes}, Events: events{p.feed, p.kafka.Events},
+	}
 	if deps.Geocoder, err = half.newGeocoder(p, c); err != nil {
 		return nil, err
 	}
@@ -198,7 +203,7 @@ func (c clientSettings) manners(proxies []netip.Prefix) manners {
 		Crowd: crowd{All: c.MaxConnections, PerAddress: c.MaxConnectionsPerAddress, Uncounted: proxies}}
 }
 
-func (h *serveHalf) newGeocoder(p *platform, c apiSettings) (api.Geocoder, error) {
+func (h *serveHalf) newGeocoder(p *platform, c apiSettings) (rest.Geocoder, error) {
 	offline, err := geocode.NewGazetteer()
 	if err != nil || c.Geocoder == "offline" {
 		return offline, err

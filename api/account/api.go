@@ -1,0 +1,38 @@
+// Package account serves what belongs to the platform and not to a fleet: the account, its API keys and their use, events, and the
+// stream of what happens.
+package account
+
+import (
+	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/desk"
+	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/api/rest"
+	"github.com/motorpool/fleet/api/stream"
+)
+
+// API holds the resources of the platform.
+type API struct {
+	*rest.Server
+	Stream *stream.Hub // of what happens; without it /v1/events and /v1/stream answer 503
+
+	accounts *record.Log[record.Account]
+	keys     *record.Log[record.APIKey]
+
+	eventTypes []EventType // that there are
+}
+
+// New makes the resources of the platform on a server, which from then on knows the keys of accounts. It registers nothing.
+func New(s *rest.Server, d *desk.Desk, hub *stream.Hub) *API {
+	a := &API{Server: s, Stream: hub, accounts: d.Accounts, keys: record.NewLog(s.Store, record.APIKeys)}
+	s.Used = newKeyUses(a).note
+	s.Auth = auth.NewAuthenticator(s.Config.Auth, a.lookupKey, s.Now)
+	return a
+}
+
+// Routes registers the routes of every resource, a line each.
+func (a *API) Routes() {
+	a.keyRoutes()
+	a.accountRoutes()
+	a.eventRoutes()
+	a.streamRoutes()
+}

@@ -1,0 +1,43 @@
+// Package ingest takes what trackers, phones and gateways report over HTTP, and shows the dead letters of what could not be read.
+package ingest
+
+import (
+	"context"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/desk"
+	"github.com/motorpool/fleet/api/rest"
+)
+
+// Publisher puts reports of an account's devices on a topic and returns when all of them are acknowledged.
+type Publisher interface {
+	Publish(ctx context.Context, account fleet.AccountID, topic string, reports []fleet.Report) error
+}
+
+// RecordReader reads the reports of a record, or of a body that has the form of one, as the pipeline does. The
+// formats are those of dead letters. The reports are the caller's; an error is the record's fault.
+type RecordReader interface {
+	ReadRecord(format string, record []byte) ([]fleet.Report, error)
+}
+
+// API holds the ways in.
+type API struct {
+	*rest.Server
+	Publisher Publisher    // nil answers 503
+	Reader    RecordReader // without it neither Traccar's positions nor dead letters are taken
+
+	desk *desk.Desk
+}
+
+// New makes the ways in on a server. It registers nothing.
+func New(s *rest.Server, d *desk.Desk, publisher Publisher, reader RecordReader) *API {
+	return &API{Server: s, Publisher: publisher, Reader: reader, desk: d}
+}
+
+// Routes registers the routes of every way in, a line each.
+func (a *API) Routes() {
+	a.ingestRoutes()
+	a.traccarRoutes()
+	a.osmandRoutes()
+	a.deadLetterRoutes()
+}

@@ -1,0 +1,48 @@
+// Package rent serves the rental half of the interface: bookings, quotes and availability, customers, rates and locations, payments,
+// expenses, tolls and the ledger, and the workshop.
+//
+// Every route is a method on API in a file named after its resource, and is listed in Routes. What the records do is decided in
+// api/desk and in the packages below api/rental; here it is asked for and shown.
+package rent
+
+import (
+	"github.com/motorpool/fleet/api/desk"
+	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/api/rest"
+)
+
+// API holds the resources of the rental half.
+type API struct {
+	*rest.Server
+
+	desk     *desk.Desk
+	accounts *record.Log[record.Account]
+	vehicles *record.Log[record.Vehicle]
+}
+
+// New makes the rental half on a server. It registers nothing.
+func New(s *rest.Server, d *desk.Desk) *API {
+	return &API{Server: s, desk: d, accounts: d.Accounts, vehicles: d.Vehicles}
+}
+
+// Routes registers the routes of every resource, a line each.
+func (a *API) Routes() {
+	a.vehicleCalendarRoutes()
+	a.blockRoutes()
+	a.meterReadingRoutes()
+	a.catalogueRoutes()
+	a.quoteRoutes()
+	a.availabilityRoutes()
+	a.customerRoutes()
+	a.tollRoutes()
+	a.paymentRoutes()
+	a.expenseRoutes()
+	a.ledgerRoutes()
+	a.bookingRoutes()
+	a.taskRoutes()
+	a.scheduleRoutes()
+	a.reminderRoutes()
+	a.workOrderRoutes()
+	a.issueRoutes()
+	a.inspectionRoutes()
+}

@@ -1,0 +1,45 @@
+package rest
+
+import (
+	"net/http"
+	"strconv"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/query"
+)
+
+// ExistsOne is exist for a member that names one record, or none.
+func (a *Server) ExistsOne(r *http.Request, listing *query.Listing, prefix, text, pointer, noun string) error {
+	if text == "" {
+		return nil
+	}
+	id, _ := fleet.ParseID(prefix, text)
+	found, err := query.RecordsByID(r.Context(), a.DB, listing, auth.From(r.Context()).Account, []uint64{id})
+	if err == nil && len(found) == 0 {
+		err = fleet.Invalid(fleet.NoSuch(pointer, noun, prefix, text))
+	}
+	return err
+}
+
+// Exist refuses ids of which the account has no record, archived or not; the pointer of each is pointer and its place.
+func (a *Server) Exist(r *http.Request, listing *query.Listing, prefix string, texts []string, pointer, noun string) error {
+	ids := make([]uint64, len(texts))
+	for i, text := range texts {
+		ids[i], _ = fleet.ParseID(prefix, text) // zero, which is nobody's, if it is no id
+	}
+	found, err := query.RecordsByID(r.Context(), a.DB, listing, auth.From(r.Context()).Account, ids)
+	if err != nil {
+		return err
+	}
+	var faults []fleet.FieldError
+	for i, id := range ids {
+		if _, ok := found[id]; !ok {
+			faults = append(faults, fleet.NoSuch(pointer+strconv.Itoa(i), noun, prefix, texts[i]))
+		}
+	}
+	if faults != nil {
+		return fleet.Invalid(faults...)
+	}
+	return nil
+}

@@ -1,0 +1,40 @@
+package rest
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"strconv"
+
+	"github.com/motorpool/fleet/api/units"
+)
+
+// WriteJSON answers with a value as JSON, in the units that the caller asked for.
+func WriteJSON(w http.ResponseWriter, r *http.Request, status int, v any) error {
+	body, err := EncodeJSON(v, MetricUnits(r))
+	if err != nil {
+		return err
+	}
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(status)
+	if r.Method != http.MethodHead {
+		_, err = w.Write(body)
+	}
+	return err
+}
+
+// EncodeJSON writes a value as one line of JSON without escaping HTML.
+func EncodeJSON(v any, metric bool) ([]byte, error) {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	if metric {
+		return units.MetricJSON(buf.Bytes())
+	}
+	return units.ShownJSON(buf.Bytes()), nil
+}

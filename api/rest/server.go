@@ -1,0 +1,200 @@
+// Package rest is the framework of the interface. It knows no resource: routes and how they are described, problems, records with
+// their lists, pages and changes, actions, parameters, bodies, tags, idempotency, tables and downloads. The resources are in rooms of
+// their own (track, ingest, rent, account, transfer), which stand on a Server and know nothing of each other; the package api puts
+// them together.
+//
+// An operation is a Route and a handler func(w, r) error: the handler parses, calls query or record, and writes; the
+// error it returns becomes a problem document. Everything an operation shares with the others happens
+// around it, in this order: request id, log and metrics, recovery, compression, deadline, credential (401), rate limit
+// (429), scope (403), unknown or malformed parameters (400), size and media type of the body (413, 415), idempotency
+// key.
+//
+// The account of a request is auth.From(ctx).Account and comes from nowhere else. Another account's id is a 404.
+package rest
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"reflect"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humachi"
+	"github.com/go-chi/chi/v5"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/pace"
+	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/query"
+)
+
+// Config are the settings of the interface.
+type Config struct {
+	Version     string        // of the program, shown in the OpenAPI document
+	BodyLimit   int64         // bytes of a request body, after decompression
+	IngestLimit int64         // the same for POST /v1/positions and /v1/telemetry
+	ReadTime    time.Duration // deadline of an operation that reads
+	WriteTime   time.Duration // deadline of an operation that writes
+	CORSOrigins []string      // origins that browsers may call from; none by default
+
+	TrustedProxies []netip.Prefix // whose X-Forwarded-For is believed
+
+	Pace      pace.Pace // of clients
+	Long      int       // downloads and long searches at once, of all accounts
+	LongShare int       // the same of one account
+
+	BodyMemory  int64 // bytes of bodies that are worked on at once, half of it for one account; eight times as much are read at once
+	QueryMemory int64 // bytes that one question of a request may take in ClickHouse; 0 is no bound
+
+	Auth   auth.Config
+	Record record.Config
+}
+
+// DefaultConfig returns the settings used when nothing else is said.
+func DefaultConfig() Config {
+	return Config{
+		Version: "dev", BodyLimit: 1 << 20, IngestLimit: 5 << 20, ReadTime: 20 * time.Second, WriteTime: 10 * time.Second,
+		Pace: pace.DefaultPace(), Long: 8, LongShare: 2, BodyMemory: 8 << 20, QueryMemory: 512 << 20,
+		Auth: auth.DefaultConfig(), Record: record.DefaultConfig(),
+	}
+}
+
+// Validate says what is wrong with the settings.
+func (c Config) Validate() error {
+	if c.BodyLimit <= 0 || c.IngestLimit <= 0 {
+		return errors.New("api: body limits must be positive")
+	}
+	if c.QueryMemory < 0 {
+		return errors.New("api: the memory of a question must not be negative")
+	}
+	if c.ReadTime <= 0 || c.WriteTime <= 0 {
+		return errors.New("api: deadlines must be positive")
+	}
+	if c.WriteTime >= c.Record.Abandoned {
+		// A request that is still running must not be taken for one that died.
+		return errors.New("api: the deadline of writes must be shorter than the time after which a claim is abandoned")
+	}
+	if c.BodyMemory < 2 {
+		return errors.New("api: there must be memory for bodies")
+	}
+	if c.Long < 1 || c.LongShare < 1 {
+		return errors.New("api: at least one download must be allowed, in all and for each account")
+	}
+	return errors.Join(c.Pace.Validate(), c.Auth.Validate(), c.Record.Validate())
+}
+
+// Geocoder gives the words for a place. It answers at once, with "" if it knows none.
+type Geocoder interface {
+	Address(lat, lng float64) string
+}
+
+// Deps are the things that every resource works with. DB, IDs and Log must be given; a nil Geocoder leaves addresses empty, nil
+// Metrics are kept to itself, and Now defaults to time.Now.
+type Deps struct {
+	DB       driver.Conn // for what is answered at once
+	Long     driver.Conn // for what takes long or goes to the client while it is read; DB by default
+	IDs      *fleet.IDSource
+	Geocoder Geocoder
+	Log      *slog.Logger
+	Metrics  prometheus.Registerer
+	Refused  func() error // why nothing can be written now, or nil; without it something always can
+	Now      func() time.Time
+	Wrap     func(http.Handler) http.Handler // around everything, for tracing; may be nil
+}
+
+// Server is what the resources stand on. It is made by New, holds no goroutine, and needs no closing. What is registered must be
+// registered before Handler is called.
+type Server struct {
+	Config Config
+	Deps
+	Store  *record.Store
+	Auth   *auth.Authenticator
+	Docs   huma.API
+	Routes []*Route
+
+	// Bodies hold those of senders with a key, and Strange those of senders without, who keep only each other out.
+	Bodies, Strange bodies
+	// Used notes that a key was used.
+	Used func(context.Context, *auth.Principal)
+	// Transfers are the resources that can be imported and exported, by their paths.
+	Transfers map[string]Transferable
+	// Kinds are the kinds of records that others name or that texts speak of, by the prefixes of their ids.
+	Kinds map[string]Kind
+	// Related shows records that others name.
+	Related map[*query.Listing]relatedFunc
+	// Told shows what events tell of that is derived.
+	Told map[fleet.Kind]func(*fleet.Event, bool) (any, error)
+	// LivePosition writes a position into a stream.
+	LivePosition func(w io.Writer, p *fleet.Position, metric bool) error
+	// Chores are done between imports and exports.
+	Chores []func(context.Context) error
+
+	router    chi.Router
+	limiter   *auth.Limiter
+	strangers strangers             // peers whose forwarded headers were told of
+	views     map[reflect.Type]bool // that are answered with all their members
+	longWork  *pace.Fair            // requests that take long
+	metrics   *metrics
+}
+
+// New builds a server without a route.
+func New(cfg Config, deps Deps) (*Server, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	if deps.DB == nil || deps.IDs == nil || deps.Log == nil {
+		return nil, errors.New("api: DB, IDs and Log must be given")
+	}
+	if deps.Long == nil {
+		deps.Long = deps.DB
+	}
+	if deps.Now == nil {
+		deps.Now = time.Now
+	}
+	if deps.Refused == nil {
+		deps.Refused = func() error { return nil }
+	}
+	if deps.Metrics == nil {
+		deps.Metrics = prometheus.NewRegistry()
+	}
+	cfg.Record.Log = deps.Log
+	store, err := record.NewStore(cfg.Record, deps.DB, deps.IDs, deps.Now)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{
+		Config: cfg, Deps: deps, Store: store, router: chi.NewRouter(),
+		Transfers: map[string]Transferable{}, Kinds: map[string]Kind{}, Related: map[*query.Listing]relatedFunc{},
+		Told:    map[fleet.Kind]func(*fleet.Event, bool) (any, error){},
+		Used:    func(context.Context, *auth.Principal) {},
+		limiter: auth.NewLimiter(cfg.Auth, deps.Now), strangers: strangers{seen: map[netip.Addr]bool{}},
+		views: map[reflect.Type]bool{}, longWork: pace.NewFair(int64(cfg.Long), int64(cfg.LongShare)),
+		Bodies: newBodies(cfg.BodyMemory, 2), Strange: newBodies(strangeMemory, 8),
+	}
+	if s.metrics, err = newMetrics(deps.Metrics); err != nil {
+		return nil, err
+	}
+	s.Docs = humachi.New(s.router, openAPIConfig(cfg.Version))
+	s.router.NotFound(func(w http.ResponseWriter, r *http.Request) {
+		s.WriteProblem(w, r, fleet.NewError(fleet.CodeNotFound, "There is no such route. The routes are in /v1/openapi.json."))
+	})
+	s.router.MethodNotAllowed(s.methodNotAllowed)
+	return s, nil
+}
+
+// Handler registers the reference, which describes all other routes, and returns the handler of all.
+func (s *Server) Handler() http.Handler {
+	s.docsRoutes()
+	handler := s.Middleware(s.router)
+	if s.Wrap != nil {
+		handler = s.Wrap(handler)
+	}
+	return s.Config.Pace.Handler(handler)
+}

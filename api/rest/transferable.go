@@ -1,0 +1,81 @@
+package rest
+
+import (
+	"net/http"
+	"reflect"
+	"strings"
+
+	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/query"
+)
+
+// Transferable is a resource that can be imported and exported.
+type Transferable interface {
+	Scopes() (read, write auth.Scope)
+	Shape() (view, create reflect.Type)
+	Changeable() bool // rows of an import may change records
+	ListParams() []Param
+	Wanted(r *http.Request) (query.ListRequest, error)
+	Bring(r *http.Request, t *record.Transfer, rows []*ImportRow)
+	TableOf(r *http.Request) ([]TableColumn, error)
+	Fetch(r *http.Request, req query.ListRequest, people bool) (bodies []string, total int, next []string, err error)
+}
+
+// ImportRow is one row that is being imported.
+type ImportRow struct {
+	Row    uint32
+	Id     uint64 // of the record that it makes, the same however often it is done
+	Object map[string]any
+	Keys   []string // by which records are known, of mode upsert
+	Err    error    // why it is refused
+}
+
+// ExportRows is how many records an export reads and writes at a time.
+const ExportRows = 500
+
+func (s *Resource[T]) Scopes() (read, write auth.Scope) { return s.Scope.Read, s.Scope.Write }
+
+func (s *Resource[T]) Shape() (view, create reflect.Type) {
+	return reflect.TypeOf(s.View), reflect.TypeOf(s.Create)
+}
+
+func (s *Resource[T]) Changeable() bool { return !s.fixed }
+
+// Wanted is which records the parameters of a list ask for.
+func (s *Resource[T]) Wanted(r *http.Request) (query.ListRequest, error) {
+	sortBy, _, err := s.SortKeys(r)
+	if err != nil {
+		return query.ListRequest{}, err
+	}
+	return s.Chosen(r, sortBy)
+}
+
+// Fetch reads a page of records as they are shown, to people if there is a table for them.
+func (s *Resource[T]) Fetch(r *http.Request, req query.ListRequest, people bool) ([]string, int, []string, error) {
+	found, err := query.List(r.Context(), s.Server.DB, s.Listing, req)
+	if err != nil {
+		return nil, 0, nil, err
+	}
+	records, err := storedRecords[T](req.Account, found.Records)
+	if err != nil {
+		return nil, 0, nil, err
+	}
+	if people && s.Table != nil {
+		rows, err := s.tableRows(r, records)
+		return rows, found.Total, found.Next, err
+	}
+	views, err := s.Show(r.Context(), records, nil)
+	if err != nil {
+		return nil, 0, nil, err
+	}
+	bodies := make([]string, len(views))
+	for i, v := range views {
+		text, err := EncodeJSON(v.View, false)
+		if err != nil {
+			return nil, 0, nil, err
+		}
+		bodies[i] = strings.TrimSpace(string(text))
+	}
+	return bodies, found.Total, found.Next, nil
+}

@@ -1,0 +1,88 @@
+package rest
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"slices"
+	"strings"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+
+	"github.com/motorpool/fleet"
+)
+
+// codeTooMuch is the refusal of a question whose answer takes more of the store than one question may. To ask again does not help.
+const codeTooMuch fleet.Code = "question_too_large"
+
+// Codes of ClickHouse that say that it cannot now, not that something is wrong.
+const (
+	ChTimeout        = 159 // TIMEOUT_EXCEEDED
+	chTooSlow        = 160 // TOO_SLOW
+	ChTooManyQueries = 202 // TOO_MANY_SIMULTANEOUS_QUERIES
+	chNoConnection   = 203 // NO_FREE_CONNECTION
+	chSocketTimeout  = 209 // SOCKET_TIMEOUT
+	chNetwork        = 210 // NETWORK_ERROR
+	chAborted        = 236 // ABORTED: it is stopping
+	ChMemory         = 241 // MEMORY_LIMIT_EXCEEDED
+	chReadOnly       = 242 // TABLE_IS_READ_ONLY
+	ChNoSpace        = 243 // NOT_ENOUGH_SPACE
+	ChTooManyParts   = 252 // TOO_MANY_PARTS
+	chFewReplicas    = 285 // TOO_FEW_LIVE_REPLICAS
+	chCancelled      = 394 // QUERY_WAS_CANCELLED
+	chNoThread       = 439 // CANNOT_SCHEDULE_TASK
+	chOverloaded     = 745 // SERVER_OVERLOADED
+	chKeeper         = 999 // KEEPER_EXCEPTION
+)
+
+// StoreTrouble is the one table from what a store or broker says to what the caller is told of it; nil for what is a fault of
+// ours. All but a question that is too large may pass by itself.
+func StoreTrouble(err error) *fleet.Error {
+	said, ok := errors.AsType[*clickhouse.Exception](err)
+	if !ok {
+		if LostDependency(err) {
+			return fleet.NewError(fleet.CodeUnavailable, "The store did not answer in time. Try again.")
+		}
+		return nil
+	}
+	code, words := fleet.CodeUnavailable, ""
+	switch said.Code {
+	case ChTimeout, chTooSlow, chCancelled:
+		words = "The store did not come to an end in time. Try again, or ask for less at once."
+	case ChTooManyQueries, chNoConnection, chNoThread, chOverloaded:
+		words = "The store has as much to do as it can. Try again in some seconds."
+	case ChMemory:
+		words = "The store has no memory left for this now. Try again in some seconds."
+		if strings.Contains(strings.ToLower(said.Message), "query memory limit exceeded") {
+			code, words = codeTooMuch, "The answer takes more memory than one question may have. Ask for a shorter span, a smaller area or fewer things at once."
+		}
+	case ChNoSpace:
+		code, words = fleet.CodeFull, "The store has no room left on its disk. What was acknowledged is kept; send it again later."
+	case ChTooManyParts:
+		words = "The store has to tidy up what was written before it takes more. Try again in some seconds."
+	case chSocketTimeout, chNetwork, chAborted, chReadOnly, chFewReplicas, chKeeper:
+		words = "The store is not all there, or about to stop. Try again in some seconds."
+	default:
+		return nil
+	}
+	return fleet.NewError(code, words)
+}
+
+// bounded returns a context whose questions to the store have a bound on the memory that they take, so that the memory of the
+// server stays with what is written. The driver bounds their time by the deadline. Inserts, which have settings of their own, have none.
+func (a *Server) bounded(ctx context.Context) context.Context {
+	if a.Config.QueryMemory == 0 {
+		return ctx
+	}
+	return clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"max_memory_usage": a.Config.QueryMemory}))
+}
+
+// LostDependency says whether an error is a store or broker that does not answer.
+func LostDependency(err error) bool {
+	if _, ok := errors.AsType[net.Error](err); ok {
+		return true
+	}
+	return slices.ContainsFunc([]error{context.DeadlineExceeded, io.EOF, io.ErrUnexpectedEOF, clickhouse.ErrAcquireConnTimeout,
+		clickhouse.ErrConnectionClosed}, func(lost error) bool { return errors.Is(err, lost) })
+}

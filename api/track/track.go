@@ -1,0 +1,65 @@
+// Package track serves the tracking half of the interface: vehicles and devices, positions and telemetry, trips and what else is
+// derived, geofences, alerts and their rules, drivers, routes, search and quality.
+//
+// Every route is a method on API in a file named after its resource, and is listed in Routes.
+package track
+
+import (
+	"github.com/motorpool/fleet/api/desk"
+	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/api/rest"
+)
+
+// API holds the resources of the tracking half.
+type API struct {
+	*rest.Server
+	Changes ChangePublisher // without it nothing can be derived again on request
+
+	desk        *desk.Desk
+	accounts    *record.Log[record.Account]
+	vehicles    *record.Log[record.Vehicle]
+	devices     *record.Log[record.Device]
+	geofences   *record.Log[record.Geofence]
+	alertRules  *record.Log[record.AlertRule]
+	alertAcks   *record.Log[record.AlertAck]
+	tripDrivers *record.Log[record.TripDriver]
+	jobs        *record.Log[record.Job]
+}
+
+// New makes the tracking half on a server. It registers nothing.
+func New(s *rest.Server, d *desk.Desk, changes ChangePublisher) *API {
+	return &API{
+		Server: s, Changes: changes, desk: d, accounts: d.Accounts, vehicles: d.Vehicles,
+		devices: record.NewLog(s.Store, record.Devices), geofences: record.NewLog(s.Store, record.Geofences),
+		alertRules: record.NewLog(s.Store, record.AlertRules), alertAcks: record.NewLog(s.Store, record.AlertAcks),
+		tripDrivers: record.NewLog(s.Store, record.TripDrivers), jobs: record.NewLog(s.Store, record.Jobs),
+	}
+}
+
+// Routes registers the routes of every resource, a line each.
+func (a *API) Routes() {
+	a.vehicleRoutes()
+	a.deviceRoutes()
+	a.qualityRoutes()
+	a.deviceCommandRoutes()
+	a.geofenceRoutes()
+	a.routePlanRoutes()
+	a.alertRuleRoutes()
+	a.positionRoutes()
+	a.telemetryRoutes()
+	a.signalRoutes()
+	a.searchRoutes()
+	a.heatmapRoutes()
+	a.tripRoutes()
+	a.stopRoutes()
+	a.visitRoutes()
+	a.chargingSessionRoutes()
+	a.drivingEventRoutes()
+	a.routeHistoryRoutes()
+	a.scoreRoutes()
+	a.mileageRoutes()
+	a.driverTagRoutes()
+	a.driverHourRoutes()
+	a.proximityRoutes()
+	a.alertRoutes()
+}

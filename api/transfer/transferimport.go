@@ -1,0 +1,146 @@
+package transfer
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/api/rest"
+	"github.com/motorpool/fleet/query"
+)
+
+// doImport brings the rows of a job that are not done yet. What this process or another did before it died, and did not note, is done
+// again and comes to the same.
+func (a *API) doImport(ctx context.Context, l *lease) error {
+	input, err := query.JobInput(ctx, a.DB, l.ref())
+	if err != nil {
+		return err
+	}
+	if uint64(len(input)) < l.Rec.Body.Total {
+		return l.write(ctx, func(b *record.Job) { b.Error = "The file is not stored any more." })
+	}
+	done, err := query.StepsDone(ctx, a.DB, l.ref())
+	if err != nil {
+		return err
+	}
+	_, refused, err := query.JobErrors(ctx, a.DB, l.ref(), 1, 0)
+	if err != nil {
+		return err
+	}
+	input = slices.DeleteFunc(input, func(r query.InputRow) bool { return done[uint64(r.Row)] })
+	again := l.Rec.Body.Transfer.Attempts > 1 // of the first rows it is not known whether they were brought
+	for len(input) > 0 {
+		if err := l.Keep(ctx); err != nil {
+			return err
+		}
+		var some []*rest.ImportRow
+		some, input = a.Chunk(l, input)
+		if rest.ExchangeOf(ctx).Ticket = nil; again {
+			rest.ExchangeOf(ctx).Ticket = &record.Ticket{ID: a.Store.NextID(), Again: true}
+		}
+		again = false
+		n, err := a.BringSome(ctx, l, some, refused)
+		if refused += n; err != nil {
+			return err
+		}
+	}
+	return l.finish(ctx, l.Rec.Body.Total)
+}
+
+// Chunk takes rows off the input that can be brought together: no two of them are one record.
+func (a *API) Chunk(l *lease, input []query.InputRow) ([]*rest.ImportRow, []query.InputRow) {
+	t := l.Rec.Body.Transfer
+	var some []*rest.ImportRow
+	seen := map[string]bool{}
+	for i, in := range input {
+		row := &rest.ImportRow{Row: in.Row, Id: rest.DerivedRecordID(l.Rec.ID, int(in.Row))}
+		if in.Fault != "" {
+			row.Err = fleet.Invalid(fleet.FieldError{Pointer: "", Code: "invalid", Detail: in.Fault})
+		} else {
+			row.Object, row.Err = rest.ParseObject([]byte(in.Body))
+		}
+		if t.Mode == "upsert" {
+			row.Keys = rest.KeysOf(row.Object)
+		}
+		if len(some) == rest.MaxBatch || slices.ContainsFunc(row.Keys, func(key string) bool { return seen[key] }) {
+			return some, input[i:]
+		}
+		for _, key := range row.Keys {
+			seen[key] = true
+		}
+		some = append(some, row)
+	}
+	return some, nil
+}
+
+// BringSome brings some rows and notes what became of them; it returns how many more are listed as refused.
+func (a *API) BringSome(ctx context.Context, l *lease, rows []*rest.ImportRow, refused int) (int, error) {
+	t := l.Rec.Body.Transfer
+	a.Transfers[t.Records].Bring(AsItself(ctx, "/v1/"+t.Records), t, rows)
+	var steps []uint64
+	var failed []query.RowError
+	var ours error
+	codes := map[uint64]string{}
+	for _, row := range rows {
+		step := uint64(row.Row)
+		if row.Err != nil {
+			p, mine := rest.ProblemOf(row.Err)
+			if mine {
+				ours = row.Err
+				if t.Attempts < patientAttempts || ctx.Err() != nil {
+					continue // it is tried again
+				}
+				a.Log.ErrorContext(ctx, "row of an import failed", "error", row.Err, "job", fleet.JobID(l.Rec.ID).String(), "row", row.Row)
+			}
+			codes[step] = p.Code
+			a.InWords(ctx, l.Rec.Account, func(scope auth.Scope) bool { return scope != auth.CustomersRead }, &p.Detail)
+			if refused+len(failed) < maxErrors {
+				f := query.RowError{Row: row.Row, Code: p.Code, Detail: p.Detail}
+				if p.Errors != nil {
+					text, err := json.Marshal(p.Errors)
+					if err != nil {
+						return 0, err
+					}
+					f.Errors = string(text)
+				}
+				failed = append(failed, f)
+			}
+		}
+		steps = append(steps, step)
+	}
+	if err := a.noteErrors(ctx, l.ref(), failed); err != nil {
+		return 0, err
+	}
+	if err := a.NoteSteps(ctx, l.ref(), steps, codes); err != nil {
+		return 0, err
+	}
+	if len(steps) < len(rows) {
+		return len(failed), ours
+	}
+	return len(failed), nil
+}
+
+func (a *API) noteErrors(ctx context.Context, job query.JobRef, failed []query.RowError) error {
+	if len(failed) == 0 {
+		return nil
+	}
+	batch, err := a.DB.PrepareBatch(ctx, "INSERT INTO job_errors (account, job, row, at, code, detail, errors)")
+	if err != nil {
+		return fmt.Errorf("note errors of a job: %w", err)
+	}
+	now := a.Now()
+	for _, f := range failed {
+		if err := batch.Append(uint64(job.Account), job.ID, f.Row, now, f.Code, f.Detail, f.Errors); err != nil {
+			batch.Abort()
+			return fmt.Errorf("note errors of a job: %w", err)
+		}
+	}
+	if err := batch.Send(); err != nil {
+		return fmt.Errorf("note errors of a job: %w", err)
+	}
+	return nil
+}
