@@ -17,7 +17,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/motorpool/fleet"
-	"github.com/motorpool/fleet/api/rental/csvrow"
+	"github.com/motorpool/fleet/api/csvrow"
 	"github.com/motorpool/fleet/query"
 )
 

@@ -15,8 +15,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/motorpool/fleet/api/csvrow"
 	"github.com/motorpool/fleet/api/record"
-	"github.com/motorpool/fleet/api/rental/csvrow"
 	"github.com/motorpool/fleet/api/rental/price"
 )
 
