@@ -62,10 +62,11 @@ $(KAFKA_DIR)/target/.installed: $(KAFKA_DIR)/pom.xml
 	@touch $@
 
 .PHONY: lint
-lint: ## gofmt, go vet and staticcheck
+lint: ## gofmt, go vet, staticcheck and the length of lines
 	@test -z "$$(gofmt -l $(GOFILES))" || { echo "gofmt would change:"; gofmt -l $(GOFILES); exit 1; }
 	$(GO) vet ./... && $(GO) vet -tags long ./...
 	$(GO) tool staticcheck ./...
+	$(GO) test -run "TestLinesEnd|TestOnlyWhatCannotBeBroken" .
 
 .PHONY: fuzz
 fuzz: ## fuzz every decoder for FUZZTIME each (20s)
