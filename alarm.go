@@ -21,9 +21,9 @@ var knownAlarms = func() map[string]string {
 	return byName
 }()
 
-// AlarmOf returns what a position keeps of an alarm, or of several joined by commas, as a device spelled them: each word
-// once, those of Alarms first. A word that nobody could read, or that is very long, is general; words for which there is
-// no room are left out. What is returned shares no memory with the text.
+// AlarmOf returns what a position keeps of an alarm, or of several joined by commas, as a device spelled them: each
+// word once, those of Alarms first. A word that nobody could read, or that is very long, is general; words for which
+// there is no room are left out. What is returned shares no memory with the text.
 func AlarmOf(text string) string {
 	if known, ok := knownAlarms[text]; ok || text == "" {
 		return known
@@ -61,13 +61,15 @@ func AlarmOf(text string) string {
 }
 
 func readable(word string) bool {
-	return len(word) <= maxAlarmWord && utf8.ValidString(word) && strings.IndexFunc(word, func(r rune) bool { return !unicode.IsPrint(r) }) < 0
+	return len(word) <= maxAlarmWord && utf8.ValidString(word) &&
+		strings.IndexFunc(word, func(r rune) bool { return !unicode.IsPrint(r) }) < 0
 }
 
 // alarmKinds are the words that have a kind of alert of their own.
 var alarmKinds = map[string]AlertKind{
-	"sos": AlertSOS, "jamming": AlertJamming, "tampering": AlertTampering, "removing": AlertTampering, "gpsAntennaCut": AlertTampering,
-	"powerCut": AlertPowerCut, "powerOff": AlertPowerCut, "lowPower": AlertLowPower, "lowBattery": AlertLowPower,
+	"sos": AlertSOS, "jamming": AlertJamming, "tampering": AlertTampering, "removing": AlertTampering,
+	"gpsAntennaCut": AlertTampering,
+	"powerCut":      AlertPowerCut, "powerOff": AlertPowerCut, "lowPower": AlertLowPower, "lowBattery": AlertLowPower,
 }
 
 // KindOfAlarm returns the kind of alert that a word of an alarm has of its own, and nothing for one that has none.

@@ -19,7 +19,8 @@ func TestNoWordOfAnAlarmIsLostBesideAnother(t *testing.T) {
 		"a\xff,general,a\xff":   "general",
 		strings.Repeat("x", 51): "general",
 		strings.Repeat("é", 25): strings.Repeat("é", 25),
-		strings.Repeat("sos,", 99) + strings.Repeat("y", 50) + "," + strings.Repeat("z", 50): "sos," + strings.Repeat("y", 50),
+		strings.Repeat("sos,", 99) + strings.Repeat("y", 50) + "," + strings.Repeat("z", 50): "sos," +
+			strings.Repeat("y", 50),
 	} {
 		if got := fleet.AlarmOf(text); got != want {
 			t.Errorf("of %q %q is kept, want %q", text, got, want)

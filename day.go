@@ -2,9 +2,9 @@ package fleet
 
 import "time"
 
-// NextDay is the first instant after t whose date, in t's time zone, is a later one. It always moves on, where time.Date may not: some
-// zones change their clocks at midnight, so that a day begins at 01:00 (Santiago, Havana, the Azores), or has midnight twice, or is
-// left out as a whole (Samoa in 2011).
+// NextDay is the first instant after t whose date, in t's time zone, is a later one. It always moves on, where
+// time.Date may not: some zones change their clocks at midnight, so that a day begins at 01:00 (Santiago, Havana, the
+// Azores), or has midnight twice, or is left out as a whole (Samoa in 2011).
 func NextDay(t time.Time) time.Time {
 	y, m, d := t.Date()
 	for at := t; ; {

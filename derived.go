@@ -55,15 +55,16 @@ type Head struct {
 // Header returns the head; every Entity embeds one.
 func (h *Head) Header() *Head { return h }
 
-// Entity is something derived: a *Trip, *Stop, *ChargingSession, *Visit, *DrivingEvent, *Alert or *RouteRun. Its JSON form is its one
-// written form, in ClickHouse as on the topic of events: SI units, times in milliseconds since 1970 UTC.
+// Entity is something derived: a *Trip, *Stop, *ChargingSession, *Visit, *DrivingEvent, *Alert or *RouteRun. Its
+// JSON form is its one written form, in ClickHouse as on the topic of events: SI units, times in milliseconds
+// since 1970 UTC.
 type Entity interface {
 	Kind() Kind
 	Header() *Head
 }
 
-// Entities collects what a detector emits: the newest version of a thing whenever it begins, changes or ends. Of several
-// versions of one identity the last counts. What was appended is not changed afterwards.
+// Entities collects what a detector emits: the newest version of a thing whenever it begins, changes or ends. Of
+// several versions of one identity the last counts. What was appended is not changed afterwards.
 type Entities []Entity
 
 // DerivedID names a derived thing by its content, so that whoever derives it again gives it the same name. of tells
@@ -89,17 +90,20 @@ type Place struct {
 // Trip is movement between two stops.
 type Trip struct {
 	Head
-	Device        DeviceID `json:"device,string"` // that sent its first fix
-	StartPlace    Place    `json:"start_place"`
-	EndPlace      Place    `json:"end_place"`
-	Distance      float64  `json:"distance_m"`           // recorded, along the fixes that count, and estimated
-	Estimated     float64  `json:"distance_estimated_m"` // of it: ways across silence, straight on or as the odometer has it
-	Moving        Millis   `json:"moving_ms"`            // recorded time on the move
-	Unrecorded    Millis   `json:"unrecorded_ms"`        // time on ways across silence
-	Unseen        bool     `json:"unrecorded"`           // nothing of it was recorded: it is one such way, between its two ends
-	Idle          Millis   `json:"idle_ms"`              // time standing with the engine on
-	MaxSpeed      float64  `json:"max_speed_mps"`        // of the fixes, or of the legs where these have no speed
-	MeanSpeed     float64  `json:"mean_speed_mps"`       // what was recorded of Distance over Moving; of what was not, if nothing was
+	Device     DeviceID `json:"device,string"` // that sent its first fix
+	StartPlace Place    `json:"start_place"`
+	EndPlace   Place    `json:"end_place"`
+	Distance   float64  `json:"distance_m"` // recorded, along the fixes that count, and estimated
+	// of it: ways across silence, straight on or as the odometer has it
+	Estimated  float64 `json:"distance_estimated_m"`
+	Moving     Millis  `json:"moving_ms"`     // recorded time on the move
+	Unrecorded Millis  `json:"unrecorded_ms"` // time on ways across silence
+	// nothing of it was recorded: it is one such way, between its two ends
+	Unseen   bool    `json:"unrecorded"`
+	Idle     Millis  `json:"idle_ms"`       // time standing with the engine on
+	MaxSpeed float64 `json:"max_speed_mps"` // of the fixes, or of the legs where these have no speed
+	// what was recorded of Distance over Moving; of what was not, if nothing was
+	MeanSpeed     float64  `json:"mean_speed_mps"`
 	OdometerStart *float64 `json:"odometer_start_m,omitempty"`
 	OdometerEnd   *float64 `json:"odometer_end_m,omitempty"` // both made monotonic, see pipeline/fix
 	FuelUsed      *float64 `json:"fuel_used_l,omitempty"`
@@ -133,7 +137,8 @@ type ChargingSession struct {
 	SocEnd    *float64 `json:"soc_end_pct,omitempty"`
 	Energy    *float64 `json:"energy_kwh,omitempty"`    // from the power, if it was reported
 	PeakPower *float64 `json:"peak_power_kw,omitempty"` // likewise
-	Estimated bool     `json:"estimated"`               // concluded from a rising state of charge, not from a charging signal
+	// concluded from a rising state of charge, not from a charging signal
+	Estimated bool `json:"estimated"`
 }
 
 // Kind returns KindCharging.
@@ -169,11 +174,12 @@ const (
 // asks for an alert.
 type DrivingEvent struct {
 	Head
-	What   string  `json:"what"`   // one of the ways above
-	Source string  `json:"source"` // device (its alarm) or derived (from speed and course)
-	Value  float64 `json:"value"`  // m/s² for harsh driving (0 if the device did not say), m/s above the limit for speeding
-	Speed  float64 `json:"speed_mps"`
-	Place  Place   `json:"place"`
+	What   string `json:"what"`   // one of the ways above
+	Source string `json:"source"` // device (its alarm) or derived (from speed and course)
+	// m/s² for harsh driving (0 if the device did not say), m/s above the limit for speeding
+	Value float64 `json:"value"`
+	Speed float64 `json:"speed_mps"`
+	Place Place   `json:"place"`
 }
 
 // Kind returns KindDriving.
@@ -182,20 +188,21 @@ func (*DrivingEvent) Kind() Kind { return KindDriving }
 // Alert is what a rule has found. It is raised at Start and resolved at End; while it is Open it may be updated.
 type Alert struct {
 	Head
-	Rule           RuleID    `json:"rule,string"`
-	RuleRevision   uint64    `json:"rule_revision"`
-	What           AlertKind `json:"alert_kind"`
-	Severity       string    `json:"severity"`
-	Place          *Place    `json:"place,omitempty"` // where it began
-	Value          *float64  `json:"value,omitempty"` // what was found first, in the unit of the kind's threshold
-	Peak           *float64  `json:"peak,omitempty"`  // the worst so far
-	Threshold      *float64  `json:"threshold,omitempty"`
-	Before         *float64  `json:"before,omitempty"`   // of a level that changed, in the unit of Value
-	After          *float64  `json:"after,omitempty"`    // likewise
-	Litres         *float64  `json:"amount_l,omitempty"` // what Value is in litres, if that is known
-	Fence          FenceID   `json:"geofence,string,omitempty"`
-	Subject        string    `json:"subject,omitempty"`         // what it is about besides: an alarm, a document, a booking
-	ResolvedReason string    `json:"resolved_reason,omitempty"` // cleared, moment, rule_changed, no_data; empty while open
+	Rule         RuleID    `json:"rule,string"`
+	RuleRevision uint64    `json:"rule_revision"`
+	What         AlertKind `json:"alert_kind"`
+	Severity     string    `json:"severity"`
+	Place        *Place    `json:"place,omitempty"` // where it began
+	Value        *float64  `json:"value,omitempty"` // what was found first, in the unit of the kind's threshold
+	Peak         *float64  `json:"peak,omitempty"`  // the worst so far
+	Threshold    *float64  `json:"threshold,omitempty"`
+	Before       *float64  `json:"before,omitempty"`   // of a level that changed, in the unit of Value
+	After        *float64  `json:"after,omitempty"`    // likewise
+	Litres       *float64  `json:"amount_l,omitempty"` // what Value is in litres, if that is known
+	Fence        FenceID   `json:"geofence,string,omitempty"`
+	// what it is about besides: an alarm, a document, a booking
+	Subject        string `json:"subject,omitempty"`
+	ResolvedReason string `json:"resolved_reason,omitempty"` // cleared, moment, rule_changed, no_data; empty while open
 }
 
 // Kind returns KindAlert.

@@ -12,8 +12,8 @@ const NoDriver = "0"
 // maxTag is how many bytes a tag has at most, as it is written.
 const maxTag = 128
 
-// DriverTag gives the id of a key, card or Bluetooth tag as it is kept, however a reader writes it: in capitals, without
-// spaces, colons and hyphens. Nothing but zeros is NoDriver. Empty is what is no tag.
+// DriverTag gives the id of a key, card or Bluetooth tag as it is kept, however a reader writes it: in capitals,
+// without spaces, colons and hyphens. Nothing but zeros is NoDriver. Empty is what is no tag.
 func DriverTag(written string) string {
 	if len(written) > maxTag || !utf8.ValidString(written) {
 		return ""
@@ -43,7 +43,8 @@ type TagHolder struct {
 	From, To Millis
 }
 
-// Driven says that somebody drove a vehicle during [From, To). Driver is the id of a customer, a name, or empty for nobody.
+// Driven says that somebody drove a vehicle during [From, To). Driver is the id of a customer, a name, or
+// empty for nobody.
 type Driven struct {
 	ID       uint64 // the highest of those that hold an instant is the one that counts
 	Vehicle  VehicleID

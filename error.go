@@ -48,8 +48,8 @@ func Between(least, most float64) string {
 	return "must be between " + strconv.FormatFloat(least, 'f', -1, 64) + " and " + strconv.FormatFloat(most, 'f', -1, 64)
 }
 
-// NoSuch says of a member that names a record (a noun, and the prefix of its ids) that there is none: it was left empty, it is no id of the
-// kind, or the account has no such record.
+// NoSuch says of a member that names a record (a noun, and the prefix of its ids) that there is none: it was left
+// empty, it is no id of the kind, or the account has no such record.
 func NoSuch(pointer, noun, prefix, id string) FieldError {
 	f := FieldError{Pointer: pointer, Code: string(CodeNotFound)}
 	if _, err := ParseID(prefix, id); id == "" {
@@ -69,8 +69,8 @@ func NewError(code Code, message string, fields ...FieldError) *Error {
 	return &Error{Code: code, Message: message, Fields: fields}
 }
 
-// Invalid makes the Error of an input that is understood and not acceptable, for one reason at least. Its message is the first of them: people
-// read that one sentence.
+// Invalid makes the Error of an input that is understood and not acceptable, for one reason at least. Its message is
+// the first of them: people read that one sentence.
 func Invalid(fields ...FieldError) *Error {
 	first := fields[0]
 	message := Sentence(first.Detail)

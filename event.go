@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Change says that a vehicle has new fixes or signals in [From, To], stored already. It is a record of the topic changes.
-// Inputs, if they are there, are all that is new of what trips and alerts are derived from, as pipeline/derive packs it. They
-// are the last member, which codec.ParseChange counts on.
+// Change says that a vehicle has new fixes or signals in [From, To], stored already. It is a record of the topic
+// changes. Inputs, if they are there, are all that is new of what trips and alerts are derived from, as pipeline/derive
+// packs it. They are the last member, which codec.ParseChange counts on.
 type Change struct {
 	Account AccountID `json:"account,string"`
 	Vehicle VehicleID `json:"vehicle,string"`
@@ -81,9 +81,10 @@ const (
 	EventAlertResolved   = "alert.resolved"
 	EventAlertWithdrawn  = "alert.withdrawn" // a repair showed that there was no reason for it
 	EventRunStarted      = "vehicle.route_run.started"
-	EventRunUpdated      = "vehicle.route_run.updated" // a stop was reached, left or missed, or the corridor left or reached
-	EventRunEnded        = "vehicle.route_run.ended"
-	EventRunDeleted      = "vehicle.route_run.deleted"
+	// a stop was reached, left or missed, or the corridor left or reached
+	EventRunUpdated = "vehicle.route_run.updated"
+	EventRunEnded   = "vehicle.route_run.ended"
+	EventRunDeleted = "vehicle.route_run.deleted"
 )
 
 // RecordEvents says what is told of the business records of a kind.
@@ -93,31 +94,39 @@ type RecordEvents struct {
 	Types    []string
 }
 
-// EventsOfRecords lists the types of events of business records, in the order of documentation. Which of them a revision is told by is
-// decided in package desk. Kinds that are not here are not told of.
+// EventsOfRecords lists the types of events of business records, in the order of documentation. Which of them a
+// revision is told by is decided in package desk. Kinds that are not here are not told of.
 var EventsOfRecords = []RecordEvents{
 	{"booking", "bookings", []string{
 		"booking.created",   // of whatever state
 		"booking.confirmed", // it is sure, at once or later
 		"booking.updated",   // any other change, and its reopening
-		"booking.picked_up", "booking.extended", "booking.overdue", "booking.returned", "booking.cancelled", "booking.no_show",
-		"booking.expired",     // the hold of a pending one
-		"booking.do_not_rent", // who of those who rent and drive is, or may be, on the do-not-rent list is not who was before, and not nobody
+		"booking.picked_up", "booking.extended", "booking.overdue", "booking.returned", "booking.cancelled",
+		"booking.no_show",
+		"booking.expired", // the hold of a pending one
+		// who of those who rent and drive is, or may be, on the do-not-rent list is not who was before, and not nobody
+		"booking.do_not_rent",
 		"booking.archived",
-		"deposit.required", "deposit.authorized", "deposit.captured", "deposit.released", "deposit.applied", "deposit.expired", // the object is the booking
+		// the object is the booking
+		"deposit.required", "deposit.authorized", "deposit.captured", "deposit.released", "deposit.applied",
+		"deposit.expired",
 	}},
 	{"quote", "bookings", changes("quote")},
-	{"payment", "bookings", []string{"payment.created", "payment.succeeded", "payment.failed", "payment.refunded", "payment.updated", "payment.archived"}},
+	{"payment", "bookings", []string{"payment.created", "payment.succeeded", "payment.failed", "payment.refunded",
+		"payment.updated", "payment.archived"}},
 	{"reminder", "maintenance", []string{
-		"maintenance.reminder.created", "maintenance.reminder.due_soon", "maintenance.reminder.due", "maintenance.reminder.overdue",
-		"maintenance.reminder.resolved", "maintenance.reminder.dismissed", "maintenance.reminder.updated", "maintenance.reminder.archived",
+		"maintenance.reminder.created", "maintenance.reminder.due_soon", "maintenance.reminder.due",
+		"maintenance.reminder.overdue", "maintenance.reminder.resolved", "maintenance.reminder.dismissed",
+		"maintenance.reminder.updated",
+		"maintenance.reminder.archived",
 	}},
 	{"work_order", "maintenance", []string{
 		"work_order.opened", "work_order.scheduled", "work_order.started", "work_order.on_hold", "work_order.completed",
 		"work_order.cancelled", "work_order.updated", "work_order.archived",
 	}},
 	{"issue", "maintenance", []string{"issue.opened", "issue.resolved", "issue.updated", "issue.archived"}},
-	{"inspection", "maintenance", []string{"inspection.created", "inspection.submitted", "inspection.updated", "inspection.archived"}},
+	{"inspection", "maintenance",
+		[]string{"inspection.created", "inspection.submitted", "inspection.updated", "inspection.archived"}},
 	{"service_task", "maintenance", changes("service_task")},
 	{"maintenance_schedule", "maintenance", changes("maintenance_schedule")},
 	{"vehicle", "fleet", []string{"vehicle.created", "vehicle.updated", "vehicle.status_changed", "vehicle.archived"}},
@@ -152,11 +161,11 @@ func changes(kind string) []string {
 
 // EventTypes lists every type, in the order of documentation.
 var EventTypes = append([]string{
-	EventTripStarted, EventTripEnded, EventTripUpdated, EventTripDeleted, EventStopStarted, EventStopEnded, EventStopUpdated,
-	EventStopDeleted, EventChargingStarted, EventChargingEnded, EventChargingUpdated, EventChargingDeleted, EventFenceEntered,
-	EventFenceExited, EventFenceDwelled, EventFenceCrossed, EventVisitUpdated, EventVisitDeleted, EventDrivingNoted,
-	EventDrivingUpdated, EventDrivingDeleted, EventAlertRaised, EventAlertUpdated, EventAlertResolved, EventAlertWithdrawn,
-	EventRunStarted, EventRunUpdated, EventRunEnded, EventRunDeleted,
+	EventTripStarted, EventTripEnded, EventTripUpdated, EventTripDeleted, EventStopStarted, EventStopEnded,
+	EventStopUpdated, EventStopDeleted, EventChargingStarted, EventChargingEnded, EventChargingUpdated,
+	EventChargingDeleted, EventFenceEntered, EventFenceExited, EventFenceDwelled, EventFenceCrossed, EventVisitUpdated,
+	EventVisitDeleted, EventDrivingNoted, EventDrivingUpdated, EventDrivingDeleted, EventAlertRaised, EventAlertUpdated,
+	EventAlertResolved, EventAlertWithdrawn, EventRunStarted, EventRunUpdated, EventRunEnded, EventRunDeleted,
 }, typesOfRecords()...)
 
 func typesOfRecords() (all []string) {

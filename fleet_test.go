@@ -19,7 +19,8 @@ func TestParseIDReadsWhatFormatIDWroteAndNothingElse(t *testing.T) {
 			t.Fatalf("got %d, %v; want %d", got, err, id)
 		}
 	})
-	for _, text := range []string{"", "veh_", "veh_0", "veh_01", "veh_-1", "veh_+1", "dev_1", "veh_1x", "veh_18446744073709551616", "1"} {
+	for _, text := range []string{"", "veh_", "veh_0", "veh_01", "veh_-1", "veh_+1", "dev_1", "veh_1x",
+		"veh_18446744073709551616", "1"} {
 		if id, err := fleet.ParseID(fleet.VehiclePrefix, text); err == nil {
 			t.Errorf("%q was read as %d", text, id)
 		}
@@ -88,8 +89,10 @@ func TestEveryFlagHasAName(t *testing.T) {
 }
 
 func TestDeviceIsOnTheVehicleOfItsAssignment(t *testing.T) {
-	d := fleet.Device{Assignments: []fleet.Assignment{{Vehicle: 1, To: 100}, {Vehicle: 2, From: 200, To: 300}, {Vehicle: 3, From: 300}}}
-	for at, want := range map[fleet.Millis]fleet.VehicleID{1: 1, 99: 1, 100: 0, 199: 0, 200: 2, 299: 2, 300: 3, 1 << 40: 3} {
+	d := fleet.Device{Assignments: []fleet.Assignment{{Vehicle: 1, To: 100}, {Vehicle: 2, From: 200, To: 300},
+		{Vehicle: 3, From: 300}}}
+	for at, want := range map[fleet.Millis]fleet.VehicleID{1: 1, 99: 1, 100: 0, 199: 0, 200: 2, 299: 2,
+		300: 3, 1 << 40: 3} {
 		if got := d.VehicleAt(at); got != want {
 			t.Errorf("at %d on %v, want %v", at, got, want)
 		}
@@ -122,13 +125,15 @@ func TestWhatIsNotThereIsNamed(t *testing.T) {
 		"veh_7":                 "the account has no vehicle veh_7",
 		strings.Repeat("x", 99): `"` + strings.Repeat("x", 40) + `" is not the id of a vehicle: those are veh_ and digits`,
 	} {
-		if f := fleet.NoSuch("/vehicle_id", "vehicle", fleet.VehiclePrefix, id); f.Pointer != "/vehicle_id" || f.Code != "not_found" || f.Detail != want {
+		if f := fleet.NoSuch("/vehicle_id", "vehicle", fleet.VehiclePrefix, id); f.Pointer != "/vehicle_id" ||
+			f.Code != "not_found" || f.Detail != want {
 			t.Errorf("%q: %+v, want %s", id, f, want)
 		}
 	}
 }
 
-// TestDistance holds it against the formula as it is written down, from a hair to a quarter of the world, to a hundredth of a micrometre.
+// TestDistance holds it against the formula as it is written down, from a hair to a quarter of the world, to a
+// hundredth of a micrometre.
 func TestDistance(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		lat, lng := rapid.Float64Range(-90, 90).Draw(t, "lat"), rapid.Float64Range(-180, 180).Draw(t, "lng")
@@ -137,7 +142,8 @@ func TestDistance(t *testing.T) {
 		lng2 := lng + step*rapid.Float64Range(-1, 1).Draw(t, "east")
 		const rad = math.Pi / 180
 		sinLat, sinLng := math.Sin((lat2-lat)*rad/2), math.Sin((lng2-lng)*rad/2)
-		want := 2 * fleet.EarthRadius * math.Asin(math.Sqrt(min(1, sinLat*sinLat+math.Cos(lat*rad)*math.Cos(lat2*rad)*sinLng*sinLng)))
+		want := 2 * fleet.EarthRadius *
+			math.Asin(math.Sqrt(min(1, sinLat*sinLat+math.Cos(lat*rad)*math.Cos(lat2*rad)*sinLng*sinLng)))
 		if got := fleet.Distance(lat, lng, lat2, lng2); math.Abs(got-want) > 1e-8+1e-14*want {
 			t.Fatalf("%v m, the formula says %v", got, want)
 		}

@@ -101,7 +101,8 @@ func ParseID(prefix, text string) (uint64, error) {
 // idEpoch is the instant from which the time part of an identity counts.
 const idEpoch = 1577836800000 // 2020-01-01T00:00:00Z in ms
 
-// Node numbers. Those below LeasedNodes belong to one process at a time; the others are shared by processes without a lease, which draw one.
+// Node numbers. Those below LeasedNodes belong to one process at a time; the others are shared by processes without a
+// lease, which draw one.
 const (
 	Nodes       = 1 << 10
 	LeasedNodes = 3 * Nodes / 4
@@ -128,8 +129,8 @@ func NewIDSource(node uint64, now func() time.Time) *IDSource {
 // Now returns the time by the source's clock.
 func (s *IDSource) Now() time.Time { return s.now() }
 
-// Lease has the source use a leased node number until an instant of its clock. From then on, as after a time in which the process was suspended,
-// it uses the one that it was made for again.
+// Lease has the source use a leased node number until an instant of its clock. From then on, as after a time in which
+// the process was suspended, it uses the one that it was made for again.
 func (s *IDSource) Lease(node uint64, until time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -7,12 +7,14 @@ type AlertKind string
 
 // The kinds, with the unit of their threshold.
 const (
-	AlertSpeeding          AlertKind = "speeding"                 // m/s; a fixed limit, or with geofences only inside them
-	AlertFenceSpeeding     AlertKind = "geofence_speeding"        // the limit is the geofence's own; threshold m/s above it
-	AlertFenceEnter        AlertKind = "geofence_enter"           // -
-	AlertFenceExit         AlertKind = "geofence_exit"            // -
-	AlertFenceDwell        AlertKind = "geofence_dwell"           // s; 0 takes the geofence's own dwell time
-	AlertFenceCurfew       AlertKind = "geofence_curfew"          // -; outside all of the geofences while the schedule holds
+	AlertSpeeding AlertKind = "speeding" // m/s; a fixed limit, or with geofences only inside them
+	// the limit is the geofence's own; threshold m/s above it
+	AlertFenceSpeeding AlertKind = "geofence_speeding"
+	AlertFenceEnter    AlertKind = "geofence_enter" // -
+	AlertFenceExit     AlertKind = "geofence_exit"  // -
+	AlertFenceDwell    AlertKind = "geofence_dwell" // s; 0 takes the geofence's own dwell time
+	// -; outside all of the geofences while the schedule holds
+	AlertFenceCurfew       AlertKind = "geofence_curfew"
 	AlertBatteryLow        AlertKind = "battery_low"              // percent, state of charge
 	AlertFuelLow           AlertKind = "fuel_low"                 // percent
 	AlertVoltageLow        AlertKind = "voltage_low"              // V
@@ -54,9 +56,9 @@ const (
 // AlertKinds lists every kind.
 var AlertKinds = []AlertKind{
 	AlertSpeeding, AlertFenceSpeeding, AlertFenceEnter, AlertFenceExit, AlertFenceDwell, AlertFenceCurfew, AlertBatteryLow,
-	AlertFuelLow, AlertVoltageLow, AlertOffline, AlertIdling, AlertHarshBraking, AlertHarshAcceleration, AlertHarshCornering,
-	AlertTow, AlertUnbookedMovement, AlertOverdueReturn, AlertFaultCode, AlertOdometerJump, AlertCrash, AlertDocumentExpiring,
-	AlertMaintenanceDue, AlertBookingConflict,
+	AlertFuelLow, AlertVoltageLow, AlertOffline, AlertIdling, AlertHarshBraking, AlertHarshAcceleration,
+	AlertHarshCornering, AlertTow, AlertUnbookedMovement, AlertOverdueReturn, AlertFaultCode,
+	AlertOdometerJump, AlertCrash, AlertDocumentExpiring, AlertMaintenanceDue, AlertBookingConflict,
 	AlertStopReached, AlertStopMissed, AlertRouteDeviation,
 	AlertSOS, AlertJamming, AlertTampering, AlertPowerCut, AlertLowPower, AlertDeviceAlarm, AlertSignal, AlertFuelDrop,
 	AlertFuelRise,

@@ -107,14 +107,16 @@ const (
 	FlagFutureClock                   // the clock was ahead of ours: fix time is the received time, device time the claim
 	FlagRollover                      // GPS week rollover corrected: fix time is 1024 weeks (or more) after device time
 	FlagJump                          // too far from the fix before to have been driven, and not confirmed by another
-	FlagInvalid                       // the device said that its fix is not valid, or raised an alarm with one that is stored already
-	FlagApproximate                   // cell or wifi location
-	FlagLowAccuracy                   // accuracy radius above the limit
-	FlagDrift                         // moved less than the noise while the ignition was off
-	FlagBadSpeed                      // the reported speed was impossible and has been left out
-	FlagBadCourse                     // the reported course was impossible and has been left out
-	FlagMock                          // a simulated location
-	FlagBadOdometer                   // the reported odometer was impossible and has been left out, or leapt and does not count
+	// the device said that its fix is not valid, or raised an alarm with one that is stored already
+	FlagInvalid
+	FlagApproximate // cell or wifi location
+	FlagLowAccuracy // accuracy radius above the limit
+	FlagDrift       // moved less than the noise while the ignition was off
+	FlagBadSpeed    // the reported speed was impossible and has been left out
+	FlagBadCourse   // the reported course was impossible and has been left out
+	FlagMock        // a simulated location
+	// the reported odometer was impossible and has been left out, or leapt and does not count
+	FlagBadOdometer
 	flagEnd
 )
 
@@ -144,9 +146,10 @@ type Refusal string
 
 // The reasons of refusal. Those for which Refusal.DeadLettered holds are kept as dead letters with their raw bytes.
 const (
-	RefusedUndecodable        Refusal = "undecodable"         // not a record of the stated format
-	RefusedTooLarge           Refusal = "too_large"           // above the size limit of a record
-	RefusedBatch              Refusal = "unreadable_batch"    // a record batch of Kafka that cannot be read; it counts as one report
+	RefusedUndecodable Refusal = "undecodable" // not a record of the stated format
+	RefusedTooLarge    Refusal = "too_large"   // above the size limit of a record
+	// a record batch of Kafka that cannot be read; it counts as one report
+	RefusedBatch              Refusal = "unreadable_batch"
 	RefusedNoDevice           Refusal = "missing_device"      // names no device
 	RefusedMissingTime        Refusal = "missing_time"        // no usable time
 	RefusedImplausibleTime    Refusal = "implausible_time"    // a factory-default clock: 1970, 1980, 2000
@@ -178,7 +181,8 @@ func (r Refusal) DeadLettered() bool {
 	return true
 }
 
-// Alarms are the alarms that trackers commonly know, as Traccar spells them. A position may carry others too, see AlarmOf.
+// Alarms are the alarms that trackers commonly know, as Traccar spells them. A position may carry others
+// too, see AlarmOf.
 var Alarms = []string{
 	"general", "sos", "vibration", "movement", "lowspeed", "overspeed", "fallDown", "lowPower", "lowBattery", "fault",
 	"powerOff", "powerOn", "door", "lock", "unlock", "geofence", "geofenceEnter", "geofenceExit", "gpsAntennaCut",

@@ -17,8 +17,8 @@ const (
 
 func (id PlanID) String() string { return FormatID(PlanPrefix, uint64(id)) }
 
-// RoutePlan is a route plan as it was laid down during [From, To); To 0 means until further notice. Fixes count for it in
-// [Start, End).
+// RoutePlan is a route plan as it was laid down during [From, To); To 0 means until further notice. Fixes count for it
+// in [Start, End).
 type RoutePlan struct {
 	ID         PlanID
 	Revision   uint64
@@ -75,8 +75,8 @@ const (
 // Kind returns KindRun.
 func (*RouteRun) Kind() Kind { return KindRun }
 
-// Progress is a number that changes when a stop is reached, left, skipped or missed, and with the corridor and the plan:
-// with what somebody is told of, unlike the times of arrival that are reckoned.
+// Progress is a number that changes when a stop is reached, left, skipped or missed, and with the corridor and the
+// plan: with what somebody is told of, unlike the times of arrival that are reckoned.
 func (r *RouteRun) Progress() uint64 {
 	hash := fnv.New64a()
 	fmt.Fprintln(hash, r.Revision, r.OffSince, r.Open)

@@ -34,9 +34,9 @@ const (
 //
 // The form is the one that the trade publishes: a hundred less incidents by distance less the share of time above the
 // limit (Samsara, "Safety Score Calculation": one point for an incident in 1,000 miles and one for a percent of the
-// time; Powerfleet, "Driver Safety Score Calculation": incidents in 100 km by weight, none below 10 km). The weights are
-// ours: braking is the sign of a gap too small and counts most of the harsh ones, a crash ten times as much. As it is
-// linear, a score of many periods is that of their sums, never the mean of their scores.
+// time; Powerfleet, "Driver Safety Score Calculation": incidents in 100 km by weight, none below 10 km). The weights
+// are ours: braking is the sign of a gap too small and counts most of the harsh ones, a crash ten times as much. As it
+// is linear, a score of many periods is that of their sums, never the mean of their scores.
 func Score(in ScoreInput) (score float64, ok bool) {
 	if !(in.Distance >= ScoreDistance) || math.IsInf(in.Distance, 1) {
 		return 0, false

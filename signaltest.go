@@ -25,7 +25,8 @@ var SignalTests = []string{SignalAbove, SignalBelow, SignalBetween, SignalOutsid
 
 // hysteresis is by how much readings of a unit waver about one value.
 var hysteresis = map[string]float64{
-	"percent": 2, "°C": 1, "V": 0.3, "A": 2, "kW": 1, "kPa": 5, "m/s": 1, "1/min": 50, "°": 2, "l": 2, "l/h": 1, "g/s": 1, "dBm": 5, "m/s²": 0.5,
+	"percent": 2, "°C": 1, "V": 0.3, "A": 2, "kW": 1, "kPa": 5, "m/s": 1, "1/min": 50, "°": 2, "l": 2, "l/h": 1, "g/s": 1,
+	"dBm": 5, "m/s²": 0.5,
 }
 
 // Hysteresis returns by how much a value of the signal must have come back before an alert about it is over, unless the

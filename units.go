@@ -29,7 +29,8 @@ func (m Millis) Time() time.Time {
 	return time.UnixMilli(int64(m)).UTC()
 }
 
-// MillisOf returns a time as milliseconds, and zero for the zero time. The epoch itself is one millisecond, as zero is no time.
+// MillisOf returns a time as milliseconds, and zero for the zero time. The epoch itself is one millisecond, as
+// zero is no time.
 func MillisOf(t time.Time) Millis {
 	if t.IsZero() {
 		return 0
@@ -40,12 +41,12 @@ func MillisOf(t time.Time) Millis {
 	return 1
 }
 
-// EarliestFix is the second week-number epoch of GPS, 22 August 1999: a receiver that stands before it has not had a fix, and no
-// recording that we could be sent is older.
+// EarliestFix is the second week-number epoch of GPS, 22 August 1999: a receiver that stands before it has not had a
+// fix, and no recording that we could be sent is older.
 const EarliestFix Millis = 935_280_000_000
 
-// ParseTime reads an instant as RFC 3339 writes it: with a fraction or without, in capitals or not, with a leap second, which is
-// the second after it.
+// ParseTime reads an instant as RFC 3339 writes it: with a fraction or without, in capitals or not, with a leap second,
+// which is the second after it.
 func ParseTime(text string) (time.Time, error) {
 	t, err := time.Parse(time.RFC3339Nano, text)
 	if err == nil || len(text) < len("2006-01-02T15:04:05Z") {

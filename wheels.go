@@ -4,8 +4,8 @@ package fleet
 // seconds and tell the speed each second; in a tunnel the place stands still for minutes.
 //
 // Nobody is believed for ever: a speed above a walk that stands still as well counts for a minute, a place that stands
-// still may be old for five, in which something was heard each minute, and an ignition that is off refutes it at once. The
-// zero value knows nothing.
+// still may be old for five, in which something was heard each minute, and an ignition that is off refutes it at once.
+// The zero value knows nothing.
 type Wheels struct {
 	Since Millis  // of the first fix at this very place
 	Goes  Millis  // since when the speed says that it goes on from there
@@ -65,7 +65,8 @@ func walked(speed float64) float64 {
 	return speed
 }
 
-// Stuck says whether the place has stood still for too long, by the time of the newest fix, for its speed to be believed.
+// Stuck says whether the place has stood still for too long, by the time of the newest fix, for its speed
+// to be believed.
 func (w *Wheels) Stuck(at Millis) bool { return w.stuck(at, w.Speed) }
 
 func (w *Wheels) stuck(at Millis, speed float64) bool {

@@ -15,7 +15,9 @@ import (
 func TestARuleTakesTheThresholdOfItsKind(t *testing.T) {
 	w := newWorld(t)
 	fence := w.do("POST", "/v1/geofences", `{"name":"lot","geometry":`+lot+`}`).ok(201).id()
-	made := w.do("POST", "/v1/alert_rules", `{"name":"fast","kind":"speeding","threshold_mph":75,"min_duration_s":30,"cooldown_s":600,"geofence_ids":["`+fence+`"]}`).ok(201)
+	made := w.do("POST", "/v1/alert_rules",
+		`{"name":"fast","kind":"speeding","threshold_mph":75,"min_duration_s":30,"cooldown_s":600,"geofence_ids":["`+
+			fence+`"]}`).ok(201)
 	rule := made.object()
 	wantEqual(t, "filled in", fmt.Sprint(rule["enabled"], rule["severity"]), "truewarning")
 	path := "/v1/alert_rules/" + made.id()
@@ -23,7 +25,8 @@ func TestARuleTakesTheThresholdOfItsKind(t *testing.T) {
 	wantEqual(t, "switched off", w.do("PATCH", path, `{"enabled":false}`).ok(200).object()["enabled"], false)
 	w.do("POST", "/v1/alert_rules", `{"name":"towed","kind":"tow","severity":"info"}`).ok(201)
 	for query, want := range map[string]string{
-		"": "fast towed", "?kind=tow": "towed", "?severity=warning": "fast", "?geofence_ids=" + fence: "fast", "?q=tow": "towed", "?sort=-kind": "towed fast",
+		"": "fast towed", "?kind=tow": "towed", "?severity=warning": "fast", "?geofence_ids=" + fence: "fast",
+		"?q=tow": "towed", "?sort=-kind": "towed fast",
 	} {
 		wantEqual(t, query, w.do("GET", "/v1/alert_rules"+query, "").names(), want)
 	}
@@ -79,7 +82,8 @@ func TestEveryKindOfAlertIsDescribed(t *testing.T) {
 			t.Errorf("%s is described as %v", kind, k)
 		}
 		takes, ok := query.ThresholdOf(kind)
-		if ok != (kind.Unit() != "") || ok != (k["threshold"] != nil) || ok && (k["unit"] == "" || k["threshold"] != takes.Member) {
+		if ok != (kind.Unit() != "") || ok != (k["threshold"] != nil) ||
+			ok && (k["unit"] == "" || k["threshold"] != takes.Member) {
 			t.Errorf("threshold of %s: %v", kind, k)
 		}
 		body := fmt.Sprintf(`{"name":"x","kind":%q`, kind)
@@ -101,8 +105,10 @@ func TestEveryKindOfAlertIsDescribed(t *testing.T) {
 
 func TestTripSettingsOfAnAccountAndAVehicle(t *testing.T) {
 	w := newWorld(t)
-	changed := w.do("PATCH", "/v1/account", `{"trip_settings":{"stop_after_s":300,"use_ignition":false},"timezone":"Europe/Berlin"}`).ok(200).object()
-	wantEqual(t, "settings", fmt.Sprint(changed["trip_settings"], changed["timezone"], changed["name"]), "map[stop_after_s:300 use_ignition:false]Europe/BerlinFirst")
+	changed := w.do("PATCH", "/v1/account",
+		`{"trip_settings":{"stop_after_s":300,"use_ignition":false},"timezone":"Europe/Berlin"}`).ok(200).object()
+	wantEqual(t, "settings", fmt.Sprint(changed["trip_settings"], changed["timezone"], changed["name"]),
+		"map[stop_after_s:300 use_ignition:false]Europe/BerlinFirst")
 	merged := w.do("PATCH", "/v1/account", `{"trip_settings":{"stop_after_s":null,"split_s":7200}}`).ok(200).object()
 	wantEqual(t, "merged", fmt.Sprint(merged["trip_settings"]), "map[split_s:7200 use_ignition:false]")
 	for body, want := range map[string]string{
@@ -120,15 +126,19 @@ func TestTripSettingsOfAnAccountAndAVehicle(t *testing.T) {
 		w.do("PATCH", "/v1/account", fmt.Sprintf(`{"retention_days":%d}`, days)).ok(200)
 	}
 	w.do("PATCH", "/v1/account", `{"currency":"EUR"}`, "If-Match", `"r1"`).problem(412, "precondition_failed")
-	v := w.do("POST", "/v1/vehicles", `{"make":"A","model":"B","fuel_capacity_gal":15.5,"battery_kwh":75,"trip_settings":{"stop_after_s":120}}`).ok(201)
-	wantEqual(t, "vehicle", fmt.Sprint(v.object()["trip_settings"], v.object()["fuel_capacity_gal"]), "map[stop_after_s:120] 15.5")
-	wantEqual(t, "of a vehicle", w.do("PATCH", "/v1/vehicles/"+v.id(), `{"trip_settings":{"split_s":60,"no_data_s":600}}`).faults(), "/trip_settings/split_s")
+	v := w.do("POST", "/v1/vehicles",
+		`{"make":"A","model":"B","fuel_capacity_gal":15.5,"battery_kwh":75,"trip_settings":{"stop_after_s":120}}`).ok(201)
+	wantEqual(t, "vehicle", fmt.Sprint(v.object()["trip_settings"], v.object()["fuel_capacity_gal"]),
+		"map[stop_after_s:120] 15.5")
+	wantEqual(t, "of a vehicle", w.do("PATCH", "/v1/vehicles/"+v.id(),
+		`{"trip_settings":{"split_s":60,"no_data_s":600}}`).faults(), "/trip_settings/split_s")
 	policies := registry.NewPolicies(w.db)
 	if err := policies.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	id, _ := fleet.ParseID(fleet.VehiclePrefix, v.id())
-	if s := policies.Of(w.account).TraitsOf(fleet.VehicleID(id)); *s.Trip.StopAfter != 120_000 || *s.Trip.Split != 7_200_000 || s.Zone.String() != "Europe/Berlin" {
+	if s := policies.Of(w.account).TraitsOf(fleet.VehicleID(id)); *s.Trip.StopAfter != 120_000 ||
+		*s.Trip.Split != 7_200_000 || s.Zone.String() != "Europe/Berlin" {
 		t.Errorf("traits %+v", s)
 	}
 	// A tracker may have its own, by which its silence is judged.
@@ -152,7 +162,8 @@ func TestTheSignalsAreListed(t *testing.T) {
 	for _, s := range listed {
 		wantEqual(t, fmt.Sprint("no unit of ", s["name"]), s["unit"] == nil, s["kind"] == "boolean")
 	}
-	got := string(w.do("POST", "/v1/alert_rules", `{"name":"a","kind":"signal","signal":{"name":"tmp1_c","is":"above","value":8}}`).ok(422).body)
+	got := string(w.do("POST", "/v1/alert_rules",
+		`{"name":"a","kind":"signal","signal":{"name":"tmp1_c","is":"above","value":8}}`).ok(422).body)
 	if !strings.Contains(got, "GET /v1/signals") || !strings.Contains(got, "did you mean temp1_c?") {
 		t.Errorf("refused with %s", got)
 	}
@@ -164,7 +175,8 @@ func TestARuleAboutPairsIsRefusedInWords(t *testing.T) {
 	many := strings.Repeat(fmt.Sprintf("%q,", one), fleet.MaxPairVehicles) + fmt.Sprintf("%q", one)
 	for more, want := range map[string]string{
 		`"kind":"proximity"`: "/scope", `"kind":"proximity","scope":{"vehicle_ids":["` + one + `"]}`: "/scope/vehicle_ids",
-		`"kind":"proximity","scope":{"vehicle_ids":[` + many + `]}`:                                           "/scope/vehicle_ids",
+		`"kind":"proximity","scope":{"vehicle_ids":[` + many +
+			`]}`: "/scope/vehicle_ids",
 		`"kind":"proximity","scope":{"tags":["a"]},"cooldown_s":5`:                                            "/cooldown_s",
 		`"kind":"proximity","scope":{"tags":["a"]},"schedule":{"windows":[{"from":"08:00","until":"09:00"}]}`: "/schedule",
 		`"kind":"proximity","scope":{"tags":["a"]},"threshold_m":100001`:                                      "/threshold_m",

@@ -1,6 +1,6 @@
 // Package api serves the interface: chi routes for /v1 (and the same under /api/v1), described in OpenAPI 3.1 by the
-// very declarations that register them. It puts the rooms together: rest is the framework, and track, ingest, rent, account and
-// transfer hold the resources.
+// very declarations that register them. It puts the rooms together: rest is the framework, and track, ingest, rent,
+// account and transfer hold the resources.
 package api
 
 import (
@@ -23,8 +23,8 @@ import (
 	"github.com/motorpool/fleet/api/transfer"
 )
 
-// Deps are the things that the interface works with: those of every resource, and what single ones need. A nil Publisher makes
-// ingest answer 503.
+// Deps are the things that the interface works with: those of every resource, and what single ones need. A nil
+// Publisher makes ingest answer 503.
 type Deps struct {
 	rest.Deps
 	Publisher ingest.Publisher

@@ -111,7 +111,8 @@ func (w *world) newKey(account fleet.AccountID, scopes ...auth.Scope) string {
 	for _, s := range scopes {
 		body.Scopes = append(body.Scopes, string(s))
 	}
-	if _, _, err := record.NewLog(w.api.Store, record.APIKeys).Create(w.t.Context(), record.Author{Actor: "cli"}, account, w.api.Store.NextID(), body); err != nil {
+	if _, _, err := record.NewLog(w.api.Store, record.APIKeys).Create(w.t.Context(), record.Author{Actor: "cli"}, account,
+		w.api.Store.NextID(), body); err != nil {
 		w.t.Fatal(err)
 	}
 	return made.Token
@@ -128,7 +129,8 @@ type reply struct {
 // do makes a request with the world's key; headers are pairs of name and value, and an empty value removes one.
 func (w *world) do(method, path, body string, headers ...string) *reply {
 	w.t.Helper()
-	req, err := http.NewRequestWithContext(context.WithoutCancel(w.t.Context()), method, w.url+path, strings.NewReader(body))
+	req, err := http.NewRequestWithContext(context.WithoutCancel(w.t.Context()), method, w.url+path,
+		strings.NewReader(body))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -175,7 +177,8 @@ func (r *reply) problem(status int, code string) rest.Problem {
 	if got := r.header.Get("Content-Type"); got != "application/problem+json" {
 		r.t.Errorf("problem of type %q", got)
 	}
-	if p.Type == "" || p.Title == "" || p.Detail == "" || p.Instance == "" || p.RequestID == "" || p.RequestID != r.header.Get("X-Request-Id") {
+	if p.Type == "" || p.Title == "" || p.Detail == "" || p.Instance == "" || p.RequestID == "" ||
+		p.RequestID != r.header.Get("X-Request-Id") {
 		r.t.Errorf("problem lacks something: %s", r.body)
 	}
 	return p

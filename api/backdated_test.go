@@ -9,13 +9,14 @@ import (
 	"github.com/motorpool/fleet/api/record"
 )
 
-// A booking of three weeks ago is a wrong month as often as a rental that is written down afterwards: whoever means it says so, and then no
-// fee comes of it by itself.
+// A booking of three weeks ago is a wrong month as often as a rental that is written down afterwards: whoever means it
+// says so, and then no fee comes of it by itself.
 func TestABookingInThePastIsOneThatSaysSo(t *testing.T) {
 	w := newLot(t)
 	const weeks = -21 * 24
 	p := w.do("POST", "/v1/bookings", w.booking(weeks, weeks+48, `,"confirm":true`)).problem(422, "validation_failed")
-	if e := p.Errors[0]; e.Pointer != "/pickup_at" || e.Code != "in_the_past" || !strings.Contains(e.Detail, "21 days ago") || !strings.Contains(e.Detail, "backdated") {
+	if e := p.Errors[0]; e.Pointer != "/pickup_at" || e.Code != "in_the_past" ||
+		!strings.Contains(e.Detail, "21 days ago") || !strings.Contains(e.Detail, "backdated") {
 		t.Errorf("refused with %+v", e)
 	}
 	path := w.book(weeks, weeks+48, `,"confirm":true,"backdated":true`)
@@ -46,13 +47,14 @@ func TestABookingInThePastIsOneThatSaysSo(t *testing.T) {
 	w.do("POST", path+"/confirm", "").ok(200)
 	moved := w.do("PATCH", path, `{"pickup_at":"`+w.in(5)+`"}`).ok(200).object()
 	wantEqual(t, "backdated, moved to come", moved["backdated"], false)
-	w.do("POST", path+"/duplicate", `{"pickup_at":"`+w.in(-90)+`","return_at":"`+w.in(-80)+`"}`).problem(422, "validation_failed")
+	w.do("POST", path+"/duplicate", `{"pickup_at":"`+w.in(-90)+`","return_at":"`+w.in(-80)+`"}`).problem(422,
+		"validation_failed")
 	w.do("POST", path+"/duplicate", `{"pickup_at":"`+w.in(-90)+`","return_at":"`+w.in(-80)+`","backdated":true}`).ok(201)
 	wantEqual(t, "nobody came after all", comes(7*time.Hour), "no_show")
 }
 
-// Last week's rentals are written down when their vehicle has been rented since, and while it is out: each holds it for its own time, and the
-// vehicle stays where later events have brought it.
+// Last week's rentals are written down when their vehicle has been rented since, and while it is out: each holds it for
+// its own time, and the vehicle stays where later events have brought it.
 func TestARentalIsWrittenDownThoughItsVehicleHasGoneOn(t *testing.T) {
 	w := newLot(t)
 	const day = 24.0
@@ -76,7 +78,8 @@ func TestARentalIsWrittenDownThoughItsVehicleHasGoneOn(t *testing.T) {
 	w.do("POST", "/v1/bookings", w.booking(-1*day, 0.5*day, `,"confirm":true,"backdated":true`)).refused()
 
 	past := w.book(-8*day, -6*day, `,"confirm":true,"backdated":true`)
-	if p := w.do("POST", past+"/pickup", `{}`).problem(422, "validation_failed"); len(p.Errors) != 1 || !strings.Contains(p.Errors[0].Detail, "give when the vehicle was picked up") {
+	if p := w.do("POST", past+"/pickup", `{}`).problem(422, "validation_failed"); len(p.Errors) != 1 ||
+		!strings.Contains(p.Errors[0].Detail, "give when the vehicle was picked up") {
 		t.Errorf("picked up without at: %+v", p)
 	}
 	w.do("POST", past+"/pickup", `{"at":"`+w.in(-8*day)+`","mileage_mi":500,"fuel_pct":90}`).ok(200)
@@ -93,7 +96,8 @@ func TestARentalIsWrittenDownThoughItsVehicleHasGoneOn(t *testing.T) {
 	w.do("POST", between+"/pickup", `{"at":"`+w.in(-5.9*day)+`","mileage_mi":700}`).ok(200)
 	w.do("POST", between+"/return", `{"at":"`+w.in(-5.3*day)+`","mileage_mi":800}`).ok(200)
 	w.do("POST", "/v1/bookings", w.booking(-7*day, -6.5*day, `,"confirm":true,"backdated":true`)).refused()
-	if text := w.do("POST", past+"/swap_vehicle", `{"vehicle_id":"`+w.newCar()+`"}`).refused(); !strings.Contains(text, "Return it") {
+	if text := w.do("POST", past+"/swap_vehicle",
+		`{"vehicle_id":"`+w.newCar()+`"}`).refused(); !strings.Contains(text, "Return it") {
 		t.Errorf("swapped: %s", text)
 	}
 	w.do("POST", past+"/extend", `{"return_at":"`+w.in(1*day)+`"}`).refused()

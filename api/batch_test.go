@@ -23,7 +23,8 @@ func TestABatchIsItsItems(t *testing.T) {
 		got = append(got, fmt.Sprint(r["status"], code))
 	}
 	// Of the two that want one VIN either may come first.
-	if s := strings.Join(got, " "); s != "201 422validation_failed 422validation_failed 409conflict 201" && s != "409conflict 422validation_failed 422validation_failed 201 201" {
+	if s := strings.Join(got, " "); s != "201 422validation_failed 422validation_failed 409conflict 201" &&
+		s != "409conflict 422validation_failed 422validation_failed 201 201" {
 		t.Errorf("results are %s", s)
 	}
 	again := w.do("POST", "/v1/vehicles/batch", body, "Idempotency-Key", "k").ok(200)
@@ -35,6 +36,8 @@ func TestABatchIsItsItems(t *testing.T) {
 	}
 	w.do("POST", "/v1/vehicles/batch", `{"data":[]}`).problem(422, "validation_failed")
 	w.do("POST", "/v1/vehicles/batch", `{}`).problem(422, "validation_failed")
-	w.do("POST", "/v1/vehicles/batch", `{"data":[`+strings.Repeat(`{"make":"A"},`, 100)+`{"make":"A"}]}`).problem(422, "validation_failed")
-	w.do("POST", "/v1/vehicles/batch", body, "Authorization", "Bearer "+w.newKey(w.account, auth.VehiclesRead)).problem(403, "insufficient_scope")
+	w.do("POST", "/v1/vehicles/batch", `{"data":[`+strings.Repeat(`{"make":"A"},`, 100)+`{"make":"A"}]}`).problem(422,
+		"validation_failed")
+	w.do("POST", "/v1/vehicles/batch", body, "Authorization",
+		"Bearer "+w.newKey(w.account, auth.VehiclesRead)).problem(403, "insufficient_scope")
 }

@@ -18,11 +18,12 @@ type mistyped struct {
 }
 
 func (m *mistyped) body(agreed time.Time, confirm string) string {
-	return fmt.Sprintf(`"at":%q,"mileage_mi":%d,"fuel_pct":%d%s`, agreed.Add(m.at).UTC().Format(time.RFC3339), m.miles, m.fuel, confirm)
+	return fmt.Sprintf(`"at":%q,"mileage_mi":%d,"fuel_pct":%d%s`, agreed.Add(m.at).UTC().Format(time.RFC3339), m.miles,
+		m.fuel, confirm)
 }
 
-// However often a rental is typed wrongly and corrected, in the end it costs what its twin costs that was typed right, and the books agree with what is
-// worked out again from the records.
+// However often a rental is typed wrongly and corrected, in the end it costs what its twin costs that was typed right,
+// and the books agree with what is worked out again from the records.
 func TestRandomCorrectionsEndAsIfTypedRight(t *testing.T) {
 	w := newLot(t)
 	w.pass(-2000 * time.Hour) // so that all is long past for those who check the books
@@ -52,18 +53,21 @@ func TestRandomCorrectionsEndAsIfTypedRight(t *testing.T) {
 			if n == 3 {
 				p, r = rightly, returned
 			}
-			body := fmt.Sprintf(`{"reason":"again","confirm":["mileage"],"pickup":{%s},"return":{%s}}`, p.body(from, ""), r.body(until, ""))
+			body := fmt.Sprintf(`{"reason":"again","confirm":["mileage"],"pickup":{%s},"return":{%s}}`, p.body(from, ""),
+				r.body(until, ""))
 			wrong = w.do("POST", paths[0]+"/correct", body).ok(200).object()
 			wantEqual(t, "the books", w.owed(paths[0]), minor(wrong["balance_due"]))
 		}
-		for _, member := range []string{"total", "taxes_total", "subtotal", "miles_driven", "billed_days", "blocked_from", "blocked_until"} {
+		for _, member := range []string{"total", "taxes_total", "subtotal", "miles_driven", "billed_days", "blocked_from",
+			"blocked_until"} {
 			wantEqual(t, fmt.Sprint("round ", round, ": ", member), fmt.Sprint(wrong[member]), fmt.Sprint(right[member]))
 		}
 		wantEqual(t, "the odometer", w.do("GET", "/v1/vehicles/"+cars[0], "").ok(200).object()["current_mileage_mi"],
 			w.do("GET", "/v1/vehicles/"+cars[1], "").ok(200).object()["current_mileage_mi"])
 	}
 	w.audited()
-	if looked, faults, err := books.CheckBooks(t.Context(), w.api.DB, 1000); err != nil || looked == 0 || len(faults) != 0 {
+	if looked, faults, err := books.CheckBooks(t.Context(), w.api.DB, 1000); err != nil || looked == 0 ||
+		len(faults) != 0 {
 		t.Errorf("checked %d: %v, %v", looked, faults, err)
 	}
 }

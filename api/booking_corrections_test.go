@@ -11,8 +11,8 @@ import (
 	"github.com/motorpool/fleet/api/record"
 )
 
-// A clerk types 200,000 miles instead of 20,000 at pickup. That is doubted, and said to be right all the same; at the return it is found out and
-// corrected, and the extra miles are charged as if nothing had been wrong.
+// A clerk types 200,000 miles instead of 20,000 at pickup. That is doubted, and said to be right all the same; at the
+// return it is found out and corrected, and the extra miles are charged as if nothing had been wrong.
 func TestAZeroTooManyAtPickupIsCorrected(t *testing.T) {
 	w := newLot(t)
 	readings := "/v1/vehicles/" + w.car + "/meter_readings"
@@ -22,29 +22,36 @@ func TestAZeroTooManyAtPickupIsCorrected(t *testing.T) {
 	doubted := w.do("POST", path+"/pickup", `{"mileage_mi":200000,"fuel_pct":100}`).problem(409, "confirmation_required")
 	wantEqual(t, "what to send", fmt.Sprint(doubted.Confirm), "[mileage]")
 	wantEqual(t, "which member", doubted.Errors[0].Pointer, "/mileage_mi")
-	if !strings.Contains(doubted.Detail, "would show 200000 mi, 180010 mi more than the 19990 mi that it showed") || !strings.Contains(doubted.Detail, `"confirm": ["mileage"]`) {
+	if !strings.Contains(doubted.Detail, "would show 200000 mi, 180010 mi more than the 19990 mi that it showed") ||
+		!strings.Contains(doubted.Detail, `"confirm": ["mileage"]`) {
 		t.Errorf("the doubt: %s", doubted.Detail)
 	}
-	w.do("POST", path+"/pickup", `{"mileage_mi":200000,"fuel_pct":100,"confirm":["everything"]}`).problem(422, "validation_failed")
-	tag := w.do("POST", path+"/pickup", `{"mileage_mi":200000,"fuel_pct":100,"confirm":["mileage"]}`).ok(200).header.Get("ETag")
+	w.do("POST", path+"/pickup", `{"mileage_mi":200000,"fuel_pct":100,"confirm":["everything"]}`).problem(422,
+		"validation_failed")
+	tag := w.do("POST", path+"/pickup",
+		`{"mileage_mi":200000,"fuel_pct":100,"confirm":["mileage"]}`).ok(200).header.Get("ETag")
 	w.do("POST", readings, `{"kind":"odometer_mi","value":20010}`).problem(409, "confirmation_required")
 	seen := w.do("POST", readings, `{"kind":"odometer_mi","value":20010,"confirm":["mileage"]}`).ok(201).object()
 	wantEqual(t, "what was read since contradicts it", seen["voided"], true)
 	w.pass(47 * time.Hour)
 	back := `{"mileage_mi":20350,"fuel_pct":90}`
-	if p := w.do("POST", path+"/return", back).problem(422, "validation_failed"); !strings.Contains(p.Errors[0].Detail, "correct the pickup") {
+	if p := w.do("POST", path+"/return", back).problem(422, "validation_failed"); !strings.Contains(p.Errors[0].Detail,
+		"correct the pickup") {
 		t.Errorf("the refusal says %+v", p.Errors)
 	}
 
 	w.do("POST", path+"/correct", `{"pickup":{"mileage_mi":20000}}`).problem(422, "validation_failed") // without a reason
-	b := w.do("POST", path+"/correct", `{"reason":"a zero too many","pickup":{"mileage_mi":20000}}`, "If-Match", tag).ok(200).object()
+	b := w.do("POST", path+"/correct", `{"reason":"a zero too many","pickup":{"mileage_mi":20000}}`, "If-Match",
+		tag).ok(200).object()
 	wantEqual(t, "at pickup", b["pickup_mileage_mi"], 20000.0)
 	again := w.do("POST", path+"/correct", `{"reason":"a zero too many","pickup":{"mileage_mi":20000}}`).ok(200).object()
 	wantEqual(t, "the same again is no revision", again["revision"], b["revision"])
-	w.do("POST", path+"/correct", `{"reason":"x","pickup":{"mileage_mi":20001}}`, "If-Match", tag).problem(412, "precondition_failed")
+	w.do("POST", path+"/correct", `{"reason":"x","pickup":{"mileage_mi":20001}}`, "If-Match", tag).problem(412,
+		"precondition_failed")
 	b = w.do("POST", path+"/return", back).ok(200).object()
 	wantEqual(t, "driven", b["miles_driven"], 350.0)
-	wantEqual(t, "two days, 150 miles at 0.50, 10 % of a tank at 1.00, and taxes", minor(b["total"]), (2*5000.0+150*50+10*100)*1.1)
+	wantEqual(t, "two days, 150 miles at 0.50, 10 % of a tank at 1.00, and taxes", minor(b["total"]),
+		(2*5000.0+150*50+10*100)*1.1)
 
 	told := w.do("GET", path+"/timeline", "").data()
 	var lines []string
@@ -54,26 +61,30 @@ func TestAZeroTooManyAtPickupIsCorrected(t *testing.T) {
 		}
 	}
 	wantEqual(t, "the timeline", strings.Join(lines, "\n"),
-		fmt.Sprintf("%v: Corrected: odometer of A B at pickup 20000 mi instead of 200000 mi. Reason: a zero too many", b["corrections"].([]any)[0].(map[string]any)["actor"]))
+		fmt.Sprintf("%v: Corrected: odometer of A B at pickup 20000 mi instead of 200000 mi. Reason: a zero too many",
+			b["corrections"].([]any)[0].(map[string]any)["actor"]))
 	var valid []string
 	for _, m := range w.do("GET", readings+"?sort=recorded_at", "").data() {
 		if m["voided"] == false {
 			valid = append(valid, fmt.Sprint(m["value"]))
 		}
 	}
-	wantEqual(t, "readings that count, also the one that the wrong one voided", strings.Join(valid, " "), "19990 20000 20010 20350")
+	wantEqual(t, "readings that count, also the one that the wrong one voided", strings.Join(valid, " "),
+		"19990 20000 20010 20350")
 	wantEqual(t, "the vehicle", w.do("GET", "/v1/vehicles/"+w.car, "").ok(200).object()["current_mileage_mi"], 20350.0)
 }
 
-// Everything that a return found is corrected after it: the bill, the books and the vehicle are in the end what they would be had it been typed right, also
-// where the books are closed, a deposit was used, money was paid and a line was waived.
+// Everything that a return found is corrected after it: the bill, the books and the vehicle are in the end what
+// they would be had it been typed right, also where the books are closed, a deposit was used, money was paid and a
+// line was waived.
 func TestAReturnIsCorrectedAfterIt(t *testing.T) {
 	w := newLot(t)
 	path := w.book(1, 48, `,"confirm":true`)
 	w.pass(time.Hour)
 	w.do("POST", path+"/pickup", `{"mileage_mi":1000,"fuel_pct":100}`).ok(200)
 	w.pass(72 * time.Hour)
-	b := w.do("POST", path+"/return", `{"mileage_mi":1900,"fuel_pct":50,"inspection":{"items":[{"point":"tank","result":"fail"}]}}`).ok(200).object()
+	b := w.do("POST", path+"/return",
+		`{"mileage_mi":1900,"fuel_pct":50,"inspection":{"items":[{"point":"tank","result":"fail"}]}}`).ok(200).object()
 	wantEqual(t, "two days, two late, 500 miles, half a tank", minor(b["total"]), (2*5000.0+2*5000+500*50+50*100)*1.1)
 	var fuel string
 	for _, c := range b["charges"].([]any) {
@@ -82,15 +93,18 @@ func TestAReturnIsCorrectedAfterIt(t *testing.T) {
 		}
 	}
 	w.do("POST", path+"/charges/"+fuel+"/reverse", "").ok(201)
-	w.do("POST", path+"/payments", fmt.Sprintf(`{"method":"card","amount":{"amount":%v,"currency":"USD"}}`, (2*5000.0+2*5000+500*50)*1.1)).ok(201)
+	w.do("POST", path+"/payments",
+		fmt.Sprintf(`{"method":"card","amount":{"amount":%v,"currency":"USD"}}`, (2*5000.0+2*5000+500*50)*1.1)).ok(201)
 	b = w.do("GET", path, "").ok(200).object()
 	wantEqual(t, "paid, the fuel waived", b["payment_status"], "paid")
-	w.do("POST", "/v1/ledger/close", fmt.Sprintf(`{"through":%q}`, w.api.Now().AddDate(0, 0, -2).Format(time.DateOnly))).ok(200)
+	w.do("POST", "/v1/ledger/close",
+		fmt.Sprintf(`{"through":%q}`, w.api.Now().AddDate(0, 0, -2).Format(time.DateOnly))).ok(200)
 
 	late := w.api.Now().Add(-24 * time.Hour).Format(time.RFC3339)
 	body := fmt.Sprintf(`{"reason":"the wrong line of the sheet","return":{"at":%q,"mileage_mi":1350,"fuel_pct":90,"inspection":{"items":[{"point":"tank","result":"pass"}]}}}`, late)
 	b = w.do("POST", path+"/correct", body, "Idempotency-Key", "once").ok(200).object()
-	wantEqual(t, "repeated", w.do("POST", path+"/correct", body, "Idempotency-Key", "once").ok(200).object()["revision"], b["revision"])
+	wantEqual(t, "repeated",
+		w.do("POST", path+"/correct", body, "Idempotency-Key", "once").ok(200).object()["revision"], b["revision"])
 	// One day late, 50 miles beyond 300; the fuel was waived, and that less of it is missing is no credit.
 	wantEqual(t, "total", minor(b["total"]), (2*5000.0+5000+50*50)*1.1)
 	wantEqual(t, "too much was paid", b["payment_status"], "overpaid")
@@ -98,13 +112,15 @@ func TestAReturnIsCorrectedAfterIt(t *testing.T) {
 	wantEqual(t, "in the books", w.owed(path), minor(b["balance_due"]))
 	w.audited()
 	inspections := b["inspections"].([]any)
-	wantEqual(t, "the first inspection", inspections[0].(map[string]any)["superseded_by"], inspections[1].(map[string]any)["id"])
+	wantEqual(t, "the first inspection", inspections[0].(map[string]any)["superseded_by"],
+		inspections[1].(map[string]any)["id"])
 	wantEqual(t, "held until", b["blocked_until"].(string)[:16], w.in(-23)[:16])
 	was := map[string]any{}
 	for _, c := range b["corrections"].([]any)[0].(map[string]any)["changes"].([]any) {
 		was[c.(map[string]any)["what"].(string)] = c.(map[string]any)["was"]
 	}
-	wantEqual(t, "what stood there", fmt.Sprint(was["mileage_mi"], was["fuel_pct"], was["inspection_id"]), fmt.Sprint(1900.0, 50.0, inspections[0].(map[string]any)["id"]))
+	wantEqual(t, "what stood there", fmt.Sprint(was["mileage_mi"], was["fuel_pct"], was["inspection_id"]),
+		fmt.Sprint(1900.0, 50.0, inspections[0].(map[string]any)["id"]))
 	v := w.do("GET", "/v1/vehicles/"+w.car, "").ok(200).object()
 	wantEqual(t, "the vehicle", fmt.Sprint(v["current_mileage_mi"], v["fuel_level_pct"]), "1350 90")
 
@@ -164,8 +180,11 @@ func TestASwapIsCorrected(t *testing.T) {
 	w.do("POST", path+"/swap_vehicle", fmt.Sprintf(swap, 1090, 80001, "")).problem(409, "confirmation_required")
 	w.do("POST", path+"/swap_vehicle", fmt.Sprintf(swap, 10900, 8001, "")).problem(409, "confirmation_required")
 	w.do("POST", path+"/swap_vehicle", fmt.Sprintf(swap, 10900, 80001, `,"confirm":["mileage"]`)).ok(200)
-	w.do("POST", path+"/correct", `{"reason":"x","swaps":[{"swap":1,"mileage_mi":1090}]}`).problem(422, "validation_failed")
-	b := w.do("POST", path+"/correct", fmt.Sprintf(`{"reason":"digits","swaps":[{"swap":0,"at":%q,"mileage_mi":1090,"pickup_mileage_mi":8001}]}`, w.in(-2))).ok(200).object()
+	w.do("POST", path+"/correct", `{"reason":"x","swaps":[{"swap":1,"mileage_mi":1090}]}`).problem(422,
+		"validation_failed")
+	b := w.do("POST", path+"/correct",
+		fmt.Sprintf(`{"reason":"digits","swaps":[{"swap":0,"at":%q,"mileage_mi":1090,"pickup_mileage_mi":8001}]}`,
+			w.in(-2))).ok(200).object()
 	wantEqual(t, "held from", b["blocked_from"].(string)[:16], w.in(-2)[:16])
 	wantEqual(t, "until", b["vehicle_history"].([]any)[0].(map[string]any)["until"].(string)[:16], w.in(-2)[:16])
 	w.pass(30 * time.Hour)
@@ -173,7 +192,8 @@ func TestASwapIsCorrected(t *testing.T) {
 	wantEqual(t, "driven with both", b["miles_driven"], 290.0)
 	wantEqual(t, "90 miles beyond those included", minor(b["total"]), (2*5000.0+90*50)*1.1)
 	for car, want := range map[string]string{first: "1090", second: "8201"} {
-		wantEqual(t, "the odometer of "+car, fmt.Sprint(w.do("GET", "/v1/vehicles/"+car, "").ok(200).object()["current_mileage_mi"]), want)
+		wantEqual(t, "the odometer of "+car,
+			fmt.Sprint(w.do("GET", "/v1/vehicles/"+car, "").ok(200).object()["current_mileage_mi"]), want)
 	}
 	wantEqual(t, "warnings", fmt.Sprint(b["warnings"]), "[]")
 
@@ -205,8 +225,8 @@ func TestACorrectionBesideABookingThatIsBeingMade(t *testing.T) {
 	w.do("POST", path+"/correct", fmt.Sprintf(`{"reason":"x","pickup":{"at":%q}}`, w.in(-1))).ok(200)
 }
 
-// The first time that a car is handed over nothing was read off its odometer yet, and a zero too many is doubted all the same, by what it showed when
-// it was acquired: at a pickup, and of the car that a customer gets on the road.
+// The first time that a car is handed over nothing was read off its odometer yet, and a zero too many is doubted all
+// the same, by what it showed when it was acquired: at a pickup, and of the car that a customer gets on the road.
 func TestAZeroTooManyIsDoubtedOfACarThatWasNeverRead(t *testing.T) {
 	w := newLot(t)
 	for _, car := range []string{w.car, w.newCar()} {
@@ -224,6 +244,8 @@ func TestAZeroTooManyIsDoubtedOfACarThatWasNeverRead(t *testing.T) {
 	other := w.newCar()
 	w.do("PATCH", "/v1/vehicles/"+other, `{"acquisition_mileage_mi":40000,"acquired_on":"2026-01-01"}`).ok(200)
 	path := "/v1/bookings/" + w.do("GET", "/v1/bookings", "").listed("id")
-	w.do("POST", path+"/swap_vehicle", fmt.Sprintf(`{"vehicle_id":%q,"reason":"flat tyre","pickup_mileage_mi":400000}`, other)).problem(409, "confirmation_required")
-	w.do("POST", path+"/swap_vehicle", fmt.Sprintf(`{"vehicle_id":%q,"reason":"flat tyre","pickup_mileage_mi":400000,"confirm":["mileage"]}`, other)).ok(200)
+	w.do("POST", path+"/swap_vehicle", fmt.Sprintf(`{"vehicle_id":%q,"reason":"flat tyre","pickup_mileage_mi":400000}`,
+		other)).problem(409, "confirmation_required")
+	w.do("POST", path+"/swap_vehicle", fmt.Sprintf(
+		`{"vehicle_id":%q,"reason":"flat tyre","pickup_mileage_mi":400000,"confirm":["mileage"]}`, other)).ok(200)
 }

@@ -65,8 +65,8 @@ func TestADiscountLowersWhateverItsSign(t *testing.T) {
 	owed("cancelled in time, but for what was charged by hand", 1100, 0, 100)
 }
 
-// A discount of 400.00 is given on a rental that was driven too far. Neither that the odometer is corrected nor that the return is taken back takes
-// the miles from under it: it is reversed first.
+// A discount of 400.00 is given on a rental that was driven too far. Neither that the odometer is corrected nor that
+// the return is taken back takes the miles from under it: it is reversed first.
 func TestADiscountKeepsWhatItWasGivenOn(t *testing.T) {
 	w := newLot(t)
 	path := w.book(1, 48, `,"confirm":true`)

@@ -30,10 +30,12 @@ func TestWhatWasPlannedIsChangedThroughTheCalendar(t *testing.T) {
 	wantEqual(t, "as agreed", minor(b["total"]), 5500.0)
 	until := w.in(76)
 	b = w.do("POST", path+"/extend", fmt.Sprintf(`{"return_at":%q}`, until)).ok(200).object()
-	wantEqual(t, "extended to the same", w.do("POST", path+"/extend", fmt.Sprintf(`{"return_at":%q}`, until)).ok(200).object()["revision"], b["revision"])
+	wantEqual(t, "extended to the same",
+		w.do("POST", path+"/extend", fmt.Sprintf(`{"return_at":%q}`, until)).ok(200).object()["revision"], b["revision"])
 	wantEqual(t, "extended", b["return_at"], strings.Replace(until, "Z", ".000Z", 1))
 	w.do("PATCH", path, `{"notes":"x"}`, "If-Match", `"r1"`).problem(412, "precondition_failed")
-	w.do("POST", path+"/extend", fmt.Sprintf(`{"return_at":%q}`, w.in(77)), "If-Match", `"r1"`).problem(412, "precondition_failed")
+	w.do("POST", path+"/extend", fmt.Sprintf(`{"return_at":%q}`, w.in(77)), "If-Match", `"r1"`).problem(412,
+		"precondition_failed")
 	w.do("PATCH", path, `{"status":"completed"}`).problem(422, "validation_failed")
 	wantEqual(t, "faults", w.do("PATCH", path, `{"vehicle_id":"veh_1"}`).faults(), "/vehicle_id")
 	// What was read can be written back, and nothing is lost by it.
@@ -50,11 +52,13 @@ func TestWhatWasPlannedIsChangedThroughTheCalendar(t *testing.T) {
 	w.do("POST", path+"/swap_vehicle", fmt.Sprintf(`{"vehicle_id":%q}`, w.car)).refused()
 
 	// A class first, a vehicle later.
-	body := fmt.Sprintf(`{"vehicle_class_id":%q,"customer_id":%q,"pickup_at":%q,"return_at":%q,"confirm":true}`, w.class, w.customer, w.in(300), w.in(320))
+	body := fmt.Sprintf(`{"vehicle_class_id":%q,"customer_id":%q,"pickup_at":%q,"return_at":%q,"confirm":true}`, w.class,
+		w.customer, w.in(300), w.in(320))
 	class := "/v1/bookings/" + w.do("POST", "/v1/bookings", body).ok(201).id()
 	w.do("POST", class+"/pickup", "").refused()
 	w.do("POST", "/v1/bookings", body).ok(201)
-	if text := w.do("POST", "/v1/bookings", body).refused(); !strings.Contains(text, w.class) || !strings.Contains(text, strings.TrimPrefix(class, "/v1/bookings/")) {
+	if text := w.do("POST", "/v1/bookings", body).refused(); !strings.Contains(text, w.class) ||
+		!strings.Contains(text, strings.TrimPrefix(class, "/v1/bookings/")) {
 		t.Errorf("%q does not say what is in the way", text)
 	}
 	w.car = spare
@@ -62,7 +66,8 @@ func TestWhatWasPlannedIsChangedThroughTheCalendar(t *testing.T) {
 	b = w.do("POST", class+"/assign_vehicle", fmt.Sprintf(`{"vehicle_id":%q}`, spare)).ok(200).object()
 	wantEqual(t, "assigned", b["vehicle_id"], spare)
 	wantEqual(t, "no upgrade", b["upgrade_from_class_id"], nil)
-	for query, want := range map[string]int{"?vehicle_id=" + spare: 2, "?vehicle_class_id=" + w.class: 5, "?status=pending": 2, "?status=pending,confirmed": 5, "?customer_id=cus_1": 0,
+	for query, want := range map[string]int{"?vehicle_id=" + spare: 2, "?vehicle_class_id=" + w.class: 5,
+		"?status=pending": 2, "?status=pending,confirmed": 5, "?customer_id=cus_1": 0,
 		"?is_overdue=true": 0, "?conflict=false&channel=direct": 5, "?location_ids=" + w.place: 5,
 		"?pickup_at[gte]=" + w.in(299): 2, "?pickup_at[lt]=" + w.in(60) + "&sort=-pickup_at,status": 2} {
 		wantEqual(t, query, w.do("GET", "/v1/bookings"+query, "").ok(200).pagination().Total, want)
@@ -72,9 +77,13 @@ func TestWhatWasPlannedIsChangedThroughTheCalendar(t *testing.T) {
 func TestTheBillOfABooking(t *testing.T) {
 	w := newLot(t)
 	path := w.book(1, 25, `,"confirm":true`)
-	clean := w.do("POST", path+"/charges", `{"type":"cleaning","description":"sand","quantity":2,"unit_price":{"amount":1000,"currency":"USD"},"taxable":true}`, "Idempotency-Key", "k").ok(201)
+	clean := w.do("POST", path+"/charges",
+		`{"type":"cleaning","description":"sand","quantity":2,"unit_price":{"amount":1000,"currency":"USD"},"taxable":true}`,
+		"Idempotency-Key", "k").ok(201)
 	wantEqual(t, "amount", minor(clean.object()["amount"]), 2000.0)
-	again := w.do("POST", path+"/charges", `{"type":"cleaning","description":"sand","quantity":2,"unit_price":{"amount":1000,"currency":"USD"},"taxable":true}`, "Idempotency-Key", "k").ok(201)
+	again := w.do("POST", path+"/charges",
+		`{"type":"cleaning","description":"sand","quantity":2,"unit_price":{"amount":1000,"currency":"USD"},"taxable":true}`,
+		"Idempotency-Key", "k").ok(201)
 	wantEqual(t, "once", again.id(), clean.id())
 	b := w.do("GET", path, "").object()
 	wantEqual(t, "with tax", minor(b["total"]), 5500.0+2200)
@@ -84,7 +93,8 @@ func TestTheBillOfABooking(t *testing.T) {
 	w.do("POST", path+"/charges/"+fmt.Sprint(back["id"])+"/reverse", "").refused()
 	w.do("POST", path+"/charges/chg_1/reverse", "").problem(404, "not_found")
 	wantEqual(t, "as before", minor(w.do("GET", path, "").object()["total"]), 5500.0)
-	wantEqual(t, "currency", w.do("POST", path+"/charges", `{"type":"fine","unit_price":{"amount":100,"currency":"EUR"}}`).faults(), "/unit_price/currency")
+	wantEqual(t, "currency", w.do("POST", path+"/charges",
+		`{"type":"fine","unit_price":{"amount":100,"currency":"EUR"}}`).faults(), "/unit_price/currency")
 	if n := len(w.do("GET", path+"/charges", "").data()); n != 6 {
 		t.Errorf("%d lines", n)
 	}
@@ -93,7 +103,8 @@ func TestTheBillOfABooking(t *testing.T) {
 	p := w.do("POST", path+"/deposit/apply", "").problem(409, "invalid_state_transition")
 	wantEqual(t, "of the deposit", p.CurrentState+" "+strings.Join(p.AllowedTransitions, ","), "required authorized")
 	w.do("POST", path+"/deposit/authorize", `{"provider_ref":"pi_1"}`).ok(200)
-	wantEqual(t, "too much", w.do("POST", path+"/deposit/capture", `{"amount":{"amount":20001,"currency":"USD"}}`).faults(), "/amount")
+	wantEqual(t, "too much",
+		w.do("POST", path+"/deposit/capture", `{"amount":{"amount":20001,"currency":"USD"}}`).faults(), "/amount")
 	w.do("POST", path+"/deposit/capture", `{"amount":{"amount":8000,"currency":"USD"}}`).ok(200)
 	b = w.do("POST", path+"/deposit/apply", `{"amount":{"amount":5500,"currency":"USD"}}`).ok(200).object()
 	wantEqual(t, "paid by it", b["payment_status"], "paid")
@@ -103,7 +114,8 @@ func TestTheBillOfABooking(t *testing.T) {
 	// Damage.
 	w.pass(2 * 3600e9)
 	w.do("POST", path+"/pickup", "").ok(200)
-	dent := w.do("POST", path+"/damages", `{"description":"a dent","severity":"minor","estimate":{"amount":30000,"currency":"USD"}}`).ok(201).id()
+	dent := w.do("POST", path+"/damages",
+		`{"description":"a dent","severity":"minor","estimate":{"amount":30000,"currency":"USD"}}`).ok(201).id()
 	w.do("POST", path+"/damages/"+dent+"/status", `{"status":"repaired"}`).problem(409, "invalid_state_transition")
 	b = w.do("POST", path+"/damages/"+dent+"/status", `{"status":"charged"}`).ok(200).object()
 	wantEqual(t, "charged", minor(b["total"]), 35500.0)

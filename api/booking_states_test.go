@@ -34,7 +34,8 @@ func (w *lotWorld) bookingsInEachState() map[string]string {
 	}
 	w.pass(2 * time.Minute)
 	for _, step := range []struct{ state, action string }{
-		{"active", "pickup"}, {"completed", "pickup"}, {"completed", "return"}, {"cancelled", "cancel"}, {"no_show", "no_show"},
+		{"active", "pickup"}, {"completed", "pickup"}, {"completed", "return"}, {"cancelled", "cancel"},
+		{"no_show", "no_show"},
 	} {
 		w.do("POST", paths[step.state]+"/"+step.action, "").ok(200)
 	}
@@ -47,9 +48,12 @@ func (w *lotWorld) bookingsInEachState() map[string]string {
 
 // What an action may be done in; in every other state it is a 409 that says where the booking is and where it may go.
 var legalStates = map[string]string{
-	"confirm": "pending", "pickup": "confirmed", "return": "active", "cancel": "pending confirmed", "no_show": "confirmed", "reopen": "completed",
-	"extend": "pending confirmed active", "swap_vehicle": "pending confirmed active", "assign_vehicle": "pending confirmed",
-	"charges": "pending confirmed active completed cancelled no_show", "inspections": "confirmed active completed", "damages": "active completed",
+	"confirm": "pending", "pickup": "confirmed", "return": "active", "cancel": "pending confirmed", "no_show": "confirmed",
+	"reopen": "completed",
+	"extend": "pending confirmed active", "swap_vehicle": "pending confirmed active",
+	"assign_vehicle": "pending confirmed",
+	"charges":        "pending confirmed active completed cancelled no_show", "inspections": "confirmed active completed",
+	"damages":           "active completed",
 	"correct":           "active completed",
 	"deposit/authorize": "pending confirmed active completed cancelled no_show", "PATCH": "pending confirmed",
 }
@@ -63,10 +67,12 @@ func TestEveryActionInAStateThatDoesNotAllowItIsA409(t *testing.T) {
 	paths := w.bookingsInEachState()
 	other := w.newCar()
 	bodies := map[string]string{
-		"extend": fmt.Sprintf(`{"return_at":%q}`, w.in(300)), "swap_vehicle": fmt.Sprintf(`{"vehicle_id":%q}`, other), "assign_vehicle": fmt.Sprintf(`{"vehicle_id":%q}`, other),
-		"charges": `{"type":"cleaning","unit_price":{"amount":100,"currency":"USD"}}`, "damages": `{"description":"a dent","severity":"minor"}`,
-		"correct": `{"reason":"x","pickup":{"mileage_mi":10}}`,
-		"PATCH":   fmt.Sprintf(`{"return_at":%q}`, w.in(250)),
+		"extend": fmt.Sprintf(`{"return_at":%q}`, w.in(300)), "swap_vehicle": fmt.Sprintf(`{"vehicle_id":%q}`, other),
+		"assign_vehicle": fmt.Sprintf(`{"vehicle_id":%q}`, other),
+		"charges":        `{"type":"cleaning","unit_price":{"amount":100,"currency":"USD"}}`,
+		"damages":        `{"description":"a dent","severity":"minor"}`,
+		"correct":        `{"reason":"x","pickup":{"mileage_mi":10}}`,
+		"PATCH":          fmt.Sprintf(`{"return_at":%q}`, w.in(250)),
 	}
 	for action, states := range legalStates {
 		for state, path := range paths {
@@ -107,7 +113,8 @@ func TestWhatBookingsBecome(t *testing.T) {
 	w.pass(25 * time.Hour)
 	w.do("POST", paths["completed"]+"/reopen", "").problem(409, "invalid_state_transition")
 	// A cancellation within the last day costs half, taxes included, and nothing else is owed.
-	late := w.do("POST", w.bookAnother(2, 50)+"/cancel", `{"cancelled_by":"customer","reason_code":"plans"}`).ok(200).object()
+	late := w.do("POST", w.bookAnother(2, 50)+"/cancel",
+		`{"cancelled_by":"customer","reason_code":"plans"}`).ok(200).object()
 	wantEqual(t, "fee", minor(late["total"]), 5500.0)
 	wantEqual(t, "of the customer", late["cancellation"].(map[string]any)["cancelled_by"], "customer")
 	early := w.do("POST", w.bookAnother(48, 96)+"/cancel", "").ok(200).object()
@@ -115,7 +122,8 @@ func TestWhatBookingsBecome(t *testing.T) {
 	waived := w.do("POST", w.bookAnother(2, 50)+"/cancel", `{"waive_fee":true}`).ok(200).object()
 	wantEqual(t, "waived", minor(waived["total"]), 0.0)
 	// A duplicate has the fields, and a life of its own.
-	copied := w.do("POST", paths["cancelled"]+"/duplicate", fmt.Sprintf(`{"pickup_at":%q,"return_at":%q}`, w.in(300), w.in(330))).ok(201).object()
+	copied := w.do("POST", paths["cancelled"]+"/duplicate",
+		fmt.Sprintf(`{"pickup_at":%q,"return_at":%q}`, w.in(300), w.in(330))).ok(201).object()
 	wantEqual(t, "pending", copied["status"], "pending")
 	wantEqual(t, "of", "/v1/bookings/"+copied["duplicate_of"].(string), paths["cancelled"])
 	// Nobody came, and the grace is over: a duty ends it.
@@ -160,9 +168,11 @@ func doDuty(t *testing.T, w *lotWorld, name string) {
 func TestATimelineTellsOfPaymentsToThoseWhoMayKnow(t *testing.T) {
 	w := newLot(t)
 	path := w.book(1, 49, "")
-	w.do("POST", "/v1/payments", `{"booking_id":"`+strings.TrimPrefix(path, "/v1/bookings/")+`","method":"cash","amount":{"amount":100,"currency":"USD"}}`).ok(201)
+	w.do("POST", "/v1/payments", `{"booking_id":"`+strings.TrimPrefix(path, "/v1/bookings/")+
+		`","method":"cash","amount":{"amount":100,"currency":"USD"}}`).ok(201)
 	payments := func(scopes ...auth.Scope) (n int) {
-		for _, e := range w.do("GET", path+"/timeline", "", "Authorization", "Bearer "+w.newKey(w.account, scopes...)).ok(200).data() {
+		for _, e := range w.do("GET", path+"/timeline", "", "Authorization",
+			"Bearer "+w.newKey(w.account, scopes...)).ok(200).data() {
 			if e["kind"] == "payment" {
 				n++
 			}
@@ -173,7 +183,8 @@ func TestATimelineTellsOfPaymentsToThoseWhoMayKnow(t *testing.T) {
 	wantEqual(t, "with", payments(auth.BookingsRead, auth.FinanceRead), 1)
 }
 
-// The process dies before a command was carried out. Another one, which its caller gave the same X-Request-Id, has moved the booking since.
+// The process dies before a command was carried out. Another one, which its caller gave the same X-Request-Id, has
+// moved the booking since.
 func TestACommandDoesNotTakeTheWriteOfAnotherForItsOwn(t *testing.T) {
 	w := newLot(t)
 	keyID, err := fleet.ParseID(fleet.KeyPrefix, w.do("GET", "/v1/account", "").ok(200).object()["api_key_id"].(string))
@@ -182,19 +193,22 @@ func TestACommandDoesNotTakeTheWriteOfAnotherForItsOwn(t *testing.T) {
 	}
 	path := w.book(0.01, 49, `,"confirm":true`)
 	w.pass(time.Hour)
-	ticket, err := w.api.Store.Begin(t.Context(), w.account, "k", rest.RequestHash("POST", path+"/pickup", "", fleet.KeyID(keyID), []byte(`{"mileage_mi":7}`)))
+	ticket, err := w.api.Store.Begin(t.Context(), w.account, "k",
+		rest.RequestHash("POST", path+"/pickup", "", fleet.KeyID(keyID), []byte(`{"mileage_mi":7}`)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.do("POST", path+"/cancel", `{"cancelled_by":"customer","reason_code":"other"}`, "X-Request-Id", "mine", "Idempotency-Key", "other").ok(200)
+	w.do("POST", path+"/cancel", `{"cancelled_by":"customer","reason_code":"other"}`, "X-Request-Id", "mine",
+		"Idempotency-Key", "other").ok(200)
 	if err := ticket.Reopen(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	w.do("POST", path+"/pickup", `{"mileage_mi":7}`, "Idempotency-Key", "k", "X-Request-Id", "mine").problem(409, "invalid_state_transition")
+	w.do("POST", path+"/pickup", `{"mileage_mi":7}`, "Idempotency-Key", "k", "X-Request-Id", "mine").problem(409,
+		"invalid_state_transition")
 }
 
-// The process dies after a command was carried out and before the answer was stored: the repetition answers with what stands, and does not
-// refuse what it has done itself. Anybody else is refused.
+// The process dies after a command was carried out and before the answer was stored: the repetition answers with what
+// stands, and does not refuse what it has done itself. Anybody else is refused.
 func TestACommandRepeatedAfterACrashAnswersWithWhatStands(t *testing.T) {
 	w := newLot(t)
 	me := w.do("GET", "/v1/account", "").ok(200).object()["api_key_id"].(string)
@@ -204,7 +218,8 @@ func TestACommandRepeatedAfterACrashAnswersWithWhatStands(t *testing.T) {
 	}
 	path := w.book(0.01, 49, `,"confirm":true`)
 	booking, _ := fleet.ParseID(fleet.BookingPrefix, strings.TrimPrefix(path, "/v1/bookings/"))
-	payment := w.do("POST", "/v1/payments", `{"booking_id":"`+strings.TrimPrefix(path, "/v1/bookings/")+`","method":"cash","pending":true,"amount":{"amount":100,"currency":"USD"}}`).ok(201).id()
+	payment := w.do("POST", "/v1/payments", `{"booking_id":"`+strings.TrimPrefix(path, "/v1/bookings/")+
+		`","method":"cash","pending":true,"amount":{"amount":100,"currency":"USD"}}`).ok(201).id()
 	paid, _ := fleet.ParseID(fleet.PaymentPrefix, payment)
 	w.pass(time.Hour)
 	dead := record.Author{Actor: me, RequestID: "req_dead"}
@@ -214,13 +229,15 @@ func TestACommandRepeatedAfterACrashAnswersWithWhatStands(t *testing.T) {
 	}{
 		{path + "/pickup", `{"mileage_mi":7}`, "k1", func() error {
 			miles := 7
-			_, err := w.api.desk.Pickup(t.Context(), desk.Order{By: dead, Account: w.account, Booking: booking}, desk.Handover{MileageMi: &miles})
+			_, err := w.api.desk.Pickup(t.Context(), desk.Order{By: dead, Account: w.account, Booking: booking},
+				desk.Handover{MileageMi: &miles})
 			return err
 		}},
 		{"/v1/payments/" + payment + "/succeed", "", "k2", func() error {
-			_, err := w.api.desk.Payments.Update(t.Context(), dead, w.account, paid, 0, func(r *record.Record[record.Payment]) error {
-				return record.Succeed(r, record.InstantOf(w.api.Now()))
-			})
+			_, err := w.api.desk.Payments.Update(t.Context(), dead, w.account, paid, 0,
+				func(r *record.Record[record.Payment]) error {
+					return record.Succeed(r, record.InstantOf(w.api.Now()))
+				})
 			return err
 		}},
 	} {

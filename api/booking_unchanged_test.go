@@ -18,13 +18,14 @@ func TestWhoSendsABookingBackUnchangedPaysWhatHePaid(t *testing.T) {
 		t.Fatal(err)
 	}
 	price := func(daily int64) {
-		if _, err := w.api.desk.RatePlans.Update(t.Context(), record.Author{Actor: "test"}, w.account, planID, 0, func(rec *record.Record[record.RatePlan]) error {
-			rec.Body.DailyRate = usd(daily)
-			rec.Body.Extras = []record.Extra{{Code: "seat", Name: "Seat", Kind: "equipment", Price: usd(300), Per: "day"},
-				{Code: "gps", Name: "GPS", Kind: "equipment", Price: usd(200), Per: "day"}}
-			rec.Body.Promotions = []record.Promotion{{Code: "FALL", DiscountBP: 500}}
-			return nil
-		}); err != nil {
+		if _, err := w.api.desk.RatePlans.Update(t.Context(), record.Author{Actor: "test"}, w.account, planID, 0,
+			func(rec *record.Record[record.RatePlan]) error {
+				rec.Body.DailyRate = usd(daily)
+				rec.Body.Extras = []record.Extra{{Code: "seat", Name: "Seat", Kind: "equipment", Price: usd(300), Per: "day"},
+					{Code: "gps", Name: "GPS", Kind: "equipment", Price: usd(200), Per: "day"}}
+				rec.Body.Promotions = []record.Promotion{{Code: "FALL", DiscountBP: 500}}
+				return nil
+			}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -56,12 +57,15 @@ func TestWhoSendsABookingBackUnchangedPaysWhatHePaid(t *testing.T) {
 		same("a patch of it", path, costs, revision, w.do("PATCH", path, read))
 	}
 	costs, revision, _ := stands(path)
-	for _, patch := range []string{`{"drivers":[]}`, `{"extras":[]}`, `{"drivers":null,"extras":null}`, `{"promo_code":"","protection_plan":"","rate_plan_id":null,"delivery_address":""}`,
-		`{"external_refs":[],"metadata":{},"custom_fields":{},"notes":""}`, `{"channel":null,"return_location_id":null,"vehicle_class_id":null}`} {
+	for _, patch := range []string{`{"drivers":[]}`, `{"extras":[]}`, `{"drivers":null,"extras":null}`,
+		`{"promo_code":"","protection_plan":"","rate_plan_id":null,"delivery_address":""}`,
+		`{"external_refs":[],"metadata":{},"custom_fields":{},"notes":""}`,
+		`{"channel":null,"return_location_id":null,"vehicle_class_id":null}`} {
 		same(patch, path, costs, revision, w.do("PATCH", path, patch))
 	}
 	same("what made it", path, costs, revision, w.do("PUT", path, bare[:len(bare)-len(`,"confirm":true}`)]+"}"))
-	for _, patch := range []string{`{"notes":"x","drivers":[]}`, fmt.Sprintf(`{"drivers":[{"customer_id":%q}]}`, w.customer), `{"expected_mi":0}`} {
+	for _, patch := range []string{`{"notes":"x","drivers":[]}`,
+		fmt.Sprintf(`{"drivers":[{"customer_id":%q}]}`, w.customer), `{"expected_mi":0}`} {
 		same(patch, path, costs, nil, w.do("PATCH", path, patch))
 	}
 	costs, _, _ = stands(rich)
@@ -70,7 +74,8 @@ func TestWhoSendsABookingBackUnchangedPaysWhatHePaid(t *testing.T) {
 		same(patch, rich, costs, nil, w.do("PATCH", rich, patch))
 	}
 	// What is changed indeed costs what it costs now.
-	wantEqual(t, "a seat more", minor(w.do("PATCH", path, `{"extras":[{"code":"seat"}]}`).ok(200).object()["total"]), 2*(7000.0+300)*1.1)
+	wantEqual(t, "a seat more", minor(w.do("PATCH", path, `{"extras":[{"code":"seat"}]}`).ok(200).object()["total"]),
+		2*(7000.0+300)*1.1)
 
 	// Out on the road what was planned stands, and sending it back does no harm either.
 	w.pass(24 * 3600e9)

@@ -17,8 +17,8 @@ func lineOf(t *testing.T, booking map[string]any, kind string) string {
 	return ""
 }
 
-// The fuel of a return is waived. Then it is found out that the tank was full, which gives the customer no money; and when the return is taken back,
-// the rental costs what was agreed, with its taxes.
+// The fuel of a return is waived. Then it is found out that the tank was full, which gives the customer no money; and
+// when the return is taken back, the rental costs what was agreed, with its taxes.
 func TestAWaivedLineIsNoCredit(t *testing.T) {
 	w := newLot(t)
 	path := w.book(1, 48, `,"confirm":true`)

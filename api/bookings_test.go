@@ -29,20 +29,26 @@ func lotIn(in *world) *lotWorld {
 	grace := 60
 	w.place = made(w, w.api.desk.Locations, record.Location{Name: "Airport", Timezone: "America/Chicago",
 		Taxes: []record.TaxRate{{Name: "Tax", RateBP: 1000}}})
-	w.plan = made(w, w.api.desk.RatePlans, record.RatePlan{Name: "Standard", RatePlanTerms: record.RatePlanTerms{Currency: "USD", DailyRate: usd(5000),
-		DayRounding: "24h_with_grace", IncludedMilesPerDay: &miles, ExtraMileFee: money(50), RefuelFee: money(100), NoShowGraceMinutes: &grace,
-		CancelSteps: []record.CancelStep{{HoursBefore: 24, FeeBP: 5000}}, DepositAmount: money(20000), DepositMethod: "hold"}})
-	w.class = made(w, w.api.desk.Classes, record.VehicleClass{Name: "Compact", RatePlanID: w.plan, BufferAfterMinutes: 60, BufferBeforeMinutes: 30})
+	w.plan = made(w, w.api.desk.RatePlans,
+		record.RatePlan{Name: "Standard", RatePlanTerms: record.RatePlanTerms{Currency: "USD", DailyRate: usd(5000),
+			DayRounding: "24h_with_grace", IncludedMilesPerDay: &miles, ExtraMileFee: money(50), RefuelFee: money(100),
+			NoShowGraceMinutes: &grace,
+			CancelSteps:        []record.CancelStep{{HoursBefore: 24, FeeBP: 5000}}, DepositAmount: money(20000),
+			DepositMethod: "hold"}})
+	w.class = made(w, w.api.desk.Classes,
+		record.VehicleClass{Name: "Compact", RatePlanID: w.plan, BufferAfterMinutes: 60, BufferBeforeMinutes: 30})
 	w.car = w.newCar()
-	w.customer = made(w, w.api.desk.Customers, record.Customer{CustomerFields: record.CustomerFields{FirstName: "Ada", LastName: "Smith",
-		Licence: &record.Licence{Number: "X1", ExpiresOn: "2100-01-01"}}})
+	w.customer = made(w, w.api.desk.Customers,
+		record.Customer{CustomerFields: record.CustomerFields{FirstName: "Ada", LastName: "Smith",
+			Licence: &record.Licence{Number: "X1", ExpiresOn: "2100-01-01"}}})
 	return w
 }
 
 func (w *lotWorld) newCar() string {
 	w.t.Helper()
-	return made(w, w.api.desk.Vehicles, record.Vehicle{VehicleFields: record.VehicleFields{Make: "A", Model: "B", ClassID: w.class, HomeLocationID: w.place},
-		Status: record.VehicleAvailable})
+	return made(w, w.api.desk.Vehicles,
+		record.Vehicle{VehicleFields: record.VehicleFields{Make: "A", Model: "B", ClassID: w.class, HomeLocationID: w.place},
+			Status: record.VehicleAvailable})
 }
 
 // made writes a record past the interface, and returns its id.
@@ -68,7 +74,8 @@ func (w *lotWorld) pass(d time.Duration) { w.clock.Add(int64(d)) }
 
 // booking is the body of a booking of the car, from and until so many hours from now.
 func (w *lotWorld) booking(from, until float64, more string) string {
-	return fmt.Sprintf(`{"vehicle_id":%q,"customer_id":%q,"pickup_at":%q,"return_at":%q%s}`, w.car, w.customer, w.in(from), w.in(until), more)
+	return fmt.Sprintf(`{"vehicle_id":%q,"customer_id":%q,"pickup_at":%q,"return_at":%q%s}`, w.car, w.customer, w.in(from),
+		w.in(until), more)
 }
 
 // book makes a booking and returns its path.
@@ -111,12 +118,14 @@ func TestADepositIsAuthorizedForATime(t *testing.T) {
 	wantEqual(t, "without an end", status(), "authorized")
 }
 
-// The deposit of the class is asked for where the rate plan says nothing of one, or that it takes none. Where none was agreed an amount must be given.
+// The deposit of the class is asked for where the rate plan says nothing of one, or that it takes none. Where none was
+// agreed an amount must be given.
 func TestTheDepositOfAClassCountsWhereThePlanHasNone(t *testing.T) {
 	w := newLot(t)
 	asked := func() float64 {
 		w.t.Helper()
-		return minor(w.do("POST", "/v1/quotes", w.booking(24, 48, "")).ok(201).object()["rate_snapshot"].(map[string]any)["deposit_amount"])
+		return minor(w.do("POST", "/v1/quotes",
+			w.booking(24, 48, "")).ok(201).object()["rate_snapshot"].(map[string]any)["deposit_amount"])
 	}
 	w.do("PATCH", "/v1/rate_plans/"+w.plan, `{"deposit_amount":null,"deposit_method":"none"}`).ok(200)
 	wantEqual(t, "nobody asks", asked(), 0.0)
@@ -128,14 +137,16 @@ func TestTheDepositOfAClassCountsWhereThePlanHasNone(t *testing.T) {
 	wantEqual(t, "the class asks", asked(), 30000.0)
 	w.do("PATCH", "/v1/rate_plans/"+w.plan, `{"vehicle_class_ids":["`+w.class+`"]}`).ok(200)
 	wantEqual(t, "a plan for the class says nothing", asked(), 30000.0)
-	w.do("PATCH", "/v1/rate_plans/"+w.plan, `{"deposit_amount":{"amount":10000,"currency":"USD"},"deposit_method":"hold"}`).ok(200)
+	w.do("PATCH", "/v1/rate_plans/"+w.plan,
+		`{"deposit_amount":{"amount":10000,"currency":"USD"},"deposit_method":"hold"}`).ok(200)
 	wantEqual(t, "a plan for the class says less", asked(), 10000.0)
 }
 
 // What is missing of a tank or a battery is charged, so that a level of either must be of what the vehicle has.
 func TestTheLevelOfWhatAVehicleDoesNotHaveIsRefused(t *testing.T) {
 	w := newLot(t)
-	w.car = made(w, w.api.desk.Vehicles, record.Vehicle{VehicleFields: record.VehicleFields{Make: "A", Model: "E", ClassID: w.class, HomeLocationID: w.place, FuelType: "electric"},
+	w.car = made(w, w.api.desk.Vehicles, record.Vehicle{VehicleFields: record.VehicleFields{Make: "A", Model: "E",
+		ClassID: w.class, HomeLocationID: w.place, FuelType: "electric"},
 		Status: record.VehicleAvailable})
 	path := w.book(1, 24, `,"confirm":true`)
 	w.do("POST", path+"/pickup", `{"mileage_mi":10,"fuel_pct":100}`).problem(422, "validation_failed")
@@ -150,8 +161,9 @@ func TestTheTimelineSpeaksOfMoneyAndLocalTime(t *testing.T) {
 	w := newLot(t)
 	begun := w.api.Now()
 	at := func(hours time.Duration) time.Time { return begun.Add(hours * time.Hour) }
-	path := "/v1/bookings/" + w.do("POST", "/v1/bookings", fmt.Sprintf(`{"vehicle_id":%q,"customer_id":%q,"pickup_at":%q,"return_at":%q,"confirm":true}`, w.car, w.customer,
-		at(24).Format(time.RFC3339), at(48).Format(time.RFC3339))).ok(201).id()
+	path := "/v1/bookings/" + w.do("POST", "/v1/bookings",
+		fmt.Sprintf(`{"vehicle_id":%q,"customer_id":%q,"pickup_at":%q,"return_at":%q,"confirm":true}`, w.car, w.customer,
+			at(24).Format(time.RFC3339), at(48).Format(time.RFC3339))).ok(201).id()
 	w.do("POST", path+"/extend", `{"return_at":"`+at(72).Format(time.RFC3339)+`"}`).ok(200)
 	w.do("POST", path+"/deposit/authorize", "").ok(200)
 	w.do("POST", path+"/deposit/capture", `{"amount":{"amount":15000,"currency":"USD"}}`).ok(200)
@@ -170,18 +182,23 @@ func TestTheTimelineSpeaksOfMoneyAndLocalTime(t *testing.T) {
 	local := func(hours time.Duration) string {
 		return at(hours).In(zone).Format("Mon 2006-01-02 15:04 MST")
 	}
-	wantEqual(t, "timeline", strings.Join(told, "\n"), strings.Join([]string{"Deposit released: USD 139.50.", "Deposit applied to what is owed: USD 10.50.",
-		"Deposit captured: USD 150.00.", "Deposit authorized: USD 200.00.", "Planned return " + local(72) + " instead of " + local(48) + "."}, "\n"))
+	wantEqual(t, "timeline", strings.Join(told, "\n"),
+		strings.Join([]string{"Deposit released: USD 139.50.", "Deposit applied to what is owed: USD 10.50.",
+			"Deposit captured: USD 150.00.", "Deposit authorized: USD 200.00.",
+			"Planned return " + local(72) + " instead of " + local(48) + "."}, "\n"))
 }
 
-// How full a vehicle was at a handover is known of the vehicle, until somebody knows newer: a tracker, or the next handover.
+// How full a vehicle was at a handover is known of the vehicle, until somebody knows newer: a tracker, or the
+// next handover.
 func TestLevelsOfHandoversReachTheVehicle(t *testing.T) {
 	w := newLot(t)
-	w.car = made(w, w.api.desk.Vehicles, record.Vehicle{VehicleFields: record.VehicleFields{Make: "A", Model: "P", ClassID: w.class, HomeLocationID: w.place, FuelType: "plug_in_hybrid"},
+	w.car = made(w, w.api.desk.Vehicles, record.Vehicle{VehicleFields: record.VehicleFields{Make: "A", Model: "P",
+		ClassID: w.class, HomeLocationID: w.place, FuelType: "plug_in_hybrid"},
 		Status: record.VehicleAvailable})
 	levels := func() string {
 		v := w.do("GET", "/v1/vehicles/"+w.car, "").ok(200).object()
-		return fmt.Sprintf("%v %v, %v %v", v["fuel_level_pct"], v["fuel_level_source"], v["battery_level"], v["battery_level_source"])
+		return fmt.Sprintf("%v %v, %v %v", v["fuel_level_pct"], v["fuel_level_source"], v["battery_level"],
+			v["battery_level_source"])
 	}
 	says := func(pct int) {
 		id, _ := fleet.ParseID(fleet.VehiclePrefix, w.car)
@@ -208,13 +225,15 @@ func TestLevelsOfHandoversReachTheVehicle(t *testing.T) {
 	w.do("POST", path+"/return", `{"mileage_mi":20,"fuel_pct":55,"battery_level":20}`).ok(200)
 	wantEqual(t, "returned again", levels(), "55 return, 20 return")
 	w.pass(time.Hour)
-	inspection := inspections + "/" + w.do("POST", inspections, `{"vehicle_id":"`+w.car+`","fuel_pct":50,"signed_by":"A","items":[{"point":"tank","result":"pass"}]}`).ok(201).id()
+	inspection := inspections + "/" + w.do("POST", inspections,
+		`{"vehicle_id":"`+w.car+`","fuel_pct":50,"signed_by":"A","items":[{"point":"tank","result":"pass"}]}`).ok(201).id()
 	wantEqual(t, "a draft", levels(), "55 return, 20 return")
 	w.do("POST", inspection+"/submit", "").ok(200)
 	wantEqual(t, "inspected", levels(), "50 manual, 20 return")
 }
 
-// Who hands over without reading the odometer is told so, then and later. What an inspection read counts as if it had been said beside it.
+// Who hands over without reading the odometer is told so, then and later. What an inspection read counts as if it had
+// been said beside it.
 func TestAHandoverWithoutAReadingSaysSo(t *testing.T) {
 	w := newLot(t)
 	path := w.book(1, 24, `,"confirm":true`)
@@ -229,23 +248,27 @@ func TestAHandoverWithoutAReadingSaysSo(t *testing.T) {
 		told = append(told, e["text"].(string))
 	}
 	for i, want := range []string{"Reopened.", "Returned on ", "Picked up on "} {
-		if !strings.HasPrefix(told[i], want) || i > 0 && !strings.HasSuffix(told[i], " at Airport. No odometer reading was taken.") {
+		if !strings.HasPrefix(told[i], want) ||
+			i > 0 && !strings.HasSuffix(told[i], " at Airport. No odometer reading was taken.") {
 			t.Errorf("the timeline: %q, want %q", told[i], want)
 		}
 	}
 
 	w.car = w.newCar()
 	path = w.book(1, 24, `,"confirm":true`)
-	wantEqual(t, "read by the inspection", warned(w.do("POST", path+"/pickup", `{"inspection":{"mileage_mi":100,"fuel_pct":90}}`)), 0)
+	wantEqual(t, "read by the inspection",
+		warned(w.do("POST", path+"/pickup", `{"inspection":{"mileage_mi":100,"fuel_pct":90}}`)), 0)
 	w.pass(time.Hour)
-	wantEqual(t, "too little", w.do("POST", path+"/return", `{"inspection":{"mileage_mi":99}}`).faults(), "/inspection/mileage_mi")
+	wantEqual(t, "too little", w.do("POST", path+"/return", `{"inspection":{"mileage_mi":99}}`).faults(),
+		"/inspection/mileage_mi")
 	back := w.do("POST", path+"/return", `{"fuel_pct":80,"inspection":{"mileage_mi":350}}`)
 	wantEqual(t, "returned", warned(back), 0)
 	wantEqual(t, "driven", back.object()["miles_driven"], 250.0)
 	wantEqual(t, "missing fuel and miles", minor(back.object()["subtotal"]), 5000.0+150*50+10*100)
 }
 
-// Days that a pickup before the agreed time adds are charged, as those of an extension are, and whoever hands over is told.
+// Days that a pickup before the agreed time adds are charged, as those of an extension are, and whoever
+// hands over is told.
 func TestAnEarlyPickupIsChargedAndTold(t *testing.T) {
 	w := newLot(t)
 	told := func(b map[string]any) string { return fmt.Sprint(b["warnings"]) }
@@ -258,7 +281,8 @@ func TestAnEarlyPickupIsChargedAndTold(t *testing.T) {
 	w.car = w.newCar()
 	path = w.book(48, 96, `,"confirm":true`)
 	b = w.do("POST", path+"/pickup", `{"mileage_mi":100}`).ok(200).object()
-	if text := told(b); !strings.Contains(text, "2 days before the agreed pickup") || !strings.Contains(text, "charged as well") {
+	if text := told(b); !strings.Contains(text, "2 days before the agreed pickup") ||
+		!strings.Contains(text, "charged as well") {
 		t.Errorf("warnings %s", text)
 	}
 	wantEqual(t, "two days early", minor(b["total"]), 22000.0)
@@ -272,23 +296,29 @@ func TestAnEarlyPickupIsChargedAndTold(t *testing.T) {
 	w.car = w.newCar()
 	id := w.api.Store.NextID()
 	at := func(hours time.Duration) record.Instant { return record.InstantOf(w.api.Now().Add(hours * time.Hour)) }
-	if _, _, err := w.api.desk.Bookings.Create(t.Context(), record.Author{Actor: "test"}, w.account, id, record.Booking{Status: record.BookingConfirmed, Currency: "USD",
-		BookingFields: record.BookingFields{VehicleID: w.car, CustomerID: w.customer, PickupAt: at(5), ReturnAt: at(50)}, BlockedFrom: at(5), BlockedUntil: at(50)}); err != nil {
+	if _, _, err := w.api.desk.Bookings.Create(t.Context(), record.Author{Actor: "test"}, w.account, id,
+		record.Booking{Status: record.BookingConfirmed, Currency: "USD",
+			BookingFields: record.BookingFields{VehicleID: w.car, CustomerID: w.customer, PickupAt: at(5), ReturnAt: at(50)},
+			BlockedFrom:   at(5), BlockedUntil: at(50)}); err != nil {
 		t.Fatal(err)
 	}
-	b = w.do("POST", "/v1/bookings/"+fleet.FormatID(fleet.BookingPrefix, id)+"/pickup", `{"mileage_mi":500}`).ok(200).object()
-	if text := told(b); !strings.Contains(text, "5 hours before the agreed pickup") || !strings.Contains(text, "nothing was charged") {
+	b = w.do("POST", "/v1/bookings/"+fleet.FormatID(fleet.BookingPrefix, id)+"/pickup",
+		`{"mileage_mi":500}`).ok(200).object()
+	if text := told(b); !strings.Contains(text, "5 hours before the agreed pickup") ||
+		!strings.Contains(text, "nothing was charged") {
 		t.Errorf("warnings %s", text)
 	}
 }
 
-// The odometer at pickup may be a typing error, or the meter wrong before: who says that it is right is believed, and somebody is told to look.
+// The odometer at pickup may be a typing error, or the meter wrong before: who says that it is right is believed, and
+// somebody is told to look.
 func TestAnOdometerBelowTheMeterIsTold(t *testing.T) {
 	w := newLot(t)
 	w.do("POST", "/v1/vehicles/"+w.car+"/meter_readings", `{"kind":"odometer_mi","value":45210}`).ok(201)
 	w.pass(time.Minute)
 	path := w.book(1, 48, `,"confirm":true`)
-	told := fmt.Sprint(w.do("POST", path+"/pickup", `{"mileage_mi":4521,"confirm":["mileage"]}`).ok(200).object()["warnings"])
+	told := fmt.Sprint(w.do("POST", path+"/pickup",
+		`{"mileage_mi":4521,"confirm":["mileage"]}`).ok(200).object()["warnings"])
 	if !strings.Contains(told, "4521 mi at pickup") || !strings.Contains(told, "45210 mi before") {
 		t.Errorf("warnings %s", told)
 	}
@@ -297,12 +327,14 @@ func TestAnOdometerBelowTheMeterIsTold(t *testing.T) {
 	path = w.bookAnother(1, 48)
 	w.do("POST", "/v1/vehicles/"+w.car+"/meter_readings", `{"kind":"odometer_mi","value":300}`).ok(201)
 	w.pass(time.Minute)
-	wantEqual(t, "as the meter has it", fmt.Sprint(w.do("POST", path+"/pickup", `{"mileage_mi":300}`).ok(200).object()["warnings"]), "[]")
+	wantEqual(t, "as the meter has it",
+		fmt.Sprint(w.do("POST", path+"/pickup", `{"mileage_mi":300}`).ok(200).object()["warnings"]), "[]")
 	other := w.newCar()
 	w.do("POST", "/v1/vehicles/"+other+"/meter_readings", `{"kind":"odometer_mi","value":9000}`).ok(201)
 	w.pass(time.Minute)
 	swap := func(miles string) string {
-		return fmt.Sprint(w.do("POST", path+"/swap_vehicle", `{"vehicle_id":"`+other+`","mileage_mi":310,"confirm":["mileage"],"pickup_mileage_mi":`+miles+`}`).ok(200).object()["warnings"])
+		return fmt.Sprint(w.do("POST", path+"/swap_vehicle", `{"vehicle_id":"`+other+
+			`","mileage_mi":310,"confirm":["mileage"],"pickup_mileage_mi":`+miles+`}`).ok(200).object()["warnings"])
 	}
 	if told := swap("900"); !strings.Contains(told, "9000 mi before") {
 		t.Errorf("warnings after a swap %s", told)
@@ -310,7 +342,8 @@ func TestAnOdometerBelowTheMeterIsTold(t *testing.T) {
 	third := w.newCar()
 	w.do("POST", "/v1/vehicles/"+third+"/meter_readings", `{"kind":"odometer_mi","value":500.9}`).ok(201)
 	w.pass(time.Minute)
-	told = fmt.Sprint(w.do("POST", path+"/swap_vehicle", `{"vehicle_id":"`+third+`","mileage_mi":910,"pickup_mileage_mi":500}`).ok(200).object()["warnings"])
+	told = fmt.Sprint(w.do("POST", path+"/swap_vehicle",
+		`{"vehicle_id":"`+third+`","mileage_mi":910,"pickup_mileage_mi":500}`).ok(200).object()["warnings"])
 	if !strings.Contains(told, "9000 mi before") || strings.Contains(told, "500 mi at pickup") {
 		t.Errorf("after the next swap, with the meter a fraction of a mile ahead: %s", told)
 	}
@@ -330,14 +363,17 @@ func TestAPickupAFewMinutesEarlyCostsNothing(t *testing.T) {
 	for minutes, total := range map[time.Duration]float64{60: 11000, 61: 16500} {
 		path = w.bookAnother(24, 72)
 		w.pass(24*time.Hour - minutes*time.Minute)
-		wantEqual(t, fmt.Sprint(minutes, " minutes early"), minor(w.do("POST", path+"/pickup", `{"mileage_mi":100}`).ok(200).object()["total"]), total)
+		wantEqual(t, fmt.Sprint(minutes, " minutes early"),
+			minor(w.do("POST", path+"/pickup", `{"mileage_mi":100}`).ok(200).object()["total"]), total)
 	}
 }
 
-// A booking that was moved at the price that was agreed is not charged for the days it was given when it is picked up early.
+// A booking that was moved at the price that was agreed is not charged for the days it was given when it is
+// picked up early.
 func TestAKeptPriceOutlastsAnEarlyPickup(t *testing.T) {
 	w := newLot(t)
-	for name, c := range map[string]struct{ move, early float64 }{"some minutes": {24, 0.1}, "two hours": {24, 2}, "a week and two hours": {7 * 24, 2}} {
+	for name, c := range map[string]struct{ move, early float64 }{"some minutes": {24, 0.1}, "two hours": {24, 2},
+		"a week and two hours": {7 * 24, 2}} {
 		path := w.bookAnother(10*24, 12*24)
 		b := w.do("PATCH", path+"?reprice=false", fmt.Sprintf(`{"pickup_at":%q}`, w.in(10*24-c.move))).ok(200).object()
 		wantEqual(t, name+": moved", minor(b["total"]), 11000.0)
@@ -354,7 +390,8 @@ func TestAKeptPriceOutlastsAnEarlyPickup(t *testing.T) {
 func TestAKeptPriceOutlastsReturnAndExtension(t *testing.T) {
 	w := newLot(t)
 	total := func(b *reply) float64 { t.Helper(); return minor(b.ok(200).object()["total"]) }
-	for name, c := range map[string]struct{ pickup, back float64 }{"a day longer": {24, 72}, "a week later": {8 * 24, 9 * 24}, "a week later and a day longer": {8 * 24, 10 * 24}} {
+	for name, c := range map[string]struct{ pickup, back float64 }{"a day longer": {24, 72},
+		"a week later": {8 * 24, 9 * 24}, "a week later and a day longer": {8 * 24, 10 * 24}} {
 		path := w.bookAnother(24, 48)
 		moved := fmt.Sprintf(`{"pickup_at":%q,"return_at":%q}`, w.in(c.pickup), w.in(c.back))
 		wantEqual(t, name+": moved", total(w.do("PATCH", path+"?reprice=false", moved)), 5500.0)
@@ -364,7 +401,8 @@ func TestAKeptPriceOutlastsReturnAndExtension(t *testing.T) {
 		w.pass(time.Duration((c.back - c.pickup) * float64(time.Hour)))
 		wantEqual(t, name+": returned in time", total(w.do("POST", path+"/return", `{"mileage_mi":150}`)), 5500.0)
 		wantEqual(t, name+": reopened", total(w.do("POST", path+"/reopen", "")), 5500.0)
-		wantEqual(t, name+": extended by a day", total(w.do("POST", path+"/extend", fmt.Sprintf(`{"return_at":%q}`, further))), 11000.0)
+		wantEqual(t, name+": extended by a day",
+			total(w.do("POST", path+"/extend", fmt.Sprintf(`{"return_at":%q}`, further))), 11000.0)
 		w.pass(24 * time.Hour)
 		wantEqual(t, name+": returned a day later", total(w.do("POST", path+"/return", `{"mileage_mi":150}`)), 11000.0)
 	}
@@ -374,7 +412,8 @@ func TestABookingFromTheHoldToTheReturn(t *testing.T) {
 	w := newLot(t)
 	path := w.book(24, 72, "")
 	b := w.do("GET", path, "").ok(200).object()
-	for member, want := range map[string]any{"status": "pending", "currency": "USD", "billed_days": 2.0, "vehicle_class_id": w.class, "payment_status": "unpaid",
+	for member, want := range map[string]any{"status": "pending", "currency": "USD", "billed_days": 2.0,
+		"vehicle_class_id": w.class, "payment_status": "unpaid",
 		"timezone": "America/Chicago", "included_miles": 200.0, "conflict": false, "is_overdue": false, "channel": "direct"} {
 		wantEqual(t, member, b[member], want)
 	}
@@ -385,12 +424,14 @@ func TestABookingFromTheHoldToTheReturn(t *testing.T) {
 		t.Errorf("hold until %v, rate %v", b["hold_expires_at"], b["rate_snapshot"])
 	}
 	// The vehicle is taken, and so are the buffers.
-	if text := w.do("POST", "/v1/bookings", w.booking(72.5, 96, "")).refused(); !strings.Contains(text, fmt.Sprint(b["number"])) {
+	if text := w.do("POST", "/v1/bookings", w.booking(72.5, 96, "")).refused(); !strings.Contains(text,
+		fmt.Sprint(b["number"])) {
 		t.Errorf("%q does not name what is in the way", text)
 	}
 	held := w.do("GET", path, "").ok(200).object()
 	taken := w.do("POST", "/v1/bookings", w.booking(72.5, 96, "")).problem(409, "conflict").Conflicts
-	if len(taken) != 1 || taken[0].Ref != held["id"] || taken[0].VehicleID != w.car || taken[0].From.Format(time.RFC3339) != strings.Replace(held["blocked_from"].(string), ".000Z", "Z", 1) ||
+	if len(taken) != 1 || taken[0].Ref != held["id"] || taken[0].VehicleID != w.car ||
+		taken[0].From.Format(time.RFC3339) != strings.Replace(held["blocked_from"].(string), ".000Z", "Z", 1) ||
 		!taken[0].Until.After(taken[0].From.Time) {
 		t.Errorf("in the way is %+v of %v", taken, held["blocked_from"])
 	}
@@ -400,7 +441,9 @@ func TestABookingFromTheHoldToTheReturn(t *testing.T) {
 	wantEqual(t, "hold", b["hold_expires_at"], nil)
 	// A pickup four hours early, which makes a third day.
 	w.pass(20 * time.Hour)
-	b = w.do("POST", path+"/pickup", `{"mileage_mi":1000,"fuel_pct":100,"inspection":{"items":[{"point":"bumper","result":"pass"}],"signed_by":"A"}}`).ok(200).object()
+	b = w.do("POST", path+"/pickup",
+		`{"mileage_mi":1000,"fuel_pct":100,"inspection":{"items":[{"point":"bumper","result":"pass"}],"signed_by":"A"}}`).
+		ok(200).object()
 	wantEqual(t, "active", b["status"], "active")
 	wantEqual(t, "inspections", len(b["inspections"].([]any)), 1)
 	if b["blocked_from"] != b["actual_pickup_at"] {
@@ -423,7 +466,8 @@ func TestABookingFromTheHoldToTheReturn(t *testing.T) {
 		told = append(told, fmt.Sprint(e["text"]))
 	}
 	text := strings.Join(told, "\n")
-	for _, want := range []string{"Booked, pending.", "Confirmed.", "Picked up on ", "Returned on ", "Charged: mileage, USD 25.00.", "Inspection: pickup."} {
+	for _, want := range []string{"Booked, pending.", "Confirmed.", "Picked up on ", "Returned on ",
+		"Charged: mileage, USD 25.00.", "Inspection: pickup."} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the timeline lacks %q:\n%s", want, text)
 		}

@@ -20,7 +20,8 @@ func TestBadKeysBesideAGoodOneDoNotLockItOut(t *testing.T) {
 		w.clock.Add(int64(w.api.Config.Auth.CacheFor + time.Second)) // what is remembered of the key no longer stands
 		stopped := false
 		for range 2 * w.api.Config.Auth.Failures {
-			stopped = w.do("GET", "/v1/vehicles", "", "Authorization", "Bearer "+auth.MakeKey().Token).status == http.StatusTooManyRequests
+			stopped = w.do("GET", "/v1/vehicles", "", "Authorization",
+				"Bearer "+auth.MakeKey().Token).status == http.StatusTooManyRequests
 		}
 		if !stopped {
 			t.Fatal("nobody is stopped from guessing")
@@ -68,7 +69,8 @@ func TestAProxyThatIsNotTrustedIsToldOfOnce(t *testing.T) {
 }
 
 func TestTheClientIsTheLastAddressThatNoProxyOfOursHas(t *testing.T) {
-	a := &rest.Server{Config: rest.Config{TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("127.0.0.1/32")}}}
+	a := &rest.Server{Config: rest.Config{TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"),
+		netip.MustParsePrefix("127.0.0.1/32")}}}
 	for _, test := range []struct {
 		peer, want string
 		forwarded  []string

@@ -14,8 +14,8 @@ import (
 	"github.com/motorpool/fleet/api/rest"
 )
 
-// twins are two processes that were given one node number, and whose clocks stand still: each makes the very ids that the other makes. There is a
-// third one, which does not.
+// twins are two processes that were given one node number, and whose clocks stand still: each makes the very ids that
+// the other makes. There is a third one, which does not.
 func twins(t *testing.T) (first, second, third *world) {
 	t.Helper()
 	frozen := time.Now()
@@ -27,7 +27,8 @@ func twins(t *testing.T) (first, second, third *world) {
 		cfg.Record = record.Config{Deadline: 50 * time.Second, Abandoned: 100 * time.Second}
 		w := *third
 		var err error
-		if w.api, err = New(cfg, Deps{Deps: rest.Deps{DB: third.db, IDs: source(), Geocoder: words(""), Log: third.api.Log, Now: third.api.Now}}); err != nil {
+		if w.api, err = New(cfg, Deps{Deps: rest.Deps{DB: third.db, IDs: source(), Geocoder: words(""), Log: third.api.Log,
+			Now: third.api.Now}}); err != nil {
 			t.Fatal(err)
 		}
 		server := httptest.NewServer(w.api.Handler())
@@ -38,7 +39,8 @@ func twins(t *testing.T) (first, second, third *world) {
 	return twin(), twin(), third
 }
 
-// In one account and in two, whatever is made by two processes that make the same ids is made, and is what its maker sent.
+// In one account and in two, whatever is made by two processes that make the same ids is made, and is what
+// its maker sent.
 func TestProcessesThatMakeTheSameIDsMakeRecordsOfTheirOwn(t *testing.T) {
 	first, second, setup := twins(t)
 	van := setup.vehicle(`{"make":"A","model":"B"}`)
@@ -65,7 +67,8 @@ func TestProcessesThatMakeTheSameIDsMakeRecordsOfTheirOwn(t *testing.T) {
 			for n, w := range []*world{first, other} {
 				all.Go(func() {
 					for i := range each {
-						tag := strings.ToUpper(fmt.Sprintf("%s%d%d%x", strings.ReplaceAll(c.name, " ", ""), n, i, uint64(other.account)%997))
+						tag := strings.ToUpper(fmt.Sprintf("%s%d%d%x", strings.ReplaceAll(c.name, " ", ""), n, i,
+							uint64(other.account)%997))
 						var headers []string
 						if c.keyed {
 							headers = []string{"Idempotency-Key", tag}
@@ -177,7 +180,8 @@ func TestBlocksUnderOneIDKeepTheirOwnTimes(t *testing.T) {
 		})
 	}
 	all.Wait()
-	busy := first.do("GET", "/v1/vehicles/"+van+"/calendar?from=2031-01-01T00:00:00Z&until=2031-02-01T00:00:00Z", "").ok(200)
+	busy := first.do("GET", "/v1/vehicles/"+van+
+		"/calendar?from=2031-01-01T00:00:00Z&until=2031-02-01T00:00:00Z", "").ok(200)
 	for day := 1; day <= 11; day += 2 {
 		if !strings.Contains(string(busy.body), fmt.Sprintf("2031-01-%02dT00:00:00", day)) {
 			t.Errorf("day %d is not in the calendar: %s", day, busy.body)

@@ -72,26 +72,30 @@ func TestListsArePagedFilteredAndSorted(t *testing.T) {
 			p := r.pagination()
 			wantEqual(t, by+" pagination", fmt.Sprint(p.Page, p.PerPage, p.Total), fmt.Sprint(pages, 2, 7))
 			path = ""
-			if next := regexp.MustCompile(`<([^>]*)>; rel="next"`).FindStringSubmatch(r.header.Get("Link")); by == "link" && next != nil {
+			if next := regexp.MustCompile(`<([^>]*)>; rel="next"`).FindStringSubmatch(r.header.Get("Link")); by == "link" &&
+				next != nil {
 				path = next[1]
 			}
 			if by == "cursor" && p.NextCursor != "" {
 				path = "/v1/vehicles?per_page=2&sort=-make&cursor=" + p.NextCursor
 			}
 		}
-		wantEqual(t, by, strings.Join(seen, " "), strings.Join([]string{ids[1], ids[3], ids[5], ids[0], ids[2], ids[4], ids[6]}, " "))
+		wantEqual(t, by, strings.Join(seen, " "),
+			strings.Join([]string{ids[1], ids[3], ids[5], ids[0], ids[2], ids[4], ids[6]}, " "))
 	}
 	r := w.do("GET", "/v1/vehicles?per_page=2&page=2", "")
-	wantEqual(t, "Link", r.header.Get("Link"), `</v1/vehicles?per_page=2>; rel="first", </v1/vehicles?page=1&per_page=2>; rel="prev", </v1/vehicles?page=3&per_page=2>; rel="next", </v1/vehicles?page=4&per_page=2>; rel="last"`)
+	wantEqual(t, "Link", r.header.Get("Link"),
+		`</v1/vehicles?per_page=2>; rel="first", </v1/vehicles?page=1&per_page=2>; rel="prev", </v1/vehicles?page=3&per_page=2>; rel="next", </v1/vehicles?page=4&per_page=2>; rel="last"`)
 
 	one := w.do("GET", "/v1/vehicles?fields=make,year&per_page=1", "").data()[0]
 	wantEqual(t, "fields", fmt.Sprint(one), fmt.Sprintf("map[id:%s make:M0 year:2020]", ids[0]))
-	wantEqual(t, "expand", fmt.Sprint(w.do("GET", "/v1/vehicles/"+ids[0]+"?expand=devices", "").ok(200).object()["devices"]), "[]")
+	wantEqual(t, "expand",
+		fmt.Sprint(w.do("GET", "/v1/vehicles/"+ids[0]+"?expand=devices", "").ok(200).object()["devices"]), "[]")
 	wantEqual(t, "not expanded", w.do("GET", "/v1/vehicles/"+ids[0], "").ok(200).object()["devices"], nil)
 }
 
-// A value that a filter's member cannot have would find nothing for ever. Where the description of what is shown says which there
-// are, another is refused, and told what there is.
+// A value that a filter's member cannot have would find nothing for ever. Where the description of what is shown says
+// which there are, another is refused, and told what there is.
 func TestFiltersKnowTheirValues(t *testing.T) {
 	w := newWorld(t)
 	for path, among := range map[string]string{
@@ -110,11 +114,13 @@ func TestFiltersKnowTheirValues(t *testing.T) {
 		"/v1/alert_rules?kind=speed":              "speeding",
 		"/v1/vehicles/" + w.vehicle(`{"make":"A","model":"B"}`) + "/meter_readings?kind=odometer": "odometer_mi",
 	} {
-		if detail := string(w.do("GET", path, "").ok(400).body); !strings.Contains(detail, "must be one of") || !strings.Contains(detail, among) {
+		if detail := string(w.do("GET", path, "").ok(400).body); !strings.Contains(detail, "must be one of") ||
+			!strings.Contains(detail, among) {
 			t.Errorf("%s: %s", path, detail)
 		}
 	}
-	for _, path := range []string{"/v1/bookings?status=active,no_show&is_overdue=true", "/v1/vehicles?fuel_type=electric&status=turnaround", "/v1/customers?do_not_rent=true"} {
+	for _, path := range []string{"/v1/bookings?status=active,no_show&is_overdue=true",
+		"/v1/vehicles?fuel_type=electric&status=turnaround", "/v1/customers?do_not_rent=true"} {
 		w.do("GET", path, "").ok(200)
 	}
 }
@@ -162,7 +168,8 @@ func TestFilesHaveNoPages(t *testing.T) {
 						continue
 					}
 					name, _, _ := strings.Cut(page, "=")
-					refused := w.do(strings.ToUpper(method), of+"?format="+form+"&"+page+spans, map[string]string{"post": "{}"}[method]).problem(400, "invalid_request")
+					refused := w.do(strings.ToUpper(method), of+"?format="+form+"&"+page+spans,
+						map[string]string{"post": "{}"}[method]).problem(400, "invalid_request")
 					if refused.Errors[0].Pointer != name || !strings.Contains(refused.Errors[0].Detail, form) {
 						t.Errorf("%s %s as %s with %s: %+v", method, path, form, page, refused)
 					}
@@ -256,30 +263,42 @@ func TestBadRequests(t *testing.T) {
 		{"POST", "/v1/vehicles", `{"make":"A","model":"B","yaer":2024}`, nil, 422, "validation_failed", "/yaer"},
 		{"POST", "/v1/vehicles", `{"make":"A","model":"B","MAKE":"C"}`, nil, 422, "validation_failed", "/MAKE"},
 		{"POST", "/v1/vehicles", `{"make":"A","model":"B","id":"veh_1"}`, nil, 422, "validation_failed", "/id"},
-		{"POST", "/v1/vehicles", `{"make":"A","model":"B","daily_rate":{"amount":1.5,"currency":"USD"}}`, nil, 422, "validation_failed", "/daily_rate/amount"},
-		{"POST", "/v1/vehicles", `{"make":"A","model":"B","daily_rate":{"amount":1e300,"currency":"USD"}}`, nil, 422, "validation_failed", "/daily_rate/amount"},
-		{"POST", "/v1/vehicles", `{"make":"A","model":"B","daily_rate":{"amount":1,"currency":"usd"}}`, nil, 422, "validation_failed", "/daily_rate/currency"},
-		{"POST", "/v1/vehicles", `{"make":"A","model":"B","acquired_on":"2024-02-30"}`, nil, 422, "validation_failed", "/acquired_on"},
+		{"POST", "/v1/vehicles", `{"make":"A","model":"B","daily_rate":{"amount":1.5,"currency":"USD"}}`, nil, 422,
+			"validation_failed", "/daily_rate/amount"},
+		{"POST", "/v1/vehicles", `{"make":"A","model":"B","daily_rate":{"amount":1e300,"currency":"USD"}}`, nil, 422,
+			"validation_failed", "/daily_rate/amount"},
+		{"POST", "/v1/vehicles", `{"make":"A","model":"B","daily_rate":{"amount":1,"currency":"usd"}}`, nil, 422,
+			"validation_failed", "/daily_rate/currency"},
+		{"POST", "/v1/vehicles", `{"make":"A","model":"B","acquired_on":"2024-02-30"}`, nil, 422, "validation_failed",
+			"/acquired_on"},
 		{"POST", "/v1/vehicles", `{"make":"A","model":"B","fuel_type":"steam"}`, nil, 422, "validation_failed", "/fuel_type"},
-		{"POST", "/v1/vehicles", `{"make":"A","model":"B","timezone":"Mars/Olympus"}`, nil, 422, "validation_failed", "/timezone"},
-		{"POST", "/v1/vehicles", `{"make":"A","model":"B","external_refs":[{"system":"s"}]}`, nil, 422, "validation_failed", "/external_refs/0/id"},
-		{"POST", "/v1/vehicles", `{"make":"` + strings.Repeat("x", 101) + `","model":"B"}`, nil, 422, "validation_failed", "/make"},
+		{"POST", "/v1/vehicles", `{"make":"A","model":"B","timezone":"Mars/Olympus"}`, nil, 422,
+			"validation_failed", "/timezone"},
+		{"POST", "/v1/vehicles", `{"make":"A","model":"B","external_refs":[{"system":"s"}]}`, nil, 422, "validation_failed",
+			"/external_refs/0/id"},
+		{"POST", "/v1/vehicles", `{"make":"` + strings.Repeat("x", 101) + `","model":"B"}`, nil, 422,
+			"validation_failed", "/make"},
 		{"PATCH", one, `{"make":null}`, nil, 422, "validation_failed", "/make"},
 		{"PATCH", one, `{"id":"veh_2"}`, nil, 422, "validation_failed", "/id"},
 		{"PATCH", one, `[]`, nil, 422, "validation_failed", ""},
 		{"POST", "/v1/vehicles", valid, []string{"Content-Type", "text/plain"}, 415, "unsupported_media_type", ""},
 		{"POST", "/v1/vehicles", valid, []string{"Content-Type", ""}, 415, "unsupported_media_type", ""},
-		{"POST", "/v1/vehicles", valid, []string{"Content-Type", "application/json; charset=utf-16"}, 415, "unsupported_media_type", ""},
+		{"POST", "/v1/vehicles", valid, []string{"Content-Type", "application/json; charset=utf-16"}, 415,
+			"unsupported_media_type", ""},
 		{"PUT", one, valid, []string{"Content-Type", "application/merge-patch+json"}, 415, "unsupported_media_type", ""},
 		{"POST", "/v1/vehicles", valid, []string{"Content-Encoding", "br"}, 415, "unsupported_media_type", ""},
 		{"POST", "/v1/vehicles", valid, []string{"Content-Encoding", "gzip"}, 400, "invalid_request", ""},
 		{"POST", "/v1/vehicles", `{"make":"` + strings.Repeat("x", 1<<20) + `"}`, nil, 413, "payload_too_large", ""},
-		{"POST", "/v1/vehicles", string(zipped(`{"make":"` + strings.Repeat("x", 8<<20) + `"}`)), []string{"Content-Encoding", "gzip"}, 413, "payload_too_large", ""},
-		{"POST", "/v1/vehicles", valid, []string{"Idempotency-Key", strings.Repeat("k", 256)}, 400, "invalid_request", "Idempotency-Key"},
+		{"POST", "/v1/vehicles", string(zipped(`{"make":"` + strings.Repeat("x", 8<<20) + `"}`)),
+			[]string{"Content-Encoding", "gzip"}, 413, "payload_too_large", ""},
+		{"POST", "/v1/vehicles", valid, []string{"Idempotency-Key", strings.Repeat("k", 256)}, 400, "invalid_request",
+			"Idempotency-Key"},
 		{"POST", "/v1/api_keys", `{"name":"x","scopes":["everything"]}`, nil, 422, "validation_failed", "/scopes/0"},
 		{"POST", "/v1/api_keys", `{"name":"x","scopes":[]}`, nil, 422, "validation_failed", "/scopes"},
-		{"POST", "/v1/api_keys", `{"name":"x","scopes":["admin"],"ip_allow_list":["home"]}`, nil, 422, "validation_failed", "/ip_allow_list/0"},
-		{"POST", "/v1/api_keys", `{"name":"x","scopes":["admin"],"expires_at":"2020-01-01T00:00:00Z"}`, nil, 422, "validation_failed", "/expires_at"},
+		{"POST", "/v1/api_keys", `{"name":"x","scopes":["admin"],"ip_allow_list":["home"]}`, nil, 422, "validation_failed",
+			"/ip_allow_list/0"},
+		{"POST", "/v1/api_keys", `{"name":"x","scopes":["admin"],"expires_at":"2020-01-01T00:00:00Z"}`, nil, 422,
+			"validation_failed", "/expires_at"},
 		{"POST", "/v1/devices", `{"unique_id":" x"}`, nil, 422, "validation_failed", "/unique_id"},
 		{"POST", "/v1/devices", `{"unique_id":"\u0000"}`, nil, 422, "validation_failed", "/unique_id"},
 	}
@@ -343,7 +362,8 @@ func TestHeadersOfEveryAnswer(t *testing.T) {
 	r := w.do("GET", "/v1/vehicles", "", "X-Request-Id", "my-request.1").ok(200)
 	for name, want := range map[string]string{
 		"X-Request-Id": "my-request.1", "Cache-Control": "private, no-store", "X-Content-Type-Options": "nosniff",
-		"X-Frame-Options": "DENY", "RateLimit-Policy": `"read";q=6000;w=60`, "X-RateLimit-Limit": "6000", "Access-Control-Allow-Origin": "",
+		"X-Frame-Options": "DENY", "RateLimit-Policy": `"read";q=6000;w=60`, "X-RateLimit-Limit": "6000",
+		"Access-Control-Allow-Origin": "",
 	} {
 		wantEqual(t, name, r.header.Get(name), want)
 	}
@@ -385,7 +405,8 @@ func TestBrowsersOfChosenOriginsMayCall(t *testing.T) {
 	r := w.do("OPTIONS", "/v1/vehicles", "", ask...).ok(204)
 	wantEqual(t, "origin", r.header.Get("Access-Control-Allow-Origin"), "https://app.example")
 	ask[1] = "https://evil.example"
-	wantEqual(t, "another origin", w.do("OPTIONS", "/v1/vehicles", "", ask...).header.Get("Access-Control-Allow-Origin"), "")
+	wantEqual(t, "another origin",
+		w.do("OPTIONS", "/v1/vehicles", "", ask...).header.Get("Access-Control-Allow-Origin"), "")
 	wantEqual(t, "credentials", r.header.Get("Access-Control-Allow-Credentials"), "")
 }
 
@@ -393,12 +414,14 @@ func TestAPanicIsAnAnswerAndALogEntry(t *testing.T) {
 	w := newWorld(t)
 	half := map[string]int{"/v1/half": 1000, "/v1/little": 1}
 	for path, times := range half {
-		w.api.Handle(rest.Route{Method: "GET", Path: path, ID: path, Public: true}, func(w http.ResponseWriter, _ *http.Request) error {
-			io.WriteString(w, strings.Repeat("half an answer ", times))
-			return fmt.Errorf("the rest is lost")
-		})
+		w.api.Handle(rest.Route{Method: "GET", Path: path, ID: path, Public: true},
+			func(w http.ResponseWriter, _ *http.Request) error {
+				io.WriteString(w, strings.Repeat("half an answer ", times))
+				return fmt.Errorf("the rest is lost")
+			})
 	}
-	w.api.Handle(rest.Route{Method: "GET", Path: "/v1/panic", ID: "panic", Public: true}, func(http.ResponseWriter, *http.Request) error { panic("secret cause") })
+	w.api.Handle(rest.Route{Method: "GET", Path: "/v1/panic", ID: "panic", Public: true},
+		func(http.ResponseWriter, *http.Request) error { panic("secret cause") })
 
 	p := w.do("GET", "/v1/panic", "").problem(500, "internal_error")
 	if strings.Contains(p.Detail, "secret") || !strings.Contains(w.log.String(), "secret cause") {
@@ -478,11 +501,15 @@ func TestAnUnknownNameSaysWhatWasMeant(t *testing.T) {
 		{"POST", path + "/cancel", `{"reason":"x"}`, "did you mean reason_code?"},
 		{"POST", path + "/cancel", `{"why":"x"}`, "there are cancelled_by, note, reason_code, waive_fee"},
 		{"POST", path + "/pickup", `{"mileageMi":1}`, "did you mean mileage_mi?"},
-		{"POST", path + "/pickup", `{"inspection":{"items":[{"point":"a","result":"pass","foto":"x"}]}}`, "there are note, photos, point, result, severity"},
+		{"POST", path + "/pickup", `{"inspection":{"items":[{"point":"a","result":"pass","foto":"x"}]}}`,
+			"there are note, photos, point, result, severity"},
 		{"POST", "/v1/vehicles", `{"make":"A","model":"B","licence_plate":"X"}`, "did you mean license_plate?"},
 		{"POST", "/v1/vehicles", `{"make":"A","model":"B","zzzzzzz":"X"}`, `"there is no such member"`},
-		{"POST", "/v1/positions", `{"data":[{"unique_id":"imei-1","timestamp":1769860810000,"lat":1,"lng":1}]}`, "there are device_id, unique_id, fix_at,"},
-		{"POST", "/v1/positions", `{"data":[{"unique_id":"imei-1","fix_at":1769860810000,"lat":1,"lng":1,"signals":{"soc_pkt":1}}]}`, "did you mean soc_pct?"},
+		{"POST", "/v1/positions", `{"data":[{"unique_id":"imei-1","timestamp":1769860810000,"lat":1,"lng":1}]}`,
+			"there are device_id, unique_id, fix_at,"},
+		{"POST", "/v1/positions",
+			`{"data":[{"unique_id":"imei-1","fix_at":1769860810000,"lat":1,"lng":1,"signals":{"soc_pkt":1}}]}`,
+			"did you mean soc_pct?"},
 		{"GET", "/v1/bookings?perpage=5", "", "did you mean per_page?"},
 		{"GET", path + "/timeline?limit=5", "", "there are "},
 	} {

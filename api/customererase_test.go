@@ -31,8 +31,9 @@ func (w *world) standing(texts []string) map[string][]string {
 		var here []struct {
 			Word string `ch:"word"`
 		}
-		if err := w.db.Select(w.t.Context(), &here, "SELECT DISTINCT arrayJoin(arrayFilter(word -> positionCaseInsensitiveUTF8(text, word) > 0, $1)) AS word FROM (SELECT toString("+
-			c.Name+") AS text FROM "+c.Table+")", texts); err != nil {
+		if err := w.db.Select(w.t.Context(), &here,
+			"SELECT DISTINCT arrayJoin(arrayFilter(word -> positionCaseInsensitiveUTF8(text, word) > 0, $1)) AS word FROM (SELECT toString("+
+				c.Name+") AS text FROM "+c.Table+")", texts); err != nil {
 			w.t.Fatalf("%s.%s: %v", c.Table, c.Name, err)
 		}
 		for _, h := range here {
@@ -48,24 +49,30 @@ const quux = `{"first_name":"Xantippe","last_name":"Quuxington","email":"Xantipp
 	"tags":["ztagged"],"metadata":{"m":"zmetadata"},"custom_fields":{"c":"zcustom"},"external_refs":[{"system":"crm","id":"zref-4711"}],"consents":{"marketing":true,"source":"zsource"}}`
 
 // quuxWords are those values, and what the tests write about the customer beside them.
-var quuxWords = []string{"Xantippe", "Quuxington", "xantippe.q@quux.example", "19995550123", "1971-03-29", "Zyzzyva", "Flat Zed", "Xanadu", "ZQ9 9QZ", "TAXQ-778", "ZZLIC998877",
-	"Zregion", "ztagged", "zmetadata", "zcustom", "zref-4711", "zref-old", "zsource", "Quuxold", "old@quux.example", "znote the first", "znote the second", "zdocname", "zfilecontent", "zbarnote", "Zalias", "ZTAG01"}
+var quuxWords = []string{"Xantippe", "Quuxington", "xantippe.q@quux.example", "19995550123", "1971-03-29", "Zyzzyva",
+	"Flat Zed", "Xanadu", "ZQ9 9QZ", "TAXQ-778", "ZZLIC998877", "Zregion", "ztagged", "zmetadata", "zcustom", "zref-4711",
+	"zref-old", "zsource", "Quuxold", "old@quux.example", "znote the first", "znote the second", "zdocname",
+	"zfilecontent", "zbarnote", "Zalias", "ZTAG01"}
 
 // quuxWrites makes that customer and everything about it that there can be, and returns its id.
 func quuxWrites(w *world) string {
 	w.t.Helper()
-	id := w.do("POST", "/v1/customers", strings.Replace(quux, "Quuxington", "Quuxold", 1), "Idempotency-Key", "quux").ok(201).id()
+	id := w.do("POST", "/v1/customers", strings.Replace(quux, "Quuxington", "Quuxold", 1), "Idempotency-Key",
+		"quux").ok(201).id()
 	path := "/v1/customers/" + id
 	w.do("PATCH", path, `{"email":"old@quux.example","external_refs":[{"system":"crm","id":"zref-old"}]}`).ok(200)
 	w.do("PUT", path, quux).ok(200)
-	w.do("POST", path+"/do_not_rent", `{"active":true,"reason_code":"debt","note":"zbarnote about her"}`, "Idempotency-Key", "bar").ok(200)
+	w.do("POST", path+"/do_not_rent", `{"active":true,"reason_code":"debt","note":"zbarnote about her"}`,
+		"Idempotency-Key", "bar").ok(200)
 	note := w.do("POST", path+"/notes", `{"text":"znote the first"}`, "Idempotency-Key", "note").ok(201).id()
 	w.do("PATCH", path+"/notes/"+note, `{"text":"znote the second"}`).ok(200)
-	w.do("DELETE", path+"/notes/"+w.do("POST", path+"/notes", `{"text":"znote the second, deleted"}`).ok(201).id(), "").ok(204)
+	w.do("DELETE", path+"/notes/"+
+		w.do("POST", path+"/notes", `{"text":"znote the second, deleted"}`).ok(201).id(), "").ok(204)
 	document := w.do("POST", path+"/documents", `{"kind":"id","name":"zdocname"}`).ok(201).id()
 	w.do("PUT", path+"/documents/"+document+"/file", "%PDF-1.7 zfilecontent", "Content-Type", "application/pdf").ok(200)
 	w.do("POST", "/v1/customers/check", `{"email":"xantippe.q@quux.example"}`, "Idempotency-Key", "check").ok(200)
-	w.do("POST", "/v1/driver_tags", `{"tag":"ztag:01","holders":[{"driver_id":"`+id+`"}]}`, "Idempotency-Key", "tag").ok(201)
+	w.do("POST", "/v1/driver_tags", `{"tag":"ztag:01","holders":[{"driver_id":"`+id+`"}]}`,
+		"Idempotency-Key", "tag").ok(201)
 	w.tags(w.account, w.vehicle(`{"make":"A","model":"B"}`), map[float64]string{0: "ZTAG01"})
 	alias := w.customer(`{"display_name":"Zalias","email":"xantippe.q@quux.example"}`)
 	w.do("POST", "/v1/customers/"+alias+"/merge", `{"into":"`+id+`"}`, "Idempotency-Key", "merge").ok(200)
@@ -106,13 +113,16 @@ func TestErasureLeavesNothing(t *testing.T) {
 	for i, v := range after {
 		wantEqual(t, "number", v["revision"], float64(len(after)-i))
 		if i >= 3 {
-			wantEqual(t, "when and who", fmt.Sprint(v["at"], v["actor"], v["action"]), fmt.Sprint(before[i-3]["at"], before[i-3]["actor"], before[i-3]["action"]))
+			wantEqual(t, "when and who", fmt.Sprint(v["at"], v["actor"], v["action"]),
+				fmt.Sprint(before[i-3]["at"], before[i-3]["actor"], before[i-3]["action"]))
 		}
 	}
 	// What repeats an old request neither shows nor makes anything.
-	w.do("POST", "/v1/customers", strings.Replace(quux, "Quuxington", "Quuxold", 1), "Idempotency-Key", "quux").problem409(t)
+	w.do("POST", "/v1/customers", strings.Replace(quux, "Quuxington", "Quuxold", 1), "Idempotency-Key",
+		"quux").problem409(t)
 	wantEqual(t, "customers", w.do("GET", "/v1/customers", "").listed("id"), other)
-	wantEqual(t, "again", w.do("POST", path+"/erase", `{"reason":"again"}`).ok(200).member("revision"), erased.member("revision"))
+	wantEqual(t, "again", w.do("POST", path+"/erase", `{"reason":"again"}`).ok(200).member("revision"),
+		erased.member("revision"))
 	w.do("PATCH", path, `{"first_name":"X"}`).problem(409, "conflict")
 	w.do("POST", path+"/notes", `{"text":"X"}`).problem(409, "conflict")
 	w.do("POST", path+"/do_not_rent", `{"active":true,"reason_code":"x"}`).problem(409, "conflict")
@@ -133,7 +143,8 @@ func TestAnErasureFindsWhomAnAnswerCallsByName(t *testing.T) {
 	w.customer = w.do("POST", "/v1/customers", `{"first_name":"Bo","last_name":"Qy"}`).ok(201).id()
 	w.do("POST", "/v1/customers/"+w.customer+"/do_not_rent", `{"active":true,"reason_code":"theft"}`).ok(200)
 	batch := func() *reply {
-		return w.do("POST", "/v1/bookings/batch", `{"data":[`+w.booking(1, 20, `,"confirm":true`)+`]}`, "Idempotency-Key", "bo")
+		return w.do("POST", "/v1/bookings/batch", `{"data":[`+w.booking(1, 20, `,"confirm":true`)+`]}`,
+			"Idempotency-Key", "bo")
 	}
 	if first := batch().ok(200); !strings.Contains(string(first.body), "Bo Qy (C-") {
 		t.Fatalf("the answer does not say the name: the test proves nothing: %s", first.body)
@@ -143,13 +154,14 @@ func TestAnErasureFindsWhomAnAnswerCallsByName(t *testing.T) {
 		t.Errorf("the answer still says the name: %s", again.body)
 	}
 	var kept uint64
-	if err := w.db.QueryRow(t.Context(), "SELECT count() FROM claim_log WHERE position(detail, 'Qy') > 0").Scan(&kept); err != nil || kept > 0 {
+	if err := w.db.QueryRow(t.Context(),
+		"SELECT count() FROM claim_log WHERE position(detail, 'Qy') > 0").Scan(&kept); err != nil || kept > 0 {
 		t.Errorf("%d answers that are kept say the name, %v", kept, err)
 	}
 }
 
-// Whoever writes lines of JSON has the choice of blanks, of escapes and of the order of members. What was imported is found all the same,
-// also in a row that made nothing.
+// Whoever writes lines of JSON has the choice of blanks, of escapes and of the order of members. What was imported is
+// found all the same, also in a row that made nothing.
 func TestAnErasureFindsThePersonHoweverTheFileWroteIt(t *testing.T) {
 	w := newWorld(t)
 	file := `{ "last_name" : "Quüx & Söhne" , "first_name":"Xantippe", "nonsense": 1e2}` + "\n" +
@@ -161,16 +173,19 @@ func TestAnErasureFindsThePersonHoweverTheFileWroteIt(t *testing.T) {
 	id := w.customer(`{"first_name":"Xantippe","last_name":"Quüx & Söhne"}`)
 	w.do("POST", "/v1/customers/"+id+"/erase", `{"reason":"asked"}`).ok(200)
 	var bodies []string
-	if err := w.db.QueryRow(t.Context(), "SELECT arraySort((b, r) -> r, groupArray(body), groupArray(row)) FROM job_input").Scan(&bodies); err != nil {
+	if err := w.db.QueryRow(t.Context(),
+		"SELECT arraySort((b, r) -> r, groupArray(body), groupArray(row)) FROM job_input").Scan(&bodies); err != nil {
 		t.Fatal(err)
 	}
-	wantEqual(t, "rows", strings.Join(bodies, " "), `{} {} {}  {"custom_fields":{"n":12345678901234567890.10},"first_name":"Other","last_name":"Person"}`)
+	wantEqual(t, "rows", strings.Join(bodies, " "),
+		`{} {} {}  {"custom_fields":{"n":12345678901234567890.10},"first_name":"Other","last_name":"Person"}`)
 }
 
 // problem409 fails the test unless the answer is the one that stands in the place of an erased one.
 func (r *reply) problem409(t *testing.T) {
 	t.Helper()
-	if r.status != 409 || r.header.Get("Content-Type") != "application/problem+json" || !strings.Contains(string(r.body), "erased since") {
+	if r.status != 409 || r.header.Get("Content-Type") != "application/problem+json" ||
+		!strings.Contains(string(r.body), "erased since") {
 		t.Errorf("%d %s", r.status, r.body)
 	}
 }
@@ -199,7 +214,8 @@ func TestErasureIsFinishedByOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.api.desk.Persons.DecideErasure(t.Context(), record.Author{Actor: "test"}, w.account, number, "asked", false); err != nil {
+	if _, err := w.api.desk.Persons.DecideErasure(t.Context(), record.Author{Actor: "test"}, w.account, number, "asked",
+		false); err != nil {
 		t.Fatal(err)
 	}
 	shown := w.do("GET", "/v1/customers/"+id, "").ok(200)

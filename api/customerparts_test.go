@@ -27,7 +27,8 @@ func TestCustomersAreMerged(t *testing.T) {
 	again := w.do("POST", "/v1/customers/"+old+"/merge", `{"into":"`+stays+`"}`).ok(200)
 	wantEqual(t, "once", again.member("revision"), merged.member("revision"))
 	one := w.do("GET", "/v1/customers/"+stays, "").ok(200)
-	for member, want := range map[string]any{"email": "ada@example.com", "last_name": "Lovelace", "tags": []any{"b", "a"}, "risk_level": "watch", "date_of_birth": "1985-12-10", "is_rentable": false} {
+	for member, want := range map[string]any{"email": "ada@example.com", "last_name": "Lovelace", "tags": []any{"b", "a"},
+		"risk_level": "watch", "date_of_birth": "1985-12-10", "is_rentable": false} {
 		wantEqual(t, member, one.member(member), want)
 	}
 	wantEqual(t, "barred", one.member("do_not_rent", "reason_code"), "debt")
@@ -40,10 +41,12 @@ func TestCustomersAreMerged(t *testing.T) {
 	for _, id := range []string{old, stays} {
 		wantEqual(t, "notes of "+id, w.do("GET", "/v1/customers/"+id+"/notes", "").listed("text"), "second|likes red cars")
 	}
-	wantEqual(t, "the old one", w.do("POST", "/v1/customers/check", `{"email":"ada@example.com"}`).member("do_not_rent_check"), "do_not_rent")
+	wantEqual(t, "the old one",
+		w.do("POST", "/v1/customers/check", `{"email":"ada@example.com"}`).member("do_not_rent_check"), "do_not_rent")
 	// Chains and rings.
 	last := w.customer(`{"first_name":"Last"}`)
-	w.do("POST", "/v1/customers/"+stays+"/merge", `{"into":"`+old+`"}`).problem(422, "validation_failed") // itself, in the end
+	// itself, in the end
+	w.do("POST", "/v1/customers/"+stays+"/merge", `{"into":"`+old+`"}`).problem(422, "validation_failed")
 	w.do("POST", "/v1/customers/"+stays+"/merge", `{"into":"`+last+`"}`).ok(200)
 	w.do("POST", "/v1/customers/"+last+"/merge", `{"into":"`+old+`"}`).problem(422, "validation_failed")
 	w.do("POST", "/v1/customers/"+old+"/merge", `{"into":"`+last+`"}`).ok(200) // it is there already
@@ -105,7 +108,8 @@ func TestNotesOfACustomer(t *testing.T) {
 	path := "/v1/customers/" + customer + "/notes"
 	made := w.do("POST", path, `{"text":"first","pinned":true}`, "Idempotency-Key", "n1").ok(201)
 	wantEqual(t, "location", made.header.Get("Location"), path+"/"+made.id())
-	wantEqual(t, "again", w.do("POST", path, `{"text":"first","pinned":true}`, "Idempotency-Key", "n1").ok(201).id(), made.id())
+	wantEqual(t, "again",
+		w.do("POST", path, `{"text":"first","pinned":true}`, "Idempotency-Key", "n1").ok(201).id(), made.id())
 	if actor := fmt.Sprint(made.member("author")); !strings.HasPrefix(actor, "key_") {
 		t.Errorf("written by %s", actor)
 	}
@@ -140,19 +144,22 @@ func TestTheFileOfADocument(t *testing.T) {
 	noise := make([]byte, 700<<10)
 	rand.Read(noise)
 	pdf := "%PDF-1.7\n" + string(noise)
-	for contentType, content := range map[string]string{"application/pdf": "hello", "image/png": pdf, "image/jpeg": "", "text/html": "<html>", "application/json": "{}", "image/heic": "\x00\x00\x00\x18ftypmp42"} {
+	for contentType, content := range map[string]string{"application/pdf": "hello", "image/png": pdf, "image/jpeg": "",
+		"text/html": "<html>", "application/json": "{}", "image/heic": "\x00\x00\x00\x18ftypmp42"} {
 		if r := w.do("PUT", one+"/file", content, "Content-Type", contentType); r.status != 415 {
 			t.Errorf("%s: %d %s", contentType, r.status, r.body)
 		}
 	}
-	w.do("PUT", one+"/file", "%PDF-"+strings.Repeat("x", rent.FileLimit), "Content-Type", "application/pdf").problem(413, "payload_too_large")
+	w.do("PUT", one+"/file", "%PDF-"+strings.Repeat("x", rent.FileLimit), "Content-Type", "application/pdf").problem(413,
+		"payload_too_large")
 	put := w.do("PUT", one+"/file", pdf, "Content-Type", "application/pdf", "If-Match", made.header.Get("ETag")).ok(200)
 	wantEqual(t, "size", put.member("size_bytes"), float64(len(pdf)))
 	got := w.do("GET", one+"/file", "").ok(200)
 	if !bytes.Equal(got.body, []byte(pdf)) {
 		t.Errorf("%d bytes came back", len(got.body))
 	}
-	for name, want := range map[string]string{"Content-Type": "application/pdf", "X-Content-Type-Options": "nosniff", "Content-Disposition": "attachment; filename*=utf-8''F%C3%BChrerschein_vorn.pdf"} {
+	for name, want := range map[string]string{"Content-Type": "application/pdf", "X-Content-Type-Options": "nosniff",
+		"Content-Disposition": "attachment; filename*=utf-8''F%C3%BChrerschein_vorn.pdf"} {
 		wantEqual(t, name, got.header.Get(name), want)
 	}
 	// The next one takes its place, and the bytes of the first are gone.
@@ -166,7 +173,8 @@ func TestTheFileOfADocument(t *testing.T) {
 		return n
 	}
 	wantEqual(t, "chunks", rows(), uint64(1))
-	w.do("PUT", one+"/file", pdf, "Content-Type", "application/pdf", "If-Match", `"r1"`).problem(412, "precondition_failed")
+	w.do("PUT", one+"/file", pdf, "Content-Type", "application/pdf", "If-Match", `"r1"`).problem(412,
+		"precondition_failed")
 	wantEqual(t, "chunks after a refusal", rows(), uint64(1))
 	bare := w.key
 	w.key = w.newKey(w.account, auth.CustomersRead, auth.CustomersWrite)

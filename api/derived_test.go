@@ -45,15 +45,17 @@ func (w *world) derive(account fleet.AccountID, rows ...row) {
 			case *fleet.Alert:
 				of = uint64(e.Rule)
 			}
-			h.ID = fleet.DerivedID(r.entity.Kind(), fleet.VehicleKey{Account: account, Vehicle: fleet.VehicleID(vehicle)}, h.Start, of)
+			h.ID = fleet.DerivedID(r.entity.Kind(),
+				fleet.VehicleKey{Account: account, Vehicle: fleet.VehicleID(vehicle)}, h.Start, of)
 		}
 		body, err := json.Marshal(r.entity)
 		if err != nil {
 			w.t.Fatal(err)
 		}
 		written := (noon + fleet.Millis(i)*1000).Time().AddDate(0, 0, 1)
-		if err := batch.Append(uint64(account), vehicle, string(r.entity.Kind()), h.ID, max(r.revision, 1), h.Start.Time(), h.Start.Time(), h.End.Time(),
-			h.Start.Time().Truncate(24*time.Hour), h.Open, r.deleted, r.late, uint64(0), written, string(body)); err != nil {
+		if err := batch.Append(uint64(account), vehicle, string(r.entity.Kind()), h.ID, max(r.revision, 1), h.Start.Time(),
+			h.Start.Time(), h.End.Time(), h.Start.Time().Truncate(24*time.Hour), h.Open, r.deleted, r.late, uint64(0), written,
+			string(body)); err != nil {
 			w.t.Fatal(err)
 		}
 	}
@@ -78,7 +80,8 @@ var (
 
 func sampleTrip(from, to float64) *fleet.Trip {
 	return &fleet.Trip{
-		Head: head(from, to, false), Device: 7, StartPlace: depot, EndPlace: school, Distance: 16093.44, Moving: 540_000, Idle: 30_000, MaxSpeed: 20, MeanSpeed: 15,
+		Head: head(from, to, false), Device: 7, StartPlace: depot, EndPlace: school, Distance: 16093.44, Moving: 540_000,
+		Idle: 30_000, MaxSpeed: 20, MeanSpeed: 15,
 		OdometerStart: of(1609344.), OdometerEnd: of(1625437.44), FuelUsed: of(3.785411784), Fixes: 61, ClosedReason: "stop",
 	}
 }
@@ -90,30 +93,43 @@ func (w *world) golden(name, path string, replace ...string) {
 	golden(w.t, name+".json", []byte(body))
 }
 
-// day is a day of one vehicle: a trip of ten minutes, a stop, a charge, a trip that goes on, with all that belongs to it.
+// day is a day of one vehicle: a trip of ten minutes, a stop, a charge, a trip that goes on, with all that
+// belongs to it.
 func (w *world) day() (vehicle string, replace []string) {
 	w.t.Helper()
 	vehicle = w.vehicle(`{"make":"Renault","model":"Twizy"}`)
 	trip, going := sampleTrip(0, 10), sampleTrip(60, 75)
-	going.Open, going.ClosedReason, going.OdometerStart, going.OdometerEnd, going.FuelUsed, going.SocStart, going.EnergyUsed = true, "", nil, nil, nil, of(88.5), of(1.25)
+	going.Open, going.ClosedReason, going.OdometerStart, going.OdometerEnd, going.FuelUsed, going.SocStart,
+		going.EnergyUsed = true, "", nil, nil, nil, of(88.5), of(1.25)
 	gone := sampleTrip(200, 210)
 	stop := &fleet.Stop{Head: head(10, 58, false), Place: school, Idle: 60_000, Fixes: 12, ClosedReason: "moved"}
-	charge := &fleet.ChargingSession{Head: head(12, 50, false), Place: &school, SocStart: of(40.), SocEnd: of(88.5), Energy: of(3.1), PeakPower: of(7.4)}
-	visit := &fleet.Visit{Head: head(9, 61, false), Fence: 5, Revision: 2, EntryPlace: school, ExitPlace: &depot, DwelledAt: at(14), Fixes: 13, ExitReason: "left"}
-	braking := &fleet.DrivingEvent{Head: head(3, 3, false), What: fleet.HarshBraking, Source: "derived", Value: 4.2, Speed: 12, Place: depot}
-	speeding := &fleet.DrivingEvent{Head: head(4, 5, false), What: fleet.Speeding, Source: "derived", Value: 5, Speed: 20, Place: depot}
+	charge := &fleet.ChargingSession{Head: head(12, 50, false), Place: &school, SocStart: of(40.), SocEnd: of(88.5),
+		Energy: of(3.1), PeakPower: of(7.4)}
+	visit := &fleet.Visit{Head: head(9, 61, false), Fence: 5, Revision: 2, EntryPlace: school, ExitPlace: &depot,
+		DwelledAt: at(14), Fixes: 13, ExitReason: "left"}
+	braking := &fleet.DrivingEvent{Head: head(3, 3, false), What: fleet.HarshBraking, Source: "derived", Value: 4.2,
+		Speed: 12, Place: depot}
+	speeding := &fleet.DrivingEvent{Head: head(4, 5, false), What: fleet.Speeding, Source: "derived", Value: 5,
+		Speed: 20, Place: depot}
 	fast := &fleet.Alert{
-		Head: head(4, 5, false), Rule: 8, RuleRevision: 3, What: fleet.AlertSpeeding, Severity: "warning", Place: &depot, Value: of(16.), Peak: of(20.), Threshold: of(15.), ResolvedReason: "cleared",
+		Head: head(4, 5, false), Rule: 8, RuleRevision: 3, What: fleet.AlertSpeeding, Severity: "warning", Place: &depot,
+		Value: of(16.), Peak: of(20.), Threshold: of(15.), ResolvedReason: "cleared",
 	}
-	low := &fleet.Alert{Head: head(70, 75, true), Rule: 9, RuleRevision: 1, What: fleet.AlertBatteryLow, Severity: "critical", Value: of(19.), Peak: of(17.), Threshold: of(20.), Fence: 5}
-	mistaken := &fleet.Alert{Head: head(30, 31, false), Rule: 8, RuleRevision: 3, What: fleet.AlertSpeeding, Severity: "warning", ResolvedReason: "cleared"}
-	w.derive(w.account, row{vehicle: vehicle, entity: trip}, row{vehicle: vehicle, entity: going, revision: 4}, row{vehicle: vehicle, entity: gone, revision: 2, deleted: true},
-		row{vehicle: vehicle, entity: stop}, row{vehicle: vehicle, entity: charge, late: true}, row{vehicle: vehicle, entity: visit}, row{vehicle: vehicle, entity: braking},
-		row{vehicle: vehicle, entity: speeding}, row{vehicle: vehicle, entity: fast}, row{vehicle: vehicle, entity: low}, row{vehicle: vehicle, entity: mistaken, revision: 2, deleted: true})
+	low := &fleet.Alert{Head: head(70, 75, true), Rule: 9, RuleRevision: 1, What: fleet.AlertBatteryLow,
+		Severity: "critical", Value: of(19.), Peak: of(17.), Threshold: of(20.), Fence: 5}
+	mistaken := &fleet.Alert{Head: head(30, 31, false), Rule: 8, RuleRevision: 3, What: fleet.AlertSpeeding,
+		Severity: "warning", ResolvedReason: "cleared"}
+	w.derive(w.account, row{vehicle: vehicle, entity: trip}, row{vehicle: vehicle, entity: going, revision: 4},
+		row{vehicle: vehicle, entity: gone, revision: 2, deleted: true}, row{vehicle: vehicle, entity: stop},
+		row{vehicle: vehicle, entity: charge, late: true}, row{vehicle: vehicle, entity: visit},
+		row{vehicle: vehicle, entity: braking}, row{vehicle: vehicle, entity: speeding}, row{vehicle: vehicle, entity: fast},
+		row{vehicle: vehicle, entity: low},
+		row{vehicle: vehicle, entity: mistaken, revision: 2, deleted: true})
 	w.drive(w.account, vehicle, 61)
 	replace = []string{vehicle, "veh_VEHICLE"}
 	for name, e := range map[string]fleet.Entity{
-		"TRIP": trip, "GOING": going, "GONE": gone, "STOP": stop, "CHARGE": charge, "VISIT": visit, "BRAKING": braking, "SPEEDING": speeding, "FAST": fast, "LOW": low, "MISTAKEN": mistaken,
+		"TRIP": trip, "GOING": going, "GONE": gone, "STOP": stop, "CHARGE": charge, "VISIT": visit, "BRAKING": braking,
+		"SPEEDING": speeding, "FAST": fast, "LOW": low, "MISTAKEN": mistaken,
 	} {
 		replace = append(replace, track.DerivedID(e), e.Kind().Prefix()+name)
 	}
@@ -209,9 +225,12 @@ func TestListsOfWhatIsDerivedFilter(t *testing.T) {
 		}
 	}
 	for _, path := range []string{
-		"/v1/trips?vehicle_id=1", "/v1/trips?from=2026-01-31T12:00:00Z&until=2026-01-31T12:00:00Z", "/v1/trips?sort=distance", "/v1/trips?include=all", "/v1/trips?geofence_id=geo_5",
-		"/v1/visits?geofence_id=5", "/v1/driving_events?kind=parking", "/v1/alerts?status=open", "/v1/alerts?rule_id=geo_1", "/v1/alerts?severity=", "/v1/trips?cursor=x",
-		"/v1/trips?format=gpx", "/v1/trips?format=csv&page=2", "/v1/trips?driver=", "/v1/trips/" + id(replace, "TRIP") + "?max_points=1", "/v1/trips/" + id(replace, "TRIP") + "?format=xls",
+		"/v1/trips?vehicle_id=1", "/v1/trips?from=2026-01-31T12:00:00Z&until=2026-01-31T12:00:00Z", "/v1/trips?sort=distance",
+		"/v1/trips?include=all", "/v1/trips?geofence_id=geo_5", "/v1/visits?geofence_id=5", "/v1/driving_events?kind=parking",
+		"/v1/alerts?status=open", "/v1/alerts?rule_id=geo_1", "/v1/alerts?severity=", "/v1/trips?cursor=x",
+		"/v1/trips?format=gpx", "/v1/trips?format=csv&page=2", "/v1/trips?driver=",
+		"/v1/trips/" + id(replace, "TRIP") + "?max_points=1",
+		"/v1/trips/" + id(replace, "TRIP") + "?format=xls",
 	} {
 		w.do("GET", path, "").problem(400, "invalid_request")
 	}
@@ -257,7 +276,8 @@ func TestListsOfWhatIsDerivedPage(t *testing.T) {
 			t.Errorf("%s: %d of 23, from %s", sort, len(seen), first)
 		}
 	}
-	if got := w.do("GET", "/v1/trips?per_page=10&page=3&sort=from", "").data(); len(got) != 3 || got[2]["id"] != "trp_1022" {
+	if got := w.do("GET", "/v1/trips?per_page=10&page=3&sort=from", "").data(); len(got) != 3 ||
+		got[2]["id"] != "trp_1022" {
 		t.Errorf("page 3: %v", got)
 	}
 }
@@ -265,7 +285,8 @@ func TestListsOfWhatIsDerivedPage(t *testing.T) {
 func TestExportsOfWhatIsDerived(t *testing.T) {
 	w := newWorld(t)
 	_, replace := w.day()
-	records, err := csv.NewReader(bytes.NewReader(w.do("GET", "/v1/trips?format=csv&sort=from&units=metric", "").ok(200).body)).ReadAll()
+	records, err := csv.NewReader(
+		bytes.NewReader(w.do("GET", "/v1/trips?format=csv&sort=from&units=metric", "").ok(200).body)).ReadAll()
 	if err != nil || len(records) != 3 {
 		t.Fatalf("%v, %v", records, err)
 	}
@@ -277,8 +298,10 @@ func TestExportsOfWhatIsDerived(t *testing.T) {
 	wantEqual(t, "first row", strings.NewReplacer(replace...).Replace(strings.Join(records[1], "|")), first)
 
 	var line map[string]any
-	lines := bytes.Split(bytes.TrimSpace(w.do("GET", "/v1/stops", "", "Accept", "application/x-ndjson").ok(200).body), []byte("\n"))
-	if err := json.Unmarshal(lines[0], &line); err != nil || len(lines) != 1 || line["place"].(map[string]any)["lat"] != school.Lat {
+	lines := bytes.Split(bytes.TrimSpace(w.do("GET", "/v1/stops", "", "Accept", "application/x-ndjson").ok(200).body),
+		[]byte("\n"))
+	if err := json.Unmarshal(lines[0], &line); err != nil || len(lines) != 1 ||
+		line["place"].(map[string]any)["lat"] != school.Lat {
 		t.Errorf("%s: %v", lines, err)
 	}
 	for format, first := range map[string]string{"parquet": "PAR1", "arrow": "\xff\xff\xff\xff"} {
@@ -290,7 +313,9 @@ func TestExportsOfWhatIsDerived(t *testing.T) {
 	}
 	trip := "/v1/trips/" + id(replace, "TRIP") + "?format="
 	for format, part := range map[string]string{
-		"gpx": `<trkpt lat="30.26715" lon="-97.74306">`, "kml": "<gx:coord>-97.74306 30.26715", "polyline": `{"precision":5,"polyline":"`, "csv": "fix_at,device_at", "ndjson": `{"fix_at":"2026-01-31T12:00:00.000Z"`,
+		"gpx": `<trkpt lat="30.26715" lon="-97.74306">`, "kml": "<gx:coord>-97.74306 30.26715",
+		"polyline": `{"precision":5,"polyline":"`, "csv": "fix_at,device_at",
+		"ndjson": `{"fix_at":"2026-01-31T12:00:00.000Z"`,
 	} {
 		body := string(w.do("GET", trip+format, "").ok(200).body)
 		if !strings.Contains(body, part) {
@@ -307,7 +332,8 @@ func TestWhatIsDerivedIsNobodyElses(t *testing.T) {
 	vehicle, replace := w.day()
 	w.do("PUT", "/v1/trips/"+id(replace, "TRIP")+"/driver", `{"driver":"Jane"}`).ok(200)
 	w.key = w.newKey(w.newAccount("Second"), auth.Admin)
-	for path, name := range map[string]string{"trips": "TRIP", "stops": "STOP", "charging_sessions": "CHARGE", "visits": "VISIT", "driving_events": "BRAKING", "alerts": "FAST"} {
+	for path, name := range map[string]string{"trips": "TRIP", "stops": "STOP", "charging_sessions": "CHARGE",
+		"visits": "VISIT", "driving_events": "BRAKING", "alerts": "FAST"} {
 		w.do("GET", "/v1/"+path+"/"+id(replace, name), "").problem(404, "not_found")
 		for _, query := range []string{"", "?vehicle_id=" + vehicle, "?include=deleted"} {
 			wantEqual(t, path+query, w.do("GET", "/v1/"+path+query, "").pagination().Total, 0)
@@ -320,7 +346,8 @@ func TestWhatIsDerivedIsNobodyElses(t *testing.T) {
 	for _, path := range []string{"/v1/vehicles/" + vehicle + "/route?", "/v1/vehicles/" + vehicle + "/score?"} {
 		w.do("GET", path+span, "").problem(404, "not_found")
 	}
-	for _, path := range []string{"/v1/trips?driver=Jane&", "/v1/vehicles/score?", "/v1/drivers/score?", "/v1/heatmap?", "/v1/heatmap?vehicle_id=" + vehicle + "&"} {
+	for _, path := range []string{"/v1/trips?driver=Jane&", "/v1/vehicles/score?", "/v1/drivers/score?", "/v1/heatmap?",
+		"/v1/heatmap?vehicle_id=" + vehicle + "&"} {
 		wantEqual(t, path, w.do("GET", path+span, "").pagination().Total, 0)
 	}
 }
@@ -337,12 +364,15 @@ func TestATripThatWasReplacedSaysSo(t *testing.T) {
 	w.do("PUT", "/v1/trips/"+id(replace, "GONE")+"/driver", `{"driver":"Jane"}`).problem(404, "not_found")
 	stranger := w.newKey(w.newAccount("Second"), auth.Admin)
 	for _, name := range []string{"TRIP", "STOP", "CHARGE", "VISIT", "BRAKING", "FAST"} {
-		path := map[string]string{"TRIP": "trips", "STOP": "stops", "CHARGE": "charging_sessions", "VISIT": "visits", "BRAKING": "driving_events", "FAST": "alerts"}[name]
+		path := map[string]string{"TRIP": "trips", "STOP": "stops", "CHARGE": "charging_sessions", "VISIT": "visits",
+			"BRAKING": "driving_events", "FAST": "alerts"}[name]
 		w.do("GET", "/v1/"+path+"/"+id(replace, name), "").ok(200)
 		w.do("GET", "/v1/"+path+"/"+id(replace, name), "", "Authorization", "Bearer "+stranger).problem(404, "not_found")
 	}
-	w.do("POST", "/v1/alerts/"+id(replace, "FAST")+"/acknowledge", "{}", "Authorization", "Bearer "+stranger).problem(404, "not_found")
-	w.do("PUT", "/v1/trips/"+id(replace, "TRIP")+"/driver", `{"driver":"Jane"}`, "Authorization", "Bearer "+stranger).problem(404, "not_found")
+	w.do("POST", "/v1/alerts/"+id(replace, "FAST")+"/acknowledge", "{}", "Authorization",
+		"Bearer "+stranger).problem(404, "not_found")
+	w.do("PUT", "/v1/trips/"+id(replace, "TRIP")+"/driver", `{"driver":"Jane"}`, "Authorization",
+		"Bearer "+stranger).problem(404, "not_found")
 	if got := w.do("GET", "/v1/alerts/"+id(replace, "MISTAKEN"), "").ok(200).object()["status"]; got != "withdrawn" {
 		t.Errorf("status %v", got)
 	}
@@ -356,7 +386,8 @@ func TestAlertsAreAcknowledgedOnce(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 	first := w.do("POST", path+"/acknowledge", `{"note":" called the driver "}`).ok(200).object()
-	if first["acknowledged_at"] == nil || first["acknowledged_note"] != "called the driver" || !strings.HasPrefix(fmt.Sprint(first["acknowledged_by"]), "key_") || first["status"] != "resolved" {
+	if first["acknowledged_at"] == nil || first["acknowledged_note"] != "called the driver" ||
+		!strings.HasPrefix(fmt.Sprint(first["acknowledged_by"]), "key_") || first["status"] != "resolved" {
 		t.Errorf("%v", first)
 	}
 	again := w.do("POST", path+"/acknowledge", `{"note":"another"}`).ok(200).object()
@@ -395,7 +426,8 @@ func TestTheDriverOfATripSurvivesItsDerivation(t *testing.T) {
 	// Later data begins the trip earlier, which gives it another identity; and the open one goes on for an hour.
 	longer := sampleTrip(-2, 10)
 	closed := sampleTrip(100, 160)
-	w.derive(w.account, row{vehicle: v, entity: trip, revision: 2, deleted: true}, row{vehicle: v, entity: longer}, row{vehicle: v, entity: closed, revision: 2})
+	w.derive(w.account, row{vehicle: v, entity: trip, revision: 2, deleted: true}, row{vehicle: v, entity: longer},
+		row{vehicle: v, entity: closed, revision: 2})
 	wantEqual(t, "derived again", driver(longer), "Jane Doe <nil>")
 	wantEqual(t, "went on", driver(closed), "<nil> "+cus)
 	for query, want := range map[string]string{"Jane+Doe": track.DerivedID(longer), cus: track.DerivedID(closed)} {
@@ -411,18 +443,20 @@ func TestTheDriverOfATripSurvivesItsDerivation(t *testing.T) {
 	}
 	wantEqual(t, "newest", driver(longer), "John Roe <nil>")
 	wantEqual(t, "nobody", driver(closed), "<nil> <nil>")
-	wantEqual(t, "trips of who drove none", len(w.do("GET", "/v1/trips?driver=Jane+Doe", "").data())+len(w.do("GET", "/v1/trips?driver="+cus, "").data()), 0)
+	wantEqual(t, "trips of who drove none",
+		len(w.do("GET", "/v1/trips?driver=Jane+Doe", "").data())+len(w.do("GET", "/v1/trips?driver="+cus, "").data()), 0)
 	var n uint64
 	if err := w.db.QueryRow(t.Context(), "SELECT count() FROM trip_drivers FINAL").Scan(&n); err != nil || n != 4 {
 		t.Errorf("%d statements, %v", n, err)
 	}
-	for _, body := range []string{`{"driver":""}`, `{"driver":" "}`, `{"driver":"cus_x"}`, `{"driver":"cus_77"}`, `{}`, `{"driver":5}`} {
+	for _, body := range []string{`{"driver":""}`, `{"driver":" "}`, `{"driver":"cus_x"}`, `{"driver":"cus_77"}`, `{}`,
+		`{"driver":5}`} {
 		w.do("PUT", path(longer), body).problem(422, "validation_failed")
 	}
 }
 
-// TestDaysGoByTheZoneThatHoldsNow changes the zone of an account, and then of a vehicle, and asks for the days of what was derived
-// before.
+// TestDaysGoByTheZoneThatHoldsNow changes the zone of an account, and then of a vehicle, and asks for the days of what
+// was derived before.
 func TestDaysGoByTheZoneThatHoldsNow(t *testing.T) {
 	w := newWorld(t)
 	vehicle, _ := w.day()

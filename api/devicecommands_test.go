@@ -20,8 +20,8 @@ import (
 	"github.com/motorpool/fleet/query"
 )
 
-// traccarServer answers as Traccar's API is documented: /api/devices by uniqueId, and /api/commands/send with 200 for a command that
-// went out, 202 for one that it keeps, and 400 with the exception's words.
+// traccarServer answers as Traccar's API is documented: /api/devices by uniqueId, and /api/commands/send with 200 for a
+// command that went out, 202 for one that it keeps, and 400 with the exception's words.
 type traccarServer struct {
 	mu      sync.Mutex
 	knows   map[string]int64
@@ -42,7 +42,8 @@ func (s *traccarServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "GET /api/devices":
 		found := []map[string]any{}
 		if id, ok := s.knows[r.URL.Query().Get("uniqueId")]; ok {
-			found = append(found, map[string]any{"id": id, "uniqueId": r.URL.Query().Get("uniqueId"), "status": cmp.Or(s.status, "online")})
+			found = append(found,
+				map[string]any{"id": id, "uniqueId": r.URL.Query().Get("uniqueId"), "status": cmp.Or(s.status, "online")})
 		}
 		json.NewEncoder(w).Encode(found)
 	case "POST /api/commands/send":
@@ -146,7 +147,8 @@ func TestACommandGoesThroughTraccarOnce(t *testing.T) {
 	c.tend(0)
 	c.tend(time.Second)
 	c.stands(path, "sent", "")
-	wantEqual(t, "sent", fmt.Sprint(c.server.sent), "[map[attributes:map[frequency:30 noQueue:true] deviceId:77 type:positionPeriodic]]")
+	wantEqual(t, "sent", fmt.Sprint(c.server.sent),
+		"[map[attributes:map[frequency:30 noQueue:true] deviceId:77 type:positionPeriodic]]")
 	c.do("POST", path+"/cancel", "").problem(409, "invalid_state_transition")
 	c.do("POST", path+"/report", `{"status":"acknowledged","result":"OK"}`).ok(200)
 	c.do("POST", path+"/report", `{"status":"acknowledged","result":"OK"}`).ok(200)
@@ -163,7 +165,8 @@ func TestACommandGoesThroughTraccarOnce(t *testing.T) {
 func TestACommandIsStoredOnceHoweverOftenItIsAskedFor(t *testing.T) {
 	c := newCommander(t, 200)
 	first := c.do("POST", c.path(), `{"type":"position_single"}`, "Idempotency-Key", "one").ok(201).id()
-	wantEqual(t, "again", c.do("POST", c.path(), `{"type":"position_single"}`, "Idempotency-Key", "one").ok(201).id(), first)
+	wantEqual(t, "again",
+		c.do("POST", c.path(), `{"type":"position_single"}`, "Idempotency-Key", "one").ok(201).id(), first)
 	wantEqual(t, "stored", len(c.do("GET", c.path(), "").data()), 1)
 }
 
@@ -236,7 +239,8 @@ func TestAnEngineIsStoppedOnlyWhileTheVehicleStands(t *testing.T) {
 	c.tend(0)
 	c.stands(waits, "sent", "")
 	c.clock.Add(int64(time.Hour))
-	c.do("POST", c.path(), `{"type":"engine_stop","confirm":true}`).problem(409, "conflict") // of an hour ago, and the ignition was on
+	// of an hour ago, and the ignition was on
+	c.do("POST", c.path(), `{"type":"engine_stop","confirm":true}`).problem(409, "conflict")
 }
 
 func TestAGatewayTakesACommandOnce(t *testing.T) {
@@ -270,7 +274,8 @@ func TestCommandsNeedTheirScopeAndTheOperatorsWord(t *testing.T) {
 	wantEqual(t, "calls", c.server.calls(), 0)
 }
 
-// TestWhatATrackerAnswersAcknowledgesItsCommand forwards a position with a result, as Traccar does when a tracker has answered.
+// TestWhatATrackerAnswersAcknowledgesItsCommand forwards a position with a result, as Traccar does when a
+// tracker has answered.
 func TestWhatATrackerAnswersAcknowledgesItsCommand(t *testing.T) {
 	c := newCommander(t, 200)
 	intake, _ := newIntake(t)
@@ -278,13 +283,15 @@ func TestWhatATrackerAnswersAcknowledgesItsCommand(t *testing.T) {
 	path, waits := c.command(`{"type":"position_single"}`), ""
 	c.tend(0)
 	waits = c.command(`{"type":"position_single"}`)
-	c.do("POST", "/v1/positions/traccar", `{"position":{"fixTime":"2026-01-31T09:15:01.500+00:00","latitude":1,"longitude":2,
+	c.do("POST", "/v1/positions/traccar",
+		`{"position":{"fixTime":"2026-01-31T09:15:01.500+00:00","latitude":1,"longitude":2,
 		"attributes":{"result":"LOC OK"}},"device":{"uniqueId":"imei-1"}}`).ok(202)
 	c.stands(path, "acknowledged", "LOC OK")
 	c.stands(waits, "queued", "") // nobody has sent it
 }
 
-// After an engine stop was asked for while the vehicle stood, the tracker was put on another, which moves; or archived, or renamed.
+// After an engine stop was asked for while the vehicle stood, the tracker was put on another, which moves; or
+// archived, or renamed.
 func TestACommandIsForTheVehicleThatWasJudged(t *testing.T) {
 	for name, change := range map[string]func(c *commander){
 		"another vehicle": func(c *commander) {
@@ -315,9 +322,11 @@ func TestAnOldPlaceWithTheIgnitionOffStopsNoEngine(t *testing.T) {
 	c := newCommander(t, 200)
 	c.exec(`INSERT INTO vehicle_state (account, vehicle, version, device, fix_time, device_time, received_at, lat7, lng7, speed_cms, ignition, motion, cell)
 		SELECT {account:UInt64}, {vehicle:UInt64}, {at:UInt64}, 7, fromUnixTimestamp64Milli({at:Int64}, 'UTC') AS fix_time, fix_time, fix_time, 1, 1, 0, 'off', 'unknown', 1`,
-		clickhouse.Named("account", uint64(c.account)), clickhouse.Named("vehicle", vehicleID(c.t, c.vehicle)), clickhouse.Named("at", c.api.Now().UnixMilli()+1))
+		clickhouse.Named("account", uint64(c.account)), clickhouse.Named("vehicle", vehicleID(c.t, c.vehicle)),
+		clickhouse.Named("at", c.api.Now().UnixMilli()+1))
 	c.clock.Add(int64(10 * time.Minute))
-	for _, body := range []string{`{"type":"engine_stop","confirm":true}`, `{"type":"custom","data":"relay,1#","confirm":true}`,
+	for _, body := range []string{`{"type":"engine_stop","confirm":true}`,
+		`{"type":"custom","data":"relay,1#","confirm":true}`,
 		`{"type":"output_control","output":1,"data":"1","confirm":true}`} {
 		c.do("POST", c.path(), body).problem(409, "conflict")
 	}
@@ -341,7 +350,8 @@ func TestAnEngineIsStoppedByAPlaceSinceTheTrackerIsBack(t *testing.T) {
 }
 
 func TestATrackerThatIsAwayMakesFewRevisions(t *testing.T) {
-	for status, most := range map[string]float64{"offline": 2, "online": 20} { // of the second only the attempt itself shows that it is away
+	// of the second only the attempt itself shows that it is away
+	for status, most := range map[string]float64{"offline": 2, "online": 20} {
 		c := newCommander(t, 400)
 		c.server.words, c.server.status = "Failed to send command", status
 		path := c.command(`{"type":"reboot_device"}`)
@@ -398,7 +408,8 @@ func TestAccountsTakeTurnsWithTheirCommands(t *testing.T) {
 	}
 	now := c.api.Now().Add(2 * time.Hour)
 	for limit, want := range map[int]string{4: "2 2", 12: "5 5"} {
-		due, err := query.DueCommands(t.Context(), c.api.DB, query.DueRequest{Now: now, Stuck: now, Waiting: []uint64{}, Limit: limit, Share: 5})
+		due, err := query.DueCommands(t.Context(), c.api.DB,
+			query.DueRequest{Now: now, Stuck: now, Waiting: []uint64{}, Limit: limit, Share: 5})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -412,7 +423,8 @@ func TestAccountsTakeTurnsWithTheirCommands(t *testing.T) {
 
 func TestWhatAnOldTraccarKeepsIsNotToldAsSent(t *testing.T) {
 	c := newCommander(t, 202)
-	for _, body := range []string{`{"type":"engine_stop","confirm":true}`, `{"type":"custom","data":"relay,1#","confirm":true}`,
+	for _, body := range []string{`{"type":"engine_stop","confirm":true}`,
+		`{"type":"custom","data":"relay,1#","confirm":true}`,
 		`{"type":"output_control","output":1,"data":"1","confirm":true}`} {
 		path := c.command(body)
 		c.tend(0)

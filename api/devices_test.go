@@ -22,16 +22,21 @@ func TestADeviceGoesFromVehicleToVehicle(t *testing.T) {
 	wantEqual(t, "assignments", fmt.Sprint(d["assignments"]), "[map[from:<nil> until:<nil> vehicle_id:"+first+"]]")
 	wantEqual(t, "again", w.do("POST", path+"/assign", `{"vehicle_id":"`+first+`"}`).ok(200).object()["revision"], 2.0)
 	w.do("POST", path+"/assign", `{"vehicle_id":"`+second+`","from":"2026-01-01T00:00:00Z"}`).ok(200)
-	wantEqual(t, "device_ids", fmt.Sprint(w.do("GET", "/v1/vehicles/"+second, "").ok(200).object()["device_ids"]), "["+created.id()+"]")
-	wantEqual(t, "device_ids of the first", fmt.Sprint(w.do("GET", "/v1/vehicles/"+first, "").ok(200).object()["device_ids"]), "[]")
+	wantEqual(t, "device_ids", fmt.Sprint(w.do("GET", "/v1/vehicles/"+second, "").ok(200).object()["device_ids"]),
+		"["+created.id()+"]")
+	wantEqual(t, "device_ids of the first",
+		fmt.Sprint(w.do("GET", "/v1/vehicles/"+first, "").ok(200).object()["device_ids"]), "[]")
 	wantEqual(t, "devices of the first", w.do("GET", "/v1/vehicles/"+first+"/devices", "").ok(200).pagination().Total, 1)
 	expanded := w.do("GET", "/v1/vehicles?expand=devices", "").data()
 	wantEqual(t, "expand=devices", expanded[1]["devices"].([]any)[0].(map[string]any)["unique_id"], "352093081452251")
 	cars := w.newKey(w.account, auth.VehiclesRead)
 	w.do("GET", "/v1/vehicles?expand=devices", "", "Authorization", "Bearer "+cars).problem(403, "insufficient_scope")
-	w.do("GET", "/v1/vehicles/"+expanded[1]["id"].(string)+"?expand=devices", "", "Authorization", "Bearer "+cars).problem(403, "insufficient_scope")
-	w.do("GET", path+"?expand=vehicle", "", "Authorization", "Bearer "+w.newKey(w.account, auth.TelematicsRead)).problem(403, "insufficient_scope")
-	wantEqual(t, "expand=vehicle", w.do("GET", path+"?expand=vehicle", "").ok(200).object()["vehicle"].(map[string]any)["make"], "C")
+	w.do("GET", "/v1/vehicles/"+expanded[1]["id"].(string)+"?expand=devices", "", "Authorization",
+		"Bearer "+cars).problem(403, "insufficient_scope")
+	w.do("GET", path+"?expand=vehicle", "", "Authorization",
+		"Bearer "+w.newKey(w.account, auth.TelematicsRead)).problem(403, "insufficient_scope")
+	wantEqual(t, "expand=vehicle",
+		w.do("GET", path+"?expand=vehicle", "").ok(200).object()["vehicle"].(map[string]any)["make"], "C")
 	w.do("POST", path+"/assign", `{"vehicle_id":"`+first+`","from":"2025-01-01T00:00:00Z"}`).problem(409, "conflict")
 	w.do("POST", path+"/unassign", `{"at":"2025-01-01T00:00:00Z"}`).problem(409, "conflict")
 	wantEqual(t, "after unassign", w.do("POST", path+"/unassign", "").ok(200).object()["vehicle_id"], nil)
@@ -45,14 +50,16 @@ func TestADeviceGoesFromVehicleToVehicle(t *testing.T) {
 
 	// The registry of the pipeline reads what was written here.
 	var body string
-	if err := w.db.QueryRow(t.Context(), "SELECT body FROM devices FINAL WHERE unique_id = '352093081452251'").Scan(&body); err != nil {
+	if err := w.db.QueryRow(t.Context(),
+		"SELECT body FROM devices FINAL WHERE unique_id = '352093081452251'").Scan(&body); err != nil {
 		t.Fatal(err)
 	}
 	var stored struct {
 		Assignments []struct{ VehicleID, From, Until *string }
 	}
-	if err := json.Unmarshal([]byte(strings.ReplaceAll(body, "vehicle_id", "VehicleID")), &stored); err != nil || len(stored.Assignments) != 2 ||
-		stored.Assignments[0].From != nil || *stored.Assignments[0].Until != "2026-01-01T00:00:00.000Z" {
+	if err := json.Unmarshal([]byte(strings.ReplaceAll(body, "vehicle_id", "VehicleID")), &stored); err != nil ||
+		len(stored.Assignments) != 2 || stored.Assignments[0].From != nil ||
+		*stored.Assignments[0].Until != "2026-01-01T00:00:00.000Z" {
 		t.Errorf("stored %s, %v", body, err)
 	}
 	w.do("DELETE", path, "").ok(204)
@@ -77,7 +84,8 @@ func TestTheTokenOfADeviceIsShownOnce(t *testing.T) {
 		t.Error("the token or its hash is shown")
 	}
 	var body string
-	if err := w.db.QueryRow(t.Context(), "SELECT body FROM devices FINAL WHERE unique_id = 'phone-1'").Scan(&body); err != nil || !strings.Contains(body, auth.Hash(token)) {
+	if err := w.db.QueryRow(t.Context(), "SELECT body FROM devices FINAL WHERE unique_id = 'phone-1'").
+		Scan(&body); err != nil || !strings.Contains(body, auth.Hash(token)) {
 		t.Errorf("stored %s, %v", body, err)
 	}
 	w.do("DELETE", path+"/osmand_token", "").ok(204)
@@ -103,5 +111,6 @@ func TestAUniqueIDThatAnOperatorGaveToAnotherAccountIsTaken(t *testing.T) {
 	if d := w.do("GET", "/v1/devices/"+id, "").ok(200).object(); d["unique_id"] != "mine" || d["name"] != "Van" {
 		t.Errorf("the device is %v", d)
 	}
-	w.do("POST", "/v1/devices", `{"unique_id":"given"}`, "Authorization", "Bearer "+w.newKey(other, auth.TelematicsWrite)).ok(201)
+	w.do("POST", "/v1/devices", `{"unique_id":"given"}`, "Authorization",
+		"Bearer "+w.newKey(other, auth.TelematicsWrite)).ok(201)
 }

@@ -41,30 +41,34 @@ func (w *world) driverOfTrip(e fleet.Entity) string {
 // sumsOf reads the hours of a driver in the hours around noon, as "driving other rest".
 func (w *world) sumsOf(driver, more string) map[string]any {
 	w.t.Helper()
-	return w.do("GET", "/v1/drivers/"+driver+"/hours?from=2026-01-31T11:00:00Z&until=2026-01-31T15:00:00Z"+more, "").ok(200).object()
+	return w.do("GET", "/v1/drivers/"+driver+"/hours?from=2026-01-31T11:00:00Z&until=2026-01-31T15:00:00Z"+more,
+		"").ok(200).object()
 }
 
-// A tag that nobody holds is listed; once somebody holds it, the trips of then show the driver, lists and scores find them, and
-// the hours count. A person's word stands above the tag until it is taken back.
+// A tag that nobody holds is listed; once somebody holds it, the trips of then show the driver, lists and scores find
+// them, and the hours count. A person's word stands above the tag until it is taken back.
 func TestATagThatIsGivenToSomebodyNamesTheDriverOfOlderTrips(t *testing.T) {
 	w := newWorld(t)
 	v := w.vehicle(`{"make":"Ford","model":"Transit"}`)
 	ada, bob := w.customer(`{"display_name":"Ada","tags":["staff"]}`), w.customer(`{"display_name":"Bob"}`)
 	trip, later := sampleTrip(0, 60), sampleTrip(90, 150)
-	braking := &fleet.DrivingEvent{Head: head(93, 93, false), What: fleet.HarshBraking, Source: "derived", Value: 4.2, Speed: 12, Place: depot}
+	braking := &fleet.DrivingEvent{Head: head(93, 93, false), What: fleet.HarshBraking, Source: "derived", Value: 4.2,
+		Speed: 12, Place: depot}
 	w.derive(w.account, row{vehicle: v, entity: trip}, row{vehicle: v, entity: later}, row{vehicle: v, entity: braking})
 	w.tags(w.account, v, map[float64]string{-10: "1A2B", 0: "1A2B", 30: "1A2B", 89: "1A2B", 120: "77"})
 
 	wantEqual(t, "of nobody", w.driverOfTrip(trip), "<nil> <nil>")
 	unknown := "/v1/driver_tags/unknown?from=2026-01-31T00:00:00Z&until=2026-02-01T00:00:00Z"
 	listed := w.do("GET", unknown, "").ok(200).data()
-	if len(listed) != 2 || listed[0]["tag"] != "77" || listed[1]["tag"] != "1A2B" || listed[1]["reports"] != 4. || fmt.Sprint(listed[1]["vehicle_ids"]) != "["+v+"]" ||
+	if len(listed) != 2 || listed[0]["tag"] != "77" || listed[1]["tag"] != "1A2B" || listed[1]["reports"] != 4. ||
+		fmt.Sprint(listed[1]["vehicle_ids"]) != "["+v+"]" ||
 		listed[1]["first_at"] != "2026-01-31T11:50:00.000Z" {
 		t.Fatalf("unknown tags are %v", listed)
 	}
 
 	// The reader writes it otherwise than whoever registers it; Ada had it until 13:20.
-	tag := w.do("POST", "/v1/driver_tags", `{"tag":"1a:2b","medium":"ibutton","holders":[{"driver_id":"`+ada+`","until":"2026-01-31T13:20:00Z"}]}`).ok(201)
+	tag := w.do("POST", "/v1/driver_tags",
+		`{"tag":"1a:2b","medium":"ibutton","holders":[{"driver_id":"`+ada+`","until":"2026-01-31T13:20:00Z"}]}`).ok(201)
 	wantEqual(t, "as it is kept", tag.object()["tag"], "1A2B")
 	wantEqual(t, "by the tag", w.driverOfTrip(trip), ada+" tag")
 	wantEqual(t, "not any more", w.driverOfTrip(later), "<nil> <nil>")
@@ -74,20 +78,25 @@ func TestATagThatIsGivenToSomebodyNamesTheDriverOfOlderTrips(t *testing.T) {
 	w.do("POST", "/v1/driver_tags", `{"tag":"77","holders":[{"driver_id":"`+bob+`"}]}`).ok(201)
 	wantEqual(t, "nothing unknown", len(w.do("GET", unknown, "").data()), 0)
 
-	// The driver changed on the way: the trip is whoever's drove longer, here the first of equals, and the hours are each one's.
+	// The driver changed on the way: the trip is whoever's drove longer, here the first of equals, and the hours
+	// are each one's.
 	wantEqual(t, "of two", w.driverOfTrip(later), ada+" tag")
 	parts := w.do("GET", "/v1/trips/"+track.DerivedID(later), "").object()["driver_parts"].([]any)
-	if len(parts) != 2 || parts[1].(map[string]any)["driver_id"] != bob || parts[1].(map[string]any)["from"] != "2026-01-31T14:00:00.000Z" {
+	if len(parts) != 2 || parts[1].(map[string]any)["driver_id"] != bob ||
+		parts[1].(map[string]any)["from"] != "2026-01-31T14:00:00.000Z" {
 		t.Errorf("parts are %v", parts)
 	}
 	got := w.sumsOf(ada, "")
-	wantEqual(t, "hours of one", fmt.Sprint(got["driving_s"], got["other_s"], got["rest_s"]), "5400 660 8340") // 10 minutes before, and one
+	// 10 minutes before, and one
+	wantEqual(t, "hours of one", fmt.Sprint(got["driving_s"], got["other_s"], got["rest_s"]), "5400 660 8340")
 	got = w.sumsOf(bob, "")
 	wantEqual(t, "hours of the other", fmt.Sprint(got["driving_s"], got["other_s"], got["rest_s"]), "1800 0 12600")
-	if n := len(w.do("GET", "/v1/trips?driver="+ada, "").data()) + len(w.do("GET", "/v1/trips?driver="+bob, "").data()); n != 2 {
+	if n := len(w.do("GET", "/v1/trips?driver="+ada, "").data()) +
+		len(w.do("GET", "/v1/trips?driver="+bob, "").data()); n != 2 {
 		t.Errorf("%d trips of both", n)
 	}
-	for _, s := range w.do("GET", "/v1/drivers/score?from=2026-01-31T00:00:00Z&until=2026-02-01T00:00:00Z", "").ok(200).data() {
+	for _, s := range w.do("GET", "/v1/drivers/score?from=2026-01-31T00:00:00Z&until=2026-02-01T00:00:00Z",
+		"").ok(200).data() {
 		if s["driver_id"] != ada || s["trips"] != 2. || s["harsh_braking"] != 1. {
 			t.Errorf("score %v", s)
 		}
@@ -108,7 +117,8 @@ func TestATagThatIsGivenToSomebodyNamesTheDriverOfOlderTrips(t *testing.T) {
 	wantEqual(t, "no rules", fmt.Sprint(w.sumsOf(ada, "")["rules"], w.sumsOf(ada, "")["findings"]), "none[]")
 	w.do("PATCH", "/v1/account", `{"driving_rules":{"set":"eu_561_2006","max_continuous_driving_s":5000}}`).ok(200)
 	got = w.sumsOf(ada, "&timezone=Europe/Berlin")
-	if f := got["findings"].([]any); got["rules"] != "eu_561_2006" || len(f) != 1 || f[0].(map[string]any)["rule"] != "continuous_driving" || f[0].(map[string]any)["actual_s"] != 5400. {
+	if f := got["findings"].([]any); got["rules"] != "eu_561_2006" || len(f) != 1 ||
+		f[0].(map[string]any)["rule"] != "continuous_driving" || f[0].(map[string]any)["actual_s"] != 5400. {
 		t.Errorf("findings are %v", got)
 	}
 	wantEqual(t, "those asked for", fmt.Sprint(w.sumsOf(ada, "&rules=us_395_70_8")["findings"]), "[]")
@@ -144,23 +154,28 @@ func TestDriverTagsAreOnePersonsAtATime(t *testing.T) {
 	holder := func(span string) string { return `{"driver_id":"` + ada + `"` + span + `}` }
 	for body, pointer := range map[string]string{
 		`{"tag":"00:00"}`: "/tag", `{"tag":"- -"}`: "/tag", `{}`: "/tag",
-		`{"tag":"1","holders":[` + holder("") + "," + holder("") + `]}`:                                                              "/holders/1/from",
-		`{"tag":"1","holders":[` + holder(`,"from":"2026-01-02T00:00:00Z"`) + "," + holder(`,"until":"2026-01-03T00:00:00Z"`) + `]}`: "/holders/0/from",
-		`{"tag":"1","holders":[` + holder(`,"from":"2026-01-02T00:00:00Z","until":"2026-01-02T00:00:00Z"`) + `]}`:                    "/holders/0/until",
-		`{"tag":"1","holders":[{"driver_id":"cus_77"}]}`:                                                                             "/holders/0",
+		`{"tag":"1","holders":[` + holder("") + "," + holder("") +
+			`]}`: "/holders/1/from",
+		`{"tag":"1","holders":[` + holder(`,"from":"2026-01-02T00:00:00Z"`) + "," +
+			holder(`,"until":"2026-01-03T00:00:00Z"`) + `]}`: "/holders/0/from",
+		`{"tag":"1","holders":[` + holder(`,"from":"2026-01-02T00:00:00Z","until":"2026-01-02T00:00:00Z"`) +
+			`]}`: "/holders/0/until",
+		`{"tag":"1","holders":[{"driver_id":"cus_77"}]}`: "/holders/0",
 	} {
 		w.do("POST", "/v1/driver_tags", body).problem(422, "validation_failed")
 		if got := string(w.do("POST", "/v1/driver_tags", body).body); !strings.Contains(got, `"`+pointer) {
 			t.Errorf("%s: %s", body, got)
 		}
 	}
-	w.do("POST", "/v1/driver_tags", `{"tag":"a1","holders":[`+holder(`,"until":"2026-01-02T00:00:00Z"`)+","+holder(`,"from":"2026-01-02T00:00:00Z"`)+`]}`).ok(201)
+	w.do("POST", "/v1/driver_tags", `{"tag":"a1","holders":[`+holder(`,"until":"2026-01-02T00:00:00Z"`)+","+
+		holder(`,"from":"2026-01-02T00:00:00Z"`)+`]}`).ok(201)
 	w.do("POST", "/v1/driver_tags", `{"tag":"A-1"}`).problem(409, "conflict")
 	wantEqual(t, "of a driver", len(w.do("GET", "/v1/driver_tags?driver_id="+ada, "").ok(200).data()), 1)
 	for _, path := range []string{"/v1/drivers/cus_77/hours", "/v1/drivers/Ada/hours"} {
 		w.do("GET", path, "").problem(404, "not_found")
 	}
-	for _, bad := range []string{"from=2027-01-01T00:00:00Z", "timezone=Mars", "timezone=Local", "from=2020-01-01T00:00:00Z", "rules=uk"} {
+	for _, bad := range []string{"from=2027-01-01T00:00:00Z", "timezone=Mars", "timezone=Local",
+		"from=2020-01-01T00:00:00Z", "rules=uk"} {
 		w.do("GET", "/v1/drivers/"+ada+"/hours?"+bad, "").ok(400)
 	}
 }
@@ -171,7 +186,8 @@ func TestAnErasureLeavesTheTagsOfOthers(t *testing.T) {
 	v := w.vehicle(`{"make":"Ford","model":"Transit"}`)
 	gone, stays := w.customer(`{"first_name":"Xantippe","last_name":"Quuxington"}`), w.customer(`{"display_name":"Bob"}`)
 	tag := w.do("POST", "/v1/driver_tags", `{"tag":"AB12CD","holders":[{"driver_id":"`+gone+`"}]}`).ok(201).id()
-	w.do("PATCH", "/v1/driver_tags/"+tag, `{"holders":[{"driver_id":"`+gone+`","until":"2026-01-31T12:30:00Z"},{"driver_id":"`+stays+`","from":"2026-01-31T12:30:00Z"}]}`).ok(200)
+	w.do("PATCH", "/v1/driver_tags/"+tag, `{"holders":[{"driver_id":"`+gone+
+		`","until":"2026-01-31T12:30:00Z"},{"driver_id":"`+stays+`","from":"2026-01-31T12:30:00Z"}]}`).ok(200)
 	w.tags(w.account, v, map[float64]string{0: "AB12CD", 60: "AB12CD"})
 	first, second := sampleTrip(0, 20), sampleTrip(60, 80)
 	w.derive(w.account, row{vehicle: v, entity: first}, row{vehicle: v, entity: second})
@@ -179,14 +195,16 @@ func TestAnErasureLeavesTheTagsOfOthers(t *testing.T) {
 
 	w.do("POST", "/v1/customers/"+gone+"/erase", `{"reason":"asked"}`).ok(200)
 	wantEqual(t, "after", w.driverOfTrip(first)+" "+w.driverOfTrip(second), "<nil> <nil> "+stays+" tag")
-	if body := string(w.do("GET", "/v1/driver_tags/"+tag, "").ok(200).body); strings.Contains(body, gone) || !strings.Contains(body, stays) {
+	if body := string(w.do("GET", "/v1/driver_tags/"+tag, "").ok(200).body); strings.Contains(body, gone) ||
+		!strings.Contains(body, stays) {
 		t.Errorf("the tag is %s", body)
 	}
 	if places := w.standing([]string{`"` + gone + `"`})[`"`+gone+`"`]; len(places) > 0 {
 		t.Errorf("the person stands in %v", places)
 	}
 	var left uint64
-	if err := w.db.QueryRow(t.Context(), "SELECT countIf(has(driver_id, $1)) FROM driver_tags", gone).Scan(&left); err != nil || left > 0 {
+	if err := w.db.QueryRow(t.Context(), "SELECT countIf(has(driver_id, $1)) FROM driver_tags",
+		gone).Scan(&left); err != nil || left > 0 {
 		t.Errorf("%d rows of the tag name the person, %v", left, err)
 	}
 	var reports uint64
@@ -196,8 +214,8 @@ func TestAnErasureLeavesTheTagsOfOthers(t *testing.T) {
 	w.do("POST", "/v1/driver_tags", `{"tag":"AB12CD"}`).problem(409, "conflict")
 }
 
-// Who was written down as the holder by mistake takes nothing along of whose the tag is: neither by a later revision of the
-// tag, nor by a newer tag of the same number.
+// Who was written down as the holder by mistake takes nothing along of whose the tag is: neither by a later revision of
+// the tag, nor by a newer tag of the same number.
 func TestAnErasureLeavesWhatSomebodyElsesTagSays(t *testing.T) {
 	for name, correct := range map[string]func(w *world, tag, stays string){
 		"by a revision": func(w *world, tag, stays string) {
@@ -205,7 +223,8 @@ func TestAnErasureLeavesWhatSomebodyElsesTagSays(t *testing.T) {
 		},
 		"by a newer tag": func(w *world, tag, stays string) {
 			w.do("DELETE", "/v1/driver_tags/"+tag, "").ok(204)
-			w.do("POST", "/v1/driver_tags", `{"tag":"AB12CD","holders":[{"driver_id":"`+stays+`","from":"2026-01-31T12:00:00Z"}]}`).ok(201)
+			w.do("POST", "/v1/driver_tags",
+				`{"tag":"AB12CD","holders":[{"driver_id":"`+stays+`","from":"2026-01-31T12:00:00Z"}]}`).ok(201)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -224,8 +243,8 @@ func TestAnErasureLeavesWhatSomebodyElsesTagSays(t *testing.T) {
 	}
 }
 
-// Who is looked for among more trips than are read at once is told what to ask for; years of trips are looked through month by
-// month.
+// Who is looked for among more trips than are read at once is told what to ask for; years of trips are looked through
+// month by month.
 func TestTheTripsOfADriverAreLookedForInParts(t *testing.T) {
 	w := newWorld(t)
 	v := w.vehicle(`{"make":"Ford","model":"Transit"}`)
@@ -245,7 +264,8 @@ func TestTheTripsOfADriverAreLookedForInParts(t *testing.T) {
 
 	defer func(n int) { track.MaxDriverTrips = n }(track.MaxDriverTrips)
 	track.MaxDriverTrips = 3
-	if got := string(w.do("GET", list, "").ok(400).body); !strings.Contains(got, "more than 3 trips") || !strings.Contains(got, "from and until") {
+	if got := string(w.do("GET", list, "").ok(400).body); !strings.Contains(got, "more than 3 trips") ||
+		!strings.Contains(got, "from and until") {
 		t.Errorf("refused with %s", got)
 	}
 	wantEqual(t, "of a shorter span", len(w.do("GET", list+"&from=2026-01-01T00:00:00Z", "").ok(200).data()), 1)

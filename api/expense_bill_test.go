@@ -80,7 +80,8 @@ func TestACostThatIsPassedOnIsOnTheBillOnce(t *testing.T) {
 	wantEqual(t, "stays", w.do("GET", late, "").member("status"), "draft")
 }
 
-// A cost is not taken out of the books while its line stays on the bill: not while a discount was given on it, nor when the booking has ended.
+// A cost is not taken out of the books while its line stays on the bill: not while a discount was given on it, nor when
+// the booking has ended.
 func TestACostIsVoidedWithItsLineOrNotAtAll(t *testing.T) {
 	w := newLot(t)
 	path := w.book(48, 96, `,"confirm":true`)

@@ -7,7 +7,8 @@ import (
 
 func TestEachMoveOfAnExpenseIsLegalOrRefused(t *testing.T) {
 	w := newWorld(t)
-	for from, legal := range map[string]map[string]string{"draft": {"post": "posted"}, "posted": {"void": "voided"}, "voided": {}} {
+	for from, legal := range map[string]map[string]string{"draft": {"post": "posted"}, "posted": {"void": "voided"},
+		"voided": {}} {
 		allowed := map[string]string{"draft": "[posted]", "posted": "[voided]", "voided": "[]"}[from]
 		refused := func(what string, r *reply) {
 			p := r.problem(409, "invalid_state_transition")
@@ -36,7 +37,8 @@ func TestEachMoveOfAnExpenseIsLegalOrRefused(t *testing.T) {
 
 // expenseIn makes an expense that is in a state.
 func (w *world) expenseIn(state string) string {
-	id := w.do("POST", "/v1/expenses", `{"category":"fuel","amount":{"amount":100,"currency":"USD"},"incurred_on":"2026-03-01"}`).ok(201).id()
+	id := w.do("POST", "/v1/expenses",
+		`{"category":"fuel","amount":{"amount":100,"currency":"USD"},"incurred_on":"2026-03-01"}`).ok(201).id()
 	if state != "draft" {
 		w.do("POST", "/v1/expenses/"+id+"/post", "").ok(200)
 	}
@@ -62,9 +64,13 @@ func TestAnExpenseIsWrittenAndFound(t *testing.T) {
 	} {
 		wantEqual(t, body, w.do("POST", "/v1/expenses", body).faults(), want)
 	}
-	w.do("POST", "/v1/expenses", `{"category":"fuel","vendor":"Shell","amount":{"amount":5,"currency":"USD"},"incurred_on":"2026-03-01","vehicle_id":"`+car+`","external_refs":[{"system":"s","id":"e1"}]}`).ok(201)
-	w.do("POST", "/v1/expenses", `{"category":"parking","amount":{"amount":7,"currency":"EUR"},"incurred_on":"2026-04-01","status":"posted"}`).ok(201)
-	for query, want := range map[string]int{"": 2, "?status=posted": 1, "?category=fuel,tires": 1, "?vehicle_id=" + car: 1, "?incurred_on[gte]=2026-03-15": 1, "?q=shell": 1, "?external_ref=e1": 1, "?currency=GBP": 0} {
+	w.do("POST", "/v1/expenses",
+		`{"category":"fuel","vendor":"Shell","amount":{"amount":5,"currency":"USD"},"incurred_on":"2026-03-01","vehicle_id":"`+
+			car+`","external_refs":[{"system":"s","id":"e1"}]}`).ok(201)
+	w.do("POST", "/v1/expenses",
+		`{"category":"parking","amount":{"amount":7,"currency":"EUR"},"incurred_on":"2026-04-01","status":"posted"}`).ok(201)
+	for query, want := range map[string]int{"": 2, "?status=posted": 1, "?category=fuel,tires": 1, "?vehicle_id=" + car: 1,
+		"?incurred_on[gte]=2026-03-15": 1, "?q=shell": 1, "?external_ref=e1": 1, "?currency=GBP": 0} {
 		wantEqual(t, query, w.do("GET", "/v1/expenses"+query, "").pagination().Total, want)
 	}
 }

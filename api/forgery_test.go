@@ -36,7 +36,8 @@ var (
 	telemetryDialect = dialect{[]string{"unique_id"}, `"at":1769860810000,"signals":{"soc_pct":50}`}
 	traccarDialect   = dialect{[]string{"device", "uniqueId"},
 		`"position":{"fixTime":1769860810000,"latitude":1,"longitude":1,"attributes":{"odometer":7,"alarm":"sos"}}`}
-	osmandDialect = dialect{[]string{"device_id"}, `"location":{"timestamp":1769860810000,"coords":{"latitude":1,"longitude":1}}`}
+	osmandDialect = dialect{[]string{"device_id"},
+		`"location":{"timestamp":1769860810000,"coords":{"latitude":1,"longitude":1}}`}
 )
 
 // named writes the member that names a device, whose value is JSON.
@@ -91,24 +92,36 @@ func (d dialect) forms() map[string]string {
 	}
 	mine, theirs := d.honest(ownDevice), d.honest(victimDevice)
 	for name, form := range map[string]string{
-		"the victim's alone": theirs, "an array of both": "[" + mine + "," + theirs + "]", "an array within": "[[" + theirs + "]]",
-		"an array within an array of own": "[" + mine + ",[" + theirs + "]]", "a batch of both": `{"data":[` + mine + "," + theirs + "]}",
-		"two batches": `{"data":[` + mine + `],"data":[` + theirs + "]}", "two batches that differ in case": `{"data":[` + mine + `],"Data":[` + theirs + "]}",
-		"a batch in a batch": `{"data":[{"data":[` + theirs + "]}]}", "a batch in a report": "{" + d.named(own) + "," + d.rest + `,"data":[` + theirs + "]}",
-		"a document behind": mine + theirs, "a line behind": mine + "\n" + theirs, "a document behind a NUL": mine + "\x00" + theirs,
-		"a comma behind": mine + "," + theirs, "a byte order mark": "\ufeff" + theirs, "a byte order mark within": "[" + mine + ",\ufeff" + theirs + "]",
-		"a comment": "{/*" + d.named(own) + "*/" + d.named(victim) + "," + d.rest + "}",
-		"UTF-16":    utf16(theirs), "nothing": "", "an end too many": mine + "}", "deep arrays": strings.Repeat("[", 20_000) + theirs + strings.Repeat("]", 20_000),
-		"deep objects":         "{" + d.named(own) + "," + d.rest + `,"x":` + strings.Repeat(`{"uniqueId":"victim","device":`, 5000) + `"victim"` + strings.Repeat("}", 5000) + "}",
+		"the victim's alone": theirs, "an array of both": "[" + mine + "," + theirs + "]",
+		"an array within":                 "[[" + theirs + "]]",
+		"an array within an array of own": "[" + mine + ",[" + theirs + "]]",
+		"a batch of both":                 `{"data":[` + mine + "," + theirs + "]}",
+		"two batches":                     `{"data":[` + mine + `],"data":[` + theirs + "]}",
+		"two batches that differ in case": `{"data":[` + mine + `],"Data":[` + theirs + "]}",
+		"a batch in a batch":              `{"data":[{"data":[` + theirs + "]}]}",
+		"a batch in a report":             "{" + d.named(own) + "," + d.rest + `,"data":[` + theirs + "]}",
+		"a document behind":               mine + theirs, "a line behind": mine + "\n" + theirs,
+		"a document behind a NUL": mine + "\x00" + theirs,
+		"a comma behind":          mine + "," + theirs, "a byte order mark": "\ufeff" + theirs,
+		"a byte order mark within": "[" + mine + ",\ufeff" + theirs + "]",
+		"a comment":                "{/*" + d.named(own) + "*/" + d.named(victim) + "," + d.rest + "}",
+		"UTF-16":                   utf16(theirs), "nothing": "", "an end too many": mine + "}",
+		"deep arrays": strings.Repeat("[", 20_000) + theirs + strings.Repeat("]", 20_000),
+		"deep objects": "{" + d.named(own) + "," + d.rest + `,"x":` +
+			strings.Repeat(`{"uniqueId":"victim","device":`, 5000) + `"victim"` + strings.Repeat("}", 5000) + "}",
 		"deep within the name": "{" + d.named(strings.Repeat("[", 200)+victim+strings.Repeat("]", 200)) + "," + d.rest + "}",
 	} {
 		forms[name] = form
 	}
 	for name, value := range map[string]string{
-		"blanks around": `" victim "`, "a tab before": `"\tvictim"`, "a wide blank": `"\u00a0victim\u2003"`, "a NUL behind": `"victim\u0000"`, "a NUL between": `"own-1\u0000victim"`,
-		"escapes in the name": `"\u0076ictim"`, "a list": `["victim"]`, "an object": `{"uniqueId":"victim","device":"victim"}`, "a number": `7`, "nothing": `null`, "truth": `true`,
-		"a quote": `"own-1\",\"device\":\"victim"`, "a quote and a brace": `"own-1\"},\"uniqueId\":\"victim"`, "a single quote": `"own-1','victim"`, "a backslash": `"own-1\\',\\'victim"`,
-		"a line": `"own-1\nvictim"`, "a byte that is no text": "\"victim\xff\"", "half a pair": `"victim\ud800"`, "a mark": `"\ufeffvictim"`, "too long": `"` + strings.Repeat(" ", 300) + `victim"`,
+		"blanks around": `" victim "`, "a tab before": `"\tvictim"`, "a wide blank": `"\u00a0victim\u2003"`,
+		"a NUL behind": `"victim\u0000"`, "a NUL between": `"own-1\u0000victim"`,
+		"escapes in the name": `"\u0076ictim"`, "a list": `["victim"]`,
+		"an object": `{"uniqueId":"victim","device":"victim"}`, "a number": `7`, "nothing": `null`, "truth": `true`,
+		"a quote": `"own-1\",\"device\":\"victim"`, "a quote and a brace": `"own-1\"},\"uniqueId\":\"victim"`,
+		"a single quote": `"own-1','victim"`, "a backslash": `"own-1\\',\\'victim"`,
+		"a line": `"own-1\nvictim"`, "a byte that is no text": "\"victim\xff\"", "half a pair": `"victim\ud800"`,
+		"a mark": `"\ufeffvictim"`, "too long": `"` + strings.Repeat(" ", 300) + `victim"`,
 		"all members of a text": `"own-1, victim"`, "a wildcard": `"%"`, "capitals": `"VICTIM"`,
 	} {
 		forms["named as "+name] = "{" + d.named(value) + "," + d.rest + "}"
@@ -168,8 +181,8 @@ func (f *forger) replay(all []letter) {
 		f.t.Fatal(err)
 	}
 	for i, l := range all {
-		if err := batch.Append(uint64(f.account), uint64(i+1), time.Now(), string(fleet.RefusedUnassigned), l.uniqueID, ingest.PositionsTopic,
-			uint16(0), uint64(i), uint32(i%2), l.format, l.payload, uint64(len(l.payload))); err != nil {
+		if err := batch.Append(uint64(f.account), uint64(i+1), time.Now(), string(fleet.RefusedUnassigned), l.uniqueID,
+			ingest.PositionsTopic, uint16(0), uint64(i), uint32(i%2), l.format, l.payload, uint64(len(l.payload))); err != nil {
 			f.t.Fatal(err)
 		}
 	}
@@ -235,17 +248,20 @@ func (f *forger) end(topic string) {
 	}
 }
 
-// TestNoReportComesInUnderAnothersUniqueID tries to put reports of a device into the account of another, through every way in that answers to
-// a key or a token, and reads what came out as the pipeline reads it.
+// TestNoReportComesInUnderAnothersUniqueID tries to put reports of a device into the account of another, through every
+// way in that answers to a key or a token, and reads what came out as the pipeline reads it.
 func TestNoReportComesInUnderAnothersUniqueID(t *testing.T) {
 	t.Run("positions", func(t *testing.T) {
 		f := newForger(t)
 		f.tryBodies("/v1/positions", positionDialect)
 		for name, body := range map[string]string{
-			"device_id of the victim":        `{"device_id":"` + f.victim + `",` + positionDialect.rest + `}`,
-			"device_id beside an own name":   `{"device_id":"` + f.victim + `","unique_id":"own-1",` + positionDialect.rest + `}`,
-			"device_id twice":                `{"device_id":"` + f.victim + `","Device_ID":"dev_1",` + positionDialect.rest + `}`,
-			"a small batch of both accounts": `[{"device_id":"` + f.victim + `",` + positionDialect.rest + `},` + positionDialect.honest(otherOwn) + `]`,
+			"device_id of the victim": `{"device_id":"` + f.victim + `",` + positionDialect.rest + `}`,
+			"device_id beside an own name": `{"device_id":"` + f.victim + `","unique_id":"own-1",` +
+				positionDialect.rest + `}`,
+			"device_id twice": `{"device_id":"` + f.victim + `","Device_ID":"dev_1",` +
+				positionDialect.rest + `}`,
+			"a small batch of both accounts": `[{"device_id":"` + f.victim + `",` + positionDialect.rest + `},` +
+				positionDialect.honest(otherOwn) + `]`,
 		} {
 			f.send(name, "POST", "/v1/positions", body)
 		}
@@ -302,7 +318,8 @@ func (f *forger) tryBodies(path string, d dialect) {
 	}
 	f.do("POST", path, d.honest(ownDevice)).ok(202)
 	var reply ingest.IngestReply
-	if err := json.Unmarshal(f.do("POST", path, "["+d.honest(victimDevice)+","+d.honest(otherOwn)+"]").ok(202).body, &reply); err != nil ||
+	if err := json.Unmarshal(f.do("POST", path, "["+d.honest(victimDevice)+","+d.honest(otherOwn)+"]").ok(202).body,
+		&reply); err != nil ||
 		reply.Accepted != 1 || reply.Data[0].Code != "not_found" {
 		f.t.Errorf("a batch of two accounts: %+v, %v", reply, err)
 	}
@@ -329,15 +346,18 @@ func (f *forger) tryOsmand() {
 	}
 	place, form := "&lat=1&lon=1&token="+f.token, "application/x-www-form-urlencoded"
 	for _, ids := range []string{
-		"id=own-1&id=victim", "id=victim&id=own-1", "id=own-1&deviceid=victim", "deviceid=victim&device_id=own-1", "ID=victim&id=own-1", "id=own-1&uniqueId=victim", "id=&id=victim",
-		"id=%20victim%20", "id=victim%00", "id=own-1%00victim", "id=own-1%22,%22device%22:%22victim", "id=own-1%27%2C%27victim", "id=own-1%0avictim", "id=victim%ff", "id[]=victim&id=own-1",
-		"id=own-1;id=victim", "id=own-1%26id=victim", "%69d=victim&id=own-1", "id=own-1&location=1,1&device=victim", "id=victim", "id=VICTIM",
+		"id=own-1&id=victim", "id=victim&id=own-1", "id=own-1&deviceid=victim", "deviceid=victim&device_id=own-1",
+		"ID=victim&id=own-1", "id=own-1&uniqueId=victim", "id=&id=victim", "id=%20victim%20", "id=victim%00",
+		"id=own-1%00victim", "id=own-1%22,%22device%22:%22victim", "id=own-1%27%2C%27victim", "id=own-1%0avictim",
+		"id=victim%ff", "id[]=victim&id=own-1", "id=own-1;id=victim", "id=own-1%26id=victim", "%69d=victim&id=own-1",
+		"id=own-1&location=1,1&device=victim", "id=victim", "id=VICTIM",
 	} {
 		f.send(ids, "GET", "/osmand?"+ids+place, "", "Authorization", "")
 		f.send(ids, "POST", "/osmand", ids+place, "Content-Type", form, "Authorization", "")
 		f.send(ids, "POST", "/osmand?id=own-1", ids+place, "Content-Type", form, "Authorization", "")
 		f.send(ids, "POST", "/osmand?"+ids, "id=victim"+place, "Content-Type", form, "Authorization", "")
-		f.send(ids, "POST", "/osmand?"+ids, `{"device_id":"own-1","location":{"coords":{"latitude":1,"longitude":1}}}`, bearer...)
+		f.send(ids, "POST", "/osmand?"+ids,
+			`{"device_id":"own-1","location":{"coords":{"latitude":1,"longitude":1}}}`, bearer...)
 		f.clock.Add(int64(time.Minute))
 	}
 	for range 2 {

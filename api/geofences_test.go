@@ -45,7 +45,8 @@ func (r *reply) faults() string {
 func TestAGeofenceIsWrittenAndFound(t *testing.T) {
 	w := newWorld(t)
 	van := w.vehicle(`{"make":"A","model":"B","tags":["vans"]}`)
-	made := w.do("POST", "/v1/geofences", `{"name":"lot","description":"at the airport","geometry":`+lot+`,"color":"#2f80ed","scope":{"vehicle_ids":["`+van+`"],"tags":["vans"]},
+	made := w.do("POST", "/v1/geofences", `{"name":"lot","description":"at the airport","geometry":`+lot+
+		`,"color":"#2f80ed","scope":{"vehicle_ids":["`+van+`"],"tags":["vans"]},
 		"schedule":{"timezone":"America/Chicago","windows":[{"days":["mon","fri"],"from":"22:00","until":"06:00"}]},"dwell_s":900,"speed_limit_mph":25,
 		"exit_margin_m":30,"confirm_fixes":2,"applies_from":"2026-01-01T00:00:00Z","external_refs":[{"system":"s","id":"e1"}],"metadata":{"a":"b"}}`).ok(201)
 	path := "/v1/geofences/" + made.id()
@@ -60,8 +61,10 @@ func TestAGeofenceIsWrittenAndFound(t *testing.T) {
 	wantEqual(t, "metric", w.do("GET", path+"?units=metric", "").ok(200).object()["speed_limit_kmh"], 40.0)
 	w.do("POST", "/v1/geofences", `{"name":"square","geometry":`+square+`,"scope":{"tags":["cars"]}}`).ok(201)
 	for query, want := range map[string]string{
-		"": "lot square", "?sort=-name": "square lot", "?q=airport": "lot", "?tags=cars,x": "square", "?vehicle_ids=" + van: "lot", "?shape=polygon": "square",
-		"?external_ref=e1": "lot", "?contains=30.2672,-97.7431": "lot square", "?contains=30.5,-97.5": "square", "?contains=0,0": "", "?contains=30.2672,-97.7431&q=lot": "lot",
+		"": "lot square", "?sort=-name": "square lot", "?q=airport": "lot", "?tags=cars,x": "square",
+		"?vehicle_ids=" + van: "lot", "?shape=polygon": "square",
+		"?external_ref=e1": "lot", "?contains=30.2672,-97.7431": "lot square", "?contains=30.5,-97.5": "square",
+		"?contains=0,0": "", "?contains=30.2672,-97.7431&q=lot": "lot",
 	} {
 		got := w.do("GET", "/v1/geofences"+query, "")
 		wantEqual(t, query, got.names(), want)
@@ -72,7 +75,8 @@ func TestAGeofenceIsWrittenAndFound(t *testing.T) {
 
 	// Another type leaves nothing of the old one behind, and what is left out stays.
 	changed := w.do("PATCH", path, `{"geometry":`+square+`}`).ok(200).object()
-	wantEqual(t, "geometry", fmt.Sprint(changed["geometry"]), "map[coordinates:[[[-98 30] [-97 30] [-97 31] [-98 31] [-98 30]]] type:Polygon]")
+	wantEqual(t, "geometry", fmt.Sprint(changed["geometry"]),
+		"map[coordinates:[[[-98 30] [-97 30] [-97 31] [-98 31] [-98 30]]] type:Polygon]")
 	wantEqual(t, "dwell", changed["dwell_s"], 900.0)
 	w.do("PATCH", path, `{"dwell_s":60}`, "If-Match", `"r1"`).problem(412, "precondition_failed")
 	// What was read can be written back.
@@ -93,17 +97,26 @@ func TestAGeofenceThatCannotBeIsRefused(t *testing.T) {
 		`{"geometry":` + lot + `}`:                "/name",
 		`{"name":"a"}`:                            "/geometry",
 		`{"name":"a","geometry":{"type":"Blob"}}`: "/geometry/type",
-		`{"name":"a","geometry":{"type":"Circle","center":[0,0],"r":1}}`:                                                "/geometry/r",
-		`{"name":"a","geometry":{"type":"Circle","center":[0,0],"radius_m":-1}}`:                                        "/geometry/radius_m",
-		`{"name":"a","geometry":` + lot + `,"color":"red"}`:                                                             "/color",
-		`{"name":"a","geometry":` + lot + `,"scope":{"vehicle_ids":["dev_1"]}}`:                                         "/scope/vehicle_ids/0",
-		`{"name":"a","geometry":` + lot + `,"scope":{"vehicle_ids":["` + theirs + `"]}}`:                                "/scope/vehicle_ids/0",
-		`{"name":"a","geometry":` + lot + `,"schedule":{"windows":[]}}`:                                                 "/schedule/windows",
-		`{"name":"a","geometry":` + lot + `,"schedule":{"windows":[{"from":"25:00","until":"06:00"}]}}`:                 "/schedule/windows/0/from",
-		`{"name":"a","geometry":` + lot + `,"schedule":{"windows":[{"days":["moon"],"from":"05:00","until":"06:00"}]}}`: "/schedule/windows/0/days/0",
-		`{"name":"a","geometry":` + lot + `,"schedule":{"timezone":"X","windows":[{"from":"22:00","until":"06:00"}]}}`:  "/schedule/timezone",
-		`{"name":"a","geometry":` + lot + `,"applies_from":"2100-01-01T00:00:00Z"}`:                                     "/applies_from",
-		`{"name":"a","geometry":` + lot + `,"bounds":{"south":1,"west":1,"north":1,"east":1}}`:                          "/bounds",
+		`{"name":"a","geometry":{"type":"Circle","center":[0,0],"r":1}}`:         "/geometry/r",
+		`{"name":"a","geometry":{"type":"Circle","center":[0,0],"radius_m":-1}}`: "/geometry/radius_m",
+		`{"name":"a","geometry":` + lot +
+			`,"color":"red"}`: "/color",
+		`{"name":"a","geometry":` + lot +
+			`,"scope":{"vehicle_ids":["dev_1"]}}`: "/scope/vehicle_ids/0",
+		`{"name":"a","geometry":` + lot + `,"scope":{"vehicle_ids":["` + theirs +
+			`"]}}`: "/scope/vehicle_ids/0",
+		`{"name":"a","geometry":` + lot +
+			`,"schedule":{"windows":[]}}`: "/schedule/windows",
+		`{"name":"a","geometry":` + lot +
+			`,"schedule":{"windows":[{"from":"25:00","until":"06:00"}]}}`: "/schedule/windows/0/from",
+		`{"name":"a","geometry":` + lot +
+			`,"schedule":{"windows":[{"days":["moon"],"from":"05:00","until":"06:00"}]}}`: "/schedule/windows/0/days/0",
+		`{"name":"a","geometry":` + lot +
+			`,"schedule":{"timezone":"X","windows":[{"from":"22:00","until":"06:00"}]}}`: "/schedule/timezone",
+		`{"name":"a","geometry":` + lot +
+			`,"applies_from":"2100-01-01T00:00:00Z"}`: "/applies_from",
+		`{"name":"a","geometry":` + lot +
+			`,"bounds":{"south":1,"west":1,"north":1,"east":1}}`: "/bounds",
 	} {
 		if got := w.do("POST", "/v1/geofences", body).faults(); got != want {
 			t.Errorf("%s: %s, want %s", body, got, want)
@@ -115,7 +128,8 @@ func TestGeofencesGoOutAsGeoJSONAndComeBack(t *testing.T) {
 	w := newWorld(t)
 	w.do("POST", "/v1/geofences", `{"name":"lot","geometry":`+lot+`,"dwell_s":60,"metadata":{"x":"y"}}`).ok(201)
 	w.do("POST", "/v1/geofences", `{"name":"square","geometry":`+square+`,"speed_limit_mph":30}`).ok(201)
-	w.do("POST", "/v1/geofences", `{"name":"road","geometry":{"type":"Corridor","coordinates":[[-97.7,30.2],[-97.8,30.3]],"width_m":60}}`).ok(201)
+	w.do("POST", "/v1/geofences",
+		`{"name":"road","geometry":{"type":"Corridor","coordinates":[[-97.7,30.2],[-97.8,30.3]],"width_m":60}}`).ok(201)
 	file := w.do("GET", "/v1/geofences", "", "Accept", "application/geo+json").ok(200)
 	wantEqual(t, "type", file.header.Get("Content-Type"), "application/geo+json")
 	var collection struct {
@@ -126,7 +140,8 @@ func TestGeofencesGoOutAsGeoJSONAndComeBack(t *testing.T) {
 			Properties map[string]any
 		}
 	}
-	if err := json.Unmarshal(file.body, &collection); err != nil || collection.Type != "FeatureCollection" || len(collection.Features) != 3 {
+	if err := json.Unmarshal(file.body, &collection); err != nil || collection.Type != "FeatureCollection" ||
+		len(collection.Features) != 3 {
 		t.Fatalf("%v: %s", err, file.body)
 	}
 	f := collection.Features
@@ -136,10 +151,12 @@ func TestGeofencesGoOutAsGeoJSONAndComeBack(t *testing.T) {
 	if !strings.Contains(string(metric.body), `"speed_limit_kmh":48`) {
 		t.Errorf("metric %s", metric.body)
 	}
-	wantEqual(t, "none", string(w.do("GET", "/v1/geofences?format=geojson&q=nothing", "").ok(200).body), "{\"type\":\"FeatureCollection\",\"features\":[\n]}\n")
+	wantEqual(t, "none", string(w.do("GET", "/v1/geofences?format=geojson&q=nothing", "").ok(200).body),
+		"{\"type\":\"FeatureCollection\",\"features\":[\n]}\n")
 	w.do("GET", "/v1/geofences?format=geojson&page=2", "").problem(400, "invalid_request")
 
-	made := w.do("POST", "/v1/geofences/import", string(file.body), "Content-Type", "application/geo+json").ok(200).object()
+	made := w.do("POST", "/v1/geofences/import", string(file.body), "Content-Type",
+		"application/geo+json").ok(200).object()
 	wantEqual(t, "created", made["created"], 3.0)
 	all := w.do("GET", "/v1/geofences", "").data()
 	for i := range 3 {
@@ -168,7 +185,8 @@ func TestGeofencesGoOutAsGeoJSONAndComeBack(t *testing.T) {
 			t.Errorf("item %d: %s, want %s", i, got, want)
 		}
 	}
-	wantEqual(t, "none acceptable", w.do("POST", "/v1/geofences/import", `{"type":"FeatureCollection","features":[{"type":"Feature"}]}`).faults(), "/features/0/geometry")
+	wantEqual(t, "none acceptable", w.do("POST", "/v1/geofences/import",
+		`{"type":"FeatureCollection","features":[{"type":"Feature"}]}`).faults(), "/features/0/geometry")
 	w.do("POST", "/v1/geofences/import", `{"type":"Feature"}`).problem(422, "validation_failed")
 	w.do("POST", "/v1/geofences/import", `[`).problem(400, "invalid_request")
 }
@@ -182,12 +200,15 @@ func TestGeofencesOfTraccarComeIn(t *testing.T) {
 	reply := w.do("POST", "/v1/geofences/import", list).ok(200).object()
 	wantEqual(t, "counts", fmt.Sprint(reply["created"], reply["rejected"]), "3 1")
 	all := w.do("GET", "/v1/geofences", "").data()
-	wantEqual(t, "circle", fmt.Sprint(all[0]["geometry"], all[0]["color"]), "map[center:[-97.7431 30.2672] radius_m:500 type:Circle]#2f80ed")
+	wantEqual(t, "circle", fmt.Sprint(all[0]["geometry"], all[0]["color"]),
+		"map[center:[-97.7431 30.2672] radius_m:500 type:Circle]#2f80ed")
 	if limit := all[0]["speed_limit_mph"].(float64); limit < 49.99 || limit > 50.01 {
 		t.Errorf("limit %v", limit)
 	}
-	wantEqual(t, "polygon", fmt.Sprint(all[1]["geometry"]), "map[coordinates:[[[-98 30] [-97 30] [-97 31] [-98 31] [-98 30]]] type:Polygon]")
-	wantEqual(t, "corridor", fmt.Sprint(all[2]["geometry"]), "map[coordinates:[[-97.7 30.2] [-97.8 30.3]] type:Corridor width_m:60]")
+	wantEqual(t, "polygon", fmt.Sprint(all[1]["geometry"]),
+		"map[coordinates:[[[-98 30] [-97 30] [-97 31] [-98 31] [-98 30]]] type:Polygon]")
+	wantEqual(t, "corridor", fmt.Sprint(all[2]["geometry"]),
+		"map[coordinates:[[-97.7 30.2] [-97.8 30.3]] type:Corridor width_m:60]")
 	wantEqual(t, "by its number there", w.do("GET", "/v1/geofences?external_ref=8", "").names(), "square")
 	// The same list again brings nothing twice.
 	w.do("POST", "/v1/geofences/import", list).problem(422, "validation_failed")
@@ -216,7 +237,8 @@ func (w *world) fix(account fleet.AccountID, vehicle string, at time.Time) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	if err := w.db.Exec(w.t.Context(), `INSERT INTO positions (account, vehicle, fix_time) VALUES ($1, $2, $3)`, uint64(account), id, at); err != nil {
+	if err := w.db.Exec(w.t.Context(), `INSERT INTO positions (account, vehicle, fix_time) VALUES ($1, $2, $3)`,
+		uint64(account), id, at); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -224,7 +246,8 @@ func (w *world) fix(account fleet.AccountID, vehicle string, at time.Time) {
 func TestABackfillAsksForEveryVehicleThatItMayConcern(t *testing.T) {
 	published := &asked{}
 	w := newWorld(t, func(_ *rest.Config, d *Deps) { d.Changes = published })
-	old, van, car := w.vehicle(`{"make":"A","model":"old","tags":["vans"]}`), w.vehicle(`{"make":"A","model":"van","tags":["vans"]}`), w.vehicle(`{"make":"A","model":"car"}`)
+	old, van, car := w.vehicle(`{"make":"A","model":"old","tags":["vans"]}`),
+		w.vehicle(`{"make":"A","model":"van","tags":["vans"]}`), w.vehicle(`{"make":"A","model":"car"}`)
 	day := func(d int) time.Time { return time.Date(2026, 1, d, 0, 0, 0, 0, time.UTC) }
 	w.fix(w.account, old, day(1))
 	for d := 5; d <= 8; d++ {
@@ -237,22 +260,27 @@ func TestABackfillAsksForEveryVehicleThatItMayConcern(t *testing.T) {
 	begun := w.do("POST", path+"/backfill", `{"from":"2026-01-06T00:00:00Z"}`).ok(202)
 	job := begun.object()
 	wantEqual(t, "location", begun.header.Get("Location"), "/v1/jobs/"+begun.id())
-	wantEqual(t, "job", fmt.Sprint(job["kind"], job["subject_id"], job["status"], job["progress"]), "geofence_backfill"+fence+"queuedmap[done:0 total:1]")
+	wantEqual(t, "job", fmt.Sprint(job["kind"], job["subject_id"], job["status"], job["progress"]),
+		"geofence_backfill"+fence+"queuedmap[done:0 total:1]")
 	id, err := fleet.ParseID(fleet.JobPrefix, begun.id())
 	if err != nil {
 		t.Fatal(err)
 	}
 	vehicle, _ := fleet.ParseID(fleet.VehiclePrefix, van)
-	want := fleet.Change{Account: w.account, Vehicle: fleet.VehicleID(vehicle), From: fleet.MillisOf(day(6)), To: fleet.MillisOf(day(8)), Job: fleet.JobID(id)}
+	want := fleet.Change{Account: w.account, Vehicle: fleet.VehicleID(vehicle), From: fleet.MillisOf(day(6)),
+		To: fleet.MillisOf(day(8)), Job: fleet.JobID(id)}
 	if len(published.changes) != 1 || !reflect.DeepEqual(published.changes[0], want) {
 		t.Fatalf("asked for %+v, want %+v", published.changes, want)
 	}
 	written := w.do("GET", path, "").ok(200).object()
-	wantEqual(t, "applies from", fmt.Sprint(written["applies_from"], written["backfill_job_id"]), "2026-01-06T00:00:00.000Z"+begun.id())
+	wantEqual(t, "applies from", fmt.Sprint(written["applies_from"], written["backfill_job_id"]),
+		"2026-01-06T00:00:00.000Z"+begun.id())
 
 	step := func(vehicle string, failure string) {
 		v, _ := fleet.ParseID(fleet.VehiclePrefix, vehicle)
-		if err := w.db.Exec(t.Context(), `INSERT INTO job_steps (account, job, step, at, error) VALUES ($1, $2, $3, now64(3), $4)`, uint64(w.account), id, v, failure); err != nil {
+		if err := w.db.Exec(t.Context(),
+			`INSERT INTO job_steps (account, job, step, at, error) VALUES ($1, $2, $3, now64(3), $4)`, uint64(w.account), id, v,
+			failure); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -279,7 +307,8 @@ func TestABackfillAsksForEveryVehicleThatItMayConcern(t *testing.T) {
 	step(van, "") // twice is once
 	begunAt := job["updated_at"].(string)
 	job = ended(begun.id())
-	if job["status"] != "done" || fmt.Sprint(job["progress"]) != "map[done:1 total:1]" || job["finished_at"] == nil || job["started_at"] == nil {
+	if job["status"] != "done" || fmt.Sprint(job["progress"]) != "map[done:1 total:1]" || job["finished_at"] == nil ||
+		job["started_at"] == nil {
 		t.Errorf("job %v", job)
 	}
 	if at := job["updated_at"].(string); at <= begunAt || at < job["finished_at"].(string) || job["revision"] != 2.0 {
@@ -296,7 +325,8 @@ func TestABackfillAsksForEveryVehicleThatItMayConcern(t *testing.T) {
 	wantEqual(t, "half of it", w.do("GET", "/v1/jobs/"+second.id(), "").ok(200).object()["status"], "running")
 	step(van, "no such thing")
 	failed := ended(second.id())
-	wantEqual(t, "failed", fmt.Sprint(failed["status"], failed["result"]), "failedmap[error:no such thing failed:1 succeeded:1]")
+	wantEqual(t, "failed", fmt.Sprint(failed["status"], failed["result"]),
+		"failedmap[error:no such thing failed:1 succeeded:1]")
 	w.do("POST", path+"/backfill", "").ok(202)
 	wantEqual(t, "revision", w.do("GET", path, "").ok(200).object()["revision"], revision+2)
 	wantEqual(t, "jobs", w.do("GET", "/v1/jobs?subject="+fence, "").pagination().Total, 3)

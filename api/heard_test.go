@@ -35,7 +35,8 @@ func (w *world) hear(device, vehicle string, first, last time.Time, every time.D
 	}
 	times := fmt.Sprintf("(SELECT fromUnixTimestamp64Milli(%d + number * %d, 'UTC') AS at FROM numbers(%d))",
 		first.UnixMilli(), every.Milliseconds(), last.Sub(first)/every+1)
-	args := []any{clickhouse.Named("account", uint64(w.account)), clickhouse.Named("device", id), clickhouse.Named("vehicle", on)}
+	args := []any{clickhouse.Named("account", uint64(w.account)), clickhouse.Named("device", id),
+		clickhouse.Named("vehicle", on)}
 	w.exec("INSERT INTO heard SELECT {account:UInt64}, {device:UInt64}, {vehicle:UInt64}, at FROM "+times, args...)
 	w.exec("INSERT INTO heard_hours SELECT {account:UInt64}, {device:UInt64}, toStartOfHour(at), bitShiftLeft(toUInt64(1), toMinute(at)) FROM "+times, args...)
 }
@@ -49,8 +50,9 @@ func names(of map[string]string, data []map[string]any) string {
 	return strings.Join(all, " ")
 }
 
-// Four trackers: one reports each ten minutes, and did four minutes ago; one did so until two days ago; one reports each minute for
-// an hour of driving and then each hour, and is silent for 100 minutes now; nothing ever came of the last.
+// Four trackers: one reports each ten minutes, and did four minutes ago; one did so until two days ago; one
+// reports each minute for an hour of driving and then each hour, and is silent for 100 minutes now; nothing ever
+// came of the last.
 func TestWhoIsOnlineFollowsTheIntervalOfEachTracker(t *testing.T) {
 	w := newWorld(t)
 	now := time.Now().UTC().Truncate(time.Minute)
@@ -59,7 +61,8 @@ func TestWhoIsOnlineFollowsTheIntervalOfEachTracker(t *testing.T) {
 	for _, name := range []string{"steady", "silent", "parked", "never"} {
 		cars[name] = w.vehicle(`{"make":"A","model":"` + name + `"}`)
 	}
-	steady, silent, parked, never := w.tracker("1", cars["steady"]), w.tracker("2", cars["silent"]), w.tracker("3", cars["parked"]), w.tracker("4", cars["never"])
+	steady, silent, parked, never := w.tracker("1", cars["steady"]), w.tracker("2", cars["silent"]),
+		w.tracker("3", cars["parked"]), w.tracker("4", cars["never"])
 	of := map[string]string{steady: "steady", silent: "silent", parked: "parked", never: "never"}
 	for name, id := range cars {
 		of[id] = name
@@ -68,12 +71,14 @@ func TestWhoIsOnlineFollowsTheIntervalOfEachTracker(t *testing.T) {
 	w.hear(silent, cars["silent"], ago(4*24*time.Hour), ago(2*24*time.Hour), 10*time.Minute)
 	for day := range 3 {
 		back := time.Duration(day) * 24 * time.Hour
-		w.hear(parked, cars["parked"], ago(back+24*time.Hour+40*time.Minute), ago(back+23*time.Hour+40*time.Minute), time.Minute)
+		w.hear(parked, cars["parked"], ago(back+24*time.Hour+40*time.Minute),
+			ago(back+23*time.Hour+40*time.Minute), time.Minute)
 		w.hear(parked, cars["parked"], ago(back+23*time.Hour+40*time.Minute), ago(back+100*time.Minute), time.Hour)
 	}
 
 	get := func(id string) map[string]any { return w.do("GET", "/v1/devices/"+id, "").ok(200).object() }
-	for id, want := range map[string]string{steady: "true 600", silent: "false 600", parked: "true 3600", never: "false <nil>"} {
+	for id, want := range map[string]string{steady: "true 600", silent: "false 600", parked: "true 3600",
+		never: "false <nil>"} {
 		d := get(id)
 		wantEqual(t, of[id], fmt.Sprint(d["online"], " ", d["report_interval_s"]), want)
 	}
@@ -104,15 +109,19 @@ func TestWhoIsOnlineFollowsTheIntervalOfEachTracker(t *testing.T) {
 	wantEqual(t, "by the account", fmt.Sprint(get(steady)["online"], get(parked)["online"]), "true false")
 	w.do("PATCH", "/v1/devices/"+parked, `{"online_within_s":7200}`).ok(200)
 	wantEqual(t, "by the device", get(parked)["online"], true)
-	wantEqual(t, "the vehicle by its device", w.do("GET", "/v1/vehicles?online=true&sort=id", "").data()[1]["id"], cars["parked"])
+	wantEqual(t, "the vehicle by its device", w.do("GET", "/v1/vehicles?online=true&sort=id", "").data()[1]["id"],
+		cars["parked"])
 	w.do("PATCH", "/v1/devices/"+parked, `{"online_within_s":5}`).problem(422, "validation_failed")
 
 	// On another vehicle it is heard of there.
 	w.do("POST", "/v1/devices/"+parked+"/assign", `{"vehicle_id":"`+cars["never"]+`"}`).ok(200)
 	w.hear(parked, cars["never"], now, now, time.Minute)
-	wantEqual(t, "heard of on another", w.do("GET", "/v1/vehicles/"+cars["never"], "").ok(200).object()["last_heard_at"], now.Format("2006-01-02T15:04:05.000Z"))
-	wantEqual(t, "not on the first", w.do("GET", "/v1/vehicles/"+cars["parked"], "").ok(200).object()["last_heard_at"], ago(100*time.Minute).Format("2006-01-02T15:04:05.000Z"))
+	wantEqual(t, "heard of on another", w.do("GET", "/v1/vehicles/"+cars["never"], "").ok(200).object()["last_heard_at"],
+		now.Format("2006-01-02T15:04:05.000Z"))
+	wantEqual(t, "not on the first", w.do("GET", "/v1/vehicles/"+cars["parked"], "").ok(200).object()["last_heard_at"],
+		ago(100*time.Minute).Format("2006-01-02T15:04:05.000Z"))
 
 	stranger := w.newKey(w.newAccount("Second"), auth.Admin)
-	wantEqual(t, "a stranger's list", len(w.do("GET", "/v1/devices?online=true", "", "Authorization", "Bearer "+stranger).data()), 0)
+	wantEqual(t, "a stranger's list",
+		len(w.do("GET", "/v1/devices?online=true", "", "Authorization", "Bearer "+stranger).data()), 0)
 }

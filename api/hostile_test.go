@@ -50,7 +50,8 @@ var (
 		"-created_at,-created_at", "gt:1,lt:0", "-91,-181,91,181", "0,0,0,0", "nan,nan,nan,nan",
 		"eyJhIjoxfQ", "AAAAAAAAAAAAAAAAAAAAAAAAAAAA", "csv", "geojson", "America/Chicago",
 	}
-	hostileParts   = []string{"veh_0", "veh_-1", "veh_18446744073709551616", "%00", "%FF%FE", "..%2F..", "%20", strings.Repeat("9", 5_000), "veh_1%0d%0aX:1", "*", "{id}", "null", "cus_7", "veh_1,veh_2"}
+	hostileParts = []string{"veh_0", "veh_-1", "veh_18446744073709551616", "%00", "%FF%FE", "..%2F..", "%20",
+		strings.Repeat("9", 5_000), "veh_1%0d%0aX:1", "*", "{id}", "null", "cus_7", "veh_1,veh_2"}
 	hostileHeaders = [][2]string{
 		{"Idempotency-Key", " "}, {"Idempotency-Key", strings.Repeat("k", 5_000)}, {"Idempotency-Key", "\xff\xfe"},
 		{"Idempotency-Key", "a b\tc"}, {"Idempotency-Key", "'{x:String}"}, {"If-Match", `"`}, {"If-Match", "*"},

@@ -25,7 +25,8 @@ func TestARepeatedRequestIsAnsweredAndNotRepeated(t *testing.T) {
 		wantEqual(t, name, again.header.Get(name), first.header.Get(name))
 	}
 	wantEqual(t, "body", string(again.body), string(first.body))
-	w.do("POST", "/v1/vehicles", `{"make":"A","model":"C"}`, "Idempotency-Key", "k1").problem(422, "idempotency_key_reused")
+	w.do("POST", "/v1/vehicles", `{"make":"A","model":"C"}`, "Idempotency-Key", "k1").problem(422,
+		"idempotency_key_reused")
 	w.do("POST", "/v1/devices", body, "Idempotency-Key", "k1").problem(422, "idempotency_key_reused")
 
 	// A refusal does not use the key up.
@@ -85,12 +86,15 @@ func TestARequestRepeatedAfterACrashAnswersWithTheSameRecord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ticket, err := w.api.Store.Begin(t.Context(), w.account, "k", rest.RequestHash("POST", "/v1/vehicles", "", fleet.KeyID(keyID), []byte(body)))
+	ticket, err := w.api.Store.Begin(t.Context(), w.account, "k",
+		rest.RequestHash("POST", "/v1/vehicles", "", fleet.KeyID(keyID), []byte(body)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	first, _, err := w.api.desk.Vehicles.Create(t.Context(), record.Author{Actor: me, Command: ticket.Command}, w.account, ticket.ID,
-		record.Vehicle{VehicleFields: record.VehicleFields{Make: "A", Model: "B", VIN: "VIN1"}, Status: record.VehicleAvailable})
+	first, _, err := w.api.desk.Vehicles.Create(t.Context(), record.Author{Actor: me, Command: ticket.Command},
+		w.account, ticket.ID,
+		record.Vehicle{VehicleFields: record.VehicleFields{Make: "A", Model: "B", VIN: "VIN1"},
+			Status: record.VehicleAvailable})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +107,8 @@ func TestARequestRepeatedAfterACrashAnswersWithTheSameRecord(t *testing.T) {
 	wantEqual(t, "vehicles", w.do("GET", "/v1/vehicles", "").pagination().Total, 1)
 }
 
-// The first attempt was of a version whose keys and writes name no command, and was cut short. The repetition finds the record all the same.
+// The first attempt was of a version whose keys and writes name no command, and was cut short. The repetition finds the
+// record all the same.
 func TestARequestRepeatedAcrossAnUpgradeMakesNoSecondRecord(t *testing.T) {
 	w := newWorld(t)
 	body := `{"make":"A","model":"B"}`
@@ -122,7 +127,8 @@ func TestARequestRepeatedAcrossAnUpgradeMakesNoSecondRecord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.exec(`ALTER TABLE claim_log UPDATE detail = '{"hash":"` + hash + `","open":true}' WHERE field = 'idempotency' SETTINGS mutations_sync = 1`)
+	w.exec(`ALTER TABLE claim_log UPDATE detail = '{"hash":"` + hash +
+		`","open":true}' WHERE field = 'idempotency' SETTINGS mutations_sync = 1`)
 	again := w.do("POST", "/v1/vehicles", body, "Idempotency-Key", "k").ok(201)
 	wantEqual(t, "id", again.id(), fleet.FormatID(fleet.VehiclePrefix, first.ID))
 	wantEqual(t, "vehicles", w.do("GET", "/v1/vehicles", "").pagination().Total, 1)
@@ -138,7 +144,8 @@ func TestAReplayedAnswerShowsNoSecret(t *testing.T) {
 	}
 	for _, table := range []string{"claim_log", "record_log", "api_keys"} {
 		var n uint64
-		if err := w.db.QueryRow(t.Context(), "SELECT count() FROM "+table+" WHERE position(toString(tuple(*)), $1) > 0", secret[21:]).Scan(&n); err != nil || n != 0 {
+		if err := w.db.QueryRow(t.Context(), "SELECT count() FROM "+table+" WHERE position(toString(tuple(*)), $1) > 0",
+			secret[21:]).Scan(&n); err != nil || n != 0 {
 			t.Errorf("%s holds the secret in %d rows, %v", table, n, err)
 		}
 	}

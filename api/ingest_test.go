@@ -79,7 +79,8 @@ func newIntake(t *testing.T, change ...func(*rest.Config, *Deps)) (*world, *feed
 	t.Cleanup(func() { sender.Close() })
 	f := &feed{Feed: sender, t: t, readers: map[string]*kafka.Reader{}}
 	for _, name := range []string{cfg.Positions, cfg.Telemetry} {
-		r := kafka.NewReader(kafka.ReaderConfig{Brokers: cfg.Brokers, Topic: name, Partition: 0, MaxWait: 50 * time.Millisecond})
+		r := kafka.NewReader(kafka.ReaderConfig{Brokers: cfg.Brokers, Topic: name, Partition: 0,
+			MaxWait: 50 * time.Millisecond})
 		t.Cleanup(func() { r.Close() })
 		f.readers[name] = r
 	}
@@ -105,7 +106,8 @@ func TestPositionsAreTakenInItemByItem(t *testing.T) {
 			`"course_deg":90,"accuracy_m":4,"satellites":9,"ignition":true,"motion":false,"odometer_mi":1000,"valid":false,"approximate":true,"mock":true,` +
 			`"alarm":"hardBraking","signals":{"soc_pct":87.5,"charging":true}}`, ""},
 		{`{"unique_id":"imei-1","fix_at":1769860810000,"lat":-90,"lng":180,"speed_kmh":36,"odometer_km":2}`, ""},
-		{`{"unique_id":"imei-1","device_id":"` + id + `","fix_at":"2026-01-31T13:00:20+01:00","lat":0,"lng":5,"speed_mps":10,"odometer_m":2000}`, ""},
+		{`{"unique_id":"imei-1","device_id":"` + id +
+			`","fix_at":"2026-01-31T13:00:20+01:00","lat":0,"lng":5,"speed_mps":10,"odometer_m":2000}`, ""},
 		{`{"unique_id":"imei-2","fix_at":1769860810000,"lat":1,"lng":1}`, "not_found"},
 		{`{"unique_id":"imei-3","fix_at":1769860810000,"lat":1,"lng":1}`, "not_found"},
 		{`{"device_id":"` + stranger + `","fix_at":1769860810000,"lat":1,"lng":1}`, "not_found"},
@@ -146,7 +148,8 @@ func TestPositionsAreTakenInItemByItem(t *testing.T) {
 		if batch[i].code != "" {
 			status = "rejected"
 		}
-		if code, _ := result["code"].(string); result["index"] != float64(i) || result["status"] != status || code != batch[i].code || status == "rejected" && result["detail"] == "" {
+		if code, _ := result["code"].(string); result["index"] != float64(i) || result["status"] != status ||
+			code != batch[i].code || status == "rejected" && result["detail"] == "" {
 			t.Errorf("%s: %v, want %s %s", batch[i].item, result, status, batch[i].code)
 		}
 	}
@@ -158,7 +161,8 @@ func TestPositionsAreTakenInItemByItem(t *testing.T) {
 	want.UniqueID, want.Positioned = "imei-1", true
 	want.FixTime, want.DeviceTime = noon+500, noon+1000
 	want.Lat, want.Lng, want.Altitude, want.Course, want.Accuracy, want.Satellites = 30.26715, -97.74306, 150, 90, 4, 9
-	want.Ignition, want.Motion, want.Invalid, want.Approximate, want.Mock, want.Alarm = fleet.Yes, fleet.No, true, true, true, "hardBraking"
+	want.Ignition, want.Motion, want.Invalid, want.Approximate, want.Mock, want.Alarm =
+		fleet.Yes, fleet.No, true, true, true, "hardBraking"
 	got := f.report("positions")
 	if math.Abs(got.Speed-13.4112) > 1e-9 || math.Abs(got.Odometer-1609344) > 1e-6 || len(got.Signals) != 2 {
 		t.Errorf("speed %v, odometer %v, signals %v", got.Speed, got.Odometer, got.Signals)
@@ -168,7 +172,8 @@ func TestPositionsAreTakenInItemByItem(t *testing.T) {
 		t.Errorf("first:\ngot  %+v\nwant %+v", got, want)
 	}
 	for i := range 2 {
-		if got := f.report("positions"); math.Abs(got.Speed-10) > 1e-9 || math.Abs(got.Odometer-2000) > 1e-9 || got.FixTime != noon+10_000+fleet.Millis(i)*10_000 {
+		if got := f.report("positions"); math.Abs(got.Speed-10) > 1e-9 || math.Abs(got.Odometer-2000) > 1e-9 ||
+			got.FixTime != noon+10_000+fleet.Millis(i)*10_000 {
 			t.Errorf("report %d: %+v", i+1, got)
 		}
 	}
@@ -192,11 +197,14 @@ func TestPositionsAreTakenInItemByItem(t *testing.T) {
 func TestBatchesThatAreRefusedAsAWhole(t *testing.T) {
 	w, _ := newIntake(t)
 	w.device("imei-1")
-	p := w.do("POST", "/v1/positions", `{"data":[{"unique_id":"imei-1","fix_at":1769860810000,"lat":91,"lng":1},{"unique_id":"nobody","fix_at":1769860810000,"lat":1,"lng":1}]}`).problem(422, "validation_failed")
-	if len(p.Errors) != 2 || p.Errors[0].Pointer != "/0/lat" || p.Errors[0].Code != "bad_coordinates" || p.Errors[1].Pointer != "/1/unique_id" || p.Errors[1].Code != "not_found" {
+	p := w.do("POST", "/v1/positions",
+		`{"data":[{"unique_id":"imei-1","fix_at":1769860810000,"lat":91,"lng":1},{"unique_id":"nobody","fix_at":1769860810000,"lat":1,"lng":1}]}`).problem(422, "validation_failed")
+	if len(p.Errors) != 2 || p.Errors[0].Pointer != "/0/lat" || p.Errors[0].Code != "bad_coordinates" ||
+		p.Errors[1].Pointer != "/1/unique_id" || p.Errors[1].Code != "not_found" {
 		t.Errorf("errors %+v", p.Errors)
 	}
-	p = w.do("POST", "/v1/positions", `{"data":[{"unique_id":"imei-1","fix_at":1769860810000,"lat":91,"lng":1},"x"]}`).problem(422, "validation_failed")
+	p = w.do("POST", "/v1/positions",
+		`{"data":[{"unique_id":"imei-1","fix_at":1769860810000,"lat":91,"lng":1},"x"]}`).problem(422, "validation_failed")
 	if len(p.Errors) != 2 || p.Errors[1].Pointer != "/1" {
 		t.Errorf("of an item that is no object: %+v", p.Errors)
 	}
@@ -206,22 +214,27 @@ func TestBatchesThatAreRefusedAsAWhole(t *testing.T) {
 		status int
 		code   string
 	}{
-		{`[]`, 422, "validation_failed"}, {`{"data":[]}`, 422, "validation_failed"}, {`{"data":7}`, 422, "validation_failed"}, {`7`, 422, "validation_failed"},
-		{`"x"`, 422, "validation_failed"}, {`{`, 400, "invalid_request"}, {``, 400, "invalid_request"}, {`[1,]`, 400, "invalid_request"}, {`{} {}`, 400, "invalid_request"},
-		{`[NaN]`, 400, "invalid_request"}, {many, 413, "payload_too_large"}, {`[` + strings.Repeat(" ", 5<<20) + `]`, 413, "payload_too_large"},
+		{`[]`, 422, "validation_failed"}, {`{"data":[]}`, 422, "validation_failed"}, {`{"data":7}`, 422, "validation_failed"},
+		{`7`, 422, "validation_failed"}, {`"x"`, 422, "validation_failed"}, {`{`, 400, "invalid_request"},
+		{``, 400, "invalid_request"}, {`[1,]`, 400, "invalid_request"}, {`{} {}`, 400, "invalid_request"},
+		{`[NaN]`, 400, "invalid_request"},
+		{many, 413, "payload_too_large"},
+		{`[` + strings.Repeat(" ", 5<<20) + `]`, 413, "payload_too_large"},
 	} {
 		w.do("POST", "/v1/positions", c.body, "Content-Type", "application/json").problem(c.status, c.code)
 		w.do("POST", "/v1/telemetry", c.body, "Content-Type", "application/json").problem(c.status, c.code)
 	}
 	w.do("POST", "/v1/positions", "x", "Content-Type", "text/plain").problem(415, "unsupported_media_type")
-	w.do("POST", "/v1/positions", "[]", "Authorization", "Bearer "+w.newKey(w.account, auth.TelematicsRead)).problem(403, "insufficient_scope")
+	w.do("POST", "/v1/positions", "[]", "Authorization", "Bearer "+w.newKey(w.account, auth.TelematicsRead)).problem(403,
+		"insufficient_scope")
 	w.do("POST", "/v1/positions", "[]", "Authorization", "").problem(401, "unauthorized")
 }
 
 func TestTelemetryIsTakenIn(t *testing.T) {
 	w, f := newIntake(t)
 	w.device("imei-1")
-	reply := w.do("POST", "/v1/telemetry", `[{"unique_id":"imei-1","at":"2026-01-31T12:00:00Z","signals":{"soc_pct":87.5}},{"unique_id":"imei-1","at":1769860800000,"signals":{}},
+	reply := w.do("POST", "/v1/telemetry",
+		`[{"unique_id":"imei-1","at":"2026-01-31T12:00:00Z","signals":{"soc_pct":87.5}},{"unique_id":"imei-1","at":1769860800000,"signals":{}},
 		{"unique_id":"imei-1","signals":{"soc_pct":1}},{"unique_id":"imei-1","at":1769860800000,"lat":1,"signals":{"soc_pct":1}}]`).ok(202).object()
 	var codes []any
 	for _, v := range reply["data"].([]any) {
@@ -229,7 +242,8 @@ func TestTelemetryIsTakenIn(t *testing.T) {
 	}
 	wantEqual(t, "codes", codes, []any{nil, "required", "missing_time", "unknown_field"})
 	got := f.report("telemetry")
-	if got.Positioned || got.FixTime != noon || !reflect.DeepEqual(got.Signals, []fleet.SignalValue{{Signal: fleet.MustSignal("soc_pct"), Value: 87.5}}) {
+	if got.Positioned || got.FixTime != noon ||
+		!reflect.DeepEqual(got.Signals, []fleet.SignalValue{{Signal: fleet.MustSignal("soc_pct"), Value: 87.5}}) {
 		t.Errorf("report %+v", got)
 	}
 }
@@ -289,22 +303,34 @@ func TestOsmandForm(t *testing.T) {
 		headers            []string
 		want               fleet.Report
 	}{
-		"seconds, token as parameter": {"GET", "/osmand?" + query("timestamp", seconds, "token", token), "", nil, report(func(*fleet.Report) {})},
-		"under /v1, key":              {"GET", "/v1/osmand?" + query("timestamp", seconds, "key", token), "", nil, report(func(*fleet.Report) {})},
-		"bearer, every member": {"GET", "/osmand?" + query("timestamp", millis, "speed", "10", "bearing", "270", "altitude", "150", "accuracy", "4", "valid", "true", "ignition", "1",
-			"motion", "false", "odometer", "2000", "sat", "7", "mock", "true", "alarm", "sos", "batt", "55.5", "driverUniqueId", "x", "cell", "310,260,1,2", "foo", "bar"), "",
+		"seconds, token as parameter": {"GET", "/osmand?" + query("timestamp", seconds, "token", token), "", nil,
+			report(func(*fleet.Report) {})},
+		"under /v1, key": {"GET", "/v1/osmand?" + query("timestamp", seconds, "key", token), "", nil,
+			report(func(*fleet.Report) {})},
+		"bearer, every member": {"GET", "/osmand?" + query("timestamp", millis, "speed", "10", "bearing", "270", "altitude",
+			"150", "accuracy", "4", "valid", "true", "ignition", "1", "motion", "false", "odometer", "2000", "sat", "7", "mock",
+			"true", "alarm", "sos", "batt", "55.5", "driverUniqueId", "x", "cell", "310,260,1,2", "foo", "bar"), "",
 			[]string{"Authorization", "Bearer " + token}, report(func(r *fleet.Report) {
 				r.Speed, r.Course, r.Altitude, r.Accuracy, r.Odometer, r.Satellites = 10*fleet.MetresPerKnot, 270, 150, 4, 2000, 7
 				r.Ignition, r.Motion, r.Mock, r.Alarm, r.Signals, r.Driver = fleet.Yes, fleet.No, true, "sos", battery(55.5), "X"
 			})},
-		"basic, POST with a query":    {"POST", "/osmand?" + query("timestamp", "2026-01-31T13:00:00+01:00"), "", []string{"Authorization", basic}, report(func(*fleet.Report) {})},
-		"POST with a form":            {"POST", "/osmand", query("timestamp", seconds, "token", token, "batt", "55.5"), []string{"Content-Type", form}, report(func(r *fleet.Report) { r.Signals = battery(55.5) })},
-		"form without a type":         {"POST", "/osmand", query("timestamp", seconds, "token", token), []string{"Content-Type", "text/plain; charset=utf-8"}, report(func(*fleet.Report) {})},
-		"deviceid, location":          {"GET", "/osmand?" + query("timestamp", seconds, "token", token, "id", "", "deviceid", "phone-1", "lat", "", "lon", "", "location", "30.5,-97.5"), "", nil, report(func(*fleet.Report) {})},
-		"unknown speed and course":    {"GET", "/osmand?" + query("timestamp", seconds, "token", token, "speed", "-1", "heading", "-1", "batt", "300"), "", nil, report(func(*fleet.Report) {})},
-		"not valid":                   {"GET", "/osmand?" + query("timestamp", seconds, "token", token, "valid", "false"), "", nil, report(func(r *fleet.Report) { r.Invalid = true })},
-		"impossible place, for later": {"GET", "/osmand?" + query("timestamp", seconds, "token", token, "lat", "x"), "", nil, report(func(r *fleet.Report) { r.Lat = math.NaN() })},
-		"time of no zone, for later":  {"GET", "/osmand?" + query("timestamp", "2026-01-31 12:00:00", "token", token), "", nil, report(func(r *fleet.Report) { r.FixTime = 0 })},
+		"basic, POST with a query": {"POST", "/osmand?" + query("timestamp", "2026-01-31T13:00:00+01:00"), "",
+			[]string{"Authorization", basic}, report(func(*fleet.Report) {})},
+		"POST with a form": {"POST", "/osmand", query("timestamp", seconds, "token", token, "batt", "55.5"),
+			[]string{"Content-Type", form}, report(func(r *fleet.Report) { r.Signals = battery(55.5) })},
+		"form without a type": {"POST", "/osmand", query("timestamp", seconds, "token", token),
+			[]string{"Content-Type", "text/plain; charset=utf-8"}, report(func(*fleet.Report) {})},
+		"deviceid, location": {"GET", "/osmand?" + query("timestamp", seconds, "token", token, "id", "", "deviceid",
+			"phone-1", "lat", "", "lon", "", "location", "30.5,-97.5"), "", nil, report(func(*fleet.Report) {})},
+		"unknown speed and course": {"GET",
+			"/osmand?" + query("timestamp", seconds, "token", token, "speed", "-1", "heading", "-1", "batt", "300"), "", nil,
+			report(func(*fleet.Report) {})},
+		"not valid": {"GET", "/osmand?" + query("timestamp", seconds, "token", token, "valid", "false"), "",
+			nil, report(func(r *fleet.Report) { r.Invalid = true })},
+		"impossible place, for later": {"GET", "/osmand?" + query("timestamp", seconds, "token", token, "lat", "x"), "", nil,
+			report(func(r *fleet.Report) { r.Lat = math.NaN() })},
+		"time of no zone, for later": {"GET", "/osmand?" + query("timestamp", "2026-01-31 12:00:00", "token", token), "",
+			nil, report(func(r *fleet.Report) { r.FixTime = 0 })},
 	} {
 		headers := append([]string{"Authorization", ""}, c.headers...)
 		reply := w.do(c.method, c.path, c.body, headers...)
@@ -320,12 +346,14 @@ func TestOsmandForm(t *testing.T) {
 	w.do("GET", "/osmand?id=phone-1&token="+token+"&timestamp="+seconds, "", "Authorization", "").ok(200)
 	before := fleet.MillisOf(time.Now())
 	w.do("GET", "/osmand?id=phone-1&batt=50&charge=true&token="+token, "", "Authorization", "").ok(200)
-	if got := f.report("telemetry"); got.Positioned || len(got.Signals) != 2 || got.FixTime < before || got.FixTime > fleet.MillisOf(time.Now()) {
+	if got := f.report("telemetry"); got.Positioned || len(got.Signals) != 2 || got.FixTime < before ||
+		got.FixTime > fleet.MillisOf(time.Now()) {
 		t.Errorf("telemetry %+v", got)
 	}
 	w.do("HEAD", "/osmand?"+query("token", token), "", "Authorization", "").ok(405)
 	w.do("GET", "/osmand?token="+token, "", "Authorization", "").problem(400, "invalid_request")
-	w.do("POST", "/osmand", "a=%zz", "Content-Type", form, "Authorization", "Bearer "+token).problem(400, "invalid_request")
+	w.do("POST", "/osmand", "a=%zz", "Content-Type", form, "Authorization", "Bearer "+token).problem(400,
+		"invalid_request")
 }
 
 func TestOsmandJSON(t *testing.T) {
@@ -340,8 +368,9 @@ func TestOsmandJSON(t *testing.T) {
 		"event":"motionchange","is_moving":true,"odometer":2000,"mock":true,"activity":{"type":"in_vehicle"},"battery":{"level":0.5,"is_charging":false},"alarm":"sos",
 		"extras":{"alarm":"tow","ignition":true,"soc":80,"nested":{}}}}`).ok(200)
 	got := f.report("positions")
-	if got.FixTime != noon || got.Lat != 30.5 || got.Lng != -97.5 || got.Accuracy != 4.5 || got.Speed != 12.5 || got.Course != 90 || got.Altitude != 150 || got.Odometer != 2000 ||
-		got.Motion != fleet.Yes || got.Ignition != fleet.Yes || !got.Mock || got.Alarm != "sos" {
+	if got.FixTime != noon || got.Lat != 30.5 || got.Lng != -97.5 || got.Accuracy != 4.5 || got.Speed != 12.5 ||
+		got.Course != 90 || got.Altitude != 150 || got.Odometer != 2000 || got.Motion != fleet.Yes ||
+		got.Ignition != fleet.Yes || !got.Mock || got.Alarm != "sos" {
 		t.Errorf("report %+v", got)
 	}
 	values := map[string]float64{}
@@ -352,15 +381,19 @@ func TestOsmandJSON(t *testing.T) {
 
 	// Members that Traccar's own parser insists on may be missing, and -1 is unknown.
 	send(`{"device_id":"phone-1","location":{"timestamp":"2026-01-31T12:00:10Z","coords":{"latitude":30.5,"longitude":-97.5,"speed":-1,"heading":-1}}}`).ok(200)
-	if got := f.report("positions"); got.FixTime != noon+10_000 || !math.IsNaN(got.Speed) || !math.IsNaN(got.Course) || !math.IsNaN(got.Accuracy) {
+	if got := f.report("positions"); got.FixTime != noon+10_000 || !math.IsNaN(got.Speed) || !math.IsNaN(got.Course) ||
+		!math.IsNaN(got.Accuracy) {
 		t.Errorf("report %+v", got)
 	}
-	w.do("POST", "/osmand?id=phone-1", `{"location":{"timestamp":1769860820,"coords":{"latitude":30.5,"longitude":-97.5}}}`, "Authorization", "Bearer "+token).ok(200)
+	w.do("POST", "/osmand?id=phone-1",
+		`{"location":{"timestamp":1769860820,"coords":{"latitude":30.5,"longitude":-97.5}}}`, "Authorization",
+		"Bearer "+token).ok(200)
 	if got := f.report("positions"); got.FixTime != noon+20_000 {
 		t.Errorf("report %+v", got)
 	}
 	send(`{"device_id":"phone-1"}`).ok(200)
-	for _, body := range []string{`{`, `[]`, `{"location":{}}`, `{"device_id":"phone-1","location":{"coords":{"latitude":"x"}}}`} {
+	for _, body := range []string{`{`, `[]`, `{"location":{}}`,
+		`{"device_id":"phone-1","location":{"coords":{"latitude":"x"}}}`} {
 		send(body).problem(400, "invalid_request")
 	}
 }
@@ -371,11 +404,13 @@ func TestOsmandRevealsNoDevice(t *testing.T) {
 	w.device("phone-without-token")
 	token := w.do("POST", "/v1/devices/"+id+"/osmand_token", "").ok(201).object()["token"].(string)
 	anonymous := []string{"Authorization", ""}
-	if reply := w.do("GET", "/osmand?id=phone-1&lat=1&lon=1", "", anonymous...); reply.problem(401, "unauthorized").Status != 401 || reply.header.Get("WWW-Authenticate") == "" {
+	if reply := w.do("GET", "/osmand?id=phone-1&lat=1&lon=1", "",
+		anonymous...); reply.problem(401, "unauthorized").Status != 401 || reply.header.Get("WWW-Authenticate") == "" {
 		t.Error("no challenge")
 	}
 	answers := map[string]bool{}
-	for _, path := range []string{"id=phone-1&token=wrong", "id=phone-1&token=" + token + "x", "id=nobody&token=" + token, "id=phone-without-token&token=x", "id=phone-without-token&token=" + token} {
+	for _, path := range []string{"id=phone-1&token=wrong", "id=phone-1&token=" + token + "x", "id=nobody&token=" + token,
+		"id=phone-without-token&token=x", "id=phone-without-token&token=" + token} {
 		p := w.do("GET", "/osmand?lat=1&lon=1&"+path, "", anonymous...).problem(404, "not_found")
 		answers[p.Detail] = true
 	}
@@ -393,11 +428,13 @@ func TestOsmandRevealsNoDevice(t *testing.T) {
 
 	// Who guesses is stopped; a phone behind the same address that is known reports on.
 	other := w.device("phone-2")
-	right := "/osmand?lat=1&lon=1&id=phone-2&token=" + w.do("POST", "/v1/devices/"+other+"/osmand_token", "").ok(201).object()["token"].(string)
+	right := "/osmand?lat=1&lon=1&id=phone-2&token=" +
+		w.do("POST", "/v1/devices/"+other+"/osmand_token", "").ok(201).object()["token"].(string)
 	w.do("GET", right, "", anonymous...).ok(200)
 	limited := 0
 	for range 2 * ingest.OsmandFailsPerMin {
-		if reply := w.do("GET", "/osmand?lat=1&lon=1&id=phone-2&token=x", "", anonymous...); reply.status == http.StatusTooManyRequests {
+		if reply := w.do("GET", "/osmand?lat=1&lon=1&id=phone-2&token=x", "",
+			anonymous...); reply.status == http.StatusTooManyRequests {
 			limited++
 			if reply.header.Get("Retry-After") == "" {
 				t.Error("no Retry-After")
@@ -416,7 +453,9 @@ func TestOsmandRevealsNoDevice(t *testing.T) {
 }
 
 func TestOsmandLimitsADevice(t *testing.T) {
-	o := ingest.NewOsmandIntake(&ingest.API{Server: &rest.Server{Deps: rest.Deps{Now: func() time.Time { return time.UnixMilli(int64(noon)) }}}})
+	o := ingest.NewOsmandIntake(&ingest.API{Server: &rest.Server{Deps: rest.Deps{Now: func() time.Time {
+		return time.UnixMilli(int64(noon))
+	}}}})
 	for i := range ingest.OsmandBurst {
 		if !o.Allow(1) {
 			t.Fatalf("stopped after %d", i)
@@ -441,7 +480,8 @@ func TestDeadLettersOverTheInterface(t *testing.T) {
 		t.Helper()
 		w.exec(`INSERT INTO dead_letters (account, id, at, reason, detail, unique_id, source_topic, source_partition, source_offset, source_index, format, payload, payload_bytes)
 			SELECT {a:UInt64}, {id:UInt64}, fromUnixTimestamp64Milli({at:Int64}, 'UTC'), {r:String}, 'why', 'imei-1', 'positions', 3, 100, 2, 'traccar', {p:String}, {n:UInt64}`,
-			clickhouse.Named("a", uint64(account)), clickhouse.Named("id", uint64(id)), clickhouse.Named("at", int64(now)-int64(id)*1000), clickhouse.Named("r", string(reason)),
+			clickhouse.Named("a", uint64(account)), clickhouse.Named("id", uint64(id)),
+			clickhouse.Named("at", int64(now)-int64(id)*1000), clickhouse.Named("r", string(reason)),
 			clickhouse.Named("p", payload), clickhouse.Named("n", uint64(bytes)))
 	}
 	second := w.newAccount("Second")
@@ -472,14 +512,17 @@ func TestDeadLettersOverTheInterface(t *testing.T) {
 		next = "&cursor=" + page.NextCursor
 	}
 	wantEqual(t, "ids", seen, []any{"dlt_1", "dlt_2", "dlt_3", "dlt_4", "dlt_5", "dlt_6", "dlt_8"})
-	if got := w.do("GET", "/v1/dead_letters?reason=too_large&unique_id=imei-1", "").data(); len(got) != 1 || got[0]["id"] != "dlt_6" {
+	if got := w.do("GET", "/v1/dead_letters?reason=too_large&unique_id=imei-1", "").data(); len(got) != 1 ||
+		got[0]["id"] != "dlt_6" {
 		t.Errorf("of a reason: %v", got)
 	}
 	one := w.do("GET", "/v1/dead_letters/dlt_1", "").ok(200).object()
-	if one["payload"] != base64.StdEncoding.EncodeToString([]byte(record)) || one["reason"] != "zero_coordinates" || !strings.HasSuffix(one["at"].(string), ".000Z") {
+	if one["payload"] != base64.StdEncoding.EncodeToString([]byte(record)) || one["reason"] != "zero_coordinates" ||
+		!strings.HasSuffix(one["at"].(string), ".000Z") {
 		t.Errorf("one: %v", one)
 	}
-	if batch := w.do("GET", "/v1/dead_letters/dlt_8", "").ok(200).object(); batch["payload"] != nil || batch["payload_bytes"] != 54.0 {
+	if batch := w.do("GET", "/v1/dead_letters/dlt_8", "").ok(200).object(); batch["payload"] != nil ||
+		batch["payload_bytes"] != 54.0 {
 		t.Errorf("a record of several devices: %v", batch)
 	}
 	w.do("POST", "/v1/dead_letters/dlt_1/replay", "").ok(202)
@@ -503,10 +546,12 @@ func TestUsage(t *testing.T) {
 	w.exec(fmt.Sprintf(`INSERT INTO ingest_outcomes (account, run, topic, partition, first_offset, last_offset, at, read, stored, signals, refused)
 		SELECT %d, '', 'positions', 0, number, number, now64(3) - toIntervalDay(number), 10, 8, 3, map('duplicate', 2) FROM numbers(2)`, uint64(w.account)))
 	days := w.do("GET", "/v1/usage", "").data()
-	if len(days) != 2 || days[0]["day_on"].(string) < days[1]["day_on"].(string) || days[0]["read"] != 10.0 || !reflect.DeepEqual(days[0]["refused"], map[string]any{"duplicate": 2.0}) {
+	if len(days) != 2 || days[0]["day_on"].(string) < days[1]["day_on"].(string) || days[0]["read"] != 10.0 ||
+		!reflect.DeepEqual(days[0]["refused"], map[string]any{"duplicate": 2.0}) {
 		t.Errorf("days %v", days)
 	}
-	if got := w.do("GET", "/v1/usage", "", "Authorization", "Bearer "+w.newKey(w.newAccount("Second"), auth.Admin)).data(); len(got) != 0 {
+	if got := w.do("GET", "/v1/usage", "", "Authorization",
+		"Bearer "+w.newKey(w.newAccount("Second"), auth.Admin)).data(); len(got) != 0 {
 		t.Errorf("a stranger sees %v", got)
 	}
 	w.do("GET", "/v1/usage?from=2020-01-01T00:00:00Z", "").problem(400, "invalid_request")

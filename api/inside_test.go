@@ -14,7 +14,8 @@ func (w *world) fence(account fleet.AccountID, shape record.Geometry) string {
 	w.t.Helper()
 	id := w.api.Store.NextID()
 	body := record.Geofence{GeofenceFields: record.GeofenceFields{Name: "Lot", Geometry: shape}}
-	if _, _, err := record.NewLog(w.api.Store, record.Geofences).Create(w.t.Context(), record.Author{Actor: "cli"}, account, id, body); err != nil {
+	if _, _, err := record.NewLog(w.api.Store, record.Geofences).Create(w.t.Context(), record.Author{Actor: "cli"},
+		account, id, body); err != nil {
 		w.t.Fatal(err)
 	}
 	return fleet.FormatID(fleet.FencePrefix, id)
@@ -23,7 +24,8 @@ func (w *world) fence(account fleet.AccountID, shape record.Geometry) string {
 func TestLatestPositionsInsideAGeofence(t *testing.T) {
 	w := newWorld(t)
 	names := map[string]string{}
-	for name, place := range map[string][2]float64{"corner": {0.9, 0.9}, "centre": {0.2, 0.2}, "hole": {0.5, 0.1}, "far": {10, 10}, "east": {-17, 179.9}, "west": {-17, -179.9}} {
+	for name, place := range map[string][2]float64{"corner": {0.9, 0.9}, "centre": {0.2, 0.2}, "hole": {0.5, 0.1},
+		"far": {10, 10}, "east": {-17, 179.9}, "west": {-17, -179.9}} {
 		id := w.vehicle(`{"make":"Gillig","model":"` + name + `"}`)
 		names[id] = name
 		w.park(w.account, id, place[0], place[1])
@@ -35,7 +37,8 @@ func TestLatestPositionsInsideAGeofence(t *testing.T) {
 		[]any{[]any{0.05, 0.45}, []any{0.15, 0.45}, []any{0.15, 0.55}, []any{0.05, 0.55}, []any{0.05, 0.45}},
 	}})
 	fiji := w.fence(w.account, record.Geometry{Type: "Circle", Center: []float64{180, -17}, RadiusM: &radius})
-	theirs := w.fence(w.newAccount("Second"), record.Geometry{Type: "Circle", Center: []float64{180, -17}, RadiusM: &radius})
+	theirs := w.fence(w.newAccount("Second"),
+		record.Geometry{Type: "Circle", Center: []float64{180, -17}, RadiusM: &radius})
 	found := func(query string) string {
 		var all []string
 		reply := w.do("GET", "/v1/positions/latest?"+query, "")
@@ -51,19 +54,23 @@ func TestLatestPositionsInsideAGeofence(t *testing.T) {
 	wantEqual(t, "triangle and box", found("bbox=0,0.4,1,1&inside="+triangle), "")
 	wantEqual(t, "antimeridian, nearest first", found("near=-17,179.5&radius_m=100000&inside="+fiji), "east west")
 	next := w.do("GET", "/v1/positions/latest?near=-17,179.5&radius_m=100000&per_page=1&inside="+fiji, "").pagination()
-	second := w.do("GET", "/v1/positions/latest?near=-17,179.5&radius_m=100000&per_page=1&inside="+fiji+"&cursor="+next.NextCursor, "")
-	if got := second.data(); next.Total != 2 || len(got) != 1 || names[got[0]["vehicle_id"].(string)] != "west" || second.pagination().NextCursor != "" {
+	second := w.do("GET", "/v1/positions/latest?near=-17,179.5&radius_m=100000&per_page=1&inside="+fiji+"&cursor="+
+		next.NextCursor, "")
+	if got := second.data(); next.Total != 2 || len(got) != 1 || names[got[0]["vehicle_id"].(string)] != "west" ||
+		second.pagination().NextCursor != "" {
 		t.Errorf("second page: %s", second.body)
 	}
 	if got := w.do("GET", "/v1/positions/latest?page=2&per_page=1&inside="+fiji, "").data(); len(got) != 1 {
 		t.Errorf("page 2: %v", got)
 	}
-	if lines := strings.Count(string(w.do("GET", "/v1/positions/latest?format=csv&inside="+triangle, "").ok(200).body), "\n"); lines != 2 {
+	if lines := strings.Count(string(w.do("GET", "/v1/positions/latest?format=csv&inside="+triangle, "").ok(200).body),
+		"\n"); lines != 2 {
 		t.Errorf("%d lines of CSV", lines)
 	}
 	w.do("GET", "/v1/positions/latest?inside="+theirs, "").problem(404, "not_found")
 	w.do("GET", "/v1/positions/latest?inside=veh_1", "").problem(400, "invalid_request")
-	w.do("GET", "/v1/positions/latest?inside="+triangle, "", "Authorization", "Bearer "+w.newKey(w.account, auth.VehiclesRead)).problem(403, "insufficient_scope")
+	w.do("GET", "/v1/positions/latest?inside="+triangle, "", "Authorization",
+		"Bearer "+w.newKey(w.account, auth.VehiclesRead)).problem(403, "insufficient_scope")
 }
 
 func TestLatestPositionsAreCountedOnEveryPage(t *testing.T) {

@@ -12,8 +12,8 @@ import (
 	"github.com/motorpool/fleet/api/track"
 )
 
-// oneOfEach makes one record of every kind that a path can name, and returns their ids by the paths up to them. What it writes into them is
-// among the secrets.
+// oneOfEach makes one record of every kind that a path can name, and returns their ids by the paths up to them. What it
+// writes into them is among the secrets.
 func (w *lotWorld) oneOfEach() map[string]string {
 	w.t.Helper()
 	ids := map[string]string{}
@@ -24,7 +24,8 @@ func (w *lotWorld) oneOfEach() map[string]string {
 	}
 	// What is found out of the tracks of a vehicle.
 	_, found := w.day()
-	for path, name := range map[string]string{"trips": "TRIP", "stops": "STOP", "charging_sessions": "CHARGE", "visits": "VISIT", "driving_events": "BRAKING", "alerts": "LOW"} {
+	for path, name := range map[string]string{"trips": "TRIP", "stops": "STOP", "charging_sessions": "CHARGE",
+		"visits": "VISIT", "driving_events": "BRAKING", "alerts": "LOW"} {
 		ids["/v1/"+path+"/{id}"] = id(found, name)
 	}
 	vehicle := add("/v1/vehicles", `{"make":"SECRETMAKE","model":"X","vin":"SECRETVIN","metadata":{"note":"SECRETNOTE"}}`)
@@ -32,9 +33,11 @@ func (w *lotWorld) oneOfEach() map[string]string {
 	w.do("POST", "/v1/devices/"+device+"/assign", `{"vehicle_id":"`+vehicle+`","from":null}`).ok(200)
 	w.live(vehicle, w.account)
 	add("/v1/api_keys", `{"name":"SECRETKEYNAME","scopes":["vehicles:read"]}`)
-	fence := add("/v1/geofences", `{"name":"SECRETNOTE","geometry":{"type":"Circle","center":[-97.6664,30.1945],"radius_m":500}}`)
+	fence := add("/v1/geofences",
+		`{"name":"SECRETNOTE","geometry":{"type":"Circle","center":[-97.6664,30.1945],"radius_m":500}}`)
 	add("/v1/alert_rules", `{"name":"SECRETNOTE","kind":"speeding","geofence_ids":["`+fence+`"]}`)
-	plan := add("/v1/route_plans", `{"name":"SECRETNOTE","vehicle_id":"`+vehicle+`","from":"2026-03-01T00:00:00Z","until":"2026-03-02T00:00:00Z","stops":[{"geofence_id":"`+fence+`"}]}`)
+	plan := add("/v1/route_plans", `{"name":"SECRETNOTE","vehicle_id":"`+vehicle+
+		`","from":"2026-03-01T00:00:00Z","until":"2026-03-02T00:00:00Z","stops":[{"geofence_id":"`+fence+`"}]}`)
 	run := &fleet.RouteRun{Head: head(0, 1, true), Stops: []fleet.RunStop{{ID: "SECRETNOTE"}}}
 	number, err := fleet.ParseID(fleet.PlanPrefix, plan)
 	if err != nil {
@@ -52,7 +55,8 @@ func (w *lotWorld) oneOfEach() map[string]string {
 	customer := add("/v1/customers", `{"first_name":"SECRETNOTE"}`)
 	add("/v1/driver_tags", `{"tag":"SECRETTAG","label":"SECRETNOTE","holders":[{"driver_id":"`+customer+`"}]}`)
 	ids["/v1/drivers/{id}"] = customer
-	for part, body := range map[string]string{"note": `{"text":"SECRETNOTE"}`, "document": `{"kind":"id","name":"SECRETNOTE"}`} {
+	for part, body := range map[string]string{"note": `{"text":"SECRETNOTE"}`,
+		"document": `{"kind":"id","name":"SECRETNOTE"}`} {
 		path := "/v1/customers/{id}/" + part + "s"
 		ids[path+"/{"+part+"}"] = w.do("POST", strings.Replace(path, "{id}", customer, 1), body).ok(201).id()
 	}
@@ -63,12 +67,15 @@ func (w *lotWorld) oneOfEach() map[string]string {
 	ids["/v1/bookings/{id}"] = strings.TrimPrefix(booking, "/v1/bookings/")
 	w.do("POST", booking+"/pickup", "").ok(200)
 	ids["/v1/bookings/{id}/charges/{charge}"] = fmt.Sprint(w.do("GET", booking+"/charges", "").data()[0]["id"])
-	ids["/v1/bookings/{id}/damages/{damage}"] = w.do("POST", booking+"/damages", `{"description":"SECRETNOTE","severity":"minor"}`).ok(201).id()
-	ids["/v1/payments/{id}"] = w.do("POST", booking+"/payments", `{"method":"card","amount":{"amount":1,"currency":"USD"}}`).ok(201).id()
+	ids["/v1/bookings/{id}/damages/{damage}"] = w.do("POST", booking+"/damages",
+		`{"description":"SECRETNOTE","severity":"minor"}`).ok(201).id()
+	ids["/v1/payments/{id}"] = w.do("POST", booking+"/payments",
+		`{"method":"card","amount":{"amount":1,"currency":"USD"}}`).ok(201).id()
 	ids["/v1/ledger/transactions/{id}"] = fmt.Sprint(w.do("GET", "/v1/ledger/transactions", "").data()[0]["id"])
 	add("/v1/expenses", `{"category":"fuel","amount":{"amount":100,"currency":"USD"},"incurred_on":"2026-03-01"}`)
 	add("/v1/tolls", `{"kind":"toll","plate":"SECRETNOTE","occurred_at":"2026-03-01T00:00:00Z","agency":"TxTag","amount":{"amount":450,"currency":"USD"}}`)
-	ids["/v1/blocks/{id}"] = w.do("POST", "/v1/vehicles/"+vehicle+"/blocks", `{"from":"`+w.in(300)+`","until":"`+w.in(301)+`","reason":"SECRETNOTE"}`).ok(201).id()
+	ids["/v1/blocks/{id}"] = w.do("POST", "/v1/vehicles/"+vehicle+"/blocks",
+		`{"from":"`+w.in(300)+`","until":"`+w.in(301)+`","reason":"SECRETNOTE"}`).ok(201).id()
 	ids["/v1/vehicles/{id}/meter_readings/{reading}"] = w.do("POST", "/v1/vehicles/"+vehicle+"/meter_readings",
 		`{"kind":"odometer_mi","value":1,"recorded_at":"2026-01-01T00:00:00Z","note":"SECRETNOTE","confirm":["mileage"]}`).ok(201).id()
 	ids["/v1/devices/{id}/commands/{command}"] = w.do("POST", "/v1/devices/"+ids["/v1/devices/{id}"]+"/commands",
@@ -77,7 +84,8 @@ func (w *lotWorld) oneOfEach() map[string]string {
 	// Maintenance.
 	task := add("/v1/maintenance/tasks", `{"name":"SECRETNOTE","every_mi":5000}`)
 	schedule := add("/v1/maintenance/schedules", `{"task_id":"`+task+`","vehicle_id":"`+vehicle+`"}`)
-	ids["/v1/maintenance/reminders/{id}"] = made(w, w.api.desk.Reminders, record.Reminder{ScheduleID: schedule, TaskID: task, VehicleID: vehicle, Cycle: 1, Stage: "due"})
+	ids["/v1/maintenance/reminders/{id}"] = made(w, w.api.desk.Reminders,
+		record.Reminder{ScheduleID: schedule, TaskID: task, VehicleID: vehicle, Cycle: 1, Stage: "due"})
 	add("/v1/maintenance/work_orders", `{"vehicle_id":"`+vehicle+`","title":"SECRETNOTE"}`)
 	add("/v1/maintenance/issues", `{"vehicle_id":"`+vehicle+`","severity":"low","description":"SECRETNOTE"}`)
 	add("/v1/maintenance/inspections", `{"vehicle_id":"`+vehicle+`","notes":"SECRETNOTE"}`)

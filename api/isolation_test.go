@@ -23,8 +23,9 @@ func newRecorder() *httptest.ResponseRecorder { return httptest.NewRecorder() }
 // secrets are texts that only the first account may ever see.
 var secrets = []string{"SECRETMAKE", "SECRETVIN", "SECRETUNIQUE", "SECRETKEYNAME", "SECRETNOTE"}
 
-// Every operation of the OpenAPI document, whoever registered it, is called with another account's key and, for each parameter in its path, the
-// id of a record of the first account that is there: nothing of the first account may be seen or changed.
+// Every operation of the OpenAPI document, whoever registered it, is called with another account's key and, for each
+// parameter in its path, the id of a record of the first account that is there: nothing of the first account may be
+// seen or changed.
 func TestAnotherAccountSeesNothing(t *testing.T) {
 	w := newLot(t)
 	ids := w.oneOfEach()
@@ -42,8 +43,10 @@ func TestAnotherAccountSeesNothing(t *testing.T) {
 				all = append(all, path+" "+string(w.do("GET", id, "").ok(200).body))
 			}
 		}
-		for _, path := range []string{"/v1/vehicles?archived=all", "/v1/devices?archived=all", "/v1/vehicles/" + vehicle + "/history", "/v1/devices/" + device + "/history",
-			"/v1/bookings?archived=all", "/v1/customers?archived=all", "/v1/payments?archived=all", "/v1/ledger/entries", "/v1/maintenance/work_orders?archived=all"} {
+		for _, path := range []string{"/v1/vehicles?archived=all", "/v1/devices?archived=all",
+			"/v1/vehicles/" + vehicle + "/history", "/v1/devices/" + device + "/history",
+			"/v1/bookings?archived=all", "/v1/customers?archived=all", "/v1/payments?archived=all", "/v1/ledger/entries",
+			"/v1/maintenance/work_orders?archived=all"} {
 			all = append(all, string(w.do("GET", path, "").ok(200).body))
 		}
 		slices.Sort(all)
@@ -66,7 +69,8 @@ func TestAnotherAccountSeesNothing(t *testing.T) {
 		for _, secret := range secrets {
 			shown := string(r.body)
 			// What was asked for by name may stand in the refusal; that is no news to whoever asked.
-			if strings.Contains(strings.NewReplacer(one, "", vehicle, "", device, "", "SECRETUNIQUE", "").Replace(shown), secret) {
+			if strings.Contains(strings.NewReplacer(one, "", vehicle, "", device, "", "SECRETUNIQUE", "").Replace(shown),
+				secret) {
 				t.Errorf("%s (%s %s) shows %s: %d %s", name, method, one, secret, r.status, shown)
 			}
 		}
@@ -82,7 +86,8 @@ func TestAnotherAccountSeesNothing(t *testing.T) {
 	mine := w.vehicle(`{"make":"A","model":"B"}`)
 	tracker := w.do("POST", "/v1/devices", `{"unique_id":"MINE"}`).ok(201).id()
 	w.do("POST", "/v1/devices/"+tracker+"/assign", `{"vehicle_id":"`+vehicle+`"}`).problem(422, "validation_failed")
-	if p := w.do("POST", "/v1/devices/"+tracker+"/assign", `{"vehicle_id":"`+mine+`"}`).ok(200).object()["vehicle_id"]; p != mine {
+	if p := w.do("POST", "/v1/devices/"+tracker+"/assign",
+		`{"vehicle_id":"`+mine+`"}`).ok(200).object()["vehicle_id"]; p != mine {
 		t.Errorf("on %v", p)
 	}
 	if calls < 20 {
@@ -396,7 +401,8 @@ func TestTheDescriptionIsWhole(t *testing.T) {
 			t.Errorf("/docs does not explain %s", code)
 		}
 	}
-	if outside := regexp.MustCompile(`(?i)(src|href)="https?:`).Find(page.body); outside != nil || strings.Contains(string(page.body), "<script") {
+	if outside := regexp.MustCompile(`(?i)(src|href)="https?:`).Find(page.body); outside != nil ||
+		strings.Contains(string(page.body), "<script") {
 		t.Errorf("/docs loads %s", outside)
 	}
 }

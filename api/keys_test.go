@@ -48,13 +48,15 @@ func TestKeysAreMadeRotatedAndRevoked(t *testing.T) {
 	w := newWorld(t)
 	made := w.do("POST", "/v1/api_keys", `{"name":"Dispatch","scopes":["vehicles:read","keys:manage"]}`).ok(201)
 	key, _ := made.object()["key"].(string)
-	if !strings.HasPrefix(key, "mp_live_") || !strings.HasSuffix(made.object()["hint"].(string), key[len(key)-10:len(key)-6]) {
+	if !strings.HasPrefix(key, "mp_live_") ||
+		!strings.HasSuffix(made.object()["hint"].(string), key[len(key)-10:len(key)-6]) {
 		t.Fatalf("made %s", made.body)
 	}
 	path := "/v1/api_keys/" + made.id()
 	wantEqual(t, "Location", made.header.Get("Location"), path)
 	shown := w.do("GET", path, "").ok(200)
-	if strings.Contains(string(shown.body), key) || shown.object()["last_used_at"] != nil || strings.Contains(string(shown.body), "sha256") {
+	if strings.Contains(string(shown.body), key) || shown.object()["last_used_at"] != nil ||
+		strings.Contains(string(shown.body), "sha256") {
 		t.Errorf("shown %s", shown.body)
 	}
 	admin := w.key
@@ -74,7 +76,8 @@ func TestKeysAreMadeRotatedAndRevoked(t *testing.T) {
 	w.do("POST", path+"/rotate", "").problem(409, "conflict")
 	old := w.do("GET", path, "").ok(200).object()
 	wantEqual(t, "rotated_to", old["rotated_to"], rotated.id())
-	if ends, err := time.Parse(time.RFC3339, old["expires_at"].(string)); err != nil || time.Until(ends) < 23*time.Hour || time.Until(ends) > 24*time.Hour {
+	if ends, err := time.Parse(time.RFC3339, old["expires_at"].(string)); err != nil || time.Until(ends) < 23*time.Hour ||
+		time.Until(ends) > 24*time.Hour {
 		t.Errorf("the old key expires at %v, %v", old["expires_at"], err)
 	}
 	works := func(key string, status int) {
@@ -93,7 +96,8 @@ func TestKeysAreMadeRotatedAndRevoked(t *testing.T) {
 		t.Errorf("revoked %v", revoked)
 	}
 	wantEqual(t, "keys", w.do("GET", "/v1/api_keys?q=dispatch", "").pagination().Total, 2)
-	if history := string(w.do("GET", path+"/history", "").ok(200).body); strings.Contains(history, auth.Hash(key[21:64])) || !strings.Contains(history, "/secret_sha256") {
+	if history := string(w.do("GET", path+"/history", "").ok(200).body); strings.Contains(history,
+		auth.Hash(key[21:64])) || !strings.Contains(history, "/secret_sha256") {
 		t.Errorf("history %s", history)
 	}
 }
@@ -115,19 +119,23 @@ func TestAKeyTouchesNoneThatMayMoreThanItself(t *testing.T) {
 		before := w.do("GET", path, "").ok(200).object()
 		w.do("DELETE", path, "").problem(403, "insufficient_scope")
 		w.do("POST", path+"/rotate", "").problem(403, "insufficient_scope")
-		w.do("POST", path+"/rotate", `{"old_expires_at":"2020-01-01T00:00:00Z"}`, "Idempotency-Key", "k").problem(403, "insufficient_scope")
-		for _, other := range [][2]string{{"PUT", ""}, {"PATCH", ""}, {"POST", "/revoke"}, {"POST", "/archive"}, {"POST", "/restore"}} {
+		w.do("POST", path+"/rotate", `{"old_expires_at":"2020-01-01T00:00:00Z"}`, "Idempotency-Key", "k").problem(403,
+			"insufficient_scope")
+		for _, other := range [][2]string{{"PUT", ""}, {"PATCH", ""}, {"POST", "/revoke"}, {"POST", "/archive"},
+			{"POST", "/restore"}} {
 			if r := w.do(other[0], path+other[1], `{"name":"mine"}`); r.status != 404 && r.status != 405 {
 				t.Errorf("%s %s%s: %d", other[0], path, other[1], r.status)
 			}
 		}
 		wantEqual(t, path, w.do("GET", path, "").ok(200).object(), before)
 	}
-	for _, body := range []string{`{"name":"x","scopes":["admin"]}`, `{"name":"x","scopes":["vehicles:read","finance:write"]}`} {
+	for _, body := range []string{`{"name":"x","scopes":["admin"]}`,
+		`{"name":"x","scopes":["vehicles:read","finance:write"]}`} {
 		w.do("POST", "/v1/api_keys", body).problem(403, "insufficient_scope")
 	}
 	item := `{"name":"x","scopes":["admin"]}`
-	for path, body := range map[string]string{"/v1/api_keys/batch": `{"data":[` + item + `]}`, "/v1/imports?kind=api_keys&format=jsonl": item} {
+	for path, body := range map[string]string{"/v1/api_keys/batch": `{"data":[` + item + `]}`,
+		"/v1/imports?kind=api_keys&format=jsonl": item} {
 		if r := w.do("POST", path, body); r.status < 400 || r.status >= 500 {
 			t.Errorf("%s: %d %s", path, r.status, r.body)
 		}
@@ -165,16 +173,21 @@ func TestARevocationElsewhereIsFeltWithinFiveSeconds(t *testing.T) {
 
 func TestAKeyWorksFromItsAddressesOnly(t *testing.T) {
 	w := newWorld(t)
-	near := w.do("POST", "/v1/api_keys", `{"name":"near","scopes":["vehicles:read"],"ip_allow_list":["127.0.0.0/8"]}`).ok(201).object()["key"].(string)
-	far := w.do("POST", "/v1/api_keys", `{"name":"far","scopes":["vehicles:read"],"ip_allow_list":["192.0.2.1"]}`).ok(201).object()["key"].(string)
+	near := w.do("POST", "/v1/api_keys",
+		`{"name":"near","scopes":["vehicles:read"],"ip_allow_list":["127.0.0.0/8"]}`).ok(201).object()["key"].(string)
+	far := w.do("POST", "/v1/api_keys",
+		`{"name":"far","scopes":["vehicles:read"],"ip_allow_list":["192.0.2.1"]}`).ok(201).object()["key"].(string)
 	w.key = near
 	w.do("GET", "/v1/vehicles", "").ok(200)
 	w.key = far
 	w.do("GET", "/v1/vehicles", "").problem(403, "address_not_allowed")
 	w.do("GET", "/v1/vehicles", "", "X-Forwarded-For", "192.0.2.1").problem(403, "address_not_allowed")
 
-	w = newWorld(t, func(c *rest.Config, _ *Deps) { c.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")} })
-	w.key = w.do("POST", "/v1/api_keys", `{"name":"far","scopes":["vehicles:read"],"ip_allow_list":["192.0.2.1"]}`).ok(201).object()["key"].(string)
+	w = newWorld(t, func(c *rest.Config, _ *Deps) {
+		c.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+	})
+	w.key = w.do("POST", "/v1/api_keys",
+		`{"name":"far","scopes":["vehicles:read"],"ip_allow_list":["192.0.2.1"]}`).ok(201).object()["key"].(string)
 	w.do("GET", "/v1/vehicles", "").problem(403, "address_not_allowed")
 	w.do("GET", "/v1/vehicles", "", "X-Forwarded-For", "203.0.113.9, 192.0.2.1").ok(200)
 	w.do("GET", "/v1/vehicles", "", "X-Forwarded-For", "192.0.2.1, 203.0.113.9").problem(403, "address_not_allowed")
@@ -183,7 +196,8 @@ func TestAKeyWorksFromItsAddressesOnly(t *testing.T) {
 func TestLimitsAreToldAndHeld(t *testing.T) {
 	w := newWorld(t, func(c *rest.Config, _ *Deps) {
 		c.Auth.Limits = map[auth.Class]auth.Limit{
-			auth.Read: {PerKey: 3, PerAccount: 5, Window: time.Minute}, auth.Write: {PerKey: 100, PerAccount: 100, Window: time.Minute},
+			auth.Read:   {PerKey: 3, PerAccount: 5, Window: time.Minute},
+			auth.Write:  {PerKey: 100, PerAccount: 100, Window: time.Minute},
 			auth.Ingest: {PerKey: 100, PerAccount: 100, Window: time.Minute},
 		}
 	})
@@ -226,10 +240,13 @@ func TestAnAccountIsLimitedInWhatItsRequestsCarry(t *testing.T) {
 	}
 	// Refused by any other way in too, and with any other key; what is smaller still fits.
 	w.key = w.newKey(w.account, auth.Admin)
-	w.do("POST", "/v1/positions/traccar", "["+strings.Repeat(`{"position":{},"device":{"uniqueId":"imei-1"}},`, 59)+`{"position":{},"device":{"uniqueId":"imei-1"}}]`).problem(429, "rate_limited")
-	w.do("POST", "/v1/vehicles/batch", `{"data":[`+strings.Repeat(`{"make":"A","model":"B"},`, 59)+`{"make":"A","model":"B"}]}`).problem(429, "rate_limited")
+	w.do("POST", "/v1/positions/traccar", "["+strings.Repeat(`{"position":{},"device":{"uniqueId":"imei-1"}},`, 59)+
+		`{"position":{},"device":{"uniqueId":"imei-1"}}]`).problem(429, "rate_limited")
+	w.do("POST", "/v1/vehicles/batch", `{"data":[`+strings.Repeat(`{"make":"A","model":"B"},`, 59)+
+		`{"make":"A","model":"B"}]}`).problem(429, "rate_limited")
 	w.do("POST", "/v1/positions", batch(2, 0)).ok(202)
-	if p := w.do("POST", "/v1/positions", batch(1, 19_000)).problem(429, "rate_limited"); !strings.Contains(p.Detail, "20000 bytes") {
+	if p := w.do("POST", "/v1/positions", batch(1, 19_000)).problem(429, "rate_limited"); !strings.Contains(p.Detail,
+		"20000 bytes") {
 		t.Errorf("told %q", p.Detail)
 	}
 	// Bytes count whatever they are for.
@@ -237,7 +254,8 @@ func TestAnAccountIsLimitedInWhatItsRequestsCarry(t *testing.T) {
 	// Another account is not in it, and a minute later all is as before, even for what is larger than all of it.
 	first := w.key
 	w.key = w.newKey(w.newAccount("Second"), auth.Admin)
-	w.do("POST", "/v1/vehicles/batch", `{"data":[`+strings.Repeat(`{"make":"A","model":"B"},`, 59)+`{"make":"A","model":"B"}]}`).ok(200)
+	w.do("POST", "/v1/vehicles/batch",
+		`{"data":[`+strings.Repeat(`{"make":"A","model":"B"},`, 59)+`{"make":"A","model":"B"}]}`).ok(200)
 	w.key = first
 	w.clock.Add(int64(time.Minute))
 	w.do("POST", "/v1/positions", batch(120, 0)).ok(202)
@@ -258,7 +276,8 @@ func TestARequestIsOfAFewMonthsAndPaysForThem(t *testing.T) {
 		}
 		return "[" + strings.Join(all, ",") + "]"
 	}
-	if p := w.do("POST", "/v1/positions", of(60)).problem(422, "validation_failed"); !strings.Contains(p.Detail, "different months") {
+	if p := w.do("POST", "/v1/positions", of(60)).problem(422, "validation_failed"); !strings.Contains(p.Detail,
+		"different months") {
 		t.Errorf("told %q", p.Detail)
 	}
 	w.do("POST", "/v1/positions", of(20)).ok(202)
@@ -277,16 +296,19 @@ func TestMonthsOfDevicesClocksCountToo(t *testing.T) {
 	}
 	var alarms []string
 	for i := range ingest.MaxMonths + 1 {
-		alarms = append(alarms, fmt.Sprintf(`{"unique_id":"imei-1","fix_at":%q,"device_at":%q,"lat":30,"lng":-97,"alarm":"sos"}`,
-			time.Now().UTC().Format(time.RFC3339), old(i)))
+		alarms = append(alarms,
+			fmt.Sprintf(`{"unique_id":"imei-1","fix_at":%q,"device_at":%q,"lat":30,"lng":-97,"alarm":"sos"}`,
+				time.Now().UTC().Format(time.RFC3339), old(i)))
 	}
-	if p := w.do("POST", "/v1/positions", "["+strings.Join(alarms, ",")+"]").problem(422, "validation_failed"); !strings.Contains(p.Detail, "25 different months") {
+	if p := w.do("POST", "/v1/positions", "["+strings.Join(alarms, ",")+"]").problem(422,
+		"validation_failed"); !strings.Contains(p.Detail, "25 different months") {
 		t.Errorf("told %q", p.Detail)
 	}
 	// What is refused for its months costs no items, and a phone's old reports count as old ones do.
 	token := w.do("POST", "/v1/devices/"+id+"/osmand_token", "").ok(201).object()["token"].(string)
 	phone := func(months int) *reply {
-		return w.do("GET", fmt.Sprintf("/osmand?id=imei-1&lat=30&lon=-97&timestamp=%s&token=%s", old(months), token), "", "Authorization", "")
+		return w.do("GET", fmt.Sprintf("/osmand?id=imei-1&lat=30&lon=-97&timestamp=%s&token=%s", old(months), token), "",
+			"Authorization", "")
 	}
 	w.do("POST", "/v1/positions", alarms[0]).ok(202)
 	w.do("POST", "/v1/positions", "["+strings.Join(alarms[:3], ",")+"]").problem(429, "rate_limited")

@@ -10,21 +10,26 @@ import (
 	"github.com/motorpool/fleet/api/rest"
 )
 
-// kinds are the kinds of records that others name, that texts speak of or that are told of, by the prefix of their ids: one
-// row each. What is not here has none of these, or takes telematics:read.
+// kinds are the kinds of records that others name, that texts speak of or that are told of, by the prefix of their ids:
+// one row each. What is not here has none of these, or takes telematics:read.
 var kinds = map[string]rest.Kind{
-	fleet.VehiclePrefix:   {Log: record.Vehicles.Name, Read: auth.VehiclesRead, Named: []string{"vehicle_id"}, Called: calledVehicle},
-	fleet.ClassPrefix:     {Log: record.VehicleClasses.Name, Read: auth.VehiclesRead, Named: []string{"vehicle_class_id"}, Called: calledByName},
-	fleet.LocationPrefix:  {Log: record.Locations.Name, Read: auth.VehiclesRead, Named: locationMembers, Called: calledByName},
+	fleet.VehiclePrefix: {Log: record.Vehicles.Name, Read: auth.VehiclesRead, Named: []string{"vehicle_id"},
+		Called: calledVehicle},
+	fleet.ClassPrefix: {Log: record.VehicleClasses.Name, Read: auth.VehiclesRead, Named: []string{"vehicle_class_id"},
+		Called: calledByName},
+	fleet.LocationPrefix: {Log: record.Locations.Name, Read: auth.VehiclesRead, Named: locationMembers,
+		Called: calledByName},
 	fleet.BlockPrefix:     {Log: record.Blocks.Name, Read: auth.VehiclesRead, Called: calledBlock},
 	fleet.DevicePrefix:    {Log: record.Devices.Name, Read: auth.TelematicsRead, Called: calledByName},
 	fleet.FencePrefix:     {Log: record.Geofences.Name, Read: auth.TelematicsRead, Called: calledByName},
 	fleet.IssuePrefix:     {Log: record.Issues.Name, Read: auth.MaintenanceRead, Called: calledIssue},
 	fleet.WorkOrderPrefix: {Log: record.WorkOrders.Name, Read: auth.MaintenanceRead, Called: calledByName},
-	fleet.RatePlanPrefix:  {Log: record.RatePlans.Name, Read: auth.BookingsRead, Told: auth.VehiclesRead, Named: []string{"rate_plan_id"}, Called: calledByName},
-	fleet.BookingPrefix:   {Log: record.Bookings.Name, Read: auth.BookingsRead, Named: []string{"booking_id"}, Called: calledByName},
-	fleet.QuotePrefix:     {Log: record.Quotes.Name, Read: auth.BookingsRead, Called: calledByName},
-	fleet.PaymentPrefix:   {Log: record.Payments.Name, Read: auth.FinanceRead, Called: calledByName},
+	fleet.RatePlanPrefix: {Log: record.RatePlans.Name, Read: auth.BookingsRead, Told: auth.VehiclesRead,
+		Named: []string{"rate_plan_id"}, Called: calledByName},
+	fleet.BookingPrefix: {Log: record.Bookings.Name, Read: auth.BookingsRead, Named: []string{"booking_id"},
+		Called: calledByName},
+	fleet.QuotePrefix:   {Log: record.Quotes.Name, Read: auth.BookingsRead, Called: calledByName},
+	fleet.PaymentPrefix: {Log: record.Payments.Name, Read: auth.FinanceRead, Called: calledByName},
 	fleet.CustomerPrefix: {Log: record.Customers.Name, Read: auth.CustomersRead, Open: true,
 		Named: []string{"customer_id", "driver_ids", "owner_customer_id"}, Called: calledCustomer},
 
@@ -41,8 +46,8 @@ var kinds = map[string]rest.Kind{
 }
 
 // locationMembers are the members of bookings, vehicles and blocks that name a location.
-var locationMembers = []string{"pickup_location_id", "return_location_id", "location_ids", "due_location_id", "from_location_id",
-	"to_location_id", "home_location_id", "current_location_id"}
+var locationMembers = []string{"pickup_location_id", "return_location_id", "location_ids", "due_location_id",
+	"from_location_id", "to_location_id", "home_location_id", "current_location_id"}
 
 // calledByName is the number, name or unique id of a record, whichever it has.
 func calledByName(c *rest.Called, _ bool) string { return cmp.Or(c.Number, c.Name, c.UniqueID) }

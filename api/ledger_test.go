@@ -60,16 +60,19 @@ func (w *world) audited() {
 // rental is a booking of three days in March, by local time in Chicago.
 func (w *world) rental(vehicle, customer string) string {
 	return w.booking(record.Booking{
-		BookingFields: record.BookingFields{CustomerID: customer, VehicleID: vehicle, PickupAt: moment("2026-03-02T18:00:00Z"), ReturnAt: moment("2026-03-05T18:00:00Z")},
-		Status:        record.BookingConfirmed, Timezone: "America/Chicago", Currency: "USD",
-		RateSnapshot: &record.RateSnapshot{Days: []record.DayPrice{{Date: "2026-03-02", Amount: usd(4000)}, {Date: "2026-03-03", Amount: usd(4000)}, {Date: "2026-03-04", Amount: usd(4000)}}},
+		BookingFields: record.BookingFields{CustomerID: customer, VehicleID: vehicle,
+			PickupAt: moment("2026-03-02T18:00:00Z"), ReturnAt: moment("2026-03-05T18:00:00Z")},
+		Status: record.BookingConfirmed, Timezone: "America/Chicago", Currency: "USD",
+		RateSnapshot: &record.RateSnapshot{Days: []record.DayPrice{{Date: "2026-03-02", Amount: usd(4000)},
+			{Date: "2026-03-03", Amount: usd(4000)}, {Date: "2026-03-04", Amount: usd(4000)}}},
 		Charges: []record.Charge{{ID: "chg_1", Type: "time", Amount: usd(12000), PostedAt: moment("2026-02-01T00:00:00Z")},
 			{ID: "chg_2", Type: "tax", Amount: usd(990), PostedAt: moment("2026-02-01T00:00:00Z")}},
 	})
 }
 
 func pickup(b *record.Booking) {
-	b.Status, b.ActualPickupAt, b.StatusSince = record.BookingActive, moment("2026-03-02T18:00:00Z"), moment("2026-03-02T18:00:00Z")
+	b.Status, b.ActualPickupAt, b.StatusSince =
+		record.BookingActive, moment("2026-03-02T18:00:00Z"), moment("2026-03-02T18:00:00Z")
 }
 
 func TestTheBooksFollowTheRecords(t *testing.T) {
@@ -91,9 +94,12 @@ func TestTheBooksFollowTheRecords(t *testing.T) {
 `)
 	w.rebook(booking, func(b *record.Booking) { b.Notes = "nothing that matters here" })
 	wantEqual(t, "transactions", w.do("GET", "/v1/ledger/transactions", "").pagination().Total, 1)
-	w.do("POST", "/v1/bookings/"+booking+"/payments", `{"method":"card","amount":{"amount":12990,"currency":"USD"},"fee":{"amount":390,"currency":"USD"},"received_at":"2026-03-02T18:00:00Z"}`).ok(201)
-	w.do("POST", "/v1/expenses", `{"category":"insurance","status":"posted","vehicle_id":"`+car+`","amount":{"amount":3000,"currency":"USD"},"incurred_on":"2026-03-01","service_period":{"from":"2026-03-01","until":"2026-03-30"}}`).ok(201)
-	w.do("POST", "/v1/expenses", `{"category":"fuel","status":"posted","vehicle_id":"`+car+`","amount":{"amount":50,"currency":"EUR"},"incurred_on":"2026-03-04"}`).ok(201)
+	w.do("POST", "/v1/bookings/"+booking+"/payments",
+		`{"method":"card","amount":{"amount":12990,"currency":"USD"},"fee":{"amount":390,"currency":"USD"},"received_at":"2026-03-02T18:00:00Z"}`).ok(201)
+	w.do("POST", "/v1/expenses", `{"category":"insurance","status":"posted","vehicle_id":"`+car+
+		`","amount":{"amount":3000,"currency":"USD"},"incurred_on":"2026-03-01","service_period":{"from":"2026-03-01","until":"2026-03-30"}}`).ok(201)
+	w.do("POST", "/v1/expenses", `{"category":"fuel","status":"posted","vehicle_id":"`+car+
+		`","amount":{"amount":50,"currency":"EUR"},"incurred_on":"2026-03-04"}`).ok(201)
 
 	wantEqual(t, "before", fmt.Sprint(w.balances("2026-02-28")), "map[]")
 	wantEqual(t, "after a day", fmt.Sprint(w.balances("2026-03-02")),
@@ -102,8 +108,11 @@ func TestTheBooksFollowTheRecords(t *testing.T) {
 		"map[accounts_receivable USD:0 cash EUR:-50 cash USD:9600 cost.fuel EUR:50 cost.insurance USD:3000 cost.payment_fee USD:390 deferred_revenue USD:0 prepaid_expenses USD:0 revenue.time USD:-12000 tax_payable USD:-990]")
 
 	// Lists: filters, both directions, cursors.
-	for query, want := range map[string]int{"": 9 + 3 + 61 + 2, "?vehicle_id=" + car: 75, "?booking_id=" + booking: 12, "?customer_id=cus_7": 12, "?kind=expense": 63, "?kind=toll,payment": 3,
-		"?ledger_account=cash": 3, "?ledger_account=cash,revenue.time&from=2026-03-03&until=2026-03-03": 1, "?from=2026-03-30": 2, "?until=2026-03-01": 3, "?vehicle_id=veh_1": 0, "?from=2200-01-01": 0, "?until=1950-01-01": 0, "?source_id=" + booking: 9} {
+	for query, want := range map[string]int{"": 9 + 3 + 61 + 2, "?vehicle_id=" + car: 75, "?booking_id=" + booking: 12,
+		"?customer_id=cus_7": 12, "?kind=expense": 63, "?kind=toll,payment": 3,
+		"?ledger_account=cash": 3, "?ledger_account=cash,revenue.time&from=2026-03-03&until=2026-03-03": 1,
+		"?from=2026-03-30": 2, "?until=2026-03-01": 3, "?vehicle_id=veh_1": 0, "?from=2200-01-01": 0, "?until=1950-01-01": 0,
+		"?source_id=" + booking: 9} {
 		wantEqual(t, query, w.do("GET", "/v1/ledger/entries"+query, "").pagination().Total, want)
 	}
 	// The same for a bookkeeper.
@@ -120,14 +129,18 @@ func TestTheBooksFollowTheRecords(t *testing.T) {
 		"local_on account_number account_name description debit credit amount currency license_plate vehicle_name booking_number customer_number customer_name used_on known_on "+
 			"ledger_account kind source_id vehicle_id booking_id customer_id transaction_id id")
 	wantEqual(t, "rows", len(rows), 1+9)
-	wantEqual(t, "the second", strings.Join(rows[2][:12], "|"), "2026-03-02|1100|Accounts receivable|Booking B-1001: tax|9.90||9.90|USD||A B|B-1001|")
-	wantEqual(t, "the fourth", strings.Join(rows[4][:12], "|"), "2026-03-02|4000|Rental|Booking B-1001||40.00|-40.00|USD||A B|B-1001|")
+	wantEqual(t, "the second", strings.Join(rows[2][:12], "|"),
+		"2026-03-02|1100|Accounts receivable|Booking B-1001: tax|9.90||9.90|USD||A B|B-1001|")
+	wantEqual(t, "the fourth", strings.Join(rows[4][:12], "|"),
+		"2026-03-02|4000|Rental|Booking B-1001||40.00|-40.00|USD||A B|B-1001|")
 	wantEqual(t, "all rows, the newest first", len(sheet("/v1/ledger/entries?format=csv")), 1+75)
-	wantEqual(t, "of a vehicle on a day", len(sheet("/v1/ledger/entries?format=csv&from=2026-03-04&until=2026-03-04&ledger_account=revenue.time,cost.fuel&vehicle_id="+car)), 1+2)
+	wantEqual(t, "of a vehicle on a day",
+		len(sheet("/v1/ledger/entries?format=csv&from=2026-03-04&until=2026-03-04&ledger_account=revenue.time,cost.fuel&vehicle_id="+car)), 1+2)
 	wantEqual(t, "of none", len(sheet("/v1/ledger/entries?format=csv&vehicle_id=veh_1")), 1)
 	lines := strings.Split(string(w.do("GET", of+"&format=ndjson", "").ok(200).body), "\n")
 	var line map[string]any
-	if err := json.Unmarshal([]byte(lines[0]), &line); err != nil || fmt.Sprint(line) != fmt.Sprint(w.do("GET", of, "").data()[0]) || len(lines) != 12+1 {
+	if err := json.Unmarshal([]byte(lines[0]), &line); err != nil ||
+		fmt.Sprint(line) != fmt.Sprint(w.do("GET", of, "").data()[0]) || len(lines) != 12+1 {
 		t.Errorf("lines: %v, %s of %d", err, lines[0], len(lines))
 	}
 
@@ -142,10 +155,13 @@ func TestTheBooksFollowTheRecords(t *testing.T) {
 		}
 		return fmt.Sprint(all)
 	}
-	wantEqual(t, "earned by the car", earned("&vehicle_id="+car), "map[cost.insurance:300 cost.payment_fee:390 revenue.time:-8000]")
-	wantEqual(t, "earned on one day", earned("&from=2026-03-03&vehicle_id="+car), "map[cost.insurance:100 revenue.time:-4000]")
+	wantEqual(t, "earned by the car", earned("&vehicle_id="+car),
+		"map[cost.insurance:300 cost.payment_fee:390 revenue.time:-8000]")
+	wantEqual(t, "earned on one day", earned("&from=2026-03-03&vehicle_id="+car),
+		"map[cost.insurance:100 revenue.time:-4000]")
 	wantEqual(t, "earned by another", earned("&vehicle_id=veh_1"), "map[]")
-	for query, want := range map[string]int{"": 4, "?ledger_account=revenue.time": 1, "?ledger_account=cash": 3, "?ledger_account=cash,revenue.time&vehicle_id=" + car: 4, "?ledger_account=fx": 0} {
+	for query, want := range map[string]int{"": 4, "?ledger_account=revenue.time": 1, "?ledger_account=cash": 3,
+		"?ledger_account=cash,revenue.time&vehicle_id=" + car: 4, "?ledger_account=fx": 0} {
 		wantEqual(t, "transactions"+query, w.do("GET", "/v1/ledger/transactions"+query, "").pagination().Total, want)
 		wantEqual(t, "listed"+query, len(w.do("GET", "/v1/ledger/transactions"+query, "").data()), want)
 	}
@@ -186,8 +202,10 @@ func TestTheBooksFollowTheRecords(t *testing.T) {
 	wantEqual(t, "its entries", len(full["entries"].([]any)), 9)
 	listed := w.do("GET", "/v1/ledger/entries?sort=local_on&transaction_id="+tx["id"].(string), "").data()
 	wantEqual(t, "alike", fmt.Sprint(full["entries"].([]any)[0]), fmt.Sprint(listed[0]))
-	for _, bad := range []string{"/v1/ledger/entries?cursor=x", "/v1/ledger/entries?ledger_account=gold", "/v1/ledger/entries?vehicle_id=bkg_1", "/v1/ledger/entries?source_id=veh_1", "/v1/ledger/entries?from=yesterday",
-		"/v1/ledger/accounts?on=1950-01-01", "/v1/ledger/accounts?vehicle_id=bkg_1", "/v1/ledger/accounts?from=never", "/v1/ledger/transactions?sort=amount"} {
+	for _, bad := range []string{"/v1/ledger/entries?cursor=x", "/v1/ledger/entries?ledger_account=gold",
+		"/v1/ledger/entries?vehicle_id=bkg_1", "/v1/ledger/entries?source_id=veh_1", "/v1/ledger/entries?from=yesterday",
+		"/v1/ledger/accounts?on=1950-01-01", "/v1/ledger/accounts?vehicle_id=bkg_1", "/v1/ledger/accounts?from=never",
+		"/v1/ledger/transactions?sort=amount"} {
 		w.do("GET", bad, "").problem(400, "invalid_request")
 	}
 	w.do("GET", "/v1/ledger/transactions/ltx_1", "").problem(404, "not_found")
@@ -198,10 +216,12 @@ func TestTheBooksFollowTheRecords(t *testing.T) {
 	}
 	w.rebook(booking, func(b *record.Booking) {
 		for _, c := range slices.Clone(b.Charges) {
-			b.Charges = append(b.Charges, record.Charge{ID: c.ID + "0", Type: c.Type, Amount: usd(-c.Amount.Amount), ReversalOf: c.ID, PostedAt: moment("2026-03-09T18:00:00Z")})
+			b.Charges = append(b.Charges, record.Charge{ID: c.ID + "0", Type: c.Type, Amount: usd(-c.Amount.Amount),
+				ReversalOf: c.ID, PostedAt: moment("2026-03-09T18:00:00Z")})
 		}
 	})
-	w.do("POST", "/v1/payments/"+w.do("GET", "/v1/payments", "").data()[0]["id"].(string)+"/refund", `{"at":"2026-03-09T18:00:00Z"}`).ok(200)
+	w.do("POST", "/v1/payments/"+w.do("GET", "/v1/payments", "").data()[0]["id"].(string)+"/refund",
+		`{"at":"2026-03-09T18:00:00Z"}`).ok(200)
 	wantEqual(t, "nothing but what the provider kept", fmt.Sprint(w.balances("2026-04-30")),
 		"map[accounts_receivable USD:0 cash EUR:0 cash USD:-390 cost.fuel EUR:0 cost.insurance USD:0 cost.payment_fee USD:390 deferred_revenue USD:0 prepaid_expenses USD:0 revenue.time USD:0 tax_payable USD:0]")
 	w.audited()
@@ -215,7 +235,8 @@ func TestTheBooksFollowTheRecords(t *testing.T) {
 func TestTheLedgerTellsOfRepairsToWhoMayReadThem(t *testing.T) {
 	w := newWorld(t)
 	car := w.vehicle(`{"make":"A","model":"B"}`)
-	order := "/v1/maintenance/work_orders/" + w.do("POST", "/v1/maintenance/work_orders", `{"vehicle_id":"`+car+`","title":"Blood on the seats","vendor":"Acme","mileage_mi":1,"scheduled_from":"2026-03-02T08:00:00Z","scheduled_until":"2026-03-02T18:00:00Z",
+	order := "/v1/maintenance/work_orders/" + w.do("POST", "/v1/maintenance/work_orders", `{"vehicle_id":"`+car+
+		`","title":"Blood on the seats","vendor":"Acme","mileage_mi":1,"scheduled_from":"2026-03-02T08:00:00Z","scheduled_until":"2026-03-02T18:00:00Z",
 		"lines":[{"kind":"labor","unit_cost":{"amount":4200,"currency":"USD"}}]}`).ok(201).id()
 	w.do("POST", order+"/schedule", "{}").ok(200)
 	w.do("POST", order+"/start", "{}").ok(200)
@@ -247,11 +268,13 @@ func TestClosedBooksAreLeftAsTheyAre(t *testing.T) {
 	w.do("POST", "/v1/ledger/reopen", `{"through":"2026-04-30"}`).problem(409, "conflict")
 	wantEqual(t, "not over", w.do("POST", "/v1/ledger/close", `{"through":"2199-01-01"}`).faults(), "/through")
 	wantEqual(t, "no day", w.do("POST", "/v1/ledger/close", `{"through":"0001-01-01"}`).faults(), "/through")
-	wantEqual(t, "by hand", w.do("PATCH", "/v1/account", `{"books_closed_through":null}`).faults(), "/books_closed_through")
+	wantEqual(t, "by hand", w.do("PATCH", "/v1/account", `{"books_closed_through":null}`).faults(),
+		"/books_closed_through")
 
 	march := w.balances("2026-03-31")
 	w.rebook(booking, func(b *record.Booking) {
-		b.Charges = append(b.Charges, record.Charge{ID: "chg_3", Type: "damage", Amount: usd(500), PostedAt: moment("2026-03-20T18:00:00Z")})
+		b.Charges = append(b.Charges,
+			record.Charge{ID: "chg_3", Type: "damage", Amount: usd(500), PostedAt: moment("2026-03-20T18:00:00Z")})
 	})
 	wantEqual(t, "march", fmt.Sprint(w.balances("2026-03-31")), fmt.Sprint(march))
 	list := w.do("GET", "/v1/ledger/entries?ledger_account=revenue.damage", "").ok(200)
@@ -261,9 +284,11 @@ func TestClosedBooksAreLeftAsTheyAre(t *testing.T) {
 
 	wantEqual(t, "open", period(w.do("POST", "/v1/ledger/reopen", "")), nil)
 	w.rebook(booking, func(b *record.Booking) {
-		b.Charges = append(b.Charges, record.Charge{ID: "chg_4", Type: "cleaning", Amount: usd(70), PostedAt: moment("2026-03-20T18:00:00Z")})
+		b.Charges = append(b.Charges,
+			record.Charge{ID: "chg_4", Type: "cleaning", Amount: usd(70), PostedAt: moment("2026-03-20T18:00:00Z")})
 	})
-	wantEqual(t, "cleaning", w.do("GET", "/v1/ledger/entries?ledger_account=revenue.fees", "").entries(), "2026-03-20 revenue.fees -70 USD\n")
+	wantEqual(t, "cleaning", w.do("GET", "/v1/ledger/entries?ledger_account=revenue.fees", "").entries(),
+		"2026-03-20 revenue.fees -70 USD\n")
 	w.audited()
 	w.key = w.newKey(w.account, auth.FinanceRead)
 	w.do("POST", "/v1/ledger/close", `{"through":"2026-03-31"}`).problem(403, "insufficient_scope")
@@ -278,7 +303,8 @@ func TestAnUnknownKindOfMoneyBreaksNoWrite(t *testing.T) {
 		b.Charges = []record.Charge{{Type: "blessing", Amount: record.Money{Amount: 5, Currency: "XYZ"}}}
 		b.Timezone, b.RateSnapshot.Days = "Mars/Olympus", []record.DayPrice{{Date: "once", Amount: usd(-4)}}
 	})
-	wantEqual(t, "posted", w.do("GET", "/v1/ledger/entries?sort=local_on", "").entries(), "2026-03-02 accounts_receivable 5 XYZ\n2026-03-02 revenue.fees -5 XYZ\n")
+	wantEqual(t, "posted", w.do("GET", "/v1/ledger/entries?sort=local_on", "").entries(),
+		"2026-03-02 accounts_receivable 5 XYZ\n2026-03-02 revenue.fees -5 XYZ\n")
 	id, _ := fleet.ParseID(fleet.BookingPrefix, booking)
 	if r, err := w.api.desk.Bookings.Get(t.Context(), w.account, id); err != nil || r.Revision != 2 {
 		t.Errorf("revision %d, %v", r.Revision, err)
@@ -289,7 +315,9 @@ func TestAnUnknownKindOfMoneyBreaksNoWrite(t *testing.T) {
 func (w *lotWorld) owed(path string) float64 {
 	w.t.Helper()
 	sum := 0.0
-	for _, e := range w.do("GET", "/v1/ledger/entries?per_page=100&ledger_account=accounts_receivable,platform_receivable&booking_id="+strings.TrimPrefix(path, "/v1/bookings/"), "").data() {
+	for _, e := range w.do("GET",
+		"/v1/ledger/entries?per_page=100&ledger_account=accounts_receivable,platform_receivable&booking_id="+
+			strings.TrimPrefix(path, "/v1/bookings/"), "").data() {
 		sum += minor(e["amount"])
 	}
 	return sum
@@ -324,8 +352,9 @@ func TestTheBooksAgreeWithTheBooking(t *testing.T) {
 	w.audited()
 }
 
-// A customer pays 90.00 for a rental that begins tomorrow. The fleet owes them to the customer until the car is handed over; from then on they
-// pay the bill, of which the days to come are billed and not earned. What is paid for a booking that costs nothing in the end stays owed.
+// A customer pays 90.00 for a rental that begins tomorrow. The fleet owes them to the customer until the car is handed
+// over; from then on they pay the bill, of which the days to come are billed and not earned. What is paid for a booking
+// that costs nothing in the end stays owed.
 func TestAPrepaymentPaysTheBillAtPickup(t *testing.T) {
 	w := newLot(t)
 	path := w.book(24, 72, "")
@@ -333,20 +362,24 @@ func TestAPrepaymentPaysTheBillAtPickup(t *testing.T) {
 	stands := func(of string) map[string]float64 {
 		t.Helper()
 		sums := map[string]float64{}
-		for _, e := range w.do("GET", "/v1/ledger/entries?per_page=100&booking_id="+strings.TrimPrefix(of, "/v1/bookings/"), "").data() {
+		for _, e := range w.do("GET", "/v1/ledger/entries?per_page=100&booking_id="+
+			strings.TrimPrefix(of, "/v1/bookings/"), "").data() {
 			sums[e["ledger_account"].(string)] += minor(e["amount"])
 		}
 		return sums
 	}
-	payment := "/v1/payments/" + w.do("POST", path+"/payments", `{"method":"card","amount":{"amount":9000,"currency":"USD"}}`).ok(201).id()
+	payment := "/v1/payments/" +
+		w.do("POST", path+"/payments", `{"method":"card","amount":{"amount":9000,"currency":"USD"}}`).ok(201).id()
 	wantEqual(t, "paid ahead", fmt.Sprint(stands(path)), "map[cash:9000 customer_prepayments:-9000]")
 	w.pass(23 * time.Hour)
 	w.do("POST", path+"/pickup", `{"mileage_mi":1000,"fuel_pct":100}`).ok(200)
 	sums := stands(path)
 	wantEqual(t, "owed to the customer", sums["customer_prepayments"], 0.0)
-	wantEqual(t, "owed by the customer", sums["accounts_receivable"], minor(w.do("GET", path, "").ok(200).object()["balance_due"]))
+	wantEqual(t, "owed by the customer", sums["accounts_receivable"],
+		minor(w.do("GET", path, "").ok(200).object()["balance_due"]))
 	booked := w.do("GET", payment, "").ok(200).object()["booked_for"].(map[string]any)
-	wantEqual(t, "billed", booked["billed_on"], w.do("GET", "/v1/ledger/entries?ledger_account=accounts_receivable&kind=booking", "").data()[0]["local_on"])
+	wantEqual(t, "billed", booked["billed_on"],
+		w.do("GET", "/v1/ledger/entries?ledger_account=accounts_receivable&kind=booking", "").data()[0]["local_on"])
 
 	// What the customer does not pay in the end is given up, and no money moves.
 	debt := fmt.Sprintf(`{"category":"bad_debt","status":"posted","booking_id":%q,"incurred_on":"2026-12-24","amount":{"amount":%.0f,"currency":"USD"}}`,
@@ -356,7 +389,8 @@ func TestAPrepaymentPaysTheBillAtPickup(t *testing.T) {
 	wantEqual(t, "given up", given["cost.bad_debt"], sums["accounts_receivable"])
 	wantEqual(t, "owed still", given["accounts_receivable"], 0.0)
 	wantEqual(t, "cash", given["cash"], 9000.0)
-	wantEqual(t, "whose", w.do("POST", "/v1/expenses", `{"category":"bad_debt","incurred_on":"2026-12-24","amount":{"amount":1,"currency":"USD"}}`).faults(), "/booking_id")
+	wantEqual(t, "whose", w.do("POST", "/v1/expenses",
+		`{"category":"bad_debt","incurred_on":"2026-12-24","amount":{"amount":1,"currency":"USD"}}`).faults(), "/booking_id")
 
 	path = w.book(240, 288, "")
 	w.do("POST", path+"/confirm", "").ok(200)
@@ -366,17 +400,21 @@ func TestAPrepaymentPaysTheBillAtPickup(t *testing.T) {
 	w.audited()
 }
 
-// An accountant pays an insurance of 1,212.00 for a year, finds it in the sheet under the numbers of the firm's own chart of accounts, and what is
-// used up of it until then.
+// An accountant pays an insurance of 1,212.00 for a year, finds it in the sheet under the numbers of the firm's own
+// chart of accounts, and what is used up of it until then.
 func TestTheLedgerIsReadByAccountants(t *testing.T) {
 	w := newWorld(t)
 	w.do("PATCH", "/v1/account", `{"timezone":"America/Denver"}`).ok(200)
 	car := w.vehicle(`{"make":"Ford","model":"Transit","nickname":"=Van 7","license_plate":"ABC 123"}`)
-	w.do("POST", "/v1/expenses", `{"category":"insurance","status":"posted","vehicle_id":"`+car+`","vendor":"Acme Mutual","description":"Policy 7",
+	w.do("POST", "/v1/expenses", `{"category":"insurance","status":"posted","vehicle_id":"`+car+
+		`","vendor":"Acme Mutual","description":"Policy 7",
 		"amount":{"amount":121200,"currency":"USD"},"incurred_on":"2026-01-15","service_period":{"from":"2026-01-15","until":"2027-01-14"}}`).ok(201)
-	wantEqual(t, "cash moves once", w.do("GET", "/v1/ledger/entries?ledger_account=cash", "").entries(), "2026-01-15 cash -121200 USD\n")
-	wantEqual(t, "on the first day", fmt.Sprint(w.balances("2026-01-15")), "map[cash USD:-121200 cost.insurance USD:333 prepaid_expenses USD:120867]")
-	wantEqual(t, "in the end", fmt.Sprint(w.balances("2027-01-14")), "map[cash USD:-121200 cost.insurance USD:121200 prepaid_expenses USD:0]")
+	wantEqual(t, "cash moves once", w.do("GET", "/v1/ledger/entries?ledger_account=cash", "").entries(),
+		"2026-01-15 cash -121200 USD\n")
+	wantEqual(t, "on the first day", fmt.Sprint(w.balances("2026-01-15")),
+		"map[cash USD:-121200 cost.insurance USD:333 prepaid_expenses USD:120867]")
+	wantEqual(t, "in the end", fmt.Sprint(w.balances("2027-01-14")),
+		"map[cash USD:-121200 cost.insurance USD:121200 prepaid_expenses USD:0]")
 
 	chart := func(r *reply) map[string]string {
 		all := map[string]string{}
@@ -389,7 +427,8 @@ func TestTheLedgerIsReadByAccountants(t *testing.T) {
 	wantEqual(t, "cash", usual["cash"], "1000 Cash and bank (asset)")
 	wantEqual(t, "deposits", usual["deposits_held"], "2100 Customer deposits (liability)")
 	// The bank gets the number that the receivables have, and these another, in one change.
-	mine := chart(w.do("PATCH", "/v1/ledger/chart", `{"data":[{"ledger_account":"cash","account_number":"1100","account_name":"First National"},
+	mine := chart(w.do("PATCH", "/v1/ledger/chart",
+		`{"data":[{"ledger_account":"cash","account_number":"1100","account_name":"First National"},
 		{"ledger_account":"accounts_receivable","account_number":"1200"},{"ledger_account":"prepaid_expenses","account_number":"0980-1"}]}`))
 	wantEqual(t, "renamed", mine["cash"], "1100 First National (asset)")
 	wantEqual(t, "renumbered", mine["accounts_receivable"], "1200 Accounts receivable (asset)")
@@ -402,20 +441,24 @@ func TestTheLedgerIsReadByAccountants(t *testing.T) {
 	} {
 		wantEqual(t, body, w.do("PATCH", "/v1/ledger/chart", body).faults(), want)
 	}
-	wantEqual(t, "what was refused changed nothing", fmt.Sprint(chart(w.do("GET", "/v1/ledger/chart", ""))), fmt.Sprint(mine))
+	wantEqual(t, "what was refused changed nothing", fmt.Sprint(chart(w.do("GET", "/v1/ledger/chart", ""))),
+		fmt.Sprint(mine))
 	wantEqual(t, "by hand", w.do("PATCH", "/v1/account", `{"ledger_chart":null}`).faults(), "/ledger_chart")
 	e := w.do("GET", "/v1/ledger/entries?ledger_account=cash", "").data()[0]
-	wantEqual(t, "an entry says all three", fmt.Sprint(e["ledger_account"], e["account_number"], e["account_name"]), "cash1100First National")
+	wantEqual(t, "an entry says all three", fmt.Sprint(e["ledger_account"], e["account_number"], e["account_name"]),
+		"cash1100First National")
 	full := w.do("GET", "/v1/ledger/transactions/"+e["transaction_id"].(string), "").ok(200).object()["entries"].([]any)
 	wantEqual(t, "and so does its transaction", full[0].(map[string]any)["account_name"], "First National")
 	for _, b := range w.do("GET", "/v1/ledger/accounts?on=2026-01-15", "").data() {
-		wantEqual(t, "and balances", fmt.Sprintf("%s %s (%s)", b["account_number"], b["account_name"], b["type"]), mine[b["ledger_account"].(string)])
+		wantEqual(t, "and balances", fmt.Sprintf("%s %s (%s)", b["account_number"], b["account_name"], b["type"]),
+			mine[b["ledger_account"].(string)])
 	}
 
 	read := func(key, query string) string {
 		t.Helper()
 		w.key = key
-		rows, err := csv.NewReader(bytes.NewReader(w.do("GET", "/v1/ledger/entries?format=csv&sort=local_on"+query, "").ok(200).body)).ReadAll()
+		rows, err := csv.NewReader(bytes.NewReader(w.do("GET", "/v1/ledger/entries?format=csv&sort=local_on"+query,
+			"").ok(200).body)).ReadAll()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -426,32 +469,38 @@ func TestTheLedgerIsReadByAccountants(t *testing.T) {
 		return b.String()
 	}
 	admin := w.key
-	wantEqual(t, "the sheet", read(admin, "&until=2026-01-15"), `2026-01-15|1100|First National|Expense: insurance, Acme Mutual, Policy 7||1212.00|-1212.00|USD|ABC 123|'=Van 7|||
+	wantEqual(t, "the sheet", read(admin, "&until=2026-01-15"),
+		`2026-01-15|1100|First National|Expense: insurance, Acme Mutual, Policy 7||1212.00|-1212.00|USD|ABC 123|'=Van 7|||
 2026-01-15|5200|Insurance|Expense: insurance, Acme Mutual, Policy 7|3.33||3.33|USD|ABC 123|'=Van 7|||
 2026-01-15|0980-1|Prepaid expenses|Expense: insurance, Acme Mutual, Policy 7|1208.67||1208.67|USD|ABC 123|'=Van 7|||
 `)
 	// A customer's name is for those who may read customers. A yen has no decimals.
 	customer := w.do("POST", "/v1/customers", `{"type":"person","first_name":"Ann","last_name":"Lee"}`).ok(201).id()
 	booking := w.rental(car, customer)
-	w.do("POST", "/v1/payments", `{"customer_id":"`+customer+`","method":"bank_transfer","provider_ref":"T7","amount":{"amount":5000,"currency":"JPY"},"received_at":"2026-03-03T02:00:00Z"}`).ok(201)
+	w.do("POST", "/v1/payments", `{"customer_id":"`+customer+
+		`","method":"bank_transfer","provider_ref":"T7","amount":{"amount":5000,"currency":"JPY"},"received_at":"2026-03-03T02:00:00Z"}`).ok(201)
 	w.rebook(booking, pickup)
-	wantEqual(t, "paid on the evening before, in Denver", read(admin, "&kind=payment"), `2026-03-02|1100|First National|Payment P-1001: bank transfer, T7|5000||5000|JPY||||C-1001|Ann Lee
+	wantEqual(t, "paid on the evening before, in Denver", read(admin, "&kind=payment"),
+		`2026-03-02|1100|First National|Payment P-1001: bank transfer, T7|5000||5000|JPY||||C-1001|Ann Lee
 2026-03-02|2200|Customer prepayments|Payment P-1001: bank transfer, T7||5000|-5000|JPY||||C-1001|Ann Lee
 `)
 	wantEqual(t, "owed", read(admin, "&kind=booking&ledger_account=accounts_receivable"),
 		"2026-03-02|1200|Accounts receivable|Booking B-1001|120.00||120.00|USD|ABC 123|'=Van 7|B-1001|C-1001|Ann Lee\n"+
 			"2026-03-02|1200|Accounts receivable|Booking B-1001: tax|9.90||9.90|USD|ABC 123|'=Van 7|B-1001|C-1001|Ann Lee\n")
-	wantEqual(t, "owed by a number, for a car", read(w.newKey(w.account, auth.FinanceRead), "&kind=booking&ledger_account=accounts_receivable"),
+	wantEqual(t, "owed by a number, for a car",
+		read(w.newKey(w.account, auth.FinanceRead), "&kind=booking&ledger_account=accounts_receivable"),
 		"2026-03-02|1200|Accounts receivable|Booking B-1001|120.00||120.00|USD|||B-1001|C-1001|\n"+
 			"2026-03-02|1200|Accounts receivable|Booking B-1001: tax|9.90||9.90|USD|||B-1001|C-1001|\n")
-	w.do("PATCH", "/v1/ledger/chart", `{"data":[{"ledger_account":"cash","account_name":"Mine"}]}`).problem(403, "insufficient_scope")
+	w.do("PATCH", "/v1/ledger/chart", `{"data":[{"ledger_account":"cash","account_name":"Mine"}]}`).problem(403,
+		"insufficient_scope")
 	w.key = w.newKey(w.newAccount("Other"), auth.Admin)
 	wantEqual(t, "of others", fmt.Sprint(chart(w.do("GET", "/v1/ledger/chart", ""))), fmt.Sprint(usual))
 }
 
-// A rental of three weeks ago is written down today: it came back a day late, with miles to pay, and was paid in cash at the desk. The books say
-// so of those days, and owe and hold nothing since; what is charged by hand today is of today. Where the books are closed it counts on the first
-// open day, and says to which day it belongs. A car that comes back early has nothing left to be earned.
+// A rental of three weeks ago is written down today: it came back a day late, with miles to pay, and was paid in cash
+// at the desk. The books say so of those days, and owe and hold nothing since; what is charged by hand today is of
+// today. Where the books are closed it counts on the first open day, and says to which day it belongs. A car that comes
+// back early has nothing left to be earned.
 func TestARentalWrittenDownAfterwardsIsInItsOwnMonth(t *testing.T) {
 	w := newLot(t)
 	const weeks = -21 * 24
@@ -461,14 +510,17 @@ func TestARentalWrittenDownAfterwardsIsInItsOwnMonth(t *testing.T) {
 		w.car = w.newCar()
 		path := w.book(from, from+48, `,"confirm":true,"backdated":true`)
 		w.do("POST", path+"/pickup", `{"at":"`+w.in(from)+`","mileage_mi":1000,"fuel_pct":100}`).ok(200)
-		return path, minor(w.do("POST", path+"/return", `{"at":"`+w.in(back)+`","mileage_mi":1900,"fuel_pct":50}`).ok(200).object()["balance_due"])
+		return path, minor(w.do("POST", path+"/return",
+			`{"at":"`+w.in(back)+`","mileage_mi":1900,"fuel_pct":50}`).ok(200).object()["balance_due"])
 	}
 	of := func(path, more string) []map[string]any {
 		t.Helper()
-		return w.do("GET", "/v1/ledger/entries?per_page=100&sort=local_on&booking_id="+strings.TrimPrefix(path, "/v1/bookings/")+more, "").data()
+		return w.do("GET", "/v1/ledger/entries?per_page=100&sort=local_on&booking_id="+
+			strings.TrimPrefix(path, "/v1/bookings/")+more, "").data()
 	}
 	path, due := handedOver(weeks, weeks+72)
-	w.do("POST", path+"/payments", fmt.Sprintf(`{"method":"cash","amount":{"amount":%.0f,"currency":"USD"},"received_at":%q}`, due, w.in(weeks+72))).ok(201)
+	w.do("POST", path+"/payments", fmt.Sprintf(
+		`{"method":"cash","amount":{"amount":%.0f,"currency":"USD"},"received_at":%q}`, due, w.in(weeks+72))).ok(201)
 	seen := map[string]bool{}
 	for _, e := range of(path, "") {
 		seen[e["ledger_account"].(string)] = true
@@ -476,13 +528,15 @@ func TestARentalWrittenDownAfterwardsIsInItsOwnMonth(t *testing.T) {
 			t.Errorf("%v on %v", e["ledger_account"], on)
 		}
 	}
-	for _, account := range []string{"accounts_receivable", "revenue.time", "revenue.mileage", "revenue.fees", "tax_payable", "cash"} {
+	for _, account := range []string{"accounts_receivable", "revenue.time", "revenue.mileage", "revenue.fees",
+		"tax_payable", "cash"} {
 		if !seen[account] {
 			t.Errorf("nothing on %s", account)
 		}
 	}
 	balances := w.balances(day(weeks + 72))
-	for _, account := range []string{"accounts_receivable", "unbilled_receivable", "deferred_revenue", "customer_prepayments"} {
+	for _, account := range []string{"accounts_receivable", "unbilled_receivable", "deferred_revenue",
+		"customer_prepayments"} {
 		wantEqual(t, account, balances[account+" USD"], 0.0)
 	}
 	w.do("POST", path+"/charges", `{"type":"cleaning","quantity":1,"unit_price":{"amount":2000,"currency":"USD"}}`).ok(201)

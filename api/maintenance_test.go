@@ -32,12 +32,14 @@ func newGarage(t *testing.T) *garage {
 	w := newWorld(t)
 	cfg := rest.DefaultConfig()
 	cfg.Record = record.Config{Deadline: 50 * time.Second, Abandoned: 100 * time.Second}
-	second, err := New(cfg, Deps{Deps: rest.Deps{DB: w.db, IDs: fleet.NewIDSource(2, time.Now), Log: w.api.Log, Now: w.api.Now}})
+	second, err := New(cfg,
+		Deps{Deps: rest.Deps{DB: w.db, IDs: fleet.NewIDSource(2, time.Now), Log: w.api.Log, Now: w.api.Now}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	g := &garage{world: w, second: second}
-	g.task = w.do("POST", "/v1/maintenance/tasks", `{"name":"Oil change","category":"engine","every_mi":5000}`).ok(201).id()
+	g.task = w.do("POST", "/v1/maintenance/tasks",
+		`{"name":"Oil change","category":"engine","every_mi":5000}`).ok(201).id()
 	return g
 }
 
@@ -47,9 +49,11 @@ func (g *garage) odometer(vehicle string, miles float64) {
 	id, _ := fleet.ParseID(fleet.VehiclePrefix, vehicle)
 	at, metres := g.api.Now().UnixMilli(), miles*1609.344
 	g.exec("INSERT INTO vehicle_mileage (account, vehicle, time, raw_m, base_m, before_m) SELECT {a:UInt64}, {v:UInt64}, fromUnixTimestamp64Milli({t:Int64}, 'UTC'), toUInt32({x:Float64}), 0, 0",
-		clickhouse.Named("a", uint64(g.account)), clickhouse.Named("v", id), clickhouse.Named("t", at), clickhouse.Named("x", metres))
+		clickhouse.Named("a", uint64(g.account)), clickhouse.Named("v", id), clickhouse.Named("t", at),
+		clickhouse.Named("x", metres))
 	g.exec("INSERT INTO telemetry (account, vehicle, signal, time, value) SELECT {a:UInt64}, {v:UInt64}, 'odometer_m', fromUnixTimestamp64Milli({t:Int64}, 'UTC'), {x:Float64}",
-		clickhouse.Named("a", uint64(g.account)), clickhouse.Named("v", id), clickhouse.Named("t", at), clickhouse.Named("x", metres))
+		clickhouse.Named("a", uint64(g.account)), clickhouse.Named("v", id), clickhouse.Named("t", at),
+		clickhouse.Named("x", metres))
 }
 
 // remind has both processes do their duty at once, several times over.
@@ -84,7 +88,8 @@ func TestMaintenanceFollowsTheOdometer(t *testing.T) {
 	g := newGarage(t)
 	van := g.vehicle(`{"make":"A","model":"B"}`)
 	g.odometer(van, 10_000)
-	schedule := g.do("POST", "/v1/maintenance/schedules", `{"task_id":"`+g.task+`","vehicle_id":"`+van+`","due_soon_mi":500,"anchor":{"mi":10000},
+	schedule := g.do("POST", "/v1/maintenance/schedules",
+		`{"task_id":"`+g.task+`","vehicle_id":"`+van+`","due_soon_mi":500,"anchor":{"mi":10000},
 		"auto_create_work_order":true,"block_vehicle_when_overdue":true}`).ok(201).id()
 	g.remind(false)
 	rem := g.reminder(van)
@@ -98,8 +103,10 @@ func TestMaintenanceFollowsTheOdometer(t *testing.T) {
 		miles       float64
 		stage, told string
 	}{
-		{10_100, "upcoming", "[]"}, {14_499, "upcoming", "[]"}, {14_500.5, "due_soon", "[due_soon]"}, {14_900, "due_soon", "[due_soon]"},
-		{15_000.5, "due", "[due_soon due]"}, {15_400, "due", "[due_soon due]"}, {15_501, "overdue", "[due_soon due overdue]"}, {16_000, "overdue", "[due_soon due overdue]"},
+		{10_100, "upcoming", "[]"}, {14_499, "upcoming", "[]"}, {14_500.5, "due_soon", "[due_soon]"},
+		{14_900, "due_soon", "[due_soon]"}, {15_000.5, "due", "[due_soon due]"}, {15_400, "due", "[due_soon due]"},
+		{15_501, "overdue", "[due_soon due overdue]"},
+		{16_000, "overdue", "[due_soon due overdue]"},
 	} {
 		g.later(3 * time.Hour)
 		g.odometer(van, c.miles)
@@ -128,11 +135,13 @@ func TestMaintenanceFollowsTheOdometer(t *testing.T) {
 	rem = g.reminder(van)
 	work, _ := rem["work_order_id"].(string)
 	orders := g.do("GET", "/v1/maintenance/work_orders?vehicle_id="+van, "").data()
-	if len(orders) != 1 || orders[0]["id"] != work || orders[0]["title"] != "Oil change" || orders[0]["type"] != "preventive" || orders[0]["status"] != "draft" {
+	if len(orders) != 1 || orders[0]["id"] != work || orders[0]["title"] != "Oil change" ||
+		orders[0]["type"] != "preventive" || orders[0]["status"] != "draft" {
 		t.Fatalf("work orders %v of %v", orders, rem)
 	}
 	now := g.api.Now()
-	booking := calendar.Hold{Ref: "bkg_77", From: record.InstantOf(now.Add(48 * time.Hour)), Until: record.InstantOf(now.Add(72 * time.Hour))}
+	booking := calendar.Hold{Ref: "bkg_77", From: record.InstantOf(now.Add(48 * time.Hour)),
+		Until: record.InstantOf(now.Add(72 * time.Hour))}
 	if _, err := g.api.desk.Calendars.Take(t.Context(), record.Author{}, g.account, id, booking); err == nil {
 		t.Error("a booking came past the block")
 	}
@@ -163,14 +172,17 @@ func TestMaintenanceFollowsTheOdometer(t *testing.T) {
 
 func TestEveryMoveOfAWorkOrder(t *testing.T) {
 	g := newGarage(t)
-	start, end := g.api.Now().Add(-time.Hour).UTC().Format(time.RFC3339), g.api.Now().Add(time.Hour).UTC().Format(time.RFC3339)
+	start, end := g.api.Now().Add(-time.Hour).UTC().Format(time.RFC3339),
+		g.api.Now().Add(time.Hour).UTC().Format(time.RFC3339)
 	period := `{"scheduled_from":"` + start + `","scheduled_until":"` + end + `"}`
 	bodies := map[rental.WorkAction]string{rental.ScheduleWork: period, rental.HoldWork: `{"reason":"awaiting_parts"}`}
-	into := map[string][]rental.WorkAction{"draft": nil, "scheduled": {"schedule"}, "in_progress": {"schedule", "start"}, "on_hold": {"schedule", "start", "hold"},
+	into := map[string][]rental.WorkAction{"draft": nil, "scheduled": {"schedule"}, "in_progress": {"schedule", "start"},
+		"on_hold":   {"schedule", "start", "hold"},
 		"completed": {"schedule", "start", "complete"}, "cancelled": {"cancel"}}
 	make := func(state string) string {
 		van := g.vehicle(`{"make":"A","model":"B"}`)
-		path := "/v1/maintenance/work_orders/" + g.do("POST", "/v1/maintenance/work_orders", `{"vehicle_id":"`+van+`"}`).ok(201).id()
+		path := "/v1/maintenance/work_orders/" +
+			g.do("POST", "/v1/maintenance/work_orders", `{"vehicle_id":"`+van+`"}`).ok(201).id()
 		for _, a := range into[state] {
 			g.do("POST", path+"/"+string(a), bodies[a]).ok(200)
 		}
@@ -187,7 +199,8 @@ func TestEveryMoveOfAWorkOrder(t *testing.T) {
 				continue
 			}
 			p := g.do("POST", path+"/"+string(action), bodies[action]).problem(409, "invalid_state_transition")
-			if refused := err.(*record.TransitionError); p.CurrentState != state || !slices.Equal(p.AllowedTransitions, refused.Allowed) {
+			if refused := err.(*record.TransitionError); p.CurrentState != state ||
+				!slices.Equal(p.AllowedTransitions, refused.Allowed) {
 				t.Errorf("%s of a %s one: %+v", action, state, p)
 			}
 		}
@@ -197,7 +210,8 @@ func TestEveryMoveOfAWorkOrder(t *testing.T) {
 				path = make(state)
 			}
 			want, _ := rental.NextWork(1, state, action)
-			wantEqual(t, string(action)+" "+state, g.do("POST", path+"/"+string(action), bodies[action]).ok(200).object()["status"], want)
+			wantEqual(t, string(action)+" "+state,
+				g.do("POST", path+"/"+string(action), bodies[action]).ok(200).object()["status"], want)
 		}
 	}
 }
@@ -209,7 +223,8 @@ func TestAWorkOrderHoldsTheCalendar(t *testing.T) {
 	now := g.api.Now().Truncate(time.Second)
 	at := func(hours int) record.Instant { return record.InstantOf(now.Add(time.Duration(hours) * time.Hour)) }
 	period := func(from, until int) string {
-		return fmt.Sprintf(`{"scheduled_from":%q,"scheduled_until":%q}`, at(from).Format(time.RFC3339), at(until).Format(time.RFC3339))
+		return fmt.Sprintf(`{"scheduled_from":%q,"scheduled_until":%q}`, at(from).Format(time.RFC3339),
+			at(until).Format(time.RFC3339))
 	}
 	holds := func() string {
 		all, err := g.api.desk.Calendars.Of(t.Context(), g.account, id)
@@ -222,10 +237,12 @@ func TestAWorkOrderHoldsTheCalendar(t *testing.T) {
 		}
 		return strings.Join(out, ", ")
 	}
-	if _, err := g.api.desk.Calendars.Take(t.Context(), record.Author{}, g.account, id, calendar.Hold{Ref: "bkg_99", From: at(10), Until: at(20)}); err != nil {
+	if _, err := g.api.desk.Calendars.Take(t.Context(), record.Author{}, g.account, id,
+		calendar.Hold{Ref: "bkg_99", From: at(10), Until: at(20)}); err != nil {
 		t.Fatal(err)
 	}
-	path := "/v1/maintenance/work_orders/" + g.do("POST", "/v1/maintenance/work_orders", `{"vehicle_id":"`+van+`"}`).ok(201).id()
+	path := "/v1/maintenance/work_orders/" +
+		g.do("POST", "/v1/maintenance/work_orders", `{"vehicle_id":"`+van+`"}`).ok(201).id()
 	g.do("POST", path+"/schedule", "").problem(422, "validation_failed")
 	g.do("POST", path+"/schedule", period(5, 3)).problem(422, "validation_failed")
 	if p := g.do("POST", path+"/schedule", period(5, 15)).problem(409, "conflict"); !strings.Contains(p.Detail, "bkg_99") {
@@ -239,10 +256,12 @@ func TestAWorkOrderHoldsTheCalendar(t *testing.T) {
 	wantEqual(t, "holds after a refusal", holds(), "wo_ 2-10, bkg 10-20")
 	g.do("POST", path+"/schedule", period(20, 22)).ok(200)
 	wantEqual(t, "holds after moving", holds(), "bkg 10-20, wo_ 20-22")
-	if got := g.do("PATCH", path, `{"scheduled_until":"`+at(30).Format(time.RFC3339)+`"}`).faults(); got != "/scheduled_until" {
+	if got := g.do("PATCH", path, `{"scheduled_until":"`+at(30).Format(time.RFC3339)+
+		`"}`).faults(); got != "/scheduled_until" {
 		t.Errorf("moved by a patch: %s", got)
 	}
-	if got := g.do("PATCH", path, `{"vehicle_id":"`+g.vehicle(`{"make":"A","model":"C"}`)+`"}`).faults(); got != "/vehicle_id" {
+	if got := g.do("PATCH", path, `{"vehicle_id":"`+g.vehicle(`{"make":"A","model":"C"}`)+
+		`"}`).faults(); got != "/vehicle_id" {
 		t.Errorf("another vehicle by a patch: %s", got)
 	}
 	g.do("DELETE", path, "").problem(409, "conflict")
@@ -255,13 +274,15 @@ func TestAWorkOrderHoldsTheCalendar(t *testing.T) {
 
 	// A vehicle that is rented is not there to work on.
 	rented := g.vehicle(`{"make":"A","model":"B"}`)
-	path = "/v1/maintenance/work_orders/" + g.do("POST", "/v1/maintenance/work_orders", `{"vehicle_id":"`+rented+`"}`).ok(201).id()
+	path = "/v1/maintenance/work_orders/" +
+		g.do("POST", "/v1/maintenance/work_orders", `{"vehicle_id":"`+rented+`"}`).ok(201).id()
 	g.do("POST", path+"/schedule", period(-1, 1)).ok(200)
 	rid, _ := fleet.ParseID(fleet.VehiclePrefix, rented)
-	if _, err := g.api.desk.Vehicles.Update(t.Context(), record.Author{}, g.account, rid, 0, func(r *record.Record[record.Vehicle]) error {
-		r.Body.Status, r.Body.StatusCause = record.VehicleRented, "bkg_5"
-		return nil
-	}); err != nil {
+	if _, err := g.api.desk.Vehicles.Update(t.Context(), record.Author{}, g.account, rid, 0,
+		func(r *record.Record[record.Vehicle]) error {
+			r.Body.Status, r.Body.StatusCause = record.VehicleRented, "bkg_5"
+			return nil
+		}); err != nil {
 		t.Fatal(err)
 	}
 	if p := g.do("POST", path+"/start", "").problem(409, "conflict"); !strings.Contains(p.Detail, "bkg_5") {
@@ -269,11 +290,13 @@ func TestAWorkOrderHoldsTheCalendar(t *testing.T) {
 	}
 }
 
-// Work and blocks may begin in the buffer after a rental, which is there for that; bookings may not, and nobody calls it a conflict.
+// Work and blocks may begin in the buffer after a rental, which is there for that; bookings may not, and nobody calls
+// it a conflict.
 func TestWorkBeginsInTheBufferAfterARental(t *testing.T) {
 	w := newLot(t)
 	path := w.book(0.1, 24, `,"confirm":true`)
-	order := "/v1/maintenance/work_orders/" + w.do("POST", "/v1/maintenance/work_orders", `{"vehicle_id":"`+w.car+`"}`).ok(201).id()
+	order := "/v1/maintenance/work_orders/" +
+		w.do("POST", "/v1/maintenance/work_orders", `{"vehicle_id":"`+w.car+`"}`).ok(201).id()
 	planned := func(from, until float64) string {
 		return fmt.Sprintf(`{"scheduled_from":%q,"scheduled_until":%q}`, w.in(from), w.in(until))
 	}
@@ -291,18 +314,21 @@ func TestWorkBeginsInTheBufferAfterARental(t *testing.T) {
 	w.do("POST", path+"/reopen", "").refused() // it would take the vehicle from the work
 	w.pass(10 * time.Minute)
 	w.do("POST", order+"/complete", `{}`).ok(200)
-	w.do("POST", "/v1/vehicles/"+w.car+"/blocks", fmt.Sprintf(`{"from":%q,"until":%q,"reason":"photos"}`, w.in(0.01), w.in(0.5))).ok(201)
+	w.do("POST", "/v1/vehicles/"+w.car+"/blocks",
+		fmt.Sprintf(`{"from":%q,"until":%q,"reason":"photos"}`, w.in(0.01), w.in(0.5))).ok(201)
 	doDuty(t, w, "bookings: overlaps")
 	wantEqual(t, "conflict", w.do("GET", path, "").object()["conflict"], false)
 	w.do("POST", "/v1/bookings", w.booking(1, 5, "")).refused() // the buffer is not over, with the one before the pickup
 	w.do("POST", "/v1/bookings", w.booking(1.5, 5, "")).ok(201)
 }
 
-// A rental that is past its time, and is to go on, meets the work that has begun meanwhile; so does another vehicle's rental that is to go on with it.
+// A rental that is past its time, and is to go on, meets the work that has begun meanwhile; so does another vehicle's
+// rental that is to go on with it.
 func TestAnOverdueRentalTakesNoVehicleFromWork(t *testing.T) {
 	w := newLot(t)
 	path := w.book(0.1, 24, `,"confirm":true`)
-	order := "/v1/maintenance/work_orders/" + w.do("POST", "/v1/maintenance/work_orders", `{"vehicle_id":"`+w.car+`"}`).ok(201).id()
+	order := "/v1/maintenance/work_orders/" +
+		w.do("POST", "/v1/maintenance/work_orders", `{"vehicle_id":"`+w.car+`"}`).ok(201).id()
 	w.do("POST", path+"/pickup", `{"mileage_mi":10}`).ok(200)
 	w.pass(24 * time.Hour)
 	w.do("POST", path+"/return", `{"mileage_mi":20}`).ok(200)
@@ -312,11 +338,13 @@ func TestAnOverdueRentalTakesNoVehicleFromWork(t *testing.T) {
 	w.do("POST", path+"/reopen", "").refused()
 
 	spare := w.newCar()
-	other := w.do("POST", "/v1/bookings", strings.Replace(w.booking(0.1, 24, `,"confirm":true`), w.car, spare, 1)).ok(201).id()
+	other := w.do("POST", "/v1/bookings",
+		strings.Replace(w.booking(0.1, 24, `,"confirm":true`), w.car, spare, 1)).ok(201).id()
 	w.do("POST", "/v1/bookings/"+other+"/pickup", `{"mileage_mi":10}`).ok(200)
 	w.pass(25 * time.Hour)
 	third := w.newCar()
-	w.do("POST", "/v1/vehicles/"+third+"/blocks", fmt.Sprintf(`{"from":%q,"until":%q,"reason":"photos"}`, w.in(0), w.in(8))).ok(201)
+	w.do("POST", "/v1/vehicles/"+third+"/blocks",
+		fmt.Sprintf(`{"from":%q,"until":%q,"reason":"photos"}`, w.in(0), w.in(8))).ok(201)
 	w.do("POST", "/v1/bookings/"+other+"/swap_vehicle", `{"vehicle_id":"`+third+`"}`).refused()
 }
 
@@ -324,10 +352,12 @@ func TestAnOverdueRentalTakesNoVehicleFromWork(t *testing.T) {
 func TestALateReturnKeepsItsBuffer(t *testing.T) {
 	w := newLot(t)
 	path := w.book(0.1, 24, `,"confirm":true`)
-	w.do("POST", "/v1/vehicles/"+w.car+"/blocks", fmt.Sprintf(`{"from":%q,"until":%q,"reason":"photos"}`, w.in(24.1), w.in(24.2))).ok(201)
+	w.do("POST", "/v1/vehicles/"+w.car+"/blocks",
+		fmt.Sprintf(`{"from":%q,"until":%q,"reason":"photos"}`, w.in(24.1), w.in(24.2))).ok(201)
 	w.do("POST", path+"/pickup", `{"mileage_mi":10}`).ok(200)
 	w.pass(24*time.Hour + 30*time.Minute)
-	wantEqual(t, "blocked until", w.do("POST", path+"/return", `{"mileage_mi":20}`).ok(200).object()["blocked_until"].(string)[:16], w.in(1)[:16])
+	wantEqual(t, "blocked until",
+		w.do("POST", path+"/return", `{"mileage_mi":20}`).ok(200).object()["blocked_until"].(string)[:16], w.in(1)[:16])
 	w.do("POST", "/v1/bookings", w.booking(0.6, 5, "")).refused()
 	doDuty(t, w, "bookings: overlaps")
 	wantEqual(t, "conflict", w.do("GET", path, "").object()["conflict"], false)
@@ -339,7 +369,8 @@ func TestIssuesFollowTheirWorkOrder(t *testing.T) {
 	vans, _ := fleet.ParseID(fleet.VehiclePrefix, van)
 	others, _ := fleet.ParseID(fleet.VehiclePrefix, other)
 	issue := func(vehicle, severity string) string {
-		return g.do("POST", "/v1/maintenance/issues", `{"vehicle_id":"`+vehicle+`","severity":"`+severity+`","description":"brakes"}`).ok(201).id()
+		return g.do("POST", "/v1/maintenance/issues",
+			`{"vehicle_id":"`+vehicle+`","severity":"`+severity+`","description":"brakes"}`).ok(201).id()
 	}
 	brakes, scratch, theirs := issue(van, "safety_critical"), issue(van, "low"), issue(other, "safety_critical")
 	status := func(id string) string {
@@ -355,15 +386,19 @@ func TestIssuesFollowTheirWorkOrder(t *testing.T) {
 	}
 	wantEqual(t, "safety", safety(), 11)
 	orders := "/v1/maintenance/work_orders"
-	wantEqual(t, "another vehicle's", g.do("POST", orders, `{"vehicle_id":"`+van+`","issue_ids":["`+theirs+`"]}`).faults(), "/issue_ids/0")
-	wantEqual(t, "nobody's", g.do("POST", orders, `{"vehicle_id":"`+van+`","issue_ids":["iss_1","x"]}`).faults(), "/issue_ids/0 /issue_ids/1")
+	wantEqual(t, "another vehicle's", g.do("POST", orders, `{"vehicle_id":"`+van+`","issue_ids":["`+theirs+`"]}`).faults(),
+		"/issue_ids/0")
+	wantEqual(t, "nobody's", g.do("POST", orders, `{"vehicle_id":"`+van+`","issue_ids":["iss_1","x"]}`).faults(),
+		"/issue_ids/0 /issue_ids/1")
 	wo := g.do("POST", orders, `{"vehicle_id":"`+van+`","issue_ids":["`+brakes+`","`+scratch+`"]}`).ok(201).id()
 	wantEqual(t, "linked", status(brakes), "open "+wo)
-	wantEqual(t, "taken", g.do("POST", orders, `{"vehicle_id":"`+van+`","issue_ids":["`+brakes+`"]}`).faults(), "/issue_ids/0")
+	wantEqual(t, "taken", g.do("POST", orders, `{"vehicle_id":"`+van+`","issue_ids":["`+brakes+`"]}`).faults(),
+		"/issue_ids/0")
 	g.do("PATCH", orders+"/"+wo, `{"issue_ids":["`+brakes+`"]}`).ok(200)
 	wantEqual(t, "let go", status(scratch), "open <nil>")
 	now := g.api.Now().UTC()
-	period := `{"scheduled_from":"` + now.Add(-time.Minute).Format(time.RFC3339) + `","scheduled_until":"` + now.Add(time.Hour).Format(time.RFC3339) + `"}`
+	period := `{"scheduled_from":"` + now.Add(-time.Minute).Format(time.RFC3339) + `","scheduled_until":"` +
+		now.Add(time.Hour).Format(time.RFC3339) + `"}`
 	g.do("POST", orders+"/"+wo+"/schedule", period).ok(200)
 	g.do("POST", orders+"/"+wo+"/start", "").ok(200)
 	wantEqual(t, "begun", status(brakes), "in_progress "+wo)
@@ -377,16 +412,19 @@ func TestIssuesFollowTheirWorkOrder(t *testing.T) {
 	wantEqual(t, "resolved", status(brakes), "resolved "+wo)
 	wantEqual(t, "safety", safety(), 1)
 	// What it cost is posted: it stays.
-	g.do("PATCH", orders+"/"+wo, `{"lines":[{"kind":"fee","unit_cost":{"amount":1,"currency":"USD"}}]}`).problem(409, "conflict")
+	g.do("PATCH", orders+"/"+wo,
+		`{"lines":[{"kind":"fee","unit_cost":{"amount":1,"currency":"USD"}}]}`).problem(409, "conflict")
 	g.do("PATCH", orders+"/"+wo, `{"invoice_ref":"A-1"}`).ok(200)
 
 	// By hand.
 	g.do("POST", "/v1/maintenance/issues/"+scratch+"/start", "").ok(200)
 	g.do("POST", "/v1/maintenance/issues/"+scratch+"/wont_fix", `{"resolution":"too small"}`).ok(200)
-	g.do("POST", "/v1/maintenance/issues/"+scratch+"/resolve", `{"resolution":"x"}`).problem(409, "invalid_state_transition")
+	g.do("POST", "/v1/maintenance/issues/"+scratch+"/resolve", `{"resolution":"x"}`).problem(409,
+		"invalid_state_transition")
 	g.do("POST", "/v1/maintenance/issues/"+theirs+"/resolve", `{"resolution":"done"}`).ok(200)
 	wantEqual(t, "safety", safety(), 0)
-	wantEqual(t, "moved to another vehicle", g.do("PATCH", "/v1/maintenance/issues/"+theirs, `{"vehicle_id":"`+van+`"}`).faults(), "/vehicle_id")
+	wantEqual(t, "moved to another vehicle",
+		g.do("PATCH", "/v1/maintenance/issues/"+theirs, `{"vehicle_id":"`+van+`"}`).faults(), "/vehicle_id")
 }
 
 func TestSchedulesThatCannotBe(t *testing.T) {
@@ -419,8 +457,10 @@ func TestSchedulesThatCannotBe(t *testing.T) {
 // Schedules of a tag take in the vehicles that have it, and let go of those that do not; days pass for both.
 func TestRemindersOfATag(t *testing.T) {
 	g := newGarage(t)
-	one, two := g.vehicle(`{"make":"A","model":"B","tags":["vans"]}`), g.vehicle(`{"make":"A","model":"C","timezone":"Pacific/Auckland"}`)
-	schedule := g.do("POST", "/v1/maintenance/schedules", `{"task_id":"`+g.task+`","tag":"vans","every_days":30,"due_soon_days":5,"reminder_offsets_days":[10]}`).ok(201).id()
+	one, two := g.vehicle(`{"make":"A","model":"B","tags":["vans"]}`),
+		g.vehicle(`{"make":"A","model":"C","timezone":"Pacific/Auckland"}`)
+	schedule := g.do("POST", "/v1/maintenance/schedules",
+		`{"task_id":"`+g.task+`","tag":"vans","every_days":30,"due_soon_days":5,"reminder_offsets_days":[10]}`).ok(201).id()
 	g.remind(false)
 	reminders := func() string {
 		var all []string
@@ -460,11 +500,13 @@ func TestRemindersOfATag(t *testing.T) {
 	g.do("POST", path+"/snooze", `{}`).problem(409, "invalid_state_transition")
 	g.do("PATCH", "/v1/vehicles/"+two, `{"tags":[]}`).ok(200)
 	g.remind(false)
-	wantEqual(t, "dismissed, and let go", reminders(), "one 1 dismissed [offset:10 due_soon], two 1 dismissed [offset:10 due_soon], one 2 upcoming []")
+	wantEqual(t, "dismissed, and let go", reminders(),
+		"one 1 dismissed [offset:10 due_soon], two 1 dismissed [offset:10 due_soon], one 2 upcoming []")
 	// Back again, it goes on where it was: nothing was done.
 	g.do("PATCH", "/v1/vehicles/"+two, `{"tags":["vans"]}`).ok(200)
 	g.remind(false)
-	wantEqual(t, "back", reminders(), "one 1 dismissed [offset:10 due_soon], two 1 dismissed [offset:10 due_soon], one 2 upcoming [], two 2 overdue [overdue]")
+	wantEqual(t, "back", reminders(),
+		"one 1 dismissed [offset:10 due_soon], two 1 dismissed [offset:10 due_soon], one 2 upcoming [], two 2 overdue [overdue]")
 	// A longer interval holds for the cycle that runs.
 	g.do("PATCH", "/v1/maintenance/schedules/"+schedule, `{"every_days":60}`).ok(200)
 	g.remind(false)
@@ -475,5 +517,6 @@ func TestRemindersOfATag(t *testing.T) {
 	}
 	g.do("DELETE", "/v1/maintenance/schedules/"+schedule, "").ok(204)
 	g.remind(false)
-	wantEqual(t, "archived", len(g.do("GET", "/v1/maintenance/reminders?stage=upcoming,due_soon,due,overdue", "").data()), 0)
+	wantEqual(t, "archived",
+		len(g.do("GET", "/v1/maintenance/reminders?stage=upcoming,due_soon,due,overdue", "").data()), 0)
 }

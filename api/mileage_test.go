@@ -12,8 +12,8 @@ import (
 	"github.com/motorpool/fleet/api/track"
 )
 
-// Four years of two vehicles, a trip of ten miles on every fifth day and two on every tenth: any span is answered, page by
-// page, and its days add up to its months and its total.
+// Four years of two vehicles, a trip of ten miles on every fifth day and two on every tenth: any span is answered, page
+// by page, and its days add up to its months and its total.
 func TestMileageOfAnySpanAddsUp(t *testing.T) {
 	w := newWorld(t)
 	var rows []row
@@ -54,16 +54,21 @@ func TestMileageOfAnySpanAddsUp(t *testing.T) {
 	}
 	for by, rows := range map[string]int{"day": 2 * days / 5, "total": 2} {
 		n, trips, miles, _ := sum(by, "")
-		wantEqual(t, by, fmt.Sprint(n, trips, fmt.Sprintf("%.0f", miles)), fmt.Sprint(rows, want, fmt.Sprintf("%.0f", 10*float64(want))))
+		wantEqual(t, by, fmt.Sprint(n, trips, fmt.Sprintf("%.0f", miles)),
+			fmt.Sprint(rows, want, fmt.Sprintf("%.0f", 10*float64(want))))
 	}
 	n, trips, _, first := sum("month", "&vehicle_id="+vehicles[1])
 	wantEqual(t, "months of one", fmt.Sprint(n, trips), fmt.Sprint(48, want/2))
-	wantEqual(t, "whose", fmt.Sprint(first["vehicle_id"], " ", strings.HasSuffix(fmt.Sprint(first["on"]), "-01"), first["moving_s"] != 0.), vehicles[1]+" true true")
+	wantEqual(t, "whose", fmt.Sprint(first["vehicle_id"], " ", strings.HasSuffix(fmt.Sprint(first["on"]), "-01"),
+		first["moving_s"] != 0.), vehicles[1]+" true true")
 	day := w.do("GET", "/v1/reports/mileage?from=2026-01-31&until=2026-01-31&units=metric&vehicle_id="+vehicles[0], "").data()[0]
-	wantEqual(t, "a day", fmt.Sprint(day["on"], " ", day["trips"], " ", fmt.Sprintf("%.3f", day["distance_km"]), " ", day["from"]), "2026-01-31 2 32.187 "+rest.IsoTime(at(0)))
-	lines := strings.Split(strings.TrimSpace(string(w.do("GET", "/v1/reports/mileage?format=csv&"+span, "").ok(200).body)), "\n")
+	wantEqual(t, "a day", fmt.Sprint(day["on"], " ", day["trips"], " ", fmt.Sprintf("%.3f", day["distance_km"]), " ",
+		day["from"]), "2026-01-31 2 32.187 "+rest.IsoTime(at(0)))
+	lines := strings.Split(strings.TrimSpace(string(w.do("GET", "/v1/reports/mileage?format=csv&"+span, "").ok(200).body)),
+		"\n")
 	wantEqual(t, "lines of CSV", len(lines), 1+2*days/5)
-	for _, query := range []string{"from=2026-02-02&until=2026-02-01", "from=1600-01-01&until=2026-02-01", "from=2026-01-01&until=2026-02-01&vehicle_id=x"} {
+	for _, query := range []string{"from=2026-02-02&until=2026-02-01", "from=1600-01-01&until=2026-02-01",
+		"from=2026-01-01&until=2026-02-01&vehicle_id=x"} {
 		w.do("GET", "/v1/reports/mileage?"+query, "").problem(400, "invalid_request")
 	}
 	w.key = w.newKey(w.newAccount("Second"), auth.Admin)
@@ -77,11 +82,13 @@ func TestARouteOfAnySpan(t *testing.T) {
 	var rows []row
 	for day := range 400 {
 		from := -1440 * float64(day)
-		rows = append(rows, row{vehicle: vehicle, entity: sampleTrip(from, from+10)}, row{vehicle: vehicle, entity: &fleet.Stop{Head: head(from+10, from+1440, false)}})
+		rows = append(rows, row{vehicle: vehicle, entity: sampleTrip(from, from+10)},
+			row{vehicle: vehicle, entity: &fleet.Stop{Head: head(from+10, from+1440, false)}})
 	}
 	w.derive(w.account, rows...)
 	path := "/v1/vehicles/" + vehicle + "/route?from=2020-01-01T00:00:00Z&until=2026-03-01T00:00:00Z"
-	wantEqual(t, "trips", w.do("GET", path+"&geometry=false", "").ok(200).object()["totals"].(map[string]any)["trips"], any(400.0))
+	wantEqual(t, "trips",
+		w.do("GET", path+"&geometry=false", "").ok(200).object()["totals"].(map[string]any)["trips"], any(400.0))
 	w.do("GET", path, "").problem(400, "invalid_request")
 }
 
@@ -93,7 +100,8 @@ func TestMileageTellsTheDaysOfTheZoneThatHoldsNow(t *testing.T) {
 	w.derive(w.account, row{vehicle: vehicle, entity: trip})
 	agree := func(want string) {
 		t.Helper()
-		wantEqual(t, "day of the trip", w.do("GET", "/v1/trips/"+track.DerivedID(trip), "").ok(200).object()["local_on"], any(want))
+		wantEqual(t, "day of the trip",
+			w.do("GET", "/v1/trips/"+track.DerivedID(trip), "").ok(200).object()["local_on"], any(want))
 		page := w.do("GET", "/v1/reports/mileage?from="+want+"&until="+want, "").ok(200).object()
 		wantEqual(t, "rows", page["pagination"].(map[string]any)["total"], any(1.0))
 		wantEqual(t, "day of mileage", page["data"].([]any)[0].(map[string]any)["on"], any(want))

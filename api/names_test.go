@@ -14,15 +14,16 @@ import (
 // ids are what nobody can read aloud.
 var ids = regexp.MustCompile(`\b(veh|bkg|cus|quo|pay|wo|chg|vcl|loc|rat|blk)_\d+`)
 
-// A clerk's day of refusals: cars that are taken, bookings that cannot go on, customers that may not rent. Every message, and all that the
-// timeline tells, speaks of plates, names and numbers; only what programs read has ids.
+// A clerk's day of refusals: cars that are taken, bookings that cannot go on, customers that may not rent. Every
+// message, and all that the timeline tells, speaks of plates, names and numbers; only what programs read has ids.
 func TestMessagesSpeakOfPlatesAndNames(t *testing.T) {
 	w := newLot(t)
 	w.do("PATCH", "/v1/vehicles/"+w.car, `{"license_plate":"KLM-123","nickname":"Blue Polo"}`).ok(200)
 	banned := w.do("POST", "/v1/customers", `{"first_name":"Bob","last_name":"Gone"}`).ok(201).id()
 	w.do("POST", "/v1/customers/"+banned+"/do_not_rent", `{"active":true,"reason_code":"unpaid"}`).ok(200)
 	book := func(customer, vehicle string, from, until float64, more string) *reply {
-		return w.do("POST", "/v1/bookings", fmt.Sprintf(`{"customer_id":%q,"vehicle_id":%q,"pickup_at":%q,"return_at":%q%s}`, customer, vehicle, w.in(from), w.in(until), more))
+		return w.do("POST", "/v1/bookings", fmt.Sprintf(`{"customer_id":%q,"vehicle_id":%q,"pickup_at":%q,"return_at":%q%s}`,
+			customer, vehicle, w.in(from), w.in(until), more))
 	}
 	made := book(w.customer, w.car, 1, 25, `,"confirm":true`).ok(201)
 	number, path := fmt.Sprint(made.object()["number"]), "/v1/bookings/"+made.id()
@@ -34,11 +35,14 @@ func TestMessagesSpeakOfPlatesAndNames(t *testing.T) {
 		"return first":    w.do("POST", path+"/return", `{"mileage_mi":1}`),
 		"cancelled":       w.do("POST", "/v1/bookings/"+cancelled+"/confirm", `{}`),
 		"archive":         w.do("DELETE", path, ""),
-		"a block":         w.do("POST", "/v1/vehicles/"+w.car+"/blocks", fmt.Sprintf(`{"from":%q,"until":%q,"reason":"wash"}`, w.in(2), w.in(3))),
-		"retire":          w.do("POST", "/v1/vehicles/"+w.car+"/status", `{"status":"retired","reason":"sold"}`),
-		"deposit":         w.do("POST", path+"/deposit/capture", `{}`),
+		"a block": w.do("POST", "/v1/vehicles/"+w.car+"/blocks",
+			fmt.Sprintf(`{"from":%q,"until":%q,"reason":"wash"}`, w.in(2), w.in(3))),
+		"retire":  w.do("POST", "/v1/vehicles/"+w.car+"/status", `{"status":"retired","reason":"sold"}`),
+		"deposit": w.do("POST", path+"/deposit/capture", `{}`),
 	}
-	batch := w.do("POST", "/v1/bookings/batch", fmt.Sprintf(`{"data":[{"customer_id":%q,"vehicle_id":%q,"pickup_at":%q,"return_at":%q}]}`, w.customer, w.car, w.in(3), w.in(9))).ok(200)
+	batch := w.do("POST", "/v1/bookings/batch",
+		fmt.Sprintf(`{"data":[{"customer_id":%q,"vehicle_id":%q,"pickup_at":%q,"return_at":%q}]}`, w.customer, w.car,
+			w.in(3), w.in(9))).ok(200)
 	refused, err := json.Marshal(batch.data()[0]["error"])
 	if err != nil {
 		t.Fatal(err)
@@ -68,7 +72,9 @@ func TestMessagesSpeakOfPlatesAndNames(t *testing.T) {
 	}
 	// Who may not read customers hears their number.
 	key := w.newKey(w.account, auth.BookingsRead, auth.BookingsWrite)
-	blind := w.do("POST", "/v1/bookings", fmt.Sprintf(`{"customer_id":%q,"vehicle_id":%q,"pickup_at":%q,"return_at":%q,"confirm":true}`, banned, w.car, w.in(300), w.in(310)),
+	blind := w.do("POST", "/v1/bookings",
+		fmt.Sprintf(`{"customer_id":%q,"vehicle_id":%q,"pickup_at":%q,"return_at":%q,"confirm":true}`, banned, w.car,
+			w.in(300), w.in(310)),
 		"Authorization", "Bearer "+key)
 	if text := string(blind.body); blind.status != 409 || strings.Contains(text, "Bob") || !strings.Contains(text, "C-") {
 		t.Errorf("without customers:read: %s", text)
@@ -77,7 +83,8 @@ func TestMessagesSpeakOfPlatesAndNames(t *testing.T) {
 	other := w.newCar()
 	w.do("PATCH", "/v1/vehicles/"+other, `{"license_plate":"XYZ-9"}`).ok(200)
 	w.do("POST", path+"/swap_vehicle", fmt.Sprintf(`{"vehicle_id":%q,"reason":"flat tyre"}`, other)).ok(200)
-	charge := w.do("POST", path+"/charges", `{"type":"cleaning","unit_price":{"amount":500,"currency":"USD"}}`).ok(201).id()
+	charge := w.do("POST", path+"/charges",
+		`{"type":"cleaning","unit_price":{"amount":500,"currency":"USD"}}`).ok(201).id()
 	w.do("POST", path+"/charges/"+charge+"/reverse", "").ok(201)
 	told := ""
 	for _, entry := range w.do("GET", path+"/timeline", "").ok(200).data() {

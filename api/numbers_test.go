@@ -12,8 +12,9 @@ import (
 	"github.com/motorpool/fleet/api/record"
 )
 
-// Two processes serve an account, and clerks of both make records of every kind that people speak of: each has a number of its own, found
-// by it, told in its events, and the same when a request is repeated. Within what one process makes, numbers rise.
+// Two processes serve an account, and clerks of both make records of every kind that people speak of: each has a
+// number of its own, found by it, told in its events, and the same when a request is repeated. Within what one process
+// makes, numbers rise.
 func TestNumbersOfPeopleAreGivenOnce(t *testing.T) {
 	first, second, _ := twins(t)
 	van := first.vehicle(`{"make":"A","model":"B"}`)
@@ -57,12 +58,14 @@ func TestNumbersOfPeopleAreGivenOnce(t *testing.T) {
 			t.Errorf("%s by number: %v", one, found)
 		}
 	}
-	batch := first.do("POST", "/v1/customers/batch", `{"data":[{"first_name":"A"},{"first_name":"B"},{"first_name":"C"}]}`).ok(200).data()
+	batch := first.do("POST", "/v1/customers/batch",
+		`{"data":[{"first_name":"A"},{"first_name":"B"},{"first_name":"C"}]}`).ok(200).data()
 	var numbers []string
 	for _, r := range batch {
 		numbers = append(numbers, fmt.Sprint(r["record"].(map[string]any)["number"]))
 	}
-	if slices.Sort(numbers); len(slices.Compact(numbers)) != 3 || !regexp.MustCompile(`^C-\d{4}$`).MatchString(numbers[0]) {
+	if slices.Sort(numbers); len(slices.Compact(numbers)) != 3 ||
+		!regexp.MustCompile(`^C-\d{4}$`).MatchString(numbers[0]) {
 		t.Errorf("numbers of a batch: %v", numbers)
 	}
 	wantEqual(t, "another account begins anew", second.do("POST", "/v1/customers", `{"first_name":"Bo"}`, "Authorization",
@@ -77,6 +80,7 @@ func TestRecordsAreSortedByTheirNumbers(t *testing.T) {
 		c.Number = number
 		made(w, w.api.desk.Customers, c)
 	}
-	wantEqual(t, "the newest first", w.do("GET", "/v1/customers?sort=-number", "").listed("number"), "C-10000|C-9999|C-1001")
+	wantEqual(t, "the newest first", w.do("GET", "/v1/customers?sort=-number", "").listed("number"),
+		"C-10000|C-9999|C-1001")
 	wantEqual(t, "found by it", w.do("GET", "/v1/customers?number=c10000", "").listed("number"), "C-10000")
 }

@@ -20,7 +20,8 @@ func TestOperatorsSeeHealthReadinessAndMetrics(t *testing.T) {
 	w.do("GET", "/v1/made-up/"+id, "").problem(404, "not_found")
 
 	var down, away error
-	ops := rest.OpsHandler(map[string]rest.Check{"clickhouse": w.db.Ping, "disk": func(context.Context) error { return down }},
+	ops := rest.OpsHandler(map[string]rest.Check{"clickhouse": w.db.Ping,
+		"disk": func(context.Context) error { return down }},
 		map[string]rest.Check{"kafka": func(context.Context) error { return away }}, registry)
 	get := func(path string) (int, string) {
 		rec := httptest.NewRecorder()
@@ -39,12 +40,14 @@ func TestOperatorsSeeHealthReadinessAndMetrics(t *testing.T) {
 		t.Errorf("readyz without what is only wanted: %d %s", status, body)
 	}
 	down = errors.New("gone")
-	if status, body := get("/readyz"); status != 503 || !strings.Contains(body, `"disk":"gone"`) || !strings.Contains(body, `"clickhouse":"ok"`) ||
+	if status, body := get("/readyz"); status != 503 || !strings.Contains(body, `"disk":"gone"`) ||
+		!strings.Contains(body, `"clickhouse":"ok"`) ||
 		!strings.Contains(body, `"status":"unavailable"`) {
 		t.Errorf("readyz with a fault: %d %s", status, body)
 	}
 	status, body := get("/metrics")
-	if status != 200 || !strings.Contains(body, `motorpool_http_requests_total{method="GET",route="/v1/vehicles/{id}",status="200"} 1`) ||
+	if status != 200 ||
+		!strings.Contains(body, `motorpool_http_requests_total{method="GET",route="/v1/vehicles/{id}",status="200"} 1`) ||
 		!strings.Contains(body, `route="unknown",status="404"`) || strings.Contains(body, id) {
 		t.Errorf("metrics %d %s", status, body)
 	}

@@ -46,7 +46,8 @@ func TestBodiesAreWorkedOnInTurn(t *testing.T) {
 	other.key, third.key = w.newKey(other.account, auth.Admin), w.newKey(third.account, auth.Admin)
 	fix := func(w *world) *reply {
 		at := time.Now().UnixMilli()
-		return w.do("POST", "/v1/positions", fmt.Sprintf(`{"unique_id":"box-%d","fix_at":%d,"lat":1,"lng":2,"signals":{}%s}`, w.account, at, strings.Repeat(" ", 200)))
+		return w.do("POST", "/v1/positions", fmt.Sprintf(`{"unique_id":"box-%d","fix_at":%d,"lat":1,"lng":2,"signals":{}%s}`,
+			w.account, at, strings.Repeat(" ", 200)))
 	}
 	for _, each := range []*world{w, &other, &third} {
 		each.do("POST", "/v1/devices", fmt.Sprintf(`{"unique_id":"box-%d"}`, each.account)).ok(201)
@@ -77,10 +78,12 @@ func TestBodiesAreWorkedOnInTurn(t *testing.T) {
 	fix(&third).ok(202)
 }
 
-// TestSendersWithoutAKeyKeepOutNobodyWithOne has two addresses send bodies that never end, of more than all with a key have together.
+// TestSendersWithoutAKeyKeepOutNobodyWithOne has two addresses send bodies that never end, of more than all with a key
+// have together.
 func TestSendersWithoutAKeyKeepOutNobodyWithOne(t *testing.T) {
 	w := newWorld(t, func(c *rest.Config, _ *Deps) {
-		c.BodyMemory, c.TrustedProxies = 400, []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
+		c.BodyMemory, c.TrustedProxies = 400,
+			[]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
 	})
 	const each = rest.BodiesHeld * 400 / 2
 	for _, from := range []string{"192.0.2.1", "192.0.2.2", "2001:db8::1", "2001:db8::2"} {
@@ -89,7 +92,8 @@ func TestSendersWithoutAKeyKeepOutNobodyWithOne(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer conn.Close()
-		fmt.Fprintf(conn, "POST /osmand HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: %s\r\nContent-Length: %d\r\n\r\n%s", from, each+1, strings.Repeat("a", each))
+		fmt.Fprintf(conn, "POST /osmand HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: %s\r\nContent-Length: %d\r\n\r\n%s", from,
+			each+1, strings.Repeat("a", each))
 	}
 	pool := w.api.Strange.Reading
 	for free := pool.Most - 4*each; ; time.Sleep(time.Millisecond) {
@@ -99,7 +103,8 @@ func TestSendersWithoutAKeyKeepOutNobodyWithOne(t *testing.T) {
 		pool.All.Release(free + 1)
 	}
 	w.do("POST", "/v1/vehicles", `{"make":"A","model":"B"}`).ok(201)
-	w.do("POST", "/osmand", strings.Repeat("a", ingest.OsmandBody+1), "Authorization", "").problem(413, "payload_too_large")
+	w.do("POST", "/osmand", strings.Repeat("a", ingest.OsmandBody+1), "Authorization", "").problem(413,
+		"payload_too_large")
 	pool.Mu.Lock()
 	defer pool.Mu.Unlock()
 	if len(pool.Owners) != 3 || pool.Owners["2001:db8::/64"] == nil {
@@ -111,7 +116,8 @@ func TestSendersWithoutAKeyKeepOutNobodyWithOne(t *testing.T) {
 func TestASlowReaderDoesNotHoldTheTurnOfItsBody(t *testing.T) {
 	w := newWorld(t, func(c *rest.Config, _ *Deps) { c.BodyMemory = 400 })
 	begun, end := make(chan struct{}), make(chan struct{})
-	w.api.Handle(rest.Route{Method: "POST", Path: "/v1/slow", ID: "slow", Body: ingest.OsmandMessage{}, Reply: rest.List[track.Vehicle]{}}, func(out http.ResponseWriter, _ *http.Request) error {
+	w.api.Handle(rest.Route{Method: "POST", Path: "/v1/slow", ID: "slow", Body: ingest.OsmandMessage{},
+		Reply: rest.List[track.Vehicle]{}}, func(out http.ResponseWriter, _ *http.Request) error {
 		out.WriteHeader(http.StatusOK)
 		begun <- struct{}{}
 		<-end

@@ -26,13 +26,15 @@ func TestNoMoreIsPaidOutThanWasPaidIn(t *testing.T) {
 
 	p := pay(paying(10*total, "")).problem(409, "confirmation_required")
 	wantEqual(t, "what is confirmed", fmt.Sprint(p.Confirm), "[amount]")
-	pay(paying(total, `,"received_at":"`+w.api.Now().Add(25*time.Hour).Format(time.RFC3339)+`"`)).problem(422, "validation_failed")
+	pay(paying(total, `,"received_at":"`+w.api.Now().Add(25*time.Hour).Format(time.RFC3339)+`"`)).problem(422,
+		"validation_failed")
 	payment := "/v1/payments/" + pay(paying(total, "")).ok(201).id()
 	early := w.api.Now().Add(-48 * time.Hour).Format(time.RFC3339)
 	wantEqual(t, "given back before it came", w.do("POST", payment+"/refund", `{"at":"`+early+`"}`).faults(), "/at")
 	// An allowance takes off what there is, with taxes, and goes when the booking comes to nothing.
 	less := func(cents int) *reply {
-		return w.do("POST", path+"/charges", fmt.Sprintf(`{"type":"adjustment","unit_price":{"amount":%d,"currency":"USD"}}`, -cents))
+		return w.do("POST", path+"/charges",
+			fmt.Sprintf(`{"type":"adjustment","unit_price":{"amount":%d,"currency":"USD"}}`, -cents))
 	}
 	wantEqual(t, "below nothing", less(total+1).faults(), "/unit_price/amount")
 	less(500).ok(201)
@@ -101,7 +103,8 @@ func TestAPaymentWithoutABookingIsAPrepayment(t *testing.T) {
 	given := w.do("POST", assign, `{"booking_id":"`+booking+`"}`).ok(200).object()
 	wantEqual(t, "given", given["booking_id"], any(booking))
 	w.do("POST", assign, `{"booking_id":"`+booking+`"}`).ok(200)
-	w.do("POST", assign, `{"booking_id":"`+strings.TrimPrefix(w.book(240, 288, ""), "/v1/bookings/")+`"}`).problem(409, "conflict")
+	w.do("POST", assign, `{"booking_id":"`+strings.TrimPrefix(w.book(240, 288, ""), "/v1/bookings/")+
+		`"}`).problem(409, "conflict")
 	wantEqual(t, "paid", minor(w.do("GET", path, "").ok(200).object()["amount_paid"]), 3000.0)
 	wantEqual(t, "owed still", due(), total-3000)
 	wantEqual(t, "pays the bill", stands(), "map[accounts_receivable:-3000 cash:3000]")
@@ -126,11 +129,13 @@ func TestADebtIsGivenUpOnceAndADepositPaysWhatIsOwed(t *testing.T) {
 	w.pass(time.Hour)
 	w.do("POST", path+"/pickup", `{"mileage_mi":1000,"fuel_pct":100}`).ok(200)
 	total := minor(w.do("GET", path, "").ok(200).object()["total"])
-	wantEqual(t, "more than is owed", w.do("POST", path+"/deposit/apply", fmt.Sprintf(`{"amount":{"amount":%.0f,"currency":"USD"}}`, total+1)).faults(), "/amount/amount")
+	wantEqual(t, "more than is owed", w.do("POST", path+"/deposit/apply",
+		fmt.Sprintf(`{"amount":{"amount":%.0f,"currency":"USD"}}`, total+1)).faults(), "/amount/amount")
 	w.do("POST", path+"/deposit/apply", `{"amount":{"amount":500,"currency":"USD"}}`).ok(200)
 
 	give := func(cents float64) *reply {
-		return w.do("POST", "/v1/expenses", fmt.Sprintf(`{"category":"bad_debt","status":"posted","booking_id":%q,"incurred_on":"2026-12-24",
+		return w.do("POST", "/v1/expenses",
+			fmt.Sprintf(`{"category":"bad_debt","status":"posted","booking_id":%q,"incurred_on":"2026-12-24",
 			"amount":{"amount":%.0f,"currency":"USD"}}`, booking, cents))
 	}
 	wantEqual(t, "more than is owed", give(total-499).faults(), "/amount/amount")
@@ -160,7 +165,8 @@ func TestADebtIsGivenUpOnceAndADepositPaysWhatIsOwed(t *testing.T) {
 func TestABillIsOwedUntilItIsPaid(t *testing.T) {
 	w := newLot(t)
 	bill := `{"category":"repair","status":"posted","unpaid":true,"incurred_on":"2026-11-02","amount":{"amount":12000,"currency":"USD"}%s}`
-	wantEqual(t, "paid or not", w.do("POST", "/v1/expenses", fmt.Sprintf(bill, `,"paid_on":"2026-11-03"`)).faults(), "/paid_on")
+	wantEqual(t, "paid or not",
+		w.do("POST", "/v1/expenses", fmt.Sprintf(bill, `,"paid_on":"2026-11-03"`)).faults(), "/paid_on")
 	path := "/v1/expenses/" + w.do("POST", "/v1/expenses", fmt.Sprintf(bill, "")).ok(201).id()
 	stands := func(on string) string {
 		t.Helper()

@@ -32,10 +32,12 @@ func (w *world) sends(device, vehicle string, s sentFixes) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	args := []any{clickhouse.Named("account", uint64(w.account)), clickhouse.Named("device", id), clickhouse.Named("vehicle", vehicleID(w.t, vehicle)),
-		clickhouse.Named("first", s.first.UnixMilli()), clickhouse.Named("every", s.every.Milliseconds()), clickhouse.Named("n", uint64(s.n)),
+	args := []any{clickhouse.Named("account", uint64(w.account)), clickhouse.Named("device", id),
+		clickhouse.Named("vehicle", vehicleID(w.t, vehicle)), clickhouse.Named("first", s.first.UnixMilli()),
+		clickhouse.Named("every", s.every.Milliseconds()), clickhouse.Named("n", uint64(s.n)),
 		clickhouse.Named("delay", s.delay.Milliseconds()), clickhouse.Named("ahead", s.ahead.Milliseconds()),
-		clickhouse.Named("speed", uint16(s.speed)), clickhouse.Named("flags", uint32(s.flags))}
+		clickhouse.Named("speed", uint16(s.speed)),
+		clickhouse.Named("flags", uint32(s.flags))}
 	times := 1
 	if s.twice {
 		times = 2
@@ -54,8 +56,9 @@ func (w *world) sends(device, vehicle string, s sentFixes) {
 	}
 }
 
-// Five trackers of a fleet: one is good; of one every seventh place is a jump, and a third of what it sends is refused; one was each ten
-// minutes until Tuesday noon; the clock of one is two hours ahead; one was never heard of. It is Thursday evening in Chicago.
+// Five trackers of a fleet: one is good; of one every seventh place is a jump, and a third of what it sends is refused;
+// one was each ten minutes until Tuesday noon; the clock of one is two hours ahead; one was never heard of. It is
+// Thursday evening in Chicago.
 func TestTheFleetSaysWhichTrackersNeedAHand(t *testing.T) {
 	w := newWorld(t)
 	zone, err := time.LoadLocation("America/Chicago")
@@ -73,10 +76,14 @@ func TestTheFleetSaysWhichTrackersNeedAHand(t *testing.T) {
 		w.exec("ALTER TABLE devices UPDATE created_at = created_at - INTERVAL 60 DAY WHERE true SETTINGS mutations_sync = 1")
 	}
 	noon := now.Add(-8 * time.Hour)
-	w.sends(of["good"], cars["good"], sentFixes{first: now.Add(-48 * time.Hour), every: time.Minute, n: 2880, speed: 1000, delay: 2 * time.Second, lowest: "80"})
-	w.sends(of["jumpy"], cars["jumpy"], sentFixes{first: now.Add(-70 * time.Minute), every: time.Minute, n: 70, speed: 1000, flags: fleet.FlagJump, delay: time.Second, twice: true, lowest: "12"})
-	w.sends(of["silent"], cars["silent"], sentFixes{first: noon.Add(-72 * time.Hour), every: 10 * time.Minute, n: 145, delay: time.Second})
-	w.sends(of["ahead"], cars["ahead"], sentFixes{first: now.Add(-70 * time.Minute), every: time.Minute, n: 70, flags: fleet.FlagFutureClock, ahead: 2 * time.Hour})
+	w.sends(of["good"], cars["good"], sentFixes{first: now.Add(-48 * time.Hour), every: time.Minute, n: 2880, speed: 1000,
+		delay: 2 * time.Second, lowest: "80"})
+	w.sends(of["jumpy"], cars["jumpy"], sentFixes{first: now.Add(-70 * time.Minute), every: time.Minute, n: 70,
+		speed: 1000, flags: fleet.FlagJump, delay: time.Second, twice: true, lowest: "12"})
+	w.sends(of["silent"], cars["silent"],
+		sentFixes{first: noon.Add(-72 * time.Hour), every: 10 * time.Minute, n: 145, delay: time.Second})
+	w.sends(of["ahead"], cars["ahead"], sentFixes{first: now.Add(-70 * time.Minute), every: time.Minute, n: 70,
+		flags: fleet.FlagFutureClock, ahead: 2 * time.Hour})
 	id, _ := fleet.ParseID(fleet.DevicePrefix, of["jumpy"])
 	for range 2 { // the row of a batch may be written again
 		w.exec("INSERT INTO device_outcomes VALUES ($1, $2, $3, 'bad_coordinates', '', 'positions', 0, 17, 30), ($1, $2, $3, 'measured', '', 'positions', 0, 17, 5)",
@@ -113,20 +120,25 @@ func TestTheFleetSaysWhichTrackersNeedAHand(t *testing.T) {
 		}
 	}
 	wantEqual(t, "received", fmt.Sprint(q["received"], q["stored"], q["refused"]), "105 75 map[bad_coordinates:30]")
-	wantEqual(t, "intervals", fmt.Sprint(q["moving_interval_s"], q["standing_interval_s"], q["delay_s"], q["satellites"]), "60 <nil> 1 9")
+	wantEqual(t, "intervals", fmt.Sprint(q["moving_interval_s"], q["standing_interval_s"], q["delay_s"], q["satellites"]),
+		"60 <nil> 1 9")
 
 	q, _ = verdict("silent")
 	days := q["days"].([]any)
 	wantEqual(t, "days", len(days), 8) // from Thursday evening on
 	day := func(i int) map[string]any { return days[i].(map[string]any) }
-	wantEqual(t, "the last day with reports", fmt.Sprint(day(5)["day_on"], day(5)["stored"], day(5)["gaps"], day(5)["gaps_s"]),
+	wantEqual(t, "the last day with reports",
+		fmt.Sprint(day(5)["day_on"], day(5)["stored"], day(5)["gaps"], day(5)["gaps_s"]),
 		fmt.Sprint(now.AddDate(0, 0, -2).Format(time.DateOnly), 73, 1, 12*3600))
-	wantEqual(t, "a day of silence", fmt.Sprint(day(6)["stored"], day(6)["gaps"], day(6)["gaps_s"]), fmt.Sprint(0, 0, 24*3600))
+	wantEqual(t, "a day of silence", fmt.Sprint(day(6)["stored"], day(6)["gaps"], day(6)["gaps_s"]),
+		fmt.Sprint(0, 0, 24*3600))
 	wantEqual(t, "standing", fmt.Sprint(q["standing_interval_s"], q["moving_interval_s"]), "600 <nil>")
 	w.do("GET", "/v1/devices/"+of["silent"]+"/quality?from=2020-01-01T00:00:00Z", "").problem(400, "invalid_request")
 
 	stranger := w.newKey(w.newAccount("Second"), auth.Admin)
 	w.do("GET", "/v1/devices/"+of["good"]+"/quality", "", "Authorization", "Bearer "+stranger).problem(404, "not_found")
-	wantEqual(t, "a stranger's fleet", len(w.do("GET", "/v1/devices/quality", "", "Authorization", "Bearer "+stranger).data()), 0)
-	w.do("GET", "/v1/devices/quality", "", "Authorization", "Bearer "+w.newKey(w.account, auth.VehiclesRead)).problem(403, "insufficient_scope")
+	wantEqual(t, "a stranger's fleet",
+		len(w.do("GET", "/v1/devices/quality", "", "Authorization", "Bearer "+stranger).data()), 0)
+	w.do("GET", "/v1/devices/quality", "", "Authorization", "Bearer "+w.newKey(w.account, auth.VehiclesRead)).problem(403,
+		"insufficient_scope")
 }

@@ -60,7 +60,8 @@ func TestRecordsAreToldOfToThoseWhoMayReadThem(t *testing.T) {
 	if got := types(w.key, ""); !slices.Equal(got, want) {
 		t.Errorf("the feed has %v", got)
 	}
-	if got := types(w.newKey(w.account, auth.VehiclesRead, auth.BookingsRead), "types=vehicle.*,bookings"); !slices.Equal(got, want) {
+	if got := types(w.newKey(w.account, auth.VehiclesRead, auth.BookingsRead),
+		"types=vehicle.*,bookings"); !slices.Equal(got, want) {
 		t.Errorf("the feed of vehicles has %v", got)
 	}
 	if got := types(w.newKey(w.account, auth.TelematicsRead, auth.BookingsRead), ""); len(got) != 0 {
@@ -69,8 +70,10 @@ func TestRecordsAreToldOfToThoseWhoMayReadThem(t *testing.T) {
 	if got := types(w.newKey(w.newAccount("Second"), auth.Admin), ""); len(got) != 0 {
 		t.Errorf("another account hears %v", got)
 	}
-	w.do("GET", "/v1/events?types=vehicle.created", "", "Authorization", "Bearer "+w.newKey(w.account, auth.BookingsRead)).problem(403, "insufficient_scope")
-	w.do("GET", "/v1/events", "", "Authorization", "Bearer "+w.newKey(w.account, auth.VehiclesWrite)).problem(403, "insufficient_scope")
+	w.do("GET", "/v1/events?types=vehicle.created", "", "Authorization",
+		"Bearer "+w.newKey(w.account, auth.BookingsRead)).problem(403, "insufficient_scope")
+	w.do("GET", "/v1/events", "", "Authorization", "Bearer "+w.newKey(w.account, auth.VehiclesWrite)).problem(403,
+		"insufficient_scope")
 	select {
 	case m := <-deaf.messages:
 		t.Errorf("who may not read vehicles is told %+v", m)
@@ -81,7 +84,8 @@ func TestRecordsAreToldOfToThoseWhoMayReadThem(t *testing.T) {
 func TestEveryKindThatIsToldOfHasItsScope(t *testing.T) {
 	for _, e := range account.EventsOf(kinds) {
 		command := strings.HasPrefix(e.Type, "device.command.")
-		if e.Scope == string(auth.TelematicsRead) && !command && !slices.Contains([]string{"location", "alerts"}, e.Category) {
+		if e.Scope == string(auth.TelematicsRead) && !command &&
+			!slices.Contains([]string{"location", "alerts"}, e.Category) {
 			t.Errorf("%s needs %s", e.Type, e.Scope)
 		}
 		if !strings.Contains(strings.Join(fleet.EventCategories, " "), e.Category) {
@@ -96,17 +100,20 @@ func TestWhoTakesNoteAndWhoDroveIsTold(t *testing.T) {
 	publisher.hub = h
 	v, replace := w.day()
 	alert, trip := id(replace, "FAST"), w.do("GET", "/v1/trips?vehicle_id="+v, "").data()[0]["id"]
-	hears := w.listen("/v1/stream?positions=false&vehicle_id="+v, "Authorization", "Bearer "+w.newKey(w.account, auth.TelematicsRead))
+	hears := w.listen("/v1/stream?positions=false&vehicle_id="+v, "Authorization",
+		"Bearer "+w.newKey(w.account, auth.TelematicsRead))
 	for range 2 { // the second one says nothing new
 		w.do("POST", "/v1/alerts/"+alert+"/acknowledge", `{"note":"called Jane"}`).ok(200)
 		w.do("PUT", "/v1/trips/"+trip.(string)+"/driver", `{"driver":"Jane Doe"}`).ok(200)
 	}
 	w.do("DELETE", "/v1/trips/"+trip.(string)+"/driver", "").ok(204)
 	for _, want := range []struct{ event, member, value string }{
-		{"alert.acknowledged", "id", alert}, {"vehicle.trip.driver_assigned", "trip_id", trip.(string)}, {"vehicle.trip.driver_removed", "trip_id", trip.(string)},
+		{"alert.acknowledged", "id", alert}, {"vehicle.trip.driver_assigned", "trip_id", trip.(string)},
+		{"vehicle.trip.driver_removed", "trip_id", trip.(string)},
 	} {
 		m := hears.next()
-		if o := m.object(); m.event != want.event || o[want.member] != want.value || o["vehicle_id"] != v || o["note"] != nil || o["driver"] != nil {
+		if o := m.object(); m.event != want.event || o[want.member] != want.value || o["vehicle_id"] != v ||
+			o["note"] != nil || o["driver"] != nil {
 			t.Errorf("%+v, want %+v", m, want)
 		}
 	}

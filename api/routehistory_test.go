@@ -26,7 +26,8 @@ func TestARouteIsNeverCut(t *testing.T) {
 	vehicle, _ := w.day()
 	route := func(from, to string) track.RouteHistory {
 		var got track.RouteHistory
-		if err := json.Unmarshal(w.do("GET", "/v1/vehicles/"+vehicle+"/route?geometry=false&from=2026-01-31T"+from+"Z&until=2026-01-31T"+to+"Z", "").ok(200).body, &got); err != nil {
+		if err := json.Unmarshal(w.do("GET", "/v1/vehicles/"+vehicle+"/route?geometry=false&from=2026-01-31T"+from+
+			"Z&until=2026-01-31T"+to+"Z", "").ok(200).body, &got); err != nil {
 			t.Fatal(err)
 		}
 		return got
@@ -55,7 +56,8 @@ func TestARouteIsNeverCut(t *testing.T) {
 		}
 	}
 	all := route("11:00:00", "15:00:00").Totals
-	if all.UnknownS != 120 || all.StoppedS != 48*60 || all.IdleS != 120 || all.MovingS != 1080 || all.Gaps != 1 || all.Stops != 1 {
+	if all.UnknownS != 120 || all.StoppedS != 48*60 || all.IdleS != 120 || all.MovingS != 1080 || all.Gaps != 1 ||
+		all.Stops != 1 {
 		t.Errorf("%+v", all)
 	}
 }
@@ -64,7 +66,8 @@ func TestRoutesAsFilesAndTheirLimits(t *testing.T) {
 	w := newWorld(t)
 	vehicle, _ := w.day()
 	path := "/v1/vehicles/" + vehicle + "/route?from=2026-01-31T00:00:00Z&until=2026-02-01T00:00:00Z"
-	for format, part := range map[string]string{"gpx": "<trkpt", "kml": "<gx:coord>", "polyline": `"points":55`, "csv": "fix_at,device_at", "geojson": `"type":"Point"`} {
+	for format, part := range map[string]string{"gpx": "<trkpt", "kml": "<gx:coord>", "polyline": `"points":55`,
+		"csv": "fix_at,device_at", "geojson": `"type":"Point"`} {
 		if body := string(w.do("GET", path+"&format="+format, "").ok(200).body); !strings.Contains(body, part) {
 			t.Errorf("%s: %.300s", format, body)
 		}
@@ -74,9 +77,12 @@ func TestRoutesAsFilesAndTheirLimits(t *testing.T) {
 	}
 	w.do("GET", "/v1/vehicles/"+vehicle+"/route", "").problem(400, "invalid_request")
 	w.do("GET", "/v1/vehicles/"+vehicle+"/route?from=2026-01-31T00:00:00Z", "").problem(400, "invalid_request")
-	w.do("GET", "/v1/vehicles/"+vehicle+"/route?from=2026-01-31T00:00:00Z&until=2026-06-01T00:00:00Z", "").problem(400, "invalid_request")
-	w.do("GET", "/v1/vehicles/"+vehicle+"/route?from=2026-01-31T00:00:00Z&until=2026-01-30T00:00:00Z", "").problem(400, "invalid_request")
-	w.do("GET", "/v1/vehicles/veh_1/route?from=2026-01-31T00:00:00Z&until=2026-02-01T00:00:00Z", "").problem(404, "not_found")
+	w.do("GET", "/v1/vehicles/"+vehicle+"/route?from=2026-01-31T00:00:00Z&until=2026-06-01T00:00:00Z", "").problem(400,
+		"invalid_request")
+	w.do("GET", "/v1/vehicles/"+vehicle+"/route?from=2026-01-31T00:00:00Z&until=2026-01-30T00:00:00Z", "").problem(400,
+		"invalid_request")
+	w.do("GET", "/v1/vehicles/veh_1/route?from=2026-01-31T00:00:00Z&until=2026-02-01T00:00:00Z",
+		"").problem(404, "not_found")
 }
 
 func TestAWayThatNobodySawIsALegOfItsOwn(t *testing.T) {
@@ -99,10 +105,12 @@ func TestAWayThatNobodySawIsALegOfItsOwn(t *testing.T) {
 		kinds = append(kinds, leg.Kind)
 	}
 	wantEqual(t, "legs", strings.Join(kinds, " "), "trip unrecorded trip")
-	if leg := got.Legs[1]; leg.Trip == nil || !leg.Trip.Unrecorded || leg.Trip.UnrecordedS != 5400 || leg.Trip.EstimatedMi != leg.Trip.DistanceMi {
+	if leg := got.Legs[1]; leg.Trip == nil || !leg.Trip.Unrecorded || leg.Trip.UnrecordedS != 5400 ||
+		leg.Trip.EstimatedMi != leg.Trip.DistanceMi {
 		t.Errorf("%+v", leg.Trip)
 	}
-	if sum := got.Totals; sum.Trips != 2 || sum.Unrecorded != 1 || sum.Gaps != 0 || fmt.Sprintf("%.2f %.2f", sum.DistanceMi, sum.EstimatedMi) != "30.00 12.50" ||
+	if sum := got.Totals; sum.Trips != 2 || sum.Unrecorded != 1 || sum.Gaps != 0 ||
+		fmt.Sprintf("%.2f %.2f", sum.DistanceMi, sum.EstimatedMi) != "30.00 12.50" ||
 		sum.UnrecordedS != 5460 || sum.MaxSpeedMph >= 200 {
 		t.Errorf("%+v", sum)
 	}
@@ -119,10 +127,12 @@ func TestTripsThatTouchShareAFix(t *testing.T) {
 	w.derive(w.account, row{vehicle: v, entity: first}, row{vehicle: v, entity: second})
 	w.drive(w.account, v, 61)
 	var got track.RouteHistory
-	if err := json.Unmarshal(w.do("GET", "/v1/vehicles/"+v+"/route?from=2026-01-31T00:00:00Z&until=2026-02-01T00:00:00Z&simplify_m=1", "").ok(200).body, &got); err != nil {
+	if err := json.Unmarshal(w.do("GET", "/v1/vehicles/"+v+
+		"/route?from=2026-01-31T00:00:00Z&until=2026-02-01T00:00:00Z&simplify_m=1", "").ok(200).body, &got); err != nil {
 		t.Fatal(err)
 	}
-	if len(got.Legs) != 2 || !strings.HasSuffix(string(got.Legs[0].Geometry), "[-97.74306,30.27015]]}") || !strings.Contains(string(got.Legs[1].Geometry), "[[-97.74306,30.27015],") {
+	if len(got.Legs) != 2 || !strings.HasSuffix(string(got.Legs[0].Geometry), "[-97.74306,30.27015]]}") ||
+		!strings.Contains(string(got.Legs[1].Geometry), "[[-97.74306,30.27015],") {
 		t.Errorf("%s\n%s", got.Legs[0].Geometry, got.Legs[1].Geometry)
 	}
 }
@@ -148,26 +158,31 @@ func TestScoresShowWhatTheyAreMadeOf(t *testing.T) {
 	if want < 60 || want > 66 {
 		t.Errorf("score %v", want)
 	}
-	for _, path := range []string{"/v1/vehicles/" + vehicle + "/score?" + span, "/v1/vehicles/score?sort=score&" + span, "/v1/drivers/score?" + span} {
+	for _, path := range []string{"/v1/vehicles/" + vehicle + "/score?" + span, "/v1/vehicles/score?sort=score&" + span,
+		"/v1/drivers/score?" + span} {
 		got := w.do("GET", path, "").ok(200).object()
 		if list, ok := got["data"].([]any); ok {
 			got = list[0].(map[string]any)
 		}
-		if got["score"] != units.Rounded(want, 1) || got["trips"] != 2. || got["harsh_braking"] != 1. || got["speeding_s"] != 60. || got["definitions_version"] == "" {
+		if got["score"] != units.Rounded(want, 1) || got["trips"] != 2. || got["harsh_braking"] != 1. ||
+			got["speeding_s"] != 60. || got["definitions_version"] == "" {
 			t.Errorf("%s: %v", path, got)
 		}
 	}
 	// Spans side by side count nothing twice and leave nothing out.
 	trips := 0.
-	for _, part := range []string{"from=2026-01-31T00:00:00Z&until=2026-01-31T12:05:00Z", "from=2026-01-31T12:05:00Z&until=2026-02-01T00:00:00Z"} {
+	for _, part := range []string{"from=2026-01-31T00:00:00Z&until=2026-01-31T12:05:00Z",
+		"from=2026-01-31T12:05:00Z&until=2026-02-01T00:00:00Z"} {
 		trips += w.do("GET", "/v1/vehicles/"+vehicle+"/score?"+part, "").ok(200).object()["trips"].(float64)
 	}
 	wantEqual(t, "trips of two halves", trips, 2.)
-	if got := w.do("GET", "/v1/vehicles/"+vehicle+"/score?until=2020-01-01T00:00:00Z", "").ok(200).object(); got["score"] != nil || got["harsh_events_per_100_km"] != nil {
+	if got := w.do("GET", "/v1/vehicles/"+vehicle+"/score?until=2020-01-01T00:00:00Z",
+		"").ok(200).object(); got["score"] != nil || got["harsh_events_per_100_km"] != nil {
 		t.Errorf("without any trip: %v", got)
 	}
 	page := w.do("GET", "/v1/vehicles/score?per_page=1&"+span, "").pagination()
-	if got := w.do("GET", "/v1/vehicles/score?per_page=1&cursor="+page.NextCursor+"&"+span, ""); len(got.data()) != 1 || got.pagination().NextCursor != "" || page.Total != 2 {
+	if got := w.do("GET", "/v1/vehicles/score?per_page=1&cursor="+page.NextCursor+"&"+span, ""); len(got.data()) != 1 ||
+		got.pagination().NextCursor != "" || page.Total != 2 {
 		t.Errorf("second page: %s", got.body)
 	}
 	// Without an end they end now, and all pages at the same now.
@@ -176,7 +191,8 @@ func TestScoresShowWhatTheyAreMadeOf(t *testing.T) {
 	w.clock.Add(int64(time.Hour))
 	second := w.do("GET", open+"&cursor="+first.pagination().NextCursor, "").ok(200)
 	wantEqual(t, "end of the second page", second.data()[0]["until"], first.data()[0]["until"])
-	if body := string(w.do("GET", "/v1/vehicles/score?format=csv&"+span, "").ok(200).body); strings.Count(body, "\n") != 3 || !strings.HasPrefix(body, "vehicle_id,driver_id,driver,from,until,score,") {
+	if body := string(w.do("GET", "/v1/vehicles/score?format=csv&"+span, "").ok(200).body); strings.Count(body,
+		"\n") != 3 || !strings.HasPrefix(body, "vehicle_id,driver_id,driver,from,until,score,") {
 		t.Errorf("csv: %s", body)
 	}
 }

@@ -29,7 +29,8 @@ func (w *world) pass(account fleet.AccountID, vehicle string, lat, lng float64, 
 		w.exec(`INSERT INTO positions (account, vehicle, fix_time, device, lat7, lng7, cell)
 			VALUES ({account:UInt64}, {vehicle:UInt64}, fromUnixTimestamp64Milli({at:Int64}, 'UTC'), 7, {lat7:Int32}, {lng7:Int32}, {cell:UInt64})`,
 			clickhouse.Named("account", uint64(account)), clickhouse.Named("vehicle", vehicleID(w.t, vehicle)),
-			clickhouse.Named("at", int64(noon)+int64(i)*10_000), clickhouse.Named("lat7", int32(lat*1e7)), clickhouse.Named("lng7", int32(lng*1e7)),
+			clickhouse.Named("at", int64(noon)+int64(i)*10_000), clickhouse.Named("lat7", int32(lat*1e7)),
+			clickhouse.Named("lng7", int32(lng*1e7)),
 			clickhouse.Named("cell", uint64(cell)))
 	}
 }
@@ -39,7 +40,8 @@ const searchBox = `"geometry":{"type":"Polygon","coordinates":[[[-97.7525,30.24]
 
 func TestWhoWasInAnArea(t *testing.T) {
 	w := newWorld(t)
-	a, b := w.vehicle(`{"make":"Gillig","model":"Low Floor","tags":["bus"]}`), w.vehicle(`{"make":"Gillig","model":"Low Floor"}`)
+	a, b := w.vehicle(`{"make":"Gillig","model":"Low Floor","tags":["bus"]}`),
+		w.vehicle(`{"make":"Gillig","model":"Low Floor"}`)
 	w.pass(w.account, a, 30.25, -97.755, 11) // five of them inside
 	w.pass(w.account, b, 30.25, -97.748, 2)  // the first of them inside
 	w.pass(w.account, b, 30.3, -97.75, 1)    // none
@@ -49,7 +51,8 @@ func TestWhoWasInAnArea(t *testing.T) {
 	first := fmt.Sprintf(`{"vehicle_id":%q,"entered_at":"2026-01-31T12:00:30.000Z","left_at":"2026-01-31T12:01:10.000Z","duration_s":40,"fixes":5,`+
 		`"entry_lat":30.25,"entry_lng":-97.752,"exit_lat":30.25,"exit_lng":-97.748}`, a)
 	got := string(w.do("POST", "/v1/search/area", `{`+searchBox+`,"vehicle_ids":["`+a+`"]}`).ok(200).body)
-	if want := `{"data":[` + first + `],"pagination":{"page":1,"per_page":100,"total":1,"next_cursor":null}}` + "\n"; got != want {
+	if want := `{"data":[` + first + `],"pagination":{"page":1,"per_page":100,"total":1,"next_cursor":null}}` +
+		"\n"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	found := func(path, more string) (all []string) {
@@ -85,23 +88,30 @@ func TestWhoWasInAnArea(t *testing.T) {
 	}
 	next := w.do("POST", "/v1/search/area?per_page=1&cursor="+one.pagination().NextCursor, `{`+searchBox+`}`)
 	second := w.do("POST", "/v1/search/area?per_page=1&page=2", `{`+searchBox+`}`)
-	if !reflect.DeepEqual(next.data(), second.data()) || len(next.data()) != 1 || reflect.DeepEqual(next.data(), one.data()) || next.pagination().NextCursor != "" {
+	if !reflect.DeepEqual(next.data(), second.data()) || len(next.data()) != 1 ||
+		reflect.DeepEqual(next.data(), one.data()) || next.pagination().NextCursor != "" {
 		t.Errorf("after %v came %v and page 2 is %v", one.data(), next.data(), second.data())
 	}
 	// A larger one has cells that lie inside as a whole, and all the fixes.
-	wide := strings.NewReplacer("-97.7525", "-97.8", "-97.7475", "-97.7", "30.24", "30.2", "30.26", "30.3").Replace(searchBox)
-	if data := w.do("POST", "/v1/search/area", `{`+wide+`,"vehicle_ids":["`+a+`"]}`).data(); len(data) != 1 || data[0]["fixes"] != 11.0 {
+	wide := strings.NewReplacer("-97.7525", "-97.8", "-97.7475", "-97.7", "30.24", "30.2", "30.26",
+		"30.3").Replace(searchBox)
+	if data := w.do("POST", "/v1/search/area", `{`+wide+`,"vehicle_ids":["`+a+`"]}`).data(); len(data) != 1 ||
+		data[0]["fixes"] != 11.0 {
 		t.Errorf("in a larger one: %v", data)
 	}
 	// A circle and a corridor hold the same five.
-	for _, geometry := range []string{`{"type":"Circle","center":[-97.75,30.25],"radius_m":230}`, `{"type":"Corridor","coordinates":[[-97.752,30.25],[-97.748,30.25]],"width_m":10}`} {
-		reply := w.do("POST", "/v1/search/area", `{"geometry":`+geometry+`,"from":"2026-01-31T00:00:00Z","until":"2026-02-01T00:00:00Z","vehicle_ids":["`+a+`"]}`)
+	for _, geometry := range []string{`{"type":"Circle","center":[-97.75,30.25],"radius_m":230}`,
+		`{"type":"Corridor","coordinates":[[-97.752,30.25],[-97.748,30.25]],"width_m":10}`} {
+		reply := w.do("POST", "/v1/search/area",
+			`{"geometry":`+geometry+`,"from":"2026-01-31T00:00:00Z","until":"2026-02-01T00:00:00Z","vehicle_ids":["`+a+`"]}`)
 		if data := reply.data(); len(data) != 1 || data[0]["fixes"] != 5.0 {
 			t.Errorf("%s: %v", geometry, data)
 		}
 	}
-	for format, begin := range map[string]string{"csv": "vehicle_id,entered_at,left_at,", "ndjson": `{"vehicle_id":`, "parquet": "PAR1", "arrow": "\xff\xff\xff\xff"} {
-		if body := string(w.do("POST", "/v1/search/area?format="+format, `{`+searchBox+`}`).ok(200).body); !strings.HasPrefix(body, begin) {
+	for format, begin := range map[string]string{"csv": "vehicle_id,entered_at,left_at,", "ndjson": `{"vehicle_id":`,
+		"parquet": "PAR1", "arrow": "\xff\xff\xff\xff"} {
+		if body := string(w.do("POST", "/v1/search/area?format="+format,
+			`{`+searchBox+`}`).ok(200).body); !strings.HasPrefix(body, begin) {
 			t.Errorf("%s begins %.60q", format, body)
 		}
 	}
@@ -116,14 +126,18 @@ func TestWhoWasInAnArea(t *testing.T) {
 func TestAreaSearchesThatAreRefused(t *testing.T) {
 	w := newWorld(t)
 	box := func(west, east float64) string {
-		return fmt.Sprintf(`"geometry":{"type":"Polygon","coordinates":[[[%g,30],[%g,30],[%g,30.5],[%g,30.5],[%g,30]]]}`, west, east, east, west, west)
+		return fmt.Sprintf(`"geometry":{"type":"Polygon","coordinates":[[[%g,30],[%g,30],[%g,30.5],[%g,30.5],[%g,30]]]}`,
+			west, east, east, west, west)
 	}
 	const span = `,"from":"2026-01-31T00:00:00Z","until":"2026-02-01T00:00:00Z"`
 	for body, pointer := range map[string]string{
 		`{` + box(-98, -97) + span + `}`: "/geometry", // 5,300 km²
 		`{` + box(-98, -98) + span + `}`: "/geometry/coordinates",
-		`{"geometry":{"type":"Corridor","coordinates":[[-170,0],[-100,10],[0,0],[100,10]],"width_m":1}` + span + `}`: "/geometry", // thin, and round the Earth
-		`{"geometry":{"type":"Point","coordinates":[1,2]}` + span + `}`:                                              "/geometry/type",
+		// thin, and round the Earth
+		`{"geometry":{"type":"Corridor","coordinates":[[-170,0],[-100,10],[0,0],[100,10]],"width_m":1}` + span +
+			`}`: "/geometry",
+		`{"geometry":{"type":"Point","coordinates":[1,2]}` + span +
+			`}`: "/geometry/type",
 		`{` + box(-98, -97.9) + `}`: "/from",
 		`{` + box(-98, -97.9) + `,"from":"2026-01-31T00:00:00Z","until":"2026-03-31T00:00:00Z"}`:        "/until",
 		`{` + box(-98, -97.9) + `,"from":"2026-01-31T00:00:00Z","until":"2026-01-31T00:00:00Z"}`:        "/until",
@@ -152,16 +166,20 @@ func TestAreaSearchesThatAreRefused(t *testing.T) {
 	for i := range 3000 {
 		way = append(way, fmt.Sprintf("[%g,%g]", -98+float64(i)*1e-5, 30+0.1*float64(i%2)))
 	}
-	p := w.do("POST", "/v1/search/area", `{"geometry":{"type":"Corridor","coordinates":[`+strings.Join(way, ",")+`],"width_m":10}`+span+`}`).problem(422, "validation_failed")
-	wantEqual(t, "long way", p.Errors[0].Code+" "+p.Errors[0].Detail, "too_large is 33347 km long: at most 20000 can be searched")
-	two := w.do("POST", "/v1/search/area", `{`+box(-98, -97.9)+`,"from":"0001-01-01T00:00:00Z","until":"9999-01-01T00:00:00Z"}`).problem(422, "validation_failed")
+	p := w.do("POST", "/v1/search/area", `{"geometry":{"type":"Corridor","coordinates":[`+strings.Join(way, ",")+
+		`],"width_m":10}`+span+`}`).problem(422, "validation_failed")
+	wantEqual(t, "long way", p.Errors[0].Code+" "+p.Errors[0].Detail,
+		"too_large is 33347 km long: at most 20000 can be searched")
+	two := w.do("POST", "/v1/search/area", `{`+box(-98, -97.9)+
+		`,"from":"0001-01-01T00:00:00Z","until":"9999-01-01T00:00:00Z"}`).problem(422, "validation_failed")
 	wantEqual(t, "faults in order", two.Errors[0].Pointer+two.Errors[1].Pointer+two.Errors[2].Pointer, "/from/until/until")
 	good := `{` + box(-98, -97.9) + span + `}`
 	w.do("POST", "/v1/search/area", `{`).problem(400, "invalid_request")
 	w.do("POST", "/v1/search/area?cursor=xyz", good).problem(400, "invalid_request")
 	w.do("POST", "/v1/search/area?per_page=1001", good).problem(400, "invalid_request")
 	w.do("POST", "/v1/search/area?format=csv&page=2", good).problem(400, "invalid_request")
-	w.do("POST", "/v1/search/area", good, "Authorization", "Bearer "+w.newKey(w.account, auth.VehiclesRead)).problem(403, "insufficient_scope")
+	w.do("POST", "/v1/search/area", good, "Authorization", "Bearer "+w.newKey(w.account, auth.VehiclesRead)).problem(403,
+		"insufficient_scope")
 }
 
 func TestHeatmap(t *testing.T) {
@@ -189,7 +207,8 @@ func TestHeatmap(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := string(w.do("GET", fmt.Sprintf("%s&resolution=%d", path, resolution), "").ok(200).body)
-		if got != `{"data":[`+string(want)+`],"pagination":{"page":1,"per_page":1,"total":1,"next_cursor":null}}`+"\n" || shown.Seconds != 300 {
+		if got != `{"data":[`+string(want)+`],"pagination":{"page":1,"per_page":1,"total":1,"next_cursor":null}}`+"\n" ||
+			shown.Seconds != 300 {
 			t.Errorf("resolution %d: %s, want %s", resolution, got, want)
 		}
 	}
@@ -200,29 +219,36 @@ func TestHeatmap(t *testing.T) {
 		}
 	}
 	reply := w.do("GET", path+"&format=geojson", "").ok(200)
-	if err := json.Unmarshal(reply.body, &drawn); err != nil || reply.header.Get("Content-Type") != export.GeoJSON.MediaType() {
+	if err := json.Unmarshal(reply.body, &drawn); err != nil ||
+		reply.header.Get("Content-Type") != export.GeoJSON.MediaType() {
 		t.Fatalf("%v: %s", err, reply.body)
 	}
 	if len(drawn.Features) != 1 || drawn.Features[0].Properties.Fixes != 2 {
 		t.Fatalf("%s", reply.body)
 	}
-	if ring := drawn.Features[0].Geometry.Coordinates[0]; len(ring) != 7 || ring[0] != ring[6] || ring[0][0] > -97 || ring[0][1] < 30 {
+	if ring := drawn.Features[0].Geometry.Coordinates[0]; len(ring) != 7 || ring[0] != ring[6] || ring[0][0] > -97 ||
+		ring[0][1] < 30 {
 		t.Errorf("hexagon %v", ring)
 	}
 	csv := string(w.do("GET", path+"&format=csv", "").ok(200).body)
-	if lines := strings.Split(strings.TrimSpace(csv), "\n"); len(lines) != 2 || !strings.HasPrefix(lines[0], "h3,lat,lng,fixes,vehicles,seconds") {
+	if lines := strings.Split(strings.TrimSpace(csv), "\n"); len(lines) != 2 ||
+		!strings.HasPrefix(lines[0], "h3,lat,lng,fixes,vehicles,seconds") {
 		t.Errorf("csv %s", csv)
 	}
-	for more, n := range map[string]int{"&bbox=-98,30,-97,31": 1, "&bbox=-97,30,-96,31": 0, "&vehicle_id=" + a: 1, "&vehicle_id=veh_99": 0} {
+	for more, n := range map[string]int{"&bbox=-98,30,-97,31": 1, "&bbox=-97,30,-96,31": 0, "&vehicle_id=" + a: 1,
+		"&vehicle_id=veh_99": 0} {
 		if data := w.do("GET", path+more, "").data(); len(data) != n {
 			t.Errorf("%s: %d cells, want %d", more, len(data), n)
 		}
 	}
-	for _, bad := range []string{"/v1/heatmap", "/v1/heatmap?from=2026-01-31T00:00:00Z", path + "&resolution=4", path + "&resolution=10", path + "&bbox=1,2,3", path + "&format=gpx",
-		path + "&vehicle_id=" + a + ",veh_99", "/v1/heatmap?from=2026-01-31T00:00:00Z&until=2026-03-31T00:00:00Z", "/v1/heatmap?until=2026-01-31T00:00:00Z&from=2026-03-31T00:00:00Z"} {
+	for _, bad := range []string{"/v1/heatmap", "/v1/heatmap?from=2026-01-31T00:00:00Z", path + "&resolution=4",
+		path + "&resolution=10", path + "&bbox=1,2,3", path + "&format=gpx", path + "&vehicle_id=" + a + ",veh_99",
+		"/v1/heatmap?from=2026-01-31T00:00:00Z&until=2026-03-31T00:00:00Z",
+		"/v1/heatmap?until=2026-01-31T00:00:00Z&from=2026-03-31T00:00:00Z"} {
 		w.do("GET", bad, "").problem(400, "invalid_request")
 	}
-	w.do("GET", path, "", "Authorization", "Bearer "+w.newKey(w.account, auth.VehiclesRead)).problem(403, "insufficient_scope")
+	w.do("GET", path, "", "Authorization", "Bearer "+w.newKey(w.account, auth.VehiclesRead)).problem(403,
+		"insufficient_scope")
 	typ := reflect.TypeOf(track.HeatCell{})
 	for i, column := range track.HeatColumns {
 		if typ.NumField() != len(track.HeatColumns) || typ.Field(i).Tag.Get("json") != column.Name {

@@ -32,7 +32,8 @@ func newLive(t *testing.T, change ...func(*stream.Config)) (w *world, h *stream.
 }
 
 // newLiveWith is newLive with other dependencies.
-func newLiveWith(t *testing.T, deps func(*rest.Config, *Deps), change ...func(*stream.Config)) (w *world, h *stream.Hub, stop func()) {
+func newLiveWith(t *testing.T, deps func(*rest.Config, *Deps),
+	change ...func(*stream.Config)) (w *world, h *stream.Hub, stop func()) {
 	t.Helper()
 	cfg := stream.DefaultConfig()
 	cfg.Gather = 5 * time.Millisecond
@@ -95,7 +96,8 @@ func (w *world) listen(path string, headers ...string) *listener {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	l := &listener{t: w.t, header: res.Header, messages: make(chan told, 10_000), beats: make(chan struct{}, 100), hangUp: cancel}
+	l := &listener{t: w.t, header: res.Header, messages: make(chan told, 10_000), beats: make(chan struct{}, 100),
+		hangUp: cancel}
 	if res.StatusCode != 200 {
 		text, _ := io.ReadAll(res.Body)
 		w.t.Fatalf("status %d: %s", res.StatusCode, text)
@@ -159,22 +161,26 @@ func (l *listener) news() told {
 
 func tripEvent(account fleet.AccountID, vehicle fleet.VehicleID, n uint64) fleet.Event {
 	return fleet.Event{
-		ID: 1000 + n, Type: fleet.EventTripEnded, Account: account, Vehicle: vehicle, At: noon, Kind: fleet.KindTrip, Object: 77, Revision: 3,
+		ID: 1000 + n, Type: fleet.EventTripEnded, Account: account, Vehicle: vehicle, At: noon, Kind: fleet.KindTrip,
+		Object: 77, Revision: 3,
 		Body: json.RawMessage(fmt.Sprintf(`{"start_ms":%d,"end_ms":%d,"open":false,"device":"9","start_place":{"lat":30.1,"lng":-97.1},"end_place":{"lat":30.2,"lng":-97.2},`+
-			`"distance_m":16093.44,"unrecorded_m":0,"moving_ms":600000,"idle_ms":1500,"max_speed_mps":20,"mean_speed_mps":10,"fixes":60,"closed_reason":"stop"}`, noon-900_000, noon)),
+			`"distance_m":16093.44,"unrecorded_m":0,"moving_ms":600000,"idle_ms":1500,"max_speed_mps":20,"mean_speed_mps":10,"fixes":60,"closed_reason":"stop"}`,
+			noon-900_000, noon)),
 	}
 }
 
 func speedingEvent(account fleet.AccountID, vehicle fleet.VehicleID, n uint64) fleet.Event {
 	return fleet.Event{
-		ID: 1000 + n, Type: fleet.EventAlertRaised, Account: account, Vehicle: vehicle, At: noon, Kind: fleet.KindAlert, Object: 78, Revision: 1, Late: true,
+		ID: 1000 + n, Type: fleet.EventAlertRaised, Account: account, Vehicle: vehicle, At: noon, Kind: fleet.KindAlert,
+		Object: 78, Revision: 1, Late: true,
 		Body: json.RawMessage(fmt.Sprintf(`{"start_ms":%d,"end_ms":%d,"open":true,"rule":"5","rule_revision":2,"alert_kind":"speeding","severity":"warning","value":40,"threshold":30,"geofence":"6"}`, noon, noon)),
 	}
 }
 
 func liveChange(account fleet.AccountID, vehicle fleet.VehicleID, at fleet.Millis, lat, lng float64) *fleet.Change {
 	speed := 10.0
-	return &fleet.Change{Account: account, Vehicle: vehicle, From: at, To: at, Live: &fleet.Live{Device: 9, FixTime: at, ReceivedTime: at + 200, Lat: lat, Lng: lng, Speed: &speed}}
+	return &fleet.Change{Account: account, Vehicle: vehicle, From: at, To: at,
+		Live: &fleet.Live{Device: 9, FixTime: at, ReceivedTime: at + 200, Lat: lat, Lng: lng, Speed: &speed}}
 }
 
 func TestTheStreamTellsEventsAndPositions(t *testing.T) {
@@ -185,9 +191,11 @@ func TestTheStreamTellsEventsAndPositions(t *testing.T) {
 	other := w.newAccount("Second")
 
 	l := w.listen("/v1/stream", "Accept-Encoding", "gzip")
-	wantEqual(t, "headers", fmt.Sprint(l.header["Content-Type"], l.header["Content-Encoding"], l.header["Cache-Control"]), "[text/event-stream] [] [private, no-store]")
+	wantEqual(t, "headers", fmt.Sprint(l.header["Content-Type"], l.header["Content-Encoding"], l.header["Cache-Control"]),
+		"[text/event-stream] [] [private, no-store]")
 	snapshot := l.news()
-	wantEqual(t, "snapshot", fmt.Sprint(snapshot.id, " ", snapshot.event, " ", snapshot.object()["vehicle_id"], " ", snapshot.object()["lat"]), " vehicle.location.updated "+car+" 30.5")
+	wantEqual(t, "snapshot", fmt.Sprint(snapshot.id, " ", snapshot.event, " ", snapshot.object()["vehicle_id"], " ",
+		snapshot.object()["lat"]), " vehicle.location.updated "+car+" 30.5")
 	latest := w.do("GET", "/v1/positions/latest", "").data()[0]
 	wantEqual(t, "snapshot as the list has it", fmt.Sprint(snapshot.object()), fmt.Sprint(latest))
 
@@ -209,7 +217,8 @@ func TestTheStreamTellsEventsAndPositions(t *testing.T) {
 
 	metric := w.listen("/v1/stream?units=metric&positions=false&last_event_id=1")
 	object := metric.news().object()
-	wantEqual(t, "metric trip", fmt.Sprint(object["distance_km"], object["distance_mi"], object["max_speed_kmh"]), "16.093 <nil> 72")
+	wantEqual(t, "metric trip", fmt.Sprint(object["distance_km"], object["distance_mi"], object["max_speed_kmh"]),
+		"16.093 <nil> 72")
 	wantEqual(t, "metric alert", fmt.Sprint(metric.news().object()["value"]), "144")
 	h.Change(liveChange(w.account, id, noon+3000, 30.6, -97.6))
 	wantEqual(t, "speed", fmt.Sprint(l.news().object()["speed_mph"]), "22.4")
@@ -245,7 +254,8 @@ func TestAStreamTellsWhatItIsAskedFor(t *testing.T) {
 		listeners[query] = w.listen("/v1/stream?last_event_id=0&" + query)
 	}
 	for i, e := range []fleet.Event{
-		tripEvent(w.account, 1, 1), speedingEvent(w.account, 1, 2), tripEvent(w.account, 2, 3), tripEvent(w.account, 3, 4), speedingEvent(w.account, 3, 5),
+		tripEvent(w.account, 1, 1), speedingEvent(w.account, 1, 2), tripEvent(w.account, 2, 3), tripEvent(w.account, 3, 4),
+		speedingEvent(w.account, 3, 5),
 	} {
 		h.Event(uint64(i+1), e)
 	}
@@ -278,8 +288,10 @@ func TestAStreamTellsWhatItIsAskedFor(t *testing.T) {
 // refusals asks for streams by parameters that are no good.
 func refusals(t *testing.T, w *world) {
 	t.Helper()
-	for query, path := range map[string]string{"types=nothing": "types", "types=trip.*": "types", "vehicle_id=car": "vehicle_id", "geofence_id=veh_1": "geofence_id",
-		"bbox=1": "bbox", "min_interval_s=0": "min_interval_s", "positions=maybe": "positions", "last_event_id=x": "last_event_id", "from=2026-01-01T00:00:00Z": "from"} {
+	for query, path := range map[string]string{"types=nothing": "types", "types=trip.*": "types",
+		"vehicle_id=car": "vehicle_id", "geofence_id=veh_1": "geofence_id",
+		"bbox=1": "bbox", "min_interval_s=0": "min_interval_s", "positions=maybe": "positions",
+		"last_event_id=x": "last_event_id", "from=2026-01-01T00:00:00Z": "from"} {
 		p := w.do("GET", "/v1/stream?"+query, "").problem(400, "invalid_request")
 		wantEqual(t, query, p.Errors[0].Pointer, path)
 	}
@@ -292,7 +304,8 @@ func TestAStreamIsResumedWithoutAGap(t *testing.T) {
 		e := tripEvent(w.account, 1, i+1)
 		h.Event(i+1, e)
 		w.exec("INSERT INTO events (account, sequence, id, type, vehicle, at, noted_at, kind, object, revision, body) VALUES ($1, $2, $3, $4, $5, $6, now64(3), $7, $8, $9, $10)",
-			uint64(e.Account), i+1, e.ID, e.Type, uint64(e.Vehicle), e.At.Time(), string(e.Kind), e.Object, e.Revision, string(e.Body))
+			uint64(e.Account), i+1, e.ID, e.Type, uint64(e.Vehicle), e.At.Time(), string(e.Kind), e.Object, e.Revision,
+			string(e.Body))
 	}
 	l := w.listen("/v1/stream?positions=false", "Last-Event-ID", "3")
 	go func() {
@@ -322,8 +335,8 @@ func TestAStreamIsResumedWithoutAGap(t *testing.T) {
 	wantEqual(t, "after the reset", far.news().id, fmt.Sprint(n+101))
 }
 
-// Who comes back after long is told where others are and that the stream is alive before everything is caught up, and its
-// credential is looked at meanwhile.
+// Who comes back after long is told where others are and that the stream is alive before everything is caught up, and
+// its credential is looked at meanwhile.
 func TestAStreamBeatsWhileItCatchesUp(t *testing.T) {
 	w, h, _ := newLive(t, func(c *stream.Config) { c.Heartbeat = c.Gather })
 	const n = 8000
@@ -410,7 +423,8 @@ func TestAStreamEndsWithItsKeyAndItsProcess(t *testing.T) {
 	if !strings.Contains(p.Detail, "streams") {
 		t.Error(p.Detail)
 	}
-	w.do("GET", "/v1/stream", "", "Authorization", "Bearer "+w.newKey(w.account, auth.VehiclesWrite)).problem(403, "insufficient_scope")
+	w.do("GET", "/v1/stream", "", "Authorization", "Bearer "+w.newKey(w.account, auth.VehiclesWrite)).problem(403,
+		"insufficient_scope")
 	if r := w.do("HEAD", "/v1/event_types", ""); r.status != 200 {
 		t.Errorf("HEAD: %d", r.status)
 	}
@@ -445,7 +459,8 @@ func TestAStreamEndsWhenItsKeyIsRevoked(t *testing.T) {
 
 // A filter is held against every event: however long types= is, it names each type once.
 func TestTypesAreNamedOnce(t *testing.T) {
-	r, err := http.NewRequestWithContext(t.Context(), "GET", "/v1/events?types=alerts,alert.raised,alert.*,"+strings.Repeat("alerts,", 1000), nil)
+	r, err := http.NewRequestWithContext(t.Context(), "GET",
+		"/v1/events?types=alerts,alert.raised,alert.*,"+strings.Repeat("alerts,", 1000), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -510,15 +525,20 @@ func TestTheFeedOfEvents(t *testing.T) {
 		t.Error("the answer came when the time was over")
 	}
 	first := w.do("GET", "/v1/events?units=metric&per_page=1&from=2026-01-01T00:00:00Z", "").data()
-	wantEqual(t, "metric", fmt.Sprint(first[0]["data"].(map[string]any)["object"].(map[string]any)["distance_km"]), "16.093")
-	for query, pointer := range map[string]string{"cursor=x": "cursor", "types=x": "types", "wait_s=31": "wait_s", "wait_s=0": "wait_s", "per_page=1001": "per_page"} {
+	wantEqual(t, "metric",
+		fmt.Sprint(first[0]["data"].(map[string]any)["object"].(map[string]any)["distance_km"]), "16.093")
+	for query, pointer := range map[string]string{"cursor=x": "cursor", "types=x": "types", "wait_s=31": "wait_s",
+		"wait_s=0": "wait_s", "per_page=1001": "per_page"} {
 		p := w.do("GET", "/v1/events?"+query, "").problem(400, "invalid_request")
 		wantEqual(t, query, p.Errors[0].Pointer, pointer)
 	}
-	if p := w.do("GET", "/v1/events?wait_s=0", "").problem(400, "invalid_request"); !strings.Contains(p.Detail, "between 1 and 30") {
+	if p := w.do("GET", "/v1/events?wait_s=0", "").problem(400, "invalid_request"); !strings.Contains(p.Detail,
+		"between 1 and 30") {
 		t.Error(p.Detail)
 	}
-	if !slices.ContainsFunc(types, func(v map[string]any) bool { return v["type"] == "alert.raised" && v["category"] == "alerts" }) {
+	if !slices.ContainsFunc(types, func(v map[string]any) bool {
+		return v["type"] == "alert.raised" && v["category"] == "alerts"
+	}) {
 		t.Error("alert.raised is no alert")
 	}
 }

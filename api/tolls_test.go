@@ -17,7 +17,8 @@ func TestATollFindsItsBookingAndIsBilled(t *testing.T) {
 	w.do("POST", path+"/confirm", "").ok(200)
 	// Nothing can be erased while the booking stands.
 	customer := "/v1/customers/" + w.customer
-	if p := w.do("POST", customer+"/erase", `{"reason":"asked"}`).problem(409, "conflict"); len(p.Errors) != 1 || p.Errors[0].Pointer != booking || p.Errors[0].Code != "booking_open" {
+	if p := w.do("POST", customer+"/erase", `{"reason":"asked"}`).problem(409, "conflict"); len(p.Errors) != 1 ||
+		p.Errors[0].Pointer != booking || p.Errors[0].Code != "booking_open" {
 		t.Errorf("refused with %+v", p.Errors)
 	}
 	w.pass(time.Hour)
@@ -29,7 +30,8 @@ func TestATollFindsItsBookingAndIsBilled(t *testing.T) {
 	}
 	early := toll("abc-1234", before, "")
 	wantEqual(t, "before the pickup", early.member("status"), "unmatched")
-	wantEqual(t, "why", early.member("unmatched_because"), "nobody had picked up the vehicle "+w.car+" and not returned it at that time")
+	wantEqual(t, "why", early.member("unmatched_because"),
+		"nobody had picked up the vehicle "+w.car+" and not returned it at that time")
 	other := toll("ABC1235", w.in(-1), "")
 	wantEqual(t, "another plate", other.member("vehicle_id"), nil)
 	if why := fmt.Sprint(other.member("unmatched_because")); !strings.Contains(why, "no vehicle had the plate ABC1235") {
@@ -39,9 +41,11 @@ func TestATollFindsItsBookingAndIsBilled(t *testing.T) {
 	for member, want := range map[string]any{"status": "matched", "vehicle_id": w.car, "booking_id": booking} {
 		wantEqual(t, member, found.member(member), want)
 	}
-	w.do("POST", "/v1/tolls", `{"kind":"toll","plate":"X","occurred_at":"`+w.in(-1)+`","agency":"TxTag","reference":"R1","amount":{"amount":1,"currency":"USD"}}`).problem(409, "conflict")
+	w.do("POST", "/v1/tolls", `{"kind":"toll","plate":"X","occurred_at":"`+w.in(-1)+
+		`","agency":"TxTag","reference":"R1","amount":{"amount":1,"currency":"USD"}}`).problem(409, "conflict")
 	one := "/v1/tolls/" + found.id()
-	if p := w.do("POST", one+"/pay", "").problem(409, "invalid_state_transition"); p.CurrentState != "matched" || len(p.AllowedTransitions) == 0 {
+	if p := w.do("POST", one+"/pay", "").problem(409, "invalid_state_transition"); p.CurrentState != "matched" ||
+		len(p.AllowedTransitions) == 0 {
 		t.Errorf("%+v", p)
 	}
 	owed := minor(w.do("GET", path, "").ok(200).member("total"))
@@ -64,7 +68,8 @@ func TestATollFindsItsBookingAndIsBilled(t *testing.T) {
 	byHand := w.do("POST", "/v1/tolls/"+lost+"/match", `{"booking_id":"`+booking+`"}`).ok(200)
 	wantEqual(t, "by hand", byHand.member("status"), "matched")
 	wantEqual(t, "why not", byHand.member("unmatched_because"), nil)
-	wantEqual(t, "waived", w.do("POST", "/v1/tolls/"+lost+"/waive", `{"reason":"small"}`).ok(200).member("status"), "waived")
+	wantEqual(t, "waived",
+		w.do("POST", "/v1/tolls/"+lost+"/waive", `{"reason":"small"}`).ok(200).member("status"), "waived")
 
 	// The end of a dispute is not that nobody is found.
 	theirs := toll("zzz9999", w.in(-1), "")
@@ -72,7 +77,8 @@ func TestATollFindsItsBookingAndIsBilled(t *testing.T) {
 	w.do("POST", "/v1/tolls/"+theirs.id()+"/match", "").problem(409, "conflict")
 	stays := w.do("GET", "/v1/tolls/"+theirs.id(), "").ok(200)
 	wantEqual(t, "in dispute", fmt.Sprint(stays.member("status"), stays.member("reason")), "disputednot ours")
-	wantEqual(t, "matched by hand", w.do("POST", "/v1/tolls/"+theirs.id()+"/match", `{"booking_id":"`+booking+`"}`).ok(200).member("status"), "matched")
+	wantEqual(t, "matched by hand",
+		w.do("POST", "/v1/tolls/"+theirs.id()+"/match", `{"booking_id":"`+booking+`"}`).ok(200).member("status"), "matched")
 
 	stats := w.do("GET", customer+"?expand=stats", "").ok(200)
 	wantEqual(t, "bookings", stats.member("stats", "bookings_count"), 1.0)
@@ -83,8 +89,8 @@ func TestATollFindsItsBookingAndIsBilled(t *testing.T) {
 	}
 }
 
-// A toll in the books cannot be archived: it would cost for ever, and nobody could take it back. One that somebody matches by hand is of the
-// vehicle of its booking, whatever plate was read.
+// A toll in the books cannot be archived: it would cost for ever, and nobody could take it back. One that somebody
+// matches by hand is of the vehicle of its booking, whatever plate was read.
 func TestATollInTheBooksIsNotArchived(t *testing.T) {
 	w := newLot(t)
 	path := w.book(0.01, 49, `,"confirm":true`)
@@ -93,9 +99,11 @@ func TestATollInTheBooksIsNotArchived(t *testing.T) {
 	w.pass(time.Hour)
 	w.do("POST", path+"/pickup", "").ok(200)
 	w.pass(3 * time.Hour)
-	one := "/v1/tolls/" + w.do("POST", "/v1/tolls", `{"kind":"toll","plate":"XYZ1","occurred_at":"`+w.in(-1)+`","amount":{"amount":450,"currency":"USD"}}`).ok(201).id()
+	one := "/v1/tolls/" + w.do("POST", "/v1/tolls",
+		`{"kind":"toll","plate":"XYZ1","occurred_at":"`+w.in(-1)+`","amount":{"amount":450,"currency":"USD"}}`).ok(201).id()
 	wantEqual(t, "by its plate", w.do("GET", one, "").member("vehicle_id"), other)
-	wantEqual(t, "by its booking", w.do("POST", one+"/match", `{"booking_id":"`+strings.TrimPrefix(path, "/v1/bookings/")+`"}`).ok(200).member("vehicle_id"), w.car)
+	wantEqual(t, "by its booking", w.do("POST", one+"/match",
+		`{"booking_id":"`+strings.TrimPrefix(path, "/v1/bookings/")+`"}`).ok(200).member("vehicle_id"), w.car)
 	if words := w.do("DELETE", one, "").refused(); !strings.Contains(words, "Dispute it") {
 		t.Errorf("refused with %q", words)
 	}
@@ -114,7 +122,8 @@ func TestErasureLeavesTheBooks(t *testing.T) {
 	id := quuxWrites(w.world)
 	w.do("POST", "/v1/customers/"+id+"/do_not_rent", `{"active":false}`).ok(200)
 	w.customer = id
-	path := w.book(24, 72, `,"delivery_address":"77 Zyzzyva Lane","notes":"call Xantippe Quuxington, xantippe.q@quux.example"`)
+	path := w.book(24, 72,
+		`,"delivery_address":"77 Zyzzyva Lane","notes":"call Xantippe Quuxington, xantippe.q@quux.example"`)
 	mine := w.do("GET", path, "").ok(200).object()
 	erased := w.do("POST", "/v1/customers/"+id+"/erase", `{"reason":"asked","force":true}`).ok(200)
 	if erased.member("erased_at") == nil {
@@ -124,7 +133,8 @@ func TestErasureLeavesTheBooks(t *testing.T) {
 		t.Errorf("%s still stands in %v", word, places)
 	}
 	after := w.do("GET", path, "").ok(200).object()
-	for _, member := range []string{"total", "balance_due", "customer_id", "status", "billed_days", "revision", "rate_snapshot", "charges"} {
+	for _, member := range []string{"total", "balance_due", "customer_id", "status", "billed_days", "revision",
+		"rate_snapshot", "charges"} {
 		wantEqual(t, member, fmt.Sprint(after[member]), fmt.Sprint(mine[member]))
 	}
 	wantEqual(t, "address", after["delivery_address"], "[erased]")

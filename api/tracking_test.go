@@ -43,8 +43,8 @@ func vehicleID(t *testing.T, id string) uint64 {
 	return n
 }
 
-// drive stores n positions of a vehicle, ten seconds and about eleven metres apart on a line north; each tenth is a jump
-// 1 km to the east.
+// drive stores n positions of a vehicle, ten seconds and about eleven metres apart on a line north; each tenth is a
+// jump 1 km to the east.
 func (w *world) drive(account fleet.AccountID, vehicle string, n int) {
 	w.t.Helper()
 	w.exec(`INSERT INTO positions (account, vehicle, fix_time, device, device_time, received_at, lat7, lng7, altitude_dm, speed_cms,
@@ -54,8 +54,9 @@ func (w *world) drive(account fleet.AccountID, vehicle string, n int) {
 			if(number = 0, 27000, NULL), if(number = 0, 35, NULL), if(number = 0, 1609344, NULL), if(number = 0, 9, NULL),
 			if(number = 0, 'on', 'unknown'), 'unknown', '', 617700169958293503, if(number % 10 = 9, {jump:UInt32}, 0)
 		FROM numbers({n:UInt64})`,
-		clickhouse.Named("account", uint64(account)), clickhouse.Named("vehicle", vehicleID(w.t, vehicle)), clickhouse.Named("from", int64(noon)),
-		clickhouse.Named("jump", uint32(fleet.FlagJump|fleet.FlagMock)), clickhouse.Named("n", uint64(n)))
+		clickhouse.Named("account", uint64(account)), clickhouse.Named("vehicle", vehicleID(w.t, vehicle)),
+		clickhouse.Named("from", int64(noon)), clickhouse.Named("jump", uint32(fleet.FlagJump|fleet.FlagMock)),
+		clickhouse.Named("n", uint64(n)))
 }
 
 // park stores the live state of a vehicle.
@@ -64,8 +65,8 @@ func (w *world) park(account fleet.AccountID, vehicle string, lat, lng float64) 
 	w.exec(`INSERT INTO vehicle_state (account, vehicle, version, device, fix_time, device_time, received_at, lat7, lng7, satellites, ignition, motion, cell)
 		SELECT {account:UInt64}, {vehicle:UInt64}, 1, 7, fromUnixTimestamp64Milli({at:Int64}, 'UTC') AS fix_time, fix_time, fix_time,
 			toInt32(round({lat:Float64} * 1e7)), toInt32(round({lng:Float64} * 1e7)), NULL, 'unknown', 'unknown', 617700169958293503`,
-		clickhouse.Named("account", uint64(account)), clickhouse.Named("vehicle", vehicleID(w.t, vehicle)), clickhouse.Named("at", int64(noon)),
-		clickhouse.Named("lat", lat), clickhouse.Named("lng", lng))
+		clickhouse.Named("account", uint64(account)), clickhouse.Named("vehicle", vehicleID(w.t, vehicle)),
+		clickhouse.Named("at", int64(noon)), clickhouse.Named("lat", lat), clickhouse.Named("lng", lng))
 }
 
 func fixes(data []map[string]any) []string {
@@ -88,12 +89,14 @@ func TestAPositionHasExactlyTheDocumentedMembers(t *testing.T) {
 		`"odometer_mi":null,"address":"Austin, Texas, US","h3":"892830828ffffff","flags":[],"device_id":"dev_7"}`
 	got := string(w.do("GET", "/v1/vehicles/"+v+"/positions", "").ok(200).body)
 	cell := fmt.Sprintf("%x", uint64(617700169958293503))
-	want := strings.ReplaceAll(`{"data":[`+first+`,`+second+`],"pagination":{"page":1,"per_page":1000,"total":2,"next_cursor":null}}`+"\n", "892830828ffffff", cell)
+	want := strings.ReplaceAll(`{"data":[`+first+`,`+second+
+		`],"pagination":{"page":1,"per_page":1000,"total":2,"next_cursor":null}}`+"\n", "892830828ffffff", cell)
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	metric := w.do("GET", "/v1/vehicles/"+v+"/positions?units=metric&per_page=1", "").data()[0]
-	if metric["speed_kmh"] != 48.1 || metric["odometer_km"] != 1609.344 || metric["speed_mph"] != nil || len(metric) != 16 {
+	if metric["speed_kmh"] != 48.1 || metric["odometer_km"] != 1609.344 || metric["speed_mph"] != nil ||
+		len(metric) != 16 {
 		t.Errorf("metric: %v", metric)
 	}
 	// The types that describe the rows in the OpenAPI document have the same members in the same order.
@@ -106,7 +109,8 @@ func TestAPositionHasExactlyTheDocumentedMembers(t *testing.T) {
 	} {
 		typ := reflect.TypeOf(c.described)
 		for i, column := range c.columns {
-			if name, _, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ","); name != column.Name || typ.NumField() != len(c.columns) {
+			if name, _, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ","); name != column.Name ||
+				typ.NumField() != len(c.columns) {
 				t.Errorf("%s: member %d is %s, column %s", typ, i, name, column.Name)
 			}
 		}
@@ -145,8 +149,9 @@ func TestTrackPagesAndFilters(t *testing.T) {
 		}
 	}
 	// Following the cursor gives each position once, in every order and thinning.
-	for query, n := range map[string]int{"per_page=7": 30, "per_page=7&sort=-fix_at": 30, "per_page=2&interval=60": 5, "per_page=2&interval=60&sort=-fix_at": 5,
-		"per_page=10": 30, "per_page=4&flags=trusted": 27} {
+	for query, n := range map[string]int{"per_page=7": 30, "per_page=7&sort=-fix_at": 30, "per_page=2&interval=60": 5,
+		"per_page=2&interval=60&sort=-fix_at": 5,
+		"per_page=10":                         30, "per_page=4&flags=trusted": 27} {
 		seen, next, pages := map[string]bool{}, "", 0
 		for {
 			reply := w.do("GET", path+query+next, "")
@@ -169,7 +174,8 @@ func TestTrackPagesAndFilters(t *testing.T) {
 			t.Errorf("%s: saw %d of %d", query, len(seen), n)
 		}
 	}
-	if link := w.do("GET", path+"per_page=10&page=2", "").ok(200).header.Get("Link"); !strings.Contains(link, `rel="next"`) || !strings.Contains(link, `page=3`) {
+	if link := w.do("GET", path+"per_page=10&page=2",
+		"").ok(200).header.Get("Link"); !strings.Contains(link, `rel="next"`) || !strings.Contains(link, `page=3`) {
 		t.Errorf("link %s", link)
 	}
 	next := w.do("GET", path+"per_page=10", "").pagination().NextCursor
@@ -198,10 +204,12 @@ func TestTrackPagesAndFilters(t *testing.T) {
 	w.do("GET", "/v1/vehicles/veh_77/positions", "").problem(404, "not_found")
 	w.do("GET", "/v1/vehicles/nonsense/positions", "").problem(404, "not_found")
 	stranger := w.newKey(w.newAccount("Second"), auth.Admin)
-	for _, sub := range []string{"positions", "positions?format=csv", "positions?max_points=5", "telemetry", "telemetry?format=csv", "telemetry/latest"} {
+	for _, sub := range []string{"positions", "positions?format=csv", "positions?max_points=5", "telemetry",
+		"telemetry?format=csv", "telemetry/latest"} {
 		w.do("GET", "/v1/vehicles/"+v+"/"+sub, "", "Authorization", "Bearer "+stranger).problem(404, "not_found")
 	}
-	w.do("GET", path, "", "Authorization", "Bearer "+w.newKey(w.account, auth.VehiclesRead)).problem(403, "insufficient_scope")
+	w.do("GET", path, "", "Authorization", "Bearer "+w.newKey(w.account, auth.VehiclesRead)).problem(403,
+		"insufficient_scope")
 }
 
 func TestTrackInEveryFormat(t *testing.T) {
@@ -227,7 +235,8 @@ func TestTrackInEveryFormat(t *testing.T) {
 	}
 	get := func(query string) []byte { t.Helper(); return w.do("GET", path+query, "").ok(200).body }
 	records, err := csv.NewReader(bytes.NewReader(get("?format=csv&units=metric"))).ReadAll()
-	if err != nil || len(records) != 31 || records[0][6] != "speed_kmh" || records[1][6] != "48.1" || records[10][14] != "jump;mock" {
+	if err != nil || len(records) != 31 || records[0][6] != "speed_kmh" || records[1][6] != "48.1" ||
+		records[10][14] != "jump;mock" {
 		t.Errorf("csv: %d records, %v", len(records), err)
 	}
 	stream, err := ipc.NewReader(bytes.NewReader(get("?format=arrow")))
@@ -262,7 +271,8 @@ func TestTrackInEveryFormat(t *testing.T) {
 		Points, Precision int
 		Polyline          string
 	}
-	if err := json.Unmarshal(get("?format=polyline&simplify_m=1&flags=trusted&precision=6"), &line); err != nil || line.Points != 2 || line.Precision != 6 || line.Polyline == "" {
+	if err := json.Unmarshal(get("?format=polyline&simplify_m=1&flags=trusted&precision=6"), &line); err != nil ||
+		line.Points != 2 || line.Precision != 6 || line.Polyline == "" {
 		t.Errorf("polyline: %+v, %v", line, err)
 	}
 	head := w.do("HEAD", path+"?format=csv", "").ok(200)
@@ -313,7 +323,8 @@ func TestAStreamThatFailsIsCut(t *testing.T) {
 
 func TestLatestPositionsOverTheInterface(t *testing.T) {
 	w := newWorld(t)
-	north, south, east, none := w.vehicle(`{"make":"A","model":"1"}`), w.vehicle(`{"make":"A","model":"2"}`), w.vehicle(`{"make":"A","model":"3"}`), w.vehicle(`{"make":"A","model":"4"}`)
+	north, south, east, none := w.vehicle(`{"make":"A","model":"1"}`), w.vehicle(`{"make":"A","model":"2"}`),
+		w.vehicle(`{"make":"A","model":"3"}`), w.vehicle(`{"make":"A","model":"4"}`)
 	gone := w.vehicle(`{"make":"A","model":"5"}`)
 	w.park(w.account, north, 30.001, -97)
 	w.park(w.account, south, 30, -97)
@@ -343,7 +354,8 @@ func TestLatestPositionsOverTheInterface(t *testing.T) {
 		}
 	}
 	first := w.do("GET", "/v1/positions/latest?near=30.0011,-97&radius_m=200&per_page=1", "")
-	if p := first.data()[0]; p["distance_m"] != 11.1 || p["address"] != "Austin, Texas, US" || p["fix_at"] != "2026-01-31T12:00:00.000Z" || len(p) != 18 {
+	if p := first.data()[0]; p["distance_m"] != 11.1 || p["address"] != "Austin, Texas, US" ||
+		p["fix_at"] != "2026-01-31T12:00:00.000Z" || len(p) != 18 {
 		t.Errorf("near: %v", p)
 	}
 	page := first.pagination()
@@ -351,10 +363,12 @@ func TestLatestPositionsOverTheInterface(t *testing.T) {
 		t.Fatalf("page %+v", page)
 	}
 	second := w.do("GET", "/v1/positions/latest?near=30.0011,-97&radius_m=200&per_page=1&cursor="+page.NextCursor, "")
-	if p := second.data(); len(p) != 1 || p[0]["vehicle_id"] != south || second.pagination().NextCursor != "" || second.pagination().Total != 2 {
+	if p := second.data(); len(p) != 1 || p[0]["vehicle_id"] != south || second.pagination().NextCursor != "" ||
+		second.pagination().Total != 2 {
 		t.Errorf("second page: %v", p)
 	}
-	records, err := csv.NewReader(bytes.NewReader(w.do("GET", "/v1/positions/latest", "", "Accept", "text/csv").ok(200).body)).ReadAll()
+	records, err := csv.NewReader(
+		bytes.NewReader(w.do("GET", "/v1/positions/latest", "", "Accept", "text/csv").ok(200).body)).ReadAll()
 	if err != nil || len(records) != 4 || records[0][0] != "vehicle_id" {
 		t.Errorf("csv: %v, %v", records, err)
 	}
@@ -371,7 +385,8 @@ func TestLatestPositionsOverTheInterface(t *testing.T) {
 		}
 	}
 	shown := w.do("GET", "/v1/positions/latest?format=geojson&near=30.0011,-97&radius_m=200&units=metric", "").ok(200)
-	if err := json.Unmarshal(shown.body, &points); err != nil || points.Type != "FeatureCollection" || len(points.Features) != 2 || shown.header.Get("Content-Type") != "application/geo+json" {
+	if err := json.Unmarshal(shown.body, &points); err != nil || points.Type != "FeatureCollection" ||
+		len(points.Features) != 2 || shown.header.Get("Content-Type") != "application/geo+json" {
 		t.Fatalf("geojson: %v, %s, %s", err, shown.header, shown.body)
 	}
 	for i, want := range []struct {
@@ -380,20 +395,25 @@ func TestLatestPositionsOverTheInterface(t *testing.T) {
 	}{{north, "available", 30.001}, {south, "out_of_service", 30}} {
 		f := points.Features[i]
 		_, metric := f.Properties["speed_kmh"]
-		if f.Type != "Feature" || f.Geometry.Type != "Point" || !reflect.DeepEqual(f.Geometry.Coordinates, []float64{-97, want.lat}) || f.Properties["vehicle_id"] != want.vehicle ||
-			f.Properties["status"] != want.status || f.Properties["fix_at"] != "2026-01-31T12:00:00.000Z" || !metric || len(f.Properties) != 19 {
+		if f.Type != "Feature" || f.Geometry.Type != "Point" ||
+			!reflect.DeepEqual(f.Geometry.Coordinates, []float64{-97, want.lat}) || f.Properties["vehicle_id"] != want.vehicle ||
+			f.Properties["status"] != want.status || f.Properties["fix_at"] != "2026-01-31T12:00:00.000Z" || !metric ||
+			len(f.Properties) != 19 {
 			t.Errorf("feature %d: %+v", i, f)
 		}
 	}
-	if empty := w.do("GET", "/v1/positions/latest?bbox=0,0,1,1", "", "Accept", "application/geo+json").ok(200); strings.TrimSpace(string(empty.body)) != `{"type":"FeatureCollection","features":[]}` {
+	if empty := w.do("GET", "/v1/positions/latest?bbox=0,0,1,1", "", "Accept", "application/geo+json").
+		ok(200); strings.TrimSpace(string(empty.body)) != `{"type":"FeatureCollection","features":[]}` {
 		t.Errorf("nobody in geojson: %s", empty.body)
 	}
-	for _, query := range []string{"bbox=1,2,3", "bbox=1,2,3,x", "bbox=0,10,1,5", "bbox=-181,0,1,1", "bbox=NaN,0,1,1", "near=1,2", "radius_m=5", "near=91,0&radius_m=1", "near=1,2&radius_m=0",
+	for _, query := range []string{"bbox=1,2,3", "bbox=1,2,3,x", "bbox=0,10,1,5", "bbox=-181,0,1,1", "bbox=NaN,0,1,1",
+		"near=1,2", "radius_m=5", "near=91,0&radius_m=1", "near=1,2&radius_m=0",
 		"near=1,2&radius_m=Inf", "vehicle_id=dev_1", "vehicle_id=1", "per_page=1001"} {
 		w.do("GET", "/v1/positions/latest?"+query, "").problem(400, "invalid_request")
 	}
 	stranger := w.newKey(w.newAccount("Second"), auth.TelematicsRead)
-	if got := w.do("GET", "/v1/positions/latest?vehicle_id="+north, "", "Authorization", "Bearer "+stranger); len(got.data()) != 0 || got.pagination().Total != 0 {
+	if got := w.do("GET", "/v1/positions/latest?vehicle_id="+north, "", "Authorization",
+		"Bearer "+stranger); len(got.data()) != 0 || got.pagination().Total != 0 {
 		t.Errorf("a stranger sees %s", got.body)
 	}
 }
@@ -403,7 +423,8 @@ func TestTelemetryOverTheInterface(t *testing.T) {
 	v := w.vehicle(`{"make":"Renault","model":"Twizy"}`)
 	for i, value := range []float64{80, 90, 70} {
 		w.exec("INSERT INTO telemetry (account, vehicle, signal, time, value) SELECT {a:UInt64}, {v:UInt64}, 'soc_pct', fromUnixTimestamp64Milli({t:Int64}, 'UTC'), {x:Float64}",
-			clickhouse.Named("a", uint64(w.account)), clickhouse.Named("v", vehicleID(t, v)), clickhouse.Named("t", int64(noon)+int64(i)*40_000), clickhouse.Named("x", value))
+			clickhouse.Named("a", uint64(w.account)), clickhouse.Named("v", vehicleID(t, v)),
+			clickhouse.Named("t", int64(noon)+int64(i)*40_000), clickhouse.Named("x", value))
 	}
 	w.exec("INSERT INTO telemetry (account, vehicle, signal, time, value) SELECT {a:UInt64}, {v:UInt64}, 'battery_v', fromUnixTimestamp64Milli({t:Int64}, 'UTC'), 12.6",
 		clickhouse.Named("a", uint64(w.account)), clickhouse.Named("v", vehicleID(t, v)), clickhouse.Named("t", int64(noon)))

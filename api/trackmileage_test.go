@@ -8,18 +8,21 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2"
 )
 
-// drove stores a trip of a vehicle, of which some miles are on ways that nobody recorded; a higher revision corrects it.
+// drove stores a trip of a vehicle, of which some miles are on ways that nobody recorded; a higher
+// revision corrects it.
 func (w *world) drove(vehicle string, id, revision int, start, end time.Time, miles, guessed float64) {
 	w.t.Helper()
 	w.exec(`INSERT INTO trips (account, vehicle, id, revision, start_at, end_at, distance_m, body)
 		VALUES ({a:UInt64}, {v:UInt64}, {id:UInt64}, {r:UInt32}, fromUnixTimestamp64Milli({s:Int64}, 'UTC'), fromUnixTimestamp64Milli({e:Int64}, 'UTC'), {m:Float64}, {b:String})`,
-		clickhouse.Named("a", uint64(w.account)), clickhouse.Named("v", vehicleID(w.t, vehicle)), clickhouse.Named("id", uint64(id)),
-		clickhouse.Named("r", uint32(revision)), clickhouse.Named("s", start.UnixMilli()), clickhouse.Named("e", end.UnixMilli()),
-		clickhouse.Named("m", miles*1609.344), clickhouse.Named("b", fmt.Sprintf(`{"distance_estimated_m":%f}`, guessed*1609.344)))
+		clickhouse.Named("a", uint64(w.account)), clickhouse.Named("v", vehicleID(w.t, vehicle)),
+		clickhouse.Named("id", uint64(id)), clickhouse.Named("r", uint32(revision)), clickhouse.Named("s", start.UnixMilli()),
+		clickhouse.Named("e", end.UnixMilli()), clickhouse.Named("m", miles*1609.344),
+		clickhouse.Named("b", fmt.Sprintf(`{"distance_estimated_m":%f}`, guessed*1609.344)))
 }
 
-// A van whose tracker tells no odometer is read by hand now and then, and drives on. What it shows is the last reading and the way since,
-// with how far that may be off: 3 % and all that nobody recorded, until two readings show what its track misses of the ways that it records.
+// A van whose tracker tells no odometer is read by hand now and then, and drives on. What it shows is the last reading
+// and the way since, with how far that may be off: 3 % and all that nobody recorded, until two readings show what its
+// track misses of the ways that it records.
 func TestMileageWithoutAnOdometerIsTheLastReadingAndTheWaySince(t *testing.T) {
 	w := newWorld(t)
 	now := time.Now().UTC().Truncate(time.Hour)
@@ -32,7 +35,8 @@ func TestMileageWithoutAnOdometerIsTheLastReadingAndTheWaySince(t *testing.T) {
 	shows := func(vehicle, want string) {
 		t.Helper()
 		v := w.do("GET", "/v1/vehicles/"+vehicle, "").ok(200).object()
-		wantEqual(t, "odometer", fmt.Sprint(v["current_mileage_mi"], " ", v["odometer_source"], " ", v["odometer_error_mi"], " ", v["odometer_read_mi"]), want)
+		wantEqual(t, "odometer", fmt.Sprint(v["current_mileage_mi"], " ", v["odometer_source"], " ", v["odometer_error_mi"],
+			" ", v["odometer_read_mi"]), want)
 	}
 	w.drove(van, 1, 1, day(30), day(30).Add(time.Hour), 50, 0)
 	shows(van, "<nil> <nil> <nil> <nil>") // nobody has read it yet
@@ -66,7 +70,8 @@ func TestMileageWithoutAnOdometerIsTheLastReadingAndTheWaySince(t *testing.T) {
 
 	// A tracker that tells the odometer is believed instead.
 	w.exec("INSERT INTO vehicle_mileage (account, vehicle, time, raw_m, base_m, before_m) VALUES ({a:UInt64}, {v:UInt64}, fromUnixTimestamp64Milli({t:Int64}, 'UTC'), 16093440, 0, 0)",
-		clickhouse.Named("a", uint64(w.account)), clickhouse.Named("v", vehicleID(t, van)), clickhouse.Named("t", day(4).UnixMilli()))
+		clickhouse.Named("a", uint64(w.account)), clickhouse.Named("v", vehicleID(t, van)),
+		clickhouse.Named("t", day(4).UnixMilli()))
 	shows(van, "10000 telematics <nil> <nil>")
 }
 
@@ -76,8 +81,10 @@ func TestMaintenanceFallsDueByTheTrack(t *testing.T) {
 	now := time.Now().UTC().Truncate(time.Hour)
 	van := w.vehicle(`{"make":"A","model":"B"}`)
 	task := w.do("POST", "/v1/maintenance/tasks", `{"name":"Oil change","every_mi":5000}`).ok(201).id()
-	w.do("POST", "/v1/maintenance/schedules", `{"task_id":"`+task+`","vehicle_id":"`+van+`","due_soon_mi":500,"anchor":{"mi":10000}}`).ok(201)
-	w.do("POST", "/v1/vehicles/"+van+"/meter_readings", fmt.Sprintf(`{"kind":"odometer_mi","value":14000,"recorded_at":%q}`, now.AddDate(0, 0, -20).Format(time.RFC3339))).ok(201)
+	w.do("POST", "/v1/maintenance/schedules",
+		`{"task_id":"`+task+`","vehicle_id":"`+van+`","due_soon_mi":500,"anchor":{"mi":10000}}`).ok(201)
+	w.do("POST", "/v1/vehicles/"+van+"/meter_readings", fmt.Sprintf(
+		`{"kind":"odometer_mi","value":14000,"recorded_at":%q}`, now.AddDate(0, 0, -20).Format(time.RFC3339))).ok(201)
 	stage := func() any {
 		t.Helper()
 		w.clock.Add(int64(time.Second)) // what was written until now is older than the round

@@ -60,7 +60,8 @@ func (w *world) Fetch(params string) string {
 
 func outcome(job map[string]any) string {
 	progress, result := job["progress"].(map[string]any), job["result"].(map[string]any)
-	return fmt.Sprint(job["status"], " ", progress["done"], "/", progress["total"], " ", result["succeeded"], "+", result["failed"])
+	return fmt.Sprint(job["status"], " ", progress["done"], "/", progress["total"], " ", result["succeeded"], "+",
+		result["failed"])
 }
 
 func TestAnImportMakesWhatIsGoodAndTellsOfTheRest(t *testing.T) {
@@ -81,27 +82,33 @@ func TestAnImportMakesWhatIsGoodAndTellsOfTheRest(t *testing.T) {
 		t.Errorf("errors of row 3: %v", issues)
 	}
 	lines := w.bringIn("kind=vehicles&format=jsonl&dry_run=true", "{\"make\":\"A\",\"model\":\"B\"}\n\n{\"make\":1}\n")
-	if errs := w.do("GET", "/v1/jobs/"+lines["id"].(string)+"/errors", "").data(); len(errs) != 1 || errs[0]["row"] != 3.0 {
+	if errs := w.do("GET", "/v1/jobs/"+lines["id"].(string)+"/errors", "").data(); len(errs) != 1 ||
+		errs[0]["row"] != 3.0 {
 		t.Errorf("errors by line: %v", errs)
 	}
 	made := w.do("GET", "/v1/vehicles?sort=-make", "").data()
 	if len(made) != 2 {
 		t.Fatalf("made %v", made)
 	}
-	wantEqual(t, "first", fmt.Sprint(made[0]["make"], made[0]["year"], made[0]["tags"], made[0]["custom_fields"], made[0]["status"]), "Tesla2024 [a b] map[seats:5]available")
+	wantEqual(t, "first", fmt.Sprint(made[0]["make"], made[0]["year"], made[0]["tags"], made[0]["custom_fields"],
+		made[0]["status"]), "Tesla2024 [a b] map[seats:5]available")
 	wantEqual(t, "second", fmt.Sprint(made[1]["model"], made[1]["status"]), "=Niroinactive")
 	if seats := made[1]["custom_fields"].(map[string]any)["seats"]; seats != "5" {
 		t.Errorf("seats %v", seats)
 	}
 	wantEqual(t, "by", w.do("GET", "/v1/vehicles/"+made[0]["id"].(string)+"/history", "").data()[0]["action"], "create")
 
-	for _, params := range []string{"kind=boats&format=csv", "format=csv", "kind=vehicles&format=jsonl", "kind=quotes&format=csv&mode=upsert"} {
+	for _, params := range []string{"kind=boats&format=csv", "format=csv", "kind=vehicles&format=jsonl",
+		"kind=quotes&format=csv&mode=upsert"} {
 		w.do("POST", "/v1/imports?"+params, "make\nA\n", "Content-Type", "text/csv").problem(400, "invalid_request")
 	}
-	for _, bad := range []string{"make,make\nA,B\n", "nonsense\nA\n", "make\n", "metadata,metadata.a\n1,2\n", "make\n\"A\n"} {
-		w.do("POST", "/v1/imports?kind=vehicles&format=csv", bad, "Content-Type", "text/csv").problem(422, "validation_failed")
+	for _, bad := range []string{"make,make\nA,B\n", "nonsense\nA\n", "make\n", "metadata,metadata.a\n1,2\n",
+		"make\n\"A\n"} {
+		w.do("POST", "/v1/imports?kind=vehicles&format=csv", bad, "Content-Type", "text/csv").problem(422,
+			"validation_failed")
 	}
-	w.do("POST", "/v1/imports?kind=vehicles&format=csv", "make\n"+strings.Repeat("A\n", transfer.MaxRows+1), "Content-Type", "text/csv").problem(422, "validation_failed")
+	w.do("POST", "/v1/imports?kind=vehicles&format=csv", "make\n"+strings.Repeat("A\n", transfer.MaxRows+1),
+		"Content-Type", "text/csv").problem(422, "validation_failed")
 }
 
 func TestAnImportGoesOnWhereAnotherProcessDied(t *testing.T) {
@@ -110,7 +117,8 @@ func TestAnImportGoesOnWhereAnotherProcessDied(t *testing.T) {
 	for i := range 250 {
 		fmt.Fprintf(&file, `{"make":"M","model":"X","vin":"5YJ3E1EA7KF3%05d"}`+"\n", i)
 	}
-	id := w.do("POST", "/v1/imports?kind=vehicles&format=jsonl", file.String(), "Content-Type", "application/x-ndjson").ok(202).id()
+	id := w.do("POST", "/v1/imports?kind=vehicles&format=jsonl", file.String(), "Content-Type",
+		"application/x-ndjson").ok(202).id()
 	open, err := query.OpenTransfers(t.Context(), w.db, w.api.Now())
 	if err != nil || len(open) != 1 {
 		t.Fatal(open, err)
@@ -178,8 +186,9 @@ func TestAnUpsertChangesWhatIsKnown(t *testing.T) {
 
 func TestWhatWasExportedCanBeImported(t *testing.T) {
 	w := newWorld(t)
-	w.do("POST", "/v1/customers", `{"display_name":"Ann Lee","phone":"+15125550100","tags":["vip; loyal","x"],"address":{"city":"Austin","country":"US"},`+
-		`"licence":{"number":"D1234567","country":"US","region":"TX"},"custom_fields":{"a.b":"007","n":"7","f":[1,{"x":null}],"q":"\"q","neg":"-5"},"external_refs":[{"system":"s","id":"e1"}]}`).ok(201)
+	w.do("POST", "/v1/customers",
+		`{"display_name":"Ann Lee","phone":"+15125550100","tags":["vip; loyal","x"],"address":{"city":"Austin","country":"US"},`+
+			`"licence":{"number":"D1234567","country":"US","region":"TX"},"custom_fields":{"a.b":"007","n":"7","f":[1,{"x":null}],"q":"\"q","neg":"-5"},"external_refs":[{"system":"s","id":"e1"}]}`).ok(201)
 	w.do("POST", "/v1/customers", `{"display_name":"=Bob, \"B\"\nline"}`).ok(201)
 	for _, format := range []string{"csv", "jsonl"} {
 		file := w.Fetch("kind=customers&format=" + format + "&sort=display_name")
@@ -199,13 +208,15 @@ func TestWhatWasExportedCanBeImported(t *testing.T) {
 		w.key = w.newKey(w.newAccount("Other "+format), auth.Admin)
 		wantEqual(t, "copy", outcome(w.bringIn("kind=customers&format="+format, file)), "done 2/2 2+0")
 		for i, c := range w.do("GET", "/v1/customers?sort=display_name", "").data() {
-			for _, name := range []string{"display_name", "phone", "tags", "address", "licence", "custom_fields", "external_refs"} {
+			for _, name := range []string{"display_name", "phone", "tags", "address", "licence", "custom_fields",
+				"external_refs"} {
 				wantEqual(t, format+" "+name, c[name], before[i][name])
 			}
 		}
 		w.key = mine
 	}
-	if file := w.Fetch("kind=customers&format=jsonl&external_ref=e1"); strings.Count(file, "\n") != 1 || !strings.Contains(file, "D1234567") {
+	if file := w.Fetch("kind=customers&format=jsonl&external_ref=e1"); strings.Count(file, "\n") != 1 ||
+		!strings.Contains(file, "D1234567") {
 		t.Errorf("filtered: %s", file)
 	}
 	if file := w.Fetch("kind=customers&format=csv&q=nobody"); file != "id\n" {
@@ -217,7 +228,8 @@ func TestWhatWasExportedCanBeImported(t *testing.T) {
 
 func TestJobsAskForTheScopeOfWhatTheyAreAbout(t *testing.T) {
 	w := newWorld(t)
-	w.do("POST", "/v1/customers", `{"display_name":"Ann Lee","licence":{"number":"D1234567","country":"US","region":"TX"}}`).ok(201)
+	w.do("POST", "/v1/customers",
+		`{"display_name":"Ann Lee","licence":{"number":"D1234567","country":"US","region":"TX"}}`).ok(201)
 	as := func(scopes ...auth.Scope) []string {
 		return []string{"Authorization", "Bearer " + w.newKey(w.account, scopes...)}
 	}
@@ -234,7 +246,8 @@ func TestJobsAskForTheScopeOfWhatTheyAreAbout(t *testing.T) {
 	w.do("GET", "/v1/jobs/"+masked+"/result", "", as(auth.VehiclesRead)...).problem(403, "insufficient_scope")
 	w.do("GET", "/v1/jobs/"+masked, "", as(auth.VehiclesRead)...).problem(403, "insufficient_scope")
 	w.do("POST", "/v1/exports?kind=customers&format=csv", "", as(auth.VehiclesRead)...).problem(403, "insufficient_scope")
-	w.do("POST", "/v1/imports?kind=customers&format=csv", "display_name\nA\n", append(as(auth.VehiclesWrite), "Content-Type", "text/csv")...).problem(403, "insufficient_scope")
+	w.do("POST", "/v1/imports?kind=customers&format=csv", "display_name\nA\n",
+		append(as(auth.VehiclesWrite), "Content-Type", "text/csv")...).problem(403, "insufficient_scope")
 	imported := w.bringIn("kind=customers&format=csv", "display_name\nA\n")["id"].(string)
 	w.do("GET", "/v1/jobs/"+imported+"/errors", "", as(auth.VehiclesWrite)...).problem(403, "insufficient_scope")
 	w.do("GET", "/v1/jobs/"+imported+"/result", "").problem(404, "not_found")
@@ -262,7 +275,8 @@ func TestRunDoesWhatIsAskedFor(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() { done <- w.api.transfer.Run(ctx) }()
-	id := w.do("POST", "/v1/imports?kind=vehicles&format=csv", "make,model\nA,B\n", "Content-Type", "text/csv").ok(202).id()
+	id := w.do("POST", "/v1/imports?kind=vehicles&format=csv", "make,model\nA,B\n", "Content-Type",
+		"text/csv").ok(202).id()
 	for w.do("GET", "/v1/jobs/"+id, "").object()["status"] != "done" {
 		if t.Context().Err() != nil {
 			t.Fatal("not done")

@@ -33,7 +33,8 @@ func TestAStoreThatCannotNowIsA503AndNoFaultOfOurs(t *testing.T) {
 		status int
 		word   string
 	}{
-		{rest.ChTimeout, "SELECT sleepEachRow(0.1) FROM numbers(100) SETTINGS max_execution_time = 1, max_block_size = 1, function_sleep_max_microseconds_per_block = 0", 503, "unavailable"},
+		{rest.ChTimeout, "SELECT sleepEachRow(0.1) FROM numbers(100) SETTINGS max_execution_time = 1, max_block_size = 1, function_sleep_max_microseconds_per_block = 0",
+			503, "unavailable"},
 		{rest.ChTooManyQueries, "SELECT 1 SETTINGS max_concurrent_queries_for_user = 1", 503, "unavailable"},
 		{rest.ChMemory, heavy + " SETTINGS max_memory_usage = 20000000", 422, "question_too_large"},
 		{rest.ChMemory, heavy + " SETTINGS max_memory_usage_for_user = 20000000", 503, "unavailable"},
@@ -61,7 +62,8 @@ func TestAStoreThatCannotNowIsA503AndNoFaultOfOurs(t *testing.T) {
 		}
 		res.Body.Close()
 		server.Close()
-		if res.StatusCode != test.status || (res.Header.Get("Retry-After") != "") != (test.status == 503 || test.status == 507) {
+		if res.StatusCode != test.status ||
+			(res.Header.Get("Retry-After") != "") != (test.status == 503 || test.status == 507) {
 			t.Errorf("code %d: %d, Retry-After %q", test.code, res.StatusCode, res.Header.Get("Retry-After"))
 		}
 	}
@@ -77,7 +79,8 @@ func TestAHeatMapThatTakesTooMuchIsRefusedInWords(t *testing.T) {
 		SELECT {a:UInt64}, geoToH3(30 + (number % 100000) / 1e4, -97., 9), fromUnixTimestamp64Milli({at:Int64} + number, 'UTC'), number % 1000, 300000000, -970000000
 		FROM numbers(300000)`, clickhouse.Named("a", uint64(w.account)), clickhouse.Named("at", day.UnixMilli()))
 	ask := func(from, to time.Time) *reply {
-		return w.do("GET", fmt.Sprintf("/v1/heatmap?resolution=9&from=%s&until=%s", from.Format(time.RFC3339), to.Format(time.RFC3339)), "")
+		return w.do("GET",
+			fmt.Sprintf("/v1/heatmap?resolution=9&from=%s&until=%s", from.Format(time.RFC3339), to.Format(time.RFC3339)), "")
 	}
 	ask(day, day.AddDate(0, 0, 1)).problem(422, "question_too_large")
 	ask(day, day.Add(time.Second)).ok(200)

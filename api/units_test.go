@@ -15,8 +15,8 @@ import (
 	"github.com/motorpool/fleet/api/units"
 )
 
-// TestWhatIsSaidInAUnitIsReadInIt sends every speed and odometer that can be shown, in each unit that takes them, through what is
-// stored of them, and reads them in tables, lists and documents.
+// TestWhatIsSaidInAUnitIsReadInIt sends every speed and odometer that can be shown, in each unit that takes them,
+// through what is stored of them, and reads them in tables, lists and documents.
 func TestWhatIsSaidInAUnitIsReadInIt(t *testing.T) {
 	const speed, odometer = 6, 11 // places of positionColumns
 	a := &API{}
@@ -91,13 +91,15 @@ func TestAVehicleThatSaysSixtyIsShownAtSixty(t *testing.T) {
 
 // TestTimesOfRFC3339AreTaken writes one instant in the ways that the standard allows.
 func TestTimesOfRFC3339AreTaken(t *testing.T) {
-	for _, text := range []string{"2016-12-31T23:59:60Z", "2017-01-01t00:00:00z", "2017-01-01T00:00:00.000Z", "2017-01-01T01:00:00+01:00", "2016-12-31t18:59:60.000-05:00"} {
+	for _, text := range []string{"2016-12-31T23:59:60Z", "2017-01-01t00:00:00z", "2017-01-01T00:00:00.000Z",
+		"2017-01-01T01:00:00+01:00", "2016-12-31t18:59:60.000-05:00"} {
 		var i record.Instant
 		if err := i.UnmarshalJSON([]byte(`"` + text + `"`)); err != nil || !i.Equal(fleet.Millis(1483228800000).Time()) {
 			t.Errorf("%s: %v, %v", text, i, err)
 		}
 	}
-	for _, text := range []string{"", "z", "2017-01-01", "2017-01-01t00:00:00", "2016-12-31T23:58:60Z", "2017-01-01 00:00:00Z", strings.Repeat("é", 20)} {
+	for _, text := range []string{"", "z", "2017-01-01", "2017-01-01t00:00:00", "2016-12-31T23:58:60Z",
+		"2017-01-01 00:00:00Z", strings.Repeat("é", 20)} {
 		if at, err := fleet.ParseTime(text); err == nil {
 			t.Errorf("%q is %v", text, at)
 		}

@@ -72,7 +72,8 @@ func fixedTime(_ *rest.Config, d *Deps) {
 
 func TestTheVehicleListIsAsPublished(t *testing.T) {
 	w := newWorld(t, fixedTime)
-	id := w.do("POST", "/v1/vehicles", `{"make":"Tesla","model":"Model 3","year":2024,"vin":"5YJ3E1EA7KF317000","fuel_type":"electric",
+	id := w.do("POST", "/v1/vehicles",
+		`{"make":"Tesla","model":"Model 3","year":2024,"vin":"5YJ3E1EA7KF317000","fuel_type":"electric",
 		"license_plate":"ABC1234","plate_region":"TX","tags":["downtown"],"daily_rate":{"amount":12900,"currency":"USD"},
 		"external_refs":[{"system":"turo","id":"T-77"}],"metadata":{"bay":"4"}}`, "X-Request-Id", "req_1").ok(201).id()
 	w.vehicle(`{"make":"Volkswagen","model":"Tiguan","year":2020,"fuel_type":"gasoline","acquisition_mileage_mi":12000}`)
@@ -84,13 +85,15 @@ func TestTheVehicleListIsAsPublished(t *testing.T) {
 			t.Errorf("Link %s", r.header.Get("Link"))
 		}
 	}
-	golden(t, "vehicles_metric.json", w.do("GET", "/v1/vehicles?units=metric&fields=current_mileage_mi,range_mi,speed_mph,battery_level", "").ok(200).body)
+	golden(t, "vehicles_metric.json",
+		w.do("GET", "/v1/vehicles?units=metric&fields=current_mileage_mi,range_mi,speed_mph,battery_level", "").ok(200).body)
 	golden(t, "vehicle_history.json", w.do("GET", "/v1/vehicles/"+id+"/history", "").ok(200).body)
 }
 
 func TestBatteryLevelIsOfElectrifiedVehiclesOnly(t *testing.T) {
 	w := newWorld(t)
-	for fuel, want := range map[string]any{"electric": 82.0, "plug_in_hybrid": 82.0, "": 82.0, "gasoline": nil, "diesel": nil} {
+	for fuel, want := range map[string]any{"electric": 82.0, "plug_in_hybrid": 82.0, "": 82.0, "gasoline": nil,
+		"diesel": nil} {
 		body := `{"make":"A","model":"B"`
 		if fuel != "" {
 			body += `,"fuel_type":"` + fuel + `"`
@@ -105,12 +108,14 @@ func TestBatteryLevelIsOfElectrifiedVehiclesOnly(t *testing.T) {
 
 func TestAVehicleIsCreatedChangedAndArchived(t *testing.T) {
 	w := newWorld(t)
-	created := w.do("POST", "/v1/vehicles", `{"make":"Tesla","model":"Model 3","year":2024,"color":null,"insurance":{"provider":"Acme","period":"month"}}`).ok(201)
+	created := w.do("POST", "/v1/vehicles",
+		`{"make":"Tesla","model":"Model 3","year":2024,"color":null,"insurance":{"provider":"Acme","period":"month"}}`).ok(201)
 	id := created.id()
 	wantEqual(t, "location", created.header.Get("Location"), "/v1/vehicles/"+id)
 	wantEqual(t, "etag", created.header.Get("ETag"), `"r1"`)
 
-	patched := w.do("PATCH", "/v1/vehicles/"+id, `{"year":null,"color":"red","insurance":{"provider":null,"policy_number":"P1"}}`,
+	patched := w.do("PATCH", "/v1/vehicles/"+id,
+		`{"year":null,"color":"red","insurance":{"provider":null,"policy_number":"P1"}}`,
 		"Content-Type", "application/merge-patch+json").ok(200)
 	v := patched.object()
 	wantEqual(t, "etag", patched.header.Get("ETag"), `"r2"`)
@@ -126,13 +131,16 @@ func TestAVehicleIsCreatedChangedAndArchived(t *testing.T) {
 	// Also when the vehicle has moved meanwhile.
 	w.live(id, w.account)
 	w.do("PUT", "/v1/vehicles/"+id, string(back.body)).ok(200)
-	w.do("PUT", "/v1/vehicles/"+id, strings.Replace(string(back.body), `"revision":2`, `"revision":1`, 1)).problem(422, "validation_failed")
+	w.do("PUT", "/v1/vehicles/"+id, strings.Replace(string(back.body), `"revision":2`, `"revision":1`, 1)).problem(422,
+		"validation_failed")
 	replaced := w.do("PUT", "/v1/vehicles/"+id, `{"make":"VW","model":"ID.3"}`).ok(200).object()
 	if replaced["color"] != nil || replaced["make"] != "VW" || replaced["status"] != "available" {
 		t.Errorf("after PUT: %v", replaced)
 	}
-	p := w.do("PUT", "/v1/vehicles/"+id, `{"make":"VW","model":"ID.3","status":"retired","battery_level":5}`).problem(422, "validation_failed")
-	wantEqual(t, "read-only members", fmt.Sprint(p.Errors[0].Pointer, p.Errors[1].Pointer, len(p.Errors), p.Errors[0].Code), "/battery_level/status2read_only")
+	p := w.do("PUT", "/v1/vehicles/"+id, `{"make":"VW","model":"ID.3","status":"retired","battery_level":5}`).problem(422,
+		"validation_failed")
+	wantEqual(t, "read-only members", fmt.Sprint(p.Errors[0].Pointer, p.Errors[1].Pointer, len(p.Errors),
+		p.Errors[0].Code), "/battery_level/status2read_only")
 	w.do("PATCH", "/v1/vehicles/"+id, `{"status":"retired"}`).problem(422, "validation_failed")
 
 	w.do("DELETE", "/v1/vehicles/"+id, "").ok(204)
@@ -146,10 +154,13 @@ func TestAVehicleIsCreatedChangedAndArchived(t *testing.T) {
 	w.do("PATCH", "/v1/vehicles/"+id, `{"color":"blue"}`).problem(409, "conflict")
 
 	history := w.do("GET", "/v1/vehicles/"+id+"/history?per_page=2", "")
-	wantEqual(t, "history", fmt.Sprintln(len(history.data()), history.pagination().Total, history.data()[0]["action"]), "2 4 archive\n")
+	wantEqual(t, "history", fmt.Sprintln(len(history.data()), history.pagination().Total, history.data()[0]["action"]),
+		"2 4 archive\n")
 	rest := w.do("GET", "/v1/vehicles/"+id+"/history?per_page=2&cursor="+history.pagination().NextCursor, "")
-	wantEqual(t, "second page", fmt.Sprintln(rest.data()[1]["action"], rest.pagination().NextCursor == ""), "create true\n")
-	wantEqual(t, "by page", string(w.do("GET", "/v1/vehicles/"+id+"/history?per_page=2&page=2", "").body), string(rest.body))
+	wantEqual(t, "second page", fmt.Sprintln(rest.data()[1]["action"], rest.pagination().NextCursor == ""),
+		"create true\n")
+	wantEqual(t, "by page", string(w.do("GET", "/v1/vehicles/"+id+"/history?per_page=2&page=2", "").body),
+		string(rest.body))
 }
 
 func TestConditionalRequests(t *testing.T) {
@@ -163,15 +174,18 @@ func TestConditionalRequests(t *testing.T) {
 	w.do("GET", path, "", "If-None-Match", `"r2"`).ok(200)
 	w.do("PATCH", path, `{"color":"red"}`, "If-Match", `"r1"`).ok(200)
 	for _, stale := range []string{`"r1"`, `W/"1"`, `1`, `""`, `"x"`, `"r22"`, `"22"`,
-		`"2`, `2"`, `""2""`, `2-`, `"r2-"`, `rr2`, `W/`} { // of these some look like the revision that it has, and are no tags
+		// of these some look like the revision that it has, and are no tags
+		`"2`, `2"`, `""2""`, `2-`, `"r2-"`, `rr2`, `W/`} {
 		w.do("PATCH", path, `{"color":"blue"}`, "If-Match", stale).problem(412, "precondition_failed")
 		w.do("PUT", path, `{"make":"A","model":"B"}`, "If-Match", stale).problem(412, "precondition_failed")
 		w.do("DELETE", path, "", "If-Match", stale).problem(412, "precondition_failed")
-		w.do("POST", path+"/status", `{"status":"maintenance","reason":"x"}`, "If-Match", stale).problem(412, "precondition_failed")
+		w.do("POST", path+"/status", `{"status":"maintenance","reason":"x"}`, "If-Match", stale).problem(412,
+			"precondition_failed")
 	}
 	w.do("PATCH", path, `{"color":"blue"}`, "If-Match", `"r1", "r2"`).ok(200)
 	w.do("PATCH", path, `{"color":"green"}`, "If-Match", `*`).ok(200)
-	for i, mine := range []string{`"4"`, `5`, `W/"6"`, `W/"r7"`, `r8`, `"1", "9"`} { // what people send of a revision that they read
+	// what people send of a revision that they read
+	for i, mine := range []string{`"4"`, `5`, `W/"6"`, `W/"r7"`, `r8`, `"1", "9"`} {
 		w.do("PATCH", path, fmt.Sprintf(`{"color":"%d"}`, i), "If-Match", mine).ok(200)
 	}
 
@@ -195,10 +209,12 @@ func TestStatusIsMovedByTheActionOnly(t *testing.T) {
 	v := w.do("POST", path+"/status", `{"status":"maintenance","reason":"brakes"}`).ok(200).object()
 	wantEqual(t, "status", fmt.Sprintln(v["status"], v["status_reason"], v["is_rentable"]), "maintenance brakes false\n")
 	p := w.do("POST", path+"/status", `{"status":"rented","reason":"because"}`).problem(409, "invalid_state_transition")
-	wantEqual(t, "409", fmt.Sprintln(p.CurrentState, p.AllowedTransitions), "maintenance [available out_of_service retired]\n")
+	wantEqual(t, "409", fmt.Sprintln(p.CurrentState, p.AllowedTransitions),
+		"maintenance [available out_of_service retired]\n")
 	w.do("POST", path+"/status", `{"status":"available"}`).problem(422, "validation_failed")
 	w.do("POST", path+"/status", `{"status":"flying","reason":"x"}`).problem(422, "validation_failed")
-	wantEqual(t, "created inactive", w.do("POST", "/v1/vehicles", `{"make":"A","model":"B","status":"inactive"}`).ok(201).object()["status"], "inactive")
+	wantEqual(t, "created inactive",
+		w.do("POST", "/v1/vehicles", `{"make":"A","model":"B","status":"inactive"}`).ok(201).object()["status"], "inactive")
 	w.do("POST", "/v1/vehicles", `{"make":"A","model":"B","status":"rented"}`).problem(422, "validation_failed")
 }
 
@@ -263,7 +279,8 @@ func TestTheEntityTagSeesWhatIsShownWithTheRecord(t *testing.T) {
 	w := newWorld(t)
 	vehicle := w.vehicle(`{"make":"A","model":"B"}`)
 	device := "/v1/devices/" + w.do("POST", "/v1/devices", `{"unique_id":"u"}`).ok(201).id()
-	w.do("POST", device+"/assign", `{"vehicle_id":"`+vehicle+`","from":"`+time.Now().Add(time.Hour).UTC().Format(time.RFC3339)+`"}`).ok(200)
+	w.do("POST", device+"/assign",
+		`{"vehicle_id":"`+vehicle+`","from":"`+time.Now().Add(time.Hour).UTC().Format(time.RFC3339)+`"}`).ok(200)
 	before := w.do("GET", device, "").ok(200)
 	w.clock.Store(int64(2 * time.Hour))
 	after := w.do("GET", device, "", "If-None-Match", before.header.Get("ETag")).ok(200)

@@ -23,10 +23,11 @@ func (w *world) put(vehicle, status, cause string) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	if _, err := w.api.desk.Vehicles.Update(w.t.Context(), record.Author{Actor: "cli"}, w.account, id, 0, func(r *record.Record[record.Vehicle]) error {
-		r.Body.Status, r.Body.StatusCause, r.Body.StatusSince = status, cause, record.InstantOf(w.api.Now())
-		return nil
-	}); err != nil {
+	if _, err := w.api.desk.Vehicles.Update(w.t.Context(), record.Author{Actor: "cli"}, w.account, id, 0,
+		func(r *record.Record[record.Vehicle]) error {
+			r.Body.Status, r.Body.StatusCause, r.Body.StatusSince = status, cause, record.InstantOf(w.api.Now())
+			return nil
+		}); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -47,13 +48,14 @@ func (w *world) changeBooking(booking string, change func(b *record.Booking)) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	if _, err := w.api.desk.Bookings.Update(w.t.Context(), record.Author{Actor: "cli"}, w.account, id, 0, func(r *record.Record[record.Booking]) error {
-		status := r.Body.Status
-		if change(&r.Body); r.Body.Status != status {
-			r.Body.StatusSince = record.InstantOf(w.api.Now())
-		}
-		return nil
-	}); err != nil {
+	if _, err := w.api.desk.Bookings.Update(w.t.Context(), record.Author{Actor: "cli"}, w.account, id, 0,
+		func(r *record.Record[record.Booking]) error {
+			status := r.Body.Status
+			if change(&r.Body); r.Body.Status != status {
+				r.Body.StatusSince = record.InstantOf(w.api.Now())
+			}
+			return nil
+		}); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -61,7 +63,8 @@ func (w *world) changeBooking(booking string, change func(b *record.Booking)) {
 // hold takes a vehicle's calendar for a booking.
 func (w *world) hold(vehicle uint64, ref string, from, until record.Instant) {
 	w.t.Helper()
-	if _, err := w.api.desk.Calendars.Take(w.t.Context(), record.Author{Actor: "cli"}, w.account, vehicle, calendar.Hold{Ref: ref, From: from, Until: until}); err != nil {
+	if _, err := w.api.desk.Calendars.Take(w.t.Context(), record.Author{Actor: "cli"}, w.account, vehicle,
+		calendar.Hold{Ref: ref, From: from, Until: until}); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -108,10 +111,14 @@ func TestEveryMoveOfAVehicleByHand(t *testing.T) {
 	}
 	id := w.vehicle(`{"make":"A","model":"B"}`)
 	w.do("POST", "/v1/vehicles/"+id+"/status", `{"status":"maintenance"}`).problem(422, "validation_failed")
-	wantEqual(t, "no disposal", w.do("POST", "/v1/vehicles/"+id+"/status", `{"status":"retired","reason":"sold"}`).faults(), "/disposal_on")
-	wantEqual(t, "disposal of what stays", w.do("POST", "/v1/vehicles/"+id+"/status", `{"status":"maintenance","reason":"x","disposal_on":"2026-02-01"}`).faults(), "/disposal_on")
-	sold := w.do("POST", "/v1/vehicles/"+id+"/status", `{"status":"retired","reason":"sold","disposal_on":"2026-02-01","disposal_price":{"amount":1200000,"currency":"USD"}}`).ok(200).object()
-	wantEqual(t, "disposal", fmt.Sprint(sold["disposal_on"], sold["disposal_price"]), "2026-02-01map[amount:1.2e+06 currency:USD]")
+	wantEqual(t, "no disposal",
+		w.do("POST", "/v1/vehicles/"+id+"/status", `{"status":"retired","reason":"sold"}`).faults(), "/disposal_on")
+	wantEqual(t, "disposal of what stays", w.do("POST", "/v1/vehicles/"+id+"/status",
+		`{"status":"maintenance","reason":"x","disposal_on":"2026-02-01"}`).faults(), "/disposal_on")
+	sold := w.do("POST", "/v1/vehicles/"+id+"/status",
+		`{"status":"retired","reason":"sold","disposal_on":"2026-02-01","disposal_price":{"amount":1200000,"currency":"USD"}}`).ok(200).object()
+	wantEqual(t, "disposal", fmt.Sprint(sold["disposal_on"], sold["disposal_price"]),
+		"2026-02-01map[amount:1.2e+06 currency:USD]")
 }
 
 func TestAVehicleFollowsItsBookings(t *testing.T) {
@@ -128,10 +135,12 @@ func TestAVehicleFollowsItsBookings(t *testing.T) {
 		b.Status, b.ActualPickupAt, b.PickupMileageMi = record.BookingActive, at(0), miles(1000)
 	})
 	w.stands(spare, "picked up", "rented "+booking)
-	w.do("POST", "/v1/vehicles/"+spare+"/status", `{"status":"out_of_service","reason":"x"}`).problem(409, "invalid_state_transition")
+	w.do("POST", "/v1/vehicles/"+spare+"/status", `{"status":"out_of_service","reason":"x"}`).problem(409,
+		"invalid_state_transition")
 	w.do("DELETE", "/v1/vehicles/"+spare, "").problem(409, "conflict")
 	w.changeBooking(booking, func(b *record.Booking) {
-		b.VehicleSwaps = append(b.VehicleSwaps, record.VehicleSwap{VehicleID: spare, From: at(0), Until: record.InstantOf(w.api.Now()), PickupMileageMi: miles(1000), MileageMi: miles(1100)})
+		b.VehicleSwaps = append(b.VehicleSwaps, record.VehicleSwap{VehicleID: spare, From: at(0),
+			Until: record.InstantOf(w.api.Now()), PickupMileageMi: miles(1000), MileageMi: miles(1100)})
 		b.VehicleID, b.PickupMileageMi = car, miles(5000)
 	})
 	w.stands(spare, "swapped out", "turnaround "+booking)
@@ -139,7 +148,8 @@ func TestAVehicleFollowsItsBookings(t *testing.T) {
 	w.elapse(31 * time.Minute)
 	w.stands(spare, "buffer over", "available "+booking)
 	w.changeBooking(booking, func(b *record.Booking) {
-		b.Status, b.ActualReturnAt, b.ReturnMileageMi, b.BlockedUntil = record.BookingCompleted, record.InstantOf(w.api.Now()), miles(5200), record.InstantOf(w.api.Now().Add(2*time.Hour))
+		b.Status, b.ActualReturnAt, b.ReturnMileageMi, b.BlockedUntil =
+			record.BookingCompleted, record.InstantOf(w.api.Now()), miles(5200), record.InstantOf(w.api.Now().Add(2*time.Hour))
 	})
 	w.stands(car, "returned", "turnaround "+booking)
 	wantEqual(t, "where", w.do("GET", "/v1/vehicles/"+car, "").ok(200).object()["current_location_id"], "loc_7")
@@ -154,13 +164,15 @@ func TestAVehicleFollowsItsBookings(t *testing.T) {
 		}
 		return strings.Join(all, " ")
 	}
-	wantEqual(t, "readings", readings(spare)+" "+readings(car), "pickup1000true return1100true pickup5000true return5200true")
+	wantEqual(t, "readings", readings(spare)+" "+readings(car),
+		"pickup1000true return1100true pickup5000true return5200true")
 
 	// An open safety-critical issue keeps it; work that goes on takes it.
 	issue := record.Issue{Status: "open"}
 	issue.VehicleID, issue.Severity, issue.Description = car, "safety_critical", "no brakes"
 	problem := w.api.Store.NextID()
-	if _, _, err := w.api.desk.Issues.Create(t.Context(), record.Author{Actor: "cli"}, w.account, problem, issue); err != nil {
+	if _, _, err := w.api.desk.Issues.Create(t.Context(), record.Author{Actor: "cli"}, w.account, problem,
+		issue); err != nil {
 		t.Fatal(err)
 	}
 	wantEqual(t, "until the buffer is over", w.do("GET", "/v1/vehicles/"+car, "").object()["status_until"] != nil, true)
@@ -176,17 +188,19 @@ func TestAVehicleFollowsItsBookings(t *testing.T) {
 	}
 	wo := fleet.FormatID(fleet.WorkOrderPrefix, order)
 	w.stands(car, "work began", "maintenance "+wo)
-	if _, err := w.api.desk.Issues.Update(t.Context(), record.Author{Actor: "cli"}, w.account, problem, 0, func(r *record.Record[record.Issue]) error {
-		r.Body.Status = "resolved"
-		return nil
-	}); err != nil {
+	if _, err := w.api.desk.Issues.Update(t.Context(), record.Author{Actor: "cli"}, w.account, problem, 0,
+		func(r *record.Record[record.Issue]) error {
+			r.Body.Status = "resolved"
+			return nil
+		}); err != nil {
 		t.Fatal(err)
 	}
 	finish := func(status string) {
-		if _, err := w.api.desk.Work.Update(t.Context(), record.Author{Actor: "cli"}, w.account, order, 0, func(r *record.Record[record.WorkOrder]) error {
-			r.Body.Status, r.Body.CompletedAt, r.Body.MileageMi = status, record.InstantOf(w.api.Now()), miles(5201)
-			return nil
-		}); err != nil {
+		if _, err := w.api.desk.Work.Update(t.Context(), record.Author{Actor: "cli"}, w.account, order, 0,
+			func(r *record.Record[record.WorkOrder]) error {
+				r.Body.Status, r.Body.CompletedAt, r.Body.MileageMi = status, record.InstantOf(w.api.Now()), miles(5201)
+				return nil
+			}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -235,14 +249,18 @@ func TestAVehicleFollowsItsBlocks(t *testing.T) {
 	now := w.api.Now()
 	at := func(h int) string { return now.Add(time.Duration(h) * time.Hour).UTC().Format(time.RFC3339) }
 	path := "/v1/vehicles/" + car + "/blocks"
-	made := w.do("POST", path, `{"from":"`+at(1)+`","until":"`+at(3)+`","reason":"new tyres","kind":"maintenance"}`, "Idempotency-Key", "b1").ok(201)
+	made := w.do("POST", path, `{"from":"`+at(1)+`","until":"`+at(3)+`","reason":"new tyres","kind":"maintenance"}`,
+		"Idempotency-Key", "b1").ok(201)
 	block := made.id()
 	wantEqual(t, "location", made.header.Get("Location"), "/v1/blocks/"+block)
-	wantEqual(t, "repeated", w.do("POST", path, `{"from":"`+at(1)+`","until":"`+at(3)+`","reason":"new tyres","kind":"maintenance"}`, "Idempotency-Key", "b1").ok(201).id(), block)
-	if p := w.do("POST", path, `{"from":"`+at(2)+`","until":"`+at(4)+`","reason":"mine"}`).problem(409, "conflict"); !strings.Contains(p.Detail, "a block (maintenance)") {
+	wantEqual(t, "repeated", w.do("POST", path, `{"from":"`+at(1)+`","until":"`+at(3)+
+		`","reason":"new tyres","kind":"maintenance"}`, "Idempotency-Key", "b1").ok(201).id(), block)
+	if p := w.do("POST", path, `{"from":"`+at(2)+`","until":"`+at(4)+`","reason":"mine"}`).problem(409,
+		"conflict"); !strings.Contains(p.Detail, "a block (maintenance)") {
 		t.Errorf("what is in the way: %s", p.Detail)
 	}
-	wantEqual(t, "backwards", w.do("POST", path, `{"from":"`+at(2)+`","until":"`+at(2)+`","reason":"mine"}`).faults(), "/until")
+	wantEqual(t, "backwards",
+		w.do("POST", path, `{"from":"`+at(2)+`","until":"`+at(2)+`","reason":"mine"}`).faults(), "/until")
 	own := w.do("POST", path, `{"from":"`+at(5)+`","until":"`+at(6)+`","reason":"mine","kind":"owner_use"}`).ok(201).id()
 	w.do("PATCH", "/v1/blocks/"+own, `{"from":"`+at(2)+`"}`).problem(409, "conflict")
 	w.do("PATCH", "/v1/blocks/"+own, `{"from":"`+at(4)+`"}`).ok(200)
@@ -257,7 +275,8 @@ func TestAVehicleFollowsItsBlocks(t *testing.T) {
 			m := v.(map[string]any)
 			from, _ := time.Parse(time.RFC3339, fmt.Sprint(m["from"]))
 			until, _ := time.Parse(time.RFC3339, fmt.Sprint(m["until"]))
-			all = append(all, strings.TrimSpace(fmt.Sprintf("%v %v %.0f-%.0f", m[a], m[b], from.Sub(now).Hours(), until.Sub(now).Hours())))
+			all = append(all,
+				strings.TrimSpace(fmt.Sprintf("%v %v %.0f-%.0f", m[a], m[b], from.Sub(now).Hours(), until.Sub(now).Hours())))
 		}
 		return strings.ReplaceAll(strings.Join(all, "; "), "<nil> <nil> ", "")
 	}
@@ -286,7 +305,8 @@ func TestAVehicleThatBookingsWantStays(t *testing.T) {
 	w := newWorld(t)
 	car := w.vehicle(`{"make":"A","model":"B"}`)
 	b := record.Booking{Status: record.BookingConfirmed}
-	b.VehicleID, b.PickupAt, b.ReturnAt = car, record.InstantOf(w.api.Now().Add(time.Hour)), record.InstantOf(w.api.Now().Add(9*time.Hour))
+	b.VehicleID, b.PickupAt, b.ReturnAt =
+		car, record.InstantOf(w.api.Now().Add(time.Hour)), record.InstantOf(w.api.Now().Add(9*time.Hour))
 	booking := w.book(b)
 	id, _ := fleet.ParseID(fleet.VehiclePrefix, car)
 	w.hold(id, booking, b.PickupAt, b.ReturnAt)
@@ -300,7 +320,8 @@ func TestAVehicleThatBookingsWantStays(t *testing.T) {
 	w.changeBooking(booking, func(b *record.Booking) { b.Status = record.BookingCancelled })
 	retire().ok(200)
 	now := w.api.Now().UTC()
-	w.do("POST", "/v1/vehicles/"+car+"/blocks", `{"from":"`+now.Format(time.RFC3339)+`","until":"`+now.AddDate(1, 0, 0).Format(time.RFC3339)+`","reason":"x"}`).problem(409, "conflict")
+	w.do("POST", "/v1/vehicles/"+car+"/blocks", `{"from":"`+now.Format(time.RFC3339)+`","until":"`+
+		now.AddDate(1, 0, 0).Format(time.RFC3339)+`","reason":"x"}`).problem(409, "conflict")
 	w.do("DELETE", "/v1/vehicles/"+car, "").ok(204)
 }
 
@@ -309,9 +330,11 @@ func TestMeterReadingsAreKept(t *testing.T) {
 	car, other := w.vehicle(`{"make":"A","model":"B","acquisition_mileage_mi":10}`), w.vehicle(`{"make":"A","model":"C"}`)
 	path := "/v1/vehicles/" + car + "/meter_readings"
 	read := func(value float64, at string) map[string]any {
-		return w.do("POST", path, fmt.Sprintf(`{"kind":"odometer_mi","value":%v,"recorded_at":%q,"confirm":["mileage"]}`, value, at)).ok(201).object()
+		return w.do("POST", path,
+			fmt.Sprintf(`{"kind":"odometer_mi","value":%v,"recorded_at":%q,"confirm":["mileage"]}`, value, at)).ok(201).object()
 	}
-	first := w.do("POST", path, `{"kind":"odometer_mi","value":1000,"recorded_at":"2026-01-01T00:00:00Z","note":"by the door"}`).ok(201)
+	first := w.do("POST", path,
+		`{"kind":"odometer_mi","value":1000,"recorded_at":"2026-01-01T00:00:00Z","note":"by the door"}`).ok(201)
 	wantEqual(t, "location", first.header.Get("Location"), path+"/"+first.id())
 	w.do("GET", path+"/"+first.id(), "").ok(200)
 	w.do("GET", "/v1/vehicles/"+other+"/meter_readings/"+first.id(), "").problem(404, "not_found")
@@ -328,7 +351,8 @@ func TestMeterReadingsAreKept(t *testing.T) {
 	wantEqual(t, "mileage", mileage(), "9000manual2026-01-02T00:00:00.000Z")
 	void := path + "/" + fmt.Sprint(high["id"]) + "/void"
 	w.do("POST", void, `{}`).problem(422, "validation_failed")
-	w.do("POST", "/v1/vehicles/"+other+"/meter_readings/"+fmt.Sprint(high["id"])+"/void", `{"reason":"typo"}`).problem(404, "not_found")
+	w.do("POST", "/v1/vehicles/"+other+"/meter_readings/"+fmt.Sprint(high["id"])+"/void",
+		`{"reason":"typo"}`).problem(404, "not_found")
 	wantEqual(t, "voided", w.do("POST", void, `{"reason":"typo"}`).ok(200).object()["void_reason"], "typo")
 	wantEqual(t, "again", w.do("POST", void, `{"reason":"other"}`).ok(200).object()["void_reason"], "typo")
 	// What contradicted it counts again; what is far from the others as well does not.
@@ -336,7 +360,8 @@ func TestMeterReadingsAreKept(t *testing.T) {
 	wantEqual(t, "good again", read(1200, "2026-01-04T00:00:00Z")["voided"], false)
 	wantEqual(t, "list", len(w.do("GET", path+"?recorded_at[gte]=2026-01-02T00:00:00Z&kind=odometer_mi", "").data()), 3)
 	wantEqual(t, "of another", len(w.do("GET", "/v1/vehicles/"+other+"/meter_readings", "").data()), 0)
-	wantEqual(t, "in the future", w.do("POST", path, `{"kind":"odometer_mi","value":1,"recorded_at":"2199-01-01T00:00:00Z"}`).faults(), "/recorded_at")
+	wantEqual(t, "in the future",
+		w.do("POST", path, `{"kind":"odometer_mi","value":1,"recorded_at":"2199-01-01T00:00:00Z"}`).faults(), "/recorded_at")
 	w.do("POST", path, `{"kind":"engine_hours","value":77.5,"source":"import"}`).ok(201)
 	wantEqual(t, "hours", w.do("GET", "/v1/vehicles/"+car, "").ok(200).object()["engine_hours"], 77.5)
 	w.do("POST", path, `{"kind":"odometer_mi","value":1,"source":"telematics"}`).problem(422, "validation_failed")
@@ -355,10 +380,11 @@ func TestAVehicleThatIsNotArchivedHoldsNothing(t *testing.T) {
 		if holds += strings.Count(string(r.After), car); holds != 1 {
 			return nil
 		}
-		_, err := w.api.desk.Vehicles.Update(ctx, record.Author{Actor: "cli"}, w.account, id, 0, func(r *record.Record[record.Vehicle]) error {
-			r.Body.Nickname = "x"
-			return nil
-		})
+		_, err := w.api.desk.Vehicles.Update(ctx, record.Author{Actor: "cli"}, w.account, id, 0,
+			func(r *record.Record[record.Vehicle]) error {
+				r.Body.Nickname = "x"
+				return nil
+			})
 		return err
 	})
 	w.do("DELETE", "/v1/vehicles/"+car, "", "If-Match", `"r1"`).problem(412, "precondition_failed")
@@ -395,10 +421,11 @@ func TestAnUnsafeVehicleIsNotHandedOver(t *testing.T) {
 	if !strings.Contains(p.Detail, "no brakes") {
 		t.Error(p.Detail)
 	}
-	if _, err := w.api.desk.Issues.Update(t.Context(), record.Author{Actor: "cli"}, w.account, id, 0, func(r *record.Record[record.Issue]) error {
-		r.Body.Status = "resolved"
-		return nil
-	}); err != nil {
+	if _, err := w.api.desk.Issues.Update(t.Context(), record.Author{Actor: "cli"}, w.account, id, 0,
+		func(r *record.Record[record.Issue]) error {
+			r.Body.Status = "resolved"
+			return nil
+		}); err != nil {
 		t.Fatal(err)
 	}
 	if warns() {
@@ -407,15 +434,18 @@ func TestAnUnsafeVehicleIsNotHandedOver(t *testing.T) {
 	w.do("POST", "/v1/bookings/"+booking+"/pickup", `{"mileage_mi":10}`).ok(200)
 }
 
-// However many archive, retire and change a vehicle at once, one that is archived or retired holds its own calendar, and no other does.
+// However many archive, retire and change a vehicle at once, one that is archived or retired holds its own calendar,
+// and no other does.
 func TestArchivingAtOnceLeavesTheHold(t *testing.T) {
 	w := newWorld(t)
 	for i := range 24 {
 		vehicle := w.vehicle(`{"make":"A","model":"B","disposal_on":"2026-01-01"}`)
 		path := "/v1/vehicles/" + vehicle
-		requests := [][]string{{"DELETE", path, "", "If-Match", `"r1"`}, {"DELETE", path, "", "If-Match", `"r2"`}, {"PATCH", path, `{"color":"red"}`}}
+		requests := [][]string{{"DELETE", path, "", "If-Match", `"r1"`}, {"DELETE", path, "", "If-Match", `"r2"`},
+			{"PATCH", path, `{"color":"red"}`}}
 		if i%2 == 0 {
-			requests = append(requests, []string{"POST", path + "/status", `{"status":"retired","reason":"sold"}`, "If-Match", `"r1"`}, []string{"DELETE", path, ""})
+			requests = append(requests, []string{"POST", path + "/status", `{"status":"retired","reason":"sold"}`, "If-Match",
+				`"r1"`}, []string{"DELETE", path, ""})
 		}
 		var all sync.WaitGroup
 		for _, r := range requests {

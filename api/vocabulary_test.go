@@ -28,7 +28,8 @@ func document(t *testing.T) (doc struct {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { db.Close() })
-	a, err := New(rest.DefaultConfig(), Deps{Deps: rest.Deps{DB: db, IDs: fleet.NewIDSource(1, time.Now), Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Now: time.Now}})
+	a, err := New(rest.DefaultConfig(), Deps{Deps: rest.Deps{DB: db, IDs: fleet.NewIDSource(1, time.Now),
+		Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Now: time.Now}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +50,8 @@ type operationDoc struct {
 	Security    []map[string][]string
 }
 
-// Words that the interface has another one for, each with what it is called here. What is no span of time, no share and no money may be called so.
+// Words that the interface has another one for, each with what it is called here. What is no span of time, no share and
+// no money may be called so.
 var notOurWords = []struct {
 	word   *regexp.Regexp
 	ours   string
@@ -57,13 +59,15 @@ var notOurWords = []struct {
 }{
 	{regexp.MustCompile(`^((valid_|scheduled_)?(start|starts|end|ends|to|till)(_at|_on)?|(first|last|.*_)(start|end)_at|.*_(start|end))$`), "from and until",
 		[]string{"SignalCondition.to"}}, // bounds of a value
-	{regexp.MustCompile(`^(discount|factor|fee|.*_fee|.*share|.*discount|overbooking|.*_rate|apr|tax)?_?(pct|percent)$|_share$|^apr$`), "a share in basis points, _bp", nil},
+	{regexp.MustCompile(`^(discount|factor|fee|.*_fee|.*share|.*discount|overbooking|.*_rate|apr|tax)?_?(pct|percent)$|_share$|^apr$`),
+		"a share in basis points, _bp", nil},
 	{regexp.MustCompile(`^(qty|quantity_.+)$`), "quantity", nil},
 	{regexp.MustCompile(`(^|_)(labour|colour|tyre|cheque)(_|$)`), "labor, color, tire", nil},
 	{regexp.MustCompile(`(_cents|_minor)$`), "an amount with its currency", nil},
 }
 
-// One word for one thing, wherever a client reads or writes it: members, parameters and operations are held against the words of the house.
+// One word for one thing, wherever a client reads or writes it: members, parameters and operations are held against the
+// words of the house.
 func TestTheInterfaceHasOneWordForEachThing(t *testing.T) {
 	doc := document(t)
 	for name, schema := range doc.Components.Schemas {
@@ -76,7 +80,8 @@ func TestTheInterfaceHasOneWordForEachThing(t *testing.T) {
 			}
 			p, _ := property.(map[string]any)
 			bare := p["type"] == "integer" || p["type"] == "number"
-			if money := regexp.MustCompile(`(^|_)(amount|price|cost|fee|balance|paid|subtotal)$`); bare && money.MatchString(member) && name != "Money" {
+			if money := regexp.MustCompile(`(^|_)(amount|price|cost|fee|balance|paid|subtotal)$`); bare &&
+				money.MatchString(member) && name != "Money" {
 				t.Errorf("%s.%s is money without its currency", name, member)
 			}
 			if _, both := properties["currency"]; member == "amount" && bare && !both {
@@ -105,7 +110,8 @@ func TestTheInterfaceHasOneWordForEachThing(t *testing.T) {
 	}
 }
 
-// Every scope that a key can have lets it do something, and nothing needs a scope that no key can have. Of a few scopes the routes decide inside, and say so.
+// Every scope that a key can have lets it do something, and nothing needs a scope that no key can have. Of a few scopes
+// the routes decide inside, and say so.
 func TestEveryScopeIsOfUse(t *testing.T) {
 	needed := map[string]bool{string(auth.Admin): true} // holds every other one
 	for _, methods := range document(t).Paths {

@@ -1,6 +1,6 @@
-// Command loadtest measures Motorpool. "loadtest bench" compares it, side by side in one run, with what users would take
-// otherwise, and prints a report in Markdown; it starts its own stores and needs bin/motorpool. "loadtest stream" measures
-// many open streams, "loadtest bookings" the interface over a million bookings.
+// Command loadtest measures Motorpool. "loadtest bench" compares it, side by side in one run, with what users would
+// take otherwise, and prints a report in Markdown; it starts its own stores and needs bin/motorpool. "loadtest stream"
+// measures many open streams, "loadtest bookings" the interface over a million bookings.
 package main
 
 import (
@@ -42,13 +42,15 @@ func run(ctx context.Context, args []string) error {
 	var o bench.Options
 	flags.IntVar(&o.Fixes, "fixes", 8_000_000, "fixes of the ingest comparison")
 	flags.IntVar(&o.Vehicles, "vehicles", 1000, "vehicles of the simulated fleet")
-	flags.Float64Var(&o.FencesWithin, "fences-within", 60, "km from the middle of the city within which its geofences lie and its fleet stays; the further, the fewer visits")
+	flags.Float64Var(&o.FencesWithin, "fences-within", 60,
+		"km from the middle of the city within which its geofences lie and its fleet stays; the further, the fewer visits")
 	flags.IntVar(&o.Rounds, "rounds", 3, "rounds of the ingest comparison")
 	flags.DurationVar(&o.Latency, "latency", 30*time.Second, "how long to watch the latency; 0 leaves it out")
 	flags.IntVar(&o.Stored.Fixes, "stored", 100_000_000, "fixes of the comparison of queries; 0 leaves it out")
 	flags.IntVar(&o.Stored.Vehicles, "stored-vehicles", 1000, "vehicles whose fixes they are")
 	flags.IntVar(&o.Stored.Queries, "queries", 240, "queries of each kind")
-	flags.StringVar(&o.Stored.Explain, "explain", "loadtest/bench/explain", "folder for the plans of the queries; empty keeps none")
+	flags.StringVar(&o.Stored.Explain, "explain", "loadtest/bench/explain",
+		"folder for the plans of the queries; empty keeps none")
 	flags.BoolVar(&o.Sizes, "sizes", true, "measure bytes on disk with real recordings")
 	binary := flags.String("binary", "bin/motorpool", "the program to measure")
 	if err := flags.Parse(args[1:]); err != nil {

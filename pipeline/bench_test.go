@@ -16,7 +16,8 @@ const benchRows = 32768
 func BenchmarkSink(b *testing.B) {
 	bench := newBench(b)
 	rows := sink.NewBatch(bench.db, "positions", 0)
-	p := fleet.Position{Account: 7, Device: 1000, Lat: 48.1, Lng: 11.5, Altitude: 500, Speed: 10, Course: 90, Accuracy: 5, Odometer: 1000, Satellites: 9}
+	p := fleet.Position{Account: 7, Device: 1000, Lat: 48.1, Lng: 11.5, Altitude: 500, Speed: 10, Course: 90, Accuracy: 5,
+		Odometer: 1000, Satellites: 9}
 	b.ReportAllocs()
 	round := 0
 	for ; b.Loop(); round++ {

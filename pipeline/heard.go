@@ -14,8 +14,9 @@ type hearing struct {
 	vehicle fleet.VehicleID
 }
 
-// hear writes down that a report came from a known device, whatever becomes of it: once in a minute of receipt and for each
-// vehicle that the device is on then. A batch that is formed again writes the same, or what an earlier batch wrote.
+// hear writes down that a report came from a known device, whatever becomes of it: once in a minute of receipt
+// and for each vehicle that the device is on then. A batch that is formed again writes the same, or what an
+// earlier batch wrote.
 func (c *Chain) hear(b *consume.Batch, i int) {
 	w := &c.works[i]
 	received := fix.Received(b.Records[c.origins[i].record].Time)

@@ -8,9 +8,9 @@ import (
 	"github.com/motorpool/fleet/pipeline/consume"
 )
 
-// A device sends a fix at once, the same again five minutes later, then its battery alone, then a place that is none. It was
-// heard of four times, and what is not stored as a position is counted by what became of it: also when the batch is handled again by
-// a process that knows nothing, behind the states of the vehicles, where all would be duplicates.
+// A device sends a fix at once, the same again five minutes later, then its battery alone, then a place that is none.
+// It was heard of four times, and what is not stored as a position is counted by what became of it: also when the batch
+// is handled again by a process that knows nothing, behind the states of the vehicles, where all would be duplicates.
 func TestWhateverComesOfADeviceIsHeardOnceAndCountedOnce(t *testing.T) {
 	b := newBench(t)
 	b.register(1)
@@ -31,7 +31,8 @@ func TestWhateverComesOfADeviceIsHeardOnceAndCountedOnce(t *testing.T) {
 			t.Errorf("handled %d times: heard in the minutes %b", i+1, n)
 		}
 		for outcome, want := range map[string]int{"duplicate": 1, "measured": 1, "bad_coordinates": 1} {
-			if n := b.count("sum(n) FROM device_outcomes FINAL WHERE account = 7 AND device = 1001 AND outcome = '" + outcome + "'"); n != want {
+			if n := b.count("sum(n) FROM device_outcomes FINAL WHERE account = 7 AND device = 1001 AND outcome = '" + outcome +
+				"'"); n != want {
 				t.Errorf("handled %d times: %d reports are %s, not %d", i+1, n, outcome, want)
 			}
 		}

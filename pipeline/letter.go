@@ -16,8 +16,8 @@ import (
 	"github.com/motorpool/fleet/pipeline/sink"
 )
 
-// publishLetters puts a batch's dead letters on their topic. A batch that is formed again publishes them again, with the
-// same ids.
+// publishLetters puts a batch's dead letters on their topic. A batch that is formed again publishes them again,
+// with the same ids.
 func publishLetters(ctx context.Context, publisher LetterPublisher, b *consume.Batch, letters []sink.Letter) error {
 	if len(letters) == 0 || publisher == nil {
 		return nil
@@ -25,8 +25,9 @@ func publishLetters(ctx context.Context, publisher LetterPublisher, b *consume.B
 	encoded := make([]codec.DeadLetter, len(letters))
 	for i, l := range letters {
 		encoded[i] = codec.DeadLetter{
-			ID: sink.LetterID(b.Topic, b.Partition, l.Offset, l.Index), At: l.At, Reason: l.Reason, Detail: l.Detail, Device: l.UniqueID,
-			Topic: b.Topic, Partition: b.Partition, Offset: l.Offset, Index: l.Index, Format: codec.Format(l.Format),
+			ID: sink.LetterID(b.Topic, b.Partition, l.Offset, l.Index), At: l.At, Reason: l.Reason, Detail: l.Detail,
+			Device: l.UniqueID,
+			Topic:  b.Topic, Partition: b.Partition, Offset: l.Offset, Index: l.Index, Format: codec.Format(l.Format),
 			Payload: l.Payload, PayloadBytes: l.Bytes,
 		}
 	}
@@ -41,7 +42,8 @@ func poisonLetter(r *consume.Record) sink.Letter {
 		at = fleet.MillisOf(time.Now())
 	}
 	return sink.Letter{
-		At: at, Reason: fleet.RefusedBatch, Offset: r.Offset, Payload: p.Head[:min(len(p.Head), sink.MaxPayload)], Bytes: p.Bytes,
+		At: at, Reason: fleet.RefusedBatch, Offset: r.Offset, Payload: p.Head[:min(len(p.Head), sink.MaxPayload)],
+		Bytes:  p.Bytes,
 		Detail: fmt.Sprintf("record batch at offsets %d to %d: %s: %s", r.Offset, p.Last, p.Reason, p.Detail),
 	}
 }
@@ -53,8 +55,8 @@ type Buried struct {
 	rows    *sink.Batch
 }
 
-// Bury adds to a partition's handler that what cannot be read of the partition becomes dead letters. The handler is given
-// it all the same, and has to go on behind it.
+// Bury adds to a partition's handler that what cannot be read of the partition becomes dead letters. The handler is
+// given it all the same, and has to go on behind it.
 func Bury(handler consume.Handler, db driver.Conn, letters LetterPublisher, topic string, partition int) *Buried {
 	return &Buried{Handler: handler, letters: letters, rows: sink.NewBatch(db, topic, partition)}
 }

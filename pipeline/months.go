@@ -11,8 +11,8 @@ type months struct {
 	days [3]int64 // of the last report and record, from 1 on: most are of the same
 }
 
-// add adds the months of reports and says whether there is room for them. What is measured without a fix, and an alarm beside one that
-// is stored, is dated by the device's own clock.
+// add adds the months of reports and says whether there is room for them. What is measured without a fix, and an alarm
+// beside one that is stored, is dated by the device's own clock.
 func (m *months) add(reports []fleet.Report) bool {
 	for i := range reports {
 		if !m.addOne(0, reports[i].FixTime) || !m.addOne(1, reports[i].DeviceTime) {
@@ -22,8 +22,8 @@ func (m *months) add(reports []fleet.Report) bool {
 	return true
 }
 
-// receive adds the month in which a record was received and says whether there is room for it. By that is dated when a device was
-// heard of, and what became of its reports. A producer may have set it to anything.
+// receive adds the month in which a record was received and says whether there is room for it. By that is dated when a
+// device was heard of, and what became of its reports. A producer may have set it to anything.
 func (m *months) receive(at fleet.Millis) bool { return m.addOne(2, at) }
 
 // addOne adds the month of a time that one of three clocks tells.

@@ -22,7 +22,8 @@ func ofMonths(n int) *consume.Batch {
 	return batchOf(0, values...)
 }
 
-// An insert that makes a part in each of three hundred months leaves room for thirty others in the window of ten thousand.
+// An insert that makes a part in each of three hundred months leaves room for thirty others in the window
+// of ten thousand.
 func TestABatchOfManyMonthsIsStoredAFewMonthsAtATime(t *testing.T) {
 	b := newBench(t)
 	registry := prometheus.NewRegistry()

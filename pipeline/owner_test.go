@@ -9,16 +9,19 @@ import (
 	"github.com/motorpool/fleet/pipeline/consume"
 )
 
-// holder writes that an account has a device of a unique id, on the vehicle of the account's number, since a time, or had it.
+// holder writes that an account has a device of a unique id, on the vehicle of the account's number, since a
+// time, or had it.
 func (b *bench) holder(account, revision int, uniqueID string, since fleet.Millis, more string, archived bool) {
 	b.t.Helper()
-	body := fmt.Sprintf(`{"unique_id":"%s","assignments":[{"vehicle_id":"veh_%d","from":null,"until":null}]%s}`, uniqueID, account, more)
+	body := fmt.Sprintf(`{"unique_id":"%s","assignments":[{"vehicle_id":"veh_%d","from":null,"until":null}]%s}`,
+		uniqueID, account, more)
 	var end *time.Time
 	if archived {
 		end = new(time.Time)
 		*end = time.Now()
 	}
-	if err := b.db.Exec(b.t.Context(), "INSERT INTO devices (account, id, revision, created_at, updated_at, archived_at, unique_id, body) VALUES ($1, $2, $3, $4, now64(3), $5, $6, $7)",
+	if err := b.db.Exec(b.t.Context(),
+		"INSERT INTO devices (account, id, revision, created_at, updated_at, archived_at, unique_id, body) VALUES ($1, $2, $3, $4, now64(3), $5, $6, $7)",
 		uint64(account), uint64(1000+account), uint64(revision), since.Time(), end, uniqueID, body); err != nil {
 		b.t.Fatal(err)
 	}
@@ -28,7 +31,8 @@ func (b *bench) holder(account, revision int, uniqueID string, since fleet.Milli
 // give writes that an operator gave a unique id to an account.
 func (b *bench) give(account int, uniqueID string, kept bool) {
 	b.t.Helper()
-	if err := b.db.Exec(b.t.Context(), "INSERT INTO device_owners (unique_id, account, kept) VALUES ($1, $2, $3)", uniqueID, uint64(account), kept); err != nil {
+	if err := b.db.Exec(b.t.Context(), "INSERT INTO device_owners (unique_id, account, kept) VALUES ($1, $2, $3)",
+		uniqueID, uint64(account), kept); err != nil {
 		b.t.Fatal(err)
 	}
 	b.know()
@@ -79,7 +83,8 @@ func (b *bench) back(releaser *Releaser, offset int64) {
 func (b *bench) has(when string, thief, owner, apart int) {
 	b.t.Helper()
 	for query, want := range map[string]int{
-		"count() FROM positions WHERE account = 7": thief, "count() FROM positions WHERE account = 8": owner, "count() FROM unregistered_reports FINAL": apart,
+		"count() FROM positions WHERE account = 7": thief, "count() FROM positions WHERE account = 8": owner,
+		"count() FROM unregistered_reports FINAL": apart,
 	} {
 		if got := b.count(query); got != want {
 			b.t.Errorf("%s: %s: %d, want %d", when, query, got, want)
@@ -87,7 +92,8 @@ func (b *bench) has(when string, thief, owner, apart int) {
 	}
 }
 
-// TestWhatCameBeforeIsGivenOnlyToWhomAnOperatorGaveTheTracker has account 7 register a tracker of which account 8 is the owner.
+// TestWhatCameBeforeIsGivenOnlyToWhomAnOperatorGaveTheTracker has account 7 register a tracker of which account
+// 8 is the owner.
 func TestWhatCameBeforeIsGivenOnlyToWhomAnOperatorGaveTheTracker(t *testing.T) {
 	b := newBench(t)
 	releaser := NewReleaser(b.deps, b)

@@ -3,18 +3,18 @@
 //	decode ─ whose device ─ check ─ judge ─ H3 cell ─ signals ─ sink ─ changes
 //
 // A Chain is the handler of one partition during one ownership of it. It takes a batch, an offset range that is formed
-// again after a crash, to rows in ClickHouse in a way that may be repeated: verdicts depend on the records, the vehicles'
-// stored states and the registry, never on a clock, and the inserts carry the range as their token. A Chain belongs to
-// one goroutine and keeps the states of the vehicles it has met in memory; it loads a state when it meets the vehicle
-// first.
+// again after a crash, to rows in ClickHouse in a way that may be repeated: verdicts depend on the records, the
+// vehicles' stored states and the registry, never on a clock, and the inserts carry the range as their token. A Chain
+// belongs to one goroutine and keeps the states of the vehicles it has met in memory; it loads a state when it meets
+// the vehicle first.
 //
-// What a report says is kept in three places. The position goes to positions. Its signals go to telemetry, also those of
-// a report whose place was refused and whose time can be used. Of the members that positions has as columns, ignition
-// and motion become signals when they change, and the odometer once a minute, so that a series of them exists without
-// storing each twice.
+// What a report says is kept in three places. The position goes to positions. Its signals go to telemetry, also those
+// of a report whose place was refused and whose time can be used. Of the members that positions has as columns,
+// ignition and motion become signals when they change, and the odometer once a minute, so that a series of them exists
+// without storing each twice.
 //
-// When a batch is stored, the chain says on the topic changes which vehicles have something new. What is derived of that
-// (trips, visits, alerts) is the work of pipeline/follow, because a vehicle may be fed from several partitions.
+// When a batch is stored, the chain says on the topic changes which vehicles have something new. What is derived of
+// that (trips, visits, alerts) is the work of pipeline/follow, because a vehicle may be fed from several partitions.
 //
 // Releaser, beside the chain, publishes again what was kept apart of devices that have been registered since.
 package pipeline
@@ -128,16 +128,18 @@ func NewChain(cfg *Config, deps Deps, topic string, partition int) *Chain {
 	}
 	return &Chain{
 		cfg: cfg, deps: deps, topic: topic, format: format, decoder: codec.NewDecoder(),
-		vehicles: make(map[vehicleKey]*vehicle), heard: make(map[fleet.DeviceID]hearing), rows: sink.NewBatch(deps.DB, topic, partition),
+		vehicles: make(map[vehicleKey]*vehicle), heard: make(map[fleet.DeviceID]hearing),
+		rows: sink.NewBatch(deps.DB, topic, partition),
 	}
 }
 
-// partReports closes a part of a batch. A batch is bounded in bytes, but an empty report is three bytes of JSON and some
-// five hundred here, so that bounds no memory.
+// partReports closes a part of a batch. A batch is bounded in bytes, but an empty report is three bytes of JSON and
+// some five hundred here, so that bounds no memory.
 const partReports = 65536
 
-// partMonths bounds the months that a part has fixes of, but for a single record of more. A table has a part on disk and a block in
-// its deduplication window for each month of an insert: were they hundreds, the window would hold few inserts.
+// partMonths bounds the months that a part has fixes of, but for a single record of more. A table has a part on
+// disk and a block in its deduplication window for each month of an insert: were they hundreds, the window would
+// hold few inserts.
 const partMonths = 8
 
 // Handle works a batch through. It may be called again for the same range after an error, by this chain or another.
@@ -205,8 +207,8 @@ func (c *Chain) handle(ctx context.Context, b *consume.Batch) error {
 	return nil
 }
 
-// token names the batch's inserts. The time of its last record, which is the same whenever the batch is formed again, tells
-// a topic from another that was made under its name and counts from zero again.
+// token names the batch's inserts. The time of its last record, which is the same whenever the batch is formed again,
+// tells a topic from another that was made under its name and counts from zero again.
 func token(b *consume.Batch) string {
 	return fmt.Sprintf("%s@%d", b.Token(), b.Records[len(b.Records)-1].Time)
 }
@@ -416,12 +418,14 @@ func (c *Chain) judge(b *consume.Batch, i int, stored storedTimes) {
 	c.tally.store(p.Account, record.Run, p.Flags)
 }
 
-// alarmTime returns when an alarm is stored that comes with a fix that is stored already, told at another time or without it: 0 if
-// there is none, or no time for it. Devices tell of what happens with the last fix that they had, where they do not see the sky.
-// Of where the vehicle is then such a report says nothing, and it is a millisecond beside a true fix of that second.
+// alarmTime returns when an alarm is stored that comes with a fix that is stored already, told at another time or
+// without it: 0 if there is none, or no time for it. Devices tell of what happens with the last fix that they had,
+// where they do not see the sky. Of where the vehicle is then such a report says nothing, and it is a millisecond
+// beside a true fix of that second.
 func (c *Chain) alarmTime(p *fleet.Position) fleet.Millis {
 	t := max(p.DeviceTime-1, p.FixTime+1)
-	if p.Alarm == "" || p.Flags&(fleet.FlagFutureClock|fleet.FlagRollover) != 0 || t > p.ReceivedTime.Add(c.cfg.Fix.FutureTolerance) {
+	if p.Alarm == "" || p.Flags&(fleet.FlagFutureClock|fleet.FlagRollover) != 0 ||
+		t > p.ReceivedTime.Add(c.cfg.Fix.FutureTolerance) {
 		return 0
 	}
 	return t
@@ -469,18 +473,21 @@ func (c *Chain) keepApart(b *consume.Batch, i int) {
 }
 
 // letter adds a dead letter for a record, or for one report of it.
-func (c *Chain) letter(r *consume.Record, from origin, account fleet.AccountID, uniqueID string, reason fleet.Refusal, detail string, format codec.Format, payload []byte) {
+func (c *Chain) letter(r *consume.Record, from origin, account fleet.AccountID, uniqueID string, reason fleet.Refusal,
+	detail string, format codec.Format, payload []byte) {
 	c.rows.Letter(sink.Letter{
-		Account: account, At: fix.Received(r.Time), Reason: reason, Detail: detail, UniqueID: uniqueID, Offset: r.Offset, Index: from.index,
+		Account: account, At: fix.Received(r.Time), Reason: reason, Detail: detail, UniqueID: uniqueID, Offset: r.Offset,
+		Index:  from.index,
 		Format: string(format), Payload: payload[:min(len(payload), sink.MaxPayload)], Bytes: len(payload),
 	})
 }
 
-// maxInputs bounds what a change carries of a vehicle's inputs, in bytes, so that its record is far below what topics take.
+// maxInputs bounds what a change carries of a vehicle's inputs, in bytes, so that its record is far below
+// what topics take.
 const maxInputs = 256 << 10
 
-// publishChanges says which vehicles have something new, and what, if that is certain: rows that were inserted by an earlier
-// attempt are those that it formed. Said twice, it does no harm.
+// publishChanges says which vehicles have something new, and what, if that is certain: rows that were inserted by an
+// earlier attempt are those that it formed. Said twice, it does no harm.
 func (c *Chain) publishChanges(ctx context.Context, b *consume.Batch) error {
 	c.changes = c.changes[:0]
 	certain := b.Alone != nil && b.Alone(ctx)
@@ -512,8 +519,9 @@ func liveOf(p *fleet.Position) *fleet.Live {
 		return &v
 	}
 	return &fleet.Live{
-		Device: p.Device, FixTime: p.FixTime, DeviceTime: p.DeviceTime, ReceivedTime: p.ReceivedTime, Lat: p.Lat, Lng: p.Lng, Altitude: orNil(p.Altitude),
-		Speed: orNil(p.Speed), Course: orNil(p.Course), Accuracy: orNil(p.Accuracy), Odometer: orNil(p.Odometer),
+		Device: p.Device, FixTime: p.FixTime, DeviceTime: p.DeviceTime, ReceivedTime: p.ReceivedTime, Lat: p.Lat, Lng: p.Lng,
+		Altitude: orNil(p.Altitude),
+		Speed:    orNil(p.Speed), Course: orNil(p.Course), Accuracy: orNil(p.Accuracy), Odometer: orNil(p.Odometer),
 		Ignition: p.Ignition, Cell: p.Cell, Flags: p.Flags,
 	}
 }

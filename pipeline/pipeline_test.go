@@ -76,12 +76,14 @@ func (b *bench) PublishReleased(_ context.Context, reports []Kept) error {
 // register makes devices 1..n of account 7, each on the vehicle of its number since ever.
 func (b *bench) register(n int) {
 	b.t.Helper()
-	batch, err := b.db.PrepareBatch(b.t.Context(), "INSERT INTO devices (account, id, revision, created_at, updated_at, unique_id, body)")
+	batch, err := b.db.PrepareBatch(b.t.Context(),
+		"INSERT INTO devices (account, id, revision, created_at, updated_at, unique_id, body)")
 	if err != nil {
 		b.t.Fatal(err)
 	}
 	for i := 1; i <= n; i++ {
-		body := fmt.Sprintf(`{"unique_id":"%s","assignments":[{"vehicle_id":"veh_%d","from":null,"until":null}]}`, unique(i), i)
+		body := fmt.Sprintf(`{"unique_id":"%s","assignments":[{"vehicle_id":"veh_%d","from":null,"until":null}]}`, unique(i),
+			i)
 		if err := batch.Append(uint64(7), uint64(1000+i), uint64(1), begin.Time(), time.Now(), unique(i), body); err != nil {
 			b.t.Fatal(err)
 		}
@@ -146,7 +148,8 @@ func TestBatchThatIsHandledAgainChangesNothing(t *testing.T) {
 	b.expect(100, 100)
 }
 
-// The server noted the token of an insert and was killed before it had the rows: which looks as if somebody had taken them away.
+// The server noted the token of an insert and was killed before it had the rows: which looks as if somebody had
+// taken them away.
 func TestABatchWhoseTokensWereSpentWithoutItsRowsIsStoredAllTheSame(t *testing.T) {
 	b := newBench(t)
 	b.register(3)
@@ -155,8 +158,9 @@ func TestABatchWhoseTokensWereSpentWithoutItsRowsIsStoredAllTheSame(t *testing.T
 	b.handle(b.chain(), batchOf(0, again))
 	batch := batchOf(2, fixAt(1, 3), `garbage`, fixAt(9, 1), fixAt(2, 4), fixAt(3, 3), again, fixAt(3, 4))
 	b.handle(b.chain(), batch)
-	tables := []string{"positions", "telemetry", "dead_letters", "unregistered_reports", "ingest_outcomes", "vehicle_mileage", "vehicle_state",
-		"positions_by_cell", "telemetry_1m", "telemetry_1h", "telemetry_1d", "telemetry_latest"}
+	tables := []string{"positions", "telemetry", "dead_letters", "unregistered_reports", "ingest_outcomes",
+		"vehicle_mileage", "vehicle_state", "positions_by_cell", "telemetry_1m", "telemetry_1h", "telemetry_1d",
+		"telemetry_latest"}
 	rows := func(table string) int { return b.count("count() FROM " + table + " FINAL") }
 	want := map[string]int{}
 	for _, table := range tables {
@@ -173,16 +177,19 @@ func TestABatchWhoseTokensWereSpentWithoutItsRowsIsStoredAllTheSame(t *testing.T
 	wipe := func(tables ...string) {
 		for _, table := range tables {
 			where := map[string]string{"telemetry": "NOT " + stays, "ingest_outcomes": "first_offset > 0"}[table]
-			if err := b.db.Exec(t.Context(), "ALTER TABLE "+table+" DELETE WHERE "+cmp.Or(where, "true")+" SETTINGS mutations_sync = 1"); err != nil {
+			if err := b.db.Exec(t.Context(),
+				"ALTER TABLE "+table+" DELETE WHERE "+cmp.Or(where, "true")+" SETTINGS mutations_sync = 1"); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
 	// Telemetry depends on where the vehicles stood, which is written last: it was lost before that was.
 	states := []string{"vehicle_mileage", "vehicle_state"}
-	for _, lost := range [][]string{append(states, "telemetry"), append(states, "telemetry"), append(states, "telemetry_1m", "telemetry_1d"),
-		append(states, "telemetry_1h", "telemetry_latest"), states, {"positions"}, {"positions_by_cell"}, {"dead_letters"},
-		{"unregistered_reports"}, {"ingest_outcomes"}, {"positions", "positions_by_cell", "dead_letters"}} { // the last ones by two tokens
+	for _, lost := range [][]string{append(states, "telemetry"), append(states, "telemetry"),
+		append(states, "telemetry_1m", "telemetry_1d"), append(states, "telemetry_1h", "telemetry_latest"), states,
+		{"positions"}, {"positions_by_cell"}, {"dead_letters"},
+		// the last ones by two tokens
+		{"unregistered_reports"}, {"ingest_outcomes"}, {"positions", "positions_by_cell", "dead_letters"}} {
 		wipe(lost...)
 		b.handle(b.chain(), batch)
 		for _, table := range tables {
@@ -193,13 +200,15 @@ func TestABatchWhoseTokensWereSpentWithoutItsRowsIsStoredAllTheSame(t *testing.T
 	}
 }
 
-// An owner that was stalled hears only after the next one went on that its states have been written: they stay as the next one wrote them.
+// An owner that was stalled hears only after the next one went on that its states have been written: they stay as the
+// next one wrote them.
 func TestStatesThatAreWrittenAgainDoNotReplaceLaterOnes(t *testing.T) {
 	b := newBench(t)
 	rows := func(offset int64, candidate int, newest int) *sink.Batch {
 		at := begin.Add(time.Duration(newest) * time.Second)
 		r := sink.NewBatch(b.db, "positions", 0)
-		r.State(&sink.State{Last: fleet.Position{Account: 7, Vehicle: 1, FixTime: begin}, Newest: at, CandidateTime: begin + fleet.Millis(candidate)}, offset)
+		r.State(&sink.State{Last: fleet.Position{Account: 7, Vehicle: 1, FixTime: begin}, Newest: at,
+			CandidateTime: begin + fleet.Millis(candidate)}, offset)
 		r.Mileage(sink.Mileage{Account: 7, Vehicle: 1, Time: at, Raw: uint32(candidate)})
 		return r
 	}
@@ -215,7 +224,8 @@ func TestStatesThatAreWrittenAgainDoNotReplaceLaterOnes(t *testing.T) {
 	if got := b.count(stands); got != int(begin)+2 {
 		t.Errorf("the vehicle stands as %d", got-int(begin))
 	}
-	if n := b.count("countIf(candidate_time = fromUnixTimestamp64Milli(" + fmt.Sprint(int64(begin)+1) + ")) FROM vehicle_state"); n > 1 {
+	if n := b.count("countIf(candidate_time = fromUnixTimestamp64Milli(" + fmt.Sprint(int64(begin)+1) +
+		")) FROM vehicle_state"); n > 1 {
 		t.Errorf("the old state was written %d times", n)
 	}
 	if got := b.count("raw_m FROM vehicle_mileage FINAL"); got != 2 {
@@ -223,7 +233,8 @@ func TestStatesThatAreWrittenAgainDoNotReplaceLaterOnes(t *testing.T) {
 	}
 	// Of a batch whose rows are lost, another vehicle's or an older one of the same vehicle hides nothing.
 	for _, table := range []string{"vehicle_state", "vehicle_mileage"} {
-		for _, sql := range []string{" MODIFY SETTING remove_empty_parts = 0", " DELETE WHERE true SETTINGS mutations_sync = 1"} {
+		for _, sql := range []string{" MODIFY SETTING remove_empty_parts = 0",
+			" DELETE WHERE true SETTINGS mutations_sync = 1"} {
 			if err := b.db.Exec(t.Context(), "ALTER TABLE "+table+sql); err != nil {
 				t.Fatal(err)
 			}
@@ -239,8 +250,8 @@ func TestStatesThatAreWrittenAgainDoNotReplaceLaterOnes(t *testing.T) {
 	}
 }
 
-// What is stored is told, also if the first telling failed and the batch's own fixes are there already when it is formed
-// again.
+// What is stored is told, also if the first telling failed and the batch's own fixes are there already when it
+// is formed again.
 func TestWhatIsNewIsToldAfterItIsStored(t *testing.T) {
 	b := newBench(t)
 	b.register(2)
@@ -301,7 +312,8 @@ func failingAfter(db driver.Conn, inserts int) *failing {
 
 var errKilled = errors.New("killed")
 
-func (f *failing) PrepareBatch(ctx context.Context, query string, opts ...driver.PrepareBatchOption) (driver.Batch, error) {
+func (f *failing) PrepareBatch(ctx context.Context, query string,
+	opts ...driver.PrepareBatchOption) (driver.Batch, error) {
 	if f.left.Add(-1) < 0 || f.table != "" && strings.HasPrefix(query, "INSERT INTO "+f.table+" ") {
 		return nil, errKilled
 	}
@@ -407,7 +419,8 @@ func TestGarbageIsClassifiedAndStopsNothing(t *testing.T) {
 			t.Errorf("dead letters of %s: %d, want %d", reason, got, n)
 		}
 	}
-	for _, part := range []string{"latitude 91 and longitude 1", "names no device", "lacks a latitude", "1970-01-01T00:00:05Z"} {
+	for _, part := range []string{"latitude 91 and longitude 1", "names no device", "lacks a latitude",
+		"1970-01-01T00:00:05Z"} {
 		if got := b.count(fmt.Sprintf("count() FROM dead_letters WHERE detail LIKE '%%%s%%'", part)); got == 0 {
 			t.Errorf("no dead letter says %q", part)
 		}
@@ -423,8 +436,11 @@ func TestGarbageIsClassifiedAndStopsNothing(t *testing.T) {
 // poisoned is a batch of two record batches that cannot be read, as consume gives it.
 func poisoned(topic string) *consume.Batch {
 	return &consume.Batch{Topic: topic, First: 5, Last: 24, Records: []consume.Record{
-		{Offset: 5, Time: begin, Poison: &consume.Poison{Last: 14, Reason: consume.PoisonTooLarge, Detail: "why", Head: []byte("head"), Bytes: 1000}},
-		{Offset: 15, Poison: &consume.Poison{Last: 24, Reason: consume.PoisonChecksum, Detail: "why", Head: []byte("head"), Bytes: 1000}}, // without a time
+		{Offset: 5, Time: begin,
+			Poison: &consume.Poison{Last: 14, Reason: consume.PoisonTooLarge, Detail: "why", Head: []byte("head"), Bytes: 1000}},
+		// without a time
+		{Offset: 15,
+			Poison: &consume.Poison{Last: 24, Reason: consume.PoisonChecksum, Detail: "why", Head: []byte("head"), Bytes: 1000}},
 	}}
 }
 
@@ -478,7 +494,8 @@ func TestPoisonOfOtherTopicsBecomesADeadLetterToo(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n := b.count("count() FROM dead_letters WHERE source_topic = 'changes' AND source_partition = 3"); n != 2 || len(b.sent) != 4 || f.handled != 2 || f.closed != 2 {
+	if n := b.count("count() FROM dead_letters WHERE source_topic = 'changes' AND source_partition = 3"); n != 2 ||
+		len(b.sent) != 4 || f.handled != 2 || f.closed != 2 {
 		t.Errorf("%d dead letters, %d sent, %d batches handled, %d closed", n, len(b.sent), f.handled, f.closed)
 	}
 }
@@ -487,8 +504,10 @@ func TestReportsOfAnUnknownDeviceAppearOnceItIsRegistered(t *testing.T) {
 	b := newBench(t)
 	b.cfg.ApartPerDevice, b.cfg.ApartTotal = 3, 5
 	b.deps.Apart = NewApart(&b.cfg)
-	b.handle(b.chain(), batchOf(0, fixAt(1, 1), fixAt(1, 2), fixAt(1, 3), fixAt(1, 4), fixAt(2, 1), fixAt(3, 1), fixAt(4, 1)))
-	if kept, over := b.count("sum(refused['unknown_device']) FROM ingest_outcomes FINAL"), b.count("sum(refused['unknown_device_over_limit']) FROM ingest_outcomes FINAL"); kept != 5 || over != 2 {
+	b.handle(b.chain(),
+		batchOf(0, fixAt(1, 1), fixAt(1, 2), fixAt(1, 3), fixAt(1, 4), fixAt(2, 1), fixAt(3, 1), fixAt(4, 1)))
+	if kept, over := b.count("sum(refused['unknown_device']) FROM ingest_outcomes FINAL"),
+		b.count("sum(refused['unknown_device_over_limit']) FROM ingest_outcomes FINAL"); kept != 5 || over != 2 {
 		t.Fatalf("%d kept and %d over the limit", kept, over)
 	}
 	releaser := NewReleaser(b.deps, b)
@@ -626,7 +645,8 @@ func TestReleasedReportOfADeviceThatIsUnknownAgainCountsOnce(t *testing.T) {
 	back := batchOf(1, fixAt(1, 1))
 	back.Records[0].Released = true
 	b.handle(b.chain(), back)
-	if read, unknown := b.count("sum(read) FROM ingest_outcomes FINAL"), b.count("sum(refused['unknown_device']) FROM ingest_outcomes FINAL"); read != 1 || unknown != 1 {
+	if read, unknown := b.count("sum(read) FROM ingest_outcomes FINAL"),
+		b.count("sum(refused['unknown_device']) FROM ingest_outcomes FINAL"); read != 1 || unknown != 1 {
 		t.Errorf("%d read and %d unknown, want 1 of each", read, unknown)
 	}
 }
@@ -717,15 +737,19 @@ func TestAnyBatchingAndAnyCrashStoreEachFixOnce(t *testing.T) {
 		}
 	}
 	var newest []time.Time
-	if err := b.db.QueryRow(t.Context(), "SELECT groupArray(fix_time) FROM (SELECT fix_time FROM vehicle_state FINAL ORDER BY vehicle)").Scan(&newest); err != nil {
+	if err := b.db.QueryRow(t.Context(),
+		"SELECT groupArray(fix_time) FROM (SELECT fix_time FROM vehicle_state FINAL ORDER BY vehicle)").
+		Scan(&newest); err != nil {
 		t.Fatal(err)
 	}
-	if !slices.IsSortedFunc(newest, func(a, b time.Time) int { return a.Compare(b) }) || len(newest) != 5 || fleet.MillisOf(newest[4]) != begin.Add(399*time.Second) {
+	if !slices.IsSortedFunc(newest, func(a, b time.Time) int { return a.Compare(b) }) || len(newest) != 5 ||
+		fleet.MillisOf(newest[4]) != begin.Add(399*time.Second) {
 		t.Errorf("the vehicles stand at %v", newest)
 	}
 }
 
-// TestEachTopicAndContentTypeIsTaken sends what gateways, Traccar and Arrow producers send, as the topics' documents say.
+// TestEachTopicAndContentTypeIsTaken sends what gateways, Traccar and Arrow producers send, as the topics'
+// documents say.
 func TestEachTopicAndContentTypeIsTaken(t *testing.T) {
 	b := newBench(t)
 	b.register(4)
@@ -739,7 +763,8 @@ func TestEachTopicAndContentTypeIsTaken(t *testing.T) {
 		b.handle(NewChain(&b.cfg, b.deps, topic, 0), batch)
 	}
 	at := begin.Time().Format("2006-01-02T15:04:05.000+00:00")
-	one("traccar.positions", "", `{"position":{"id":0,"deviceId":7,"protocol":"osmand","serverTime":"`+at+`","deviceTime":"`+at+`","fixTime":"`+at+
+	one("traccar.positions", "", `{"position":{"id":0,"deviceId":7,"protocol":"osmand","serverTime":"`+at+
+		`","deviceTime":"`+at+`","fixTime":"`+at+
 		`","valid":true,"latitude":48.1,"longitude":11.5,"altitude":510,"speed":10,"course":90,"accuracy":0,"address":null,"network":null,`+
 		`"geofenceIds":null,"attributes":{"batteryLevel":80,"ignition":true}},"device":{"id":7,"uniqueId":"device-1","name":"Bus","status":"online"}}`)
 	one("telemetry", "application/json", `{"device":"device-2","at":"`+at+`","signals":{"soc_pct":55.5,"engine_rpm":900}}`)
@@ -795,8 +820,8 @@ func TestADeviceOnNoVehicleYetIsTreatedAsUnknown(t *testing.T) {
 	}
 }
 
-// A device without a view of the sky tells of what happens with the last fix that it had. The alarm counts, at the device's own
-// time, and as often as it was raised: not as often as it was sent.
+// A device without a view of the sky tells of what happens with the last fix that it had. The alarm counts, at the
+// device's own time, and as often as it was raised: not as often as it was sent.
 func TestAnAlarmWithAFixThatIsStoredAlreadyIsKept(t *testing.T) {
 	told := func(fix, device int, alarm string) string {
 		return fmt.Sprintf(`{"device":"%s","fix_at":%d,"device_at":%d,"lat":48,"lng":11.5,"speed_mps":10%s}`,
@@ -810,7 +835,8 @@ func TestAnAlarmWithAFixThatIsStoredAlreadyIsKept(t *testing.T) {
 		told(25, 40, sos), told(25, 30, crash), told(25, 40, sos), told(25, 30, crash), // the newer comes first
 		told(50, 50, ""), told(50, 50, sos), told(50, 50, sos), // of one second
 		`{"device":"` + unique(1) + `","fix_at":` + fmt.Sprint(int64(begin.Add(time.Minute))) + `,"lat":48,"lng":11.5}`,
-		`{"device":"` + unique(1) + `","fix_at":` + fmt.Sprint(int64(begin.Add(time.Minute))) + `,"lat":48,"lng":11.5` + braking + `}`,
+		`{"device":"` + unique(1) + `","fix_at":` + fmt.Sprint(int64(begin.Add(time.Minute))) +
+			`,"lat":48,"lng":11.5` + braking + `}`,
 		told(70, 3600, ""), told(70, 3800, crash), // a clock that is a little ahead
 		told(30, 4000, ""), told(30, 4100, crash), // from the future
 	}
@@ -827,14 +853,21 @@ func TestAnAlarmWithAFixThatIsStoredAlreadyIsKept(t *testing.T) {
 		}
 		for query, want := range map[string]int{
 			"count() FROM positions": 13,
-			"count() FROM positions WHERE " + at(10, 0) + " AND alarm = '' AND flags = 0":                                         1,
-			"count() FROM positions WHERE " + at(15, -1) + " AND alarm = 'accident' AND speed_cms IS NULL AND flags = " + invalid: 1,
-			"count() FROM positions WHERE " + at(15, 0) + " AND alarm = '' AND bitAnd(flags, " + invalid + ") = 0":                1,
-			"count() FROM positions WHERE " + at(25, 0) + " AND alarm = 'sos'":                                                    1,
-			"count() FROM positions WHERE " + at(30, -1) + " AND alarm = 'accident' AND bitAnd(flags, " + invalid + ") != 0":      1,
-			"count() FROM positions WHERE alarm = 'hardBraking' AND flags = 0":                                                    1,
-			"count() FROM positions WHERE " + at(50, 1) + " AND alarm = 'sos' AND flags = " + invalid:                             1,
-			"count() FROM positions WHERE " + at(60, 1) + " AND alarm = 'hardBraking' AND flags = " + invalid:                     1,
+			"count() FROM positions WHERE " + at(10, 0) +
+				" AND alarm = '' AND flags = 0": 1,
+			"count() FROM positions WHERE " + at(15, -1) +
+				" AND alarm = 'accident' AND speed_cms IS NULL AND flags = " + invalid: 1,
+			"count() FROM positions WHERE " + at(15, 0) + " AND alarm = '' AND bitAnd(flags, " + invalid +
+				") = 0": 1,
+			"count() FROM positions WHERE " + at(25, 0) +
+				" AND alarm = 'sos'": 1,
+			"count() FROM positions WHERE " + at(30, -1) + " AND alarm = 'accident' AND bitAnd(flags, " + invalid +
+				") != 0": 1,
+			"count() FROM positions WHERE alarm = 'hardBraking' AND flags = 0": 1,
+			"count() FROM positions WHERE " + at(50, 1) + " AND alarm = 'sos' AND flags = " +
+				invalid: 1,
+			"count() FROM positions WHERE " + at(60, 1) + " AND alarm = 'hardBraking' AND flags = " +
+				invalid: 1,
 		} {
 			if got := b.count(query); got != want {
 				t.Errorf("batches of %d: %s: %d, want %d", size, query, got, want)
@@ -863,8 +896,8 @@ func TestTheNextOwnerKnowsHowFarAVehicleIsFromAPlaceThatStandsStill(t *testing.T
 	}
 }
 
-// What a tracker kept whose clock is a year ahead comes at once, in batches of any size, to owners who know nothing but what is
-// stored. Each fix has a time of its own, and one that is formed again has the same.
+// What a tracker kept whose clock is a year ahead comes at once, in batches of any size, to owners who know nothing but
+// what is stored. Each fix has a time of its own, and one that is formed again has the same.
 func TestFixesOfAClockThatIsTooFarAheadAreAllKept(t *testing.T) {
 	const fixes = 72
 	received := begin.Add(time.Hour)

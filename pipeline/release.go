@@ -44,25 +44,27 @@ func (a *Apart) take(uniqueID string) bool {
 	return true
 }
 
-// read takes over the counts of the store, and returns the devices with any that are chosen. newest is when the last of a
-// device's came.
-func (a *Apart) read(ctx context.Context, db driver.Conn, chosen func(uniqueID string, newest fleet.Millis) bool) ([]string, error) {
+// read takes over the counts of the store, and returns the devices with any that are chosen. newest is when the last of
+// a device's came.
+func (a *Apart) read(ctx context.Context, db driver.Conn,
+	chosen func(uniqueID string, newest fleet.Millis) bool) ([]string, error) {
 	var found []string
 	counts, sum := make(map[string]int), 0
-	err := schemas.EachRow(ctx, db, "count reports that are kept apart", schemas.Query("unregistered_devices"), nil, func(row schemas.Row) error {
-		var uniqueID string
-		var n uint64
-		var newest int64
-		if err := row.Scan(&uniqueID, &n, &newest); err != nil {
-			return err
-		}
-		counts[uniqueID] = int(n)
-		sum += int(n)
-		if chosen(uniqueID, fleet.Millis(newest)) {
-			found = append(found, uniqueID)
-		}
-		return nil
-	})
+	err := schemas.EachRow(ctx, db, "count reports that are kept apart", schemas.Query("unregistered_devices"), nil,
+		func(row schemas.Row) error {
+			var uniqueID string
+			var n uint64
+			var newest int64
+			if err := row.Scan(&uniqueID, &n, &newest); err != nil {
+				return err
+			}
+			counts[uniqueID] = int(n)
+			sum += int(n)
+			if chosen(uniqueID, fleet.Millis(newest)) {
+				found = append(found, uniqueID)
+			}
+			return nil
+		})
 	if err != nil {
 		return nil, err
 	}
@@ -87,9 +89,10 @@ type ReleasePublisher interface {
 	PublishReleased(ctx context.Context, reports []Kept) error
 }
 
-// Releaser brings back what was kept apart of devices that are registered by now, as far as it is their accounts' (see
-// fleet.Device.Sent): it publishes the reports again and then forgets them. Killed in between, it publishes them once more, and the pipeline refuses them as duplicates. One
-// process of a group does it, the one that is told to be in charge.
+// Releaser brings back what was kept apart of devices that are registered by now, as far as it is their accounts'
+// (see fleet.Device.Sent): it publishes the reports again and then forgets them. Killed in between, it publishes
+// them once more, and the pipeline refuses them as duplicates. One process of a group does it, the one that is told
+// to be in charge.
 type Releaser struct {
 	db       driver.Conn
 	registry *registry.Devices
@@ -102,7 +105,8 @@ type Releaser struct {
 
 // NewReleaser prepares a releaser.
 func NewReleaser(deps Deps, out ReleasePublisher) *Releaser {
-	return &Releaser{db: deps.DB, registry: deps.Registry, apart: deps.Apart, out: out, metrics: deps.Metrics, log: deps.Log}
+	return &Releaser{db: deps.DB, registry: deps.Registry, apart: deps.Apart, out: out,
+		metrics: deps.Metrics, log: deps.Log}
 }
 
 const (
@@ -119,8 +123,8 @@ func (r *Releaser) InCharge() (until func()) {
 	return sync.OnceFunc(func() { r.inCharge.Add(-1) })
 }
 
-// Run releases until ctx ends. A store or broker that does not answer is asked again; of its errors the first is logged,
-// and then one every minute.
+// Run releases until ctx ends. A store or broker that does not answer is asked again; of its errors the first is
+// logged, and then one every minute.
 func (r *Releaser) Run(ctx context.Context) {
 	var logged time.Time
 	timer := time.NewTimer(releasePoll)
@@ -177,7 +181,8 @@ func (r *Releaser) release(ctx context.Context, uniqueID string) error {
 	since := clickhouse.Named("since", int64(device.Since))
 	args := []any{clickhouse.Named("unique_id", uniqueID), since, clickhouse.Named("limit", releaseMost)}
 	var until fleet.Millis
-	reports, err := schemas.AllRows(ctx, r.db, "read reports that are kept apart", schemas.Query("unregistered_reports"), args,
+	reports, err := schemas.AllRows(ctx, r.db, "read reports that are kept apart",
+		schemas.Query("unregistered_reports"), args,
 		func(k *Kept, row schemas.Row) error {
 			var at time.Time
 			var partition uint16
@@ -199,5 +204,6 @@ func (r *Releaser) release(ctx context.Context, uniqueID string) error {
 	}
 	r.metrics.released.Add(float64(len(reports)))
 	r.log.Info("released the reports of a device that is registered by now", "device", uniqueID, "reports", len(reports))
-	return r.db.Exec(ctx, schemas.Query("unregistered_delete"), clickhouse.Named("unique_id", uniqueID), since, clickhouse.Named("until", int64(until)))
+	return r.db.Exec(ctx, schemas.Query("unregistered_delete"), clickhouse.Named("unique_id", uniqueID), since,
+		clickhouse.Named("until", int64(until)))
 }

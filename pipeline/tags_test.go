@@ -7,7 +7,8 @@ import (
 	"github.com/motorpool/fleet"
 )
 
-// What a tracker says of who is logged in is kept with fixes, with measurements and alone, once, whatever becomes of the fix.
+// What a tracker says of who is logged in is kept with fixes, with measurements and alone, once, whatever
+// becomes of the fix.
 func TestWhoIsLoggedInIsKept(t *testing.T) {
 	b := newBench(t)
 	b.register(1)

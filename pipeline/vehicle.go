@@ -133,8 +133,8 @@ func (v *vehicle) has(c *Chain, stored storedTimes, t fleet.Millis) (by reportMa
 // spare is how many more times than it needs a batch looks at for fixes whose clock is too far ahead.
 const spare = 64
 
-// look returns of which times it must be looked whether they are stored, so that a fix whose clock is too far ahead and that
-// came at t finds one that is free. Such fixes of a batch have times in the order in which they came.
+// look returns of which times it must be looked whether they are stored, so that a fix whose clock is too far ahead and
+// that came at t finds one that is free. Such fixes of a batch have times in the order in which they came.
 func (v *vehicle) look(c *Chain, t fleet.Millis) (from, to fleet.Millis) {
 	if v.lookedIn != c.batch {
 		v.lookedIn, v.looked, v.given = c.batch, 0, 0
@@ -144,7 +144,8 @@ func (v *vehicle) look(c *Chain, t fleet.Millis) (from, to fleet.Millis) {
 	return from, v.looked
 }
 
-// free returns a time for a fix whose clock is too far ahead and that came at t, where it was looked up to another time.
+// free returns a time for a fix whose clock is too far ahead and that came at t, where it was looked up
+// to another time.
 func (v *vehicle) free(c *Chain, stored storedTimes, t, looked fleet.Millis) fleet.Millis {
 	v.given = v.state.Free(max(t, v.given+1), looked, func(t fleet.Millis) bool {
 		_, ok := v.has(c, stored, t)
@@ -244,7 +245,8 @@ func (v *vehicle) addRows(c *Chain, last int64) {
 			Account: v.key.account, Vehicle: v.key.vehicle, Time: m.Time, Raw: m.Raw, Base: m.Base, Before: m.Before,
 		})
 	}
-	if v.state.Known() && (v.state.Newest != v.before.Newest || v.state.Last.FixTime != v.before.Last.FixTime || v.state.Candidate != v.before.Candidate) {
+	if v.state.Known() && (v.state.Newest != v.before.Newest || v.state.Last.FixTime != v.before.Last.FixTime ||
+		v.state.Candidate != v.before.Candidate) {
 		c.rows.State(&sink.State{
 			Last: v.state.Last, Newest: v.state.Newest, CandidateTime: v.state.Candidate.Time,
 			CandidateLat: v.state.Candidate.Lat, CandidateLng: v.state.Candidate.Lng, Wheels: v.state.Wheels,
@@ -301,30 +303,31 @@ func (c *Chain) loadStates(ctx context.Context, vehicles []*vehicle) error {
 	if err != nil {
 		return err
 	}
-	return schemas.EachRow(ctx, c.deps.DB, "read states", schemas.Query("vehicle_states"), nil, func(row schemas.Row) error {
-		var account, id uint64
-		var last fleet.StoredPosition
-		var newest time.Time
-		var candidateTime *time.Time
-		var candidateLat, candidateLng int32
-		var wheels fleet.Wheels
-		columns := append([]any{&account, &id}, last.Columns()...)
-		columns = append(columns, &newest, &candidateTime, &candidateLat, &candidateLng,
-			(*int64)(&wheels.Goes), (*int64)(&wheels.Same), &wheels.Speed, &wheels.Way, (*int64)(&wheels.Mute))
-		if err := row.Scan(columns...); err != nil {
-			return err
-		}
-		v := c.vehicle(vehicleKey{fleet.AccountID(account), fleet.VehicleID(id)})
-		v.state.Last = fleet.Position{Account: v.key.account, Vehicle: v.key.vehicle}
-		last.Restore(&v.state.Last)
-		v.state.Newest, v.state.Wheels = fleet.MillisOf(newest), wheels
-		if candidateTime != nil {
-			v.state.Candidate = fix.Candidate{
-				Time: fleet.MillisOf(*candidateTime), Lat: fleet.CoordinateOf(candidateLat), Lng: fleet.CoordinateOf(candidateLng),
+	return schemas.EachRow(ctx, c.deps.DB, "read states", schemas.Query("vehicle_states"), nil,
+		func(row schemas.Row) error {
+			var account, id uint64
+			var last fleet.StoredPosition
+			var newest time.Time
+			var candidateTime *time.Time
+			var candidateLat, candidateLng int32
+			var wheels fleet.Wheels
+			columns := append([]any{&account, &id}, last.Columns()...)
+			columns = append(columns, &newest, &candidateTime, &candidateLat, &candidateLng,
+				(*int64)(&wheels.Goes), (*int64)(&wheels.Same), &wheels.Speed, &wheels.Way, (*int64)(&wheels.Mute))
+			if err := row.Scan(columns...); err != nil {
+				return err
 			}
-		}
-		return nil
-	})
+			v := c.vehicle(vehicleKey{fleet.AccountID(account), fleet.VehicleID(id)})
+			v.state.Last = fleet.Position{Account: v.key.account, Vehicle: v.key.vehicle}
+			last.Restore(&v.state.Last)
+			v.state.Newest, v.state.Wheels = fleet.MillisOf(newest), wheels
+			if candidateTime != nil {
+				v.state.Candidate = fix.Candidate{
+					Time: fleet.MillisOf(*candidateTime), Lat: fleet.CoordinateOf(candidateLat), Lng: fleet.CoordinateOf(candidateLng),
+				}
+			}
+			return nil
+		})
 }
 
 func (c *Chain) loadMileages(ctx context.Context, vehicles []*vehicle) error {
@@ -332,17 +335,18 @@ func (c *Chain) loadMileages(ctx context.Context, vehicles []*vehicle) error {
 	if err != nil {
 		return err
 	}
-	return schemas.EachRow(ctx, c.deps.DB, "read mileages", schemas.Query("vehicle_mileages"), nil, func(row schemas.Row) error {
-		var account, id uint64
-		var at time.Time
-		var m fix.Mileage
-		if err := row.Scan(&account, &id, &at, &m.Raw, &m.Base, &m.Before); err != nil {
-			return err
-		}
-		m.Time = fleet.MillisOf(at)
-		c.vehicle(vehicleKey{fleet.AccountID(account), fleet.VehicleID(id)}).state.Mileage = m
-		return nil
-	})
+	return schemas.EachRow(ctx, c.deps.DB, "read mileages", schemas.Query("vehicle_mileages"), nil,
+		func(row schemas.Row) error {
+			var account, id uint64
+			var at time.Time
+			var m fix.Mileage
+			if err := row.Scan(&account, &id, &at, &m.Raw, &m.Base, &m.Before); err != nil {
+				return err
+			}
+			m.Time = fleet.MillisOf(at)
+			c.vehicle(vehicleKey{fleet.AccountID(account), fleet.VehicleID(id)}).state.Mileage = m
+			return nil
+		})
 }
 
 // loadNewest finds the newest position of vehicles without a live one: all that they have is doubtful.
@@ -366,10 +370,11 @@ func (c *Chain) loadNewest(ctx context.Context, b *consume.Batch, vehicles []*ve
 	})
 }
 
-// own names the batch's range for queries that leave its rows out: when the batch is formed again after a crash, they may
-// be there.
+// own names the batch's range for queries that leave its rows out: when the batch is formed again after a crash,
+// they may be there.
 func own(b *consume.Batch) []any {
-	return []any{clickhouse.Named("topic", b.Topic), clickhouse.Named("partition", b.Partition), clickhouse.Named("first", b.First)}
+	return []any{clickhouse.Named("topic", b.Topic), clickhouse.Named("partition", b.Partition),
+		clickhouse.Named("first", b.First)}
 }
 
 type storedTime struct {
@@ -380,12 +385,14 @@ type storedTime struct {
 // storedTimes are fix times that vehicles had positions at before the batch, and what told of these.
 type storedTimes map[storedTime]reportMark
 
-// stored asks, in one query, which of the batch's older fixes are there already. Most batches have none and ask nothing.
+// stored asks, in one query, which of the batch's older fixes are there already. Most batches have none
+// and ask nothing.
 func (c *Chain) stored(ctx context.Context, b *consume.Batch) (storedTimes, error) {
 	var table *ext.Table
 	ask := func(p *fleet.Position, t fleet.Millis) (err error) {
 		if table == nil {
-			table, err = ext.NewTable("wanted", ext.Column("account", "UInt64"), ext.Column("vehicle", "UInt64"), ext.Column("fix_ms", "Int64"))
+			table, err = ext.NewTable("wanted", ext.Column("account", "UInt64"), ext.Column("vehicle", "UInt64"),
+				ext.Column("fix_ms", "Int64"))
 			if err != nil {
 				return err
 			}
@@ -427,7 +434,8 @@ func (c *Chain) stored(ctx context.Context, b *consume.Batch) (storedTimes, erro
 		if err := row.Scan(&account, &id, &at, &device, &alarm); err != nil {
 			return err
 		}
-		found[storedTime{vehicleKey{fleet.AccountID(account), fleet.VehicleID(id)}, fleet.MillisOf(at)}] = reportMark{fleet.MillisOf(device), alarm}
+		found[storedTime{vehicleKey{fleet.AccountID(account), fleet.VehicleID(id)}, fleet.MillisOf(at)}] = reportMark{
+			fleet.MillisOf(device), alarm}
 		return nil
 	})
 	return found, err

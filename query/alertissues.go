@@ -19,8 +19,8 @@ type VehicleAlert struct {
 	fleet.Alert
 }
 
-// AlertsForIssues returns the alerts of all accounts that began since a time and were raised by rules that want an issue opened for each, the
-// oldest first.
+// AlertsForIssues returns the alerts of all accounts that began since a time and were raised by rules that want an
+// issue opened for each, the oldest first.
 func AlertsForIssues(ctx context.Context, db driver.Conn, since time.Time) ([]VehicleAlert, error) {
 	return schemas.AllRows(ctx, db, "find alerts that want an issue", schemas.Query("alerts_for_issues"), []any{
 		clickhouse.Named("since", since.UnixMilli()),

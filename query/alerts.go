@@ -11,7 +11,8 @@ import (
 )
 
 // Alerts is how alerts are read.
-var Alerts = Derivable[*fleet.Alert]{Kind: fleet.KindAlert, table: "alerts", fresh: func() *fleet.Alert { return new(fleet.Alert) }}
+var Alerts = Derivable[*fleet.Alert]{Kind: fleet.KindAlert, table: "alerts",
+	fresh: func() *fleet.Alert { return new(fleet.Alert) }}
 
 // DrivingEvents is how moments of unsafe driving are read.
 var DrivingEvents = Derivable[*fleet.DrivingEvent]{
@@ -33,7 +34,8 @@ type Acknowledgement struct {
 }
 
 // Acknowledgements returns those that some alerts of an account have, by the id of the alert.
-func Acknowledgements(ctx context.Context, db driver.Conn, account fleet.AccountID, alerts []uint64) (map[uint64]Acknowledgement, error) {
+func Acknowledgements(ctx context.Context, db driver.Conn, account fleet.AccountID,
+	alerts []uint64) (map[uint64]Acknowledgement, error) {
 	all := make(map[uint64]Acknowledgement)
 	if len(alerts) == 0 {
 		return all, nil

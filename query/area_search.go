@@ -15,8 +15,8 @@ import (
 	"github.com/motorpool/fleet/schemas"
 )
 
-// AreaFilter says which stays of vehicles inside a shape are wanted. The shape is a cover of cells and, for those that its
-// border runs through, the exact test.
+// AreaFilter says which stays of vehicles inside a shape are wanted. The shape is a cover of cells and, for those that
+// its border runs through, the exact test.
 type AreaFilter struct {
 	Account  fleet.AccountID
 	Vehicles []fleet.VehicleID // only these; none means all
@@ -31,9 +31,9 @@ type AreaFilter struct {
 	MaxSpans    int           // likewise
 }
 
-// AreaSpan is a time during which a vehicle was inside a shape: a run of fixes inside, with no more than AreaGap between
-// two of them, and none outside in an absence of more than AreaBlink. What happened between two fixes is not guessed: a
-// vehicle that passed through between them has no span.
+// AreaSpan is a time during which a vehicle was inside a shape: a run of fixes inside, with no more than AreaGap
+// between two of them, and none outside in an absence of more than AreaBlink. What happened between two fixes is not
+// guessed: a vehicle that passed through between them has no span.
 type AreaSpan struct {
 	Vehicle       fleet.VehicleID
 	Entered, Left fleet.Millis // of the first and last fix inside, which may be the same one
@@ -47,8 +47,8 @@ const (
 	AreaBlink = time.Minute      // out for less is not out: noise at the border
 )
 
-// areaDoubts are the flags of fixes whose place is not to be trusted, beside that of a jump. Lateness and parked drift say nothing
-// against it: a tracker that sends its night in the morning was there all the same.
+// areaDoubts are the flags of fixes whose place is not to be trusted, beside that of a jump. Lateness and parked drift
+// say nothing against it: a tracker that sends its night in the morning was there all the same.
 const areaDoubts = fleet.FlagInvalid | fleet.FlagApproximate | fleet.FlagLowAccuracy
 
 // ErrTooManyFixes and ErrTooManySpans say that a search has found more than its filter allows.
@@ -57,7 +57,8 @@ var (
 	ErrTooManySpans = errors.New("too many spans")
 )
 
-// SearchArea returns the spans of vehicles inside a shape, by vehicle and time. It holds no more than the spans in memory.
+// SearchArea returns the spans of vehicles inside a shape, by vehicle and time. It holds no more than the
+// spans in memory.
 func SearchArea(ctx context.Context, db driver.Conn, f AreaFilter) ([]AreaSpan, error) {
 	spans, err := searchArea(ctx, db, f)
 	if err != nil {
@@ -151,7 +152,8 @@ func (f *AreaFilter) stays(ctx context.Context, db driver.Conn) ([]stay, error) 
 			return nil
 		}
 		now := stay{AreaSpan: AreaSpan{
-			Vehicle: fleet.VehicleID(vehicle), Entered: fleet.Millis(at), Left: fleet.Millis(at), First: place, Last: place, Fixes: 1,
+			Vehicle: fleet.VehicleID(vehicle), Entered: fleet.Millis(at), Left: fleet.Millis(at), First: place,
+			Last: place, Fixes: 1,
 		}}
 		if len(stays) > 0 {
 			if last := &stays[len(stays)-1]; last.Vehicle == now.Vehicle {
@@ -190,7 +192,8 @@ func (f *AreaFilter) cover() (cells []uint64, edge map[uint64]bool) {
 
 // absent says in which of the absences between two stays the vehicle was seen elsewhere.
 func (f *AreaFilter) absent(ctx context.Context, db driver.Conn, stays []stay) (map[absence]bool, error) {
-	absences, err := ext.NewTable("absences", ext.Column("vehicle", "UInt64"), ext.Column("since", "Int64"), ext.Column("until", "Int64"))
+	absences, err := ext.NewTable("absences", ext.Column("vehicle", "UInt64"), ext.Column("since", "Int64"),
+		ext.Column("until", "Int64"))
 	if err != nil {
 		return nil, err
 	}
@@ -237,7 +240,8 @@ func (f *AreaFilter) absent(ctx context.Context, db driver.Conn, stays []stay) (
 }
 
 // VehiclesTagged returns the vehicles of an account that have one of the tags, archived ones too.
-func VehiclesTagged(ctx context.Context, db driver.Conn, account fleet.AccountID, tags []string) ([]fleet.VehicleID, error) {
+func VehiclesTagged(ctx context.Context, db driver.Conn, account fleet.AccountID,
+	tags []string) ([]fleet.VehicleID, error) {
 	return schemas.AllRows(ctx, db, "find tagged vehicles", schemas.Query("area_vehicles"), []any{
 		clickhouse.Named("account", uint64(account)), clickhouse.Named("tags", tags),
 	}, func(v *fleet.VehicleID, row schemas.Row) error {

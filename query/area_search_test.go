@@ -48,8 +48,9 @@ func insertSeen(t testing.TB, db driver.Conn, account fleet.AccountID, all ...se
 			VALUES ({account:UInt64}, {vehicle:UInt64}, fromUnixTimestamp64Milli({at:Int64}, 'UTC'), 7, now64(3), now64(3), {lat7:Int32}, {lng7:Int32},
 				'unknown', 'unknown', '', {cell:UInt64}, {flags:UInt32})`,
 			clickhouse.Named("account", uint64(account)), clickhouse.Named("vehicle", uint64(s.vehicle)),
-			clickhouse.Named("at", int64(noon)+int64(s.at*1000)), clickhouse.Named("lat7", int32(midLat*1e7)), clickhouse.Named("lng7", int32(lng*1e7)),
-			clickhouse.Named("cell", uint64(cellOf(t, midLat, lng))), clickhouse.Named("flags", uint32(s.flags)))
+			clickhouse.Named("at", int64(noon)+int64(s.at*1000)), clickhouse.Named("lat7", int32(midLat*1e7)),
+			clickhouse.Named("lng7", int32(lng*1e7)), clickhouse.Named("cell", uint64(cellOf(t, midLat, lng))),
+			clickhouse.Named("flags", uint32(s.flags)))
 	}
 }
 
@@ -60,7 +61,8 @@ func square(t testing.TB) query.AreaFilter {
 		{Lat: midLat - halfWidth, Lng: midLng - halfWidth}, {Lat: midLat - halfWidth, Lng: midLng + halfWidth},
 		{Lat: midLat + halfWidth, Lng: midLng + halfWidth}, {Lat: midLat + halfWidth, Lng: midLng - halfWidth},
 	}
-	cells, err := h3.PolygonToCellsExperimental(h3.GeoPolygon{GeoLoop: loop}, fleet.CellResolution, h3.ContainmentOverlapping)
+	cells, err := h3.PolygonToCellsExperimental(h3.GeoPolygon{GeoLoop: loop}, fleet.CellResolution,
+		h3.ContainmentOverlapping)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +100,8 @@ func TestSpansOfAnArea(t *testing.T) {
 		// Ten minutes of silence: still there.
 		seen{vehicle: 2, at: 0}, seen{vehicle: 2, at: 600},
 		// Seen elsewhere in between: two spans, however far away it was.
-		seen{vehicle: 3, at: 0}, seen{vehicle: 3, at: 100, east: outside}, seen{vehicle: 3, at: 200}, seen{vehicle: 3, at: 210},
+		seen{vehicle: 3, at: 0}, seen{vehicle: 3, at: 100, east: outside}, seen{vehicle: 3, at: 200},
+		seen{vehicle: 3, at: 210},
 		// Out for less than a minute: noise at the border.
 		seen{vehicle: 4, at: 0}, seen{vehicle: 4, at: 20, east: halfWidth + 0.0001}, seen{vehicle: 4, at: 40},
 		// In cells of the cover and never inside.
@@ -106,12 +109,15 @@ func TestSpansOfAnArea(t *testing.T) {
 		// The border is inside.
 		seen{vehicle: 6, at: 0, east: halfWidth}, seen{vehicle: 6, at: 0, east: halfWidth},
 		// Doubtful places do not count, neither inside nor outside; a late fix does.
-		seen{vehicle: 7, at: 0}, seen{vehicle: 7, at: 100, east: outside, flags: fleet.FlagJump}, seen{vehicle: 7, at: 200, flags: fleet.FlagLate},
-		seen{vehicle: 7, at: 300, flags: fleet.FlagLowAccuracy}, seen{vehicle: 7, at: 400, flags: fleet.FlagDrift},
+		seen{vehicle: 7, at: 0}, seen{vehicle: 7, at: 100, east: outside, flags: fleet.FlagJump},
+		seen{vehicle: 7, at: 200, flags: fleet.FlagLate}, seen{vehicle: 7, at: 300, flags: fleet.FlagLowAccuracy},
+		seen{vehicle: 7, at: 400, flags: fleet.FlagDrift},
 		// A fix that turned out to be a jump is flagged in another row, merged with the first or not.
-		seen{vehicle: 10, at: 0}, seen{vehicle: 10, at: 10}, seen{vehicle: 10, at: 10, flags: fleet.FlagJump}, seen{vehicle: 10, at: 20},
+		seen{vehicle: 10, at: 0}, seen{vehicle: 10, at: 10}, seen{vehicle: 10, at: 10, flags: fleet.FlagJump},
+		seen{vehicle: 10, at: 20},
 		// So is one outside, which ends no stay.
-		seen{vehicle: 11, at: 0}, seen{vehicle: 11, at: 100, east: outside}, seen{vehicle: 11, at: 100, east: outside, flags: fleet.FlagJump},
+		seen{vehicle: 11, at: 0}, seen{vehicle: 11, at: 100, east: outside},
+		seen{vehicle: 11, at: 100, east: outside, flags: fleet.FlagJump},
 		seen{vehicle: 11, at: 200},
 		// Of two trackers one has a bad place.
 		seen{vehicle: 12, at: 0, east: -halfWidth / 2, flags: fleet.FlagLowAccuracy}, seen{vehicle: 12, at: 0},
@@ -120,7 +126,8 @@ func TestSpansOfAnArea(t *testing.T) {
 	)
 	insertSeen(t, db, theirs, seen{vehicle: 1, at: 30}, seen{vehicle: 9, at: 0})
 	f := square(t)
-	want := []string{"1 0-60 2", "1 780-790 2", "2 0-600 2", "3 0-0 1", "3 200-210 2", "4 0-40 2", "6 0-0 1", "7 0-400 3", "8 3500-3500 1", "8 3900-3900 1", "10 0-20 2", "11 0-200 2", "12 0-0 1"}
+	want := []string{"1 0-60 2", "1 780-790 2", "2 0-600 2", "3 0-0 1", "3 200-210 2", "4 0-40 2", "6 0-0 1", "7 0-400 3",
+		"8 3500-3500 1", "8 3900-3900 1", "10 0-20 2", "11 0-200 2", "12 0-0 1"}
 	if diff := cmp.Diff(want, stays(t, db, f)); diff != "" {
 		t.Error(diff)
 	}
@@ -128,8 +135,11 @@ func TestSpansOfAnArea(t *testing.T) {
 		change func(f *query.AreaFilter)
 		want   []string
 	}{
-		"vehicles":     {func(f *query.AreaFilter) { f.Vehicles = []fleet.VehicleID{2, 6, 99} }, []string{"2 0-600 2", "6 0-0 1"}},
-		"min duration": {func(f *query.AreaFilter) { f.MinDuration = 41 * time.Second }, []string{"1 0-60 2", "2 0-600 2", "7 0-400 3", "11 0-200 2"}},
+		"vehicles": {func(f *query.AreaFilter) {
+			f.Vehicles = []fleet.VehicleID{2, 6, 99}
+		}, []string{"2 0-600 2", "6 0-0 1"}},
+		"min duration": {func(f *query.AreaFilter) { f.MinDuration = 41 * time.Second },
+			[]string{"1 0-60 2", "2 0-600 2", "7 0-400 3", "11 0-200 2"}},
 		"window": {func(f *query.AreaFilter) { f.From, f.To = noon+60_000, noon+790_000 }, []string{
 			"1 60-60 1", "1 780-780 1", "2 600-600 1", "3 200-210 2", "7 200-400 2", "11 200-200 1"}},
 		"nothing": {func(f *query.AreaFilter) { f.Edge = nil }, nil},
@@ -160,14 +170,16 @@ func TestSpansOfAnArea(t *testing.T) {
 // TestAnInsertThatIsRepeatedLeavesTheSecondOrderAsItIs holds the view's table to the token of the insert that feeds it.
 func TestAnInsertThatIsRepeatedLeavesTheSecondOrderAsItIs(t *testing.T) {
 	db := schematest.Open(t)
-	ctx := clickhouse.Context(t.Context(), clickhouse.WithSettings(clickhouse.Settings{"insert_deduplication_token": "positions/0/0-9"}))
+	ctx := clickhouse.Context(t.Context(),
+		clickhouse.WithSettings(clickhouse.Settings{"insert_deduplication_token": "positions/0/0-9"}))
 	for range 3 {
 		batch, err := db.PrepareBatch(ctx, "INSERT INTO positions (account, vehicle, fix_time, cell, lat7, lng7)")
 		if err != nil {
 			t.Fatal(err)
 		}
 		for i := range 10 {
-			if err := batch.Append(uint64(mine), uint64(5), noon.Time().Add(time.Duration(i)*time.Second), uint64(cellOf(t, midLat, midLng)), int32(midLat*1e7), int32(midLng*1e7)); err != nil {
+			if err := batch.Append(uint64(mine), uint64(5), noon.Time().Add(time.Duration(i)*time.Second),
+				uint64(cellOf(t, midLat, midLng)), int32(midLat*1e7), int32(midLng*1e7)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -197,7 +209,8 @@ func TestSpansAgreeWithTheirDefinition(t *testing.T) {
 		at := 0.0
 		for range rapid.IntRange(1, 12).Draw(rt, "fixes") {
 			at += float64(rapid.SampledFrom([]int{1, 30, 59, 60, 61, 300, 599, 600, 601, 4000}).Draw(rt, "pause"))
-			s := seen{vehicle: vehicle, at: at, east: rapid.SampledFrom([]float64{0, 0.002, halfWidth + 0.0005, outside}).Draw(rt, "east")}
+			s := seen{vehicle: vehicle, at: at,
+				east: rapid.SampledFrom([]float64{0, 0.002, halfWidth + 0.0005, outside}).Draw(rt, "east")}
 			s.flags = rapid.SampledFrom([]fleet.Flags{0, 0, 0, fleet.FlagLate, fleet.FlagJump}).Draw(rt, "flags")
 			fixes = append(fixes, s)
 		}

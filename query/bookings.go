@@ -31,10 +31,14 @@ var Bookings = Listing{Table: "bookings", Fields: []ListField{
 	{Name: "has_damage", Type: TextField},
 	{Name: "deposit_status", Type: TextField},
 	{Name: "do_not_rent_check", Type: TextField},
-	{Name: "payment_status", Type: TextField, Sort: true, Values: []string{"nothing_due", "unpaid", "partially_paid", "paid", "overpaid", "refunded"}, Join: joinPaid,
-		Column: "multiIf(" + paidMinor + " > owed_minor, 'overpaid', " + paidMinor + " = 0 AND paid.given_back > 0, 'refunded', " +
-			paidMinor + " = 0 AND owed_minor = 0, 'nothing_due', " + paidMinor + " = owed_minor, 'paid', " + paidMinor + " <= 0, 'unpaid', 'partially_paid')"},
-	{Name: "balance_due", Type: NumberField, Range: true, Sort: true, Join: joinPaid, Column: "(owed_minor - " + paidMinor + ")"},
+	{Name: "payment_status", Type: TextField, Sort: true,
+		Values: []string{"nothing_due", "unpaid", "partially_paid", "paid", "overpaid", "refunded"}, Join: joinPaid,
+		Column: "multiIf(" + paidMinor + " > owed_minor, 'overpaid', " + paidMinor +
+			" = 0 AND paid.given_back > 0, 'refunded', " + paidMinor + " = 0 AND owed_minor = 0, 'nothing_due', " + paidMinor +
+			" = owed_minor, 'paid', " + paidMinor +
+			" <= 0, 'unpaid', 'partially_paid')"},
+	{Name: "balance_due", Type: NumberField, Range: true, Sort: true, Join: joinPaid,
+		Column: "(owed_minor - " + paidMinor + ")"},
 	{Name: "due_for", Type: TextField},
 	{Name: "due_at", Type: TimeField, Range: true, Sort: true},
 	{Name: "due_location_id", Type: TextField},
@@ -84,9 +88,10 @@ type DueBooking struct {
 	by int64
 }
 
-// BookingsDue returns the next bookings of all accounts that are due at an instant, the longest due first: those after the one given, the
-// first ones if it is nil, at most so many.
-func BookingsDue(ctx context.Context, db driver.Conn, what DueBookings, now time.Time, after *DueBooking, most int) ([]DueBooking, error) {
+// BookingsDue returns the next bookings of all accounts that are due at an instant, the longest due first: those after
+// the one given, the first ones if it is nil, at most so many.
+func BookingsDue(ctx context.Context, db driver.Conn, what DueBookings, now time.Time, after *DueBooking,
+	most int) ([]DueBooking, error) {
 	if after == nil {
 		after = &DueBooking{by: math.MinInt64}
 	}
@@ -104,8 +109,8 @@ func BookingsDue(ctx context.Context, db driver.Conn, what DueBookings, now time
 	})
 }
 
-// BookingsDueOn returns the bookings of an account whose pickup or return is due on a day, in the zone of the place where that is to be. Where
-// the day has come, and is not over, those that ought to have come before are among them.
+// BookingsDueOn returns the bookings of an account whose pickup or return is due on a day, in the zone of the place
+// where that is to be. Where the day has come, and is not over, those that ought to have come before are among them.
 func BookingsDueOn(ctx context.Context, db driver.Conn, account fleet.AccountID, day, now time.Time) ([]uint64, error) {
 	zones, begins, ends := []string{}, []int64{}, []int64{}
 	err := schemas.EachRow(ctx, db, "read bookings_due_zones", schemas.Query("bookings_due_zones"), []any{
@@ -119,7 +124,8 @@ func BookingsDueOn(ctx context.Context, db driver.Conn, account fleet.AccountID,
 		if err != nil {
 			zone = time.UTC
 		}
-		begin, end := time.Date(day.Year(), day.Month(), day.Day(), 0, 0, 0, 0, zone), time.Date(day.Year(), day.Month(), day.Day()+1, 0, 0, 0, 0, zone)
+		begin, end := time.Date(day.Year(), day.Month(), day.Day(), 0, 0, 0, 0, zone),
+			time.Date(day.Year(), day.Month(), day.Day()+1, 0, 0, 0, 0, zone)
 		if !now.Before(begin) && now.Before(end) {
 			begin = time.UnixMilli(1)
 		}
@@ -129,8 +135,8 @@ func BookingsDueOn(ctx context.Context, db driver.Conn, account fleet.AccountID,
 	if err != nil || len(zones) == 0 {
 		return []uint64{}, err
 	}
-	ids, err := readIDs(ctx, db, "bookings_due_on", clickhouse.Named("account", uint64(account)), clickhouse.Named("zones", zones),
-		clickhouse.Named("begins", begins), clickhouse.Named("ends", ends))
+	ids, err := readIDs(ctx, db, "bookings_due_on", clickhouse.Named("account", uint64(account)),
+		clickhouse.Named("zones", zones), clickhouse.Named("begins", begins), clickhouse.Named("ends", ends))
 	return append([]uint64{}, ids...), err
 }
 
@@ -141,10 +147,11 @@ type BookingConflict struct {
 	Overlaps bool // whether it does, by the tables
 }
 
-// BookingConflicts is the overlap audit: it returns bookings of all accounts that overlap another booking or block of their vehicle
-// and those that are flagged. Bookings that ended more than a month ago are left as they are. They come in
-// the order of accounts and ids, those after the one given, at most so many.
-func BookingConflicts(ctx context.Context, db driver.Conn, now time.Time, after AccountBooking, most int) ([]BookingConflict, error) {
+// BookingConflicts is the overlap audit: it returns bookings of all accounts that overlap another booking or block of
+// their vehicle and those that are flagged. Bookings that ended more than a month ago are left as they are. They come
+// in the order of accounts and ids, those after the one given, at most so many.
+func BookingConflicts(ctx context.Context, db driver.Conn, now time.Time, after AccountBooking,
+	most int) ([]BookingConflict, error) {
 	return schemas.AllRows(ctx, db, "audit overlaps", schemas.Query("booking_conflicts"), []any{
 		clickhouse.Named("now", now.UnixMilli()), clickhouse.Named("after_account", uint64(after.Account)),
 		clickhouse.Named("after_id", after.ID), clickhouse.Named("limit", uint32(most)),
@@ -180,22 +187,25 @@ func CompletedBookings(ctx context.Context, db driver.Conn, account fleet.Accoun
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	return readIDs(ctx, db, "bookings_completed", clickhouse.Named("account", uint64(account)), clickhouse.Named("ids", ids))
+	return readIDs(ctx, db, "bookings_completed", clickhouse.Named("account", uint64(account)),
+		clickhouse.Named("ids", ids))
 }
 
-// BookingsComing returns the bookings of an account that are not over and are of some customers, as who rents or drives, or are marked for one
-// that is on the do-not-rent list.
-func BookingsComing(ctx context.Context, db driver.Conn, account fleet.AccountID, customers []uint64, listed uint64) ([]uint64, error) {
+// BookingsComing returns the bookings of an account that are not over and are of some customers, as who rents or
+// drives, or are marked for one that is on the do-not-rent list.
+func BookingsComing(ctx context.Context, db driver.Conn, account fleet.AccountID, customers []uint64,
+	listed uint64) ([]uint64, error) {
 	names := make([]string, len(customers))
 	for i, id := range customers {
 		names[i] = fleet.FormatID(fleet.CustomerPrefix, id)
 	}
-	return readIDs(ctx, db, "bookings_coming", clickhouse.Named("account", uint64(account)), clickhouse.Named("customers", names),
+	return readIDs(ctx, db, "bookings_coming", clickhouse.Named("account", uint64(account)),
+		clickhouse.Named("customers", names),
 		clickhouse.Named("listed", fleet.FormatID(fleet.CustomerPrefix, listed)))
 }
 
-// BookingsChecked returns bookings of all accounts that are not over and of which somebody is, or may be, on the do-not-rent list, in the order
-// of accounts and ids: those after the one given, at most so many.
+// BookingsChecked returns bookings of all accounts that are not over and of which somebody is, or may be, on the
+// do-not-rent list, in the order of accounts and ids: those after the one given, at most so many.
 func BookingsChecked(ctx context.Context, db driver.Conn, after AccountBooking, most int) ([]AccountBooking, error) {
 	return schemas.AllRows(ctx, db, "find bookings of the do-not-rent list", schemas.Query("bookings_checked"), []any{
 		clickhouse.Named("after_account", uint64(after.Account)), clickhouse.Named("after_id", after.ID),
@@ -209,5 +219,6 @@ func OpenTolls(ctx context.Context, db driver.Conn, account fleet.AccountID, boo
 	for i, id := range bookings {
 		names[i] = fleet.FormatID(fleet.BookingPrefix, id)
 	}
-	return readIDs(ctx, db, "bookings_open_tolls", clickhouse.Named("account", uint64(account)), clickhouse.Named("bookings", names))
+	return readIDs(ctx, db, "bookings_open_tolls", clickhouse.Named("account", uint64(account)),
+		clickhouse.Named("bookings", names))
 }

@@ -20,11 +20,13 @@ type Hold struct {
 	Ends        string    // the location where it is left; empty for where it was
 }
 
-// BusyVehicles returns the holds that overlap [from, until), by vehicle; those that have lapsed at now do not count. It looks at the
-// vehicles of a class, 0 for any, and, unless ids is nil, at these ids only. Vehicles that are free have no entry.
+// BusyVehicles returns the holds that overlap [from, until), by vehicle; those that have lapsed at now do not count.
+// It looks at the vehicles of a class, 0 for any, and, unless ids is nil, at these ids only. Vehicles that are free
+// have no entry.
 //
 // It is for searches: that a vehicle is free here does not give it to anybody, calendar.Take does.
-func BusyVehicles(ctx context.Context, db driver.Conn, account fleet.AccountID, class uint64, ids []uint64, from, until, now time.Time) (map[uint64][]Hold, error) {
+func BusyVehicles(ctx context.Context, db driver.Conn, account fleet.AccountID, class uint64, ids []uint64,
+	from, until, now time.Time) (map[uint64][]Hold, error) {
 	classID := ""
 	if class != 0 {
 		classID = fleet.FormatID(fleet.ClassPrefix, class)
@@ -32,13 +34,15 @@ func BusyVehicles(ctx context.Context, db driver.Conn, account fleet.AccountID, 
 	return busy(ctx, db, account, "calendar", classID, ids, from, until, now)
 }
 
-// BookedClasses returns the bookings of classes without a vehicle that overlap [from, until), by class; those that have lapsed at
-// now do not count. Unless ids is nil it looks at these classes only.
-func BookedClasses(ctx context.Context, db driver.Conn, account fleet.AccountID, ids []uint64, from, until, now time.Time) (map[uint64][]Hold, error) {
+// BookedClasses returns the bookings of classes without a vehicle that overlap [from, until), by class; those that have
+// lapsed at now do not count. Unless ids is nil it looks at these classes only.
+func BookedClasses(ctx context.Context, db driver.Conn, account fleet.AccountID, ids []uint64,
+	from, until, now time.Time) (map[uint64][]Hold, error) {
 	return busy(ctx, db, account, "class_calendar", "", ids, from, until, now)
 }
 
-func busy(ctx context.Context, db driver.Conn, account fleet.AccountID, kind, class string, ids []uint64, from, until, now time.Time) (map[uint64][]Hold, error) {
+func busy(ctx context.Context, db driver.Conn, account fleet.AccountID, kind, class string, ids []uint64,
+	from, until, now time.Time) (map[uint64][]Hold, error) {
 	narrowed, only := uint8(0), []uint64{}
 	if ids != nil {
 		narrowed, only = 1, append(only, ids...)
@@ -68,13 +72,15 @@ func busy(ctx context.Context, db driver.Conn, account fleet.AccountID, kind, cl
 	return busy, err
 }
 
-// RentableVehicles returns the vehicles that can be rented, now or after what is being done to them: of some classes, by their ids as
-// text, or of any and of none if classes is nil.
-func RentableVehicles(ctx context.Context, db driver.Conn, account fleet.AccountID, classes []string) ([]Stored, error) {
+// RentableVehicles returns the vehicles that can be rented, now or after what is being done to them: of some classes,
+// by their ids as text, or of any and of none if classes is nil.
+func RentableVehicles(ctx context.Context, db driver.Conn, account fleet.AccountID,
+	classes []string) ([]Stored, error) {
 	narrowed := uint8(0)
 	if classes != nil {
 		narrowed = 1
 	}
-	return scanStored(ctx, db, "rentable vehicles", schemas.Query("rentable_vehicles"), clickhouse.Named("account", uint64(account)), clickhouse.Named("narrowed", narrowed),
+	return scanStored(ctx, db, "rentable vehicles", schemas.Query("rentable_vehicles"),
+		clickhouse.Named("account", uint64(account)), clickhouse.Named("narrowed", narrowed),
 		clickhouse.Named("classes", append([]string{}, classes...)))
 }

@@ -16,7 +16,8 @@ func TestVehiclesAreBusyWhileTheyAreHeld(t *testing.T) {
 	at := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	hour := func(h int) time.Time { return at.Add(time.Duration(h) * time.Hour) }
 	hold := func(ref string, from, until int, expires time.Time) map[string]any {
-		h := map[string]any{"ref": ref, "from": hour(from).Format("2006-01-02T15:04:05.000Z"), "until": hour(until).Format("2006-01-02T15:04:05.000Z")}
+		h := map[string]any{"ref": ref, "from": hour(from).Format("2006-01-02T15:04:05.000Z"),
+			"until": hour(until).Format("2006-01-02T15:04:05.000Z")}
 		if !expires.IsZero() {
 			h["expires"] = expires.Format("2006-01-02T15:04:05.000Z")
 		}
@@ -29,12 +30,14 @@ func TestVehiclesAreBusyWhileTheyAreHeld(t *testing.T) {
 		put("vehicle", 7, id, 1, map[string]any{"make": "A", "vehicle_class_id": class})
 	}
 	put("calendar", 7, 1, 1, map[string]any{"holds": []any{hold("bkg_9", 0, 100, time.Time{})}}) // replaced
-	put("calendar", 7, 1, 2, map[string]any{"holds": []any{hold("bkg_1", 0, 10, time.Time{}), hold("bkg_2", 20, 30, time.Time{})}})
+	put("calendar", 7, 1, 2,
+		map[string]any{"holds": []any{hold("bkg_1", 0, 10, time.Time{}), hold("bkg_2", 20, 30, time.Time{})}})
 	put("calendar", 7, 2, 1, map[string]any{"holds": []any{hold("bkg_3", 5, 15, hour(2))}}) // lapses at 2
 	put("calendar", 7, 3, 1, map[string]any{"holds": []any{hold("blk_1", 0, 50, time.Time{})}})
 	driven := hold("bkg_5", 60, 70, time.Time{})
 	driven["open"] = true
-	put("calendar", 7, 4, 1, map[string]any{"holds": []any{driven}})                             // out since 60, and not back
+	// out since 60, and not back
+	put("calendar", 7, 4, 1, map[string]any{"holds": []any{driven}})
 	put("calendar", 8, 1, 1, map[string]any{"holds": []any{hold("bkg_4", 0, 100, time.Time{})}}) // another account
 	tests := map[string]struct {
 		class            uint64

@@ -13,26 +13,28 @@ import (
 )
 
 // VehicleClasses is how classes of vehicles are listed.
-var VehicleClasses = Listing{Table: "vehicle_classes", Search: []string{"name", "code", "description"}, Fields: []ListField{
-	{Name: "name", Type: WordsField, Sort: true},
-	{Name: "code", Type: WordsField, Sort: true},
-	{Name: "rank", Type: NumberField, Range: true, Sort: true},
-	{Name: "rate_plan_id", Type: TextField},
-	{Name: "created_at", Type: TimeField, Range: true, Sort: true},
-	{Name: "updated_at", Type: TimeField, Range: true, Sort: true},
-}}
+var VehicleClasses = Listing{Table: "vehicle_classes", Search: []string{"name", "code", "description"},
+	Fields: []ListField{
+		{Name: "name", Type: WordsField, Sort: true},
+		{Name: "code", Type: WordsField, Sort: true},
+		{Name: "rank", Type: NumberField, Range: true, Sort: true},
+		{Name: "rate_plan_id", Type: TextField},
+		{Name: "created_at", Type: TimeField, Range: true, Sort: true},
+		{Name: "updated_at", Type: TimeField, Range: true, Sort: true},
+	}}
 
 // Locations is how locations are listed.
-var Locations = Listing{Table: "locations", Search: []string{"name", "code", "line1", "city", "region"}, Fields: []ListField{
-	{Name: "name", Type: WordsField, Sort: true},
-	{Name: "code", Type: WordsField, Sort: true},
-	{Name: "timezone", Type: TextField},
-	{Name: "city", Type: WordsField, Sort: true},
-	{Name: "region", Type: WordsField},
-	{Name: "country", Type: WordsField},
-	{Name: "created_at", Type: TimeField, Range: true, Sort: true},
-	{Name: "updated_at", Type: TimeField, Range: true, Sort: true},
-}}
+var Locations = Listing{Table: "locations", Search: []string{"name", "code", "line1", "city", "region"},
+	Fields: []ListField{
+		{Name: "name", Type: WordsField, Sort: true},
+		{Name: "code", Type: WordsField, Sort: true},
+		{Name: "timezone", Type: TextField},
+		{Name: "city", Type: WordsField, Sort: true},
+		{Name: "region", Type: WordsField},
+		{Name: "country", Type: WordsField},
+		{Name: "created_at", Type: TimeField, Range: true, Sort: true},
+		{Name: "updated_at", Type: TimeField, Range: true, Sort: true},
+	}}
 
 // RatePlans is how rate plans are listed.
 var RatePlans = Listing{Table: "rate_plans", Search: []string{"name"}, Fields: []ListField{
@@ -46,23 +48,24 @@ var RatePlans = Listing{Table: "rate_plans", Search: []string{"name"}, Fields: [
 }}
 
 // Quotes is how quotes are listed.
-var Quotes = Listing{Table: "quotes", Search: []string{"number"}, Related: []Related{ofCustomer, ofVehicle}, Fields: []ListField{
-	{Name: "number", Column: byNumber, Type: CodeField, Few: true, Sort: true},
-	{Name: "customer_id", Type: TextField, Few: true},
-	{Name: "vehicle_class_id", Type: TextField},
-	{Name: "vehicle_id", Type: TextField, Few: true},
-	{Name: "rate_plan_id", Type: TextField},
-	{Name: "pickup_location_id", Type: TextField},
-	{Name: "channel", Type: TextField},
-	{Name: "booking_id", Type: TextField, Few: true},
-	{Name: "currency", Type: WordsField},
-	{Name: "total", Column: "total_amount", Type: NumberField, Range: true, Sort: true},
-	{Name: "pickup_at", Type: TimeField, Range: true, Sort: true},
-	{Name: "return_at", Type: TimeField, Range: true, Sort: true},
-	{Name: "expires_at", Type: TimeField, Range: true, Sort: true},
-	{Name: "created_at", Type: TimeField, Range: true, Sort: true},
-	{Name: "updated_at", Type: TimeField, Range: true, Sort: true},
-}}
+var Quotes = Listing{Table: "quotes", Search: []string{"number"}, Related: []Related{ofCustomer, ofVehicle},
+	Fields: []ListField{
+		{Name: "number", Column: byNumber, Type: CodeField, Few: true, Sort: true},
+		{Name: "customer_id", Type: TextField, Few: true},
+		{Name: "vehicle_class_id", Type: TextField},
+		{Name: "vehicle_id", Type: TextField, Few: true},
+		{Name: "rate_plan_id", Type: TextField},
+		{Name: "pickup_location_id", Type: TextField},
+		{Name: "channel", Type: TextField},
+		{Name: "booking_id", Type: TextField, Few: true},
+		{Name: "currency", Type: WordsField},
+		{Name: "total", Column: "total_amount", Type: NumberField, Range: true, Sort: true},
+		{Name: "pickup_at", Type: TimeField, Range: true, Sort: true},
+		{Name: "return_at", Type: TimeField, Range: true, Sort: true},
+		{Name: "expires_at", Type: TimeField, Range: true, Sort: true},
+		{Name: "created_at", Type: TimeField, Range: true, Sort: true},
+		{Name: "updated_at", Type: TimeField, Range: true, Sort: true},
+	}}
 
 // PlanInUse is a rate plan that is in use.
 type PlanInUse struct {
@@ -82,7 +85,8 @@ func (p *PlanInUse) For(class string) bool {
 func PlansFitting(plans []PlanInUse, channel, day string) []PlanInUse {
 	var fitting []PlanInUse
 	for _, p := range plans {
-		if (len(p.Channels) == 0 || slices.Contains(p.Channels, channel)) && (p.ValidFrom == "" || p.ValidFrom <= day) && (p.ValidTo == "" || day <= p.ValidTo) {
+		if (len(p.Channels) == 0 || slices.Contains(p.Channels, channel)) && (p.ValidFrom == "" || p.ValidFrom <= day) &&
+			(p.ValidTo == "" || day <= p.ValidTo) {
 			fitting = append(fitting, p)
 		}
 	}
@@ -111,7 +115,8 @@ type User struct {
 	ID   uint64
 }
 
-// CatalogueUsers returns what uses a class, a location or a rate plan, named by its id as text: some of each kind of user.
+// CatalogueUsers returns what uses a class, a location or a rate plan, named by its id as text: some of
+// each kind of user.
 func CatalogueUsers(ctx context.Context, db driver.Conn, account fleet.AccountID, id string) ([]User, error) {
 	of := func(prefix string) string {
 		if strings.HasPrefix(id, prefix) {

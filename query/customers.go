@@ -85,9 +85,10 @@ type Likeness struct {
 	ByName         bool // on the list, and a birth date is not known: the caller compares the names
 }
 
-// CustomersLike returns an account's customers that may be a person, without the one named self: those that can be known by most first, at
-// most 1000.
-func CustomersLike(ctx context.Context, db driver.Conn, account fleet.AccountID, self uint64, p Person, archived bool) ([]Likeness, error) {
+// CustomersLike returns an account's customers that may be a person, without the one named self: those that can be
+// known by most first, at most 1000.
+func CustomersLike(ctx context.Context, db driver.Conn, account fleet.AccountID, self uint64, p Person,
+	archived bool) ([]Likeness, error) {
 	born, named, all := "", uint8(0), uint8(0)
 	if p.Name != "" {
 		born, named = p.DateOfBirth, 1
@@ -114,7 +115,8 @@ type Known struct {
 	Phone   bool
 }
 
-// ListedKnown returns by what an account's customers are known that are on the do-not-rent list at an instant: each set of what is known once.
+// ListedKnown returns by what an account's customers are known that are on the do-not-rent list at an instant: each set
+// of what is known once.
 func ListedKnown(ctx context.Context, db driver.Conn, account fleet.AccountID, now time.Time) ([]Known, error) {
 	return schemas.AllRows(ctx, db, "read what the do-not-rent list tells", schemas.Query("customers_listed"), []any{
 		clickhouse.Named("account", uint64(account)), clickhouse.Named("now", now.UnixMilli()),
@@ -123,11 +125,13 @@ func ListedKnown(ctx context.Context, db driver.Conn, account fleet.AccountID, n
 	})
 }
 
-// ListedLately returns the customers of all accounts that are on the do-not-rent list and were written since an instant.
+// ListedLately returns the customers of all accounts that are on the do-not-rent list and were written
+// since an instant.
 func ListedLately(ctx context.Context, db driver.Conn, since time.Time) ([]CustomerRef, error) {
-	return schemas.AllRows(ctx, db, "read who came on the do-not-rent list", schemas.Query("customers_listed_lately"), []any{
-		clickhouse.Named("since", since.UnixMilli()),
-	}, (*CustomerRef).scan)
+	return schemas.AllRows(ctx, db, "read who came on the do-not-rent list",
+		schemas.Query("customers_listed_lately"), []any{
+			clickhouse.Named("since", since.UnixMilli()),
+		}, (*CustomerRef).scan)
 }
 
 // CustomerFamily returns customers with all that were merged into them, directly or not.
@@ -136,16 +140,17 @@ func CustomerFamily(ctx context.Context, db driver.Conn, account fleet.AccountID
 	return family, err
 }
 
-// WholeCustomerFamily is CustomerFamily with those whose merge the table of customers does not know yet. It reads all customers of the
-// account: it is for what must miss none.
+// WholeCustomerFamily is CustomerFamily with those whose merge the table of customers does not know yet. It reads all
+// customers of the account: it is for what must miss none.
 func WholeCustomerFamily(ctx context.Context, db driver.Conn, account fleet.AccountID, id uint64) ([]uint64, error) {
 	family, _, err := mergedFamily(ctx, db, "customers_merged_log", account, []uint64{id})
 	return family, err
 }
 
-// mergedFamily follows the merges that a query tells, from the customers that stayed. It returns all of them, and into whom those were merged
-// that were.
-func mergedFamily(ctx context.Context, db driver.Conn, query string, account fleet.AccountID, ids []uint64) (family []uint64, into map[uint64]uint64, err error) {
+// mergedFamily follows the merges that a query tells, from the customers that stayed. It returns all of them, and into
+// whom those were merged that were.
+func mergedFamily(ctx context.Context, db driver.Conn, query string, account fleet.AccountID,
+	ids []uint64) (family []uint64, into map[uint64]uint64, err error) {
 	family, into = []uint64{}, map[uint64]uint64{}
 	seen := map[uint64]bool{}
 	for next := ids; len(next) > 0; {
@@ -167,7 +172,8 @@ func mergedFamily(ctx context.Context, db driver.Conn, query string, account fle
 }
 
 // mergedInto returns the customers that were merged into some, and notes of each into whom.
-func mergedInto(ctx context.Context, db driver.Conn, query string, account fleet.AccountID, names []string, into map[uint64]uint64) ([]uint64, error) {
+func mergedInto(ctx context.Context, db driver.Conn, query string, account fleet.AccountID, names []string,
+	into map[uint64]uint64) ([]uint64, error) {
 	return schemas.AllRows(ctx, db, "read "+query, schemas.Query(query), []any{
 		clickhouse.Named("account", uint64(account)), clickhouse.Named("into", names),
 	}, func(id *uint64, row schemas.Row) error {
@@ -187,15 +193,18 @@ type CustomerRef struct {
 	ID      uint64
 }
 
-// CustomersErasing returns the customers of all accounts whose erasure was decided; among them may be some that are done.
+// CustomersErasing returns the customers of all accounts whose erasure was decided; among them may be some
+// that are done.
 func CustomersErasing(ctx context.Context, db driver.Conn) ([]CustomerRef, error) {
-	return schemas.AllRows(ctx, db, "find customers to erase", schemas.Query("customers_erasing"), nil, (*CustomerRef).scan)
+	return schemas.AllRows(ctx, db, "find customers to erase", schemas.Query("customers_erasing"), nil,
+		(*CustomerRef).scan)
 }
 
 func (r *CustomerRef) scan(row schemas.Row) error { return row.Scan((*uint64)(&r.Account), &r.ID) }
 
 // CustomerParts returns the notes and documents of customers, deleted ones too, and those that no list knows yet.
-func CustomerParts(ctx context.Context, db driver.Conn, account fleet.AccountID, customers []string) (notes, documents []uint64, err error) {
+func CustomerParts(ctx context.Context, db driver.Conn, account fleet.AccountID,
+	customers []string) (notes, documents []uint64, err error) {
 	err = schemas.EachRow(ctx, db, "read notes and documents of customers", schemas.Query("customer_parts"), []any{
 		clickhouse.Named("account", uint64(account)), clickhouse.Named("customers", customers),
 	}, func(row schemas.Row) error {
@@ -214,8 +223,10 @@ func CustomerParts(ctx context.Context, db driver.Conn, account fleet.AccountID,
 	return notes, documents, err
 }
 
-// CustomersSharing returns which of some texts, in small letters, are the name, email address or phone number of customers other than some.
-func CustomersSharing(ctx context.Context, db driver.Conn, account fleet.AccountID, but []uint64, words []string) (map[string]bool, error) {
+// CustomersSharing returns which of some texts, in small letters, are the name, email address or phone number of
+// customers other than some.
+func CustomersSharing(ctx context.Context, db driver.Conn, account fleet.AccountID, but []uint64,
+	words []string) (map[string]bool, error) {
 	shared := map[string]bool{}
 	if len(words) == 0 {
 		return shared, nil

@@ -47,7 +47,8 @@ func (s *CustomerStats) add(o *CustomerStats) {
 }
 
 // StatsOfCustomers returns what customers have booked, and what that has earned through a day, each with all that were
-// merged into it, by currency, the one with most bookings first. It takes three queries for all of them, and one for each step of their merges.
+// merged into it, by currency, the one with most bookings first. It takes three queries for all of them, and one for
+// each step of their merges.
 func StatsOfCustomers(
 	ctx context.Context, db driver.Conn, account fleet.AccountID, ids []uint64, through time.Time,
 ) (map[uint64][]CustomerStats, error) {
@@ -93,7 +94,8 @@ func counted(stats []CustomerStats, booked *CustomerStats) []CustomerStats {
 }
 
 // bookedBy tells what customers, named by their ids as text, have booked: each of its own, by currency.
-func bookedBy(ctx context.Context, db driver.Conn, account fleet.AccountID, names []string, tell func(customer uint64, booked *CustomerStats)) error {
+func bookedBy(ctx context.Context, db driver.Conn, account fleet.AccountID, names []string,
+	tell func(customer uint64, booked *CustomerStats)) error {
 	return schemas.EachRow(ctx, db, "read bookings of customers", schemas.Query("customer_stats"), []any{
 		clickhouse.Named("account", uint64(account)), clickhouse.Named("customers", names),
 	}, func(row schemas.Row) error {
@@ -160,7 +162,8 @@ type Outstanding struct {
 }
 
 // OutstandingOf returns the bookings of customers that are not over, or not settled, at most 50.
-func OutstandingOf(ctx context.Context, db driver.Conn, account fleet.AccountID, names []string) ([]Outstanding, error) {
+func OutstandingOf(ctx context.Context, db driver.Conn, account fleet.AccountID,
+	names []string) ([]Outstanding, error) {
 	args := []any{
 		clickhouse.Named("account", uint64(account)), clickhouse.Named("customers", names),
 	}

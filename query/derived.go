@@ -102,11 +102,15 @@ func (f *DerivedFilter) only() []uint64 {
 
 func (f *DerivedFilter) named(more ...any) []any {
 	return append(more, clickhouse.Named("account", uint64(f.Account)), clickhouse.Named("vehicles", ids(f.Vehicles)),
-		clickhouse.Named("from", int64(max(f.From, 0))), clickhouse.Named("to", until(f.To)), clickhouse.Named("since", int64(max(f.Since, 0))),
-		clickhouse.Named("deleted", bit(f.Deleted)), clickhouse.Named("open", truth(f.Open)), clickhouse.Named("late", truth(f.Late)),
-		clickhouse.Named("geofences", ids(f.Fences)), clickhouse.Named("rules", ids(f.Rules)), clickhouse.Named("kinds", texts(f.Kinds)),
-		clickhouse.Named("severities", texts(f.Severities)), clickhouse.Named("statuses", texts(f.Statuses)),
-		clickhouse.Named("acknowledged", truth(f.Acknowledged)), clickhouse.Named("plan", uint64(f.Plan)), clickhouse.Named("any", bit(f.Only == nil)), clickhouse.Named("ids", f.only()))
+		clickhouse.Named("from", int64(max(f.From, 0))), clickhouse.Named("to", until(f.To)),
+		clickhouse.Named("since", int64(max(f.Since, 0))), clickhouse.Named("deleted", bit(f.Deleted)),
+		clickhouse.Named("open", truth(f.Open)), clickhouse.Named("late", truth(f.Late)),
+		clickhouse.Named("geofences", ids(f.Fences)), clickhouse.Named("rules", ids(f.Rules)),
+		clickhouse.Named("kinds", texts(f.Kinds)), clickhouse.Named("severities", texts(f.Severities)),
+		clickhouse.Named("statuses", texts(f.Statuses)), clickhouse.Named("acknowledged", truth(f.Acknowledged)),
+		clickhouse.Named("plan", uint64(f.Plan)),
+		clickhouse.Named("any", bit(f.Only == nil)),
+		clickhouse.Named("ids", f.only()))
 }
 
 // derivedPage is how many rows are read at once when all are wanted.
@@ -119,8 +123,8 @@ type Derivable[E fleet.Entity] struct {
 	fresh func() E
 }
 
-// List yields what the filter wants, in its order. Without a limit it reads page after page, so that memory does not grow
-// with their number; an error is the last thing that is yielded.
+// List yields what the filter wants, in its order. Without a limit it reads page after page, so that memory does not
+// grow with their number; an error is the last thing that is yielded.
 func (k *Derivable[E]) List(ctx context.Context, db driver.Conn, f DerivedFilter) iter.Seq2[Derived[E], error] {
 	return func(yield func(Derived[E], error) bool) {
 		limit := f.Limit
@@ -196,7 +200,8 @@ func (k *Derivable[E]) Count(ctx context.Context, db driver.Conn, f DerivedFilte
 }
 
 // Find returns one thing of an account, also one that no longer holds, and false if there never was one of that id.
-func (k *Derivable[E]) Find(ctx context.Context, db driver.Conn, account fleet.AccountID, id uint64) (Derived[E], bool, error) {
+func (k *Derivable[E]) Find(ctx context.Context, db driver.Conn, account fleet.AccountID,
+	id uint64) (Derived[E], bool, error) {
 	text, doing := schemas.Query(k.table+"_by_id"), fmt.Sprintf("read %s %d", k.table, id)
 	args := []any{clickhouse.Named("account", uint64(account)), clickhouse.Named("id", id)}
 	d, ok, err := schemas.OneRow(ctx, db, doing, text, args, func(d *Derived[E], row schemas.Row) error {

@@ -39,8 +39,8 @@ type DueRequest struct {
 	Share   int // of Limit, that one account may have
 }
 
-// DueCommands returns the commands of all accounts with which something is to be done now: to be sent, expired, or begun to be sent
-// at Stuck or before. Accounts take turns, and of each comes first what has waited the longest.
+// DueCommands returns the commands of all accounts with which something is to be done now: to be sent, expired, or
+// begun to be sent at Stuck or before. Accounts take turns, and of each comes first what has waited the longest.
 func DueCommands(ctx context.Context, db driver.Conn, r DueRequest) ([]DueCommand, error) {
 	args := []any{
 		clickhouse.Named("now", r.Now.UnixMilli()), clickhouse.Named("stuck", r.Stuck.UnixMilli()),

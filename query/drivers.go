@@ -50,16 +50,16 @@ func DriversSaid(
 	return driven(ctx, db, "trips_drivers", account, vehicles, from, to)
 }
 
-// DriversBooked returns whose bookings had some vehicles of an account at any time of [from, to]: of a company's the first
-// driver that it names.
+// DriversBooked returns whose bookings had some vehicles of an account at any time of [from, to]: of a company's the
+// first driver that it names.
 func DriversBooked(
 	ctx context.Context, db driver.Conn, account fleet.AccountID, vehicles []fleet.VehicleID, from, to fleet.Millis,
 ) ([]fleet.Driven, error) {
 	return driven(ctx, db, "drivers_booked", account, vehicles, from, to)
 }
 
-// TagReports returns what trackers of some vehicles of an account said of who is logged in at any time of [from, to]. Of
-// reports that repeat one another at least each five minutes some are left out.
+// TagReports returns what trackers of some vehicles of an account said of who is logged in at any time of [from, to].
+// Of reports that repeat one another at least each five minutes some are left out.
 func TagReports(
 	ctx context.Context, db driver.Conn, account fleet.AccountID, vehicles []fleet.VehicleID, from, to fleet.Millis,
 ) ([]fleet.TagReport, error) {
@@ -119,8 +119,8 @@ func TagsEverHeld(
 	})
 }
 
-// DriverVehicles returns the vehicles of an account that a driver may have driven in [from, to): as people said (by id or
-// name), bookings, or trackers by one of some tags.
+// DriverVehicles returns the vehicles of an account that a driver may have driven in [from, to): as people said (by id
+// or name), bookings, or trackers by one of some tags.
 func DriverVehicles(
 	ctx context.Context, db driver.Conn, account fleet.AccountID, id string, tags []string, from, to fleet.Millis,
 ) ([]fleet.VehicleID, error) {
@@ -141,8 +141,9 @@ type TripSpan struct {
 	Unrecorded bool
 }
 
-// TripSpans returns the trips of an account, of some vehicles or of all if none is named, that overlap [from, to), by vehicle
-// and start; with deleted those too that no longer hold. There are at most so many, or all of them if most is 0.
+// TripSpans returns the trips of an account, of some vehicles or of all if none is named, that overlap [from,
+// to), by vehicle and start; with deleted those too that no longer hold. There are at most so many, or all of
+// them if most is 0.
 func TripSpans(
 	ctx context.Context, db driver.Conn, account fleet.AccountID, vehicles []fleet.VehicleID,
 	from, to fleet.Millis, deleted bool, most int,
@@ -151,7 +152,8 @@ func TripSpans(
 	if most == 0 {
 		limit = math.MaxInt64
 	}
-	args := between(account, vehicles, from, to, clickhouse.Named("deleted", bit(deleted)), clickhouse.Named("most", limit))
+	args := between(account, vehicles, from, to, clickhouse.Named("deleted", bit(deleted)),
+		clickhouse.Named("most", limit))
 	return schemas.AllRows(ctx, db, "read trips", schemas.Query("trips_spans"), args,
 		func(t *TripSpan, row schemas.Row) error {
 			return row.Scan(&t.ID, (*uint64)(&t.Vehicle), (*int64)(&t.From), (*int64)(&t.To), &t.Distance, &t.Moving,
@@ -167,8 +169,8 @@ type UnknownTag struct {
 	Vehicles    []uint64
 }
 
-// UnknownTags returns the tags that trackers of an account reported in [from, to) while nobody held them, the last reported
-// first.
+// UnknownTags returns the tags that trackers of an account reported in [from, to) while nobody held them, the last
+// reported first.
 func UnknownTags(
 	ctx context.Context, db driver.Conn, account fleet.AccountID, from, to fleet.Millis, limit int,
 ) ([]UnknownTag, error) {

@@ -50,8 +50,9 @@ func (f *EventFilter) named(more ...any) []any {
 	for i, v := range f.Fences {
 		fences[i] = uint64(v)
 	}
-	return append(more, clickhouse.Named("account", uint64(f.Account)), clickhouse.Named("after", f.After), clickhouse.Named("before", before),
-		clickhouse.Named("types", types), clickhouse.Named("vehicles", vehicles), clickhouse.Named("fences", fences))
+	return append(more, clickhouse.Named("account", uint64(f.Account)), clickhouse.Named("after", f.After),
+		clickhouse.Named("before", before), clickhouse.Named("types", types), clickhouse.Named("vehicles", vehicles),
+		clickhouse.Named("fences", fences))
 }
 
 // Events returns the stored events that match, by sequence.
@@ -63,7 +64,8 @@ func Events(ctx context.Context, db driver.Conn, f EventFilter) ([]SequencedEven
 			var vehicle uint64
 			var at int64
 			var kind, body string
-			if err := row.Scan(&e.Sequence, &e.ID, &e.Type, &vehicle, &at, &e.Late, &kind, &e.Object, &e.Revision, &body); err != nil {
+			if err := row.Scan(&e.Sequence, &e.ID, &e.Type, &vehicle, &at, &e.Late, &kind, &e.Object, &e.Revision,
+				&body); err != nil {
 				return err
 			}
 			e.Vehicle, e.At, e.Kind, e.Body = fleet.VehicleID(vehicle), fleet.Millis(at), fleet.Kind(kind), json.RawMessage(body)
@@ -96,7 +98,8 @@ func EventBounds(ctx context.Context, db driver.Conn, now time.Time) (newest, ol
 
 // EventsSince returns the sequence behind which the stored events of an account are those noted at since or later. If
 // there are none it returns false and the account's newest sequence.
-func EventsSince(ctx context.Context, db driver.Conn, account fleet.AccountID, since fleet.Millis) (after uint64, ok bool, err error) {
+func EventsSince(ctx context.Context, db driver.Conn, account fleet.AccountID,
+	since fleet.Millis) (after uint64, ok bool, err error) {
 	var first, newest uint64
 	err = db.QueryRow(ctx, schemas.Query("events_since"), clickhouse.Named("account", uint64(account)),
 		clickhouse.Named("since", int64(max(min(since, endOfTime), 0)))).Scan(&first, &newest)

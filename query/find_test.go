@@ -10,21 +10,25 @@ import (
 	"github.com/motorpool/fleet/schemas/schematest"
 )
 
-// What people know a record by finds it, however they write it: a booking by its customer, plate and number, a customer by the address or
-// telephone in any form, what is late by a time before which nothing else is.
+// What people know a record by finds it, however they write it: a booking by its customer, plate and number, a customer
+// by the address or telephone in any form, what is late by a time before which nothing else is.
 func TestRecordsAreFoundByWhatPeopleKnowThemBy(t *testing.T) {
 	db := schematest.Open(t)
 	at := func(hours int) string { return day.Add(time.Duration(hours) * time.Hour).Format(time.RFC3339) }
 	put := func(kind string, id uint64, body map[string]any) { logRecord(t, db, kind, 7, id, 1, day, false, body) }
-	put("customer", 1, map[string]any{"display_name": "Ada O'Neil", "email": "Ada@Example.com", "phone": "+15125550100", "licence": map[string]any{"expires_on": "2026-02-01"}})
+	put("customer", 1, map[string]any{"display_name": "Ada O'Neil", "email": "Ada@Example.com", "phone": "+15125550100",
+		"licence": map[string]any{"expires_on": "2026-02-01"}})
 	put("customer", 2, map[string]any{"display_name": "Bob Ünal", "email": "bob@example.com"})
 	logRecord(t, db, "customer", 8, 3, 1, day, false, map[string]any{"display_name": "Ada O'Neil"})
-	put("vehicle", 1, map[string]any{"make": "Kia", "model": "Niro", "license_plate": "ABC-123", "vin": "5YJ3E1EA7KF317000"})
+	put("vehicle", 1,
+		map[string]any{"make": "Kia", "model": "Niro", "license_plate": "ABC-123", "vin": "5YJ3E1EA7KF317000"})
 	put("vehicle", 2, map[string]any{"make": "Kia", "model": "Rio", "license_plate": "XYZ 9"})
 	put("vehicle", 3, map[string]any{"make": "Kia", "model": "Rio"})
 	booking := func(id, customer, vehicle uint64, status string, more map[string]any) {
-		body := map[string]any{"status": status, "customer_id": fmt.Sprintf("cus_%d", customer), "vehicle_id": fmt.Sprintf("veh_%d", vehicle), "channel": "direct",
-			"currency": "USD", "pickup_at": at(0), "return_at": at(24), "charges": []any{map[string]any{"type": "time", "amount": map[string]any{"amount": 10000}}}}
+		body := map[string]any{"status": status, "customer_id": fmt.Sprintf("cus_%d", customer),
+			"vehicle_id": fmt.Sprintf("veh_%d", vehicle), "channel": "direct",
+			"currency": "USD", "pickup_at": at(0), "return_at": at(24),
+			"charges": []any{map[string]any{"type": "time", "amount": map[string]any{"amount": 10000}}}}
 		for name, value := range more {
 			body[name] = value
 		}
@@ -32,13 +36,17 @@ func TestRecordsAreFoundByWhatPeopleKnowThemBy(t *testing.T) {
 	}
 	booking(1, 1, 1, "confirmed", map[string]any{"external_reservation_id": "HM-77"})
 	booking(2, 2, 1, "active", nil)
-	booking(3, 1, 2, "completed", map[string]any{"actual_return_at": at(30), "deposit": map[string]any{"applied": map[string]any{"amount": 4000}}})
+	booking(3, 1, 2, "completed",
+		map[string]any{"actual_return_at": at(30), "deposit": map[string]any{"applied": map[string]any{"amount": 4000}}})
 	booking(4, 2, 2, "completed", map[string]any{"channel": "turo", "actual_return_at": at(40),
-		"charges": []any{map[string]any{"type": "time", "amount": map[string]any{"amount": 10000}}, map[string]any{"type": "platform_fee", "amount": map[string]any{"amount": -2500}}}})
+		"charges": []any{map[string]any{"type": "time", "amount": map[string]any{"amount": 10000}},
+			map[string]any{"type": "platform_fee", "amount": map[string]any{"amount": -2500}}}})
 	logRecord(t, db, "booking", 8, 5, 1, day, false, map[string]any{"customer_id": "cus_1", "vehicle_id": "veh_1"})
 	paid := func(id, booking uint64, status, direction string, amount, refunded int) {
-		put("payment", id, map[string]any{"booking_id": fmt.Sprintf("bkg_%d", booking), "status": status, "direction": direction, "provider": "Stripe",
-			"amount": map[string]any{"amount": amount, "currency": "USD"}, "refunds": []any{map[string]any{"amount": map[string]any{"amount": refunded}}}})
+		put("payment", id, map[string]any{"booking_id": fmt.Sprintf("bkg_%d", booking), "status": status,
+			"direction": direction, "provider": "Stripe",
+			"amount":  map[string]any{"amount": amount, "currency": "USD"},
+			"refunds": []any{map[string]any{"amount": map[string]any{"amount": refunded}}}})
 	}
 	paid(1, 1, "succeeded", "in", 10000, 0)
 	paid(2, 2, "failed", "in", 10000, 0)
@@ -61,7 +69,8 @@ func TestRecordsAreFoundByWhatPeopleKnowThemBy(t *testing.T) {
 		want string
 	}{
 		{"bookings of a name", &query.Bookings, query.ListRequest{Search: "o'neil ADA", Related: all}, "1 3"},
-		{"of a name, by who may not know it", &query.Bookings, query.ListRequest{Search: "ada", Related: []string{"vehicles"}}, ""},
+		{"of a name, by who may not know it", &query.Bookings,
+			query.ListRequest{Search: "ada", Related: []string{"vehicles"}}, ""},
 		{"of a name and a plate", &query.Bookings, query.ListRequest{Search: "ünal abc123", Related: all}, "2"},
 		{"of a plate as it is", &query.Bookings, query.ListRequest{Search: "ABC-123", Related: all}, "1 2"},
 		{"of a plate with a blank", &query.Bookings, query.ListRequest{Search: "abc 123", Related: all}, "1 2"},
@@ -83,8 +92,10 @@ func TestRecordsAreFoundByWhatPeopleKnowThemBy(t *testing.T) {
 		{"something due", &query.Bookings, is("balance_due", "gt", "0"), "2 3"},
 		{"so much due", &query.Bookings, is("balance_due", "eq", "1000"), "3"},
 		{"too much paid", &query.Bookings, is("balance_due", "lt", "0"), "4"},
-		{"by what is due", &query.Bookings, query.ListRequest{Sort: []query.SortKey{{Field: "balance_due", Desc: true}}}, "2 3 1 4"},
-		{"behind one of them", &query.Bookings, query.ListRequest{Sort: []query.SortKey{{Field: "balance_due", Desc: true}}, After: []string{"1000", "3"}}, "1 4"},
+		{"by what is due", &query.Bookings,
+			query.ListRequest{Sort: []query.SortKey{{Field: "balance_due", Desc: true}}}, "2 3 1 4"},
+		{"behind one of them", &query.Bookings,
+			query.ListRequest{Sort: []query.SortKey{{Field: "balance_due", Desc: true}}, After: []string{"1000", "3"}}, "1 4"},
 		{"to be picked up", &query.Bookings, is("due_for", "eq", "pickup"), "1"},
 		{"due before", &query.Bookings, is("due_at", "lte", at(24)), "1 2"},
 	} {
@@ -118,7 +129,8 @@ func TestWhatIsDueOnADayGoesByTheClockOfItsPlace(t *testing.T) {
 	booking(5, "active", "2026-11-20T00:00:00Z", "2026-11-21T00:00:00Z", nil)       // late
 	booking(6, "confirmed", "2026-11-23T23:59:00Z", "2026-11-25T00:00:00Z", nil)    // nowhere
 	booking(7, "completed", "2026-11-23T12:00:00Z", "2026-11-23T18:00:00Z", denver) // over
-	logRecord(t, db, "booking", 8, 8, 1, day, false, map[string]any{"status": "confirmed", "pickup_at": "2026-11-23T12:00:00Z", "timezone": "UTC"})
+	logRecord(t, db, "booking", 8, 8, 1, day, false,
+		map[string]any{"status": "confirmed", "pickup_at": "2026-11-23T12:00:00Z", "timezone": "UTC"})
 	if err := schemas.Fill(t.Context(), db, "location", "booking"); err != nil {
 		t.Fatal(err)
 	}

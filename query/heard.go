@@ -20,15 +20,17 @@ type Heard struct {
 	Within   time.Duration // silence for longer than that is offline
 }
 
-// DevicesHeard returns when devices of an account were last heard of: of some, or of all with none given. Those of which nothing ever
-// came are left out.
-func DevicesHeard(ctx context.Context, db driver.Conn, account fleet.AccountID, devices []uint64, now time.Time) (map[uint64]Heard, error) {
+// DevicesHeard returns when devices of an account were last heard of: of some, or of all with none given. Those of
+// which nothing ever came are left out.
+func DevicesHeard(ctx context.Context, db driver.Conn, account fleet.AccountID, devices []uint64,
+	now time.Time) (map[uint64]Heard, error) {
 	return heardOf(ctx, db, "device", heardArgs(account, devices, nil, now))
 }
 
-// VehiclesHeard is DevicesHeard of vehicles: what came from any device while it was on the vehicle. Interval and Within are those of
-// the device that was heard of last.
-func VehiclesHeard(ctx context.Context, db driver.Conn, account fleet.AccountID, vehicles []uint64, now time.Time) (map[uint64]Heard, error) {
+// VehiclesHeard is DevicesHeard of vehicles: what came from any device while it was on the vehicle. Interval and Within
+// are those of the device that was heard of last.
+func VehiclesHeard(ctx context.Context, db driver.Conn, account fleet.AccountID, vehicles []uint64,
+	now time.Time) (map[uint64]Heard, error) {
 	devices := []uint64{}
 	err := schemas.EachRow(ctx, db, "read heard_on", schemas.Query("heard_on"), []any{
 		clickhouse.Named("account", uint64(account)), clickhouse.Named("vehicles", append([]uint64{}, vehicles...)),
@@ -41,7 +43,8 @@ func VehiclesHeard(ctx context.Context, db driver.Conn, account fleet.AccountID,
 
 func heardArgs(account fleet.AccountID, devices, vehicles []uint64, now time.Time) []any {
 	return []any{clickhouse.Named("account", uint64(account)), clickhouse.Named("heard_now", now.UnixMilli()),
-		clickhouse.Named("heard_devices", append([]uint64{}, devices...)), clickhouse.Named("heard_vehicles", append([]uint64{}, vehicles...))}
+		clickhouse.Named("heard_devices", append([]uint64{}, devices...)),
+		clickhouse.Named("heard_vehicles", append([]uint64{}, vehicles...))}
 }
 
 // heardText is the query of what was heard, by device or vehicle.

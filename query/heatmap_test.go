@@ -15,13 +15,16 @@ import (
 func TestHeatOfCells(t *testing.T) {
 	db := schematest.Open(t)
 	insertSeen(t, db, mine,
-		seen{vehicle: 1, at: 0}, seen{vehicle: 1, at: 10}, seen{vehicle: 1, at: 20, east: outside}, // 20 s here, then 300 of 1000 there
+		// 20 s here, then 300 of 1000 there
+		seen{vehicle: 1, at: 0}, seen{vehicle: 1, at: 10}, seen{vehicle: 1, at: 20, east: outside},
 		seen{vehicle: 1, at: 1020}, // its last: nobody knows how long
-		seen{vehicle: 2, at: 5}, seen{vehicle: 2, at: 5}, seen{vehicle: 2, at: 6, flags: fleet.FlagJump}, seen{vehicle: 2, at: 35, flags: fleet.FlagLate},
+		seen{vehicle: 2, at: 5}, seen{vehicle: 2, at: 5}, seen{vehicle: 2, at: 6, flags: fleet.FlagJump},
+		seen{vehicle: 2, at: 35, flags: fleet.FlagLate},
 	)
 	insertSeen(t, db, theirs, seen{vehicle: 1, at: 0})
 	here, there := cellOf(t, midLat, midLng), cellOf(t, midLat, midLng+outside)
-	f := query.HeatFilter{Account: mine, From: noon, To: noon + 3600_000, Box: query.World, Resolution: fleet.CellResolution, Limit: 100}
+	f := query.HeatFilter{Account: mine, From: noon, To: noon + 3600_000, Box: query.World,
+		Resolution: fleet.CellResolution, Limit: 100}
 	heat := func(f query.HeatFilter) map[fleet.Cell]query.HeatCell {
 		cells, err := query.Heatmap(t.Context(), db, f)
 		if err != nil {

@@ -25,9 +25,9 @@ type host struct {
 
 const zeroUUID = "00000000-0000-0000-0000-000000000000"
 
-// oneStore refuses several addresses that are not one store: with tables that only one server has, a connection that goes
-// to the next address writes into another database. They are one if every server that answers shares its tables with the
-// others, or if all of them prove to be the same server.
+// oneStore refuses several addresses that are not one store: with tables that only one server has, a connection that
+// goes to the next address writes into another database. They are one if every server that answers shares its tables
+// with the others, or if all of them prove to be the same server.
 func (c Config) oneStore(ctx context.Context) error {
 	if len(c.Addrs) < 2 {
 		return nil

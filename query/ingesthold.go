@@ -12,7 +12,8 @@ import (
 	"github.com/motorpool/fleet/schemas"
 )
 
-// IngestHold knows whether somebody asks the pipeline to hold still, half a second late at most. It is safe for concurrent use.
+// IngestHold knows whether somebody asks the pipeline to hold still, half a second late at most. It is safe for
+// concurrent use.
 type IngestHold struct {
 	db   driver.Conn
 	held atomic.Bool
@@ -51,8 +52,8 @@ func (h *IngestHold) Run(ctx context.Context, failed func(error)) {
 	}
 }
 
-// AskIngestHold asks every pipeline on the store to hold still for a while, from now on. Asked again, the newest span of an id
-// holds; none at all lets them go on.
+// AskIngestHold asks every pipeline on the store to hold still for a while, from now on. Asked again, the newest span
+// of an id holds; none at all lets them go on.
 func AskIngestHold(ctx context.Context, db driver.Conn, id string, span time.Duration) error {
 	ctx = clickhouse.Context(ctx, clickhouse.WithParameters(clickhouse.Parameters{
 		"id": id, "seconds": fmt.Sprint(int(span.Seconds())),

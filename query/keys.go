@@ -22,7 +22,8 @@ var APIKeys = Listing{Table: "api_keys", Fields: []ListField{
 }, Search: []string{"name"}}
 
 // KeyByToken finds an API key by its public part, over all accounts. No key is a zero id and no error.
-func KeyByToken(ctx context.Context, db driver.Conn, tokenID string) (account fleet.AccountID, id fleet.KeyID, body string, err error) {
+func KeyByToken(ctx context.Context, db driver.Conn,
+	tokenID string) (account fleet.AccountID, id fleet.KeyID, body string, err error) {
 	var a, k uint64
 	err = db.QueryRow(ctx, schemas.Query("api_key_by_token"), clickhouse.Named("token", tokenID)).Scan(&a, &k, &body)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -51,7 +52,8 @@ func NoteKeyUse(ctx context.Context, db driver.Conn, account fleet.AccountID, ke
 }
 
 // KeyUses returns when keys of an account were last used; one that never was has no entry.
-func KeyUses(ctx context.Context, db driver.Conn, account fleet.AccountID, keys []uint64) (map[uint64]time.Time, error) {
+func KeyUses(ctx context.Context, db driver.Conn, account fleet.AccountID,
+	keys []uint64) (map[uint64]time.Time, error) {
 	uses := make(map[uint64]time.Time, len(keys))
 	if len(keys) == 0 {
 		return uses, nil

@@ -11,8 +11,8 @@ import (
 	"github.com/motorpool/fleet/schemas"
 )
 
-// LatestFilter says of which vehicles of an account the last known position is wanted. Its zero value but for Account and
-// Box wants those of all.
+// LatestFilter says of which vehicles of an account the last known position is wanted. Its zero value but for Account
+// and Box wants those of all.
 type LatestFilter struct {
 	Account  fleet.AccountID
 	Vehicles []fleet.VehicleID // none means all
@@ -49,9 +49,11 @@ func (f *LatestFilter) named(more ...any) []any {
 		near = *f.Near
 	}
 	return append(more, clickhouse.Named("account", uint64(f.Account)), clickhouse.Named("vehicles", vehicles),
-		clickhouse.Named("west", fleet.StoredCoordinate(f.Box.West)), clickhouse.Named("east", fleet.StoredCoordinate(f.Box.East)),
-		clickhouse.Named("south", fleet.StoredCoordinate(f.Box.South)), clickhouse.Named("north", fleet.StoredCoordinate(f.Box.North)),
-		clickhouse.Named("lat", near.Lat), clickhouse.Named("lng", near.Lng), clickhouse.Named("radius", near.Radius),
+		clickhouse.Named("west", fleet.StoredCoordinate(f.Box.West)),
+		clickhouse.Named("east", fleet.StoredCoordinate(f.Box.East)),
+		clickhouse.Named("south", fleet.StoredCoordinate(f.Box.South)),
+		clickhouse.Named("north", fleet.StoredCoordinate(f.Box.North)), clickhouse.Named("lat", near.Lat),
+		clickhouse.Named("lng", near.Lng), clickhouse.Named("radius", near.Radius),
 		clickhouse.Named("earth", fleet.EarthRadius))
 }
 

@@ -19,8 +19,9 @@ import (
 
 // LedgerFilter says which part of an account's ledger is wanted. Empty lists mean any.
 type LedgerFilter struct {
-	Account      fleet.AccountID
-	From, To     string // days of the books, of transactions those on which they became known; both inclusive, "" for no bound
+	Account fleet.AccountID
+	// days of the books, of transactions those on which they became known; both inclusive, "" for no bound
+	From, To     string
 	Accounts     []string
 	Transactions []uint64
 	Kinds        []string // of the records that were the cause
@@ -50,11 +51,14 @@ func (f *LedgerFilter) named(more ...any) []any {
 	if to < firstDate {
 		from, to = lastDate, firstDate
 	}
-	return append(more, clickhouse.Named("account", uint64(f.Account)), clickhouse.Named("from", from), clickhouse.Named("to", to),
-		clickhouse.Named("accounts", texts(f.Accounts)), clickhouse.Named("transactions", ids(f.Transactions)), clickhouse.Named("ids", ids(f.Transactions)),
-		clickhouse.Named("kinds", texts(f.Kinds)), clickhouse.Named("sources", ids(f.Sources)), clickhouse.Named("bookings", ids(f.Bookings)),
-		clickhouse.Named("customers", ids(f.Customers)), clickhouse.Named("vehicles", ids(f.Vehicles)),
-		clickhouse.Named("limit", uint32(f.Limit)), clickhouse.Named("offset", uint32(f.Offset)))
+	return append(more, clickhouse.Named("account", uint64(f.Account)), clickhouse.Named("from", from),
+		clickhouse.Named("to", to), clickhouse.Named("accounts", texts(f.Accounts)),
+		clickhouse.Named("transactions", ids(f.Transactions)), clickhouse.Named("ids", ids(f.Transactions)),
+		clickhouse.Named("kinds", texts(f.Kinds)), clickhouse.Named("sources", ids(f.Sources)),
+		clickhouse.Named("bookings", ids(f.Bookings)), clickhouse.Named("customers", ids(f.Customers)),
+		clickhouse.Named("vehicles", ids(f.Vehicles)),
+		clickhouse.Named("limit", uint32(f.Limit)),
+		clickhouse.Named("offset", uint32(f.Offset)))
 }
 
 // text is a query of the ledger in the direction that is wanted.
@@ -84,8 +88,10 @@ type LedgerTransaction struct {
 	Entries    int
 }
 
-// LedgerTransactions returns one page of transactions by PostedAt and id, behind the one of after, nil for the beginning.
-func LedgerTransactions(ctx context.Context, db driver.Conn, f LedgerFilter, after *LedgerTransaction) ([]LedgerTransaction, error) {
+// LedgerTransactions returns one page of transactions by PostedAt and id, behind the one of after, nil for
+// the beginning.
+func LedgerTransactions(ctx context.Context, db driver.Conn, f LedgerFilter,
+	after *LedgerTransaction) ([]LedgerTransaction, error) {
 	afterMs, afterID := int64(firstMillis), uint64(0)
 	if f.Descending {
 		afterMs = lastMillis
@@ -128,9 +134,10 @@ type LedgerEntry struct {
 	Purpose     string // in words, where the account and the record do not say
 }
 
-// LedgerEntries gives entries by day, ledger account, transaction and number, behind the one of after, nil for the beginning. What goes wrong
-// is the last that it gives.
-func LedgerEntries(ctx context.Context, db driver.Conn, f LedgerFilter, after *LedgerEntry) iter.Seq2[LedgerEntry, error] {
+// LedgerEntries gives entries by day, ledger account, transaction and number, behind the one of after, nil for the
+// beginning. What goes wrong is the last that it gives.
+func LedgerEntries(ctx context.Context, db driver.Conn, f LedgerFilter,
+	after *LedgerEntry) iter.Seq2[LedgerEntry, error] {
 	anywhere := bit(after == nil)
 	if after == nil {
 		after = &LedgerEntry{On: time.Unix(0, 0).UTC()}
@@ -158,7 +165,8 @@ func LedgerEntries(ctx context.Context, db driver.Conn, f LedgerFilter, after *L
 	}
 }
 
-// LedgerCount returns how many transactions or entries there are on all pages; of is "ledger_transactions" or "ledger_entries".
+// LedgerCount returns how many transactions or entries there are on all pages; of is "ledger_transactions"
+// or "ledger_entries".
 func LedgerCount(ctx context.Context, db driver.Conn, of string, f LedgerFilter) (int, error) {
 	var n uint64
 	if err := db.QueryRow(ctx, schemas.Query(of+"_count"), f.named()...).Scan(&n); err != nil {
@@ -227,7 +235,8 @@ type LedgerSampled struct {
 	Sums    map[string]int64 // by "<ledger account> <currency>", in minor units
 }
 
-// LedgerSample returns the records of the newest so many transactions of all accounts, but those that have just been written.
+// LedgerSample returns the records of the newest so many transactions of all accounts, but those that have
+// just been written.
 func LedgerSample(ctx context.Context, db driver.Conn, limit int) ([]LedgerSampled, error) {
 	return schemas.AllRows(ctx, db, "read a sample of the ledger", schemas.Query("ledger_sample"), []any{
 		clickhouse.Named("limit", uint32(limit)),

@@ -16,9 +16,10 @@ import (
 	"github.com/motorpool/fleet/schemas"
 )
 
-// Listing says how a kind of record may be listed: its current table, the fields to filter and sort by, and the columns in
-// which words are sought. It is the whitelist from which every identifier in the text of a list query comes. The table
-// has the columns account, id, revision, created_at, updated_at, archived_at, external_ids and body beside those named here.
+// Listing says how a kind of record may be listed: its current table, the fields to filter and sort by, and the
+// columns in which words are sought. It is the whitelist from which every identifier in the text of a list query
+// comes. The table has the columns account, id, revision, created_at, updated_at, archived_at, external_ids and body
+// beside those named here.
 type Listing struct {
 	Table  string
 	Fields []ListField
@@ -36,15 +37,18 @@ type ListField struct {
 	Sort  bool      // may be sorted by
 	Few   bool      // few records have the same value, so that they are counted while a page is looked for
 
-	// Column, if not empty, is what stands for the column; Join is the query that it is of, which is joined where such a field is used.
+	// Column, if not empty, is what stands for the column; Join is the query that it is of, which is joined where such a
+	// field is used.
 	Column string
 	Join   string
 
 	Values []string // that it can have, if they are known and the member does not say
-	Never  bool     // without a value it is before all that have one, also where it is compared; else it compares with nothing
+	// without a value it is before all that have one, also where it is compared; else it compares with nothing
+	Never bool
 }
 
-// byNumber stands for the number that people call a record by, as text that sorts as the numbers do: C-10000 comes after C-9999.
+// byNumber stands for the number that people call a record by, as text that sorts as the numbers do: C-10000
+// comes after C-9999.
 const byNumber = "leftPad(number, 20)"
 
 // column is what stands for the field in the text of a query.
@@ -175,13 +179,15 @@ func List(ctx context.Context, db driver.Conn, l *Listing, req ListRequest) (Lis
 }
 
 // RecordsByID returns those of an account's records that exist, archived or not, by their ids.
-func RecordsByID(ctx context.Context, db driver.Conn, l *Listing, account fleet.AccountID, ids []uint64) (map[uint64]Stored, error) {
+func RecordsByID(ctx context.Context, db driver.Conn, l *Listing, account fleet.AccountID,
+	ids []uint64) (map[uint64]Stored, error) {
 	records := make(map[uint64]Stored, len(ids))
 	if len(ids) == 0 {
 		return records, nil
 	}
 	text := strings.Replace(schemas.Query("records_by_id"), "/*table*/", l.Table, 1)
-	all, err := scanStored(ctx, db, l.Table, text, clickhouse.Named("account", uint64(account)), clickhouse.Named("ids", ids))
+	all, err := scanStored(ctx, db, l.Table, text, clickhouse.Named("account", uint64(account)),
+		clickhouse.Named("ids", ids))
 	for _, r := range all {
 		records[r.ID] = r
 	}
@@ -211,7 +217,8 @@ type listQuery struct {
 
 // fill puts the parts into the marks of a query file.
 func (b *listQuery) fill(name string) string {
-	return strings.NewReplacer("/*table*/", b.l.Table, "/*joined*/", b.joined, "/*search*/", b.sought, "/*total*/", b.total, "/*keys*/", b.keys, "/*filters*/", b.filters, "/*after*/", b.after, "/*order*/", b.order).
+	return strings.NewReplacer("/*table*/", b.l.Table, "/*joined*/", b.joined, "/*search*/", b.sought, "/*total*/",
+		b.total, "/*keys*/", b.keys, "/*filters*/", b.filters, "/*after*/", b.after, "/*order*/", b.order).
 		Replace(schemas.Query(name))
 }
 
@@ -391,7 +398,8 @@ func sortText(f *ListField) string {
 	return "toString(" + f.column() + ")"
 }
 
-// page reads the ids of the page, the keys behind which the next one begins, and how many records fit, if they were counted; else -1.
+// page reads the ids of the page, the keys behind which the next one begins, and how many records fit, if they were
+// counted; else -1.
 func (b *listQuery) page(ctx context.Context, db driver.Conn) (ids []uint64, next []string, total int, err error) {
 	count := int64(-1)
 	var last []string

@@ -19,13 +19,15 @@ import (
 )
 
 // putVehicle writes one revision of a vehicle's log, as api/record does.
-func putVehicle(t *testing.T, db driver.Conn, account, id, revision uint64, at time.Time, archived bool, body map[string]any) {
+func putVehicle(t *testing.T, db driver.Conn, account, id, revision uint64, at time.Time, archived bool,
+	body map[string]any) {
 	t.Helper()
 	putRecord(t, db, "vehicle", account, id, revision, at, archived, body)
 }
 
 // putRecord writes one revision of a record's log.
-func putRecord(t *testing.T, db driver.Conn, kind string, account, id, revision uint64, at time.Time, archived bool, body map[string]any) {
+func putRecord(t *testing.T, db driver.Conn, kind string, account, id, revision uint64, at time.Time, archived bool,
+	body map[string]any) {
 	t.Helper()
 	logRecord(t, db, kind, account, id, revision, at, archived, body)
 	if err := schemas.Fill(t.Context(), db, kind); err != nil {
@@ -34,7 +36,8 @@ func putRecord(t *testing.T, db driver.Conn, kind string, account, id, revision 
 }
 
 // logRecord is putRecord without bringing the record to its table: for several that schemas.Fill brings at once.
-func logRecord(t *testing.T, db driver.Conn, kind string, account, id, revision uint64, at time.Time, archived bool, body map[string]any) {
+func logRecord(t *testing.T, db driver.Conn, kind string, account, id, revision uint64, at time.Time, archived bool,
+	body map[string]any) {
 	t.Helper()
 	text, err := json.Marshal(body)
 	if err != nil {
@@ -44,7 +47,8 @@ func logRecord(t *testing.T, db driver.Conn, kind string, account, id, revision 
 	if archived {
 		archivedAt = &at
 	}
-	batch, err := db.PrepareBatch(t.Context(), "INSERT INTO record_log (account, kind, id, revision, at, created_at, archived_at, body)")
+	batch, err := db.PrepareBatch(t.Context(),
+		"INSERT INTO record_log (account, kind, id, revision, at, created_at, archived_at, body)")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,12 +76,15 @@ func TestVehiclesAreListedByWhatIsAskedFor(t *testing.T) {
 	put := func(id uint64, body map[string]any) {
 		putVehicle(t, db, 7, id, 1, day.Add(time.Duration(id)*time.Hour), false, body)
 	}
-	put(1, map[string]any{"make": "Tesla", "model": "Model 3", "year": 2022, "status": "available", "vin": "V1", "tags": []string{"ev", "blue"}})
-	put(2, map[string]any{"make": "Tesla", "model": "Model Y", "year": 2024, "status": "maintenance", "vin": "V2", "tags": []string{"ev"}})
+	put(1, map[string]any{"make": "Tesla", "model": "Model 3", "year": 2022, "status": "available", "vin": "V1",
+		"tags": []string{"ev", "blue"}})
+	put(2, map[string]any{"make": "Tesla", "model": "Model Y", "year": 2024, "status": "maintenance", "vin": "V2",
+		"tags": []string{"ev"}})
 	put(3, map[string]any{"make": "VW", "model": "Tiguan", "year": 2020, "status": "available", "nickname": awkward,
 		"external_refs": []map[string]string{{"system": "turo", "id": "T'3"}}})
 	put(4, map[string]any{"make": "Audi", "model": "A3", "year": 2020, "status": "available"})
-	putVehicle(t, db, 7, 4, 2, day.Add(48*time.Hour), true, map[string]any{"make": "Audi", "model": "A3", "year": 2020, "status": "retired"})
+	putVehicle(t, db, 7, 4, 2, day.Add(48*time.Hour), true,
+		map[string]any{"make": "Audi", "model": "A3", "year": 2020, "status": "retired"})
 	putVehicle(t, db, 8, 5, 1, day, false, map[string]any{"make": "Tesla", "model": "Model 3", "year": 2022})
 
 	tests := map[string]struct {
@@ -85,28 +92,33 @@ func TestVehiclesAreListedByWhatIsAskedFor(t *testing.T) {
 		want  string
 		total int
 	}{
-		"everything":           {query.ListRequest{}, "1 2 3", 3},
-		"archived only":        {query.ListRequest{Archived: "true"}, "4", 1},
-		"archived too":         {query.ListRequest{Archived: "all"}, "1 2 3 4", 4},
-		"one make":             {query.ListRequest{Filters: []query.Filter{{"make", "eq", []string{"Tesla"}}}}, "1 2", 2},
-		"two statuses":         {query.ListRequest{Filters: []query.Filter{{"status", "eq", []string{"maintenance", "available"}}}}, "1 2 3", 3},
-		"a range":              {query.ListRequest{Filters: []query.Filter{{"year", "gt", []string{"2020"}}, {"year", "lte", []string{"2022"}}}}, "1", 1},
-		"a range of times":     {query.ListRequest{Filters: []query.Filter{{"created_at", "gte", []string{"2026-01-01T14:00:00.123Z"}}}}, "2 3", 2},
-		"a tag":                {query.ListRequest{Filters: []query.Filter{{"tags", "eq", []string{"blue", "red"}}}}, "1", 1},
-		"awkward text":         {query.ListRequest{Filters: []query.Filter{{"nickname", "eq", []string{awkward}}}}, "3", 1},
-		"a reference":          {query.ListRequest{Ref: "T'3"}, "3", 1},
-		"words":                {query.ListRequest{Search: "model tesla"}, "1 2", 2},
-		"words of a nickname":  {query.ListRequest{Search: "o'brien Ü"}, "3", 1},
-		"changed since":        {query.ListRequest{Since: day.Add(2 * time.Hour)}, "2 3", 2},
-		"newest first":         {query.ListRequest{Sort: []query.SortKey{{"created_at", true}}}, "3 2 1", 3},
-		"by year, then newest": {query.ListRequest{Archived: "all", Sort: []query.SortKey{{"year", false}, {"created_at", true}}}, "4 3 1 2", 4},
-		"second page":          {query.ListRequest{Offset: 2}, "3", 3},
+		"everything":    {query.ListRequest{}, "1 2 3", 3},
+		"archived only": {query.ListRequest{Archived: "true"}, "4", 1},
+		"archived too":  {query.ListRequest{Archived: "all"}, "1 2 3 4", 4},
+		"one make":      {query.ListRequest{Filters: []query.Filter{{"make", "eq", []string{"Tesla"}}}}, "1 2", 2},
+		"two statuses": {
+			query.ListRequest{Filters: []query.Filter{{"status", "eq", []string{"maintenance", "available"}}}}, "1 2 3", 3},
+		"a range": {query.ListRequest{Filters: []query.Filter{{"year", "gt", []string{"2020"}},
+			{"year", "lte", []string{"2022"}}}}, "1", 1},
+		"a range of times": {
+			query.ListRequest{Filters: []query.Filter{{"created_at", "gte", []string{"2026-01-01T14:00:00.123Z"}}}}, "2 3", 2},
+		"a tag":               {query.ListRequest{Filters: []query.Filter{{"tags", "eq", []string{"blue", "red"}}}}, "1", 1},
+		"awkward text":        {query.ListRequest{Filters: []query.Filter{{"nickname", "eq", []string{awkward}}}}, "3", 1},
+		"a reference":         {query.ListRequest{Ref: "T'3"}, "3", 1},
+		"words":               {query.ListRequest{Search: "model tesla"}, "1 2", 2},
+		"words of a nickname": {query.ListRequest{Search: "o'brien Ü"}, "3", 1},
+		"changed since":       {query.ListRequest{Since: day.Add(2 * time.Hour)}, "2 3", 2},
+		"newest first":        {query.ListRequest{Sort: []query.SortKey{{"created_at", true}}}, "3 2 1", 3},
+		"by year, then newest": {query.ListRequest{Archived: "all",
+			Sort: []query.SortKey{{"year", false}, {"created_at", true}}}, "4 3 1 2", 4},
+		"second page": {query.ListRequest{Offset: 2}, "3", 3},
 	}
 	for name, test := range tests {
 		test.req.Account, test.req.Limit = 7, 10
 		page, err := query.List(t.Context(), db, &query.Vehicles, test.req)
 		if err != nil || ids(page) != test.want || page.Total != test.total || page.Next != nil {
-			t.Errorf("%s: %q of %d, next %v, %v; want %q of %d", name, ids(page), page.Total, page.Next, err, test.want, test.total)
+			t.Errorf("%s: %q of %d, next %v, %v; want %q of %d", name, ids(page), page.Total, page.Next, err,
+				test.want, test.total)
 		}
 	}
 	for name, req := range map[string]query.ListRequest{
@@ -135,7 +147,8 @@ func TestACursorVisitsEveryVehicleOnce(t *testing.T) {
 			map[string]any{"make": "m'\\" + strconv.Itoa(int(id%3)), "year": 2000 + id%5})
 	}
 	for _, sort := range [][]query.SortKey{
-		nil, {{"id", true}}, {{"make", false}}, {{"make", true}}, {{"year", true}, {"make", false}}, {{"created_at", true}, {"year", false}, {"make", true}},
+		nil, {{"id", true}}, {{"make", false}}, {{"make", true}}, {{"year", true}, {"make", false}},
+		{{"created_at", true}, {"year", false}, {"make", true}},
 	} {
 		req := query.ListRequest{Account: 7, Sort: sort, Limit: 100}
 		whole, err := query.List(t.Context(), db, &query.Vehicles, req)
@@ -161,11 +174,13 @@ func TestACursorVisitsEveryVehicleOnce(t *testing.T) {
 	}
 }
 
-// Of what a few other records have the total is counted with the page: it is the same on every page, by cursor, and behind the last.
+// Of what a few other records have the total is counted with the page: it is the same on every page, by cursor, and
+// behind the last.
 func TestEveryPageOfAFewTellsTheTotal(t *testing.T) {
 	db := schematest.Open(t)
 	for id := range uint64(13) {
-		putRecord(t, db, "customer_note", 7, id+1, 1, day, false, map[string]any{"customer_id": fmt.Sprintf("cus_%d", min(id, 1)), "text": "note"})
+		putRecord(t, db, "customer_note", 7, id+1, 1, day, false,
+			map[string]any{"customer_id": fmt.Sprintf("cus_%d", min(id, 1)), "text": "note"})
 	}
 	req := query.ListRequest{Account: 7, Filters: []query.Filter{{"customer_id", "eq", []string{"cus_1"}}}, Limit: 5}
 	for _, want := range []struct{ offset, records int }{{0, 5}, {5, 5}, {10, 2}, {12, 0}, {50, 0}} {
@@ -196,13 +211,16 @@ var listings = []*query.Listing{
 	&query.DeviceCommands, &query.Blocks, &query.RoutePlans, &query.DriverTags,
 }
 
-// Every listing names what its table has: each of its fields can be filtered and sorted by, compared if it says so, and words sought.
+// Every listing names what its table has: each of its fields can be filtered and sorted by, compared if it says so,
+// and words sought.
 func TestEveryListingRuns(t *testing.T) {
 	db := schematest.Open(t)
-	values := map[query.FieldType]string{query.TextField: "x", query.NumberField: "1", query.TimeField: "2026-01-01T00:00:00Z", query.TagsField: "x",
+	values := map[query.FieldType]string{query.TextField: "x", query.NumberField: "1",
+		query.TimeField: "2026-01-01T00:00:00Z", query.TagsField: "x",
 		query.WordsField: "x", query.CodeField: "x"}
 	for _, l := range listings {
-		req := query.ListRequest{Account: 7, Archived: "all", Search: "some words", Related: []string{"customers", "vehicles", "bookings"}, Ref: "x", Only: &[]uint64{1, 2}, Limit: 10}
+		req := query.ListRequest{Account: 7, Archived: "all", Search: "some words",
+			Related: []string{"customers", "vehicles", "bookings"}, Ref: "x", Only: &[]uint64{1, 2}, Limit: 10}
 		for _, f := range l.Fields {
 			ops := []string{"eq"}
 			if f.Range {
@@ -228,7 +246,8 @@ func TestEveryListingRuns(t *testing.T) {
 
 func TestListsReadOnlyTheirAccountsPartOfTheTable(t *testing.T) {
 	db := schematest.Open(t)
-	batch, err := db.PrepareBatch(t.Context(), "INSERT INTO record_log (account, kind, id, revision, at, created_at, body)")
+	batch, err := db.PrepareBatch(t.Context(),
+		"INSERT INTO record_log (account, kind, id, revision, at, created_at, body)")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -242,20 +261,23 @@ func TestListsReadOnlyTheirAccountsPartOfTheTable(t *testing.T) {
 	}
 	for name, args := range map[string][]any{
 		"records_by_id": {clickhouse.Named("account", uint64(7)), clickhouse.Named("ids", []uint64{7001, 7002})},
-		"records_list": {clickhouse.Named("account", uint64(7)), clickhouse.Named("archived", ""), clickhouse.Named("since", int64(0)),
-			clickhouse.Named("ref", ""), clickhouse.Named("words", []string{}), clickhouse.Named("bare", []string{}), clickhouse.Named("limit", uint32(26)), clickhouse.Named("offset", uint32(0)),
+		"records_list": {clickhouse.Named("account", uint64(7)), clickhouse.Named("archived", ""),
+			clickhouse.Named("since", int64(0)), clickhouse.Named("ref", ""), clickhouse.Named("words", []string{}),
+			clickhouse.Named("bare", []string{}), clickhouse.Named("limit", uint32(26)), clickhouse.Named("offset", uint32(0)),
 			clickhouse.Named("narrowed", uint8(0)), clickhouse.Named("ids", []uint64{})},
 	} {
-		text := strings.NewReplacer("/*table*/", "vehicles", "/*search*/", "make", "/*total*/", "-1").Replace(schemas.Query(name))
+		text := strings.NewReplacer("/*table*/", "vehicles", "/*search*/", "make", "/*total*/",
+			"-1").Replace(schemas.Query(name))
 		var plan []string
-		err := schemas.EachRow(t.Context(), db, "explain a list", "EXPLAIN indexes = 1 "+text, args, func(row schemas.Row) error {
-			var line string
-			if err := row.Scan(&line); err != nil {
-				return err
-			}
-			plan = append(plan, strings.TrimSpace(line))
-			return nil
-		})
+		err := schemas.EachRow(t.Context(), db, "explain a list", "EXPLAIN indexes = 1 "+text, args,
+			func(row schemas.Row) error {
+				var line string
+				if err := row.Scan(&line); err != nil {
+					return err
+				}
+				plan = append(plan, strings.TrimSpace(line))
+				return nil
+			})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,8 +9,8 @@ import (
 	"github.com/motorpool/fleet/schemas"
 )
 
-// Related is a kind of record that those of a listing name. Words are sought in what that has to be found by, too: a booking is known by its
-// customer and its vehicle.
+// Related is a kind of record that those of a listing name. Words are sought in what that has to be found by, too: a
+// booking is known by its customer and its vehicle.
 type Related struct {
 	Field  string // that names it
 	Prefix string // of its ids
@@ -47,7 +47,8 @@ func (b *listQuery) join(req ListRequest) {
 	b.words(req)
 }
 
-// words says in what the words are sought, and gives them: each as it is, and without what people put between letters and digits.
+// words says in what the words are sought, and gives them: each as it is, and without what people put between
+// letters and digits.
 func (b *listQuery) words(req ListRequest) {
 	words, bare := append([]string{}, strings.Fields(req.Search)...), []string{}
 	for _, word := range words {
@@ -68,7 +69,8 @@ func (b *listQuery) words(req ListRequest) {
 			continue
 		}
 		name := "by_" + r.Field
-		text := strings.NewReplacer("/*prefix*/", r.Prefix, "/*search*/", r.To.searched(), "/*table*/", r.To.Table).Replace(schemas.Query("records_related"))
+		text := strings.NewReplacer("/*prefix*/", r.Prefix, "/*search*/", r.To.searched(), "/*table*/",
+			r.To.Table).Replace(schemas.Query("records_related"))
 		b.left(name, text, name+".related_ref = "+b.l.Table+"."+r.Field)
 		b.sought = "concat(" + b.sought + ", '\\n', " + name + ".related_words)"
 	}
@@ -79,8 +81,8 @@ func (b *listQuery) left(name, text, on string) {
 	b.joined += "LEFT JOIN (\n" + text + ") AS " + name + " ON " + on + "\n"
 }
 
-// searched is the text in which words are sought, one column a line: those of codes a second time, without what people put between letters
-// and digits, so that a plate, a number or a telephone is found however it is written.
+// searched is the text in which words are sought, one column a line: those of codes a second time, without what people
+// put between letters and digits, so that a plate, a number or a telephone is found however it is written.
 func (l *Listing) searched() string {
 	var columns []string
 	for _, name := range l.Search {

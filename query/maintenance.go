@@ -62,7 +62,8 @@ var WorkOrders = Listing{Table: "work_orders", Fields: []ListField{
 	{Name: "completed_at", Type: TimeField, Range: true, Sort: true},
 	{Name: "created_at", Type: TimeField, Range: true, Sort: true},
 	{Name: "updated_at", Type: TimeField, Range: true, Sort: true},
-}, Search: []string{"number", "title", "description", "vendor", "assignee", "invoice_ref"}, Related: []Related{ofVehicle}}
+}, Search: []string{"number", "title", "description", "vendor", "assignee", "invoice_ref"},
+	Related: []Related{ofVehicle}}
 
 // Issues is how issues are listed.
 var Issues = Listing{Table: "issues", Fields: []ListField{
@@ -90,9 +91,10 @@ var Inspections = Listing{Table: "inspections", Fields: []ListField{
 	{Name: "updated_at", Type: TimeField, Range: true, Sort: true},
 }, Search: []string{"template", "signed_by", "notes"}, Related: []Related{ofVehicle, ofBooking}}
 
-// OpenSafetyIssues returns, for those of some vehicles of an account that have any, the ids of the issues that are critical for
-// safety and not resolved: such a vehicle must not become available.
-func OpenSafetyIssues(ctx context.Context, db driver.Conn, account fleet.AccountID, vehicles []uint64) (map[uint64][]uint64, error) {
+// OpenSafetyIssues returns, for those of some vehicles of an account that have any, the ids of the issues that are
+// critical for safety and not resolved: such a vehicle must not become available.
+func OpenSafetyIssues(ctx context.Context, db driver.Conn, account fleet.AccountID,
+	vehicles []uint64) (map[uint64][]uint64, error) {
 	found := make(map[uint64][]uint64)
 	if len(vehicles) == 0 {
 		return found, nil
@@ -126,9 +128,10 @@ type MaintenanceReminder struct {
 	Forecast string // local date on which it will be due, from real daily mileage; "" if nothing is known
 }
 
-// MaintenanceDue returns the open reminders of some vehicles of an account, in order of vehicle; of all vehicles with none given, of all
-// accounts with account 0.
-func MaintenanceDue(ctx context.Context, db driver.Conn, account fleet.AccountID, vehicles []uint64) ([]MaintenanceReminder, error) {
+// MaintenanceDue returns the open reminders of some vehicles of an account, in order of vehicle; of all vehicles with
+// none given, of all accounts with account 0.
+func MaintenanceDue(ctx context.Context, db driver.Conn, account fleet.AccountID,
+	vehicles []uint64) ([]MaintenanceReminder, error) {
 	return schemas.AllRows(ctx, db, "read maintenance that is due", schemas.Query("maintenance_due"), []any{
 		clickhouse.Named("account", uint64(account)), clickhouse.Named("vehicles", append([]uint64{}, vehicles...)),
 	}, func(r *MaintenanceReminder, row schemas.Row) error {
@@ -146,8 +149,10 @@ type PendingMaintenance struct {
 	Cycle    uint32 // of it
 }
 
-// MaintenancePending returns what the desk must look at, at most limit of it, in random order; with all every open reminder too.
-func MaintenancePending(ctx context.Context, db driver.Conn, now time.Time, all bool, limit int) ([]PendingMaintenance, error) {
+// MaintenancePending returns what the desk must look at, at most limit of it, in random order; with all every
+// open reminder too.
+func MaintenancePending(ctx context.Context, db driver.Conn, now time.Time, all bool,
+	limit int) ([]PendingMaintenance, error) {
 	every := uint8(0)
 	if all {
 		every = 1

@@ -47,11 +47,12 @@ type Meter struct {
 	At     fleet.Millis // of the reading; 0: there is none
 	Source string       // telematics, manual, pickup, return, work_order, import; track
 
-	// Track is how an odometer was worked out by the way that was driven since it was read, if it was: then its source is track.
+	// Track is how an odometer was worked out by the way that was driven since it was read, if it was: then its
+	// source is track.
 	Track *OdometerTrack
 
-	// PerDay30 and PerDay90 are how much was added a day in the last 30 and 90 days, by what its devices said of it, or else by
-	// its readings; nil if these do not span a day.
+	// PerDay30 and PerDay90 are how much was added a day in the last 30 and 90 days, by what its devices said of it, or
+	// else by its readings; nil if these do not span a day.
 	PerDay30, PerDay90 *float64
 }
 
@@ -73,18 +74,22 @@ func (m *Meters) of(kind string) *Meter {
 	return nil
 }
 
-// MetersOf returns where the meters of some vehicles of an account stand now, by the newest of what their devices say and
-// of the valid readings, and the odometers of vehicles whose trackers tell none by their track since. A vehicle of which nothing is known has an entry too.
-func MetersOf(ctx context.Context, db driver.Conn, account fleet.AccountID, vehicles []uint64, now time.Time) (map[uint64]Meters, error) {
+// MetersOf returns where the meters of some vehicles of an account stand now, by the newest of what their devices say
+// and of the valid readings, and the odometers of vehicles whose trackers tell none by their track since. A vehicle of
+// which nothing is known has an entry too.
+func MetersOf(ctx context.Context, db driver.Conn, account fleet.AccountID, vehicles []uint64,
+	now time.Time) (map[uint64]Meters, error) {
 	return metersOf(ctx, db, account, vehicles, now, true)
 }
 
 // MetersNow is MetersOf without what is added a day.
-func MetersNow(ctx context.Context, db driver.Conn, account fleet.AccountID, vehicles []uint64, now time.Time) (map[uint64]Meters, error) {
+func MetersNow(ctx context.Context, db driver.Conn, account fleet.AccountID, vehicles []uint64,
+	now time.Time) (map[uint64]Meters, error) {
 	return metersOf(ctx, db, account, vehicles, now, false)
 }
 
-func metersOf(ctx context.Context, db driver.Conn, account fleet.AccountID, vehicles []uint64, now time.Time, perDay bool) (map[uint64]Meters, error) {
+func metersOf(ctx context.Context, db driver.Conn, account fleet.AccountID, vehicles []uint64, now time.Time,
+	perDay bool) (map[uint64]Meters, error) {
 	all := make(map[uint64]Meters, len(vehicles))
 	if len(vehicles) == 0 {
 		return all, nil
@@ -92,7 +97,8 @@ func metersOf(ctx context.Context, db driver.Conn, account fleet.AccountID, vehi
 	for _, id := range vehicles {
 		all[id] = Meters{}
 	}
-	args := []any{clickhouse.Named("account", uint64(account)), clickhouse.Named("vehicles", vehicles), clickhouse.Named("now", now.UnixMilli())}
+	args := []any{clickhouse.Named("account", uint64(account)), clickhouse.Named("vehicles", vehicles),
+		clickhouse.Named("now", now.UnixMilli())}
 	err := scanMeters(ctx, db, "vehicles_meters", args, func(p *meterPoint) {
 		m := all[p.vehicle]
 		if meter := m.of(p.kind); meter != nil {
@@ -159,7 +165,8 @@ var rateDays = [2]int{30, 90}
 
 func (m *meterRates) add(p *meterPoint) {
 	var s *meterSeries
-	if n := len(m.series); n > 0 && m.series[n-1].vehicle == p.vehicle && m.series[n-1].kind == p.kind && m.series[n-1].source == p.source {
+	if n := len(m.series); n > 0 && m.series[n-1].vehicle == p.vehicle && m.series[n-1].kind == p.kind &&
+		m.series[n-1].source == p.source {
 		s = m.series[n-1]
 	} else {
 		s = &meterSeries{}
@@ -203,7 +210,8 @@ type Around struct {
 }
 
 // MetersAround returns the readings of a meter of a vehicle next to an instant, but for those with some ids.
-func MetersAround(ctx context.Context, db driver.Conn, account fleet.AccountID, vehicle uint64, kind string, at time.Time, but ...uint64) (Around, error) {
+func MetersAround(ctx context.Context, db driver.Conn, account fleet.AccountID, vehicle uint64, kind string,
+	at time.Time, but ...uint64) (Around, error) {
 	var around Around
 	err := schemas.EachRow(ctx, db, "read meter readings", schemas.Query("meters_around"), []any{
 		clickhouse.Named("account", uint64(account)), clickhouse.Named("vehicle", vehicle),
@@ -228,7 +236,8 @@ func MetersAround(ctx context.Context, db driver.Conn, account fleet.AccountID, 
 }
 
 // VoidedMeters returns the ids of the readings of a meter of a vehicle that are voided, in the order of their times.
-func VoidedMeters(ctx context.Context, db driver.Conn, account fleet.AccountID, vehicle uint64, kind string) ([]uint64, error) {
+func VoidedMeters(ctx context.Context, db driver.Conn, account fleet.AccountID, vehicle uint64,
+	kind string) ([]uint64, error) {
 	return schemas.AllRows(ctx, db, "read voided meter readings", schemas.Query("meters_voided"), []any{
 		clickhouse.Named("account", uint64(account)), clickhouse.Named("vehicle", vehicle),
 		clickhouse.Named("kind", kind),

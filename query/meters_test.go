@@ -59,7 +59,8 @@ func TestAMeterStandsWhereItsNewestReadingSays(t *testing.T) {
 	now := time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
 	day := func(n int) time.Time { return now.AddDate(0, 0, -n) }
 	w.reading(1, 1, query.Odometer, day(80), 1000, false)
-	if m := w.meters(now).OdometerMi; m.Value != 1000 || m.Source != "return" || m.At != fleet.MillisOf(day(80)) || m.PerDay90 != nil {
+	if m := w.meters(now).OdometerMi; m.Value != 1000 || m.Source != "return" || m.At != fleet.MillisOf(day(80)) ||
+		m.PerDay90 != nil {
 		t.Errorf("one reading: %+v", m)
 	}
 	w.reading(2, 1, query.Odometer, day(20), 4000, false)
@@ -78,12 +79,14 @@ func TestAMeterStandsWhereItsNewestReadingSays(t *testing.T) {
 	// What devices say of a day goes before readings; a counter that was reset begins anew; the same twice is once.
 	for range 2 {
 		for i, miles := range []float64{100, 140, 20, 60, 100} {
-			w.exec(`INSERT INTO telemetry (account, vehicle, signal, time, value) VALUES (7, 5, 'odometer_m', $1, $2)`, day(9-i), miles*1609.344)
+			w.exec(`INSERT INTO telemetry (account, vehicle, signal, time, value) VALUES (7, 5, 'odometer_m', $1, $2)`, day(9-i),
+				miles*1609.344)
 		}
 	}
 	w.exec(`INSERT INTO vehicle_mileage (account, vehicle, time, raw_m, base_m, before_m) VALUES (7, 5, $1, 160934, 643738, 0)`, day(4))
 	m = w.meters(now)
-	if math.Round(m.OdometerMi.Value) != 500 || m.OdometerMi.Source != "telematics" || rate(m.OdometerMi.PerDay30) != "30" {
+	if math.Round(m.OdometerMi.Value) != 500 || m.OdometerMi.Source != "telematics" ||
+		rate(m.OdometerMi.PerDay30) != "30" {
 		t.Errorf("%+v, %s a day", m.OdometerMi, rate(m.OdometerMi.PerDay30))
 	}
 	near, err := query.MetersAround(t.Context(), w.db, 7, 5, query.Odometer, day(20))

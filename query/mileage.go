@@ -43,9 +43,11 @@ func (f *MileageFilter) named() []any {
 	if f.AfterOn.IsZero() {
 		f.AfterOn = time.Unix(0, 0).UTC()
 	}
-	return []any{clickhouse.Named("account", uint64(f.Account)), clickhouse.Named("vehicles", ids(f.Vehicles)), clickhouse.Named("by", f.By),
-		clickhouse.Named("from", day(f.From)), clickhouse.Named("to", day(f.To)), clickhouse.Named("after_vehicle", uint64(f.AfterVehicle)),
-		clickhouse.Named("after_on", day(f.AfterOn)), clickhouse.Named("limit", uint64(f.Limit)), clickhouse.Named("offset", uint64(f.Offset))}
+	return []any{clickhouse.Named("account", uint64(f.Account)), clickhouse.Named("vehicles", ids(f.Vehicles)),
+		clickhouse.Named("by", f.By), clickhouse.Named("from", day(f.From)), clickhouse.Named("to", day(f.To)),
+		clickhouse.Named("after_vehicle", uint64(f.AfterVehicle)), clickhouse.Named("after_on", day(f.AfterOn)),
+		clickhouse.Named("limit", uint64(f.Limit)),
+		clickhouse.Named("offset", uint64(f.Offset))}
 }
 
 // MileageOf returns a page of what vehicles drove, by vehicle and day; vehicles and days without a trip have no row.

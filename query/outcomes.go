@@ -21,7 +21,8 @@ type DayOutcome struct {
 
 // DailyOutcomes returns what became of the reports of an account in [from, to), one DayOutcome for each day with any,
 // oldest first.
-func DailyOutcomes(ctx context.Context, db driver.Conn, account fleet.AccountID, from, to fleet.Millis) ([]DayOutcome, error) {
+func DailyOutcomes(ctx context.Context, db driver.Conn, account fleet.AccountID,
+	from, to fleet.Millis) ([]DayOutcome, error) {
 	return schemas.AllRows(ctx, db, "read outcomes", schemas.Query("outcomes_daily"), []any{
 		clickhouse.Named("account", uint64(account)), clickhouse.Named("from", int64(max(from, 0))),
 		clickhouse.Named("to", int64(min(to, endOfTime))),

@@ -48,7 +48,8 @@ type Paid struct {
 	Currency string // "" if nothing ever moved
 }
 
-// PaidOf returns what was paid for bookings; those for which nothing was are left out. Pending and failed payments do not count.
+// PaidOf returns what was paid for bookings; those for which nothing was are left out. Pending and failed
+// payments do not count.
 func PaidOf(ctx context.Context, db driver.Conn, account fleet.AccountID, bookings []uint64) (map[uint64]Paid, error) {
 	paid := make(map[uint64]Paid, len(bookings))
 	if len(bookings) == 0 {
@@ -82,13 +83,15 @@ func PaymentsOf(ctx context.Context, db driver.Conn, account fleet.AccountID, bo
 }
 
 // PaymentsBy returns the ids of the payments of a booking or, if that is "", of a customer, in no order.
-func PaymentsBy(ctx context.Context, db driver.Conn, account fleet.AccountID, booking, customer string) ([]uint64, error) {
+func PaymentsBy(ctx context.Context, db driver.Conn, account fleet.AccountID,
+	booking, customer string) ([]uint64, error) {
 	ids := []uint64{}
 	args := []any{
 		clickhouse.Named("account", uint64(account)), clickhouse.Named("booking", booking),
 		clickhouse.Named("customer", customer),
 	}
-	err := schemas.EachRow(ctx, db, fmt.Sprintf("read the payments of %s%s", booking, customer), schemas.Query("payments_by"), args,
+	err := schemas.EachRow(ctx, db, fmt.Sprintf("read the payments of %s%s", booking, customer),
+		schemas.Query("payments_by"), args,
 		func(row schemas.Row) error {
 			var id uint64
 			if err := row.Scan(&id); err != nil {
@@ -101,7 +104,8 @@ func PaymentsBy(ctx context.Context, db driver.Conn, account fleet.AccountID, bo
 }
 
 // WrittenOff returns what was given up of what bookings owe, in minor units; those of which nothing was are left out.
-func WrittenOff(ctx context.Context, db driver.Conn, account fleet.AccountID, bookings []uint64) (map[uint64]int64, error) {
+func WrittenOff(ctx context.Context, db driver.Conn, account fleet.AccountID,
+	bookings []uint64) (map[uint64]int64, error) {
 	lost := map[uint64]int64{}
 	names := make([]string, len(bookings))
 	for i, id := range bookings {

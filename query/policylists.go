@@ -48,7 +48,8 @@ type FenceShape struct {
 
 // FencesAround returns the geofences of an account, archived ones too, whose bounding boxes hold a place: those that an
 // exact test is worth while for.
-func FencesAround(ctx context.Context, db driver.Conn, account fleet.AccountID, lat, lng float64) ([]FenceShape, error) {
+func FencesAround(ctx context.Context, db driver.Conn, account fleet.AccountID,
+	lat, lng float64) ([]FenceShape, error) {
 	return schemas.AllRows(ctx, db, "find geofences around a place", schemas.Query("geofences_at"), []any{
 		clickhouse.Named("account", uint64(account)), clickhouse.Named("lat", lat), clickhouse.Named("lng", lng),
 	}, func(s *FenceShape, row schemas.Row) error {
@@ -96,16 +97,20 @@ type VehicleSpan struct {
 	From, To fleet.Millis
 }
 
-// VehiclesSince returns the vehicles of an account that have fixes at or after an instant, with the first and the last of
-// those, by vehicle.
-func VehiclesSince(ctx context.Context, db driver.Conn, account fleet.AccountID, from fleet.Millis) ([]VehicleSpan, error) {
-	return scanSpans(ctx, db, "backfill_vehicles", clickhouse.Named("account", uint64(account)), clickhouse.Named("from", int64(from)))
+// VehiclesSince returns the vehicles of an account that have fixes at or after an instant, with the first and the last
+// of those, by vehicle.
+func VehiclesSince(ctx context.Context, db driver.Conn, account fleet.AccountID,
+	from fleet.Millis) ([]VehicleSpan, error) {
+	return scanSpans(ctx, db, "backfill_vehicles", clickhouse.Named("account", uint64(account)),
+		clickhouse.Named("from", int64(from)))
 }
 
-// VisitorsSince returns the vehicles of an account that have visits of a geofence which end at or after an instant, with
-// the start of the first and the end of the last of those, by vehicle.
-func VisitorsSince(ctx context.Context, db driver.Conn, account fleet.AccountID, fence fleet.FenceID, from fleet.Millis) ([]VehicleSpan, error) {
-	return scanSpans(ctx, db, "backfill_visitors", clickhouse.Named("account", uint64(account)), clickhouse.Named("geofence", uint64(fence)),
+// VisitorsSince returns the vehicles of an account that have visits of a geofence which end at or after an instant,
+// with the start of the first and the end of the last of those, by vehicle.
+func VisitorsSince(ctx context.Context, db driver.Conn, account fleet.AccountID, fence fleet.FenceID,
+	from fleet.Millis) ([]VehicleSpan, error) {
+	return scanSpans(ctx, db, "backfill_visitors", clickhouse.Named("account", uint64(account)),
+		clickhouse.Named("geofence", uint64(fence)),
 		clickhouse.Named("from", int64(from)))
 }
 

@@ -96,7 +96,8 @@ func track(ctx context.Context, db driver.Conn, f TrackFilter, yield func(fleet.
 // CountTrack returns how many positions Track gives without offset and limit.
 func CountTrack(ctx context.Context, db driver.Conn, f TrackFilter) (int, error) {
 	var n uint64
-	err := db.QueryRow(ctx, schemas.Query("positions_count"), f.named(clickhouse.Named("every", f.Every.Milliseconds()))...).Scan(&n)
+	err := db.QueryRow(ctx, schemas.Query("positions_count"),
+		f.named(clickhouse.Named("every", f.Every.Milliseconds()))...).Scan(&n)
 	if err != nil {
 		return 0, fmt.Errorf("count track of %s: %w", f.Vehicle, err)
 	}

@@ -24,9 +24,11 @@ type QualityFilter struct {
 }
 
 func (f *QualityFilter) named() []any {
-	return []any{clickhouse.Named("account", uint64(f.Account)), clickhouse.Named("devices", append([]uint64{}, f.Devices...)),
+	return []any{clickhouse.Named("account", uint64(f.Account)),
+		clickhouse.Named("devices", append([]uint64{}, f.Devices...)),
 		clickhouse.Named("vehicles", append([]uint64{}, ids(f.Vehicles)...)), clickhouse.Named("from", int64(f.From)),
-		clickhouse.Named("to", int64(f.To)), clickhouse.Named("zone", f.Zone), clickhouse.Named("flags", uint8(len(fleet.FlagNames)))}
+		clickhouse.Named("to", int64(f.To)), clickhouse.Named("zone", f.Zone),
+		clickhouse.Named("flags", uint8(len(fleet.FlagNames)))}
 }
 
 // DeviceDay names a device and a local day (YYYY-MM-DD); the day is empty where days are not told apart.
@@ -56,7 +58,8 @@ func QualityOf(ctx context.Context, db driver.Conn, f QualityFilter) (map[Device
 		q := all[key]
 		if q == nil {
 			nan := math.NaN()
-			q = &Quality{Flagged: map[string]uint64{}, Refused: map[string]int64{}, MovingEvery: nan, MovingEvery95: nan, StandingEvery: nan,
+			q = &Quality{Flagged: map[string]uint64{}, Refused: map[string]int64{}, MovingEvery: nan, MovingEvery95: nan,
+				StandingEvery:   nan,
 				StandingEvery95: nan, Delay5: nan, Delay: nan, Delay95: nan, Ahead: nan, Satellites: nan, Accuracy: nan}
 			all[key] = q
 		}
@@ -105,8 +108,8 @@ func QualityOf(ctx context.Context, db driver.Conn, f QualityFilter) (map[Device
 		})
 }
 
-// Silence is a time during which nothing came of a device: from the minute in which it was last heard of to that in which it was heard
-// of again, or to the ends of what was asked for.
+// Silence is a time during which nothing came of a device: from the minute in which it was last heard of to that in
+// which it was heard of again, or to the ends of what was asked for.
 type Silence struct{ From, To time.Time }
 
 // Patience is since when a device is expected to report, and for how long it may be silent.
@@ -115,9 +118,10 @@ type Patience struct {
 	Within time.Duration
 }
 
-// Silences returns by device the silences of a span that are longer than the device may be, in order: of the devices that expected
-// names.
-func Silences(ctx context.Context, db driver.Conn, f QualityFilter, expected map[uint64]Patience) (map[uint64][]Silence, error) {
+// Silences returns by device the silences of a span that are longer than the device may be, in order: of the devices
+// that expected names.
+func Silences(ctx context.Context, db driver.Conn, f QualityFilter,
+	expected map[uint64]Patience) (map[uint64][]Silence, error) {
 	all := map[uint64][]Silence{}
 	last := map[uint64]time.Time{}
 	from, to := f.From.Time(), f.To.Time()
@@ -186,7 +190,8 @@ func PowerOf(ctx context.Context, db driver.Conn, f QualityFilter) (map[fleet.Ve
 
 // DevicesInUse returns the devices of an account that are not archived, by their ids.
 func DevicesInUse(ctx context.Context, db driver.Conn, account fleet.AccountID) ([]Stored, error) {
-	found, err := scanStored(ctx, db, "devices_in_use", schemas.Query("devices_in_use"), clickhouse.Named("account", uint64(account)))
+	found, err := scanStored(ctx, db, "devices_in_use", schemas.Query("devices_in_use"),
+		clickhouse.Named("account", uint64(account)))
 	if err != nil {
 		return nil, fmt.Errorf("list devices in use: %w", err)
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/motorpool/fleet"
 )
 
-// Leg is a part of a vehicle's route: a trip, which may be an unrecorded way, a stop, or neither where nothing is known in
-// between.
+// Leg is a part of a vehicle's route: a trip, which may be an unrecorded way, a stop, or neither where nothing is
+// known in between.
 type Leg struct {
 	Trip     *Derived[*fleet.Trip]
 	Stop     *Derived[*fleet.Stop]
@@ -35,10 +35,12 @@ type Route struct {
 	Unknown            fleet.Millis // of the gaps
 }
 
-// routeGap is how far two legs must be apart for something to be unknown in between: shorter is the time between two fixes.
+// routeGap is how far two legs must be apart for something to be unknown in between: shorter is the time
+// between two fixes.
 const routeGap = time.Minute
 
-// RouteOf returns the route of a vehicle in a span: the trips and stops that overlap it, whole, however the span is chosen.
+// RouteOf returns the route of a vehicle in a span: the trips and stops that overlap it, whole, however the
+// span is chosen.
 func RouteOf(ctx context.Context, db driver.Conn, f DerivedFilter) (Route, error) {
 	var r Route
 	f.Ascending = true

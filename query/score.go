@@ -10,8 +10,8 @@ import (
 	"github.com/motorpool/fleet/schemas"
 )
 
-// DrivingSums is what the safety score of a vehicle or driver is made of, in a span: trips and driving events that began in
-// it.
+// DrivingSums is what the safety score of a vehicle or driver is made of, in a span: trips and driving events
+// that began in it.
 type DrivingSums struct {
 	Vehicle fleet.VehicleID // one of the two is given
 	Driver  string
@@ -32,8 +32,10 @@ type DrivingSums struct {
 func VehicleSums(
 	ctx context.Context, db driver.Conn, account fleet.AccountID, vehicles []fleet.VehicleID, from, to fleet.Millis,
 ) ([]DrivingSums, error) {
-	return sums(ctx, db, "score_vehicles", func(s *DrivingSums) any { return (*uint64)(&s.Vehicle) }, clickhouse.Named("account", uint64(account)),
-		clickhouse.Named("vehicles", ids(vehicles)), clickhouse.Named("from", int64(max(from, 0))), clickhouse.Named("to", until(to)))
+	return sums(ctx, db, "score_vehicles", func(s *DrivingSums) any { return (*uint64)(&s.Vehicle) },
+		clickhouse.Named("account", uint64(account)), clickhouse.Named("vehicles", ids(vehicles)),
+		clickhouse.Named("from", int64(max(from, 0))),
+		clickhouse.Named("to", until(to)))
 }
 
 // Note is a driving event as the scores of drivers count it.

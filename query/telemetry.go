@@ -123,11 +123,13 @@ func CountSeries(ctx context.Context, db driver.Conn, f SeriesFilter) (int, erro
 }
 
 // LatestTelemetry returns the newest measurement of each signal of a vehicle, by signal.
-func LatestTelemetry(ctx context.Context, db driver.Conn, account fleet.AccountID, vehicle fleet.VehicleID) ([]Sample, error) {
+func LatestTelemetry(ctx context.Context, db driver.Conn, account fleet.AccountID,
+	vehicle fleet.VehicleID) ([]Sample, error) {
 	args := []any{
 		clickhouse.Named("account", uint64(account)), clickhouse.Named("vehicle", uint64(vehicle)),
 	}
-	return schemas.AllRows(ctx, db, fmt.Sprintf("read latest telemetry of %s", vehicle), schemas.Query("telemetry_latest"), args,
+	return schemas.AllRows(ctx, db, fmt.Sprintf("read latest telemetry of %s", vehicle),
+		schemas.Query("telemetry_latest"), args,
 		func(s *Sample, row schemas.Row) error {
 			var at int64
 			if err := row.Scan(&s.Signal, &at, &s.Value); err != nil {

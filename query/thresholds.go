@@ -47,7 +47,8 @@ func ThresholdOf(kind fleet.AlertKind) (Threshold, bool) {
 // TakesFences says whether a rule of the kind may name geofences.
 func TakesFences(kind fleet.AlertKind) bool {
 	switch kind {
-	case fleet.AlertSpeeding, fleet.AlertFenceSpeeding, fleet.AlertFenceEnter, fleet.AlertFenceExit, fleet.AlertFenceDwell, fleet.AlertFenceCurfew,
+	case fleet.AlertSpeeding, fleet.AlertFenceSpeeding, fleet.AlertFenceEnter, fleet.AlertFenceExit, fleet.AlertFenceDwell,
+		fleet.AlertFenceCurfew,
 		fleet.AlertSignal:
 		return true
 	}

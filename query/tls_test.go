@@ -50,7 +50,8 @@ func TestOpenWithTLSTrustsOurAuthorityAndNoOther(t *testing.T) {
 	}
 }
 
-// encrypted listens with TLS and passes what it hears on to a server; it returns its address and its certificate's file.
+// encrypted listens with TLS and passes what it hears on to a server; it returns its address and its
+// certificate's file.
 func encrypted(t *testing.T, server string) (addr, certificate string) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -66,7 +67,8 @@ func encrypted(t *testing.T, server string) (addr, certificate string) {
 		t.Fatal(err)
 	}
 	certificate = filepath.Join(t.TempDir(), "ca.pem")
-	if err := os.WriteFile(certificate, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: raw}), 0o600); err != nil {
+	if err := os.WriteFile(certificate, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: raw}),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	listener, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{

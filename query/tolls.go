@@ -27,13 +27,16 @@ var Tolls = Listing{Table: "tolls", Fields: []ListField{
 }, Search: []string{"plate", "agency", "reference"}, Related: []Related{ofVehicle, ofBooking}}
 
 // VehiclesWithPlate returns the vehicles of an account that bore a number plate at an instant.
-func VehiclesWithPlate(ctx context.Context, db driver.Conn, account fleet.AccountID, plate, region string, at fleet.Millis) ([]uint64, error) {
-	return readIDs(ctx, db, "toll_vehicles", clickhouse.Named("account", uint64(account)), clickhouse.Named("plate", plate),
-		clickhouse.Named("region", region), clickhouse.Named("at", int64(at)))
+func VehiclesWithPlate(ctx context.Context, db driver.Conn, account fleet.AccountID, plate, region string,
+	at fleet.Millis) ([]uint64, error) {
+	return readIDs(ctx, db, "toll_vehicles", clickhouse.Named("account", uint64(account)),
+		clickhouse.Named("plate", plate), clickhouse.Named("region", region), clickhouse.Named("at", int64(at)))
 }
 
 // BookingsOut returns the bookings of an account that were out at an instant, and had a vehicle at some time.
-func BookingsOut(ctx context.Context, db driver.Conn, account fleet.AccountID, vehicle uint64, at fleet.Millis) ([]Stored, error) {
-	return scanStored(ctx, db, "bookings of a toll", schemas.Query("toll_bookings"), clickhouse.Named("account", uint64(account)),
+func BookingsOut(ctx context.Context, db driver.Conn, account fleet.AccountID, vehicle uint64,
+	at fleet.Millis) ([]Stored, error) {
+	return scanStored(ctx, db, "bookings of a toll", schemas.Query("toll_bookings"),
+		clickhouse.Named("account", uint64(account)),
 		clickhouse.Named("vehicle", fleet.FormatID(fleet.VehiclePrefix, vehicle)), clickhouse.Named("at", int64(at)))
 }

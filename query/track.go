@@ -12,8 +12,8 @@ import (
 	"github.com/motorpool/fleet/schemas"
 )
 
-// OdometerTrack is how an odometer was worked out that nobody has read since: what it was when it was read last, and what the
-// vehicle's trips have driven since then.
+// OdometerTrack is how an odometer was worked out that nobody has read since: what it was when it was read last, and
+// what the vehicle's trips have driven since then.
 type OdometerTrack struct {
 	Read   float64 // miles
 	ReadAt fleet.Millis
@@ -23,7 +23,8 @@ type OdometerTrack struct {
 	Error  float64 // miles by which the odometer may differ from the sum, either way
 }
 
-// How far a track may be off. Corners are cut between fixes and odometers are made to show a little more than was driven.
+// How far a track may be off. Corners are cut between fixes and odometers are made to show a little more
+// than was driven.
 const (
 	usualTrackError = 0.03 // of the way that was recorded, where nothing was learnt
 	leastTrackError = 0.01 // of it, however well the track fits
@@ -38,9 +39,9 @@ type trackPoint struct {
 	miles, guessed float64
 }
 
-// trackOf works out an odometer by its readings, in order of time; first is the begin of the first trip known. A tracker that was
-// there before two readings shows by the way between them how far it is off on the ways that it recorded; of those that nobody
-// recorded all may be wrong, whatever was learnt.
+// trackOf works out an odometer by its readings, in order of time; first is the begin of the first trip known. A
+// tracker that was there before two readings shows by the way between them how far it is off on the ways that it
+// recorded; of those that nobody recorded all may be wrong, whatever was learnt.
 func trackOf(points []trackPoint, first time.Time) OdometerTrack {
 	last := points[len(points)-1]
 	t := OdometerTrack{Read: last.mi, ReadAt: fleet.MillisOf(last.at), Driven: last.miles, Guess: last.guessed}
@@ -63,9 +64,10 @@ func trackOf(points []trackPoint, first time.Time) OdometerTrack {
 	return t
 }
 
-// addTracks works out the odometers of vehicles that have driven since they were read and have no tracker that tells them. It goes by the
-// trips and readings as they stand, so that late fixes and readings that are taken back end alike.
-func addTracks(ctx context.Context, db driver.Conn, account fleet.AccountID, all map[uint64]Meters, now time.Time) error {
+// addTracks works out the odometers of vehicles that have driven since they were read and have no tracker that tells
+// them. It goes by the trips and readings as they stand, so that late fixes and readings that are taken back end alike.
+func addTracks(ctx context.Context, db driver.Conn, account fleet.AccountID, all map[uint64]Meters,
+	now time.Time) error {
 	var vehicles []uint64
 	for vehicle, m := range all {
 		told := m.OdometerMi.Source == "telematics" && m.OdometerMi.At.Time().After(now.AddDate(0, 0, -7))

@@ -34,7 +34,8 @@ func exec(t testing.TB, db driver.Conn, sql string, args ...any) {
 }
 
 // insertTrack stores n positions of a vehicle, one every step, with flags where i is a multiple of 10.
-func insertTrack(t testing.TB, db driver.Conn, account fleet.AccountID, vehicle fleet.VehicleID, from fleet.Millis, step time.Duration, n int, flags fleet.Flags) {
+func insertTrack(t testing.TB, db driver.Conn, account fleet.AccountID, vehicle fleet.VehicleID, from fleet.Millis,
+	step time.Duration, n int, flags fleet.Flags) {
 	t.Helper()
 	exec(t, db, `INSERT INTO positions (account, vehicle, fix_time, device, device_time, received_at, lat7, lng7, altitude_dm, speed_cms,
 			course_cdeg, accuracy_dm, odometer_m, satellites, ignition, motion, alarm, cell, flags)
@@ -44,8 +45,10 @@ func insertTrack(t testing.TB, db driver.Conn, account fleet.AccountID, vehicle 
 			if(number % 2 = 0, 'on', 'unknown'), if(number % 2 = 0, 'moving', 'still'), '', 617700169958293503,
 			if(number % 10 = 0, {flags:UInt32}, 0)
 		FROM numbers({n:UInt64})`,
-		clickhouse.Named("account", uint64(account)), clickhouse.Named("vehicle", uint64(vehicle)), clickhouse.Named("from", int64(from)),
-		clickhouse.Named("step", step.Milliseconds()), clickhouse.Named("n", uint64(n)), clickhouse.Named("flags", uint32(flags)))
+		clickhouse.Named("account", uint64(account)), clickhouse.Named("vehicle", uint64(vehicle)),
+		clickhouse.Named("from", int64(from)), clickhouse.Named("step", step.Milliseconds()),
+		clickhouse.Named("n", uint64(n)),
+		clickhouse.Named("flags", uint32(flags)))
 }
 
 func track(t *testing.T, db driver.Conn, f query.TrackFilter) []fleet.Position {
@@ -74,14 +77,17 @@ func TestTrackGivesEveryFieldOfEveryPosition(t *testing.T) {
 	insertTrack(t, db, mine, 5, noon, time.Second, 1, fleet.FlagLate|fleet.FlagMock) // stored twice before a merge
 	nan := math.NaN()
 	want := []fleet.Position{
-		{Account: mine, Vehicle: 5, Device: 7, FixTime: noon, DeviceTime: noon, ReceivedTime: noon, Lat: 30.26715, Lng: -97.74306, Altitude: 123.4,
+		{Account: mine, Vehicle: 5, Device: 7, FixTime: noon, DeviceTime: noon, ReceivedTime: noon, Lat: 30.26715,
+			Lng: -97.74306, Altitude: 123.4,
 			Speed: 13.37, Course: 270, Accuracy: 3.5, Odometer: 1609344, Satellites: 9, Ignition: fleet.Yes, Motion: fleet.Yes,
 			Cell: 617700169958293503, Flags: fleet.FlagLate | fleet.FlagMock},
-		{Account: mine, Vehicle: 5, Device: 7, FixTime: noon + 1000, DeviceTime: noon + 1000, ReceivedTime: noon + 1000, Lat: 30.2671501, Lng: -97.7430601,
+		{Account: mine, Vehicle: 5, Device: 7, FixTime: noon + 1000, DeviceTime: noon + 1000, ReceivedTime: noon + 1000,
+			Lat: 30.2671501, Lng: -97.7430601,
 			Altitude: nan, Speed: nan, Course: nan, Accuracy: nan, Odometer: nan, Satellites: -1, Ignition: fleet.Unknown,
 			Motion: fleet.No, Cell: 617700169958293503},
 	}
-	if diff := cmp.Diff(want, track(t, db, query.TrackFilter{Account: mine, Vehicle: 5}), cmpopts.EquateNaNs()); diff != "" {
+	if diff := cmp.Diff(want, track(t, db, query.TrackFilter{Account: mine, Vehicle: 5}),
+		cmpopts.EquateNaNs()); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -102,19 +108,33 @@ func TestTrackFilters(t *testing.T) {
 		want  []int
 		total int
 	}{
-		"half-open span":            {with(func(f *query.TrackFilter) { f.From, f.To = noon+20_000, noon+50_000 }), []int{20, 30, 40}, 3},
-		"newest first":              {with(func(f *query.TrackFilter) { f.Descending, f.Limit = true, 2 }), []int{290, 280}, 30},
-		"page":                      {with(func(f *query.TrackFilter) { f.Offset, f.Limit = 4, 2 }), []int{40, 50}, 30},
-		"flagged only":              {with(func(f *query.TrackFilter) { f.With = fleet.FlagJump }), []int{0, 100, 200}, 3},
-		"trusted only":              {with(func(f *query.TrackFilter) { f.Without, f.Limit = fleet.DoubtfulFlags, 3 }), []int{10, 20, 30}, 27},
-		"each minute":               {with(func(f *query.TrackFilter) { f.Every = time.Minute }), []int{0, 60, 120, 180, 240}, 5},
-		"each minute, a page":       {with(func(f *query.TrackFilter) { f.Every, f.Offset, f.Limit = time.Minute, 1, 2 }), []int{60, 120}, 5},
-		"each minute, newest first": {with(func(f *query.TrackFilter) { f.Every, f.Descending, f.Limit = time.Minute, true, 2 }), []int{290, 230}, 5},
-		"each minute, trusted":      {with(func(f *query.TrackFilter) { f.Every, f.Without = time.Minute, fleet.FlagJump }), []int{10, 60, 120, 180, 240}, 5},
-		"other vehicle":             {with(func(f *query.TrackFilter) { f.Vehicle = 6 }), []int{0, 10, 20}, 3},
-		"nothing":                   {with(func(f *query.TrackFilter) { f.Vehicle = 77 }), nil, 0},
-		"before the epoch":          {with(func(f *query.TrackFilter) { f.From, f.To = -5, -1 }), nil, 0},
-		"far ends":                  {with(func(f *query.TrackFilter) { f.From, f.To, f.Limit = -math.MaxInt64, math.MaxInt64, 1 }), []int{0}, 30},
+		"half-open span": {with(func(f *query.TrackFilter) {
+			f.From, f.To = noon+20_000, noon+50_000
+		}), []int{20, 30, 40}, 3},
+		"newest first": {with(func(f *query.TrackFilter) { f.Descending, f.Limit = true, 2 }),
+			[]int{290, 280}, 30},
+		"page":         {with(func(f *query.TrackFilter) { f.Offset, f.Limit = 4, 2 }), []int{40, 50}, 30},
+		"flagged only": {with(func(f *query.TrackFilter) { f.With = fleet.FlagJump }), []int{0, 100, 200}, 3},
+		"trusted only": {with(func(f *query.TrackFilter) {
+			f.Without, f.Limit = fleet.DoubtfulFlags, 3
+		}), []int{10, 20, 30}, 27},
+		"each minute": {with(func(f *query.TrackFilter) { f.Every = time.Minute }),
+			[]int{0, 60, 120, 180, 240}, 5},
+		"each minute, a page": {with(func(f *query.TrackFilter) {
+			f.Every, f.Offset, f.Limit = time.Minute, 1, 2
+		}), []int{60, 120}, 5},
+		"each minute, newest first": {with(func(f *query.TrackFilter) {
+			f.Every, f.Descending, f.Limit = time.Minute, true, 2
+		}), []int{290, 230}, 5},
+		"each minute, trusted": {with(func(f *query.TrackFilter) {
+			f.Every, f.Without = time.Minute, fleet.FlagJump
+		}), []int{10, 60, 120, 180, 240}, 5},
+		"other vehicle":    {with(func(f *query.TrackFilter) { f.Vehicle = 6 }), []int{0, 10, 20}, 3},
+		"nothing":          {with(func(f *query.TrackFilter) { f.Vehicle = 77 }), nil, 0},
+		"before the epoch": {with(func(f *query.TrackFilter) { f.From, f.To = -5, -1 }), nil, 0},
+		"far ends": {with(func(f *query.TrackFilter) {
+			f.From, f.To, f.Limit = -math.MaxInt64, math.MaxInt64, 1
+		}), []int{0}, 30},
 	} {
 		if diff := cmp.Diff(c.want, times(track(t, db, c.f))); diff != "" {
 			t.Errorf("%s: %s", name, diff)
@@ -150,21 +170,23 @@ func TestTrackCanBeLeftAndFails(t *testing.T) {
 }
 
 // insertVehicle stores a vehicle's record and, unless its place is NaN, its state.
-func insertVehicle(t testing.TB, db driver.Conn, account fleet.AccountID, id fleet.VehicleID, lat, lng float64, archived bool) {
+func insertVehicle(t testing.TB, db driver.Conn, account fleet.AccountID, id fleet.VehicleID, lat, lng float64,
+	archived bool) {
 	t.Helper()
 	when := "NULL"
 	if archived {
 		when = "now64(3)"
 	}
-	exec(t, db, `INSERT INTO vehicles (account, id, revision, archived_at) VALUES (`+fmt.Sprintf("%d, %d, 1, %s)", account, id, when))
+	exec(t, db, `INSERT INTO vehicles (account, id, revision, archived_at) VALUES (`+
+		fmt.Sprintf("%d, %d, 1, %s)", account, id, when))
 	if math.IsNaN(lat) {
 		return
 	}
 	exec(t, db, `INSERT INTO vehicle_state (account, vehicle, version, device, fix_time, device_time, received_at, lat7, lng7, satellites, ignition, motion)
 		SELECT {account:UInt64}, {vehicle:UInt64}, number, 7, fromUnixTimestamp64Milli({at:Int64} + toInt64(number) * 1000, 'UTC') AS fix_time, fix_time, fix_time,
 			toInt32(round({lat:Float64} * 1e7)) - if(number = 1, 0, 5000), toInt32(round({lng:Float64} * 1e7)), NULL, 'on', 'unknown' FROM numbers(2)`,
-		clickhouse.Named("account", uint64(account)), clickhouse.Named("vehicle", uint64(id)), clickhouse.Named("at", int64(noon)),
-		clickhouse.Named("lat", lat), clickhouse.Named("lng", lng))
+		clickhouse.Named("account", uint64(account)), clickhouse.Named("vehicle", uint64(id)),
+		clickhouse.Named("at", int64(noon)), clickhouse.Named("lat", lat), clickhouse.Named("lng", lng))
 }
 
 func TestLatestPositions(t *testing.T) {
@@ -189,19 +211,39 @@ func TestLatestPositions(t *testing.T) {
 		want  []int
 		total int
 	}{
-		"all":             {all, []int{10, 11, 12, 13, 16}, 5},
-		"some":            {with(func(f *query.LatestFilter) { f.Vehicles = []fleet.VehicleID{13, 11, 14, 20} }), []int{11, 13}, 2},
-		"page":            {with(func(f *query.LatestFilter) { f.Limit, f.Offset = 2, 1 }), []int{11, 12}, 5},
-		"cursor":          {with(func(f *query.LatestFilter) { f.AfterVehicle = 11 }), []int{12, 13, 16}, 5},
-		"box":             {with(func(f *query.LatestFilter) { f.Box = query.Box{West: -98, South: 29, East: -96, North: 30.0005} }), []int{10}, 1},
-		"box with edges":  {with(func(f *query.LatestFilter) { f.Box = query.Box{West: -97, South: 30, East: -97, North: 30} }), []int{10}, 1},
-		"over 180°":       {with(func(f *query.LatestFilter) { f.Box = query.Box{West: 179, South: -18, East: -179, North: -16} }), []int{12, 13}, 2},
-		"near":            {with(func(f *query.LatestFilter) { f.Near = &query.Near{Lat: 30.002, Lng: -97, Radius: 300} }), []int{11, 10}, 2},
-		"near, a page":    {with(func(f *query.LatestFilter) { f.Near, f.Limit = &query.Near{Lat: 30.002, Lng: -97, Radius: 300}, 1 }), []int{11}, 2},
-		"near and tight":  {with(func(f *query.LatestFilter) { f.Near = &query.Near{Lat: 30.002, Lng: -97, Radius: 112} }), []int{11}, 1},
-		"near over 180°":  {with(func(f *query.LatestFilter) { f.Near = &query.Near{Lat: -17, Lng: 180, Radius: 2000} }), []int{12, 13}, 2},
-		"near the pole":   {with(func(f *query.LatestFilter) { f.Near = &query.Near{Lat: 90, Lng: -80, Radius: 12} }), []int{16}, 1},
-		"all by distance": {with(func(f *query.LatestFilter) { f.Near = &query.Near{Lat: -17, Lng: -179.99, Radius: 3e7} }), []int{13, 12, 10, 11, 16}, 5},
+		"all": {all, []int{10, 11, 12, 13, 16}, 5},
+		"some": {with(func(f *query.LatestFilter) {
+			f.Vehicles = []fleet.VehicleID{13, 11, 14, 20}
+		}), []int{11, 13}, 2},
+		"page":   {with(func(f *query.LatestFilter) { f.Limit, f.Offset = 2, 1 }), []int{11, 12}, 5},
+		"cursor": {with(func(f *query.LatestFilter) { f.AfterVehicle = 11 }), []int{12, 13, 16}, 5},
+		"box": {with(func(f *query.LatestFilter) {
+			f.Box = query.Box{West: -98, South: 29, East: -96, North: 30.0005}
+		}), []int{10}, 1},
+		"box with edges": {with(func(f *query.LatestFilter) {
+			f.Box = query.Box{West: -97, South: 30, East: -97, North: 30}
+		}), []int{10}, 1},
+		"over 180°": {with(func(f *query.LatestFilter) {
+			f.Box = query.Box{West: 179, South: -18, East: -179, North: -16}
+		}), []int{12, 13}, 2},
+		"near": {with(func(f *query.LatestFilter) {
+			f.Near = &query.Near{Lat: 30.002, Lng: -97, Radius: 300}
+		}), []int{11, 10}, 2},
+		"near, a page": {with(func(f *query.LatestFilter) {
+			f.Near, f.Limit = &query.Near{Lat: 30.002, Lng: -97, Radius: 300}, 1
+		}), []int{11}, 2},
+		"near and tight": {with(func(f *query.LatestFilter) {
+			f.Near = &query.Near{Lat: 30.002, Lng: -97, Radius: 112}
+		}), []int{11}, 1},
+		"near over 180°": {with(func(f *query.LatestFilter) {
+			f.Near = &query.Near{Lat: -17, Lng: 180, Radius: 2000}
+		}), []int{12, 13}, 2},
+		"near the pole": {with(func(f *query.LatestFilter) {
+			f.Near = &query.Near{Lat: 90, Lng: -80, Radius: 12}
+		}), []int{16}, 1},
+		"all by distance": {with(func(f *query.LatestFilter) {
+			f.Near = &query.Near{Lat: -17, Lng: -179.99, Radius: 3e7}
+		}), []int{13, 12, 10, 11, 16}, 5},
 	} {
 		got, err := query.LatestPositions(t.Context(), db, c.f)
 		if err != nil {
@@ -225,7 +267,8 @@ func TestLatestPositions(t *testing.T) {
 		}
 	}
 	got, err := query.LatestPositions(t.Context(), db, all)
-	if err != nil || got[0].FixTime != noon+1000 || got[0].Lat != 30 || got[0].Satellites != -1 || got[0].Ignition != fleet.Yes || !math.IsNaN(got[0].Speed) {
+	if err != nil || got[0].FixTime != noon+1000 || got[0].Lat != 30 || got[0].Satellites != -1 ||
+		got[0].Ignition != fleet.Yes || !math.IsNaN(got[0].Speed) {
 		t.Errorf("newest state: %+v, %v", got[0], err)
 	}
 }
@@ -250,7 +293,8 @@ func series(t *testing.T, db driver.Conn, f query.SeriesFilter) []query.Sample {
 	return all
 }
 
-func insertTelemetry(t testing.TB, db driver.Conn, account fleet.AccountID, vehicle fleet.VehicleID, signal string, at fleet.Millis, value float64) {
+func insertTelemetry(t testing.TB, db driver.Conn, account fleet.AccountID, vehicle fleet.VehicleID, signal string,
+	at fleet.Millis, value float64) {
 	t.Helper()
 	exec(t, db, "INSERT INTO telemetry (account, vehicle, signal, time, value) SELECT {a:UInt64}, {v:UInt64}, {s:String}, fromUnixTimestamp64Milli({t:Int64}, 'UTC'), {x:Float64}",
 		clickhouse.Named("a", uint64(account)), clickhouse.Named("v", uint64(vehicle)), clickhouse.Named("s", signal),
@@ -308,7 +352,8 @@ func TestSeriesAndItsBuckets(t *testing.T) {
 	})
 	inHours := []query.Sample{
 		battery,
-		{Signal: "soc_pct", At: noon, Min: 50, Max: 90, Mean: 55, First: 80, Last: 50}, // the mean of the minutes' last values 60 and 50
+		// the mean of the minutes' last values 60 and 50
+		{Signal: "soc_pct", At: noon, Min: 50, Max: 90, Mean: 55, First: 80, Last: 50},
 		{Signal: "soc_pct", At: noon + 3_600_000, Min: 40, Max: 40, Mean: 40, First: 40, Last: 40},
 	}
 	check("hours", hours, 3, inHours)
@@ -337,7 +382,8 @@ func TestDeadLetters(t *testing.T) {
 		for _, account := range []fleet.AccountID{mine, theirs} {
 			exec(t, db, `INSERT INTO dead_letters (account, id, at, reason, detail, unique_id, source_topic, source_partition, source_offset, source_index, format, payload, payload_bytes)
 				SELECT {a:UInt64}, {id:UInt64}, fromUnixTimestamp64Milli({at:Int64}, 'UTC'), {r:String}, 'why', concat('dev-', toString({id:UInt64} % 10)), 'positions', 3, 100, 2, 'json', '{"\xff', 70000`,
-				clickhouse.Named("a", uint64(account)), clickhouse.Named("id", uint64(account)*10+uint64(i)), clickhouse.Named("at", int64(now)-int64(i/2)*1000),
+				clickhouse.Named("a", uint64(account)), clickhouse.Named("id", uint64(account)*10+uint64(i)),
+				clickhouse.Named("at", int64(now)-int64(i/2)*1000),
 				clickhouse.Named("r", string(reason)))
 		}
 	}
@@ -376,7 +422,8 @@ func TestDeadLetters(t *testing.T) {
 		t.Errorf("of a device: %v", got)
 	}
 	d, ok, err := query.FindDeadLetter(t.Context(), db, mine, 13)
-	want := query.DeadLetter{ID: 13, At: now - 1000, Reason: fleet.RefusedUndecodable, Detail: "why", UniqueID: "dev-3", Topic: "positions", Partition: 3,
+	want := query.DeadLetter{ID: 13, At: now - 1000, Reason: fleet.RefusedUndecodable, Detail: "why", UniqueID: "dev-3",
+		Topic: "positions", Partition: 3,
 		Offset: 100, Index: 2, Format: "json", PayloadBytes: 70000, Payload: []byte("{\"\xff")}
 	if diff := cmp.Diff(want, d); diff != "" || !ok || err != nil {
 		t.Errorf("%v, %v, %s", ok, err, diff)
@@ -413,20 +460,26 @@ func TestDailyOutcomes(t *testing.T) {
 // Each query of this half reads by the key of its table, and not the whole table.
 func TestQueriesUseTheirKeys(t *testing.T) {
 	db := schematest.Open(t)
-	span := map[string]any{"account": uint64(1), "vehicle": uint64(5), "from": int64(noon), "to": int64(noon + 1000), "without": uint32(0), "with": uint32(0),
-		"limit": uint64(1), "offset": uint64(0), "every": int64(0), "vehicles": []uint64{}, "west": int32(0), "east": int32(1), "south": int32(0), "north": int32(1),
-		"lat": 1.0, "lng": 1.0, "radius": 0.0, "earth": 6e6, "after_distance": uint64(0), "after_vehicle": uint64(0), "signals": []string{"soc_pct", "battery_v"},
-		"after_signal": "", "after_time": int64(0), "reason": "", "unique_id": "", "after_at": int64(0), "after_id": uint64(0), "id": uint64(1)}
+	span := map[string]any{"account": uint64(1), "vehicle": uint64(5), "from": int64(noon), "to": int64(noon + 1000),
+		"without": uint32(0), "with": uint32(0),
+		"limit": uint64(1), "offset": uint64(0), "every": int64(0), "vehicles": []uint64{}, "west": int32(0),
+		"east": int32(1), "south": int32(0), "north": int32(1),
+		"lat": 1.0, "lng": 1.0, "radius": 0.0, "earth": 6e6, "after_distance": uint64(0), "after_vehicle": uint64(0),
+		"signals":      []string{"soc_pct", "battery_v"},
+		"after_signal": "", "after_time": int64(0), "reason": "", "unique_id": "", "after_at": int64(0),
+		"after_id": uint64(0), "id": uint64(1)}
 	insertTrack(t, db, mine, 5, noon, time.Second, 10, 0)
 	insertVehicle(t, db, mine, 5, 1, 1, false)
 	insertTelemetry(t, db, mine, 5, "soc_pct", noon, 1)
 	exec(t, db, "INSERT INTO dead_letters (account, id, at) SELECT 1, 1, now64(3)")
 	for name, keys := range map[string]string{
-		"positions_track": "account vehicle fix_time", "positions_track_desc": "account vehicle fix_time", "positions_count": "account vehicle fix_time",
+		"positions_track": "account vehicle fix_time", "positions_track_desc": "account vehicle fix_time",
+		"positions_count":  "account vehicle fix_time",
 		"positions_latest": "account vehicle", "positions_latest_count": "account vehicle",
 		"telemetry_raw": "account vehicle signal time", "telemetry_raw_count": "account vehicle signal time",
 		"telemetry_buckets": "account vehicle signal bucket", "telemetry_buckets_count": "account vehicle signal bucket",
-		"telemetry_latest": "account vehicle", "dead_letters": "account at", "dead_letters_count": "account at", "dead_letter": "account id",
+		"telemetry_latest": "account vehicle", "dead_letters": "account at", "dead_letters_count": "account at",
+		"dead_letter": "account id",
 	} {
 		var args []any
 		for param, v := range span {
@@ -436,14 +489,15 @@ func TestQueriesUseTheirKeys(t *testing.T) {
 			args = append(args, clickhouse.Named(param, v))
 		}
 		var plan []string
-		err := schemas.EachRow(t.Context(), db, "explain a query", "EXPLAIN indexes = 1 "+schemas.Query(name), args, func(row schemas.Row) error {
-			var line string
-			if err := row.Scan(&line); err != nil {
-				return err
-			}
-			plan = append(plan, strings.TrimLeft(line, " │├└─"))
-			return nil
-		})
+		err := schemas.EachRow(t.Context(), db, "explain a query", "EXPLAIN indexes = 1 "+schemas.Query(name), args,
+			func(row schemas.Row) error {
+				var line string
+				if err := row.Scan(&line); err != nil {
+					return err
+				}
+				plan = append(plan, strings.TrimLeft(line, " │├└─"))
+				return nil
+			})
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}

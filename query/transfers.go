@@ -104,8 +104,10 @@ func StepsDone(ctx context.Context, db driver.Conn, job JobRef) (map[uint64]bool
 	return all, err
 }
 
-// RecordsByRefs returns those of an account's records of a kind, not archived, that have one of some ids in whatever other system.
-func RecordsByRefs(ctx context.Context, db driver.Conn, l *Listing, account fleet.AccountID, refs []string) ([]Stored, error) {
+// RecordsByRefs returns those of an account's records of a kind, not archived, that have one of some ids in
+// whatever other system.
+func RecordsByRefs(ctx context.Context, db driver.Conn, l *Listing, account fleet.AccountID,
+	refs []string) ([]Stored, error) {
 	text := strings.Replace(schemas.Query("records_by_refs"), "/*table*/", l.Table, 1)
 	return scanStored(ctx, db, l.Table, text, clickhouse.Named("account", uint64(account)), clickhouse.Named("refs", refs))
 }

@@ -47,8 +47,10 @@ func VehiclesLeftHeld(ctx context.Context, db driver.Conn) ([]DueVehicle, error)
 }
 
 // VehicleBacking says whether an account has classes and locations, and whether a class (0 for none) has a price.
-func VehicleBacking(ctx context.Context, db driver.Conn, account fleet.AccountID, class uint64) (classes, locations, rate bool, err error) {
-	err = db.QueryRow(ctx, schemas.Query("vehicle_backing"), clickhouse.Named("account", uint64(account)), clickhouse.Named("class", class)).
+func VehicleBacking(ctx context.Context, db driver.Conn, account fleet.AccountID,
+	class uint64) (classes, locations, rate bool, err error) {
+	err = db.QueryRow(ctx, schemas.Query("vehicle_backing"), clickhouse.Named("account", uint64(account)),
+		clickhouse.Named("class", class)).
 		Scan(&classes, &locations, &rate)
 	if err != nil {
 		err = fmt.Errorf("read what a vehicle is rented by: %w", err)
@@ -56,8 +58,10 @@ func VehicleBacking(ctx context.Context, db driver.Conn, account fleet.AccountID
 	return classes, locations, rate, err
 }
 
-// Hindrances returns the ids of a vehicle's open safety-critical issues, and of the work orders that are being carried out on it.
-func Hindrances(ctx context.Context, db driver.Conn, account fleet.AccountID, vehicle uint64) (issues, work []string, err error) {
+// Hindrances returns the ids of a vehicle's open safety-critical issues, and of the work orders that are being
+// carried out on it.
+func Hindrances(ctx context.Context, db driver.Conn, account fleet.AccountID,
+	vehicle uint64) (issues, work []string, err error) {
 	err = schemas.EachRow(ctx, db, "read what keeps a vehicle", schemas.Query("vehicle_hindrances"), []any{
 		clickhouse.Named("account", uint64(account)),
 		clickhouse.Named("vehicle", fleet.FormatID(fleet.VehiclePrefix, vehicle)),

@@ -14,8 +14,10 @@ import (
 
 // Fields of what was heard. What was never heard of is before all that was, and is not online.
 var (
-	lastHeard = ListField{Name: "last_heard_at", Type: TimeField, Range: true, Sort: true, Column: "heard.last_heard_at", Join: joinHeard, Never: true}
-	online    = ListField{Name: "online", Type: TextField, Sort: true, Column: "if(heard.online, 'true', 'false')", Join: joinHeard}
+	lastHeard = ListField{Name: "last_heard_at", Type: TimeField, Range: true, Sort: true, Column: "heard.last_heard_at",
+		Join: joinHeard, Never: true}
+	online = ListField{Name: "online", Type: TextField, Sort: true, Column: "if(heard.online, 'true', 'false')",
+		Join: joinHeard}
 )
 
 // Vehicles is how vehicles are listed.
@@ -118,8 +120,10 @@ func (r *liveRow) live() Live {
 		p.Lat, p.Lng = math.NaN(), math.NaN()
 	}
 	l := Live{
-		FixTime: p.FixTime, Lat: p.Lat, Lng: p.Lng, Speed: p.Speed, Course: p.Course, Accuracy: p.Accuracy, Ignition: p.Ignition,
-		Mileage: orNaN(r.mileage), Charge: orNaN(r.charge), Fuel: orNaN(r.fuel), Range: orNaN(r.rangeM), EngineTime: orNaN(r.engine),
+		FixTime: p.FixTime, Lat: p.Lat, Lng: p.Lng, Speed: p.Speed, Course: p.Course, Accuracy: p.Accuracy,
+		Ignition: p.Ignition,
+		Mileage:  orNaN(r.mileage), Charge: orNaN(r.charge), Fuel: orNaN(r.fuel), Range: orNaN(r.rangeM),
+		EngineTime: orNaN(r.engine),
 	}
 	for _, at := range []struct {
 		to   *fleet.Millis
@@ -146,7 +150,8 @@ func DevicesOf(ctx context.Context, db driver.Conn, account fleet.AccountID, veh
 	for i, id := range vehicles {
 		ids[i] = fleet.FormatID(fleet.VehiclePrefix, id)
 	}
-	return scanStored(ctx, db, "vehicles_devices", schemas.Query("vehicles_devices"), clickhouse.Named("account", uint64(account)), clickhouse.Named("vehicles", ids))
+	return scanStored(ctx, db, "vehicles_devices", schemas.Query("vehicles_devices"),
+		clickhouse.Named("account", uint64(account)), clickhouse.Named("vehicles", ids))
 }
 
 // VehicleStatuses returns the state of each of an account's vehicles that is not archived.

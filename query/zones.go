@@ -14,8 +14,9 @@ import (
 	"github.com/motorpool/fleet/schemas"
 )
 
-// localise tells the day of each thing: that of its start in the time zone that the vehicle has now, or else the account. The zone as
-// it now stands is one rule for all rows, whenever they were written; another one needs nothing stored to be made again.
+// localise tells the day of each thing: that of its start in the time zone that the vehicle has now, or else the
+// account. The zone as it now stands is one rule for all rows, whenever they were written; another one needs nothing
+// stored to be made again.
 func localise[E fleet.Entity](ctx context.Context, db driver.Conn, account fleet.AccountID, all []Derived[E]) error {
 	if len(all) == 0 {
 		return nil
@@ -37,7 +38,8 @@ func localise[E fleet.Entity](ctx context.Context, db driver.Conn, account fleet
 }
 
 // ZoneOf returns the time zone that a vehicle has now, or else its account.
-func ZoneOf(ctx context.Context, db driver.Conn, account fleet.AccountID, vehicle fleet.VehicleID) (*time.Location, error) {
+func ZoneOf(ctx context.Context, db driver.Conn, account fleet.AccountID,
+	vehicle fleet.VehicleID) (*time.Location, error) {
 	zoneOf, err := zonesOf(ctx, db, account, []fleet.VehicleID{vehicle})
 	if err != nil {
 		return nil, err
@@ -46,7 +48,8 @@ func ZoneOf(ctx context.Context, db driver.Conn, account fleet.AccountID, vehicl
 }
 
 // zonesOf reads the time zones that vehicles have now, or else their account.
-func zonesOf(ctx context.Context, db driver.Conn, account fleet.AccountID, vehicles []fleet.VehicleID) (func(fleet.VehicleID) *time.Location, error) {
+func zonesOf(ctx context.Context, db driver.Conn, account fleet.AccountID,
+	vehicles []fleet.VehicleID) (func(fleet.VehicleID) *time.Location, error) {
 	wanted := slices.Clone(ids(vehicles))
 	slices.Sort(wanted)
 	named := map[uint64]string{}

@@ -23,10 +23,11 @@ var (
 	// A query that joins rows sent along with it says so in its opening comment: "-- External: name (column Type, ...)".
 	external = regexp.MustCompile(`(?m)^-- External: (\w+) \(([^()]*)\)`)
 	change   = regexp.MustCompile(`(?m)^(DELETE|ALTER|INSERT) `) // answers with no rows
-	// What a mark of a query that is put together stands for here; those not named are left as the comments they are. TestEveryListingRuns
-	// of query executes these queries with what every listing puts there.
-	marks = strings.NewReplacer("/*table*/", "vehicles", "/*search*/", "make", "/*column*/", "make", "/*what*/", "count()", "/*total*/", "count() OVER ()", "/*feed*/", "vehicles", "/*key*/", "account, id, revision", "/*partition*/", "revision", "/*time*/", "updated_at",
-		"/*there*/", "true", "/*by*/", "device")
+	// What a mark of a query that is put together stands for here; those not named are left as the comments they are.
+	// TestEveryListingRuns of query executes these queries with what every listing puts there.
+	marks = strings.NewReplacer("/*table*/", "vehicles", "/*search*/", "make", "/*column*/", "make", "/*what*/", "count()",
+		"/*total*/", "count() OVER ()", "/*feed*/", "vehicles", "/*key*/", "account, id, revision", "/*partition*/",
+		"revision", "/*time*/", "updated_at", "/*there*/", "true", "/*by*/", "device")
 	externalColumn = regexp.MustCompile(`(\w+) (\w+)`)
 )
 
@@ -149,7 +150,8 @@ func TestQueryOfAnUnknownNamePanics(t *testing.T) {
 	schemas.Query("no_such_query")
 }
 
-// TestWhatIsDerivedIsReadAlike holds the columns of the queries of all kinds equal, since one function of the package query reads their rows.
+// TestWhatIsDerivedIsReadAlike holds the columns of the queries of all kinds equal, since one function of the package
+// query reads their rows.
 func TestWhatIsDerivedIsReadAlike(t *testing.T) {
 	columns := func(name string) string {
 		_, rest, _ := strings.Cut(schemas.Query(name), "\nSELECT ")

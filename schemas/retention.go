@@ -20,9 +20,9 @@ type Retained struct {
 	keeps string // the query that notes it for a turn beforehand, if that must not change while rows go
 }
 
-// What began before the cut and goes on, or ended after it, stays: in derivations it is noted beforehand, because the
-// newest revision of a row may go before its older ones; and the tables of its kinds, which come later, keep what stands
-// there.
+// What began before the cut and goes on, or ended after it, stays: in derivations it is noted beforehand, because
+// the newest revision of a row may go before its older ones; and the tables of its kinds, which come later, keep
+// what stands there.
 const (
 	butNoted = `AND (account, vehicle, %s) NOT IN
         (SELECT account, vehicle, id FROM retention_keeps WHERE turn = {turn:UInt64})
@@ -64,8 +64,8 @@ const (
 )
 
 // Retain deletes what became older than the retention of its account, once a day: one mutation a table for all accounts
-// of the same retention. It may be run by any number of processes, and killed: what another one does is waited for, what
-// is gone is not deleted again, and a day counts as done when nothing of it is left.
+// of the same retention. It may be run by any number of processes, and killed: what another one does is waited for,
+// what is gone is not deleted again, and a day counts as done when nothing of it is left.
 func Retain(ctx context.Context, db driver.Conn, now time.Time) error {
 	type due struct {
 		before   int64

@@ -17,14 +17,15 @@ import (
 
 // keptForGood are the tables with an account and a time from which no retention deletes, and why.
 var keptForGood = map[string][]string{
-	"the log and what is made of it": {"record_log", "claim_log", "record_settled", "accounts", "alert_acks", "alert_rules",
-		"api_keys", "blocks", "bookings", "calendars", "customer_notes", "customers", "device_commands", "devices", "documents", "expenses",
-		"geofences", "inspections", "issues", "jobs", "locations", "maintenance_schedules", "meter_readings", "meters",
-		"driver_tags", "payments", "quotes", "rate_plans", "reminders", "route_plans", "service_tasks", "tolls", "trip_drivers", "vehicle_classes",
-		"vehicles", "work_orders"},
-	"the books":                             {"ledger_entries", "ledger_transactions"},
-	"goes a day after it is done":           {"pair_marks"},
-	"a row a vehicle, its newest":           {"vehicle_state", "vehicle_mileage", "telemetry_latest", "dirty_spans", "heard"},
+	"the log and what is made of it": {"record_log", "claim_log", "record_settled", "accounts",
+		"alert_acks", "alert_rules", "api_keys", "blocks", "bookings", "calendars", "customer_notes", "customers",
+		"device_commands", "devices", "documents", "expenses", "geofences", "inspections", "issues", "jobs", "locations",
+		"maintenance_schedules", "meter_readings", "meters", "driver_tags", "payments", "quotes", "rate_plans",
+		"reminders", "route_plans", "service_tasks", "tolls", "trip_drivers", "vehicle_classes", "vehicles", "work_orders"},
+	"the books":                   {"ledger_entries", "ledger_transactions"},
+	"goes a day after it is done": {"pair_marks"},
+	"a row a vehicle, its newest": {"vehicle_state", "vehicle_mileage", "telemetry_latest",
+		"dirty_spans", "heard"},
 	"goes after 30 days by itself":          {"job_input", "job_output", "job_errors"},
 	"counts of use and progress, no places": {"ingest_outcomes", "device_outcomes", "key_uses", "job_steps"},
 	"whose a tracker is":                    {"device_owners"},
@@ -66,15 +67,16 @@ func held(t *testing.T, db driver.Conn, r schemas.Retained) map[string]uint64 {
 	t.Helper()
 	text := "SELECT concat(toString(account), ' ', toString(toDate(%s))), count() FROM %s FINAL GROUP BY 1"
 	all := map[string]uint64{}
-	err := schemas.EachRow(t.Context(), db, "count rows by day", fmt.Sprintf(text, r.Time, r.Table), nil, func(row schemas.Row) error {
-		var name string
-		var n uint64
-		if err := row.Scan(&name, &n); err != nil {
-			return err
-		}
-		all[name] = n
-		return nil
-	})
+	err := schemas.EachRow(t.Context(), db, "count rows by day", fmt.Sprintf(text, r.Time, r.Table), nil,
+		func(row schemas.Row) error {
+			var name string
+			var n uint64
+			if err := row.Scan(&name, &n); err != nil {
+				return err
+			}
+			all[name] = n
+			return nil
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +189,8 @@ func TestRetentionDeletesWhatIsOlderAndNothingElse(t *testing.T) {
 	retain()
 	for _, table := range []string{"positions", "positions_by_cell"} {
 		var n uint64
-		row := db.QueryRow(t.Context(), "SELECT count() FROM "+table+" WHERE account = 1 AND fix_time < $1", cut.Add(24*time.Hour))
+		row := db.QueryRow(t.Context(), "SELECT count() FROM "+table+" WHERE account = 1 AND fix_time < $1",
+			cut.Add(24*time.Hour))
 		if err := row.Scan(&n); err != nil || n != 0 {
 			t.Errorf("%d rows of %s the day after, %v", n, table, err)
 		}

@@ -51,7 +51,8 @@ func TestApplyByManyProcessesAtOnceGivesOneSchema(t *testing.T) {
 		t.Fatal(err)
 	}
 	var tables uint64
-	if err := db.QueryRow(t.Context(), "SELECT count() FROM system.tables WHERE database = currentDatabase()").Scan(&tables); err != nil {
+	if err := db.QueryRow(t.Context(),
+		"SELECT count() FROM system.tables WHERE database = currentDatabase()").Scan(&tables); err != nil {
 		t.Fatal(err)
 	}
 	want := uint64(1) // schema_versions
@@ -73,7 +74,9 @@ func TestApplyByManyProcessesAtOnceGivesOneSchema(t *testing.T) {
 func TestApplyRefusesAFileThatWasEditedAfterItWasApplied(t *testing.T) {
 	db := schematest.Open(t)
 	version := schemas.Migrations()[3].Version
-	if err := db.Exec(t.Context(), "INSERT INTO schema_versions (version, checksum, applied_at) VALUES ($1, 'other', now64(3) + 1)", version); err != nil {
+	if err := db.Exec(t.Context(),
+		"INSERT INTO schema_versions (version, checksum, applied_at) VALUES ($1, 'other', now64(3) + 1)",
+		version); err != nil {
 		t.Fatal(err)
 	}
 	_, err := schemas.Apply(t.Context(), db)
@@ -85,7 +88,9 @@ func TestApplyRefusesAFileThatWasEditedAfterItWasApplied(t *testing.T) {
 // A record is read in a granule of half a megabyte; the first file that makes the table says so.
 func TestTheLogHasSmallGranules(t *testing.T) {
 	var engine string
-	if err := schematest.Open(t).QueryRow(t.Context(), "SELECT engine_full FROM system.tables WHERE database = currentDatabase() AND name = 'record_log'").Scan(&engine); err != nil {
+	if err := schematest.Open(t).QueryRow(t.Context(),
+		"SELECT engine_full FROM system.tables WHERE database = currentDatabase() AND name = 'record_log'").
+		Scan(&engine); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(engine, "index_granularity_bytes = 524288") {

@@ -25,8 +25,9 @@ func (v *Verdict) Of(ctx context.Context) context.Context {
 	}))
 }
 
-// NextToken returns the token of a turn from 1. The server notes a token before it has the rows: one that died in between knows the token and has
-// no rows, and never takes them under it. Whoever finds that goes on with the next turn, whose token is the same for all who do.
+// NextToken returns the token of a turn from 1. The server notes a token before it has the rows: one that died in
+// between knows the token and has no rows, and never takes them under it. Whoever finds that goes on with the next
+// turn, whose token is the same for all who do.
 func NextToken(token string, turn int) string {
 	if turn == 1 {
 		return token

@@ -15,11 +15,13 @@ import (
 // TestABatchIsKnownAgainInAWindowThatWasWidened: without it the first of five blocks is forgotten with the sixth.
 func TestABatchIsKnownAgainInAWindowThatWasWidened(t *testing.T) {
 	db := schematest.Open(t)
-	if err := db.Exec(t.Context(), "ALTER TABLE dead_letters MODIFY SETTING non_replicated_deduplication_window = 5"); err != nil {
+	if err := db.Exec(t.Context(),
+		"ALTER TABLE dead_letters MODIFY SETTING non_replicated_deduplication_window = 5"); err != nil {
 		t.Fatal(err)
 	}
 	insert := func(n int) {
-		ctx := clickhouse.Context(t.Context(), clickhouse.WithSettings(clickhouse.Settings{"insert_deduplication_token": fmt.Sprint("token", n)}))
+		ctx := clickhouse.Context(t.Context(),
+			clickhouse.WithSettings(clickhouse.Settings{"insert_deduplication_token": fmt.Sprint("token", n)}))
 		if err := db.Exec(ctx, "INSERT INTO dead_letters (id, at) SELECT rand64(), now64(3)"); err != nil {
 			t.Fatal(err)
 		}
@@ -52,7 +54,8 @@ func TestTheWindowGrowsWithThePartitions(t *testing.T) {
 	}
 }
 
-// TestEveryTableOfIngestHasTheWindow: a token is known again in the tables that views fill only if all of them remember it.
+// TestEveryTableOfIngestHasTheWindow: a token is known again in the tables that views fill only if all of
+// them remember it.
 func TestEveryTableOfIngestHasTheWindow(t *testing.T) {
 	db := schematest.Open(t)
 	widened, err := schemas.Widen(t.Context(), db, schemas.Window(1000))
@@ -61,7 +64,8 @@ func TestEveryTableOfIngestHasTheWindow(t *testing.T) {
 	}
 	feed := regexp.MustCompile(`MATERIALIZED VIEW IF NOT EXISTS \w+ TO (\w+)[\s\S]* FROM (\w+)`)
 	for _, m := range schemas.Migrations() {
-		if found := feed.FindStringSubmatch(m.SQL); found != nil && slices.Contains(widened, found[2]) && !slices.Contains(widened, found[1]) {
+		if found := feed.FindStringSubmatch(m.SQL); found != nil && slices.Contains(widened, found[2]) &&
+			!slices.Contains(widened, found[1]) {
 			t.Errorf("%s: %s has a window that %s has not", m.Version, found[2], found[1])
 		}
 	}

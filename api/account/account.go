@@ -28,7 +28,8 @@ type Account struct {
 
 func (a *API) accountRoutes() {
 	a.Handle(rest.Route{
-		Method: "GET", Path: "/v1/account", ID: "getAccount", Tag: "Account", Summary: "Get the account of the API key", Reply: Account{},
+		Method: "GET", Path: "/v1/account", ID: "getAccount", Tag: "Account", Summary: "Get the account of the API key",
+		Reply:  Account{},
 		Params: []rest.Param{rest.IfNoneMatchParam},
 	}, func(w http.ResponseWriter, r *http.Request) error {
 		account := auth.From(r.Context()).Account
@@ -39,7 +40,8 @@ func (a *API) accountRoutes() {
 		return a.answerAccount(w, r, rec)
 	})
 	a.Handle(rest.Route{
-		Method: "PATCH", Path: "/v1/account", ID: "updateAccount", Tag: "Account", Summary: "Change the account of the API key", Scope: auth.Admin,
+		Method: "PATCH", Path: "/v1/account", ID: "updateAccount", Tag: "Account",
+		Summary: "Change the account of the API key", Scope: auth.Admin,
 		About: "A merge patch (RFC 7396): null removes a member, objects merge, arrays are replaced whole, and what is left out stays. `trip_settings` hold for trips from now on; older trips stay as they are until late positions have them derived again.\n\n" +
 			"With `retention_days` of at least 30, what happened longer ago than so many days of UTC is deleted for good, a day at a time: positions " +
 			"(in searches and heat maps too), telemetry and its rollups, tags that trackers read, trips, stops, charges, visits, driving events and alerts that were over by " +
@@ -64,50 +66,53 @@ func (a *API) patchAccount(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	account := auth.From(r.Context()).Account
-	rec, err := a.accounts.Update(r.Context(), rest.Author(r), account, uint64(account), 0, func(rec *record.Record[record.Account]) error {
-		if err := rest.Precondition(r, rec.Revision); err != nil {
-			return err
-		}
-		object, err := rest.Members(rec.Body)
-		if err != nil {
-			return err
-		}
-		rest.MergePatch(object, patch)
-		var body AccountFields
-		if err := a.DecodeObject(object, &body); err != nil {
-			return err
-		}
-		if faults := body.TripSettings.Faults(); faults != nil {
-			return fleet.Invalid(faults...)
-		}
-		if err := rest.CheckZone(body.Timezone); err != nil {
-			return err
-		}
-		if body.Country != "" && !record.Dials(body.Country) {
-			return fleet.Invalid(fleet.FieldError{Pointer: "/country", Code: "invalid", Detail: "is not a country, as US is"})
-		}
-		if settings := body.Bookings; settings != nil {
-			amounts := map[string]*record.Money{}
-			for i := range settings.OneWayFees {
-				amounts[fmt.Sprintf("/booking_settings/one_way_fees/%d/fee", i)] = &settings.OneWayFees[i].Fee
+	rec, err := a.accounts.Update(r.Context(), rest.Author(r), account, uint64(account), 0,
+		func(rec *record.Record[record.Account]) error {
+			if err := rest.Precondition(r, rec.Revision); err != nil {
+				return err
 			}
-			if faults := rest.Fees(price.Limit, amounts); faults != nil {
+			object, err := rest.Members(rec.Body)
+			if err != nil {
+				return err
+			}
+			rest.MergePatch(object, patch)
+			var body AccountFields
+			if err := a.DecodeObject(object, &body); err != nil {
+				return err
+			}
+			if faults := body.TripSettings.Faults(); faults != nil {
 				return fleet.Invalid(faults...)
 			}
-		}
-		if days := body.RetentionDays; days != rec.Body.RetentionDays && days != 0 && days < leastRetention {
-			return fleet.Invalid(fleet.FieldError{Pointer: "/retention_days", Code: "out_of_range",
-				Detail: fmt.Sprintf("must be 0, or at least %d", leastRetention)})
-		}
-		if body.BooksClosed != rec.Body.BooksClosed {
-			return fleet.Invalid(fleet.FieldError{Pointer: "/books_closed_through", Code: "read_only", Detail: "is changed by POST /v1/ledger/close and /v1/ledger/reopen"})
-		}
-		if !maps.Equal(body.LedgerChart, rec.Body.LedgerChart) {
-			return fleet.Invalid(fleet.FieldError{Pointer: "/ledger_chart", Code: "read_only", Detail: "is changed by PATCH /v1/ledger/chart"})
-		}
-		rec.Body = record.Account(body)
-		return nil
-	})
+			if err := rest.CheckZone(body.Timezone); err != nil {
+				return err
+			}
+			if body.Country != "" && !record.Dials(body.Country) {
+				return fleet.Invalid(fleet.FieldError{Pointer: "/country", Code: "invalid", Detail: "is not a country, as US is"})
+			}
+			if settings := body.Bookings; settings != nil {
+				amounts := map[string]*record.Money{}
+				for i := range settings.OneWayFees {
+					amounts[fmt.Sprintf("/booking_settings/one_way_fees/%d/fee", i)] = &settings.OneWayFees[i].Fee
+				}
+				if faults := rest.Fees(price.Limit, amounts); faults != nil {
+					return fleet.Invalid(faults...)
+				}
+			}
+			if days := body.RetentionDays; days != rec.Body.RetentionDays && days != 0 && days < leastRetention {
+				return fleet.Invalid(fleet.FieldError{Pointer: "/retention_days", Code: "out_of_range",
+					Detail: fmt.Sprintf("must be 0, or at least %d", leastRetention)})
+			}
+			if body.BooksClosed != rec.Body.BooksClosed {
+				return fleet.Invalid(fleet.FieldError{Pointer: "/books_closed_through", Code: "read_only",
+					Detail: "is changed by POST /v1/ledger/close and /v1/ledger/reopen"})
+			}
+			if !maps.Equal(body.LedgerChart, rec.Body.LedgerChart) {
+				return fleet.Invalid(fleet.FieldError{Pointer: "/ledger_chart", Code: "read_only",
+					Detail: "is changed by PATCH /v1/ledger/chart"})
+			}
+			rec.Body = record.Account(body)
+			return nil
+		})
 	if err != nil {
 		return err
 	}
@@ -117,7 +122,8 @@ func (a *API) patchAccount(w http.ResponseWriter, r *http.Request) error {
 // answerAccount shows the account, to the key that asks.
 func (a *API) answerAccount(w http.ResponseWriter, r *http.Request, rec record.Record[record.Account]) error {
 	p := auth.From(r.Context())
-	view := Account{ID: p.Account.String(), Account: rec.Body, Object: "account", Key: p.Key.String(), Scopes: []string{}, Stamps: rest.StampsOf(rec)}
+	view := Account{ID: p.Account.String(), Account: rec.Body, Object: "account", Key: p.Key.String(), Scopes: []string{},
+		Stamps: rest.StampsOf(rec)}
 	for _, s := range p.Scopes {
 		view.Scopes = append(view.Scopes, string(s))
 	}

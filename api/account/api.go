@@ -1,5 +1,5 @@
-// Package account serves what belongs to the platform and not to a fleet: the account, its API keys and their use, events, and the
-// stream of what happens.
+// Package account serves what belongs to the platform and not to a fleet: the account, its API keys and their use,
+// events, and the stream of what happens.
 package account
 
 import (
@@ -21,7 +21,8 @@ type API struct {
 	eventTypes []EventType // that there are
 }
 
-// New makes the resources of the platform on a server, which from then on knows the keys of accounts. It registers nothing.
+// New makes the resources of the platform on a server, which from then on knows the keys of accounts. It
+// registers nothing.
 func New(s *rest.Server, d *desk.Desk, hub *stream.Hub) *API {
 	a := &API{Server: s, Stream: hub, accounts: d.Accounts, keys: record.NewLog(s.Store, record.APIKeys)}
 	s.Used = newKeyUses(a).note

@@ -85,9 +85,11 @@ func (a *API) eventRoutes() {
 		About: "What happened in the last 30 days, in the order in which it became known, and the way to follow changes of trips, stops, charging sessions, visits, driving events, alerts, bookings and all other records. A key is told of what its scopes let it read: `/v1/event_types` says which type needs which. Read what an event is about by its id: a list may know the change a moment later. " +
 			"`next_cursor` is always there: give it again to get what has come since, with `wait_s` as soon as something comes. A cursor behind which events are gone is refused with a 400.",
 		Params: slices.Concat(eventFilterParams, []rest.Param{
-			{Name: "from", Format: "date-time", About: "Begin with what became known at or after this instant; otherwise with the oldest."},
+			{Name: "from", Format: "date-time",
+				About: "Begin with what became known at or after this instant; otherwise with the oldest."},
 			{Name: "cursor", About: "The `next_cursor` of the page before; the other parameters must stay the same."},
-			{Name: "per_page", Type: "integer", Min: 1, Max: maxEventPage, About: fmt.Sprintf("Events on a page; %d unless given.", eventPage)},
+			{Name: "per_page", Type: "integer", Min: 1, Max: maxEventPage,
+				About: fmt.Sprintf("Events on a page; %d unless given.", eventPage)},
 			{Name: "wait_s", Type: "integer", Min: 1, Max: maxEventWait, About: "Wait so long for an event if there is none."},
 		}),
 		Reply: EventPage{}, Timeout: maxEventWait*time.Second + a.Config.ReadTime,
@@ -98,8 +100,8 @@ func (a *API) eventRoutes() {
 	}, a.listEventTypes)
 }
 
-// EventsOf are all types of events, the one of positions first, and the scopes that they need: those of records the scope
-// of their kind, and what is derived telematics:read.
+// EventsOf are all types of events, the one of positions first, and the scopes that they need: those of records the
+// scope of their kind, and what is derived telematics:read.
 func EventsOf(kinds map[string]rest.Kind) (all []EventType) {
 	of := map[string]auth.Scope{}
 	for _, k := range kinds {
@@ -112,13 +114,15 @@ func EventsOf(kinds map[string]rest.Kind) (all []EventType) {
 		}
 	}
 	for _, t := range append([]string{EventPosition}, fleet.EventTypes...) {
-		all = append(all, EventType{Type: t, Category: fleet.EventCategory(t), Scope: string(cmp.Or(scopes[t], auth.TelematicsRead)), Stream: t == EventPosition})
+		all = append(all, EventType{Type: t, Category: fleet.EventCategory(t),
+			Scope: string(cmp.Or(scopes[t], auth.TelematicsRead)), Stream: t == EventPosition})
 	}
 	return all
 }
 
 func (a *API) listEventTypes(w http.ResponseWriter, r *http.Request) error {
-	return rest.WriteList(w, r, "event_types", rest.Page{Number: 1, PerPage: len(a.eventTypes)}, a.eventTypes, len(a.eventTypes), nil)
+	return rest.WriteList(w, r, "event_types", rest.Page{Number: 1, PerPage: len(a.eventTypes)}, a.eventTypes,
+		len(a.eventTypes), nil)
 }
 
 // TypesParam reads types=, of those that the key may be told of. nil means all there are.
@@ -132,7 +136,8 @@ func (a *API) TypesParam(r *http.Request) ([]string, error) {
 		hit := words == nil
 		for i, word := range words {
 			prefix, wide := strings.CutSuffix(word, "*")
-			if t.Type == word || t.Category == word || wide && strings.HasSuffix(prefix, ".") && strings.HasPrefix(t.Type, prefix) {
+			if t.Type == word || t.Category == word ||
+				wide && strings.HasSuffix(prefix, ".") && strings.HasPrefix(t.Type, prefix) {
 				hits[i], hit = true, true
 			}
 		}
@@ -144,11 +149,13 @@ func (a *API) TypesParam(r *http.Request) ([]string, error) {
 	}
 	for i, word := range words {
 		if !hits[i] {
-			return nil, rest.InvalidParam("types", "has "+word+", which is no type, prefix.* or category; /v1/event_types lists them")
+			return nil, rest.InvalidParam("types",
+				"has "+word+", which is no type, prefix.* or category; /v1/event_types lists them")
 		}
 	}
 	if wanted == nil {
-		return nil, fleet.NewError(fleet.CodeForbidden, "The API key lacks the scope "+string(lacking)+", or another one that lets it hear of events; /v1/event_types lists them.")
+		return nil, fleet.NewError(fleet.CodeForbidden, "The API key lacks the scope "+string(lacking)+
+			", or another one that lets it hear of events; /v1/event_types lists them.")
 	}
 	if len(wanted) == len(a.eventTypes) {
 		return nil, nil
@@ -184,13 +191,15 @@ func (a *API) listEvents(w http.ResponseWriter, r *http.Request) error {
 	limit := rest.IntParam(r, "per_page", eventPage)
 	found, err := a.awaitEvents(r, account, after, &filter, limit)
 	if errors.Is(err, stream.ErrExpired) {
-		return rest.InvalidParam("cursor", "is too old: events are kept for 30 days, and some behind it are gone; read what you follow anew, and begin with from")
+		return rest.InvalidParam("cursor",
+			"is too old: events are kept for 30 days, and some behind it are gone; read what you follow anew, and begin with from")
 	}
 	if err != nil {
 		return err
 	}
 	answer := EventPage{Data: []Event{}, Pagination: EventPagination{
-		Page: page, PerPage: limit, Total: len(found.Items), NextCursor: rest.EncodeCursor(rest.Cursor{After: []string{strconv.FormatUint(found.Upto, 10)}, Page: page + 1, List: eventsList}),
+		Page: page, PerPage: limit, Total: len(found.Items), NextCursor: rest.EncodeCursor(
+			rest.Cursor{After: []string{strconv.FormatUint(found.Upto, 10)}, Page: page + 1, List: eventsList}),
 	}}
 	for _, item := range found.Items {
 		view, err := a.eventView(item, rest.MetricUnits(r))
@@ -246,7 +255,8 @@ func (a *API) eventsFrom(r *http.Request, account fleet.AccountID) (after uint64
 }
 
 // awaitEvents reads a page, and waits for something to be on it if the caller wants that.
-func (a *API) awaitEvents(r *http.Request, account fleet.AccountID, after uint64, filter *stream.Filter, limit int) (stream.Page, error) {
+func (a *API) awaitEvents(r *http.Request, account fleet.AccountID, after uint64, filter *stream.Filter,
+	limit int) (stream.Page, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), time.Duration(rest.IntParam(r, "wait_s", 0))*time.Second)
 	defer cancel()
 	waits := rest.IntParam(r, "wait_s", 0) > 0
@@ -289,7 +299,8 @@ func (a *API) awaitEvents(r *http.Request, account fleet.AccountID, after uint64
 func (a *API) eventView(i *stream.Item, metric bool) (Event, error) {
 	e := &i.Event
 	view := Event{
-		ID: fleet.FormatID(fleet.EventPrefix, e.ID), Type: e.Type, Timestamp: rest.Instant(e.At), APIVersion: "v1", Sequence: i.Sequence, Late: e.Late,
+		ID: fleet.FormatID(fleet.EventPrefix, e.ID), Type: e.Type, Timestamp: rest.Instant(e.At), APIVersion: "v1",
+		Sequence: i.Sequence, Late: e.Late,
 	}
 	if e.Vehicle != 0 {
 		view.VehicleID = rest.TextOrNull(e.Vehicle.String())
@@ -300,7 +311,8 @@ func (a *API) eventView(i *stream.Item, metric bool) (Event, error) {
 }
 
 // lookedUp are the members of a derived thing's view that an event does not know.
-var lookedUp = []string{"local_on", "updated_at", "driver", "driver_id", "acknowledged_at", "acknowledged_by", "acknowledged_note", "acknowledged"}
+var lookedUp = []string{"local_on", "updated_at", "driver", "driver_id", "acknowledged_at", "acknowledged_by",
+	"acknowledged_note", "acknowledged"}
 
 // eventObject shows what an event is about, as the routes of its kind show it.
 func (a *API) eventObject(e *fleet.Event, metric bool) (map[string]any, error) {

@@ -58,9 +58,10 @@ func (a *API) keyRoutes() {
 	}
 	s.Register("create", "replace", "patch", "archive")
 	a.Handle(rest.Route{
-		Method: "POST", Path: "/v1/api_keys", ID: "createAPIKey", Tag: "API keys", Scope: auth.KeysManage, Summary: "Create an API key",
-		About: "The answer shows the key, this once. An answer that is replayed for an Idempotency-Key does not show it again.",
-		Body:  APIKeyNew{}, Status: 201, Reply: APIKey{},
+		Method: "POST", Path: "/v1/api_keys", ID: "createAPIKey", Tag: "API keys", Scope: auth.KeysManage,
+		Summary: "Create an API key",
+		About:   "The answer shows the key, this once. An answer that is replayed for an Idempotency-Key does not show it again.",
+		Body:    APIKeyNew{}, Status: 201, Reply: APIKey{},
 	}, func(w http.ResponseWriter, r *http.Request) error {
 		var sent APIKeyNew
 		if err := a.DecodeBody(r, &sent); err != nil {
@@ -69,7 +70,8 @@ func (a *API) keyRoutes() {
 		if err := a.checkKey(r, &sent); err != nil {
 			return err
 		}
-		body := record.APIKey{Name: sent.Name, Scopes: sent.Scopes, IPAllowList: sent.IPAllowList, CreatedBy: auth.From(r.Context()).Actor()}
+		body := record.APIKey{Name: sent.Name, Scopes: sent.Scopes, IPAllowList: sent.IPAllowList,
+			CreatedBy: auth.From(r.Context()).Actor()}
 		if sent.ExpiresAt != nil {
 			body.ExpiresAt = *sent.ExpiresAt
 		}
@@ -77,7 +79,8 @@ func (a *API) keyRoutes() {
 	})
 	a.Handle(rest.Route{
 		Method: "DELETE", Path: "/v1/api_keys/{id}", ID: "revokeAPIKey", Tag: "API keys", Scope: auth.KeysManage, Status: 204,
-		Summary: "Revoke an API key", About: "Felt everywhere within 5 seconds. A key that holds a scope which the one that makes the request does not is a 403. The key stays in the list, with `revoked_at`.",
+		Summary: "Revoke an API key",
+		About:   "Felt everywhere within 5 seconds. A key that holds a scope which the one that makes the request does not is a 403. The key stays in the list, with `revoked_at`.",
 	}, a.revokeKey)
 	rest.Act(s, rest.Action[record.APIKey, APIKeyRotate]{
 		Verb: "rotate", Summary: "Replace an API key", Optional: true,
@@ -103,7 +106,8 @@ func (a *API) checkKey(r *http.Request, sent *APIKeyNew) error {
 	}
 	for i, text := range sent.IPAllowList {
 		if _, err := parsePrefix(text); err != nil {
-			faults = append(faults, fleet.FieldError{Pointer: "/ip_allow_list/" + strconv.Itoa(i), Code: "invalid", Detail: "is not an address or a prefix"})
+			faults = append(faults, fleet.FieldError{Pointer: "/ip_allow_list/" + strconv.Itoa(i), Code: "invalid",
+				Detail: "is not an address or a prefix"})
 		}
 	}
 	if sent.ExpiresAt != nil && !sent.ExpiresAt.After(a.Now()) {
@@ -119,7 +123,8 @@ func (a *API) checkKey(r *http.Request, sent *APIKeyNew) error {
 func mayTouch(p *auth.Principal, k *record.APIKey) error {
 	for _, name := range k.Scopes {
 		if !p.Has(auth.Scope(name)) {
-			return fleet.NewError(fleet.CodeForbidden, "A key cannot rotate or revoke one that holds the scope "+name+", which it does not hold itself.")
+			return fleet.NewError(fleet.CodeForbidden,
+				"A key cannot rotate or revoke one that holds the scope "+name+", which it does not hold itself.")
 		}
 	}
 	return nil
@@ -133,10 +138,11 @@ func (a *API) makeKey(w http.ResponseWriter, r *http.Request, id uint64, body re
 	rec, fresh, err := a.keys.Create(r.Context(), rest.Author(r), account, id, body)
 	if err == nil && !fresh {
 		// An earlier attempt got as far as the record, and nobody ever saw its secret: this one takes its place.
-		rec, err = a.keys.Update(r.Context(), rest.Author(r), account, rec.ID, 0, func(rec *record.Record[record.APIKey]) error {
-			rec.Body.TokenID, rec.Body.SecretSHA256, rec.Body.LastFour = made.TokenID, made.SecretSHA256, made.LastFour
-			return nil
-		})
+		rec, err = a.keys.Update(r.Context(), rest.Author(r), account, rec.ID, 0,
+			func(rec *record.Record[record.APIKey]) error {
+				rec.Body.TokenID, rec.Body.SecretSHA256, rec.Body.LastFour = made.TokenID, made.SecretSHA256, made.LastFour
+				return nil
+			})
 	}
 	if err != nil {
 		return err
@@ -158,18 +164,19 @@ func (a *API) revokeKey(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	principal := auth.From(r.Context())
-	rec, err := a.keys.Update(r.Context(), rest.Author(r), principal.Account, id, 0, func(rec *record.Record[record.APIKey]) error {
-		if err := rest.Precondition(r, rec.Revision); err != nil {
-			return err
-		}
-		if err := mayTouch(principal, &rec.Body); err != nil {
-			return err
-		}
-		if now := a.Now(); rec.Body.RevokedAt.IsZero() || rec.Body.RevokedAt.After(now) {
-			rec.Body.RevokedAt = record.InstantOf(now)
-		}
-		return nil
-	})
+	rec, err := a.keys.Update(r.Context(), rest.Author(r), principal.Account, id, 0,
+		func(rec *record.Record[record.APIKey]) error {
+			if err := rest.Precondition(r, rec.Revision); err != nil {
+				return err
+			}
+			if err := mayTouch(principal, &rec.Body); err != nil {
+				return err
+			}
+			if now := a.Now(); rec.Body.RevokedAt.IsZero() || rec.Body.RevokedAt.After(now) {
+				rec.Body.RevokedAt = record.InstantOf(now)
+			}
+			return nil
+		})
 	if err != nil {
 		return err
 	}
@@ -238,8 +245,10 @@ func (a *API) showKeys(ctx context.Context, records []record.Record[record.APIKe
 func showKey(rec record.Record[record.APIKey]) APIKey {
 	b := rec.Body
 	view := APIKey{
-		ID: fleet.FormatID(fleet.KeyPrefix, rec.ID), Object: "api_key", Name: b.Name, Hint: "mp_live_" + b.TokenID + "_…" + b.LastFour,
-		Scopes: b.Scopes, IPAllowList: b.IPAllowList, CreatedBy: b.CreatedBy, ExpiresAt: b.ExpiresAt, RevokedAt: b.RevokedAt, Stamps: rest.StampsOf(rec),
+		ID: fleet.FormatID(fleet.KeyPrefix, rec.ID), Object: "api_key", Name: b.Name,
+		Hint:   "mp_live_" + b.TokenID + "_…" + b.LastFour,
+		Scopes: b.Scopes, IPAllowList: b.IPAllowList, CreatedBy: b.CreatedBy, ExpiresAt: b.ExpiresAt, RevokedAt: b.RevokedAt,
+		Stamps: rest.StampsOf(rec),
 	}
 	if view.IPAllowList == nil {
 		view.IPAllowList = []string{}

@@ -24,7 +24,8 @@ func (a *API) lookupKey(ctx context.Context, tokenID string) (*auth.Key, error) 
 	if err := json.Unmarshal([]byte(text), &body); err != nil {
 		return nil, fmt.Errorf("decode API key %s: %w", id, err)
 	}
-	key := &auth.Key{ID: id, Account: account, SecretSHA256: body.SecretSHA256, ExpiresAt: body.ExpiresAt.Time, RevokedAt: body.RevokedAt.Time}
+	key := &auth.Key{ID: id, Account: account, SecretSHA256: body.SecretSHA256, ExpiresAt: body.ExpiresAt.Time,
+		RevokedAt: body.RevokedAt.Time}
 	for _, s := range body.Scopes {
 		key.Scopes = append(key.Scopes, auth.Scope(s))
 	}

@@ -37,14 +37,17 @@ func (a *API) streamRoutes() {
 	a.Handle(rest.Route{
 		Method: http.MethodGet, Path: "/v1/stream", ID: "stream", Tag: "Events",
 		Summary: "Live stream of positions and events",
-		About: "Server-sent events, of what the scopes of the key let it read. Each event of the feed is a message with its type, its sequence as `id` and the event as `data`. Positions are messages `" + EventPosition + "` without an id, `{type, timestamp, data: {object}}` with an object as in `/v1/positions/latest`: " +
+		About: "Server-sent events, of what the scopes of the key let it read. Each event of the feed is a message with its type, its sequence as `id` and the event as `data`. Positions are messages `" + EventPosition +
+			"` without an id, `{type, timestamp, data: {object}}` with an object as in `/v1/positions/latest`: " +
 			"first the last known one of every matching vehicle, then each as it comes; when several come at once only the newest of a vehicle is sent. " +
 			"With `Last-Event-ID` the stream goes on behind that event without a gap. A message `reset` says why something is missing or the stream ends: " +
 			"`expired` (events behind the id are gone; it goes on with what comes), `credential` (the key is no longer good, or has other scopes). A comment every 15 seconds keeps the connection open.",
 		Params: slices.Concat(eventFilterParams, []rest.Param{
 			{Name: "positions", Type: "boolean", About: "`false` leaves positions out."},
-			{Name: "bbox", Some: true, About: "`minLng,minLat,maxLng,maxLat` in degrees: only positions within, and one more when a vehicle leaves."},
-			{Name: "min_interval_s", Type: "number", Min: 0.1, Max: 86400, About: "Least time between two positions of a vehicle."},
+			{Name: "bbox", Some: true,
+				About: "`minLng,minLat,maxLng,maxLat` in degrees: only positions within, and one more when a vehicle leaves."},
+			{Name: "min_interval_s", Type: "number", Min: 0.1, Max: 86400,
+				About: "Least time between two positions of a vehicle."},
 			{Name: "last_event_id", About: "As the header, for clients that cannot set it."},
 			{Name: "Last-Event-ID", In: "header", About: "The `id` behind which to go on."},
 		}),
@@ -70,7 +73,8 @@ func (a *API) streamFilter(r *http.Request) (stream.Filter, error) {
 	if err != nil {
 		return f, err
 	}
-	f.Positions = rest.TextParam(r, "positions", "") != "false" && (f.Types == nil || slices.Contains(f.Types, EventPosition))
+	f.Positions = rest.TextParam(r, "positions", "") != "false" &&
+		(f.Types == nil || slices.Contains(f.Types, EventPosition))
 	f.Every = time.Duration(rest.NumberParam(r, "min_interval_s", 0) * float64(time.Second))
 	if r.URL.Query().Has("bbox") {
 		box, err := rest.BoxParam(r)
@@ -226,14 +230,15 @@ var atOnce = func() <-chan time.Time {
 	return c
 }()
 
-// catchUp tells a page of the events behind the cursor. more says that there are others: whoever comes back after days has
-// positions, heartbeats and a look at its credential in between. behind says that some cannot be read yet.
+// catchUp tells a page of the events behind the cursor. more says that there are others: whoever comes back after days
+// has positions, heartbeats and a look at its credential in between. behind says that some cannot be read yet.
 func (c *connection) catchUp(ctx context.Context) (more, behind bool, err error) {
 	page, err := c.api.Stream.Read(ctx, c.account, c.cursor, c.filter, streamPage)
 	switch {
 	case errors.Is(err, stream.ErrExpired):
 		c.cursor = c.api.Stream.Newest()
-		return true, false, c.reset("expired", "Events behind your id are gone. Read what you follow anew; the stream goes on with what comes.", c.cursor)
+		return true, false, c.reset("expired",
+			"Events behind your id are gone. Read what you follow anew; the stream goes on with what comes.", c.cursor)
 	case err != nil && ctx.Err() == nil:
 		// The store does not answer. The client loses nothing: it is tried again, from the same place.
 		c.api.Log.WarnContext(ctx, "events not read, trying again", "error", err, "request_id", rest.RequestID(ctx))
@@ -300,8 +305,8 @@ func (c *connection) beat(ctx context.Context) error {
 		c.checked = time.Now()
 		token, _ := rest.Bearer(c.r)
 		p, err := c.api.Auth.Authenticate(ctx, token, c.api.ClientAddr(c.r))
-		refused := errors.Is(err, auth.ErrMalformed) || errors.Is(err, auth.ErrUnknownKey) || errors.Is(err, auth.ErrExpired) ||
-			errors.Is(err, auth.ErrRevoked) || errors.Is(err, auth.ErrAddress)
+		refused := errors.Is(err, auth.ErrMalformed) || errors.Is(err, auth.ErrUnknownKey) ||
+			errors.Is(err, auth.ErrExpired) || errors.Is(err, auth.ErrRevoked) || errors.Is(err, auth.ErrAddress)
 		if refused || err == nil && !slices.Equal(p.Scopes, c.scopes) {
 			_ = c.reset("credential", "The API key is not valid any more, or has other scopes.", 0)
 			return errGone
@@ -391,8 +396,10 @@ func livePosition(account fleet.AccountID, vehicle fleet.VehicleID, l *fleet.Liv
 		return *v
 	}
 	return fleet.Position{
-		Account: account, Vehicle: vehicle, Device: l.Device, FixTime: l.FixTime, DeviceTime: cmp.Or(l.DeviceTime, l.FixTime), ReceivedTime: l.ReceivedTime, Lat: l.Lat, Lng: l.Lng,
-		Altitude: known(l.Altitude), Speed: known(l.Speed), Course: known(l.Course), Accuracy: known(l.Accuracy), Odometer: known(l.Odometer),
+		Account: account, Vehicle: vehicle, Device: l.Device, FixTime: l.FixTime, DeviceTime: cmp.Or(l.DeviceTime, l.FixTime),
+		ReceivedTime: l.ReceivedTime, Lat: l.Lat, Lng: l.Lng,
+		Altitude: known(l.Altitude), Speed: known(l.Speed), Course: known(l.Course), Accuracy: known(l.Accuracy),
+		Odometer:   known(l.Odometer),
 		Satellites: -1, Ignition: l.Ignition, Cell: l.Cell, Flags: l.Flags,
 	}
 }

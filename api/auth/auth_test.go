@@ -40,7 +40,8 @@ func TestAKeyHasItsWrittenFormAndNoOtherTextIsOne(t *testing.T) {
 			}
 		}
 	}
-	for _, bad := range []string{"", "mp_live_", "Bearer x", strings.Repeat("a", 70), "mp_live_" + strings.Repeat("é", 31)} {
+	for _, bad := range []string{"", "mp_live_", "Bearer x", strings.Repeat("a", 70),
+		"mp_live_" + strings.Repeat("é", 31)} {
 		if _, _, err := auth.ParseKey(bad); !errors.Is(err, auth.ErrMalformed) {
 			t.Errorf("%q is taken", bad)
 		}
@@ -111,8 +112,10 @@ func TestABadKeyIsRefused(t *testing.T) {
 		"expires later":     {func(k *auth.Key) { k.ExpiresAt = ahead }, nil},
 		"revoked":           {func(k *auth.Key) { k.RevokedAt = past }, auth.ErrRevoked},
 		"revoked from then": {func(k *auth.Key) { k.RevokedAt = ahead }, nil},
-		"elsewhere":         {func(k *auth.Key) { k.Allowed = []netip.Prefix{netip.MustParsePrefix("198.51.100.0/24")} }, auth.ErrAddress},
-		"allowed here":      {func(k *auth.Key) { k.Allowed = []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")} }, nil},
+		"elsewhere": {func(k *auth.Key) {
+			k.Allowed = []netip.Prefix{netip.MustParsePrefix("198.51.100.0/24")}
+		}, auth.ErrAddress},
+		"allowed here": {func(k *auth.Key) { k.Allowed = []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")} }, nil},
 	}
 	for name, test := range tests {
 		s := newStore()
@@ -122,10 +125,12 @@ func TestABadKeyIsRefused(t *testing.T) {
 		}
 	}
 	s := newStore()
-	if _, err := s.authenticator().Authenticate(t.Context(), auth.MakeKey().Token, here); !errors.Is(err, auth.ErrUnknownKey) {
+	if _, err := s.authenticator().Authenticate(t.Context(), auth.MakeKey().Token, here); !errors.Is(err,
+		auth.ErrUnknownKey) {
 		t.Errorf("unknown key: %v", err)
 	}
-	if _, err := s.authenticator().Authenticate(t.Context(), "nonsense", here); !errors.Is(err, auth.ErrMalformed) || s.lookups != 1 {
+	if _, err := s.authenticator().Authenticate(t.Context(), "nonsense", here); !errors.Is(err, auth.ErrMalformed) ||
+		s.lookups != 1 {
 		t.Errorf("malformed key: %v after %d look-ups", err, s.lookups)
 	}
 }
@@ -190,7 +195,8 @@ func TestAnAddressThatGuessesIsThrottledAndItsNeighboursAreNot(t *testing.T) {
 	if _, err := a.Authenticate(t.Context(), s.made.Token, here); err != nil {
 		t.Errorf("a key in use is locked out: %v", err)
 	}
-	if _, err := a.Authenticate(t.Context(), auth.MakeKey().Token, netip.MustParseAddr("192.0.2.2")); !errors.Is(err, auth.ErrUnknownKey) {
+	if _, err := a.Authenticate(t.Context(), auth.MakeKey().Token, netip.MustParseAddr("192.0.2.2")); !errors.Is(err,
+		auth.ErrUnknownKey) {
 		t.Errorf("another address: %v", err)
 	}
 	s.now = s.now.Add(time.Minute)
@@ -249,7 +255,8 @@ func TestFailuresAreCountedByNetwork(t *testing.T) {
 	for i := range auth.DefaultConfig().Failures {
 		a.Authenticate(t.Context(), auth.MakeKey().Token, netip.MustParseAddr(fmt.Sprintf("2001:db8::%x", i+1)))
 	}
-	for addr, want := range map[string]error{"2001:db8::ffff": auth.ErrThrottled, "2001:db8:0:1::1": nil, "192.0.2.1": nil} {
+	for addr, want := range map[string]error{"2001:db8::ffff": auth.ErrThrottled, "2001:db8:0:1::1": nil,
+		"192.0.2.1": nil} {
 		other := newStore()
 		s.made, s.key = other.made, other.key // one that was never seen
 		if _, err := a.Authenticate(t.Context(), s.made.Token, netip.MustParseAddr(addr)); !errors.Is(err, want) {
@@ -261,7 +268,8 @@ func TestFailuresAreCountedByNetwork(t *testing.T) {
 func TestLimitsOfKeyAndAccount(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	cfg := auth.DefaultConfig()
-	cfg.Limits = map[auth.Class]auth.Limit{auth.Read: {PerKey: 10, PerAccount: 15, Window: time.Minute}, auth.Write: {PerKey: 1, PerAccount: 1, Window: time.Minute}}
+	cfg.Limits = map[auth.Class]auth.Limit{auth.Read: {PerKey: 10, PerAccount: 15, Window: time.Minute},
+		auth.Write: {PerKey: 1, PerAccount: 1, Window: time.Minute}}
 	l := auth.NewLimiter(cfg, func() time.Time { return now })
 	count := func(key fleet.KeyID, account fleet.AccountID) (n int, last auth.Decision) {
 		for ; n < 100; n++ {

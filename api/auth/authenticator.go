@@ -112,7 +112,8 @@ func (a *Authenticator) Authenticate(ctx context.Context, token string, client n
 		return nil, a.door.fail(client, ErrRevoked)
 	case !key.ExpiresAt.IsZero() && !now.Before(key.ExpiresAt):
 		return nil, a.door.fail(client, ErrExpired)
-	case len(key.Allowed) > 0 && !slices.ContainsFunc(key.Allowed, func(p netip.Prefix) bool { return p.Contains(client) }):
+	case len(key.Allowed) > 0 &&
+		!slices.ContainsFunc(key.Allowed, func(p netip.Prefix) bool { return p.Contains(client) }):
 		return nil, ErrAddress
 	}
 	return &Principal{Account: key.Account, Key: key.ID, Scopes: key.Scopes}, nil

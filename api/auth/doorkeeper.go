@@ -11,8 +11,9 @@ import (
 
 // Doorkeeper finds credentials by their public names and lets in whoever proves to hold one. What it finds is
 // remembered for Config.CacheFor. An address that failed too often has nothing more looked up for it (ErrThrottled),
-// but for credentials that were proved before: many share an address, and one that guesses must not lock out the others.
-// Those are remembered apart, so that names which somebody makes up never crowd them out. It is safe for concurrent use.
+// but for credentials that were proved before: many share an address, and one that guesses must not lock out the
+// others. Those are remembered apart, so that names which somebody makes up never crowd them out. It is safe for
+// concurrent use.
 type Doorkeeper[C any] struct {
 	cfg      Config
 	lookup   func(ctx context.Context, name string) (C, error)
@@ -42,8 +43,8 @@ func NewDoorkeeper[C any](cfg Config, lookup func(ctx context.Context, name stri
 	return d
 }
 
-// Admit returns what is found by a name if the secret is its own. Else the error is ErrUnknownKey, ErrThrottled or that of
-// the look-up.
+// Admit returns what is found by a name if the secret is its own. Else the error is ErrUnknownKey, ErrThrottled or that
+// of the look-up.
 func (d *Doorkeeper[C]) Admit(ctx context.Context, name, secret string, client netip.Addr) (C, error) {
 	var nothing C
 	known := d.recall(name)

@@ -27,8 +27,8 @@ type Limit struct {
 	Window     time.Duration
 }
 
-// Volume is how much an account may send in within a window, by any number of keys and requests: a request is a small thing, and may
-// carry ten thousand reports.
+// Volume is how much an account may send in within a window, by any number of keys and requests: a request is a small
+// thing, and may carry ten thousand reports.
 type Volume struct {
 	Items  int // reports, rows of imports
 	Bytes  int // of bodies, unpacked
@@ -58,8 +58,8 @@ func NewLimiter(cfg Config, now func() time.Time) *Limiter {
 	return &Limiter{limits: cfg.Limits, volume: cfg.Volume, buckets: newBuckets(now)}
 }
 
-// TakeItems asks for the items that a request carries. One that is refused costs none. A request that carries more than a whole
-// window may hold is let in when nothing else was.
+// TakeItems asks for the items that a request carries. One that is refused costs none. A request that carries more than
+// a whole window may hold is let in when nothing else was.
 func (l *Limiter) TakeItems(account fleet.AccountID, n int) Decision {
 	return l.buckets.takeMany(volumeOf(account, "items"), l.volume.Items, l.volume.Window, n)
 }

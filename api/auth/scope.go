@@ -32,8 +32,8 @@ const (
 // Scopes lists every scope, in the order of documentation.
 var Scopes = []Scope{
 	VehiclesRead, VehiclesWrite, BookingsRead, BookingsWrite, BookingsOverride, CustomersRead, CustomersWrite,
-	CustomersPII, MaintenanceRead, MaintenanceWrite, FinanceRead, FinanceWrite, TelematicsRead, TelematicsWrite, DevicesCommand,
-	KeysManage, Admin,
+	CustomersPII, MaintenanceRead, MaintenanceWrite, FinanceRead, FinanceWrite, TelematicsRead, TelematicsWrite,
+	DevicesCommand, KeysManage, Admin,
 }
 
 // Known says whether s is one of Scopes.

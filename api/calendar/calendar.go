@@ -1,24 +1,25 @@
-// Package calendar keeps vehicles from being rented twice. A vehicle's calendar is one record (kind "calendar", under the
-// vehicle's id) that lists its holds: bookings, blocks and work orders, each with a half-open period. Taking a hold is a
-// compare-and-set of that record, so of two that overlap exactly one gets it, from any number of processes, without a lock.
+// Package calendar keeps vehicles from being rented twice. A vehicle's calendar is one record (kind "calendar", under
+// the vehicle's id) that lists its holds: bookings, blocks and work orders, each with a half-open period. Taking a hold
+// is a compare-and-set of that record, so of two that overlap exactly one gets it, from any number of processes,
+// without a lock.
 //
 //	take(hold) ──calendar written──► held ──its booking written──► stands
 //	                                  └── its booking never was: abandoned, and given up by whoever it is in the way of
 //
-// The calendar decides who holds; the record that took the hold (the holder) says why. A process may die between the two,
-// so a hold that stands in somebody's way and is older than Abandoned, by clocks that may differ by Skew, is looked up: one whose holder does
-// not want it is dropped.
+// The calendar decides who holds; the record that took the hold (the holder) says why. A process may die between the
+// two, so a hold that stands in somebody's way and is older than Abandoned, by clocks that may differ by Skew, is
+// looked up: one whose holder does not want it is dropped.
 //
-// A holder whose period may change while others change it too (a booking) makes bids: each change takes the period that it
-// needs in a hold of its own, for the revision of the holder that it means to write, beside what the holder has. When one of
-// the changes has been written, SettleHolder leaves of all that the one hold that the holder now says. So at any moment the calendar
-// holds at least what the newest revision of the holder says, whoever dies.
+// A holder whose period may change while others change it too (a booking) makes bids: each change takes the period that
+// it needs in a hold of its own, for the revision of the holder that it means to write, beside what the holder has.
+// When one of the changes has been written, SettleHolder leaves of all that the one hold that the holder now says. So
+// at any moment the calendar holds at least what the newest revision of the holder says, whoever dies.
 //
-// A class's calendar (kind "class_calendar", under the class's id) lists what was booked of the class without a vehicle. There
-// holds lie beside each other; how many may is for the caller to say.
+// A class's calendar (kind "class_calendar", under the class's id) lists what was booked of the class without a
+// vehicle. There holds lie beside each other; how many may is for the caller to say.
 //
-// A rental's hold ends with a buffer for cleaning and preparation. It keeps other bookings away, and no block and no work order: the work at the
-// vehicle may begin in it.
+// A rental's hold ends with a buffer for cleaning and preparation. It keeps other bookings away, and no block and no
+// work order: the work at the vehicle may begin in it.
 //
 // Holds that ended more than Kept ago are dropped when the calendar is written next.
 package calendar
@@ -47,11 +48,11 @@ type Hold struct {
 	Expires record.Instant `json:"expires,omitzero"`
 	// Open says that the holder has driven off: the hold does not end before it is given up, however long after Until.
 	Open bool `json:"open,omitempty"`
-	// Back is from when the hold of a rental is but the buffer after it, in which the vehicle is made ready: other bookings have to wait for its
-	// end, blocks and work orders need not. Zero if it has none.
+	// Back is from when the hold of a rental is but the buffer after it, in which the vehicle is made ready: other
+	// bookings have to wait for its end, blocks and work orders need not. Zero if it has none.
 	Back record.Instant `json:"back,omitzero"`
-	// Begins is the location where the vehicle must be at From, and Ends the one where it is left; empty for wherever it is. What
-	// begins somewhere ends somewhere. See Vehicle.
+	// Begins is the location where the vehicle must be at From, and Ends the one where it is left; empty for wherever it
+	// is. What begins somewhere ends somewhere. See Vehicle.
 	Begins string `json:"begins,omitempty"`
 	Ends   string `json:"ends,omitempty"`
 	// Rev is the revision of the holder that the hold is for, if it changes by bids; zero if it has one period at a time.
@@ -73,7 +74,8 @@ func (h *Hold) End(now time.Time) time.Time {
 	return h.Until.Time
 }
 
-// Lasting is the hold as it lasts now: one that is open goes on until now at least, and so the buffer after it has not begun.
+// Lasting is the hold as it lasts now: one that is open goes on until now at least, and so the buffer after it
+// has not begun.
 func (h Hold) Lasting(now time.Time) Hold {
 	if !h.Open {
 		return h
@@ -183,8 +185,9 @@ func (e *ConflictError) Unwrap() error {
 // Config are the times that calendars go by.
 type Config struct {
 	Abandoned time.Duration // age of a hold at which its holder is asked whether it wants it; above any write's deadline
-	Skew      time.Duration // by which the clocks of processes may differ: who asks may be so much ahead of who took the hold
-	Kept      time.Duration // after its end
+	// by which the clocks of processes may differ: who asks may be so much ahead of who took the hold
+	Skew time.Duration
+	Kept time.Duration // after its end
 }
 
 // DefaultConfig returns the settings used when nothing else is said.
@@ -192,8 +195,8 @@ func DefaultConfig() Config {
 	return Config{Abandoned: 20 * time.Second, Skew: time.Minute, Kept: 400 * 24 * time.Hour}
 }
 
-// Wanted says whether the record behind a hold wants it: whether a booking, block or work order stands that holds this vehicle
-// in this period.
+// Wanted says whether the record behind a hold wants it: whether a booking, block or work order stands that holds this
+// vehicle in this period.
 type Wanted func(ctx context.Context, account fleet.AccountID, vehicle uint64, h Hold) (bool, error)
 
 // Calendars are those of all vehicles, or of all classes. It is safe for concurrent use.
@@ -224,11 +227,12 @@ func (c *Calendars) Of(ctx context.Context, account fleet.AccountID, id uint64) 
 	return r.Body.Holds, err
 }
 
-// Take gives a vehicle to a holder for a period: in the place of what the holder had of it or, if h is a bid, beside that. A
-// *ConflictError names the hold that is in the way; h.Conflict, and a calendar of a class, take it all the same. What it returns
-// is decided: all that the calendar had beside it when it was taken. After another error it is open whether the
-// hold stands: a bid lapses, and of another the next Take or Give of the holder settles it.
-func (c *Calendars) Take(ctx context.Context, by record.Author, account fleet.AccountID, vehicle uint64, h Hold) (*Calendar, error) {
+// Take gives a vehicle to a holder for a period: in the place of what the holder had of it or, if h is a bid, beside
+// that. A *ConflictError names the hold that is in the way; h.Conflict, and a calendar of a class, take it all the
+// same. What it returns is decided: all that the calendar had beside it when it was taken. After another error it is
+// open whether the hold stands: a bid lapses, and of another the next Take or Give of the holder settles it.
+func (c *Calendars) Take(ctx context.Context, by record.Author, account fleet.AccountID, vehicle uint64,
+	h Hold) (*Calendar, error) {
 	return c.TakeSeen(ctx, nil, by, account, vehicle, h)
 }
 
@@ -244,7 +248,8 @@ func (c *Calendars) In(seen *record.Seen, account fleet.AccountID, id uint64) ([
 }
 
 // TakeSeen is Take for a caller who has seen the calendar a moment ago, or not if seen is nil.
-func (c *Calendars) TakeSeen(ctx context.Context, seen *record.Seen, by record.Author, account fleet.AccountID, vehicle uint64, h Hold) (*Calendar, error) {
+func (c *Calendars) TakeSeen(ctx context.Context, seen *record.Seen, by record.Author, account fleet.AccountID,
+	vehicle uint64, h Hold) (*Calendar, error) {
 	if !h.From.Before(h.Until.Time) {
 		return nil, fleet.NewError(fleet.CodeValidation, "A period must end after it begins.")
 	}
@@ -280,8 +285,8 @@ func (c *Calendars) TakeSeen(ctx context.Context, seen *record.Seen, by record.A
 	}
 }
 
-// Abandoned says whether nobody wants a hold: it is old enough for its holder to have been written, by whatever clock, and the
-// holder does not say it.
+// Abandoned says whether nobody wants a hold: it is old enough for its holder to have been written, by whatever clock,
+// and the holder does not say it.
 func (c *Calendars) Abandoned(ctx context.Context, account fleet.AccountID, vehicle uint64, h Hold) (bool, error) {
 	if c.now().Sub(h.At.Time) < c.cfg.Abandoned+c.cfg.Skew {
 		return false, nil
@@ -300,19 +305,22 @@ type holdKey struct {
 func keyOf(h *Hold) holdKey { return holdKey{h.Ref, h.Rev, h.Bid, h.At.UnixMilli()} }
 
 // Give gives up all that a holder has of a vehicle, bids too. Giving up what one does not hold is harmless.
-func (c *Calendars) Give(ctx context.Context, by record.Author, account fleet.AccountID, vehicle uint64, ref string) error {
+func (c *Calendars) Give(ctx context.Context, by record.Author, account fleet.AccountID, vehicle uint64,
+	ref string) error {
 	return c.drop(ctx, by, account, vehicle, func(o Hold) bool { return o.Ref == ref })
 }
 
 // Withdraw gives up one bid, or one abandoned hold, and leaves what else the holder has.
-func (c *Calendars) Withdraw(ctx context.Context, by record.Author, account fleet.AccountID, vehicle uint64, h Hold) error {
+func (c *Calendars) Withdraw(ctx context.Context, by record.Author, account fleet.AccountID, vehicle uint64,
+	h Hold) error {
 	return c.drop(ctx, by, account, vehicle, func(o Hold) bool {
 		return o.Ref == h.Ref && o.Bid == h.Bid && o.Rev == h.Rev && (h.At.IsZero() || h.At.Equal(o.At.Time))
 	})
 }
 
 // drop gives up some holds; a calendar that has none of them, or is not there, is not written.
-func (c *Calendars) drop(ctx context.Context, by record.Author, account fleet.AccountID, vehicle uint64, which func(Hold) bool) error {
+func (c *Calendars) drop(ctx context.Context, by record.Author, account fleet.AccountID, vehicle uint64,
+	which func(Hold) bool) error {
 	err := c.update(ctx, nil, by, account, vehicle, func(cal *Calendar) error {
 		cal.Holds = slices.DeleteFunc(cal.Holds, which)
 		return nil
@@ -323,10 +331,11 @@ func (c *Calendars) drop(ctx context.Context, by record.Author, account fleet.Ac
 	return err
 }
 
-// SettleHolder makes a calendar say of a holder what the holder says: present reads the holder's newest revision and gives its number and
-// the hold that it wants of this vehicle, nil for none. Bids for newer revisions stay. It decides nothing, so that what it puts
-// in may overlap, and it may be repeated, late and at once.
-func (c *Calendars) SettleHolder(ctx context.Context, by record.Author, account fleet.AccountID, vehicle uint64, ref string, present func(context.Context) (uint64, *Hold, error)) error {
+// SettleHolder makes a calendar say of a holder what the holder says: present reads the holder's newest revision and
+// gives its number and the hold that it wants of this vehicle, nil for none. Bids for newer revisions stay. It decides
+// nothing, so that what it puts in may overlap, and it may be repeated, late and at once.
+func (c *Calendars) SettleHolder(ctx context.Context, by record.Author, account fleet.AccountID, vehicle uint64,
+	ref string, present func(context.Context) (uint64, *Hold, error)) error {
 	settle := func(cal *Calendar) error {
 		// The holder is read after the calendar: if it changes in between, whoever changed it comes to settle after us.
 		rev, want, err := present(ctx)
@@ -379,7 +388,8 @@ func (c *Calendar) insert(h Hold) {
 }
 
 // change writes a calendar, the first one if there is none.
-func (c *Calendars) change(ctx context.Context, seen *record.Seen, by record.Author, account fleet.AccountID, vehicle uint64, mutate func(*Calendar) error) error {
+func (c *Calendars) change(ctx context.Context, seen *record.Seen, by record.Author, account fleet.AccountID,
+	vehicle uint64, mutate func(*Calendar) error) error {
 	err := c.update(ctx, seen, by, account, vehicle, mutate)
 	if fleet.CodeOf(err) != fleet.CodeNotFound {
 		return err
@@ -390,9 +400,11 @@ func (c *Calendars) change(ctx context.Context, seen *record.Seen, by record.Aut
 	return c.update(ctx, nil, by, account, vehicle, mutate)
 }
 
-// update writes a calendar that is there. A request that is repeated may have written it before, to give back what it had taken, say: that
-// is no reason to take for done what is refused now.
-func (c *Calendars) update(ctx context.Context, seen *record.Seen, by record.Author, account fleet.AccountID, vehicle uint64, mutate func(*Calendar) error) error {
+// update writes a calendar that is there. A request that is repeated may have written it before, to give back what it
+// had taken, say: that is no reason to take for done what is refused now.
+func (c *Calendars) update(ctx context.Context, seen *record.Seen, by record.Author, account fleet.AccountID,
+	vehicle uint64, mutate func(*Calendar) error) error {
 	by.Again = false
-	return c.log.UpdateSeen(ctx, seen, by, account, vehicle, func(r *record.Record[Calendar]) error { return mutate(&r.Body) })
+	return c.log.UpdateSeen(ctx, seen, by, account, vehicle,
+		func(r *record.Record[Calendar]) error { return mutate(&r.Body) })
 }

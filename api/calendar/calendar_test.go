@@ -51,7 +51,8 @@ func newDesk(t *testing.T, db driver.Conn, node uint64, shared bool) *desk {
 		return d.now
 	}
 	var err error
-	d.store, err = record.NewStore(record.Config{Deadline: 50 * time.Second, Abandoned: 100 * time.Second}, db, fleet.NewIDSource(node, time.Now), time.Now)
+	d.store, err = record.NewStore(record.Config{Deadline: 50 * time.Second, Abandoned: 100 * time.Second}, db,
+		fleet.NewIDSource(node, time.Now), time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,11 +60,12 @@ func newDesk(t *testing.T, db driver.Conn, node uint64, shared bool) *desk {
 	if shared {
 		make = calendar.NewShared
 	}
-	d.Calendars = make(calendar.DefaultConfig(), d.store, func(_ context.Context, _ fleet.AccountID, _ uint64, h calendar.Hold) (bool, error) {
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		return d.wants[h.Ref], nil
-	}, clock)
+	d.Calendars = make(calendar.DefaultConfig(), d.store,
+		func(_ context.Context, _ fleet.AccountID, _ uint64, h calendar.Hold) (bool, error) {
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			return d.wants[h.Ref], nil
+		}, clock)
 	return d
 }
 
@@ -144,14 +146,16 @@ func TestOneOfTwoThatOverlapIsRefused(t *testing.T) {
 	}
 }
 
-// The buffer after a rental keeps other rentals away, and neither a block nor a work order: they may begin when the vehicle is back.
+// The buffer after a rental keeps other rentals away, and neither a block nor a work order: they may begin when the
+// vehicle is back.
 func TestWorkMayBeginInTheBufferAfterARental(t *testing.T) {
 	d := newDesk(t, schematest.Open(t), 1, false)
 	backAt := func(h int) func(*calendar.Hold) { return func(o *calendar.Hold) { o.Back = hour(h) } }
 	wantDone(t, d.take(t, "bkg_1", 1, 5, backAt(3)))
 	buffered := d.take(t, "bkg_2", 3, 4)
 	wantTaken(t, buffered, "bkg_1")
-	if want := "until " + hour(3).Format(time.RFC3339) + ", with the buffer after it until " + hour(5).Format(time.RFC3339) + "."; !strings.Contains(buffered.Error(), want) {
+	if want := "until " + hour(3).Format(time.RFC3339) + ", with the buffer after it until " +
+		hour(5).Format(time.RFC3339) + "."; !strings.Contains(buffered.Error(), want) {
 		t.Errorf("%v does not tell the buffer: %s", buffered, want)
 	}
 	wantTaken(t, d.take(t, "wo_1", 2, 4), "bkg_1")
@@ -172,7 +176,9 @@ func TestWorkMayBeginInTheBufferAfterARental(t *testing.T) {
 
 func TestAHoldThatLapsedOrWasAbandonedMakesWay(t *testing.T) {
 	d := newDesk(t, schematest.Open(t), 1, false)
-	wantDone(t, d.take(t, "lapses", 1, 3, func(h *calendar.Hold) { h.Expires = record.InstantOf(begin.Add(-30 * time.Minute)) }))
+	wantDone(t, d.take(t, "lapses", 1, 3, func(h *calendar.Hold) {
+		h.Expires = record.InstantOf(begin.Add(-30 * time.Minute))
+	}))
 	wantTaken(t, d.take(t, "b", 1, 3), "lapses")
 	d.pass(30 * time.Minute)
 	wantDone(t, d.take(t, "b", 1, 3))
@@ -252,7 +258,8 @@ func TestBidsStandBesideUntilOneIsSettled(t *testing.T) {
 	settle(5, nil)
 	wantHolds(t, d, "")
 	// Settling a calendar that was never written, of a holder that wants nothing of it, writes none.
-	wantDone(t, d.SettleHolder(t.Context(), by, account, 5, "a", func(context.Context) (uint64, *calendar.Hold, error) { return 1, nil, nil }))
+	wantDone(t, d.SettleHolder(t.Context(), by, account, 5, "a",
+		func(context.Context) (uint64, *calendar.Hold, error) { return 1, nil, nil }))
 	if holds, err := d.Of(t.Context(), account, 5); err != nil || holds != nil {
 		t.Errorf("%v, %v", holds, err)
 	}
@@ -268,7 +275,8 @@ func TestARequestThatIsRepeatedIsRefusedForWhatIsInTheWayByNow(t *testing.T) {
 	again := record.Author{Actor: "test", RequestID: "req_1", Command: 1, Again: true}
 	hold := calendar.Hold{Ref: "a", From: hour(1), Until: hour(3), Rev: 1, Bid: 11}
 	wantDone(t, d.take(t, "b", 2, 4))
-	_, err := d.Take(t.Context(), again, account, 1, calendar.Hold{Ref: "a", From: hour(5), Until: hour(6), Rev: 1, Bid: 10})
+	_, err := d.Take(t.Context(), again, account, 1,
+		calendar.Hold{Ref: "a", From: hour(5), Until: hour(6), Rev: 1, Bid: 10})
 	wantDone(t, err)
 	wantDone(t, d.Withdraw(t.Context(), again, account, 1, calendar.Hold{Ref: "a", Rev: 1, Bid: 10}))
 	_, err = d.Take(t.Context(), again, account, 1, hold)
@@ -286,7 +294,8 @@ func TestInAClassHoldsLieBesideEachOther(t *testing.T) {
 	wantHolds(t, d, "a 1-3 b 2-4 ")
 }
 
-// Many take and give at random, from two stores. Whoever was told that it has a period has it alone, from then until it gives it.
+// Many take and give at random, from two stores. Whoever was told that it has a period has it alone, from then
+// until it gives it.
 func TestNoTwoHoldsEverOverlap(t *testing.T) {
 	db := schematest.Open(t)
 	desks := []*desk{newDesk(t, db, 1, false), newDesk(t, db, 2, false)}
@@ -302,7 +311,8 @@ func TestNoTwoHoldsEverOverlap(t *testing.T) {
 				ref := fmt.Sprintf("w%dt%d", worker, turn)
 				s := span{vehicle: 1 + random.IntN(2), from: random.IntN(30)}
 				s.until = s.from + 1 + random.IntN(6)
-				_, err := d.Take(t.Context(), by, account, uint64(s.vehicle), calendar.Hold{Ref: ref, From: hour(s.from), Until: hour(s.until)})
+				_, err := d.Take(t.Context(), by, account, uint64(s.vehicle),
+					calendar.Hold{Ref: ref, From: hour(s.from), Until: hour(s.until)})
 				if _, conflict := errors.AsType[*calendar.ConflictError](err); err != nil && !conflict {
 					return err
 				}
@@ -375,16 +385,18 @@ func TestTheTableOfCalendarsIsAsItsFeedMakesIt(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := log.UpdateSeen(t.Context(), nil, by, made.Account, made.ID, func(r *record.Record[calendar.Calendar]) error {
-				schematest.Fill(rng, &r.Body)
-				return nil
-			}); err != nil {
+			if err := log.UpdateSeen(t.Context(), nil, by, made.Account, made.ID,
+				func(r *record.Record[calendar.Calendar]) error {
+					schematest.Fill(rng, &r.Body)
+					return nil
+				}); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
 	schematest.FeedAgrees(t, db, "calendars", 2*n)
-	rows, err := db.Query(t.Context(), `SELECT record_log.body, hold_refs, hold_from, hold_until, hold_expires, hold_conflict, hold_open,
+	rows, err := db.Query(t.Context(),
+		`SELECT record_log.body, hold_refs, hold_from, hold_until, hold_expires, hold_conflict, hold_open,
 			hold_begins, hold_ends
 		FROM calendars FINAL
 		INNER JOIN record_log ON record_log.kind = calendars.kind AND record_log.id = calendars.id

@@ -37,7 +37,8 @@ func (v *Vehicle) At(t time.Time, without string) string {
 	var next *Hold
 	for i := range v.Holds {
 		h := &v.Holds[i]
-		if h.Ref != without && h.Ends != "" && h.From.After(t) && !h.Until.After(v.Since) && (next == nil || h.From.Before(next.From.Time)) {
+		if h.Ref != without && h.Ends != "" && h.From.After(t) && !h.Until.After(v.Since) &&
+			(next == nil || h.From.Before(next.From.Time)) {
 			next = h
 		}
 	}
@@ -72,7 +73,8 @@ func (v *Vehicle) Misplaced(h *Hold) *Misplaced {
 	var next *Hold
 	for i := range v.Holds {
 		o := &v.Holds[i]
-		if o.Ref != h.Ref && !o.From.Before(h.Until.Time) && o.Begins+o.Ends != "" && (next == nil || o.From.Before(next.From.Time)) {
+		if o.Ref != h.Ref && !o.From.Before(h.Until.Time) && o.Begins+o.Ends != "" &&
+			(next == nil || o.From.Before(next.From.Time)) {
 			next = o
 		}
 	}
@@ -114,16 +116,18 @@ func (v *Vehicle) Displaced(ref string, had, want *Hold) (*Hold, *Misplaced) {
 
 // Serves says whether a vehicle can be given to a booking: nobody else has it, and it is in the right place.
 func (v *Vehicle) Serves(h *Hold) bool {
-	return !slices.ContainsFunc(v.Holds, func(o Hold) bool { return o.Ref != h.Ref && h.Overlaps(o.From.Time, o.Until.Time) }) &&
+	return !slices.ContainsFunc(v.Holds, func(o Hold) bool {
+		return o.Ref != h.Ref && h.Overlaps(o.From.Time, o.Until.Time)
+	}) &&
 		v.Misplaced(h) == nil
 }
 
 // Room is what a class has: its vehicles, and the bookings of it that have no vehicle yet.
 //
-// Each of those bookings needs as many vehicles that can serve it as there are bookings that might take one of them from
-// it, itself included. Then each finds a vehicle, in whatever order they get theirs and whichever they are given:
-// whoever comes to choose has as many vehicles as there are such bookings, and each of the others has taken one of them
-// at most.
+// Each of those bookings needs as many vehicles that can serve it as there are bookings that might take one of them
+// from it, itself included. Then each finds a vehicle, in whatever order they get theirs and whichever they are
+// given: whoever comes to choose has as many vehicles as there are such bookings, and each of the others has taken
+// one of them at most.
 //
 // A vehicle that a booking without a vehicle will bring to a location does not count there before the booking has its
 // vehicle.
@@ -133,10 +137,10 @@ type Room struct {
 	OverbookingBP int    // by how many more there may be, in hundredths of a percent of the vehicles at the location
 }
 
-// Rivals says whether of two holds one may take the other's vehicle: they overlap and begin at the same location, or the
-// earlier one drives it away from where the later one begins. Holds that overlap and begin at different locations take
-// none from each other, as nothing can bring a vehicle from one to the other while it is free for both. If nobody knows
-// where the vehicle is, either may tell.
+// Rivals says whether of two holds one may take the other's vehicle: they overlap and begin at the same location, or
+// the earlier one drives it away from where the later one begins. Holds that overlap and begin at different locations
+// take none from each other, as nothing can bring a vehicle from one to the other while it is free for both. If nobody
+// knows where the vehicle is, either may tell.
 func Rivals(a, b *Hold, unknown bool) bool {
 	if a.Overlaps(b.From.Time, b.Until.Time) {
 		return unknown || a.Begins == b.Begins || a.Begins == "" || b.Begins == ""

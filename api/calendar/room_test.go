@@ -100,9 +100,9 @@ func (p *plan) give(rng *rand.Rand, n int) bool {
 }
 
 // TestWhatAClassPromisesItCanGive makes random bookings of a class at several locations, of its cars, and transfers, as
-// far as the rule lets them through. However the bookings get their cars, each gets one, and every car is where the next
-// one needs it: an independent drive through each day of each car agrees, and so does a search of all ways to give the
-// cars away.
+// far as the rule lets them through. However the bookings get their cars, each gets one, and every car is where the
+// next one needs it: an independent drive through each day of each car agrees, and so does a search of all ways to give
+// the cars away.
 func TestWhatAClassPromisesItCanGive(t *testing.T) {
 	all := []string{"A", "A", "B", "B", "C", ""}
 	taken, refused, moved, needless := 0, 0, 0, 0
@@ -119,7 +119,8 @@ func TestWhatAClassPromisesItCanGive(t *testing.T) {
 		}
 		for n := range 10 {
 			from := rng.IntN(40)
-			h := calendar.Hold{Ref: fmt.Sprint("h", n), From: hour(from), Until: hour(from + 1 + rng.IntN(12)), Begins: anywhere()}
+			h := calendar.Hold{Ref: fmt.Sprint("h", n), From: hour(from), Until: hour(from + 1 + rng.IntN(12)),
+				Begins: anywhere()}
 			if h.Ends = h.Begins; rng.IntN(3) == 0 {
 				h.Ends = cmp.Or(anywhere(), h.Begins) // who does not say where leaves it where it was
 			}
@@ -165,14 +166,15 @@ func TestWhatAClassPromisesItCanGive(t *testing.T) {
 			t.Fatalf("seed %d: %v in %+v", seed, err, p)
 		}
 	}
-	t.Logf("%d taken, %d of them one way, %d refused, %d of those though some way to give the cars away was left", taken, moved, refused, needless)
+	t.Logf("%d taken, %d of them one way, %d refused, %d of those though some way to give the cars away was left", taken,
+		moved, refused, needless)
 	if taken < 4000 || refused < 4000 || moved < 1000 || needless > refused/10 {
 		t.Error("too little happened, or too much was refused")
 	}
 }
 
-// A car stands in each of two towns. What is booked in one takes nothing from the other, while both are out or one after
-// the other.
+// A car stands in each of two towns. What is booked in one takes nothing from the other, while both are out or one
+// after the other.
 func TestABookingInOneTownLeavesTheOtherItsCar(t *testing.T) {
 	r := calendar.Room{Vehicles: []calendar.Vehicle{{ID: 1, Place: "Austin"}, {ID: 2, Place: "Dallas"}}}
 	r.Booked = []calendar.Hold{{Ref: "1", From: hour(10), Until: hour(20), Begins: "Austin", Ends: "Austin"}}
@@ -217,11 +219,15 @@ func TestAClassHasAtALocationWhatIsThere(t *testing.T) {
 	}{
 		{"the first from Austin", func() bool { return book("1", "Austin", "Austin", 10, 20) }, true},
 		{"the second", func() bool { return book("2", "Austin", "Austin", 10, 20) }, true},
-		{"the third, for which the only car is in Dallas", func() bool { return book("3", "Austin", "Austin", 10, 20) }, false},
+		{"the third, for which the only car is in Dallas", func() bool {
+			return book("3", "Austin", "Austin", 10, 20)
+		}, false},
 		{"from Dallas", func() bool { return book("4", "Dallas", "Dallas", 30, 40) }, true},
 		{"from Austin to Dallas while both are out", func() bool { return book("5", "Austin", "Dallas", 15, 25) }, false},
 		{"after that", func() bool { return book("5", "Austin", "Dallas", 25, 30) }, true},
-		{"from Austin, when one car has left and one is there", func() bool { return book("6", "Austin", "Austin", 45, 50) }, true},
+		{"from Austin, when one car has left and one is there", func() bool {
+			return book("6", "Austin", "Austin", 45, 50)
+		}, true},
 		{"and another", func() bool { return book("7", "Austin", "Austin", 45, 50) }, false},
 		{"when a car has come from Dallas", func() bool {
 			brought := calendar.Hold{Ref: "blk", From: hour(21), Until: hour(24), Begins: "Dallas", Ends: "Austin"}

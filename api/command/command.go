@@ -1,6 +1,7 @@
-// Package command has commands sent to trackers. A command is a record before anybody is asked to send it, and that somebody is about to is a revision, which one
-// process writes: so it goes out once. Who dies between that and the answer leaves it sending, which becomes unknown when nobody can be at
-// it any more; it is never tried again then. What certainly did not go out is queued again, until it expires.
+// Package command has commands sent to trackers. A command is a record before anybody is asked to send it, and that
+// somebody is about to is a revision, which one process writes: so it goes out once. Who dies between that and the
+// answer leaves it sending, which becomes unknown when nobody can be at it any more; it is never tried again then. What
+// certainly did not go out is queued again, until it expires.
 package command
 
 import (
@@ -19,8 +20,9 @@ import (
 
 // Times of sending.
 const (
-	Every          = 2 * time.Second // is Tend to be done
-	commandStuck   = time.Minute     // after which whoever began to send cannot be at it; well above two requests and a write
+	Every = 2 * time.Second // is Tend to be done
+	// after which whoever began to send cannot be at it; well above two requests and a write
+	commandStuck   = time.Minute
 	commandRetry   = 5 * time.Second
 	commandSlowest = time.Minute // between two looks whether it may go out now
 	commandRarest  = time.Hour   // between two attempts
@@ -46,12 +48,15 @@ const (
 
 // traccarTypes are the types of commands as Traccar names them.
 var traccarTypes = map[string]string{
-	"engine_stop": "engineStop", "engine_resume": "engineResume", "position_single": "positionSingle", "position_periodic": "positionPeriodic",
-	"position_stop": "positionStop", "alarm_arm": "alarmArm", "alarm_disarm": "alarmDisarm", "output_control": "outputControl",
-	"reboot_device": "rebootDevice", "custom": "custom",
+	"engine_stop": "engineStop", "engine_resume": "engineResume", "position_single": "positionSingle",
+	"position_periodic": "positionPeriodic",
+	"position_stop":     "positionStop", "alarm_arm": "alarmArm", "alarm_disarm": "alarmDisarm",
+	"output_control": "outputControl",
+	"reboot_device":  "rebootDevice", "custom": "custom",
 }
 
-// dangerous are the types that want to be confirmed, and a vehicle that stands: what is sent, or an output, may stop the engine too.
+// dangerous are the types that want to be confirmed, and a vehicle that stands: what is sent, or an output, may stop
+// the engine too.
 var dangerous = map[string]bool{"engine_stop": true, "output_control": true, "custom": true}
 
 // invalid is a body that is not acceptable for one member.
@@ -71,11 +76,13 @@ type Sender struct {
 
 // New returns a sender of the commands of a store. Somebody must do its duty, which is Tend.
 func New(store *record.Store, db driver.Conn, now func() time.Time) *Sender {
-	return &Sender{DB: db, Now: now, Devices: record.NewLog(store, record.Devices), Commands: record.NewLog(store, record.DeviceCommands)}
+	return &Sender{DB: db, Now: now, Devices: record.NewLog(store, record.Devices),
+		Commands: record.NewLog(store, record.DeviceCommands)}
 }
 
 // Queue queues a command to a tracker under an id that the caller got from Store.NextID.
-func (d *Sender) Queue(ctx context.Context, by record.Author, account fleet.AccountID, id, device uint64, fields record.DeviceCommandFields) (record.Record[record.DeviceCommand], error) {
+func (d *Sender) Queue(ctx context.Context, by record.Author, account fleet.AccountID, id, device uint64,
+	fields record.DeviceCommandFields) (record.Record[record.DeviceCommand], error) {
 	var none record.Record[record.DeviceCommand]
 	if by.Again {
 		if found, err := d.Commands.Get(ctx, account, id); err == nil {
@@ -97,7 +104,8 @@ func (d *Sender) Queue(ctx context.Context, by record.Author, account fleet.Acco
 	if err := d.roomForCommand(ctx, account, device); err != nil {
 		return none, err
 	}
-	body := record.DeviceCommand{DeviceCommandFields: fields, DeviceID: fleet.FormatID(fleet.DevicePrefix, device), UniqueID: tracker.Body.UniqueID,
+	body := record.DeviceCommand{DeviceCommandFields: fields, DeviceID: fleet.FormatID(fleet.DevicePrefix, device),
+		UniqueID:  tracker.Body.UniqueID,
 		VehicleID: tracker.Body.VehicleNow(now), RequestedBy: by.Actor, Status: record.CommandQueued, StatusSince: at,
 		Log: []record.DeviceCommandStep{{Status: record.CommandQueued, At: at, By: by.Actor}}}
 	why, err := d.mayNotGo(ctx, account, &body, time.Time{})
@@ -113,7 +121,8 @@ func (d *Sender) Queue(ctx context.Context, by record.Author, account fleet.Acco
 }
 
 // completeCommand fills in what was not said, and refuses what cannot be.
-func (d *Sender) completeCommand(ctx context.Context, account fleet.AccountID, tracker *record.Device, f *record.DeviceCommandFields, now time.Time) error {
+func (d *Sender) completeCommand(ctx context.Context, account fleet.AccountID, tracker *record.Device,
+	f *record.DeviceCommandFields, now time.Time) error {
 	switch {
 	case dangerous[f.Type] && !f.Confirm:
 		return invalid("/confirm", "must be true for "+f.Type+", which may do harm")
@@ -147,8 +156,8 @@ func (d *Sender) completeCommand(ctx context.Context, account fleet.AccountID, t
 	return nil
 }
 
-// reaches says whether the operator's Traccar server may be asked for a tracker. Whoever registers a unique id first has not shown
-// that the tracker is his: it takes the operator's word.
+// reaches says whether the operator's Traccar server may be asked for a tracker. Whoever registers a unique id first
+// has not shown that the tracker is his: it takes the operator's word.
 func (d *Sender) reaches(ctx context.Context, account fleet.AccountID, uniqueID string) (bool, error) {
 	if d.Traccar == nil {
 		return false, nil
@@ -164,12 +173,14 @@ func (d *Sender) roomForCommand(ctx context.Context, account fleet.AccountID, de
 		Filters: []query.Filter{{Field: "device_id", Op: "eq", Values: []string{fleet.FormatID(fleet.DevicePrefix, device)}},
 			{Field: "status", Op: "eq", Values: []string{record.CommandQueued}}}})
 	if err == nil && len(waiting.Records) >= commandQueue {
-		err = fleet.NewError(fleet.CodeConflict, fmt.Sprintf("%d commands wait for this device. Cancel some of them, or wait until they go out or expire.", commandQueue))
+		err = fleet.NewError(fleet.CodeConflict, fmt.Sprintf(
+			"%d commands wait for this device. Cancel some of them, or wait until they go out or expire.", commandQueue))
 	}
 	return err
 }
 
-// changedSince says what of a tracker is no longer as it was when a command was asked for, which was meant for what was then.
+// changedSince says what of a tracker is no longer as it was when a command was asked for, which was meant for
+// what was then.
 func changedSince(tracker *record.Record[record.Device], b *record.DeviceCommand, now time.Time) string {
 	switch {
 	case tracker.Archived():
@@ -182,9 +193,10 @@ func changedSince(tracker *record.Record[record.Device], b *record.DeviceCommand
 	return ""
 }
 
-// mayNotGo says why a command must not go out now because it may stop the engine of a vehicle that moves, or "". Only a place after away
-// counts: when the tracker was away then, nobody knows what the vehicle has done since.
-func (d *Sender) mayNotGo(ctx context.Context, account fleet.AccountID, b *record.DeviceCommand, away time.Time) (string, error) {
+// mayNotGo says why a command must not go out now because it may stop the engine of a vehicle that moves, or "". Only a
+// place after away counts: when the tracker was away then, nobody knows what the vehicle has done since.
+func (d *Sender) mayNotGo(ctx context.Context, account fleet.AccountID, b *record.DeviceCommand,
+	away time.Time) (string, error) {
 	if !dangerous[b.Type] || b.Force {
 		return "", nil
 	}
@@ -199,7 +211,8 @@ func (d *Sender) mayNotGo(ctx context.Context, account fleet.AccountID, b *recor
 	live := all[id]
 	switch at := live.FixTime.Time(); {
 	case live.FixTime == 0 || math.IsNaN(live.Speed) || d.Now().Sub(at) > stopAge:
-		return fmt.Sprintf("nobody knows whether the vehicle moves, which has told no position in the last %.0f minutes", stopAge.Minutes()), nil
+		return fmt.Sprintf("nobody knows whether the vehicle moves, which has told no position in the last %.0f minutes",
+			stopAge.Minutes()), nil
 	case !at.After(away):
 		return "nobody knows whether the vehicle moves: the tracker was away, and has told no position since", nil
 	case live.Speed > stopSpeed:
@@ -209,12 +222,16 @@ func (d *Sender) mayNotGo(ctx context.Context, account fleet.AccountID, b *recor
 }
 
 // Cancel takes a command back that nobody has begun to send. check, if not nil, may refuse.
-func (d *Sender) Cancel(ctx context.Context, by record.Author, account fleet.AccountID, id uint64, check func(*record.Record[record.DeviceCommand]) error) (record.Record[record.DeviceCommand], error) {
+func (d *Sender) Cancel(ctx context.Context, by record.Author, account fleet.AccountID, id uint64,
+	check func(*record.Record[record.DeviceCommand]) error) (record.Record[record.DeviceCommand], error) {
 	return d.moveCommand(ctx, by, account, id, 0, record.DeviceCommandStep{Status: record.CommandCancelled}, check)
 }
 
-// Report notes what a gateway tells of a command: that it takes it, or what became of it. check, if not nil, may refuse.
-func (d *Sender) Report(ctx context.Context, by record.Author, account fleet.AccountID, id uint64, step record.DeviceCommandStep, check func(*record.Record[record.DeviceCommand]) error) (record.Record[record.DeviceCommand], error) {
+// Report notes what a gateway tells of a command: that it takes it, or what became of it. check, if not
+// nil, may refuse.
+func (d *Sender) Report(ctx context.Context, by record.Author, account fleet.AccountID, id uint64,
+	step record.DeviceCommandStep,
+	check func(*record.Record[record.DeviceCommand]) error) (record.Record[record.DeviceCommand], error) {
 	if step.Status == record.CommandSent {
 		if rec, err := d.takeCommand(ctx, by, account, id, check); err != nil {
 			return rec, err
@@ -228,15 +245,18 @@ func (d *Sender) Report(ctx context.Context, by record.Author, account fleet.Acc
 		}
 		b := &r.Body
 		if b.Transport != byPull && (b.Status == record.CommandQueued || b.Status == record.CommandSending) {
-			return fleet.NewError(fleet.CodeConflict, "The command goes by "+b.Transport+", and is not sent yet: no gateway may take it or tell of it. Cancel it while it is queued.")
+			return fleet.NewError(fleet.CodeConflict, "The command goes by "+b.Transport+
+				", and is not sent yet: no gateway may take it or tell of it. Cancel it while it is queued.")
 		}
 		b.Result = step.Detail
 		return nil
 	})
 }
 
-// takeCommand refuses a gateway a queued command that must not go out, and writes why: it fails for good if it was meant for something else.
-func (d *Sender) takeCommand(ctx context.Context, by record.Author, account fleet.AccountID, id uint64, check func(*record.Record[record.DeviceCommand]) error) (record.Record[record.DeviceCommand], error) {
+// takeCommand refuses a gateway a queued command that must not go out, and writes why: it fails for good if it was
+// meant for something else.
+func (d *Sender) takeCommand(ctx context.Context, by record.Author, account fleet.AccountID, id uint64,
+	check func(*record.Record[record.DeviceCommand]) error) (record.Record[record.DeviceCommand], error) {
 	rec, err := d.Commands.Get(ctx, account, id)
 	if err == nil && check != nil {
 		err = check(&rec)
@@ -255,7 +275,8 @@ func (d *Sender) takeCommand(ctx context.Context, by record.Author, account flee
 		if err := d.failCommand(ctx, by, &rec, why); err != nil {
 			return rec, err
 		}
-		return rec, fleet.NewError(fleet.CodeConflict, "The command has failed: "+why+". Ask for a new one if it is still wanted.")
+		return rec, fleet.NewError(fleet.CodeConflict,
+			"The command has failed: "+why+". Ask for a new one if it is still wanted.")
 	}
 	why, err := d.mayNotGo(ctx, account, &rec.Body, time.Time{})
 	if err != nil || why == "" {
@@ -264,11 +285,13 @@ func (d *Sender) takeCommand(ctx context.Context, by record.Author, account flee
 	if err := d.noteWhy(ctx, by, &rec, why, time.Time{}); err != nil {
 		return rec, err
 	}
-	return rec, fleet.NewError(fleet.CodeConflict, "The command may stop the engine and must not go out now: "+why+". Ask again later.")
+	return rec, fleet.NewError(fleet.CodeConflict,
+		"The command may stop the engine and must not go out now: "+why+". Ask again later.")
 }
 
 // trackerOf is the tracker that a command is for.
-func (d *Sender) trackerOf(ctx context.Context, rec *record.Record[record.DeviceCommand]) (record.Record[record.Device], error) {
+func (d *Sender) trackerOf(ctx context.Context,
+	rec *record.Record[record.DeviceCommand]) (record.Record[record.Device], error) {
 	id, err := fleet.ParseID(fleet.DevicePrefix, rec.Body.DeviceID)
 	if err != nil {
 		return record.Record[record.Device]{}, err
@@ -277,31 +300,41 @@ func (d *Sender) trackerOf(ctx context.Context, rec *record.Record[record.Device
 }
 
 // failCommand ends a command that was seen and can never go out.
-func (d *Sender) failCommand(ctx context.Context, by record.Author, rec *record.Record[record.DeviceCommand], why string) error {
-	_, err := d.moveCommand(ctx, by, rec.Account, rec.ID, rec.Revision, record.DeviceCommandStep{Status: record.CommandFailed, Detail: why}, func(r *record.Record[record.DeviceCommand]) error {
-		r.Body.Result = why
-		return nil
-	})
+func (d *Sender) failCommand(ctx context.Context, by record.Author, rec *record.Record[record.DeviceCommand],
+	why string) error {
+	_, err := d.moveCommand(ctx, by, rec.Account, rec.ID, rec.Revision,
+		record.DeviceCommandStep{Status: record.CommandFailed, Detail: why},
+		func(r *record.Record[record.DeviceCommand]) error {
+			r.Body.Result = why
+			return nil
+		})
 	return unlessStale(err)
 }
 
-// noteWhy writes why a queued command waits, if that is not the reason that it has, and when its tracker was seen to be away, if it was.
-func (d *Sender) noteWhy(ctx context.Context, by record.Author, rec *record.Record[record.DeviceCommand], why string, away time.Time) error {
+// noteWhy writes why a queued command waits, if that is not the reason that it has, and when its tracker was seen to be
+// away, if it was.
+func (d *Sender) noteWhy(ctx context.Context, by record.Author, rec *record.Record[record.DeviceCommand], why string,
+	away time.Time) error {
 	if rec.Body.Result == why {
 		return nil
 	}
-	_, err := d.Commands.Update(ctx, by, rec.Account, rec.ID, rec.Revision, func(r *record.Record[record.DeviceCommand]) error {
-		if !away.IsZero() {
-			r.Body.AwayAt = record.InstantOf(away)
-		}
-		record.NoteCommand(r, record.DeviceCommandStep{Status: record.CommandQueued, At: record.InstantOf(d.Now()), By: by.Actor, Detail: why})
-		return nil
-	})
+	_, err := d.Commands.Update(ctx, by, rec.Account, rec.ID, rec.Revision,
+		func(r *record.Record[record.DeviceCommand]) error {
+			if !away.IsZero() {
+				r.Body.AwayAt = record.InstantOf(away)
+			}
+			record.NoteCommand(r,
+				record.DeviceCommandStep{Status: record.CommandQueued, At: record.InstantOf(d.Now()), By: by.Actor, Detail: why})
+			return nil
+		})
 	return unlessStale(err)
 }
 
-// moveCommand writes that a command has reached a state, upon a revision if one is expected. Reaching a state again, but sent, changes nothing.
-func (d *Sender) moveCommand(ctx context.Context, by record.Author, account fleet.AccountID, id, expect uint64, step record.DeviceCommandStep, check func(*record.Record[record.DeviceCommand]) error) (record.Record[record.DeviceCommand], error) {
+// moveCommand writes that a command has reached a state, upon a revision if one is expected. Reaching a state again,
+// but sent, changes nothing.
+func (d *Sender) moveCommand(ctx context.Context, by record.Author, account fleet.AccountID, id, expect uint64,
+	step record.DeviceCommandStep,
+	check func(*record.Record[record.DeviceCommand]) error) (record.Record[record.DeviceCommand], error) {
 	step.At, step.By = record.InstantOf(d.Now()), by.Actor
 	return d.Commands.Update(ctx, by, account, id, expect, func(r *record.Record[record.DeviceCommand]) error {
 		if check != nil {
@@ -316,9 +349,10 @@ func (d *Sender) moveCommand(ctx context.Context, by record.Author, account flee
 	})
 }
 
-// Answered notes what a tracker answered, as Traccar tells it: of the newest command that may have reached the tracker in the last
-// day and of which nothing was heard.
-func (d *Sender) Answered(ctx context.Context, by record.Author, account fleet.AccountID, device uint64, result string) error {
+// Answered notes what a tracker answered, as Traccar tells it: of the newest command that may have reached the tracker
+// in the last day and of which nothing was heard.
+func (d *Sender) Answered(ctx context.Context, by record.Author, account fleet.AccountID, device uint64,
+	result string) error {
 	found, err := query.List(ctx, d.DB, &query.DeviceCommands, query.ListRequest{Account: account, Limit: 1,
 		Filters: []query.Filter{{Field: "device_id", Op: "eq", Values: []string{fleet.FormatID(fleet.DevicePrefix, device)}},
 			{Field: "transport", Op: "eq", Values: []string{byTraccar}},
@@ -328,7 +362,8 @@ func (d *Sender) Answered(ctx context.Context, by record.Author, account fleet.A
 	if err != nil || len(found.Records) == 0 {
 		return err
 	}
-	_, err = d.Report(ctx, by, account, found.Records[0].ID, record.DeviceCommandStep{Status: record.CommandAcknowledged, Detail: result}, nil)
+	_, err = d.Report(ctx, by, account, found.Records[0].ID,
+		record.DeviceCommandStep{Status: record.CommandAcknowledged, Detail: result}, nil)
 	if err != nil {
 		return fmt.Errorf("note the answer to a command: %w", err)
 	}

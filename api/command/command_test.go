@@ -41,7 +41,8 @@ func openSender(ctx context.Context, s sender, node uint64, now func() time.Time
 	if err != nil {
 		return nil, err
 	}
-	store, err := record.NewStore(record.Config{Deadline: time.Minute, Abandoned: 2 * time.Minute}, db, fleet.NewIDSource(node, time.Now), now)
+	store, err := record.NewStore(record.Config{Deadline: time.Minute, Abandoned: 2 * time.Minute}, db,
+		fleet.NewIDSource(node, time.Now), now)
 	if err != nil {
 		return nil, err
 	}
@@ -66,9 +67,10 @@ func sendAndDie(text string) int {
 	return 0
 }
 
-// TestACommandWhoseSenderIsKilledIsSentOnceAtMost kills a process that sends a command, with SIGKILL: while it asks for the tracker, which
-// leaves the command to others; when its row says that it is being sent and Traccar has not heard of it; and when Traccar has heard of it
-// and not answered. In the last two nobody can tell which it was, and nobody sends it again.
+// TestACommandWhoseSenderIsKilledIsSentOnceAtMost kills a process that sends a command, with SIGKILL: while it asks
+// for the tracker, which leaves the command to others; when its row says that it is being sent and Traccar has not
+// heard of it; and when Traccar has heard of it and not answered. In the last two nobody can tell which it was, and
+// nobody sends it again.
 func TestACommandWhoseSenderIsKilledIsSentOnceAtMost(t *testing.T) {
 	for _, dies := range []struct {
 		at     string // the request during which the process is killed, or the connection on which it would send the command
@@ -123,7 +125,8 @@ func TestACommandWhoseSenderIsKilledIsSentOnceAtMost(t *testing.T) {
 			if err := d.Store.Own(t.Context(), account, true, "imei-1"); err != nil {
 				t.Fatal(err)
 			}
-			device, err := d.Devices.New(t.Context(), by, account, record.Device{DeviceFields: record.DeviceFields{UniqueID: "imei-1"}})
+			device, err := d.Devices.New(t.Context(), by, account,
+				record.Device{DeviceFields: record.DeviceFields{UniqueID: "imei-1"}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -169,7 +172,8 @@ func TestACommandWhoseSenderIsKilledIsSentOnceAtMost(t *testing.T) {
 			if n := sent.Load(); n != dies.sent {
 				t.Errorf("Traccar heard %d times of it, want %d", n, dies.sent)
 			}
-			rec, err := d.Report(t.Context(), by, account, command.ID, record.DeviceCommandStep{Status: record.CommandAcknowledged, Detail: "OK"}, nil)
+			rec, err := d.Report(t.Context(), by, account, command.ID,
+				record.DeviceCommandStep{Status: record.CommandAcknowledged, Detail: "OK"}, nil)
 			if err != nil || rec.Body.Status != record.CommandAcknowledged {
 				t.Errorf("an answer that came all the same: %s, %v", rec.Body.Status, err)
 			}
@@ -205,13 +209,15 @@ func TestManySendersSendACommandOnce(t *testing.T) {
 	if err := d.Store.Own(t.Context(), account, true, "imei-1"); err != nil {
 		t.Fatal(err)
 	}
-	device, err := d.Devices.New(t.Context(), by, account, record.Device{DeviceFields: record.DeviceFields{UniqueID: "imei-1"}})
+	device, err := d.Devices.New(t.Context(), by, account,
+		record.Device{DeviceFields: record.DeviceFields{UniqueID: "imei-1"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	const commands = 20
 	for range commands {
-		if _, err := d.Queue(t.Context(), by, account, d.Store.NextID(), device.ID, record.DeviceCommandFields{Type: "position_single"}); err != nil {
+		if _, err := d.Queue(t.Context(), by, account, d.Store.NextID(), device.ID,
+			record.DeviceCommandFields{Type: "position_single"}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -16,8 +16,9 @@ import (
 // Tend sends what is to be sent, and ends what can no longer be.
 func (d *Sender) Tend(ctx context.Context) error {
 	now := d.Now()
-	due, err := query.DueCommands(ctx, d.DB, query.DueRequest{Now: now, Stuck: now.Add(-commandStuck), Waiting: d.waits.until(now),
-		Limit: commandPage, Share: commandShare})
+	due, err := query.DueCommands(ctx, d.DB,
+		query.DueRequest{Now: now, Stuck: now.Add(-commandStuck), Waiting: d.waits.until(now),
+			Limit: commandPage, Share: commandShare})
 	if err != nil {
 		return err
 	}
@@ -37,7 +38,8 @@ func (d *Sender) tendCommand(ctx context.Context, account fleet.AccountID, id ui
 	now, end := d.Now(), record.DeviceCommandStep{}
 	switch b := &rec.Body; {
 	case b.Status == record.CommandSending && now.Sub(b.StatusSince.Time) >= commandStuck:
-		end = record.DeviceCommandStep{Status: record.CommandUnknown, Detail: "whoever sent it ended before it was known whether it went out"}
+		end = record.DeviceCommandStep{Status: record.CommandUnknown,
+			Detail: "whoever sent it ended before it was known whether it went out"}
 	case b.Status == record.CommandQueued && !now.Before(b.ExpiresAt.Time):
 		end = record.DeviceCommandStep{Status: record.CommandExpired, Detail: b.Result}
 	case b.Status == record.CommandQueued && b.Transport == byTraccar && d.Traccar != nil && !b.TryAt.After(now):
@@ -57,8 +59,8 @@ func unlessStale(err error) error {
 	return err
 }
 
-// sendCommand has Traccar send a queued command. That it is about to be sent is written upon the revision that was seen: one process
-// goes on from there.
+// sendCommand has Traccar send a queued command. That it is about to be sent is written upon the revision that was
+// seen: one process goes on from there.
 func (d *Sender) sendCommand(ctx context.Context, rec record.Record[record.DeviceCommand]) error {
 	account, id := rec.Account, rec.ID
 	tracker, err := d.trackerOf(ctx, &rec)
@@ -90,11 +92,13 @@ func (d *Sender) sendCommand(ctx context.Context, rec record.Record[record.Devic
 	if why != "" {
 		return d.waitWithCommand(ctx, &rec, why, false)
 	}
-	sending, err := d.moveCommand(ctx, record.System, account, id, rec.Revision, record.DeviceCommandStep{Status: record.CommandSending}, nil)
+	sending, err := d.moveCommand(ctx, record.System, account, id, rec.Revision,
+		record.DeviceCommandStep{Status: record.CommandSending}, nil)
 	if err != nil {
 		return unlessStale(err)
 	}
-	outcome, detail = d.Traccar.Send(ctx, traccar.Command{Device: found, Type: traccarTypes[rec.Body.Type], Attributes: traccarAttributes(&rec.Body)})
+	outcome, detail = d.Traccar.Send(ctx,
+		traccar.Command{Device: found, Type: traccarTypes[rec.Body.Type], Attributes: traccarAttributes(&rec.Body)})
 	ctx = context.WithoutCancel(ctx) // what is known now must be told
 	step := record.DeviceCommandStep{Status: record.CommandSent, Detail: detail}
 	switch outcome {
@@ -118,9 +122,10 @@ func (d *Sender) sendCommand(ctx context.Context, rec record.Record[record.Devic
 	return err
 }
 
-// waitWithCommand lets a queued command wait, for a reason that is written when it is a new one. When it is looked at again is remembered
-// here only: another process may look earlier, and does no harm.
-func (d *Sender) waitWithCommand(ctx context.Context, rec *record.Record[record.DeviceCommand], why string, isAway bool) error {
+// waitWithCommand lets a queued command wait, for a reason that is written when it is a new one. When it is looked at
+// again is remembered here only: another process may look earlier, and does no harm.
+func (d *Sender) waitWithCommand(ctx context.Context, rec *record.Record[record.DeviceCommand], why string,
+	isAway bool) error {
 	now, away := d.Now(), time.Time{}
 	if isAway {
 		away = now
@@ -129,17 +134,21 @@ func (d *Sender) waitWithCommand(ctx context.Context, rec *record.Record[record.
 	return d.noteWhy(ctx, record.System, rec, why, away)
 }
 
-// postponeCommand queues a command again that was being sent and did not go out. Each time it rests longer, because it is written each time.
-func (d *Sender) postponeCommand(ctx context.Context, rec record.Record[record.DeviceCommand], why string, away bool) error {
-	_, err := d.Commands.Update(ctx, record.System, rec.Account, rec.ID, rec.Revision, func(r *record.Record[record.DeviceCommand]) error {
-		b, now := &r.Body, record.InstantOf(d.Now())
-		b.TryAt = record.InstantOf(now.Add(min(commandRarest, commandRetry<<min(b.Attempts, 16))))
-		b.Attempts++
-		if away {
-			b.AwayAt = now
-		}
-		return record.QueueCommandAgain(r, record.DeviceCommandStep{Status: record.CommandQueued, At: now, By: record.System.Actor, Detail: why})
-	})
+// postponeCommand queues a command again that was being sent and did not go out. Each time it rests longer, because it
+// is written each time.
+func (d *Sender) postponeCommand(ctx context.Context, rec record.Record[record.DeviceCommand], why string,
+	away bool) error {
+	_, err := d.Commands.Update(ctx, record.System, rec.Account, rec.ID, rec.Revision,
+		func(r *record.Record[record.DeviceCommand]) error {
+			b, now := &r.Body, record.InstantOf(d.Now())
+			b.TryAt = record.InstantOf(now.Add(min(commandRarest, commandRetry<<min(b.Attempts, 16))))
+			b.Attempts++
+			if away {
+				b.AwayAt = now
+			}
+			return record.QueueCommandAgain(r,
+				record.DeviceCommandStep{Status: record.CommandQueued, At: now, By: record.System.Actor, Detail: why})
+		})
 	return unlessStale(err)
 }
 

@@ -1,5 +1,6 @@
-// Package csvrow reads the CSV files that people bring from their spreadsheets, and says of each record which row it is there: so that who is
-// told of a row finds it. The first row is 1, the one that names the columns; an empty line is a row too, and a cell of several lines is in one.
+// Package csvrow reads the CSV files that people bring from their spreadsheets, and says of each record which row it is
+// there: so that who is told of a row finds it. The first row is 1, the one that names the columns; an empty line is a
+// row too, and a cell of several lines is in one.
 package csvrow
 
 import (

@@ -34,13 +34,14 @@ type Offer struct {
 
 // ClassOffer is what is left of a class at a location.
 type ClassOffer struct {
-	Class    record.Record[record.VehicleClass]
-	Pickup   *record.Record[record.Location] // nil for vehicles that nobody knows the place of, and for a class without any
-	Vehicles int                             // that can be rented at all and will be there
-	Free     int                             // of them, in the period, and not needed elsewhere after it
-	Booked   int                             // bookings of the class there in the period that have no vehicle yet
-	Left     int                             // how many more bookings of the class there may be
-	Offer    *Offer                          // nil if the class itself cannot be booked so, for the reason in Why
+	Class record.Record[record.VehicleClass]
+	// nil for vehicles that nobody knows the place of, and for a class without any
+	Pickup   *record.Record[record.Location]
+	Vehicles int    // that can be rented at all and will be there
+	Free     int    // of them, in the period, and not needed elsewhere after it
+	Booked   int    // bookings of the class there in the period that have no vehicle yet
+	Left     int    // how many more bookings of the class there may be
+	Offer    *Offer // nil if the class itself cannot be booked so, for the reason in Why
 	Why      []fleet.FieldError
 }
 
@@ -51,13 +52,16 @@ type Availability struct {
 	Not      map[string]int // how many vehicles are not offered, by reason
 }
 
-// Available finds what is free from pickup until return, each vehicle with its buffers, and what it costs at the location where it will be, or at
-// the one that is asked for. Nothing of it is held: whoever books may find that somebody else was faster.
+// Available finds what is free from pickup until return, each vehicle with its buffers, and what it costs at the
+// location where it will be, or at the one that is asked for. Nothing of it is held: whoever books may find that
+// somebody else was faster.
 func (d *Desk) Available(ctx context.Context, account fleet.AccountID, search Search) (Availability, error) {
 	f := search.Fields
 	f.VehicleID, f.VehicleClassID, f.Channel = "", "", cmp.Or(f.Channel, "direct")
-	s := &searching{d: d, account: account, now: d.Now(), fields: f, zones: map[string]*time.Location{}, prices: map[priceKey]priced{},
-		there: map[uint64]*calendar.Vehicle{}, rooms: map[uint64]*calendar.Room{}, spare: map[*calendar.Hold]int{}, Availability: Availability{Not: map[string]int{}}}
+	s := &searching{d: d, account: account, now: d.Now(), fields: f, zones: map[string]*time.Location{},
+		prices: map[priceKey]priced{},
+		there:  map[uint64]*calendar.Vehicle{}, rooms: map[uint64]*calendar.Room{}, spare: map[*calendar.Hold]int{},
+		Availability: Availability{Not: map[string]int{}}}
 	if err := checkPeriod(&f); err != nil {
 		return s.Availability, err
 	}
@@ -107,10 +111,12 @@ func (s *searching) read(ctx context.Context, classes []string) error {
 	}
 	group, inner := errgroup.WithContext(ctx)
 	group.Go(func() error {
-		return find(inner, l, s.account, d.Locations, s.fields.PickupLocationID, "/pickup_location_id", "location", &s.base.Pickup)
+		return find(inner, l, s.account, d.Locations, s.fields.PickupLocationID, "/pickup_location_id", "location",
+			&s.base.Pickup)
 	})
 	group.Go(func() error {
-		return find(inner, l, s.account, d.Locations, s.fields.ReturnLocationID, "/return_location_id", "location", &s.base.Return)
+		return find(inner, l, s.account, d.Locations, s.fields.ReturnLocationID, "/return_location_id", "location",
+			&s.base.Return)
 	})
 	group.Go(func() error {
 		return find(inner, l, s.account, d.RatePlans, s.fields.RatePlanID, "/rate_plan_id", "rate plan", &s.base.Plan)
@@ -175,7 +181,8 @@ func (s *searching) readMore(ctx context.Context, wanted []string) error {
 	}
 	s.fill()
 	if wanted != nil && len(s.classes) < len(wanted) {
-		return unfit([]fleet.FieldError{{Pointer: "/vehicle_class_id", Code: "not_found", Detail: "there is no such vehicle class"}})
+		return unfit([]fleet.FieldError{{Pointer: "/vehicle_class_id", Code: "not_found",
+			Detail: "there is no such vehicle class"}})
 	}
 	if s.places, err = byID[record.Location](ctx, s.d, s.account, &query.Locations, places); err != nil {
 		return err
@@ -202,7 +209,8 @@ func (s *searching) readMore(ctx context.Context, wanted []string) error {
 }
 
 // byID reads records of a kind that are not archived.
-func byID[T any](ctx context.Context, d *Desk, account fleet.AccountID, listing *query.Listing, ids []uint64) (map[uint64]*record.Record[T], error) {
+func byID[T any](ctx context.Context, d *Desk, account fleet.AccountID, listing *query.Listing,
+	ids []uint64) (map[uint64]*record.Record[T], error) {
 	stored, err := query.RecordsByID(ctx, d.DB, listing, account, ids)
 	if err != nil {
 		return nil, err
@@ -229,7 +237,8 @@ func decoded[T any](account fleet.AccountID) func([]query.Stored, error) ([]reco
 		}
 		all := make([]record.Record[T], len(stored))
 		for i, one := range stored {
-			all[i] = record.Record[T]{Account: account, ID: one.ID, Revision: one.Revision, CreatedAt: one.CreatedAt.UTC(), UpdatedAt: one.UpdatedAt.UTC()}
+			all[i] = record.Record[T]{Account: account, ID: one.ID, Revision: one.Revision, CreatedAt: one.CreatedAt.UTC(),
+				UpdatedAt: one.UpdatedAt.UTC()}
 			if err := json.Unmarshal([]byte(one.Body), &all[i].Body); err != nil {
 				return nil, fmt.Errorf("decode record %d: %w", one.ID, err)
 			}
@@ -302,7 +311,8 @@ func priceKeyOf(r *Resolved) priceKey {
 		key.pickup, key.back = r.Pickup.ID, r.Return.ID
 	}
 	v := r.fromVehicle()
-	own, _ := json.Marshal([]any{v.DailyRate, v.IncludedMilesPerDay, v.ExtraMileFee, v.DepositAmount, v.MinRentalDays, v.MaxRentalDays, v.LeadTimeMinHours, r.channels()})
+	own, _ := json.Marshal([]any{v.DailyRate, v.IncludedMilesPerDay, v.ExtraMileFee, v.DepositAmount, v.MinRentalDays,
+		v.MaxRentalDays, v.LeadTimeMinHours, r.channels()})
 	key.own = string(own) // of numbers and texts: it cannot fail
 	return key
 }
@@ -324,7 +334,8 @@ func (s *searching) offer(r *Resolved) priced {
 	if r.Plan != nil {
 		r.Fields.RatePlanID = fleet.FormatID(fleet.RatePlanPrefix, r.Plan.ID)
 	} else if r.ownRate() == nil {
-		return priced{why: []fleet.FieldError{{Pointer: "/rate_plan_id", Code: "no_rate", Detail: "no rate plan fits, and there is no daily rate"}}}
+		return priced{why: []fleet.FieldError{{Pointer: "/rate_plan_id", Code: "no_rate",
+			Detail: "no rate plan fits, and there is no daily rate"}}}
 	}
 	key := priceKeyOf(r)
 	found, ok := s.prices[key]
@@ -341,7 +352,8 @@ func (s *searching) offer(r *Resolved) priced {
 	return found
 }
 
-// reason is the code of a fault; of one that says nothing without its member, with that before it: promo_code_not_found.
+// reason is the code of a fault; of one that says nothing without its member, with that before it:
+// promo_code_not_found.
 func reason(f *fleet.FieldError) string {
 	member, _, _ := strings.Cut(strings.TrimPrefix(f.Pointer, "/"), "/")
 	if member != "" && slices.Contains([]string{"not_found", "not_valid", "not_enabled", "invalid", "required"}, f.Code) {
@@ -370,7 +382,8 @@ func (s *searching) judgeVehicles() {
 		}
 	}
 	slices.SortStableFunc(s.Vehicles, func(a, b Offer) int {
-		return cmp.Or(cmp.Compare(a.Price.Totals.Total.Amount, b.Price.Totals.Total.Amount), cmp.Compare(a.Resolved.Vehicle.ID, b.Resolved.Vehicle.ID))
+		return cmp.Or(cmp.Compare(a.Price.Totals.Total.Amount, b.Price.Totals.Total.Amount),
+			cmp.Compare(a.Resolved.Vehicle.ID, b.Resolved.Vehicle.ID))
 	})
 }
 
@@ -425,7 +438,8 @@ func (s *searching) spares(class uint64, v *calendar.Vehicle, h calendar.Hold) b
 	return true
 }
 
-// judgeClasses counts and prices what there is of each class, where its vehicles will be or at the location that is asked for.
+// judgeClasses counts and prices what there is of each class, where its vehicles will be or at the location
+// that is asked for.
 func (s *searching) judgeClasses() {
 	for id, class := range s.classes {
 		for _, at := range s.placesOf(id) {
@@ -439,7 +453,8 @@ func (s *searching) judgeClasses() {
 		return c.Pickup.Body.Name
 	}
 	slices.SortFunc(s.Classes, func(a, b ClassOffer) int {
-		return cmp.Or(cmp.Compare(a.Class.Body.Rank, b.Class.Body.Rank), cmp.Compare(a.Class.ID, b.Class.ID), cmp.Compare(name(&a), name(&b)))
+		return cmp.Or(cmp.Compare(a.Class.Body.Rank, b.Class.Body.Rank), cmp.Compare(a.Class.ID, b.Class.ID),
+			cmp.Compare(name(&a), name(&b)))
 	})
 }
 
@@ -479,7 +494,8 @@ func (s *searching) classAt(class *record.Record[record.VehicleClass], at *recor
 	}
 	refs := map[string]bool{}
 	for i := range room.Booked {
-		if o := &room.Booked[i]; o.Overlaps(h.From.Time, h.Until.Time) && (o.Begins == h.Begins || o.Begins == "") && !refs[o.Ref] {
+		if o := &room.Booked[i]; o.Overlaps(h.From.Time, h.Until.Time) &&
+			(o.Begins == h.Begins || o.Begins == "") && !refs[o.Ref] {
 			refs[o.Ref] = true
 			c.Booked++
 		}

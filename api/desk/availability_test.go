@@ -18,14 +18,19 @@ import (
 func TestASearchOverAFleet(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	d := open(t, func() time.Time { return now })
-	place := put(t, d, d.Locations, record.Location{Name: "A", Timezone: "America/Chicago", Taxes: []record.TaxRate{{Name: "tax", RateBP: 825}}})
+	place := put(t, d, d.Locations,
+		record.Location{Name: "A", Timezone: "America/Chicago", Taxes: []record.TaxRate{{Name: "tax", RateBP: 825}}})
 	var classes []string
 	for i := range 10 {
-		classes = append(classes, put(t, d, d.Classes, record.VehicleClass{Name: fmt.Sprint(i), DailyRate: usd(int64(4000 + 500*i))}))
+		classes = append(classes,
+			put(t, d, d.Classes, record.VehicleClass{Name: fmt.Sprint(i), DailyRate: usd(int64(4000 + 500*i))}))
 	}
-	put(t, d, d.RatePlans, plan("standard", 5000, func(p *record.RatePlan) { p.Tiers = []record.RateTier{{Days: 7, Price: *usd(30000)}} }))
+	put(t, d, d.RatePlans, plan("standard", 5000, func(p *record.RatePlan) {
+		p.Tiers = []record.RateTier{{Days: 7, Price: *usd(30000)}}
+	}))
 	// Written as the log writes them, all at once.
-	batch, err := d.DB.PrepareBatch(t.Context(), "INSERT INTO record_log (account, kind, id, revision, action, at, created_at, body)")
+	batch, err := d.DB.PrepareBatch(t.Context(),
+		"INSERT INTO record_log (account, kind, id, revision, action, at, created_at, body)")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +41,8 @@ func TestASearchOverAFleet(t *testing.T) {
 	const vehicles = 2000
 	for i := range vehicles {
 		id := d.Store.NextID()
-		body := fmt.Sprintf(`{"make":"A","model":"B","status":"available","vehicle_class_id":%q,"home_location_id":%q}`, classes[i%10], place)
+		body := fmt.Sprintf(`{"make":"A","model":"B","status":"available","vehicle_class_id":%q,"home_location_id":%q}`,
+			classes[i%10], place)
 		holds := hold(-400+i%7, -390+i%7)
 		for n := range 60 {
 			holds += "," + hold(-380+6*n, -376+6*n)
@@ -53,7 +59,8 @@ func TestASearchOverAFleet(t *testing.T) {
 	if err := errors.Join(batch.Send(), schemas.Fill(t.Context(), d.DB, "vehicle", "calendar")); err != nil {
 		t.Fatal(err)
 	}
-	fields := record.BookingFields{PickupAt: record.InstantOf(now.AddDate(0, 0, 10)), ReturnAt: record.InstantOf(now.AddDate(0, 0, 20))}
+	fields := record.BookingFields{PickupAt: record.InstantOf(now.AddDate(0, 0, 10)),
+		ReturnAt: record.InstantOf(now.AddDate(0, 0, 20))}
 	found, err := d.Available(t.Context(), account, Search{Fields: fields})
 	if err != nil || len(found.Vehicles) != vehicles*3/4 || found.Not["busy"] != vehicles/4 || len(found.Classes) != 10 {
 		t.Fatalf("%d vehicles, %d classes, %v, %v", len(found.Vehicles), len(found.Classes), found.Not, err)
@@ -79,5 +86,8 @@ func TestASearchOverAFleet(t *testing.T) {
 	}
 	measure("a price", func() error { _, _, err := d.Price(t.Context(), account, fields, now); return err })
 	fields.VehicleID = ""
-	measure("a search over 2,000 vehicles", func() error { _, err := d.Available(t.Context(), account, Search{Fields: fields}); return err })
+	measure("a search over 2,000 vehicles", func() error {
+		_, err := d.Available(t.Context(), account, Search{Fields: fields})
+		return err
+	})
 }

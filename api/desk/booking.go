@@ -18,9 +18,9 @@ import (
 	"github.com/motorpool/fleet/api/rental"
 )
 
-// A booking's commands go in this order: read the booking; work out what it is to become; take in the calendars what that holds beside
-// what it has; write it upon the revision that was read. Whoever loses the write gives back what it took and begins anew. The
-// calendars are put in order by what follows from the written revision (holding.Holds).
+// A booking's commands go in this order: read the booking; work out what it is to become; take in the calendars what
+// that holds beside what it has; write it upon the revision that was read. Whoever loses the write gives back what it
+// took and begins anew. The calendars are put in order by what follows from the written revision (holding.Holds).
 
 // Order names the booking that a command is about, and who gives it.
 type Order struct {
@@ -32,12 +32,13 @@ type Order struct {
 	decided bool // it follows from what was decided, and is done also where a discount loses what it was given on
 }
 
-// change is what a command makes of a booking. It gets a copy of the newest revision, whose state is the new one already, and may
-// run several times.
+// change is what a command makes of a booking. It gets a copy of the newest revision, whose state is the new one
+// already, and may run several times.
 type change func(ctx context.Context, next *record.Record[record.Booking]) error
 
 // command carries out an action on a booking.
-func (d *Desk) command(ctx context.Context, o Order, action rental.Action, g holding.Force, mutate change) (record.Record[record.Booking], error) {
+func (d *Desk) command(ctx context.Context, o Order, action rental.Action, g holding.Force,
+	mutate change) (record.Record[record.Booking], error) {
 	begun := time.Now()
 	for lost := 1; ; lost++ {
 		rec, err := d.attempt(ctx, o, action, g, mutate)
@@ -64,7 +65,8 @@ type refusedRevision struct{ error }
 func (e refusedRevision) Unwrap() error { return e.error }
 
 // attempt carries an action out upon the newest revision, once.
-func (d *Desk) attempt(ctx context.Context, o Order, action rental.Action, g holding.Force, mutate change) (record.Record[record.Booking], error) {
+func (d *Desk) attempt(ctx context.Context, o Order, action rental.Action, g holding.Force,
+	mutate change) (record.Record[record.Booking], error) {
 	var none record.Record[record.Booking]
 	rec, err := d.Bookings.Get(ctx, o.Account, o.Booking)
 	if err != nil {
@@ -119,10 +121,13 @@ func (d *Desk) attempt(ctx context.Context, o Order, action rental.Action, g hol
 }
 
 // looksUp are the actions that go by what the booking names: its vehicle, its people, its places.
-var looksUp = []rental.Action{rental.Confirm, rental.Pickup, rental.Return, rental.Reopen, rental.Change, rental.Extend, rental.Swap, rental.Assign}
+var looksUp = []rental.Action{rental.Confirm, rental.Pickup, rental.Return, rental.Reopen, rental.Change, rental.Extend,
+	rental.Swap, rental.Assign}
 
-// seeNamed reads at once what a command on a booking may need: the records that it names, and the calendar that it is in.
-func (d *Desk) seeNamed(ctx context.Context, rec *record.Record[record.Booking]) (*base.Memory, holding.AlreadyRead, error) {
+// seeNamed reads at once what a command on a booking may need: the records that it names, and the calendar
+// that it is in.
+func (d *Desk) seeNamed(ctx context.Context,
+	rec *record.Record[record.Booking]) (*base.Memory, holding.AlreadyRead, error) {
 	m := base.NewMemory()
 	var s holding.AlreadyRead
 	group, inner := errgroup.WithContext(ctx)
@@ -140,8 +145,10 @@ func (d *Desk) seeNamed(ctx context.Context, rec *record.Record[record.Booking])
 	return m, s, group.Wait()
 }
 
-// write writes the next revision of a booking upon the one that it was made of, with the hold that it needs; s is what was seen a moment ago.
-func (d *Desk) write(ctx context.Context, o Order, rec, next *record.Record[record.Booking], g holding.Force, s holding.AlreadyRead) (record.Record[record.Booking], error) {
+// write writes the next revision of a booking upon the one that it was made of, with the hold that it needs; s is what
+// was seen a moment ago.
+func (d *Desk) write(ctx context.Context, o Order, rec, next *record.Record[record.Booking], g holding.Force,
+	s holding.AlreadyRead) (record.Record[record.Booking], error) {
 	taken, overlaps, err := d.Holds.TakeFor(ctx, o.By, o.Account, rec.ID, rec.Revision+1, &rec.Body, &next.Body, g, s)
 	if err != nil {
 		return record.Record[record.Booking]{}, err
@@ -151,10 +158,11 @@ func (d *Desk) write(ctx context.Context, o Order, rec, next *record.Record[reco
 	}
 	inner, cancel := context.WithDeadline(ctx, d.Holds.Deadline(taken))
 	defer cancel()
-	written, err := d.Bookings.Update(inner, o.By, o.Account, rec.ID, rec.Revision, func(r *record.Record[record.Booking]) error {
-		r.Body = next.Body
-		return nil
-	})
+	written, err := d.Bookings.Update(inner, o.By, o.Account, rec.ID, rec.Revision,
+		func(r *record.Record[record.Booking]) error {
+			r.Body = next.Body
+			return nil
+		})
 	if err != nil && !holding.Undecided(err) {
 		d.Holds.Withdraw(ctx, o.By, o.Account, taken)
 	}

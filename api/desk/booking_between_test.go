@@ -39,7 +39,8 @@ func TestAVehicleThatIsArchivedInBetweenIsNotBooked(t *testing.T) {
 	}
 	// However much later.
 	later := l.later()
-	if rec, err := later.open(t.Context(), by, account, later.Store.NextID(), b, holding.Ask, holding.AlreadyRead{}); !refusal(err) {
+	if rec, err := later.open(t.Context(), by, account, later.Store.NextID(), b, holding.Ask,
+		holding.AlreadyRead{}); !refusal(err) {
 		t.Errorf("it was booked after all: %+v, %v", rec.Body.VehicleID, err)
 	}
 	// A booking that came first keeps it from being archived.
@@ -51,7 +52,8 @@ func TestAVehicleThatIsArchivedInBetweenIsNotBooked(t *testing.T) {
 	}
 }
 
-// Of two that archive a vehicle at once, from different processes, one may be refused while the other is about to write: that one's hold stays.
+// Of two that archive a vehicle at once, from different processes, one may be refused while the other is about to
+// write: that one's hold stays.
 func TestWhoIsRefusedToArchiveTakesNothingFromAnother(t *testing.T) {
 	l := openLot(t, 1)
 	id := number(fleet.VehiclePrefix, l.cars[0])
@@ -88,8 +90,8 @@ func TestWhoIsRefusedToArchiveTakesNothingFromAnother(t *testing.T) {
 	held(2)
 }
 
-// Whoever was to archive a vehicle may die after the vehicle has taken its own calendar: it is given back, but by nobody before the archiving can
-// come to nothing only, and never of a vehicle that is archived or retired.
+// Whoever was to archive a vehicle may die after the vehicle has taken its own calendar: it is given back, but by
+// nobody before the archiving can come to nothing only, and never of a vehicle that is archived or retired.
 func TestWhatAVehicleLeftHeldIsGivenBack(t *testing.T) {
 	l := openLot(t, 3)
 	d := l.desks[0]
@@ -142,7 +144,8 @@ func TestClocksMayDiffer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := slow.Holds.TakeFor(t.Context(), by, account, req.ID, 1, nil, b, holding.Ask, holding.AlreadyRead{}); err != nil {
+	if _, _, err := slow.Holds.TakeFor(t.Context(), by, account, req.ID, 1, nil, b, holding.Ask,
+		holding.AlreadyRead{}); err != nil {
 		t.Fatal(err)
 	}
 	// The last moment at which the first may be written, by the clock that is ahead.
@@ -157,11 +160,13 @@ func TestClocksMayDiffer(t *testing.T) {
 	l.holdings(t, []uint64{req.ID})
 }
 
-// A hold that one process takes for lapsed, and another does not yet, is confirmed only if nobody has the vehicle by then.
+// A hold that one process takes for lapsed, and another does not yet, is confirmed only if nobody has the
+// vehicle by then.
 func TestALapsedHoldIsConfirmedByNobodysClock(t *testing.T) {
 	l := openLot(t, 1)
 	slow, fast := l.desks[0], l.desks[1]
-	pending, err := slow.Book(t.Context(), by, account, BookRequest{ID: slow.Store.NextID(), Fields: l.fields(l.cars[0], 0, 10), HoldFor: 30 * time.Second})
+	pending, err := slow.Book(t.Context(), by, account,
+		BookRequest{ID: slow.Store.NextID(), Fields: l.fields(l.cars[0], 0, 10), HoldFor: 30 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +179,8 @@ func TestALapsedHoldIsConfirmedByNobodysClock(t *testing.T) {
 	if _, err := slow.Confirm(t.Context(), Order{By: by, Account: account, Booking: pending.ID}); !refusal(err) {
 		t.Errorf("both have it: %v", err)
 	}
-	if rec, err := slow.Bookings.Get(t.Context(), account, other.ID); err != nil || rec.Body.Status != record.BookingConfirmed {
+	if rec, err := slow.Bookings.Get(t.Context(), account, other.ID); err != nil ||
+		rec.Body.Status != record.BookingConfirmed {
 		t.Errorf("the other one is %s: %v", rec.Body.Status, err)
 	}
 }

@@ -23,12 +23,14 @@ func (d *Desk) priced(b *record.Booking, s *record.RateSnapshot) {
 	b.Deposit.ChangedAt = record.InstantOf(d.Now())
 }
 
-// repriced gives a booking that was priced before another price: what stood of the old one is taken back, line by line, and what somebody
-// charged by hand is taxed beside the new one. A deposit that nobody has touched yet becomes the new one.
+// repriced gives a booking that was priced before another price: what stood of the old one is taken back, line by
+// line, and what somebody charged by hand is taxed beside the new one. A deposit that nobody has touched yet
+// becomes the new one.
 func (d *Desk) repriced(b *record.Booking, s *record.RateSnapshot) error {
 	d.reverseAll(b, func(c *record.Charge) bool { return c.Source == "auto" })
 	if b.Currency != s.Currency && len(rental.Standing(b.Charges)) > 0 {
-		return fleet.NewError(fleet.CodeConflict, "The booking has charges in "+b.Currency+" and would be priced in "+s.Currency+". Reverse them first.")
+		return fleet.NewError(fleet.CodeConflict,
+			"The booking has charges in "+b.Currency+" and would be priced in "+s.Currency+". Reverse them first.")
 	}
 	deposit := b.Deposit
 	d.priced(b, s)
@@ -67,7 +69,8 @@ func (d *Desk) reverseAll(b *record.Booking, which func(*record.Charge) bool) {
 	}
 }
 
-// discountsFit refuses a change of charges by which those that a discount was given on go from under it: they would come to less than nothing.
+// discountsFit refuses a change of charges by which those that a discount was given on go from under it: they would
+// come to less than nothing.
 func discountsFit(before, after []record.Charge) error {
 	byHand := func(c record.Charge) bool { return c.Source == "manual" && c.Amount.Amount < 0 }
 	was, is := price.Earned(before), price.Earned(after)
@@ -78,9 +81,10 @@ func discountsFit(before, after []record.Charge) error {
 		"The discounts and adjustments that were given by hand would take off more than the charges come to then. Reverse one of them first.")
 }
 
-// undone takes the charges of a rental back that does not take place, with the discounts and other allowances that were given on it, and charges what that costs
-// instead. What somebody charged by hand stays, with its taxes, and a deposit that nobody has touched is not needed any more. A booking that
-// expired takes no more charges, nor gives them back: it keeps no cost that was passed on either, since that may be voided yet.
+// undone takes the charges of a rental back that does not take place, with the discounts and other allowances that were
+// given on it, and charges what that costs instead. What somebody charged by hand stays, with its taxes, and a deposit
+// that nobody has touched is not needed any more. A booking that expired takes no more charges, nor gives them back: it
+// keeps no cost that was passed on either, since that may be voided yet.
 func (d *Desk) undone(b *record.Booking, fee *record.Charge) error {
 	d.reverseAll(b, func(c *record.Charge) bool {
 		return c.Source != "manual" || c.Amount.Amount < 0 || b.Status == record.BookingExpired && c.ExpenseID != ""
@@ -118,7 +122,8 @@ func (d *Desk) reverse(b *record.Booking, id, newID, why string) error {
 	}
 	c := b.Charges[at]
 	if c.ReversalOf != "" {
-		return fleet.NewError(fleet.CodeConflict, fmt.Sprintf("The charge %s is a reversal, of %s. Add a charge instead.", id, c.ReversalOf))
+		return fleet.NewError(fleet.CodeConflict,
+			fmt.Sprintf("The charge %s is a reversal, of %s. Add a charge instead.", id, c.ReversalOf))
 	}
 	if !slices.ContainsFunc(rental.Standing(b.Charges), func(o record.Charge) bool { return o.ID == id }) {
 		return fleet.NewError(fleet.CodeConflict, "The charge "+id+" is reversed already.")

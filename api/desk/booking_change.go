@@ -14,21 +14,23 @@ import (
 	"github.com/motorpool/fleet/api/rental"
 )
 
-// Change changes what callers write of a booking. Times, vehicle, class, customer and whatever the price depends on can be changed before
-// the rental begins; they take the calendar as a new booking would, and are priced anew unless keepPrice says that what was agreed holds.
-// The rest (notes, references) can be changed in every state.
-func (d *Desk) Change(ctx context.Context, o Order, keepPrice bool, mutate func(*record.Record[record.Booking]) error) (record.Record[record.Booking], error) {
+// Change changes what callers write of a booking. Times, vehicle, class, customer and whatever the price depends on can
+// be changed before the rental begins; they take the calendar as a new booking would, and are priced anew unless
+// keepPrice says that what was agreed holds. The rest (notes, references) can be changed in every state.
+func (d *Desk) Change(ctx context.Context, o Order, keepPrice bool,
+	mutate func(*record.Record[record.Booking]) error) (record.Record[record.Booking], error) {
 	action := rental.Charge
 	for {
-		rec, err := d.command(ctx, o, action, holding.Ask, func(ctx context.Context, next *record.Record[record.Booking]) error {
-			was := next.Body.BookingFields
-			if err := mutate(next); fleet.CodeOf(err) == fleet.CodeStale {
-				return refusedRevision{err}
-			} else if err != nil {
-				return err
-			}
-			return d.changed(ctx, o, &was, &next.Body, action, keepPrice)
-		})
+		rec, err := d.command(ctx, o, action, holding.Ask,
+			func(ctx context.Context, next *record.Record[record.Booking]) error {
+				was := next.Body.BookingFields
+				if err := mutate(next); fleet.CodeOf(err) == fleet.CodeStale {
+					return refusedRevision{err}
+				} else if err != nil {
+					return err
+				}
+				return d.changed(ctx, o, &was, &next.Body, action, keepPrice)
+			})
 		if err == errPlanned {
 			action = rental.Change
 			continue
@@ -44,7 +46,8 @@ func (d *Desk) Change(ctx context.Context, o Order, keepPrice bool, mutate func(
 var errPlanned = fleet.NewError(fleet.CodeConflict, "What was planned is to change.")
 
 // changed completes a change of the fields of a booking.
-func (d *Desk) changed(ctx context.Context, o Order, was *record.BookingFields, b *record.Booking, action rental.Action, keepPrice bool) error {
+func (d *Desk) changed(ctx context.Context, o Order, was *record.BookingFields, b *record.Booking, action rental.Action,
+	keepPrice bool) error {
 	late := d.notPast(&b.BookingFields)
 	if samePlan(was, &b.BookingFields) {
 		return nil // what is only said to be backdated now keeps its price
@@ -73,7 +76,8 @@ func (d *Desk) changed(ctx context.Context, o Order, was *record.BookingFields, 
 	if ask.VehicleID != was.VehicleID && ask.VehicleID != "" && ask.VehicleClassID == was.VehicleClassID {
 		ask.VehicleClassID = ""
 	}
-	if same := ask.RatePlanID == was.RatePlanID && (ask.VehicleClassID != was.VehicleClassID || ask.VehicleID != was.VehicleID || ask.Channel != was.Channel); same {
+	if same := ask.RatePlanID == was.RatePlanID &&
+		(ask.VehicleClassID != was.VehicleClassID || ask.VehicleID != was.VehicleID || ask.Channel != was.Channel); same {
 		ask.RatePlanID = "" // another one may fit better
 	}
 	snapshot, found, err := d.priceAgain(ctx, o.Account, *was, ask)
@@ -84,7 +88,8 @@ func (d *Desk) changed(ctx context.Context, o Order, was *record.BookingFields, 
 		return err
 	}
 	if was.VehicleID != "" && was.VehicleID != b.VehicleID {
-		b.VehicleSwaps = append(b.VehicleSwaps, record.VehicleSwap{VehicleID: was.VehicleID, Until: record.InstantOf(d.Now()), Reason: "the booking was changed"})
+		b.VehicleSwaps = append(b.VehicleSwaps,
+			record.VehicleSwap{VehicleID: was.VehicleID, Until: record.InstantOf(d.Now()), Reason: "the booking was changed"})
 	}
 	b.BookingFields, b.Timezone = found.Fields, found.Zone.String()
 	if b.CustomerID == "" && b.Status == record.BookingConfirmed {
@@ -104,7 +109,8 @@ func (d *Desk) changed(ctx context.Context, o Order, was *record.BookingFields, 
 	return d.repriced(b, &snapshot)
 }
 
-// samePlan says whether two bookings are the same in what their hold, their price and their customer hang on, in whatever words.
+// samePlan says whether two bookings are the same in what their hold, their price and their customer hang on, in
+// whatever words.
 func samePlan(a, b *record.BookingFields) bool { return reflect.DeepEqual(planOf(a), planOf(b)) }
 
 // completedBy gives fields, where they have none, the values of others that a booking is completed with.
@@ -116,7 +122,8 @@ func completedBy(b, other *record.BookingFields) *record.BookingFields {
 	return b
 }
 
-// planOf is the part of a booking's fields that its hold, its price and its customer hang on, each value in one spelling.
+// planOf is the part of a booking's fields that its hold, its price and its customer hang on, each value
+// in one spelling.
 func planOf(b *record.BookingFields) record.BookingFields {
 	plan := *b
 	plan.Backdated = false

@@ -14,7 +14,8 @@ import (
 	"github.com/motorpool/fleet/api/rental"
 )
 
-// Correction is what was noted wrongly when vehicles of a booking changed hands, as it ought to be. What is not given stays.
+// Correction is what was noted wrongly when vehicles of a booking changed hands, as it ought to be. What is
+// not given stays.
 type Correction struct {
 	Reason         string
 	Pickup, Return *Handover
@@ -34,17 +35,19 @@ type SwapCorrection struct {
 	PickupBattery   *int      // likewise
 }
 
-// Correct corrects the handovers of a booking that is out or was. What stood there before is kept in its Corrections. What follows is worked out
-// anew: the price, of which the difference is posted; the readings of the vehicle's odometer; the time for which it holds its vehicle, as far
-// as nobody else does. A correction that changes nothing is no revision.
+// Correct corrects the handovers of a booking that is out or was. What stood there before is kept in its
+// Corrections. What follows is worked out anew: the price, of which the difference is posted; the readings of the
+// vehicle's odometer; the time for which it holds its vehicle, as far as nobody else does. A correction that changes
+// nothing is no revision.
 func (d *Desk) Correct(ctx context.Context, o Order, c Correction) (record.Record[record.Booking], error) {
 	var free window
 	for {
 		var had window
-		rec, err := d.command(ctx, o, rental.Correct, holding.Keep, func(ctx context.Context, next *record.Record[record.Booking]) error {
-			had = window{next.Body.BlockedFrom.Time, next.Body.BlockedUntil.Time}
-			return d.correct(ctx, o, next, c, free)
-		})
+		rec, err := d.command(ctx, o, rental.Correct, holding.Keep,
+			func(ctx context.Context, next *record.Record[record.Booking]) error {
+				had = window{next.Body.BlockedFrom.Time, next.Body.BlockedUntil.Time}
+				return d.correct(ctx, o, next, c, free)
+			})
 		taken, ok := errors.AsType[*calendar.ConflictError](err)
 		if !ok {
 			return rec, err
@@ -65,7 +68,8 @@ func (d *Desk) Correct(ctx context.Context, o Order, c Correction) (record.Recor
 type window struct{ from, until time.Time }
 
 // correct makes the next revision of a booking of a correction.
-func (d *Desk) correct(ctx context.Context, o Order, next *record.Record[record.Booking], c Correction, free window) error {
+func (d *Desk) correct(ctx context.Context, o Order, next *record.Record[record.Booking], c Correction,
+	free window) error {
 	b := &next.Body
 	was, err := copyOf(*next)
 	if err != nil {
@@ -88,7 +92,8 @@ func (d *Desk) correct(ctx context.Context, o Order, next *record.Record[record.
 	if err := k.hold(ctx, free); err != nil {
 		return err
 	}
-	b.Corrections = append(b.Corrections, record.Correction{At: record.InstantOf(d.Now()), Actor: o.By.Actor, Reason: c.Reason, Changes: k.changes})
+	b.Corrections = append(b.Corrections,
+		record.Correction{At: record.InstantOf(d.Now()), Actor: o.By.Actor, Reason: c.Reason, Changes: k.changes})
 	return nil
 }
 
@@ -177,7 +182,8 @@ func (k *correcting) pickup(ctx context.Context, h Handover) error {
 func (k *correcting) swap(ctx context.Context, s *SwapCorrection, in string) error {
 	b := k.b
 	if s.Place < 0 || s.Place >= len(b.VehicleSwaps) || b.VehicleSwaps[s.Place].From.IsZero() {
-		return fault(in+"/swap", "is no swap during the rental: it is the place in vehicle_history, from 0, of a vehicle that was driven off with")
+		return fault(in+"/swap",
+			"is no swap during the rental: it is the place in vehicle_history, from 0, of a vehicle that was driven off with")
 	}
 	leg := 0
 	for _, other := range b.VehicleSwaps[:s.Place] {
@@ -186,10 +192,12 @@ func (k *correcting) swap(ctx context.Context, s *SwapCorrection, in string) err
 		}
 	}
 	given, instead := &b.VehicleSwaps[s.Place], rental.Legs(b)[leg+1].VehicleID
-	if err := k.fits(ctx, &Handover{FuelPct: s.FuelPct, Battery: s.Battery, fuelIn: in + "/fuel_pct", batteryIn: in + "/battery_level"}, given.VehicleID); err != nil {
+	if err := k.fits(ctx, &Handover{FuelPct: s.FuelPct, Battery: s.Battery, fuelIn: in + "/fuel_pct",
+		batteryIn: in + "/battery_level"}, given.VehicleID); err != nil {
 		return err
 	}
-	if err := k.fits(ctx, &Handover{FuelPct: s.PickupFuelPct, Battery: s.PickupBattery, fuelIn: in + "/pickup_fuel_pct", batteryIn: in + "/pickup_battery_level"}, instead); err != nil {
+	if err := k.fits(ctx, &Handover{FuelPct: s.PickupFuelPct, Battery: s.PickupBattery, fuelIn: in + "/pickup_fuel_pct",
+		batteryIn: in + "/pickup_battery_level"}, instead); err != nil {
 		return err
 	}
 	if !s.At.IsZero() {
@@ -218,7 +226,8 @@ func (k *correcting) back(ctx context.Context, h Handover) error {
 	h = h.seen()
 	b := k.b
 	if b.Status != record.BookingCompleted {
-		return fleet.NewError(fleet.CodeConflict, "The booking was not returned yet, so that there is no return to correct. Return it instead.")
+		return fleet.NewError(fleet.CodeConflict,
+			"The booking was not returned yet, so that there is no return to correct. Return it instead.")
 	}
 	if err := k.fits(ctx, &h, b.VehicleID); err != nil {
 		return err

@@ -14,17 +14,19 @@ import (
 	"github.com/motorpool/fleet/query"
 )
 
-// check refuses what cannot have been: vehicles that were given back before they were taken, by the clock or by their odometers, or that somebody
-// else had; and doubts odometers that are far from what is known of them.
+// check refuses what cannot have been: vehicles that were given back before they were taken, by the clock or by their
+// odometers, or that somebody else had; and doubts odometers that are far from what is known of them.
 func (k *correcting) check(ctx context.Context) error {
 	legs, had := rental.Legs(k.b), rental.Legs(k.was)
 	q := yard.Doubts{Confirmed: k.confirmed}
 	for i, l := range legs {
 		if !l.Until.IsZero() && l.Until.Before(l.From.Time) {
-			return fault(k.timeIn(i), fmt.Sprintf("%s would be given back at %s, and was taken at %s", l.VehicleID, l.Until.Format(time.RFC3339), l.From.Format(time.RFC3339)))
+			return fault(k.timeIn(i), fmt.Sprintf("%s would be given back at %s, and was taken at %s", l.VehicleID,
+				l.Until.Format(time.RFC3339), l.From.Format(time.RFC3339)))
 		}
 		if *l.Taken != nil && *l.Back != nil && **l.Back < **l.Taken {
-			return fault(k.pointer(i), fmt.Sprintf("%s would come back with %d miles, and was taken with %d", l.VehicleID, **l.Back, **l.Taken))
+			return fault(k.pointer(i),
+				fmt.Sprintf("%s would come back with %d miles, and was taken with %d", l.VehicleID, **l.Back, **l.Taken))
 		}
 		if err := k.nobodyElse(ctx, l, had[i]); err != nil {
 			return err
@@ -129,8 +131,9 @@ func (k *correcting) nobodyElse(ctx context.Context, l, had rental.Leg) error {
 			}
 			for _, m := range more {
 				if m.from.Before(until(theirs.Until)) && theirs.From.Before(m.until) && m.from.Before(m.until) {
-					return fleet.NewError(fleet.CodeConflict, fmt.Sprintf("The vehicle %s was with booking %s from %s until %s. Correct that one first, if it is wrong.",
-						l.VehicleID, name(id), theirs.From.Format(time.RFC3339), until(theirs.Until).Format(time.RFC3339)))
+					return fleet.NewError(fleet.CodeConflict,
+						fmt.Sprintf("The vehicle %s was with booking %s from %s until %s. Correct that one first, if it is wrong.",
+							l.VehicleID, name(id), theirs.From.Format(time.RFC3339), until(theirs.Until).Format(time.RFC3339)))
 				}
 			}
 		}

@@ -13,8 +13,8 @@ import (
 	"github.com/motorpool/fleet/query"
 )
 
-// bookingDuties registers what time does to bookings. Each decision is compare-and-set upon what the booking says by then, so
-// that any number of processes may find the same ones due.
+// bookingDuties registers what time does to bookings. Each decision is compare-and-set upon what the booking says by
+// then, so that any number of processes may find the same ones due.
 func (d *Desk) bookingDuties() {
 	d.AddDuty("bookings: holds lapse", 15*time.Second, func(ctx context.Context) error {
 		return d.eachDue(ctx, query.BookingsLapsed, func(ctx context.Context, o Order) error {
@@ -40,8 +40,8 @@ func (d *Desk) bookingDuties() {
 	d.AddDuty("bookings: overlaps", 5*time.Minute, d.auditOverlaps)
 }
 
-// eachDue does something with each booking that is due, page by page: those that fail keep none of the others from their turn. What a
-// booking's state refuses has been done by somebody else.
+// eachDue does something with each booking that is due, page by page: those that fail keep none of the others from
+// their turn. What a booking's state refuses has been done by somebody else.
 func (d *Desk) eachDue(ctx context.Context, due query.DueBookings, do func(context.Context, Order) error) error {
 	var after *query.DueBooking
 	now := d.Now()
@@ -57,8 +57,8 @@ func (d *Desk) eachDue(ctx context.Context, due query.DueBookings, do func(conte
 	})
 }
 
-// noteOverdue notes once that a rental should be back: the revision is what events and alerts follow from. Whoever writes down a rental that is
-// over has a while for its return.
+// noteOverdue notes once that a rental should be back: the revision is what events and alerts follow from. Whoever
+// writes down a rental that is over has a while for its return.
 func (d *Desk) noteOverdue(ctx context.Context, o Order) error {
 	now := d.Now()
 	_, err := d.Bookings.Update(ctx, o.By, o.Account, o.Booking, 0, func(r *record.Record[record.Booking]) error {
@@ -74,9 +74,9 @@ func (d *Desk) noteOverdue(ctx context.Context, o Order) error {
 	return err
 }
 
-// auditOverlaps looks for what must not be: bookings that have one vehicle at the same time. Imported ones may, and a rental that is
-// overdue runs into the next one. Whatever is found is flagged, and flags are taken back from what overlaps no more. The tables only say where
-// to look, for after a crash they may be behind: the calendars decide.
+// auditOverlaps looks for what must not be: bookings that have one vehicle at the same time. Imported ones may, and a
+// rental that is overdue runs into the next one. Whatever is found is flagged, and flags are taken back from what
+// overlaps no more. The tables only say where to look, for after a crash they may be behind: the calendars decide.
 func (d *Desk) auditOverlaps(ctx context.Context) error {
 	var after query.AccountBooking
 	now := d.Now()

@@ -40,7 +40,8 @@ type Importer struct {
 }
 
 // Importer prepares to import trips into an account.
-func (d *Desk) Importer(ctx context.Context, by record.Author, account fleet.AccountID, vehicles []record.Record[record.Vehicle]) (*Importer, error) {
+func (d *Desk) Importer(ctx context.Context, by record.Author, account fleet.AccountID,
+	vehicles []record.Record[record.Vehicle]) (*Importer, error) {
 	rec, err := d.Accounts.Get(ctx, account, uint64(account))
 	if err != nil {
 		return nil, err
@@ -57,16 +58,18 @@ func (im *Importer) Parse(file io.Reader) ([]turo.Trip, error) {
 	return turo.Parse(file, im.zone, im.currency)
 }
 
-// Trip makes a booking of a trip, or brings the one up to date that an earlier import made of it. The channel has sold the vehicle already, so
-// that nothing is refused: what overlaps is flagged as a conflict.
+// Trip makes a booking of a trip, or brings the one up to date that an earlier import made of it. The channel has sold
+// the vehicle already, so that nothing is refused: what overlaps is flagged as a conflict.
 func (im *Importer) Trip(ctx context.Context, t *turo.Trip) (record.Record[record.Booking], string, error) {
 	var none record.Record[record.Booking]
 	v, err := im.vehicle(t)
 	if err != nil {
 		return none, "", err
 	}
-	found, err := query.List(ctx, im.d.DB, &query.Bookings, query.ListRequest{Account: im.account, Limit: 1, Filters: []query.Filter{
-		{Field: "external_reservation_id", Op: "eq", Values: []string{t.Reservation}}, {Field: "channel", Op: "eq", Values: []string{"turo"}}}})
+	found, err := query.List(ctx, im.d.DB, &query.Bookings,
+		query.ListRequest{Account: im.account, Limit: 1, Filters: []query.Filter{
+			{Field: "external_reservation_id", Op: "eq", Values: []string{t.Reservation}},
+			{Field: "channel", Op: "eq", Values: []string{"turo"}}}})
 	if err != nil {
 		return none, "", err
 	}
@@ -77,24 +80,29 @@ func (im *Importer) Trip(ctx context.Context, t *turo.Trip) (record.Record[recor
 	if err != nil {
 		return none, "", err
 	}
-	b := &record.Booking{BookingFields: record.BookingFields{CustomerID: customer, Channel: "turo", ExternalReservationID: t.Reservation, VehicleClassID: v.Body.ClassID,
-		VehicleID: fleet.FormatID(fleet.VehiclePrefix, v.ID), PickupLocationID: v.Body.HomeLocationID, ReturnLocationID: v.Body.HomeLocationID},
+	b := &record.Booking{BookingFields: record.BookingFields{CustomerID: customer, Channel: "turo",
+		ExternalReservationID: t.Reservation, VehicleClassID: v.Body.ClassID,
+		VehicleID: fleet.FormatID(fleet.VehiclePrefix, v.ID), PickupLocationID: v.Body.HomeLocationID,
+		ReturnLocationID: v.Body.HomeLocationID},
 		Timezone: cmp.Or(v.Body.Timezone, im.zone.String()), Currency: im.currency}
 	zero := record.Money{Currency: im.currency}
-	b.Deposit = record.Deposit{Method: "none", Status: record.DepositNone, Amount: zero, Captured: zero, Released: zero, Applied: zero}
+	b.Deposit = record.Deposit{Method: "none", Status: record.DepositNone, Amount: zero, Captured: zero,
+		Released: zero, Applied: zero}
 	im.apply(b, t, v)
 	if err := im.d.Persons.LookUp(ctx, im.account, b); err != nil {
 		return none, "", err
 	}
 	for {
-		if rec, err := im.d.open(ctx, im.by, im.account, im.d.Store.NextID(), b, holding.Seize, holding.AlreadyRead{}); !errors.Is(err, record.ErrTaken) {
+		if rec, err := im.d.open(ctx, im.by, im.account, im.d.Store.NextID(), b, holding.Seize,
+			holding.AlreadyRead{}); !errors.Is(err, record.ErrTaken) {
 			return rec, ImportCreated, err
 		}
 	}
 }
 
 // update brings a booking up to date with its trip.
-func (im *Importer) update(ctx context.Context, id uint64, t *turo.Trip, v *record.Record[record.Vehicle]) (record.Record[record.Booking], string, error) {
+func (im *Importer) update(ctx context.Context, id uint64, t *turo.Trip,
+	v *record.Record[record.Vehicle]) (record.Record[record.Booking], string, error) {
 	for {
 		rec, err := im.d.Bookings.Get(ctx, im.account, id)
 		if err != nil {
@@ -108,7 +116,8 @@ func (im *Importer) update(ctx context.Context, id uint64, t *turo.Trip, v *reco
 		if err := im.d.Persons.LookUp(ctx, im.account, &next.Body); err != nil {
 			return rec, "", err
 		}
-		written, err := im.d.write(ctx, Order{By: im.by, Account: im.account, Booking: id}, &rec, &next, holding.Seize, holding.AlreadyRead{})
+		written, err := im.d.write(ctx, Order{By: im.by, Account: im.account, Booking: id}, &rec, &next, holding.Seize,
+			holding.AlreadyRead{})
 		if fleet.CodeOf(err) == fleet.CodeStale && ctx.Err() == nil {
 			continue
 		}
@@ -120,13 +129,15 @@ func (im *Importer) update(ctx context.Context, id uint64, t *turo.Trip, v *reco
 }
 
 // order is how far a state is on its way; an import never takes a booking back.
-var order = map[string]int{record.BookingPending: 0, record.BookingConfirmed: 1, record.BookingActive: 2, record.BookingCompleted: 3, record.BookingCancelled: 3,
+var order = map[string]int{record.BookingPending: 0, record.BookingConfirmed: 1, record.BookingActive: 2,
+	record.BookingCompleted: 3, record.BookingCancelled: 3,
 	record.BookingNoShow: 3, record.BookingExpired: 3}
 
-// orderOf is how far a booking is on its way. That nobody came, or that a hold ran out, the channel knows better than our timers: from
-// what they made of a booking it goes on as the channel says.
+// orderOf is how far a booking is on its way. That nobody came, or that a hold ran out, the channel knows better than
+// our timers: from what they made of a booking it goes on as the channel says.
 func orderOf(b *record.Booking) int {
-	if timed := b.Cancellation != nil && b.Cancellation.By == "system"; timed && (b.Status == record.BookingNoShow || b.Status == record.BookingExpired) {
+	if timed := b.Cancellation != nil && b.Cancellation.By == "system"; timed &&
+		(b.Status == record.BookingNoShow || b.Status == record.BookingExpired) {
 		return order[record.BookingConfirmed]
 	}
 	return order[b.Status]
@@ -162,15 +173,17 @@ func (im *Importer) revive(b *record.Booking) {
 	b.Cancellation = nil
 }
 
-// plan sets the times of a booking, and those for which it holds its vehicle: from a pickup and until a return that were noted here these
-// stay as they are.
+// plan sets the times of a booking, and those for which it holds its vehicle: from a pickup and until a return that
+// were noted here these stay as they are.
 func (im *Importer) plan(b *record.Booking, t *turo.Trip, v *record.Record[record.Vehicle]) {
 	from, until := b.BlockedFrom, b.BlockedUntil
-	b.Backdated = (b.PickupAt.IsZero() || b.Backdated) && t.Start.Before(im.d.Now()) // as it was when it was imported first
+	// as it was when it was imported first
+	b.Backdated = (b.PickupAt.IsZero() || b.Backdated) && t.Start.Before(im.d.Now())
 	b.PickupAt, b.ReturnAt, b.BilledDays = record.InstantOf(t.Start), record.InstantOf(t.End), t.Days
 	before, after := time.Duration(0), time.Duration(0)
 	if b.Status == record.BookingConfirmed || b.Status == record.BookingActive {
-		before, after = time.Duration(v.Body.BufferBeforeMinutes)*time.Minute, time.Duration(v.Body.BufferAfterMinutes)*time.Minute
+		before, after = time.Duration(v.Body.BufferBeforeMinutes)*time.Minute,
+			time.Duration(v.Body.BufferAfterMinutes)*time.Minute
 	}
 	block(b, before, after)
 	if pickedUpHere(b) && !from.IsZero() {
@@ -223,8 +236,8 @@ func (im *Importer) charge(b *record.Booking, lines []record.Charge) {
 	im.d.lines(b, fresh)
 }
 
-// vehicle finds the vehicle of a trip: by VIN, else by plate, else by nickname or name. What a trip says decides: a vehicle of another VIN
-// or plate is not meant, whatever its name is, and of several none is.
+// vehicle finds the vehicle of a trip: by VIN, else by plate, else by nickname or name. What a trip says decides: a
+// vehicle of another VIN or plate is not meant, whatever its name is, and of several none is.
 func (im *Importer) vehicle(t *turo.Trip) (*record.Record[record.Vehicle], error) {
 	name := person.Folded(t.Vehicle)
 	other := func(told, has string) bool {
@@ -259,18 +272,21 @@ func (im *Importer) vehicle(t *turo.Trip) (*record.Record[record.Vehicle], error
 		case len(found) == 1:
 			return found[0], nil
 		case len(found) > 1:
-			return nil, unclear(fmt.Sprintf("%d vehicles have the %s %q: tell them apart by VIN or plate", len(found), by.what, cut(by.told, 100)))
+			return nil, unclear(fmt.Sprintf("%d vehicles have the %s %q: tell them apart by VIN or plate", len(found), by.what,
+				cut(by.told, 100)))
 		}
 		sought = append(sought, fmt.Sprintf("%s %q", by.what, cut(by.told, 100)))
 	}
 	if len(sought) == 0 {
 		return nil, unclear("the row names no vehicle: it needs a VIN, a plate as in \"Name (TX #ABC1234)\", or a name")
 	}
-	return nil, unclear("no vehicle has the " + strings.Join(sought, ", nor the ") + ", or it has another VIN or plate than the row says")
+	return nil, unclear("no vehicle has the " + strings.Join(sought, ", nor the ") +
+		", or it has another VIN or plate than the row says")
 }
 
 func unclear(detail string) error {
-	return fleet.NewError(fleet.CodeValidation, "The vehicle of the trip is not clear: "+detail+".", fleet.FieldError{Pointer: "/vehicle", Code: "not_found", Detail: detail})
+	return fleet.NewError(fleet.CodeValidation, "The vehicle of the trip is not clear: "+detail+".",
+		fleet.FieldError{Pointer: "/vehicle", Code: "not_found", Detail: detail})
 }
 
 // called says whether a plain name is that of a vehicle's make and model, with its year before or behind it or without.
@@ -282,8 +298,8 @@ func called(v *record.Vehicle, name string) bool {
 	return words != "" && (name == words || name == words+year || name == year+words)
 }
 
-// guest finds the customer of a guest's name, or makes one. What is unique is a digest of the name: the name itself stands in the
-// customer's record alone.
+// guest finds the customer of a guest's name, or makes one. What is unique is a digest of the name: the name itself
+// stands in the customer's record alone.
 func (im *Importer) guest(ctx context.Context, name string) (string, error) {
 	if name = strings.Join(strings.Fields(name), " "); name == "" {
 		return "", nil
@@ -291,7 +307,8 @@ func (im *Importer) guest(ctx context.Context, name string) (string, error) {
 	sum := sha256.Sum256([]byte(strings.ToLower(name)))
 	ref := record.ExternalRef{System: "turo", ID: "guest-" + hex.EncodeToString(sum[:8])}
 	find := func() (string, error) {
-		found, err := query.List(ctx, im.d.DB, &query.Customers, query.ListRequest{Account: im.account, Archived: "all", Ref: ref.ID, Limit: 1})
+		found, err := query.List(ctx, im.d.DB, &query.Customers,
+			query.ListRequest{Account: im.account, Archived: "all", Ref: ref.ID, Limit: 1})
 		if err != nil || len(found.Records) == 0 {
 			return "", err
 		}
@@ -302,7 +319,8 @@ func (im *Importer) guest(ctx context.Context, name string) (string, error) {
 		return id, err
 	}
 	first, last, _ := strings.Cut(name, " ")
-	c := record.Customer{CustomerFields: record.CustomerFields{FirstName: cut(first, 100), LastName: cut(last, 100), ExternalRefs: []record.ExternalRef{ref}},
+	c := record.Customer{CustomerFields: record.CustomerFields{FirstName: cut(first, 100), LastName: cut(last, 100),
+		ExternalRefs: []record.ExternalRef{ref}},
 		Verification: record.Verification{Status: record.LicenceUnverified}, CreatedByImport: true}
 	c.Complete(nil, im.d.Now())
 	rec, err := im.d.Customers.New(ctx, im.by, im.account, c)

@@ -15,15 +15,17 @@ import (
 // mostItems bounds the charges, inspections and damages of one booking, each.
 const mostItems = 1000
 
-// AddCharge posts lines to a booking, all or none, with the taxes that are due on them. A line is never edited. One whose id is there
-// already is not posted twice.
+// AddCharge posts lines to a booking, all or none, with the taxes that are due on them. A line is never edited. One
+// whose id is there already is not posted twice.
 func (d *Desk) AddCharge(ctx context.Context, o Order, lines ...record.Charge) (record.Record[record.Booking], error) {
-	return d.command(ctx, o, rental.Charge, holding.Ask, func(_ context.Context, next *record.Record[record.Booking]) error {
-		return d.chargeAll(&next.Body, o.By, lines)
-	})
+	return d.command(ctx, o, rental.Charge, holding.Ask,
+		func(_ context.Context, next *record.Record[record.Booking]) error {
+			return d.chargeAll(&next.Body, o.By, lines)
+		})
 }
 
-// mayCharge refuses lines that AddCharge would refuse. Their ids come from what is billed: those that are there already were billed before.
+// mayCharge refuses lines that AddCharge would refuse. Their ids come from what is billed: those that are there already
+// were billed before.
 func (d *Desk) mayCharge(ctx context.Context, o Order, lines []record.Charge) error {
 	trial, err := d.mayChange(ctx, o, func(*record.Booking) bool { return true })
 	if err != nil {
@@ -32,7 +34,8 @@ func (d *Desk) mayCharge(ctx context.Context, o Order, lines []record.Charge) er
 	return d.chargeAll(trial, record.Author{}, lines)
 }
 
-// mayChange returns a copy of a booking to try a change of its lines on, or refuses because it takes none; nil if nothing needs to change.
+// mayChange returns a copy of a booking to try a change of its lines on, or refuses because it takes none; nil if
+// nothing needs to change.
 func (d *Desk) mayChange(ctx context.Context, o Order, needs func(*record.Booking) bool) (*record.Booking, error) {
 	rec, err := d.Bookings.Get(ctx, o.Account, o.Booking)
 	if err != nil || !needs(&rec.Body) {
@@ -90,14 +93,16 @@ func taxRates(b *record.Booking) []record.TaxRate {
 }
 
 // ReverseCharge takes a line back by another one of the opposite amount, under the id given, and the taxes on it.
-func (d *Desk) ReverseCharge(ctx context.Context, o Order, charge, newID, why string) (record.Record[record.Booking], error) {
-	return d.command(ctx, o, rental.Charge, holding.Ask, func(_ context.Context, next *record.Record[record.Booking]) error {
-		b := &next.Body
-		if slices.ContainsFunc(b.Charges, func(c record.Charge) bool { return c.ID == newID }) {
-			return o.By.Found()
-		}
-		return d.takeBack(b, charge, newID, why)
-	})
+func (d *Desk) ReverseCharge(ctx context.Context, o Order,
+	charge, newID, why string) (record.Record[record.Booking], error) {
+	return d.command(ctx, o, rental.Charge, holding.Ask,
+		func(_ context.Context, next *record.Record[record.Booking]) error {
+			b := &next.Body
+			if slices.ContainsFunc(b.Charges, func(c record.Charge) bool { return c.ID == newID }) {
+				return o.By.Found()
+			}
+			return d.takeBack(b, charge, newID, why)
+		})
 }
 
 // mayTakeBack refuses to take back a line that ReverseCharge would refuse to. One that does not stand needs nothing.
@@ -127,39 +132,43 @@ func onTheBill(b *record.Booking, line string) bool {
 }
 
 // SetDeposit does something with the deposit of a booking: authorize, capture, release or apply.
-func (d *Desk) SetDeposit(ctx context.Context, o Order, order rental.DepositOrder) (record.Record[record.Booking], error) {
-	return d.command(ctx, o, rental.Deposit, holding.Ask, func(ctx context.Context, next *record.Record[record.Booking]) error {
-		order := order
-		order.At = d.Now()
-		if order.Action == rental.Apply && next.Body.Deposit.Status == record.DepositCaptured {
-			_, due, err := d.Books.Owes(ctx, o.Account, o.Booking, &next.Body)
-			if err != nil {
-				return err
+func (d *Desk) SetDeposit(ctx context.Context, o Order,
+	order rental.DepositOrder) (record.Record[record.Booking], error) {
+	return d.command(ctx, o, rental.Deposit, holding.Ask,
+		func(ctx context.Context, next *record.Record[record.Booking]) error {
+			order := order
+			order.At = d.Now()
+			if order.Action == rental.Apply && next.Body.Deposit.Status == record.DepositCaptured {
+				_, due, err := d.Books.Owes(ctx, o.Account, o.Booking, &next.Body)
+				if err != nil {
+					return err
+				}
+				if due = max(0, due); order.Amount == 0 {
+					order.Amount = min(due, rental.Held(&next.Body.Deposit))
+				}
+				if order.Amount > due || due == 0 {
+					return fault("/amount/amount",
+						"is more than the "+price.Format(record.Money{Amount: due, Currency: next.Body.Currency})+
+							" that the customer owes; release what is left of the deposit")
+				}
 			}
-			if due = max(0, due); order.Amount == 0 {
-				order.Amount = min(due, rental.Held(&next.Body.Deposit))
-			}
-			if order.Amount > due || due == 0 {
-				return fault("/amount/amount", "is more than the "+price.Format(record.Money{Amount: due, Currency: next.Body.Currency})+
-					" that the customer owes; release what is left of the deposit")
-			}
-		}
-		return rental.SetDeposit(o.Booking, &next.Body.Deposit, order)
-	})
+			return rental.SetDeposit(o.Booking, &next.Body.Deposit, order)
+		})
 }
 
 // AddInspection adds an inspection to a booking.
 func (d *Desk) AddInspection(ctx context.Context, o Order, i record.Inspection) (record.Record[record.Booking], error) {
-	return d.command(ctx, o, rental.Inspect, holding.Ask, func(_ context.Context, next *record.Record[record.Booking]) error {
-		if len(next.Body.Inspections) >= mostItems {
-			return fleet.NewError(fleet.CodeConflict, "The booking has too many inspections.")
-		}
-		if slices.ContainsFunc(next.Body.Inspections, func(other record.Inspection) bool { return other.ID == i.ID }) {
-			return o.By.Found()
-		}
-		d.addInspection(&next.Body, i, d.Now())
-		return nil
-	})
+	return d.command(ctx, o, rental.Inspect, holding.Ask,
+		func(_ context.Context, next *record.Record[record.Booking]) error {
+			if len(next.Body.Inspections) >= mostItems {
+				return fleet.NewError(fleet.CodeConflict, "The booking has too many inspections.")
+			}
+			if slices.ContainsFunc(next.Body.Inspections, func(other record.Inspection) bool { return other.ID == i.ID }) {
+				return o.By.Found()
+			}
+			d.addInspection(&next.Body, i, d.Now())
+			return nil
+		})
 }
 
 func (d *Desk) addInspection(b *record.Booking, i record.Inspection, at time.Time) {
@@ -177,22 +186,23 @@ func (d *Desk) addInspection(b *record.Booking, i record.Inspection, at time.Tim
 
 // AddDamage reports damage of the vehicle.
 func (d *Desk) AddDamage(ctx context.Context, o Order, damage record.Damage) (record.Record[record.Booking], error) {
-	return d.command(ctx, o, rental.Damage, holding.Ask, func(_ context.Context, next *record.Record[record.Booking]) error {
-		if len(next.Body.Damages) >= mostItems {
-			return fleet.NewError(fleet.CodeConflict, "The booking has too many damages.")
-		}
-		if slices.ContainsFunc(next.Body.Damages, func(other record.Damage) bool { return other.ID == damage.ID }) {
-			return o.By.Found()
-		}
-		if damage.Status, damage.ChargeID = rental.DamageReported, ""; damage.ID == "" {
-			damage.ID = fleet.FormatID(fleet.DamagePrefix, d.Store.NextID())
-		}
-		if damage.At.IsZero() {
-			damage.At = record.InstantOf(d.Now())
-		}
-		next.Body.Damages = append(next.Body.Damages, damage)
-		return nil
-	})
+	return d.command(ctx, o, rental.Damage, holding.Ask,
+		func(_ context.Context, next *record.Record[record.Booking]) error {
+			if len(next.Body.Damages) >= mostItems {
+				return fleet.NewError(fleet.CodeConflict, "The booking has too many damages.")
+			}
+			if slices.ContainsFunc(next.Body.Damages, func(other record.Damage) bool { return other.ID == damage.ID }) {
+				return o.By.Found()
+			}
+			if damage.Status, damage.ChargeID = rental.DamageReported, ""; damage.ID == "" {
+				damage.ID = fleet.FormatID(fleet.DamagePrefix, d.Store.NextID())
+			}
+			if damage.At.IsZero() {
+				damage.At = record.InstantOf(d.Now())
+			}
+			next.Body.Damages = append(next.Body.Damages, damage)
+			return nil
+		})
 }
 
 // DamageRequest is what becomes of a damage.
@@ -205,38 +215,40 @@ type DamageRequest struct {
 
 // SetDamage moves a damage to another state. Charging it posts a charge.
 func (d *Desk) SetDamage(ctx context.Context, o Order, req DamageRequest) (record.Record[record.Booking], error) {
-	return d.command(ctx, o, rental.Damage, holding.Ask, func(_ context.Context, next *record.Record[record.Booking]) error {
-		b := &next.Body
-		at := slices.IndexFunc(b.Damages, func(v record.Damage) bool { return v.ID == req.ID })
-		if at < 0 {
-			return fleet.NewError(fleet.CodeNotFound, "The booking has no damage "+req.ID+".")
-		}
-		damage := &b.Damages[at]
-		if err := rental.SetDamage(damage, req.Status); err != nil {
-			return err
-		}
-		if req.Estimate != nil {
-			damage.Estimate = req.Estimate
-		}
-		if req.Status != rental.DamageCharged {
+	return d.command(ctx, o, rental.Damage, holding.Ask,
+		func(_ context.Context, next *record.Record[record.Booking]) error {
+			b := &next.Body
+			at := slices.IndexFunc(b.Damages, func(v record.Damage) bool { return v.ID == req.ID })
+			if at < 0 {
+				return fleet.NewError(fleet.CodeNotFound, "The booking has no damage "+req.ID+".")
+			}
+			damage := &b.Damages[at]
+			if err := rental.SetDamage(damage, req.Status); err != nil {
+				return err
+			}
+			if req.Estimate != nil {
+				damage.Estimate = req.Estimate
+			}
+			if req.Status != rental.DamageCharged {
+				return nil
+			}
+			amount := req.Charge
+			if amount == nil {
+				amount = damage.Estimate
+			}
+			if amount == nil {
+				return fault("/charge", "must be given, for nobody has estimated the damage: what the customer is to pay")
+			}
+			if amount.Amount <= 0 {
+				return fault("/charge/amount", "must be above 0; a damage that costs the customer nothing is waived")
+			}
+			line := fleet.FormatID(fleet.ChargePrefix, d.Store.NextID())
+			if err := d.charge(b, record.Charge{ID: line, Type: "damage", Description: cut(damage.Description, 300), Quantity: 1,
+				UnitPrice: *amount, Amount: *amount, Source: "manual",
+				Explanation: "For the damage " + damage.ID + "."}); err != nil {
+				return err
+			}
+			damage.ChargeID = line
 			return nil
-		}
-		amount := req.Charge
-		if amount == nil {
-			amount = damage.Estimate
-		}
-		if amount == nil {
-			return fault("/charge", "must be given, for nobody has estimated the damage: what the customer is to pay")
-		}
-		if amount.Amount <= 0 {
-			return fault("/charge/amount", "must be above 0; a damage that costs the customer nothing is waived")
-		}
-		line := fleet.FormatID(fleet.ChargePrefix, d.Store.NextID())
-		if err := d.charge(b, record.Charge{ID: line, Type: "damage", Description: cut(damage.Description, 300), Quantity: 1,
-			UnitPrice: *amount, Amount: *amount, Source: "manual", Explanation: "For the damage " + damage.ID + "."}); err != nil {
-			return err
-		}
-		damage.ChargeID = line
-		return nil
-	})
+		})
 }

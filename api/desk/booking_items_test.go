@@ -19,7 +19,8 @@ func TestAChargeForDamageKeepsWholeCharacters(t *testing.T) {
 	text := put(t, d, d.Bookings, record.Booking{Status: record.BookingActive, Currency: "USD",
 		Damages: []record.Damage{{ID: "dmg_1", Description: "x" + strings.Repeat("ü", 400), Status: rental.DamageAssessed}}})
 	id, _ := fleet.ParseID(fleet.BookingPrefix, text)
-	rec, err := d.SetDamage(t.Context(), Order{By: by, Account: account, Booking: id}, DamageRequest{ID: "dmg_1", Status: rental.DamageCharged, Charge: usd(100)})
+	rec, err := d.SetDamage(t.Context(), Order{By: by, Account: account, Booking: id},
+		DamageRequest{ID: "dmg_1", Status: rental.DamageCharged, Charge: usd(100)})
 	if err != nil {
 		t.Fatal(err)
 	}

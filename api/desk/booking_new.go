@@ -27,7 +27,8 @@ type BookRequest struct {
 }
 
 // Book makes a booking: it takes the vehicle's calendar, or a place in its class, and stands when it is written.
-func (d *Desk) Book(ctx context.Context, by record.Author, account fleet.AccountID, req BookRequest) (record.Record[record.Booking], error) {
+func (d *Desk) Book(ctx context.Context, by record.Author, account fleet.AccountID,
+	req BookRequest) (record.Record[record.Booking], error) {
 	m, s, err := d.look(ctx, account, &req)
 	if err != nil {
 		return record.Record[record.Booking]{}, err
@@ -48,16 +49,20 @@ func (d *Desk) Book(ctx context.Context, by record.Author, account fleet.Account
 	return d.open(ctx, by, account, req.ID, b, holding.Ask, s)
 }
 
-// look reads at once all that a booking needs, as far as its fields tell: the records that they name, the rate plans, and the calendar.
-func (d *Desk) look(ctx context.Context, account fleet.AccountID, req *BookRequest) (*base.Memory, holding.AlreadyRead, error) {
+// look reads at once all that a booking needs, as far as its fields tell: the records that they name, the rate plans,
+// and the calendar.
+func (d *Desk) look(ctx context.Context, account fleet.AccountID,
+	req *BookRequest) (*base.Memory, holding.AlreadyRead, error) {
 	m := base.NewMemory()
 	var s holding.AlreadyRead
 	group, inner := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
-		m.Seen, err = d.Store.See(inner, account, append(d.Refs(account, &req.Fields), record.Ref{Kind: d.Bookings.Kind().Name, ID: req.ID})...)
+		m.Seen, err = d.Store.See(inner, account,
+			append(d.Refs(account, &req.Fields), record.Ref{Kind: d.Bookings.Kind().Name, ID: req.ID})...)
 		return err
 	})
-	if at, want := holding.BookingHold(req.ID, &record.Booking{BookingFields: req.Fields, Status: record.BookingConfirmed, BlockedFrom: req.Fields.PickupAt}); want != nil {
+	if at, want := holding.BookingHold(req.ID, &record.Booking{BookingFields: req.Fields, Status: record.BookingConfirmed,
+		BlockedFrom: req.Fields.PickupAt}); want != nil {
 		group.Go(func() (err error) {
 			cals, key := d.Holds.CalendarOf(at)
 			s.Calendar, err = cals.Look(inner, account, key)
@@ -76,7 +81,8 @@ func (d *Desk) look(ctx context.Context, account fleet.AccountID, req *BookReque
 }
 
 // open writes a new booking, which is known not to be there, with the hold that it needs.
-func (d *Desk) open(ctx context.Context, by record.Author, account fleet.AccountID, id uint64, b *record.Booking, g holding.Force, s holding.AlreadyRead) (record.Record[record.Booking], error) {
+func (d *Desk) open(ctx context.Context, by record.Author, account fleet.AccountID, id uint64, b *record.Booking,
+	g holding.Force, s holding.AlreadyRead) (record.Record[record.Booking], error) {
 	later, listed := record.FeedLater(ctx)
 	defer func() {
 		if err := listed(); err != nil {
@@ -101,7 +107,8 @@ func (d *Desk) open(ctx context.Context, by record.Author, account fleet.Account
 	return rec, err
 }
 
-// made returns record.ErrTaken for a booking that was found under the id of one to be, unless it was made by the same command or of the same quote.
+// made returns record.ErrTaken for a booking that was found under the id of one to be, unless it was made by the same
+// command or of the same quote.
 func (d *Desk) made(ctx context.Context, by record.Author, rec *record.Record[record.Booking], quote string) error {
 	if quote != "" && rec.Body.QuoteID == quote {
 		return nil
@@ -126,7 +133,8 @@ func (d *Desk) draft(ctx context.Context, account fleet.AccountID, req BookReque
 	if err != nil {
 		return nil, err
 	}
-	b := &record.Booking{BookingFields: found.Fields, Status: record.BookingPending, StatusSince: record.InstantOf(now), Timezone: found.Zone.String(),
+	b := &record.Booking{BookingFields: found.Fields, Status: record.BookingPending, StatusSince: record.InstantOf(now),
+		Timezone:    found.Zone.String(),
 		DuplicateOf: req.Of, QuoteID: req.QuoteID}
 	if b.VehicleID == "" && b.VehicleClassID == "" {
 		return nil, fleet.NewError(fleet.CodeValidation, "A booking is of a vehicle or of a vehicle class.",
@@ -159,7 +167,8 @@ func (d *Desk) draft(ctx context.Context, account fleet.AccountID, req BookReque
 }
 
 // agreed is the price of a new booking: that which was agreed, whatever rates there are by now, or worked out.
-func (d *Desk) agreed(ctx context.Context, account fleet.AccountID, req *BookRequest, now time.Time) (record.RateSnapshot, Resolved, error) {
+func (d *Desk) agreed(ctx context.Context, account fleet.AccountID, req *BookRequest,
+	now time.Time) (record.RateSnapshot, Resolved, error) {
 	if req.Snapshot == nil {
 		return d.Price(ctx, account, req.Fields, now)
 	}
@@ -180,14 +189,16 @@ func checkPeriod(b *record.BookingFields) error {
 		if end.at.IsZero() {
 			faults = append(faults, fleet.FieldError{Pointer: end.pointer, Code: "required", Detail: "must be given"})
 		} else if year := end.at.UTC().Year(); year < firstYear || year > lastYear {
-			faults = append(faults, fleet.FieldError{Pointer: end.pointer, Code: "invalid", Detail: "is not in the years 1990 to 2199"})
+			faults = append(faults,
+				fleet.FieldError{Pointer: end.pointer, Code: "invalid", Detail: "is not in the years 1990 to 2199"})
 		}
 	}
 	if faults == nil && !b.PickupAt.Before(b.ReturnAt.Time) {
 		faults = append(faults, fleet.FieldError{Pointer: "/return_at", Code: "invalid", Detail: "must be after pickup_at"})
 	}
 	if faults == nil && b.ReturnAt.Sub(b.PickupAt.Time) > 10*366*24*time.Hour {
-		faults = append(faults, fleet.FieldError{Pointer: "/return_at", Code: "invalid", Detail: "is more than ten years after pickup_at"})
+		faults = append(faults,
+			fleet.FieldError{Pointer: "/return_at", Code: "invalid", Detail: "is more than ten years after pickup_at"})
 	}
 	if faults != nil {
 		return fleet.Invalid(faults...)
@@ -198,8 +209,9 @@ func checkPeriod(b *record.BookingFields) error {
 // past is how long ago the pickup of a new booking may be: of somebody who stands at the counter.
 const past = time.Hour
 
-// notPast refuses a booking whose pickup lies in the past, unless it says that it is written down afterwards: three weeks ago is a wrong month
-// as often as a rental that took place. What lies in the future is not written down afterwards.
+// notPast refuses a booking whose pickup lies in the past, unless it says that it is written down afterwards:
+// three weeks ago is a wrong month as often as a rental that took place. What lies in the future is not written
+// down afterwards.
 func (d *Desk) notPast(b *record.BookingFields) error {
 	ago := d.Now().Sub(b.PickupAt.Time)
 	if ago <= 0 && !d.Past {
@@ -237,16 +249,20 @@ func rentable(v *record.Record[record.Vehicle]) error {
 	}
 	switch v.Body.Status {
 	case record.VehicleInactive, record.VehicleRetired, record.VehicleOutOfService:
-		return fleet.NewError(fleet.CodeConflict, "The vehicle "+fleet.FormatID(fleet.VehiclePrefix, v.ID)+" is "+v.Body.Status+" and cannot be booked.")
+		return fleet.NewError(fleet.CodeConflict,
+			"The vehicle "+fleet.FormatID(fleet.VehiclePrefix, v.ID)+" is "+v.Body.Status+" and cannot be booked.")
 	}
 	if v.Archived() {
-		return fleet.NewError(fleet.CodeConflict, "The vehicle "+fleet.FormatID(fleet.VehiclePrefix, v.ID)+" is archived and cannot be booked.")
+		return fleet.NewError(fleet.CodeConflict,
+			"The vehicle "+fleet.FormatID(fleet.VehiclePrefix, v.ID)+" is archived and cannot be booked.")
 	}
 	return nil
 }
 
-// confirmable refuses to confirm a booking for what has nothing to do with its vehicle being free, and notes what was looked at.
-func (d *Desk) confirmable(ctx context.Context, account fleet.AccountID, b *record.Booking, s record.BookingSettings) error {
+// confirmable refuses to confirm a booking for what has nothing to do with its vehicle being free, and notes what
+// was looked at.
+func (d *Desk) confirmable(ctx context.Context, account fleet.AccountID, b *record.Booking,
+	s record.BookingSettings) error {
 	if b.CustomerID == "" {
 		return fleet.NewError(fleet.CodeConflict, "The booking has no customer. Give it one before it is confirmed.",
 			fleet.FieldError{Pointer: "/customer_id", Code: "required", Detail: "nobody rents"})

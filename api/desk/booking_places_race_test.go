@@ -23,14 +23,16 @@ import (
 func TestAClassIsNeverPromisedBeyondWhatIsThere(t *testing.T) {
 	l := openLot(t, 4)
 	d := l.desks[0]
-	towns := []string{put(t, d, d.Locations, record.Location{Name: "Austin"}), put(t, d, d.Locations, record.Location{Name: "Dallas"})}
+	towns := []string{put(t, d, d.Locations, record.Location{Name: "Austin"}),
+		put(t, d, d.Locations, record.Location{Name: "Dallas"})}
 	homes := map[string]string{}
 	for i, car := range l.cars {
 		homes[car] = towns[i/2]
-		if _, err := d.Vehicles.Update(t.Context(), by, account, number(fleet.VehiclePrefix, car), 0, func(r *record.Record[record.Vehicle]) error {
-			r.Body.HomeLocationID = towns[i/2]
-			return nil
-		}); err != nil {
+		if _, err := d.Vehicles.Update(t.Context(), by, account, number(fleet.VehiclePrefix, car), 0,
+			func(r *record.Record[record.Vehicle]) error {
+				r.Body.HomeLocationID = towns[i/2]
+				return nil
+			}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -51,13 +53,15 @@ func TestAClassIsNeverPromisedBeyondWhatIsThere(t *testing.T) {
 		what := rng.IntN(6)
 		switch what {
 		case 0:
-			b := record.Block{VehicleID: car, BlockFields: record.BlockFields{From: f.PickupAt, Until: f.ReturnAt, Kind: "relocation", ToLocationID: other}}
+			b := record.Block{VehicleID: car,
+				BlockFields: record.BlockFields{From: f.PickupAt, Until: f.ReturnAt, Kind: "relocation", ToLocationID: other}}
 			rec, err := d.Yard.Block(ctx, by, account, d.Store.NextID(), b)
 			mu.Lock()
 			defer mu.Unlock()
 			if err == nil {
 				done["transfer"]++
-				moves[car] = append(moves[car], move{rec.Body.From.Time, rec.Body.Until.Time, rec.Body.FromLocationID, rec.Body.ToLocationID})
+				moves[car] = append(moves[car],
+					move{rec.Body.From.Time, rec.Body.Until.Time, rec.Body.FromLocationID, rec.Body.ToLocationID})
 				return nil
 			}
 			done["refused"]++
@@ -111,7 +115,8 @@ func TestAClassIsNeverPromisedBeyondWhatIsThere(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := 0; i < len(l.cars) && rec.Body.VehicleID == ""; i++ {
-			if given, err := l.desks[1].Assign(t.Context(), Order{By: by, Account: account, Booking: id}, l.cars[i], false); err == nil {
+			if given, err := l.desks[1].Assign(t.Context(), Order{By: by, Account: account, Booking: id}, l.cars[i],
+				false); err == nil {
 				rec = given
 			}
 		}
@@ -120,7 +125,8 @@ func TestAClassIsNeverPromisedBeyondWhatIsThere(t *testing.T) {
 			t.Errorf("no car is left for booking %d", id)
 			continue
 		}
-		moves[b.VehicleID] = append(moves[b.VehicleID], move{b.PickupAt.Time, b.ReturnAt.Time, b.PickupLocationID, b.ReturnLocationID})
+		moves[b.VehicleID] = append(moves[b.VehicleID],
+			move{b.PickupAt.Time, b.ReturnAt.Time, b.PickupLocationID, b.ReturnLocationID})
 	}
 	for car, trips := range moves {
 		slices.SortFunc(trips, func(a, b move) int { return cmp.Compare(a.from.UnixNano(), b.from.UnixNano()) })

@@ -24,8 +24,8 @@ func refusal(err error) bool {
 	return slices.Contains([]fleet.Code{fleet.CodeConflict, fleet.CodeTransition, fleet.CodeValidation}, fleet.CodeOf(err))
 }
 
-// holdings reads all bookings back and holds them against each other and against the calendars: no two that hold a vehicle overlap, and
-// the calendars say what the bookings say.
+// holdings reads all bookings back and holds them against each other and against the calendars: no two that hold a
+// vehicle overlap, and the calendars say what the bookings say.
 func (l *lot) holdings(t *testing.T, ids []uint64) map[string][]record.Booking {
 	t.Helper()
 	d := l.desks[0]
@@ -40,7 +40,8 @@ func (l *lot) holdings(t *testing.T, ids []uint64) map[string][]record.Booking {
 		if at, h := holding.BookingHold(id, &b); h != nil {
 			for _, o := range all[b.VehicleID] {
 				if b.VehicleID != "" && o.BlockedFrom.Before(b.BlockedUntil.Time) && b.BlockedFrom.Before(o.BlockedUntil.Time) {
-					t.Errorf("%s has two bookings: %v-%v and %v-%v", b.VehicleID, o.BlockedFrom, o.BlockedUntil, b.BlockedFrom, b.BlockedUntil)
+					t.Errorf("%s has two bookings: %v-%v and %v-%v", b.VehicleID, o.BlockedFrom, o.BlockedUntil, b.BlockedFrom,
+						b.BlockedUntil)
 				}
 			}
 			all[b.VehicleID] = append(all[b.VehicleID], b)
@@ -73,8 +74,8 @@ func (l *lot) holdings(t *testing.T, ids []uint64) map[string][]record.Booking {
 	return all
 }
 
-// A class has three vehicles. Many book the class or one of its vehicles at the same time, through two desks: no more get through than there
-// are vehicles, and as many as there are when the dust has settled.
+// A class has three vehicles. Many book the class or one of its vehicles at the same time, through two desks: no more
+// get through than there are vehicles, and as many as there are when the dust has settled.
 func TestAClassIsNeverBookedBeyondItsVehicles(t *testing.T) {
 	l := openLot(t, 3)
 	var mu sync.Mutex
@@ -142,7 +143,8 @@ func TestAClassIsNeverBookedBeyondItsVehicles(t *testing.T) {
 	}
 }
 
-// A long booking of a class needs one vehicle throughout: one of a vehicle that leaves it none is refused, though at every moment there is one.
+// A long booking of a class needs one vehicle throughout: one of a vehicle that leaves it none is refused, though at
+// every moment there is one.
 func TestAClassKeepsAVehicleThroughout(t *testing.T) {
 	l := openLot(t, 2)
 	if _, err := l.book(t.Context(), l.desks[0], l.cars[0], 0, 10); err != nil {
@@ -158,7 +160,8 @@ func TestAClassKeepsAVehicleThroughout(t *testing.T) {
 	if _, err := l.book(t.Context(), l.desks[1], l.cars[0], 12, 15); err != nil {
 		t.Errorf("the one that it cannot have anyway: %v", err)
 	}
-	if _, err := l.desks[1].Assign(t.Context(), Order{By: by, Account: account, Booking: long.ID}, l.cars[1], false); err != nil {
+	if _, err := l.desks[1].Assign(t.Context(), Order{By: by, Account: account, Booking: long.ID}, l.cars[1],
+		false); err != nil {
 		t.Error(err)
 	}
 }
@@ -172,7 +175,8 @@ func TestACommandThatTookLongAnswers(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.MayRun = 0
-	if got, err := d.Cancel(t.Context(), Order{By: by, Account: account, Booking: rec.ID}, CancelRequest{}); err != nil || got.ID != rec.ID || got.Body.Status != record.BookingCancelled {
+	if got, err := d.Cancel(t.Context(), Order{By: by, Account: account, Booking: rec.ID}, CancelRequest{}); err != nil ||
+		got.ID != rec.ID || got.Body.Status != record.BookingCancelled {
 		t.Errorf("booking %d is %q, %v", got.ID, got.Body.Status, err)
 	}
 }
@@ -263,23 +267,25 @@ func (l *lot) later() *Desk {
 	return d
 }
 
-// A booking is shortened by a process that dies before the calendar says so. What the calendar still has of it is not what the booking
-// wants: but whoever finds that in the way does not get what the booking keeps.
+// A booking is shortened by a process that dies before the calendar says so. What the calendar still has of it is not
+// what the booking wants: but whoever finds that in the way does not get what the booking keeps.
 func TestWhatWasShortenedIsNotGivenAway(t *testing.T) {
 	l := openLot(t, 1)
 	rec, err := l.book(t.Context(), l.desks[0], l.cars[0], 0, 10)
 	if err != nil {
 		t.Fatal(err)
 	}
-	mute, err := record.NewStore(record.Config{Deadline: time.Minute, Abandoned: 2 * time.Minute}, l.desks[0].DB, fleet.NewIDSource(9, time.Now), time.Now)
+	mute, err := record.NewStore(record.Config{Deadline: time.Minute, Abandoned: 2 * time.Minute}, l.desks[0].DB,
+		fleet.NewIDSource(9, time.Now), time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := record.NewLog(mute, record.Bookings).Update(t.Context(), by, account, rec.ID, rec.Revision, func(r *record.Record[record.Booking]) error {
-		r.Body.ReturnAt = record.InstantOf(start.Add(5 * time.Hour))
-		block(&r.Body, 0, 0)
-		return nil
-	}); err != nil {
+	if _, err := record.NewLog(mute, record.Bookings).Update(t.Context(), by, account, rec.ID, rec.Revision,
+		func(r *record.Record[record.Booking]) error {
+			r.Body.ReturnAt = record.InstantOf(start.Add(5 * time.Hour))
+			block(&r.Body, 0, 0)
+			return nil
+		}); err != nil {
 		t.Fatal(err)
 	}
 	later := l.later()
@@ -293,12 +299,14 @@ func TestWhatWasShortenedIsNotGivenAway(t *testing.T) {
 	l.holdings(t, []uint64{rec.ID, next.ID})
 }
 
-// Of two changes of one block one is written. What the other took is nobody's after a while, and what the one says stays taken.
+// Of two changes of one block one is written. What the other took is nobody's after a while, and what the one
+// says stays taken.
 func TestABlockHoldsWhatItSays(t *testing.T) {
 	l := openLot(t, 1)
 	d := l.desks[0]
 	at := func(hour int) record.Instant { return record.InstantOf(start.Add(time.Duration(hour) * time.Hour)) }
-	rec, err := d.Yard.Block(t.Context(), by, account, d.Store.NextID(), record.Block{VehicleID: l.cars[0], BlockFields: record.BlockFields{From: at(0), Until: at(1), Kind: "manual"}})
+	rec, err := d.Yard.Block(t.Context(), by, account, d.Store.NextID(),
+		record.Block{VehicleID: l.cars[0], BlockFields: record.BlockFields{From: at(0), Until: at(1), Kind: "manual"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -51,7 +51,8 @@ func (h *Handover) at(now time.Time) (time.Time, error) {
 		return now, nil
 	}
 	if h.At.After(now.Add(skew)) {
-		return now, fault(h.in+"/at", "is in the future; a handover is noted when it has taken place, and is now unless at is given")
+		return now, fault(h.in+"/at",
+			"is in the future; a handover is noted when it has taken place, and is now unless at is given")
 	}
 	if h.At.After(now) {
 		return now, nil
@@ -79,76 +80,80 @@ func fault(pointer, detail string) error {
 	return fleet.Invalid(fleet.FieldError{Pointer: pointer, Code: "invalid", Detail: detail})
 }
 
-// Pickup hands the vehicle over. An early one holds the vehicle from then on, is charged (by more than rental.Early) for the days more that
-// it makes, and is refused if somebody else has the vehicle; so is any pickup of one that has not come back. Of those to whom it was sold
-// twice whoever comes first gets it.
+// Pickup hands the vehicle over. An early one holds the vehicle from then on, is charged (by more than rental.Early)
+// for the days more that it makes, and is refused if somebody else has the vehicle; so is any pickup of one that has
+// not come back. Of those to whom it was sold twice whoever comes first gets it.
 func (d *Desk) Pickup(ctx context.Context, o Order, h Handover) (record.Record[record.Booking], error) {
 	h = h.seen()
-	return d.command(ctx, o, rental.Pickup, holding.Keep, func(ctx context.Context, next *record.Record[record.Booking]) error {
-		b := &next.Body
-		at, err := h.at(d.Now())
-		if err != nil {
-			return err
-		}
-		id, err := fleet.ParseID(fleet.VehiclePrefix, b.VehicleID)
-		if err != nil {
-			return fleet.NewError(fleet.CodeConflict, "The booking has no vehicle. Assign one first.",
-				fleet.FieldError{Pointer: "/vehicle_id", Code: "required", Detail: "no vehicle is assigned; assign_vehicle gives the booking one"})
-		}
-		v, err := base.Recall(ctx, d.Vehicles, o.Account, id)
-		if err != nil {
-			return err
-		}
-		if !d.Past && !b.Bygone() {
-			if v.Body.StatusCause != name(o.Booking) {
-				if err := atHand(b.VehicleID, &v.Body); err != nil {
+	return d.command(ctx, o, rental.Pickup, holding.Keep,
+		func(ctx context.Context, next *record.Record[record.Booking]) error {
+			b := &next.Body
+			at, err := h.at(d.Now())
+			if err != nil {
+				return err
+			}
+			id, err := fleet.ParseID(fleet.VehiclePrefix, b.VehicleID)
+			if err != nil {
+				return fleet.NewError(fleet.CodeConflict, "The booking has no vehicle. Assign one first.",
+					fleet.FieldError{Pointer: "/vehicle_id", Code: "required",
+						Detail: "no vehicle is assigned; assign_vehicle gives the booking one"})
+			}
+			v, err := base.Recall(ctx, d.Vehicles, o.Account, id)
+			if err != nil {
+				return err
+			}
+			if !d.Past && !b.Bygone() {
+				if v.Body.StatusCause != name(o.Booking) {
+					if err := atHand(b.VehicleID, &v.Body); err != nil {
+						return err
+					}
+				}
+				if err := d.Yard.Safe(ctx, o.Account, id); err != nil {
 					return err
 				}
 			}
-			if err := d.Yard.Safe(ctx, o.Account, id); err != nil {
+			if err := h.fits(&v.Body); err != nil {
 				return err
 			}
-		}
-		if err := h.fits(&v.Body); err != nil {
-			return err
-		}
-		settings, _, err := d.settings(ctx, o.Account)
-		if err != nil {
-			return err
-		}
-		if settings.DepositDue != "never" {
-			if err := depositGiven(b, d.Now()); err != nil {
+			settings, _, err := d.settings(ctx, o.Account)
+			if err != nil {
 				return err
 			}
-		}
-		if err := d.Persons.MayDrive(ctx, o.Account, b, settings); err != nil {
-			return err
-		}
-		if !at.Before(b.ReturnAt.Time) {
-			if h.At.IsZero() {
-				return fault("/at", "is needed, because return_at has passed by: give when the vehicle was picked up, or extend the booking first if it goes out now")
+			if settings.DepositDue != "never" {
+				if err := depositGiven(b, d.Now()); err != nil {
+					return err
+				}
 			}
-			return fault("/at", "is not before return_at; extend the booking first")
-		}
-		if b.PickupMeterMi, err = d.Yard.Believed(ctx, o.Account, b.VehicleID, at, h.MileageMi, h.mileageIn, h.Confirm); err != nil {
-			return err
-		}
-		b.ActualPickupAt, b.PickupMileageMi, b.PickupFuelPct, b.PickupBattery = record.InstantOf(at), h.MileageMi, h.FuelPct, h.Battery
-		b.ImportedPickup = false
-		b.LicenceCheckedAt = record.InstantOf(d.Now())
-		if at.Before(b.BlockedFrom.Time) {
-			b.BlockedFrom = record.InstantOf(at)
-		}
-		d.inspected(b, "pickup", &h, at)
-		if err := d.pricedFrom(b, at); err != nil {
-			return err
-		}
-		b.PickupCharges = nil
-		for i := range b.Charges {
-			b.PickupCharges = append(b.PickupCharges, b.Charges[i].ID)
-		}
-		return nil
-	})
+			if err := d.Persons.MayDrive(ctx, o.Account, b, settings); err != nil {
+				return err
+			}
+			if !at.Before(b.ReturnAt.Time) {
+				if h.At.IsZero() {
+					return fault("/at", "is needed, because return_at has passed by: give when the vehicle was picked up, or extend the booking first if it goes out now")
+				}
+				return fault("/at", "is not before return_at; extend the booking first")
+			}
+			if b.PickupMeterMi, err = d.Yard.Believed(ctx, o.Account, b.VehicleID, at, h.MileageMi, h.mileageIn,
+				h.Confirm); err != nil {
+				return err
+			}
+			b.ActualPickupAt, b.PickupMileageMi, b.PickupFuelPct, b.PickupBattery =
+				record.InstantOf(at), h.MileageMi, h.FuelPct, h.Battery
+			b.ImportedPickup = false
+			b.LicenceCheckedAt = record.InstantOf(d.Now())
+			if at.Before(b.BlockedFrom.Time) {
+				b.BlockedFrom = record.InstantOf(at)
+			}
+			d.inspected(b, "pickup", &h, at)
+			if err := d.pricedFrom(b, at); err != nil {
+				return err
+			}
+			b.PickupCharges = nil
+			for i := range b.Charges {
+				b.PickupCharges = append(b.PickupCharges, b.Charges[i].ID)
+			}
+			return nil
+		})
 }
 
 // atHand refuses to hand over a vehicle that is not there to be, and says what has it.
@@ -162,11 +167,12 @@ func atHand(vehicle string, v *record.Vehicle) error {
 	} else if v.StatusReason != "" {
 		why = " (" + v.StatusReason + ")"
 	}
-	return fleet.NewError(fleet.CodeConflict, fmt.Sprintf("The vehicle %s is %s%s and cannot be handed over.", vehicle, v.Status, why))
+	return fleet.NewError(fleet.CodeConflict,
+		fmt.Sprintf("The vehicle %s is %s%s and cannot be handed over.", vehicle, v.Status, why))
 }
 
-// pricedFrom charges what it costs that a vehicle is picked up well before the time that was agreed. A price that was not worked out from
-// terms stays, and so does one that was kept when the pickup was moved: it is of other days.
+// pricedFrom charges what it costs that a vehicle is picked up well before the time that was agreed. A price that was
+// not worked out from terms stays, and so does one that was kept when the pickup was moved: it is of other days.
 func (d *Desk) pricedFrom(b *record.Booking, at time.Time) error {
 	s := b.RateSnapshot
 	if s == nil || s.Rate == nil || !early(b) {
@@ -181,7 +187,8 @@ func (d *Desk) pricedFrom(b *record.Booking, at time.Time) error {
 	return nil
 }
 
-// early says whether a booking was picked up so early that it is charged for. A price that was kept when the pickup was moved is of other days.
+// early says whether a booking was picked up so early that it is charged for. A price that was kept when the pickup was
+// moved is of other days.
 func early(b *record.Booking) bool {
 	basis := &b.RateSnapshot.Basis
 	priced := basis.PickupAt
@@ -207,15 +214,16 @@ func (d *Desk) inspected(b *record.Booking, kind string, h *Handover, at time.Ti
 	d.addInspection(b, i, at)
 }
 
-// Return takes the vehicle back: what was driven too far, too long or not refuelled is charged, and the vehicle is held until its
-// buffer after the return. A late return never takes the vehicle from whoever has it next.
+// Return takes the vehicle back: what was driven too far, too long or not refuelled is charged, and the vehicle is held
+// until its buffer after the return. A late return never takes the vehicle from whoever has it next.
 func (d *Desk) Return(ctx context.Context, o Order, h Handover) (record.Record[record.Booking], error) {
 	h = h.seen()
 	var clip time.Time // the vehicle is somebody else's from here on
 	for {
-		rec, err := d.command(ctx, o, rental.Return, holding.Keep, func(ctx context.Context, next *record.Record[record.Booking]) error {
-			return d.returned(ctx, o, next, h, clip)
-		})
+		rec, err := d.command(ctx, o, rental.Return, holding.Keep,
+			func(ctx context.Context, next *record.Record[record.Booking]) error {
+				return d.returned(ctx, o, next, h, clip)
+			})
 		taken, ok := errors.AsType[*calendar.ConflictError](err)
 		if !ok || !clip.IsZero() && !taken.Hold.From.Before(clip) {
 			return rec, err
@@ -224,7 +232,8 @@ func (d *Desk) Return(ctx context.Context, o Order, h Handover) (record.Record[r
 	}
 }
 
-func (d *Desk) returned(ctx context.Context, o Order, next *record.Record[record.Booking], h Handover, clip time.Time) error {
+func (d *Desk) returned(ctx context.Context, o Order, next *record.Record[record.Booking], h Handover,
+	clip time.Time) error {
 	b := &next.Body
 	at, err := h.at(d.Now())
 	if err != nil {
@@ -256,7 +265,8 @@ func (d *Desk) returned(ctx context.Context, o Order, next *record.Record[record
 	if err := h.fits(&v.Body); err != nil {
 		return err
 	}
-	if _, err := d.Yard.Believed(ctx, o.Account, b.VehicleID, at, h.MileageMi, h.mileageIn, h.Confirm, yard.TakenWith(last(b))...); err != nil {
+	if _, err := d.Yard.Believed(ctx, o.Account, b.VehicleID, at, h.MileageMi, h.mileageIn, h.Confirm,
+		yard.TakenWith(last(b))...); err != nil {
 		return err
 	}
 	if h.LocationID != "" && h.LocationID != b.ReturnLocationID {
@@ -269,7 +279,8 @@ func (d *Desk) returned(ctx context.Context, o Order, next *record.Record[record
 	if err != nil {
 		return err
 	}
-	b.ActualReturnAt, b.ReturnMileageMi, b.ReturnFuelPct, b.ReturnBattery = record.InstantOf(at), h.MileageMi, h.FuelPct, h.Battery
+	b.ActualReturnAt, b.ReturnMileageMi, b.ReturnFuelPct, b.ReturnBattery =
+		record.InstantOf(at), h.MileageMi, h.FuelPct, h.Battery
 	b.ImportedReturn = false
 	until := at.Add(after)
 	if !clip.IsZero() && until.After(clip) {
@@ -299,7 +310,8 @@ func last(b *record.Booking) rental.Leg {
 // cameBack is how the vehicle of a booking came back.
 func cameBack(b *record.Booking) price.Returned {
 	fuel, battery := rental.Missing(b)
-	return price.Returned{At: b.ActualReturnAt.Time, MilesDriven: rental.MilesDriven(b), OneWayFee: b.ElsewhereFee, FuelMissingPct: fuel, BatteryMissingPct: battery}
+	return price.Returned{At: b.ActualReturnAt.Time, MilesDriven: rental.MilesDriven(b), OneWayFee: b.ElsewhereFee,
+		FuelMissingPct: fuel, BatteryMissingPct: battery}
 }
 
 // lessThanTaken is said of what was read off an odometer later, and is less than what it showed at pickup.
@@ -308,8 +320,10 @@ func lessThanTaken(miles int) string {
 }
 
 // feeElsewhere is what it costs to return a booking's vehicle at a location that was not agreed, nil for nothing.
-func (d *Desk) feeElsewhere(ctx context.Context, account fleet.AccountID, b *record.Booking, location string) (*record.Money, error) {
-	if err := d.LocationExists(ctx, account, "/return_location_id", location); err != nil || b.RateSnapshot == nil || b.RateSnapshot.Rate == nil {
+func (d *Desk) feeElsewhere(ctx context.Context, account fleet.AccountID, b *record.Booking,
+	location string) (*record.Money, error) {
+	if err := d.LocationExists(ctx, account, "/return_location_id", location); err != nil || b.RateSnapshot == nil ||
+		b.RateSnapshot.Rate == nil {
 		return nil, err
 	}
 	var back *record.Record[record.Location]
@@ -330,47 +344,51 @@ func agreed(b *record.Booking) price.Agreed {
 
 // Extend moves the return, later or earlier. The difference is charged by the terms that were agreed.
 func (d *Desk) Extend(ctx context.Context, o Order, returnAt time.Time) (record.Record[record.Booking], error) {
-	return d.command(ctx, o, rental.Extend, holding.Ask, func(ctx context.Context, next *record.Record[record.Booking]) error {
-		b := &next.Body
-		fields := b.BookingFields
-		fields.ReturnAt = record.InstantOf(returnAt)
-		if err := checkPeriod(&fields); err != nil {
-			return err
-		}
-		if b.Status == record.BookingActive && (!b.ActualPickupAt.Before(returnAt) || !b.BlockedFrom.Before(returnAt)) {
-			return fault("/return_at", "is not after the vehicle was picked up at "+b.ActualPickupAt.Format(time.RFC3339)+"; return it instead")
-		}
-		was := agreed(b)
-		if now := d.Now(); b.Status == record.BookingActive && !b.Backdated && returnAt.Before(now.Add(-past)) && !returnAt.Equal(was.ReturnAt) {
-			return fault("/return_at", "lies "+ageOf(now.Sub(returnAt))+" ago; return the vehicle instead, at that time if it was back by then")
-		}
-		_, after, err := d.buffers(ctx, o.Account, b)
-		if err != nil {
-			return err
-		}
-		b.ReturnAt, b.BlockedUntil = fields.ReturnAt, record.InstantOf(returnAt.Add(after))
-		b.OverdueNotedAt = record.Instant{}
-		if err := d.openForReturn(ctx, o.Account, b); err != nil {
-			return err
-		}
-		settings, _, err := d.settings(ctx, o.Account)
-		if err != nil {
-			return err
-		}
-		if err := d.Persons.MayDrive(ctx, o.Account, b, settings); err != nil {
-			return err
-		}
-		if b.RateSnapshot == nil {
+	return d.command(ctx, o, rental.Extend, holding.Ask,
+		func(ctx context.Context, next *record.Record[record.Booking]) error {
+			b := &next.Body
+			fields := b.BookingFields
+			fields.ReturnAt = record.InstantOf(returnAt)
+			if err := checkPeriod(&fields); err != nil {
+				return err
+			}
+			if b.Status == record.BookingActive && (!b.ActualPickupAt.Before(returnAt) || !b.BlockedFrom.Before(returnAt)) {
+				return fault("/return_at", "is not after the vehicle was picked up at "+b.ActualPickupAt.Format(time.RFC3339)+
+					"; return it instead")
+			}
+			was := agreed(b)
+			if now := d.Now(); b.Status == record.BookingActive && !b.Backdated && returnAt.Before(now.Add(-past)) &&
+				!returnAt.Equal(was.ReturnAt) {
+				return fault("/return_at", "lies "+ageOf(now.Sub(returnAt))+
+					" ago; return the vehicle instead, at that time if it was back by then")
+			}
+			_, after, err := d.buffers(ctx, o.Account, b)
+			if err != nil {
+				return err
+			}
+			b.ReturnAt, b.BlockedUntil = fields.ReturnAt, record.InstantOf(returnAt.Add(after))
+			b.OverdueNotedAt = record.Instant{}
+			if err := d.openForReturn(ctx, o.Account, b); err != nil {
+				return err
+			}
+			settings, _, err := d.settings(ctx, o.Account)
+			if err != nil {
+				return err
+			}
+			if err := d.Persons.MayDrive(ctx, o.Account, b, settings); err != nil {
+				return err
+			}
+			if b.RateSnapshot == nil {
+				return nil
+			}
+			snapshot, charges, err := price.Extend(b.RateSnapshot, was, returnAt)
+			if err != nil {
+				return err
+			}
+			d.lines(b, charges)
+			b.RateSnapshot, b.BilledDays = &snapshot, snapshot.BilledDays
 			return nil
-		}
-		snapshot, charges, err := price.Extend(b.RateSnapshot, was, returnAt)
-		if err != nil {
-			return err
-		}
-		d.lines(b, charges)
-		b.RateSnapshot, b.BilledDays = &snapshot, snapshot.BilledDays
-		return nil
-	})
+		})
 }
 
 // SwapRequest is which vehicle a booking gets instead.
@@ -390,86 +408,98 @@ type SwapRequest struct {
 
 // Swap gives a booking another vehicle; during the rental from now on. What it had is kept in its history.
 func (d *Desk) Swap(ctx context.Context, o Order, req SwapRequest) (record.Record[record.Booking], error) {
-	return d.command(ctx, o, rental.Swap, holding.Ask, func(ctx context.Context, next *record.Record[record.Booking]) error {
-		b := &next.Body
-		if b.VehicleID == "" {
-			return fleet.NewError(fleet.CodeConflict, "The booking has no vehicle to swap. Assign one instead.")
-		}
-		if b.VehicleID == req.VehicleID {
-			return fault("/vehicle_id", "is the vehicle that the booking has")
-		}
-		if b.Bygone() {
-			return fleet.NewError(fleet.CodeConflict, "The rental was over when its pickup was written down. Return it, or extend it first if the vehicle is still out.")
-		}
-		now := d.Now()
-		was := record.VehicleSwap{VehicleID: b.VehicleID, Until: record.InstantOf(now), Reason: req.Reason}
-		if b.Status == record.BookingActive {
-			if req.MileageMi != nil && b.PickupMileageMi != nil && *req.MileageMi < *b.PickupMileageMi {
-				return fault("/mileage_mi", lessThanTaken(*b.PickupMileageMi))
+	return d.command(ctx, o, rental.Swap, holding.Ask,
+		func(ctx context.Context, next *record.Record[record.Booking]) error {
+			b := &next.Body
+			if b.VehicleID == "" {
+				return fleet.NewError(fleet.CodeConflict, "The booking has no vehicle to swap. Assign one instead.")
 			}
-			if _, err := d.Yard.Believed(ctx, o.Account, b.VehicleID, now, req.MileageMi, "/mileage_mi", req.Confirm, yard.TakenWith(last(b))...); err != nil {
-				return err
+			if b.VehicleID == req.VehicleID {
+				return fault("/vehicle_id", "is the vehicle that the booking has")
 			}
-			given, err := d.VehicleOf(ctx, o.Account, b.VehicleID)
+			if b.Bygone() {
+				return fleet.NewError(fleet.CodeConflict,
+					"The rental was over when its pickup was written down. Return it, or extend it first if the vehicle is still out.")
+			}
+			now := d.Now()
+			was := record.VehicleSwap{VehicleID: b.VehicleID, Until: record.InstantOf(now), Reason: req.Reason}
+			if b.Status == record.BookingActive {
+				if req.MileageMi != nil && b.PickupMileageMi != nil && *req.MileageMi < *b.PickupMileageMi {
+					return fault("/mileage_mi", lessThanTaken(*b.PickupMileageMi))
+				}
+				if _, err := d.Yard.Believed(ctx, o.Account, b.VehicleID, now, req.MileageMi, "/mileage_mi", req.Confirm,
+					yard.TakenWith(last(b))...); err != nil {
+					return err
+				}
+				given, err := d.VehicleOf(ctx, o.Account, b.VehicleID)
+				if err != nil {
+					return err
+				}
+				if err := (&Handover{FuelPct: req.FuelPct, Battery: req.Battery, fuelIn: "/fuel_pct",
+					batteryIn: "/battery_level"}).fits(&given.Body); err != nil {
+					return err
+				}
+				was.From, was.PickupMileageMi, was.PickupMeterMi, was.MileageMi =
+					rental.DrivenSince(b), b.PickupMileageMi, b.PickupMeterMi, req.MileageMi
+				was.PickupFuelPct, was.PickupBattery, was.FuelPct, was.Battery =
+					b.PickupFuelPct, b.PickupBattery, req.FuelPct, req.Battery
+				b.PickupMileageMi, b.PickupFuelPct, b.PickupBattery = req.PickupMileageMi, req.PickupFuelPct, req.PickupBattery
+			}
+			b.VehicleSwaps = append(b.VehicleSwaps, was)
+			b.Elsewhere = req.Elsewhere || b.Status == record.BookingActive // on the road it is given where the customer is
+			v, err := d.give(ctx, o.Account, b, req.VehicleID)
 			if err != nil {
 				return err
 			}
-			if err := (&Handover{FuelPct: req.FuelPct, Battery: req.Battery, fuelIn: "/fuel_pct", batteryIn: "/battery_level"}).fits(&given.Body); err != nil {
-				return err
+			if b.Status == record.BookingActive {
+				if err := atHand(b.VehicleID, &v.Body); err != nil {
+					return err
+				}
+				taken := Handover{FuelPct: req.PickupFuelPct, Battery: req.PickupBattery, fuelIn: "/pickup_fuel_pct",
+					batteryIn: "/pickup_battery_level"}
+				if err := taken.fits(&v.Body); err != nil {
+					return err
+				}
+				if b.PickupMeterMi, err = d.Yard.Believed(ctx, o.Account, b.VehicleID, now, req.PickupMileageMi,
+					"/pickup_mileage_mi", req.Confirm); err != nil {
+					return err
+				}
+				b.BlockedFrom = record.InstantOf(now)
+				if until := now.Add(time.Millisecond); b.BlockedUntil.Before(until) {
+					b.BlockedUntil = record.InstantOf(until)
+				}
+				return nil
 			}
-			was.From, was.PickupMileageMi, was.PickupMeterMi, was.MileageMi = rental.DrivenSince(b), b.PickupMileageMi, b.PickupMeterMi, req.MileageMi
-			was.PickupFuelPct, was.PickupBattery, was.FuelPct, was.Battery = b.PickupFuelPct, b.PickupBattery, req.FuelPct, req.Battery
-			b.PickupMileageMi, b.PickupFuelPct, b.PickupBattery = req.PickupMileageMi, req.PickupFuelPct, req.PickupBattery
-		}
-		b.VehicleSwaps = append(b.VehicleSwaps, was)
-		b.Elsewhere = req.Elsewhere || b.Status == record.BookingActive // on the road it is given where the customer is
-		v, err := d.give(ctx, o.Account, b, req.VehicleID)
-		if err != nil {
-			return err
-		}
-		if b.Status == record.BookingActive {
-			if err := atHand(b.VehicleID, &v.Body); err != nil {
-				return err
-			}
-			taken := Handover{FuelPct: req.PickupFuelPct, Battery: req.PickupBattery, fuelIn: "/pickup_fuel_pct", batteryIn: "/pickup_battery_level"}
-			if err := taken.fits(&v.Body); err != nil {
-				return err
-			}
-			if b.PickupMeterMi, err = d.Yard.Believed(ctx, o.Account, b.VehicleID, now, req.PickupMileageMi, "/pickup_mileage_mi", req.Confirm); err != nil {
-				return err
-			}
-			b.BlockedFrom = record.InstantOf(now)
-			if until := now.Add(time.Millisecond); b.BlockedUntil.Before(until) {
-				b.BlockedUntil = record.InstantOf(until)
+			if req.Reprice {
+				return d.reprice(ctx, o.Account, b)
 			}
 			return nil
-		}
-		if req.Reprice {
-			return d.reprice(ctx, o.Account, b)
-		}
-		return nil
-	})
+		})
 }
 
-// Assign gives a booking of a class its vehicle, or another one before the rental; the price stays. It must be at the location of pickup then,
-// unless elsewhere says that somebody brings it.
-func (d *Desk) Assign(ctx context.Context, o Order, vehicleID string, elsewhere bool) (record.Record[record.Booking], error) {
-	return d.command(ctx, o, rental.Assign, holding.Ask, func(ctx context.Context, next *record.Record[record.Booking]) error {
-		b := &next.Body
-		if b.VehicleID == vehicleID {
-			return nil
-		}
-		if b.VehicleID != "" {
-			b.VehicleSwaps = append(b.VehicleSwaps, record.VehicleSwap{VehicleID: b.VehicleID, Until: record.InstantOf(d.Now()), Reason: "another one was assigned"})
-		}
-		b.Elsewhere = elsewhere
-		_, err := d.give(ctx, o.Account, b, vehicleID)
-		return err
-	})
+// Assign gives a booking of a class its vehicle, or another one before the rental; the price stays. It must be at the
+// location of pickup then, unless elsewhere says that somebody brings it.
+func (d *Desk) Assign(ctx context.Context, o Order, vehicleID string,
+	elsewhere bool) (record.Record[record.Booking], error) {
+	return d.command(ctx, o, rental.Assign, holding.Ask,
+		func(ctx context.Context, next *record.Record[record.Booking]) error {
+			b := &next.Body
+			if b.VehicleID == vehicleID {
+				return nil
+			}
+			if b.VehicleID != "" {
+				b.VehicleSwaps = append(b.VehicleSwaps,
+					record.VehicleSwap{VehicleID: b.VehicleID, Until: record.InstantOf(d.Now()), Reason: "another one was assigned"})
+			}
+			b.Elsewhere = elsewhere
+			_, err := d.give(ctx, o.Account, b, vehicleID)
+			return err
+		})
 }
 
 // give gives a booking a vehicle: one of another class is an upgrade, or the opposite. Its buffers hold from now on.
-func (d *Desk) give(ctx context.Context, account fleet.AccountID, b *record.Booking, vehicleID string) (record.Record[record.Vehicle], error) {
+func (d *Desk) give(ctx context.Context, account fleet.AccountID, b *record.Booking,
+	vehicleID string) (record.Record[record.Vehicle], error) {
 	id, err := fleet.ParseID(fleet.VehiclePrefix, vehicleID)
 	if err != nil {
 		return record.Record[record.Vehicle]{}, noVehicle(vehicleID)

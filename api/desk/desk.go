@@ -1,14 +1,14 @@
-// Package desk is the rental desk: what takes more than one record to do. A booking takes its vehicle's calendar, a price and
-// a customer; a return moves the vehicle on; a work order blocks a calendar. The handlers of package api, the timers and the
-// demo fleet all come through here, so that there is one way to do a thing.
+// Package desk is the rental desk: what takes more than one record to do. A booking takes its vehicle's calendar, a
+// price and a customer; a return moves the vehicle on; a work order blocks a calendar. The handlers of package api, the
+// timers and the demo fleet all come through here, so that there is one way to do a thing.
 //
-// A command decides on one record, by compare-and-set, and that decision is the command's outcome. What it needs first (a hold
-// in a calendar) it takes first, in a form that lapses by itself if the decision never comes. What follows from it (postings,
-// events, the vehicle's state) hangs on the written revision as a record.Consequence, so that a process that dies in between
-// leaves nothing undone.
+// A command decides on one record, by compare-and-set, and that decision is the command's outcome. What it needs first
+// (a hold in a calendar) it takes first, in a form that lapses by itself if the decision never comes. What follows from
+// it (postings, events, the vehicle's state) hangs on the written revision as a record.Consequence, so that a process
+// that dies in between leaves nothing undone.
 //
-// Duties are what the passing of time does: holds lapse, rentals become overdue. Any number of processes do them at once; each
-// decision is compare-and-set, so that each is made once.
+// Duties are what the passing of time does: holds lapse, rentals become overdue. Any number of processes do them at
+// once; each decision is compare-and-set, so that each is made once.
 //
 // The desk has rooms, each a package below that knows those under it and none beside or above:
 //
@@ -53,10 +53,12 @@ type Desk struct {
 // New opens a desk over a store and has its consequences follow from what the store writes.
 func New(store *record.Store, db driver.Conn, now func() time.Time, log *slog.Logger) *Desk {
 	b := base.New(store, db, now, log)
-	d := &Desk{Base: b, Persons: person.New(b), Books: books.New(b), Holds: holding.New(b), Sender: command.New(store, db, now)}
+	d := &Desk{Base: b, Persons: person.New(b), Books: books.New(b), Holds: holding.New(b),
+		Sender: command.New(store, db, now)}
 	d.Yard = yard.New(b, d.Holds)
 	d.Workshop = workshop.New(b, d.Books, d.Holds, d.Yard)
-	// Each registers its consequences (Store.Then) and duties (AddDuty). Of two consequences of one kind of record the first is done first.
+	// Each registers its consequences (Store.Then) and duties (AddDuty). Of two consequences of one kind of record the
+	// first is done first.
 	d.AddDuty("settle", 10*time.Second, store.SettleConsequences)
 	d.AddDuty("mend", time.Minute, store.Mend)
 	d.AddDuty("retention", 10*time.Minute, func(ctx context.Context) error { return schemas.Retain(ctx, db, now()) })

@@ -21,7 +21,8 @@ func TestADutyComesToWhatIsBehindThoseThatFail(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := func(hour int) record.Instant { return record.InstantOf(now.Add(time.Duration(hour) * time.Hour)) }
-	late := put(t, d, d.Bookings, record.Booking{BookingFields: record.BookingFields{PickupAt: at(-5), ReturnAt: at(-1)}, Status: record.BookingActive})
+	late := put(t, d, d.Bookings, record.Booking{BookingFields: record.BookingFields{PickupAt: at(-5), ReturnAt: at(-1)},
+		Status: record.BookingActive})
 	broken(t, d, fmt.Sprintf(`INSERT INTO bookings (account, id, revision, status, return_at)
 		SELECT 7, number + 1, 1, 'active', fromUnixTimestamp64Milli(%d, 'UTC') FROM numbers(%d)`, at(-2).UnixMilli(), d.DuePage))
 	err := d.Duty(t.Context(), "bookings: overdue")
@@ -55,7 +56,8 @@ func TestOneBadVehicleKeepsNoOtherWaiting(t *testing.T) {
 	d := open(t, func() time.Time { return now })
 	var all []uint64
 	for i := range 3 {
-		v := put(t, d, d.Vehicles, record.Vehicle{Status: record.VehicleTurnaround, StatusUntil: record.InstantOf(now.Add(-time.Minute))})
+		v := put(t, d, d.Vehicles,
+			record.Vehicle{Status: record.VehicleTurnaround, StatusUntil: record.InstantOf(now.Add(-time.Minute))})
 		if i == 1 {
 			broken(t, d, fmt.Sprintf("INSERT INTO vehicles SELECT * REPLACE ('wo_999' AS status_cause, revision + 1 AS revision) FROM vehicles WHERE concat('veh_', toString(id)) = '%s'", v))
 		}
@@ -67,7 +69,8 @@ func TestOneBadVehicleKeepsNoOtherWaiting(t *testing.T) {
 		t.Errorf("%v, want that the second one failed", err)
 	}
 	for _, i := range []int{0, 2} {
-		if rec, err := d.Vehicles.Get(t.Context(), account, all[i]); err != nil || rec.Body.Status != record.VehicleAvailable {
+		if rec, err := d.Vehicles.Get(t.Context(), account, all[i]); err != nil ||
+			rec.Body.Status != record.VehicleAvailable {
 			t.Errorf("vehicle %d is %s: %v", i, rec.Body.Status, err)
 		}
 	}
@@ -79,7 +82,8 @@ func TestOneBadErasureKeepsNoOtherWaiting(t *testing.T) {
 	d := open(t, func() time.Time { return now })
 	var all []uint64
 	for range 2 {
-		text := put(t, d, d.Customers, record.Customer{CustomerFields: record.CustomerFields{FirstName: "Quuxina"}, ErasingSince: record.InstantOf(now.Add(-time.Hour))})
+		text := put(t, d, d.Customers, record.Customer{CustomerFields: record.CustomerFields{FirstName: "Quuxina"},
+			ErasingSince: record.InstantOf(now.Add(-time.Hour))})
 		id, _ := fleet.ParseID(fleet.CustomerPrefix, text)
 		all = append(all, id)
 	}
@@ -100,7 +104,8 @@ func TestOneBadAccountKeepsNoOtherWaiting(t *testing.T) {
 	days := 30
 	for _, one := range []fleet.AccountID{account, account + 1, account - 1} {
 		if one == account {
-			if _, _, err := d.Accounts.Create(t.Context(), by, one, uint64(one), record.Account{Name: "A", Timezone: "UTC"}); err != nil {
+			if _, _, err := d.Accounts.Create(t.Context(), by, one, uint64(one),
+				record.Account{Name: "A", Timezone: "UTC"}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -115,15 +120,17 @@ func TestOneBadAccountKeepsNoOtherWaiting(t *testing.T) {
 		create(err)
 		_, _, err = d.Tasks.Create(t.Context(), by, one, task, record.ServiceTask{Name: "Oil", EveryDays: &days})
 		create(err)
-		_, _, err = d.Schedules.Create(t.Context(), by, one, d.Store.NextID(), record.MaintenanceSchedule{ScheduleFields: record.ScheduleFields{
-			TaskID: fleet.FormatID(fleet.TaskPrefix, task), VehicleID: fleet.FormatID(fleet.VehiclePrefix, vehicle)}})
+		_, _, err = d.Schedules.Create(t.Context(), by, one, d.Store.NextID(),
+			record.MaintenanceSchedule{ScheduleFields: record.ScheduleFields{
+				TaskID: fleet.FormatID(fleet.TaskPrefix, task), VehicleID: fleet.FormatID(fleet.VehiclePrefix, vehicle)}})
 		create(err)
 	}
 	if err := d.Workshop.Remind(t.Context(), false); err == nil || strings.Count(err.Error(), "reminders of ") != 2 {
 		t.Errorf("%v, want two accounts that failed", err)
 	}
 	var made uint64
-	if err := d.DB.QueryRow(t.Context(), "SELECT count() FROM reminders WHERE account = 7").Scan(&made); err != nil || made != 1 {
+	if err := d.DB.QueryRow(t.Context(), "SELECT count() FROM reminders WHERE account = 7").Scan(&made); err != nil ||
+		made != 1 {
 		t.Errorf("%d reminders were made: %v", made, err)
 	}
 }

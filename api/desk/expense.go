@@ -97,7 +97,8 @@ func expenseLine(
 	}
 	return Order{By: by, Account: account, Booking: booking}, record.Charge{
 		ID: ExpenseCharge(id, e), Type: kind, Description: words, Quantity: 1, UnitPrice: e.Amount, Amount: e.Amount,
-		Source: "manual", ExpenseID: fleet.FormatID(fleet.ExpensePrefix, id), Explanation: "A cost of " + e.IncurredOn + ", passed on.",
+		Source: "manual", ExpenseID: fleet.FormatID(fleet.ExpensePrefix, id),
+		Explanation: "A cost of " + e.IncurredOn + ", passed on.",
 	}, nil
 }
 

@@ -26,14 +26,16 @@ import (
 
 var errFlaky = errors.New("the process died here")
 
-// flaky is a database to which inserts into the ledger fail every now and then: before they happen, after, or with some months written.
+// flaky is a database to which inserts into the ledger fail every now and then: before they happen, after, or with some
+// months written.
 type flaky struct {
 	driver.Conn
 	rng   *rand.Rand
 	fails map[string]int // by what happened
 }
 
-func (f *flaky) PrepareBatch(ctx context.Context, text string, opts ...driver.PrepareBatchOption) (driver.Batch, error) {
+func (f *flaky) PrepareBatch(ctx context.Context, text string,
+	opts ...driver.PrepareBatchOption) (driver.Batch, error) {
 	b, err := f.Conn.PrepareBatch(ctx, text, opts...)
 	if err != nil || !strings.Contains(text, "INSERT INTO ledger_") {
 		return b, err
@@ -131,9 +133,12 @@ func (h *history) step() {
 	switch h.rng.IntN(9) {
 	case 0:
 		from := h.day()
-		h.bookings = append(h.bookings, created(h, h.d.Bookings, record.Booking{BookingFields: record.BookingFields{CustomerID: "cus_1", VehicleID: h.vehicles[0],
-			PickupAt: record.InstantOf(from), ReturnAt: record.InstantOf(from.AddDate(0, 0, 1+h.rng.IntN(20)))}, Status: record.BookingConfirmed,
-			Charges: []record.Charge{{ID: "chg_1", Type: "time", Amount: h.money()}, {ID: "chg_2", Type: "tax", Amount: h.money()}}}))
+		h.bookings = append(h.bookings, created(h, h.d.Bookings,
+			record.Booking{BookingFields: record.BookingFields{CustomerID: "cus_1", VehicleID: h.vehicles[0],
+				PickupAt: record.InstantOf(from), ReturnAt: record.InstantOf(from.AddDate(0, 0, 1+h.rng.IntN(20)))},
+				Status: record.BookingConfirmed,
+				Charges: []record.Charge{{ID: "chg_1", Type: "time", Amount: h.money()},
+					{ID: "chg_2", Type: "tax", Amount: h.money()}}}))
 	case 1, 2, 3:
 		changed(h, h.d.Bookings, h.bookings, func(r *record.Record[record.Booking]) error {
 			b := &r.Body
@@ -143,39 +148,48 @@ func (h *history) step() {
 				for i := range b.VehicleSwaps {
 					b.VehicleSwaps[i].Until = record.InstantOf(h.day())
 				}
-				b.Charges = append(b.Charges, record.Charge{ID: fmt.Sprintf("chg_%d", len(b.Charges)), Type: "mileage", Amount: h.money(), PostedAt: record.InstantOf(h.day())})
+				b.Charges = append(b.Charges, record.Charge{ID: fmt.Sprintf("chg_%d", len(b.Charges)), Type: "mileage",
+					Amount: h.money(), PostedAt: record.InstantOf(h.day())})
 			case 0:
 				b.Status = record.BookingActive
 			case 1:
 				b.Status = record.BookingCompleted
 			case 2:
-				b.VehicleSwaps = append(b.VehicleSwaps, record.VehicleSwap{VehicleID: b.VehicleID, Until: record.InstantOf(h.day())})
+				b.VehicleSwaps = append(b.VehicleSwaps,
+					record.VehicleSwap{VehicleID: b.VehicleID, Until: record.InstantOf(h.day())})
 				b.VehicleID = h.vehicles[h.rng.IntN(len(h.vehicles))]
 			default:
-				b.Charges = append(b.Charges, record.Charge{ID: fmt.Sprintf("chg_%d", len(b.Charges)), Type: []string{"damage", "extra", "toll"}[h.rng.IntN(3)], Amount: h.money(), PostedAt: record.InstantOf(h.day())})
+				b.Charges = append(b.Charges, record.Charge{ID: fmt.Sprintf("chg_%d", len(b.Charges)),
+					Type: []string{"damage", "extra", "toll"}[h.rng.IntN(3)], Amount: h.money(), PostedAt: record.InstantOf(h.day())})
 			}
 			return nil
 		})
 	case 4:
-		h.payments = append(h.payments, created(h, h.d.Payments, record.Payment{PaymentFields: record.PaymentFields{Method: "card", Direction: "in", Amount: h.money(), ReceivedAt: record.InstantOf(h.day())},
+		h.payments = append(h.payments, created(h, h.d.Payments, record.Payment{PaymentFields: record.PaymentFields{
+			Method: "card", Direction: "in", Amount: h.money(), ReceivedAt: record.InstantOf(h.day())},
 			BookedFor: record.BookedFor{VehicleID: h.vehicles[0]}, Status: record.PaymentSucceeded}))
 	case 5:
 		changed(h, h.d.Payments, h.payments, func(r *record.Record[record.Payment]) error {
-			return record.GiveBack(r, record.Refund{ID: fmt.Sprint(h.d.Store.NextID()), Amount: record.Money{Amount: h.rng.Int64N(20_000) + 1, Currency: r.Body.Amount.Currency}, At: record.InstantOf(h.day())})
+			return record.GiveBack(r, record.Refund{ID: fmt.Sprint(h.d.Store.NextID()),
+				Amount: record.Money{Amount: h.rng.Int64N(20_000) + 1, Currency: r.Body.Amount.Currency},
+				At:     record.InstantOf(h.day())})
 		})
 	case 6:
 		from := h.day()
-		h.expenses = append(h.expenses, created(h, h.d.Expenses, record.Expense{ExpenseFields: record.ExpenseFields{VehicleID: h.vehicles[1], Category: "insurance", Amount: h.money(), IncurredOn: from.Format(time.DateOnly),
-			ServicePeriod: &record.DateRange{From: from.Format(time.DateOnly), To: from.AddDate(0, 0, h.rng.IntN(100)).Format(time.DateOnly)}}, Status: record.ExpensePosted}))
+		h.expenses = append(h.expenses, created(h, h.d.Expenses, record.Expense{ExpenseFields: record.ExpenseFields{
+			VehicleID: h.vehicles[1], Category: "insurance", Amount: h.money(), IncurredOn: from.Format(time.DateOnly),
+			ServicePeriod: &record.DateRange{From: from.Format(time.DateOnly),
+				To: from.AddDate(0, 0, h.rng.IntN(100)).Format(time.DateOnly)}}, Status: record.ExpensePosted}))
 	case 7:
 		changed(h, h.d.Expenses, h.expenses, func(r *record.Record[record.Expense]) error {
 			return record.Void(r, record.InstantOf(h.day()), "")
 		})
 	case 8:
-		if _, err := h.d.Accounts.Update(h.t.Context(), by, account, uint64(account), 0, func(r *record.Record[record.Account]) error {
-			r.Body.BooksClosed = []string{"", h.day().Format(time.DateOnly)}[h.rng.IntN(2)]
-			return nil
-		}); err != nil {
+		if _, err := h.d.Accounts.Update(h.t.Context(), by, account, uint64(account), 0,
+			func(r *record.Record[record.Account]) error {
+				r.Body.BooksClosed = []string{"", h.day().Format(time.DateOnly)}[h.rng.IntN(2)]
+				return nil
+			}); err != nil {
 			h.t.Fatal(err)
 		}
 	}
@@ -245,10 +259,12 @@ func spaced(sums map[string]int64) map[string]int64 {
 	return alike
 }
 
-// writtenExpense is the first revision of an expense over three months, which has 74 entries: two a day, and four on the day of 36 on which
-// it is paid. What is used up before and after comes to stand on other accounts until then, and from then on: debits of 1972 in all.
+// writtenExpense is the first revision of an expense over three months, which has 74 entries: two a day, and four on
+// the day of 36 on which it is paid. What is used up before and after comes to stand on other accounts until then, and
+// from then on: debits of 1972 in all.
 func writtenExpense(id uint64) record.Written {
-	return record.Written{Account: account, Kind: "expense", ID: id, Revision: 1, At: time.Now(), After: []byte(`{"status":"posted",
+	return record.Written{Account: account, Kind: "expense", ID: id, Revision: 1, At: time.Now(),
+		After: []byte(`{"status":"posted",
 		"category":"fuel","amount":{"amount":1000,"currency":"USD"},"incurred_on":"2026-01-01",
 		"service_period":{"from":"2025-12-30","until":"2026-02-03"}}`)}
 }
@@ -263,15 +279,16 @@ func audited(t *testing.T, db driver.Conn) {
 // deskOn opens a desk on a database that others are on too.
 func deskOn(t *testing.T, db, ledgerDB driver.Conn, now func() time.Time) *Desk {
 	t.Helper()
-	store, err := record.NewStore(record.Config{Deadline: time.Minute, Abandoned: 2 * time.Minute}, db, fleet.NewIDSource(1, time.Now), now)
+	store, err := record.NewStore(record.Config{Deadline: time.Minute, Abandoned: 2 * time.Minute}, db,
+		fleet.NewIDSource(1, time.Now), now)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return New(store, ledgerDB, now, slog.New(slog.DiscardHandler))
 }
 
-// TestWhatWasKilledIsPostedInTheEnd does things at random while postings die in all places, has others settle what is left, and finds in the
-// tables exactly what ought to stand, once, also after everything was posted again.
+// TestWhatWasKilledIsPostedInTheEnd does things at random while postings die in all places, has others settle what is
+// left, and finds in the tables exactly what ought to stand, once, also after everything was posted again.
 func TestWhatWasKilledIsPostedInTheEnd(t *testing.T) {
 	db := schematest.Open(t)
 	rng := rand.New(rand.NewPCG(4, 1))
@@ -281,12 +298,14 @@ func TestWhatWasKilledIsPostedInTheEnd(t *testing.T) {
 	if _, _, err := d.Accounts.Create(t.Context(), by, account, uint64(account), record.Account{Name: "A"}); err != nil {
 		t.Fatal(err)
 	}
-	h := &history{t: t, d: d, rng: rng, vehicles: []string{put(t, d, d.Vehicles, record.Vehicle{}), put(t, d, d.Vehicles, record.Vehicle{}), "veh_3"}}
+	h := &history{t: t, d: d, rng: rng,
+		vehicles: []string{put(t, d, d.Vehicles, record.Vehicle{}), put(t, d, d.Vehicles, record.Vehicle{}), "veh_3"}}
 	for range 100 {
 		h.step()
 	}
 	ought := spaced(h.ought())
-	if got := spaced(stands(t, db)); maps.Equal(got, ought) || broken.fails["before"] == 0 || broken.fails["after"] == 0 || broken.fails["between"] == 0 {
+	if got := spaced(stands(t, db)); maps.Equal(got, ought) || broken.fails["before"] == 0 || broken.fails["after"] == 0 ||
+		broken.fails["between"] == 0 {
 		t.Fatalf("nothing is missing, though postings died: %v", broken.fails)
 	}
 	var group sync.WaitGroup
@@ -329,10 +348,11 @@ func TestWhatWasKilledIsPostedInTheEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Everything once more, with the books closed meanwhile.
-	if _, err := d.Accounts.Update(t.Context(), by, account, uint64(account), 0, func(r *record.Record[record.Account]) error {
-		r.Body.BooksClosed = "2026-10-01"
-		return nil
-	}); err != nil {
+	if _, err := d.Accounts.Update(t.Context(), by, account, uint64(account), 0,
+		func(r *record.Record[record.Account]) error {
+			r.Body.BooksClosed = "2026-10-01"
+			return nil
+		}); err != nil {
 		t.Fatal(err)
 	}
 	if err := db.Exec(t.Context(), "TRUNCATE TABLE record_settled"); err != nil {
@@ -419,7 +439,8 @@ func TestBalancesAreThoseOfTheEntries(t *testing.T) {
 	}
 }
 
-// TestARevisionIsPostedOnce has many post one revision at once while the books are closed and opened: one transaction stands.
+// TestARevisionIsPostedOnce has many post one revision at once while the books are closed and opened: one
+// transaction stands.
 func TestARevisionIsPostedOnce(t *testing.T) {
 	config := schematest.Config(t)
 	var desks []*Desk
@@ -444,10 +465,11 @@ func TestARevisionIsPostedOnce(t *testing.T) {
 		for i := range 12 {
 			group.Go(func() {
 				if i%4 == 3 {
-					_, err := d.Accounts.Update(t.Context(), by, account, uint64(account), 0, func(r *record.Record[record.Account]) error {
-						r.Body.BooksClosed = []string{"", "2026-01-10", "2026-01-31"}[(round+i/4)%3]
-						return nil
-					})
+					_, err := d.Accounts.Update(t.Context(), by, account, uint64(account), 0,
+						func(r *record.Record[record.Account]) error {
+							r.Body.BooksClosed = []string{"", "2026-01-10", "2026-01-31"}[(round+i/4)%3]
+							return nil
+						})
 					if err != nil {
 						t.Error(err)
 					}
@@ -462,7 +484,9 @@ func TestARevisionIsPostedOnce(t *testing.T) {
 	audited(t, d.DB)
 	var rows, entries, transactions uint64
 	var amount int64
-	if err := d.DB.QueryRow(t.Context(), "SELECT count(), uniqExact(transaction, entry_no), uniqExact(transaction), sumIf(amount, amount > 0) FROM ledger_entries").Scan(&rows, &entries, &transactions, &amount); err != nil {
+	if err := d.DB.QueryRow(t.Context(),
+		"SELECT count(), uniqExact(transaction, entry_no), uniqExact(transaction), sumIf(amount, amount > 0) FROM ledger_entries").Scan(&rows,
+		&entries, &transactions, &amount); err != nil {
 		t.Fatal(err)
 	}
 	if rows != 3*74 || entries != rows || transactions != 3 || amount != 3*1972 {

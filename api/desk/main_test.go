@@ -24,7 +24,8 @@ var by = record.Author{Actor: "key_1", RequestID: "req_1"}
 func open(t testing.TB, now func() time.Time) *Desk {
 	t.Helper()
 	db := schematest.Open(t)
-	store, err := record.NewStore(record.Config{Deadline: time.Minute, Abandoned: 2 * time.Minute}, db, fleet.NewIDSource(1, time.Now), now)
+	store, err := record.NewStore(record.Config{Deadline: time.Minute, Abandoned: 2 * time.Minute}, db,
+		fleet.NewIDSource(1, time.Now), now)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/motorpool/fleet/api/rental/ledger"
 )
 
-// closed says when the vehicle would be picked up or returned at a place that is closed then. What is delivered is not picked up there, and what a
-// channel has sold is taken as it was sold.
+// closed says when the vehicle would be picked up or returned at a place that is closed then. What is delivered is not
+// picked up there, and what a channel has sold is taken as it was sold.
 func (r *Resolved) closed() []fleet.FieldError {
 	if ledger.Collects(r.Fields.Channel) {
 		return nil
@@ -27,8 +27,8 @@ func (r *Resolved) closed() []fleet.FieldError {
 	return faults
 }
 
-// closedAt says that a location is closed at an instant, and when it opens; nil if it is open. Its hours are those of its own zone, or else of
-// the booking's.
+// closedAt says that a location is closed at an instant, and when it opens; nil if it is open. Its hours are those of
+// its own zone, or else of the booking's.
 func closedAt(l *record.Location, zone *time.Location, at time.Time, pointer string) []fleet.FieldError {
 	if own, err := time.LoadLocation(l.Timezone); err == nil && l.Timezone != "" {
 		zone = own

@@ -17,7 +17,8 @@ func TestNobodyComesToAClosedPlace(t *testing.T) {
 	austin := put(t, d, d.Locations, record.Location{Name: "Austin", Timezone: "America/Chicago", OpeningHours: hours})
 	paris := put(t, d, d.Locations, record.Location{Name: "Paris", Timezone: "Europe/Paris", OpeningHours: hours})
 	always := put(t, d, d.Locations, record.Location{Name: "Always"})
-	car := put(t, d, d.Vehicles, record.Vehicle{VehicleFields: record.VehicleFields{Make: "A", Model: "B", DailyRate: usd(7000), HomeLocationID: austin}, Status: record.VehicleAvailable})
+	car := put(t, d, d.Vehicles, record.Vehicle{VehicleFields: record.VehicleFields{Make: "A", Model: "B",
+		DailyRate: usd(7000), HomeLocationID: austin}, Status: record.VehicleAvailable})
 	fields := func(pickup, back, from, to, delivered string) record.BookingFields {
 		f := record.BookingFields{VehicleID: car, PickupLocationID: from, ReturnLocationID: to, DeliveryAddress: delivered}
 		for text, into := range map[string]*record.Instant{pickup: &f.PickupAt, back: &f.ReturnAt} {
@@ -51,36 +52,45 @@ func TestNobodyComesToAClosedPlace(t *testing.T) {
 	}
 	_, _, err := d.Price(t.Context(), account, fields("2026-03-07T14:00:00Z", "2026-03-08T16:00:00Z", "", "", ""), now)
 	e, _ := errors.AsType[*fleet.Error](err)
-	if e == nil || !strings.Contains(e.Fields[0].Detail, "Sunday 11:00 at Austin") || !strings.Contains(e.Fields[0].Detail, "2026-03-09T08:00:00-05:00") {
+	if e == nil || !strings.Contains(e.Fields[0].Detail, "Sunday 11:00 at Austin") ||
+		!strings.Contains(e.Fields[0].Detail, "2026-03-09T08:00:00-05:00") {
 		t.Errorf("refused with %+v", e)
 	}
 
 	by := record.Author{Actor: "test"}
-	if _, _, err := d.Accounts.Create(t.Context(), by, account, uint64(account), record.Account{Name: "A", Timezone: "America/Chicago", Currency: "USD"}); err != nil {
+	if _, _, err := d.Accounts.Create(t.Context(), by, account, uint64(account),
+		record.Account{Name: "A", Timezone: "America/Chicago", Currency: "USD"}); err != nil {
 		t.Fatal(err)
 	}
-	rec, err := d.Book(t.Context(), by, account, BookRequest{ID: d.Store.NextID(), Fields: fields("2026-03-07T14:00:00Z", "2026-03-09T13:00:00Z", "", "", "")})
+	rec, err := d.Book(t.Context(), by, account,
+		BookRequest{ID: d.Store.NextID(), Fields: fields("2026-03-07T14:00:00Z", "2026-03-09T13:00:00Z", "", "", "")})
 	if err != nil {
 		t.Fatal(err)
 	}
 	order := Order{By: by, Account: account, Booking: rec.ID}
 	for hours, want := range map[int]string{24: "<nil>", 36: "/return_at closed"} {
-		if _, err := d.Extend(t.Context(), order, rec.Body.ReturnAt.Add(time.Duration(hours)*time.Hour)); faults(err) != want {
+		if _, err := d.Extend(t.Context(), order,
+			rec.Body.ReturnAt.Add(time.Duration(hours)*time.Hour)); faults(err) != want {
 			t.Errorf("extended by %d hours: %v, want %s", hours, err, want)
 		}
 	}
 
-	// A swap that is priced anew leaves the booking where it was taken, or nowhere: what the other vehicle's home is open for says nothing.
-	nowhere := put(t, d, d.Vehicles, record.Vehicle{VehicleFields: record.VehicleFields{Make: "A", Model: "B", DailyRate: usd(7000)}, Status: record.VehicleAvailable})
+	// A swap that is priced anew leaves the booking where it was taken, or nowhere: what the other vehicle's home is open
+	// for says nothing.
+	nowhere := put(t, d, d.Vehicles, record.Vehicle{VehicleFields: record.VehicleFields{Make: "A", Model: "B",
+		DailyRate: usd(7000)}, Status: record.VehicleAvailable})
 	free := fields("2026-03-07T04:00:00Z", "2026-03-09T03:00:00Z", "", "", "")
 	free.VehicleID = nowhere
 	other, err := d.Book(t.Context(), by, account, BookRequest{ID: d.Store.NextID(), Fields: free})
 	if err != nil {
 		t.Fatal(err)
 	}
-	spare := put(t, d, d.Vehicles, record.Vehicle{VehicleFields: record.VehicleFields{Make: "A", Model: "B", DailyRate: usd(9000), HomeLocationID: austin}, Status: record.VehicleAvailable})
-	swapped, err := d.Swap(t.Context(), Order{By: by, Account: account, Booking: other.ID}, SwapRequest{VehicleID: spare, Reprice: true})
-	if faults(err) != "<nil>" || swapped.Body.PickupLocationID != "" || swapped.Body.RateSnapshot.Totals.Total.Amount != 18000 {
+	spare := put(t, d, d.Vehicles, record.Vehicle{VehicleFields: record.VehicleFields{Make: "A", Model: "B",
+		DailyRate: usd(9000), HomeLocationID: austin}, Status: record.VehicleAvailable})
+	swapped, err := d.Swap(t.Context(), Order{By: by, Account: account, Booking: other.ID},
+		SwapRequest{VehicleID: spare, Reprice: true})
+	if faults(err) != "<nil>" || swapped.Body.PickupLocationID != "" ||
+		swapped.Body.RateSnapshot.Totals.Total.Amount != 18000 {
 		t.Errorf("swapped: %v, at %q", err, swapped.Body.PickupLocationID)
 	}
 

@@ -27,20 +27,24 @@ func openLot(t *testing.T, cars int) *lot {
 	l := &lot{}
 	db := schematest.Open(t)
 	for i := range l.desks {
-		store, err := record.NewStore(record.Config{Deadline: time.Minute, Abandoned: 2 * time.Minute}, db, fleet.NewIDSource(uint64(i+1), time.Now), time.Now)
+		store, err := record.NewStore(record.Config{Deadline: time.Minute, Abandoned: 2 * time.Minute}, db,
+			fleet.NewIDSource(uint64(i+1), time.Now), time.Now)
 		if err != nil {
 			t.Fatal(err)
 		}
 		l.desks[i] = New(store, db, time.Now, slog.New(slog.DiscardHandler))
-		l.desks[i].Holds.OpenCalendars(calendar.Config{Abandoned: 10 * time.Minute, Kept: 24 * time.Hour}) // a busy machine may need more than the usual time
+		// a busy machine may need more than the usual time
+		l.desks[i].Holds.OpenCalendars(calendar.Config{Abandoned: 10 * time.Minute, Kept: 24 * time.Hour})
 	}
 	d := l.desks[0]
-	if _, _, err := d.Accounts.Create(t.Context(), by, account, uint64(account), record.Account{Name: "A", Timezone: "UTC", Currency: "USD"}); err != nil {
+	if _, _, err := d.Accounts.Create(t.Context(), by, account, uint64(account),
+		record.Account{Name: "A", Timezone: "UTC", Currency: "USD"}); err != nil {
 		t.Fatal(err)
 	}
 	l.class = put(t, d, d.Classes, record.VehicleClass{Name: "C", DailyRate: &record.Money{Amount: 5000, Currency: "USD"}})
 	for range cars {
-		l.cars = append(l.cars, put(t, d, d.Vehicles, record.Vehicle{VehicleFields: record.VehicleFields{Make: "A", Model: "B", ClassID: l.class}, Status: record.VehicleAvailable}))
+		l.cars = append(l.cars, put(t, d, d.Vehicles, record.Vehicle{VehicleFields: record.VehicleFields{Make: "A",
+			Model: "B", ClassID: l.class}, Status: record.VehicleAvailable}))
 	}
 	l.customer = put(t, d, d.Customers, record.Customer{})
 	return l
@@ -50,7 +54,8 @@ func openLot(t *testing.T, cars int) *lot {
 var start = time.Now().Add(24 * time.Hour).Truncate(time.Hour)
 
 func (l *lot) fields(car string, from, until int) record.BookingFields {
-	f := record.BookingFields{CustomerID: l.customer, VehicleID: car, PickupAt: record.InstantOf(start.Add(time.Duration(from) * time.Hour)),
+	f := record.BookingFields{CustomerID: l.customer, VehicleID: car,
+		PickupAt: record.InstantOf(start.Add(time.Duration(from) * time.Hour)),
 		ReturnAt: record.InstantOf(start.Add(time.Duration(until) * time.Hour))}
 	if car == "" {
 		f.VehicleClassID = l.class
@@ -102,7 +107,8 @@ func TestTheAuditFindsWhatOverlaps(t *testing.T) {
 	if got := flags(); got != "true false false true " {
 		t.Errorf("flags %s", got)
 	}
-	if _, err := d.Swap(t.Context(), Order{By: by, Account: account, Booking: rec.ID}, SwapRequest{VehicleID: l.cars[1]}); fleet.CodeOf(err) != fleet.CodeConflict {
+	if _, err := d.Swap(t.Context(), Order{By: by, Account: account, Booking: rec.ID},
+		SwapRequest{VehicleID: l.cars[1]}); fleet.CodeOf(err) != fleet.CodeConflict {
 		t.Errorf("a swap onto a vehicle that is taken: %v", err)
 	}
 	if _, err := d.Cancel(t.Context(), Order{By: by, Account: account, Booking: ids[0]}, CancelRequest{}); err != nil {
@@ -142,8 +148,8 @@ func TestTheAuditDoesNotBelieveTheTables(t *testing.T) {
 	}
 }
 
-// Of two to whom a vehicle was sold whoever comes first gets it, also a little early, but not what is somebody else's in between; and what
-// a process left that died over the other's pickup is in nobody's way for ever.
+// Of two to whom a vehicle was sold whoever comes first gets it, also a little early, but not what is somebody else's
+// in between; and what a process left that died over the other's pickup is in nobody's way for ever.
 func TestWhoComesEarlyTakesNothingFromOthers(t *testing.T) {
 	l := openLot(t, 1)
 	d := l.desks[0]
@@ -177,10 +183,12 @@ func TestWhoComesEarlyTakesNothingFromOthers(t *testing.T) {
 	}
 	d.Now = func() time.Time { return start.Add(20*time.Hour - 5*time.Minute) }
 	d.Holds.OpenCalendars(calendar.Config{Abandoned: 10 * time.Minute, Kept: 24 * time.Hour})
-	if r, err := d.Pickup(t.Context(), o, Handover{}); err != nil || !r.Body.Conflict || r.Body.Status != record.BookingActive {
+	if r, err := d.Pickup(t.Context(), o, Handover{}); err != nil || !r.Body.Conflict ||
+		r.Body.Status != record.BookingActive {
 		t.Errorf("a pickup five minutes early: %s, conflict %v, %v", r.Body.Status, r.Body.Conflict, err)
 	}
-	if _, err := d.Pickup(t.Context(), Order{By: by, Account: account, Booking: other.ID}, Handover{}); fleet.CodeOf(err) != fleet.CodeConflict {
+	if _, err := d.Pickup(t.Context(), Order{By: by, Account: account, Booking: other.ID},
+		Handover{}); fleet.CodeOf(err) != fleet.CodeConflict {
 		t.Errorf("the other one drives off with it too: %v", err)
 	}
 }
@@ -202,7 +210,8 @@ func TestTheAuditLeavesWorkInABufferAlone(t *testing.T) {
 	}
 	from := rec.Body.ReturnAt
 	if _, err := d.Yard.Block(t.Context(), by, account, d.Store.NextID(), record.Block{VehicleID: l.cars[0],
-		BlockFields: record.BlockFields{From: from, Until: record.InstantOf(from.Add(time.Hour)), Kind: "repair"}}); err != nil {
+		BlockFields: record.BlockFields{From: from, Until: record.InstantOf(from.Add(time.Hour)),
+			Kind: "repair"}}); err != nil {
 		t.Fatal(err)
 	}
 	flagged := func(at time.Time) bool {

@@ -41,7 +41,8 @@ func (d *Desk) Quote(ctx context.Context, account fleet.AccountID, fields record
 	if err != nil {
 		return record.Quote{}, err
 	}
-	return record.Quote{BookingFields: found.Fields, Snapshot: snapshot, Reserved: fleet.FormatID(fleet.BookingPrefix, d.Store.NextID()),
+	return record.Quote{BookingFields: found.Fields, Snapshot: snapshot,
+		Reserved:  fleet.FormatID(fleet.BookingPrefix, d.Store.NextID()),
 		ExpiresAt: record.InstantOf(now.AddDate(0, 0, settings.QuoteDays))}, nil
 }
 
@@ -54,9 +55,10 @@ type Acceptance struct {
 	If         func(revision uint64) error // refuses revisions of the quote that the caller does not mean; nil for any
 }
 
-// Accept makes a booking of a quote, at the price that was quoted, if vehicle or class are free still. The booking's id was reserved with
-// the quote, so that a quote never leads to two, whoever dies in between.
-func (d *Desk) Accept(ctx context.Context, by record.Author, account fleet.AccountID, id uint64, a Acceptance) (record.Record[record.Booking], error) {
+// Accept makes a booking of a quote, at the price that was quoted, if vehicle or class are free still. The booking's id
+// was reserved with the quote, so that a quote never leads to two, whoever dies in between.
+func (d *Desk) Accept(ctx context.Context, by record.Author, account fleet.AccountID, id uint64,
+	a Acceptance) (record.Record[record.Booking], error) {
 	var none record.Record[record.Booking]
 	q, err := d.Quotes.Get(ctx, account, id)
 	if err != nil {
@@ -75,13 +77,15 @@ func (d *Desk) Accept(ctx context.Context, by record.Author, account fleet.Accou
 		if status == QuoteAccepted {
 			because = "and the booking " + q.Body.BookingID + " was made of it"
 		}
-		return none, &record.TransitionError{What: "quote " + fleet.FormatID(fleet.QuotePrefix, id), Current: status, Wanted: QuoteAccepted, Allowed: []string{}, Because: because}
+		return none, &record.TransitionError{What: "quote " + fleet.FormatID(fleet.QuotePrefix, id), Current: status,
+			Wanted: QuoteAccepted, Allowed: []string{}, Because: because}
 	}
 	fields := q.Body.BookingFields
 	if fields.CustomerID == "" {
 		fields.CustomerID = a.CustomerID
 	} else if a.CustomerID != "" && a.CustomerID != fields.CustomerID {
-		return none, unfit([]fleet.FieldError{{Pointer: "/customer_id", Code: "mismatch", Detail: "is not the customer of the quote"}})
+		return none,
+			unfit([]fleet.FieldError{{Pointer: "/customer_id", Code: "mismatch", Detail: "is not the customer of the quote"}})
 	}
 	fields.Backdated = fields.Backdated || a.Backdated
 	booking, err := fleet.ParseID(fleet.BookingPrefix, q.Body.Reserved)

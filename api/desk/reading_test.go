@@ -30,8 +30,8 @@ func readingsOf(t *testing.T, d *Desk, vehicle string) (values []float64) {
 	return values
 }
 
-// A wrong mileage of a return is corrected by reopening the booking and returning it again, at the same instant too, and back to what was
-// said first.
+// A wrong mileage of a return is corrected by reopening the booking and returning it again, at the same instant too,
+// and back to what was said first.
 func TestAWrongReturnMileageCanBeCorrected(t *testing.T) {
 	l := openLot(t, 1)
 	d := l.desks[0]
@@ -100,7 +100,8 @@ func TestAWrongReturnMileageCanBeCorrected(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, r := range revisions[1:] {
-		w := record.Written{Account: account, Kind: "booking", ID: rec.ID, Revision: r, At: now, Before: []byte(bodies[r-1]), After: []byte(bodies[r])}
+		w := record.Written{Account: account, Kind: "booking", ID: rec.ID, Revision: r, At: now, Before: []byte(bodies[r-1]),
+			After: []byte(bodies[r])}
 		if err := d.Yard.BookingReads(t.Context(), w); err != nil {
 			t.Fatal(err)
 		}

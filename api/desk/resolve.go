@@ -29,7 +29,8 @@ type Resolved struct {
 	Customer *record.Record[record.Customer]  // that the named one was merged into, if it was
 	Drivers  []record.Record[record.Customer] // those named, or the customer
 	Plan     *record.Record[record.RatePlan]  // nil where vehicle or class alone have a rate
-	Zone     *time.Location                   // of the pickup location, the vehicle or the account; its name is the booking's timezone
+	// of the pickup location, the vehicle or the account; its name is the booking's timezone
+	Zone *time.Location
 
 	BufferBefore, BufferAfter time.Duration // of the vehicle, or its class
 
@@ -38,14 +39,16 @@ type Resolved struct {
 	unplaced bool // the account has several locations, and nothing says at which a vehicle of the class is picked up
 }
 
-// Resolve looks up what the fields of a booking name, and completes them. What does not exist is a *fleet.Error of the code
-// fleet.CodeValidation, with pointers into the fields; whether it fits together is for Misfits and price.Quote to say.
+// Resolve looks up what the fields of a booking name, and completes them. What does not exist is a *fleet.Error of
+// the code fleet.CodeValidation, with pointers into the fields; whether it fits together is for Misfits and
+// price.Quote to say.
 func (d *Desk) Resolve(ctx context.Context, account fleet.AccountID, fields record.BookingFields) (Resolved, error) {
 	return d.resolve(ctx, account, fields, false)
 }
 
 // resolve is Resolve; where the price is agreed, no rate plan is looked up: it need not be there any more.
-func (d *Desk) resolve(ctx context.Context, account fleet.AccountID, fields record.BookingFields, agreed bool) (Resolved, error) {
+func (d *Desk) resolve(ctx context.Context, account fleet.AccountID, fields record.BookingFields,
+	agreed bool) (Resolved, error) {
 	fields.Channel = cmp.Or(fields.Channel, "direct")
 	r := Resolved{Fields: fields}
 	l := &lookup{}
@@ -86,7 +89,8 @@ func (d *Desk) resolve(ctx context.Context, account fleet.AccountID, fields reco
 		return r, err
 	}
 	if r.Vehicle == nil && r.Class == nil {
-		l.add(fleet.FieldError{Pointer: "/vehicle_class_id", Code: "required", Detail: "or vehicle_id must say what is rented"})
+		l.add(fleet.FieldError{Pointer: "/vehicle_class_id", Code: "required",
+			Detail: "or vehicle_id must say what is rented"})
 	}
 	zone := ""
 	if home != nil {
@@ -101,8 +105,8 @@ func (d *Desk) resolve(ctx context.Context, account fleet.AccountID, fields reco
 	return r, l.err()
 }
 
-// onlyPlace finds where a vehicle of a class is picked up that nobody has named a location for: at the only one that the account has. Its taxes
-// and its opening hours hang on that, so that of several one must be named.
+// onlyPlace finds where a vehicle of a class is picked up that nobody has named a location for: at the only one that
+// the account has. Its taxes and its opening hours hang on that, so that of several one must be named.
 func (d *Desk) onlyPlace(ctx context.Context, account fleet.AccountID, r *Resolved) error {
 	page, err := query.List(ctx, d.DB, &query.Locations, query.ListRequest{Account: account, Limit: 2})
 	if err != nil || len(page.Records) == 0 {
@@ -183,8 +187,9 @@ func (r *Resolved) zoneOf(load func(name string) (*time.Location, error), accoun
 	}
 }
 
-// planFor finds the rate plan: the one that is named, that of the vehicle, that of its class, or of those that fit the first. A plan that is not
-// named must fit channel and day. None is as good, where the vehicle or its class have a rate.
+// planFor finds the rate plan: the one that is named, that of the vehicle, that of its class, or of those that
+// fit the first. A plan that is not named must fit channel and day. None is as good, where the vehicle or its
+// class have a rate.
 func (d *Desk) planFor(ctx context.Context, account fleet.AccountID, r *Resolved, l *lookup) error {
 	if r.Plan != nil {
 		if enabled := r.Plan.Body.Enabled; enabled != nil && !*enabled {
@@ -200,7 +205,8 @@ func (d *Desk) planFor(ctx context.Context, account fleet.AccountID, r *Resolved
 	id := r.choose(query.PlansFitting(plans, r.Fields.Channel, day))
 	if id == 0 {
 		if r.ownRate() == nil {
-			l.add(fleet.FieldError{Pointer: "/rate_plan_id", Code: "not_found", Detail: "no rate plan fits, and neither the vehicle nor its class has a daily rate"})
+			l.add(fleet.FieldError{Pointer: "/rate_plan_id", Code: "not_found",
+				Detail: "no rate plan fits, and neither the vehicle nor its class has a daily rate"})
 		}
 		return nil
 	}
@@ -273,7 +279,8 @@ func (r *Resolved) driverPointer(i int) string {
 	return fmt.Sprintf("/drivers/%d/customer_id", i)
 }
 
-// fromVehicle is what the vehicle says of the rental: nothing if there is none, or if it was not what was booked (an upgrade costs what the class costs).
+// fromVehicle is what the vehicle says of the rental: nothing if there is none, or if it was not what was booked (an
+// upgrade costs what the class costs).
 func (r *Resolved) fromVehicle() *record.Vehicle {
 	if r.Vehicle == nil || r.Class != nil && r.Vehicle.Body.ClassID != fleet.FormatID(fleet.ClassPrefix, r.Class.ID) {
 		return &record.Vehicle{}
@@ -317,8 +324,9 @@ func (r *Resolved) terms() record.RatePlanTerms {
 	return record.RatePlanTerms{Currency: rate.Currency, DailyRate: *rate}
 }
 
-// Request is what the price is asked for. What the vehicle says stands instead of what the rate plan says; what its class says does so
-// unless the plan is for certain classes, and so speaks for them; its deposit holds even then where the plan says none.
+// Request is what the price is asked for. What the vehicle says stands instead of what the rate plan says; what its
+// class says does so unless the plan is for certain classes, and so speaks for them; its deposit holds even then where
+// the plan says none.
 func (r *Resolved) Request(bookedAt time.Time) price.Request {
 	v, c := r.fromVehicle(), r.class()
 	if r.Plan != nil && len(r.Plan.Body.ClassIDs) > 0 {
@@ -329,11 +337,13 @@ func (r *Resolved) Request(bookedAt time.Time) price.Request {
 		c = &own
 	}
 	req := price.Request{Terms: r.terms(), Zone: r.Zone, PriceBasis: record.PriceBasis{
-		PickupAt: r.Fields.PickupAt, ReturnAt: r.Fields.ReturnAt, BookedAt: record.InstantOf(bookedAt), Channel: r.Fields.Channel,
-		Extras: r.Fields.Extras, ProtectionPlan: r.Fields.ProtectionPlan, PromoCode: strings.TrimSpace(r.Fields.PromoCode),
+		PickupAt: r.Fields.PickupAt, ReturnAt: r.Fields.ReturnAt, BookedAt: record.InstantOf(bookedAt),
+		Channel: r.Fields.Channel,
+		Extras:  r.Fields.Extras, ProtectionPlan: r.Fields.ProtectionPlan, PromoCode: strings.TrimSpace(r.Fields.PromoCode),
 		AdditionalDrivers: max(0, len(r.Fields.Drivers)-1), ExpectedMi: r.Fields.ExpectedMi,
-		IncludedMilesPerDay: cmp.Or(v.IncludedMilesPerDay, c.IncludedMilesPerDay), ExtraMileFee: cmp.Or(v.ExtraMileFee, c.ExtraMileFee),
-		DepositAmount: cmp.Or(v.DepositAmount, c.DepositAmount),
+		IncludedMilesPerDay: cmp.Or(v.IncludedMilesPerDay, c.IncludedMilesPerDay),
+		ExtraMileFee:        cmp.Or(v.ExtraMileFee, c.ExtraMileFee),
+		DepositAmount:       cmp.Or(v.DepositAmount, c.DepositAmount),
 	}}
 	if req.DailyRate, req.DailyRateOf = v.DailyRate, "vehicle"; v.DailyRate == nil {
 		if req.DailyRate, req.DailyRateOf = c.DailyRate, "vehicle class"; c.DailyRate == nil {
@@ -341,7 +351,8 @@ func (r *Resolved) Request(bookedAt time.Time) price.Request {
 		}
 	}
 	if r.Plan != nil {
-		req.PlanID, req.PlanName, req.PlanRevision = fleet.FormatID(fleet.RatePlanPrefix, r.Plan.ID), r.Plan.Body.Name, r.Plan.Revision
+		req.PlanID, req.PlanName, req.PlanRevision =
+			fleet.FormatID(fleet.RatePlanPrefix, r.Plan.ID), r.Plan.Body.Name, r.Plan.Revision
 	} else {
 		req.DailyRate = nil // it is in the terms
 	}
@@ -359,7 +370,8 @@ func (r *Resolved) Request(bookedAt time.Time) price.Request {
 		}
 	}
 	for _, driver := range r.Drivers {
-		if age, known := ageAt(driver.Body.DateOfBirth, r.Fields.PickupAt.In(r.Zone)); known && age < req.Terms.YoungDriverAge {
+		if age, known := ageAt(driver.Body.DateOfBirth, r.Fields.PickupAt.In(r.Zone)); known &&
+			age < req.Terms.YoungDriverAge {
 			req.YoungDriver = true
 		}
 	}
@@ -374,8 +386,10 @@ func oneWayFees(a *record.Account) []record.OneWayFee {
 	return a.Bookings.OneWayFees
 }
 
-// oneWayFee is what a return at a location costs if the pickup is at another: by the rate plan, the account or the location; nil for nothing.
-func oneWayFee(terms *record.RatePlanTerms, account []record.OneWayFee, pickup string, back *record.Record[record.Location]) *record.Money {
+// oneWayFee is what a return at a location costs if the pickup is at another: by the rate plan, the account or the
+// location; nil for nothing.
+func oneWayFee(terms *record.RatePlanTerms, account []record.OneWayFee, pickup string,
+	back *record.Record[record.Location]) *record.Money {
 	if back == nil || pickup == "" || pickup == fleet.FormatID(fleet.LocationPrefix, back.ID) {
 		return nil
 	}
@@ -422,7 +436,8 @@ func (l *lookup) err() error {
 }
 
 // find looks up the record that a member names, if it names one; one that does not exist, or is archived, is a fault.
-func find[T any](ctx context.Context, l *lookup, account fleet.AccountID, log *record.Log[T], text, pointer, noun string, into **record.Record[T]) error {
+func find[T any](ctx context.Context, l *lookup, account fleet.AccountID, log *record.Log[T],
+	text, pointer, noun string, into **record.Record[T]) error {
 	if text == "" {
 		return nil
 	}
@@ -434,7 +449,8 @@ func find[T any](ctx context.Context, l *lookup, account fleet.AccountID, log *r
 }
 
 // follow looks up a record; what does not exist, or is archived, leaves nil.
-func follow[T any](ctx context.Context, account fleet.AccountID, log *record.Log[T], text string, into **record.Record[T]) error {
+func follow[T any](ctx context.Context, account fleet.AccountID, log *record.Log[T], text string,
+	into **record.Record[T]) error {
 	id, err := fleet.ParseID(log.Kind().Prefix, text)
 	if err != nil {
 		return nil

@@ -15,8 +15,9 @@ import (
 	"github.com/motorpool/fleet/query"
 )
 
-// MatchToll finds the vehicle that bore the plate when a toll was due, and the booking that had it then: from its actual pickup until its
-// actual return, or until now. What is not found, or not told apart, stays empty, and the toll says why.
+// MatchToll finds the vehicle that bore the plate when a toll was due, and the booking that had it then: from its
+// actual pickup until its actual return, or until now. What is not found, or not told apart, stays empty, and the
+// toll says why.
 func (d *Desk) MatchToll(ctx context.Context, account fleet.AccountID, t *record.Toll) error {
 	t.VehicleID, t.BookingID, t.Unmatched, t.Status = "", "", "", record.TollUnmatched
 	at := fleet.MillisOf(t.OccurredAt.Time)
@@ -75,9 +76,11 @@ func (d *Desk) tolls() {
 	d.Store.Then(record.Tolls.Name, "charges", d.chargeToll)
 }
 
-// BillToll charges a matched toll, and the fee for handling it, to its booking. That it is billed is decided by the toll alone, so that it is
-// billed once; the charges follow from that. check may refuse the revision that it is done upon.
-func (d *Desk) BillToll(ctx context.Context, by record.Author, account fleet.AccountID, id uint64, check func(*record.Record[record.Toll]) error) (record.Record[record.Toll], error) {
+// BillToll charges a matched toll, and the fee for handling it, to its booking. That it is billed is decided by
+// the toll alone, so that it is billed once; the charges follow from that. check may refuse the revision that
+// it is done upon.
+func (d *Desk) BillToll(ctx context.Context, by record.Author, account fleet.AccountID, id uint64,
+	check func(*record.Record[record.Toll]) error) (record.Record[record.Toll], error) {
 	rec, err := d.Tolls.Get(ctx, account, id)
 	if err != nil {
 		return rec, err
@@ -103,7 +106,8 @@ func (d *Desk) BillToll(ctx context.Context, by record.Author, account fleet.Acc
 		return rec, err
 	}
 	if rec, err = d.Tolls.Get(ctx, account, id); err == nil && rec.Body.ChargeID == "" {
-		err = fleet.NewError(fleet.CodeConflict, "The booking "+matched+" took no charges any more when the toll was to be billed.")
+		err = fleet.NewError(fleet.CodeConflict,
+			"The booking "+matched+" took no charges any more when the toll was to be billed.")
 	}
 	return rec, err
 }
@@ -124,8 +128,10 @@ func billed(r *record.Record[record.Toll], check func(*record.Record[record.Toll
 	return nil
 }
 
-// tollLines are the lines by which a toll is charged, and where. Who reads the bill reads the time that the clocks showed there.
-func (d *Desk) tollLines(ctx context.Context, by record.Author, r *record.Record[record.Toll]) (Order, []record.Charge, error) {
+// tollLines are the lines by which a toll is charged, and where. Who reads the bill reads the time that the
+// clocks showed there.
+func (d *Desk) tollLines(ctx context.Context, by record.Author,
+	r *record.Record[record.Toll]) (Order, []record.Charge, error) {
 	t := &r.Body
 	booking, err := fleet.ParseID(fleet.BookingPrefix, t.BookingID)
 	if err != nil {
@@ -136,10 +142,12 @@ func (d *Desk) tollLines(ctx context.Context, by record.Author, r *record.Record
 		return Order{}, nil, err
 	}
 	line := func(what, text string, amount record.Money) record.Charge {
-		return record.Charge{ID: chargeOf("toll", r.ID, what), Type: t.Kind, Description: text, Quantity: 1, UnitPrice: amount, Amount: amount, Source: "import",
+		return record.Charge{ID: chargeOf("toll", r.ID, what), Type: t.Kind, Description: text, Quantity: 1,
+			UnitPrice: amount, Amount: amount, Source: "import",
 			TollID: fleet.FormatID(fleet.TollPrefix, r.ID)}
 	}
-	lines := []record.Charge{line("toll", strings.TrimSpace(t.Agency+" "+t.OccurredAt.In(zone).Format("2006-01-02 15:04 MST")), t.Amount)}
+	lines := []record.Charge{line("toll",
+		strings.TrimSpace(t.Agency+" "+t.OccurredAt.In(zone).Format("2006-01-02 15:04 MST")), t.Amount)}
 	if fee := t.AdminFee; fee != nil && fee.Amount > 0 {
 		lines = append(lines, line("fee", "Handling fee", *fee))
 	}
@@ -147,7 +155,8 @@ func (d *Desk) tollLines(ctx context.Context, by record.Author, r *record.Record
 }
 
 // zoneOn is the zone of a booking's bill: that of the booking, else another one by its name, else UTC.
-func (d *Desk) zoneOn(ctx context.Context, account fleet.AccountID, booking uint64, other string) (*time.Location, error) {
+func (d *Desk) zoneOn(ctx context.Context, account fleet.AccountID, booking uint64,
+	other string) (*time.Location, error) {
 	rec, err := d.Bookings.Get(ctx, account, booking)
 	if err != nil && fleet.CodeOf(err) != fleet.CodeNotFound {
 		return nil, err
@@ -159,9 +168,9 @@ func (d *Desk) zoneOn(ctx context.Context, account fleet.AccountID, booking uint
 	return zone, nil
 }
 
-// chargeToll charges a toll that was billed to its booking. It goes by how the toll stands now. A booking that takes no charges any more
-// (it lapsed just now, or was archived) leaves the toll to be matched again, unless it
-// was charged before.
+// chargeToll charges a toll that was billed to its booking. It goes by how the toll stands now. A booking that takes
+// no charges any more (it lapsed just now, or was archived) leaves the toll to be matched again, unless it was
+// charged before.
 func (d *Desk) chargeToll(ctx context.Context, w record.Written) error {
 	before, after, err := record.Bodies[record.Toll](w)
 	if err != nil || after.ChargeID == "" || before != nil && before.ChargeID != "" {
@@ -181,8 +190,8 @@ func (d *Desk) chargeToll(ctx context.Context, w record.Written) error {
 	return d.unbill(ctx, w.System(), w.Account, w.ID)
 }
 
-// chargeFor charges what follows from a record that was billed to a booking, once, and says whether the booking has the lines: one that takes no
-// charges any more has them only if it took them before.
+// chargeFor charges what follows from a record that was billed to a booking, once, and says whether the booking has the
+// lines: one that takes no charges any more has them only if it took them before.
 func (d *Desk) chargeFor(ctx context.Context, o Order, lines ...record.Charge) (bool, error) {
 	_, err := d.AddCharge(ctx, o, lines...)
 	switch fleet.CodeOf(err) {
@@ -190,7 +199,8 @@ func (d *Desk) chargeFor(ctx context.Context, o Order, lines ...record.Charge) (
 		// This may be a repetition, and the booking have come to its end since it was charged.
 		charged, asked := d.charged(ctx, o, lines[0].ID)
 		if asked == nil && !charged {
-			d.Log.WarnContext(ctx, "a booking took no charge for what was billed to it", "booking", name(o.Booking), "charge", lines[0].ID, "error", err)
+			d.Log.WarnContext(ctx, "a booking took no charge for what was billed to it", "booking", name(o.Booking), "charge",
+				lines[0].ID, "error", err)
 		}
 		return charged, asked
 	}

@@ -24,7 +24,8 @@ func any1[T any](*record.Record[T]) error { return nil }
 // newToll writes a toll that was matched with a booking.
 func newToll(t *testing.T, d *Desk, booking uint64, amount int64) uint64 {
 	t.Helper()
-	text := put(t, d, d.Tolls, record.Toll{TollFields: record.TollFields{Kind: "toll", Plate: "A", Agency: "TxTag", Amount: *usd(amount), AdminFee: usd(500),
+	text := put(t, d, d.Tolls, record.Toll{TollFields: record.TollFields{Kind: "toll", Plate: "A", Agency: "TxTag",
+		Amount: *usd(amount), AdminFee: usd(500),
 		OccurredAt: record.InstantOf(time.Now().Add(-time.Hour))}, Status: record.TollMatched, BookingID: name(booking)})
 	id, err := fleet.ParseID(fleet.TollPrefix, text)
 	if err != nil {
@@ -49,24 +50,27 @@ func tolled(t *testing.T, d *Desk, booking uint64) string {
 	return strings.Join(words, " ")
 }
 
-// A process that dies after it has decided to bill a toll leaves neither a lost bill nor a second one: the toll can be matched with no other
-// booking any more, and the charges follow.
+// A process that dies after it has decided to bill a toll leaves neither a lost bill nor a second one: the toll can be
+// matched with no other booking any more, and the charges follow.
 func TestABillIsNeitherLostNorDoubled(t *testing.T) {
 	db := schematest.Open(t)
 	before := func() time.Time { return time.Now().Add(-5 * time.Minute) }
 	d := deskOn(t, db, db, before)
-	if _, _, err := d.Accounts.Create(t.Context(), by, account, uint64(account), record.Account{Name: "A", Timezone: "UTC", Currency: "USD"}); err != nil {
+	if _, _, err := d.Accounts.Create(t.Context(), by, account, uint64(account),
+		record.Account{Name: "A", Timezone: "UTC", Currency: "USD"}); err != nil {
 		t.Fatal(err)
 	}
 	active := func() uint64 {
-		id, _ := fleet.ParseID(fleet.BookingPrefix, put(t, d, d.Bookings, record.Booking{Status: record.BookingActive, Currency: "USD"}))
+		id, _ := fleet.ParseID(fleet.BookingPrefix,
+			put(t, d, d.Bookings, record.Booking{Status: record.BookingActive, Currency: "USD"}))
 		return id
 	}
 	one, other := active(), active()
 	toll := newToll(t, d, one, 450)
 
 	// The desk of a process that dies after the decision: nothing follows from what it writes.
-	mute, err := record.NewStore(record.Config{Deadline: time.Minute, Abandoned: 2 * time.Minute}, db, fleet.NewIDSource(9, time.Now), before)
+	mute, err := record.NewStore(record.Config{Deadline: time.Minute, Abandoned: 2 * time.Minute}, db,
+		fleet.NewIDSource(9, time.Now), before)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,10 +127,12 @@ func TestABillIsNeitherLostNorDoubled(t *testing.T) {
 // What follows from a bill, repeated after the booking has come to its end, leaves the toll billed whose charge stands.
 func TestABillThatIsRepeatedLateStands(t *testing.T) {
 	d := open(t, time.Now)
-	if _, _, err := d.Accounts.Create(t.Context(), by, account, uint64(account), record.Account{Name: "A", Timezone: "UTC", Currency: "USD"}); err != nil {
+	if _, _, err := d.Accounts.Create(t.Context(), by, account, uint64(account),
+		record.Account{Name: "A", Timezone: "UTC", Currency: "USD"}); err != nil {
 		t.Fatal(err)
 	}
-	booking := number(fleet.BookingPrefix, put(t, d, d.Bookings, record.Booking{Status: record.BookingActive, Currency: "USD"}))
+	booking := number(fleet.BookingPrefix,
+		put(t, d, d.Bookings, record.Booking{Status: record.BookingActive, Currency: "USD"}))
 	toll := newToll(t, d, booking, 450)
 	rec, err := d.BillToll(t.Context(), by, account, toll, any1)
 	if err != nil {
@@ -136,14 +142,16 @@ func TestABillThatIsRepeatedLateStands(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	written := record.Written{Account: account, Kind: record.Tolls.Name, ID: toll, Revision: rec.Revision, Actor: by.Actor, RequestID: by.RequestID, After: body}
+	written := record.Written{Account: account, Kind: record.Tolls.Name, ID: toll, Revision: rec.Revision, Actor: by.Actor,
+		RequestID: by.RequestID, After: body}
 	if _, err := d.Bookings.Archive(t.Context(), by, account, booking, 0, nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := d.chargeToll(t.Context(), written); err != nil {
 		t.Error(err)
 	}
-	if rec, err = d.Tolls.Get(t.Context(), account, toll); err != nil || rec.Body.Status != record.TollBilled || rec.Body.ChargeID == "" {
+	if rec, err = d.Tolls.Get(t.Context(), account, toll); err != nil || rec.Body.Status != record.TollBilled ||
+		rec.Body.ChargeID == "" {
 		t.Errorf("the toll is %s with charge %q: %v", rec.Body.Status, rec.Body.ChargeID, err)
 	}
 	if got := tolled(t, d, booking); got != "450 500" {
@@ -151,20 +159,25 @@ func TestABillThatIsRepeatedLateStands(t *testing.T) {
 	}
 }
 
-// Whatever becomes of vehicles and of the account between posting and reversing, nothing is left: of no account, day, vehicle, class or place.
+// Whatever becomes of vehicles and of the account between posting and reversing, nothing is left: of no account, day,
+// vehicle, class or place.
 func TestWhatIsReversedLeavesNothing(t *testing.T) {
 	for seed := range uint64(3) {
 		rng := rand.New(rand.NewPCG(seed, 10))
 		now := time.Date(2026, 3, 1, 3, 30, 0, 0, time.UTC)
 		d := open(t, func() time.Time { return now })
-		if _, _, err := d.Accounts.Create(t.Context(), by, account, uint64(account), record.Account{Name: "A", Timezone: "UTC", Currency: "USD"}); err != nil {
+		if _, _, err := d.Accounts.Create(t.Context(), by, account, uint64(account),
+			record.Account{Name: "A", Timezone: "UTC", Currency: "USD"}); err != nil {
 			t.Fatal(err)
 		}
 		h := &history{t: t, d: d, rng: rng}
-		classes := []string{"", put(t, d, d.Classes, record.VehicleClass{Name: "A"}), put(t, d, d.Classes, record.VehicleClass{Name: "B"})}
-		places := []string{"", put(t, d, d.Locations, record.Location{Name: "A"}), put(t, d, d.Locations, record.Location{Name: "B"})}
+		classes := []string{"", put(t, d, d.Classes, record.VehicleClass{Name: "A"}),
+			put(t, d, d.Classes, record.VehicleClass{Name: "B"})}
+		places := []string{"", put(t, d, d.Locations, record.Location{Name: "A"}),
+			put(t, d, d.Locations, record.Location{Name: "B"})}
 		for range 4 { // the last one is worked on, and not rented
-			h.vehicles = append(h.vehicles, put(t, d, d.Vehicles, record.Vehicle{VehicleFields: record.VehicleFields{ClassID: classes[rng.IntN(3)]}, Status: record.VehicleAvailable}))
+			h.vehicles = append(h.vehicles, put(t, d, d.Vehicles, record.Vehicle{
+				VehicleFields: record.VehicleFields{ClassID: classes[rng.IntN(3)]}, Status: record.VehicleAvailable}))
 		}
 		turn := func() { // vehicles get other classes and places, the account another zone
 			id, _ := fleet.ParseID(fleet.VehiclePrefix, h.vehicles[rng.IntN(4)])
@@ -181,21 +194,26 @@ func TestWhatIsReversedLeavesNothing(t *testing.T) {
 		var tolls, work, bookings []uint64
 		for range 4 {
 			vehicle := h.vehicles[rng.IntN(3)]
-			booking := created(h, d.Bookings, record.Booking{BookingFields: record.BookingFields{VehicleID: vehicle, PickupAt: record.InstantOf(now), ReturnAt: record.InstantOf(now.Add(50 * time.Hour))},
-				Status: record.BookingActive, Timezone: "Asia/Tokyo", Currency: "USD", Charges: []record.Charge{{ID: "chg_1", Type: "time", Amount: *usd(10_001), PostedAt: record.InstantOf(now)}}})
+			booking := created(h, d.Bookings, record.Booking{BookingFields: record.BookingFields{VehicleID: vehicle,
+				PickupAt: record.InstantOf(now), ReturnAt: record.InstantOf(now.Add(50 * time.Hour))},
+				Status: record.BookingActive, Timezone: "Asia/Tokyo", Currency: "USD",
+				Charges: []record.Charge{{ID: "chg_1", Type: "time", Amount: *usd(10_001), PostedAt: record.InstantOf(now)}}})
 			bookings = append(bookings, booking)
-			toll := record.Toll{TollFields: record.TollFields{Kind: "toll", Agency: "T", Amount: *usd(450), OccurredAt: record.InstantOf(now.Add(-time.Hour))}, Status: record.TollMatched,
+			toll := record.Toll{TollFields: record.TollFields{Kind: "toll", Agency: "T", Amount: *usd(450),
+				OccurredAt: record.InstantOf(now.Add(-time.Hour))}, Status: record.TollMatched,
 				VehicleID: vehicle, BookingID: name(booking)}
 			if err := d.Books.BookedNow(t.Context(), account, &toll.BookedFor, vehicle); err != nil {
 				t.Fatal(err)
 			}
 			tolls = append(tolls, created(h, d.Tolls, toll))
 			id := d.Store.NextID()
-			if _, err := d.Workshop.OpenWork(t.Context(), by, account, id, record.WorkOrderFields{VehicleID: h.vehicles[3], Lines: []record.WorkLine{{Kind: "part", UnitCost: *usd(999)}}}); err != nil {
+			if _, err := d.Workshop.OpenWork(t.Context(), by, account, id, record.WorkOrderFields{VehicleID: h.vehicles[3],
+				Lines: []record.WorkLine{{Kind: "part", UnitCost: *usd(999)}}}); err != nil {
 				t.Fatal(err)
 			}
 			for _, action := range []rental.WorkAction{rental.ScheduleWork, rental.StartWork, rental.CompleteWork} {
-				if _, err := d.Workshop.MoveWork(t.Context(), by, account, id, workshop.WorkMove{Action: action, Start: record.InstantOf(now), End: record.InstantOf(now.Add(time.Hour))}, nil); err != nil {
+				if _, err := d.Workshop.MoveWork(t.Context(), by, account, id, workshop.WorkMove{Action: action,
+					Start: record.InstantOf(now), End: record.InstantOf(now.Add(time.Hour))}, nil); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -211,7 +229,9 @@ func TestWhatIsReversedLeavesNothing(t *testing.T) {
 		}
 		for i := range tolls {
 			turn()
-			changed(h, d.Tolls, tolls[i:i+1], func(r *record.Record[record.Toll]) error { return r.Body.Move("toll", record.TollDisputed) })
+			changed(h, d.Tolls, tolls[i:i+1], func(r *record.Record[record.Toll]) error {
+				return r.Body.Move("toll", record.TollDisputed)
+			})
 			changed(h, d.Work, work[i:i+1], func(r *record.Record[record.WorkOrder]) error {
 				r.Body.Status = record.WorkCancelled
 				return nil
@@ -221,7 +241,8 @@ func TestWhatIsReversedLeavesNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, c := range rec.Body.Charges {
-				if _, err := d.ReverseCharge(t.Context(), Order{By: by, Account: account, Booking: bookings[i]}, c.ID, "chg_"+c.ID[4:]+"9", ""); err != nil {
+				if _, err := d.ReverseCharge(t.Context(), Order{By: by, Account: account, Booking: bookings[i]}, c.ID,
+					"chg_"+c.ID[4:]+"9", ""); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -240,8 +261,8 @@ func TestWhatIsReversedLeavesNothing(t *testing.T) {
 	}
 }
 
-// dims are what stands in the books, broken down by all that an entry says. A charge is taken back on the day on which it is, so that of
-// bookings something may be left on days.
+// dims are what stands in the books, broken down by all that an entry says. A charge is taken back on the day on which
+// it is, so that of bookings something may be left on days.
 func dims(t *testing.T, d *Desk) (all []string) {
 	t.Helper()
 	text := `SELECT concat(kind, ' ', toString(source), ' ', ledger_account, ' ', toString(use_date), ' ', toString(vehicle), ' ',

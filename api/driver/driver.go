@@ -1,5 +1,5 @@
-// Package driver finds out who drove, and how long drivers drove and rested. It is pure: what it says is a function of what
-// trackers, bookings and people said, in order of event time.
+// Package driver finds out who drove, and how long drivers drove and rested. It is pure: what it says is a function of
+// what trackers, bookings and people said, in order of event time.
 package driver
 
 import (
@@ -13,17 +13,17 @@ import (
 // Source is what says who drove.
 type Source string
 
-// The sources. A person's word on a trip stands above what was found out: it is a correction, until it is taken back. Of the
-// rest the tag at the wheel counts before the booking, which says who was to have the vehicle.
+// The sources. A person's word on a trip stands above what was found out: it is a correction, until it is taken back.
+// Of the rest the tag at the wheel counts before the booking, which says who was to have the vehicle.
 const (
 	Manual  Source = "manual"
 	Tag     Source = "tag"
 	Booking Source = "booking"
 )
 
-// Hold is how long a report of a tag counts by itself: so long it is a login, and a trip that begins within it is driven by
-// whoever logged in. On a trip it counts until another tag or a logout is reported. Readers ask again each time that the
-// ignition is switched on, or tell the tag with every fix.
+// Hold is how long a report of a tag counts by itself: so long it is a login, and a trip that begins within it is
+// driven by whoever logged in. On a trip it counts until another tag or a logout is reported. Readers ask again each
+// time that the ignition is switched on, or tell the tag with every fix.
 const Hold = fleet.Millis(15 * 60 * 1000)
 
 // Evidence is what was said of who drove some vehicles.
@@ -92,7 +92,9 @@ func (e *Evidence) sort() {
 	for _, one := range e.sorted {
 		slices.SortFunc(one.manual, newest)
 		slices.SortFunc(one.bookings, newest)
-		slices.SortFunc(one.reports, func(a, b fleet.TagReport) int { return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Tag, b.Tag)) })
+		slices.SortFunc(one.reports, func(a, b fleet.TagReport) int {
+			return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Tag, b.Tag))
+		})
 	}
 }
 
@@ -189,8 +191,8 @@ func joined(parts []Part) []Part {
 	return all
 }
 
-// most returns the part that stands for a trip: of the driver who drove longest, the first of equals, and of that driver's
-// parts the longest. Nobody stands for a trip only if nobody is known.
+// most returns the part that stands for a trip: of the driver who drove longest, the first of equals, and of that
+// driver's parts the longest. Nobody stands for a trip only if nobody is known.
 func most(parts []Part) Part {
 	drove := map[string]fleet.Millis{}
 	for _, p := range parts {
@@ -211,8 +213,8 @@ func most(parts []Part) Part {
 	return parts[best]
 }
 
-// Logins returns when a driver was logged in by a tag to any vehicle that was on no trip: from each report on for Hold, until
-// another tag or a logout is reported there. Trips are those of the vehicles, whoever drove.
+// Logins returns when a driver was logged in by a tag to any vehicle that was on no trip: from each report on for Hold,
+// until another tag or a logout is reported there. Trips are those of the vehicles, whoever drove.
 func (e *Evidence) Logins(driver string, trips map[fleet.VehicleID][]Span) []Span {
 	if e.sorted == nil {
 		e.sort()

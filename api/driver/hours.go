@@ -48,12 +48,13 @@ const (
 // Lead is how long before a period what a driver did matters to the rules within it: two weeks that began before it.
 const Lead = 21 * day
 
-// Hours says what a driver did in a period, by days of a zone, and where it was more than the rules let. Driving and logins
-// are of Lead before the period too.
+// Hours says what a driver did in a period, by days of a zone, and where it was more than the rules let. Driving and
+// logins are of Lead before the period too.
 func Hours(driving, logins []Span, period Span, zone *time.Location, rules Rules) Report {
 	whole := Segments(driving, logins, Span{period.From - Lead, period.To})
 	segments := cut(whole, period)
-	r := Report{Span: period, Sums: sumsOf(segments), Overlap: Total(Within(driving, period)) - Total(of(segments, Driving))}
+	r := Report{Span: period, Sums: sumsOf(segments),
+		Overlap: Total(Within(driving, period)) - Total(of(segments, Driving))}
 	stretches := rules.stretches(whole)
 	for _, s := range stretches {
 		if s.To > period.From && s.From < period.To {

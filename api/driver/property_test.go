@@ -13,28 +13,32 @@ import (
 
 func drawSpans(t *rapid.T, name string, whole Span) []Span {
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Span {
-		from := whole.From - 2*hour + fleet.Millis(rapid.Int64Range(0, int64(whole.Length()/minute)+240).Draw(t, "from"))*minute
+		from := whole.From - 2*hour +
+			fleet.Millis(rapid.Int64Range(0, int64(whole.Length()/minute)+240).Draw(t, "from"))*minute
 		return Span{from, from + fleet.Millis(rapid.Int64Range(0, 15*60).Draw(t, "minutes"))*minute}
 	}), 0, 20).Draw(t, name)
 }
 
-// Driving, other work and rest of the days are together the days, and those the period, in any zone and over any change of the
-// clocks; each is as long as the minutes that one counts by looking.
+// Driving, other work and rest of the days are together the days, and those the period, in any zone and over any change
+// of the clocks; each is as long as the minutes that one counts by looking.
 func TestSumsOfPartsAreThePeriod(t *testing.T) {
-	zones := []string{"UTC", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "America/Santiago", "Asia/Kathmandu"}
+	zones := []string{"UTC", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "America/Santiago",
+		"Asia/Kathmandu"}
 	rapid.Check(t, func(t *rapid.T) {
 		zone, err := time.LoadLocation(rapid.SampledFrom(zones).Draw(t, "zone"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		begin := fleet.MillisOf(time.Date(2026, time.Month(rapid.IntRange(1, 12).Draw(t, "month")), rapid.IntRange(1, 31).Draw(t, "day"), 0, 0, 0, 0, time.UTC))
+		begin := fleet.MillisOf(time.Date(2026, time.Month(rapid.IntRange(1, 12).Draw(t, "month")),
+			rapid.IntRange(1, 31).Draw(t, "day"), 0, 0, 0, 0, time.UTC))
 		begin += fleet.Millis(rapid.Int64Range(0, 24*60).Draw(t, "minute")) * minute
 		if rapid.Bool().Draw(t, "midnight is missing") { // in Santiago, three hours later
 			begin = fleet.MillisOf(time.Date(2026, 9, 6, 1, 0, 0, 0, time.UTC))
 		}
 		period := Span{begin, begin + fleet.Millis(rapid.Int64Range(1, 10*24*60).Draw(t, "length"))*minute}
 		driving, logins := drawSpans(t, "driving", period), drawSpans(t, "logins", period)
-		r := Hours(driving, logins, period, zone, RuleSets[rapid.SampledFrom([]string{"eu_561_2006", "us_395_70_8", "us_395_60_7"}).Draw(t, "rules")])
+		r := Hours(driving, logins, period, zone,
+			RuleSets[rapid.SampledFrom([]string{"eu_561_2006", "us_395_70_8", "us_395_60_7"}).Draw(t, "rules")])
 
 		if most := int(period.Length()/(23*hour)) + 2; len(r.Days) > most {
 			t.Fatalf("%+v has %d days in %s, at most %d are to be", period, len(r.Days), zone, most)
@@ -69,7 +73,8 @@ func TestSumsOfPartsAreThePeriod(t *testing.T) {
 			t.Fatalf("overlap %v, want %v", r.Overlap, want)
 		}
 		for _, f := range r.Findings {
-			if f.At < period.From || f.At >= period.To || f.Rule != RuleRest && f.Actual <= f.Limit || f.Rule == RuleRest && f.Actual >= f.Limit {
+			if f.At < period.From || f.At >= period.To || f.Rule != RuleRest && f.Actual <= f.Limit ||
+				f.Rule == RuleRest && f.Actual >= f.Limit {
 				t.Fatalf("finding %+v of %+v", f, period)
 			}
 		}
@@ -85,16 +90,18 @@ func inAny(spans []Span, at fleet.Millis) bool {
 	return false
 }
 
-// Who drove does not depend on the order in which anything was read, the parts fill the trip, and a report that repeats the
-// one before it changes nothing.
+// Who drove does not depend on the order in which anything was read, the parts fill the trip, and a report that repeats
+// the one before it changes nothing.
 func TestWhoDroveDependsOnNoOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		people := []string{"ada", "bob", "cy", ""}
 		spans := func(name string) []fleet.Driven {
 			return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) fleet.Driven {
 				from := fleet.Millis(rapid.Int64Range(0, 200).Draw(t, "from")) * minute
-				return fleet.Driven{ID: rapid.Uint64Range(1, 1<<40).Draw(t, "id"), Vehicle: fleet.VehicleID(rapid.IntRange(1, 2).Draw(t, "vehicle")), From: from,
-					To: from + fleet.Millis(rapid.Int64Range(1, 100).Draw(t, "length"))*minute, Driver: rapid.SampledFrom(people).Draw(t, "driver")}
+				return fleet.Driven{ID: rapid.Uint64Range(1, 1<<40).Draw(t, "id"),
+					Vehicle: fleet.VehicleID(rapid.IntRange(1, 2).Draw(t, "vehicle")), From: from,
+					To:     from + fleet.Millis(rapid.Int64Range(1, 100).Draw(t, "length"))*minute,
+					Driver: rapid.SampledFrom(people).Draw(t, "driver")}
 			}), 0, 4).Draw(t, name)
 		}
 		e := Evidence{Manual: spans("manual"), Bookings: spans("bookings"), Holders: map[string][]fleet.TagHolder{
@@ -102,13 +109,15 @@ func TestWhoDroveDependsOnNoOrder(t *testing.T) {
 		}}
 		e.Reports = rapid.SliceOfN(rapid.Custom(func(t *rapid.T) fleet.TagReport {
 			return fleet.TagReport{Vehicle: fleet.VehicleID(rapid.IntRange(1, 2).Draw(t, "vehicle")),
-				At: fleet.Millis(rapid.Int64Range(0, 200).Draw(t, "at")) * minute, Tag: rapid.SampledFrom([]string{"A", "B", "C", "0"}).Draw(t, "tag")}
+				At:  fleet.Millis(rapid.Int64Range(0, 200).Draw(t, "at")) * minute,
+				Tag: rapid.SampledFrom([]string{"A", "B", "C", "0"}).Draw(t, "tag")}
 		}), 0, 12).Draw(t, "reports")
 		start := fleet.Millis(rapid.Int64Range(0, 200).Draw(t, "start")) * minute
 		end := start + fleet.Millis(rapid.Int64Range(0, 100).Draw(t, "length"))*minute
 
 		mixed := Evidence{Holders: e.Holders}
-		mixed.Manual, mixed.Bookings, mixed.Reports = shuffled(t, e.Manual), shuffled(t, e.Bookings), shuffled(t, append(e.Reports, e.Reports...))
+		mixed.Manual, mixed.Bookings, mixed.Reports =
+			shuffled(t, e.Manual), shuffled(t, e.Bookings), shuffled(t, append(e.Reports, e.Reports...))
 		for vehicle := fleet.VehicleID(1); vehicle <= 2; vehicle++ {
 			got, again := e.Who(vehicle, start, end), mixed.Who(vehicle, start, end)
 			if fmt.Sprint(got) != fmt.Sprint(again) {
@@ -135,6 +144,8 @@ func TestWhoDroveDependsOnNoOrder(t *testing.T) {
 
 func shuffled[T any](t *rapid.T, all []T) []T {
 	mixed := append([]T{}, all...)
-	rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0)).Shuffle(len(mixed), func(i, j int) { mixed[i], mixed[j] = mixed[j], mixed[i] })
+	rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0)).Shuffle(len(mixed), func(i, j int) {
+		mixed[i], mixed[j] = mixed[j], mixed[i]
+	})
 	return mixed
 }

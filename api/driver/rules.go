@@ -31,8 +31,8 @@ type Rules struct {
 	CycleDays  int
 }
 
-// RuleSets are the rules by name. What they leave out: multi-manning, ferries, weekly rests and their compensation (EU);
-// sleeper berths, short hauls, adverse conditions and the restart of 34 hours (US).
+// RuleSets are the rules by name. What they leave out: multi-manning, ferries, weekly rests and their compensation
+// (EU); sleeper berths, short hauls, adverse conditions and the restart of 34 hours (US).
 var RuleSets = map[string]Rules{
 	"eu_561_2006": {
 		Continuous: 4*hour + 30*minute, Break: 45 * minute, BreakParts: [2]fleet.Millis{15 * minute, 30 * minute},
@@ -193,8 +193,8 @@ func (r *Rules) check(segments []Segment, stretches []Stretch, zone *time.Locati
 	return all
 }
 
-// rested says whether the rest after a day's work is long enough within 24 hours of its beginning. What is not over yet is
-// not judged.
+// rested says whether the rest after a day's work is long enough within 24 hours of its beginning. What is not over yet
+// is not judged.
 func (r *Rules) rested(d duty, week string, reduced map[string]int) []Finding {
 	if r.Rest == 0 || d.after == 0 {
 		return nil

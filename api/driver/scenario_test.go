@@ -53,7 +53,8 @@ func TestScenarios(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := &scenario{t: t, zone: time.UTC, rules: RuleSets["eu_561_2006"], evidence: Evidence{Holders: map[string][]fleet.TagHolder{}}}
+			s := &scenario{t: t, zone: time.UTC, rules: RuleSets["eu_561_2006"],
+				evidence: Evidence{Holders: map[string][]fleet.TagHolder{}}}
 			for n, line := range strings.Split(string(text), "\n") {
 				line, _, _ = strings.Cut(line, "#")
 				if words := strings.Fields(line); len(words) > 0 {
@@ -147,12 +148,14 @@ func (s *scenario) found(verb string, words []string) {
 	got := "nothing"
 	switch verb {
 	case "sum":
-		got = fmt.Sprint(span(s.report.Driving), " ", span(s.report.Other), " ", span(s.report.Rest), " ", span(s.report.Overlap))
+		got = fmt.Sprint(span(s.report.Driving), " ", span(s.report.Other), " ", span(s.report.Rest), " ",
+			span(s.report.Overlap))
 	case "day":
 		if len(s.days) > 0 {
 			d := s.days[0]
 			s.days = s.days[1:]
-			got = fmt.Sprint(d.Date, " ", span(d.Driving), " ", span(d.Other), " ", span(d.Rest), " ", span(d.Longest), " ", len(d.Breaks))
+			got = fmt.Sprint(d.Date, " ", span(d.Driving), " ", span(d.Other), " ", span(d.Rest), " ", span(d.Longest),
+				" ", len(d.Breaks))
 		}
 	case "finding":
 		if len(s.findings) > 0 {

@@ -78,8 +78,8 @@ func newParquet(w io.Writer, columns []Column) (*batches, error) {
 	}, nil
 }
 
-// patient keeps the first error of a writer to itself, because the Parquet writer panics when a write fails inside a row
-// group. It has no Close, so that the file writer cannot close what belongs to the caller.
+// patient keeps the first error of a writer to itself, because the Parquet writer panics when a write fails inside a
+// row group. It has no Close, so that the file writer cannot close what belongs to the caller.
 type patient struct {
 	w   io.Writer
 	err error

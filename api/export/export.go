@@ -155,8 +155,8 @@ func quality(mediaType, accept string) float64 {
 // Kind is the type of the values of a column.
 type Kind int
 
-// The kinds, and how each is written: JSON and Arrow have types for all; in CSV an instant is RFC 3339 text and words are
-// joined by semicolons.
+// The kinds, and how each is written: JSON and Arrow have types for all; in CSV an instant is RFC 3339 text and words
+// are joined by semicolons.
 const (
 	Text Kind = iota
 	Number

@@ -28,8 +28,8 @@ import (
 var update = flag.Bool("update", false, "rewrite the golden files")
 
 var columns = []Column{
-	{"fix_at", Instant}, {"lat", Number}, {"lng", Number}, {"speed_mph", Number}, {"satellites", Whole}, {"ignition", Truth},
-	{"address", Text}, {"flags", Words},
+	{"fix_at", Instant}, {"lat", Number}, {"lng", Number}, {"speed_mph", Number}, {"satellites", Whole},
+	{"ignition", Truth}, {"address", Text}, {"flags", Words},
 }
 
 func instant(t *testing.T, text string) fleet.Millis {
@@ -46,9 +46,12 @@ func sample(t *testing.T) ([]fleet.Position, [][]Value) {
 	t.Helper()
 	nan := math.NaN()
 	positions := []fleet.Position{
-		{FixTime: instant(t, "2026-01-31T09:15:02.5Z"), Lat: 38.5, Lng: -120.2, Altitude: 12.5, Speed: 13.37, Course: 270, Satellites: 9, Ignition: fleet.Yes},
-		{FixTime: instant(t, "2026-01-31T09:15:32Z"), Lat: 40.7, Lng: -120.95, Altitude: nan, Speed: nan, Course: nan, Satellites: -1},
-		{FixTime: instant(t, "2026-01-31T12:00:00Z"), Lat: 43.252, Lng: -126.453, Altitude: -3, Speed: 0, Course: nan, Satellites: 0, Ignition: fleet.No},
+		{FixTime: instant(t, "2026-01-31T09:15:02.5Z"), Lat: 38.5, Lng: -120.2, Altitude: 12.5, Speed: 13.37, Course: 270,
+			Satellites: 9, Ignition: fleet.Yes},
+		{FixTime: instant(t, "2026-01-31T09:15:32Z"), Lat: 40.7, Lng: -120.95, Altitude: nan, Speed: nan, Course: nan,
+			Satellites: -1},
+		{FixTime: instant(t, "2026-01-31T12:00:00Z"), Lat: 43.252, Lng: -126.453, Altitude: -3, Speed: 0, Course: nan,
+			Satellites: 0, Ignition: fleet.No},
 	}
 	addresses := []string{"Salé, \"Rabat\", MA", "", "=HYPERLINK(\"x\")\n<b>"}
 	flags := [][]string{nil, {"late", "jump"}, {"mock"}}
@@ -113,9 +116,12 @@ func TestJSONReadsBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []map[string]any{
-		{"fix_at": "2026-01-31T09:15:02.500Z", "lat": 38.5, "lng": -120.2, "speed_mph": 29.91, "satellites": 9.0, "ignition": true, "address": "Salé, \"Rabat\", MA", "flags": []any{}},
-		{"fix_at": "2026-01-31T09:15:32.000Z", "lat": 40.7, "lng": -120.95, "speed_mph": nil, "satellites": nil, "ignition": nil, "address": nil, "flags": []any{"late", "jump"}},
-		{"fix_at": "2026-01-31T12:00:00.000Z", "lat": 43.252, "lng": -126.453, "speed_mph": 0.0, "satellites": 0.0, "ignition": false, "address": "=HYPERLINK(\"x\")\n<b>", "flags": []any{"mock"}},
+		{"fix_at": "2026-01-31T09:15:02.500Z", "lat": 38.5, "lng": -120.2, "speed_mph": 29.91, "satellites": 9.0,
+			"ignition": true, "address": "Salé, \"Rabat\", MA", "flags": []any{}},
+		{"fix_at": "2026-01-31T09:15:32.000Z", "lat": 40.7, "lng": -120.95, "speed_mph": nil, "satellites": nil,
+			"ignition": nil, "address": nil, "flags": []any{"late", "jump"}},
+		{"fix_at": "2026-01-31T12:00:00.000Z", "lat": 43.252, "lng": -126.453, "speed_mph": 0.0, "satellites": 0.0,
+			"ignition": false, "address": "=HYPERLINK(\"x\")\n<b>", "flags": []any{"mock"}},
 	}
 	if diff := cmp.Diff(want, rows); diff != "" {
 		t.Error(diff)
@@ -160,9 +166,12 @@ func checkArrow(t *testing.T, records []arrow.Record) {
 		rows = append(rows, part...)
 	}
 	want := []map[string]any{
-		{"fix_at": "2026-01-31 09:15:02.5Z", "lat": 38.5, "lng": -120.2, "speed_mph": 29.91, "satellites": 9.0, "ignition": true, "address": "Salé, \"Rabat\", MA", "flags": []any{}},
-		{"fix_at": "2026-01-31 09:15:32Z", "lat": 40.7, "lng": -120.95, "speed_mph": nil, "satellites": nil, "ignition": nil, "address": nil, "flags": []any{"late", "jump"}},
-		{"fix_at": "2026-01-31 12:00:00Z", "lat": 43.252, "lng": -126.453, "speed_mph": 0.0, "satellites": 0.0, "ignition": false, "address": "=HYPERLINK(\"x\")\n<b>", "flags": []any{"mock"}},
+		{"fix_at": "2026-01-31 09:15:02.5Z", "lat": 38.5, "lng": -120.2, "speed_mph": 29.91, "satellites": 9.0,
+			"ignition": true, "address": "Salé, \"Rabat\", MA", "flags": []any{}},
+		{"fix_at": "2026-01-31 09:15:32Z", "lat": 40.7, "lng": -120.95, "speed_mph": nil, "satellites": nil, "ignition": nil,
+			"address": nil, "flags": []any{"late", "jump"}},
+		{"fix_at": "2026-01-31 12:00:00Z", "lat": 43.252, "lng": -126.453, "speed_mph": 0.0, "satellites": 0.0,
+			"ignition": false, "address": "=HYPERLINK(\"x\")\n<b>", "flags": []any{"mock"}},
 	}
 	if diff := cmp.Diff(want, rows); diff != "" {
 		t.Error(diff)
@@ -273,13 +282,15 @@ func TestGeoJSONReadsBack(t *testing.T) {
 	if err := json.Unmarshal(write(t, GeoJSON, 3), &c); err != nil {
 		t.Fatal(err)
 	}
-	if len(c.Features) != 3 || c.Type != "FeatureCollection" || c.Features[0].Type != "Feature" || c.Features[0].Geometry.Type != "Point" ||
+	if len(c.Features) != 3 || c.Type != "FeatureCollection" || c.Features[0].Type != "Feature" ||
+		c.Features[0].Geometry.Type != "Point" ||
 		!cmp.Equal(c.Features[0].Geometry.Coordinates, []float64{-120.2, 38.5, 12.5}) ||
 		!cmp.Equal(c.Features[1].Geometry.Coordinates, []float64{-120.95, 40.7}) ||
 		c.Features[1].Properties["fix_at"] != "2026-01-31T09:15:32.000Z" {
 		t.Errorf("read %+v", c)
 	}
-	if err := json.Unmarshal(write(t, GeoJSON, 0), &empty); err != nil || empty.Features == nil || len(empty.Features) != 0 {
+	if err := json.Unmarshal(write(t, GeoJSON, 0), &empty); err != nil || empty.Features == nil ||
+		len(empty.Features) != 0 {
 		t.Errorf("empty: %+v, %v", empty, err)
 	}
 }
@@ -305,7 +316,8 @@ func TestGPXReadsBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	segments := doc.Trk.Trkseg
-	if doc.Trk.Name != `Bus <7> & "co"` || len(segments) != 2 || len(segments[0].Trkpt) != 2 || len(segments[1].Trkpt) != 1 {
+	if doc.Trk.Name != `Bus <7> & "co"` || len(segments) != 2 || len(segments[0].Trkpt) != 2 ||
+		len(segments[1].Trkpt) != 1 {
 		t.Fatalf("read %+v", doc)
 	}
 	first, second := segments[0].Trkpt[0], segments[0].Trkpt[1]
@@ -327,7 +339,8 @@ func TestKMLReadsBack(t *testing.T) {
 	if err := xml.Unmarshal(write(t, KML, 3), &doc); err != nil {
 		t.Fatal(err)
 	}
-	if len(doc.Tracks) != 2 || len(doc.Tracks[0].When) != 2 || len(doc.Tracks[0].Coord) != 2 || doc.Tracks[1].Coord[0] != "-126.453 43.252 -3" {
+	if len(doc.Tracks) != 2 || len(doc.Tracks[0].When) != 2 || len(doc.Tracks[0].Coord) != 2 ||
+		doc.Tracks[1].Coord[0] != "-126.453 43.252 -3" {
 		t.Errorf("read %+v", doc)
 	}
 }
@@ -409,7 +422,8 @@ func TestNumbersAreRoundedAndNeverNaN(t *testing.T) {
 		v    float64
 		dec  int
 		want string
-	}{{1.005, 1, "1"}, {29.9078, 2, "29.91"}, {-0.04, 1, "0"}, {math.NaN(), 2, "null"}, {math.Inf(1), 2, "null"}, {1e20, 2, "100000000000000000000"}} {
+	}{{1.005, 1, "1"}, {29.9078, 2, "29.91"}, {-0.04, 1, "0"}, {math.NaN(), 2, "null"}, {math.Inf(1), 2, "null"},
+		{1e20, 2, "100000000000000000000"}} {
 		v := NumberOf(c.v, c.dec)
 		if got := string(appendValue(nil, Number, &v)); got != c.want {
 			t.Errorf("NumberOf(%v, %d) writes %s, want %s", c.v, c.dec, got, c.want)

@@ -9,8 +9,8 @@ import (
 	"github.com/motorpool/fleet"
 )
 
-// Simplify leaves out positions that a track is nearly the same without: first those nearer than tolerance metres to the
-// line through what stays (Douglas-Peucker; 0 leaves it out), then, while more than keep are left, the one whose
+// Simplify leaves out positions that a track is nearly the same without: first those nearer than tolerance metres to
+// the line through what stays (Douglas-Peucker; 0 leaves it out), then, while more than keep are left, the one whose
 // triangle with its neighbours is the smallest (Visvalingam; 0 leaves it out). The first and the last stay. It works in
 // place, keeps the order and returns the head of track. It takes time of order n log n on tracks of vehicles, and of n²
 // on lines made for the purpose: bound n.

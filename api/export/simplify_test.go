@@ -13,10 +13,12 @@ func TestSimplifyKeepsCornersOnly(t *testing.T) {
 	// East for 11 fixes over the antimeridian, then north for 11, with metres of noise on the way.
 	var track []fleet.Position
 	for i := range 11 {
-		track = append(track, fleet.Position{FixTime: fleet.Millis(1000 + i), Lat: -16.5 + float64(i%2)*1e-5, Lng: wrap(179.95 + float64(i)*0.01)})
+		track = append(track, fleet.Position{FixTime: fleet.Millis(1000 + i), Lat: -16.5 + float64(i%2)*1e-5,
+			Lng: wrap(179.95 + float64(i)*0.01)})
 	}
 	for i := range 10 {
-		track = append(track, fleet.Position{FixTime: fleet.Millis(2000 + i), Lat: -16.49 + float64(i)*0.01, Lng: wrap(180.05)})
+		track = append(track,
+			fleet.Position{FixTime: fleet.Millis(2000 + i), Lat: -16.49 + float64(i)*0.01, Lng: wrap(180.05)})
 	}
 	got := Simplify(append([]fleet.Position(nil), track...), 10, 0)
 	var times []fleet.Millis
@@ -26,7 +28,8 @@ func TestSimplifyKeepsCornersOnly(t *testing.T) {
 	if len(times) != 3 || times[0] != 1000 || times[1] != 1010 || times[2] != 2009 {
 		t.Errorf("kept %v", times)
 	}
-	if got := Simplify(append([]fleet.Position(nil), track...), 0, 5); len(got) != 5 || got[0].FixTime != 1000 || got[4].FixTime != 2009 {
+	if got := Simplify(append([]fleet.Position(nil), track...), 0, 5); len(got) != 5 || got[0].FixTime != 1000 ||
+		got[4].FixTime != 2009 {
 		t.Errorf("kept %d", len(got))
 	}
 }

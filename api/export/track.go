@@ -12,8 +12,8 @@ import (
 	"github.com/motorpool/fleet"
 )
 
-// gap is the silence after which a track begins a new segment: nobody knows where the vehicle was in between, and a line
-// across it would be invented.
+// gap is the silence after which a track begins a new segment: nobody knows where the vehicle was in between, and a
+// line across it would be invented.
 const gap = 15 * time.Minute
 
 // Track writes the positions of one vehicle in the order of their fix times. A writer of a table uses the row, one of a
@@ -23,8 +23,8 @@ type Track interface {
 	Close() error
 }
 
-// NewTrack returns the writer of a format of Tracks. name is that of the vehicle, as a title; precision is the number of
-// decimals of an encoded polyline.
+// NewTrack returns the writer of a format of Tracks. name is that of the vehicle, as a title; precision is the number
+// of decimals of an encoded polyline.
 func NewTrack(f Format, w io.Writer, name string, columns []Column, precision int) (Track, error) {
 	switch f {
 	case GeoJSON:
@@ -173,7 +173,8 @@ type kml struct {
 
 func newKML(w io.Writer, name string) *kml {
 	k := &kml{w: bufio.NewWriterSize(w, bufferSize)}
-	k.w.WriteString(xml.Header + `<kml xmlns="http://www.opengis.net/kml/2.2" xmlns:gx="http://www.google.com/kml/ext/2.2">` +
+	k.w.WriteString(xml.Header +
+		`<kml xmlns="http://www.opengis.net/kml/2.2" xmlns:gx="http://www.google.com/kml/ext/2.2">` +
 		"<Document><Placemark><name>")
 	xml.EscapeText(k.w, []byte(name))
 	k.w.WriteString("</name><gx:MultiTrack><gx:interpolate>0</gx:interpolate>\n")

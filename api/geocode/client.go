@@ -112,7 +112,8 @@ func photonAddress(body []byte) (string, error) {
 		town = p.County
 	}
 	var parts []string
-	for _, part := range []string{p.Name, p.Street + " " + p.Housenumber, p.District, p.Postcode + " " + town, p.State, p.Country} {
+	for _, part := range []string{p.Name, p.Street + " " + p.Housenumber, p.District, p.Postcode + " " + town,
+		p.State, p.Country} {
 		part = tidy(part)
 		if part != "" && (len(parts) == 0 || parts[len(parts)-1] != part) {
 			parts = append(parts, part)

@@ -72,13 +72,15 @@ func TestTreeAgreesWithALookAtEveryPlace(t *testing.T) {
 		walk := search{places: g.places, at: at, inside: -1, nearest: -1, edge: math.Inf(1)}
 		walk.visit(0, len(g.places), 0)
 		if walk.inside != inside || inside < 0 && math.Abs(walk.edge-edge) > 1e-6 {
-			t.Fatalf("at %v,%v: inside %d, edge %v of %d; want %d, %v of %d", lat, lng, walk.inside, walk.edge, walk.nearest, inside, edge, nearest)
+			t.Fatalf("at %v,%v: inside %d, edge %v of %d; want %d, %v of %d", lat, lng, walk.inside, walk.edge, walk.nearest,
+				inside, edge, nearest)
 		}
 	}
 }
 
 func TestDirectionAndDistance(t *testing.T) {
-	g := &Gazetteer{places: []place{{at: unit(10, 179.9), radius: 1000, nameLength: 1}}, regions: []string{"FJ"}, names: "X"}
+	g := &Gazetteer{places: []place{{at: unit(10, 179.9), radius: 1000, nameLength: 1}},
+		regions: []string{"FJ"}, names: "X"}
 	for _, c := range []struct {
 		lat, lng float64
 		want     string

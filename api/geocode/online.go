@@ -54,7 +54,8 @@ func (c Config) Validate() error {
 	if c.Provider != Nominatim && c.Provider != Photon {
 		problems = append(problems, fmt.Errorf("geocode provider %q is neither %s nor %s", c.Provider, Nominatim, Photon))
 	}
-	if u, err := url.Parse(c.URL); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {
+	if u, err := url.Parse(c.URL); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" ||
+		u.RawQuery != "" || u.Fragment != "" {
 		problems = append(problems, fmt.Errorf("geocode url %q is not the base address of a server", c.URL))
 	}
 	if !(c.PerSecond > 0) || c.Timeout <= 0 || c.Waiting < 1 || c.Remember < 2 {

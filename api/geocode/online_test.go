@@ -68,7 +68,8 @@ func TestServerIsAskedOnceForACellAndSaved(t *testing.T) {
 	if len(o.fresh) != 0 {
 		t.Error("noted though known")
 	}
-	if len(asked) != 1 || asked[0] != "/geo/reverse?addressdetails=0&format=jsonv2&lat=30.274793&lon=-97.740506&zoom=18 motorpool en" {
+	if len(asked) != 1 ||
+		asked[0] != "/geo/reverse?addressdetails=0&format=jsonv2&lat=30.274793&lon=-97.740506&zoom=18 motorpool en" {
 		t.Errorf("asked %q", asked)
 	}
 	o.save(t.Context())
@@ -89,7 +90,8 @@ func TestPhoton(t *testing.T) {
 	var query string
 	cfg := server(t, func(w http.ResponseWriter, r *http.Request) {
 		query = r.URL.RawQuery
-		fmt.Fprint(w, `{"type":"FeatureCollection","features":[{"type":"Feature","geometry":{"type":"Point","coordinates":[7.6,51.9]},
+		fmt.Fprint(w,
+			`{"type":"FeatureCollection","features":[{"type":"Feature","geometry":{"type":"Point","coordinates":[7.6,51.9]},
 			"properties":{"housenumber":"10","street":"Prinzipalmarkt","postcode":"48143","city":"Münster","state":"Nordrhein-Westfalen","country":"Deutschland"}}]}`)
 	})
 	cfg.Provider = Photon
@@ -108,7 +110,8 @@ func TestPhoton(t *testing.T) {
 }
 
 func TestNoAddressIsRememberedAndTheGazetteerAnswers(t *testing.T) {
-	for provider, body := range map[string]string{Nominatim: `{"error":"Unable to geocode"}`, Photon: `{"type":"FeatureCollection","features":[]}`} {
+	for provider, body := range map[string]string{Nominatim: `{"error":"Unable to geocode"}`,
+		Photon: `{"type":"FeatureCollection","features":[]}`} {
 		cfg := server(t, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, body) })
 		cfg.Provider = provider
 		o := online(t, cfg)
@@ -124,7 +127,9 @@ func TestNoAddressIsRememberedAndTheGazetteerAnswers(t *testing.T) {
 }
 
 func TestFailuresAreErrorsAndTheGazetteerAnswers(t *testing.T) {
-	elsewhere := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, `{"display_name":"stolen"}`) }))
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprint(w, `{"display_name":"stolen"}`)
+	}))
 	defer elsewhere.Close()
 	for name, answer := range map[string]http.HandlerFunc{
 		"500":      func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusInternalServerError) },

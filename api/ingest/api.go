@@ -1,4 +1,5 @@
-// Package ingest takes what trackers, phones and gateways report over HTTP, and shows the dead letters of what could not be read.
+// Package ingest takes what trackers, phones and gateways report over HTTP, and shows the dead letters of what
+// could not be read.
 package ingest
 
 import (

@@ -61,7 +61,8 @@ func (a *API) deadLetterRoutes() {
 		Summary: "One dead letter with its bytes", Reply: DeadLetter{},
 	}, a.getDeadLetter)
 	a.Handle(rest.Route{
-		Method: http.MethodPost, Path: "/v1/dead_letters/{id}/replay", ID: "replayDeadLetter", Tag: "Ingest", Scope: auth.TelematicsWrite, Class: auth.Ingest,
+		Method: http.MethodPost, Path: "/v1/dead_letters/{id}/replay", ID: "replayDeadLetter", Tag: "Ingest",
+		Scope: auth.TelematicsWrite, Class: auth.Ingest,
 		Summary: "Send a dead letter's report again",
 		About: "Puts the report on its topic again, as one of the device that `unique_id` names, for when the reason is gone (a device was assigned, a fault of ours mended). " +
 			"The device must still be one of the account. What of it has become data since counts once.",
@@ -81,7 +82,8 @@ func (a *API) deadLetterRoutes() {
 
 func deadLetterOf(d *query.DeadLetter) DeadLetter {
 	return DeadLetter{
-		ID: fleet.FormatID(deadLetterPrefix, d.ID), At: record.InstantOf(d.At.Time()), Reason: string(d.Reason), Detail: d.Detail, UniqueID: d.UniqueID,
+		ID: fleet.FormatID(deadLetterPrefix, d.ID), At: record.InstantOf(d.At.Time()), Reason: string(d.Reason),
+		Detail: d.Detail, UniqueID: d.UniqueID,
 		Source: Source{Topic: d.Topic, Partition: d.Partition, Offset: d.Offset, Index: d.Index},
 		Format: d.Format, PayloadBytes: d.PayloadBytes, Payload: d.Payload,
 	}
@@ -161,7 +163,9 @@ func (a *API) replayDeadLetter(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if uint64(len(d.Payload)) != d.PayloadBytes {
-		return fleet.NewError(fleet.CodeConflict, fmt.Sprintf("Only %d of the record's %d bytes are kept, so it cannot be sent again.", len(d.Payload), d.PayloadBytes))
+		return fleet.NewError(fleet.CodeConflict,
+			fmt.Sprintf("Only %d of the record's %d bytes are kept, so it cannot be sent again.", len(d.Payload),
+				d.PayloadBytes))
 	}
 	report, err := a.reportOf(&d)
 	if err != nil {
@@ -173,7 +177,8 @@ func (a *API) replayDeadLetter(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if len(trackers) == 0 || report.UniqueID != trackers[0].UniqueID {
-		return fleet.NewError(fleet.CodeConflict, "The report is not of a device that the account has, so it cannot be sent again.")
+		return fleet.NewError(fleet.CodeConflict,
+			"The report is not of a device that the account has, so it cannot be sent again.")
 	}
 	if err := a.carryReport(w, trackers[0].Account, &report); err != nil {
 		return err
@@ -203,7 +208,8 @@ func (a *API) reportOf(d *query.DeadLetter) (fleet.Report, error) {
 		at = 0
 	}
 	if at >= len(reports) {
-		return fleet.Report{}, fleet.NewError(fleet.CodeConflict, "The record does not hold the report, so it cannot be sent again.")
+		return fleet.Report{}, fleet.NewError(fleet.CodeConflict,
+			"The record does not hold the report, so it cannot be sent again.")
 	}
 	return reports[at], nil
 }
@@ -232,7 +238,8 @@ func (a *API) listUsage(w http.ResponseWriter, r *http.Request) error {
 	}
 	data := make([]UsageDay, len(days))
 	for i, d := range slices.Backward(days) {
-		data[len(days)-1-i] = UsageDay{DayOn: d.Day.Time().Format(time.DateOnly), Read: d.Read, Stored: d.Stored, Signals: d.Signals, Refused: map[string]int64{}}
+		data[len(days)-1-i] = UsageDay{DayOn: d.Day.Time().Format(time.DateOnly), Read: d.Read, Stored: d.Stored,
+			Signals: d.Signals, Refused: map[string]int64{}}
 		for reason, n := range d.Refused {
 			data[len(days)-1-i].Refused[string(reason)] = n
 		}

@@ -128,16 +128,20 @@ func (a *API) ingestRoutes() {
 		"An accepted item is acknowledged by Kafka, and is on the map a moment later. If none is acceptable the answer is a 422; " +
 		"if Kafka does not answer it is a 503, and all of it can be sent again: what came through twice counts once."
 	a.Handle(rest.Route{
-		Method: http.MethodPost, Path: "/v1/positions", ID: "createPositions", Tag: "Ingest", Scope: auth.TelematicsWrite, Class: auth.Ingest,
-		Summary: "Send positions", About: words, Body: a.batchSchema(IngestPosition{}, "IngestPosition"), BodyLimit: a.Config.IngestLimit,
-		Status: http.StatusAccepted, Reply: IngestReply{},
+		Method: http.MethodPost, Path: "/v1/positions", ID: "createPositions", Tag: "Ingest", Scope: auth.TelematicsWrite,
+		Class:   auth.Ingest,
+		Summary: "Send positions", About: words, Body: a.batchSchema(IngestPosition{}, "IngestPosition"),
+		BodyLimit: a.Config.IngestLimit,
+		Status:    http.StatusAccepted, Reply: IngestReply{},
 	}, func(w http.ResponseWriter, r *http.Request) error {
 		return a.ingest(w, r, PositionsTopic, readPosition)
 	})
 	a.Handle(rest.Route{
-		Method: http.MethodPost, Path: "/v1/telemetry", ID: "createTelemetry", Tag: "Ingest", Scope: auth.TelematicsWrite, Class: auth.Ingest,
-		Summary: "Send telemetry", About: words, Body: a.batchSchema(IngestTelemetry{}, "IngestTelemetry"), BodyLimit: a.Config.IngestLimit,
-		Status: http.StatusAccepted, Reply: IngestReply{},
+		Method: http.MethodPost, Path: "/v1/telemetry", ID: "createTelemetry", Tag: "Ingest", Scope: auth.TelematicsWrite,
+		Class:   auth.Ingest,
+		Summary: "Send telemetry", About: words, Body: a.batchSchema(IngestTelemetry{}, "IngestTelemetry"),
+		BodyLimit: a.Config.IngestLimit,
+		Status:    http.StatusAccepted, Reply: IngestReply{},
 	}, func(w http.ResponseWriter, r *http.Request) error {
 		return a.ingest(w, r, TelemetryTopic, readMeasurements)
 	})
@@ -147,7 +151,8 @@ func (a *API) ingestRoutes() {
 func (a *API) batchSchema(item any, name string) *huma.Schema {
 	one := a.Schema(item, name)
 	list := &huma.Schema{Type: "array", Items: one}
-	return &huma.Schema{OneOf: []*huma.Schema{one, list, {Type: "object", Required: []string{"data"}, Properties: map[string]*huma.Schema{"data": list}}}}
+	return &huma.Schema{OneOf: []*huma.Schema{one, list,
+		{Type: "object", Required: []string{"data"}, Properties: map[string]*huma.Schema{"data": list}}}}
 }
 
 // item is one report on its way, and who it says it is from.
@@ -159,9 +164,11 @@ type item struct {
 	refused  *fleet.FieldError
 }
 
-// ingest judges each item, publishes those that are good under the unique id of the device that they were found to be of, and says what became of
-// each. What goes on is what was read, never what was sent: two readers of one text may take it for two different things.
-func (a *API) ingest(w http.ResponseWriter, r *http.Request, topic string, read func(json.RawMessage, *item) *fleet.FieldError) error {
+// ingest judges each item, publishes those that are good under the unique id of the device that they were found to be
+// of, and says what became of each. What goes on is what was read, never what was sent: two readers of one text may
+// take it for two different things.
+func (a *API) ingest(w http.ResponseWriter, r *http.Request, topic string,
+	read func(json.RawMessage, *item) *fleet.FieldError) error {
 	raw, err := splitBatch(rest.BodyOf(r))
 	if err != nil {
 		return err
@@ -189,7 +196,8 @@ func (a *API) ingest(w http.ResponseWriter, r *http.Request, topic string, read 
 			result.Status, result.Code, result.Detail = "rejected", f.Code, f.Detail
 			reply.Rejected++
 			if len(fields) < maxItemErrors {
-				fields = append(fields, fleet.FieldError{Pointer: fmt.Sprintf("/%d%s", i, f.Pointer), Code: f.Code, Detail: f.Detail})
+				fields = append(fields,
+					fleet.FieldError{Pointer: fmt.Sprintf("/%d%s", i, f.Pointer), Code: f.Code, Detail: f.Detail})
 			}
 		} else {
 			reply.Accepted++
@@ -233,11 +241,12 @@ func (m *oldMonths) add(r *fleet.Report, now time.Time) {
 	}
 }
 
-// carryReports refuses reports of too many months, and counts those of months long ago for what they cost: what is stored together of many
-// months is stored in many pieces.
+// carryReports refuses reports of too many months, and counts those of months long ago for what they cost: what is
+// stored together of many months is stored in many pieces.
 func (a *API) carryReports(w http.ResponseWriter, account fleet.AccountID, n int, old oldMonths) error {
 	if len(old) > MaxMonths {
-		return fleet.NewError(fleet.CodeValidation, fmt.Sprintf("The items are of %d different months; send those of at most %d at once.", len(old), MaxMonths))
+		return fleet.NewError(fleet.CodeValidation,
+			fmt.Sprintf("The items are of %d different months; send those of at most %d at once.", len(old), MaxMonths))
 	}
 	return a.CarryItems(w, account, n+len(old)*MonthItems)
 }
@@ -266,8 +275,10 @@ func (a *API) publish(ctx context.Context, account fleet.AccountID, topic string
 	if ctx.Err() != nil && errors.Is(ctx.Err(), context.Canceled) {
 		return ctx.Err() // the client is gone
 	}
-	a.Log.ErrorContext(ctx, "reports not published", "error", err, "topic", topic, "reports", len(reports), "request_id", rest.RequestID(ctx))
-	return fleet.NewError(fleet.CodeUnavailable, "Kafka did not acknowledge the data. Send it again: what came through twice counts once.")
+	a.Log.ErrorContext(ctx, "reports not published", "error", err, "topic", topic, "reports", len(reports), "request_id",
+		rest.RequestID(ctx))
+	return fleet.NewError(fleet.CodeUnavailable,
+		"Kafka did not acknowledge the data. Send it again: what came through twice counts once.")
 }
 
 // splitBatch finds the items of a body.
@@ -313,7 +324,8 @@ func splitArray(array []byte) ([]json.RawMessage, error) {
 	var items []json.RawMessage
 	for dec.More() {
 		if len(items) == MaxIngestItems {
-			return nil, fleet.NewError(fleet.CodeTooLarge, fmt.Sprintf("The batch has more than %d items; send at most so many at once.", MaxIngestItems))
+			return nil, fleet.NewError(fleet.CodeTooLarge,
+				fmt.Sprintf("The batch has more than %d items; send at most so many at once.", MaxIngestItems))
 		}
 		var item json.RawMessage
 		if err := dec.Decode(&item); err != nil {
@@ -391,7 +403,8 @@ func decodeItem(raw json.RawMessage, v any) *fleet.FieldError {
 	}
 	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
 		name = strings.Trim(name, `"`)
-		return &fleet.FieldError{Pointer: "/" + name, Code: "unknown_field", Detail: "there is no member " + name + rest.Meant(name, rest.MembersOf(reflect.TypeOf(v).Elem()))}
+		return &fleet.FieldError{Pointer: "/" + name, Code: "unknown_field",
+			Detail: "there is no member " + name + rest.Meant(name, rest.MembersOf(reflect.TypeOf(v).Elem()))}
 	}
 	return &fleet.FieldError{Code: "invalid", Detail: "cannot be read"}
 }
@@ -415,19 +428,24 @@ func readPosition(raw json.RawMessage, it *item) *fleet.FieldError {
 		return f
 	}
 	if in.Lat == nil || in.Lng == nil {
-		return &fleet.FieldError{Pointer: "/lat", Code: string(fleet.RefusedMissingCoordinates), Detail: "lat and lng must be given"}
+		return &fleet.FieldError{Pointer: "/lat", Code: string(fleet.RefusedMissingCoordinates),
+			Detail: "lat and lng must be given"}
 	}
 	p.Lat, p.Lng = *in.Lat, *in.Lng
 	if !(math.Abs(p.Lat) <= 90 && math.Abs(p.Lng) <= 180) {
-		return &fleet.FieldError{Pointer: "/lat", Code: string(fleet.RefusedBadCoordinates), Detail: "lat must be within ±90 and lng within ±180 degrees"}
+		return &fleet.FieldError{Pointer: "/lat", Code: string(fleet.RefusedBadCoordinates),
+			Detail: "lat must be within ±90 and lng within ±180 degrees"}
 	}
 	if p.Lat == 0 && p.Lng == 0 {
-		return &fleet.FieldError{Pointer: "/lat", Code: string(fleet.RefusedZeroCoordinates), Detail: "0,0 is what trackers send without a fix"}
+		return &fleet.FieldError{Pointer: "/lat", Code: string(fleet.RefusedZeroCoordinates),
+			Detail: "0,0 is what trackers send without a fix"}
 	}
-	if p.Speed, f = oneOf(amount{in.SpeedMps, 1, "speed_mps"}, amount{in.SpeedKmh, fleet.MetresPerKmh, "speed_kmh"}, amount{in.SpeedMph, fleet.MetresPerMph, "speed_mph"}); f != nil {
+	if p.Speed, f = oneOf(amount{in.SpeedMps, 1, "speed_mps"}, amount{in.SpeedKmh, fleet.MetresPerKmh, "speed_kmh"},
+		amount{in.SpeedMph, fleet.MetresPerMph, "speed_mph"}); f != nil {
 		return f
 	}
-	if p.Odometer, f = oneOf(amount{in.OdometerM, 1, "odometer_m"}, amount{in.OdometerKm, 1000, "odometer_km"}, amount{in.OdometerMi, fleet.MetresPerMile, "odometer_mi"}); f != nil {
+	if p.Odometer, f = oneOf(amount{in.OdometerM, 1, "odometer_m"}, amount{in.OdometerKm, 1000, "odometer_km"},
+		amount{in.OdometerMi, fleet.MetresPerMile, "odometer_mi"}); f != nil {
 		return f
 	}
 	p.Altitude, p.Course, p.Accuracy = OrNaN(in.AltitudeM), OrNaN(in.CourseDeg), OrNaN(in.AccuracyM)
@@ -439,7 +457,8 @@ func readPosition(raw json.RawMessage, it *item) *fleet.FieldError {
 	p.Approximate = in.Approximate != nil && *in.Approximate
 	p.Mock = in.Mock != nil && *in.Mock
 	if p.Alarm = in.Alarm; len(p.Alarm) > maxAlarm {
-		return &fleet.FieldError{Pointer: "/alarm", Code: "invalid", Detail: fmt.Sprintf("must be at most %d bytes", maxAlarm)}
+		return &fleet.FieldError{Pointer: "/alarm", Code: "invalid",
+			Detail: fmt.Sprintf("must be at most %d bytes", maxAlarm)}
 	}
 	p.Driver = fleet.DriverTag(in.DriverTag)
 	return readSignals(in.Signals, p)
@@ -484,7 +503,8 @@ func (it *item) name(deviceID, uniqueID string) *fleet.FieldError {
 	return nil
 }
 
-// readFixTime reads when something was measured, which must be given, and be a time that a clock can show that was ever set.
+// readFixTime reads when something was measured, which must be given, and be a time that a clock can show
+// that was ever set.
 func readFixTime(pointer string, raw instantInput) (fleet.Millis, *fleet.FieldError) {
 	at, f := readInstant(pointer, raw)
 	switch {
@@ -501,7 +521,8 @@ func readFixTime(pointer string, raw instantInput) (fleet.Millis, *fleet.FieldEr
 
 // readInstant reads RFC 3339 text or a whole number of milliseconds; null and nothing are no time.
 func readInstant(pointer string, raw instantInput) (fleet.Millis, *fleet.FieldError) {
-	bad := &fleet.FieldError{Pointer: pointer, Code: "invalid", Detail: "must be an instant like 2026-01-31T12:00:00Z, or milliseconds since 1970"}
+	bad := &fleet.FieldError{Pointer: pointer, Code: "invalid",
+		Detail: "must be an instant like 2026-01-31T12:00:00Z, or milliseconds since 1970"}
 	if len(raw) == 0 || string(raw) == "null" {
 		return 0, nil
 	}
@@ -553,11 +574,13 @@ func readSignals(in map[string]signalInput, r *fleet.Report) *fleet.FieldError {
 	for name, v := range in {
 		s, ok := fleet.SignalNamed(name)
 		if !ok {
-			return &fleet.FieldError{Pointer: "/signals/" + name, Code: "unknown_signal", Detail: name + " is no signal of the catalogue" + rest.Meant(name, rest.SignalNames())}
+			return &fleet.FieldError{Pointer: "/signals/" + name, Code: "unknown_signal",
+				Detail: name + " is no signal of the catalogue" + rest.Meant(name, rest.SignalNames())}
 		}
 		if !s.Accepts(float64(v)) {
 			spec := s.Spec()
-			return &fleet.FieldError{Pointer: "/signals/" + name, Code: "out_of_range", Detail: fleet.Between(spec.Min, spec.Max) + " " + spec.Unit}
+			return &fleet.FieldError{Pointer: "/signals/" + name, Code: "out_of_range",
+				Detail: fleet.Between(spec.Min, spec.Max) + " " + spec.Unit}
 		}
 		r.Signals = append(r.Signals, fleet.SignalValue{Signal: s, Value: float64(v)})
 	}

@@ -33,7 +33,8 @@ func TestABatchOfTooManyItemsCostsLittle(t *testing.T) {
 func TestAnAlarmIsShort(t *testing.T) {
 	long := strings.Repeat("x", maxAlarm+1)
 	var it item
-	if f := readPosition(json.RawMessage(`{"unique_id":"u","fix_at":1769860800000,"lat":1,"lng":1,"alarm":"`+long+`"}`), &it); f == nil || f.Pointer != "/alarm" {
+	if f := readPosition(json.RawMessage(`{"unique_id":"u","fix_at":1769860800000,"lat":1,"lng":1,"alarm":"`+long+`"}`),
+		&it); f == nil || f.Pointer != "/alarm" {
 		t.Errorf("answered %+v", f)
 	}
 	r := httptest.NewRequest("GET", "/osmand?id=u&lat=1&lon=1&alarm="+long, nil)
@@ -46,7 +47,8 @@ func TestAnAlarmIsShort(t *testing.T) {
 // Whatever a phone sends, reading it gives a report that Kafka's native form can hold, or an error for the caller.
 func FuzzReadOsmand(f *testing.F) {
 	f.Add("id=1&lat=30.5&lon=-97.5&timestamp=1769860800&speed=10&batt=55", "application/x-www-form-urlencoded")
-	f.Add(`{"device_id":"1","location":{"timestamp":"2026-01-31T12:00:00Z","coords":{"latitude":1e308,"longitude":-97.5},"battery":{"level":1e300},"extras":{"soc":80}}}`, "application/json")
+	f.Add(`{"device_id":"1","location":{"timestamp":"2026-01-31T12:00:00Z","coords":{"latitude":1e308,"longitude":-97.5},"battery":{"level":1e300},"extras":{"soc":80}}}`,
+		"application/json")
 	f.Add("id=1&lat=nan&lon=inf&timestamp=-5&odometer=1e400&sat=1e9", "text/plain")
 	f.Fuzz(func(t *testing.T, body, mediaType string) {
 		r := httptest.NewRequest("POST", "/osmand", nil)
@@ -59,7 +61,8 @@ func FuzzReadOsmand(f *testing.F) {
 			}
 			return
 		}
-		if report.UniqueID == "" || report.FixTime < 0 || report.Speed < 0 || report.Satellites < -1 || math.IsInf(report.Odometer, 0) {
+		if report.UniqueID == "" || report.FixTime < 0 || report.Speed < 0 || report.Satellites < -1 ||
+			math.IsInf(report.Odometer, 0) {
 			t.Fatalf("%q gives %+v", body, report)
 		}
 		for _, s := range report.Signals {
@@ -84,10 +87,12 @@ func FuzzIngest(f *testing.F) {
 		}
 		for _, raw := range items {
 			var position, measurements item
-			if refused := readPosition(raw, &position); refused == nil && !(math.Abs(position.report.Lat) <= 90 && position.report.FixTime > 0) {
+			if refused := readPosition(raw, &position); refused == nil &&
+				!(math.Abs(position.report.Lat) <= 90 && position.report.FixTime > 0) {
 				t.Fatalf("%q gives %+v", raw, position.report)
 			}
-			if refused := readMeasurements(raw, &measurements); refused == nil && (len(measurements.report.Signals) == 0 || measurements.report.FixTime <= 0) {
+			if refused := readMeasurements(raw, &measurements); refused == nil &&
+				(len(measurements.report.Signals) == 0 || measurements.report.FixTime <= 0) {
 				t.Fatalf("%q gives %+v", raw, measurements.report)
 			}
 		}

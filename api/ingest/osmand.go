@@ -39,11 +39,13 @@ func (a *API) osmandRoutes() {
 	intake := NewOsmandIntake(a)
 	for _, method := range []string{http.MethodGet, http.MethodPost} {
 		rt := rest.Route{
-			Method: method, Path: "/v1/osmand", Also: "/osmand", ID: strings.ToLower(method) + "Osmand", Tag: "Ingest", Public: true, Missing: true, AnyParams: true, Scheme: rest.DeviceTokenScheme,
+			Method: method, Path: "/v1/osmand", Also: "/osmand", ID: strings.ToLower(method) + "Osmand", Tag: "Ingest",
+			Public: true, Missing: true, AnyParams: true, Scheme: rest.DeviceTokenScheme,
 			Summary: "Report a position by the OsmAnd protocol", About: words, Timeout: a.Config.WriteTime,
 			Params: []rest.Param{
 				{Name: "id", About: "Unique id of the device."}, {Name: "token", About: "Token of the device."},
-				{Name: "lat"}, {Name: "lon"}, {Name: "timestamp", About: "Seconds or milliseconds since 1970, or RFC 3339; now unless given."},
+				{Name: "lat"}, {Name: "lon"},
+				{Name: "timestamp", About: "Seconds or milliseconds since 1970, or RFC 3339; now unless given."},
 				{Name: "speed", About: "Knots."}, {Name: "bearing", About: "Degrees."}, {Name: "altitude", About: "Metres."},
 				{Name: "accuracy", About: "Metres."}, {Name: "batt", About: "Percent of the phone's battery."},
 				{Name: "driverUniqueId", About: "Key, card or tag of who is logged in; 0 for nobody."},
@@ -94,14 +96,16 @@ type osmandIntake struct {
 }
 
 func NewOsmandIntake(a *API) *osmandIntake {
-	rules := auth.Config{CacheFor: TrackerTime, CacheSize: OsmandRemember, Failures: OsmandFailsPerMin, Window: time.Minute}
+	rules := auth.Config{CacheFor: TrackerTime, CacheSize: OsmandRemember, Failures: OsmandFailsPerMin,
+		Window: time.Minute}
 	// A device that does not exist has no token.
 	find := func(ctx context.Context, uniqueID string) (query.Tracker, error) {
 		tracker, _, err := query.TrackerByUniqueID(ctx, a.DB, uniqueID)
 		return tracker, err
 	}
 	proves := func(token string, tracker query.Tracker) bool { return auth.Matches(token, tracker.TokenSHA256) }
-	return &osmandIntake{api: a, door: auth.NewDoorkeeper(rules, find, proves, a.Now), Devices: map[fleet.DeviceID]*rate.Limiter{}}
+	return &osmandIntake{api: a, door: auth.NewDoorkeeper(rules, find, proves, a.Now),
+		Devices: map[fleet.DeviceID]*rate.Limiter{}}
 }
 
 func (o *osmandIntake) serve(w http.ResponseWriter, r *http.Request) error {
@@ -128,7 +132,8 @@ func (o *osmandIntake) serve(w http.ResponseWriter, r *http.Request) error {
 		topic = TelemetryTopic
 	}
 	// A message that says nothing keeps a phone's connection alive, and is no data.
-	if report.Positioned || len(report.Signals) > 0 || report.Driver != "" || report.Ignition != fleet.Unknown || !math.IsNaN(report.Odometer) {
+	if report.Positioned || len(report.Signals) > 0 || report.Driver != "" || report.Ignition != fleet.Unknown ||
+		!math.IsNaN(report.Odometer) {
 		if err := o.api.publish(r.Context(), tracker.Account, topic, []fleet.Report{report}); err != nil {
 			return err
 		}
@@ -139,17 +144,20 @@ func (o *osmandIntake) serve(w http.ResponseWriter, r *http.Request) error {
 
 // admit finds the device if the token is its own. A device that does not exist, one without a token and a wrong token
 // are answered alike, so that nobody learns which ids are in use.
-func (o *osmandIntake) admit(w http.ResponseWriter, r *http.Request, uniqueID string, params url.Values) (query.Tracker, error) {
+func (o *osmandIntake) admit(w http.ResponseWriter, r *http.Request, uniqueID string,
+	params url.Values) (query.Tracker, error) {
 	token := osmandToken(r, params)
 	if token == "" {
 		w.Header().Set("WWW-Authenticate", rest.Realm)
-		return query.Tracker{}, fleet.NewError(fleet.CodeUnauthorized, "Send the device's token as the parameter token, or in the Authorization header.")
+		return query.Tracker{}, fleet.NewError(fleet.CodeUnauthorized,
+			"Send the device's token as the parameter token, or in the Authorization header.")
 	}
 	tracker, err := o.door.Admit(r.Context(), uniqueID, token, o.api.ClientAddr(r))
 	switch {
 	case errors.Is(err, auth.ErrThrottled):
 		w.Header().Set("Retry-After", "60")
-		return query.Tracker{}, fleet.NewError(fleet.CodeRateLimited, "Too many reports of unknown devices from your address. Wait a minute.")
+		return query.Tracker{}, fleet.NewError(fleet.CodeRateLimited,
+			"Too many reports of unknown devices from your address. Wait a minute.")
 	case errors.Is(err, auth.ErrUnknownKey):
 		return query.Tracker{}, fleet.NewError(fleet.CodeNotFound, "There is no device with this id and token.")
 	case err != nil:
@@ -206,7 +214,8 @@ func readOsmand(r *http.Request, now time.Time) (fleet.Report, url.Values, error
 	case len(body) > 0:
 		form, err := url.ParseQuery(strings.TrimSpace(string(body)))
 		if err != nil {
-			return report, params, fleet.NewError(fleet.CodeInvalid, "The body is no form: it must be percent-encoded pairs joined by &.")
+			return report, params, fleet.NewError(fleet.CodeInvalid,
+				"The body is no form: it must be percent-encoded pairs joined by &.")
 		}
 		for name, values := range form {
 			params[name] = append(params[name], values...)
@@ -242,10 +251,13 @@ func firstOf(params url.Values, names ...string) string {
 // osmandSignals gives the signal of parameters that carry one, by the names that Traccar knows, in the signal's unit.
 // Names of the catalogue are taken too.
 var osmandSignals = map[string]string{
-	"batt": "device_battery_pct", "charge": "device_charging", "hdop": "hdop", "vdop": "vdop", "pdop": "pdop", "rssi": "rssi_dbm",
-	"rpm": "engine_rpm", "throttle": "throttle_pct", "engineLoad": "engine_load_pct", "coolantTemp": "coolant_temp_c",
-	"fuelLevel": "fuel_level_pct", "fuel": "fuel_level_l", "fuelUsed": "fuel_used_l", "power": "battery_v", "battery": "device_battery_v",
-	"deviceTemp": "device_temp_c", "humidity": "humidity_pct", "steps": "steps", "heartRate": "heart_rate_bpm", "door": "door_open",
+	"batt": "device_battery_pct", "charge": "device_charging", "hdop": "hdop", "vdop": "vdop", "pdop": "pdop",
+	"rssi": "rssi_dbm",
+	"rpm":  "engine_rpm", "throttle": "throttle_pct", "engineLoad": "engine_load_pct", "coolantTemp": "coolant_temp_c",
+	"fuelLevel": "fuel_level_pct", "fuel": "fuel_level_l", "fuelUsed": "fuel_used_l", "power": "battery_v",
+	"battery":    "device_battery_v",
+	"deviceTemp": "device_temp_c", "humidity": "humidity_pct", "steps": "steps", "heartRate": "heart_rate_bpm",
+	"door":  "door_open",
 	"armed": "armed", "blocked": "blocked", "soc": "soc_pct",
 }
 
@@ -304,7 +316,8 @@ func readOsmandJSON(body []byte) (fleet.Report, error) {
 	}
 	var l osmandLocation
 	if err := json.Unmarshal(m.Location, &l); err != nil {
-		return r, fleet.NewError(fleet.CodeInvalid, "The location cannot be read: a member has another type than the protocol says.")
+		return r, fleet.NewError(fleet.CodeInvalid,
+			"The location cannot be read: a member has another type than the protocol says.")
 	}
 	r.Positioned = l.Coords.Latitude != nil || l.Coords.Longitude != nil
 	r.Lat, r.Lng = OrNaN(l.Coords.Latitude), OrNaN(l.Coords.Longitude)

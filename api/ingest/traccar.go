@@ -26,11 +26,13 @@ type TraccarDevice struct {
 
 func (a *API) traccarRoutes() {
 	a.Handle(rest.Route{
-		Method: http.MethodPost, Path: "/v1/positions/traccar", ID: "createTraccarPosition", Tag: "Ingest", Scope: auth.TelematicsWrite, Class: auth.Ingest,
+		Method: http.MethodPost, Path: "/v1/positions/traccar", ID: "createTraccarPosition", Tag: "Ingest",
+		Scope: auth.TelematicsWrite, Class: auth.Ingest,
 		Summary: "Take positions from a Traccar server",
 		About: "What Traccar posts with `forward.type` `json`: one object, or an array. Devices are known by their unique id and must be registered here. " +
 			"An accepted item is acknowledged by Kafka; what it says is judged later, see `/v1/dead_letters`.",
-		Body: a.batchSchema(TraccarPosition{}, "TraccarPosition"), BodyLimit: a.Config.IngestLimit, Status: http.StatusAccepted, Reply: IngestReply{},
+		Body: a.batchSchema(TraccarPosition{}, "TraccarPosition"), BodyLimit: a.Config.IngestLimit,
+		Status: http.StatusAccepted, Reply: IngestReply{},
 	}, a.takeTraccar)
 }
 
@@ -48,14 +50,16 @@ func (a *API) readTraccar(raw json.RawMessage, it *item) *fleet.FieldError {
 	}
 	reports, err := a.Reader.ReadRecord("traccar", raw)
 	if err != nil || len(reports) != 1 {
-		return &fleet.FieldError{Pointer: "", Code: "invalid", Detail: "cannot be read: it is nested too deep, or names two devices"}
+		return &fleet.FieldError{Pointer: "", Code: "invalid",
+			Detail: "cannot be read: it is nested too deep, or names two devices"}
 	}
 	it.report = reports[0]
 	switch p := &it.report; {
 	case p.UniqueID == "":
 		return &fleet.FieldError{Pointer: "/device/uniqueId", Code: "required", Detail: "must be given, as text"}
 	case p.FixTime == 0 && p.DeviceTime == 0 && math.IsNaN(p.Lat):
-		return &fleet.FieldError{Pointer: "/position", Code: "required", Detail: "must be given; Traccar's own events need not be forwarded"}
+		return &fleet.FieldError{Pointer: "/position", Code: "required",
+			Detail: "must be given; Traccar's own events need not be forwarded"}
 	}
 	it.answer = traccarResult(raw)
 	return it.name("", it.report.UniqueID)

@@ -1,5 +1,6 @@
-// Package outbound makes the clients by which the program asks servers that somebody named: they follow no redirect, use no proxy,
-// end in time, and check each address when they connect to it, because what a name resolves to can change.
+// Package outbound makes the clients by which the program asks servers that somebody named: they follow no
+// redirect, use no proxy, end in time, and check each address when they connect to it, because what a name resolves
+// to can change.
 package outbound
 
 import (

@@ -1,5 +1,5 @@
-// Package pace keeps clients from taking more than their share: of what is worked on at once, and of the time that a body or an answer
-// may take.
+// Package pace keeps clients from taking more than their share: of what is worked on at once, and of the time that a
+// body or an answer may take.
 package pace
 
 import (
@@ -17,7 +17,8 @@ import (
 type Pace struct {
 	BodyTime time.Duration // what a body may take, beside what its bytes take at BodyRate
 	BodyRate int           // bytes a second, of an answer too
-	Stall    time.Duration // a client that falls so far behind that rate with its answer, or takes nothing for so long, is gone
+	// a client that falls so far behind that rate with its answer, or takes nothing for so long, is gone
+	Stall time.Duration
 }
 
 // DefaultPace lets a phone at the border of a network through.
@@ -37,8 +38,8 @@ const (
 	// paceChunk is how much of an answer goes out at once.
 	paceChunk = 32 << 10
 	// drainMost and drainTime bound what is read of a body that nobody wanted before its request is answered, so that the
-	// connection can be used again. Behind the answer what still comes is read for closeTime, as some clients listen only when
-	// they have said all, and then the connection is closed.
+	// connection can be used again. Behind the answer what still comes is read for closeTime, as some clients listen only
+	// when they have said all, and then the connection is closed.
 	drainMost = 64 << 10
 	drainTime = 250 * time.Millisecond
 	closeTime = 2 * time.Second
@@ -49,13 +50,15 @@ var (
 	ErrSlowBody = errors.New("the body comes too slowly")
 )
 
-// Handler holds the clients of a handler to the pace. A request that needs no body is answered although its body does not come.
+// Handler holds the clients of a handler to the pace. A request that needs no body is answered although its body
+// does not come.
 func (p Pace) Handler(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		// The writer may have no deadlines (a test's recorder): errors of the controller are left alone.
 		out := &pacedWriter{ResponseWriter: w, control: http.NewResponseController(w), pace: p, left: p.Stall}
 		if r.Body != nil && r.Body != http.NoBody {
-			out.body = &pacedBody{ReadCloser: r.Body, control: out.control, pace: p, length: r.ContentLength, asks: r.Header.Get("Expect") != ""}
+			out.body = &pacedBody{ReadCloser: r.Body, control: out.control, pace: p, length: r.ContentLength,
+				asks: r.Header.Get("Expect") != ""}
 			r = r.WithContext(r.Context()) // the server looks at its own request again
 			r.Body = out.body
 		} else {
@@ -162,7 +165,8 @@ func stalled(err error) error {
 	return err
 }
 
-// extend gives the client time to take what comes next. Rows are written one by one: a clock is cheaper than a deadline.
+// extend gives the client time to take what comes next. Rows are written one by one: a clock is cheaper
+// than a deadline.
 func (w *pacedWriter) extend() (now time.Time) {
 	now = time.Now()
 	if until := now.Add(w.left); until.Sub(w.deadline) > w.pace.Stall/8 {

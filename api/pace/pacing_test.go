@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// TestAnAnswerIsTakenAtAPace takes 32 KiB each six seconds, which is fast enough for ever, and each 29, which no pause is too long for.
+// TestAnAnswerIsTakenAtAPace takes 32 KiB each six seconds, which is fast enough for ever, and each 29, which no pause
+// is too long for.
 func TestAnAnswerIsTakenAtAPace(t *testing.T) {
 	for wait, whole := range map[time.Duration]bool{6 * time.Second: true, 29 * time.Second: false} {
 		synctest.Test(t, func(t *testing.T) {

@@ -1,7 +1,7 @@
 package record
 
-// AlertAck says that somebody has taken note of an alert. Its id is the alert's, so that an alert has one at most; who and
-// when are those of its first revision.
+// AlertAck says that somebody has taken note of an alert. Its id is the alert's, so that an alert has one at most; who
+// and when are those of its first revision.
 type AlertAck struct {
 	VehicleID string `json:"vehicle_id,omitempty"` // the alert's
 	Note      string `json:"note,omitempty"`

@@ -51,14 +51,17 @@ type Booking struct {
 	Status        string  `json:"status"`
 	StatusSince   Instant `json:"status_since"`
 	HoldExpiresAt Instant `json:"hold_expires_at"` // of a pending one
-	Timezone      string  `json:"timezone"`        // of the pickup location, the vehicle or the account: local days are its
-	Conflict      bool    `json:"conflict"`        // it overlaps others: it was imported, or what an overdue rental or maintenance runs into
+	// of the pickup location, the vehicle or the account: local days are its
+	Timezone string `json:"timezone"`
+	// it overlaps others: it was imported, or what an overdue rental or maintenance runs into
+	Conflict bool `json:"conflict"`
 
 	// BlockedFrom and BlockedUntil are the period for which it holds its vehicle, with buffers.
 	BlockedFrom  Instant       `json:"blocked_from"`
 	BlockedUntil Instant       `json:"blocked_until"`
 	VehicleSwaps []VehicleSwap `json:"vehicle_history,omitempty"`
-	// AgreedReturnID is where it was to be returned, of one that was returned elsewhere: "" if nothing was agreed. Nil for all others.
+	// AgreedReturnID is where it was to be returned, of one that was returned elsewhere: "" if nothing was agreed. Nil
+	// for all others.
 	AgreedReturnID *string `json:"agreed_return_location_id,omitempty"`
 	ElsewhereFee   *Money  `json:"elsewhere_fee,omitempty"` // what the two locations cost then; nil for nothing
 	UpgradedFrom   string  `json:"upgrade_from_class_id,omitempty"`
@@ -72,8 +75,9 @@ type Booking struct {
 	ReturnFuelPct   *float64 `json:"return_fuel_pct"`
 	PickupBattery   *int     `json:"pickup_battery_level"`
 	ReturnBattery   *int     `json:"return_battery_level"`
-	ImportedPickup  bool     `json:"imported_pickup,omitempty"` // the pickup is as an import said, and may be corrected by the next
-	ImportedReturn  bool     `json:"imported_return,omitempty"`
+	// the pickup is as an import said, and may be corrected by the next
+	ImportedPickup bool `json:"imported_pickup,omitempty"`
+	ImportedReturn bool `json:"imported_return,omitempty"`
 
 	Currency     string        `json:"currency"`
 	RateSnapshot *RateSnapshot `json:"rate_snapshot"` // the frozen price: rates, and how every line came to be
@@ -91,10 +95,11 @@ type Booking struct {
 	Cancellation     *Cancellation `json:"cancellation"`
 	OverdueNotedAt   Instant       `json:"overdue_noted_at"` // when its event was told
 	DuplicateOf      string        `json:"duplicate_of,omitempty"`
-	QuoteID          string        `json:"quote_id,omitempty"`          // whose price was agreed
-	PickupCharges    []string      `json:"pickup_charge_ids,omitempty"` // what was owed when it was handed over: the books date it by then
-	ReturnCharges    []string      `json:"return_charge_ids,omitempty"` // what the return added: reopening takes it back
-	Corrections      []Correction  `json:"corrections,omitempty"`
+	QuoteID          string        `json:"quote_id,omitempty"` // whose price was agreed
+	// what was owed when it was handed over: the books date it by then
+	PickupCharges []string     `json:"pickup_charge_ids,omitempty"`
+	ReturnCharges []string     `json:"return_charge_ids,omitempty"` // what the return added: reopening takes it back
+	Corrections   []Correction `json:"corrections,omitempty"`
 }
 
 // The states of a booking. Those of HoldingStates hold the vehicle.
@@ -110,11 +115,13 @@ const (
 
 // Holding says whether a booking in its state holds its vehicle. A completed one held it until BlockedUntil.
 func (b *Booking) Holding() bool {
-	return b.Status == BookingPending || b.Status == BookingConfirmed || b.Status == BookingActive || b.Status == BookingCompleted
+	return b.Status == BookingPending || b.Status == BookingConfirmed || b.Status == BookingActive ||
+		b.Status == BookingCompleted
 }
 
-// Bygone says whether a rental was over, as it was planned, when somebody wrote down that it had begun: it has its vehicle for that time alone, wherever
-// the vehicle is by now, until its return is written down as well. That its return is noted as overdue is said of what is out after all.
+// Bygone says whether a rental was over, as it was planned, when somebody wrote down that it had begun: it has its
+// vehicle for that time alone, wherever the vehicle is by now, until its return is written down as well. That its
+// return is noted as overdue is said of what is out after all.
 func (b *Booking) Bygone() bool {
 	return b.Status == BookingActive && b.Backdated && b.ReturnAt.Before(b.StatusSince.Time)
 }
@@ -182,9 +189,10 @@ type Corrected struct {
 	Is        any    `json:"is"`
 }
 
-// Charge is one line of a bill. Amount is signed, and always Quantity times UnitPrice: discounts and reversals are negative. Tax
-// lines are charges of type tax. A line of type platform_fee is what the channel keeps of the host's share: it is negative, and no
-// part of what the customer owes; price.Totals leaves it out of the total and shows it apart.
+// Charge is one line of a bill. Amount is signed, and always Quantity times UnitPrice: discounts and reversals
+// are negative. Tax lines are charges of type tax. A line of type platform_fee is what the channel keeps of the
+// host's share: it is negative, and no part of what the customer owes; price.Totals leaves it out of the total
+// and shows it apart.
 type Charge struct {
 	ID          string  `json:"id" example:"chg_1234"`
 	Type        string  `json:"type" enum:"time,mileage,extra,protection,delivery,one_way,young_driver,additional_driver,cleaning,smoking,refuel,recharge,late_return,toll,fine,damage,impound,discount,promo,cancellation_fee,no_show_fee,platform_fee,tax,adjustment,expense"`
@@ -260,7 +268,8 @@ type Deposit struct {
 	ChangedAt    Instant `json:"changed_at"`
 }
 
-// The states of a deposit. One whose money is given back, all or the rest of it, is released; one whose money is used up is applied.
+// The states of a deposit. One whose money is given back, all or the rest of it, is released; one whose money is used
+// up is applied.
 const (
 	DepositNone       = "none"
 	DepositRequired   = "required"
@@ -319,10 +328,12 @@ type Cancellation struct {
 }
 
 // Bookings describes the kind. The name that a channel has for a booking is unique within account and channel.
-var Bookings = Kind[Booking]{Name: "booking", Prefix: fleet.BookingPrefix, Letter: "B", Claims: func(b *Booking) []Claim {
-	var claims []Claim
-	if b.ExternalReservationID != "" {
-		claims = append(claims, Claim{Field: "booking.external_reservation", Value: b.Channel + "\x1f" + b.ExternalReservationID, Says: "/external_reservation_id"})
-	}
-	return append(claims, refClaims("booking", b.ExternalRefs)...)
-}}
+var Bookings = Kind[Booking]{Name: "booking", Prefix: fleet.BookingPrefix, Letter: "B",
+	Claims: func(b *Booking) []Claim {
+		var claims []Claim
+		if b.ExternalReservationID != "" {
+			claims = append(claims, Claim{Field: "booking.external_reservation",
+				Value: b.Channel + "\x1f" + b.ExternalReservationID, Says: "/external_reservation_id"})
+		}
+		return append(claims, refClaims("booking", b.ExternalRefs)...)
+	}}

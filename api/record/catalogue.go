@@ -28,13 +28,14 @@ type VehicleClass struct {
 }
 
 // VehicleClasses describes the kind.
-var VehicleClasses = Kind[VehicleClass]{Name: "vehicle_class", Prefix: fleet.ClassPrefix, Claims: func(c *VehicleClass) []Claim {
-	claims := refClaims("vehicle_class", c.ExternalRefs)
-	if code := plain(c.Code); code != "" {
-		claims = append(claims, Claim{Field: "vehicle_class.code", Value: code, Says: "/code"})
-	}
-	return claims
-}}
+var VehicleClasses = Kind[VehicleClass]{Name: "vehicle_class", Prefix: fleet.ClassPrefix,
+	Claims: func(c *VehicleClass) []Claim {
+		claims := refClaims("vehicle_class", c.ExternalRefs)
+		if code := plain(c.Code); code != "" {
+			claims = append(claims, Claim{Field: "vehicle_class.code", Value: code, Says: "/code"})
+		}
+		return claims
+	}}
 
 // Location is a place where vehicles are picked up and returned.
 type Location struct {
@@ -87,7 +88,8 @@ type OneWayFee struct {
 
 // For says whether the fee is for rentals from one location to another.
 func (f *OneWayFee) For(pickup, back string) bool {
-	return (f.PickupLocationID == "" || f.PickupLocationID == pickup) && (f.ReturnLocationID == "" || f.ReturnLocationID == back)
+	return (f.PickupLocationID == "" || f.PickupLocationID == pickup) &&
+		(f.ReturnLocationID == "" || f.ReturnLocationID == back)
 }
 
 // Locations describes the kind.

@@ -30,7 +30,8 @@ func (c *claimRow) account() uint64 {
 	return account
 }
 
-// ownedBy says whether a record owns the claim. On a value that is unique over all accounts the account belongs to the owner's name.
+// ownedBy says whether a record owns the claim. On a value that is unique over all accounts the account belongs to
+// the owner's name.
 func (c *claimRow) ownedBy(account, owner uint64) bool {
 	return c.owner == owner && c.account() == account
 }
@@ -63,7 +64,8 @@ func claimToken(account uint64, field, value string, number uint64) string {
 // setClaim writes the revision of a claim that follows the one of a number, and returns its number; errLost says that
 // another came first. The table drops claims that have expired, and the server may still know their tokens: numbers
 // whose tokens are spent are passed over, by all who want to follow the same revision alike.
-func (s *Store) setClaim(ctx context.Context, account uint64, field, value string, after, owner uint64, expires *time.Time, detail string) (uint64, error) {
+func (s *Store) setClaim(ctx context.Context, account uint64, field, value string, after, owner uint64,
+	expires *time.Time, detail string) (uint64, error) {
 	mine := RandomID()
 	for number := after + 1; ; number++ {
 		token := claimToken(account, field, value, number)
@@ -104,7 +106,8 @@ func (c *Claim) account(account uint64) uint64 {
 
 // take claims a value for an owner. holds says whether the newest revision of the present owner's record really
 // holds the value; a claim of which it does not, and that is older than any write may take, was abandoned.
-func (s *Store) take(ctx context.Context, account, owner uint64, c Claim, holds func(account, id uint64) (bool, error)) (taken, error) {
+func (s *Store) take(ctx context.Context, account, owner uint64, c Claim,
+	holds func(account, id uint64) (bool, error)) (taken, error) {
 	for {
 		row, err := s.claim(ctx, c.account(account), c.Field, c.Value)
 		if err != nil {
@@ -121,7 +124,8 @@ func (s *Store) take(ctx context.Context, account, owner uint64, c Claim, holds 
 		}
 		// A value that the owner has claimed before is claimed again, so that whoever is about to release the old
 		// claim finds that it is no longer the newest.
-		number, err := s.setClaim(ctx, c.account(account), c.Field, c.Value, row.revision, owner, nil, strconv.FormatUint(account, 10))
+		number, err := s.setClaim(ctx, c.account(account), c.Field, c.Value, row.revision, owner, nil,
+			strconv.FormatUint(account, 10))
 		if errors.Is(err, errLost) {
 			continue
 		}
@@ -142,6 +146,7 @@ func conflictOf(c Claim) error { return NotUnique(c.Says) }
 
 // NotUnique refuses a value that somebody else has; pointer says where it stands.
 func NotUnique(pointer string) error {
-	return fleet.NewError(fleet.CodeConflict, "Another record has this value already, or is being written with it: "+pointer+" must be unique.",
+	return fleet.NewError(fleet.CodeConflict,
+		"Another record has this value already, or is being written with it: "+pointer+" must be unique.",
 		fleet.FieldError{Pointer: pointer, Code: "not_unique", Detail: "held by another record"})
 }

@@ -10,8 +10,9 @@ import (
 	"github.com/motorpool/fleet"
 )
 
-// Commands. Who writes on behalf of a command puts its number into the number of each write, so that a record tells which command made it, and
-// which wrote it last. The number is drawn when a request comes in, or kept with its idempotency key: no caller chooses it.
+// Commands. Who writes on behalf of a command puts its number into the number of each write, so that a record tells
+// which command made it, and which wrote it last. The number is drawn when a request comes in, or kept with its
+// idempotency key: no caller chooses it.
 
 // NewCommand returns a number that names a command: random, and never zero.
 func NewCommand() uint32 { return uint32(RandomID()>>32) | 1 }
@@ -28,10 +29,12 @@ func writeIDOf(command uint32) uint64 {
 // commandOf returns the command that a write belongs to. It means nothing for a write that belongs to none.
 func commandOf(writeID uint64) uint32 { return uint32(writeID >> 32) }
 
-// ErrTaken says that the id of a record to be is another record's. The caller tries again with another one (Store.Another).
+// ErrTaken says that the id of a record to be is another record's. The caller tries again with another
+// one (Store.Another).
 var ErrTaken = errors.New("the id is another record's")
 
-// Another returns the id to try after one that was taken (ErrTaken). A command that may be repeated finds the same one each time.
+// Another returns the id to try after one that was taken (ErrTaken). A command that may be repeated finds the same
+// one each time.
 func (s *Store) Another(by Author, taken uint64) uint64 {
 	if by.Command == 0 {
 		return s.NextID()
@@ -41,7 +44,8 @@ func (s *Store) Another(by Author, taken uint64) uint64 {
 	return max(hash.Sum64()>>1, 1)
 }
 
-// Own returns ErrTaken if a record that exists was made by another command than the author's. An author without a command owns what it finds.
+// Own returns ErrTaken if a record that exists was made by another command than the author's. An author without a
+// command owns what it finds.
 func (l *Log[T]) Own(ctx context.Context, by Author, account fleet.AccountID, id uint64) error {
 	if by.Command == 0 {
 		return nil
@@ -56,8 +60,8 @@ func (l *Log[T]) Own(ctx context.Context, by Author, account fleet.AccountID, id
 	return nil
 }
 
-// Found is what to say to a command that finds what it is about to add there already, under the id that was drawn for it: an earlier attempt
-// has added it, or it is another's. An author without a command owns what it finds.
+// Found is what to say to a command that finds what it is about to add there already, under the id that was drawn for
+// it: an earlier attempt has added it, or it is another's. An author without a command owns what it finds.
 func (a Author) Found() error {
 	if a.Again || a.Command == 0 {
 		return nil
@@ -65,21 +69,23 @@ func (a Author) Found() error {
 	return ErrTaken
 }
 
-// wrote says whether a revision was written by an earlier attempt of the very command that is repeated. Then what the command asks for
-// stands, and is no reason to refuse it.
+// wrote says whether a revision was written by an earlier attempt of the very command that is repeated. Then what the
+// command asks for stands, and is no reason to refuse it.
 func (a Author) wrote(r *revision) bool {
 	return a.Again && a.Command != 0 && a.Command == commandOf(r.writeID) && a.Actor == r.actor
 }
 
 // refused says whether an error refuses what was asked for as the record stands.
 func refused(err error) bool {
-	return slices.Contains([]fleet.Code{fleet.CodeTransition, fleet.CodeStale, fleet.CodeConflict, fleet.CodeValidation}, fleet.CodeOf(err))
+	return slices.Contains([]fleet.Code{fleet.CodeTransition, fleet.CodeStale, fleet.CodeConflict, fleet.CodeValidation},
+		fleet.CodeOf(err))
 }
 
 // AlreadyDone returns the record as it stands in the place of a refusal, if what stands was written by an earlier
 // attempt of the command that is repeated; otherwise it returns the refusal. It is for commands that judge a record
 // before they write it.
-func (l *Log[T]) AlreadyDone(ctx context.Context, refusal error, by Author, account fleet.AccountID, id uint64) (Record[T], error) {
+func (l *Log[T]) AlreadyDone(ctx context.Context, refusal error, by Author, account fleet.AccountID,
+	id uint64) (Record[T], error) {
 	if !by.Again || !refused(refusal) {
 		return Record[T]{}, refusal
 	}

@@ -53,8 +53,8 @@ type Consents struct {
 	Source    string  `json:"source,omitempty" maxLength:"100"`
 }
 
-// Customer is a customer as it is stored. Nothing else in any table holds what identifies the person: other records, events
-// and the ledger carry the id alone.
+// Customer is a customer as it is stored. Nothing else in any table holds what identifies the person: other records,
+// events and the ledger carry the id alone.
 type Customer struct {
 	CustomerFields
 	Numbered
@@ -85,7 +85,8 @@ func (c *Customer) Barred(now time.Time) bool {
 	return d != nil && d.Active && (d.ExpiresAt.IsZero() || now.Before(d.ExpiresAt.Time))
 }
 
-// Listed says whether nothing is to be rented to the customer at a time, for what is known of the person: on the do-not-rent list, or blocked.
+// Listed says whether nothing is to be rented to the customer at a time, for what is known of the person: on the
+// do-not-rent list, or blocked.
 func (c *Customer) Listed(now time.Time) bool { return c.Barred(now) || c.RiskLevel == RiskBlocked }
 
 // LicenceLapsed says whether the licence has expired on a day; one without a date never does.
@@ -136,9 +137,10 @@ type DoNotRent struct {
 }
 
 // Customers describes the kind. What identifies the person is not shown in the history.
-var Customers = Kind[Customer]{Name: "customer", Prefix: fleet.CustomerPrefix, Letter: "C", Claims: func(c *Customer) []Claim {
-	return refClaims("customer", c.ExternalRefs)
-}, Hidden: []string{"licence"}}
+var Customers = Kind[Customer]{Name: "customer", Prefix: fleet.CustomerPrefix, Letter: "C",
+	Claims: func(c *Customer) []Claim {
+		return refClaims("customer", c.ExternalRefs)
+	}, Hidden: []string{"licence"}}
 
 // Normal writes an email address or phone number as it is compared.
 func Normal(text string) string { return strings.ToLower(strings.TrimSpace(text)) }

@@ -24,8 +24,9 @@ type Device struct {
 	DeviceFields
 	Assignments       []Assignment `json:"assignments,omitempty"` // by From, not overlapping
 	OsmandTokenSHA256 string       `json:"osmand_token_sha256,omitempty"`
-	UniqueSince       Instant      `json:"unique_since,omitzero"`    // when it got its unique id; null: it always had this one
-	ArchiveReason     string       `json:"archive_reason,omitempty"` // for people, if it was not archived by its account
+	// when it got its unique id; null: it always had this one
+	UniqueSince   Instant `json:"unique_since,omitzero"`
+	ArchiveReason string  `json:"archive_reason,omitempty"` // for people, if it was not archived by its account
 }
 
 // Assignment says that the device was on a vehicle during [From, To). A null From means since ever, a null To until
@@ -59,7 +60,8 @@ func (d *Device) Assign(vehicle fleet.VehicleID, from time.Time) error {
 			return nil // on it at that instant and until further notice
 		}
 		if !a.To.IsZero() || !a.From.Before(from) {
-			return fleet.NewError(fleet.CodeConflict, "The device is on "+a.VehicleID+" at or after that time. Choose a later time.",
+			return fleet.NewError(fleet.CodeConflict,
+				"The device is on "+a.VehicleID+" at or after that time. Choose a later time.",
 				fleet.FieldError{Pointer: "/from", Code: "overlap", Detail: "overlaps an assignment to " + a.VehicleID})
 		}
 		a.To = Instant{from}
@@ -88,7 +90,9 @@ func (d *Device) Unassign(at time.Time) error {
 func (d *Device) Leave(at time.Time, reason string) {
 	at = InstantOf(at).Time
 	d.ArchiveReason = reason
-	d.Assignments = slices.DeleteFunc(d.Assignments, func(a Assignment) bool { return !a.From.Before(at) && !a.From.IsZero() })
+	d.Assignments = slices.DeleteFunc(d.Assignments, func(a Assignment) bool {
+		return !a.From.Before(at) && !a.From.IsZero()
+	})
 	for i := range d.Assignments {
 		if a := &d.Assignments[i]; a.To.IsZero() || a.To.After(at) {
 			a.To = Instant{at}

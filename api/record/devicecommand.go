@@ -56,7 +56,8 @@ const (
 	CommandUnknown      = "unknown"
 )
 
-// commandMoves are the transitions of commands. What has left may be heard of in any later state, also if nobody knew whether it had.
+// commandMoves are the transitions of commands. What has left may be heard of in any later state, also if nobody knew
+// whether it had.
 //
 //	queued ──► sending ──► sent ──► delivered ──► acknowledged
 //	 │  ▲         │ │        └────────────────────► failed
@@ -86,7 +87,8 @@ const maxCommandLog = 50
 // MoveCommand says that a command has reached a state, and who says so. A result stays.
 func MoveCommand(r *Record[DeviceCommand], step DeviceCommandStep) error {
 	b := &r.Body
-	if err := moved(commandMoves, "command "+fleet.FormatID(fleet.CommandPrefix, r.ID), b.Status, step.Status); err != nil {
+	if err := moved(commandMoves, "command "+fleet.FormatID(fleet.CommandPrefix, r.ID), b.Status,
+		step.Status); err != nil {
 		return err
 	}
 	b.Status, b.StatusSince = step.Status, step.At
@@ -98,13 +100,15 @@ func MoveCommand(r *Record[DeviceCommand], step DeviceCommandStep) error {
 func NoteCommand(r *Record[DeviceCommand], step DeviceCommandStep) {
 	b := &r.Body
 	b.Result = step.Detail
-	if !slices.ContainsFunc(b.Log, func(s DeviceCommandStep) bool { return s.Status == step.Status && s.Detail == step.Detail }) {
+	if !slices.ContainsFunc(b.Log, func(s DeviceCommandStep) bool {
+		return s.Status == step.Status && s.Detail == step.Detail
+	}) {
 		addToCommandLog(b, step)
 	}
 }
 
-// QueueCommandAgain says that a command is queued again that was being sent, and why. An attempt that fails as the last did takes its
-// place in the log.
+// QueueCommandAgain says that a command is queued again that was being sent, and why. An attempt that fails as the last
+// did takes its place in the log.
 func QueueCommandAgain(r *Record[DeviceCommand], step DeviceCommandStep) error {
 	if err := MoveCommand(r, step); err != nil {
 		return err

@@ -47,16 +47,20 @@ func (t *DriverTagFields) Complete() { t.Tag = fleet.DriverTag(t.Tag) }
 // Faults says what of a tag is not acceptable beyond what its schema says.
 func (t *DriverTagFields) Faults() (faults []fleet.FieldError) {
 	if t.Tag == "" || t.Tag == fleet.NoDriver {
-		faults = append(faults, fleet.FieldError{Pointer: "/tag", Code: "invalid", Detail: "must have letters or digits, and not zeros alone: these say that nobody is logged in"})
+		faults = append(faults, fleet.FieldError{Pointer: "/tag", Code: "invalid",
+			Detail: "must have letters or digits, and not zeros alone: these say that nobody is logged in"})
 	}
 	order := make([]int, len(t.Holders))
 	for i := range t.Holders {
 		order[i] = i
 		if h := &t.Holders[i]; !h.Until.IsZero() && !h.Until.After(h.From.Time) {
-			faults = append(faults, fleet.FieldError{Pointer: "/holders/" + strconv.Itoa(i) + "/until", Code: "invalid", Detail: "must be after from"})
+			faults = append(faults,
+				fleet.FieldError{Pointer: "/holders/" + strconv.Itoa(i) + "/until", Code: "invalid", Detail: "must be after from"})
 		}
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(t.Holders[a].From.UnixMilli(), t.Holders[b].From.UnixMilli()) })
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Compare(t.Holders[a].From.UnixMilli(), t.Holders[b].From.UnixMilli())
+	})
 	for n := 1; n < len(order); n++ {
 		if before := t.Holders[order[n-1]]; before.Until.IsZero() || before.Until.After(t.Holders[order[n]].From.Time) {
 			faults = append(faults, fleet.FieldError{Pointer: "/holders/" + strconv.Itoa(order[n]) + "/from", Code: "overlap",

@@ -17,19 +17,22 @@ import (
 // ActionErase is the action of the revision that an erasure leaves.
 const ActionErase = "erase"
 
-// Erase wipes a record (see Wipe) and takes what it held out of its earlier revisions and out of its current table, which is named.
-// The numbers, times and authors of its revisions stay, so that its history has no gap. It can be repeated.
-func (l *Log[T]) Erase(ctx context.Context, by Author, account fleet.AccountID, table string, id uint64, wipe func(*T)) error {
+// Erase wipes a record (see Wipe) and takes what it held out of its earlier revisions and out of its current
+// table, which is named. The numbers, times and authors of its revisions stay, so that its history has no gap. It
+// can be repeated.
+func (l *Log[T]) Erase(ctx context.Context, by Author, account fleet.AccountID, table string, id uint64,
+	wipe func(*T)) error {
 	if _, err := l.Wipe(ctx, by, account, id, wipe); err != nil {
 		return err
 	}
 	return l.Forget(ctx, account, table, id)
 }
 
-// Wipe writes a revision that ends a record, archived or not, with what wipe leaves in its body. One that says the same is not written
-// twice. It releases no claims: a release would tell the value again, and arrive late at worst. Forget removes them, and until then they are
-// those of a record that does not hold the values, which lapse.
-func (l *Log[T]) Wipe(ctx context.Context, by Author, account fleet.AccountID, id uint64, wipe func(*T)) (Record[T], error) {
+// Wipe writes a revision that ends a record, archived or not, with what wipe leaves in its body. One that says the same
+// is not written twice. It releases no claims: a release would tell the value again, and arrive late at worst. Forget
+// removes them, and until then they are those of a record that does not hold the values, which lapse.
+func (l *Log[T]) Wipe(ctx context.Context, by Author, account fleet.AccountID, id uint64,
+	wipe func(*T)) (Record[T], error) {
 	ctx, cancel := context.WithTimeout(ctx, l.store.cfg.Deadline)
 	defer cancel()
 	for {
@@ -63,7 +66,8 @@ func (l *Log[T]) Wipe(ctx context.Context, by Author, account fleet.AccountID, i
 		if at.Before(old.at) {
 			at = old.at
 		}
-		r := &revision{account: old.account, kind: old.kind, id: id, number: old.number + 1, action: ActionErase, at: at, createdAt: old.createdAt,
+		r := &revision{account: old.account, kind: old.kind, id: id, number: old.number + 1, action: ActionErase, at: at,
+			createdAt:  old.createdAt,
 			archivedAt: old.archivedAt, actor: by.Actor, requestID: by.RequestID, body: string(text)}
 		if r.archivedAt == nil {
 			r.archivedAt = &at
@@ -77,8 +81,8 @@ func (l *Log[T]) Wipe(ctx context.Context, by Author, account fleet.AccountID, i
 	}
 }
 
-// Forget takes the bodies of records that were wiped out of their earlier revisions and out of their current table, and their values
-// out of the claims on them. It returns when the bytes are out of the parts that are read.
+// Forget takes the bodies of records that were wiped out of their earlier revisions and out of their current table, and
+// their values out of the claims on them. It returns when the bytes are out of the parts that are read.
 func (l *Log[T]) Forget(ctx context.Context, account fleet.AccountID, table string, ids ...uint64) error {
 	if err := l.ForgetEarlier(ctx, account, table, ids...); err != nil {
 		return err
@@ -88,14 +92,16 @@ func (l *Log[T]) Forget(ctx context.Context, account fleet.AccountID, table stri
 
 // ForgetEarlier is Forget for records that go on: what the newest revision claims stays claimed.
 func (l *Log[T]) ForgetEarlier(ctx context.Context, account fleet.AccountID, table string, ids ...uint64) error {
-	return l.forget(ctx, account, ids, schemas.Query("record_forget"), strings.ReplaceAll(schemas.Query("rows_forget"), "/*table*/", table))
+	return l.forget(ctx, account, ids, schemas.Query("record_forget"),
+		strings.ReplaceAll(schemas.Query("rows_forget"), "/*table*/", table))
 }
 
 func (l *Log[T]) forget(ctx context.Context, account fleet.AccountID, ids []uint64, statements ...string) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	args := []any{clickhouse.Named("account", uint64(account)), clickhouse.Named("kind", l.kind.Name), clickhouse.Named("ids", slices.Clone(ids))}
+	args := []any{clickhouse.Named("account", uint64(account)), clickhouse.Named("kind", l.kind.Name),
+		clickhouse.Named("ids", slices.Clone(ids))}
 	for _, text := range statements {
 		if err := l.store.db.Exec(ctx, text, args...); err != nil {
 			return fmt.Errorf("forget %s: %w", l.kind.Name, err)
@@ -104,7 +110,8 @@ func (l *Log[T]) forget(ctx context.Context, account fleet.AccountID, ids []uint
 	return nil
 }
 
-// Everything returns what was ever written in some records, in order of record and revision. Bodies that were forgotten are zero.
+// Everything returns what was ever written in some records, in order of record and revision. Bodies that were
+// forgotten are zero.
 func (l *Log[T]) Everything(ctx context.Context, account fleet.AccountID, ids ...uint64) ([]T, error) {
 	args := []any{
 		clickhouse.Named("account", uint64(account)), clickhouse.Named("kind", l.kind.Name),
@@ -127,7 +134,8 @@ func (l *Log[T]) Everything(ctx context.Context, account fleet.AccountID, ids ..
 // erasedAnswer is what a repeated request is told whose answer named something that was erased since.
 var erasedAnswer = func() string {
 	body := `{"type":"/docs#problem-conflict","title":"Conflict","status":409,"detail":"The answer to this request held personal data that was erased since.","instance":"","code":"conflict","request_id":""}`
-	text, err := json.Marshal(Answer{Status: 409, Header: map[string]string{"Content-Type": "application/problem+json"}, Body: body + "\n"})
+	text, err := json.Marshal(Answer{Status: 409, Header: map[string]string{"Content-Type": "application/problem+json"},
+		Body: body + "\n"})
 	if err != nil {
 		panic(err) // strings and numbers only
 	}

@@ -13,10 +13,12 @@ import (
 	"github.com/motorpool/fleet/schemas/schematest"
 )
 
-// standing returns the rows of vehicles, also those that newer ones have replaced, and says in how many of them a text stands.
+// standing returns the rows of vehicles, also those that newer ones have replaced, and says in how many of them
+// a text stands.
 func standing(t *testing.T, db driver.Conn, text string) (rows, with uint64) {
 	t.Helper()
-	if err := db.QueryRow(t.Context(), "SELECT count(), countIf(position(concat(nickname, body), $1) > 0) FROM vehicles", text).Scan(&rows, &with); err != nil {
+	if err := db.QueryRow(t.Context(), "SELECT count(), countIf(position(concat(nickname, body), $1) > 0) FROM vehicles",
+		text).Scan(&rows, &with); err != nil {
 		t.Fatal(err)
 	}
 	return rows, with
@@ -76,7 +78,8 @@ func TestNoReleaseOutlivesItsClaim(t *testing.T) {
 		t.Fatal(err)
 	}
 	var left uint64
-	if err := db.QueryRow(t.Context(), "SELECT count() FROM claim_log WHERE position(value, '5YJ3E1EA7KF31700') > 0").Scan(&left); err != nil || left != 0 {
+	if err := db.QueryRow(t.Context(),
+		"SELECT count() FROM claim_log WHERE position(value, '5YJ3E1EA7KF31700') > 0").Scan(&left); err != nil || left != 0 {
 		t.Errorf("%d claims and releases are left, %v", left, err)
 	}
 }
@@ -111,12 +114,15 @@ func TestWhatIsMendedDuringASweepIsSwept(t *testing.T) {
 		}
 		mended = true
 	}}, 1)
-	if err := s.Sweep(t.Context(), account, []string{"quuxington"}, nil, func(_, text string) string { return strings.ReplaceAll(text, "Quuxington", "") }); err != nil {
+	if err := s.Sweep(t.Context(), account, []string{"quuxington"}, nil, func(_, text string) string {
+		return strings.ReplaceAll(text, "Quuxington", "")
+	}); err != nil {
 		t.Fatal(err)
 	}
 	for _, table := range []string{"record_log WHERE kind = 'booking'", "bookings"} {
 		var rows, with uint64
-		if err := db.QueryRow(t.Context(), fmt.Sprintf("SELECT count(), countIf(position(body, 'Quuxington') > 0) FROM %s", table)).Scan(&rows, &with); err != nil {
+		if err := db.QueryRow(t.Context(), fmt.Sprintf("SELECT count(), countIf(position(body, 'Quuxington') > 0) FROM %s",
+			table)).Scan(&rows, &with); err != nil {
 			t.Fatal(err)
 		}
 		if !mended || rows != 1 || with != 0 {

@@ -22,21 +22,25 @@ func feedsOf() map[string][]schemas.Feed {
 	return all
 }
 
-// again makes an insert that may be repeated, and then is to be carried out: the table keeps one row of those that are the same. Since
-// ClickHouse 26 insert_deduplicate says that of an INSERT SELECT alone, and without a token the content of others counts: so each has its own.
+// again makes an insert that may be repeated, and then is to be carried out: the table keeps one row of those that are
+// the same. Since ClickHouse 26 insert_deduplicate says that of an INSERT SELECT alone, and without a token the content
+// of others counts: so each has its own.
 func again(ctx context.Context) context.Context {
 	return clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{
-		"insert_deduplicate": 0, "insert_deduplication_token": fmt.Sprintf("again:%d", RandomID()), "max_partitions_per_insert_block": 0,
-		"input_format_defaults_for_omitted_fields": 0, // or the server sends the DEFAULT expressions, which it works out itself
+		"insert_deduplicate": 0, "insert_deduplication_token": fmt.Sprintf("again:%d", RandomID()),
+		"max_partitions_per_insert_block": 0,
+		// or the server sends the DEFAULT expressions, which it works out itself
+		"input_format_defaults_for_omitted_fields": 0,
 	}))
 }
 
-// fromMemory is how long a feed may take that brings what its writer has in memory. One that takes longer reads the log, out of which an erasure
-// may have taken what the writer still has: Sweep waits so long between the log and the tables.
+// fromMemory is how long a feed may take that brings what its writer has in memory. One that takes longer reads
+// the log, out of which an erasure may have taken what the writer still has: Sweep waits so long between the log
+// and the tables.
 const fromMemory = time.Second
 
-// feed brings revisions that stand, of records of one kind and account, to the tables of current records: lists then know them. It goes on
-// until that is done or the time is up, and Mend does what is left.
+// feed brings revisions that stand, of records of one kind and account, to the tables of current records: lists then
+// know them. It goes on until that is done or the time is up, and Mend does what is left.
 func (s *Store) feed(ctx context.Context, all ...*revision) error {
 	memory, cancel := context.WithTimeout(ctx, fromMemory)
 	defer cancel()

@@ -35,8 +35,8 @@ type Geometry struct {
 	WidthM      *float64  `json:"width_m,omitempty" doc:"Of a Corridor, in metres: half of it to each side of the line." example:"50"`
 }
 
-// Tidy closes rings, and drops the members that the type does not have. A merge patch that gives another type leaves those of the old one
-// behind.
+// Tidy closes rings, and drops the members that the type does not have. A merge patch that gives another type leaves
+// those of the old one behind.
 func (g *Geometry) Tidy() {
 	if g.Type == "Circle" {
 		g.Coordinates, g.WidthM = nil, nil
@@ -128,12 +128,14 @@ func (s *Scope) faults() []fleet.FieldError {
 	var faults []fleet.FieldError
 	for i, text := range s.VehicleIDs {
 		if _, err := fleet.ParseID(fleet.VehiclePrefix, text); err != nil {
-			faults = append(faults, fleet.FieldError{Pointer: "/scope/vehicle_ids/" + strconv.Itoa(i), Code: "not_found", Detail: "is not the id of a vehicle"})
+			faults = append(faults, fleet.FieldError{Pointer: "/scope/vehicle_ids/" + strconv.Itoa(i), Code: "not_found",
+				Detail: "is not the id of a vehicle"})
 		}
 	}
 	for i, tag := range s.Tags {
 		if tag == "" {
-			faults = append(faults, fleet.FieldError{Pointer: "/scope/tags/" + strconv.Itoa(i), Code: "invalid", Detail: "must not be empty"})
+			faults = append(faults,
+				fleet.FieldError{Pointer: "/scope/tags/" + strconv.Itoa(i), Code: "invalid", Detail: "must not be empty"})
 		}
 	}
 	return faults

@@ -38,7 +38,8 @@ type Change struct {
 
 // History returns revisions of a record, newest first: at most limit of those below a revision (0 starts at the
 // newest), and the revision to go on below, zero at the end. A record that does not exist is not found.
-func (l *Log[T]) History(ctx context.Context, account fleet.AccountID, id, below uint64, limit int) ([]Revision, uint64, error) {
+func (l *Log[T]) History(ctx context.Context, account fleet.AccountID, id, below uint64,
+	limit int) ([]Revision, uint64, error) {
 	start := below
 	if start == 0 {
 		start = math.MaxUint64
@@ -66,7 +67,8 @@ func (l *Log[T]) History(ctx context.Context, account fleet.AccountID, id, below
 		if err != nil {
 			return nil, 0, fmt.Errorf("compare revisions of %s: %w", l.name(id), err)
 		}
-		history[i] = Revision{Number: r.number, At: r.at.UTC(), Action: r.action, Actor: r.actor, RequestID: r.requestID, Changes: changes}
+		history[i] = Revision{Number: r.number, At: r.at.UTC(), Action: r.action, Actor: r.actor, RequestID: r.requestID,
+			Changes: changes}
 		if l.kind.Hidden == nil {
 			history[i].Body = r.body
 		}
@@ -75,7 +77,8 @@ func (l *Log[T]) History(ctx context.Context, account fleet.AccountID, id, below
 }
 
 // revisions returns revisions of a record below a number, newest first.
-func (s *Store) revisions(ctx context.Context, account uint64, kind string, id, below uint64, limit int) ([]revision, error) {
+func (s *Store) revisions(ctx context.Context, account uint64, kind string, id, below uint64,
+	limit int) ([]revision, error) {
 	args := []any{
 		clickhouse.Named("account", account), clickhouse.Named("kind", kind), clickhouse.Named("id", id),
 		clickhouse.Named("below", below), clickhouse.Named("limit", uint32(limit)),

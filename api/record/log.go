@@ -42,7 +42,8 @@ func (l *Log[T]) Get(ctx context.Context, account fleet.AccountID, id uint64) (R
 // earlier (see Ticket): if an earlier attempt of the same command has made the record, it is returned as it is and the
 // second result is false. That makes a repeated creation harmless. A record of somebody else is ErrTaken. Who has no
 // id calls New; who has one that says what it is the id of calls Ensure.
-func (l *Log[T]) Create(ctx context.Context, by Author, account fleet.AccountID, id uint64, body T) (Record[T], bool, error) {
+func (l *Log[T]) Create(ctx context.Context, by Author, account fleet.AccountID, id uint64,
+	body T) (Record[T], bool, error) {
 	rec, fresh, err := l.Ensure(ctx, by, account, id, body)
 	if err == nil && !fresh {
 		err = l.Own(ctx, by, account, id)
@@ -52,7 +53,8 @@ func (l *Log[T]) Create(ctx context.Context, by Author, account fleet.AccountID,
 
 // Ensure writes the first revision of a record under an id that says what it is the id of, unless the record is there
 // already: whoever made it, it is the one that is meant. The second result says whether it was made now.
-func (l *Log[T]) Ensure(ctx context.Context, by Author, account fleet.AccountID, id uint64, body T) (Record[T], bool, error) {
+func (l *Log[T]) Ensure(ctx context.Context, by Author, account fleet.AccountID, id uint64,
+	body T) (Record[T], bool, error) {
 	if found, err := l.Get(ctx, account, id); fleet.CodeOf(err) != fleet.CodeNotFound {
 		return found, false, err
 	}
@@ -71,7 +73,8 @@ func (l *Log[T]) New(ctx context.Context, by Author, account fleet.AccountID, bo
 
 // EnsureSeen is Ensure for a caller who has seen a moment ago that there is no record with that id: so lately that the
 // server still knows the token of one that was made since.
-func (l *Log[T]) EnsureSeen(ctx context.Context, by Author, account fleet.AccountID, id uint64, body T) (Record[T], bool, error) {
+func (l *Log[T]) EnsureSeen(ctx context.Context, by Author, account fleet.AccountID, id uint64,
+	body T) (Record[T], bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.store.cfg.Deadline)
 	defer cancel()
 	if err := l.number(ctx, account, &body, 1); err != nil {
@@ -91,7 +94,8 @@ func (l *Log[T]) EnsureSeen(ctx context.Context, by Author, account fleet.Accoun
 		rec, err := l.record(r)
 		return rec, true, err
 	case errors.Is(err, errLost):
-		// The same creation, repeated at the same time, whose result this is; or another one, which wants none of the values that it does not have.
+		// The same creation, repeated at the same time, whose result this is; or another one, which wants none of the values
+		// that it does not have.
 		l.releaseUnheld(ctx, account, id, held)
 		other, err := l.Get(ctx, account, id)
 		return other, false, err
@@ -106,7 +110,8 @@ func (l *Log[T]) first(by Author, account fleet.AccountID, id uint64, body *T, a
 	if err != nil {
 		return nil, fmt.Errorf("encode %s: %w", l.kind.Name, err)
 	}
-	return &revision{account: uint64(account), kind: l.kind.Name, id: id, number: 1, action: ActionCreate, at: at, createdAt: at,
+	return &revision{account: uint64(account), kind: l.kind.Name, id: id, number: 1, action: ActionCreate,
+		at: at, createdAt: at,
 		actor: by.Actor, requestID: by.RequestID, command: by.Command, body: string(text)}, nil
 }
 
@@ -114,20 +119,24 @@ func (l *Log[T]) first(by Author, account fleet.AccountID, id uint64, body *T, a
 // and must not keep anything. With expect 0 the change is made upon whatever is newest, however often others come
 // first; with another expect only upon that revision, and a *fleet.Error of the code fleet.CodeStale says that there
 // is a newer one. A change that changes nothing writes nothing. An archived record cannot be changed.
-func (l *Log[T]) Update(ctx context.Context, by Author, account fleet.AccountID, id, expect uint64, mutate func(*Record[T]) error) (Record[T], error) {
+func (l *Log[T]) Update(ctx context.Context, by Author, account fleet.AccountID, id, expect uint64,
+	mutate func(*Record[T]) error) (Record[T], error) {
 	return l.decoded(l.write(ctx, by, account, id, expect, ActionUpdate, mutate, nil))
 }
 
-// UpdateSeen is Update upon what the caller has seen a moment ago. Only if that leads to no new revision is the record read again, and then what
-// stands decides.
-func (l *Log[T]) UpdateSeen(ctx context.Context, seen *Seen, by Author, account fleet.AccountID, id uint64, mutate func(*Record[T]) error) error {
-	_, err := l.write(ctx, by, account, id, 0, ActionUpdate, mutate, seen.guess(account, Ref{l.kind.Name, id}, l.store.cfg.Deadline/2))
+// UpdateSeen is Update upon what the caller has seen a moment ago. Only if that leads to no new revision is the record
+// read again, and then what stands decides.
+func (l *Log[T]) UpdateSeen(ctx context.Context, seen *Seen, by Author, account fleet.AccountID, id uint64,
+	mutate func(*Record[T]) error) error {
+	_, err := l.write(ctx, by, account, id, 0, ActionUpdate, mutate,
+		seen.guess(account, Ref{l.kind.Name, id}, l.store.cfg.Deadline/2))
 	return err
 }
 
 // Archive ends a record: it stays readable, holds no unique value any more, and cannot be changed. Archiving twice
 // is once. guard, if not nil, may refuse.
-func (l *Log[T]) Archive(ctx context.Context, by Author, account fleet.AccountID, id, expect uint64, guard func(*Record[T]) error) (Record[T], error) {
+func (l *Log[T]) Archive(ctx context.Context, by Author, account fleet.AccountID, id, expect uint64,
+	guard func(*Record[T]) error) (Record[T], error) {
 	return l.decoded(l.write(ctx, by, account, id, expect, ActionArchive, guard, nil))
 }
 
@@ -138,9 +147,10 @@ func (l *Log[T]) decoded(r *revision, err error) (Record[T], error) {
 	return l.record(r)
 }
 
-// write writes the next revision of a record, and returns it, or the present one if nothing changes. guess, if not nil, is what that is thought
-// to be.
-func (l *Log[T]) write(ctx context.Context, by Author, account fleet.AccountID, id, expect uint64, action string, mutate func(*Record[T]) error, guess *revision) (*revision, error) {
+// write writes the next revision of a record, and returns it, or the present one if nothing changes. guess, if not nil,
+// is what that is thought to be.
+func (l *Log[T]) write(ctx context.Context, by Author, account fleet.AccountID, id, expect uint64, action string,
+	mutate func(*Record[T]) error, guess *revision) (*revision, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.store.cfg.Deadline)
 	defer cancel()
 	if guess != nil && guess.archivedAt == nil {
@@ -183,7 +193,8 @@ func (l *Log[T]) write(ctx context.Context, by Author, account fleet.AccountID, 
 }
 
 // attempt writes the revision after old, once, and returns it; it returns old if nothing changes.
-func (l *Log[T]) attempt(ctx context.Context, by Author, account fleet.AccountID, old *revision, action string, mutate func(*Record[T]) error) (*revision, error) {
+func (l *Log[T]) attempt(ctx context.Context, by Author, account fleet.AccountID, old *revision, action string,
+	mutate func(*Record[T]) error) (*revision, error) {
 	rec, err := l.record(old)
 	if err != nil {
 		return nil, err
@@ -304,7 +315,8 @@ func (l *Log[T]) claims(body *T) []Claim {
 }
 
 func (l *Log[T]) record(r *revision) (Record[T], error) {
-	rec := Record[T]{Account: fleet.AccountID(r.account), ID: r.id, Revision: r.number, CreatedAt: r.createdAt.UTC(), UpdatedAt: r.at.UTC()}
+	rec := Record[T]{Account: fleet.AccountID(r.account), ID: r.id, Revision: r.number, CreatedAt: r.createdAt.UTC(),
+		UpdatedAt: r.at.UTC()}
 	if r.archivedAt != nil {
 		rec.ArchivedAt = r.archivedAt.UTC()
 	}
@@ -342,7 +354,8 @@ type outcomeError struct {
 func (e *outcomeError) Error() string { return e.what + ": " + e.cause.Error() }
 
 func (e *outcomeError) Unwrap() []error {
-	return []error{fleet.NewError(fleet.CodeUnavailable, "The store did not confirm the write in time. Look whether it happened before you repeat it, or use an Idempotency-Key."), e.cause}
+	return []error{fleet.NewError(fleet.CodeUnavailable,
+		"The store did not confirm the write in time. Look whether it happened before you repeat it, or use an Idempotency-Key."), e.cause}
 }
 
 // without returns the claims of a that are not in b.

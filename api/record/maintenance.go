@@ -60,9 +60,10 @@ type ServiceTask struct {
 }
 
 // ServiceTasks describes the kind.
-var ServiceTasks = Kind[ServiceTask]{Name: "service_task", Prefix: fleet.TaskPrefix, Claims: func(t *ServiceTask) []Claim {
-	return refClaims("service_task", t.ExternalRefs)
-}}
+var ServiceTasks = Kind[ServiceTask]{Name: "service_task", Prefix: fleet.TaskPrefix,
+	Claims: func(t *ServiceTask) []Claim {
+		return refClaims("service_task", t.ExternalRefs)
+	}}
 
 // ScheduleFields are what callers write of a maintenance schedule. What falls due first holds.
 type ScheduleFields struct {
@@ -100,9 +101,10 @@ type Anchor struct {
 type MaintenanceSchedule struct{ ScheduleFields }
 
 // MaintenanceSchedules describes the kind.
-var MaintenanceSchedules = Kind[MaintenanceSchedule]{Name: "maintenance_schedule", Prefix: fleet.SchedulePrefix, Claims: func(s *MaintenanceSchedule) []Claim {
-	return refClaims("maintenance_schedule", s.ExternalRefs)
-}}
+var MaintenanceSchedules = Kind[MaintenanceSchedule]{Name: "maintenance_schedule", Prefix: fleet.SchedulePrefix,
+	Claims: func(s *MaintenanceSchedule) []Claim {
+		return refClaims("maintenance_schedule", s.ExternalRefs)
+	}}
 
 // Reminder is one cycle of a schedule for one vehicle.
 type Reminder struct {
@@ -122,10 +124,12 @@ type Reminder struct {
 	WorkOrderID   string   `json:"work_order_id,omitempty"`
 	Told          []string `json:"told,omitempty"` // stages and offsets that were told of, each once
 
-	Anchor     *Anchor  `json:"anchor"`         // where the cycle begins
-	Done       *Anchor  `json:"done,omitempty"` // when it was resolved or dismissed, where the next one begins from completion
-	Untargeted bool     `json:"untargeted"`     // dismissed because the schedule does not ask for it any more: nothing was done
-	WatchAt    Instant  `json:"watch_at"`       // when to look at it again: a time, or a meter's reading
+	Anchor *Anchor `json:"anchor"` // where the cycle begins
+	// when it was resolved or dismissed, where the next one begins from completion
+	Done *Anchor `json:"done,omitempty"`
+	// dismissed because the schedule does not ask for it any more: nothing was done
+	Untargeted bool     `json:"untargeted"`
+	WatchAt    Instant  `json:"watch_at"` // when to look at it again: a time, or a meter's reading
 	WatchMi    *float64 `json:"watch_mi"`
 	WatchHours *float64 `json:"watch_engine_hours"`
 	Basis      []uint64 `json:"basis,omitempty"`    // revisions of the schedule and its task that it was made up by
@@ -211,9 +215,10 @@ const (
 )
 
 // WorkOrders describes the kind.
-var WorkOrders = Kind[WorkOrder]{Name: "work_order", Prefix: fleet.WorkOrderPrefix, Letter: "W", Claims: func(w *WorkOrder) []Claim {
-	return refClaims("work_order", w.ExternalRefs)
-}}
+var WorkOrders = Kind[WorkOrder]{Name: "work_order", Prefix: fleet.WorkOrderPrefix, Letter: "W",
+	Claims: func(w *WorkOrder) []Claim {
+		return refClaims("work_order", w.ExternalRefs)
+	}}
 
 // IssueFields are what callers write of an issue.
 type IssueFields struct {
@@ -243,7 +248,9 @@ type Issue struct {
 }
 
 // Issues describes the kind.
-var Issues = Kind[Issue]{Name: "issue", Prefix: fleet.IssuePrefix, Claims: func(i *Issue) []Claim { return refClaims("issue", i.ExternalRefs) }}
+var Issues = Kind[Issue]{Name: "issue", Prefix: fleet.IssuePrefix, Claims: func(i *Issue) []Claim {
+	return refClaims("issue", i.ExternalRefs)
+}}
 
 // InspectionFields are what callers write of an inspection of a vehicle outside a handover.
 type InspectionFields struct {
@@ -264,13 +271,15 @@ type InspectionFields struct {
 // VehicleInspection is such an inspection as it is stored.
 type VehicleInspection struct {
 	InspectionFields
-	Status      string   `json:"status"` // draft, submitted
-	StatusSince Instant  `json:"status_since"`
-	SubmittedAt Instant  `json:"submitted_at"`
-	IssueIDs    []string `json:"issue_ids,omitempty"` // of the items that failed, in their order; named when it is submitted, opened as what follows
+	Status      string  `json:"status"` // draft, submitted
+	StatusSince Instant `json:"status_since"`
+	SubmittedAt Instant `json:"submitted_at"`
+	// of the items that failed, in their order; named when it is submitted, opened as what follows
+	IssueIDs []string `json:"issue_ids,omitempty"`
 }
 
 // Inspections describes the kind.
-var Inspections = Kind[VehicleInspection]{Name: "inspection", Prefix: fleet.InspectionPrefix, Claims: func(i *VehicleInspection) []Claim {
-	return refClaims("inspection", i.ExternalRefs)
-}}
+var Inspections = Kind[VehicleInspection]{Name: "inspection", Prefix: fleet.InspectionPrefix,
+	Claims: func(i *VehicleInspection) []Claim {
+		return refClaims("inspection", i.ExternalRefs)
+	}}

@@ -42,7 +42,8 @@ type neededClaim struct {
 	won      bool
 }
 
-func (l *Log[T]) createSome(ctx context.Context, by Author, account fleet.AccountID, ids []uint64, bodies []T, errs []error) {
+func (l *Log[T]) createSome(ctx context.Context, by Author, account fleet.AccountID, ids []uint64, bodies []T,
+	errs []error) {
 	wide, cancel := context.WithTimeout(ctx, l.store.cfg.Deadline+l.store.cfg.Abandoned/4)
 	defer cancel()
 	good, err := l.claimAll(wide, account, ids, bodies)
@@ -195,7 +196,8 @@ func (s *Store) claimNeeded(ctx context.Context, account, owner uint64, w *neede
 	if err != nil {
 		return fmt.Errorf("claim %s: %w", w.claim.Field, err)
 	}
-	if err := batch.Append(scope, w.claim.Field, w.claim.Value, w.revision, w.writeID, owner, nil, fmt.Sprint(account)); err != nil {
+	if err := batch.Append(scope, w.claim.Field, w.claim.Value, w.revision, w.writeID, owner, nil,
+		fmt.Sprint(account)); err != nil {
 		batch.Abort()
 		return fmt.Errorf("claim %s: %w", w.claim.Field, err)
 	}
@@ -234,8 +236,9 @@ func (s *Store) findWon(ctx context.Context, account uint64, needed []*neededCla
 		})
 }
 
-// appendMany writes first revisions in one insert. Nobody else is likely to write revisions of ids that were just made, so that one
-// token for all of them is enough: it makes a repeated insert harmless. What somebody else wrote all the same is for yield.
+// appendMany writes first revisions in one insert. Nobody else is likely to write revisions of ids that were just made,
+// so that one token for all of them is enough: it makes a repeated insert harmless. What somebody else wrote all the
+// same is for yield.
 func (s *Store) appendMany(ctx context.Context, all []*revision) error {
 	if len(all) == 0 {
 		return nil
@@ -247,8 +250,8 @@ func (s *Store) appendMany(ctx context.Context, all []*revision) error {
 	return s.appendAll(ctx, fmt.Sprintf("%s:many:%d", all[0].kind, write), all...)
 }
 
-// yield takes back those of the first revisions that share their id with another's, which nobody has been told of yet, and returns the others.
-// Of two that meet at least one sees the other. If both do, both give way.
+// yield takes back those of the first revisions that share their id with another's, which nobody has been told of yet,
+// and returns the others. Of two that meet at least one sees the other. If both do, both give way.
 func (s *Store) yield(ctx context.Context, all []*revision) ([]*revision, error) {
 	if len(all) == 0 {
 		return nil, nil
@@ -257,9 +260,11 @@ func (s *Store) yield(ctx context.Context, all []*revision) ([]*revision, error)
 	for i, r := range all {
 		ids[i] = r.id
 	}
-	args := []any{clickhouse.Named("account", all[0].account), clickhouse.Named("kind", all[0].kind), clickhouse.Named("write", all[0].writeID)}
+	args := []any{clickhouse.Named("account", all[0].account), clickhouse.Named("kind", all[0].kind),
+		clickhouse.Named("write", all[0].writeID)}
 	var shared []uint64
-	if err := s.db.QueryRow(ctx, schemas.Query("record_shared"), append(args, clickhouse.Named("ids", ids))...).Scan(&shared); err != nil {
+	if err := s.db.QueryRow(ctx, schemas.Query("record_shared"),
+		append(args, clickhouse.Named("ids", ids))...).Scan(&shared); err != nil {
 		return nil, fmt.Errorf("look for other records of the same ids: %w", err)
 	}
 	if len(shared) == 0 {

@@ -66,7 +66,8 @@ func TestManyAtOnceHaveOneHolderOfAValueEach(t *testing.T) {
 		}
 	}
 	var rows uint64
-	if err := db.QueryRow(t.Context(), "SELECT count() FROM vehicles FINAL WHERE archived_at IS NULL").Scan(&rows); err != nil || rows != values {
+	if err := db.QueryRow(t.Context(),
+		"SELECT count() FROM vehicles FINAL WHERE archived_at IS NULL").Scan(&rows); err != nil || rows != values {
 		t.Errorf("%d current vehicles, want %d: %v", rows, values, err)
 	}
 	if records, claims, err := a.Audit(t.Context()); err != nil || records != 0 || claims != 0 {
@@ -88,7 +89,8 @@ func TestOneOfManyThatCannotBeDoesNotKeepTheOthers(t *testing.T) {
 	if _, err := log.Archive(t.Context(), by, account, given.ID, 0, nil); err != nil {
 		t.Fatal(err)
 	}
-	bodies := []record.Vehicle{vehicle("FREE"), vehicle("HELD"), vehicle("GIVEN"), vehicle("TWICE"), vehicle("TWICE"), vehicle("")}
+	bodies := []record.Vehicle{vehicle("FREE"), vehicle("HELD"), vehicle("GIVEN"), vehicle("TWICE"),
+		vehicle("TWICE"), vehicle("")}
 	ids := make([]uint64, len(bodies))
 	for i := range ids {
 		ids[i] = a.NextID()
@@ -106,11 +108,13 @@ func TestOneOfManyThatCannotBeDoesNotKeepTheOthers(t *testing.T) {
 	if _, err := log.Archive(t.Context(), by, account, held.ID, 0, nil); err != nil {
 		t.Fatal(err)
 	}
-	if errs := log.CreateMany(t.Context(), by, account, []uint64{a.NextID()}, []record.Vehicle{vehicle("HELD")}); errs[0] != nil {
+	if errs := log.CreateMany(t.Context(), by, account, []uint64{a.NextID()},
+		[]record.Vehicle{vehicle("HELD")}); errs[0] != nil {
 		t.Errorf("after it was given up: %v", errs[0])
 	}
 	var rows uint64
-	if err := db.QueryRow(t.Context(), "SELECT count() FROM vehicles FINAL WHERE archived_at IS NULL").Scan(&rows); err != nil || rows != 5 {
+	if err := db.QueryRow(t.Context(),
+		"SELECT count() FROM vehicles FINAL WHERE archived_at IS NULL").Scan(&rows); err != nil || rows != 5 {
 		t.Errorf("%d current vehicles, want 5: %v", rows, err)
 	}
 	if len(log.CreateMany(t.Context(), by, account, nil, nil)) != 0 {

@@ -23,10 +23,10 @@ type mending struct {
 	since time.Time // what was written before is whole; zero before the first call
 }
 
-// Mend fills in what revisions did not bring to the tables of current records. A revision and its rows there are not one step; who wrote
-// the one goes on until the other is done or its deadline has passed, and Mend is for what was cut off: the process died, or the server was
-// away. It looks at the last ten minutes, and the first time at those before the newest revision and at what was written just now: that is
-// what a process cut off that died and was started again.
+// Mend fills in what revisions did not bring to the tables of current records. A revision and its rows there are not
+// one step; who wrote the one goes on until the other is done or its deadline has passed, and Mend is for what was cut
+// off: the process died, or the server was away. It looks at the last ten minutes, and the first time at those before
+// the newest revision and at what was written just now: that is what a process cut off that died and was started again.
 func (s *Store) Mend(ctx context.Context) error {
 	s.mending.mu.Lock()
 	defer s.mending.mu.Unlock()
@@ -38,8 +38,8 @@ func (s *Store) Mend(ctx context.Context) error {
 	return nil
 }
 
-// MendNow is Mend of some kinds up to this moment, for whoever is about to decide by their tables something that cannot be taken back: what a
-// process did not bring there that died a moment ago is there then.
+// MendNow is Mend of some kinds up to this moment, for whoever is about to decide by their tables something that cannot
+// be taken back: what a process did not bring there that died a moment ago is there then.
 func (s *Store) MendNow(ctx context.Context, kinds ...string) error {
 	s.mending.mu.Lock()
 	defer s.mending.mu.Unlock()
@@ -70,7 +70,9 @@ func (s *Store) mendAll(ctx context.Context, until time.Time, only []string) err
 		return err
 	}
 	for _, f := range schemas.Feeds() {
-		if !slices.ContainsFunc(f.Kinds, func(kind string) bool { return kinds[kind] && (only == nil || slices.Contains(only, kind)) }) {
+		if !slices.ContainsFunc(f.Kinds, func(kind string) bool {
+			return kinds[kind] && (only == nil || slices.Contains(only, kind))
+		}) {
 			continue
 		}
 		n, err := s.mend(ctx, &f, keys[f.Table], since.Add(-mendWithin), upto)
@@ -82,13 +84,15 @@ func (s *Store) mendAll(ctx context.Context, until time.Time, only []string) err
 			if upto.After(until) {
 				level = slog.LevelInfo // some may only have been under way
 			}
-			s.log.Log(ctx, level, "writes were cut off; what they did not bring to a table was filled in", "table", f.Table, "rows", n)
+			s.log.Log(ctx, level, "writes were cut off; what they did not bring to a table was filled in", "table",
+				f.Table, "rows", n)
 		}
 	}
 	return nil
 }
 
-// kindsLately returns the kinds of which revisions were written in a span: few, so that most tables need not be looked at.
+// kindsLately returns the kinds of which revisions were written in a span: few, so that most tables need
+// not be looked at.
 func (s *Store) kindsLately(ctx context.Context, since, until time.Time) (map[string]bool, error) {
 	var names []string
 	if err := s.db.QueryRow(ctx, schemas.Query("record_kinds_lately"), clickhouse.Named("since", since.UnixMilli()),

@@ -33,7 +33,8 @@ func (c *torn) Exec(ctx context.Context, text string, args ...any) error {
 	return c.Conn.Exec(ctx, text, args...)
 }
 
-func (c *torn) PrepareBatch(ctx context.Context, text string, options ...driver.PrepareBatchOption) (driver.Batch, error) {
+func (c *torn) PrepareBatch(ctx context.Context, text string,
+	options ...driver.PrepareBatchOption) (driver.Batch, error) {
 	if err := c.away(text); err != nil {
 		return nil, err
 	}
@@ -74,7 +75,8 @@ func stands(t *testing.T, db driver.Conn, id, revision uint64, nickname string) 
 		t.Fatal(err)
 	}
 	if log != 1 || rows != 1 || newest != revision || name != nickname {
-		t.Errorf("%d rows in the log, %d in the table at revision %d named %q; want one each at revision %d named %q", log, rows, newest, name, revision, nickname)
+		t.Errorf("%d rows in the log, %d in the table at revision %d named %q; want one each at revision %d named %q", log,
+			rows, newest, name, revision, nickname)
 	}
 }
 
@@ -89,7 +91,8 @@ func TestAWriteIsNotDoneBeforeItsTablesKnowIt(t *testing.T) {
 	stands(t, db, r.ID, 2, "x")
 	ids := []uint64{s.NextID(), s.NextID()}
 	db.left = 1
-	for _, err := range record.NewLog(s, record.Vehicles).CreateMany(t.Context(), by, account, ids, []record.Vehicle{vehicle(""), vehicle("")}) {
+	for _, err := range record.NewLog(s, record.Vehicles).CreateMany(t.Context(), by, account, ids,
+		[]record.Vehicle{vehicle(""), vehicle("")}) {
 		if err != nil {
 			t.Error(err)
 		}
@@ -140,7 +143,9 @@ func TestEveryFeedCanBeMended(t *testing.T) {
 			t.Errorf("%s has no column revision: what is missing in it cannot be told", f.Table)
 		}
 		for _, kind := range f.Kinds {
-			if err := db.Exec(t.Context(), "INSERT INTO record_log (account, kind, id, revision, at, body) VALUES (1, $1, 7, 3, $2, '{}')", kind, time.Now()); err != nil {
+			if err := db.Exec(t.Context(),
+				"INSERT INTO record_log (account, kind, id, revision, at, body) VALUES (1, $1, 7, 3, $2, '{}')", kind,
+				time.Now()); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -151,7 +156,8 @@ func TestEveryFeedCanBeMended(t *testing.T) {
 	}
 	for _, f := range schemas.Feeds() {
 		var n uint64
-		if err := db.QueryRow(t.Context(), fmt.Sprintf("SELECT count() FROM %s WHERE revision = 3", f.Table)).Scan(&n); err != nil || int(n) < len(f.Kinds) {
+		if err := db.QueryRow(t.Context(),
+			fmt.Sprintf("SELECT count() FROM %s WHERE revision = 3", f.Table)).Scan(&n); err != nil || int(n) < len(f.Kinds) {
 			t.Errorf("%s has %d rows of %v, %v", f.Table, n, f.Kinds, err)
 		}
 	}
@@ -184,7 +190,8 @@ type leaving struct {
 	leave func()
 }
 
-func (c *leaving) PrepareBatch(ctx context.Context, statement string, options ...driver.PrepareBatchOption) (driver.Batch, error) {
+func (c *leaving) PrepareBatch(ctx context.Context, statement string,
+	options ...driver.PrepareBatchOption) (driver.Batch, error) {
 	b, err := c.Conn.PrepareBatch(ctx, statement, options...)
 	if err != nil || !strings.Contains(statement, "record_log") {
 		return b, err

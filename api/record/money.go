@@ -31,8 +31,8 @@ type DateRange struct {
 	To   string `json:"until" format:"date"`
 }
 
-// BookedFor is what money is for, as it was known when the money was noted: the dimensions under which it stands in the ledger.
-// It is kept with the record, so that what the ledger ought to hold follows from the record alone.
+// BookedFor is what money is for, as it was known when the money was noted: the dimensions under which it stands in the
+// ledger. It is kept with the record, so that what the ledger ought to hold follows from the record alone.
 type BookedFor struct {
 	VehicleID  string `json:"vehicle_id,omitempty"`
 	ClassID    string `json:"vehicle_class_id,omitempty"`
@@ -62,7 +62,9 @@ const (
 )
 
 // Expenses describes the kind.
-var Expenses = Kind[Expense]{Name: "expense", Prefix: fleet.ExpensePrefix, Claims: func(e *Expense) []Claim { return refClaims("expense", e.ExternalRefs) }}
+var Expenses = Kind[Expense]{Name: "expense", Prefix: fleet.ExpensePrefix, Claims: func(e *Expense) []Claim {
+	return refClaims("expense", e.ExternalRefs)
+}}
 
 // TollFields are what callers write of a toll or a fine.
 type TollFields struct {
@@ -133,8 +135,9 @@ type Payment struct {
 	Status     string    `json:"status"` // pending, succeeded, failed, refunded, partially_refunded
 	Refunds    []Refund  `json:"refunds,omitempty"`
 	FailReason string    `json:"fail_reason,omitempty"`
-	Turns      []string  `json:"turns,omitempty"` // one for each time that it took money out again, as "bkg_12/3": of what, and the how manieth
-	Confirm    []string  `json:"-"`               // of the request that makes it
+	// one for each time that it took money out again, as "bkg_12/3": of what, and the how manieth
+	Turns   []string `json:"turns,omitempty"`
+	Confirm []string `json:"-"` // of the request that makes it
 }
 
 // The states of a payment.
@@ -165,13 +168,15 @@ type Refund struct {
 }
 
 // Payments describes the kind.
-var Payments = Kind[Payment]{Name: "payment", Prefix: fleet.PaymentPrefix, Letter: "P", Claims: func(p *Payment) []Claim {
-	claims := refClaims("payment", p.ExternalRefs)
-	if p.ProviderRef != "" {
-		claims = append(claims, Claim{Field: "payment.provider_ref", Value: p.Provider + "\x1f" + p.ProviderRef, Says: "/provider_ref"})
-	}
-	for _, turn := range p.Turns {
-		claims = append(claims, Claim{Field: "payment.turn", Value: turn, Says: "/turns"})
-	}
-	return claims
-}}
+var Payments = Kind[Payment]{Name: "payment", Prefix: fleet.PaymentPrefix, Letter: "P",
+	Claims: func(p *Payment) []Claim {
+		claims := refClaims("payment", p.ExternalRefs)
+		if p.ProviderRef != "" {
+			claims = append(claims,
+				Claim{Field: "payment.provider_ref", Value: p.Provider + "\x1f" + p.ProviderRef, Says: "/provider_ref"})
+		}
+		for _, turn := range p.Turns {
+			claims = append(claims, Claim{Field: "payment.turn", Value: turn, Says: "/turns"})
+		}
+		return claims
+	}}

@@ -12,10 +12,11 @@ import (
 	"github.com/motorpool/fleet/schemas"
 )
 
-// Leases of node numbers, which keep the ids of processes apart. A lease is a claim on the number that is renewed; it is another's to take when it
-// was not for nodeLease, by the server's clock. Its holder stops using it long before, by its own, so that clocks that run apart and a process that
-// was suspended do no harm. It is never given back: who took it at once could make ids of the same milliseconds. That ids differ is what this makes
-// likely; that it does no harm if they do not is promised by ErrTaken.
+// Leases of node numbers, which keep the ids of processes apart. A lease is a claim on the number that is renewed; it
+// is another's to take when it was not for nodeLease, by the server's clock. Its holder stops using it long before, by
+// its own, so that clocks that run apart and a process that was suspended do no harm. It is never given back: who took
+// it at once could make ids of the same milliseconds. That ids differ is what this makes likely; that it does no harm
+// if they do not is promised by ErrTaken.
 const (
 	nodeLease   = 30 * time.Minute
 	nodeUsed    = nodeLease / 2 // by the holder, since before it asked
@@ -35,7 +36,9 @@ func (s *Store) HoldNode(ctx context.Context) error {
 	defer ticker.Stop()
 	for {
 		if err := s.LeaseNode(ctx); err != nil && ctx.Err() == nil {
-			s.log.WarnContext(ctx, "no node number could be leased, and it is tried again; ids are made with a number that other processes may have", "error", err)
+			s.log.WarnContext(ctx,
+				"no node number could be leased, and it is tried again; ids are made with a number that other processes may have",
+				"error", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -45,7 +48,8 @@ func (s *Store) HoldNode(ctx context.Context) error {
 	}
 }
 
-// LeaseNode renews the lease of the store's node number, or takes one that is free if there is none, or another process has it by now.
+// LeaseNode renews the lease of the store's node number, or takes one that is free if there is none, or another process
+// has it by now.
 func (s *Store) LeaseNode(ctx context.Context) error {
 	s.leasing.Lock()
 	defer s.leasing.Unlock()
@@ -73,7 +77,8 @@ func (s *Store) LeaseNode(ctx context.Context) error {
 // claimNode makes the claim that follows n's, and has the ids made with it.
 func (s *Store) claimNode(ctx context.Context, n node) (err error) {
 	until, expires := s.ids.Now().Add(nodeUsed), s.now().Add(nodeLease)
-	if n.revision, err = s.setClaim(ctx, 0, nodeField, strconv.FormatUint(n.number, 10), n.revision, RandomID(), &expires, ""); err != nil {
+	if n.revision, err = s.setClaim(ctx, 0, nodeField, strconv.FormatUint(n.number, 10), n.revision, RandomID(), &expires,
+		""); err != nil {
 		return fmt.Errorf("lease node %d: %w", n.number, err)
 	}
 	s.node = n

@@ -41,7 +41,8 @@ func TestAProcessWhoseLeaseLapsedMakesNoMoreIDsWithIt(t *testing.T) {
 	var slept atomic.Int64
 	clock := func() time.Time { return time.Now().Round(0).Add(time.Duration(slept.Load())) }
 	open := func(now func() time.Time) *record.Store {
-		s, err := record.NewStore(record.Config{Deadline: time.Minute, Abandoned: 2 * time.Minute}, db, fleet.NewIDSource(fleet.Nodes-1, now), now)
+		s, err := record.NewStore(record.Config{Deadline: time.Minute, Abandoned: 2 * time.Minute}, db,
+			fleet.NewIDSource(fleet.Nodes-1, now), now)
 		if err != nil {
 			t.Fatal(err)
 		}

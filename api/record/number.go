@@ -8,8 +8,8 @@ import (
 	"github.com/motorpool/fleet"
 )
 
-// Numbered is part of a body whose record people speak of: by a letter and a number, as an id is nothing to say on the telephone.
-// Each is given once in an account; within a process they rise, and some are left out.
+// Numbered is part of a body whose record people speak of: by a letter and a number, as an id is nothing to say on the
+// telephone. Each is given once in an account; within a process they rise, and some are left out.
 type Numbered struct {
 	Number string `json:"number"` // "B-1042"; of Kind.Letter
 }

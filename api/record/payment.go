@@ -58,8 +58,9 @@ func Fail(r *Record[Payment], reason string) error {
 	return nil
 }
 
-// GiveBack gives back a part of a payment, or, if the refund has no amount, what is left of it. A refund of an id that the payment has
-// changes nothing. More than is left, or another currency, is a *fleet.Error of the code fleet.CodeValidation.
+// GiveBack gives back a part of a payment, or, if the refund has no amount, what is left of it. A refund of an
+// id that the payment has changes nothing. More than is left, or another currency, is a *fleet.Error of the
+// code fleet.CodeValidation.
 func GiveBack(r *Record[Payment], refund Refund) error {
 	p := &r.Body
 	if slices.ContainsFunc(p.Refunds, func(o Refund) bool { return o.ID == refund.ID }) {
@@ -79,11 +80,13 @@ func GiveBack(r *Record[Payment], refund Refund) error {
 	fault := fleet.FieldError{}
 	switch {
 	case refund.Amount.Currency != p.Amount.Currency:
-		fault = fleet.FieldError{Pointer: "/amount/currency", Code: "currency_mismatch", Detail: "the payment is in " + p.Amount.Currency}
+		fault = fleet.FieldError{Pointer: "/amount/currency", Code: "currency_mismatch",
+			Detail: "the payment is in " + p.Amount.Currency}
 	case refund.Amount.Amount <= 0:
 		fault = fleet.FieldError{Pointer: "/amount/amount", Code: "out_of_range", Detail: "must be more than nothing"}
 	case refund.Amount.Amount > left:
-		fault = fleet.FieldError{Pointer: "/amount/amount", Code: "out_of_range", Detail: "is more than what is left of the payment"}
+		fault = fleet.FieldError{Pointer: "/amount/amount", Code: "out_of_range",
+			Detail: "is more than what is left of the payment"}
 	}
 	if fault.Pointer != "" {
 		return fleet.Invalid(fault)
@@ -128,5 +131,6 @@ func IsDraft(r *Record[Expense]) error {
 	if r.Body.Status == ExpenseDraft {
 		return nil
 	}
-	return &TransitionError{What: expenseName(r), Current: r.Body.Status, Wanted: "a change", Allowed: append([]string{}, expenseMoves[r.Body.Status]...)}
+	return &TransitionError{What: expenseName(r), Current: r.Body.Status, Wanted: "a change",
+		Allowed: append([]string{}, expenseMoves[r.Body.Status]...)}
 }

@@ -17,8 +17,8 @@ var (
 	locale = regexp.MustCompile(`^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$`)
 )
 
-// Complete writes what callers wrote in the one way in which it is kept, and fills in what they left out. before is what the customer
-// was, nil for a new one.
+// Complete writes what callers wrote in the one way in which it is kept, and fills in what they left out. before is
+// what the customer was, nil for a new one.
 func (c *CustomerFields) Complete(before *CustomerFields, now time.Time) {
 	for _, text := range []*string{&c.DisplayName, &c.FirstName, &c.LastName, &c.CompanyName, &c.Email, &c.TaxID} {
 		*text = strings.TrimSpace(*text)
@@ -34,7 +34,8 @@ func (c *CustomerFields) Complete(before *CustomerFields, now time.Time) {
 		c.Lifecycle = "active"
 	}
 	// A name that was made of the others follows them.
-	if c.DisplayName == "" || before != nil && c.DisplayName == before.DisplayName && before.DisplayName == before.madeName() {
+	if c.DisplayName == "" ||
+		before != nil && c.DisplayName == before.DisplayName && before.DisplayName == before.madeName() {
 		c.DisplayName = c.madeName()
 	}
 	if k := c.Consents; k != nil && k.Marketing && k.GrantedAt.IsZero() {
@@ -80,7 +81,8 @@ func (c *CustomerFields) Faults(now time.Time) []fleet.FieldError {
 		fault("/email", "invalid", "is not an email address like ada@example.com")
 	}
 	if _, read := Telephone(c.Phone); !read {
-		fault("/phone", "invalid", "cannot be a telephone number in its country; write all of it, with its country or area code, like +15125550100, or give the country of the address or the account")
+		fault("/phone", "invalid",
+			"cannot be a telephone number in its country; write all of it, with its country or area code, like +15125550100, or give the country of the address or the account")
 	}
 	if c.Locale != "" && !locale.MatchString(c.Locale) {
 		fault("/locale", "invalid", "is not a language tag like en-US")
@@ -153,11 +155,13 @@ func SameLicence(a, b *Licence) bool {
 	return a == b || a != nil && b != nil && *a == *b
 }
 
-// Absorb takes over from another customer, who is the same person, what is not known of this one, and everything that warns of it.
+// Absorb takes over from another customer, who is the same person, what is not known of this one, and everything
+// that warns of it.
 func (c *Customer) Absorb(o *Customer) {
 	for _, pair := range []struct{ mine, other *string }{
-		{&c.FirstName, &o.FirstName}, {&c.LastName, &o.LastName}, {&c.CompanyName, &o.CompanyName}, {&c.Email, &o.Email}, {&c.Phone, &o.Phone},
-		{&c.DateOfBirth, &o.DateOfBirth}, {&c.TaxID, &o.TaxID}, {&c.Locale, &o.Locale}, {&c.PreferredCurrency, &o.PreferredCurrency}, {&c.AssignedTo, &o.AssignedTo},
+		{&c.FirstName, &o.FirstName}, {&c.LastName, &o.LastName}, {&c.CompanyName, &o.CompanyName}, {&c.Email, &o.Email},
+		{&c.Phone, &o.Phone}, {&c.DateOfBirth, &o.DateOfBirth}, {&c.TaxID, &o.TaxID}, {&c.Locale, &o.Locale},
+		{&c.PreferredCurrency, &o.PreferredCurrency}, {&c.AssignedTo, &o.AssignedTo},
 	} {
 		if *pair.mine == "" {
 			*pair.mine = *pair.other
@@ -193,7 +197,8 @@ func (c *Customer) Absorb(o *Customer) {
 	}
 	// Of two bars the one that lasts longer holds.
 	mine, other := c.DoNotRent, o.DoNotRent
-	if other != nil && (mine == nil || other.Active && (!mine.Active || !mine.ExpiresAt.IsZero() && (other.ExpiresAt.IsZero() || other.ExpiresAt.After(mine.ExpiresAt.Time)))) {
+	if other != nil && (mine == nil || other.Active && (!mine.Active ||
+		!mine.ExpiresAt.IsZero() && (other.ExpiresAt.IsZero() || other.ExpiresAt.After(mine.ExpiresAt.Time)))) {
 		c.DoNotRent = other
 	}
 	c.IncidentsCount += o.IncidentsCount

@@ -1,7 +1,7 @@
 package record
 
-// PriceBasis is what a price is worked out for, besides terms and taxes. It is frozen with the price, so that an extension is
-// priced as the rental was.
+// PriceBasis is what a price is worked out for, besides terms and taxes. It is frozen with the price, so that an
+// extension is priced as the rental was.
 type PriceBasis struct {
 	PickupAt           Instant       `json:"pickup_at"`
 	AgreedPickupAt     Instant       `json:"agreed_pickup_at,omitzero" doc:"The pickup that was agreed, of a rental that was picked up before it and costs more days for that; by it discounts for booking early go."`

@@ -1,13 +1,13 @@
 // Package record is the only writer of business records: vehicles, devices, API keys, accounts.
 //
 // A record's truth is its append-only log of revisions in record_log; the current tables (vehicles, devices, ...) are
-// fed from it before a write is answered (schemas.Feed). A write is compare-and-set without any lock, from any
-// number of processes: read revision r, insert revision r+1 with the token "<kind>:<account>:<id>:<r+1>", and hear from the server
-// whether it stored the row or took it for another's; where it does not say, read back whose write_id became r+1. Of
-// concurrent inserts with one token the server keeps exactly one, as long as its deduplication window (10,000 inserts)
-// holds more inserts than can happen between the read and the insert: within a write's deadline (5 s), and half of it
-// before where the caller had seen the record (Log.UpdateSeen). That is 1,300 writes a second to one table, sustained. A
-// write past its deadline gives up. Store.Audit counts revisions with two rows, which must stay zero.
+// fed from it before a write is answered (schemas.Feed). A write is compare-and-set without any lock, from any number
+// of processes: read revision r, insert revision r+1 with the token "<kind>:<account>:<id>:<r+1>", and hear from the
+// server whether it stored the row or took it for another's; where it does not say, read back whose write_id became
+// r+1. Of concurrent inserts with one token the server keeps exactly one, as long as its deduplication window (10,000
+// inserts) holds more inserts than can happen between the read and the insert: within a write's deadline (5 s), and
+// half of it before where the caller had seen the record (Log.UpdateSeen). That is 1,300 writes a second to one table,
+// sustained. A write past its deadline gives up. Store.Audit counts revisions with two rows, which must stay zero.
 //
 // A value that must be unique (a VIN, a plate, a device's unique id) is claimed the same way in claim_log before the
 // record that holds it is written:
@@ -48,8 +48,9 @@ func (r *Record[T]) Archived() bool { return !r.ArchivedAt.IsZero() }
 type Author struct {
 	Actor     string // "key_123", "cli", "pipeline"
 	RequestID string // of the request that led to it, if any; callers choose it, so it tells nothing
-	// Command names the command that writes. All attempts of it have the same, and nobody else has: what it wrote is known by it. It is zero where
-	// an id says what it is the id of, so that whoever finds a record under it has found the right one.
+	// Command names the command that writes. All attempts of it have the same, and nobody else has: what it wrote is
+	// known by it. It is zero where an id says what it is the id of, so that whoever finds a record under it has found
+	// the right one.
 	Command uint32
 	Again   bool // the command is repeated: an earlier attempt was cut short and may have done its work
 }

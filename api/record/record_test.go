@@ -31,7 +31,8 @@ const account = fleet.AccountID(7)
 func newStore(t *testing.T, db driver.Conn, node uint64) *record.Store {
 	t.Helper()
 	// A busy machine may need more than the usual time for 32 writers; what they must agree on stays the same.
-	s, err := record.NewStore(record.Config{Deadline: time.Minute, Abandoned: 2 * time.Minute}, db, fleet.NewIDSource(node, time.Now), time.Now)
+	s, err := record.NewStore(record.Config{Deadline: time.Minute, Abandoned: 2 * time.Minute}, db,
+		fleet.NewIDSource(node, time.Now), time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +71,8 @@ type asking struct {
 	asked atomic.Int32
 }
 
-func (c *asking) PrepareBatch(ctx context.Context, statement string, options ...driver.PrepareBatchOption) (driver.Batch, error) {
+func (c *asking) PrepareBatch(ctx context.Context, statement string,
+	options ...driver.PrepareBatchOption) (driver.Batch, error) {
 	if c.mute {
 		ctx = clickhouse.Context(ctx, clickhouse.WithoutProfileEvents())
 	}
@@ -97,8 +99,9 @@ func TestTheServerSaysWhoseWriteStands(t *testing.T) {
 
 func vehicle(vin string) record.Vehicle {
 	return record.Vehicle{
-		VehicleFields: record.VehicleFields{Make: "Tesla", Model: "Model 3", Year: 2024, VIN: vin, Metadata: map[string]string{}},
-		Status:        record.VehicleAvailable,
+		VehicleFields: record.VehicleFields{Make: "Tesla", Model: "Model 3", Year: 2024, VIN: vin,
+			Metadata: map[string]string{}},
+		Status: record.VehicleAvailable,
 	}
 }
 
@@ -162,7 +165,8 @@ func manyWritersOfOneRevision(t *testing.T, before func(driver.Conn) driver.Conn
 	}
 	auditIsClean(t, a)
 	var revision uint64
-	if err := db.QueryRow(t.Context(), "SELECT revision FROM vehicles FINAL WHERE id = $1", r.ID).Scan(&revision); err != nil || revision != 11 {
+	if err := db.QueryRow(t.Context(), "SELECT revision FROM vehicles FINAL WHERE id = $1",
+		r.ID).Scan(&revision); err != nil || revision != 11 {
 		t.Errorf("the current table stands at revision %d, %v; want 11", revision, err)
 	}
 }
@@ -204,7 +208,8 @@ func TestAUniqueValueHasOneHolderHoweverManyAskAtOnce(t *testing.T) {
 	for w := range 16 {
 		s := []*record.Store{a, b}[w%2]
 		group.Go(func() {
-			_, _, err := record.NewLog(s, record.Vehicles).Create(t.Context(), by, account, s.NextID(), vehicle("5YJ3E1EA7KF317000"))
+			_, _, err := record.NewLog(s, record.Vehicles).Create(t.Context(), by, account, s.NextID(),
+				vehicle("5YJ3E1EA7KF317000"))
 			switch {
 			case err == nil:
 				won.Add(1)
@@ -220,7 +225,8 @@ func TestAUniqueValueHasOneHolderHoweverManyAskAtOnce(t *testing.T) {
 		t.Errorf("%d won and %d were told that it is taken, want 1 and 15", won.Load(), taken.Load())
 	}
 	var n uint64
-	if err := db.QueryRow(t.Context(), "SELECT count() FROM vehicles FINAL WHERE vin = '5YJ3E1EA7KF317000'").Scan(&n); err != nil || n != 1 {
+	if err := db.QueryRow(t.Context(),
+		"SELECT count() FROM vehicles FINAL WHERE vin = '5YJ3E1EA7KF317000'").Scan(&n); err != nil || n != 1 {
 		t.Errorf("%d vehicles with the VIN, %v", n, err)
 	}
 	auditIsClean(t, a)
@@ -343,7 +349,8 @@ func TestAnArchivedRecordStaysReadableAndCannotBeChanged(t *testing.T) {
 func TestAChangeThatChangesNothingMakesNoRevision(t *testing.T) {
 	s := newStore(t, schematest.Open(t), 1)
 	r := create(t, s, vehicle("VIN1"))
-	got, err := record.NewLog(s, record.Vehicles).Update(t.Context(), by, account, r.ID, 0, func(*record.Record[record.Vehicle]) error { return nil })
+	got, err := record.NewLog(s, record.Vehicles).Update(t.Context(), by, account, r.ID, 0,
+		func(*record.Record[record.Vehicle]) error { return nil })
 	if err != nil || got.Revision != 1 {
 		t.Errorf("revision %d, %v", got.Revision, err)
 	}
@@ -393,26 +400,30 @@ func (b *lossyBatch) Send() error {
 func TestHistoryTellsWhatChangedAndHidesSecrets(t *testing.T) {
 	s := newStore(t, schematest.Open(t), 1)
 	log := record.NewLog(s, record.Devices)
-	d := record.Device{DeviceFields: record.DeviceFields{UniqueID: "u1", Metadata: map[string]string{"a": "1"}}, OsmandTokenSHA256: "feed"}
+	d := record.Device{DeviceFields: record.DeviceFields{UniqueID: "u1", Metadata: map[string]string{"a": "1"}},
+		OsmandTokenSHA256: "feed"}
 	r, _, err := log.Create(t.Context(), by, account, s.NextID(), d)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := log.Update(t.Context(), record.Author{Actor: "key_2"}, account, r.ID, 0, func(r *record.Record[record.Device]) error {
-		r.Body.Metadata["a"], r.Body.Metadata["b/c"] = "2", "3"
-		r.Body.OsmandTokenSHA256 = "beef"
-		return nil
-	}); err != nil {
+	if _, err := log.Update(t.Context(), record.Author{Actor: "key_2"}, account, r.ID, 0,
+		func(r *record.Record[record.Device]) error {
+			r.Body.Metadata["a"], r.Body.Metadata["b/c"] = "2", "3"
+			r.Body.OsmandTokenSHA256 = "beef"
+			return nil
+		}); err != nil {
 		t.Fatal(err)
 	}
 	history, next, err := log.History(t.Context(), account, r.ID, 0, 10)
 	if err != nil || len(history) != 2 || next != 0 {
 		t.Fatalf("history %+v, next %d, %v", history, next, err)
 	}
-	if got, want := fmt.Sprint(history[0].Changes), "[{/metadata/a 1 2} {/metadata/b~1c <nil> 3} {/osmand_token_sha256 <nil> <nil>}]"; got != want {
+	if got, want := fmt.Sprint(history[0].Changes),
+		"[{/metadata/a 1 2} {/metadata/b~1c <nil> 3} {/osmand_token_sha256 <nil> <nil>}]"; got != want {
 		t.Errorf("changes %s, want %s", got, want)
 	}
-	if history[0].Actor != "key_2" || history[0].Action != record.ActionUpdate || history[1].Action != record.ActionCreate {
+	if history[0].Actor != "key_2" || history[0].Action != record.ActionUpdate ||
+		history[1].Action != record.ActionCreate {
 		t.Errorf("history %+v", history)
 	}
 	if text := fmt.Sprint(history); strings.Contains(text, "feed") || strings.Contains(text, "beef") {
@@ -422,7 +433,8 @@ func TestHistoryTellsWhatChangedAndHidesSecrets(t *testing.T) {
 	if err != nil || len(page) != 1 || next != 2 {
 		t.Fatalf("first page %+v, next %d, %v", page, next, err)
 	}
-	if page, next, err = log.History(t.Context(), account, r.ID, next, 1); err != nil || len(page) != 1 || page[0].Number != 1 || next != 0 {
+	if page, next, err = log.History(t.Context(), account, r.ID, next, 1); err != nil || len(page) != 1 ||
+		page[0].Number != 1 || next != 0 {
 		t.Errorf("second page %+v, next %d, %v", page, next, err)
 	}
 }
@@ -459,7 +471,8 @@ func TestARequestRepeatedAfterACrashMakesTheSameRecord(t *testing.T) {
 	if err := again.Finish(t.Context(), record.Answer{Status: 201, Body: "{}"}); err != nil {
 		t.Fatal(err)
 	}
-	if replay, err := s.Begin(t.Context(), account, "k", "hash"); err != nil || replay.Answer == nil || replay.Answer.Status != 201 {
+	if replay, err := s.Begin(t.Context(), account, "k", "hash"); err != nil || replay.Answer == nil ||
+		replay.Answer.Status != 201 {
 		t.Errorf("replay: %+v, %v", replay, err)
 	}
 	if other, err := s.Begin(t.Context(), account+1, "k", "other"); err != nil || other.ID == first.ID {
@@ -519,7 +532,8 @@ func TestAReleasedKeyIsFreeForAnotherRequest(t *testing.T) {
 // The table forgets a key that has expired, while the server may still know the token of its first claim.
 func TestAKeyThatTheTableForgotCanBeUsedAgain(t *testing.T) {
 	db := schematest.Open(t)
-	s, err := record.NewStore(record.Config{Deadline: 10 * time.Second, Abandoned: 20 * time.Second}, db, fleet.NewIDSource(1, time.Now), time.Now)
+	s, err := record.NewStore(record.Config{Deadline: 10 * time.Second, Abandoned: 20 * time.Second}, db,
+		fleet.NewIDSource(1, time.Now), time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -544,20 +558,23 @@ func TestAKeyThatTheTableForgotCanBeUsedAgain(t *testing.T) {
 	}
 }
 
-// The server noted the token of a revision and was killed before it had the row. Of all who want to write that revision then one wins, as ever.
+// The server noted the token of a revision and was killed before it had the row. Of all who want to write that revision
+// then one wins, as ever.
 func TestARevisionWhoseTokenWasSpentIsWrittenByOne(t *testing.T) {
 	a, b, db := twoStores(t)
 	made := create(t, a, vehicle("A"))
 	wipe := func() {
-		if err := db.Exec(t.Context(), "ALTER TABLE record_log DELETE WHERE revision > 1 SETTINGS mutations_sync = 1"); err != nil {
+		if err := db.Exec(t.Context(),
+			"ALTER TABLE record_log DELETE WHERE revision > 1 SETTINGS mutations_sync = 1"); err != nil {
 			t.Fatal(err)
 		}
 	}
 	rename := func(s *record.Store, name string, expect uint64) error {
-		_, err := record.NewLog(s, record.Vehicles).Update(t.Context(), by, account, made.ID, expect, func(r *record.Record[record.Vehicle]) error {
-			r.Body.Nickname = name
-			return nil
-		})
+		_, err := record.NewLog(s, record.Vehicles).Update(t.Context(), by, account, made.ID, expect,
+			func(r *record.Record[record.Vehicle]) error {
+				r.Body.Nickname = name
+				return nil
+			})
 		return err
 	}
 	for turn := range 3 { // in each one more of the tokens is spent
@@ -596,7 +613,8 @@ func TestAnIDIsOfTheRecordThatHadItFirst(t *testing.T) {
 	if _, fresh, err := devices.Create(t.Context(), by, account, id, device("A")); err != nil || !fresh {
 		t.Fatalf("first: %v, %v", fresh, err)
 	}
-	if again, fresh, err := devices.Create(t.Context(), by, account, id, device("A")); err != nil || fresh || again.ID != id {
+	if again, fresh, err := devices.Create(t.Context(), by, account, id, device("A")); err != nil || fresh ||
+		again.ID != id {
 		t.Errorf("the same command again: %+v, %v, %v", again, fresh, err)
 	}
 	other := record.Author{Actor: "key_1", Command: record.NewCommand()}
@@ -606,16 +624,19 @@ func TestAnIDIsOfTheRecordThatHadItFirst(t *testing.T) {
 	if _, _, err := devices.EnsureSeen(t.Context(), other, account, id, device("C")); err != nil {
 		t.Errorf("another one in the account at the same time: %v", err)
 	}
-	if _, _, err := devices.Create(t.Context(), other, account+1, id, device("A")); fleet.CodeOf(err) != fleet.CodeConflict {
+	if _, _, err := devices.Create(t.Context(), other, account+1, id,
+		device("A")); fleet.CodeOf(err) != fleet.CodeConflict {
 		t.Errorf("a unique id that the same id of another account has: %v", err)
 	}
 	// What the one who came second had claimed is free again at once.
 	for at, name := range []string{"B", "C"} {
-		if rec, fresh, err := devices.Create(t.Context(), other, account+fleet.AccountID(at), s.Another(other, id), device(name)); err != nil || !fresh || rec.Body.UniqueID != name {
+		if rec, fresh, err := devices.Create(t.Context(), other, account+fleet.AccountID(at), s.Another(other, id),
+			device(name)); err != nil || !fresh || rec.Body.UniqueID != name {
 			t.Errorf("%s under another id: %+v, %v", name, rec, err)
 		}
 	}
-	if rec, fresh, err := devices.Create(t.Context(), other, account+1, id, device("D")); err != nil || !fresh || rec.Body.UniqueID != "D" {
+	if rec, fresh, err := devices.Create(t.Context(), other, account+1, id, device("D")); err != nil || !fresh ||
+		rec.Body.UniqueID != "D" {
 		t.Errorf("the id in another account: %+v, %v", rec, err)
 	}
 	auditIsClean(t, s)

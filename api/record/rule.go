@@ -87,19 +87,23 @@ func (r *AlertRuleFields) Faults() []fleet.FieldError {
 	}
 	for i, text := range r.GeofenceIDs {
 		if _, err := fleet.ParseID(fleet.FencePrefix, text); err != nil {
-			faults = append(faults, fleet.FieldError{Pointer: "/geofence_ids/" + strconv.Itoa(i), Code: "not_found", Detail: "is not the id of a geofence"})
+			faults = append(faults, fleet.FieldError{Pointer: "/geofence_ids/" + strconv.Itoa(i), Code: "not_found",
+				Detail: "is not the id of a geofence"})
 		}
 	}
 	if len(r.GeofenceIDs) > 0 && !query.TakesFences(kind) {
-		faults = append(faults, fleet.FieldError{Pointer: "/geofence_ids", Code: "invalid", Detail: "the kind " + r.Kind + " takes no geofences"})
+		faults = append(faults,
+			fleet.FieldError{Pointer: "/geofence_ids", Code: "invalid", Detail: "the kind " + r.Kind + " takes no geofences"})
 	}
 	if len(r.GeofenceIDs) == 0 && kind == fleet.AlertFenceCurfew {
-		faults = append(faults, fleet.FieldError{Pointer: "/geofence_ids", Code: "required", Detail: "the kind " + r.Kind + " needs the geofences to be in"})
+		faults = append(faults, fleet.FieldError{Pointer: "/geofence_ids", Code: "required",
+			Detail: "the kind " + r.Kind + " needs the geofences to be in"})
 	}
 	faults = append(append(append(faults, r.alarmFaults()...), r.signalFaults()...), r.pairFaults()...)
 	if r.OpenIssue && !kind.OfHealth() {
 		faults = append(faults, fleet.FieldError{Pointer: "/open_issue", Code: "invalid",
-			Detail: "an alert of the kind " + r.Kind + " says nothing about the health of the vehicle; rules of fault_code, voltage_low and crash may open issues"})
+			Detail: "an alert of the kind " + r.Kind +
+				" says nothing about the health of the vehicle; rules of fault_code, voltage_low and crash may open issues"})
 	}
 	return faults
 }
@@ -112,7 +116,9 @@ type threshold struct {
 
 func (r *AlertRuleFields) thresholds() []threshold {
 	return []threshold{
-		{"threshold_mph", r.ThresholdMph}, {"threshold_pct", r.ThresholdPct}, {"threshold_v", r.ThresholdV}, {"threshold_s", r.ThresholdS},
-		{"threshold_mps2", r.ThresholdMps2}, {"threshold_m", r.ThresholdM}, {"threshold_mi", r.ThresholdMi}, {"threshold_days", r.ThresholdDays},
+		{"threshold_mph", r.ThresholdMph}, {"threshold_pct", r.ThresholdPct}, {"threshold_v", r.ThresholdV},
+		{"threshold_s", r.ThresholdS}, {"threshold_mps2", r.ThresholdMps2}, {"threshold_m", r.ThresholdM},
+		{"threshold_mi", r.ThresholdMi},
+		{"threshold_days", r.ThresholdDays},
 	}
 }

@@ -21,8 +21,9 @@ func (r *AlertRuleFields) pairFaults() (faults []fleet.FieldError) {
 	case r.Scope == nil || len(r.Scope.VehicleIDs)+len(r.Scope.Tags) == 0:
 		fault("/scope", "required", "the kind proximity needs the vehicles, or their tags")
 	case len(r.Scope.VehicleIDs) > fleet.MaxPairVehicles:
-		fault("/scope/vehicle_ids", "invalid", fmt.Sprintf("a rule watches %d pairs at most, which are those of %d vehicles: write several rules",
-			fleet.MaxPairVehicles*(fleet.MaxPairVehicles-1)/2, fleet.MaxPairVehicles))
+		fault("/scope/vehicle_ids", "invalid",
+			fmt.Sprintf("a rule watches %d pairs at most, which are those of %d vehicles: write several rules",
+				fleet.MaxPairVehicles*(fleet.MaxPairVehicles-1)/2, fleet.MaxPairVehicles))
 	case len(r.Scope.Tags) == 0 && len(r.Scope.VehicleIDs) < 2:
 		fault("/scope/vehicle_ids", "invalid", "a pair is of two vehicles")
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/motorpool/fleet"
 )
 
-// SignalCondition is what a rule of the kind signal asks of a signal's values. Values are in the signal's own unit, which
-// is the end of its name.
+// SignalCondition is what a rule of the kind signal asks of a signal's values. Values are in the signal's own unit,
+// which is the end of its name.
 type SignalCondition struct {
 	Name       string   `json:"name" maxLength:"100" example:"temp1_c" doc:"A signal, as /v1/signals lists them. Of what is so or not (door_open) the values are 1 and 0."`
 	Is         string   `json:"is" enum:"above,below,between,outside,equals,changed" example:"above"`
@@ -44,7 +44,8 @@ func (r *AlertRuleFields) signalFaults() (faults []fleet.FieldError) {
 		takes  bool
 		needs  bool
 	}{
-		{"/value", s.Value, !ranged, !ranged && s.Is != fleet.SignalChanged}, {"/from", s.From, ranged, ranged}, {"/to", s.To, ranged, ranged},
+		{"/value", s.Value, !ranged, !ranged && s.Is != fleet.SignalChanged}, {"/from", s.From, ranged, ranged},
+		{"/to", s.To, ranged, ranged},
 	} {
 		switch {
 		case bound.value == nil && bound.needs:
@@ -66,11 +67,13 @@ func (r *AlertRuleFields) signalFaults() (faults []fleet.FieldError) {
 // alarmFaults says what is wrong with the words that the rule watches for: each must be kept of a position as it is.
 func (r *AlertRuleFields) alarmFaults() (faults []fleet.FieldError) {
 	if len(r.Alarms) > 0 && fleet.AlertKind(r.Kind) != fleet.AlertDeviceAlarm {
-		return []fleet.FieldError{{Pointer: "/alarms", Code: "invalid", Detail: "the kind " + r.Kind + " takes no alarms; device_alarm does"}}
+		return []fleet.FieldError{{Pointer: "/alarms", Code: "invalid",
+			Detail: "the kind " + r.Kind + " takes no alarms; device_alarm does"}}
 	}
 	for i, word := range r.Alarms {
 		if word == "" || strings.Contains(word, ",") || fleet.AlarmOf(word) != word {
-			faults = append(faults, fleet.FieldError{Pointer: "/alarms/" + strconv.Itoa(i), Code: "invalid", Detail: "must be one word of at most 50 bytes, as a device spells it"})
+			faults = append(faults, fleet.FieldError{Pointer: "/alarms/" + strconv.Itoa(i), Code: "invalid",
+				Detail: "must be one word of at most 50 bytes, as a device spells it"})
 		}
 	}
 	return faults

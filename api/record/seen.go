@@ -26,7 +26,8 @@ type Seen struct {
 
 // See reads records together: the time of one, where each by itself would take as long.
 func (s *Store) See(ctx context.Context, account fleet.AccountID, refs ...Ref) (*Seen, error) {
-	seen := &Seen{account: account, at: time.Now(), asked: make(map[Ref]bool, len(refs)), revisions: make(map[Ref]*revision, len(refs))}
+	seen := &Seen{account: account, at: time.Now(), asked: make(map[Ref]bool, len(refs)),
+		revisions: make(map[Ref]*revision, len(refs))}
 	kinds, ids := make([]string, len(refs)), make([]uint64, len(refs))
 	for i, ref := range refs {
 		kinds[i], ids[i] = ref.Kind, ref.ID
@@ -65,7 +66,8 @@ func (l *Log[T]) Look(ctx context.Context, account fleet.AccountID, id uint64) (
 	return &Seen{account: account, at: begun, asked: map[Ref]bool{ref: true}, revisions: map[Ref]*revision{ref: r}}, nil
 }
 
-// guess is the revision of a record that was seen, nil if it was not, or so long ago that the server may not know the token of the next any more.
+// guess is the revision of a record that was seen, nil if it was not, or so long ago that the server may not know the
+// token of the next any more.
 func (s *Seen) guess(account fleet.AccountID, ref Ref, within time.Duration) *revision {
 	if s == nil || s.account != account || time.Since(s.at) > within {
 		return nil

@@ -29,8 +29,8 @@ type key struct {
 	revision uint64
 }
 
-// marks are revisions whose consequences were carried out, and that are not stored as such yet. They are written together, by SettleConsequences
-// or when there are many: a mark that is lost with its process costs a repetition.
+// marks are revisions whose consequences were carried out, and that are not stored as such yet. They are written
+// together, by SettleConsequences or when there are many: a mark that is lost with its process costs a repetition.
 type marks struct {
 	mu      sync.Mutex
 	pending []marked
@@ -91,9 +91,10 @@ func (s *Store) storeMarks(ctx context.Context) error {
 	return nil
 }
 
-// SettleConsequences carries out the consequences of revisions that are not known to have had all of them: their writer died after the write, or
-// one of them failed. It looks back over an hour, further to what failed, and the first time as far as to an hour before the newest revision
-// that is known to be settled. Any number of processes may do it at once. The error says what still fails; it is tried again by the next call.
+// SettleConsequences carries out the consequences of revisions that are not known to have had all of them: their writer
+// died after the write, or one of them failed. It looks back over an hour, further to what failed, and the first time
+// as far as to an hour before the newest revision that is known to be settled. Any number of processes may do it at
+// once. The error says what still fails; it is tried again by the next call.
 func (s *Store) SettleConsequences(ctx context.Context) error {
 	if len(s.consequences) == 0 {
 		return nil
@@ -117,8 +118,8 @@ func (s *Store) SettleConsequences(ctx context.Context) error {
 	return errors.Join(stored, failed, s.storeMarks(ctx))
 }
 
-// Resume does what Mend and SettleConsequences do over everything since an instant, for who writes with another clock than today's and may have been
-// cut short.
+// Resume does what Mend and SettleConsequences do over everything since an instant, for who writes with another clock
+// than today's and may have been cut short.
 func (s *Store) Resume(ctx context.Context, since time.Time) error {
 	s.mending.mu.Lock()
 	s.mending.since = since
@@ -151,7 +152,8 @@ func (s *Store) settleSpan(ctx context.Context) (since, until time.Time, err err
 	return since, now.Add(-settleAfter), nil
 }
 
-// newestInstants returns when the newest revision was written, and the newest of those that are settled; 1970 if there is none.
+// newestInstants returns when the newest revision was written, and the newest of those that are settled; 1970 if
+// there is none.
 func (s *Store) newestInstants(ctx context.Context) (written, settled time.Time, err error) {
 	if err := s.db.QueryRow(ctx, schemas.Query("record_recent")).Scan(&written, &settled); err != nil {
 		return written, settled, fmt.Errorf("read the newest revision: %w", err)

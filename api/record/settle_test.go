@@ -55,7 +55,8 @@ func (n *noted) take() string {
 func later(t *testing.T, db driver.Conn, ahead time.Duration) (*record.Store, *noted) {
 	t.Helper()
 	now := func() time.Time { return time.Now().Add(ahead) }
-	s, err := record.NewStore(record.Config{Deadline: time.Minute, Abandoned: 2 * time.Minute}, db, fleet.NewIDSource(3, now), now)
+	s, err := record.NewStore(record.Config{Deadline: time.Minute, Abandoned: 2 * time.Minute}, db,
+		fleet.NewIDSource(3, now), now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,10 +74,11 @@ func settle(t *testing.T, s *record.Store, fails bool) {
 
 func rename(t *testing.T, s *record.Store, id uint64, nickname string) {
 	t.Helper()
-	if _, err := record.NewLog(s, record.Vehicles).Update(t.Context(), by, account, id, 0, func(r *record.Record[record.Vehicle]) error {
-		r.Body.Nickname = nickname
-		return nil
-	}); err != nil {
+	if _, err := record.NewLog(s, record.Vehicles).Update(t.Context(), by, account, id, 0,
+		func(r *record.Record[record.Vehicle]) error {
+			r.Body.Nickname = nickname
+			return nil
+		}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -137,7 +139,8 @@ func TestAnotherStoreSettlesWhatOneLeft(t *testing.T) {
 	}
 }
 
-// A mark that the store lost costs one repetition, not one in every pass: the same mark said again is no repetition to the server.
+// A mark that the store lost costs one repetition, not one in every pass: the same mark said again is no repetition
+// to the server.
 func TestAMarkThatWasLostIsMadeAgain(t *testing.T) {
 	db := schematest.Open(t)
 	create(t, newStore(t, db, 1), vehicle("A"))
@@ -152,7 +155,8 @@ func TestAMarkThatWasLostIsMadeAgain(t *testing.T) {
 		if got := n.take(); got != "" {
 			t.Errorf("another store settled again %s", got)
 		}
-		if err := db.Exec(t.Context(), "ALTER TABLE record_settled DELETE WHERE true SETTINGS mutations_sync = 1"); err != nil {
+		if err := db.Exec(t.Context(),
+			"ALTER TABLE record_settled DELETE WHERE true SETTINGS mutations_sync = 1"); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -163,7 +167,8 @@ func TestWhatFailsIsSettledOnce(t *testing.T) {
 	db := schematest.Open(t)
 	ahead := time.Duration(0)
 	now := func() time.Time { return time.Now().Add(ahead) }
-	s, err := record.NewStore(record.Config{Deadline: time.Minute, Abandoned: 2 * time.Minute}, db, fleet.NewIDSource(3, now), now)
+	s, err := record.NewStore(record.Config{Deadline: time.Minute, Abandoned: 2 * time.Minute}, db,
+		fleet.NewIDSource(3, now), now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,7 +236,8 @@ func TestTheFirstLookGoesBackToWhatWasSettledLast(t *testing.T) {
 	}
 }
 
-// What follows from all kinds is carried out beside what follows from one, and either alone keeps a revision from being settled.
+// What follows from all kinds is carried out beside what follows from one, and either alone keeps a revision from
+// being settled.
 func TestConsequencesOfAllKinds(t *testing.T) {
 	db := schematest.Open(t)
 	s, n := later(t, db, 0)
@@ -269,7 +275,8 @@ func TestWhatFollowsMayClaimWhatWasGivenUp(t *testing.T) {
 	}
 }
 
-// What has nothing to do with the others does not wait for them: two that wait for each other would otherwise never meet.
+// What has nothing to do with the others does not wait for them: two that wait for each other would
+// otherwise never meet.
 func TestWhatFollowsBesideIsDoneAtOnce(t *testing.T) {
 	s := newStore(t, schematest.Open(t), 1)
 	meets := make(chan bool)

@@ -67,7 +67,8 @@ func NewStore(cfg Config, db driver.Conn, ids *fleet.IDSource, now func() time.T
 	if log == nil {
 		log = slog.Default()
 	}
-	return &Store{cfg: cfg, db: db, ids: ids, now: now, log: log, feeds: feedsOf(), consequences: make(map[string][]consequence)}, nil
+	return &Store{cfg: cfg, db: db, ids: ids, now: now, log: log, feeds: feedsOf(),
+		consequences: make(map[string][]consequence)}, nil
 }
 
 // NextID returns an id for a record to be.
@@ -95,9 +96,10 @@ const insertRevision = `INSERT INTO record_log
 // errLost says that another write became the revision.
 var errLost = errors.New("another write came first")
 
-// append writes a revision after the body before, which is empty for the first, brings it to the tables of current records, has release give up what
-// the record claims no more, unless it is nil, and carries out what follows from it, which may claim what was given up. It returns nil if it won,
-// errLost if another did. Any other error leaves open what happened: the row may still arrive, and then a later reader sees it.
+// append writes a revision after the body before, which is empty for the first, brings it to the tables of current
+// records, has release give up what the record claims no more, unless it is nil, and carries out what follows from it,
+// which may claim what was given up. It returns nil if it won, errLost if another did. Any other error leaves open what
+// happened: the row may still arrive, and then a later reader sees it.
 func (s *Store) append(ctx context.Context, r *revision, before string, release func()) error {
 	r.writeID = writeIDOf(r.command)
 	if err := s.appendAll(ctx, fmt.Sprintf("%s:%d:%d:%d", r.kind, r.account, r.id, r.number), r); err != nil {
@@ -114,8 +116,9 @@ func (s *Store) append(ctx context.Context, r *revision, before string, release 
 	})
 }
 
-// appendAll writes revisions of one kind and account to the log, together: they stand or fall with the last of them. Where a token is spent and
-// nobody's row stands, all who want to write that revision go on to the next token alike, of which again one wins.
+// appendAll writes revisions of one kind and account to the log, together: they stand or fall with the last of them.
+// Where a token is spent and nobody's row stands, all who want to write that revision go on to the next token alike, of
+// which again one wins.
 func (s *Store) appendAll(ctx context.Context, token string, all ...*revision) error {
 	last := all[len(all)-1]
 	winner := func() (uint64, error) { return s.writerOf(ctx, last) }
@@ -147,16 +150,17 @@ func (s *Store) bring(ctx context.Context, all ...*revision) error {
 
 type passingKey struct{}
 
-// Passing returns a context in which the tables of current records do not come to know what is written of a kind: for who writes the next
-// revision at once, of a past in which nobody is to see what was between. Resume lists what was left by one that died before that.
+// Passing returns a context in which the tables of current records do not come to know what is written of a kind: for
+// who writes the next revision at once, of a past in which nobody is to see what was between. Resume lists what was
+// left by one that died before that.
 func Passing(ctx context.Context, kind string) context.Context {
 	return context.WithValue(ctx, passingKey{}, kind)
 }
 
 type laterKey struct{}
 
-// FeedLater returns a context in which writes do not wait until the tables of current records know them: that is what wait is for, which must be
-// called after the last of them, and may be called between two.
+// FeedLater returns a context in which writes do not wait until the tables of current records know them: that is what
+// wait is for, which must be called after the last of them, and may be called between two.
 func FeedLater(ctx context.Context) (later context.Context, wait func() error) {
 	var group errgroup.Group
 	return context.WithValue(ctx, laterKey{}, &group), func() error {
@@ -190,12 +194,13 @@ func (s *Store) writerOf(ctx context.Context, r *revision) (uint64, error) {
 		clickhouse.Named("id", r.id), clickhouse.Named("revision", r.number))
 }
 
-// errSpent says that a token was used before, and that no row stands where its row would be: the table has dropped it, it belongs to something
-// else, or the server died after it had noted the token and before it had the row. The row that was to be written is not stored, and will not be.
+// errSpent says that a token was used before, and that no row stands where its row would be: the table has dropped it,
+// it belongs to something else, or the server died after it had noted the token and before it had the row. The row that
+// was to be written is not stored, and will not be.
 var errSpent = errors.New("the token was used before for what is not there")
 
-// sent sends the insert, and says whether it is certain that its rows were stored. It is not where the server does not say: then whose rows
-// stand must be read.
+// sent sends the insert, and says whether it is certain that its rows were stored. It is not where the server does not
+// say: then whose rows stand must be read.
 func sent(v *schemas.Verdict, batch driver.Batch) (bool, error) {
 	if err := batch.Send(); err != nil {
 		return false, err
@@ -278,8 +283,8 @@ func WithToken(ctx context.Context, token string) context.Context {
 	}))
 }
 
-// RandomID returns a number that names one write, or one bid. It is random and not from the id source, because two processes
-// that were given one node number by mistake must still not take each other's write for their own.
+// RandomID returns a number that names one write, or one bid. It is random and not from the id source, because two
+// processes that were given one node number by mistake must still not take each other's write for their own.
 func RandomID() uint64 {
 	var b [8]byte
 	rand.Read(b[:])

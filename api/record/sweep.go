@@ -13,18 +13,20 @@ import (
 	"github.com/motorpool/fleet/schemas"
 )
 
-// Bounds of a sweep: texts that are read and changed at a time, words that the server seeks at a time, and the longest text that is sent
-// back to it. A longer one is emptied, unless it is a record.
+// Bounds of a sweep: texts that are read and changed at a time, words that the server seeks at a time, and the longest
+// text that is sent back to it. A longer one is emptied, unless it is a record.
 const (
 	textsAtOnce = 200
 	wordsAtOnce = 200
 	longestText = 32 << 10
 )
 
-// Sweep puts what rewrite makes of it in the place of every text of an account, in whatever table, that holds one of some words; a text
-// that rewrite leaves as it is stays. It is for what must not be kept anywhere: nothing tells of the change, and revisions are not
-// counted. Records of the kinds named, and their tables, are left out, and so are tables that devices fill.
-func (s *Store) Sweep(ctx context.Context, account fleet.AccountID, words []string, without map[string]string, rewrite func(table, text string) string) error {
+// Sweep puts what rewrite makes of it in the place of every text of an account, in whatever table, that holds one of
+// some words; a text that rewrite leaves as it is stays. It is for what must not be kept anywhere: nothing tells of the
+// change, and revisions are not counted. Records of the kinds named, and their tables, are left out, and so are tables
+// that devices fill.
+func (s *Store) Sweep(ctx context.Context, account fleet.AccountID, words []string, without map[string]string,
+	rewrite func(table, text string) string) error {
 	kinds, tables := []string{}, []string{}
 	for kind, table := range without {
 		kinds, tables = append(kinds, kind), append(tables, table)
@@ -53,7 +55,8 @@ func (s *Store) Sweep(ctx context.Context, account fleet.AccountID, words []stri
 }
 
 // sweepColumn changes the texts of one column, some at a time, until none is left to change.
-func (s *Store) sweepColumn(ctx context.Context, account fleet.AccountID, table, column string, words, kinds []string, rewrite func(table, text string) string) error {
+func (s *Store) sweepColumn(ctx context.Context, account fleet.AccountID, table, column string, words, kinds []string,
+	rewrite func(table, text string) string) error {
 	but := ""
 	if table == "record_log" {
 		but = "AND kind NOT IN {kinds:Array(String)}"

@@ -11,8 +11,9 @@ import (
 )
 
 // Idempotency keys. A key is claimed before its request is carried out, and the claim reserves the id of the record
-// that the request may create, so that a request repeated after a crash makes the same record and not another. It keeps the number
-// of the command, too, under which all attempts write: so one that finds its own work done answers with what stands (Author.Again).
+// that the request may create, so that a request repeated after a crash makes the same record and not another. It keeps
+// the number of the command, too, under which all attempts write: so one that finds its own work done answers with what
+// stands (Author.Again).
 //
 //	free ──Begin──> running ──Finish──> answered: the answer is replayed until the key expires
 //	                   │  └──Reopen──> open: the next one carries it out again, with the same reserved id
@@ -91,7 +92,8 @@ func (s *Store) Begin(ctx context.Context, account fleet.AccountID, key, hash st
 			// A key that was left open by a version without commands has none: who writes without one owns what it finds.
 			t.ID, t.Again, t.Command = row.owner, true, done.Command
 		}
-		t.revision, err = s.setClaim(ctx, t.account, idempotencyField, t.value, row.revision, t.ID, &t.expires, t.detail(attempt{Hash: hash, Command: t.Command}))
+		t.revision, err = s.setClaim(ctx, t.account, idempotencyField, t.value, row.revision, t.ID, &t.expires,
+			t.detail(attempt{Hash: hash, Command: t.Command}))
 		if errors.Is(err, errLost) {
 			continue
 		}

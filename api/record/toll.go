@@ -34,8 +34,8 @@ var tollMoves = map[string][]string{
 // TollStates lists every state of a toll.
 var TollStates = slices.Sorted(maps.Keys(tollMoves))
 
-// Move puts a toll into another state, or says with a *TransitionError why not. One that was never billed does not become billed by the end
-// of a dispute, and one that was does not become matched.
+// Move puts a toll into another state, or says with a *TransitionError why not. One that was never billed does not
+// become billed by the end of a dispute, and one that was does not become matched.
 func (t *Toll) Move(name, to string) error {
 	allowed := slices.Clone(tollMoves[t.Status])
 	if t.Status == TollDisputed {

@@ -22,10 +22,12 @@ func (s *TripSettings) Faults() []fleet.FieldError {
 	}
 	var faults []fleet.FieldError
 	if s.StopSpeedMph != nil && s.StartSpeedMph != nil && *s.StopSpeedMph > *s.StartSpeedMph {
-		faults = append(faults, fleet.FieldError{Pointer: "/trip_settings/stop_speed_mph", Code: "invalid", Detail: "must not be above start_speed_mph"})
+		faults = append(faults, fleet.FieldError{Pointer: "/trip_settings/stop_speed_mph", Code: "invalid",
+			Detail: "must not be above start_speed_mph"})
 	}
 	if s.SplitS != nil && s.NoDataS != nil && *s.SplitS < *s.NoDataS {
-		faults = append(faults, fleet.FieldError{Pointer: "/trip_settings/split_s", Code: "invalid", Detail: "must not be below no_data_s"})
+		faults = append(faults,
+			fleet.FieldError{Pointer: "/trip_settings/split_s", Code: "invalid", Detail: "must not be below no_data_s"})
 	}
 	return faults
 }

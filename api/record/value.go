@@ -76,7 +76,8 @@ func plain(code string) string {
 func refClaims(kind string, refs []ExternalRef) []Claim {
 	var claims []Claim
 	for _, ref := range refs {
-		claims = append(claims, Claim{Field: kind + ".external_ref", Value: ref.System + "\x1f" + ref.ID, Says: "/external_refs"})
+		claims = append(claims,
+			Claim{Field: kind + ".external_ref", Value: ref.System + "\x1f" + ref.ID, Says: "/external_refs"})
 	}
 	return claims
 }

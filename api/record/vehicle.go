@@ -105,10 +105,12 @@ type Vehicle struct {
 	Status       string  `json:"status"`
 	StatusReason string  `json:"status_reason,omitempty"`
 	StatusSince  Instant `json:"status_since"`
-	StatusCause  string  `json:"status_cause,omitempty"` // the booking, block or work order that put it there; empty if a person did
-	StatusUntil  Instant `json:"status_until,omitzero"`  // when the state ends by itself, if it does
+	// the booking, block or work order that put it there; empty if a person did
+	StatusCause string  `json:"status_cause,omitempty"`
+	StatusUntil Instant `json:"status_until,omitzero"` // when the state ends by itself, if it does
 
-	LocatedAt Instant `json:"located_at,omitzero"` // what ended until then has brought it to its current location; rentals and transfers that end later move it
+	// what ended until then has brought it to its current location; rentals and transfers that end later move it
+	LocatedAt Instant `json:"located_at,omitzero"`
 
 	FuelRead    *LevelReading `json:"fuel_read,omitempty"`    // the newest that somebody told; trackers tell besides
 	BatteryRead *LevelReading `json:"battery_read,omitempty"` // of the traction battery
@@ -117,7 +119,8 @@ type Vehicle struct {
 // Place is the location where the vehicle is, its home unless somebody said; empty if nobody knows.
 func (v *Vehicle) Place() string { return cmp.Or(v.CurrentLocationID, v.HomeLocationID) }
 
-// Left notes that something that ends at an instant leaves the vehicle at a location, unless something later is known. Empty for wherever it is.
+// Left notes that something that ends at an instant leaves the vehicle at a location, unless something later is known.
+// Empty for wherever it is.
 func (v *Vehicle) Left(location string, until Instant) {
 	if location != "" && v.LocatedAt.Before(until.Time) {
 		v.CurrentLocationID, v.LocatedAt = location, until
@@ -152,7 +155,8 @@ func vehicleClaims(v *Vehicle) []Claim {
 		claims = append(claims, Claim{Field: "vehicle.vin", Value: vin, Says: "/vin"})
 	}
 	if plate := plain(v.LicensePlate); plate != "" {
-		claims = append(claims, Claim{Field: "vehicle.plate", Value: plain(v.PlateRegion) + "/" + plate, Says: "/license_plate"})
+		claims = append(claims,
+			Claim{Field: "vehicle.plate", Value: plain(v.PlateRegion) + "/" + plate, Says: "/license_plate"})
 	}
 	return append(claims, refClaims("vehicle", v.ExternalRefs)...)
 }

@@ -29,9 +29,10 @@ type Written struct {
 // System is the author of what follows from the revision: the system, on account of the request that wrote it.
 func (w Written) System() Author { return Author{Actor: System.Actor, RequestID: w.RequestID} }
 
-// Consequence is what follows from the revisions of a kind: postings, events, another record's state. It is carried out after
-// the write is decided, and again whenever it is not certain that it was (see Store.SettleConsequences): so it must be harmless to
-// repeat, by identities that come from the revision, and must not mind that newer revisions stand by then.
+// Consequence is what follows from the revisions of a kind: postings, events, another record's state. It is carried
+// out after the write is decided, and again whenever it is not certain that it was (see Store.SettleConsequences): so
+// it must be harmless to repeat, by identities that come from the revision, and must not mind that newer revisions
+// stand by then.
 type Consequence func(ctx context.Context, w Written) error
 
 // consequence is a Consequence with its name, for the log.
@@ -41,14 +42,14 @@ type consequence struct {
 	beside bool // it waits for no other of its kind, and none for it
 }
 
-// Then has a consequence follow from every revision of a kind, after those that were named before it; "" means all kinds, beside what follows
-// from the kind. It must be called before anything is written.
+// Then has a consequence follow from every revision of a kind, after those that were named before it; "" means all
+// kinds, beside what follows from the kind. It must be called before anything is written.
 func (s *Store) Then(kind, name string, do Consequence) {
 	s.consequences[kind] = append(s.consequences[kind], consequence{name: name, do: do})
 }
 
-// Beside has a consequence follow from every revision of a kind at the same time as the others: one that neither reads what they write nor
-// writes what they read.
+// Beside has a consequence follow from every revision of a kind at the same time as the others: one that neither reads
+// what they write nor writes what they read.
 func (s *Store) Beside(kind, name string, do Consequence) {
 	s.consequences[kind] = append(s.consequences[kind], consequence{name: name, do: do, beside: true})
 }
@@ -68,8 +69,9 @@ func Bodies[T any](w Written) (before, after *T, err error) {
 	return before, after, nil
 }
 
-// written carries out what follows from a revision that has just come to stand, and returns the error of list, which has the tables of current
-// records know it. What else fails is not the caller's, for the write is decided: SettleConsequences does it again.
+// written carries out what follows from a revision that has just come to stand, and returns the error of list, which
+// has the tables of current records know it. What else fails is not the caller's, for the write is decided:
+// SettleConsequences does it again.
 func (s *Store) written(ctx context.Context, r *revision, before string, list func() error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*s.cfg.Deadline)
 	defer cancel()
@@ -87,10 +89,12 @@ func (s *Store) written(ctx context.Context, r *revision, before string, list fu
 // listed is for revisions that the tables know already.
 func listed() error { return nil }
 
-// carryOut does what follows from a revision: the consequences of its kind once list has returned, one after the other but for those that go
-// beside, and beside all this those of all kinds. A consequence that fails is logged and keeps no other from being done. The error is the first one.
+// carryOut does what follows from a revision: the consequences of its kind once list has returned, one after the other
+// but for those that go beside, and beside all this those of all kinds. A consequence that fails is logged and keeps no
+// other from being done. The error is the first one.
 func (s *Store) carryOut(ctx context.Context, r *revision, before string, list func() error) error {
-	w := Written{Account: fleet.AccountID(r.account), Kind: r.kind, ID: r.id, Revision: r.number, Action: r.action, At: r.at.UTC(),
+	w := Written{Account: fleet.AccountID(r.account), Kind: r.kind, ID: r.id, Revision: r.number, Action: r.action,
+		At:    r.at.UTC(),
 		Actor: r.actor, RequestID: r.requestID, After: json.RawMessage(r.body)}
 	if before != "" {
 		w.Before = json.RawMessage(before)
@@ -100,8 +104,8 @@ func (s *Store) carryOut(ctx context.Context, r *revision, before string, list f
 		if err == nil {
 			return nil
 		}
-		s.log.WarnContext(ctx, "a consequence of a write failed and will be done again", "consequence", c.name, "kind", r.kind,
-			"id", r.id, "revision", r.number, "error", err)
+		s.log.WarnContext(ctx, "a consequence of a write failed and will be done again", "consequence", c.name,
+			"kind", r.kind, "id", r.id, "revision", r.number, "error", err)
 		return fmt.Errorf("%s of %s %d revision %d: %w", c.name, r.kind, r.id, r.number, err)
 	}
 	do := func(some []consequence) (first error) {

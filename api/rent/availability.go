@@ -71,7 +71,8 @@ func (a *API) availabilityRoutes() {
 			{Name: "pickup_at", Format: "date-time", Want: true, About: "Begin of the period."},
 			{Name: "return_at", Format: "date-time", Want: true, About: "End of the period."},
 			{Name: "vehicle_class_id", Many: true, Some: true, About: "Only of these classes, separated by commas."},
-			{Name: "pickup_location_id", Some: true, About: "Only vehicles that will be there at pickup_at. Without it each vehicle and class is offered where it will be."},
+			{Name: "pickup_location_id", Some: true,
+				About: "Only vehicles that will be there at pickup_at. Without it each vehicle and class is offered where it will be."},
 			{Name: "return_location_id", Some: true, About: "Where it is returned, for the fee of a one-way rental."},
 			{Name: "channel", Enum: channels, About: "For the rates of the channel; direct unless given."},
 			{Name: "rate_plan_id", Some: true, About: "For the rates of this plan."},
@@ -91,9 +92,12 @@ func (a *API) availability(w http.ResponseWriter, r *http.Request) error {
 		return rest.InvalidParam("cursor", "is not a next_cursor of this list")
 	}
 	search := desk.Search{Classes: rest.ListParam(r, "vehicle_class_id"), Fields: record.BookingFields{
-		PickupAt: record.InstantOf(rest.TimeParam(r, "pickup_at", 0).Time()), ReturnAt: record.InstantOf(rest.TimeParam(r, "return_at", 0).Time()),
-		PickupLocationID: rest.TextParam(r, "pickup_location_id", ""), ReturnLocationID: rest.TextParam(r, "return_location_id", ""), Channel: rest.TextParam(r, "channel", ""),
-		RatePlanID: rest.TextParam(r, "rate_plan_id", ""), CustomerID: rest.TextParam(r, "customer_id", ""), PromoCode: rest.TextParam(r, "promo_code", ""),
+		PickupAt:         record.InstantOf(rest.TimeParam(r, "pickup_at", 0).Time()),
+		ReturnAt:         record.InstantOf(rest.TimeParam(r, "return_at", 0).Time()),
+		PickupLocationID: rest.TextParam(r, "pickup_location_id", ""),
+		ReturnLocationID: rest.TextParam(r, "return_location_id", ""), Channel: rest.TextParam(r, "channel", ""),
+		RatePlanID: rest.TextParam(r, "rate_plan_id", ""), CustomerID: rest.TextParam(r, "customer_id", ""),
+		PromoCode: rest.TextParam(r, "promo_code", ""),
 	}}
 	found, err := a.desk.Available(r.Context(), auth.From(r.Context()).Account, search)
 	if refused, ok := errors.AsType[*fleet.Error](err); ok && refused.Code == fleet.CodeValidation {
@@ -106,15 +110,18 @@ func (a *API) availability(w http.ResponseWriter, r *http.Request) error {
 		Pagination: rest.Pagination{Page: p.Number, PerPage: p.PerPage, Total: len(found.Vehicles)}}
 	for _, o := range found.Vehicles[min(p.Offset(), len(found.Vehicles)):min(p.Offset()+p.PerPage, len(found.Vehicles))] {
 		v := &o.Resolved.Vehicle.Body
-		shown := AvailableVehicle{VehicleID: fleet.FormatID(fleet.VehiclePrefix, o.Resolved.Vehicle.ID), Make: v.Make, Model: v.Model, Nickname: v.Nickname,
-			VehicleClassID: v.ClassID, HomeLocationID: v.HomeLocationID, CurrentLocationID: v.CurrentLocationID, OfferedPrice: *offered(&o)}
+		shown := AvailableVehicle{VehicleID: fleet.FormatID(fleet.VehiclePrefix, o.Resolved.Vehicle.ID), Make: v.Make,
+			Model: v.Model, Nickname: v.Nickname,
+			VehicleClassID: v.ClassID, HomeLocationID: v.HomeLocationID, CurrentLocationID: v.CurrentLocationID,
+			OfferedPrice: *offered(&o)}
 		if v.Year != 0 {
 			shown.Year = &v.Year
 		}
 		answer.Data = append(answer.Data, shown)
 	}
 	for _, c := range found.Classes {
-		shown := AvailableClass{VehicleClassID: fleet.FormatID(fleet.ClassPrefix, c.Class.ID), Name: c.Class.Body.Name, Code: c.Class.Body.Code,
+		shown := AvailableClass{VehicleClassID: fleet.FormatID(fleet.ClassPrefix, c.Class.ID), Name: c.Class.Body.Name,
+			Code:     c.Class.Body.Code,
 			Location: locationOf(c.Pickup), Vehicles: c.Vehicles, Free: c.Free, Booked: c.Booked, Left: c.Left}
 		for _, why := range c.Why {
 			shown.Reasons = append(shown.Reasons, rest.FieldIssue(why))
@@ -130,7 +137,9 @@ func (a *API) availability(w http.ResponseWriter, r *http.Request) error {
 // offered shows the price of an offer.
 func offered(o *desk.Offer) *OfferedPrice {
 	s := o.Price
-	return &OfferedPrice{PickupID: locationOf(o.Resolved.Pickup), ReturnID: locationOf(o.Resolved.Return), TaxRates: append([]record.TaxRate{}, s.Taxes...), RatePlanID: s.RatePlanID, BilledDays: s.BilledDays, Subtotal: s.Totals.Subtotal, Discounts: s.Totals.Discounts, Taxes: s.Totals.Taxes,
+	return &OfferedPrice{PickupID: locationOf(o.Resolved.Pickup), ReturnID: locationOf(o.Resolved.Return),
+		TaxRates: append([]record.TaxRate{}, s.Taxes...), RatePlanID: s.RatePlanID, BilledDays: s.BilledDays,
+		Subtotal: s.Totals.Subtotal, Discounts: s.Totals.Discounts, Taxes: s.Totals.Taxes,
 		Total: s.Totals.Total, Deposit: s.DepositAmount, IncludedMi: s.IncludedMi}
 }
 

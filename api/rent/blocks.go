@@ -49,11 +49,14 @@ func (a *API) blockRoutes() {
 	nested.Choose = a.withinVehicle
 	const path = "/v1/vehicles/{id}/blocks"
 	a.Handle(rest.Route{
-		Method: "GET", Path: path, ID: "listVehicleBlocks", Tag: "Vehicles", Scope: auth.VehiclesRead, Summary: "List the blocks of a vehicle's calendar",
-		Params: slices.Concat(rest.PageParams, rest.Without(s.ListParams(), "vehicle_id"), rest.FieldsParams), Reply: a.ListSchema(Block{}),
+		Method: "GET", Path: path, ID: "listVehicleBlocks", Tag: "Vehicles", Scope: auth.VehiclesRead,
+		Summary: "List the blocks of a vehicle's calendar",
+		Params:  slices.Concat(rest.PageParams, rest.Without(s.ListParams(), "vehicle_id"), rest.FieldsParams),
+		Reply:   a.ListSchema(Block{}),
 	}, nested.List)
 	a.Handle(rest.Route{
-		Method: "POST", Path: path, ID: "createVehicleBlock", Tag: "Vehicles", Scope: auth.VehiclesWrite, Summary: "Block a vehicle's calendar",
+		Method: "POST", Path: path, ID: "createVehicleBlock", Tag: "Vehicles", Scope: auth.VehiclesWrite,
+		Summary: "Block a vehicle's calendar",
 		About: "While it lasts the vehicle is not for rent. A 409 names the booking, block or work order that is in the way. With `to_location_id` it is a transfer: " +
 			"the vehicle is brought to another location, and bookings from there can be given it after that. A transfer that leaves too few vehicles of the class for what is booked " +
 			"where it begins is a 409, and so is one that takes the vehicle from where its next booking begins.",
@@ -87,13 +90,15 @@ func checkBlock(b *record.Block) error {
 		b.Kind = "manual"
 	}
 	if b.FromLocationID != "" && b.ToLocationID == "" {
-		return fleet.Invalid(fleet.FieldError{Pointer: "/to_location_id", Code: "required", Detail: "must say where the vehicle is brought to"})
+		return fleet.Invalid(fleet.FieldError{Pointer: "/to_location_id", Code: "required",
+			Detail: "must say where the vehicle is brought to"})
 	}
 	if !b.From.Before(b.Until.Time) {
 		return fleet.Invalid(fleet.FieldError{Pointer: "/until", Code: "invalid", Detail: "must be after from"})
 	}
 	if b.From.Year() < 1900 || b.Until.Year() > 2200 {
-		return fleet.Invalid(fleet.FieldError{Pointer: "/from", Code: "invalid", Detail: "the time must lie between the years 1900 and 2200"})
+		return fleet.Invalid(fleet.FieldError{Pointer: "/from", Code: "invalid",
+			Detail: "the time must lie between the years 1900 and 2200"})
 	}
 	return nil
 }

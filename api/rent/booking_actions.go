@@ -49,7 +49,8 @@ func (h *HandoverCorrection) handover() *desk.Handover {
 	if h == nil {
 		return nil
 	}
-	return &desk.Handover{At: h.At.Time, MileageMi: h.MileageMi, FuelPct: h.FuelPct, Battery: h.Battery, Inspection: h.Inspection.record()}
+	return &desk.Handover{At: h.At.Time, MileageMi: h.MileageMi, FuelPct: h.FuelPct, Battery: h.Battery,
+		Inspection: h.Inspection.record()}
 }
 
 // ReturnCorrection is what is to stand of a return.
@@ -82,8 +83,9 @@ type SwapCorrection struct {
 func (c *BookingCorrection) correction() desk.Correction {
 	all := desk.Correction{Reason: c.Reason, Pickup: c.Pickup.handover(), Return: c.Return.handover(), Confirm: c.Confirm}
 	for _, s := range c.Swaps {
-		all.Swaps = append(all.Swaps, desk.SwapCorrection{Place: s.Swap, At: s.At.Time, MileageMi: s.MileageMi, FuelPct: s.FuelPct, Battery: s.Battery,
-			PickupMileageMi: s.PickupMileageMi, PickupFuelPct: s.PickupFuelPct, PickupBattery: s.PickupBattery})
+		all.Swaps = append(all.Swaps,
+			desk.SwapCorrection{Place: s.Swap, At: s.At.Time, MileageMi: s.MileageMi, FuelPct: s.FuelPct, Battery: s.Battery,
+				PickupMileageMi: s.PickupMileageMi, PickupFuelPct: s.PickupFuelPct, PickupBattery: s.PickupBattery})
 	}
 	return all
 }
@@ -102,11 +104,13 @@ func (i *BookingInspection) record() *record.Inspection {
 	if i == nil {
 		return nil
 	}
-	return &record.Inspection{Type: i.Type, Status: "submitted", Items: i.Items, MileageMi: i.MileageMi, FuelPct: i.FuelPct, SignedBy: i.SignedBy, Notes: i.Notes}
+	return &record.Inspection{Type: i.Type, Status: "submitted", Items: i.Items, MileageMi: i.MileageMi,
+		FuelPct: i.FuelPct, SignedBy: i.SignedBy, Notes: i.Notes}
 }
 
 func (h *BookingHandover) handover() desk.Handover {
-	return desk.Handover{At: h.At.Time, MileageMi: h.MileageMi, FuelPct: h.FuelPct, Battery: h.Battery, Inspection: h.Inspection.record(), LocationID: h.Location, Confirm: h.Confirm}
+	return desk.Handover{At: h.At.Time, MileageMi: h.MileageMi, FuelPct: h.FuelPct, Battery: h.Battery,
+		Inspection: h.Inspection.record(), LocationID: h.Location, Confirm: h.Confirm}
 }
 
 // BookingCancel is the body of cancel.

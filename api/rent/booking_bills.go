@@ -59,7 +59,8 @@ const mostMinor = 1_000_000_000_000
 func checkCosts(costs map[string]*record.Money) error {
 	for pointer, m := range costs {
 		if m != nil && m.Amount < 0 {
-			return fleet.Invalid(fleet.FieldError{Pointer: pointer + "/amount", Code: "out_of_range", Detail: "must not be negative"})
+			return fleet.Invalid(fleet.FieldError{Pointer: pointer + "/amount", Code: "out_of_range",
+				Detail: "must not be negative"})
 		}
 	}
 	return checkAmounts(costs)
@@ -163,8 +164,10 @@ func (a *API) bookingBillRoutes(s *rest.Resource[record.Booking]) {
 					Action: does, ProviderRef: sent.ProviderRef, ExpiresAt: sent.ExpiresAt.Time,
 				}
 				if sent.Amount != nil {
-					if order.Amount, order.Currency = sent.Amount.Amount, sent.Amount.Currency; order.Amount <= 0 || order.Amount > mostMinor {
-						return record.Record[record.Booking]{}, fleet.Invalid(fleet.FieldError{Pointer: "/amount/amount", Code: "invalid", Detail: "must be above 0"})
+					if order.Amount, order.Currency = sent.Amount.Amount, sent.Amount.Currency; order.Amount <= 0 ||
+						order.Amount > mostMinor {
+						return record.Record[record.Booking]{},
+							fleet.Invalid(fleet.FieldError{Pointer: "/amount/amount", Code: "invalid", Detail: "must be above 0"})
 					}
 				}
 				return a.desk.SetDeposit(c.Context(), orderOf(c), order)

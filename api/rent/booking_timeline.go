@@ -34,16 +34,19 @@ const mostRevisions = 1000
 
 func (a *API) bookingTimelineRoutes(_ *rest.Resource[record.Booking]) {
 	a.Handle(rest.Route{
-		Method: "GET", Path: "/v1/bookings/{id}/timeline", ID: "getBookingTimeline", Tag: "Bookings", Scope: auth.BookingsRead,
-		Summary: "List what happened to a booking", About: "Who did what, and when, in words: newest first. Payments and refunds are among it for keys that have `finance:read`, each when the money moved.",
-		Params: rest.PageParams, Reply: a.ListSchema(TimelineEntry{}),
+		Method: "GET", Path: "/v1/bookings/{id}/timeline", ID: "getBookingTimeline", Tag: "Bookings",
+		Scope:   auth.BookingsRead,
+		Summary: "List what happened to a booking",
+		About:   "Who did what, and when, in words: newest first. Payments and refunds are among it for keys that have `finance:read`, each when the money moved.",
+		Params:  rest.PageParams, Reply: a.ListSchema(TimelineEntry{}),
 	}, func(w http.ResponseWriter, r *http.Request) error {
 		id, err := rest.PathID(r, "booking", fleet.BookingPrefix)
 		if err != nil {
 			return err
 		}
 		o := desk.Order{Account: auth.From(r.Context()).Account, Booking: id}
-		revisions, _, err := a.desk.Bookings.History(r.Context(), o.Account, o.Booking, 0, mostRevisions+1) // one more tells what the last one changed
+		// one more tells what the last one changed
+		revisions, _, err := a.desk.Bookings.History(r.Context(), o.Account, o.Booking, 0, mostRevisions+1)
 		if err != nil {
 			return err
 		}
@@ -77,12 +80,14 @@ func (a *API) bookingTimelineRoutes(_ *rest.Resource[record.Booking]) {
 // entriesOf tells in words what a revision made of the one before. Times are those of the place.
 func entriesOf(v, earlier record.Revision) ([]TimelineEntry, error) {
 	var before, after record.Booking
-	if err := errors.Join(json.Unmarshal([]byte(earlier.Body), &before), json.Unmarshal([]byte(v.Body), &after)); err != nil {
+	if err := errors.Join(json.Unmarshal([]byte(earlier.Body), &before),
+		json.Unmarshal([]byte(v.Body), &after)); err != nil {
 		return nil, fmt.Errorf("read revision %d of a booking: %w", v.Number, err)
 	}
 	var all []TimelineEntry
 	add := func(kind, text, ref string) {
-		all = append(all, TimelineEntry{At: record.InstantOf(v.At), Kind: kind, Text: text, Actor: v.Actor, Revision: v.Number, Ref: ref})
+		all = append(all,
+			TimelineEntry{At: record.InstantOf(v.At), Kind: kind, Text: text, Actor: v.Actor, Revision: v.Number, Ref: ref})
 	}
 	if v.Action == record.ActionArchive {
 		add("status", "Archived.", "")
@@ -108,7 +113,8 @@ func entriesOf(v, earlier record.Revision) ([]TimelineEntry, error) {
 			switch {
 			case c.Old == record.BookingCompleted:
 				text = "Reopened."
-			case c.New == record.BookingActive && !reads("/pickup_mileage_mi"), c.New == record.BookingCompleted && !reads("/return_mileage_mi"):
+			case c.New == record.BookingActive && !reads("/pickup_mileage_mi"), c.New == record.BookingCompleted &&
+				!reads("/return_mileage_mi"):
 				unread = true
 			}
 			if c.Old != record.BookingCompleted {
@@ -170,8 +176,9 @@ func entriesOf(v, earlier record.Revision) ([]TimelineEntry, error) {
 			} else if v.Action != record.ActionCreate {
 				add("status", "Overlaps nothing any more.", "")
 			}
-		case "notes", "customer_id", "drivers", "extras", "pickup_location_id", "return_location_id", "promo_code", "protection_plan", "metadata",
-			"custom_fields", "external_refs", "external_reservation_id", "delivery_address", "vehicle_class_id", "channel", "expected_mi":
+		case "notes", "customer_id", "drivers", "extras", "pickup_location_id", "return_location_id", "promo_code",
+			"protection_plan", "metadata", "custom_fields", "external_refs", "external_reservation_id", "delivery_address",
+			"vehicle_class_id", "channel", "expected_mi":
 			if v.Action != record.ActionCreate && !slices.Contains(other, top) {
 				other = append(other, top)
 			}
@@ -183,7 +190,8 @@ func entriesOf(v, earlier record.Revision) ([]TimelineEntry, error) {
 	return all, nil
 }
 
-// handoverText tells when, where and with what on the odometer a vehicle changed hands, as the state that a booking came to has it.
+// handoverText tells when, where and with what on the odometer a vehicle changed hands, as the state that a booking
+// came to has it.
 func handoverText(b *record.Booking, status string, local func(record.Instant) string) string {
 	at, place, miles := b.ActualPickupAt, b.PickupLocationID, b.PickupMileageMi
 	switch status {
@@ -209,7 +217,8 @@ func handoverText(b *record.Booking, status string, local func(record.Instant) s
 // depositText tells what was done with a deposit, and with how much of it; "" for nothing.
 func depositText(before, after *record.Deposit) string {
 	say := func(what string, minor int64) string {
-		return fmt.Sprintf("Deposit %s: %s.", what, price.Format(record.Money{Amount: minor, Currency: after.Amount.Currency}))
+		return fmt.Sprintf("Deposit %s: %s.", what,
+			price.Format(record.Money{Amount: minor, Currency: after.Amount.Currency}))
 	}
 	captured, applied := after.Captured.Amount-before.Captured.Amount, after.Applied.Amount-before.Applied.Amount
 	released := after.Released.Amount - before.Released.Amount
@@ -234,8 +243,9 @@ func statusText(action, status string) string {
 		return "Booked, " + status + "."
 	}
 	words := map[string]string{
-		record.BookingConfirmed: "Confirmed.", record.BookingActive: "Picked up.", record.BookingCompleted: "Returned.", record.BookingCancelled: "Cancelled.",
-		record.BookingNoShow: "Nobody came.", record.BookingExpired: "The hold ran out.",
+		record.BookingConfirmed: "Confirmed.", record.BookingActive: "Picked up.", record.BookingCompleted: "Returned.",
+		record.BookingCancelled: "Cancelled.",
+		record.BookingNoShow:    "Nobody came.", record.BookingExpired: "The hold ran out.",
 	}
 	if text, ok := words[status]; ok {
 		return text
@@ -258,7 +268,8 @@ func grown(c record.Change) []map[string]any {
 
 // correctionText tells what was corrected of the handovers of a booking, and why.
 func correctionText(c *record.Correction, zone *time.Location) string {
-	units := map[string][2]string{"mileage_mi": {"odometer", " mi"}, "fuel_pct": {"fuel", " %"}, "battery_level": {"battery", " %"},
+	units := map[string][2]string{"mileage_mi": {"odometer", " mi"}, "fuel_pct": {"fuel", " %"},
+		"battery_level": {"battery", " %"},
 		"inspection_id": {"inspection", ""}, "return_location_id": {"location", ""}, "at": {"time", ""}}
 	say := func(what string, v any) string {
 		text, isText := v.(string)
@@ -275,7 +286,8 @@ func correctionText(c *record.Correction, zone *time.Location) string {
 	}
 	var parts []string
 	for _, ch := range c.Changes {
-		parts = append(parts, fmt.Sprintf("%s of %s at %s %s instead of %s", units[ch.What][0], ch.VehicleID, ch.Handover, say(ch.What, ch.Is), say(ch.What, ch.Was)))
+		parts = append(parts, fmt.Sprintf("%s of %s at %s %s instead of %s", units[ch.What][0], ch.VehicleID, ch.Handover,
+			say(ch.What, ch.Is), say(ch.What, ch.Was)))
 	}
 	return "Corrected: " + strings.Join(parts, "; ") + ". Reason: " + c.Reason
 }

@@ -105,7 +105,8 @@ type BookingNew struct {
 
 // TransformSchema implements huma.SchemaTransformer: it names the views of other resources.
 func (Booking) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	for member, view := range map[string]string{"customer": "Customer", "vehicle": "Vehicle", "vehicle_class": "VehicleClass"} {
+	for member, view := range map[string]string{"customer": "Customer", "vehicle": "Vehicle",
+		"vehicle_class": "VehicleClass"} {
 		shown := *s.Properties[member]
 		s.Properties[member] = &huma.Schema{Description: shown.Description, Ref: "#/components/schemas/" + view}
 	}
@@ -113,7 +114,8 @@ func (Booking) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
 }
 
 // bookingMoving are the members of a booking that change without it.
-var bookingMoving = []string{"amount_paid", "balance_due", "written_off", "payment_status", "has_open_toll", "is_overdue", "overdue_since", "customer", "vehicle", "vehicle_class"}
+var bookingMoving = []string{"amount_paid", "balance_due", "written_off", "payment_status", "has_open_toll",
+	"is_overdue", "overdue_since", "customer", "vehicle", "vehicle_class"}
 
 func (a *API) bookingRoutes() {
 	s := a.bookingResource()
@@ -130,7 +132,8 @@ func (a *API) bookingResource() *rest.Resource[record.Booking] {
 		Titles: rest.Titles{Path: "/v1/bookings", Tag: "Bookings", Noun: "booking", Nouns: "bookings"},
 		Scope: rest.Scopes{
 			Read: auth.BookingsRead, Write: auth.BookingsWrite,
-			Needs: map[string]auth.Scope{"customer": auth.CustomersRead, "vehicle": auth.VehiclesRead, "vehicle_class": auth.VehiclesRead},
+			Needs: map[string]auth.Scope{"customer": auth.CustomersRead, "vehicle": auth.VehiclesRead,
+				"vehicle_class": auth.VehiclesRead},
 		},
 		Views: rest.Views{
 			View: Booking{}, Fields: record.BookingFields{}, Create: BookingNew{},
@@ -152,8 +155,9 @@ func (a *API) bookingResource() *rest.Resource[record.Booking] {
 			return b, nil
 		},
 		Params: rest.Params{
-			List: []rest.Param{{Name: "due_on", Format: "date", About: "Only bookings whose pickup or return is still to be done and planned for this day, by the clock of the place where that is. " +
-				"For today those that are overdue are among them: with `sort=due_at` it is the desk's list for the morning, with `due_location_id` that of one place."}},
+			List: []rest.Param{{Name: "due_on", Format: "date",
+				About: "Only bookings whose pickup or return is still to be done and planned for this day, by the clock of the place where that is. " +
+					"For today those that are overdue are among them: with `sort=due_at` it is the desk's list for the morning, with `due_location_id` that of one place."}},
 			Change: []rest.Param{{Name: "reprice", Type: "boolean",
 				About: "Where the change is one that the price depends on, it is worked out anew by the rates of today, unless this is `false`: then what was agreed holds, and later only days beyond the new times are charged."}},
 		},
@@ -168,7 +172,8 @@ func (a *API) bookingResource() *rest.Resource[record.Booking] {
 		},
 		MayArchive: rest.OnlyIf(func(_ *http.Request, rec *record.Record[record.Booking]) error {
 			if rec.Body.Status != record.BookingCompleted && rec.Body.Holding() {
-				return &record.TransitionError{What: "booking " + fleet.FormatID(fleet.BookingPrefix, rec.ID), Current: rec.Body.Status, Wanted: "archive",
+				return &record.TransitionError{What: "booking " + fleet.FormatID(fleet.BookingPrefix, rec.ID),
+					Current: rec.Body.Status, Wanted: "archive",
 					Allowed: rental.Moves(rec.Body.Status)}
 			}
 			return nil
@@ -229,7 +234,8 @@ func (a *API) withMerged(r *http.Request, filters []query.Filter) error {
 }
 
 // showBookings makes the answers for bookings, joined with what was paid for them.
-func (a *API) showBookings(ctx context.Context, records []record.Record[record.Booking], expand []string) ([]rest.Shown, error) {
+func (a *API) showBookings(ctx context.Context, records []record.Record[record.Booking],
+	expand []string) ([]rest.Shown, error) {
 	if len(records) == 0 {
 		return nil, nil
 	}
@@ -285,7 +291,8 @@ func (a *API) showBookings(ctx context.Context, records []record.Record[record.B
 		v.VehicleClass = also["vehicle_class"][v.VehicleClassID]
 		v.HasOpenToll = slices.Contains(tolls, rec.ID)
 		v.WrittenOff = record.Money{Amount: lost[rec.ID], Currency: v.Currency}
-		mark, err := json.Marshal([]any{v.AmountPaid, v.BalanceDue, v.WrittenOff, v.PaymentStatus, v.HasOpenToll, v.IsOverdue, v.Warnings, v.Customer, v.Vehicle, v.VehicleClass})
+		mark, err := json.Marshal([]any{v.AmountPaid, v.BalanceDue, v.WrittenOff, v.PaymentStatus, v.HasOpenToll, v.IsOverdue,
+			v.Warnings, v.Customer, v.Vehicle, v.VehicleClass})
 		if err != nil {
 			return nil, err
 		}
@@ -298,17 +305,21 @@ func (a *API) showBookings(ctx context.Context, records []record.Record[record.B
 type expanded map[string]map[string]any
 
 // expandBookings reads the records that expand= names.
-func (a *API) expandBookings(ctx context.Context, records []record.Record[record.Booking], expand []string) (expanded, error) {
+func (a *API) expandBookings(ctx context.Context, records []record.Record[record.Booking],
+	expand []string) (expanded, error) {
 	all := expanded{}
 	for _, name := range expand {
 		var err error
 		switch name {
 		case "customer":
-			all[name], err = rest.RelatedTo(ctx, a.Server, &query.Customers, fleet.CustomerPrefix, records, func(b *record.Booking) string { return b.CustomerID })
+			all[name], err = rest.RelatedTo(ctx, a.Server, &query.Customers, fleet.CustomerPrefix, records,
+				func(b *record.Booking) string { return b.CustomerID })
 		case "vehicle":
-			all[name], err = rest.RelatedTo(ctx, a.Server, &query.Vehicles, fleet.VehiclePrefix, records, func(b *record.Booking) string { return b.VehicleID })
+			all[name], err = rest.RelatedTo(ctx, a.Server, &query.Vehicles, fleet.VehiclePrefix, records,
+				func(b *record.Booking) string { return b.VehicleID })
 		case "vehicle_class":
-			all[name], err = rest.RelatedTo(ctx, a.Server, &query.VehicleClasses, fleet.ClassPrefix, records, func(b *record.Booking) string { return b.VehicleClassID })
+			all[name], err = rest.RelatedTo(ctx, a.Server, &query.VehicleClasses, fleet.ClassPrefix, records,
+				func(b *record.Booking) string { return b.VehicleClassID })
 		}
 		if err != nil {
 			return all, err
@@ -321,20 +332,28 @@ func (a *API) expandBookings(ctx context.Context, records []record.Record[record
 func showBooking(rec record.Record[record.Booking], paid query.Paid, now time.Time) (Booking, error) {
 	b := rec.Body
 	v := Booking{
-		ID: fleet.FormatID(fleet.BookingPrefix, rec.ID), BookingFields: b.BookingFields, Object: "booking", Number: b.Number, Status: b.Status, StatusSince: b.StatusSince,
-		HoldExpiresAt: b.HoldExpiresAt, Timezone: b.Timezone, Conflict: b.Conflict, BlockedFrom: b.BlockedFrom, BlockedUntil: b.BlockedUntil,
-		VehicleSwaps: rest.ListOf(b.VehicleSwaps), UpgradedFrom: b.UpgradedFrom, ActualPickupAt: b.ActualPickupAt, ActualReturnAt: b.ActualReturnAt,
+		ID: fleet.FormatID(fleet.BookingPrefix, rec.ID), BookingFields: b.BookingFields, Object: "booking", Number: b.Number,
+		Status: b.Status, StatusSince: b.StatusSince,
+		HoldExpiresAt: b.HoldExpiresAt, Timezone: b.Timezone, Conflict: b.Conflict, BlockedFrom: b.BlockedFrom,
+		BlockedUntil: b.BlockedUntil,
+		VehicleSwaps: rest.ListOf(b.VehicleSwaps), UpgradedFrom: b.UpgradedFrom, ActualPickupAt: b.ActualPickupAt,
+		ActualReturnAt:  b.ActualReturnAt,
 		PickupMileageMi: b.PickupMileageMi, ReturnMileageMi: b.ReturnMileageMi, MilesDriven: rental.MilesDriven(&b),
-		PickupFuelPct: b.PickupFuelPct, ReturnFuelPct: b.ReturnFuelPct, PickupBattery: b.PickupBattery, ReturnBattery: b.ReturnBattery,
-		Currency: b.Currency, RateSnapshot: b.RateSnapshot, BilledDays: b.BilledDays, Charges: rest.ListOf(b.Charges), Deposit: b.Deposit, DoNotRentCheck: b.ListCheck(), Listed: rest.ListOf(b.Listed),
-		Inspections: rest.ListOf(b.Inspections), Damages: rest.ListOf(b.Damages), HasDamage: len(b.Damages) > 0, ConfirmedAt: b.ConfirmedAt,
-		LicenceCheckedAt: b.LicenceCheckedAt, Cancellation: b.Cancellation, DuplicateOf: b.DuplicateOf, QuoteID: b.QuoteID, Warnings: bookingWarnings(&b), Corrections: rest.ListOf(b.Corrections), Stamps: rest.StampsOf(rec),
+		PickupFuelPct: b.PickupFuelPct, ReturnFuelPct: b.ReturnFuelPct, PickupBattery: b.PickupBattery,
+		ReturnBattery: b.ReturnBattery,
+		Currency:      b.Currency, RateSnapshot: b.RateSnapshot, BilledDays: b.BilledDays, Charges: rest.ListOf(b.Charges),
+		Deposit: b.Deposit, DoNotRentCheck: b.ListCheck(), Listed: rest.ListOf(b.Listed),
+		Inspections: rest.ListOf(b.Inspections), Damages: rest.ListOf(b.Damages), HasDamage: len(b.Damages) > 0,
+		ConfirmedAt:      b.ConfirmedAt,
+		LicenceCheckedAt: b.LicenceCheckedAt, Cancellation: b.Cancellation, DuplicateOf: b.DuplicateOf, QuoteID: b.QuoteID,
+		Warnings: bookingWarnings(&b), Corrections: rest.ListOf(b.Corrections), Stamps: rest.StampsOf(rec),
 	}
 	totals, err := price.Totals(b.Currency, b.Charges)
 	if err != nil {
 		return v, err
 	}
-	v.Subtotal, v.Discounts, v.Taxes, v.Fees, v.Total = totals.Subtotal, totals.Discounts, totals.Taxes, totals.Fees, totals.Total
+	v.Subtotal, v.Discounts, v.Taxes, v.Fees, v.Total =
+		totals.Subtotal, totals.Discounts, totals.Taxes, totals.Fees, totals.Total
 	v.PlatformFee, v.NetToHost = totals.PlatformFee, totals.NetToHost
 	v.AmountPaid = record.Money{Amount: paid.Received - paid.Refunded + b.Deposit.Applied.Amount, Currency: b.Currency}
 	owed := v.Total.Amount

@@ -146,23 +146,24 @@ func (a *API) tableOfBookings(r *http.Request) (*rest.Table[record.Booking], err
 			}
 		}
 	}
-	return &rest.Table[record.Booking]{Columns: columns, Rows: func(ctx context.Context, records []record.Record[record.Booking]) ([][]string, error) {
-		rows, err := a.bookingRows(ctx, records)
-		if err != nil {
-			return nil, err
-		}
-		table := make([][]string, len(rows))
-		for i := range rows {
-			for _, cell := range cells {
-				value := cell(&rows[i])
-				if _, err := strconv.ParseFloat(value, 64); err != nil { // which is no formula, even if it begins with a minus
-					value = sheet.InertCell(value)
-				}
-				table[i] = append(table[i], value)
+	return &rest.Table[record.Booking]{Columns: columns,
+		Rows: func(ctx context.Context, records []record.Record[record.Booking]) ([][]string, error) {
+			rows, err := a.bookingRows(ctx, records)
+			if err != nil {
+				return nil, err
 			}
-		}
-		return table, nil
-	}}, nil
+			table := make([][]string, len(rows))
+			for i := range rows {
+				for _, cell := range cells {
+					value := cell(&rows[i])
+					if _, err := strconv.ParseFloat(value, 64); err != nil { // which is no formula, even if it begins with a minus
+						value = sheet.InertCell(value)
+					}
+					table[i] = append(table[i], value)
+				}
+			}
+			return table, nil
+		}}, nil
 }
 
 // freeColumn is a column of the callers' own members.
@@ -199,15 +200,18 @@ func (a *API) bookingRows(ctx context.Context, records []record.Record[record.Bo
 		return err
 	})
 	group.Go(func() (err error) {
-		customers, err = bodiesOf[record.Customer](inner, a, &query.Customers, fleet.CustomerPrefix, records, func(b *record.Booking) []string { return []string{b.CustomerID} })
+		customers, err = bodiesOf[record.Customer](inner, a, &query.Customers, fleet.CustomerPrefix, records,
+			func(b *record.Booking) []string { return []string{b.CustomerID} })
 		return err
 	})
 	group.Go(func() (err error) {
-		vehicles, err = bodiesOf[record.Vehicle](inner, a, &query.Vehicles, fleet.VehiclePrefix, records, func(b *record.Booking) []string { return []string{b.VehicleID} })
+		vehicles, err = bodiesOf[record.Vehicle](inner, a, &query.Vehicles, fleet.VehiclePrefix, records,
+			func(b *record.Booking) []string { return []string{b.VehicleID} })
 		return err
 	})
 	group.Go(func() (err error) {
-		classes, err = bodiesOf[record.VehicleClass](inner, a, &query.VehicleClasses, fleet.ClassPrefix, records, func(b *record.Booking) []string { return []string{b.VehicleClassID} })
+		classes, err = bodiesOf[record.VehicleClass](inner, a, &query.VehicleClasses, fleet.ClassPrefix, records,
+			func(b *record.Booking) []string { return []string{b.VehicleClassID} })
 		return err
 	})
 	group.Go(func() (err error) {
@@ -221,14 +225,16 @@ func (a *API) bookingRows(ctx context.Context, records []record.Record[record.Bo
 	rows := make([]bookingRow, len(views))
 	for i, v := range views {
 		b := v.View.(Booking)
-		rows[i] = bookingRow{Booking: b, customer: customers[b.CustomerID], vehicle: vehicles[b.VehicleID], class: classes[b.VehicleClassID],
-			from: places[b.PickupLocationID], to: places[b.ReturnLocationID]}
+		rows[i] = bookingRow{Booking: b, customer: customers[b.CustomerID], vehicle: vehicles[b.VehicleID],
+			class: classes[b.VehicleClassID],
+			from:  places[b.PickupLocationID], to: places[b.ReturnLocationID]}
 	}
 	return rows, nil
 }
 
 // bodiesOf reads the records of another kind that some records name, by their ids.
-func bodiesOf[R, T any](ctx context.Context, a *API, l *query.Listing, prefix string, records []record.Record[T], of func(*T) []string) (map[string]R, error) {
+func bodiesOf[R, T any](ctx context.Context, a *API, l *query.Listing, prefix string, records []record.Record[T],
+	of func(*T) []string) (map[string]R, error) {
 	var ids []uint64
 	for i := range records {
 		for _, text := range of(&records[i].Body) {

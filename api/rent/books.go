@@ -44,7 +44,8 @@ type LedgerPeriod struct {
 
 func (a *API) ledgerBookRoutes() {
 	a.Handle(rest.Route{
-		Method: "GET", Path: "/v1/ledger/accounts", ID: "listLedgerAccounts", Tag: "Ledger", Scope: auth.FinanceRead, Summary: "List the accounts of the ledger with their balances",
+		Method: "GET", Path: "/v1/ledger/accounts", ID: "listLedgerAccounts", Tag: "Ledger", Scope: auth.FinanceRead,
+		Summary: "List the accounts of the ledger with their balances",
 		About: "One line an account and currency that anything was booked on by then; in each currency they sum to zero, by their numbers. Revenue counts on the days of use: what was agreed for later days is not in yet. All on one page. " +
 			"With `vehicle_id` and `from` it says what a vehicle has earned and cost in a span of days.",
 		Params: []rest.Param{{Name: "on", Format: "date", About: "The local day at whose end; today unless given."},
@@ -52,13 +53,16 @@ func (a *API) ledgerBookRoutes() {
 		Reply: rest.List[LedgerAccount]{},
 	}, a.listLedgerAccounts)
 	a.Handle(rest.Route{
-		Method: "POST", Path: "/v1/ledger/close", ID: "closeLedger", Tag: "Ledger", Scope: auth.FinanceWrite, Summary: "Close the books through a day",
-		About: "What becomes known later about closed days is posted on the day on which it becomes known, with `used_on` as it was. Closing twice is once; an earlier day than the books are closed through already is a 409.",
-		Body:  LedgerClose{}, Reply: LedgerPeriod{},
+		Method: "POST", Path: "/v1/ledger/close", ID: "closeLedger", Tag: "Ledger", Scope: auth.FinanceWrite,
+		Summary: "Close the books through a day",
+		About:   "What becomes known later about closed days is posted on the day on which it becomes known, with `used_on` as it was. Closing twice is once; an earlier day than the books are closed through already is a 409.",
+		Body:    LedgerClose{}, Reply: LedgerPeriod{},
 	}, a.closeLedger)
 	a.Handle(rest.Route{
-		Method: "POST", Path: "/v1/ledger/reopen", ID: "reopenLedger", Tag: "Ledger", Scope: auth.FinanceWrite, Summary: "Open closed books again",
-		About: "What was posted on other days meanwhile stays there.", Body: LedgerReopen{}, Optional: true, Reply: LedgerPeriod{},
+		Method: "POST", Path: "/v1/ledger/reopen", ID: "reopenLedger", Tag: "Ledger", Scope: auth.FinanceWrite,
+		Summary: "Open closed books again",
+		About:   "What was posted on other days meanwhile stays there.", Body: LedgerReopen{}, Optional: true,
+		Reply: LedgerPeriod{},
 	}, a.reopenLedger)
 }
 
@@ -78,7 +82,8 @@ func (a *API) listLedgerAccounts(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	balances, err := query.LedgerBalances(r.Context(), a.DB, query.LedgerFilter{Account: account, From: rest.TextParam(r, "from", ""), To: on, Vehicles: vehicles})
+	balances, err := query.LedgerBalances(r.Context(), a.DB,
+		query.LedgerFilter{Account: account, From: rest.TextParam(r, "from", ""), To: on, Vehicles: vehicles})
 	if err != nil {
 		return err
 	}
@@ -88,11 +93,13 @@ func (a *API) listLedgerAccounts(w http.ResponseWriter, r *http.Request) error {
 	}
 	data := make([]LedgerAccount, len(balances))
 	for i, b := range balances {
-		data[i] = LedgerAccount{Object: "ledger_account", AccountLabel: labelOf(labels, b.Account), Type: ledger.Account(b.Account).Type(),
+		data[i] = LedgerAccount{Object: "ledger_account", AccountLabel: labelOf(labels, b.Account),
+			Type:    ledger.Account(b.Account).Type(),
 			Balance: record.Money{Amount: b.Amount, Currency: b.Currency}, EntryCount: b.Entries, On: on}
 	}
 	slices.SortStableFunc(data, func(a, b LedgerAccount) int { return strings.Compare(a.Number, b.Number) })
-	return rest.WriteJSON(w, r, http.StatusOK, rest.List[LedgerAccount]{Data: data, Pagination: rest.Pagination{Page: 1, PerPage: len(data), Total: len(data)}})
+	return rest.WriteJSON(w, r, http.StatusOK,
+		rest.List[LedgerAccount]{Data: data, Pagination: rest.Pagination{Page: 1, PerPage: len(data), Total: len(data)}})
 }
 
 // today is the day that it is where an account is at home.
@@ -115,7 +122,8 @@ func (a *API) closeLedger(w http.ResponseWriter, r *http.Request) error {
 	}
 	return a.setClosed(w, r, func(account *record.Account) error {
 		if account.BooksClosed > sent.Through {
-			return fleet.NewError(fleet.CodeConflict, "The books are closed through "+account.BooksClosed+" already. Reopen them first.")
+			return fleet.NewError(fleet.CodeConflict,
+				"The books are closed through "+account.BooksClosed+" already. Reopen them first.")
 		}
 		if day >= a.today(account) {
 			return fleet.Invalid(fleet.FieldError{Pointer: "/through", Code: "out_of_range", Detail: "the day is not over yet"})
@@ -147,11 +155,14 @@ func (a *API) reopenLedger(w http.ResponseWriter, r *http.Request) error {
 // setClosed changes how far the books are closed.
 func (a *API) setClosed(w http.ResponseWriter, r *http.Request, change func(*record.Account) error) error {
 	account := auth.From(r.Context()).Account
-	rec, err := a.accounts.Update(r.Context(), rest.Author(r), account, uint64(account), 0, func(rec *record.Record[record.Account]) error {
-		return change(&rec.Body)
-	})
+	rec, err := a.accounts.Update(r.Context(), rest.Author(r), account, uint64(account), 0,
+		func(rec *record.Record[record.Account]) error {
+			return change(&rec.Body)
+		})
 	if err != nil {
 		return err
 	}
-	return rest.WriteJSON(w, r, http.StatusOK, LedgerPeriod{Object: "ledger_period", ClosedThrough: rest.TextOrNull(rec.Body.BooksClosed), Revision: rec.Revision, UpdatedAt: record.InstantOf(rec.UpdatedAt)})
+	return rest.WriteJSON(w, r, http.StatusOK,
+		LedgerPeriod{Object: "ledger_period", ClosedThrough: rest.TextOrNull(rec.Body.BooksClosed), Revision: rec.Revision,
+			UpdatedAt: record.InstantOf(rec.UpdatedAt)})
 }

@@ -72,7 +72,8 @@ func (a *API) catalogueRoutes() {
 			return a.ExistsOne(r, &query.RatePlans, fleet.RatePlanPrefix, c.RatePlanID, "/rate_plan_id", "rate plan")
 		},
 	}, func(rec record.Record[record.VehicleClass], id string) any {
-		return VehicleClass{ID: id, VehicleClassFields: VehicleClassFields(rec.Body), Object: "vehicle_class", Stamps: rest.StampsOf(rec)}
+		return VehicleClass{ID: id, VehicleClassFields: VehicleClassFields(rec.Body), Object: "vehicle_class",
+			Stamps: rest.StampsOf(rec)}
 	})
 	plain(a, &rest.Resource[record.Location]{
 		Log: a.desk.Locations, Listing: &query.Locations,
@@ -112,10 +113,11 @@ func plain[T any](a *API, s *rest.Resource[T], show func(rec record.Record[T], i
 }
 
 // prefixOf is the prefix of the ids of what may use a part of the catalogue.
-var prefixOf = map[string]string{"vehicle": fleet.VehiclePrefix, "vehicle class": fleet.ClassPrefix, "rate plan": fleet.RatePlanPrefix, "booking": fleet.BookingPrefix}
+var prefixOf = map[string]string{"vehicle": fleet.VehiclePrefix, "vehicle class": fleet.ClassPrefix,
+	"rate plan": fleet.RatePlanPrefix, "booking": fleet.BookingPrefix}
 
-// unused refuses to archive what something uses, and says what does. Nothing holds it in place: a booking that is made at the same moment may
-// name what is archived then, and goes on without it.
+// unused refuses to archive what something uses, and says what does. Nothing holds it in place: a booking that is made
+// at the same moment may name what is archived then, and goes on without it.
 func (a *API) unused(ctx context.Context, account fleet.AccountID, noun, id string) error {
 	users, err := query.CatalogueUsers(ctx, a.DB, account, id)
 	if err != nil || len(users) == 0 {
@@ -126,15 +128,20 @@ func (a *API) unused(ctx context.Context, account fleet.AccountID, noun, id stri
 	for _, u := range users {
 		name := fleet.FormatID(prefixOf[u.Noun], u.ID)
 		names = append(names, u.Noun+" "+name)
-		fields = append(fields, fleet.FieldError{Pointer: "", Code: "in_use", Detail: "is used by the " + u.Noun + " " + name})
+		fields = append(fields,
+			fleet.FieldError{Pointer: "", Code: "in_use", Detail: "is used by the " + u.Noun + " " + name})
 	}
-	return fleet.NewError(fleet.CodeConflict, fmt.Sprintf("The %s %s is in use and cannot be archived: by %s. Give those another, or wait until the bookings among them are over.", noun, id, strings.Join(names, ", ")), fields...)
+	return fleet.NewError(fleet.CodeConflict,
+		fmt.Sprintf("The %s %s is in use and cannot be archived: by %s. Give those another, or wait until the bookings among them are over.",
+			noun, id, strings.Join(names, ", ")), fields...)
 }
 
 func checkClass(c *record.VehicleClass) error {
-	faults := rest.Fees(price.Limit, map[string]*record.Money{"/daily_rate": c.DailyRate, "/extra_mile_fee": c.ExtraMileFee, "/deposit_amount": c.DepositAmount})
+	faults := rest.Fees(price.Limit, map[string]*record.Money{"/daily_rate": c.DailyRate,
+		"/extra_mile_fee": c.ExtraMileFee, "/deposit_amount": c.DepositAmount})
 	if c.MaxRentalDays != 0 && c.MaxRentalDays < c.MinRentalDays {
-		faults = append(faults, fleet.FieldError{Pointer: "/max_rental_days", Code: "out_of_range", Detail: "must not be less than min_rental_days"})
+		faults = append(faults, fleet.FieldError{Pointer: "/max_rental_days", Code: "out_of_range",
+			Detail: "must not be less than min_rental_days"})
 	}
 	return rest.FaultsOf(faults)
 }
@@ -160,7 +167,8 @@ func checkLocation(l *record.Location) error {
 			}
 		}
 		if h.From >= h.Until {
-			add(fmt.Sprintf("/opening_hours/%d/until", i), "out_of_range", "must be after from; hours past midnight are two entries")
+			add(fmt.Sprintf("/opening_hours/%d/until", i), "out_of_range",
+				"must be after from; hours past midnight are two entries")
 		}
 	}
 	for i, t := range l.Taxes {
@@ -180,11 +188,13 @@ var channels = []string{"direct", "phone", "website", "turo", "getaround", "ota"
 func checkRatePlan(p *record.RatePlan) error {
 	faults := price.Faults(&p.RatePlanTerms)
 	if p.ValidFrom != "" && p.ValidTo != "" && p.ValidFrom > p.ValidTo {
-		faults = append(faults, fleet.FieldError{Pointer: "/valid_until", Code: "out_of_range", Detail: "must not be before valid_from"})
+		faults = append(faults,
+			fleet.FieldError{Pointer: "/valid_until", Code: "out_of_range", Detail: "must not be before valid_from"})
 	}
 	for i, c := range p.Channels {
 		if !slices.Contains(channels, c) {
-			faults = append(faults, fleet.FieldError{Pointer: fmt.Sprintf("/channels/%d", i), Code: "invalid", Detail: "must be one of " + strings.Join(channels, ", ")})
+			faults = append(faults, fleet.FieldError{Pointer: fmt.Sprintf("/channels/%d", i), Code: "invalid",
+				Detail: "must be one of " + strings.Join(channels, ", ")})
 		}
 	}
 	return rest.FaultsOf(faults)

@@ -12,7 +12,8 @@ import (
 	"github.com/motorpool/fleet/api/rest"
 )
 
-// AccountLabel is how an account of the ledger is known: by a code that never changes, and to people by a number and a name.
+// AccountLabel is how an account of the ledger is known: by a code that never changes, and to people by a
+// number and a name.
 type AccountLabel struct {
 	LedgerAccount string `json:"ledger_account" doc:"Its code, which never changes." example:"accounts_receivable"`
 	Number        string `json:"account_number" doc:"Its number in the chart of accounts, as it is now." example:"1100"`
@@ -42,9 +43,10 @@ type ChartLabel struct {
 
 func (a *API) chartRoutes() {
 	a.Handle(rest.Route{
-		Method: "GET", Path: "/v1/ledger/chart", ID: "getLedgerChart", Tag: "Ledger", Scope: auth.FinanceRead, Summary: "Get the chart of accounts",
-		About: "Every account that entries are posted on, by its default number, all on one page. The set and the types are fixed; numbers and names are yours to change.",
-		Reply: rest.List[ChartAccount]{},
+		Method: "GET", Path: "/v1/ledger/chart", ID: "getLedgerChart", Tag: "Ledger", Scope: auth.FinanceRead,
+		Summary: "Get the chart of accounts",
+		About:   "Every account that entries are posted on, by its default number, all on one page. The set and the types are fixed; numbers and names are yours to change.",
+		Reply:   rest.List[ChartAccount]{},
 	}, func(w http.ResponseWriter, r *http.Request) error {
 		account := auth.From(r.Context()).Account
 		rec, err := a.accounts.Get(r.Context(), account, uint64(account))
@@ -54,9 +56,10 @@ func (a *API) chartRoutes() {
 		return a.answerChart(w, r, &rec.Body)
 	})
 	a.Handle(rest.Route{
-		Method: "PATCH", Path: "/v1/ledger/chart", ID: "updateLedgerChart", Tag: "Ledger", Scope: auth.FinanceWrite, Summary: "Rename and renumber accounts of the chart",
-		About: "All of them or none. No two accounts have one number. Entries keep the codes of their accounts, and so show the new numbers and names, also those of closed days.",
-		Body:  ChartChange{}, Reply: rest.List[ChartAccount]{},
+		Method: "PATCH", Path: "/v1/ledger/chart", ID: "updateLedgerChart", Tag: "Ledger", Scope: auth.FinanceWrite,
+		Summary: "Rename and renumber accounts of the chart",
+		About:   "All of them or none. No two accounts have one number. Entries keep the codes of their accounts, and so show the new numbers and names, also those of closed days.",
+		Body:    ChartChange{}, Reply: rest.List[ChartAccount]{},
 	}, a.patchChart)
 }
 
@@ -66,22 +69,25 @@ func (a *API) patchChart(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	account := auth.From(r.Context()).Account
-	rec, err := a.accounts.Update(r.Context(), rest.Author(r), account, uint64(account), 0, func(rec *record.Record[record.Account]) error {
-		labels, faults := relabelled(rec.Body.LedgerChart, sent.Data)
-		if faults != nil {
-			return fleet.Invalid(faults...)
-		}
-		rec.Body.LedgerChart = labels
-		return nil
-	})
+	rec, err := a.accounts.Update(r.Context(), rest.Author(r), account, uint64(account), 0,
+		func(rec *record.Record[record.Account]) error {
+			labels, faults := relabelled(rec.Body.LedgerChart, sent.Data)
+			if faults != nil {
+				return fleet.Invalid(faults...)
+			}
+			rec.Body.LedgerChart = labels
+			return nil
+		})
 	if err != nil {
 		return err
 	}
 	return a.answerChart(w, r, &rec.Body)
 }
 
-// relabelled returns the numbers and names that an account gives its chart once they are changed, or what is wrong with the change.
-func relabelled(labels map[string]record.LedgerLabel, changes []ChartLabel) (map[string]record.LedgerLabel, []fleet.FieldError) {
+// relabelled returns the numbers and names that an account gives its chart once they are changed, or what is wrong
+// with the change.
+func relabelled(labels map[string]record.LedgerLabel,
+	changes []ChartLabel) (map[string]record.LedgerLabel, []fleet.FieldError) {
 	next := map[string]record.LedgerLabel{}
 	for code, label := range labels {
 		next[code] = label
@@ -95,7 +101,8 @@ func relabelled(labels map[string]record.LedgerLabel, changes []ChartLabel) (map
 			if twice {
 				detail = "is named twice"
 			}
-			faults = append(faults, fleet.FieldError{Pointer: fmt.Sprintf("/data/%d/ledger_account", i), Code: "invalid", Detail: detail})
+			faults = append(faults,
+				fleet.FieldError{Pointer: fmt.Sprintf("/data/%d/ledger_account", i), Code: "invalid", Detail: detail})
 			continue
 		}
 		changed[c.LedgerAccount] = i
@@ -158,8 +165,10 @@ func (a *API) labels(ctx context.Context) (map[string]record.LedgerLabel, error)
 func (a *API) answerChart(w http.ResponseWriter, r *http.Request, account *record.Account) error {
 	data := make([]ChartAccount, len(ledger.Chart))
 	for i, line := range ledger.Chart {
-		data[i] = ChartAccount{Object: "chart_account", AccountLabel: labelOf(account.LedgerChart, string(line.Account)), Type: line.Type,
+		data[i] = ChartAccount{Object: "chart_account", AccountLabel: labelOf(account.LedgerChart, string(line.Account)),
+			Type:          line.Type,
 			DefaultNumber: line.Number, DefaultName: line.Name}
 	}
-	return rest.WriteJSON(w, r, http.StatusOK, rest.List[ChartAccount]{Data: data, Pagination: rest.Pagination{Page: 1, PerPage: len(data), Total: len(data)}})
+	return rest.WriteJSON(w, r, http.StatusOK,
+		rest.List[ChartAccount]{Data: data, Pagination: rest.Pagination{Page: 1, PerPage: len(data), Total: len(data)}})
 }

@@ -48,7 +48,8 @@ type CustomerMatch struct {
 
 func (a *API) customerCheckRoutes() {
 	a.Handle(rest.Route{
-		Method: "POST", Path: "/v1/customers/check", ID: "checkCustomer", Tag: "Customers", Scope: auth.CustomersRead, Class: auth.Read,
+		Method: "POST", Path: "/v1/customers/check", ID: "checkCustomer", Tag: "Customers", Scope: auth.CustomersRead,
+		Class:   auth.Read,
 		Summary: "Ask whether somebody is a customer already, and may rent",
 		About: "Creates nothing and keeps nothing of what was asked. Licence, email and phone are compared however they are written. The more is " +
 			"given, the surer the answer: a licence with its country and region, or a name with a birth date, is held against everybody on the do-not-rent list who is known by one.",
@@ -62,7 +63,8 @@ func (a *API) checkCustomer(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if sent.Email == "" && sent.Phone == "" && sent.Licence == nil && strings.TrimSpace(sent.Name) == "" {
-		return fleet.Invalid(fleet.FieldError{Pointer: "", Code: "required", Detail: "give a licence, an email, a phone or a name"})
+		return fleet.Invalid(fleet.FieldError{Pointer: "", Code: "required",
+			Detail: "give a licence, an email, a phone or a name"})
 	}
 	account := auth.From(r.Context()).Account
 	who := record.CustomerFields{DisplayName: sent.Name, Email: sent.Email, DateOfBirth: sent.DateOfBirth}
@@ -86,7 +88,8 @@ func (a *API) checkCustomer(w http.ResponseWriter, r *http.Request) error {
 	}
 	for _, m := range found {
 		b := &m.Customer.Body
-		match := CustomerMatch{CustomerID: fleet.FormatID(fleet.CustomerPrefix, m.Customer.ID), DisplayName: b.DisplayName, Reasons: m.Reasons, Sure: m.Sure,
+		match := CustomerMatch{CustomerID: fleet.FormatID(fleet.CustomerPrefix, m.Customer.ID), DisplayName: b.DisplayName,
+			Reasons: m.Reasons, Sure: m.Sure,
 			DoNotRent: b.Listed(a.Now())}
 		if b.Barred(a.Now()) {
 			match.ReasonCode = b.DoNotRent.ReasonCode

@@ -40,25 +40,33 @@ var binary = &huma.Schema{Type: "string", Format: "binary"}
 const FileLimit = 5 << 20
 
 func (a *API) customerDocumentRoutes() {
-	s := &customerPart[record.Document]{api: a, path: "/v1/customers/{id}/documents", noun: "document", name: "CustomerDocument", log: a.desk.Documents, listing: &query.Documents,
+	s := &customerPart[record.Document]{api: a, path: "/v1/customers/{id}/documents", noun: "document",
+		name: "CustomerDocument", log: a.desk.Documents, listing: &query.Documents,
 		view: Document{}, fields: record.DocumentFields{}, owner: func(d *record.Document) *string { return &d.CustomerID },
-		writable: func(d *record.Document) any { return &d.DocumentFields }, complete: func(*http.Request, *record.Document) {}, show: a.showDocument,
+		writable: func(d *record.Document) any { return &d.DocumentFields },
+		complete: func(*http.Request, *record.Document) {}, show: a.showDocument,
 	}
 	s.register()
-	a.Handle(rest.Route{Method: "PUT", Path: s.one() + "/file", ID: "putCustomerDocumentFile", Tag: "Customers", Scope: auth.CustomersWrite,
-		Summary: "Upload the file of a document", About: "The body is the file itself, at most 5 MiB; what it contains must be what `Content-Type` says. It takes the place of the file that the document had.",
-		Params: []rest.Param{rest.IfMatchParam},
-		Body:   binary, BodyTypes: person.DocumentTypes, BodyLimit: FileLimit, Reply: Document{}},
+	a.Handle(rest.Route{Method: "PUT", Path: s.one() + "/file", ID: "putCustomerDocumentFile", Tag: "Customers",
+		Scope:   auth.CustomersWrite,
+		Summary: "Upload the file of a document",
+		About:   "The body is the file itself, at most 5 MiB; what it contains must be what `Content-Type` says. It takes the place of the file that the document had.",
+		Params:  []rest.Param{rest.IfMatchParam},
+		Body:    binary, BodyTypes: person.DocumentTypes, BodyLimit: FileLimit, Reply: Document{}},
 		func(w http.ResponseWriter, r *http.Request) error { return a.putFile(s, w, r) })
-	a.Handle(rest.Route{Method: "GET", Path: s.one() + "/file", ID: "getCustomerDocumentFile", Tag: "Customers", Scope: auth.CustomersPII,
-		Summary: "Download the file of a document", About: "404 if none was uploaded.", Reply: binary, ReplyTypes: []string{"*/*"}},
+	a.Handle(rest.Route{Method: "GET", Path: s.one() + "/file", ID: "getCustomerDocumentFile", Tag: "Customers",
+		Scope:   auth.CustomersPII,
+		Summary: "Download the file of a document", About: "404 if none was uploaded.", Reply: binary,
+		ReplyTypes: []string{"*/*"}},
 		func(w http.ResponseWriter, r *http.Request) error { return a.getFile(s, w, r) })
 }
 
 func (a *API) showDocument(rec record.Record[record.Document]) any {
 	b := rec.Body
-	return Document{ID: fleet.FormatID(fleet.DocumentPrefix, rec.ID), DocumentFields: b.DocumentFields, Object: "document", CustomerID: b.CustomerID,
-		Expired: b.ExpiresOn != "" && b.ExpiresOn < a.Now().UTC().Format(time.DateOnly), HasFile: b.Upload != 0 && !rec.Archived(),
+	return Document{ID: fleet.FormatID(fleet.DocumentPrefix, rec.ID), DocumentFields: b.DocumentFields, Object: "document",
+		CustomerID: b.CustomerID,
+		Expired:    b.ExpiresOn != "" && b.ExpiresOn < a.Now().UTC().Format(time.DateOnly), HasFile: b.Upload != 0 &&
+			!rec.Archived(),
 		ContentType: b.ContentType, SizeBytes: b.Size, SHA256: b.SHA256, UploadedAt: b.UploadedAt, Stamps: rest.StampsOf(rec)}
 }
 
@@ -73,11 +81,13 @@ func (a *API) putFile(s *customerPart[record.Document], w http.ResponseWriter, r
 		return err // readBody has parsed it
 	}
 	if found := person.FileType(content); found != declared {
-		return fleet.NewError(fleet.CodeMediaType, "The content is not "+declared+", as the Content-Type says. Send a file of one of the types "+strings.Join(person.DocumentTypes, ", ")+".")
+		return fleet.NewError(fleet.CodeMediaType, "The content is not "+declared+
+			", as the Content-Type says. Send a file of one of the types "+strings.Join(person.DocumentTypes, ", ")+".")
 	}
-	part, err = a.desk.Persons.PutFile(r.Context(), rest.Author(r), part.Account, part.ID, declared, content, func(rec *record.Record[record.Document]) error {
-		return rest.Precondition(r, rec.Revision)
-	})
+	part, err = a.desk.Persons.PutFile(r.Context(), rest.Author(r), part.Account, part.ID, declared, content,
+		func(rec *record.Record[record.Document]) error {
+			return rest.Precondition(r, rec.Revision)
+		})
 	if err != nil {
 		return err
 	}
@@ -120,7 +130,8 @@ func fileName(part *record.Record[record.Document]) string {
 	if strings.Trim(name, ". ") == "" {
 		name = fleet.FormatID(fleet.DocumentPrefix, part.ID)
 	}
-	ending := map[string]string{"application/pdf": ".pdf", "image/jpeg": ".jpg", "image/png": ".png", "image/webp": ".webp", "image/heic": ".heic"}[part.Body.ContentType]
+	ending := map[string]string{"application/pdf": ".pdf", "image/jpeg": ".jpg", "image/png": ".png",
+		"image/webp": ".webp", "image/heic": ".heic"}[part.Body.ContentType]
 	if !strings.HasSuffix(strings.ToLower(name), ending) {
 		name += ending
 	}

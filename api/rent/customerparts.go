@@ -15,8 +15,8 @@ import (
 	"github.com/motorpool/fleet/query"
 )
 
-// customerPart is a kind of record that belongs to customers: notes, documents. It is found through every customer that was merged
-// with its own, and a new one belongs to the customer that counts.
+// customerPart is a kind of record that belongs to customers: notes, documents. It is found through every customer that
+// was merged with its own, and a new one belongs to the customer that counts.
 type customerPart[T any] struct {
 	api      *API
 	path     string // "/v1/customers/{id}/notes"
@@ -36,17 +36,25 @@ type customerPart[T any] struct {
 func (s *customerPart[T]) one() string { return s.path + "/{" + s.noun + "}" }
 
 func (s *customerPart[T]) register() {
-	s.api.Handle(rest.Route{Method: "GET", Path: s.path, ID: "list" + s.name + "s", Tag: "Customers", Scope: auth.CustomersRead,
-		Summary: "List the " + s.noun + "s of a customer", About: "Newest first; those of customers merged into it too.", Params: rest.PageParams, Reply: s.api.ListSchema(s.view)}, s.list)
-	s.api.Handle(rest.Route{Method: "POST", Path: s.path, ID: "create" + s.name, Tag: "Customers", Scope: auth.CustomersWrite,
+	s.api.Handle(rest.Route{Method: "GET", Path: s.path, ID: "list" + s.name + "s", Tag: "Customers",
+		Scope:   auth.CustomersRead,
+		Summary: "List the " + s.noun + "s of a customer", About: "Newest first; those of customers merged into it too.",
+		Params: rest.PageParams, Reply: s.api.ListSchema(s.view)}, s.list)
+	s.api.Handle(rest.Route{Method: "POST", Path: s.path, ID: "create" + s.name, Tag: "Customers",
+		Scope:   auth.CustomersWrite,
 		Summary: "Add a " + s.noun + " to a customer", Body: s.fields, Status: http.StatusCreated, Reply: s.view}, s.post)
 	s.api.Handle(rest.Route{Method: "GET", Path: s.one(), ID: "get" + s.name, Tag: "Customers", Scope: auth.CustomersRead,
 		Summary: "Get a " + s.noun + " of a customer", Reply: s.view}, s.get)
-	s.api.Handle(rest.Route{Method: "PATCH", Path: s.one(), ID: "update" + s.name, Tag: "Customers", Scope: auth.CustomersWrite,
-		Summary: "Change a " + s.noun + " of a customer", About: "A merge patch (RFC 7396).", Params: []rest.Param{rest.IfMatchParam},
-		Body: s.api.PatchSchema(s.fields), BodyTypes: []string{"application/merge-patch+json", "application/json"}, Reply: s.view}, s.patch)
-	s.api.Handle(rest.Route{Method: "DELETE", Path: s.one(), ID: "delete" + s.name, Tag: "Customers", Scope: auth.CustomersWrite,
-		Summary: "Delete a " + s.noun + " of a customer", Params: []rest.Param{rest.IfMatchParam}, Status: http.StatusNoContent}, s.delete)
+	s.api.Handle(rest.Route{Method: "PATCH", Path: s.one(), ID: "update" + s.name, Tag: "Customers",
+		Scope:   auth.CustomersWrite,
+		Summary: "Change a " + s.noun + " of a customer", About: "A merge patch (RFC 7396).",
+		Params: []rest.Param{rest.IfMatchParam},
+		Body:   s.api.PatchSchema(s.fields), BodyTypes: []string{"application/merge-patch+json", "application/json"},
+		Reply: s.view}, s.patch)
+	s.api.Handle(rest.Route{Method: "DELETE", Path: s.one(), ID: "delete" + s.name, Tag: "Customers",
+		Scope:   auth.CustomersWrite,
+		Summary: "Delete a " + s.noun + " of a customer", Params: []rest.Param{rest.IfMatchParam},
+		Status: http.StatusNoContent}, s.delete)
 }
 
 // customerFamily reads the customer that the path names, as it counts, with the names of all that were merged into it.
@@ -76,8 +84,9 @@ func (s *customerPart[T]) list(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	found, err := query.List(r.Context(), s.api.DB, s.listing, query.ListRequest{Account: rec.Account,
-		Filters: []query.Filter{{Field: "customer_id", Op: "eq", Values: names}}, Sort: []query.SortKey{{Field: "created_at", Desc: true}},
-		After: p.After, Limit: p.PerPage, Offset: p.Offset()})
+		Filters: []query.Filter{{Field: "customer_id", Op: "eq", Values: names}},
+		Sort:    []query.SortKey{{Field: "created_at", Desc: true}},
+		After:   p.After, Limit: p.PerPage, Offset: p.Offset()})
 	if err != nil {
 		return rest.CursorError(err)
 	}
@@ -190,8 +199,8 @@ func (s *customerPart[T]) patch(w http.ResponseWriter, r *http.Request) error {
 	return rest.WriteJSON(w, r, http.StatusOK, s.show(part))
 }
 
-// delete archives the record, and it is not shown any more. The file of a document goes at once, words stay in the log until the customer
-// is erased.
+// delete archives the record, and it is not shown any more. The file of a document goes at once, words stay in the log
+// until the customer is erased.
 func (s *customerPart[T]) delete(w http.ResponseWriter, r *http.Request) error {
 	part, err := s.load(r)
 	if err != nil {
@@ -216,7 +225,8 @@ type Note struct {
 }
 
 func (a *API) customerNoteRoutes() {
-	s := &customerPart[record.Note]{api: a, path: "/v1/customers/{id}/notes", noun: "note", name: "CustomerNote", log: a.desk.Notes, listing: &query.CustomerNotes,
+	s := &customerPart[record.Note]{api: a, path: "/v1/customers/{id}/notes", noun: "note", name: "CustomerNote",
+		log: a.desk.Notes, listing: &query.CustomerNotes,
 		view: Note{}, fields: record.NoteFields{}, owner: func(n *record.Note) *string { return &n.CustomerID },
 		writable: func(n *record.Note) any { return &n.NoteFields },
 		complete: func(r *http.Request, n *record.Note) {
@@ -225,7 +235,8 @@ func (a *API) customerNoteRoutes() {
 			}
 		},
 		show: func(rec record.Record[record.Note]) any {
-			return Note{ID: fleet.FormatID(fleet.NotePrefix, rec.ID), NoteFields: rec.Body.NoteFields, Object: "note", CustomerID: rec.Body.CustomerID, Stamps: rest.StampsOf(rec)}
+			return Note{ID: fleet.FormatID(fleet.NotePrefix, rec.ID), NoteFields: rec.Body.NoteFields, Object: "note",
+				CustomerID: rec.Body.CustomerID, Stamps: rest.StampsOf(rec)}
 		},
 	}
 	s.register()

@@ -150,7 +150,8 @@ func (a *API) withNumbers(r *http.Request, filters []query.Filter) error {
 	return nil
 }
 
-// prepareCustomer completes what was written of a customer, refuses what cannot be, and looks for others that are the same person.
+// prepareCustomer completes what was written of a customer, refuses what cannot be, and looks for others that are
+// the same person.
 func (a *API) prepareCustomer(r *http.Request, id uint64, before, after *record.Customer) error {
 	now := a.Now()
 	var fields *record.CustomerFields
@@ -197,7 +198,8 @@ func verifyLicence(rec *record.Record[record.Customer], sent LicenceVerification
 	if sent.Result == record.LicenceVerified && c.LicenceLapsed(now.UTC().Format(time.DateOnly)) {
 		return fleet.NewError(fleet.CodeConflict, "The licence expired on "+c.Licence.ExpiresOn+". Write the new one first.")
 	}
-	c.Verification = record.Verification{Status: sent.Result, Method: sent.Method, VerifiedAt: record.InstantOf(now), VerifiedBy: by}
+	c.Verification = record.Verification{Status: sent.Result, Method: sent.Method, VerifiedAt: record.InstantOf(now),
+		VerifiedBy: by}
 	return nil
 }
 
@@ -221,7 +223,8 @@ func setDoNotRent(rec *record.Record[record.Customer], sent DoNotRentChange, by 
 	if sent.ReasonCode == "" {
 		return fleet.Invalid(fleet.FieldError{Pointer: "/reason_code", Code: "required", Detail: "setting it needs a reason"})
 	}
-	set := &record.DoNotRent{Active: true, ReasonCode: sent.ReasonCode, Note: sent.Note, SetBy: by, SetAt: record.InstantOf(now)}
+	set := &record.DoNotRent{Active: true, ReasonCode: sent.ReasonCode, Note: sent.Note, SetBy: by,
+		SetAt: record.InstantOf(now)}
 	if sent.ExpiresAt != nil {
 		if !sent.ExpiresAt.After(now) {
 			return fleet.Invalid(fleet.FieldError{Pointer: "/expires_at", Code: "invalid", Detail: "must be in the future"})
@@ -233,7 +236,8 @@ func setDoNotRent(rec *record.Record[record.Customer], sent DoNotRentChange, by 
 }
 
 // showCustomers makes the answers for customers. Licence numbers are masked unless the key may read them.
-func (a *API) showCustomers(ctx context.Context, records []record.Record[record.Customer], expand []string) ([]rest.Shown, error) {
+func (a *API) showCustomers(ctx context.Context, records []record.Record[record.Customer],
+	expand []string) ([]rest.Shown, error) {
 	plain := auth.From(ctx).Has(auth.CustomersPII)
 	today := a.Now().UTC().Format(time.DateOnly)
 	var stats map[uint64][]query.CustomerStats
@@ -254,9 +258,12 @@ func (a *API) showCustomers(ctx context.Context, records []record.Record[record.
 	for i := range records {
 		rec := &records[i]
 		b := rec.Body
-		view := Customer{ID: fleet.FormatID(fleet.CustomerPrefix, rec.ID), CustomerFields: b.CustomerFields, Object: "customer", Number: b.Number,
-			Verification: CustomerVerification(b.VerificationAt(today)), DoNotRent: b.DoNotRent, IncidentsCount: b.IncidentsCount,
-			MergedInto: b.MergedInto, DuplicateOf: b.DuplicateOf, ErasingSince: b.ErasingSince, ErasedAt: b.ErasedAt, Stamps: rest.StampsOf(*rec)}
+		view := Customer{ID: fleet.FormatID(fleet.CustomerPrefix, rec.ID), CustomerFields: b.CustomerFields,
+			Object: "customer", Number: b.Number,
+			Verification: CustomerVerification(b.VerificationAt(today)), DoNotRent: b.DoNotRent,
+			IncidentsCount: b.IncidentsCount,
+			MergedInto:     b.MergedInto, DuplicateOf: b.DuplicateOf, ErasingSince: b.ErasingSince, ErasedAt: b.ErasedAt,
+			Stamps: rest.StampsOf(*rec)}
 		view.IsRentable, view.NotRentable = a.desk.Persons.Rentable(rec)
 		if b.Licence != nil && !plain {
 			masked := *b.Licence

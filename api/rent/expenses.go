@@ -121,7 +121,10 @@ func (a *API) expenseResource() *rest.Resource[record.Expense] {
 			}
 			return a.prepareExpense(r, after)
 		},
-		MayArchive: rest.OnlyIf(func(_ *http.Request, rec *record.Record[record.Expense]) error { return record.IsDraft(rec) }),
+		MayArchive: rest.OnlyIf(func(_ *http.Request,
+			rec *record.Record[record.Expense]) error {
+			return record.IsDraft(rec)
+		}),
 	}
 }
 
@@ -131,18 +134,21 @@ func (a *API) prepareExpense(r *http.Request, e *record.Expense) error {
 	if e.Tax != nil {
 		faults = append(faults, moneyFaults("/tax", *e.Tax, 0, max(e.Amount.Amount, 0))...)
 		if e.Tax.Currency != e.Amount.Currency {
-			faults = append(faults, fleet.FieldError{Pointer: "/tax/currency", Code: "currency_mismatch", Detail: "the amount is in " + e.Amount.Currency})
+			faults = append(faults, fleet.FieldError{Pointer: "/tax/currency", Code: "currency_mismatch",
+				Detail: "the amount is in " + e.Amount.Currency})
 		}
 	}
 	faults = append(faults, dayFaults("/incurred_on", e.IncurredOn)...)
 	if e.PaidOn != "" {
 		faults = append(faults, dayFaults("/paid_on", e.PaidOn)...)
 		if e.Unpaid {
-			faults = append(faults, fleet.FieldError{Pointer: "/paid_on", Code: "invalid", Detail: "is of a bill that was paid; this one is unpaid"})
+			faults = append(faults,
+				fleet.FieldError{Pointer: "/paid_on", Code: "invalid", Detail: "is of a bill that was paid; this one is unpaid"})
 		}
 	}
 	if e.Category == "bad_debt" && e.BookingID == "" {
-		faults = append(faults, fleet.FieldError{Pointer: "/booking_id", Code: "required", Detail: "says whose debt is given up; a bad debt is one of a booking"})
+		faults = append(faults, fleet.FieldError{Pointer: "/booking_id", Code: "required",
+			Detail: "says whose debt is given up; a bad debt is one of a booking"})
 	}
 	if p := e.ServicePeriod; p != nil {
 		wrong := append(dayFaults("/service_period/from", p.From), dayFaults("/service_period/until", p.To)...)
@@ -150,7 +156,8 @@ func (a *API) prepareExpense(r *http.Request, e *record.Expense) error {
 			from, _ := ledger.ParseDay(p.From)
 			to, _ := ledger.ParseDay(p.To)
 			if to < from || to-from >= ledger.MaxDays {
-				wrong = []fleet.FieldError{{Pointer: "/service_period/until", Code: "out_of_range", Detail: "must not be before from, nor more than ten years after it"}}
+				wrong = []fleet.FieldError{{Pointer: "/service_period/until", Code: "out_of_range",
+					Detail: "must not be before from, nor more than ten years after it"}}
 			}
 		}
 		faults = append(faults, wrong...)
@@ -162,7 +169,8 @@ func (a *API) prepareExpense(r *http.Request, e *record.Expense) error {
 		id, err := fleet.ParseID(fleet.DocumentPrefix, e.ReceiptDocumentID)
 		found := map[uint64]query.Stored{}
 		if err == nil {
-			if found, err = query.RecordsByID(r.Context(), a.DB, &query.Documents, auth.From(r.Context()).Account, []uint64{id}); err != nil {
+			if found, err = query.RecordsByID(r.Context(), a.DB, &query.Documents, auth.From(r.Context()).Account,
+				[]uint64{id}); err != nil {
 				return err
 			}
 		}
@@ -192,8 +200,10 @@ func showExpenses(_ context.Context, records []record.Record[record.Expense], _ 
 	views := make([]rest.Shown, len(records))
 	for i, rec := range records {
 		e := &rec.Body
-		views[i].View = Expense{ID: fleet.FormatID(fleet.ExpensePrefix, rec.ID), ExpenseFields: e.ExpenseFields, Object: "expense", Status: e.Status,
-			PostedAt: e.PostedAt, VoidedAt: e.VoidedAt, VoidReason: e.VoidReason, ChargeID: rest.TextOrNull(desk.ExpenseCharge(rec.ID, e)), BookedFor: e.BookedFor, Stamps: rest.StampsOf(rec)}
+		views[i].View = Expense{ID: fleet.FormatID(fleet.ExpensePrefix, rec.ID), ExpenseFields: e.ExpenseFields,
+			Object: "expense", Status: e.Status,
+			PostedAt: e.PostedAt, VoidedAt: e.VoidedAt, VoidReason: e.VoidReason,
+			ChargeID: rest.TextOrNull(desk.ExpenseCharge(rec.ID, e)), BookedFor: e.BookedFor, Stamps: rest.StampsOf(rec)}
 	}
 	return views, nil
 }

@@ -51,8 +51,10 @@ func (a *API) inspectionRoutes() {
 		},
 		Show: rest.Each(func(rec record.Record[record.VehicleInspection]) any {
 			b := rec.Body
-			return VehicleInspection{ID: fleet.FormatID(fleet.InspectionPrefix, rec.ID), InspectionFields: b.InspectionFields, Object: "inspection",
-				Status: b.Status, StatusSince: b.StatusSince, SubmittedAt: b.SubmittedAt, IssueIDs: rest.ListOf(b.IssueIDs), Stamps: rest.StampsOf(rec)}
+			return VehicleInspection{ID: fleet.FormatID(fleet.InspectionPrefix, rec.ID), InspectionFields: b.InspectionFields,
+				Object: "inspection",
+				Status: b.Status, StatusSince: b.StatusSince, SubmittedAt: b.SubmittedAt, IssueIDs: rest.ListOf(b.IssueIDs),
+				Stamps: rest.StampsOf(rec)}
 		}),
 	}
 	s.Register()
@@ -67,7 +69,8 @@ func (a *API) inspectionRoutes() {
 	})
 }
 
-// prepareInspection completes an inspection that is about to be written, and refuses another vehicle and changes of one that is submitted.
+// prepareInspection completes an inspection that is about to be written, and refuses another vehicle and changes of one
+// that is submitted.
 func prepareInspection(id uint64, before, after *record.VehicleInspection) error {
 	if after.Type == "" {
 		after.Type = "periodic"
@@ -78,7 +81,8 @@ func prepareInspection(id uint64, before, after *record.VehicleInspection) error
 	case before.Status == rental.InspectionSubmitted:
 		return submittedStays(id, before.InspectionFields, after.InspectionFields)
 	case before.VehicleID != after.VehicleID:
-		return fleet.Invalid(fleet.FieldError{Pointer: "/vehicle_id", Code: "fixed", Detail: "an inspection stays with its vehicle"})
+		return fleet.Invalid(fleet.FieldError{Pointer: "/vehicle_id", Code: "fixed",
+			Detail: "an inspection stays with its vehicle"})
 	}
 	return nil
 }

@@ -50,7 +50,8 @@ func (a *API) issueRoutes() {
 				after.Severity = "medium"
 			}
 			if before != nil && before.VehicleID != after.VehicleID {
-				return fleet.Invalid(fleet.FieldError{Pointer: "/vehicle_id", Code: "fixed", Detail: "an issue stays with its vehicle"})
+				return fleet.Invalid(fleet.FieldError{Pointer: "/vehicle_id", Code: "fixed",
+					Detail: "an issue stays with its vehicle"})
 			}
 			if err := a.ofVehicle(r, after.VehicleID); err != nil {
 				return err
@@ -59,8 +60,10 @@ func (a *API) issueRoutes() {
 		},
 		Show: rest.Each(func(rec record.Record[record.Issue]) any {
 			b := rec.Body
-			return Issue{ID: fleet.FormatID(fleet.IssuePrefix, rec.ID), IssueFields: b.IssueFields, Object: "issue", Status: b.Status, StatusSince: b.StatusSince,
-				Resolution: b.Resolution, WorkOrderID: b.WorkOrderID, InspectionID: b.InspectionID, AlertID: b.AlertID, Stamps: rest.StampsOf(rec)}
+			return Issue{ID: fleet.FormatID(fleet.IssuePrefix, rec.ID), IssueFields: b.IssueFields, Object: "issue",
+				Status: b.Status, StatusSince: b.StatusSince,
+				Resolution: b.Resolution, WorkOrderID: b.WorkOrderID, InspectionID: b.InspectionID, AlertID: b.AlertID,
+				Stamps: rest.StampsOf(rec)}
 		}),
 	}
 	s.Register()

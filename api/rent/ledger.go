@@ -69,15 +69,21 @@ var (
 	ledgerKinds = slices.Sorted(maps.Keys(ledger.Kinds))
 	// ledgerParams are the filters of both lists of the ledger.
 	ledgerParams = []rest.Param{
-		{Name: "kind", Many: true, Some: true, Enum: ledgerKinds, About: "Only what records of these kinds were the cause of, separated by commas: " + strings.Join(ledgerKinds, ", ") + "."},
-		{Name: "source_id", Some: true, About: "Only what these records were the cause of, separated by commas; at most 1000."},
+		{Name: "kind", Many: true, Some: true, Enum: ledgerKinds,
+			About: "Only what records of these kinds were the cause of, separated by commas: " +
+				strings.Join(ledgerKinds, ", ") + "."},
+		{Name: "source_id", Some: true,
+			About: "Only what these records were the cause of, separated by commas; at most 1000."},
 		{Name: "transaction_id", Some: true, About: "Only these transactions, separated by commas; at most 1000."},
 		{Name: "booking_id", Some: true, About: "Only of these bookings, separated by commas; at most 1000."},
 		{Name: "customer_id", Some: true, About: "Only of these customers, separated by commas; at most 1000."},
 		ledgerVehicles,
-		{Name: "ledger_account", Many: true, Some: true, Enum: ledgerAccounts, About: "Only on these accounts, of transactions those that have an entry there, separated by commas: " + strings.Join(ledgerAccounts, ", ") + "."},
+		{Name: "ledger_account", Many: true, Some: true, Enum: ledgerAccounts,
+			About: "Only on these accounts, of transactions those that have an entry there, separated by commas: " +
+				strings.Join(ledgerAccounts, ", ") + "."},
 	}
-	ledgerVehicles = rest.Param{Name: "vehicle_id", Some: true, About: "Only of these vehicles, separated by commas; at most 1000."}
+	ledgerVehicles = rest.Param{Name: "vehicle_id", Some: true,
+		About: "Only of these vehicles, separated by commas; at most 1000."}
 	ledgerAccounts = func() []string {
 		var all []string
 		for _, a := range ledger.Accounts() {
@@ -89,23 +95,28 @@ var (
 
 func (a *API) ledgerRoutes() {
 	a.Handle(rest.Route{
-		Method: "GET", Path: "/v1/ledger/transactions", ID: "listLedgerTransactions", Tag: "Ledger", Scope: auth.FinanceRead, Summary: "List the transactions of the ledger",
+		Method: "GET", Path: "/v1/ledger/transactions", ID: "listLedgerTransactions", Tag: "Ledger", Scope: auth.FinanceRead,
+		Summary: "List the transactions of the ledger",
 		About: "Each revision of a booking, payment, expense, work order or toll that changes something in the books is one transaction. Transactions are never changed: " +
 			"what is corrected is corrected by another one.",
-		Params: slices.Concat(rest.PageParams, ledgerDays("Known on this day"), ledgerParams, []rest.Param{{Name: "sort", Enum: []string{"-posted_at", "posted_at"}, About: "`-posted_at` unless given."}}),
-		Reply:  rest.List[LedgerTransaction]{},
+		Params: slices.Concat(rest.PageParams, ledgerDays("Known on this day"), ledgerParams,
+			[]rest.Param{{Name: "sort", Enum: []string{"-posted_at", "posted_at"}, About: "`-posted_at` unless given."}}),
+		Reply: rest.List[LedgerTransaction]{},
 	}, a.listLedgerTransactions)
 	a.Handle(rest.Route{
-		Method: "GET", Path: "/v1/ledger/transactions/{id}", ID: "getLedgerTransaction", Tag: "Ledger", Scope: auth.FinanceRead, Summary: "Get a transaction of the ledger",
+		Method: "GET", Path: "/v1/ledger/transactions/{id}", ID: "getLedgerTransaction", Tag: "Ledger",
+		Scope: auth.FinanceRead, Summary: "Get a transaction of the ledger",
 		About: "With its entries, which sum to zero for each currency and day.", Reply: LedgerTransactionFull{},
 	}, a.getLedgerTransaction)
 	a.Handle(rest.Route{
-		Method: "GET", Path: "/v1/ledger/entries", ID: "listLedgerEntries", Tag: "Ledger", Scope: auth.FinanceRead, Summary: "List the entries of the ledger",
+		Method: "GET", Path: "/v1/ledger/entries", ID: "listLedgerEntries", Tag: "Ledger", Scope: auth.FinanceRead,
+		Summary: "List the entries of the ledger",
 		About: "By day, ledger account and transaction. CSV is for people: accounts by number and name, the numbers of bookings and customers, plates (with vehicles:read), the names of customers (with customers:read), " +
 			"what each entry is for (of work orders with maintenance:read), amounts as decimals (`1212.00`) with `currency`, the day on which it became known in the account's zone, and the ids behind. " +
 			"In other tables an amount takes two columns, `amount` in minor units and `currency`.",
 		Params: slices.Concat(rest.PageParams, ledgerDays("Of this day of the books"), ledgerParams, []rest.Param{
-			{Name: "sort", Enum: []string{"-local_on", "local_on"}, About: "`-local_on` unless given."}, rest.FormatParam(export.Tables),
+			{Name: "sort", Enum: []string{"-local_on", "local_on"}, About: "`-local_on` unless given."},
+			rest.FormatParam(export.Tables),
 		}),
 		Reply: rest.List[LedgerEntry]{}, ReplyTypes: export.MediaTypes(export.Tables), Timeout: rest.ExportTime,
 	}, a.listLedgerEntries)
@@ -115,19 +126,22 @@ func (a *API) ledgerRoutes() {
 
 // ledgerDays are the parameters of a span of days.
 func ledgerDays(what string) []rest.Param {
-	return []rest.Param{{Name: "from", Format: "date", About: what + " or later."}, {Name: "until", Format: "date", About: what + " or earlier."}}
+	return []rest.Param{{Name: "from", Format: "date", About: what + " or later."},
+		{Name: "until", Format: "date", About: what + " or earlier."}}
 }
 
 // ledgerFilter reads the filters of a list of the ledger.
 func ledgerFilter(r *http.Request, p rest.Page, order string) (query.LedgerFilter, error) {
 	f := query.LedgerFilter{
-		Account: auth.From(r.Context()).Account, From: rest.TextParam(r, "from", ""), To: rest.TextParam(r, "until", ""), Accounts: rest.ListParam(r, "ledger_account"),
-		Kinds: rest.ListParam(r, "kind"), Descending: order[0] == '-', Limit: p.PerPage + 1, Offset: p.Offset(),
+		Account: auth.From(r.Context()).Account, From: rest.TextParam(r, "from", ""), To: rest.TextParam(r, "until", ""),
+		Accounts: rest.ListParam(r, "ledger_account"),
+		Kinds:    rest.ListParam(r, "kind"), Descending: order[0] == '-', Limit: p.PerPage + 1, Offset: p.Offset(),
 	}
 	for _, text := range rest.ListParam(r, "source_id") {
 		id, ok := ledgerSource(text)
 		if !ok {
-			return f, rest.InvalidParam("source_id", "names "+text+", which is no id of a booking, payment, expense, work order or toll")
+			return f, rest.InvalidParam("source_id",
+				"names "+text+", which is no id of a booking, payment, expense, work order or toll")
 		}
 		f.Sources = append(f.Sources, id)
 	}
@@ -206,7 +220,8 @@ func (a *API) getLedgerTransaction(w http.ResponseWriter, r *http.Request) error
 		return err
 	}
 	account := auth.From(r.Context()).Account
-	rows, err := query.LedgerTransactions(r.Context(), a.DB, query.LedgerFilter{Account: account, Transactions: []uint64{id}, Limit: 1}, nil)
+	rows, err := query.LedgerTransactions(r.Context(), a.DB,
+		query.LedgerFilter{Account: account, Transactions: []uint64{id}, Limit: 1}, nil)
 	if err != nil {
 		return err
 	}
@@ -225,12 +240,16 @@ func (a *API) getLedgerTransaction(w http.ResponseWriter, r *http.Request) error
 	if err != nil {
 		return err
 	}
-	answer := LedgerTransactionFull{LedgerTransaction: showLedgerTransaction(&rows[0]), Entries: make([]LedgerEntry, len(entries))}
+	answer := LedgerTransactionFull{LedgerTransaction: showLedgerTransaction(&rows[0]),
+		Entries: make([]LedgerEntry, len(entries))}
 	for i, e := range entries {
 		answer.Entries[i] = LedgerEntry{
-			ID: fleet.FormatID(fleet.EntryPrefix, ledger.EntryID(id, i+1)), Object: "ledger_entry", TransactionID: answer.ID, LocalOn: e.On.String(), UsedOn: e.Day.String(),
-			AccountLabel: labelOf(labels, string(e.Account)), Amount: record.Money{Amount: e.Amount, Currency: e.Currency}, VehicleID: rest.TextOrNull(e.Vehicle), ClassID: rest.TextOrNull(e.Class),
-			BookingID: rest.TextOrNull(e.Booking), CustomerID: rest.TextOrNull(e.Customer), LocationID: rest.TextOrNull(e.Location), Channel: rest.TextOrNull(e.Channel), Purpose: rest.TextOrNull(e.Purpose),
+			ID: fleet.FormatID(fleet.EntryPrefix, ledger.EntryID(id, i+1)), Object: "ledger_entry", TransactionID: answer.ID,
+			LocalOn: e.On.String(), UsedOn: e.Day.String(),
+			AccountLabel: labelOf(labels, string(e.Account)), Amount: record.Money{Amount: e.Amount, Currency: e.Currency},
+			VehicleID: rest.TextOrNull(e.Vehicle), ClassID: rest.TextOrNull(e.Class),
+			BookingID: rest.TextOrNull(e.Booking), CustomerID: rest.TextOrNull(e.Customer),
+			LocationID: rest.TextOrNull(e.Location), Channel: rest.TextOrNull(e.Channel), Purpose: rest.TextOrNull(e.Purpose),
 			Kind: answer.Kind, SourceID: answer.SourceID, OccurredAt: answer.OccurredAt,
 		}
 	}
@@ -278,7 +297,8 @@ func (a *API) listLedgerEntries(w http.ResponseWriter, r *http.Request) error {
 	if len(rows) > p.PerPage {
 		rows = rows[:p.PerPage]
 		last := &rows[len(rows)-1]
-		next = []string{last.On.Format(time.DateOnly), last.Account, strconv.FormatUint(last.Transaction, 10), strconv.FormatUint(uint64(last.Number), 10)}
+		next = []string{last.On.Format(time.DateOnly), last.Account, strconv.FormatUint(last.Transaction, 10),
+			strconv.FormatUint(uint64(last.Number), 10)}
 	}
 	data := make([]LedgerEntry, len(rows))
 	for i := range rows {
@@ -343,9 +363,12 @@ func idOrNull(prefix string, id uint64) *string {
 
 func showLedgerTransaction(t *query.LedgerTransaction) LedgerTransaction {
 	view := LedgerTransaction{
-		ID: fleet.FormatID(fleet.TransactionPrefix, t.ID), Object: "ledger_transaction", Kind: t.Kind, SourceID: fleet.FormatID(ledger.Kinds[t.Kind], t.Source), Revision: t.Revision,
-		OccurredAt: record.InstantOf(t.OccurredAt), PostedAt: record.InstantOf(t.PostedAt), KnownOn: t.KnownOn.Format(time.DateOnly), Actor: t.Actor, RequestID: t.RequestID,
-		BookingID: idOrNull(fleet.BookingPrefix, t.Booking), CustomerID: idOrNull(fleet.CustomerPrefix, t.Customer), VehicleIDs: []string{}, Debits: []record.Money{}, EntryCount: t.Entries,
+		ID: fleet.FormatID(fleet.TransactionPrefix, t.ID), Object: "ledger_transaction", Kind: t.Kind,
+		SourceID: fleet.FormatID(ledger.Kinds[t.Kind], t.Source), Revision: t.Revision,
+		OccurredAt: record.InstantOf(t.OccurredAt), PostedAt: record.InstantOf(t.PostedAt),
+		KnownOn: t.KnownOn.Format(time.DateOnly), Actor: t.Actor, RequestID: t.RequestID,
+		BookingID: idOrNull(fleet.BookingPrefix, t.Booking), CustomerID: idOrNull(fleet.CustomerPrefix, t.Customer),
+		VehicleIDs: []string{}, Debits: []record.Money{}, EntryCount: t.Entries,
 	}
 	for _, v := range t.Vehicles {
 		view.VehicleIDs = append(view.VehicleIDs, fleet.FormatID(fleet.VehiclePrefix, v))
@@ -358,10 +381,16 @@ func showLedgerTransaction(t *query.LedgerTransaction) LedgerTransaction {
 
 func showLedgerEntry(e *query.LedgerEntry, labels map[string]record.LedgerLabel) LedgerEntry {
 	return LedgerEntry{
-		ID: fleet.FormatID(fleet.EntryPrefix, e.ID), Object: "ledger_entry", TransactionID: fleet.FormatID(fleet.TransactionPrefix, e.Transaction),
-		LocalOn: e.On.Format(time.DateOnly), UsedOn: e.Used.Format(time.DateOnly), AccountLabel: labelOf(labels, e.Account), Amount: record.Money{Amount: e.Amount, Currency: e.Currency},
-		VehicleID: idOrNull(fleet.VehiclePrefix, e.Vehicle), ClassID: idOrNull(fleet.ClassPrefix, e.Class), BookingID: idOrNull(fleet.BookingPrefix, e.Booking),
-		CustomerID: idOrNull(fleet.CustomerPrefix, e.Customer), LocationID: idOrNull(fleet.LocationPrefix, e.Location), Channel: rest.TextOrNull(e.Channel),
-		Purpose: rest.TextOrNull(e.Purpose), Kind: e.Kind, SourceID: fleet.FormatID(ledger.Kinds[e.Kind], e.Source), OccurredAt: record.InstantOf(e.OccurredAt),
+		ID: fleet.FormatID(fleet.EntryPrefix, e.ID), Object: "ledger_entry",
+		TransactionID: fleet.FormatID(fleet.TransactionPrefix, e.Transaction),
+		LocalOn:       e.On.Format(time.DateOnly), UsedOn: e.Used.Format(time.DateOnly),
+		AccountLabel: labelOf(labels, e.Account),
+		Amount:       record.Money{Amount: e.Amount, Currency: e.Currency},
+		VehicleID:    idOrNull(fleet.VehiclePrefix, e.Vehicle), ClassID: idOrNull(fleet.ClassPrefix, e.Class),
+		BookingID:  idOrNull(fleet.BookingPrefix, e.Booking),
+		CustomerID: idOrNull(fleet.CustomerPrefix, e.Customer), LocationID: idOrNull(fleet.LocationPrefix, e.Location),
+		Channel: rest.TextOrNull(e.Channel),
+		Purpose: rest.TextOrNull(e.Purpose), Kind: e.Kind, SourceID: fleet.FormatID(ledger.Kinds[e.Kind], e.Source),
+		OccurredAt: record.InstantOf(e.OccurredAt),
 	}
 }

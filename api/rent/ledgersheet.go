@@ -23,19 +23,21 @@ import (
 	"github.com/motorpool/fleet/query"
 )
 
-// The ledger as a sheet is for people: accounts by number and name, vehicles by plate, bookings by number, amounts with decimals. Who
-// reads it with a program takes the other formats, or the columns behind, which say the same by ids.
+// The ledger as a sheet is for people: accounts by number and name, vehicles by plate, bookings by number, amounts with
+// decimals. Who reads it with a program takes the other formats, or the columns behind, which say the same by ids.
 
 // ledgerColumns are the columns of the sheet.
-var ledgerColumns = []string{"local_on", "account_number", "account_name", "description", "debit", "credit", "amount", "currency",
-	"license_plate", "vehicle_name", "booking_number", "customer_number", "customer_name", "used_on", "known_on",
-	"ledger_account", "kind", "source_id", "vehicle_id", "booking_id", "customer_id", "transaction_id", "id"}
+var ledgerColumns = []string{"local_on", "account_number", "account_name", "description", "debit", "credit",
+	"amount", "currency", "license_plate", "vehicle_name", "booking_number", "customer_number", "customer_name",
+	"used_on", "known_on", "ledger_account", "kind", "source_id", "vehicle_id", "booking_id", "customer_id",
+	"transaction_id", "id"}
 
 // sheetRows is for how many entries names are looked up at a time.
 const sheetRows = 500
 
 // writeLedgerSheet writes entries as a sheet.
-func (a *API) writeLedgerSheet(r *http.Request, db driver.Conn, to io.Writer, entries iter.Seq2[query.LedgerEntry, error]) error {
+func (a *API) writeLedgerSheet(r *http.Request, db driver.Conn, to io.Writer,
+	entries iter.Seq2[query.LedgerEntry, error]) error {
 	p := auth.From(r.Context())
 	rec, err := a.accounts.Get(r.Context(), p.Account, uint64(p.Account))
 	if err != nil {
@@ -78,7 +80,8 @@ func (a *API) writeLedgerSheet(r *http.Request, db driver.Conn, to io.Writer, en
 }
 
 // ledgerRow is an entry as the sheet has it.
-func ledgerRow(e *query.LedgerEntry, chart map[string]record.LedgerLabel, names *ledgerNames, zone *time.Location) []string {
+func ledgerRow(e *query.LedgerEntry, chart map[string]record.LedgerLabel, names *ledgerNames,
+	zone *time.Location) []string {
 	label, view := labelOf(chart, e.Account), showLedgerEntry(e, chart)
 	decimal := func(amount int64) string {
 		if amount == 0 {
@@ -130,8 +133,8 @@ func (n ledgerName) description(purpose string) string {
 	return n.text + ": " + strings.Join(said, ", ")
 }
 
-// ledgerNames knows what the records are called that entries are about, by the prefixes of their ids, and what entries of a kind of record
-// are for, by the kind.
+// ledgerNames knows what the records are called that entries are about, by the prefixes of their ids, and what entries
+// of a kind of record are for, by the kind.
 type ledgerNames struct {
 	db      driver.Conn
 	account fleet.AccountID
@@ -193,9 +196,12 @@ var ledgerSorts = []struct {
 	call func(fleet.AccountID, query.Stored) (ledgerName, error)
 }{
 	{fleet.VehiclePrefix, &query.Vehicles, nameFrom(func(v *record.Vehicle) ledgerName {
-		return ledgerName{text: cmp.Or(v.Nickname, strings.TrimSpace(v.Make+" "+v.Model)), number: cmp.Or(v.LicensePlate, v.FleetNumber)}
+		return ledgerName{text: cmp.Or(v.Nickname, strings.TrimSpace(v.Make+" "+v.Model)),
+			number: cmp.Or(v.LicensePlate, v.FleetNumber)}
 	})},
-	{fleet.BookingPrefix, &query.Bookings, nameFrom(func(b *record.Booking) ledgerName { return ledgerName{number: b.Number} })},
+	{fleet.BookingPrefix, &query.Bookings, nameFrom(func(b *record.Booking) ledgerName {
+		return ledgerName{number: b.Number}
+	})},
 	{fleet.CustomerPrefix, &query.Customers, nameFrom(func(c *record.Customer) ledgerName {
 		return ledgerName{text: cmp.Or(strings.TrimSpace(c.FirstName+" "+c.LastName), c.CompanyName), number: c.Number}
 	})},

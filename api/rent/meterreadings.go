@@ -54,7 +54,8 @@ func (a *API) meterReadingRoutes() {
 				return record.MeterReading{}, err
 			}
 			vehicle, err := a.vehicleInPath(r)
-			m := record.MeterReading{VehicleID: vehicle, Meter: sent.Meter, Value: sent.Value, RecordedAt: record.InstantOf(a.Now()), Source: sent.Source, Note: sent.Note}
+			m := record.MeterReading{VehicleID: vehicle, Meter: sent.Meter, Value: sent.Value,
+				RecordedAt: record.InstantOf(a.Now()), Source: sent.Source, Note: sent.Note}
 			if sent.RecordedAt != nil && !sent.RecordedAt.IsZero() {
 				m.RecordedAt = *sent.RecordedAt
 			}
@@ -75,12 +76,15 @@ func (a *API) meterReadingRoutes() {
 		},
 	}
 	a.Handle(rest.Route{
-		Method: "GET", Path: path, ID: "listMeterReadings", Tag: "Vehicles", Scope: auth.VehiclesRead, Summary: "List the meter readings of a vehicle",
-		About:  "Those that were made by hand, at pickup and return, or in the workshop. What trackers say is in its telemetry.",
-		Params: slices.Concat(rest.PageParams, rest.Without(s.ListParams(), "vehicle_id"), rest.FieldsParams), Reply: a.ListSchema(MeterReading{}),
+		Method: "GET", Path: path, ID: "listMeterReadings", Tag: "Vehicles", Scope: auth.VehiclesRead,
+		Summary: "List the meter readings of a vehicle",
+		About:   "Those that were made by hand, at pickup and return, or in the workshop. What trackers say is in its telemetry.",
+		Params:  slices.Concat(rest.PageParams, rest.Without(s.ListParams(), "vehicle_id"), rest.FieldsParams),
+		Reply:   a.ListSchema(MeterReading{}),
 	}, s.List)
 	a.Handle(rest.Route{
-		Method: "POST", Path: path, ID: "createMeterReading", Tag: "Vehicles", Scope: auth.VehiclesWrite, Summary: "Note a meter reading of a vehicle",
+		Method: "POST", Path: path, ID: "createMeterReading", Tag: "Vehicles", Scope: auth.VehiclesWrite,
+		Summary: "Note a meter reading of a vehicle",
 		About: "Readings are kept for ever. One that is lower than a valid one before it, or higher than one after it, is stored with `voided` and the reason, " +
 			"and counts again when that one is voided.",
 		Body: MeterReadingNew{}, Status: 201, Reply: MeterReading{},
@@ -97,7 +101,8 @@ func (a *API) meterReadingRoutes() {
 		if err := a.DecodeObject(object, &sent); err != nil {
 			return err
 		}
-		rec, err := a.desk.Yard.Note(r.Context(), rest.Author(r), auth.From(r.Context()).Account, a.NewID(r), body, sent.Confirm)
+		rec, err := a.desk.Yard.Note(r.Context(), rest.Author(r), auth.From(r.Context()).Account, a.NewID(r),
+			body, sent.Confirm)
 		if err != nil {
 			return err
 		}
@@ -145,5 +150,6 @@ func (a *API) meterReadingRoutes() {
 }
 
 func showMeterReading(rec record.Record[record.MeterReading]) any {
-	return MeterReading{ID: fleet.FormatID(fleet.MeterReadingPrefix, rec.ID), MeterReading: rec.Body, Object: "meter_reading", Stamps: rest.StampsOf(rec)}
+	return MeterReading{ID: fleet.FormatID(fleet.MeterReadingPrefix, rec.ID), MeterReading: rec.Body,
+		Object: "meter_reading", Stamps: rest.StampsOf(rec)}
 }

@@ -150,9 +150,10 @@ func (a *API) instantOr(at *record.Instant) record.Instant {
 func (a *API) paymentResource() *rest.Resource[record.Payment] {
 	return &rest.Resource[record.Payment]{
 		Server: a.Server, Log: a.desk.Payments, Listing: &query.Payments,
-		Titles:   rest.Titles{Path: "/v1/payments", Tag: "Payments", Noun: "payment", Nouns: "payments"},
-		Scope:    rest.Scopes{Read: auth.FinanceRead, Write: auth.FinanceWrite},
-		Views:    rest.Views{View: Payment{}, Fields: record.PaymentNotes{}, Create: PaymentNew{}, States: record.PaymentStates},
+		Titles: rest.Titles{Path: "/v1/payments", Tag: "Payments", Noun: "payment", Nouns: "payments"},
+		Scope:  rest.Scopes{Read: auth.FinanceRead, Write: auth.FinanceWrite},
+		Views: rest.Views{View: Payment{}, Fields: record.PaymentNotes{}, Create: PaymentNew{},
+			States: record.PaymentStates},
 		Writable: func(p *record.Payment) any { return &p.PaymentNotes },
 		Make: func(_ *http.Request, object map[string]any) (record.Payment, error) {
 			var sent PaymentNew
@@ -183,7 +184,8 @@ func (a *API) preparePayment(r *http.Request, p *record.Payment) error {
 	if p.Fee != nil {
 		faults := moneyFaults("/fee", *p.Fee, 0, p.Amount.Amount)
 		if p.Fee.Currency != p.Amount.Currency {
-			faults = append(faults, fleet.FieldError{Pointer: "/fee/currency", Code: "currency_mismatch", Detail: "the payment is in " + p.Amount.Currency})
+			faults = append(faults, fleet.FieldError{Pointer: "/fee/currency", Code: "currency_mismatch",
+				Detail: "the payment is in " + p.Amount.Currency})
 		}
 		if faults != nil {
 			return fleet.Invalid(faults...)
@@ -194,12 +196,14 @@ func (a *API) preparePayment(r *http.Request, p *record.Payment) error {
 	}
 	var booking *record.Booking
 	var err error
-	if p.BookedFor, booking, err = a.desk.Books.PaymentFor(r.Context(), auth.From(r.Context()).Account, p.BookingID, p.CustomerID); err != nil {
+	if p.BookedFor, booking, err = a.desk.Books.PaymentFor(r.Context(), auth.From(r.Context()).Account, p.BookingID,
+		p.CustomerID); err != nil {
 		return err
 	}
 	p.CustomerID = p.BookedFor.CustomerID
 	if booking != nil && booking.Currency != "" && booking.Currency != p.Amount.Currency {
-		return fleet.Invalid(fleet.FieldError{Pointer: "/amount/currency", Code: "currency_mismatch", Detail: "the booking is in " + booking.Currency})
+		return fleet.Invalid(fleet.FieldError{Pointer: "/amount/currency", Code: "currency_mismatch",
+			Detail: "the booking is in " + booking.Currency})
 	}
 	p.Status = record.PaymentSucceeded
 	if p.Pending {
@@ -218,15 +222,18 @@ func (a *API) preparePayment(r *http.Request, p *record.Payment) error {
 // clocks and zones.
 func (a *API) notYet(pointer string, at record.Instant) []fleet.FieldError {
 	if at.After(a.Now().Add(24 * time.Hour)) {
-		return []fleet.FieldError{{Pointer: pointer, Code: "out_of_range", Detail: "lies in the future; money that has not moved yet is a pending payment"}}
+		return []fleet.FieldError{{Pointer: pointer, Code: "out_of_range",
+			Detail: "lies in the future; money that has not moved yet is a pending payment"}}
 	}
 	return nil
 }
 
 func showPayment(rec record.Record[record.Payment]) any {
 	p := &rec.Body
-	return Payment{ID: fleet.FormatID(fleet.PaymentPrefix, rec.ID), PaymentFields: p.PaymentFields, Object: "payment", Number: p.Number, Status: p.Status,
-		Refunds: append([]record.Refund{}, p.Refunds...), Refunded: record.Money{Amount: p.Refunded(), Currency: p.Amount.Currency},
+	return Payment{ID: fleet.FormatID(fleet.PaymentPrefix, rec.ID), PaymentFields: p.PaymentFields, Object: "payment",
+		Number: p.Number, Status: p.Status,
+		Refunds:    append([]record.Refund{}, p.Refunds...),
+		Refunded:   record.Money{Amount: p.Refunded(), Currency: p.Amount.Currency},
 		FailReason: p.FailReason, BookedFor: p.BookedFor, Stamps: rest.StampsOf(rec)}
 }
 
@@ -245,13 +252,15 @@ func (a *API) bookingPaymentRoutes(s *rest.Resource[record.Payment]) {
 		return err
 	}
 	a.Handle(rest.Route{
-		Method: "GET", Path: path, ID: "listBookingPayments", Tag: s.Tag, Scope: s.Scope.Read, Summary: "List the payments of a booking",
-		Params: slices.Concat(rest.PageParams, of.ListParams(), rest.FieldsParams),
-		Reply:  a.ListSchema(s.View),
+		Method: "GET", Path: path, ID: "listBookingPayments", Tag: s.Tag, Scope: s.Scope.Read,
+		Summary: "List the payments of a booking",
+		Params:  slices.Concat(rest.PageParams, of.ListParams(), rest.FieldsParams),
+		Reply:   a.ListSchema(s.View),
 	}, of.List)
 	a.Handle(rest.Route{
-		Method: "POST", Path: path, ID: "createBookingPayment", Tag: s.Tag, Scope: s.Scope.Write, Summary: "Create a payment of a booking",
-		About: "As POST /v1/payments, with the booking of the path.", Body: PaymentNew{}, Status: 201, Reply: s.View,
+		Method: "POST", Path: path, ID: "createBookingPayment", Tag: s.Tag, Scope: s.Scope.Write,
+		Summary: "Create a payment of a booking",
+		About:   "As POST /v1/payments, with the booking of the path.", Body: PaymentNew{}, Status: 201, Reply: s.View,
 	}, func(w http.ResponseWriter, r *http.Request) error {
 		id, err := a.pathBooking(r)
 		if err != nil {
@@ -263,7 +272,8 @@ func (a *API) bookingPaymentRoutes(s *rest.Resource[record.Payment]) {
 		}
 		booking := fleet.FormatID(fleet.BookingPrefix, id)
 		if named, ok := object["booking_id"]; ok && named != nil && named != booking {
-			return fleet.Invalid(fleet.FieldError{Pointer: "/booking_id", Code: "invalid", Detail: "is not the booking of the path"})
+			return fleet.Invalid(fleet.FieldError{Pointer: "/booking_id", Code: "invalid",
+				Detail: "is not the booking of the path"})
 		}
 		object["booking_id"] = booking
 		body, err := s.NewBody(r, object)

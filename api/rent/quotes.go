@@ -65,8 +65,9 @@ func (a *API) quoteRoutes() {
 
 func (a *API) acceptQuote(w http.ResponseWriter, c *rest.Call[record.Quote], sent QuoteAccept) error {
 	rec, err := a.desk.Accept(c.Context(), c.By, c.Account, c.ID, desk.Acceptance{
-		CustomerID: sent.CustomerID, Confirm: sent.Confirm, HoldFor: time.Duration(sent.HoldMinutes) * time.Minute, Backdated: sent.Backdated,
-		If: func(revision uint64) error { return rest.Precondition(c.Request, revision) },
+		CustomerID: sent.CustomerID, Confirm: sent.Confirm, HoldFor: time.Duration(sent.HoldMinutes) * time.Minute,
+		Backdated: sent.Backdated,
+		If:        func(revision uint64) error { return rest.Precondition(c.Request, revision) },
 	})
 	if err != nil {
 		return err
@@ -79,8 +80,10 @@ func (a *API) showQuotes(_ context.Context, records []record.Record[record.Quote
 	for i, rec := range records {
 		b := rec.Body
 		status := desk.QuoteStatus(&b, a.Now())
-		views[i] = rest.Shown{Live: []byte(status), View: Quote{ID: fleet.FormatID(fleet.QuotePrefix, rec.ID), BookingFields: b.BookingFields, Object: "quote", Number: b.Number, Status: status,
-			ExpiresAt: b.ExpiresAt, Total: b.Snapshot.Totals.Total, RateSnapshot: b.Snapshot, BookingID: b.BookingID, Stamps: rest.StampsOf(rec)}}
+		views[i] = rest.Shown{Live: []byte(status), View: Quote{ID: fleet.FormatID(fleet.QuotePrefix, rec.ID),
+			BookingFields: b.BookingFields, Object: "quote", Number: b.Number, Status: status,
+			ExpiresAt: b.ExpiresAt, Total: b.Snapshot.Totals.Total, RateSnapshot: b.Snapshot, BookingID: b.BookingID,
+			Stamps: rest.StampsOf(rec)}}
 	}
 	return views, nil
 }

@@ -75,8 +75,11 @@ func (a *API) reminderRoutes() {
 func showReminder(rec record.Record[record.Reminder]) any {
 	b := rec.Body
 	return Reminder{
-		ID: fleet.FormatID(fleet.ReminderPrefix, rec.ID), Object: "reminder", ScheduleID: b.ScheduleID, TaskID: b.TaskID, VehicleID: b.VehicleID, Cycle: b.Cycle,
-		Stage: b.Stage, StageSince: b.StageSince, DueOn: b.DueOn, DueMi: b.DueMi, DueHours: b.DueHours, ForecastDueOn: b.ForecastDueOn, Anchor: b.Anchor, Done: b.Done,
-		SnoozedUntil: b.SnoozedUntil, WorkOrderID: b.WorkOrderID, ResolvedBy: b.ResolvedBy, BlockID: b.BlockID, Reason: b.Reason, Told: rest.ListOf(b.Told), Stamps: rest.StampsOf(rec),
+		ID: fleet.FormatID(fleet.ReminderPrefix, rec.ID), Object: "reminder", ScheduleID: b.ScheduleID, TaskID: b.TaskID,
+		VehicleID: b.VehicleID, Cycle: b.Cycle,
+		Stage: b.Stage, StageSince: b.StageSince, DueOn: b.DueOn, DueMi: b.DueMi, DueHours: b.DueHours,
+		ForecastDueOn: b.ForecastDueOn, Anchor: b.Anchor, Done: b.Done,
+		SnoozedUntil: b.SnoozedUntil, WorkOrderID: b.WorkOrderID, ResolvedBy: b.ResolvedBy, BlockID: b.BlockID,
+		Reason: b.Reason, Told: rest.ListOf(b.Told), Stamps: rest.StampsOf(rec),
 	}
 }

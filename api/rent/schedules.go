@@ -38,12 +38,14 @@ type MaintenanceSchedule struct {
 func (a *API) taskRoutes() {
 	s := &rest.Resource[record.ServiceTask]{
 		Server: a.Server, Log: a.desk.Tasks, Listing: &query.ServiceTasks,
-		Titles:   rest.Titles{Path: "/v1/maintenance/tasks", Tag: "Maintenance", Noun: "service task", Nouns: "service tasks"},
+		Titles: rest.Titles{Path: "/v1/maintenance/tasks", Tag: "Maintenance", Noun: "service task",
+			Nouns: "service tasks"},
 		Scope:    rest.Scopes{Read: auth.MaintenanceRead, Write: auth.MaintenanceWrite},
 		Views:    rest.Views{View: MaintenanceTask{}, Fields: record.ServiceTask{}},
 		Writable: func(b *record.ServiceTask) any { return b },
 		Show: rest.Each(func(rec record.Record[record.ServiceTask]) any {
-			return MaintenanceTask{ID: fleet.FormatID(fleet.TaskPrefix, rec.ID), ServiceTask: rec.Body, Object: "service_task", Stamps: rest.StampsOf(rec)}
+			return MaintenanceTask{ID: fleet.FormatID(fleet.TaskPrefix, rec.ID), ServiceTask: rec.Body, Object: "service_task",
+				Stamps: rest.StampsOf(rec)}
 		}),
 	}
 	s.Register()
@@ -71,7 +73,8 @@ func (a *API) scheduleRoutes() {
 }
 
 func showSchedule(rec record.Record[record.MaintenanceSchedule]) any {
-	v := MaintenanceSchedule{ID: fleet.FormatID(fleet.SchedulePrefix, rec.ID), ScheduleFields: rec.Body.ScheduleFields, Object: "maintenance_schedule",
+	v := MaintenanceSchedule{ID: fleet.FormatID(fleet.SchedulePrefix, rec.ID), ScheduleFields: rec.Body.ScheduleFields,
+		Object: "maintenance_schedule",
 		Status: "active", Stamps: rest.StampsOf(rec)}
 	switch {
 	case rec.Archived():
@@ -95,19 +98,23 @@ func checkSchedule(b *record.MaintenanceSchedule) error {
 		}
 	}
 	if targets != 1 {
-		faults = append(faults, fleet.FieldError{Pointer: "/vehicle_id", Code: "one_of", Detail: "exactly one of vehicle_id, vehicle_class_id and tag must be given"})
+		faults = append(faults, fleet.FieldError{Pointer: "/vehicle_id", Code: "one_of",
+			Detail: "exactly one of vehicle_id, vehicle_class_id and tag must be given"})
 	}
 	if a := b.Anchor; a != nil && b.VehicleID == "" && (a.Mi != nil || a.Hours != nil) {
-		faults = append(faults, fleet.FieldError{Pointer: "/anchor", Code: "one_vehicle", Detail: "only a schedule of one vehicle can say what its meters were"})
+		faults = append(faults, fleet.FieldError{Pointer: "/anchor", Code: "one_vehicle",
+			Detail: "only a schedule of one vehicle can say what its meters were"})
 	}
 	for pointer, text := range map[string]string{"/fixed_due_on": b.FixedDueOn, "/anchor/on": anchorOn(b.Anchor)} {
 		if day, err := due.ParseDay(text); text != "" && (err != nil || day <= 0) {
-			faults = append(faults, fleet.FieldError{Pointer: pointer, Code: "invalid", Detail: "must be a date after 1970-01-01"})
+			faults = append(faults,
+				fleet.FieldError{Pointer: pointer, Code: "invalid", Detail: "must be a date after 1970-01-01"})
 		}
 	}
 	for i, days := range b.OffsetsDays {
 		if days < 0 || days > 3650 {
-			faults = append(faults, fleet.FieldError{Pointer: fmt.Sprintf("/reminder_offsets_days/%d", i), Code: "range", Detail: "must be from 0 to 3650"})
+			faults = append(faults, fleet.FieldError{Pointer: fmt.Sprintf("/reminder_offsets_days/%d", i), Code: "range",
+				Detail: "must be from 0 to 3650"})
 		}
 	}
 	if faults != nil {
@@ -149,7 +156,8 @@ func (a *API) scheduleRefers(r *http.Request, b *record.MaintenanceSchedule) err
 		return err
 	}
 	if rule := due.RuleOf(&b.ScheduleFields, &task.Body); rule.Empty() {
-		return fleet.Invalid(fleet.FieldError{Pointer: "/every_mi", Code: "required", Detail: "neither the schedule nor its task says when it is due"})
+		return fleet.Invalid(fleet.FieldError{Pointer: "/every_mi", Code: "required",
+			Detail: "neither the schedule nor its task says when it is due"})
 	}
 	return nil
 }

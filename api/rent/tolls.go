@@ -56,8 +56,9 @@ func (a *API) tollRoutes() {
 			if len(ledger.OfToll(&rec.Body, time.UTC)) == 0 {
 				return nil
 			}
-			return fleet.NewError(fleet.CodeConflict, "The toll "+fleet.FormatID(fleet.TollPrefix, rec.ID)+" is "+rec.Body.Status+
-				", and its cost is in the books. Dispute it, which takes the cost back, and archive it then; one that is paid or waived stays.")
+			return fleet.NewError(fleet.CodeConflict,
+				"The toll "+fleet.FormatID(fleet.TollPrefix, rec.ID)+" is "+rec.Body.Status+
+					", and its cost is in the books. Dispute it, which takes the cost back, and archive it then; one that is paid or waived stays.")
 		}),
 	}
 	s.Register()
@@ -102,13 +103,15 @@ func (a *API) tollActions(s *rest.Resource[record.Toll]) {
 	})
 }
 
-// prepareToll holds a toll against the schema's blind spots, and matches one that is new, or whose plate or time changed.
+// prepareToll holds a toll against the schema's blind spots, and matches one that is new, or whose plate
+// or time changed.
 func (a *API) prepareToll(r *http.Request, _ uint64, before, after *record.Toll) error {
 	if after.Amount.Amount <= 0 {
 		return fleet.Invalid(fleet.FieldError{Pointer: "/amount/amount", Code: "invalid", Detail: "must be positive"})
 	}
 	if f := after.AdminFee; f != nil && (f.Amount < 0 || f.Currency != after.Amount.Currency) {
-		return fleet.Invalid(fleet.FieldError{Pointer: "/admin_fee", Code: "invalid", Detail: "must not be negative, and of the currency of amount"})
+		return fleet.Invalid(fleet.FieldError{Pointer: "/admin_fee", Code: "invalid",
+			Detail: "must not be negative, and of the currency of amount"})
 	}
 	if after.OccurredAt.IsZero() {
 		return fleet.Invalid(fleet.FieldError{Pointer: "/occurred_at", Code: "required", Detail: "must be given"})
@@ -121,7 +124,8 @@ func (a *API) prepareToll(r *http.Request, _ uint64, before, after *record.Toll)
 	if before != nil {
 		if before.ChargeID != "" && (before.Amount != after.Amount || !reflect.DeepEqual(before.AdminFee, after.AdminFee) ||
 			before.Plate != after.Plate || before.OccurredAt != after.OccurredAt) {
-			return fleet.NewError(fleet.CodeConflict, "The toll was charged to a booking; its amount, admin_fee, plate and time cannot be changed any more.")
+			return fleet.NewError(fleet.CodeConflict,
+				"The toll was charged to a booking; its amount, admin_fee, plate and time cannot be changed any more.")
 		}
 		if before.Plate == after.Plate && before.Region == after.Region && before.OccurredAt == after.OccurredAt {
 			return nil
@@ -176,7 +180,8 @@ func (a *API) matchToll(c *rest.Call[record.Toll], sent TollMatch) (record.Recor
 			return err
 		}
 		if disputed && rec.Body.Status == record.TollUnmatched {
-			return fleet.NewError(fleet.CodeConflict, "The toll stays disputed, for "+rec.Body.Unmatched+". Name its booking with booking_id to end the dispute, or waive it.")
+			return fleet.NewError(fleet.CodeConflict, "The toll stays disputed, for "+rec.Body.Unmatched+
+				". Name its booking with booking_id to end the dispute, or waive it.")
 		}
 		return nil
 	})
@@ -191,7 +196,8 @@ func (a *API) showTolls(ctx context.Context, records []record.Record[record.Toll
 		if b.Status != record.TollUnmatched {
 			b.Unmatched = ""
 		}
-		tolls[i] = Toll{ID: fleet.FormatID(fleet.TollPrefix, rec.ID), TollFields: b.TollFields, Object: "toll", Status: b.Status, VehicleID: b.VehicleID,
+		tolls[i] = Toll{ID: fleet.FormatID(fleet.TollPrefix, rec.ID), TollFields: b.TollFields, Object: "toll",
+			Status: b.Status, VehicleID: b.VehicleID,
 			BookingID: b.BookingID, Unmatched: b.Unmatched, ChargeID: b.ChargeID, Reason: b.Reason, Stamps: rest.StampsOf(rec)}
 		if b.Unmatched != "" {
 			texts = append(texts, &tolls[i].Unmatched)

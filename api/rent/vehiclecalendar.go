@@ -52,7 +52,8 @@ const (
 
 func (a *API) vehicleCalendarRoutes() {
 	a.Handle(rest.Route{
-		Method: "GET", Path: "/v1/vehicles/{id}/calendar", ID: "getVehicleCalendar", Tag: "Vehicles", Scope: auth.VehiclesRead,
+		Method: "GET", Path: "/v1/vehicles/{id}/calendar", ID: "getVehicleCalendar", Tag: "Vehicles",
+		Scope:   auth.VehiclesRead,
 		Summary: "Get what holds a vehicle, and when it is free",
 		About:   "Bookings, blocks and work orders in one list. Holds that ended more than 400 days ago are forgotten.",
 		Params: []rest.Param{
@@ -85,7 +86,8 @@ func (a *API) vehicleCalendar(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	answer := VehicleCalendar{Object: "calendar", VehicleID: vehicle, From: record.InstantOf(from), To: record.InstantOf(to), Holds: []VehicleHold{}}
+	answer := VehicleCalendar{Object: "calendar", VehicleID: vehicle, From: record.InstantOf(from),
+		To: record.InstantOf(to), Holds: []VehicleHold{}}
 	free := from
 	if now.After(free) {
 		free = now // nobody can be given the past
@@ -144,7 +146,8 @@ func (a *API) describeHold(ctx context.Context, account fleet.AccountID, h *Vehi
 	return err
 }
 
-// freeBetween returns what holds, which are in order of their beginnings, leave free of a period; what has lapsed holds nothing.
+// freeBetween returns what holds, which are in order of their beginnings, leave free of a period; what has lapsed
+// holds nothing.
 func freeBetween(holds []calendar.Hold, from, to, now time.Time) []FreePeriod {
 	free := []FreePeriod{}
 	for i := range holds {

@@ -75,7 +75,8 @@ func (a *API) workOrderRoutes() {
 			if w.Body == nil {
 				return w.To(r, a.desk.Work)
 			}
-			return a.desk.Workshop.OpenWork(r.Context(), rest.Author(r), auth.From(r.Context()).Account, w.Id, w.Body.WorkOrderFields)
+			return a.desk.Workshop.OpenWork(r.Context(), rest.Author(r), auth.From(r.Context()).Account, w.Id,
+				w.Body.WorkOrderFields)
 		},
 		Prepare: a.prepareWorkOrder,
 		Show:    rest.Each(showWorkOrder),
@@ -84,7 +85,8 @@ func (a *API) workOrderRoutes() {
 			case record.WorkDraft, record.WorkCompleted, record.WorkCancelled:
 				return nil
 			}
-			return fleet.NewError(fleet.CodeConflict, "A work order that is "+rec.Body.Status+" cannot be archived; cancel or complete it first.")
+			return fleet.NewError(fleet.CodeConflict,
+				"A work order that is "+rec.Body.Status+" cannot be archived; cancel or complete it first.")
 		}),
 	}
 	s.Register()
@@ -145,14 +147,18 @@ func (a *API) workOrderActions(s *rest.Resource[record.WorkOrder]) {
 func showWorkOrder(rec record.Record[record.WorkOrder]) any {
 	b := rec.Body
 	return WorkOrder{
-		ID: fleet.FormatID(fleet.WorkOrderPrefix, rec.ID), WorkOrderFields: b.WorkOrderFields, Object: "work_order", Number: b.Number, Status: b.Status,
-		StatusSince: b.StatusSince, HoldReason: b.HoldReason, StartedAt: b.StartedAt, CompletedAt: b.CompletedAt, CancelReason: b.CancelReason, Total: b.Total,
-		DowntimeMinutes: b.DowntimeMinutes, BlockedFrom: b.BlockedFrom, BlockedUntil: b.BlockedUntil, Stamps: rest.StampsOf(rec),
+		ID: fleet.FormatID(fleet.WorkOrderPrefix, rec.ID), WorkOrderFields: b.WorkOrderFields, Object: "work_order",
+		Number: b.Number, Status: b.Status,
+		StatusSince: b.StatusSince, HoldReason: b.HoldReason, StartedAt: b.StartedAt, CompletedAt: b.CompletedAt,
+		CancelReason: b.CancelReason, Total: b.Total,
+		DowntimeMinutes: b.DowntimeMinutes, BlockedFrom: b.BlockedFrom, BlockedUntil: b.BlockedUntil,
+		Stamps: rest.StampsOf(rec),
 	}
 }
 
-// prepareWorkOrder completes a work order that is about to be written, and refuses what cannot be: a vehicle or times that an action has
-// fixed, costs that are posted already, reminders and issues of another vehicle or another work order.
+// prepareWorkOrder completes a work order that is about to be written, and refuses what cannot be: a vehicle or
+// times that an action has fixed, costs that are posted already, reminders and issues of another vehicle or
+// another work order.
 func (a *API) prepareWorkOrder(r *http.Request, id uint64, before, after *record.WorkOrder) error {
 	after.Complete()
 	if before != nil {
@@ -177,9 +183,10 @@ func (a *API) prepareWorkOrder(r *http.Request, id uint64, before, after *record
 		known = *before
 	}
 	self := fleet.FormatID(fleet.WorkOrderPrefix, id)
-	reminders, err := checkLinks(r, a, &query.Reminders, fleet.ReminderPrefix, "reminder", after.ReminderIDs, known.ReminderIDs, func(b *record.Reminder) string {
-		return whyNotLinked(b.VehicleID, after.VehicleID, due.Open(b.Stage), b.WorkOrderID, self)
-	})
+	reminders, err := checkLinks(r, a, &query.Reminders, fleet.ReminderPrefix, "reminder", after.ReminderIDs,
+		known.ReminderIDs, func(b *record.Reminder) string {
+			return whyNotLinked(b.VehicleID, after.VehicleID, due.Open(b.Stage), b.WorkOrderID, self)
+		})
 	if err != nil {
 		return err
 	}
@@ -188,9 +195,11 @@ func (a *API) prepareWorkOrder(r *http.Request, id uint64, before, after *record
 			after.TaskIDs = append(after.TaskIDs, rem.TaskID)
 		}
 	}
-	if _, err := checkLinks(r, a, &query.Issues, fleet.IssuePrefix, "issue", after.IssueIDs, known.IssueIDs, func(b *record.Issue) string {
-		return whyNotLinked(b.VehicleID, after.VehicleID, b.Status == rental.IssueOpen || b.Status == rental.IssueInProgress, b.WorkOrderID, self)
-	}); err != nil {
+	if _, err := checkLinks(r, a, &query.Issues, fleet.IssuePrefix, "issue", after.IssueIDs, known.IssueIDs,
+		func(b *record.Issue) string {
+			return whyNotLinked(b.VehicleID, after.VehicleID, b.Status == rental.IssueOpen ||
+				b.Status == rental.IssueInProgress, b.WorkOrderID, self)
+		}); err != nil {
 		return err
 	}
 	after.Total, err = rental.WorkTotal(after.Lines)
@@ -202,11 +211,13 @@ func fixedWork(id uint64, before, after *record.WorkOrder) error {
 	over := before.Status == record.WorkCompleted || before.Status == record.WorkCancelled
 	same := *before
 	if over {
-		same.InvoiceRef, same.Description, same.ExternalRefs, same.Metadata, same.CustomFields = after.InvoiceRef, after.Description, after.ExternalRefs, after.Metadata, after.CustomFields
+		same.InvoiceRef, same.Description, same.ExternalRefs, same.Metadata, same.CustomFields =
+			after.InvoiceRef, after.Description, after.ExternalRefs, after.Metadata, after.CustomFields
 		same.WarrantyClaim = after.WarrantyClaim
 		if !reflect.DeepEqual(same.WorkOrderFields, after.WorkOrderFields) {
-			return fleet.NewError(fleet.CodeConflict, "The work order "+fleet.FormatID(fleet.WorkOrderPrefix, id)+" is "+before.Status+
-				"; only invoice_ref, description, warranty_claim, external_refs, metadata and custom_fields can still be changed.")
+			return fleet.NewError(fleet.CodeConflict,
+				"The work order "+fleet.FormatID(fleet.WorkOrderPrefix, id)+" is "+before.Status+
+					"; only invoice_ref, description, warranty_claim, external_refs, metadata and custom_fields can still be changed.")
 		}
 		return nil
 	}
@@ -241,9 +252,10 @@ func whyNotLinked(vehicle, want string, open bool, holder, self string) string {
 	return ""
 }
 
-// checkLinks reads the records that a list in a body names, and refuses those that are not there or, if they are new in it, that why
-// refuses.
-func checkLinks[T any](r *http.Request, a *API, listing *query.Listing, prefix, noun string, names, known []string, why func(*T) string) ([]T, error) {
+// checkLinks reads the records that a list in a body names, and refuses those that are not there or, if they are new in
+// it, that why refuses.
+func checkLinks[T any](r *http.Request, a *API, listing *query.Listing, prefix, noun string, names, known []string,
+	why func(*T) string) ([]T, error) {
 	var ids []uint64
 	for _, name := range names {
 		id, _ := fleet.ParseID(prefix, name) // what is no id is not found
@@ -268,7 +280,8 @@ func checkLinks[T any](r *http.Request, a *API, listing *query.Listing, prefix, 
 			return nil, err
 		}
 		if reason := why(&rec.Body); reason != "" && !slices.Contains(known, names[i]) {
-			faults = append(faults, fleet.FieldError{Pointer: pointer, Code: "not_possible", Detail: "the " + noun + " " + reason})
+			faults = append(faults,
+				fleet.FieldError{Pointer: pointer, Code: "not_possible", Detail: "the " + noun + " " + reason})
 		}
 		bodies = append(bodies, rec.Body)
 	}

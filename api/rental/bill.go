@@ -17,7 +17,8 @@ func Standing(charges []record.Charge) []record.Charge {
 	return standing
 }
 
-// Reversal returns the charge that takes another back: the same with the opposite amount. It gets an id when it is posted.
+// Reversal returns the charge that takes another back: the same with the opposite amount. It gets an id
+// when it is posted.
 func Reversal(c *record.Charge) record.Charge {
 	back := *c
 	back.ID, back.ReversalOf, back.PostedAt = "", c.ID, record.Instant{}

@@ -28,8 +28,10 @@ var allowed = map[string]string{
 }
 
 // actions are all that may be done with a booking.
-var actions = []rental.Action{rental.Confirm, rental.Expire, rental.Cancel, rental.NoShow, rental.Pickup, rental.Return, rental.Reopen,
-	rental.Change, rental.Extend, rental.Swap, rental.Assign, rental.Charge, rental.Deposit, rental.Inspect, rental.Damage, rental.Correct}
+var actions = []rental.Action{rental.Confirm, rental.Expire, rental.Cancel, rental.NoShow, rental.Pickup,
+	rental.Return, rental.Reopen, rental.Change, rental.Extend, rental.Swap, rental.Assign, rental.Charge, rental.Deposit,
+	rental.Inspect, rental.Damage,
+	rental.Correct}
 
 func TestEachMoveIsLegalOrRefused(t *testing.T) {
 	if len(machine) != len(rental.States) {
@@ -56,7 +58,8 @@ func TestEachMoveIsLegalOrRefused(t *testing.T) {
 				t.Errorf("%s of a %s one: %s, %v; want a refusal", action, from, got, err)
 				continue
 			}
-			if refused.Current != from || strings.Join(refused.Allowed, " ") != allowed[from] || fleet.CodeOf(err) != fleet.CodeTransition {
+			if refused.Current != from || strings.Join(refused.Allowed, " ") != allowed[from] ||
+				fleet.CodeOf(err) != fleet.CodeTransition {
 				t.Errorf("%s of a %s one: %v", action, from, refused)
 			}
 			if !strings.Contains(err.Error(), "bkg_7") {
@@ -83,7 +86,9 @@ func TestWhatHoldsIsWhatMayStillMove(t *testing.T) {
 			t.Errorf("a %s one holds: %v", state, b.Holding())
 		}
 	}
-	if !slices.IsSortedFunc(rental.Moves("confirmed"), func(a, b string) int { return slices.Index(rental.States, a) - slices.Index(rental.States, b) }) {
+	if !slices.IsSortedFunc(rental.Moves("confirmed"), func(a, b string) int {
+		return slices.Index(rental.States, a) - slices.Index(rental.States, b)
+	}) {
 		t.Error("moves are in no order")
 	}
 }

@@ -34,7 +34,8 @@ var damageMoves = map[string][]string{
 // SetDamage moves a damage to another state; a *record.TransitionError says that its state does not allow it.
 func SetDamage(d *record.Damage, to string) error {
 	if !slices.Contains(damageMoves[d.Status], to) {
-		return &record.TransitionError{What: "damage " + d.ID, Current: d.Status, Wanted: to, Allowed: append([]string{}, damageMoves[d.Status]...)}
+		return &record.TransitionError{What: "damage " + d.ID, Current: d.Status, Wanted: to,
+			Allowed: append([]string{}, damageMoves[d.Status]...)}
 	}
 	d.Status = to
 	return nil

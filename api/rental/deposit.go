@@ -22,10 +22,13 @@ const (
 // Lapse is what time does to an authorization; it is nobody's to order.
 const Lapse DepositAction = "lapse"
 
-// depositMoves says to which state an action leads from a state. What a release of captured money leads to depends on what is left.
+// depositMoves says to which state an action leads from a state. What a release of captured money leads to depends
+// on what is left.
 //
-//	none, required, expired ── authorize ──► authorized ── capture ──► captured ── apply, release ──► captured, or when nothing is left applied, released
-//	required (method charge) ── capture ─────────────────────────────────┘   authorized ── release, or its time is up ──► released, expired
+//	none, required, expired ── authorize ──► authorized ── capture ──► captured
+//	required (method charge) ── capture ──► captured
+//	captured ── apply, release ──► captured, or when nothing is left applied, released
+//	authorized ── release, or its time is up ──► released, expired
 var depositMoves = map[string]map[DepositAction]string{
 	record.DepositNone:       {Authorize: record.DepositAuthorized},
 	record.DepositRequired:   {Authorize: record.DepositAuthorized, Capture: record.DepositCaptured},
@@ -38,9 +41,12 @@ var depositMoves = map[string]map[DepositAction]string{
 
 // depositAllowed are the states that a deposit may go to, in words of TransitionError.
 var depositAllowed = map[string][]string{
-	record.DepositNone: {record.DepositAuthorized}, record.DepositRequired: {record.DepositAuthorized, record.DepositCaptured},
-	record.DepositExpired: {record.DepositAuthorized}, record.DepositAuthorized: {record.DepositCaptured, record.DepositReleased},
-	record.DepositCaptured: {record.DepositReleased, record.DepositApplied}, record.DepositReleased: {}, record.DepositApplied: {},
+	record.DepositNone:       {record.DepositAuthorized},
+	record.DepositRequired:   {record.DepositAuthorized, record.DepositCaptured},
+	record.DepositExpired:    {record.DepositAuthorized},
+	record.DepositAuthorized: {record.DepositCaptured, record.DepositReleased},
+	record.DepositCaptured:   {record.DepositReleased, record.DepositApplied}, record.DepositReleased: {},
+	record.DepositApplied: {},
 }
 
 // DepositOrder is an action with its amount: 0 for all that there is.
@@ -70,7 +76,8 @@ func DepositHeld(b *record.Booking) string {
 
 // Lapsed says whether an authorization has run out, noted or not.
 func Lapsed(d *record.Deposit, now time.Time) bool {
-	return d.Status == record.DepositExpired || d.Status == record.DepositAuthorized && !d.ExpiresAt.IsZero() && !now.Before(d.ExpiresAt.Time)
+	return d.Status == record.DepositExpired ||
+		d.Status == record.DepositAuthorized && !d.ExpiresAt.IsZero() && !now.Before(d.ExpiresAt.Time)
 }
 
 // SetDeposit does something with the deposit of a booking. An authorization that has run out is expired first.
@@ -87,7 +94,8 @@ func SetDeposit(id uint64, d *record.Deposit, o DepositOrder) error {
 		if d.Status == record.DepositRequired && d.Method != "charge" {
 			allowed = allowed[:1]
 		}
-		return &record.TransitionError{What: "deposit of booking " + fleet.FormatID(fleet.BookingPrefix, id), Current: d.Status, Wanted: string(o.Action), Allowed: allowed}
+		return &record.TransitionError{What: "deposit of booking " + fleet.FormatID(fleet.BookingPrefix, id),
+			Current: d.Status, Wanted: string(o.Action), Allowed: allowed}
 	}
 	if o.Currency != "" && d.Amount.Currency != "" && o.Currency != d.Amount.Currency {
 		return fleet.NewError(fleet.CodeValidation, "The deposit is in "+d.Amount.Currency+".",
@@ -109,8 +117,10 @@ func SetDeposit(id uint64, d *record.Deposit, o DepositOrder) error {
 			fleet.FieldError{Pointer: "/amount", Code: "required", Detail: "must be given, as no deposit was agreed"})
 	}
 	if amount <= 0 || o.Action != Authorize && amount > most {
-		return fleet.NewError(fleet.CodeValidation, fmt.Sprintf("The amount must be above 0 and at most %d, which is what there is.", most),
-			fleet.FieldError{Pointer: "/amount", Code: "invalid", Detail: fmt.Sprintf("must be from 1 to %d minor units; all of it unless given", most)})
+		return fleet.NewError(fleet.CodeValidation,
+			fmt.Sprintf("The amount must be above 0 and at most %d, which is what there is.", most),
+			fleet.FieldError{Pointer: "/amount", Code: "invalid",
+				Detail: fmt.Sprintf("must be from 1 to %d minor units; all of it unless given", most)})
 	}
 	switch o.Action {
 	case Authorize:
@@ -124,8 +134,10 @@ func SetDeposit(id uint64, d *record.Deposit, o DepositOrder) error {
 	case Release:
 		if d.Status == record.DepositAuthorized {
 			if amount != most {
-				return fleet.NewError(fleet.CodeValidation, "An authorization is released as a whole. Capture what is to be kept; the rest lapses.",
-					fleet.FieldError{Pointer: "/amount", Code: "invalid", Detail: "must be left out: an authorization is released as a whole"})
+				return fleet.NewError(fleet.CodeValidation,
+					"An authorization is released as a whole. Capture what is to be kept; the rest lapses.",
+					fleet.FieldError{Pointer: "/amount", Code: "invalid",
+						Detail: "must be left out: an authorization is released as a whole"})
 			}
 		}
 		d.Released.Amount += amount

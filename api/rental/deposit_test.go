@@ -26,7 +26,8 @@ func TestEveryMoveOfADeposit(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for state, line := range depositTable {
 		moves := strings.Fields(line)
-		for _, action := range []rental.DepositAction{rental.Authorize, rental.Capture, rental.Release, rental.Apply, rental.Lapse} {
+		for _, action := range []rental.DepositAction{rental.Authorize, rental.Capture, rental.Release, rental.Apply,
+			rental.Lapse} {
 			d := record.Deposit{Method: "hold", Status: state, Amount: record.Money{Amount: 200, Currency: "USD"}}
 			if state == record.DepositCaptured {
 				d.Captured = d.Amount
@@ -54,20 +55,25 @@ func TestEveryMoveOfADeposit(t *testing.T) {
 // An authorization that has run out is worth nothing, whether anybody has noted it or not.
 func TestAnAuthorizationRunsOut(t *testing.T) {
 	until := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	authorized := record.Deposit{Method: "hold", Status: record.DepositAuthorized, Amount: record.Money{Amount: 200, Currency: "USD"}, ExpiresAt: record.InstantOf(until)}
+	authorized := record.Deposit{Method: "hold", Status: record.DepositAuthorized,
+		Amount: record.Money{Amount: 200, Currency: "USD"}, ExpiresAt: record.InstantOf(until)}
 	d := authorized
-	if err := rental.SetDeposit(7, &d, rental.DepositOrder{Action: rental.Lapse, At: until.Add(-time.Second)}); err == nil {
+	if err := rental.SetDeposit(7, &d,
+		rental.DepositOrder{Action: rental.Lapse, At: until.Add(-time.Second)}); err == nil {
 		t.Error("it lapsed a second early")
 	}
 	d = authorized
-	if err := rental.SetDeposit(7, &d, rental.DepositOrder{Action: rental.Capture, At: until}); err == nil || err.(*record.TransitionError).Current != record.DepositExpired {
+	if err := rental.SetDeposit(7, &d, rental.DepositOrder{Action: rental.Capture, At: until}); err == nil ||
+		err.(*record.TransitionError).Current != record.DepositExpired {
 		t.Errorf("a capture after its end: %v", err)
 	}
 	d = authorized
-	if err := rental.SetDeposit(7, &d, rental.DepositOrder{Action: rental.Lapse, At: until}); err != nil || d.Status != record.DepositExpired {
+	if err := rental.SetDeposit(7, &d, rental.DepositOrder{Action: rental.Lapse, At: until}); err != nil ||
+		d.Status != record.DepositExpired {
 		t.Errorf("%s, %v", d.Status, err)
 	}
-	if err := rental.SetDeposit(7, &d, rental.DepositOrder{Action: rental.Authorize, At: until}); err != nil || d.Status != record.DepositAuthorized || rental.Lapsed(&d, until) {
+	if err := rental.SetDeposit(7, &d, rental.DepositOrder{Action: rental.Authorize, At: until}); err != nil ||
+		d.Status != record.DepositAuthorized || rental.Lapsed(&d, until) {
 		t.Errorf("authorized again: %s, %v", d.Status, err)
 	}
 }
@@ -81,12 +87,16 @@ func TestTheWordsForADepositAreTrue(t *testing.T) {
 		want   string // status, captured, applied, released
 	}{
 		{"an authorization that was given up", []rental.DepositOrder{{Action: rental.Release}}, "released 0 0 200"},
-		{"a part taken and given back", []rental.DepositOrder{{Action: rental.Capture, Amount: 150}, {Action: rental.Release}}, "released 150 0 150"},
+		{"a part taken and given back",
+			[]rental.DepositOrder{{Action: rental.Capture, Amount: 150}, {Action: rental.Release}}, "released 150 0 150"},
 		{"all of it used", []rental.DepositOrder{{Action: rental.Capture}, {Action: rental.Apply}}, "applied 200 200 0"},
-		{"a part used, the rest given back", []rental.DepositOrder{{Action: rental.Capture}, {Action: rental.Apply, Amount: 80}, {Action: rental.Release}}, "released 200 80 120"},
-		{"a part given back, the rest used", []rental.DepositOrder{{Action: rental.Capture}, {Action: rental.Release, Amount: 120}, {Action: rental.Apply}}, "released 200 80 120"},
+		{"a part used, the rest given back", []rental.DepositOrder{{Action: rental.Capture},
+			{Action: rental.Apply, Amount: 80}, {Action: rental.Release}}, "released 200 80 120"},
+		{"a part given back, the rest used", []rental.DepositOrder{{Action: rental.Capture},
+			{Action: rental.Release, Amount: 120}, {Action: rental.Apply}}, "released 200 80 120"},
 	} {
-		d := record.Deposit{Method: "hold", Status: record.DepositAuthorized, Amount: usd(200), Captured: usd(0), Applied: usd(0), Released: usd(0)}
+		d := record.Deposit{Method: "hold", Status: record.DepositAuthorized, Amount: usd(200), Captured: usd(0),
+			Applied: usd(0), Released: usd(0)}
 		for _, o := range c.orders {
 			if err := rental.SetDeposit(7, &d, o); err != nil {
 				t.Fatalf("%s: %v", c.name, err)

@@ -19,19 +19,22 @@ var InspectionStates = []string{InspectionDraft, InspectionSubmitted}
 // inspectionMoves says from which state an inspection may go where.
 var inspectionMoves = map[string]map[string]string{InspectionDraft: {InspectionSubmitted: InspectionSubmitted}}
 
-// SubmitInspection submits an inspection. One that is not a draft is refused with a *record.TransitionError, one that nobody signed or
-// that looked at nothing with a *fleet.Error of the code fleet.CodeValidation.
+// SubmitInspection submits an inspection. One that is not a draft is refused with a *record.TransitionError, one that
+// nobody signed or that looked at nothing with a *fleet.Error of the code fleet.CodeValidation.
 func SubmitInspection(id uint64, i *record.VehicleInspection, at record.Instant) error {
 	if _, ok := inspectionMoves[i.Status][InspectionSubmitted]; !ok {
-		return &record.TransitionError{What: "inspection " + fleet.FormatID(fleet.InspectionPrefix, id), Current: i.Status, Wanted: InspectionSubmitted,
+		return &record.TransitionError{What: "inspection " + fleet.FormatID(fleet.InspectionPrefix, id), Current: i.Status,
+			Wanted:  InspectionSubmitted,
 			Allowed: others(i.Status, inspectionMoves[i.Status], InspectionStates)}
 	}
 	var missing []fleet.FieldError
 	if i.SignedBy == "" {
-		missing = append(missing, fleet.FieldError{Pointer: "/signed_by", Code: "required", Detail: "is needed to submit the inspection"})
+		missing = append(missing,
+			fleet.FieldError{Pointer: "/signed_by", Code: "required", Detail: "is needed to submit the inspection"})
 	}
 	if len(i.Items) == 0 {
-		missing = append(missing, fleet.FieldError{Pointer: "/items", Code: "required", Detail: "must have one at least to submit the inspection"})
+		missing = append(missing,
+			fleet.FieldError{Pointer: "/items", Code: "required", Detail: "must have one at least to submit the inspection"})
 	}
 	if missing != nil {
 		return fleet.Invalid(missing...)
@@ -47,7 +50,8 @@ func FoundIn(id uint64, i *record.VehicleInspection) []record.Issue {
 		if item.Result != "fail" {
 			continue
 		}
-		issue := record.Issue{Status: IssueOpen, StatusSince: i.SubmittedAt, InspectionID: fleet.FormatID(fleet.InspectionPrefix, id)}
+		issue := record.Issue{Status: IssueOpen, StatusSince: i.SubmittedAt,
+			InspectionID: fleet.FormatID(fleet.InspectionPrefix, id)}
 		issue.VehicleID, issue.BookingID, issue.ReportedBy = i.VehicleID, i.BookingID, i.SignedBy
 		issue.Category, issue.Severity, issue.Photos = "inspection", item.Severity, item.Photos
 		issue.Description = item.Point

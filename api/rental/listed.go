@@ -9,11 +9,13 @@ import (
 
 // inCommon says in words what two customers have in common.
 var inCommon = map[string]string{
-	"licence": "licence number", "email": "email address", "phone": "telephone number", "name_and_date_of_birth": "name and date of birth", "name": "name",
+	"licence": "licence number", "email": "email address", "phone": "telephone number",
+	"name_and_date_of_birth": "name and date of birth", "name": "name",
 	"phone_end": "end of the telephone number",
 }
 
-// ListedText says in words who of a booking is, or may be, on the do-not-rent list. It is the rest of a sentence, after the name.
+// ListedText says in words who of a booking is, or may be, on the do-not-rent list. It is the rest of a sentence,
+// after the name.
 func ListedText(m *record.ListedMatch) string {
 	if slices.Contains(m.Reasons, record.SameCustomer) {
 		return "is on the do-not-rent list or blocked"

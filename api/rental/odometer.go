@@ -13,25 +13,29 @@ type Reading struct {
 	Acquired bool // as it was noted when the vehicle was acquired
 }
 
-// Nobody types an odometer to the mile, and meters of trackers differ from those on the dashboard: so much is believed in any case. Beyond it so
-// much is believed for each day between two readings, which few drive for long, and in all no more than what no vehicle is left unread for.
+// Nobody types an odometer to the mile, and meters of trackers differ from those on the dashboard: so much is believed
+// in any case. Beyond it so much is believed for each day between two readings, which few drive for long, and in all no
+// more than what no vehicle is left unread for.
 const (
 	slackMi  = 1_000
 	perDayMi = 500
 	mostMi   = 100_000
 )
 
-// Doubtful says in words why what was read off an odometer is to be believed only if somebody says so again: it is far from what the vehicle's
-// odometer showed last before, or first after. It is "" for what may well be. Readings that nobody knows are nil.
+// Doubtful says in words why what was read off an odometer is to be believed only if somebody says so again: it is far
+// from what the vehicle's odometer showed last before, or first after. It is "" for what may well be. Readings that
+// nobody knows are nil.
 func Doubtful(is Reading, before, after *Reading) string {
 	if before != nil {
 		if text := far(is.Mi-before.Mi, is.At.Sub(before.At)); text != "" {
-			return fmt.Sprintf("%s, %s than the %s that it showed %s", miles(is.Mi), text, miles(before.Mi), before.when(is.At.Sub(before.At), "before"))
+			return fmt.Sprintf("%s, %s than the %s that it showed %s", miles(is.Mi), text, miles(before.Mi),
+				before.when(is.At.Sub(before.At), "before"))
 		}
 	}
 	if after != nil {
 		if text := far(after.Mi-is.Mi, after.At.Sub(is.At)); text != "" {
-			return fmt.Sprintf("%s, which does not go with the %s that it showed %s", miles(is.Mi), miles(after.Mi), after.when(after.At.Sub(is.At), "after"))
+			return fmt.Sprintf("%s, which does not go with the %s that it showed %s", miles(is.Mi), miles(after.Mi),
+				after.when(after.At.Sub(is.At), "after"))
 		}
 	}
 	return ""

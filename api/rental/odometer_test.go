@@ -7,7 +7,8 @@ import (
 	"github.com/motorpool/fleet/api/rental"
 )
 
-// What a clerk types is believed if a car may have been driven so far, and doubted if a digit is too many, too few or in the wrong place.
+// What a clerk types is believed if a car may have been driven so far, and doubted if a digit is too many, too few or
+// in the wrong place.
 func TestAnOdometerIsDoubtedIfNobodyDrivesSo(t *testing.T) {
 	noon := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 	read := func(days float64, mi float64) *rental.Reading {
@@ -31,7 +32,8 @@ func TestAnOdometerIsDoubtedIfNobodyDrivesSo(t *testing.T) {
 		{200_000, &rental.Reading{At: noon.AddDate(0, 0, -2), Mi: 20_000, Acquired: true}, nil,
 			"200000 mi, 180000 mi more than the 20000 mi that it showed when it was acquired"},
 		{20_100, read(-2, 20_000), read(1, 20_300), ""},
-		{25_000, read(-20, 20_000), read(1, 20_300), "25000 mi, which does not go with the 20300 mi that it showed 1 day after"},
+		{25_000, read(-20, 20_000), read(1, 20_300),
+			"25000 mi, which does not go with the 20300 mi that it showed 1 day after"},
 		{2_000, nil, read(1, 20_300), "2000 mi, which does not go with the 20300 mi that it showed 1 day after"},
 	} {
 		if got := rental.Doubtful(rental.Reading{At: noon, Mi: c.mi}, c.before, c.after); got != c.want {

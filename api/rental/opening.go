@@ -8,9 +8,10 @@ import (
 	"github.com/motorpool/fleet/api/record"
 )
 
-// Open says whether a place with these opening hours is open at an instant, given in its zone; without any it always is. Hours go by the clock
-// on the wall, so that a night in which clocks are changed is an hour longer or shorter. They count to the minute, and the last one is in:
-// who comes at 18:00 to a place that is open until 18:00 is in time. Hours that go past midnight are two entries, until 24:00 and from 00:00.
+// Open says whether a place with these opening hours is open at an instant, given in its zone; without any it always
+// is. Hours go by the clock on the wall, so that a night in which clocks are changed is an hour longer or shorter. They
+// count to the minute, and the last one is in: who comes at 18:00 to a place that is open until 18:00 is in time. Hours
+// that go past midnight are two entries, until 24:00 and from 00:00.
 func Open(hours []record.OpenHours, at time.Time) bool {
 	if len(hours) == 0 {
 		return true
@@ -33,8 +34,9 @@ func opensOn(h *record.OpenHours, at time.Time) bool {
 	return slices.Contains(h.Days, strings.ToLower(at.Format("Mon")))
 }
 
-// NextOpening is the first moment after an instant at which such a place, closed then, is open; zero if it never is. It opens when an entry
-// says so, or when the clock jumps over that: of all such moments it is the first that finds it open.
+// NextOpening is the first moment after an instant at which such a place, closed then, is open; zero if it never
+// is. It opens when an entry says so, or when the clock jumps over that: of all such moments it is the first that
+// finds it open.
 func NextOpening(hours []record.OpenHours, at time.Time) time.Time {
 	var next time.Time
 	for day := range 15 { // two weeks: on the first of the days the clock may jump over the hours

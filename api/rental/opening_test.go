@@ -11,7 +11,8 @@ func open(from, until string, days ...string) record.OpenHours {
 	return record.OpenHours{Days: days, From: from, Until: until}
 }
 
-// What a clerk would read off the door. In Chicago 2026-03-08 has no 02:00 to 03:00, and 2026-11-01 has 01:00 to 02:00 twice.
+// What a clerk would read off the door. In Chicago 2026-03-08 has no 02:00 to 03:00, and 2026-11-01 has 01:00
+// to 02:00 twice.
 func TestOpeningHours(t *testing.T) {
 	office := []record.OpenHours{open("08:00", "18:00", "mon", "tue", "wed", "thu", "fri"), open("09:00", "12:00", "sat")}
 	night := []record.OpenHours{open("18:00", "24:00", "fri"), open("00:00", "02:00", "sat")}
@@ -30,7 +31,8 @@ func TestOpeningHours(t *testing.T) {
 		{"closing", office, "2026-03-09T18:00:59-05:00", true, ""},
 		{"a minute late", office, "2026-03-09T18:01:00-05:00", false, "2026-03-10T08:00:00-05:00"},
 		{"before opening", office, "2026-03-09T07:59:59-05:00", false, "2026-03-09T08:00:00-05:00"},
-		{"saturday noon", office, "2026-03-07T12:30:00-06:00", false, "2026-03-09T08:00:00-05:00"}, // over the change of clocks
+		// over the change of clocks
+		{"saturday noon", office, "2026-03-07T12:30:00-06:00", false, "2026-03-09T08:00:00-05:00"},
 		{"an hour that was winter's", office, "2026-03-09T07:30:00-05:00", false, "2026-03-09T08:00:00-05:00"},
 		{"past midnight", night, "2026-03-07T01:59:00-06:00", true, ""},
 		{"at midnight", night, "2026-03-07T00:00:00-06:00", true, ""},
@@ -64,9 +66,11 @@ func TestOpeningHours(t *testing.T) {
 	}
 }
 
-// The next opening is the one that waiting at the door finds, in every hour of the weeks in which clocks change, by half an hour too.
+// The next opening is the one that waiting at the door finds, in every hour of the weeks in which clocks change, by
+// half an hour too.
 func TestTheNextOpeningIsTheFirst(t *testing.T) {
-	hours := []record.OpenHours{open("02:10", "02:20", "sat", "sun"), open("01:35", "01:50", "sun"), open("23:50", "24:00", "sun"), open("09:00", "11:00", "wed"), open("10:00", "12:00", "wed")}
+	hours := []record.OpenHours{open("02:10", "02:20", "sat", "sun"), open("01:35", "01:50", "sun"),
+		open("23:50", "24:00", "sun"), open("09:00", "11:00", "wed"), open("10:00", "12:00", "wed")}
 	for _, name := range []string{"America/Chicago", "Australia/Lord_Howe", "Europe/Berlin"} {
 		for _, from := range []string{"2026-03-05", "2026-03-26", "2026-04-01", "2026-09-30", "2026-10-22", "2026-10-29"} {
 			start, err := time.ParseInLocation(time.DateOnly, from, zone(t, name))

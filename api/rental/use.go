@@ -7,7 +7,8 @@ import (
 	"github.com/motorpool/fleet/api/record"
 )
 
-// Leg is the time for which a rental had one of its vehicles. What was read then is in the booking, and may be changed there.
+// Leg is the time for which a rental had one of its vehicles. What was read then is in the booking, and may be
+// changed there.
 type Leg struct {
 	VehicleID   string
 	From, Until record.Instant // when it was taken and given back; zero before that
@@ -22,16 +23,20 @@ func Legs(b *record.Booking) []Leg {
 	var all []Leg
 	for i := range b.VehicleSwaps {
 		if s := &b.VehicleSwaps[i]; !s.From.IsZero() { // else it was never driven off
-			all = append(all, Leg{VehicleID: s.VehicleID, From: s.From, Until: s.Until, Taken: &s.PickupMileageMi, Back: &s.MileageMi,
-				Fuel: [2]**float64{&s.PickupFuelPct, &s.FuelPct}, Battery: [2]**int{&s.PickupBattery, &s.Battery}, Meter: &s.PickupMeterMi})
+			all = append(all,
+				Leg{VehicleID: s.VehicleID, From: s.From, Until: s.Until, Taken: &s.PickupMileageMi, Back: &s.MileageMi,
+					Fuel: [2]**float64{&s.PickupFuelPct, &s.FuelPct}, Battery: [2]**int{&s.PickupBattery, &s.Battery},
+					Meter: &s.PickupMeterMi})
 		}
 	}
 	since := b.ActualPickupAt
 	if all != nil {
 		since = all[len(all)-1].Until
 	}
-	return append(all, Leg{VehicleID: b.VehicleID, From: since, Until: b.ActualReturnAt, Taken: &b.PickupMileageMi, Back: &b.ReturnMileageMi,
-		Fuel: [2]**float64{&b.PickupFuelPct, &b.ReturnFuelPct}, Battery: [2]**int{&b.PickupBattery, &b.ReturnBattery}, Meter: &b.PickupMeterMi})
+	return append(all,
+		Leg{VehicleID: b.VehicleID, From: since, Until: b.ActualReturnAt, Taken: &b.PickupMileageMi, Back: &b.ReturnMileageMi,
+			Fuel: [2]**float64{&b.PickupFuelPct, &b.ReturnFuelPct}, Battery: [2]**int{&b.PickupBattery, &b.ReturnBattery},
+			Meter: &b.PickupMeterMi})
 }
 
 // MilesDriven is how far a booking's vehicles were driven; nil if nobody knows it of each of them.
@@ -46,7 +51,8 @@ func MilesDriven(b *record.Booking) *int {
 	return &miles
 }
 
-// Unread says in words which odometer readings of a booking nobody took: because of them MilesDriven does not know how far it was driven.
+// Unread says in words which odometer readings of a booking nobody took: because of them MilesDriven does not know how
+// far it was driven.
 func Unread(b *record.Booking) []string {
 	var all []string
 	note := func(reached record.Instant, miles *int, vehicle, when string) {
@@ -66,8 +72,8 @@ func Unread(b *record.Booking) []string {
 	return all
 }
 
-// Missing is how many whole percent there are less in the tanks of a booking's vehicles than when they were taken, and in their traction
-// batteries: of each vehicle by its own levels, nothing where one of the two is not known.
+// Missing is how many whole percent there are less in the tanks of a booking's vehicles than when they were taken, and
+// in their traction batteries: of each vehicle by its own levels, nothing where one of the two is not known.
 func Missing(b *record.Booking) (fuel, battery int64) {
 	for _, l := range Legs(b) {
 		fuel += missing(l.Fuel)
@@ -84,7 +90,8 @@ func missing[T int | float64](level [2]**T) int64 {
 	return int64(*taken - *back)
 }
 
-// Unlevelled says in words of which vehicles a level was taken at one end only: because of that nothing is missing of them.
+// Unlevelled says in words of which vehicles a level was taken at one end only: because of that nothing is
+// missing of them.
 func Unlevelled(b *record.Booking) []string {
 	var all []string
 	note := func(l Leg, what string, taken, back bool) {
@@ -93,7 +100,8 @@ func Unlevelled(b *record.Booking) []string {
 			when = "when it was driven off with"
 		}
 		if !l.Until.IsZero() && taken != back {
-			all = append(all, fmt.Sprintf("no %s level of %s was taken %s, so that nothing is charged for what is missing", what, l.VehicleID, when))
+			all = append(all, fmt.Sprintf("no %s level of %s was taken %s, so that nothing is charged for what is missing", what,
+				l.VehicleID, when))
 		}
 	}
 	for _, l := range Legs(b) {
@@ -103,7 +111,8 @@ func Unlevelled(b *record.Booking) []string {
 	return all
 }
 
-// KeptOneWay says in words that a vehicle came back where it costs less than what was agreed, which stays charged; "" if it did not.
+// KeptOneWay says in words that a vehicle came back where it costs less than what was agreed, which stays charged; ""
+// if it did not.
 func KeptOneWay(b *record.Booking) string {
 	if b.AgreedReturnID == nil || b.RateSnapshot == nil || b.RateSnapshot.Basis.OneWayFee == nil {
 		return ""
@@ -133,7 +142,8 @@ func RanBack(b *record.Booking) []string {
 // Early is by how much a vehicle may be picked up before the agreed time at no cost and with nobody being told.
 const Early = time.Hour
 
-// PickedUpEarly says in words that a vehicle was picked up well before the agreed time, and whether that was charged; "" if it was not.
+// PickedUpEarly says in words that a vehicle was picked up well before the agreed time, and whether that was charged;
+// "" if it was not.
 func PickedUpEarly(b *record.Booking) string {
 	agreed, charged := b.PickupAt, "nothing was charged for the time before"
 	if s := b.RateSnapshot; s != nil && !s.Basis.AgreedPickupAt.IsZero() {
@@ -145,8 +155,8 @@ func PickedUpEarly(b *record.Booking) string {
 	if err != nil {
 		zone = time.UTC
 	}
-	return fmt.Sprintf("the vehicle was picked up %s before the agreed pickup, which was at %s; %s", about(agreed.Sub(b.ActualPickupAt.Time)),
-		agreed.In(zone).Format("2006-01-02 15:04 MST"), charged)
+	return fmt.Sprintf("the vehicle was picked up %s before the agreed pickup, which was at %s; %s",
+		about(agreed.Sub(b.ActualPickupAt.Time)), agreed.In(zone).Format("2006-01-02 15:04 MST"), charged)
 }
 
 // about writes a time in words: "2 days and 3 hours", "40 minutes".

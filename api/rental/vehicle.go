@@ -9,8 +9,8 @@ import (
 	"github.com/motorpool/fleet/api/record"
 )
 
-// The states of a vehicle. Moves that people make by hand have a reason; the others have a cause: the booking, the block or the
-// work order from which they follow.
+// The states of a vehicle. Moves that people make by hand have a reason; the others have a cause: the booking, the
+// block or the work order from which they follow.
 //
 //	             ┌──────────── by hand ─────────────┐
 //	inactive ────┴─> available ──pickup──> rented ──return, swap──> turnaround ──buffer over, inspected──> available
@@ -24,9 +24,10 @@ import (
 //
 // vehicleByHand and vehicleByItself are the whole of it.
 var vehicleByHand = map[string][]string{
-	record.VehicleInactive:     {record.VehicleAvailable, record.VehicleOutOfService, record.VehicleRetired},
-	record.VehicleAvailable:    {record.VehicleMaintenance, record.VehicleOutOfService, record.VehicleRetired},
-	record.VehicleTurnaround:   {record.VehicleAvailable, record.VehicleMaintenance, record.VehicleOutOfService, record.VehicleRetired},
+	record.VehicleInactive:  {record.VehicleAvailable, record.VehicleOutOfService, record.VehicleRetired},
+	record.VehicleAvailable: {record.VehicleMaintenance, record.VehicleOutOfService, record.VehicleRetired},
+	record.VehicleTurnaround: {record.VehicleAvailable, record.VehicleMaintenance, record.VehicleOutOfService,
+		record.VehicleRetired},
 	record.VehicleMaintenance:  {record.VehicleAvailable, record.VehicleOutOfService, record.VehicleRetired},
 	record.VehicleOutOfService: {record.VehicleAvailable, record.VehicleRetired},
 	record.VehicleRented:       {},
@@ -51,8 +52,8 @@ type VehicleMove struct {
 	Until  record.Instant // when the state ends by itself, if it does
 }
 
-// MoveVehicle moves a vehicle. A move that its state does not allow is a *record.TransitionError; a move by hand to the state that it
-// is in, for the same reason, changes nothing, so that a repeated request is harmless.
+// MoveVehicle moves a vehicle. A move that its state does not allow is a *record.TransitionError; a move by hand to the
+// state that it is in, for the same reason, changes nothing, so that a repeated request is harmless.
 func MoveVehicle(r *record.Record[record.Vehicle], m VehicleMove, now time.Time) error {
 	v := &r.Body
 	if v.Status == m.To && v.StatusReason == m.Reason && v.StatusCause == m.Cause {
@@ -63,10 +64,12 @@ func MoveVehicle(r *record.Record[record.Vehicle], m VehicleMove, now time.Time)
 		moves = vehicleByItself
 	}
 	if !slices.Contains(moves[v.Status], m.To) {
-		return &record.TransitionError{What: "vehicle " + fleet.FormatID(fleet.VehiclePrefix, r.ID), Current: v.Status, Wanted: m.To,
+		return &record.TransitionError{What: "vehicle " + fleet.FormatID(fleet.VehiclePrefix, r.ID),
+			Current: v.Status, Wanted: m.To,
 			Allowed: append([]string{}, moves[v.Status]...)}
 	}
-	v.Status, v.StatusReason, v.StatusCause, v.StatusUntil, v.StatusSince = m.To, m.Reason, m.Cause, m.Until, record.InstantOf(now)
+	v.Status, v.StatusReason, v.StatusCause, v.StatusUntil, v.StatusSince =
+		m.To, m.Reason, m.Cause, m.Until, record.InstantOf(now)
 	return nil
 }
 
@@ -78,8 +81,8 @@ func MayMoveVehicle(from, to string, byHand bool) bool {
 	return slices.Contains(vehicleByItself[from], to)
 }
 
-// Overruled says whether somebody put the vehicle by hand where it is, at or after an instant: what was to follow from something
-// that happened then must not undo that.
+// Overruled says whether somebody put the vehicle by hand where it is, at or after an instant: what was to follow from
+// something that happened then must not undo that.
 func Overruled(v *record.Vehicle, at time.Time) bool {
 	return v.StatusCause == "" && !v.StatusSince.Before(at)
 }
@@ -90,15 +93,16 @@ type Backing struct {
 	Rate               bool // the vehicle's class or some rate plan gives it a price
 }
 
-// UnfitForService says what a vehicle lacks to be put in service: a class, a price and a place. An account that has no classes only
-// tracks its vehicles, and nothing is asked of them; one that has no locations has no place to give.
+// UnfitForService says what a vehicle lacks to be put in service: a class, a price and a place. An account that has no
+// classes only tracks its vehicles, and nothing is asked of them; one that has no locations has no place to give.
 func UnfitForService(v *record.Vehicle, has Backing) []fleet.FieldError {
 	if !has.Classes {
 		return nil
 	}
 	var faults []fleet.FieldError
 	lacks := func(member, what string) {
-		faults = append(faults, fleet.FieldError{Pointer: "/" + member, Code: "required", Detail: "must be set before the vehicle is put in service: " + what})
+		faults = append(faults, fleet.FieldError{Pointer: "/" + member, Code: "required",
+			Detail: "must be set before the vehicle is put in service: " + what})
 	}
 	if v.ClassID == "" {
 		lacks("vehicle_class_id", "what it is rented as")

@@ -13,7 +13,8 @@ import (
 	"github.com/motorpool/fleet/api/rental"
 )
 
-var vehicleStates = []string{"inactive", "available", "turnaround", "maintenance", "out_of_service", "rented", "retired"}
+var vehicleStates = []string{"inactive", "available", "turnaround", "maintenance", "out_of_service",
+	"rented", "retired"}
 
 // TestEveryMoveOfAVehicle holds every pair of states, by hand and by itself, against the table.
 func TestEveryMoveOfAVehicle(t *testing.T) {
@@ -24,25 +25,29 @@ func TestEveryMoveOfAVehicle(t *testing.T) {
 			"turnaround":  "available maintenance out_of_service retired",
 			"maintenance": "available out_of_service retired", "out_of_service": "available retired",
 		},
-		"bkg_1": {"available": "rented maintenance", "turnaround": "available rented maintenance", "maintenance": "available", "rented": "turnaround"},
+		"bkg_1": {"available": "rented maintenance", "turnaround": "available rented maintenance", "maintenance": "available",
+			"rented": "turnaround"},
 	} {
 		for _, from := range vehicleStates {
 			for _, to := range vehicleStates {
 				name := fmt.Sprintf("%s to %s by %q", from, to, cause)
-				r := record.Record[record.Vehicle]{ID: 1, Body: record.Vehicle{Status: from, StatusReason: "before", StatusCause: "wo_1", StatusUntil: record.InstantOf(now)}}
+				r := record.Record[record.Vehicle]{ID: 1, Body: record.Vehicle{Status: from, StatusReason: "before",
+					StatusCause: "wo_1", StatusUntil: record.InstantOf(now)}}
 				err := rental.MoveVehicle(&r, rental.VehicleMove{To: to, Reason: "why", Cause: cause}, now)
 				allowed := slices.Contains(strings.Fields(legal[from]), to)
 				if rental.MayMoveVehicle(from, to, cause == "") != allowed {
 					t.Errorf("%s: may %v", name, !allowed)
 				}
 				if allowed {
-					if b := r.Body; err != nil || b.Status != to || b.StatusReason != "why" || b.StatusCause != cause || !b.StatusSince.Equal(now) || !b.StatusUntil.IsZero() {
+					if b := r.Body; err != nil || b.Status != to || b.StatusReason != "why" || b.StatusCause != cause ||
+						!b.StatusSince.Equal(now) || !b.StatusUntil.IsZero() {
 						t.Errorf("%s: %+v, %v", name, b, err)
 					}
 					continue
 				}
 				var move *record.TransitionError
-				if !errors.As(err, &move) || move.Current != from || strings.Join(move.Allowed, " ") != legal[from] || fleet.CodeOf(err) != fleet.CodeTransition || move.Allowed == nil {
+				if !errors.As(err, &move) || move.Current != from || strings.Join(move.Allowed, " ") != legal[from] ||
+					fleet.CodeOf(err) != fleet.CodeTransition || move.Allowed == nil {
 					t.Errorf("%s: %v, want a transition error", name, err)
 				}
 				if r.Body.Status != from {
@@ -65,7 +70,8 @@ func TestARepeatedMoveChangesNothing(t *testing.T) {
 	if err := rental.MoveVehicle(&r, move, now.Add(time.Hour)); err != nil || !r.Body.StatusSince.Equal(now) {
 		t.Fatal(r.Body, err)
 	}
-	if rental.Overruled(&r.Body, now.Add(time.Second)) || !rental.Overruled(&r.Body, now) || !rental.Overruled(&r.Body, now.Add(-time.Second)) {
+	if rental.Overruled(&r.Body, now.Add(time.Second)) || !rental.Overruled(&r.Body, now) ||
+		!rental.Overruled(&r.Body, now.Add(-time.Second)) {
 		t.Error("overruled")
 	}
 	r.Body.StatusCause = "wo_1"

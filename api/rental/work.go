@@ -15,7 +15,7 @@ import (
 //	                                     hold ▼   │ resume
 //	                                        on_hold ─ complete ─► completed
 //
-//	cancel leads from every state but completed to cancelled. Scheduling again moves the period of a work order that goes on.
+//	cancel leads from every state but completed to cancelled. Scheduling again moves the period of one that goes on.
 type WorkAction string
 
 // The actions.
@@ -29,26 +29,33 @@ const (
 )
 
 // WorkStates lists every state of a work order, in the order of its life.
-var WorkStates = []string{record.WorkDraft, record.WorkScheduled, record.WorkInProgress, record.WorkOnHold, record.WorkCompleted, record.WorkCancelled}
+var WorkStates = []string{record.WorkDraft, record.WorkScheduled, record.WorkInProgress, record.WorkOnHold,
+	record.WorkCompleted, record.WorkCancelled}
 
 // workMoves says to which state an action leads from a state.
 var workMoves = map[string]map[WorkAction]string{
-	record.WorkDraft:      {ScheduleWork: record.WorkScheduled, CancelWork: record.WorkCancelled},
-	record.WorkScheduled:  {ScheduleWork: record.WorkScheduled, StartWork: record.WorkInProgress, CancelWork: record.WorkCancelled},
-	record.WorkInProgress: {ScheduleWork: record.WorkInProgress, HoldWork: record.WorkOnHold, CompleteWork: record.WorkCompleted, CancelWork: record.WorkCancelled},
-	record.WorkOnHold:     {ScheduleWork: record.WorkOnHold, ResumeWork: record.WorkInProgress, CompleteWork: record.WorkCompleted, CancelWork: record.WorkCancelled},
+	record.WorkDraft: {ScheduleWork: record.WorkScheduled, CancelWork: record.WorkCancelled},
+	record.WorkScheduled: {ScheduleWork: record.WorkScheduled, StartWork: record.WorkInProgress,
+		CancelWork: record.WorkCancelled},
+	record.WorkInProgress: {ScheduleWork: record.WorkInProgress, HoldWork: record.WorkOnHold,
+		CompleteWork: record.WorkCompleted, CancelWork: record.WorkCancelled},
+	record.WorkOnHold: {ScheduleWork: record.WorkOnHold, ResumeWork: record.WorkInProgress,
+		CompleteWork: record.WorkCompleted, CancelWork: record.WorkCancelled},
 }
 
 // workGoals are the states that actions aim at, for refusals.
-var workGoals = map[WorkAction]string{ScheduleWork: record.WorkScheduled, StartWork: record.WorkInProgress, HoldWork: record.WorkOnHold,
+var workGoals = map[WorkAction]string{ScheduleWork: record.WorkScheduled, StartWork: record.WorkInProgress,
+	HoldWork:   record.WorkOnHold,
 	ResumeWork: record.WorkInProgress, CompleteWork: record.WorkCompleted, CancelWork: record.WorkCancelled}
 
-// NextWork returns the state that an action leads to; a *record.TransitionError says that it cannot be done in this state.
+// NextWork returns the state that an action leads to; a *record.TransitionError says that it cannot be done
+// in this state.
 func NextWork(id uint64, status string, action WorkAction) (string, error) {
 	if to, ok := workMoves[status][action]; ok {
 		return to, nil
 	}
-	return "", &record.TransitionError{What: "work order " + fleet.FormatID(fleet.WorkOrderPrefix, id), Current: status, Wanted: workGoals[action],
+	return "", &record.TransitionError{What: "work order " + fleet.FormatID(fleet.WorkOrderPrefix, id), Current: status,
+		Wanted:  workGoals[action],
 		Allowed: others(status, workMoves[status], WorkStates)}
 }
 
@@ -85,8 +92,8 @@ var issueMoves = map[string]map[string]string{
 	IssueInProgress: {IssueOpen: IssueOpen, IssueResolved: IssueResolved, IssueWontFix: IssueWontFix},
 }
 
-// MoveIssue moves an issue to a state. A move that its state does not allow is a *record.TransitionError; one to the state that it is in
-// changes nothing.
+// MoveIssue moves an issue to a state. A move that its state does not allow is a *record.TransitionError; one to the
+// state that it is in changes nothing.
 func MoveIssue(id uint64, i *record.Issue, to string, at record.Instant) error {
 	if i.Status == to {
 		return nil
@@ -99,8 +106,8 @@ func MoveIssue(id uint64, i *record.Issue, to string, at record.Instant) error {
 	return nil
 }
 
-// WorkTotal returns what the lines of a work order cost together, with tax: each quantity in hundredths times its unit cost, half a
-// minor unit up. It is nil without lines. All lines must be in one currency, and the sum within int64.
+// WorkTotal returns what the lines of a work order cost together, with tax: each quantity in hundredths times its unit
+// cost, half a minor unit up. It is nil without lines. All lines must be in one currency, and the sum within int64.
 func WorkTotal(lines []record.WorkLine) (*record.Money, error) {
 	if len(lines) == 0 {
 		return nil, nil
@@ -135,7 +142,8 @@ func LineCost(line *record.WorkLine) record.Money {
 	}
 	unit := line.UnitCost
 	if unit.Amount > mostMoney || unit.Amount < -mostMoney {
-		return record.Money{Amount: mostMoney + 1, Currency: unit.Currency} // refused by WorkTotal; the product would overflow
+		// refused by WorkTotal; the product would overflow
+		return record.Money{Amount: mostMoney + 1, Currency: unit.Currency}
 	}
 	product := quantity * unit.Amount
 	cost := product / 100

@@ -22,8 +22,9 @@ func TestMovesOfAWorkOrder(t *testing.T) {
 		"cancelled":   {},
 	}
 	allowed := map[string][]string{
-		"draft": {"scheduled", "cancelled"}, "scheduled": {"in_progress", "cancelled"}, "in_progress": {"on_hold", "completed", "cancelled"},
-		"on_hold": {"in_progress", "completed", "cancelled"}, "completed": {}, "cancelled": {},
+		"draft": {"scheduled", "cancelled"}, "scheduled": {"in_progress", "cancelled"},
+		"in_progress": {"on_hold", "completed", "cancelled"},
+		"on_hold":     {"in_progress", "completed", "cancelled"}, "completed": {}, "cancelled": {},
 	}
 	for _, from := range WorkStates {
 		for _, action := range []WorkAction{ScheduleWork, StartWork, HoldWork, ResumeWork, CompleteWork, CancelWork} {
@@ -33,7 +34,8 @@ func TestMovesOfAWorkOrder(t *testing.T) {
 			switch {
 			case ok && (err != nil || to != want):
 				t.Errorf("%s of a %s one: %s, %v", action, from, to, err)
-			case !ok && (!isRefusal || refused.Current != from || refused.Allowed == nil || !slices.Equal(refused.Allowed, allowed[from])):
+			case !ok &&
+				(!isRefusal || refused.Current != from || refused.Allowed == nil || !slices.Equal(refused.Allowed, allowed[from])):
 				t.Errorf("%s of a %s one: %v, may go to %v", action, from, err, allowed[from])
 			}
 		}
@@ -42,7 +44,8 @@ func TestMovesOfAWorkOrder(t *testing.T) {
 
 // Every move of an issue.
 func TestMovesOfAnIssue(t *testing.T) {
-	legal := map[string][]string{"open": {"in_progress", "resolved", "wont_fix"}, "in_progress": {"open", "resolved", "wont_fix"}, "resolved": {}, "wont_fix": {}}
+	legal := map[string][]string{"open": {"in_progress", "resolved", "wont_fix"},
+		"in_progress": {"open", "resolved", "wont_fix"}, "resolved": {}, "wont_fix": {}}
 	for _, from := range IssueStates {
 		for _, to := range IssueStates {
 			i := record.Issue{Status: from}
@@ -52,7 +55,8 @@ func TestMovesOfAnIssue(t *testing.T) {
 			switch {
 			case ok && (err != nil || i.Status != to):
 				t.Errorf("%s to %s: %v", from, to, err)
-			case !ok && (!isRefusal || i.Status != from || refused.Allowed == nil || !slices.Equal(refused.Allowed, legal[from])):
+			case !ok &&
+				(!isRefusal || i.Status != from || refused.Allowed == nil || !slices.Equal(refused.Allowed, legal[from])):
 				t.Errorf("%s to %s: %v", from, to, err)
 			}
 		}
@@ -61,10 +65,11 @@ func TestMovesOfAnIssue(t *testing.T) {
 
 func TestCostOfALine(t *testing.T) {
 	for _, c := range []struct{ quantity, unit, want int64 }{
-		{0, 1234, 1234}, {100, 1234, 1234}, {150, 9500, 14250}, {33, 101, 33}, {50, 1, 1}, {49, 1, 0}, {50, 3, 2}, {150, 333, 500}, {1, 49, 0}, {1, 50, 1},
-		{50, -1, 0}, {51, -1, -1}, {100, -700, -700},
+		{0, 1234, 1234}, {100, 1234, 1234}, {150, 9500, 14250}, {33, 101, 33}, {50, 1, 1}, {49, 1, 0}, {50, 3, 2},
+		{150, 333, 500}, {1, 49, 0}, {1, 50, 1}, {50, -1, 0}, {51, -1, -1}, {100, -700, -700},
 	} {
-		got := LineCost(&record.WorkLine{Quantity: record.Hundredths(c.quantity), UnitCost: record.Money{Amount: c.unit, Currency: "USD"}})
+		got := LineCost(&record.WorkLine{Quantity: record.Hundredths(c.quantity),
+			UnitCost: record.Money{Amount: c.unit, Currency: "USD"}})
 		if got.Amount != c.want || got.Currency != "USD" {
 			t.Errorf("%d hundredths of %d: %v, want %d", c.quantity, c.unit, got, c.want)
 		}
@@ -79,7 +84,8 @@ func TestTotalOfAWorkOrder(t *testing.T) {
 		var lines []record.WorkLine
 		want := new(big.Int)
 		for range 1 + random.IntN(20) {
-			line := record.WorkLine{Quantity: record.Hundredths(1 + random.Int64N(1_000_000)), UnitCost: record.Money{Amount: random.Int64N(1_000_000), Currency: "EUR"}}
+			line := record.WorkLine{Quantity: record.Hundredths(1 + random.Int64N(1_000_000)),
+				UnitCost: record.Money{Amount: random.Int64N(1_000_000), Currency: "EUR"}}
 			exact := new(big.Int).Mul(big.NewInt(int64(line.Quantity)), big.NewInt(line.UnitCost.Amount))
 			want.Add(want, exact.Add(exact, half).Div(exact, hundred))
 			if random.IntN(2) == 0 {
@@ -97,10 +103,12 @@ func TestTotalOfAWorkOrder(t *testing.T) {
 		t.Errorf("without lines %v, %v", got, err)
 	}
 	for name, lines := range map[string][]record.WorkLine{
-		"two currencies": {{UnitCost: record.Money{Amount: 1, Currency: "EUR"}}, {UnitCost: record.Money{Amount: 1, Currency: "USD"}}},
-		"foreign tax":    {{UnitCost: record.Money{Amount: 1, Currency: "EUR"}, Tax: &record.Money{Amount: 1, Currency: "USD"}}},
-		"too much":       {{Quantity: 1_000_000, UnitCost: record.Money{Amount: 1 << 62, Currency: "EUR"}}},
-		"too much tax":   {{UnitCost: record.Money{Currency: "EUR"}, Tax: &record.Money{Amount: 1 << 62, Currency: "EUR"}}},
+		"two currencies": {{UnitCost: record.Money{Amount: 1, Currency: "EUR"}},
+			{UnitCost: record.Money{Amount: 1, Currency: "USD"}}},
+		"foreign tax": {{UnitCost: record.Money{Amount: 1, Currency: "EUR"},
+			Tax: &record.Money{Amount: 1, Currency: "USD"}}},
+		"too much":     {{Quantity: 1_000_000, UnitCost: record.Money{Amount: 1 << 62, Currency: "EUR"}}},
+		"too much tax": {{UnitCost: record.Money{Currency: "EUR"}, Tax: &record.Money{Amount: 1 << 62, Currency: "EUR"}}},
 	} {
 		if _, err := WorkTotal(lines); fleet.CodeOf(err) != fleet.CodeValidation {
 			t.Errorf("%s: %v", name, err)

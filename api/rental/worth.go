@@ -7,17 +7,18 @@ import (
 	"github.com/motorpool/fleet/api/record"
 )
 
-// BookValue returns what a vehicle is worth in the books on a local day (midnight UTC of that date), at a mileage, or nil if that cannot be
-// told: without a cost, a method or what the method needs, or with market_value, which only a buyer knows. The cost is
-// spread from the day it was put in service (or acquired), down to the residual value (0 unless given) and no further:
+// BookValue returns what a vehicle is worth in the books on a local day (midnight UTC of that date), at a mileage, or
+// nil if that cannot be told: without a cost, a method or what the method needs, or with market_value, which only a
+// buyer knows. The cost is spread from the day it was put in service (or acquired), down to the residual value (0
+// unless given) and no further:
 //
 //	straight_line        (cost − residual) × days in service / days of the useful life
-//	declining            twice the straight-line rate of what is left: value × 2 / months of the useful life, each whole month
+//	declining            twice the straight-line rate of what is left: value × 2 / months of the useful life, each month
 //	units_of_production  (cost − residual) × miles since acquisition / expected life in miles
 //	none                 the cost
 //
-// All of it is whole minor units; what is divided is rounded towards zero, so that the books are never too low by it. A vehicle that
-// was disposed of is worth nothing.
+// All of it is whole minor units; what is divided is rounded towards zero, so that the books are never too low by it. A
+// vehicle that was disposed of is worth nothing.
 func BookValue(v *record.VehicleFields, on time.Time, mileage *int) *record.Money {
 	if v.AcquisitionCost == nil || v.DepreciationMethod == "" {
 		return nil
@@ -110,7 +111,8 @@ func Papers(v *record.VehicleFields, on time.Time, mileage *int) []Paper {
 	papers := []Paper{}
 	for _, p := range []Paper{
 		{Paper: "registration", ExpiresOn: v.RegistrationExpiresOn}, {Paper: "inspection", ExpiresOn: v.InspectionExpiresOn},
-		{Paper: "insurance", ExpiresOn: insurance}, {Paper: "warranty", ExpiresOn: v.WarrantyEndsOn, ExpiresMi: v.WarrantyEndsMi},
+		{Paper: "insurance", ExpiresOn: insurance},
+		{Paper: "warranty", ExpiresOn: v.WarrantyEndsOn, ExpiresMi: v.WarrantyEndsMi},
 	} {
 		if p.ExpiresOn == "" && p.ExpiresMi == nil {
 			continue

@@ -20,7 +20,8 @@ func on(text string) time.Time {
 func TestBookValue(t *testing.T) {
 	usd := func(n int64) *record.Money { return &record.Money{Amount: n, Currency: "USD"} }
 	miles := func(n int) *int { return &n }
-	base := record.VehicleFields{AcquisitionCost: usd(3_000_000), ResidualValue: usd(600_000), AcquiredOn: "2023-06-01", InServiceOn: "2024-01-01",
+	base := record.VehicleFields{AcquisitionCost: usd(3_000_000), ResidualValue: usd(600_000), AcquiredOn: "2023-06-01",
+		InServiceOn:      "2024-01-01",
 		UsefulLifeMonths: 48, ExpectedLifeMi: miles(120_000), AcquisitionMileageMi: miles(10_000)}
 	for _, c := range []struct {
 		method, on string
@@ -34,7 +35,9 @@ func TestBookValue(t *testing.T) {
 		{"straight_line", "2028-01-01", nil, nil, "600000"},
 		{"straight_line", "2040-01-01", nil, nil, "600000"},
 		{"straight_line", "2024-12-31", nil, func(v *record.VehicleFields) { v.UsefulLifeMonths = 0 }, "unknown"},
-		{"straight_line", "2024-12-31", nil, func(v *record.VehicleFields) { v.InServiceOn, v.AcquiredOn = "", "" }, "unknown"},
+		{"straight_line", "2024-12-31", nil, func(v *record.VehicleFields) {
+			v.InServiceOn, v.AcquiredOn = "", ""
+		}, "unknown"},
 		{"declining", "2024-01-31", nil, nil, "3000000"},
 		{"declining", "2024-02-01", nil, nil, "2875000"}, // less 2/48
 		{"declining", "2024-03-01", nil, nil, "2755209"}, // less 119,791.67
@@ -49,8 +52,12 @@ func TestBookValue(t *testing.T) {
 		{"", "2030-02-01", nil, nil, "unknown"},
 		{"none", "2030-02-01", nil, func(v *record.VehicleFields) { v.DisposalOn = "2030-02-01" }, "0"},
 		{"none", "2030-02-01", nil, func(v *record.VehicleFields) { v.DisposalOn = "2030-02-02" }, "3000000"},
-		{"straight_line", "2024-12-31", nil, func(v *record.VehicleFields) { v.ResidualValue = &record.Money{Amount: 1, Currency: "EUR"} }, "unknown"},
-		{"straight_line", "2024-12-31", nil, func(v *record.VehicleFields) { v.AcquisitionCost, v.ResidualValue = usd(9e18), nil }, "6751540041067761807"},
+		{"straight_line", "2024-12-31", nil, func(v *record.VehicleFields) {
+			v.ResidualValue = &record.Money{Amount: 1, Currency: "EUR"}
+		}, "unknown"},
+		{"straight_line", "2024-12-31", nil, func(v *record.VehicleFields) {
+			v.AcquisitionCost, v.ResidualValue = usd(9e18), nil
+		}, "6751540041067761807"},
 	} {
 		v := base
 		v.DepreciationMethod = c.method
@@ -69,7 +76,8 @@ func TestBookValue(t *testing.T) {
 
 func TestPapers(t *testing.T) {
 	limit, driven := 60_000, 59_500
-	v := record.VehicleFields{RegistrationExpiresOn: "2026-03-31", InspectionExpiresOn: "2026-05-02", Insurance: &record.Insurance{EndsOn: "2026-06-30"},
+	v := record.VehicleFields{RegistrationExpiresOn: "2026-03-31", InspectionExpiresOn: "2026-05-02",
+		Insurance:      &record.Insurance{EndsOn: "2026-06-30"},
 		WarrantyEndsOn: "2028-01-01", WarrantyEndsMi: &limit}
 	text := ""
 	for _, p := range rental.Papers(&v, on("2026-04-02"), &driven) {

@@ -34,7 +34,8 @@ func (a *Server) authorise(w http.ResponseWriter, r *http.Request, rt *Route, x 
 		return fleet.NewError(fleet.CodeRateLimited, "Too many failed attempts from your address. Wait a minute.")
 	case errors.Is(err, auth.ErrAddress):
 		return fleet.NewError(codeAddress, "This API key may not be used from your address.")
-	case errors.Is(err, auth.ErrMalformed), errors.Is(err, auth.ErrUnknownKey), errors.Is(err, auth.ErrExpired), errors.Is(err, auth.ErrRevoked):
+	case errors.Is(err, auth.ErrMalformed), errors.Is(err, auth.ErrUnknownKey), errors.Is(err, auth.ErrExpired),
+		errors.Is(err, auth.ErrRevoked):
 		w.Header().Set("WWW-Authenticate", Realm+`, error="invalid_token"`)
 		return fleet.NewError(fleet.CodeUnauthorized, "The API key is not valid: it is unknown, expired or revoked.")
 	default:
@@ -99,7 +100,8 @@ func carried(w http.ResponseWriter, what string, d auth.Decision) error {
 	}
 	tellLimit(w, what, d)
 	return fleet.NewError(fleet.CodeRateLimited,
-		fmt.Sprintf("Your account may send %d %s within %v, and has. Retry-After says when to send this again.", d.Quota, what, d.Window))
+		fmt.Sprintf("Your account may send %d %s within %v, and has. Retry-After says when to send this again.", d.Quota,
+			what, d.Window))
 }
 
 // tellLimit says in headers what is left of a limit.

@@ -43,11 +43,13 @@ func (s *Resource[T]) batchRoute(names string) {
 	members["record"] = registry.Schema(reflect.TypeOf(s.View), true, "")
 	result.Properties = members
 	s.Server.Handle(Route{
-		Method: "POST", Path: s.Path + "/batch", ID: "create" + names, Summary: "Create several " + s.Nouns, Scope: s.Scope.Write, Tag: s.Tag,
+		Method: "POST", Path: s.Path + "/batch", ID: "create" + names, Summary: "Create several " + s.Nouns,
+		Scope: s.Scope.Write, Tag: s.Tag,
 		About: fmt.Sprintf("Up to %d at a time, each as a single request would be. The answer has a result for each, in their order: some may be made while others are refused.", MaxBatch),
-		Body: &huma.Schema{Type: "object", Required: []string{"data"}, AdditionalProperties: false, Properties: map[string]*huma.Schema{
-			"data": {Type: "array", Items: items, MinItems: &few, MaxItems: &many},
-		}},
+		Body: &huma.Schema{Type: "object", Required: []string{"data"}, AdditionalProperties: false,
+			Properties: map[string]*huma.Schema{
+				"data": {Type: "array", Items: items, MinItems: &few, MaxItems: &many},
+			}},
 		BodyLimit: 5 * s.Server.Config.BodyLimit,
 		Reply: &huma.Schema{Type: "object", Required: []string{"data"}, Properties: map[string]*huma.Schema{
 			"data": {Type: "array", Items: &result},
@@ -62,10 +64,12 @@ func (s *Resource[T]) batch(w http.ResponseWriter, r *http.Request) error {
 	}
 	items, ok := object["data"].([]any)
 	if !ok || len(object) != 1 {
-		return fleet.Invalid(fleet.FieldError{Pointer: "/data", Code: "required", Detail: "must be the list of what is to be created, and the only member"})
+		return fleet.Invalid(fleet.FieldError{Pointer: "/data", Code: "required",
+			Detail: "must be the list of what is to be created, and the only member"})
 	}
 	if len(items) == 0 || len(items) > MaxBatch {
-		return fleet.Invalid(fleet.FieldError{Pointer: "/data", Code: "invalid", Detail: fmt.Sprintf("must have 1 to %d items", MaxBatch)})
+		return fleet.Invalid(fleet.FieldError{Pointer: "/data", Code: "invalid",
+			Detail: fmt.Sprintf("must have 1 to %d items", MaxBatch)})
 	}
 	if err := s.Server.CarryItems(w, auth.From(r.Context()).Account, len(items)); err != nil {
 		return err
@@ -105,7 +109,8 @@ func (s *Resource[T]) batch(w http.ResponseWriter, r *http.Request) error {
 			results[i] = s.failure(r, i, errs[i])
 			continue
 		}
-		results[i] = BatchResult{Status: http.StatusCreated, ID: fleet.FormatID(s.Log.Kind().Prefix, ids[i]), Record: s.Server.Full(views[at].View)}
+		results[i] = BatchResult{Status: http.StatusCreated, ID: fleet.FormatID(s.Log.Kind().Prefix, ids[i]),
+			Record: s.Server.Full(views[at].View)}
 		at++
 	}
 	return WriteJSON(w, r, http.StatusOK, map[string]any{"data": results})
@@ -117,7 +122,8 @@ func (s *Resource[T]) failure(r *http.Request, item int, err error) BatchResult 
 	s.Server.tell(r.Context(), &p)
 	p.Instance, p.RequestID = r.URL.Path+"#/data/"+strconv.Itoa(item), RequestID(r.Context())
 	if ours {
-		s.Server.Log.ErrorContext(r.Context(), "item of a batch failed", "error", err, "request_id", p.RequestID, "path", r.URL.Path, "item", item)
+		s.Server.Log.ErrorContext(r.Context(), "item of a batch failed", "error", err, "request_id", p.RequestID, "path",
+			r.URL.Path, "item", item)
 	}
 	return BatchResult{Status: p.Status, Error: &p}
 }

@@ -83,13 +83,14 @@ func (a *Server) DecodeObject(object map[string]any, v any) error {
 				}
 			}
 		}
-		return fleet.Invalid(fleet.FieldError{Pointer: pointer, Code: "invalid", Detail: "a value is out of range or malformed"})
+		return fleet.Invalid(fleet.FieldError{Pointer: pointer, Code: "invalid",
+			Detail: "a value is out of range or malformed"})
 	}
 	return nil
 }
 
-// knownNulls refuses members that are null and that no type of some values (or pointers to such) has: dropNulls would take a slip of the fingers
-// for nothing.
+// knownNulls refuses members that are null and that no type of some values (or pointers to such) has: dropNulls would
+// take a slip of the fingers for nothing.
 func (a *Server) knownNulls(object map[string]any, of ...any) error {
 	registry := a.Docs.OpenAPI().Components.Schemas
 	var names []string
@@ -107,7 +108,8 @@ func (a *Server) knownNulls(object map[string]any, of ...any) error {
 	var unknown []fleet.FieldError
 	for name, value := range object {
 		if value == nil && !slices.Contains(names, name) {
-			unknown = append(unknown, fleet.FieldError{Pointer: "/" + name, Code: "unknown_field", Detail: "there is no such member" + Meant(name, names)})
+			unknown = append(unknown, fleet.FieldError{Pointer: "/" + name, Code: "unknown_field",
+				Detail: "there is no such member" + Meant(name, names)})
 		}
 	}
 	if unknown == nil {
@@ -128,8 +130,8 @@ func dropNulls(object map[string]any) {
 	}
 }
 
-// Members are told apart by case, as in JSON; the library would take "MAKE" for "make". Its messages are made to read on from the name of a
-// member, and to show numbers as people write them: 1000000, not 1e+06.
+// Members are told apart by case, as in JSON; the library would take "MAKE" for "make". Its messages are made to read
+// on from the name of a member, and to show numbers as people write them: 1000000, not 1e+06.
 func init() {
 	huma.ValidateStrictCasing = true
 	huma.ErrorFormatter = func(format string, args ...any) string {
@@ -141,9 +143,12 @@ func init() {
 		return fmt.Sprintf(format, args...)
 	}
 	messages.MsgExpectedMinimumNumber, messages.MsgExpectedMaximumNumber = "must be at least %v", "must be at most %v"
-	messages.MsgExpectedExclusiveMinimumNumber, messages.MsgExpectedExclusiveMaximumNumber = "must be above %v", "must be below %v"
-	messages.MsgExpectedMinLength, messages.MsgExpectedMaxLength = "must have at least %d characters", "must have at most %d characters"
-	messages.MsgExpectedMinItems, messages.MsgExpectedMaxItems = "must have at least %d elements", "must have at most %d elements"
+	messages.MsgExpectedExclusiveMinimumNumber, messages.MsgExpectedExclusiveMaximumNumber = "must be above %v",
+		"must be below %v"
+	messages.MsgExpectedMinLength, messages.MsgExpectedMaxLength = "must have at least %d characters",
+		"must have at most %d characters"
+	messages.MsgExpectedMinItems, messages.MsgExpectedMaxItems = "must have at least %d elements",
+		"must have at most %d elements"
 	messages.MsgExpectedOneOf = "must be one of %s"
 }
 

@@ -67,9 +67,10 @@ func (s *strangers) note(r *http.Request, a *Server, peer netip.Addr) {
 	}
 	s.mu.Unlock()
 	if fresh {
-		a.Log.WarnContext(context.WithoutCancel(r.Context()), "a peer that is not trusted says for whom it sends, and is not believed: "+
-			"its clients share one address, in limits and in lists of allowed addresses. If it is a proxy of yours, give "+
-			"--trusted-proxies and let it send X-Forwarded-For; if not, nothing needs to be done", "peer", peer.String(),
+		a.Log.WarnContext(context.WithoutCancel(r.Context()),
+			"a peer that is not trusted says for whom it sends, and is not believed: "+
+				"its clients share one address, in limits and in lists of allowed addresses. If it is a proxy of yours, give "+
+				"--trusted-proxies and let it send X-Forwarded-For; if not, nothing needs to be done", "peer", peer.String(),
 			"set", "--trusted-proxies "+peer.String())
 	}
 }

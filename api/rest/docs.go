@@ -57,11 +57,13 @@ var problems = []problemWords{
 
 // faults describes the codes that members have in errors, those first that programs go by.
 var faults = []struct{ Code, When string }{
-	{"elsewhere", "The vehicle will be at another location: take another one, plan a transfer, or send elsewhere true. With conflict."},
+	{"elsewhere",
+		"The vehicle will be at another location: take another one, plan a transfer, or send elsewhere true. With conflict."},
 	{"closed", "The location is closed then; its opening_hours say when it is open."},
 	{"in_the_past", "The pickup was more than an hour ago, and backdated is not true."},
 	{"deposit_due", "The deposit must be authorized first. With conflict."},
-	{"too_soon, too_short, too_long, too_young, not_offered", "The rental is not offered so: by the lead time, the least or most days, the age of the driver, the channel."},
+	{"too_soon, too_short, too_long, too_young, not_offered",
+		"The rental is not offered so: by the lead time, the least or most days, the age of the driver, the channel."},
 	{"not_enabled, not_valid, no_rate", "The rate plan or promotion does not hold, or nothing has a rate."},
 	{"plans_changed", "A rate plan is another than when the price was worked out."},
 	{"required", "The member must be given."},
@@ -72,12 +74,14 @@ var faults = []struct{ Code, When string }{
 	{"not_unique, overlap, in_use", "Something else has the value, the time or the record."},
 	{"not_both, one_of", "It excludes another member, or one of several must be given."},
 	{"read_only, fixed", "It is set by the system, or cannot be changed in this state."},
-	{"unknown_field, unknown_parameter, unknown_signal, unknown_scope", "There is no such name; detail says what was probably meant."},
+	{"unknown_field, unknown_parameter, unknown_signal, unknown_scope",
+		"There is no such name; detail says what was probably meant."},
 	{"implausible", "It is far from what is known. With confirmation_required."},
 }
 
-// documentProblems adds to an operation the problems that it can answer: those that say more than their code does (what is missing, in the
-// way or wrong, when to try again, what scope is wanted) by their status, and all others as the default.
+// documentProblems adds to an operation the problems that it can answer: those that say more than their code does
+// (what is missing, in the way or wrong, when to try again, what scope is wanted) by their status, and all others
+// as the default.
 func (a *Server) documentProblems(rt *Route, op *huma.Operation) {
 	statuses := []int{429, 503}
 	if !rt.Public {
@@ -93,7 +97,8 @@ func (a *Server) documentProblems(rt *Route, op *huma.Operation) {
 		statuses = append(statuses, 412)
 	}
 	if rt.Body != nil || rt.Method == http.MethodGet || rt.Method == http.MethodPost && !rt.Public {
-		statuses = append(statuses, 422) // a member is wrong, it asks for too much, or its Idempotency-Key was used for another request
+		// a member is wrong, it asks for too much, or its Idempotency-Key was used for another request
+		statuses = append(statuses, 422)
 	}
 	components := a.Docs.OpenAPI().Components
 	if components.Responses == nil {
@@ -130,7 +135,8 @@ func (a *Server) problemResponse(words string, codes []problemWords) *huma.Respo
 		shown.Instance, shown.RequestID = "/v1/vehicles", "req_0123456789abcdef01234567"
 		if p.Code == fleet.CodeConflict {
 			day := time.Date(2026, 7, 1, 10, 0, 0, 0, time.UTC)
-			shown.Conflicts = []Conflict{{VehicleID: "veh_1234", Ref: "bkg_1234", From: record.InstantOf(day), Until: record.InstantOf(day.AddDate(0, 0, 3))}}
+			shown.Conflicts = []Conflict{{VehicleID: "veh_1234", Ref: "bkg_1234", From: record.InstantOf(day),
+				Until: record.InstantOf(day.AddDate(0, 0, 3))}}
 		}
 		examples[string(p.Code)] = &huma.Example{Value: shown}
 	}
@@ -151,11 +157,14 @@ func (a *Server) docsRoutes() {
 		contentType string
 		pick        func(*docTexts) []byte
 	}{
-		{Route{Path: "/v1/openapi.json", ID: "getOpenAPI", Summary: "Get this description as JSON", ReplyTypes: []string{"application/openapi+json"}},
+		{Route{Path: "/v1/openapi.json", ID: "getOpenAPI", Summary: "Get this description as JSON",
+			ReplyTypes: []string{"application/openapi+json"}},
 			"application/openapi+json", func(t *docTexts) []byte { return t.json }},
-		{Route{Path: "/v1/openapi.yaml", ID: "getOpenAPIYAML", Summary: "Get this description as YAML", ReplyTypes: []string{"application/openapi+yaml"}},
+		{Route{Path: "/v1/openapi.yaml", ID: "getOpenAPIYAML", Summary: "Get this description as YAML",
+			ReplyTypes: []string{"application/openapi+yaml"}},
 			"application/openapi+yaml", func(t *docTexts) []byte { return t.yaml }},
-		{Route{Path: "/v1/docs", Also: "/docs", ID: "getDocs", Summary: "Get this description for people", ReplyTypes: []string{"text/html"}},
+		{Route{Path: "/v1/docs", Also: "/docs", ID: "getDocs", Summary: "Get this description for people",
+			ReplyTypes: []string{"text/html"}},
 			"text/html; charset=utf-8", func(t *docTexts) []byte { return t.html }},
 	} {
 		d.Method, d.Tag, d.Public = http.MethodGet, "Documentation", true
@@ -213,7 +222,8 @@ func (a *Server) openAnswers() {
 	}
 }
 
-// allowNulls says of members that are objects which of them may be null in answers: a reference cannot say so by itself.
+// allowNulls says of members that are objects which of them may be null in answers: a reference cannot
+// say so by itself.
 func (a *Server) allowNulls(name string, s *huma.Schema) {
 	t := a.Docs.OpenAPI().Components.Schemas.TypeFromRef("#/components/schemas/" + name)
 	if t == nil || t.Kind() != reflect.Struct {
@@ -227,8 +237,8 @@ func (a *Server) allowNulls(name string, s *huma.Schema) {
 	}
 }
 
-// metricDocument is the description with room for units=metric, which renames members: none of those is required, and whatever has
-// some may have their twins. Members that may be null and have certain values alone have null among those.
+// metricDocument is the description with room for units=metric, which renames members: none of those is required, and
+// whatever has some may have their twins. Members that may be null and have certain values alone have null among those.
 func metricDocument(doc *huma.OpenAPI) *huma.OpenAPI {
 	open, components := *doc, *doc.Components
 	components.Schemas = huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
@@ -325,8 +335,9 @@ func (a *Server) docsPage() (docsPage, error) {
 	doc := a.Docs.OpenAPI()
 	page := docsPage{Title: doc.Info.Title, Version: doc.Info.Version, About: doc.Info.Description}
 	for _, rt := range a.Routes {
-		op := docsOperation{ID: rt.ID, Method: rt.Method, Path: rt.Path, Summary: rt.Summary, About: rt.About, Status: strconv.Itoa(rt.Status),
-			Reply: a.schemaName(rt.Reply), Types: strings.Join(rt.ReplyTypes, ", ")}
+		op := docsOperation{ID: rt.ID, Method: rt.Method, Path: rt.Path, Summary: rt.Summary, About: rt.About,
+			Status: strconv.Itoa(rt.Status),
+			Reply:  a.schemaName(rt.Reply), Types: strings.Join(rt.ReplyTypes, ", ")}
 		var err error
 		if op.Body, err = a.BodyShown(rt); err != nil {
 			return page, err
@@ -336,7 +347,8 @@ func (a *Server) docsPage() (docsPage, error) {
 		}
 		for i := range rt.Params {
 			p := rt.Params[i].document()
-			op.Params = append(op.Params, docsField{Name: p.Name, Type: schemaWords(p.Schema), About: p.Description, Required: p.Required})
+			op.Params = append(op.Params,
+				docsField{Name: p.Name, Type: schemaWords(p.Schema), About: p.Description, Required: p.Required})
 		}
 		i := slices.IndexFunc(page.Tags, func(t docsTag) bool { return t.Name == rt.Tag })
 		if i < 0 {
@@ -374,7 +386,8 @@ func (a *Server) schemaName(v any) string {
 func schemaFields(s *huma.Schema) []docsField {
 	var fields []docsField
 	for name, p := range s.Properties {
-		fields = append(fields, docsField{Name: name, Type: schemaWords(p), About: p.Description, Required: slices.Contains(s.Required, name)})
+		fields = append(fields,
+			docsField{Name: name, Type: schemaWords(p), About: p.Description, Required: slices.Contains(s.Required, name)})
 	}
 	sort.Slice(fields, func(i, j int) bool { return fields[i].Name < fields[j].Name })
 	return fields

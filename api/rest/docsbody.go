@@ -27,7 +27,8 @@ func (a *Server) BodyShown(rt *Route) (*docsBody, error) {
 		return nil, nil
 	}
 	s := a.Schema(rt.Body, "")
-	b := &docsBody{Name: strings.TrimPrefix(s.Ref, "#/components/schemas/"), Types: strings.Join(rt.BodyTypes, ", "), Optional: rt.Optional}
+	b := &docsBody{Name: strings.TrimPrefix(s.Ref, "#/components/schemas/"), Types: strings.Join(rt.BodyTypes, ", "),
+		Optional: rt.Optional}
 	registry := a.Docs.OpenAPI().Components.Schemas
 	s = sheet.Resolve(registry, s)
 	b.About = s.Description
@@ -47,7 +48,9 @@ func (a *Server) BodyShown(rt *Route) (*docsBody, error) {
 		}
 		return 1
 	})
-	if !slices.ContainsFunc(rt.BodyTypes, func(t string) bool { return strings.Contains(t, "json") }) || of.Type != huma.TypeObject {
+	if !slices.ContainsFunc(rt.BodyTypes, func(t string) bool {
+		return strings.Contains(t, "json")
+	}) || of.Type != huma.TypeObject {
 		return b, nil
 	}
 	text, err := json.MarshalIndent(exampleOf(registry, s, 0), "", "  ")
@@ -63,7 +66,8 @@ func (a *Server) BodyShown(rt *Route) (*docsBody, error) {
 // deepestExample is how deep examples go into members of members.
 const deepestExample = 6
 
-// exampleOf makes a value that fits a schema: of an object the members that must be there and those that have an example.
+// exampleOf makes a value that fits a schema: of an object the members that must be there and those that
+// have an example.
 func exampleOf(registry huma.Registry, s *huma.Schema, depth int) any {
 	s = sheet.Resolve(registry, s)
 	switch {
@@ -80,7 +84,8 @@ func exampleOf(registry huma.Registry, s *huma.Schema, depth int) any {
 	case huma.TypeObject:
 		object := map[string]any{}
 		for name, p := range s.Properties {
-			if required := slices.Contains(s.Required, name); required || depth < deepestExample && !p.ReadOnly && len(sheet.Resolve(registry, p).Examples) > 0 {
+			if required := slices.Contains(s.Required, name); required ||
+				depth < deepestExample && !p.ReadOnly && len(sheet.Resolve(registry, p).Examples) > 0 {
 				object[name] = exampleOf(registry, p, depth+1)
 			}
 		}

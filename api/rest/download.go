@@ -49,7 +49,8 @@ func LargePage(r *http.Request, list string, perPage int) (Page, error) {
 	}
 	p.PerPage = perPage
 	if p.After == nil && p.Number*p.PerPage > maxOffset {
-		return p, InvalidParam("page", fmt.Sprintf("times per_page must not exceed %d; follow next_cursor to go further", maxOffset))
+		return p, InvalidParam("page",
+			fmt.Sprintf("times per_page must not exceed %d; follow next_cursor to go further", maxOffset))
 	}
 	return p, nil
 }
@@ -58,7 +59,8 @@ func LargePage(r *http.Request, list string, perPage int) (Page, error) {
 func LargePageParams(perPage, most int) []Param {
 	return []Param{
 		PageParams[0],
-		{Name: "per_page", Type: "integer", Min: 1, Max: float64(most), About: fmt.Sprintf("Rows on a page; %d unless given, at most %d.", perPage, most)},
+		{Name: "per_page", Type: "integer", Min: 1, Max: float64(most),
+			About: fmt.Sprintf("Rows on a page; %d unless given, at most %d.", perPage, most)},
 		PageParams[2],
 	}
 }
@@ -71,7 +73,8 @@ type RowKey struct {
 
 // WriteRows answers with one page of a list whose rows are encoded as they come; rows must give one more than the page
 // holds if there are more.
-func WriteRows(w http.ResponseWriter, r *http.Request, list string, p Page, total int, columns []export.Column, rows iter.Seq2[RowKey, error]) error {
+func WriteRows(w http.ResponseWriter, r *http.Request, list string, p Page, total int, columns []export.Column,
+	rows iter.Seq2[RowKey, error]) error {
 	var body bytes.Buffer
 	body.WriteString(`{"data":`)
 	table, err := export.NewTable(export.JSON, &body, columns)
@@ -116,7 +119,8 @@ func WriteRows(w http.ResponseWriter, r *http.Request, list string, p Page, tota
 
 // Download answers with everything that write gives, as a file of a format. What goes wrong once the answer has begun
 // cuts the connection, because a part must not look like the whole.
-func (a *Server) Download(w http.ResponseWriter, r *http.Request, f export.Format, name string, write func(w http.ResponseWriter) error) error {
+func (a *Server) Download(w http.ResponseWriter, r *http.Request, f export.Format, name string,
+	write func(w http.ResponseWriter) error) error {
 	h := w.Header()
 	h.Set("Content-Type", f.MediaType())
 	if f == export.CSV {
@@ -172,7 +176,8 @@ func WriteTable(w http.ResponseWriter, f export.Format, columns []export.Column,
 }
 
 // DownloadViews answers with views of one type: newline-delimited objects, or a table.
-func (a *Server) DownloadViews(w http.ResponseWriter, r *http.Request, format export.Format, name string, none any, views iter.Seq2[any, error]) error {
+func (a *Server) DownloadViews(w http.ResponseWriter, r *http.Request, format export.Format, name string, none any,
+	views iter.Seq2[any, error]) error {
 	metric := MetricUnits(r)
 	return a.Download(w, r, format, name, func(w http.ResponseWriter) error {
 		if format == export.NDJSON {

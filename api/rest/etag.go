@@ -50,8 +50,9 @@ func Unchanged(r *http.Request, tag string) bool {
 // revisionTag is an entity tag that names a revision, with both quotes or none.
 var revisionTag = regexp.MustCompile(`^(?:W/)?(?:"r?(\d+)(?:-[^"]+)?"|r?(\d+)(?:-[^"]+)?)$`)
 
-// Precondition holds If-Match against the revision that a write is about to change. People send the number that they see in the body,
-// with quotes or without, and a proxy that compresses makes a tag weak: whatever names the revision does.
+// Precondition holds If-Match against the revision that a write is about to change. People send the number that
+// they see in the body, with quotes or without, and a proxy that compresses makes a tag weak: whatever names the
+// revision does.
 func Precondition(r *http.Request, revision uint64) error {
 	tags := etagList(strings.Join(r.Header.Values("If-Match"), ","))
 	if len(tags) == 0 {

@@ -37,8 +37,8 @@ func (x *Exchange) end() {
 	}
 }
 
-// dropBody lets the next body in. Nothing needs a request's body once its answer has begun, which a slow reader may take as
-// long over as it likes.
+// dropBody lets the next body in. Nothing needs a request's body once its answer has begun, which a slow reader may
+// take as long over as it likes.
 func (x *Exchange) dropBody() {
 	for _, end := range x.turns {
 		end()
@@ -70,7 +70,8 @@ func RequestID(ctx context.Context) string {
 	return ""
 }
 
-// BodyOf returns the request's body, decompressed and within the route's limit, until the answer begins. The slice belongs to the request.
+// BodyOf returns the request's body, decompressed and within the route's limit, until the answer begins. The slice
+// belongs to the request.
 func BodyOf(r *http.Request) []byte { return ExchangeOf(r.Context()).Body }
 
 // MetricUnits says whether the caller asked for units=metric.

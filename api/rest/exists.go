@@ -23,7 +23,8 @@ func (a *Server) ExistsOne(r *http.Request, listing *query.Listing, prefix, text
 }
 
 // Exist refuses ids of which the account has no record, archived or not; the pointer of each is pointer and its place.
-func (a *Server) Exist(r *http.Request, listing *query.Listing, prefix string, texts []string, pointer, noun string) error {
+func (a *Server) Exist(r *http.Request, listing *query.Listing, prefix string, texts []string,
+	pointer, noun string) error {
 	ids := make([]uint64, len(texts))
 	for i, text := range texts {
 		ids[i], _ = fleet.ParseID(prefix, text) // zero, which is nobody's, if it is no id

@@ -32,13 +32,15 @@ func Fees(most int64, amounts map[string]*record.Money) []fleet.FieldError {
 			continue
 		}
 		if m.Amount < 0 || m.Amount > most {
-			faults = append(faults, fleet.FieldError{Pointer: pointer + "/amount", Code: "out_of_range", Detail: fmt.Sprintf("must be from 0 to %d", most)})
+			faults = append(faults, fleet.FieldError{Pointer: pointer + "/amount", Code: "out_of_range",
+				Detail: fmt.Sprintf("must be from 0 to %d", most)})
 		}
 		if currency == "" {
 			currency = m.Currency
 		}
 		if m.Currency != currency {
-			faults = append(faults, fleet.FieldError{Pointer: pointer + "/currency", Code: "currency_mismatch", Detail: "must be " + currency + ", as the others"})
+			faults = append(faults, fleet.FieldError{Pointer: pointer + "/currency", Code: "currency_mismatch",
+				Detail: "must be " + currency + ", as the others"})
 		}
 	}
 	return faults

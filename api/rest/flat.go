@@ -10,9 +10,10 @@ import (
 	"github.com/motorpool/fleet/api/units"
 )
 
-// Views are structs; a table has columns. flatColumns and flatRow make the one of the other: a column for each member, in
-// order, in the units asked for, with the members of embedded structs among them. A place named start_place becomes
-// start_lat, start_lng and start_address, an amount of money amount and currency. Members tagged flat:"-", and object, are left out.
+// Views are structs; a table has columns. flatColumns and flatRow make the one of the other: a column for each
+// member, in order, in the units asked for, with the members of embedded structs among them. A place named
+// start_place becomes start_lat, start_lng and start_address, an amount of money amount and currency. Members tagged
+// flat:"-", and object, are left out.
 
 var (
 	placeType = reflect.TypeFor[Place]()
@@ -52,7 +53,8 @@ func appendColumns(columns []export.Column, t reflect.Type, metric bool) []expor
 		switch {
 		case kind == placeType:
 			stem := strings.TrimSuffix(name, "place")
-			columns = append(columns, export.Column{Name: stem + "lat", Kind: export.Number}, export.Column{Name: stem + "lng", Kind: export.Number})
+			columns = append(columns, export.Column{Name: stem + "lat", Kind: export.Number},
+				export.Column{Name: stem + "lng", Kind: export.Number})
 			c.Name = stem + "address"
 		case kind == moneyType:
 			columns = append(columns, export.Column{Name: name, Kind: export.Whole})

@@ -61,7 +61,8 @@ func (s *Resource[T]) history(w http.ResponseWriter, r *http.Request) error {
 }
 
 func showRevision(v record.Revision) Revision {
-	shown := Revision{Revision: v.Number, At: record.InstantOf(v.At), Action: v.Action, Actor: v.Actor, RequestID: v.RequestID, Changes: []FieldChange{}}
+	shown := Revision{Revision: v.Number, At: record.InstantOf(v.At), Action: v.Action, Actor: v.Actor,
+		RequestID: v.RequestID, Changes: []FieldChange{}}
 	for _, c := range v.Changes {
 		shown.Changes = append(shown.Changes, FieldChange{Field: c.Path, Old: c.Old, New: c.New})
 	}

@@ -20,7 +20,8 @@ import (
 // reserved id.
 func (a *Server) once(w http.ResponseWriter, r *http.Request, h handlerFunc) error {
 	key := r.Header.Get("Idempotency-Key")
-	if r.Method != http.MethodPost || r.Header.Values("Idempotency-Key") == nil || ExchangeOf(r.Context()).Principal == nil {
+	if r.Method != http.MethodPost || r.Header.Values("Idempotency-Key") == nil ||
+		ExchangeOf(r.Context()).Principal == nil {
 		return again(h)(w, r)
 	}
 	if strings.TrimSpace(key) == "" {
@@ -30,13 +31,16 @@ func (a *Server) once(w http.ResponseWriter, r *http.Request, h handlerFunc) err
 		return InvalidParam("Idempotency-Key", "must be at most 255 printable ASCII characters")
 	}
 	x, p := ExchangeOf(r.Context()), auth.From(r.Context())
-	ticket, err := a.Store.Begin(r.Context(), p.Account, key, RequestHash(r.Method, r.URL.Path, r.URL.RawQuery, p.Key, x.Body))
+	ticket, err := a.Store.Begin(r.Context(), p.Account, key,
+		RequestHash(r.Method, r.URL.Path, r.URL.RawQuery, p.Key, x.Body))
 	switch {
 	case errors.Is(err, record.ErrKeyReused):
-		return fleet.NewError(codeKeyReuse, "This Idempotency-Key was used for another request. Use a new key for each request.")
+		return fleet.NewError(codeKeyReuse,
+			"This Idempotency-Key was used for another request. Use a new key for each request.")
 	case errors.Is(err, record.ErrKeyBusy):
 		w.Header().Set("Retry-After", "2")
-		return fleet.NewError(codeInProgress, "A request with this Idempotency-Key is being carried out. Ask again in a moment.")
+		return fleet.NewError(codeInProgress,
+			"A request with this Idempotency-Key is being carried out. Ask again in a moment.")
 	case err != nil:
 		return err
 	case ticket.Answer != nil:
@@ -69,7 +73,8 @@ func (a *Server) once(w http.ResponseWriter, r *http.Request, h handlerFunc) err
 
 // RequestHash tells one request from another.
 func RequestHash(method, path, query string, key fleet.KeyID, body []byte) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%s\n%s\n%s", method, strings.TrimPrefix(path, "/api"), query, key, body))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%s\n%s\n%s", method, strings.TrimPrefix(path, "/api"),
+		query, key, body))
 	return hex.EncodeToString(sum[:])
 }
 
@@ -106,7 +111,8 @@ func (h *heldAnswer) Header() http.Header         { return h.header }
 func (h *heldAnswer) WriteHeader(status int)      { h.status = status }
 func (h *heldAnswer) Write(p []byte) (int, error) { return h.body.Write(p) }
 
-// again carries a request out once more, with another id for what it makes, when the one that it had is another record's.
+// again carries a request out once more, with another id for what it makes, when the one that it had is
+// another record's.
 func again(h handlerFunc) handlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		x := ExchangeOf(r.Context())
@@ -120,8 +126,8 @@ func again(h handlerFunc) handlerFunc {
 	}
 }
 
-// NewID returns the id of a record that the request creates: the one that its idempotency key reserved, or a new one. A repetition passes over
-// those that were taken as the first attempt did.
+// NewID returns the id of a record that the request creates: the one that its idempotency key reserved, or a new one. A
+// repetition passes over those that were taken as the first attempt did.
 func (a *Server) NewID(r *http.Request) uint64 {
 	x := ExchangeOf(r.Context())
 	if t := x.Ticket; t == nil {
@@ -138,8 +144,8 @@ func (a *Server) NewID(r *http.Request) uint64 {
 	return x.Drawn
 }
 
-// Author names who makes the request, for the audit trail, and the command that it belongs to: so a repetition after it was cut short knows what
-// was done already.
+// Author names who makes the request, for the audit trail, and the command that it belongs to: so a repetition after it
+// was cut short knows what was done already.
 func Author(r *http.Request) record.Author {
 	x := ExchangeOf(r.Context())
 	return record.Author{Actor: auth.From(r.Context()).Actor(), RequestID: x.Id, Command: x.Command,

@@ -82,10 +82,12 @@ func (a *Server) ShowJobs(ctx context.Context, records []record.Record[record.Jo
 // showJob makes the answer for a job of which some steps are done.
 func showJob(rec record.Record[record.Job], done query.Steps) Job {
 	b := rec.Body
-	j := Job{ID: fleet.FormatID(fleet.JobPrefix, rec.ID), Object: "job", Kind: b.Kind, Subject: b.Subject, Status: "queued",
+	j := Job{ID: fleet.FormatID(fleet.JobPrefix, rec.ID), Object: "job", Kind: b.Kind, Subject: b.Subject,
+		Status:    "queued",
 		Progress:  Progress{Done: min(done.Done, b.Total), Total: b.Total},
-		StartedAt: record.InstantOf(done.First), Result: JobResult{Succeeded: done.Done - done.Failed, Failed: done.Failed, Error: b.Error},
-		Stamps: StampsOf(rec)}
+		StartedAt: record.InstantOf(done.First),
+		Result:    JobResult{Succeeded: done.Done - done.Failed, Failed: done.Failed, Error: b.Error},
+		Stamps:    StampsOf(rec)}
 	if j.Result.Error == "" {
 		j.Result.Error = done.Error
 	}

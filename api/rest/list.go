@@ -60,8 +60,8 @@ func (s *Resource[T]) List(w http.ResponseWriter, r *http.Request) error {
 	return WriteList(w, r, mark, p, data, found.Total, found.Next)
 }
 
-// CursorError turns the error of query.List into what callers see: a cursor that is ours in form, with keys that are not of this order,
-// was made up by somebody.
+// CursorError turns the error of query.List into what callers see: a cursor that is ours in form, with keys that are
+// not of this order, was made up by somebody.
 func CursorError(err error) error {
 	if errors.Is(err, query.ErrCursor) {
 		return InvalidParam("cursor", "is not a next_cursor of this list")
@@ -73,8 +73,9 @@ func CursorError(err error) error {
 func (s *Resource[T]) Chosen(r *http.Request, sortBy []query.SortKey) (query.ListRequest, error) {
 	req := query.ListRequest{
 		Account: auth.From(r.Context()).Account, Now: s.Server.Now(), Sort: sortBy,
-		Archived: strings.Replace(TextParam(r, "archived", ""), "false", "", 1), Ref: TextParam(r, "external_ref", ""), Search: TextParam(r, "q", ""),
-		Since: TimeParam(r, "updated_since", 0).Time(), Filters: s.filters(r),
+		Archived: strings.Replace(TextParam(r, "archived", ""), "false", "", 1), Ref: TextParam(r, "external_ref", ""),
+		Search: TextParam(r, "q", ""),
+		Since:  TimeParam(r, "updated_since", 0).Time(), Filters: s.filters(r),
 	}
 	for _, related := range s.Listing.Related {
 		if auth.From(r.Context()).Has(s.Server.Kinds[related.Prefix].Read) {

@@ -21,7 +21,8 @@ func (s *Resource[T]) ListParams() []Param {
 	sortable := []string{"id"}
 	shown := s.Server.membersOf(s.View)
 	for _, f := range s.Listing.Fields {
-		p := Param{Name: f.Name, Many: true, Some: true, Enum: valuesOf(s.Server.memberNamed(shown, f.Name)), Prefix: s.Server.prefixNamed(f.Name), About: "One value, or several separated by commas."}
+		p := Param{Name: f.Name, Many: true, Some: true, Enum: valuesOf(s.Server.memberNamed(shown, f.Name)),
+			Prefix: s.Server.prefixNamed(f.Name), About: "One value, or several separated by commas."}
 		if f.Values != nil {
 			p.Enum = f.Values
 		}
@@ -44,7 +45,8 @@ func (s *Resource[T]) ListParams() []Param {
 		params = append(params, p)
 		if f.Range {
 			for _, op := range comparisons {
-				params = append(params, Param{Name: f.Name + "[" + op + "]", Type: p.Type, Format: p.Format, About: "Compares " + f.Name + "."})
+				params = append(params,
+					Param{Name: f.Name + "[" + op + "]", Type: p.Type, Format: p.Format, About: "Compares " + f.Name + "."})
 			}
 		}
 		if f.Sort {
@@ -53,14 +55,17 @@ func (s *Resource[T]) ListParams() []Param {
 	}
 	words := "Words, all of which must occur."
 	for _, r := range s.Listing.Related {
-		words += " Also in what the " + strings.TrimSuffix(r.Field, "_id") + " is known by, with the scope `" + string(s.Server.Kinds[r.Prefix].Read) + "`."
+		words += " Also in what the " + strings.TrimSuffix(r.Field, "_id") + " is known by, with the scope `" +
+			string(s.Server.Kinds[r.Prefix].Read) + "`."
 	}
 	return append(append(params, s.Params.List...),
-		Param{Name: "sort", About: "Members to sort by, separated by commas, with - for descending; of " + strings.Join(sortable, ", ") + ". `id` is always the last."},
+		Param{Name: "sort", About: "Members to sort by, separated by commas, with - for descending; of " +
+			strings.Join(sortable, ", ") + ". `id` is always the last."},
 		Param{Name: "q", About: words},
 		Param{Name: "external_ref", Some: true, About: "The id that another system has for the record."},
 		Param{Name: "updated_since", Format: "date-time", About: "Only what changed at or after this instant."},
-		Param{Name: "archived", Enum: []string{"true", "false", "all"}, About: "`true` lists only archived records, `all` those too."},
+		Param{Name: "archived", Enum: []string{"true", "false", "all"},
+			About: "`true` lists only archived records, `all` those too."},
 	)
 }
 
@@ -90,7 +95,8 @@ func (a *Server) memberNamed(shown map[string]*huma.Schema, name string) *huma.S
 	if shown[name] != nil || shown[stem] == nil {
 		return shown[name]
 	}
-	return sheet.Inner(a.Docs.OpenAPI().Components.Schemas, sheet.Resolve(a.Docs.OpenAPI().Components.Schemas, shown[stem]), rest)
+	return sheet.Inner(a.Docs.OpenAPI().Components.Schemas,
+		sheet.Resolve(a.Docs.OpenAPI().Components.Schemas, shown[stem]), rest)
 }
 
 // valuesOf returns the values that a member, or each of its elements, can have, if its schema tells; else nil.
@@ -124,7 +130,8 @@ func (a *Server) ListSchema(view any) *huma.Schema {
 }
 
 // FieldsParams are the parameters that choose members of the records of a list.
-var FieldsParams = []Param{{Name: "fields", About: "Names of members, separated by commas: only these and `id` are answered."}}
+var FieldsParams = []Param{{Name: "fields",
+	About: "Names of members, separated by commas: only these and `id` are answered."}}
 
 // Without returns the parameters but one, with its comparisons.
 func Without(params []Param, name string) []Param {

@@ -16,9 +16,9 @@ import (
 // TurnWait is how long a request waits for others to end before it is refused.
 const TurnWait = 5 * time.Second
 
-// LongTurn begins something that takes long or goes to the client while it is read: a download, a search of an area, a heat
-// map. It ends with the request. The connections it returns may be kept as long as that takes. As many such requests as there are
-// such connections are under way at once, and of one account no more than its share.
+// LongTurn begins something that takes long or goes to the client while it is read: a download, a search of an area, a
+// heat map. It ends with the request. The connections it returns may be kept as long as that takes. As many such
+// requests as there are such connections are under way at once, and of one account no more than its share.
 func (a *Server) LongTurn(w http.ResponseWriter, r *http.Request) (driver.Conn, error) {
 	x := ExchangeOf(r.Context())
 	if x.long {
@@ -32,7 +32,8 @@ func (a *Server) LongTurn(w http.ResponseWriter, r *http.Request) (driver.Conn, 
 		"As many downloads and long searches are under way as this server does at once. Try again in some seconds.")
 }
 
-// wait waits for a request's turn. One that waits in vain is a 429 if its own account is in the way, and a 503 if others are.
+// wait waits for a request's turn. One that waits in vain is a 429 if its own account is in the way, and a 503
+// if others are.
 func (a *Server) wait(w http.ResponseWriter, r *http.Request, turn *pace.Claim, n int64, share, all string) error {
 	ctx, cancel := context.WithTimeout(r.Context(), TurnWait)
 	defer cancel()

@@ -14,8 +14,8 @@ import (
 // mostNamed is how many names an error lists where none is like what was written.
 const mostNamed = 30
 
-// Meant says what was probably meant by a name that is not there: the name that is most like it, or else which there are, if they are few. It is
-// to be put behind "there is no …".
+// Meant says what was probably meant by a name that is not there: the name that is most like it, or else which there
+// are, if they are few. It is to be put behind "there is no …".
 func Meant(name string, names []string) string {
 	if best := likest(name, names); best != "" {
 		return "; did you mean " + best + "?"
@@ -26,8 +26,8 @@ func Meant(name string, names []string) string {
 	return "; there are " + strings.Join(names, ", ")
 }
 
-// likest is the name that is like another: written otherwise (fixAt), with a word more or less (reason, reason_code), or with a slip of the
-// fingers in it; "" if none is.
+// likest is the name that is like another: written otherwise (fixAt), with a word more or less (reason, reason_code),
+// or with a slip of the fingers in it; "" if none is.
 func likest(name string, names []string) string {
 	plain := func(s string) string {
 		return strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(s))

@@ -39,7 +39,8 @@ func newMetrics(registry prometheus.Registerer) (*metrics, error) {
 }
 
 // methods are the method labels; whatever else a client makes up is counted as "other".
-var methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions}
+var methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch,
+	http.MethodDelete, http.MethodOptions}
 
 func (m *metrics) note(method, route string, status int, took time.Duration) {
 	if !slices.Contains(methods, method) {

@@ -38,7 +38,8 @@ func (a *Server) Observe(next http.Handler) http.Handler {
 			a.metrics.running.Dec()
 			a.note(r, x, time.Since(began))
 		}()
-		next.ServeHTTP(&answer{ResponseWriter: w, x: x}, r.WithContext(context.WithValue(a.bounded(r.Context()), ExchangeKey{}, x)))
+		next.ServeHTTP(&answer{ResponseWriter: w, x: x},
+			r.WithContext(context.WithValue(a.bounded(r.Context()), ExchangeKey{}, x)))
 	})
 }
 
@@ -54,7 +55,8 @@ func (a *Server) note(r *http.Request, x *Exchange, took time.Duration) {
 	a.metrics.note(r.Method, pattern, status, took)
 	attrs := []slog.Attr{
 		slog.String("request_id", x.Id), slog.String("method", r.Method), slog.String("route", pattern),
-		slog.String("path", r.URL.Path), slog.Int("status", status), slog.Int64("bytes", x.written), slog.Duration("took", took),
+		slog.String("path", r.URL.Path), slog.Int("status", status), slog.Int64("bytes", x.written),
+		slog.Duration("took", took),
 	}
 	if x.Principal != nil {
 		attrs = append(attrs, slog.String("account", x.Principal.Account.String()), slog.String("actor", x.Principal.Actor()))
@@ -67,7 +69,8 @@ func safeRequestID(id string) string {
 	ok := len(id) > 0 && len(id) <= 128
 	for i := 0; i < len(id) && ok; i++ {
 		c := id[i]
-		ok = c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_' || c == '.' || c == ':'
+		ok = c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_' ||
+			c == '.' || c == ':'
 	}
 	if ok {
 		return id
@@ -93,7 +96,8 @@ func (a *Server) recover(next http.Handler) http.Handler {
 			if ExchangeOf(r.Context()).started {
 				panic(http.ErrAbortHandler)
 			}
-			a.WriteProblem(w, r, fleet.NewError(codeInternal, "Something went wrong on our side. The request id names it in our logs."))
+			a.WriteProblem(w, r,
+				fleet.NewError(codeInternal, "Something went wrong on our side. The request id names it in our logs."))
 		}()
 		next.ServeHTTP(w, r)
 	})
@@ -102,8 +106,9 @@ func (a *Server) recover(next http.Handler) http.Handler {
 // compress sends gzip to those who take it. Streams of events are left alone: they must not wait in a buffer.
 func (a *Server) compress(next http.Handler) http.Handler {
 	wrap, err := gzhttp.NewWrapper(gzhttp.MinSize(1024), gzhttp.ContentTypes([]string{
-		"application/json", "application/problem+json", "application/openapi+json", "application/openapi+yaml", "application/geo+json",
-		"application/gpx+xml", "application/vnd.google-earth.kml+xml", "text/csv", "text/html", "text/plain",
+		"application/json", "application/problem+json", "application/openapi+json", "application/openapi+yaml",
+		"application/geo+json", "application/gpx+xml", "application/vnd.google-earth.kml+xml", "text/csv",
+		"text/html", "text/plain",
 	}))
 	if err != nil {
 		panic(err) // constant options
@@ -135,10 +140,12 @@ func (a *Server) cors(next http.Handler) http.Handler {
 		if slices.Contains(a.Config.CORSOrigins, origin) {
 			h := w.Header()
 			h.Set("Access-Control-Allow-Origin", origin)
-			h.Set("Access-Control-Expose-Headers", "ETag, Link, Location, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id")
+			h.Set("Access-Control-Expose-Headers",
+				"ETag, Link, Location, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id")
 			if r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != "" {
 				h.Set("Access-Control-Allow-Methods", "GET, HEAD, POST, PUT, PATCH, DELETE")
-				h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, X-Request-Id")
+				h.Set("Access-Control-Allow-Headers",
+					"Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, X-Request-Id")
 				h.Set("Access-Control-Max-Age", "600")
 				w.WriteHeader(http.StatusNoContent)
 				return

@@ -12,8 +12,8 @@ import (
 	"github.com/motorpool/fleet/api/record"
 )
 
-// anyID is an identity in a text for people. What is quoted (an address, what was sent) and paths are found too, without a kind: they are meant to
-// the letter.
+// anyID is an identity in a text for people. What is quoted (an address, what was sent) and paths are found too,
+// without a kind: they are meant to the letter.
 var anyID = regexp.MustCompile("`[^`]*`|\"[^\"]*\"|/v1/\\S*|\\b([a-z]{2,3}_)[0-9]+\\b")
 
 // Kind is what lists, filters and texts know of a kind of records that others name.
@@ -43,8 +43,8 @@ type Called struct {
 	Description string `json:"description"`
 }
 
-// InWords puts plates, names and numbers in the place of the ids of an account's records in texts for people, as far as the caller may hear
-// them. An id of which there is no record, or that could not be read in a moment, stays.
+// InWords puts plates, names and numbers in the place of the ids of an account's records in texts for people, as far as
+// the caller may hear them. An id of which there is no record, or that could not be read in a moment, stays.
 func (a *Server) InWords(ctx context.Context, account fleet.AccountID, may func(auth.Scope) bool, texts ...*string) {
 	var refs []record.Ref
 	for _, text := range texts {

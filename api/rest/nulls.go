@@ -11,8 +11,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// Bodies leave out what is not known, as they are stored so; answers say null, so that a client sees every member that there is. The
-// members of a record's view that may be left out are those that its callers write.
+// Bodies leave out what is not known, as they are stored so; answers say null, so that a client sees every member that
+// there is. The members of a record's view that may be left out are those that its callers write.
 
 // fullMember is a member of a view.
 type fullMember struct {
@@ -59,7 +59,8 @@ func fullFormOf(t reflect.Type) *fullForm {
 		if name == "" || depth[name] != len(f.Index) {
 			continue
 		}
-		shape = append(shape, reflect.StructField{Name: fmt.Sprint("F", len(shape)), Type: reflect.TypeFor[any](), Tag: reflect.StructTag(`json:"` + name + `"`)})
+		shape = append(shape, reflect.StructField{Name: fmt.Sprint("F", len(shape)), Type: reflect.TypeFor[any](),
+			Tag: reflect.StructTag(`json:"` + name + `"`)})
 		form.members = append(form.members, fullMember{f.Index, absent})
 	}
 	form.shape = reflect.StructOf(shape)
@@ -125,7 +126,8 @@ func (a *Server) tellFull(t reflect.Type, s *huma.Schema) {
 		kind := f.Type.Kind()
 		if absent && p.Ref != "" {
 			s.Properties[name] = &huma.Schema{Description: p.Description, AnyOf: []*huma.Schema{{Ref: p.Ref}, {Type: "null"}}}
-		} else if absent && kind != reflect.Bool && kind != reflect.Slice && kind != reflect.Map && p.Type != "" && !p.Nullable {
+		} else if absent && kind != reflect.Bool && kind != reflect.Slice && kind != reflect.Map &&
+			p.Type != "" && !p.Nullable {
 			open := *p
 			open.Nullable = true
 			if open.Enum != nil {
@@ -136,7 +138,8 @@ func (a *Server) tellFull(t reflect.Type, s *huma.Schema) {
 	}
 	if s.Properties["id"] != nil { // a record, of which fields= may ask for a part
 		s.Required = []string{"id"}
-		s.Description = strings.TrimSpace(s.Description + " Each member is there, null if it is not known, unless `fields` asked for some of them alone: then those are, and `id`.")
+		s.Description = strings.TrimSpace(s.Description +
+			" Each member is there, null if it is not known, unless `fields` asked for some of them alone: then those are, and `id`.")
 		return
 	}
 	for name := range s.Properties {

@@ -47,8 +47,10 @@ const (
 
 // PageParams are the parameters of every list.
 var PageParams = []Param{
-	{Name: "page", Type: "integer", Min: 1, Max: maxOffset, About: "Number of the page, from 1. Deep pages need `cursor` instead."},
-	{Name: "per_page", Type: "integer", Min: 1, Max: maxPerPage, About: "Records on a page; 25 unless given, at most 100."},
+	{Name: "page", Type: "integer", Min: 1, Max: maxOffset,
+		About: "Number of the page, from 1. Deep pages need `cursor` instead."},
+	{Name: "per_page", Type: "integer", Min: 1, Max: maxPerPage,
+		About: "Records on a page; 25 unless given, at most 100."},
 	{Name: "cursor", About: "The `next_cursor` of the page before; filters and order must stay the same, `per_page` and what is shown of each record need not."},
 }
 
@@ -90,12 +92,14 @@ func PageOf(r *http.Request, list string) (Page, error) {
 		return p, nil
 	}
 	if p.Number*p.PerPage > maxOffset {
-		return p, InvalidParam("page", fmt.Sprintf("times per_page must not exceed %d; follow next_cursor to go further", maxOffset))
+		return p, InvalidParam("page",
+			fmt.Sprintf("times per_page must not exceed %d; follow next_cursor to go further", maxOffset))
 	}
 	return p, nil
 }
 
-// listed marks a list with what it was asked for: another choice of records has other pages. How much of them is shown, and how, is nothing to that.
+// listed marks a list with what it was asked for: another choice of records has other pages. How much of them is shown,
+// and how, is nothing to that.
 func listed(r *http.Request, list string) string {
 	q := r.URL.Query()
 	for _, name := range []string{"page", "per_page", "cursor", "sort", "fields", "expand", "units", "format"} {
@@ -137,7 +141,8 @@ func DecodeCursor(text string) (Cursor, error) {
 
 // WriteList answers with one page of a list, its Link header and its cursor. after are the sort keys of the last
 // record of the page, from which the next one goes on; nil says that there is no next page.
-func WriteList[T any](w http.ResponseWriter, r *http.Request, list string, p Page, data []T, total int, after []string) error {
+func WriteList[T any](w http.ResponseWriter, r *http.Request, list string, p Page, data []T, total int,
+	after []string) error {
 	if data == nil {
 		data = []T{}
 	}
@@ -193,5 +198,6 @@ func WriteCut[T any](w http.ResponseWriter, r *http.Request, all []T) error {
 	if p.After != nil {
 		return InvalidParam("cursor", "is not a next_cursor of this list")
 	}
-	return WriteList(w, r, r.URL.Path, p, all[min(p.Offset(), len(all)):min(p.Offset()+p.PerPage, len(all))], len(all), nil)
+	return WriteList(w, r, r.URL.Path, p,
+		all[min(p.Offset(), len(all)):min(p.Offset()+p.PerPage, len(all))], len(all), nil)
 }

@@ -221,7 +221,8 @@ func NamedID(r *http.Request, name, what, prefix string) (uint64, error) {
 	text := chi.URLParam(r, name)
 	id, err := fleet.ParseID(prefix, text)
 	if err != nil {
-		return 0, fleet.NewError(fleet.CodeNotFound, fmt.Sprintf("There is no %s %.100q: ids of that kind are %s and digits.", what, text, prefix))
+		return 0, fleet.NewError(fleet.CodeNotFound,
+			fmt.Sprintf("There is no %s %.100q: ids of that kind are %s and digits.", what, text, prefix))
 	}
 	return id, nil
 }
@@ -275,7 +276,8 @@ func BoxParam(r *http.Request) (query.Box, error) {
 		return query.World, nil
 	}
 	edges, ok := Numbers(text, 4)
-	if !ok || edges[1] > edges[3] || math.Abs(edges[0]) > 180 || math.Abs(edges[2]) > 180 || math.Abs(edges[1]) > 90 || math.Abs(edges[3]) > 90 {
+	if !ok || edges[1] > edges[3] || math.Abs(edges[0]) > 180 || math.Abs(edges[2]) > 180 || math.Abs(edges[1]) > 90 ||
+		math.Abs(edges[3]) > 90 {
 		return query.World, InvalidParam("bbox", "must be minLng,minLat,maxLng,maxLat in degrees")
 	}
 	return query.Box{West: edges[0], South: edges[1], East: edges[2], North: edges[3]}, nil

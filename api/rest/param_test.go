@@ -8,7 +8,8 @@ import (
 
 func TestQueryValuesAreRefusedBeforeTheyReachAHandler(t *testing.T) {
 	p := Param{Name: "x", Type: "number", Min: -180, Max: 180}
-	for value, ok := range map[string]bool{"1.5": true, "-180": true, "181": false, "NaN": false, "Inf": false, "1e3": false, "": false, "0x10": false, "1,2": false} {
+	for value, ok := range map[string]bool{"1.5": true, "-180": true, "181": false, "NaN": false, "Inf": false,
+		"1e3": false, "": false, "0x10": false, "1,2": false} {
 		if got := p.check(value) == nil; got != ok {
 			t.Errorf("%q is taken: %v", value, got)
 		}

@@ -9,8 +9,8 @@ import (
 	"github.com/motorpool/fleet/api/units"
 )
 
-// PartOf reads where a page begins of what is worked out all at once, so that a page is a part of it by number, and the time at which
-// its first page ended: all pages are of one span.
+// PartOf reads where a page begins of what is worked out all at once, so that a page is a part of it by number, and the
+// time at which its first page ended: all pages are of one span.
 func (a *Server) PartOf(p Page) (begin int, now fleet.Millis, err error) {
 	if p.After == nil {
 		return p.Offset(), fleet.MillisOf(a.Now()), nil
@@ -24,7 +24,8 @@ func (a *Server) PartOf(p Page) (begin int, now fleet.Millis, err error) {
 }
 
 // WritePart writes the page of views that begins at a number; to is the end of their span.
-func WritePart[V any](w http.ResponseWriter, r *http.Request, list string, p Page, views []V, begin int, to fleet.Millis) error {
+func WritePart[V any](w http.ResponseWriter, r *http.Request, list string, p Page, views []V, begin int,
+	to fleet.Millis) error {
 	begin = min(begin, len(views))
 	end := min(begin+p.PerPage, len(views))
 	var after []string

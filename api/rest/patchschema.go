@@ -10,8 +10,9 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// PatchSchema describes a merge patch (RFC 7396) of a value's type, VehiclePatch of VehicleFields: the same members, none of them required, and
-// null to remove one. Objects merge, so that their members have patches too; arrays are replaced whole.
+// PatchSchema describes a merge patch (RFC 7396) of a value's type, VehiclePatch of VehicleFields: the same members,
+// none of them required, and null to remove one. Objects merge, so that their members have patches too; arrays are
+// replaced whole.
 func (a *Server) PatchSchema(fields any) *huma.Schema {
 	return a.patchOf(a.Schema(fields, ""))
 }
@@ -29,7 +30,8 @@ func (a *Server) patchOf(full *huma.Schema) *huma.Schema {
 	if _, made := registry.Map()[patch]; made {
 		return ref
 	}
-	part := &huma.Schema{Type: of.Type, AdditionalProperties: of.AdditionalProperties, Properties: maps.Clone(of.Properties),
+	part := &huma.Schema{Type: of.Type, AdditionalProperties: of.AdditionalProperties,
+		Properties:  maps.Clone(of.Properties),
 		Description: "A merge patch of " + name + ": what is not given stays, null removes."}
 	registry.Map()[patch] = part // before its members, which may be of the same type
 	for member, p := range of.Properties {

@@ -16,8 +16,9 @@ import (
 	"github.com/motorpool/fleet/query"
 )
 
-// A table for people is CSV with a row a record and the columns that one wants of it: names instead of ids, amounts with a decimal point, times
-// as clocks show them. A resource that has one is listed by it with format=csv and exported by it; what programs read is JSON.
+// A table for people is CSV with a row a record and the columns that one wants of it: names instead of ids, amounts
+// with a decimal point, times as clocks show them. A resource that has one is listed by it with format=csv and exported
+// by it; what programs read is JSON.
 
 // Table is how the records of a resource are shown to people.
 type Table[T any] struct {
@@ -57,7 +58,8 @@ func tableParam(columns []TableColumn) Param {
 	}
 	p := FormatParam(tableForms)
 	p.About += " `csv` is a table for people: names, amounts with a decimal point, times by the clock of the place. Its columns are " +
-		strings.Join(usual, ", ") + "; `fields` names others, `id` among them only if it is named: of those, " + strings.Join(others, ", ") + ", and `custom_fields.x` or `metadata.x`."
+		strings.Join(usual, ", ") + "; `fields` names others, `id` among them only if it is named: of those, " +
+		strings.Join(others, ", ") + ", and `custom_fields.x` or `metadata.x`."
 	return p
 }
 
@@ -84,7 +86,8 @@ func ColumnsWanted(r *http.Request, known []TableColumn) ([]TableColumn, error) 
 			c = known[i]
 		}
 		if c.Scope != "" && !p.Has(c.Scope) {
-			return nil, fleet.NewError(fleet.CodeForbidden, "The API key lacks the scope "+string(c.Scope)+", which the column "+name+" needs.")
+			return nil, fleet.NewError(fleet.CodeForbidden,
+				"The API key lacks the scope "+string(c.Scope)+", which the column "+name+" needs.")
 		}
 		wanted = append(wanted, c)
 	}

@@ -16,7 +16,8 @@ type Place struct {
 // NullablePlace says in a schema that a member which is a place may be null, which a reference cannot say by itself.
 func NullablePlace(s *huma.Schema, name string) *huma.Schema {
 	place := *s.Properties[name]
-	s.Properties[name] = &huma.Schema{Description: place.Description, AnyOf: []*huma.Schema{{Ref: place.Ref}, {Type: "null"}}}
+	s.Properties[name] = &huma.Schema{Description: place.Description,
+		AnyOf: []*huma.Schema{{Ref: place.Ref}, {Type: "null"}}}
 	return s
 }
 

@@ -17,15 +17,16 @@ func (s *Resource[T]) archive(w http.ResponseWriter, r *http.Request) error {
 	if s.MayArchive != nil {
 		may, done = s.MayArchive(r, id)
 	}
-	_, err = s.Log.Archive(r.Context(), Author(r), auth.From(r.Context()).Account, id, 0, func(rec *record.Record[T]) error {
-		if err := Precondition(r, rec.Revision); err != nil {
-			return err
-		}
-		if may == nil {
-			return nil
-		}
-		return may(rec)
-	})
+	_, err = s.Log.Archive(r.Context(), Author(r), auth.From(r.Context()).Account, id, 0,
+		func(rec *record.Record[T]) error {
+			if err := Precondition(r, rec.Revision); err != nil {
+				return err
+			}
+			if may == nil {
+				return nil
+			}
+			return may(rec)
+		})
 	if done != nil {
 		done(err)
 	}

@@ -98,7 +98,8 @@ func (s *Resource[T]) expansions(r *http.Request) ([]string, error) {
 			return nil, InvalidParam("expand", "names "+name+"; it may name "+strings.Join(s.Expand, ", "))
 		}
 		if scope, ok := s.Scope.Needs[name]; ok && !auth.From(r.Context()).Has(scope) {
-			return nil, fleet.NewError(fleet.CodeForbidden, "The API key lacks the scope "+string(scope)+", which expand="+name+" needs.")
+			return nil, fleet.NewError(fleet.CodeForbidden,
+				"The API key lacks the scope "+string(scope)+", which expand="+name+" needs.")
 		}
 	}
 	return names, nil

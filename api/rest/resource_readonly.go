@@ -33,7 +33,8 @@ func (s *Resource[T]) refuseReadOnly(object map[string]any, view, fields any) er
 		}
 		readBack := view != nil && slices.Contains(s.Moving, name) && reflect.DeepEqual(present["revision"], revision)
 		if view == nil || !readBack && !reflect.DeepEqual(present[name], value) {
-			refused = append(refused, fleet.FieldError{Pointer: "/" + name, Code: "read_only", Detail: "is set by the system and cannot be changed here"})
+			refused = append(refused, fleet.FieldError{Pointer: "/" + name, Code: "read_only",
+				Detail: "is set by the system and cannot be changed here"})
 			continue
 		}
 		delete(object, name)

@@ -21,7 +21,8 @@ func (s *Resource[T]) Register(without ...string) {
 	one := s.Path + "/{id}"
 	fieldParams := []Param{{Name: "fields", About: "Names of members, separated by commas: only these and `id` are answered, so that the schema of an answer requires no other."}}
 	if s.Expand != nil {
-		fieldParams = append(fieldParams, Param{Name: "expand", About: "Related records to answer too: " + s.expandable() + "."})
+		fieldParams = append(fieldParams,
+			Param{Name: "expand", About: "Related records to answer too: " + s.expandable() + "."})
 	}
 	listed, forms := slices.Concat(PageParams, s.ListParams(), fieldParams), []string(nil)
 	if s.Table != nil {
@@ -35,21 +36,29 @@ func (s *Resource[T]) Register(without ...string) {
 	}{
 		{"list", Route{Method: "GET", Path: s.Path, ID: "list" + names, Summary: "List " + s.Nouns, Scope: s.Scope.Read,
 			Params: listed, Reply: s.Server.ListSchema(s.View), ReplyTypes: forms}, s.List},
-		{"create", Route{Method: "POST", Path: s.Path, ID: "create" + name, Summary: "Create " + Article(s.Noun), About: s.About, Scope: s.Scope.Write,
+		{"create", Route{Method: "POST", Path: s.Path, ID: "create" + name, Summary: "Create " + Article(s.Noun),
+			About: s.About, Scope: s.Scope.Write,
 			Body: s.Create, Status: 201, Reply: s.View}, s.post},
 		{"get", Route{Method: "GET", Path: one, ID: "get" + name, Summary: "Get " + Article(s.Noun), Scope: s.Scope.Read,
 			Params: append([]Param{IfNoneMatchParam}, fieldParams...), Reply: s.View}, s.Get},
-		{"replace", Route{Method: "PUT", Path: one, ID: "replace" + name, Summary: "Replace " + Article(s.Noun), Scope: s.Scope.Write,
-			About:  "Replaces everything that callers write. Members that are read-only are ignored if unchanged, and refused otherwise; in a body that carries the present `revision`, those that change by themselves (a place, a charge) may differ.",
-			Params: append([]Param{IfMatchParam}, s.Params.Change...), Body: s.Fields, BodyTypes: sentTypes, Reply: s.View}, s.put},
-		{"patch", Route{Method: "PATCH", Path: one, ID: "update" + name, Summary: "Change " + Article(s.Noun), Scope: s.Scope.Write,
-			About:  "A merge patch (RFC 7396): null removes a member, objects merge, arrays are replaced whole.",
-			Params: append([]Param{IfMatchParam}, s.Params.Change...), Body: s.Server.PatchSchema(s.Fields), BodyTypes: []string{"application/merge-patch+json", "application/json"}, Reply: s.View}, s.patch},
-		{"archive", Route{Method: "DELETE", Path: one, ID: "archive" + name, Summary: "Archive " + Article(s.Noun), Scope: s.Scope.Write,
-			About:  "The record stays readable by its id, with `archived_at`, and is left out of lists.",
-			Params: []Param{IfMatchParam}, Status: 204}, s.archive},
-		{"history", Route{Method: "GET", Path: one + "/history", ID: "list" + name + "History", Summary: "List the revisions of a " + s.Noun,
-			About: "Newest first: when, by whom, and what changed.", Scope: s.Scope.Read, Params: PageParams, Reply: s.Server.ListSchema(Revision{})}, s.history},
+		{"replace",
+			Route{Method: "PUT", Path: one, ID: "replace" + name, Summary: "Replace " + Article(s.Noun), Scope: s.Scope.Write,
+				About:  "Replaces everything that callers write. Members that are read-only are ignored if unchanged, and refused otherwise; in a body that carries the present `revision`, those that change by themselves (a place, a charge) may differ.",
+				Params: append([]Param{IfMatchParam}, s.Params.Change...), Body: s.Fields, BodyTypes: sentTypes, Reply: s.View},
+			s.put},
+		{"patch",
+			Route{Method: "PATCH", Path: one, ID: "update" + name, Summary: "Change " + Article(s.Noun), Scope: s.Scope.Write,
+				About:  "A merge patch (RFC 7396): null removes a member, objects merge, arrays are replaced whole.",
+				Params: append([]Param{IfMatchParam}, s.Params.Change...), Body: s.Server.PatchSchema(s.Fields),
+				BodyTypes: []string{"application/merge-patch+json", "application/json"}, Reply: s.View}, s.patch},
+		{"archive",
+			Route{Method: "DELETE", Path: one, ID: "archive" + name, Summary: "Archive " + Article(s.Noun), Scope: s.Scope.Write,
+				About:  "The record stays readable by its id, with `archived_at`, and is left out of lists.",
+				Params: []Param{IfMatchParam}, Status: 204}, s.archive},
+		{"history", Route{Method: "GET", Path: one + "/history", ID: "list" + name + "History",
+			Summary: "List the revisions of a " + s.Noun,
+			About:   "Newest first: when, by whom, and what changed.", Scope: s.Scope.Read, Params: PageParams,
+			Reply: s.Server.ListSchema(Revision{})}, s.history},
 	} {
 		if !slices.Contains(without, o.key) {
 			o.rt.Tag = s.Tag

@@ -114,7 +114,8 @@ func (s *Resource[T]) patch(w http.ResponseWriter, r *http.Request) error {
 }
 
 // change writes the record with what next makes of the members that callers write, and answers with it.
-func (s *Resource[T]) change(w http.ResponseWriter, r *http.Request, next func(present map[string]any) map[string]any) error {
+func (s *Resource[T]) change(w http.ResponseWriter, r *http.Request,
+	next func(present map[string]any) map[string]any) error {
 	before, err := s.Load(r)
 	if err != nil {
 		return err
@@ -127,7 +128,8 @@ func (s *Resource[T]) change(w http.ResponseWriter, r *http.Request, next func(p
 }
 
 // edit writes a record that was read with what next makes of the members that callers write.
-func (s *Resource[T]) edit(r *http.Request, before record.Record[T], next func(present map[string]any) map[string]any) (record.Record[T], error) {
+func (s *Resource[T]) edit(r *http.Request, before record.Record[T],
+	next func(present map[string]any) map[string]any) (record.Record[T], error) {
 	mutate, err := s.editing(r, before, next)
 	if err != nil {
 		return before, err
@@ -136,7 +138,8 @@ func (s *Resource[T]) edit(r *http.Request, before record.Record[T], next func(p
 }
 
 // editing is the change of a record that was read to what next makes of the members that callers write.
-func (s *Resource[T]) editing(r *http.Request, before record.Record[T], next func(present map[string]any) map[string]any) (func(*record.Record[T]) error, error) {
+func (s *Resource[T]) editing(r *http.Request, before record.Record[T],
+	next func(present map[string]any) map[string]any) (func(*record.Record[T]) error, error) {
 	views, err := s.Show(r.Context(), []record.Record[T]{before}, nil)
 	if err != nil {
 		return nil, err

@@ -174,7 +174,8 @@ func (a *Server) operation(rt *Route) *huma.Operation {
 	}
 	op.Responses[strconv.Itoa(rt.Status)] = reply
 	if rt.Accepts {
-		op.Responses[strconv.Itoa(http.StatusAccepted)] = &huma.Response{Description: "Decided, and not done yet.", Content: reply.Content}
+		op.Responses[strconv.Itoa(http.StatusAccepted)] = &huma.Response{Description: "Decided, and not done yet.",
+			Content: reply.Content}
 	}
 	documentUnchanged(rt, op)
 	a.documentProblems(rt, op)
@@ -211,8 +212,9 @@ func openAPIConfig(version string) huma.Config {
 	cfg.Components.Schemas.RegisterTypeAlias(reflect.TypeFor[record.Instant](), reflect.TypeFor[*time.Time]())
 	cfg.Servers = []*huma.Server{{URL: "/"}}
 	cfg.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
-		DeviceTokenScheme: {Type: "apiKey", In: "query", Name: "token", Description: "The token of a device, which only reports its positions."},
-		apiKeyScheme:      {Type: "http", Scheme: "bearer", Description: "An API key, as Authorization: Bearer mp_live_…"},
+		DeviceTokenScheme: {Type: "apiKey", In: "query", Name: "token",
+			Description: "The token of a device, which only reports its positions."},
+		apiKeyScheme: {Type: "http", Scheme: "bearer", Description: "An API key, as Authorization: Bearer mp_live_…"},
 	}
 	return cfg
 }

@@ -50,13 +50,16 @@ func (a *Server) serve(rt *Route, h handlerFunc) http.HandlerFunc {
 	}
 }
 
-// cutShort tells of an answer of which some was sent, and returns what to end it with. That the client has gone is no error of ours.
+// cutShort tells of an answer of which some was sent, and returns what to end it with. That the client has gone is no
+// error of ours.
 func (a *Server) cutShort(r *http.Request, err error) error {
 	level := slog.LevelError
-	if errors.Is(err, pace.ErrStalled) || errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, context.Canceled) {
+	if errors.Is(err, pace.ErrStalled) || errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET) ||
+		errors.Is(err, context.Canceled) {
 		level = slog.LevelInfo
 	}
-	a.Log.Log(r.Context(), level, "answer cut short", "error", err, "request_id", RequestID(r.Context()), "path", r.URL.Path)
+	a.Log.Log(r.Context(), level, "answer cut short", "error", err, "request_id", RequestID(r.Context()),
+		"path", r.URL.Path)
 	return http.ErrAbortHandler
 }
 
@@ -87,7 +90,8 @@ func (a *Server) admit(w http.ResponseWriter, r *http.Request, rt *Route, x *Exc
 	return a.readBody(w, r, rt, x)
 }
 
-// publishedNames takes `to`, which the end of a span of time was published as, for `until`, which it is called everywhere.
+// publishedNames takes `to`, which the end of a span of time was published as, for `until`, which it is
+// called everywhere.
 func publishedNames(r *http.Request, rt *Route) {
 	query := r.URL.Query()
 	spans := slices.ContainsFunc(rt.Params, func(p Param) bool { return p.Name == "until" && p.In == "" })
@@ -105,7 +109,8 @@ func CheckQuery(r *http.Request, rt *Route) error {
 	}
 	query, err := parseQuery(r.URL.RawQuery)
 	if err != nil {
-		return fleet.NewError(fleet.CodeInvalid, "The query string cannot be read: it must be percent-encoded pairs joined by &.")
+		return fleet.NewError(fleet.CodeInvalid,
+			"The query string cannot be read: it must be percent-encoded pairs joined by &.")
 	}
 	names := make([]string, 0, len(query))
 	for name := range query {
@@ -122,7 +127,8 @@ func CheckQuery(r *http.Request, rt *Route) error {
 				}
 			}
 			return fleet.NewError(fleet.CodeInvalid, fmt.Sprintf("There is no parameter %q here.", name),
-				fleet.FieldError{Pointer: name, Code: "unknown_parameter", Detail: "not a parameter of this operation" + Meant(name, others)})
+				fleet.FieldError{Pointer: name, Code: "unknown_parameter",
+					Detail: "not a parameter of this operation" + Meant(name, others)})
 		}
 		if len(query[name]) > 1 {
 			return InvalidParam(name, "must be given once; separate several values by commas")
@@ -242,9 +248,11 @@ func bodyError(err error, rt *Route) error {
 		return tooLarge(rt)
 	}
 	if errors.Is(err, pace.ErrSlowBody) {
-		return fleet.NewError(codeTimeout, "The body came too slowly or not at all. Send it again, in smaller parts or compressed by gzip.")
+		return fleet.NewError(codeTimeout,
+			"The body came too slowly or not at all. Send it again, in smaller parts or compressed by gzip.")
 	}
-	return fleet.NewError(fleet.CodeInvalid, "The body could not be read to its end: it is cut short or not what its content encoding says.")
+	return fleet.NewError(fleet.CodeInvalid,
+		"The body could not be read to its end: it is cut short or not what its content encoding says.")
 }
 
 // methodNotAllowed answers a path that exists under another method, and names those.
@@ -254,5 +262,6 @@ func (a *Server) methodNotAllowed(w http.ResponseWriter, r *http.Request) {
 			w.Header().Add("Allow", method)
 		}
 	}
-	a.WriteProblem(w, r, fleet.NewError(CodeMethod, "This path does not take "+r.Method+"; the Allow header says what it takes."))
+	a.WriteProblem(w, r,
+		fleet.NewError(CodeMethod, "This path does not take "+r.Method+"; the Allow header says what it takes."))
 }

@@ -1,7 +1,7 @@
-// Package rest is the framework of the interface. It knows no resource: routes and how they are described, problems, records with
-// their lists, pages and changes, actions, parameters, bodies, tags, idempotency, tables and downloads. The resources are in rooms of
-// their own (track, ingest, rent, account, transfer), which stand on a Server and know nothing of each other; the package api puts
-// them together.
+// Package rest is the framework of the interface. It knows no resource: routes and how they are described, problems,
+// records with their lists, pages and changes, actions, parameters, bodies, tags, idempotency, tables and downloads.
+// The resources are in rooms of their own (track, ingest, rent, account, transfer), which stand on a Server and know
+// nothing of each other; the package api puts them together.
 //
 // An operation is a Route and a handler func(w, r) error: the handler parses, calls query or record, and writes; the
 // error it returns becomes a problem document. Everything an operation shares with the others happens
@@ -50,7 +50,8 @@ type Config struct {
 	Long      int       // downloads and long searches at once, of all accounts
 	LongShare int       // the same of one account
 
-	BodyMemory  int64 // bytes of bodies that are worked on at once, half of it for one account; eight times as much are read at once
+	// bytes of bodies that are worked on at once, half of it for one account; eight times as much are read at once
+	BodyMemory  int64
 	QueryMemory int64 // bytes that one question of a request may take in ClickHouse; 0 is no bound
 
 	Auth   auth.Config
@@ -95,8 +96,8 @@ type Geocoder interface {
 	Address(lat, lng float64) string
 }
 
-// Deps are the things that every resource works with. DB, IDs and Log must be given; a nil Geocoder leaves addresses empty, nil
-// Metrics are kept to itself, and Now defaults to time.Now.
+// Deps are the things that every resource works with. DB, IDs and Log must be given; a nil Geocoder leaves addresses
+// empty, nil Metrics are kept to itself, and Now defaults to time.Now.
 type Deps struct {
 	DB       driver.Conn // for what is answered at once
 	Long     driver.Conn // for what takes long or goes to the client while it is read; DB by default
@@ -109,8 +110,8 @@ type Deps struct {
 	Wrap     func(http.Handler) http.Handler // around everything, for tracing; may be nil
 }
 
-// Server is what the resources stand on. It is made by New, holds no goroutine, and needs no closing. What is registered must be
-// registered before Handler is called.
+// Server is what the resources stand on. It is made by New, holds no goroutine, and needs no closing. What is
+// registered must be registered before Handler is called.
 type Server struct {
 	Config Config
 	Deps
@@ -183,7 +184,8 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	}
 	s.Docs = humachi.New(s.router, openAPIConfig(cfg.Version))
 	s.router.NotFound(func(w http.ResponseWriter, r *http.Request) {
-		s.WriteProblem(w, r, fleet.NewError(fleet.CodeNotFound, "There is no such route. The routes are in /v1/openapi.json."))
+		s.WriteProblem(w, r,
+			fleet.NewError(fleet.CodeNotFound, "There is no such route. The routes are in /v1/openapi.json."))
 	})
 	s.router.MethodNotAllowed(s.methodNotAllowed)
 	return s, nil

@@ -11,7 +11,8 @@ import (
 
 // FromStored makes a record of a row of its current table.
 func FromStored[T any](account fleet.AccountID, s query.Stored) (record.Record[T], error) {
-	rec := record.Record[T]{Account: account, ID: s.ID, Revision: s.Revision, CreatedAt: s.CreatedAt.UTC(), UpdatedAt: s.UpdatedAt.UTC()}
+	rec := record.Record[T]{Account: account, ID: s.ID, Revision: s.Revision, CreatedAt: s.CreatedAt.UTC(),
+		UpdatedAt: s.UpdatedAt.UTC()}
 	if s.ArchivedAt != nil {
 		rec.ArchivedAt = s.ArchivedAt.UTC()
 	}

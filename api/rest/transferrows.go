@@ -92,8 +92,8 @@ func (s *Resource[T]) mend(r *http.Request, known record.Record[T], object map[s
 	return mutate(&known)
 }
 
-// ignoreReadOnly takes out of a row what a record shows and callers do not write: a file that was exported has it. A member that may be
-// written when creating, and has a value that only the system gives, is such a one.
+// ignoreReadOnly takes out of a row what a record shows and callers do not write: a file that was exported has it. A
+// member that may be written when creating, and has a value that only the system gives, is such a one.
 func (s *Resource[T]) ignoreReadOnly(object map[string]any, fields any) {
 	registry := s.Server.Docs.OpenAPI().Components.Schemas
 	shown := registry.Schema(reflect.TypeOf(s.View), false, "").Properties
@@ -101,7 +101,8 @@ func (s *Resource[T]) ignoreReadOnly(object map[string]any, fields any) {
 	writable := registry.Schema(reflect.TypeOf(fields), false, "").Properties
 	always := registry.Schema(reflect.TypeOf(s.Fields), false, "").Properties
 	for name, value := range object {
-		system := shown[name] != nil && always[name] == nil && create[name] != nil && create[name].Enum != nil && !slices.Contains(create[name].Enum, value)
+		system := shown[name] != nil && always[name] == nil && create[name] != nil && create[name].Enum != nil &&
+			!slices.Contains(create[name].Enum, value)
 		if writable[name] == nil && (shown[name] != nil || create[name] != nil) || system {
 			delete(object, name)
 		}

@@ -13,7 +13,8 @@ import (
 	"github.com/motorpool/fleet"
 )
 
-// codeTooMuch is the refusal of a question whose answer takes more of the store than one question may. To ask again does not help.
+// codeTooMuch is the refusal of a question whose answer takes more of the store than one question may. To ask again
+// does not help.
 const codeTooMuch fleet.Code = "question_too_large"
 
 // Codes of ClickHouse that say that it cannot now, not that something is wrong.
@@ -36,8 +37,8 @@ const (
 	chKeeper         = 999 // KEEPER_EXCEPTION
 )
 
-// StoreTrouble is the one table from what a store or broker says to what the caller is told of it; nil for what is a fault of
-// ours. All but a question that is too large may pass by itself.
+// StoreTrouble is the one table from what a store or broker says to what the caller is told of it; nil for what is a
+// fault of ours. All but a question that is too large may pass by itself.
 func StoreTrouble(err error) *fleet.Error {
 	said, ok := errors.AsType[*clickhouse.Exception](err)
 	if !ok {
@@ -55,10 +56,12 @@ func StoreTrouble(err error) *fleet.Error {
 	case ChMemory:
 		words = "The store has no memory left for this now. Try again in some seconds."
 		if strings.Contains(strings.ToLower(said.Message), "query memory limit exceeded") {
-			code, words = codeTooMuch, "The answer takes more memory than one question may have. Ask for a shorter span, a smaller area or fewer things at once."
+			code, words = codeTooMuch,
+				"The answer takes more memory than one question may have. Ask for a shorter span, a smaller area or fewer things at once."
 		}
 	case ChNoSpace:
-		code, words = fleet.CodeFull, "The store has no room left on its disk. What was acknowledged is kept; send it again later."
+		code, words = fleet.CodeFull,
+			"The store has no room left on its disk. What was acknowledged is kept; send it again later."
 	case ChTooManyParts:
 		words = "The store has to tidy up what was written before it takes more. Try again in some seconds."
 	case chSocketTimeout, chNetwork, chAborted, chReadOnly, chFewReplicas, chKeeper:
@@ -69,8 +72,9 @@ func StoreTrouble(err error) *fleet.Error {
 	return fleet.NewError(code, words)
 }
 
-// bounded returns a context whose questions to the store have a bound on the memory that they take, so that the memory of the
-// server stays with what is written. The driver bounds their time by the deadline. Inserts, which have settings of their own, have none.
+// bounded returns a context whose questions to the store have a bound on the memory that they take, so that the memory
+// of the server stays with what is written. The driver bounds their time by the deadline. Inserts, which have settings
+// of their own, have none.
 func (a *Server) bounded(ctx context.Context) context.Context {
 	if a.Config.QueryMemory == 0 {
 		return ctx
@@ -83,6 +87,7 @@ func LostDependency(err error) bool {
 	if _, ok := errors.AsType[net.Error](err); ok {
 		return true
 	}
-	return slices.ContainsFunc([]error{context.DeadlineExceeded, io.EOF, io.ErrUnexpectedEOF, clickhouse.ErrAcquireConnTimeout,
+	return slices.ContainsFunc([]error{context.DeadlineExceeded, io.EOF, io.ErrUnexpectedEOF,
+		clickhouse.ErrAcquireConnTimeout,
 		clickhouse.ErrConnectionClosed}, func(lost error) bool { return errors.Is(err, lost) })
 }

@@ -24,7 +24,8 @@ func (w *worker) basics(ctx context.Context) error {
 	w.known.classes = map[string]string{}
 	for i, c := range Classes {
 		id, rate, deposit := w.id(begin, sortClass, i), dollars(c.DailyCents), dollars(c.Deposit)
-		if _, _, err := w.Classes.Create(ctx, by, w.Account, id, record.VehicleClass{Name: c.Name, Code: c.Code, Rank: c.Rank, DailyRate: &rate, DepositAmount: &deposit, BufferAfterMinutes: 120}); err != nil {
+		if _, _, err := w.Classes.Create(ctx, by, w.Account, id, record.VehicleClass{Name: c.Name, Code: c.Code, Rank: c.Rank,
+			DailyRate: &rate, DepositAmount: &deposit, BufferAfterMinutes: 120}); err != nil {
 			return err
 		}
 		w.known.classes[c.Code] = fleet.FormatID(fleet.ClassPrefix, id)
@@ -67,25 +68,33 @@ func (w *worker) rates(dollars func(int64) record.Money) record.RatePlan {
 	noShow := int64(10000)
 	return record.RatePlan{Name: "Standard", RatePlanTerms: record.RatePlanTerms{
 		Currency: "USD", DailyRate: dollars(4500), DayRounding: "24h_with_grace", GraceMinutes: &grace,
-		WeekdayFactors:  []record.DayFactor{{Day: "fri", FactorBP: 11000}, {Day: "sat", FactorBP: 12000}, {Day: "sun", FactorBP: 11000}},
-		Holidays:        []record.DateFactor{{Date: "2025-07-04", FactorBP: 15000}, {Date: "2025-12-31", FactorBP: 15000}, {Date: "2026-07-04", FactorBP: 15000}, {Date: "2026-12-31", FactorBP: 15000}},
-		LengthDiscounts: []record.LengthOff{{MinDays: 7, DiscountBP: 1000}, {MinDays: 14, DiscountBP: 1800}}, EarlyBirdDiscounts: []record.EarlyOff{{MinDaysAhead: 30, DiscountBP: 500}},
+		WeekdayFactors: []record.DayFactor{{Day: "fri", FactorBP: 11000}, {Day: "sat", FactorBP: 12000},
+			{Day: "sun", FactorBP: 11000}},
+		Holidays: []record.DateFactor{{Date: "2025-07-04", FactorBP: 15000}, {Date: "2025-12-31", FactorBP: 15000},
+			{Date: "2026-07-04", FactorBP: 15000}, {Date: "2026-12-31", FactorBP: 15000}},
+		LengthDiscounts:     []record.LengthOff{{MinDays: 7, DiscountBP: 1000}, {MinDays: 14, DiscountBP: 1800}},
+		EarlyBirdDiscounts:  []record.EarlyOff{{MinDaysAhead: 30, DiscountBP: 500}},
 		IncludedMilesPerDay: &miles, ExtraMileFee: &fee, RefuelFee: &refuel,
 		Extras: []record.Extra{
-			{Code: "child_seat", Name: "Child seat", Per: "day", Price: dollars(700)}, {Code: "gps", Name: "Navigation", Per: "rental", Price: dollars(1900)},
+			{Code: "child_seat", Name: "Child seat", Per: "day", Price: dollars(700)},
+			{Code: "gps", Name: "Navigation", Per: "rental", Price: dollars(1900)},
 			{Code: "cover", Name: "Full cover", Kind: "protection", Per: "day", Price: dollars(1500)},
 		},
-		CancelSteps: []record.CancelStep{{HoursBefore: 24, FeeBP: 5000}, {HoursBefore: 72, FeeBP: 2000}}, NoShowFeeBP: &noShow, PlatformFeeBP: 0,
+		CancelSteps: []record.CancelStep{{HoursBefore: 24, FeeBP: 5000}, {HoursBefore: 72, FeeBP: 2000}},
+		NoShowFeeBP: &noShow, PlatformFeeBP: 0,
 	}}
 }
 
 // customer is the record of a person.
 func customer(p Person, since time.Time) record.Customer {
 	c := record.Customer{CustomerFields: record.CustomerFields{
-		Type: "person", FirstName: p.First, LastName: p.Last, DisplayName: p.First + " " + p.Last, Email: p.Email, Phone: p.Phone, DateOfBirth: p.Born.Format(time.DateOnly),
+		Type: "person", FirstName: p.First, LastName: p.Last, DisplayName: p.First + " " + p.Last, Email: p.Email,
+		Phone: p.Phone, DateOfBirth: p.Born.Format(time.DateOnly),
 		Address: &record.Address{City: p.City, Country: "US"}, Lifecycle: "active", RiskLevel: "normal",
-		Licence: &record.Licence{Number: p.LicenceNumber, Country: "US", Region: "NE", ExpiresOn: p.LicenceExpires.Format(time.DateOnly)},
-	}, Verification: record.Verification{Status: "verified", Method: "visual", VerifiedAt: record.InstantOf(since), VerifiedBy: "demo"}}
+		Licence: &record.Licence{Number: p.LicenceNumber, Country: "US", Region: "NE",
+			ExpiresOn: p.LicenceExpires.Format(time.DateOnly)},
+	}, Verification: record.Verification{Status: "verified", Method: "visual", VerifiedAt: record.InstantOf(since),
+		VerifiedBy: "demo"}}
 	if p.Company != "" {
 		c.Type, c.CompanyName, c.DisplayName = "company", p.Company, p.Company
 	}

@@ -20,7 +20,8 @@ func (w *worker) settleMoney(ctx context.Context, r *Rental, rec record.Record[r
 	o := desk.Order{By: by, Account: w.Account, Booking: rec.ID}
 	if rec.Body.Status == record.BookingCompleted && r.Damage != "" && len(rec.Body.Damages) == 0 {
 		w.clock.Set(r.ActualReturn.Add(time.Hour))
-		damage := record.Damage{ID: fleet.FormatID(fleet.DamagePrefix, rec.ID), Description: r.Damage, Severity: "minor", Estimate: &record.Money{Amount: r.DamageCents, Currency: "USD"}}
+		damage := record.Damage{ID: fleet.FormatID(fleet.DamagePrefix, rec.ID), Description: r.Damage, Severity: "minor",
+			Estimate: &record.Money{Amount: r.DamageCents, Currency: "USD"}}
 		if _, err := w.AddDamage(ctx, o, damage); err != nil {
 			return fmt.Errorf("damage: %w", err)
 		}
@@ -69,7 +70,8 @@ func (w *worker) pay(ctx context.Context, r *Rental, rec record.Record[record.Bo
 	}
 	w.clock.Set(at)
 	p := record.Payment{PaymentFields: record.PaymentFields{
-		BookingID: fleet.FormatID(fleet.BookingPrefix, rec.ID), CustomerID: rec.Body.CustomerID, Direction: "in", Method: method, Amount: totals.Total, ReceivedAt: record.InstantOf(at),
+		BookingID: fleet.FormatID(fleet.BookingPrefix, rec.ID), CustomerID: rec.Body.CustomerID, Direction: "in",
+		Method: method, Amount: totals.Total, ReceivedAt: record.InstantOf(at),
 	}, Status: "succeeded"}
 	if method == "card" {
 		p.Provider, p.Fee = "demo", &record.Money{Amount: totals.Total.Amount*29/1000 + 30, Currency: totals.Total.Currency}
@@ -87,8 +89,10 @@ func (w *worker) service(ctx context.Context, s Service, until time.Time) error 
 	dollars := func(cents int64) record.Money { return record.Money{Amount: cents, Currency: "USD"} }
 	id := w.id(s.From, sortWork, 0)
 	rec, err := w.Workshop.OpenWork(ctx, by, w.Account, id, record.WorkOrderFields{
-		VehicleID: s.Car, Type: s.Type, Title: s.Title, Vendor: "Eastside Garage", ScheduledStart: record.InstantOf(s.From), ScheduledEnd: record.InstantOf(s.Until),
-		Lines: []record.WorkLine{{Kind: "labor", Description: "Labor", Quantity: 100, UnitCost: dollars(s.LaborCents)}, {Kind: "part", Description: "Parts", Quantity: 100, UnitCost: dollars(s.PartsC)}},
+		VehicleID: s.Car, Type: s.Type, Title: s.Title, Vendor: "Eastside Garage", ScheduledStart: record.InstantOf(s.From),
+		ScheduledEnd: record.InstantOf(s.Until),
+		Lines: []record.WorkLine{{Kind: "labor", Description: "Labor", Quantity: 100, UnitCost: dollars(s.LaborCents)},
+			{Kind: "part", Description: "Parts", Quantity: 100, UnitCost: dollars(s.PartsC)}},
 	})
 	if err != nil {
 		return fmt.Errorf("work order: %w", err)
@@ -122,7 +126,8 @@ func (w *worker) expenses(ctx context.Context, car string, since, until time.Tim
 		at := c.On.Add(12 * time.Hour)
 		w.clock.Set(at)
 		e := record.Expense{ExpenseFields: record.ExpenseFields{
-			VehicleID: car, Category: c.Category, Vendor: c.Vendor, Amount: record.Money{Amount: c.Cents, Currency: "USD"}, IncurredOn: c.On.Format(time.DateOnly),
+			VehicleID: car, Category: c.Category, Vendor: c.Vendor, Amount: record.Money{Amount: c.Cents, Currency: "USD"},
+			IncurredOn: c.On.Format(time.DateOnly),
 		}, Status: "posted", PostedAt: record.InstantOf(at)}
 		if !c.From.IsZero() {
 			e.ServicePeriod = &record.DateRange{From: c.From.Format(time.DateOnly), To: c.To.Format(time.DateOnly)}
@@ -138,8 +143,8 @@ func (w *worker) expenses(ctx context.Context, car string, since, until time.Tim
 	return nil
 }
 
-// taken says whether an error is about a vehicle that somebody else has, or a state that does not allow the step: people may
-// have used the demo meanwhile, and what they did stands.
+// taken says whether an error is about a vehicle that somebody else has, or a state that does not allow the step:
+// people may have used the demo meanwhile, and what they did stands.
 func taken(err error) bool {
 	code := fleet.CodeOf(err)
 	var transition *record.TransitionError

@@ -31,15 +31,16 @@ type Branch struct {
 	Location record.Location
 }
 
-// Business carries a plan out. First the present, so that what there is agrees from the beginning: which cars are out and which are in the
-// workshop. Behind it comes the rest, the last days and the next months first.
+// Business carries a plan out. First the present, so that what there is agrees from the beginning: which cars are out
+// and which are in the workshop. Behind it comes the rest, the last days and the next months first.
 type Business struct {
 	Account  fleet.AccountID
 	Plan     *Plan
 	Cars     []Car
 	Branches []Branch
 	Since    time.Time // when the business was begun to be made up; what was over by then leaves the cars' states alone
-	// Open opens a desk whose clock is now and whose identities bear a node number; no two desks of a process may share one.
+	// Open opens a desk whose clock is now and whose identities bear a node number; no two desks of a process
+	// may share one.
 	Open     func(node uint64, now func() time.Time) (*desk.Desk, error)
 	AtOnce   int                 // desks that work at once
 	Progress func(done, all int) // may be nil; called from several goroutines
@@ -85,8 +86,8 @@ func (b *Business) worker(node, desk uint64) (*worker, error) {
 	return &worker{Business: b, Desk: d, clock: clock, node: node}, nil
 }
 
-// id returns the identity of the nth thing of a sort that this worker makes: the same whenever it is asked, so that what was cut
-// short is found again.
+// id returns the identity of the nth thing of a sort that this worker makes: the same whenever it is asked, so that
+// what was cut short is found again.
 func (w *worker) id(at time.Time, sort, n int) uint64 {
 	at = at.Add(time.Duration(sort*100_000+n) * time.Millisecond)
 	return fleet.NewIDSource(w.node, func() time.Time { return at }).Next()
@@ -105,9 +106,9 @@ const (
 	sortToll
 )
 
-// Present makes what everything refers to, and does what the plan says of each car for a moment: who has it, or what is done to it, and who had
-// it last, for the odometer. It does nothing that was done before. done, which may be nil, is told the index of each car that is through, from
-// several goroutines.
+// Present makes what everything refers to, and does what the plan says of each car for a moment: who has it, or what is
+// done to it, and who had it last, for the odometer. It does nothing that was done before. done, which may be nil, is
+// told the index of each car that is through, from several goroutines.
 func (b *Business) Present(ctx context.Context, now time.Time, done func(car int)) error {
 	if err := b.begin(ctx, now); err != nil {
 		return err
@@ -124,7 +125,9 @@ func (b *Business) Present(ctx context.Context, now time.Time, done func(car int
 		if slices.ContainsFunc(b.Plan.Rentals[car.ID], func(r Rental) bool { return r.out(now) }) {
 			back = time.Time{} // who has the car now tells the odometer
 		}
-		err := w.car(ctx, car, now, func(s *step) bool { return !s.begin.After(now) && (s.over.After(now) || s.over.Equal(back)) }, func() {})
+		err := w.car(ctx, car, now, func(s *step) bool {
+			return !s.begin.After(now) && (s.over.After(now) || s.over.Equal(back))
+		}, func() {})
 		if err == nil && done != nil {
 			done(i)
 		}
@@ -154,8 +157,8 @@ func (b *Business) begin(ctx context.Context, until time.Time) error {
 // everyCar wants them all.
 func everyCar(int) bool { return true }
 
-// Carry does what the plan says up to a moment, and what of it is not done yet. Present comes before it. It may be called
-// again, also by another process after this one has died, but not by two at once.
+// Carry does what the plan says up to a moment, and what of it is not done yet. Present comes before it. It may be
+// called again, also by another process after this one has died, but not by two at once.
 func (b *Business) Carry(ctx context.Context, until time.Time) error {
 	all, done := 0, atomic.Int64{}
 	for _, rentals := range b.Plan.Rentals {
@@ -189,7 +192,8 @@ func (b *Business) Carry(ctx context.Context, until time.Time) error {
 	return w.Store.Close(ctx)
 }
 
-// Keep does what has come due of the plan since Present, or since it was called last. It may be called while Carry goes on.
+// Keep does what has come due of the plan since Present, or since it was called last. It may be called while
+// Carry goes on.
 func (b *Business) Keep(ctx context.Context, until time.Time) error {
 	since := b.kept
 	due := func(s *step) bool { return s.due(since, until) }
@@ -211,7 +215,8 @@ func (b *Business) Keep(ctx context.Context, until time.Time) error {
 }
 
 // all does something with each car that is wanted, some of them at once.
-func (b *Business) all(ctx context.Context, desks uint64, want func(car int) bool, do func(ctx context.Context, w *worker, car int) error) error {
+func (b *Business) all(ctx context.Context, desks uint64, want func(car int) bool,
+	do func(ctx context.Context, w *worker, car int) error) error {
 	work, ctx := errgroup.WithContext(ctx)
 	work.SetLimit(max(1, b.AtOnce))
 	for i, car := range b.Cars {
@@ -232,8 +237,8 @@ func (b *Business) all(ctx context.Context, desks uint64, want func(car int) boo
 	return work.Wait()
 }
 
-// car carries out what the plan has for one car, of what is wanted of it. A car's bookings are made, begun and ended one after the other, so
-// that none of them stands for long in the past as if somebody had forgotten it.
+// car carries out what the plan has for one car, of what is wanted of it. A car's bookings are made, begun and ended
+// one after the other, so that none of them stands for long in the past as if somebody had forgotten it.
 func (w *worker) car(ctx context.Context, car Car, until time.Time, want func(*step) bool, done func()) error {
 	for _, s := range w.Plan.steps(car.ID) {
 		if !want(&s) {
@@ -257,8 +262,8 @@ func (w *worker) car(ctx context.Context, car Car, until time.Time, want func(*s
 	return nil
 }
 
-// unlessTaken does something, and passes over it if the vehicle is taken. That may be so only because what follows from an earlier write
-// has failed, on a machine that was too busy: so it is made up for first.
+// unlessTaken does something, and passes over it if the vehicle is taken. That may be so only because what follows from
+// an earlier write has failed, on a machine that was too busy: so it is made up for first.
 func (w *worker) unlessTaken(ctx context.Context, until time.Time, do func() error) error {
 	err := do()
 	if err == nil || !taken(err) {
@@ -305,12 +310,14 @@ func (w *worker) outfit(ctx context.Context, car Car, now time.Time) error {
 		}
 		miles, life, residual := car.MileageMi, 150_000, record.Money{Amount: class.Value / 4, Currency: "USD"}
 		v.AcquisitionMileageMi, v.ExpectedLifeMi, v.ResidualValue = &miles, &life, &residual
-		v.Ownership, v.AcquiredOn, v.InServiceOn = "owned", w.Plan.Begin.Format(time.DateOnly), w.Plan.Begin.Format(time.DateOnly)
+		v.Ownership, v.AcquiredOn, v.InServiceOn =
+			"owned", w.Plan.Begin.Format(time.DateOnly), w.Plan.Begin.Format(time.DateOnly)
 		v.AcquisitionCost = &record.Money{Amount: class.Value, Currency: "USD"}
 		v.DepreciationMethod, v.UsefulLifeMonths = "straight_line", 72
 		v.RegistrationExpiresOn = w.Plan.Anchor.AddDate(0, 3, int(id%200)).Format(time.DateOnly)
 		v.InspectionExpiresOn = w.Plan.Anchor.AddDate(0, 1, int(id%150)).Format(time.DateOnly)
-		v.Insurance = &record.Insurance{Provider: "Goldenrod Mutual", PolicyNumber: "GM-" + strings.TrimPrefix(car.ID, fleet.VehiclePrefix)[8:], EndsOn: w.Plan.Anchor.AddDate(0, 8, 0).Format(time.DateOnly)}
+		v.Insurance = &record.Insurance{Provider: "Goldenrod Mutual", PolicyNumber: "GM-" +
+			strings.TrimPrefix(car.ID, fleet.VehiclePrefix)[8:], EndsOn: w.Plan.Anchor.AddDate(0, 8, 0).Format(time.DateOnly)}
 		return nil
 	})
 	return err
@@ -321,8 +328,11 @@ func (w *worker) rental(ctx context.Context, car Car, r *Rental, until time.Time
 	o := desk.Order{By: by, Account: w.Account, Booking: w.id(r.BookedAt, sortBooking, 0)}
 	w.clock.Set(r.BookedAt)
 	fields := record.BookingFields{
-		CustomerID: w.known.customers[r.Customer], Channel: r.Channel, ExternalReservationID: r.ExternalReference, VehicleID: r.Car, VehicleClassID: w.known.classes[r.Class],
-		PickupAt: record.InstantOf(r.PickupAt), ReturnAt: record.InstantOf(r.ReturnAt), PickupLocationID: w.known.locations[car.Branch], ReturnLocationID: w.known.locations[car.Branch], RatePlanID: w.known.plan,
+		CustomerID: w.known.customers[r.Customer], Channel: r.Channel, ExternalReservationID: r.ExternalReference,
+		VehicleID: r.Car, VehicleClassID: w.known.classes[r.Class],
+		PickupAt: record.InstantOf(r.PickupAt), ReturnAt: record.InstantOf(r.ReturnAt),
+		PickupLocationID: w.known.locations[car.Branch], ReturnLocationID: w.known.locations[car.Branch],
+		RatePlanID: w.known.plan,
 	}
 	if r.Extra != "" {
 		fields.Extras = []record.BookedExtra{{Code: r.Extra, Quantity: 1}}

@@ -44,18 +44,21 @@ func TestBusinessIsCarriedOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := first.Accounts.Create(t.Context(), by, account, uint64(account), record.Account{Name: "Demo", Timezone: "America/Chicago", Currency: "USD"}); err != nil {
+	if _, _, err := first.Accounts.Create(t.Context(), by, account, uint64(account),
+		record.Account{Name: "Demo", Timezone: "America/Chicago", Currency: "USD"}); err != nil {
 		t.Fatal(err)
 	}
 	var cars []Car
 	for i, class := range []string{"COMPACT", "SUV"} {
 		id := first.Store.NextID()
-		v := record.Vehicle{VehicleFields: record.VehicleFields{Make: "Kia", Model: "Niro"}, Status: record.VehicleAvailable, StatusSince: record.InstantOf(time.Now())}
+		v := record.Vehicle{VehicleFields: record.VehicleFields{Make: "Kia", Model: "Niro"}, Status: record.VehicleAvailable,
+			StatusSince: record.InstantOf(time.Now())}
 		if _, _, err := first.Vehicles.Create(t.Context(), by, account, id, v); err != nil {
 			t.Fatal(err)
 		}
-		cars = append(cars, Car{ID: fleet.FormatID(fleet.VehiclePrefix, id), Class: class, Branch: "OMA", Electric: i == 0, MileageMi: 30000,
-			Ways: []Way{{Miles: 10, Takes: 20 * time.Minute}}, InWorkshop: i == 1})
+		cars = append(cars,
+			Car{ID: fleet.FormatID(fleet.VehiclePrefix, id), Class: class, Branch: "OMA", Electric: i == 0, MileageMi: 30000,
+				Ways: []Way{{Miles: 10, Takes: 20 * time.Minute}}, InWorkshop: i == 1})
 	}
 	zone, err := time.LoadLocation("America/Chicago")
 	if err != nil {
@@ -108,7 +111,8 @@ func TestBusinessIsCarriedOut(t *testing.T) {
 		}
 	}
 	for status, n := range want {
-		if got := count(fmt.Sprintf("SELECT count() FROM bookings FINAL WHERE status = '%s'", status)); got < uint64(n*9/10) || n < 1 {
+		if got := count(fmt.Sprintf("SELECT count() FROM bookings FINAL WHERE status = '%s'",
+			status)); got < uint64(n*9/10) || n < 1 {
 			t.Errorf("%d bookings are %s, the plan has %d", got, status, n)
 		}
 	}

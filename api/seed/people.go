@@ -18,12 +18,16 @@ type Person struct {
 }
 
 var (
-	firsts = []string{"Ada", "Alan", "Amelia", "Benoit", "Carla", "Chidi", "Dana", "Elif", "Emmy", "Farid", "Grace", "Hana", "Hedy", "Ibrahim", "Ines", "Jorge",
-		"Katherine", "Kofi", "Leila", "Linus", "Mae", "Marta", "Nadia", "Noor", "Olga", "Pablo", "Priya", "Rosa", "Samir", "Sofia", "Tomás", "Uma", "Vera", "Wei", "Yuki", "Zoë"}
-	lasts = []string{"Abbott", "Banerjee", "Castillo", "Dubois", "Eriksen", "Fontaine", "García", "Hoffmann", "Ito", "Jansen", "Kowalski", "Lindqvist", "Mbeki", "Nguyen",
-		"O'Brien", "Petrov", "Quinn", "Rossi", "Silva", "Tanaka", "Ueda", "Vargas", "Weber", "Xu", "Yilmaz", "Zhang"}
-	companies = []string{"Elkhorn Weddings", "Benson Films", "Old Market Events", "Missouri River Tours", "Dundee Catering"}
-	cities    = []string{"Omaha", "Bellevue", "Papillion", "Lincoln", "Council Bluffs", "Ames", "Des Moines", "Kansas City", "Denver", "Chicago"}
+	firsts = []string{"Ada", "Alan", "Amelia", "Benoit", "Carla", "Chidi", "Dana", "Elif", "Emmy", "Farid", "Grace",
+		"Hana", "Hedy", "Ibrahim", "Ines", "Jorge", "Katherine", "Kofi", "Leila", "Linus", "Mae", "Marta", "Nadia", "Noor",
+		"Olga", "Pablo", "Priya", "Rosa", "Samir", "Sofia", "Tomás", "Uma", "Vera", "Wei", "Yuki", "Zoë"}
+	lasts = []string{"Abbott", "Banerjee", "Castillo", "Dubois", "Eriksen", "Fontaine", "García", "Hoffmann", "Ito",
+		"Jansen", "Kowalski", "Lindqvist", "Mbeki", "Nguyen", "O'Brien", "Petrov", "Quinn", "Rossi", "Silva", "Tanaka",
+		"Ueda", "Vargas", "Weber", "Xu", "Yilmaz", "Zhang"}
+	companies = []string{"Elkhorn Weddings", "Benson Films", "Old Market Events", "Missouri River Tours",
+		"Dundee Catering"}
+	cities = []string{"Omaha", "Bellevue", "Papillion", "Lincoln", "Council Bluffs", "Ames", "Des Moines",
+		"Kansas City", "Denver", "Chicago"}
 )
 
 // people makes up n customers.

@@ -1,9 +1,10 @@
-// Package seed makes up the past of a rental business around vehicles that there are: customers, two years of bookings with
-// their payments, damages and cancellations, maintenance and costs. The same seed and anchor give the same business.
+// Package seed makes up the past of a rental business around vehicles that there are: customers, two years of
+// bookings with their payments, damages and cancellations, maintenance and costs. The same seed and anchor give the
+// same business.
 //
-// A Plan is made up first, purely (plan.go, people.go). Carry does what it says, through the rental desk and in the order of
-// its time, with a clock that stands where the plan is: so every record, posting and history entry comes to be as it would have
-// in those two years. What was cut short is taken up where it stopped.
+// A Plan is made up first, purely (plan.go, people.go). Carry does what it says, through the rental desk and in the
+// order of its time, with a clock that stands where the plan is: so every record, posting and history entry comes to be
+// as it would have in those two years. What was cut short is taken up where it stopped.
 package seed
 
 import (
@@ -120,7 +121,8 @@ func New(seed uint64, anchor time.Time, years int, cars []Car, zone *time.Locati
 	rng := rand.New(rand.NewPCG(seed, 20))
 	day := anchor.In(zone)
 	anchor = time.Date(day.Year(), day.Month(), day.Day(), 0, 0, 0, 0, zone)
-	p := &Plan{Begin: anchor.AddDate(-years, 0, 0), Anchor: anchor, Zone: zone, Rentals: map[string][]Rental{}, Services: map[string][]Service{}, Costs: map[string][]Cost{}}
+	p := &Plan{Begin: anchor.AddDate(-years, 0, 0), Anchor: anchor, Zone: zone, Rentals: map[string][]Rental{},
+		Services: map[string][]Service{}, Costs: map[string][]Cost{}}
 	p.Customers = people(rng, 20+len(cars)*25)
 	for i, car := range cars {
 		p.drive(rand.New(rand.NewPCG(seed, uint64(100+i))), car)
@@ -184,9 +186,11 @@ func (p *Plan) drive(rng *rand.Rand, car Car) {
 func (p *Plan) rental(rng *rand.Rand, car Car, n int, pickup, back time.Time, days int) Rental {
 	lead := time.Duration(rng.IntN(rng.IntN(45)+1)*24+rng.IntN(20)+2) * time.Hour
 	r := Rental{
-		Number: n, Car: car.ID, Class: car.Class, Channel: channels[rng.IntN(len(channels))], PickupAt: pickup, ReturnAt: back, Outcome: "returned",
-		BookedAt: pickup.Add(-lead), ActualPickup: pickup.Add(time.Duration(rng.IntN(60)) * time.Minute), ActualReturn: back.Add(time.Duration(rng.IntN(90)-60) * time.Minute),
-		PickupPct: 80 + rng.IntN(21), PaysLater: rng.IntN(25) == 0,
+		Number: n, Car: car.ID, Class: car.Class, Channel: channels[rng.IntN(len(channels))], PickupAt: pickup,
+		ReturnAt: back, Outcome: "returned",
+		BookedAt: pickup.Add(-lead), ActualPickup: pickup.Add(time.Duration(rng.IntN(60)) * time.Minute),
+		ActualReturn: back.Add(time.Duration(rng.IntN(90)-60) * time.Minute),
+		PickupPct:    80 + rng.IntN(21), PaysLater: rng.IntN(25) == 0,
 	}
 	// One in three comes back.
 	r.Customer = rng.IntN(len(p.Customers))
@@ -204,7 +208,8 @@ func (p *Plan) rental(rng *rand.Rand, car Car, n int, pickup, back time.Time, da
 		r.ActualReturn = back.Add(time.Duration(2+rng.IntN(30)) * time.Hour)
 	}
 	if rng.IntN(45) == 0 {
-		r.Damage = []string{"scratch on the rear bumper", "stone chip in the windscreen", "dent in the left door", "stain on the back seat"}[rng.IntN(4)]
+		r.Damage = []string{"scratch on the rear bumper", "stone chip in the windscreen", "dent in the left door",
+			"stain on the back seat"}[rng.IntN(4)]
 		r.DamageCents = int64(8000 + rng.IntN(60)*1000)
 		r.LateDeposit = rng.IntN(2) == 0
 	}
@@ -231,7 +236,8 @@ func (p *Plan) rental(rng *rand.Rand, car Car, n int, pickup, back time.Time, da
 
 // service makes up a visit to the workshop and returns when the car is free again.
 func (p *Plan) service(rng *rand.Rand, car Car, at time.Time, odometer int) time.Time {
-	s := Service{Car: car.ID, Number: len(p.Services[car.ID]) + 1, Type: "preventive", Title: "Oil, filters, brakes checked", MileageMi: odometer,
+	s := Service{Car: car.ID, Number: len(p.Services[car.ID]) + 1, Type: "preventive",
+		Title: "Oil, filters, brakes checked", MileageMi: odometer,
 		LaborCents: int64(9000 + rng.IntN(80)*100), PartsC: int64(4000 + rng.IntN(90)*100)}
 	if car.Electric {
 		s.Title = "Brakes, coolant, tyres rotated"
@@ -257,9 +263,11 @@ func (p *Plan) costs(rng *rand.Rand, car Car) {
 	class := Classes[max(i, 0)]
 	add := func(category, vendor string, on, from, to time.Time, cents int64) {
 		all := p.Costs[car.ID]
-		p.Costs[car.ID] = append(all, Cost{Car: car.ID, Number: len(all) + 1, Category: category, On: on, From: from, To: to, Cents: cents, Vendor: vendor})
+		p.Costs[car.ID] = append(all, Cost{Car: car.ID, Number: len(all) + 1, Category: category, On: on, From: from, To: to,
+			Cents: cents, Vendor: vendor})
 	}
-	for at := time.Date(p.Begin.Year(), p.Begin.Month()+1, 1, 0, 0, 0, 0, p.Zone); at.Before(p.Anchor); at = at.AddDate(0, 1, 0) {
+	for at := time.Date(p.Begin.Year(), p.Begin.Month()+1, 1, 0, 0, 0, 0,
+		p.Zone); at.Before(p.Anchor); at = at.AddDate(0, 1, 0) {
 		add("insurance", "Goldenrod Mutual", at, at, at.AddDate(0, 1, -1), class.Value/100*25/100)
 		kind := "fuel"
 		if car.Electric {
@@ -277,7 +285,8 @@ func (p *Plan) costs(rng *rand.Rand, car Car) {
 
 // overhead makes up the costs of the whole business.
 func (p *Plan) overhead(rng *rand.Rand) {
-	for at := time.Date(p.Begin.Year(), p.Begin.Month()+1, 1, 0, 0, 0, 0, p.Zone); at.Before(p.Anchor); at = at.AddDate(0, 1, 0) {
+	for at := time.Date(p.Begin.Year(), p.Begin.Month()+1, 1, 0, 0, 0, 0,
+		p.Zone); at.Before(p.Anchor); at = at.AddDate(0, 1, 0) {
 		for _, c := range []Cost{
 			{Category: "parking", Vendor: "Prairie Parking", Cents: 120000, From: at, To: at.AddDate(0, 1, -1)},
 			{Category: "marketing", Vendor: "Search and Social", Cents: int64(30000 + rng.IntN(40000))},

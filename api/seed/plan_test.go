@@ -14,7 +14,8 @@ func town() []Car {
 	var cars []Car
 	for i := range 12 {
 		class := Classes[i%len(Classes)]
-		cars = append(cars, Car{ID: fmt.Sprintf("veh_%d", 1000+i), Class: class.Code, Electric: i%3 == 0, MileageMi: 3000 + i*2500, InWorkshop: i == 5,
+		cars = append(cars, Car{ID: fmt.Sprintf("veh_%d", 1000+i), Class: class.Code, Electric: i%3 == 0,
+			MileageMi: 3000 + i*2500, InWorkshop: i == 5,
 			Ways: []Way{{Miles: 2.5, Takes: 8 * time.Minute}, {Miles: 32, Takes: 42 * time.Minute}}})
 	}
 	return cars
@@ -52,7 +53,8 @@ func TestPlanIsPossible(t *testing.T) {
 			if r.PickupAt.Before(free) {
 				t.Errorf("%s is rented twice at %v", car, r.PickupAt)
 			}
-			if !r.ReturnAt.After(r.PickupAt) || !r.BookedAt.Before(r.PickupAt) || r.Outcome == "cancelled" && !r.CancelledAt.Before(r.PickupAt) {
+			if !r.ReturnAt.After(r.PickupAt) || !r.BookedAt.Before(r.PickupAt) ||
+				r.Outcome == "cancelled" && !r.CancelledAt.Before(r.PickupAt) {
 				t.Errorf("%s: %+v", car, r)
 			}
 			free = r.Over()
@@ -72,7 +74,8 @@ func TestPlanIsPossible(t *testing.T) {
 	t.Logf("%v, %d customers", outcomes, len(p.Customers))
 }
 
-// Whoever has a car drives it, and nobody else does: away from the branch and back in time, as far as the odometer says.
+// Whoever has a car drives it, and nobody else does: away from the branch and back in time, as far as the
+// odometer says.
 func TestCarsAreDrivenWhenTheyAreRented(t *testing.T) {
 	zone, err := time.LoadLocation("America/Chicago")
 	if err != nil {

@@ -1,4 +1,5 @@
-// Package sheet turns rows of a table of text into JSON objects, by the schema of what they become, and objects into rows.
+// Package sheet turns rows of a table of text into JSON objects, by the schema of what they become, and
+// objects into rows.
 package sheet
 
 import (
@@ -21,12 +22,14 @@ import (
 	"github.com/motorpool/fleet/query"
 )
 
-// A sheet is CSV whose columns are members of JSON objects, nested with dots: address.city, external_refs.0.system. What is in a cell
-// follows the schema: a number, a boolean, or text; a list of texts may also stand in one cell, joined by semicolons. Members without a
-// schema (custom_fields.color) hold JSON where the cell is JSON, and text otherwise. An empty cell is an absent member. As in every CSV
-// that we write, an apostrophe before =, +, - or @ keeps a spreadsheet from taking text for a formula.
+// A sheet is CSV whose columns are members of JSON objects, nested with dots: address.city, external_refs.0.system.
+// What is in a cell follows the schema: a number, a boolean, or text; a list of texts may also stand in one cell,
+// joined by semicolons. Members without a schema (custom_fields.color) hold JSON where the cell is JSON, and text
+// otherwise. An empty cell is an absent member. As in every CSV that we write, an apostrophe before =, +, - or @ keeps
+// a spreadsheet from taking text for a formula.
 
-// maxColumns bounds the columns of a sheet: an export of bookings has some hundreds, one for each member of each charge.
+// maxColumns bounds the columns of a sheet: an export of bookings has some hundreds, one for each member
+// of each charge.
 const maxColumns = 5000
 
 // sheetReader makes objects of the rows of a sheet.
@@ -38,18 +41,23 @@ type sheetReader struct {
 }
 
 // NewSheet opens a sheet. known says which members there are, beside those of the schema.
-func NewSheet(registry huma.Registry, schema *huma.Schema, text []byte, known func(member string) bool) (*sheetReader, error) {
-	s := &sheetReader{registry: registry, schema: schema, rows: csvrow.New(csv.NewReader(bytes.NewReader(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")))))}
+func NewSheet(registry huma.Registry, schema *huma.Schema, text []byte,
+	known func(member string) bool) (*sheetReader, error) {
+	s := &sheetReader{registry: registry, schema: schema,
+		rows: csvrow.New(csv.NewReader(bytes.NewReader(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")))))}
 	s.rows.FieldsPerRecord, s.rows.ReuseRecord = -1, true
 	header, err := s.rows.Read()
 	if errors.Is(err, io.EOF) {
-		return nil, fleet.Invalid(fleet.FieldError{Pointer: "", Code: "required", Detail: "the file is empty; its first row names the columns"})
+		return nil, fleet.Invalid(fleet.FieldError{Pointer: "", Code: "required",
+			Detail: "the file is empty; its first row names the columns"})
 	}
 	if err != nil {
-		return nil, fleet.Invalid(fleet.FieldError{Pointer: "", Code: "invalid", Detail: "the file is not CSV: " + err.Error()})
+		return nil, fleet.Invalid(fleet.FieldError{Pointer: "", Code: "invalid",
+			Detail: "the file is not CSV: " + err.Error()})
 	}
 	if len(header) > maxColumns {
-		return nil, fleet.Invalid(fleet.FieldError{Pointer: "", Code: "invalid", Detail: fmt.Sprintf("the file has more than %d columns", maxColumns)})
+		return nil, fleet.Invalid(fleet.FieldError{Pointer: "", Code: "invalid",
+			Detail: fmt.Sprintf("the file has more than %d columns", maxColumns)})
 	}
 	var faults []fleet.FieldError
 	seen := map[string]bool{}
@@ -61,14 +69,16 @@ func NewSheet(registry huma.Registry, schema *huma.Schema, text []byte, known fu
 		case seen[name]:
 			faults = append(faults, fleet.FieldError{Pointer: name, Code: "invalid", Detail: "is a column twice"})
 		case !known(member):
-			faults = append(faults, fleet.FieldError{Pointer: name, Code: "unknown_field", Detail: "is a column, and no member of these records"})
+			faults = append(faults,
+				fleet.FieldError{Pointer: name, Code: "unknown_field", Detail: "is a column, and no member of these records"})
 		}
 		seen[name] = true
 	}
 	for name := range seen {
 		for at := strings.IndexByte(name, '.'); at >= 0; {
 			if seen[name[:at]] {
-				faults = append(faults, fleet.FieldError{Pointer: name, Code: "invalid", Detail: "and " + name[:at] + " cannot both be columns"})
+				faults = append(faults,
+					fleet.FieldError{Pointer: name, Code: "invalid", Detail: "and " + name[:at] + " cannot both be columns"})
 			}
 			next := strings.IndexByte(name[at+1:], '.')
 			if next < 0 {
@@ -92,7 +102,8 @@ func (s *sheetReader) Next() (query.InputRow, error) {
 		return row, err
 	}
 	if err != nil {
-		return row, fleet.Invalid(fleet.FieldError{Pointer: "", Code: "invalid", Detail: "the file is not CSV: " + err.Error()})
+		return row, fleet.Invalid(fleet.FieldError{Pointer: "", Code: "invalid",
+			Detail: "the file is not CSV: " + err.Error()})
 	}
 	if len(cells) != len(s.header) {
 		row.Fault = fmt.Sprintf("has %d cells, and the first row has %d", len(cells), len(s.header))
@@ -134,7 +145,8 @@ func Inner(registry huma.Registry, schema *huma.Schema, name string) *huma.Schem
 	return nil
 }
 
-// set puts the value of a cell into an object, at a path. Lists are objects with numbered members until lists makes them lists.
+// set puts the value of a cell into an object, at a path. Lists are objects with numbered members until lists
+// makes them lists.
 func (s *sheetReader) set(into map[string]any, schema *huma.Schema, path []string, cell string) {
 	name := path[0]
 	within := Inner(s.registry, schema, name)
@@ -278,7 +290,8 @@ func Flatten(registry huma.Registry, schema *huma.Schema, object any, prefix str
 	}
 }
 
-func flattenMember(registry huma.Registry, schema *huma.Schema, member any, column string, give func(column, cell string)) {
+func flattenMember(registry huma.Registry, schema *huma.Schema, member any, column string,
+	give func(column, cell string)) {
 	switch v := member.(type) {
 	case nil:
 	case map[string]any, []any:

@@ -28,7 +28,8 @@ func newItem(sequence uint64, e fleet.Event) *Item {
 	return item
 }
 
-// Text returns what render makes of the item, which is the same for all readers with the same units, and so is made once.
+// Text returns what render makes of the item, which is the same for all readers with the same units, and
+// so is made once.
 func (i *Item) Text(metric bool, render func() ([]byte, error)) ([]byte, error) {
 	return once(&i.texts, metric, render)
 }

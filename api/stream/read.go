@@ -20,9 +20,10 @@ type Page struct {
 // ahead is how far a cursor may be ahead of what this process has heard: another process may have heard it.
 const ahead = 10_000
 
-// Read returns the events of an account behind a sequence that the filter takes, at most limit of them: from the ring if
-// it reaches back that far, else from the table. ErrExpired says that some of them may be gone.
-func (h *Hub) Read(ctx context.Context, account fleet.AccountID, after uint64, filter *Filter, limit int) (Page, error) {
+// Read returns the events of an account behind a sequence that the filter takes, at most limit of them: from the ring
+// if it reaches back that far, else from the table. ErrExpired says that some of them may be gone.
+func (h *Hub) Read(ctx context.Context, account fleet.AccountID, after uint64, filter *Filter,
+	limit int) (Page, error) {
 	page, first, ok := h.fromRing(account, after, filter, limit)
 	if ok {
 		if after > page.Upto+ahead {
@@ -44,7 +45,8 @@ func (h *Hub) Read(ctx context.Context, account fleet.AccountID, after uint64, f
 	}
 	h.metrics.fromTable.Inc()
 	events, err := query.Events(ctx, h.db, query.EventFilter{
-		Account: account, After: after, Before: before, Types: filter.Types, Vehicles: filter.Vehicles, Fences: filter.Fences, Limit: limit,
+		Account: account, After: after, Before: before, Types: filter.Types, Vehicles: filter.Vehicles,
+		Fences: filter.Fences, Limit: limit,
 	})
 	if err != nil {
 		return Page{}, err

@@ -6,9 +6,9 @@
 //	topic changes ──► Hub.Change ──► newest place per vehicle ─────► Subscription.Places
 //
 // Nothing is pushed into subscriptions: they are woken and read, each at its own pace. Whoever is slow finds the newest
-// place of a vehicle instead of each, and finds events that have left the ring in the table; so a slow or stalled reader
-// costs the others nothing, needs no queue and misses no event. A subscription costs a channel and a few numbers, and no
-// goroutine or timer of its own.
+// place of a vehicle instead of each, and finds events that have left the ring in the table; so a slow or stalled
+// reader costs the others nothing, needs no queue and misses no event. A subscription costs a channel and a few
+// numbers, and no goroutine or timer of its own.
 //
 // An event's sequence is its place on the topic. The ring continues the table without a gap: it begins behind what the
 // table had when the Hub began, and what is read from the table stops where the table is known to be complete.
@@ -41,7 +41,8 @@ type Config struct {
 
 // DefaultConfig returns the settings used when nothing else is said.
 func DefaultConfig() Config {
-	return Config{Ring: 10_000, PerKey: 100, PerAccount: 5_000, Gather: 100 * time.Millisecond, Heartbeat: 15 * time.Second}
+	return Config{Ring: 10_000, PerKey: 100, PerAccount: 5_000, Gather: 100 * time.Millisecond,
+		Heartbeat: 15 * time.Second}
 }
 
 // Validate says what is wrong with the settings.
@@ -187,7 +188,8 @@ type metrics struct {
 
 func newMetrics(registerer prometheus.Registerer) (*metrics, error) {
 	counter := func(name, help string) prometheus.Counter {
-		return prometheus.NewCounter(prometheus.CounterOpts{Namespace: "motorpool", Subsystem: "stream", Name: name, Help: help})
+		return prometheus.NewCounter(prometheus.CounterOpts{Namespace: "motorpool", Subsystem: "stream",
+			Name: name, Help: help})
 	}
 	m := &metrics{
 		connections: prometheus.NewGauge(prometheus.GaugeOpts{
@@ -197,7 +199,8 @@ func newMetrics(registerer prometheus.Registerer) (*metrics, error) {
 		events:      counter("events_total", "Events heard of."),
 		changes:     counter("changes_total", "Changes of live positions heard of."),
 		undecodable: counter("undecodable_total", "Records that are no events or changes."),
-		fromTable:   counter("table_reads_total", "Pages of events that were read from the table because they had left the ring."),
+		fromTable: counter("table_reads_total",
+			"Pages of events that were read from the table because they had left the ring."),
 	}
 	for _, c := range []prometheus.Collector{m.connections, m.refused, m.events, m.changes, m.undecodable, m.fromTable} {
 		if err := registerer.Register(c); err != nil {

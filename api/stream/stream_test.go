@@ -39,11 +39,13 @@ func newHub(t testing.TB, db driver.Conn, change func(*Config)) *Hub {
 // eventAt is the event of a sequence: of account 1 or 2, of several vehicles, types and geofences.
 func eventAt(sequence uint64) fleet.Event {
 	e := fleet.Event{
-		ID: sequence, Account: fleet.AccountID(1 + sequence%2), Vehicle: fleet.VehicleID(1 + sequence%5), At: fleet.MillisOf(time.Now()),
+		ID: sequence, Account: fleet.AccountID(1 + sequence%2), Vehicle: fleet.VehicleID(1 + sequence%5),
+		At:   fleet.MillisOf(time.Now()),
 		Type: fleet.EventTripEnded, Kind: fleet.KindTrip, Object: 7, Revision: 1, Body: json.RawMessage(`{"distance_m":1}`),
 	}
 	if sequence%3 == 0 {
-		e.Type, e.Kind, e.Body = fleet.EventFenceEntered, fleet.KindVisit, json.RawMessage(fmt.Sprintf(`{"geofence":"%d"}`, 1+sequence%4))
+		e.Type, e.Kind, e.Body = fleet.EventFenceEntered, fleet.KindVisit,
+			json.RawMessage(fmt.Sprintf(`{"geofence":"%d"}`, 1+sequence%4))
 	}
 	return e
 }
@@ -51,13 +53,15 @@ func eventAt(sequence uint64) fleet.Event {
 // store writes the events [first, last] into the table, as the log of events does.
 func store(t testing.TB, db driver.Conn, first, last uint64, noted time.Time) {
 	t.Helper()
-	rows, err := db.PrepareBatch(t.Context(), "INSERT INTO events (account, sequence, id, type, vehicle, at, noted_at, late, kind, object, revision, body)")
+	rows, err := db.PrepareBatch(t.Context(),
+		"INSERT INTO events (account, sequence, id, type, vehicle, at, noted_at, late, kind, object, revision, body)")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for n := first; n <= last; n++ {
 		e := eventAt(n)
-		err := rows.Append(uint64(e.Account), n, e.ID, e.Type, uint64(e.Vehicle), e.At.Time(), noted, e.Late, string(e.Kind), e.Object, e.Revision, string(e.Body))
+		err := rows.Append(uint64(e.Account), n, e.ID, e.Type, uint64(e.Vehicle), e.At.Time(), noted, e.Late, string(e.Kind),
+			e.Object, e.Revision, string(e.Body))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -112,7 +116,8 @@ func TestReadHasNoGaps(t *testing.T) {
 		t.Fatalf("begins at offset %d, %v", offset, err)
 	}
 	last := uint64(300)
-	filters := []*Filter{{}, {Types: []string{fleet.EventFenceEntered}}, {Vehicles: []fleet.VehicleID{2, 3}}, {Fences: []fleet.FenceID{1}}}
+	filters := []*Filter{{}, {Types: []string{fleet.EventFenceEntered}}, {Vehicles: []fleet.VehicleID{2, 3}},
+		{Fences: []fleet.FenceID{1}}}
 	check := func() {
 		t.Helper()
 		for range 20 {
@@ -173,7 +178,8 @@ func TestAGapInTheTopicIsFilledFromTheTable(t *testing.T) {
 
 func TestACursorBehindWhichEventsAreGone(t *testing.T) {
 	db := schematest.Open(t)
-	if err := db.Exec(t.Context(), "SYSTEM STOP MERGES events"); err != nil { // what is old is gone whenever the server likes
+	// what is old is gone whenever the server likes
+	if err := db.Exec(t.Context(), "SYSTEM STOP MERGES events"); err != nil {
 		t.Fatal(err)
 	}
 	store(t, db, 1, 50, time.Now().Add(-query.EventRetention-time.Hour))
@@ -182,7 +188,8 @@ func TestACursorBehindWhichEventsAreGone(t *testing.T) {
 	if _, err := h.Begin(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	for after, want := range map[uint64]error{0: ErrExpired, 49: ErrExpired, 50: nil, 60: nil, 70: nil, 60 + ahead + 1: ErrExpired} {
+	for after, want := range map[uint64]error{0: ErrExpired, 49: ErrExpired, 50: nil, 60: nil, 70: nil,
+		60 + ahead + 1: ErrExpired} {
 		if _, err := h.Read(t.Context(), 1, after, &Filter{}, 10); !errors.Is(err, want) || want == nil && err != nil {
 			t.Errorf("behind %d: %v, want %v", after, err, want)
 		}
@@ -191,7 +198,8 @@ func TestACursorBehindWhichEventsAreGone(t *testing.T) {
 
 // change is a vehicle at a place, with the time in seconds.
 func change(vehicle, at int, lng float64) *fleet.Change {
-	return &fleet.Change{Account: 1, Vehicle: fleet.VehicleID(vehicle), Live: &fleet.Live{FixTime: fleet.Millis(at * 1000), Lat: 10, Lng: lng}}
+	return &fleet.Change{Account: 1, Vehicle: fleet.VehicleID(vehicle),
+		Live: &fleet.Live{FixTime: fleet.Millis(at * 1000), Lat: 10, Lng: lng}}
 }
 
 // places names what Places gives, as vehicle@seconds.

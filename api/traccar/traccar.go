@@ -1,6 +1,7 @@
-// Package traccar sends commands to trackers that are behind a Traccar server, by its REST API. It says of each attempt whether the
-// command went out, did not, or may have: nobody may send a command twice because it did not hear of the first time. It takes a Traccar
-// that knows noQueue, which is 6.7 or later: an older one keeps a command for a tracker that is away, and delivers it whenever it is back.
+// Package traccar sends commands to trackers that are behind a Traccar server, by its REST API. It says of each attempt
+// whether the command went out, did not, or may have: nobody may send a command twice because it did not hear of the
+// first time. It takes a Traccar that knows noQueue, which is 6.7 or later: an older one keeps a command for a tracker
+// that is away, and delivers it whenever it is back.
 package traccar
 
 import (
@@ -40,7 +41,8 @@ type Config struct {
 // Validate says what is wrong with the settings.
 func (c *Config) Validate() error {
 	u, err := url.Parse(c.URL)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" ||
+		u.User != nil {
 		return errors.New("the address of Traccar must be like https://traccar.example, without user, query and fragment")
 	}
 	if (c.Token == "") == (c.User == "") {
@@ -85,7 +87,8 @@ func New(cfg Config) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("address of Traccar: %w", err)
 	}
-	return &Client{cfg: cfg, base: base.JoinPath("api"), http: outbound.NewClient(outbound.Reach{Private: cfg.Private}, Timeout)}, nil
+	return &Client{cfg: cfg, base: base.JoinPath("api"),
+		http: outbound.NewClient(outbound.Reach{Private: cfg.Private}, Timeout)}, nil
 }
 
 // Send sends a command once, and says what became of it, with words for people.

@@ -73,14 +73,16 @@ var alertAbout = map[fleet.AlertKind]string{
 	fleet.AlertFuelDrop:       "The level in the tank has fallen by more than what may have been used and the threshold together, and stays there: known with the first reading that comes five minutes or more after the one that showed it. The subject is standing or driving. Without fuel_capacity_gal a vehicle that tells litres is held to have a tank of 60 litres.",
 	fleet.AlertFuelRise:       "The level in the tank has risen by more than the threshold, and stays there: somebody has refuelled. As with fuel_drop.",
 	fleet.AlertProximity: "Two vehicles of the rule's scope are not farther from each other than the threshold, or with relation apart farther, for min_duration_s. " +
-		"Every pair of at most " + strconv.Itoa(fleet.MaxPairVehicles) + " vehicles; of more with the scope's tags, those with the lowest ids. The alert is one of the vehicle with the lower id, its subject is the other. " +
+		"Every pair of at most " + strconv.Itoa(fleet.MaxPairVehicles) +
+		" vehicles; of more with the scope's tags, those with the lowest ids. The alert is one of the vehicle with the lower id, its subject is the other. " +
 		"It is known when both have reported a place of after it, so it comes later by their reporting interval, and while one is silent it goes on. Between places it is judged as /v1/reports/proximity says.",
 	fleet.AlertDeviceAlarm: "The device raises one of the alarms of the rule, or any if it names none. The alert's subject is the alarm, or other when 32 different alarms of the vehicle are told apart already.",
 }
 
 // thresholdUnits are the units of the members that hold thresholds.
 var thresholdUnits = map[string]string{
-	"threshold_mph": "mph", "threshold_pct": "percent", "threshold_v": "V", "threshold_s": "s", "threshold_mps2": "m/s²", "threshold_m": "m",
+	"threshold_mph": "mph", "threshold_pct": "percent", "threshold_v": "V", "threshold_s": "s", "threshold_mps2": "m/s²",
+	"threshold_m":  "m",
 	"threshold_mi": "mi", "threshold_days": "days",
 }
 
@@ -116,11 +118,13 @@ func (a *API) alertRuleRoutes() {
 	s.Register()
 	a.Handle(rest.Route{
 		Method: "GET", Path: "/v1/alert_kinds", ID: "listAlertKinds", Tag: "Alerts", Scope: auth.TelematicsRead,
-		Summary: "List the kinds of alerts", About: "What a rule may watch for, and the thresholds that hold unless it gives one. A rule holds from when it was written, and a change from when it was made: what is of before is judged by the rules of its time. All on one page.",
-		Reply: rest.List[AlertKind]{},
+		Summary: "List the kinds of alerts",
+		About:   "What a rule may watch for, and the thresholds that hold unless it gives one. A rule holds from when it was written, and a change from when it was made: what is of before is judged by the rules of its time. All on one page.",
+		Reply:   rest.List[AlertKind]{},
 	}, func(w http.ResponseWriter, r *http.Request) error {
 		kinds := alertKinds()
-		return rest.WriteJSON(w, r, http.StatusOK, rest.List[AlertKind]{Data: kinds, Pagination: rest.Pagination{Page: 1, PerPage: len(kinds), Total: len(kinds)}})
+		return rest.WriteJSON(w, r, http.StatusOK,
+			rest.List[AlertKind]{Data: kinds, Pagination: rest.Pagination{Page: 1, PerPage: len(kinds), Total: len(kinds)}})
 	})
 }
 
@@ -128,7 +132,8 @@ func (a *API) alertRuleRoutes() {
 func alertKinds() []AlertKind {
 	var all []AlertKind
 	for _, kind := range fleet.AlertKinds {
-		k := AlertKind{Kind: string(kind), About: alertAbout[kind], DefaultSeverity: kind.Severity(), TakesGeofences: query.TakesFences(kind)}
+		k := AlertKind{Kind: string(kind), About: alertAbout[kind], DefaultSeverity: kind.Severity(),
+			TakesGeofences: query.TakesFences(kind)}
 		if takes, ok := query.ThresholdOf(kind); ok {
 			member, unit := takes.Member, thresholdUnits[takes.Member]
 			k.Threshold, k.Unit, k.DefaultThreshold = &member, &unit, rest.Known(kind.Default()/takes.Scale, 2)
@@ -140,7 +145,8 @@ func alertKinds() []AlertKind {
 }
 
 func showAlertRule(rec record.Record[record.AlertRule]) any {
-	return AlertRule{ID: fleet.FormatID(fleet.RulePrefix, rec.ID), AlertRuleFields: rec.Body.AlertRuleFields, Object: "alert_rule", Stamps: rest.StampsOf(rec)}
+	return AlertRule{ID: fleet.FormatID(fleet.RulePrefix, rec.ID), AlertRuleFields: rec.Body.AlertRuleFields,
+		Object: "alert_rule", Stamps: rest.StampsOf(rec)}
 }
 
 // vehiclesExist refuses a scope that names vehicles which the account does not have. Archived ones are there.

@@ -70,15 +70,25 @@ func (a *API) alertRoutes() {
 			{Name: "rule_id", Some: true, About: "Only of these rules, separated by commas."},
 			{Name: "geofence_id", Some: true, About: "Only about these geofences, separated by commas."},
 			{Name: "kind", Many: true, Some: true, Enum: kinds, About: "Only of these kinds, separated by commas."},
-			{Name: "severity", Many: true, Some: true, Enum: severities, About: "Only of these severities, separated by commas."},
-			{Name: "status", Many: true, Some: true, Enum: []string{query.AlertRaised, query.AlertResolved, query.AlertWithdrawn}, About: "Only in these states, separated by commas. `withdrawn` alerts are left out unless they are asked for."},
-			{Name: "include_withdrawn", Type: "boolean", About: "`true` answers the withdrawn ones too, as `include=deleted` does."},
+			{Name: "severity", Many: true, Some: true, Enum: severities,
+				About: "Only of these severities, separated by commas."},
+			{
+				Name:  "status",
+				Many:  true,
+				Some:  true,
+				Enum:  []string{query.AlertRaised, query.AlertResolved, query.AlertWithdrawn},
+				About: "Only in these states, separated by commas. `withdrawn` alerts are left out unless they are asked for.",
+			},
+			{Name: "include_withdrawn", Type: "boolean",
+				About: "`true` answers the withdrawn ones too, as `include=deleted` does."},
 			{Name: "acknowledged", Type: "boolean", About: "Whether somebody has taken note."},
 		},
 		filter: func(r *http.Request, f *query.DerivedFilter) (err error) {
-			f.Kinds, f.Severities, f.Statuses = rest.ListParam(r, "kind"), rest.ListParam(r, "severity"), rest.ListParam(r, "status")
+			f.Kinds, f.Severities, f.Statuses =
+				rest.ListParam(r, "kind"), rest.ListParam(r, "severity"), rest.ListParam(r, "status")
 			f.Acknowledged = rest.TriParam(r, "acknowledged")
-			f.Deleted = f.Deleted || rest.TriParam(r, "include_withdrawn") == fleet.Yes || slices.Contains(f.Statuses, query.AlertWithdrawn)
+			f.Deleted = f.Deleted || rest.TriParam(r, "include_withdrawn") == fleet.Yes ||
+				slices.Contains(f.Statuses, query.AlertWithdrawn)
 			if f.Rules, err = rest.IdsParam[fleet.RuleID](r, "rule_id", fleet.RulePrefix); err == nil {
 				f.Fences, err = rest.IdsParam[fleet.FenceID](r, "geofence_id", fleet.FencePrefix)
 			}
@@ -88,9 +98,11 @@ func (a *API) alertRoutes() {
 	s.registerList()
 	s.registerGet()
 	a.Handle(rest.Route{
-		Method: http.MethodPost, Path: "/v1/alerts/{id}/acknowledge", ID: "acknowledgeAlert", Tag: "Alerts", Scope: auth.TelematicsWrite,
-		Summary: "Take note of an alert", About: "Does not resolve it, and is no new revision of it: `alert.acknowledged` tells others. The first acknowledgement stands; another one changes nothing.",
-		Body: Acknowledge{}, Optional: true, Reply: Alert{},
+		Method: http.MethodPost, Path: "/v1/alerts/{id}/acknowledge", ID: "acknowledgeAlert", Tag: "Alerts",
+		Scope:   auth.TelematicsWrite,
+		Summary: "Take note of an alert",
+		About:   "Does not resolve it, and is no new revision of it: `alert.acknowledged` tells others. The first acknowledgement stands; another one changes nothing.",
+		Body:    Acknowledge{}, Optional: true, Reply: Alert{},
 	}, func(w http.ResponseWriter, r *http.Request) error {
 		var sent Acknowledge
 		if err := a.DecodeBody(r, &sent); err != nil {
@@ -127,7 +139,8 @@ func (a *API) showAlerts(r *http.Request, rows []query.Derived[*fleet.Alert]) ([
 		views[i] = a.showAlert(&rows[i], rest.MetricUnits(r))
 		if ack, ok := noted[rows[i].ID()]; ok {
 			v := &views[i]
-			v.AcknowledgedAt, v.AcknowledgedBy, v.AcknowledgedNote = rest.Instant(ack.At), rest.TextOrNull(ack.By), rest.TextOrNull(ack.Note)
+			v.AcknowledgedAt, v.AcknowledgedBy, v.AcknowledgedNote =
+				rest.Instant(ack.At), rest.TextOrNull(ack.By), rest.TextOrNull(ack.Note)
 		}
 	}
 	return views, nil
@@ -150,11 +163,16 @@ func (a *API) showAlert(d *query.Derived[*fleet.Alert], metric bool) Alert {
 	}
 	shownValue := func(v float64) float64 { return units.Rounded(v/scale, decimals) }
 	view := Alert{
-		ID: DerivedID(e), Object: "alert", VehicleID: d.Vehicle.String(), RuleID: e.Rule.String(), RuleRevision: e.RuleRevision, Kind: string(e.What),
-		Severity: e.Severity, Status: query.AlertResolved, StartAt: rest.Instant(e.Start), EndAt: rest.Instant(e.End), DurationS: rest.Seconds(e.End - e.Start),
-		LocalOn: d.LocalDate.Format("2006-01-02"), Place: a.PlaceOrNull(e.Place), Unit: rest.TextOrNull(unit), Value: rest.Optional(e.Value, shownValue),
-		Peak: rest.Optional(e.Peak, shownValue), Threshold: rest.Optional(e.Threshold, shownValue), Before: rest.Optional(e.Before, shownValue),
-		After: rest.Optional(e.After, shownValue), AmountGal: rest.Optional(e.Litres, inGallons), Subject: rest.TextOrNull(e.Subject),
+		ID: DerivedID(e), Object: "alert", VehicleID: d.Vehicle.String(), RuleID: e.Rule.String(),
+		RuleRevision: e.RuleRevision, Kind: string(e.What),
+		Severity: e.Severity, Status: query.AlertResolved, StartAt: rest.Instant(e.Start), EndAt: rest.Instant(e.End),
+		DurationS: rest.Seconds(e.End - e.Start),
+		LocalOn:   d.LocalDate.Format("2006-01-02"), Place: a.PlaceOrNull(e.Place), Unit: rest.TextOrNull(unit),
+		Value: rest.Optional(e.Value, shownValue),
+		Peak:  rest.Optional(e.Peak, shownValue), Threshold: rest.Optional(e.Threshold, shownValue),
+		Before: rest.Optional(e.Before, shownValue),
+		After:  rest.Optional(e.After, shownValue), AmountGal: rest.Optional(e.Litres, inGallons),
+		Subject:        rest.TextOrNull(e.Subject),
 		ResolvedReason: rest.TextOrNull(e.ResolvedReason), DerivedStamps: derivedStamps(d),
 	}
 	if e.Fence != 0 {

@@ -55,7 +55,8 @@ func (a *API) backfill(w http.ResponseWriter, c *rest.Call[record.Geofence], sen
 		return fleet.Invalid(fleet.FieldError{Pointer: "/from", Code: "invalid", Detail: "must not lie ahead"})
 	}
 	if a.Changes == nil {
-		return fleet.NewError(fleet.CodeUnavailable, "This server cannot ask for anything to be derived again: it has no connection to Kafka.")
+		return fleet.NewError(fleet.CodeUnavailable,
+			"This server cannot ask for anything to be derived again: it has no connection to Kafka.")
 	}
 	spans, err := a.backfillSpans(r.Context(), account, fleet.FenceID(id), fence.Body.Scope, fleet.MillisOf(from.Time))
 	if err != nil {
@@ -76,10 +77,11 @@ func (a *API) backfill(w http.ResponseWriter, c *rest.Call[record.Geofence], sen
 		return err
 	}
 	if job.Body.Error != "" {
-		if job, err = a.jobs.Update(r.Context(), rest.Author(r), account, job.ID, 0, func(rec *record.Record[record.Job]) error {
-			rec.Body.Error, rec.Body.Total = "", uint64(len(spans))
-			return nil
-		}); err != nil {
+		if job, err = a.jobs.Update(r.Context(), rest.Author(r), account, job.ID, 0,
+			func(rec *record.Record[record.Job]) error {
+				rec.Body.Error, rec.Body.Total = "", uint64(len(spans))
+				return nil
+			}); err != nil {
 			return err
 		}
 	}
@@ -110,18 +112,22 @@ func (a *API) backfill(w http.ResponseWriter, c *rest.Call[record.Geofence], sen
 }
 
 // backfillFrom lets the newest revision of a geofence hold from an instant on.
-func (a *API) backfillFrom(r *http.Request, fence record.Record[record.Geofence], from record.Instant, job uint64) error {
-	_, err := a.geofences.Update(r.Context(), rest.Author(r), fence.Account, fence.ID, 0, func(rec *record.Record[record.Geofence]) error {
-		if err := rest.Precondition(r, rec.Revision); err != nil && rec.Body.Backfill != fleet.FormatID(fleet.JobPrefix, job) {
-			return err
-		}
-		rec.Body.AppliesFrom, rec.Body.Backfill = &from, fleet.FormatID(fleet.JobPrefix, job)
-		return nil
-	})
+func (a *API) backfillFrom(r *http.Request, fence record.Record[record.Geofence], from record.Instant,
+	job uint64) error {
+	_, err := a.geofences.Update(r.Context(), rest.Author(r), fence.Account, fence.ID, 0,
+		func(rec *record.Record[record.Geofence]) error {
+			if err := rest.Precondition(r, rec.Revision); err != nil &&
+				rec.Body.Backfill != fleet.FormatID(fleet.JobPrefix, job) {
+				return err
+			}
+			rec.Body.AppliesFrom, rec.Body.Backfill = &from, fleet.FormatID(fleet.JobPrefix, job)
+			return nil
+		})
 	return err
 }
 
-// EndBackfills notes that backfills are done of which every vehicle is. Who does the vehicles is another process, which writes no records.
+// EndBackfills notes that backfills are done of which every vehicle is. Who does the vehicles is another process, which
+// writes no records.
 func (a *API) EndBackfills(ctx context.Context) error {
 	ended, err := query.BackfillsEnded(ctx, a.DB)
 	if err != nil {
@@ -156,9 +162,10 @@ func (a *API) giveUp(r *http.Request, job record.Record[record.Job], why error) 
 	return why
 }
 
-// backfillSpans returns what has to be derived again for a geofence to hold from an instant on: vehicles in its scope that
-// have fixes since, and those that it has visits of.
-func (a *API) backfillSpans(ctx context.Context, account fleet.AccountID, fence fleet.FenceID, scope *record.Scope, from fleet.Millis) ([]query.VehicleSpan, error) {
+// backfillSpans returns what has to be derived again for a geofence to hold from an instant on: vehicles in its scope
+// that have fixes since, and those that it has visits of.
+func (a *API) backfillSpans(ctx context.Context, account fleet.AccountID, fence fleet.FenceID, scope *record.Scope,
+	from fleet.Millis) ([]query.VehicleSpan, error) {
 	seen, err := query.VehiclesSince(ctx, a.DB, account, from)
 	if err != nil {
 		return nil, err

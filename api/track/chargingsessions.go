@@ -37,22 +37,26 @@ func (ChargingSession) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Sc
 
 func (a *API) chargingSessionRoutes() {
 	s := &derivedResource[*fleet.ChargingSession, ChargingSession]{
-		api: a, path: "/v1/charging_sessions", name: "ChargingSession", noun: "charging session", nouns: "charging sessions", tag: "Trips", from: &query.ChargingSessions,
+		api: a, path: "/v1/charging_sessions", name: "ChargingSession", noun: "charging session", nouns: "charging sessions",
+		tag: "Trips", from: &query.ChargingSessions,
 		about: "Charging sessions of electric vehicles.", show: a.showChargingSessions,
 	}
 	s.registerList()
 	s.registerGet()
 }
 
-func (a *API) showChargingSessions(_ *http.Request, rows []query.Derived[*fleet.ChargingSession]) ([]ChargingSession, error) {
+func (a *API) showChargingSessions(_ *http.Request,
+	rows []query.Derived[*fleet.ChargingSession]) ([]ChargingSession, error) {
 	three := func(v float64) float64 { return units.Rounded(v, 3) }
 	views := make([]ChargingSession, len(rows))
 	for i := range rows {
 		d, c := &rows[i], rows[i].Entity
 		views[i] = ChargingSession{
-			ID: DerivedID(c), Object: "charging_session", VehicleID: d.Vehicle.String(), StartAt: rest.Instant(c.Start), EndAt: rest.Instant(c.End),
+			ID: DerivedID(c), Object: "charging_session", VehicleID: d.Vehicle.String(), StartAt: rest.Instant(c.Start),
+			EndAt:     rest.Instant(c.End),
 			DurationS: rest.Seconds(c.End - c.Start), LocalOn: d.LocalDate.Format("2006-01-02"), Place: a.PlaceOrNull(c.Place),
-			SocStartPct: rest.Optional(c.SocStart, three), SocEndPct: rest.Optional(c.SocEnd, three), EnergyKWh: rest.Optional(c.Energy, three),
+			SocStartPct: rest.Optional(c.SocStart, three), SocEndPct: rest.Optional(c.SocEnd, three),
+			EnergyKWh:   rest.Optional(c.Energy, three),
 			PeakPowerKW: rest.Optional(c.PeakPower, three), Estimated: c.Estimated, DerivedStamps: derivedStamps(d),
 		}
 	}

@@ -29,7 +29,8 @@ type DerivedStamps struct {
 }
 
 func derivedStamps[E fleet.Entity](d *query.Derived[E]) DerivedStamps {
-	return DerivedStamps{Provisional: d.Entity.Header().Open, Late: d.Late, Revision: d.Revision, UpdatedAt: rest.Instant(d.UpdatedAt), Deleted: d.Deleted}
+	return DerivedStamps{Provisional: d.Entity.Header().Open, Late: d.Late, Revision: d.Revision,
+		UpdatedAt: rest.Instant(d.UpdatedAt), Deleted: d.Deleted}
 }
 
 // DerivedID writes the identity of a derived thing.
@@ -112,8 +113,10 @@ func (s *derivedResource[E, V]) find(r *http.Request) (query.Derived[E], error) 
 		return d, rest.NotFound(s.noun, fleet.FormatID(s.from.Kind.Prefix(), id))
 	case d.Deleted && !s.keeps:
 		h := d.Entity.Header()
-		return d, fleet.NewError(fleet.CodeNotFound, "The "+s.noun+" "+DerivedID(d.Entity)+" does not hold any more: data that came later replaced it. "+
-			"What holds now is in "+s.path+"?vehicle_id="+d.Vehicle.String()+"&from="+rest.IsoTime(h.Start)+"&until="+rest.IsoTime(max(h.End, h.Start+1))+".")
+		return d, fleet.NewError(fleet.CodeNotFound,
+			"The "+s.noun+" "+DerivedID(d.Entity)+" does not hold any more: data that came later replaced it. "+
+				"What holds now is in "+s.path+"?vehicle_id="+d.Vehicle.String()+"&from="+rest.IsoTime(h.Start)+"&until="+
+				rest.IsoTime(max(h.End, h.Start+1))+".")
 	}
 	return d, nil
 }
@@ -157,8 +160,10 @@ func (s *derivedResource[E, V]) view(r *http.Request) (V, error) {
 func (s *derivedResource[E, V]) readFilter(r *http.Request) (query.DerivedFilter, error) {
 	order := rest.TextParam(r, "sort", derivedSorts[0])
 	f := query.DerivedFilter{
-		Account: auth.From(r.Context()).Account, From: rest.TimeParam(r, "from", 0), To: rest.TimeParam(r, "until", 0), Since: rest.TimeParam(r, "updated_since", 0),
-		Open: rest.TriParam(r, "provisional"), Late: rest.TriParam(r, "late"), Deleted: rest.TextParam(r, "include", "") == "deleted",
+		Account: auth.From(r.Context()).Account, From: rest.TimeParam(r, "from", 0), To: rest.TimeParam(r, "until", 0),
+		Since: rest.TimeParam(r, "updated_since", 0),
+		Open:  rest.TriParam(r, "provisional"), Late: rest.TriParam(r, "late"),
+		Deleted:   rest.TextParam(r, "include", "") == "deleted",
 		Ascending: order[0] != '-', ByUpdate: strings.HasSuffix(order, "updated_at"),
 	}
 	err := rest.CheckSpan(f.From, f.To)
@@ -263,19 +268,21 @@ func (s *derivedResource[E, V]) views(r *http.Request, db driver.Conn, f query.D
 	}
 }
 
-// download answers with all that the filter wants: newline-delimited objects are those of the list, the other formats are
-// tables, in which a place takes three columns.
-func (s *derivedResource[E, V]) download(w http.ResponseWriter, r *http.Request, f query.DerivedFilter, format export.Format) error {
+// download answers with all that the filter wants: newline-delimited objects are those of the list, the other formats
+// are tables, in which a place takes three columns.
+func (s *derivedResource[E, V]) download(w http.ResponseWriter, r *http.Request, f query.DerivedFilter,
+	format export.Format) error {
 	var none V
 	db, err := s.api.LongTurn(w, r)
 	if err != nil {
 		return err
 	}
-	return s.api.DownloadViews(w, r, format, strings.ReplaceAll(s.nouns, " ", "-"), none, func(yield func(any, error) bool) {
-		for view, err := range s.views(r, db, f) {
-			if !yield(view, err) {
-				return
+	return s.api.DownloadViews(w, r, format, strings.ReplaceAll(s.nouns, " ", "-"), none,
+		func(yield func(any, error) bool) {
+			for view, err := range s.views(r, db, f) {
+				if !yield(view, err) {
+					return
+				}
 			}
-		}
-	})
+		})
 }

@@ -51,9 +51,11 @@ func (a *API) deviceCommandRoutes() {
 		Choose: a.withinDevice,
 	}
 	a.Handle(rest.Route{
-		Method: "GET", Path: path, ID: "listDeviceCommands", Tag: s.Tag, Scope: s.Scope.Read, Summary: "List the commands to a tracker",
-		About:  "A gateway of your own asks for those with `transport=pull&status=queued`, and reports what becomes of each.",
-		Params: slices.Concat(rest.PageParams, rest.Without(s.ListParams(), "device_id"), rest.FieldsParams), Reply: a.ListSchema(DeviceCommand{}),
+		Method: "GET", Path: path, ID: "listDeviceCommands", Tag: s.Tag, Scope: s.Scope.Read,
+		Summary: "List the commands to a tracker",
+		About:   "A gateway of your own asks for those with `transport=pull&status=queued`, and reports what becomes of each.",
+		Params:  slices.Concat(rest.PageParams, rest.Without(s.ListParams(), "device_id"), rest.FieldsParams),
+		Reply:   a.ListSchema(DeviceCommand{}),
 	}, s.List)
 	a.Handle(rest.Route{
 		Method: "POST", Path: path, ID: "createDeviceCommand", Tag: s.Tag, Scope: s.Scope.Write, Summary: "Command a tracker",
@@ -71,14 +73,16 @@ func (a *API) deviceCommandRoutes() {
 		if err := a.DecodeBody(r, &fields); err != nil {
 			return err
 		}
-		rec, err := a.desk.Sender.Queue(r.Context(), rest.Author(r), auth.From(r.Context()).Account, a.NewID(r), device, fields)
+		rec, err := a.desk.Sender.Queue(r.Context(), rest.Author(r), auth.From(r.Context()).Account, a.NewID(r),
+			device, fields)
 		if err != nil {
 			return err
 		}
 		return s.Answer(w, r, http.StatusCreated, rec)
 	})
 	a.Handle(rest.Route{
-		Method: "GET", Path: one, ID: "getDeviceCommand", Tag: s.Tag, Scope: s.Scope.Read, Summary: "Get a command to a tracker", Reply: DeviceCommand{},
+		Method: "GET", Path: one, ID: "getDeviceCommand", Tag: s.Tag, Scope: s.Scope.Read,
+		Summary: "Get a command to a tracker", Reply: DeviceCommand{},
 	}, func(w http.ResponseWriter, r *http.Request) error {
 		may, err := a.ofDevice(r)
 		if err != nil {
@@ -132,7 +136,8 @@ func (a *API) deviceInPath(r *http.Request) (uint64, error) {
 // withinDevice narrows a list to the device that the path names.
 func (a *API) withinDevice(r *http.Request, req *query.ListRequest) error {
 	id, err := a.deviceInPath(r)
-	req.Filters = append(req.Filters, query.Filter{Field: "device_id", Op: "eq", Values: []string{fleet.FormatID(fleet.DevicePrefix, id)}})
+	req.Filters = append(req.Filters,
+		query.Filter{Field: "device_id", Op: "eq", Values: []string{fleet.FormatID(fleet.DevicePrefix, id)}})
 	return err
 }
 
@@ -147,16 +152,19 @@ func (a *API) ofDevice(r *http.Request) (func(*record.Record[record.DeviceComman
 	}, err
 }
 
-func showDeviceCommands(ctx context.Context, records []record.Record[record.DeviceCommand], _ []string) ([]rest.Shown, error) {
+func showDeviceCommands(ctx context.Context, records []record.Record[record.DeviceCommand],
+	_ []string) ([]rest.Shown, error) {
 	views, commands := make([]rest.Shown, len(records)), auth.From(ctx).Has(auth.DevicesCommand)
 	for i, rec := range records {
 		b := &rec.Body
 		if !commands { // trackers take their password in it
 			b.Data = ""
 		}
-		views[i].View = DeviceCommand{ID: fleet.FormatID(fleet.CommandPrefix, rec.ID), DeviceCommandFields: b.DeviceCommandFields, Object: "device_command",
-			DeviceID: b.DeviceID, VehicleID: rest.TextOrNull(b.VehicleID), RequestedBy: b.RequestedBy, Status: b.Status, StatusSince: b.StatusSince,
-			Attempts: b.Attempts, Result: b.Result, Log: b.Log, Stamps: rest.StampsOf(rec)}
+		views[i].View = DeviceCommand{ID: fleet.FormatID(fleet.CommandPrefix, rec.ID),
+			DeviceCommandFields: b.DeviceCommandFields, Object: "device_command",
+			DeviceID: b.DeviceID, VehicleID: rest.TextOrNull(b.VehicleID), RequestedBy: b.RequestedBy, Status: b.Status,
+			StatusSince: b.StatusSince,
+			Attempts:    b.Attempts, Result: b.Result, Log: b.Log, Stamps: rest.StampsOf(rec)}
 	}
 	return views, nil
 }

@@ -100,7 +100,8 @@ func (a *API) deviceRoutes() {
 		Status:  http.StatusCreated, Reply: DeviceToken{}, Answer: a.deviceToken,
 	})
 	a.Handle(rest.Route{
-		Method: "DELETE", Path: "/v1/devices/{id}/osmand_token", ID: "deleteDeviceToken", Tag: "Devices", Scope: auth.TelematicsWrite,
+		Method: "DELETE", Path: "/v1/devices/{id}/osmand_token", ID: "deleteDeviceToken", Tag: "Devices",
+		Scope:   auth.TelematicsWrite,
 		Summary: "Withdraw the token of a device", Status: 204,
 	}, func(w http.ResponseWriter, r *http.Request) error {
 		if _, err := a.setToken(r, ""); err != nil {
@@ -119,7 +120,8 @@ func (a *API) prepareDevice(r *http.Request, _ uint64, before, after *record.Dev
 		}
 	}
 	if !rest.Printable(after.UniqueID) {
-		return fleet.Invalid(fleet.FieldError{Pointer: "/unique_id", Code: "invalid", Detail: "must be printable, without blanks at its ends"})
+		return fleet.Invalid(fleet.FieldError{Pointer: "/unique_id", Code: "invalid",
+			Detail: "must be printable, without blanks at its ends"})
 	}
 	return nil
 }
@@ -195,16 +197,18 @@ func (a *API) setToken(r *http.Request, hash string) (record.Record[record.Devic
 	if err != nil {
 		return record.Record[record.Device]{}, err
 	}
-	return a.devices.Update(r.Context(), rest.Author(r), auth.From(r.Context()).Account, id, 0, func(rec *record.Record[record.Device]) error {
-		if err := rest.Precondition(r, rec.Revision); err != nil {
-			return err
-		}
-		rec.Body.OsmandTokenSHA256 = hash
-		return nil
-	})
+	return a.devices.Update(r.Context(), rest.Author(r), auth.From(r.Context()).Account, id, 0,
+		func(rec *record.Record[record.Device]) error {
+			if err := rest.Precondition(r, rec.Revision); err != nil {
+				return err
+			}
+			rec.Body.OsmandTokenSHA256 = hash
+			return nil
+		})
 }
 
-func (a *API) showDevices(ctx context.Context, records []record.Record[record.Device], expand []string) ([]rest.Shown, error) {
+func (a *API) showDevices(ctx context.Context, records []record.Record[record.Device],
+	expand []string) ([]rest.Shown, error) {
 	now := a.Now()
 	views := make([]rest.Shown, len(records))
 	vehicles := map[string]*Vehicle{}
@@ -242,7 +246,8 @@ func (a *API) showDevices(ctx context.Context, records []record.Record[record.De
 }
 
 // vehiclesOf returns the vehicles that devices are on now, by their written ids.
-func (a *API) vehiclesOf(ctx context.Context, records []record.Record[record.Device], now time.Time) (map[string]*Vehicle, error) {
+func (a *API) vehiclesOf(ctx context.Context, records []record.Record[record.Device],
+	now time.Time) (map[string]*Vehicle, error) {
 	var ids []uint64
 	for _, rec := range records {
 		if id, err := fleet.ParseID(fleet.VehiclePrefix, rec.Body.VehicleNow(now)); err == nil && !slices.Contains(ids, id) {
@@ -277,7 +282,8 @@ func (a *API) vehiclesOf(ctx context.Context, records []record.Record[record.Dev
 func showDevice(rec record.Record[record.Device], now time.Time) Device {
 	d := Device{
 		ID: fleet.FormatID(fleet.DevicePrefix, rec.ID), DeviceFields: rec.Body.DeviceFields, Object: "device",
-		Assignments: []Assignment{}, HasOsmandToken: rec.Body.OsmandTokenSHA256 != "", ArchiveReason: rec.Body.ArchiveReason, Stamps: rest.StampsOf(rec),
+		Assignments: []Assignment{}, HasOsmandToken: rec.Body.OsmandTokenSHA256 != "", ArchiveReason: rec.Body.ArchiveReason,
+		Stamps: rest.StampsOf(rec),
 	}
 	for _, one := range rec.Body.Assignments {
 		d.Assignments = append(d.Assignments, Assignment(one))

@@ -66,7 +66,8 @@ const maxHours = 92 * 24 * time.Hour
 
 func (a *API) driverHourRoutes() {
 	a.Handle(rest.Route{
-		Method: http.MethodGet, Path: "/v1/drivers/{id}/hours", ID: "getDriverHours", Tag: "Drivers", Scope: auth.TelematicsRead,
+		Method: http.MethodGet, Path: "/v1/drivers/{id}/hours", ID: "getDriverHours", Tag: "Drivers",
+		Scope:   auth.TelematicsRead,
 		Summary: "Hours of driving and rest of a driver",
 		About: "Of the trips whose driver the customer was, or for a part of them (see `driver_source` of a trip), and of its logins by tags, each of which lasts at most 15 minutes after the last report of the tag. Driving, other and rest add up to the period. " +
 			"**This is information and no tachograph or electronic logging device**: it knows trips and tags, and nothing of vehicles without a tracker, of work elsewhere, or of what somebody did while logged in. " +
@@ -74,10 +75,12 @@ func (a *API) driverHourRoutes() {
 			"90 in two, and 11 hours of rest within 24 hours, thrice a week 9. US 395: 11 hours after 10 off, none after the 14th, 30 minutes after 8, and 60 hours of work in 7 days or 70 in 8. " +
 			"Weekly rests, crews, ferries, sleeper berths, exceptions and restarts are not judged.",
 		Params: []rest.Param{
-			{Name: "from", Format: "date-time", About: "Instant from which, inclusive; 7 days before `until` unless given. At most 92 days."},
+			{Name: "from", Format: "date-time",
+				About: "Instant from which, inclusive; 7 days before `until` unless given. At most 92 days."},
 			{Name: "until", Format: "date-time", About: "Instant up to which, exclusive; now unless given."},
 			{Name: "timezone", About: "IANA time zone of the days; the account's unless given."},
-			{Name: "rules", Enum: []string{"none", "eu_561_2006", "us_395_70_8", "us_395_60_7"}, About: "The rules to hold the hours against."},
+			{Name: "rules", Enum: []string{"none", "eu_561_2006", "us_395_70_8", "us_395_60_7"},
+				About: "The rules to hold the hours against."},
 		},
 		Reply: DriverHours{},
 	}, a.driverHours)
@@ -184,22 +187,27 @@ func rulesOf(set string, own *record.DrivingRules) (string, driver.Rules) {
 
 func showHours(h driver.Report) DriverHours {
 	sums := func(s driver.Sums, longest fleet.Millis) HourSums {
-		return HourSums{DrivingS: rest.Seconds(s.Driving), OtherS: rest.Seconds(s.Other), RestS: rest.Seconds(s.Rest), LongestS: rest.Seconds(longest)}
+		return HourSums{DrivingS: rest.Seconds(s.Driving), OtherS: rest.Seconds(s.Other), RestS: rest.Seconds(s.Rest),
+			LongestS: rest.Seconds(longest)}
 	}
 	var longest fleet.Millis
 	for _, s := range h.Stretches {
 		longest = max(longest, s.Driving)
 	}
-	view := DriverHours{Object: "driver_hours", From: rest.Instant(h.From), To: rest.Instant(h.To), HourSums: sums(h.Sums, longest), OverlapS: rest.Seconds(h.Overlap),
+	view := DriverHours{Object: "driver_hours", From: rest.Instant(h.From), To: rest.Instant(h.To),
+		HourSums: sums(h.Sums, longest), OverlapS: rest.Seconds(h.Overlap),
 		Days: make([]HourDay, len(h.Days)), Findings: make([]HourFinding, len(h.Findings))}
 	for i, d := range h.Days {
-		view.Days[i] = HourDay{Date: d.Date, From: rest.Instant(d.From), To: rest.Instant(d.To), HourSums: sums(d.Sums, d.Longest), Breaks: make([]HourBreak, len(d.Breaks))}
+		view.Days[i] = HourDay{Date: d.Date, From: rest.Instant(d.From), To: rest.Instant(d.To),
+			HourSums: sums(d.Sums, d.Longest), Breaks: make([]HourBreak, len(d.Breaks))}
 		for n, b := range d.Breaks {
-			view.Days[i].Breaks[n] = HourBreak{From: rest.Instant(b.From), To: rest.Instant(b.To), DurationS: rest.Seconds(b.Length())}
+			view.Days[i].Breaks[n] = HourBreak{From: rest.Instant(b.From), To: rest.Instant(b.To),
+				DurationS: rest.Seconds(b.Length())}
 		}
 	}
 	for i, f := range h.Findings {
-		view.Findings[i] = HourFinding{Rule: f.Rule, At: rest.Instant(f.At), LimitS: rest.Seconds(f.Limit), ActualS: rest.Seconds(f.Actual)}
+		view.Findings[i] = HourFinding{Rule: f.Rule, At: rest.Instant(f.At), LimitS: rest.Seconds(f.Limit),
+			ActualS: rest.Seconds(f.Actual)}
 	}
 	return view
 }

@@ -24,7 +24,8 @@ const vehiclesAtOnce = 50
 // stretch is of how long it is held in memory at once, but for a trip that goes on for longer.
 const stretch = fleet.Millis(31 * 24 * time.Hour / time.Millisecond)
 
-// evidence reads what was said of who drove some vehicles at any time of [from, to]. A tag that was shown before counts too.
+// evidence reads what was said of who drove some vehicles at any time of [from, to]. A tag that was shown
+// before counts too.
 func evidence(
 	ctx context.Context, db conn.Conn, account fleet.AccountID, vehicles []fleet.VehicleID, from, to fleet.Millis,
 ) (*driver.Evidence, error) {
@@ -39,7 +40,8 @@ func evidence(
 		return err
 	})
 	group.Go(func() (err error) {
-		if e.Reports, err = query.TagReports(inner, db, account, vehicles, from-driver.Hold, to); err != nil || len(e.Reports) == 0 {
+		if e.Reports, err = query.TagReports(inner, db, account, vehicles, from-driver.Hold, to); err != nil ||
+			len(e.Reports) == 0 {
 			return err
 		}
 		seen := map[string]bool{}
@@ -145,8 +147,8 @@ func narrowToDriver(ctx context.Context, db conn.Conn, f *query.DerivedFilter, w
 	return err
 }
 
-// driverSums returns what the drivers of an account drove in trips that began in [from, to), and how, by driver. A driving
-// event counts for who was at the wheel then. Trips are read a stretch of time at once.
+// driverSums returns what the drivers of an account drove in trips that began in [from, to), and how, by driver. A
+// driving event counts for who was at the wheel then. Trips are read a stretch of time at once.
 func driverSums(
 	ctx context.Context, db conn.Conn, account fleet.AccountID, from, to fleet.Millis,
 ) ([]query.DrivingSums, error) {

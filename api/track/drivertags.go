@@ -45,7 +45,8 @@ func (a *API) driverTagRoutes() {
 		Views:    rest.Views{View: DriverTag{}, Fields: record.DriverTagFields{}},
 		Writable: func(t *record.DriverTag) any { return &t.DriverTagFields },
 		Show: rest.Each(func(rec record.Record[record.DriverTag]) any {
-			return DriverTag{ID: fleet.FormatID(fleet.DriverTagPrefix, rec.ID), DriverTagFields: rec.Body.DriverTagFields, Object: "driver_tag", Stamps: rest.StampsOf(rec)}
+			return DriverTag{ID: fleet.FormatID(fleet.DriverTagPrefix, rec.ID), DriverTagFields: rec.Body.DriverTagFields,
+				Object: "driver_tag", Stamps: rest.StampsOf(rec)}
 		}),
 		Prepare: func(r *http.Request, _ uint64, _, t *record.DriverTag) error {
 			t.Complete()
@@ -61,9 +62,11 @@ func (a *API) driverTagRoutes() {
 	}
 	s.Register()
 	a.Handle(rest.Route{
-		Method: http.MethodGet, Path: "/v1/driver_tags/unknown", ID: "listUnknownDriverTags", Tag: "Drivers", Scope: auth.CustomersRead,
+		Method: http.MethodGet, Path: "/v1/driver_tags/unknown", ID: "listUnknownDriverTags", Tag: "Drivers",
+		Scope:   auth.CustomersRead,
 		Summary: "List tags that nobody holds",
-		About: "What trackers reported in the span while no holder of a driver tag had it, the last reported first; the newest " + strconv.Itoa(maxUnknownTags) + ", on one page. " +
+		About: "What trackers reported in the span while no holder of a driver tag had it, the last reported first; the newest " +
+			strconv.Itoa(maxUnknownTags) + ", on one page. " +
 			"Write a driver tag with a holder from then on, or without `from`, and the trips of then show the driver.",
 		Params: rest.SpanParams("30 days"),
 		Reply:  rest.List[UnknownTag]{},
@@ -81,10 +84,12 @@ func (a *API) unknownTags(w http.ResponseWriter, r *http.Request) error {
 	}
 	views := make([]UnknownTag, len(found))
 	for i, t := range found {
-		views[i] = UnknownTag{Tag: t.Tag, FirstAt: record.InstantOf(t.First), LastAt: record.InstantOf(t.Last), Reports: t.Reports, VehicleIDs: []string{}}
+		views[i] = UnknownTag{Tag: t.Tag, FirstAt: record.InstantOf(t.First), LastAt: record.InstantOf(t.Last),
+			Reports: t.Reports, VehicleIDs: []string{}}
 		for _, v := range t.Vehicles {
 			views[i].VehicleIDs = append(views[i].VehicleIDs, fleet.VehicleID(v).String())
 		}
 	}
-	return rest.WriteJSON(w, r, http.StatusOK, rest.List[UnknownTag]{Data: views, Pagination: rest.Pagination{Page: 1, PerPage: maxUnknownTags, Total: len(views)}})
+	return rest.WriteJSON(w, r, http.StatusOK,
+		rest.List[UnknownTag]{Data: views, Pagination: rest.Pagination{Page: 1, PerPage: maxUnknownTags, Total: len(views)}})
 }

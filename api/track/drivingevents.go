@@ -31,13 +31,16 @@ type DrivingEvent struct {
 }
 
 // drivingKinds are the kinds of driving events.
-var drivingKinds = []string{fleet.HarshBraking, fleet.HarshAcceleration, fleet.HarshCornering, fleet.Speeding, fleet.Crash}
+var drivingKinds = []string{fleet.HarshBraking, fleet.HarshAcceleration, fleet.HarshCornering,
+	fleet.Speeding, fleet.Crash}
 
 func (a *API) drivingEventRoutes() {
 	s := &derivedResource[*fleet.DrivingEvent, DrivingEvent]{
-		api: a, path: "/v1/driving_events", name: "DrivingEvent", noun: "driving event", nouns: "driving events", tag: "Trips", from: &query.DrivingEvents,
+		api: a, path: "/v1/driving_events", name: "DrivingEvent", noun: "driving event", nouns: "driving events",
+		tag: "Trips", from: &query.DrivingEvents,
 		about: "Moments and spans of unsafe driving, whether or not a rule asks for an alert.", show: a.showDrivingEvents,
-		params: []rest.Param{{Name: "kind", Many: true, Some: true, Enum: drivingKinds, About: "Only of these kinds, separated by commas: " + strings.Join(drivingKinds, ", ") + "."}},
+		params: []rest.Param{{Name: "kind", Many: true, Some: true, Enum: drivingKinds,
+			About: "Only of these kinds, separated by commas: " + strings.Join(drivingKinds, ", ") + "."}},
 		filter: func(r *http.Request, f *query.DerivedFilter) error {
 			f.Kinds = rest.ListParam(r, "kind")
 			return nil
@@ -52,8 +55,10 @@ func (a *API) showDrivingEvents(_ *http.Request, rows []query.Derived[*fleet.Dri
 	for i := range rows {
 		d, e := &rows[i], rows[i].Entity
 		views[i] = DrivingEvent{
-			ID: DerivedID(e), Object: "driving_event", VehicleID: d.Vehicle.String(), Kind: e.What, Source: e.Source, StartAt: rest.Instant(e.Start), EndAt: rest.Instant(e.End),
-			DurationS: rest.Seconds(e.End - e.Start), LocalOn: d.LocalDate.Format("2006-01-02"), Place: a.Place(e.Place), SpeedMph: units.MphOf(e.Speed), DerivedStamps: derivedStamps(d),
+			ID: DerivedID(e), Object: "driving_event", VehicleID: d.Vehicle.String(), Kind: e.What, Source: e.Source,
+			StartAt: rest.Instant(e.Start), EndAt: rest.Instant(e.End),
+			DurationS: rest.Seconds(e.End - e.Start), LocalOn: d.LocalDate.Format("2006-01-02"), Place: a.Place(e.Place),
+			SpeedMph: units.MphOf(e.Speed), DerivedStamps: derivedStamps(d),
 		}
 		harsh := slices.Contains([]string{fleet.HarshBraking, fleet.HarshAcceleration, fleet.HarshCornering}, e.What)
 		switch {

@@ -11,7 +11,8 @@ import (
 
 // The columns of every table are as many as the values of its rows, and named once.
 func TestFlatRowsFitTheirColumns(t *testing.T) {
-	for _, view := range []any{Trip{}, Stop{}, ChargingSession{}, ChargingSession{Place: &rest.Place{}}, Visit{}, Visit{ExitPlace: &rest.Place{}}, DrivingEvent{}, Alert{}} {
+	for _, view := range []any{Trip{}, Stop{}, ChargingSession{}, ChargingSession{Place: &rest.Place{}}, Visit{},
+		Visit{ExitPlace: &rest.Place{}}, DrivingEvent{}, Alert{}} {
 		columns := rest.FlatColumns(view, true)
 		if row := rest.FlatRow(nil, view, true); len(row) != len(columns) {
 			t.Errorf("%T: %d values in %d columns", view, len(row), len(columns))

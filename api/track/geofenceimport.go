@@ -44,7 +44,8 @@ type featureCollection struct {
 
 func (a *API) importRoutes(s *rest.Resource[record.Geofence]) {
 	a.Handle(rest.Route{
-		Method: "POST", Path: "/v1/geofences/import", ID: "importGeofences", Tag: s.Tag, Scope: s.Scope.Write, Summary: "Create geofences from a file",
+		Method: "POST", Path: "/v1/geofences/import", ID: "importGeofences", Tag: s.Tag, Scope: s.Scope.Write,
+		Summary: "Create geofences from a file",
 		About: "A GeoJSON FeatureCollection, or the list that a Traccar server gives at `/api/geofences`; at most 1,000 items and 5 MiB. " +
 			"Polygons and MultiPolygons are taken as they are, a Point with the property `radius_m` is a circle, a LineString with `width_m` a corridor. " +
 			"Properties that are members of a geofence become those, other texts and numbers its metadata. What the list of geofences exports comes back whole, as new records. " +
@@ -158,7 +159,8 @@ func (a *API) importItems(text []byte) ([]importItem, error) {
 		}
 		features, ok := collection["features"].([]any)
 		if collection["type"] != "FeatureCollection" || !ok {
-			return nil, fleet.Invalid(fleet.FieldError{Pointer: "/type", Code: "invalid", Detail: "must be a FeatureCollection with features, or a list of Traccar's geofences"})
+			return nil, fleet.Invalid(fleet.FieldError{Pointer: "/type", Code: "invalid",
+				Detail: "must be a FeatureCollection with features, or a list of Traccar's geofences"})
 		}
 		for i, f := range features {
 			var item importItem
@@ -167,7 +169,8 @@ func (a *API) importItems(text []byte) ([]importItem, error) {
 		}
 	}
 	if len(items) == 0 || len(items) > maxImport {
-		return nil, fleet.Invalid(fleet.FieldError{Pointer: "/features", Code: "invalid", Detail: fmt.Sprintf("must be 1 to %d items", maxImport)})
+		return nil, fleet.Invalid(fleet.FieldError{Pointer: "/features", Code: "invalid",
+			Detail: fmt.Sprintf("must be 1 to %d items", maxImport)})
 	}
 	return items, nil
 }

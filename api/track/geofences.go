@@ -60,7 +60,8 @@ func (a *API) geofenceRoutes() {
 		Method: "GET", Path: s.Path, ID: "listGeofences", Tag: s.Tag, Scope: s.Scope.Read, Summary: "List geofences",
 		About: "With `format=geojson` all that match, as a FeatureCollection: a circle is a Point with the property `radius_m`, a corridor a LineString with `width_m`.",
 		Params: slices.Concat(rest.PageParams, s.ListParams(), []rest.Param{
-			{Name: "contains", Some: true, About: "`lat,lng` in degrees: only geofences that hold this place. Edges belong to them."},
+			{Name: "contains", Some: true,
+				About: "`lat,lng` in degrees: only geofences that hold this place. Edges belong to them."},
 			{Name: "fields", About: "Names of members, separated by commas: only these and `id` are answered."},
 			rest.FormatParam(fenceForms),
 		}),
@@ -93,7 +94,8 @@ func (a *API) prepareGeofence(r *http.Request, g *record.Geofence) error {
 
 func showGeofence(rec record.Record[record.Geofence]) Geofence {
 	b := rec.Body
-	return Geofence{ID: fleet.FormatID(fleet.FencePrefix, rec.ID), GeofenceFields: b.GeofenceFields, Object: "geofence", Bounds: b.Bounds,
+	return Geofence{ID: fleet.FormatID(fleet.FencePrefix, rec.ID), GeofenceFields: b.GeofenceFields, Object: "geofence",
+		Bounds: b.Bounds,
 		AreaM2: b.AreaM2, Vertices: b.Vertices, Backfill: b.Backfill, Stamps: rest.StampsOf(rec)}
 }
 

@@ -56,7 +56,8 @@ func standardGeometry(g record.Geometry, properties map[string]any) map[string]a
 	return map[string]any{"type": g.Type, "coordinates": g.Coordinates}
 }
 
-// ownGeometry undoes standardGeometry; it takes our own types too. Members that we do not know (bbox, crs) are left out.
+// ownGeometry undoes standardGeometry; it takes our own types too. Members that we do not know (bbox,
+// crs) are left out.
 func ownGeometry(geometry, properties map[string]any) map[string]any {
 	own := map[string]any{}
 	for _, name := range []string{"type", "coordinates", "center", "radius_m", "width_m"} {

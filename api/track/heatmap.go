@@ -51,10 +51,12 @@ func (a *API) heatmapRoutes() {
 			"hexagon. Fixes whose place is doubtful (jumps, invalid, approximate or of low accuracy) do not count. A fix belongs to the cell of resolution 9 " +
 			"it is in, and that one to its H3 parents, whose hexagons it may overlap a little.",
 		Params: []rest.Param{
-			{Name: "resolution", Type: "integer", Min: 5, Max: fleet.CellResolution, About: "H3 resolution of the cells, from 5 (some 250 km²) to 9 (0.1 km²); 8 unless given."},
+			{Name: "resolution", Type: "integer", Min: 5, Max: fleet.CellResolution,
+				About: "H3 resolution of the cells, from 5 (some 250 km²) to 9 (0.1 km²); 8 unless given."},
 			{Name: "from", Format: "date-time", Want: true, About: "Fix time from which, inclusive."},
 			{Name: "until", Format: "date-time", Want: true, About: "Fix time up to which, exclusive; at most 31 days later."},
-			{Name: "bbox", Some: true, About: "`minLng,minLat,maxLng,maxLat` in degrees: only fixes within. A box whose first longitude is greater than its second crosses the antimeridian."},
+			{Name: "bbox", Some: true,
+				About: "`minLng,minLat,maxLng,maxLat` in degrees: only fixes within. A box whose first longitude is greater than its second crosses the antimeridian."},
 			{Name: "vehicle_id", Some: true, About: "Only this vehicle."},
 			{Name: "format", Enum: export.Names(heatForms), About: "Form of the answer, instead of an Accept header."},
 		},
@@ -72,7 +74,8 @@ func (a *API) heatmap(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	f := query.HeatFilter{
-		Account: auth.From(r.Context()).Account, Box: where.Box, From: rest.TimeParam(r, "from", 0), To: rest.TimeParam(r, "until", 0),
+		Account: auth.From(r.Context()).Account, Box: where.Box, From: rest.TimeParam(r, "from", 0),
+		To:         rest.TimeParam(r, "until", 0),
 		Resolution: rest.IntParam(r, "resolution", heatResolution), Limit: maxHeatCells + 1,
 	}
 	if err := rest.CheckSpan(f.From, f.To); err != nil {
@@ -97,7 +100,8 @@ func (a *API) heatmap(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if len(cells) > maxHeatCells {
-		return rest.InvalidParam("resolution", fmt.Sprintf("gives more than %d cells: choose a coarser one, a bbox or a shorter time", maxHeatCells))
+		return rest.InvalidParam("resolution",
+			fmt.Sprintf("gives more than %d cells: choose a coarser one, a bbox or a shorter time", maxHeatCells))
 	}
 	switch format {
 	case export.JSON:
@@ -148,8 +152,8 @@ type outline struct {
 	Coordinates [][][2]float64 `json:"coordinates"`
 }
 
-// writeHexagons writes a FeatureCollection. A cell across the antimeridian has longitudes beyond 180 degrees, so that it
-// is one polygon.
+// writeHexagons writes a FeatureCollection. A cell across the antimeridian has longitudes beyond 180 degrees, so that
+// it is one polygon.
 func writeHexagons(w http.ResponseWriter, cells []query.HeatCell) error {
 	if _, err := w.Write([]byte(`{"type":"FeatureCollection","features":[`)); err != nil {
 		return err

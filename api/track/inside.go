@@ -14,8 +14,8 @@ import (
 	"github.com/motorpool/fleet/query/area"
 )
 
-// insideOf reads inside=: the shape of a geofence, or nil without the parameter. Unless the caller gave a box, the filter
-// gets that of the shape, so that the store gives only what may be inside.
+// insideOf reads inside=: the shape of a geofence, or nil without the parameter. Unless the caller gave a box, the
+// filter gets that of the shape, so that the store gives only what may be inside.
 func (a *API) insideOf(r *http.Request, f *query.LatestFilter) (*area.Shape, error) {
 	text := rest.TextParam(r, "inside", "")
 	if text == "" {

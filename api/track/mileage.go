@@ -149,8 +149,10 @@ const mileagePage = 10_000
 
 func showMileage(m *query.Mileage) Mileage {
 	return Mileage{
-		Object: "mileage", VehicleID: m.Vehicle.String(), On: m.On.Format(time.DateOnly), Trips: m.Trips, DistanceMi: units.MilesOf(m.Distance),
-		EstimatedMi: units.MilesOf(m.Estimated), MovingS: units.Rounded(m.Moving, 3), IdleS: units.Rounded(m.Idle, 3), MaxSpeedMph: units.MphOf(m.MaxSpeed),
+		Object: "mileage", VehicleID: m.Vehicle.String(), On: m.On.Format(time.DateOnly), Trips: m.Trips,
+		DistanceMi:  units.MilesOf(m.Distance),
+		EstimatedMi: units.MilesOf(m.Estimated), MovingS: units.Rounded(m.Moving, 3), IdleS: units.Rounded(m.Idle, 3),
+		MaxSpeedMph:  units.MphOf(m.MaxSpeed),
 		FirstStartAt: rest.Instant(m.First), LastEndAt: rest.Instant(m.Last), Provisional: m.Open,
 	}
 }

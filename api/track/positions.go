@@ -64,33 +64,42 @@ var latestForms = slices.Concat(export.Tables, []export.Format{export.GeoJSON})
 func (a *API) positionRoutes() {
 	a.LivePosition = a.writeLatest
 	a.Handle(rest.Route{
-		Method: http.MethodGet, Path: "/v1/positions/latest", ID: "listLatestPositions", Tag: "Tracking", Scope: auth.TelematicsRead,
+		Method: http.MethodGet, Path: "/v1/positions/latest", ID: "listLatestPositions", Tag: "Tracking",
+		Scope:   auth.TelematicsRead,
 		Summary: "Last known position of every vehicle",
 		About: "The newest trusted position of each vehicle that is not archived and has one. Doubtful positions (late, jumps, parked drift, …) do not count. " +
 			"`format=geojson` answers a FeatureCollection of points for a map: the properties are the members of a position and, for keys that have `vehicles:read`, `status`, that of the vehicle.",
 		Params: append([]rest.Param{
 			{Name: "vehicle_id", Some: true, About: "Only these vehicles, separated by commas; at most 1000."},
-			{Name: "bbox", Some: true, About: "`minLng,minLat,maxLng,maxLat` in degrees. A box whose first longitude is greater than its second crosses the antimeridian."},
+			{Name: "bbox", Some: true,
+				About: "`minLng,minLat,maxLng,maxLat` in degrees. A box whose first longitude is greater than its second crosses the antimeridian."},
 			{Name: "near", About: "`lat,lng` in degrees, with `radius_m`: only vehicles within the circle, nearest first, each with `distance_m`."},
-			{Name: "radius_m", Type: "number", Min: 0.001, Max: maxNearRadius, About: "Radius of `near` in metres (great circle)."},
-			{Name: "inside", Some: true, About: "A geofence: only vehicles whose place lies in its shape as it is now, whatever its scope and schedule. A place on the edge is inside as the geofence has it."},
+			{Name: "radius_m", Type: "number", Min: 0.001, Max: maxNearRadius,
+				About: "Radius of `near` in metres (great circle)."},
+			{Name: "inside", Some: true,
+				About: "A geofence: only vehicles whose place lies in its shape as it is now, whatever its scope and schedule. A place on the edge is inside as the geofence has it."},
 			rest.FormatParam(latestForms),
 		}, rest.LargePageParams(latestPage, maxLatestPage)...),
 		Reply: rest.List[LatestPosition]{}, ReplyTypes: export.MediaTypes(latestForms),
 	}, a.listLatest)
 	a.Handle(rest.Route{
-		Method: http.MethodGet, Path: "/v1/vehicles/{id}/positions", ID: "listVehiclePositions", Tag: "Tracking", Scope: auth.TelematicsRead,
+		Method: http.MethodGet, Path: "/v1/vehicles/{id}/positions", ID: "listVehiclePositions", Tag: "Tracking",
+		Scope:   auth.TelematicsRead,
 		Summary: "Raw track of a vehicle",
 		About: "Every stored position of the span, oldest first, the doubtful ones with their `flags`. With `interval`, `simplify_m` or `max_points` fewer. " +
-			"An answer with `simplify_m` or `max_points` has one page; it begins with at most " + strconv.Itoa(maxSimplified) + " positions.",
+			"An answer with `simplify_m` or `max_points` has one page; it begins with at most " +
+			strconv.Itoa(maxSimplified) + " positions.",
 		Params: append([]rest.Param{
 			{Name: "from", Format: "date-time", About: "Fix time from which, inclusive."},
 			{Name: "until", Format: "date-time", About: "Fix time up to which, exclusive."},
 			{Name: "sort", Enum: []string{"fix_at", "-fix_at"}, About: "`-fix_at` gives the newest first."},
 			{Name: "flags", Some: true, About: flagsAbout},
-			{Name: "interval", Type: "integer", Min: 1, Max: 86400, About: "Seconds: only the first position of each interval (counted from the epoch)."},
-			{Name: "simplify_m", Type: "number", Min: 0.01, Max: 1e6, About: "Leaves out what is nearer than so many metres to the line through the rest (Douglas-Peucker)."},
-			{Name: "max_points", Type: "integer", Min: 2, Max: maxTrackPage, About: "At most so many positions, leaving out those that matter least for the shape (Visvalingam)."},
+			{Name: "interval", Type: "integer", Min: 1, Max: 86400,
+				About: "Seconds: only the first position of each interval (counted from the epoch)."},
+			{Name: "simplify_m", Type: "number", Min: 0.01, Max: 1e6,
+				About: "Leaves out what is nearer than so many metres to the line through the rest (Douglas-Peucker)."},
+			{Name: "max_points", Type: "integer", Min: 2, Max: maxTrackPage,
+				About: "At most so many positions, leaving out those that matter least for the shape (Visvalingam)."},
 			{Name: "precision", Type: "integer", Min: 5, Max: 6, About: "Decimals of `format=polyline`; 5 unless given."},
 			rest.FormatParam(export.Tracks),
 		}, rest.LargePageParams(trackPage, maxTrackPage)...),
@@ -101,11 +110,14 @@ func (a *API) positionRoutes() {
 // PositionColumns are the columns of a position, in the units that the caller asked for.
 func PositionColumns(metric bool) []export.Column {
 	columns := []export.Column{
-		{Name: "fix_at", Kind: export.Instant}, {Name: "device_at", Kind: export.Instant}, {Name: "received_at", Kind: export.Instant},
-		{Name: "lat", Kind: export.Number}, {Name: "lng", Kind: export.Number}, {Name: "altitude_m", Kind: export.Number},
-		{Name: "speed_mph", Kind: export.Number}, {Name: "course_deg", Kind: export.Number}, {Name: "accuracy_m", Kind: export.Number},
-		{Name: "satellites", Kind: export.Whole}, {Name: "ignition", Kind: export.Truth}, {Name: "odometer_mi", Kind: export.Number},
-		{Name: "address", Kind: export.Text}, {Name: "h3", Kind: export.Text}, {Name: "flags", Kind: export.Words}, {Name: "device_id", Kind: export.Text},
+		{Name: "fix_at", Kind: export.Instant}, {Name: "device_at", Kind: export.Instant},
+		{Name: "received_at", Kind: export.Instant}, {Name: "lat", Kind: export.Number}, {Name: "lng", Kind: export.Number},
+		{Name: "altitude_m", Kind: export.Number}, {Name: "speed_mph", Kind: export.Number},
+		{Name: "course_deg", Kind: export.Number}, {Name: "accuracy_m", Kind: export.Number},
+		{Name: "satellites", Kind: export.Whole}, {Name: "ignition", Kind: export.Truth},
+		{Name: "odometer_mi", Kind: export.Number}, {Name: "address", Kind: export.Text}, {Name: "h3", Kind: export.Text},
+		{Name: "flags", Kind: export.Words},
+		{Name: "device_id", Kind: export.Text},
 	}
 	if metric {
 		for i := range columns {
@@ -133,7 +145,8 @@ func (a *API) PositionRow(row []export.Value, p *fleet.Position, metric bool) []
 		export.ExactOf(p.Lat), export.ExactOf(p.Lng), export.ExactOf(p.Altitude),
 		export.NumberOf(p.Speed/speed, 1), export.ExactOf(p.Course), export.ExactOf(p.Accuracy),
 		satellites, export.TruthOf(p.Ignition), export.NumberOf(p.Odometer/length, 3),
-		export.TextOf(a.Address(p.Lat, p.Lng)), export.TextOf(cell), export.WordsOf(p.Flags.Names()), export.TextOf(p.Device.String()))
+		export.TextOf(a.Address(p.Lat, p.Lng)), export.TextOf(cell), export.WordsOf(p.Flags.Names()),
+		export.TextOf(p.Device.String()))
 }
 
 func (a *API) listTrack(w http.ResponseWriter, r *http.Request) error {
@@ -182,14 +195,16 @@ func (a *API) listTrack(w http.ResponseWriter, r *http.Request) error {
 	}
 	f.Offset, f.Limit = p.Offset(), p.PerPage+1
 	metric := rest.MetricUnits(r)
-	return rest.WriteRows(w, r, list, p, total, PositionColumns(metric), a.trackRows(query.Track(r.Context(), a.DB, f), metric))
+	return rest.WriteRows(w, r, list, p, total, PositionColumns(metric),
+		a.trackRows(query.Track(r.Context(), a.DB, f), metric))
 }
 
 // trackFilter reads what the parameters say of the wanted positions.
 func trackFilter(r *http.Request, account fleet.AccountID, vehicle fleet.VehicleID) (query.TrackFilter, error) {
 	f := query.TrackFilter{
 		Account: account, Vehicle: vehicle, From: rest.TimeParam(r, "from", 0), To: rest.TimeParam(r, "until", 0),
-		Every: time.Duration(rest.IntParam(r, "interval", 0)) * time.Second, Descending: rest.TextParam(r, "sort", "") == "-fix_at",
+		Every:      time.Duration(rest.IntParam(r, "interval", 0)) * time.Second,
+		Descending: rest.TextParam(r, "sort", "") == "-fix_at",
 	}
 	if err := rest.CheckSpan(f.From, f.To); err != nil {
 		return f, err
@@ -214,7 +229,8 @@ func flagsParam(r *http.Request) (with, without fleet.Flags, err error) {
 		case word == "trusted":
 			without |= wayFlags
 		case bit < 0:
-			return 0, 0, rest.InvalidParam("flags", fmt.Sprintf("has %q, which is not all, trusted or one of %s", word, strings.Join(fleet.FlagNames[:], ", ")))
+			return 0, 0, rest.InvalidParam("flags",
+				fmt.Sprintf("has %q, which is not all, trusted or one of %s", word, strings.Join(fleet.FlagNames[:], ", ")))
 		case not:
 			without |= 1 << bit
 		default:
@@ -224,8 +240,8 @@ func flagsParam(r *http.Request) (with, without fleet.Flags, err error) {
 	return with, without, nil
 }
 
-// continueTrack narrows the filter to what comes behind the page's cursor: a fix time, or, where each interval gives one
-// position, the interval of that fix time.
+// continueTrack narrows the filter to what comes behind the page's cursor: a fix time, or, where each interval gives
+// one position, the interval of that fix time.
 func continueTrack(f *query.TrackFilter, p rest.Page) error {
 	if p.After == nil {
 		return nil
@@ -264,7 +280,8 @@ func (a *API) trackRows(positions iter.Seq2[fleet.Position, error], metric bool)
 }
 
 // DownloadTrack answers with positions in a format of tracks.
-func (a *API) DownloadTrack(w http.ResponseWriter, r *http.Request, f query.TrackFilter, format export.Format, positions iter.Seq2[fleet.Position, error]) error {
+func (a *API) DownloadTrack(w http.ResponseWriter, r *http.Request, f query.TrackFilter, format export.Format,
+	positions iter.Seq2[fleet.Position, error]) error {
 	metric := rest.MetricUnits(r)
 	name := f.Vehicle.String()
 	return a.Download(w, r, format, name+"-positions", func(w http.ResponseWriter) error {
@@ -291,7 +308,8 @@ func (a *API) DownloadTrack(w http.ResponseWriter, r *http.Request, f query.Trac
 }
 
 // simplified answers with a track that has been made simpler as a whole.
-func (a *API) simplified(w http.ResponseWriter, r *http.Request, f query.TrackFilter, format export.Format, tolerance float64, keep int) error {
+func (a *API) simplified(w http.ResponseWriter, r *http.Request, f query.TrackFilter, format export.Format,
+	tolerance float64, keep int) error {
 	if err := rest.WholeOnly(r, "simplify_m or max_points"); err != nil {
 		return err
 	}
@@ -308,7 +326,9 @@ func (a *API) simplified(w http.ResponseWriter, r *http.Request, f query.TrackFi
 		all = append(all, p)
 	}
 	if len(all) > maxSimplified {
-		return rest.InvalidParam("simplify_m", fmt.Sprintf("and max_points take at most %d positions: choose a shorter span, or thin it out by interval", maxSimplified))
+		return rest.InvalidParam("simplify_m",
+			fmt.Sprintf("and max_points take at most %d positions: choose a shorter span, or thin it out by interval",
+				maxSimplified))
 	}
 	if format == export.JSON && (keep == 0 || keep > maxTrackPage) {
 		keep = maxTrackPage
@@ -384,10 +404,12 @@ func (a *API) listLatest(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 		total := len(all)
-		for p.After != nil && len(all) > 0 && (all[0].Distance < f.AfterDistance || all[0].Distance == f.AfterDistance && all[0].Vehicle <= f.AfterVehicle) {
+		for p.After != nil && len(all) > 0 &&
+			(all[0].Distance < f.AfterDistance || all[0].Distance == f.AfterDistance && all[0].Vehicle <= f.AfterVehicle) {
 			all = all[1:]
 		}
-		return rest.WriteRows(w, r, list, p, total, columns, a.latestRows(all[min(p.Offset(), len(all)):], f.Near != nil, metric))
+		return rest.WriteRows(w, r, list, p, total, columns,
+			a.latestRows(all[min(p.Offset(), len(all)):], f.Near != nil, metric))
 	}
 	f.Offset, f.Limit = p.Offset(), p.PerPage+1
 	all, err := query.LatestPositions(r.Context(), a.DB, f)
@@ -420,8 +442,10 @@ func (a *API) latestRows(all []query.Latest, near, metric bool) iter.Seq2[rest.R
 	}
 }
 
-// downloadLatestMap answers with last known positions as a map has them, each with the state that its vehicle is in, for those who may know it.
-func (a *API) downloadLatestMap(w http.ResponseWriter, r *http.Request, f query.LatestFilter, columns []export.Column, all []query.Latest) error {
+// downloadLatestMap answers with last known positions as a map has them, each with the state that its vehicle is in,
+// for those who may know it.
+func (a *API) downloadLatestMap(w http.ResponseWriter, r *http.Request, f query.LatestFilter, columns []export.Column,
+	all []query.Latest) error {
 	told := auth.From(r.Context()).Has(auth.VehiclesRead)
 	var status map[fleet.VehicleID]string
 	if told {

@@ -44,15 +44,19 @@ func (a *API) proximityRoutes() {
 	a.Handle(rest.Route{
 		Method: http.MethodGet, Path: "/v1/reports/proximity", ID: "listProximity", Tag: "Trips", Scope: auth.TelematicsRead,
 		Summary: "When vehicles were near each other, or apart",
-		About: "Every pair of 2 to " + strconv.Itoa(maxPairVehicles) + " vehicles, over at most 31 days and " + strconv.Itoa(maxPairFixes) + " trusted positions, by time; all on one page. It is worked out of what is stored when it is asked for, " +
+		About: "Every pair of 2 to " + strconv.Itoa(maxPairVehicles) + " vehicles, over at most 31 days and " +
+			strconv.Itoa(maxPairFixes) +
+			" trusted positions, by time; all on one page. It is worked out of what is stored when it is asked for, " +
 			"so that what came late counts like all else; a rule of the kind proximity raises alerts of it. Between two positions a vehicle goes straight and evenly; what lies between two that are farther apart in time than three times its usual interval (five minutes at least, an hour at most) is unknown, and ends what goes on, unless " +
 			"the vehicle was found within 100 m of where it was.",
 		Params: []rest.Param{
 			{Name: "vehicle_id", Want: true, Some: true, About: "The vehicles, separated by commas."},
 			{Name: "distance_m", Type: "number", Want: true, Min: 1, Max: 100_000, About: "In metres."},
-			{Name: "relation", Enum: []string{"near", "apart"}, About: "`near` (within distance_m, as unless given) or `apart` (farther)."},
+			{Name: "relation", Enum: []string{"near", "apart"},
+				About: "`near` (within distance_m, as unless given) or `apart` (farther)."},
 			{Name: "min_duration_s", Type: "number", Min: 0, Max: 2_592_000, About: "Only what lasted so long; 0 unless given."},
-			{Name: "from", Format: "date-time", Want: true, About: "Instant from which, inclusive; what began before is cut off there."},
+			{Name: "from", Format: "date-time", Want: true,
+				About: "Instant from which, inclusive; what began before is cut off there."},
 			{Name: "until", Format: "date-time", Want: true, About: "Instant up to which, exclusive; likewise."},
 			rest.FormatParam(export.Tables),
 		},
@@ -61,7 +65,8 @@ func (a *API) proximityRoutes() {
 }
 
 // pairQuestion reads what is asked for.
-func (a *API) pairQuestion(r *http.Request) (vehicles []fleet.VehicleID, q pair.Question, from, to fleet.Millis, err error) {
+func (a *API) pairQuestion(r *http.Request) (vehicles []fleet.VehicleID, q pair.Question,
+	from, to fleet.Millis, err error) {
 	q = pair.Question{Metres: rest.NumberParam(r, "distance_m", 0), Apart: rest.TextParam(r, "relation", "") == "apart",
 		For: fleet.Millis(rest.NumberParam(r, "min_duration_s", 0) * 1000)}
 	from, to = rest.TimeParam(r, "from", 0), rest.TimeParam(r, "until", 0)
@@ -115,13 +120,15 @@ func (a *API) proximity(w http.ResponseWriter, r *http.Request) error {
 				views = append(views, a.showProximity(first, vehicles[j], &q, &s))
 			}
 			if len(views) > maxPairFound {
-				return rest.InvalidParam("until", fmt.Sprintf("makes more than %d answers: choose a shorter span, or a longer min_duration_s", maxPairFound))
+				return rest.InvalidParam("until",
+					fmt.Sprintf("makes more than %d answers: choose a shorter span, or a longer min_duration_s", maxPairFound))
 			}
 		}
 	}
 	slices.SortStableFunc(views, func(x, y Proximity) int { return x.StartAt.Compare(y.StartAt.Time) })
 	if format == export.JSON {
-		return rest.WriteJSON(w, r, http.StatusOK, rest.List[Proximity]{Data: views, Pagination: rest.Pagination{Page: 1, PerPage: len(views), Total: len(views)}})
+		return rest.WriteJSON(w, r, http.StatusOK,
+			rest.List[Proximity]{Data: views, Pagination: rest.Pagination{Page: 1, PerPage: len(views), Total: len(views)}})
 	}
 	return a.DownloadViews(w, r, format, "proximity", Proximity{}, func(yield func(any, error) bool) {
 		for i := range views {
@@ -133,7 +140,8 @@ func (a *API) proximity(w http.ResponseWriter, r *http.Request) error {
 }
 
 // pairTracks reads where the vehicles were, from a little before the span to a little after it.
-func pairTracks(r *http.Request, db driver.Conn, vehicles []fleet.VehicleID, from, to fleet.Millis) ([][]pair.Fix, error) {
+func pairTracks(r *http.Request, db driver.Conn, vehicles []fleet.VehicleID,
+	from, to fleet.Millis) ([][]pair.Fix, error) {
 	const around = 24 * time.Hour // a parked vehicle may speak that seldom
 	tracks, total := make([][]pair.Fix, len(vehicles)), 0
 	for i, vehicle := range vehicles {
@@ -153,7 +161,8 @@ func pairTracks(r *http.Request, db driver.Conn, vehicles []fleet.VehicleID, fro
 				break
 			}
 			if total++; total > maxPairFixes {
-				return nil, rest.InvalidParam("until", fmt.Sprintf("makes more than %d positions: choose a shorter span, or fewer vehicles", maxPairFixes))
+				return nil, rest.InvalidParam("until",
+					fmt.Sprintf("makes more than %d positions: choose a shorter span, or fewer vehicles", maxPairFixes))
 			}
 		}
 	}
@@ -162,7 +171,8 @@ func pairTracks(r *http.Request, db driver.Conn, vehicles []fleet.VehicleID, fro
 
 func (a *API) showProximity(first, second fleet.VehicleID, q *pair.Question, s *pair.Span) Proximity {
 	view := Proximity{
-		Object: "proximity", VehicleID: first.String(), OtherVehicleID: second.String(), Relation: "near", StartAt: rest.Instant(s.From), EndAt: rest.Instant(s.To),
+		Object: "proximity", VehicleID: first.String(), OtherVehicleID: second.String(), Relation: "near",
+		StartAt: rest.Instant(s.From), EndAt: rest.Instant(s.To),
 		DurationS: rest.Seconds(s.To - s.From), DistanceM: units.Rounded(s.Extreme, 1), Place: a.Place(s.At),
 	}
 	if q.Apart {

@@ -44,7 +44,8 @@ type QualityDay struct {
 	QualityFigures
 }
 
-// QualityFigures are what quality is judged by. Positions count for the time of their fix, all other reports for that of their receipt.
+// QualityFigures are what quality is judged by. Positions count for the time of their fix, all other reports for that
+// of their receipt.
 type QualityFigures struct {
 	Received           int64            `json:"received" doc:"stored and refused."`
 	Stored             int64            `json:"stored" doc:"Reports of which a position, or at least a measurement, is stored."`
@@ -78,12 +79,14 @@ func (a *API) qualityRoutes() {
 	const about = "Reports received, stored and refused, shares of doubtful positions, intervals while driving and standing, " +
 		"silences, delays, satellites and power, and what is wrong in words. "
 	a.Handle(rest.Route{
-		Method: http.MethodGet, Path: "/v1/devices/{id}/quality", ID: "getDeviceQuality", Tag: "Devices", Scope: auth.TelematicsRead,
+		Method: http.MethodGet, Path: "/v1/devices/{id}/quality", ID: "getDeviceQuality", Tag: "Devices",
+		Scope:   auth.TelematicsRead,
 		Summary: "How well a tracker reports, by days", About: about + "Of 92 days at most.",
 		Params: span, Reply: DeviceQuality{},
 	}, a.deviceQuality)
 	a.Handle(rest.Route{
-		Method: http.MethodGet, Path: "/v1/devices/quality", ID: "listDeviceQuality", Tag: "Devices", Scope: auth.TelematicsRead,
+		Method: http.MethodGet, Path: "/v1/devices/quality", ID: "listDeviceQuality", Tag: "Devices",
+		Scope:   auth.TelematicsRead,
 		Summary: "Which trackers need a hand",
 		About:   about + "Of 31 days at most, without the days; archived devices are left out.",
 		Params: slices.Concat(span, []rest.Param{{Name: "sort", Enum: []string{"needs_hand", "-needs_hand"},
@@ -174,8 +177,10 @@ func (a *API) listQuality(w http.ResponseWriter, r *http.Request) error {
 	return rest.WritePart(w, r, list, p, all, begin, to)
 }
 
-// qualities works out the quality of devices of an account, in their order; only names them to the store, or is nil for all.
-func (a *API) qualities(ctx context.Context, db driver.Conn, account fleet.AccountID, devices []record.Record[record.Device],
+// qualities works out the quality of devices of an account, in their order; only names them to the store, or
+// is nil for all.
+func (a *API) qualities(ctx context.Context, db driver.Conn, account fleet.AccountID,
+	devices []record.Record[record.Device],
 	only []uint64, from, to fleet.Millis, daily bool) ([]DeviceQuality, error) {
 	owner, err := a.accounts.Get(ctx, account, uint64(account))
 	if err != nil && fleet.CodeOf(err) != fleet.CodeNotFound {
@@ -210,8 +215,9 @@ func (a *API) qualities(ctx context.Context, db driver.Conn, account fleet.Accou
 	for i, rec := range devices {
 		d := showDevice(rec, a.Now())
 		q := &all[i]
-		*q = DeviceQuality{Object: "device_quality", DeviceID: d.ID, UniqueID: d.UniqueID, Name: d.Name, VehicleID: d.VehicleID,
-			From: rest.Instant(from), To: rest.Instant(to), HeardState: heardState(heard[rec.ID]),
+		*q = DeviceQuality{Object: "device_quality", DeviceID: d.ID, UniqueID: d.UniqueID, Name: d.Name,
+			VehicleID: d.VehicleID,
+			From:      rest.Instant(from), To: rest.Instant(to), HeardState: heardState(heard[rec.ID]),
 			MayBeSilentS: int64(expected[rec.ID].Within / time.Second)}
 		if every := int64(heard[rec.ID].Interval / time.Second); every > 0 {
 			q.ReportIntervalS = &every
@@ -239,7 +245,8 @@ func carriers(devices []record.Record[record.Device]) []fleet.VehicleID {
 	return slices.Sorted(maps.Keys(seen))
 }
 
-// expectations are since when and how often devices are to report. Those of which nothing ever came may be silent for an hour.
+// expectations are since when and how often devices are to report. Those of which nothing ever came may be
+// silent for an hour.
 func expectations(devices []record.Record[record.Device], heard map[uint64]query.Heard) map[uint64]query.Patience {
 	all := make(map[uint64]query.Patience, len(devices))
 	for _, rec := range devices {

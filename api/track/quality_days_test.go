@@ -13,7 +13,8 @@ func TestQualityDaysEndWhereMidnightIsMissing(t *testing.T) {
 		t.Fatal(err)
 	}
 	var days []string
-	for _, d := range (&figures{}).days(1, nil, nil, time.Date(2026, 9, 5, 0, 0, 0, 0, zone), time.Date(2026, 9, 8, 0, 0, 0, 0, zone)) {
+	for _, d := range (&figures{}).days(1, nil, nil, time.Date(2026, 9, 5, 0, 0, 0, 0, zone),
+		time.Date(2026, 9, 8, 0, 0, 0, 0, zone)) {
 		days = append(days, d.DayOn)
 	}
 	if got, want := fmt.Sprint(days), "[2026-09-05 2026-09-06 2026-09-07]"; got != want {

@@ -70,16 +70,21 @@ func (a *API) checkLegs(r *http.Request, f query.DerivedFilter) error {
 		return err
 	}
 	if n := trips + stops; n > maxRouteLegs {
-		return rest.InvalidParam("until", "makes a route of "+strconv.Itoa(int(n))+" trips and stops, and at most "+strconv.Itoa(maxRouteLegs)+" are answered: choose a shorter span, or page through /v1/trips")
+		return rest.InvalidParam("until", "makes a route of "+strconv.Itoa(int(n))+" trips and stops, and at most "+
+			strconv.Itoa(maxRouteLegs)+" are answered: choose a shorter span, or page through /v1/trips")
 	}
 	return nil
 }
 
 func (a *API) routeHistoryRoutes() {
 	a.Handle(rest.Route{
-		Method: http.MethodGet, Path: "/v1/vehicles/{id}/route", ID: "getVehicleRoute", Tag: "Trips", Scope: auth.TelematicsRead,
+		Method: http.MethodGet, Path: "/v1/vehicles/{id}/route", ID: "getVehicleRoute", Tag: "Trips",
+		Scope:   auth.TelematicsRead,
 		Summary: "Route history of a vehicle",
-		About: "Trips, stops, unrecorded ways and the gaps between them, with sums and geometry. At most 92 days and " + strconv.Itoa(maxSimplified) + " positions; `geometry=false` leaves the positions out, and answers any span of at most " + strconv.Itoa(maxRouteLegs) + " trips and stops. " +
+		About: "Trips, stops, unrecorded ways and the gaps between them, with sums and geometry. At most 92 days and " +
+			strconv.Itoa(maxSimplified) +
+			" positions; `geometry=false` leaves the positions out, and answers any span of at most " +
+			strconv.Itoa(maxRouteLegs) + " trips and stops. " +
 			"`max_points` is shared by the trips by their length in positions. `format=geojson` answers a Feature for each trip and stop; the other formats answer the positions of the trips.",
 		Params: append([]rest.Param{
 			rest.Wanted(rest.FromParam),
@@ -160,7 +165,8 @@ func orNull(geometry json.RawMessage) json.RawMessage {
 
 // waysOf reads the positions of the trips of a route and simplifies them as the parameters ask: one slice for each leg,
 // empty for what is no trip.
-func (a *API) waysOf(w http.ResponseWriter, r *http.Request, account fleet.AccountID, vehicle fleet.VehicleID, legs []query.Leg) ([][]fleet.Position, error) {
+func (a *API) waysOf(w http.ResponseWriter, r *http.Request, account fleet.AccountID, vehicle fleet.VehicleID,
+	legs []query.Leg) ([][]fleet.Position, error) {
 	ways := make([][]fleet.Position, len(legs))
 	var trips []int // the legs that are trips, in order of time
 	for i := range legs {
@@ -209,8 +215,11 @@ func (a *API) waysOf(w http.ResponseWriter, r *http.Request, account fleet.Accou
 
 func (a *API) showRoute(r *http.Request, found *query.Route, ways [][]fleet.Position) (RouteHistory, error) {
 	view := RouteHistory{Legs: make([]RouteLeg, len(found.Legs)), Totals: RouteTotals{
-		Trips: found.Trips, Stops: found.Stops, Gaps: found.Gaps, Unrecorded: found.Unseen, DistanceMi: units.MilesOf(found.Distance),
-		EstimatedMi: units.MilesOf(found.Estimated), MovingS: rest.Seconds(found.Moving), UnrecordedS: rest.Seconds(found.Unrecorded), IdleS: rest.Seconds(found.Idle), StoppedS: rest.Seconds(found.Stopped), UnknownS: rest.Seconds(found.Unknown), MaxSpeedMph: units.MphOf(found.MaxSpeed),
+		Trips: found.Trips, Stops: found.Stops, Gaps: found.Gaps, Unrecorded: found.Unseen,
+		DistanceMi:  units.MilesOf(found.Distance),
+		EstimatedMi: units.MilesOf(found.Estimated), MovingS: rest.Seconds(found.Moving),
+		UnrecordedS: rest.Seconds(found.Unrecorded), IdleS: rest.Seconds(found.Idle), StoppedS: rest.Seconds(found.Stopped),
+		UnknownS: rest.Seconds(found.Unknown), MaxSpeedMph: units.MphOf(found.MaxSpeed),
 	}}
 	var rows []query.Derived[*fleet.Trip]
 	for i := range found.Legs {
@@ -225,7 +234,8 @@ func (a *API) showRoute(r *http.Request, found *query.Route, ways [][]fleet.Posi
 	for i := range found.Legs {
 		leg, shownLeg := &found.Legs[i], &view.Legs[i]
 		*shownLeg = RouteLeg{
-			Kind: "gap", StartAt: rest.Instant(leg.From), EndAt: rest.Instant(leg.To), DurationS: rest.Seconds(leg.To - leg.From),
+			Kind: "gap", StartAt: rest.Instant(leg.From), EndAt: rest.Instant(leg.To),
+			DurationS:  rest.Seconds(leg.To - leg.From),
 			StartPlace: a.Place(leg.Start), EndPlace: a.Place(leg.End),
 		}
 		switch {

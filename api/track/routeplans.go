@@ -38,7 +38,8 @@ func (a *API) routePlanRoutes() {
 		Views:    rest.Views{View: RoutePlan{}, Fields: record.RoutePlanFields{}},
 		Writable: func(p *record.RoutePlan) any { return &p.RoutePlanFields },
 		Show: rest.Each(func(rec record.Record[record.RoutePlan]) any {
-			return RoutePlan{ID: fleet.FormatID(fleet.PlanPrefix, rec.ID), RoutePlanFields: rec.Body.RoutePlanFields, Object: "route_plan", Stamps: rest.StampsOf(rec)}
+			return RoutePlan{ID: fleet.FormatID(fleet.PlanPrefix, rec.ID), RoutePlanFields: rec.Body.RoutePlanFields,
+				Object: "route_plan", Stamps: rest.StampsOf(rec)}
 		}),
 		Prepare: func(r *http.Request, _ uint64, _, p *record.RoutePlan) error {
 			if err := checkRoutePlan(p); err != nil {
@@ -56,7 +57,8 @@ func (a *API) routePlanRoutes() {
 		Reply: RouteRun{},
 	}, func(w http.ResponseWriter, r *http.Request) error { return a.progress(w, r, log) })
 	runs := &derivedResource[*fleet.RouteRun, RouteRun]{
-		api: a, path: "/v1/route_runs", name: "RouteRun", noun: "route run", nouns: "route runs", tag: s.Tag, from: &query.RouteRuns,
+		api: a, path: "/v1/route_runs", name: "RouteRun", noun: "route run", nouns: "route runs", tag: s.Tag,
+		from:  &query.RouteRuns,
 		about: "Vehicles on their ways along route plans.", show: a.showRouteRuns,
 		params: []rest.Param{{Name: "route_plan_id", About: "Only of this route plan."}},
 		filter: func(r *http.Request, f *query.DerivedFilter) error {
@@ -107,7 +109,8 @@ func (a *API) placeRoutePlan(r *http.Request, p *record.RoutePlan) error {
 		return err
 	}
 	if p.CorridorGeofenceID != "" {
-		if err := a.ExistsOne(r, &query.Geofences, fleet.FencePrefix, p.CorridorGeofenceID, "/corridor_geofence_id", "geofence"); err != nil {
+		if err := a.ExistsOne(r, &query.Geofences, fleet.FencePrefix, p.CorridorGeofenceID, "/corridor_geofence_id",
+			"geofence"); err != nil {
 			return err
 		}
 	}
@@ -130,7 +133,8 @@ func (a *API) placeRoutePlan(r *http.Request, p *record.RoutePlan) error {
 		id, _ := fleet.ParseID(fleet.FencePrefix, s.GeofenceID) // zero, which is nobody's, if it is no id
 		stored, ok := found[id]
 		if !ok {
-			faults = append(faults, fleet.NoSuch("/stops/"+strconv.Itoa(i)+"/geofence_id", "geofence", fleet.FencePrefix, s.GeofenceID))
+			faults = append(faults,
+				fleet.NoSuch("/stops/"+strconv.Itoa(i)+"/geofence_id", "geofence", fleet.FencePrefix, s.GeofenceID))
 			continue
 		}
 		var fence record.Geofence
@@ -147,12 +151,13 @@ func (a *API) placeRoutePlan(r *http.Request, p *record.RoutePlan) error {
 
 // roomForRoutePlan refuses a plan that overlaps more others of its vehicle than are followed at a time.
 func (a *API) roomForRoutePlan(r *http.Request, p *record.RoutePlan) error {
-	page, err := query.List(r.Context(), a.DB, &query.RoutePlans, query.ListRequest{Account: auth.From(r.Context()).Account, Limit: 1,
-		Filters: []query.Filter{
-			{Field: "vehicle_id", Op: "eq", Values: []string{p.VehicleID}},
-			{Field: "from", Op: "lt", Values: []string{p.EndsAt.UTC().Format(time.RFC3339Nano)}},
-			{Field: "until", Op: "gt", Values: []string{p.StartsAt.UTC().Format(time.RFC3339Nano)}},
-		}})
+	page, err := query.List(r.Context(), a.DB, &query.RoutePlans,
+		query.ListRequest{Account: auth.From(r.Context()).Account, Limit: 1,
+			Filters: []query.Filter{
+				{Field: "vehicle_id", Op: "eq", Values: []string{p.VehicleID}},
+				{Field: "from", Op: "lt", Values: []string{p.EndsAt.UTC().Format(time.RFC3339Nano)}},
+				{Field: "until", Op: "gt", Values: []string{p.StartsAt.UTC().Format(time.RFC3339Nano)}},
+			}})
 	if err != nil {
 		return err
 	}
@@ -164,7 +169,8 @@ func (a *API) roomForRoutePlan(r *http.Request, p *record.RoutePlan) error {
 		return nil
 	}
 	return fleet.Invalid(fleet.FieldError{Pointer: "/vehicle_id", Code: "invalid", Detail: fmt.Sprintf(
-		"has %d other route plans between from and until, and at most %d may overlap: archive some or choose another time", others, fleet.MaxPlansAtOnce)})
+		"has %d other route plans between from and until, and at most %d may overlap: archive some or choose another time",
+		others, fleet.MaxPlansAtOnce)})
 }
 
 // middle returns the middle of a box.

@@ -57,7 +57,8 @@ type RouteRunStop struct {
 }
 
 func showRouteRunStop(x *fleet.RunStop) RouteRunStop {
-	view := RouteRunStop{ID: x.ID, Status: "pending", Passed: x.Passed, Late: x.Missed != 0, ArrivedAt: rest.Instant(x.Arrived), LeftAt: rest.Instant(x.Left),
+	view := RouteRunStop{ID: x.ID, Status: "pending", Passed: x.Passed, Late: x.Missed != 0,
+		ArrivedAt: rest.Instant(x.Arrived), LeftAt: rest.Instant(x.Left),
 		ETA: rest.Instant(x.ETA)}
 	switch {
 	case x.Left != 0:
@@ -81,10 +82,13 @@ func (a *API) showRouteRuns(_ *http.Request, rows []query.Derived[*fleet.RouteRu
 	for i := range rows {
 		d, e := &rows[i], rows[i].Entity
 		view := RouteRun{
-			ID: DerivedID(e), Object: "route_run", VehicleID: d.Vehicle.String(), RoutePlanID: e.Plan.String(), RoutePlanVersion: e.Revision,
-			Status: "under_way", StartAt: rest.Instant(e.Start), EndAt: rest.Instant(e.End), LocalOn: d.LocalDate.Format("2006-01-02"),
-			Stops: make([]RouteRunStop, len(e.Stops)), OffCorridorS: rest.Seconds(e.Off), OffCorridorSince: rest.Instant(e.OffSince),
-			Place: a.PlaceOrNull(e.Place), DerivedStamps: derivedStamps(d),
+			ID: DerivedID(e), Object: "route_run", VehicleID: d.Vehicle.String(), RoutePlanID: e.Plan.String(),
+			RoutePlanVersion: e.Revision,
+			Status:           "under_way", StartAt: rest.Instant(e.Start), EndAt: rest.Instant(e.End),
+			LocalOn: d.LocalDate.Format("2006-01-02"),
+			Stops:   make([]RouteRunStop, len(e.Stops)), OffCorridorS: rest.Seconds(e.Off),
+			OffCorridorSince: rest.Instant(e.OffSince),
+			Place:            a.PlaceOrNull(e.Place), DerivedStamps: derivedStamps(d),
 		}
 		if e.ClosedReason != "" {
 			view.Status = e.ClosedReason
@@ -123,7 +127,8 @@ func (a *API) progress(w http.ResponseWriter, r *http.Request, log *record.Log[r
 	if err != nil {
 		return err
 	}
-	filter := query.DerivedFilter{Account: account, Vehicles: []fleet.VehicleID{fleet.VehicleID(vehicle)}, Plan: fleet.PlanID(id), Limit: 1}
+	filter := query.DerivedFilter{Account: account, Vehicles: []fleet.VehicleID{fleet.VehicleID(vehicle)},
+		Plan: fleet.PlanID(id), Limit: 1}
 	for d, err := range query.RouteRuns.List(r.Context(), a.DB, filter) {
 		if err != nil {
 			return err
@@ -139,8 +144,10 @@ func (a *API) progress(w http.ResponseWriter, r *http.Request, log *record.Log[r
 		return err
 	}
 	planned := RouteRun{
-		Object: "route_run", VehicleID: rec.Body.VehicleID, RoutePlanID: fleet.FormatID(fleet.PlanPrefix, id), RoutePlanVersion: rec.Revision,
-		Status: "planned", StartAt: rec.Body.StartsAt, EndAt: rec.Body.EndsAt, LocalOn: rec.Body.StartsAt.In(zone).Format("2006-01-02"), Stops: []RouteRunStop{},
+		Object: "route_run", VehicleID: rec.Body.VehicleID, RoutePlanID: fleet.FormatID(fleet.PlanPrefix, id),
+		RoutePlanVersion: rec.Revision,
+		Status:           "planned", StartAt: rec.Body.StartsAt, EndAt: rec.Body.EndsAt,
+		LocalOn: rec.Body.StartsAt.In(zone).Format("2006-01-02"), Stops: []RouteRunStop{},
 	}
 	planned.Provisional, planned.UpdatedAt = true, record.InstantOf(rec.UpdatedAt)
 	for _, s := range rec.Body.Stops {

@@ -46,17 +46,20 @@ func (a *API) scoreRoutes() {
 	const about = "Trips and driving events that began in the span, the sums that the score is made of, and the version of its formula. The score is null for less than 10 km; otherwise it is 100 less, for each incident in 100 km, " +
 		"10 (braking), 8 (acceleration, cornering) or 100 (crash), and less 1 for each percent of the moving time above the limit of a geofence or of the road, where one is known; at least 0."
 	a.Handle(rest.Route{
-		Method: http.MethodGet, Path: "/v1/vehicles/{id}/score", ID: "getVehicleScore", Tag: "Trips", Scope: auth.TelematicsRead,
+		Method: http.MethodGet, Path: "/v1/vehicles/{id}/score", ID: "getVehicleScore", Tag: "Trips",
+		Scope:   auth.TelematicsRead,
 		Summary: "Safety score of a vehicle", About: about, Params: span, Reply: Score{},
 	}, a.vehicleScore)
 	sorted := append([]rest.Param{
-		{Name: "sort", Enum: []string{"score", "-score"}, About: "`score` begins with the least safe; those without a score come last."}, rest.FormatParam(export.Tables),
+		{Name: "sort", Enum: []string{"score", "-score"},
+			About: "`score` begins with the least safe; those without a score come last."}, rest.FormatParam(export.Tables),
 	}, rest.PageParams...)
 	a.Handle(rest.Route{
 		Method: http.MethodGet, Path: "/v1/vehicles/score", ID: "listVehicleScores", Tag: "Trips", Scope: auth.TelematicsRead,
 		Summary: "Safety scores of vehicles", About: about + " Vehicles that did not drive are left out.",
-		Params: append(append([]rest.Param{{Name: "vehicle_id", Some: true, About: "Only these vehicles, separated by commas; at most 1000."}}, span...), sorted...),
-		Reply:  rest.List[Score]{}, ReplyTypes: export.MediaTypes(export.Tables),
+		Params: append(append([]rest.Param{{Name: "vehicle_id", Some: true,
+			About: "Only these vehicles, separated by commas; at most 1000."}}, span...), sorted...),
+		Reply: rest.List[Score]{}, ReplyTypes: export.MediaTypes(export.Tables),
 	}, func(w http.ResponseWriter, r *http.Request) error {
 		vehicles, err := rest.IdsParam[fleet.VehicleID](r, "vehicle_id", fleet.VehiclePrefix)
 		if err != nil {
@@ -68,7 +71,8 @@ func (a *API) scoreRoutes() {
 	})
 	a.Handle(rest.Route{
 		Method: http.MethodGet, Path: "/v1/drivers/score", ID: "listDriverScores", Tag: "Trips", Scope: auth.TelematicsRead,
-		Summary: "Safety scores of drivers", About: about + " A trip counts for its driver, a driving event for who was at the wheel then; what has no driver counts for nobody. The span is at most 366 days.",
+		Summary: "Safety scores of drivers", About: about +
+			" A trip counts for its driver, a driving event for who was at the wheel then; what has no driver counts for nobody. The span is at most 366 days.",
 		Params: append(append([]rest.Param{}, span...), sorted...),
 		Reply:  rest.List[Score]{}, ReplyTypes: export.MediaTypes(export.Tables),
 	}, func(w http.ResponseWriter, r *http.Request) error {
@@ -109,7 +113,8 @@ func (a *API) vehicleScore(w http.ResponseWriter, r *http.Request) error {
 	return rest.WriteJSON(w, r, http.StatusOK, showScore(&sums, from, to))
 }
 
-func (a *API) listScores(w http.ResponseWriter, r *http.Request, read func(account fleet.AccountID, from, to fleet.Millis) ([]query.DrivingSums, error)) error {
+func (a *API) listScores(w http.ResponseWriter, r *http.Request,
+	read func(account fleet.AccountID, from, to fleet.Millis) ([]query.DrivingSums, error)) error {
 	format, err := rest.FormatOf(r, export.Tables)
 	if err != nil {
 		return err
@@ -166,9 +171,12 @@ func (a *API) listScores(w http.ResponseWriter, r *http.Request, read func(accou
 
 func showScore(s *query.DrivingSums, from, to fleet.Millis) Score {
 	view := Score{
-		Object: "score", From: rest.Instant(from), To: rest.Instant(to), DefinitionsVersion: fleet.ScoreVersion, Trips: s.Trips, DistanceMi: units.MilesOf(s.Distance),
-		MovingS: units.Rounded(s.Moving, 3), HarshBraking: s.Braking, HarshAcceleration: s.Speedup, HarshCornering: s.Cornering, Crashes: s.Crashes,
-		Speeding: s.Speeding, SpeedingS: units.Rounded(s.Seconds, 3), HarshPer100Km: rest.Ratio(float64(s.Braking+s.Speedup+s.Cornering)*100_000, s.Distance, 3),
+		Object: "score", From: rest.Instant(from), To: rest.Instant(to), DefinitionsVersion: fleet.ScoreVersion,
+		Trips: s.Trips, DistanceMi: units.MilesOf(s.Distance),
+		MovingS: units.Rounded(s.Moving, 3), HarshBraking: s.Braking, HarshAcceleration: s.Speedup,
+		HarshCornering: s.Cornering, Crashes: s.Crashes,
+		Speeding: s.Speeding, SpeedingS: units.Rounded(s.Seconds, 3),
+		HarshPer100Km:       rest.Ratio(float64(s.Braking+s.Speedup+s.Cornering)*100_000, s.Distance, 3),
 		SpeedingShareOfTime: rest.ShareOf(s.Seconds, s.Moving),
 	}
 	if s.Vehicle != 0 {

@@ -31,8 +31,8 @@ type AreaSearch struct {
 	MinDurationS float64         `json:"min_duration_s,omitempty" minimum:"0" maximum:"2678400" doc:"Leaves out shorter spans. A single fix inside is a span of 0 seconds."`
 }
 
-// AreaSpan is a time during which a vehicle was inside. Answers are written from export rows with the same members in the
-// same order; the type describes them.
+// AreaSpan is a time during which a vehicle was inside. Answers are written from export rows with the same members in
+// the same order; the type describes them.
 type AreaSpan struct {
 	VehicleID string         `json:"vehicle_id" example:"veh_1234"`
 	EnteredAt record.Instant `json:"entered_at" doc:"First fix inside."`
@@ -59,14 +59,18 @@ const (
 )
 
 var AreaColumns = []export.Column{
-	{Name: "vehicle_id", Kind: export.Text}, {Name: "entered_at", Kind: export.Instant}, {Name: "left_at", Kind: export.Instant},
-	{Name: "duration_s", Kind: export.Number}, {Name: "fixes", Kind: export.Whole}, {Name: "entry_lat", Kind: export.Number},
-	{Name: "entry_lng", Kind: export.Number}, {Name: "exit_lat", Kind: export.Number}, {Name: "exit_lng", Kind: export.Number},
+	{Name: "vehicle_id", Kind: export.Text}, {Name: "entered_at", Kind: export.Instant},
+	{Name: "left_at", Kind: export.Instant}, {Name: "duration_s", Kind: export.Number},
+	{Name: "fixes", Kind: export.Whole}, {Name: "entry_lat", Kind: export.Number},
+	{Name: "entry_lng", Kind: export.Number},
+	{Name: "exit_lat", Kind: export.Number},
+	{Name: "exit_lng", Kind: export.Number},
 }
 
 func (a *API) searchRoutes() {
 	a.Handle(rest.Route{
-		Method: http.MethodPost, Path: "/v1/search/area", ID: "searchArea", Tag: "Tracking", Scope: auth.TelematicsRead, Class: auth.Read,
+		Method: http.MethodPost, Path: "/v1/search/area", ID: "searchArea", Tag: "Tracking", Scope: auth.TelematicsRead,
+		Class:   auth.Read,
 		Summary: "Who was inside a shape, and when",
 		About: "The times during which vehicles were inside a shape that is given with the question, by vehicle and time. A span ends where a vehicle has " +
 			"no fix inside for more than 10 minutes, or was seen outside and stayed out for more than a minute. What happened between two fixes is not " +
@@ -167,7 +171,8 @@ func afterSpan(p rest.Page) (query.AreaSpan, error) {
 // areaFilter turns a question into a filter. It is not to be asked if no vehicle has one of the tags.
 func (a *API) areaFilter(r *http.Request, body *AreaSearch) (f query.AreaFilter, some bool, err error) {
 	f = query.AreaFilter{
-		Account: auth.From(r.Context()).Account, From: fleet.MillisOf(body.From), To: fleet.MillisOf(body.To), MaxFixes: maxAreaFixes, MaxSpans: maxAreaSpans,
+		Account: auth.From(r.Context()).Account, From: fleet.MillisOf(body.From), To: fleet.MillisOf(body.To),
+		MaxFixes: maxAreaFixes, MaxSpans: maxAreaSpans,
 		MinDuration: time.Duration(body.MinDurationS * float64(time.Second)),
 	}
 	var faults []fleet.FieldError
@@ -206,7 +211,8 @@ func (a *API) areaFilter(r *http.Request, body *AreaSearch) (f query.AreaFilter,
 	} else if size := shape.Area(); size > maxAreaSize {
 		fault("/geometry", "too_large", fmt.Sprintf("has %.0f km²: at most %.0f can be searched", size/1e6, maxAreaSize/1e6))
 	} else if way := body.Geometry.WidthM; way != nil && size / *way > maxAreaWay {
-		fault("/geometry", "too_large", fmt.Sprintf("is %.0f km long: at most %.0f can be searched", size / *way / 1e3, maxAreaWay/1e3))
+		fault("/geometry", "too_large",
+			fmt.Sprintf("is %.0f km long: at most %.0f can be searched", size / *way / 1e3, maxAreaWay/1e3))
 	}
 	if faults != nil {
 		return f, false, fleet.Invalid(faults...)

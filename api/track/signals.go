@@ -22,16 +22,19 @@ func (a *API) signalRoutes() {
 	all := make([]KnownSignal, len(fleet.Signals))
 	for i := range fleet.Signals {
 		s := &fleet.Signals[i]
-		all[i] = KnownSignal{Name: s.Name, Kind: "number", Unit: &s.Unit, Description: s.About, Minimum: s.Min, Maximum: s.Max}
+		all[i] = KnownSignal{Name: s.Name, Kind: "number", Unit: &s.Unit, Description: s.About, Minimum: s.Min,
+			Maximum: s.Max}
 		if s.Unit == "bool" {
 			all[i].Kind, all[i].Unit = "boolean", nil
 		}
 	}
 	a.Handle(rest.Route{
 		Method: http.MethodGet, Path: "/v1/signals", ID: "listSignals", Tag: "Tracking", Scope: auth.TelematicsRead,
-		Summary: "List the signals", About: "What vehicles and trackers may report beside where they are: telemetry names these, and so do alert rules of the kind `signal`. They are the same for everyone. All on one page.",
-		Reply: rest.List[KnownSignal]{},
+		Summary: "List the signals",
+		About:   "What vehicles and trackers may report beside where they are: telemetry names these, and so do alert rules of the kind `signal`. They are the same for everyone. All on one page.",
+		Reply:   rest.List[KnownSignal]{},
 	}, func(w http.ResponseWriter, r *http.Request) error {
-		return rest.WriteJSON(w, r, http.StatusOK, rest.List[KnownSignal]{Data: all, Pagination: rest.Pagination{Page: 1, PerPage: len(all), Total: len(all)}})
+		return rest.WriteJSON(w, r, http.StatusOK,
+			rest.List[KnownSignal]{Data: all, Pagination: rest.Pagination{Page: 1, PerPage: len(all), Total: len(all)}})
 	})
 }

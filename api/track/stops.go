@@ -39,8 +39,10 @@ func (a *API) showStops(_ *http.Request, rows []query.Derived[*fleet.Stop]) ([]S
 	for i := range rows {
 		d, s := &rows[i], rows[i].Entity
 		views[i] = Stop{
-			ID: DerivedID(s), Object: "stop", VehicleID: d.Vehicle.String(), StartAt: rest.Instant(s.Start), EndAt: rest.Instant(s.End),
-			DurationS: rest.Seconds(s.End - s.Start), LocalOn: d.LocalDate.Format("2006-01-02"), Place: a.Place(s.Place), IdleS: rest.Seconds(s.Idle),
+			ID: DerivedID(s), Object: "stop", VehicleID: d.Vehicle.String(), StartAt: rest.Instant(s.Start),
+			EndAt:     rest.Instant(s.End),
+			DurationS: rest.Seconds(s.End - s.Start), LocalOn: d.LocalDate.Format("2006-01-02"), Place: a.Place(s.Place),
+			IdleS: rest.Seconds(s.Idle),
 			Fixes: s.Fixes, ClosedReason: rest.TextOrNull(s.ClosedReason), DerivedStamps: derivedStamps(d),
 		}
 	}

@@ -47,7 +47,8 @@ func (a *API) telemetryRoutes() {
 		names = append(names, i.name)
 	}
 	a.Handle(rest.Route{
-		Method: http.MethodGet, Path: "/v1/vehicles/{id}/telemetry", ID: "listVehicleTelemetry", Tag: "Tracking", Scope: auth.TelematicsRead,
+		Method: http.MethodGet, Path: "/v1/vehicles/{id}/telemetry", ID: "listVehicleTelemetry", Tag: "Tracking",
+		Scope:   auth.TelematicsRead,
 		Summary: "Measurements of a vehicle",
 		About: "Rows by signal and time: without `interval` each measurement, with it the minimum, maximum, mean, first and last of each bucket. " +
 			"Buckets are whole intervals of UTC, so the first and the last may reach beyond `from` and `until`. A mean is that of the last values of the bucket's minutes. " +
@@ -56,20 +57,23 @@ func (a *API) telemetryRoutes() {
 			{Name: "signals", Some: true, About: "Names of signals, separated by commas; all unless given."},
 			{Name: "from", Format: "date-time", About: "Time from which, inclusive."},
 			{Name: "until", Format: "date-time", About: "Time up to which, exclusive."},
-			{Name: "interval", Enum: names, About: "Length of a bucket; `auto` chooses one that gives at most 500 buckets for each signal, and needs `from` and `until`."},
+			{Name: "interval", Enum: names,
+				About: "Length of a bucket; `auto` chooses one that gives at most 500 buckets for each signal, and needs `from` and `until`."},
 			rest.FormatParam(export.Tables),
 		}, rest.LargePageParams(trackPage, maxTrackPage)...),
 		Reply: rest.List[Sample]{}, ReplyTypes: export.MediaTypes(export.Tables), Timeout: rest.ExportTime,
 	}, a.listTelemetry)
 	a.Handle(rest.Route{
-		Method: http.MethodGet, Path: "/v1/vehicles/{id}/telemetry/latest", ID: "listLatestTelemetry", Tag: "Tracking", Scope: auth.TelematicsRead,
+		Method: http.MethodGet, Path: "/v1/vehicles/{id}/telemetry/latest", ID: "listLatestTelemetry", Tag: "Tracking",
+		Scope:   auth.TelematicsRead,
 		Summary: "Newest measurement of each signal of a vehicle",
 		Reply:   rest.List[Sample]{},
 	}, a.listLatestTelemetry)
 }
 
 func SampleColumns(buckets bool) []export.Column {
-	columns := []export.Column{{Name: "signal", Kind: export.Text}, {Name: "unit", Kind: export.Text}, {Name: "at", Kind: export.Instant}}
+	columns := []export.Column{{Name: "signal", Kind: export.Text}, {Name: "unit", Kind: export.Text},
+		{Name: "at", Kind: export.Instant}}
 	names := []string{"value"}
 	if buckets {
 		names = []string{"min", "max", "mean", "first", "last"}
@@ -89,7 +93,8 @@ func sampleRow(row []export.Value, s *query.Sample, buckets bool) []export.Value
 	if !buckets {
 		return append(row, export.ExactOf(s.Value))
 	}
-	return append(row, export.ExactOf(s.Min), export.ExactOf(s.Max), export.NumberOf(s.Mean, 6), export.ExactOf(s.First), export.ExactOf(s.Last))
+	return append(row, export.ExactOf(s.Min), export.ExactOf(s.Max), export.NumberOf(s.Mean, 6), export.ExactOf(s.First),
+		export.ExactOf(s.Last))
 }
 
 func sampleRows(samples iter.Seq2[query.Sample, error], buckets bool) iter.Seq2[rest.RowKey, error] {
@@ -138,7 +143,8 @@ func (a *API) listTelemetry(w http.ResponseWriter, r *http.Request) error {
 			return rest.WriteTable(w, format, SampleColumns(buckets), sampleRows(query.Series(r.Context(), db, f), buckets))
 		})
 	}
-	list := strings.Join([]string{"telemetry", f.Vehicle.String(), f.Every.String(), rest.TextParam(r, "signals", "")}, "/")
+	list := strings.Join([]string{"telemetry", f.Vehicle.String(), f.Every.String(), rest.TextParam(r, "signals", "")},
+		"/")
 	p, err := rest.LargePage(r, list, trackPage)
 	if err != nil {
 		return err
@@ -155,19 +161,22 @@ func (a *API) listTelemetry(w http.ResponseWriter, r *http.Request) error {
 		f.AfterSignal, f.AfterTime = p.After[0], fleet.Millis(at)
 	}
 	f.Offset, f.Limit = p.Offset(), p.PerPage+1
-	return rest.WriteRows(w, r, list, p, total, SampleColumns(buckets), sampleRows(query.Series(r.Context(), a.DB, f), buckets))
+	return rest.WriteRows(w, r, list, p, total, SampleColumns(buckets),
+		sampleRows(query.Series(r.Context(), a.DB, f), buckets))
 }
 
 // seriesFilter reads what the parameters say of the wanted measurements.
 func seriesFilter(r *http.Request, account fleet.AccountID, vehicle fleet.VehicleID) (query.SeriesFilter, error) {
-	f := query.SeriesFilter{Account: account, Vehicle: vehicle, From: rest.TimeParam(r, "from", 0), To: rest.TimeParam(r, "until", 0)}
+	f := query.SeriesFilter{Account: account, Vehicle: vehicle, From: rest.TimeParam(r, "from", 0),
+		To: rest.TimeParam(r, "until", 0)}
 	if err := rest.CheckSpan(f.From, f.To); err != nil {
 		return f, err
 	}
 	for _, name := range rest.ListParam(r, "signals") {
 		s, ok := fleet.SignalNamed(name)
 		if !ok {
-			return f, rest.InvalidParam("signals", "has "+strconv.Quote(name)+", which is no signal of the catalogue"+rest.Meant(name, rest.SignalNames()))
+			return f, rest.InvalidParam("signals",
+				"has "+strconv.Quote(name)+", which is no signal of the catalogue"+rest.Meant(name, rest.SignalNames()))
 		}
 		if !slices.Contains(f.Signals, s) {
 			f.Signals = append(f.Signals, s)

@@ -62,13 +62,14 @@ func (f *traccarFence) fields() (map[string]any, error) {
 	return object, nil
 }
 
-// traccarArea reads the text form of Traccar's geofences: CIRCLE (lat lon, radius in m), POLYGON ((lat lon, ...)) with one
-// ring, LINESTRING (lat lon, ...). Latitude comes first, unlike in WKT.
+// traccarArea reads the text form of Traccar's geofences: CIRCLE (lat lon, radius in m), POLYGON ((lat lon, ...)) with
+// one ring, LINESTRING (lat lon, ...). Latitude comes first, unlike in WKT.
 func traccarArea(text string) (record.Geometry, error) {
 	g := record.Geometry{}
 	name, inner, ok := strings.Cut(strings.TrimSpace(text), "(")
 	inner, closed := strings.CutSuffix(strings.TrimSpace(inner), ")")
-	malformed := fleet.FieldError{Pointer: "/area", Code: "invalid", Detail: "is not CIRCLE (lat lon, radius), POLYGON ((lat lon, ...)) or LINESTRING (lat lon, ...)"}
+	malformed := fleet.FieldError{Pointer: "/area", Code: "invalid",
+		Detail: "is not CIRCLE (lat lon, radius), POLYGON ((lat lon, ...)) or LINESTRING (lat lon, ...)"}
 	if !ok || !closed {
 		return g, fleet.Invalid(malformed)
 	}

@@ -1,5 +1,5 @@
-// Package track serves the tracking half of the interface: vehicles and devices, positions and telemetry, trips and what else is
-// derived, geofences, alerts and their rules, drivers, routes, search and quality.
+// Package track serves the tracking half of the interface: vehicles and devices, positions and telemetry, trips and
+// what else is derived, geofences, alerts and their rules, drivers, routes, search and quality.
 //
 // Every route is a method on API in a file named after its resource, and is listed in Routes.
 package track

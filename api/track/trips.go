@@ -71,8 +71,9 @@ func (a *API) tripRoutes() {
 	s := &derivedResource[*fleet.Trip, Trip]{
 		api: a, path: "/v1/trips", name: "Trip", noun: "trip", nouns: "trips", tag: "Trips", from: &query.Trips,
 		about: "Movement between two stops, or a way over which nothing was heard (`unrecorded`): a vehicle is found somewhere else after a silence.", show: a.showTrips,
-		tell:   func(d *query.Derived[*fleet.Trip], _ bool) Trip { return a.showTrip(d) },
-		params: []rest.Param{{Name: "driver", Some: true, About: "Only trips of this driver: the id of a customer, whatever says so, or a name that was set. They are looked for among at most 100,000 trips of the vehicles that it may have driven: if there are more, choose a span with `from` and `to`."}},
+		tell: func(d *query.Derived[*fleet.Trip], _ bool) Trip { return a.showTrip(d) },
+		params: []rest.Param{{Name: "driver", Some: true,
+			About: "Only trips of this driver: the id of a customer, whatever says so, or a name that was set. They are looked for among at most 100,000 trips of the vehicles that it may have driven: if there are more, choose a span with `from` and `to`."}},
 		narrow: func(w http.ResponseWriter, r *http.Request, f *query.DerivedFilter) error {
 			who := rest.TextParam(r, "driver", "")
 			if who == "" {
@@ -89,7 +90,8 @@ func (a *API) tripRoutes() {
 	a.Handle(rest.Route{
 		Method: http.MethodGet, Path: "/v1/trips/{id}", ID: "getTrip", Tag: "Trips", Scope: auth.TelematicsRead,
 		Summary: "Get a trip with its geometry",
-		About: "A line of more than " + strconv.Itoa(maxTrackPage) + " positions is simplified to as many. `format=geojson` answers one Feature; the other formats answer the positions. " +
+		About: "A line of more than " + strconv.Itoa(maxTrackPage) +
+			" positions is simplified to as many. `format=geojson` answers one Feature; the other formats answer the positions. " +
 			"A trip that data which came later has replaced is a 404 that says where to look.",
 		Params: geometryParams, Reply: Trip{}, ReplyTypes: export.MediaTypes(export.Tracks), Timeout: rest.ExportTime,
 	}, func(w http.ResponseWriter, r *http.Request) error { return a.getTrip(w, r, s) })
@@ -104,8 +106,10 @@ func (a *API) tripRoutes() {
 			return err
 		}
 		sent.Driver = strings.TrimSpace(sent.Driver)
-		if _, err := fleet.ParseID(fleet.CustomerPrefix, sent.Driver); sent.Driver == "" || strings.HasPrefix(sent.Driver, fleet.CustomerPrefix) && err != nil {
-			return fleet.Invalid(fleet.FieldError{Pointer: "/driver", Code: "invalid", Detail: "must be a name, or an id of the form cus_<digits>"})
+		if _, err := fleet.ParseID(fleet.CustomerPrefix, sent.Driver); sent.Driver == "" ||
+			strings.HasPrefix(sent.Driver, fleet.CustomerPrefix) && err != nil {
+			return fleet.Invalid(fleet.FieldError{Pointer: "/driver", Code: "invalid",
+				Detail: "must be a name, or an id of the form cus_<digits>"})
 		}
 		if strings.HasPrefix(sent.Driver, fleet.CustomerPrefix) {
 			if err := a.ExistsOne(r, &query.Customers, fleet.CustomerPrefix, sent.Driver, "/driver", "customer"); err != nil {
@@ -123,7 +127,8 @@ func (a *API) tripRoutes() {
 		return rest.WriteJSON(w, r, http.StatusOK, views[0])
 	})
 	a.Handle(rest.Route{
-		Method: http.MethodDelete, Path: "/v1/trips/{id}/driver", ID: "deleteTripDriver", Tag: "Trips", Scope: auth.TelematicsWrite,
+		Method: http.MethodDelete, Path: "/v1/trips/{id}/driver", ID: "deleteTripDriver", Tag: "Trips",
+		Scope:   auth.TelematicsWrite,
 		Summary: "Take back who was said to have driven a trip", Status: http.StatusNoContent,
 		About: "What the tag at the wheel or the booking says counts again.",
 	}, func(w http.ResponseWriter, r *http.Request) error {
@@ -136,18 +141,21 @@ func (a *API) tripRoutes() {
 }
 
 // setDriver writes who is said to have driven the trip in the path, unless that was said already.
-func (a *API) setDriver(r *http.Request, s *derivedResource[*fleet.Trip, Trip], who string) (query.Derived[*fleet.Trip], error) {
+func (a *API) setDriver(r *http.Request, s *derivedResource[*fleet.Trip, Trip],
+	who string) (query.Derived[*fleet.Trip], error) {
 	d, err := s.find(r)
 	if err != nil {
 		return d, err
 	}
-	said, err := query.DriversSaid(r.Context(), a.DB, auth.From(r.Context()).Account, []fleet.VehicleID{d.Vehicle}, d.Entity.Start, d.Entity.End)
+	said, err := query.DriversSaid(r.Context(), a.DB, auth.From(r.Context()).Account, []fleet.VehicleID{d.Vehicle},
+		d.Entity.Start, d.Entity.End)
 	e := driver.Evidence{Manual: said}
 	if err != nil || e.Who(d.Vehicle, d.Entity.Start, d.Entity.End).Driver == who {
 		return d, err
 	}
 	_, err = a.tripDrivers.New(r.Context(), rest.Author(r), auth.From(r.Context()).Account, record.TripDriver{
-		VehicleID: d.Vehicle.String(), TripID: DerivedID(d.Entity), From: d.Entity.Start, To: max(d.Entity.End, d.Entity.Start+1), Driver: who,
+		VehicleID: d.Vehicle.String(), TripID: DerivedID(d.Entity), From: d.Entity.Start,
+		To: max(d.Entity.End, d.Entity.Start+1), Driver: who,
 	})
 	return d, err
 }
@@ -185,7 +193,8 @@ func (t *Trip) showDrive(d driver.Drive) {
 		return
 	}
 	for _, p := range d.Parts {
-		part := DriverPart{From: rest.Instant(p.From), To: rest.Instant(p.To), DriverSource: rest.TextOrNull(string(p.Source))}
+		part := DriverPart{From: rest.Instant(p.From), To: rest.Instant(p.To),
+			DriverSource: rest.TextOrNull(string(p.Source))}
 		part.DriverID, part.Driver = driverOf(p.Driver)
 		t.DriverParts = append(t.DriverParts, part)
 	}
@@ -195,14 +204,18 @@ func (a *API) showTrip(d *query.Derived[*fleet.Trip]) Trip {
 	t := d.Entity
 	three := func(v float64) float64 { return units.Rounded(v, 3) }
 	view := Trip{
-		ID: DerivedID(t), Object: "trip", VehicleID: d.Vehicle.String(), StartAt: rest.Instant(t.Start), EndAt: rest.Instant(t.End),
-		DurationS: rest.Seconds(t.End - t.Start), LocalOn: d.LocalDate.Format("2006-01-02"), StartPlace: a.Place(t.StartPlace), EndPlace: a.Place(t.EndPlace),
+		ID: DerivedID(t), Object: "trip", VehicleID: d.Vehicle.String(), StartAt: rest.Instant(t.Start),
+		EndAt:     rest.Instant(t.End),
+		DurationS: rest.Seconds(t.End - t.Start), LocalOn: d.LocalDate.Format("2006-01-02"),
+		StartPlace: a.Place(t.StartPlace), EndPlace: a.Place(t.EndPlace),
 		DistanceMi: units.MilesOf(t.Distance), EstimatedMi: units.MilesOf(t.Estimated), MovingS: rest.Seconds(t.Moving),
 		UnrecordedS: rest.Seconds(t.Unrecorded), Unrecorded: t.Unseen, IdleS: rest.Seconds(t.Idle),
-		MaxSpeedMph: units.MphOf(max(t.MaxSpeed, t.MeanSpeed)), MeanSpeedMph: units.MphOf(t.MeanSpeed), OdometerStartMi: rest.Optional(t.OdometerStart, units.MilesOf),
-		OdometerEndMi: rest.Optional(t.OdometerEnd, units.MilesOf), FuelUsedGal: rest.Optional(t.FuelUsed, units.GallonsOf),
-		EnergyUsedKWh: rest.Optional(t.EnergyUsed, three), SocStartPct: rest.Optional(t.SocStart, three), SocEndPct: rest.Optional(t.SocEnd, three),
-		Fixes: t.Fixes, ClosedReason: rest.TextOrNull(t.ClosedReason), DerivedStamps: derivedStamps(d),
+		MaxSpeedMph: units.MphOf(max(t.MaxSpeed, t.MeanSpeed)), MeanSpeedMph: units.MphOf(t.MeanSpeed),
+		OdometerStartMi: rest.Optional(t.OdometerStart, units.MilesOf),
+		OdometerEndMi:   rest.Optional(t.OdometerEnd, units.MilesOf), FuelUsedGal: rest.Optional(t.FuelUsed, units.GallonsOf),
+		EnergyUsedKWh: rest.Optional(t.EnergyUsed, three), SocStartPct: rest.Optional(t.SocStart, three),
+		SocEndPct: rest.Optional(t.SocEnd, three),
+		Fixes:     t.Fixes, ClosedReason: rest.TextOrNull(t.ClosedReason), DerivedStamps: derivedStamps(d),
 	}
 	if t.Device != 0 {
 		view.DeviceID = rest.TextOrNull(t.Device.String())

@@ -41,11 +41,12 @@ type VehicleRelated struct {
 }
 
 // movingFacts are those members that change without a new revision of the vehicle.
-var movingFacts = []string{"status_until", "is_rentable", "current_booking_id", "next_booking_id", "next_available_at", "book_value", "compliance", "warnings",
-	"vehicle_class", "home_location", "current_location"}
+var movingFacts = []string{"status_until", "is_rentable", "current_booking_id", "next_booking_id", "next_available_at",
+	"book_value", "compliance", "warnings", "vehicle_class", "home_location", "current_location"}
 
 // addFacts fills in what follows for vehicles, which are one account's, from other records and from today.
-func (a *API) addFacts(ctx context.Context, account fleet.AccountID, ids []uint64, views []Vehicle, expand []string) error {
+func (a *API) addFacts(ctx context.Context, account fleet.AccountID, ids []uint64, views []Vehicle,
+	expand []string) error {
 	now := a.Now()
 	holds, err := query.BusyVehicles(ctx, a.DB, account, 0, ids, now, now.AddDate(100, 0, 0), now)
 	if err != nil {
@@ -70,7 +71,8 @@ func (a *API) addFacts(ctx context.Context, account fleet.AccountID, ids []uint6
 		if v.CurrentMileageMi != nil {
 			odometer = rest.Whole(float64(*v.CurrentMileageMi))
 		}
-		v.BookValue, v.Compliance = rental.BookValue(&v.VehicleFields, today, odometer), rental.Papers(&v.VehicleFields, today, odometer)
+		v.BookValue, v.Compliance = rental.BookValue(&v.VehicleFields, today, odometer),
+			rental.Papers(&v.VehicleFields, today, odometer)
 		v.Warnings = vehicleWarnings(&v.VehicleFields)
 		if !v.StatusUntil.After(now) {
 			v.StatusUntil = record.Instant{} // it did not end by itself then
@@ -78,7 +80,8 @@ func (a *API) addFacts(ctx context.Context, account fleet.AccountID, ids []uint6
 		v.addHolds(holds[ids[i]], over, now)
 		for _, issue := range unsafe[ids[i]] {
 			v.IsRentable = false
-			v.Warnings = append(v.Warnings, "the issue "+fleet.FormatID(fleet.IssuePrefix, issue)+" is open and critical to safety: the vehicle is not handed over")
+			v.Warnings = append(v.Warnings, "the issue "+fleet.FormatID(fleet.IssuePrefix, issue)+
+				" is open and critical to safety: the vehicle is not handed over")
 		}
 	}
 	if len(unsafe) > 0 {
@@ -99,7 +102,8 @@ func (a *API) addFacts(ctx context.Context, account fleet.AccountID, ids []uint6
 }
 
 // returned says which bookings have begun to hold and are completed: they hold no more than the buffer after them.
-func (a *API) returned(ctx context.Context, account fleet.AccountID, holds map[uint64][]query.Hold, now time.Time) (map[string]bool, error) {
+func (a *API) returned(ctx context.Context, account fleet.AccountID, holds map[uint64][]query.Hold,
+	now time.Time) (map[string]bool, error) {
 	var begun []uint64
 	for _, some := range holds {
 		for _, h := range some {
@@ -116,8 +120,8 @@ func (a *API) returned(ctx context.Context, account fleet.AccountID, holds map[u
 	return over, err
 }
 
-// addHolds says what holds the vehicle now and next. Holds are those that are not over; of some of them nothing is left but the buffer after
-// a rental that is.
+// addHolds says what holds the vehicle now and next. Holds are those that are not over; of some of them nothing is left
+// but the buffer after a rental that is.
 func (v *Vehicle) addHolds(holds []query.Hold, over map[string]bool, now time.Time) {
 	slices.SortFunc(holds, func(a, b query.Hold) int { return a.From.Compare(b.From) })
 	free := now
@@ -209,7 +213,8 @@ func vehicleWarnings(v *record.VehicleFields) []string {
 	case strings.ContainsAny(vin, "IOQ"):
 		warnings = append(warnings, "vin has an I, O or Q, which are not used in one")
 	case !vinChecks(vin):
-		warnings = append(warnings, "vin does not match its check digit; that is usual outside North America, and elsewhere a typing error")
+		warnings = append(warnings,
+			"vin does not match its check digit; that is usual outside North America, and elsewhere a typing error")
 	}
 	return warnings
 }
@@ -236,7 +241,8 @@ func checkVehicle(v *record.Vehicle) error {
 	faults := v.TripSettings.Faults()
 	after := func(later, member, earlier, other string) {
 		if later != "" && earlier != "" && later < earlier {
-			faults = append(faults, fleet.FieldError{Pointer: "/" + member, Code: "invalid", Detail: "must not be before " + other})
+			faults = append(faults,
+				fleet.FieldError{Pointer: "/" + member, Code: "invalid", Detail: "must not be before " + other})
 		}
 	}
 	after(v.DisposalOn, "disposal_on", v.AcquiredOn, "acquired_on")
@@ -246,21 +252,24 @@ func checkVehicle(v *record.Vehicle) error {
 		after(v.Insurance.EndsOn, "insurance/until", v.Insurance.StartsOn, "from")
 	}
 	if v.MinRentalDays > 0 && v.MaxRentalDays > 0 && v.MaxRentalDays < v.MinRentalDays {
-		faults = append(faults, fleet.FieldError{Pointer: "/max_rental_days", Code: "invalid", Detail: "must not be less than min_rental_days"})
+		faults = append(faults,
+			fleet.FieldError{Pointer: "/max_rental_days", Code: "invalid", Detail: "must not be less than min_rental_days"})
 	}
 	for _, m := range []struct {
 		member string
 		money  *record.Money
 	}{
-		{"daily_rate", v.DailyRate}, {"extra_mile_fee", v.ExtraMileFee}, {"deposit_amount", v.DepositAmount}, {"acquisition_cost", v.AcquisitionCost},
-		{"disposal_price", v.DisposalPrice}, {"residual_value", v.ResidualValue},
+		{"daily_rate", v.DailyRate}, {"extra_mile_fee", v.ExtraMileFee}, {"deposit_amount", v.DepositAmount},
+		{"acquisition_cost", v.AcquisitionCost}, {"disposal_price", v.DisposalPrice}, {"residual_value", v.ResidualValue},
 	} {
 		if m.money != nil && m.money.Amount < 0 {
 			faults = append(faults, fleet.FieldError{Pointer: "/" + m.member, Code: "invalid", Detail: "must not be negative"})
 		}
 	}
-	if c, r := v.AcquisitionCost, v.ResidualValue; c != nil && r != nil && (c.Currency != r.Currency || r.Amount > c.Amount) {
-		faults = append(faults, fleet.FieldError{Pointer: "/residual_value", Code: "invalid", Detail: "must be in the currency of acquisition_cost, and not more"})
+	if c, r := v.AcquisitionCost, v.ResidualValue; c != nil && r != nil &&
+		(c.Currency != r.Currency || r.Amount > c.Amount) {
+		faults = append(faults, fleet.FieldError{Pointer: "/residual_value", Code: "invalid",
+			Detail: "must be in the currency of acquisition_cost, and not more"})
 	}
 	if faults != nil {
 		return fleet.Invalid(faults...)

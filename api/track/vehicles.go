@@ -99,9 +99,11 @@ func (a *API) vehicleRoutes() {
 		Views: rest.Views{
 			View: Vehicle{}, Fields: record.VehicleFields{}, Create: VehicleNew{},
 			Expand: []string{"devices", "vehicle_class", "home_location", "current_location"},
-			Moving: append([]string{"online", "last_heard_at", "location", "current_mileage_mi", "battery_level", "device_ids", "devices", "heading_deg", "speed_mph",
-				"ignition_on", "fuel_level_pct", "range_mi", "engine_hours", "odometer_source", "odometer_recorded_at", "odometer_error_mi", "odometer_read_mi", "odometer_read_at",
-				"battery_level_source", "battery_level_recorded_at", "fuel_level_source", "fuel_level_recorded_at"}, movingFacts...),
+			Moving: append([]string{"online", "last_heard_at", "location", "current_mileage_mi", "battery_level", "device_ids",
+				"devices", "heading_deg", "speed_mph", "ignition_on", "fuel_level_pct", "range_mi", "engine_hours",
+				"odometer_source", "odometer_recorded_at", "odometer_error_mi", "odometer_read_mi", "odometer_read_at",
+				"battery_level_source", "battery_level_recorded_at", "fuel_level_source", "fuel_level_recorded_at"},
+				movingFacts...),
 			States: rental.VehicleStates,
 		},
 		Writable: func(v *record.Vehicle) any { return &v.VehicleFields },
@@ -113,13 +115,16 @@ func (a *API) vehicleRoutes() {
 			if sent.Status == "" {
 				sent.Status = record.VehicleAvailable
 			}
-			return record.Vehicle{VehicleFields: sent.VehicleFields, Status: sent.Status, StatusSince: record.InstantOf(a.Now())}, nil
+			return record.Vehicle{VehicleFields: sent.VehicleFields, Status: sent.Status,
+				StatusSince: record.InstantOf(a.Now())}, nil
 		},
 		Show:    a.showVehicles,
 		Prepare: a.prepareVehicle,
 		MayArchive: func(r *http.Request, id uint64) (func(*record.Record[record.Vehicle]) error, func(error)) {
 			leaving := a.desk.Yard.Leave(rest.Author(r), auth.From(r.Context()).Account, id)
-			return func(rec *record.Record[record.Vehicle]) error { return leaving.MayArchive(r.Context(), rec) }, func(err error) { leaving.Done(r.Context(), err) }
+			return func(rec *record.Record[record.Vehicle]) error {
+				return leaving.MayArchive(r.Context(), rec)
+			}, func(err error) { leaving.Done(r.Context(), err) }
 		},
 	}
 	s.Register()
@@ -138,7 +143,8 @@ func (a *API) vehicleRoutes() {
 		},
 	})
 	a.Handle(rest.Route{
-		Method: "GET", Path: "/v1/vehicles/{id}/devices", ID: "listVehicleDevices", Tag: "Vehicles", Scope: auth.TelematicsRead,
+		Method: "GET", Path: "/v1/vehicles/{id}/devices", ID: "listVehicleDevices", Tag: "Vehicles",
+		Scope:   auth.TelematicsRead,
 		Summary: "List the trackers that are or were on a vehicle", Params: rest.PageParams, Reply: a.ListSchema(Device{}),
 	}, a.vehicleDevices)
 }
@@ -191,7 +197,8 @@ func (a *API) vehicleDevices(w http.ResponseWriter, r *http.Request) error {
 }
 
 // showVehicles makes the answers for vehicles, joined with what is known of them at this moment.
-func (a *API) showVehicles(ctx context.Context, records []record.Record[record.Vehicle], expand []string) ([]rest.Shown, error) {
+func (a *API) showVehicles(ctx context.Context, records []record.Record[record.Vehicle],
+	expand []string) ([]rest.Shown, error) {
 	if len(records) == 0 {
 		return nil, nil
 	}
@@ -320,7 +327,8 @@ func (v *Vehicle) addMeters(m query.Meters) {
 		v.CurrentMileageMi, v.OdometerSource = rest.IfKnown[units.WholeMiles](odometer.Value), &odometer.Source
 		v.OdometerRecordedAt = record.InstantOf(odometer.At.Time())
 		if t := odometer.Track; t != nil {
-			v.OdometerErrorMi, v.OdometerReadMi, v.OdometerReadAt = rest.Known(t.Error, 1), rest.Known(t.Read, 1), rest.Instant(t.ReadAt)
+			v.OdometerErrorMi, v.OdometerReadMi, v.OdometerReadAt =
+				rest.Known(t.Error, 1), rest.Known(t.Read, 1), rest.Instant(t.ReadAt)
 		}
 	case v.AcquisitionMileageMi != nil:
 		source := acquisition
@@ -333,13 +341,17 @@ func (v *Vehicle) addMeters(m query.Meters) {
 
 // liveMark is what a vehicle shows beside its record, for its entity tag; nil if there is nothing.
 func liveMark(v Vehicle) []byte {
-	if v.LastHeardAt.IsZero() && v.Location == nil && (v.OdometerSource == nil || *v.OdometerSource == acquisition) && v.BatteryLevel == nil && v.FuelLevelPct == nil &&
-		v.RangeMi == nil && v.EngineHours == nil && len(v.DeviceIDs) == 0 && v.CurrentBookingID == nil && v.NextBookingID == nil &&
-		(v.IsRentable || v.Status != record.VehicleAvailable) && v.NextAvailableAt.IsZero() && v.BookValue == nil && len(v.Compliance) == 0 && v.VehicleClass == nil && v.HomeLocation == nil && v.CurrentLocation == nil {
+	if v.LastHeardAt.IsZero() && v.Location == nil && (v.OdometerSource == nil || *v.OdometerSource == acquisition) &&
+		v.BatteryLevel == nil && v.FuelLevelPct == nil && v.RangeMi == nil && v.EngineHours == nil && len(v.DeviceIDs) == 0 &&
+		v.CurrentBookingID == nil && v.NextBookingID == nil && (v.IsRentable || v.Status != record.VehicleAvailable) &&
+		v.NextAvailableAt.IsZero() && v.BookValue == nil && len(v.Compliance) == 0 && v.VehicleClass == nil &&
+		v.HomeLocation == nil &&
+		v.CurrentLocation == nil {
 		return nil
 	}
-	mark, err := json.Marshal([]any{v.Location, v.CurrentMileageMi, v.BatteryLevel, v.HeadingDeg, v.SpeedMph, v.IgnitionOn, v.FuelLevelPct,
-		v.RangeMi, v.EngineHours, v.OdometerRecordedAt, v.BatteryLevelRecordedAt, v.FuelLevelRecordedAt, v.DeviceIDs, v.Devices, v.VehicleFacts, v.HeardState})
+	mark, err := json.Marshal([]any{v.Location, v.CurrentMileageMi, v.BatteryLevel, v.HeadingDeg, v.SpeedMph, v.IgnitionOn,
+		v.FuelLevelPct, v.RangeMi, v.EngineHours, v.OdometerRecordedAt, v.BatteryLevelRecordedAt,
+		v.FuelLevelRecordedAt, v.DeviceIDs, v.Devices, v.VehicleFacts, v.HeardState})
 	if err != nil {
 		panic(err) // plain values
 	}

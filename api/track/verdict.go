@@ -23,7 +23,8 @@ type QualityIssue struct {
 // doubtful says in words what the flags of places mean that make a tracker doubtful.
 var doubtful = map[string]string{
 	"jump": "of places are jumps", "invalid": "of places are not valid by the tracker's own word",
-	"approximate": "of places come from cells or wifi", "low_accuracy": "of places are not accurate", "mock": "of places are simulated",
+	"approximate": "of places come from cells or wifi", "low_accuracy": "of places are not accurate",
+	"mock":      "of places are simulated",
 	"bad_speed": "of speeds are impossible", "bad_odometer": "of odometer readings are impossible",
 	"week_rollover": "of times are a GPS cycle off",
 }

@@ -56,10 +56,13 @@ func (a *API) showVisits(_ *http.Request, rows []query.Derived[*fleet.Visit]) ([
 	for i := range rows {
 		d, v := &rows[i], rows[i].Entity
 		views[i] = Visit{
-			ID: DerivedID(v), Object: "visit", VehicleID: d.Vehicle.String(), GeofenceID: v.Fence.String(), GeofenceRevision: v.Revision,
-			StartAt: rest.Instant(v.Start), EndAt: rest.Instant(v.End), DurationS: rest.Seconds(v.End - v.Start), LocalOn: d.LocalDate.Format("2006-01-02"),
+			ID: DerivedID(v), Object: "visit", VehicleID: d.Vehicle.String(), GeofenceID: v.Fence.String(),
+			GeofenceRevision: v.Revision,
+			StartAt:          rest.Instant(v.Start), EndAt: rest.Instant(v.End), DurationS: rest.Seconds(v.End - v.Start),
+			LocalOn:    d.LocalDate.Format("2006-01-02"),
 			EntryPlace: a.Place(v.EntryPlace), ExitPlace: a.PlaceOrNull(v.ExitPlace), Initial: v.Initial, Crossed: v.Crossed,
-			DwelledAt: rest.Instant(v.DwelledAt), Fixes: v.Fixes, ExitReason: rest.TextOrNull(v.ExitReason), DerivedStamps: derivedStamps(d),
+			DwelledAt: rest.Instant(v.DwelledAt), Fixes: v.Fixes, ExitReason: rest.TextOrNull(v.ExitReason),
+			DerivedStamps: derivedStamps(d),
 		}
 	}
 	return views, nil

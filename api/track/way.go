@@ -14,8 +14,10 @@ import (
 
 // geometryParams shape a line.
 var geometryParams = []rest.Param{
-	{Name: "simplify_m", Type: "number", Min: 0.01, Max: 1e6, About: "Leaves out what is nearer than so many metres to the line through the rest (Douglas-Peucker)."},
-	{Name: "max_points", Type: "integer", Min: 2, Max: maxTrackPage, About: "At most so many positions, leaving out those that matter least for the shape (Visvalingam)."},
+	{Name: "simplify_m", Type: "number", Min: 0.01, Max: 1e6,
+		About: "Leaves out what is nearer than so many metres to the line through the rest (Douglas-Peucker)."},
+	{Name: "max_points", Type: "integer", Min: 2, Max: maxTrackPage,
+		About: "At most so many positions, leaving out those that matter least for the shape (Visvalingam)."},
 	{Name: "precision", Type: "integer", Min: 5, Max: 6, About: "Decimals of `format=polyline`; 5 unless given."},
 	rest.FormatParam(export.Tracks),
 }
@@ -29,14 +31,18 @@ func wayOf(account fleet.AccountID, vehicle fleet.VehicleID, from, to fleet.Mill
 }
 
 func tooLong() error {
-	return fleet.NewError(fleet.CodeInvalid, fmt.Sprintf("The span has more than %d positions. Choose a shorter one, or read the positions of the vehicle.", maxSimplified))
+	return fleet.NewError(fleet.CodeInvalid,
+		fmt.Sprintf("The span has more than %d positions. Choose a shorter one, or read the positions of the vehicle.",
+			maxSimplified))
 }
 
 // downloadWay answers with positions in a format of tracks.
-func (a *API) downloadWay(w http.ResponseWriter, r *http.Request, name string, vehicle fleet.VehicleID, format export.Format, way []fleet.Position) error {
+func (a *API) downloadWay(w http.ResponseWriter, r *http.Request, name string, vehicle fleet.VehicleID,
+	format export.Format, way []fleet.Position) error {
 	metric := rest.MetricUnits(r)
 	return a.Download(w, r, format, name, func(w http.ResponseWriter) error {
-		track, err := export.NewTrack(format, w, vehicle.String(), PositionColumns(metric), rest.IntParam(r, "precision", polylineDigits))
+		track, err := export.NewTrack(format, w, vehicle.String(), PositionColumns(metric),
+			rest.IntParam(r, "precision", polylineDigits))
 		if err != nil {
 			return err
 		}
@@ -58,7 +64,8 @@ type feature struct {
 }
 
 // writeFeatures answers with GeoJSON: a FeatureCollection, or the one Feature.
-func (a *API) writeFeatures(w http.ResponseWriter, r *http.Request, name string, features []feature, collection bool) error {
+func (a *API) writeFeatures(w http.ResponseWriter, r *http.Request, name string, features []feature,
+	collection bool) error {
 	type shownFeature struct {
 		Type       string          `json:"type"`
 		Geometry   json.RawMessage `json:"geometry"`

@@ -1,5 +1,5 @@
-// Package transfer carries records in and out in bulk: imports and exports of every kind that a resource offers, as jobs that one
-// process works on at a time and another goes on with if that one dies.
+// Package transfer carries records in and out in bulk: imports and exports of every kind that a resource offers, as
+// jobs that one process works on at a time and another goes on with if that one dies.
 package transfer
 
 import (

@@ -83,37 +83,49 @@ func (a *API) transferRoutes(jobs *rest.Resource[record.Job]) {
 	slices.Sort(reads)
 	slices.Sort(writes)
 	reads, writes = slices.Compact(reads), slices.Compact(writes)
-	formats := rest.Param{Name: "format", Want: true, Enum: []string{csvFormat, jsonlFormat}, About: "Form of the file: `csv`, or `jsonl` with a JSON object on each line."}
+	formats := rest.Param{Name: "format", Want: true, Enum: []string{csvFormat, jsonlFormat},
+		About: "Form of the file: `csv`, or `jsonl` with a JSON object on each line."}
 	a.Handle(rest.Route{
-		Method: "POST", Path: "/v1/imports", ID: "createImport", Tag: "Jobs", AnyOf: writes, Summary: "Import records from a file",
+		Method: "POST", Path: "/v1/imports", ID: "createImport", Tag: "Jobs", AnyOf: writes,
+		Summary: "Import records from a file",
 		About: fmt.Sprintf("The body is the file: at most %d MiB and %d rows. The columns of a CSV are the members of what creates a record, nested with dots (`address.city`, "+
 			"`external_refs.0.system`); an empty cell is an absent member, and members that callers do not write are ignored. Each row is judged by itself, as a single request would be, and is "+
 			"made in the background: the answer is a job, `GET /v1/jobs/{id}` shows its progress and `GET /v1/jobs/{id}/errors` the rows that were refused. "+
 			"Needs the scope to write what is imported.", importLimit>>20, MaxRows),
 		Params: []rest.Param{{Name: "kind", Want: true, Enum: kinds, About: "What the rows are."}, formats,
-			{Name: "mode", Enum: []string{"create", "upsert"}, About: "`create`, unless given, makes a record of each row. `upsert` changes the record that has the row's `id`, one of its `external_refs`, its " +
-				"`external_reservation_id` or its `vin`, as PATCH does, and makes one if there is none."},
-			{Name: "dry_run", Type: "boolean", About: "`true` judges the form of the rows and writes nothing. What depends on other records shows only when a record is written: that a unique value or a vehicle is taken, that what is named exists, prices and opening hours."}},
-		Body: &huma.Schema{Type: "string", Description: "The file."}, BodyTypes: []string{"text/csv", "application/x-ndjson"}, BodyLimit: importLimit,
-		Status: http.StatusAccepted, Reply: rest.Job{}, Timeout: max(a.Config.WriteTime, a.Config.ReadTime),
+			{Name: "mode", Enum: []string{"create", "upsert"},
+				About: "`create`, unless given, makes a record of each row. `upsert` changes the record that has the row's `id`, one of its `external_refs`, its " +
+					"`external_reservation_id` or its `vin`, as PATCH does, and makes one if there is none."},
+			{Name: "dry_run", Type: "boolean",
+				About: "`true` judges the form of the rows and writes nothing. What depends on other records shows only when a record is written: that a unique value or a vehicle is taken, that what is named exists, prices and opening hours."}},
+		Body: &huma.Schema{Type: "string", Description: "The file."}, BodyTypes: []string{"text/csv", "application/x-ndjson"},
+		BodyLimit: importLimit,
+		Status:    http.StatusAccepted, Reply: rest.Job{}, Timeout: max(a.Config.WriteTime, a.Config.ReadTime),
 	}, func(w http.ResponseWriter, r *http.Request) error { return a.postImport(jobs, w, r) })
 	a.Handle(rest.Route{
-		Method: "POST", Path: "/v1/exports", ID: "createExport", Tag: "Jobs", AnyOf: reads, Summary: "Export records to a file",
-		About: "The parameters of the list say which records, without pages; a list's own filter `kind` is called `" + ownKind + "` here. The answer is a job; when it is done, " +
+		Method: "POST", Path: "/v1/exports", ID: "createExport", Tag: "Jobs", AnyOf: reads,
+		Summary: "Export records to a file",
+		About: "The parameters of the list say which records, without pages; a list's own filter `kind` is called `" +
+			ownKind + "` here. The answer is a job; when it is done, " +
 			"`GET /v1/jobs/{id}/result` gives the file, for 30 days. It can be imported again, but for the CSV of bookings, which is the table for people of " +
 			"`GET /v1/bookings?format=csv`. Needs the scope to read what is exported.",
 		Params: append([]rest.Param{{Name: "kind", Want: true, Enum: kinds, About: "What is exported."}, formats,
-			{Name: "fields", About: "The columns of the CSV of `kind=bookings`, as of `GET /v1/bookings?format=csv`."}}, a.exportParams()...),
+			{Name: "fields", About: "The columns of the CSV of `kind=bookings`, as of `GET /v1/bookings?format=csv`."}},
+			a.exportParams()...),
 		Status: http.StatusAccepted, Reply: rest.Job{},
 	}, func(w http.ResponseWriter, r *http.Request) error { return a.postExport(jobs, w, r) })
 	a.Handle(rest.Route{
-		Method: "GET", Path: jobs.Path + "/{id}/errors", ID: "listJobErrors", Tag: "Jobs", AnyOf: writes, Summary: "List the rows of an import that were refused",
-		About: fmt.Sprintf("In order, and at most %d of them. Needs the scope to write what is imported.", maxErrors), Params: rest.PageParams, Reply: a.ListSchema(RowIssue{}),
+		Method: "GET", Path: jobs.Path + "/{id}/errors", ID: "listJobErrors", Tag: "Jobs", AnyOf: writes,
+		Summary: "List the rows of an import that were refused",
+		About:   fmt.Sprintf("In order, and at most %d of them. Needs the scope to write what is imported.", maxErrors),
+		Params:  rest.PageParams, Reply: a.ListSchema(RowIssue{}),
 	}, func(w http.ResponseWriter, r *http.Request) error { return a.jobErrors(jobs, w, r) })
 	a.Handle(rest.Route{
-		Method: "GET", Path: jobs.Path + "/{id}/result", ID: "getJobResult", Tag: "Jobs", AnyOf: reads, Summary: "Download what was exported",
-		About: "409 while the job is not done. Needs the scope to read what was exported, and `customers.pii:read` for customers that were exported with it.",
-		Reply: &huma.Schema{Type: "string"}, ReplyTypes: []string{"text/csv", "application/x-ndjson"}, Conflicts: true, Timeout: rest.ExportTime,
+		Method: "GET", Path: jobs.Path + "/{id}/result", ID: "getJobResult", Tag: "Jobs", AnyOf: reads,
+		Summary: "Download what was exported",
+		About:   "409 while the job is not done. Needs the scope to read what was exported, and `customers.pii:read` for customers that were exported with it.",
+		Reply:   &huma.Schema{Type: "string"}, ReplyTypes: []string{"text/csv", "application/x-ndjson"}, Conflicts: true,
+		Timeout: rest.ExportTime,
 	}, func(w http.ResponseWriter, r *http.Request) error { return a.jobResult(jobs, w, r) })
 }
 
@@ -135,7 +147,8 @@ func (a *API) jobOf(r *http.Request, jobs *rest.Resource[record.Job]) (record.Re
 }
 
 // start writes the record of a job, and answers with it.
-func (a *API) start(jobs *rest.Resource[record.Job], w http.ResponseWriter, r *http.Request, id uint64, body record.Job) error {
+func (a *API) start(jobs *rest.Resource[record.Job], w http.ResponseWriter, r *http.Request, id uint64,
+	body record.Job) error {
 	p := auth.From(r.Context())
 	body.Transfer.Key, body.Transfer.RequestID = uint64(p.Key), rest.RequestID(r.Context())
 	for _, s := range p.Scopes {
@@ -176,8 +189,8 @@ func (a *API) postImport(jobs *rest.Resource[record.Job], w http.ResponseWriter,
 	if err := a.CarryItems(w, auth.From(r.Context()).Account, len(rows)); err != nil {
 		return err
 	}
-	// The rows are stored before the job, so that its id must not be another's at all: the number of the command makes it so. A first attempt
-	// that had none took the id as it is.
+	// The rows are stored before the job, so that its id must not be another's at all: the number of the command makes it
+	// so. A first attempt that had none took the id as it is.
 	job := query.JobRef{Account: auth.From(r.Context()).Account, ID: a.NewID(r)}
 	if command := rest.ExchangeOf(r.Context()).Command; command != 0 {
 		job.ID = rest.DerivedRecordID(job.ID, int(command))
@@ -186,7 +199,8 @@ func (a *API) postImport(jobs *rest.Resource[record.Job], w http.ResponseWriter,
 		return err
 	}
 	return a.start(jobs, w, r, job.ID, record.Job{Kind: record.JobImport, Total: uint64(len(rows)),
-		Transfer: &record.Transfer{Records: name, Format: format, Mode: mode, DryRun: rest.TextParam(r, "dry_run", "") == "true"}})
+		Transfer: &record.Transfer{Records: name, Format: format, Mode: mode,
+			DryRun: rest.TextParam(r, "dry_run", "") == "true"}})
 }
 
 // inputRows reads the rows of a file.
@@ -197,7 +211,9 @@ func (a *API) inputRows(t rest.Transferable, format string, text []byte) ([]quer
 		view, create := t.Shape()
 		shown := registry.Schema(view, false, "").Properties
 		schema := sheet.Resolve(registry, registry.Schema(create, false, ""))
-		sheet, err := sheet.NewSheet(registry, schema, text, func(member string) bool { return schema.Properties[member] != nil || shown[member] != nil })
+		sheet, err := sheet.NewSheet(registry, schema, text, func(member string) bool {
+			return schema.Properties[member] != nil || shown[member] != nil
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -215,7 +231,8 @@ func (a *API) inputRows(t rest.Transferable, format string, text []byte) ([]quer
 			return nil, err
 		}
 		if len(rows) == MaxRows {
-			return nil, fleet.Invalid(fleet.FieldError{Pointer: "", Code: "too_many", Detail: fmt.Sprintf("the file has more than %d rows", MaxRows)})
+			return nil, fleet.Invalid(fleet.FieldError{Pointer: "", Code: "too_many",
+				Detail: fmt.Sprintf("the file has more than %d rows", MaxRows)})
 		}
 		rows = append(rows, row)
 	}
@@ -227,7 +244,8 @@ func (a *API) inputRows(t rest.Transferable, format string, text []byte) ([]quer
 
 // storeInput stores the rows of a file, once.
 func (a *API) storeInput(ctx context.Context, job query.JobRef, rows []query.InputRow) error {
-	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"insert_deduplication_token": fmt.Sprintf("job_input:%d:%d", job.Account, job.ID)}))
+	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(
+		clickhouse.Settings{"insert_deduplication_token": fmt.Sprintf("job_input:%d:%d", job.Account, job.ID)}))
 	batch, err := a.DB.PrepareBatch(ctx, "INSERT INTO job_input (account, job, row, at, body, fault)")
 	if err != nil {
 		return fmt.Errorf("store the rows of a job: %w", err)
@@ -293,7 +311,8 @@ func (a *API) jobErrors(jobs *rest.Resource[record.Job], w http.ResponseWriter, 
 	if p.After != nil {
 		return rest.InvalidParam("cursor", "is not a next_cursor of this list")
 	}
-	found, total, err := query.JobErrors(r.Context(), a.DB, query.JobRef{Account: rec.Account, ID: rec.ID}, p.PerPage, p.Offset())
+	found, total, err := query.JobErrors(r.Context(), a.DB, query.JobRef{Account: rec.Account, ID: rec.ID},
+		p.PerPage, p.Offset())
 	if err != nil {
 		return err
 	}

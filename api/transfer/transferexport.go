@@ -74,7 +74,8 @@ func (a *API) storeOutput(ctx context.Context, l *lease, written uint64, bodies 
 	steps := make([]uint64, len(bodies))
 	for i, body := range bodies {
 		steps[i] = written + uint64(i) + 1
-		if err := batch.Append(uint64(l.Rec.Account), l.Rec.ID, l.Rec.Body.Transfer.Attempts, uint32(steps[i]), now, body); err != nil {
+		if err := batch.Append(uint64(l.Rec.Account), l.Rec.ID, l.Rec.Body.Transfer.Attempts, uint32(steps[i]), now,
+			body); err != nil {
 			batch.Abort()
 			return nil, fmt.Errorf("store what is exported: %w", err)
 		}
@@ -110,9 +111,10 @@ func (a *API) jobResult(jobs *rest.Resource[record.Job], w http.ResponseWriter, 
 	format, write := export.NDJSON, a.writeLines
 	switch {
 	case columns != nil:
-		format, write = export.CSV, func(ctx context.Context, db driver.Conn, rec record.Record[record.Job], w *bufio.Writer) error {
-			return a.writeTableRows(ctx, db, rec, columns, w)
-		}
+		format, write = export.CSV,
+			func(ctx context.Context, db driver.Conn, rec record.Record[record.Job], w *bufio.Writer) error {
+				return a.writeTableRows(ctx, db, rec, columns, w)
+			}
 	case t.Format == csvFormat:
 		format, write = export.CSV, a.writeSheet
 	}
@@ -129,8 +131,8 @@ func (a *API) jobResult(jobs *rest.Resource[record.Job], w http.ResponseWriter, 
 	})
 }
 
-// tableOfJob returns the columns of a result that is a table for people, as whoever asked for it could see them, and refuses whoever may not;
-// nil if it is none.
+// tableOfJob returns the columns of a result that is a table for people, as whoever asked for it could see them, and
+// refuses whoever may not; nil if it is none.
 func (a *API) tableOfJob(r *http.Request, rec *record.Record[record.Job]) ([]rest.TableColumn, error) {
 	t := rec.Body.Transfer
 	if t.Format != csvFormat {
@@ -152,18 +154,20 @@ func (a *API) tableOfJob(r *http.Request, rec *record.Record[record.Job]) ([]res
 }
 
 // writeTableRows writes a result that is a table for people.
-func (a *API) writeTableRows(ctx context.Context, db driver.Conn, rec record.Record[record.Job], columns []rest.TableColumn, w *bufio.Writer) error {
+func (a *API) writeTableRows(ctx context.Context, db driver.Conn, rec record.Record[record.Job],
+	columns []rest.TableColumn, w *bufio.Writer) error {
 	sheet := csv.NewWriter(w)
 	if err := sheet.Write(rest.HeaderOf(columns)); err != nil {
 		return err
 	}
-	if err := query.JobOutput(ctx, db, query.JobRef{Account: rec.Account, ID: rec.ID}, rec.Body.Transfer.Attempts, func(body string) error {
-		var row []string
-		if err := json.Unmarshal([]byte(body), &row); err != nil {
-			return fmt.Errorf("decode a row: %w", err)
-		}
-		return sheet.Write(row)
-	}); err != nil {
+	if err := query.JobOutput(ctx, db, query.JobRef{Account: rec.Account, ID: rec.ID}, rec.Body.Transfer.Attempts,
+		func(body string) error {
+			var row []string
+			if err := json.Unmarshal([]byte(body), &row); err != nil {
+				return fmt.Errorf("decode a row: %w", err)
+			}
+			return sheet.Write(row)
+		}); err != nil {
 		return err
 	}
 	sheet.Flush()
@@ -172,10 +176,11 @@ func (a *API) writeTableRows(ctx context.Context, db driver.Conn, rec record.Rec
 
 // writeLines writes a result as a JSON object a line.
 func (a *API) writeLines(ctx context.Context, db driver.Conn, rec record.Record[record.Job], w *bufio.Writer) error {
-	return query.JobOutput(ctx, db, query.JobRef{Account: rec.Account, ID: rec.ID}, rec.Body.Transfer.Attempts, func(body string) error {
-		w.WriteString(body)
-		return w.WriteByte('\n')
-	})
+	return query.JobOutput(ctx, db, query.JobRef{Account: rec.Account, ID: rec.ID}, rec.Body.Transfer.Attempts,
+		func(body string) error {
+			w.WriteString(body)
+			return w.WriteByte('\n')
+		})
 }
 
 // writeSheet writes a result as a sheet. It is read twice: first for its columns.
@@ -184,15 +189,16 @@ func (a *API) writeSheet(ctx context.Context, db driver.Conn, rec record.Record[
 	view, _ := a.Transfers[rec.Body.Transfer.Records].Shape()
 	schema := sheet.Resolve(registry, registry.Schema(view, false, ""))
 	read := func(row func(cells map[string]string) error) error {
-		return query.JobOutput(ctx, db, query.JobRef{Account: rec.Account, ID: rec.ID}, rec.Body.Transfer.Attempts, func(body string) error {
-			object, err := rest.ParseObject([]byte(body))
-			if err != nil {
-				return err
-			}
-			cells := map[string]string{}
-			sheet.Flatten(registry, schema, object, "", func(column, cell string) { cells[column] = cell })
-			return row(cells)
-		})
+		return query.JobOutput(ctx, db, query.JobRef{Account: rec.Account, ID: rec.ID}, rec.Body.Transfer.Attempts,
+			func(body string) error {
+				object, err := rest.ParseObject([]byte(body))
+				if err != nil {
+					return err
+				}
+				cells := map[string]string{}
+				sheet.Flatten(registry, schema, object, "", func(column, cell string) { cells[column] = cell })
+				return row(cells)
+			})
 	}
 	seen := map[string]bool{"id": true}
 	if err := read(func(cells map[string]string) error {

@@ -13,8 +13,8 @@ import (
 	"github.com/motorpool/fleet/query"
 )
 
-// doImport brings the rows of a job that are not done yet. What this process or another did before it died, and did not note, is done
-// again and comes to the same.
+// doImport brings the rows of a job that are not done yet. What this process or another did before it died, and did not
+// note, is done again and comes to the same.
 func (a *API) doImport(ctx context.Context, l *lease) error {
 	input, err := query.JobInput(ctx, a.DB, l.ref())
 	if err != nil {
@@ -94,7 +94,8 @@ func (a *API) BringSome(ctx context.Context, l *lease, rows []*rest.ImportRow, r
 				if t.Attempts < patientAttempts || ctx.Err() != nil {
 					continue // it is tried again
 				}
-				a.Log.ErrorContext(ctx, "row of an import failed", "error", row.Err, "job", fleet.JobID(l.Rec.ID).String(), "row", row.Row)
+				a.Log.ErrorContext(ctx, "row of an import failed", "error", row.Err, "job", fleet.JobID(l.Rec.ID).String(),
+					"row", row.Row)
 			}
 			codes[step] = p.Code
 			a.InWords(ctx, l.Rec.Account, func(scope auth.Scope) bool { return scope != auth.CustomersRead }, &p.Detail)

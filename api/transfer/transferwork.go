@@ -101,7 +101,8 @@ func (a *API) WorkOn(ctx context.Context, job query.JobRef) {
 	l, err := a.Lease(ctx, job)
 	if err != nil {
 		if !errors.Is(err, ErrTaken) && ctx.Err() == nil {
-			a.Log.WarnContext(ctx, "a job could not be begun and is tried again", "job", fleet.JobID(job.ID).String(), "error", err)
+			a.Log.WarnContext(ctx, "a job could not be begun and is tried again", "job",
+				fleet.JobID(job.ID).String(), "error", err)
 		}
 		return
 	}
@@ -114,15 +115,19 @@ func (a *API) WorkOn(ctx context.Context, job query.JobRef) {
 	if err == nil || errors.Is(err, ErrTaken) {
 		return
 	}
-	a.Log.WarnContext(ctx, "a job met a failure and is tried again", "job", fleet.JobID(job.ID).String(), "attempt", l.Rec.Body.Transfer.Attempts, "error", err)
+	a.Log.WarnContext(ctx, "a job met a failure and is tried again", "job", fleet.JobID(job.ID).String(), "attempt",
+		l.Rec.Body.Transfer.Attempts, "error", err)
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.Config.WriteTime)
 	defer cancel()
 	rest := leaseRest
 	if ctx.Err() != nil {
 		rest = 0 // this process ends; another may go on at once
 	}
-	if err := l.write(last, func(b *record.Job) { b.Transfer.LeaseUntil = record.InstantOf(a.Now().Add(rest)) }); err != nil && !errors.Is(err, ErrTaken) {
-		a.Log.WarnContext(last, "a lease was not given back and must lapse", "job", fleet.JobID(job.ID).String(), "error", err)
+	if err := l.write(last, func(b *record.Job) {
+		b.Transfer.LeaseUntil = record.InstantOf(a.Now().Add(rest))
+	}); err != nil && !errors.Is(err, ErrTaken) {
+		a.Log.WarnContext(last, "a lease was not given back and must lapse", "job",
+			fleet.JobID(job.ID).String(), "error", err)
 	}
 }
 
@@ -162,14 +167,15 @@ func (a *API) Lease(ctx context.Context, job query.JobRef) (*lease, error) {
 
 // write changes the job's record, if it is still ours.
 func (l *lease) write(ctx context.Context, change func(*record.Job)) error {
-	rec, err := l.api.jobs.Update(ctx, record.System, l.Rec.Account, l.Rec.ID, 0, func(rec *record.Record[record.Job]) error {
-		t := rec.Body.Transfer
-		if t.Finished || t.Holder != l.Rec.Body.Transfer.Holder || t.Attempts != l.Rec.Body.Transfer.Attempts {
-			return ErrTaken
-		}
-		change(&rec.Body)
-		return nil
-	})
+	rec, err := l.api.jobs.Update(ctx, record.System, l.Rec.Account, l.Rec.ID, 0,
+		func(rec *record.Record[record.Job]) error {
+			t := rec.Body.Transfer
+			if t.Finished || t.Holder != l.Rec.Body.Transfer.Holder || t.Attempts != l.Rec.Body.Transfer.Attempts {
+				return ErrTaken
+			}
+			change(&rec.Body)
+			return nil
+		})
 	if err == nil {
 		l.Rec = rec
 	}
@@ -182,7 +188,9 @@ func (l *lease) Keep(ctx context.Context) error {
 	if now.Sub(l.at) < leaseRenewal {
 		return ctx.Err()
 	}
-	if err := l.write(ctx, func(b *record.Job) { b.Transfer.LeaseUntil = record.InstantOf(now.Add(LeaseTime)) }); err != nil {
+	if err := l.write(ctx, func(b *record.Job) {
+		b.Transfer.LeaseUntil = record.InstantOf(now.Add(LeaseTime))
+	}); err != nil {
 		return err
 	}
 	l.at = now
@@ -230,8 +238,8 @@ func (a *API) NoteSteps(ctx context.Context, job query.JobRef, steps []uint64, e
 	return nil
 }
 
-// lineReader gives the lines of a text that are not blank, as rows: JSON as json.Marshal writes it, so that an erasure finds there what it
-// seeks. Of a line that is no JSON only the fault is kept.
+// lineReader gives the lines of a text that are not blank, as rows: JSON as json.Marshal writes it, so that an erasure
+// finds there what it seeks. Of a line that is no JSON only the fault is kept.
 func lineReader(text []byte) func() (query.InputRow, error) {
 	rest := string(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")))
 	var row query.InputRow

@@ -15,9 +15,9 @@ import (
 	"github.com/motorpool/fleet"
 )
 
-// The quantities of the interface. They are kept as they were worked out and rounded when they are written, in the units that
-// the caller asked for: what was said in whole kilometres is read in whole kilometres. A speed is stored in hundredths of a metre a
-// second, so one decimal is what can be told of it.
+// The quantities of the interface. They are kept as they were worked out and rounded when they are written, in the
+// units that the caller asked for: what was said in whole kilometres is read in whole kilometres. A speed is stored in
+// hundredths of a metre a second, so one decimal is what can be told of it.
 type (
 	Miles        float64
 	WholeMiles   float64
@@ -54,8 +54,8 @@ func (WholeMiles) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeInteger, Format: "int64", Nullable: true}
 }
 
-// exactly follows a number that is to be rounded, and as many zeros as it shall have decimals. It is an exponent of zero, so that
-// the number is one in any case; nothing else in an answer is written so.
+// exactly follows a number that is to be rounded, and as many zeros as it shall have decimals. It is an exponent of
+// zero, so that the number is one in any case; nothing else in an answer is written so.
 const exactly = "E+000"
 
 func unrounded[Q interface {
@@ -125,10 +125,11 @@ func appendRounded(out []byte, v float64, decimals int) []byte {
 	return strconv.AppendFloat(out, Rounded(v, decimals)+0, 'f', decimals, 64)
 }
 
-// MetricJSON rewrites a document from miles to kilometres and from gallons to litres: a member whose name ends in _mi becomes _km (miles_driven,
-// included_miles and extra_miles are km_driven and so on), one in _mph becomes _kmh, one in _gal becomes _l, and its number is converted. A quantity is rounded as in miles, other whole
-// numbers stay whole, and others are rounded to the decimals that they had, at least one. Everything else, the order of members
-// included, stays as it is; so do metadata and custom_fields, whose names are the caller's.
+// MetricJSON rewrites a document from miles to kilometres and from gallons to litres: a member whose name ends in _mi
+// becomes _km (miles_driven, included_miles and extra_miles are km_driven and so on), one in _mph becomes _kmh, one in
+// _gal becomes _l, and its number is converted. A quantity is rounded as in miles, other whole numbers stay whole, and
+// others are rounded to the decimals that they had, at least one. Everything else, the order of members included, stays
+// as it is; so do metadata and custom_fields, whose names are the caller's.
 func MetricJSON(doc []byte) ([]byte, error) {
 	dec := json.NewDecoder(bytes.NewReader(doc))
 	dec.UseNumber()
@@ -219,7 +220,8 @@ var metricUnitsOf = []struct {
 }{{"_mi", "_km", kmPerMile}, {"miles_driven", "km_driven", kmPerMile}, {"included_miles", "included_km", kmPerMile},
 	{"extra_miles", "extra_km", kmPerMile}, {"_mph", "_kmh", kmPerMile}, {"_gal", "_l", fleet.LitresPerGal}}
 
-// MetricName gives the metric twin of a member's name, and what its number is multiplied by; the name itself and 1 if it has none.
+// MetricName gives the metric twin of a member's name, and what its number is multiplied by; the name itself and 1
+// if it has none.
 func MetricName(name string) (string, float64) {
 	for _, u := range metricUnitsOf {
 		if stem, ok := strings.CutSuffix(name, u.end); ok {

@@ -62,7 +62,8 @@ type stored[T any] struct {
 }
 
 // listAll returns all records of a kind that an account uses, by id.
-func listAll[T any](ctx context.Context, r *records, listing *query.Listing, account fleet.AccountID) ([]stored[T], error) {
+func listAll[T any](ctx context.Context, r *records, listing *query.Listing,
+	account fleet.AccountID) ([]stored[T], error) {
 	var all []stored[T]
 	for request := (query.ListRequest{Account: account, Limit: 500}); ; {
 		page, err := query.List(ctx, r.db, listing, request)

@@ -26,8 +26,9 @@ func TestWhatDevicesAndSensorsSayRaisesAlerts(t *testing.T) {
 	begin := time.Now()
 	report := func(after time.Duration, rest string) {
 		t.Helper()
-		c.sends(http.StatusAccepted, http.MethodPost, "/v1/positions", fmt.Sprintf(`{"unique_id":%q,"fix_at":%d,"lat":30.27,"lng":-97.74,"speed_mps":0,%s}`,
-			c.uniqueID, begin.Add(after).UnixMilli(), rest))
+		c.sends(http.StatusAccepted, http.MethodPost, "/v1/positions",
+			fmt.Sprintf(`{"unique_id":%q,"fix_at":%d,"lat":30.27,"lng":-97.74,"speed_mps":0,%s}`,
+				c.uniqueID, begin.Add(after).UnixMilli(), rest))
 	}
 	alerts := func() []string {
 		var listed struct {
@@ -67,7 +68,8 @@ func TestWhatDevicesAndSensorsSayRaisesAlerts(t *testing.T) {
 	report(n+time.Second, `"ignition":false,"alarm":"x-ray","signals":{"temp1_c":9.5,"fuel_level_pct":60}`)
 	report(n+2*time.Second, `"ignition":false,"signals":{"temp1_c":6,"fuel_level_pct":40}`)
 	m.eventually("the alarm and the temperature are told", func() error {
-		return wants("word and signal", `["device_alarm","warning","x-ray",null,null,null,null,null]`, `["signal","warning","temp1_c","°C",9.5,8,null,null]`)
+		return wants("word and signal", `["device_alarm","warning","x-ray",null,null,null,null,null]`,
+			`["signal","warning","temp1_c","°C",9.5,8,null,null]`)
 	})
 	later := n + 2*time.Second + 5*time.Minute // which a clock may be ahead of ours
 	m.eventually("fuel that stays away is told, with before and after", func() error {

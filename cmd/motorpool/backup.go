@@ -167,7 +167,8 @@ func (c *backupCommand) Run(ctx context.Context, s settings, o output) error {
 	return err
 }
 
-// apartFrom refuses a target that is, or lies in, the folder of what is backed up: whoever deletes the one deletes the other.
+// apartFrom refuses a target that is, or lies in, the folder of what is backed up: whoever deletes the one
+// deletes the other.
 func apartFrom(data, target string) error {
 	if data == "" || target == "" {
 		return nil
@@ -210,7 +211,8 @@ func groupTopics(c topic.Config, group string) map[string][]string {
 func (b *backup) make(ctx context.Context) error {
 	migrations := schemas.Migrations()
 	b.manifest = manifest{
-		Version: version, Schema: migrations[len(migrations)-1].Version, Group: b.command.Group, Embedded: !b.command.ExternalKafka,
+		Version: version, Schema: migrations[len(migrations)-1].Version, Group: b.command.Group,
+		Embedded: !b.command.ExternalKafka,
 	}
 	if err := b.prepare(ctx); err != nil {
 		return err
@@ -235,7 +237,8 @@ func (b *backup) make(ctx context.Context) error {
 func (b *backup) prepare(ctx context.Context) error {
 	if b.manifest.Embedded {
 		if has, err := embedded.HasLog(brokerDir(b.settings)); err != nil || !has {
-			return errors.Join(err, fmt.Errorf("%s has no log of an embedded broker: give --data, or --external-kafka", b.settings.Data))
+			return errors.Join(err,
+				fmt.Errorf("%s has no log of an embedded broker: give --data, or --external-kafka", b.settings.Data))
 		}
 	}
 	if !b.command.ExternalClickHouse {
@@ -312,7 +315,8 @@ func (b *backup) tidy(ctx context.Context) {
 		fmt.Fprintf(b.out, "warning: the backup is whole, but later ones will not build upon it: %v\n", err)
 	}
 	if err := b.dropFiles(ctx); err != nil {
-		fmt.Fprintf(b.out, "warning: the backup is whole, but its copy of the broker's log stays in the database for some days: %v\n",
+		fmt.Fprintf(b.out,
+			"warning: the backup is whole, but its copy of the broker's log stays in the database for some days: %v\n",
 			err)
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/motorpool/fleet/deploy/embedded"
 )
 
-// TestARestoreOlderThanItsKafkaReadsOnWhereItStands: a Kafka elsewhere runs on after the backup, and the restored system
-// works through all that it got since, as the one did that was lost.
+// TestARestoreOlderThanItsKafkaReadsOnWhereItStands: a Kafka elsewhere runs on after the backup, and the restored
+// system works through all that it got since, as the one did that was lost.
 func TestARestoreOlderThanItsKafkaReadsOnWhereItStands(t *testing.T) {
 	m := newMachine(t)
 	broker, err := embedded.StartBroker(embedded.BrokerConfig{Dir: t.TempDir()})
@@ -42,7 +42,8 @@ func TestARestoreOlderThanItsKafkaReadsOnWhereItStands(t *testing.T) {
 
 	other := m.another(t)
 	other.elsewhere(broker.Addr())
-	if _, stderr, code := other.command("restore", made); code != exitFailure || !strings.Contains(stderr, "--external-kafka") {
+	if _, stderr, code := other.command("restore", made); code != exitFailure ||
+		!strings.Contains(stderr, "--external-kafka") {
 		t.Errorf("a restore without the Kafka that it belongs to: %d\n%s", code, stderr)
 	}
 	other.must("restore", "--external-kafka", made)

@@ -32,7 +32,8 @@ import (
 func (m *machine) store() driver.Conn {
 	m.t.Helper()
 	config := query.DefaultConfig()
-	config.Addrs, config.PasswordFile = []string{m.variable("MOTORPOOL_CLICKHOUSE")}, filepath.Join(m.data, appPasswordFile)
+	config.Addrs, config.PasswordFile = []string{m.variable("MOTORPOOL_CLICKHOUSE")},
+		filepath.Join(m.data, appPasswordFile)
 	db, err := query.Open(m.t.Context(), config)
 	if err != nil {
 		m.t.Fatal(err)
@@ -78,7 +79,9 @@ func (m *machine) rowsNow(tables ...string) map[string]string {
 	for _, table := range tables {
 		var rows, digest uint64
 		var engine string
-		if err := db.QueryRow(m.t.Context(), "SELECT engine FROM system.tables WHERE database = currentDatabase() AND name = '"+table+"'").Scan(&engine); err != nil {
+		if err := db.QueryRow(m.t.Context(),
+			"SELECT engine FROM system.tables WHERE database = currentDatabase() AND name = '"+table+
+				"'").Scan(&engine); err != nil {
 			m.t.Fatal(err)
 		}
 		from := table
@@ -91,7 +94,8 @@ func (m *machine) rowsNow(tables ...string) map[string]string {
 		if table == "claim_log" {
 			from += " WHERE field != 'node'" // a process that serves leases one
 		}
-		if err := db.QueryRow(m.t.Context(), "SELECT count(), sum(cityHash64(toString(tuple("+columns(table)+")))) FROM "+from).Scan(&rows, &digest); err != nil {
+		if err := db.QueryRow(m.t.Context(), "SELECT count(), sum(cityHash64(toString(tuple("+columns(table)+")))) FROM "+
+			from).Scan(&rows, &digest); err != nil {
 			m.t.Fatal(table, err)
 		}
 		found[table] = fmt.Sprintf("%d rows, digest %x", rows, digest)
@@ -129,7 +133,8 @@ func (m *machine) backup(args ...string) string {
 func (m *machine) outcomes() (read, stored, refused int64) {
 	m.t.Helper()
 	if err := m.store().QueryRow(m.t.Context(),
-		"SELECT sum(read), sum(stored), sum(arraySum(mapValues(refused))) FROM ingest_outcomes FINAL").Scan(&read, &stored, &refused); err != nil {
+		"SELECT sum(read), sum(stored), sum(arraySum(mapValues(refused))) FROM ingest_outcomes FINAL").Scan(&read, &stored,
+		&refused); err != nil {
 		m.t.Fatal(err)
 	}
 	return read, stored, refused
@@ -152,9 +157,9 @@ func (m *machine) unread() int64 {
 	return lag
 }
 
-// TestABackupOfARunningSystemIsRestoredWhole makes a full backup, one that builds upon it in the middle of a replay, and
-// one of a system at rest. All come back, the last one equal in every row; and the one that is older than its log reads
-// on where it stood, without a fix twice or missing.
+// TestABackupOfARunningSystemIsRestoredWhole makes a full backup, one that builds upon it in the middle of a replay,
+// and one of a system at rest. All come back, the last one equal in every row; and the one that is older than its log
+// reads on where it stood, without a fix twice or missing.
 func TestABackupOfARunningSystemIsRestoredWhole(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t).withOwnBroker() // with another: TestARestoreOlderThanItsKafkaReadsOnWhereItStands
@@ -218,7 +223,8 @@ func TestABackupOfARunningSystemIsRestoredWhole(t *testing.T) {
 	rest := m.backup(target)
 	// Time goes on: what it brings about under the backup's hands is not compared.
 	maps.DeleteFunc(whole, func(table, rows string) bool { return m.rowsNow(table)[table] != rows })
-	for _, table := range []string{"positions", "telemetry", "telemetry_1h", "record_log", "claim_log", "ingest_outcomes", "vehicles"} {
+	for _, table := range []string{"positions", "telemetry", "telemetry_1h", "record_log", "claim_log",
+		"ingest_outcomes", "vehicles"} {
 		if whole[table] == "" {
 			t.Errorf("%s changed while nothing was sent", table)
 		}
@@ -252,7 +258,8 @@ func TestABackupOfARunningSystemIsRestoredWhole(t *testing.T) {
 			t.Errorf("a restore under a running system: %d\n%s%s", code, out, stderr)
 		}
 		other.interrupt()
-		if _, stderr, code := other.command("restore", rest); code != exitFailure || !strings.Contains(stderr, "is not empty") {
+		if _, stderr, code := other.command("restore", rest); code != exitFailure ||
+			!strings.Contains(stderr, "is not empty") {
 			t.Errorf("a restore into what is not empty: %d\n%s", code, stderr)
 		}
 	})
@@ -295,7 +302,8 @@ func TestABackupOfARunningSystemIsRestoredWhole(t *testing.T) {
 			}
 		}
 		var rows uint64
-		if err := other.store().QueryRow(t.Context(), "SELECT count() FROM positions FINAL").Scan(&rows); err != nil || int64(rows) != stored {
+		if err := other.store().QueryRow(t.Context(), "SELECT count() FROM positions FINAL").Scan(&rows); err != nil ||
+			int64(rows) != stored {
 			t.Errorf("%d positions lie in the table, %d were stored: %v", rows, stored, err)
 		}
 		other.eventually("derived and summed up alike", func() error { return differ(other.rowsNow(tables...), alike) })
@@ -368,8 +376,8 @@ func (m *machine) breakOff(args ...string) {
 	}
 }
 
-// writeExpired writes a row of long ago into each table, as they lie in a backup that has grown old: this machine keeps it,
-// another deletes it when it sees it.
+// writeExpired writes a row of long ago into each table, as they lie in a backup that has grown old: this machine keeps
+// it, another deletes it when it sees it.
 func (m *machine) writeExpired(tables ...string) {
 	m.t.Helper()
 	for _, table := range tables {
@@ -408,7 +416,8 @@ func TestABackupInS3(t *testing.T) {
 	m.must("account", "create", "Later")
 	m.writeExpired("job_output", "unregistered_reports")
 	second := m.backup(append(flags, "s3://fleet-backups/nightly")...)
-	tables := []string{"positions", "telemetry", "telemetry_1h", "record_log", "claim_log", "ingest_outcomes", "accounts", "vehicles"}
+	tables := []string{"positions", "telemetry", "telemetry_1h", "record_log", "claim_log", "ingest_outcomes",
+		"accounts", "vehicles"}
 	whole := m.rowsNow(tables...)
 	m.interrupt()
 

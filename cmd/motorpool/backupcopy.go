@@ -75,7 +75,8 @@ func (b *backup) measure(ctx context.Context, s *stage) (err error) {
 
 func backupSize(ctx context.Context, db driver.Conn, id string) (files, bytes uint64, err error) {
 	var status string
-	if err := db.QueryRow(ctx, schemas.Query("backup_size"), clickhouse.Named("id", id)).Scan(&status, &files, &bytes); err != nil {
+	if err := db.QueryRow(ctx, schemas.Query("backup_size"), clickhouse.Named("id", id)).Scan(&status, &files,
+		&bytes); err != nil {
 		return 0, 0, fmt.Errorf("ask what became of %s: %w", id, err)
 	}
 	return files, bytes, nil
@@ -119,16 +120,17 @@ func (b *backup) copyLog(ctx context.Context) error {
 // dropFiles drops what was on its way into this backup, and into others that were broken off long ago.
 func (b *backup) dropFiles(ctx context.Context) error {
 	names := []string{b.name}
-	err := schemas.EachRow(ctx, b.db, "find files of backups that came to nothing", schemas.Query("backup_leftovers"), []any{
-		clickhouse.Named("before", time.Now().Add(-2*backupTime).UTC().Format(nameForm)),
-	}, func(row schemas.Row) error {
-		var name string
-		if err := row.Scan(&name); err != nil {
-			return err
-		}
-		names = append(names, name)
-		return nil
-	})
+	err := schemas.EachRow(ctx, b.db, "find files of backups that came to nothing",
+		schemas.Query("backup_leftovers"), []any{
+			clickhouse.Named("before", time.Now().Add(-2*backupTime).UTC().Format(nameForm)),
+		}, func(row schemas.Row) error {
+			var name string
+			if err := row.Scan(&name); err != nil {
+				return err
+			}
+			names = append(names, name)
+			return nil
+		})
 	if err != nil {
 		return err
 	}

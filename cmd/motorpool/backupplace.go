@@ -15,8 +15,8 @@ import (
 	"github.com/motorpool/fleet/deploy/embedded"
 )
 
-// backupPlace says where backups are kept: a folder, or a bucket that speaks S3. It is the ClickHouse server that writes
-// and reads there.
+// backupPlace says where backups are kept: a folder, or a bucket that speaks S3. It is the ClickHouse server that
+// writes and reads there.
 type backupPlace struct {
 	Endpoint      string `help:"Address of the S3 server, such as https://s3.eu-central-1.amazonaws.com; Amazon's by default." placeholder:"URL" env:"MOTORPOOL_S3_ENDPOINT"`
 	AccessKey     string `help:"Access key of S3; without one the server's own role is used." env:"MOTORPOOL_S3_ACCESS_KEY"`
@@ -69,7 +69,8 @@ func (p backupPlace) target(text string) (backupTarget, error) {
 	return t, nil
 }
 
-// at is a place below the target as BACKUP and RESTORE want it. The server blots the secret out of what it logs and lists.
+// at is a place below the target as BACKUP and RESTORE want it. The server blots the secret out of what it
+// logs and lists.
 func (t backupTarget) at(parts ...string) string {
 	below := strings.Join(parts, "/")
 	switch {
@@ -83,8 +84,8 @@ func (t backupTarget) at(parts ...string) string {
 	return "S3(" + sqlText(t.url+"/"+below) + ")"
 }
 
-// mount makes a bucket known to an embedded ClickHouse, which has no other way to write to one. The table by which that is
-// done goes at once, with the file that held the secret; the disk stays known until the engine ends.
+// mount makes a bucket known to an embedded ClickHouse, which has no other way to write to one. The table by which that
+// is done goes at once, with the file that held the secret; the disk stays known until the engine ends.
 func (t *backupTarget) mount(ctx context.Context, db driver.Conn) error {
 	if t.folder != "" {
 		return nil
@@ -96,8 +97,10 @@ func (t *backupTarget) mount(ctx context.Context, db driver.Conn) error {
 		keys = "access_key_id = " + sqlText(t.access) + ", secret_access_key = " + sqlText(t.secret)
 	}
 	drop := "DROP TABLE IF EXISTS backup_disk SYNC"
-	for _, statement := range []string{drop, "CREATE TABLE backup_disk (nothing UInt8) ENGINE = MergeTree ORDER BY nothing SETTINGS " +
-		"disk = disk(name = " + sqlText(t.disk) + ", type = 's3_plain', endpoint = " + sqlText(t.url+"/") + ", " + keys + ")", drop} {
+	for _, statement := range []string{drop,
+		"CREATE TABLE backup_disk (nothing UInt8) ENGINE = MergeTree ORDER BY nothing SETTINGS " +
+			"disk = disk(name = " + sqlText(t.disk) + ", type = 's3_plain', endpoint = " + sqlText(t.url+"/") + ", " +
+			keys + ")", drop} {
 		if err := db.Exec(ctx, statement); err != nil {
 			return fmt.Errorf("reach %s: %w", t.url, err)
 		}

@@ -13,12 +13,14 @@ func TestWhatARevisionIsAboutIsSettledAfterIt(t *testing.T) {
 	settled := func(table string) int {
 		return slices.IndexFunc(order, func(s stage) bool { return slices.Contains(s.Tables, table) })
 	}
-	for _, table := range []string{"document_files", "job_input", "job_output", "job_errors", "device_owners", "claim_log"} {
+	for _, table := range []string{"document_files", "job_input", "job_output", "job_errors",
+		"device_owners", "claim_log"} {
 		if settled(table) <= settled("record_log") {
 			t.Errorf("%s is settled before record_log", table)
 		}
 	}
-	if settled("job_errors") <= settled("job_steps") || settled("customers") >= settled("record_log") || settled("customers") < 0 {
+	if settled("job_errors") <= settled("job_steps") || settled("customers") >= settled("record_log") ||
+		settled("customers") < 0 {
 		t.Errorf("what follows from a revision is settled after it: %v", order)
 	}
 }

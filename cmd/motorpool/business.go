@@ -48,7 +48,8 @@ func (c *demoCommand) Run(ctx context.Context, s settings, o output) error {
 	return withRecords(ctx, s, func(r *records) error {
 		bar := newBar(o, "bookings", 1)
 		begun, all := time.Now(), atomic.Int64{}
-		b := &demoBusiness{records: r, fleet: rentals, seed: c.Seed, years: c.Years, atOnce: 4, log: slog.New(slog.DiscardHandler)}
+		b := &demoBusiness{records: r, fleet: rentals, seed: c.Seed, years: c.Years, atOnce: 4,
+			log: slog.New(slog.DiscardHandler)}
 		if err := b.open(ctx); err != nil {
 			return err
 		}
@@ -64,7 +65,8 @@ func (c *demoCommand) Run(ctx context.Context, s settings, o output) error {
 			return err
 		}
 		_ = bar.Finish()
-		_, err := fmt.Fprintf(o.out, "%d bookings of %d years, in %s\n", all.Load(), c.Years, time.Since(begun).Round(time.Second))
+		_, err := fmt.Fprintf(o.out, "%d bookings of %d years, in %s\n", all.Load(), c.Years,
+			time.Since(begun).Round(time.Second))
 		return err
 	})
 }
@@ -91,22 +93,23 @@ func (b *demoBusiness) open(ctx context.Context) error {
 		return err
 	}
 	const zoneName = "America/Chicago"
-	rec, err := b.accounts.Update(ctx, commandLine, account, uint64(account), 0, func(r *record.Record[record.Account]) error {
-		if r.Body.Metadata[demoAnchor] != "" {
+	rec, err := b.accounts.Update(ctx, commandLine, account, uint64(account), 0,
+		func(r *record.Record[record.Account]) error {
+			if r.Body.Metadata[demoAnchor] != "" {
+				return nil
+			}
+			if r.Body.Metadata == nil {
+				r.Body.Metadata = map[string]string{}
+			}
+			r.Body.Metadata[demoAnchor] = time.Now().UTC().Format(time.RFC3339)
+			if r.Body.Timezone == "" || r.Body.Timezone == "UTC" {
+				r.Body.Timezone = zoneName
+			}
+			if r.Body.Currency == "" {
+				r.Body.Currency = "USD"
+			}
 			return nil
-		}
-		if r.Body.Metadata == nil {
-			r.Body.Metadata = map[string]string{}
-		}
-		r.Body.Metadata[demoAnchor] = time.Now().UTC().Format(time.RFC3339)
-		if r.Body.Timezone == "" || r.Body.Timezone == "UTC" {
-			r.Body.Timezone = zoneName
-		}
-		if r.Body.Currency == "" {
-			r.Body.Currency = "USD"
-		}
-		return nil
-	})
+		})
 	if err != nil {
 		return err
 	}
@@ -129,8 +132,11 @@ func (b *demoBusiness) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b.business = &seed.Business{Account: account, Plan: seed.New(b.seed, anchor, b.years, cars, zone), Cars: cars, Branches: b.fleet.places(zoneName), Since: anchor,
-		AtOnce: b.atOnce, Open: func(node uint64, now func() time.Time) (*desk.Desk, error) { return openDesk(b.db, node, now, b.log) }}
+	b.business = &seed.Business{Account: account, Plan: seed.New(b.seed, anchor, b.years, cars, zone), Cars: cars,
+		Branches: b.fleet.places(zoneName), Since: anchor,
+		AtOnce: b.atOnce, Open: func(node uint64, now func() time.Time) (*desk.Desk, error) {
+			return openDesk(b.db, node, now, b.log)
+		}}
 	return nil
 }
 
@@ -148,8 +154,8 @@ func openDesk(db driver.Conn, node uint64, now func() time.Time, log *slog.Logge
 // demoEvery is how often the business does what has come due.
 const demoEvery = 30 * time.Second
 
-// carryOn makes the business up to now, beginning with who has which vehicle at present, and does what has come due, until ctx ends. stands is
-// told the vehicles of which that stands.
+// carryOn makes the business up to now, beginning with who has which vehicle at present, and does what has come due,
+// until ctx ends. stands is told the vehicles of which that stands.
 func (b *demoBusiness) carryOn(ctx context.Context, stands chan<- int) error {
 	ticker := time.NewTicker(demoEvery)
 	defer ticker.Stop()

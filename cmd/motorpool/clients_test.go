@@ -27,7 +27,8 @@ import (
 func (c *tenant) fill(db driver.Conn, fixes int) {
 	c.t.Helper()
 	var account struct{ ID string }
-	if status, body := c.call(c.t.Context(), http.MethodGet, "/v1/account", ""); status != 200 || json.Unmarshal(body, &account) != nil {
+	if status, body := c.call(c.t.Context(), http.MethodGet, "/v1/account", ""); status != 200 ||
+		json.Unmarshal(body, &account) != nil {
 		c.t.Fatalf("GET /v1/account: %d %s", status, body)
 	}
 	owner, err := fleet.ParseID(fleet.AccountPrefix, account.ID)
@@ -87,7 +88,8 @@ func TestClientsThatStandStillStopOnlyThemselves(t *testing.T) {
 		if last, status, body = other.send(ctx); status != 202 {
 			t.Fatalf("another account's fix after %v: %d %s", time.Since(opened), status, body)
 		}
-		if status, body := other.call(ctx, http.MethodGet, "/v1/vehicles/"+other.vehicle+"/positions?format=csv", ""); status != 200 {
+		if status, body := other.call(ctx, http.MethodGet, "/v1/vehicles/"+other.vehicle+"/positions?format=csv",
+			""); status != 200 {
 			t.Fatalf("another account's download after %v: %d %s", time.Since(opened), status, body)
 		}
 		slowest = max(slowest, time.Since(began))
@@ -97,8 +99,10 @@ func TestClientsThatStandStillStopOnlyThemselves(t *testing.T) {
 		t.Errorf("a list, a fix and a download of another account took %v", slowest)
 	}
 	m.eventually("the last fix stored", func() error {
-		status, body := other.call(ctx, http.MethodGet, "/v1/vehicles/"+other.vehicle+"/positions?sort=-fix_at&per_page=1", "")
-		if want := time.UnixMilli(last).UTC().Format("2006-01-02T15:04:05.000Z"); status != 200 || !strings.Contains(string(body), want) {
+		status, body := other.call(ctx, http.MethodGet,
+			"/v1/vehicles/"+other.vehicle+"/positions?sort=-fix_at&per_page=1", "")
+		if want := time.UnixMilli(last).UTC().Format("2006-01-02T15:04:05.000Z"); status != 200 ||
+			!strings.Contains(string(body), want) {
 			return fmt.Errorf("no %s in %d %s", want, status, body)
 		}
 		return nil
@@ -123,7 +127,8 @@ func TestClientsThatStandStillStopOnlyThemselves(t *testing.T) {
 // downloadsRunning is how many tracks the store is reading.
 func downloadsRunning(t *testing.T, db driver.Conn) (n uint64) {
 	t.Helper()
-	if err := db.QueryRow(t.Context(), `SELECT count() FROM system.processes WHERE query LIKE '%FROM positions FINAL%' AND query NOT LIKE '%system.processes%'`).Scan(&n); err != nil {
+	if err := db.QueryRow(t.Context(),
+		`SELECT count() FROM system.processes WHERE query LIKE '%FROM positions FINAL%' AND query NOT LIKE '%system.processes%'`).Scan(&n); err != nil {
 		t.Fatal(err)
 	}
 	return n
@@ -149,7 +154,8 @@ func stand(t *testing.T, c *tenant, path string) *still {
 	if err := conn.(*net.TCPConn).SetReadBuffer(4096); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: x\r\nAccept-Encoding: gzip\r\nAuthorization: Bearer %s\r\n\r\n", path, c.key); err != nil {
+	if _, err := fmt.Fprintf(conn,
+		"GET %s HTTP/1.1\r\nHost: x\r\nAccept-Encoding: gzip\r\nAuthorization: Bearer %s\r\n\r\n", path, c.key); err != nil {
 		t.Fatal(err)
 	}
 	return &still{conn: conn, head: bufio.NewReaderSize(conn, 16)}

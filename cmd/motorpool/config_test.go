@@ -88,8 +88,9 @@ func TestBadSettingsAreErrors(t *testing.T) {
 	}
 	for _, args := range [][]string{
 		{"fly"}, {"up", "--wings"}, {"key", "create", "--account", "A"}, {"replay"}, {"replay", "/does/not/exist.csv"},
-		{"up", "--log-level", "loud"}, {"replay", "--register", "config_test.go"}, {"replay", "--speed", "fast", "config_test.go"},
-		{"replay", "--speed", "-1x", "config_test.go"}, {"serve", "--kafka-sasl", "kerberos"},
+		{"up", "--log-level", "loud"}, {"replay", "--register", "config_test.go"},
+		{"replay", "--speed", "fast", "config_test.go"}, {"replay", "--speed", "-1x", "config_test.go"},
+		{"serve", "--kafka-sasl", "kerberos"},
 	} {
 		if _, err := parse(t, args...); err == nil {
 			t.Errorf("%v: no error", args)
@@ -101,8 +102,9 @@ func TestBadSettingsAreErrors(t *testing.T) {
 func TestEveryCommandExplainsItself(t *testing.T) {
 	t.Setenv("MOTORPOOL_CLICKHOUSE_PASSWORD", "sesame-open")
 	for _, args := range [][]string{
-		{}, {"up"}, {"serve"}, {"ingest"}, {"migrate"}, {"replay"}, {"doctor"}, {"version"}, {"account", "create"}, {"account", "list"},
-		{"key", "create"}, {"key", "list"}, {"key", "revoke"}, {"device", "create"}, {"device", "expect"}, {"device", "move"}, {"device", "list"}, {"device", "assign"},
+		{}, {"up"}, {"serve"}, {"ingest"}, {"migrate"}, {"replay"}, {"doctor"}, {"version"}, {"account", "create"},
+		{"account", "list"}, {"key", "create"}, {"key", "list"}, {"key", "revoke"}, {"device", "create"},
+		{"device", "expect"}, {"device", "move"}, {"device", "list"}, {"device", "assign"},
 	} {
 		var out, errs bytes.Buffer
 		if code := run(t.Context(), append(args, "--help"), &out, &errs); code != 0 {
@@ -116,14 +118,16 @@ func TestEveryCommandExplainsItself(t *testing.T) {
 
 func TestUsageErrorsHaveTheirOwnExitCode(t *testing.T) {
 	var out, errs bytes.Buffer
-	if code := run(t.Context(), []string{"up", "--wings"}, &out, &errs); code != exitUsage || !strings.Contains(errs.String(), "wings") {
+	if code := run(t.Context(), []string{"up", "--wings"}, &out, &errs); code != exitUsage ||
+		!strings.Contains(errs.String(), "wings") {
 		t.Errorf("exit code %d: %s", code, errs.String())
 	}
 	if out.Len() > 0 {
 		t.Errorf("a usage error prints to standard output: %q", out.String())
 	}
 	errs.Reset()
-	if code := run(t.Context(), []string{"version"}, &out, &errs); code != 0 || !strings.HasPrefix(out.String(), "motorpool ") {
+	if code := run(t.Context(), []string{"version"}, &out, &errs); code != 0 ||
+		!strings.HasPrefix(out.String(), "motorpool ") {
 		t.Errorf("version: exit code %d: %q %q", code, out.String(), errs.String())
 	}
 }
@@ -136,7 +140,8 @@ func TestTheEmbeddedPasswordIsFoundOnThisMachineOnly(t *testing.T) {
 	for _, tt := range []struct {
 		clickhouse string
 		want       bool
-	}{{"127.0.0.1:9000", true}, {"localhost:9000", true}, {"[::1]:9000", true}, {"db.example.com:9000", false}, {"127.0.0.1:9000,10.0.0.1:9000", false}} {
+	}{{"127.0.0.1:9000", true}, {"localhost:9000", true}, {"[::1]:9000", true}, {"db.example.com:9000", false},
+		{"127.0.0.1:9000,10.0.0.1:9000", false}} {
 		cli, err := parse(t, "version", "--data", data, "--clickhouse", tt.clickhouse)
 		if err != nil {
 			t.Fatal(err)

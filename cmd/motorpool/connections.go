@@ -66,7 +66,8 @@ func (b *boundedSocket) Accept() (net.Conn, error) {
 
 // enter counts a connection, or says why there is no room for it.
 func (b *boundedSocket) enter(from netip.Addr) (leave func(), refusal string) {
-	counted := !from.IsLoopback() && !slices.ContainsFunc(b.crowd.Uncounted, func(p netip.Prefix) bool { return p.Contains(from) })
+	counted := !from.IsLoopback() &&
+		!slices.ContainsFunc(b.crowd.Uncounted, func(p netip.Prefix) bool { return p.Contains(from) })
 	bits := 32
 	if from.Is6() {
 		bits = 64 // what one customer has
@@ -81,8 +82,9 @@ func (b *boundedSocket) enter(from netip.Addr) (leave func(), refusal string) {
 	case b.all >= b.crowd.All:
 		return nil, "This server has as many connections open as it may (--max-connections). Try again in some seconds."
 	case counted && b.counts[network] >= b.crowd.PerAddress:
-		return nil, "Your address has as many connections open as it may (--max-connections-per-address). Use those, or close some. " +
-			"If this is the address of a proxy, name it in --trusted-proxies."
+		return nil,
+			"Your address has as many connections open as it may (--max-connections-per-address). Use those, or close some. " +
+				"If this is the address of a proxy, name it in --trusted-proxies."
 	}
 	b.all++
 	if counted {
@@ -114,8 +116,8 @@ type client struct {
 	leave func()
 }
 
-// Write sends, and if the client takes nothing until the deadline, has Close throw away what it did not take: the system would
-// keep megabytes for it otherwise, and wait.
+// Write sends, and if the client takes nothing until the deadline, has Close throw away what it did not take: the
+// system would keep megabytes for it otherwise, and wait.
 func (c *client) Write(b []byte) (int, error) {
 	n, err := c.TCPConn.Write(b)
 	if errors.Is(err, os.ErrDeadlineExceeded) {

@@ -66,8 +66,8 @@ func (l *lap) placed(i int) bool {
 	return l.timed[i] && r.Positioned && !math.IsNaN(r.Lat) && !math.IsNaN(r.Lng) && (r.Lat != 0 || r.Lng != 0)
 }
 
-// due appends the reports whose turn is in (from, to], with their times. If none of them tells a place and least is set, it
-// appends the newest before them that does.
+// due appends the reports whose turn is in (from, to], with their times. If none of them tells a place and least is
+// set, it appends the newest before them that does.
 func (l *lap) due(from, to fleet.Millis, least bool, dst []fleet.Report) []fleet.Report {
 	before := len(dst)
 	for begin := l.begin(from); begin <= to; begin += l.period {

@@ -111,13 +111,14 @@ func TestTheDemoRidesThroughABrokerFailure(t *testing.T) {
 		fleetOf := &demoFleet{laps: []*lap{lapOf("7", 0, 1, 2, 3, 4, 5)}, registrations: []registration{{identifier: "7"}}}
 		begin := time.Now()
 		var got []fleet.Report
-		err := fleetOf.play(ctx, map[string]string{"7": "demo:7"}, time.Now, func(_ context.Context, due []fleet.Report) error {
-			if since := time.Since(begin); since > time.Minute && since < 2*time.Minute {
-				return errors.New("the broker is away")
-			}
-			got = append(got, due...)
-			return nil
-		}, slog.New(slog.DiscardHandler))
+		err := fleetOf.play(ctx, map[string]string{"7": "demo:7"}, time.Now,
+			func(_ context.Context, due []fleet.Report) error {
+				if since := time.Since(begin); since > time.Minute && since < 2*time.Minute {
+					return errors.New("the broker is away")
+				}
+				got = append(got, due...)
+				return nil
+			}, slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -150,7 +151,8 @@ func TestTheBundledDemoLoads(t *testing.T) {
 			}
 		}
 		for at := now; at < now+86_400_000; at += 600_000 {
-			if got := l.due(at.Add(-demoBackfill), at, true, nil); !slices.ContainsFunc(got, func(r fleet.Report) bool { return r.Lat != 0 || r.Lng != 0 }) {
+			if got := l.due(at.Add(-demoBackfill), at, true, nil); !slices.ContainsFunc(got,
+				func(r fleet.Report) bool { return r.Lat != 0 || r.Lng != 0 }) {
 				t.Errorf("%s is not on the map at %v", fleetOf.registrations[i].identifier, at.Time())
 			}
 		}

@@ -58,7 +58,8 @@ func TestTheWaysOfTheDemoAreDriven(t *testing.T) {
 	}
 }
 
-// Whoever asks in whatever steps hears the same, in order: a vehicle drives in its rentals and stands at its branch otherwise.
+// Whoever asks in whatever steps hears the same, in order: a vehicle drives in its rentals and stands at its
+// branch otherwise.
 func TestVehiclesOfTheDemoDriveInTheirRentals(t *testing.T) {
 	anchor := time.Date(2026, 11, 23, 15, 0, 0, 0, time.UTC)
 	f, plan, cars := planOf(t, anchor)
@@ -78,7 +79,8 @@ func TestVehiclesOfTheDemoDriveInTheirRentals(t *testing.T) {
 		}
 		away := func(at fleet.Millis) bool {
 			for _, rental := range plan.Rentals[cars[i].ID] {
-				if rental.Outcome == "returned" && fleet.MillisOf(rental.ActualPickup) <= at && at <= fleet.MillisOf(rental.ActualReturn) {
+				if rental.Outcome == "returned" && fleet.MillisOf(rental.ActualPickup) <= at &&
+					at <= fleet.MillisOf(rental.ActualReturn) {
 					return true
 				}
 			}

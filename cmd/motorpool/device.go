@@ -105,7 +105,8 @@ func (c *deviceList) Run(ctx context.Context, s settings, o output) error {
 		}
 		lines := make([]line, 0, len(all))
 		for _, d := range all {
-			lines = append(lines, line{fleet.DeviceID(d.ID).String(), d.body.UniqueID, d.body.Name, d.body.Protocol, d.body.VehicleNow(time.Now())})
+			lines = append(lines,
+				line{fleet.DeviceID(d.ID).String(), d.body.UniqueID, d.body.Name, d.body.Protocol, d.body.VehicleNow(time.Now())})
 		}
 		return show(o, c.JSON, lines, "ID\tUNIQUE ID\tNAME\tPROTOCOL\tVEHICLE", func(l line) string {
 			return fmt.Sprintf("%s\t%s\t%s\t%s\t%s", l.ID, l.UniqueID, l.Name, l.Protocol, l.VehicleID)

@@ -23,13 +23,14 @@ import (
 func checkUniqueID(uniqueID string) error {
 	if uniqueID == "" || len(uniqueID) > 128 || strings.TrimSpace(uniqueID) != uniqueID ||
 		!utf8.ValidString(uniqueID) || strings.ContainsFunc(uniqueID, func(c rune) bool { return !unicode.IsPrint(c) }) {
-		return fmt.Errorf("%q is no unique id: it must have 1 to 128 bytes, be printable, and have no blanks at its ends", uniqueID)
+		return fmt.Errorf("%q is no unique id: it must have 1 to 128 bytes, be printable, and have no blanks at its ends",
+			uniqueID)
 	}
 	return nil
 }
 
-// own gives unique ids to an account in the operator's name: with what was kept apart of them. It refuses those that were given to another
-// account before, or that a device of another account has.
+// own gives unique ids to an account in the operator's name: with what was kept apart of them. It refuses those that
+// were given to another account before, or that a device of another account has.
 func (r *records) own(ctx context.Context, account fleet.AccountID, uniqueIDs ...string) error {
 	for _, uniqueID := range uniqueIDs {
 		if err := checkUniqueID(uniqueID); err != nil {
@@ -44,7 +45,8 @@ func (r *records) own(ctx context.Context, account fleet.AccountID, uniqueIDs ..
 		}
 		for _, h := range holders {
 			if h.Account != account {
-				return fmt.Errorf("%s has registered %q; 'motorpool device move' gives it to another account", h.Account, h.UniqueID)
+				return fmt.Errorf("%s has registered %q; 'motorpool device move' gives it to another account",
+					h.Account, h.UniqueID)
 			}
 		}
 		owners, err := query.Owners(ctx, r.db, some...)
@@ -180,9 +182,11 @@ func (c *deviceMove) Run(ctx context.Context, s settings, o output) error {
 	})
 }
 
-// moveDevice gives the unique id of a device to be to an account, ends the devices that others have of it, and makes the new one unless the
-// account has one. The first step decides: from then on nobody else gets anything. It may be repeated after each.
-func (r *records) moveDevice(ctx context.Context, account fleet.AccountID, body record.Device, kept bool, reason string) (fleet.DeviceID, record.Device, error) {
+// moveDevice gives the unique id of a device to be to an account, ends the devices that others have of it, and makes
+// the new one unless the account has one. The first step decides: from then on nobody else gets anything. It may be
+// repeated after each.
+func (r *records) moveDevice(ctx context.Context, account fleet.AccountID, body record.Device, kept bool,
+	reason string) (fleet.DeviceID, record.Device, error) {
 	holders, err := query.Holders(ctx, r.db, body.UniqueID)
 	if err != nil {
 		return 0, body, err
@@ -205,10 +209,11 @@ func (r *records) moveDevice(ctx context.Context, account fleet.AccountID, body 
 			there, err := r.devices.Get(ctx, account, uint64(h.ID))
 			return h.ID, there.Body, err
 		}
-		if _, err := r.devices.Archive(ctx, commandLine, h.Account, uint64(h.ID), 0, func(d *record.Record[record.Device]) error {
-			d.Body.Leave(time.Now(), reason)
-			return nil
-		}); err != nil {
+		if _, err := r.devices.Archive(ctx, commandLine, h.Account, uint64(h.ID), 0,
+			func(d *record.Record[record.Device]) error {
+				d.Body.Leave(time.Now(), reason)
+				return nil
+			}); err != nil {
 			return 0, body, fmt.Errorf("archive %s of %s: %w", h.ID, h.Account, err)
 		}
 	}
@@ -216,7 +221,8 @@ func (r *records) moveDevice(ctx context.Context, account fleet.AccountID, body 
 }
 
 // createDevice makes a device.
-func (r *records) createDevice(ctx context.Context, account fleet.AccountID, body record.Device) (fleet.DeviceID, record.Device, error) {
+func (r *records) createDevice(ctx context.Context, account fleet.AccountID,
+	body record.Device) (fleet.DeviceID, record.Device, error) {
 	made, err := r.devices.New(ctx, commandLine, account, body)
 	return fleet.DeviceID(made.ID), made.Body, err
 }

@@ -59,7 +59,8 @@ func (o *operator) registers(account fleet.AccountID, uniqueID string) fleet.Dev
 
 func (o *operator) move(uniqueID string, to fleet.AccountID) (fleet.DeviceID, error) {
 	o.t.Helper()
-	id, _, err := o.moveDevice(o.t.Context(), to, record.Device{DeviceFields: record.DeviceFields{UniqueID: uniqueID}}, false, "not yours")
+	id, _, err := o.moveDevice(o.t.Context(), to, record.Device{DeviceFields: record.DeviceFields{UniqueID: uniqueID}},
+		false, "not yours")
 	return id, err
 }
 
@@ -77,7 +78,8 @@ func (o *operator) holder(uniqueID string) query.Tracker {
 func TestAMoveThatWasCutShortIsFinished(t *testing.T) {
 	o := newOperator(t)
 	old, to := o.account("Old"), o.account("New")
-	for steps, cut := range []string{"before anything", "after the word", "after the end of the old device", "after everything"} {
+	for steps, cut := range []string{"before anything", "after the word", "after the end of the old device",
+		"after everything"} {
 		t.Run(cut, func(t *testing.T) {
 			uniqueID := fmt.Sprintf("tracker-%d", steps)
 			id := o.registers(old, uniqueID)
@@ -87,10 +89,11 @@ func TestAMoveThatWasCutShortIsFinished(t *testing.T) {
 				}
 			}
 			if steps >= 2 {
-				if _, err := o.devices.Archive(t.Context(), commandLine, old, uint64(id), 0, func(d *record.Record[record.Device]) error {
-					d.Body.Leave(time.Now(), "not yours")
-					return nil
-				}); err != nil {
+				if _, err := o.devices.Archive(t.Context(), commandLine, old, uint64(id), 0,
+					func(d *record.Record[record.Device]) error {
+						d.Body.Leave(time.Now(), "not yours")
+						return nil
+					}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -107,7 +110,8 @@ func TestAMoveThatWasCutShortIsFinished(t *testing.T) {
 				t.Errorf("%s of %s has it, want %s of %s", h.ID, h.Account, moved, to)
 			}
 			before, err := o.devices.Get(t.Context(), old, uint64(id))
-			if err != nil || !before.Archived() || before.Body.ArchiveReason != "not yours" || before.Body.Assignments[0].To.IsZero() {
+			if err != nil || !before.Archived() || before.Body.ArchiveReason != "not yours" ||
+				before.Body.Assignments[0].To.IsZero() {
 				t.Errorf("the device that there was: %+v, %v", before, err)
 			}
 			if err := o.own(t.Context(), old, uniqueID); err == nil || !strings.Contains(err.Error(), "device move") {
@@ -120,7 +124,8 @@ func TestAMoveThatWasCutShortIsFinished(t *testing.T) {
 	}
 }
 
-// TestTwoMovesAtOnceLeaveOneOwner has two operators give one tracker to different accounts: one device stands, and who moves it again has it.
+// TestTwoMovesAtOnceLeaveOneOwner has two operators give one tracker to different accounts: one device stands, and who
+// moves it again has it.
 func TestTwoMovesAtOnceLeaveOneOwner(t *testing.T) {
 	o := newOperator(t)
 	accounts := []fleet.AccountID{o.account("Left"), o.account("Right")}
@@ -128,7 +133,8 @@ func TestTwoMovesAtOnceLeaveOneOwner(t *testing.T) {
 	var both sync.WaitGroup
 	for _, to := range accounts {
 		both.Go(func() {
-			if _, err := o.move("tracker", to); err != nil && fleet.CodeOf(errors.Unwrap(err)) != fleet.CodeConflict && fleet.CodeOf(err) != fleet.CodeConflict {
+			if _, err := o.move("tracker", to); err != nil && fleet.CodeOf(errors.Unwrap(err)) != fleet.CodeConflict &&
+				fleet.CodeOf(err) != fleet.CodeConflict {
 				t.Errorf("move to %s: %v", to, err)
 			}
 		})
@@ -145,7 +151,8 @@ func TestTwoMovesAtOnceLeaveOneOwner(t *testing.T) {
 	}
 }
 
-// TestATrackerIsItsOwnersWhoeverAsksFirst has an account register trackers of another, which were sending before, on a whole system.
+// TestATrackerIsItsOwnersWhoeverAsksFirst has an account register trackers of another, which were sending before, on
+// a whole system.
 func TestATrackerIsItsOwnersWhoeverAsksFirst(t *testing.T) {
 	m := newMachine(t)
 	m.up()
@@ -167,7 +174,8 @@ func TestATrackerIsItsOwnersWhoeverAsksFirst(t *testing.T) {
 		}
 		return got
 	}
-	if got := send("taken", "renamed", "expected", "known", "taken", "renamed", "expected", "known"); got.Refused["unknown_device"] != 8 {
+	if got := send("taken", "renamed", "expected", "known", "taken", "renamed", "expected",
+		"known"); got.Refused["unknown_device"] != 8 {
 		t.Fatalf("before they are registered: %+v", got)
 	}
 
@@ -188,7 +196,8 @@ func TestATrackerIsItsOwnersWhoeverAsksFirst(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.must("device", "expect", "--account", "Owner", list)
-	if _, stderr, code := m.command("device", "expect", "--account", "Thief", list); code == 0 || !strings.Contains(stderr, "device move") {
+	if _, stderr, code := m.command("device", "expect", "--account", "Thief", list); code == 0 ||
+		!strings.Contains(stderr, "device move") {
 		t.Errorf("an expected tracker was given to somebody else without a word: %d, %s", code, stderr)
 	}
 	thief.posts(409, "/v1/devices", `{"unique_id":"expected"}`)
@@ -196,7 +205,8 @@ func TestATrackerIsItsOwnersWhoeverAsksFirst(t *testing.T) {
 	owner.puts(owner.posts(201, "/v1/devices", `{"unique_id":"expected"}`))
 	m.eventually("what came before of an expected tracker is the owner's", func() error { return owner.has(4) })
 
-	if _, stderr, code := m.command("device", "create", "taken", "--account", "Owner"); code == 0 || !strings.Contains(stderr, "device move") {
+	if _, stderr, code := m.command("device", "create", "taken", "--account", "Owner"); code == 0 ||
+		!strings.Contains(stderr, "device move") {
 		t.Errorf("device create: exit code %d, %s", code, stderr)
 	}
 	m.must("device", "move", "taken", "--to", "Owner", "--vehicle", owner.vehicle, "--reason", "it was stolen")

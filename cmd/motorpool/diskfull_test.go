@@ -12,9 +12,9 @@ import (
 	"github.com/motorpool/fleet/deploy/embedded/embeddedtest"
 )
 
-// TestFullDiskRefusesWritesAndGoesOnWhenThereIsRoom fills a disk to the last byte under load, again and again. Reads go on
-// all the time, writes are answered with 507, and when there is room both go on by themselves, with all that was
-// acknowledged.
+// TestFullDiskRefusesWritesAndGoesOnWhenThereIsRoom fills a disk to the last byte under load, again and again. Reads
+// go on all the time, writes are answered with 507, and when there is room both go on by themselves, with all that
+// was acknowledged.
 func TestFullDiskRefusesWritesAndGoesOnWhenThereIsRoom(t *testing.T) {
 	disk := embeddedtest.NewDisk(t, 400)
 	m := newMachine(t)
@@ -67,7 +67,8 @@ func TestFullDiskRefusesWritesAndGoesOnWhenThereIsRoom(t *testing.T) {
 func (m *machine) readsGoOn(key, vehicle string, round int, while time.Duration) {
 	m.t.Helper()
 	for until := time.Now().Add(while); time.Now().Before(until); time.Sleep(100 * time.Millisecond) {
-		for _, path := range []string{"/v1/expenses", "/v1/vehicles", "/v1/vehicles/" + vehicle + "/positions?from=2000-01-02T00:00:00Z&until=2100-01-01T00:00:00Z"} {
+		for _, path := range []string{"/v1/expenses", "/v1/vehicles",
+			"/v1/vehicles/" + vehicle + "/positions?from=2000-01-02T00:00:00Z&until=2100-01-01T00:00:00Z"} {
 			if status, body, err := get(m.base+path, key); err != nil || status != http.StatusOK {
 				m.t.Fatalf("round %d: GET %s: %d %v\n%s", round, path, status, err, body)
 			}

@@ -143,9 +143,11 @@ func examineStore(ctx context.Context, s settings) []finding {
 			"start 'motorpool up', or give --clickhouse, --clickhouse-user and --clickhouse-password-file of a running server; 'motorpool migrate' makes the database")}
 	}
 	defer db.Close()
-	findings := []finding{judge("clickhouse", true, fmt.Sprintf("%s answers in %d ms", where, time.Since(began).Milliseconds()), "")}
+	findings := []finding{judge("clickhouse", true,
+		fmt.Sprintf("%s answers in %d ms", where, time.Since(began).Milliseconds()), "")}
 	if err := refuseUnfinished(ctx, db, config.Database); err != nil {
-		return append(findings, judge("restore", false, err.Error(), "run 'motorpool restore' again, or give an empty --data"))
+		return append(findings,
+			judge("restore", false, err.Error(), "run 'motorpool restore' again, or give an empty --data"))
 	}
 	findings = append(findings, examineServer(ctx, db)...)
 	findings = append(findings, examineSchema(ctx, db)...)
@@ -167,7 +169,8 @@ func examineViews(ctx context.Context, db driver.Conn) finding {
 		return judge("views", false, err.Error(), "run 'motorpool migrate'")
 	}
 	return judge("views", len(torn) == 0,
-		fmt.Sprintf("%d tables lack what their views ought to have made of the last day %s", len(torn), strings.Join(torn, " ")),
+		fmt.Sprintf("%d tables lack what their views ought to have made of the last day %s", len(torn),
+			strings.Join(torn, " ")),
 		"ask again in a minute: ingest repeats what was cut off. What stays is made again by 'motorpool migrate --fill'")
 }
 
@@ -183,13 +186,15 @@ func examineLedger(ctx context.Context, db driver.Conn) []finding {
 		return []finding{judge("ledger", false, err.Error(), "run 'motorpool migrate'")}
 	}
 	findings := []finding{judge("ledger", faults == query.LedgerFaults{},
-		fmt.Sprintf("%d transactions out of balance, %d incomplete, %d entries twice", faults.Unbalanced, faults.Incomplete, faults.Doubled),
+		fmt.Sprintf("%d transactions out of balance, %d incomplete, %d entries twice", faults.Unbalanced, faults.Incomplete,
+			faults.Doubled),
 		"what is just being written counts too, and incomplete ones are completed within a minute while 'motorpool serve' runs: ask again, and report what stays")}
 	looked, wrong, err := books.CheckBooks(ctx, db, ledgerSample)
 	if err != nil {
 		return append(findings, judge("ledger and records", false, err.Error(), "try again"))
 	}
-	return append(findings, judge("ledger and records", len(wrong) == 0, fmt.Sprintf("%d records looked at, %d differences %s", looked, len(wrong), strings.Join(wrong, "; ")),
+	return append(findings, judge("ledger and records", len(wrong) == 0,
+		fmt.Sprintf("%d records looked at, %d differences %s", looked, len(wrong), strings.Join(wrong, "; ")),
 		"report them: the entries of a record must sum to what it stands for"))
 }
 
@@ -203,7 +208,8 @@ func examinePoison(ctx context.Context, db driver.Conn) finding {
 	if batches == 0 {
 		return judge("kafka batches", true, "all of the last 7 days could be read", "")
 	}
-	return judge("kafka batches", false, fmt.Sprintf("%d of the last 7 days could not be read, the newest on %s", batches, newest),
+	return judge("kafka batches", false,
+		fmt.Sprintf("%d of the last 7 days could not be read, the newest on %s", batches, newest),
 		"what was in them is not stored: correct what produces them, or for a checksum the broker's disk, and send it again; their first bytes are in the table dead_letters, reason 'unreadable_batch'")
 }
 
@@ -213,16 +219,19 @@ func examineServer(ctx context.Context, db driver.Conn) []finding {
 	var async, dedup, dedupViews bool
 	var free uint64
 	before := time.Now()
-	if err := db.QueryRow(ctx, schemas.Query("doctor_server")).Scan(&version, &nowMS, &async, &dedup, &dedupViews, &free); err != nil {
+	if err := db.QueryRow(ctx, schemas.Query("doctor_server")).Scan(&version, &nowMS, &async, &dedup, &dedupViews,
+		&free); err != nil {
 		return []finding{judge("clickhouse server", false, err.Error(), "give the user the right to read system tables")}
 	}
 	// The server's clock was read somewhere in between.
 	middle := before.Add(time.Since(before) / 2)
 	apart := time.UnixMilli(nowMS).Sub(middle)
 	return []finding{
-		judge("clickhouse version", recentEnough(version), version, fmt.Sprintf("install ClickHouse %d.%d or newer", leastMajor, leastMinor)),
+		judge("clickhouse version", recentEnough(version), version,
+			fmt.Sprintf("install ClickHouse %d.%d or newer", leastMajor, leastMinor)),
 		judge("insert settings", !async && dedup && dedupViews,
-			fmt.Sprintf("async_insert %v, insert_deduplicate %v, deduplicate_blocks_in_dependent_materialized_views %v", async, dedup, dedupViews),
+			fmt.Sprintf("async_insert %v, insert_deduplicate %v, deduplicate_blocks_in_dependent_materialized_views %v", async,
+				dedup, dedupViews),
 			"the user's profile forbids to set them: allow them, or set them in the profile to 0, 1 and 1"),
 		judge("clock difference", apart.Abs() <= clockTolerance, apart.Round(time.Millisecond).String(),
 			"run a time service (NTP) on both machines"),
@@ -284,7 +293,8 @@ func examineWindow(ctx context.Context, s settings) []finding {
 		return nil // examineSchema has said why
 	}
 	return []finding{judge("deduplication window", len(narrow) == 0,
-		fmt.Sprintf("%d partitions need %d blocks; %d tables remember fewer %s", partitions, window, len(narrow), strings.Join(narrow, " ")),
+		fmt.Sprintf("%d partitions need %d blocks; %d tables remember fewer %s", partitions, window, len(narrow),
+			strings.Join(narrow, " ")),
 		"a batch that is formed again after minutes could be stored twice: run 'motorpool migrate'")}
 }
 
@@ -292,13 +302,15 @@ func examineWindow(ctx context.Context, s settings) []finding {
 func examineDurability(ctx context.Context, db driver.Conn, wanted bool) finding {
 	unsynced, err := namedTables(ctx, db, "doctor_durability")
 	if err != nil {
-		return judge("durability", false, err.Error(), "give the user the right to read system.tables and system.merge_tree_settings")
+		return judge("durability", false, err.Error(),
+			"give the user the right to read system.tables and system.merge_tree_settings")
 	}
 	if len(unsynced) == 0 {
 		return judge("durability", true, "what is acknowledged is on the disk", "")
 	}
 	return judge("durability", !wanted,
-		fmt.Sprintf("a power cut of the server loses what was acknowledged in the last half minute, in %d tables", len(unsynced)),
+		fmt.Sprintf("a power cut of the server loses what was acknowledged in the last half minute, in %d tables",
+			len(unsynced)),
 		"start 'up' with --durability sync; of a server elsewhere set fsync_after_insert and fsync_part_directory to 1 in <merge_tree>, or give --durability os if that is meant")
 }
 

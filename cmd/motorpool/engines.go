@@ -35,7 +35,8 @@ const (
 )
 
 // startEngines starts what s says is embedded, and writes the addresses at which it really listens into s.
-func startEngines(ctx context.Context, s *settings, external engineChoice, groups []string, log *slog.Logger) (*engines, error) {
+func startEngines(ctx context.Context, s *settings, external engineChoice, groups []string,
+	log *slog.Logger) (*engines, error) {
 	e := &engines{log: log}
 	if !external.ClickHouse {
 		if err := e.startClickHouse(ctx, s, external); err != nil {
@@ -60,7 +61,8 @@ func startEngines(ctx context.Context, s *settings, external engineChoice, group
 
 func (e *engines) startClickHouse(ctx context.Context, s *settings, external engineChoice) error {
 	if len(s.ClickHouse) != 1 {
-		return errors.New("'up' takes one address for ClickHouse, where the embedded one listens; several need --external-clickhouse")
+		return errors.New(
+			"'up' takes one address for ClickHouse, where the embedded one listens; several need --external-clickhouse")
 	}
 	app, err := secret(filepath.Join(s.Data, appPasswordFile))
 	if err != nil {
@@ -84,7 +86,8 @@ func (e *engines) startClickHouse(ctx context.Context, s *settings, external eng
 		return fmt.Errorf("%w, or name the library in %s", err, embedded.LibraryEnv)
 	}
 	if err != nil {
-		return fmt.Errorf("%w; is another program on %s or %s? Give --clickhouse and --clickhouse-http", err, s.ClickHouse[0], s.ClickHouseHTTP)
+		return fmt.Errorf("%w; is another program on %s or %s? Give --clickhouse and --clickhouse-http", err, s.ClickHouse[0],
+			s.ClickHouseHTTP)
 	}
 	e.clickhouse = started
 	s.ClickHouse, s.ClickHouseHTTP = []string{started.Addr()}, started.HTTPAddr()
@@ -98,7 +101,8 @@ func brokerDir(s *settings) string { return filepath.Join(s.Data, "kafka") }
 
 func startBroker(s *settings, groups []string, log *slog.Logger) (*embedded.Broker, error) {
 	if len(s.Kafka) != 1 {
-		return nil, errors.New("'up' takes one address for Kafka, where the embedded broker listens; several need --external-kafka")
+		return nil,
+			errors.New("'up' takes one address for Kafka, where the embedded broker listens; several need --external-kafka")
 	}
 	broker, err := embedded.StartBroker(embedded.BrokerConfig{
 		Dir: brokerDir(s), Addr: s.Kafka[0], Groups: groups, Logger: log,
@@ -116,7 +120,8 @@ func (e *engines) syncTokens() {
 		return
 	}
 	if err := embedded.SyncTokens(e.config.Dir); err != nil {
-		e.log.Warn("after a power cut the batch in hand may be stored twice; keep the data folder on ext4 or XFS", "reason", err)
+		e.log.Warn("after a power cut the batch in hand may be stored twice; keep the data folder on ext4 or XFS", "reason",
+			err)
 	}
 }
 
@@ -138,8 +143,8 @@ func (e *engines) watch(ctx context.Context) error {
 	return all.Wait()
 }
 
-// watchClickHouse starts ClickHouse again whenever it dies, and returns an error when that does not help. Meanwhile inserts
-// and queries fail and are retried by those who make them.
+// watchClickHouse starts ClickHouse again whenever it dies, and returns an error when that does not help. Meanwhile
+// inserts and queries fail and are retried by those who make them.
 func (e *engines) watchClickHouse(ctx context.Context) error {
 	if e.clickhouse == nil {
 		return nil
@@ -156,7 +161,8 @@ func (e *engines) watchClickHouse(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return nil
 		}
-		e.log.Error("ClickHouse died and is started again", "reason", running.Err(), "log", filepath.Join(e.config.Dir, "clickhouse.log"))
+		e.log.Error("ClickHouse died and is started again", "reason", running.Err(), "log",
+			filepath.Join(e.config.Dir, "clickhouse.log"))
 		// Frees the directory.
 		_ = running.Stop(ctx)
 		if err := e.restart(ctx); err != nil {

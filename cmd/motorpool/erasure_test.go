@@ -124,7 +124,8 @@ func legible(t *testing.T, db driver.Conn) {
 	}
 }
 
-// holding returns where some words stand in the files of a folder, in whatever case, by word; but not below some folders.
+// holding returns where some words stand in the files of a folder, in whatever case, by word; but not
+// below some folders.
 func holding(t *testing.T, folder string, words []string, but map[string]bool) map[string][]string {
 	t.Helper()
 	found := map[string][]string{}

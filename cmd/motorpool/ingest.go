@@ -91,7 +91,8 @@ func (p *platform) newIngest(ctx context.Context, group string, derive bool) (*i
 		return nil, err
 	}
 	h := &ingestHalf{
-		platform: p, store: store, registry: registry.NewDevices(store), policies: registry.NewPolicies(store), hold: query.NewIngestHold(store),
+		platform: p, store: store, registry: registry.NewDevices(store), policies: registry.NewPolicies(store),
+		hold: query.NewIngestHold(store),
 	}
 	for _, refresh := range []func(context.Context) error{h.registry.Refresh, h.policies.Refresh} {
 		if err := refresh(ctx); err != nil {
@@ -168,10 +169,12 @@ func (h *ingestHalf) newFollower(ctx context.Context, group string, storing func
 	config.Grace = h.settings.consumer(group).Grace // with the batch in hand it is still within the rebalance
 	settled := config.SilenceDelay - 10*time.Second // what was on its way before then is stored and derived
 	backlogs := []*topic.Backlog{
-		topic.NewBacklog(h.client, group, h.kafka.Ingest()...), topic.NewBacklog(h.client, group+followGroup, h.kafka.Changes),
+		topic.NewBacklog(h.client, group, h.kafka.Ingest()...),
+		topic.NewBacklog(h.client, group+followGroup, h.kafka.Changes),
 	}
 	return follow.New(config, follow.Deps{
-		DB: h.store, Policies: h.policies, Events: events{h.feed, h.kafka.Events}, Metrics: follow.NewMetrics(h.metrics), Log: h.log,
+		DB: h.store, Policies: h.policies, Events: events{h.feed, h.kafka.Events},
+		Metrics: follow.NewMetrics(h.metrics), Log: h.log,
 		Storing: storing, Changes: changes{h.feed, h.kafka.Changes}, Topic: changeTopic{counter},
 		Behind: func(ctx context.Context, partition int) ([]string, bool) {
 			owed, err := backlogs[1].Behind(ctx, settled)
@@ -257,11 +260,15 @@ func (h *ingestHalf) run(ctx context.Context) error {
 		return consuming.Wait()
 	})
 	all.Go(func() error {
-		h.registry.Run(beside, func(err error) { h.log.Warn("the device registry cannot be read, trying again", "error", err) })
+		h.registry.Run(beside, func(err error) {
+			h.log.Warn("the device registry cannot be read, trying again", "error", err)
+		})
 		return nil
 	})
 	all.Go(func() error {
-		h.policies.Run(beside, func(err error) { h.log.Warn("geofences and rules cannot be read, trying again", "error", err) })
+		h.policies.Run(beside, func(err error) {
+			h.log.Warn("geofences and rules cannot be read, trying again", "error", err)
+		})
 		return nil
 	})
 	all.Go(func() error {
@@ -286,7 +293,8 @@ type letters struct {
 func (l letters) PublishLetters(ctx context.Context, all []codec.DeadLetter) error {
 	messages := make([]topic.Message, len(all))
 	for i, letter := range all {
-		messages[i] = topic.Message{Key: []byte(letter.Device), Value: letter.Append(nil), ContentType: codec.ContentTypeJSON, Time: letter.At}
+		messages[i] = topic.Message{Key: []byte(letter.Device), Value: letter.Append(nil), ContentType: codec.ContentTypeJSON,
+			Time: letter.At}
 	}
 	err := l.feed.PublishRaw(ctx, l.topic, messages)
 	var partly *topic.PublishError

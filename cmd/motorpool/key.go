@@ -72,9 +72,11 @@ func (c *keyCreate) Run(ctx context.Context, s settings, o output) error {
 }
 
 // createKey makes a key and returns what is shown of it only once.
-func (r *records) createKey(ctx context.Context, account fleet.AccountID, scopes []auth.Scope, body record.APIKey) (fleet.KeyID, string, error) {
+func (r *records) createKey(ctx context.Context, account fleet.AccountID, scopes []auth.Scope,
+	body record.APIKey) (fleet.KeyID, string, error) {
 	key := auth.MakeKey()
-	body.TokenID, body.SecretSHA256, body.LastFour, body.CreatedBy = key.TokenID, key.SecretSHA256, key.LastFour, commandLine.Actor
+	body.TokenID, body.SecretSHA256, body.LastFour, body.CreatedBy =
+		key.TokenID, key.SecretSHA256, key.LastFour, commandLine.Actor
 	for _, scope := range scopes {
 		body.Scopes = append(body.Scopes, string(scope))
 	}

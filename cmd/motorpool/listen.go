@@ -38,9 +38,12 @@ func listen(addr string, handler http.Handler, m manners, log *slog.Logger) (*li
 	var http1 http.Protocols // there is no encryption here, and HTTP/2 without it would share connections past the bounds
 	http1.SetHTTP1(true)
 	return &listener{socket: newBoundedSocket(socket, m.Crowd, log), server: &http.Server{
-		Handler: handler, Protocols: &http1, MaxHeaderBytes: 64 << 10, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
-		// api.Pace has deadlines for bodies; ReadTimeout is for those that no handler sees, as of a request that is refused for its head.
-		ReadHeaderTimeout: m.Head, ReadTimeout: m.Head + 5*time.Second, IdleTimeout: m.Idle, DisableGeneralOptionsHandler: true,
+		Handler: handler, Protocols: &http1, MaxHeaderBytes: 64 << 10,
+		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+		// api.Pace has deadlines for bodies; ReadTimeout is for those that no handler sees, as of a request that is
+		// refused for its head.
+		ReadHeaderTimeout: m.Head, ReadTimeout: m.Head + 5*time.Second, IdleTimeout: m.Idle,
+		DisableGeneralOptionsHandler: true,
 	}}, nil
 }
 

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestARuleTellsOfTwoVehiclesThatMeet has vehicles of two accounts report the same place over HTTP. The rule of the one account
-// tells of its own pair, and neither account hears of the other's vehicle.
+// TestARuleTellsOfTwoVehiclesThatMeet has vehicles of two accounts report the same place over HTTP. The rule of the one
+// account tells of its own pair, and neither account hears of the other's vehicle.
 func TestARuleTellsOfTwoVehiclesThatMeet(t *testing.T) {
 	m := newMachine(t)
 	m.up()
@@ -19,7 +19,8 @@ func TestARuleTellsOfTwoVehiclesThatMeet(t *testing.T) {
 	truck.withTracker()
 	for _, c := range []*tenant{van, stranger} {
 		c.sends(http.StatusOK, http.MethodPatch, "/v1/vehicles/"+c.vehicle, `{"tags":["cash"]}`)
-		c.posts(http.StatusCreated, "/v1/alert_rules", `{"name":"meeting","kind":"proximity","threshold_m":200,"scope":{"tags":["cash"]}}`)
+		c.posts(http.StatusCreated, "/v1/alert_rules",
+			`{"name":"meeting","kind":"proximity","threshold_m":200,"scope":{"tags":["cash"]}}`)
 	}
 	type listed struct {
 		Data []struct {
@@ -42,8 +43,9 @@ func TestARuleTellsOfTwoVehiclesThatMeet(t *testing.T) {
 			if c == &truck {
 				place = 30.27
 			}
-			c.sends(http.StatusAccepted, http.MethodPost, "/v1/positions", fmt.Sprintf(`{"unique_id":%q,"fix_at":%d,"lat":%.5f,"lng":-97.74,"speed_mps":5}`,
-				c.uniqueID, time.Now().UnixMilli(), place))
+			c.sends(http.StatusAccepted, http.MethodPost, "/v1/positions",
+				fmt.Sprintf(`{"unique_id":%q,"fix_at":%d,"lat":%.5f,"lng":-97.74,"speed_mps":5}`,
+					c.uniqueID, time.Now().UnixMilli(), place))
 		}
 	}
 	m.eventually("the meeting is told", func() error {
@@ -53,7 +55,8 @@ func TestARuleTellsOfTwoVehiclesThatMeet(t *testing.T) {
 			return fmt.Errorf("alerts %+v", all)
 		}
 		a := all.Data[0]
-		if pair := a.Vehicle + a.Subject; pair != van.vehicle+truck.vehicle && pair != truck.vehicle+van.vehicle || a.Peak < 50 || a.Peak > 60 {
+		if pair := a.Vehicle + a.Subject; pair != van.vehicle+truck.vehicle && pair != truck.vehicle+van.vehicle ||
+			a.Peak < 50 || a.Peak > 60 {
 			t.Fatalf("alert %+v", a)
 		}
 		return nil

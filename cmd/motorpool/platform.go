@@ -96,7 +96,8 @@ func (s *settings) topics(small bool) topic.Config {
 	c := topic.DefaultConfig()
 	c.Brokers = s.Kafka
 	c.TLS = topic.TLS{
-		Enabled: s.Broker.TLS, CAFile: s.Broker.CAFile, CertFile: s.Broker.CertFile, KeyFile: s.Broker.KeyFile, ServerName: s.Broker.ServerName,
+		Enabled: s.Broker.TLS, CAFile: s.Broker.CAFile, CertFile: s.Broker.CertFile, KeyFile: s.Broker.KeyFile,
+		ServerName: s.Broker.ServerName,
 	}
 	c.SASL = topic.SASL{
 		Mechanism: s.Broker.SASL, User: s.Broker.User, Password: s.Broker.Password, PasswordFile: s.Broker.PasswordFile,
@@ -165,8 +166,8 @@ func (r *recordReader) ReadRecord(format string, record []byte) ([]fleet.Report,
 }
 
 // newOps opens the listener of /healthz, /readyz and /metrics. Where several processes on one machine have the same
-// settings, all but the first take a free port and say so. Without what is needed the process is not ready; a disk that fills up
-// takes nothing from what is read.
+// settings, all but the first take a free port and say so. Without what is needed the process is not ready; a disk that
+// fills up takes nothing from what is read.
 func (p *platform) newOps(needed, wanted checks) (*listener, error) {
 	all := checks{"disk": p.room.Check}
 	maps.Copy(all, wanted)
@@ -180,7 +181,8 @@ func (p *platform) newOps(needed, wanted checks) (*listener, error) {
 		return nil, fmt.Errorf("--ops: %w", err)
 	}
 	if l, err = listen(net.JoinHostPort(host, "0"), handler, opsManners(), p.log); err == nil {
-		p.log.Warn("another process has the address of /metrics; this one's is elsewhere", "wanted", p.settings.Ops, "ops", l.addr())
+		p.log.Warn("another process has the address of /metrics; this one's is elsewhere", "wanted", p.settings.Ops,
+			"ops", l.addr())
 	}
 	return l, err
 }

@@ -19,10 +19,12 @@ func TestRecordsThatAreReadAtOnceShareNothing(t *testing.T) {
 					t.Error(len(reports), err)
 					return
 				}
-				if _, err := reader.ReadRecord("traccar", []byte(`{"device":{"uniqueId":"x"},"position":{"attributes":{"soc":99}}}`)); err != nil {
+				if _, err := reader.ReadRecord("traccar",
+					[]byte(`{"device":{"uniqueId":"x"},"position":{"attributes":{"soc":99}}}`)); err != nil {
 					t.Error(err)
 				}
-				if got := reports[0]; got.UniqueID != fmt.Sprintf("d%d", n) || len(got.Signals) != 1 || got.Signals[0].Value != want {
+				if got := reports[0]; got.UniqueID != fmt.Sprintf("d%d", n) || len(got.Signals) != 1 ||
+					got.Signals[0].Value != want {
 					t.Errorf("%+v, want soc_pct %v", got, want)
 				}
 			}

@@ -11,8 +11,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kversion"
 )
 
-// poison puts a record batch onto each partition of the topic of positions that says it is gzip and is not. Apache Kafka
-// looks into what it takes; the embedded broker does not, and neither do others.
+// poison puts a record batch onto each partition of the topic of positions that says it is gzip and is not. Apache
+// Kafka looks into what it takes; the embedded broker does not, and neither do others.
 func (m *machine) poison(partitions int) {
 	m.t.Helper()
 	batch := append(make([]byte, 61), "this is no gzip"...)

@@ -10,8 +10,8 @@ import (
 	"github.com/motorpool/fleet/deploy/embedded/embeddedtest"
 )
 
-// TestNothingAcknowledgedIsLostInAPowerCut cuts the power under load and looks for every expense, posting and fix that was
-// acknowledged. That such a cut loses what is not synced is shown with the broker alone, in deploy/embedded.
+// TestNothingAcknowledgedIsLostInAPowerCut cuts the power under load and looks for every expense, posting and fix that
+// was acknowledged. That such a cut loses what is not synced is shown with the broker alone, in deploy/embedded.
 func TestNothingAcknowledgedIsLostInAPowerCut(t *testing.T) {
 	m := newMachine(t).withOwnBroker()
 	disk := embeddedtest.NewDisk(t, 900)

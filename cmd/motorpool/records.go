@@ -45,8 +45,9 @@ func newRecords(db driver.Conn) (*records, error) {
 	}, nil
 }
 
-// newIDs makes a source of identities for this process. Its node number is one of those that are not leased: two processes of one number make the
-// same identity only in the same millisecond, and then a record's creation takes another one. Who serves leases a number of its own.
+// newIDs makes a source of identities for this process. Its node number is one of those that are not leased: two
+// processes of one number make the same identity only in the same millisecond, and then a record's creation takes
+// another one. Who serves leases a number of its own.
 func newIDs() *fleet.IDSource {
 	return fleet.NewIDSource(fleet.LeasedNodes+rand.Uint64N(fleet.Nodes-fleet.LeasedNodes), time.Now)
 }
@@ -67,7 +68,8 @@ const registerTogether = 100
 // register makes the vehicles and devices that an account does not have yet, puts each device on its vehicle since
 // ever, and returns the unique id of each identifier's device. It may be repeated, and finishes what was cut short.
 // done is told how many more are through.
-func (r *records) register(ctx context.Context, account fleet.AccountID, all []registration, done func(int)) (map[string]string, error) {
+func (r *records) register(ctx context.Context, account fleet.AccountID, all []registration,
+	done func(int)) (map[string]string, error) {
 	known, err := query.ExternalRefs(ctx, r.db, account, recordingSystem)
 	if err != nil {
 		return nil, err
@@ -91,7 +93,8 @@ func refTo(reg registration) []record.ExternalRef {
 }
 
 // registerVehicles makes the vehicles that are missing, notes them as known and returns their identifiers.
-func (r *records) registerVehicles(ctx context.Context, account fleet.AccountID, some []registration, known query.Refs) (map[string]bool, error) {
+func (r *records) registerVehicles(ctx context.Context, account fleet.AccountID, some []registration,
+	known query.Refs) (map[string]bool, error) {
 	made := make(map[string]bool)
 	var ids []uint64
 	var bodies []record.Vehicle
@@ -105,7 +108,8 @@ func (r *records) registerVehicles(ctx context.Context, account fleet.AccountID,
 		body.ExternalRefs = refTo(reg)
 		ids, bodies = append(ids, r.store.NextID()), append(bodies, body)
 	}
-	for i, err := range r.vehicles.CreateMany(ctx, record.Author{Actor: commandLine.Actor, Command: record.NewCommand()}, account, ids, bodies) {
+	for i, err := range r.vehicles.CreateMany(ctx, record.Author{Actor: commandLine.Actor, Command: record.NewCommand()},
+		account, ids, bodies) {
 		identifier := bodies[i].ExternalRefs[0].ID
 		if err != nil {
 			return nil, fmt.Errorf("make vehicle %q: %w", identifier, err)
@@ -128,9 +132,10 @@ func (r *records) registerDevices(ctx context.Context, account fleet.AccountID, 
 				continue // also if somebody has put it on another vehicle since
 			}
 			// Its vehicle was archived, or it was taken off: it goes on the one of today.
-			if _, err := r.devices.Update(ctx, commandLine, account, uint64(device.ID), 0, func(d *record.Record[record.Device]) error {
-				return d.Body.Assign(vehicle, time.Now())
-			}); err != nil {
+			if _, err := r.devices.Update(ctx, commandLine, account, uint64(device.ID), 0,
+				func(d *record.Record[record.Device]) error {
+					return d.Body.Assign(vehicle, time.Now())
+				}); err != nil {
 				return fmt.Errorf("put device %q on its vehicle: %w", device.UniqueID, err)
 			}
 			continue
@@ -151,7 +156,8 @@ func (r *records) registerDevices(ctx context.Context, account fleet.AccountID, 
 	if err := r.own(ctx, account, given...); err != nil {
 		return err
 	}
-	for i, err := range r.devices.CreateMany(ctx, record.Author{Actor: commandLine.Actor, Command: record.NewCommand()}, account, ids, bodies) {
+	for i, err := range r.devices.CreateMany(ctx, record.Author{Actor: commandLine.Actor, Command: record.NewCommand()},
+		account, ids, bodies) {
 		if err != nil {
 			return fmt.Errorf("make device %q: %w", bodies[i].UniqueID, err)
 		}

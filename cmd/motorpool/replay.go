@@ -135,7 +135,8 @@ func (c *replayCommand) Run(ctx context.Context, s settings, o output) error {
 		fmt.Fprintf(o.err, "%d rows are of devices that are registered nowhere or on no vehicle. They are kept apart for a week, and appear when an operator says whose they are: --register does that, or 'motorpool device create'.\n", n)
 	}
 	// What is stored is said also if nothing follows from it.
-	return errors.Join(r.waitDerived(ctx, db, kafka), c.report(o.out, outcomes{Read: result.Read, Stored: result.Stored, Refused: result.Refused}))
+	return errors.Join(r.waitDerived(ctx, db, kafka),
+		c.report(o.out, outcomes{Read: result.Read, Stored: result.Stored, Refused: result.Refused}))
 }
 
 func (c *replayCommand) report(w io.Writer, all outcomes) error {
@@ -196,7 +197,8 @@ func (r *replay) resolve(ctx context.Context, db driver.Conn) error {
 	}
 	registrations := make([]registration, 0, len(r.scanned.identifiers))
 	for _, identifier := range r.scanned.identifiers {
-		vehicle := record.VehicleFields{Make: "Unknown", Model: "Unknown", Nickname: shortName(identifier), Tags: []string{recordingSystem}}
+		vehicle := record.VehicleFields{Make: "Unknown", Model: "Unknown", Nickname: shortName(identifier),
+			Tags: []string{recordingSystem}}
 		if r.scanned.electric[identifier] {
 			vehicle.FuelType = "electric"
 		}
@@ -292,9 +294,11 @@ func (r *replay) message(report *fleet.Report) topic.Message {
 	}
 }
 
-// insist publishes until everything is acknowledged, as a broker may be started again meanwhile. The order holds: nothing
-// later is sent before this is through. It returns how many messages were sent again; of those, some may be there twice.
-func insist(ctx context.Context, messages []topic.Message, publish func([]topic.Message) error, w io.Writer) (again int, err error) {
+// insist publishes until everything is acknowledged, as a broker may be started again meanwhile. The order holds:
+// nothing later is sent before this is through. It returns how many messages were sent again; of those, some may
+// be there twice.
+func insist(ctx context.Context, messages []topic.Message, publish func([]topic.Message) error,
+	w io.Writer) (again int, err error) {
 	giveUp, pause := time.Now().Add(insistFor), 100*time.Millisecond
 	for told := false; ; {
 		err := publish(messages)
@@ -384,8 +388,9 @@ func newBar(o output, what string, most int64) *progressbar.ProgressBar {
 	if isTerminal(o.err) {
 		w = o.err
 	}
-	return progressbar.NewOptions64(most, progressbar.OptionSetWriter(w), progressbar.OptionSetDescription(fmt.Sprintf("%-12s", what)),
-		progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish(), progressbar.OptionSetWidth(40))
+	return progressbar.NewOptions64(most, progressbar.OptionSetWriter(w),
+		progressbar.OptionSetDescription(fmt.Sprintf("%-12s", what)), progressbar.OptionThrottle(100*time.Millisecond),
+		progressbar.OptionClearOnFinish(), progressbar.OptionSetWidth(40))
 }
 
 // pacer spreads rows over time.

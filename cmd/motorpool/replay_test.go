@@ -143,7 +143,8 @@ func TestARateIsKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begin := time.Now()
 		rows := strings.Repeat("7,2017-03-21T05:00:20Z,3,0.5\n", 500)
-		r := sending(t, &replayCommand{Speed: "max", Rate: 100}, "vehicle,timestamp,lat,lng\n"+rows, func([]topic.Message) error { return nil })
+		r := sending(t, &replayCommand{Speed: "max", Rate: 100}, "vehicle,timestamp,lat,lng\n"+rows,
+			func([]topic.Message) error { return nil })
 		if err := r.send(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -153,8 +154,8 @@ func TestARateIsKept(t *testing.T) {
 	})
 }
 
-// TestABrokerThatIsAwayGetsTheRowsAgain: only those that were not acknowledged, in order; a message that is too large is
-// hopeless at once.
+// TestABrokerThatIsAwayGetsTheRowsAgain: only those that were not acknowledged, in order; a message that is too large
+// is hopeless at once.
 func TestABrokerThatIsAwayGetsTheRowsAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		messages := []topic.Message{{Key: []byte("a")}, {Key: []byte("b")}, {Key: []byte("c")}}
@@ -178,17 +179,20 @@ func TestABrokerThatIsAwayGetsTheRowsAgain(t *testing.T) {
 			t.Errorf("again %d, got %q, %v; said %q", again, got.String(), err, said.String())
 		}
 		large := &topic.PublishError{Errors: []error{topic.ErrTooLarge}}
-		if _, err := insist(t.Context(), messages[:1], func([]topic.Message) error { return large }, &said); !errors.Is(err, topic.ErrTooLarge) {
+		if _, err := insist(t.Context(), messages[:1], func([]topic.Message) error { return large }, &said); !errors.Is(err,
+			topic.ErrTooLarge) {
 			t.Errorf("too large: %v", err)
 		}
 		begin := time.Now()
-		if _, err := insist(t.Context(), messages[:1], func([]topic.Message) error { return errors.New("away") }, &said); err == nil || time.Since(begin) > insistFor+time.Minute {
+		if _, err := insist(t.Context(), messages[:1], func([]topic.Message) error { return errors.New("away") },
+			&said); err == nil || time.Since(begin) > insistFor+time.Minute {
 			t.Errorf("for ever away: %v after %v", err, time.Since(begin))
 		}
 	})
 }
 
-// TestWhatFollowsIsWaitedForAsLongAsItGetsLess: ten changes that take two minutes each are waited for; one that stays is not.
+// TestWhatFollowsIsWaitedForAsLongAsItGetsLess: ten changes that take two minutes each are waited for; one
+// that stays is not.
 func TestWhatFollowsIsWaitedForAsLongAsItGetsLess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var said bytes.Buffer
@@ -208,7 +212,8 @@ func TestWhatFollowsIsWaitedForAsLongAsItGetsLess(t *testing.T) {
 			t.Errorf("%v after %v", err, time.Since(begin))
 		}
 		away := errors.New("connection refused")
-		if err := r.until(t.Context(), "derived", func(context.Context) (int64, error) { return 0, away }); !errors.Is(err, away) {
+		if err := r.until(t.Context(), "derived",
+			func(context.Context) (int64, error) { return 0, away }); !errors.Is(err, away) {
 			t.Errorf("a broker that is away: %v", err)
 		}
 	})
@@ -219,7 +224,8 @@ func TestUniqueIDsOfOneFileDifferByAccount(t *testing.T) {
 		t.Errorf("%q, %q", a, b)
 	}
 	seen := make(map[string]bool)
-	for _, identifier := range []string{"7", "7 ", strings.Repeat("x", 200), strings.Repeat("x", 201), "a\nb", "a\tb", "ü", "\xff"} {
+	for _, identifier := range []string{"7", "7 ", strings.Repeat("x", 200), strings.Repeat("x", 201), "a\nb", "a\tb",
+		"ü", "\xff"} {
 		unique := uniqueIDFor(1<<60, identifier)
 		if len(unique) > 128 || seen[unique] || strings.ContainsAny(unique, "\n\t") {
 			t.Errorf("%q becomes %q", identifier, unique)

@@ -46,11 +46,12 @@ func untilDone(ctx context.Context, do func() error, w io.Writer) error {
 			err = backoff.Permanent(err)
 		}
 		return struct{}{}, err
-	}, backoff.WithBackOff(pauses), backoff.WithMaxElapsedTime(insistFor), backoff.WithNotify(func(err error, _ time.Duration) {
-		if why := whyAgain(err); why != told {
-			told = why
-			fmt.Fprintf(w, "%s; trying again: %v\n", why, err)
-		}
-	}))
+	}, backoff.WithBackOff(pauses), backoff.WithMaxElapsedTime(insistFor),
+		backoff.WithNotify(func(err error, _ time.Duration) {
+			if why := whyAgain(err); why != told {
+				told = why
+				fmt.Fprintf(w, "%s; trying again: %v\n", why, err)
+			}
+		}))
 	return err
 }

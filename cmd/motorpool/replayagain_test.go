@@ -53,9 +53,10 @@ func TestAReplayWaitsForClaimsThatAKilledOneLeftBehind(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = db.Exec(t.Context(), fmt.Sprintf(`INSERT INTO claim_log (account, field, value, revision, write_id, owner, at, detail)
+	err = db.Exec(t.Context(),
+		fmt.Sprintf(`INSERT INTO claim_log (account, field, value, revision, write_id, owner, at, detail)
 		VALUES (%d, 'vehicle.external_ref', 'recording\x1f1', 1, 5, 123456789, now64(3) - toIntervalMillisecond(%d), '%d')`,
-		account, record.DefaultConfig().Abandoned.Milliseconds()-2000, account))
+			account, record.DefaultConfig().Abandoned.Milliseconds()-2000, account))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -62,8 +62,8 @@ func (r *replay) wait(ctx context.Context, db driver.Conn) (query.Outcome, error
 
 var errNoPipeline = errors.New("the pipeline does not answer")
 
-// waitDerived returns when everything that follows from what is stored by now has been derived: trips, visits, alerts and
-// their events' records. What goes on at the newest fix stays open until silence or a later fix ends it.
+// waitDerived returns when everything that follows from what is stored by now has been derived: trips, visits, alerts
+// and their events' records. What goes on at the newest fix stays open until silence or a later fix ends it.
 func (r *replay) waitDerived(ctx context.Context, db driver.Conn, topics topic.Config) error {
 	client, err := topics.Client()
 	if err != nil {
@@ -103,8 +103,8 @@ func (r *replay) waitGroup(ctx context.Context, client *kafka.Client, group stri
 	})
 }
 
-// waitRepairs returns when each vehicle of the account that had something to be derived again when it was called was seen
-// without.
+// waitRepairs returns when each vehicle of the account that had something to be derived again when it was called
+// was seen without.
 func (r *replay) waitRepairs(ctx context.Context, db driver.Conn) error {
 	var left map[fleet.VehicleID]bool
 	return r.until(ctx, "derived again", func(ctx context.Context) (int64, error) {
@@ -159,7 +159,8 @@ func (r *replay) until(ctx context.Context, what string, left func(context.Conte
 		}
 		switch silent := time.Since(moved); {
 		case silent > waitGiveUp:
-			return fmt.Errorf("the rows are stored, but %d changes or vehicles are still to be %s, and nothing has happened for %v (%w)",
+			return fmt.Errorf(
+				"the rows are stored, but %d changes or vehicles are still to be %s, and nothing has happened for %v (%w)",
 				max(least, 0), what, waitGiveUp, errors.Join(err, errNoPipeline))
 		case silent > waitAsk && !asked:
 			asked = true

@@ -67,7 +67,8 @@ func refuseUnfinished(ctx context.Context, db driver.Conn, database string) erro
 }
 
 func restoreState(ctx context.Context, db driver.Conn, database string) (tables uint64, unfinished bool, err error) {
-	err = db.QueryRow(ctx, schemas.Query("restore_state"), clickhouse.Named("database", database)).Scan(&tables, &unfinished)
+	err = db.QueryRow(ctx, schemas.Query("restore_state"),
+		clickhouse.Named("database", database)).Scan(&tables, &unfinished)
 	return tables, unfinished, err
 }
 
@@ -239,7 +240,8 @@ func (r *restore) empty(ctx context.Context) error {
 // readManifest restores what says what the backup is.
 func (r *restore) readManifest(ctx context.Context) error {
 	if _, _, err := r.stage(ctx, manifestStage, ""); err != nil {
-		return fmt.Errorf("%w\nIs %s/%s a whole backup, of a database named %s?", err, r.target.name, r.name, r.settings.DB.Database)
+		return fmt.Errorf("%w\nIs %s/%s a whole backup, of a database named %s?", err, r.target.name, r.name,
+			r.settings.DB.Database)
 	}
 	var text string
 	row := r.db.QueryRow(ctx, schemas.Query("backup_by_name"), clickhouse.Named("name", r.name))
@@ -250,14 +252,17 @@ func (r *restore) readManifest(ctx context.Context) error {
 		return fmt.Errorf("read what the backup says of itself: %w", err)
 	}
 	m := &r.manifest
-	if !slices.ContainsFunc(schemas.Migrations(), func(known schemas.Migration) bool { return known.Version == m.Schema }) {
-		return fmt.Errorf("the backup was made by version %s, which is newer than this one (%s): use that or a newer one", m.Version, version)
+	if !slices.ContainsFunc(schemas.Migrations(),
+		func(known schemas.Migration) bool { return known.Version == m.Schema }) {
+		return fmt.Errorf("the backup was made by version %s, which is newer than this one (%s): use that or a newer one",
+			m.Version, version)
 	}
 	if m.Embedded && r.command.ExternalKafka {
 		return errors.New("the backup holds the records of an embedded broker, which only such a one can take: leave --external-kafka out, and move to the other Kafka once they are worked through")
 	}
 	if !m.Embedded && !r.command.ExternalKafka {
-		return errors.New("the backup is of a system whose Kafka runs elsewhere and keeps the records: give --external-kafka and --kafka")
+		return errors.New(
+			"the backup is of a system whose Kafka runs elsewhere and keeps the records: give --external-kafka and --kafka")
 	}
 	return nil
 }
@@ -268,7 +273,8 @@ func (r *restore) stage(ctx context.Context, s stage, base string) (files, bytes
 	statement := "RESTORE " + tableList(r.settings.DB.Database, s.Tables) + " FROM " + r.target.at(r.name, s.Name) +
 		" SETTINGS id = " + sqlText(id)
 	statement += r.target.upon(base, s.Name)
-	if err := patiently(r.out, s.Name+" is being restored", func() error { return r.db.Exec(ctx, statement) }); err != nil {
+	if err := patiently(r.out, s.Name+" is being restored",
+		func() error { return r.db.Exec(ctx, statement) }); err != nil {
 		return 0, 0, fmt.Errorf("restore %s: %w", s.Name, err)
 	}
 	return backupSize(ctx, r.db, id)
@@ -296,9 +302,9 @@ func (r *restore) tables(ctx context.Context) error {
 	return r.db.Exec(ctx, "TRUNCATE TABLE ingest_holds")
 }
 
-// check reads every part against its checksums, and holds the positions against the offsets: of what will be read nothing
-// ought to be stored yet. That nothing is missing ClickHouse has told by files and bytes; rows are no measure, since those
-// of which the time was up go as soon as they are back.
+// check reads every part against its checksums, and holds the positions against the offsets: of what will be read
+// nothing ought to be stored yet. That nothing is missing ClickHouse has told by files and bytes; rows are no measure,
+// since those of which the time was up go as soon as they are back.
 func (r *restore) check(ctx context.Context) error {
 	began := time.Now()
 	fmt.Fprintln(r.out, "checking every table")
@@ -317,12 +323,14 @@ func (r *restore) check(ctx context.Context) error {
 		parameters := clickhouse.WithParameters(clickhouse.Parameters{
 			"topic": standing.Topic, "partition": fmt.Sprint(standing.Partition), "offset": fmt.Sprint(max(standing.Offset, 0)),
 		})
-		if err := r.db.QueryRow(clickhouse.Context(ctx, parameters), schemas.Query("stored_beyond")).Scan(&beyond); err != nil {
+		if err := r.db.QueryRow(clickhouse.Context(ctx, parameters),
+			schemas.Query("stored_beyond")).Scan(&beyond); err != nil {
 			return err
 		}
 		if beyond > 0 { // no fault where the topic was made anew once: its predecessor had the same offsets
-			fmt.Fprintf(r.out, "note: %d positions came from %s/%d at or after offset %d, from which it is read on; they are right "+
-				"if that topic was ever made anew\n", beyond, standing.Topic, standing.Partition, standing.Offset)
+			fmt.Fprintf(r.out,
+				"note: %d positions came from %s/%d at or after offset %d, from which it is read on; they are right "+
+					"if that topic was ever made anew\n", beyond, standing.Topic, standing.Partition, standing.Offset)
 		}
 	}
 	fmt.Fprintf(r.out, "%d rows are sound, looked at in %s\n", rows, time.Since(began).Round(time.Millisecond))
@@ -333,7 +341,8 @@ func (r *restore) check(ctx context.Context) error {
 func (r *restore) checkTable(ctx context.Context, table string) (rows uint64, err error) {
 	var engine string
 	var n *uint64
-	if err := r.db.QueryRow(ctx, "SELECT engine, total_rows FROM system.tables WHERE database = currentDatabase() AND name = {name:String}",
+	if err := r.db.QueryRow(ctx,
+		"SELECT engine, total_rows FROM system.tables WHERE database = currentDatabase() AND name = {name:String}",
 		clickhouse.Named("name", table)).Scan(&engine, &n); err != nil {
 		return 0, err
 	}
@@ -341,7 +350,8 @@ func (r *restore) checkTable(ctx context.Context, table string) (rows uint64, er
 		return 0, nil
 	}
 	var sound uint8
-	if err := r.db.QueryRow(ctx, "CHECK TABLE `"+table+"` SETTINGS check_query_single_value_result = 1").Scan(&sound); err != nil {
+	if err := r.db.QueryRow(ctx, "CHECK TABLE `"+table+
+		"` SETTINGS check_query_single_value_result = 1").Scan(&sound); err != nil {
 		return 0, err
 	}
 	if sound != 1 {
@@ -398,7 +408,8 @@ func (r *restore) placeLog(ctx context.Context) error {
 		return err
 	}
 	if files != r.manifest.Files {
-		return fmt.Errorf("the broker's log was %d files when the backup was made, and is %d: it is not whole", r.manifest.Files, files)
+		return fmt.Errorf("the broker's log was %d files when the backup was made, and is %d: it is not whole",
+			r.manifest.Files, files)
 	}
 	return nil
 }

@@ -53,7 +53,8 @@ func newRoom(folder string, keep uint64, db driver.Conn, metrics prometheus.Regi
 		Name: "motorpool_disk_free_bytes", Help: "What may still be written, by disk.",
 	}, []string{"disk"})}
 	limit := prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "motorpool_disk_keep_free_bytes", Help: "Below so much free, writes are refused; four times as much is announced.",
+		Name: "motorpool_disk_keep_free_bytes",
+		Help: "Below so much free, writes are refused; four times as much is announced.",
 	})
 	limit.Set(float64(keep))
 	metrics.MustRegister(r.gauge, limit)
@@ -106,7 +107,8 @@ func (r *room) look(ctx context.Context) {
 	attrs := []any{"disk", disk, "free", gigabytes(free), "writes_stop_below", gigabytes(r.keep), "data", r.folder}
 	switch state {
 	case roomLow:
-		r.log.Warn("the disk fills up: make room or move the data folder to a larger disk, before writes are refused", attrs...)
+		r.log.Warn("the disk fills up: make room or move the data folder to a larger disk, before writes are refused",
+			attrs...)
 	case roomFull:
 		r.log.Error("the disk is full: writes are refused and ingest waits until there is room again; nothing acknowledged is lost", attrs...)
 	default:
@@ -172,7 +174,8 @@ func (r *room) Refused() error {
 	if state, _, _ := r.judge(); state != roomFull {
 		return nil
 	}
-	return fleet.NewError(fleet.CodeFull, "There is no room left on the disk, and what is written now would be lost. Nothing was changed; send it again later.")
+	return fleet.NewError(fleet.CodeFull,
+		"There is no room left on the disk, and what is written now would be lost. Nothing was changed; send it again later.")
 }
 
 // Check fails when the disk fills up, before anything is refused.
@@ -181,5 +184,6 @@ func (r *room) Check(context.Context) error {
 	if state == roomEnough {
 		return nil
 	}
-	return fmt.Errorf("%s free on the disk of %s: below %s writes are refused; make room", gigabytes(free), disk, gigabytes(r.keep))
+	return fmt.Errorf("%s free on the disk of %s: below %s writes are refused; make room", gigabytes(free), disk,
+		gigabytes(r.keep))
 }

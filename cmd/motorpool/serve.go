@@ -182,9 +182,11 @@ func (p *platform) newServe(ctx context.Context, c apiSettings) (*serveHalf, err
 		return nil, err
 	}
 	p.metrics.MustRegister(
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "motorpool_http_connections", Help: "Connections of clients that are open."},
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "motorpool_http_connections",
+			Help: "Connections of clients that are open."},
 			func() float64 { return float64(half.listener.socket.open()) }),
-		prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "motorpool_http_connections_refused_total", Help: "Connections above the bounds."},
+		prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "motorpool_http_connections_refused_total",
+			Help: "Connections above the bounds."},
 			func() float64 { return float64(half.listener.socket.refused.Load()) }))
 	return half, nil
 }
@@ -209,7 +211,8 @@ func (h *serveHalf) newGeocoder(p *platform, c apiSettings) (rest.Geocoder, erro
 		return offline, err
 	}
 	config := geocode.DefaultConfig()
-	config.Provider, config.URL, config.Private, config.PerSecond = c.Geocoder, c.GeocoderURL, c.GeocoderPrivate, c.GeocoderRate
+	config.Provider, config.URL, config.Private, config.PerSecond =
+		c.Geocoder, c.GeocoderURL, c.GeocoderPrivate, c.GeocoderRate
 	h.geocoder, err = geocode.NewOnline(config, offline, p.db, p.log)
 	return h.geocoder, err
 }

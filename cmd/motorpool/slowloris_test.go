@@ -65,12 +65,12 @@ func (c *raw) closed() {
 // clientsPatience is how long a test waits for what the settings below bring about in two seconds or three.
 const clientsPatience = 20 * time.Second
 
-// TestSlowClientsHoldNothing says less than a whole request, or says it slowly, in all the ways there are: each connection is
-// answered where there is something to answer, and closed within the bounds.
+// TestSlowClientsHoldNothing says less than a whole request, or says it slowly, in all the ways there are: each
+// connection is answered where there is something to answer, and closed within the bounds.
 func TestSlowClientsHoldNothing(t *testing.T) {
 	m := newMachine(t)
-	m.env = append(m.env, "MOTORPOOL_HEAD_TIME=1s", "MOTORPOOL_BODY_TIME=1s", "MOTORPOOL_BODY_RATE=1000", "MOTORPOOL_IDLE_TIME=2s",
-		"MOTORPOOL_CLIENT_STALL=2s", "MOTORPOOL_MAX_CONNECTIONS=60")
+	m.env = append(m.env, "MOTORPOOL_HEAD_TIME=1s", "MOTORPOOL_BODY_TIME=1s", "MOTORPOOL_BODY_RATE=1000",
+		"MOTORPOOL_IDLE_TIME=2s", "MOTORPOOL_CLIENT_STALL=2s", "MOTORPOOL_MAX_CONNECTIONS=60")
 	m.up()
 	c := m.tenant("Slow").withTracker()
 	key := "Authorization: Bearer " + c.key + "\r\n"
@@ -140,7 +140,9 @@ func TestSlowClientsHoldNothing(t *testing.T) {
 				conn.closed()
 			},
 			"a body that is slow and fast enough": func(t *testing.T) {
-				conn := dialRaw(t, m.base).say("POST /v1/vehicles HTTP/1.1\r\nHost: x\r\n%sContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", key, 4*len(vehicle))
+				conn := dialRaw(t, m.base).
+					say("POST /v1/vehicles HTTP/1.1\r\nHost: x\r\n%sContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", key,
+						4*len(vehicle))
 				for range 3 {
 					conn.say("%s", strings.Repeat(" ", len(vehicle)))
 					time.Sleep(700 * time.Millisecond) // in all more than the body's time without its rate
@@ -232,7 +234,8 @@ func (m *machine) metric(name string) (v float64) {
 
 // TestOneAddressHasItsShareOfConnections counts by address, except for those that many clients are behind.
 func TestOneAddressHasItsShareOfConnections(t *testing.T) {
-	b := newBoundedSocket(nil, crowd{All: 7, PerAddress: 2, Uncounted: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}}, nil)
+	b := newBoundedSocket(nil,
+		crowd{All: 7, PerAddress: 2, Uncounted: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}}, nil)
 	var leaves []func()
 	for _, step := range []struct {
 		from string

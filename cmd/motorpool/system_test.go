@@ -70,7 +70,8 @@ type machine struct {
 func newMachine(t *testing.T) *machine {
 	t.Helper()
 	if _, err := embedded.FindLibrary(""); err != nil {
-		if errors.Is(err, embedded.ErrNoLibrary) && os.Getenv("CI") != "true" && os.Getenv("MOTORPOOL_REQUIRE_ENGINES") != "1" {
+		if errors.Is(err, embedded.ErrNoLibrary) && os.Getenv("CI") != "true" &&
+			os.Getenv("MOTORPOOL_REQUIRE_ENGINES") != "1" {
 			t.Skip(err)
 		}
 		t.Fatal(err)
@@ -85,8 +86,8 @@ func newMachine(t *testing.T) *machine {
 	if m.kafka = os.Getenv("MOTORPOOL_TEST_KAFKA"); m.kafka != "" {
 		kafka = m.kafka
 	}
-	m.env = append(os.Environ(), "MOTORPOOL_DATA="+m.data, "MOTORPOOL_HTTP="+http, "MOTORPOOL_OPS="+ops, "MOTORPOOL_KAFKA="+kafka,
-		"MOTORPOOL_CLICKHOUSE="+freeAddr(t), "MOTORPOOL_CLICKHOUSE_HTTP="+freeAddr(t))
+	m.env = append(os.Environ(), "MOTORPOOL_DATA="+m.data, "MOTORPOOL_HTTP="+http, "MOTORPOOL_OPS="+ops,
+		"MOTORPOOL_KAFKA="+kafka, "MOTORPOOL_CLICKHOUSE="+freeAddr(t), "MOTORPOOL_CLICKHOUSE_HTTP="+freeAddr(t))
 	return m
 }
 
@@ -108,8 +109,8 @@ func (m *machine) setting(name string) string {
 	return ""
 }
 
-// freeAddr is an address that nobody listens on, outside the ports that the system gives to whoever connects to somebody: one of those may
-// be taken before it is used.
+// freeAddr is an address that nobody listens on, outside the ports that the system gives to whoever connects to
+// somebody: one of those may be taken before it is used.
 func freeAddr(t *testing.T) string {
 	t.Helper()
 	for range 1000 {
@@ -445,7 +446,8 @@ func TestFromNothingToATrack(t *testing.T) {
 	warts := writeWarts(t)
 	want, _ = expected(t, warts)
 	sameCounts(t, "warts", m.replay("Acme", warts), want)
-	if _, stderr, code := m.command("replay", "--account", "Acme", "system_test.go"); code != exitFailure || !strings.Contains(stderr, "system_test.go") {
+	if _, stderr, code := m.command("replay", "--account", "Acme", "system_test.go"); code != exitFailure ||
+		!strings.Contains(stderr, "system_test.go") {
 		t.Errorf("a file that is no recording: exit code %d, %s", code, stderr)
 	}
 
@@ -458,7 +460,8 @@ func TestFromNothingToATrack(t *testing.T) {
 	}
 	before := len(fixes)
 	m.up()
-	if l := m.list(key, "/v1/vehicles?external_ref="+anyKey(fixes)); len(l.Data) != 1 || len(m.track(key, l.Data[0].ID)) == 0 {
+	if l := m.list(key, "/v1/vehicles?external_ref="+anyKey(fixes)); len(l.Data) != 1 ||
+		len(m.track(key, l.Data[0].ID)) == 0 {
 		t.Errorf("after a new start external_ref finds %+v", l.Data)
 	}
 	if l := m.list(key, "/v1/vehicles"); l.Pagination.Total < before {
@@ -513,19 +516,23 @@ func (m *machine) commandsBeside() {
 		t.Errorf("account list prints %s", out)
 	}
 	var keys []struct{ ID, Name string }
-	m.must("key", "create", "--account", "Third", "--scopes", "admin", "--name", "short", "--expires", "1h", "--from", "127.0.0.1")
-	if err := json.Unmarshal([]byte(m.must("key", "list", "--account", "Third", "--json")), &keys); err != nil || len(keys) != 1 {
+	m.must("key", "create", "--account", "Third", "--scopes", "admin", "--name", "short", "--expires", "1h",
+		"--from", "127.0.0.1")
+	if err := json.Unmarshal([]byte(m.must("key", "list", "--account", "Third", "--json")), &keys); err != nil ||
+		len(keys) != 1 {
 		t.Fatalf("key list: %v %v", keys, err)
 	}
 	m.must("key", "revoke", "--account", "Third", keys[0].ID)
-	if _, stderr, code := m.command("key", "create", "--account", "Third", "--scopes", "everything"); code != exitFailure || !strings.Contains(stderr, "everything") {
+	if _, stderr, code := m.command("key", "create", "--account", "Third", "--scopes",
+		"everything"); code != exitFailure || !strings.Contains(stderr, "everything") {
 		t.Errorf("an unknown scope: exit code %d, %s", code, stderr)
 	}
 	if _, _, code := m.command("key", "list", "--account", "Nobody"); code != exitFailure {
 		t.Error("an unknown account has keys")
 	}
 
-	vehicle := m.list(strings.TrimSpace(m.must("key", "create", "--account", "Acme", "--scopes", "admin")), "/v1/vehicles").Data[0].ID
+	vehicle := m.list(strings.TrimSpace(m.must("key", "create", "--account", "Acme", "--scopes", "admin")),
+		"/v1/vehicles").Data[0].ID
 	unique := "imei-" + strconv.FormatInt(time.Now().UnixNano(), 36)
 	device := strings.TrimSpace(m.must("device", "create", unique, "--account", "Acme", "--vehicle", vehicle))
 	if _, _, code := m.command("device", "create", unique, "--account", "Other"); code != exitFailure {
@@ -535,7 +542,8 @@ func (m *machine) commandsBeside() {
 	if _, _, code := m.command("device", "assign", device, vehicle, "--account", "Other"); code != exitFailure {
 		t.Error("another account's device was assigned")
 	}
-	if out := m.must("device", "list", "--account", "Acme", "--json"); !strings.Contains(out, unique) || !strings.Contains(out, vehicle) {
+	if out := m.must("device", "list", "--account", "Acme", "--json"); !strings.Contains(out, unique) ||
+		!strings.Contains(out, vehicle) {
 		t.Errorf("device list prints %s", out)
 	}
 
@@ -578,7 +586,8 @@ func (m *machine) commandsBeside() {
 	}
 }
 
-// TestTheDemoIsOnTheMapAtOnce also starts it twice: its keys are shown once and kept. The first rentals agree with their vehicles.
+// TestTheDemoIsOnTheMapAtOnce also starts it twice: its keys are shown once and kept. The first rentals agree with
+// their vehicles.
 func TestTheDemoIsOnTheMapAtOnce(t *testing.T) {
 	m := newMachine(t)
 	m.up("--demo")
@@ -644,7 +653,8 @@ func TestReportsOfAnUnknownDeviceComeBack(t *testing.T) {
 
 	unique := "imei-" + strconv.FormatInt(time.Now().UnixNano(), 36)
 	early := filepath.Join(t.TempDir(), "early.csv")
-	text := "vehicle,timestamp,lat,lng\n" + unique + ",2021-05-02T10:00:00Z,-33.9,151.2\n" + unique + ",2021-05-02T10:01:00Z,-33.91,151.2\n"
+	text := "vehicle,timestamp,lat,lng\n" + unique + ",2021-05-02T10:00:00Z,-33.9,151.2\n" + unique +
+		",2021-05-02T10:01:00Z,-33.91,151.2\n"
 	if err := os.WriteFile(early, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -660,15 +670,16 @@ func TestReportsOfAnUnknownDeviceComeBack(t *testing.T) {
 	})
 	if m.kafka == "" {
 		out, _, code := m.command("doctor")
-		if code != exitFailure || !strings.Contains(out, fmt.Sprintf("%d of the last 7 days could not be read, the newest on positions partition", partitions)) {
+		if code != exitFailure || !strings.Contains(out,
+			fmt.Sprintf("%d of the last 7 days could not be read, the newest on positions partition", partitions)) {
 			t.Errorf("doctor says nothing of poison: %d\n%s", code, out)
 		}
 	}
 	m.interrupt()
 }
 
-// TestUpKilledInTheMiddleOfAReplayLosesNothing kills everything at once, engines included, and starts it again under the
-// feet of a replay, which goes on.
+// TestUpKilledInTheMiddleOfAReplayLosesNothing kills everything at once, engines included, and starts it again under
+// the feet of a replay, which goes on.
 func TestUpKilledInTheMiddleOfAReplayLosesNothing(t *testing.T) {
 	m := newMachine(t)
 	if m.kafka != "" {

@@ -57,7 +57,8 @@ func (c *tenant) call(ctx context.Context, method, path, body string) (int, []by
 // send reports a fix of now and returns its instant.
 func (c *tenant) send(ctx context.Context) (at int64, status int, body []byte) {
 	at = time.Now().UnixMilli()
-	status, body = c.call(ctx, http.MethodPost, "/v1/positions", fmt.Sprintf(`{"unique_id":%q,"fix_at":%d,"lat":30.27,"lng":-97.74}`, c.uniqueID, at))
+	status, body = c.call(ctx, http.MethodPost, "/v1/positions",
+		fmt.Sprintf(`{"unique_id":%q,"fix_at":%d,"lat":30.27,"lng":-97.74}`, c.uniqueID, at))
 	return at, status, body
 }
 

@@ -101,7 +101,8 @@ func (c *upCommand) Run(ctx context.Context, s settings, o output) error {
 	all.Go(func() error { return ops.run(serving) })
 	all.Go(func() error { return engines.watch(running) })
 	all.Go(func() error {
-		screen := startScreen{settings: &s, external: external, http: serve.listener.addr(), ops: ops.addr(), color: isTerminal(o.out)}
+		screen := startScreen{settings: &s, external: external, http: serve.listener.addr(), ops: ops.addr(),
+			color: isTerminal(o.out)}
 		if shown == nil {
 			return screen.print(o.out)
 		}

@@ -73,7 +73,8 @@ type Way struct {
 	Drives []Drive `json:"drives"`
 }
 
-// Drive is a part of a recorded drive, from its row to another, 0 being the first. It is driven backwards if it ends before it begins.
+// Drive is a part of a recorded drive, from its row to another, 0 being the first. It is driven backwards if it ends
+// before it begins.
 type Drive struct {
 	ID    string `json:"drive"`
 	From  int    `json:"from"`

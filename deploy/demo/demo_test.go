@@ -11,7 +11,8 @@ import (
 	"github.com/motorpool/fleet/deploy/demo"
 )
 
-// TestEveryVehicleHasRowsAndEveryRowAVehicle also bounds the size that the demo adds to the binary. Rows of the ways need no vehicle.
+// TestEveryVehicleHasRowsAndEveryRowAVehicle also bounds the size that the demo adds to the binary. Rows of the ways
+// need no vehicle.
 func TestEveryVehicleHasRowsAndEveryRowAVehicle(t *testing.T) {
 	vehicles, err := demo.Vehicles()
 	if err != nil {

@@ -33,7 +33,8 @@ func createTopic(t *testing.T, client *kafka.Client, name string, partitions int
 // produce writes one batch per value, in order, acknowledged.
 func produce(t *testing.T, addr, topic string, values ...string) {
 	t.Helper()
-	w := &kafka.Writer{Addr: kafka.TCP(addr), Topic: topic, RequiredAcks: kafka.RequireAll, BatchSize: 1, Balancer: &kafka.Hash{}}
+	w := &kafka.Writer{Addr: kafka.TCP(addr), Topic: topic, RequiredAcks: kafka.RequireAll, BatchSize: 1,
+		Balancer: &kafka.Hash{}}
 	defer w.Close()
 	for _, value := range values {
 		if err := w.WriteMessages(soon(t), kafka.Message{Key: []byte("vehicle"), Value: []byte(value)}); err != nil {
@@ -92,7 +93,8 @@ func TestRecordsOffsetsAndMetadataSurviveKillOfTheBroker(t *testing.T) {
 		t.Errorf("records after the kill: %v", got)
 	}
 	client = &kafka.Client{Addr: kafka.TCP(addr), Transport: &kafka.Transport{}} // not the dead broker's connections
-	resp, err := client.OffsetFetch(soon(t), &kafka.OffsetFetchRequest{GroupID: "pipeline", Topics: map[string][]int{"positions": {0}}})
+	resp, err := client.OffsetFetch(soon(t),
+		&kafka.OffsetFetchRequest{GroupID: "pipeline", Topics: map[string][]int{"positions": {0}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +141,8 @@ func TestBrokerStopsAndStartsOnItsPort(t *testing.T) {
 func TestTopicsAreOnlyMadeOnRequest(t *testing.T) {
 	b := startBroker(t, embedded.BrokerConfig{Dir: t.TempDir()})
 	defer b.Stop()
-	w := &kafka.Writer{Addr: kafka.TCP(b.Addr()), Topic: "unheard_of", AllowAutoTopicCreation: true, MaxAttempts: 2, BatchTimeout: time.Millisecond}
+	w := &kafka.Writer{Addr: kafka.TCP(b.Addr()), Topic: "unheard_of", AllowAutoTopicCreation: true, MaxAttempts: 2,
+		BatchTimeout: time.Millisecond}
 	defer w.Close()
 	if err := w.WriteMessages(soon(t), kafka.Message{Value: []byte("x")}); !errors.Is(err, kafka.UnknownTopicOrPartition) {
 		t.Errorf("write to a topic that does not exist: %v", err)

@@ -209,8 +209,8 @@ func (c *ClickHouseConfig) mergeTree() []element {
 	return settings
 }
 
-// BackupDisks are the names of disks that a backup may be written to. This engine cannot write to S3 in any other way; it
-// knows a disk by its first definition until it is started again, so there are several.
+// BackupDisks are the names of disks that a backup may be written to. This engine cannot write to S3 in any other way;
+// it knows a disk by its first definition until it is started again, so there are several.
 var BackupDisks = []string{
 	"motorpool_backup_0", "motorpool_backup_1", "motorpool_backup_2", "motorpool_backup_3",
 	"motorpool_backup_4", "motorpool_backup_5", "motorpool_backup_6", "motorpool_backup_7",

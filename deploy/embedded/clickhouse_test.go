@@ -38,7 +38,8 @@ func testConfig(dir string) embedded.ClickHouseConfig {
 func start(t *testing.T, dir string) *embedded.ClickHouse {
 	t.Helper()
 	ch, err := embedded.StartClickHouse(soon(t), testConfig(dir))
-	if errors.Is(err, embedded.ErrNoLibrary) && os.Getenv("CI") != "true" && os.Getenv("MOTORPOOL_REQUIRE_ENGINES") != "1" {
+	if errors.Is(err, embedded.ErrNoLibrary) && os.Getenv("CI") != "true" &&
+		os.Getenv("MOTORPOOL_REQUIRE_ENGINES") != "1" {
 		t.Skip(err)
 	}
 	if err != nil {
@@ -77,7 +78,8 @@ func refused(t *testing.T, what string, err error, code string) {
 
 func TestOnlyTheListedUsersLogIn(t *testing.T) {
 	ch := start(t, t.TempDir())
-	for protocol, addr := range map[clickhouse.Protocol]string{clickhouse.Native: ch.Addr(), clickhouse.HTTP: ch.HTTPAddr()} {
+	for protocol, addr := range map[clickhouse.Protocol]string{clickhouse.Native: ch.Addr(),
+		clickhouse.HTTP: ch.HTTPAddr()} {
 		for _, c := range []struct{ user, password, refusal string }{
 			{"motorpool", appPassword, ""},
 			{"bi", biPassword, ""},
@@ -253,11 +255,12 @@ func TestEngineThatCannotStartSaysWhy(t *testing.T) {
 
 func TestUnsafeUsersAreRefused(t *testing.T) {
 	for name, user := range map[string]embedded.User{
-		"no password":   {Name: "app"},
-		"default":       {Name: "default", Password: "x"},
-		"markup":        {Name: "a><b", Password: "x"},
-		"unbounded":     {Name: "app", Password: "x", Limits: map[string]uint64{"max_threads": 0}},
-		"setting twice": {Name: "app", Password: "x", Limits: map[string]uint64{"n": 1}, Settings: map[string]string{"n": "1"}},
+		"no password": {Name: "app"},
+		"default":     {Name: "default", Password: "x"},
+		"markup":      {Name: "a><b", Password: "x"},
+		"unbounded":   {Name: "app", Password: "x", Limits: map[string]uint64{"max_threads": 0}},
+		"setting twice": {Name: "app", Password: "x", Limits: map[string]uint64{"n": 1},
+			Settings: map[string]string{"n": "1"}},
 	} {
 		config := embedded.ClickHouseConfig{Dir: t.TempDir(), Library: "unused", Users: []embedded.User{user}}
 		if _, err := embedded.StartClickHouse(soon(t), config); err == nil {
@@ -319,7 +322,8 @@ func TestNonLoopbackAddressesAreRefused(t *testing.T) {
 	if _, err := embedded.StartClickHouse(soon(t), config); err == nil || !strings.Contains(err.Error(), "loopback") {
 		t.Errorf("ClickHouse: %v, want a refusal", err)
 	}
-	if _, err := embedded.StartBroker(embedded.BrokerConfig{Dir: t.TempDir(), Addr: "0.0.0.0:0"}); err == nil || !strings.Contains(err.Error(), "loopback") {
+	if _, err := embedded.StartBroker(embedded.BrokerConfig{Dir: t.TempDir(), Addr: "0.0.0.0:0"}); err == nil ||
+		!strings.Contains(err.Error(), "loopback") {
 		t.Errorf("broker: %v, want a refusal", err)
 	}
 }
@@ -328,7 +332,8 @@ func TestMergesYieldToQueries(t *testing.T) {
 	ch := start(t, t.TempDir())
 	db := open(t, ch.Addr(), "motorpool", appPassword, clickhouse.Native)
 	var nice string
-	if err := db.QueryRow("SELECT value FROM system.server_settings WHERE name = 'os_threads_nice_value_merge_mutate'").Scan(&nice); err != nil {
+	if err := db.QueryRow("SELECT value FROM system.server_settings WHERE name = 'os_threads_nice_value_merge_mutate'").
+		Scan(&nice); err != nil {
 		t.Fatal(err)
 	}
 	if nice != "10" {

@@ -59,7 +59,8 @@ func (g *guard) handle(client *net.TCPConn) {
 		return
 	}
 	if !g.knows(user, password) {
-		_, _ = client.Write(exception(authFailed, user+": Authentication failed: password is incorrect, or there is no user with such name"))
+		_, _ = client.Write(exception(authFailed,
+			user+": Authentication failed: password is incorrect, or there is no user with such name"))
 		return
 	}
 	_ = client.SetReadDeadline(time.Time{})

@@ -16,12 +16,11 @@ const LibraryEnv = "MOTORPOOL_LIBCHDB"
 // ErrNoLibrary reports that libchdb.so is in none of the places searched.
 var ErrNoLibrary = errors.New("libchdb.so not found: run `make deps`")
 
-// FindLibrary returns the absolute path of libchdb.so, ClickHouse as a shared
-// library. It looks at $MOTORPOOL_LIBCHDB, in dir unless that is empty, in
-// lib/ beside the executable, and under deploy/embedded/npm of the working
-// directory, of the executable's, and of each directory above them, so that it
-// is found from inside the source tree and by a binary that was built there. A variable that names no file is an error of its
-// own: falling back would run another engine than the one asked for.
+// FindLibrary returns the absolute path of libchdb.so, ClickHouse as a shared library. It looks at $MOTORPOOL_LIBCHDB,
+// in dir unless that is empty, in lib/ beside the executable, and under deploy/embedded/npm of the working directory,
+// of the executable's, and of each directory above them, so that it is found from inside the source tree and by a
+// binary that was built there. A variable that names no file is an error of its own: falling back would run another
+// engine than the one asked for.
 func FindLibrary(dir string) (string, error) {
 	if path := os.Getenv(LibraryEnv); path != "" {
 		if !isFile(path) {

@@ -29,9 +29,9 @@ func logFolder(dir string) string { return filepath.Join(dir, "log") }
 // logIndex are the files that make a folder a log: they name the topics.
 var logIndex = []string{"meta.json", "topics.json"}
 
-// CopyLog hands over, file by file, what a broker on dir has from an offset of each partition on, while it may run: what
-// was acknowledged before the call is in it. from returns that offset, and a negative one for all there is. A partition
-// of which nothing is wanted still gives its last batch, since that is all by which its offsets are known.
+// CopyLog hands over, file by file, what a broker on dir has from an offset of each partition on, while it may run:
+// what was acknowledged before the call is in it. from returns that offset, and a negative one for all there is. A
+// partition of which nothing is wanted still gives its last batch, since that is all by which its offsets are known.
 func CopyLog(dir string, from func(topic string, partition int32) int64, each func(LogFile) error) error {
 	for _, name := range logIndex {
 		data, err := os.ReadFile(filepath.Join(logFolder(dir), name))
@@ -123,8 +123,8 @@ var errDamaged = errors.New("the broker's log is damaged within what no one has 
 	"Once the pipeline is past them, which makes dead letters of them, there can be a backup again")
 
 // wanted returns the whole batches of a segment from the one that holds an offset on, or its last one, and their first
-// offset. In the newest segment a batch that is just being written ends it. A damaged one in front of the offset does not
-// matter; otherwise the error is errDamaged.
+// offset. In the newest segment a batch that is just being written ends it. A damaged one in front of the offset does
+// not matter; otherwise the error is errDamaged.
 func wanted(segment []byte, from int64, newest bool) (base int64, data []byte, err error) {
 	start, last, end, damaged := -1, 0, 0, false
 	for at := 0; at < len(segment); {
@@ -186,8 +186,8 @@ func placingMark(dir string) string { return filepath.Join(dir, "log_is_being_pl
 // errLog reports that a directory holds a broker's log that nobody was placing.
 var errLog = errors.New("it has a broker's log already")
 
-// BeginPlacing comes before the first PlaceLogFile, and before EndPlacing it may be called again to begin anew: it deletes
-// what was placed. Another log it leaves as it is, and returns errLog. No broker must run on dir.
+// BeginPlacing comes before the first PlaceLogFile, and before EndPlacing it may be called again to begin anew: it
+// deletes what was placed. Another log it leaves as it is, and returns errLog. No broker must run on dir.
 func BeginPlacing(dir string) error {
 	begun, err := IsBeingPlaced(dir)
 	if err != nil {

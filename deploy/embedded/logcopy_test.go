@@ -57,8 +57,8 @@ func TestABatchThatIsBeingWrittenIsNotCopied(t *testing.T) {
 	}
 }
 
-// TestADamagedLogIsNotCopiedInPart: where a batch that is wanted cannot be read there is no copy, and one in front of what
-// is wanted does not matter.
+// TestADamagedLogIsNotCopiedInPart: where a batch that is wanted cannot be read there is no copy, and one in front of
+// what is wanted does not matter.
 func TestADamagedLogIsNotCopiedInPart(t *testing.T) {
 	b, _ := fill(t, BrokerConfig{}, 1)
 	one, err := os.ReadFile(filepath.Join(b.config.Dir, "log", "partitions", "positions-0", "0.dat"))
@@ -93,7 +93,8 @@ func TestADamagedLogIsNotCopiedInPart(t *testing.T) {
 		"the end is missing, of a closed":   {segment[:3*size-1], false, 0, false},
 		"the end is missing, being written": {segment[:3*size-1], true, 0, true},
 	} {
-		if _, _, err := wanted(c.segment, c.from, c.newest); (err == nil) != c.whole || err != nil && !errors.Is(err, errDamaged) {
+		if _, _, err := wanted(c.segment, c.from, c.newest); (err == nil) != c.whole ||
+			err != nil && !errors.Is(err, errDamaged) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

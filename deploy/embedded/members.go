@@ -11,9 +11,10 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// members has the members of consumer groups timed. The broker starts a member's session timer when it answers the member's
-// wish to join, and may forget it if the connection has broken by then: such a member is dealt partitions that nobody
-// reads, and stays. So once a group has dealt them each member gets one heartbeat from us, which starts its timer.
+// members has the members of consumer groups timed. The broker starts a member's session timer when it answers the
+// member's wish to join, and may forget it if the connection has broken by then: such a member is dealt partitions
+// that nobody reads, and stays. So once a group has dealt them each member gets one heartbeat from us, which
+// starts its timer.
 type members struct {
 	mu     sync.Mutex
 	dealt  map[string]int32 // groups that may have dealt, and in which generation
@@ -78,8 +79,8 @@ func (b *Broker) timeMembers(ctx context.Context) {
 	}
 }
 
-// timeGroup sends a heartbeat for each member of a group that has dealt, and says whether there is nothing left to do. In other
-// groups those who wait to join would be timed, and they are silent for good reason.
+// timeGroup sends a heartbeat for each member of a group that has dealt, and says whether there is nothing left to do.
+// In other groups those who wait to join would be timed, and they are silent for good reason.
 func timeGroup(ctx context.Context, client *kgo.Client, group string, generation int32) (done bool, err error) {
 	describe := kmsg.NewPtrDescribeGroupsRequest()
 	describe.Groups = []string{group}

@@ -11,15 +11,16 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// A member that dies while it waits for the others to join is in the group all the same, with a share of the partitions, until its
-// session ends.
+// A member that dies while it waits for the others to join is in the group all the same, with a share of the
+// partitions, until its session ends.
 func TestMembersThatDieWhileTheyJoinLoseTheirShare(t *testing.T) {
 	t.Parallel()
 	b := startBroker(t, embedded.BrokerConfig{Dir: t.TempDir()})
 	defer b.Stop()
 	createTopic(t, &kafka.Client{Addr: kafka.TCP(b.Addr())}, "positions", 4)
 	group, err := kafka.NewConsumerGroup(kafka.ConsumerGroupConfig{
-		ID: "readers", Brokers: []string{b.Addr()}, Topics: []string{"positions"}, SessionTimeout: 6 * time.Second, HeartbeatInterval: time.Second,
+		ID: "readers", Brokers: []string{b.Addr()}, Topics: []string{"positions"}, SessionTimeout: 6 * time.Second,
+		HeartbeatInterval: time.Second,
 	})
 	if err != nil {
 		t.Fatal(err)

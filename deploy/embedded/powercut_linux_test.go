@@ -13,8 +13,8 @@ import (
 	"github.com/segmentio/kafka-go"
 )
 
-// A record, a segment that was begun with it, a commit and the topics themselves: what was acknowledged is there after a
-// power cut, in the files and in the folders that name them.
+// A record, a segment that was begun with it, a commit and the topics themselves: what was acknowledged is there after
+// a power cut, in the files and in the folders that name them.
 func TestAcknowledgedRecordsAndCommitsSurviveAPowerCut(t *testing.T) {
 	for how, synced := range map[string]bool{" sync": true, "": false} {
 		disk := embeddedtest.NewDisk(t, 300)
@@ -34,7 +34,8 @@ func TestAcknowledgedRecordsAndCommitsSurviveAPowerCut(t *testing.T) {
 
 		addr, kill = startHelper(t, "broker "+dir+" 127.0.0.1:0")
 		client = &kafka.Client{Addr: kafka.TCP(addr), Transport: &kafka.Transport{}}
-		resp, err := client.OffsetFetch(soon(t), &kafka.OffsetFetchRequest{GroupID: "pipeline", Topics: map[string][]int{"positions": {0}}})
+		resp, err := client.OffsetFetch(soon(t),
+			&kafka.OffsetFetchRequest{GroupID: "pipeline", Topics: map[string][]int{"positions": {0}}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -149,7 +149,8 @@ func (b *Broker) segments(topic string, partition int32) ([]segment, error) {
 }
 
 func listSegments(dir, topic string, partition int32) ([]segment, error) {
-	entries, err := os.ReadDir(filepath.Join(logFolder(dir), "partitions", fmt.Sprintf("%s-%d", url.PathEscape(topic), partition)))
+	entries, err := os.ReadDir(filepath.Join(logFolder(dir), "partitions",
+		fmt.Sprintf("%s-%d", url.PathEscape(topic), partition)))
 	if os.IsNotExist(err) {
 		return nil, nil
 	}
@@ -170,7 +171,8 @@ func listSegments(dir, topic string, partition int32) ([]segment, error) {
 		if err != nil {
 			return nil, err
 		}
-		segments = append(segments, segment{topic: topic, partition: partition, base: base, size: info.Size(), written: info.ModTime()})
+		segments = append(segments,
+			segment{topic: topic, partition: partition, base: base, size: info.Size(), written: info.ModTime()})
 	}
 	slices.SortFunc(segments, func(x, y segment) int { return cmp.Compare(x.base, y.base) })
 	for i := range segments[:max(len(segments)-1, 0)] {

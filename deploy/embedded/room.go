@@ -17,9 +17,10 @@ func Free(dir string) (uint64, error) {
 	return uint64(disk.Bavail) * uint64(disk.Bsize), nil
 }
 
-// whenFull refuses what would be written to a disk that is nearly full, as long as it is. The broker itself would write as
-// far as it gets: after half a commit it could read no later one, and a producer that numbers its records would be told on
-// its second try that the first one was stored. Commits go on longer than records, because with them others may finish.
+// whenFull refuses what would be written to a disk that is nearly full, as long as it is. The broker itself would
+// write as far as it gets: after half a commit it could read no later one, and a producer that numbers its records
+// would be told on its second try that the first one was stored. Commits go on longer than records, because with them
+// others may finish.
 func (c *BrokerConfig) whenFull() []kfake.Fault {
 	below := func(least uint64) func(kmsg.Request) bool {
 		return func(kmsg.Request) bool {

@@ -67,12 +67,14 @@ func TestBrokerTakesAndGivesBackARecord(t *testing.T) {
 		}
 	}
 
-	w := &kafka.Writer{Addr: kafka.TCP(addr), Topic: "positions", RequiredAcks: kafka.RequireAll, BatchTimeout: time.Millisecond}
+	w := &kafka.Writer{Addr: kafka.TCP(addr), Topic: "positions", RequiredAcks: kafka.RequireAll,
+		BatchTimeout: time.Millisecond}
 	defer w.Close()
 	if err := w.WriteMessages(ctx, kafka.Message{Value: []byte("fix")}); err != nil {
 		t.Fatal(err)
 	}
-	r := kafka.NewReader(kafka.ReaderConfig{Brokers: []string{addr}, GroupID: "pipeline", Topic: "positions", MaxWait: 100 * time.Millisecond})
+	r := kafka.NewReader(kafka.ReaderConfig{Brokers: []string{addr}, GroupID: "pipeline", Topic: "positions",
+		MaxWait: 100 * time.Millisecond})
 	defer r.Close()
 	m, err := r.ReadMessage(ctx)
 	if err != nil || string(m.Value) != "fix" {

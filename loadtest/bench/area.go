@@ -54,7 +54,8 @@ func (p polygon) bounds() (south, west, north, east int32) {
 	for _, c := range p {
 		minLat, minLng, maxLat, maxLng = min(minLat, c.Lat), min(minLng, c.Lng), max(maxLat, c.Lat), max(maxLng, c.Lng)
 	}
-	return int32(math.Floor(minLat * 1e7)), int32(math.Floor(minLng * 1e7)), int32(math.Ceil(maxLat * 1e7)), int32(math.Ceil(maxLng * 1e7))
+	return int32(math.Floor(minLat * 1e7)), int32(math.Floor(minLng * 1e7)), int32(math.Ceil(maxLat * 1e7)),
+		int32(math.Ceil(maxLng * 1e7))
 }
 
 // text writes the corners with longitude first, each by a format.
@@ -86,9 +87,10 @@ const doubtful = uint32(fleet.FlagJump | fleet.FlagInvalid | fleet.FlagApproxima
 
 func (b *stored) scan(ctx context.Context, q question, explain bool) (map[uint64]int, error) {
 	south, west, north, east := q.polygon.bounds()
-	args := []any{clickhouse.Named("account", uint64(trackAccount)), clickhouse.Named("from", int64(q.from)), clickhouse.Named("to", int64(q.to)),
-		clickhouse.Named("without", doubtful), clickhouse.Named("south", south), clickhouse.Named("north", north), clickhouse.Named("west", west),
-		clickhouse.Named("east", east), clickhouse.Named("polygon", "["+q.polygon.text("(%s,%s)", ",")+"]")}
+	args := []any{clickhouse.Named("account", uint64(trackAccount)), clickhouse.Named("from", int64(q.from)),
+		clickhouse.Named("to", int64(q.to)), clickhouse.Named("without", doubtful), clickhouse.Named("south", south),
+		clickhouse.Named("north", north), clickhouse.Named("west", west), clickhouse.Named("east", east),
+		clickhouse.Named("polygon", "["+q.polygon.text("(%s,%s)", ",")+"]")}
 	if explain {
 		return nil, b.explainClickHouse(ctx, "area_clickhouse_without_h3", without, args...)
 	}
@@ -104,10 +106,11 @@ func (b *stored) scan(ctx context.Context, q question, explain bool) (map[uint64
 	return found, err
 }
 
-// byCell answers as POST /v1/search/area does: the cells that the polygon touches are looked up in the second order, and
-// every fix of theirs is tested.
+// byCell answers as POST /v1/search/area does: the cells that the polygon touches are looked up in the second order,
+// and every fix of theirs is tested.
 func (b *stored) byCell(ctx context.Context, query string, q question, explain bool) (map[uint64]int, error) {
-	cells, err := h3.PolygonToCellsExperimental(h3.GeoPolygon{GeoLoop: h3.GeoLoop(q.polygon)}, fleet.CellResolution, h3.ContainmentOverlapping)
+	cells, err := h3.PolygonToCellsExperimental(h3.GeoPolygon{GeoLoop: h3.GeoLoop(q.polygon)}, fleet.CellResolution,
+		h3.ContainmentOverlapping)
 	if err != nil {
 		return nil, err
 	}
@@ -115,8 +118,10 @@ func (b *stored) byCell(ctx context.Context, query string, q question, explain b
 	for i, cell := range cells {
 		cover[i] = uint64(cell)
 	}
-	args := []any{clickhouse.Named("account", uint64(trackAccount)), clickhouse.Named("from", int64(q.from)), clickhouse.Named("to", int64(q.to)),
-		clickhouse.Named("without", doubtful), clickhouse.Named("jump", uint32(fleet.FlagJump)), clickhouse.Named("cells", cover), clickhouse.Named("vehicles", []uint64{})}
+	args := []any{clickhouse.Named("account", uint64(trackAccount)), clickhouse.Named("from", int64(q.from)),
+		clickhouse.Named("to", int64(q.to)), clickhouse.Named("without", doubtful),
+		clickhouse.Named("jump", uint32(fleet.FlagJump)), clickhouse.Named("cells", cover),
+		clickhouse.Named("vehicles", []uint64{})}
 	if explain {
 		return nil, b.explainClickHouse(ctx, "area_clickhouse", query, args...)
 	}
@@ -142,7 +147,8 @@ func (q question) inPostgres() string {
 	south, west, north, east := q.polygon.bounds()
 	return fmt.Sprintf("SELECT vehicle, count(*) FROM positions WHERE account = %d AND fix_time >= to_timestamp(%d / 1000.0) AND fix_time < to_timestamp(%d / 1000.0) "+
 		"AND flags & %d = 0 AND lat BETWEEN %.7f AND %.7f AND lng BETWEEN %.7f AND %.7f AND polygon '(%s)' @> point(lng, lat) GROUP BY vehicle",
-		trackAccount, q.from, q.to, doubtful, float64(south)/1e7, float64(north)/1e7, float64(west)/1e7, float64(east)/1e7, q.polygon.text("(%s,%s)", ","))
+		trackAccount, q.from, q.to, doubtful, float64(south)/1e7, float64(north)/1e7, float64(west)/1e7, float64(east)/1e7,
+		q.polygon.text("(%s,%s)", ","))
 }
 
 // area asks who was inside a polygon that was never asked for before, in windows of several lengths.
@@ -194,9 +200,11 @@ func (b *stored) area(ctx context.Context) error {
 			}
 		}
 		allBy, allWithout = append(allBy, by...), append(allWithout, scan...)
-		fmt.Fprintf(b.report, "| %s | %d | %d, %d | %s | %s | %.1f |\n", length, n, vehicles/n, fixes/n, by, scan, scan.at(0.5).Seconds()/by.at(0.5).Seconds())
+		fmt.Fprintf(b.report, "| %s | %d | %d, %d | %s | %s | %.1f |\n", length, n, vehicles/n, fixes/n, by, scan,
+			scan.at(0.5).Seconds()/by.at(0.5).Seconds())
 	}
-	fmt.Fprintf(b.report, "| all | %d | | %s | %s | %.1f |\n\n", len(allBy), allBy, allWithout, allWithout.at(0.5).Seconds()/allBy.at(0.5).Seconds())
+	fmt.Fprintf(b.report, "| all | %d | | %s | %s | %.1f |\n\n", len(allBy), allBy, allWithout,
+		allWithout.at(0.5).Seconds()/allBy.at(0.5).Seconds())
 	if b.postgres == nil {
 		return nil
 	}
@@ -226,7 +234,8 @@ func (b *stored) areaInPostgres() (err error) {
 		}
 		times = append(times, took)
 	}
-	fmt.Fprintf(b.report, "PostgreSQL with a BRIN index on the time takes %.0f ms for a window of 6 hours (median of %d).\n\n",
+	fmt.Fprintf(b.report,
+		"PostgreSQL with a BRIN index on the time takes %.0f ms for a window of 6 hours (median of %d).\n\n",
 		float64(times.at(0.5).Microseconds())/1000, len(times))
 	return nil
 }

@@ -33,8 +33,8 @@ var benchRules = []map[string]any{
 	{"name": "Leap", "kind": "odometer_jump"},
 }
 
-// layDown makes geofences of all shapes within so many metres of the middle of the simulated city, depots and customers of
-// 50 to some hundred metres, and rules, all of which hold since ever.
+// layDown makes geofences of all shapes within so many metres of the middle of the simulated city, depots and customers
+// of 50 to some hundred metres, and rules, all of which hold since ever.
 func (c *client) layDown(ctx context.Context, s *system.System, within float64) error {
 	rng := rand.New(rand.NewPCG(7, 7))
 	town := sim.DefaultConfig()
@@ -44,7 +44,8 @@ func (c *client) layDown(ctx context.Context, s *system.System, within float64) 
 		away, bearing, size := rng.Float64()*within, rng.Float64()*2*math.Pi, 50+rng.ExpFloat64()*100
 		lat := town.Lat + away*math.Cos(bearing)/111_195
 		lng := town.Lng + away*math.Sin(bearing)/(111_195*math.Cos(town.Lat*math.Pi/180))
-		fence := map[string]any{"name": fmt.Sprint("Fence ", i), "geometry": shape(i, lat, lng, size, rng), "applies_from": "2020-01-01T00:00:00Z", "dwell_s": 300}
+		fence := map[string]any{"name": fmt.Sprint("Fence ", i), "geometry": shape(i, lat, lng, size, rng),
+			"applies_from": "2020-01-01T00:00:00Z", "dwell_s": 300}
 		work.Go(func() error { return c.do(inner, http.MethodPost, "/v1/geofences", fence, nil) })
 	}
 	if err := work.Wait(); err != nil {
@@ -56,19 +57,22 @@ func (c *client) layDown(ctx context.Context, s *system.System, within float64) 
 		}
 	}
 	// A rule holds from when it was written, and the simulated fleet drives in the past.
-	return s.DB.Exec(ctx, "ALTER TABLE record_log UPDATE at = at - INTERVAL 5 YEAR WHERE kind = 'alert_rule' SETTINGS mutations_sync = 1")
+	return s.DB.Exec(ctx,
+		"ALTER TABLE record_log UPDATE at = at - INTERVAL 5 YEAR WHERE kind = 'alert_rule' SETTINGS mutations_sync = 1")
 }
 
 // shape returns GeoJSON of some size in metres about a place: circles, polygons and corridors in turn.
 func shape(i int, lat, lng, size float64, rng *rand.Rand) map[string]any {
 	at := func(bearing, metres float64) []float64 {
-		return []float64{lng + metres*math.Sin(bearing)/(111_195*math.Cos(lat*math.Pi/180)), lat + metres*math.Cos(bearing)/111_195}
+		return []float64{lng + metres*math.Sin(bearing)/(111_195*math.Cos(lat*math.Pi/180)),
+			lat + metres*math.Cos(bearing)/111_195}
 	}
 	switch i % 3 {
 	case 0:
 		return map[string]any{"type": "Circle", "center": []float64{lng, lat}, "radius_m": size}
 	case 1:
-		return map[string]any{"type": "Corridor", "coordinates": [][]float64{at(0, size), at(2, size), at(4, size*2)}, "width_m": 60}
+		return map[string]any{"type": "Corridor",
+			"coordinates": [][]float64{at(0, size), at(2, size), at(4, size*2)}, "width_m": 60}
 	}
 	var ring [][]float64
 	corners := 8 + rng.IntN(20)
@@ -94,8 +98,9 @@ func remake(ctx context.Context, s *system.System, topics ...string) error {
 	return err
 }
 
-// derivedRate returns how many fixes a second a group derives, from when it has worked off the first of what it tells itself of
-// them until it has derived all that there are, what came late included. What stood with the first is left out, as measure does it.
+// derivedRate returns how many fixes a second a group derives, from when it has worked off the first of what it tells
+// itself of them until it has derived all that there are, what came late included. What stood with the first is left
+// out, as measure does it.
 func derivedRate(ctx context.Context, s *system.System, group string, fixes int) (float64, error) {
 	ctx, cancel := context.WithTimeout(ctx, 15*time.Minute)
 	defer cancel()
@@ -147,7 +152,8 @@ func workedOff(ctx context.Context, client *kafka.Client, group, topic string) (
 	if err != nil {
 		return 0, 0, err
 	}
-	wanted, err := client.ListOffsets(ctx, &kafka.ListOffsetsRequest{Topics: map[string][]kafka.OffsetRequest{topic: ends}})
+	wanted, err := client.ListOffsets(ctx,
+		&kafka.ListOffsetsRequest{Topics: map[string][]kafka.OffsetRequest{topic: ends}})
 	if err != nil {
 		return 0, 0, err
 	}

@@ -39,9 +39,10 @@ func (r IngestResult) Ratio() float64 {
 	return ratios[len(ratios)/2]
 }
 
-// Ingest fills the topic with fixes of a simulated fleet that stays within reach metres of its city, and has either side work through all of it, in turn, for the
-// given number of rounds. Both sides write into a table of the structure of positions, the cell included. The Kafka
-// engine is spared what only Motorpool does: the device registry, classification, states, telemetry and outcomes.
+// Ingest fills the topic with fixes of a simulated fleet that stays within reach metres of its city, and has either
+// side work through all of it, in turn, for the given number of rounds. Both sides write into a table of the structure
+// of positions, the cell included. The Kafka engine is spared what only Motorpool does: the device registry,
+// classification, states, telemetry and outcomes.
 func Ingest(ctx context.Context, s *system.System, fixes, vehicles, rounds int, reach float64) (IngestResult, error) {
 	result := IngestResult{Fixes: fixes}
 	if err := fill(ctx, s, fixes, vehicles, reach); err != nil {
@@ -112,9 +113,10 @@ type run struct {
 // pipeline runs motorpool ingest over the whole topic, as a consumer group of its own.
 func pipeline(ctx context.Context, s *system.System, round, fixes int, derive bool) (run, error) {
 	var r run
-	for _, table := range []string{"positions", "positions_by_cell", "telemetry", "telemetry_1m", "telemetry_1h", "telemetry_1d", "telemetry_latest",
-		"vehicle_state", "vehicle_mileage", "ingest_outcomes", "device_outcomes", "heard", "heard_hours", "derivations", "trips", "stops", "visits", "alerts", "driving_events", "charges", "tag_reports", "route_runs",
-		"checkpoints", "dirty_spans", "events"} {
+	for _, table := range []string{"positions", "positions_by_cell", "telemetry", "telemetry_1m", "telemetry_1h",
+		"telemetry_1d", "telemetry_latest", "vehicle_state", "vehicle_mileage", "ingest_outcomes", "device_outcomes", "heard",
+		"heard_hours", "derivations", "trips", "stops", "visits", "alerts", "driving_events", "charges",
+		"tag_reports", "route_runs", "checkpoints", "dirty_spans", "events"} {
 		if err := s.DB.Exec(ctx, "TRUNCATE TABLE "+table); err != nil {
 			return r, err
 		}
@@ -170,7 +172,8 @@ func groupOf(round int) string { return fmt.Sprintf("bench-%d", round) }
 // kafkaEngine has ClickHouse read the topic by itself into a copy of positions.
 func kafkaEngine(ctx context.Context, s *system.System, round, fixes int) (float64, error) {
 	for _, statement := range []string{
-		"DROP TABLE IF EXISTS kafka_feed_view", "DROP TABLE IF EXISTS kafka_feed", "DROP TABLE IF EXISTS positions_by_kafka_engine",
+		"DROP TABLE IF EXISTS kafka_feed_view", "DROP TABLE IF EXISTS kafka_feed",
+		"DROP TABLE IF EXISTS positions_by_kafka_engine",
 		"CREATE TABLE positions_by_kafka_engine AS positions",
 		fmt.Sprintf(`CREATE TABLE kafka_feed (device String, fix_at DateTime64(3, 'UTC'), lat Float64, lng Float64, altitude_m Nullable(Float64),
 			speed_mps Nullable(Float64), course_deg Nullable(Float64), accuracy_m Nullable(Float64), odometer_m Nullable(Float64),

@@ -27,7 +27,8 @@ type LatencyResult struct {
 
 // Latency sends a steady load with fixes of now, and in between a probe every quarter of a second, whose arrival it
 // watches through the interface.
-func Latency(ctx context.Context, s *system.System, c *client, group string, ids []string, rate float64, span time.Duration) (LatencyResult, error) {
+func Latency(ctx context.Context, s *system.System, c *client, group string, ids []string, rate float64,
+	span time.Duration) (LatencyResult, error) {
 	result := LatencyResult{Rate: rate}
 	process, err := s.Start("ingest", group)
 	if err != nil {
@@ -50,11 +51,14 @@ func Latency(ctx context.Context, s *system.System, c *client, group string, ids
 		report.UniqueID, report.Positioned = sim.UniqueID(vehicles), true
 		report.Lat, report.Lng = 30.25, -97.75
 		report.FixTime = fleet.MillisOf(time.Now())
-		if err := writer.WriteMessages(ctx, kafka.Message{Key: []byte(report.UniqueID), Value: codec.AppendReport(nil, &report)}); err != nil {
+		if err := writer.WriteMessages(ctx,
+			kafka.Message{Key: []byte(report.UniqueID), Value: codec.AppendReport(nil, &report)}); err != nil {
 			return result, err
 		}
 		sent := time.Now()
-		if err := await(ctx, 5*time.Millisecond, func() (bool, error) { return c.shows(ctx, ids[vehicles], report.FixTime) }); err != nil {
+		if err := await(ctx, 5*time.Millisecond, func() (bool, error) {
+			return c.shows(ctx, ids[vehicles], report.FixTime)
+		}); err != nil {
 			return result, err
 		}
 		if sent.After(warm) {

@@ -46,8 +46,8 @@ func findPostgres() string {
 	return ""
 }
 
-// startPostgres makes a server in a folder for temporary files and starts it with a quarter of the memory, in bytes, for
-// its buffers.
+// startPostgres makes a server in a folder for temporary files and starts it with a quarter of the memory, in bytes,
+// for its buffers.
 func startPostgres(ctx context.Context, bin string, memory int64, log io.Writer) (*postgres, error) {
 	dir, err := os.MkdirTemp("", "motorpool-postgres-")
 	if err != nil {
@@ -80,7 +80,8 @@ func (p *postgres) create(ctx context.Context, memory int64) error {
 			return err
 		}
 	}
-	if out, err := p.command("initdb", "-D", filepath.Join(dir, "data"), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "-N").CombinedOutput(); err != nil {
+	if out, err := p.command("initdb", "-D", filepath.Join(dir, "data"), "-U", "postgres", "-A", "trust", "-E", "UTF8",
+		"--locale=C", "-N").CombinedOutput(); err != nil {
 		return fmt.Errorf("initdb: %w: %s", err, out)
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -93,9 +94,9 @@ func (p *postgres) create(ctx context.Context, memory int64) error {
 	}
 	p.args = []string{"-D", filepath.Join(dir, "data"), "-p", strconv.Itoa(p.port), "-h", "127.0.0.1", "-k", dir}
 	for _, setting := range []string{
-		fmt.Sprintf("shared_buffers=%dMB", memory>>22), fmt.Sprintf("effective_cache_size=%dMB", memory>>21), "maintenance_work_mem=1GB",
-		"work_mem=64MB", "random_page_cost=1.1", "fsync=off", "synchronous_commit=off", "wal_level=minimal", "max_wal_senders=0", "max_wal_size=16GB",
-		"autovacuum=off", "log_min_messages=fatal",
+		fmt.Sprintf("shared_buffers=%dMB", memory>>22), fmt.Sprintf("effective_cache_size=%dMB", memory>>21),
+		"maintenance_work_mem=1GB", "work_mem=64MB", "random_page_cost=1.1", "fsync=off", "synchronous_commit=off",
+		"wal_level=minimal", "max_wal_senders=0", "max_wal_size=16GB", "autovacuum=off", "log_min_messages=fatal",
 	} {
 		p.args = append(p.args, "-c", setting)
 	}
@@ -138,7 +139,8 @@ func (p *postgres) command(name string, args ...string) *exec.Cmd {
 }
 
 func (p *postgres) psql(args ...string) *exec.Cmd {
-	return p.command("psql", append([]string{"-X", "-q", "-h", p.dir, "-p", strconv.Itoa(p.port), "-U", "postgres", "-v", "ON_ERROR_STOP=1"}, args...)...)
+	return p.command("psql", append([]string{"-X", "-q", "-h", p.dir, "-p", strconv.Itoa(p.port), "-U", "postgres", "-v",
+		"ON_ERROR_STOP=1"}, args...)...)
 }
 
 // run executes statements and returns what they print, without decoration.
@@ -154,10 +156,11 @@ func (p *postgres) run(statements ...string) (string, error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
-// load makes the table and takes its rows in binary COPY format until the writer is closed; wait then tells how it went.
-// Rows of the transaction that made their table need no vacuum afterwards.
+// load makes the table and takes its rows in binary COPY format until the writer is closed; wait then tells how it
+// went. Rows of the transaction that made their table need no vacuum afterwards.
 func (p *postgres) load() (rows io.WriteCloser, wait func() error, err error) {
-	cmd := p.psql("-c", "BEGIN", "-c", createCopied, "-c", "COPY positions FROM STDIN (FORMAT binary, FREEZE)", "-c", "COMMIT")
+	cmd := p.psql("-c", "BEGIN", "-c", createCopied, "-c", "COPY positions FROM STDIN (FORMAT binary, FREEZE)",
+		"-c", "COMMIT")
 	var said strings.Builder
 	cmd.Stdout, cmd.Stderr = &said, &said
 	if rows, err = cmd.StdinPipe(); err != nil {

@@ -36,8 +36,8 @@ func connect(ctx context.Context, s *system.System) (*client, error) {
 	})
 }
 
-// do makes a request and decodes the answer's JSON into reply, if there is one. When it has asked more than its key may, it
-// waits as it is told to.
+// do makes a request and decodes the answer's JSON into reply, if there is one. When it has asked more than its key
+// may, it waits as it is told to.
 func (c *client) do(ctx context.Context, method, path string, body, reply any) error {
 	var text []byte
 	if body != nil {
@@ -63,7 +63,8 @@ func (c *client) do(ctx context.Context, method, path string, body, reply any) e
 }
 
 // ask makes a request once and returns its answer, or for how long to wait before it is made again.
-func (c *client) ask(ctx context.Context, method, path string, body []byte) (answer []byte, wait time.Duration, err error) {
+func (c *client) ask(ctx context.Context, method, path string,
+	body []byte) (answer []byte, wait time.Duration, err error) {
 	request, err := http.NewRequestWithContext(ctx, method, c.base+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, 0, err
@@ -96,10 +97,12 @@ func (c *client) register(ctx context.Context, vehicles int) ([]string, error) {
 	for i := range vehicles {
 		work.Go(func() error {
 			var vehicle, device struct{ ID string }
-			if err := c.do(ctx, http.MethodPost, "/v1/vehicles", map[string]any{"make": "Bench", "model": "Mark I", "year": 2026}, &vehicle); err != nil {
+			if err := c.do(ctx, http.MethodPost, "/v1/vehicles",
+				map[string]any{"make": "Bench", "model": "Mark I", "year": 2026}, &vehicle); err != nil {
 				return err
 			}
-			if err := c.do(ctx, http.MethodPost, "/v1/devices", map[string]any{"unique_id": sim.UniqueID(i), "name": sim.UniqueID(i)}, &device); err != nil {
+			if err := c.do(ctx, http.MethodPost, "/v1/devices",
+				map[string]any{"unique_id": sim.UniqueID(i), "name": sim.UniqueID(i)}, &device); err != nil {
 				return err
 			}
 			ids[i] = vehicle.ID

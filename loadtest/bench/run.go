@@ -52,7 +52,8 @@ func fed(ctx context.Context, s *system.System, o Options, report io.Writer) err
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(s.Log, "laying down %d geofences within %.0f km and %d rules\n", benchFences, o.FencesWithin, len(benchRules))
+	fmt.Fprintf(s.Log, "laying down %d geofences within %.0f km and %d rules\n", benchFences, o.FencesWithin,
+		len(benchRules))
 	if err := c.layDown(ctx, s, o.FencesWithin*1000); err != nil {
 		return err
 	}
@@ -60,13 +61,15 @@ func fed(ctx context.Context, s *system.System, o Options, report io.Writer) err
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(report, "## JSON ingest against ClickHouse's Kafka engine\n\n%d fixes of %d vehicles, one record each, 4 partitions, in turn:\n\n", o.Fixes, o.Vehicles)
+	fmt.Fprintf(report, "## JSON ingest against ClickHouse's Kafka engine\n\n%d fixes of %d vehicles, one record each, 4 partitions, in turn:\n\n",
+		o.Fixes, o.Vehicles)
 	fmt.Fprint(report, "| round | all steps, stored, fixes/s | derived, fixes/s | without deriving, fixes/s | Kafka engine, fixes/s | all steps / engine | all steps / without | derived / without |\n"+
 		"| --- | --- | --- | --- | --- | --- | --- | --- |\n")
 	peak := 0.0
 	for i := range ingest.Ours {
-		fmt.Fprintf(report, "| %d | %.0f | %.0f | %.0f | %.0f | %.2f | %.2f | %.2f |\n", i+1, ingest.Ours[i], ingest.Derived[i], ingest.Sink[i], ingest.KafkaEngine[i],
-			ingest.Ours[i]/ingest.KafkaEngine[i], ingest.Ours[i]/ingest.Sink[i], ingest.Derived[i]/ingest.Sink[i])
+		fmt.Fprintf(report, "| %d | %.0f | %.0f | %.0f | %.0f | %.2f | %.2f | %.2f |\n", i+1, ingest.Ours[i],
+			ingest.Derived[i], ingest.Sink[i], ingest.KafkaEngine[i], ingest.Ours[i]/ingest.KafkaEngine[i],
+			ingest.Ours[i]/ingest.Sink[i], ingest.Derived[i]/ingest.Sink[i])
 		peak = max(peak, ingest.Ours[i])
 	}
 	found, err := counts(ctx, s)
@@ -75,7 +78,8 @@ func fed(ctx context.Context, s *system.System, o Options, report io.Writer) err
 	}
 	fmt.Fprintf(report, "\nMedian ratio %.2f, with %d geofences within %.0f km of the city's middle and %d rules; %s were derived. The pipeline used %.2f µs of processor time a fix and %.0f MB at the most.\n"+
 		"Simulated fixes take %.1f bytes each in positions.\n\n",
-		ingest.Ratio(), benchFences, o.FencesWithin, len(benchRules), found, ingest.OursCPU.Seconds()*1e6/float64(o.Fixes), float64(ingest.OursMemory)/1e6, ingest.BytesPerFix)
+		ingest.Ratio(), benchFences, o.FencesWithin, len(benchRules), found, ingest.OursCPU.Seconds()*1e6/float64(o.Fixes),
+		float64(ingest.OursMemory)/1e6, ingest.BytesPerFix)
 	if o.Latency > 0 {
 		l, err := Latency(ctx, s, c, groupFlag(o.Rounds-1), ids, peak/2, o.Latency)
 		if err != nil {

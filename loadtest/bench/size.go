@@ -41,7 +41,8 @@ func Sizes(ctx context.Context, s *system.System, group string, folders []string
 			return nil, err
 		}
 		name := filepath.Base(folder)
-		if _, err := s.Output(append([]string{"replay", group, "--account", "size " + name, "--register", "--json"}, files...)...); err != nil {
+		if _, err := s.Output(append([]string{"replay", group, "--account", "size " + name, "--register", "--json"},
+			files...)...); err != nil {
 			return nil, err
 		}
 		if err := s.DB.Exec(ctx, "OPTIMIZE TABLE positions FINAL"); err != nil {

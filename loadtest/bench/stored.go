@@ -67,7 +67,8 @@ func Stored(ctx context.Context, s *system.System, o StoredOptions, report io.Wr
 	}
 	fmt.Fprintf(b.report, "### One vehicle's day\n\nAll %d positions of a random vehicle on a random day, every column, until the client has them all, by turns. "+
 		"Motorpool's rows are also taken apart into Go values; psql leaves them text.\n\n"+
-		"| | queries | Motorpool p50, ms | p99, ms | PostgreSQL p50, ms | p99, ms | ratio of p50 | of p99 |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n", int(shift/cfg.Interval))
+		"| | queries | Motorpool p50, ms | p99, ms | PostgreSQL p50, ms | p99, ms | ratio of p50 | of p99 |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n",
+		int(shift/cfg.Interval))
 	if err := b.oneDay(ctx, "warm, as loading left it", o.Queries); err != nil {
 		return fmt.Errorf("one vehicle's day: %w", err)
 	}
@@ -139,15 +140,17 @@ func (b *stored) load(ctx context.Context) error {
 		return err
 	}
 	fmt.Fprintf(b.report, "## Questions about %d stored fixes\n\n%d vehicles around one city, a fix each 10 s for 16 hours of each of %d days. "+
-		"On disk, bytes a fix: positions %.1f, its second order by H3 cell %.1f", b.o.Fixes, b.o.Vehicles, b.days, positions, byCell)
+		"On disk, bytes a fix: positions %.1f, its second order by H3 cell %.1f", b.o.Fixes, b.o.Vehicles, b.days,
+		positions, byCell)
 	if b.postgres != nil {
 		fmt.Fprintln(b.s.Log, "making PostgreSQL's indexes")
 		if _, err := b.postgres.run("CREATE INDEX positions_vehicle_time ON positions (vehicle, fix_time)",
 			"CREATE INDEX positions_time ON positions USING brin (fix_time)", "ANALYZE positions", "CHECKPOINT"); err != nil {
 			return err
 		}
-		sizes, err := b.postgres.run("SELECT round(pg_table_size('positions')::numeric / count(*), 1) || ', its index (vehicle, fix_time) ' || " +
-			"round(pg_relation_size('positions_vehicle_time')::numeric / count(*), 1) FROM positions")
+		sizes, err := b.postgres.run(
+			"SELECT round(pg_table_size('positions')::numeric / count(*), 1) || ', its index (vehicle, fix_time) ' || " +
+				"round(pg_relation_size('positions_vehicle_time')::numeric / count(*), 1) FROM positions")
 		if err != nil {
 			return err
 		}
@@ -243,8 +246,10 @@ func (b *stored) oneDay(ctx context.Context, state string, queries int) (err err
 		vehicle := uint64(1 + b.rng.IntN(b.o.Vehicles))
 		from := b.cfg.Start + fleet.Millis(b.rng.IntN(b.days))*24*3600*1000
 		to := from + 24*3600*1000
-		args := []any{clickhouse.Named("account", uint64(trackAccount)), clickhouse.Named("vehicle", vehicle), clickhouse.Named("from", int64(from)),
-			clickhouse.Named("to", int64(to)), clickhouse.Named("without", uint32(0)), clickhouse.Named("with", uint32(0)), clickhouse.Named("limit", uint64(1<<62))}
+		args := []any{clickhouse.Named("account", uint64(trackAccount)), clickhouse.Named("vehicle", vehicle),
+			clickhouse.Named("from", int64(from)), clickhouse.Named("to", int64(to)), clickhouse.Named("without", uint32(0)),
+			clickhouse.Named("with", uint32(0)),
+			clickhouse.Named("limit", uint64(1<<62))}
 		sql := fmt.Sprintf("FROM positions WHERE account = %d AND vehicle = %d AND fix_time >= to_timestamp(%d) AND fix_time < to_timestamp(%d)",
 			trackAccount, vehicle, from/1000, to/1000)
 		all := "SELECT device, fix_time, device_time, received_at, lat, lng, altitude_m, speed_mps, course_deg, accuracy_m, odometer_m, satellites, ignition, " +

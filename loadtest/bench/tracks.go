@@ -42,8 +42,10 @@ type tracks struct {
 
 func newTracks(rows int) *tracks {
 	t := &tracks{
-		vehicles: make([]uint64, rows), cells: make([]uint64, rows), times: make([]int64, rows), received: make([]int64, rows),
-		lats: make([]int32, rows), lngs: make([]int32, rows), ignitions: make([]int8, rows), offsets: make([]uint64, rows),
+		vehicles: make([]uint64, rows), cells: make([]uint64, rows), times: make([]int64, rows),
+		received: make([]int64, rows),
+		lats:     make([]int32, rows), lngs: make([]int32, rows), ignitions: make([]int8, rows),
+		offsets:   make([]uint64, rows),
 		altitudes: make([]*int32, rows), speeds: make([]*uint16, rows), courses: make([]*uint16, rows),
 		accuracies: make([]*uint32, rows), odometer: make([]*uint32, rows), satellites: make([]*uint8, rows),
 	}
@@ -57,7 +59,8 @@ func newTracks(rows int) *tracks {
 	return t
 }
 
-// fill makes the fleet's next positions, the first of which is the offset-th of all. Vehicles have the identities from 1.
+// fill makes the fleet's next positions, the first of which is the offset-th of all. Vehicles have the
+// identities from 1.
 func (t *tracks) fill(driven *sim.Fleet, vehicles, offset int) error {
 	var r fleet.Report
 	for i := range t.vehicles {
@@ -81,15 +84,18 @@ func (t *tracks) fill(driven *sim.Fleet, vehicles, offset int) error {
 
 // insert stores the first rows of the tracks in a table of the structure of positions.
 func (t *tracks) insert(ctx context.Context, db driver.Conn, table string, rows int) error {
-	batch, err := db.PrepareBatch(ctx, "INSERT INTO "+table+` (vehicle, cell, fix_time, device_time, received_at, lat7, lng7, altitude_dm,
+	batch, err := db.PrepareBatch(ctx,
+		"INSERT INTO "+table+` (vehicle, cell, fix_time, device_time, received_at, lat7, lng7, altitude_dm,
 		speed_cms, course_cdeg, accuracy_dm, odometer_m, satellites, ignition, source_offset, device, account, source_topic)`)
 	if err != nil {
 		return err
 	}
 	defer batch.Abort()
 	for i, values := range []any{
-		t.vehicles[:rows], t.cells[:rows], t.times[:rows], t.times[:rows], t.received[:rows], t.lats[:rows], t.lngs[:rows], t.altitudes[:rows],
-		t.speeds[:rows], t.courses[:rows], t.accuracies[:rows], t.odometer[:rows], t.satellites[:rows], t.ignitions[:rows], t.offsets[:rows],
+		t.vehicles[:rows], t.cells[:rows], t.times[:rows], t.times[:rows], t.received[:rows], t.lats[:rows], t.lngs[:rows],
+		t.altitudes[:rows], t.speeds[:rows], t.courses[:rows], t.accuracies[:rows], t.odometer[:rows], t.satellites[:rows],
+		t.ignitions[:rows],
+		t.offsets[:rows],
 		t.vehicles[:rows], // a device each
 	} {
 		if err := batch.Column(i).Append(values); err != nil {
@@ -157,7 +163,8 @@ func (t *tracks) appendCopy(b []byte, i int) []byte {
 }
 
 // writeTracks makes fixes positions and writes them to ClickHouse and, unless it is nil, as a COPY to the writer.
-func writeTracks(ctx context.Context, db driver.Conn, copied io.Writer, cfg sim.Config, fixes int, log io.Writer) error {
+func writeTracks(ctx context.Context, db driver.Conn, copied io.Writer, cfg sim.Config, fixes int,
+	log io.Writer) error {
 	driven := sim.New(cfg)
 	begun := time.Now()
 	var spare [2]*tracks // one is being made while the other is being stored

@@ -1,6 +1,7 @@
-// Package bookingload measures the interface over a million bookings: how long pages of lists and new bookings take, through two
-// processes, with clients on both. The bookings are copies of one that was made through the interface, written into the log
-// of revisions with other vehicles, customers and times; everything behind the log is fed as always.
+// Package bookingload measures the interface over a million bookings: how long pages of lists and new bookings
+// take, through two processes, with clients on both. The bookings are copies of one that was made through the
+// interface, written into the log of revisions with other vehicles, customers and times; everything behind the log
+// is fed as always.
 package bookingload
 
 import (
@@ -51,7 +52,8 @@ func (r Result) Write(w io.Writer) error {
 	fmt.Fprintf(w, "%d bookings of %d vehicles, written in %s; %d clients over %d processes\n\n| request | n | p50 | p99 | max |\n|---|---|---|---|---|\n",
 		r.Bookings, r.Vehicles, r.Filled.Round(time.Second), r.Clients, len(r.Bases))
 	for _, s := range r.Sorts {
-		if _, err := fmt.Fprintf(w, "| %s | %d | %.1f ms | %.1f ms | %.1f ms |\n", s.Name, s.N, ms(s.P50), ms(s.P99), ms(s.Max)); err != nil {
+		if _, err := fmt.Fprintf(w, "| %s | %d | %.1f ms | %.1f ms | %.1f ms |\n", s.Name, s.N, ms(s.P50), ms(s.P99),
+			ms(s.Max)); err != nil {
 			return err
 		}
 	}
@@ -99,29 +101,34 @@ func Run(ctx context.Context, sys *system.System, o Options) (Result, error) {
 	return r, nil
 }
 
-// fill makes one of everything through the interface, and the rest as copies of it: as if they had been written two hours ago, and what follows
-// from that carried out (record.Store.SettleConsequences looks back over an hour).
+// fill makes one of everything through the interface, and the rest as copies of it: as if they had been written two
+// hours ago, and what follows from that carried out (record.Store.SettleConsequences looks back over an hour).
 func (f *filled) fill(ctx context.Context) error {
 	var vehicle, customer, booking struct{ ID string }
 	money := map[string]any{"amount": 5900, "currency": "USD"}
-	if err := f.make(ctx, "/v1/vehicles", map[string]any{"make": "Kia", "model": "Niro", "year": 2024, "daily_rate": money}, &vehicle); err != nil {
+	if err := f.make(ctx, "/v1/vehicles",
+		map[string]any{"make": "Kia", "model": "Niro", "year": 2024, "daily_rate": money}, &vehicle); err != nil {
 		return err
 	}
-	if err := f.make(ctx, "/v1/customers", map[string]any{"first_name": "Ada", "last_name": "Lovelace"}, &customer); err != nil {
+	if err := f.make(ctx, "/v1/customers", map[string]any{"first_name": "Ada", "last_name": "Lovelace"},
+		&customer); err != nil {
 		return err
 	}
 	pickup := time.Now().UTC().Truncate(time.Hour).Add(365 * 24 * time.Hour)
-	if err := f.make(ctx, "/v1/bookings", map[string]any{"vehicle_id": vehicle.ID, "customer_id": customer.ID, "pickup_at": pickup, "return_at": pickup.Add(length), "confirm": true}, &booking); err != nil {
+	if err := f.make(ctx, "/v1/bookings", map[string]any{"vehicle_id": vehicle.ID, "customer_id": customer.ID,
+		"pickup_at": pickup, "return_at": pickup.Add(length), "confirm": true}, &booking); err != nil {
 		return err
 	}
 	id := func(prefix, text string) uint64 { n, _ := fleet.ParseID(prefix, text); return n }
 	f.vehicle, f.customer = id(fleet.VehiclePrefix, vehicle.ID)+1<<23, id(fleet.CustomerPrefix, customer.ID)+1<<23
-	if err := f.sys.DB.QueryRow(ctx, "SELECT account FROM record_log WHERE kind = 'booking' LIMIT 1").Scan(&f.account); err != nil {
+	if err := f.sys.DB.QueryRow(ctx,
+		"SELECT account FROM record_log WHERE kind = 'booking' LIMIT 1").Scan(&f.account); err != nil {
 		return err
 	}
 	const columns = "INSERT INTO record_log (account, kind, id, revision, write_id, action, at, created_at, archived_at, actor, request_id, body) "
 	template := func(kind string, id uint64) string {
-		return fmt.Sprintf("(SELECT argMax(body, revision) FROM record_log WHERE account = %d AND kind = '%s' AND id = %d)", f.account, kind, id)
+		return fmt.Sprintf("(SELECT argMax(body, revision) FROM record_log WHERE account = %d AND kind = '%s' AND id = %d)",
+			f.account, kind, id)
 	}
 	copies := func(kind string, id, first uint64, n int) error {
 		return f.sys.DB.Exec(ctx, fmt.Sprintf("%s SELECT %d, '%s', %d + number, 1, rand64() %% 9000000000000000000 + 1, 'create', now64(3) - INTERVAL 2 HOUR, now64(3) - INTERVAL 2 HOUR, NULL, 'loadtest', '', %s FROM numbers(%d) SETTINGS insert_deduplicate = 0",
@@ -133,7 +140,8 @@ func (f *filled) fill(ctx context.Context) error {
 	if err := copies("customer", id(fleet.CustomerPrefix, customer.ID), f.customer, f.customers); err != nil {
 		return err
 	}
-	from := fmt.Sprintf("fromUnixTimestamp64Milli(toInt64(%d + intDiv(number, %d) * %d), 'UTC')", f.begin.UnixMilli(), f.o.Vehicles, step.Milliseconds())
+	from := fmt.Sprintf("fromUnixTimestamp64Milli(toInt64(%d + intDiv(number, %d) * %d), 'UTC')", f.begin.UnixMilli(),
+		f.o.Vehicles, step.Milliseconds())
 	text := func(at string) string { return "concat(formatDateTime(" + at + ", '%Y-%m-%dT%H:%i:%S'), '.000Z')" }
 	until := fmt.Sprintf("%s + INTERVAL %d SECOND", from, int(length.Seconds()))
 	body := template("booking", id(fleet.BookingPrefix, booking.ID))
@@ -146,7 +154,8 @@ func (f *filled) fill(ctx context.Context) error {
 	} {
 		body = fmt.Sprintf("replaceAll(%s, %s, %s)", body, replaced.old, replaced.new)
 	}
-	at := fmt.Sprintf("fromUnixTimestamp64Milli(least(%d + intDiv(number, %d) * %d - number * %d %% %d * 3600000, %d - number * %d %% %d * 60000), 'UTC')", f.begin.UnixMilli(), f.o.Vehicles, step.Milliseconds(), leadBy, leadHours, f.made.UnixMilli(), madeBy, madeMinutes)
+	at := fmt.Sprintf("fromUnixTimestamp64Milli(least(%d + intDiv(number, %d) * %d - number * %d %% %d * 3600000, %d - number * %d %% %d * 60000), 'UTC')",
+		f.begin.UnixMilli(), f.o.Vehicles, step.Milliseconds(), leadBy, leadHours, f.made.UnixMilli(), madeBy, madeMinutes)
 	name := fmt.Sprintf("bitShiftLeft(toUInt64(toUnixTimestamp64Milli(%s) - %d), 22) + number", at, idEpoch)
 	for done := 0; done < f.o.Bookings; done += 50_000 {
 		n := min(50_000, f.o.Bookings-done)
@@ -155,7 +164,8 @@ func (f *filled) fill(ctx context.Context) error {
 			return err
 		}
 	}
-	hold := fmt.Sprintf(`concat('{"ref":"bkg_', toString(%s), '","from":"', %s, '","until":"', %s, '","at":"', %s, '"}')`, name, text(from), text(until), text(from))
+	hold := fmt.Sprintf(`concat('{"ref":"bkg_', toString(%s), '","from":"', %s, '","until":"', %s, '","at":"', %s, '"}')`,
+		name, text(from), text(until), text(from))
 	if err := f.sys.DB.Exec(ctx, fmt.Sprintf(`%s SELECT %d, 'calendar', %d + vehicle, 1, rand64() %% 9000000000000000000 + 1, 'create', now64(3) - INTERVAL 2 HOUR, now64(3) - INTERVAL 2 HOUR, NULL, 'loadtest', '',
 		concat('{"holds":[', arrayStringConcat(arraySort(groupArray(hold)), ','), ']}') FROM (SELECT number %% %d AS vehicle, %s AS hold FROM numbers(%d)) GROUP BY vehicle SETTINGS insert_deduplicate = 0`,
 		columns, f.account, f.vehicle, f.o.Vehicles, hold, f.o.Bookings)); err != nil {
@@ -164,7 +174,8 @@ func (f *filled) fill(ctx context.Context) error {
 	if err := schemas.Fill(ctx, f.sys.DB, "vehicle", "customer", "booking", "calendar"); err != nil {
 		return err
 	}
-	// What a server that runs for longer than an hour has done by itself (min_age_to_force_merge_seconds), and what it does with the rest.
+	// What a server that runs for longer than an hour has done by itself (min_age_to_force_merge_seconds), and what it
+	// does with the rest.
 	if err := f.sys.DB.Exec(ctx, "OPTIMIZE TABLE bookings FINAL"); err != nil {
 		return err
 	}
@@ -195,7 +206,8 @@ const (
 // bookingID is the id of a copy: ids tell when a record was made.
 func (f *filled) bookingID(number int) uint64 {
 	n := int64(number)
-	at := min(f.begin.UnixMilli()+n/int64(f.o.Vehicles)*step.Milliseconds()-n*leadBy%leadHours*3600000, f.made.UnixMilli()-n*madeBy%madeMinutes*60000)
+	at := min(f.begin.UnixMilli()+n/int64(f.o.Vehicles)*step.Milliseconds()-n*leadBy%leadHours*3600000,
+		f.made.UnixMilli()-n*madeBy%madeMinutes*60000)
 	return uint64(at-idEpoch)<<22 + uint64(number)
 }
 
@@ -226,7 +238,8 @@ func (f *filled) sorts() []sort {
 		}),
 		get("picked up on a day", func(rng *rand.Rand) string {
 			d := day(rng)
-			return "/v1/bookings?pickup_at[gte]=" + d.Format(layout) + "&pickup_at[lt]=" + d.Add(24*time.Hour).Format(layout) + "&sort=pickup_at"
+			return "/v1/bookings?pickup_at[gte]=" + d.Format(layout) + "&pickup_at[lt]=" + d.Add(24*time.Hour).Format(layout) +
+				"&sort=pickup_at"
 		}),
 		get("confirmed, by pickup", func(*rand.Rand) string { return "/v1/bookings?status=confirmed&sort=pickup_at" }),
 		get("updated since yesterday", func(*rand.Rand) string {
@@ -237,8 +250,9 @@ func (f *filled) sorts() []sort {
 		}),
 		{"create", "POST", func(rng *rand.Rand) (string, any) {
 			pickup := time.Now().UTC().Truncate(time.Hour).Add(time.Duration(400+rng.IntN(3000)) * 24 * time.Hour)
-			return "/v1/bookings", map[string]any{"vehicle_id": fmt.Sprintf("veh_%d", vehicle(rng)), "customer_id": fmt.Sprintf("cus_%d", f.customer+uint64(rng.IntN(f.customers))),
-				"pickup_at": pickup, "return_at": pickup.Add(length), "confirm": true}
+			return "/v1/bookings", map[string]any{"vehicle_id": fmt.Sprintf("veh_%d", vehicle(rng)),
+				"customer_id": fmt.Sprintf("cus_%d", f.customer+uint64(rng.IntN(f.customers))),
+				"pickup_at":   pickup, "return_at": pickup.Add(length), "confirm": true}
 		}},
 	}
 }

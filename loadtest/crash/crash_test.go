@@ -1,6 +1,7 @@
-// Package crash kills a running Motorpool at random moments and holds what is left against what was sent: every fix once,
-// nothing lost, rollups and counts included; and what was derived against what a quiet run derives. The processes are the built binary, a real ClickHouse and a broker on disk
-// (or the Apache Kafka of MOTORPOOL_TEST_KAFKA, which is not killed). MOTORPOOL_SOAK lengthens each test to that time.
+// Package crash kills a running Motorpool at random moments and holds what is left against what was sent: every fix
+// once, nothing lost, rollups and counts included; and what was derived against what a quiet run derives. The processes
+// are the built binary, a real ClickHouse and a broker on disk (or the Apache Kafka of MOTORPOOL_TEST_KAFKA, which is
+// not killed). MOTORPOOL_SOAK lengthens each test to that time.
 package crash
 
 import (
@@ -105,7 +106,8 @@ func begin(t *testing.T, fixes, perSecond int) *run {
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute+soak()*3/2)
 	t.Cleanup(cancel)
 	sys := systemtest.Start(t)
-	r := &run{System: sys, t: t, ctx: ctx, until: time.Now().Add(soak()), fixes: fixes, counted: &lockedBuffer{}, result: make(chan error, 1)}
+	r := &run{System: sys, t: t, ctx: ctx, until: time.Now().Add(soak()), fixes: fixes, counted: &lockedBuffer{},
+		result: make(chan error, 1)}
 	if perMinute := int(soak().Seconds()) * perSecond; perMinute > fixes {
 		r.fixes = perMinute
 	}
@@ -119,7 +121,8 @@ func begin(t *testing.T, fixes, perSecond int) *run {
 	}
 	_, _, err = serve.Stop()
 	r.check(err)
-	r.replay = sys.Command("replay", "--account", "Crash", "--register", "--rate", fmt.Sprint(perSecond), "--wait", "--json", r.file)
+	r.replay = sys.Command("replay", "--account", "Crash", "--register", "--rate", fmt.Sprint(perSecond), "--wait",
+		"--json", r.file)
 	r.replay.Stdout = r.counted
 	if err := r.replay.Start(); err != nil {
 		t.Fatal(err)
@@ -198,7 +201,8 @@ func (r *run) compareStored() {
 			r.t.Errorf("%d %s of %d fixes", n, c.what, r.fixes)
 		}
 	}
-	for table, bucket := range map[string]string{"telemetry_1m": "toStartOfMinute(time)", "telemetry_1h": "toStartOfHour(time)", "telemetry_1d": "toStartOfDay(time)"} {
+	for table, bucket := range map[string]string{"telemetry_1m": "toStartOfMinute(time)",
+		"telemetry_1h": "toStartOfHour(time)", "telemetry_1d": "toStartOfDay(time)"} {
 		wrong := number[uint64](r, r.ctx, fmt.Sprintf(`SELECT count() FROM
 			(SELECT vehicle, signal, toDateTime(%s) AS bucket, min(value) AS lo, max(value) AS hi, argMin(value, time) AS a, argMax(value, time) AS z
 			 FROM telemetry GROUP BY ALL) AS raw
@@ -248,7 +252,8 @@ func number[T any](r *run, ctx context.Context, query string) T {
 	return n
 }
 
-// writeRecording writes the fixes of a simulated fleet as a recording, in the order of time, and returns when it begins.
+// writeRecording writes the fixes of a simulated fleet as a recording, in the order of time, and returns
+// when it begins.
 func writeRecording(t *testing.T, name string, fixes int) time.Time {
 	t.Helper()
 	cfg := sim.DefaultConfig()
@@ -267,7 +272,8 @@ func writeRecording(t *testing.T, name string, fixes int) time.Time {
 			soc = fmt.Sprint(report.Signals[0].Value)
 		}
 		lines[i] = line{report.FixTime, fmt.Sprintf("%s,%s,%.6f,%.6f,%.2f,%s", report.UniqueID,
-			report.FixTime.Time().Format("2006-01-02T15:04:05.000Z"), report.Lat, report.Lng, report.Speed/fleet.MetresPerKmh, soc)}
+			report.FixTime.Time().Format("2006-01-02T15:04:05.000Z"), report.Lat, report.Lng,
+			report.Speed/fleet.MetresPerKmh, soc)}
 	}
 	slices.SortStableFunc(lines, func(a, b line) int { return int(a.at - b.at) })
 	var text strings.Builder

@@ -1,6 +1,6 @@
-// Package doublebooking holds the rental half to its promise through the interface of two processes: no vehicle is ever rented
-// twice at once, whoever asks at the same time and whatever is killed meanwhile; every command that was accepted is in the
-// history; every revision has one author.
+// Package doublebooking holds the rental half to its promise through the interface of two processes: no vehicle is ever
+// rented twice at once, whoever asks at the same time and whatever is killed meanwhile; every command that was accepted
+// is in the history; every revision has one author.
 package doublebooking
 
 import (
@@ -65,11 +65,13 @@ func open(t *testing.T, vehicles int) *garage {
 		c.Await(t)
 	}
 	var made struct{ ID string }
-	g.must(http.StatusCreated, "POST", "/v1/customers", map[string]any{"first_name": "Grace", "last_name": "Hopper"}).Decode(&made)
+	g.must(http.StatusCreated, "POST", "/v1/customers",
+		map[string]any{"first_name": "Grace", "last_name": "Hopper"}).Decode(&made)
 	g.customer = made.ID
 	for i := range vehicles {
-		g.must(http.StatusCreated, "POST", "/v1/vehicles", map[string]any{"make": "Dacia", "model": "Spring", "nickname": fmt.Sprint("Spring ", i),
-			"daily_rate": map[string]any{"amount": 4900, "currency": "USD"}}).Decode(&made)
+		g.must(http.StatusCreated, "POST", "/v1/vehicles",
+			map[string]any{"make": "Dacia", "model": "Spring", "nickname": fmt.Sprint("Spring ", i),
+				"daily_rate": map[string]any{"amount": 4900, "currency": "USD"}}).Decode(&made)
 		g.vehicles = append(g.vehicles, made.ID)
 	}
 	return g
@@ -114,7 +116,8 @@ func (g *garage) period(rng *rand.Rand) (from, until time.Time) {
 
 // bookingBody is what a request for a booking sends.
 func (g *garage) bookingBody(vehicle string, from, until time.Time, confirm bool) map[string]any {
-	return map[string]any{"vehicle_id": vehicle, "customer_id": g.customer, "pickup_at": from, "return_at": until, "confirm": confirm}
+	return map[string]any{"vehicle_id": vehicle, "customer_id": g.customer, "pickup_at": from, "return_at": until,
+		"confirm": confirm}
 }
 
 // model is the naive one: a list of who has what when.
@@ -131,8 +134,8 @@ func (m *model) free(own, vehicle string, from, until time.Time) bool {
 	return true
 }
 
-// TestOneAfterTheOtherAgreesWithTheModel gives random commands one by one, to either process, and expects of each what the
-// model says.
+// TestOneAfterTheOtherAgreesWithTheModel gives random commands one by one, to either process, and expects of each what
+// the model says.
 func TestOneAfterTheOtherAgreesWithTheModel(t *testing.T) {
 	t.Parallel()
 	g := open(t, 3)
@@ -184,21 +187,26 @@ func TestOneAfterTheOtherAgreesWithTheModel(t *testing.T) {
 		case n == 6:
 			longer := b.ReturnAt.Add(time.Duration(1+rng.IntN(48)) * time.Hour)
 			answer := g.do(rng, "POST", "/v1/bookings/"+b.ID+"/extend", map[string]any{"return_at": longer})
-			if expect("extend "+b.Status, answer, (b.Status == "pending" || b.Status == "confirmed") && m.free(b.ID, b.VehicleID, b.PickupAt, longer)) {
+			if expect("extend "+b.Status, answer, (b.Status == "pending" || b.Status == "confirmed") &&
+				m.free(b.ID, b.VehicleID, b.PickupAt, longer)) {
 				b.ReturnAt = longer
 				known[pick], m.holds[b.ID] = b, b
 			}
 		case n == 7 && b.VehicleID != vehicle:
-			answer := g.do(rng, "POST", "/v1/bookings/"+b.ID+"/swap_vehicle", map[string]any{"vehicle_id": vehicle, "reason": "flat tyre"})
-			if expect("swap "+b.Status, answer, (b.Status == "pending" || b.Status == "confirmed") && m.free(b.ID, vehicle, b.PickupAt, b.ReturnAt)) {
+			answer := g.do(rng, "POST", "/v1/bookings/"+b.ID+"/swap_vehicle",
+				map[string]any{"vehicle_id": vehicle, "reason": "flat tyre"})
+			if expect("swap "+b.Status, answer, (b.Status == "pending" || b.Status == "confirmed") &&
+				m.free(b.ID, vehicle, b.PickupAt, b.ReturnAt)) {
 				b.VehicleID = vehicle
 				known[pick], m.holds[b.ID] = b, b
 			}
 		case n == 8: // nothing was handed over yet
-			answer := g.do(rng, "POST", "/v1/bookings/"+b.ID+"/correct", map[string]any{"reason": "the clock", "pickup": map[string]any{"mileage_mi": 10}})
+			answer := g.do(rng, "POST", "/v1/bookings/"+b.ID+"/correct",
+				map[string]any{"reason": "the clock", "pickup": map[string]any{"mileage_mi": 10}})
 			expect("correct "+b.Status, answer, false)
 		case n > 8:
-			answer := g.do(rng, "POST", "/v1/vehicles/"+vehicle+"/blocks", map[string]any{"from": from, "until": until, "reason": "cleaning"})
+			answer := g.do(rng, "POST", "/v1/vehicles/"+vehicle+"/blocks",
+				map[string]any{"from": from, "until": until, "reason": "cleaning"})
 			if expect("block", answer, m.free("", vehicle, from, until)) {
 				var block struct{ ID string }
 				answer.Decode(&block)
@@ -284,8 +292,8 @@ func TestNoVehicleIsRentedTwice(t *testing.T) {
 	}
 }
 
-// commands are what is done with a booking at random, each as often as its share says. None is ever twice the same: what changes nothing is
-// accepted, and no revision.
+// commands are what is done with a booking at random, each as often as its share says. None is ever twice the same:
+// what changes nothing is accepted, and no revision.
 var commands = []struct {
 	share int
 	do    func(g *garage, rng *rand.Rand, path string) systemtest.Answer
@@ -306,14 +314,17 @@ var commands = []struct {
 	{1, posts("pickup", func(*garage, *rand.Rand) any { return map[string]any{"mileage_mi": 100} })},
 	{1, posts("return", func(*garage, *rand.Rand) any { return map[string]any{"mileage_mi": 200} })},
 	{1, posts("correct", func(_ *garage, rng *rand.Rand) any {
-		return map[string]any{"reason": "the clock", "pickup": map[string]any{"at": before(rng, 72*time.Hour), "mileage_mi": rng.IntN(100)}}
+		return map[string]any{"reason": "the clock",
+			"pickup": map[string]any{"at": before(rng, 72*time.Hour), "mileage_mi": rng.IntN(100)}}
 	})},
 	{1, posts("correct", func(_ *garage, rng *rand.Rand) any {
-		return map[string]any{"reason": "the clock", "return": map[string]any{"at": before(rng, time.Minute), "mileage_mi": 200 + rng.IntN(100)}}
+		return map[string]any{"reason": "the clock",
+			"return": map[string]any{"at": before(rng, time.Minute), "mileage_mi": 200 + rng.IntN(100)}}
 	})},
 	{1, func(g *garage, rng *rand.Rand, _ string) systemtest.Answer {
 		from, until := g.period(rng)
-		return g.do(rng, "POST", "/v1/vehicles/"+g.vehicle(rng)+"/blocks", map[string]any{"from": from, "until": until, "reason": "cleaning"})
+		return g.do(rng, "POST", "/v1/vehicles/"+g.vehicle(rng)+"/blocks",
+			map[string]any{"from": from, "until": until, "reason": "cleaning"})
 	}},
 }
 
@@ -375,7 +386,8 @@ func (g *garage) kill(round int) {
 	g.serving[i] = process
 }
 
-// awaitServing waits until both processes answer, and the lists say what is decided: of what was cut off by a kill they know after a minute.
+// awaitServing waits until both processes answer, and the lists say what is decided: of what was cut off by a kill they
+// know after a minute.
 func (g *garage) awaitServing() {
 	g.t.Helper()
 	const behind = `SELECT count() FROM (SELECT kind, id, max(revision) AS newest FROM record_log WHERE kind IN ('booking', 'block') GROUP BY kind, id) AS l
@@ -436,7 +448,8 @@ func (g *garage) checkOverlaps() {
 		a := all[0] // of those before, the one that ends last
 		for _, b := range all[1:] {
 			if b.BlockedFrom.Before(a.BlockedUntil) {
-				g.t.Errorf("%s is taken twice: by %s (%s) from %v until %v and by %s (%s) from %v", vehicle, a.ID, a.Status, a.BlockedFrom, a.BlockedUntil, b.ID, b.Status, b.BlockedFrom)
+				g.t.Errorf("%s is taken twice: by %s (%s) from %v until %v and by %s (%s) from %v", vehicle, a.ID, a.Status,
+					a.BlockedFrom, a.BlockedUntil, b.ID, b.Status, b.BlockedFrom)
 				g.tell(vehicle, a.ID, b.ID)
 			}
 			if b.BlockedUntil.After(a.BlockedUntil) {
@@ -505,7 +518,8 @@ func (g *garage) checkHistories(accepted []done) {
 			}
 		}
 		if !slices.Contains(values(authors[d.booking]), d.request) {
-			g.t.Errorf("%s: the command of request %s was accepted (revision %d) and is not in the history", d.booking, d.request, d.revision)
+			g.t.Errorf("%s: the command of request %s was accepted (revision %d) and is not in the history", d.booking,
+				d.request, d.revision)
 		}
 	}
 	for id, revisions := range authors {

@@ -1,6 +1,7 @@
-// Package late holds back part of what a fleet sends, for hours, and sends it at the end: newest first, twice, over other
-// topics and partitions than the rest. What is derived must be what is derived of the same records in order, and vehicles
-// that are on the road meanwhile must not wait for it. The processes are the built binary, a real ClickHouse and a broker.
+// Package late holds back part of what a fleet sends, for hours, and sends it at the end: newest first, twice, over
+// other topics and partitions than the rest. What is derived must be what is derived of the same records in order,
+// and vehicles that are on the road meanwhile must not wait for it. The processes are the built binary, a real
+// ClickHouse and a broker.
 package late
 
 import (
@@ -35,8 +36,8 @@ const (
 	patience = 10.0 // s that an alert of a vehicle on the road may take
 )
 
-// TestLateDataEndsUpWhereItBelongs derives one fleet in two accounts, in order and late, while a vehicle of a third one is on
-// the road.
+// TestLateDataEndsUpWhereItBelongs derives one fleet in two accounts, in order and late, while a vehicle of a third one
+// is on the road.
 func TestLateDataEndsUpWhereItBelongs(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 6*time.Minute)
 	defer cancel()
@@ -126,8 +127,8 @@ func drive(start time.Time) []fleet.Report {
 	return all
 }
 
-// holdBack takes whole blocks of single vehicles out, a fifth of all, and nothing of the last hours, so that each vehicle
-// is far ahead when they come.
+// holdBack takes whole blocks of single vehicles out, a fifth of all, and nothing of the last hours, so that each
+// vehicle is far ahead when they come.
 func holdBack(all []fleet.Report) (held, sent []fleet.Report) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	seen, holding := map[string]int{}, map[string]bool{}
@@ -158,11 +159,14 @@ func records(account string, reports []fleet.Report) []kafka.Message {
 	return all
 }
 
-// publisher returns what puts records on the topic of positions, by key, or scattered over the partitions of two topics.
+// publisher returns what puts records on the topic of positions, by key, or scattered over the partitions
+// of two topics.
 func publisher(t *testing.T, sys *system.System) func(ctx context.Context, all []kafka.Message, scattered bool) {
 	t.Helper()
-	ordered := &kafka.Writer{Addr: kafka.TCP(sys.Kafka()), RequiredAcks: kafka.RequireAll, Balancer: &kafka.Hash{}, BatchTimeout: time.Millisecond, BatchSize: 500}
-	anyhow := &kafka.Writer{Addr: kafka.TCP(sys.Kafka()), RequiredAcks: kafka.RequireAll, Balancer: &kafka.RoundRobin{}, BatchTimeout: time.Millisecond, BatchSize: 100}
+	ordered := &kafka.Writer{Addr: kafka.TCP(sys.Kafka()), RequiredAcks: kafka.RequireAll, Balancer: &kafka.Hash{},
+		BatchTimeout: time.Millisecond, BatchSize: 500}
+	anyhow := &kafka.Writer{Addr: kafka.TCP(sys.Kafka()), RequiredAcks: kafka.RequireAll, Balancer: &kafka.RoundRobin{},
+		BatchTimeout: time.Millisecond, BatchSize: 100}
 	t.Cleanup(func() { _, _ = ordered.Close(), anyhow.Close() })
 	return func(ctx context.Context, all []kafka.Message, scattered bool) {
 		w := ordered
@@ -201,8 +205,8 @@ func onTheRoad(t *testing.T, sys *system.System, account, first string) *road {
 	return &road{t: t, sys: sys, send: publisher(t, sys), id: account, at: time.Now(), next: r}
 }
 
-// alerts drives until n alerts were raised, and returns how long each took from the fix that raised it until it was in the
-// table of events, in seconds.
+// alerts drives until n alerts were raised, and returns how long each took from the fix that raised it until it was in
+// the table of events, in seconds.
 func (r *road) alerts(ctx context.Context, n int) []float64 {
 	r.t.Helper()
 	var took []float64

@@ -1,8 +1,7 @@
 // Package recordings replays real recordings through the built binary, Kafka and ClickHouse, and holds what the
-// interface then says against the files, which it reads by itself: every row is stored or refused with its reason, and a
-// vehicle's track is exactly the file's fixes; trips and stops take turns, and trips are as long as the way from fix to
-// fix. It takes the recordings of ../shared/data if that is there and of
-// deploy/demo otherwise.
+// interface then says against the files, which it reads by itself: every row is stored or refused with its reason, and
+// a vehicle's track is exactly the file's fixes; trips and stops take turns, and trips are as long as the way from fix
+// to fix. It takes the recordings of ../shared/data if that is there and of deploy/demo otherwise.
 package recordings
 
 import (
@@ -62,7 +61,8 @@ func TestEveryRecordingIsStoredOrRefusedWithItsReason(t *testing.T) {
 	for folder, files := range byFolder {
 		t.Run(folder, func(t *testing.T) {
 			want := read(t, files)
-			out, err := sys.Output(append([]string{"replay", "--account", folder, "--register", "--wait", "--json"}, files...)...)
+			out, err := sys.Output(append([]string{"replay", "--account", folder, "--register", "--wait", "--json"},
+				files...)...)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -169,7 +169,8 @@ func compareTracks(t *testing.T, base, key string, want expected) {
 		var list struct {
 			Data []struct{ ID string }
 		}
-		if err := json.NewDecoder(get(t, base, key, "/v1/vehicles?external_ref="+url.QueryEscape(vehicle))).Decode(&list); err != nil || len(list.Data) != 1 {
+		if err := json.NewDecoder(get(t, base, key, "/v1/vehicles?external_ref="+url.QueryEscape(vehicle))).
+			Decode(&list); err != nil || len(list.Data) != 1 {
 			t.Fatalf("vehicle %s: %v, %v", vehicle, list, err)
 		}
 		rows, err := csv.NewReader(get(t, base, key, "/v1/vehicles/"+list.Data[0].ID+"/positions?format=csv")).ReadAll()

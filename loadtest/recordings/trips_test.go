@@ -59,9 +59,9 @@ func compareTrips(t *testing.T, sys *system.System, account string, want expecte
 		before = s
 	}
 	t.Logf("%s: %.1f km in trips; from fix to fix %.1f km", account, ours/1000, naive/1000)
-	// Fixes that do not count (jumps, drift) make the way from fix to fix longer; nothing makes it shorter. The receiver of
-	// one recording stands still for ten seconds and then leaps, as its SOURCE.md says: its trips go by the wheels, which
-	// say three per cent less than the places.
+	// Fixes that do not count (jumps, drift) make the way from fix to fix longer; nothing makes it shorter. The receiver
+	// of one recording stands still for ten seconds and then leaps, as its SOURCE.md says: its trips go by the wheels,
+	// which say three per cent less than the places.
 	least := 0.97
 	if account == "rabat-twizy-ev" {
 		least = 0.96
@@ -92,8 +92,8 @@ func (e *expected) between(before, s span) float64 {
 	return 0
 }
 
-// way is the length of a trip as the crow flies from each of the file's fixes to the next, but for leaps that no vehicle
-// on the road makes since the place last changed. Across a silence a trip's way is estimated, straight on.
+// way is the length of a trip as the crow flies from each of the file's fixes to the next, but for leaps that no
+// vehicle on the road makes since the place last changed. Across a silence a trip's way is estimated, straight on.
 func (e *expected) way(s span) float64 {
 	track := e.tracks[s.vehicle]
 	way, last, since := 0.0, int64(0), int64(0)

@@ -25,7 +25,8 @@ type Config struct {
 
 // DefaultConfig is a thousand vehicles around Austin, one fix each ten seconds.
 func DefaultConfig() Config {
-	return Config{Seed: 1, Vehicles: 1000, Start: 1_767_225_600_000, Interval: 10_000, Lat: 30.2672, Lng: -97.7431, Radius: 12_000}
+	return Config{Seed: 1, Vehicles: 1000, Start: 1_767_225_600_000, Interval: 10_000, Lat: 30.2672, Lng: -97.7431,
+		Radius: 12_000}
 }
 
 // Fleet is the vehicles and where they are. It is owned by one goroutine.
@@ -50,7 +51,8 @@ type vehicle struct {
 
 // New places the fleet at its start.
 func New(cfg Config) *Fleet {
-	f := &Fleet{cfg: cfg, rng: rand.New(rand.NewPCG(cfg.Seed, 0x6d6f746f72706f6f)), vehicles: make([]vehicle, cfg.Vehicles)}
+	f := &Fleet{cfg: cfg, rng: rand.New(rand.NewPCG(cfg.Seed, 0x6d6f746f72706f6f)),
+		vehicles: make([]vehicle, cfg.Vehicles)}
 	for i := range f.vehicles {
 		away, bearing := f.rng.Float64()*cfg.Radius, f.rng.Float64()*360
 		v := &f.vehicles[i]

@@ -54,8 +54,9 @@ type Result struct {
 func (r Result) Write(w io.Writer) error {
 	_, err := fmt.Fprintf(w, "%d connections, and a stalled one: %.1f kB resident for an idle connection (%.1f MB before, %.1f MB open, %.1f MB after the events). "+
 		"%d events received; published to received: p50 %v, p99 %v, slowest %v.\n",
-		r.Connections, float64(r.Open-r.Before)/float64(r.Connections)/1000, float64(r.Before)/1e6, float64(r.Open)/1e6, float64(r.After)/1e6,
-		r.Received, r.P50.Round(time.Millisecond/10), r.P99.Round(time.Millisecond/10), r.Slowest.Round(time.Millisecond/10))
+		r.Connections, float64(r.Open-r.Before)/float64(r.Connections)/1000, float64(r.Before)/1e6, float64(r.Open)/1e6,
+		float64(r.After)/1e6, r.Received, r.P50.Round(time.Millisecond/10), r.P99.Round(time.Millisecond/10),
+		r.Slowest.Round(time.Millisecond/10))
 	return err
 }
 
@@ -78,7 +79,8 @@ func Run(ctx context.Context, s *system.System, pid int, o Options) (Result, err
 	}
 	defer stalled.Close()
 
-	c := &crowd{events: o.Events, all: make(chan struct{}), published: make([]atomic.Int64, o.Events), latencies: make([][]time.Duration, o.Connections)}
+	c := &crowd{events: o.Events, all: make(chan struct{}), published: make([]atomic.Int64, o.Events),
+		latencies: make([][]time.Duration, o.Connections)}
 	c.left.Store(int64(o.Connections))
 	client := &http.Client{Transport: &http.Transport{MaxConnsPerHost: 0, MaxIdleConnsPerHost: o.Connections}}
 	var readers errgroup.Group
@@ -146,7 +148,8 @@ func credentials(ctx context.Context, s *system.System, n int) (fleet.AccountID,
 	var keys []string
 	for range (n + perKey) / perKey {
 		var made struct{ Key string }
-		if err := call(ctx, s.URL(), admin, http.MethodPost, "/v1/api_keys", `{"name":"stream","scopes":["telematics:read"]}`, &made); err != nil {
+		if err := call(ctx, s.URL(), admin, http.MethodPost, "/v1/api_keys", `{"name":"stream","scopes":["telematics:read"]}`,
+			&made); err != nil {
 			return 0, nil, err
 		}
 		keys = append(keys, made.Key)
@@ -279,7 +282,8 @@ func (c *crowd) read(body io.Reader, i int) error {
 
 // publish publishes events one by one as the pipeline does: each is a trip with its number as the count of fixes.
 func (c *crowd) publish(ctx context.Context, broker string, account fleet.AccountID, o Options) error {
-	writer := &kafka.Writer{Addr: kafka.TCP(broker), Topic: "events", RequiredAcks: kafka.RequireAll, BatchTimeout: time.Millisecond}
+	writer := &kafka.Writer{Addr: kafka.TCP(broker), Topic: "events", RequiredAcks: kafka.RequireAll,
+		BatchTimeout: time.Millisecond}
 	defer writer.Close()
 	// The writer's first message waits for its connections; this one is nobody's.
 	if err := writer.WriteMessages(ctx, kafka.Message{Value: []byte("{}")}); err != nil {
@@ -291,7 +295,8 @@ func (c *crowd) publish(ctx context.Context, broker string, account fleet.Accoun
 			return err
 		}
 		value, err := json.Marshal(fleet.Event{
-			ID: uint64(n + 1), Type: fleet.EventTripUpdated, Account: account, Vehicle: 1, At: fleet.MillisOf(time.Now()), Kind: fleet.KindTrip,
+			ID: uint64(n + 1), Type: fleet.EventTripUpdated, Account: account, Vehicle: 1, At: fleet.MillisOf(time.Now()),
+			Kind:   fleet.KindTrip,
 			Object: 1, Revision: uint32(n + 1), Body: body,
 		})
 		if err != nil {

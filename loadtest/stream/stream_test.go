@@ -76,7 +76,8 @@ func TestTraccarReachesTheMap(t *testing.T) {
 	// Some of the example is doubtful, which keeps a position off the map: it says valid false.
 	good := strings.Replace(string(text), `"valid": false`, `"valid": true`, 1)
 
-	writer := &kafka.Writer{Addr: kafka.TCP(s.Kafka()), Topic: "traccar.positions", RequiredAcks: kafka.RequireAll, BatchTimeout: time.Millisecond}
+	writer := &kafka.Writer{Addr: kafka.TCP(s.Kafka()), Topic: "traccar.positions", RequiredAcks: kafka.RequireAll,
+		BatchTimeout: time.Millisecond}
 	defer writer.Close()
 	if err := writer.WriteMessages(t.Context(), kafka.Message{Key: []byte("17"), Value: []byte(good)}); err != nil {
 		t.Fatal(err)

@@ -270,8 +270,8 @@ func (s *System) Stop() error {
 	return errors.Join(errs...)
 }
 
-// whenFree starts something. On a busy machine the port that it had before may be the near end of somebody's connection by
-// now, and is waited for.
+// whenFree starts something. On a busy machine the port that it had before may be the near end of somebody's connection
+// by now, and is waited for.
 func whenFree(start func() error) error {
 	for giveUp := time.Now().Add(30 * time.Second); ; time.Sleep(200 * time.Millisecond) {
 		err := start()

@@ -34,7 +34,8 @@ func TestThirtyTwoWritersOverTwoProcessesLoseNoUpdate(t *testing.T) {
 		c.Await(t)
 	}
 	ctx := t.Context()
-	made := clients[0].Do(ctx, "POST", "/v1/vehicles", map[string]any{"make": "Renault", "model": "Twizy", "year": 2015, "metadata": map[string]string{"counter": "0"}})
+	made := clients[0].Do(ctx, "POST", "/v1/vehicles",
+		map[string]any{"make": "Renault", "model": "Twizy", "year": 2015, "metadata": map[string]string{"counter": "0"}})
 	if made.Status != http.StatusCreated {
 		t.Fatalf("%d %s", made.Status, made.Body)
 	}
@@ -58,7 +59,8 @@ func TestThirtyTwoWritersOverTwoProcessesLoseNoUpdate(t *testing.T) {
 				if err != nil {
 					return fmt.Errorf("%d %s", seen.Status, seen.Body)
 				}
-				answer := c.Do(ctx, "PATCH", "/v1/vehicles/"+vehicle.ID, map[string]any{"metadata": map[string]string{"counter": strconv.Itoa(counter + 1)}}, "If-Match", seen.ETag)
+				answer := c.Do(ctx, "PATCH", "/v1/vehicles/"+vehicle.ID,
+					map[string]any{"metadata": map[string]string{"counter": strconv.Itoa(counter + 1)}}, "If-Match", seen.ETag)
 				switch answer.Status {
 				case http.StatusOK:
 					done++
@@ -80,7 +82,8 @@ func TestThirtyTwoWritersOverTwoProcessesLoseNoUpdate(t *testing.T) {
 	for _, c := range clients {
 		c.Do(ctx, "GET", "/v1/vehicles/"+vehicle.ID, nil).Decode(&vehicle)
 		if vehicle.Metadata["counter"] != strconv.Itoa(writers*each) || vehicle.Revision != 1+writers*each {
-			t.Errorf("%s: counter %s at revision %d after %d increments", c.Base, vehicle.Metadata["counter"], vehicle.Revision, writers*each)
+			t.Errorf("%s: counter %s at revision %d after %d increments", c.Base, vehicle.Metadata["counter"],
+				vehicle.Revision, writers*each)
 		}
 	}
 	t.Logf("%d writes won, %d were told that they were stale", won.Load(), stale.Load())
@@ -88,7 +91,8 @@ func TestThirtyTwoWritersOverTwoProcessesLoseNoUpdate(t *testing.T) {
 		t.Error("nobody was ever stale: the writers did not meet")
 	}
 	var rows, revisions uint64
-	if err := sys.DB.QueryRow(t.Context(), "SELECT count(), uniqExact(revision) FROM record_log WHERE kind = 'vehicle'").Scan(&rows, &revisions); err != nil {
+	if err := sys.DB.QueryRow(t.Context(),
+		"SELECT count(), uniqExact(revision) FROM record_log WHERE kind = 'vehicle'").Scan(&rows, &revisions); err != nil {
 		t.Fatal(err)
 	}
 	if rows != 1+writers*each || revisions != rows {

@@ -11,8 +11,8 @@
 //	  +------------------------------- CoolDown over -------------------------------------------- [cooling down]
 //
 // An alert's Start is when its condition began (at the earliest when the version of the rule, and the window of its
-// schedule, did), RecognisedAt is the input or deadline that raised it, and it is resolved at its End. A moment is raised
-// and resolved at once. Nothing is raised during the cool-down; what holds through it is raised when it is over.
+// schedule, did), RecognisedAt is the input or deadline that raised it, and it is resolved at its End. A moment is
+// raised and resolved at once. Nothing is raised during the cool-down; what holds through it is raised when it is over.
 //
 //	kind                       default   watches                                       ends                   silence
 //	speeding                   120 km/h  the fix's speed, in the geofences if given    1 m/s below            ends it
@@ -56,8 +56,8 @@
 // without a fix such an alert ends at its last fix with the reason no_data. A starter battery is judged by readings at
 // least five minutes after the ignition went off, as its voltage under charge and while cranking says nothing; if the
 // ignition is not known, by every reading. An alarm that a device repeats is one alert as long as it comes again within
-// ten minutes; a rule tells 32 alarms of a vehicle apart at a time, and more are other. A rule that begins or is edited judges anew, without cool-down: what it had raised is resolved with
-// the reason rule_changed.
+// ten minutes; a rule tells 32 alarms of a vehicle apart at a time, and more are other. A rule that begins or is edited
+// judges anew, without cool-down: what it had raised is resolved with the reason rule_changed.
 //
 // Driving events: the alarms hardBraking, hardAcceleration, hardCornering and accident, and the change of speed or
 // course between trusted fixes at most three seconds apart. What belongs together within five seconds is one incident,
@@ -102,12 +102,15 @@ type Engine struct {
 	batteries, fuels, voltages, tows         []*rule
 	unbooked, faults, odometers, alarms      []*rule
 	drops, rises                             []*rule
-	own                                      map[fleet.AlertKind]*[]*rule // The rules of the kinds that alarms have of their own.
-	harsh                                    [incidents][]*rule
-	stops                                    []*rule                     // The rules of the kind stop_reached.
-	signals                                  [len(fleet.Signals)][]*rule // The rules that watch a signal, by the signal.
-	fenced                                   []*rule                     // Those of signals that watch inside of geofences.
-	facts                                    []*rule                     // The rules device_offline, idling, geofence_dwell and what obligations ask for.
+	// The rules of the kinds that alarms have of their own.
+	own     map[fleet.AlertKind]*[]*rule
+	harsh   [incidents][]*rule
+	stops   []*rule                     // The rules of the kind stop_reached.
+	signals [len(fleet.Signals)][]*rule // The rules that watch a signal, by the signal.
+	// Those of signals that watch inside of geofences.
+	fenced []*rule
+	// The rules device_offline, idling, geofence_dwell and what obligations ask for.
+	facts []*rule
 }
 
 // NewEngine compiles versions of rules, in any order. A rule of an unknown kind watches for nothing.

@@ -18,13 +18,13 @@ const (
 var incidentNames = [incidents]string{fleet.HarshBraking, fleet.HarshAcceleration, fleet.HarshCornering, fleet.Crash}
 
 // Thresholds in m/s² from which speed and course of successive fixes make an incident. Braking at 3.4 m/s² is what most
-// drivers stay below when they are not surprised (AASHTO, A Policy on Geometric Design of Highways and Streets, stopping
-// sight distance: 11.2 ft/s²). Acceleration of 3.0 m/s² is 0.3 g, and cornering at 4.0 m/s² the 0.4 g that a family car
-// rarely exceeds on any axis; both lie in the range of 0.2 to 0.5 g at which trackers raise their alarms.
+// drivers stay below when they are not surprised (AASHTO, A Policy on Geometric Design of Highways and Streets,
+// stopping sight distance: 11.2 ft/s²). Acceleration of 3.0 m/s² is 0.3 g, and cornering at 4.0 m/s² the 0.4 g that a
+// family car rarely exceeds on any axis; both lie in the range of 0.2 to 0.5 g at which trackers raise their alarms.
 var harshFrom = [incidents]float64{braking: 3.4, acceleration: 3.0, cornering: 4.0}
 
-// harshest is beyond what a vehicle can do, in m/s²: an error of measurement. Tyres hold about 1.1 g on dry asphalt, and no
-// car on the road goes from standing to 100 km/h in less than two seconds and more.
+// harshest is beyond what a vehicle can do, in m/s²: an error of measurement. Tyres hold about 1.1 g on dry asphalt,
+// and no car on the road goes from standing to 100 km/h in less than two seconds and more.
 var harshest = [incidents]float64{braking: 12, acceleration: 10, cornering: 12}
 
 const (
@@ -112,7 +112,8 @@ func (c *call) incident(sort int, value, speed float64, told bool) {
 	if goesOn {
 		i.Last, i.Value = c.at, max(i.Value, value)
 	} else {
-		*i = Incident{Start: c.at, Last: c.at, Value: value, Speed: max(minusOneIfNaN(speed), 0), Place: c.near, Derived: !told}
+		*i = Incident{Start: c.at, Last: c.at, Value: value, Speed: max(minusOneIfNaN(speed), 0), Place: c.near,
+			Derived: !told}
 	}
 	source := device
 	if i.Derived {
@@ -126,7 +127,8 @@ func (c *call) incident(sort int, value, speed float64, told bool) {
 	})
 	for _, r := range c.e.harsh[sort] {
 		// What the device judged without a value counts for every rule, once.
-		if !goesOn && (value == 0 || value >= r.threshold) || goesOn && before != 0 && before < r.threshold && i.Value >= r.threshold {
+		if !goesOn && (value == 0 || value >= r.threshold) ||
+			goesOn && before != 0 && before < r.threshold && i.Value >= r.threshold {
 			found := i.Value
 			if found == 0 {
 				found = math.NaN()

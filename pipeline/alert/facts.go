@@ -152,7 +152,8 @@ func (c *call) due(r *rule, x *fact) (begin, due fleet.Millis) {
 	return max(x.since, r.From), due
 }
 
-// holds says whether what an instance was raised for is still so, and from when on it is not, or 0 if that is not known.
+// holds says whether what an instance was raised for is still so, and from when on it is not, or 0 if
+// that is not known.
 func (c *call) holds(r *rule, f *Found) (holds bool, over fleet.Millis) {
 	now := max(c.s.At, f.Told)
 	c.facts(r, now, func(x fact) {

@@ -48,7 +48,8 @@ func (c *call) firm() {
 	f.Firm, f.Where, f.Placed, f.Change = c.at, c.s.Place, c.s.Placed, Refill{}
 }
 
-// fuel takes a reading of the level in percent into account, which was made of litres by the size of a tank, or tank is 0.
+// fuel takes a reading of the level in percent into account, which was made of litres by the size of a
+// tank, or tank is 0.
 func (c *call) fuel(v, tank float64) {
 	f := &c.s.Fuel
 	last := f.At

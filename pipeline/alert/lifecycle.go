@@ -200,8 +200,8 @@ func (c *call) sweep() {
 	}
 }
 
-// idle says whether an instance may be forgotten. One that a fact still holds for is not: it says from when on that fact
-// may be told of again.
+// idle says whether an instance may be forgotten. One that a fact still holds for is not: it says from when on that
+// fact may be told of again.
 func (c *call) idle(f *Found) bool {
 	if f.Phase != Cooling || f.Cool > c.at {
 		return false

@@ -8,9 +8,10 @@ import (
 	"github.com/motorpool/fleet"
 )
 
-// moment raises and resolves what has no duration, and returns the alert, if it is a new one, and whether the rule watches. quiet is the least
-// time that passes before it is told again; within it a repetition prolongs it.
-func (c *call) moment(r *rule, fence fleet.FenceID, subject string, at fleet.Millis, place *fleet.Place, value float64, quiet fleet.Millis) (*fleet.Alert, bool) {
+// moment raises and resolves what has no duration, and returns the alert, if it is a new one, and whether the rule
+// watches. quiet is the least time that passes before it is told again; within it a repetition prolongs it.
+func (c *call) moment(r *rule, fence fleet.FenceID, subject string, at fleet.Millis, place *fleet.Place, value float64,
+	quiet fleet.Millis) (*fleet.Alert, bool) {
 	if !r.current(at) || !r.scoped(c.key.Vehicle, c.t) || !r.hours.holds(at) {
 		return nil, false
 	}
@@ -21,7 +22,8 @@ func (c *call) moment(r *rule, fence fleet.FenceID, subject string, at fleet.Mil
 		return nil, true
 	}
 	once := Found{
-		Rule: r.ID, Fence: fence, Subject: subject, Revision: r.Revision, Phase: Cooling, Since: at, Begin: at, Told: c.at, Seen: at,
+		Rule: r.ID, Fence: fence, Subject: subject, Revision: r.Revision, Phase: Cooling, Since: at, Begin: at,
+		Told: c.at, Seen: at,
 		Cool: at + max(r.CoolDown, quiet), What: r.Kind, Severity: r.Severity, Threshold: r.threshold,
 	}
 	if place != nil {

@@ -30,7 +30,8 @@ func anyRules(t *rapid.T) []fleet.Rule {
 			r.Threshold = rapid.SampledFrom([]float64{0, 300}).Draw(t, "dwell")
 		}
 		if r.Kind == fleet.AlertSignal {
-			r.Signal = &fleet.SignalTest{Signal: fleet.MustSignal("temp1_c"), Is: rapid.SampledFrom(fleet.SignalTests).Draw(t, "is"), Low: 10, High: 20, Hysteresis: 2}
+			r.Signal = &fleet.SignalTest{Signal: fleet.MustSignal("temp1_c"),
+				Is: rapid.SampledFrom(fleet.SignalTests).Draw(t, "is"), Low: 10, High: 20, Hysteresis: 2}
 		}
 		if rapid.Bool().Draw(t, "fenced") {
 			r.Fences = []fleet.FenceID{1, 2}
@@ -60,7 +61,8 @@ func anyInputs(t *rapid.T) []alert.Input {
 	now := alert.Input{}
 	now.Motion.Known = true
 	for range rapid.IntRange(1, 60).Draw(t, "inputs") {
-		at += fleet.Millis(rapid.SampledFrom([]int{400, 1000, 2000, 30_000, 60_000, 300_000, 1_200_000, 7_200_000}).Draw(t, "later"))
+		at += fleet.Millis(rapid.SampledFrom([]int{400, 1000, 2000, 30_000, 60_000, 300_000, 1_200_000, 7_200_000}).Draw(t,
+			"later"))
 		now.At, now.Position, now.Doubtful, now.Signal, now.Moves = at, nil, nil, nil, nil
 		now.RawOdometer, now.OdometerRefused, now.Mileage = math.NaN(), false, math.NaN()
 		switch rapid.IntRange(0, 3).Draw(t, "motion") {
@@ -70,7 +72,8 @@ func anyInputs(t *rapid.T) []alert.Input {
 			now.Motion = fleet.Motion{Known: true, Idling: true, IdleFrom: at - 60_000, Ignition: fleet.Yes}
 		}
 		if rapid.IntRange(0, 3).Draw(t, "what") == 0 {
-			name := rapid.SampledFrom([]string{"soc_pct", "fuel_level_pct", "battery_v", "speed_limit_mps", "ignition", "temp1_c", "temp1_c"}).Draw(t, "signal")
+			name := rapid.SampledFrom([]string{"soc_pct", "fuel_level_pct", "battery_v", "speed_limit_mps", "ignition",
+				"temp1_c", "temp1_c"}).Draw(t, "signal")
 			now.Signal = &fleet.SignalValue{Signal: fleet.MustSignal(name), Value: rapid.Float64Range(0, 40).Draw(t, "value")}
 		} else {
 			p := &fleet.Position{
@@ -78,7 +81,8 @@ func anyInputs(t *rapid.T) []alert.Input {
 				Speed:  rapid.SampledFrom([]float64{math.NaN(), 0, 10, 20, 32.5, 33.6, 40}).Draw(t, "speed"),
 				Course: rapid.SampledFrom([]float64{math.NaN(), 0, 90, 350}).Draw(t, "course"), Accuracy: math.NaN(),
 				Ignition: fleet.Tri(rapid.IntRange(0, 2).Draw(t, "ignition")),
-				Alarm:    rapid.SampledFrom([]string{"", "", "", "accident", "hardBraking", "fault", "tow", "lowBattery,sos", "made up"}).Draw(t, "alarm"),
+				Alarm: rapid.SampledFrom([]string{"", "", "", "accident", "hardBraking", "fault", "tow", "lowBattery,sos",
+					"made up"}).Draw(t, "alarm"),
 			}
 			now.RawOdometer = rapid.SampledFrom([]float64{math.NaN(), 0, 1000, 9_000, 1e8}).Draw(t, "odometer")
 			now.OdometerRefused = now.RawOdometer == 1e8
@@ -112,7 +116,8 @@ func anyInputs(t *rapid.T) []alert.Input {
 }
 
 // run steps through inputs as pipeline/derive does. disturb is called before each, and once after the last.
-func run(t *rapid.T, e *alert.Engine, traits *fleet.Traits, in []alert.Input, disturb func(*alert.State, fleet.Motion, fleet.Millis, fleet.Millis, *fleet.Entities)) (alert.State, fleet.Entities) {
+func run(t *rapid.T, e *alert.Engine, traits *fleet.Traits, in []alert.Input,
+	disturb func(*alert.State, fleet.Motion, fleet.Millis, fleet.Millis, *fleet.Entities)) (alert.State, fleet.Entities) {
 	var s alert.State
 	var out fleet.Entities
 	var motion fleet.Motion
@@ -169,16 +174,17 @@ func TestAlertsDoNotDependOnTicksOrRestarts(t *testing.T) {
 		state, out := run(t, e, traits, in, func(*alert.State, fleet.Motion, fleet.Millis, fleet.Millis, *fleet.Entities) {})
 		alternate(t, out)
 		tick := fleet.Millis(rapid.SampledFrom([]int{999, 60_000, 777_777}).Draw(t, "tick"))
-		ticked, outTicked := run(t, e, traits, in, func(s *alert.State, m fleet.Motion, from, to fleet.Millis, out *fleet.Entities) {
-			for n, at := 0, from+tick; at < to && n < 100; n, at = n+1, at+tick {
-				e.Advance(s, key, traits, at, m, out)
-			}
-			clone := s.Clone()
-			for i := range s.Found {
-				s.Found[i] = alert.Found{}
-			}
-			*s = clone
-		})
+		ticked, outTicked := run(t, e, traits, in,
+			func(s *alert.State, m fleet.Motion, from, to fleet.Millis, out *fleet.Entities) {
+				for n, at := 0, from+tick; at < to && n < 100; n, at = n+1, at+tick {
+					e.Advance(s, key, traits, at, m, out)
+				}
+				clone := s.Clone()
+				for i := range s.Found {
+					s.Found[i] = alert.Found{}
+				}
+				*s = clone
+			})
 		if a, b := written(t, out), written(t, outTicked); a != b {
 			t.Fatalf("ticks change what comes out\n%s\nand\n%s", a, b)
 		}
@@ -228,16 +234,19 @@ func alternate(t *rapid.T, out fleet.Entities) {
 	}
 }
 
-// BenchmarkStep is a vehicle that drives under fifty rules of all kinds and breaks none of them: a fix a second, and the
-// question after each when to wake.
+// BenchmarkStep is a vehicle that drives under fifty rules of all kinds and breaks none of them: a fix a second, and
+// the question after each when to wake.
 func BenchmarkStep(b *testing.B) {
 	var rules []fleet.Rule
 	for i := range 50 {
-		rules = append(rules, fleet.Rule{ID: fleet.RuleID(i + 1), Revision: 1, Kind: fleet.AlertKinds[i%len(fleet.AlertKinds)], Fences: []fleet.FenceID{9}})
+		rules = append(rules, fleet.Rule{ID: fleet.RuleID(i + 1), Revision: 1,
+			Kind: fleet.AlertKinds[i%len(fleet.AlertKinds)], Fences: []fleet.FenceID{9}})
 	}
 	e := alert.NewEngine(rules)
-	traits := &fleet.Traits{Zone: time.UTC, Obligations: []fleet.Obligation{{Kind: "booking", Ref: "b", From: start, To: start + 1<<40}}}
-	p := fleet.Position{Lat: 30.1, Lng: -97.7, Speed: 15, Course: 90, Accuracy: 5, Odometer: math.NaN(), Ignition: fleet.Yes}
+	traits := &fleet.Traits{Zone: time.UTC,
+		Obligations: []fleet.Obligation{{Kind: "booking", Ref: "b", From: start, To: start + 1<<40}}}
+	p := fleet.Position{Lat: 30.1, Lng: -97.7, Speed: 15, Course: 90, Accuracy: 5, Odometer: math.NaN(),
+		Ignition: fleet.Yes}
 	in := alert.Input{
 		Position: &p, Last: &p, RawOdometer: math.NaN(), Mileage: math.NaN(), Inside: []fleet.FenceID{9},
 		Motion: fleet.Motion{Known: true, Moving: true, OnTrip: true, Since: start, Ignition: fleet.Yes},

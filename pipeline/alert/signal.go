@@ -83,8 +83,8 @@ func (c *call) compare(r *rule, v float64, inside []fleet.FenceID) {
 	}
 }
 
-// moved lets rules over signals that watch inside of geofences judge the newest value again when the vehicle has entered
-// or left one.
+// moved lets rules over signals that watch inside of geofences judge the newest value again when the vehicle has
+// entered or left one.
 func (c *call) moved(inside []fleet.FenceID) {
 	for _, r := range c.e.fenced {
 		if !r.current(c.at) {
@@ -108,7 +108,8 @@ func (r *rule) within(inside []fleet.FenceID) (fence fleet.FenceID, here bool) {
 
 // readingOf returns where a rule's reading is or belongs.
 func (s *State) readingOf(rule fleet.RuleID) (int, bool) {
-	return slices.BinarySearchFunc(s.Readings, rule, func(x Reading, rule fleet.RuleID) int { return cmp.Compare(x.Rule, rule) })
+	return slices.BinarySearchFunc(s.Readings, rule,
+		func(x Reading, rule fleet.RuleID) int { return cmp.Compare(x.Rule, rule) })
 }
 
 // forget drops readings of rules that are no more.

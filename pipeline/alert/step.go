@@ -6,9 +6,9 @@ import (
 	"github.com/motorpool/fleet"
 )
 
-// faultAlarms are the alarms of which rules for fault codes tell, each by its name as the subject. Those that have a kind
-// of their own are among them, because such rules told of them before there were these kinds: as long as no rule of its
-// own kind watches a vehicle, nobody may miss a call for help.
+// faultAlarms are the alarms of which rules for fault codes tell, each by its name as the subject. Those that have a
+// kind of their own are among them, because such rules told of them before there were these kinds: as long as no rule
+// of its own kind watches a vehicle, nobody may miss a call for help.
 var faultAlarms = []string{
 	"fault", "sos", "powerCut", "gpsAntennaCut", "jamming", "tampering", "removing", "fuelLeak", "temperature",
 }
@@ -38,8 +38,8 @@ var (
 	signalRoad     = fleet.MustSignal("speed_limit_mps")
 )
 
-// Step works one input in and appends to out what begins, changes or ends. Inputs come in order of time, and the deadlines
-// up to an input's time have been advanced to before.
+// Step works one input in and appends to out what begins, changes or ends. Inputs come in order of time, and the
+// deadlines up to an input's time have been advanced to before.
 func (e *Engine) Step(s *State, key fleet.VehicleKey, t *fleet.Traits, in *Input, out *fleet.Entities) {
 	c := call{e: e, s: s, key: key, t: t, out: out, at: in.At}
 	s.Vehicle, s.At = key.Vehicle, max(s.At, in.At)

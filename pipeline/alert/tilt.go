@@ -6,8 +6,8 @@ import (
 	"github.com/motorpool/fleet"
 )
 
-// leaning is from how many degrees on a vehicle that was left lies otherwise than it was: no wind and no door does that,
-// and a lifting frame or a ramp does more.
+// leaning is from how many degrees on a vehicle that was left lies otherwise than it was: no wind and no door does
+// that, and a lifting frame or a ramp does more.
 const leaning = 10
 
 // Lean is how a vehicle lies about one axis.

@@ -6,8 +6,8 @@ import (
 	"github.com/motorpool/fleet"
 )
 
-// Wake returns the earliest time at which Advance would do something if nothing arrives, or 0 if never. It may lie before
-// the newest input, if a rule or an obligation has become known since.
+// Wake returns the earliest time at which Advance would do something if nothing arrives, or 0 if never. It may lie
+// before the newest input, if a rule or an obligation has become known since.
 func (e *Engine) Wake(s *State, t *fleet.Traits) fleet.Millis {
 	if s.Vehicle == 0 {
 		return 0
@@ -75,7 +75,8 @@ func (c *call) deadline(f *Found) fleet.Millis {
 
 // Advance says that time has come to an instant without a further input up to it, and that the vehicle moves as m says
 // then. Deadlines up to the instant do what they do, each at its own time.
-func (e *Engine) Advance(s *State, key fleet.VehicleKey, t *fleet.Traits, to fleet.Millis, m fleet.Motion, out *fleet.Entities) {
+func (e *Engine) Advance(s *State, key fleet.VehicleKey, t *fleet.Traits, to fleet.Millis, m fleet.Motion,
+	out *fleet.Entities) {
 	if s.Vehicle == 0 {
 		return
 	}

@@ -85,7 +85,8 @@ func TestArrowColumns(t *testing.T) {
 		},
 		"dictionaries replaced between batches": {
 			[]arrow.Field{nullable("device", dictionaryOfText)},
-			[]string{`[{"device":"a"},{"device":" b "},{"device":"a"},{"device":null}]`, `[{"device":"c"},{"device":"a"}]`, `[]`},
+			[]string{`[{"device":"a"},{"device":" b "},{"device":"a"},{"device":null}]`,
+				`[{"device":"c"},{"device":"a"}]`, `[]`},
 			[]func(*fleet.Report){
 				func(r *fleet.Report) { r.UniqueID = "a" }, func(r *fleet.Report) { r.UniqueID = "b" },
 				func(r *fleet.Report) { r.UniqueID = "a" }, func(*fleet.Report) {},
@@ -94,18 +95,21 @@ func TestArrowColumns(t *testing.T) {
 		},
 		"times in any unit": {
 			[]arrow.Field{
-				nullable("fix_at", arrow.FixedWidthTypes.Timestamp_s), nullable("at", &arrow.TimestampType{Unit: arrow.Microsecond}),
+				nullable("fix_at", arrow.FixedWidthTypes.Timestamp_s),
+				nullable("at", &arrow.TimestampType{Unit: arrow.Microsecond}),
 				nullable("device_at", arrow.FixedWidthTypes.Timestamp_ns),
 			},
 			[]string{`[{"fix_at":"2026-01-31 09:15:02"},{"at":"2026-01-31 09:15:02.000999"},{"device_at":"1969-12-31 23:59:59.999999999"}]`},
 			[]func(*fleet.Report){
-				func(r *fleet.Report) { r.FixTime = at }, func(r *fleet.Report) { r.FixTime = at }, func(r *fleet.Report) { r.DeviceTime = -1 },
+				func(r *fleet.Report) { r.FixTime = at }, func(r *fleet.Report) { r.FixTime = at },
+				func(r *fleet.Report) { r.DeviceTime = -1 },
 			},
 		},
 		"columns of the wrong type are absent": {
 			[]arrow.Field{
-				nullable("device", arrow.PrimitiveTypes.Int64), nullable("lat", arrow.BinaryTypes.String), nullable("lng", arrow.Null),
-				nullable("fix_at", arrow.BinaryTypes.String), nullable("alarm", arrow.PrimitiveTypes.Float64),
+				nullable("device", arrow.PrimitiveTypes.Int64), nullable("lat", arrow.BinaryTypes.String),
+				nullable("lng", arrow.Null), nullable("fix_at", arrow.BinaryTypes.String),
+				nullable("alarm", arrow.PrimitiveTypes.Float64),
 				nullable("soc_pct", arrow.BinaryTypes.LargeString),
 			},
 			[]string{`[{"device":1,"lat":"48","lng":null,"fix_at":"now","alarm":1,"soc_pct":"5"},{}]`},
@@ -152,7 +156,8 @@ func TestArrowRepeatedColumn(t *testing.T) {
 		builders = append(builders, b)
 	}
 	for _, name := range []string{"speed_mps", "soc_pct"} {
-		record, err := writeStream([]arrow.Field{nullable(name, arrow.PrimitiveTypes.Float64), nullable(name, arrow.PrimitiveTypes.Float64)}, builders, 1)
+		record, err := writeStream([]arrow.Field{nullable(name, arrow.PrimitiveTypes.Float64),
+			nullable(name, arrow.PrimitiveTypes.Float64)}, builders, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -160,7 +165,8 @@ func TestArrowRepeatedColumn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if name == "speed_mps" && got[0].Speed != 2 || name == "soc_pct" && (len(got[0].Signals) != 1 || got[0].Signals[0].Value != 2) {
+		if name == "speed_mps" && got[0].Speed != 2 ||
+			name == "soc_pct" && (len(got[0].Signals) != 1 || got[0].Signals[0].Value != 2) {
 			t.Errorf("%s: %+v, want 2", name, got[0])
 		}
 		for i, b := range builders { // emptied by writing
@@ -170,7 +176,8 @@ func TestArrowRepeatedColumn(t *testing.T) {
 }
 
 func TestArrowSignalsOutOfRange(t *testing.T) {
-	record := stream(t, []arrow.Field{nullable("soc_pct", arrow.PrimitiveTypes.Float64), nullable("lat", arrow.PrimitiveTypes.Float64)},
+	record := stream(t,
+		[]arrow.Field{nullable("soc_pct", arrow.PrimitiveTypes.Float64), nullable("lat", arrow.PrimitiveTypes.Float64)},
 		[]string{`[{"soc_pct":100.5},{"soc_pct":null},{"soc_pct":50}]`})
 	d := NewDecoder()
 	got, err := d.Decode(Arrow, record, nil)
@@ -182,7 +189,8 @@ func TestArrowSignalsOutOfRange(t *testing.T) {
 	if record, err = EncodeArrow(r); err != nil {
 		t.Fatal(err)
 	}
-	if got, err = d.Decode(Arrow, record, nil); err != nil || !math.IsNaN(got[0].Lat) || !math.IsNaN(got[0].Speed) || !got[0].Positioned {
+	if got, err = d.Decode(Arrow, record, nil); err != nil || !math.IsNaN(got[0].Lat) || !math.IsNaN(got[0].Speed) ||
+		!got[0].Positioned {
 		t.Errorf("infinities: %+v, %v; want absent", got, err)
 	}
 }
@@ -216,7 +224,8 @@ func TestUndecodableArrow(t *testing.T) {
 		"compressed by LZ4":  {stream(t, text, rows, ipc.WithLZ4()), "compressed"},
 		"compressed by ZSTD": {stream(t, text, rows, ipc.WithZstd()), "compressed"},
 		"deltas of a dictionary": {
-			stream(t, dictionary, []string{`[{"device":"a"}]`, `[{"device":"a"},{"device":"b"}]`}, ipc.WithDictionaryDeltas(true)), "delta",
+			stream(t, dictionary, []string{`[{"device":"a"}]`, `[{"device":"a"},{"device":"b"}]`},
+				ipc.WithDictionaryDeltas(true)), "delta",
 		},
 		"endless recursion of columns": {recursiveSchema(), "nested"},
 	} {
@@ -297,7 +306,8 @@ func TestDamagedArrow(t *testing.T) {
 			case 2:
 				binary.LittleEndian.PutUint32(record[at&^3:], random.Uint32())
 			case 3:
-				binary.LittleEndian.PutUint64(record[at&^7:], []uint64{0, 1, 1 << 31, 1 << 40, 1<<63 - 1, 1<<64 - 1}[random.IntN(6)])
+				binary.LittleEndian.PutUint64(record[at&^7:],
+					[]uint64{0, 1, 1 << 31, 1 << 40, 1<<63 - 1, 1<<64 - 1}[random.IntN(6)])
 			}
 		}
 		if i%5 == 0 {

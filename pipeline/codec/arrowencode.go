@@ -38,7 +38,8 @@ func EncodeArrow(reports []fleet.Report) ([]byte, error) {
 		return b
 	}
 
-	names := build("device", &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: arrow.BinaryTypes.String}).(*array.BinaryDictionaryBuilder)
+	names := build("device", &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32,
+		ValueType: arrow.BinaryTypes.String}).(*array.BinaryDictionaryBuilder)
 	var fault error
 	writers = append(writers, func(r *fleet.Report) {
 		if r.UniqueID == "" {

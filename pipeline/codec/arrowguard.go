@@ -191,8 +191,8 @@ func (b *textBudget) pairs(t *flatbuffers.Table, slot flatbuffers.VOffsetT) erro
 	return nil
 }
 
-// checkBatch allows a batch of at most MaxReports rows, all columns as long as it says, whose buffers lie in the body and
-// are together no longer than it.
+// checkBatch allows a batch of at most MaxReports rows, all columns as long as it says, whose buffers lie in the body
+// and are together no longer than it.
 func checkBatch(batch *flatbuffers.Table, body int64) error {
 	if batch.Offset(10) != 0 {
 		return errors.New("compressed bodies are not read: let Kafka compress the record")

@@ -99,8 +99,8 @@ func daysIn(year, month int) int {
 	return 31
 }
 
-// daysSinceEpoch counts the days from 1970-01-01 in the proleptic Gregorian calendar. The year is made to begin in March,
-// so that the leap day is its last; the lengths of the months from March on are then (153 m + 2) / 5.
+// daysSinceEpoch counts the days from 1970-01-01 in the proleptic Gregorian calendar. The year is made to begin in
+// March, so that the leap day is its last; the lengths of the months from March on are then (153 m + 2) / 5.
 func daysSinceEpoch(year, month, day int) int {
 	if month <= 2 {
 		year--

@@ -1,9 +1,10 @@
 // Package codec turns the records of the ingest topics into fleet.Report values and back.
 //
 // Three formats are read: the native JSON, the JSON that Traccar forwards, and Arrow IPC streams. schemas/topics
-// documents them for producers. A record is either understood as a whole, or refused as a whole with ErrUndecodable or
-// ErrTooLarge; inside a record that is understood, a member that is missing, null or of the wrong type is simply absent.
-// Nothing is judged here: impossible coordinates and clocks pass through, and package fix refuses them with a reason.
+// documents them for producers. A record is either understood as a whole, or refused as a whole with
+// ErrUndecodable or ErrTooLarge; inside a record that is understood, a member that is missing, null or of the
+// wrong type is simply absent. Nothing is judged here: impossible coordinates and clocks pass through, and package
+// fix refuses them with a reason.
 //
 // Odometer, ignition and motion are fields of a Report as well as signals of the catalogue. The codec always fills the
 // fields, also when they come under "signals", and never lists the three among Report.Signals; the pipeline makes
@@ -126,7 +127,8 @@ func (d *Decoder) Decode(f Format, value []byte, dst []fleet.Report) ([]fleet.Re
 	return dst, fmt.Errorf("%w: format %.100q is not known", ErrUndecodable, string(f))
 }
 
-// Reset takes back the memory of all reports that were handed out since the last Reset. Unique ids and alarms stay good.
+// Reset takes back the memory of all reports that were handed out since the last Reset. Unique ids and
+// alarms stay good.
 func (d *Decoder) Reset() { d.signals.reset() }
 
 // addSignal notes one measurement for the report that the arena is open for. The three quantities that are fields of a

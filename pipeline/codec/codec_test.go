@@ -75,11 +75,13 @@ func TestNativeMembers(t *testing.T) {
 					UniqueID: "860000000000001", FixTime: at, DeviceTime: at + 1500, Positioned: true, Invalid: true,
 					Approximate: true, Mock: true, Lat: 48.1372, Lng: -11.5756, Altitude: 519.5, Speed: 13.9, Course: 271,
 					Accuracy: 4, Odometer: 84211000, Satellites: 12, Ignition: fleet.Yes, Motion: fleet.No, Alarm: "hardBraking",
-					Signals: []fleet.SignalValue{{Signal: fleet.MustSignal("soc_pct"), Value: 87.5}, {Signal: fleet.MustSignal("charging"), Value: 1}},
+					Signals: []fleet.SignalValue{{Signal: fleet.MustSignal("soc_pct"), Value: 87.5},
+						{Signal: fleet.MustSignal("charging"), Value: 1}},
 				}
 			},
 		},
-		"telemetry":                {`{"device":"a","at":1769850902000}`, func(r *fleet.Report) { r.UniqueID, r.FixTime = "a", at }},
+		"telemetry": {`{"device":"a","at":1769850902000}`,
+			func(r *fleet.Report) { r.UniqueID, r.FixTime = "a", at }},
 		"null coordinates":         {`{"lat":null,"lng":null}`, func(r *fleet.Report) { r.Positioned = true }},
 		"coordinate of wrong type": {`{"lat":"48.1","lng":[11]}`, func(r *fleet.Report) { r.Positioned = true }},
 		"one coordinate":           {`{"lng":11.5}`, func(r *fleet.Report) { r.Positioned, r.Lng = true, 11.5 }},
@@ -87,10 +89,14 @@ func TestNativeMembers(t *testing.T) {
 			`{"device":42,"fix_at":{},"speed_mps":"1","satellites":1e9,"ignition":1,"valid":"no","alarm":7,"signals":[1]}`,
 			func(*fleet.Report) {},
 		},
-		"nulls are absent":            {`{"device":null,"fix_at":null,"ignition":null,"valid":null,"alarm":null,"signals":null}`, func(*fleet.Report) {}},
-		"unknown members":             {`{"x":{"y":[1,{"z":"}"}]},"device":"a","w":"\"]}"}`, func(r *fleet.Report) { r.UniqueID = "a" }},
-		"numbers no float holds":      {`{"speed_mps":1e999,"altitude_m":-1e999,"course_deg":1e-999}`, func(r *fleet.Report) { r.Course = 0 }},
-		"the last of several":         {`{"device":"b","device":"b","speed_mps":1,"speed_mps":2,"speed_mps":null}`, func(r *fleet.Report) { r.UniqueID, r.Speed = "b", 2 }},
+		"nulls are absent": {
+			`{"device":null,"fix_at":null,"ignition":null,"valid":null,"alarm":null,"signals":null}`, func(*fleet.Report) {}},
+		"unknown members": {`{"x":{"y":[1,{"z":"}"}]},"device":"a","w":"\"]}"}`,
+			func(r *fleet.Report) { r.UniqueID = "a" }},
+		"numbers no float holds": {`{"speed_mps":1e999,"altitude_m":-1e999,"course_deg":1e-999}`,
+			func(r *fleet.Report) { r.Course = 0 }},
+		"the last of several": {`{"device":"b","device":"b","speed_mps":1,"speed_mps":2,"speed_mps":null}`,
+			func(r *fleet.Report) { r.UniqueID, r.Speed = "b", 2 }},
 		"byte order mark":             {"\xEF\xBB\xBF {\"device\":\"a\"}", func(r *fleet.Report) { r.UniqueID = "a" }},
 		"escapes in names and values": {`{"\u0064evice":"\u00e9\ud83d\ude00"}`, func(r *fleet.Report) { r.UniqueID = "é😀" }},
 		"half a surrogate pair":       {`{"device":"a\ud83d!"}`, func(r *fleet.Report) { r.UniqueID = "a\uFFFD!" }},
@@ -98,19 +104,27 @@ func TestNativeMembers(t *testing.T) {
 		"id not UTF-8":                {"{\"device\":\"a\xff\"}", func(*fleet.Report) {}},
 		"id with a bell":              {`{"device":"a\u0007"}`, func(*fleet.Report) {}},
 		"id empty":                    {`{"device":"  "}`, func(*fleet.Report) {}},
-		"id of 128 bytes":             {`{"device":"` + strings.Repeat("x", 128) + `"}`, func(r *fleet.Report) { r.UniqueID = strings.Repeat("x", 128) }},
-		"id of 129 bytes":             {`{"device":"` + strings.Repeat("x", 129) + `"}`, func(*fleet.Report) {}},
-		"id of a megabyte":            {`{"device":"` + strings.Repeat("x", 1<<20) + `"}`, func(*fleet.Report) {}},
-		"known alarms first":          {`{"alarm":"banana, sos,tow"}`, func(r *fleet.Report) { r.Alarm = "sos,tow,banana" }},
-		"no known alarm":              {`{"alarm":"banana"}`, func(r *fleet.Report) { r.Alarm = "banana" }},
-		"tag of a driver":             {`{"driver_tag":" 1a:00:00-2F "}`, func(r *fleet.Report) { r.Driver = "1A00002F" }},
-		"nobody is logged in":         {`{"driver_tag":"0000"}`, func(r *fleet.Report) { r.Driver = fleet.NoDriver }},
-		"no tag":                      {`{"driver_tag":17,"driver_tag":""}`, func(*fleet.Report) {}},
-		"empty alarm":                 {`{"alarm":" , "}`, func(*fleet.Report) {}},
-		"fields under signals":        {`{"signals":{"odometer_m":5,"ignition":1,"motion":false}}`, func(r *fleet.Report) { r.Odometer, r.Ignition, r.Motion = 5, fleet.Yes, fleet.No }},
-		"a field's own member wins":   {`{"odometer_m":7,"signals":{"odometer_m":5,"ignition":0},"ignition":true}`, func(r *fleet.Report) { r.Odometer, r.Ignition = 7, fleet.Yes }},
+		"id of 128 bytes": {`{"device":"` + strings.Repeat("x", 128) + `"}`, func(r *fleet.Report) {
+			r.UniqueID = strings.Repeat("x", 128)
+		}},
+		"id of 129 bytes":     {`{"device":"` + strings.Repeat("x", 129) + `"}`, func(*fleet.Report) {}},
+		"id of a megabyte":    {`{"device":"` + strings.Repeat("x", 1<<20) + `"}`, func(*fleet.Report) {}},
+		"known alarms first":  {`{"alarm":"banana, sos,tow"}`, func(r *fleet.Report) { r.Alarm = "sos,tow,banana" }},
+		"no known alarm":      {`{"alarm":"banana"}`, func(r *fleet.Report) { r.Alarm = "banana" }},
+		"tag of a driver":     {`{"driver_tag":" 1a:00:00-2F "}`, func(r *fleet.Report) { r.Driver = "1A00002F" }},
+		"nobody is logged in": {`{"driver_tag":"0000"}`, func(r *fleet.Report) { r.Driver = fleet.NoDriver }},
+		"no tag":              {`{"driver_tag":17,"driver_tag":""}`, func(*fleet.Report) {}},
+		"empty alarm":         {`{"alarm":" , "}`, func(*fleet.Report) {}},
+		"fields under signals": {`{"signals":{"odometer_m":5,"ignition":1,"motion":false}}`, func(r *fleet.Report) {
+			r.Odometer, r.Ignition, r.Motion = 5, fleet.Yes, fleet.No
+		}},
+		"a field's own member wins": {`{"odometer_m":7,"signals":{"odometer_m":5,"ignition":0},"ignition":true}`,
+			func(r *fleet.Report) {
+				r.Odometer, r.Ignition = 7, fleet.Yes
+			}},
 		"last value of a signal": {`{"signals":{"soc_pct":1,"hdop":2,"soc_pct":3}}`, func(r *fleet.Report) {
-			r.Signals = []fleet.SignalValue{{Signal: fleet.MustSignal("soc_pct"), Value: 3}, {Signal: fleet.MustSignal("hdop"), Value: 2}}
+			r.Signals = []fleet.SignalValue{{Signal: fleet.MustSignal("soc_pct"), Value: 3},
+				{Signal: fleet.MustSignal("hdop"), Value: 2}}
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -208,7 +222,8 @@ func TestLimits(t *testing.T) {
 
 func TestSignalCounters(t *testing.T) {
 	d := NewDecoder()
-	got, err := d.Decode(JSON, []byte(`{"signals":{"soc_pct":101,"hdop":"x","fuel_level_pct":null,"banana":1,"kiwi":{},"soh_pct":1e999,"pdop":2}}`), nil)
+	got, err := d.Decode(JSON, []byte(
+		`{"signals":{"soc_pct":101,"hdop":"x","fuel_level_pct":null,"banana":1,"kiwi":{},"soh_pct":1e999,"pdop":2}}`), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -313,11 +328,14 @@ func TestDeadLetter(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("dead letter differs (-want +got):\n%s", diff)
 	}
-	long := DeadLetter{Reason: fleet.RefusedTooLarge, Topic: "positions", Payload: make([]byte, 1<<20), PayloadBytes: 1 << 20}
-	if got, err = decodeDeadLetter(long.Append(nil)); err != nil || len(got.Payload) != maxDeadLetterPayload || got.PayloadBytes != 1<<20 {
+	long := DeadLetter{Reason: fleet.RefusedTooLarge, Topic: "positions", Payload: make([]byte, 1<<20),
+		PayloadBytes: 1 << 20}
+	if got, err = decodeDeadLetter(long.Append(nil)); err != nil || len(got.Payload) != maxDeadLetterPayload ||
+		got.PayloadBytes != 1<<20 {
 		t.Errorf("long payload: %d of %d bytes, %v", len(got.Payload), got.PayloadBytes, err)
 	}
-	for _, text := range []string{"", "{}", "[]", `{"id":"x"}`, `{"id":"1","reason":"empty"}`, `{"id":"1","reason":"empty","topic":"t","payload_base64":"*"}`} {
+	for _, text := range []string{"", "{}", "[]", `{"id":"x"}`, `{"id":"1","reason":"empty"}`,
+		`{"id":"1","reason":"empty","topic":"t","payload_base64":"*"}`} {
 		if _, err := decodeDeadLetter([]byte(text)); !errors.Is(err, ErrUndecodable) {
 			t.Errorf("%s: %v, want ErrUndecodable", text, err)
 		}

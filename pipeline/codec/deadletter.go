@@ -10,8 +10,8 @@ import (
 // maxDeadLetterPayload is how much of a refused record a dead letter holds.
 const maxDeadLetterPayload = 64 << 10
 
-// DeadLetter tells of one record, or one report of a record with several, that could not become data. It is a message of
-// the dead_letters topic, whose form is schemas/topics/dead_letter.schema.json.
+// DeadLetter tells of one record, or one report of a record with several, that could not become data. It is a message
+// of the dead_letters topic, whose form is schemas/topics/dead_letter.schema.json.
 type DeadLetter struct {
 	ID           uint64       // made from the source, so that a replay makes the same one
 	At           fleet.Millis // received time of the record

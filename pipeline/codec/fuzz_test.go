@@ -68,7 +68,8 @@ func FuzzJSON(f *testing.F) {
 	}
 	for _, text := range []string{
 		`{"device":"a","at":1769850902000,"signals":{"soc_pct":87.5,"banana":1}}`, `{"lat":null,"lng":"x"}`, `[]`, `[{},{}]`,
-		"\xEF\xBB\xBF{}", `{"device":"\u00e9\ud83d\ude00\n"}`, `{"lat":1e999,"lng":-0.0}`, `{"x":[[{"y":[]}]]}`, `{"lat":nan}`,
+		"\xEF\xBB\xBF{}", `{"device":"\u00e9\ud83d\ude00\n"}`, `{"lat":1e999,"lng":-0.0}`,
+		`{"x":[[{"y":[]}]]}`, `{"lat":nan}`,
 		`{"alarm":"x,sos","valid":false,"fix_at":"2026-01-31T09:15:02.5+01:00"}`,
 	} {
 		f.Add([]byte(text))
@@ -80,7 +81,8 @@ func FuzzJSON(f *testing.F) {
 			t.Fatalf("decoded what is no JSON: %q", value)
 		}
 		var parsed any
-		if err != nil && !errors.Is(err, ErrTooLarge) && depthOf(text) <= maxDepth && json.Unmarshal(text, &parsed) == nil && ofObjects(parsed) {
+		if err != nil && !errors.Is(err, ErrTooLarge) && depthOf(text) <= maxDepth && json.Unmarshal(text, &parsed) == nil &&
+			ofObjects(parsed) {
 			t.Fatalf("refused good JSON: %v: %q", err, value)
 		}
 	})
@@ -139,7 +141,8 @@ func FuzzArrow(f *testing.F) {
 }
 
 func FuzzDeadLetter(f *testing.F) {
-	f.Add(DeadLetter{ID: 1, At: 1769850902000, Reason: fleet.RefusedEmpty, Topic: "positions", Payload: []byte("{}")}.Append(nil))
+	f.Add(DeadLetter{ID: 1, At: 1769850902000, Reason: fleet.RefusedEmpty, Topic: "positions",
+		Payload: []byte("{}")}.Append(nil))
 	f.Add([]byte(`{"id":"1","at":null,"reason":"empty","topic":"t"}`))
 	f.Fuzz(func(t *testing.T, value []byte) {
 		letter, err := decodeDeadLetter(value)

@@ -8,7 +8,8 @@ import (
 )
 
 // decodeText reads a record of either JSON format: one object, or an array of them.
-func (d *Decoder) decodeText(value []byte, dst []fleet.Report, object func(*Decoder, *fleet.Report)) ([]fleet.Report, error) {
+func (d *Decoder) decodeText(value []byte, dst []fleet.Report,
+	object func(*Decoder, *fleet.Report)) ([]fleet.Report, error) {
 	s := &d.scan
 	s.start(value)
 	out, tooMany := dst, false

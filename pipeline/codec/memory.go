@@ -68,8 +68,8 @@ func unprintable(r rune) bool { return !unicode.IsPrint(r) }
 // arenaChunk is the number of signal values in one piece of an arena: far above what one report can hold.
 const arenaChunk = 4096
 
-// arena holds the signals of reports in large pieces that are used again after reset. Between open and close it collects
-// the signals of one report.
+// arena holds the signals of reports in large pieces that are used again after reset. Between open and close it
+// collects the signals of one report.
 type arena struct {
 	chunks [][]fleet.SignalValue // each of capacity arenaChunk
 	used   int                   // chunks in use; the last of them is the one being filled

@@ -19,12 +19,14 @@ func drawReport(t *rapid.T) fleet.Report {
 		rapid.Map(rapid.Int64Range(-1<<40, 1<<40), func(n int64) float64 { return float64(n) / 1e7 }),
 	).Filter(func(v float64) bool { return !math.IsInf(v, 0) })
 	at := rapid.OneOf(
-		rapid.Just(fleet.Millis(0)), rapid.Map(rapid.Int64Range(0, 4e12), func(n int64) fleet.Millis { return fleet.Millis(n) }),
+		rapid.Just(fleet.Millis(0)),
+		rapid.Map(rapid.Int64Range(0, 4e12), func(n int64) fleet.Millis { return fleet.Millis(n) }),
 		rapid.Map(rapid.Int64Range(-maxMillis, maxMillis), func(n int64) fleet.Millis { return fleet.Millis(n) }),
 	)
 	name := rapid.OneOf(
 		rapid.StringMatching(`[0-9]{0,15}`),
-		rapid.Map(rapid.StringOfN(rapid.RuneFrom(nil, unicode.L, unicode.N, unicode.P, unicode.S), 0, 32, 128), new(interner).add),
+		rapid.Map(rapid.StringOfN(rapid.RuneFrom(nil, unicode.L, unicode.N, unicode.P, unicode.S), 0, 32, 128),
+			new(interner).add),
 	)
 	tri := rapid.SampledFrom([]fleet.Tri{fleet.Unknown, fleet.No, fleet.Yes})
 	r := fleet.Report{

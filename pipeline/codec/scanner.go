@@ -12,9 +12,9 @@ import (
 // maxDepth is how deep the JSON of a record may nest. Our own formats need five.
 const maxDepth = 64
 
-// scanner walks over one JSON text in a single pass. It builds no tree, so a record costs no more memory than its bytes,
-// and it takes RFC 8259 strictly: no NaN, no leading zeros, no control characters in strings, nothing after the end.
-// Strings outside of unique ids may hold bytes that are not UTF-8.
+// scanner walks over one JSON text in a single pass. It builds no tree, so a record costs no more memory than its
+// bytes, and it takes RFC 8259 strictly: no NaN, no leading zeros, no control characters in strings, nothing after the
+// end. Strings outside of unique ids may hold bytes that are not UTF-8.
 //
 // The first fault stops it: fault then says what is wrong, and every later call returns quickly with nothing.
 type scanner struct {

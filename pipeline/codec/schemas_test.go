@@ -80,7 +80,8 @@ func TestExamplesAreValid(t *testing.T) {
 			t.Errorf("%s: %d reports, %d unknown signals, %v", path, len(reports), d.UnknownSignals, err)
 		}
 		for _, r := range reports {
-			if r.UniqueID == "" || r.FixTime == 0 && r.DeviceTime == 0 || r.Positioned != (name != "telemetry") || r.Positioned && math.IsNaN(r.Lat+r.Lng) {
+			if r.UniqueID == "" || r.FixTime == 0 && r.DeviceTime == 0 || r.Positioned != (name != "telemetry") ||
+				r.Positioned && math.IsNaN(r.Lat+r.Lng) {
 				t.Errorf("%s: %+v", path, r)
 			}
 		}
@@ -146,9 +147,12 @@ func TestOwnRecordsAreValid(t *testing.T) {
 		}
 		l := DeadLetter{
 			ID: rapid.Uint64().Draw(t, "id"), At: r.FixTime, Detail: rapid.String().Draw(t, "detail"), Device: r.UniqueID,
-			Reason: rapid.SampledFrom(slices.DeleteFunc(slices.Clone(fleet.Refusals), func(r fleet.Refusal) bool { return !r.DeadLettered() })).Draw(t, "reason"),
-			Topic:  "positions", Partition: rapid.IntRange(0, 100).Draw(t, "partition"), Offset: rapid.Int64Range(0, 1<<50).Draw(t, "offset"),
-			Format: rapid.SampledFrom([]Format{"", JSON, Traccar, Arrow}).Draw(t, "format"), Payload: rapid.SliceOf(rapid.Byte()).Draw(t, "payload"),
+			Reason: rapid.SampledFrom(slices.DeleteFunc(slices.Clone(fleet.Refusals),
+				func(r fleet.Refusal) bool { return !r.DeadLettered() })).Draw(t, "reason"),
+			Topic: "positions", Partition: rapid.IntRange(0, 100).Draw(t, "partition"),
+			Offset:  rapid.Int64Range(0, 1<<50).Draw(t, "offset"),
+			Format:  rapid.SampledFrom([]Format{"", JSON, Traccar, Arrow}).Draw(t, "format"),
+			Payload: rapid.SliceOf(rapid.Byte()).Draw(t, "payload"),
 		}
 		l.PayloadBytes = len(l.Payload)
 		if text := l.Append(nil); validate(letter, text) != nil {
@@ -262,7 +266,8 @@ also members of a position, and are best sent as such.
 		if s.VSS != "" {
 			vss = "`" + s.VSS + "`"
 		}
-		fmt.Fprintf(&out, "| `%s` | %s | %s to %s | %s | %s |\n", s.Name, s.Unit, appendNumber(nil, s.Min), appendNumber(nil, s.Max), vss, s.About)
+		fmt.Fprintf(&out, "| `%s` | %s | %s to %s | %s | %s |\n", s.Name, s.Unit, appendNumber(nil, s.Min),
+			appendNumber(nil, s.Max), vss, s.About)
 	}
 	return out.String()
 }

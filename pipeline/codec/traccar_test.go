@@ -71,24 +71,36 @@ func TestTraccarShapes(t *testing.T) {
 		}},
 		"nothing of use":   {`{}`, func(r *fleet.Report) { r.Positioned = true }},
 		"nulls everywhere": {`{"position":null,"device":null}`, func(r *fleet.Report) { r.Positioned = true }},
-		"attributes null":  {`{"position":{"attributes":null,"network":null}}`, func(r *fleet.Report) { r.Positioned = true }},
-		"location copied from before": {`{"position":{"outdated":true,"fixTime":"2026-01-31T09:15:02Z","deviceTime":"2026-01-31T10:15:02Z",
+		"attributes null": {`{"position":{"attributes":null,"network":null}}`,
+			func(r *fleet.Report) { r.Positioned = true }},
+		"location copied from before": {
+			`{"position":{"outdated":true,"fixTime":"2026-01-31T09:15:02Z","deviceTime":"2026-01-31T10:15:02Z",
 			"latitude":1,"longitude":2,"attributes":{"batteryLevel":7}}}`, func(r *fleet.Report) {
-			r.DeviceTime, r.Lat, r.Lng = 1769854502000, 1, 2
-			r.Signals = []fleet.SignalValue{measured("device_battery_pct", 7)}
+				r.DeviceTime, r.Lat, r.Lng = 1769854502000, 1, 2
+				r.Signals = []fleet.SignalValue{measured("device_battery_pct", 7)}
+			}},
+		"OBD odometer": {`{"attributes":{"obdOdometer":5}}`, func(r *fleet.Report) {
+			r.Positioned, r.Odometer = true, 5
 		}},
-		"OBD odometer":              {`{"attributes":{"obdOdometer":5}}`, func(r *fleet.Report) { r.Positioned, r.Odometer = true, 5 }},
-		"odometer before OBD":       {`{"attributes":{"odometer":7,"obdOdometer":5}}`, func(r *fleet.Report) { r.Positioned, r.Odometer = true, 7 }},
-		"only negative rssi is dBm": {`{"attributes":{"rssi":-87}}`, func(r *fleet.Report) { r.Positioned, r.Signals = true, []fleet.SignalValue{measured("rssi_dbm", -87)} }},
-		"cell location of a phone":  {`{"attributes":{"approximate":true,"mock":true}}`, func(r *fleet.Report) { r.Positioned, r.Approximate, r.Mock = true, true, true }},
+		"odometer before OBD": {`{"attributes":{"odometer":7,"obdOdometer":5}}`, func(r *fleet.Report) {
+			r.Positioned, r.Odometer = true, 7
+		}},
+		"only negative rssi is dBm": {`{"attributes":{"rssi":-87}}`, func(r *fleet.Report) {
+			r.Positioned, r.Signals = true, []fleet.SignalValue{measured("rssi_dbm", -87)}
+		}},
+		"cell location of a phone": {`{"attributes":{"approximate":true,"mock":true}}`, func(r *fleet.Report) {
+			r.Positioned, r.Approximate, r.Mock = true, true, true
+		}},
 		"own name for state of charge": {`{"attributes":{"evBatteryLevel":61.5}}`, func(r *fleet.Report) {
 			r.Positioned, r.Signals = true, []fleet.SignalValue{measured("soc_pct", 61.5)}
 		}},
-		"attribute named as a signal": {`{"attributes":{"range_m":212000,"charging":true,"odometer_m":9}}`, func(r *fleet.Report) {
-			r.Positioned, r.Odometer = true, 9
-			r.Signals = []fleet.SignalValue{measured("range_m", 212000), measured("charging", 1)}
-		}},
-		"texts are not measured": {`{"attributes":{"fuel":"31.5","door":"front"}}`, func(r *fleet.Report) { r.Positioned = true }},
+		"attribute named as a signal": {`{"attributes":{"range_m":212000,"charging":true,"odometer_m":9}}`,
+			func(r *fleet.Report) {
+				r.Positioned, r.Odometer = true, 9
+				r.Signals = []fleet.SignalValue{measured("range_m", 212000), measured("charging", 1)}
+			}},
+		"texts are not measured": {`{"attributes":{"fuel":"31.5","door":"front"}}`,
+			func(r *fleet.Report) { r.Positioned = true }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := NewDecoder()

@@ -29,7 +29,8 @@ func benchTopic(b *testing.B, client *kafka.Client, partitions int, c kafka.Comp
 			value += `"satellites":9,"ignition":true,"motion":true,"signals":{"soc_pct":71.5,"odometer_m":48123456,` +
 				strings.Repeat(" ", max(0, 200-len(value)-88)) + `"rssi":1}}`
 			records[i] = kafka.Record{
-				Time: time.UnixMilli(1_750_000_000_000 + int64(n+i)), Key: kafka.NewBytes([]byte(value[11:26])), Value: kafka.NewBytes([]byte(value)),
+				Time: time.UnixMilli(1_750_000_000_000 + int64(n+i)), Key: kafka.NewBytes([]byte(value[11:26])),
+				Value:   kafka.NewBytes([]byte(value)),
 				Headers: []kafka.Header{{Key: "content-type", Value: []byte("application/json")}},
 			}
 		}
@@ -45,7 +46,8 @@ func BenchmarkConsume(b *testing.B) {
 		name       string
 		partitions int
 		c          kafka.Compression
-	}{{"partitions=1", 1, 0}, {"partitions=4", 4, 0}, {"partitions=4/lz4", 4, kafka.Lz4}, {"partitions=4/zstd", 4, kafka.Zstd}} {
+	}{{"partitions=1", 1, 0}, {"partitions=4", 4, 0}, {"partitions=4/lz4", 4, kafka.Lz4},
+		{"partitions=4/zstd", 4, kafka.Zstd}} {
 		b.Run(bench.name, func(b *testing.B) {
 			p := newProcess(b, startBrokerProcess(b))
 			topic := benchTopic(b, p.client, bench.partitions, bench.c)
@@ -81,7 +83,8 @@ func BenchmarkFetchPaths(b *testing.B) {
 		value := make([]byte, 4096)
 		measure(b, func() {
 			for offset := int64(0); offset < benchRecords; {
-				res, err := p.client.Fetch(b.Context(), &kafka.FetchRequest{Topic: topic, Offset: offset, MinBytes: 1, MaxBytes: 2 << 20, MaxWait: time.Second})
+				res, err := p.client.Fetch(b.Context(),
+					&kafka.FetchRequest{Topic: topic, Offset: offset, MinBytes: 1, MaxBytes: 2 << 20, MaxWait: time.Second})
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -237,7 +237,8 @@ func produce(t testing.TB, client *kafka.Client, topic string, partition int, va
 	return produceRecords(t, client, topic, partition, 0, records)
 }
 
-func produceRecords(t testing.TB, client *kafka.Client, topic string, partition int, c kafka.Compression, records []kafka.Record) int64 {
+func produceRecords(t testing.TB, client *kafka.Client, topic string, partition int, c kafka.Compression,
+	records []kafka.Record) int64 {
 	t.Helper()
 	var base int64
 	retryRefused(t, func() error {
@@ -286,7 +287,8 @@ type running struct {
 	done     chan error // gets Run's result
 }
 
-func start(t testing.TB, cfg Config, p *process, topics []string, handler func(topic string, partition int) Handler) *running {
+func start(t testing.TB, cfg Config, p *process, topics []string,
+	handler func(topic string, partition int) Handler) *running {
 	t.Helper()
 	registry := prometheus.NewRegistry()
 	log := slog.New(slog.NewTextHandler(testLog{t}, &slog.HandlerOptions{Level: slog.LevelWarn}))
@@ -359,7 +361,8 @@ type ledger struct {
 }
 
 func newLedger() *ledger {
-	return &ledger{ranges: map[string]Batch{}, values: map[string][]string{}, times: map[string]int{}, changed: make(chan struct{})}
+	return &ledger{ranges: map[string]Batch{}, values: map[string][]string{}, times: map[string]int{},
+		changed: make(chan struct{})}
 }
 
 func (l *ledger) Handle(_ context.Context, b *Batch) error {
@@ -433,7 +436,8 @@ func eventually(t testing.TB, what string, ok func() bool) {
 func committed(t testing.TB, client *kafka.Client, group, topic string) (offset int64, metadata string) {
 	t.Helper()
 	retryRefused(t, func() error {
-		res, err := client.OffsetFetch(t.Context(), &kafka.OffsetFetchRequest{GroupID: group, Topics: map[string][]int{topic: {0}}})
+		res, err := client.OffsetFetch(t.Context(),
+			&kafka.OffsetFetchRequest{GroupID: group, Topics: map[string][]int{topic: {0}}})
 		if err != nil {
 			return err
 		}

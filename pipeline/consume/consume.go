@@ -11,11 +11,12 @@
 //	   │ ownership lost: dropped       │ crash, error, ownership lost: the next owner forms First..Last again
 //
 // So every record is handled at least once, a repetition is always of a whole batch, and a Handler that is idempotent
-// for a range makes it exactly once. Records are never skipped because of an error: a failing batch is tried again until
-// it succeeds or the partition is somebody else's. What cannot be read comes to the handler as Poison.
+// for a range makes it exactly once. Records are never skipped because of an error: a failing batch is tried again
+// until it succeeds or the partition is somebody else's. What cannot be read comes to the handler as Poison.
 //
-// One goroutine handles a partition's batches and one fetches the next batch meanwhile; between them circulate two
-// buffers, which is all the memory there is and so the backpressure. Records of aborted transactions are not told apart.
+// One goroutine handles a partition's batches and one fetches the next batch meanwhile; between them circulate
+// two buffers, which is all the memory there is and so the backpressure. Records of aborted transactions are
+// not told apart.
 package consume
 
 import (
@@ -46,8 +47,8 @@ type Record struct {
 	// Poison is not nil if this stands for a record batch that cannot be read; then there is neither key nor value.
 	Poison *Poison
 
-	// Account is the header motorpool-account: whose the interface found the device to be that it took the report from; 0 if it did not come through
-	// the interface.
+	// Account is the header motorpool-account: whose the interface found the device to be that it took the report from; 0
+	// if it did not come through the interface.
 	Account fleet.AccountID
 }
 
@@ -62,8 +63,8 @@ type Batch struct {
 	// Alone says whether nobody has begun to handle the range but this call of Handle: no earlier owner, no earlier call,
 	// and up to now no later owner, for which it asks the broker. nil if that is not known.
 	Alone func(ctx context.Context) bool
-	// Reached says that everything before an offset of the range is done for good: whoever handles the rest of the range, after an
-	// error or a crash, begins there. nil if there is nobody to tell.
+	// Reached says that everything before an offset of the range is done for good: whoever handles the rest of the range,
+	// after an error or a crash, begins there. nil if there is nobody to tell.
 	Reached func(ctx context.Context, next int64) error
 }
 
@@ -161,14 +162,19 @@ func (c Config) Validate() error {
 	check(c.MaxRows > 0, "max rows %d: must be positive", c.MaxRows)
 	check(c.MaxBytes > 0, "max bytes %d: must be positive", c.MaxBytes)
 	check(c.Linger > 0, "linger %s: must be positive", c.Linger)
-	check(c.FetchBytes > 0 && c.FetchBytes <= maxResponse/2, "fetch bytes %d: must be in 1..%d", c.FetchBytes, maxResponse/2)
+	check(c.FetchBytes > 0 && c.FetchBytes <= maxResponse/2, "fetch bytes %d: must be in 1..%d",
+		c.FetchBytes, maxResponse/2)
 	check(c.FetchWait >= time.Millisecond, "fetch wait %s: must be at least 1ms", c.FetchWait)
-	check(c.MaxInflatedBytes >= 1<<20 && c.MaxInflatedBytes <= 1<<30, "max inflated bytes %d: must be from 1 MiB to 1 GiB", c.MaxInflatedBytes)
+	check(c.MaxInflatedBytes >= 1<<20 &&
+		c.MaxInflatedBytes <= 1<<30, "max inflated bytes %d: must be from 1 MiB to 1 GiB", c.MaxInflatedBytes)
 	check(c.Grace > 0, "grace %s: must be positive", c.Grace)
-	check(c.RetryMin > 0 && c.RetryMin <= c.RetryMax, "retry from %s to %s: must be positive and rising", c.RetryMin, c.RetryMax)
+	check(c.RetryMin > 0 && c.RetryMin <= c.RetryMax, "retry from %s to %s: must be positive and rising",
+		c.RetryMin, c.RetryMax)
 	check(c.PlanWait > 0, "plan wait %s: must be positive", c.PlanWait)
-	check(c.SessionTimeout > c.Grace, "session timeout %s: must be above the grace period of %s", c.SessionTimeout, c.Grace)
-	check(c.RebalanceTimeout > c.Grace, "rebalance timeout %s: must be above the grace period of %s", c.RebalanceTimeout, c.Grace)
+	check(c.SessionTimeout > c.Grace, "session timeout %s: must be above the grace period of %s",
+		c.SessionTimeout, c.Grace)
+	check(c.RebalanceTimeout > c.Grace, "rebalance timeout %s: must be above the grace period of %s",
+		c.RebalanceTimeout, c.Grace)
 	check(c.HeartbeatInterval > 0 && c.HeartbeatInterval <= c.SessionTimeout/3,
 		"heartbeat interval %s: must be at most a third of the session timeout of %s", c.HeartbeatInterval, c.SessionTimeout)
 	check(c.PartitionWatch > 0, "partition watch %s: must be positive", c.PartitionWatch)
@@ -185,13 +191,15 @@ type Consumer struct {
 	newHandler func(topic string, partition int) Handler
 	log        *slog.Logger
 	metrics    *metrics
-	// counts are the partitions, at least, of the topics that the present generation knows of. Run and what it waits for own it.
+	// counts are the partitions, at least, of the topics that the present generation knows of. Run and what it
+	// waits for own it.
 	counts map[string]int
 }
 
-// New prepares a consumer of topics, which must exist; it connects to nothing. Client and dialer reach the same brokers:
-// the dialer is for the group's own connection. newHandler is called for each partition whenever this member comes to
-// own it, also if it owned it before, and from several goroutines. One registerer takes one consumer of a group.
+// New prepares a consumer of topics, which must exist; it connects to nothing. Client and dialer reach the same
+// brokers: the dialer is for the group's own connection. newHandler is called for each partition whenever this
+// member comes to own it, also if it owned it before, and from several goroutines. One registerer takes one
+// consumer of a group.
 func New(cfg Config, client *kafka.Client, dialer *kafka.Dialer, topics []string,
 	newHandler func(topic string, partition int) Handler, registerer prometheus.Registerer, log *slog.Logger,
 ) (*Consumer, error) {

@@ -77,7 +77,8 @@ func TestCrashAfterPlanBeforeHandle(t *testing.T) {
 	if err := r.wait(t); err != nil {
 		t.Error(err)
 	}
-	if offset, metadata := committed(t, newProcess(t, p.client.Addr.String()).client, cfg.Group, topic); offset != 20 || metadata != "" {
+	if offset, metadata := committed(t, newProcess(t, p.client.Addr.String()).client, cfg.Group, topic); offset != 20 ||
+		metadata != "" {
 		t.Errorf("committed %d %q", offset, metadata)
 	}
 }
@@ -135,7 +136,8 @@ func TestPlanIsNotHandledInPart(t *testing.T) {
 	if len(done.ranges) != 0 {
 		t.Errorf("a part of a plan was handled: %v", done.ranges)
 	}
-	if offset, metadata := committed(t, newProcess(t, p.client.Addr.String()).client, cfg.Group, topic); offset != 0 || metadata != "plan:1:9" {
+	if offset, metadata := committed(t, newProcess(t, p.client.Addr.String()).client, cfg.Group, topic); offset != 0 ||
+		metadata != "plan:1:9" {
 		t.Errorf("committed %d %q", offset, metadata)
 	}
 }
@@ -185,7 +187,8 @@ func TestFatalErrorStopsTheConsumer(t *testing.T) {
 	if err := r.wait(t); !errors.Is(err, broken) {
 		t.Errorf("Run returned %v", err)
 	}
-	if offset, metadata := committed(t, newProcess(t, p.client.Addr.String()).client, cfg.Group, topic); offset != 0 || metadata != "plan:1:0" {
+	if offset, metadata := committed(t, newProcess(t, p.client.Addr.String()).client, cfg.Group, topic); offset != 0 ||
+		metadata != "plan:1:0" {
 		t.Errorf("committed %d %q: the batch must stay planned", offset, metadata)
 	}
 }
@@ -239,7 +242,8 @@ func TestStopWhileTheHandlerHangsEndsWithinTheGracePeriod(t *testing.T) {
 	if err := r.wait(t); err != nil {
 		t.Errorf("Run returned %v", err)
 	}
-	if offset, metadata := committed(t, newProcess(t, p.client.Addr.String()).client, cfg.Group, topic); offset != 0 || metadata != "plan:1:0" {
+	if offset, metadata := committed(t, newProcess(t, p.client.Addr.String()).client, cfg.Group, topic); offset != 0 ||
+		metadata != "plan:1:0" {
 		t.Errorf("committed %d %q: the batch must stay planned", offset, metadata)
 	}
 }
@@ -361,7 +365,8 @@ func TestOnlyTheFirstCallForARangeIsAlone(t *testing.T) {
 	produce(t, admin.client, topic, 0, numbered("x", 5)...)
 	expect(call{10, true})
 	other, err := kafka.NewConsumerGroup(kafka.ConsumerGroupConfig{
-		ID: cfg.Group, Brokers: []string{addr}, Dialer: admin.dialer, Topics: []string{topic}, HeartbeatInterval: 20 * time.Millisecond,
+		ID: cfg.Group, Brokers: []string{addr}, Dialer: admin.dialer, Topics: []string{topic},
+		HeartbeatInterval: 20 * time.Millisecond,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -380,7 +385,8 @@ func TestOnlyTheFirstCallForARangeIsAlone(t *testing.T) {
 	expect(call{10, false})
 }
 
-// TestWhatWasReachedIsNotHandledAgain has a call that fails and an owner that dies, each in the middle of a planned range.
+// TestWhatWasReachedIsNotHandledAgain has a call that fails and an owner that dies, each in the middle of a
+// planned range.
 func TestWhatWasReachedIsNotHandledAgain(t *testing.T) {
 	addr := startBroker(t).ListenAddrs()[0]
 	admin := newProcess(t, addr)

@@ -157,8 +157,8 @@ func (f *fetcher) take(b *buffer) (closed bool, err error) {
 	}
 }
 
-// open opens the next batch of the last response that can be read; those that cannot are buried in b, which may close it.
-// Without an open batch, and not closed, the response is used up.
+// open opens the next batch of the last response that can be read; those that cannot are buried in b, which may close
+// it. Without an open batch, and not closed, the response is used up.
 func (f *fetcher) open(b *buffer) (closed bool, err error) {
 	for {
 		found := f.found
@@ -193,7 +193,8 @@ func (f *fetcher) open(b *buffer) (closed bool, err error) {
 
 // cannotBe says whether the batch that the response ends in is cut off although all of it was asked for.
 func (f *fetcher) cannotBe() bool {
-	return f.set.batches == 0 && len(f.set.data) >= logOverhead && (f.set.size() <= int64(f.maxBytes) || f.maxBytes >= maxBatch)
+	return f.set.batches == 0 && len(f.set.data) >= logOverhead &&
+		(f.set.size() <= int64(f.maxBytes) || f.maxBytes >= maxBatch)
 }
 
 // full says whether a batch that is no planned range has come to a limit.

@@ -78,7 +78,8 @@ func TestOffsetOutOfRange(t *testing.T) {
 }
 
 func TestHugeRecordDoesNotStopThePartition(t *testing.T) {
-	p := newProcess(t, startBroker(t, kfake.BrokerConfigs(map[string]string{"message.max.bytes": "20000000"})).ListenAddrs()[0])
+	p := newProcess(t,
+		startBroker(t, kfake.BrokerConfigs(map[string]string{"message.max.bytes": "20000000"})).ListenAddrs()[0])
 	topic := createTopic(t, p.client, 1)
 	huge := strings.Repeat("x", 9<<20)
 	produce(t, p.client, topic, 0, "before")
@@ -116,10 +117,12 @@ func TestBatchThatIsCutOffMakesTheFetchLarger(t *testing.T) {
 	}
 }
 
-// TestReceivedTimeIsTheBrokersWithLogAppendTime needs a broker that honours the setting; kfake keeps the producer's time.
+// TestReceivedTimeIsTheBrokersWithLogAppendTime needs a broker that honours the setting; kfake keeps the
+// producer's time.
 func TestReceivedTimeIsTheBrokersWithLogAppendTime(t *testing.T) {
 	p := newProcess(t, anyBroker(t))
-	topic := createTopic(t, p.client, 1, kafka.ConfigEntry{ConfigName: "message.timestamp.type", ConfigValue: "LogAppendTime"})
+	topic := createTopic(t, p.client, 1,
+		kafka.ConfigEntry{ConfigName: "message.timestamp.type", ConfigValue: "LogAppendTime"})
 	before := time.Now().Add(-time.Minute).UnixMilli()
 	produce(t, p.client, topic, 0, "a", "b")
 	honoured := os.Getenv("MOTORPOOL_TEST_KAFKA") != ""

@@ -108,7 +108,8 @@ func TestCommitOfAnOldGenerationIsRefused(t *testing.T) {
 	cfg := testConfig(t)
 	join := func() (*kafka.ConsumerGroup, *kafka.Generation) {
 		group, err := kafka.NewConsumerGroup(kafka.ConsumerGroupConfig{
-			ID: cfg.Group, Brokers: []string{addr}, Dialer: p.dialer, Topics: []string{topic}, HeartbeatInterval: 20 * time.Millisecond,
+			ID: cfg.Group, Brokers: []string{addr}, Dialer: p.dialer, Topics: []string{topic},
+			HeartbeatInterval: 20 * time.Millisecond,
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -121,7 +122,8 @@ func TestCommitOfAnOldGenerationIsRefused(t *testing.T) {
 		return group, generation
 	}
 	group, old := join()
-	c := start(t, Config(cfg), newProcess(t, addr), []string{topic}, newLedger().handler) // joins, so there is a new generation
+	// joins, so there is a new generation
+	c := start(t, Config(cfg), newProcess(t, addr), []string{topic}, newLedger().handler)
 	if _, err := group.Next(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -219,7 +221,8 @@ func TestNewPartitionsAreConsumed(t *testing.T) {
 	}
 	eventually(t, "the client knows the partition", func() bool {
 		res, err := p.client.Produce(t.Context(), &kafka.ProduceRequest{
-			Topic: topic, Partition: 2, RequiredAcks: kafka.RequireAll, Records: kafka.NewRecordReader(kafka.Record{Value: kafka.NewBytes([]byte("w"))}),
+			Topic: topic, Partition: 2, RequiredAcks: kafka.RequireAll,
+			Records: kafka.NewRecordReader(kafka.Record{Value: kafka.NewBytes([]byte("w"))}),
 		})
 		return err == nil && res.Error == nil
 	})
@@ -227,8 +230,8 @@ func TestNewPartitionsAreConsumed(t *testing.T) {
 	done.checkPartition(t, 2, 0, 0)
 }
 
-// A client asks for its metadata now and then. A member that goes by what it was told last learns of a partition later than
-// the leader, and has all of the group join again.
+// A client asks for its metadata now and then. A member that goes by what it was told last learns of a partition later
+// than the leader, and has all of the group join again.
 func TestNewPartitionsAreNoticedPastTheClientsCache(t *testing.T) {
 	addr := anyBroker(t)
 	admin := newProcess(t, addr)

@@ -36,24 +36,26 @@ func newMetrics(group string, registerer prometheus.Registerer) (*metrics, error
 		return h
 	}
 	m := &metrics{
-		records:       counter("records_total", "Records that were handled."),
-		batches:       counter("batches_total", "Batches that were handled."),
-		commits:       counter("commits_total", "Offsets and plans that were committed."),
-		commitErrors:  counter("commit_errors_total", "Commits that were refused or given up."),
-		replans:       counter("replans_total", "Planned batches that were formed again after a crash or a rebalance."),
-		outOfRange:    counter("out_of_range_total", "Times that records to be read were no longer in the log."),
-		poison:        counter("poison_total", "Record batches that could not be read, with repetitions.", "reason"),
-		fetchErrors:   counter("fetch_errors_total", "Fetches that failed or could not be read."),
-		handleErrors:  counter("handle_errors_total", "Errors of the handler."),
-		batchRows:     histogram("batch_rows", "Records of a handled batch.", prometheus.ExponentialBuckets(1, 4, 10)),
-		handleSeconds: histogram("handle_seconds", "Time to handle a batch, with repetitions.", prometheus.ExponentialBuckets(0.002, 2, 14)),
+		records:      counter("records_total", "Records that were handled."),
+		batches:      counter("batches_total", "Batches that were handled."),
+		commits:      counter("commits_total", "Offsets and plans that were committed."),
+		commitErrors: counter("commit_errors_total", "Commits that were refused or given up."),
+		replans:      counter("replans_total", "Planned batches that were formed again after a crash or a rebalance."),
+		outOfRange:   counter("out_of_range_total", "Times that records to be read were no longer in the log."),
+		poison:       counter("poison_total", "Record batches that could not be read, with repetitions.", "reason"),
+		fetchErrors:  counter("fetch_errors_total", "Fetches that failed or could not be read."),
+		handleErrors: counter("handle_errors_total", "Errors of the handler."),
+		batchRows:    histogram("batch_rows", "Records of a handled batch.", prometheus.ExponentialBuckets(1, 4, 10)),
+		handleSeconds: histogram("handle_seconds", "Time to handle a batch, with repetitions.",
+			prometheus.ExponentialBuckets(0.002, 2, 14)),
 		joinErrors: prometheus.NewCounter(prometheus.CounterOpts{
 			Namespace: "motorpool", Subsystem: "consume", Name: "join_errors_total",
 			Help: "Failures to join the consumer group.", ConstLabels: labels,
 		}),
 		lag: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Namespace: "motorpool", Subsystem: "consume", Name: "lag",
-			Help: "Records of a partition that are not yet handled, for the partitions that this member owns.", ConstLabels: labels,
+			Help:        "Records of a partition that are not yet handled, for the partitions that this member owns.",
+			ConstLabels: labels,
 		}, []string{"topic", "partition"}),
 	}
 	for _, c := range append(all, m.joinErrors, m.lag) {

@@ -73,7 +73,9 @@ func SetStandings(ctx context.Context, client *kafka.Client, group string, all [
 	}
 	topics := map[string][]kafka.OffsetCommit{}
 	for _, s := range now {
-		at := slices.IndexFunc(all, func(told Standing) bool { return told.Topic == s.Topic && told.Partition == s.Partition })
+		at := slices.IndexFunc(all, func(told Standing) bool {
+			return told.Topic == s.Topic && told.Partition == s.Partition
+		})
 		var offset int64
 		if at >= 0 && all[at].Offset >= 0 {
 			offset = all[at].Offset

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestAGroupThatHoldsStillBeginsNothing: while it holds still no range is planned, one that was planned before is finished
-// all the same, and where it stands can be read and set.
+// TestAGroupThatHoldsStillBeginsNothing: while it holds still no range is planned, one that was planned before is
+// finished all the same, and where it stands can be read and set.
 func TestAGroupThatHoldsStillBeginsNothing(t *testing.T) {
 	p := newProcess(t, startBroker(t).ListenAddrs()[0])
 	topic := createTopic(t, p.client, 2)
@@ -48,7 +48,8 @@ func TestAGroupThatHoldsStillBeginsNothing(t *testing.T) {
 	if got, err := Standings(t.Context(), admin.client, cfg.Group, topic); err != nil || !slices.Equal(got, set) {
 		t.Errorf("after it was set the group stands at %v, %v", got, err)
 	}
-	for name, told := range map[string][]Standing{"nothing": {set[0]}, "that nothing was committed": {set[0], {topic, 1, -1, false}}} {
+	for name, told := range map[string][]Standing{"nothing": {set[0]},
+		"that nothing was committed": {set[0], {topic, 1, -1, false}}} {
 		if err := SetStandings(t.Context(), admin.client, cfg.Group, set, topic); err != nil {
 			t.Fatal(err)
 		}
@@ -85,13 +86,15 @@ func TestAGroupThatHoldsStillBeginsNothing(t *testing.T) {
 	}
 }
 
-// TestAGroupThatNobodyWasInIsSetWhereItIsTold: so it is after a restore, where the log begins in front of what was read.
+// TestAGroupThatNobodyWasInIsSetWhereItIsTold: so it is after a restore, where the log begins in front of
+// what was read.
 func TestAGroupThatNobodyWasInIsSetWhereItIsTold(t *testing.T) {
 	p := newProcess(t, startBroker(t).ListenAddrs()[0])
 	topic := createTopic(t, p.client, 2)
 	produce(t, p.client, topic, 0, numbered("a", 5)...)
 	const group = "nobody-was-in-it"
-	if got, err := Standings(t.Context(), p.client, group, topic); err != nil || !slices.Equal(got, []Standing{{topic, 0, -1, false}, {topic, 1, -1, false}}) {
+	if got, err := Standings(t.Context(), p.client, group, topic); err != nil ||
+		!slices.Equal(got, []Standing{{topic, 0, -1, false}, {topic, 1, -1, false}}) {
 		t.Errorf("a group that nobody was in stands at %v, %v", got, err)
 	}
 	set := []Standing{{topic, 0, 5, false}, {topic, 1, 0, false}}

@@ -9,14 +9,14 @@ import (
 	"github.com/motorpool/fleet"
 )
 
-// Poison is a record batch of Kafka that cannot be read, and stands in a Batch as one Record. Its offsets are those that
-// the batch takes in the log, as far as its header can be believed. Poison shares a range with records only where a range
-// that was planned has come to hold it.
+// Poison is a record batch of Kafka that cannot be read, and stands in a Batch as one Record. Its offsets are those
+// that the batch takes in the log, as far as its header can be believed. Poison shares a range with records only where
+// a range that was planned has come to hold it.
 //
-// The verdict depends on the batch's bytes and on Config.MaxInflatedBytes alone, so that a range that is formed again has
-// the same one. Bytes that the network may have changed are fetched again until the same have come sameBytes times, which
-// is when they are those of the log. Should the verdict on a range change all the same, because a disk or the limit did,
-// then nothing that can be read is lost by it: what was poison had no rows under the range's token.
+// The verdict depends on the batch's bytes and on Config.MaxInflatedBytes alone, so that a range that is formed again
+// has the same one. Bytes that the network may have changed are fetched again until the same have come sameBytes times,
+// which is when they are those of the log. Should the verdict on a range change all the same, because a disk or the
+// limit did, then nothing that can be read is lost by it: what was poison had no rows under the range's token.
 type Poison struct {
 	Last   int64        // Its last offset; the record's Offset is the first.
 	Reason PoisonReason // The kind of fault.
@@ -63,8 +63,8 @@ func (p *poison) doubtful() bool {
 	return p.reason == PoisonFraming || p.reason == PoisonFormat || p.reason == PoisonChecksum
 }
 
-// comparedBytes is the part of the bytes that shows whether they are the same again: of a batch whose end is not known, its
-// header.
+// comparedBytes is the part of the bytes that shows whether they are the same again: of a batch whose end is not
+// known, its header.
 func (p *poison) comparedBytes() []byte {
 	if p.reason == PoisonFraming {
 		return p.batch[:min(len(p.batch), batchHeader)]

@@ -70,7 +70,8 @@ func produceRaw(t testing.TB, addr, topic string, batch []byte) int64 {
 	defer client.Close()
 	request := kmsg.NewPtrProduceRequest()
 	request.Acks, request.TimeoutMillis = -1, 5000
-	request.Topics = []kmsg.ProduceRequestTopic{{Topic: topic, Partitions: []kmsg.ProduceRequestTopicPartition{{Records: batch}}}}
+	request.Topics = []kmsg.ProduceRequestTopic{{Topic: topic,
+		Partitions: []kmsg.ProduceRequestTopicPartition{{Records: batch}}}}
 	res, err := request.RequestWith(t.Context(), client)
 	if err == nil {
 		err = kerr.ErrorForCode(res.Topics[0].Partitions[0].ErrorCode)
@@ -180,7 +181,8 @@ func TestAPartitionGoesOnBehindABatchThatCannotBeRead(t *testing.T) {
 			all := newSeen()
 			r := start(t, cfg, p, []string{topic}, all.handler)
 			all.await(t, 3)
-			if base != 1 || all.what[0] != "before" || all.what[base] != "poison: "+string(test.want) || all.last[base] != after-1 || all.what[after] != "after" {
+			if base != 1 || all.what[0] != "before" || all.what[base] != "poison: "+string(test.want) ||
+				all.last[base] != after-1 || all.what[after] != "after" {
 				t.Errorf("%v, %v", all.what, all.last)
 			}
 			if n := r.metric(t, "poison_total"); n != 1 {
@@ -197,7 +199,8 @@ func TestAPartitionGoesOnBehindABatchThatCannotBeRead(t *testing.T) {
 // TestDamageThatABrokerWouldNotTake is about what disks and networks do, and what very old brokers have left.
 func TestDamageThatABrokerWouldNotTake(t *testing.T) {
 	mark := []byte("the batch with this text")
-	before := bytes.Index(encodeBatch(t, 0, 0, kafka.Record{Key: kafka.NewBytes([]byte("k")), Value: kafka.NewBytes(mark)}), mark)
+	before := bytes.Index(encodeBatch(t, 0, 0,
+		kafka.Record{Key: kafka.NewBytes([]byte("k")), Value: kafka.NewBytes(mark)}), mark)
 	at := func(p []byte) []byte { // from the batch's first byte on, or nothing
 		if i := bytes.Index(p, mark); i >= before {
 			return p[i-before:]
@@ -302,7 +305,8 @@ func TestPoisonHasARangeOfItsOwnAndIsFormedAlikeAgain(t *testing.T) {
 	}
 	// Ranges that were planned when the bytes could still be read.
 	want = []string{
-		"3-7: v-3 v-4 5-7 compression 1700000000000", "8-24: 8-14 compression 1700000000000 15-24 compression 1700000000000", want[2],
+		"3-7: v-3 v-4 5-7 compression 1700000000000",
+		"8-24: 8-14 compression 1700000000000 15-24 compression 1700000000000", want[2],
 	}
 	if got := ranges(3, formatPlan(7), 3); !slices.Equal(got, want) {
 		t.Errorf("a range that ends within: %q", got)
@@ -321,7 +325,8 @@ func TestABombTakesNoMemory(t *testing.T) {
 	content := append([]byte{0x28, 0xb5, 0x2f, 0xfd, 0xa0}, 0, 0, 0, 0x40, 0x03, 0x00, 0x10, 0x00)
 	lie := append([]byte{0xff, 0xff, 0xff, 0x7f}, 1, 2, 3) // of snappy: two gigabytes
 	for name, batch := range map[string][]byte{
-		"gzip": rawBatch(1, 3, gzipped), "zstd's window": rawBatch(4, 3, window), "zstd's content": rawBatch(4, 3, content), "snappy": rawBatch(2, 3, lie),
+		"gzip": rawBatch(1, 3, gzipped), "zstd's window": rawBatch(4, 3, window), "zstd's content": rawBatch(4, 3, content),
+		"snappy": rawBatch(2, 3, lie),
 	} {
 		set := recordSet{inflater: inflater{limit: limit}}
 		set.reset(batch, 0, 0)
@@ -334,7 +339,8 @@ func TestABombTakesNoMemory(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if took > 3*uint64(limit) || cap(set.inflater.memory) > keptInflated {
-			t.Errorf("%s: %d bytes are allocated and %d kept, for a batch of %d", name, took, cap(set.inflater.memory), len(batch))
+			t.Errorf("%s: %d bytes are allocated and %d kept, for a batch of %d", name, took,
+				cap(set.inflater.memory), len(batch))
 		}
 		t.Logf("%s: %d bytes are allocated for a batch of %d: %v", name, took, len(batch), err)
 	}

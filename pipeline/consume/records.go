@@ -18,13 +18,14 @@ var errTruncated = errors.New("record batch does not fit the fetch")
 // recordSet walks the records of one fetch response, without copying or allocating for uncompressed batches. It reads
 // record batches of format 2, the only one that brokers write since Kafka 0.11. The layout is Kafka's "Record Batch":
 //
-//	0 base offset int64 | 8 length int32 (of what follows it) | 12 leader epoch int32 | 16 format int8 | 17 CRC-32C of the
-//	rest uint32 | 21 attributes int16 | 23 last offset delta int32 | 27 first timestamp int64 | 35 max timestamp int64 |
-//	43 producer id int64, epoch int16, sequence int32 | 57 count int32 | 61 records, perhaps compressed
+//	0 base offset int64 | 8 length int32 (of what follows it) | 12 leader epoch int32 | 16 format int8 |
+//	17 CRC-32C of the rest uint32 | 21 attributes int16 | 23 last offset delta int32 | 27 first timestamp int64 |
+//	35 max timestamp int64 | 43 producer id int64, epoch int16, sequence int32 | 57 count int32 |
+//	61 records, perhaps compressed
 //
 // kafka-go's own decoder is not used: it gives the producer's timestamps for topics with LogAppendTime, hides where a
-// batch ends (after compaction and transaction markers the next fetch must start there), believes what a batch says of its
-// size, and takes five times the processor time and four allocations a record (BenchmarkFetchPaths).
+// batch ends (after compaction and transaction markers the next fetch must start there), believes what a batch says of
+// its size, and takes five times the processor time and four allocations a record (BenchmarkFetchPaths).
 type recordSet struct {
 	data    []byte // The record batches that are not yet opened.
 	batches int    // How many were opened, or found to be poison, since reset.
@@ -58,8 +59,8 @@ const endSlack = 1 << 20
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// reset starts on the record set of another response, to a fetch from an offset of a log that ends at end; memory of the
-// former one may be reused from here on.
+// reset starts on the record set of another response, to a fetch from an offset of a log that ends at end; memory of
+// the former one may be reused from here on.
 func (s *recordSet) reset(data []byte, from, end int64) {
 	s.close()
 	s.data, s.batches, s.next, s.end = data, 0, from, end
@@ -71,9 +72,9 @@ func (s *recordSet) close() {
 	s.inflater.release()
 }
 
-// open makes the next batch the open one and returns false at the end of the set. A control batch (a transaction marker)
-// has no records for us, but its offsets count. A batch that cannot be read is an error, *poison, and the next call goes
-// on behind it. All of a batch is looked at before its first record is given.
+// open makes the next batch the open one and returns false at the end of the set. A control batch (a transaction
+// marker) has no records for us, but its offsets count. A batch that cannot be read is an error, *poison, and the next
+// call goes on behind it. All of a batch is looked at before its first record is given.
 func (s *recordSet) open() (bool, error) {
 	if len(s.data) == 0 {
 		return false, nil
@@ -90,7 +91,8 @@ func (s *recordSet) open() (bool, error) {
 	}
 	batch := s.data[:size]
 	if format != 2 {
-		return false, s.poison(batch, PoisonFormat, fmt.Sprintf("record format %d; Kafka 0.11 and later write 2", int8(format)))
+		return false, s.poison(batch, PoisonFormat,
+			fmt.Sprintf("record format %d; Kafka 0.11 and later write 2", int8(format)))
 	}
 	if sum := crc32.Checksum(batch[21:], castagnoli); sum != binary.BigEndian.Uint32(batch[17:]) {
 		return false, s.poison(batch, PoisonChecksum, fmt.Sprintf("its bytes have the checksum %08x", sum))
@@ -173,7 +175,8 @@ func (s *recordSet) poison(batch []byte, reason PoisonReason, detail string) *po
 	case len(batch) >= batchHeader && batch[formatEnd-1] == 2:
 		base, last, ok := s.offsets(batch)
 		// Where the checksum is wrong two numbers must say the same.
-		if count := int64(int32(binary.BigEndian.Uint32(batch[57:]))); ok && (reason != PoisonChecksum || last-base == count-1) {
+		if count := int64(int32(binary.BigEndian.Uint32(batch[57:]))); ok &&
+			(reason != PoisonChecksum || last-base == count-1) {
 			p.base, p.last = base, last
 		}
 		if at := int64(binary.BigEndian.Uint64(batch[35:])); at > 0 {

@@ -30,7 +30,8 @@ func encodeBatch(t testing.TB, base int64, attributes byte, records ...kafka.Rec
 	t.Helper()
 	var out bytes.Buffer
 	set := protocol.RecordSet{
-		Version: 2, Attributes: protocol.Attributes(attributes & attrCompression), Records: protocol.NewRecordReader(records...),
+		Version: 2, Attributes: protocol.Attributes(attributes & attrCompression),
+		Records: protocol.NewRecordReader(records...),
 	}
 	if _, err := set.WriteTo(&out); err != nil {
 		t.Fatal(err)
@@ -72,13 +73,16 @@ func TestRecordsOfEveryCompression(t *testing.T) {
 	at := time.UnixMilli(1_700_000_000_123)
 	for _, c := range []compress.Compression{compress.None, compress.Gzip, compress.Snappy, compress.Lz4, compress.Zstd} {
 		data := encodeBatch(t, 41, byte(c),
-			kafka.Record{Time: at, Key: kafka.NewBytes([]byte("key")), Value: kafka.NewBytes([]byte(strings.Repeat("value", 100))), Headers: []kafka.Header{
-				{Key: "other", Value: []byte("x")}, {Key: "content-type", Value: []byte("application/json")},
-				{Key: "motorpool-run", Value: []byte("run-1")}, {Key: "motorpool-released", Value: []byte("1")}, {Key: "motorpool-account", Value: []byte("7")},
-			}},
+			kafka.Record{Time: at, Key: kafka.NewBytes([]byte("key")),
+				Value: kafka.NewBytes([]byte(strings.Repeat("value", 100))), Headers: []kafka.Header{
+					{Key: "other", Value: []byte("x")}, {Key: "content-type", Value: []byte("application/json")},
+					{Key: "motorpool-run", Value: []byte("run-1")}, {Key: "motorpool-released", Value: []byte("1")},
+					{Key: "motorpool-account", Value: []byte("7")},
+				}},
 			kafka.Record{Time: at.Add(5 * time.Millisecond)},
 		)
-		data = append(data, encodeBatch(t, 50, byte(c), kafka.Record{Time: at, Key: kafka.NewBytes([]byte{}), Value: kafka.NewBytes([]byte{})})...)
+		data = append(data, encodeBatch(t, 50, byte(c),
+			kafka.Record{Time: at, Key: kafka.NewBytes([]byte{}), Value: kafka.NewBytes([]byte{})})...)
 		records, next, err := readAll(data)
 		if err != nil || len(records) != 3 || next != 51 {
 			t.Fatalf("%s: %d records, next %d, error %v", c, len(records), next, err)
@@ -88,7 +92,8 @@ func TestRecordsOfEveryCompression(t *testing.T) {
 			first.ContentType != "application/json" || first.Run != "run-1" || !first.Released || first.Account != 7 {
 			t.Errorf("%s: first record is %+v", c, first)
 		}
-		if r := records[1]; r.Offset != 42 || r.Time != 1_700_000_000_128 || r.Key != nil || r.Value != nil || r.ContentType != "" || r.Released || r.Account != 0 {
+		if r := records[1]; r.Offset != 42 || r.Time != 1_700_000_000_128 || r.Key != nil || r.Value != nil ||
+			r.ContentType != "" || r.Released || r.Account != 0 {
 			t.Errorf("%s: second record is %+v", c, r)
 		}
 		if r := records[2]; r.Offset != 50 || r.Key == nil || r.Value == nil {
@@ -99,7 +104,8 @@ func TestRecordsOfEveryCompression(t *testing.T) {
 
 func TestBrokersTimeIsTakenWithLogAppendTime(t *testing.T) {
 	batch := encodeBatch(t, 0, attrAppendTime,
-		kafka.Record{Time: time.UnixMilli(1000), Value: kafka.NewBytes([]byte("a"))}, kafka.Record{Time: time.UnixMilli(2000), Value: kafka.NewBytes([]byte("b"))})
+		kafka.Record{Time: time.UnixMilli(1000), Value: kafka.NewBytes([]byte("a"))},
+		kafka.Record{Time: time.UnixMilli(2000), Value: kafka.NewBytes([]byte("b"))})
 	// The broker leaves the producer's first timestamp and sets the largest one to its own time.
 	binary.BigEndian.PutUint64(batch[35:], 1_700_000_000_000)
 	seal(batch)
@@ -168,19 +174,22 @@ func TestPlanText(t *testing.T) {
 	if last, ok := parsePlan(formatPlan(1234567890123), 5); !ok || last != 1234567890123 {
 		t.Errorf("read %d, %v", last, ok)
 	}
-	for _, metadata := range []string{"", "plan:1:", "plan:1:4", "plan:1:x", "plan:2:9", "somebody else's", "plan:1:99999999999999999999"} {
+	for _, metadata := range []string{"", "plan:1:", "plan:1:4", "plan:1:x", "plan:2:9", "somebody else's",
+		"plan:1:99999999999999999999"} {
 		if last, ok := parsePlan(metadata, 5); ok {
 			t.Errorf("%q is a plan to %d", metadata, last)
 		}
 	}
 }
 
-// FuzzRecordSet reads damaged record sets: whatever the bytes are, reading ends, offsets rise, and a batch that was opened
-// can be read to its end.
+// FuzzRecordSet reads damaged record sets: whatever the bytes are, reading ends, offsets rise, and a batch that was
+// opened can be read to its end.
 func FuzzRecordSet(f *testing.F) {
-	f.Add(encodeBatch(f, 0, 0, kafka.Record{Value: kafka.NewBytes([]byte("value")), Headers: []kafka.Header{{Key: "content-type", Value: []byte("x")}}}))
+	f.Add(encodeBatch(f, 0, 0, kafka.Record{Value: kafka.NewBytes([]byte("value")),
+		Headers: []kafka.Header{{Key: "content-type", Value: []byte("x")}}}))
 	for _, c := range []compress.Compression{compress.Gzip, compress.Snappy, compress.Lz4, compress.Zstd} {
-		f.Add(encodeBatch(f, 7, byte(c), kafka.Record{Key: kafka.NewBytes([]byte("k"))}, kafka.Record{Value: kafka.NewBytes([]byte("v"))}))
+		f.Add(encodeBatch(f, 7, byte(c), kafka.Record{Key: kafka.NewBytes([]byte("k"))},
+			kafka.Record{Value: kafka.NewBytes([]byte("v"))}))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if len(data) >= batchHeader {

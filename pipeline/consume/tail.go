@@ -26,9 +26,10 @@ const (
 // from is Newest, Oldest or an offset, which makes sense for a topic of one partition; an offset that is no longer or
 // not yet in the log is taken for Oldest. A partition that comes into being later is read from its start. Records of a
 // partition come in order, each once, from a goroutine of its own; fn is called for several partitions at a time, must
-// not block for long and may keep value. What cannot be read is left out. While brokers do not answer, or the topic does
-// not exist, Tail tries again with growing pauses and tells log. The error is that the configuration cannot work.
-func Tail(ctx context.Context, c topic.Config, name string, from int64, log *slog.Logger, fn func(partition int, offset int64, value []byte)) error {
+// not block for long and may keep value. What cannot be read is left out. While brokers do not answer, or the topic
+// does not exist, Tail tries again with growing pauses and tells log. The error is that the configuration cannot work.
+func Tail(ctx context.Context, c topic.Config, name string, from int64, log *slog.Logger,
+	fn func(partition int, offset int64, value []byte)) error {
 	t := tail{config: c, topic: name, log: log.With("topic", name), fn: fn, watch: tailWatch}
 	return t.run(ctx, from)
 }

@@ -30,9 +30,10 @@ type tailed struct {
 func startTail(t *testing.T, c topic.Config, name string, from int64, watch time.Duration) <-chan tailed {
 	t.Helper()
 	records := make(chan tailed, 10_000)
-	tl := tail{config: c, topic: name, log: slog.New(slog.DiscardHandler), watch: watch, fn: func(partition int, offset int64, value []byte) {
-		records <- tailed{partition, offset, string(value)}
-	}}
+	tl := tail{config: c, topic: name, log: slog.New(slog.DiscardHandler), watch: watch,
+		fn: func(partition int, offset int64, value []byte) {
+			records <- tailed{partition, offset, string(value)}
+		}}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- tl.run(ctx, from) }()
@@ -229,7 +230,8 @@ func TestTailOfATopicThatGrows(t *testing.T) {
 	// Whether or not the tail knows the new partition already, it gives its first record.
 	for {
 		_, err := client.Produce(t.Context(), &kafka.ProduceRequest{
-			Topic: c.Changes, Partition: 3, RequiredAcks: kafka.RequireAll, Records: kafka.NewRecordReader(kafka.Record{Value: kafka.NewBytes([]byte("new"))}),
+			Topic: c.Changes, Partition: 3, RequiredAcks: kafka.RequireAll,
+			Records: kafka.NewRecordReader(kafka.Record{Value: kafka.NewBytes([]byte("new"))}),
 		})
 		if err == nil {
 			break

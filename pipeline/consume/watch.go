@@ -12,9 +12,9 @@ import (
 // errPartitions ends a generation, so that the next one gives away the partitions that there are now.
 var errPartitions = errors.New("the topics have other partitions than before")
 
-// watch looks for new partitions until session ends or stop does. kafka-go's own watch first counts when the generation has
-// its partitions, so that one which is added just before that belongs to nobody for as long as the generation lasts; here
-// what counts is what was known before the group was joined.
+// watch looks for new partitions until session ends or stop does. kafka-go's own watch first counts when the generation
+// has its partitions, so that one which is added just before that belongs to nobody for as long as the generation
+// lasts; here what counts is what was known before the group was joined.
 func (c *Consumer) watch(session, ended, stop context.Context) error {
 	ticker := time.NewTicker(c.cfg.PartitionWatch)
 	defer ticker.Stop()
@@ -45,8 +45,8 @@ func (c *Consumer) watch(session, ended, stop context.Context) error {
 	}
 }
 
-// count asks the brokers for the number of partitions of each topic. What a client has in its cache may be older than what
-// the group's leader knew: who went by that would end the new generation, too.
+// count asks the brokers for the number of partitions of each topic. What a client has in its cache may be older than
+// what the group's leader knew: who went by that would end the new generation, too.
 func (c *Consumer) count(ctx context.Context) (map[string]int, error) {
 	return topic.Counts(ctx, c.dialer, c.brokers(), c.topics...)
 }

@@ -29,7 +29,8 @@ type exchange struct {
 	body    []byte // The bytes of the response, after its size.
 }
 
-func newExchange(topic string, partition int, offset int64, minBytes, maxBytes int, wait time.Duration, memory []byte) *exchange {
+func newExchange(topic string, partition int, offset int64, minBytes, maxBytes int, wait time.Duration,
+	memory []byte) *exchange {
 	return &exchange{
 		body: memory,
 		request: fetch.Request{

@@ -89,7 +89,8 @@ func (w *worker) run(session, stop context.Context) error {
 }
 
 // work handles the batches that come from ready until it is closed or session ends.
-func (w *worker) work(session, fetching, finishing, retrying context.Context, free chan<- *buffer, ready <-chan *buffer) error {
+func (w *worker) work(session, fetching, finishing, retrying context.Context, free chan<- *buffer,
+	ready <-chan *buffer) error {
 	handler := w.newHandler(w.topic, w.partition)
 	if closer, ok := handler.(io.Closer); ok {
 		defer closer.Close()
@@ -134,7 +135,8 @@ func (w *worker) work(session, fetching, finishing, retrying context.Context, fr
 // heldPoll is how soon a worker that holds still notices that it may go on.
 const heldPoll = 50 * time.Millisecond
 
-// released waits while the group holds still, which a range that was planned before does not, as it is waited for, and returns whether work may go on: not if fetching has ended meanwhile.
+// released waits while the group holds still, which a range that was planned before does not, as it is waited for, and
+// returns whether work may go on: not if fetching has ended meanwhile.
 func (w *worker) released(fetching context.Context) bool {
 	if !w.cfg.held() {
 		return true

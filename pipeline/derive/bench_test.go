@@ -12,9 +12,9 @@ import (
 	"github.com/motorpool/fleet/pipeline/geofence"
 )
 
-// BenchmarkDay takes a day of a vehicle, a fix each ten seconds, through all detectors: twelve turns of three quarters of an hour on the
-// road and 75 minutes parked, with a geofence and a rule of each of some kinds, and without any. The fixes come one by one, or
-// all at once.
+// BenchmarkDay takes a day of a vehicle, a fix each ten seconds, through all detectors: twelve turns of three quarters
+// of an hour on the road and 75 minutes parked, with a geofence and a rule of each of some kinds, and without any. The
+// fixes come one by one, or all at once.
 func BenchmarkDay(b *testing.B) {
 	for _, kind := range []struct {
 		name         string
@@ -37,8 +37,8 @@ func benchmarkDay(b *testing.B, in []derive.Input, portions int, bound bool) {
 	if bound {
 		fences = append(fences, fleet.FenceVersion{ID: 1, Revision: 1, Name: "yard",
 			Geometry: []byte(`{"type":"Circle","center":[-97.7431,30.2672],"radius_m":150}`)})
-		for i, kind := range []fleet.AlertKind{fleet.AlertSpeeding, fleet.AlertFenceEnter, fleet.AlertFenceExit, fleet.AlertIdling,
-			fleet.AlertOffline, fleet.AlertTow, fleet.AlertFaultCode, fleet.AlertHarshBraking} {
+		for i, kind := range []fleet.AlertKind{fleet.AlertSpeeding, fleet.AlertFenceEnter, fleet.AlertFenceExit,
+			fleet.AlertIdling, fleet.AlertOffline, fleet.AlertTow, fleet.AlertFaultCode, fleet.AlertHarshBraking} {
 			r := fleet.Rule{ID: fleet.RuleID(i + 1), Revision: 1, Kind: kind, Severity: "warning"}
 			rules = append(rules, r)
 		}
@@ -70,7 +70,8 @@ func dayOf(told bool, driven, rest int) []derive.Input {
 	for i := range positions {
 		p := &positions[i]
 		turn, part := i/(driven+rest), i%(driven+rest)
-		*p = fleet.Position{Account: key.Account, Vehicle: key.Vehicle, Device: 5, FixTime: midnight + fleet.Millis(i)*10_000, Lng: -97.7431,
+		*p = fleet.Position{Account: key.Account, Vehicle: key.Vehicle, Device: 5,
+			FixTime: midnight + fleet.Millis(i)*10_000, Lng: -97.7431,
 			Altitude: math.NaN(), Speed: math.NaN(), Course: math.NaN(), Accuracy: 5, Odometer: math.NaN(), Satellites: 9}
 		p.DeviceTime, p.ReceivedTime = p.FixTime, p.FixTime+400
 		speed, ignition := 0.0, fleet.No

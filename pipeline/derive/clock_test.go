@@ -11,7 +11,8 @@ import (
 	"github.com/motorpool/fleet/pipeline/geofence"
 )
 
-// An hour with 20 minutes of driving, by a tracker whose clock is ahead of ours or behind, and by one that sent all at once.
+// An hour with 20 minutes of driving, by a tracker whose clock is ahead of ours or behind, and by one that
+// sent all at once.
 func TestATripIsTheSameWheneverItsFixesWereReceived(t *testing.T) {
 	begin := fleet.MillisOf(time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC))
 	trip := func(received func(fleet.Millis) fleet.Millis) *fleet.Trip {
@@ -29,7 +30,8 @@ func TestATripIsTheSameWheneverItsFixesWereReceived(t *testing.T) {
 			driven := float64(min(max(i-60, 0), 120)) * 200
 			p := fleet.Position{
 				Account: key.Account, Vehicle: key.Vehicle, Device: 3, FixTime: at, DeviceTime: at, ReceivedTime: received(at),
-				Lat: fleet.Quantise(50 + driven/111_195), Lng: 8, Altitude: nan, Course: nan, Accuracy: nan, Odometer: 100_000 + driven, Satellites: -1,
+				Lat: fleet.Quantise(50 + driven/111_195), Lng: 8, Altitude: nan, Course: nan, Accuracy: nan,
+				Odometer: 100_000 + driven, Satellites: -1,
 			}
 			if driven > 0 && driven < 24_000 {
 				p.Speed = 20
@@ -61,7 +63,8 @@ func TestATripIsTheSameWheneverItsFixesWereReceived(t *testing.T) {
 			t.Errorf("%s: the trip has no odometer", name)
 			continue
 		}
-		if *got.OdometerStart != *want.OdometerStart || *got.OdometerEnd != *want.OdometerEnd || got.Distance != want.Distance {
+		if *got.OdometerStart != *want.OdometerStart || *got.OdometerEnd != *want.OdometerEnd ||
+			got.Distance != want.Distance {
 			t.Errorf("%s: %+v, want %+v", name, got, want)
 		}
 	}

@@ -9,8 +9,8 @@
 // to b is Advance to b.
 //
 // The flags that a stored position has from its arrival (late, out of order, jump, parked drift, odometer leap) are not
-// believed here, because they depend on what had come before it. The position is judged again, against the inputs before it in
-// time.
+// believed here, because they depend on what had come before it. The position is judged again, against the inputs
+// before it in time.
 //
 // Who keeps the states, finds the inputs and stores the results is pipeline/follow.
 package derive
@@ -57,9 +57,11 @@ type Vehicle struct {
 	routes *route.Plans
 }
 
-// NewVehicle compiles a vehicle. fences and rules are those of its account's policy. Settings of trips that make no sense together,
-// the account's with the vehicle's, are left out. No rule holds from when the vehicle was archived; those before it did.
-func NewVehicle(cfg *Config, key fleet.VehicleKey, policy *fleet.Policy, fences *geofence.Index, rules *alert.Engine) *Vehicle {
+// NewVehicle compiles a vehicle. fences and rules are those of its account's policy. Settings of trips that make no
+// sense together, the account's with the vehicle's, are left out. No rule holds from when the vehicle was archived;
+// those before it did.
+func NewVehicle(cfg *Config, key fleet.VehicleKey, policy *fleet.Policy, fences *geofence.Index,
+	rules *alert.Engine) *Vehicle {
 	traits := policy.TraitsOf(key.Vehicle)
 	trips := cfg.Trip.With(traits.Trip)
 	if trips.Validate() != nil {
@@ -118,7 +120,8 @@ func (s *State) Clone() State {
 	return c
 }
 
-// Format is the version of what Encode writes. A state of another is not read, and its vehicle derived from the beginning.
+// Format is the version of what Encode writes. A state of another is not read, and its vehicle derived from
+// the beginning.
 const Format uint32 = 4
 
 // Encode writes the state; equal states are written alike.
@@ -139,8 +142,8 @@ func Decode(text []byte) (State, error) {
 	return s, nil
 }
 
-// Verdict says whether a stored position is a jump, where its flags say otherwise because they depend on what had arrived
-// before it.
+// Verdict says whether a stored position is a jump, where its flags say otherwise because they depend on what had
+// arrived before it.
 type Verdict struct {
 	At     fleet.Millis
 	Device fleet.DeviceID
@@ -207,7 +210,8 @@ func (v *Vehicle) position(s *State, w *work, input *Input, out *fleet.Entities)
 		*w.verdicts = append(*w.verdicts, Verdict{At: stored.FixTime, Device: stored.Device, Jump: jump != 0})
 	}
 	in := alert.Input{
-		At: p.FixTime, RawOdometer: p.Odometer, OdometerRefused: !math.IsNaN(p.Odometer) && p.Flags&fleet.FlagBadOdometer != 0,
+		At: p.FixTime, RawOdometer: p.Odometer, OdometerRefused: !math.IsNaN(p.Odometer) &&
+			p.Flags&fleet.FlagBadOdometer != 0,
 	}
 	switch doubts := p.Flags & fleet.DoubtfulFlags; doubts {
 	case 0:
@@ -236,10 +240,12 @@ func (v *Vehicle) position(s *State, w *work, input *Input, out *fleet.Entities)
 func (v *Vehicle) signal(s *State, w *work, input *Input, out *fleet.Entities) {
 	v.trips(s.Trip.Last.Device).Signal(&s.Trip, v.key, input.At, input.Signal, out)
 	w.moves, w.stops = w.moves[:0], w.stops[:0]
-	v.alert(s, w, &alert.Input{At: input.At, Signal: &input.Signal, Aside: !base[input.Signal.Signal], RawOdometer: math.NaN()}, out)
+	v.alert(s, w,
+		&alert.Input{At: input.At, Signal: &input.Signal, Aside: !base[input.Signal.Signal], RawOdometer: math.NaN()}, out)
 }
 
-// route follows the vehicle's route plans, and has the rules know what it is bound by there. Without a fix the time has come.
+// route follows the vehicle's route plans, and has the rules know what it is bound by there. Without a fix the
+// time has come.
 func (v *Vehicle) route(s *State, w *work, at fleet.Millis, p *fleet.Position, out *fleet.Entities) {
 	if v.routes.None(&s.Route) { // as for most vehicles
 		if p != nil {
@@ -304,7 +310,8 @@ func (v *Vehicle) fire(s *State, w *work, to fleet.Millis, out *fleet.Entities) 
 // Wake returns the time at which silence will mean something, or 0.
 func (v *Vehicle) Wake(s *State) fleet.Millis {
 	wake := fleet.Millis(0)
-	for _, at := range [...]fleet.Millis{v.trips(s.Trip.Last.Device).Wake(&s.Trip), v.fences.Wake(&s.Fence, v.traits), v.routes.Wake(&s.Route), v.rules.Wake(&s.Alert, v.traits)} {
+	for _, at := range [...]fleet.Millis{v.trips(s.Trip.Last.Device).Wake(&s.Trip), v.fences.Wake(&s.Fence, v.traits),
+		v.routes.Wake(&s.Route), v.rules.Wake(&s.Alert, v.traits)} {
 		if at != 0 && (wake == 0 || at < wake) {
 			wake = at
 		}

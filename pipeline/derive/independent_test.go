@@ -31,8 +31,8 @@ const (
 // era is a time from one instant to another.
 type era [2]fleet.Millis
 
-// reference is what loadtest/independent/thinned.py found in a recording. Of a big one only the vehicles whose number Every
-// divides are compared.
+// reference is what loadtest/independent/thinned.py found in a recording. Of a big one only the vehicles whose number
+// Every divides are compared.
 type reference struct {
 	Files    []string
 	Every    int
@@ -165,7 +165,8 @@ func (a *agreement) count(id string, in []derive.Input, trips []*fleet.Trip, eve
 			if fixes := before(ours) - before(at); fixes >= -1 && fixes <= 1 || ours-at >= -nearby && ours-at <= nearby {
 				a.near++
 			} else {
-				a.missed = append(a.missed, fmt.Sprintf("%s: %s of the drive %s to %s, ours %s", id, []string{"start", "end"}[side], clock(d[0]), clock(d[1]), clock(ours)))
+				a.missed = append(a.missed, fmt.Sprintf("%s: %s of the drive %s to %s, ours %s", id, []string{"start", "end"}[side],
+					clock(d[0]), clock(d[1]), clock(ours)))
 			}
 		}
 	}
@@ -176,10 +177,13 @@ func (a *agreement) count(id string, in []derive.Input, trips []*fleet.Trip, eve
 		}
 		a.pauses++
 		middle := p[0] + (p[1]-p[0])/2
-		if i := slices.IndexFunc(trips, func(t *fleet.Trip) bool { return !t.Unseen && t.Start < middle && middle < t.End }); i < 0 {
+		if i := slices.IndexFunc(trips, func(t *fleet.Trip) bool {
+			return !t.Unseen && t.Start < middle && middle < t.End
+		}); i < 0 {
 			a.ended++
 		} else {
-			a.missed = append(a.missed, fmt.Sprintf("%s: pause %s to %s within the trip %s to %s", id, clock(p[0]), clock(p[1]), clock(trips[i].Start), clock(trips[i].End)))
+			a.missed = append(a.missed, fmt.Sprintf("%s: pause %s to %s within the trip %s to %s", id, clock(p[0]), clock(p[1]),
+				clock(trips[i].Start), clock(trips[i].End)))
 		}
 	}
 }
@@ -195,14 +199,16 @@ func nearest(trips []*fleet.Trip, side int, at fleet.Millis) (found fleet.Millis
 	return found
 }
 
-// nearby is how far apart two ends may be where fixes come more often: nobody knows better when a car that rolls stands.
+// nearby is how far apart two ends may be where fixes come more often: nobody knows better when a car
+// that rolls stands.
 const nearby = 10_000
 
 func share(part, whole int) float64 { return float64(part) / float64(max(1, whole)) }
 
-// shortfalls are the distances that do not hold to 2 %, by recording and seconds, with the part to which they do. Bike and
-// scooter go a few hundred metres between pauses of minutes: of a way of 50 to 200 m either side may hold that it was none,
-// and across a pause one counts what was walked. In New York two fixes have lost their digits and lie 84 km away.
+// shortfalls are the distances that do not hold to 2 %, by recording and seconds, with the part to which they do.
+// Bike and scooter go a few hundred metres between pauses of minutes: of a way of 50 to 200 m either side may hold
+// that it was none, and across a pause one counts what was walked. In New York two fixes have lost their digits and
+// lie 84 km away.
 var shortfalls = map[string]map[int]float64{
 	"dublin e-bike":    {30: 0.03, 60: 0.03, 600: 0.06, 900: 0.09},
 	"dublin e-scooter": {10: 0.03, 30: 0.10, 60: 0.11, 300: 0.03},
@@ -214,9 +220,10 @@ const (
 	pausesEnded = 0.95 // of the pauses
 )
 
-// TestThinnedRecordingsAgainstAnIndependentComputation holds our trips of real recordings, as they are and thinned, against
-// what loadtest/independent/thinned.py found, and the table in thinned.md beside it, which -update writes. Distances agree to
-// 2 % where fixes come each minute or more often; beyond that they are between the straight lines and what was recorded.
+// TestThinnedRecordingsAgainstAnIndependentComputation holds our trips of real recordings, as they are and thinned,
+// against what loadtest/independent/thinned.py found, and the table in thinned.md beside it, which -update writes.
+// Distances agree to 2 % where fixes come each minute or more often; beyond that they are between the straight lines
+// and what was recorded.
 func TestThinnedRecordingsAgainstAnIndependentComputation(t *testing.T) {
 	names, seconds, all := references(t)
 	var sum agreement
@@ -242,7 +249,8 @@ func TestThinnedRecordingsAgainstAnIndependentComputation(t *testing.T) {
 			}
 			fmt.Fprintf(&table, "| %s | %d | %.1f | %.1f | %.1f | %d | %d | %d | %d |\n", name, every,
 				a.ours/1000, a.theirs/1000, a.most/1000, a.ends, a.near, a.pauses, a.ended)
-			t.Logf("%s, a fix each %d s: %.1f km, straight on %.1f, recorded %.1f\n%s", name, every, a.ours/1000, a.theirs/1000, a.most/1000,
+			t.Logf("%s, a fix each %d s: %.1f km, straight on %.1f, recorded %.1f\n%s", name, every, a.ours/1000,
+				a.theirs/1000, a.most/1000,
 				strings.Join(a.missed, "\n"))
 			part := cmp.Or(shortfalls[name][every], 0.02)
 			least, most := a.theirs*(1-part), a.theirs*(1+part)
@@ -256,10 +264,11 @@ func TestThinnedRecordingsAgainstAnIndependentComputation(t *testing.T) {
 		}
 	}
 	fmt.Fprintf(&table, "| all | | | | | %d | %d | %d | %d |\n", sum.ends, sum.near, sum.pauses, sum.ended)
-	t.Logf("%d ends of drives, %d within a fix (%.1f %%); %d pauses, %d with an end (%.1f %%)", sum.ends, sum.near, 100*share(sum.near, sum.ends),
-		sum.pauses, sum.ended, 100*share(sum.ended, sum.pauses))
+	t.Logf("%d ends of drives, %d within a fix (%.1f %%); %d pauses, %d with an end (%.1f %%)", sum.ends, sum.near,
+		100*share(sum.near, sum.ends), sum.pauses, sum.ended, 100*share(sum.ended, sum.pauses))
 	if share(sum.near, sum.ends) < endsNear || share(sum.ended, sum.pauses) < pausesEnded {
-		t.Errorf("%d of %d ends of drives are a trip's within a fix, in %d of %d pauses a trip ended", sum.near, sum.ends, sum.ended, sum.pauses)
+		t.Errorf("%d of %d ends of drives are a trip's within a fix, in %d of %d pauses a trip ended", sum.near, sum.ends,
+			sum.ended, sum.pauses)
 	}
 	file := filepath.Join(filepath.Dir(independent), "thinned.md")
 	if old, err := os.ReadFile(file); err == nil && string(old) == table.String() {

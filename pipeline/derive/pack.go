@@ -15,11 +15,12 @@ import (
 
 // Signals are those that the detectors use, whatever rules there are.
 var Signals = signalsOf(
-	"ignition", "motion", "engine_rpm", "soc_pct", "charging", "charge_power_kw", "energy_used_kwh", "fuel_used_l", "fuel_level_l",
-	"fuel_level_pct", "battery_v", "ecu_speed_mps", "speed_limit_mps",
+	"ignition", "motion", "engine_rpm", "soc_pct", "charging", "charge_power_kw", "energy_used_kwh", "fuel_used_l",
+	"fuel_level_l", "fuel_level_pct", "battery_v", "ecu_speed_mps", "speed_limit_mps",
 )
 
-// Wanted returns the signals that are derived from under some rules: those of Signals, and what the rules watch besides.
+// Wanted returns the signals that are derived from under some rules: those of Signals, and what the rules
+// watch besides.
 func Wanted(rules *alert.Engine) fleet.SignalSet {
 	wanted := base
 	rules.AddSignals(&wanted)
@@ -42,8 +43,8 @@ func signalsOf(names ...string) []fleet.Signal {
 	return all
 }
 
-// Packer writes inputs of one vehicle, some twenty bytes each, as they are when they come back from the store: rounded to its
-// units. The zero value is empty.
+// Packer writes inputs of one vehicle, some twenty bytes each, as they are when they come back from the store: rounded
+// to its units. The zero value is empty.
 //
 // What it writes is, little-endian and in varints:
 //

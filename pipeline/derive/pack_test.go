@@ -10,7 +10,8 @@ import (
 	"github.com/motorpool/fleet/pipeline/derive"
 )
 
-// rough returns a position whose quantities are absent, extreme or anything between, and the one that the store gives back.
+// rough returns a position whose quantities are absent, extreme or anything between, and the one that the
+// store gives back.
 func rough(rng *rand.Rand, key fleet.VehicleKey) (p, stored fleet.Position) {
 	number := func(scale float64, most float64) (float64, float64) {
 		switch rng.IntN(4) {
@@ -23,9 +24,11 @@ func rough(rng *rand.Rand, key fleet.VehicleKey) (p, stored fleet.Position) {
 		return v, math.Round(v*scale) / scale
 	}
 	p = fleet.Position{
-		Account: key.Account, Vehicle: key.Vehicle, Device: fleet.DeviceID(rng.Uint64()), FixTime: fleet.Millis(rng.Int64N(1 << 42)), DeviceTime: fleet.Millis(rng.Int64N(1 << 42)),
-		ReceivedTime: fleet.Millis(rng.Int64N(1 << 42)), Satellites: rng.IntN(257) - 1, Ignition: fleet.Tri(rng.IntN(3)), Motion: fleet.Tri(rng.IntN(3)),
-		Cell: fleet.Cell(rng.Uint64()), Flags: fleet.Flags(rng.Uint32()),
+		Account: key.Account, Vehicle: key.Vehicle, Device: fleet.DeviceID(rng.Uint64()),
+		FixTime: fleet.Millis(rng.Int64N(1 << 42)), DeviceTime: fleet.Millis(rng.Int64N(1 << 42)),
+		ReceivedTime: fleet.Millis(rng.Int64N(1 << 42)), Satellites: rng.IntN(257) - 1, Ignition: fleet.Tri(rng.IntN(3)),
+		Motion: fleet.Tri(rng.IntN(3)),
+		Cell:   fleet.Cell(rng.Uint64()), Flags: fleet.Flags(rng.Uint32()),
 	}
 	if rng.IntN(2) == 0 {
 		p.Alarm = append(fleet.Alarms, "sos,lowBattery", "made up")[rng.IntN(len(fleet.Alarms)+2)]
@@ -82,7 +85,8 @@ func TestWhatIsPackedComesBackAsFromTheStore(t *testing.T) {
 			t.Fatalf("%d of %d inputs: %v", len(got), len(want), err)
 		}
 		for i := range want {
-			if got[i].At != want[i].At || got[i].Signal != want[i].Signal || (got[i].Position == nil) != (want[i].Position == nil) ||
+			if got[i].At != want[i].At || got[i].Signal != want[i].Signal ||
+				(got[i].Position == nil) != (want[i].Position == nil) ||
 				got[i].Position != nil && !alike(*got[i].Position, *want[i].Position) {
 				t.Fatalf("%+v %+v, want %+v %+v", got[i], got[i].Position, want[i], want[i].Position)
 			}
@@ -116,7 +120,8 @@ func FuzzUnpack(f *testing.F) {
 // BenchmarkPack packs and unpacks fixes ten seconds apart.
 func BenchmarkPack(b *testing.B) {
 	var packer derive.Packer
-	p := fleet.Position{Device: 911918608152190976, Lat: 48, Lng: 11, Altitude: 500, Accuracy: 5, Satellites: 9, Cell: 617550903642685439, Odometer: 1e6, Ignition: fleet.Yes}
+	p := fleet.Position{Device: 911918608152190976, Lat: 48, Lng: 11, Altitude: 500, Accuracy: 5, Satellites: 9,
+		Cell: 617550903642685439, Odometer: 1e6, Ignition: fleet.Yes}
 	const fixes = 1000
 	var into []derive.Input
 	b.ReportAllocs()
@@ -125,7 +130,8 @@ func BenchmarkPack(b *testing.B) {
 		for n := range fixes {
 			p.FixTime = fleet.Millis(1_790_000_000_000 + n*10_000)
 			p.DeviceTime, p.ReceivedTime = p.FixTime, p.FixTime+fleet.Millis(300+n%100)
-			p.Lat, p.Lng, p.Speed, p.Course, p.Odometer = 48+float64(n)*1.1e-3, 11+float64(n%7)*1e-3, float64(n%33)+0.25, float64(n*7%360), 1e6+float64(n)*120
+			p.Lat, p.Lng, p.Speed, p.Course, p.Odometer =
+				48+float64(n)*1.1e-3, 11+float64(n%7)*1e-3, float64(n%33)+0.25, float64(n*7%360), 1e6+float64(n)*120
 			packer.Fix(&p)
 		}
 		packed := packer.Bytes()

@@ -24,25 +24,31 @@ var midnight = fleet.MillisOf(time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC))
 // town is a policy with something of everything.
 func town(t testing.TB) *derive.Vehicle {
 	fence := func(id fleet.FenceID, geometry string) fleet.FenceVersion {
-		return fleet.FenceVersion{ID: id, Revision: 1, Name: fmt.Sprint(id), Geometry: []byte(geometry), Dwell: 5 * 60_000, SpeedLimit: 10}
+		return fleet.FenceVersion{ID: id, Revision: 1, Name: fmt.Sprint(id), Geometry: []byte(geometry), Dwell: 5 * 60_000,
+			SpeedLimit: 10}
 	}
 	index, err := geofence.NewIndex([]fleet.FenceVersion{
 		fence(1, `{"type":"Circle","center":[-97.7431,30.2672],"radius_m":150}`),
-		fence(2, `{"type":"Polygon","coordinates":[[[-97.75,30.27],[-97.73,30.27],[-97.73,30.29],[-97.75,30.29],[-97.75,30.27]]]}`),
-		{ID: 3, Revision: 1, Name: "edited", Geometry: []byte(`{"type":"Circle","center":[-97.74,30.275],"radius_m":400}`), To: midnight + 6*3_600_000},
-		{ID: 3, Revision: 2, Name: "edited", Geometry: []byte(`{"type":"Circle","center":[-97.74,30.275],"radius_m":900}`), From: midnight + 6*3_600_000},
+		fence(2,
+			`{"type":"Polygon","coordinates":[[[-97.75,30.27],[-97.73,30.27],[-97.73,30.29],[-97.75,30.29],[-97.75,30.27]]]}`),
+		{ID: 3, Revision: 1, Name: "edited", Geometry: []byte(`{"type":"Circle","center":[-97.74,30.275],"radius_m":400}`),
+			To: midnight + 6*3_600_000},
+		{ID: 3, Revision: 2, Name: "edited", Geometry: []byte(`{"type":"Circle","center":[-97.74,30.275],"radius_m":900}`),
+			From: midnight + 6*3_600_000},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var rules []fleet.Rule
 	for i, kind := range fleet.AlertKinds {
-		r := fleet.Rule{ID: fleet.RuleID(10 + i), Revision: 1, Kind: kind, Severity: "warning", MinDuration: fleet.Millis(i%3) * 30_000, CoolDown: fleet.Millis(i%2) * 300_000}
+		r := fleet.Rule{ID: fleet.RuleID(10 + i), Revision: 1, Kind: kind, Severity: "warning",
+			MinDuration: fleet.Millis(i%3) * 30_000, CoolDown: fleet.Millis(i%2) * 300_000}
 		switch kind {
 		case fleet.AlertFenceEnter, fleet.AlertFenceExit, fleet.AlertFenceDwell, fleet.AlertFenceCurfew:
 			r.Fences = []fleet.FenceID{1, 2}
 		case fleet.AlertSignal:
-			r.Signal = &fleet.SignalTest{Signal: fleet.MustSignal("temp1_c"), Is: fleet.SignalAbove, Low: 8, High: 8, Hysteresis: 1}
+			r.Signal = &fleet.SignalTest{Signal: fleet.MustSignal("temp1_c"), Is: fleet.SignalAbove, Low: 8,
+				High: 8, Hysteresis: 1}
 			r.From, r.Fences = midnight+3_600_000, []fleet.FenceID{1, 3}
 		}
 		rules = append(rules, r)
@@ -50,20 +56,25 @@ func town(t testing.TB) *derive.Vehicle {
 	cfg := derive.DefaultConfig()
 	traits := &fleet.Traits{Zone: time.UTC, Obligations: []fleet.Obligation{
 		{Kind: "booking", Ref: "b1", From: midnight + 3_600_000, To: midnight + 4*3_600_000},
-		{Kind: "booking", Ref: "b2", From: midnight + 6*3_600_000, To: midnight + 7*3_600_000, Done: true, DoneAt: midnight + 8*3_600_000},
+		{Kind: "booking", Ref: "b2", From: midnight + 6*3_600_000, To: midnight + 7*3_600_000, Done: true,
+			DoneAt: midnight + 8*3_600_000},
 		{Kind: "document", Ref: "registration", To: midnight + 31*86_400_000},
 	}}
 	hour := fleet.Millis(3_600_000)
 	stops := []fleet.PlanStop{
-		{ID: "a", Fence: 1}, {ID: "b", Place: fleet.Place{Lat: 30.28, Lng: -97.74}, Radius: 700, ArriveUntil: midnight + hour/2},
+		{ID: "a", Fence: 1},
+		{ID: "b", Place: fleet.Place{Lat: 30.28, Lng: -97.74}, Radius: 700, ArriveUntil: midnight + hour/2},
 		{ID: "c", Fence: 2, ArriveFrom: midnight + hour, ArriveUntil: midnight + 2*hour},
 		{ID: "d", Place: fleet.Place{Lat: 30.27, Lng: -97.74}, Radius: 900, Stay: hour / 4},
 	}
 	traits.Routes = []fleet.RoutePlan{
-		{ID: 1, Revision: 1, To: midnight + hour, Vehicle: 1, Start: midnight + hour/4, End: midnight + 3*hour, Stops: stops[:3], Fence: 3},
-		{ID: 1, Revision: 2, From: midnight + hour, Vehicle: 1, Start: midnight + hour/4, End: midnight + 3*hour, Stops: stops,
+		{ID: 1, Revision: 1, To: midnight + hour, Vehicle: 1, Start: midnight + hour/4, End: midnight + 3*hour,
+			Stops: stops[:3], Fence: 3},
+		{ID: 1, Revision: 2, From: midnight + hour, Vehicle: 1, Start: midnight + hour/4,
+			End: midnight + 3*hour, Stops: stops,
 			Corridor: []byte(`{"type":"Corridor","coordinates":[[-97.7431,30.2672],[-97.74,30.29]],"width_m":600}`)},
-		{ID: 2, Revision: 1, From: midnight + hour/2, To: midnight + 2*hour, Vehicle: 1, Start: midnight, End: midnight + 9*hour, Stops: stops[1:]},
+		{ID: 2, Revision: 1, From: midnight + hour/2, To: midnight + 2*hour, Vehicle: 1, Start: midnight,
+			End: midnight + 9*hour, Stops: stops[1:]},
 	}
 	return derive.NewVehicle(&cfg, key, &fleet.Policy{Default: *traits}, index, alert.NewEngine(rules))
 }
@@ -73,7 +84,8 @@ func day(t *rapid.T, tb testing.TB) []derive.Input {
 	var in []derive.Input
 	at, lat, lng, speed, course, odometer, soc := midnight, 30.2672, -97.7431, 0.0, 0.0, 1000.0, 80.0
 	for range rapid.IntRange(1, 25).Draw(t, "phases") {
-		phase := rapid.SampledFrom([]string{"drive", "drive", "crawl", "park", "park", "idle", "silence", "charge"}).Draw(t, "phase")
+		phase := rapid.SampledFrom([]string{"drive", "drive", "crawl", "park", "park", "idle", "silence", "charge"}).Draw(t,
+			"phase")
 		every := rapid.SampledFrom([]fleet.Millis{1000, 10_000, 30_000, 120_000}).Draw(t, "every")
 		told := rapid.Bool().Draw(t, "told") // whether speed and ignition are
 		course = rapid.Float64Range(0, 359).Draw(t, "course")
@@ -101,7 +113,8 @@ func day(t *rapid.T, tb testing.TB) []derive.Input {
 			lat += way * math.Cos(course*math.Pi/180) / 111_195
 			lng += way * math.Sin(course*math.Pi/180) / 96_000
 			odometer += way
-			p := &fleet.Position{Account: 7, Vehicle: 1, Device: 5, FixTime: at, DeviceTime: at, ReceivedTime: at, Lat: fleet.Quantise(lat), Lng: fleet.Quantise(lng),
+			p := &fleet.Position{Account: 7, Vehicle: 1, Device: 5, FixTime: at, DeviceTime: at, ReceivedTime: at,
+				Lat: fleet.Quantise(lat), Lng: fleet.Quantise(lng),
 				Altitude: math.NaN(), Speed: math.NaN(), Course: math.NaN(), Accuracy: 5, Odometer: odometer, Satellites: -1}
 			if told {
 				p.Speed, p.Course, p.Ignition = speed, course, ignition
@@ -116,10 +129,12 @@ func day(t *rapid.T, tb testing.TB) []derive.Input {
 			case 3:
 				p.Odometer = 0
 			case 4:
-				in = append(in, derive.Input{At: at, Position: p}, signal(at, "fuel_level_pct", rapid.Float64Range(0, 100).Draw(t, "fuel")))
+				in = append(in, derive.Input{At: at, Position: p},
+					signal(at, "fuel_level_pct", rapid.Float64Range(0, 100).Draw(t, "fuel")))
 				continue
 			case 5, 6, 7:
-				in = append(in, derive.Input{At: at, Position: p}, signal(at, "temp1_c", rapid.Float64Range(0, 16).Draw(t, "temperature")),
+				in = append(in, derive.Input{At: at, Position: p},
+					signal(at, "temp1_c", rapid.Float64Range(0, 16).Draw(t, "temperature")),
 					signal(at, "temp2_c", 20))
 				continue
 			}
@@ -165,8 +180,8 @@ func differences(want, got map[string]string) string {
 
 const forEver = 400 * 86_400_000
 
-// TestPortionsTicksAndRestartsMakeNoDifference gives the same inputs whole and in portions, with a look at the clock and
-// a restart in between.
+// TestPortionsTicksAndRestartsMakeNoDifference gives the same inputs whole and in portions, with a look at the clock
+// and a restart in between.
 func TestPortionsTicksAndRestartsMakeNoDifference(t *testing.T) {
 	v := town(t)
 	rapid.Check(t, func(rt *rapid.T) {

@@ -15,16 +15,16 @@ import (
 	"github.com/motorpool/fleet/pipeline/geofence"
 )
 
-// A track thinned to one fix in N says less of the way: corners are cut. What it still says is the length of the straight
-// lines between its fixes, so that is the least that its trips must add up to, recorded and estimated together, and what was
-// driven is the most.
+// A track thinned to one fix in N says less of the way: corners are cut. What it still says is the length of the
+// straight lines between its fixes, so that is the least that its trips must add up to, recorded and estimated
+// together, and what was driven is the most.
 
 // intervals are how far apart the fixes are after thinning, from what recordings have up to a quarter of an hour.
-var intervals = []time.Duration{time.Second, 10 * time.Second, 30 * time.Second, time.Minute, 2 * time.Minute, 5 * time.Minute, 6 * time.Minute,
-	10 * time.Minute, 15 * time.Minute}
+var intervals = []time.Duration{time.Second, 10 * time.Second, 30 * time.Second, time.Minute, 2 * time.Minute,
+	5 * time.Minute, 6 * time.Minute, 10 * time.Minute, 15 * time.Minute}
 
-// thinned keeps the first of the fixes, and of the others each that comes a whole interval after the one kept before, and the
-// measurements that came with them.
+// thinned keeps the first of the fixes, and of the others each that comes a whole interval after the one kept before,
+// and the measurements that came with them.
 func thinned(in []derive.Input, every time.Duration) (kept []derive.Input) {
 	last := fleet.Millis(math.MinInt64 / 2)
 	for _, i := range in {
@@ -47,8 +47,8 @@ func straight(in []derive.Input) (metres float64) {
 	return metres
 }
 
-// walked is how long those of the lines are along which the vehicle was slower than a walk. Of a leg of minutes without any
-// speed that may be a way shifted while it stood: the beginning of a drive just before a fix is not always counted.
+// walked is how long those of the lines are along which the vehicle was slower than a walk. Of a leg of minutes without
+// any speed that may be a way shifted while it stood: the beginning of a drive just before a fix is not always counted.
 func walked(in []derive.Input) (metres float64) {
 	for i := 1; i < len(in); i++ {
 		if leg := straight(in[i-1 : i+1]); leg*1000 < 5*fleet.MetresPerKmh*float64(in[i].At-in[i-1].At) {
@@ -100,16 +100,18 @@ func (o told) String() string {
 	return fmt.Sprintf("speed %v, odometer %v, ignition %v", o.speed, o.odometer, o.ignition)
 }
 
-// errand makes a second-by-second record of drives through a town and its surroundings, with lights, corners and pauses,
-// and says how far they went.
+// errand makes a second-by-second record of drives through a town and its surroundings, with lights, corners and
+// pauses, and says how far they went.
 func errand(rng *rand.Rand, says told) (in []derive.Input, driven float64, drives int) {
 	at, lat, lng := midnight, 70*rng.Float64()-35, 360*rng.Float64()-180
 	second := func(speed, course float64, ignition fleet.Tri) {
 		lat += speed * math.Cos(course) / 111_195.08
 		lng = math.Remainder(lng+speed*math.Sin(course)/111_195.08/math.Cos(lat*math.Pi/180), 360)
 		driven += speed
-		p := &fleet.Position{Account: 7, Vehicle: 1, Device: 5, FixTime: at, DeviceTime: at, ReceivedTime: at, Lat: fleet.Quantise(lat),
-			Lng: fleet.Quantise(lng), Altitude: math.NaN(), Speed: math.NaN(), Course: math.NaN(), Accuracy: 5, Odometer: math.NaN(), Satellites: -1}
+		p := &fleet.Position{Account: 7, Vehicle: 1, Device: 5, FixTime: at, DeviceTime: at, ReceivedTime: at,
+			Lat: fleet.Quantise(lat),
+			Lng: fleet.Quantise(lng), Altitude: math.NaN(), Speed: math.NaN(), Course: math.NaN(), Accuracy: 5,
+			Odometer: math.NaN(), Satellites: -1}
 		if says.speed {
 			p.Speed, p.Course = speed, math.Mod(course*180/math.Pi+3600, 360)
 		}
@@ -173,7 +175,8 @@ func TestThinningATrackTakesNoMoreThanItsCorners(t *testing.T) {
 			// Noise takes no more than half a per cent, and 25 m at an end of a drive.
 			slack := 0.005*driven + 25*float64(drives)
 			if got < least-slack || got > driven+slack {
-				t.Errorf("a fix each %v, %v: %.0f m, straight on %.0f m, driven %.0f m in %d drives", every, says, got, least, driven, drives)
+				t.Errorf("a fix each %v, %v: %.0f m, straight on %.0f m, driven %.0f m in %d drives", every, says, got, least,
+					driven, drives)
 			}
 		}
 	})

@@ -43,8 +43,10 @@ func (u *tunnel) drive(seconds int, speed float64, frozen bool) {
 		if !frozen {
 			u.place += speed
 		}
-		p := &fleet.Position{Account: key.Account, Vehicle: key.Vehicle, Device: 1, FixTime: u.at, DeviceTime: u.at, ReceivedTime: u.at + 500,
-			Lat: fleet.Quantise(50 + u.place/111_195), Lng: 8, Accuracy: nan, Course: nan, Altitude: nan, Odometer: nan, Satellites: -1}
+		p := &fleet.Position{Account: key.Account, Vehicle: key.Vehicle, Device: 1, FixTime: u.at, DeviceTime: u.at,
+			ReceivedTime: u.at + 500,
+			Lat:          fleet.Quantise(50 + u.place/111_195), Lng: 8, Accuracy: nan, Course: nan, Altitude: nan, Odometer: nan,
+			Satellites: -1}
 		if speed > 0 {
 			p.Speed = speed - 2 + float64(i%5)
 		}
@@ -75,8 +77,8 @@ func (u *tunnel) driven() (trips int, metres float64) {
 	return len(newest), metres
 }
 
-// TestATunnelOfWhichAStretchIsMissedCountsWhole drives through a tunnel at 72 km/h in which nothing is heard for a while.
-// What comes out of it is no jump, and all of the way counts, whether there is an odometer or not.
+// TestATunnelOfWhichAStretchIsMissedCountsWhole drives through a tunnel at 72 km/h in which nothing is heard for a
+// while. What comes out of it is no jump, and all of the way counts, whether there is an odometer or not.
 func TestATunnelOfWhichAStretchIsMissedCountsWhole(t *testing.T) {
 	for _, odometer := range []bool{true, false} {
 		for _, missed := range []int{0, 4, 12, 20, 60, 120, 185, 250, 290, 400} {
@@ -102,8 +104,8 @@ func TestATunnelOfWhichAStretchIsMissedCountsWhole(t *testing.T) {
 	}
 }
 
-// TestASilenceWhileThePlaceStandsStillCountsOnce drives on through a silence, with a place that stands still before it and
-// after. What the odometer rose by in the silence is part of what it rose by since the place last changed.
+// TestASilenceWhileThePlaceStandsStillCountsOnce drives on through a silence, with a place that stands still before it
+// and after. What the odometer rose by in the silence is part of what it rose by since the place last changed.
 func TestASilenceWhileThePlaceStandsStillCountsOnce(t *testing.T) {
 	for _, silence := range []int{0, 250, 400} {
 		t.Run(fmt.Sprintf("%d s", silence), func(t *testing.T) {

@@ -2,9 +2,9 @@
 //
 // A Log is the consume.Handler of the topic's one partition. An event's sequence is its offset plus one, so that the
 // first is 1 and 0 stands before all of them. Rows of a batch are inserted with the batch's token: a batch that comes
-// again changes nothing, and whoever sees a sequence in the table finds all smaller ones there, too. A record that is no
-// event is counted, told in the log and skipped; its sequence stays empty. Rows carry no state from batch to batch, and
-// Handle blocks until the server has them.
+// again changes nothing, and whoever sees a sequence in the table finds all smaller ones there, too. A record that is
+// no event is counted, told in the log and skipped; its sequence stays empty. Rows carry no state from batch to batch,
+// and Handle blocks until the server has them.
 package eventlog
 
 import (
@@ -76,8 +76,8 @@ const latest fleet.Millis = 9_000_000_000_000 // the year 2255
 
 const insert = "INSERT INTO events (account, sequence, id, type, vehicle, at, noted_at, late, kind, object, revision, body)"
 
-// token names the batch's insert. The time of its last record, which is the same whenever the batch is formed again, tells
-// the topic from another that was made under its name and counts from zero again.
+// token names the batch's insert. The time of its last record, which is the same whenever the batch is formed again,
+// tells the topic from another that was made under its name and counts from zero again.
 func token(b *consume.Batch) string {
 	return fmt.Sprintf("%s@%d", b.Token(), b.Records[len(b.Records)-1].Time)
 }
@@ -111,8 +111,10 @@ func (l *Log) Handle(ctx context.Context, b *consume.Batch) error {
 	}
 }
 
-// insert inserts the events of a batch under a token, and returns whose they are, how many there are, and how many records are none.
-func (l *Log) insert(ctx context.Context, token string, b *consume.Batch) (accounts []uint64, stored, refused int, err error) {
+// insert inserts the events of a batch under a token, and returns whose they are, how many there are, and how many
+// records are none.
+func (l *Log) insert(ctx context.Context, token string,
+	b *consume.Batch) (accounts []uint64, stored, refused int, err error) {
 	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"insert_deduplication_token": token}))
 	rows, err := l.db.PrepareBatch(ctx, insert)
 	if err != nil {
@@ -128,7 +130,8 @@ func (l *Log) insert(ctx context.Context, token string, b *consume.Batch) (accou
 		e, err := Decode(r.Value)
 		if err != nil {
 			if refused++; refused == 1 {
-				l.log.Warn("a record of the topic of events is no event; it is skipped", "topic", b.Topic, "offset", r.Offset, "error", err)
+				l.log.Warn("a record of the topic of events is no event; it is skipped", "topic", b.Topic, "offset",
+					r.Offset, "error", err)
 			}
 			continue
 		}
@@ -139,8 +142,8 @@ func (l *Log) insert(ctx context.Context, token string, b *consume.Batch) (accou
 		if noted <= 0 || noted > latest {
 			noted = e.At
 		}
-		err = rows.Append(uint64(e.Account), Sequence(r.Offset), e.ID, e.Type, uint64(e.Vehicle), e.At.Time(), noted.Time(), e.Late,
-			string(e.Kind), e.Object, e.Revision, string(e.Body))
+		err = rows.Append(uint64(e.Account), Sequence(r.Offset), e.ID, e.Type, uint64(e.Vehicle), e.At.Time(),
+			noted.Time(), e.Late, string(e.Kind), e.Object, e.Revision, string(e.Body))
 		if err != nil {
 			return nil, 0, 0, err
 		}

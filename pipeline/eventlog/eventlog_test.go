@@ -28,8 +28,9 @@ var begin = fleet.MillisOf(time.Now().Add(-time.Hour).Truncate(time.Second))
 
 func numberedEvent(i int) fleet.Event {
 	return fleet.Event{
-		ID: uint64(1000 + i), Type: fleet.EventTripEnded, Account: fleet.AccountID(7 + i%2), Vehicle: fleet.VehicleID(1 + i%3),
-		At: begin + fleet.Millis(i), Late: i%5 == 0, Kind: fleet.KindTrip, Object: uint64(1) << 62, Revision: uint32(i),
+		ID: uint64(1000 + i), Type: fleet.EventTripEnded, Account: fleet.AccountID(7 + i%2),
+		Vehicle: fleet.VehicleID(1 + i%3),
+		At:      begin + fleet.Millis(i), Late: i%5 == 0, Kind: fleet.KindTrip, Object: uint64(1) << 62, Revision: uint32(i),
 		Body: json.RawMessage(fmt.Sprintf(`{"start_ms":%d,"distance_m":1234.5}`, begin)),
 	}
 }
@@ -89,7 +90,8 @@ func TestEventsAreInTheTableOnce(t *testing.T) {
 	kafka := topic.DefaultConfig()
 	kafka.Brokers, kafka.Replication = []string{embeddedtest.Broker(t)}, 1
 	suffix := fmt.Sprint(".", time.Now().UnixNano())
-	for _, name := range []*string{&kafka.Positions, &kafka.Telemetry, &kafka.Traccar, &kafka.DeadLetters, &kafka.Changes, &kafka.Events} {
+	for _, name := range []*string{&kafka.Positions, &kafka.Telemetry, &kafka.Traccar, &kafka.DeadLetters, &kafka.Changes,
+		&kafka.Events} {
 		*name += suffix
 	}
 	if _, err := topic.Ensure(t.Context(), kafka); err != nil {
@@ -123,8 +125,8 @@ func TestEventsAreInTheTableOnce(t *testing.T) {
 		cfg := consume.DefaultConfig(group + suffix)
 		cfg.MaxRows, cfg.Linger, cfg.RetryMin = rows, 20*time.Millisecond, time.Millisecond
 		handler := &lossy{Log: newLog(t, db), tried: map[string]int{}, stored: make(chan int64, n)}
-		consumer, err := consume.New(cfg, client, dialer, []string{kafka.Events}, func(string, int) consume.Handler { return handler },
-			prometheus.NewRegistry(), slog.New(slog.DiscardHandler))
+		consumer, err := consume.New(cfg, client, dialer, []string{kafka.Events},
+			func(string, int) consume.Handler { return handler }, prometheus.NewRegistry(), slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -165,7 +167,8 @@ func TestAnEventIsStoredAsItIs(t *testing.T) {
 	db := schematest.Open(t)
 	e := numberedEvent(5)
 	noted := begin + 777
-	b := &consume.Batch{Topic: "events", First: 41, Last: 41, Records: []consume.Record{{Offset: 41, Time: noted, Value: encode(t, e)}}}
+	b := &consume.Batch{Topic: "events", First: 41, Last: 41,
+		Records: []consume.Record{{Offset: 41, Time: noted, Value: encode(t, e)}}}
 	if err := newLog(t, db).Handle(t.Context(), b); err != nil {
 		t.Fatal(err)
 	}
@@ -173,12 +176,15 @@ func TestAnEventIsStoredAsItIs(t *testing.T) {
 	var account, sequence, vehicle uint64
 	var at, notedAt time.Time
 	var kind, body string
-	err := db.QueryRow(t.Context(), "SELECT account, sequence, id, type, vehicle, at, noted_at, late, kind, object, revision, body FROM events").
-		Scan(&account, &sequence, &got.ID, &got.Type, &vehicle, &at, &notedAt, &got.Late, &kind, &got.Object, &got.Revision, &body)
+	err := db.QueryRow(t.Context(),
+		"SELECT account, sequence, id, type, vehicle, at, noted_at, late, kind, object, revision, body FROM events").
+		Scan(&account, &sequence, &got.ID, &got.Type, &vehicle, &at, &notedAt, &got.Late, &kind, &got.Object,
+			&got.Revision, &body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got.Account, got.Vehicle, got.At, got.Kind, got.Body = fleet.AccountID(account), fleet.VehicleID(vehicle), fleet.MillisOf(at), fleet.Kind(kind), json.RawMessage(body)
+	got.Account, got.Vehicle, got.At, got.Kind, got.Body =
+		fleet.AccountID(account), fleet.VehicleID(vehicle), fleet.MillisOf(at), fleet.Kind(kind), json.RawMessage(body)
 	if fmt.Sprint(got) != fmt.Sprint(e) || sequence != 42 || fleet.MillisOf(notedAt) != noted {
 		t.Errorf("%+v with sequence %d, noted at %s, was %+v", got, sequence, notedAt, e)
 	}
@@ -217,12 +223,14 @@ func TestATopicWithoutOrderIsFatal(t *testing.T) {
 	}
 }
 
-// The server noted the token of an insert and was killed before it had the rows: which looks as if somebody had taken them away.
+// The server noted the token of an insert and was killed before it had the rows: which looks as if somebody had
+// taken them away.
 func TestEventsWhoseTokenWasSpentAreStored(t *testing.T) {
 	db := schematest.Open(t)
 	l := newLog(t, db)
 	b := &consume.Batch{Topic: "events", First: 4, Last: 5, Records: []consume.Record{
-		{Offset: 4, Time: begin, Value: encode(t, numberedEvent(1))}, {Offset: 5, Time: begin, Value: encode(t, numberedEvent(2))}}}
+		{Offset: 4, Time: begin, Value: encode(t, numberedEvent(1))},
+		{Offset: 5, Time: begin, Value: encode(t, numberedEvent(2))}}}
 	for range 3 {
 		for range 2 {
 			if err := l.Handle(t.Context(), b); err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/motorpool/fleet"
 )
 
-// Explain says in words, with the values at fault, why a report was refused, for whoever looks at what became of it. taken is the
-// fix time of its position, if it came to have one.
+// Explain says in words, with the values at fault, why a report was refused, for whoever looks at what became of it.
+// taken is the fix time of its position, if it came to have one.
 func Explain(reason fleet.Refusal, r *fleet.Report, taken fleet.Millis) string {
 	at := cmp.Or(taken, r.FixTime, r.DeviceTime)
 	when := at.Time().UTC().Format(time.RFC3339)

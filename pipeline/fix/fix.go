@@ -1,7 +1,7 @@
 // Package fix decides what a report is worth: Normalise turns it into a position or refuses it, looking at nothing but
 // the report itself; Classify then judges the position against what is known of its vehicle and moves that state
-// forward. Both are pure: no clock, no store, no goroutine, and the same input always gives the same verdict, so a batch
-// that is worked through again after a crash comes out the same.
+// forward. Both are pure: no clock, no store, no goroutine, and the same input always gives the same verdict, so a
+// batch that is worked through again after a crash comes out the same.
 //
 // What cannot be a position is refused with a reason; what is doubtful is stored with a flag and leaves live state
 // alone. The rules, with the row of shared/tracking.md section (f) that each comes from:
@@ -26,7 +26,8 @@
 // A position without a doubtful flag is trusted: the State moves to it. Fix times of trusted positions of a State
 // strictly increase. Speed between places is judged from where the place last changed: where it stood still and the
 // reported speed did not, the way by that speed is taken off (fleet.Wheels), and half a minute's way at 250 km/h where
-// nobody told a speed; of up to five minutes that nothing was heard of a vehicle under way, their way too. An ignition that is off refutes it, and so does a speed of nothing.
+// nobody told a speed; of up to five minutes that nothing was heard of a vehicle under way, their way too. An ignition
+// that is off refutes it, and so does a speed of nothing.
 //
 //	                trusted fix                                  far and too fast
 //	       +---------------------------+            +------------------------------------------+
@@ -86,7 +87,8 @@ func (c *Config) Validate() error {
 		}
 	}
 	check(c.FutureTolerance >= 0, "fix future_tolerance is negative")
-	check(c.RolloverAge == 0 || c.RolloverAge >= 365*24*time.Hour, "fix rollover_age is below a year: it would move good fixes")
+	check(c.RolloverAge == 0 || c.RolloverAge >= 365*24*time.Hour,
+		"fix rollover_age is below a year: it would move good fixes")
 	check(c.Reorder >= 0, "fix reorder is negative")
 	check(c.MaxSpeed > 0, "fix max_speed_mps must be positive")
 	check(c.MaxAccuracy > 0, "fix max_accuracy_m must be positive")

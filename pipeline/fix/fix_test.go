@@ -175,7 +175,8 @@ func check(t failer, p *fleet.Position, received fleet.Millis) {
 		t.Fatalf("%d satellites", p.Satellites)
 	}
 	// Two weeks: more future clocks than milliseconds in between would be needed to leave it.
-	if p.FixTime <= 0 || received != 0 && p.FixTime > received+14*24*3_600_000 || p.DeviceTime <= 0 || p.DeviceTime > 4_102_444_800_000 {
+	if p.FixTime <= 0 || received != 0 && p.FixTime > received+14*24*3_600_000 || p.DeviceTime <= 0 ||
+		p.DeviceTime > 4_102_444_800_000 {
 		t.Fatalf("fix time %d, device time %d", p.FixTime, p.DeviceTime)
 	}
 	if p.Alarm != fleet.AlarmOf(p.Alarm) {
@@ -188,10 +189,12 @@ func FuzzVerdict(f *testing.F) {
 	f.Add(int64(start), int64(0), 30.2672, -97.7431, 10.0, 90.0, 5.0, 1000.0, uint8(0), int64(start))
 	f.Add(int64(0), int64(-1), math.NaN(), math.Inf(1), -1.0, 360.0, 1e300, 1e18, uint8(7), int64(0))
 	config := fix.DefaultConfig()
-	f.Fuzz(func(t *testing.T, at, device int64, lat, lng, speed, course, accuracy, odometer float64, bits uint8, stamp int64) {
+	f.Fuzz(func(t *testing.T, at, device int64, lat, lng, speed, course, accuracy, odometer float64,
+		bits uint8, stamp int64) {
 		r := fleet.NewReport()
 		r.FixTime, r.DeviceTime = fleet.Millis(at), fleet.Millis(device)
-		r.Lat, r.Lng, r.Speed, r.Course, r.Accuracy, r.Odometer, r.Altitude = lat, lng, speed, course, accuracy, odometer, speed
+		r.Lat, r.Lng, r.Speed, r.Course, r.Accuracy, r.Odometer, r.Altitude =
+			lat, lng, speed, course, accuracy, odometer, speed
 		r.Invalid, r.Approximate, r.Mock, r.Ignition = bits&1 != 0, bits&2 != 0, bits&4 != 0, fleet.Tri(bits>>3%3)
 		received := fix.Received(fleet.Millis(stamp))
 		p, refusal := config.Normalise(&r, received)

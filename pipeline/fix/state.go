@@ -8,8 +8,9 @@ import (
 
 // State is what must be remembered of a vehicle to judge its next fix. The zero value is a vehicle without any fix.
 type State struct {
-	// Last is the live position: the newest trusted fix, with the time of its receipt where its clock was ahead of that. While the vehicle is parked and its fixes drift, the place
-	// is that of the fix it was parked at and the times are those of the newest drifting fix.
+	// Last is the live position: the newest trusted fix, with the time of its receipt where its clock was ahead of that.
+	// While the vehicle is parked and its fixes drift, the place is that of the fix it was parked at and the times are
+	// those of the newest drifting fix.
 	Last fleet.Position
 
 	// Newest is the newest fix time stored for the vehicle, trusted or not. A fix above it cannot be a duplicate.
@@ -37,9 +38,9 @@ func (s *State) Known() bool { return s.Last.FixTime != 0 }
 // MayBeStored says whether a fix at time t may be a duplicate, so that somebody must look whether it is stored.
 func (s *State) MayBeStored(t fleet.Millis) bool { return t <= s.Newest }
 
-// Free returns a time for a position whose clock was too far ahead to be believed: the first from a time on at which the
-// vehicle has none. stored says of the times up to another whether it has one; if it has at all of these, Free returns a time
-// after all that it has.
+// Free returns a time for a position whose clock was too far ahead to be believed: the first from a time on at which
+// the vehicle has none. stored says of the times up to another whether it has one; if it has at all of these, Free
+// returns a time after all that it has.
 func (s *State) Free(from, to fleet.Millis, stored func(fleet.Millis) bool) fleet.Millis {
 	for t := from; t <= to; t++ {
 		if !s.MayBeStored(t) || !stored(t) {
@@ -109,8 +110,9 @@ func (c *Config) Classify(s *State, p *fleet.Position, stored bool) fleet.Refusa
 	return ""
 }
 
-// moment is the instant of which p tells where the vehicle is now: that of the fix, or of its receipt if the clock was ahead of
-// ours, so that nobody whose clock is right comes behind it. It is later than the live position's if p is trusted.
+// moment is the instant of which p tells where the vehicle is now: that of the fix, or of its receipt if the
+// clock was ahead of ours, so that nobody whose clock is right comes behind it. It is later than the live
+// position's if p is trusted.
 func (s *State) moment(p *fleet.Position) fleet.Millis {
 	if p.ReceivedTime == 0 || p.FixTime <= p.ReceivedTime || p.Flags&fleet.FlagFutureClock != 0 {
 		return p.FixTime
@@ -145,8 +147,8 @@ func (c *Config) agrees(candidate Candidate, p *fleet.Position) bool {
 	return !c.jumped(fleet.Distance(candidate.Lat, candidate.Lng, p.Lat, p.Lng), p.FixTime-candidate.Time)
 }
 
-// trust makes p the live position, of this moment, a span after the one before. An ignition that it does not tell stays what
-// it was. The wheels go by the clock of the fixes: a clock that is ahead sends in an instant what took it minutes.
+// trust makes p the live position, of this moment, a span after the one before. An ignition that it does not tell stays
+// what it was. The wheels go by the clock of the fixes: a clock that is ahead sends in an instant what took it minutes.
 func (s *State) trust(p *fleet.Position, now, span fleet.Millis) {
 	ignition := s.Last.Ignition
 	if p.Lat != s.Last.Lat || p.Lng != s.Last.Lng || !s.Known() {

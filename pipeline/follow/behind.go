@@ -12,16 +12,17 @@ import (
 )
 
 const (
-	// sourcesOf is how far back it is looked, beside the newest fix, where a vehicle's come through: a device's always come through one,
-	// until it is given another gateway.
+	// sourcesOf is how far back it is looked, beside the newest fix, where a vehicle's come through: a device's always
+	// come through one, until it is given another gateway.
 	sourcesOf = 24 * time.Hour
 	// behindAgain is when a vehicle is looked at again of which something may be on its way.
 	behindAgain = 5 * time.Second
 )
 
-// audible returns those of the vehicles whose silence can be told from that of the partitions that lag: nothing of them came
-// through those, and where it does come through is known. The others are looked at again soon.
-func (h *Handler) audible(ctx context.Context, keys []fleet.VehicleKey, to fleet.Millis, behind []string) ([]fleet.VehicleKey, error) {
+// audible returns those of the vehicles whose silence can be told from that of the partitions that lag: nothing of them
+// came through those, and where it does come through is known. The others are looked at again soon.
+func (h *Handler) audible(ctx context.Context, keys []fleet.VehicleKey, to fleet.Millis,
+	behind []string) ([]fleet.VehicleKey, error) {
 	if len(behind) == 0 || len(keys) == 0 {
 		return keys, nil
 	}

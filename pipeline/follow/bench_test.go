@@ -8,8 +8,8 @@ import (
 	"github.com/motorpool/fleet/pipeline/derive"
 )
 
-// BenchmarkPullAndStep measures fixes and measurements a second, from the store through all detectors, for a batch of many
-// vehicles as the live lane has it and for a vehicle's days as the repair lane has them.
+// BenchmarkPullAndStep measures fixes and measurements a second, from the store through all detectors, for a batch of
+// many vehicles as the live lane has it and for a vehicle's days as the repair lane has them.
 func BenchmarkPullAndStep(b *testing.B) {
 	w := newWorld(b)
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -49,7 +49,8 @@ func BenchmarkPullAndStep(b *testing.B) {
 			for _, win := range windows {
 				v := &vehicle{key: win.key}
 				v.compile(w.f)
-				runs = append(runs, &run{key: v.key, vehicle: v, machine: v.machine, state: &v.state, storedRows: &v.storedRows, until: end})
+				runs = append(runs,
+					&run{key: v.key, vehicle: v, machine: v.machine, state: &v.state, storedRows: &v.storedRows, until: end})
 			}
 			if err := w.h.feed(b.Context(), runs); err != nil {
 				b.Fatal(err)
@@ -78,7 +79,8 @@ func BenchmarkPullAndStep(b *testing.B) {
 			for _, win := range windows {
 				v := &vehicle{key: win.key}
 				v.compile(w.f)
-				r := &run{key: v.key, vehicle: v, machine: v.machine, state: &v.state, storedRows: &v.storedRows, until: end, givenInputs: [][]byte{packed[v.key].Bytes()}}
+				r := &run{key: v.key, vehicle: v, machine: v.machine, state: &v.state, storedRows: &v.storedRows, until: end,
+					givenInputs: [][]byte{packed[v.key].Bytes()}}
 				if ok, err := w.f.feedGiven(r); err != nil || !ok {
 					b.Fatal(ok, err)
 				}

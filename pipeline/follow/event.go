@@ -9,23 +9,27 @@ import (
 
 // types names the events of a kind that has a beginning and an end.
 var types = map[fleet.Kind]struct{ begun, ended, updated, deleted string }{
-	fleet.KindTrip:     {fleet.EventTripStarted, fleet.EventTripEnded, fleet.EventTripUpdated, fleet.EventTripDeleted},
-	fleet.KindStop:     {fleet.EventStopStarted, fleet.EventStopEnded, fleet.EventStopUpdated, fleet.EventStopDeleted},
-	fleet.KindCharging: {fleet.EventChargingStarted, fleet.EventChargingEnded, fleet.EventChargingUpdated, fleet.EventChargingDeleted},
-	fleet.KindVisit:    {fleet.EventFenceEntered, fleet.EventFenceExited, fleet.EventVisitUpdated, fleet.EventVisitDeleted},
-	fleet.KindDriving:  {fleet.EventDrivingNoted, fleet.EventDrivingUpdated, fleet.EventDrivingUpdated, fleet.EventDrivingDeleted},
-	fleet.KindAlert:    {fleet.EventAlertRaised, fleet.EventAlertResolved, fleet.EventAlertUpdated, fleet.EventAlertWithdrawn},
-	fleet.KindRun:      {fleet.EventRunStarted, fleet.EventRunEnded, fleet.EventRunUpdated, fleet.EventRunDeleted},
+	fleet.KindTrip: {fleet.EventTripStarted, fleet.EventTripEnded, fleet.EventTripUpdated, fleet.EventTripDeleted},
+	fleet.KindStop: {fleet.EventStopStarted, fleet.EventStopEnded, fleet.EventStopUpdated, fleet.EventStopDeleted},
+	fleet.KindCharging: {fleet.EventChargingStarted, fleet.EventChargingEnded, fleet.EventChargingUpdated,
+		fleet.EventChargingDeleted},
+	fleet.KindVisit: {fleet.EventFenceEntered, fleet.EventFenceExited, fleet.EventVisitUpdated,
+		fleet.EventVisitDeleted},
+	fleet.KindDriving: {fleet.EventDrivingNoted, fleet.EventDrivingUpdated, fleet.EventDrivingUpdated,
+		fleet.EventDrivingDeleted},
+	fleet.KindAlert: {fleet.EventAlertRaised, fleet.EventAlertResolved, fleet.EventAlertUpdated,
+		fleet.EventAlertWithdrawn},
+	fleet.KindRun: {fleet.EventRunStarted, fleet.EventRunEnded, fleet.EventRunUpdated, fleet.EventRunDeleted},
 }
 
-// note appends the events of a new version of a thing. before is what was stored, nil if there was nothing; one that was
-// deleted begins again.
+// note appends the events of a new version of a thing. before is what was stored, nil if there was nothing; one that
+// was deleted begins again.
 func (o *outbox) note(before *storedRow, e fleet.Entity, r *row, mark uint64) {
 	t, h := types[e.Kind()], e.Header()
 	fresh := before == nil || before.deleted
 	add := func(name string, at fleet.Millis, of uint64) { o.event(name, at, of, r) }
-	// A beginning is told once, whatever the thing looks like by then; so its event's identity does not come from the version.
-	// Only after a deletion there is another beginning.
+	// A beginning is told once, whatever the thing looks like by then; so its event's identity does not come from the
+	// version. Only after a deletion there is another beginning.
 	begin := uint64(0)
 	if before != nil && before.deleted {
 		begin = uint64(before.revision)

@@ -68,8 +68,8 @@ func (h *Handler) feed(ctx context.Context, runs []*run) error {
 	return nil
 }
 
-// portions divides windows into parts that can be pulled at once, and those that must be in chunks. What has nothing is in
-// neither.
+// portions divides windows into parts that can be pulled at once, and those that must be in chunks. What has nothing
+// is in neither.
 func portions(windows []window, counts map[fleet.VehicleKey]int, chunk int) (parts [][]window, large []window) {
 	var part []window
 	rows := 0

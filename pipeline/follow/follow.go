@@ -8,23 +8,23 @@
 //	            older ─► dirty span ─► repair lane: from a checkpoint ───────┘
 //	timer: nothing came ─► pull, step, advance ──────────────────────────────┘
 //
-// The live lane (Handle and the timers, one at a time) never waits for a repair: a vehicle that is just being swapped is
-// left to its repair. The repair lane derives on a copy, takes the vehicle's lock only to catch up, to write and to put
-// the copy in the vehicle's place.
+// The live lane (Handle and the timers, one at a time) never waits for a repair: a vehicle that is just being swapped
+// is left to its repair. The repair lane derives on a copy, takes the vehicle's lock only to catch up, to write and to
+// put the copy in the vehicle's place.
 //
 // What survives a crash, and why nothing gets lost: a change is either worked into what is stored, or it has a row of
-// dirty_spans, before Handle returns. A checkpoint is never newer than a change it does not know of, unless a dirty span
-// says so: whoever goes back behind a stored checkpoint writes another in its place, or drops it, before Handle returns.
-// Everything else in memory is a copy. After an error the vehicles concerned are forgotten and loaded again.
+// dirty_spans, before Handle returns. A checkpoint is never newer than a change it does not know of, unless a dirty
+// span says so: whoever goes back behind a stored checkpoint writes another in its place, or drops it, before Handle
+// returns. Everything else in memory is a copy. After an error the vehicles concerned are forgotten and loaded again.
 //
-// Inputs are pulled from the store, unless they came with the change. Those are enough where all else that is stored and later
-// than the state will be told of by a change that is still to come: once the state has passed whatever there was when the
-// vehicle was loaded, and while no repair has anything that the live lane left to it.
+// Inputs are pulled from the store, unless they came with the change. Those are enough where all else that is stored
+// and later than the state will be told of by a change that is still to come: once the state has passed whatever there
+// was when the vehicle was loaded, and while no repair has anything that the live lane left to it.
 //
-// What was derived is judged by time of recognition: after a run from base to end, every stored thing that was recognised
-// in (base, end] and did not come out again does not hold, and is deleted. Versions of one thing are told apart by a
-// digest, so deriving again without a difference writes nothing. Events are acknowledged before rows are written: one
-// may come twice, with the same identity, and none is lost.
+// What was derived is judged by time of recognition: after a run from base to end, every stored thing that was
+// recognised in (base, end] and did not come out again does not hold, and is deleted. Versions of one thing are told
+// apart by a digest, so deriving again without a difference writes nothing. Events are acknowledged before rows are
+// written: one may come twice, with the same identity, and none is lost.
 package follow
 
 import (
@@ -73,8 +73,10 @@ type Config struct {
 func DefaultConfig() Config {
 	cfg := Config{
 		Derive: derive.DefaultConfig(), Tick: time.Second, SilenceDelay: 30 * time.Second, LateAfter: 15 * time.Minute,
-		OpenEvery: time.Minute, SnapshotEvery: time.Minute, SaveEvery: 5 * time.Minute, SaveInputs: 100_000, IdleAfter: 10 * time.Minute,
-		RepairPause: 2 * time.Second, Grace: 15 * time.Second, Repairs: 2, Lanes: max(1, runtime.GOMAXPROCS(0)/2), SpareLanes: runtime.GOMAXPROCS(0) / 2,
+		OpenEvery: time.Minute, SnapshotEvery: time.Minute, SaveEvery: 5 * time.Minute, SaveInputs: 100_000,
+		IdleAfter:   10 * time.Minute,
+		RepairPause: 2 * time.Second, Grace: 15 * time.Second, Repairs: 2, Lanes: max(1, runtime.GOMAXPROCS(0)/2),
+		SpareLanes:   runtime.GOMAXPROCS(0) / 2,
 		PartVehicles: 1000, ChunkRows: 50_000, HistoryRows: 5000,
 	}
 	return cfg
@@ -88,9 +90,12 @@ func (c *Config) Validate() error {
 			problems = append(problems, errors.New("follow "+problem))
 		}
 	}
-	check(c.Tick >= 0 && c.SilenceDelay >= 0 && c.LateAfter >= 0 && c.OpenEvery >= 0 && c.SnapshotEvery >= 0, "tick, silence delay, late, open, snapshot: must not be negative")
-	check(c.SaveEvery >= 0 && c.IdleAfter >= 0 && c.RepairPause >= 0 && c.Grace >= 0, "save, idle, repair pause, grace: must not be negative")
-	check(c.SaveInputs > 0 && c.Repairs > 0 && c.Lanes > 0 && c.SpareLanes >= 0 && c.PartVehicles > 0 && c.ChunkRows > 1 && c.HistoryRows >= 0, "counts: must be positive")
+	check(c.Tick >= 0 && c.SilenceDelay >= 0 && c.LateAfter >= 0 && c.OpenEvery >= 0 &&
+		c.SnapshotEvery >= 0, "tick, silence delay, late, open, snapshot: must not be negative")
+	check(c.SaveEvery >= 0 && c.IdleAfter >= 0 && c.RepairPause >= 0 &&
+		c.Grace >= 0, "save, idle, repair pause, grace: must not be negative")
+	check(c.SaveInputs > 0 && c.Repairs > 0 && c.Lanes > 0 && c.SpareLanes >= 0 && c.PartVehicles > 0 && c.ChunkRows > 1 &&
+		c.HistoryRows >= 0, "counts: must be positive")
 	return errors.Join(problems...)
 }
 
@@ -107,7 +112,8 @@ type EventPublisher interface {
 	PublishEvents(ctx context.Context, events []fleet.Event) error
 }
 
-// ChangePublisher puts changes on their topic, each on the partition of its vehicle, and returns when they are acknowledged.
+// ChangePublisher puts changes on their topic, each on the partition of its vehicle, and returns when they
+// are acknowledged.
 type ChangePublisher interface {
 	PublishChanges(ctx context.Context, changes []fleet.Change) error
 }
@@ -166,7 +172,8 @@ func New(cfg Config, deps Deps) (*Follower, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("follow configuration: %w", err)
 	}
-	if deps.DB == nil || deps.Policies == nil || deps.Events == nil || deps.Changes == nil || deps.Topic == nil || deps.Metrics == nil || deps.Log == nil {
+	if deps.DB == nil || deps.Policies == nil || deps.Events == nil || deps.Changes == nil || deps.Topic == nil ||
+		deps.Metrics == nil || deps.Log == nil {
 		return nil, errors.New("follow configuration: something to work with is missing")
 	}
 	if deps.Now == nil {
@@ -178,7 +185,8 @@ func New(cfg Config, deps Deps) (*Follower, error) {
 	if deps.AllStored == nil {
 		deps.AllStored = func(context.Context) bool { return true }
 	}
-	f := &Follower{cfg: cfg, deps: deps, repairTokens: make(chan struct{}, cfg.Repairs), laneTokens: make(chan struct{}, cfg.Lanes), spareTokens: make(chan struct{}, cfg.SpareLanes), compiled: make(map[fleet.AccountID]*compiled)}
+	f := &Follower{cfg: cfg, deps: deps, repairTokens: make(chan struct{}, cfg.Repairs), laneTokens: make(chan struct{},
+		cfg.Lanes), spareTokens: make(chan struct{}, cfg.SpareLanes), compiled: make(map[fleet.AccountID]*compiled)}
 	return f, nil
 }
 
@@ -206,7 +214,8 @@ func (f *Follower) lane(ctx context.Context) (func(), error) {
 	}
 }
 
-// policy returns the present policy of an account. A geofence that cannot be compiled is told in the log, once a version.
+// policy returns the present policy of an account. A geofence that cannot be compiled is told in the log,
+// once a version.
 func (f *Follower) policy(account fleet.AccountID) *compiled {
 	p := f.deps.Policies.Of(account)
 	f.mu.Lock()

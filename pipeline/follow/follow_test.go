@@ -28,7 +28,9 @@ func TestAnyOrderOfArrivalEndsAlike(t *testing.T) {
 			t.Parallel()
 			rng := rand.New(rand.NewPCG(seed, 1))
 			// The second is not heard for twenty minutes of every eighty, and drives on.
-			all := slices.DeleteFunc(recording(rng, 2, hours), func(in input) bool { return in.vehicle == 2 && in.At/1_200_000%4 == 0 })
+			all := slices.DeleteFunc(recording(rng, 2, hours), func(in input) bool {
+				return in.vehicle == 2 && in.At/1_200_000%4 == 0
+			})
 			end := fleet.Millis(0)
 			for _, in := range all {
 				end = max(end, in.At)
@@ -181,8 +183,8 @@ func (w *world) trip(rng *rand.Rand) {
 	}
 }
 
-// checkEvents replays the stream of events: an alert is raised once, or once more after it was withdrawn, and (if nothing
-// crashed) what the stream leaves is what is stored.
+// checkEvents replays the stream of events: an alert is raised once, or once more after it was withdrawn, and (if
+// nothing crashed) what the stream leaves is what is stored.
 func (w *world) checkEvents(want map[string]string, replay bool) {
 	w.t.Helper()
 	seen := map[uint64]bool{}

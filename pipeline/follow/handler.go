@@ -60,7 +60,8 @@ func (f *Follower) handler(partition int) *Handler {
 	ctx, cancel := context.WithCancel(context.Background())
 	h := &Handler{
 		f: f, partition: partition, vehicles: make(map[fleet.VehicleKey]*vehicle), dirty: make(map[fleet.VehicleKey]*span),
-		wakes: newWakes(), seenPolicies: make(map[fleet.AccountID]seen), sweptAt: f.deps.Now(), stop: cancel, repairNudge: make(chan struct{}, 1),
+		wakes: newWakes(), seenPolicies: make(map[fleet.AccountID]seen), sweptAt: f.deps.Now(), stop: cancel,
+		repairNudge: make(chan struct{}, 1),
 	}
 	if f.cfg.Tick > 0 {
 		h.stopped.Add(2)
@@ -142,8 +143,8 @@ func (h *Handler) Handle(ctx context.Context, b *consume.Batch) error {
 	return nil
 }
 
-// decode reads a batch's changes and puts those of a vehicle together. Others are of vehicles that are not of this partition:
-// they were told when the topic had fewer partitions, or by who does not know of all.
+// decode reads a batch's changes and puts those of a vehicle together. Others are of vehicles that are not of this
+// partition: they were told when the topic had fewer partitions, or by who does not know of all.
 func (h *Handler) decode(b *consume.Batch) (all []*change, others []fleet.Change) {
 	byKey := make(map[fleet.VehicleKey]*change)
 	for i := range b.Records {
@@ -154,7 +155,8 @@ func (h *Handler) decode(b *consume.Batch) (all []*change, others []fleet.Change
 		c, err := codec.ParseChange(b.Records[i].Value)
 		if err != nil || c.Account == 0 || c.Vehicle == 0 || c.From > c.To {
 			h.f.deps.Metrics.broken.Inc()
-			h.f.deps.Log.Error("a record is no change", "topic", b.Topic, "partition", b.Partition, "offset", b.Records[i].Offset, "error", err)
+			h.f.deps.Log.Error("a record is no change", "topic", b.Topic, "partition", b.Partition, "offset",
+				b.Records[i].Offset, "error", err)
 			continue
 		}
 		if !h.owns(c.Vehicle) {
@@ -198,8 +200,8 @@ func earlier(a, b fleet.Millis) fleet.Millis {
 	return a
 }
 
-// startOver forgets all vehicles, as a new owner knows none: changes that cannot be read may have been about any of them,
-// or other partitions have some of them now. What is stored of them since their checkpoints is looked at again.
+// startOver forgets all vehicles, as a new owner knows none: changes that cannot be read may have been about any of
+// them, or other partitions have some of them now. What is stored of them since their checkpoints is looked at again.
 func (h *Handler) startOver(ctx context.Context) error {
 	if err := h.park(ctx, func(*vehicle) bool { return true }, func(*vehicle) bool { return false }); err != nil {
 		return fmt.Errorf("begin anew: %w", err)
@@ -219,8 +221,8 @@ func (h *Handler) startOver(ctx context.Context) error {
 // partitionAge is how old the owner's idea of the number of partitions may be while it works.
 const partitionAge = 2 * time.Second
 
-// recount notices that the topic of changes has other partitions than before. Then this owner begins anew with its share:
-// until the consumer group has given away the new partitions, nobody owns the vehicles on them.
+// recount notices that the topic of changes has other partitions than before. Then this owner begins anew with its
+// share: until the consumer group has given away the new partitions, nobody owns the vehicles on them.
 func (h *Handler) recount(ctx context.Context) error {
 	age := partitionAge
 	if !h.begun {
@@ -238,7 +240,8 @@ func (h *Handler) recount(ctx context.Context) error {
 		return nil
 	}
 	if h.begun {
-		h.f.deps.Log.Warn("the topic of changes has another number of partitions; beginning anew", "partition", h.partition, "before", h.partitions, "now", n)
+		h.f.deps.Log.Warn("the topic of changes has another number of partitions; beginning anew", "partition", h.partition,
+			"before", h.partitions, "now", n)
 		if err := h.startOver(ctx); err != nil {
 			return err
 		}
@@ -269,7 +272,8 @@ func (h *Handler) begin(ctx context.Context) error {
 	if h.begun {
 		return nil
 	}
-	// A repair that a job wants goes by what was laid down before the job, and this process may not have heard of that yet.
+	// A repair that a job wants goes by what was laid down before the job, and this process may not have
+	// heard of that yet.
 	if err := h.f.deps.Policies.RefreshNow(ctx); err != nil {
 		return fmt.Errorf("take over a partition: %w", err)
 	}

@@ -66,7 +66,8 @@ func TestDirtyVehicleDoesNotDelayLiveOnes(t *testing.T) {
 		before := w.count("(SELECT count() FROM derivations WHERE vehicle = 2)")
 		live := append(slices.Clone(second[half:]), first[len(first)-40:len(first)-20]...)
 		w.handle(w.store(rng, live)) // returns while the repair hangs
-		if after := w.count("(SELECT count() FROM derivations WHERE vehicle = 2)"); held == "follow_checkpoints" && after <= before {
+		if after := w.count("(SELECT count() FROM derivations WHERE vehicle = 2)"); held == "follow_checkpoints" &&
+			after <= before {
 			t.Errorf("%s: nothing was derived of the live vehicle", held)
 		}
 		close(release)
@@ -100,7 +101,8 @@ func TestSilenceRaisesAnAlertOnceThoughTheOwnerChanges(t *testing.T) {
 	all := recording(rng, 1, 2)
 	w.now = all[len(all)-1].At
 	w.handle(w.store(rng, all))
-	offline := fmt.Sprintf("(SELECT count() FROM alerts FINAL WHERE NOT deleted AND alert_kind = '%s' AND open)", fleet.AlertOffline)
+	offline := fmt.Sprintf("(SELECT count() FROM alerts FINAL WHERE NOT deleted AND alert_kind = '%s' AND open)",
+		fleet.AlertOffline)
 	if n := w.count(offline); n != 0 {
 		t.Fatalf("%d vehicles are offline already", n)
 	}
@@ -116,7 +118,8 @@ func TestSilenceRaisesAnAlertOnceThoughTheOwnerChanges(t *testing.T) {
 	w.tick()
 	raised := map[uint64]bool{}
 	for _, e := range w.events {
-		if e.Type == fleet.EventAlertRaised && strings.Contains(string(e.Body), string(fleet.AlertOffline)) && strings.Contains(string(e.Body), `"open":true`) {
+		if e.Type == fleet.EventAlertRaised && strings.Contains(string(e.Body), string(fleet.AlertOffline)) &&
+			strings.Contains(string(e.Body), `"open":true`) {
 			raised[e.ID] = true
 		}
 	}
@@ -125,8 +128,8 @@ func TestSilenceRaisesAnAlertOnceThoughTheOwnerChanges(t *testing.T) {
 	}
 }
 
-// A vehicle that drives into a garage: what goes on is told as it is when nothing has come for a minute, once, and the owner still
-// knows the vehicle.
+// A vehicle that drives into a garage: what goes on is told as it is when nothing has come for a minute, once, and the
+// owner still knows the vehicle.
 func TestWhatGoesOnIsToldWhenNothingComes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -136,7 +139,8 @@ func TestWhatGoesOnIsToldWhenNothingComes(t *testing.T) {
 		all = append(all, input{vehicle: 1, Input: derive.Input{At: morning + fleet.Millis(second)*1000}})
 		nan := math.NaN()
 		all[second].Position = &fleet.Position{
-			Account: account, Vehicle: 1, Device: 5, FixTime: all[second].At, DeviceTime: all[second].At, ReceivedTime: all[second].At, Lat: 30 + float64(second)*2e-4, Lng: -97,
+			Account: account, Vehicle: 1, Device: 5, FixTime: all[second].At, DeviceTime: all[second].At,
+			ReceivedTime: all[second].At, Lat: 30 + float64(second)*2e-4, Lng: -97,
 			Altitude: nan, Speed: 22, Course: nan, Accuracy: nan, Odometer: nan, Satellites: -1,
 		}
 	}
@@ -199,7 +203,8 @@ func TestSilenceIsJudgedByThePartitionsThatAVehicleReportsThrough(t *testing.T) 
 	all := recording(rng, 2, 2)
 	w.now = all[len(all)-1].At
 	w.handle(w.store(rng, all))
-	if err := w.db.Conn.Exec(t.Context(), "ALTER TABLE positions UPDATE source_topic = 'positions', source_partition = vehicle WHERE 1 SETTINGS mutations_sync = 1"); err != nil {
+	if err := w.db.Conn.Exec(t.Context(),
+		"ALTER TABLE positions UPDATE source_topic = 'positions', source_partition = vehicle WHERE 1 SETTINGS mutations_sync = 1"); err != nil {
 		t.Fatal(err)
 	}
 	behind, known := []string{"positions/1", "positions/11"}, false
@@ -226,8 +231,9 @@ func TestSilenceIsJudgedByThePartitionsThatAVehicleReportsThrough(t *testing.T) 
 		t.Error("nothing was written when its partition had caught up")
 	}
 
-	if err := w.db.Conn.Exec(t.Context(), fmt.Sprintf("INSERT INTO vehicle_state (account, vehicle, version, source_topic, "+
-		"source_partition) VALUES (%d, 1, 1, 'positions', 77)", account)); err != nil {
+	if err := w.db.Conn.Exec(t.Context(),
+		fmt.Sprintf("INSERT INTO vehicle_state (account, vehicle, version, source_topic, "+
+			"source_partition) VALUES (%d, 1, 1, 'positions', 77)", account)); err != nil {
 		t.Fatal(err)
 	}
 	keys := []fleet.VehicleKey{{Account: account, Vehicle: 1}, {Account: account, Vehicle: 2}}
@@ -255,7 +261,8 @@ func TestJobDerivesAgainAndIsCounted(t *testing.T) {
 	w.laid = w.with(fleet.Rule{ID: 99, Revision: 1, Kind: fleet.AlertSpeeding, Severity: "info", Threshold: 8})
 	w.offset++
 	w.handle(&consume.Batch{Topic: "changes", First: w.offset, Last: w.offset, Records: []consume.Record{
-		w.record(fleet.Change{Account: account, Vehicle: 1, From: 0, To: w.now, Job: 77}), w.record(fleet.Change{Account: account, Vehicle: 2, From: 0, To: w.now, Job: 77}),
+		w.record(fleet.Change{Account: account, Vehicle: 1, From: 0, To: w.now, Job: 77}),
+		w.record(fleet.Change{Account: account, Vehicle: 2, From: 0, To: w.now, Job: 77}),
 	}})
 	w.policy, w.laid = old, w.policy
 	w.restart() // it is remembered, and goes by what was laid down before it
@@ -299,7 +306,8 @@ func TestRecordThatIsNoChangeIsSkipped(t *testing.T) {
 	w := newWorld(t)
 	rng := rand.New(rand.NewPCG(7, 7))
 	b := w.store(rng, recording(rng, 1, 1))
-	b.Records = append([]consume.Record{{Value: []byte("{")}, {Value: nil}, {Value: []byte(`{"account":"7","vehicle":"1","from_ms":5,"to_ms":1}`)}}, b.Records...)
+	b.Records = append([]consume.Record{{Value: []byte("{")}, {Value: nil},
+		{Value: []byte(`{"account":"7","vehicle":"1","from_ms":5,"to_ms":1}`)}}, b.Records...)
 	w.handle(b)
 	if w.count("(SELECT count() FROM checkpoints)") == 0 {
 		t.Error("the change behind them was not worked in")
@@ -348,7 +356,8 @@ func TestCheckpointThatALateFixHasPassedIsReplaced(t *testing.T) {
 	all := slices.DeleteFunc(recording(rng, 1, 6), func(in input) bool { return in.Position == nil }) // no two of one time
 	end := all[len(all)-1].At
 	i := len(all) / 2 // in the middle of a drive
-	for slices.ContainsFunc(all[i-12:i+12], func(in input) bool { return in.Position.Speed == 0 }) || all[i+12].At-all[i-12].At > 20*60_000 {
+	for slices.ContainsFunc(all[i-12:i+12], func(in input) bool { return in.Position.Speed == 0 }) ||
+		all[i+12].At-all[i-12].At > 20*60_000 {
 		i++
 	}
 	w.now = end
@@ -357,8 +366,10 @@ func TestCheckpointThatALateFixHasPassedIsReplaced(t *testing.T) {
 	w.handle(w.store(rng, all[10:i-8]))
 	w.handle(w.store(rng, all[:10])) // from here on it has snapshots
 	w.repair()
-	w.handle(w.store(rng, append(slices.Clone(all[i-8:i-4]), all[i:i+8]...))) // and a checkpoint behind the gap, on the same trip
-	if w.count("(SELECT count() FROM trips FINAL WHERE open AND start_at < "+fmt.Sprintf("fromUnixTimestamp64Milli(toInt64(%d)))", all[i-4].At)) != 1 {
+	// and a checkpoint behind the gap, on the same trip
+	w.handle(w.store(rng, append(slices.Clone(all[i-8:i-4]), all[i:i+8]...)))
+	if w.count("(SELECT count() FROM trips FINAL WHERE open AND start_at < "+
+		fmt.Sprintf("fromUnixTimestamp64Milli(toInt64(%d)))", all[i-4].At)) != 1 {
 		t.Fatal("no trip goes on at the checkpoint")
 	}
 	w.f.cfg.SaveEvery = 24 * time.Hour
@@ -382,7 +393,8 @@ func TestCheckpointThatALateFixHasPassedIsReplaced(t *testing.T) {
 func TestLanesGiveWayToStoring(t *testing.T) {
 	t.Parallel()
 	var storing atomic.Bool
-	f := &Follower{laneTokens: make(chan struct{}, 1), spareTokens: make(chan struct{}, 1), deps: Deps{Storing: storing.Load}}
+	f := &Follower{laneTokens: make(chan struct{}, 1), spareTokens: make(chan struct{}, 1),
+		deps: Deps{Storing: storing.Load}}
 	storing.Store(true)
 	first, err := f.lane(t.Context())
 	if err != nil {

@@ -83,8 +83,8 @@ func (h *Handler) touch(changes []*change) {
 }
 
 // load reads what is stored of vehicles that were not met before, whose locks are held. changes, if there are any, are
-// those at hand, by the same index, and what came before them counts as the past: that of a vehicle without a checkpoint is
-// left to the repair lane if it is long.
+// those at hand, by the same index, and what came before them counts as the past: that of a vehicle without a
+// checkpoint is left to the repair lane if it is long.
 func (h *Handler) load(ctx context.Context, vehicles []*vehicle, changes []*change) error {
 	missing := make(map[fleet.VehicleKey]*vehicle)
 	var windows, histories []window
@@ -136,8 +136,8 @@ func (h *Handler) load(ctx context.Context, vehicles []*vehicle, changes []*chan
 	}); err != nil {
 		return err
 	}
-	// The first change of a vehicle that is ever handled leaves a checkpoint behind. Where there is none of any format, nothing
-	// derived and nothing earlier, changes tell of all that is stored.
+	// The first change of a vehicle that is ever handled leaves a checkpoint behind. Where there is none of any format,
+	// nothing derived and nothing earlier, changes tell of all that is stored.
 	windows = slices.DeleteFunc(windows, func(w window) bool {
 		v := missing[w.key]
 		return changes != nil && v.checkpointAt == 0 && len(v.storedRows) == 0 && !past[w.key]
@@ -158,7 +158,8 @@ const maxRewind = 30
 func (h *Handler) plan(v *vehicle, c *change) (*run, *change) {
 	v.compile(h.f)
 	reached := v.state.Reached()
-	r := &run{key: v.key, vehicle: v, machine: v.machine, state: &v.state, storedRows: &v.storedRows, checkpointAt: v.checkpointAt, base: reached, after: reached, until: c.to}
+	r := &run{key: v.key, vehicle: v, machine: v.machine, state: &v.state, storedRows: &v.storedRows,
+		checkpointAt: v.checkpointAt, base: reached, after: reached, until: c.to}
 	if r.expectedSpan = c.to - c.from; v.justLoaded {
 		r.expectedSpan = c.to - reached
 	}
@@ -241,8 +242,9 @@ func (h *Handler) derive(ctx context.Context, runs []*run) error {
 		v.unsavedInputs += r.inputCount
 		v.changed = v.changed || r.inputCount > 0 || v.state.Reached() != v.checkpointAt
 		wake := v.machine.Wake(&v.state)
-		saving[i] = r.saveCheckpoint || v.changed && v.state.Known() && (v.checkpointAt == 0 || now.Sub(v.checkpointWritten) >= h.f.cfg.SaveEvery ||
-			v.unsavedInputs >= h.f.cfg.SaveInputs || wake != 0 && (v.checkpointWake == 0 || wake < v.checkpointWake))
+		saving[i] = r.saveCheckpoint ||
+			v.changed && v.state.Known() && (v.checkpointAt == 0 || now.Sub(v.checkpointWritten) >= h.f.cfg.SaveEvery ||
+				v.unsavedInputs >= h.f.cfg.SaveInputs || wake != 0 && (v.checkpointWake == 0 || wake < v.checkpointWake))
 		if saving[i] {
 			if err := r.addCheckpoint(); err != nil {
 				return fmt.Errorf("checkpoint of %s: %w", v.key.Vehicle, err)
@@ -262,7 +264,8 @@ func (h *Handler) derive(ctx context.Context, runs []*run) error {
 			v.checkpointAt = r.dayCheckpoints[n-1].at
 		}
 		if saving[i] {
-			v.checkpointWritten, v.checkpointWake, v.changed, v.unsavedInputs = now, r.dayCheckpoints[len(r.dayCheckpoints)-1].wake, false, 0
+			v.checkpointWritten, v.checkpointWake, v.changed, v.unsavedInputs =
+				now, r.dayCheckpoints[len(r.dayCheckpoints)-1].wake, false, 0
 		}
 		v.justLoaded, v.historyFrom = false, 0
 		v.prune()

@@ -42,8 +42,8 @@ func (w *world) given() int {
 	return int(n)
 }
 
-// TestInputsThatComeWithChanges has changes come some batches after what they tell of was stored, in order of time, while
-// owners die that had derived more than their checkpoints know.
+// TestInputsThatComeWithChanges has changes come some batches after what they tell of was stored, in order of time,
+// while owners die that had derived more than their checkpoints know.
 func TestInputsThatComeWithChanges(t *testing.T) {
 	for seed := range uint64(3) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -119,7 +119,8 @@ func TestChangesThatCannotBeReadLoseNothingThatCameInOrder(t *testing.T) {
 		w.now = part[len(part)-1].At + 1000
 		b := w.store(rng, part)
 		if n++; n%4 == 0 {
-			b.Records = []consume.Record{{Offset: w.offset, Poison: &consume.Poison{Last: w.offset, Reason: consume.PoisonChecksum}}}
+			b.Records = []consume.Record{{Offset: w.offset,
+				Poison: &consume.Poison{Last: w.offset, Reason: consume.PoisonChecksum}}}
 		}
 		w.handle(b)
 		w.repair()
@@ -133,8 +134,8 @@ func TestChangesThatCannotBeReadLoseNothingThatCameInOrder(t *testing.T) {
 	}
 }
 
-// TestOneThatWasHandledBeforeIsReadBack: a checkpoint says that there was an owner before, who may have been told of what no change
-// tells any more, even if it cannot be read and nothing was derived.
+// TestOneThatWasHandledBeforeIsReadBack: a checkpoint says that there was an owner before, who may have been told of
+// what no change tells any more, even if it cannot be read and nothing was derived.
 func TestOneThatWasHandledBeforeIsReadBack(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -152,7 +153,9 @@ func TestOneThatWasHandledBeforeIsReadBack(t *testing.T) {
 	handle := func(part []input) {
 		w.now = part[len(part)-1].At
 		for {
-			if b := w.store(rng, part); !slices.ContainsFunc(b.Records, func(r consume.Record) bool { return !bytes.Contains(r.Value, []byte(`"inputs"`)) }) {
+			if b := w.store(rng, part); !slices.ContainsFunc(b.Records, func(r consume.Record) bool {
+				return !bytes.Contains(r.Value, []byte(`"inputs"`))
+			}) {
 				w.handle(b)
 				return
 			}
@@ -198,7 +201,8 @@ func TestWhatComesInOrderIsNotReadBack(t *testing.T) {
 	for part := range slices.Chunk(all, 50) {
 		w.now = part[len(part)-1].At
 		b := w.store(rng, part)
-		lacking := strings.Count(string(b.Records[0].Value), `"inputs"`) == 0 || len(b.Records) > 1 && !strings.Contains(string(b.Records[1].Value), `"inputs"`)
+		lacking := strings.Count(string(b.Records[0].Value), `"inputs"`) == 0 ||
+			len(b.Records) > 1 && !strings.Contains(string(b.Records[1].Value), `"inputs"`)
 		before := pulls
 		w.handle(b)
 		if read := pulls > before; read != lacking {
@@ -226,7 +230,9 @@ func TestChangesCarryWhatTheStoreHas(t *testing.T) {
 	ctx := t.Context()
 	const devices = 3
 	for i := 1; i <= devices; i++ {
-		body := fmt.Sprintf(`{"unique_id":"d%d","assignments":[{"vehicle_id":"veh_%d","from":null,"until":null}]}`, i, (i+1)/2) // two have one vehicle
+		// two have one vehicle
+		body := fmt.Sprintf(`{"unique_id":"d%d","assignments":[{"vehicle_id":"veh_%d","from":null,"until":null}]}`, i,
+			(i+1)/2)
 		if err := w.db.Exec(ctx, "INSERT INTO devices (account, id, revision, created_at, updated_at, unique_id, body) VALUES (7, $1, 1, now() - INTERVAL 3 HOUR, now(), $2, $3)",
 			uint64(1000+i), fmt.Sprintf("d%d", i), body); err != nil {
 			t.Fatal(err)
@@ -238,7 +244,8 @@ func TestChangesCarryWhatTheStoreHas(t *testing.T) {
 	}
 	cfg, topic := pipeline.DefaultConfig(), new(told)
 	chain := pipeline.NewChain(&cfg, pipeline.Deps{
-		DB: w.db, Registry: registered, Apart: pipeline.NewApart(&cfg), Changes: topic, Metrics: pipeline.NewMetrics(prometheus.NewRegistry()), Log: slog.New(slog.DiscardHandler),
+		DB: w.db, Registry: registered, Apart: pipeline.NewApart(&cfg), Changes: topic,
+		Metrics: pipeline.NewMetrics(prometheus.NewRegistry()), Log: slog.New(slog.DiscardHandler),
 	}, "positions", 0)
 
 	rng := rand.New(rand.NewPCG(6, 6))

@@ -15,7 +15,8 @@ import (
 	"github.com/motorpool/fleet/query/pair"
 )
 
-// lookAt solves a pair from a time on, before which nothing is other than when it was last looked at, and tells and writes what differs.
+// lookAt solves a pair from a time on, before which nothing is other than when it was last looked at, and tells and
+// writes what differs.
 func (f *Follower) lookAt(ctx context.Context, w *watch, from fleet.Millis) error {
 	rule := f.pairRule(w)
 	if rule == nil {
@@ -56,9 +57,10 @@ func (f *Follower) lookAt(ctx context.Context, w *watch, from fleet.Millis) erro
 	return f.tellPair(ctx, w, stored, made)
 }
 
-// pairAlertsFrom returns the alerts of a pair from a time on. carried is one that was open then, which nothing came before the end
-// of; nil if there is none. placed is false where neither is known to have been anywhere.
-func (f *Follower) pairAlertsFrom(ctx context.Context, w *watch, rule *fleet.Rule, start fleet.Millis, carried *fleet.Alert) (all []*fleet.Alert, placed bool, err error) {
+// pairAlertsFrom returns the alerts of a pair from a time on. carried is one that was open then, which nothing came
+// before the end of; nil if there is none. placed is false where neither is known to have been anywhere.
+func (f *Follower) pairAlertsFrom(ctx context.Context, w *watch, rule *fleet.Rule, start fleet.Millis,
+	carried *fleet.Alert) (all []*fleet.Alert, placed bool, err error) {
 	var tracks [2][]pair.Fix
 	for i := range tracks {
 		if tracks[i], err = f.pairTrack(ctx, w.key(i), start, w.until); err != nil {
@@ -89,8 +91,10 @@ func (f *Follower) pairAlertsFrom(ctx context.Context, w *watch, rule *fleet.Rul
 			s.To = min(s.To, w.until)
 		}
 		a := &fleet.Alert{
-			Head: fleet.Head{Start: s.From, End: s.To, RecognisedAt: s.From + rule.MinDuration, Open: s.To >= reached && w.until == 0},
-			Rule: w.rule, RuleRevision: w.revision, What: rule.Kind, Severity: rule.Severity, Subject: w.pair[1].String(), Threshold: &metres,
+			Head: fleet.Head{Start: s.From, End: s.To, RecognisedAt: s.From + rule.MinDuration,
+				Open: s.To >= reached && w.until == 0},
+			Rule: w.rule, RuleRevision: w.revision, What: rule.Kind, Severity: rule.Severity, Subject: w.pair[1].String(),
+			Threshold: &metres,
 		}
 		if i == 0 && carried != nil {
 			before := *carried
@@ -166,7 +170,8 @@ func (f *Follower) tellPair(ctx context.Context, w *watch, stored map[uint64]*fl
 		if err != nil {
 			return err
 		}
-		r := row{key: key, kind: fleet.KindAlert, id: a.ID, revision: 1, recognised: a.RecognisedAt, start: a.Start, end: a.End,
+		r := row{key: key, kind: fleet.KindAlert, id: a.ID, revision: 1, recognised: a.RecognisedAt,
+			start: a.Start, end: a.End,
 			open: a.Open, digest: digest(&a.Head, body), body: body}
 		r.late = fleet.MillisOf(f.deps.Now())-a.RecognisedAt > millis(f.cfg.LateAfter)
 		start := a.Start.Time().In(zone)
@@ -176,7 +181,8 @@ func (f *Follower) tellPair(ctx context.Context, w *watch, stored map[uint64]*fl
 			if !old.deleted && old.digest == r.digest {
 				continue
 			}
-			before = &storedRow{mark: storedMark(old.kind, string(old.body)), revision: old.revision, open: old.open, deleted: old.deleted}
+			before = &storedRow{mark: storedMark(old.kind, string(old.body)), revision: old.revision, open: old.open,
+				deleted: old.deleted}
 			r.revision, r.late = old.revision+1, old.late
 		}
 		o.rows = append(o.rows, r)

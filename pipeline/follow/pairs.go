@@ -13,11 +13,12 @@ import (
 	"github.com/motorpool/fleet/query/pair"
 )
 
-// Rules of the kind proximity are about two vehicles, whose owners know nothing of each other. The owner of partition 0 looks
-// after all of them. Which pairs a version of a rule is about, and since when, is a watch; it is stored, so that tags that change
-// later do not change what was. An owner notes before it commits a change that the fixes of a vehicle are others from a time on: a
-// mark. The look at a mark solves the pairs of its vehicle from there on, by what is stored, and holds that against the alerts that
-// are stored. It takes no clock and keeps nothing: killed anywhere, the next look comes to the same.
+// Rules of the kind proximity are about two vehicles, whose owners know nothing of each other. The owner of partition 0
+// looks after all of them. Which pairs a version of a rule is about, and since when, is a watch; it is stored, so that
+// tags that change later do not change what was. An owner notes before it commits a change that the fixes of a vehicle
+// are others from a time on: a mark. The look at a mark solves the pairs of its vehicle from there on, by what is
+// stored, and holds that against the alerts that are stored. It takes no clock and keeps nothing: killed anywhere, the
+// next look comes to the same.
 
 // watch is a pair that a version of a rule is about during [from, until); until 0 means until further notice.
 type watch struct {
@@ -40,8 +41,8 @@ type mark struct {
 const (
 	// pairEvery is the pause between two looks.
 	pairEvery = 2 * time.Second
-	// pairAgain is for how long a mark is looked at again that is there before what it tells of: flags that are about to be
-	// written, and fixes that owners handle who have not heard of a rule yet.
+	// pairAgain is for how long a mark is looked at again that is there before what it tells of: flags that are about to
+	// be written, and fixes that owners handle who have not heard of a rule yet.
 	pairAgain = fleet.Millis(60_000)
 )
 
@@ -81,7 +82,8 @@ func (f *Follower) markJudged(ctx context.Context, judged []judgedRow) error {
 	var marks []mark
 	for key, from := range first {
 		if f.paired(key) {
-			marks = append(marks, mark{key: key, number: rand.Uint64(), from: from, lookUntil: fleet.MillisOf(f.deps.Now()) + pairAgain})
+			marks = append(marks,
+				mark{key: key, number: rand.Uint64(), from: from, lookUntil: fleet.MillisOf(f.deps.Now()) + pairAgain})
 		}
 	}
 	return f.writeMarks(ctx, marks)
@@ -158,7 +160,8 @@ func (w *watch) key(i int) fleet.VehicleKey {
 	return fleet.VehicleKey{Account: w.account, Vehicle: w.pair[i]}
 }
 
-// syncWatches brings the watches up to the rules and tags of now, and returns all of them. A pair that begins or ends is marked first.
+// syncWatches brings the watches up to the rules and tags of now, and returns all of them. A pair that begins or ends
+// is marked first.
 func (f *Follower) syncWatches(ctx context.Context, stored []watch) ([]watch, error) {
 	accounts, err := f.pairAccounts(ctx)
 	if err != nil {
@@ -207,7 +210,8 @@ func (f *Follower) syncWatches(ctx context.Context, stored []watch) ([]watch, er
 	}
 	marks := make([]mark, len(news))
 	for i := range news {
-		marks[i] = mark{key: news[i].key(0), number: rand.Uint64(), from: cmp.Or(news[i].until, news[i].from), lookUntil: now + pairAgain}
+		marks[i] = mark{key: news[i].key(0), number: rand.Uint64(), from: cmp.Or(news[i].until, news[i].from),
+			lookUntil: now + pairAgain}
 	}
 	if err := f.writeMarks(ctx, marks); err != nil {
 		return nil, err
@@ -227,7 +231,8 @@ func pairsOf(p *fleet.Policy, r *fleet.Rule) (all []watch) {
 	vehicles = vehicles[:min(len(vehicles), fleet.MaxPairVehicles)]
 	for i, first := range vehicles {
 		for _, second := range vehicles[i+1:] {
-			all = append(all, watch{account: p.Account, rule: r.ID, revision: r.Revision, pair: [2]fleet.VehicleID{first, second}})
+			all = append(all,
+				watch{account: p.Account, rule: r.ID, revision: r.Revision, pair: [2]fleet.VehicleID{first, second}})
 		}
 	}
 	return all
@@ -244,7 +249,8 @@ func (f *Follower) pairRule(w *watch) *fleet.Rule {
 	return nil
 }
 
-// pairTrack reads where a vehicle was, from its last fix at or before a time to its first at or after another; 0 for the end.
+// pairTrack reads where a vehicle was, from its last fix at or before a time to its first at or after another;
+// 0 for the end.
 func (f *Follower) pairTrack(ctx context.Context, key fleet.VehicleKey, from, to fleet.Millis) ([]pair.Fix, error) {
 	var all []pair.Fix
 	before, err := f.fixBefore(ctx, key, from)

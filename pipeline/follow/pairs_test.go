@@ -19,13 +19,15 @@ import (
 // pairTown is a policy with rules about pairs: a van and a truck that carry a tag, and a third vehicle without.
 func pairTown() *fleet.Policy {
 	rule := func(id fleet.RuleID, metres float64, hold fleet.Millis, apart bool) fleet.Rule {
-		return fleet.Rule{ID: id, Revision: 1, From: morning - 1000, Kind: fleet.AlertProximity, Severity: "warning", Threshold: metres, MinDuration: hold,
+		return fleet.Rule{ID: id, Revision: 1, From: morning - 1000, Kind: fleet.AlertProximity, Severity: "warning",
+			Threshold: metres, MinDuration: hold,
 			Apart: apart, Scope: fleet.Scope{Tags: []string{"cash"}}}
 	}
 	cash := func() *fleet.Traits { return &fleet.Traits{Zone: time.UTC, Tags: []string{"cash"}} }
 	return &fleet.Policy{
 		Account: account, Version: 1, Rules: []fleet.Rule{rule(51, 500, 0, false), rule(52, 2000, 300_000, true)},
-		Vehicles: map[fleet.VehicleID]*fleet.Traits{1: cash(), 2: cash(), 3: {Zone: time.UTC}}, Default: fleet.Traits{Zone: time.UTC},
+		Vehicles: map[fleet.VehicleID]*fleet.Traits{1: cash(), 2: cash(), 3: {Zone: time.UTC}},
+		Default:  fleet.Traits{Zone: time.UTC},
 	}
 }
 
@@ -33,7 +35,8 @@ func pairTown() *fleet.Policy {
 func pairWorld(t *testing.T) *world {
 	w := newWorld(t)
 	w.lay(pairTown())
-	if err := w.db.Exec(t.Context(), "INSERT INTO alert_rules (account, id, revision, kind) VALUES (7, 51, 1, 'proximity')"); err != nil {
+	if err := w.db.Exec(t.Context(),
+		"INSERT INTO alert_rules (account, id, revision, kind) VALUES (7, 51, 1, 'proximity')"); err != nil {
 		t.Fatal(err)
 	}
 	return w
@@ -42,12 +45,15 @@ func pairWorld(t *testing.T) *world {
 // fixOf is where a vehicle was, in kilometres north of the town, some seconds after the morning.
 func fixOf(vehicle fleet.VehicleID, second int, km float64) input {
 	at := morning + fleet.Millis(second)*1000
-	p := &fleet.Position{Account: account, Vehicle: vehicle, Device: fleet.DeviceID(vehicle), FixTime: at, DeviceTime: at, ReceivedTime: at,
-		Lat: fleet.Quantise(30 + km/111.195), Lng: -97, Speed: 12, Course: 0, Cell: 617700169958293503, Satellites: 9}
+	p := &fleet.Position{Account: account, Vehicle: vehicle, Device: fleet.DeviceID(vehicle), FixTime: at, DeviceTime: at,
+		ReceivedTime: at,
+		Lat:          fleet.Quantise(30 + km/111.195), Lng: -97, Speed: 12, Course: 0,
+		Cell: 617700169958293503, Satellites: 9}
 	return input{Input: derive.Input{At: at, Position: p}, vehicle: vehicle}
 }
 
-// dayOfPairs: the van drives away from the truck, and comes back; the truck reports seldom, and the third is always beside the van.
+// dayOfPairs: the van drives away from the truck, and comes back; the truck reports seldom, and the third is always
+// beside the van.
 func dayOfPairs() (all []input) {
 	for second := 0; second <= 7200; second += 20 {
 		km := float64(min(max(second-600, 0), max(4200-second, 0))) * 0.01
@@ -117,7 +123,8 @@ func (w *world) brief() string {
 		if a.Open {
 			state = "open"
 		}
-		words = append(words, fmt.Sprintf("%d %s %d-%d %.1f %s", a.Rule, a.Subject, (a.Start-morning)/1000, (a.End-morning)/1000, *a.Peak/1000, state))
+		words = append(words, fmt.Sprintf("%d %s %d-%d %.1f %s", a.Rule, a.Subject, (a.Start-morning)/1000,
+			(a.End-morning)/1000, *a.Peak/1000, state))
 	}
 	return strings.Join(words, ", ")
 }
@@ -141,7 +148,8 @@ func TestTwoVehiclesThatPartAndMeetRaiseAlerts(t *testing.T) {
 	if want := "51 " + other + " 0-240 0.1 open"; said != want {
 		t.Errorf("at first %q, want %q", said, want)
 	}
-	want := fmt.Sprintf("51 %s 0-660 0.0 cleared, 52 %s 810-3990 17.9 cleared, 51 %s 4140-7200 0.0 open", other, other, other)
+	want := fmt.Sprintf("51 %s 0-660 0.0 cleared, 52 %s 810-3990 17.9 cleared, 51 %s 4140-7200 0.0 open",
+		other, other, other)
 	if got := w.brief(); got != want {
 		t.Errorf("alerts\n got %s\nwant %s", got, want)
 	}
@@ -174,7 +182,8 @@ func TestTwoVehiclesThatPartAndMeetRaiseAlerts(t *testing.T) {
 	}
 }
 
-// Whatever the order in which fixes come, in whatever batches, whoever is killed between what and what, the alerts end alike.
+// Whatever the order in which fixes come, in whatever batches, whoever is killed between what and what, the
+// alerts end alike.
 func TestAlertsAboutPairsEndAlikeInAnyOrder(t *testing.T) {
 	want := []string(nil)
 	for seed := range uint64(4) {

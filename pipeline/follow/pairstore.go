@@ -38,7 +38,8 @@ func (f *Follower) watches(ctx context.Context) (all []watch, err error) {
 		if err := row.Scan(&account, &rule, &w.revision, &first, &second, &from, &until); err != nil {
 			return err
 		}
-		w.account, w.rule, w.pair = fleet.AccountID(account), fleet.RuleID(rule), [2]fleet.VehicleID{fleet.VehicleID(first), fleet.VehicleID(second)}
+		w.account, w.rule, w.pair = fleet.AccountID(account), fleet.RuleID(rule),
+			[2]fleet.VehicleID{fleet.VehicleID(first), fleet.VehicleID(second)}
 		w.from, w.until = fleet.Millis(from), fleet.Millis(until)
 		all = append(all, w)
 		return nil
@@ -50,9 +51,11 @@ func (f *Follower) watches(ctx context.Context) (all []watch, err error) {
 }
 
 func (f *Follower) writeWatches(ctx context.Context, all []watch) error {
-	err := insert(ctx, f.deps.DB, "INSERT INTO pair_watches (account, rule, rule_revision, vehicle, other, from_ms, until_ms)", all,
+	err := insert(ctx, f.deps.DB,
+		"INSERT INTO pair_watches (account, rule, rule_revision, vehicle, other, from_ms, until_ms)", all,
 		func(b driver.Batch, w *watch) error {
-			return b.Append(uint64(w.account), uint64(w.rule), w.revision, uint64(w.pair[0]), uint64(w.pair[1]), int64(w.from), int64(w.until))
+			return b.Append(uint64(w.account), uint64(w.rule), w.revision, uint64(w.pair[0]), uint64(w.pair[1]), int64(w.from),
+				int64(w.until))
 		})
 	if err != nil {
 		return fmt.Errorf("insert %d pairs of vehicles: %w", len(all), err)
@@ -109,8 +112,10 @@ func (f *Follower) pairAlerts(ctx context.Context, w *watch, from fleet.Millis) 
 		}
 		all[id] = a
 		return nil
-	}, clickhouse.Named("account", uint64(w.account)), clickhouse.Named("vehicle", uint64(w.pair[0])), clickhouse.Named("from", int64(from)),
-		clickhouse.Named("rule", uint64(w.rule)), clickhouse.Named("revision", w.revision), clickhouse.Named("other", w.pair[1].String()))
+	}, clickhouse.Named("account", uint64(w.account)), clickhouse.Named("vehicle", uint64(w.pair[0])),
+		clickhouse.Named("from", int64(from)), clickhouse.Named("rule", uint64(w.rule)),
+		clickhouse.Named("revision", w.revision),
+		clickhouse.Named("other", w.pair[1].String()))
 	if err != nil {
 		return nil, fmt.Errorf("load alerts about a pair: %w", err)
 	}

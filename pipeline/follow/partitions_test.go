@@ -84,8 +84,8 @@ func (g *group) waiting() (n int) {
 	return n
 }
 
-// TestPartitionsAddedToChangesEndAlike adds partitions in the middle of everything. Producers notice before the owners do,
-// or after them; records of a vehicle lie on its old partition still when it has a new owner.
+// TestPartitionsAddedToChangesEndAlike adds partitions in the middle of everything. Producers notice before the owners
+// do, or after them; records of a vehicle lie on its old partition still when it has a new owner.
 func TestPartitionsAddedToChangesEndAlike(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(11, 8))

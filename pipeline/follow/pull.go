@@ -15,7 +15,8 @@ import (
 	"github.com/motorpool/fleet/schemas"
 )
 
-// Sizes of a packed fix, but for an alarm that is none of fleet.Alarms, and of a measurement, see schemas/queries/follow_fixes.sql and follow_signals.sql.
+// Sizes of a packed fix, but for an alarm that is none of fleet.Alarms, and of a measurement, see
+// schemas/queries/follow_fixes.sql and follow_signals.sql.
 const (
 	fixBytes    = 85
 	signalBytes = 17
@@ -33,7 +34,8 @@ func (f *Follower) pull(ctx context.Context, windows []window) (map[fleet.Vehicl
 	if len(windows) == 0 {
 		return found, nil
 	}
-	read := func(name string, list any, add func(key fleet.VehicleKey, packed string, into []derive.Input) []derive.Input) error {
+	read := func(name string, list any,
+		add func(key fleet.VehicleKey, packed string, into []derive.Input) []derive.Input) error {
 		table, bounds, err := spans(windows)
 		if err != nil {
 			return err
@@ -55,9 +57,10 @@ func (f *Follower) pull(ctx context.Context, windows []window) (map[fleet.Vehicl
 		return nil, fmt.Errorf("pull fixes of %d vehicles: %w", len(windows), err)
 	}
 	signals, names := f.wanted(windows...)
-	err := read("follow_signals", clickhouse.Named("signals", names), func(_ fleet.VehicleKey, packed string, into []derive.Input) []derive.Input {
-		return unpackSignals(packed, signals, into)
-	})
+	err := read("follow_signals", clickhouse.Named("signals", names),
+		func(_ fleet.VehicleKey, packed string, into []derive.Input) []derive.Input {
+			return unpackSignals(packed, signals, into)
+		})
 	if err != nil {
 		return nil, fmt.Errorf("pull signals of %d vehicles: %w", len(windows), err)
 	}
@@ -74,8 +77,9 @@ func (f *Follower) pullSome(ctx context.Context, w window) ([]derive.Input, flee
 	wanted, names := f.wanted(w)
 	read := func(name string, until fleet.Millis, limit int, list any) (string, error) {
 		var packed string
-		err := f.deps.DB.QueryRow(ctx, schemas.Query(name), clickhouse.Named("account", uint64(w.key.Account)), clickhouse.Named("vehicle", uint64(w.key.Vehicle)),
-			clickhouse.Named("after", int64(max(w.after, 0))), clickhouse.Named("until", int64(until)), clickhouse.Named("limit", uint64(limit)), list).Scan(&packed)
+		err := f.deps.DB.QueryRow(ctx, schemas.Query(name), clickhouse.Named("account", uint64(w.key.Account)),
+			clickhouse.Named("vehicle", uint64(w.key.Vehicle)), clickhouse.Named("after", int64(max(w.after, 0))),
+			clickhouse.Named("until", int64(until)), clickhouse.Named("limit", uint64(limit)), list).Scan(&packed)
 		return packed, err
 	}
 	for {
@@ -112,8 +116,8 @@ func newest(inputs []derive.Input) fleet.Millis {
 	return t
 }
 
-// arrange sorts inputs by time, positions before signals, and leaves one of several positions of a time and one of several
-// values of a signal. Which one depends on their content alone.
+// arrange sorts inputs by time, positions before signals, and leaves one of several positions of a time and one of
+// several values of a signal. Which one depends on their content alone.
 func arrange(inputs []derive.Input) []derive.Input {
 	if !slices.IsSortedFunc(inputs, compareInputs) {
 		slices.SortFunc(inputs, compareInputs)
@@ -122,9 +126,11 @@ func arrange(inputs []derive.Input) []derive.Input {
 	for _, in := range inputs {
 		n := len(kept) - 1
 		switch {
-		case n < 0 || in.At != kept[n].At || (in.Position == nil) != (kept[n].Position == nil) || in.Position == nil && in.Signal.Signal != kept[n].Signal.Signal:
+		case n < 0 || in.At != kept[n].At || (in.Position == nil) != (kept[n].Position == nil) ||
+			in.Position == nil && in.Signal.Signal != kept[n].Signal.Signal:
 			kept = append(kept, in)
-		case in.Position != nil && compareInputs(in, kept[n]) == 0 && (in.Position.Flags^kept[n].Position.Flags)&fleet.FlagJump != 0:
+		case in.Position != nil && compareInputs(in, kept[n]) == 0 &&
+			(in.Position.Flags^kept[n].Position.Flags)&fleet.FlagJump != 0:
 			kept[n].Unsure = true
 		}
 	}
@@ -138,7 +144,8 @@ func compareInputs(a, b derive.Input) int {
 	switch {
 	case a.Position != nil && b.Position != nil:
 		p, q := a.Position, b.Position
-		return cmp.Or(cmp.Compare(p.Device, q.Device), cmp.Compare(p.ReceivedTime, q.ReceivedTime), cmp.Compare(p.Lat, q.Lat), cmp.Compare(p.Lng, q.Lng))
+		return cmp.Or(cmp.Compare(p.Device, q.Device), cmp.Compare(p.ReceivedTime, q.ReceivedTime), cmp.Compare(p.Lat, q.Lat),
+			cmp.Compare(p.Lng, q.Lng))
 	case a.Position != nil:
 		return -1
 	case b.Position != nil:

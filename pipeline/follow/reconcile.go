@@ -44,7 +44,8 @@ type run struct {
 	indexByID map[uint64]int          // Where each identity is in storedRows; made once there are many.
 }
 
-// feed steps over inputs, which are in order and later than the state. Where a day of event time ends it keeps a checkpoint.
+// feed steps over inputs, which are in order and later than the state. Where a day of event time ends it
+// keeps a checkpoint.
 func (r *run) feed(inputs []derive.Input) error {
 	r.inputCount += len(inputs)
 	for len(inputs) > 0 {
@@ -230,8 +231,9 @@ func (f *Follower) reconcileRun(r *run, stored map[rowKey]row, o *outbox) {
 		if k == nil {
 			if old, ok := stored[rowKey{r.key, e.Kind(), id}]; ok {
 				k = r.remember(storedRow{
-					id: id, digest: old.digest, mark: storedMark(old.kind, string(old.body)), recognised: old.recognised, revision: old.revision,
-					kind: kindIndex(old.kind), open: old.open, deleted: old.deleted, late: old.late,
+					id: id, digest: old.digest, mark: storedMark(old.kind, string(old.body)), recognised: old.recognised,
+					revision: old.revision,
+					kind:     kindIndex(old.kind), open: old.open, deleted: old.deleted, late: old.late,
 				})
 			}
 		}
@@ -252,7 +254,8 @@ func (f *Follower) reconcileRun(r *run, stored map[rowKey]row, o *outbox) {
 				continue
 			}
 			urgent := e.Kind() == fleet.KindVisit && k.mark == 0 && mark != 0 || e.Kind() == fleet.KindRun && k.mark != mark
-			if !k.deleted && k.open && h.Open && !r.writeOpen && !urgent && k.wrote != 0 && end-k.wrote < millis(f.cfg.OpenEvery) {
+			if !k.deleted && k.open && h.Open && !r.writeOpen && !urgent && k.wrote != 0 &&
+				end-k.wrote < millis(f.cfg.OpenEvery) {
 				r.vehicle.openUnwritten = true
 				continue
 			}
@@ -261,11 +264,13 @@ func (f *Follower) reconcileRun(r *run, stored map[rowKey]row, o *outbox) {
 		start := h.Start.Time().In(zone)
 		o.rows = append(o.rows, row{
 			key: r.key, kind: e.Kind(), id: id, revision: revision, recognised: h.RecognisedAt, start: h.Start, end: h.End,
-			local: time.Date(start.Year(), start.Month(), start.Day(), 0, 0, 0, 0, time.UTC), open: h.Open, late: late, digest: sum, body: body,
+			local: time.Date(start.Year(), start.Month(), start.Day(), 0, 0, 0, 0, time.UTC), open: h.Open, late: late,
+			digest: sum, body: body,
 		})
 		o.note(k, e, &o.rows[len(o.rows)-1], mark)
 		now := storedRow{
-			id: id, digest: sum, mark: mark, recognised: h.RecognisedAt, wrote: end, revision: revision, kind: kindIndex(e.Kind()), open: h.Open, late: late,
+			id: id, digest: sum, mark: mark, recognised: h.RecognisedAt, wrote: end, revision: revision,
+			kind: kindIndex(e.Kind()), open: h.Open, late: late,
 		}
 		if k != nil {
 			*k = now

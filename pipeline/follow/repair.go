@@ -91,16 +91,18 @@ func (h *Handler) repair(ctx context.Context, key fleet.VehicleKey) (err error) 
 	}
 	from = max(from, cut)
 	var state derive.State
-	if err = h.f.checkpoints(ctx, []window{{key: key, after: from}}, func(_ fleet.VehicleKey, found derive.State, _, _ fleet.Millis) {
-		state = found
-	}); err != nil {
+	if err = h.f.checkpoints(ctx, []window{{key: key, after: from}},
+		func(_ fleet.VehicleKey, found derive.State, _, _ fleet.Millis) {
+			state = found
+		}); err != nil {
 		return err
 	}
 	c := h.f.policy(key.Account)
 	base := state.Reached()
 	var rows []storedRow
 	r := &run{
-		key: key, machine: derive.NewVehicle(&h.f.cfg.Derive, key, c.policy, c.fences, c.rules), state: &state, storedRows: &rows,
+		key: key, machine: derive.NewVehicle(&h.f.cfg.Derive, key, c.policy, c.fences, c.rules), state: &state,
+		storedRows:   &rows,
 		checkpointAt: base, base: base, cut: cut, lookAtOpen: true, writeOpen: true,
 	}
 	after := base
@@ -156,8 +158,9 @@ func (h *Handler) repair(ctx context.Context, key fleet.VehicleKey) (err error) 
 	return err
 }
 
-// inputsUntil returns up to when a vehicle, whose lock is held, has inputs that we have been told of, given what its dirty span
-// knows. Of one without a state that is everything: nobody may have been told of what was stored before it was derived from.
+// inputsUntil returns up to when a vehicle, whose lock is held, has inputs that we have been told of, given what its
+// dirty span knows. Of one without a state that is everything: nobody may have been told of what was stored before it
+// was derived from.
 func (h *Handler) inputsUntil(v *vehicle, to fleet.Millis) fleet.Millis {
 	if !v.state.Known() {
 		return max(to, fleet.MillisOf(h.f.deps.Now())+day)
@@ -165,11 +168,14 @@ func (h *Handler) inputsUntil(v *vehicle, to fleet.Millis) fleet.Millis {
 	return max(to, v.state.Reached())
 }
 
-// replace writes what a repair came to and puts its state in the place of the vehicle's. It returns the row that clears the
-// dirty span, or one without a version if there is more to repair.
-func (h *Handler) replace(ctx context.Context, r *run, s *span, passed fleet.Millis, jobs []fleet.JobID) (dirtyRow, error) {
+// replace writes what a repair came to and puts its state in the place of the vehicle's. It returns the row that clears
+// the dirty span, or one without a version if there is more to repair.
+func (h *Handler) replace(ctx context.Context, r *run, s *span, passed fleet.Millis,
+	jobs []fleet.JobID) (dirtyRow, error) {
 	v, reached := r.vehicle, r.state.Reached()
-	if err := h.f.storedRowsOf(ctx, []window{{key: r.key, after: r.base}}, func(_ fleet.VehicleKey, k storedRow) { *r.storedRows = append(*r.storedRows, k) }); err != nil {
+	if err := h.f.storedRowsOf(ctx, []window{{key: r.key, after: r.base}}, func(_ fleet.VehicleKey, k storedRow) {
+		*r.storedRows = append(*r.storedRows, k)
+	}); err != nil {
 		return dirtyRow{}, err
 	}
 	stored, err := h.f.daysAfter(ctx, r.key, r.base)

@@ -98,7 +98,9 @@ func driving(all []input, at fleet.Millis) bool {
 	if i < 12 || i+12 > len(all) || all[i+11].At-all[i-12].At > 20*60_000 {
 		return false
 	}
-	return !slices.ContainsFunc(all[i-12:i+12], func(in input) bool { return in.Position != nil && in.Position.Speed == 0 })
+	return !slices.ContainsFunc(all[i-12:i+12], func(in input) bool {
+		return in.Position != nil && in.Position.Speed == 0
+	})
 }
 
 // after is what holds of what goes on or ended after a time.

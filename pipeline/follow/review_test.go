@@ -80,7 +80,8 @@ func TestRuleLaidDownDuringARepairHolds(t *testing.T) {
 	w.handle(w.store(rng, all[40:n]))
 	w.handle(w.store(rng, all[:40]))
 	release := w.hang("follow_fixes_of", 1) // it has its policy
-	w.lay(w.with(fleet.Rule{ID: 99, Revision: 1, From: all[n].At, Kind: fleet.AlertSpeeding, Severity: "info", Threshold: 8}))
+	w.lay(w.with(fleet.Rule{ID: 99, Revision: 1, From: all[n].At, Kind: fleet.AlertSpeeding, Severity: "info",
+		Threshold: 8}))
 	w.handle(w.store(rng, all[n:]))
 	const alerts = "(SELECT count() FROM alerts FINAL WHERE NOT deleted AND rule = 99)"
 	before := w.count(alerts)
@@ -215,7 +216,8 @@ func TestEditsDoNotPileUp(t *testing.T) {
 	}
 }
 
-// TestInsertThatDidNotReachItsViewsIsMended has the store die between derivations and what is fed from it, again and again.
+// TestInsertThatDidNotReachItsViewsIsMended has the store die between derivations and what is fed from it,
+// again and again.
 func TestInsertThatDidNotReachItsViewsIsMended(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	all := recording(rng, 1, 4)
@@ -241,10 +243,12 @@ func TestInsertThatDidNotReachItsViewsIsMended(t *testing.T) {
 	}
 }
 
-// TestVerdictsAreOfTheirPosition has two devices report a vehicle in one millisecond, and the order by cell lack what positions has.
+// TestVerdictsAreOfTheirPosition has two devices report a vehicle in one millisecond, and the order by cell lack what
+// positions has.
 func TestVerdictsAreOfTheirPosition(t *testing.T) {
 	w := newWorld(t)
-	good := fleet.Position{Account: account, Vehicle: 1, Device: 1, FixTime: morning, DeviceTime: morning, ReceivedTime: morning, Lat: 30.1, Lng: -97.7, Cell: 0x89489e34667ffff}
+	good := fleet.Position{Account: account, Vehicle: 1, Device: 1, FixTime: morning, DeviceTime: morning,
+		ReceivedTime: morning, Lat: 30.1, Lng: -97.7, Cell: 0x89489e34667ffff}
 	bad := good
 	bad.Device, bad.Lat, bad.Cell, bad.Flags = 2, 30.6, 0x89489e34663ffff, fleet.FlagJump
 	for _, p := range []*fleet.Position{&good, &bad} {
@@ -264,7 +268,8 @@ func TestVerdictsAreOfTheirPosition(t *testing.T) {
 	}
 	verdict := func(device fleet.DeviceID, jump bool, want string) {
 		t.Helper()
-		all := []judgedRow{{fleet.VehicleKey{Account: account, Vehicle: 1}, derive.Verdict{At: morning, Device: device, Jump: jump}}}
+		all := []judgedRow{{fleet.VehicleKey{Account: account, Vehicle: 1},
+			derive.Verdict{At: morning, Device: device, Jump: jump}}}
 		if err := w.f.flag(t.Context(), all); err != nil {
 			t.Fatal(err)
 		}
@@ -273,7 +278,9 @@ func TestVerdictsAreOfTheirPosition(t *testing.T) {
 		if err := w.db.QueryRow(t.Context(), "SELECT device, flags FROM positions FINAL").Scan(&device2, &flags); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.db.QueryRow(t.Context(), "SELECT count(), max(flags) FROM positions_by_cell FINAL WHERE lat7 > 303000000").Scan(&cells, &flagsByCell); err != nil {
+		if err := w.db.QueryRow(t.Context(),
+			"SELECT count(), max(flags) FROM positions_by_cell FINAL WHERE lat7 > 303000000").Scan(&cells,
+			&flagsByCell); err != nil {
 			t.Fatal(err)
 		}
 		if got := fmt.Sprint(device2, flags, cells, flagsByCell); got != want {

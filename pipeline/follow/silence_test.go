@@ -20,7 +20,8 @@ func underway(from, to fleet.Millis) (all []input) {
 	return all
 }
 
-// A silence of an hour ends a trip. If the vehicle has driven on all the same, it is the one trip again, whoever owns it by then.
+// A silence of an hour ends a trip. If the vehicle has driven on all the same, it is the one trip again, whoever
+// owns it by then.
 func TestATripThatSilenceEndedGoesOnIfTheVehicleDroveOn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

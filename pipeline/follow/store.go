@@ -60,7 +60,8 @@ type rowKey struct {
 
 // external is a table of vehicles with a time each, which goes along with a query.
 func external(ctx context.Context, column string, windows []window) (context.Context, error) {
-	table, err := ext.NewTable("wanted", ext.Column("account", "UInt64"), ext.Column("vehicle", "UInt64"), ext.Column(column, "Int64"))
+	table, err := ext.NewTable("wanted", ext.Column("account", "UInt64"), ext.Column("vehicle", "UInt64"),
+		ext.Column(column, "Int64"))
 	if err != nil {
 		return nil, err
 	}
@@ -81,9 +82,10 @@ func keyOf(account, vehicle uint64) fleet.VehicleKey {
 	return fleet.VehicleKey{Account: fleet.AccountID(account), Vehicle: fleet.VehicleID(vehicle)}
 }
 
-// checkpoints calls found with the newest usable checkpoint of each vehicle that lies before its time, given as after. One that
-// cannot be read is told in the log and left out: its vehicle is derived from further back.
-func (f *Follower) checkpoints(ctx context.Context, windows []window, found func(key fleet.VehicleKey, s derive.State, at, wake fleet.Millis)) error {
+// checkpoints calls found with the newest usable checkpoint of each vehicle that lies before its time, given as after.
+// One that cannot be read is told in the log and left out: its vehicle is derived from further back.
+func (f *Follower) checkpoints(ctx context.Context, windows []window,
+	found func(key fleet.VehicleKey, s derive.State, at, wake fleet.Millis)) error {
 	ctx, err := external(ctx, "before_ms", windows)
 	if err != nil {
 		return err
@@ -111,7 +113,8 @@ func (f *Follower) checkpoints(ctx context.Context, windows []window, found func
 }
 
 // knownOf calls found with each row of the vehicles that was recognised after a time or is open.
-func (f *Follower) storedRowsOf(ctx context.Context, windows []window, found func(key fleet.VehicleKey, k storedRow)) error {
+func (f *Follower) storedRowsOf(ctx context.Context, windows []window,
+	found func(key fleet.VehicleKey, k storedRow)) error {
 	ctx, err := external(ctx, "after_ms", windows)
 	if err != nil {
 		return err
@@ -121,7 +124,8 @@ func (f *Follower) storedRowsOf(ctx context.Context, windows []window, found fun
 		var recognised int64
 		var kind, body string
 		var k storedRow
-		if err := row.Scan(&account, &vehicle, &kind, &k.id, &k.revision, &recognised, &k.open, &k.deleted, &k.late, &k.digest, &body); err != nil {
+		if err := row.Scan(&account, &vehicle, &kind, &k.id, &k.revision, &recognised, &k.open, &k.deleted, &k.late,
+			&k.digest, &body); err != nil {
 			return err
 		}
 		k.kind, k.recognised = kindIndex(fleet.Kind(kind)), fleet.Millis(recognised)
@@ -135,8 +139,9 @@ func (f *Follower) storedRowsOf(ctx context.Context, windows []window, found fun
 	return nil
 }
 
-// mend writes again, as it is, what stands in derivations and not in the table of its kind. An insert and what its views
-// add to are not one step for a server that is killed; and what is stored already would not be written again. Nothing is told.
+// mend writes again, as it is, what stands in derivations and not in the table of its kind. An insert and what its
+// views add to are not one step for a server that is killed; and what is stored already would not be written again.
+// Nothing is told.
 func (f *Follower) mend(ctx context.Context, windows []window) error {
 	with, err := external(ctx, "after_ms", windows)
 	if err != nil {
@@ -172,7 +177,8 @@ func (f *Follower) rows(ctx context.Context, wanted []rowKey) (map[rowKey]row, e
 	if len(wanted) == 0 {
 		return found, nil
 	}
-	table, err := ext.NewTable("wanted", ext.Column("account", "UInt64"), ext.Column("vehicle", "UInt64"), ext.Column("kind", "String"), ext.Column("id", "UInt64"))
+	table, err := ext.NewTable("wanted", ext.Column("account", "UInt64"), ext.Column("vehicle", "UInt64"),
+		ext.Column("kind", "String"), ext.Column("id", "UInt64"))
 	if err != nil {
 		return nil, err
 	}
@@ -181,19 +187,21 @@ func (f *Follower) rows(ctx context.Context, wanted []rowKey) (map[rowKey]row, e
 			return nil, err
 		}
 	}
-	err = f.each(clickhouse.Context(ctx, clickhouse.WithExternalTable(table)), "follow_rows", func(stored schemas.Row) error {
-		var account, vehicle uint64
-		var recognised, start, end int64
-		var kind, body string
-		var r row
-		if err := stored.Scan(&account, &vehicle, &kind, &r.id, &r.revision, &recognised, &start, &end, &r.local, &r.open, &r.deleted, &r.late, &r.digest, &body); err != nil {
-			return err
-		}
-		r.key, r.kind, r.body = keyOf(account, vehicle), fleet.Kind(kind), []byte(body)
-		r.recognised, r.start, r.end = fleet.Millis(recognised), fleet.Millis(start), fleet.Millis(end)
-		found[rowKey{r.key, r.kind, r.id}] = r
-		return nil
-	})
+	err = f.each(clickhouse.Context(ctx, clickhouse.WithExternalTable(table)), "follow_rows",
+		func(stored schemas.Row) error {
+			var account, vehicle uint64
+			var recognised, start, end int64
+			var kind, body string
+			var r row
+			if err := stored.Scan(&account, &vehicle, &kind, &r.id, &r.revision, &recognised, &start, &end, &r.local, &r.open,
+				&r.deleted, &r.late, &r.digest, &body); err != nil {
+				return err
+			}
+			r.key, r.kind, r.body = keyOf(account, vehicle), fleet.Kind(kind), []byte(body)
+			r.recognised, r.start, r.end = fleet.Millis(recognised), fleet.Millis(start), fleet.Millis(end)
+			found[rowKey{r.key, r.kind, r.id}] = r
+			return nil
+		})
 	if err != nil {
 		return nil, fmt.Errorf("load %d derived rows: %w", len(wanted), err)
 	}
@@ -280,31 +288,34 @@ func (f *Follower) commit(ctx context.Context, o *outbox) error {
 		return err
 	}
 	now := f.deps.Now().UTC()
-	err := insert(ctx, f.deps.DB, "INSERT INTO derivations (account, vehicle, kind, id, revision, recognised_at, start_at, end_at, local_date, "+
-		"open, deleted, late, digest, written_at, body)", o.rows, func(b driver.Batch, r *row) error {
-		return b.Append(uint64(r.key.Account), uint64(r.key.Vehicle), string(r.kind), r.id, r.revision, r.recognised.Time(), r.start.Time(), r.end.Time(),
-			r.local, r.open, r.deleted, r.late, r.digest, now, string(r.body))
-	})
+	err := insert(ctx, f.deps.DB,
+		"INSERT INTO derivations (account, vehicle, kind, id, revision, recognised_at, start_at, end_at, local_date, "+
+			"open, deleted, late, digest, written_at, body)", o.rows, func(b driver.Batch, r *row) error {
+			return b.Append(uint64(r.key.Account), uint64(r.key.Vehicle), string(r.kind), r.id, r.revision, r.recognised.Time(),
+				r.start.Time(), r.end.Time(), r.local, r.open, r.deleted, r.late, r.digest, now, string(r.body))
+		})
 	if err != nil {
 		return fmt.Errorf("insert %d derivations: %w", len(o.rows), err)
 	}
 	f.deps.Metrics.rows.Add(float64(len(o.rows)))
-	err = insert(ctx, f.deps.DB, "INSERT INTO checkpoints (account, vehicle, day, version, at, wake_at, format, dropped, state)", o.checkpoints,
+	err = insert(ctx, f.deps.DB,
+		"INSERT INTO checkpoints (account, vehicle, day, version, at, wake_at, format, dropped, state)", o.checkpoints,
 		func(b driver.Batch, c *checkpoint) error {
 			var wake *time.Time
 			if c.wake != 0 {
 				t := c.wake.Time()
 				wake = &t
 			}
-			return b.Append(uint64(c.key.Account), uint64(c.key.Vehicle), time.UnixMilli(c.day*int64(day)).UTC(), f.version(), time.UnixMilli(int64(c.at)).UTC(), wake,
-				derive.Format, c.state == nil, string(c.state))
+			return b.Append(uint64(c.key.Account), uint64(c.key.Vehicle), time.UnixMilli(c.day*int64(day)).UTC(), f.version(),
+				time.UnixMilli(int64(c.at)).UTC(), wake, derive.Format, c.state == nil, string(c.state))
 		})
 	if err != nil {
 		return fmt.Errorf("insert %d checkpoints: %w", len(o.checkpoints), err)
 	}
-	err = insert(ctx, f.deps.DB, "INSERT INTO job_steps (account, job, step, at, error)", o.steps, func(b driver.Batch, s *jobStep) error {
-		return b.Append(uint64(s.account), uint64(s.job), uint64(s.vehicle), now, "")
-	})
+	err = insert(ctx, f.deps.DB, "INSERT INTO job_steps (account, job, step, at, error)", o.steps,
+		func(b driver.Batch, s *jobStep) error {
+			return b.Append(uint64(s.account), uint64(s.job), uint64(s.vehicle), now, "")
+		})
 	if err != nil {
 		return fmt.Errorf("insert %d steps of jobs: %w", len(o.steps), err)
 	}
@@ -316,8 +327,8 @@ func (f *Follower) flag(ctx context.Context, all []judgedRow) error {
 	if len(all) == 0 {
 		return nil
 	}
-	table, err := ext.NewTable("wanted", ext.Column("account", "UInt64"), ext.Column("vehicle", "UInt64"), ext.Column("at_ms", "Int64"),
-		ext.Column("device", "UInt64"), ext.Column("flagged", "UInt32"))
+	table, err := ext.NewTable("wanted", ext.Column("account", "UInt64"), ext.Column("vehicle", "UInt64"),
+		ext.Column("at_ms", "Int64"), ext.Column("device", "UInt64"), ext.Column("flagged", "UInt32"))
 	if err != nil {
 		return err
 	}
@@ -326,12 +337,14 @@ func (f *Follower) flag(ctx context.Context, all []judgedRow) error {
 		if j.Jump {
 			flagged = fleet.FlagJump
 		}
-		if err := table.Append(uint64(j.key.Account), uint64(j.key.Vehicle), int64(j.At), uint64(j.Device), uint32(flagged)); err != nil {
+		if err := table.Append(uint64(j.key.Account), uint64(j.key.Vehicle), int64(j.At), uint64(j.Device),
+			uint32(flagged)); err != nil {
 			return err
 		}
 	}
 	ctx = clickhouse.Context(ctx, clickhouse.WithExternalTable(table))
-	if err := f.deps.DB.Exec(ctx, schemas.Query("follow_flag"), clickhouse.Named("flag", uint32(fleet.FlagJump))); err != nil {
+	if err := f.deps.DB.Exec(ctx, schemas.Query("follow_flag"),
+		clickhouse.Named("flag", uint32(fleet.FlagJump))); err != nil {
 		return fmt.Errorf("flag %d positions: %w", len(all), err)
 	}
 	return nil
@@ -339,25 +352,27 @@ func (f *Follower) flag(ctx context.Context, all []judgedRow) error {
 
 // writeDirty writes rows of dirty_spans.
 func (f *Follower) writeDirty(ctx context.Context, all []dirtyRow) error {
-	err := insert(ctx, f.deps.DB, "INSERT INTO dirty_spans (account, vehicle, version, from_at, jobs)", all, func(b driver.Batch, d *dirtyRow) error {
-		var from *time.Time
-		if d.from != 0 {
-			t := d.from.Time()
-			from = &t
-		}
-		jobs := make([]uint64, len(d.jobs))
-		for i, j := range d.jobs {
-			jobs[i] = uint64(j)
-		}
-		return b.Append(uint64(d.key.Account), uint64(d.key.Vehicle), d.version, from, jobs)
-	})
+	err := insert(ctx, f.deps.DB, "INSERT INTO dirty_spans (account, vehicle, version, from_at, jobs)", all,
+		func(b driver.Batch, d *dirtyRow) error {
+			var from *time.Time
+			if d.from != 0 {
+				t := d.from.Time()
+				from = &t
+			}
+			jobs := make([]uint64, len(d.jobs))
+			for i, j := range d.jobs {
+				jobs[i] = uint64(j)
+			}
+			return b.Append(uint64(d.key.Account), uint64(d.key.Vehicle), d.version, from, jobs)
+		})
 	if err != nil {
 		return fmt.Errorf("insert %d dirty spans: %w", len(all), err)
 	}
 	return nil
 }
 
-func insert[T any](ctx context.Context, db driver.Conn, statement string, all []T, add func(driver.Batch, *T) error) error {
+func insert[T any](ctx context.Context, db driver.Conn, statement string, all []T,
+	add func(driver.Batch, *T) error) error {
 	if len(all) == 0 {
 		return nil
 	}
@@ -404,7 +419,8 @@ func (f *Follower) loadWakes(ctx context.Context, found func(key fleet.VehicleKe
 }
 
 // loadDirty calls found with every span that is to be derived again.
-func (f *Follower) loadDirty(ctx context.Context, found func(key fleet.VehicleKey, from fleet.Millis, jobs []fleet.JobID)) error {
+func (f *Follower) loadDirty(ctx context.Context,
+	found func(key fleet.VehicleKey, from fleet.Millis, jobs []fleet.JobID)) error {
 	err := f.each(ctx, "follow_dirty", func(row schemas.Row) error {
 		var account, vehicle uint64
 		var from int64
@@ -426,7 +442,8 @@ func (f *Follower) loadDirty(ctx context.Context, found func(key fleet.VehicleKe
 }
 
 // histories calls found with each of the vehicles that has fixes before its time, given as after.
-func (f *Follower) histories(ctx context.Context, windows []window, found func(key fleet.VehicleKey, fixes int, first fleet.Millis)) error {
+func (f *Follower) histories(ctx context.Context, windows []window,
+	found func(key fleet.VehicleKey, fixes int, first fleet.Millis)) error {
 	ctx, err := external(ctx, "before_ms", windows)
 	if err != nil {
 		return err
@@ -447,7 +464,8 @@ func (f *Follower) histories(ctx context.Context, windows []window, found func(k
 	return nil
 }
 
-// newest notes in each of the vehicles the time of its newest stored input after its state; windows are of the same vehicles.
+// newest notes in each of the vehicles the time of its newest stored input after its state; windows are of the
+// same vehicles.
 func (f *Follower) newest(ctx context.Context, windows []window, vehicles map[fleet.VehicleKey]*vehicle) error {
 	if len(windows) == 0 {
 		return nil
@@ -476,10 +494,12 @@ func (f *Follower) newest(ctx context.Context, windows []window, vehicles map[fl
 	return nil
 }
 
-// cut returns up to when what there was of an account is deleted, or just being deleted: it is noted before the first row goes.
+// cut returns up to when what there was of an account is deleted, or just being deleted: it is noted before the
+// first row goes.
 func (f *Follower) cut(ctx context.Context, account fleet.AccountID) (fleet.Millis, error) {
 	var cut int64
-	if err := f.deps.DB.QueryRow(ctx, schemas.Query("retention_cut_of"), clickhouse.Named("account", uint64(account))).Scan(&cut); err != nil {
+	if err := f.deps.DB.QueryRow(ctx, schemas.Query("retention_cut_of"),
+		clickhouse.Named("account", uint64(account))).Scan(&cut); err != nil {
 		return 0, fmt.Errorf("read up to when account %s is deleted: %w", account, err)
 	}
 	return fleet.Millis(cut), nil
@@ -495,7 +515,8 @@ func (f *Follower) daysAfter(ctx context.Context, key fleet.VehicleKey, after fl
 		}
 		all = append(all, fleet.Millis(at))
 		return nil
-	}, clickhouse.Named("account", uint64(key.Account)), clickhouse.Named("vehicle", uint64(key.Vehicle)), clickhouse.Named("after", int64(after)))
+	}, clickhouse.Named("account", uint64(key.Account)), clickhouse.Named("vehicle", uint64(key.Vehicle)),
+		clickhouse.Named("after", int64(after)))
 	if err != nil {
 		return nil, fmt.Errorf("load checkpoints of %s: %w", key.Vehicle, err)
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/motorpool/fleet"
 )
 
-// wakes are the times at which silence will mean something, of all vehicles of a partition, in memory or not. A vehicle has
-// usually one place in the queue, which may be too early: then it is put back when its turn comes.
+// wakes are the times at which silence will mean something, of all vehicles of a partition, in memory or not. A vehicle
+// has usually one place in the queue, which may be too early: then it is put back when its turn comes.
 type wakes struct {
 	of    map[fleet.VehicleKey]wake
 	queue wakeQueue
@@ -118,8 +118,8 @@ func (h *Handler) tick(ctx context.Context) error {
 // sweepEvery is how often vehicles are looked through for those that were left alone.
 const sweepEvery = 10 * time.Second
 
-// review has the vehicles of accounts looked at whose policy has changed: a new rule may make something of their silence.
-// It does so for an account once a minute at most, and not before those of the last time are through.
+// review has the vehicles of accounts looked at whose policy has changed: a new rule may make something of their
+// silence. It does so for an account once a minute at most, and not before those of the last time are through.
 func (h *Handler) review() {
 	if len(h.recheck) > 0 {
 		return // one after the other, or they would pile up
@@ -189,7 +189,8 @@ func (h *Handler) silences(ctx context.Context, behind []string) error {
 				v.snapshot(h.f)
 			}
 			r := &run{
-				key: v.key, vehicle: v, machine: v.machine, state: &v.state, storedRows: &v.storedRows, checkpointAt: v.checkpointAt, base: reached, after: reached, until: to, advanceTo: to,
+				key: v.key, vehicle: v, machine: v.machine, state: &v.state, storedRows: &v.storedRows,
+				checkpointAt: v.checkpointAt, base: reached, after: reached, until: to, advanceTo: to,
 			}
 			if v.justLoaded {
 				r.expectedSpan = to - reached
@@ -207,8 +208,8 @@ func (h *Handler) silences(ctx context.Context, behind []string) error {
 	return err
 }
 
-// park writes a checkpoint of the vehicles that are idle and changed, and what is open as it is, and forgets them. Of those that
-// are only stale it writes what is open. Those that somebody else holds stay.
+// park writes a checkpoint of the vehicles that are idle and changed, and what is open as it is, and forgets them. Of
+// those that are only stale it writes what is open. Those that somebody else holds stay.
 func (h *Handler) park(ctx context.Context, idle, stale func(*vehicle) bool) error {
 	h.mu.Lock()
 	all := make([]*vehicle, 0, len(h.vehicles))
@@ -250,7 +251,8 @@ func (h *Handler) parkPart(ctx context.Context, part []*vehicle, idle, stale fun
 		if v.loaded && v.machine != nil && (over && v.changed || v.openUnwritten) {
 			at := v.state.Reached()
 			runs = append(runs, &run{
-				key: v.key, vehicle: v, machine: v.machine, state: &v.state, storedRows: &v.storedRows, checkpointAt: v.checkpointAt, base: at, writeOpen: true, saveCheckpoint: over && v.changed,
+				key: v.key, vehicle: v, machine: v.machine, state: &v.state, storedRows: &v.storedRows,
+				checkpointAt: v.checkpointAt, base: at, writeOpen: true, saveCheckpoint: over && v.changed,
 			})
 		}
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/motorpool/fleet/pipeline/derive"
 )
 
-// vehicle is what an owner remembers of a vehicle. Whoever holds lock may use the rest; the repair lane waits for it, the
-// live lane does not.
+// vehicle is what an owner remembers of a vehicle. Whoever holds lock may use the rest; the repair lane waits for it,
+// the live lane does not.
 type vehicle struct {
 	key       fleet.VehicleKey
 	lock      sync.Mutex
@@ -68,8 +68,8 @@ func (v *vehicle) compile(f *Follower) {
 	}
 }
 
-// snapshot keeps a copy of the state, if the newest is old enough. States are what fills the memory, and most vehicles send in
-// order: only one that did not, of late, gets any.
+// snapshot keeps a copy of the state, if the newest is old enough. States are what fills the memory, and most vehicles
+// send in order: only one that did not, of late, gets any.
 func (v *vehicle) snapshot(f *Follower) {
 	at, every := v.state.Reached(), millis(f.cfg.SnapshotEvery)
 	if v.lateInputAt.IsZero() || f.deps.Now().Sub(v.lateInputAt) > f.cfg.IdleAfter {
@@ -103,14 +103,16 @@ func (v *vehicle) prune() {
 	if len(v.snapshots) > 0 {
 		oldest = v.snapshots[0].at
 	}
-	v.storedRows = slices.DeleteFunc(v.storedRows, func(k storedRow) bool { return k.recognised <= oldest && (k.deleted || !k.open) })
+	v.storedRows = slices.DeleteFunc(v.storedRows, func(k storedRow) bool {
+		return k.recognised <= oldest && (k.deleted || !k.open)
+	})
 	if cap(v.storedRows) > 32 && cap(v.storedRows) > 4*len(v.storedRows) {
 		v.storedRows = slices.Clone(v.storedRows)
 	}
 }
 
-// due returns when the vehicle must be looked at again if nothing comes: silence means something then, or something that
-// is stored from an earlier life must come out again or be deleted. 0 for never.
+// due returns when the vehicle must be looked at again if nothing comes: silence means something then, or something
+// that is stored from an earlier life must come out again or be deleted. 0 for never.
 func (v *vehicle) due() fleet.Millis {
 	wake, reached := v.machine.Wake(&v.state), v.state.Reached()
 	for i := range v.storedRows {

@@ -59,7 +59,8 @@ type world struct {
 }
 
 func newWorld(t testing.TB) *world {
-	w := &world{t: t, db: &flaky{Conn: schematest.Open(t)}, cfg: DefaultConfig(), policy: town(), now: morning, parts: 1, packed: true, pack: rand.New(rand.NewPCG(4, 4))}
+	w := &world{t: t, db: &flaky{Conn: schematest.Open(t)}, cfg: DefaultConfig(), policy: town(), now: morning, parts: 1,
+		packed: true, pack: rand.New(rand.NewPCG(4, 4))}
 	w.cfg.Tick, w.cfg.RepairPause = 0, 0
 	w.restart()
 	return w
@@ -137,7 +138,8 @@ type flaky struct {
 	bytes atomic.Int64           // of text, the most that a query has returned
 }
 
-func (f *flaky) PrepareBatch(ctx context.Context, statement string, options ...driver.PrepareBatchOption) (driver.Batch, error) {
+func (f *flaky) PrepareBatch(ctx context.Context, statement string,
+	options ...driver.PrepareBatchOption) (driver.Batch, error) {
 	fails := f.table != "" && strings.HasPrefix(statement, "INSERT INTO "+f.table)
 	if fails {
 		f.table = ""
@@ -189,7 +191,8 @@ func (w *weighed) Scan(into ...any) error {
 			w.bytes += len(*text)
 		}
 	}
-	for known := w.f.bytes.Load(); int64(w.bytes) > known && !w.f.bytes.CompareAndSwap(known, int64(w.bytes)); known = w.f.bytes.Load() {
+	for known := w.f.bytes.Load(); int64(w.bytes) > known &&
+		!w.f.bytes.CompareAndSwap(known, int64(w.bytes)); known = w.f.bytes.Load() {
 	}
 	return err
 }
@@ -214,25 +217,31 @@ func (l lost) Send() error {
 // town is a policy with something of everything.
 func town() *fleet.Policy {
 	fence := func(id fleet.FenceID, geometry string) fleet.FenceVersion {
-		return fleet.FenceVersion{ID: id, Revision: 1, Name: fmt.Sprint(id), Geometry: []byte(geometry), Dwell: 5 * 60_000, SpeedLimit: 10}
+		return fleet.FenceVersion{ID: id, Revision: 1, Name: fmt.Sprint(id), Geometry: []byte(geometry), Dwell: 5 * 60_000,
+			SpeedLimit: 10}
 	}
-	rule := func(id fleet.RuleID, kind fleet.AlertKind, threshold float64, hold fleet.Millis, fences ...fleet.FenceID) fleet.Rule {
-		return fleet.Rule{ID: id, Revision: 1, Kind: kind, Severity: "warning", Threshold: threshold, MinDuration: hold, Fences: fences}
+	rule := func(id fleet.RuleID, kind fleet.AlertKind, threshold float64, hold fleet.Millis,
+		fences ...fleet.FenceID) fleet.Rule {
+		return fleet.Rule{ID: id, Revision: 1, Kind: kind, Severity: "warning", Threshold: threshold, MinDuration: hold,
+			Fences: fences}
 	}
 	warm := rule(20, fleet.AlertSignal, 0, 60_000)
-	warm.Signal = &fleet.SignalTest{Signal: fleet.MustSignal("temp1_c"), Is: fleet.SignalAbove, Low: 8, High: 8, Hysteresis: 1}
+	warm.Signal = &fleet.SignalTest{Signal: fleet.MustSignal("temp1_c"), Is: fleet.SignalAbove, Low: 8,
+		High: 8, Hysteresis: 1}
 	return &fleet.Policy{
 		Account: account, Version: 1,
 		Fences: []fleet.FenceVersion{
 			fence(1, `{"type":"Circle","center":[-97.7431,30.2672],"radius_m":300}`),
-			fence(2, `{"type":"Polygon","coordinates":[[[-97.75,30.27],[-97.73,30.27],[-97.73,30.29],[-97.75,30.29],[-97.75,30.27]]]}`),
+			fence(2,
+				`{"type":"Polygon","coordinates":[[[-97.75,30.27],[-97.73,30.27],[-97.73,30.29],[-97.75,30.29],[-97.75,30.27]]]}`),
 		},
 		Rules: []fleet.Rule{
-			rule(11, fleet.AlertSpeeding, 25, 20_000), rule(12, fleet.AlertOffline, 1800, 0), rule(13, fleet.AlertIdling, 300, 0),
-			rule(14, fleet.AlertFenceEnter, 0, 0, 1, 2), rule(15, fleet.AlertBatteryLow, 20, 0), rule(16, fleet.AlertFenceExit, 0, 0, 2),
+			rule(11, fleet.AlertSpeeding, 25, 20_000), rule(12, fleet.AlertOffline, 1800, 0),
+			rule(13, fleet.AlertIdling, 300, 0), rule(14, fleet.AlertFenceEnter, 0, 0, 1, 2),
+			rule(15, fleet.AlertBatteryLow, 20, 0), rule(16, fleet.AlertFenceExit, 0, 0, 2),
 			rule(17, fleet.AlertHarshBraking, 0, 0), rule(18, fleet.AlertTow, 100, 0),
-			rule(19, fleet.AlertStopReached, 0, 0), rule(20, fleet.AlertStopMissed, 600, 0), rule(21, fleet.AlertRouteDeviation, 60, 0),
-			rule(22, fleet.AlertDeviceAlarm, 0, 0), warm,
+			rule(19, fleet.AlertStopReached, 0, 0), rule(20, fleet.AlertStopMissed, 600, 0),
+			rule(21, fleet.AlertRouteDeviation, 60, 0), rule(22, fleet.AlertDeviceAlarm, 0, 0), warm,
 		},
 		Default: fleet.Traits{Zone: time.UTC, Routes: rounds()},
 	}
@@ -242,13 +251,17 @@ func town() *fleet.Policy {
 func rounds() []fleet.RoutePlan {
 	const hour = fleet.Millis(3_600_000)
 	stops := []fleet.PlanStop{
-		{ID: "a", Fence: 2, ArriveUntil: morning + hour}, {ID: "b", Place: fleet.Place{Lat: 30.2672, Lng: -97.7431}, Radius: 3000, ArriveUntil: morning + 3*hour},
-		{ID: "c", Place: fleet.Place{Lat: 30.35, Lng: -97.75}, Radius: 4000, ArriveFrom: morning + 2*hour}, {ID: "d", Fence: 1, ArriveFrom: morning + 5*hour},
+		{ID: "a", Fence: 2, ArriveUntil: morning + hour},
+		{ID: "b", Place: fleet.Place{Lat: 30.2672, Lng: -97.7431}, Radius: 3000, ArriveUntil: morning + 3*hour},
+		{ID: "c", Place: fleet.Place{Lat: 30.35, Lng: -97.75}, Radius: 4000, ArriveFrom: morning + 2*hour},
+		{ID: "d", Fence: 1, ArriveFrom: morning + 5*hour},
 	}
 	corridor := []byte(`{"type":"Corridor","coordinates":[[-97.7431,30.2672],[-97.75,30.35]],"width_m":4000}`)
 	return []fleet.RoutePlan{
-		{ID: 31, Revision: 1, To: morning + 2*hour, Start: morning + hour/2, End: morning + 6*hour, Stops: stops[:2], Fence: 2},
-		{ID: 31, Revision: 2, From: morning + 2*hour, Start: morning + hour/2, End: morning + 6*hour, Stops: stops[:3], Corridor: corridor},
+		{ID: 31, Revision: 1, To: morning + 2*hour, Start: morning + hour/2, End: morning + 6*hour,
+			Stops: stops[:2], Fence: 2},
+		{ID: 31, Revision: 2, From: morning + 2*hour, Start: morning + hour/2, End: morning + 6*hour, Stops: stops[:3],
+			Corridor: corridor},
 		{ID: 30, Revision: 1, Start: morning, End: morning + 9*hour, Stops: stops, Corridor: corridor},
 	}
 }
@@ -284,7 +297,8 @@ func recording(rng *rand.Rand, vehicles int, hours float64) []input {
 					}
 				case 4:
 					soc = math.Mod(soc+99, 100)
-					all = append(all, input{Input: derive.Input{At: at, Signal: fleet.SignalValue{Signal: fleet.MustSignal("soc_pct"), Value: math.Round(soc)}}, vehicle: id})
+					all = append(all, input{Input: derive.Input{At: at,
+						Signal: fleet.SignalValue{Signal: fleet.MustSignal("soc_pct"), Value: math.Round(soc)}}, vehicle: id})
 				}
 				way := speed * float64(every) / 1000
 				if lat > 30.4 || lat < 30.1 || lng > -97.6 || lng < -97.9 {
@@ -295,8 +309,10 @@ func recording(rng *rand.Rand, vehicles int, hours float64) []input {
 				lng += way * math.Sin(course*math.Pi/180) / 96_000
 				odometer += way
 				p := &fleet.Position{
-					Account: account, Vehicle: id, Device: 5, FixTime: at, DeviceTime: at, ReceivedTime: at + 1500, Lat: fleet.Quantise(lat + rng.NormFloat64()*1e-5),
-					Lng: fleet.Quantise(lng + rng.NormFloat64()*1e-5), Altitude: 150, Speed: math.Round(speed*100) / 100, Course: math.Mod(math.Round(math.Abs(course)), 360),
+					Account: account, Vehicle: id, Device: 5, FixTime: at, DeviceTime: at, ReceivedTime: at + 1500,
+					Lat: fleet.Quantise(lat + rng.NormFloat64()*1e-5),
+					Lng: fleet.Quantise(lng + rng.NormFloat64()*1e-5), Altitude: 150, Speed: math.Round(speed*100) / 100,
+					Course:   math.Mod(math.Round(math.Abs(course)), 360),
 					Accuracy: 5, Odometer: math.Round(odometer), Satellites: 9, Ignition: ignition,
 				}
 				if rng.IntN(60) == 0 {
@@ -441,14 +457,15 @@ func (w *world) derived() map[string]string {
 		concat(toString(recognised_at), ' ', toString(start_at), ' ', toString(end_at), ' ', toString(local_date), ' ', toString(open), ' ', toString(digest), ' ', body)
 		FROM derivations FINAL WHERE NOT deleted
 		UNION ALL SELECT concat(toString(vehicle), ' jump ', toString(fix_time)), toString(cell) FROM positions FINAL WHERE bitAnd(flags, $1) != 0`
-	err := schemas.EachRow(w.t.Context(), w.db.Conn, "read what is derived", text, []any{uint32(fleet.FlagJump)}, func(row schemas.Row) error {
-		var name, text string
-		if err := row.Scan(&name, &text); err != nil {
-			return err
-		}
-		all[name] = text
-		return nil
-	})
+	err := schemas.EachRow(w.t.Context(), w.db.Conn, "read what is derived", text, []any{uint32(fleet.FlagJump)},
+		func(row schemas.Row) error {
+			var name, text string
+			if err := row.Scan(&name, &text); err != nil {
+				return err
+			}
+			all[name] = text
+			return nil
+		})
 	if err != nil {
 		w.t.Fatal(err)
 	}

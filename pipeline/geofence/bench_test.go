@@ -52,7 +52,8 @@ func drawFence(rng *rand.Rand, id int, lat, lng float64) fleet.FenceVersion {
 			text += "," + at(x, y)
 			x, y = x+0.4*rng.Float64(), y+0.5*(rng.Float64()-0.5)
 		}
-		geometry = fmt.Sprintf(`{"type":"Corridor","coordinates":[%s],"width_m":%.1f}`, text[1:], 10+rng.Float64()*min(size/4, 500))
+		geometry = fmt.Sprintf(`{"type":"Corridor","coordinates":[%s],"width_m":%.1f}`, text[1:],
+			10+rng.Float64()*min(size/4, 500))
 	}
 	return fleet.FenceVersion{ID: fleet.FenceID(id + 1), Revision: 1, From: 1, Geometry: []byte(geometry)}
 }
@@ -77,7 +78,8 @@ func city(n, vehicles, fixes int) ([]fleet.FenceVersion, [][]fleet.Position) {
 			course += rng.NormFloat64() * 0.3
 			lat += speed * 10 / 111195 * math.Cos(course)
 			lng += speed * 10 / 71000 * math.Sin(course)
-			p := fleet.Position{FixTime: fleet.Millis(1e12 + 10_000*i), Lat: fleet.Quantise(lat), Lng: fleet.Quantise(lng), Accuracy: 5}
+			p := fleet.Position{FixTime: fleet.Millis(1e12 + 10_000*i), Lat: fleet.Quantise(lat),
+				Lng: fleet.Quantise(lng), Accuracy: 5}
 			p.Cell = area.CellOf(p.Lat, p.Lng)
 			tracks[v] = append(tracks[v], p)
 		}

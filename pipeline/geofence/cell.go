@@ -10,13 +10,13 @@ import (
 
 // CellOf returns the cell of a place, the very same as area.CellOf and many times faster.
 //
-// A cell of H3 is a hexagon of a regular grid in the gnomonic projection onto that face of an icosahedron whose middle is
-// nearest (h3geo.org/docs/core-library/latLngToCellDesc). The face and the hexagon are found by a few products, and whole
-// numbers give the hexagons around it, one for each coarser resolution, and in which direction from the middle of each the
-// next finer one lies: these are the digits of the cell, turned about by a number of steps that is the same for all of them.
-// It, and which cell the coarsest is, depends on the face, the coarsest hexagon and, about the twelve pentagons, the first
-// digit that is not 0: for each of these the library is asked once. A place within a fraction of a millimetre of an edge is
-// left to the library, so that rounding decides nothing.
+// A cell of H3 is a hexagon of a regular grid in the gnomonic projection onto that face of an icosahedron whose middle
+// is nearest (h3geo.org/docs/core-library/latLngToCellDesc). The face and the hexagon are found by a few products, and
+// whole numbers give the hexagons around it, one for each coarser resolution, and in which direction from the middle of
+// each the next finer one lies: these are the digits of the cell, turned about by a number of steps that is the same
+// for all of them. It, and which cell the coarsest is, depends on the face, the coarsest hexagon and, about the twelve
+// pentagons, the first digit that is not 0: for each of these the library is asked once. A place within a fraction of a
+// millimetre of an edge is left to the library, so that rounding decides nothing.
 func CellOf(lat, lng float64) fleet.Cell {
 	face, a, b, ok := hexagonOf(lat, lng)
 	if !ok {
@@ -58,10 +58,10 @@ func CellOf(lat, lng float64) fleet.Cell {
 	return cell
 }
 
-// Steps are 0 for the middle, else one more than the sixths of a turn: unit has them along the axes. In a + b*w, with w a
-// sixth of a turn, the middles of the hexagons one coarser are the multiples of 2+w or of 3-w, by turns, and of the finest
-// those of 3-w, as their resolution is odd. The remainder of a number by 3-w is that of a + b*3 by 7, and steps3 tells which
-// step has it.
+// Steps are 0 for the middle, else one more than the sixths of a turn: unit has them along the axes. In a + b*w, with w
+// a sixth of a turn, the middles of the hexagons one coarser are the multiples of 2+w or of 3-w, by turns, and of the
+// finest those of 3-w, as their resolution is odd. The remainder of a number by 3-w is that of a + b*3 by 7, and steps3
+// tells which step has it.
 var (
 	unit   = [7]struct{ a, b int }{{0, 0}, {1, 0}, {0, 1}, {-1, 1}, {-1, 0}, {0, -1}, {1, -1}}
 	steps3 = [7]uint8{0, 1, 3, 2, 5, 6, 4}
@@ -74,8 +74,8 @@ const (
 	shift  = most * 7 * 7 * 7 * 7           // most, before the pairs
 )
 
-// climb is what two steps do: to a seventh of each of a and b, rounded down, a and b are to be added. first is the coarser
-// step that is not 0.
+// climb is what two steps do: to a seventh of each of a and b, rounded down, a and b are to be added. first is the
+// coarser step that is not 0.
 type climb struct{ a, b, first, fine, coarse uint8 }
 
 // climbs by the remainders of a and b by 7.
@@ -85,7 +85,8 @@ var climbs = func() (all [49]climb) {
 			// u + (3-w)*v, where w*w is w-1.
 			a, b := u.a+3*v.a+v.b, u.b+2*v.b-v.a
 			ra, rb := (a%7+7)%7, (b%7+7)%7
-			c := climb{a: uint8((ra - a) / 7), b: uint8((rb - b) / 7), first: uint8(coarse), fine: uint8(fine), coarse: uint8(coarse)}
+			c := climb{a: uint8((ra - a) / 7), b: uint8((rb - b) / 7), first: uint8(coarse), fine: uint8(fine),
+				coarse: uint8(coarse)}
 			if coarse == 0 {
 				c.first = uint8(fine)
 			}
@@ -95,8 +96,8 @@ var climbs = func() (all [49]climb) {
 	return all
 }()
 
-// learned has by face, coarsest hexagon and first step the number of the coarsest cell, by how many sixths the steps are
-// turned, shifted by 8, and a bit that says that it is known.
+// learned has by face, coarsest hexagon and first step the number of the coarsest cell, by how many sixths the steps
+// are turned, shifted by 8, and a bit that says that it is known.
 var learned [20][5][5][7]atomic.Uint32
 
 // digit of H3 of a step turned by some sixths: from its axis i against the clock these are i, ij, j, jk, k, ik.
@@ -205,8 +206,10 @@ var faces = func() (all [20]face) {
 		east := vector{-sinLng, cosLng, 0}
 		all[i] = face{
 			middle: vector{cosLat * cosLng, cosLat * sinLng, sinLat},
-			x:      vector{scale * (cos*north.x + sin*east.x), scale * (cos*north.y + sin*east.y), scale * (cos*north.z + sin*east.z)},
-			y:      vector{scale * (sin*north.x - cos*east.x), scale * (sin*north.y - cos*east.y), scale * (sin*north.z - cos*east.z)},
+			x: vector{scale * (cos*north.x + sin*east.x), scale * (cos*north.y + sin*east.y),
+				scale * (cos*north.z + sin*east.z)},
+			y: vector{scale * (sin*north.x - cos*east.x), scale * (sin*north.y - cos*east.y),
+				scale * (sin*north.z - cos*east.z)},
 		}
 	}
 	return all

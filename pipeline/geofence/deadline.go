@@ -14,7 +14,8 @@ func (ix *Index) Wake(s *State, t *fleet.Traits) fleet.Millis {
 }
 
 // Advance tells that the time has come to to, and does what is due until then, in order of time and then of fences.
-func (ix *Index) Advance(s *State, key fleet.VehicleKey, t *fleet.Traits, to fleet.Millis, out *fleet.Entities, moves *[]fleet.FenceMove) {
+func (ix *Index) Advance(s *State, key fleet.VehicleKey, t *fleet.Traits, to fleet.Millis, out *fleet.Entities,
+	moves *[]fleet.FenceMove) {
 	ix.sync(s)
 	for s.Due != 0 && s.Due <= to {
 		due := s.Due
@@ -91,7 +92,8 @@ func (y *Stay) dwell(f *fence) {
 }
 
 // renew decides about a stay whose version ends or whose schedule closes, and says whether it goes on.
-func (ix *Index) renew(s *State, y *Stay, key fleet.VehicleKey, t *fleet.Traits, at fleet.Millis, out *fleet.Entities) bool {
+func (ix *Index) renew(s *State, y *Stay, key fleet.VehicleKey, t *fleet.Traits, at fleet.Millis,
+	out *fleet.Entities) bool {
 	f := ix.versionAt(y.Fence, at)
 	reason := ""
 	switch {

@@ -1,19 +1,19 @@
-// Package geofence tells which geofences a vehicle is in, and makes its visits of them. It is pure: an Index is compiled
-// from the versions of an account's fences and never changes, a State holds what is known of one vehicle, and both
-// together turn its trusted fixes, in order of event time, into visits and moves. No clock, no store, no goroutine; an
-// Index may serve any number of vehicles at once, a State one caller.
+// Package geofence tells which geofences a vehicle is in, and makes its visits of them. It is pure: an Index is
+// compiled from the versions of an account's fences and never changes, a State holds what is known of one vehicle, and
+// both together turn its trusted fixes, in order of event time, into visits and moves. No clock, no store, no
+// goroutine; an Index may serve any number of vehicles at once, a State one caller.
 //
-// A fence is in effect for a vehicle at a time at which one of its versions holds, the vehicle is in that version's scope
-// and its schedule is open. Where it is not in effect it does not exist. What is in a fence is decided by query/area,
-// exactly; the index, by the H3 cell of the fix, only leaves out what cannot be.
+// A fence is in effect for a vehicle at a time at which one of its versions holds, the vehicle is in that version's
+// scope and its schedule is open. Where it is not in effect it does not exist. What is in a fence is decided by
+// query/area, exactly; the index, by the H3 cell of the fix, only leaves out what cannot be.
 //
 //	          Confirm fixes inside, one after the other
 //	[outside] ------------------------------------------> [inside]   enter, at the first of these fixes
 //	          <------------------------------------------            exit, at the first of these fixes
 //	          Confirm fixes outside by more than the margin
 //
-// The margin is the greater of the fence's Margin (DefaultMargin if it is 0) and the accuracy of the fix, so that noise at
-// the border neither enters nor leaves; Confirm is 1 unless the fence says otherwise. The rest, with the row of
+// The margin is the greater of the fence's Margin (DefaultMargin if it is 0) and the accuracy of the fix, so that noise
+// at the border neither enters nor leaves; Confirm is 1 unless the fence says otherwise. The rest, with the row of
 // shared/tracking.md section (f) that each comes from:
 //
 //	first fix, new version, schedule opens   already inside: a visit marked initial and the move inside, no enter  (15)
@@ -23,12 +23,13 @@
 //	schedule closes, scope is lost           out_of_scope, no exit; a lost scope shows at the next fix
 //	between two fixes, both outside          a visit marked crossed and the move cross, its times interpolated: fixes not
 //	                                         more than MaxGap and MaxSpeed apart, more than the margin from each other,
-//	                                         the fence in effect at both, and Confirm not above 1 (nothing confirms)  (14)
+//	                                         the fence in effect at both, and Confirm not above 1 (nothing confirms) (14)
 //	silence                                  a visit stays open; the way across it is not a pass
 //	dwell                                    once a visit, at entry + Dwell, by Advance; not while an exit waits to be
 //	                                         confirmed
 //
-// The End of a visit is the time of its exit fix, of the last fix in it while it is open. Doubtful fixes must not be given.
+// The End of a visit is the time of its exit fix, of the last fix in it while it is open. Doubtful fixes
+// must not be given.
 package geofence
 
 import (

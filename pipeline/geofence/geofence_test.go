@@ -22,8 +22,8 @@ import (
 
 var key = fleet.VehicleKey{Account: 3, Vehicle: 5}
 
-// world is a random account and drive: fences of all kinds with versions, hours, dwell times and confirmations, near one
-// place, and fixes of one vehicle among them.
+// world is a random account and drive: fences of all kinds with versions, hours, dwell times and confirmations, near
+// one place, and fixes of one vehicle among them.
 type world struct {
 	versions []fleet.FenceVersion
 	index    *geofence.Index
@@ -49,7 +49,8 @@ func makeWorld(t *rapid.T) *world {
 			f.SpeedLimit = float64(rng.IntN(3)) * 10
 			if rng.IntN(4) == 0 {
 				open := rng.IntN(24 * 60)
-				f.Schedule = &fleet.Schedule{Zone: time.UTC, Windows: []fleet.Window{{Days: 0x7f, From: open, To: (open + 700) % 1440}}}
+				f.Schedule = &fleet.Schedule{Zone: time.UTC,
+					Windows: []fleet.Window{{Days: 0x7f, From: open, To: (open + 700) % 1440}}}
 			}
 			if rng.IntN(5) == 0 {
 				f.Scope.Tags = []string{"van", "car"}[rng.IntN(2):][:1]
@@ -334,7 +335,8 @@ func TestManyFencesOverEachOther(t *testing.T) {
 		for i := range 10 + rng.IntN(40) {
 			f := drawFence(rng, i, 50+0.05*rng.NormFloat64(), 8+0.05*rng.NormFloat64())
 			if rng.IntN(2) == 0 {
-				f.Geometry = fmt.Appendf(nil, `{"type":"Circle","center":[%v,50],"radius_m":%v}`, 8+0.05*rng.NormFloat64(), 4000+4000*rng.Float64())
+				f.Geometry = fmt.Appendf(nil, `{"type":"Circle","center":[%v,50],"radius_m":%v}`, 8+0.05*rng.NormFloat64(),
+					4000+4000*rng.Float64())
 			}
 			s, err := area.Parse(f.Geometry)
 			if err != nil {
@@ -361,9 +363,9 @@ func TestManyFencesOverEachOther(t *testing.T) {
 	})
 }
 
-// TestAPassAnywhereOnTheWay: the fence may be near the fix before, near this one, or near neither, round or the end of a
-// corridor that comes up to the way from a side, on any parallel and beside any meridian. What it holds of the way, and
-// when, is worked out on the sphere.
+// TestAPassAnywhereOnTheWay: the fence may be near the fix before, near this one, or near neither, round or the end of
+// a corridor that comes up to the way from a side, on any parallel and beside any meridian. What it holds of the way,
+// and when, is worked out on the sphere.
 func TestAPassAnywhereOnTheWay(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	for range 5000 {
@@ -371,7 +373,8 @@ func TestAPassAnywhereOnTheWay(t *testing.T) {
 		sinLat, cosLat := math.Sincos((rng.Float64()*170 - 85) * math.Pi / 180)
 		sinLng, cosLng := math.Sincos(float64(180+rng.IntN(3)*90)*math.Pi/180 + rng.NormFloat64()*0.001)
 		sin, cos := math.Sincos(2 * math.Pi * rng.Float64())
-		from, north, east := vec{cosLat * cosLng, cosLat * sinLng, sinLat}, vec{-sinLat * cosLng, -sinLat * sinLng, cosLat}, vec{-sinLng, cosLng, 0}
+		from, north, east := vec{cosLat * cosLng, cosLat * sinLng, sinLat}, vec{-sinLat * cosLng, -sinLat * sinLng, cosLat},
+			vec{-sinLng, cosLng, 0}
 		ahead, left := mix(cos, north, sin, east), mix(-sin, north, cos, east)
 		on := func(along, aside float64) (lat, lng float64) {
 			sin, cos := math.Sincos(along / fleet.EarthRadius)
@@ -386,7 +389,8 @@ func TestAPassAnywhereOnTheWay(t *testing.T) {
 		text := fmt.Sprintf(`{"type":"Circle","center":[%v,%v],"radius_m":%v}`, lng, lat, radius)
 		if rng.IntN(2) == 0 {
 			farLat, farLng := on(middle, off+math.Copysign(50+1000*rng.Float64(), off))
-			text = fmt.Sprintf(`{"type":"Corridor","coordinates":[[%v,%v],[%v,%v]],"width_m":%v}`, lng, lat, farLng, farLat, 2*radius)
+			text = fmt.Sprintf(`{"type":"Corridor","coordinates":[[%v,%v],[%v,%v]],"width_m":%v}`, lng, lat, farLng,
+				farLat, 2*radius)
 		}
 		index, err := geofence.NewIndex([]fleet.FenceVersion{{ID: 1, Revision: 1, From: 1, Geometry: []byte(text)}})
 		if err != nil {
@@ -427,7 +431,8 @@ func mix(f float64, v vec, g float64, w vec) (sum vec) {
 }
 
 func TestAFenceThatCannotBeUsedDoesNotHinderTheOthers(t *testing.T) {
-	good := fleet.FenceVersion{ID: 2, Revision: 1, From: 1, Geometry: []byte(`{"type":"Circle","center":[8,50],"radius_m":100}`)}
+	good := fleet.FenceVersion{ID: 2, Revision: 1, From: 1,
+		Geometry: []byte(`{"type":"Circle","center":[8,50],"radius_m":100}`)}
 	bad := fleet.FenceVersion{ID: 1, Revision: 4, From: 1, Geometry: []byte(`{"type":"Circle"}`)}
 	index, err := geofence.NewIndex([]fleet.FenceVersion{bad, good})
 	if err == nil || !strings.Contains(err.Error(), "geo_1 revision 4") {
@@ -446,7 +451,8 @@ func TestAFenceThatCannotBeUsedDoesNotHinderTheOthers(t *testing.T) {
 }
 
 func TestLosingTheFenceFromTheIndexEndsTheVisit(t *testing.T) {
-	f := fleet.FenceVersion{ID: 2, Revision: 1, From: 1, Geometry: []byte(`{"type":"Circle","center":[8,50],"radius_m":100}`)}
+	f := fleet.FenceVersion{ID: 2, Revision: 1, From: 1,
+		Geometry: []byte(`{"type":"Circle","center":[8,50],"radius_m":100}`)}
 	index, _ := geofence.NewIndex([]fleet.FenceVersion{f})
 	var state geofence.State
 	var out fleet.Entities
@@ -458,7 +464,8 @@ func TestLosingTheFenceFromTheIndexEndsTheVisit(t *testing.T) {
 		t.Errorf("wake %d", wake)
 	}
 	none.Advance(&state, key, &fleet.Traits{}, begin+10, &out, &moves)
-	if v := out[len(out)-1].(*fleet.Visit); len(state.Stays) != 0 || v.Open || v.ExitReason != "fence_changed" || v.End != begin {
+	if v := out[len(out)-1].(*fleet.Visit); len(state.Stays) != 0 || v.Open || v.ExitReason != "fence_changed" ||
+		v.End != begin {
 		t.Errorf("%+v", v)
 	}
 }

@@ -8,8 +8,8 @@ import (
 
 const day = fleet.Millis(24 * 60 * 60 * 1000)
 
-// hours are a schedule, by the clock on the wall of its zone: an hour that daylight saving skips is missing from a window
-// and one that it repeats counts twice. pipeline/alert reads schedules alike.
+// hours are a schedule, by the clock on the wall of its zone: an hour that daylight saving skips is missing from a
+// window and one that it repeats counts twice. pipeline/alert reads schedules alike.
 type hours struct {
 	zone    *time.Location
 	windows []fleet.Window

@@ -23,11 +23,11 @@ const maxCells = 4096
 
 // Index finds the fences at a place. It is immutable and safe for concurrent use.
 //
-// Every fence is a list of H3 cells (area.Compact), as coarse as they may be. The table has the coarser of these, and those
-// in which there are finer ones, which have a block: the fences that have one of the finest cells in it or one of their
-// parents, and for each of these cells two bits a fence for what it is to it. So a fix needs one look into a table that is
-// small, and its next fix finds the block in the processor's cache. A block repeats what its parents have unless that is
-// much: then it is looked up.
+// Every fence is a list of H3 cells (area.Compact), as coarse as they may be. The table has the coarser of these, and
+// those in which there are finer ones, which have a block: the fences that have one of the finest cells in it or one of
+// their parents, and for each of these cells two bits a fence for what it is to it. So a fix needs one look into a
+// table that is small, and its next fix finds the block in the processor's cache. A block repeats what its parents have
+// unless that is much: then it is looked up.
 type Index struct {
 	fences []fence         // by id, then From
 	ids    []fleet.FenceID // of the fences
@@ -89,9 +89,10 @@ const (
 func (e entry) fence() int  { return int(e >> 3) }
 func (e entry) kind() entry { return e & kinds }
 
-// slot is a place in the table, empty if it has no cell. The entries of the cell itself are from from to to. Those of its
-// block follow; the block has a row of words in Index.rows for each of the finest cells, by its last two digits as they are
-// in the number of a cell. Two bits a fence say what the cell is to it: one more than in an entry, 0 if it is nothing.
+// slot is a place in the table, empty if it has no cell. The entries of the cell itself are from from to to. Those of
+// its block follow; the block has a row of words in Index.rows for each of the finest cells, by its last two digits
+// as they are in the number of a cell. Two bits a fence say what the cell is to it: one more than in an entry, 0 if
+// it is nothing.
 type slot struct {
 	cell        fleet.Cell
 	from, to    uint32
@@ -105,12 +106,12 @@ const (
 	perWord         = 16 // fences
 )
 
-// NewIndex compiles the versions of an account's fences. The error joins what is wrong with those that could not be used;
-// the others are.
+// NewIndex compiles the versions of an account's fences. The error joins what is wrong with those that could not be
+// used; the others are.
 func NewIndex(versions []fleet.FenceVersion) (*Index, error) { return NewIndexFrom(nil, versions) }
 
-// NewIndexFrom is NewIndex that takes over from an earlier index, which may be nil, every geometry that it has compiled:
-// most of the work of a new index after one fence was changed.
+// NewIndexFrom is NewIndex that takes over from an earlier index, which may be nil, every geometry that it has
+// compiled: most of the work of a new index after one fence was changed.
 func NewIndexFrom(earlier *Index, versions []fleet.FenceVersion) (*Index, error) {
 	ix := &Index{byID: map[fleet.FenceID]span{}, shapes: map[string]*shape{}}
 	var problems []error
@@ -140,7 +141,8 @@ func NewIndexFrom(earlier *Index, versions []fleet.FenceVersion) (*Index, error)
 		ix.ids[i], ix.briefs[i] = f.ID, brief{f.From, f.To, f.Shape, f.bounds}
 		ix.begun = max(ix.begun, f.From)
 		var b [48]byte
-		for k, n := range [...]uint64{uint64(f.ID), f.Revision, uint64(f.From), uint64(f.To), uint64(f.Dwell), math.Float64bits(f.SpeedLimit)} {
+		for k, n := range [...]uint64{uint64(f.ID), f.Revision, uint64(f.From), uint64(f.To), uint64(f.Dwell),
+			math.Float64bits(f.SpeedLimit)} {
 			binary.BigEndian.PutUint64(b[8*k:], n)
 		}
 		hash.Write(b[:])
@@ -196,7 +198,9 @@ func (ix *Index) build() {
 			}
 		}
 	}
-	slices.SortFunc(pairs, func(a, b pair) int { return cmp.Or(cmp.Compare(a.cell, b.cell), cmp.Compare(a.entry, b.entry)) })
+	slices.SortFunc(pairs, func(a, b pair) int {
+		return cmp.Or(cmp.Compare(a.cell, b.cell), cmp.Compare(a.entry, b.entry))
+	})
 	distinct := 0
 	for i := range pairs {
 		if i == 0 || pairs[i].cell != pairs[i-1].cell {
@@ -330,8 +334,9 @@ func resolution(c fleet.Cell) int { return int(c >> 52 & 15) }
 // inBlock returns which of the rows of its block is a cell's: its last two digits.
 func inBlock(c fleet.Cell) uint32 { return uint32(c>>(3*(15-fleet.CellResolution))) & (blockRows - 1) }
 
-// At appends to buf the indexes, within what NewIndex was given, of the versions that hold at a time and contain a place
-// whose cell is given (0 if it is not known), by fence. Scopes and schedules are not looked at: they ask about a vehicle.
+// At appends to buf the indexes, within what NewIndex was given, of the versions that hold at a time and contain a
+// place whose cell is given (0 if it is not known), by fence. Scopes and schedules are not looked at: they ask
+// about a vehicle.
 func (ix *Index) At(lat, lng float64, cell fleet.Cell, at fleet.Millis, buf []int) []int {
 	if cell == 0 {
 		cell = CellOf(lat, lng)

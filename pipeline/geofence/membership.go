@@ -10,7 +10,8 @@ import (
 )
 
 // Fix takes a trusted fix, later than the one before. Its cell must be the one of its place, or 0 to have it computed.
-func (ix *Index) Fix(s *State, key fleet.VehicleKey, t *fleet.Traits, p *fleet.Position, out *fleet.Entities, moves *[]fleet.FenceMove) {
+func (ix *Index) Fix(s *State, key fleet.VehicleKey, t *fleet.Traits, p *fleet.Position, out *fleet.Entities,
+	moves *[]fleet.FenceMove) {
 	ix.Advance(s, key, t, p.FixTime, out, moves)
 	v := views.Get().(*view)
 	defer v.release()
@@ -223,8 +224,8 @@ func (v *view) begin() {
 // within 180 m of one of them, as area.Covering wants it, with something over for the bend of a long way.
 const sampling = 340.0
 
-// passes looks for fences that the way from the fix before goes through, although both fixes are outside. They are in the
-// cells of both and of places between; most of them the box of the way is far from already.
+// passes looks for fences that the way from the fix before goes through, although both fixes are outside. They are in
+// the cells of both and of places between; most of them the box of the way is far from already.
 func (v *view) passes() {
 	s := v.s
 	gap := v.at - s.At
@@ -287,17 +288,19 @@ func (v *view) passes() {
 
 // around is the box of the way from the fix before.
 func around(s *State, to fleet.Place) area.Bounds {
-	b := area.Bounds{South: min(s.Lat, to.Lat), West: min(s.Lng, to.Lng), North: max(s.Lat, to.Lat), East: max(s.Lng, to.Lng)}
+	b := area.Bounds{South: min(s.Lat, to.Lat), West: min(s.Lng, to.Lng), North: max(s.Lat, to.Lat),
+		East: max(s.Lng, to.Lng)}
 	if b.East-b.West > 180 {
 		b.West, b.East = b.East, b.West
 	}
 	return b
 }
 
-// bulged is the box with room for the great circle between its corners, which comes nearer to a pole than both where it is
-// long: 14 m for the longest way that is believed, at 60 degrees. A tenth is for what the series leaves out.
+// bulged is the box with room for the great circle between its corners, which comes nearer to a pole than both where it
+// is long: 14 m for the longest way that is believed, at 60 degrees. A tenth is for what the series leaves out.
 func bulged(b area.Bounds, length float64) area.Bounds {
-	height := 1.1 * length * length * math.Tan(max(b.North, -b.South)*math.Pi/180) / (8 * fleet.EarthRadius) / metresPerDegree
+	height := 1.1 * length * length * math.Tan(max(b.North, -b.South)*math.Pi/180) / (8 * fleet.EarthRadius) /
+		metresPerDegree
 	b.South, b.North = b.South-height, b.North+height
 	return b
 }
@@ -311,7 +314,8 @@ func (v *view) meet(e entry) {
 
 const metresPerDegree = fleet.EarthRadius * math.Pi / 180 // of latitude
 
-// atMost returns a length that the way surely does not exceed: a degree of longitude is nowhere longer than one of latitude.
+// atMost returns a length that the way surely does not exceed: a degree of longitude is nowhere longer than
+// one of latitude.
 func (v *view) atMost() float64 {
 	north, east := v.place.Lat-v.s.Lat, v.place.Lng-v.s.Lng
 	return math.Sqrt(north*north+east*east) * metresPerDegree * (1 + 1e-9)
@@ -384,7 +388,8 @@ func (v *view) pass(f *fence, enter, exit float64) {
 		return p
 	}
 	out := place(exit)
-	y := Stay{Fence: f.ID, Revision: f.Revision, RecognisedAt: v.at, Start: time(enter), End: time(exit), Entry: place(enter)}
+	y := Stay{Fence: f.ID, Revision: f.Revision, RecognisedAt: v.at, Start: time(enter), End: time(exit),
+		Entry: place(enter)}
 	y.Visit = fleet.DerivedID(fleet.KindVisit, v.key, y.Start, uint64(y.Fence))
 	visit := y.visit()
 	visit.Open, visit.Crossed, visit.ExitPlace, visit.ExitReason = false, true, &out, reasonLeft

@@ -27,8 +27,8 @@ var (
 	python     = flag.String("python", "python3", "a Python that has query/area/check/requirements.txt")
 )
 
-// TestRecordings asks the index and shapely in which districts of their city the fixes of the recordings are; there must
-// be no difference. It is behind the tag compare, as it needs the recordings and Python: see make compare.
+// TestRecordings asks the index and shapely in which districts of their city the fixes of the recordings are; there
+// must be no difference. It is behind the tag compare, as it needs the recordings and Python: see make compare.
 func TestRecordings(t *testing.T) {
 	cities, err := filepath.Glob(filepath.Join(*recordings, "*", "geofences", "*.geojson"))
 	if err != nil || len(cities) == 0 {
@@ -74,7 +74,8 @@ func TestRecordings(t *testing.T) {
 				case err != nil && !bad:
 					t.Errorf("district %d, which shapely finds valid: %v", i, err)
 				case err == nil && !bad:
-					versions = append(versions, fleet.FenceVersion{ID: fleet.FenceID(i + 1), Revision: 1, From: 1, Geometry: f.Geometry})
+					versions = append(versions,
+						fleet.FenceVersion{ID: fleet.FenceID(i + 1), Revision: 1, From: 1, Geometry: f.Geometry})
 					numbers = append(numbers, i)
 				case err == nil:
 					t.Logf("district %d is taken although shapely finds it invalid; it is not compared", i)
@@ -106,7 +107,8 @@ func TestRecordings(t *testing.T) {
 					}
 				}
 			}
-			t.Logf("%d districts (%d of the file are invalid), %d fixes, %d memberships, %d differences", len(versions), len(invalid), len(fixes), inside, differences)
+			t.Logf("%d districts (%d of the file are invalid), %d fixes, %d memberships, %d differences", len(versions),
+				len(invalid), len(fixes), inside, differences)
 		})
 	}
 }

@@ -70,7 +70,8 @@ func TestCSVColumns(t *testing.T) {
 		"battery_pct,rpm,trip_distance_km,accel_x_g,cadence,speed_limit_kmh,heart_rate,unknown,hdop,odometer_mi,ignition\n" +
 		"2619,2017-03-21T05:00:31Z,30.19826,-97.77679,36,30,270.5,142.5,7.5,9,3,88.25,1500,1.5,-0.5,255,90,61,x,0.8,10,on\n"
 	r := mustRead(t, "a.csv", text)[0]
-	if r.UniqueID != "2619" || r.FixTime != at2017 || !r.Positioned || r.Invalid || r.Satellites != 9 || r.Ignition != fleet.Yes {
+	if r.UniqueID != "2619" || r.FixTime != at2017 || !r.Positioned || r.Invalid || r.Satellites != 9 ||
+		r.Ignition != fleet.Yes {
 		t.Errorf("report = %+v", r)
 	}
 	near(t, "lat", r.Lat, 30.19826)
@@ -308,7 +309,8 @@ func TestBrokenFilesSayWhereAndKeepWhatCameBefore(t *testing.T) {
 		want       string
 	}{
 		{"cut.csv.gz", zipped.String()[:zipped.Len()-6], 1000, "cut.csv.gz:1001: the file is cut short"},
-		{"long.csv", "vehicle,timestamp,lat,lng\n7,2017-03-21T05:00:31Z,30,-97\n" + strings.Repeat("x", 2<<20), 1, "long.csv:3: row longer"},
+		{"long.csv", "vehicle,timestamp,lat,lng\n7,2017-03-21T05:00:31Z,30,-97\n" + strings.Repeat("x", 2<<20), 1,
+			"long.csv:3: row longer"},
 		{"cut.gpx", gpx11[:strings.Index(gpx11, "<trkpt lat=\"x\"")], 1, "cut.gpx:"},
 		{"cut-in-point.gpx", gpx11[:strings.Index(gpx11, "<sat>")], 0, "cut-in-point.gpx:"},
 		{"deep.gpx", "<gpx>" + strings.Repeat("<a>", 1000), 0, "deep.gpx:1: elements nested"},

@@ -15,8 +15,8 @@ import (
 // sharedData is where the real recordings lie, beside the project.
 const sharedData = "../../../shared/data"
 
-// TestRealRecordings holds what is read against the counts that each recording's SOURCE.md gives. For the Twizy it gives
-// the rows without a time of all runs together: 114.
+// TestRealRecordings holds what is read against the counts that each recording's SOURCE.md gives. For the Twizy it
+// gives the rows without a time of all runs together: 114.
 func TestRealRecordings(t *testing.T) {
 	if _, err := os.Stat(sharedData); errors.Is(err, os.ErrNotExist) {
 		if os.Getenv("CI") == "true" {
@@ -38,13 +38,19 @@ func TestRealRecordings(t *testing.T) {
 		{"austin-buses/2016-09-01.csv.gz", 548, 307, 0, 0, 0, 241, nil},
 		{"austin-buses/2016-11-25.csv.gz", 32038, 181, 0, 0, 0, 0, nil},
 		{"austin-buses/2017-03-21.csv.gz", 45386, 329, 0, 3, 0, 1, nil},
-		{"dublin-ebike-escooter/e-bike.csv.gz", 12217, 1, 0, 0, 0, 0, []string{"trip_odometer_m", "heart_rate_bpm", "cadence_rpm", "ambient_temp_c"}},
+		{"dublin-ebike-escooter/e-bike.csv.gz", 12217, 1, 0, 0, 0, 0,
+			[]string{"trip_odometer_m", "heart_rate_bpm", "cadence_rpm", "ambient_temp_c"}},
 		{"dublin-ebike-escooter/e-scooter.csv.gz", 1765, 1, 0, 0, 0, 0, []string{"soc_pct"}},
-		{"muenster-envirocar-obd/tracks.csv.gz", 11791, 4, 0, 0, 0, 804, []string{"engine_rpm", "fuel_rate_lph", "engine_load_pct", "throttle_pct", "intake_temp_c", "intake_pressure_kpa", "maf_gps", "co2_kgph", "ecu_speed_mps", "hdop", "vdop", "pdop"}},
+		{"muenster-envirocar-obd/tracks.csv.gz", 11791, 4, 0, 0, 0, 804,
+			[]string{"engine_rpm", "fuel_rate_lph", "engine_load_pct", "throttle_pct", "intake_temp_c", "intake_pressure_kpa",
+				"maf_gps", "co2_kgph", "ecu_speed_mps", "hdop", "vdop", "pdop"}},
 		{"nsw-buses-snapshot/2020-09-01_0800_sydney.csv.gz", 14507, 3116, 0, 0, 7, 364, nil},
 		{"nyc-bus-traces/traces.csv.gz", 3855, 4, 0, 191, 0, 0, nil},
-		{"omaha-naturalistic-driving/drives.csv.gz", 9200, 14, 0, 0, 0, 0, []string{"engine_rpm", "throttle_pct", "trip_odometer_m", "hdop", "vdop", "pdop", "accel_x_mps2", "accel_y_mps2", "accel_z_mps2", "roll_deg", "pitch_deg"}},
-		{"rabat-twizy-ev/T1_03_29_2021.csv.gz", 6189, 1, 10, 0, 0, 0, []string{"soc_pct", "ambient_temp_c", "humidity_pct", "speed_limit_mps", "ecu_speed_mps"}},
+		{"omaha-naturalistic-driving/drives.csv.gz", 9200, 14, 0, 0, 0, 0,
+			[]string{"engine_rpm", "throttle_pct", "trip_odometer_m", "hdop", "vdop", "pdop", "accel_x_mps2", "accel_y_mps2",
+				"accel_z_mps2", "roll_deg", "pitch_deg"}},
+		{"rabat-twizy-ev/T1_03_29_2021.csv.gz", 6189, 1, 10, 0, 0, 0,
+			[]string{"soc_pct", "ambient_temp_c", "humidity_pct", "speed_limit_mps", "ecu_speed_mps"}},
 		{"rabat-twizy-ev/T1_06_30_2021_1.csv.gz", 5200, 1, 34, 0, 0, 0, []string{"soc_pct"}},
 		{"rabat-twizy-ev/T2_03_29_2021.csv.gz", 8521, 1, 57, 0, 0, 0, []string{"soc_pct"}},
 		{"rabat-twizy-ev/T2_04_26_2021.csv.gz", 5840, 1, 13, 0, 0, 0, []string{"soc_pct"}},
@@ -108,7 +114,8 @@ func TestRealRecordings(t *testing.T) {
 		})
 	}
 	for _, stops := range []string{"stops_20150823_20160116.csv.gz", "stops_20160821_20170121.csv.gz"} {
-		if _, err := recording.Open(filepath.Join(sharedData, "austin-buses", stops)); !errors.Is(err, recording.ErrNotRecording) {
+		if _, err := recording.Open(filepath.Join(sharedData, "austin-buses", stops)); !errors.Is(err,
+			recording.ErrNotRecording) {
 			t.Errorf("%s: err = %v, want ErrNotRecording", stops, err)
 		}
 	}

@@ -18,7 +18,8 @@ func fixAt(at fleet.Millis, lat float64) *route.Input {
 
 // Between two inputs a plan is edited to fewer stops: what goes on is told by the version that holds.
 func TestPlanEditedToFewerStopsIsToldBeforeTheNextInput(t *testing.T) {
-	before := fleet.RoutePlan{ID: 1, Revision: 1, Start: 1, End: 1e9, Stops: []fleet.PlanStop{stopAt("a", 50), stopAt("b", 51), stopAt("c", 52)}}
+	before := fleet.RoutePlan{ID: 1, Revision: 1, Start: 1, End: 1e9,
+		Stops: []fleet.PlanStop{stopAt("a", 50), stopAt("b", 51), stopAt("c", 52)}}
 	var s route.State
 	var out fleet.Entities
 	var moves []fleet.StopMove
@@ -34,7 +35,8 @@ func TestPlanEditedToFewerStopsIsToldBeforeTheNextInput(t *testing.T) {
 	if len(out) != 1 {
 		t.Fatalf("%d runs are open, want one", len(out))
 	}
-	if run := out[0].(*fleet.RouteRun); run.Revision != 2 || len(run.Stops) != 1 || run.Stops[0].ID != "b" || run.Stops[0].ETA == 0 {
+	if run := out[0].(*fleet.RouteRun); run.Revision != 2 || len(run.Stops) != 1 || run.Stops[0].ID != "b" ||
+		run.Stops[0].ETA == 0 {
 		t.Errorf("told %+v, want stop b of revision 2 and when it is reached", run)
 	}
 	if bound := plans.Bound(&s); len(bound) != 1 || bound[0].Ref != fleet.StopSubject(1, "b") {
@@ -47,7 +49,8 @@ func TestPlanEditedToFewerStopsIsToldBeforeTheNextInput(t *testing.T) {
 
 // What is told with a fix says when the vehicle will be there as it is reckoned from that fix, not from the one before.
 func TestArrivalIsToldFromTheNewestFix(t *testing.T) {
-	plans := route.New([]fleet.RoutePlan{{ID: 1, Revision: 1, Start: 1, End: 1e9, Stops: []fleet.PlanStop{stopAt("a", 50), stopAt("b", 51)}}})
+	plans := route.New([]fleet.RoutePlan{{ID: 1, Revision: 1, Start: 1, End: 1e9,
+		Stops: []fleet.PlanStop{stopAt("a", 50), stopAt("b", 51)}}})
 	var s route.State
 	var out, open fleet.Entities
 	var moves []fleet.StopMove
@@ -72,7 +75,8 @@ func TestVehicleFollowsSoManyPlansAtATime(t *testing.T) {
 		if i < 3 {
 			end = 200_000
 		}
-		all = append(all, fleet.RoutePlan{ID: fleet.PlanID(i + 1), Revision: 1, Start: 1, End: end, Stops: []fleet.PlanStop{stopAt("a", 50)}})
+		all = append(all,
+			fleet.RoutePlan{ID: fleet.PlanID(i + 1), Revision: 1, Start: 1, End: end, Stops: []fleet.PlanStop{stopAt("a", 50)}})
 	}
 	plans := route.New(all)
 	var s route.State

@@ -21,9 +21,9 @@ import (
 
 var recordings = flag.String("recordings", "../../../shared/data", "folder with a folder for each recording")
 
-// TestArrivalsOnRecordings asks on each trip of the recordings, every minute, when its end will be reached, and compares. Trips
-// whose end is nearer than 500 m, and rounds that have less way ahead than half of what they will drive, are no way to a place.
-// It is behind the tag compare, as it needs the recordings.
+// TestArrivalsOnRecordings asks on each trip of the recordings, every minute, when its end will be reached, and
+// compares. Trips whose end is nearer than 500 m, and rounds that have less way ahead than half of what they will
+// drive, are no way to a place. It is behind the tag compare, as it needs the recordings.
 func TestArrivalsOnRecordings(t *testing.T) {
 	for _, source := range []struct {
 		files string
@@ -80,7 +80,8 @@ func tracks(t *testing.T, file string, every int) map[string][]fleet.Position {
 		var judged fix.State
 		for i := range list {
 			p, refusal := judge.Normalise(&list[i], 0)
-			if refusal == "" && judge.Classify(&judged, &p, p.FixTime <= judged.Newest) == "" && p.Flags&fleet.DoubtfulFlags == 0 {
+			if refusal == "" && judge.Classify(&judged, &p, p.FixTime <= judged.Newest) == "" &&
+				p.Flags&fleet.DoubtfulFlags == 0 {
 				all[name] = append(all[name], p)
 			}
 		}

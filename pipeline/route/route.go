@@ -1,6 +1,6 @@
 // Package route follows a vehicle along the route plans that it was given: which stops it has reached, left, skipped or
-// missed, when it will be at those to come, and whether it is on its corridor. It is pure: the time is that of the inputs,
-// and the same fixes, plans and deadlines always make the same runs, however the inputs are cut into batches.
+// missed, when it will be at those to come, and whether it is on its corridor. It is pure: the time is that of the
+// inputs, and the same fixes, plans and deadlines always make the same runs, however the inputs are cut into batches.
 //
 // A run begins when its plan does, or when the plan was written if that is later, and ends with it. A stop is reached
 //
@@ -11,16 +11,16 @@
 //	                                 between become skipped, and may still be reached
 //	by a line between two fixes      that passes through, neither inside and not more than MaxGap apart
 //
-// It is left at the first fix outside by more than the margin, or when the geofence has it left. The corridor counts from
-// when the vehicle was first on it, or had reached a stop, until the plan is completed; it is off it at the first fix
-// that is outside by more than its accuracy. A vehicle follows at most fleet.MaxPlansAtOnce at a time: those that begin while
-// it does wait until one of them is over.
+// It is left at the first fix outside by more than the margin, or when the geofence has it left. The corridor counts
+// from when the vehicle was first on it, or had reached a stop, until the plan is completed; it is off it at the first
+// fix that is outside by more than its accuracy. A vehicle follows at most fleet.MaxPlansAtOnce at a time: those that
+// begin while it does wait until one of them is over.
 //
 // Arrivals ahead are reckoned from the newest fix: the straight lines through the stops to come, by Detour, at the
-// vehicle's own mean speed on its trips of late (an average that forgets within Memory, halts at lights included; bounded,
-// and UsualSpeed as long as there is none), and the stays that are planned. ErrorPart of the driving time and ErrorBase
-// more is what they are off by at most about four times in five: 78 % on 635 questions to drives of cars, 91 % on 2,151 to those
-// of buses, half of all within 3 % (TestArrivalsOnRecordings).
+// vehicle's own mean speed on its trips of late (an average that forgets within Memory, halts at lights included;
+// bounded, and UsualSpeed as long as there is none), and the stays that are planned. ErrorPart of the driving time and
+// ErrorBase more is what they are off by at most about four times in five: 78 % on 635 questions to drives of cars, 91
+// % on 2,151 to those of buses, half of all within 3 % (TestArrivalsOnRecordings).
 package route
 
 import (

@@ -31,7 +31,8 @@ type call struct {
 
 // Step works one input in and appends to out what begins, changes or ends, and to moves the stops that were reached. It
 // says whether anything did. Inputs come in order of time, and the deadlines before one have been stepped to.
-func (p *Plans) Step(s *State, key fleet.VehicleKey, in *Input, out *fleet.Entities, moves *[]fleet.StopMove) (changed bool) {
+func (p *Plans) Step(s *State, key fleet.VehicleKey, in *Input, out *fleet.Entities,
+	moves *[]fleet.StopMove) (changed bool) {
 	if in.Position == nil && s.Seen == 0 {
 		return false
 	}
@@ -230,7 +231,8 @@ func (c *call) passed(plan *fleet.PlanStop, to fleet.Place) fleet.Millis {
 	}
 	perDegree := fleet.EarthRadius * math.Pi / 180
 	onPlane := func(p fleet.Place) (x, y float64) {
-		return math.Remainder(p.Lng-plan.Place.Lng, 360) * perDegree * math.Cos(plan.Place.Lat*math.Pi/180), (p.Lat - plan.Place.Lat) * perDegree
+		return math.Remainder(p.Lng-plan.Place.Lng, 360) * perDegree * math.Cos(plan.Place.Lat*math.Pi/180),
+			(p.Lat - plan.Place.Lat) * perDegree
 	}
 	ax, ay := onPlane(c.s.Place)
 	bx, by := onPlane(to)

@@ -25,8 +25,9 @@ func (s *State) run(key fleet.VehicleKey, r *Run, v *fleet.RoutePlan, reason str
 		reason = fleet.RunCompleted
 	}
 	run := &fleet.RouteRun{
-		Head: fleet.Head{ID: fleet.DerivedID(fleet.KindRun, key, r.Begun, uint64(r.Plan)), RecognisedAt: r.Told, Start: r.Begun,
-			End: max(s.At, r.Changed, r.Begun), Open: reason == ""},
+		Head: fleet.Head{ID: fleet.DerivedID(fleet.KindRun, key, r.Begun, uint64(r.Plan)), RecognisedAt: r.Told,
+			Start: r.Begun,
+			End:   max(s.At, r.Changed, r.Begun), Open: reason == ""},
 		Plan: r.Plan, Revision: r.Revision, Off: r.Off, OffSince: r.OffSince, ClosedReason: reason,
 		Stops: make([]fleet.RunStop, len(r.Stops)),
 	}

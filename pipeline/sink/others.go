@@ -168,8 +168,8 @@ type Outcome struct {
 	Devices      []DeviceOutcome
 }
 
-// DeviceOutcome is what became of reports of one device that were received in a quarter of an hour and are not stored as
-// positions.
+// DeviceOutcome is what became of reports of one device that were received in a quarter of an hour and are not
+// stored as positions.
 type DeviceOutcome struct {
 	Device  fleet.DeviceID
 	Quarter fleet.Millis // When the quarter of an hour begins.

@@ -113,7 +113,8 @@ func (b *Batch) State(s *State, offset int64) {
 }
 
 func (r *stateRows) insert() string {
-	return "INSERT INTO vehicle_state (" + fixColumnNames + ", version, newest_time, candidate_time, candidate_lat7, candidate_lng7, " +
+	return "INSERT INTO vehicle_state (" + fixColumnNames +
+		", version, newest_time, candidate_time, candidate_lat7, candidate_lng7, " +
 		"still_goes_ms, still_same_ms, still_speed_mps, still_way_m, still_mute_ms)"
 }
 

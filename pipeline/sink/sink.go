@@ -88,8 +88,8 @@ func (b *Batch) Flush(ctx context.Context, token string) error {
 	if err := b.flush(ctx, token, &b.apart, &b.letters); err != nil {
 		return err
 	}
-	// None depends on another, and what one of them has stored is the same when the batch is formed again. Where one fails,
-	// the others come to their ends, rather than that they are cut off between a table and what its views feed.
+	// None depends on another, and what one of them has stored is the same when the batch is formed again. Where one
+	// fails, the others come to their ends, rather than that they are cut off between a table and what its views feed.
 	var all errgroup.Group
 	all.Go(func() error { return b.flush(ctx, token, &b.positions) })
 	all.Go(func() error { return b.flush(ctx, token, &b.telemetry, &b.tags) })
@@ -121,8 +121,8 @@ func (b *Batch) flush(ctx context.Context, token string, tables ...table) error 
 	return nil
 }
 
-// send inserts the rows of a table. Where the server says that it has had them, they are looked for, and go under the next token if they are not
-// there. Those that are not looked for go under a token that nobody has spent.
+// send inserts the rows of a table. Where the server says that it has had them, they are looked for, and go under the
+// next token if they are not there. Those that are not looked for go under a token that nobody has spent.
 func (b *Batch) send(ctx context.Context, token string, t table) error {
 	var heard schemas.Verdict
 	sought := len(t.keys(b.source).tables) > 0

@@ -10,7 +10,8 @@ import (
 	"github.com/motorpool/fleet/deploy/embedded/embeddedtest"
 )
 
-// BenchmarkPublish publishes reports as the HTTP interface and replays do, 5000 at a time; the broker is in the process.
+// BenchmarkPublish publishes reports as the HTTP interface and replays do, 5000 at a time; the broker is
+// in the process.
 func BenchmarkPublish(b *testing.B) {
 	for _, compression := range []string{"none", "lz4", "snappy", "zstd"} {
 		b.Run(compression, func(b *testing.B) {
@@ -24,9 +25,11 @@ func BenchmarkPublish(b *testing.B) {
 			for i := range reports {
 				r := fleet.NewReport()
 				r.UniqueID, r.Positioned = fmt.Sprintf("8628%011d", i*7919), true
-				r.FixTime, r.Lat, r.Lng = fleet.Millis(1_750_000_000_000+i*977), 48+float64(i%997)*1.37e-3, 11+float64(i%991)*1.73e-3
+				r.FixTime, r.Lat, r.Lng = fleet.Millis(1_750_000_000_000+i*977), 48+float64(i%997)*1.37e-3,
+					11+float64(i%991)*1.73e-3
 				r.Speed, r.Course, r.Satellites, r.Ignition, r.Motion = float64(i%30), float64(i%360), i%12, fleet.Yes, fleet.Yes
-				r.Signals = []fleet.SignalValue{{Signal: fleet.MustSignal("soc_pct"), Value: float64(i % 100)}, {Signal: fleet.MustSignal("odometer_m"), Value: float64(i * 1013)}}
+				r.Signals = []fleet.SignalValue{{Signal: fleet.MustSignal("soc_pct"), Value: float64(i % 100)},
+					{Signal: fleet.MustSignal("odometer_m"), Value: float64(i * 1013)}}
 				reports[i] = r
 			}
 			before := cpuTime(b)

@@ -66,13 +66,15 @@ func Check(ctx context.Context, c Config) ([]Finding, error) {
 	settings, err := topicSettings(ctx, client, existing)
 	if err != nil {
 		findings = append(findings, Finding{
-			What: "topic settings", Detail: "cannot be read: " + err.Error(), Advice: "allow the user to describe the configuration of topics",
+			What: "topic settings", Detail: "cannot be read: " + err.Error(),
+			Advice: "allow the user to describe the configuration of topics",
 		})
 	}
 	for _, t := range c.topics() {
 		topic, ok := existing[t.name]
 		if !ok {
-			findings = append(findings, Finding{What: "topic " + t.name, Detail: "does not exist", Advice: "run 'motorpool migrate'"})
+			findings = append(findings,
+				Finding{What: "topic " + t.name, Detail: "does not exist", Advice: "run 'motorpool migrate'"})
 			continue
 		}
 		findings = append(findings, c.checkTopic(t, topic, brokers, settings[t.name]))
@@ -130,7 +132,8 @@ func apiVersions(ctx context.Context, dialer *kafka.Dialer, broker string) ([]ka
 }
 
 // topicSettings reads the settings of topics, by topic and name.
-func topicSettings(ctx context.Context, client *kafka.Client, topics map[string]kafka.Topic) (map[string]map[string]string, error) {
+func topicSettings(ctx context.Context, client *kafka.Client,
+	topics map[string]kafka.Topic) (map[string]map[string]string, error) {
 	if len(topics) == 0 {
 		return nil, nil
 	}
@@ -192,13 +195,15 @@ func (c Config) checkTopic(t wanted, topic kafka.Topic, brokers int, settings ma
 	if least, err := strconv.Atoi(settings[settingLeastSync]); err == nil {
 		want := leastSync(copies)
 		f.Detail += ", " + acknowledged(copies, least)
-		advise(least < want, "what one broker has alone is acknowledged and lost with it: set %s to %d", settingLeastSync, want)
+		advise(least < want, "what one broker has alone is acknowledged and lost with it: set %s to %d",
+			settingLeastSync, want)
 		advise(least > copies, "nothing can be acknowledged: set %s to %d", settingLeastSync, want)
 	}
 	policy := settings[settingCleanup]
 	advise(strings.Contains(policy, "compact"), "compaction removes fixes: set %s to delete", settingCleanup)
 	kind, known := settings[settingTimestamp]
-	advise(known && t.ingest && kind != appendTime, "a producer's wrong clock makes received times wrong: set %s to %s", settingTimestamp, appendTime)
+	advise(known && t.ingest && kind != appendTime, "a producer's wrong clock makes received times wrong: set %s to %s",
+		settingTimestamp, appendTime)
 	if ms, err := strconv.ParseInt(settings[settingRetention], 10, 64); err == nil {
 		kept := time.Duration(ms) * time.Millisecond
 		f.Detail += ", keeps records " + span(kept)
@@ -206,7 +211,8 @@ func (c Config) checkTopic(t wanted, topic kafka.Topic, brokers int, settings ma
 			"what the pipeline has not read by then is lost: set %s for %s", settingRetention, span(c.Retention))
 	}
 	if n, err := strconv.Atoi(settings[settingMaxBytes]); err == nil {
-		advise(n < c.MaxMessageBytes, "records above %d bytes are refused: set %s to %d", n, settingMaxBytes, c.MaxMessageBytes)
+		advise(n < c.MaxMessageBytes, "records above %d bytes are refused: set %s to %d", n, settingMaxBytes,
+			c.MaxMessageBytes)
 	}
 	f.OK, f.Advice = len(advice) == 0, strings.Join(advice, "; ")
 	return f

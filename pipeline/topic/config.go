@@ -91,11 +91,13 @@ func (c Config) Validate() error {
 	check(len(c.Brokers) > 0, "no brokers")
 	for _, broker := range c.Brokers {
 		host, port, err := net.SplitHostPort(broker)
-		check(err == nil && host != "" && port != "" && !strings.Contains(broker, ","), "broker %q: must be host:port", broker)
+		check(err == nil && host != "" && port != "" &&
+			!strings.Contains(broker, ","), "broker %q: must be host:port", broker)
 	}
 	seen := map[string]bool{}
 	for _, t := range c.topics() {
-		check(topicName.MatchString(t.name) && t.name != "." && t.name != "..", "topic %q: not a name that Kafka takes", t.name)
+		check(topicName.MatchString(t.name) && t.name != "." &&
+			t.name != "..", "topic %q: not a name that Kafka takes", t.name)
 		check(!seen[t.name], "topic %q: named twice", t.name)
 		seen[t.name] = true
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/segmentio/kafka-go"
 )
 
-// Counter knows how many partitions a topic has. It asks the brokers themselves: what a client knows may be some seconds
-// old. It is safe for concurrent use.
+// Counter knows how many partitions a topic has. It asks the brokers themselves: what a client knows may be some
+// seconds old. It is safe for concurrent use.
 type Counter struct {
 	brokers []string
 	dialer  *kafka.Dialer
@@ -54,8 +54,8 @@ func (c *Counter) Count(ctx context.Context, age time.Duration) (int, error) {
 // countTimeout is short: what waits for the answer has other things to do.
 const countTimeout = 3 * time.Second
 
-// Counts returns how many partitions each of the topics has. It asks the brokers themselves, one after the other until one
-// answers.
+// Counts returns how many partitions each of the topics has. It asks the brokers themselves, one after the other
+// until one answers.
 func Counts(ctx context.Context, dialer *kafka.Dialer, brokers []string, topics ...string) (map[string]int, error) {
 	var errs []error
 	for _, broker := range brokers {

@@ -76,17 +76,19 @@ func (c Config) newTopic(t wanted) kafka.TopicConfig {
 	case c.Replication == 0: // the brokers know both
 		topic.ReplicationFactor = -1
 	case least > 1:
-		topic.ConfigEntries = append(topic.ConfigEntries, kafka.ConfigEntry{ConfigName: settingLeastSync, ConfigValue: strconv.Itoa(least)})
+		topic.ConfigEntries = append(topic.ConfigEntries,
+			kafka.ConfigEntry{ConfigName: settingLeastSync, ConfigValue: strconv.Itoa(least)})
 	}
 	if t.ingest {
-		topic.ConfigEntries = append(topic.ConfigEntries, kafka.ConfigEntry{ConfigName: settingTimestamp, ConfigValue: appendTime})
+		topic.ConfigEntries = append(topic.ConfigEntries,
+			kafka.ConfigEntry{ConfigName: settingTimestamp, ConfigValue: appendTime})
 	}
 	return topic
 }
 
-// leastSync is how many brokers must have a record before it is acknowledged, where so many are to have it: two if there
-// are as many, so that what was acknowledged outlives the loss of any one of them. Of three copies one may then be away; of
-// two none, or nothing is taken until it is back.
+// leastSync is how many brokers must have a record before it is acknowledged, where so many are to have it: two if
+// there are as many, so that what was acknowledged outlives the loss of any one of them. Of three copies one may then
+// be away; of two none, or nothing is taken until it is back.
 func leastSync(copies int) int { return max(1, min(copies, 2)) }
 
 // existingTopics returns those of the configuration's topics that exist, by name, and how many brokers there are.
@@ -108,7 +110,8 @@ func existingTopics(ctx context.Context, client *kafka.Client, c Config) (map[st
 	return existing, len(cluster.Brokers), nil
 }
 
-// Partitions returns how many partitions a topic has. The error of one that is not there is kafka.UnknownTopicOrPartition.
+// Partitions returns how many partitions a topic has. The error of one that is not there is
+// kafka.UnknownTopicOrPartition.
 func Partitions(ctx context.Context, client *kafka.Client, name string) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()

@@ -162,7 +162,8 @@ func (f *Feed) Publish(ctx context.Context, topic string, reports []fleet.Report
 	messages := make([]kafka.Message, len(reports))
 	from := 0
 	for i := range reports {
-		messages[i] = kafka.Message{Topic: topic, Key: []byte(reports[i].UniqueID), Value: buf[from:ends[i]:ends[i]], Headers: all}
+		messages[i] = kafka.Message{Topic: topic, Key: []byte(reports[i].UniqueID),
+			Value: buf[from:ends[i]:ends[i]], Headers: all}
 		from = ends[i]
 	}
 	return f.write(ctx, topic, messages)

@@ -33,7 +33,8 @@ func Lag(ctx context.Context, client *kafka.Client, group string, topics ...stri
 	return lag, nil
 }
 
-func progressOf(ctx context.Context, client *kafka.Client, group string, topics []string) (map[partition]progress, error) {
+func progressOf(ctx context.Context, client *kafka.Client, group string,
+	topics []string) (map[partition]progress, error) {
 	cluster, err := client.Metadata(ctx, &kafka.MetadataRequest{Topics: topics})
 	if err != nil {
 		return nil, err
@@ -80,8 +81,8 @@ func progressOf(ctx context.Context, client *kafka.Client, group string, topics 
 	return all, nil
 }
 
-// Backlog watches how far behind a group is in time. Records say little about that: a busy group has always some in hand.
-// It is safe for concurrent use.
+// Backlog watches how far behind a group is in time. Records say little about that: a busy group has always some in
+// hand. It is safe for concurrent use.
 type Backlog struct {
 	client *kafka.Client
 	group  string
@@ -109,8 +110,8 @@ func NewBacklog(client *kafka.Client, group string, topics ...string) *Backlog {
 	return &Backlog{client: client, group: group, topics: topics, each: map[partition]time.Time{}}
 }
 
-// Behind names the partitions, as topic/partition, of which not everything is committed that was there so long ago. It asks the
-// brokers as Done does.
+// Behind names the partitions, as topic/partition, of which not everything is committed that was there so long ago. It
+// asks the brokers as Done does.
 func (b *Backlog) Behind(ctx context.Context, than time.Duration) ([]string, error) {
 	if _, err := b.Done(ctx); err != nil {
 		return nil, err
@@ -126,8 +127,8 @@ func (b *Backlog) Behind(ctx context.Context, than time.Duration) ([]string, err
 	return behind, nil
 }
 
-// Done returns an instant up to which everything that was on the topics then is committed; the zero time if none is known. It asks
-// the brokers every two seconds at most.
+// Done returns an instant up to which everything that was on the topics then is committed; the zero time if none is
+// known. It asks the brokers every two seconds at most.
 func (b *Backlog) Done(ctx context.Context) (time.Time, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

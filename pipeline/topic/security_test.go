@@ -22,7 +22,8 @@ import (
 )
 
 func TestLoginByEveryMechanism(t *testing.T) {
-	for mechanism, kind := range map[string]string{"plain": "PLAIN", "scram-sha-256": "SCRAM-SHA-256", "scram-sha-512": "SCRAM-SHA-512"} {
+	for mechanism, kind := range map[string]string{"plain": "PLAIN", "scram-sha-256": "SCRAM-SHA-256",
+		"scram-sha-512": "SCRAM-SHA-512"} {
 		t.Run(mechanism, func(t *testing.T) {
 			addr, _ := embeddedtest.FakeBroker(t, kfake.EnableSASL(), kfake.Superuser(kind, "pool", "right"))
 			c := config(t, addr)
@@ -104,7 +105,8 @@ func writeFile(t *testing.T, name string, content []byte) string {
 }
 
 // certificate makes a certificate, signed by an authority or, without one, an authority.
-func certificate(t *testing.T, parent *x509.Certificate, parentKey *ecdsa.PrivateKey) (*x509.Certificate, *ecdsa.PrivateKey) {
+func certificate(t *testing.T, parent *x509.Certificate,
+	parentKey *ecdsa.PrivateKey) (*x509.Certificate, *ecdsa.PrivateKey) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

@@ -123,7 +123,8 @@ func TestEnsureMakesWhatIsMissingAndLeavesTheRest(t *testing.T) {
 	}
 	differ := 0
 	for _, f := range findings {
-		if strings.Contains(f.Detail, "3 partitions instead of 8") && !f.OK && strings.Contains(f.Advice, "retention.ms for 720h") {
+		if strings.Contains(f.Detail, "3 partitions instead of 8") && !f.OK &&
+			strings.Contains(f.Advice, "retention.ms for 720h") {
 			differ++
 		}
 	}
@@ -191,10 +192,12 @@ func TestAcknowledgedIsOnTwoBrokersWhereThereAreTwo(t *testing.T) {
 		}
 		defer Disconnect(client)
 		if test.least != "" {
-			res, err := client.IncrementalAlterConfigs(t.Context(), &kafka.IncrementalAlterConfigsRequest{Resources: []kafka.IncrementalAlterConfigsRequestResource{{
-				ResourceType: kafka.ResourceTypeTopic, ResourceName: c.Events,
-				Configs: []kafka.IncrementalAlterConfigsRequestConfig{{Name: "min.insync.replicas", Value: test.least, ConfigOperation: kafka.ConfigOperationSet}},
-			}}})
+			res, err := client.IncrementalAlterConfigs(t.Context(),
+				&kafka.IncrementalAlterConfigsRequest{Resources: []kafka.IncrementalAlterConfigsRequestResource{{
+					ResourceType: kafka.ResourceTypeTopic, ResourceName: c.Events,
+					Configs: []kafka.IncrementalAlterConfigsRequestConfig{{Name: "min.insync.replicas", Value: test.least,
+						ConfigOperation: kafka.ConfigOperationSet}},
+				}}})
 			if err != nil || res.Resources[0].Error != nil {
 				t.Fatal(err, res)
 			}
@@ -235,7 +238,8 @@ func TestPublishedReportsAreReadBackWithTheirHeaders(t *testing.T) {
 	c := ensured(t, embeddedtest.Broker(t))
 	feed := openFeed(t, c)
 	report := fleet.NewReport()
-	report.UniqueID, report.FixTime, report.Positioned, report.Lat, report.Lng = "861234000000001", 1_767_225_600_000, true, 48.5, 11.25
+	report.UniqueID, report.FixTime, report.Positioned, report.Lat, report.Lng =
+		"861234000000001", 1_767_225_600_000, true, 48.5, 11.25
 	other := report
 	other.UniqueID = "861234000000002"
 	if err := feed.Publish(t.Context(), c.Positions, []fleet.Report{report, other}, Header{"x", "y"}); err != nil {
@@ -253,14 +257,16 @@ func TestPublishedReportsAreReadBackWithTheirHeaders(t *testing.T) {
 		}
 		partition[string(m.Key)] = m.Partition
 		if string(m.Value) == "raw" {
-			if header(m, "content-type") != codec.ContentTypeArrow || header(m, "motorpool-run") != "r1" || header(m, "motorpool-released") != "1" {
+			if header(m, "content-type") != codec.ContentTypeArrow || header(m, "motorpool-run") != "r1" ||
+				header(m, "motorpool-released") != "1" {
 				t.Errorf("raw message has headers %v", m.Headers)
 			}
 			continue
 		}
 		want := report
 		want.UniqueID = string(m.Key)
-		if !bytes.Equal(m.Value, codec.AppendReport(nil, &want)) || header(m, "content-type") != codec.ContentTypeJSON || header(m, "x") != "y" {
+		if !bytes.Equal(m.Value, codec.AppendReport(nil, &want)) || header(m, "content-type") != codec.ContentTypeJSON ||
+			header(m, "x") != "y" {
 			t.Errorf("%s under %s, %v", m.Value, m.Key, m.Headers)
 		}
 	}
@@ -327,22 +333,25 @@ func TestPublishWaitsForABrokerThatHasTooFewReplicas(t *testing.T) {
 	refuse(cluster, -1, kerr.NotEnoughReplicas, 1000)
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
-	if err := feed.PublishRaw(ctx, c.Positions, []Message{{Value: []byte("x")}}); !errors.Is(err, context.DeadlineExceeded) {
+	if err := feed.PublishRaw(ctx, c.Positions, []Message{{Value: []byte("x")}}); !errors.Is(err,
+		context.DeadlineExceeded) {
 		t.Fatalf("a record that no broker took: %v", err)
 	}
 }
 
 // refuse makes the broker refuse records, of one partition or (below 0) of all, a number of times.
 func refuse(cluster *kfake.Cluster, partition int32, with *kerr.Error, times int) {
-	cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Count: times, Err: with, When: func(request kmsg.Request) bool {
-		produce, ok := request.(*kmsg.ProduceRequest)
-		return ok && (partition < 0 || produce.Topics[0].Partitions[0].Partition == partition)
-	}})
+	cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Count: times, Err: with,
+		When: func(request kmsg.Request) bool {
+			produce, ok := request.(*kmsg.ProduceRequest)
+			return ok && (partition < 0 || produce.Topics[0].Partitions[0].Partition == partition)
+		}})
 }
 
 func TestPartitionIsThatOfJavasProducer(t *testing.T) {
 	// Utils.murmur2 of Apache Kafka, from its UtilsTest.
-	for key, hash := range map[string]int32{"21": -973932308, "foobar": -790332482, "a-little-bit-long-string": -985981536, "abc": 479470107} {
+	for key, hash := range map[string]int32{"21": -973932308, "foobar": -790332482, "a-little-bit-long-string": -985981536,
+		"abc": 479470107} {
 		partitions := make([]int, 1000)
 		for i := range partitions {
 			partitions[i] = i
@@ -372,13 +381,19 @@ func TestSettingsThatCannotWorkAreRefusedWithAReason(t *testing.T) {
 		"no retention":           {func(c *Config) { c.Retention = 0 }, "retention"},
 		"unknown compression":    {func(c *Config) { c.Compression = "zip" }, "compression"},
 		"user without mechanism": {func(c *Config) { c.SASL.User = "me" }, "without a mechanism"},
-		"unknown mechanism":      {func(c *Config) { c.SASL = SASL{Mechanism: "gssapi", User: "me", Password: "secret"} }, "scram-sha-512"},
-		"no password":            {func(c *Config) { c.SASL = SASL{Mechanism: "plain", User: "me"} }, "password"},
-		"password of a file":     {func(c *Config) { c.SASL = SASL{Mechanism: "scram-sha-512", User: "me", PasswordFile: password} }, ""},
-		"no such password file":  {func(c *Config) { c.SASL = SASL{Mechanism: "plain", User: "me", PasswordFile: password + "x"} }, "password"},
-		"TLS files without TLS":  {func(c *Config) { c.TLS = TLS{CAFile: password} }, "not enabled"},
-		"certificate alone":      {func(c *Config) { c.TLS = TLS{Enabled: true, CertFile: password} }, "come together"},
-		"authority without PEM":  {func(c *Config) { c.TLS = TLS{Enabled: true, CAFile: password} }, "no certificate"},
+		"unknown mechanism": {func(c *Config) {
+			c.SASL = SASL{Mechanism: "gssapi", User: "me", Password: "secret"}
+		}, "scram-sha-512"},
+		"no password": {func(c *Config) { c.SASL = SASL{Mechanism: "plain", User: "me"} }, "password"},
+		"password of a file": {func(c *Config) {
+			c.SASL = SASL{Mechanism: "scram-sha-512", User: "me", PasswordFile: password}
+		}, ""},
+		"no such password file": {func(c *Config) {
+			c.SASL = SASL{Mechanism: "plain", User: "me", PasswordFile: password + "x"}
+		}, "password"},
+		"TLS files without TLS": {func(c *Config) { c.TLS = TLS{CAFile: password} }, "not enabled"},
+		"certificate alone":     {func(c *Config) { c.TLS = TLS{Enabled: true, CertFile: password} }, "come together"},
+		"authority without PEM": {func(c *Config) { c.TLS = TLS{Enabled: true, CAFile: password} }, "no certificate"},
 	} {
 		c := DefaultConfig()
 		test.change(&c)

@@ -126,8 +126,8 @@ func (s *State) connect(key fleet.VehicleKey, session Charge, out *fleet.Entitie
 	*out = append(*out, s.session(key))
 }
 
-// unplug closes the charge, if one is open. What said that it was charging is forgotten: another charge needs to be told
-// of anew.
+// unplug closes the charge, if one is open. What said that it was charging is forgotten: another charge needs to
+// be told of anew.
 func (s *State) unplug(key fleet.VehicleKey, end fleet.Millis, out *fleet.Entities) {
 	if !s.Plug.Open {
 		return

@@ -144,11 +144,12 @@ func (s *State) arrive(key fleet.VehicleKey, end, seen, at fleet.Millis, reason 
 	s.Drive.End = end
 	*out = append(*out, s.trip(key, reason))
 	s.Drive, s.Halt, s.OffAt = Drive{}, Halt{}, 0
-	s.begin(Stay{Start: end, End: max(seen, end), Recognised: at, Place: h.Place, Anchor: h.Place, Idle: h.idle(), Fixes: h.Fixes}, out, key)
+	s.begin(Stay{Start: end, End: max(seen, end), Recognised: at, Place: h.Place, Anchor: h.Place, Idle: h.idle(),
+		Fixes: h.Fixes}, out, key)
 }
 
-// park ends the trip at the instant of a reliable ignition off. in is the fix that shows it, nil if it was a signal. The
-// halt before it belongs to the trip: it stood with the engine on.
+// park ends the trip at the instant of a reliable ignition off. in is the fix that shows it, nil if it was a signal.
+// The halt before it belongs to the trip: it stood with the engine on.
 func (c *Config) park(s *State, key fleet.VehicleKey, off, at fleet.Millis, in *input, out *fleet.Entities) {
 	s.come()
 	d := &s.Drive

@@ -16,7 +16,8 @@ const (
 	moves
 )
 
-// ecuAge is how old a speed of the vehicle may be to stand in for that of a fix, and flagAge likewise for a motion flag.
+// ecuAge is how old a speed of the vehicle may be to stand in for that of a fix, and flagAge likewise for
+// a motion flag.
 const (
 	ecuAge  = 10_000
 	flagAge = 60_000
@@ -36,7 +37,8 @@ type input struct {
 	leap     bool         // It is too far away to have been driven.
 	distance float64      // The distance from where the vehicle was held to be.
 	still    bool         // The place is that of the fix before.
-	// way is how far, in metres, the wheels went since the place last changed, which stood still meanwhile; 0 if nobody knows.
+	// way is how far, in metres, the wheels went since the place last changed, which stood still meanwhile; 0
+	// if nobody knows.
 	way     float64
 	rolled  float64 // How far, in metres, the wheels had gone until the fix before.
 	shifted bool    // The place stood still meanwhile, and has gone a little way all the same.
@@ -88,14 +90,16 @@ func (c *Config) Fix(s *State, key fleet.VehicleKey, p *fleet.Position, mileage 
 	case s.Last.At != 0 && in.distance <= c.radius(&in):
 		// Found where a silence had ended its trip: it has stood there.
 		s.Drive = Drive{}
-		s.begin(Stay{Start: s.Last.At, End: in.at, Recognised: in.at, Place: s.lastPlace(), Anchor: s.lastPlace(), Fixes: 1}, out, key)
+		s.begin(Stay{Start: s.Last.At, End: in.at, Recognised: in.at, Place: s.lastPlace(), Anchor: s.lastPlace(), Fixes: 1},
+			out, key)
 		c.stay(s, key, &in, out)
 	default:
 		miles := s.Last.Mileage
 		if in.mileage.At != 0 {
 			miles = in.mileage
 		}
-		s.Drive = Drive{On: true, Start: in.at, Opened: in.at, End: in.at, Device: in.device, From: in.place, To: in.place, Fixes: 1,
+		s.Drive = Drive{On: true, Start: in.at, Opened: in.at, End: in.at, Device: in.device, From: in.place,
+			To: in.place, Fixes: 1,
 			Begin: s.Now, BeginMiles: miles, EndMiles: miles}
 		if s.Last.At != 0 {
 			c.found(s, &in, s.lastPlace())
@@ -195,7 +199,8 @@ func (c *Config) stay(s *State, key fleet.VehicleKey, in *input, out *fleet.Enti
 		s.Stay.End = in.at
 		return
 	}
-	s.Drive = Drive{On: true, Start: in.at, Opened: in.at, End: in.at, Device: in.device, From: s.Stay.Anchor, To: in.place, Fixes: 1,
+	s.Drive = Drive{On: true, Start: in.at, Opened: in.at, End: in.at, Device: in.device, From: s.Stay.Anchor,
+		To: in.place, Fixes: 1,
 		Begin: s.Now, BeginMiles: s.Last.Mileage, EndMiles: s.Last.Mileage}
 	d := &s.Drive
 	span := in.at - in.since

@@ -165,7 +165,8 @@ func detect(t *testing.T, file string, every int) found {
 		gone := 0.0 // m, of the trips that are closed
 		for i := range list {
 			p, refusal := judge.Normalise(&list[i], 0)
-			if refusal == "" && judge.Classify(&judged, &p, p.FixTime <= judged.Newest) == "" && p.Flags&fleet.DoubtfulFlags == 0 {
+			if refusal == "" && judge.Classify(&judged, &p, p.FixTime <= judged.Newest) == "" &&
+				p.Flags&fleet.DoubtfulFlags == 0 {
 				p.Device = 1
 				before := len(out)
 				config.Fix(&s, vehicle, &p, math.NaN(), &out)
@@ -174,7 +175,8 @@ func detect(t *testing.T, file string, every int) found {
 						gone += trip.Distance - trip.Estimated
 					}
 				}
-				result.steps[name] = append(result.steps[name], odometry{p.FixTime, p.Lat, p.Lng, gone + s.Motion().Distance - s.Drive.Estimated})
+				result.steps[name] = append(result.steps[name],
+					odometry{p.FixTime, p.Lat, p.Lng, gone + s.Motion().Distance - s.Drive.Estimated})
 			}
 			if p.FixTime >= s.Heard {
 				for _, v := range list[i].Signals {
@@ -192,7 +194,8 @@ func detect(t *testing.T, file string, every int) found {
 			switch e := e.(type) {
 			case *fleet.Trip:
 				if !e.Unseen { // the other side does not look at what was not recorded
-					result.trips[name] = append(result.trips[name], stretch{e.Start, e.End, e.Distance - e.Estimated, float64(e.Moving) / 1000})
+					result.trips[name] = append(result.trips[name],
+						stretch{e.Start, e.End, e.Distance - e.Estimated, float64(e.Moving) / 1000})
 				}
 			case *fleet.Stop:
 				result.stops[name] = append(result.stops[name], stretch{Start: e.Start, End: e.End})
@@ -218,9 +221,11 @@ func TestTripsAgainstAnIndependentComputation(t *testing.T) {
 		tn, td, tm := count(theirs.trips)
 		ourStops, _, _ := count(ours.stops)
 		theirStops, _, _ := count(theirs.stops)
-		both, shared, other := matched(ours.trips, theirs.trips), covered(ours.trips, theirs.trips), covered(theirs.trips, ours.trips)
-		fmt.Fprintf(&table, "| %s | %d / %d | %d | %.1f / %.1f | %.2f / %.2f | %.1f %% / %.1f %% | %d / %d | %.1f %% |\n", name, on, tn, both,
-			od/1000, td/1000, om/3600, tm/3600, 100*shared, 100*other, ourStops, theirStops, 100*covered(theirs.stops, ours.stops))
+		both, shared, other := matched(ours.trips, theirs.trips), covered(ours.trips, theirs.trips),
+			covered(theirs.trips, ours.trips)
+		fmt.Fprintf(&table, "| %s | %d / %d | %d | %.1f / %.1f | %.2f / %.2f | %.1f %% / %.1f %% | %d / %d | %.1f %% |\n",
+			name, on, tn, both, od/1000, td/1000, om/3600, tm/3600, 100*shared, 100*other, ourStops, theirStops,
+			100*covered(theirs.stops, ours.stops))
 		if share := float64(both) / float64(max(1, min(on, tn))); share < 0.7 || shared < 0.93 || other < 0.93 {
 			t.Errorf("%s: matched %.2f, of our trips' time %.3f in theirs, of theirs %.3f in ours", name, share, shared, other)
 		}
@@ -242,7 +247,8 @@ func TestTripsAgainstAnIndependentComputation(t *testing.T) {
 	parts[1], parts[3] = table.String(), list.String()
 	if got := strings.Join(parts, mark); got != string(text) {
 		if !scenario.Update() {
-			t.Fatalf("the tables in %s are not what comes out now; run make compare and explain the difference\n%s\n%s", readme, parts[1], parts[3])
+			t.Fatalf("the tables in %s are not what comes out now; run make compare and explain the difference\n%s\n%s", readme,
+				parts[1], parts[3])
 		}
 		if err := os.WriteFile(readme, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
@@ -278,7 +284,8 @@ func differences(b *strings.Builder, name string, ours, theirs found) {
 			// The group grows from the earliest as long as anything overlaps it.
 			var a, c []stretch
 			end := fleet.Millis(math.MinInt64)
-			for len(mine) > 0 && (len(a)+len(c) == 0 && (len(other) == 0 || mine[0].Start <= other[0].Start) || mine[0].Start < end) ||
+			for len(mine) > 0 &&
+				(len(a)+len(c) == 0 && (len(other) == 0 || mine[0].Start <= other[0].Start) || mine[0].Start < end) ||
 				len(other) > 0 && (len(a)+len(c) == 0 || other[0].Start < end) {
 				if len(mine) > 0 && (len(other) == 0 || mine[0].Start <= other[0].Start) {
 					end = max(end, mine[0].End)

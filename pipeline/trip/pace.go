@@ -6,8 +6,8 @@ import (
 	"github.com/motorpool/fleet"
 )
 
-// Pace is how fast the legs of a drive are whose fixes have no speed. A leg is long enough for the noise of its ends to be
-// little, and counts as far as one beside it was as fast, or alone if the noise is next to nothing in it.
+// Pace is how fast the legs of a drive are whose fixes have no speed. A leg is long enough for the noise of its ends to
+// be little, and counts as far as one beside it was as fast, or alone if the noise is next to nothing in it.
 type Pace struct {
 	At     fleet.Millis // When the leg began; 0 if none has.
 	Place  fleet.Place
@@ -54,8 +54,8 @@ func (c *Config) pace(s *State, in *input) {
 	*p = Pace{At: in.at, Place: in.place, Before: speed, From: p.Place, Length: length}
 }
 
-// pause notes that a vehicle without speed has stood since its halt began: it has not gone further than StopSpeed takes it,
-// and is well within the noise.
+// pause notes that a vehicle without speed has stood since its halt began: it has not gone further than StopSpeed takes
+// it, and is well within the noise.
 func (c *Config) pause(s *State, in *input) {
 	h := &s.Halt
 	if in.says == unknown && in.distance < min(0.75*c.Noise, c.StopSpeed*float64(in.at-h.Start)/1000) {
@@ -75,16 +75,16 @@ func (s *State) pausedUntil(in *input) fleet.Millis {
 	return h.Paused
 }
 
-// lagged says whether the place had stood still and is now further away than anything on wheels gets from a standstill: then
-// it was the place that stood, not the vehicle.
+// lagged says whether the place had stood still and is now further away than anything on wheels gets from a standstill:
+// then it was the place that stood, not the vehicle.
 func (s *State) lagged(in *input) bool {
 	const fastest = 5 // m/s²
 	seconds := float64(in.at-in.since) / 1000
 	return s.Wheels.Since < in.since && 2*apart(s.lastPlace(), in.place) > fastest*seconds*seconds
 }
 
-// left is when a vehicle without speed left its stop by a leg that was driven: at the fix before, or if it had gone by then
-// and only its place stood still, as long before as the leg takes in a town.
+// left is when a vehicle without speed left its stop by a leg that was driven: at the fix before, or if it had gone by
+// then and only its place stood still, as long before as the leg takes in a town.
 func (c *Config) left(s *State, in *input) fleet.Millis {
 	const town = 50 * fleet.MetresPerKmh
 	if !s.lagged(in) {

@@ -11,8 +11,8 @@ import (
 	"github.com/motorpool/fleet/pipeline/recording"
 )
 
-// TestATrackerWithoutSpeedIsJudgedByItsLegs takes the speeds out of recordings and holds what is then found against what
-// is found with them: time moving, and of trips that are alike the highest speed.
+// TestATrackerWithoutSpeedIsJudgedByItsLegs takes the speeds out of recordings and holds what is then found against
+// what is found with them: time moving, and of trips that are alike the highest speed.
 func TestATrackerWithoutSpeedIsJudgedByItsLegs(t *testing.T) {
 	for _, want := range []struct {
 		file   string
@@ -48,7 +48,8 @@ func TestATrackerWithoutSpeedIsJudgedByItsLegs(t *testing.T) {
 			}
 			slices.Sort(shares)
 			middle, high := shares[len(shares)/2], shares[len(shares)*9/10]
-			t.Logf("moving %+.1f %%, highest speed: half of %d trips have %.2f of it and more, a tenth %.2f", 100*(mute/moving-1), len(shares), middle, high)
+			t.Logf("moving %+.1f %%, highest speed: half of %d trips have %.2f of it and more, a tenth %.2f",
+				100*(mute/moving-1), len(shares), middle, high)
 			if math.Abs(mute/moving-1) > want.moving {
 				t.Errorf("moving %.2f h, with speeds %.2f h", mute/3_600_000, moving/3_600_000)
 			}

@@ -8,10 +8,11 @@ import (
 
 // Rhythm is how often the vehicle's devices report while it moves, learnt from its recent fixes.
 type Rhythm struct {
-	Spans   [7]fleet.Millis // The times between fixes of the newest legs that were driven, in turn; 0 where there is none yet.
-	Next    uint8           // Which of the spans is the oldest.
-	Silence fleet.Millis    // What follows from the spans; 0 until there are enough.
-	Dense   bool            // All of them are as short as counts: another such teaches nothing.
+	// The times between fixes of the newest legs that were driven, in turn; 0 where there is none yet.
+	Spans   [7]fleet.Millis
+	Next    uint8        // Which of the spans is the oldest.
+	Silence fleet.Millis // What follows from the spans; 0 until there are enough.
+	Dense   bool         // All of them are as short as counts: another such teaches nothing.
 }
 
 const (
@@ -21,8 +22,8 @@ const (
 	longest     = 4 // times Split: no trip goes on across a longer silence
 )
 
-// learn takes a leg into account, if it was driven. Spans are bounded on both sides, so that legs of a tracker that reports
-// often all count alike, and the median is found again only when it may be another.
+// learn takes a leg into account, if it was driven. Spans are bounded on both sides, so that legs of a tracker that
+// reports often all count alike, and the median is found again only when it may be another.
 func (c *Config) learn(s *State, in *input) {
 	r, span := &s.Rhythm, in.at-in.since
 	if r.Dense && span*missed <= c.NoData || in.leap || in.distance <= c.noise(in) || !in.far(in.distance, c.StartSpeed) {
@@ -47,7 +48,8 @@ func (c *Config) learn(s *State, in *input) {
 	r.Dense = all[0] > 0 && all[len(all)-1]*missed <= c.NoData
 }
 
-// silence is how long nothing must be heard for nothing to be known: NoData, or what the tracker's own interval makes of it.
+// silence is how long nothing must be heard for nothing to be known: NoData, or what the tracker's own
+// interval makes of it.
 func (c *Config) silence(s *State) fleet.Millis {
 	if !c.Learn || s.Rhythm.Silence <= c.NoData {
 		return c.NoData
@@ -77,8 +79,9 @@ func (c *Config) paused(s *State, in *input) bool {
 	return span > c.StopAfter && (in.gap || span >= 2*c.StopAfter) && !in.leap && !in.far(s.way(in), c.StartSpeed)
 }
 
-// rest makes a halt of a pause. Where it had halted or was on probation, or is found on the move, it stood at the fix before, and the little way
-// that it has gone since comes after the halt. Otherwise it went that way first, and stood where it is found.
+// rest makes a halt of a pause. Where it had halted or was on probation, or is found on the move, it stood at the fix
+// before, and the little way that it has gone since comes after the halt. Otherwise it went that way first, and stood
+// where it is found.
 func (c *Config) rest(s *State, in *input) {
 	d := &s.Drive
 	if s.Halt.On && !s.Halt.Stood && s.Halt.Start == s.Last.At {
@@ -102,8 +105,8 @@ func (c *Config) rest(s *State, in *input) {
 	}
 }
 
-// bridge takes a fix after a silence inside a drive. It says whether the vehicle stands where it stood before; otherwise it
-// has driven there unseen.
+// bridge takes a fix after a silence inside a drive. It says whether the vehicle stands where it stood before;
+// otherwise it has driven there unseen.
 func (c *Config) bridge(s *State, in *input) bool {
 	d, way := &s.Drive, s.way(in)
 	if max(way, in.distance) <= c.radius(in) {
@@ -130,7 +133,8 @@ func (c *Config) bridge(s *State, in *input) bool {
 	return false
 }
 
-// across makes the distance longer by a way that nobody saw. While the place stands still, the wheels have told of it, too.
+// across makes the distance longer by a way that nobody saw. While the place stands still, the wheels have
+// told of it, too.
 func (s *State) across(in *input, way float64) {
 	s.Drive.Distance += way
 	if in.gap {
@@ -157,7 +161,8 @@ type Unseen struct {
 func (c *Config) found(s *State, in *input, from fleet.Place) {
 	way := s.way(in)
 	slow := !in.leap && !in.far(way, c.StartSpeed)
-	s.Drive.Before = Unseen{On: true, Gap: in.gap, NewDevice: in.device != s.Last.Device, Since: in.since, From: from, Way: way,
+	s.Drive.Before = Unseen{On: true, Gap: in.gap, NewDevice: in.device != s.Last.Device, Since: in.since,
+		From: from, Way: way,
 		Near: slow && way <= nearby*c.StartDistance, Begin: s.Last.Mileage, End: in.mileage}
 }
 
@@ -201,7 +206,8 @@ func (s *State) account(key fleet.VehicleKey, at fleet.Millis, joins bool, out *
 	case d.Start > b.Since:
 		span := d.Start - b.Since
 		t := &fleet.Trip{
-			Head:   fleet.Head{ID: fleet.DerivedID(fleet.KindTrip, key, b.Since, 1), RecognisedAt: at, Start: b.Since, End: d.Start},
+			Head: fleet.Head{ID: fleet.DerivedID(fleet.KindTrip, key, b.Since, 1), RecognisedAt: at,
+				Start: b.Since, End: d.Start},
 			Device: d.Device, StartPlace: b.From, EndPlace: d.From, Distance: b.Way, Estimated: b.Way, Unrecorded: span,
 			Unseen: true, MeanSpeed: b.Way * 1000 / float64(span), Fixes: 2, ClosedReason: reasonGap,
 		}

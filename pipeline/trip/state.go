@@ -55,8 +55,9 @@ type State struct {
 	Wheels fleet.Wheels // What the wheels did since the place last changed.
 	Miles  Ticks        // What the odometer did since the place last changed.
 	Ahead  float64      // How much of Wheels.Way, in metres, the distance of a trip has already.
-	Lag    float64      // How far, in metres, the place may lie behind the wheels, if it had stood still before it changed.
-	Pace   Pace         // How fast the legs of a drive without speeds were.
+	// How far, in metres, the place may lie behind the wheels, if it had stood still before it changed.
+	Lag  float64
+	Pace Pace // How fast the legs of a drive without speeds were.
 }
 
 // Reading is a value with the time it holds from; a time of 0 stands for none.

@@ -52,7 +52,8 @@ func TestSettingsChangeWhatTheyNameOnly(t *testing.T) {
 	}
 }
 
-// TestASettingTakesAlongWhatItPasses gives single settings as far as the API lets them go: each holds, whatever the others are.
+// TestASettingTakesAlongWhatItPasses gives single settings as far as the API lets them go: each holds, whatever
+// the others are.
 func TestASettingTakesAlongWhatItPasses(t *testing.T) {
 	for _, span := range []fleet.Millis{30_000, 3_599_000, 3_600_000, 10_800_000, 604_800_000} {
 		c := trip.DefaultConfig().With(fleet.TripSettings{NoData: &span})
@@ -68,7 +69,8 @@ func TestASettingTakesAlongWhatItPasses(t *testing.T) {
 	}
 	for _, mph := range []float64{0.1, 5, 20, 60} {
 		speed := mph * 1.609344 * fleet.MetresPerKmh
-		for name, settings := range map[string]fleet.TripSettings{"start": {StartSpeed: &speed}, "stop": {StopSpeed: &speed}} {
+		for name, settings := range map[string]fleet.TripSettings{"start": {StartSpeed: &speed},
+			"stop": {StopSpeed: &speed}} {
 			c := trip.DefaultConfig().With(settings)
 			if err := c.Validate(); err != nil {
 				t.Errorf("%s speed %v mph: %v", name, mph, err)
@@ -111,7 +113,8 @@ func anyDay(t *rapid.T) []event {
 			at += every + fleet.Millis(rapid.IntRange(0, 999).Draw(t, "jitter"))
 			lat += speed * float64(every) / 1000 / 111_195
 			mileage += speed * float64(every) / 1000
-			p := &fleet.Position{FixTime: at, Device: device, Speed: nan, Course: nan, Accuracy: nan, Altitude: nan, Odometer: nan,
+			p := &fleet.Position{FixTime: at, Device: device, Speed: nan, Course: nan, Accuracy: nan,
+				Altitude: nan, Odometer: nan,
 				Lat:      fleet.Quantise(lat + noise/111_195*rapid.Float64Range(-1, 1).Draw(t, "north")),
 				Lng:      fleet.Quantise(lng + noise/111_195*rapid.Float64Range(-1, 1).Draw(t, "east")),
 				Ignition: ignition, Satellites: -1}
@@ -127,7 +130,8 @@ func anyDay(t *rapid.T) []event {
 				name := rapid.SampledFrom(told).Draw(t, "signal")
 				value := float64(rapid.IntRange(0, 5).Draw(t, "value"))
 				later := fleet.Millis(rapid.SampledFrom([]int{0, 0, 500}).Draw(t, "later"))
-				events = append(events, event{at: at + later, signal: fleet.SignalValue{Signal: fleet.MustSignal(name), Value: value}})
+				events = append(events,
+					event{at: at + later, signal: fleet.SignalValue{Signal: fleet.MustSignal(name), Value: value}})
 			}
 		}
 		at += fleet.Millis(rapid.SampledFrom([]int{0, 0, 250, 600, 3600, 5000, 90_000}).Draw(t, "silence")) * 1000
@@ -227,8 +231,8 @@ func spoken(p *fleet.Position) float64 {
 	return p.Speed
 }
 
-// atMost is how long the trips of a day can be, in metres: from each place to the next as far as it is straight on, or what the
-// odometer rose by meanwhile, or the wheels went, whichever is the most, and only once.
+// atMost is how long the trips of a day can be, in metres: from each place to the next as far as it is straight on, or
+// what the odometer rose by meanwhile, or the wheels went, whichever is the most, and only once.
 func atMost(day []event) float64 {
 	sum, rise, wheels := 0.0, 0.0, 0.0 // the latter two since the place last changed
 	var before *event
@@ -404,7 +408,8 @@ func TestAParkedVehicleGoesNowhere(t *testing.T) {
 					driven += trip.Distance
 				}
 				if grown := driven - 60*150; grown > naive/100 {
-					t.Errorf("seed %d: %.0f m grown of a naive sum of %.0f m: %.2f %%, trips %d", seed, grown, naive, 100*grown/naive, len(newest))
+					t.Errorf("seed %d: %.0f m grown of a naive sum of %.0f m: %.2f %%, trips %d", seed, grown, naive,
+						100*grown/naive, len(newest))
 				}
 				if s.Phase != trip.Stopped {
 					t.Errorf("seed %d: phase %v", seed, s.Phase)
@@ -425,22 +430,26 @@ func TestMotionTellsWhatGoesOn(t *testing.T) {
 		t.Errorf("of nothing: %+v", m)
 	}
 	at := func(clock string) fleet.Millis {
-		h, m, sec := int(clock[0]-'0')*10+int(clock[1]-'0'), int(clock[3]-'0')*10+int(clock[4]-'0'), int(clock[6]-'0')*10+int(clock[7]-'0')
+		h, m, sec := int(clock[0]-'0')*10+int(clock[1]-'0'), int(clock[3]-'0')*10+int(clock[4]-'0'),
+			int(clock[6]-'0')*10+int(clock[7]-'0')
 		return 1_795_132_800_000 + fleet.Millis(h*3600+m*60+sec)*1000
 	}
 	if hour(at("10:02:03")) != "10:02:03" {
 		t.Fatal("the test's clock is wrong: " + hour(at("10:02:03")))
 	}
-	if m := must("10:00:00", "stand", "5m", "ignition=off"); !m.Known || m.Moving || m.OnTrip || m.Idling || m.Since != at("10:00:00") {
+	if m := must("10:00:00", "stand", "5m", "ignition=off"); !m.Known || m.Moving || m.OnTrip || m.Idling ||
+		m.Since != at("10:00:00") {
 		t.Errorf("parked: %+v", m)
 	}
 	if m := must("10:05:00", "stand", "1m", "ignition=on"); !m.Idling || m.IdleFrom != at("10:05:00") {
 		t.Errorf("idling at its stop: %+v", m)
 	}
-	if m := must("10:06:00", "drive", "2m", "50", "ignition=on", "every=10s"); !m.Moving || !m.OnTrip || m.Idling || m.Since != at("10:06:00") || m.Distance < 1000 {
+	if m := must("10:06:00", "drive", "2m", "50", "ignition=on", "every=10s"); !m.Moving || !m.OnTrip || m.Idling ||
+		m.Since != at("10:06:00") || m.Distance < 1000 {
 		t.Errorf("driving: %+v", m)
 	}
-	if m := must("10:08:00", "stand", "1m", "ignition=on", "every=10s"); m.Moving || !m.OnTrip || !m.Idling || m.Since != at("10:08:00") || m.IdleFrom != at("10:08:00") {
+	if m := must("10:08:00", "stand", "1m", "ignition=on", "every=10s"); m.Moving || !m.OnTrip || !m.Idling ||
+		m.Since != at("10:08:00") || m.IdleFrom != at("10:08:00") {
 		t.Errorf("at a light: %+v", m)
 	}
 	if m := must("10:15:00", "wait"); m.Known || m.Moving || m.Idling {

@@ -67,8 +67,8 @@ func (s *State) arrived(in *input) {
 	s.Miles = Ticks{From: in.mileage}
 }
 
-// gone is by how much a fix makes the distance longer: by the straight line, or, where the place had stood still, by what
-// the wheels did if that is not much less; in either case without what was counted while it stood.
+// gone is by how much a fix makes the distance longer: by the straight line, or, where the place had stood still, by
+// what the wheels did if that is not much less; in either case without what was counted while it stood.
 func (s *State) gone(in *input) float64 {
 	way := in.distance
 	if s.agree(in.way, way) {
@@ -86,8 +86,8 @@ func (s *State) sets(in *input) {
 	}
 }
 
-// agree says whether the wheels' way may be that to a place at a distance. The place is some seconds old, so that it may
-// lie a little further than they went, or as much as the place before lay behind them; bends let them go further.
+// agree says whether the wheels' way may be that to a place at a distance. The place is some seconds old, so that it
+// may lie a little further than they went, or as much as the place before lay behind them; bends let them go further.
 func (s *State) agree(way, distance float64) bool { return way > 0 && way*1.5+s.Lag >= distance }
 
 // catchesUp says whether the place only comes to where the wheels had brought the vehicle before it stood.
@@ -118,10 +118,12 @@ func (s *State) come() {
 	}
 }
 
-// rollOut is how far the wheels must say that a vehicle went from a halt, for it to have left while its place stood still.
+// rollOut is how far the wheels must say that a vehicle went from a halt, for it to have left while its
+// place stood still.
 const rollOut = 25
 
-// rolled ends a halt which from an instant on was none: it drove until the newest fix but one, as far as its wheels say.
+// rolled ends a halt which from an instant on was none: it drove until the newest fix but one, as far as
+// its wheels say.
 func (s *State) rolled(from fleet.Millis, way float64) {
 	d, h := &s.Drive, s.Halt
 	idle := h.Idle

@@ -10,13 +10,13 @@
 //
 // What is in a shape is decided exactly, by these rules:
 //
-//   - The edges of polygons are straight in longitude and latitude, as GeoJSON and H3 have them. An edge goes the shorter
-//     way round: one that spans more than 180 degrees crosses the antimeridian. Points on an edge, also of a hole, are in
-//     (what shapely calls covers), so two areas that share an edge both hold the points on it. The decision is made with
-//     exact arithmetic where floating point cannot tell.
+//   - The edges of polygons are straight in longitude and latitude, as GeoJSON and H3 have them. An edge goes the
+//     shorter way round: one that spans more than 180 degrees crosses the antimeridian. Points on an edge, also of a
+//     hole, are in (what shapely calls covers), so two areas that share an edge both hold the points on it. The
+//     decision is made with exact arithmetic where floating point cannot tell.
 //   - A circle holds what is not farther than its radius by fleet.Distance; it may hold a pole.
-//   - The line of a corridor is made of great-circle arcs, its ends are round, and the distance to it is the great-circle
-//     distance to the nearest of its points.
+//   - The line of a corridor is made of great-circle arcs, its ends are round, and the distance to it is the
+//     great-circle distance to the nearest of its points.
 //
 // Compact gives H3 cells such that a place whose cell is not among them is not in the shape, and one whose cell
 // is an interior one is; only boundary cells need the exact test.
@@ -52,8 +52,8 @@ type Bounds struct {
 	South, West, North, East float64
 }
 
-// Contains says whether a place, in degrees, is in the shape, by the rules of the package comment. Nothing holds a place
-// that is not finite.
+// Contains says whether a place, in degrees, is in the shape, by the rules of the package comment. Nothing holds a
+// place that is not finite.
 func (s Shape) Contains(lat, lng float64) bool { return s.g != nil && s.g.contains(lat, lng) }
 
 // Outside says whether a place is out of the shape by more than margin metres. The distance to a polygon is measured on
@@ -62,10 +62,10 @@ func (s Shape) Outside(lat, lng, margin float64) bool {
 	return s.g == nil || s.g.outside(lat, lng, margin)
 }
 
-// Crosses says which part of the way between two places, less than 180 degrees of longitude apart, is in the shape: from
-// the fraction enter of the way (0 is the first place) to the fraction exit, of the first and last point in it. It is not
-// ok if none is. The way is straight in longitude and latitude for polygons, and a great circle for the others; over the
-// distances between two fixes the difference is metres.
+// Crosses says which part of the way between two places, less than 180 degrees of longitude apart, is in the shape:
+// from the fraction enter of the way (0 is the first place) to the fraction exit, of the first and last point in it. It
+// is not ok if none is. The way is straight in longitude and latitude for polygons, and a great circle for the others;
+// over the distances between two fixes the difference is metres.
 func (s Shape) Crosses(lat1, lng1, lat2, lng2 float64) (enter, exit float64, ok bool) {
 	if s.g == nil {
 		return 0, 0, false
@@ -74,8 +74,8 @@ func (s Shape) Crosses(lat1, lng1, lat2, lng2 float64) (enter, exit float64, ok 
 	return s.g.crosses(&w)
 }
 
-// Passes is Crosses for a way that begins and ends outside: it is ok only if the way enters after the first place and has
-// left before the second. Most ways past a shape are told from those through it without computing where they enter.
+// Passes is Crosses for a way that begins and ends outside: it is ok only if the way enters after the first place and
+// has left before the second. Most ways past a shape are told from those through it without computing where they enter.
 func (s Shape) Passes(w *Way) (enter, exit float64, ok bool) {
 	if s.g == nil || s.g.misses(w) {
 		return 0, 0, false

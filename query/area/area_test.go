@@ -139,16 +139,20 @@ func TestMeasures(t *testing.T) {
 		vertices int
 		bounds   area.Bounds
 	}{
-		{`{"type":"Polygon","coordinates":[[[0,0],[1,0],[1,1],[0,1]]]}`, 1.2364e10, 4, area.Bounds{South: 0, West: 0, North: 1, East: 1}},
+		{`{"type":"Polygon","coordinates":[[[0,0],[1,0],[1,1],[0,1]]]}`, 1.2364e10, 4,
+			area.Bounds{South: 0, West: 0, North: 1, East: 1}},
 		{pacific, 4.9456e10, 4, area.Bounds{South: -1, West: 179, North: 1, East: -179}},
 		{split, 4.9456e10, 8, area.Bounds{South: -1, West: 179, North: 1, East: -179}},
-		{`{"type":"Circle","center":[0,0],"radius_m":1000}`, math.Pi * 1e6, 1, area.Bounds{South: -0.008993, West: -0.008993, North: 0.008993, East: 0.008993}},
+		{`{"type":"Circle","center":[0,0],"radius_m":1000}`, math.Pi * 1e6, 1,
+			area.Bounds{South: -0.008993, West: -0.008993, North: 0.008993, East: 0.008993}},
 		{arctic, math.Pi * 1e10, 1, area.Bounds{South: 89.10068, West: -180, North: 90, East: 180}},
-		{road, 200*(7147.6+11119.5) + math.Pi*1e4, 3, area.Bounds{South: 49.9991, West: 9.9986, North: 50.1009, East: 10.1014}},
+		{road, 200*(7147.6+11119.5) + math.Pi*1e4, 3,
+			area.Bounds{South: 49.9991, West: 9.9986, North: 50.1009, East: 10.1014}},
 	} {
 		s := parse(t, c.shape)
 		b := s.Bounds()
-		for _, pair := range [][2]float64{{b.South, c.bounds.South}, {b.West, c.bounds.West}, {b.North, c.bounds.North}, {b.East, c.bounds.East}} {
+		for _, pair := range [][2]float64{{b.South, c.bounds.South}, {b.West, c.bounds.West}, {b.North, c.bounds.North},
+			{b.East, c.bounds.East}} {
 			if math.Abs(pair[0]-pair[1]) > 1e-4 {
 				t.Errorf("%.60s: bounds %v", c.shape, b)
 				break
@@ -199,14 +203,16 @@ func draw(rng *rand.Rand, lat, lng float64) string {
 			text += at(x, y) + ","
 			x, y = x+rng.Float64(), y+rng.Float64()-0.5
 		}
-		return fmt.Sprintf(`{"type":"Corridor","coordinates":[%s],"width_m":%.1f}`, text[:len(text)-1], 5+rng.Float64()*min(size, 9000))
+		return fmt.Sprintf(`{"type":"Corridor","coordinates":[%s],"width_m":%.1f}`, text[:len(text)-1],
+			5+rng.Float64()*min(size, 9000))
 	}
 }
 
 // places where covering is hard: everyday ones, the antimeridian, high latitudes, the poles and H3's pentagons.
 var hard = [][2]float64{
-	{30.27, -97.74}, {-33.87, 151.2}, {51.96, 7.63}, {0, 180}, {65, -179.9}, {-75, 179.99}, {78.2, 15.6}, {-85, 30}, {89.2, 100},
-	{89.8, -30}, {-89.7, 0}, {64.7, 10.5}, {58.4, -11.3}, {39.1, 122.3}, {50.1, -143.5}, {23.7, -67.1}, {10.44, 58.16}, {2.3, -5.24}, {0, 0},
+	{30.27, -97.74}, {-33.87, 151.2}, {51.96, 7.63}, {0, 180}, {65, -179.9}, {-75, 179.99}, {78.2, 15.6},
+	{-85, 30}, {89.2, 100}, {89.8, -30}, {-89.7, 0}, {64.7, 10.5}, {58.4, -11.3}, {39.1, 122.3}, {50.1, -143.5},
+	{23.7, -67.1}, {10.44, 58.16}, {2.3, -5.24}, {0, 0},
 }
 
 func TestCoverLosesNothing(t *testing.T) {
@@ -284,7 +290,8 @@ func TestCoverOfOneResolution(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if size := s.Area() / 1e6; float64(len(interior)) < 0.85*size/0.11 || float64(len(boundary)) > 0.4*float64(len(interior)) {
+	if size := s.Area() / 1e6; float64(len(interior)) < 0.85*size/0.11 ||
+		float64(len(boundary)) > 0.4*float64(len(interior)) {
 		t.Errorf("%d interior and %d boundary cells for %.1f km²", len(interior), len(boundary), size)
 	}
 	compact, err := area.Compact(s, 9, 0)
@@ -304,7 +311,8 @@ func TestCoverOfOneResolution(t *testing.T) {
 	if held != len(interior) {
 		t.Errorf("the spans hold %d of %d cells", held, len(interior))
 	}
-	t.Logf("%d cells as %d, %d boundary, %d nearby", len(interior), len(compact.Interior), len(boundary), len(compact.Nearby))
+	t.Logf("%d cells as %d, %d boundary, %d nearby", len(interior), len(compact.Interior), len(boundary),
+		len(compact.Nearby))
 }
 
 // cover is Compact with cells of one resolution only, and without those nearby.

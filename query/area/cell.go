@@ -31,9 +31,10 @@ func closeness(gap, slack float64) relation {
 	return apart
 }
 
-// spread is by how much the hexagon of a cell must be widened, about its middle, to hold all its descendants. The middles
-// of the descendants of a hexagon with edge 1 are at most sqrt(3)(1/√7 + 1/7 + …) = 1.053 from its own; a hexagon holds a
-// circle of that radius if it is widened by 1.053/cos 30° = 1.22. The rest is for the distortion of the projection.
+// spread is by how much the hexagon of a cell must be widened, about its middle, to hold all its descendants. The
+// middles of the descendants of a hexagon with edge 1 are at most sqrt(3)(1/√7 + 1/7 + …) = 1.053 from its own; a
+// hexagon holds a circle of that radius if it is widened by 1.053/cos 30° = 1.22. The rest is for the distortion of
+// the projection.
 const spread = 1.35
 
 // cell is an H3 cell as the shapes look at it: a set of places that surely holds every place of the cell, and of its

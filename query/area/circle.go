@@ -97,7 +97,8 @@ func (g *circle) misses(w *Way) bool {
 	}
 	// The differences keep their digits where the places are near each other.
 	from, to := g.centre.minus(w.from), g.centre.minus(w.to)
-	return w.side.dot(from) <= -rounding || w.back.dot(to) <= -rounding || math.Abs(w.normal.dot(from)) > g.disc.sin+rounding
+	return w.side.dot(from) <= -rounding || w.back.dot(to) <= -rounding ||
+		math.Abs(w.normal.dot(from)) > g.disc.sin+rounding
 }
 
 func (g *circle) bounds() Bounds { return g.box }

@@ -137,9 +137,10 @@ func (g *corridor) outside(lat, lng, margin float64) bool {
 	return !g.reaches(toVec(lat, lng), g.half+margin)
 }
 
-// crosses tries every place at which the way may enter or leave: where it is at half the width from one of the line's
-// corners, which is in the corridor whatever is beside it, or from a great circle of the line, beside its arc. Where a
-// belt ends it is as wide as the circle about its end, so that rounding there loses nothing that the circle does not have.
+// crosses tries every place at which the way may enter or leave: where it is at half the width from one of the
+// line's corners, which is in the corridor whatever is beside it, or from a great circle of the line, beside its
+// arc. Where a belt ends it is as wide as the circle about its end, so that rounding there loses nothing that the
+// circle does not have.
 func (g *corridor) crosses(w *Way) (enter, exit float64, ok bool) {
 	enter, exit = math.Inf(1), math.Inf(-1)
 	meet := func(t float64) { enter, exit = min(enter, t), max(exit, t) }

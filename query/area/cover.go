@@ -9,9 +9,9 @@ import (
 	"github.com/motorpool/fleet"
 )
 
-// Covering is a shape in H3 cells of several resolutions, none of which descends from another. For a place with cell c at
-// the covering's finest resolution, look for c and then for each of its parents (Parent, never LatLngToCell at a coarser
-// resolution: the parent of a cell is not the coarse cell that geometrically holds the place).
+// Covering is a shape in H3 cells of several resolutions, none of which descends from another. For a place with cell c
+// at the covering's finest resolution, look for c and then for each of its parents (Parent, never LatLngToCell at a
+// coarser resolution: the parent of a cell is not the coarse cell that geometrically holds the place).
 type Covering struct {
 	Interior []fleet.Cell // every place with such a cell is in the shape
 	Boundary []fleet.Cell // the place needs Contains
@@ -34,7 +34,8 @@ func Compact(s Shape, resolution, limit int) (Covering, error) {
 	if err != nil {
 		return out, fmt.Errorf("cover at resolution %d: %w", at, err)
 	}
-	for ; at < resolution && (limit <= 0 || len(open)*7+len(out.Interior)+len(out.Boundary)+len(out.Nearby) <= limit); at++ {
+	for ; at < resolution &&
+		(limit <= 0 || len(open)*7+len(out.Interior)+len(out.Boundary)+len(out.Nearby) <= limit); at++ {
 		var next []found
 		for _, f := range open {
 			children, err := f.cell.Children(at + 1)

@@ -37,8 +37,8 @@ const (
 )
 
 // Parse reads a shape, as the package comment writes it. Rings are closed and turned silently; other members than those
-// shown are ignored, and so are altitudes. What cannot be a fence is refused with a *fleet.Error of CodeValidation whose
-// fields name each problem by its JSON pointer within the geometry.
+// shown are ignored, and so are altitudes. What cannot be a fence is refused with a *fleet.Error of CodeValidation
+// whose fields name each problem by its JSON pointer within the geometry.
 func Parse(geojson []byte) (Shape, error) {
 	var ps problems
 	g := ps.read(geojson)
@@ -82,7 +82,8 @@ func (ps *problems) read(text []byte) geometry {
 		}
 	case "MultiPolygon":
 		var parts [][][]json.RawMessage
-		if ps.decode(in.Coordinates, &parts, "/coordinates", "a list of polygons, each a list of rings") && ps.fits(parts...) {
+		if ps.decode(in.Coordinates, &parts, "/coordinates", "a list of polygons, each a list of rings") &&
+			ps.fits(parts...) {
 			g = ps.multi(parts)
 		}
 	case "Circle":
@@ -147,7 +148,8 @@ func (ps *problems) position(raw json.RawMessage, pointer string) (point, bool) 
 		return p, false
 	}
 	if !(p.y >= -90 && p.y <= 90) {
-		ps.add(pointer+"/1", codeRange, "The latitude %v is not between -90 and 90; positions are [longitude, latitude].", p.y)
+		ps.add(pointer+"/1", codeRange,
+			"The latitude %v is not between -90 and 90; positions are [longitude, latitude].", p.y)
 		return p, false
 	}
 	return p, true
@@ -275,7 +277,8 @@ func (ps *problems) ring(raw []json.RawMessage, pointer string) *ring {
 	}
 	if i, j, crossed := r.crossing(); crossed {
 		end := func(i int) int { return source[(i+1)%len(source[:len(pts)])] }
-		ps.add(pointer, codeCrossing, "The ring crosses itself: the segment from position %d to %d meets the one from %d to %d.",
+		ps.add(pointer, codeCrossing,
+			"The ring crosses itself: the segment from position %d to %d meets the one from %d to %d.",
 			source[i], end(i), source[j], end(j))
 		return nil
 	}
@@ -312,7 +315,8 @@ func (ps *problems) corridor(coordinates, widthText json.RawMessage) geometry {
 				continue // the same place again, perhaps across the antimeridian
 			}
 			if step > maxArc {
-				ps.add(pointer, codeRange, "It is %.0f km from the position before it; at most %.0f km are allowed.", step/1e3, maxArc/1e3)
+				ps.add(pointer, codeRange, "It is %.0f km from the position before it; at most %.0f km are allowed.",
+					step/1e3, maxArc/1e3)
 				ok = false
 			}
 		}

@@ -5,8 +5,8 @@ import "math"
 const (
 	// fan is how many edges a box of the lowest level of a ring holds, and how many boxes one of the next level.
 	fan = 4
-	// plain is how many edges a ring may have that needs no boxes: to look at each is as quick, and its points lie together
-	// in memory.
+	// plain is how many edges a ring may have that needs no boxes: to look at each is as quick, and its points lie
+	// together in memory.
 	plain = 48
 )
 
@@ -35,10 +35,10 @@ func (b box) grown(dx, dy float64) box {
 	return box{b.minX - dx, b.minY - dy, b.maxX + dx, b.maxY + dy}
 }
 
-// ring is a closed line with a tree of boxes over runs of its edges, so that a question costs what is near the point and
-// not the whole ring. pts holds the first point again at its end; edge i runs from pts[i] to pts[i+1]. levels[0][j] is
-// the box of edges 4j to 4j+3, levels[1][j] that of levels[0][4j] to [4j+3], and so on to a single box. A ring of few edges
-// has no tree.
+// ring is a closed line with a tree of boxes over runs of its edges, so that a question costs what is near the point
+// and not the whole ring. pts holds the first point again at its end; edge i runs from pts[i] to pts[i+1]. levels[0][j]
+// is the box of edges 4j to 4j+3, levels[1][j] that of levels[0][4j] to [4j+3], and so on to a single box. A ring of
+// few edges has no tree.
 type ring struct {
 	pts    []point
 	levels [][]box
@@ -104,8 +104,8 @@ func (r *ring) locate(x, y float64) side {
 	return outer
 }
 
-// count returns whether the number of edges under one box that a ray to the right meets is odd, and whether the point is
-// on one of them.
+// count returns whether the number of edges under one box that a ray to the right meets is odd, and whether the point
+// is on one of them.
 func (r *ring) count(level, i int, x, y float64) (odd, on bool) {
 	b := &r.levels[level][i]
 	if y < b.minY || y > b.maxY || x > b.maxX {
@@ -130,8 +130,8 @@ func (r *ring) count(level, i int, x, y float64) (odd, on bool) {
 	return odd, false
 }
 
-// countEdges is count of the edges from one to before another. An edge holds its lower end and not its upper one, so that
-// a ray through a vertex counts right.
+// countEdges is count of the edges from one to before another. An edge holds its lower end and not its upper one, so
+// that a ray through a vertex counts right.
 func (r *ring) countEdges(from, to int, x, y float64) (odd, on bool) {
 	pts := r.pts[from : to+1]
 	p := pts[0]
@@ -187,7 +187,8 @@ func (r *ring) descend(level, i int, b box, visit func(i int, p, q point) bool) 
 func (r *ring) visit(from, to int, b box, visit func(i int, p, q point) bool) bool {
 	for j := from; j < to; j++ {
 		p, q := r.pts[j], r.pts[j+1]
-		if p.y < b.minY && q.y < b.minY || p.y > b.maxY && q.y > b.maxY || p.x < b.minX && q.x < b.minX || p.x > b.maxX && q.x > b.maxX {
+		if p.y < b.minY && q.y < b.minY || p.y > b.maxY && q.y > b.maxY || p.x < b.minX && q.x < b.minX ||
+			p.x > b.maxX && q.x > b.maxX {
 			continue
 		}
 		if !visit(j, p, q) {

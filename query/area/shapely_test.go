@@ -11,8 +11,8 @@ import (
 	"github.com/motorpool/fleet/query/area"
 )
 
-// TestShapely holds Contains, and the cells of the cover, against what shapely says of places in and about random shapes
-// of all kinds: see check/check.py, which wrote the answers. There must be no difference.
+// TestShapely holds Contains, and the cells of the cover, against what shapely says of places in and about random
+// shapes of all kinds: see check/check.py, which wrote the answers. There must be no difference.
 func TestShapely(t *testing.T) {
 	file, err := os.Open("check/golden.json.gz")
 	if err != nil {
@@ -65,12 +65,14 @@ func TestShapely(t *testing.T) {
 			}
 			if got != (want == '1') || covered != got {
 				if differences++; differences <= 10 {
-					t.Errorf("case %d, place %d: %.17g,%.17g: shapely %c, Contains %v, by cells %v\n%.300s", i, n-1, lat, lng, want, got, covered, c.Shape)
+					t.Errorf("case %d, place %d: %.17g,%.17g: shapely %c, Contains %v, by cells %v\n%.300s", i, n-1, lat, lng, want,
+						got, covered, c.Shape)
 				}
 			}
 		}
 	}
-	t.Logf("shapely %s: %d shapes (%v), %d places, %d differences", golden.Shapely, len(golden.Cases), kinds, places, differences)
+	t.Logf("shapely %s: %d shapes (%v), %d places, %d differences", golden.Shapely, len(golden.Cases), kinds,
+		places, differences)
 	if len(golden.Cases) < 1000 {
 		t.Errorf("only %d shapes", len(golden.Cases))
 	}
@@ -109,8 +111,8 @@ func (d *dice) below(n int) int { return int(d.next() % uint64(n)) }
 
 func (d *dice) share() float64 { return float64(d.next()>>11) * 0x1p-53 }
 
-// placesAbout draws the places that check.py draws. For polygons every step is rounded as there: the conversions keep the
-// compiler from fusing a multiplication with an addition.
+// placesAbout draws the places that check.py draws. For polygons every step is rounded as there: the conversions keep
+// the compiler from fusing a multiplication with an addition.
 func placesAbout(t *testing.T, text json.RawMessage, seed uint64, count int) func(yield func(lat, lng float64) bool) {
 	shape, d := decode[drawn](t, text), dice(seed)
 	switch shape.Type {

@@ -66,7 +66,8 @@ func collide(a, b, p, q point) bool {
 	}
 	// An end of one within the other.
 	for _, e := range [...]struct{ v, s, t point }{{p, a, b}, {q, a, b}, {a, p, q}, {b, p, q}} {
-		if e.v != e.s && e.v != e.t && orient(e.s.x, e.s.y, e.t.x, e.t.y, e.v.x, e.v.y) == 0 && noBox.add(e.s).add(e.t).overlaps(noBox.add(e.v)) {
+		if e.v != e.s && e.v != e.t && orient(e.s.x, e.s.y, e.t.x, e.t.y, e.v.x, e.v.y) == 0 &&
+			noBox.add(e.s).add(e.t).overlaps(noBox.add(e.v)) {
 			return true
 		}
 	}

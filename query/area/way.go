@@ -65,13 +65,14 @@ func (w *Way) at(theta float64) vec {
 	return w.from.times(cos).plus(w.side.times(sin))
 }
 
-// A place on the way, at an angle θ from its beginning, is from·cos θ + side·sin θ, so that a product with it is one of two
-// numbers: a·cos θ + b·sin θ. That this is some level is, in t = tan(θ/2), a quadratic equation with the coefficients level+a,
-// -2b and level-a. Lengths of metres are millionths of a radian, of which a cosine shows nothing but its first few digits:
-// whoever knows level-a and the discriminant by differences must give them, and no arccosine is taken of anything.
+// A place on the way, at an angle θ from its beginning, is from·cos θ + side·sin θ, so that a product with it is one of
+// two numbers: a·cos θ + b·sin θ. That this is some level is, in t = tan(θ/2), a quadratic equation with the
+// coefficients level+a, -2b and level-a. Lengths of metres are millionths of a radian, of which a cosine shows nothing
+// but its first few digits: whoever knows level-a and the discriminant by differences must give them, and no arccosine
+// is taken of anything.
 
-// through calls found with the angles, between the two places, at which the way enters and leaves a disc: what is within a
-// radius of v.
+// through calls found with the angles, between the two places, at which the way enters and leaves a disc: what is
+// within a radius of v.
 func (w *Way) through(v vec, c disc, found func(theta float64)) {
 	d := v.minus(w.from)
 	across := w.normal.dot(d) // sine of the distance from the great circle, which goes through the first place
@@ -80,8 +81,8 @@ func (w *Way) through(v vec, c disc, found func(theta float64)) {
 	solve(2-(squared+c.chord2)/2, (squared-c.chord2)/2, w.side.dot(d), (c.sin-across)*(c.sin+across), w.end, found)
 }
 
-// reaches calls found with the angles, between the two places, at which the sine of the distance from a great circle, given
-// by the vector that is at right angles to its plane, is level.
+// reaches calls found with the angles, between the two places, at which the sine of the distance from a great circle,
+// given by the vector that is at right angles to its plane, is level.
 func (w *Way) reaches(normal vec, level float64, found func(theta float64)) {
 	a, b := w.from.dot(normal), w.side.dot(normal)
 	size := math.Hypot(a, b)

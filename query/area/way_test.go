@@ -47,7 +47,8 @@ func TestPassesAreCrossingsWithBothEndsOutside(t *testing.T) {
 				enter, exit = 0, 0
 			}
 			if e, x, got := s.Passes(&way); got != ok || e != enter || x != exit {
-				t.Fatalf("%s from %v,%v to %v,%v: %v %v %v, want %v %v %v", text, lat1, lng1, lat2, lng2, e, x, got, enter, exit, ok)
+				t.Fatalf("%s from %v,%v to %v,%v: %v %v %v, want %v %v %v", text, lat1, lng1, lat2, lng2, e, x, got,
+					enter, exit, ok)
 			}
 			if ok {
 				passes++
@@ -132,9 +133,9 @@ func mustParse(t *rapid.T, text string) area.Shape {
 	return s
 }
 
-// TestAWayIsInAShapeWhereItsPlacesAre: fine steps along ways beside ends, corners, bends and edges are the reference. What a
-// step sees in the shape lies between enter and exit, and at both the way is at the edge, to a millimetre; so the times of a
-// pass are those of the steps, as far as a step can tell.
+// TestAWayIsInAShapeWhereItsPlacesAre: fine steps along ways beside ends, corners, bends and edges are the reference.
+// What a step sees in the shape lies between enter and exit, and at both the way is at the edge, to a millimetre; so
+// the times of a pass are those of the steps, as far as a step can tell.
 func TestAWayIsInAShapeWhereItsPlacesAre(t *testing.T) {
 	const steps, millimetre = 400, 1e-3
 	position := regexp.MustCompile(`\[(-?[0-9.]+),(-?[0-9.]+)\]`)
@@ -210,8 +211,8 @@ func TestAWayIsInAShapeWhereItsPlacesAre(t *testing.T) {
 	}
 }
 
-// between returns the places on the great circle from one to another by the part of the way: along the chord, which keeps
-// its digits however short it is, back onto the sphere.
+// between returns the places on the great circle from one to another by the part of the way: along the chord, which
+// keeps its digits however short it is, back onto the sphere.
 func between(lat1, lng1, lat2, lng2 float64) func(f float64) (lat, lng float64) {
 	a, b := vector(lat1, lng1), vector(lat2, lng2)
 	square := 0.0

@@ -1,10 +1,11 @@
-// Package pair tells when two vehicles were near each other, or apart. It is pure: a function of the fixes of both in order
-// of event time, and so the same whatever the order in which these came.
+// Package pair tells when two vehicles were near each other, or apart. It is pure: a function of the fixes of both in
+// order of event time, and so the same whatever the order in which these came.
 //
-// Between two fixes a vehicle goes straight and evenly; what lies between two of one vehicle farther apart in time
-// than three times its usual interval (the median; five minutes at least, an hour at most) is unknown, unless it was found within Stood of where it was: then it stood there. A span ends where one of the two
-// is unknown. Distances are exact for that model: when a span begins and ends is solved for, not sampled. They are taken
-// on a plane around the pair, which is right to a thousandth within 100 km of each other.
+// Between two fixes a vehicle goes straight and evenly; what lies between two of one vehicle farther apart in time than
+// three times its usual interval (the median; five minutes at least, an hour at most) is unknown, unless it was found
+// within Stood of where it was: then it stood there. A span ends where one of the two is unknown. Distances are exact
+// for that model: when a span begins and ends is solved for, not sampled. They are taken on a plane around the pair,
+// which is right to a thousandth within 100 km of each other.
 package pair
 
 import (
@@ -58,7 +59,8 @@ func Spans(a, b []Fix, q Question) []Span {
 		case !known(a[i], a[i+1], gapA) || !known(b[j], b[j+1], gapB):
 			s.close()
 		default:
-			s.piece(from, to, [2]fleet.Place{at(a[i], a[i+1], from), at(a[i], a[i+1], to)}, [2]fleet.Place{at(b[j], b[j+1], from), at(b[j], b[j+1], to)})
+			s.piece(from, to, [2]fleet.Place{at(a[i], a[i+1], from), at(a[i], a[i+1], to)},
+				[2]fleet.Place{at(b[j], b[j+1], from), at(b[j], b[j+1], to)})
 		}
 		end := a[i+1].At
 		if end <= b[j+1].At {
@@ -72,7 +74,8 @@ func Spans(a, b []Fix, q Question) []Span {
 	return s.found
 }
 
-// longestGap is the longest silence of a vehicle across which its way is believed: three times as long as it usually is silent.
+// longestGap is the longest silence of a vehicle across which its way is believed: three times as long as it
+// usually is silent.
 func longestGap(fixes []Fix) fleet.Millis {
 	if len(fixes) < 2 {
 		return LeastGap
@@ -93,7 +96,8 @@ func known(x, y Fix, gap fleet.Millis) bool {
 // at returns where a vehicle was on the way between two fixes.
 func at(x, y Fix, t fleet.Millis) fleet.Place {
 	part := float64(t-x.At) / float64(y.At-x.At)
-	return fleet.Place{Lat: x.Place.Lat + part*(y.Place.Lat-x.Place.Lat), Lng: turn(x.Place.Lng + part*turn(y.Place.Lng-x.Place.Lng))}
+	return fleet.Place{Lat: x.Place.Lat + part*(y.Place.Lat-x.Place.Lat),
+		Lng: turn(x.Place.Lng + part*turn(y.Place.Lng-x.Place.Lng))}
 }
 
 // Where returns where a vehicle was at an instant by its fixes, the way between two of which is taken to be known.
@@ -154,7 +158,8 @@ func (s *sweep) piece(from, to fleet.Millis, a, b [2]fleet.Place) {
 	}
 }
 
-// add has the answer be yes from one part of a piece to another, most of all at the part best, or as near to it as may be.
+// add has the answer be yes from one part of a piece to another, most of all at the part best, or as near
+// to it as may be.
 func (s *sweep) add(from, to fleet.Millis, begin, end, best float64, a, b [2]fleet.Place) {
 	if begin > end || s.q.Apart && begin == end {
 		s.close()

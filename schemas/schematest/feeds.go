@@ -15,9 +15,11 @@ import (
 )
 
 // words are what Fill writes into texts.
-var words = []string{"", "active", "confirmed", "platform_fee", "tax", "turo", "veh_7", "bkg_1234", "cus_99", "a \"b\" <c> & d", "Zürich, 東京", "America/Chicago"}
+var words = []string{"", "active", "confirmed", "platform_fee", "tax", "turo", "veh_7", "bkg_1234", "cus_99",
+	"a \"b\" <c> & d", "Zürich, 東京", "America/Chicago"}
 
-// Fill fills a value with anything: texts, whole numbers, flags, instants of the years that tables hold, some of them none. Maps stay empty.
+// Fill fills a value with anything: texts, whole numbers, flags, instants of the years that tables hold, some of them
+// none. Maps stay empty.
 func Fill(rng *rand.Rand, into any) { fill(rng, reflect.ValueOf(into).Elem()) }
 
 func fill(rng *rand.Rand, v reflect.Value) {
@@ -73,7 +75,8 @@ func FeedAgrees(t *testing.T, db driver.Conn, table string, atLeast int) {
 	}
 	f := feeds[i]
 	f.Table = table + "_anew"
-	ctx := clickhouse.Context(t.Context(), clickhouse.WithSettings(clickhouse.Settings{"max_partitions_per_insert_block": 0}))
+	ctx := clickhouse.Context(t.Context(),
+		clickhouse.WithSettings(clickhouse.Settings{"max_partitions_per_insert_block": 0}))
 	for _, text := range []string{"CREATE TABLE " + f.Table + " AS " + table, f.Insert() + "\n" + f.Of(newest)} {
 		if err := db.Exec(ctx, text); err != nil {
 			t.Fatal(err)

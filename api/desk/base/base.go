@@ -1,5 +1,5 @@
-// Package base is what all rooms of the rental desk stand on: the logs of its records, the calendars, the clock, the duties, and what a
-// command remembers of the records that it has read. It knows no room.
+// Package base is what all rooms of the rental desk stand on: the logs of its records, the calendars, the clock, the
+// duties, and what a command remembers of the records that it has read. It knows no room.
 package base
 
 import (
@@ -23,9 +23,9 @@ type Base struct {
 	Log   *slog.Logger
 	Now   func() time.Time
 
-	// Past says that what is done was over long ago, and that the vehicles are where later events have brought them: their states are neither
-	// asked nor changed. A booking may be backdated although it is still to come by the desk's clock. For who makes up a past; it is not set
-	// while something is being done.
+	// Past says that what is done was over long ago, and that the vehicles are where later events have brought them: their
+	// states are neither asked nor changed. A booking may be backdated although it is still to come by the desk's clock.
+	// For who makes up a past; it is not set while something is being done.
 	Past bool
 
 	Calendars      *calendar.Calendars // of vehicles
@@ -112,8 +112,8 @@ func (d *Base) Run(ctx context.Context) error {
 	return nil
 }
 
-// do does a duty at once, again after some part of its time, and from then on whenever it is due: so duties, and those of other processes, do
-// not all come at one moment.
+// do does a duty at once, again after some part of its time, and from then on whenever it is due: so duties, and those
+// of other processes, do not all come at one moment.
 func (d *Base) do(ctx context.Context, duty Duty) {
 	ticker := time.NewTicker(rand.N(duty.Every) + 1)
 	defer ticker.Stop()

@@ -5,8 +5,8 @@ import (
 	"errors"
 )
 
-// Each does something with each of what a duty has found. One that fails keeps none of the others from their turn; the error is all of
-// theirs. It ends early only with ctx.
+// Each does something with each of what a duty has found. One that fails keeps none of the others from their turn; the
+// error is all of theirs. It ends early only with ctx.
 func Each[T any](ctx context.Context, found []T, do func(T) error) error {
 	var failed error
 	for _, one := range found {
@@ -18,7 +18,8 @@ func Each[T any](ctx context.Context, found []T, do func(T) error) error {
 	return failed
 }
 
-// EachPage does what each does with all that next gives, a page of so many at a time: next must go on after the last that was done.
+// EachPage does what each does with all that next gives, a page of so many at a time: next must go on after the last
+// that was done.
 func EachPage[T any](ctx context.Context, page int, next func() ([]T, error), do func(T) error) error {
 	var failed error
 	for {

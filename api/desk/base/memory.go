@@ -10,9 +10,9 @@ import (
 	"github.com/motorpool/fleet/query"
 )
 
-// Memory is what one command has read of records that it only looks up: who rents what by which rates. It lives until the command takes
-// something, so that nothing is decided by what was true before. A booking is never remembered, and a calendar only as a guess for the
-// compare-and-set that decides.
+// Memory is what one command has read of records that it only looks up: who rents what by which rates. It lives until
+// the command takes something, so that nothing is decided by what was true before. A booking is never remembered, and a
+// calendar only as a guess for the compare-and-set that decides.
 type Memory struct {
 	mu    sync.Mutex
 	read  map[remembered]any
@@ -52,9 +52,10 @@ func (d *Base) PlansInUse(ctx context.Context, account fleet.AccountID) ([]query
 	return query.PlansInUse(ctx, d.DB, account)
 }
 
-// Recall returns the newest revision of a record, or that which was read before in a context that remembers. What it returns may be
-// shared and must not be changed.
-func Recall[T any](ctx context.Context, log *record.Log[T], account fleet.AccountID, id uint64) (record.Record[T], error) {
+// Recall returns the newest revision of a record, or that which was read before in a context that remembers. What it
+// returns may be shared and must not be changed.
+func Recall[T any](ctx context.Context, log *record.Log[T], account fleet.AccountID,
+	id uint64) (record.Record[T], error) {
 	m := MemoryIn(ctx)
 	if m == nil {
 		return log.Get(ctx, account, id)
@@ -79,7 +80,8 @@ func Recall[T any](ctx context.Context, log *record.Log[T], account fleet.Accoun
 }
 
 // VehicleOf returns the vehicle that a booking names; nil if it names none.
-func (d *Base) VehicleOf(ctx context.Context, account fleet.AccountID, text string) (*record.Record[record.Vehicle], error) {
+func (d *Base) VehicleOf(ctx context.Context, account fleet.AccountID,
+	text string) (*record.Record[record.Vehicle], error) {
 	id, err := fleet.ParseID(fleet.VehiclePrefix, text)
 	if err != nil {
 		return nil, nil
@@ -88,7 +90,8 @@ func (d *Base) VehicleOf(ctx context.Context, account fleet.AccountID, text stri
 	return &v, err
 }
 
-// Refs are the records that the fields of a booking name, and the account, as far as they can be known before any is read.
+// Refs are the records that the fields of a booking name, and the account, as far as they can be known
+// before any is read.
 func (d *Base) Refs(account fleet.AccountID, f *record.BookingFields) []record.Ref {
 	refs := []record.Ref{{Kind: d.Accounts.Kind().Name, ID: uint64(account)}}
 	add := func(kind, prefix, text string) {

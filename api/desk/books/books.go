@@ -12,8 +12,8 @@ import (
 	"github.com/motorpool/fleet/query"
 )
 
-// CheckBooks works out anew what ought to stand because of the records of the newest so many transactions, of all accounts, and returns
-// how many it looked at, and what differs from what their entries sum to, in words.
+// CheckBooks works out anew what ought to stand because of the records of the newest so many transactions, of all
+// accounts, and returns how many it looked at, and what differs from what their entries sum to, in words.
 func CheckBooks(ctx context.Context, db driver.Conn, sample int) (looked int, wrong []string, err error) {
 	records, err := query.LedgerSample(ctx, db, sample)
 	if err != nil {

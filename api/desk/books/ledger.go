@@ -26,8 +26,8 @@ func (d *Books) keepBooks() {
 // them for a repetition.
 const postTries = 4
 
-// Post writes the transaction of a revision: what ought to stand after it less what ought to stand before it. A revision that
-// changes nothing in the books has none.
+// Post writes the transaction of a revision: what ought to stand after it less what ought to stand before it. A
+// revision that changes nothing in the books has none.
 //
 // The row of ledger_transactions decides: of several that post one revision, at once or after years, one stands, also
 // if the books were closed in between. The entries are then written from that row, always the same under the same
@@ -141,8 +141,9 @@ func (d *Books) Today(ctx context.Context, account fleet.AccountID) (time.Time, 
 	return ledger.DayOf(d.Now(), zone).Time(), nil
 }
 
-// classify gives the postings of a work order or a toll that keeps no class the class and place that the vehicle has now: of those that
-// were written before these were kept. All others say under what they are booked, so that they are reversed as they were posted.
+// classify gives the postings of a work order or a toll that keeps no class the class and place that the vehicle has
+// now: of those that were written before these were kept. All others say under what they are booked, so that they are
+// reversed as they were posted.
 func (d *Books) classify(ctx context.Context, w record.Written, body json.RawMessage, postings []ledger.Posting) error {
 	if len(postings) == 0 || w.Kind != record.WorkOrders.Name && w.Kind != record.Tolls.Name {
 		return nil
@@ -193,7 +194,8 @@ func (d *Books) decideOn(
 		if v := number(fleet.VehiclePrefix, e.Vehicle); v != 0 {
 			vehicles[v] = true
 		}
-		booking, customer = max(booking, number(fleet.BookingPrefix, e.Booking)), max(customer, number(fleet.CustomerPrefix, e.Customer))
+		booking, customer = max(booking, number(fleet.BookingPrefix, e.Booking)),
+			max(customer, number(fleet.CustomerPrefix, e.Customer))
 		debits[e.Currency] += max(e.Amount, 0)
 	}
 	currencies := slices.Sorted(maps.Keys(debits))
@@ -206,8 +208,9 @@ func (d *Books) decideOn(
 	if err != nil {
 		return fmt.Errorf("post ledger transaction %d: %w", id, err)
 	}
-	if err := batch.Append(uint64(w.Account), id, rand.Uint64(), w.Kind, w.ID, w.Revision, w.At, d.Now(), knownOn.Time(), w.Actor, w.RequestID, booking, customer,
-		slices.Sorted(maps.Keys(vehicles)), currencies, sums, uint32(len(entries)), string(text)); err != nil {
+	if err := batch.Append(uint64(w.Account), id, rand.Uint64(), w.Kind, w.ID, w.Revision, w.At, d.Now(), knownOn.Time(),
+		w.Actor, w.RequestID, booking, customer, slices.Sorted(maps.Keys(vehicles)), currencies, sums, uint32(len(entries)),
+		string(text)); err != nil {
 		batch.Abort()
 		return fmt.Errorf("post ledger transaction %d: %w", id, err)
 	}
@@ -232,9 +235,11 @@ func (d *Books) enter(
 		if !wanted(no) {
 			continue
 		}
-		if err := batch.Append(uint64(w.Account), e.On.Time(), string(e.Account), id, uint32(no), ledger.EntryID(id, no), e.Amount, e.Currency, e.Day.Time(),
-			number(fleet.VehiclePrefix, e.Vehicle), number(fleet.ClassPrefix, e.Class), number(fleet.BookingPrefix, e.Booking),
-			number(fleet.CustomerPrefix, e.Customer), number(fleet.LocationPrefix, e.Location), e.Channel, e.Purpose, w.Kind, w.ID, w.At); err != nil {
+		if err := batch.Append(uint64(w.Account), e.On.Time(), string(e.Account), id, uint32(no), ledger.EntryID(id, no),
+			e.Amount, e.Currency, e.Day.Time(), number(fleet.VehiclePrefix, e.Vehicle), number(fleet.ClassPrefix, e.Class),
+			number(fleet.BookingPrefix, e.Booking), number(fleet.CustomerPrefix, e.Customer),
+			number(fleet.LocationPrefix, e.Location), e.Channel, e.Purpose, w.Kind,
+			w.ID, w.At); err != nil {
 			batch.Abort()
 			return fmt.Errorf("enter ledger transaction %d: %w", id, err)
 		}

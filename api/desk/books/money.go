@@ -8,9 +8,11 @@ import (
 	"github.com/motorpool/fleet/api/record"
 )
 
-// BookedFor finds out what money is for, of the ids that a payment or an expense names; empty ones name nothing. The booking is nil if
-// none is named. An id of no record of the account is a *fleet.Error of the code fleet.CodeValidation.
-func (d *Books) BookedFor(ctx context.Context, account fleet.AccountID, vehicle, booking, customer string) (record.BookedFor, *record.Booking, error) {
+// BookedFor finds out what money is for, of the ids that a payment or an expense names; empty ones name
+// nothing. The booking is nil if none is named. An id of no record of the account is a *fleet.Error of the
+// code fleet.CodeValidation.
+func (d *Books) BookedFor(ctx context.Context, account fleet.AccountID,
+	vehicle, booking, customer string) (record.BookedFor, *record.Booking, error) {
 	f := record.BookedFor{VehicleID: vehicle, CustomerID: customer}
 	var found *record.Booking
 	if booking != "" {
@@ -67,11 +69,12 @@ func named[T any](ctx context.Context, log *record.Log[T], account fleet.Account
 			return nil, err
 		}
 	}
-	return nil, fleet.Invalid(fleet.NoSuch(pointer, strings.ReplaceAll(log.Kind().Name, "_", " "), log.Kind().Prefix, text))
+	return nil, fleet.Invalid(fleet.NoSuch(pointer, strings.ReplaceAll(log.Kind().Name, "_", " "),
+		log.Kind().Prefix, text))
 }
 
-// BookedNow notes what a record of a vehicle is for, so that it is reversed as it was posted, whatever becomes of vehicle and account: the
-// zone once, the class and place whenever the vehicle is another.
+// BookedNow notes what a record of a vehicle is for, so that it is reversed as it was posted, whatever becomes of
+// vehicle and account: the zone once, the class and place whenever the vehicle is another.
 func (d *Books) BookedNow(ctx context.Context, account fleet.AccountID, f *record.BookedFor, vehicle string) error {
 	if f.Timezone == "" {
 		zone, _, err := d.booksOf(ctx, account)

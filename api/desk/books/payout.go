@@ -82,8 +82,9 @@ func (d *Books) AssignPayment(ctx context.Context, rec *record.Record[record.Pay
 		return err
 	}
 	if b.Currency != "" && b.Currency != p.Amount.Currency {
-		return fleet.Invalid(fleet.FieldError{Pointer: "/booking_id", Code: "currency_mismatch", Detail: "is of a booking in " +
-			b.Currency + "; the payment is in " + p.Amount.Currency})
+		return fleet.Invalid(fleet.FieldError{Pointer: "/booking_id", Code: "currency_mismatch",
+			Detail: "is of a booking in " +
+				b.Currency + "; the payment is in " + p.Amount.Currency})
 	}
 	err = d.takeOut(ctx, rec.Account, p, p.Amount.Amount-p.Refunded(), nil)
 	if doubt := (*record.DoubtError)(nil); errors.As(err, &doubt) && p.Status != record.PaymentPending {
@@ -169,7 +170,8 @@ func (d *Books) takeOut(
 		left += b.Deposit.Applied.Amount
 	}
 	if sum > left && !slices.Contains(confirmed, ConfirmAmount) {
-		return doubtAmount(fmt.Sprintf("%s would be paid out, and only %s is left of what was paid in %s", inMoney(sum, p), inMoney(max(0, left), p), what))
+		return doubtAmount(fmt.Sprintf("%s would be paid out, and only %s is left of what was paid in %s", inMoney(sum, p),
+			inMoney(max(0, left), p), what))
 	}
 	p.Turns = append(slices.Clone(p.Turns), of+"/"+strconv.Itoa(turn))
 	return nil
@@ -210,13 +212,15 @@ func (d *Books) likely(ctx context.Context, account fleet.AccountID, p *record.P
 		due = owed
 	}
 	if due > 0 && p.Amount.Amount/farAbove >= due {
-		return doubtAmount(fmt.Sprintf("%s would be paid in, and only %s is due for the booking", inMoney(p.Amount.Amount, p), inMoney(due, p)))
+		return doubtAmount(fmt.Sprintf("%s would be paid in, and only %s is due for the booking", inMoney(p.Amount.Amount, p),
+			inMoney(due, p)))
 	}
 	return nil
 }
 
 // Owes is what a booking comes to, for whoever pays it, and what of that is not paid.
-func (d *Books) Owes(ctx context.Context, account fleet.AccountID, id uint64, b *record.Booking) (owed, due int64, err error) {
+func (d *Books) Owes(ctx context.Context, account fleet.AccountID, id uint64,
+	b *record.Booking) (owed, due int64, err error) {
 	paid, err := query.PaidOf(ctx, d.DB, account, []uint64{id})
 	if err != nil {
 		return 0, 0, err
@@ -242,7 +246,8 @@ func (d *Books) BadDebt(ctx context.Context, account fleet.AccountID, e *record.
 		return err
 	}
 	if e.Amount.Currency != b.Body.Currency {
-		return fleet.Invalid(fleet.FieldError{Pointer: "/amount/currency", Code: "currency_mismatch", Detail: "the booking is in " + b.Body.Currency})
+		return fleet.Invalid(fleet.FieldError{Pointer: "/amount/currency", Code: "currency_mismatch",
+			Detail: "the booking is in " + b.Body.Currency})
 	}
 	_, due, err := d.Owes(ctx, account, id, &b.Body)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/motorpool/fleet/query"
 )
 
-// prepayments has payments know from which day on their bookings are billed: what was paid before is a prepayment until then. A payment
-// is told when it is noted, and again whenever its booking's day changes; either may come first.
+// prepayments has payments know from which day on their bookings are billed: what was paid before is a prepayment until
+// then. A payment is told when it is noted, and again whenever its booking's day changes; either may come first.
 func (d *Books) prepayments() {
 	d.Store.Then(record.Bookings.Name, "prepayments", func(ctx context.Context, w record.Written) error {
 		before, after, err := record.Bodies[record.Booking](w)
@@ -45,7 +45,8 @@ func (d *Books) prepayments() {
 // billPayment tells a payment from when on its booking is billed, as that stands now.
 func (d *Books) billPayment(ctx context.Context, w record.Written, id, booking uint64) error {
 	_, err := d.Payments.Update(ctx, w.System(), w.Account, id, 0, func(r *record.Record[record.Payment]) error {
-		// Read upon the revision that is changed: of two that tell the payment at once, the one that comes last knows the last day.
+		// Read upon the revision that is changed: of two that tell the payment at once, the one that comes last
+		// knows the last day.
 		b, err := d.Bookings.Get(ctx, w.Account, booking)
 		if err != nil {
 			return err
@@ -71,8 +72,10 @@ func billedOn(b *record.Booking, f *record.BookedFor) string {
 	return ""
 }
 
-// PaymentFor says what a payment is for, from its booking and its customer, which may both be "", and returns the booking.
-func (d *Books) PaymentFor(ctx context.Context, account fleet.AccountID, booking, customer string) (record.BookedFor, *record.Booking, error) {
+// PaymentFor says what a payment is for, from its booking and its customer, which may both be "", and
+// returns the booking.
+func (d *Books) PaymentFor(ctx context.Context, account fleet.AccountID,
+	booking, customer string) (record.BookedFor, *record.Booking, error) {
 	f, found, err := d.BookedFor(ctx, account, "", booking, customer)
 	if err == nil && found != nil {
 		f.BilledOn = billedOn(found, &f)

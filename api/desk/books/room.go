@@ -1,4 +1,5 @@
-// Package books is the room of money: payments and what they are for, and the ledger, to which every record with money in it is posted.
+// Package books is the room of money: payments and what they are for, and the ledger, to which every record with money
+// in it is posted.
 package books
 
 import (

@@ -61,27 +61,32 @@ func (a *announcer) announce(ctx context.Context, w record.Written) error {
 	return nil
 }
 
-// moves name the events of changes of a state: by kind, the member that holds it, and the type for each state that is reached, or
-// for one that is reached from another ("from>to"). States that are not here make an update.
+// moves name the events of changes of a state: by kind, the member that holds it, and the type for each state that is
+// reached, or for one that is reached from another ("from>to"). States that are not here make an update.
 var moves = map[string]struct {
 	member string
 	types  map[string]string
 }{
 	"booking": {"status", map[string]string{
-		record.BookingConfirmed: "booking.confirmed", record.BookingActive: "booking.picked_up", record.BookingCompleted: "booking.returned",
-		record.BookingCancelled: "booking.cancelled", record.BookingNoShow: "booking.no_show", record.BookingExpired: "booking.expired",
-		record.BookingCompleted + ">" + record.BookingActive: "booking.updated", record.BookingActive + ">" + record.BookingConfirmed: "booking.updated",
+		record.BookingConfirmed: "booking.confirmed", record.BookingActive: "booking.picked_up",
+		record.BookingCompleted: "booking.returned",
+		record.BookingCancelled: "booking.cancelled", record.BookingNoShow: "booking.no_show",
+		record.BookingExpired:                                "booking.expired",
+		record.BookingCompleted + ">" + record.BookingActive: "booking.updated",
+		record.BookingActive + ">" + record.BookingConfirmed: "booking.updated",
 	}},
 	"payment": {"status", map[string]string{
 		record.PaymentSucceeded: "payment.succeeded", record.PaymentFailed: "payment.failed",
 		record.PaymentRefunded: "payment.refunded", record.PaymentPartiallyRefunded: "payment.refunded",
 	}},
 	"reminder": {"stage", map[string]string{
-		"due_soon": "maintenance.reminder.due_soon", "due": "maintenance.reminder.due", "overdue": "maintenance.reminder.overdue",
+		"due_soon": "maintenance.reminder.due_soon", "due": "maintenance.reminder.due",
+		"overdue":  "maintenance.reminder.overdue",
 		"resolved": "maintenance.reminder.resolved", "dismissed": "maintenance.reminder.dismissed",
 	}},
 	"work_order": {"status", map[string]string{
-		record.WorkScheduled: "work_order.scheduled", record.WorkInProgress: "work_order.started", record.WorkOnHold: "work_order.on_hold",
+		record.WorkScheduled: "work_order.scheduled", record.WorkInProgress: "work_order.started",
+		record.WorkOnHold:    "work_order.on_hold",
 		record.WorkCompleted: "work_order.completed", record.WorkCancelled: "work_order.cancelled",
 		record.WorkOnHold + ">" + record.WorkInProgress: "work_order.updated",
 	}},
@@ -94,7 +99,8 @@ var moves = map[string]struct {
 	"issue":      {"status", map[string]string{"resolved": "issue.resolved", "wont_fix": "issue.resolved"}},
 	"inspection": {"status", map[string]string{"submitted": "inspection.submitted"}},
 	"vehicle": {"status", map[string]string{
-		record.VehicleAvailable: "vehicle.status_changed", record.VehicleRented: "vehicle.status_changed", record.VehicleTurnaround: "vehicle.status_changed",
+		record.VehicleAvailable: "vehicle.status_changed", record.VehicleRented: "vehicle.status_changed",
+		record.VehicleTurnaround:  "vehicle.status_changed",
 		record.VehicleMaintenance: "vehicle.status_changed", record.VehicleOutOfService: "vehicle.status_changed",
 		record.VehicleInactive: "vehicle.status_changed", record.VehicleRetired: "vehicle.status_changed",
 	}},
@@ -113,12 +119,13 @@ var names = map[string]struct{ word, created string }{
 // thin are the kinds of which events tell the id alone, because everything else is about a person.
 var thin = []string{"customer", "customer_note", "document", "driver_tag"}
 
-// personal are members that may say something about a person, or anything, wherever they stand: texts that people write as they like, and
-// what tokens are known by. Events outlive an erasure. A test holds the members of all bodies against it.
-var personal = []string{"notes", "note", "delivery_address", "signed_by", "metadata", "custom_fields", "photos", "transfer_note", "contact", "address",
-	"title", "description", "explanation", "place", "location", "evidence", "vendor", "assignee", "reported_by", "driver", "resolution", "phone",
-	"reason", "status_reason", "fail_reason", "void_reason", "cancel_reason", "archive_reason", "osmand_token_sha256",
-	"data", "result", "detail"}
+// personal are members that may say something about a person, or anything, wherever they stand: texts that people
+// write as they like, and what tokens are known by. Events outlive an erasure. A test holds the members of all
+// bodies against it.
+var personal = []string{"notes", "note", "delivery_address", "signed_by", "metadata", "custom_fields", "photos",
+	"transfer_note", "contact", "address", "title", "description", "explanation", "place", "location", "evidence",
+	"vendor", "assignee", "reported_by", "driver", "resolution", "phone", "reason", "status_reason", "fail_reason",
+	"void_reason", "cancel_reason", "archive_reason", "osmand_token_sha256", "data", "result", "detail"}
 
 // stored is what is known of any record.
 type stored struct {
@@ -166,8 +173,9 @@ func Of(w record.Written) ([]fleet.Event, error) {
 	for _, t := range typesOf(w.Kind, w.Action, before, after) {
 		if slices.Contains(fleet.EventsOfRecords[i].Types, t) {
 			all = append(all, fleet.Event{
-				ID: fleet.RecordEventID(w.Account, w.Kind, w.ID, w.Revision, t), Type: t, Account: w.Account, Vehicle: fleet.VehicleID(vehicle),
-				At: fleet.MillisOf(w.At), Kind: fleet.Kind(w.Kind), Object: w.ID, Revision: uint32(w.Revision), Body: body,
+				ID: fleet.RecordEventID(w.Account, w.Kind, w.ID, w.Revision, t), Type: t, Account: w.Account,
+				Vehicle: fleet.VehicleID(vehicle),
+				At:      fleet.MillisOf(w.At), Kind: fleet.Kind(w.Kind), Object: w.ID, Revision: uint32(w.Revision), Body: body,
 			})
 		}
 	}
@@ -238,7 +246,8 @@ func eventBody(w record.Written) (json.RawMessage, error) {
 		if err := dec.Decode(&object); err != nil {
 			return nil, fmt.Errorf("decode %s %d revision %d: %w", w.Kind, w.ID, w.Revision, err)
 		}
-		if driver, _ := object["driver"].(string); w.Kind == record.TripDrivers.Name && strings.HasPrefix(driver, fleet.CustomerPrefix) {
+		if driver, _ := object["driver"].(string); w.Kind == record.TripDrivers.Name &&
+			strings.HasPrefix(driver, fleet.CustomerPrefix) {
 			object["driver_id"] = driver
 		}
 		scrub(object)
@@ -267,14 +276,22 @@ func scrub(value any) {
 
 // prefixes are those of the ids of the kinds that are told of.
 var prefixes = map[string]string{
-	record.Bookings.Name: fleet.BookingPrefix, record.Quotes.Name: fleet.QuotePrefix, record.Payments.Name: fleet.PaymentPrefix,
-	record.Reminders.Name: fleet.ReminderPrefix, record.WorkOrders.Name: fleet.WorkOrderPrefix, record.Issues.Name: fleet.IssuePrefix,
+	record.Bookings.Name: fleet.BookingPrefix, record.Quotes.Name: fleet.QuotePrefix,
+	record.Payments.Name:  fleet.PaymentPrefix,
+	record.Reminders.Name: fleet.ReminderPrefix, record.WorkOrders.Name: fleet.WorkOrderPrefix,
+	record.Issues.Name:       fleet.IssuePrefix,
 	record.Inspections.Name:  fleet.InspectionPrefix,
 	record.ServiceTasks.Name: fleet.TaskPrefix, record.MaintenanceSchedules.Name: fleet.SchedulePrefix,
-	record.Vehicles.Name: fleet.VehiclePrefix, record.VehicleClasses.Name: fleet.ClassPrefix, record.Locations.Name: fleet.LocationPrefix,
-	record.RatePlans.Name: fleet.RatePlanPrefix, record.Blocks.Name: fleet.BlockPrefix, record.MeterReadings.Name: fleet.MeterReadingPrefix,
-	record.Customers.Name: fleet.CustomerPrefix, record.Notes.Name: fleet.NotePrefix, record.Documents.Name: fleet.DocumentPrefix,
+	record.Vehicles.Name: fleet.VehiclePrefix, record.VehicleClasses.Name: fleet.ClassPrefix,
+	record.Locations.Name: fleet.LocationPrefix,
+	record.RatePlans.Name: fleet.RatePlanPrefix, record.Blocks.Name: fleet.BlockPrefix,
+	record.MeterReadings.Name: fleet.MeterReadingPrefix,
+	record.Customers.Name:     fleet.CustomerPrefix, record.Notes.Name: fleet.NotePrefix,
+	record.Documents.Name:  fleet.DocumentPrefix,
 	record.DriverTags.Name: fleet.DriverTagPrefix, record.RoutePlans.Name: fleet.PlanPrefix,
-	record.Expenses.Name: fleet.ExpensePrefix, record.Tolls.Name: fleet.TollPrefix, record.Devices.Name: fleet.DevicePrefix,
-	record.Geofences.Name: fleet.FencePrefix, record.AlertRules.Name: fleet.RulePrefix, record.DeviceCommands.Name: fleet.CommandPrefix, record.AlertAcks.Name: record.AlertAcks.Prefix, record.TripDrivers.Name: record.TripDrivers.Prefix,
+	record.Expenses.Name: fleet.ExpensePrefix, record.Tolls.Name: fleet.TollPrefix,
+	record.Devices.Name:   fleet.DevicePrefix,
+	record.Geofences.Name: fleet.FencePrefix, record.AlertRules.Name: fleet.RulePrefix,
+	record.DeviceCommands.Name: fleet.CommandPrefix, record.AlertAcks.Name: record.AlertAcks.Prefix,
+	record.TripDrivers.Name: record.TripDrivers.Prefix,
 }

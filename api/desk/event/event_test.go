@@ -16,7 +16,8 @@ import (
 )
 
 func written(kind, action, before, after string) record.Written {
-	w := record.Written{Account: 7, Kind: kind, ID: 12, Revision: 2, Action: action, At: time.UnixMilli(1e12), After: json.RawMessage(after)}
+	w := record.Written{Account: 7, Kind: kind, ID: 12, Revision: 2, Action: action, At: time.UnixMilli(1e12),
+		After: json.RawMessage(after)}
 	if before != "" {
 		w.Before = json.RawMessage(before)
 	} else {
@@ -28,27 +29,38 @@ func written(kind, action, before, after string) record.Written {
 func TestRevisionsAreToldByTheirEvents(t *testing.T) {
 	for _, test := range []struct{ kind, action, before, after, want string }{
 		{"booking", "create", "", `{"status":"pending"}`, "booking.created"},
-		{"booking", "create", "", `{"status":"confirmed","deposit":{"status":"required"}}`, "booking.created booking.confirmed deposit.required"},
+		{"booking", "create", "", `{"status":"confirmed","deposit":{"status":"required"}}`,
+			"booking.created booking.confirmed deposit.required"},
 		{"booking", "update", `{"status":"pending"}`, `{"status":"confirmed"}`, "booking.confirmed"},
 		{"booking", "update", `{"status":"pending"}`, `{"status":"expired"}`, "booking.expired"},
 		{"booking", "update", `{"status":"confirmed"}`, `{"status":"active"}`, "booking.picked_up"},
 		{"booking", "update", `{"status":"confirmed"}`, `{"status":"cancelled"}`, "booking.cancelled"},
 		{"booking", "update", `{"status":"confirmed"}`, `{"status":"no_show"}`, "booking.no_show"},
-		{"booking", "update", `{"status":"active"}`, `{"status":"completed","deposit":{"status":"released"}}`, "booking.returned deposit.released"},
+		{"booking", "update", `{"status":"active"}`, `{"status":"completed","deposit":{"status":"released"}}`,
+			"booking.returned deposit.released"},
 		{"booking", "update", `{"status":"completed"}`, `{"status":"active"}`, "booking.updated"},
-		{"booking", "update", `{"status":"active","return_at":"2026-01-01T00:00:00Z"}`, `{"status":"active","return_at":"2026-01-02T00:00:00Z"}`, "booking.extended"},
-		{"booking", "update", `{"status":"active","return_at":"2026-01-02T00:00:00Z"}`, `{"status":"active","return_at":"2026-01-01T00:00:00Z"}`, "booking.updated"},
-		{"booking", "update", `{"status":"active"}`, `{"status":"active","overdue_noted_at":"2026-01-02T00:00:00Z"}`, "booking.overdue"},
-		{"booking", "update", `{"status":"active","deposit":{"status":"required"}}`, `{"status":"active","deposit":{"status":"authorized"}}`, "deposit.authorized"},
-		{"booking", "create", "", `{"status":"confirmed","do_not_rent_matches":[{"customer_id":"cus_1"}]}`, "booking.created booking.confirmed booking.do_not_rent"},
-		{"booking", "update", `{"status":"pending","do_not_rent_matches":[{"customer_id":"cus_1"}]}`, `{"status":"confirmed","do_not_rent_matches":[{"customer_id":"cus_1"}]}`, "booking.confirmed"},
-		{"booking", "update", `{"status":"pending"}`, `{"status":"pending","do_not_rent_matches":[{"customer_id":"cus_1"}]}`, "booking.do_not_rent"},
-		{"booking", "update", `{"status":"pending","do_not_rent_matches":[{"customer_id":"cus_1"}]}`, `{"status":"pending"}`, "booking.updated"},
+		{"booking", "update", `{"status":"active","return_at":"2026-01-01T00:00:00Z"}`,
+			`{"status":"active","return_at":"2026-01-02T00:00:00Z"}`, "booking.extended"},
+		{"booking", "update", `{"status":"active","return_at":"2026-01-02T00:00:00Z"}`,
+			`{"status":"active","return_at":"2026-01-01T00:00:00Z"}`, "booking.updated"},
+		{"booking", "update", `{"status":"active"}`, `{"status":"active","overdue_noted_at":"2026-01-02T00:00:00Z"}`,
+			"booking.overdue"},
+		{"booking", "update", `{"status":"active","deposit":{"status":"required"}}`,
+			`{"status":"active","deposit":{"status":"authorized"}}`, "deposit.authorized"},
+		{"booking", "create", "", `{"status":"confirmed","do_not_rent_matches":[{"customer_id":"cus_1"}]}`,
+			"booking.created booking.confirmed booking.do_not_rent"},
+		{"booking", "update", `{"status":"pending","do_not_rent_matches":[{"customer_id":"cus_1"}]}`,
+			`{"status":"confirmed","do_not_rent_matches":[{"customer_id":"cus_1"}]}`, "booking.confirmed"},
+		{"booking", "update", `{"status":"pending"}`, `{"status":"pending","do_not_rent_matches":[{"customer_id":"cus_1"}]}`,
+			"booking.do_not_rent"},
+		{"booking", "update", `{"status":"pending","do_not_rent_matches":[{"customer_id":"cus_1"}]}`, `{"status":"pending"}`,
+			"booking.updated"},
 		{"booking", "archive", `{"status":"cancelled"}`, `{"status":"cancelled"}`, "booking.archived"},
 		{"payment", "create", "", `{"status":"succeeded"}`, "payment.created payment.succeeded"},
 		{"payment", "update", `{"status":"pending"}`, `{"status":"failed"}`, "payment.failed"},
 		{"payment", "update", `{"status":"succeeded"}`, `{"status":"partially_refunded","refunds":[{}]}`, "payment.refunded"},
-		{"payment", "update", `{"status":"partially_refunded","refunds":[{}]}`, `{"status":"partially_refunded","refunds":[{},{}]}`, "payment.refunded"},
+		{"payment", "update", `{"status":"partially_refunded","refunds":[{}]}`,
+			`{"status":"partially_refunded","refunds":[{},{}]}`, "payment.refunded"},
 		{"payment", "update", `{"status":"succeeded"}`, `{"status":"succeeded","note":"x"}`, "payment.updated"},
 		{"reminder", "create", "", `{"stage":"due_soon"}`, "maintenance.reminder.created maintenance.reminder.due_soon"},
 		{"reminder", "update", `{"stage":"due"}`, `{"stage":"overdue"}`, "maintenance.reminder.overdue"},
@@ -104,7 +116,8 @@ func TestEveryEventOfARecordIsAType(t *testing.T) {
 		if prefixes[r.Kind] == "" {
 			t.Errorf("%s has no prefix", r.Kind)
 		}
-		for _, w := range []record.Written{written(r.Kind, "create", "", "{}"), written(r.Kind, "update", "{}", "{}"), written(r.Kind, "archive", "{}", "{}")} {
+		for _, w := range []record.Written{written(r.Kind, "create", "", "{}"), written(r.Kind, "update", "{}", "{}"),
+			written(r.Kind, "archive", "{}", "{}")} {
 			once := r.Kind == "alert_ack" || r.Kind == "trip_driver" // these are made and never changed
 			if all, err := Of(w); err != nil || len(all) != 1 && !(once && w.Action != "create") {
 				t.Errorf("%s %s: %d events, %v", r.Kind, w.Action, len(all), err)
@@ -117,7 +130,8 @@ func TestADriverIsToldByIDAlone(t *testing.T) {
 	for driver, want := range map[string]any{"cus_5": "cus_5", "Jane": nil} {
 		all, err := Of(written("trip_driver", "create", "", `{"vehicle_id":"veh_9","trip_id":"trp_3","driver":"`+driver+`"}`))
 		var object map[string]any
-		if err != nil || json.Unmarshal(all[0].Body, &object) != nil || object["driver_id"] != want || object["driver"] != nil || object["trip_id"] != "trp_3" {
+		if err != nil || json.Unmarshal(all[0].Body, &object) != nil || object["driver_id"] != want ||
+			object["driver"] != nil || object["trip_id"] != "trp_3" {
 			t.Errorf("%s: %v, %v", driver, object, err)
 		}
 	}
@@ -146,7 +160,8 @@ func TestEventsSayNothingAboutPersons(t *testing.T) {
 			Revision           uint64
 			Total              json.Number
 		}
-		if err := json.Unmarshal(all[0].Body, &object); err != nil || object.ID != prefixes[kind]+"12" || object.Object != kind || object.Revision != 1 {
+		if err := json.Unmarshal(all[0].Body, &object); err != nil || object.ID != prefixes[kind]+"12" ||
+			object.Object != kind || object.Revision != 1 {
 			t.Errorf("%s: %+v, %v", kind, object, err)
 		}
 		if kind == "booking" && (object.Status != "active" || object.Total != "9007199254740993" || all[0].Vehicle != 9) {
@@ -228,7 +243,8 @@ func texts(t reflect.Type, names map[string]bool) {
 			for leaf.Kind() == reflect.Pointer || leaf.Kind() == reflect.Slice {
 				leaf = leaf.Elem()
 			}
-			if k := leaf.Kind(); (k == reflect.String || k == reflect.Map || k == reflect.Interface) && f.Tag.Get("enum") == "" && f.Tag.Get("format") == "" && f.Tag.Get("pattern") == "" {
+			if k := leaf.Kind(); (k == reflect.String || k == reflect.Map || k == reflect.Interface) &&
+				f.Tag.Get("enum") == "" && f.Tag.Get("format") == "" && f.Tag.Get("pattern") == "" {
 				names[name] = true
 			}
 			if !slices.Contains(personal, name) {
@@ -242,10 +258,14 @@ func texts(t reflect.Type, names map[string]bool) {
 func TestEveryTextIsPlainOrTakenOut(t *testing.T) {
 	names := map[string]bool{}
 	for kind, body := range map[string]any{
-		"booking": record.Booking{}, "quote": record.Quote{}, "payment": record.Payment{}, "reminder": record.Reminder{}, "work_order": record.WorkOrder{},
-		"issue": record.Issue{}, "inspection": record.VehicleInspection{}, "service_task": record.ServiceTask{}, "maintenance_schedule": record.MaintenanceSchedule{}, "vehicle": record.Vehicle{},
-		"vehicle_class": record.VehicleClass{}, "location": record.Location{}, "rate_plan": record.RatePlan{}, "block": record.Block{},
-		"meter_reading": record.MeterReading{}, "expense": record.Expense{}, "toll": record.Toll{}, "device": record.Device{}, "geofence": record.Geofence{},
+		"booking": record.Booking{}, "quote": record.Quote{}, "payment": record.Payment{}, "reminder": record.Reminder{},
+		"work_order": record.WorkOrder{},
+		"issue":      record.Issue{}, "inspection": record.VehicleInspection{}, "service_task": record.ServiceTask{},
+		"maintenance_schedule": record.MaintenanceSchedule{}, "vehicle": record.Vehicle{},
+		"vehicle_class": record.VehicleClass{}, "location": record.Location{}, "rate_plan": record.RatePlan{},
+		"block":         record.Block{},
+		"meter_reading": record.MeterReading{}, "expense": record.Expense{}, "toll": record.Toll{}, "device": record.Device{},
+		"geofence":   record.Geofence{},
 		"alert_rule": record.AlertRule{}, "alert_ack": record.AlertAck{}, "trip_driver": record.TripDriver{},
 	} {
 		if !slices.ContainsFunc(fleet.EventsOfRecords, func(r fleet.RecordEvents) bool { return r.Kind == kind }) {
@@ -265,8 +285,8 @@ func TestEveryTextIsPlainOrTakenOut(t *testing.T) {
 	}
 }
 
-// Every text that a body about a customer may have, and that events leave out, is erased with the customer; but for what the books need, and what holds
-// no more of the customer than is found by what the customer is known by.
+// Every text that a body about a customer may have, and that events leave out, is erased with the customer; but for
+// what the books need, and what holds no more of the customer than is found by what the customer is known by.
 func TestEveryTextAboutACustomerIsErased(t *testing.T) {
 	left := strings.Fields("description explanation title metadata custom_fields photos place location evidence")
 	names := map[string]bool{}

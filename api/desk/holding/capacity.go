@@ -15,17 +15,20 @@ import (
 	"github.com/motorpool/fleet/query"
 )
 
-// A class's bookings without a vehicle are as many as its vehicles can take at each location: the rule is calendar.Room's.
+// A class's bookings without a vehicle are as many as its vehicles can take at each location: the rule
+// is calendar.Room's.
 //
-// Two records decide about that, the class's calendar and a vehicle's, and nothing serialises them. So a booking of the class, and a
-// booking or a transfer of one of its vehicles, write their hold first and look afterwards: of two that race, the one that writes
-// last sees the other. Both may see each other, and then both are refused and try again a moment later. Neither can miss the other.
+// Two records decide about that, the class's calendar and a vehicle's, and nothing serialises them. So a booking of the
+// class, and a booking or a transfer of one of its vehicles, write their hold first and look afterwards: of two that
+// race, the one that writes last sees the other. Both may see each other, and then both are refused and try again a
+// moment later. Neither can miss the other.
 
-// Capacity refuses a hold of a vehicle that will be elsewhere, and one that a class has no room for: in the class's calendar, or of a vehicle
-// that the class needs for bookings that have none yet. gives is what the holder has now and gives up with this, nil for nothing; leaves is a
-// class in which it gives a place up for one of its vehicles; likely is the class that the vehicle is thought to be of, and s what was
-// seen of it.
-func (d *Holds) Capacity(ctx context.Context, by record.Author, account fleet.AccountID, b *Bid, gives *calendar.Bid, leaves, likely uint64, s AlreadyRead) error {
+// Capacity refuses a hold of a vehicle that will be elsewhere, and one that a class has no room for: in the class's
+// calendar, or of a vehicle that the class needs for bookings that have none yet. gives is what the holder has now and
+// gives up with this, nil for nothing; leaves is a class in which it gives a place up for one of its vehicles; likely
+// is the class that the vehicle is thought to be of, and s what was seen of it.
+func (d *Holds) Capacity(ctx context.Context, by record.Author, account fleet.AccountID, b *Bid, gives *calendar.Bid,
+	leaves, likely uint64, s AlreadyRead) error {
 	if s.Listed != nil && (s.Vehicle == nil || s.Vehicle.Body.ClassID != "") {
 		if err := s.Listed(); err != nil {
 			return err
@@ -64,8 +67,10 @@ func (d *Holds) Capacity(ctx context.Context, by record.Author, account fleet.Ac
 	return d.classFull(ctx, account, class, room, &want, short)
 }
 
-// RoomWithout refuses that a holder gives up what it has of a vehicle, if bookings of its class need the vehicle where that brings it.
-func (d *Holds) RoomWithout(ctx context.Context, account fleet.AccountID, v *record.Record[record.Vehicle], had *calendar.Bid) error {
+// RoomWithout refuses that a holder gives up what it has of a vehicle, if bookings of its class need the vehicle where
+// that brings it.
+func (d *Holds) RoomWithout(ctx context.Context, account fleet.AccountID, v *record.Record[record.Vehicle],
+	had *calendar.Bid) error {
 	class, _ := fleet.ParseID(fleet.ClassPrefix, v.Body.ClassID)
 	if class == 0 {
 		return nil
@@ -85,9 +90,11 @@ func (d *Holds) RoomWithout(ctx context.Context, account fleet.AccountID, v *rec
 	return nil
 }
 
-// pressed is the vehicle of a bid, the class that it may press upon, 0 if none, and what is booked of that. A vehicle is read beside the
-// calendar of the class that it is likely of: both after the bid was placed. One that was seen is not read again.
-func (d *Holds) pressed(ctx context.Context, account fleet.AccountID, b *Bid, likely uint64, seen *record.Record[record.Vehicle]) (*record.Record[record.Vehicle], uint64, []calendar.Hold, error) {
+// pressed is the vehicle of a bid, the class that it may press upon, 0 if none, and what is booked of that. A vehicle
+// is read beside the calendar of the class that it is likely of: both after the bid was placed. One that was seen is
+// not read again.
+func (d *Holds) pressed(ctx context.Context, account fleet.AccountID, b *Bid, likely uint64,
+	seen *record.Record[record.Vehicle]) (*record.Record[record.Vehicle], uint64, []calendar.Hold, error) {
 	if b.At.Vehicle == 0 {
 		holds, err := d.ClassCalendars.Of(ctx, account, b.At.Class)
 		return nil, b.At.Class, holds, err
@@ -122,7 +129,8 @@ func (d *Holds) pressed(ctx context.Context, account fleet.AccountID, b *Bid, li
 }
 
 // dropAbandoned gives up holds of a calendar that nobody wants, and says whether there were any.
-func (d *Holds) dropAbandoned(ctx context.Context, by record.Author, account fleet.AccountID, at Place, holds []calendar.Hold) (bool, error) {
+func (d *Holds) dropAbandoned(ctx context.Context, by record.Author, account fleet.AccountID, at Place,
+	holds []calendar.Hold) (bool, error) {
 	cals, key := d.CalendarOf(at)
 	any := false
 	for _, h := range holds {
@@ -144,9 +152,11 @@ func (d *Holds) dropAbandoned(ctx context.Context, by record.Author, account fle
 // FollowedAfter is how long ago a hold must be over for its vehicle to have followed it, whoever died.
 const FollowedAfter = time.Hour
 
-// room reads the vehicles of a class, where they are and who has them from now on. Who has them is read from the current table: a hold that
-// it does not know yet is of somebody who has not looked at the class either, and will see our hold after that (AlreadyRead.Listed).
-func (d *Holds) room(ctx context.Context, account fleet.AccountID, class uint64, booked []calendar.Hold, now time.Time) (*calendar.Room, error) {
+// room reads the vehicles of a class, where they are and who has them from now on. Who has them is read from the
+// current table: a hold that it does not know yet is of somebody who has not looked at the class either, and will see
+// our hold after that (AlreadyRead.Listed).
+func (d *Holds) room(ctx context.Context, account fleet.AccountID, class uint64, booked []calendar.Hold,
+	now time.Time) (*calendar.Room, error) {
 	c, err := d.Classes.Get(ctx, account, class)
 	if err != nil {
 		return nil, err
@@ -177,13 +187,16 @@ func (d *Holds) room(ctx context.Context, account fleet.AccountID, class uint64,
 func HoldsFrom(busy []query.Hold) []calendar.Hold {
 	all := make([]calendar.Hold, len(busy))
 	for i, h := range busy {
-		all[i] = calendar.Hold{Ref: h.Ref, From: record.InstantOf(h.From), Until: record.InstantOf(h.Until), Begins: h.Begins, Ends: h.Ends}
+		all[i] = calendar.Hold{Ref: h.Ref, From: record.InstantOf(h.From), Until: record.InstantOf(h.Until),
+			Begins: h.Begins, Ends: h.Ends}
 	}
 	return all
 }
 
-// classFull says to whoever asks what is in the way: it speaks of what was asked for, whichever booking would be left without a vehicle.
-func (d *Holds) classFull(ctx context.Context, account fleet.AccountID, class uint64, r *calendar.Room, asked *calendar.Bid, short *calendar.Hold) error {
+// classFull says to whoever asks what is in the way: it speaks of what was asked for, whichever booking would be left
+// without a vehicle.
+func (d *Holds) classFull(ctx context.Context, account fleet.AccountID, class uint64, r *calendar.Room,
+	asked *calendar.Bid, short *calendar.Hold) error {
 	var waiting []string
 	wait := func(h *calendar.Hold) {
 		if h.Ref != asked.Hold.Ref && !slices.Contains(waiting, h.Ref) && len(waiting) < 10 {
@@ -202,12 +215,15 @@ func (d *Holds) classFull(ctx context.Context, account fleet.AccountID, class ui
 		span = "at " + d.placeName(ctx, account, asked.Hold.Begins) + " " + span
 	}
 	if asked.Vehicle != 0 {
-		return fleet.NewError(fleet.CodeConflict, fmt.Sprintf("The vehicle %s cannot be spared %s: it is needed for bookings of its class %s that have no vehicle yet: %s.",
+		return fleet.NewError(fleet.CodeConflict, fmt.Sprintf(
+			"The vehicle %s cannot be spared %s: it is needed for bookings of its class %s that have no vehicle yet: %s.",
 			fleet.FormatID(fleet.VehiclePrefix, asked.Vehicle), span, name, strings.Join(waiting, ", ")))
 	}
 	why := "Other bookings have them, or they are elsewhere"
 	if len(waiting) > 0 {
-		why = "Those that are there and free then are needed for bookings of the class that have no vehicle yet: " + strings.Join(waiting, ", ")
+		why = "Those that are there and free then are needed for bookings of the class that have no vehicle yet: " +
+			strings.Join(waiting, ", ")
 	}
-	return fleet.NewError(fleet.CodeConflict, fmt.Sprintf("None of the %d vehicles of the class %s is left %s. %s.", len(r.Vehicles), name, span, why))
+	return fleet.NewError(fleet.CodeConflict,
+		fmt.Sprintf("None of the %d vehicles of the class %s is left %s. %s.", len(r.Vehicles), name, span, why))
 }

@@ -23,8 +23,8 @@ func (d *Holds) CalendarOf(p Place) (*calendar.Calendars, uint64) {
 	return d.ClassCalendars, p.Class
 }
 
-// BookingHold is the hold that a booking wants, and where; nil if it wants none. That of a vehicle tells the buffer after the rental. A booking of
-// a class without a vehicle holds a place in the class.
+// BookingHold is the hold that a booking wants, and where; nil if it wants none. That of a vehicle tells the buffer
+// after the rental. A booking of a class without a vehicle holds a place in the class.
 func BookingHold(id uint64, b *record.Booking) (Place, *calendar.Hold) {
 	if !b.Holding() || b.BlockedFrom.IsZero() {
 		return Place{}, nil
@@ -36,7 +36,8 @@ func BookingHold(id uint64, b *record.Booking) (Place, *calendar.Hold) {
 	if vehicle, err := fleet.ParseID(fleet.VehiclePrefix, b.VehicleID); err == nil {
 		back := b.ReturnAt
 		if b.Status == record.BookingCompleted && !b.ActualReturnAt.IsZero() && b.ActualReturnAt.Before(back.Time) {
-			back = b.ActualReturnAt // of a late one it stays as planned: work that was planned in the buffer takes nothing of what is left of it
+			// of a late one it stays as planned: work that was planned in the buffer takes nothing of what is left of it
+			back = b.ActualReturnAt
 		}
 		if back.Before(h.Until.Time) {
 			h.Back = back
@@ -51,8 +52,9 @@ func BookingHold(id uint64, b *record.Booking) (Place, *calendar.Hold) {
 
 // PeriodOf is the hold of a booking, in whichever calendar: when, from which location and to which.
 func PeriodOf(id uint64, b *record.Booking) *calendar.Hold {
-	h := &calendar.Hold{Ref: fleet.FormatID(fleet.BookingPrefix, id), From: b.BlockedFrom, Until: b.BlockedUntil, Conflict: b.Conflict,
-		Open: b.Status == record.BookingActive && !b.Bygone(), Ends: cmp.Or(b.ReturnLocationID, b.PickupLocationID)}
+	h := &calendar.Hold{Ref: fleet.FormatID(fleet.BookingPrefix, id), From: b.BlockedFrom, Until: b.BlockedUntil,
+		Conflict: b.Conflict,
+		Open:     b.Status == record.BookingActive && !b.Bygone(), Ends: cmp.Or(b.ReturnLocationID, b.PickupLocationID)}
 	if !b.Elsewhere {
 		h.Begins = b.PickupLocationID
 	}
@@ -60,7 +62,8 @@ func PeriodOf(id uint64, b *record.Booking) *calendar.Hold {
 }
 
 // bookingWants says whether a booking wants a hold: whether its newest revision says just that period in that calendar.
-func (d *Holds) bookingWants(ctx context.Context, account fleet.AccountID, id uint64, at Place, h calendar.Hold) (bool, error) {
+func (d *Holds) bookingWants(ctx context.Context, account fleet.AccountID, id uint64, at Place,
+	h calendar.Hold) (bool, error) {
 	r, err := d.Bookings.Get(ctx, account, id)
 	if err != nil {
 		return false, err
@@ -95,18 +98,22 @@ type Force int
 
 // The ways to take a place in a calendar.
 const (
-	Ask   Force = iota // Ask is refused for whatever is in the way.
-	Keep               // Keep has the vehicle already: it is refused only for time that it does not have yet, and no class is asked.
-	Seize              // Seize is refused only for a vehicle that somebody has driven off with; what else overlaps is flagged as a conflict.
+	Ask Force = iota // Ask is refused for whatever is in the way.
+	// Keep has the vehicle already: it is refused only for time that it does not have yet, and no class is asked.
+	Keep
+	// Seize is refused only for a vehicle that somebody has driven off with; what else overlaps is flagged as a conflict.
+	Seize
 )
 
-// capacityTries is how often a place in a class is asked for: of two that see each other in the middle of it both are refused.
+// capacityTries is how often a place in a class is asked for: of two that see each other in the middle of it
+// both are refused.
 const capacityTries = 3
 
-// TakeFor takes what the next revision of a booking holds, beside what the present one has. A *calendar.ConflictError or a
-// *fleet.Error of the code fleet.CodeConflict says what is in the way, and then nothing was taken. The second result says whether it overlaps. s is
-// what the caller has seen a moment ago.
-func (d *Holds) TakeFor(ctx context.Context, by record.Author, account fleet.AccountID, id, revision uint64, was, next *record.Booking, g Force, s AlreadyRead) (*Bid, bool, error) {
+// TakeFor takes what the next revision of a booking holds, beside what the present one has. A *calendar.ConflictError
+// or a *fleet.Error of the code fleet.CodeConflict says what is in the way, and then nothing was taken. The second
+// result says whether it overlaps. s is what the caller has seen a moment ago.
+func (d *Holds) TakeFor(ctx context.Context, by record.Author, account fleet.AccountID, id, revision uint64,
+	was, next *record.Booking, g Force, s AlreadyRead) (*Bid, bool, error) {
 	at, want := BookingHold(id, next)
 	if want == nil {
 		return nil, false, nil
@@ -146,7 +153,8 @@ func (d *Holds) TakeFor(ctx context.Context, by record.Author, account fleet.Acc
 			return b, false, nil
 		}
 		d.Withdraw(ctx, by, account, b)
-		if _, wrong := errors.AsType[*ElsewhereError](err); wrong || fleet.CodeOf(err) != fleet.CodeConflict || try == capacityTries {
+		if _, wrong := errors.AsType[*ElsewhereError](err); wrong || fleet.CodeOf(err) != fleet.CodeConflict ||
+			try == capacityTries {
 			return nil, false, err
 		}
 		select {
@@ -157,9 +165,11 @@ func (d *Holds) TakeFor(ctx context.Context, by record.Author, account fleet.Acc
 	}
 }
 
-// place writes a bid into its calendar. force takes it whatever is in the way; shares, if not nil, is what the holder has together with
-// others already, so that only the rest must be free. A vehicle that somebody has driven off with is in the way in any case.
-func (d *Holds) place(ctx context.Context, by record.Author, account fleet.AccountID, b *Bid, vehicle string, force bool, shares *calendar.Hold, seen *record.Seen) error {
+// place writes a bid into its calendar. force takes it whatever is in the way; shares, if not nil, is what the holder
+// has together with others already, so that only the rest must be free. A vehicle that somebody has driven off with is
+// in the way in any case.
+func (d *Holds) place(ctx context.Context, by record.Author, account fleet.AccountID, b *Bid, vehicle string,
+	force bool, shares *calendar.Hold, seen *record.Seen) error {
 	cals, key := d.CalendarOf(b.At)
 	all, err := cals.TakeSeen(ctx, seen, by, account, key, b.Hold)
 	if _, taken := errors.AsType[*calendar.ConflictError](err); taken && (force || shares != nil) {
@@ -195,7 +205,8 @@ func beyond(bid, had, other *calendar.Hold) bool {
 
 // covers says whether a hold that stands is enough for another one of the same booking.
 func covers(had, want *calendar.Hold, now time.Time) bool {
-	return !had.Lapsed(now) && (had.Expires.IsZero() || had.Expires.Equal(want.Expires.Time)) && (had.Open || !want.Open) && Within(want, had) &&
+	return !had.Lapsed(now) && (had.Expires.IsZero() || had.Expires.Equal(want.Expires.Time)) &&
+		(had.Open || !want.Open) && Within(want, had) &&
 		(had.Back.IsZero() || !want.Back.IsZero() && !had.Back.Before(want.Back.Time))
 }
 
@@ -204,8 +215,8 @@ func Within(want, had *calendar.Hold) bool {
 	return had != nil && !want.From.Before(had.From.Time) && !had.Until.Before(want.Until.Time)
 }
 
-// Withdraw gives a bid back that came to nothing. It must not fail because the caller's time is up; if it does all the same, the
-// bid counts as abandoned after a while.
+// Withdraw gives a bid back that came to nothing. It must not fail because the caller's time is up; if it does all the
+// same, the bid counts as abandoned after a while.
 func (d *Holds) Withdraw(ctx context.Context, by record.Author, account fleet.AccountID, b *Bid) {
 	if b == nil {
 		return
@@ -220,11 +231,12 @@ func (d *Holds) Withdraw(ctx context.Context, by record.Author, account fleet.Ac
 
 // Undecided says whether an error leaves open if the write happened: then a bid must stay, for the revision may stand.
 func Undecided(err error) bool {
-	return fleet.CodeOf(err) == fleet.CodeUnavailable || fleet.CodeOf(err) == "" || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+	return fleet.CodeOf(err) == fleet.CodeUnavailable || fleet.CodeOf(err) == "" || errors.Is(err, context.Canceled) ||
+		errors.Is(err, context.DeadlineExceeded)
 }
 
-// settleCalendars makes the calendars that a revision of a booking touches say what the booking says by now. It is a consequence
-// of the revision: whoever dies, it is done at last.
+// settleCalendars makes the calendars that a revision of a booking touches say what the booking says by now. It is a
+// consequence of the revision: whoever dies, it is done at last.
 func (d *Holds) settleCalendars(ctx context.Context, w record.Written) error {
 	before, after, err := record.Bodies[record.Booking](w)
 	if err != nil || before == nil {
@@ -232,8 +244,9 @@ func (d *Holds) settleCalendars(ctx context.Context, w record.Written) error {
 	}
 	left, had := BookingHold(w.ID, before)
 	at, want := BookingHold(w.ID, after)
-	if had != nil && want != nil && left == at && had.From == want.From && had.Until == want.Until && had.Expires == want.Expires &&
-		had.Open == want.Open && had.Conflict == want.Conflict && had.Back == want.Back && had.SamePlaces(want) {
+	if had != nil && want != nil && left == at && had.From == want.From && had.Until == want.Until &&
+		had.Expires == want.Expires && had.Open == want.Open && had.Conflict == want.Conflict && had.Back == want.Back &&
+		had.SamePlaces(want) {
 		return nil
 	}
 	places := []Place{left}
@@ -244,7 +257,8 @@ func (d *Holds) settleCalendars(ctx context.Context, w record.Written) error {
 		if p == (Place{}) {
 			continue
 		}
-		if err := d.SettleBooking(ctx, record.Author{Actor: w.Actor, RequestID: w.RequestID}, w.Account, w.ID, p); err != nil {
+		if err := d.SettleBooking(ctx, record.Author{Actor: w.Actor, RequestID: w.RequestID}, w.Account, w.ID,
+			p); err != nil {
 			return err
 		}
 	}
@@ -252,19 +266,21 @@ func (d *Holds) settleCalendars(ctx context.Context, w record.Written) error {
 }
 
 // SettleBooking makes one calendar say what a booking says by now.
-func (d *Holds) SettleBooking(ctx context.Context, by record.Author, account fleet.AccountID, id uint64, p Place) error {
+func (d *Holds) SettleBooking(ctx context.Context, by record.Author, account fleet.AccountID, id uint64,
+	p Place) error {
 	cals, key := d.CalendarOf(p)
-	return cals.SettleHolder(ctx, by, account, key, fleet.FormatID(fleet.BookingPrefix, id), func(ctx context.Context) (uint64, *calendar.Hold, error) {
-		r, err := d.Bookings.Get(ctx, account, id)
-		if err != nil {
-			return 0, nil, err
-		}
-		where, hold := BookingHold(id, &r.Body)
-		if where != p {
-			hold = nil
-		}
-		return r.Revision, hold, nil
-	})
+	return cals.SettleHolder(ctx, by, account, key, fleet.FormatID(fleet.BookingPrefix, id),
+		func(ctx context.Context) (uint64, *calendar.Hold, error) {
+			r, err := d.Bookings.Get(ctx, account, id)
+			if err != nil {
+				return 0, nil, err
+			}
+			where, hold := BookingHold(id, &r.Body)
+			if where != p {
+				hold = nil
+			}
+			return r.Revision, hold, nil
+		})
 }
 
 // ForEver is when a retired or archived vehicle's hold on its own calendar ends.

@@ -1,5 +1,5 @@
-// Package holding is the room of calendars: it takes places in those of vehicles and of classes for what is to be written, gives back what
-// came to nothing, and says what is in the way.
+// Package holding is the room of calendars: it takes places in those of vehicles and of classes for what is to be
+// written, gives back what came to nothing, and says what is in the way.
 package holding
 
 import (
@@ -9,7 +9,8 @@ import (
 	"github.com/motorpool/fleet/api/record"
 )
 
-// Holds takes and gives back what is held in calendars. It is safe for concurrent use once everybody answers (AnswerFor).
+// Holds takes and gives back what is held in calendars. It is safe for concurrent use once everybody
+// answers (AnswerFor).
 type Holds struct {
 	*base.Base
 	asked map[string]wants // by the prefix of whose ids answer

@@ -25,7 +25,8 @@ func (e *ElsewhereError) Unwrap() error { return e.Err }
 // inPlace refuses to give a vehicle to a holder for a place where it will not be then, or if a later holder would not
 // find it where it must be. What is in the wrong place already is not refused a change for that. Which holds decide is
 // known since the bid was placed: of two that race for one vehicle, its calendar shows the first to the second.
-func (d *Holds) inPlace(ctx context.Context, by record.Author, account fleet.AccountID, b *Bid, gives *calendar.Bid, v *record.Record[record.Vehicle]) error {
+func (d *Holds) inPlace(ctx context.Context, by record.Author, account fleet.AccountID, b *Bid, gives *calendar.Bid,
+	v *record.Record[record.Vehicle]) error {
 	if v == nil {
 		return nil
 	}
@@ -59,15 +60,18 @@ func VehicleWith(v *record.Record[record.Vehicle], standing []calendar.Hold) cal
 
 // IsElsewhere says in words where a vehicle is instead, and what the caller may do. h is the hold that is in the wrong
 // place: of the one who asks, or of somebody who comes later.
-func (d *Holds) IsElsewhere(ctx context.Context, account fleet.AccountID, v *record.Record[record.Vehicle], asks string, h *calendar.Hold, wrong *calendar.Misplaced) error {
+func (d *Holds) IsElsewhere(ctx context.Context, account fleet.AccountID, v *record.Record[record.Vehicle], asks string,
+	h *calendar.Hold, wrong *calendar.Misplaced) error {
 	who := "The vehicle " + cmp.Or(v.Body.Nickname, v.Body.LicensePlate, v.Body.Make+" "+v.Body.Model)
 	from := h.From.Format(time.RFC3339)
 	refusal := func(text string, pointer, detail string) error {
-		return &ElsewhereError{fleet.NewError(fleet.CodeConflict, text, fleet.FieldError{Pointer: pointer, Code: "elsewhere", Detail: detail})}
+		return &ElsewhereError{fleet.NewError(fleet.CodeConflict, text,
+			fleet.FieldError{Pointer: pointer, Code: "elsewhere", Detail: detail})}
 	}
 	if o := wrong.Next; o != nil {
 		ends := d.placeName(ctx, account, h.Ends)
-		return refusal(fmt.Sprintf("%s would be left at %s, and %s needs it at %s at %s.", who, ends, o.Ref, d.placeName(ctx, account, o.Begins), o.From.Format(time.RFC3339)),
+		return refusal(fmt.Sprintf("%s would be left at %s, and %s needs it at %s at %s.", who, ends, o.Ref,
+			d.placeName(ctx, account, o.Begins), o.From.Format(time.RFC3339)),
 			"/vehicle_id", "would be left at "+ends+"; plan a transfer after that, or give "+o.Ref+" another vehicle first")
 	}
 	at, wanted := d.placeName(ctx, account, wrong.At), d.placeName(ctx, account, h.Begins)
@@ -77,7 +81,8 @@ func (d *Holds) IsElsewhere(ctx context.Context, account fleet.AccountID, v *rec
 	}
 	text := fmt.Sprintf("%s will be at %s at %s, and not at %s.", who, at, from, wanted)
 	if strings.HasPrefix(asks, fleet.BlockPrefix) {
-		return refusal(text, "/from_location_id", "is not where the vehicle will be; leave it out, or plan a transfer to there first")
+		return refusal(text, "/from_location_id",
+			"is not where the vehicle will be; leave it out, or plan a transfer to there first")
 	}
 	return refusal(text, "/vehicle_id", "will be at "+at+"; take one that is there, plan a transfer that ends by "+from+
 		" (a block of the vehicle with to_location_id), or send elsewhere true if somebody brings it")
@@ -98,7 +103,8 @@ func (d *Holds) placeName(ctx context.Context, account fleet.AccountID, text str
 
 // PlaceAt is the location where a vehicle will be at an instant, without what one holder has of it; empty if nobody
 // knows.
-func (d *Holds) PlaceAt(ctx context.Context, account fleet.AccountID, v *record.Record[record.Vehicle], at time.Time, without string) (string, error) {
+func (d *Holds) PlaceAt(ctx context.Context, account fleet.AccountID, v *record.Record[record.Vehicle], at time.Time,
+	without string) (string, error) {
 	var holds []calendar.Hold
 	known := false
 	if m := base.MemoryIn(ctx); m != nil {

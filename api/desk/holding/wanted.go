@@ -7,13 +7,15 @@ import (
 	"github.com/motorpool/fleet/api/calendar"
 )
 
-// OpenCalendars opens the calendars. What a hold was taken for must be written well before the hold counts as abandoned.
+// OpenCalendars opens the calendars. What a hold was taken for must be written well before the hold
+// counts as abandoned.
 func (d *Holds) OpenCalendars(cfg calendar.Config) {
 	d.WriteWithin = cfg.Abandoned * 3 / 4
 	d.Calendars = calendar.New(cfg, d.Store, d.wanted, d.Now)
-	d.ClassCalendars = calendar.NewShared(cfg, d.Store, func(ctx context.Context, account fleet.AccountID, class uint64, h calendar.Hold) (bool, error) {
-		return d.wantedAt(ctx, account, Place{Class: class}, h)
-	}, d.Now)
+	d.ClassCalendars = calendar.NewShared(cfg, d.Store,
+		func(ctx context.Context, account fleet.AccountID, class uint64, h calendar.Hold) (bool, error) {
+			return d.wantedAt(ctx, account, Place{Class: class}, h)
+		}, d.Now)
 }
 
 // wanted says whether the record behind a hold of a vehicle wants it.
@@ -38,11 +40,12 @@ func (d *Holds) wantedAt(ctx context.Context, account fleet.AccountID, at Place,
 // wants says whether the record of an id wants a hold of a place.
 type wants func(ctx context.Context, account fleet.AccountID, id uint64, at Place, h calendar.Hold) (bool, error)
 
-// AnswerFor has holds of the records whose ids begin with a prefix be asked of ask. It is called before the desk is used.
+// AnswerFor has holds of the records whose ids begin with a prefix be asked of ask. It is called before
+// the desk is used.
 func (d *Holds) AnswerFor(prefix string, ask wants) { d.asked[prefix] = ask }
 
-// Standing says whether a hold says what its holder wants of its place. A revision that needs less takes nothing, and stands upon the
-// hold of the one before until the calendar is settled: so that is done before such a hold may go.
+// Standing says whether a hold says what its holder wants of its place. A revision that needs less takes nothing, and
+// stands upon the hold of the one before until the calendar is settled: so that is done before such a hold may go.
 func Standing(h *calendar.Hold, revision uint64, want *calendar.Hold, settle func() error) (bool, error) {
 	switch {
 	case want == nil, h.Rev > revision:

@@ -14,7 +14,8 @@ import (
 const mostMerges = 32
 
 // Customer returns a customer as it counts now: the one that it was merged into, if it was.
-func (d *Persons) Customer(ctx context.Context, account fleet.AccountID, id uint64) (record.Record[record.Customer], error) {
+func (d *Persons) Customer(ctx context.Context, account fleet.AccountID,
+	id uint64) (record.Record[record.Customer], error) {
 	for range mostMerges {
 		rec, err := base.Recall(ctx, d.Customers, account, id)
 		if err != nil || rec.Body.MergedInto == "" {
@@ -27,9 +28,10 @@ func (d *Persons) Customer(ctx context.Context, account fleet.AccountID, id uint
 	return record.Record[record.Customer]{}, fmt.Errorf("customer %d: more than %d merges in a row", id, mostMerges)
 }
 
-// Telephone writes a telephone number as it is kept, read as it is dialled in the customer's country, else in that of the account. One
-// that cannot be read stays as it is.
-func (d *Persons) Telephone(ctx context.Context, account fleet.AccountID, text string, address *record.Address) (string, error) {
+// Telephone writes a telephone number as it is kept, read as it is dialled in the customer's country, else in that of
+// the account. One that cannot be read stays as it is.
+func (d *Persons) Telephone(ctx context.Context, account fleet.AccountID, text string,
+	address *record.Address) (string, error) {
 	number, read := record.Telephone(text)
 	if read {
 		return number, nil
@@ -51,9 +53,11 @@ func (d *Persons) Telephone(ctx context.Context, account fleet.AccountID, text s
 	return number, nil
 }
 
-// renter returns the customer that counts for who rents or drives, and refuses one to whom nothing may be rented until back, for what
-// has nothing to do with the do-not-rent list. One that does not exist is a fault of the member customer_id.
-func (d *Persons) renter(ctx context.Context, account fleet.AccountID, customerID string, back time.Time) (record.Record[record.Customer], error) {
+// renter returns the customer that counts for who rents or drives, and refuses one to whom nothing may be rented
+// until back, for what has nothing to do with the do-not-rent list. One that does not exist is a fault of the
+// member customer_id.
+func (d *Persons) renter(ctx context.Context, account fleet.AccountID, customerID string,
+	back time.Time) (record.Record[record.Customer], error) {
 	unknown := fleet.Invalid(fleet.NoSuch("/customer_id", "customer", fleet.CustomerPrefix, customerID))
 	var rec record.Record[record.Customer]
 	id, err := fleet.ParseID(fleet.CustomerPrefix, customerID)

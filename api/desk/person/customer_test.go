@@ -21,25 +21,35 @@ func TestWhatStandsBetweenACustomerAndARental(t *testing.T) {
 		archived bool
 		want     string
 	}{
-		"nobody knows a licence":           {record.Customer{}, false, ""},
-		"a licence that lasts":             {record.Customer{CustomerFields: record.CustomerFields{Licence: licence("2026-06-18")}}, false, ""},
-		"a licence without an end":         {record.Customer{CustomerFields: record.CustomerFields{Licence: licence("")}}, false, ""},
-		"ends before the return":           {record.Customer{CustomerFields: record.CustomerFields{Licence: licence("2026-06-17")}}, false, "licence_expired"},
-		"rejected":                         {record.Customer{CustomerFields: record.CustomerFields{Licence: licence("")}, Verification: record.Verification{Status: "rejected"}}, false, "licence_rejected"},
-		"rejected, and there is none":      {record.Customer{Verification: record.Verification{Status: "rejected"}}, false, ""},
-		"barred":                           {record.Customer{DoNotRent: barred(true, time.Time{})}, false, "do_not_rent"},
-		"barred until after the pickup":    {record.Customer{DoNotRent: barred(true, pickup.Add(1))}, false, "do_not_rent"},
-		"barred now, not at the pickup":    {record.Customer{DoNotRent: barred(true, now.Add(time.Hour))}, false, "do_not_rent"},
-		"no longer barred":                 {record.Customer{DoNotRent: barred(true, now)}, false, ""},
-		"the bar was lifted":               {record.Customer{DoNotRent: barred(false, time.Time{})}, false, ""},
-		"blocked":                          {record.Customer{CustomerFields: record.CustomerFields{RiskLevel: "blocked"}}, false, "risk_blocked"},
-		"watched":                          {record.Customer{CustomerFields: record.CustomerFields{RiskLevel: "watch"}}, false, ""},
-		"archived":                         {record.Customer{}, true, "customer_archived"},
-		"erased":                           {record.Customer{ErasedAt: record.InstantOf(now)}, true, "customer_erased"},
-		"being erased":                     {record.Customer{ErasingSince: record.InstantOf(now)}, false, "customer_erased"},
-		"merged, by whoever did not look":  {record.Customer{MergedInto: "cus_2"}, true, "customer_merged"},
-		"barred is told before a licence":  {record.Customer{CustomerFields: record.CustomerFields{Licence: licence("2020-01-01")}, DoNotRent: barred(true, time.Time{})}, false, "do_not_rent"},
-		"rejected is told before the date": {record.Customer{CustomerFields: record.CustomerFields{Licence: licence("2020-01-01")}, Verification: record.Verification{Status: "rejected"}}, false, "licence_rejected"},
+		"nobody knows a licence": {record.Customer{}, false, ""},
+		"a licence that lasts": {
+			record.Customer{CustomerFields: record.CustomerFields{Licence: licence("2026-06-18")}}, false, ""},
+		"a licence without an end": {record.Customer{CustomerFields: record.CustomerFields{Licence: licence("")}},
+			false, ""},
+		"ends before the return": {
+			record.Customer{CustomerFields: record.CustomerFields{Licence: licence("2026-06-17")}}, false, "licence_expired"},
+		"rejected": {record.Customer{CustomerFields: record.CustomerFields{Licence: licence("")},
+			Verification: record.Verification{Status: "rejected"}}, false, "licence_rejected"},
+		"rejected, and there is none": {record.Customer{Verification: record.Verification{Status: "rejected"}}, false,
+			""},
+		"barred":                        {record.Customer{DoNotRent: barred(true, time.Time{})}, false, "do_not_rent"},
+		"barred until after the pickup": {record.Customer{DoNotRent: barred(true, pickup.Add(1))}, false, "do_not_rent"},
+		"barred now, not at the pickup": {record.Customer{DoNotRent: barred(true, now.Add(time.Hour))}, false,
+			"do_not_rent"},
+		"no longer barred":   {record.Customer{DoNotRent: barred(true, now)}, false, ""},
+		"the bar was lifted": {record.Customer{DoNotRent: barred(false, time.Time{})}, false, ""},
+		"blocked": {record.Customer{CustomerFields: record.CustomerFields{RiskLevel: "blocked"}},
+			false, "risk_blocked"},
+		"watched": {record.Customer{CustomerFields: record.CustomerFields{RiskLevel: "watch"}},
+			false, ""},
+		"archived":                        {record.Customer{}, true, "customer_archived"},
+		"erased":                          {record.Customer{ErasedAt: record.InstantOf(now)}, true, "customer_erased"},
+		"being erased":                    {record.Customer{ErasingSince: record.InstantOf(now)}, false, "customer_erased"},
+		"merged, by whoever did not look": {record.Customer{MergedInto: "cus_2"}, true, "customer_merged"},
+		"barred is told before a licence": {record.Customer{CustomerFields: record.CustomerFields{
+			Licence: licence("2020-01-01")}, DoNotRent: barred(true, time.Time{})}, false, "do_not_rent"},
+		"rejected is told before the date": {record.Customer{CustomerFields: record.CustomerFields{
+			Licence: licence("2020-01-01")}, Verification: record.Verification{Status: "rejected"}}, false, "licence_rejected"},
 	} {
 		rec := record.Record[record.Customer]{Body: c.body}
 		if c.archived {
@@ -52,7 +62,8 @@ func TestWhatStandsBetweenACustomerAndARental(t *testing.T) {
 }
 
 func TestAnExpiredLicenceIsNotVerified(t *testing.T) {
-	c := record.Customer{CustomerFields: record.CustomerFields{Licence: &record.Licence{ExpiresOn: "2026-06-10"}}, Verification: record.Verification{Status: "verified"}}
+	c := record.Customer{CustomerFields: record.CustomerFields{Licence: &record.Licence{ExpiresOn: "2026-06-10"}},
+		Verification: record.Verification{Status: "verified"}}
 	for day, want := range map[string]string{"2026-06-09": "verified", "2026-06-10": "verified", "2026-06-11": "expired"} {
 		if got := c.VerificationAt(day).Status; got != want {
 			t.Errorf("on %s: %s, want %s", day, got, want)

@@ -27,7 +27,8 @@ const chunkSize = 256 << 10
 func (d *Persons) dropFiles() {
 	d.Store.Then(d.Documents.Kind().Name, "file of a document", func(ctx context.Context, w record.Written) error {
 		before, after, err := record.Bodies[record.Document](w)
-		if err != nil || before == nil || before.Upload == 0 || before.Upload == after.Upload && w.Action != record.ActionArchive {
+		if err != nil || before == nil || before.Upload == 0 ||
+			before.Upload == after.Upload && w.Action != record.ActionArchive {
 			return err
 		}
 		return d.deleteFile(ctx, w.Account, w.ID, before.Upload)
@@ -58,7 +59,8 @@ func FileType(content []byte) string {
 }
 
 // PutFile stores the file of a document in the place of the one that it had. check may refuse the document.
-func (d *Persons) PutFile(ctx context.Context, by record.Author, account fleet.AccountID, document uint64, contentType string, content []byte,
+func (d *Persons) PutFile(ctx context.Context, by record.Author, account fleet.AccountID, document uint64,
+	contentType string, content []byte,
 	check func(*record.Record[record.Document]) error) (record.Record[record.Document], error) {
 	before, err := d.Documents.Get(ctx, account, document)
 	if err != nil {
@@ -90,9 +92,11 @@ func (d *Persons) PutFile(ctx context.Context, by record.Author, account fleet.A
 	return rec, err
 }
 
-func (d *Persons) insertFile(ctx context.Context, account fleet.AccountID, customer, document, upload uint64, content []byte) error {
+func (d *Persons) insertFile(ctx context.Context, account fleet.AccountID, customer, document, upload uint64,
+	content []byte) error {
 	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{
-		"insert_deduplication_token": fmt.Sprintf("document_file:%d:%d:%d", account, document, upload), "insert_deduplicate": 1, "async_insert": 0}))
+		"insert_deduplication_token": fmt.Sprintf("document_file:%d:%d:%d", account, document, upload),
+		"insert_deduplicate":         1, "async_insert": 0}))
 	batch, err := d.DB.PrepareBatch(ctx, "INSERT INTO document_files (account, customer, document, upload, chunk, data)")
 	if err != nil {
 		return fmt.Errorf("store a file of document %d: %w", document, err)
@@ -129,7 +133,8 @@ func (d *Persons) File(ctx context.Context, rec *record.Record[record.Document])
 		return nil, err
 	}
 	if sum := sha256.Sum256(content.Bytes()); hex.EncodeToString(sum[:]) != rec.Body.SHA256 {
-		return nil, fmt.Errorf("the file of document %d is not the one that was uploaded: %d bytes of %d", rec.ID, content.Len(), rec.Body.Size)
+		return nil, fmt.Errorf("the file of document %d is not the one that was uploaded: %d bytes of %d", rec.ID,
+			content.Len(), rec.Body.Size)
 	}
 	return &content, nil
 }

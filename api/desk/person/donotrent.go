@@ -31,7 +31,8 @@ const mostListed = 10
 
 // MayDrive refuses customers and drivers to whom nothing may be rented for the time of a booking, and notes who of
 // them is, or may be, on the do-not-rent list. Whether that is refused too the settings say.
-func (d *Persons) MayDrive(ctx context.Context, account fleet.AccountID, b *record.Booking, s record.BookingSettings) error {
+func (d *Persons) MayDrive(ctx context.Context, account fleet.AccountID, b *record.Booking,
+	s record.BookingSettings) error {
 	if err := d.noteListed(ctx, b, func(name string) (record.Record[record.Customer], error) {
 		return d.renter(ctx, account, name, b.ReturnAt.Time)
 	}); err != nil {
@@ -148,7 +149,8 @@ func peopleOf(b *record.Booking) []string {
 
 // listed returns whom a customer, by the name that a booking has for it, is or may be of those who are on the
 // do-not-rent list now.
-func (d *Persons) listed(ctx context.Context, name string, rec *record.Record[record.Customer]) ([]record.ListedMatch, error) {
+func (d *Persons) listed(ctx context.Context, name string,
+	rec *record.Record[record.Customer]) ([]record.ListedMatch, error) {
 	now := d.Now()
 	if rec.Body.Gone() {
 		return nil, nil

@@ -15,14 +15,15 @@ import (
 	"github.com/motorpool/fleet/schemas"
 )
 
-// Erasure takes a person out of the store while the books stay whole: bookings, payments and the ledger carry the customer's id, which
-// stays, and none of their numbers change. It is decided by one revision of the customer, and then done step by step, each of which can be
-// repeated; whoever was killed in between is followed by the duty.
+// Erasure takes a person out of the store while the books stay whole: bookings, payments and the ledger carry the
+// customer's id, which stays, and none of their numbers change. It is decided by one revision of the customer, and then
+// done step by step, each of which can be repeated; whoever was killed in between is followed by the duty.
 //
-//	erasing_since ──► last revisions without the person ──► answers kept for idempotency keys, texts elsewhere ──► earlier revisions, files ──► erased_at
+//	erasing_since ──► last revisions without the person ──► answers kept for idempotency keys, texts elsewhere
+//	──► earlier revisions, files ──► erased_at
 //
-// The last revisions go first, so that nothing is made of the person any more while what was made is looked for. The earlier ones go last but
-// one, because they tell what that is, also to whoever goes on.
+// The last revisions go first, so that nothing is made of the person any more while what was made is looked for. The
+// earlier ones go last but one, because they tell what that is, also to whoever goes on.
 
 // eraseCustomers registers the duty that ends erasures which somebody else began.
 func (d *Persons) eraseCustomers() {
@@ -47,16 +48,18 @@ func (d *Persons) eraseCustomers() {
 // erasingAlone is how long whoever decided an erasure is left to do it.
 const erasingAlone = 15 * time.Second
 
-// DecideErasure decides that a customer's personal data is to be erased, with those merged into it; FinishErasure does it. With a
-// booking or a balance outstanding it is a *fleet.Error of the code fleet.CodeConflict that names them, unless force is set. A
-// customer that was erased already is returned as it is.
-func (d *Persons) DecideErasure(ctx context.Context, by record.Author, account fleet.AccountID, id uint64, reason string, force bool) (record.Record[record.Customer], error) {
+// DecideErasure decides that a customer's personal data is to be erased, with those merged into it; FinishErasure does
+// it. With a booking or a balance outstanding it is a *fleet.Error of the code fleet.CodeConflict that names them,
+// unless force is set. A customer that was erased already is returned as it is.
+func (d *Persons) DecideErasure(ctx context.Context, by record.Author, account fleet.AccountID, id uint64,
+	reason string, force bool) (record.Record[record.Customer], error) {
 	rec, err := d.Customers.Get(ctx, account, id)
 	if err != nil || rec.Body.Gone() {
 		return rec, err
 	}
 	if rec.Body.MergedInto != "" {
-		return rec, fleet.NewError(fleet.CodeConflict, "The customer was merged into "+rec.Body.MergedInto+", who is the same person. Erase that one; this one goes with it.")
+		return rec, fleet.NewError(fleet.CodeConflict, "The customer was merged into "+rec.Body.MergedInto+
+			", who is the same person. Erase that one; this one goes with it.")
 	}
 	if !force {
 		if err := d.nothingOutstanding(ctx, account, id); err != nil {
@@ -69,24 +72,28 @@ func (d *Persons) DecideErasure(ctx context.Context, by record.Author, account f
 		}
 	})
 	if err == nil && !rec.Body.Gone() {
-		err = fleet.NewError(fleet.CodeConflict, "The customer was merged into "+rec.Body.MergedInto+" meanwhile. Erase that one.")
+		err = fleet.NewError(fleet.CodeConflict,
+			"The customer was merged into "+rec.Body.MergedInto+" meanwhile. Erase that one.")
 	}
 	return rec, err
 }
 
-// nothingOutstanding refuses while the customer, or one that was merged into it, has a booking that is not over or not settled.
+// nothingOutstanding refuses while the customer, or one that was merged into it, has a booking that is not over
+// or not settled.
 func (d *Persons) nothingOutstanding(ctx context.Context, account fleet.AccountID, id uint64) error {
 	fields, err := d.outstanding(ctx, account, id)
 	if err != nil || fields == nil {
 		return err
 	}
-	return fleet.NewError(fleet.CodeConflict, "The customer has bookings that are not over or not settled; errors names them. End and settle them first, or set force.", fields...)
+	return fleet.NewError(fleet.CodeConflict,
+		"The customer has bookings that are not over or not settled; errors names them. End and settle them first, or set force.", fields...)
 }
 
 // bookingOpen is the code of a booking that is not over.
 const bookingOpen = "booking_open"
 
-// NothingBooked refuses while the customer, or one that was merged into it, has a booking that is not over: it could not be picked up any more.
+// NothingBooked refuses while the customer, or one that was merged into it, has a booking that is not over: it could
+// not be picked up any more.
 func (d *Persons) NothingBooked(ctx context.Context, account fleet.AccountID, id uint64) error {
 	fields, err := d.outstanding(ctx, account, id)
 	if err != nil {
@@ -96,10 +103,12 @@ func (d *Persons) NothingBooked(ctx context.Context, account fleet.AccountID, id
 	if len(fields) == 0 {
 		return nil
 	}
-	return fleet.NewError(fleet.CodeConflict, "The customer has bookings that are not over; errors names them. End them first.", fields...)
+	return fleet.NewError(fleet.CodeConflict,
+		"The customer has bookings that are not over; errors names them. End them first.", fields...)
 }
 
-// outstanding returns a fault for each booking of a customer, or of one that was merged into it, that is not over or not settled.
+// outstanding returns a fault for each booking of a customer, or of one that was merged into it, that is not over
+// or not settled.
 func (d *Persons) outstanding(ctx context.Context, account fleet.AccountID, id uint64) ([]fleet.FieldError, error) {
 	if err := d.Store.MendNow(ctx, d.Customers.Kind().Name, d.Bookings.Kind().Name, d.Payments.Kind().Name); err != nil {
 		return nil, err
@@ -118,7 +127,8 @@ func (d *Persons) outstanding(ctx context.Context, account fleet.AccountID, id u
 	}
 	var fields []fleet.FieldError
 	for _, o := range open {
-		f := fleet.FieldError{Pointer: fleet.FormatID(fleet.BookingPrefix, o.Booking), Code: "balance_open", Detail: fmt.Sprintf("is not settled: its balance is %d minor units", o.Due)}
+		f := fleet.FieldError{Pointer: fleet.FormatID(fleet.BookingPrefix, o.Booking), Code: "balance_open",
+			Detail: fmt.Sprintf("is not settled: its balance is %d minor units", o.Due)}
 		if slices.Contains([]string{record.BookingPending, record.BookingConfirmed, record.BookingActive}, o.Status) {
 			f.Code, f.Detail = bookingOpen, "is "+o.Status+", and must be over first"
 		}
@@ -166,7 +176,8 @@ func (d *Persons) FinishErasure(ctx context.Context, by record.Author, account f
 			if !c.ErasedAt.IsZero() {
 				return
 			}
-			left := record.Customer{Numbered: c.Numbered, ErasingSince: c.ErasingSince, ErasureReason: c.ErasureReason, MergedInto: c.MergedInto}
+			left := record.Customer{Numbered: c.Numbered, ErasingSince: c.ErasingSince, ErasureReason: c.ErasureReason,
+				MergedInto: c.MergedInto}
 			left.Verification.Status = record.LicenceUnverified
 			if done {
 				left.ErasingSince, left.ErasedAt = record.Instant{}, now
@@ -185,8 +196,9 @@ func (d *Persons) FinishErasure(ctx context.Context, by record.Author, account f
 		return err
 	}
 	if err := d.Store.Sweep(ctx, account, traces.words(), map[string]string{
-		d.Customers.Kind().Name: query.Customers.Table, d.Notes.Kind().Name: query.CustomerNotes.Table, d.Documents.Kind().Name: query.Documents.Table,
-		d.Tags.Kind().Name: query.DriverTags.Table,
+		d.Customers.Kind().Name: query.Customers.Table, d.Notes.Kind().Name: query.CustomerNotes.Table,
+		d.Documents.Kind().Name: query.Documents.Table,
+		d.Tags.Kind().Name:      query.DriverTags.Table,
 	}, traces.rewrite); err != nil {
 		return err
 	}
@@ -213,7 +225,8 @@ func (d *Persons) FinishErasure(ctx context.Context, by record.Author, account f
 }
 
 // tracesOf collects what the person may be recognised by.
-func (d *Persons) tracesOf(ctx context.Context, account fleet.AccountID, family []uint64, names []string, notes, documents []uint64) (*traces, error) {
+func (d *Persons) tracesOf(ctx context.Context, account fleet.AccountID, family []uint64, names []string,
+	notes, documents []uint64) (*traces, error) {
 	customers, err := d.Customers.Everything(ctx, account, family...)
 	if err != nil {
 		return nil, err
@@ -242,14 +255,19 @@ func (t *traces) strongest() []string {
 }
 
 // wipeParts leaves nothing in the last revisions of notes and documents.
-func (d *Persons) wipeParts(ctx context.Context, by record.Author, account fleet.AccountID, notes, documents []uint64) error {
+func (d *Persons) wipeParts(ctx context.Context, by record.Author, account fleet.AccountID,
+	notes, documents []uint64) error {
 	for _, id := range notes {
-		if _, err := d.Notes.Wipe(ctx, by, account, id, func(n *record.Note) { *n = record.Note{CustomerID: n.CustomerID} }); err != nil {
+		if _, err := d.Notes.Wipe(ctx, by, account, id, func(n *record.Note) {
+			*n = record.Note{CustomerID: n.CustomerID}
+		}); err != nil {
 			return err
 		}
 	}
 	for _, id := range documents {
-		if _, err := d.Documents.Wipe(ctx, by, account, id, func(p *record.Document) { *p = record.Document{CustomerID: p.CustomerID} }); err != nil {
+		if _, err := d.Documents.Wipe(ctx, by, account, id, func(p *record.Document) {
+			*p = record.Document{CustomerID: p.CustomerID}
+		}); err != nil {
 			return err
 		}
 	}
@@ -264,7 +282,8 @@ func (d *Persons) forgetParts(ctx context.Context, account fleet.AccountID, fami
 	if err := d.Documents.Forget(ctx, account, query.Documents.Table, documents...); err != nil {
 		return err
 	}
-	if err := d.DB.Exec(ctx, schemas.Query("document_files_forget"), clickhouse.Named("account", uint64(account)), clickhouse.Named("customers", family)); err != nil {
+	if err := d.DB.Exec(ctx, schemas.Query("document_files_forget"), clickhouse.Named("account", uint64(account)),
+		clickhouse.Named("customers", family)); err != nil {
 		return fmt.Errorf("erase files: %w", err)
 	}
 	return nil

@@ -47,13 +47,15 @@ func (d *Persons) tagsOf(ctx context.Context, account fleet.AccountID, names []s
 			}
 			t.newest = body
 		}
-		t.shared = slices.ContainsFunc(t.newest.Holders, func(h record.TagHolder) bool { return !slices.Contains(names, h.DriverID) })
+		t.shared = slices.ContainsFunc(t.newest.Holders, func(h record.TagHolder) bool {
+			return !slices.Contains(names, h.DriverID)
+		})
 	}
 	return all, nil
 }
 
-// wipeTags takes the person out of the last revisions of its tags, and what trackers said of it while it had them. A tag that
-// is nobody else's goes with the person.
+// wipeTags takes the person out of the last revisions of its tags, and what trackers said of it while it had them. A
+// tag that is nobody else's goes with the person.
 func (d *Persons) wipeTags(
 	ctx context.Context, by record.Author, account fleet.AccountID, names []string, tags []heldTag,
 ) error {
@@ -65,13 +67,16 @@ func (d *Persons) wipeTags(
 			}
 		}
 		if !t.shared {
-			if _, err := d.Tags.Wipe(ctx, by, account, t.id, func(tag *record.DriverTag) { *tag = record.DriverTag{} }); err != nil {
+			if _, err := d.Tags.Wipe(ctx, by, account, t.id,
+				func(tag *record.DriverTag) { *tag = record.DriverTag{} }); err != nil {
 				return err
 			}
 			continue
 		}
 		without := func(tag *record.DriverTag) {
-			tag.Holders = slices.DeleteFunc(slices.Clone(tag.Holders), func(h record.TagHolder) bool { return slices.Contains(names, h.DriverID) })
+			tag.Holders = slices.DeleteFunc(slices.Clone(tag.Holders), func(h record.TagHolder) bool {
+				return slices.Contains(names, h.DriverID)
+			})
 		}
 		rec, err := d.Tags.Get(ctx, account, t.id)
 		if err == nil && rec.ArchivedAt.IsZero() {
@@ -89,8 +94,8 @@ func (d *Persons) wipeTags(
 	return nil
 }
 
-// forgetReports removes what trackers reported of a tag up to now during some spans of a person, but for the time that is
-// somebody else's by now: the person may have been written down by mistake.
+// forgetReports removes what trackers reported of a tag up to now during some spans of a person, but for the time that
+// is somebody else's by now: the person may have been written down by mistake.
 func (d *Persons) forgetReports(
 	ctx context.Context, account fleet.AccountID, tag string, names []string, spans []fleet.TagHolder,
 ) error {
@@ -103,16 +108,17 @@ func (d *Persons) forgetReports(
 		return fmt.Errorf("erase reports of a tag: %w", err)
 	}
 	for _, span := range ownOf(spans, holders[tag], names, fleet.MillisOf(d.Now())) {
-		if err := d.DB.Exec(ctx, schemas.Query("tag_reports_forget"), clickhouse.Named("account", uint64(account)), clickhouse.Named("tag", hash),
-			clickhouse.Named("from", int64(span.From)), clickhouse.Named("to", int64(span.To))); err != nil {
+		if err := d.DB.Exec(ctx, schemas.Query("tag_reports_forget"), clickhouse.Named("account", uint64(account)),
+			clickhouse.Named("tag", hash), clickhouse.Named("from", int64(span.From)),
+			clickhouse.Named("to", int64(span.To))); err != nil {
 			return fmt.Errorf("erase reports of a tag: %w", err)
 		}
 	}
 	return nil
 }
 
-// ownOf returns what of some spans of a person, up to now, is nobody else's. Of holders, the first that has an instant is the
-// one whose it is.
+// ownOf returns what of some spans of a person, up to now, is nobody else's. Of holders, the first that has an instant
+// is the one whose it is.
 func ownOf(spans, holders []fleet.TagHolder, names []string, now fleet.Millis) []driver.Span {
 	span := func(h fleet.TagHolder) driver.Span {
 		to := now + 1

@@ -29,8 +29,9 @@ var reasonRank = []string{SameLicence, SameEmail, SamePhone, SimilarNameBirth, S
 type Match struct {
 	Customer record.Record[record.Customer] // the one that counts: what it was merged into, if it was
 	Reasons  []string                       // of the constants above, strongest first
-	Sure     bool                           // something that belongs to one person is the same, and nothing speaks against it
-	Missing  []string                       // what was not told and would make it sure, as pointers into the description
+	// something that belongs to one person is the same, and nothing speaks against it
+	Sure    bool
+	Missing []string // what was not told and would make it sure, as pointers into the description
 }
 
 // verdict is what a customer has in common with a person.
@@ -146,7 +147,8 @@ func strangers(self uint64, mine []string, other uint64, its []string) bool {
 
 // DuplicateOf names the customer of an account that is probably the one described, "" if there is none: by what they
 // have in common, the strongest first. The one with the id self does not count, nor who is known to be somebody else.
-func (d *Persons) DuplicateOf(ctx context.Context, account fleet.AccountID, self uint64, c *record.CustomerFields) (string, error) {
+func (d *Persons) DuplicateOf(ctx context.Context, account fleet.AccountID, self uint64,
+	c *record.CustomerFields) (string, error) {
 	person := personOf("", c)
 	found, err := query.CustomersLike(ctx, d.DB, account, self, person, false)
 	if err != nil {
@@ -177,7 +179,8 @@ func (d *Persons) Matches(
 
 // matches is Matches of those that are wanted.
 func (d *Persons) matches(
-	ctx context.Context, account fleet.AccountID, self uint64, name string, c *record.CustomerFields, wanted func(*query.Likeness) bool,
+	ctx context.Context, account fleet.AccountID, self uint64, name string, c *record.CustomerFields,
+	wanted func(*query.Likeness) bool,
 ) ([]Match, error) {
 	person := personOf(name, c)
 	found, err := query.CustomersLike(ctx, d.DB, account, self, person, true)
@@ -229,7 +232,9 @@ func similar(a, b string) bool {
 
 // nameLetters are the letters of a name, small, its words in alphabetical order.
 func nameLetters(name string) []rune {
-	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	})
 	slices.Sort(words)
 	return []rune(strings.Join(words, ""))
 }

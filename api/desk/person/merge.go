@@ -10,12 +10,14 @@ import (
 	"github.com/motorpool/fleet/api/record"
 )
 
-// A merge of two customers that are one person decides on the one that goes, and is announced to the one that stays before that:
+// A merge of two customers that are one person decides on the one that goes, and is announced to the one that
+// stays before that:
 //
-//	announced (stays.merging) ──► the other is archived with merged_into ──► what it had is taken over, the announcement goes
+//	announced (stays.merging) ──► the other is archived with merged_into ──► what it had moves, the announcement goes
 //
-// Who has an announcement outstanding cannot itself be merged, so that merges made at once never lead round in a ring: of those in a
-// would-be ring each is announced first, and then none of them may go. An announcement that nothing followed is void after a while.
+// Who has an announcement outstanding cannot itself be merged, so that merges made at once never lead round in a ring:
+// of those in a would-be ring each is announced first, and then none of them may go. An announcement that nothing
+// followed is void after a while.
 
 // announced is how long an announcement counts; well above the deadline of any write.
 const announced = 2 * time.Minute
@@ -31,9 +33,11 @@ func (d *Persons) mergeCustomers() {
 	})
 }
 
-// MergeCustomer merges a customer into another: it is archived, names the other, and what it had is the other's. Both ids stay good.
-// Repeating it is harmless. A customer that was merged elsewhere, or is gone, is a *fleet.Error of the code fleet.CodeConflict.
-func (d *Persons) MergeCustomer(ctx context.Context, by record.Author, account fleet.AccountID, id, into uint64) (record.Record[record.Customer], error) {
+// MergeCustomer merges a customer into another: it is archived, names the other, and what it had is the other's. Both
+// ids stay good. Repeating it is harmless. A customer that was merged elsewhere, or is gone, is a *fleet.Error of the
+// code fleet.CodeConflict.
+func (d *Persons) MergeCustomer(ctx context.Context, by record.Author, account fleet.AccountID,
+	id, into uint64) (record.Record[record.Customer], error) {
 	from, err := d.Customers.Get(ctx, account, id)
 	if err != nil {
 		return from, err
@@ -77,7 +81,8 @@ func (d *Persons) MergeCustomer(ctx context.Context, by record.Author, account f
 		return nil
 	})
 	if err == nil && gone.Body.MergedInto != fleet.FormatID(fleet.CustomerPrefix, to.ID) {
-		err = fleet.NewError(fleet.CodeConflict, "The customer is archived, or was merged elsewhere, and cannot be merged into that one.")
+		err = fleet.NewError(fleet.CodeConflict,
+			"The customer is archived, or was merged elsewhere, and cannot be merged into that one.")
 	}
 	if err != nil {
 		return from, d.recall(ctx, by, account, to.ID, name, err)
@@ -95,7 +100,8 @@ func (d *Persons) ExpectsOther(r *record.Record[record.Customer]) bool {
 }
 
 // recall takes an announcement back that comes to nothing because of err, which it returns.
-func (d *Persons) recall(ctx context.Context, by record.Author, account fleet.AccountID, to uint64, name string, err error) error {
+func (d *Persons) recall(ctx context.Context, by record.Author, account fleet.AccountID, to uint64, name string,
+	err error) error {
 	if code := fleet.CodeOf(err); code == "" || code == fleet.CodeUnavailable {
 		return err // nobody knows what became of it
 	}
@@ -126,20 +132,21 @@ func (d *Persons) takeOver(ctx context.Context, w record.Written, other *record.
 		return err
 	}
 	name := fleet.FormatID(fleet.CustomerPrefix, w.ID)
-	_, err = d.Customers.Update(ctx, record.Author{Actor: w.Actor, RequestID: w.RequestID}, w.Account, into, 0, func(r *record.Record[record.Customer]) error {
-		at := slices.IndexFunc(r.Body.Merging, func(m record.Merging) bool { return m.CustomerID == name })
-		if at < 0 || r.Body.Gone() {
+	_, err = d.Customers.Update(ctx, record.Author{Actor: w.Actor, RequestID: w.RequestID}, w.Account, into, 0,
+		func(r *record.Record[record.Customer]) error {
+			at := slices.IndexFunc(r.Body.Merging, func(m record.Merging) bool { return m.CustomerID == name })
+			if at < 0 || r.Body.Gone() {
+				return nil
+			}
+			r.Body.Merging = slices.Delete(r.Body.Merging, at, at+1)
+			if len(r.Body.Merging) == 0 {
+				r.Body.Merging = nil
+			}
+			if r.Body.DuplicateOf == name {
+				r.Body.DuplicateOf = ""
+			}
+			r.Body.Absorb(other)
 			return nil
-		}
-		r.Body.Merging = slices.Delete(r.Body.Merging, at, at+1)
-		if len(r.Body.Merging) == 0 {
-			r.Body.Merging = nil
-		}
-		if r.Body.DuplicateOf == name {
-			r.Body.DuplicateOf = ""
-		}
-		r.Body.Absorb(other)
-		return nil
-	})
+		})
 	return err
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/motorpool/fleet/schemas/schematest"
 )
 
-// A customer is announced to another one, whose erasure is decided and done before the first is archived: it is erased all the same, for no
-// request could ask for that any more.
+// A customer is announced to another one, whose erasure is decided and done before the first is archived: it is erased
+// all the same, for no request could ask for that any more.
 func TestWhoIsMergedIntoAnErasedCustomerIsErased(t *testing.T) {
 	d := on(t, schematest.Open(t), time.Now)
 	announced := put(t, d, d.Customers, record.Customer{})
@@ -34,7 +34,8 @@ func TestWhoIsMergedIntoAnErasedCustomerIsErased(t *testing.T) {
 	if err := d.Duty(t.Context(), "erase customers"); err != nil {
 		t.Fatal(err)
 	}
-	if rec, err := d.Customers.Get(t.Context(), account, goes); err != nil || rec.Body.ErasedAt.IsZero() || rec.Body.FirstName != "" {
+	if rec, err := d.Customers.Get(t.Context(), account, goes); err != nil || rec.Body.ErasedAt.IsZero() ||
+		rec.Body.FirstName != "" {
 		t.Errorf("%+v, %v", rec.Body, err)
 	}
 }

@@ -1,5 +1,5 @@
-// Package person is the room of customers: who is who although written twice, what stands between somebody and a rental, the files of
-// documents, and how a person is taken out of the store while the books stay whole.
+// Package person is the room of customers: who is who although written twice, what stands between somebody and a
+// rental, the files of documents, and how a person is taken out of the store while the books stay whole.
 package person
 
 import (

@@ -23,9 +23,10 @@ type traces struct {
 	members map[string]bool // members of records about the person that hold free text
 }
 
-// FreeText are the members in which staff write about the customer of a record. A test holds the texts of bodies against it, as it does against
-// those that events leave out.
-var FreeText = map[string]bool{"delivery_address": true, "notes": true, "note": true, "signed_by": true, "reason": true, "fail_reason": true,
+// FreeText are the members in which staff write about the customer of a record. A test holds the texts of bodies
+// against it, as it does against those that events leave out.
+var FreeText = map[string]bool{"delivery_address": true, "notes": true, "note": true, "signed_by": true, "reason": true,
+	"fail_reason": true,
 	"void_reason": true, "cancel_reason": true, "status_reason": true}
 
 // tracesOf collects what was ever written of customers and in their notes and documents.
@@ -251,7 +252,8 @@ func (t *traces) value(v any, name string, about bool, changed *bool) any {
 			}
 		}
 		// Why somebody took a line of a bill back is what that person wrote; how a sum came to be is part of the books.
-		if text, ok := v["explanation"].(string); ok && about && text != erasedText && v["source"] == "manual" && v["reversal_of"] != nil {
+		if text, ok := v["explanation"].(string); ok && about && text != erasedText && v["source"] == "manual" &&
+			v["reversal_of"] != nil {
 			v["explanation"], *changed = erasedText, true
 		}
 		for member, inner := range v {

@@ -13,8 +13,8 @@ import (
 	"github.com/motorpool/fleet/query"
 )
 
-// alertsFor is how old an alert may be when an issue is opened for it: what was wrong with a vehicle before that has been seen to, or never
-// will be. It is longer than all processes may be down.
+// alertsFor is how old an alert may be when an issue is opened for it: what was wrong with a vehicle before that has
+// been seen to, or never will be. It is longer than all processes may be down.
 const alertsFor = 7 * 24 * time.Hour
 
 // alerts has issues follow from alerts whose rules want them.
@@ -22,8 +22,9 @@ func (d *Workshop) alerts() {
 	d.AddDuty("issues of alerts", 15*time.Second, d.openIssues)
 }
 
-// openIssues opens the issues that alerts want and that are not there yet. The alert names its issue, so that it is opened once, by however many
-// processes; what has become of it since is left as it is, and so it is if it turns out that there was no reason for the alert.
+// openIssues opens the issues that alerts want and that are not there yet. The alert names its issue, so that it is
+// opened once, by however many processes; what has become of it since is left as it is, and so it is if it turns out
+// that there was no reason for the alert.
 func (d *Workshop) openIssues(ctx context.Context) error {
 	alerts, err := query.AlertsForIssues(ctx, d.DB, d.Now().Add(-alertsFor))
 	if err != nil {
@@ -60,13 +61,17 @@ func issueOf(a *query.VehicleAlert) uint64 {
 	return fleet.DerivedID("alert issue", a.VehicleKey, a.Start, a.ID)
 }
 
-// issueSeverity is how bad the issue of an alert is. Whether the vehicle is unsafe is for people to say: then nobody gets it.
-var issueSeverity = map[string]string{fleet.SeverityInfo: "low", fleet.SeverityWarning: "medium", fleet.SeverityCritical: "high"}
+// issueSeverity is how bad the issue of an alert is. Whether the vehicle is unsafe is for people to say: then
+// nobody gets it.
+var issueSeverity = map[string]string{fleet.SeverityInfo: "low", fleet.SeverityWarning: "medium",
+	fleet.SeverityCritical: "high"}
 
 // issueFor is the issue of an alert.
 func issueFor(a *query.VehicleAlert, now time.Time) record.Issue {
-	i := record.Issue{Status: rental.IssueOpen, StatusSince: record.InstantOf(now), AlertID: fleet.FormatID(a.Kind().Prefix(), a.ID)}
-	i.VehicleID, i.ReportedBy, i.Category = fleet.FormatID(fleet.VehiclePrefix, uint64(a.Vehicle)), "telematics", "telematics"
+	i := record.Issue{Status: rental.IssueOpen, StatusSince: record.InstantOf(now),
+		AlertID: fleet.FormatID(a.Kind().Prefix(), a.ID)}
+	i.VehicleID, i.ReportedBy, i.Category =
+		fleet.FormatID(fleet.VehiclePrefix, uint64(a.Vehicle)), "telematics", "telematics"
 	i.Severity, i.Description = issueSeverity[a.Severity], strings.ReplaceAll(string(a.What), "_", " ")
 	if i.Severity == "" {
 		i.Severity = "medium"

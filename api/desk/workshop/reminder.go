@@ -34,9 +34,10 @@ const (
 	remindAtOnce = 8      // writes under way
 )
 
-// Remind brings reminders up to date: it makes those that are missing, and moves on those whose day, reading or schedule has come; with
-// all it looks at every open one, so that forecasts keep up. Any number of processes do it at once: a reminder's id is made of its
-// schedule, vehicle and cycle, and what is told of it is noted in the write that makes it so. What fails is tried in the next round.
+// Remind brings reminders up to date: it makes those that are missing, and moves on those whose day, reading or
+// schedule has come; with all it looks at every open one, so that forecasts keep up. Any number of processes do it at
+// once: a reminder's id is made of its schedule, vehicle and cycle, and what is told of it is noted in the write that
+// makes it so. What fails is tried in the next round.
 func (d *Workshop) Remind(ctx context.Context, all bool) error {
 	now := d.Now()
 	pending, err := query.MaintenancePending(ctx, d.DB, now, all, remindMost)
@@ -56,7 +57,8 @@ func (d *Workshop) Remind(ctx context.Context, all bool) error {
 }
 
 // remind does what Remind does for the pairs of one account.
-func (d *Workshop) remind(ctx context.Context, account fleet.AccountID, some []query.PendingMaintenance, now time.Time) error {
+func (d *Workshop) remind(ctx context.Context, account fleet.AccountID, some []query.PendingMaintenance,
+	now time.Time) error {
 	r := &round{d: d, account: account, now: now}
 	if err := r.read(ctx, some); err != nil {
 		return err
@@ -66,7 +68,8 @@ func (d *Workshop) remind(ctx context.Context, account fleet.AccountID, some []q
 	for _, p := range some {
 		work.Go(func() error {
 			if err := r.look(inner, p); err != nil && inner.Err() == nil {
-				d.Log.WarnContext(ctx, "a reminder could not be brought up to date", "account", account, "schedule", p.Schedule, "vehicle", p.Vehicle, "error", err)
+				d.Log.WarnContext(ctx, "a reminder could not be brought up to date", "account", account, "schedule", p.Schedule,
+					"vehicle", p.Vehicle, "error", err)
 			}
 			return inner.Err()
 		})
@@ -154,8 +157,9 @@ func (r *round) look(ctx context.Context, p query.PendingMaintenance) error {
 	if err != nil {
 		return err
 	}
-	c := &cycleOf{round: r, pair: p, schedule: s, rule: due.RuleOf(&s.ScheduleFields, &t), basis: []uint64{schedule.Revision, task.Revision},
-		now: due.Now{At: r.now, Zone: r.zone}, meters: metersIn(r.meters[p.Vehicle], r.zone)}
+	c := &cycleOf{round: r, pair: p, schedule: s, rule: due.RuleOf(&s.ScheduleFields, &t),
+		basis: []uint64{schedule.Revision, task.Revision},
+		now:   due.Now{At: r.now, Zone: r.zone}, meters: metersIn(r.meters[p.Vehicle], r.zone)}
 	if vehicle.Timezone != "" {
 		c.now.Zone = zoneOf(vehicle.Timezone)
 		c.meters = metersIn(r.meters[p.Vehicle], c.now.Zone)
@@ -207,19 +211,22 @@ type cycleOf struct {
 // begin makes the reminder of a cycle. Whoever makes it first decides where it begins.
 func (c *cycleOf) begin(ctx context.Context, cycle int, from due.Anchor) error {
 	rem := c.rule.Begin(cycle, from, c.meters, c.now)
-	rem.ScheduleID, rem.VehicleID = fleet.FormatID(fleet.SchedulePrefix, c.pair.Schedule), fleet.FormatID(fleet.VehiclePrefix, c.pair.Vehicle)
+	rem.ScheduleID, rem.VehicleID = fleet.FormatID(fleet.SchedulePrefix, c.pair.Schedule),
+		fleet.FormatID(fleet.VehiclePrefix, c.pair.Vehicle)
 	rem.TaskID, rem.Basis = c.schedule.TaskID, c.basis
-	_, _, err := c.d.Reminders.Create(ctx, record.System, c.account, reminderID(c.account, c.pair.Schedule, c.pair.Vehicle, cycle), rem)
+	_, _, err := c.d.Reminders.Create(ctx, record.System, c.account,
+		reminderID(c.account, c.pair.Schedule, c.pair.Vehicle, cycle), rem)
 	return err
 }
 
 // reminderID names the reminder of a cycle, so that all processes agree.
 func reminderID(account fleet.AccountID, schedule, vehicle uint64, cycle int) uint64 {
-	return fleet.DerivedID("reminder", fleet.VehicleKey{Account: account, Vehicle: fleet.VehicleID(vehicle)}, fleet.Millis(cycle), schedule)
+	return fleet.DerivedID("reminder", fleet.VehicleKey{Account: account, Vehicle: fleet.VehicleID(vehicle)},
+		fleet.Millis(cycle), schedule)
 }
 
-// judge brings an open reminder up to date. It writes only what changes, and nothing upon a revision that is newer than what this round
-// has read: readings that are older than those it was judged by would take it back.
+// judge brings an open reminder up to date. It writes only what changes, and nothing upon a revision that is newer than
+// what this round has read: readings that are older than those it was judged by would take it back.
 func (c *cycleOf) judge(ctx context.Context, was record.Reminder) error {
 	apply := func(rem *record.Reminder) {
 		c.rule.Judge(rem, c.meters, c.now)
@@ -230,12 +237,13 @@ func (c *cycleOf) judge(ctx context.Context, was record.Reminder) error {
 	if apply(&is); reflect.DeepEqual(is, was) {
 		return nil
 	}
-	_, err := c.d.Reminders.Update(ctx, record.System, c.account, c.pair.Reminder, 0, func(rec *record.Record[record.Reminder]) error {
-		if !rec.UpdatedAt.After(c.round.now) {
-			apply(&rec.Body)
-		}
-		return nil
-	})
+	_, err := c.d.Reminders.Update(ctx, record.System, c.account, c.pair.Reminder, 0,
+		func(rec *record.Record[record.Reminder]) error {
+			if !rec.UpdatedAt.After(c.round.now) {
+				apply(&rec.Body)
+			}
+			return nil
+		})
 	return err
 }
 

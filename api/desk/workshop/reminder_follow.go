@@ -39,8 +39,10 @@ func (d *Workshop) DismissReminder(ctx context.Context, r *record.Record[record.
 	return due.Move(&r.Body, name, due.Dismissed, record.InstantOf(d.Now()))
 }
 
-// anchorAt is the local day of an instant, and what the meters of a vehicle said then; mi, if given, is what somebody read off it.
-func (d *Workshop) anchorAt(ctx context.Context, account fleet.AccountID, vehicle string, at time.Time, mi *int) (*record.Anchor, error) {
+// anchorAt is the local day of an instant, and what the meters of a vehicle said then; mi, if given, is what
+// somebody read off it.
+func (d *Workshop) anchorAt(ctx context.Context, account fleet.AccountID, vehicle string, at time.Time,
+	mi *int) (*record.Anchor, error) {
 	id, err := fleet.ParseID(fleet.VehiclePrefix, vehicle)
 	if err != nil {
 		return nil, err
@@ -69,8 +71,8 @@ func (d *Workshop) anchorAt(ctx context.Context, account fleet.AccountID, vehicl
 	return due.Anchor{}.Completed(due.DayOf(at, zoneOf(zone)), m).Record(), nil
 }
 
-// reminderFollows does what a schedule asks for when its task falls due: a draft of a work order, and a block while it is overdue. It looks
-// at how the reminder stands now, so that it may be repeated.
+// reminderFollows does what a schedule asks for when its task falls due: a draft of a work order, and a block while it
+// is overdue. It looks at how the reminder stands now, so that it may be repeated.
 func (d *Workshop) reminderFollows(ctx context.Context, w record.Written) error {
 	before, after, err := record.Bodies[record.Reminder](w)
 	if err != nil || before != nil && before.Stage == after.Stage && slices.Equal(before.Basis, after.Basis) {
@@ -125,13 +127,15 @@ func (d *Workshop) draftWork(ctx context.Context, by record.Author, r *record.Re
 
 // followerID names what a reminder brings about, once in its cycle, or once in a stage that it is in since an instant.
 func followerID(what string, r *record.Record[record.Reminder], since record.Instant) uint64 {
-	return fleet.DerivedID(fleet.Kind("reminder "+what), fleet.VehicleKey{Account: r.Account}, fleet.MillisOf(since.Time), r.ID)
+	return fleet.DerivedID(fleet.Kind("reminder "+what), fleet.VehicleKey{Account: r.Account},
+		fleet.MillisOf(since.Time), r.ID)
 }
 
 // noEnd is when a block ends that lasts until something is done.
 var noEnd = record.InstantOf(time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC))
 
-// blockOverdue keeps a vehicle from being rented until what is overdue is done. Bookings that it has keep it; no other can get it.
+// blockOverdue keeps a vehicle from being rented until what is overdue is done. Bookings that it has keep it; no
+// other can get it.
 func (d *Workshop) blockOverdue(ctx context.Context, by record.Author, r *record.Record[record.Reminder]) error {
 	vehicle, err := fleet.ParseID(fleet.VehiclePrefix, r.Body.VehicleID)
 	if err != nil {
@@ -139,7 +143,8 @@ func (d *Workshop) blockOverdue(ctx context.Context, by record.Author, r *record
 	}
 	id := followerID("block", r, r.Body.StageSince)
 	block, _, err := d.Blocks.Create(ctx, by, r.Account, id, record.Block{VehicleID: r.Body.VehicleID,
-		BlockFields: record.BlockFields{From: r.Body.StageSince, Until: noEnd, Kind: "hold", Reason: "maintenance is overdue"}, SourceID: fleet.FormatID(fleet.ReminderPrefix, r.ID)})
+		BlockFields: record.BlockFields{From: r.Body.StageSince, Until: noEnd, Kind: "hold",
+			Reason: "maintenance is overdue"}, SourceID: fleet.FormatID(fleet.ReminderPrefix, r.ID)})
 	if err != nil || block.Archived() {
 		return err
 	}
@@ -156,7 +161,8 @@ func (d *Workshop) blockOverdue(ctx context.Context, by record.Author, r *record
 }
 
 // unblock ends the block of a reminder that was overdue since an instant, and is not any more.
-func (d *Workshop) unblock(ctx context.Context, by record.Author, r *record.Record[record.Reminder], since record.Instant) error {
+func (d *Workshop) unblock(ctx context.Context, by record.Author, r *record.Record[record.Reminder],
+	since record.Instant) error {
 	id := followerID("block", r, since)
 	vehicle, err := fleet.ParseID(fleet.VehiclePrefix, r.Body.VehicleID)
 	if err != nil {
@@ -180,8 +186,8 @@ func (d *Workshop) unblock(ctx context.Context, by record.Author, r *record.Reco
 	return d.Calendars.Give(ctx, by, r.Account, vehicle, ref)
 }
 
-// overdueBlock says whether a hold is one that keeps a vehicle from being rented because maintenance is overdue: it is not in the way
-// of that maintenance.
+// overdueBlock says whether a hold is one that keeps a vehicle from being rented because maintenance is overdue: it is
+// not in the way of that maintenance.
 func (d *Workshop) overdueBlock(ctx context.Context, account fleet.AccountID, h *calendar.Hold) (bool, error) {
 	id, err := fleet.ParseID(fleet.BlockPrefix, h.Ref)
 	if err != nil {

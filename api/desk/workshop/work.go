@@ -14,7 +14,8 @@ import (
 )
 
 // OpenWork makes a draft of a work order. Repeated under one id it gives what the first time gave.
-func (d *Workshop) OpenWork(ctx context.Context, by record.Author, account fleet.AccountID, id uint64, fields record.WorkOrderFields) (record.Record[record.WorkOrder], error) {
+func (d *Workshop) OpenWork(ctx context.Context, by record.Author, account fleet.AccountID, id uint64,
+	fields record.WorkOrderFields) (record.Record[record.WorkOrder], error) {
 	if there, err := d.Work.Get(ctx, account, id); err == nil {
 		return there, d.Work.Own(ctx, by, account, id)
 	} else if fleet.CodeOf(err) != fleet.CodeNotFound {
@@ -40,10 +41,13 @@ type WorkMove struct {
 	Confirm    []string       // as Handover has it
 }
 
-// MoveWork does something with a work order. check, if not nil, may refuse the revision that it is done upon. What its state does not allow
-// is a *record.TransitionError; a vehicle that is taken in the time of the work order is a *calendar.ConflictError.
-func (d *Workshop) MoveWork(ctx context.Context, by record.Author, account fleet.AccountID, id uint64, m WorkMove, check func(*record.Record[record.WorkOrder]) error) (record.Record[record.WorkOrder], error) {
-	ctx, cancel := context.WithTimeout(ctx, d.WriteWithin) // a hold that nothing is written for by then counts as abandoned soon after
+// MoveWork does something with a work order. check, if not nil, may refuse the revision that it is done upon. What
+// its state does not allow is a *record.TransitionError; a vehicle that is taken in the time of the work order is
+// a *calendar.ConflictError.
+func (d *Workshop) MoveWork(ctx context.Context, by record.Author, account fleet.AccountID, id uint64, m WorkMove,
+	check func(*record.Record[record.WorkOrder]) error) (record.Record[record.WorkOrder], error) {
+	// a hold that nothing is written for by then counts as abandoned soon after
+	ctx, cancel := context.WithTimeout(ctx, d.WriteWithin)
 	defer cancel()
 	for {
 		was, err := d.Work.Get(ctx, account, id)
@@ -118,7 +122,8 @@ func scheduleWork(w *record.WorkOrder, m WorkMove) error {
 	}
 	if w.ScheduledStart.IsZero() || w.ScheduledEnd.IsZero() {
 		return fleet.NewError(fleet.CodeValidation, "A work order is scheduled from a time until a time.",
-			fleet.FieldError{Pointer: "/scheduled_from", Code: "required", Detail: "both scheduled_from and scheduled_until are needed, here or before"})
+			fleet.FieldError{Pointer: "/scheduled_from", Code: "required",
+				Detail: "both scheduled_from and scheduled_until are needed, here or before"})
 	}
 	if !w.ScheduledStart.Before(w.ScheduledEnd.Time) {
 		return fleet.NewError(fleet.CodeValidation, "A work order must end after it begins.",
@@ -144,7 +149,8 @@ func earlier(a, b record.Instant) record.Instant {
 	return a
 }
 
-// startHold has the hold of a work order begin no later than now, and if its time is over already, last as long as was planned.
+// startHold has the hold of a work order begin no later than now, and if its time is over already, last as long
+// as was planned.
 func startHold(w *record.WorkOrder, now time.Time) {
 	length := w.BlockedUntil.Sub(w.BlockedFrom.Time)
 	w.BlockedFrom = earlier(w.BlockedFrom, record.InstantOf(now))
@@ -167,13 +173,16 @@ func (d *Workshop) notRented(ctx context.Context, r *record.Record[record.WorkOr
 	if v.Body.StatusCause != "" {
 		by = v.Body.StatusCause
 	}
-	return fleet.NewError(fleet.CodeConflict, fmt.Sprintf("The vehicle %s is rented (%s); the work can start when it is back.", r.Body.VehicleID, by))
+	return fleet.NewError(fleet.CodeConflict,
+		fmt.Sprintf("The vehicle %s is rented (%s); the work can start when it is back.", r.Body.VehicleID, by))
 }
 
 // completeWork ends a work order: what it cost, how long it took, what the meters said; its hold ends now.
-func (d *Workshop) completeWork(ctx context.Context, r *record.Record[record.WorkOrder], m WorkMove, now record.Instant) error {
+func (d *Workshop) completeWork(ctx context.Context, r *record.Record[record.WorkOrder], m WorkMove,
+	now record.Instant) error {
 	w := &r.Body
-	if _, err := d.Yard.Believed(ctx, r.Account, w.VehicleID, now.Time, m.MileageMi, "/mileage_mi", m.Confirm); err != nil {
+	if _, err := d.Yard.Believed(ctx, r.Account, w.VehicleID, now.Time, m.MileageMi, "/mileage_mi",
+		m.Confirm); err != nil {
 		return err
 	}
 	if m.MileageMi != nil {
@@ -201,18 +210,21 @@ func (d *Workshop) completeWork(ctx context.Context, r *record.Record[record.Wor
 	return nil
 }
 
-// workHold is the hold that a work order wants, and of which vehicle; nil for none. One that was begun holds the vehicle until it ends.
+// workHold is the hold that a work order wants, and of which vehicle; nil for none. One that was begun holds the
+// vehicle until it ends.
 func workHold(id uint64, w *record.WorkOrder) (uint64, *calendar.Hold) {
 	vehicle, err := fleet.ParseID(fleet.VehiclePrefix, w.VehicleID)
 	if err != nil || w.BlockedFrom.IsZero() {
 		return 0, nil
 	}
-	return vehicle, &calendar.Hold{Ref: fleet.FormatID(fleet.WorkOrderPrefix, id), From: w.BlockedFrom, Until: w.BlockedUntil,
-		Open: w.Status == record.WorkInProgress || w.Status == record.WorkOnHold}
+	return vehicle, &calendar.Hold{Ref: fleet.FormatID(fleet.WorkOrderPrefix, id), From: w.BlockedFrom,
+		Until: w.BlockedUntil,
+		Open:  w.Status == record.WorkInProgress || w.Status == record.WorkOnHold}
 }
 
 // bidForWork takes what the next revision of a work order holds beside what the present one has; nil if that is enough.
-func (d *Workshop) bidForWork(ctx context.Context, by record.Author, was, next *record.Record[record.WorkOrder]) (*calendar.Hold, error) {
+func (d *Workshop) bidForWork(ctx context.Context, by record.Author,
+	was, next *record.Record[record.WorkOrder]) (*calendar.Hold, error) {
 	vehicle, want := workHold(next.ID, &next.Body)
 	before, had := workHold(was.ID, &was.Body)
 	if want == nil || before == vehicle && holding.Within(want, had) {
@@ -224,7 +236,8 @@ func (d *Workshop) bidForWork(ctx context.Context, by record.Author, was, next *
 	if !ok {
 		return want, err
 	}
-	// A block because maintenance is overdue is not in the way of maintenance. While it stands no booking can come in between.
+	// A block because maintenance is overdue is not in the way of maintenance. While it stands no booking can
+	// come in between.
 	if mine, asked := d.overdueBlock(ctx, was.Account, &taken.Hold); asked != nil || !mine {
 		return nil, errors.Join(asked, err)
 	}
@@ -244,7 +257,8 @@ func (d *Workshop) bidForWork(ctx context.Context, by record.Author, was, next *
 }
 
 // withdrawWork gives a bid back that came to nothing. If that fails, the bid counts as abandoned after a while.
-func (d *Workshop) withdrawWork(ctx context.Context, by record.Author, r *record.Record[record.WorkOrder], bid *calendar.Hold) {
+func (d *Workshop) withdrawWork(ctx context.Context, by record.Author, r *record.Record[record.WorkOrder],
+	bid *calendar.Hold) {
 	if bid == nil {
 		return
 	}

@@ -35,22 +35,25 @@ func (d *Workshop) workHolds(ctx context.Context, w record.Written) error {
 }
 
 // settleWork makes the calendar of a vehicle say what a work order says by now.
-func (d *Workshop) settleWork(ctx context.Context, by record.Author, account fleet.AccountID, id, vehicle uint64) error {
-	return d.Calendars.SettleHolder(ctx, by, account, vehicle, fleet.FormatID(fleet.WorkOrderPrefix, id), func(ctx context.Context) (uint64, *calendar.Hold, error) {
-		r, err := d.Work.Get(ctx, account, id)
-		if err != nil {
-			return 0, nil, err
-		}
-		of, hold := workHold(id, &r.Body)
-		if of != vehicle || r.Archived() {
-			hold = nil
-		}
-		return r.Revision, hold, nil
-	})
+func (d *Workshop) settleWork(ctx context.Context, by record.Author, account fleet.AccountID,
+	id, vehicle uint64) error {
+	return d.Calendars.SettleHolder(ctx, by, account, vehicle, fleet.FormatID(fleet.WorkOrderPrefix, id),
+		func(ctx context.Context) (uint64, *calendar.Hold, error) {
+			r, err := d.Work.Get(ctx, account, id)
+			if err != nil {
+				return 0, nil, err
+			}
+			of, hold := workHold(id, &r.Body)
+			if of != vehicle || r.Archived() {
+				hold = nil
+			}
+			return r.Revision, hold, nil
+		})
 }
 
-// workLinks has the reminders and issues of a work order follow it: they name it while it is to be done, are resolved when it is done, and
-// are free again when it is cancelled, or does not name them any more. It looks at how the work order stands now.
+// workLinks has the reminders and issues of a work order follow it: they name it while it is to be done, are resolved
+// when it is done, and are free again when it is cancelled, or does not name them any more. It looks at how the work
+// order stands now.
 func (d *Workshop) workLinks(ctx context.Context, w record.Written) error {
 	before, after, err := record.Bodies[record.WorkOrder](w)
 	if err != nil {
@@ -81,7 +84,8 @@ func (d *Workshop) workLinks(ctx context.Context, w record.Written) error {
 }
 
 // linkReminder has one reminder follow a work order.
-func (d *Workshop) linkReminder(ctx context.Context, by record.Author, w *record.Record[record.WorkOrder], text string) error {
+func (d *Workshop) linkReminder(ctx context.Context, by record.Author, w *record.Record[record.WorkOrder],
+	text string) error {
 	id, err := fleet.ParseID(fleet.ReminderPrefix, text)
 	if err != nil {
 		return err
@@ -110,7 +114,8 @@ func (d *Workshop) linkReminder(ctx context.Context, by record.Author, w *record
 }
 
 // linkIssue has one issue follow a work order.
-func (d *Workshop) linkIssue(ctx context.Context, by record.Author, w *record.Record[record.WorkOrder], text string) error {
+func (d *Workshop) linkIssue(ctx context.Context, by record.Author, w *record.Record[record.WorkOrder],
+	text string) error {
 	id, err := fleet.ParseID(fleet.IssuePrefix, text)
 	if err != nil {
 		return err
@@ -120,7 +125,8 @@ func (d *Workshop) linkIssue(ctx context.Context, by record.Author, w *record.Re
 		i := &r.Body
 		names := slices.Contains(w.Body.IssueIDs, text) && w.Body.Status != record.WorkCancelled && !w.Archived()
 		switch {
-		case i.Status == rental.IssueResolved || i.Status == rental.IssueWontFix || i.WorkOrderID != "" && i.WorkOrderID != self:
+		case i.Status == rental.IssueResolved || i.Status == rental.IssueWontFix ||
+			i.WorkOrderID != "" && i.WorkOrderID != self:
 			return nil
 		case !names:
 			if i.WorkOrderID == "" {
@@ -145,7 +151,8 @@ func (d *Workshop) linkIssue(ctx context.Context, by record.Author, w *record.Re
 }
 
 // workWants says whether a work order wants a hold of its vehicle.
-func (d *Workshop) workWants(ctx context.Context, account fleet.AccountID, id uint64, at holding.Place, h calendar.Hold) (bool, error) {
+func (d *Workshop) workWants(ctx context.Context, account fleet.AccountID, id uint64, at holding.Place,
+	h calendar.Hold) (bool, error) {
 	r, err := d.Work.Get(ctx, account, id)
 	if err != nil || r.Archived() {
 		return false, err
@@ -154,5 +161,7 @@ func (d *Workshop) workWants(ctx context.Context, account fleet.AccountID, id ui
 	if vehicle != at.Vehicle {
 		return false, nil
 	}
-	return holding.Standing(&h, r.Revision, want, func() error { return d.settleWork(ctx, record.System, account, id, vehicle) })
+	return holding.Standing(&h, r.Revision, want, func() error {
+		return d.settleWork(ctx, record.System, account, id, vehicle)
+	})
 }

@@ -1,5 +1,5 @@
-// Package workshop is the room of maintenance: reminders that follow from schedules, meters and time, work orders and what hangs on them,
-// and the issues that alerts open.
+// Package workshop is the room of maintenance: reminders that follow from schedules, meters and time, work orders and
+// what hangs on them, and the issues that alerts open.
 package workshop
 
 import (
@@ -22,7 +22,8 @@ func New(b *base.Base, money *books.Books, holds *holding.Holds, vehicles *yard.
 	return &Workshop{b, money, holds, vehicles}
 }
 
-// Register has reminders, work orders and issues follow from what is written, and registers the duties that are about them.
+// Register has reminders, work orders and issues follow from what is written, and registers the duties that
+// are about them.
 func (d *Workshop) Register() {
 	d.maintenance()
 	d.alerts()

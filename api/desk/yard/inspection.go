@@ -31,14 +31,16 @@ func (d *Yard) SubmitInspection(r *record.Record[record.VehicleInspection]) erro
 
 // foundID names the n-th issue that a submitted inspection finds.
 func foundID(r *record.Record[record.VehicleInspection], n int) uint64 {
-	return fleet.DerivedID(fleet.Kind(fmt.Sprintf("inspection issue %d", n)), fleet.VehicleKey{Account: r.Account}, fleet.MillisOf(r.Body.SubmittedAt.Time), r.ID)
+	return fleet.DerivedID(fleet.Kind(fmt.Sprintf("inspection issue %d", n)), fleet.VehicleKey{Account: r.Account},
+		fleet.MillisOf(r.Body.SubmittedAt.Time), r.ID)
 }
 
-// inspectionFinds opens the issues that the revision names by which an inspection was submitted, each once: those that are there by now
-// are left as they stand.
+// inspectionFinds opens the issues that the revision names by which an inspection was submitted, each once: those that
+// are there by now are left as they stand.
 func (d *Yard) inspectionFinds(ctx context.Context, w record.Written) error {
 	before, after, err := record.Bodies[record.VehicleInspection](w)
-	if err != nil || after.Status != rental.InspectionSubmitted || before != nil && before.Status == rental.InspectionSubmitted {
+	if err != nil || after.Status != rental.InspectionSubmitted ||
+		before != nil && before.Status == rental.InspectionSubmitted {
 		return err
 	}
 	found := rental.FoundIn(w.ID, after)
@@ -62,8 +64,9 @@ func (d *Yard) inspectionReads(ctx context.Context, w record.Written) error {
 	return reads(ctx, d, d.Inspections, w, toldByInspection)
 }
 
-// inspectionMoves ends the turnaround of a vehicle that was looked at after it came back, and at which nothing was found: by an inspection
-// outside the handover as by one that its booking has. One that names another booking than the vehicle came back from says nothing of it.
+// inspectionMoves ends the turnaround of a vehicle that was looked at after it came back, and at which nothing was
+// found: by an inspection outside the handover as by one that its booking has. One that names another booking than the
+// vehicle came back from says nothing of it.
 func (d *Yard) inspectionMoves(ctx context.Context, w record.Written) error {
 	_, i, err := record.Bodies[record.VehicleInspection](w)
 	if err != nil || i.Type != "return" || i.Status != rental.InspectionSubmitted || rental.FoundIn(w.ID, i) != nil {
@@ -75,7 +78,8 @@ func (d *Yard) inspectionMoves(ctx context.Context, w record.Written) error {
 	}
 	return d.follow(ctx, w.System(), w.Account, vehicle, func(r *record.Record[record.Vehicle]) error {
 		v := &r.Body
-		if v.Status != record.VehicleTurnaround || i.SubmittedAt.Before(v.StatusSince.Time) || i.BookingID != "" && i.BookingID != v.StatusCause {
+		if v.Status != record.VehicleTurnaround || i.SubmittedAt.Before(v.StatusSince.Time) ||
+			i.BookingID != "" && i.BookingID != v.StatusCause {
 			return nil
 		}
 		v.StatusUntil = record.InstantOf(d.Now())

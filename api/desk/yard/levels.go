@@ -11,7 +11,8 @@ import (
 // levels are how full the tank and the traction battery of a vehicle were, as one record tells; nil where it does not.
 type levels struct{ fuel, battery *record.LevelReading }
 
-// levelsOf are the newest levels that a booking tells of a vehicle: those with which it was given back, or else those with which it was taken.
+// levelsOf are the newest levels that a booking tells of a vehicle: those with which it was given back, or else those
+// with which it was taken.
 func levelsOf(ref, vehicle string, b *record.Booking) levels {
 	var l levels
 	tell := func(source string, at record.Instant, fuel *float64, battery *int) {
@@ -36,8 +37,8 @@ func levelsOf(ref, vehicle string, b *record.Booking) levels {
 	return l
 }
 
-// note has a vehicle know the levels that a record tells, unless it knows newer ones of others. What the record told before and does not tell any
-// more is forgotten. It may be repeated, and come late.
+// note has a vehicle know the levels that a record tells, unless it knows newer ones of others. What the record told
+// before and does not tell any more is forgotten. It may be repeated, and come late.
 func (l levels) note(v *record.Vehicle, ref string) {
 	for _, n := range []struct {
 		known **record.LevelReading
@@ -62,7 +63,8 @@ func (d *Yard) inspectionLevels(ctx context.Context, w record.Written) error {
 	}
 	ref := fleet.FormatID(fleet.InspectionPrefix, w.ID)
 	return d.follow(ctx, w.System(), w.Account, vehicle, func(r *record.Record[record.Vehicle]) error {
-		levels{fuel: &record.LevelReading{Pct: *i.FuelPct, At: i.SubmittedAt, Source: "manual", SourceID: ref}}.note(&r.Body, ref)
+		levels{fuel: &record.LevelReading{Pct: *i.FuelPct, At: i.SubmittedAt, Source: "manual", SourceID: ref}}.note(&r.Body,
+			ref)
 		return nil
 	})
 }

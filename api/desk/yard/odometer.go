@@ -12,7 +12,8 @@ import (
 	"github.com/motorpool/fleet/query"
 )
 
-// ConfirmMileage is what is sent in confirm to say that an odometer reading is right, however far from the vehicle's odometer it is.
+// ConfirmMileage is what is sent in confirm to say that an odometer reading is right, however far from the vehicle's
+// odometer it is.
 const ConfirmMileage = "mileage"
 
 // Doubts collects what of a request may be a typing error.
@@ -21,9 +22,10 @@ type Doubts struct {
 	faults    []fleet.FieldError
 }
 
-// Odometer looks at what was read off the odometer of a vehicle, nil for nothing, beside the readings that are near and others that are to
-// count. The pointer is into the body.
-func (q *Doubts) Odometer(vehicle string, at time.Time, miles *int, pointer string, near nearby, others ...rental.Reading) {
+// Odometer looks at what was read off the odometer of a vehicle, nil for nothing, beside the readings that are near and
+// others that are to count. The pointer is into the body.
+func (q *Doubts) Odometer(vehicle string, at time.Time, miles *int, pointer string, near nearby,
+	others ...rental.Reading) {
 	if miles == nil || slices.Contains(q.Confirmed, ConfirmMileage) {
 		return
 	}
@@ -45,7 +47,8 @@ func (q *Doubts) Odometer(vehicle string, at time.Time, miles *int, pointer stri
 		before = near.acquired
 	}
 	if why := rental.Doubtful(rental.Reading{At: at, Mi: float64(*miles)}, before, after); why != "" {
-		q.faults = append(q.faults, fleet.FieldError{Pointer: pointer, Code: "implausible", Detail: "The odometer of " + vehicle + " would show " + why})
+		q.faults = append(q.faults, fleet.FieldError{Pointer: pointer, Code: "implausible",
+			Detail: "The odometer of " + vehicle + " would show " + why})
 	}
 }
 
@@ -64,7 +67,8 @@ type nearby struct {
 }
 
 // Near returns the readings of a vehicle's odometer next to an instant, but for some; none if nothing was read then.
-func (d *Yard) Near(ctx context.Context, account fleet.AccountID, vehicle string, at time.Time, miles *int, but ...uint64) (nearby, error) {
+func (d *Yard) Near(ctx context.Context, account fleet.AccountID, vehicle string, at time.Time, miles *int,
+	but ...uint64) (nearby, error) {
 	id, err := fleet.ParseID(fleet.VehiclePrefix, vehicle)
 	if err != nil || miles == nil {
 		return nearby{}, nil
@@ -81,8 +85,8 @@ func (d *Yard) Near(ctx context.Context, account fleet.AccountID, vehicle string
 	return found, nil
 }
 
-// acquiredWith is what the odometer of a vehicle showed when it was acquired, if that was noted: on the day that was given, else when it came into
-// the records, and in any case by an instant at which it was read.
+// acquiredWith is what the odometer of a vehicle showed when it was acquired, if that was noted: on the day that was
+// given, else when it came into the records, and in any case by an instant at which it was read.
 func acquiredWith(v *record.Record[record.Vehicle], by time.Time) *rental.Reading {
 	miles := v.Body.AcquisitionMileageMi
 	if miles == nil {
@@ -106,10 +110,12 @@ func Above(near nearby, miles *int) *float64 {
 	return nil
 }
 
-// Believed is a *DoubtError unless the odometer of a vehicle may well have shown some miles at an instant, or that was confirmed; others are readings
-// that count beside those that are known. It returns what the odometer was read as before, if that is more.
+// Believed is a *DoubtError unless the odometer of a vehicle may well have shown some miles at an instant, or that was
+// confirmed; others are readings that count beside those that are known. It returns what the odometer was read as
+// before, if that is more.
 func (d *Yard) Believed(
-	ctx context.Context, account fleet.AccountID, vehicle string, at time.Time, miles *int, pointer string, confirmed []string, others ...rental.Reading,
+	ctx context.Context, account fleet.AccountID, vehicle string, at time.Time, miles *int, pointer string,
+	confirmed []string, others ...rental.Reading,
 ) (*float64, error) {
 	near, err := d.Near(ctx, account, vehicle, at, miles)
 	if err != nil {
@@ -120,7 +126,8 @@ func (d *Yard) Believed(
 	return Above(near, miles), q.Err()
 }
 
-// TakenWith is what the odometer of a vehicle showed when a rental took it: whoever confirmed that does not confirm it again.
+// TakenWith is what the odometer of a vehicle showed when a rental took it: whoever confirmed that does not
+// confirm it again.
 func TakenWith(l rental.Leg) []rental.Reading {
 	if *l.Taken == nil {
 		return nil

@@ -18,7 +18,8 @@ func (d *Yard) readings() {
 	d.Store.Then(record.MeterReadings.Name, "meter readings", d.readingsStand)
 }
 
-// Note writes a meter reading under an id, as Read does. An odometer that is far from what is known of it must be confirmed: see DoubtError.
+// Note writes a meter reading under an id, as Read does. An odometer that is far from what is known of it must be
+// confirmed: see DoubtError.
 func (d *Yard) Note(
 	ctx context.Context, by record.Author, account fleet.AccountID, id uint64, m record.MeterReading, confirmed []string,
 ) (record.Record[record.MeterReading], error) {
@@ -29,7 +30,8 @@ func (d *Yard) Note(
 }
 
 // doubtReading is a *DoubtError of an odometer that is far from what is known of it.
-func (d *Yard) doubtReading(ctx context.Context, account fleet.AccountID, id uint64, m *record.MeterReading, confirmed []string) error {
+func (d *Yard) doubtReading(ctx context.Context, account fleet.AccountID, id uint64, m *record.MeterReading,
+	confirmed []string) error {
 	if m.Meter != query.Odometer {
 		return nil
 	}
@@ -40,9 +42,10 @@ func (d *Yard) doubtReading(ctx context.Context, account fleet.AccountID, id uin
 	return cmp.Or(err, q.Err())
 }
 
-// Read writes a meter reading under an id. A meter does not run backwards: a reading below a valid one before it, or above a valid
-// one after it, is written as voided, and says why.
-func (d *Yard) Read(ctx context.Context, by record.Author, account fleet.AccountID, id uint64, m record.MeterReading) (record.Record[record.MeterReading], error) {
+// Read writes a meter reading under an id. A meter does not run backwards: a reading below a valid one before it, or
+// above a valid one after it, is written as voided, and says why.
+func (d *Yard) Read(ctx context.Context, by record.Author, account fleet.AccountID, id uint64,
+	m record.MeterReading) (record.Record[record.MeterReading], error) {
 	if err := d.judgeReading(ctx, account, id, &m); err != nil {
 		return record.Record[record.MeterReading]{}, err
 	}
@@ -74,8 +77,8 @@ func (d *Yard) judgeReading(ctx context.Context, account fleet.AccountID, id uin
 	return nil
 }
 
-// readingsStand looks again at the readings that were voided because they contradict one, when that one is voided. It goes by how they stand by
-// now, so that it may be repeated.
+// readingsStand looks again at the readings that were voided because they contradict one, when that one is voided. It
+// goes by how they stand by now, so that it may be repeated.
 func (d *Yard) readingsStand(ctx context.Context, w record.Written) error {
 	before, after, err := record.Bodies[record.MeterReading](w)
 	if err != nil || before == nil || before.Voided || !after.Voided {
@@ -114,9 +117,10 @@ func (d *Yard) readingsStand(ctx context.Context, w record.Written) error {
 	return nil
 }
 
-// VoidReading takes a reading back. Voiding one that was taken back changes nothing; one that is voided because it contradicts another does not
-// count again, whatever becomes of that.
-func (d *Yard) VoidReading(ctx context.Context, by record.Author, account fleet.AccountID, id uint64, reason string, check func(*record.Record[record.MeterReading]) error) (record.Record[record.MeterReading], error) {
+// VoidReading takes a reading back. Voiding one that was taken back changes nothing; one that is voided because it
+// contradicts another does not count again, whatever becomes of that.
+func (d *Yard) VoidReading(ctx context.Context, by record.Author, account fleet.AccountID, id uint64, reason string,
+	check func(*record.Record[record.MeterReading]) error) (record.Record[record.MeterReading], error) {
 	return d.Readings.Update(ctx, by, account, id, 0, func(r *record.Record[record.MeterReading]) error {
 		if err := check(r); err != nil || r.Body.Voided && r.Body.VoidedBy == "" {
 			return err
@@ -185,8 +189,9 @@ func (d *Yard) workReads(ctx context.Context, w record.Written) error {
 	return reads(ctx, d, d.Work, w, toldByWork)
 }
 
-// reads has the readings that a record tells follow it: what it told and does not tell any more is voided, what it tells is written. It
-// goes by how the record stands now, and looks again until that has not changed meanwhile, so that it may be repeated, late and at once.
+// reads has the readings that a record tells follow it: what it told and does not tell any more is voided, what it
+// tells is written. It goes by how the record stands now, and looks again until that has not changed meanwhile, so that
+// it may be repeated, late and at once.
 func reads[T any](ctx context.Context, d *Yard, log *record.Log[T], w record.Written, tells func(*T) []told) error {
 	before, after, err := record.Bodies[T](w)
 	if err != nil {
@@ -229,8 +234,9 @@ func reads[T any](ctx context.Context, d *Yard, log *record.Log[T], w record.Wri
 	return nil
 }
 
-// tell makes the readings of a slot say what is told there, nil for nothing. Readings are never changed: those that say something else are
-// voided, and what is told is written under the first name of the slot that is free, if nothing says it yet.
+// tell makes the readings of a slot say what is told there, nil for nothing. Readings are never changed: those that
+// say something else are voided, and what is told is written under the first name of the slot that is free, if
+// nothing says it yet.
 func (d *Yard) tell(ctx context.Context, w record.Written, ref string, s slot, miles *int, write bool) error {
 	vehicle, err := fleet.ParseID(fleet.VehiclePrefix, s.vehicle)
 	if err != nil {
@@ -244,8 +250,9 @@ func (d *Yard) tell(ctx context.Context, w record.Written, ref string, s slot, m
 			if said || !write {
 				return nil
 			}
-			rec, err = d.Read(ctx, w.System(), w.Account, id, record.MeterReading{VehicleID: s.vehicle, Meter: query.Odometer, Value: float64(*miles),
-				RecordedAt: record.InstantOf(s.at.Time()), Source: s.source, SourceID: ref})
+			rec, err = d.Read(ctx, w.System(), w.Account, id,
+				record.MeterReading{VehicleID: s.vehicle, Meter: query.Odometer, Value: float64(*miles),
+					RecordedAt: record.InstantOf(s.at.Time()), Source: s.source, SourceID: ref})
 		}
 		if err != nil {
 			return err
@@ -254,7 +261,8 @@ func (d *Yard) tell(ctx context.Context, w record.Written, ref string, s slot, m
 		case !said && m.Value == float64(*miles) && m.VoidReason != retracted:
 			said = true // and may be void all the same: by somebody's hand, or because a meter does not run backwards
 		case !m.Voided || m.VoidedBy != "":
-			if _, err := d.VoidReading(ctx, w.System(), w.Account, id, retracted, func(*record.Record[record.MeterReading]) error { return nil }); err != nil {
+			if _, err := d.VoidReading(ctx, w.System(), w.Account, id, retracted,
+				func(*record.Record[record.MeterReading]) error { return nil }); err != nil {
 				return err
 			}
 		}
@@ -267,5 +275,6 @@ func readingID(w record.Written, vehicle uint64, s slot, n int) uint64 {
 	if n > 0 {
 		kind = fmt.Sprintf("%s %d", kind, n)
 	}
-	return fleet.DerivedID(fleet.Kind(kind), fleet.VehicleKey{Account: w.Account, Vehicle: fleet.VehicleID(vehicle)}, s.at, w.ID)
+	return fleet.DerivedID(fleet.Kind(kind),
+		fleet.VehicleKey{Account: w.Account, Vehicle: fleet.VehicleID(vehicle)}, s.at, w.ID)
 }

@@ -36,11 +36,12 @@ type ByHand struct {
 	DisposalPrice  *record.Money
 }
 
-// MoveVehicle moves a vehicle to another state by hand. check, if not nil, may refuse the revision that the move is made upon. A
-// move that the state does not allow is a *record.TransitionError. A vehicle is put in service with a class, a price and a place only,
-// comes out of turnaround only without an open safety-critical issue, and is retired only if no booking wants it any more: then it
-// holds its own calendar for ever, so that none can come.
-func (d *Yard) MoveVehicle(ctx context.Context, by record.Author, account fleet.AccountID, id uint64, m ByHand, check func(*record.Record[record.Vehicle]) error) (record.Record[record.Vehicle], error) {
+// MoveVehicle moves a vehicle to another state by hand. check, if not nil, may refuse the revision that the move is
+// made upon. A move that the state does not allow is a *record.TransitionError. A vehicle is put in service with a
+// class, a price and a place only, comes out of turnaround only without an open safety-critical issue, and is retired
+// only if no booking wants it any more: then it holds its own calendar for ever, so that none can come.
+func (d *Yard) MoveVehicle(ctx context.Context, by record.Author, account fleet.AccountID, id uint64, m ByHand,
+	check func(*record.Record[record.Vehicle]) error) (record.Record[record.Vehicle], error) {
 	before, err := d.Vehicles.Get(ctx, account, id)
 	if err != nil {
 		return before, err
@@ -49,7 +50,8 @@ func (d *Yard) MoveVehicle(ctx context.Context, by record.Author, account fleet.
 	if retires {
 		if m.DisposalOn == "" && before.Body.DisposalOn == "" {
 			return before, fleet.NewError(fleet.CodeValidation, "A vehicle is retired when it was disposed of: say when.",
-				fleet.FieldError{Pointer: "/disposal_on", Code: "required", Detail: "is needed to retire a vehicle that has no disposal_on yet"})
+				fleet.FieldError{Pointer: "/disposal_on", Code: "required",
+					Detail: "is needed to retire a vehicle that has no disposal_on yet"})
 		}
 	}
 	if err := d.fit(ctx, &before, m.Status); err != nil {
@@ -86,8 +88,9 @@ func (d *Yard) MoveVehicle(ctx context.Context, by record.Author, account fleet.
 	return rec, err
 }
 
-// Leaving is one attempt to archive or retire a vehicle, which holds its own calendar meanwhile, so that no booking can come in between, nor
-// later. Several may be under way at once: each has a hold of its own, so that one which comes to nothing takes nothing from another.
+// Leaving is one attempt to archive or retire a vehicle, which holds its own calendar meanwhile, so that no booking can
+// come in between, nor later. Several may be under way at once: each has a hold of its own, so that one which comes to
+// nothing takes nothing from another.
 type Leaving struct {
 	desk    *Yard
 	by      record.Author
@@ -101,7 +104,8 @@ func (d *Yard) Leave(by record.Author, account fleet.AccountID, vehicle uint64) 
 	return &Leaving{desk: d, by: by, account: account, vehicle: vehicle}
 }
 
-// MayArchive refuses to archive a vehicle that is rented, or that bookings want. One that may be archived holds its own calendar.
+// MayArchive refuses to archive a vehicle that is rented, or that bookings want. One that may be archived holds
+// its own calendar.
 func (l *Leaving) MayArchive(ctx context.Context, r *record.Record[record.Vehicle]) error {
 	if r.Body.Status == record.VehicleRented {
 		return fleet.NewError(fleet.CodeConflict, "The vehicle is rented and cannot be archived before it is back.")
@@ -109,8 +113,8 @@ func (l *Leaving) MayArchive(ctx context.Context, r *record.Record[record.Vehicl
 	return l.takeCalendar(ctx, "be archived")
 }
 
-// Done gives up the attempt's hold after an error. After one that leaves open whether the vehicle was archived or retired it may be wanted:
-// then it is for the duty, as is what cannot be given up now.
+// Done gives up the attempt's hold after an error. After one that leaves open whether the vehicle was archived or
+// retired it may be wanted: then it is for the duty, as is what cannot be given up now.
 func (l *Leaving) Done(ctx context.Context, err error) {
 	if err == nil || l.hold.Ref == "" || fleet.CodeOf(err) == fleet.CodeUnavailable {
 		return
@@ -120,14 +124,16 @@ func (l *Leaving) Done(ctx context.Context, err error) {
 	_ = l.desk.Calendars.Withdraw(ctx, l.by, l.account, l.vehicle, l.hold)
 }
 
-// takeCalendar has the vehicle hold its own calendar from now on, unless a booking wants it: what it is to do then is for the refusal.
+// takeCalendar has the vehicle hold its own calendar from now on, unless a booking wants it: what it is to do then is
+// for the refusal.
 func (l *Leaving) takeCalendar(ctx context.Context, what string) error {
 	d, now := l.desk, l.desk.Now()
 	if err := d.unbooked(ctx, l.account, l.vehicle, now, what); err != nil {
 		return err
 	}
 	if l.hold.Ref == "" {
-		l.hold = calendar.Hold{Ref: fleet.FormatID(fleet.VehiclePrefix, l.vehicle), From: record.InstantOf(now), Until: record.InstantOf(holding.ForEver), Conflict: true, Bid: record.RandomID()}
+		l.hold = calendar.Hold{Ref: fleet.FormatID(fleet.VehiclePrefix, l.vehicle), From: record.InstantOf(now),
+			Until: record.InstantOf(holding.ForEver), Conflict: true, Bid: record.RandomID()}
 	}
 	all, err := d.Calendars.Take(ctx, l.by, l.account, l.vehicle, l.hold)
 	if err == nil && len(all.Beside(&l.hold, now)) > 0 {
@@ -142,7 +148,8 @@ func leftForGood(r *record.Record[record.Vehicle]) bool {
 	return r.Body.Status == record.VehicleRetired || r.Archived()
 }
 
-// giveBackLeft gives up the holds that vehicles have of their own calendars since whoever was to archive or retire them died.
+// giveBackLeft gives up the holds that vehicles have of their own calendars since whoever was to archive or
+// retire them died.
 func (d *Yard) giveBackLeft(ctx context.Context) error {
 	left, err := query.VehiclesLeftHeld(ctx, d.DB)
 	if err != nil {
@@ -186,15 +193,18 @@ func (d *Yard) unbooked(ctx context.Context, account fleet.AccountID, id uint64,
 		if err != nil && fleet.CodeOf(err) != fleet.CodeNotFound {
 			return err
 		}
-		if err == nil && b.Body.Holding() && b.Body.Status != record.BookingCompleted && b.Body.VehicleID == fleet.FormatID(fleet.VehiclePrefix, id) {
+		if err == nil && b.Body.Holding() && b.Body.Status != record.BookingCompleted &&
+			b.Body.VehicleID == fleet.FormatID(fleet.VehiclePrefix, id) {
 			faults = append(faults, fleet.FieldError{Pointer: "/status", Code: "booked",
-				Detail: fmt.Sprintf("%s is %s from %s until %s", h.Ref, b.Body.Status, h.From.Format(time.RFC3339), h.Until.Format(time.RFC3339))})
+				Detail: fmt.Sprintf("%s is %s from %s until %s", h.Ref, b.Body.Status, h.From.Format(time.RFC3339),
+					h.Until.Format(time.RFC3339))})
 		}
 	}
 	if faults == nil {
 		return nil
 	}
-	return fleet.NewError(fleet.CodeConflict, fmt.Sprintf("The vehicle cannot %s while bookings want it; give them another first.", what), faults...)
+	return fleet.NewError(fleet.CodeConflict,
+		fmt.Sprintf("The vehicle cannot %s while bookings want it; give them another first.", what), faults...)
 }
 
 // fit refuses to make a vehicle available that must not be.
@@ -209,7 +219,8 @@ func (d *Yard) fit(ctx context.Context, r *record.Record[record.Vehicle], to str
 		if err != nil {
 			return err
 		}
-		if faults := rental.UnfitForService(&r.Body, rental.Backing{Classes: classes, Locations: locations, Rate: rate}); faults != nil {
+		if faults := rental.UnfitForService(&r.Body,
+			rental.Backing{Classes: classes, Locations: locations, Rate: rate}); faults != nil {
 			return fleet.Invalid(faults...)
 		}
 	case record.VehicleTurnaround:
@@ -224,11 +235,14 @@ func (d *Yard) Safe(ctx context.Context, account fleet.AccountID, vehicle uint64
 	if err != nil || issues == nil {
 		return err
 	}
-	return fleet.NewError(fleet.CodeConflict, "The vehicle has open issues that are critical to safety: "+strings.Join(issues, ", ")+". Resolve them first, or take another vehicle.")
+	return fleet.NewError(fleet.CodeConflict, "The vehicle has open issues that are critical to safety: "+
+		strings.Join(issues, ", ")+". Resolve them first, or take another vehicle.")
 }
 
-// follow changes the state of a vehicle as a consequence of something. A vehicle that is not there, or archived, is left alone.
-func (d *Yard) follow(ctx context.Context, by record.Author, account fleet.AccountID, id uint64, change func(*record.Record[record.Vehicle]) error) error {
+// follow changes the state of a vehicle as a consequence of something. A vehicle that is not there, or archived,
+// is left alone.
+func (d *Yard) follow(ctx context.Context, by record.Author, account fleet.AccountID, id uint64,
+	change func(*record.Record[record.Vehicle]) error) error {
 	if d.Past {
 		return nil
 	}
@@ -240,7 +254,8 @@ func (d *Yard) follow(ctx context.Context, by record.Author, account fleet.Accou
 	return err
 }
 
-// bookingMoves has the vehicles of a booking follow it: it looks at how the booking stands now, so that it may be repeated.
+// bookingMoves has the vehicles of a booking follow it: it looks at how the booking stands now, so that it
+// may be repeated.
 func (d *Yard) bookingMoves(ctx context.Context, w record.Written) error {
 	before, after, err := record.Bodies[record.Booking](w)
 	if err != nil {
@@ -274,8 +289,10 @@ func (d *Yard) bookingMoves(ctx context.Context, w record.Written) error {
 	return nil
 }
 
-// followBooking puts a vehicle where a booking has brought it, with the levels of its handovers. was is the booking as it stood before, nil for none.
-func (d *Yard) followBooking(ctx context.Context, by record.Author, account fleet.AccountID, vehicle, booking uint64, was, b *record.Booking) error {
+// followBooking puts a vehicle where a booking has brought it, with the levels of its handovers. was is the booking as
+// it stood before, nil for none.
+func (d *Yard) followBooking(ctx context.Context, by record.Author, account fleet.AccountID, vehicle, booking uint64,
+	was, b *record.Booking) error {
 	ref, mine := fleet.FormatID(fleet.BookingPrefix, booking), b.VehicleID == fleet.FormatID(fleet.VehiclePrefix, vehicle)
 	return d.follow(ctx, by, account, vehicle, func(r *record.Record[record.Vehicle]) error {
 		v, now := &r.Body, d.Now()
@@ -288,22 +305,26 @@ func (d *Yard) followBooking(ctx context.Context, by record.Author, account flee
 		}
 		switch {
 		case mine && b.Status == record.BookingActive:
-			if b.Bygone() || v.StatusCause == ref && v.Status == record.VehicleRented || rental.Overruled(v, takenAt(b)) || !rental.MayMoveVehicle(v.Status, record.VehicleRented, false) {
+			if b.Bygone() || v.StatusCause == ref && v.Status == record.VehicleRented || rental.Overruled(v, takenAt(b)) ||
+				!rental.MayMoveVehicle(v.Status, record.VehicleRented, false) {
 				return nil
 			}
 			return rental.MoveVehicle(r, rental.VehicleMove{To: record.VehicleRented, Reason: "picked up", Cause: ref}, now)
 		case v.StatusCause == ref && v.Status == record.VehicleRented:
-			reason, until := "swapped for another vehicle", record.InstantOf(now.Add(time.Duration(v.BufferAfterMinutes)*time.Minute))
+			reason, until := "swapped for another vehicle",
+				record.InstantOf(now.Add(time.Duration(v.BufferAfterMinutes)*time.Minute))
 			if mine {
 				if reason, until = "returned", b.BlockedUntil; until.IsZero() {
 					until = record.InstantOf(now)
 				}
 			}
-			return rental.MoveVehicle(r, rental.VehicleMove{To: record.VehicleTurnaround, Reason: reason, Cause: ref, Until: until}, now)
+			return rental.MoveVehicle(r,
+				rental.VehicleMove{To: record.VehicleTurnaround, Reason: reason, Cause: ref, Until: until}, now)
 		case v.StatusCause == ref && v.Status == record.VehicleTurnaround && mine && inspected(b):
 			v.StatusUntil = record.InstantOf(now)
 			return d.endTurnaround(ctx, r, "inspected")
-		case v.StatusCause == ref && v.Status == record.VehicleTurnaround && mine && b.Status == record.BookingCompleted && !b.BlockedUntil.IsZero():
+		case v.StatusCause == ref && v.Status == record.VehicleTurnaround && mine && b.Status == record.BookingCompleted &&
+			!b.BlockedUntil.IsZero():
 			v.StatusUntil = b.BlockedUntil // which moves with a return that is corrected
 		}
 		return nil
@@ -333,20 +354,23 @@ func inspected(b *record.Booking) bool {
 	return false
 }
 
-// endTurnaround makes a vehicle available again, or brings it into the work that waits for it; with an open safety-critical issue it
-// stays where it is.
+// endTurnaround makes a vehicle available again, or brings it into the work that waits for it; with an open
+// safety-critical issue it stays where it is.
 func (d *Yard) endTurnaround(ctx context.Context, r *record.Record[record.Vehicle], reason string) error {
 	issues, work, err := query.Hindrances(ctx, d.DB, r.Account, r.ID)
 	if err != nil || issues != nil {
 		return err
 	}
 	if work != nil {
-		return rental.MoveVehicle(r, rental.VehicleMove{To: record.VehicleMaintenance, Reason: "work goes on", Cause: work[0]}, d.Now())
+		return rental.MoveVehicle(r,
+			rental.VehicleMove{To: record.VehicleMaintenance, Reason: "work goes on", Cause: work[0]}, d.Now())
 	}
-	return rental.MoveVehicle(r, rental.VehicleMove{To: record.VehicleAvailable, Reason: reason, Cause: r.Body.StatusCause}, d.Now())
+	return rental.MoveVehicle(r,
+		rental.VehicleMove{To: record.VehicleAvailable, Reason: reason, Cause: r.Body.StatusCause}, d.Now())
 }
 
-// endMaintenance makes a vehicle available again when what brought it into maintenance is over, unless other work goes on.
+// endMaintenance makes a vehicle available again when what brought it into maintenance is over, unless
+// other work goes on.
 func (d *Yard) endMaintenance(ctx context.Context, r *record.Record[record.Vehicle], reason string) error {
 	_, work, err := query.Hindrances(ctx, d.DB, r.Account, r.ID)
 	if err != nil {
@@ -356,11 +380,14 @@ func (d *Yard) endMaintenance(ctx context.Context, r *record.Record[record.Vehic
 		r.Body.StatusCause, r.Body.StatusUntil = work[0], record.Instant{}
 		return nil
 	}
-	return rental.MoveVehicle(r, rental.VehicleMove{To: record.VehicleAvailable, Reason: reason, Cause: r.Body.StatusCause}, d.Now())
+	return rental.MoveVehicle(r,
+		rental.VehicleMove{To: record.VehicleAvailable, Reason: reason, Cause: r.Body.StatusCause}, d.Now())
 }
 
-// maintain brings a vehicle into maintenance for a cause that began at an instant, unless it is somewhere else for good reason.
-func (d *Yard) maintain(r *record.Record[record.Vehicle], cause, reason string, began time.Time, until record.Instant) error {
+// maintain brings a vehicle into maintenance for a cause that began at an instant, unless it is somewhere else
+// for good reason.
+func (d *Yard) maintain(r *record.Record[record.Vehicle], cause, reason string, began time.Time,
+	until record.Instant) error {
 	v := &r.Body
 	if v.Status == record.VehicleMaintenance && v.StatusCause == cause {
 		v.StatusUntil = until
@@ -369,7 +396,8 @@ func (d *Yard) maintain(r *record.Record[record.Vehicle], cause, reason string, 
 	if rental.Overruled(v, began) || !rental.MayMoveVehicle(v.Status, record.VehicleMaintenance, false) {
 		return nil
 	}
-	return rental.MoveVehicle(r, rental.VehicleMove{To: record.VehicleMaintenance, Reason: reason, Cause: cause, Until: until}, d.Now())
+	return rental.MoveVehicle(r,
+		rental.VehicleMove{To: record.VehicleMaintenance, Reason: reason, Cause: cause, Until: until}, d.Now())
 }
 
 // workMoves has a vehicle follow a work order on it.
@@ -423,7 +451,8 @@ func (d *Yard) blockMoves(ctx context.Context, w record.Written) error {
 }
 
 // followBlock puts a vehicle where a block has brought it.
-func (d *Yard) followBlock(ctx context.Context, by record.Author, account fleet.AccountID, vehicle, block uint64) error {
+func (d *Yard) followBlock(ctx context.Context, by record.Author, account fleet.AccountID,
+	vehicle, block uint64) error {
 	b, err := d.Blocks.Get(ctx, account, block)
 	if err != nil {
 		return err
@@ -476,7 +505,8 @@ func (d *Yard) moveOne(ctx context.Context, due query.DueVehicle) error {
 }
 
 // vehicleWants says whether a vehicle wants to hold its own calendar, as one that is retired or archived does.
-func (d *Yard) vehicleWants(ctx context.Context, account fleet.AccountID, id uint64, at holding.Place, _ calendar.Hold) (bool, error) {
+func (d *Yard) vehicleWants(ctx context.Context, account fleet.AccountID, id uint64, at holding.Place,
+	_ calendar.Hold) (bool, error) {
 	r, err := d.Vehicles.Get(ctx, account, id)
 	return err == nil && id == at.Vehicle && leftForGood(&r), err
 }

@@ -1,5 +1,5 @@
-// Package yard is the room of vehicles: the states that they are in, the blocks of their calendars, what their meters and tanks show, and
-// what inspections find.
+// Package yard is the room of vehicles: the states that they are in, the blocks of their calendars, what their meters
+// and tanks show, and what inspections find.
 package yard
 
 import (

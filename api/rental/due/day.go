@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Day is a local date, counted from 1970-01-01. It has no hours, so that a day on which clocks change is a day like any other.
-// The zero value stands for no day.
+// Day is a local date, counted from 1970-01-01. It has no hours, so that a day on which clocks change is a day like any
+// other. The zero value stands for no day.
 type Day int32
 
 // layout is how dates are written.

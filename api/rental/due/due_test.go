@@ -17,7 +17,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite what the scenarios expect")
 
-// TestScenarios plays testdata/*.txt: a schedule, what the meters said on some days, and beneath each step what came of it.
+// TestScenarios plays testdata/*.txt: a schedule, what the meters said on some days, and beneath each step
+// what came of it.
 func TestScenarios(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {
@@ -71,10 +72,12 @@ func (s *scene) step(verb, rest string) {
 		*s = scene{t: s.t, zone: s.zone, out: s.out}
 	case "every":
 		q := s.quantities(rest)
-		s.schedule.EveryMi, s.schedule.EveryDays, s.schedule.EveryMonths, s.schedule.EveryHours = whole(q["mi"]), whole(q["days"]), whole(q["months"]), whole(q["h"])
+		s.schedule.EveryMi, s.schedule.EveryDays, s.schedule.EveryMonths, s.schedule.EveryHours =
+			whole(q["mi"]), whole(q["days"]), whole(q["months"]), whole(q["h"])
 	case "soon":
 		q := s.quantities(rest)
-		s.schedule.DueSoonMi, s.schedule.DueSoonDays, s.schedule.DueSoonHours = whole(q["mi"]), whole(q["days"]), whole(q["h"])
+		s.schedule.DueSoonMi, s.schedule.DueSoonDays, s.schedule.DueSoonHours =
+			whole(q["mi"]), whole(q["days"]), whole(q["h"])
 	case "fixed":
 		s.schedule.FixedDueOn = rest
 	case "repeat":
@@ -249,7 +252,8 @@ func TestWhateverComesFirst(t *testing.T) {
 		today := Day(20000)
 		zero := 0.0
 		p := rule.Point(1, Anchor{On: today - Day(random.IntN(500)), Mi: &zero, Hours: &zero})
-		m := Meters{Mi: &mi, Hours: &hours, MiOn: today, HoursOn: today, MiPerDay: random.Float64() * 50, HoursPerDay: random.Float64()}
+		m := Meters{Mi: &mi, Hours: &hours, MiOn: today, HoursOn: today, MiPerDay: random.Float64() * 50,
+			HoursPerDay: random.Float64()}
 		furthest, first := 0, Day(0)
 		for _, alone := range []Point{{On: p.On}, {Mi: p.Mi}, {Hours: p.Hours}} {
 			furthest = max(furthest, slices.Index(Stages, rule.Stage(alone, m, today)))
@@ -287,7 +291,8 @@ func TestForecastIsMonotone(t *testing.T) {
 	}
 }
 
-// Nothing needs to be looked at before the day and the readings that Watch names: until then a look changes no stage and tells nothing.
+// Nothing needs to be looked at before the day and the readings that Watch names: until then a look changes no stage
+// and tells nothing.
 func TestNothingHappensBeforeTheWatch(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	for range 3000 {
@@ -299,7 +304,8 @@ func TestNothingHappensBeforeTheWatch(t *testing.T) {
 			today += Day(random.IntN(20))
 			mi, hours = mi+random.Float64()*800, hours+random.Float64()*40
 			m.MiOn, m.HoursOn = today, today
-			woken := !rem.WatchAt.IsZero() && !noon(today).At.Before(rem.WatchAt.Time) || rem.WatchMi != nil && mi >= *rem.WatchMi || rem.WatchHours != nil && hours >= *rem.WatchHours
+			woken := !rem.WatchAt.IsZero() && !noon(today).At.Before(rem.WatchAt.Time) ||
+				rem.WatchMi != nil && mi >= *rem.WatchMi || rem.WatchHours != nil && hours >= *rem.WatchHours
 			stage := rem.Stage
 			news := rule.Judge(&rem, m, noon(today))
 			if !woken && (rem.Stage != stage || news != nil) {
@@ -337,7 +343,8 @@ func anyRule(random *rand.Rand) Rule {
 		v := 1 + random.IntN(most)
 		return &v
 	}
-	s := record.ScheduleFields{EveryMi: n(8000), EveryDays: n(500), EveryHours: n(400), DueSoonMi: n(900), DueSoonDays: n(30), DueSoonHours: n(40),
+	s := record.ScheduleFields{EveryMi: n(8000), EveryDays: n(500), EveryHours: n(400), DueSoonMi: n(900),
+		DueSoonDays: n(30), DueSoonHours: n(40),
 		OffsetsDays: []int{30, 7, 1}, EveryMonths: n(24)}
 	if random.IntN(4) == 0 {
 		s.FixedDueOn = Day(20000 + random.IntN(300)).String()

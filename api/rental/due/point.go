@@ -9,7 +9,8 @@ type Point struct {
 	Hours *float64
 }
 
-// Point returns when a cycle is due. The first cycle of a rule with a fixed day is due on that day, whenever it was done last.
+// Point returns when a cycle is due. The first cycle of a rule with a fixed day is due on that day, whenever it
+// was done last.
 func (r *Rule) Point(cycle int, a Anchor) Point {
 	p := Point{On: r.after(a.On), Mi: r.Mi.after(a.Mi), Hours: r.Hours.after(a.Hours)}
 	if r.FixedOn != 0 && cycle == 1 {
@@ -45,8 +46,8 @@ func (i Interval) after(from *float64) *float64 {
 	return &at
 }
 
-// Next returns where the cycle after one begins that was done, or given up, at done. From completion it begins there. A fixed rule
-// goes on from each point that the cycle had, and leaves out the points that had gone by when it was done.
+// Next returns where the cycle after one begins that was done, or given up, at done. From completion it begins there. A
+// fixed rule goes on from each point that the cycle had, and leaves out the points that had gone by when it was done.
 func (r *Rule) Next(cycle int, a, done Anchor) Anchor {
 	if !r.Fixed {
 		return done
@@ -109,9 +110,9 @@ func (i Interval) rank(point, reading *float64) int {
 	return 0
 }
 
-// Forecast returns the day on which the point will be reached: its day, or sooner at the rate at which the vehicle is driven. What is
-// reached already is forecast for the day of the reading, what should have been reached since an old reading for today. No day means
-// that nothing is known.
+// Forecast returns the day on which the point will be reached: its day, or sooner at the rate at which the vehicle is
+// driven. What is reached already is forecast for the day of the reading, what should have been reached since an old
+// reading for today. No day means that nothing is known.
 func (r *Rule) Forecast(p Point, m Meters, today Day) Day {
 	on := earliest(p.On, reach(p.Mi, m.Mi, m.MiOn, m.MiPerDay, today))
 	return earliest(on, reach(p.Hours, m.Hours, m.HoursOn, m.HoursPerDay, today))
@@ -135,8 +136,8 @@ func reach(point, reading *float64, on Day, perDay float64, today Day) Day {
 	return max(on+Day(days), today)
 }
 
-// Watch is when to look at a cycle again: on a day, or when a meter has come so far. Until then its stage stays, and nothing is to be
-// told, unless the forecast moves.
+// Watch is when to look at a cycle again: on a day, or when a meter has come so far. Until then its stage stays, and
+// nothing is to be told, unless the forecast moves.
 type Watch struct {
 	On    Day
 	Mi    *float64

@@ -1,5 +1,5 @@
-// Package due says when maintenance is due. A schedule asks for a task every so many miles, days, months or engine hours, or on a
-// fixed day; what comes first holds. Each time it is done ends a cycle and begins the next:
+// Package due says when maintenance is due. A schedule asks for a task every so many miles, days, months or engine
+// hours, or on a fixed day; what comes first holds. Each time it is done ends a cycle and begins the next:
 //
 //	anchor ──interval──► point            stage:  upcoming ──► due_soon ──► due ──► overdue
 //	   ▲                   │                            └────────┴──┬───────┴─────────┘
@@ -11,8 +11,9 @@
 //	day            DueSoonDays before            on the day      from the next day on
 //	miles, hours   DueSoonMi, -Hours before      at the point    a tenth of the interval beyond it
 //
-// A tenth is what is commonly granted in preventive maintenance: a service counts as done in time within 10 % of its interval.
-// What is due soon, unless the schedule says so, is a tenth of the interval, at most 500 miles, 14 days or 25 hours.
+// A tenth is what is commonly granted in preventive maintenance: a service counts as done in time within 10 % of
+// its interval. What is due soon, unless the schedule says so, is a tenth of the interval, at most 500 miles, 14
+// days or 25 hours.
 //
 // The package is pure: days and readings in, points and stages out.
 package due
@@ -42,7 +43,8 @@ type Rule struct {
 	Offsets []int // days before the forecast
 }
 
-// RuleOf puts a schedule and its task together: the intervals are the task's unless the schedule gives one, or a fixed day.
+// RuleOf puts a schedule and its task together: the intervals are the task's unless the schedule gives one,
+// or a fixed day.
 func RuleOf(s *record.ScheduleFields, t *record.ServiceTask) Rule {
 	mi, days, months, hours := s.EveryMi, s.EveryDays, s.EveryMonths, s.EveryHours
 	if mi == nil && days == nil && months == nil && hours == nil && s.FixedDueOn == "" {
@@ -116,8 +118,8 @@ func (a Anchor) Record() *record.Anchor {
 	return &record.Anchor{On: a.On.String(), Mi: a.Mi, Hours: a.Hours}
 }
 
-// Completed fills in what a begun cycle lacks: the day and the readings of now. So a schedule that does not say when it was done last
-// counts from when it was made, and a meter that was not known then from when it is.
+// Completed fills in what a begun cycle lacks: the day and the readings of now. So a schedule that does not say when it
+// was done last counts from when it was made, and a meter that was not known then from when it is.
 func (a Anchor) Completed(today Day, m Meters) Anchor {
 	if a.On == 0 {
 		a.On = today

@@ -24,8 +24,9 @@ var Stages = []string{Upcoming, DueSoon, Due, Overdue}
 // Open says whether a reminder of a stage is still to be done.
 func Open(stage string) bool { return slices.Contains(Stages, stage) }
 
-// Move moves a reminder to a stage. Time moves it among the open stages, backwards too if a meter or the schedule was corrected; what is
-// resolved or dismissed stays. A move that cannot be is a *record.TransitionError; a move to the stage that it is in changes nothing.
+// Move moves a reminder to a stage. Time moves it among the open stages, backwards too if a meter or the schedule was
+// corrected; what is resolved or dismissed stays. A move that cannot be is a *record.TransitionError; a move to the
+// stage that it is in changes nothing.
 func Move(r *record.Reminder, name, stage string, at record.Instant) error {
 	if r.Stage == stage {
 		return nil
@@ -49,9 +50,9 @@ func Refusal(r *record.Reminder, name, wanted string) error {
 // offsetKey is how an offset stands among what was told.
 func offsetKey(days int) string { return fmt.Sprintf("offset:%d", days) }
 
-// Tell notes what is to be told of a reminder now that was not told before, and says what: the stage, if it is not upcoming, and the
-// offset before the forecast that was passed last. Each is told once in a cycle. Offsets that were passed together are one piece of
-// news; once it is due, none is.
+// Tell notes what is to be told of a reminder now that was not told before, and says what: the stage, if it is not
+// upcoming, and the offset before the forecast that was passed last. Each is told once in a cycle. Offsets that were
+// passed together are one piece of news; once it is due, none is.
 func (r *Rule) Tell(rem *record.Reminder, today Day) []string {
 	var news []string
 	note := func(key string) bool {

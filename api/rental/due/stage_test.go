@@ -19,7 +19,8 @@ func TestMovesOfAReminder(t *testing.T) {
 			switch {
 			case legal && (err != nil || r.Stage != to):
 				t.Errorf("%s to %s: %v", from, to, err)
-			case !legal && (!isRefusal || r.Stage != from || refused.Current != from || refused.Wanted != to || refused.Allowed == nil || len(refused.Allowed) != 0):
+			case !legal && (!isRefusal || r.Stage != from || refused.Current != from || refused.Wanted != to ||
+				refused.Allowed == nil || len(refused.Allowed) != 0):
 				t.Errorf("%s to %s: %v", from, to, err)
 			}
 		}

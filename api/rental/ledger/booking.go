@@ -18,22 +18,26 @@ func Collects(channel string) bool { return slices.Contains(platforms, channel) 
 
 // revenueOf says to which account a line of a bill goes. What is not named is a fee.
 var revenueOf = map[string]Account{
-	"time": RevenueTime, "mileage": RevenueMileage, "extra": RevenueExtras, "protection": RevenueProtection, "damage": RevenueDamage,
-	"toll": RevenueToll, "fine": RevenueToll, "discount": Discount, "promo": Discount, "tax": TaxPayable,
+	"time": RevenueTime, "mileage": RevenueMileage, "extra": RevenueExtras, "protection": RevenueProtection,
+	"damage": RevenueDamage,
+	"toll":   RevenueToll, "fine": RevenueToll, "discount": Discount, "promo": Discount, "tax": TaxPayable,
 }
 
-// spreadTypes are the lines that are for the rental as a whole. They accrue over its billed days, and their reversals take back from
-// the same days; other lines belong to the day on which they were posted.
-var spreadTypes = []string{"time", "extra", "protection", "young_driver", "additional_driver", "discount", "promo", "platform_fee"}
+// spreadTypes are the lines that are for the rental as a whole. They accrue over its billed days, and their reversals
+// take back from the same days; other lines belong to the day on which they were posted.
+var spreadTypes = []string{"time", "extra", "protection", "young_driver", "additional_driver", "discount", "promo",
+	"platform_fee"}
 
 // priced are those of spreadTypes that accrue as the price of the days does; the others are the same every day.
 var priced = []string{"time", "discount", "promo", "platform_fee"}
 
-// OfBooking returns what ought to stand because of a booking: from pickup on its charges, of one that came to nothing those that
-// were not taken back, and always what was done with the money of its deposit. zone counts where the booking names none.
+// OfBooking returns what ought to stand because of a booking: from pickup on its charges, of one that came to nothing
+// those that were not taken back, and always what was done with the money of its deposit. zone counts where the
+// booking names none.
 func OfBooking(id string, b *record.Booking, zone *time.Location) []Posting {
 	zone = zoneOf(b.Timezone, zone)
-	k := &book{dims: Dims{Vehicle: b.VehicleID, Class: b.VehicleClassID, Booking: id, Customer: b.CustomerID, Location: b.PickupLocationID, Channel: channelOf(b)}}
+	k := &book{dims: Dims{Vehicle: b.VehicleID, Class: b.VehicleClassID, Booking: id, Customer: b.CustomerID,
+		Location: b.PickupLocationID, Channel: channelOf(b)}}
 	owed := receivableOf(Collects(b.Channel))
 	switch b.Status {
 	case record.BookingActive, record.BookingCompleted:
@@ -50,8 +54,8 @@ func OfBooking(id string, b *record.Booking, zone *time.Location) []Posting {
 	return Sum(k.postings)
 }
 
-// BilledOn is the local day from which on a booking is billed, 0 while it is not: that of pickup, and of one that came to nothing
-// that of the first charge, if something is left of its charges. What was paid before is paid ahead.
+// BilledOn is the local day from which on a booking is billed, 0 while it is not: that of pickup, and of one that came
+// to nothing that of the first charge, if something is left of its charges. What was paid before is paid ahead.
 func BilledOn(b *record.Booking, zone *time.Location) Day {
 	zone = zoneOf(b.Timezone, zone)
 	switch b.Status {
@@ -88,8 +92,8 @@ func receivableOf(platform bool) Account {
 	return Receivable
 }
 
-// rental books the charges of a booking that was picked up: billed on the day that billDay says, earned when they are used, and all of it
-// once the vehicle is back.
+// rental books the charges of a booking that was picked up: billed on the day that billDay says, earned when they are
+// used, and all of it once the vehicle is back.
 func (k *book) rental(b *record.Booking, owed Account, zone *time.Location) {
 	days, prices := billed(b, zone)
 	last := returnDay(b, zone)
@@ -119,9 +123,9 @@ func (k *book) rental(b *record.Booking, owed Account, zone *time.Location) {
 	k.dims.Vehicle = b.VehicleID
 }
 
-// billDay is the day on which a line of a rental's bill is owed: what a handover brought about on that of the handover, whenever that was
-// noted; what a channel tells on that of pickup if it is of the rental as a whole, else of return; and all else when it was posted.
-// Nothing is owed before pickup.
+// billDay is the day on which a line of a rental's bill is owed: what a handover brought about on that of the handover,
+// whenever that was noted; what a channel tells on that of pickup if it is of the rental as a whole, else of return;
+// and all else when it was posted. Nothing is owed before pickup.
 func billDay(b *record.Booking, c *record.Charge, zone *time.Location) Day {
 	first, last := DayOf(pickupOf(b), zone), returnDay(b, zone)
 	told := c.Source == "import"
@@ -161,15 +165,17 @@ func aheadOf(c *record.Charge) Account {
 	return DeferredRevenue
 }
 
-// net gives the lines that are spread, those of one type and currency added up: a price that was changed by further lines is spread as
-// the price that it came to.
+// net gives the lines that are spread, those of one type and currency added up: a price that was changed by further
+// lines is spread as the price that it came to.
 func net(charges []record.Charge) []record.Charge {
 	var all []record.Charge
 	for _, c := range charges {
 		if !slices.Contains(spreadTypes, c.Type) {
 			continue
 		}
-		i := slices.IndexFunc(all, func(o record.Charge) bool { return o.Type == c.Type && o.Amount.Currency == c.Amount.Currency })
+		i := slices.IndexFunc(all, func(o record.Charge) bool {
+			return o.Type == c.Type && o.Amount.Currency == c.Amount.Currency
+		})
 		if i < 0 {
 			all = append(all, c)
 		} else {
@@ -186,7 +192,8 @@ func (k *book) charge(c *record.Charge, day Day, owed Account) {
 	k.purpose = ""
 }
 
-// purposeOf says what a line is for, a tax by its name; nothing of what is for the rental as a whole, as its account does.
+// purposeOf says what a line is for, a tax by its name; nothing of what is for the rental as a whole, as
+// its account does.
 func purposeOf(c *record.Charge) string {
 	switch {
 	case slices.Contains(spreadTypes, c.Type):
@@ -214,8 +221,8 @@ func accountOf(c *record.Charge) Account {
 	return RevenueFees
 }
 
-// feesOf returns the lines that stand of a booking that came to nothing: its fees, what was charged by hand, what was posted since. What
-// was charged for the rental and taken back again leaves no trace, as it never stood in the books.
+// feesOf returns the lines that stand of a booking that came to nothing: its fees, what was charged by hand, what was
+// posted since. What was charged for the rental and taken back again leaves no trace, as it never stood in the books.
 func feesOf(b *record.Booking) []record.Charge {
 	reversed := map[string]bool{}
 	for _, c := range b.Charges {
@@ -235,21 +242,23 @@ func feesOf(b *record.Booking) []record.Charge {
 	return fees
 }
 
-// feeDay is the day on which a line counts of a booking that came to nothing: what was charged before is earned when it does.
+// feeDay is the day on which a line counts of a booking that came to nothing: what was charged before is
+// earned when it does.
 func feeDay(b *record.Booking, c *record.Charge, zone *time.Location) Day {
 	return max(DayOf(b.StatusSince.Time, zone), DayOf(c.PostedAt.Time, zone))
 }
 
-// deposit books what was done with the money of a deposit. It belongs to the days on which it was done, which the booking does not
-// keep: so to the day on which each becomes known. An authorization moves no money. Its dimensions are the booking and the customer alone:
-// it is no vehicle's, and would move again whenever the booking got another one.
+// deposit books what was done with the money of a deposit. It belongs to the days on which it was done, which the
+// booking does not keep: so to the day on which each becomes known. An authorization moves no money. Its dimensions are
+// the booking and the customer alone: it is no vehicle's, and would move again whenever the booking got another one.
 func (k *book) deposit(b *record.Booking, owed Account) {
 	k.dims, k.purpose = Dims{Booking: k.dims.Booking, Customer: k.dims.Customer}, "deposit"
 	d := &b.Deposit
 	k.move(0, Cash, DepositsHeld, d.Captured)
 	k.move(0, DepositsHeld, owed, d.Applied)
 	released := d.Released
-	released.Amount = min(released.Amount, max(d.Captured.Amount-d.Applied.Amount, 0)) // of a mere authorization nothing comes back
+	// of a mere authorization nothing comes back
+	released.Amount = min(released.Amount, max(d.Captured.Amount-d.Applied.Amount, 0))
 	k.move(0, DepositsHeld, Cash, released)
 }
 
@@ -284,7 +293,8 @@ func billed(b *record.Booking, zone *time.Location) ([]Day, []int64) {
 	return days, make([]int64, len(days))
 }
 
-// weighable returns weights that an amount can be divided by: prices as they are, or even ones where prices make no sense.
+// weighable returns weights that an amount can be divided by: prices as they are, or even ones where prices
+// make no sense.
 func weighable(prices []int64) []int64 {
 	left := int64(price.Limit)
 	for _, p := range prices {

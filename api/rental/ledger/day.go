@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// Day is a local date, as the number of days since 1970-01-01; it may lie before. Zero, that very day, stands for no day.
+// Day is a local date, as the number of days since 1970-01-01; it may lie before. Zero, that very day,
+// stands for no day.
 type Day int32
 
 const secondsPerDay = 24 * 60 * 60

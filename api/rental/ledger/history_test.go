@@ -30,11 +30,13 @@ type books struct {
 var currencies = []string{"USD", "EUR", "JPY"}
 
 func (b *books) money(most int64) record.Money {
-	return record.Money{Amount: rapid.Int64Range(1, most).Draw(b.t, "amount"), Currency: rapid.SampledFrom(currencies).Draw(b.t, "currency")}
+	return record.Money{Amount: rapid.Int64Range(1, most).Draw(b.t, "amount"),
+		Currency: rapid.SampledFrom(currencies).Draw(b.t, "currency")}
 }
 
 func (b *books) instant() record.Instant {
-	return record.InstantOf(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(rapid.Int64Range(0, 40*24*60).Draw(b.t, "minutes")) * time.Minute))
+	return record.InstantOf(time.Date(2026, 3, 1, 0, 0, 0, 0,
+		time.UTC).Add(time.Duration(rapid.Int64Range(0, 40*24*60).Draw(b.t, "minutes")) * time.Minute))
 }
 
 func (b *books) date() string { return b.instant().Format(time.DateOnly) }
@@ -72,17 +74,21 @@ func (b *books) ofPayment(r *record.Payment) []ledger.Posting { return ledger.Of
 func (b *books) ofWork(r *record.WorkOrder) []ledger.Posting  { return ledger.OfWorkOrder(r, b.zone) }
 func (b *books) ofToll(r *record.Toll) []ledger.Posting       { return ledger.OfToll(r, b.zone) }
 
-var lineTypes = []string{"time", "mileage", "extra", "protection", "delivery", "young_driver", "late_return", "toll", "damage", "discount", "promo", "platform_fee", "tax", "adjustment"}
+var lineTypes = []string{"time", "mileage", "extra", "protection", "delivery", "young_driver", "late_return", "toll",
+	"damage", "discount", "promo", "platform_fee", "tax", "adjustment"}
 
 func (b *books) newBooking() {
-	r := &record.Booking{BookingFields: record.BookingFields{VehicleID: "veh_1", CustomerID: "cus_1", PickupAt: b.instant(), Channel: rapid.SampledFrom([]string{"", "turo", "phone"}).Draw(b.t, "channel")},
-		Status: record.BookingConfirmed, Timezone: rapid.SampledFrom([]string{"", "America/New_York", "Asia/Tokyo", "nowhere"}).Draw(b.t, "zone")}
+	r := &record.Booking{BookingFields: record.BookingFields{VehicleID: "veh_1", CustomerID: "cus_1",
+		PickupAt: b.instant(), Channel: rapid.SampledFrom([]string{"", "turo", "phone"}).Draw(b.t, "channel")},
+		Status:   record.BookingConfirmed,
+		Timezone: rapid.SampledFrom([]string{"", "America/New_York", "Asia/Tokyo", "nowhere"}).Draw(b.t, "zone")}
 	days := rapid.IntRange(1, 12).Draw(b.t, "days")
 	r.ReturnAt = record.InstantOf(r.PickupAt.AddDate(0, 0, days))
 	if rapid.Bool().Draw(b.t, "priced") {
 		r.RateSnapshot = &record.RateSnapshot{}
 		for i := range days {
-			r.RateSnapshot.Days = append(r.RateSnapshot.Days, record.DayPrice{Date: r.PickupAt.AddDate(0, 0, i).Format(time.DateOnly), Amount: record.Money{Amount: rapid.Int64Range(0, 20000).Draw(b.t, "price")}})
+			r.RateSnapshot.Days = append(r.RateSnapshot.Days, record.DayPrice{Date: r.PickupAt.AddDate(0, 0,
+				i).Format(time.DateOnly), Amount: record.Money{Amount: rapid.Int64Range(0, 20000).Draw(b.t, "price")}})
 		}
 	}
 	b.bookings = append(b.bookings, r)
@@ -90,7 +96,8 @@ func (b *books) newBooking() {
 
 func (b *books) bill(r *record.Booking) {
 	b.lines++
-	c := record.Charge{ID: fmt.Sprintf("chg_%d", b.lines), Type: rapid.SampledFrom(lineTypes).Draw(b.t, "type"), Amount: b.money(1_000_000), PostedAt: b.instant(),
+	c := record.Charge{ID: fmt.Sprintf("chg_%d", b.lines), Type: rapid.SampledFrom(lineTypes).Draw(b.t, "type"),
+		Amount: b.money(1_000_000), PostedAt: b.instant(),
 		Source: rapid.SampledFrom([]string{"auto", "manual", "import"}).Draw(b.t, "source")}
 	switch rapid.IntRange(0, 3).Draw(b.t, "brought about by") {
 	case 0:
@@ -114,7 +121,8 @@ func (b *books) reverse(r *record.Booking) {
 		if c.ReversalOf == "" && !done[c.ID] {
 			b.lines++
 			back := c
-			back.ID, back.ReversalOf, back.PostedAt, back.Amount.Amount = fmt.Sprintf("chg_%d", b.lines), c.ID, b.instant(), -c.Amount.Amount
+			back.ID, back.ReversalOf, back.PostedAt, back.Amount.Amount =
+				fmt.Sprintf("chg_%d", b.lines), c.ID, b.instant(), -c.Amount.Amount
 			r.Charges = append(r.Charges, back)
 		}
 	}
@@ -129,15 +137,18 @@ func (b *books) stepBooking() {
 		case 1:
 			r.Status, r.ActualReturnAt = record.BookingCompleted, b.instant()
 		case 2:
-			r.Status, r.StatusSince = rapid.SampledFrom([]string{record.BookingCancelled, record.BookingNoShow}).Draw(b.t, "end"), b.instant()
+			r.Status, r.StatusSince = rapid.SampledFrom([]string{record.BookingCancelled, record.BookingNoShow}).Draw(b.t,
+				"end"), b.instant()
 			b.lines++
-			r.Charges = append(r.Charges, record.Charge{ID: fmt.Sprintf("chg_%d", b.lines), Type: "cancellation_fee", Amount: b.money(9000), PostedAt: r.StatusSince})
+			r.Charges = append(r.Charges, record.Charge{ID: fmt.Sprintf("chg_%d", b.lines), Type: "cancellation_fee",
+				Amount: b.money(9000), PostedAt: r.StatusSince})
 		case 3:
 			r.VehicleSwaps = append(r.VehicleSwaps, record.VehicleSwap{VehicleID: r.VehicleID, Until: b.instant()})
 			r.VehicleID = rapid.SampledFrom([]string{"veh_1", "veh_2", "veh_3"}).Draw(b.t, "vehicle")
 		case 4:
 			r.Deposit.Captured = record.Money{Amount: rapid.Int64Range(0, 50000).Draw(b.t, "captured"), Currency: "USD"}
-			r.Deposit.Applied = record.Money{Amount: rapid.Int64Range(0, r.Deposit.Captured.Amount).Draw(b.t, "applied"), Currency: "USD"}
+			r.Deposit.Applied = record.Money{Amount: rapid.Int64Range(0, r.Deposit.Captured.Amount).Draw(b.t, "applied"),
+				Currency: "USD"}
 			r.Deposit.Released = record.Money{Amount: rapid.Int64Range(0, 60000).Draw(b.t, "released"), Currency: "USD"}
 		case 5:
 			b.reverse(r)
@@ -160,8 +171,10 @@ func (b *books) stepBooking() {
 
 func (b *books) stepPayment() {
 	if len(b.payments) == 0 || rapid.Bool().Draw(b.t, "new") {
-		p := &record.Payment{PaymentFields: record.PaymentFields{Direction: rapid.SampledFrom([]string{"in", "out"}).Draw(b.t, "direction"),
-			Method: rapid.SampledFrom([]string{"card", "platform"}).Draw(b.t, "method"), Amount: b.money(1_000_000), ReceivedAt: b.instant()}, Status: record.PaymentPending}
+		p := &record.Payment{
+			PaymentFields: record.PaymentFields{Direction: rapid.SampledFrom([]string{"in", "out"}).Draw(b.t, "direction"),
+				Method: rapid.SampledFrom([]string{"card", "platform"}).Draw(b.t, "method"), Amount: b.money(1_000_000),
+				ReceivedAt: b.instant()}, Status: record.PaymentPending}
 		if rapid.Bool().Draw(b.t, "fee") {
 			p.Fee = &record.Money{Amount: p.Amount.Amount / 30, Currency: p.Amount.Currency}
 		}
@@ -186,7 +199,8 @@ func (b *books) stepPayment() {
 			err = record.Fail(&rec, "")
 		default:
 			b.lines++
-			err = record.GiveBack(&rec, record.Refund{ID: fmt.Sprint(b.lines), Amount: record.Money{Amount: rapid.Int64Range(1, p.Amount.Amount).Draw(b.t, "refund"), Currency: p.Amount.Currency}, At: b.instant()})
+			err = record.GiveBack(&rec, record.Refund{ID: fmt.Sprint(b.lines), Amount: record.Money{Amount: rapid.Int64Range(1,
+				p.Amount.Amount).Draw(b.t, "refund"), Currency: p.Amount.Currency}, At: b.instant()})
 		}
 		if err == nil {
 			*p = rec.Body
@@ -200,7 +214,9 @@ func (b *books) stepPayment() {
 func (b *books) stepCost() {
 	switch rapid.IntRange(0, 2).Draw(b.t, "cost") {
 	case 0:
-		e := &record.Expense{ExpenseFields: record.ExpenseFields{VehicleID: "veh_1", Category: rapid.SampledFrom(ledger.Categories).Draw(b.t, "category"), Amount: b.money(1_000_000), IncurredOn: b.date()}, Status: record.ExpenseDraft}
+		e := &record.Expense{ExpenseFields: record.ExpenseFields{VehicleID: "veh_1",
+			Category: rapid.SampledFrom(ledger.Categories).Draw(b.t, "category"), Amount: b.money(1_000_000),
+			IncurredOn: b.date()}, Status: record.ExpenseDraft}
 		if rapid.Bool().Draw(b.t, "spread") {
 			e.ServicePeriod = &record.DateRange{From: b.date(), To: b.date()}
 		}
@@ -223,7 +239,8 @@ func (b *books) stepCost() {
 		b.work = append(b.work, w)
 		change(b, w, b.ofWork, func() { w.Status = record.WorkCompleted })
 	case 2:
-		t := &record.Toll{TollFields: record.TollFields{Kind: "toll", Amount: b.money(5000), OccurredAt: b.instant()}, Status: "disputed"}
+		t := &record.Toll{TollFields: record.TollFields{Kind: "toll", Amount: b.money(5000), OccurredAt: b.instant()},
+			Status: "disputed"}
 		if rapid.Bool().Draw(b.t, "paid another day") {
 			t.PaidOn = b.date()
 		}
@@ -243,7 +260,8 @@ func (b *books) undo() {
 	for _, p := range b.payments {
 		change(b, p, b.ofPayment, func() {
 			if left := p.Amount.Amount - p.Refunded(); left > 0 {
-				p.Refunds = append(p.Refunds, record.Refund{Amount: record.Money{Amount: left, Currency: p.Amount.Currency}, At: b.instant()})
+				p.Refunds = append(p.Refunds,
+					record.Refund{Amount: record.Money{Amount: left, Currency: p.Amount.Currency}, At: b.instant()})
 			}
 			p.Fee = nil // the provider gives it back
 		})
@@ -280,8 +298,9 @@ func (b *books) ought() []ledger.Posting {
 	return ledger.Sum(all)
 }
 
-// TestAnyHistoryBalances: whatever is done in whatever order, each transaction balances for each currency and day, the sum of all
-// transactions is what ought to stand because of the newest revisions, and reversing everything leaves no account with anything on it.
+// TestAnyHistoryBalances: whatever is done in whatever order, each transaction balances for each currency and day, the
+// sum of all transactions is what ought to stand because of the newest revisions, and reversing everything leaves no
+// account with anything on it.
 func TestAnyHistoryBalances(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		b := &books{t: t, zone: time.UTC}

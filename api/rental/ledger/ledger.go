@@ -1,13 +1,14 @@
-// Package ledger says which postings ought to stand in the books because of a record: of a booking, a payment, an expense, a work
-// order or a toll. It is pure; package desk writes what it says.
+// Package ledger says which postings ought to stand in the books because of a record: of a booking, a payment, an
+// expense, a work order or a toll. It is pure; package desk writes what it says.
 //
-// The books are double-entry: postings are signed amounts in minor units, debit positive, and those of one record sum to zero for
-// each currency and day. Cash moves once, on the day on which it moves; revenue and cost belong to the local days of use, and stand on
-// accounts of what is paid or billed ahead until then. Deposits and taxes are never revenue.
+// The books are double-entry: postings are signed amounts in minor units, debit positive, and those of one record
+// sum to zero for each currency and day. Cash moves once, on the day on which it moves; revenue and cost belong to
+// the local days of use, and stand on accounts of what is paid or billed ahead until then. Deposits and taxes are
+// never revenue.
 //
-// Of a record's revision the transaction is what ought to stand after it less what ought to stand before it (Between). So the sum
-// of a record's transactions is always what ought to stand because of its newest revision, a change is booked as its difference, and
-// a record that comes to nothing is reversed to nothing, without any code that reverses.
+// Of a record's revision the transaction is what ought to stand after it less what ought to stand before it (Between).
+// So the sum of a record's transactions is always what ought to stand because of its newest revision, a change is
+// booked as its difference, and a record that comes to nothing is reversed to nothing, without any code that reverses.
 package ledger
 
 import (
@@ -60,8 +61,8 @@ func (b *book) move(day Day, to, from Account, m record.Money) {
 		Posting{Day: day, Account: from, Currency: m.Currency, Amount: -m.Amount, Purpose: b.purpose, Dims: b.dims})
 }
 
-// level has what stands on the wrong side of an account stand on its other: so at the end of each day an asset has no credit and a
-// liability no debit.
+// level has what stands on the wrong side of an account stand on its other: so at the end of each day an asset has no
+// credit and a liability no debit.
 func (b *book) level(account, other Account) {
 	stands, moved := map[string]int64{}, map[string]int64{}
 	for _, p := range Sum(b.postings) {
@@ -79,7 +80,8 @@ func (b *book) level(account, other Account) {
 	}
 }
 
-// Sum adds up postings that differ in nothing but their amounts, leaves out what comes to zero, and puts them in order, by day first.
+// Sum adds up postings that differ in nothing but their amounts, leaves out what comes to zero, and puts them in
+// order, by day first.
 func Sum(postings []Posting) []Posting {
 	all := slices.Clone(postings)
 	slices.SortStableFunc(all, compare)
@@ -95,9 +97,11 @@ func Sum(postings []Posting) []Posting {
 }
 
 func compare(a, b Posting) int {
-	return cmp.Or(cmp.Compare(a.Day, b.Day), strings.Compare(string(a.Account), string(b.Account)), strings.Compare(a.Currency, b.Currency),
-		strings.Compare(a.Vehicle, b.Vehicle), strings.Compare(a.Class, b.Class), strings.Compare(a.Booking, b.Booking),
-		strings.Compare(a.Customer, b.Customer), strings.Compare(a.Location, b.Location), strings.Compare(a.Channel, b.Channel),
+	return cmp.Or(cmp.Compare(a.Day, b.Day), strings.Compare(string(a.Account), string(b.Account)),
+		strings.Compare(a.Currency, b.Currency), strings.Compare(a.Vehicle, b.Vehicle), strings.Compare(a.Class, b.Class),
+		strings.Compare(a.Booking, b.Booking), strings.Compare(a.Customer, b.Customer),
+		strings.Compare(a.Location, b.Location),
+		strings.Compare(a.Channel, b.Channel),
 		strings.Compare(a.Purpose, b.Purpose))
 }
 
@@ -123,9 +127,10 @@ type Entry struct {
 	Posting
 }
 
-// Entries puts a transaction's postings on days of the books. A posting belongs on its own day, unless the books are closed through
-// that day: then it counts on the day on which it became known, or on the first open day if that lies later. What has no day of
-// its own belongs to the day on which it became known. Days move as a whole, so that each still balances.
+// Entries puts a transaction's postings on days of the books. A posting belongs on its own day, unless the books are
+// closed through that day: then it counts on the day on which it became known, or on the first open day if that lies
+// later. What has no day of its own belongs to the day on which it became known. Days move as a whole, so that each
+// still balances.
 func Entries(postings []Posting, known, closed Day) []Entry {
 	entries := make([]Entry, len(postings))
 	for i, p := range postings {
@@ -143,8 +148,8 @@ func Entries(postings []Posting, known, closed Day) []Entry {
 	return entries
 }
 
-// Of returns what ought to stand because of a record of a kind, whose body is as it is stored; nothing for kinds that have no part in
-// the books. zone is the account's, for what belongs to no other.
+// Of returns what ought to stand because of a record of a kind, whose body is as it is stored; nothing for kinds that
+// have no part in the books. zone is the account's, for what belongs to no other.
 func Of(kind string, id uint64, body []byte, zone *time.Location) ([]Posting, error) {
 	switch kind {
 	case record.Bookings.Name:
@@ -165,7 +170,8 @@ func Of(kind string, id uint64, body []byte, zone *time.Location) ([]Posting, er
 
 // Kinds are the prefixes of the records that have a part in the books, by their kinds.
 var Kinds = map[string]string{
-	record.Bookings.Name: fleet.BookingPrefix, record.Payments.Name: fleet.PaymentPrefix, record.Expenses.Name: fleet.ExpensePrefix,
+	record.Bookings.Name: fleet.BookingPrefix, record.Payments.Name: fleet.PaymentPrefix,
+	record.Expenses.Name:   fleet.ExpensePrefix,
 	record.WorkOrders.Name: fleet.WorkOrderPrefix, record.Tolls.Name: fleet.TollPrefix,
 }
 

@@ -74,10 +74,12 @@ func balanced(t interface {
 // rental is three days from the evening of 1 March in Denver, which is 2 March in UTC.
 func rental() *record.Booking {
 	return &record.Booking{
-		BookingFields: record.BookingFields{CustomerID: "cus_1", VehicleID: "veh_1", VehicleClassID: "vcl_1", PickupLocationID: "loc_1",
-			PickupAt: at("2026-03-02T01:00:00Z"), ReturnAt: at("2026-03-05T01:00:00Z")},
+		BookingFields: record.BookingFields{CustomerID: "cus_1", VehicleID: "veh_1", VehicleClassID: "vcl_1",
+			PickupLocationID: "loc_1",
+			PickupAt:         at("2026-03-02T01:00:00Z"), ReturnAt: at("2026-03-05T01:00:00Z")},
 		Status: record.BookingActive, Timezone: "America/Denver", Currency: "USD", ActualPickupAt: at("2026-03-02T01:10:00Z"),
-		RateSnapshot: &record.RateSnapshot{Days: []record.DayPrice{{Date: "2026-03-01", Amount: usd(5000)}, {Date: "2026-03-02", Amount: usd(5000)}, {Date: "2026-03-03", Amount: usd(6000)}}},
+		RateSnapshot: &record.RateSnapshot{Days: []record.DayPrice{{Date: "2026-03-01", Amount: usd(5000)},
+			{Date: "2026-03-02", Amount: usd(5000)}, {Date: "2026-03-03", Amount: usd(6000)}}},
 		Charges: []record.Charge{
 			{ID: "chg_1", Type: "time", Amount: usd(16000), PostedAt: at("2026-02-01T00:00:00Z")},
 			{ID: "chg_2", Type: "discount", Amount: usd(-1600), PostedAt: at("2026-02-01T00:00:00Z")},
@@ -107,7 +109,8 @@ func TestARentalAccruesByDayOfUse(t *testing.T) {
 		2026-03-03 revenue.extras -333 USD veh_1
 		2026-03-03 revenue.time -6000 USD veh_1`)
 	for _, p := range ledger.OfBooking("bkg_1", b, time.UTC) {
-		if p.Dims != (ledger.Dims{Vehicle: "veh_1", Class: "vcl_1", Booking: "bkg_1", Customer: "cus_1", Location: "loc_1", Channel: "direct"}) {
+		if p.Dims != (ledger.Dims{Vehicle: "veh_1", Class: "vcl_1", Booking: "bkg_1", Customer: "cus_1", Location: "loc_1",
+			Channel: "direct"}) {
 			t.Errorf("dimensions %+v", p.Dims)
 		}
 	}
@@ -121,7 +124,8 @@ func TestWhatIsPostedLaterCountsWhenItWasPosted(t *testing.T) {
 	b := rental()
 	before := ledger.OfBooking("bkg_1", b, time.UTC)
 	b.Status = record.BookingCompleted
-	b.Charges = append(b.Charges, record.Charge{ID: "chg_6", Type: "damage", Amount: usd(40000), PostedAt: at("2026-03-09T18:00:00Z")},
+	b.Charges = append(b.Charges,
+		record.Charge{ID: "chg_6", Type: "damage", Amount: usd(40000), PostedAt: at("2026-03-09T18:00:00Z")},
 		record.Charge{ID: "chg_7", Type: "toll", Amount: usd(450), PostedAt: at("2026-03-09T18:00:00Z")},
 		record.Charge{ID: "chg_8", Type: "adjustment", Amount: usd(-700), PostedAt: at("2026-03-10T18:00:00Z")})
 	want(t, ledger.Between(before, ledger.OfBooking("bkg_1", b, time.UTC)), false, `
@@ -131,10 +135,13 @@ func TestWhatIsPostedLaterCountsWhenItWasPosted(t *testing.T) {
 		2026-03-10 accounts_receivable -700 USD
 		2026-03-10 contra.refund 700 USD`)
 	before = ledger.OfBooking("bkg_1", b, time.UTC)
-	b.Charges = append(b.Charges, record.Charge{ID: "chg_9", Type: "damage", Amount: usd(-40000), ReversalOf: "chg_6", PostedAt: at("2026-03-20T18:00:00Z")},
-		record.Charge{ID: "chg_10", Type: "adjustment", Amount: usd(700), ReversalOf: "chg_8", PostedAt: at("2026-03-20T18:00:00Z")},
+	b.Charges = append(b.Charges, record.Charge{ID: "chg_9", Type: "damage", Amount: usd(-40000), ReversalOf: "chg_6",
+		PostedAt: at("2026-03-20T18:00:00Z")},
+		record.Charge{ID: "chg_10", Type: "adjustment", Amount: usd(700), ReversalOf: "chg_8",
+			PostedAt: at("2026-03-20T18:00:00Z")},
 		// A price for the rental as a whole is taken back from the days on which it stood.
-		record.Charge{ID: "chg_11", Type: "extra", Amount: usd(-1000), ReversalOf: "chg_3", PostedAt: at("2026-03-20T18:00:00Z")})
+		record.Charge{ID: "chg_11", Type: "extra", Amount: usd(-1000), ReversalOf: "chg_3",
+			PostedAt: at("2026-03-20T18:00:00Z")})
 	want(t, ledger.Between(before, ledger.OfBooking("bkg_1", b, time.UTC)), false, `
 		2026-03-01 deferred_revenue -334 USD
 		2026-03-01 revenue.extras 334 USD
@@ -153,7 +160,8 @@ func TestAnExtensionIsTheDifference(t *testing.T) {
 	before := ledger.OfBooking("bkg_1", b, time.UTC)
 	b.RateSnapshot.Days = append(b.RateSnapshot.Days, record.DayPrice{Date: "2026-03-04", Amount: usd(4000)})
 	b.RateSnapshot.Days[2].Amount = usd(5500)
-	b.Charges = append(b.Charges, record.Charge{ID: "chg_6", Type: "time", Amount: usd(3500), PostedAt: at("2026-03-03T18:00:00Z")})
+	b.Charges = append(b.Charges,
+		record.Charge{ID: "chg_6", Type: "time", Amount: usd(3500), PostedAt: at("2026-03-03T18:00:00Z")})
 	b.Charges = slices.DeleteFunc(b.Charges, func(c record.Charge) bool { return c.Type != "time" })
 	before = slices.DeleteFunc(before, func(p ledger.Posting) bool { return p.Account != ledger.RevenueTime })
 	var time_ []ledger.Posting
@@ -167,12 +175,15 @@ func TestAnExtensionIsTheDifference(t *testing.T) {
 	}
 }
 
-// A rental of 1 to 4 March is written down in April, and so is that it came back late, with miles to pay. The books say March.
+// A rental of 1 to 4 March is written down in April, and so is that it came back late, with miles to pay. The
+// books say March.
 func TestWhatAHandoverBroughtAboutCountsOnItsDay(t *testing.T) {
 	b := rental()
 	b.ActualPickupAt, b.ActualReturnAt, b.Status = b.PickupAt, at("2026-03-05T20:00:00Z"), record.BookingCompleted
-	b.Charges = []record.Charge{{ID: "chg_1", Type: "time", Amount: usd(16000)}, {ID: "chg_2", Type: "tax", Amount: usd(1600)},
-		{ID: "chg_3", Type: "mileage", Amount: usd(300)}, {ID: "chg_4", Type: "late_return", Amount: usd(5000)}, {ID: "chg_5", Type: "tax", Amount: usd(530)},
+	b.Charges = []record.Charge{{ID: "chg_1", Type: "time", Amount: usd(16000)},
+		{ID: "chg_2", Type: "tax", Amount: usd(1600)}, {ID: "chg_3", Type: "mileage", Amount: usd(300)},
+		{ID: "chg_4", Type: "late_return", Amount: usd(5000)},
+		{ID: "chg_5", Type: "tax", Amount: usd(530)},
 		{ID: "chg_6", Type: "cleaning", Amount: usd(2000)}}
 	for i := range b.Charges {
 		b.Charges[i].PostedAt = at("2026-04-20T18:00:00Z")
@@ -215,18 +226,22 @@ func TestWhatAHandoverBroughtAboutCountsOnItsDay(t *testing.T) {
 func TestAnEntrySaysWhatItIsFor(t *testing.T) {
 	b := rental()
 	b.Charges = append(b.Charges[:1:1], record.Charge{ID: "chg_2", Type: "tax", Description: "City tax", Amount: usd(100)},
-		record.Charge{ID: "chg_3", Type: "tax", Description: "State tax", Amount: usd(400)}, record.Charge{ID: "chg_4", Type: "late_return", Amount: usd(700)})
+		record.Charge{ID: "chg_3", Type: "tax", Description: "State tax", Amount: usd(400)},
+		record.Charge{ID: "chg_4", Type: "late_return", Amount: usd(700)})
 	b.Deposit = record.Deposit{Captured: usd(5000)}
-	p := &record.Payment{PaymentFields: record.PaymentFields{Direction: "in", Amount: usd(900), ReceivedAt: at("2026-03-01T20:00:00Z")},
+	p := &record.Payment{PaymentFields: record.PaymentFields{Direction: "in", Amount: usd(900),
+		ReceivedAt: at("2026-03-01T20:00:00Z")},
 		Status: record.PaymentPartiallyRefunded, Refunds: []record.Refund{{Amount: usd(300), At: at("2026-03-01T22:00:00Z")}}}
 	said := map[string]int64{}
 	for _, p := range append(ledger.OfBooking("bkg_1", b, time.UTC), ledger.OfPayment(p, time.UTC)...) {
-		if p.Account == ledger.Receivable || p.Account == ledger.TaxPayable || p.Account == ledger.Cash || p.Account == ledger.Prepayments {
+		if p.Account == ledger.Receivable || p.Account == ledger.TaxPayable || p.Account == ledger.Cash ||
+			p.Account == ledger.Prepayments {
 			said[fmt.Sprintf("%s: %s", p.Account, p.Purpose)] += p.Amount
 		}
 	}
-	if got, want := fmt.Sprint(said), "map[accounts_receivable: :16000 accounts_receivable: late return:700 accounts_receivable: tax, City tax:100 "+
-		"accounts_receivable: tax, State tax:400 cash: :900 cash: deposit:5000 cash: refund:-300 customer_prepayments: :-900 customer_prepayments: refund:300 tax_payable: tax, City tax:-100 tax_payable: tax, State tax:-400]"; got != want {
+	if got, want := fmt.Sprint(said),
+		"map[accounts_receivable: :16000 accounts_receivable: late return:700 accounts_receivable: tax, City tax:100 "+
+			"accounts_receivable: tax, State tax:400 cash: :900 cash: deposit:5000 cash: refund:-300 customer_prepayments: :-900 customer_prepayments: refund:300 tax_payable: tax, City tax:-100 tax_payable: tax, State tax:-400]"; got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
@@ -252,7 +267,8 @@ func TestWhatIsLeftOfARentalIsEarnedAtItsReturn(t *testing.T) {
 func TestEachVehicleHasItsDays(t *testing.T) {
 	b := rental()
 	b.VehicleID, b.Charges = "veh_2", b.Charges[:1]
-	b.VehicleSwaps = []record.VehicleSwap{{VehicleID: "veh_0", Until: at("2026-03-02T01:00:00Z")}, {VehicleID: "veh_1", Until: at("2026-03-03T12:00:00Z")}}
+	b.VehicleSwaps = []record.VehicleSwap{{VehicleID: "veh_0", Until: at("2026-03-02T01:00:00Z")},
+		{VehicleID: "veh_1", Until: at("2026-03-03T12:00:00Z")}}
 	want(t, ledger.OfBooking("bkg_1", b, time.UTC), true, `
 		2026-03-01 accounts_receivable 16000 USD veh_1
 		2026-03-01 deferred_revenue -11000 USD veh_1
@@ -263,7 +279,8 @@ func TestEachVehicleHasItsDays(t *testing.T) {
 		2026-03-03 revenue.time -6000 USD veh_1`)
 	b.VehicleSwaps[1].Until = at("2026-03-03T06:00:00Z") // an hour before 3 March begins in Denver
 	got := lines(ledger.OfBooking("bkg_1", b, time.UTC), true)
-	if !strings.Contains(got, "2026-03-02 revenue.time -5000 USD veh_1\n") || !strings.Contains(got, "2026-03-03 revenue.time -6000 USD veh_2\n") {
+	if !strings.Contains(got, "2026-03-02 revenue.time -5000 USD veh_1\n") ||
+		!strings.Contains(got, "2026-03-03 revenue.time -6000 USD veh_2\n") {
 		t.Errorf("got\n%s", got)
 	}
 }
@@ -290,21 +307,26 @@ func TestOfACancelledBookingTheFeeStands(t *testing.T) {
 	b := rental()
 	b.Status, b.StatusSince = record.BookingCancelled, at("2026-02-28T20:00:00Z")
 	for _, c := range b.Charges[:5] {
-		b.Charges = append(b.Charges, record.Charge{ID: c.ID + "0", Type: c.Type, Amount: usd(-c.Amount.Amount), ReversalOf: c.ID, PostedAt: b.StatusSince})
+		b.Charges = append(b.Charges, record.Charge{ID: c.ID + "0", Type: c.Type, Amount: usd(-c.Amount.Amount),
+			ReversalOf: c.ID, PostedAt: b.StatusSince})
 	}
 	want(t, ledger.OfBooking("bkg_1", b, time.UTC), false, "")
-	b.Charges = append(b.Charges, record.Charge{ID: "chg_7", Type: "cancellation_fee", Amount: usd(5000), PostedAt: b.StatusSince})
+	b.Charges = append(b.Charges,
+		record.Charge{ID: "chg_7", Type: "cancellation_fee", Amount: usd(5000), PostedAt: b.StatusSince})
 	want(t, ledger.OfBooking("bkg_1", b, time.UTC), false, `
 		2026-02-28 accounts_receivable 5000 USD
 		2026-02-28 revenue.fees -5000 USD`)
-	b.Charges = append(b.Charges, record.Charge{ID: "chg_8", Type: "cancellation_fee", Amount: usd(-5000), ReversalOf: "chg_7", PostedAt: at("2026-03-02T20:00:00Z")})
+	b.Charges = append(b.Charges, record.Charge{ID: "chg_8", Type: "cancellation_fee", Amount: usd(-5000),
+		ReversalOf: "chg_7", PostedAt: at("2026-03-02T20:00:00Z")})
 	want(t, ledger.OfBooking("bkg_1", b, time.UTC), false, `
 		2026-02-28 accounts_receivable 5000 USD
 		2026-02-28 revenue.fees -5000 USD
 		2026-03-02 accounts_receivable -5000 USD
 		2026-03-02 revenue.fees 5000 USD`)
-	// What was charged by hand stands until it is taken back by hand, and is earned when the rental comes to nothing, not before.
-	b.Status, b.Charges = record.BookingNoShow, append(b.Charges[:10:10], record.Charge{ID: "chg_9", Type: "delivery", Amount: usd(800), PostedAt: at("2026-02-20T20:00:00Z")})
+	// What was charged by hand stands until it is taken back by hand, and is earned when the rental comes to
+	// nothing, not before.
+	b.Status, b.Charges = record.BookingNoShow, append(b.Charges[:10:10],
+		record.Charge{ID: "chg_9", Type: "delivery", Amount: usd(800), PostedAt: at("2026-02-20T20:00:00Z")})
 	want(t, ledger.OfBooking("bkg_1", b, time.UTC), false, `
 		2026-02-28 accounts_receivable 800 USD
 		2026-02-28 revenue.fees -800 USD`)
@@ -340,12 +362,15 @@ func TestADepositIsALiability(t *testing.T) {
 
 func TestMoneyMovesWhenAPaymentSucceeds(t *testing.T) {
 	fee := usd(290)
-	p := &record.Payment{PaymentFields: record.PaymentFields{BookingID: "bkg_1", CustomerID: "cus_1", Direction: "in", Method: "card", Amount: usd(10000), Fee: &fee, ReceivedAt: at("2026-03-02T05:00:00Z")},
-		BookedFor: record.BookedFor{VehicleID: "veh_1", Timezone: "America/Denver", BilledOn: "2026-03-01"}, Status: record.PaymentPending}
+	p := &record.Payment{PaymentFields: record.PaymentFields{BookingID: "bkg_1", CustomerID: "cus_1", Direction: "in",
+		Method: "card", Amount: usd(10000), Fee: &fee, ReceivedAt: at("2026-03-02T05:00:00Z")},
+		BookedFor: record.BookedFor{VehicleID: "veh_1", Timezone: "America/Denver", BilledOn: "2026-03-01"},
+		Status:    record.PaymentPending}
 	want(t, ledger.OfPayment(p, time.UTC), false, "")
 	p.Status = record.PaymentFailed
 	want(t, ledger.OfPayment(p, time.UTC), false, "")
-	p.Status, p.Refunds = record.PaymentPartiallyRefunded, []record.Refund{{Amount: usd(4000), At: at("2026-03-07T12:00:00Z")}}
+	p.Status, p.Refunds = record.PaymentPartiallyRefunded,
+		[]record.Refund{{Amount: usd(4000), At: at("2026-03-07T12:00:00Z")}}
 	want(t, ledger.OfPayment(p, time.UTC), true, `
 		2026-03-01 accounts_receivable -10000 USD veh_1
 		2026-03-01 cash 9710 USD veh_1
@@ -360,9 +385,11 @@ func TestMoneyMovesWhenAPaymentSucceeds(t *testing.T) {
 		2026-03-07 platform_receivable -4000 USD`)
 }
 
-// A customer pays 100.00 on 10 February for a rental that is picked up on 1 March. Until then the fleet owes it to the customer.
+// A customer pays 100.00 on 10 February for a rental that is picked up on 1 March. Until then the fleet owes it
+// to the customer.
 func TestWhatIsPaidBeforePickupIsOwedToTheCustomer(t *testing.T) {
-	p := &record.Payment{PaymentFields: record.PaymentFields{BookingID: "bkg_1", Direction: "in", Method: "card", Amount: usd(10000), ReceivedAt: at("2026-02-10T12:00:00Z")},
+	p := &record.Payment{PaymentFields: record.PaymentFields{BookingID: "bkg_1", Direction: "in", Method: "card",
+		Amount: usd(10000), ReceivedAt: at("2026-02-10T12:00:00Z")},
 		Status: record.PaymentSucceeded}
 	ahead := ledger.OfPayment(p, time.UTC)
 	want(t, ahead, false, `
@@ -373,7 +400,8 @@ func TestWhatIsPaidBeforePickupIsOwedToTheCustomer(t *testing.T) {
 		2026-03-01 accounts_receivable -10000 USD
 		2026-03-01 customer_prepayments 10000 USD`)
 	// What is given back before pickup is owed no longer; what is given back after it was the customer's.
-	p.Refunds = []record.Refund{{Amount: usd(3000), At: at("2026-02-20T12:00:00Z")}, {Amount: usd(1000), At: at("2026-03-09T12:00:00Z")}}
+	p.Refunds = []record.Refund{{Amount: usd(3000), At: at("2026-02-20T12:00:00Z")},
+		{Amount: usd(1000), At: at("2026-03-09T12:00:00Z")}}
 	want(t, ledger.OfPayment(p, time.UTC), false, `
 		2026-02-10 cash 10000 USD
 		2026-02-10 customer_prepayments -10000 USD
@@ -417,17 +445,21 @@ func TestABookingIsBilledAtPickup(t *testing.T) {
 	on("")
 	b.Charges = []record.Charge{{ID: "chg_7", Type: "cancellation_fee", Amount: usd(5000), PostedAt: b.StatusSince}}
 	on("2026-02-28")
-	b.Charges = append(b.Charges, record.Charge{ID: "chg_8", Type: "cancellation_fee", Amount: usd(-5000), ReversalOf: "chg_7", PostedAt: at("2026-03-02T20:00:00Z")})
+	b.Charges = append(b.Charges, record.Charge{ID: "chg_8", Type: "cancellation_fee", Amount: usd(-5000),
+		ReversalOf: "chg_7", PostedAt: at("2026-03-02T20:00:00Z")})
 	on("")
 }
 
-// A rental is extended on 5 March for two days that are over already, at 40.00 each: they were earned before they were billed.
+// A rental is extended on 5 March for two days that are over already, at 40.00 each: they were earned before
+// they were billed.
 func TestWhatIsEarnedBeforeItIsBilledIsUnbilled(t *testing.T) {
 	b := rental()
 	b.Charges = b.Charges[:1]
 	before := ledger.OfBooking("bkg_1", b, time.UTC)
-	b.RateSnapshot.Days = append(b.RateSnapshot.Days, record.DayPrice{Date: "2026-03-04", Amount: usd(4000)}, record.DayPrice{Date: "2026-03-05", Amount: usd(4000)})
-	b.Charges = append(b.Charges, record.Charge{ID: "chg_9", Type: "time", Amount: usd(8000), PostedAt: at("2026-03-06T18:00:00Z")})
+	b.RateSnapshot.Days = append(b.RateSnapshot.Days, record.DayPrice{Date: "2026-03-04", Amount: usd(4000)},
+		record.DayPrice{Date: "2026-03-05", Amount: usd(4000)})
+	b.Charges = append(b.Charges,
+		record.Charge{ID: "chg_9", Type: "time", Amount: usd(8000), PostedAt: at("2026-03-06T18:00:00Z")})
 	want(t, ledger.Between(before, ledger.OfBooking("bkg_1", b, time.UTC)), false, `
 		2026-03-04 revenue.time -4000 USD
 		2026-03-04 unbilled_receivable 4000 USD
@@ -437,10 +469,11 @@ func TestWhatIsEarnedBeforeItIsBilledIsUnbilled(t *testing.T) {
 		2026-03-06 unbilled_receivable -8000 USD`)
 }
 
-// An insurance of 1,212.00 is paid on 15 January for the year from then on: the money is gone that day, and 3.33 of it are used up on it. In
-// the end the 1,208.67 that were paid ahead are used up.
+// An insurance of 1,212.00 is paid on 15 January for the year from then on: the money is gone that day, and 3.33 of it
+// are used up on it. In the end the 1,208.67 that were paid ahead are used up.
 func TestAnExpenseIsPaidOnceAndUsedUpByDay(t *testing.T) {
-	e := &record.Expense{ExpenseFields: record.ExpenseFields{VehicleID: "veh_1", Category: "insurance", Amount: usd(121200), IncurredOn: "2026-01-15",
+	e := &record.Expense{ExpenseFields: record.ExpenseFields{VehicleID: "veh_1", Category: "insurance",
+		Amount: usd(121200), IncurredOn: "2026-01-15",
 		ServicePeriod: &record.DateRange{From: "2026-01-15", To: "2027-01-14"}}, Status: record.ExpenseDraft}
 	want(t, ledger.OfExpense(e), false, "")
 	e.Status = record.ExpensePosted
@@ -455,7 +488,8 @@ func TestAnExpenseIsPaidOnceAndUsedUpByDay(t *testing.T) {
 	for _, p := range posted {
 		sums[p.Account] += p.Amount
 	}
-	if len(posted) != 3+2*364 || sums[ledger.Cash] != -121200 || sums[ledger.PrepaidExpenses] != 0 || sums["cost.insurance"] != 121200 {
+	if len(posted) != 3+2*364 || sums[ledger.Cash] != -121200 || sums[ledger.PrepaidExpenses] != 0 ||
+		sums["cost.insurance"] != 121200 {
 		t.Errorf("%d postings that sum to %v", len(posted), sums)
 	}
 	e.Status = record.ExpenseVoided
@@ -463,7 +497,8 @@ func TestAnExpenseIsPaidOnceAndUsedUpByDay(t *testing.T) {
 		t.Errorf("voided\n%s", lines(left, false))
 	}
 	// Paid at the end of January for three days, of which one is over by then.
-	e.Status, e.Amount, e.PaidOn, e.ServicePeriod = record.ExpensePosted, usd(100), "2026-01-31", &record.DateRange{From: "2026-01-30", To: "2026-02-01"}
+	e.Status, e.Amount, e.PaidOn, e.ServicePeriod =
+		record.ExpensePosted, usd(100), "2026-01-31", &record.DateRange{From: "2026-01-30", To: "2026-02-01"}
 	want(t, ledger.OfExpense(e), false, `
 		2026-01-30 accounts_payable -34 USD
 		2026-01-30 cost.insurance 34 USD
@@ -493,7 +528,8 @@ func TestAnExpenseIsPaidOnceAndUsedUpByDay(t *testing.T) {
 }
 
 func TestWhatIsNoCostIsNoCost(t *testing.T) {
-	e := &record.Expense{ExpenseFields: record.ExpenseFields{Amount: usd(100), IncurredOn: "2026-01-15"}, Status: record.ExpensePosted, BookedFor: record.BookedFor{Channel: "direct"}}
+	e := &record.Expense{ExpenseFields: record.ExpenseFields{Amount: usd(100), IncurredOn: "2026-01-15"},
+		Status: record.ExpensePosted, BookedFor: record.BookedFor{Channel: "direct"}}
 	for category, text := range map[string]string{
 		"depreciation": "2026-01-15 accumulated_depreciation -100 USD\n2026-01-15 cost.depreciation 100 USD",
 		// The taxes of the last quarter are paid over, a van is bought, and a customer will never pay.
@@ -511,15 +547,18 @@ func TestWhatIsNoCostIsNoCost(t *testing.T) {
 
 func TestWorkAndTollsCost(t *testing.T) {
 	total := usd(8900)
-	w := &record.WorkOrder{WorkOrderFields: record.WorkOrderFields{VehicleID: "veh_1", Type: "tire"}, Status: record.WorkInProgress, Total: &total, CompletedAt: at("2026-03-02T01:00:00Z")}
+	w := &record.WorkOrder{WorkOrderFields: record.WorkOrderFields{VehicleID: "veh_1", Type: "tire"},
+		Status: record.WorkInProgress, Total: &total, CompletedAt: at("2026-03-02T01:00:00Z")}
 	denver, err := time.LoadLocation("America/Denver")
 	if err != nil {
 		t.Fatal(err)
 	}
 	want(t, ledger.OfWorkOrder(w, denver), false, "")
-	for kind, account := range map[string]string{"tire": "tires", "corrective": "repair", "damage": "repair", "": "repair", "preventive": "maintenance", "recall": "maintenance", "inspection": "maintenance"} {
+	for kind, account := range map[string]string{"tire": "tires", "corrective": "repair", "damage": "repair", "": "repair",
+		"preventive": "maintenance", "recall": "maintenance", "inspection": "maintenance"} {
 		w.Type, w.Status = kind, record.WorkCompleted
-		want(t, ledger.OfWorkOrder(w, denver), true, "2026-03-01 cash -8900 USD veh_1\n2026-03-01 cost."+account+" 8900 USD veh_1")
+		want(t, ledger.OfWorkOrder(w, denver), true,
+			"2026-03-01 cash -8900 USD veh_1\n2026-03-01 cost."+account+" 8900 USD veh_1")
 	}
 	w.Type, w.PaidOn = "tire", "2026-03-31"
 	want(t, ledger.OfWorkOrder(w, denver), false, `
@@ -527,7 +566,8 @@ func TestWorkAndTollsCost(t *testing.T) {
 		2026-03-01 cost.tires 8900 USD
 		2026-03-31 accounts_payable 8900 USD
 		2026-03-31 cash -8900 USD`)
-	fine := &record.Toll{TollFields: record.TollFields{Kind: "fine", Amount: usd(5000), OccurredAt: at("2026-03-02T01:00:00Z")}, Status: "matched", VehicleID: "veh_1", BookingID: "bkg_1"}
+	fine := &record.Toll{TollFields: record.TollFields{Kind: "fine", Amount: usd(5000),
+		OccurredAt: at("2026-03-02T01:00:00Z")}, Status: "matched", VehicleID: "veh_1", BookingID: "bkg_1"}
 	want(t, ledger.OfToll(fine, denver), true, "2026-03-01 cash -5000 USD veh_1\n2026-03-01 cost.fine 5000 USD veh_1")
 	fine.PaidOn = "2026-03-20"
 	want(t, ledger.OfToll(fine, denver), false, `

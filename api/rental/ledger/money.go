@@ -8,14 +8,16 @@ import (
 	"github.com/motorpool/fleet/api/rental/price"
 )
 
-// OfPayment returns what ought to stand because of a payment: nothing until it has succeeded, then the money on the day it moved,
-// less what the provider keeps, and what was given back on the days it was given back. What a booking is paid before it is billed is
-// owed to the customer, until the day on which it is billed; so is what is paid for no booking, but by a channel.
+// OfPayment returns what ought to stand because of a payment: nothing until it has succeeded, then the money on the day
+// it moved, less what the provider keeps, and what was given back on the days it was given back. What a booking is paid
+// before it is billed is owed to the customer, until the day on which it is billed; so is what is paid for no booking,
+// but by a channel.
 func OfPayment(p *record.Payment, zone *time.Location) []Posting {
 	zone = zoneOf(p.BookedFor.Timezone, zone)
 	k := &book{dims: Dims{Booking: p.BookingID, Customer: p.CustomerID}}
 	k.dims.booked(&p.BookedFor)
-	if !slices.Contains([]string{record.PaymentSucceeded, record.PaymentRefunded, record.PaymentPartiallyRefunded}, p.Status) {
+	if !slices.Contains([]string{record.PaymentSucceeded, record.PaymentRefunded, record.PaymentPartiallyRefunded},
+		p.Status) {
 		return nil
 	}
 	platform := p.Method == "platform"
@@ -67,8 +69,9 @@ func (d *Dims) booked(f *record.BookedFor) {
 	}
 }
 
-// OfExpense returns what ought to stand because of an expense while it is posted: its money on the day it was paid, and its cost evenly
-// over the days of its service period. What is paid before it is used is prepaid, what is used before it is paid is owed.
+// OfExpense returns what ought to stand because of an expense while it is posted: its money on the day it was paid, and
+// its cost evenly over the days of its service period. What is paid before it is used is prepaid, what is used before
+// it is paid is owed.
 func OfExpense(e *record.Expense) []Posting {
 	if e.Status != record.ExpensePosted {
 		return nil
@@ -123,8 +126,8 @@ func serviceDays(e *record.Expense, incurred Day) []Day {
 // workCategory is the category of cost of each type of work order.
 var workCategory = map[string]string{"tire": "tires", "corrective": "repair", "damage": "repair", "": "repair"}
 
-// OfWorkOrder returns what ought to stand because of a work order: its cost, tax included, once it is completed, and its money on the day it was paid. zone counts
-// where it keeps none, as those do that were completed long ago.
+// OfWorkOrder returns what ought to stand because of a work order: its cost, tax included, once it is completed, and
+// its money on the day it was paid. zone counts where it keeps none, as those do that were completed long ago.
 func OfWorkOrder(w *record.WorkOrder, zone *time.Location) []Posting {
 	if w.Status != record.WorkCompleted || w.Total == nil {
 		return nil
@@ -139,9 +142,9 @@ func OfWorkOrder(w *record.WorkOrder, zone *time.Location) []Posting {
 	return Sum(k.postings)
 }
 
-// OfToll returns what ought to stand because of a toll or a fine: what the agency wants, whoever bears it in the end, on the day it
-// was incurred, and its money on the day it was paid; nothing while it is disputed. What the customer is charged for it is a charge of the booking. zone counts where it
-// keeps none.
+// OfToll returns what ought to stand because of a toll or a fine: what the agency wants, whoever bears it in the end,
+// on the day it was incurred, and its money on the day it was paid; nothing while it is disputed. What the customer is
+// charged for it is a charge of the booking. zone counts where it keeps none.
 func OfToll(t *record.Toll, zone *time.Location) []Posting {
 	if t.Status == "disputed" {
 		return nil
@@ -151,7 +154,8 @@ func OfToll(t *record.Toll, zone *time.Location) []Posting {
 		category = "fine"
 	}
 	zone = zoneOf(t.BookedFor.Timezone, zone)
-	k := &book{dims: Dims{Vehicle: t.VehicleID, Booking: t.BookingID, Class: t.BookedFor.ClassID, Location: t.BookedFor.LocationID}}
+	k := &book{dims: Dims{Vehicle: t.VehicleID, Booking: t.BookingID, Class: t.BookedFor.ClassID,
+		Location: t.BookedFor.LocationID}}
 	k.spend(DayOf(t.OccurredAt.Time, zone), CostOf(category), t.PaidOn, t.Amount)
 	return Sum(k.postings)
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/motorpool/fleet/api/rental/price"
 )
 
-// recount says what ought to stand on each account at the end of a day, counted from the records as a bookkeeper would who has no
-// postings: what was received, given back, billed, earned, bought, used and paid until then. It shares nothing with the package but
-// the division of an amount by weights.
+// recount says what ought to stand on each account at the end of a day, counted from the records as a bookkeeper would
+// who has no postings: what was received, given back, billed, earned, bought, used and paid until then. It shares
+// nothing with the package but the division of an amount by weights.
 type recount struct {
 	until string // the day, as 2026-03-01
 	sums  map[string]int64
@@ -40,8 +40,11 @@ func (r *recount) between(first, second int64, currency, asset, liability string
 }
 
 // bookAccounts are the accounts of lines of bills; those of no other are revenue from fees.
-var bookAccounts = map[string]string{"time": "revenue.time", "mileage": "revenue.mileage", "extra": "revenue.extras", "protection": "revenue.protection",
-	"damage": "revenue.damage", "toll": "revenue.toll_recharge", "discount": "contra.discount", "promo": "contra.discount", "tax": "tax_payable", "platform_fee": "cost.platform_fee"}
+var bookAccounts = map[string]string{"time": "revenue.time", "mileage": "revenue.mileage", "extra": "revenue.extras",
+	"protection": "revenue.protection",
+	"damage":     "revenue.damage", "toll": "revenue.toll_recharge", "discount": "contra.discount",
+	"promo": "contra.discount",
+	"tax":   "tax_payable", "platform_fee": "cost.platform_fee"}
 
 func lineAccount(c *record.Charge) string {
 	if c.Type == "adjustment" && (c.Amount.Amount < 0 && c.ReversalOf == "" || c.Amount.Amount > 0 && c.ReversalOf != "") {
@@ -87,7 +90,8 @@ func (r *recount) cameToNothing(b *record.Booking, owed string) bool {
 	counted := map[string]bool{}
 	for i := range b.Charges {
 		c := &b.Charges[i]
-		if c.ReversalOf == "" && gone[c.ID] && c.PostedAt.Before(b.StatusSince.Time) || c.ReversalOf != "" && !counted[c.ReversalOf] {
+		if c.ReversalOf == "" && gone[c.ID] && c.PostedAt.Before(b.StatusSince.Time) ||
+			c.ReversalOf != "" && !counted[c.ReversalOf] {
 			continue
 		}
 		counted[c.ID] = true
@@ -106,7 +110,8 @@ func (r *recount) cameToNothing(b *record.Booking, owed string) bool {
 }
 
 // spread are the lines that are earned by day, and whether by the prices of the days.
-var spread = map[string]bool{"time": true, "discount": true, "promo": true, "platform_fee": true, "extra": false, "protection": false, "young_driver": false}
+var spread = map[string]bool{"time": true, "discount": true, "promo": true, "platform_fee": true, "extra": false,
+	"protection": false, "young_driver": false}
 
 func (r *recount) rental(b *record.Booking, owed string) {
 	pickup := b.ActualPickupAt
@@ -178,7 +183,8 @@ func (r *recount) rental(b *record.Booking, owed string) {
 	}
 }
 
-// owedOn is the day on which a line is owed: when the vehicle was handed over, when it was back, or when somebody charged it.
+// owedOn is the day on which a line is owed: when the vehicle was handed over, when it was back, or when
+// somebody charged it.
 func owedOn(b *record.Booking, c *record.Charge, out, back string) string {
 	_, ofTheWhole := spread[c.Type]
 	channels := c.Source == "import"
@@ -304,7 +310,8 @@ func (r *recount) bought(account string, cost record.Money, on, paidOn string) {
 // agree holds what was posted against what is counted from the records, at the end of each third day.
 func (b *books) agree() {
 	b.t.Helper()
-	for day := time.Date(2026, 2, 25, 0, 0, 0, 0, time.UTC); day.Before(time.Date(2026, 5, 15, 0, 0, 0, 0, time.UTC)); day = day.AddDate(0, 0, 3) {
+	for day := time.Date(2026, 2, 25, 0, 0, 0, 0,
+		time.UTC); day.Before(time.Date(2026, 5, 15, 0, 0, 0, 0, time.UTC)); day = day.AddDate(0, 0, 3) {
 		r := &recount{until: day.Format(time.DateOnly), sums: map[string]int64{}}
 		for _, o := range b.bookings {
 			r.booking(o)

@@ -11,9 +11,11 @@ import (
 
 // again is the request that a snapshot is the answer to.
 func again(s *record.RateSnapshot) (Request, error) {
-	req := Request{PlanID: s.RatePlanID, PlanName: s.RatePlanName, PlanRevision: s.RateRevision, Taxes: s.Taxes, PriceBasis: s.Basis}
+	req := Request{PlanID: s.RatePlanID, PlanName: s.RatePlanName, PlanRevision: s.RateRevision, Taxes: s.Taxes,
+		PriceBasis: s.Basis}
 	if s.Rate == nil || s.Basis.PickupAt.IsZero() {
-		return req, fleet.NewError(fleet.CodeConflict, "The price was not worked out from terms, so nothing can be added to it by terms. Post the charges by hand.")
+		return req, fleet.NewError(fleet.CodeConflict,
+			"The price was not worked out from terms, so nothing can be added to it by terms. Post the charges by hand.")
 	}
 	req.Terms = *s.Rate
 	zone, err := time.LoadLocation(s.Timezone)
@@ -24,8 +26,8 @@ func again(s *record.RateSnapshot) (Request, error) {
 	return req, nil
 }
 
-// Agreed is when a rental is to be picked up and returned, as its booking has it. A price that was kept when the booking was moved is of
-// other times: then what was agreed costs that price, and only days beyond it cost more.
+// Agreed is when a rental is to be picked up and returned, as its booking has it. A price that was kept when the
+// booking was moved is of other times: then what was agreed costs that price, and only days beyond it cost more.
 type Agreed struct{ PickupAt, ReturnAt time.Time }
 
 // kept says whether a price was kept when its booking was moved.
@@ -37,8 +39,9 @@ func (a Agreed) kept(p *record.PriceBasis) bool {
 	return !pickup.Equal(a.PickupAt) || !p.ReturnAt.Equal(a.ReturnAt)
 }
 
-// begin sets the pickup that days are counted from: the agreed one, or the one that was if it was charged for. It returns the fewest and the most
-// days that the price of a snapshot is for: those that were billed, and those that were agreed, which differ only if the price was kept.
+// begin sets the pickup that days are counted from: the agreed one, or the one that was if it was charged for. It
+// returns the fewest and the most days that the price of a snapshot is for: those that were billed, and those that were
+// agreed, which differ only if the price was kept.
 func (a Agreed) begin(req *Request, s *record.RateSnapshot) (least, most int, err error) {
 	if !a.kept(&s.Basis) {
 		return s.BilledDays, s.BilledDays, nil
@@ -51,9 +54,9 @@ func (a Agreed) begin(req *Request, s *record.RateSnapshot) (least, most int, er
 	return min(days, s.BilledDays), max(days, s.BilledDays), err
 }
 
-// Extend works out the price of a rental with another time of return than the agreed one, by the terms and for the customer that were frozen. The
-// charges are what is to be posted beside those of the snapshot: their sum is the difference of the totals. With the
-// same time of return there are none.
+// Extend works out the price of a rental with another time of return than the agreed one, by the terms and for the
+// customer that were frozen. The charges are what is to be posted beside those of the snapshot: their sum is the
+// difference of the totals. With the same time of return there are none.
 func Extend(s *record.RateSnapshot, a Agreed, returnAt time.Time) (record.RateSnapshot, []record.Charge, error) {
 	req, err := again(s)
 	if err != nil {
@@ -70,9 +73,9 @@ func Extend(s *record.RateSnapshot, a Agreed, returnAt time.Time) (record.RateSn
 	return beside(s, req, least, most)
 }
 
-// beside is a price that was kept with what another return makes of it. Days beyond those that it is for cost what they add to a rental from the agreed
-// pickup on, by the terms. Fewer give back the days that extensions added, nothing for those that cost nothing, and then those that it was for
-// at first. The basis stays that of the price that was kept.
+// beside is a price that was kept with what another return makes of it. Days beyond those that it is for cost what they
+// add to a rental from the agreed pickup on, by the terms. Fewer give back the days that extensions added, nothing for
+// those that cost nothing, and then those that it was for at first. The basis stays that of the price that was kept.
 func beside(s *record.RateSnapshot, req Request, least, most int) (record.RateSnapshot, []record.Charge, error) {
 	days, err := daysFor(&req)
 	if err != nil {
@@ -132,9 +135,10 @@ func add(s, from, to *record.RateSnapshot) ([]record.Charge, error) {
 	return charges, c.err()
 }
 
-// PickedUp works out the price of a rental whose vehicle is taken before the agreed pickup, as Extend does that of one with another return:
-// by the rates of the days that it has then, and with the discounts for booking early that were agreed. A pickup that makes no more days, as
-// one within the grace, changes nothing: days are counted from the agreed pickup then, and a return is late by it.
+// PickedUp works out the price of a rental whose vehicle is taken before the agreed pickup, as Extend does that of one
+// with another return: by the rates of the days that it has then, and with the discounts for booking early that were
+// agreed. A pickup that makes no more days, as one within the grace, changes nothing: days are counted from the agreed
+// pickup then, and a return is late by it.
 func PickedUp(s *record.RateSnapshot, a Agreed, at time.Time) (record.RateSnapshot, []record.Charge, error) {
 	req, err := again(s)
 	if err != nil {
@@ -216,8 +220,8 @@ func (c *calc) difference(from, to *record.RateSnapshot) []record.Charge {
 	return c.instead(to.Currency, from.Lines, to.Lines, func(string) string { return days })
 }
 
-// instead returns the lines that make of the sums of some lines those of others, sort by sort. Why says what stands before the sums in the
-// explanation of a line of a type.
+// instead returns the lines that make of the sums of some lines those of others, sort by sort. Why says what stands
+// before the sums in the explanation of a line of a type.
 func (c *calc) instead(currency string, from, to []record.Charge, why func(kind string) string) []record.Charge {
 	var order []lineKey
 	was, is, like := map[lineKey]int64{}, map[lineKey]int64{}, map[lineKey]*record.Charge{}
@@ -240,7 +244,8 @@ func (c *calc) instead(currency string, from, to []record.Charge, why func(kind 
 		}
 		l := like[k]
 		lines = append(lines, record.Charge{
-			Type: k.kind, Description: k.description, Quantity: 1, UnitPrice: record.Money{Amount: delta}, Taxable: l.Taxable, TaxRateBP: l.TaxRateBP,
+			Type: k.kind, Description: k.description, Quantity: 1, UnitPrice: record.Money{Amount: delta}, Taxable: l.Taxable,
+			TaxRateBP: l.TaxRateBP,
 			Explanation: fmt.Sprintf("%s%s instead of %s.", why(k.kind), Format(record.Money{Amount: is[k], Currency: currency}),
 				Format(record.Money{Amount: was[k], Currency: currency})),
 		})
@@ -250,17 +255,19 @@ func (c *calc) instead(currency string, from, to []record.Charge, why func(kind 
 
 // Returned is how a vehicle came back.
 type Returned struct {
-	At                time.Time
-	MilesDriven       *int  // nil if nobody knows
-	FuelMissingPct    int64 // how much less there is in the tank than at pickup, in percent of it; 0 for no less; of several vehicles the sum
+	At          time.Time
+	MilesDriven *int // nil if nobody knows
+	// how much less there is in the tank than at pickup, in percent of it; 0 for no less; of several vehicles the sum
+	FuelMissingPct    int64
 	BatteryMissingPct int64 // of the traction battery
 	// OneWayFee is what the location where it came back costs, if that is not the one that was agreed; else nil.
 	OneWayFee *record.Money
 }
 
-// AtReturn returns what a return adds to the charges of a snapshot: days beyond those billed, miles beyond those included and
-// already charged (less, if fewer were driven than were charged beforehand), fuel or energy that is missing, what another location costs
-// more than the agreed one, with their taxes and the platform's share. A late day brings its included miles. A return before the agreed time gives nothing back.
+// AtReturn returns what a return adds to the charges of a snapshot: days beyond those billed, miles beyond those
+// included and already charged (less, if fewer were driven than were charged beforehand), fuel or energy that is
+// missing, what another location costs more than the agreed one, with their taxes and the platform's share. A late day
+// brings its included miles. A return before the agreed time gives nothing back.
 func AtReturn(s *record.RateSnapshot, a Agreed, r Returned) ([]record.Charge, error) {
 	req, err := again(s)
 	if err != nil {
@@ -278,8 +285,9 @@ func AtReturn(s *record.RateSnapshot, a Agreed, r Returned) ([]record.Charge, er
 	lines := append(c.lateLine(&req, s, days, late), c.milesDriven(s, r.MilesDriven, late)...)
 	missing := func(kind, description string, pct int64, of string) {
 		if fee := req.Terms.RefuelFee; fee != nil && fee.Amount > 0 && pct > 0 {
-			lines = append(lines, record.Charge{Type: kind, Description: description, Quantity: pct, UnitPrice: *fee, Taxable: true,
-				Explanation: fmt.Sprintf("%d %% of the %s is missing, at %s for each percent.", pct, of, Format(*fee))})
+			lines = append(lines,
+				record.Charge{Type: kind, Description: description, Quantity: pct, UnitPrice: *fee, Taxable: true,
+					Explanation: fmt.Sprintf("%d %% of the %s is missing, at %s for each percent.", pct, of, Format(*fee))})
 		}
 	}
 	missing("refuel", "Refuelling", r.FuelMissingPct, "tank")
@@ -290,9 +298,11 @@ func AtReturn(s *record.RateSnapshot, a Agreed, r Returned) ([]record.Charge, er
 			agreed = req.OneWayFee.Amount
 		}
 		if more := c.add(fee.Amount, -agreed); more > 0 {
-			lines = append(lines, record.Charge{Type: "one_way", Description: "Returned at another location than agreed", Quantity: 1,
-				UnitPrice: record.Money{Amount: more}, Taxable: true, Explanation: fmt.Sprintf("The fee for the two locations is %s, and %s was agreed.",
-					Format(*fee), Format(record.Money{Amount: agreed, Currency: s.Currency}))})
+			lines = append(lines,
+				record.Charge{Type: "one_way", Description: "Returned at another location than agreed", Quantity: 1,
+					UnitPrice: record.Money{Amount: more}, Taxable: true,
+					Explanation: fmt.Sprintf("The fee for the two locations is %s, and %s was agreed.",
+						Format(*fee), Format(record.Money{Amount: agreed, Currency: s.Currency}))})
 		}
 	}
 	lines = c.finish(s.Currency, lines)
@@ -309,7 +319,8 @@ func (c *calc) lateLine(req *Request, s *record.RateSnapshot, agreed, late int) 
 	line := record.Charge{Type: "late_return", Description: "Late return", Quantity: int64(late), Taxable: true}
 	if s.LateFeePerDay != nil {
 		line.UnitPrice = *s.LateFeePerDay
-		line.Explanation = fmt.Sprintf("%s more than the %d agreed, at %s.", count(late, "day"), agreed, Format(*s.LateFeePerDay))
+		line.Explanation = fmt.Sprintf("%s more than the %d agreed, at %s.", count(late, "day"), agreed,
+			Format(*s.LateFeePerDay))
 		return []record.Charge{line}
 	}
 	days := dates(req, agreed, agreed+late)
@@ -321,7 +332,8 @@ func (c *calc) lateLine(req *Request, s *record.RateSnapshot, agreed, late int) 
 		line.UnitPrice.Amount = c.add(line.UnitPrice.Amount, d.amount)
 		group = append(group, d)
 	}
-	line.Explanation = fmt.Sprintf("%s more than the %d agreed (%s), at the price of a single day: %s.", count(late, "day"), agreed, sayDates(group),
+	line.Explanation = fmt.Sprintf("%s more than the %d agreed (%s), at the price of a single day: %s.",
+		count(late, "day"), agreed, sayDates(group),
 		req.sayTally(tally(group, func(d *day) int64 { return d.amount })))
 	if line.Quantity = 1; line.UnitPrice.Amount == 0 {
 		return nil
@@ -352,11 +364,13 @@ func (c *calc) milesDriven(s *record.RateSnapshot, driven *int, late int) []reco
 	if charged > 0 {
 		why += fmt.Sprintf(", %d charged already", charged)
 	}
-	return []record.Charge{{Type: "mileage", Description: "Miles beyond those included", Quantity: due, UnitPrice: *s.ExtraMileFee, Taxable: true, Explanation: why + "."}}
+	return []record.Charge{{Type: "mileage", Description: "Miles beyond those included", Quantity: due,
+		UnitPrice: *s.ExtraMileFee, Taxable: true, Explanation: why + "."}}
 }
 
-// CancelFee is what a cancellation costs, by the step that holds so long before pickup: a line of type cancellation_fee, whose
-// amount is zero if it costs nothing. It is a share of the total with taxes, so it is not taxed again.
+// CancelFee is what a cancellation costs, by the step that holds so long before pickup: a line of type
+// cancellation_fee, whose amount is zero if it costs nothing. It is a share of the total with taxes, so it is
+// not taxed again.
 func CancelFee(s *record.RateSnapshot, pickup, at time.Time) (record.Charge, error) {
 	var step *record.CancelStep
 	for i := range s.Cancellation {
@@ -369,12 +383,14 @@ func CancelFee(s *record.RateSnapshot, pickup, at time.Time) (record.Charge, err
 		return shareOfTotal(s, "cancellation_fee", "Cancellation", 0, "Cancelled early enough to cost nothing.")
 	}
 	return shareOfTotal(s, "cancellation_fee", "Cancellation", step.FeeBP,
-		fmt.Sprintf("Cancelled less than %s before pickup: %s of %s.", count(step.HoursBefore, "hour"), basisPoints(step.FeeBP), Format(s.Totals.Total)))
+		fmt.Sprintf("Cancelled less than %s before pickup: %s of %s.", count(step.HoursBefore, "hour"),
+			basisPoints(step.FeeBP), Format(s.Totals.Total)))
 }
 
 // NoShowFee is what a customer who never came owes: a line of type no_show_fee, like that of CancelFee.
 func NoShowFee(s *record.RateSnapshot) (record.Charge, error) {
-	return shareOfTotal(s, "no_show_fee", "No-show", s.NoShowFeeBP, fmt.Sprintf("Nobody came: %s of %s.", basisPoints(s.NoShowFeeBP), Format(s.Totals.Total)))
+	return shareOfTotal(s, "no_show_fee", "No-show", s.NoShowFeeBP,
+		fmt.Sprintf("Nobody came: %s of %s.", basisPoints(s.NoShowFeeBP), Format(s.Totals.Total)))
 }
 
 func shareOfTotal(s *record.RateSnapshot, kind, description string, bp int64, why string) (record.Charge, error) {

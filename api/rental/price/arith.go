@@ -8,10 +8,12 @@ import (
 	"github.com/motorpool/fleet"
 )
 
-// Limit is the largest amount of minor units that a price, or any part of it, may have: what every reader of JSON can hold exactly.
+// Limit is the largest amount of minor units that a price, or any part of it, may have: what every reader of JSON
+// can hold exactly.
 const Limit = 1<<53 - 1
 
-// calc calculates with amounts. Once a result is beyond Limit it is out of range, whatever follows, and its results are zero.
+// calc calculates with amounts. Once a result is beyond Limit it is out of range, whatever follows, and its
+// results are zero.
 type calc struct{ out bool }
 
 // err says that the amounts were too large.
@@ -38,8 +40,8 @@ func (c *calc) add(a, b int64) int64 { return c.within(c.within(a) + c.within(b)
 // times multiplies an amount by a number.
 func (c *calc) times(amount, n int64) int64 { return c.scale(amount, n, 1) }
 
-// scale returns amount × num / den, rounded half away from zero. It is the one rounding of this package. den must be positive, and
-// num not negative but for den 1.
+// scale returns amount × num / den, rounded half away from zero. It is the one rounding of this package. den must be
+// positive, and num not negative but for den 1.
 func (c *calc) scale(amount, num, den int64) int64 {
 	negative := (amount < 0) != (num < 0)
 	high, low := bits.Mul64(magnitude(amount), magnitude(num))
@@ -68,9 +70,10 @@ func magnitude(n int64) uint64 {
 	return uint64(n)
 }
 
-// Allocate divides an amount in proportion to weights, which are not negative and whose sum is an int64, by largest remainder: the
-// parts add up to the amount exactly, each is within one minor unit of its share, and units that remain go to the largest
-// remainders, of equal ones to the first. Where all weights are zero the amount is divided evenly. Without weights there are no parts.
+// Allocate divides an amount in proportion to weights, which are not negative and whose sum is an int64, by largest
+// remainder: the parts add up to the amount exactly, each is within one minor unit of its share, and units that remain
+// go to the largest remainders, of equal ones to the first. Where all weights are zero the amount is divided evenly.
+// Without weights there are no parts.
 func Allocate(amount int64, weights []int64) []int64 {
 	var total uint64
 	for _, w := range weights {

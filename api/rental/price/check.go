@@ -18,7 +18,8 @@ func (req *Request) check() error {
 		amount        *record.Money
 		name, pointer string
 	}{
-		{req.DailyRate, "the daily rate of the " + req.DailyRateOf, "/vehicle_id"}, {req.ExtraMileFee, "the extra mile fee of vehicle or class", "/vehicle_id"},
+		{req.DailyRate, "the daily rate of the " + req.DailyRateOf, "/vehicle_id"},
+		{req.ExtraMileFee, "the extra mile fee of vehicle or class", "/vehicle_id"},
 		{req.DepositAmount, "the deposit", "/vehicle_id"}, {req.OneWayFee, "the one-way fee", "/return_location_id"},
 		{req.DeliveryFee, "the delivery fee", "/pickup_location_id"},
 	} {
@@ -26,14 +27,16 @@ func (req *Request) check() error {
 			continue
 		}
 		if m.amount.Currency != currency {
-			return fault(m.pointer, "currency_mismatch", fmt.Sprintf("%s is in %s, and the rate plan in %s", m.name, m.amount.Currency, currency))
+			return fault(m.pointer, "currency_mismatch",
+				fmt.Sprintf("%s is in %s, and the rate plan in %s", m.name, m.amount.Currency, currency))
 		}
 		if m.amount.Amount < 0 || m.amount.Amount > Limit {
 			return fault(m.pointer, "out_of_range", m.name+" is out of range")
 		}
 	}
 	if faults := Faults(&req.Terms); faults != nil {
-		return fault("/rate_plan_id", "not_valid", "leads to a rate plan that cannot be used: "+faults[0].Pointer+" "+faults[0].Detail)
+		return fault("/rate_plan_id", "not_valid",
+			"leads to a rate plan that cannot be used: "+faults[0].Pointer+" "+faults[0].Detail)
 	}
 	for _, n := range []struct {
 		value   int64
@@ -46,7 +49,8 @@ func (req *Request) check() error {
 	return nil
 }
 
-// Faults says what is wrong with terms, by JSON pointer; nil if nothing is. What a schema can refuse is not looked at again, but for amounts.
+// Faults says what is wrong with terms, by JSON pointer; nil if nothing is. What a schema can refuse is not looked at
+// again, but for amounts.
 func Faults(t *record.RatePlanTerms) []fleet.FieldError {
 	f := &faults{currency: t.Currency}
 	f.money("/daily_rate", &t.DailyRate)
@@ -56,11 +60,17 @@ func Faults(t *record.RatePlanTerms) []fleet.FieldError {
 	}
 	f.unique("/weekday_factors", "/day", len(t.WeekdayFactors), func(i int) string { return t.WeekdayFactors[i].Day })
 	f.unique("/holidays", "/date", len(t.Holidays), func(i int) string { return t.Holidays[i].Date })
-	f.unique("/length_discounts", "/min_days", len(t.LengthDiscounts), func(i int) string { return fmt.Sprint(t.LengthDiscounts[i].MinDays) })
-	f.unique("/early_bird_discounts", "/min_days_ahead", len(t.EarlyBirdDiscounts), func(i int) string { return fmt.Sprint(t.EarlyBirdDiscounts[i].MinDaysAhead) })
+	f.unique("/length_discounts", "/min_days", len(t.LengthDiscounts), func(i int) string {
+		return fmt.Sprint(t.LengthDiscounts[i].MinDays)
+	})
+	f.unique("/early_bird_discounts", "/min_days_ahead", len(t.EarlyBirdDiscounts), func(i int) string {
+		return fmt.Sprint(t.EarlyBirdDiscounts[i].MinDaysAhead)
+	})
 	f.unique("/promotions", "/code", len(t.Promotions), func(i int) string { return fold(t.Promotions[i].Code) })
 	f.unique("/extras", "/code", len(t.Extras), func(i int) string { return t.Extras[i].Code })
-	f.unique("/cancellation_steps", "/hours_before", len(t.CancelSteps), func(i int) string { return fmt.Sprint(t.CancelSteps[i].HoursBefore) })
+	f.unique("/cancellation_steps", "/hours_before", len(t.CancelSteps), func(i int) string {
+		return fmt.Sprint(t.CancelSteps[i].HoursBefore)
+	})
 	for i := range t.Promotions {
 		f.promotion(fmt.Sprintf("/promotions/%d", i), &t.Promotions[i])
 	}

@@ -10,10 +10,11 @@ import (
 // corrected stands before the sums in the explanation of a line that a correction adds.
 const corrected = "Corrected: "
 
-// PickedUpInstead works out the price of a rental of which was noted wrongly when its vehicle was taken. What the time that was noted first added
-// to the price is taken back, and what the right one adds is added, as PickedUp does; early says whether the right one is so early that days
-// are charged for. The charges make of the old price the new one.
-func PickedUpInstead(s *record.RateSnapshot, a Agreed, at time.Time, early bool) (record.RateSnapshot, []record.Charge, error) {
+// PickedUpInstead works out the price of a rental of which was noted wrongly when its vehicle was taken. What the time
+// that was noted first added to the price is taken back, and what the right one adds is added, as PickedUp does; early
+// says whether the right one is so early that days are charged for. The charges make of the old price the new one.
+func PickedUpInstead(s *record.RateSnapshot, a Agreed, at time.Time,
+	early bool) (record.RateSnapshot, []record.Charge, error) {
 	next, err := notPickedUp(s, a)
 	if err == nil && early {
 		next, _, err = PickedUp(&next, a, at)
@@ -64,9 +65,10 @@ func notPickedUp(s *record.RateSnapshot, a Agreed) (record.RateSnapshot, error) 
 	return next, err
 }
 
-// AtReturnInstead returns what makes of the charges that a return has added to those of a snapshot, had, the ones that it ought to have added, as
-// AtReturn has them: for each sort of line the difference of the sums, none where they are the same. Lines of had that take back others of them
-// say what was waived: that stays waived, and nobody is paid for it. Taxes are for Retax.
+// AtReturnInstead returns what makes of the charges that a return has added to those of a snapshot, had, the ones that
+// it ought to have added, as AtReturn has them: for each sort of line the difference of the sums, none where they are
+// the same. Lines of had that take back others of them say what was waived: that stays waived, and nobody is paid for
+// it. Taxes are for Retax.
 func AtReturnInstead(s *record.RateSnapshot, a Agreed, r Returned, had []record.Charge) ([]record.Charge, error) {
 	is, err := AtReturn(s, a, r)
 	if err != nil {
@@ -91,8 +93,8 @@ func AtReturnInstead(s *record.RateSnapshot, a Agreed, r Returned, had []record.
 	return c.finish(s.Currency, lines), c.err()
 }
 
-// waived returns what is to be added to lines, so that they leave out what was waived of those that there were: of each sort no more than
-// there would be of it.
+// waived returns what is to be added to lines, so that they leave out what was waived of those that there were: of each
+// sort no more than there would be of it.
 func (c *calc) waived(is, had []record.Charge) []record.Charge {
 	whole, off := map[lineKey]int64{}, map[lineKey]int64{}
 	for i := range is {

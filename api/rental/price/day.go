@@ -60,14 +60,16 @@ func civil(t time.Time) time.Time {
 	return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), time.UTC)
 }
 
-// sameTime is when the clock on the wall shows the same time so many days later. Of two such moments, where clocks go back, it is the
-// later; where they go forward over that time it is as much later as they went.
+// sameTime is when the clock on the wall shows the same time so many days later. Of two such moments, where clocks go
+// back, it is the later; where they go forward over that time it is as much later as they went.
 func sameTime(t time.Time, days int) time.Time {
 	wall := civil(t).AddDate(0, 0, days)
-	near := time.Date(wall.Year(), wall.Month(), wall.Day(), wall.Hour(), wall.Minute(), wall.Second(), wall.Nanosecond(), t.Location())
+	near := time.Date(wall.Year(), wall.Month(), wall.Day(), wall.Hour(), wall.Minute(), wall.Second(),
+		wall.Nanosecond(), t.Location())
 	_, before := near.Add(-12 * time.Hour).Zone()
 	_, after := near.Add(12 * time.Hour).Zone()
-	first, second := wall.Add(-time.Duration(before)*time.Second).In(t.Location()), wall.Add(-time.Duration(after)*time.Second).In(t.Location())
+	first, second := wall.Add(-time.Duration(before)*time.Second).In(t.Location()),
+		wall.Add(-time.Duration(after)*time.Second).In(t.Location())
 	if first.Before(second) {
 		first, second = second, first
 	}

@@ -18,8 +18,8 @@ import (
 
 var update = flag.Bool("update", false, "write the answers in testdata anew")
 
-// TestPricesAreAsWrittenDown works out each file of testdata: what is above the rule is asked, what is below it is answered. The files
-// are to be read by people who rent out cars; see testdata/README.md.
+// TestPricesAreAsWrittenDown works out each file of testdata: what is above the rule is asked, what is below it is
+// answered. The files are to be read by people who rent out cars; see testdata/README.md.
 func TestPricesAreAsWrittenDown(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) < 25 {
@@ -119,13 +119,16 @@ func (c *counter) read(word, rest string) {
 		}
 		terms.Seasons = append(terms.Seasons, season)
 	case "weekday":
-		terms.WeekdayFactors = append(terms.WeekdayFactors, record.DayFactor{Day: words[0], FactorBP: 100 * int64(c.number(words[1]))})
+		terms.WeekdayFactors = append(terms.WeekdayFactors,
+			record.DayFactor{Day: words[0], FactorBP: 100 * int64(c.number(words[1]))})
 	case "holiday":
 		terms.Holidays = append(terms.Holidays, record.DateFactor{Date: words[0], FactorBP: 100 * int64(c.number(words[1]))})
 	case "long":
-		terms.LengthDiscounts = append(terms.LengthDiscounts, record.LengthOff{MinDays: c.number(words[0]), DiscountBP: 100 * int64(c.number(words[1]))})
+		terms.LengthDiscounts = append(terms.LengthDiscounts,
+			record.LengthOff{MinDays: c.number(words[0]), DiscountBP: 100 * int64(c.number(words[1]))})
 	case "early":
-		terms.EarlyBirdDiscounts = append(terms.EarlyBirdDiscounts, record.EarlyOff{MinDaysAhead: c.number(words[0]), DiscountBP: 100 * int64(c.number(words[1]))})
+		terms.EarlyBirdDiscounts = append(terms.EarlyBirdDiscounts,
+			record.EarlyOff{MinDaysAhead: c.number(words[0]), DiscountBP: 100 * int64(c.number(words[1]))})
 	case "promotion": // CODE PCT% or AMOUNT [FROM TO]
 		p := record.Promotion{Code: words[0]}
 		if pct, ok := strings.CutSuffix(words[1], "%"); ok {
@@ -140,7 +143,8 @@ func (c *counter) read(word, rest string) {
 	case "miles": // PER_DAY FEE
 		terms.IncludedMilesPerDay, terms.ExtraMileFee = new(c.number(words[0])), new(c.money(words[1]))
 	case "extra", "protection": // CODE day|rental AMOUNT [max AMOUNT] [untaxed]
-		e := record.Extra{Code: words[0], Name: strings.ReplaceAll(words[0], "_", " "), Kind: word, Per: words[1], Price: c.money(words[2])}
+		e := record.Extra{Code: words[0], Name: strings.ReplaceAll(words[0], "_", " "), Kind: word, Per: words[1],
+			Price: c.money(words[2])}
 		for i, w := range words {
 			switch w {
 			case "max":
@@ -159,7 +163,8 @@ func (c *counter) read(word, rest string) {
 	case "refuel fee":
 		terms.RefuelFee = new(c.money(rest))
 	case "cancel step":
-		terms.CancelSteps = append(terms.CancelSteps, record.CancelStep{HoursBefore: c.number(words[0]), FeeBP: 100 * int64(c.number(words[1]))})
+		terms.CancelSteps = append(terms.CancelSteps,
+			record.CancelStep{HoursBefore: c.number(words[0]), FeeBP: 100 * int64(c.number(words[1]))})
 	case "no-show fee":
 		terms.NoShowFeeBP = new(100 * int64(c.number(words[0])))
 	case "deposit":
@@ -167,7 +172,8 @@ func (c *counter) read(word, rest string) {
 	case "channel keeps":
 		terms.PlatformFeeBP = c.bp(words[0])
 	case "tax":
-		c.req.Taxes = append(c.req.Taxes, record.TaxRate{Name: strings.Join(words[:len(words)-1], " "), RateBP: c.bp(words[len(words)-1])})
+		c.req.Taxes = append(c.req.Taxes,
+			record.TaxRate{Name: strings.Join(words[:len(words)-1], " "), RateBP: c.bp(words[len(words)-1])})
 	case "zone":
 		zone, err := time.LoadLocation(rest)
 		if err != nil {
@@ -203,10 +209,12 @@ func (c *counter) read(word, rest string) {
 	case "customer has":
 		c.req.CustomerDiscountBP = 100 * int64(c.number(words[0]))
 	case "vehicle day", "class day":
-		c.req.DailyRate, c.req.DailyRateOf = new(c.money(rest)), map[string]string{"vehicle day": "vehicle", "class day": "vehicle class"}[word]
+		c.req.DailyRate, c.req.DailyRateOf = new(c.money(rest)),
+			map[string]string{"vehicle day": "vehicle", "class day": "vehicle class"}[word]
 	case "vehicle miles":
 		c.req.IncludedMilesPerDay, c.req.ExtraMileFee = new(c.number(words[0])), new(c.money(words[1]))
-	case "extended to", "picked up", "picked up instead", "kept, from", "returned", "returned instead", "waived", "cancelled", "no-show", "charged":
+	case "extended to", "picked up", "picked up instead", "kept, from", "returned", "returned instead", "waived",
+		"cancelled", "no-show", "charged":
 		c.then = append(c.then, word+": "+rest)
 	default:
 		c.t.Fatalf("nobody understands %q", word)
@@ -219,9 +227,11 @@ func (c *counter) after(out *strings.Builder, s record.RateSnapshot, event strin
 	fmt.Fprintf(out, "\n%s\n", strings.TrimSpace(word+" "+rest))
 	switch word {
 	case "extended to", "picked up", "picked up instead":
-		change := map[string]func(*record.RateSnapshot, price.Agreed, time.Time) (record.RateSnapshot, []record.Charge, error){
+		change := map[string]func(*record.RateSnapshot, price.Agreed,
+			time.Time) (record.RateSnapshot, []record.Charge, error){
 			"extended to": price.Extend, "picked up": price.PickedUp,
-			"picked up instead": func(s *record.RateSnapshot, a price.Agreed, at time.Time) (record.RateSnapshot, []record.Charge, error) {
+			"picked up instead": func(s *record.RateSnapshot, a price.Agreed,
+				at time.Time) (record.RateSnapshot, []record.Charge, error) {
 				return price.PickedUpInstead(s, a, at, true)
 			}}[word]
 		at := c.instant(rest).Time
@@ -332,8 +342,8 @@ func showPrice(out *strings.Builder, s *record.RateSnapshot) {
 	out.WriteByte('\n')
 	showLines(out, s.Lines)
 	t := s.Totals
-	fmt.Fprintf(out, "\nsubtotal %s, discounts %s, fees %s, taxes %s\ntotal %s\n", price.Format(t.Subtotal), price.Format(t.Discounts), price.Format(t.Fees),
-		price.Format(t.Taxes), price.Format(t.Total))
+	fmt.Fprintf(out, "\nsubtotal %s, discounts %s, fees %s, taxes %s\ntotal %s\n", price.Format(t.Subtotal),
+		price.Format(t.Discounts), price.Format(t.Fees), price.Format(t.Taxes), price.Format(t.Total))
 	if t.PlatformFee.Amount != 0 {
 		fmt.Fprintf(out, "channel keeps %s, host has %s\n", price.Format(t.PlatformFee), price.Format(t.NetToHost))
 	}
@@ -354,7 +364,8 @@ func showLines(out *strings.Builder, lines []record.Charge) {
 		if l.Taxable {
 			taxed = ", taxed"
 		}
-		fmt.Fprintf(out, "%s: %s, %d x %s = %s%s\n    %s\n", l.Type, l.Description, l.Quantity, price.Format(l.UnitPrice), price.Format(l.Amount), taxed, l.Explanation)
+		fmt.Fprintf(out, "%s: %s, %d x %s = %s%s\n    %s\n", l.Type, l.Description, l.Quantity, price.Format(l.UnitPrice),
+			price.Format(l.Amount), taxed, l.Explanation)
 	}
 }
 

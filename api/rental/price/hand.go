@@ -12,10 +12,10 @@ const lineAdjustment = "adjustment"
 // has.
 func Lowers(kind string) bool { return kind == lineDiscount || kind == linePromo }
 
-// ByHand returns what is posted for a line that somebody charged beside others: the line with the sign of its type,
-// and the taxes that are due on it, or that are due no longer. A discount takes off no more than the others come to
-// before taxes, and of all other lines an adjustment alone may be negative, down to what they come to with taxes; else it is a *fleet.Error of the code
-// fleet.CodeValidation.
+// ByHand returns what is posted for a line that somebody charged beside others: the line with the sign of its type, and
+// the taxes that are due on it, or that are due no longer. A discount takes off no more than the others come to before
+// taxes, and of all other lines an adjustment alone may be negative, down to what they come to with taxes; else it is a
+// *fleet.Error of the code fleet.CodeValidation.
 func ByHand(
 	rates []record.TaxRate, currency string, before []record.Charge, line record.Charge,
 ) ([]record.Charge, error) {

@@ -26,10 +26,12 @@ func (c *calc) discountLines(req *Request, days int, price int64) ([]record.Char
 			return
 		}
 		left -= amount
-		lines = append(lines, record.Charge{Type: kind, Description: description, Quantity: 1, UnitPrice: record.Money{Amount: -amount}, Taxable: true, Explanation: why})
+		lines = append(lines, record.Charge{Type: kind, Description: description, Quantity: 1,
+			UnitPrice: record.Money{Amount: -amount}, Taxable: true, Explanation: why})
 	}
 	share := func(kind, description, why string, bp int64) {
-		take(kind, description, fmt.Sprintf("%s: %s of %s.", why, basisPoints(bp), req.format(left)), c.scale(left, bp, unity))
+		take(kind, description, fmt.Sprintf("%s: %s of %s.", why, basisPoints(bp), req.format(left)),
+			c.scale(left, bp, unity))
 	}
 	if off, ok := longest(req.Terms.LengthDiscounts, func(o record.LengthOff) int { return o.MinDays }, days); ok {
 		share(lineDiscount, "Discount for a long rental", count(off.MinDays, "day")+" or more", off.DiscountBP)
@@ -40,7 +42,8 @@ func (c *calc) discountLines(req *Request, days int, price int64) ([]record.Char
 	}
 	ahead := int(dateOf(agreed, req.Zone, 0).Sub(dateOf(req.BookedAt.Time, req.Zone, 0)) / (24 * time.Hour))
 	if off, ok := longest(req.Terms.EarlyBirdDiscounts, func(o record.EarlyOff) int { return o.MinDaysAhead }, ahead); ok {
-		share(lineDiscount, "Discount for booking early", fmt.Sprintf("Booked %s ahead, %d or more", count(ahead, "day"), off.MinDaysAhead), off.DiscountBP)
+		share(lineDiscount, "Discount for booking early",
+			fmt.Sprintf("Booked %s ahead, %d or more", count(ahead, "day"), off.MinDaysAhead), off.DiscountBP)
 	}
 	if req.PromoCode != "" {
 		promo, err := promotion(req)
@@ -76,9 +79,12 @@ func longest[T any](all []T, bound func(T) int, value int) (best T, ok bool) {
 
 // promotion is the one whose code was given.
 func promotion(req *Request) (*record.Promotion, error) {
-	at := slices.IndexFunc(req.Terms.Promotions, func(p record.Promotion) bool { return fold(p.Code) == fold(req.PromoCode) })
+	at := slices.IndexFunc(req.Terms.Promotions, func(p record.Promotion) bool {
+		return fold(p.Code) == fold(req.PromoCode)
+	})
 	if at < 0 {
-		return nil, fault("/promo_code", "not_found", "is no promotion of the rate plan"+named(req)+"; leave it out, or name a rate plan that has it")
+		return nil, fault("/promo_code", "not_found",
+			"is no promotion of the rate plan"+named(req)+"; leave it out, or name a rate plan that has it")
 	}
 	p := &req.Terms.Promotions[at]
 	booked := dateOf(req.BookedAt.Time, req.Zone, 0).Format(time.DateOnly)
@@ -127,8 +133,10 @@ func (c *calc) mileageLine(req *Request, s *record.RateSnapshot) []record.Charge
 		return nil
 	}
 	return []record.Charge{{
-		Type: "mileage", Description: "Miles beyond those included", Quantity: int64(*req.ExpectedMi - *s.IncludedMi), UnitPrice: *s.ExtraMileFee, Taxable: true,
-		Explanation: fmt.Sprintf("%d miles expected, %d included; settled by what was driven.", *req.ExpectedMi, *s.IncludedMi),
+		Type: "mileage", Description: "Miles beyond those included", Quantity: int64(*req.ExpectedMi - *s.IncludedMi),
+		UnitPrice: *s.ExtraMileFee, Taxable: true,
+		Explanation: fmt.Sprintf("%d miles expected, %d included; settled by what was driven.", *req.ExpectedMi,
+			*s.IncludedMi),
 	}}
 }
 
@@ -138,22 +146,27 @@ func (c *calc) extraLines(req *Request, days int) ([]record.Charge, error) {
 	for i, b := range req.Extras {
 		at := slices.IndexFunc(req.Terms.Extras, func(e record.Extra) bool { return e.Code == b.Code })
 		if at < 0 {
-			return nil, fault(fmt.Sprintf("/extras/%d/code", i), "not_found", "is no extra of the rate plan"+named(req)+has(req, ""))
+			return nil, fault(fmt.Sprintf("/extras/%d/code", i), "not_found",
+				"is no extra of the rate plan"+named(req)+has(req, ""))
 		}
 		lines = append(lines, c.extraLine(req, &req.Terms.Extras[at], int64(max(1, b.Quantity)), days))
 	}
 	if req.ProtectionPlan == "" {
 		return lines, nil
 	}
-	at := slices.IndexFunc(req.Terms.Extras, func(e record.Extra) bool { return e.Code == req.ProtectionPlan && e.Kind == "protection" })
+	at := slices.IndexFunc(req.Terms.Extras, func(e record.Extra) bool {
+		return e.Code == req.ProtectionPlan && e.Kind == "protection"
+	})
 	if at < 0 {
-		return nil, fault("/protection_plan", "not_found", "is no protection plan of the rate plan"+named(req)+has(req, "protection"))
+		return nil, fault("/protection_plan", "not_found",
+			"is no protection plan of the rate plan"+named(req)+has(req, "protection"))
 	}
 	return append(lines, c.extraLine(req, &req.Terms.Extras[at], 1, days)), nil
 }
 
 func (c *calc) extraLine(req *Request, e *record.Extra, quantity int64, days int) record.Charge {
-	line := record.Charge{Type: "extra", Description: e.Name, Quantity: quantity, UnitPrice: e.Price, Taxable: e.Taxable == nil || *e.Taxable,
+	line := record.Charge{Type: "extra", Description: e.Name, Quantity: quantity, UnitPrice: e.Price,
+		Taxable:     e.Taxable == nil || *e.Taxable,
 		Explanation: fmt.Sprintf("%d at %s a rental.", quantity, Format(e.Price))}
 	if e.Kind == "protection" {
 		line.Type = "protection"
@@ -176,11 +189,13 @@ func (c *calc) feeLines(req *Request, days int) []record.Charge {
 	var lines []record.Charge
 	fee := func(kind, description string, quantity int, unit *record.Money, why string) {
 		if unit != nil && unit.Amount != 0 && quantity > 0 {
-			lines = append(lines, record.Charge{Type: kind, Description: description, Quantity: int64(quantity), UnitPrice: *unit, Taxable: true, Explanation: why})
+			lines = append(lines, record.Charge{Type: kind, Description: description, Quantity: int64(quantity),
+				UnitPrice: *unit, Taxable: true, Explanation: why})
 		}
 	}
 	if req.YoungDriver {
-		fee("young_driver", "Young driver", days, req.Terms.YoungDriverFee, fmt.Sprintf("A driver is younger than %d: a fee for each of %s.", req.Terms.YoungDriverAge, count(days, "day")))
+		fee("young_driver", "Young driver", days, req.Terms.YoungDriverFee,
+			fmt.Sprintf("A driver is younger than %d: a fee for each of %s.", req.Terms.YoungDriverAge, count(days, "day")))
 	}
 	fee("additional_driver", "Additional drivers", req.AdditionalDrivers*days, req.Terms.AdditionalDriverFee,
 		fmt.Sprintf("%s for %s.", count(req.AdditionalDrivers, "driver"), count(days, "day")))

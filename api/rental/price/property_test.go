@@ -22,8 +22,9 @@ import (
 // bookings is how many random ones are priced.
 const bookings = 100_000
 
-// TestPartsAddUp prices random bookings by random terms: the days add up to the lines of time, lines to totals, a line is its quantity times
-// its unit, taxes are never negative nor is what is owed, and extending to the time of return that was agreed changes nothing.
+// TestPartsAddUp prices random bookings by random terms: the days add up to the lines of time, lines to totals, a line
+// is its quantity times its unit, taxes are never negative nor is what is owed, and extending to the time of return
+// that was agreed changes nothing.
 func TestPartsAddUp(t *testing.T) {
 	n := 0
 	begin := time.Now()
@@ -78,9 +79,11 @@ func wrong(s *record.RateSnapshot) string {
 		return "days"
 	case days != lines:
 		return "the days are " + strconv.FormatInt(days, 10) + ", the lines " + strconv.FormatInt(lines, 10)
-	case all != t.Total.Amount || taxes != t.Taxes.Amount || t.Subtotal.Amount+t.Discounts.Amount+t.Taxes.Amount != t.Total.Amount:
+	case all != t.Total.Amount || taxes != t.Taxes.Amount ||
+		t.Subtotal.Amount+t.Discounts.Amount+t.Taxes.Amount != t.Total.Amount:
 		return "totals"
-	case t.NetToHost.Amount+t.PlatformFee.Amount+t.Taxes.Amount != t.Total.Amount || t.PlatformFee.Amount < 0 || t.NetToHost.Amount < 0:
+	case t.NetToHost.Amount+t.PlatformFee.Amount+t.Taxes.Amount != t.Total.Amount || t.PlatformFee.Amount < 0 ||
+		t.NetToHost.Amount < 0:
 		return "what the host has"
 	case t.Total.Amount < 0 || t.Discounts.Amount > 0 || -t.Discounts.Amount > days:
 		return "a discount beyond the time"
@@ -100,7 +103,8 @@ func wrongAfter(s *record.RateSnapshot, req *price.Request) string {
 		return "extended: " + says(err)
 	}
 	after, err := price.Totals(s.Currency, append(append([]record.Charge{}, s.Lines...), lines...))
-	if err != nil || after.Total != longer.Totals.Total || after.Taxes != longer.Totals.Taxes || after.NetToHost != longer.Totals.NetToHost {
+	if err != nil || after.Total != longer.Totals.Total || after.Taxes != longer.Totals.Taxes ||
+		after.NetToHost != longer.Totals.NetToHost {
 		return "the charges of an extension are not the difference"
 	}
 	if why := wrongCorrected(s, agreed); why != "" {
@@ -109,13 +113,15 @@ func wrongAfter(s *record.RateSnapshot, req *price.Request) string {
 	return wrongKept(s, req)
 }
 
-// wrongCorrected says what is wrong with a rental whose pickup and return were typed wrongly at first, and with wrong corrections too: in the end it
-// must cost what it costs if all was typed right at once.
+// wrongCorrected says what is wrong with a rental whose pickup and return were typed wrongly at first, and with wrong
+// corrections too: in the end it must cost what it costs if all was typed right at once.
 func wrongCorrected(s *record.RateSnapshot, agreed price.Agreed) string {
-	pickups := []time.Time{agreed.PickupAt.Add(-50 * time.Hour), agreed.PickupAt.Add(5 * time.Hour), agreed.PickupAt.Add(-200 * time.Hour), agreed.PickupAt.Add(-26 * time.Hour)}
+	pickups := []time.Time{agreed.PickupAt.Add(-50 * time.Hour), agreed.PickupAt.Add(5 * time.Hour),
+		agreed.PickupAt.Add(-200 * time.Hour), agreed.PickupAt.Add(-26 * time.Hour)}
 	miles := []int{200_000, 100, 0, 3000}
 	returned := func(i int) price.Returned {
-		return price.Returned{At: agreed.ReturnAt.Add(time.Duration(i*31) * time.Hour), MilesDriven: &miles[i], FuelMissingPct: int64(40 - 10*i)}
+		return price.Returned{At: agreed.ReturnAt.Add(time.Duration(i*31) * time.Hour), MilesDriven: &miles[i],
+			FuelMissingPct: int64(40 - 10*i)}
 	}
 	typed := func(instead bool) (total record.Totals, days []record.DayPrice, err error) {
 		now, posted, late := *s, slices.Clone(s.Lines), []record.Charge(nil)
@@ -202,9 +208,11 @@ func anyRequest(t *rapid.T) price.Request {
 			terms.Tiers = append(terms.Tiers, record.RateTier{Days: days, Price: money(20000 * days)})
 		}
 	}
-	pickup := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(rapid.IntRange(0, 365*24*60).Draw(t, "pickup")) * time.Minute)
+	pickup := time.Date(2026, 1, 1, 0, 0, 0, 0,
+		time.UTC).Add(time.Duration(rapid.IntRange(0, 365*24*60).Draw(t, "pickup")) * time.Minute)
 	if chance("season") {
-		s := record.RateSeason{Name: "Season", From: pickup.AddDate(0, 0, 2).Format(time.DateOnly), To: pickup.AddDate(0, 0, 20).Format(time.DateOnly)}
+		s := record.RateSeason{Name: "Season", From: pickup.AddDate(0, 0, 2).Format(time.DateOnly),
+			To: pickup.AddDate(0, 0, 20).Format(time.DateOnly)}
 		if rate := money(30000); chance("by factor") {
 			s.FactorBP = new(int64(rapid.IntRange(1, 30000).Draw(t, "bp")))
 		} else {
@@ -213,7 +221,8 @@ func anyRequest(t *rapid.T) price.Request {
 		terms.Seasons = append(terms.Seasons, s)
 	}
 	if chance("weekend") {
-		terms.WeekdayFactors = []record.DayFactor{{Day: "sat", FactorBP: int64(rapid.IntRange(1, 30000).Draw(t, "sat"))}, {Day: "sun", FactorBP: 11700}}
+		terms.WeekdayFactors = []record.DayFactor{{Day: "sat", FactorBP: int64(rapid.IntRange(1, 30000).Draw(t, "sat"))},
+			{Day: "sun", FactorBP: 11700}}
 	}
 	req := price.Request{Zone: time.UTC, Terms: terms, PlanID: "rat_1"}
 	if chance("new york") {
@@ -229,25 +238,29 @@ func anyRequest(t *rapid.T) price.Request {
 	}
 	if chance("extras") {
 		most := money(4000)
-		req.Terms.Extras = []record.Extra{{Code: "x", Name: "x", Per: "day", Price: money(999), MaxPrice: &most}, {Code: "y", Name: "y", Price: money(5000), Taxable: new(false)}}
+		req.Terms.Extras = []record.Extra{{Code: "x", Name: "x", Per: "day", Price: money(999), MaxPrice: &most},
+			{Code: "y", Name: "y", Price: money(5000), Taxable: new(false)}}
 		req.Extras = []record.BookedExtra{{Code: "x", Quantity: 3}, {Code: "y"}}
 	}
 	if chance("miles") {
 		fee := money(99)
-		req.Terms.IncludedMilesPerDay, req.Terms.ExtraMileFee, req.ExpectedMi = new(100), &fee, new(rapid.IntRange(0, 5000).Draw(t, "miles"))
+		req.Terms.IncludedMilesPerDay, req.Terms.ExtraMileFee, req.ExpectedMi =
+			new(100), &fee, new(rapid.IntRange(0, 5000).Draw(t, "miles"))
 	}
 	if chance("own rate") {
 		rate := money(30000)
 		req.DailyRate, req.DailyRateOf = &rate, "vehicle"
 	}
 	for i := range rapid.IntRange(0, 3).Draw(t, "taxes") {
-		req.Taxes = append(req.Taxes, record.TaxRate{Name: "tax " + strconv.Itoa(i), RateBP: int64(rapid.IntRange(0, 3000).Draw(t, "bp"))})
+		req.Taxes = append(req.Taxes,
+			record.TaxRate{Name: "tax " + strconv.Itoa(i), RateBP: int64(rapid.IntRange(0, 3000).Draw(t, "bp"))})
 	}
 	if chance("channel") {
 		req.Terms.PlatformFeeBP = int64(rapid.IntRange(0, 10000).Draw(t, "keeps"))
 	}
 	req.PickupAt = record.InstantOf(pickup)
-	req.ReturnAt = record.InstantOf(pickup.Add(time.Duration(rapid.IntRange(1, 40*24*60).Draw(t, "minutes")) * time.Minute))
+	req.ReturnAt = record.InstantOf(
+		pickup.Add(time.Duration(rapid.IntRange(1, 40*24*60).Draw(t, "minutes")) * time.Minute))
 	req.BookedAt = record.InstantOf(pickup.AddDate(0, 0, -rapid.IntRange(0, 30).Draw(t, "ahead")))
 	return req
 }
@@ -285,7 +298,8 @@ func TestAllocateIsExact(t *testing.T) {
 func TestAmountsTooLargeAreRefused(t *testing.T) {
 	at := time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
 	for _, amount := range []int64{price.Limit / 2, price.Limit, price.Limit + 1, 1<<63 - 1, -1} {
-		req := price.Request{Terms: record.RatePlanTerms{Currency: "USD", DailyRate: record.Money{Amount: amount, Currency: "USD"}}, PriceBasis: record.PriceBasis{
+		req := price.Request{Terms: record.RatePlanTerms{Currency: "USD",
+			DailyRate: record.Money{Amount: amount, Currency: "USD"}}, PriceBasis: record.PriceBasis{
 			PickupAt: record.InstantOf(at), ReturnAt: record.InstantOf(at.AddDate(9, 0, 0)), BookedAt: record.InstantOf(at)}}
 		if _, err := price.Quote(req); err == nil {
 			t.Errorf("%d a day for nine years has a price", amount)

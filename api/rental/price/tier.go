@@ -76,8 +76,8 @@ func (r *rates) longestFit(days int) []piece {
 	return pieces
 }
 
-// cheapest finds the cheapest pieces that cover the days, by dynamic programming: the cheapest for n days is a piece and the
-// cheapest for the days that it does not cover. Of equally cheap ones the longest piece is taken.
+// cheapest finds the cheapest pieces that cover the days, by dynamic programming: the cheapest for n days is a piece
+// and the cheapest for the days that it does not cover. Of equally cheap ones the longest piece is taken.
 func (r *rates) cheapest(days int) []piece {
 	all := append(slices.Clone(r.tiers), piece{1, r.daily})
 	cost, last := make([]int64, days+1), make([]piece, days+1)
@@ -114,7 +114,8 @@ func sayPieces(pieces []piece, currency string) string {
 		for n < len(pieces) && pieces[n] == pieces[i] {
 			n++
 		}
-		words = append(words, fmt.Sprintf("%d x %s at %s", n-i, count(pieces[i].days, "day"), Format(record.Money{Amount: pieces[i].price, Currency: currency})))
+		words = append(words, fmt.Sprintf("%d x %s at %s", n-i, count(pieces[i].days, "day"),
+			Format(record.Money{Amount: pieces[i].price, Currency: currency})))
 		i = n
 	}
 	return list(words)

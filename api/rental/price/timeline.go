@@ -76,7 +76,8 @@ func (c *calc) timeLines(req *Request, n int) ([]day, []record.Charge) {
 			r := c.ratesOf(req, d.of(&req.Terms))
 			pieces := r.compose(n, req.Terms.TierPolicy)
 			cost := c.cost(pieces)
-			o = offer{spread(cost, n), fmt.Sprintf("%s: %s = %s", count(n, "day"), sayPieces(pieces, req.Terms.Currency), req.format(cost))}
+			o = offer{spread(cost, n),
+				fmt.Sprintf("%s: %s = %s", count(n, "day"), sayPieces(pieces, req.Terms.Currency), req.format(cost))}
 			offers[d.season] = o
 		}
 		d.share = o.shares[i]
@@ -150,7 +151,8 @@ func explainGroup(req *Request, group []*day, n int) string {
 		text.WriteString(" A day's share is " + req.sayTally(shares) + ".")
 	}
 	if f := group[0].factor; f != unity {
-		fmt.Fprintf(&text, " Times %s: %s.", basisPoints(f), req.sayTally(tally(group, func(d *day) int64 { return d.amount })))
+		fmt.Fprintf(&text, " Times %s: %s.", basisPoints(f),
+			req.sayTally(tally(group, func(d *day) int64 { return d.amount })))
 	}
 	return text.String()
 }

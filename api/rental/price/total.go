@@ -7,15 +7,18 @@ import (
 	"github.com/motorpool/fleet/api/record"
 )
 
-// Totals adds up charges, which must be of one currency. Lines of type platform_fee are no part of the total; see record.Totals.
+// Totals adds up charges, which must be of one currency. Lines of type platform_fee are no part of the total;
+// see record.Totals.
 func Totals(currency string, charges []record.Charge) (record.Totals, error) {
 	var c calc
 	money := func() record.Money { return record.Money{Currency: currency} }
-	t := record.Totals{Subtotal: money(), Discounts: money(), Fees: money(), Taxes: money(), Total: money(), PlatformFee: money(), NetToHost: money()}
+	t := record.Totals{Subtotal: money(), Discounts: money(), Fees: money(), Taxes: money(), Total: money(),
+		PlatformFee: money(), NetToHost: money()}
 	for i := range charges {
 		l := &charges[i]
 		if l.Amount.Currency != currency {
-			return t, fleet.NewError(fleet.CodeValidation, fmt.Sprintf("A charge in %s cannot be added to others in %s.", l.Amount.Currency, currency),
+			return t, fleet.NewError(fleet.CodeValidation,
+				fmt.Sprintf("A charge in %s cannot be added to others in %s.", l.Amount.Currency, currency),
 				fleet.FieldError{Pointer: "/amount/currency", Code: "mismatch", Detail: "must be " + currency})
 		}
 		add := func(to *record.Money, amount int64) { to.Amount = c.add(to.Amount, amount) }
@@ -39,10 +42,11 @@ func Totals(currency string, charges []record.Charge) (record.Totals, error) {
 	return t, c.err()
 }
 
-// Retax returns the tax lines that are missing from charges, or that take back what there is too much of: their taxes are then those of
-// their sum, less what somebody waived by reversing a tax line by hand. forgotten says of which tax lines that does not count
-// any more; nil for none.
-func Retax(rates []record.TaxRate, currency string, charges []record.Charge, forgotten func(id string) bool) ([]record.Charge, error) {
+// Retax returns the tax lines that are missing from charges, or that take back what there is too much of: their taxes
+// are then those of their sum, less what somebody waived by reversing a tax line by hand. forgotten says of which tax
+// lines that does not count any more; nil for none.
+func Retax(rates []record.TaxRate, currency string, charges []record.Charge,
+	forgotten func(id string) bool) ([]record.Charge, error) {
 	var c calc
 	sum := max(0, c.taxable(charges))
 	has, waived := map[lineKey]int64{}, map[lineKey]int64{}
@@ -69,11 +73,13 @@ func Retax(rates []record.TaxRate, currency string, charges []record.Charge, for
 		if missing == 0 {
 			continue
 		}
-		why := fmt.Sprintf("%s of %s, the sum of the taxable lines.", basisPoints(r.RateBP), Format(record.Money{Amount: sum, Currency: currency}))
+		why := fmt.Sprintf("%s of %s, the sum of the taxable lines.", basisPoints(r.RateBP),
+			Format(record.Money{Amount: sum, Currency: currency}))
 		if has[k] != 0 {
 			why += fmt.Sprintf(" %s were charged.", Format(record.Money{Amount: has[k], Currency: currency}))
 		}
-		lines = append(lines, record.Charge{Type: lineTax, Description: r.Name, Quantity: 1, UnitPrice: record.Money{Amount: missing}, TaxRateBP: r.RateBP, Explanation: why})
+		lines = append(lines, record.Charge{Type: lineTax, Description: r.Name, Quantity: 1,
+			UnitPrice: record.Money{Amount: missing}, TaxRateBP: r.RateBP, Explanation: why})
 		has[k] = c.add(has[k], missing)
 	}
 	return c.finish(currency, lines), c.err()
@@ -82,9 +88,9 @@ func Retax(rates []record.TaxRate, currency string, charges []record.Charge, for
 // taxKey tells taxes apart.
 func taxKey(name string, bp int64) lineKey { return lineKey{fmt.Sprint(lineTax, bp), name} }
 
-// taxLines are the tax lines that are due for charges added to others: the tax on all of them less that on the ones before, so
-// that the taxes of a booking are always those of its sum. A tax of which nothing is due has no line. The sum of what is
-// taxable, where it is negative, is taxed as zero.
+// taxLines are the tax lines that are due for charges added to others: the tax on all of them less that on the ones
+// before, so that the taxes of a booking are always those of its sum. A tax of which nothing is due has no line. The
+// sum of what is taxable, where it is negative, is taxed as zero.
 func (c *calc) taxLines(rates []record.TaxRate, currency string, before, added []record.Charge) []record.Charge {
 	old := c.taxable(before)
 	whole := c.add(old, c.taxable(added))
@@ -94,12 +100,15 @@ func (c *calc) taxLines(rates []record.TaxRate, currency string, before, added [
 		if due == 0 {
 			continue
 		}
-		why := fmt.Sprintf("%s of %s, the sum of the taxable lines.", basisPoints(r.RateBP), Format(record.Money{Amount: whole, Currency: currency}))
+		why := fmt.Sprintf("%s of %s, the sum of the taxable lines.", basisPoints(r.RateBP),
+			Format(record.Money{Amount: whole, Currency: currency}))
 		if before != nil {
-			why = fmt.Sprintf("%s of %s instead of %s.", basisPoints(r.RateBP), Format(record.Money{Amount: max(0, whole), Currency: currency}),
+			why = fmt.Sprintf("%s of %s instead of %s.", basisPoints(r.RateBP),
+				Format(record.Money{Amount: max(0, whole), Currency: currency}),
 				Format(record.Money{Amount: max(0, old), Currency: currency}))
 		}
-		lines = append(lines, record.Charge{Type: lineTax, Description: r.Name, Quantity: 1, UnitPrice: record.Money{Amount: due}, TaxRateBP: r.RateBP, Explanation: why})
+		lines = append(lines, record.Charge{Type: lineTax, Description: r.Name, Quantity: 1,
+			UnitPrice: record.Money{Amount: due}, TaxRateBP: r.RateBP, Explanation: why})
 	}
 	return c.finish(currency, lines)
 }
@@ -115,8 +124,8 @@ func (c *calc) taxable(charges []record.Charge) int64 {
 	return sum
 }
 
-// platformLine is what the channel keeps of charges added to others: of their sum without taxes, and as with taxes the share of all of
-// them less that of the ones before. It is negative: the host's loss.
+// platformLine is what the channel keeps of charges added to others: of their sum without taxes, and as with taxes the
+// share of all of them less that of the ones before. It is negative: the host's loss.
 func (c *calc) platformLine(bp int64, currency string, before, added []record.Charge) []record.Charge {
 	if bp == 0 {
 		return nil
@@ -129,7 +138,8 @@ func (c *calc) platformLine(bp int64, currency string, before, added []record.Ch
 	}
 	return c.finish(currency, []record.Charge{{
 		Type: linePlatform, Description: "What the channel keeps", Quantity: 1, UnitPrice: record.Money{Amount: -due},
-		Explanation: fmt.Sprintf("%s of %s, the price without taxes. No part of what the customer owes.", basisPoints(bp), Format(record.Money{Amount: whole, Currency: currency})),
+		Explanation: fmt.Sprintf("%s of %s, the price without taxes. No part of what the customer owes.", basisPoints(bp),
+			Format(record.Money{Amount: whole, Currency: currency})),
 	}})
 }
 

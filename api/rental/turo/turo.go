@@ -1,7 +1,8 @@
-// Package turo reads the trips that a host downloads from Turo as CSV: one row a reservation, with the money of each line. It is pure.
+// Package turo reads the trips that a host downloads from Turo as CSV: one row a reservation, with the money of each
+// line. It is pure.
 //
-// Columns are found by their names, in any order and case; those that are not known are left alone. Money is written "$1,234.50", "-12.5" or
-// "(12.50)". Times are local, of the zone that the caller names.
+// Columns are found by their names, in any order and case; those that are not known are left alone. Money is written
+// "$1,234.50", "-12.5" or "(12.50)". Times are local, of the zone that the caller names.
 package turo
 
 import (
@@ -42,7 +43,8 @@ type Trip struct {
 const Most = 1000
 
 // ErrHeader says that a file is none of Turo's trips.
-var ErrHeader = errors.New("the first row must name the columns Reservation ID, Trip start and Trip end, and Vehicle, Vehicle name or VIN")
+var ErrHeader = errors.New(
+	"the first row must name the columns Reservation ID, Trip start and Trip end, and Vehicle, Vehicle name or VIN")
 
 // ErrTooMany says that a file has more than Most rows.
 var ErrTooMany = fmt.Errorf("a file may have at most %d trips", Most)
@@ -50,12 +52,19 @@ var ErrTooMany = fmt.Errorf("a file may have at most %d trips", Most)
 // money says of which type the lines of a column are.
 var money = map[string]string{
 	"trip price": "time", "boost price": "time",
-	"3-day discount": "discount", "1-week discount": "discount", "2-week discount": "discount", "3-week discount": "discount", "1-month discount": "discount",
-	"2-month discount": "discount", "3-month discount": "discount", "non-refundable discount": "discount", "early bird discount": "discount",
-	"host promotional credit": "promo", "delivery": "delivery", "excess distance": "mileage", "extras": "extra", "cancellation fee": "cancellation_fee",
-	"additional usage": "late_return", "late fee": "late_return", "improper return fee": "adjustment", "airport operations fee": "adjustment",
-	"airport parking credit": "adjustment", "tolls & tickets": "toll", "on-trip ev charging": "recharge", "post-trip ev charging": "recharge",
-	"smoking": "smoking", "cleaning": "cleaning", "fines (paid to host)": "fine", "gas reimbursement": "refuel", "gas fee": "refuel", "other fees": "adjustment",
+	"3-day discount": "discount", "1-week discount": "discount", "2-week discount": "discount",
+	"3-week discount": "discount", "1-month discount": "discount",
+	"2-month discount": "discount", "3-month discount": "discount", "non-refundable discount": "discount",
+	"early bird discount":     "discount",
+	"host promotional credit": "promo", "delivery": "delivery", "excess distance": "mileage", "extras": "extra",
+	"cancellation fee": "cancellation_fee",
+	"additional usage": "late_return", "late fee": "late_return", "improper return fee": "adjustment",
+	"airport operations fee": "adjustment",
+	"airport parking credit": "adjustment", "tolls & tickets": "toll", "on-trip ev charging": "recharge",
+	"post-trip ev charging": "recharge",
+	"smoking":               "smoking", "cleaning": "cleaning", "fines (paid to host)": "fine",
+	"gas reimbursement": "refuel",
+	"gas fee":           "refuel", "other fees": "adjustment",
 	"sales tax": "tax",
 }
 
@@ -65,7 +74,8 @@ const earnings = "total earnings"
 // plate finds a plate in the name of a vehicle: "Ada's Tesla (TX #ABC1234)".
 var plate = regexp.MustCompile(`#\s*([^()#]*[^()#\s])\s*\)`)
 
-// Parse reads the trips of a file, in its order. A row that cannot be used has an error, and the others are read all the same.
+// Parse reads the trips of a file, in its order. A row that cannot be used has an error, and the others are
+// read all the same.
 func Parse(r io.Reader, zone *time.Location, currency string) ([]Trip, error) {
 	rows := csvrow.New(csv.NewReader(r))
 	rows.FieldsPerRecord, rows.LazyQuotes, rows.TrimLeadingSpace = -1, true, true
@@ -79,7 +89,8 @@ func Parse(r io.Reader, zone *time.Location, currency string) ([]Trip, error) {
 		names[i] = strings.ToLower(strings.TrimSpace(strings.TrimPrefix(name, "\ufeff")))
 		known[names[i]] = true
 	}
-	if !known["reservation id"] || !known["trip start"] || !known["trip end"] || !known["vehicle"] && !known["vehicle name"] && !known["vin"] {
+	if !known["reservation id"] || !known["trip start"] || !known["trip end"] ||
+		!known["vehicle"] && !known["vehicle name"] && !known["vin"] {
 		return nil, ErrHeader
 	}
 	var trips []Trip
@@ -152,7 +163,8 @@ func (t *Trip) readMoney(names []string, cell map[string]string, currency string
 	var sum int64
 	add := func(kind, what string, amount int64) {
 		m := record.Money{Amount: amount, Currency: currency}
-		t.Lines = append(t.Lines, record.Charge{Type: kind, Description: what, Quantity: 1, UnitPrice: m, Amount: m, Source: "import"})
+		t.Lines = append(t.Lines,
+			record.Charge{Type: kind, Description: what, Quantity: 1, UnitPrice: m, Amount: m, Source: "import"})
 		if kind != "tax" {
 			sum += amount
 		}
@@ -183,8 +195,9 @@ func (t *Trip) readMoney(names []string, cell map[string]string, currency string
 }
 
 // layouts are those that times are written in.
-var layouts = []string{"2006-01-02 03:04 PM", "2006-01-02 15:04:05", "2006-01-02 15:04", "2006-01-02T15:04:05", "01/02/2006 03:04 PM", "1/2/2006 3:04 PM", "1/2/2006 15:04",
-	"1/2/06 3:04 PM", "1/2/06 15:04", "Jan 2, 2006 3:04 PM", "Jan 2, 2006, 3:04 PM"}
+var layouts = []string{"2006-01-02 03:04 PM", "2006-01-02 15:04:05", "2006-01-02 15:04", "2006-01-02T15:04:05",
+	"01/02/2006 03:04 PM", "1/2/2006 3:04 PM", "1/2/2006 15:04", "1/2/06 3:04 PM", "1/2/06 15:04", "Jan 2, 2006 3:04 PM",
+	"Jan 2, 2006, 3:04 PM"}
 
 func instant(text string, zone *time.Location) (time.Time, error) {
 	if t, err := time.Parse(time.RFC3339, text); err == nil {

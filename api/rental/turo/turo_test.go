@@ -29,11 +29,13 @@ func parse(t *testing.T, text string) []turo.Trip {
 func TestATripIsReadWithItsMoney(t *testing.T) {
 	trips := parse(t, "\ufeff"+head+`123,Ada,Ada's Tesla (TX #ABC1234),Tesla Model 3 2024,5YJ3,2026-03-07 10:00 AM,2026-03-09 10:00 AM,Completed,"1,000",1250,250,2,"$1,100.00",($50.00),$30,$90.10,$800.50`+"\n")
 	got := trips[0]
-	if got.Err != nil || got.Reservation != "123" || got.Guest != "Ada" || got.Plate != "ABC1234" || got.Vehicle != "Tesla Model 3 2024" || *got.StartMi != 1000 || got.Days != 2 {
+	if got.Err != nil || got.Reservation != "123" || got.Guest != "Ada" || got.Plate != "ABC1234" ||
+		got.Vehicle != "Tesla Model 3 2024" || *got.StartMi != 1000 || got.Days != 2 {
 		t.Errorf("%+v", got)
 	}
 	// The clocks change in between: the trip is an hour shorter.
-	if got.Start.Format(time.RFC3339) != "2026-03-07T16:00:00Z" || got.End.Sub(got.Start) != 47*time.Hour || got.Status != "completed" {
+	if got.Start.Format(time.RFC3339) != "2026-03-07T16:00:00Z" || got.End.Sub(got.Start) != 47*time.Hour ||
+		got.Status != "completed" {
 		t.Errorf("%v to %v, %s", got.Start, got.End, got.Status)
 	}
 	if text := lines(&got); text != "time 110000; discount -5000; delivery 3000; tax 9010; platform_fee -27950; " {
@@ -72,14 +74,16 @@ func TestARowThatCannotBeUsedSaysWhy(t *testing.T) {
 		if len(trips) != 2 || trips[0].Err == nil || !strings.HasPrefix(trips[0].Err.Error(), want) {
 			t.Errorf("%s: %+v", row, trips[0].Err)
 		}
-		if trips[1].Err != nil || trips[1].Status != "cancelled" || trips[1].CancelledBy != "host" || trips[0].Row != 2 || trips[1].Row != 4 {
+		if trips[1].Err != nil || trips[1].Status != "cancelled" || trips[1].CancelledBy != "host" || trips[0].Row != 2 ||
+			trips[1].Row != 4 {
 			t.Errorf("the next row: %+v", trips[1])
 		}
 	}
 	if _, err := turo.Parse(strings.NewReader("a,b\n1,2\n"), time.UTC, "USD"); !errors.Is(err, turo.ErrHeader) {
 		t.Error(err)
 	}
-	if _, err := turo.Parse(strings.NewReader(head+strings.Repeat("1,,,,,,\n", turo.Most+1)), time.UTC, "USD"); !errors.Is(err, turo.ErrTooMany) {
+	if _, err := turo.Parse(strings.NewReader(head+strings.Repeat("1,,,,,,\n", turo.Most+1)), time.UTC,
+		"USD"); !errors.Is(err, turo.ErrTooMany) {
 		t.Error(err)
 	}
 }

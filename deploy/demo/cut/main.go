@@ -46,7 +46,8 @@ var cuts = []cut{
 	},
 	{
 		out: "twizy.csv.gz", in: []string{"rabat-twizy-ev/T2_03_29_2021.csv.gz", "rabat-twizy-ev/T1_06_30_2021_1.csv.gz"},
-		columns: []string{"speed_kmh", "altitude_m", "battery_pct", "gps_speed_kmh", "ambient_temp_c", "humidity_pct", "speed_limit_kmh"},
+		columns: []string{"speed_kmh", "altitude_m", "battery_pct", "gps_speed_kmh", "ambient_temp_c", "humidity_pct",
+			"speed_limit_kmh"},
 		rename: func(r row) string {
 			return map[string]string{"T2_03_29_2021": "twizy-1", "T1_06_30_2021_1": "twizy-2"}[r["run"]]
 		},
@@ -57,7 +58,8 @@ var cuts = []cut{
 	},
 	{
 		out: "muenster.csv.gz", in: []string{"muenster-envirocar-obd/tracks.csv.gz"},
-		columns: []string{"speed_kmh", "heading_deg", "altitude_m", "rpm", "fuel_rate_lph", "engine_load_pct", "throttle_pct", "intake_temp_c", "intake_pressure_kpa", "calculated_maf_gs", "co2_kgph", "gps_speed_kmh", "gps_accuracy", "hdop"},
+		columns: []string{"speed_kmh", "heading_deg", "altitude_m", "rpm", "fuel_rate_lph", "engine_load_pct", "throttle_pct",
+			"intake_temp_c", "intake_pressure_kpa", "calculated_maf_gs", "co2_kgph", "gps_speed_kmh", "gps_accuracy", "hdop"},
 		// A car's drives lie weeks apart; a demo that loops needs one that is whole: each car's longest.
 		rename: func(r row) string { return "car-" + r["vehicle"][len(r["vehicle"])-4:] + "/" + r["track_id"] },
 		most:   3, atLeast: 200,

@@ -16,7 +16,8 @@ func TestBrokerFailsTheRequestsItIsToldTo(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	addr, cluster := embeddedtest.FakeBroker(t, kfake.SeedTopics(1, "positions"))
-	w := &kafka.Writer{Addr: kafka.TCP(addr), Topic: "positions", RequiredAcks: kafka.RequireAll, BatchTimeout: time.Millisecond, MaxAttempts: 1}
+	w := &kafka.Writer{Addr: kafka.TCP(addr), Topic: "positions", RequiredAcks: kafka.RequireAll,
+		BatchTimeout: time.Millisecond, MaxAttempts: 1}
 	defer w.Close()
 
 	cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Topic: "positions", Err: kerr.NotEnoughReplicas})

@@ -58,7 +58,8 @@ func (c Client) Do(ctx context.Context, method, path string, body any, headers .
 	if err != nil {
 		return Answer{Body: []byte(err.Error())}
 	}
-	return Answer{Status: response.StatusCode, ETag: response.Header.Get("ETag"), RequestID: response.Header.Get("X-Request-Id"), Body: text}
+	return Answer{Status: response.StatusCode, ETag: response.Header.Get("ETag"),
+		RequestID: response.Header.Get("X-Request-Id"), Body: text}
 }
 
 // Await returns when the process answers.

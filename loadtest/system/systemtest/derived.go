@@ -12,9 +12,9 @@ import (
 	"github.com/motorpool/fleet/schemas"
 )
 
-// AwaitDerived returns when the pipeline has worked through everything, has nothing to derive again, and silence has ended what
-// it ends: trips whose last fix is an hour old, and where there is a rule for it, each vehicle is found offline. It is for
-// recordings of the past.
+// AwaitDerived returns when the pipeline has worked through everything, has nothing to derive again, and silence has
+// ended what it ends: trips whose last fix is an hour old, and where there is a rule for it, each vehicle is found
+// offline. It is for recordings of the past.
 func AwaitDerived(t *testing.T, ctx context.Context, s *system.System) {
 	t.Helper()
 	const left = `SELECT
@@ -34,17 +34,20 @@ func AwaitDerived(t *testing.T, ctx context.Context, s *system.System) {
 		}
 		select {
 		case <-ctx.Done():
-			t.Logf("trips that stay open, and what is derived of them: %v", scalar[[]string](t, s, `SELECT groupArray(format('{} {} revision {} of {}, ends {} and {}',
+			t.Logf("trips that stay open, and what is derived of them: %v",
+				scalar[[]string](t, s, `SELECT groupArray(format('{} {} revision {} of {}, ends {} and {}',
 				toString(t.vehicle), toString(t.id), toString(t.revision), toString(d.revision), toString(t.end_at), toString(d.end_at)))
 				FROM (SELECT * FROM trips FINAL WHERE open AND NOT deleted) AS t LEFT JOIN (SELECT * FROM derivations FINAL WHERE kind = 'trip') AS d ON d.id = t.id`))
-			t.Fatalf("not settled: %d records to go, %d vehicles to be derived again, %d trips open, %d vehicles not found silent; %v", lag, dirty, open, heard, err)
+			t.Fatalf(
+				"not settled: %d records to go, %d vehicles to be derived again, %d trips open, %d vehicles not found silent; %v",
+				lag, dirty, open, heard, err)
 		case <-time.After(200 * time.Millisecond):
 		}
 	}
 }
 
-// Derived returns what is derived in an account, sorted, a line each in words that hold for any account that has vehicles
-// of the same external references, and geofences and rules of the same names.
+// Derived returns what is derived in an account, sorted, a line each in words that hold for any account that has
+// vehicles of the same external references, and geofences and rules of the same names.
 func Derived(t *testing.T, s *system.System, account string) []string {
 	t.Helper()
 	id := scalar[uint64](t, s, fmt.Sprintf("SELECT id FROM accounts FINAL WHERE name = '%s'", account))
@@ -52,7 +55,8 @@ func Derived(t *testing.T, s *system.System, account string) []string {
 		"geofence": namesOf(t, s, fmt.Sprintf("SELECT id, name FROM geofences FINAL WHERE account = %d", id)),
 		"rule":     namesOf(t, s, fmt.Sprintf("SELECT id, name FROM alert_rules FINAL WHERE account = %d", id)),
 	}
-	vehicles := namesOf(t, s, fmt.Sprintf("SELECT id, JSONExtractString(body, 'external_refs', 1, 'id') FROM vehicles FINAL WHERE account = %d", id))
+	vehicles := namesOf(t, s, fmt.Sprintf(
+		"SELECT id, JSONExtractString(body, 'external_refs', 1, 'id') FROM vehicles FINAL WHERE account = %d", id))
 	var all []string
 	text := fmt.Sprintf(`SELECT toString(vehicle), toString(kind), start_at, end_at, recognised_at, local_date, open, body
 		FROM derivations FINAL WHERE account = %d AND NOT deleted`, id)
@@ -77,8 +81,9 @@ func Derived(t *testing.T, s *system.System, account string) []string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, fmt.Sprintf("%s %s %s – %s, known %s, on %s, open %v: %s", vehicles[vehicle], kind, start.Format(time.RFC3339Nano),
-			end.Format(time.RFC3339Nano), recognised.Format(time.RFC3339Nano), day.Format(time.DateOnly), open, words))
+		all = append(all,
+			fmt.Sprintf("%s %s %s – %s, known %s, on %s, open %v: %s", vehicles[vehicle], kind, start.Format(time.RFC3339Nano),
+				end.Format(time.RFC3339Nano), recognised.Format(time.RFC3339Nano), day.Format(time.DateOnly), open, words))
 		return nil
 	})
 	if err != nil {

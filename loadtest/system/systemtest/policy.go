@@ -16,8 +16,8 @@ import (
 )
 
 // LayDown makes an account with geofences around a place and alert rules, through the interface of a "serve" that runs,
-// and dates the rules back to since, so that they hold for a recording of before. A pipeline that was started earlier does
-// not see that. It returns the account's id.
+// and dates the rules back to since, so that they hold for a recording of before. A pipeline that was started earlier
+// does not see that. It returns the account's id.
 func LayDown(t *testing.T, s *system.System, account string, since time.Time, lat, lng float64) string {
 	t.Helper()
 	text, err := s.Output("key", "create", "--account", account, "--scopes", "admin", "--json")
@@ -33,14 +33,16 @@ func LayDown(t *testing.T, s *system.System, account string, since time.Time, la
 	}
 	from := since.UTC().Format(time.RFC3339)
 	square := func(south, west, size float64) string {
-		return fmt.Sprintf(`{"type":"Polygon","coordinates":[[[%[2]f,%[1]f],[%[4]f,%[1]f],[%[4]f,%[3]f],[%[2]f,%[3]f],[%[2]f,%[1]f]]]}`,
+		return fmt.Sprintf(
+			`{"type":"Polygon","coordinates":[[[%[2]f,%[1]f],[%[4]f,%[1]f],[%[4]f,%[3]f],[%[2]f,%[3]f],[%[2]f,%[1]f]]]}`,
 			south, west, south+size, west+size)
 	}
 	fences := []string{
 		fmt.Sprintf(`"name":"centre","geometry":{"type":"Circle","center":[%f,%f],"radius_m":3000},"dwell_s":600`, lng, lat),
 		`"name":"north","geometry":` + square(lat+0.03, lng-0.03, 0.05) + `,"speed_limit_mph":30`,
 		`"name":"south","geometry":` + square(lat-0.08, lng-0.02, 0.04) + `,"confirm_fixes":2,"dwell_s":120`,
-		`"name":"west","geometry":` + square(lat-0.01, lng-0.06, 0.02) + `,"schedule":{"timezone":"America/Chicago","windows":[{"days":["mon","tue","wed","thu","fri","sat","sun"],"from":"00:00","until":"12:00"}]}`,
+		`"name":"west","geometry":` + square(lat-0.01, lng-0.06, 0.02) +
+			`,"schedule":{"timezone":"America/Chicago","windows":[{"days":["mon","tue","wed","thu","fri","sat","sun"],"from":"00:00","until":"12:00"}]}`,
 	}
 	for _, fence := range fences {
 		post(t, s, key.Key, "/v1/geofences", `{`+fence+`,"applies_from":"`+from+`"}`)

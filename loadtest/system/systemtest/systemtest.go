@@ -1,5 +1,5 @@
-// Package systemtest gives tests a whole Motorpool: the binary, built once for a test package, and stores of its own for
-// each test. A package that uses it hands its tests to Run:
+// Package systemtest gives tests a whole Motorpool: the binary, built once for a test package, and stores of its own
+// for each test. A package that uses it hands its tests to Run:
 //
 //	func TestMain(m *testing.M) { os.Exit(systemtest.Run(m)) }
 package systemtest
@@ -30,7 +30,8 @@ func Run(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	binary = filepath.Join(dir, "motorpool")
-	if out, err := exec.Command("go", "build", "-o", binary, "github.com/motorpool/fleet/cmd/motorpool").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-o", binary,
+		"github.com/motorpool/fleet/cmd/motorpool").CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "build motorpool: %v\n%s", err, out)
 		return 1
 	}
