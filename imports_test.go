@@ -1,7 +1,9 @@
 package fleet_test
 
 import (
+	"cmp"
 	"os/exec"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -28,6 +30,7 @@ var allowed = []struct {
 	{"pipeline/route", []string{"", "query/area"}, []string{"std"}},
 	{"pipeline/derive", []string{"", "pipeline/fix", "pipeline/trip", "pipeline/geofence", "pipeline/route",
 		"pipeline/alert"}, []string{"std"}},
+	{"pipeline/eventlog", []string{"", "schemas", "pipeline/codec", "pipeline/consume"}, nil},
 	{"pipeline/follow", []string{"", "schemas", "query", "query/pair", "pipeline/..."}, nil},
 	{"pipeline/topic", []string{"", "pipeline/codec"}, nil},
 	{"pipeline/consume", []string{"", "pipeline/topic"}, nil},
@@ -108,6 +111,41 @@ func TestImportsFollowTheRules(t *testing.T) {
 				t.Errorf("%s must not import %s", words[0], imported)
 			}
 		}
+	}
+}
+
+// TestTheTableOfPackagesIsThatOfTheRules holds the table of ARCHITECTURE.md against the list: a row each, and in its
+// last column what the folder may import.
+func TestTheTableOfPackagesIsThatOfTheRules(t *testing.T) {
+	_, table, found := strings.Cut(readText(t, "ARCHITECTURE.md"), "\n| folder |")
+	table, _, ends := strings.Cut(table, "\n\n")
+	if !found || !ends {
+		t.Fatal("ARCHITECTURE.md has no table of folders")
+	}
+	quoted := regexp.MustCompile("`([^`]+)`")
+	rows := make(map[string]string)
+	for _, row := range strings.Split(table, "\n")[2:] {
+		cells := strings.Split(strings.Trim(row, "| "), " | ")
+		if len(cells) != 3 || rows[cells[0]] != "" {
+			t.Fatalf("no row, or a second of its folder: %s", row)
+		}
+		rows[cells[0]] = strings.Join(quoted.FindAllString(cells[2], -1), ", ") + "."
+	}
+	for _, rule := range allowed {
+		var names []string
+		for _, name := range rule.inside {
+			if name != "" { // fleet itself
+				names = append(names, "`"+name+"`")
+			}
+		}
+		folder := "`" + cmp.Or(rule.folder, "*.go") + "`"
+		if want := strings.Join(names, ", ") + "."; rows[folder] != want {
+			t.Errorf("ARCHITECTURE.md lets %s import %q, the rules %q", folder, rows[folder], want)
+		}
+		delete(rows, folder)
+	}
+	for folder := range rows {
+		t.Errorf("ARCHITECTURE.md has a row of %s, for which there is no rule", folder)
 	}
 }
 

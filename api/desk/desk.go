@@ -1,6 +1,6 @@
 // Package desk is the rental desk: what takes more than one record to do. A booking takes its vehicle's calendar, a
-// price and a customer; a return moves the vehicle on; a work order blocks a calendar. The handlers of package api, the
-// timers and the demo fleet all come through here, so that there is one way to do a thing.
+// price and a customer; a return moves the vehicle on; a work order blocks a calendar. The rooms of the interface,
+// the duties and the demo all come through here, so that there is one way to do a thing.
 //
 // A command decides on one record, by compare-and-set, and that decision is the command's outcome. What it needs first
 // (a hold in a calendar) it takes first, in a form that lapses by itself if the decision never comes. What follows from

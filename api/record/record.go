@@ -1,4 +1,5 @@
-// Package record is the only writer of business records: vehicles, devices, API keys, accounts.
+// Package record is the only writer of business records: accounts and API keys, vehicles and devices, bookings,
+// customers, payments and all others. It has the body of each kind, and the checks that need nothing beside it.
 //
 // A record's truth is its append-only log of revisions in record_log; the current tables (vehicles, devices, ...) are
 // fed from it before a write is answered (schemas.Feed). A write is compare-and-set without any lock, from any number

@@ -1,8 +1,8 @@
 // Package rent serves the rental half of the interface: bookings, quotes and availability, customers, rates and
 // locations, payments, expenses, tolls and the ledger, and the workshop.
 //
-// Every route is a method on API in a file named after its resource, and is listed in Routes. What the records do is
-// decided in api/desk and in the packages below api/rental; here it is asked for and shown.
+// Every resource has a file that is named after it, with a method that registers its routes and stands in Routes. What
+// the records do is decided in api/desk and in the packages below api/rental; here it is asked for and shown.
 package rent
 
 import (

@@ -1,4 +1,5 @@
-// Package rental says what may become of a booking. It is pure: no store, no clock, no goroutine.
+// Package rental says what may become of a booking, and of vehicles, deposits, damages, inspections and work orders. It
+// is pure: no store, no clock, no goroutine.
 //
 //	            ┌─ expire ──► expired
 //	pending ────┼─ cancel ──► cancelled ◄─ cancel ─┐

@@ -3,11 +3,12 @@
 // The resources are in rooms of their own (track, ingest, rent, account, transfer), which stand on a Server and know
 // nothing of each other; the package api puts them together.
 //
-// An operation is a Route and a handler func(w, r) error: the handler parses, calls query or record, and writes; the
-// error it returns becomes a problem document. Everything an operation shares with the others happens
-// around it, in this order: request id, log and metrics, recovery, compression, deadline, credential (401), rate limit
-// (429), scope (403), unknown or malformed parameters (400), size and media type of the body (413, 415), idempotency
-// key.
+// An operation is a Route and a handler func(w, r) error: the handler parses, calls query, the desk or a log, and
+// writes; the error that it returns becomes a problem document. Everything that an operation shares with the others
+// happens around it, in this order: request id, log and metrics, recovery, compression, headers and CORS, credential
+// (401), rate limit (429), scope (403), a write to a disk that is full (507), unknown or malformed parameters (400),
+// media type, size and turn of the body (415, 413), deadline, idempotency key. Most operations are those of a Resource,
+// which has what a kind of record declares, or are made by Act of an Action.
 //
 // The account of a request is auth.From(ctx).Account and comes from nowhere else. Another account's id is a 404.
 package rest

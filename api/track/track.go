@@ -1,7 +1,8 @@
 // Package track serves the tracking half of the interface: vehicles and devices, positions and telemetry, trips and
 // what else is derived, geofences, alerts and their rules, drivers, routes, search and quality.
 //
-// Every route is a method on API in a file named after its resource, and is listed in Routes.
+// Every resource has a file that is named after it, with a method that registers its routes and stands in Routes. What
+// is derived comes from query; here it is asked for and shown.
 package track
 
 import (

@@ -1,5 +1,6 @@
 // Package derive turns what a vehicle's devices said, in order of event time, into what it did: trips, stops and
-// charging sessions, visits of geofences, driving events and alerts. It runs the detectors one after the other,
+// charging sessions, visits of geofences, runs along route plans, driving events and alerts. It runs the
+// detectors one after the other,
 //
 //	input ─► deadlines that fall before it ─► fix (judged again) ─► trip ─► geofence ─► route ─► alert
 //

@@ -1,3 +1,5 @@
+// Package event says which events a revision of a record makes, what they are called and what they tell, and puts them
+// on their topic as a consequence of the write.
 package event
 
 import (
