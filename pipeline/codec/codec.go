@@ -1,8 +1,8 @@
 // Package codec turns the records of the ingest topics into fleet.Report values and back, and those of the topics of
 // events and changes and of dead letters likewise (event.go, deadletter.go).
 //
-// Three formats of reports are read: the native JSON, the JSON that Traccar forwards, and Arrow IPC streams. schemas/topics
-// documents them for producers. A record is either understood as a whole, or refused as a whole with
+// Three formats of reports are read: the native JSON, the JSON that Traccar forwards, and Arrow IPC streams.
+// schemas/topics documents them for producers. A record is either understood as a whole, or refused as a whole with
 // ErrUndecodable or ErrTooLarge; inside a record that is understood, a member that is missing, null or of the
 // wrong type is simply absent. Nothing is judged here: impossible coordinates and clocks pass through, and package
 // fix refuses them with a reason.
