@@ -1,6 +1,7 @@
 package fleet_test
 
 import (
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -12,6 +13,7 @@ var (
 	decisionHeading = regexp.MustCompile(`(?m)^## (\d{4}-\d\d-\d\d) (.+)$`)
 	decisionLine    = regexp.MustCompile(`(?m)^\| (\d{4}-\d\d-\d\d) \| \[(.+?)\]\(([a-z-]+\.md#[^)]+)\) \| \S.* \|$`)
 	decisionLink    = regexp.MustCompile(`\]\(([a-z-]+\.md)?(#[^)]+)\)`)
+	decisionPath    = regexp.MustCompile("`(?:\\./)?((?:api|cmd|deploy|loadtest|pipeline|query|schemas)/[a-z0-9_./-]+)`")
 	notInAnchors    = regexp.MustCompile(`[^\p{L}\p{N}_\- ]`)
 	supersededBy    = regexp.MustCompile(` \((?:in part )?superseded by .*\)$`)
 )
@@ -69,6 +71,29 @@ func TestDecisionsAreIndexed(t *testing.T) {
 			}
 			if !anchors[name+found[2]] {
 				t.Errorf("%s: there is no entry at %s%s", file, name, found[2])
+			}
+		}
+	}
+}
+
+// TestDecisionsNameWhatExists looks for the folders, files and tests that the decisions name: what has moved since is
+// to be named where it is now.
+func TestDecisionsNameWhatExists(t *testing.T) {
+	tests := testsOfTheTree(t)
+	files, err := filepath.Glob("docs/decisions/*.md")
+	if err != nil || len(files) < 10 {
+		t.Fatal("there are few decisions:", files, err)
+	}
+	for _, file := range files {
+		text := readText(t, file)
+		for _, found := range decisionPath.FindAllStringSubmatch(text, -1) {
+			if _, err := os.Stat(strings.TrimSuffix(found[1], "/...")); err != nil {
+				t.Errorf("%s: %v", file, err)
+			}
+		}
+		for _, found := range testName.FindAllStringSubmatch(text, -1) {
+			if !tests[found[1]] {
+				t.Errorf("%s: %s is no test of this tree", file, found[1])
 			}
 		}
 	}
