@@ -10,8 +10,10 @@ import (
 )
 
 var (
-	testName = regexp.MustCompile("`(Test[A-Za-z0-9]+)`")
-	testFunc = regexp.MustCompile(`(?m)^func (Test[A-Za-z0-9]+)\(`)
+	testName   = regexp.MustCompile("`(Test[A-Za-z0-9]+)`")
+	testFunc   = regexp.MustCompile(`(?m)^func (Test[A-Za-z0-9]+)\(`)
+	pageLink   = regexp.MustCompile(`\]\(([A-Za-z0-9_./-]+)`)
+	makeTarget = regexp.MustCompile("`make ([a-z-]+)[` ]")
 )
 
 // TestEveryPromiseNamesItsTest holds docs/guarantees.md against the tests: each paragraph that begins with a promise,
@@ -38,6 +40,34 @@ func TestEveryPromiseNamesItsTest(t *testing.T) {
 	}
 	if promises < 50 {
 		t.Errorf("only %d promises were found: does this test still read the page as it is written?", promises)
+	}
+}
+
+// TestPagesNameWhatExists looks for the files that the pages for people name and link to, and for the targets of make.
+func TestPagesNameWhatExists(t *testing.T) {
+	pages, err := filepath.Glob("docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages = append(pages, "README.md", "ARCHITECTURE.md", "BENCHMARKS.md", "CHANGELOG.md", "SECURITY.md")
+	makefile := readText(t, "Makefile")
+	for _, page := range pages {
+		text := readText(t, page)
+		for _, found := range decisionPath.FindAllStringSubmatch(text, -1) {
+			if _, err := os.Stat(strings.TrimSuffix(found[1], "/...")); err != nil {
+				t.Errorf("%s: %v", page, err)
+			}
+		}
+		for _, found := range pageLink.FindAllStringSubmatch(text, -1) {
+			if _, err := os.Stat(filepath.Join(filepath.Dir(page), found[1])); err != nil {
+				t.Errorf("%s: %v", page, err)
+			}
+		}
+		for _, found := range makeTarget.FindAllStringSubmatch(text, -1) {
+			if !strings.Contains(makefile, "\n"+found[1]+":") {
+				t.Errorf("%s: there is no make %s", page, found[1])
+			}
+		}
 	}
 }
 
