@@ -1,7 +1,7 @@
 // Package recordings replays real recordings through the built binary, Kafka and ClickHouse, and holds what the
 // interface then says against the files, which it reads by itself: every row is stored or refused with its reason, and
 // a vehicle's track is exactly the file's fixes; trips and stops take turns, and trips are as long as the way from fix
-// to fix. It takes the recordings of ../shared/data if that is there and of deploy/demo otherwise.
+// to fix. It takes the full recordings if they lie beside the project, and their cuts in deploy/demo otherwise.
 package recordings
 
 import (

@@ -4,24 +4,24 @@
 // batch that is worked through again after a crash comes out the same.
 //
 // What cannot be a position is refused with a reason; what is doubtful is stored with a flag and leaves live state
-// alone. The rules, with the row of shared/tracking.md section (f) that each comes from:
+// alone. The rules:
 //
-//	time       none                                             refused missing_time             (6)
-//	           before 22 August 1999, or 1-2 January 2000       refused implausible_time         (6)
-//	           1024 weeks less 90 days behind us, or more       moved by whole 1024-week cycles, flag week_rollover  (7)
-//	           more than 5 min ahead of us                      fix time is our time, flag future_clock              (5)
+//	time       none                                             refused missing_time
+//	           before 22 August 1999, or 1-2 January 2000       refused implausible_time
+//	           1024 weeks less 90 days behind us, or more       moved by whole 1024-week cycles, flag week_rollover
+//	           more than 5 min ahead of us                      fix time is our time, flag future_clock
 //	           ahead of us by less                              kept; the live state takes the time of receipt
-//	place      none; not finite or out of range; exactly 0,0    refused missing_, bad_, zero_coordinates             (11)
-//	quantity   impossible speed, course, odometer               left out, flags bad_speed, bad_course, bad_odometer  (11)
-//	device     says invalid, cell or wifi, simulated            flags invalid, approximate (12), mock (30)
-//	           accuracy worse than 200 m                        flag low_accuracy                (12)
-//	history    same vehicle and fix time as a stored one        refused duplicate                (3, 4)
+//	place      none; not finite or out of range; exactly 0,0    refused missing_, bad_, zero_coordinates
+//	quantity   impossible speed, course, odometer               left out, flags bad_speed, bad_course, bad_odometer
+//	device     says invalid, cell or wifi, simulated            flags invalid, approximate, mock
+//	           accuracy worse than 200 m                        flag low_accuracy
+//	history    same vehicle and fix time as a stored one        refused duplicate
 //	           likewise, with an alarm not told with that one   stored beside it, flag invalid (the chain does it)
-//	           older than live state, within / beyond 60 s      flags out_of_order, late         (1, 2, 26)
-//	           over 300 m and 250 km/h from live state, beyond  flag jump, until one 10 s later agrees with it       (10)
+//	           older than live state, within / beyond 60 s      flags out_of_order, late
+//	           over 300 m and 250 km/h from live state, beyond  flag jump, until one 10 s later agrees with it
 //	           what its wheels did since its place last changed
-//	           ignition off and moved less than the noise       flag parked_drift, the anchor holds                  (9)
-//	odometer   drops, resets, comes back, leaps                 see Mileage                      (23)
+//	           ignition off and moved less than the noise       flag parked_drift, the anchor holds
+//	odometer   drops, resets, comes back, leaps                 see Mileage
 //
 // A position without a doubtful flag is trusted: the State moves to it. Fix times of trusted positions of a State
 // strictly increase. Speed between places is judged from where the place last changed: where it stood still and the

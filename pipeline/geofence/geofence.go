@@ -13,17 +13,16 @@
 //	          Confirm fixes outside by more than the margin
 //
 // The margin is the greater of the fence's Margin (DefaultMargin if it is 0) and the accuracy of the fix, so that noise
-// at the border neither enters nor leaves; Confirm is 1 unless the fence says otherwise. The rest, with the row of
-// shared/tracking.md section (f) that each comes from:
+// at the border neither enters nor leaves; Confirm is 1 unless the fence says otherwise. The rest:
 //
-//	first fix, new version, schedule opens   already inside: a visit marked initial and the move inside, no enter  (15)
+//	first fix, new version, schedule opens   already inside: a visit marked initial and the move inside, no enter
 //	new version while inside                 the visit goes on under its first revision if the last place is not outside
-//	                                         the new version by more than the margin; else fence_changed, no exit   (15)
+//	                                         the new version by more than the margin; else fence_changed, no exit
 //	archived                                 fence_changed, no exit
 //	schedule closes, scope is lost           out_of_scope, no exit; a lost scope shows at the next fix
 //	between two fixes, both outside          a visit marked crossed and the move cross, its times interpolated: fixes not
 //	                                         more than MaxGap and MaxSpeed apart, more than the margin from each other,
-//	                                         the fence in effect at both, and Confirm not above 1 (nothing confirms) (14)
+//	                                         the fence in effect at both, and Confirm not above 1 (nothing confirms)
 //	silence                                  a visit stays open; the way across it is not a pass
 //	dwell                                    once a visit, at entry + Dwell, by Advance; not while an exit waits to be
 //	                                         confirmed

@@ -85,7 +85,7 @@ type Config struct {
 	OffWait fleet.Millis `json:"ignition_off_wait_ms"`
 }
 
-// DefaultConfig returns the parameters that shared/tracking.md (c) recommends.
+// DefaultConfig returns the parameters of an account that has set none.
 func DefaultConfig() Config {
 	return Config{
 		StopAfter:     180_000,

@@ -2197,7 +2197,7 @@ FROM derivations
 WHERE kind = 'visit';
 
 INSERT INTO schema_versions (version, checksum) VALUES
-    ('0010_record_log', '8a70ec33f6cb02c2'),
+    ('0010_record_log', '89b39d029d333e7c'),
     ('0012_claim_log', '1e9e6ec32b438d3c'),
     ('0014_record_settled', '55ba678a17cebc56'),
     ('0016_sweep_texts', '6518eb000e89c728'),
@@ -2212,7 +2212,7 @@ INSERT INTO schema_versions (version, checksum) VALUES
     ('0052_job_errors', '7493021a50583e9c'),
     ('0080_events', 'bb21d222017c6718'),
     ('1010_positions', '61f65f62d0de8888'),
-    ('1020_positions_by_cell', '3f5edb033c9fb4c4'),
+    ('1020_positions_by_cell', 'e672b171e323ccfd'),
     ('1030_telemetry', '7b0208eb93a760f4'),
     ('1040_telemetry_1m', '5330fc5db9adac9e'),
     ('1050_telemetry_1h', '52b23b2b13071ab7'),

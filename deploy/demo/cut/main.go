@@ -1,7 +1,7 @@
 // Command cut makes the demo's recordings from the full ones: fewer vehicles, a window of time, and only the columns
 // that mean something to Motorpool. Values are copied as text, nothing is cleaned. It is run by hand:
 //
-//	go run ./deploy/demo/cut -data ../shared/data -out deploy/demo/recordings
+//	go run ./deploy/demo/cut -data FOLDER -out deploy/demo/recordings
 package main
 
 import (

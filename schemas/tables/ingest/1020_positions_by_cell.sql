@@ -2,9 +2,9 @@
 -- positions_by_cell_feed with what a search needs and no more. Serves: the fixes of an account in a set of cells over a
 -- span. cell: H3 of resolution 9; the cells below a coarser one are neighbours in this order. Granules are small,
 -- because a search reads one or two for each cell, and every column of them: parts are compact, in which the columns of
--- a granule lie together, so that they are read at once and unpacked without their neighbours (DECISIONS, "Parts by
--- place are compact"). Duplicates collapse at merge as in positions; a reader that cannot bear those left over takes
--- one of (vehicle, fix_time). Partitioned like positions, for retention.
+-- a granule lie together, so that they are read at once and unpacked without their neighbours (docs/decisions,
+-- "Parts by place are compact"). Duplicates collapse at merge as in positions; a reader that cannot bear those left
+-- over takes one of (vehicle, fix_time). Partitioned like positions, for retention.
 CREATE TABLE IF NOT EXISTS positions_by_cell
 (
     account  UInt64 CODEC(Delta, ZSTD(1)),

@@ -7,7 +7,7 @@
 -- one, has to unpack. 12 % more on disk; a calendar of 500 holds in half the time, four records together in 60 % of it.
 -- Calendars are large and written often, and by its measure the server would rewrite a part of some megabytes for every
 -- other write, as a part below 100 MB is cheap to merge again. Twelve parts of a size are waited for instead of five or
--- fewer (DECISIONS, "Fewer merges"). Retention: for ever; erasure rewrites.
+-- fewer (docs/decisions, "Fewer merges"). Retention: for ever; erasure rewrites.
 CREATE TABLE IF NOT EXISTS record_log
 (
     account     UInt64,
