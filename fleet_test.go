@@ -7,8 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/motorpool/fleet"
 	"pgregory.net/rapid"
+
+	"github.com/motorpool/fleet"
 )
 
 func TestParseIDReadsWhatFormatIDWroteAndNothingElse(t *testing.T) {

@@ -29,11 +29,3 @@ func New(s *rest.Server, d *desk.Desk, hub *stream.Hub) *API {
 	s.Auth = auth.NewAuthenticator(s.Config.Auth, a.lookupKey, s.Now)
 	return a
 }
-
-// Routes registers the routes of every resource, a line each.
-func (a *API) Routes() {
-	a.keyRoutes()
-	a.accountRoutes()
-	a.eventRoutes()
-	a.streamRoutes()
-}

@@ -6,6 +6,7 @@ package command
 
 import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
 	"github.com/motorpool/fleet/api/traccar"
 
 	"context"

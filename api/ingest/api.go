@@ -34,11 +34,3 @@ type API struct {
 func New(s *rest.Server, d *desk.Desk, publisher Publisher, reader RecordReader) *API {
 	return &API{Server: s, Publisher: publisher, Reader: reader, desk: d}
 }
-
-// Routes registers the routes of every way in, a line each.
-func (a *API) Routes() {
-	a.ingestRoutes()
-	a.traccarRoutes()
-	a.osmandRoutes()
-	a.deadLetterRoutes()
-}

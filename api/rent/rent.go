@@ -24,25 +24,3 @@ type API struct {
 func New(s *rest.Server, d *desk.Desk) *API {
 	return &API{Server: s, desk: d, accounts: d.Accounts, vehicles: d.Vehicles}
 }
-
-// Routes registers the routes of every resource, a line each.
-func (a *API) Routes() {
-	a.vehicleCalendarRoutes()
-	a.blockRoutes()
-	a.meterReadingRoutes()
-	a.catalogueRoutes()
-	a.quoteRoutes()
-	a.availabilityRoutes()
-	a.customerRoutes()
-	a.tollRoutes()
-	a.paymentRoutes()
-	a.expenseRoutes()
-	a.ledgerRoutes()
-	a.bookingRoutes()
-	a.taskRoutes()
-	a.scheduleRoutes()
-	a.reminderRoutes()
-	a.workOrderRoutes()
-	a.issueRoutes()
-	a.inspectionRoutes()
-}

@@ -48,8 +48,8 @@ func (s *Resource[T]) Register(without ...string) {
 			s.put},
 		{"patch",
 			Route{Method: "PATCH", Path: one, ID: "update" + name, Summary: "Change " + Article(s.Noun), Scope: s.Scope.Write,
-				About:  "A merge patch (RFC 7396): null removes a member, objects merge, arrays are replaced whole.",
-				Params: append([]Param{IfMatchParam}, s.Params.Change...), Body: s.Server.PatchSchema(s.Fields),
+				About:     "A merge patch (RFC 7396): null removes a member, objects merge, arrays are replaced whole.",
+				Params:    append([]Param{IfMatchParam}, s.Params.Change...),
 				BodyTypes: []string{"application/merge-patch+json", "application/json"}, Reply: s.View}, s.patch},
 		{"archive",
 			Route{Method: "DELETE", Path: one, ID: "archive" + name, Summary: "Archive " + Article(s.Noun), Scope: s.Scope.Write,
@@ -61,6 +61,9 @@ func (s *Resource[T]) Register(without ...string) {
 			Reply: s.Server.ListSchema(Revision{})}, s.history},
 	} {
 		if !slices.Contains(without, o.key) {
+			if o.key == "patch" {
+				o.rt.Body = s.Server.PatchSchema(s.Fields) // made here, as it adds schemas to the document
+			}
 			o.rt.Tag = s.Tag
 			s.Server.Handle(o.rt, o.h)
 		}

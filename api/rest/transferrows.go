@@ -9,11 +9,12 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/query"
-	"golang.org/x/sync/errgroup"
 )
 
 // Bring makes or changes the records of rows, or only judges them, and notes why those are refused that are.

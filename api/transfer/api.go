@@ -19,8 +19,3 @@ type API struct {
 func New(s *rest.Server) *API {
 	return &API{Server: s, jobs: record.NewLog(s.Store, record.Jobs), transfer: newTransferDesk()}
 }
-
-// Routes registers the routes of jobs; what can be imported and exported must be registered before.
-func (a *API) Routes() {
-	a.jobRoutes()
-}

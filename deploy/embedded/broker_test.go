@@ -9,12 +9,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/motorpool/fleet/deploy/embedded"
 	"github.com/segmentio/kafka-go"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 	"github.com/twmb/franz-go/pkg/kversion"
+
+	"github.com/motorpool/fleet/deploy/embedded"
 )
 
 func createTopic(t *testing.T, client *kafka.Client, name string, partitions int, configs ...kafka.ConfigEntry) {

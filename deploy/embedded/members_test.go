@@ -6,9 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/motorpool/fleet/deploy/embedded"
 	"github.com/segmentio/kafka-go"
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/motorpool/fleet/deploy/embedded"
 )
 
 // A member that dies while it waits for the others to join is in the group all the same, with a share of the

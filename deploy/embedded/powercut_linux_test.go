@@ -8,9 +8,10 @@ import (
 	"testing"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/segmentio/kafka-go"
+
 	"github.com/motorpool/fleet/deploy/embedded"
 	"github.com/motorpool/fleet/deploy/embedded/embeddedtest"
-	"github.com/segmentio/kafka-go"
 )
 
 // A record, a segment that was begun with it, a commit and the topics themselves: what was acknowledged is there after

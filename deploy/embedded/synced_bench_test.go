@@ -5,8 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/motorpool/fleet/deploy/embedded"
 	"github.com/segmentio/kafka-go"
+
+	"github.com/motorpool/fleet/deploy/embedded"
 )
 
 // BenchmarkAcknowledge is how fast one record after the other is acknowledged, by so many producers at once.

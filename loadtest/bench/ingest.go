@@ -9,12 +9,13 @@ import (
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/segmentio/kafka-go"
+	"golang.org/x/sync/errgroup"
+
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/loadtest/sim"
 	"github.com/motorpool/fleet/loadtest/system"
 	"github.com/motorpool/fleet/pipeline/codec"
-	"github.com/segmentio/kafka-go"
-	"golang.org/x/sync/errgroup"
 )
 
 // IngestResult compares JSON ingest with ClickHouse's own Kafka engine on the same topic.

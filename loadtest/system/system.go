@@ -22,6 +22,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
 	"github.com/motorpool/fleet/deploy/embedded"
 )
 

@@ -5,11 +5,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/motorpool/fleet/deploy/embedded/embeddedtest"
 	"github.com/segmentio/kafka-go"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/motorpool/fleet/deploy/embedded/embeddedtest"
 )
 
 func TestBrokerFailsTheRequestsItIsToldTo(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
+
 	"github.com/motorpool/fleet/deploy/embedded/embeddedtest"
 )
 

@@ -1,0 +1,9 @@
+package account
+
+// Routes registers the routes of every resource, a line each.
+func (a *API) Routes() {
+	a.keyRoutes()
+	a.accountRoutes()
+	a.eventRoutes()
+	a.streamRoutes()
+}
