@@ -21,8 +21,8 @@ type Pace struct {
 	Stall time.Duration
 }
 
-// DefaultPace lets a phone at the border of a network through.
-func DefaultPace() Pace {
+// Default lets a phone at the border of a network through.
+func Default() Pace {
 	return Pace{BodyTime: 20 * time.Second, BodyRate: 4 << 10, Stall: 30 * time.Second}
 }
 

@@ -54,7 +54,7 @@ func (a *Server) DecodeBody(r *http.Request, v any) error {
 	if x := ExchangeOf(r.Context()); len(x.Body) == 0 && x.route != nil && x.route.Optional {
 		return nil
 	}
-	object, err := ParseObject(BodyOf(r))
+	object, err := ParseObject(RequestBody(r))
 	if err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func (a *Server) knownNulls(object map[string]any, of ...any) error {
 	for name, value := range object {
 		if value == nil && !slices.Contains(names, name) {
 			unknown = append(unknown, fleet.FieldError{Pointer: "/" + name, Code: "unknown_field",
-				Detail: "there is no such member" + Meant(name, names)})
+				Detail: "there is no such member" + DidYouMean(name, names)})
 		}
 	}
 	if unknown == nil {

@@ -189,8 +189,8 @@ func links(u *url.URL, p Page, total int, next string) string {
 	return strings.Join(parts, ", ")
 }
 
-// WriteCut answers with one page of a list that is all there.
-func WriteCut[T any](w http.ResponseWriter, r *http.Request, all []T) error {
+// WritePageOf answers with one page of a list that is all there.
+func WritePageOf[T any](w http.ResponseWriter, r *http.Request, all []T) error {
 	p, err := PageOf(r, r.URL.Path)
 	if err != nil {
 		return err

@@ -87,7 +87,7 @@ func (a *API) searchArea(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if format != export.JSON {
-		if err := rest.WholeOnly(r, "format="+string(format)); err != nil {
+		if err := rest.RefusePaging(r, "format="+string(format)); err != nil {
 			return err
 		}
 	}
