@@ -587,6 +587,7 @@ func readSignals(in map[string]signalInput, r *fleet.Report) *fleet.FieldError {
 	return nil
 }
 
+// OrNaN returns a number, or NaN if it is absent.
 func OrNaN(v *float64) float64 {
 	if v == nil {
 		return math.NaN()

@@ -95,6 +95,7 @@ type osmandIntake struct {
 	Devices map[fleet.DeviceID]*rate.Limiter
 }
 
+// NewOsmandIntake makes the intake of messages of OsmAnd, which knows no tracker yet.
 func NewOsmandIntake(a *API) *osmandIntake {
 	rules := auth.Config{CacheFor: TrackerTime, CacheSize: OsmandRemember, Failures: OsmandFailsPerMin,
 		Window: time.Minute}

@@ -45,6 +45,8 @@ const (
 	closeTime = 2 * time.Second
 )
 
+// ErrStalled and ErrSlowBody say why a client was cut off: it took nothing of its answer for Stall, or fell behind
+// BodyRate with its body.
 var (
 	ErrStalled  = errors.New("the client takes nothing any more")
 	ErrSlowBody = errors.New("the body comes too slowly")

@@ -95,7 +95,8 @@ func (a *API) catalogueRoutes() {
 			if err := checkRatePlan(p); err != nil {
 				return err
 			}
-			return a.CheckAllExist(r, &query.VehicleClasses, fleet.ClassPrefix, p.ClassIDs, "/vehicle_class_ids/", "vehicle class")
+			return a.CheckAllExist(r, &query.VehicleClasses, fleet.ClassPrefix, p.ClassIDs, "/vehicle_class_ids/",
+				"vehicle class")
 		},
 	}, func(rec record.Record[record.RatePlan], id string) any {
 		return RatePlan{ID: id, RatePlanFields: RatePlanFields(rec.Body), Object: "rate_plan", Stamps: rest.StampsOf(rec)}
@@ -105,7 +106,9 @@ func (a *API) catalogueRoutes() {
 // plain registers a resource of which callers write everything, and that is not archived while something uses it.
 func plain[T any](a *API, s *rest.Resource[T], show func(rec record.Record[T], id string) any) {
 	s.Server = a.Server
-	s.Show = rest.ShowEach(func(rec record.Record[T]) any { return show(rec, fleet.FormatID(s.Log.Kind().Prefix, rec.ID)) })
+	s.Show = rest.ShowEach(func(rec record.Record[T]) any {
+		return show(rec, fleet.FormatID(s.Log.Kind().Prefix, rec.ID))
+	})
 	s.MayArchive = rest.ArchiveIf(func(r *http.Request, rec *record.Record[T]) error {
 		return a.unused(r.Context(), rec.Account, s.Noun, fleet.FormatID(s.Log.Kind().Prefix, rec.ID))
 	})
@@ -150,7 +153,8 @@ func checkClass(c *record.VehicleClass) error {
 var weekdays = []string{"mon", "tue", "wed", "thu", "fri", "sat", "sun"}
 
 func checkLocation(l *record.Location) error {
-	faults := rest.FeeFaults(price.Limit, map[string]*record.Money{"/one_way_fee": l.OneWayFee, "/delivery_fee": l.DeliveryFee})
+	faults := rest.FeeFaults(price.Limit,
+		map[string]*record.Money{"/one_way_fee": l.OneWayFee, "/delivery_fee": l.DeliveryFee})
 	add := func(pointer, code, detail string) {
 		faults = append(faults, fleet.FieldError{Pointer: pointer, Code: code, Detail: detail})
 	}

@@ -10,8 +10,8 @@ import (
 )
 
 // Action is what can be done with a record beside writing it, by POST to its path and a verb. T is the body of the
-// record and B that of the request, noBody where it takes none. Its route, its place in the OpenAPI document, the
-// reading of the request's body, If-Match and the answer with its ETag are made of this by act.
+// record and B that of the request, NoBody where it takes none. Its route, its place in the OpenAPI document, the
+// reading of the request's body, If-Match and the answer with its ETag are made of this by Act.
 type Action[T, B any] struct {
 	Verb    string // last part of the path: "pickup"
 	ID      string // operation id; made of the verb and the noun of the kind unless given: "pickupBooking"
@@ -61,8 +61,8 @@ type Call[T any] struct {
 	belongs func(*record.Record[T]) error // may be nil
 }
 
-// CheckRecord refuses a record that is not the one of the path, or not of the revision that If-Match names. Each action that
-// takes If-Match asks it about the revision that it changes.
+// CheckRecord refuses a record that is not the one of the path, or not of the revision that If-Match names. Each action
+// that takes If-Match asks it about the revision that it changes.
 func (c *Call[T]) CheckRecord(rec *record.Record[T]) error {
 	if c.belongs != nil {
 		if err := c.belongs(rec); err != nil {

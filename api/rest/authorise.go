@@ -89,7 +89,7 @@ func (a *Server) SpendItems(w http.ResponseWriter, account fleet.AccountID, n in
 	return carried(w, "items", a.limiter.TakeItems(account, n))
 }
 
-// SpendBytes is carryItems for the bytes of a body, which count when they have come, whatever becomes of them.
+// SpendBytes is SpendItems for the bytes of a body, which count when they have come, whatever becomes of them.
 func (a *Server) SpendBytes(w http.ResponseWriter, account fleet.AccountID, n int) error {
 	return carried(w, "bytes", a.limiter.TakeBytes(account, n))
 }

@@ -38,6 +38,7 @@ func ParseObject(body []byte) (map[string]any, error) {
 	return object, nil
 }
 
+// BadJSON is the 400 that says where a body stops being JSON.
 func BadJSON(err error) error {
 	detail := "The body is not JSON."
 	if e, ok := errors.AsType[*json.SyntaxError](err); ok {
@@ -61,6 +62,8 @@ func (a *Server) DecodeBody(r *http.Request, v any) error {
 	return a.DecodeObject(object, v)
 }
 
+// DecodeObject is DecodeBody for an object that was read already, which it may change: 422 for what does not fit v's
+// schema.
 func (a *Server) DecodeObject(object map[string]any, v any) error {
 	if err := a.knownNulls(object, v); err != nil {
 		return err

@@ -46,8 +46,10 @@ func (x *Exchange) dropBody() {
 	x.turns, x.Body = nil, nil
 }
 
+// ExchangeKey is the key of the exchange in the context of a request.
 type ExchangeKey struct{}
 
+// ExchangeOf returns the exchange of a request. It panics outside of Observe.
 func ExchangeOf(ctx context.Context) *Exchange {
 	x, ok := ctx.Value(ExchangeKey{}).(*Exchange)
 	if !ok {

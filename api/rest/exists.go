@@ -9,7 +9,7 @@ import (
 	"github.com/motorpool/fleet/query"
 )
 
-// CheckExists is exist for a member that names one record, or none.
+// CheckExists is CheckAllExist for a member that names one record, or none.
 func (a *Server) CheckExists(r *http.Request, listing *query.Listing, prefix, text, pointer, noun string) error {
 	if text == "" {
 		return nil
@@ -22,7 +22,8 @@ func (a *Server) CheckExists(r *http.Request, listing *query.Listing, prefix, te
 	return err
 }
 
-// CheckAllExist refuses ids of which the account has no record, archived or not; the pointer of each is pointer and its place.
+// CheckAllExist refuses ids of which the account has no record, archived or not; the pointer of each is pointer
+// and its place.
 func (a *Server) CheckAllExist(r *http.Request, listing *query.Listing, prefix string, texts []string,
 	pointer, noun string) error {
 	ids := make([]uint64, len(texts))

@@ -14,8 +14,8 @@ import (
 // mostNamed is how many names an error lists where none is like what was written.
 const mostNamed = 30
 
-// DidYouMean says what was probably meant by a name that is not there: the name that is most like it, or else which there
-// are, if they are few. It is to be put behind "there is no …".
+// DidYouMean says what was probably meant by a name that is not there: the name that is most like it, or else which
+// there are, if they are few. It is to be put behind "there is no …".
 func DidYouMean(name string, names []string) string {
 	if best := likest(name, names); best != "" {
 		return "; did you mean " + best + "?"

@@ -18,12 +18,13 @@ var anyID = regexp.MustCompile("`[^`]*`|\"[^\"]*\"|/v1/\\S*|\\b([a-z]{2,3}_)[0-9
 
 // Kind is what lists, filters and texts know of a kind of records that others name.
 type Kind struct {
-	Log        string                               // its name in the log
-	Read       auth.Scope                           // that it takes to read one
-	NamedBy    []string                             // filters of other kinds that ask for ids of it
-	EventScope auth.Scope                           // that it takes to hear of one, if not read
-	Open       bool                                 // it may be spoken of to those who may not read it
-	NameOf     func(c *NameFields, may bool) string // what people call one, if anything; may says that the caller may read it
+	Log        string     // its name in the log
+	Read       auth.Scope // that it takes to read one
+	NamedBy    []string   // filters of other kinds that ask for ids of it
+	EventScope auth.Scope // that it takes to hear of one, if not read
+	Open       bool       // it may be spoken of to those who may not read it
+	// what people call one, if anything; may says that the caller may read it
+	NameOf func(c *NameFields, may bool) string
 }
 
 // NameFields is what bodies of all these kinds say of what people call them.

@@ -113,6 +113,7 @@ func listed(r *http.Request, list string) string {
 	return fmt.Sprintf("%s#%016x", list, h.Sum64())
 }
 
+// EncodeCursor writes a cursor as next_cursor carries it.
 func EncodeCursor(c Cursor) string {
 	text, err := json.Marshal(c)
 	if err != nil {
@@ -121,6 +122,7 @@ func EncodeCursor(c Cursor) string {
 	return base64.RawURLEncoding.EncodeToString(text)
 }
 
+// DecodeCursor reads what EncodeCursor wrote; an error says that it did not write this.
 func DecodeCursor(text string) (Cursor, error) {
 	var c Cursor
 	if len(text) > 4096 {

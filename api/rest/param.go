@@ -35,8 +35,10 @@ type Param struct {
 var (
 	unitsParam = Param{Name: "units", Enum: []string{"imperial", "metric"},
 		About: "`metric` answers in `_km`, `_kmh` and `_l` what is otherwise in `_mi`, `_mph` and `_gal`."}
+	// IfNoneMatchParam is the header by which an answer that the caller has is not sent again.
 	IfNoneMatchParam = Param{Name: "If-None-Match", In: "header",
 		About: "The `ETag` of what you have; 304 if it is still that."}
+	// IfMatchParam is the header by which a change is refused if another came first.
 	IfMatchParam = Param{Name: "If-Match", In: "header",
 		About: "The `ETag` that the change is made upon, or its revision; 412 if there is a newer one."}
 	idempotencyParam = Param{Name: "Idempotency-Key", In: "header",
@@ -171,6 +173,7 @@ func ParseInstant(value string) (time.Time, error) {
 
 // Readers of parameters that are declared with the right type. An absent one gives the fallback.
 
+// TextParam returns the text of a parameter.
 func TextParam(r *http.Request, name, fallback string) string {
 	if v := r.URL.Query().Get(name); v != "" {
 		return v
@@ -178,6 +181,7 @@ func TextParam(r *http.Request, name, fallback string) string {
 	return fallback
 }
 
+// IntParam returns the whole number of a parameter.
 func IntParam(r *http.Request, name string, fallback int) int {
 	if n, err := strconv.Atoi(r.URL.Query().Get(name)); err == nil {
 		return n
@@ -185,6 +189,7 @@ func IntParam(r *http.Request, name string, fallback int) int {
 	return fallback
 }
 
+// NumberParam returns the number of a parameter.
 func NumberParam(r *http.Request, name string, fallback float64) float64 {
 	if f, err := strconv.ParseFloat(r.URL.Query().Get(name), 64); err == nil {
 		return f

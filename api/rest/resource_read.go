@@ -14,6 +14,7 @@ import (
 	"github.com/motorpool/fleet/api/record"
 )
 
+// Get answers with the record that the path names, or with a 304 if the caller has it.
 func (s *Resource[T]) Get(w http.ResponseWriter, r *http.Request) error {
 	rec, err := s.Load(r)
 	if err != nil {

@@ -34,12 +34,15 @@ type ImportRow struct {
 // ExportRows is how many records an export reads and writes at a time.
 const ExportRows = 500
 
+// Scopes are what an export and an import of the records need.
 func (s *Resource[T]) Scopes() (read, write auth.Scope) { return s.Scope.Read, s.Scope.Write }
 
+// Shape gives the types of a shown record and of what makes one.
 func (s *Resource[T]) Shape() (view, create reflect.Type) {
 	return reflect.TypeOf(s.View), reflect.TypeOf(s.Create)
 }
 
+// Changeable says whether rows of an import may change records.
 func (s *Resource[T]) Changeable() bool { return !s.fixed }
 
 // ListRequest is which records the parameters of a list ask for.

@@ -58,6 +58,7 @@ const (
 	areaTime     = time.Minute
 )
 
+// AreaColumns are the columns of a search of an area as a table.
 var AreaColumns = []export.Column{
 	{Name: "vehicle_id", Kind: export.Text}, {Name: "entered_at", Kind: export.Instant},
 	{Name: "left_at", Kind: export.Instant}, {Name: "duration_s", Kind: export.Number},

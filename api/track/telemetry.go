@@ -71,6 +71,7 @@ func (a *API) telemetryRoutes() {
 	}, a.listLatestTelemetry)
 }
 
+// SampleColumns are the columns of samples as a table: one value each, or with buckets five.
 func SampleColumns(buckets bool) []export.Column {
 	columns := []export.Column{{Name: "signal", Kind: export.Text}, {Name: "unit", Kind: export.Text},
 		{Name: "at", Kind: export.Instant}}

@@ -212,8 +212,9 @@ func (a *API) showTrip(d *query.Derived[*fleet.Trip]) Trip {
 		UnrecordedS: rest.Seconds(t.Unrecorded), Unrecorded: t.Unseen, IdleS: rest.Seconds(t.Idle),
 		MaxSpeedMph: units.MphOf(max(t.MaxSpeed, t.MeanSpeed)), MeanSpeedMph: units.MphOf(t.MeanSpeed),
 		OdometerStartMi: rest.ConvertOrNull(t.OdometerStart, units.MilesOf),
-		OdometerEndMi:   rest.ConvertOrNull(t.OdometerEnd, units.MilesOf), FuelUsedGal: rest.ConvertOrNull(t.FuelUsed, units.GallonsOf),
-		EnergyUsedKWh: rest.ConvertOrNull(t.EnergyUsed, three), SocStartPct: rest.ConvertOrNull(t.SocStart, three),
+		OdometerEndMi:   rest.ConvertOrNull(t.OdometerEnd, units.MilesOf),
+		FuelUsedGal:     rest.ConvertOrNull(t.FuelUsed, units.GallonsOf),
+		EnergyUsedKWh:   rest.ConvertOrNull(t.EnergyUsed, three), SocStartPct: rest.ConvertOrNull(t.SocStart, three),
 		SocEndPct: rest.ConvertOrNull(t.SocEnd, three),
 		Fixes:     t.Fixes, ClosedReason: rest.TextOrNull(t.ClosedReason), DerivedStamps: derivedStamps(d),
 	}

@@ -287,7 +287,8 @@ func (a *API) addLive(v *Vehicle, l query.Live) {
 		if a.Geocoder != nil {
 			v.Location.Address = a.Geocoder.Address(l.Lat, l.Lng)
 		}
-		v.HeadingDeg, v.SpeedMph = rest.RoundedOrNull(l.Course, 1), rest.QuantityOrNull[units.MilesPerHour](l.Speed/fleet.MetresPerMph)
+		v.HeadingDeg, v.SpeedMph = rest.RoundedOrNull(l.Course, 1),
+			rest.QuantityOrNull[units.MilesPerHour](l.Speed/fleet.MetresPerMph)
 		if l.Ignition != fleet.Unknown {
 			on := l.Ignition == fleet.Yes
 			v.IgnitionOn = &on
@@ -332,7 +333,8 @@ func (v *Vehicle) addMeters(m query.Meters) {
 		}
 	case v.AcquisitionMileageMi != nil:
 		source := acquisition
-		v.CurrentMileageMi, v.OdometerSource = rest.QuantityOrNull[units.WholeMiles](float64(*v.AcquisitionMileageMi)), &source
+		v.CurrentMileageMi, v.OdometerSource = rest.QuantityOrNull[units.WholeMiles](float64(*v.AcquisitionMileageMi)),
+			&source
 	}
 	if m.EngineHours.At != 0 {
 		v.EngineHours = rest.RoundedOrNull(m.EngineHours.Value, 1)

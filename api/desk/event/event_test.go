@@ -16,7 +16,8 @@ import (
 )
 
 func written(kind, action, before, after string) record.Written {
-	w := record.Written{Account: 7, Kind: kind, Prefix: "rec_", ID: 12, Revision: 2, Action: action, At: time.UnixMilli(1e12),
+	w := record.Written{Account: 7, Kind: kind, Prefix: "rec_", ID: 12, Revision: 2, Action: action,
+		At:    time.UnixMilli(1e12),
 		After: json.RawMessage(after)}
 	if before != "" {
 		w.Before = json.RawMessage(before)
