@@ -92,7 +92,7 @@ func TestWhatIsMeantToTheLetterKeepsItsIds(t *testing.T) {
 	says(fmt.Sprintf(`\"%s\" is not the id of a location`, w.customer),
 		w.do("POST", "/v1/vehicles", fmt.Sprintf(`{"make":"A","model":"B","home_location_id":%q}`, w.customer)))
 	text := "Call `POST /v1/vehicles/" + w.car + "/blocks` of " + w.car + ", or /v1/vehicles/" + w.car + "."
-	w.api.InWords(t.Context(), w.account, func(auth.Scope) bool { return true }, &text)
+	w.api.NameIDs(t.Context(), w.account, func(auth.Scope) bool { return true }, &text)
 	wantEqual(t, "an address", text, "Call `POST /v1/vehicles/"+w.car+"/blocks` of A B, or /v1/vehicles/"+w.car+".")
 	p := w.do("POST", "/v1/bookings", w.booking(-100, -50, "")).problem(422, "validation_failed")
 	wantEqual(t, "the first error in words", p.Detail, "pickup_at: "+p.Errors[0].Detail+".")

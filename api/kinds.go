@@ -13,25 +13,25 @@ import (
 // kinds are the kinds of records that others name, that texts speak of or that are told of, by the prefix of their ids:
 // one row each. What is not here has none of these, or takes telematics:read.
 var kinds = map[string]rest.Kind{
-	fleet.VehiclePrefix: {Log: record.Vehicles.Name, Read: auth.VehiclesRead, Named: []string{"vehicle_id"},
-		Called: calledVehicle},
-	fleet.ClassPrefix: {Log: record.VehicleClasses.Name, Read: auth.VehiclesRead, Named: []string{"vehicle_class_id"},
-		Called: calledByName},
-	fleet.LocationPrefix: {Log: record.Locations.Name, Read: auth.VehiclesRead, Named: locationMembers,
-		Called: calledByName},
-	fleet.BlockPrefix:     {Log: record.Blocks.Name, Read: auth.VehiclesRead, Called: calledBlock},
-	fleet.DevicePrefix:    {Log: record.Devices.Name, Read: auth.TelematicsRead, Called: calledByName},
-	fleet.FencePrefix:     {Log: record.Geofences.Name, Read: auth.TelematicsRead, Called: calledByName},
-	fleet.IssuePrefix:     {Log: record.Issues.Name, Read: auth.MaintenanceRead, Called: calledIssue},
-	fleet.WorkOrderPrefix: {Log: record.WorkOrders.Name, Read: auth.MaintenanceRead, Called: calledByName},
-	fleet.RatePlanPrefix: {Log: record.RatePlans.Name, Read: auth.BookingsRead, Told: auth.VehiclesRead,
-		Named: []string{"rate_plan_id"}, Called: calledByName},
-	fleet.BookingPrefix: {Log: record.Bookings.Name, Read: auth.BookingsRead, Named: []string{"booking_id"},
-		Called: calledByName},
-	fleet.QuotePrefix:   {Log: record.Quotes.Name, Read: auth.BookingsRead, Called: calledByName},
-	fleet.PaymentPrefix: {Log: record.Payments.Name, Read: auth.FinanceRead, Called: calledByName},
+	fleet.VehiclePrefix: {Log: record.Vehicles.Name, Read: auth.VehiclesRead, NamedBy: []string{"vehicle_id"},
+		NameOf: calledVehicle},
+	fleet.ClassPrefix: {Log: record.VehicleClasses.Name, Read: auth.VehiclesRead, NamedBy: []string{"vehicle_class_id"},
+		NameOf: calledByName},
+	fleet.LocationPrefix: {Log: record.Locations.Name, Read: auth.VehiclesRead, NamedBy: locationMembers,
+		NameOf: calledByName},
+	fleet.BlockPrefix:     {Log: record.Blocks.Name, Read: auth.VehiclesRead, NameOf: calledBlock},
+	fleet.DevicePrefix:    {Log: record.Devices.Name, Read: auth.TelematicsRead, NameOf: calledByName},
+	fleet.FencePrefix:     {Log: record.Geofences.Name, Read: auth.TelematicsRead, NameOf: calledByName},
+	fleet.IssuePrefix:     {Log: record.Issues.Name, Read: auth.MaintenanceRead, NameOf: calledIssue},
+	fleet.WorkOrderPrefix: {Log: record.WorkOrders.Name, Read: auth.MaintenanceRead, NameOf: calledByName},
+	fleet.RatePlanPrefix: {Log: record.RatePlans.Name, Read: auth.BookingsRead, EventScope: auth.VehiclesRead,
+		NamedBy: []string{"rate_plan_id"}, NameOf: calledByName},
+	fleet.BookingPrefix: {Log: record.Bookings.Name, Read: auth.BookingsRead, NamedBy: []string{"booking_id"},
+		NameOf: calledByName},
+	fleet.QuotePrefix:   {Log: record.Quotes.Name, Read: auth.BookingsRead, NameOf: calledByName},
+	fleet.PaymentPrefix: {Log: record.Payments.Name, Read: auth.FinanceRead, NameOf: calledByName},
 	fleet.CustomerPrefix: {Log: record.Customers.Name, Read: auth.CustomersRead, Open: true,
-		Named: []string{"customer_id", "driver_ids", "owner_customer_id"}, Called: calledCustomer},
+		NamedBy: []string{"customer_id", "driver_ids", "owner_customer_id"}, NameOf: calledCustomer},
 
 	fleet.MeterReadingPrefix: {Log: record.MeterReadings.Name, Read: auth.VehiclesRead},
 	fleet.ReminderPrefix:     {Log: record.Reminders.Name, Read: auth.MaintenanceRead},
@@ -50,9 +50,9 @@ var locationMembers = []string{"pickup_location_id", "return_location_id", "loca
 	"from_location_id", "to_location_id", "home_location_id", "current_location_id"}
 
 // calledByName is the number, name or unique id of a record, whichever it has.
-func calledByName(c *rest.Called, _ bool) string { return cmp.Or(c.Number, c.Name, c.UniqueID) }
+func calledByName(c *rest.NameFields, _ bool) string { return cmp.Or(c.Number, c.Name, c.UniqueID) }
 
-func calledVehicle(c *rest.Called, _ bool) string {
+func calledVehicle(c *rest.NameFields, _ bool) string {
 	name := cmp.Or(c.Nickname, strings.TrimSpace(c.Make+" "+c.Model))
 	plate := cmp.Or(c.Plate, c.FleetNumber)
 	if plate != "" && name != "" {
@@ -62,15 +62,15 @@ func calledVehicle(c *rest.Called, _ bool) string {
 }
 
 // calledCustomer is the name and the number of a customer; its number alone to those who may not read customers.
-func calledCustomer(c *rest.Called, may bool) string {
+func calledCustomer(c *rest.NameFields, may bool) string {
 	if name := cmp.Or(c.DisplayName, strings.TrimSpace(c.FirstName+" "+c.LastName)); may && name != "" {
 		return name + " (" + c.Number + ")"
 	}
 	return c.Number
 }
 
-func calledIssue(c *rest.Called, _ bool) string { return c.Description }
+func calledIssue(c *rest.NameFields, _ bool) string { return c.Description }
 
-func calledBlock(c *rest.Called, _ bool) string {
+func calledBlock(c *rest.NameFields, _ bool) string {
 	return "a block (" + strings.ReplaceAll(c.Kind, "_", " ") + ")"
 }

@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"fmt"
-	"maps"
 	"net"
 	"net/http"
 	"net/netip"
@@ -95,20 +94,15 @@ func TestSendersWithoutAKeyKeepOutNobodyWithOne(t *testing.T) {
 		fmt.Fprintf(conn, "POST /osmand HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: %s\r\nContent-Length: %d\r\n\r\n%s", from,
 			each+1, strings.Repeat("a", each))
 	}
-	pool := w.api.Strange.Reading
-	for free := pool.Most - 4*each; ; time.Sleep(time.Millisecond) {
-		if !pool.All.TryAcquire(free + 1) {
-			break // all came
-		}
-		pool.All.Release(free + 1)
+	pool := w.api.StrangerBodies.Reading
+	for pool.Taken() < 4*each {
+		time.Sleep(time.Millisecond) // until all came
 	}
 	w.do("POST", "/v1/vehicles", `{"make":"A","model":"B"}`).ok(201)
 	w.do("POST", "/osmand", strings.Repeat("a", ingest.OsmandBody+1), "Authorization", "").problem(413,
 		"payload_too_large")
-	pool.Mu.Lock()
-	defer pool.Mu.Unlock()
-	if len(pool.Owners) != 3 || pool.Owners["2001:db8::/64"] == nil {
-		t.Errorf("senders: %v", slices.Collect(maps.Keys(pool.Owners)))
+	if names := pool.Owners(); len(names) != 3 || !slices.Contains(names, "2001:db8::/64") {
+		t.Errorf("senders: %v", names)
 	}
 }
 
@@ -129,7 +123,7 @@ func TestASlowReaderDoesNotHoldTheTurnOfItsBody(t *testing.T) {
 	defer close(end)
 	reading.Go(func() { w.do("POST", "/v1/slow", body) })
 	<-begun
-	if held := w.api.Bodies.Reading.Owners; len(held) != 0 {
+	if held := w.api.Bodies.Reading.Owners(); len(held) != 0 {
 		t.Errorf("a body is held by %d", len(held))
 	}
 	w.do("POST", "/v1/vehicles", body).ok(201)

@@ -138,7 +138,7 @@ func TestAnImportGoesOnWhereAnotherProcessDied(t *testing.T) {
 		t.Fatal(err)
 	}
 	some, _ = w.api.transfer.Chunk(l, rest)
-	w.api.Transfers["vehicles"].Bring(transfer.AsItself(ctx, "/v1/vehicles"), l.Rec.Body.Transfer, some)
+	w.api.Transfers["vehicles"].ImportRows(transfer.AsItself(ctx, "/v1/vehicles"), l.Rec.Body.Transfer, some)
 	if err := w.api.transfer.NoteSteps(ctx, open[0], []uint64{101, 102}, nil); err != nil {
 		t.Fatal(err)
 	}

@@ -33,13 +33,13 @@ func TestAStoreThatCannotNowIsA503AndNoFaultOfOurs(t *testing.T) {
 		status int
 		word   string
 	}{
-		{rest.ChTimeout, "SELECT sleepEachRow(0.1) FROM numbers(100) SETTINGS max_execution_time = 1, max_block_size = 1, function_sleep_max_microseconds_per_block = 0",
+		{rest.ClickHouseTimeout, "SELECT sleepEachRow(0.1) FROM numbers(100) SETTINGS max_execution_time = 1, max_block_size = 1, function_sleep_max_microseconds_per_block = 0",
 			503, "unavailable"},
-		{rest.ChTooManyQueries, "SELECT 1 SETTINGS max_concurrent_queries_for_user = 1", 503, "unavailable"},
-		{rest.ChMemory, heavy + " SETTINGS max_memory_usage = 20000000", 422, "question_too_large"},
-		{rest.ChMemory, heavy + " SETTINGS max_memory_usage_for_user = 20000000", 503, "unavailable"},
-		{rest.ChNoSpace, "INSERT INTO full SELECT 1", 507, "insufficient_storage"},
-		{rest.ChTooManyParts, "INSERT INTO scattered SELECT 2", 503, "unavailable"},
+		{rest.ClickHouseTooManyQueries, "SELECT 1 SETTINGS max_concurrent_queries_for_user = 1", 503, "unavailable"},
+		{rest.ClickHouseMemory, heavy + " SETTINGS max_memory_usage = 20000000", 422, "question_too_large"},
+		{rest.ClickHouseMemory, heavy + " SETTINGS max_memory_usage_for_user = 20000000", 503, "unavailable"},
+		{rest.ClickHouseNoSpace, "INSERT INTO full SELECT 1", 507, "insufficient_storage"},
+		{rest.ClickHouseTooManyParts, "INSERT INTO scattered SELECT 2", 503, "unavailable"},
 		{60, "SELECT * FROM nowhere", 500, "internal_error"},
 	} {
 		err := w.db.Exec(t.Context(), test.sql)

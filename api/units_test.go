@@ -18,7 +18,7 @@ import (
 // TestWhatIsSaidInAUnitIsReadInIt sends every speed and odometer that can be shown, in each unit that takes them,
 // through what is stored of them, and reads them in tables, lists and documents.
 func TestWhatIsSaidInAUnitIsReadInIt(t *testing.T) {
-	const speed, odometer = 6, 11 // places of positionColumns
+	const speed, odometer = 6, 11 // places of PositionColumns
 	a := &API{}
 	row := func(p fleet.Position, at int, metric bool, want float64) {
 		t.Helper()

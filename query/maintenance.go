@@ -117,28 +117,6 @@ func OpenSafetyIssues(ctx context.Context, db driver.Conn, account fleet.Account
 	return found, err
 }
 
-// MaintenanceReminder is an open reminder, as whoever warns of it needs it.
-type MaintenanceReminder struct {
-	Account  fleet.AccountID
-	Vehicle  uint64
-	ID       uint64
-	Schedule uint64
-	Stage    string // upcoming, due_soon, due, overdue
-	DueOn    string // local date on which it is due at the latest; "" if only a meter decides
-	Forecast string // local date on which it will be due, from real daily mileage; "" if nothing is known
-}
-
-// MaintenanceDue returns the open reminders of some vehicles of an account, in order of vehicle; of all vehicles with
-// none given, of all accounts with account 0.
-func MaintenanceDue(ctx context.Context, db driver.Conn, account fleet.AccountID,
-	vehicles []uint64) ([]MaintenanceReminder, error) {
-	return schemas.AllRows(ctx, db, "read maintenance that is due", schemas.Query("maintenance_due"), []any{
-		clickhouse.Named("account", uint64(account)), clickhouse.Named("vehicles", append([]uint64{}, vehicles...)),
-	}, func(r *MaintenanceReminder, row schemas.Row) error {
-		return row.Scan((*uint64)(&r.Account), &r.Vehicle, &r.ID, &r.Schedule, &r.Stage, &r.DueOn, &r.Forecast)
-	})
-}
-
 // PendingMaintenance is a schedule and a vehicle that the desk must look at.
 type PendingMaintenance struct {
 	Account  fleet.AccountID

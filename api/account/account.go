@@ -61,7 +61,7 @@ const leastRetention = 30
 type AccountFields record.Account
 
 func (a *API) patchAccount(w http.ResponseWriter, r *http.Request) error {
-	patch, err := rest.ParseObject(rest.BodyOf(r))
+	patch, err := rest.ParseObject(rest.RequestBody(r))
 	if err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func (a *API) patchAccount(w http.ResponseWriter, r *http.Request) error {
 				for i := range settings.OneWayFees {
 					amounts[fmt.Sprintf("/booking_settings/one_way_fees/%d/fee", i)] = &settings.OneWayFees[i].Fee
 				}
-				if faults := rest.Fees(price.Limit, amounts); faults != nil {
+				if faults := rest.FeeFaults(price.Limit, amounts); faults != nil {
 					return fleet.Invalid(faults...)
 				}
 			}
@@ -127,7 +127,7 @@ func (a *API) answerAccount(w http.ResponseWriter, r *http.Request, rec record.R
 	for _, s := range p.Scopes {
 		view.Scopes = append(view.Scopes, string(s))
 	}
-	tag := rest.EtagOf(rec.Revision, []byte(p.Key.String()+" "+strings.Join(view.Scopes, " ")))
+	tag := rest.ETagOf(rec.Revision, []byte(p.Key.String()+" "+strings.Join(view.Scopes, " ")))
 	w.Header().Set("ETag", tag)
 	if r.Method != http.MethodPatch && rest.Unchanged(r, tag) {
 		w.WriteHeader(http.StatusNotModified)

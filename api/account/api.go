@@ -25,7 +25,7 @@ type API struct {
 // registers nothing.
 func New(s *rest.Server, d *desk.Desk, hub *stream.Hub) *API {
 	a := &API{Server: s, Stream: hub, accounts: d.Accounts, keys: record.NewLog(s.Store, record.APIKeys)}
-	s.Used = newKeyUses(a).note
+	s.KeyUsed = newKeyUses(a).note
 	s.Auth = auth.NewAuthenticator(s.Config.Auth, a.lookupKey, s.Now)
 	return a
 }

@@ -72,9 +72,9 @@ const (
 
 // eventFilterParams choose events, in the feed and on the stream.
 var eventFilterParams = []rest.Param{
-	{Name: "types", Some: true, About: "Only these, separated by commas: types, `prefix.*`, or categories."},
-	{Name: "vehicle_id", Some: true, About: "Only of these vehicles, separated by commas; at most 1000."},
-	{Name: "geofence_id", Some: true, About: "Only events that are about these geofences, separated by commas."},
+	{Name: "types", NotEmpty: true, About: "Only these, separated by commas: types, `prefix.*`, or categories."},
+	{Name: "vehicle_id", NotEmpty: true, About: "Only of these vehicles, separated by commas; at most 1000."},
+	{Name: "geofence_id", NotEmpty: true, About: "Only events that are about these geofences, separated by commas."},
 }
 
 func (a *API) eventRoutes() {
@@ -105,7 +105,7 @@ func (a *API) eventRoutes() {
 func EventsOf(kinds map[string]rest.Kind) (all []EventType) {
 	of := map[string]auth.Scope{}
 	for _, k := range kinds {
-		of[k.Log] = cmp.Or(k.Told, k.Read)
+		of[k.Log] = cmp.Or(k.EventScope, k.Read)
 	}
 	scopes := map[string]auth.Scope{}
 	for _, r := range fleet.EventsOfRecords {
@@ -168,10 +168,10 @@ func (a *API) eventFilter(r *http.Request) (f stream.Filter, err error) {
 	if f.Types, err = a.TypesParam(r); err != nil {
 		return f, err
 	}
-	if f.Vehicles, err = rest.IdsParam[fleet.VehicleID](r, "vehicle_id", fleet.VehiclePrefix); err != nil {
+	if f.Vehicles, err = rest.IDsParam[fleet.VehicleID](r, "vehicle_id", fleet.VehiclePrefix); err != nil {
 		return f, err
 	}
-	f.Fences, err = rest.IdsParam[fleet.FenceID](r, "geofence_id", fleet.FencePrefix)
+	f.Fences, err = rest.IDsParam[fleet.FenceID](r, "geofence_id", fleet.FencePrefix)
 	return f, err
 }
 
@@ -316,7 +316,7 @@ var lookedUp = []string{"local_on", "updated_at", "driver", "driver_id", "acknow
 
 // eventObject shows what an event is about, as the routes of its kind show it.
 func (a *API) eventObject(e *fleet.Event, metric bool) (map[string]any, error) {
-	tell := a.Told[e.Kind]
+	tell := a.EventViews[e.Kind]
 	if tell == nil {
 		tell = func(*fleet.Event, bool) (any, error) { return e.Body, nil } // a record
 	}

@@ -148,14 +148,14 @@ func (a *API) makeKey(w http.ResponseWriter, r *http.Request, id uint64, body re
 		return err
 	}
 	view := showKey(rec)
-	if rest.ExchangeOf(r.Context()).Unstored, err = rest.EncodeJSON(a.Full(view), false); err != nil {
+	if rest.ExchangeOf(r.Context()).Unstored, err = rest.EncodeJSON(a.WithAllMembers(view), false); err != nil {
 		return err
 	}
 	view.Key = made.Token
-	w.Header().Set("ETag", rest.EtagOf(rec.Revision, nil))
+	w.Header().Set("ETag", rest.ETagOf(rec.Revision, nil))
 	base, _, _ := strings.Cut(r.URL.Path, "/v1/api_keys")
 	w.Header().Set("Location", base+"/v1/api_keys/"+view.ID)
-	return rest.WriteJSON(w, r, http.StatusCreated, a.Full(view))
+	return rest.WriteJSON(w, r, http.StatusCreated, a.WithAllMembers(view))
 }
 
 func (a *API) revokeKey(w http.ResponseWriter, r *http.Request) error {

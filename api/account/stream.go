@@ -44,7 +44,7 @@ func (a *API) streamRoutes() {
 			"`expired` (events behind the id are gone; it goes on with what comes), `credential` (the key is no longer good, or has other scopes). A comment every 15 seconds keeps the connection open.",
 		Params: slices.Concat(eventFilterParams, []rest.Param{
 			{Name: "positions", Type: "boolean", About: "`false` leaves positions out."},
-			{Name: "bbox", Some: true,
+			{Name: "bbox", NotEmpty: true,
 				About: "`minLng,minLat,maxLng,maxLat` in degrees: only positions within, and one more when a vehicle leaves."},
 			{Name: "min_interval_s", Type: "number", Min: 0.1, Max: 86400,
 				About: "Least time between two positions of a vehicle."},

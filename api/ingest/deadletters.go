@@ -52,7 +52,7 @@ func (a *API) deadLetterRoutes() {
 		Params: append([]rest.Param{
 			{Name: "from", Format: "date-time", About: "Time of arrival from which, inclusive."},
 			{Name: "until", Format: "date-time", About: "Time of arrival up to which, exclusive."},
-			{Name: "reason", Enum: reasons}, {Name: "unique_id", Some: true, About: "Of the device."},
+			{Name: "reason", Enum: reasons}, {Name: "unique_id", NotEmpty: true, About: "Of the device."},
 		}, rest.PageParams...),
 		Reply: rest.List[DeadLetter]{},
 	}, a.listDeadLetters)

@@ -169,7 +169,7 @@ type item struct {
 // take it for two different things.
 func (a *API) ingest(w http.ResponseWriter, r *http.Request, topic string,
 	read func(json.RawMessage, *item) *fleet.FieldError) error {
-	raw, err := splitBatch(rest.BodyOf(r))
+	raw, err := splitBatch(rest.RequestBody(r))
 	if err != nil {
 		return err
 	}
@@ -248,7 +248,7 @@ func (a *API) carryReports(w http.ResponseWriter, account fleet.AccountID, n int
 		return fleet.NewError(fleet.CodeValidation,
 			fmt.Sprintf("The items are of %d different months; send those of at most %d at once.", len(old), MaxMonths))
 	}
-	return a.CarryItems(w, account, n+len(old)*MonthItems)
+	return a.SpendItems(w, account, n+len(old)*MonthItems)
 }
 
 // carryReport is carryReports for one report that came by itself.
@@ -404,7 +404,7 @@ func decodeItem(raw json.RawMessage, v any) *fleet.FieldError {
 	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
 		name = strings.Trim(name, `"`)
 		return &fleet.FieldError{Pointer: "/" + name, Code: "unknown_field",
-			Detail: "there is no member " + name + rest.Meant(name, rest.MembersOf(reflect.TypeOf(v).Elem()))}
+			Detail: "there is no member " + name + rest.DidYouMean(name, rest.MembersOf(reflect.TypeOf(v).Elem()))}
 	}
 	return &fleet.FieldError{Code: "invalid", Detail: "cannot be read"}
 }
@@ -575,7 +575,7 @@ func readSignals(in map[string]signalInput, r *fleet.Report) *fleet.FieldError {
 		s, ok := fleet.SignalNamed(name)
 		if !ok {
 			return &fleet.FieldError{Pointer: "/signals/" + name, Code: "unknown_signal",
-				Detail: name + " is no signal of the catalogue" + rest.Meant(name, rest.SignalNames())}
+				Detail: name + " is no signal of the catalogue" + rest.DidYouMean(name, rest.SignalNames())}
 		}
 		if !s.Accepts(float64(v)) {
 			spec := s.Spec()
@@ -587,6 +587,7 @@ func readSignals(in map[string]signalInput, r *fleet.Report) *fleet.FieldError {
 	return nil
 }
 
+// OrNaN returns a number, or NaN if it is absent.
 func OrNaN(v *float64) float64 {
 	if v == nil {
 		return math.NaN()

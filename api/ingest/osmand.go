@@ -95,6 +95,7 @@ type osmandIntake struct {
 	Devices map[fleet.DeviceID]*rate.Limiter
 }
 
+// NewOsmandIntake makes the intake of messages of OsmAnd, which knows no tracker yet.
 func NewOsmandIntake(a *API) *osmandIntake {
 	rules := auth.Config{CacheFor: TrackerTime, CacheSize: OsmandRemember, Failures: OsmandFailsPerMin,
 		Window: time.Minute}
@@ -121,7 +122,7 @@ func (o *osmandIntake) serve(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	report.UniqueID = tracker.UniqueID
-	if err := o.api.CarryBytes(w, tracker.Account, len(r.URL.RawQuery)+len(rest.BodyOf(r))); err != nil {
+	if err := o.api.SpendBytes(w, tracker.Account, len(r.URL.RawQuery)+len(rest.RequestBody(r))); err != nil {
 		return err
 	}
 	if err := o.api.carryReport(w, tracker.Account, &report); err != nil {
@@ -202,7 +203,7 @@ func osmandToken(r *http.Request, params url.Values) string {
 // readOsmand reads a request of either form. Only one that names no device or is broken is an error.
 func readOsmand(r *http.Request, now time.Time) (fleet.Report, url.Values, error) {
 	params := r.URL.Query()
-	body := rest.BodyOf(r)
+	body := rest.RequestBody(r)
 	mediaType, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	var report fleet.Report
 	switch {

@@ -21,8 +21,8 @@ type Pace struct {
 	Stall time.Duration
 }
 
-// DefaultPace lets a phone at the border of a network through.
-func DefaultPace() Pace {
+// Default lets a phone at the border of a network through.
+func Default() Pace {
 	return Pace{BodyTime: 20 * time.Second, BodyRate: 4 << 10, Stall: 30 * time.Second}
 }
 
@@ -45,6 +45,8 @@ const (
 	closeTime = 2 * time.Second
 )
 
+// ErrStalled and ErrSlowBody say why a client was cut off: it took nothing of its answer for Stall, or fell behind
+// BodyRate with its body.
 var (
 	ErrStalled  = errors.New("the client takes nothing any more")
 	ErrSlowBody = errors.New("the body comes too slowly")

@@ -18,7 +18,7 @@ func TestAnAnswerIsTakenAtAPace(t *testing.T) {
 			client := &trickle{ResponseWriter: httptest.NewRecorder(), wait: wait}
 			var sent int
 			var err error
-			DefaultPace().Handler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			Default().Handler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 				sent, err = w.Write(make([]byte, 100*paceChunk))
 			})).ServeHTTP(client, httptest.NewRequest("GET", "/", nil))
 			if errors.Is(err, ErrStalled) == whole || !whole && sent > 3*paceChunk {

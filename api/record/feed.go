@@ -11,10 +11,10 @@ import (
 	"github.com/motorpool/fleet/schemas"
 )
 
-// feedsOf returns by kind what brings revisions of it to its tables of current records.
-func feedsOf() map[string][]schemas.Feed {
+// byKind returns by kind what brings revisions of it to its tables of current records.
+func byKind(feeds []schemas.Feed) map[string][]schemas.Feed {
 	all := make(map[string][]schemas.Feed)
-	for _, f := range schemas.Feeds() {
+	for _, f := range feeds {
 		for _, kind := range f.Kinds {
 			all[kind] = append(all[kind], f)
 		}

@@ -20,7 +20,10 @@ type Log[T any] struct {
 }
 
 // NewLog returns the log of a kind.
-func NewLog[T any](store *Store, kind Kind[T]) *Log[T] { return &Log[T]{store: store, kind: kind} }
+func NewLog[T any](store *Store, kind Kind[T]) *Log[T] {
+	store.prefixes.Store(kind.Name, kind.Prefix)
+	return &Log[T]{store: store, kind: kind}
+}
 
 // Kind returns the description of the kind.
 func (l *Log[T]) Kind() Kind[T] { return l.kind }

@@ -69,7 +69,7 @@ func (s *Store) mendAll(ctx context.Context, until time.Time, only []string) err
 	if err != nil {
 		return err
 	}
-	for _, f := range schemas.Feeds() {
+	for _, f := range s.cfg.Feeds {
 		if !slices.ContainsFunc(f.Kinds, func(kind string) bool {
 			return kinds[kind] && (only == nil || slices.Contains(only, kind))
 		}) {

@@ -26,6 +26,9 @@ type Config struct {
 	Deadline  time.Duration // within which a write is decided, or given up
 	Abandoned time.Duration // age at which a claim without a record may be taken over; well above Deadline
 	Log       *slog.Logger  // of what failed after a write and is done again; slog.Default if nil
+
+	// Feeds fill the tables of current records; those of schemas if nil.
+	Feeds []schemas.Feed
 }
 
 // DefaultConfig returns the settings used when nothing else is said.
@@ -48,6 +51,7 @@ type Store struct {
 	log *slog.Logger
 
 	feeds        map[string][]schemas.Feed // by kind
+	prefixes     sync.Map                  // of the ids of the kinds that have a log, by their names
 	consequences map[string][]consequence  // by kind; complete before the first write
 	marks        marks
 	settling     settling
@@ -67,7 +71,10 @@ func NewStore(cfg Config, db driver.Conn, ids *fleet.IDSource, now func() time.T
 	if log == nil {
 		log = slog.Default()
 	}
-	return &Store{cfg: cfg, db: db, ids: ids, now: now, log: log, feeds: feedsOf(),
+	if cfg.Feeds == nil {
+		cfg.Feeds = schemas.Feeds()
+	}
+	return &Store{cfg: cfg, db: db, ids: ids, now: now, log: log, feeds: byKind(cfg.Feeds),
 		consequences: make(map[string][]consequence)}, nil
 }
 

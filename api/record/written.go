@@ -16,6 +16,7 @@ import (
 type Written struct {
 	Account   fleet.AccountID
 	Kind      string
+	Prefix    string // of the ids of the kind; empty if the store has no log of it
 	ID        uint64
 	Revision  uint64
 	Action    string
@@ -96,6 +97,9 @@ func (s *Store) carryOut(ctx context.Context, r *revision, before string, list f
 	w := Written{Account: fleet.AccountID(r.account), Kind: r.kind, ID: r.id, Revision: r.number, Action: r.action,
 		At:    r.at.UTC(),
 		Actor: r.actor, RequestID: r.requestID, After: json.RawMessage(r.body)}
+	if prefix, ok := s.prefixes.Load(r.kind); ok {
+		w.Prefix = prefix.(string)
+	}
 	if before != "" {
 		w.Before = json.RawMessage(before)
 	}

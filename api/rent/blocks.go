@@ -31,15 +31,15 @@ func (a *API) blockRoutes() {
 		Scope:    rest.Scopes{Read: auth.VehiclesRead, Write: auth.VehiclesWrite},
 		Views:    rest.Views{View: Block{}, Fields: record.BlockFields{}},
 		Writable: func(b *record.Block) any { return &b.BlockFields },
-		Show:     rest.Each(showBlock),
+		Show:     rest.ShowEach(showBlock),
 		Prepare:  func(_ *http.Request, _ uint64, _, b *record.Block) error { return checkBlock(b) },
 		Write: func(r *http.Request, w rest.Writing[record.Block]) (record.Record[record.Block], error) {
 			if w.Body == nil {
-				return a.desk.Yard.ChangeBlock(r.Context(), rest.Author(r), auth.From(r.Context()).Account, w.Id, w.Change)
+				return a.desk.Yard.ChangeBlock(r.Context(), rest.Author(r), auth.From(r.Context()).Account, w.ID, w.Change)
 			}
-			return a.desk.Yard.Block(r.Context(), rest.Author(r), auth.From(r.Context()).Account, w.Id, *w.Body)
+			return a.desk.Yard.Block(r.Context(), rest.Author(r), auth.From(r.Context()).Account, w.ID, *w.Body)
 		},
-		MayArchive: rest.OnlyIf(func(r *http.Request, rec *record.Record[record.Block]) error {
+		MayArchive: rest.ArchiveIf(func(r *http.Request, rec *record.Record[record.Block]) error {
 			return a.desk.Yard.MayGiveUp(r.Context(), rec)
 		}),
 	}

@@ -108,14 +108,14 @@ func (a *API) bookingBillRoutes(s *rest.Resource[record.Booking]) {
 			Amount:  record.Money{Amount: sent.UnitPrice.Amount * sent.Quantity, Currency: sent.UnitPrice.Currency},
 			Taxable: taxable, Source: "manual"}
 		rec, err := a.desk.AddCharge(c.Context(), orderOf(c), charge)
-		return the(rec.Body.Charges, func(c record.Charge) bool { return c.ID == id }), err
+		return first(rec.Body.Charges, func(c record.Charge) bool { return c.ID == id }), err
 	})
 	newItem(s, bookingAction[ChargeReversal]{
 		Verb: "charges/{charge}/reverse", ID: "reverseBookingCharge", Summary: "Take a charge back", Optional: true,
 		About: "By another charge of the opposite amount, with the taxes on it.",
 	}, fleet.ChargePrefix, func(c *asked, id string, sent ChargeReversal) (record.Charge, error) {
 		rec, err := a.desk.ReverseCharge(c.Context(), orderOf(c), chi.URLParam(c.Request, "charge"), id, sent.Reason)
-		return the(rec.Body.Charges, func(c record.Charge) bool { return c.ID == id }), err
+		return first(rec.Body.Charges, func(c record.Charge) bool { return c.ID == id }), err
 	})
 	newItem(s, bookingAction[BookingInspection]{
 		Verb: "inspections", ID: "addBookingInspection", Summary: "Add an inspection to a booking", Optional: true,
@@ -125,7 +125,7 @@ func (a *API) bookingBillRoutes(s *rest.Resource[record.Booking]) {
 			i.Type = "periodic"
 		}
 		rec, err := a.desk.AddInspection(c.Context(), orderOf(c), *i)
-		return the(rec.Body.Inspections, func(i record.Inspection) bool { return i.ID == id }), err
+		return first(rec.Body.Inspections, func(i record.Inspection) bool { return i.ID == id }), err
 	})
 	newItem(s, bookingAction[DamageNew]{
 		Verb: "damages", ID: "addBookingDamage", Summary: "Report damage",
@@ -135,7 +135,7 @@ func (a *API) bookingBillRoutes(s *rest.Resource[record.Booking]) {
 		}
 		rec, err := a.desk.AddDamage(c.Context(), orderOf(c), record.Damage{ID: id, Description: sent.Description,
 			Severity: sent.Severity, Place: sent.Place, Photos: sent.Photos, Estimate: sent.Estimate})
-		return the(rec.Body.Damages, func(v record.Damage) bool { return v.ID == id }), err
+		return first(rec.Body.Damages, func(v record.Damage) bool { return v.ID == id }), err
 	})
 	rest.Act(s, bookingAction[DamageMove]{
 		Verb: "damages/{damage}/status", ID: "setBookingDamageStatus", Summary: "Move a damage to another state",
@@ -176,8 +176,8 @@ func (a *API) bookingBillRoutes(s *rest.Resource[record.Booking]) {
 	}
 }
 
-// the is the item that a condition finds; the zero one if there is none.
-func the[T any](items []T, which func(T) bool) T {
+// first is the item that a condition finds; the zero one if there is none.
+func first[T any](items []T, which func(T) bool) T {
 	if at := slices.IndexFunc(items, which); at >= 0 {
 		return items[at]
 	}
@@ -196,7 +196,7 @@ func items[T any](s *rest.Resource[record.Booking], path, id, summary string, of
 		if err != nil {
 			return err
 		}
-		return rest.WriteCut(w, r, of(&rec.Body))
+		return rest.WritePageOf(w, r, of(&rec.Body))
 	})
 }
 

@@ -72,8 +72,8 @@ func (a *API) bookingTimelineRoutes(_ *rest.Resource[record.Booking]) {
 		for i := range all {
 			texts[i] = &all[i].Text
 		}
-		a.InWords(r.Context(), o.Account, auth.From(r.Context()).Has, texts...)
-		return rest.WriteCut(w, r, all)
+		a.NameIDs(r.Context(), o.Account, auth.From(r.Context()).Has, texts...)
+		return rest.WritePageOf(w, r, all)
 	})
 }
 

@@ -46,7 +46,7 @@ func (a *API) bookingImportRoutes() {
 		About: "The CSV of trips that Turo gives its hosts: at most 1,000 rows. Each row becomes a booking under its reservation id, or brings the one up to date that an earlier " +
 			"import made. Vehicles are found by VIN, else by plate, nickname or name; guests become customers. Nothing is refused because the vehicle is taken: such a booking has `conflict`. " +
 			"Each row is judged by itself. Times are local to the account unless they say otherwise.",
-		Params: []rest.Param{{Name: "format", Enum: []string{"turo"}, Want: true, About: "Whose file it is."}},
+		Params: []rest.Param{{Name: "format", Enum: []string{"turo"}, Required: true, About: "Whose file it is."}},
 		Body:   &huma.Schema{Type: "string", Description: "CSV."}, BodyTypes: []string{"text/csv"},
 		BodyLimit: a.Config.IngestLimit,
 		Reply:     TripImportReply{}, Timeout: 5 * time.Minute,
@@ -63,12 +63,12 @@ func (a *API) importTrips(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	trips, err := im.Parse(bytes.NewReader(rest.BodyOf(r)))
+	trips, err := im.Parse(bytes.NewReader(rest.RequestBody(r)))
 	if err != nil {
 		return fleet.NewError(fleet.CodeValidation, "The file cannot be imported: "+err.Error()+".",
 			fleet.FieldError{Pointer: "", Code: "invalid", Detail: err.Error()})
 	}
-	if err := a.CarryItems(w, account, len(trips)); err != nil {
+	if err := a.SpendItems(w, account, len(trips)); err != nil {
 		return err
 	}
 	reply := TripImportReply{Data: []TripImport{}}

@@ -170,7 +170,7 @@ func (a *API) bookingResource() *rest.Resource[record.Booking] {
 			}
 			return err
 		},
-		MayArchive: rest.OnlyIf(func(_ *http.Request, rec *record.Record[record.Booking]) error {
+		MayArchive: rest.ArchiveIf(func(_ *http.Request, rec *record.Record[record.Booking]) error {
 			if rec.Body.Status != record.BookingCompleted && rec.Body.Holding() {
 				return &record.TransitionError{What: "booking " + fleet.FormatID(fleet.BookingPrefix, rec.ID),
 					Current: rec.Body.Status, Wanted: "archive",
@@ -185,11 +185,11 @@ func (a *API) bookingResource() *rest.Resource[record.Booking] {
 func (a *API) writeBooking(r *http.Request, w rest.Writing[record.Booking]) (record.Record[record.Booking], error) {
 	account := auth.From(r.Context()).Account
 	if w.Body == nil {
-		o := desk.Order{By: rest.Author(r), Account: account, Booking: w.Id}
+		o := desk.Order{By: rest.Author(r), Account: account, Booking: w.ID}
 		return a.desk.Change(r.Context(), o, rest.TextParam(r, "reprice", "true") == "false", w.Change)
 	}
 	b := w.Body
-	req := desk.BookRequest{ID: w.Id, Fields: b.BookingFields, Confirm: b.Status == record.BookingConfirmed}
+	req := desk.BookRequest{ID: w.ID, Fields: b.BookingFields, Confirm: b.Status == record.BookingConfirmed}
 	if !b.HoldExpiresAt.IsZero() {
 		req.HoldFor = max(b.HoldExpiresAt.Sub(a.Now()), time.Second)
 	}
@@ -242,7 +242,7 @@ func (a *API) showBookings(ctx context.Context, records []record.Record[record.B
 	account := records[0].Account
 	var ids []uint64
 	for _, rec := range records {
-		if !rest.Born(ctx, rec.ID) { // of which nothing was paid yet
+		if !rest.MadeInRequest(ctx, rec.ID) { // of which nothing was paid yet
 			ids = append(ids, rec.ID)
 		}
 	}
@@ -283,7 +283,7 @@ func (a *API) showBookings(ctx context.Context, records []record.Record[record.B
 			texts = append(texts, &bookings[i].Warnings[n])
 		}
 	}
-	a.InWords(ctx, account, rest.Hears(ctx), texts...)
+	a.NameIDs(ctx, account, rest.MayHear(ctx), texts...)
 	views := make([]rest.Shown, len(records))
 	for i, rec := range records {
 		v := bookings[i]
@@ -336,17 +336,17 @@ func showBooking(rec record.Record[record.Booking], paid query.Paid, now time.Ti
 		Status: b.Status, StatusSince: b.StatusSince,
 		HoldExpiresAt: b.HoldExpiresAt, Timezone: b.Timezone, Conflict: b.Conflict, BlockedFrom: b.BlockedFrom,
 		BlockedUntil: b.BlockedUntil,
-		VehicleSwaps: rest.ListOf(b.VehicleSwaps), UpgradedFrom: b.UpgradedFrom, ActualPickupAt: b.ActualPickupAt,
+		VehicleSwaps: rest.NonNil(b.VehicleSwaps), UpgradedFrom: b.UpgradedFrom, ActualPickupAt: b.ActualPickupAt,
 		ActualReturnAt:  b.ActualReturnAt,
 		PickupMileageMi: b.PickupMileageMi, ReturnMileageMi: b.ReturnMileageMi, MilesDriven: rental.MilesDriven(&b),
 		PickupFuelPct: b.PickupFuelPct, ReturnFuelPct: b.ReturnFuelPct, PickupBattery: b.PickupBattery,
 		ReturnBattery: b.ReturnBattery,
-		Currency:      b.Currency, RateSnapshot: b.RateSnapshot, BilledDays: b.BilledDays, Charges: rest.ListOf(b.Charges),
-		Deposit: b.Deposit, DoNotRentCheck: b.ListCheck(), Listed: rest.ListOf(b.Listed),
-		Inspections: rest.ListOf(b.Inspections), Damages: rest.ListOf(b.Damages), HasDamage: len(b.Damages) > 0,
+		Currency:      b.Currency, RateSnapshot: b.RateSnapshot, BilledDays: b.BilledDays, Charges: rest.NonNil(b.Charges),
+		Deposit: b.Deposit, DoNotRentCheck: b.ListCheck(), Listed: rest.NonNil(b.Listed),
+		Inspections: rest.NonNil(b.Inspections), Damages: rest.NonNil(b.Damages), HasDamage: len(b.Damages) > 0,
 		ConfirmedAt:      b.ConfirmedAt,
 		LicenceCheckedAt: b.LicenceCheckedAt, Cancellation: b.Cancellation, DuplicateOf: b.DuplicateOf, QuoteID: b.QuoteID,
-		Warnings: bookingWarnings(&b), Corrections: rest.ListOf(b.Corrections), Stamps: rest.StampsOf(rec),
+		Warnings: bookingWarnings(&b), Corrections: rest.NonNil(b.Corrections), Stamps: rest.StampsOf(rec),
 	}
 	totals, err := price.Totals(b.Currency, b.Charges)
 	if err != nil {
@@ -390,7 +390,7 @@ func handover(b *record.Booking) (*string, record.Instant) {
 
 // bookingWarnings says what of a booking's handovers somebody ought to look at.
 func bookingWarnings(b *record.Booking) []string {
-	warnings := append(append(rest.ListOf(rental.Unread(b)), rental.Unlevelled(b)...), rental.RanBack(b)...)
+	warnings := append(append(rest.NonNil(rental.Unread(b)), rental.Unlevelled(b)...), rental.RanBack(b)...)
 	for _, text := range []string{rental.PickedUpEarly(b), rental.KeptOneWay(b)} {
 		if text != "" {
 			warnings = append(warnings, text)

@@ -78,7 +78,7 @@ func (a *API) listLedgerAccounts(w http.ResponseWriter, r *http.Request) error {
 	} else if faults := dayFaults("on", on); faults != nil {
 		return rest.InvalidParam("on", faults[0].Detail)
 	}
-	vehicles, err := rest.IdsParam[uint64](r, "vehicle_id", fleet.VehiclePrefix)
+	vehicles, err := rest.IDsParam[uint64](r, "vehicle_id", fleet.VehiclePrefix)
 	if err != nil {
 		return err
 	}

@@ -69,7 +69,7 @@ func (a *API) catalogueRoutes() {
 			if err := checkClass(c); err != nil {
 				return err
 			}
-			return a.ExistsOne(r, &query.RatePlans, fleet.RatePlanPrefix, c.RatePlanID, "/rate_plan_id", "rate plan")
+			return a.CheckExists(r, &query.RatePlans, fleet.RatePlanPrefix, c.RatePlanID, "/rate_plan_id", "rate plan")
 		},
 	}, func(rec record.Record[record.VehicleClass], id string) any {
 		return VehicleClass{ID: id, VehicleClassFields: VehicleClassFields(rec.Body), Object: "vehicle_class",
@@ -95,7 +95,8 @@ func (a *API) catalogueRoutes() {
 			if err := checkRatePlan(p); err != nil {
 				return err
 			}
-			return a.Exist(r, &query.VehicleClasses, fleet.ClassPrefix, p.ClassIDs, "/vehicle_class_ids/", "vehicle class")
+			return a.CheckAllExist(r, &query.VehicleClasses, fleet.ClassPrefix, p.ClassIDs, "/vehicle_class_ids/",
+				"vehicle class")
 		},
 	}, func(rec record.Record[record.RatePlan], id string) any {
 		return RatePlan{ID: id, RatePlanFields: RatePlanFields(rec.Body), Object: "rate_plan", Stamps: rest.StampsOf(rec)}
@@ -105,8 +106,10 @@ func (a *API) catalogueRoutes() {
 // plain registers a resource of which callers write everything, and that is not archived while something uses it.
 func plain[T any](a *API, s *rest.Resource[T], show func(rec record.Record[T], id string) any) {
 	s.Server = a.Server
-	s.Show = rest.Each(func(rec record.Record[T]) any { return show(rec, fleet.FormatID(s.Log.Kind().Prefix, rec.ID)) })
-	s.MayArchive = rest.OnlyIf(func(r *http.Request, rec *record.Record[T]) error {
+	s.Show = rest.ShowEach(func(rec record.Record[T]) any {
+		return show(rec, fleet.FormatID(s.Log.Kind().Prefix, rec.ID))
+	})
+	s.MayArchive = rest.ArchiveIf(func(r *http.Request, rec *record.Record[T]) error {
 		return a.unused(r.Context(), rec.Account, s.Noun, fleet.FormatID(s.Log.Kind().Prefix, rec.ID))
 	})
 	s.Register()
@@ -137,20 +140,21 @@ func (a *API) unused(ctx context.Context, account fleet.AccountID, noun, id stri
 }
 
 func checkClass(c *record.VehicleClass) error {
-	faults := rest.Fees(price.Limit, map[string]*record.Money{"/daily_rate": c.DailyRate,
+	faults := rest.FeeFaults(price.Limit, map[string]*record.Money{"/daily_rate": c.DailyRate,
 		"/extra_mile_fee": c.ExtraMileFee, "/deposit_amount": c.DepositAmount})
 	if c.MaxRentalDays != 0 && c.MaxRentalDays < c.MinRentalDays {
 		faults = append(faults, fleet.FieldError{Pointer: "/max_rental_days", Code: "out_of_range",
 			Detail: "must not be less than min_rental_days"})
 	}
-	return rest.FaultsOf(faults)
+	return rest.ValidationError(faults)
 }
 
 // weekdays are the days of the week as they are written.
 var weekdays = []string{"mon", "tue", "wed", "thu", "fri", "sat", "sun"}
 
 func checkLocation(l *record.Location) error {
-	faults := rest.Fees(price.Limit, map[string]*record.Money{"/one_way_fee": l.OneWayFee, "/delivery_fee": l.DeliveryFee})
+	faults := rest.FeeFaults(price.Limit,
+		map[string]*record.Money{"/one_way_fee": l.OneWayFee, "/delivery_fee": l.DeliveryFee})
 	add := func(pointer, code, detail string) {
 		faults = append(faults, fleet.FieldError{Pointer: pointer, Code: code, Detail: detail})
 	}
@@ -197,5 +201,5 @@ func checkRatePlan(p *record.RatePlan) error {
 				Detail: "must be one of " + strings.Join(channels, ", ")})
 		}
 	}
-	return rest.FaultsOf(faults)
+	return rest.ValidationError(faults)
 }

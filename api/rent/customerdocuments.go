@@ -75,7 +75,7 @@ func (a *API) putFile(s *customerPart[record.Document], w http.ResponseWriter, r
 	if err != nil {
 		return err
 	}
-	content := rest.BodyOf(r)
+	content := rest.RequestBody(r)
 	declared, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil {
 		return err // readBody has parsed it
@@ -91,7 +91,7 @@ func (a *API) putFile(s *customerPart[record.Document], w http.ResponseWriter, r
 	if err != nil {
 		return err
 	}
-	w.Header().Set("ETag", rest.EtagOf(part.Revision, nil))
+	w.Header().Set("ETag", rest.ETagOf(part.Revision, nil))
 	return rest.WriteJSON(w, r, http.StatusOK, s.show(part))
 }
 

@@ -18,7 +18,7 @@ type CustomerErasure struct {
 
 func (a *API) customerEraseRoutes(s *rest.Resource[record.Customer]) {
 	rest.Act(s, rest.Action[record.Customer, CustomerErasure]{
-		Verb: "erase", Anyway: true, Accepts: true, Reply: Customer{},
+		Verb: "erase", AnyRevision: true, Accepts: true, Reply: Customer{},
 		Summary: "Erase a customer's personal data for good",
 		About: "Needs the scope `customers.pii:read` too. Takes name, addresses, licence, notes, documents and files out of every table, with those of customers that were merged into this one, and " +
 			"what names the person out of texts of bookings, imports, exports and stored answers. Ids, bookings, amounts and the ledger stay as they are, and so do numbers, times and authors of revisions. " +

@@ -128,7 +128,7 @@ func (s *customerPart[T]) post(w http.ResponseWriter, r *http.Request) error {
 		return errors.Join(err, s.log.Erase(r.Context(), rest.Author(r), rec.Account, s.listing.Table, part.ID, s.wipe))
 	}
 	w.Header().Set("Location", strings.TrimSuffix(r.URL.Path, "/")+"/"+fleet.FormatID(s.log.Kind().Prefix, part.ID))
-	w.Header().Set("ETag", rest.EtagOf(part.Revision, nil))
+	w.Header().Set("ETag", rest.ETagOf(part.Revision, nil))
 	return rest.WriteJSON(w, r, http.StatusCreated, s.show(part))
 }
 
@@ -161,7 +161,7 @@ func (s *customerPart[T]) get(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	w.Header().Set("ETag", rest.EtagOf(part.Revision, nil))
+	w.Header().Set("ETag", rest.ETagOf(part.Revision, nil))
 	return rest.WriteJSON(w, r, http.StatusOK, s.show(part))
 }
 
@@ -170,7 +170,7 @@ func (s *customerPart[T]) patch(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	patch, err := rest.ParseObject(rest.BodyOf(r))
+	patch, err := rest.ParseObject(rest.RequestBody(r))
 	if err != nil {
 		return err
 	}
@@ -195,7 +195,7 @@ func (s *customerPart[T]) patch(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	w.Header().Set("ETag", rest.EtagOf(part.Revision, nil))
+	w.Header().Set("ETag", rest.ETagOf(part.Revision, nil))
 	return rest.WriteJSON(w, r, http.StatusOK, s.show(part))
 }
 
@@ -249,7 +249,7 @@ type CustomerMerge struct {
 
 func (a *API) customerMergeRoutes(s *rest.Resource[record.Customer]) {
 	rest.Act(s, rest.Action[record.Customer, CustomerMerge]{
-		Verb: "merge", Summary: "Merge a customer into another, who is the same person", Anyway: true,
+		Verb: "merge", Summary: "Merge a customer into another, who is the same person", AnyRevision: true,
 		About: "The customer is archived and names the other in `merged_into`; both ids stay good. Notes, documents " +
 			"and bookings are found through both. The other takes over external references, tags, a do-not-rent, the " +
 			"higher risk level, and what was not known of it. Repeating it is harmless.",

@@ -121,7 +121,7 @@ func (a *API) customerResource() *rest.Resource[record.Customer] {
 		Show:    a.showCustomers,
 		Prepare: a.prepareCustomer,
 		Choose:  func(r *http.Request, req *query.ListRequest) error { return a.withNumbers(r, req.Filters) },
-		MayArchive: rest.OnlyIf(func(r *http.Request, rec *record.Record[record.Customer]) error {
+		MayArchive: rest.ArchiveIf(func(r *http.Request, rec *record.Record[record.Customer]) error {
 			if err := a.desk.Persons.NothingBooked(r.Context(), rec.Account, rec.ID); err != nil {
 				return err
 			}

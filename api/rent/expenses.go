@@ -121,7 +121,7 @@ func (a *API) expenseResource() *rest.Resource[record.Expense] {
 			}
 			return a.prepareExpense(r, after)
 		},
-		MayArchive: rest.OnlyIf(func(_ *http.Request,
+		MayArchive: rest.ArchiveIf(func(_ *http.Request,
 			rec *record.Record[record.Expense]) error {
 			return record.IsDraft(rec)
 		}),

@@ -47,13 +47,13 @@ func (a *API) inspectionRoutes() {
 			if err := a.ofVehicle(r, after.VehicleID); err != nil {
 				return err
 			}
-			return a.ExistsOne(r, &query.Bookings, fleet.BookingPrefix, after.BookingID, "/booking_id", "booking")
+			return a.CheckExists(r, &query.Bookings, fleet.BookingPrefix, after.BookingID, "/booking_id", "booking")
 		},
-		Show: rest.Each(func(rec record.Record[record.VehicleInspection]) any {
+		Show: rest.ShowEach(func(rec record.Record[record.VehicleInspection]) any {
 			b := rec.Body
 			return VehicleInspection{ID: fleet.FormatID(fleet.InspectionPrefix, rec.ID), InspectionFields: b.InspectionFields,
 				Object: "inspection",
-				Status: b.Status, StatusSince: b.StatusSince, SubmittedAt: b.SubmittedAt, IssueIDs: rest.ListOf(b.IssueIDs),
+				Status: b.Status, StatusSince: b.StatusSince, SubmittedAt: b.SubmittedAt, IssueIDs: rest.NonNil(b.IssueIDs),
 				Stamps: rest.StampsOf(rec)}
 		}),
 	}

@@ -56,9 +56,9 @@ func (a *API) issueRoutes() {
 			if err := a.ofVehicle(r, after.VehicleID); err != nil {
 				return err
 			}
-			return a.ExistsOne(r, &query.Bookings, fleet.BookingPrefix, after.BookingID, "/booking_id", "booking")
+			return a.CheckExists(r, &query.Bookings, fleet.BookingPrefix, after.BookingID, "/booking_id", "booking")
 		},
-		Show: rest.Each(func(rec record.Record[record.Issue]) any {
+		Show: rest.ShowEach(func(rec record.Record[record.Issue]) any {
 			b := rec.Body
 			return Issue{ID: fleet.FormatID(fleet.IssuePrefix, rec.ID), IssueFields: b.IssueFields, Object: "issue",
 				Status: b.Status, StatusSince: b.StatusSince,

@@ -69,20 +69,20 @@ var (
 	ledgerKinds = slices.Sorted(maps.Keys(ledger.Kinds))
 	// ledgerParams are the filters of both lists of the ledger.
 	ledgerParams = []rest.Param{
-		{Name: "kind", Many: true, Some: true, Enum: ledgerKinds,
+		{Name: "kind", Multiple: true, NotEmpty: true, Enum: ledgerKinds,
 			About: "Only what records of these kinds were the cause of, separated by commas: " +
 				strings.Join(ledgerKinds, ", ") + "."},
-		{Name: "source_id", Some: true,
+		{Name: "source_id", NotEmpty: true,
 			About: "Only what these records were the cause of, separated by commas; at most 1000."},
-		{Name: "transaction_id", Some: true, About: "Only these transactions, separated by commas; at most 1000."},
-		{Name: "booking_id", Some: true, About: "Only of these bookings, separated by commas; at most 1000."},
-		{Name: "customer_id", Some: true, About: "Only of these customers, separated by commas; at most 1000."},
+		{Name: "transaction_id", NotEmpty: true, About: "Only these transactions, separated by commas; at most 1000."},
+		{Name: "booking_id", NotEmpty: true, About: "Only of these bookings, separated by commas; at most 1000."},
+		{Name: "customer_id", NotEmpty: true, About: "Only of these customers, separated by commas; at most 1000."},
 		ledgerVehicles,
-		{Name: "ledger_account", Many: true, Some: true, Enum: ledgerAccounts,
+		{Name: "ledger_account", Multiple: true, NotEmpty: true, Enum: ledgerAccounts,
 			About: "Only on these accounts, of transactions those that have an entry there, separated by commas: " +
 				strings.Join(ledgerAccounts, ", ") + "."},
 	}
-	ledgerVehicles = rest.Param{Name: "vehicle_id", Some: true,
+	ledgerVehicles = rest.Param{Name: "vehicle_id", NotEmpty: true,
 		About: "Only of these vehicles, separated by commas; at most 1000."}
 	ledgerAccounts = func() []string {
 		var all []string
@@ -155,7 +155,7 @@ func ledgerFilter(r *http.Request, p rest.Page, order string) (query.LedgerFilte
 		"transaction_id": {fleet.TransactionPrefix, &f.Transactions}, "booking_id": {fleet.BookingPrefix, &f.Bookings},
 		"customer_id": {fleet.CustomerPrefix, &f.Customers}, "vehicle_id": {fleet.VehiclePrefix, &f.Vehicles},
 	} {
-		ids, err := rest.IdsParam[uint64](r, name, of.prefix)
+		ids, err := rest.IDsParam[uint64](r, name, of.prefix)
 		if err != nil {
 			return f, err
 		}
@@ -309,7 +309,7 @@ func (a *API) listLedgerEntries(w http.ResponseWriter, r *http.Request) error {
 
 // downloadLedgerEntries answers with all entries that are asked for.
 func (a *API) downloadLedgerEntries(w http.ResponseWriter, r *http.Request, order string, format export.Format) error {
-	if err := rest.WholeOnly(r, "format="+string(format)); err != nil {
+	if err := rest.RefusePaging(r, "format="+string(format)); err != nil {
 		return err
 	}
 	f, err := ledgerFilter(r, rest.Page{Number: 1, PerPage: math.MaxInt32}, order)

@@ -46,7 +46,7 @@ func (a *API) meterReadingRoutes() {
 		Titles: rest.Titles{Path: path, Tag: "Vehicles", Noun: "meter reading", Nouns: "meter readings"},
 		Scope:  rest.Scopes{Read: auth.VehiclesRead, Write: auth.VehiclesWrite},
 		Views:  rest.Views{View: MeterReading{}, Fields: MeterReadingNew{}, Create: MeterReadingNew{}},
-		Show:   rest.Each(showMeterReading),
+		Show:   rest.ShowEach(showMeterReading),
 		Choose: a.withinVehicle,
 		Make: func(r *http.Request, object map[string]any) (record.MeterReading, error) {
 			var sent MeterReadingNew
@@ -89,7 +89,7 @@ func (a *API) meterReadingRoutes() {
 			"and counts again when that one is voided.",
 		Body: MeterReadingNew{}, Status: 201, Reply: MeterReading{},
 	}, func(w http.ResponseWriter, r *http.Request) error {
-		object, err := rest.ParseObject(rest.BodyOf(r))
+		object, err := rest.ParseObject(rest.RequestBody(r))
 		if err != nil {
 			return err
 		}
@@ -141,10 +141,10 @@ func (a *API) meterReadingRoutes() {
 		return s.Answer(w, r, http.StatusOK, rec)
 	})
 	rest.Act(s, rest.Action[record.MeterReading, MeterReadingVoid]{
-		Path: one, Belongs: belongs, Verb: "void", Summary: "Take a meter reading back",
+		Path: one, CheckOwner: belongs, Verb: "void", Summary: "Take a meter reading back",
 		About: "It stays in the list, and counts no more. Voiding it again changes nothing.",
 		Do: func(c *rest.Call[record.MeterReading], sent MeterReadingVoid) (record.Record[record.MeterReading], error) {
-			return a.desk.Yard.VoidReading(c.Context(), c.By, c.Account, c.ID, sent.Reason, c.Meant)
+			return a.desk.Yard.VoidReading(c.Context(), c.By, c.Account, c.ID, sent.Reason, c.CheckRecord)
 		},
 	})
 }

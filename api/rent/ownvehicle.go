@@ -31,5 +31,5 @@ func (a *API) ofVehicle(r *http.Request, id string) error {
 	if id == "" {
 		return fleet.Invalid(fleet.NoSuch("/vehicle_id", "vehicle", fleet.VehiclePrefix, id))
 	}
-	return a.ExistsOne(r, &query.Vehicles, fleet.VehiclePrefix, id, "/vehicle_id", "vehicle")
+	return a.CheckExists(r, &query.Vehicles, fleet.VehiclePrefix, id, "/vehicle_id", "vehicle")
 }

@@ -164,9 +164,9 @@ func (a *API) paymentResource() *rest.Resource[record.Payment] {
 			if w.Body == nil {
 				return w.To(r, a.desk.Payments)
 			}
-			return a.desk.Books.Pay(r.Context(), rest.Author(r), auth.From(r.Context()).Account, w.Id, *w.Body, w.Body.Confirm)
+			return a.desk.Books.Pay(r.Context(), rest.Author(r), auth.From(r.Context()).Account, w.ID, *w.Body, w.Body.Confirm)
 		},
-		Show: rest.Each(showPayment),
+		Show: rest.ShowEach(showPayment),
 		Prepare: func(r *http.Request, _ uint64, before, after *record.Payment) error {
 			if before != nil {
 				return nil // notes alone
@@ -266,7 +266,7 @@ func (a *API) bookingPaymentRoutes(s *rest.Resource[record.Payment]) {
 		if err != nil {
 			return err
 		}
-		object, err := rest.ParseObject(rest.BodyOf(r))
+		object, err := rest.ParseObject(rest.RequestBody(r))
 		if err != nil {
 			return err
 		}

@@ -50,7 +50,7 @@ func (a *API) reminderRoutes() {
 		Titles: rest.Titles{Path: "/v1/maintenance/reminders", Tag: "Maintenance", Noun: "reminder", Nouns: "reminders"},
 		Scope:  rest.Scopes{Read: auth.MaintenanceRead, Write: auth.MaintenanceWrite},
 		Views:  rest.Views{View: Reminder{}, Fields: Reminder{}},
-		Show:   rest.Each(showReminder),
+		Show:   rest.ShowEach(showReminder),
 	}
 	s.Register("create", "replace", "patch", "archive")
 	type rec = record.Record[record.Reminder]
@@ -80,6 +80,6 @@ func showReminder(rec record.Record[record.Reminder]) any {
 		Stage: b.Stage, StageSince: b.StageSince, DueOn: b.DueOn, DueMi: b.DueMi, DueHours: b.DueHours,
 		ForecastDueOn: b.ForecastDueOn, Anchor: b.Anchor, Done: b.Done,
 		SnoozedUntil: b.SnoozedUntil, WorkOrderID: b.WorkOrderID, ResolvedBy: b.ResolvedBy, BlockID: b.BlockID,
-		Reason: b.Reason, Told: rest.ListOf(b.Told), Stamps: rest.StampsOf(rec),
+		Reason: b.Reason, Told: rest.NonNil(b.Told), Stamps: rest.StampsOf(rec),
 	}
 }

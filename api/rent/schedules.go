@@ -43,7 +43,7 @@ func (a *API) taskRoutes() {
 		Scope:    rest.Scopes{Read: auth.MaintenanceRead, Write: auth.MaintenanceWrite},
 		Views:    rest.Views{View: MaintenanceTask{}, Fields: record.ServiceTask{}},
 		Writable: func(b *record.ServiceTask) any { return b },
-		Show: rest.Each(func(rec record.Record[record.ServiceTask]) any {
+		Show: rest.ShowEach(func(rec record.Record[record.ServiceTask]) any {
 			return MaintenanceTask{ID: fleet.FormatID(fleet.TaskPrefix, rec.ID), ServiceTask: rec.Body, Object: "service_task",
 				Stamps: rest.StampsOf(rec)}
 		}),
@@ -61,7 +61,7 @@ func (a *API) scheduleRoutes() {
 		Scope:    rest.Scopes{Read: auth.MaintenanceRead, Write: auth.MaintenanceWrite},
 		Views:    rest.Views{View: MaintenanceSchedule{}, Fields: record.ScheduleFields{}},
 		Writable: func(b *record.MaintenanceSchedule) any { return &b.ScheduleFields },
-		Show:     rest.Each(showSchedule),
+		Show:     rest.ShowEach(showSchedule),
 		Prepare: func(r *http.Request, _ uint64, _, b *record.MaintenanceSchedule) error {
 			if err := checkSchedule(b); err != nil {
 				return err
@@ -143,7 +143,7 @@ func (a *API) scheduleRefers(r *http.Request, b *record.MaintenanceSchedule) err
 		if ref.id == "" && ref.listing == &query.ServiceTasks {
 			return fleet.Invalid(fleet.NoSuch(ref.pointer, ref.ofWhich, ref.prefix, ref.id))
 		}
-		if err := a.ExistsOne(r, ref.listing, ref.prefix, ref.id, ref.pointer, ref.ofWhich); err != nil {
+		if err := a.CheckExists(r, ref.listing, ref.prefix, ref.id, ref.pointer, ref.ofWhich); err != nil {
 			return err
 		}
 	}

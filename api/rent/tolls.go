@@ -52,7 +52,7 @@ func (a *API) tollRoutes() {
 		},
 		Show:    a.showTolls,
 		Prepare: a.prepareToll,
-		MayArchive: rest.OnlyIf(func(_ *http.Request, rec *record.Record[record.Toll]) error {
+		MayArchive: rest.ArchiveIf(func(_ *http.Request, rec *record.Record[record.Toll]) error {
 			if len(ledger.OfToll(&rec.Body, time.UTC)) == 0 {
 				return nil
 			}
@@ -93,7 +93,7 @@ func (a *API) tollActions(s *rest.Resource[record.Toll]) {
 	rest.Act(s, rest.Action[record.Toll, rest.NoBody]{
 		Verb: "bill", Summary: "Charge a matched toll or fine to its booking", Refuses: unreachable,
 		Do: func(c *asked, _ rest.NoBody) (rec, error) {
-			return a.desk.BillToll(c.Context(), c.By, c.Account, c.ID, c.Meant)
+			return a.desk.BillToll(c.Context(), c.By, c.Account, c.ID, c.CheckRecord)
 		},
 	})
 	rest.Act(s, rest.Action[record.Toll, TollMatch]{
@@ -204,7 +204,7 @@ func (a *API) showTolls(ctx context.Context, records []record.Record[record.Toll
 		}
 	}
 	if texts != nil {
-		a.InWords(ctx, records[0].Account, rest.Hears(ctx), texts...)
+		a.NameIDs(ctx, records[0].Account, rest.MayHear(ctx), texts...)
 	}
 	for i := range tolls {
 		views[i].View = tolls[i]

@@ -75,12 +75,12 @@ func (a *API) workOrderRoutes() {
 			if w.Body == nil {
 				return w.To(r, a.desk.Work)
 			}
-			return a.desk.Workshop.OpenWork(r.Context(), rest.Author(r), auth.From(r.Context()).Account, w.Id,
+			return a.desk.Workshop.OpenWork(r.Context(), rest.Author(r), auth.From(r.Context()).Account, w.ID,
 				w.Body.WorkOrderFields)
 		},
 		Prepare: a.prepareWorkOrder,
-		Show:    rest.Each(showWorkOrder),
-		MayArchive: rest.OnlyIf(func(_ *http.Request, rec *record.Record[record.WorkOrder]) error {
+		Show:    rest.ShowEach(showWorkOrder),
+		MayArchive: rest.ArchiveIf(func(_ *http.Request, rec *record.Record[record.WorkOrder]) error {
 			switch rec.Body.Status {
 			case record.WorkDraft, record.WorkCompleted, record.WorkCancelled:
 				return nil
@@ -98,7 +98,7 @@ func (a *API) workOrderActions(s *rest.Resource[record.WorkOrder]) {
 	type asked = rest.Call[record.WorkOrder]
 	move := func(c *asked, does rental.WorkAction, m workshop.WorkMove) (rec, error) {
 		m.Action = does
-		return a.desk.Workshop.MoveWork(c.Context(), c.By, c.Account, c.ID, m, c.Meant)
+		return a.desk.Workshop.MoveWork(c.Context(), c.By, c.Account, c.ID, m, c.CheckRecord)
 	}
 	rest.Act(s, rest.Action[record.WorkOrder, WorkSchedule]{
 		Verb: "schedule", Summary: "Schedule a work order, or move it to another time", Optional: true,
@@ -174,7 +174,7 @@ func (a *API) prepareWorkOrder(r *http.Request, id uint64, before, after *record
 		if task == "" {
 			return fleet.Invalid(fleet.NoSuch(pointer, "service task", fleet.TaskPrefix, task))
 		}
-		if err := a.ExistsOne(r, &query.ServiceTasks, fleet.TaskPrefix, task, pointer, "service task"); err != nil {
+		if err := a.CheckExists(r, &query.ServiceTasks, fleet.TaskPrefix, task, pointer, "service task"); err != nil {
 			return err
 		}
 	}

@@ -10,8 +10,8 @@ import (
 )
 
 // Action is what can be done with a record beside writing it, by POST to its path and a verb. T is the body of the
-// record and B that of the request, noBody where it takes none. Its route, its place in the OpenAPI document, the
-// reading of the request's body, If-Match and the answer with its ETag are made of this by act.
+// record and B that of the request, NoBody where it takes none. Its route, its place in the OpenAPI document, the
+// reading of the request's body, If-Match and the answer with its ETag are made of this by Act.
 type Action[T, B any] struct {
 	Verb    string // last part of the path: "pickup"
 	ID      string // operation id; made of the verb and the noun of the kind unless given: "pickupBooking"
@@ -22,17 +22,17 @@ type Action[T, B any] struct {
 	// Whoever writes the record refuses them with a *record.TransitionError.
 	Refuses string
 
-	Scope    auth.Scope // needed; that of writing the kind unless given
-	Params   []Param    // beside If-Match
-	Optional bool       // the body may be left out, and is the zero value then
-	Status   int        // of success; 200 by default
-	Accepts  bool       // success may also be a 202: it goes on after the answer
-	Anyway   bool       // it does not depend on the revision, so that it takes no If-Match
+	Scope       auth.Scope // needed; that of writing the kind unless given
+	Params      []Param    // beside If-Match
+	Optional    bool       // the body may be left out, and is the zero value then
+	Status      int        // of success; 200 by default
+	Accepts     bool       // success may also be a 202: it goes on after the answer
+	AnyRevision bool       // it does not depend on the revision, so that it takes no If-Match
 
 	// Path is that of the record, which its last parameter names; the path of the kind and {id} unless given.
 	Path string
-	// Belongs, if not nil, reads from the path whose record it must be, and gives what refuses another's.
-	Belongs func(r *http.Request) (func(*record.Record[T]) error, error)
+	// CheckOwner, if not nil, reads from the path whose record it must be, and gives what refuses another's.
+	CheckOwner func(r *http.Request) (func(*record.Record[T]) error, error)
 
 	// Do does it, and returns the record as it is then, which is answered.
 	Do func(c *Call[T], sent B) (record.Record[T], error)
@@ -61,9 +61,9 @@ type Call[T any] struct {
 	belongs func(*record.Record[T]) error // may be nil
 }
 
-// Meant refuses a record that is not the one of the path, or not of the revision that If-Match names. Each action that
-// takes If-Match asks it about the revision that it changes.
-func (c *Call[T]) Meant(rec *record.Record[T]) error {
+// CheckRecord refuses a record that is not the one of the path, or not of the revision that If-Match names. Each action
+// that takes If-Match asks it about the revision that it changes.
+func (c *Call[T]) CheckRecord(rec *record.Record[T]) error {
 	if c.belongs != nil {
 		if err := c.belongs(rec); err != nil {
 			return err
@@ -75,7 +75,7 @@ func (c *Call[T]) Meant(rec *record.Record[T]) error {
 // Update changes the record that is meant by mutate, which may run several times.
 func (c *Call[T]) Update(mutate func(*record.Record[T]) error) (record.Record[T], error) {
 	return c.log.Update(c.Context(), c.By, c.Account, c.ID, 0, func(rec *record.Record[T]) error {
-		if err := c.Meant(rec); err != nil {
+		if err := c.CheckRecord(rec); err != nil {
 			return err
 		}
 		return mutate(rec)
@@ -124,7 +124,7 @@ func (what *Action[T, B]) route(s *Resource[T]) Route {
 	if rt.Scope == "" {
 		rt.Scope = s.Scope.Write
 	}
-	if !what.Anyway {
+	if !what.AnyRevision {
 		rt.Params = append([]Param{IfMatchParam}, rt.Params...)
 	}
 	var body B
@@ -151,9 +151,9 @@ func (what *Action[T, B]) path(s *Resource[T]) string {
 // call reads from a request what it asks the action of.
 func (what *Action[T, B]) call(s *Resource[T], r *http.Request) (*Call[T], error) {
 	c := &Call[T]{Request: r, By: Author(r), Account: auth.From(r.Context()).Account, log: s.Log}
-	if what.Belongs != nil {
+	if what.CheckOwner != nil {
 		var err error
-		if c.belongs, err = what.Belongs(r); err != nil {
+		if c.belongs, err = what.CheckOwner(r); err != nil {
 			return nil, err
 		}
 	}

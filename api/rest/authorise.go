@@ -53,12 +53,12 @@ func (a *Server) authorise(w http.ResponseWriter, r *http.Request, rt *Route, x 
 		w.Header().Set("WWW-Authenticate", Realm+`, error="insufficient_scope"`)
 		return fleet.NewError(fleet.CodeForbidden, "The API key has no scope that this needs.")
 	}
-	a.Used(r.Context(), p)
+	a.KeyUsed(r.Context(), p)
 	return nil
 }
 
-// Need refuses a principal that lacks a scope.
-func Need(p *auth.Principal, scope auth.Scope) error {
+// RequireScope refuses a principal that lacks a scope.
+func RequireScope(p *auth.Principal, scope auth.Scope) error {
 	if !p.Has(scope) {
 		return fleet.NewError(fleet.CodeForbidden, "The API key lacks the scope "+string(scope)+".")
 	}
@@ -84,13 +84,13 @@ func (a *Server) limit(w http.ResponseWriter, p *auth.Principal, class auth.Clas
 		fmt.Sprintf("More than %d %s operations within %v. Retry-After says when to go on.", d.Quota, class, d.Window))
 }
 
-// CarryItems takes what a request carries from the account's bucket. The headers speak of it where it is in the way.
-func (a *Server) CarryItems(w http.ResponseWriter, account fleet.AccountID, n int) error {
+// SpendItems takes what a request carries from the account's bucket. The headers speak of it where it is in the way.
+func (a *Server) SpendItems(w http.ResponseWriter, account fleet.AccountID, n int) error {
 	return carried(w, "items", a.limiter.TakeItems(account, n))
 }
 
-// CarryBytes is carryItems for the bytes of a body, which count when they have come, whatever becomes of them.
-func (a *Server) CarryBytes(w http.ResponseWriter, account fleet.AccountID, n int) error {
+// SpendBytes is SpendItems for the bytes of a body, which count when they have come, whatever becomes of them.
+func (a *Server) SpendBytes(w http.ResponseWriter, account fleet.AccountID, n int) error {
 	return carried(w, "bytes", a.limiter.TakeBytes(account, n))
 }
 

@@ -58,7 +58,7 @@ func (s *Resource[T]) batchRoute(names string) {
 }
 
 func (s *Resource[T]) batch(w http.ResponseWriter, r *http.Request) error {
-	object, err := ParseObject(BodyOf(r))
+	object, err := ParseObject(RequestBody(r))
 	if err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func (s *Resource[T]) batch(w http.ResponseWriter, r *http.Request) error {
 		return fleet.Invalid(fleet.FieldError{Pointer: "/data", Code: "invalid",
 			Detail: fmt.Sprintf("must have 1 to %d items", MaxBatch)})
 	}
-	if err := s.Server.CarryItems(w, auth.From(r.Context()).Account, len(items)); err != nil {
+	if err := s.Server.SpendItems(w, auth.From(r.Context()).Account, len(items)); err != nil {
 		return err
 	}
 	ids, bodies, errs := make([]uint64, len(items)), make([]T, len(items)), make([]error, len(items))
@@ -110,7 +110,7 @@ func (s *Resource[T]) batch(w http.ResponseWriter, r *http.Request) error {
 			continue
 		}
 		results[i] = BatchResult{Status: http.StatusCreated, ID: fleet.FormatID(s.Log.Kind().Prefix, ids[i]),
-			Record: s.Server.Full(views[at].View)}
+			Record: s.Server.WithAllMembers(views[at].View)}
 		at++
 	}
 	return WriteJSON(w, r, http.StatusOK, map[string]any{"data": results})

@@ -38,6 +38,7 @@ func ParseObject(body []byte) (map[string]any, error) {
 	return object, nil
 }
 
+// BadJSON is the 400 that says where a body stops being JSON.
 func BadJSON(err error) error {
 	detail := "The body is not JSON."
 	if e, ok := errors.AsType[*json.SyntaxError](err); ok {
@@ -54,13 +55,15 @@ func (a *Server) DecodeBody(r *http.Request, v any) error {
 	if x := ExchangeOf(r.Context()); len(x.Body) == 0 && x.route != nil && x.route.Optional {
 		return nil
 	}
-	object, err := ParseObject(BodyOf(r))
+	object, err := ParseObject(RequestBody(r))
 	if err != nil {
 		return err
 	}
 	return a.DecodeObject(object, v)
 }
 
+// DecodeObject is DecodeBody for an object that was read already, which it may change: 422 for what does not fit v's
+// schema.
 func (a *Server) DecodeObject(object map[string]any, v any) error {
 	if err := a.knownNulls(object, v); err != nil {
 		return err
@@ -109,7 +112,7 @@ func (a *Server) knownNulls(object map[string]any, of ...any) error {
 	for name, value := range object {
 		if value == nil && !slices.Contains(names, name) {
 			unknown = append(unknown, fleet.FieldError{Pointer: "/" + name, Code: "unknown_field",
-				Detail: "there is no such member" + Meant(name, names)})
+				Detail: "there is no such member" + DidYouMean(name, names)})
 		}
 	}
 	if unknown == nil {

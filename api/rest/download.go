@@ -31,8 +31,8 @@ func FormatOf(r *http.Request, among []export.Format) (export.Format, error) {
 	return f, nil
 }
 
-// WholeOnly refuses paging parameters for an answer that has no pages.
-func WholeOnly(r *http.Request, why string) error {
+// RefusePaging refuses paging parameters for an answer that has no pages.
+func RefusePaging(r *http.Request, why string) error {
 	for _, name := range []string{"page", "per_page", "cursor"} {
 		if r.URL.Query().Has(name) {
 			return InvalidParam(name, "cannot be combined with "+why+", which answers with everything at once")

@@ -15,8 +15,8 @@ import (
 // place of a vehicle), a mark of that follows, "r17-5d2f…", so that If-None-Match never hides a change; If-Match looks
 // at the revision only.
 
-// EtagOf returns the entity tag of a revision and, if live is not nil, what is shown with it.
-func EtagOf(revision uint64, live []byte) string {
+// ETagOf returns the entity tag of a revision and, if live is not nil, what is shown with it.
+func ETagOf(revision uint64, live []byte) string {
 	tag := "r" + strconv.FormatUint(revision, 10)
 	if live != nil {
 		h := fnv.New64a()

@@ -10,7 +10,7 @@ import (
 
 // Exchange is what is known about one request while it is served. It is owned by the request's goroutine.
 type Exchange struct {
-	Id        string          // request id, which the caller may choose
+	ID        string          // request id, which the caller may choose
 	Command   uint32          // what the request writes bears it; of all attempts with one idempotency key
 	route     *Route          // nil until a route is found
 	Principal *auth.Principal // nil until authenticated
@@ -46,8 +46,10 @@ func (x *Exchange) dropBody() {
 	x.turns, x.Body = nil, nil
 }
 
+// ExchangeKey is the key of the exchange in the context of a request.
 type ExchangeKey struct{}
 
+// ExchangeOf returns the exchange of a request. It panics outside of Observe.
 func ExchangeOf(ctx context.Context) *Exchange {
 	x, ok := ctx.Value(ExchangeKey{}).(*Exchange)
 	if !ok {
@@ -56,8 +58,8 @@ func ExchangeOf(ctx context.Context) *Exchange {
 	return x
 }
 
-// Born says whether an id was made in the request.
-func Born(ctx context.Context, id uint64) bool {
+// MadeInRequest says whether an id was made in the request.
+func MadeInRequest(ctx context.Context, id uint64) bool {
 	x, ok := ctx.Value(ExchangeKey{}).(*Exchange)
 	return ok && id != 0 && x.born == id
 }
@@ -65,14 +67,14 @@ func Born(ctx context.Context, id uint64) bool {
 // RequestID returns the id of the request, which the answer, the log and the audit trail carry.
 func RequestID(ctx context.Context) string {
 	if x, ok := ctx.Value(ExchangeKey{}).(*Exchange); ok {
-		return x.Id
+		return x.ID
 	}
 	return ""
 }
 
-// BodyOf returns the request's body, decompressed and within the route's limit, until the answer begins. The slice
+// RequestBody returns the request's body, decompressed and within the route's limit, until the answer begins. The slice
 // belongs to the request.
-func BodyOf(r *http.Request) []byte { return ExchangeOf(r.Context()).Body }
+func RequestBody(r *http.Request) []byte { return ExchangeOf(r.Context()).Body }
 
 // MetricUnits says whether the caller asked for units=metric.
 func MetricUnits(r *http.Request) bool { return ExchangeOf(r.Context()).metric }

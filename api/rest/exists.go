@@ -9,8 +9,8 @@ import (
 	"github.com/motorpool/fleet/query"
 )
 
-// ExistsOne is exist for a member that names one record, or none.
-func (a *Server) ExistsOne(r *http.Request, listing *query.Listing, prefix, text, pointer, noun string) error {
+// CheckExists is CheckAllExist for a member that names one record, or none.
+func (a *Server) CheckExists(r *http.Request, listing *query.Listing, prefix, text, pointer, noun string) error {
 	if text == "" {
 		return nil
 	}
@@ -22,8 +22,9 @@ func (a *Server) ExistsOne(r *http.Request, listing *query.Listing, prefix, text
 	return err
 }
 
-// Exist refuses ids of which the account has no record, archived or not; the pointer of each is pointer and its place.
-func (a *Server) Exist(r *http.Request, listing *query.Listing, prefix string, texts []string,
+// CheckAllExist refuses ids of which the account has no record, archived or not; the pointer of each is pointer
+// and its place.
+func (a *Server) CheckAllExist(r *http.Request, listing *query.Listing, prefix string, texts []string,
 	pointer, noun string) error {
 	ids := make([]uint64, len(texts))
 	for i, text := range texts {

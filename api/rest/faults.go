@@ -9,16 +9,16 @@ import (
 	"github.com/motorpool/fleet/api/record"
 )
 
-// FaultsOf makes an error of what is wrong, nil of nothing.
-func FaultsOf(faults []fleet.FieldError) error {
+// ValidationError makes an error of what is wrong, nil of nothing.
+func ValidationError(faults []fleet.FieldError) error {
 	if len(faults) == 0 {
 		return nil
 	}
 	return fleet.Invalid(faults...)
 }
 
-// Fees says what is wrong with amounts that must not be negative, nor more than most, and must be of one currency.
-func Fees(most int64, amounts map[string]*record.Money) []fleet.FieldError {
+// FeeFaults says what is wrong with amounts that must not be negative, nor more than most, and must be of one currency.
+func FeeFaults(most int64, amounts map[string]*record.Money) []fleet.FieldError {
 	var faults []fleet.FieldError
 	var currency string
 	pointers := make([]string, 0, len(amounts))

@@ -10,7 +10,7 @@ import (
 	"github.com/motorpool/fleet/api/units"
 )
 
-// Views are structs; a table has columns. flatColumns and flatRow make the one of the other: a column for each
+// Views are structs; a table has columns. FlatColumns and FlatRow make the one of the other: a column for each
 // member, in order, in the units asked for, with the members of embedded structs among them. A place named
 // start_place becomes start_lat, start_lng and start_address, an amount of money amount and currency. Members tagged
 // flat:"-", and object, are left out.
@@ -27,6 +27,7 @@ func flatMember(f *reflect.StructField) (string, bool) {
 	return name, f.Tag.Get("flat") != "-" && name != "object"
 }
 
+// FlatColumns are the columns of a view, with the names of the metric members if those are asked for.
 func FlatColumns(view any, metric bool) []export.Column {
 	return appendColumns(nil, reflect.TypeOf(view), metric)
 }
@@ -75,6 +76,7 @@ func appendColumns(columns []export.Column, t reflect.Type, metric bool) []expor
 	return columns
 }
 
+// FlatRow appends the values of a view to row, one for each of its FlatColumns.
 func FlatRow(row []export.Value, view any, metric bool) []export.Value {
 	return appendValues(row, reflect.ValueOf(view), metric)
 }

@@ -64,7 +64,7 @@ func (a *Server) once(w http.ResponseWriter, r *http.Request, h handlerFunc) err
 	}
 	if err := ticket.Finish(r.Context(), stored); err != nil {
 		// The work is done and must be told; a repetition finds the same record under the reserved id.
-		a.Log.WarnContext(r.Context(), "answer not stored", "error", err, "request_id", x.Id)
+		a.Log.WarnContext(r.Context(), "answer not stored", "error", err, "request_id", x.ID)
 	}
 	w.WriteHeader(held.status)
 	_, err = w.Write(held.body.Bytes())
@@ -148,7 +148,7 @@ func (a *Server) NewID(r *http.Request) uint64 {
 // was cut short knows what was done already.
 func Author(r *http.Request) record.Author {
 	x := ExchangeOf(r.Context())
-	return record.Author{Actor: auth.From(r.Context()).Actor(), RequestID: x.Id, Command: x.Command,
+	return record.Author{Actor: auth.From(r.Context()).Actor(), RequestID: x.ID, Command: x.Command,
 		Again: x.Ticket != nil && x.Ticket.Again && x.Ticket.Command != 0}
 }
 

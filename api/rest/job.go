@@ -54,6 +54,7 @@ func (a *Server) JobScopes() []auth.Scope {
 	return slices.Sorted(maps.Keys(scopes))
 }
 
+// ShowJobs makes the views of jobs, in order, with how far each has come.
 func (a *Server) ShowJobs(ctx context.Context, records []record.Record[record.Job], _ []string) ([]Shown, error) {
 	if len(records) == 0 {
 		return nil, nil

@@ -12,6 +12,7 @@ import (
 	"github.com/motorpool/fleet/query"
 )
 
+// List answers with one page of the records that the parameters choose, or with all of them as a table for people.
 func (s *Resource[T]) List(w http.ResponseWriter, r *http.Request) error {
 	if s.Table != nil {
 		form, err := FormatOf(r, tableForms)

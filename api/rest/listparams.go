@@ -21,7 +21,7 @@ func (s *Resource[T]) ListParams() []Param {
 	sortable := []string{"id"}
 	shown := s.Server.membersOf(s.View)
 	for _, f := range s.Listing.Fields {
-		p := Param{Name: f.Name, Many: true, Some: true, Enum: valuesOf(s.Server.memberNamed(shown, f.Name)),
+		p := Param{Name: f.Name, Multiple: true, NotEmpty: true, Enum: valuesOf(s.Server.memberNamed(shown, f.Name)),
 			Prefix: s.Server.prefixNamed(f.Name), About: "One value, or several separated by commas."}
 		if f.Values != nil {
 			p.Enum = f.Values
@@ -62,7 +62,7 @@ func (s *Resource[T]) ListParams() []Param {
 		Param{Name: "sort", About: "Members to sort by, separated by commas, with - for descending; of " +
 			strings.Join(sortable, ", ") + ". `id` is always the last."},
 		Param{Name: "q", About: words},
-		Param{Name: "external_ref", Some: true, About: "The id that another system has for the record."},
+		Param{Name: "external_ref", NotEmpty: true, About: "The id that another system has for the record."},
 		Param{Name: "updated_since", Format: "date-time", About: "Only what changed at or after this instant."},
 		Param{Name: "archived", Enum: []string{"true", "false", "all"},
 			About: "`true` lists only archived records, `all` those too."},
@@ -72,7 +72,7 @@ func (s *Resource[T]) ListParams() []Param {
 // prefixNamed is what the ids begin with that a filter of a name asks for; "" if it asks for none.
 func (a *Server) prefixNamed(filter string) string {
 	for prefix, k := range a.Kinds {
-		if slices.Contains(k.Named, filter) {
+		if slices.Contains(k.NamedBy, filter) {
 			return prefix
 		}
 	}

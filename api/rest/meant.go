@@ -14,9 +14,9 @@ import (
 // mostNamed is how many names an error lists where none is like what was written.
 const mostNamed = 30
 
-// Meant says what was probably meant by a name that is not there: the name that is most like it, or else which there
-// are, if they are few. It is to be put behind "there is no …".
-func Meant(name string, names []string) string {
+// DidYouMean says what was probably meant by a name that is not there: the name that is most like it, or else which
+// there are, if they are few. It is to be put behind "there is no …".
+func DidYouMean(name string, names []string) string {
 	if best := likest(name, names); best != "" {
 		return "; did you mean " + best + "?"
 	}
@@ -72,7 +72,7 @@ func meantMember(registry huma.Registry, schema *huma.Schema, pointer string) st
 		}
 	}
 	slices.Sort(names)
-	return Meant(parts[len(parts)-1], names)
+	return DidYouMean(parts[len(parts)-1], names)
 }
 
 // MembersOf are the names of the members of a struct, in their order.

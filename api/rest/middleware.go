@@ -31,8 +31,8 @@ func (a *Server) Middleware(next http.Handler) http.Handler {
 func (a *Server) Observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()
-		x := &Exchange{Id: safeRequestID(r.Header.Get("X-Request-Id")), Command: record.NewCommand()}
-		w.Header().Set("X-Request-Id", x.Id)
+		x := &Exchange{ID: safeRequestID(r.Header.Get("X-Request-Id")), Command: record.NewCommand()}
+		w.Header().Set("X-Request-Id", x.ID)
 		a.metrics.running.Inc()
 		defer func() {
 			a.metrics.running.Dec()
@@ -54,7 +54,7 @@ func (a *Server) note(r *http.Request, x *Exchange, took time.Duration) {
 	}
 	a.metrics.note(r.Method, pattern, status, took)
 	attrs := []slog.Attr{
-		slog.String("request_id", x.Id), slog.String("method", r.Method), slog.String("route", pattern),
+		slog.String("request_id", x.ID), slog.String("method", r.Method), slog.String("route", pattern),
 		slog.String("path", r.URL.Path), slog.Int("status", status), slog.Int64("bytes", x.written),
 		slog.Duration("took", took),
 	}

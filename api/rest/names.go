@@ -18,16 +18,17 @@ var anyID = regexp.MustCompile("`[^`]*`|\"[^\"]*\"|/v1/\\S*|\\b([a-z]{2,3}_)[0-9
 
 // Kind is what lists, filters and texts know of a kind of records that others name.
 type Kind struct {
-	Log    string                           // its name in the log
-	Read   auth.Scope                       // that it takes to read one
-	Named  []string                         // filters of other kinds that ask for ids of it
-	Told   auth.Scope                       // that it takes to hear of one, if not read
-	Open   bool                             // it may be spoken of to those who may not read it
-	Called func(c *Called, may bool) string // what people call one, if anything; may says that the caller may read it
+	Log        string     // its name in the log
+	Read       auth.Scope // that it takes to read one
+	NamedBy    []string   // filters of other kinds that ask for ids of it
+	EventScope auth.Scope // that it takes to hear of one, if not read
+	Open       bool       // it may be spoken of to those who may not read it
+	// what people call one, if anything; may says that the caller may read it
+	NameOf func(c *NameFields, may bool) string
 }
 
-// Called is what bodies of all these kinds say of what people call them.
-type Called struct {
+// NameFields is what bodies of all these kinds say of what people call them.
+type NameFields struct {
 	Number      string `json:"number"`
 	Name        string `json:"name"`
 	Plate       string `json:"license_plate"`
@@ -43,13 +44,13 @@ type Called struct {
 	Description string `json:"description"`
 }
 
-// InWords puts plates, names and numbers in the place of the ids of an account's records in texts for people, as far as
+// NameIDs puts plates, names and numbers in the place of the ids of an account's records in texts for people, as far as
 // the caller may hear them. An id of which there is no record, or that could not be read in a moment, stays.
-func (a *Server) InWords(ctx context.Context, account fleet.AccountID, may func(auth.Scope) bool, texts ...*string) {
+func (a *Server) NameIDs(ctx context.Context, account fleet.AccountID, may func(auth.Scope) bool, texts ...*string) {
 	var refs []record.Ref
 	for _, text := range texts {
 		for _, m := range anyID.FindAllStringSubmatch(*text, -1) {
-			if k, ok := a.Kinds[m[1]]; ok && k.Called != nil && (k.Open || may(k.Read)) {
+			if k, ok := a.Kinds[m[1]]; ok && k.NameOf != nil && (k.Open || may(k.Read)) {
 				if id, err := fleet.ParseID(m[1], m[0]); err == nil {
 					refs = append(refs, record.Ref{Kind: k.Log, ID: id})
 				}
@@ -72,17 +73,17 @@ func (a *Server) InWords(ctx context.Context, account fleet.AccountID, may func(
 			k := a.Kinds[prefix]
 			n, err := fleet.ParseID(prefix, id)
 			body, ok := seen.Body(record.Ref{Kind: k.Log, ID: n})
-			var c Called
+			var c NameFields
 			if err != nil || !ok || json.Unmarshal([]byte(body), &c) != nil {
 				return id
 			}
-			return cmp.Or(k.Called(&c, may(k.Read)), id)
+			return cmp.Or(k.NameOf(&c, may(k.Read)), id)
 		})
 	}
 }
 
-// Hears says what the caller may hear; nothing that needs a scope, where nobody asks.
-func Hears(ctx context.Context) func(auth.Scope) bool {
+// MayHear says what the caller may hear; nothing that needs a scope, where nobody asks.
+func MayHear(ctx context.Context) func(auth.Scope) bool {
 	x, ok := ctx.Value(ExchangeKey{}).(*Exchange)
 	return func(scope auth.Scope) bool { return ok && x.Principal != nil && x.Principal.Has(scope) }
 }
@@ -97,5 +98,5 @@ func (a *Server) tell(ctx context.Context, p *Problem) {
 	for i := range p.Errors {
 		texts = append(texts, &p.Errors[i].Detail)
 	}
-	a.InWords(ctx, x.Principal.Account, x.Principal.Has, texts...)
+	a.NameIDs(ctx, x.Principal.Account, x.Principal.Has, texts...)
 }

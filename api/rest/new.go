@@ -47,11 +47,11 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	s := &Server{
 		Config: cfg, Deps: deps, Store: store, router: chi.NewRouter(),
 		Transfers: map[string]Transferable{}, Kinds: map[string]Kind{}, Related: map[*query.Listing]relatedFunc{},
-		Told:    map[fleet.Kind]func(*fleet.Event, bool) (any, error){},
-		Used:    func(context.Context, *auth.Principal) {},
-		limiter: auth.NewLimiter(cfg.Auth, deps.Now), strangers: strangers{seen: map[netip.Addr]bool{}},
-		views: map[reflect.Type]bool{}, longWork: pace.NewFair(int64(cfg.Long), int64(cfg.LongShare)),
-		Bodies: newBodies(cfg.BodyMemory, 2), Strange: newBodies(strangeMemory, 8),
+		EventViews: map[fleet.Kind]func(*fleet.Event, bool) (any, error){},
+		KeyUsed:    func(context.Context, *auth.Principal) {},
+		limiter:    auth.NewLimiter(cfg.Auth, deps.Now), strangers: strangers{seen: map[netip.Addr]bool{}},
+		views: map[reflect.Type]bool{}, longWork: pace.NewPool(int64(cfg.Long), int64(cfg.LongShare)),
+		Bodies: newBodies(cfg.BodyMemory, 2), StrangerBodies: newBodies(strangeMemory, 8),
 	}
 	if s.metrics, err = newMetrics(deps.Metrics); err != nil {
 		return nil, err

@@ -68,8 +68,8 @@ func fullFormOf(t reflect.Type) *fullForm {
 	return form
 }
 
-// Full is a view with all its members: what is not known is null, an empty list [], and no metadata {}.
-func (a *Server) Full(view any) any {
+// WithAllMembers is a view with all its members: what is not known is null, an empty list [], and no metadata {}.
+func (a *Server) WithAllMembers(view any) any {
 	v := reflect.ValueOf(view)
 	if v.Kind() == reflect.Pointer && !v.IsNil() && a.views[v.Type().Elem()] {
 		v = v.Elem()
@@ -77,7 +77,7 @@ func (a *Server) Full(view any) any {
 	if v.Kind() == reflect.Slice && !v.IsNil() && a.views[v.Type().Elem()] {
 		all := make([]any, v.Len())
 		for i := range all {
-			all[i] = a.Full(v.Index(i).Interface())
+			all[i] = a.WithAllMembers(v.Index(i).Interface())
 		}
 		return all
 	}
@@ -97,7 +97,7 @@ func (a *Server) Full(view any) any {
 		case value.IsZero():
 			continue
 		}
-		if inner := reflect.ValueOf(a.Full(value.Interface())); inner.IsValid() {
+		if inner := reflect.ValueOf(a.WithAllMembers(value.Interface())); inner.IsValid() {
 			whole.Field(i).Set(inner)
 		}
 	}

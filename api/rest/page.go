@@ -113,6 +113,7 @@ func listed(r *http.Request, list string) string {
 	return fmt.Sprintf("%s#%016x", list, h.Sum64())
 }
 
+// EncodeCursor writes a cursor as next_cursor carries it.
 func EncodeCursor(c Cursor) string {
 	text, err := json.Marshal(c)
 	if err != nil {
@@ -121,6 +122,7 @@ func EncodeCursor(c Cursor) string {
 	return base64.RawURLEncoding.EncodeToString(text)
 }
 
+// DecodeCursor reads what EncodeCursor wrote; an error says that it did not write this.
 func DecodeCursor(text string) (Cursor, error) {
 	var c Cursor
 	if len(text) > 4096 {
@@ -189,8 +191,8 @@ func links(u *url.URL, p Page, total int, next string) string {
 	return strings.Join(parts, ", ")
 }
 
-// WriteCut answers with one page of a list that is all there.
-func WriteCut[T any](w http.ResponseWriter, r *http.Request, all []T) error {
+// WritePageOf answers with one page of a list that is all there.
+func WritePageOf[T any](w http.ResponseWriter, r *http.Request, all []T) error {
 	p, err := PageOf(r, r.URL.Path)
 	if err != nil {
 		return err

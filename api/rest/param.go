@@ -18,25 +18,27 @@ import (
 // Param declares one query parameter (or header). Its value is checked before the handler runs, so that the readers
 // below cannot fail.
 type Param struct {
-	Name   string
-	In     string // "query" by default, or "header"
-	Type   string // "string" by default, "integer", "number", "boolean"
-	Format string // "date-time" or "date", for strings
-	Enum   []string
-	Prefix string  // of ids, for strings that are some
-	Min    float64 // with Max, the range of numbers; both zero mean any
-	Max    float64
-	About  string
-	Want   bool // must be given
-	Many   bool // may be several values, separated by commas
-	Some   bool // must not be empty: to a filter nothing would mean everything
+	Name     string
+	In       string // "query" by default, or "header"
+	Type     string // "string" by default, "integer", "number", "boolean"
+	Format   string // "date-time" or "date", for strings
+	Enum     []string
+	Prefix   string  // of ids, for strings that are some
+	Min      float64 // with Max, the range of numbers; both zero mean any
+	Max      float64
+	About    string
+	Required bool // must be given
+	Multiple bool // may be several values, separated by commas
+	NotEmpty bool // must not be empty: to a filter nothing would mean everything
 }
 
 var (
 	unitsParam = Param{Name: "units", Enum: []string{"imperial", "metric"},
 		About: "`metric` answers in `_km`, `_kmh` and `_l` what is otherwise in `_mi`, `_mph` and `_gal`."}
+	// IfNoneMatchParam is the header by which an answer that the caller has is not sent again.
 	IfNoneMatchParam = Param{Name: "If-None-Match", In: "header",
 		About: "The `ETag` of what you have; 304 if it is still that."}
+	// IfMatchParam is the header by which a change is refused if another came first.
 	IfMatchParam = Param{Name: "If-Match", In: "header",
 		About: "The `ETag` that the change is made upon, or its revision; 412 if there is a newer one."}
 	idempotencyParam = Param{Name: "Idempotency-Key", In: "header",
@@ -49,9 +51,9 @@ var (
 	UntilParam = Param{Name: "until", Format: "date-time", About: "Instant up to which, exclusive."}
 )
 
-// Wanted is a parameter that must be given.
-func Wanted(p Param) Param {
-	p.Want = true
+// Required is a parameter that must be given.
+func Required(p Param) Param {
+	p.Required = true
 	return p
 }
 
@@ -78,10 +80,10 @@ func (p *Param) document() *huma.Param {
 	if p.Min != 0 || p.Max != 0 {
 		s.Minimum, s.Maximum = &p.Min, &p.Max
 	}
-	if p.Many {
+	if p.Multiple {
 		s = &huma.Schema{Type: "string"}
 	}
-	if p.Some {
+	if p.NotEmpty {
 		one := 1
 		s.MinLength = &one
 	}
@@ -89,15 +91,15 @@ func (p *Param) document() *huma.Param {
 	if in == "" {
 		in = "query"
 	}
-	return &huma.Param{Name: p.Name, In: in, Required: p.Want, Description: about, Schema: s}
+	return &huma.Param{Name: p.Name, In: in, Required: p.Required, Description: about, Schema: s}
 }
 
 // check says what is wrong with a value.
 func (p *Param) check(value string) error {
-	if p.Some && strings.Trim(value, ", ") == "" {
+	if p.NotEmpty && strings.Trim(value, ", ") == "" {
 		return InvalidParam(p.Name, "is empty; leave it out to get everything")
 	}
-	if !p.Many {
+	if !p.Multiple {
 		return p.checkOne(value)
 	}
 	for _, part := range strings.Split(value, ",") {
@@ -171,6 +173,7 @@ func ParseInstant(value string) (time.Time, error) {
 
 // Readers of parameters that are declared with the right type. An absent one gives the fallback.
 
+// TextParam returns the text of a parameter.
 func TextParam(r *http.Request, name, fallback string) string {
 	if v := r.URL.Query().Get(name); v != "" {
 		return v
@@ -178,6 +181,7 @@ func TextParam(r *http.Request, name, fallback string) string {
 	return fallback
 }
 
+// IntParam returns the whole number of a parameter.
 func IntParam(r *http.Request, name string, fallback int) int {
 	if n, err := strconv.Atoi(r.URL.Query().Get(name)); err == nil {
 		return n
@@ -185,6 +189,7 @@ func IntParam(r *http.Request, name string, fallback int) int {
 	return fallback
 }
 
+// NumberParam returns the number of a parameter.
 func NumberParam(r *http.Request, name string, fallback float64) float64 {
 	if f, err := strconv.ParseFloat(r.URL.Query().Get(name), 64); err == nil {
 		return f
@@ -227,8 +232,8 @@ func NamedID(r *http.Request, name, what, prefix string) (uint64, error) {
 	return id, nil
 }
 
-// IdsParam reads a list of identities.
-func IdsParam[T ~uint64](r *http.Request, name, prefix string) ([]T, error) {
+// IDsParam reads a list of identities.
+func IDsParam[T ~uint64](r *http.Request, name, prefix string) ([]T, error) {
 	var all []T
 	for _, text := range ListParam(r, name) {
 		id, err := fleet.ParseID(prefix, text)
@@ -252,8 +257,8 @@ func TriParam(r *http.Request, name string) fleet.Tri {
 	return fleet.TriOf(text == "true")
 }
 
-// Numbers reads exactly n finite numbers separated by commas.
-func Numbers(text string, n int) ([]float64, bool) {
+// ParseNumbers reads exactly n finite numbers separated by commas.
+func ParseNumbers(text string, n int) ([]float64, bool) {
 	parts := strings.Split(text, ",")
 	if len(parts) != n {
 		return nil, false
@@ -275,7 +280,7 @@ func BoxParam(r *http.Request) (query.Box, error) {
 	if text == "" {
 		return query.World, nil
 	}
-	edges, ok := Numbers(text, 4)
+	edges, ok := ParseNumbers(text, 4)
 	if !ok || edges[1] > edges[3] || math.Abs(edges[0]) > 180 || math.Abs(edges[2]) > 180 || math.Abs(edges[1]) > 90 ||
 		math.Abs(edges[3]) > 90 {
 		return query.World, InvalidParam("bbox", "must be minLng,minLat,maxLng,maxLat in degrees")

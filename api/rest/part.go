@@ -35,8 +35,8 @@ func WritePart[V any](w http.ResponseWriter, r *http.Request, list string, p Pag
 	return WriteList(w, r, list, p, views[begin:end], len(views), after)
 }
 
-// ShareOf is a ratio in basis points; null without a whole.
-func ShareOf(a, b float64) *int64 {
+// BasisPoints is a ratio in basis points; null without a whole.
+func BasisPoints(a, b float64) *int64 {
 	if b <= 0 {
 		return nil
 	}

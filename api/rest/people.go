@@ -94,8 +94,8 @@ func ColumnsWanted(r *http.Request, known []TableColumn) ([]TableColumn, error) 
 	return wanted, nil
 }
 
-// HeaderOf is the first row of a table.
-func HeaderOf(columns []TableColumn) []string {
+// TableHeader is the first row of a table.
+func TableHeader(columns []TableColumn) []string {
 	names := make([]string, len(columns))
 	for i, c := range columns {
 		names[i] = c.Name
@@ -105,14 +105,14 @@ func HeaderOf(columns []TableColumn) []string {
 
 // downloadTable answers with all records that a request asks for, as a table for people.
 func (s *Resource[T]) downloadTable(w http.ResponseWriter, r *http.Request) error {
-	if err := WholeOnly(r, "format=csv"); err != nil {
+	if err := RefusePaging(r, "format=csv"); err != nil {
 		return err
 	}
 	t, err := s.Table.Open(r)
 	if err != nil {
 		return err
 	}
-	req, err := s.Wanted(r)
+	req, err := s.ListRequest(r)
 	if err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func (s *Resource[T]) downloadTable(w http.ResponseWriter, r *http.Request) erro
 	req.Limit = ExportRows
 	return s.Server.Download(w, r, export.CSV, s.Nouns, func(w http.ResponseWriter) error {
 		sheet := csv.NewWriter(w)
-		if err := sheet.Write(HeaderOf(t.Columns)); err != nil {
+		if err := sheet.Write(TableHeader(t.Columns)); err != nil {
 			return err
 		}
 		for first := true; first || req.After != nil; first = false {

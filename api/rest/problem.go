@@ -99,7 +99,7 @@ func ProblemOf(err error) (Problem, bool) {
 	p := problemFrom(e)
 	var t *record.TransitionError
 	if errors.As(err, &t) {
-		p.CurrentState, p.AllowedTransitions = t.Current, ListOf(t.Allowed)
+		p.CurrentState, p.AllowedTransitions = t.Current, NonNil(t.Allowed)
 	}
 	if doubted, ok := errors.AsType[*record.DoubtError](err); ok {
 		p.Confirm = doubted.Confirm

@@ -78,8 +78,10 @@ type Shown struct {
 	Live []byte // of what the view shows beside the record itself, for its tag; nil if nothing
 }
 
-// Each makes the hook show for records of which nothing else is known than what they hold.
-func Each[T any](view func(record.Record[T]) any) func(context.Context, []record.Record[T], []string) ([]Shown, error) {
+// ShowEach makes the hook Show for records of which nothing else is known than what they hold.
+func ShowEach[T any](
+	view func(record.Record[T]) any,
+) func(context.Context, []record.Record[T], []string) ([]Shown, error) {
 	return func(_ context.Context, records []record.Record[T], _ []string) ([]Shown, error) {
 		views := make([]Shown, len(records))
 		for i, rec := range records {
@@ -89,8 +91,8 @@ func Each[T any](view func(record.Record[T]) any) func(context.Context, []record
 	}
 }
 
-// OnlyIf makes the hook mayArchive of a function that refuses or does not, and holds nothing.
-func OnlyIf[T any](
+// ArchiveIf makes the hook MayArchive of a function that refuses or does not, and holds nothing.
+func ArchiveIf[T any](
 	may func(*http.Request, *record.Record[T]) error,
 ) func(*http.Request, uint64) (func(*record.Record[T]) error, func(error)) {
 	return func(r *http.Request, _ uint64) (func(*record.Record[T]) error, func(error)) {

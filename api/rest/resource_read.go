@@ -14,6 +14,7 @@ import (
 	"github.com/motorpool/fleet/api/record"
 )
 
+// Get answers with the record that the path names, or with a 304 if the caller has it.
 func (s *Resource[T]) Get(w http.ResponseWriter, r *http.Request) error {
 	rec, err := s.Load(r)
 	if err != nil {
@@ -27,7 +28,7 @@ func (s *Resource[T]) Get(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	tag := EtagOf(rec.Revision, views[0].Live)
+	tag := ETagOf(rec.Revision, views[0].Live)
 	w.Header().Set("ETag", tag)
 	if Unchanged(r, tag) {
 		w.WriteHeader(http.StatusNotModified)
@@ -52,7 +53,7 @@ func (s *Resource[T]) Load(r *http.Request) (record.Record[T], error) {
 // pick keeps the members that fields= names, and id, in their order.
 func (s *Resource[T]) pick(r *http.Request, view any) (any, error) {
 	names := ListParam(r, "fields")
-	view = s.Server.Full(view)
+	view = s.Server.WithAllMembers(view)
 	if names == nil {
 		return view, nil
 	}

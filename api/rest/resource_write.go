@@ -14,7 +14,7 @@ import (
 )
 
 func (s *Resource[T]) post(w http.ResponseWriter, r *http.Request) error {
-	object, err := ParseObject(BodyOf(r))
+	object, err := ParseObject(RequestBody(r))
 	if err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (s *Resource[T]) makeOfWritable(_ *http.Request, object map[string]any) (T,
 
 // Insert writes a new record.
 func (s *Resource[T]) Insert(r *http.Request, id uint64, body T) (record.Record[T], error) {
-	return s.store(r, Writing[T]{Id: id, Body: &body})
+	return s.store(r, Writing[T]{ID: id, Body: &body})
 }
 
 // Complete completes a body that is about to be written, or refuses it.
@@ -74,7 +74,7 @@ func (s *Resource[T]) Answer(w http.ResponseWriter, r *http.Request, status int,
 	if err != nil {
 		return err
 	}
-	w.Header().Set("ETag", EtagOf(rec.Revision, views[0].Live))
+	w.Header().Set("ETag", ETagOf(rec.Revision, views[0].Live))
 	if status == http.StatusCreated {
 		home := s.Path // of the records; those of another record's are under the path that they are made by
 		if strings.Contains(home, "{") {
@@ -84,11 +84,11 @@ func (s *Resource[T]) Answer(w http.ResponseWriter, r *http.Request, status int,
 		}
 		w.Header().Set("Location", home+"/"+fleet.FormatID(s.Log.Kind().Prefix, rec.ID))
 	}
-	return WriteJSON(w, r, status, s.Server.Full(views[0].View))
+	return WriteJSON(w, r, status, s.Server.WithAllMembers(views[0].View))
 }
 
 func (s *Resource[T]) put(w http.ResponseWriter, r *http.Request) error {
-	object, err := ParseObject(BodyOf(r))
+	object, err := ParseObject(RequestBody(r))
 	if err == nil {
 		err = s.Server.knownNulls(object, s.Fields, s.View)
 	}
@@ -100,7 +100,7 @@ func (s *Resource[T]) put(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *Resource[T]) patch(w http.ResponseWriter, r *http.Request) error {
-	patch, err := ParseObject(BodyOf(r))
+	patch, err := ParseObject(RequestBody(r))
 	if err == nil {
 		err = s.Server.knownNulls(patch, s.Fields, s.View)
 	}
@@ -134,7 +134,7 @@ func (s *Resource[T]) edit(r *http.Request, before record.Record[T],
 	if err != nil {
 		return before, err
 	}
-	return s.store(r, Writing[T]{Id: before.ID, Change: mutate})
+	return s.store(r, Writing[T]{ID: before.ID, Change: mutate})
 }
 
 // editing is the change of a record that was read to what next makes of the members that callers write.
@@ -185,7 +185,7 @@ func (s *Resource[T]) editing(r *http.Request, before record.Record[T],
 
 // Writing is what is to be written under an id: the body of a new record, or a change of one that there is.
 type Writing[T any] struct {
-	Id     uint64
+	ID     uint64
 	Body   *T // made and prepared; what is written again under its id must give what the first time gave
 	Change func(*record.Record[T]) error
 }
@@ -194,9 +194,9 @@ type Writing[T any] struct {
 func (w *Writing[T]) To(r *http.Request, log *record.Log[T]) (record.Record[T], error) {
 	account := auth.From(r.Context()).Account
 	if w.Body == nil {
-		return log.Update(r.Context(), Author(r), account, w.Id, 0, w.Change)
+		return log.Update(r.Context(), Author(r), account, w.ID, 0, w.Change)
 	}
-	rec, _, err := log.Create(r.Context(), Author(r), account, w.Id, *w.Body)
+	rec, _, err := log.Create(r.Context(), Author(r), account, w.ID, *w.Body)
 	return rec, err
 }
 

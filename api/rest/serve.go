@@ -104,7 +104,7 @@ func publishedNames(r *http.Request, rt *Route) {
 
 // CheckQuery refuses parameters that the route does not declare, that come twice, or whose value is malformed.
 func CheckQuery(r *http.Request, rt *Route) error {
-	if r.URL.RawQuery == "" && !slices.ContainsFunc(rt.Params, func(p Param) bool { return p.Want }) {
+	if r.URL.RawQuery == "" && !slices.ContainsFunc(rt.Params, func(p Param) bool { return p.Required }) {
 		return nil
 	}
 	query, err := parseQuery(r.URL.RawQuery)
@@ -128,7 +128,7 @@ func CheckQuery(r *http.Request, rt *Route) error {
 			}
 			return fleet.NewError(fleet.CodeInvalid, fmt.Sprintf("There is no parameter %q here.", name),
 				fleet.FieldError{Pointer: name, Code: "unknown_parameter",
-					Detail: "not a parameter of this operation" + Meant(name, others)})
+					Detail: "not a parameter of this operation" + DidYouMean(name, others)})
 		}
 		if len(query[name]) > 1 {
 			return InvalidParam(name, "must be given once; separate several values by commas")
@@ -138,7 +138,7 @@ func CheckQuery(r *http.Request, rt *Route) error {
 		}
 	}
 	for _, p := range rt.Params {
-		if _, ok := query[p.Name]; p.Want && p.In == "" && !ok {
+		if _, ok := query[p.Name]; p.Required && p.In == "" && !ok {
 			return InvalidParam(p.Name, "must be given")
 		}
 	}
@@ -147,7 +147,7 @@ func CheckQuery(r *http.Request, rt *Route) error {
 
 // readBody reads the whole body into the exchange, decompressed, and waits until it may be worked on.
 func (a *Server) readBody(w http.ResponseWriter, r *http.Request, rt *Route, x *Exchange) error {
-	sender, of := auth.Network(a.ClientAddr(r)), a.Strange
+	sender, of := auth.Network(a.ClientAddr(r)), a.StrangerBodies
 	if x.Principal != nil {
 		sender, of = x.Principal.Account.String(), a.Bodies
 	}
@@ -180,7 +180,7 @@ func (a *Server) readBody(w http.ResponseWriter, r *http.Request, rt *Route, x *
 	}
 	x.Body = buf.Bytes()
 	if x.Principal != nil {
-		if err := a.CarryBytes(w, x.Principal.Account, len(x.Body)); err != nil {
+		if err := a.SpendBytes(w, x.Principal.Account, len(x.Body)); err != nil {
 			return err
 		}
 	}
@@ -212,8 +212,8 @@ func (h heldReader) Read(p []byte) (int, error) {
 
 // bodies shares the memory that bodies take.
 type bodies struct {
-	Reading *pace.Fair // bytes that are held
-	parsing *pace.Fair // bytes that are worked on
+	Reading *pace.Pool // bytes that are held
+	parsing *pace.Pool // bytes that are worked on
 }
 
 const (
@@ -223,7 +223,7 @@ const (
 
 // newBodies gives each of so many senders a part.
 func newBodies(memory, senders int64) bodies {
-	return bodies{pace.NewFair(BodiesHeld*memory, BodiesHeld*memory/senders), pace.NewFair(memory, memory/senders)}
+	return bodies{pace.NewPool(BodiesHeld*memory, BodiesHeld*memory/senders), pace.NewPool(memory, memory/senders)}
 }
 
 func checkMediaType(r *http.Request, rt *Route) error {

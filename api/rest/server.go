@@ -62,7 +62,7 @@ type Config struct {
 func DefaultConfig() Config {
 	return Config{
 		Version: "dev", BodyLimit: 1 << 20, IngestLimit: 5 << 20, ReadTime: 20 * time.Second, WriteTime: 10 * time.Second,
-		Pace: pace.DefaultPace(), Long: 8, LongShare: 2, BodyMemory: 8 << 20, QueryMemory: 512 << 20,
+		Pace: pace.Default(), Long: 8, LongShare: 2, BodyMemory: 8 << 20, QueryMemory: 512 << 20,
 		Auth: auth.DefaultConfig(), Record: record.DefaultConfig(),
 	}
 }
@@ -121,17 +121,17 @@ type Server struct {
 	Routes []*Route
 
 	// Bodies hold those of senders with a key, and Strange those of senders without, who keep only each other out.
-	Bodies, Strange bodies
-	// Used notes that a key was used.
-	Used func(context.Context, *auth.Principal)
+	Bodies, StrangerBodies bodies
+	// KeyUsed notes that a key was used.
+	KeyUsed func(context.Context, *auth.Principal)
 	// Transfers are the resources that can be imported and exported, by their paths.
 	Transfers map[string]Transferable
 	// Kinds are the kinds of records that others name or that texts speak of, by the prefixes of their ids.
 	Kinds map[string]Kind
 	// Related shows records that others name.
 	Related map[*query.Listing]relatedFunc
-	// Told shows what events tell of that is derived.
-	Told map[fleet.Kind]func(*fleet.Event, bool) (any, error)
+	// EventViews shows what events tell of that is derived.
+	EventViews map[fleet.Kind]func(*fleet.Event, bool) (any, error)
 	// LivePosition writes a position into a stream.
 	LivePosition func(w io.Writer, p *fleet.Position, metric bool) error
 	// Chores are done between imports and exports.
@@ -141,6 +141,6 @@ type Server struct {
 	limiter   *auth.Limiter
 	strangers strangers             // peers whose forwarded headers were told of
 	views     map[reflect.Type]bool // that are answered with all their members
-	longWork  *pace.Fair            // requests that take long
+	longWork  *pace.Pool            // requests that take long
 	metrics   *metrics
 }

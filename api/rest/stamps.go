@@ -10,6 +10,7 @@ type Stamps struct {
 	Revision   uint64         `json:"revision" doc:"Counts the changes of the record; the number in its ETag."`
 }
 
+// StampsOf returns the stamps of a record.
 func StampsOf[T any](r record.Record[T]) Stamps {
 	return Stamps{CreatedAt: record.InstantOf(r.CreatedAt), UpdatedAt: record.InstantOf(r.UpdatedAt),
 		ArchivedAt: record.InstantOf(r.ArchivedAt), Revision: r.Revision}

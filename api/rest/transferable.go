@@ -16,8 +16,8 @@ type Transferable interface {
 	Shape() (view, create reflect.Type)
 	Changeable() bool // rows of an import may change records
 	ListParams() []Param
-	Wanted(r *http.Request) (query.ListRequest, error)
-	Bring(r *http.Request, t *record.Transfer, rows []*ImportRow)
+	ListRequest(r *http.Request) (query.ListRequest, error)
+	ImportRows(r *http.Request, t *record.Transfer, rows []*ImportRow)
 	TableOf(r *http.Request) ([]TableColumn, error)
 	Fetch(r *http.Request, req query.ListRequest, people bool) (bodies []string, total int, next []string, err error)
 }
@@ -25,7 +25,7 @@ type Transferable interface {
 // ImportRow is one row that is being imported.
 type ImportRow struct {
 	Row    uint32
-	Id     uint64 // of the record that it makes, the same however often it is done
+	ID     uint64 // of the record that it makes, the same however often it is done
 	Object map[string]any
 	Keys   []string // by which records are known, of mode upsert
 	Err    error    // why it is refused
@@ -34,16 +34,19 @@ type ImportRow struct {
 // ExportRows is how many records an export reads and writes at a time.
 const ExportRows = 500
 
+// Scopes are what an export and an import of the records need.
 func (s *Resource[T]) Scopes() (read, write auth.Scope) { return s.Scope.Read, s.Scope.Write }
 
+// Shape gives the types of a shown record and of what makes one.
 func (s *Resource[T]) Shape() (view, create reflect.Type) {
 	return reflect.TypeOf(s.View), reflect.TypeOf(s.Create)
 }
 
+// Changeable says whether rows of an import may change records.
 func (s *Resource[T]) Changeable() bool { return !s.fixed }
 
-// Wanted is which records the parameters of a list ask for.
-func (s *Resource[T]) Wanted(r *http.Request) (query.ListRequest, error) {
+// ListRequest is which records the parameters of a list ask for.
+func (s *Resource[T]) ListRequest(r *http.Request) (query.ListRequest, error) {
 	sortBy, _, err := s.SortKeys(r)
 	if err != nil {
 		return query.ListRequest{}, err

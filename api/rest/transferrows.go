@@ -17,8 +17,8 @@ import (
 	"github.com/motorpool/fleet/query"
 )
 
-// Bring makes or changes the records of rows, or only judges them, and notes why those are refused that are.
-func (s *Resource[T]) Bring(r *http.Request, t *record.Transfer, rows []*ImportRow) {
+// ImportRows makes or changes the records of rows, or only judges them, and notes why those are refused that are.
+func (s *Resource[T]) ImportRows(r *http.Request, t *record.Transfer, rows []*ImportRow) {
 	known := make([]*record.Record[T], len(rows))
 	if t.Mode == "upsert" {
 		if err := s.recognise(r, rows, known); err != nil {
@@ -59,7 +59,7 @@ func (s *Resource[T]) Bring(r *http.Request, t *record.Transfer, rows []*ImportR
 	var whose []uint64
 	var which []int
 	for _, i := range fresh {
-		if ids[i] = rows[i].Id; errs[i] != nil {
+		if ids[i] = rows[i].ID; errs[i] != nil {
 			rows[i].Err = errs[i]
 			continue
 		}
@@ -173,7 +173,7 @@ func (s *Resource[T]) recognise(r *http.Request, rows []*ImportRow, known []*rec
 			return err
 		}
 		object["id"] = fleet.FormatID(s.Log.Kind().Prefix, rec.ID)
-		for _, key := range KeysOf(object) {
+		for _, key := range UpsertKeys(object) {
 			if byKey[key] == nil {
 				byKey[key] = &rec
 			}
@@ -193,8 +193,8 @@ func (s *Resource[T]) recognise(r *http.Request, rows []*ImportRow, known []*rec
 	return nil
 }
 
-// KeysOf are the names by which a row says which record it is, the strongest first.
-func KeysOf(object map[string]any) []string {
+// UpsertKeys are the names by which a row says which record it is, the strongest first.
+func UpsertKeys(object map[string]any) []string {
 	var keys []string
 	if id, ok := object["id"].(string); ok && id != "" {
 		keys = append(keys, "id "+id)

@@ -19,22 +19,22 @@ const codeTooMuch fleet.Code = "question_too_large"
 
 // Codes of ClickHouse that say that it cannot now, not that something is wrong.
 const (
-	ChTimeout        = 159 // TIMEOUT_EXCEEDED
-	chTooSlow        = 160 // TOO_SLOW
-	ChTooManyQueries = 202 // TOO_MANY_SIMULTANEOUS_QUERIES
-	chNoConnection   = 203 // NO_FREE_CONNECTION
-	chSocketTimeout  = 209 // SOCKET_TIMEOUT
-	chNetwork        = 210 // NETWORK_ERROR
-	chAborted        = 236 // ABORTED: it is stopping
-	ChMemory         = 241 // MEMORY_LIMIT_EXCEEDED
-	chReadOnly       = 242 // TABLE_IS_READ_ONLY
-	ChNoSpace        = 243 // NOT_ENOUGH_SPACE
-	ChTooManyParts   = 252 // TOO_MANY_PARTS
-	chFewReplicas    = 285 // TOO_FEW_LIVE_REPLICAS
-	chCancelled      = 394 // QUERY_WAS_CANCELLED
-	chNoThread       = 439 // CANNOT_SCHEDULE_TASK
-	chOverloaded     = 745 // SERVER_OVERLOADED
-	chKeeper         = 999 // KEEPER_EXCEPTION
+	ClickHouseTimeout        = 159 // TIMEOUT_EXCEEDED
+	chTooSlow                = 160 // TOO_SLOW
+	ClickHouseTooManyQueries = 202 // TOO_MANY_SIMULTANEOUS_QUERIES
+	chNoConnection           = 203 // NO_FREE_CONNECTION
+	chSocketTimeout          = 209 // SOCKET_TIMEOUT
+	chNetwork                = 210 // NETWORK_ERROR
+	chAborted                = 236 // ABORTED: it is stopping
+	ClickHouseMemory         = 241 // MEMORY_LIMIT_EXCEEDED
+	chReadOnly               = 242 // TABLE_IS_READ_ONLY
+	ClickHouseNoSpace        = 243 // NOT_ENOUGH_SPACE
+	ClickHouseTooManyParts   = 252 // TOO_MANY_PARTS
+	chFewReplicas            = 285 // TOO_FEW_LIVE_REPLICAS
+	chCancelled              = 394 // QUERY_WAS_CANCELLED
+	chNoThread               = 439 // CANNOT_SCHEDULE_TASK
+	chOverloaded             = 745 // SERVER_OVERLOADED
+	chKeeper                 = 999 // KEEPER_EXCEPTION
 )
 
 // StoreTrouble is the one table from what a store or broker says to what the caller is told of it; nil for what is a
@@ -49,20 +49,20 @@ func StoreTrouble(err error) *fleet.Error {
 	}
 	code, words := fleet.CodeUnavailable, ""
 	switch said.Code {
-	case ChTimeout, chTooSlow, chCancelled:
+	case ClickHouseTimeout, chTooSlow, chCancelled:
 		words = "The store did not come to an end in time. Try again, or ask for less at once."
-	case ChTooManyQueries, chNoConnection, chNoThread, chOverloaded:
+	case ClickHouseTooManyQueries, chNoConnection, chNoThread, chOverloaded:
 		words = "The store has as much to do as it can. Try again in some seconds."
-	case ChMemory:
+	case ClickHouseMemory:
 		words = "The store has no memory left for this now. Try again in some seconds."
 		if strings.Contains(strings.ToLower(said.Message), "query memory limit exceeded") {
 			code, words = codeTooMuch,
 				"The answer takes more memory than one question may have. Ask for a shorter span, a smaller area or fewer things at once."
 		}
-	case ChNoSpace:
+	case ClickHouseNoSpace:
 		code, words = fleet.CodeFull,
 			"The store has no room left on its disk. What was acknowledged is kept; send it again later."
-	case ChTooManyParts:
+	case ClickHouseTooManyParts:
 		words = "The store has to tidy up what was written before it takes more. Try again in some seconds."
 	case chSocketTimeout, chNetwork, chAborted, chReadOnly, chFewReplicas, chKeeper:
 		words = "The store is not all there, or about to stop. Try again in some seconds."

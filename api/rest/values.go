@@ -9,8 +9,8 @@ import (
 	"github.com/motorpool/fleet/api/record"
 )
 
-// Known returns a quantity rounded to decimals, or nil if it is not known.
-func Known(v float64, decimals int) *float64 {
+// RoundedOrNull returns a quantity rounded to decimals, or nil if it is not known.
+func RoundedOrNull(v float64, decimals int) *float64 {
 	if math.IsNaN(v) {
 		return nil
 	}
@@ -19,8 +19,8 @@ func Known(v float64, decimals int) *float64 {
 	return &v
 }
 
-// IfKnown returns a quantity, or nil if it is not known.
-func IfKnown[Q ~float64](v float64) *Q {
+// QuantityOrNull returns a quantity, or nil if it is not known.
+func QuantityOrNull[Q ~float64](v float64) *Q {
 	if math.IsNaN(v) {
 		return nil
 	}
@@ -28,8 +28,8 @@ func IfKnown[Q ~float64](v float64) *Q {
 	return &q
 }
 
-// Whole returns a quantity as a whole number, or nil if it is not known.
-func Whole(v float64) *int {
+// WholeOrNull returns a quantity as a whole number, or nil if it is not known.
+func WholeOrNull(v float64) *int {
 	if math.IsNaN(v) {
 		return nil
 	}
@@ -37,8 +37,8 @@ func Whole(v float64) *int {
 	return &n
 }
 
-// Optional converts a number that may be absent.
-func Optional[T any](v *float64, convert func(float64) T) *T {
+// ConvertOrNull converts a number that may be absent.
+func ConvertOrNull[T any](v *float64, convert func(float64) T) *T {
 	if v == nil {
 		return nil
 	}
@@ -54,8 +54,8 @@ func TextOrNull(s string) *string {
 	return &s
 }
 
-// ListOf returns a list that is never nil.
-func ListOf[T any](values []T) []T {
+// NonNil returns a list that is never nil.
+func NonNil[T any](values []T) []T {
 	if values == nil {
 		return []T{}
 	}

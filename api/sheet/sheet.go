@@ -32,18 +32,18 @@ import (
 // of each charge.
 const maxColumns = 5000
 
-// sheetReader makes objects of the rows of a sheet.
-type sheetReader struct {
+// Reader makes objects of the rows of a sheet.
+type Reader struct {
 	registry huma.Registry
 	schema   *huma.Schema // of an object
 	header   []string
 	rows     *csvrow.Reader
 }
 
-// NewSheet opens a sheet. known says which members there are, beside those of the schema.
-func NewSheet(registry huma.Registry, schema *huma.Schema, text []byte,
-	known func(member string) bool) (*sheetReader, error) {
-	s := &sheetReader{registry: registry, schema: schema,
+// NewReader opens a sheet. known says which members there are, beside those of the schema.
+func NewReader(registry huma.Registry, schema *huma.Schema, text []byte,
+	known func(member string) bool) (*Reader, error) {
+	s := &Reader{registry: registry, schema: schema,
 		rows: csvrow.New(csv.NewReader(bytes.NewReader(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")))))}
 	s.rows.FieldsPerRecord, s.rows.ReuseRecord = -1, true
 	header, err := s.rows.Read()
@@ -95,7 +95,7 @@ func NewSheet(registry huma.Registry, schema *huma.Schema, text []byte,
 }
 
 // Next returns the next row as a JSON object, or what is wrong with it; io.EOF after the last.
-func (s *sheetReader) Next() (query.InputRow, error) {
+func (s *Reader) Next() (query.InputRow, error) {
 	cells, err := s.rows.Read()
 	row := query.InputRow{Row: uint32(s.rows.Row())}
 	if errors.Is(err, io.EOF) {
@@ -147,7 +147,7 @@ func Inner(registry huma.Registry, schema *huma.Schema, name string) *huma.Schem
 
 // set puts the value of a cell into an object, at a path. Lists are objects with numbered members until lists
 // makes them lists.
-func (s *sheetReader) set(into map[string]any, schema *huma.Schema, path []string, cell string) {
+func (s *Reader) set(into map[string]any, schema *huma.Schema, path []string, cell string) {
 	name := path[0]
 	within := Inner(s.registry, schema, name)
 	if schema != nil && schema.Properties[name] == nil && schema.Type != huma.TypeArray && scalar(within) {
@@ -223,7 +223,7 @@ func isNumber(n json.Number) bool {
 }
 
 // lists makes lists of the numbered members that stand for them, with gaps closed.
-func (s *sheetReader) lists(v any, schema *huma.Schema) any {
+func (s *Reader) lists(v any, schema *huma.Schema) any {
 	object, ok := v.(map[string]any)
 	if !ok {
 		return v

@@ -97,13 +97,13 @@ func (a *API) alertRuleRoutes() {
 		Scope:    rest.Scopes{Read: auth.TelematicsRead, Write: auth.TelematicsWrite},
 		Views:    rest.Views{View: AlertRule{}, Fields: record.AlertRuleFields{}},
 		Writable: func(b *record.AlertRule) any { return &b.AlertRuleFields },
-		Show:     rest.Each(showAlertRule),
+		Show:     rest.ShowEach(showAlertRule),
 		Prepare: func(r *http.Request, _ uint64, _, b *record.AlertRule) error {
 			b.Complete()
 			faults := b.Faults()
 			for i := range faults {
 				if faults[i].Pointer == "/signal/name" {
-					faults[i].Detail += rest.Meant(b.Signal.Name, rest.SignalNames())
+					faults[i].Detail += rest.DidYouMean(b.Signal.Name, rest.SignalNames())
 				}
 			}
 			if faults != nil {
@@ -112,7 +112,7 @@ func (a *API) alertRuleRoutes() {
 			if err := a.vehiclesExist(r, b.Scope); err != nil {
 				return err
 			}
-			return a.Exist(r, &query.Geofences, fleet.FencePrefix, b.GeofenceIDs, "/geofence_ids/", "geofence")
+			return a.CheckAllExist(r, &query.Geofences, fleet.FencePrefix, b.GeofenceIDs, "/geofence_ids/", "geofence")
 		},
 	}
 	s.Register()
@@ -136,7 +136,7 @@ func alertKinds() []AlertKind {
 			TakesGeofences: query.TakesFences(kind)}
 		if takes, ok := query.ThresholdOf(kind); ok {
 			member, unit := takes.Member, thresholdUnits[takes.Member]
-			k.Threshold, k.Unit, k.DefaultThreshold = &member, &unit, rest.Known(kind.Default()/takes.Scale, 2)
+			k.Threshold, k.Unit, k.DefaultThreshold = &member, &unit, rest.RoundedOrNull(kind.Default()/takes.Scale, 2)
 			k.Minimum, k.Maximum = &takes.Least, &takes.Most
 		}
 		all = append(all, k)
@@ -154,5 +154,5 @@ func (a *API) vehiclesExist(r *http.Request, scope *record.Scope) error {
 	if scope == nil {
 		return nil
 	}
-	return a.Exist(r, &query.Vehicles, fleet.VehiclePrefix, scope.VehicleIDs, "/scope/vehicle_ids/", "vehicle")
+	return a.CheckAllExist(r, &query.Vehicles, fleet.VehiclePrefix, scope.VehicleIDs, "/scope/vehicle_ids/", "vehicle")
 }

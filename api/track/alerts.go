@@ -67,17 +67,17 @@ func (a *API) alertRoutes() {
 		api: a, path: "/v1/alerts", name: "Alert", noun: "alert", nouns: "alerts", tag: "Alerts", from: &query.Alerts,
 		about: "What the alert rules have found.", show: a.showAlerts, tell: a.showAlert, keeps: true,
 		params: []rest.Param{
-			{Name: "rule_id", Some: true, About: "Only of these rules, separated by commas."},
-			{Name: "geofence_id", Some: true, About: "Only about these geofences, separated by commas."},
-			{Name: "kind", Many: true, Some: true, Enum: kinds, About: "Only of these kinds, separated by commas."},
-			{Name: "severity", Many: true, Some: true, Enum: severities,
+			{Name: "rule_id", NotEmpty: true, About: "Only of these rules, separated by commas."},
+			{Name: "geofence_id", NotEmpty: true, About: "Only about these geofences, separated by commas."},
+			{Name: "kind", Multiple: true, NotEmpty: true, Enum: kinds, About: "Only of these kinds, separated by commas."},
+			{Name: "severity", Multiple: true, NotEmpty: true, Enum: severities,
 				About: "Only of these severities, separated by commas."},
 			{
-				Name:  "status",
-				Many:  true,
-				Some:  true,
-				Enum:  []string{query.AlertRaised, query.AlertResolved, query.AlertWithdrawn},
-				About: "Only in these states, separated by commas. `withdrawn` alerts are left out unless they are asked for.",
+				Name:     "status",
+				Multiple: true,
+				NotEmpty: true,
+				Enum:     []string{query.AlertRaised, query.AlertResolved, query.AlertWithdrawn},
+				About:    "Only in these states, separated by commas. `withdrawn` alerts are left out unless they are asked for.",
 			},
 			{Name: "include_withdrawn", Type: "boolean",
 				About: "`true` answers the withdrawn ones too, as `include=deleted` does."},
@@ -89,8 +89,8 @@ func (a *API) alertRoutes() {
 			f.Acknowledged = rest.TriParam(r, "acknowledged")
 			f.Deleted = f.Deleted || rest.TriParam(r, "include_withdrawn") == fleet.Yes ||
 				slices.Contains(f.Statuses, query.AlertWithdrawn)
-			if f.Rules, err = rest.IdsParam[fleet.RuleID](r, "rule_id", fleet.RulePrefix); err == nil {
-				f.Fences, err = rest.IdsParam[fleet.FenceID](r, "geofence_id", fleet.FencePrefix)
+			if f.Rules, err = rest.IDsParam[fleet.RuleID](r, "rule_id", fleet.RulePrefix); err == nil {
+				f.Fences, err = rest.IDsParam[fleet.FenceID](r, "geofence_id", fleet.FencePrefix)
 			}
 			return err
 		},
@@ -168,10 +168,10 @@ func (a *API) showAlert(d *query.Derived[*fleet.Alert], metric bool) Alert {
 		Severity: e.Severity, Status: query.AlertResolved, StartAt: rest.Instant(e.Start), EndAt: rest.Instant(e.End),
 		DurationS: rest.Seconds(e.End - e.Start),
 		LocalOn:   d.LocalDate.Format("2006-01-02"), Place: a.PlaceOrNull(e.Place), Unit: rest.TextOrNull(unit),
-		Value: rest.Optional(e.Value, shownValue),
-		Peak:  rest.Optional(e.Peak, shownValue), Threshold: rest.Optional(e.Threshold, shownValue),
-		Before: rest.Optional(e.Before, shownValue),
-		After:  rest.Optional(e.After, shownValue), AmountGal: rest.Optional(e.Litres, inGallons),
+		Value: rest.ConvertOrNull(e.Value, shownValue),
+		Peak:  rest.ConvertOrNull(e.Peak, shownValue), Threshold: rest.ConvertOrNull(e.Threshold, shownValue),
+		Before: rest.ConvertOrNull(e.Before, shownValue),
+		After:  rest.ConvertOrNull(e.After, shownValue), AmountGal: rest.ConvertOrNull(e.Litres, inGallons),
 		Subject:        rest.TextOrNull(e.Subject),
 		ResolvedReason: rest.TextOrNull(e.ResolvedReason), DerivedStamps: derivedStamps(d),
 	}

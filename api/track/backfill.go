@@ -44,7 +44,7 @@ func (a *API) backfill(w http.ResponseWriter, c *rest.Call[record.Geofence], sen
 	if fence.Archived() {
 		return fleet.NewError(fleet.CodeConflict, "The geofence is archived; there is nothing to make visits of.")
 	}
-	if err := c.Meant(&fence); err != nil {
+	if err := c.CheckRecord(&fence); err != nil {
 		return err
 	}
 	var from record.Instant
@@ -105,10 +105,10 @@ func (a *API) backfill(w http.ResponseWriter, c *rest.Call[record.Geofence], sen
 	if err != nil {
 		return err
 	}
-	w.Header().Set("ETag", rest.EtagOf(job.Revision, views[0].Live))
+	w.Header().Set("ETag", rest.ETagOf(job.Revision, views[0].Live))
 	base, _, _ := strings.Cut(r.URL.Path, "/v1/geofences/")
 	w.Header().Set("Location", base+"/v1/jobs/"+fleet.FormatID(fleet.JobPrefix, job.ID))
-	return rest.WriteJSON(w, r, http.StatusAccepted, a.Full(views[0].View))
+	return rest.WriteJSON(w, r, http.StatusAccepted, a.WithAllMembers(views[0].View))
 }
 
 // backfillFrom lets the newest revision of a geofence hold from an instant on.

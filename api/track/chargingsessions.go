@@ -55,9 +55,9 @@ func (a *API) showChargingSessions(_ *http.Request,
 			ID: DerivedID(c), Object: "charging_session", VehicleID: d.Vehicle.String(), StartAt: rest.Instant(c.Start),
 			EndAt:     rest.Instant(c.End),
 			DurationS: rest.Seconds(c.End - c.Start), LocalOn: d.LocalDate.Format("2006-01-02"), Place: a.PlaceOrNull(c.Place),
-			SocStartPct: rest.Optional(c.SocStart, three), SocEndPct: rest.Optional(c.SocEnd, three),
-			EnergyKWh:   rest.Optional(c.Energy, three),
-			PeakPowerKW: rest.Optional(c.PeakPower, three), Estimated: c.Estimated, DerivedStamps: derivedStamps(d),
+			SocStartPct: rest.ConvertOrNull(c.SocStart, three), SocEndPct: rest.ConvertOrNull(c.SocEnd, three),
+			EnergyKWh:   rest.ConvertOrNull(c.Energy, three),
+			PeakPowerKW: rest.ConvertOrNull(c.PeakPower, three), Estimated: c.Estimated, DerivedStamps: derivedStamps(d),
 		}
 	}
 	return views, nil

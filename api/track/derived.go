@@ -65,14 +65,14 @@ var derivedSorts = []string{"-from", "from", "updated_at", "-updated_at"}
 
 func (s *derivedResource[E, V]) registerList() {
 	var none V
-	s.api.Told[s.from.Kind] = s.told
+	s.api.EventViews[s.from.Kind] = s.told
 	s.api.Handle(rest.Route{
 		Method: http.MethodGet, Path: s.path, ID: "list" + s.name + "s", Tag: s.tag, Scope: auth.TelematicsRead,
 		Summary: "List " + s.nouns,
 		About: s.about + " What overlaps `from` and `until` is answered whole, however the span is chosen; what is `provisional` has no end yet. " +
 			"To follow changes, ask for `updated_since` with `sort=updated_at&include=deleted`.",
 		Params: slices.Concat([]rest.Param{
-			{Name: "vehicle_id", Some: true, About: "Only of these vehicles, separated by commas; at most 1000."},
+			{Name: "vehicle_id", NotEmpty: true, About: "Only of these vehicles, separated by commas; at most 1000."},
 			rest.FromParam,
 			rest.UntilParam,
 			{Name: "provisional", Type: "boolean", About: "`true` for what goes on, `false` for what has ended."},
@@ -168,7 +168,7 @@ func (s *derivedResource[E, V]) readFilter(r *http.Request) (query.DerivedFilter
 	}
 	err := rest.CheckSpan(f.From, f.To)
 	if err == nil {
-		f.Vehicles, err = rest.IdsParam[fleet.VehicleID](r, "vehicle_id", fleet.VehiclePrefix)
+		f.Vehicles, err = rest.IDsParam[fleet.VehicleID](r, "vehicle_id", fleet.VehiclePrefix)
 	}
 	if err == nil && s.filter != nil {
 		err = s.filter(r, &f)
@@ -189,7 +189,7 @@ func (s *derivedResource[E, V]) list(w http.ResponseWriter, r *http.Request) err
 		return err
 	}
 	if format != export.JSON {
-		if err := rest.WholeOnly(r, "format="+string(format)); err != nil {
+		if err := rest.RefusePaging(r, "format="+string(format)); err != nil {
 			return err
 		}
 		return s.download(w, r, f, format)

@@ -104,21 +104,21 @@ func (a *API) deviceCommandRoutes() {
 	type rec = record.Record[record.DeviceCommand]
 	type asked = rest.Call[record.DeviceCommand]
 	rest.Act(s, rest.Action[record.DeviceCommand, rest.NoBody]{
-		Path: one, Belongs: a.ofDevice, Verb: "cancel", Summary: "Take a command to a tracker back",
+		Path: one, CheckOwner: a.ofDevice, Verb: "cancel", Summary: "Take a command to a tracker back",
 		About: "Only while it is queued; cancelling it again changes nothing.",
 		Do: func(c *asked, _ rest.NoBody) (rec, error) {
-			return a.desk.Sender.Cancel(c.Context(), c.By, c.Account, c.ID, c.Meant)
+			return a.desk.Sender.Cancel(c.Context(), c.By, c.Account, c.ID, c.CheckRecord)
 		},
 	})
 	rest.Act(s, rest.Action[record.DeviceCommand, DeviceCommandReport]{
-		Path: one, Belongs: a.ofDevice, Verb: "report", Summary: "Tell what became of a command to a tracker",
+		Path: one, CheckOwner: a.ofDevice, Verb: "report", Summary: "Tell what became of a command to a tracker",
 		About: "For gateways. What was told already changes nothing, but for `sent`, which is a 409 then. A command " +
 			"that may stop an engine is not given out (409) while the vehicle moves or nobody knows whether it does: " +
 			"it stays queued, and its log tells each reason once. Of commands that go by Traccar nothing can be told " +
 			"before they are sent (409).",
 		Do: func(c *asked, sent DeviceCommandReport) (rec, error) {
 			return a.desk.Sender.Report(c.Context(), c.By, c.Account, c.ID,
-				record.DeviceCommandStep{Status: sent.Status, Detail: sent.Result}, c.Meant)
+				record.DeviceCommandStep{Status: sent.Status, Detail: sent.Result}, c.CheckRecord)
 		},
 	})
 }

@@ -144,7 +144,7 @@ func (a *API) prepareUniqueID(r *http.Request, before, after *record.Device) err
 
 func (a *API) assign(c *rest.Call[record.Device], sent DeviceAssign) (record.Record[record.Device], error) {
 	var none record.Record[record.Device]
-	object, err := rest.ParseObject(rest.BodyOf(c.Request)) // which tells from: null from a body without it
+	object, err := rest.ParseObject(rest.RequestBody(c.Request)) // which tells from: null from a body without it
 	if err != nil {
 		return none, err
 	}

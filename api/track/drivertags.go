@@ -44,20 +44,20 @@ func (a *API) driverTagRoutes() {
 		Scope:    rest.Scopes{Read: auth.CustomersRead, Write: auth.CustomersWrite},
 		Views:    rest.Views{View: DriverTag{}, Fields: record.DriverTagFields{}},
 		Writable: func(t *record.DriverTag) any { return &t.DriverTagFields },
-		Show: rest.Each(func(rec record.Record[record.DriverTag]) any {
+		Show: rest.ShowEach(func(rec record.Record[record.DriverTag]) any {
 			return DriverTag{ID: fleet.FormatID(fleet.DriverTagPrefix, rec.ID), DriverTagFields: rec.Body.DriverTagFields,
 				Object: "driver_tag", Stamps: rest.StampsOf(rec)}
 		}),
 		Prepare: func(r *http.Request, _ uint64, _, t *record.DriverTag) error {
 			t.Complete()
-			if err := rest.FaultsOf(t.Faults()); err != nil {
+			if err := rest.ValidationError(t.Faults()); err != nil {
 				return err
 			}
 			names := make([]string, len(t.Holders))
 			for i, h := range t.Holders {
 				names[i] = h.DriverID
 			}
-			return a.Exist(r, &query.Customers, fleet.CustomerPrefix, names, "/holders/", "customer")
+			return a.CheckAllExist(r, &query.Customers, fleet.CustomerPrefix, names, "/holders/", "customer")
 		},
 	}
 	s.Register()

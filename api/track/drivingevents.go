@@ -39,7 +39,7 @@ func (a *API) drivingEventRoutes() {
 		api: a, path: "/v1/driving_events", name: "DrivingEvent", noun: "driving event", nouns: "driving events",
 		tag: "Trips", from: &query.DrivingEvents,
 		about: "Moments and spans of unsafe driving, whether or not a rule asks for an alert.", show: a.showDrivingEvents,
-		params: []rest.Param{{Name: "kind", Many: true, Some: true, Enum: drivingKinds,
+		params: []rest.Param{{Name: "kind", Multiple: true, NotEmpty: true, Enum: drivingKinds,
 			About: "Only of these kinds, separated by commas: " + strings.Join(drivingKinds, ", ") + "."}},
 		filter: func(r *http.Request, f *query.DerivedFilter) error {
 			f.Kinds = rest.ListParam(r, "kind")

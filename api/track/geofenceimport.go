@@ -65,11 +65,11 @@ type importItem struct {
 }
 
 func (a *API) importFences(w http.ResponseWriter, r *http.Request, s *rest.Resource[record.Geofence]) error {
-	items, err := a.importItems(rest.BodyOf(r))
+	items, err := a.importItems(rest.RequestBody(r))
 	if err != nil {
 		return err
 	}
-	if err := a.CarryItems(w, auth.From(r.Context()).Account, len(items)); err != nil {
+	if err := a.SpendItems(w, auth.From(r.Context()).Account, len(items)); err != nil {
 		return err
 	}
 	reply := ImportReply{Data: make([]ImportResult, len(items))}

@@ -48,7 +48,7 @@ func (a *API) geofenceRoutes() {
 		Scope:    rest.Scopes{Read: auth.TelematicsRead, Write: auth.TelematicsWrite},
 		Views:    rest.Views{View: Geofence{}, Fields: record.GeofenceFields{}},
 		Writable: func(g *record.Geofence) any { return &g.GeofenceFields },
-		Show:     rest.Each(func(rec record.Record[record.Geofence]) any { return showGeofence(rec) }),
+		Show:     rest.ShowEach(func(rec record.Record[record.Geofence]) any { return showGeofence(rec) }),
 		Prepare:  func(r *http.Request, _ uint64, _, g *record.Geofence) error { return a.prepareGeofence(r, g) },
 		Choose: func(r *http.Request, req *query.ListRequest) (err error) {
 			req.Only, err = a.fencesHolding(r)
@@ -60,7 +60,7 @@ func (a *API) geofenceRoutes() {
 		Method: "GET", Path: s.Path, ID: "listGeofences", Tag: s.Tag, Scope: s.Scope.Read, Summary: "List geofences",
 		About: "With `format=geojson` all that match, as a FeatureCollection: a circle is a Point with the property `radius_m`, a corridor a LineString with `width_m`.",
 		Params: slices.Concat(rest.PageParams, s.ListParams(), []rest.Param{
-			{Name: "contains", Some: true,
+			{Name: "contains", NotEmpty: true,
 				About: "`lat,lng` in degrees: only geofences that hold this place. Edges belong to them."},
 			{Name: "fields", About: "Names of members, separated by commas: only these and `id` are answered."},
 			rest.FormatParam(fenceForms),
@@ -133,7 +133,7 @@ func (a *API) fencesHolding(r *http.Request) (*[]uint64, error) {
 
 // exportFences answers with all geofences that the parameters ask for, as a FeatureCollection.
 func (a *API) exportFences(w http.ResponseWriter, r *http.Request, s *rest.Resource[record.Geofence]) error {
-	if err := rest.WholeOnly(r, "format=geojson"); err != nil {
+	if err := rest.RefusePaging(r, "format=geojson"); err != nil {
 		return err
 	}
 	if r.URL.Query().Has("fields") {

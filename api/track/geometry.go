@@ -25,7 +25,7 @@ func judgeGeometry(g *record.Geofence) ([]fleet.FieldError, error) {
 	}
 	b := shape.Bounds()
 	g.Bounds = &record.Bounds{South: b.South, West: b.West, North: b.North, East: b.East}
-	g.AreaM2, g.Vertices = *rest.Known(shape.Area(), 1), shape.Vertices()
+	g.AreaM2, g.Vertices = *rest.RoundedOrNull(shape.Area(), 1), shape.Vertices()
 	return nil, nil
 }
 

@@ -38,6 +38,7 @@ const (
 // heatForms are the forms of a heat map.
 var heatForms = []export.Format{export.JSON, export.NDJSON, export.CSV, export.Arrow, export.Parquet, export.GeoJSON}
 
+// HeatColumns are the columns of a heat map as a table.
 var HeatColumns = []export.Column{
 	{Name: "h3", Kind: export.Text}, {Name: "lat", Kind: export.Number}, {Name: "lng", Kind: export.Number},
 	{Name: "fixes", Kind: export.Whole}, {Name: "vehicles", Kind: export.Whole}, {Name: "seconds", Kind: export.Number},
@@ -53,11 +54,12 @@ func (a *API) heatmapRoutes() {
 		Params: []rest.Param{
 			{Name: "resolution", Type: "integer", Min: 5, Max: fleet.CellResolution,
 				About: "H3 resolution of the cells, from 5 (some 250 km²) to 9 (0.1 km²); 8 unless given."},
-			{Name: "from", Format: "date-time", Want: true, About: "Fix time from which, inclusive."},
-			{Name: "until", Format: "date-time", Want: true, About: "Fix time up to which, exclusive; at most 31 days later."},
-			{Name: "bbox", Some: true,
+			{Name: "from", Format: "date-time", Required: true, About: "Fix time from which, inclusive."},
+			{Name: "until", Format: "date-time", Required: true,
+				About: "Fix time up to which, exclusive; at most 31 days later."},
+			{Name: "bbox", NotEmpty: true,
 				About: "`minLng,minLat,maxLng,maxLat` in degrees: only fixes within. A box whose first longitude is greater than its second crosses the antimeridian."},
-			{Name: "vehicle_id", Some: true, About: "Only this vehicle."},
+			{Name: "vehicle_id", NotEmpty: true, About: "Only this vehicle."},
 			{Name: "format", Enum: export.Names(heatForms), About: "Form of the answer, instead of an Accept header."},
 		},
 		Reply: rest.List[HeatCell]{}, ReplyTypes: export.MediaTypes(heatForms), Timeout: areaTime,
@@ -115,6 +117,7 @@ func (a *API) heatmap(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
+// ShowHeat shows a cell of a heat map, at its middle in degrees.
 func ShowHeat(c *query.HeatCell) (HeatCell, error) {
 	middle, err := h3.CellToLatLng(h3.Cell(c.Cell))
 	if err != nil {

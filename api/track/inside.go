@@ -8,7 +8,6 @@ import (
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
-	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rest"
 	"github.com/motorpool/fleet/query"
 	"github.com/motorpool/fleet/query/area"
@@ -25,7 +24,7 @@ func (a *API) insideOf(r *http.Request, f *query.LatestFilter) (*area.Shape, err
 	if err != nil {
 		return nil, rest.InvalidParam("inside", err.Error())
 	}
-	rec, err := record.NewLog(a.Store, record.Geofences).Get(r.Context(), auth.From(r.Context()).Account, id)
+	rec, err := a.geofences.Get(r.Context(), auth.From(r.Context()).Account, id)
 	if err != nil {
 		return nil, err
 	}

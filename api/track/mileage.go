@@ -38,9 +38,9 @@ func (a *API) mileageRoutes() {
 		About: "Any span, a row for each vehicle and local day (or month, or `by=total`) on which it drove, by vehicle and day. A trip counts whole on the day of its start where the vehicle is at home, " +
 			"so that days side by side count nothing twice.",
 		Params: append([]rest.Param{
-			{Name: "vehicle_id", Some: true, About: "Only these vehicles, separated by commas; at most 1000."},
-			{Name: "from", Format: "date", Want: true, About: "Local day from which, inclusive."},
-			{Name: "until", Format: "date", Want: true, About: "Local day up to which, inclusive."},
+			{Name: "vehicle_id", NotEmpty: true, About: "Only these vehicles, separated by commas; at most 1000."},
+			{Name: "from", Format: "date", Required: true, About: "Local day from which, inclusive."},
+			{Name: "until", Format: "date", Required: true, About: "Local day up to which, inclusive."},
 			{Name: "by", Enum: []string{"day", "month", "total"}, About: "`day` unless given."},
 			rest.FormatParam(export.Tables),
 		}, rest.PageParams...),
@@ -52,7 +52,7 @@ func (a *API) mileageRoutes() {
 func (a *API) mileageFilter(r *http.Request) (query.MileageFilter, error) {
 	f := query.MileageFilter{Account: auth.From(r.Context()).Account, By: rest.TextParam(r, "by", "day")}
 	var err error
-	if f.Vehicles, err = rest.IdsParam[fleet.VehicleID](r, "vehicle_id", fleet.VehiclePrefix); err != nil {
+	if f.Vehicles, err = rest.IDsParam[fleet.VehicleID](r, "vehicle_id", fleet.VehiclePrefix); err != nil {
 		return f, err
 	}
 	for _, day := range []struct {
@@ -81,7 +81,7 @@ func (a *API) mileage(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if format != export.JSON {
-		if err := rest.WholeOnly(r, "format="+string(format)); err != nil {
+		if err := rest.RefusePaging(r, "format="+string(format)); err != nil {
 			return err
 		}
 		return a.mileageTable(w, r, format, f)

@@ -70,13 +70,13 @@ func (a *API) positionRoutes() {
 		About: "The newest trusted position of each vehicle that is not archived and has one. Doubtful positions (late, jumps, parked drift, …) do not count. " +
 			"`format=geojson` answers a FeatureCollection of points for a map: the properties are the members of a position and, for keys that have `vehicles:read`, `status`, that of the vehicle.",
 		Params: append([]rest.Param{
-			{Name: "vehicle_id", Some: true, About: "Only these vehicles, separated by commas; at most 1000."},
-			{Name: "bbox", Some: true,
+			{Name: "vehicle_id", NotEmpty: true, About: "Only these vehicles, separated by commas; at most 1000."},
+			{Name: "bbox", NotEmpty: true,
 				About: "`minLng,minLat,maxLng,maxLat` in degrees. A box whose first longitude is greater than its second crosses the antimeridian."},
 			{Name: "near", About: "`lat,lng` in degrees, with `radius_m`: only vehicles within the circle, nearest first, each with `distance_m`."},
 			{Name: "radius_m", Type: "number", Min: 0.001, Max: maxNearRadius,
 				About: "Radius of `near` in metres (great circle)."},
-			{Name: "inside", Some: true,
+			{Name: "inside", NotEmpty: true,
 				About: "A geofence: only vehicles whose place lies in its shape as it is now, whatever its scope and schedule. A place on the edge is inside as the geofence has it."},
 			rest.FormatParam(latestForms),
 		}, rest.LargePageParams(latestPage, maxLatestPage)...),
@@ -93,7 +93,7 @@ func (a *API) positionRoutes() {
 			{Name: "from", Format: "date-time", About: "Fix time from which, inclusive."},
 			{Name: "until", Format: "date-time", About: "Fix time up to which, exclusive."},
 			{Name: "sort", Enum: []string{"fix_at", "-fix_at"}, About: "`-fix_at` gives the newest first."},
-			{Name: "flags", Some: true, About: flagsAbout},
+			{Name: "flags", NotEmpty: true, About: flagsAbout},
 			{Name: "interval", Type: "integer", Min: 1, Max: 86400,
 				About: "Seconds: only the first position of each interval (counted from the epoch)."},
 			{Name: "simplify_m", Type: "number", Min: 0.01, Max: 1e6,
@@ -171,7 +171,7 @@ func (a *API) listTrack(w http.ResponseWriter, r *http.Request) error {
 		return a.simplified(w, r, f, format, tolerance, keep)
 	}
 	if format != export.JSON {
-		if err := rest.WholeOnly(r, "format="+string(format)); err != nil {
+		if err := rest.RefusePaging(r, "format="+string(format)); err != nil {
 			return err
 		}
 		db, err := a.LongTurn(w, r)
@@ -310,7 +310,7 @@ func (a *API) DownloadTrack(w http.ResponseWriter, r *http.Request, f query.Trac
 // simplified answers with a track that has been made simpler as a whole.
 func (a *API) simplified(w http.ResponseWriter, r *http.Request, f query.TrackFilter, format export.Format,
 	tolerance float64, keep int) error {
-	if err := rest.WholeOnly(r, "simplify_m or max_points"); err != nil {
+	if err := rest.RefusePaging(r, "simplify_m or max_points"); err != nil {
 		return err
 	}
 	db, err := a.LongTurn(w, r)
@@ -368,7 +368,7 @@ func (a *API) listLatest(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if format != export.JSON {
-		if err := rest.WholeOnly(r, "format="+string(format)); err != nil {
+		if err := rest.RefusePaging(r, "format="+string(format)); err != nil {
 			return err
 		}
 		all, err := a.latestInside(r, f, shape)
@@ -499,7 +499,7 @@ func latestFilter(r *http.Request) (query.LatestFilter, error) {
 		return f, rest.InvalidParam("near", "and radius_m must be given together")
 	}
 	if text := params.Get("near"); params.Has("near") {
-		place, ok := rest.Numbers(text, 2)
+		place, ok := rest.ParseNumbers(text, 2)
 		if !ok || math.Abs(place[0]) > 90 || math.Abs(place[1]) > 180 {
 			return f, rest.InvalidParam("near", "must be lat,lng in degrees")
 		}

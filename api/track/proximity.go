@@ -50,14 +50,14 @@ func (a *API) proximityRoutes() {
 			"so that what came late counts like all else; a rule of the kind proximity raises alerts of it. Between two positions a vehicle goes straight and evenly; what lies between two that are farther apart in time than three times its usual interval (five minutes at least, an hour at most) is unknown, and ends what goes on, unless " +
 			"the vehicle was found within 100 m of where it was.",
 		Params: []rest.Param{
-			{Name: "vehicle_id", Want: true, Some: true, About: "The vehicles, separated by commas."},
-			{Name: "distance_m", Type: "number", Want: true, Min: 1, Max: 100_000, About: "In metres."},
+			{Name: "vehicle_id", Required: true, NotEmpty: true, About: "The vehicles, separated by commas."},
+			{Name: "distance_m", Type: "number", Required: true, Min: 1, Max: 100_000, About: "In metres."},
 			{Name: "relation", Enum: []string{"near", "apart"},
 				About: "`near` (within distance_m, as unless given) or `apart` (farther)."},
 			{Name: "min_duration_s", Type: "number", Min: 0, Max: 2_592_000, About: "Only what lasted so long; 0 unless given."},
-			{Name: "from", Format: "date-time", Want: true,
+			{Name: "from", Format: "date-time", Required: true,
 				About: "Instant from which, inclusive; what began before is cut off there."},
-			{Name: "until", Format: "date-time", Want: true, About: "Instant up to which, exclusive; likewise."},
+			{Name: "until", Format: "date-time", Required: true, About: "Instant up to which, exclusive; likewise."},
 			rest.FormatParam(export.Tables),
 		},
 		Reply: rest.List[Proximity]{}, ReplyTypes: export.MediaTypes(export.Tables), Timeout: rest.ExportTime,
@@ -77,7 +77,7 @@ func (a *API) pairQuestion(r *http.Request) (vehicles []fleet.VehicleID, q pair.
 		err = rest.InvalidParam("until", "is more than 31 days after from")
 		return
 	}
-	if vehicles, err = rest.IdsParam[fleet.VehicleID](r, "vehicle_id", fleet.VehiclePrefix); err != nil {
+	if vehicles, err = rest.IDsParam[fleet.VehicleID](r, "vehicle_id", fleet.VehiclePrefix); err != nil {
 		return
 	}
 	slices.Sort(vehicles)

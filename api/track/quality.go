@@ -298,7 +298,7 @@ func (f *figures) of(device uint64, day string, vehicle *string) QualityFigures 
 		shown.Received += n
 	}
 	for flag, n := range q.Flagged {
-		shown.FlaggedShare[flag] = *rest.ShareOf(float64(n), float64(q.Positions))
+		shown.FlaggedShare[flag] = *rest.BasisPoints(float64(n), float64(q.Positions))
 	}
 	for _, one := range []struct {
 		to    **float64

@@ -87,8 +87,8 @@ func (a *API) routeHistoryRoutes() {
 			strconv.Itoa(maxRouteLegs) + " trips and stops. " +
 			"`max_points` is shared by the trips by their length in positions. `format=geojson` answers a Feature for each trip and stop; the other formats answer the positions of the trips.",
 		Params: append([]rest.Param{
-			rest.Wanted(rest.FromParam),
-			rest.Wanted(rest.UntilParam),
+			rest.Required(rest.FromParam),
+			rest.Required(rest.UntilParam),
 			{Name: "geometry", Type: "boolean", About: "`false` answers without geometry."},
 		}, geometryParams...),
 		Reply: RouteHistory{}, ReplyTypes: export.MediaTypes(export.Tracks), Timeout: rest.ExportTime,

@@ -37,7 +37,7 @@ func (a *API) routePlanRoutes() {
 		Scope:    rest.Scopes{Read: auth.TelematicsRead, Write: auth.TelematicsWrite},
 		Views:    rest.Views{View: RoutePlan{}, Fields: record.RoutePlanFields{}},
 		Writable: func(p *record.RoutePlan) any { return &p.RoutePlanFields },
-		Show: rest.Each(func(rec record.Record[record.RoutePlan]) any {
+		Show: rest.ShowEach(func(rec record.Record[record.RoutePlan]) any {
 			return RoutePlan{ID: fleet.FormatID(fleet.PlanPrefix, rec.ID), RoutePlanFields: rec.Body.RoutePlanFields,
 				Object: "route_plan", Stamps: rest.StampsOf(rec)}
 		}),
@@ -102,14 +102,14 @@ func checkRoutePlan(p *record.RoutePlan) error {
 
 // placeRoutePlan refuses a plan that names records which do not exist, and notes where its geofences are.
 func (a *API) placeRoutePlan(r *http.Request, p *record.RoutePlan) error {
-	if err := a.ExistsOne(r, &query.Vehicles, fleet.VehiclePrefix, p.VehicleID, "/vehicle_id", "vehicle"); err != nil {
+	if err := a.CheckExists(r, &query.Vehicles, fleet.VehiclePrefix, p.VehicleID, "/vehicle_id", "vehicle"); err != nil {
 		return err
 	}
 	if err := a.roomForRoutePlan(r, p); err != nil {
 		return err
 	}
 	if p.CorridorGeofenceID != "" {
-		if err := a.ExistsOne(r, &query.Geofences, fleet.FencePrefix, p.CorridorGeofenceID, "/corridor_geofence_id",
+		if err := a.CheckExists(r, &query.Geofences, fleet.FencePrefix, p.CorridorGeofenceID, "/corridor_geofence_id",
 			"geofence"); err != nil {
 			return err
 		}

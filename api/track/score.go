@@ -57,11 +57,11 @@ func (a *API) scoreRoutes() {
 	a.Handle(rest.Route{
 		Method: http.MethodGet, Path: "/v1/vehicles/score", ID: "listVehicleScores", Tag: "Trips", Scope: auth.TelematicsRead,
 		Summary: "Safety scores of vehicles", About: about + " Vehicles that did not drive are left out.",
-		Params: append(append([]rest.Param{{Name: "vehicle_id", Some: true,
+		Params: append(append([]rest.Param{{Name: "vehicle_id", NotEmpty: true,
 			About: "Only these vehicles, separated by commas; at most 1000."}}, span...), sorted...),
 		Reply: rest.List[Score]{}, ReplyTypes: export.MediaTypes(export.Tables),
 	}, func(w http.ResponseWriter, r *http.Request) error {
-		vehicles, err := rest.IdsParam[fleet.VehicleID](r, "vehicle_id", fleet.VehiclePrefix)
+		vehicles, err := rest.IDsParam[fleet.VehicleID](r, "vehicle_id", fleet.VehiclePrefix)
 		if err != nil {
 			return err
 		}
@@ -120,7 +120,7 @@ func (a *API) listScores(w http.ResponseWriter, r *http.Request,
 		return err
 	}
 	if format != export.JSON {
-		if err := rest.WholeOnly(r, "format="+string(format)); err != nil {
+		if err := rest.RefusePaging(r, "format="+string(format)); err != nil {
 			return err
 		}
 	}
@@ -177,7 +177,7 @@ func showScore(s *query.DrivingSums, from, to fleet.Millis) Score {
 		HarshCornering: s.Cornering, Crashes: s.Crashes,
 		Speeding: s.Speeding, SpeedingS: units.Rounded(s.Seconds, 3),
 		HarshPer100Km:       rest.Ratio(float64(s.Braking+s.Speedup+s.Cornering)*100_000, s.Distance, 3),
-		SpeedingShareOfTime: rest.ShareOf(s.Seconds, s.Moving),
+		SpeedingShareOfTime: rest.BasisPoints(s.Seconds, s.Moving),
 	}
 	if s.Vehicle != 0 {
 		view.VehicleID = rest.TextOrNull(s.Vehicle.String())

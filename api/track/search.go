@@ -58,6 +58,7 @@ const (
 	areaTime     = time.Minute
 )
 
+// AreaColumns are the columns of a search of an area as a table.
 var AreaColumns = []export.Column{
 	{Name: "vehicle_id", Kind: export.Text}, {Name: "entered_at", Kind: export.Instant},
 	{Name: "left_at", Kind: export.Instant}, {Name: "duration_s", Kind: export.Number},
@@ -87,7 +88,7 @@ func (a *API) searchArea(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if format != export.JSON {
-		if err := rest.WholeOnly(r, "format="+string(format)); err != nil {
+		if err := rest.RefusePaging(r, "format="+string(format)); err != nil {
 			return err
 		}
 	}

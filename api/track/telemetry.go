@@ -54,7 +54,7 @@ func (a *API) telemetryRoutes() {
 			"Buckets are whole intervals of UTC, so the first and the last may reach beyond `from` and `until`. A mean is that of the last values of the bucket's minutes. " +
 			"Signals are in the SI units of their names whatever `units` says.",
 		Params: append([]rest.Param{
-			{Name: "signals", Some: true, About: "Names of signals, separated by commas; all unless given."},
+			{Name: "signals", NotEmpty: true, About: "Names of signals, separated by commas; all unless given."},
 			{Name: "from", Format: "date-time", About: "Time from which, inclusive."},
 			{Name: "until", Format: "date-time", About: "Time up to which, exclusive."},
 			{Name: "interval", Enum: names,
@@ -71,6 +71,7 @@ func (a *API) telemetryRoutes() {
 	}, a.listLatestTelemetry)
 }
 
+// SampleColumns are the columns of samples as a table: one value each, or with buckets five.
 func SampleColumns(buckets bool) []export.Column {
 	columns := []export.Column{{Name: "signal", Kind: export.Text}, {Name: "unit", Kind: export.Text},
 		{Name: "at", Kind: export.Instant}}
@@ -132,7 +133,7 @@ func (a *API) listTelemetry(w http.ResponseWriter, r *http.Request) error {
 	}
 	buckets := f.Every != 0
 	if format != export.JSON {
-		if err := rest.WholeOnly(r, "format="+string(format)); err != nil {
+		if err := rest.RefusePaging(r, "format="+string(format)); err != nil {
 			return err
 		}
 		db, err := a.LongTurn(w, r)
@@ -176,7 +177,7 @@ func seriesFilter(r *http.Request, account fleet.AccountID, vehicle fleet.Vehicl
 		s, ok := fleet.SignalNamed(name)
 		if !ok {
 			return f, rest.InvalidParam("signals",
-				"has "+strconv.Quote(name)+", which is no signal of the catalogue"+rest.Meant(name, rest.SignalNames()))
+				"has "+strconv.Quote(name)+", which is no signal of the catalogue"+rest.DidYouMean(name, rest.SignalNames()))
 		}
 		if !slices.Contains(f.Signals, s) {
 			f.Signals = append(f.Signals, s)

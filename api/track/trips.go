@@ -72,7 +72,7 @@ func (a *API) tripRoutes() {
 		api: a, path: "/v1/trips", name: "Trip", noun: "trip", nouns: "trips", tag: "Trips", from: &query.Trips,
 		about: "Movement between two stops, or a way over which nothing was heard (`unrecorded`): a vehicle is found somewhere else after a silence.", show: a.showTrips,
 		tell: func(d *query.Derived[*fleet.Trip], _ bool) Trip { return a.showTrip(d) },
-		params: []rest.Param{{Name: "driver", Some: true,
+		params: []rest.Param{{Name: "driver", NotEmpty: true,
 			About: "Only trips of this driver: the id of a customer, whatever says so, or a name that was set. They are looked for among at most 100,000 trips of the vehicles that it may have driven: if there are more, choose a span with `from` and `to`."}},
 		narrow: func(w http.ResponseWriter, r *http.Request, f *query.DerivedFilter) error {
 			who := rest.TextParam(r, "driver", "")
@@ -112,7 +112,7 @@ func (a *API) tripRoutes() {
 				Detail: "must be a name, or an id of the form cus_<digits>"})
 		}
 		if strings.HasPrefix(sent.Driver, fleet.CustomerPrefix) {
-			if err := a.ExistsOne(r, &query.Customers, fleet.CustomerPrefix, sent.Driver, "/driver", "customer"); err != nil {
+			if err := a.CheckExists(r, &query.Customers, fleet.CustomerPrefix, sent.Driver, "/driver", "customer"); err != nil {
 				return err
 			}
 		}
@@ -211,10 +211,11 @@ func (a *API) showTrip(d *query.Derived[*fleet.Trip]) Trip {
 		DistanceMi: units.MilesOf(t.Distance), EstimatedMi: units.MilesOf(t.Estimated), MovingS: rest.Seconds(t.Moving),
 		UnrecordedS: rest.Seconds(t.Unrecorded), Unrecorded: t.Unseen, IdleS: rest.Seconds(t.Idle),
 		MaxSpeedMph: units.MphOf(max(t.MaxSpeed, t.MeanSpeed)), MeanSpeedMph: units.MphOf(t.MeanSpeed),
-		OdometerStartMi: rest.Optional(t.OdometerStart, units.MilesOf),
-		OdometerEndMi:   rest.Optional(t.OdometerEnd, units.MilesOf), FuelUsedGal: rest.Optional(t.FuelUsed, units.GallonsOf),
-		EnergyUsedKWh: rest.Optional(t.EnergyUsed, three), SocStartPct: rest.Optional(t.SocStart, three),
-		SocEndPct: rest.Optional(t.SocEnd, three),
+		OdometerStartMi: rest.ConvertOrNull(t.OdometerStart, units.MilesOf),
+		OdometerEndMi:   rest.ConvertOrNull(t.OdometerEnd, units.MilesOf),
+		FuelUsedGal:     rest.ConvertOrNull(t.FuelUsed, units.GallonsOf),
+		EnergyUsedKWh:   rest.ConvertOrNull(t.EnergyUsed, three), SocStartPct: rest.ConvertOrNull(t.SocStart, three),
+		SocEndPct: rest.ConvertOrNull(t.SocEnd, three),
 		Fixes:     t.Fixes, ClosedReason: rest.TextOrNull(t.ClosedReason), DerivedStamps: derivedStamps(d),
 	}
 	if t.Device != 0 {

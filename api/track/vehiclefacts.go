@@ -69,7 +69,7 @@ func (a *API) addFacts(ctx context.Context, account fleet.AccountID, ids []uint6
 		today := localDate(now, v.Timezone, owner.Body.Timezone)
 		var odometer *int
 		if v.CurrentMileageMi != nil {
-			odometer = rest.Whole(float64(*v.CurrentMileageMi))
+			odometer = rest.WholeOrNull(float64(*v.CurrentMileageMi))
 		}
 		v.BookValue, v.Compliance = rental.BookValue(&v.VehicleFields, today, odometer),
 			rental.Papers(&v.VehicleFields, today, odometer)
@@ -91,7 +91,7 @@ func (a *API) addFacts(ctx context.Context, account fleet.AccountID, ids []uint6
 				texts = append(texts, &views[i].Warnings[n])
 			}
 		}
-		a.InWords(ctx, account, rest.Hears(ctx), texts...)
+		a.NameIDs(ctx, account, rest.MayHear(ctx), texts...)
 	}
 	for _, name := range expand {
 		if err := a.expandVehicles(ctx, account, views, name); err != nil {

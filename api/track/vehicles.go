@@ -139,7 +139,7 @@ func (a *API) vehicleRoutes() {
 						"only"})
 			}
 			return a.desk.Yard.MoveVehicle(c.Context(), c.By, c.Account, c.ID, yard.ByHand{Status: sent.Status,
-				Reason: sent.Reason, DisposalOn: sent.DisposalOn, DisposalPrice: sent.DisposalPrice}, c.Meant)
+				Reason: sent.Reason, DisposalOn: sent.DisposalOn, DisposalPrice: sent.DisposalPrice}, c.CheckRecord)
 		},
 	})
 	a.Handle(rest.Route{
@@ -242,7 +242,7 @@ func (a *API) showVehicles(ctx context.Context, records []record.Record[record.V
 			v.DeviceIDs = append(v.DeviceIDs, d.ID)
 		}
 		if slices.Contains(expand, "devices") {
-			v.Devices = rest.ListOf(on[v.ID])
+			v.Devices = rest.NonNil(on[v.ID])
 			if err := a.hearDevices(ctx, account, v.Devices); err != nil {
 				return nil, err
 			}
@@ -283,17 +283,18 @@ var combustion = []string{"gasoline", "diesel", "cng", "lpg"}
 func (a *API) addLive(v *Vehicle, l query.Live) {
 	if l.FixTime != 0 {
 		v.Location = &VehicleLocation{Lat: l.Lat, Lng: l.Lng, RecordedAt: record.InstantOf(l.FixTime.Time()),
-			AccuracyM: rest.Known(l.Accuracy, 1), Source: "telematics"}
+			AccuracyM: rest.RoundedOrNull(l.Accuracy, 1), Source: "telematics"}
 		if a.Geocoder != nil {
 			v.Location.Address = a.Geocoder.Address(l.Lat, l.Lng)
 		}
-		v.HeadingDeg, v.SpeedMph = rest.Known(l.Course, 1), rest.IfKnown[units.MilesPerHour](l.Speed/fleet.MetresPerMph)
+		v.HeadingDeg, v.SpeedMph = rest.RoundedOrNull(l.Course, 1),
+			rest.QuantityOrNull[units.MilesPerHour](l.Speed/fleet.MetresPerMph)
 		if l.Ignition != fleet.Unknown {
 			on := l.Ignition == fleet.Yes
 			v.IgnitionOn = &on
 		}
 	}
-	v.RangeMi = rest.IfKnown[units.WholeMiles](l.Range / fleet.MetresPerMile)
+	v.RangeMi = rest.QuantityOrNull[units.WholeMiles](l.Range / fleet.MetresPerMile)
 }
 
 // addLevels fills in how full tank and traction battery are: as the trackers say, or as somebody told since.
@@ -311,10 +312,10 @@ func (v *Vehicle) addLevels(b *record.Vehicle, l query.Live) {
 	var level float64
 	if !slices.Contains(combustion, v.FuelType) {
 		level, v.BatteryLevelSource, v.BatteryLevelRecordedAt = newest(l.Charge, l.ChargeTime, b.BatteryRead)
-		v.BatteryLevel = rest.Whole(level)
+		v.BatteryLevel = rest.WholeOrNull(level)
 	}
 	level, v.FuelLevelSource, v.FuelLevelRecordedAt = newest(l.Fuel, l.FuelTime, b.FuelRead)
-	v.FuelLevelPct = rest.Known(level, 1)
+	v.FuelLevelPct = rest.RoundedOrNull(level, 1)
 }
 
 // acquisition is where the odometer of a vehicle comes from that was never read.
@@ -324,18 +325,19 @@ const acquisition = "acquisition"
 func (v *Vehicle) addMeters(m query.Meters) {
 	switch odometer := m.OdometerMi; {
 	case odometer.At != 0:
-		v.CurrentMileageMi, v.OdometerSource = rest.IfKnown[units.WholeMiles](odometer.Value), &odometer.Source
+		v.CurrentMileageMi, v.OdometerSource = rest.QuantityOrNull[units.WholeMiles](odometer.Value), &odometer.Source
 		v.OdometerRecordedAt = record.InstantOf(odometer.At.Time())
 		if t := odometer.Track; t != nil {
 			v.OdometerErrorMi, v.OdometerReadMi, v.OdometerReadAt =
-				rest.Known(t.Error, 1), rest.Known(t.Read, 1), rest.Instant(t.ReadAt)
+				rest.RoundedOrNull(t.Error, 1), rest.RoundedOrNull(t.Read, 1), rest.Instant(t.ReadAt)
 		}
 	case v.AcquisitionMileageMi != nil:
 		source := acquisition
-		v.CurrentMileageMi, v.OdometerSource = rest.IfKnown[units.WholeMiles](float64(*v.AcquisitionMileageMi)), &source
+		v.CurrentMileageMi, v.OdometerSource = rest.QuantityOrNull[units.WholeMiles](float64(*v.AcquisitionMileageMi)),
+			&source
 	}
 	if m.EngineHours.At != 0 {
-		v.EngineHours = rest.Known(m.EngineHours.Value, 1)
+		v.EngineHours = rest.RoundedOrNull(m.EngineHours.Value, 1)
 	}
 }
 

@@ -41,9 +41,9 @@ func (a *API) visitRoutes() {
 	s := &derivedResource[*fleet.Visit, Visit]{
 		api: a, path: "/v1/visits", name: "Visit", noun: "visit", nouns: "visits", tag: "Trips", from: &query.Visits,
 		about: "Stays in geofences.", show: a.showVisits,
-		params: []rest.Param{{Name: "geofence_id", Some: true, About: "Only in these geofences, separated by commas."}},
+		params: []rest.Param{{Name: "geofence_id", NotEmpty: true, About: "Only in these geofences, separated by commas."}},
 		filter: func(r *http.Request, f *query.DerivedFilter) (err error) {
-			f.Fences, err = rest.IdsParam[fleet.FenceID](r, "geofence_id", fleet.FencePrefix)
+			f.Fences, err = rest.IDsParam[fleet.FenceID](r, "geofence_id", fleet.FencePrefix)
 			return err
 		},
 	}

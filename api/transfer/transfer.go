@@ -83,7 +83,7 @@ func (a *API) transferRoutes(jobs *rest.Resource[record.Job]) {
 	slices.Sort(reads)
 	slices.Sort(writes)
 	reads, writes = slices.Compact(reads), slices.Compact(writes)
-	formats := rest.Param{Name: "format", Want: true, Enum: []string{csvFormat, jsonlFormat},
+	formats := rest.Param{Name: "format", Required: true, Enum: []string{csvFormat, jsonlFormat},
 		About: "Form of the file: `csv`, or `jsonl` with a JSON object on each line."}
 	a.Handle(rest.Route{
 		Method: "POST", Path: "/v1/imports", ID: "createImport", Tag: "Jobs", AnyOf: writes,
@@ -92,7 +92,7 @@ func (a *API) transferRoutes(jobs *rest.Resource[record.Job]) {
 			"`external_refs.0.system`); an empty cell is an absent member, and members that callers do not write are ignored. Each row is judged by itself, as a single request would be, and is "+
 			"made in the background: the answer is a job, `GET /v1/jobs/{id}` shows its progress and `GET /v1/jobs/{id}/errors` the rows that were refused. "+
 			"Needs the scope to write what is imported.", importLimit>>20, MaxRows),
-		Params: []rest.Param{{Name: "kind", Want: true, Enum: kinds, About: "What the rows are."}, formats,
+		Params: []rest.Param{{Name: "kind", Required: true, Enum: kinds, About: "What the rows are."}, formats,
 			{Name: "mode", Enum: []string{"create", "upsert"},
 				About: "`create`, unless given, makes a record of each row. `upsert` changes the record that has the row's `id`, one of its `external_refs`, its " +
 					"`external_reservation_id` or its `vin`, as PATCH does, and makes one if there is none."},
@@ -109,7 +109,7 @@ func (a *API) transferRoutes(jobs *rest.Resource[record.Job]) {
 			ownKind + "` here. The answer is a job; when it is done, " +
 			"`GET /v1/jobs/{id}/result` gives the file, for 30 days. It can be imported again, but for the CSV of bookings, which is the table for people of " +
 			"`GET /v1/bookings?format=csv`. Needs the scope to read what is exported.",
-		Params: append([]rest.Param{{Name: "kind", Want: true, Enum: kinds, About: "What is exported."}, formats,
+		Params: append([]rest.Param{{Name: "kind", Required: true, Enum: kinds, About: "What is exported."}, formats,
 			{Name: "fields", About: "The columns of the CSV of `kind=bookings`, as of `GET /v1/bookings?format=csv`."}},
 			a.exportParams()...),
 		Status: http.StatusAccepted, Reply: rest.Job{},
@@ -137,13 +137,13 @@ func (a *API) jobOf(r *http.Request, jobs *rest.Resource[record.Job]) (record.Re
 	}
 	t := rec.Body.Transfer
 	if t == nil || a.Transfers[t.Records] == nil {
-		return rec, rest.Need(auth.From(r.Context()), auth.TelematicsRead)
+		return rec, rest.RequireScope(auth.From(r.Context()), auth.TelematicsRead)
 	}
 	read, write := a.Transfers[t.Records].Scopes()
 	if rec.Body.Kind == record.JobImport {
-		return rec, rest.Need(auth.From(r.Context()), write)
+		return rec, rest.RequireScope(auth.From(r.Context()), write)
 	}
-	return rec, rest.Need(auth.From(r.Context()), read)
+	return rec, rest.RequireScope(auth.From(r.Context()), read)
 }
 
 // start writes the record of a job, and answers with it.
@@ -163,17 +163,17 @@ func (a *API) start(jobs *rest.Resource[record.Job], w http.ResponseWriter, r *h
 	if err != nil {
 		return err
 	}
-	w.Header().Set("ETag", rest.EtagOf(rec.Revision, views[0].Live))
+	w.Header().Set("ETag", rest.ETagOf(rec.Revision, views[0].Live))
 	base, _, _ := strings.Cut(r.URL.Path, "/v1/")
 	w.Header().Set("Location", base+jobs.Path+"/"+fleet.FormatID(fleet.JobPrefix, rec.ID))
-	return rest.WriteJSON(w, r, http.StatusAccepted, a.Full(views[0].View))
+	return rest.WriteJSON(w, r, http.StatusAccepted, a.WithAllMembers(views[0].View))
 }
 
 func (a *API) postImport(jobs *rest.Resource[record.Job], w http.ResponseWriter, r *http.Request) error {
 	name, format := rest.TextParam(r, "kind", ""), rest.TextParam(r, "format", "")
 	t := a.Transfers[name]
 	if _, write := t.Scopes(); !auth.From(r.Context()).Has(write) {
-		return rest.Need(auth.From(r.Context()), write)
+		return rest.RequireScope(auth.From(r.Context()), write)
 	}
 	mode := rest.TextParam(r, "mode", "create")
 	if mode == "upsert" && !t.Changeable() {
@@ -182,11 +182,11 @@ func (a *API) postImport(jobs *rest.Resource[record.Job], w http.ResponseWriter,
 	if sent := strings.HasPrefix(r.Header.Get("Content-Type"), "text/csv"); sent != (format == csvFormat) {
 		return rest.InvalidParam("format", "is not what Content-Type says")
 	}
-	rows, err := a.inputRows(t, format, rest.BodyOf(r))
+	rows, err := a.inputRows(t, format, rest.RequestBody(r))
 	if err != nil {
 		return err
 	}
-	if err := a.CarryItems(w, auth.From(r.Context()).Account, len(rows)); err != nil {
+	if err := a.SpendItems(w, auth.From(r.Context()).Account, len(rows)); err != nil {
 		return err
 	}
 	// The rows are stored before the job, so that its id must not be another's at all: the number of the command makes it
@@ -211,7 +211,7 @@ func (a *API) inputRows(t rest.Transferable, format string, text []byte) ([]quer
 		view, create := t.Shape()
 		shown := registry.Schema(view, false, "").Properties
 		schema := sheet.Resolve(registry, registry.Schema(create, false, ""))
-		sheet, err := sheet.NewSheet(registry, schema, text, func(member string) bool {
+		sheet, err := sheet.NewReader(registry, schema, text, func(member string) bool {
 			return schema.Properties[member] != nil || shown[member] != nil
 		})
 		if err != nil {
@@ -267,7 +267,7 @@ func (a *API) postExport(jobs *rest.Resource[record.Job], w http.ResponseWriter,
 	name, format := rest.TextParam(r, "kind", ""), rest.TextParam(r, "format", "")
 	t := a.Transfers[name]
 	if read, _ := t.Scopes(); !auth.From(r.Context()).Has(read) {
-		return rest.Need(auth.From(r.Context()), read)
+		return rest.RequireScope(auth.From(r.Context()), read)
 	}
 	own := r.URL.Query()
 	own.Del("kind")
@@ -286,7 +286,7 @@ func (a *API) postExport(jobs *rest.Resource[record.Job], w http.ResponseWriter,
 	if err := rest.CheckQuery(asked, &rest.Route{Params: params}); err != nil {
 		return err
 	}
-	if _, err := t.Wanted(asked); err != nil {
+	if _, err := t.ListRequest(asked); err != nil {
 		return err
 	}
 	return a.start(jobs, w, r, a.NewID(r), record.Job{Kind: record.JobExport,

@@ -29,7 +29,7 @@ const outputKept = 30 * 24 * time.Hour
 func (a *API) doExport(ctx context.Context, l *lease) error {
 	t := a.Transfers[l.Rec.Body.Transfer.Records]
 	r := a.listRequest(ctx, l.Rec.Body.Transfer.Query)
-	req, err := t.Wanted(r)
+	req, err := t.ListRequest(r)
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func (a *API) jobResult(jobs *rest.Resource[record.Job], w http.ResponseWriter, 
 	case rec.Body.Total > 0 && a.Now().Sub(t.FinishedAt.Time) > outputKept:
 		return fleet.NewError(fleet.CodeNotFound, "The result of the job "+name+" is not stored any more. Export again.")
 	case t.Records == "customers" && mayReadPII(t):
-		if err := rest.Need(auth.From(r.Context()), auth.CustomersPII); err != nil {
+		if err := rest.RequireScope(auth.From(r.Context()), auth.CustomersPII); err != nil {
 			return err
 		}
 	}
@@ -146,7 +146,7 @@ func (a *API) tableOfJob(r *http.Request, rec *record.Record[record.Job]) ([]res
 		if c.Scope == "" {
 			continue
 		}
-		if err := rest.Need(auth.From(r.Context()), c.Scope); err != nil {
+		if err := rest.RequireScope(auth.From(r.Context()), c.Scope); err != nil {
 			return nil, err
 		}
 	}
@@ -157,7 +157,7 @@ func (a *API) tableOfJob(r *http.Request, rec *record.Record[record.Job]) ([]res
 func (a *API) writeTableRows(ctx context.Context, db driver.Conn, rec record.Record[record.Job],
 	columns []rest.TableColumn, w *bufio.Writer) error {
 	sheet := csv.NewWriter(w)
-	if err := sheet.Write(rest.HeaderOf(columns)); err != nil {
+	if err := sheet.Write(rest.TableHeader(columns)); err != nil {
 		return err
 	}
 	if err := query.JobOutput(ctx, db, query.JobRef{Account: rec.Account, ID: rec.ID}, rec.Body.Transfer.Attempts,

@@ -57,14 +57,14 @@ func (a *API) Chunk(l *lease, input []query.InputRow) ([]*rest.ImportRow, []quer
 	var some []*rest.ImportRow
 	seen := map[string]bool{}
 	for i, in := range input {
-		row := &rest.ImportRow{Row: in.Row, Id: rest.DerivedRecordID(l.Rec.ID, int(in.Row))}
+		row := &rest.ImportRow{Row: in.Row, ID: rest.DerivedRecordID(l.Rec.ID, int(in.Row))}
 		if in.Fault != "" {
 			row.Err = fleet.Invalid(fleet.FieldError{Pointer: "", Code: "invalid", Detail: in.Fault})
 		} else {
 			row.Object, row.Err = rest.ParseObject([]byte(in.Body))
 		}
 		if t.Mode == "upsert" {
-			row.Keys = rest.KeysOf(row.Object)
+			row.Keys = rest.UpsertKeys(row.Object)
 		}
 		if len(some) == rest.MaxBatch || slices.ContainsFunc(row.Keys, func(key string) bool { return seen[key] }) {
 			return some, input[i:]
@@ -80,7 +80,7 @@ func (a *API) Chunk(l *lease, input []query.InputRow) ([]*rest.ImportRow, []quer
 // BringSome brings some rows and notes what became of them; it returns how many more are listed as refused.
 func (a *API) BringSome(ctx context.Context, l *lease, rows []*rest.ImportRow, refused int) (int, error) {
 	t := l.Rec.Body.Transfer
-	a.Transfers[t.Records].Bring(AsItself(ctx, "/v1/"+t.Records), t, rows)
+	a.Transfers[t.Records].ImportRows(AsItself(ctx, "/v1/"+t.Records), t, rows)
 	var steps []uint64
 	var failed []query.RowError
 	var ours error
@@ -98,7 +98,7 @@ func (a *API) BringSome(ctx context.Context, l *lease, rows []*rest.ImportRow, r
 					"row", row.Row)
 			}
 			codes[step] = p.Code
-			a.InWords(ctx, l.Rec.Account, func(scope auth.Scope) bool { return scope != auth.CustomersRead }, &p.Detail)
+			a.NameIDs(ctx, l.Rec.Account, func(scope auth.Scope) bool { return scope != auth.CustomersRead }, &p.Detail)
 			if refused+len(failed) < maxErrors {
 				f := query.RowError{Row: row.Row, Code: p.Code, Detail: p.Detail}
 				if p.Errors != nil {

@@ -212,7 +212,7 @@ func (a *API) OnBehalf(ctx context.Context, rec *record.Record[record.Job]) cont
 	for _, s := range t.Scopes {
 		p.Scopes = append(p.Scopes, auth.Scope(s))
 	}
-	x := &rest.Exchange{Id: t.RequestID, Command: uint32(rest.DerivedRecordID(rec.ID, 0)) | 1, Principal: p}
+	x := &rest.Exchange{ID: t.RequestID, Command: uint32(rest.DerivedRecordID(rec.ID, 0)) | 1, Principal: p}
 	return auth.With(context.WithValue(ctx, rest.ExchangeKey{}, x), p)
 }
 

@@ -37,16 +37,16 @@ func (Gallons) Places() (int, float64)      { return 3, fleet.LitresPerGal }
 
 const kmPerMile = fleet.MetresPerMile / 1000
 
-// MarshalJSON writes all digits; encodeJSON rounds them.
+// MarshalJSON writes all digits; rest.EncodeJSON rounds them.
 func (v Miles) MarshalJSON() ([]byte, error) { return unrounded(v) }
 
-// MarshalJSON writes all digits; encodeJSON rounds them.
+// MarshalJSON writes all digits; rest.EncodeJSON rounds them.
 func (v WholeMiles) MarshalJSON() ([]byte, error) { return unrounded(v) }
 
-// MarshalJSON writes all digits; encodeJSON rounds them.
+// MarshalJSON writes all digits; rest.EncodeJSON rounds them.
 func (v MilesPerHour) MarshalJSON() ([]byte, error) { return unrounded(v) }
 
-// MarshalJSON writes all digits; encodeJSON rounds them.
+// MarshalJSON writes all digits; rest.EncodeJSON rounds them.
 func (v Gallons) MarshalJSON() ([]byte, error) { return unrounded(v) }
 
 // Schema says that it is a whole number, or null, as it is wherever it is shown.
@@ -249,10 +249,13 @@ func converted(number string, factor float64) string {
 	return string(appendRounded(nil, v*factor, decimals))
 }
 
+// MilesOf converts metres.
 func MilesOf(metres float64) Miles { return Miles(metres / fleet.MetresPerMile) }
 
+// GallonsOf converts litres to US gallons.
 func GallonsOf(litres float64) Gallons { return Gallons(litres / fleet.LitresPerGal) }
 
+// MphOf converts metres a second to miles an hour.
 func MphOf(mps float64) MilesPerHour { return MilesPerHour(mps / fleet.MetresPerMph) }
 
 // Rounded cuts a number to decimals.

@@ -171,7 +171,7 @@ func (r *recordReader) ReadRecord(format string, record []byte) ([]fleet.Report,
 func (p *platform) newOps(needed, wanted checks) (*listener, error) {
 	all := checks{"disk": p.room.Check}
 	maps.Copy(all, wanted)
-	handler := pace.DefaultPace().Handler(rest.OpsHandler(needed, all, p.metrics))
+	handler := pace.Default().Handler(rest.OpsHandler(needed, all, p.metrics))
 	l, err := listen(p.settings.Ops, handler, opsManners(), p.log)
 	if !errors.Is(err, syscall.EADDRINUSE) {
 		return l, err

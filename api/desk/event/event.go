@@ -157,6 +157,9 @@ func Of(w record.Written) ([]fleet.Event, error) {
 	if i < 0 {
 		return nil, nil
 	}
+	if w.Prefix == "" {
+		return nil, fmt.Errorf("nobody knows how the ids of %s are written: it has no log", w.Kind)
+	}
 	before, after, err := record.Bodies[stored](w)
 	if err != nil {
 		return nil, err
@@ -254,7 +257,7 @@ func eventBody(w record.Written) (json.RawMessage, error) {
 		}
 		scrub(object)
 	}
-	object["id"], object["object"], object["revision"] = fleet.FormatID(prefixes[w.Kind], w.ID), w.Kind, w.Revision
+	object["id"], object["object"], object["revision"] = fleet.FormatID(w.Prefix, w.ID), w.Kind, w.Revision
 	return json.Marshal(object)
 }
 
@@ -274,26 +277,4 @@ func scrub(value any) {
 			scrub(inner)
 		}
 	}
-}
-
-// prefixes are those of the ids of the kinds that are told of.
-var prefixes = map[string]string{
-	record.Bookings.Name: fleet.BookingPrefix, record.Quotes.Name: fleet.QuotePrefix,
-	record.Payments.Name:  fleet.PaymentPrefix,
-	record.Reminders.Name: fleet.ReminderPrefix, record.WorkOrders.Name: fleet.WorkOrderPrefix,
-	record.Issues.Name:       fleet.IssuePrefix,
-	record.Inspections.Name:  fleet.InspectionPrefix,
-	record.ServiceTasks.Name: fleet.TaskPrefix, record.MaintenanceSchedules.Name: fleet.SchedulePrefix,
-	record.Vehicles.Name: fleet.VehiclePrefix, record.VehicleClasses.Name: fleet.ClassPrefix,
-	record.Locations.Name: fleet.LocationPrefix,
-	record.RatePlans.Name: fleet.RatePlanPrefix, record.Blocks.Name: fleet.BlockPrefix,
-	record.MeterReadings.Name: fleet.MeterReadingPrefix,
-	record.Customers.Name:     fleet.CustomerPrefix, record.Notes.Name: fleet.NotePrefix,
-	record.Documents.Name:  fleet.DocumentPrefix,
-	record.DriverTags.Name: fleet.DriverTagPrefix, record.RoutePlans.Name: fleet.PlanPrefix,
-	record.Expenses.Name: fleet.ExpensePrefix, record.Tolls.Name: fleet.TollPrefix,
-	record.Devices.Name:   fleet.DevicePrefix,
-	record.Geofences.Name: fleet.FencePrefix, record.AlertRules.Name: fleet.RulePrefix,
-	record.DeviceCommands.Name: fleet.CommandPrefix, record.AlertAcks.Name: record.AlertAcks.Prefix,
-	record.TripDrivers.Name: record.TripDrivers.Prefix,
 }

@@ -16,7 +16,8 @@ import (
 )
 
 func written(kind, action, before, after string) record.Written {
-	w := record.Written{Account: 7, Kind: kind, ID: 12, Revision: 2, Action: action, At: time.UnixMilli(1e12),
+	w := record.Written{Account: 7, Kind: kind, Prefix: "rec_", ID: 12, Revision: 2, Action: action,
+		At:    time.UnixMilli(1e12),
 		After: json.RawMessage(after)}
 	if before != "" {
 		w.Before = json.RawMessage(before)
@@ -113,9 +114,6 @@ func TestEveryEventOfARecordIsAType(t *testing.T) {
 		}
 	}
 	for _, r := range fleet.EventsOfRecords {
-		if prefixes[r.Kind] == "" {
-			t.Errorf("%s has no prefix", r.Kind)
-		}
 		for _, w := range []record.Written{written(r.Kind, "create", "", "{}"), written(r.Kind, "update", "{}", "{}"),
 			written(r.Kind, "archive", "{}", "{}")} {
 			once := r.Kind == "alert_ack" || r.Kind == "trip_driver" // these are made and never changed
@@ -160,7 +158,7 @@ func TestEventsSayNothingAboutPersons(t *testing.T) {
 			Revision           uint64
 			Total              json.Number
 		}
-		if err := json.Unmarshal(all[0].Body, &object); err != nil || object.ID != prefixes[kind]+"12" ||
+		if err := json.Unmarshal(all[0].Body, &object); err != nil || object.ID != "rec_12" ||
 			object.Object != kind || object.Revision != 1 {
 			t.Errorf("%s: %+v, %v", kind, object, err)
 		}

@@ -9,7 +9,7 @@ import (
 
 // TestNobodyGetsMoreThanAShare claims, waits and gives back, and in the end nothing is left.
 func TestNobodyGetsMoreThanAShare(t *testing.T) {
-	f := NewFair(3, 2)
+	f := NewPool(3, 2)
 	one, again, two, three := f.Claim("one"), f.Claim("one"), f.Claim("two"), f.Claim("three")
 	at := func(c *Claim, n int64, want error) {
 		t.Helper()
@@ -40,8 +40,8 @@ func TestNobodyGetsMoreThanAShare(t *testing.T) {
 	for _, c := range []*Claim{again, two, three} {
 		c.End()
 	}
-	if len(f.Owners) != 0 {
-		t.Errorf("%d owners are left", len(f.Owners))
+	if len(f.Owners()) != 0 {
+		t.Errorf("%d owners are left", len(f.Owners()))
 	}
 	at(f.Claim("four"), 2, nil)
 }
