@@ -25,15 +25,22 @@ type (
 	Gallons      float64
 )
 
-// Quantity is one of these: its decimals, and what it is times that in metric units.
+// Quantity is one of these. Places gives its decimals, and what it is multiplied by for its metric unit.
 type Quantity interface {
 	Places() (decimals int, metric float64)
 }
 
-func (Miles) Places() (int, float64)        { return 3, kmPerMile }
-func (WholeMiles) Places() (int, float64)   { return 0, kmPerMile }
+// Places are three decimals, and kilometres in a mile.
+func (Miles) Places() (int, float64) { return 3, kmPerMile }
+
+// Places are no decimals, and kilometres in a mile.
+func (WholeMiles) Places() (int, float64) { return 0, kmPerMile }
+
+// Places are one decimal, and kilometres in a mile.
 func (MilesPerHour) Places() (int, float64) { return 1, kmPerMile }
-func (Gallons) Places() (int, float64)      { return 3, fleet.LitresPerGal }
+
+// Places are three decimals, and litres in a gallon.
+func (Gallons) Places() (int, float64) { return 3, fleet.LitresPerGal }
 
 const kmPerMile = fleet.MetresPerMile / 1000
 
