@@ -95,7 +95,7 @@ type RecordEvents struct {
 }
 
 // EventsOfRecords lists the types of events of business records, in the order of documentation. Which of them a
-// revision is told by is decided in package desk. Kinds that are not here are not told of.
+// revision is told by is decided in api/desk/event. Kinds that are not here are not told of.
 var EventsOfRecords = []RecordEvents{
 	{"booking", "bookings", []string{
 		"booking.created",   // of whatever state

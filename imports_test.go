@@ -3,6 +3,7 @@ package fleet_test
 import (
 	"cmp"
 	"os/exec"
+	"slices"
 	"regexp"
 	"strings"
 	"testing"
@@ -86,6 +87,9 @@ var allowed = []struct {
 	{"cmd", []string{"", "..."}, nil},
 }
 
+// ofItself are the folders whose rule is not that of what stands below them: a new room needs a rule of its own.
+var ofItself = []string{"", "api", "api/desk", "pipeline", "query"}
+
 // TestImportsFollowTheRules holds the import graph against the list that ARCHITECTURE.md explains.
 func TestImportsFollowTheRules(t *testing.T) {
 	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}}{{range .Imports}} {{.}}{{end}}`, "./...").Output()
@@ -97,7 +101,7 @@ func TestImportsFollowTheRules(t *testing.T) {
 		folder := strings.TrimPrefix(strings.TrimPrefix(words[0], module), "/")
 		rule := -1
 		for i, r := range allowed {
-			if folder == r.folder || r.folder != "" && strings.HasPrefix(folder, r.folder+"/") {
+			if folder == r.folder || !slices.Contains(ofItself, r.folder) && strings.HasPrefix(folder, r.folder+"/") {
 				rule = i
 				break
 			}

@@ -12,6 +12,7 @@ import (
 	"github.com/motorpool/fleet/api/export"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rest"
+	"github.com/motorpool/fleet/api/track"
 	"github.com/motorpool/fleet/api/units"
 )
 
@@ -19,10 +20,10 @@ import (
 // through what is stored of them, and reads them in tables, lists and documents.
 func TestWhatIsSaidInAUnitIsReadInIt(t *testing.T) {
 	const speed, odometer = 6, 11 // places of PositionColumns
-	a := &API{}
+	a := &track.API{Server: &rest.Server{}}
 	row := func(p fleet.Position, at int, metric bool, want float64) {
 		t.Helper()
-		if got := a.track.PositionRow(nil, &p, metric)[at]; !reflect.DeepEqual(got, export.ExactOf(want)) {
+		if got := a.PositionRow(nil, &p, metric)[at]; !reflect.DeepEqual(got, export.ExactOf(want)) {
 			t.Fatalf("got %+v, want %v", got, want)
 		}
 	}

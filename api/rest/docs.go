@@ -19,6 +19,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/auth"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/units"
 )
@@ -96,6 +97,9 @@ func (a *Server) documentProblems(rt *Route, op *huma.Operation) {
 	if rt.Method != http.MethodGet && !rt.Public {
 		statuses = append(statuses, 412)
 	}
+	if rt.Class != auth.Read && !rt.Public {
+		statuses = append(statuses, 507)
+	}
 	if rt.Body != nil || rt.Method == http.MethodGet || rt.Method == http.MethodPost && !rt.Public {
 		// a member is wrong, it asks for too much, or its Idempotency-Key was used for another request
 		statuses = append(statuses, 422)
@@ -120,7 +124,7 @@ func documentUnchanged(rt *Route, op *huma.Operation) {
 // problemResponses describes the problems by their statuses, and those of all statuses together.
 func (a *Server) problemResponses() map[string]*huma.Response {
 	all := map[string]*huma.Response{"problem": a.problemResponse("A problem; its code says which.", problems)}
-	for _, status := range []int{401, 403, 404, 409, 412, 422, 429, 503} {
+	for _, status := range []int{401, 403, 404, 409, 412, 422, 429, 503, 507} {
 		of := slices.DeleteFunc(slices.Clone(problems), func(p problemWords) bool { return CodeStatus[p.Code] != status })
 		all["problem"+strconv.Itoa(status)] = a.problemResponse(http.StatusText(status), of)
 	}

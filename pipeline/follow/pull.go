@@ -16,7 +16,7 @@ import (
 )
 
 // Sizes of a packed fix, but for an alarm that is none of fleet.Alarms, and of a measurement, see
-// schemas/queries/follow_fixes.sql and follow_signals.sql.
+// schemas/queries/derived: follow_fixes.sql and follow_signals.sql.
 const (
 	fixBytes    = 85
 	signalBytes = 17

@@ -112,7 +112,7 @@ func (f *Follower) checkpoints(ctx context.Context, windows []window,
 	return nil
 }
 
-// knownOf calls found with each row of the vehicles that was recognised after a time or is open.
+// storedRowsOf calls found with each row of the vehicles that was recognised after a time or is open.
 func (f *Follower) storedRowsOf(ctx context.Context, windows []window,
 	found func(key fleet.VehicleKey, k storedRow)) error {
 	ctx, err := external(ctx, "after_ms", windows)

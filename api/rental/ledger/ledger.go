@@ -1,5 +1,5 @@
 // Package ledger says which postings ought to stand in the books because of a record: of a booking, a payment, an
-// expense, a work order or a toll. It is pure; package desk writes what it says.
+// expense, a work order or a toll. It is pure; api/desk/books writes what it says.
 //
 // The books are double-entry: postings are signed amounts in minor units, debit positive, and those of one record
 // sum to zero for each currency and day. Cash moves once, on the day on which it moves; revenue and cost belong to

@@ -1,5 +1,5 @@
 -- Grain: one row of a file that was uploaded to be imported, as a JSON object, or as it came if it is none; fault says
--- what is wrong with a row that could not be read. Key: (account, job, row). Written by package api in one insert with
+-- what is wrong with a row that could not be read. Key: (account, job, row). Written by api/transfer in one insert with
 -- the token "job_input:<job>". Serves: reading the rows of a job. Kept for 30 days.
 CREATE TABLE IF NOT EXISTS job_input
 (

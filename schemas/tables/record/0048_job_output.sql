@@ -1,5 +1,5 @@
 -- Grain: one record that was exported, as a JSON object. Key: (account, job, attempt, row): whoever takes a job over
--- writes anew under an attempt of its own, and the job's record names the attempt that counts. Written by package api.
+-- writes anew under an attempt of its own, and the job's record names the attempt that counts. Written by api/transfer.
 -- Serves: reading a result in order. Kept for 30 days.
 CREATE TABLE IF NOT EXISTS job_output
 (

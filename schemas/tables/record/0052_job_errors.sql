@@ -1,5 +1,5 @@
 -- Grain: one row of an import that was refused, and why; at most 1,000 of a job. Key: (account, job, row). Written by
--- package api before the row counts as done in job_steps, perhaps more than once. errors is a JSON array of what is
+-- api/transfer before the row counts as done in job_steps, perhaps more than once. errors is a JSON array of what is
 -- wrong with members. Serves: the list of them, in order. Read with FINAL. Kept for 30 days.
 CREATE TABLE IF NOT EXISTS job_errors
 (

@@ -1,6 +1,6 @@
 -- Grain: one chunk of a file that was uploaded for a document. Key: (account, document, upload, chunk). A file is
 -- written whole by one insert under an upload number of its own; the document's record names the upload that counts.
--- Written by api/desk with the token "document_file:<upload>". Serves: reading a file in order. Chunks of a replaced or
+-- Written by api/desk/person with the token "document_file:<upload>". Serves: reading a file in order. Chunks of a replaced or
 -- deleted file are deleted, and partitions keep what such a deletion has to rewrite small.
 CREATE TABLE IF NOT EXISTS document_files
 (
