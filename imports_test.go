@@ -3,8 +3,8 @@ package fleet_test
 import (
 	"cmp"
 	"os/exec"
-	"slices"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )

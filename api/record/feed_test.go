@@ -2,11 +2,18 @@ package record_test
 
 import (
 	"encoding/json"
+	"errors"
+	"maps"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
 	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/schemas"
 	"github.com/motorpool/fleet/schemas/schematest"
 )
 
@@ -85,6 +92,59 @@ func TestTheTableOfBookingsIsAsItsFeedMakesIt(t *testing.T) {
 	}
 	if err := rows.Err(); err != nil || read != n {
 		t.Errorf("%d bookings, %v", read, err)
+	}
+	columnsAreMembers(t, db, "bookings", 20,
+		map[string]string{"cancelled_at": "cancellation", "cancelled_by": "cancellation",
+			"deposit_status": "deposit", "deposit_expires_at": "deposit"})
+}
+
+// columnsAreMembers holds the columns of a table, read as they stand, against the members of the records beside them. A
+// column is of the member of its name; one that is within another member has that, by which its name may begin. Not
+// known is empty or 1970.
+func columnsAreMembers(t *testing.T, db driver.Conn, table string, atLeast int, within map[string]string) {
+	t.Helper()
+	compared := map[string]bool{}
+	err := schemas.EachRow(t.Context(), db, "compare columns with members",
+		"SELECT body, formatRow('JSONEachRow', * EXCEPT (body, account, id, revision, created_at, updated_at, archived_at)) FROM "+table+" FINAL",
+		nil, func(row schemas.Row) error {
+			var body, line string
+			if err := row.Scan(&body, &line); err != nil {
+				return err
+			}
+			var object, columns map[string]any
+			if err := errors.Join(json.Unmarshal([]byte(body), &object), json.Unmarshal([]byte(line), &columns)); err != nil {
+				return err
+			}
+			for name, got := range columns {
+				member, ok := object[name]
+				if outer := within[name]; outer != "" {
+					inner, _ := object[outer].(map[string]any)
+					if member, ok = inner[name]; !ok {
+						member, ok = inner[strings.TrimPrefix(name, outer+"_")]
+					}
+				}
+				text, isText := got.(string)
+				want, _ := member.(string)
+				if at, err := time.Parse("2006-01-02 15:04:05.000", text); err == nil {
+					said, _ := time.Parse(time.RFC3339Nano, want)
+					if want == "" {
+						said = time.Unix(0, 0)
+					}
+					text, want = at.UTC().Format(time.RFC3339Nano), said.UTC().Truncate(time.Millisecond).Format(time.RFC3339Nano)
+				}
+				if _, other := member.(string); !isText || ok && member != nil && !other {
+					continue
+				}
+				if ok || want == "" && within[name] != "" {
+					if compared[name] = true; text != want {
+						t.Errorf("%s is %q in the table, %q in %s", name, text, want, body)
+					}
+				}
+			}
+			return nil
+		})
+	if err != nil || len(compared) < atLeast {
+		t.Errorf("%d columns of %s were compared, %v: %v", len(compared), table, slices.Sorted(maps.Keys(compared)), err)
 	}
 }
 
