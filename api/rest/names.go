@@ -21,7 +21,7 @@ type Kind struct {
 	Log        string     // its name in the log
 	Read       auth.Scope // that it takes to read one
 	NamedBy    []string   // filters of other kinds that ask for ids of it
-	EventScope auth.Scope // that it takes to hear of one, if not read
+	EventScope auth.Scope // that it takes to hear of one, if not Read
 	Open       bool       // it may be spoken of to those who may not read it
 	// what people call one, if anything; may says that the caller may read it
 	NameOf func(c *NameFields, may bool) string

@@ -20,10 +20,10 @@ type Resource[T any] struct {
 	Scope    Scopes
 	Params   Params
 	Table    *PeopleTable[T] // of lists and exports; nil if there is none for people
-	Writable func(*T) any    // pointer to the part of a body that callers write, of the type of fields
-	fixed    bool            // it cannot be patched; register knows
+	Writable func(*T) any    // pointer to the part of a body that callers write, of the type of Fields
+	fixed    bool            // it cannot be patched; Register knows
 
-	// Make makes the body of a new record from what was sent, already held against the schema of create. Unless given,
+	// Make makes the body of a new record from what was sent, already held against the schema of Create. Unless given,
 	// what was sent is the part that callers write, and there is nothing else.
 	Make func(r *http.Request, object map[string]any) (T, error)
 	// Show makes the views of records, in order.
@@ -63,13 +63,13 @@ type Views struct {
 // Scopes are what it takes to read and to write the records.
 type Scopes struct {
 	Read, Write auth.Scope
-	Needs       map[string]auth.Scope // that members of expand need beside read
+	Needs       map[string]auth.Scope // that members of expand need beside Read
 }
 
 // Params are the parameters of a resource that others do not have.
 type Params struct {
-	List   []Param // that choose reads
-	Change []Param // of PUT and PATCH, that write reads
+	List   []Param // that Choose reads
+	Change []Param // of PUT and PATCH, that Write reads
 }
 
 // Shown is a record as it is answered.
