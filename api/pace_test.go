@@ -139,6 +139,11 @@ func TestAFullDiskRefusesNoReads(t *testing.T) {
 	w.do("POST", "/v1/customers/check", `{"email":"ada@example.com"}`).ok(200)
 	w.do("GET", "/v1/vehicles/"+vehicle, "").ok(200)
 	w.do("POST", "/v1/vehicles", `{"make":"A","model":"B"}`).problem(507, "insufficient_storage")
+	for path, want := range map[string]bool{"/v1/search/area": false, "/v1/customers/check": false, "/v1/vehicles": true} {
+		if _, got := w.api.OpenAPI().Paths[path].Post.Responses["507"]; got != want {
+			t.Errorf("%s documents 507: %v", path, got)
+		}
+	}
 }
 
 // TestABodyOfFaultsIsRefusedAtOnce sends bodies in which everything is wrong. The answer names some of it.
