@@ -66,7 +66,7 @@ func New(cfg rest.Config, deps Deps) (*API, error) {
 	a.rent.Routes()
 	a.ingest.Routes()
 	a.account.Routes()
-	a.transfer.Routes() // behind what can be imported and exported
+	a.transfer.Routes() // after what can be imported and exported
 	a.handler = s.Handler()
 	return a, nil
 }

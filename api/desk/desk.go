@@ -64,7 +64,7 @@ func New(store *record.Store, db driver.Conn, now func() time.Time, log *slog.Lo
 	d.AddDuty("retention", 10*time.Minute, func(ctx context.Context) error { return schemas.Retain(ctx, db, now()) })
 	d.Persons.Register()
 	d.Books.Register()
-	d.tolls()
+	d.registerTolls()
 	d.expenses()
 	d.Holds.Register()
 	d.bookingDuties()

@@ -71,8 +71,8 @@ func VehicleAt(b *record.Booking, at time.Time) string {
 	return b.VehicleID
 }
 
-// tolls has what is billed of tolls follow from them.
-func (d *Desk) tolls() {
+// registerTolls has the charge of a toll that is billed follow from it.
+func (d *Desk) registerTolls() {
 	d.Store.Then(record.Tolls.Name, "charges", d.chargeToll)
 }
 

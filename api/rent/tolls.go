@@ -97,14 +97,13 @@ func (a *API) tollActions(s *rest.Resource[record.Toll]) {
 		},
 	})
 	rest.Act(s, rest.Action[record.Toll, TollMatch]{
-		Verb: "match", Summary: "Match a toll or fine with the booking that caused it", Optional: true,
+		Verb: "match", Summary: "Match a toll or fine with the booking that caused it", Optional: true, Refuses: unreachable,
 		About: "By plate and region among the vehicles of that time, and the booking from whose actual pickup until whose actual return it happened; or by hand with `booking_id`. A disputed one of which no booking is found stays disputed: 409.",
 		Do:    a.matchToll,
 	})
 }
 
-// prepareToll holds a toll against the schema's blind spots, and matches one that is new, or whose plate
-// or time changed.
+// prepareToll refuses what the schema cannot, and matches a toll that is new, or whose plate, region or time changed.
 func (a *API) prepareToll(r *http.Request, _ uint64, before, after *record.Toll) error {
 	if after.Amount.Amount <= 0 {
 		return fleet.Invalid(fleet.FieldError{Pointer: "/amount/amount", Code: "invalid", Detail: "must be positive"})
@@ -137,7 +136,7 @@ func (a *API) prepareToll(r *http.Request, _ uint64, before, after *record.Toll)
 	return a.findToll(r.Context(), auth.From(r.Context()).Account, after)
 }
 
-// findToll looks for the booking of a toll, and says whether there is one.
+// findToll looks for the booking of a toll, and notes under what it is booked.
 func (a *API) findToll(ctx context.Context, account fleet.AccountID, t *record.Toll) error {
 	if err := a.desk.MatchToll(ctx, account, t); err != nil {
 		return err

@@ -19,6 +19,9 @@ import (
 	"github.com/motorpool/fleet/query"
 )
 
+// PublishTime is how long a request waits for Kafka before it is taken to be down.
+const PublishTime = 8 * time.Second
+
 // New builds a server without a route.
 func New(cfg Config, deps Deps) (*Server, error) {
 	if err := cfg.Validate(); err != nil {

@@ -7,7 +7,8 @@ import (
 	"github.com/motorpool/fleet/api/export"
 )
 
-// Register registers list, create, batch, get, replace, patch, archive and history; without says which are not wanted.
+// Register registers list, create, batch, get, replace, patch, archive and history, and with them imports, exports and
+// what expand= shows of the records; without says which of those words are not wanted.
 func (s *Resource[T]) Register(without ...string) {
 	if s.Create == nil {
 		s.Create = s.Fields

@@ -207,7 +207,7 @@ func openAPIConfig(version string) huma.Config {
 	cfg.OpenAPIPath, cfg.DocsPath, cfg.SchemasPath = "", "", ""
 	cfg.CreateHooks = nil
 	cfg.Info.Description = "Fleet management and GPS tracking for vehicle rental: vehicles, trackers, positions and telemetry."
-	cfg.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", schemaNamer)
+	cfg.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
 	// An instant is a text that may be null; the library would see its methods and call it any text.
 	cfg.Components.Schemas.RegisterTypeAlias(reflect.TypeFor[record.Instant](), reflect.TypeFor[*time.Time]())
 	cfg.Servers = []*huma.Server{{URL: "/"}}
@@ -218,11 +218,3 @@ func openAPIConfig(version string) huma.Config {
 	}
 	return cfg
 }
-
-// schemaNamer names the schema of a type. A line of a bill is not a session at a charger.
-func schemaNamer(t reflect.Type, hint string) string {
-	return huma.DefaultSchemaNamer(t, hint)
-}
-
-// PublishTime is after which Kafka is taken to be down.
-const PublishTime = 8 * time.Second

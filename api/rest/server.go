@@ -1,16 +1,17 @@
-// Package rest is the framework of the interface. It knows no resource: routes and how they are described, problems,
-// records with their lists, pages and changes, actions, parameters, bodies, tags, idempotency, tables and downloads.
-// The resources are in rooms of their own (track, ingest, rent, account, transfer), which stand on a Server and know
-// nothing of each other; the package api puts them together.
+// Package rest is the framework of the interface. It knows no resource but jobs, which several rooms make: routes and
+// how they are described, problems, records with their lists, pages and changes, actions, parameters, bodies, tags,
+// idempotency, tables and downloads. The resources are in rooms of their own (track, ingest, rent, account, transfer),
+// which stand on a Server and know nothing of each other; the package api puts them together.
 //
 // An operation is a Route and a handler func(w, r) error: the handler parses, calls query, the desk or a log, and
 // writes; the error that it returns becomes a problem document. Everything that an operation shares with the others
 // happens around it, in this order: request id, log and metrics, recovery, compression, headers and CORS, credential
 // (401), rate limit (429), scope (403), a write to a disk that is full (507), unknown or malformed parameters (400),
-// media type, size and turn of the body (415, 413), deadline, idempotency key. Most operations are those of a Resource,
-// which has what a kind of record declares, or are made by Act of an Action.
+// size, turn and media type of the body (413, 429, 415), deadline, idempotency key. Most operations are those of a
+// Resource, which has what a kind of record declares, or are made by Act of an Action.
 //
-// The account of a request is auth.From(ctx).Account and comes from nowhere else. Another account's id is a 404.
+// The account of a request is auth.From(ctx).Account, and without a key that of the device whose token was sent; it
+// comes from nowhere else. Another account's id is a 404.
 package rest
 
 import (
@@ -120,7 +121,7 @@ type Server struct {
 	Docs   huma.API
 	Routes []*Route
 
-	// Bodies hold those of senders with a key, and Strange those of senders without, who keep only each other out.
+	// Bodies hold those of senders with a key, and StrangerBodies those of senders without, who keep only each other out.
 	Bodies, StrangerBodies bodies
 	// KeyUsed notes that a key was used.
 	KeyUsed func(context.Context, *auth.Principal)
