@@ -79,7 +79,7 @@ func TestACatalogueThatCannotBeIsRefused(t *testing.T) {
 		{"rate_plans", plan(`"promotions":[{"code":"x","discount_bp":100},{"code":" X","discount_bp":100}]`),
 			"/promotions/1/code"},
 		{"rate_plans", plan(`"promotions":[{"code":"x"},{"code":"y","discount_bp":100,"amount":` + usd(1) + `}]`),
-			"/promotions/0/pct /promotions/1/pct"},
+			"/promotions/0/discount_bp /promotions/1/discount_bp"},
 		{"rate_plans", plan(`"promotions":[{"code":"x","discount_bp":100,"from":"2026-02-02","until":"2026-02-01"}]`),
 			"/promotions/0/until"},
 		{"rate_plans", plan(`"extras":[{"code":"x","name":"x","price":` + usd(1) +

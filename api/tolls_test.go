@@ -31,7 +31,7 @@ func TestATollFindsItsBookingAndIsBilled(t *testing.T) {
 	early := toll("abc-1234", before, "")
 	wantEqual(t, "before the pickup", early.member("status"), "unmatched")
 	wantEqual(t, "why", early.member("unmatched_because"),
-		"nobody had picked up the vehicle "+w.car+" and not returned it at that time")
+		"nobody had picked up the vehicle ABC 1234 (A B) and not returned it at that time")
 	other := toll("ABC1235", w.in(-1), "")
 	wantEqual(t, "another plate", other.member("vehicle_id"), nil)
 	if why := fmt.Sprint(other.member("unmatched_because")); !strings.Contains(why, "no vehicle had the plate ABC1235") {

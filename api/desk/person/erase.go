@@ -127,10 +127,11 @@ func (d *Persons) outstanding(ctx context.Context, account fleet.AccountID, id u
 	}
 	var fields []fleet.FieldError
 	for _, o := range open {
-		f := fleet.FieldError{Pointer: fleet.FormatID(fleet.BookingPrefix, o.Booking), Code: "balance_open",
-			Detail: fmt.Sprintf("is not settled: its balance is %d minor units", o.Due)}
+		booking := fleet.FormatID(fleet.BookingPrefix, o.Booking)
+		f := fleet.FieldError{Pointer: booking, Code: "balance_open",
+			Detail: fmt.Sprintf("the booking %s is not settled: its balance is %d minor units", booking, o.Due)}
 		if slices.Contains([]string{record.BookingPending, record.BookingConfirmed, record.BookingActive}, o.Status) {
-			f.Code, f.Detail = bookingOpen, "is "+o.Status+", and must be over first"
+			f.Code, f.Detail = bookingOpen, "the booking "+booking+" is "+o.Status+", and must be over first"
 		}
 		fields = append(fields, f)
 	}
