@@ -121,6 +121,7 @@ func (w *world) newKey(account fleet.AccountID, scopes ...auth.Scope) string {
 // reply is an answer, read to its end.
 type reply struct {
 	t      *testing.T
+	log    *logText // of the world that answered
 	status int
 	header http.Header
 	body   []byte
@@ -152,13 +153,16 @@ func (w *world) do(method, path, body string, headers ...string) *reply {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return &reply{t: w.t, status: res.StatusCode, header: res.Header, body: text}
+	return &reply{t: w.t, log: w.log, status: res.StatusCode, header: res.Header, body: text}
 }
 
-// ok fails the test unless the answer has the status.
+// ok fails the test unless the answer has the status. What was logged tells why the server could not answer.
 func (r *reply) ok(status int) *reply {
 	r.t.Helper()
 	if r.status != status {
+		if r.status >= 500 && r.log != nil {
+			r.t.Log(r.log)
+		}
 		r.t.Fatalf("status %d, want %d: %s", r.status, status, r.body)
 	}
 	return r

@@ -3,4 +3,4 @@
 package crash
 
 // How much is asked of the crash test.
-const kills, fixes = 16, 36_000
+const kills, fixes = 6, 14_000

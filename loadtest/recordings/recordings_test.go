@@ -1,7 +1,8 @@
 // Package recordings replays real recordings through the built binary, Kafka and ClickHouse, and holds what the
 // interface then says against the files, which it reads by itself: every row is stored or refused with its reason, and
 // a vehicle's track is exactly the file's fixes; trips and stops take turns, and trips are as long as the way from fix
-// to fix. It takes the full recordings if they lie beside the project, and their cuts in deploy/demo otherwise.
+// to fix. The long run takes the full recordings if they lie beside the project; the short one takes their cuts in
+// deploy/demo, as the long one does otherwise.
 package recordings
 
 import (
@@ -38,7 +39,7 @@ type expected struct {
 
 func TestEveryRecordingIsStoredOrRefusedWithItsReason(t *testing.T) {
 	var files []string
-	for _, pattern := range []string{"../../../shared/data/*/*.csv.gz", "../../deploy/demo/recordings/*.csv.gz"} {
+	for _, pattern := range recordings {
 		found, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)

@@ -4,4 +4,7 @@ package recordings
 
 // tracksCompared bounds the vehicles of one recording whose track is read through the interface; counts are of all. The
 // interface limits how many requests a key may make.
-const tracksCompared = 60
+const tracksCompared = 30
+
+// recordings are the patterns of their files; the first that finds any counts.
+var recordings = []string{"../../deploy/demo/recordings/*.csv.gz"}
