@@ -99,6 +99,10 @@ compare: ## trips and geofences against independent computations (Python: moving
 	$(GO) test ./pipeline/geofence -count=1 -tags compare -run TestRecordings -args -python $(COMPARE_DIR)/bin/python
 	$(GO) test ./pipeline/route -count=1 -tags compare -run TestArrivalsOnRecordings
 
+.PHONY: recount
+recount: build ## every report against an independent recomputation of random histories (Python's standard library alone)
+	loadtest/openapi/with-motorpool.sh bin/motorpool bash -c 'python3 $(CURDIR)/loadtest/independent/books/check.py "$$MOTORPOOL_URL" $(CURDIR)/bin/motorpool'
+
 .PHONY: fuzz-api
 fuzz-api: build ## call every operation of the OpenAPI document with all sorts of input (Python: schemathesis), OPENAPI_TIME seconds
 	python3 -m venv $(OPENAPI_DIR)
