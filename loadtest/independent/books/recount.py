@@ -21,6 +21,9 @@ MAINTENANCE = {"cost.maintenance", "cost.repair", "cost.tires"}
 OTHER_VARIABLE = {"cost.cleaning", "cost.toll", "cost.fine", "cost.payment_fee"}
 FINANCE = {"cost.lease", "cost.loan_interest"}
 
+MEASURES = {*REVENUE.values(), "toll_recharge", "platform_fees", "energy", "maintenance", "other_variable", "finance",
+            "depreciation", "insurance", "other_fixed", "billed_days", "rented_s", "fleet_s", "down_s", "idle_s"}
+
 
 def measure(account):
     """The measure that an account adds to, None for what is neither revenue nor cost."""
