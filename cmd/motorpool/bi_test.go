@@ -77,4 +77,5 @@ func TestAUserForAnalystsComesAndGoes(t *testing.T) {
 		!strings.Contains(stderr, "list") {
 		t.Errorf("a user who is gone is given a password: %d %s", code, stderr)
 	}
+	m.interrupt()
 }
