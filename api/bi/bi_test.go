@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
@@ -81,16 +82,16 @@ func (s *server) start() error {
 		return err
 	}
 	app := embedded.AppUser("motorpool", "app")
-	limits := map[string]uint64{}
-	for name, most := range bi.Limits {
-		limits[name] = most
-	}
-	limits["max_execution_time"] = 1 // a test waits for no minute
-	limits["max_result_bytes"] = 64 << 20
+	lower := maps.Clone(bi.Limits)
+	lower["max_execution_time"] = 1 // a test waits for no minute
+	lower["max_result_bytes"] = 64 << 20
 	users := []embedded.User{app}
 	for name, account := range map[string]fleet.AccountID{"bi_mine": mine, "bi_other": other} {
-		u := embedded.User{Name: name, Password: "of the engine", Locked: true, Settings: bi.Settings, Limits: limits,
+		u := embedded.User{Name: name, Password: "of the engine", Locked: true, Settings: bi.Settings, Limits: bi.Limits,
 			Choices: bi.Choices}
+		if account == mine {
+			u.Limits = lower
+		}
 		for _, r := range bi.Rights("motorpool") {
 			u.Grants = append(u.Grants, r.Grant())
 		}

@@ -1,12 +1,14 @@
 package bi_test
 
 import (
+	"context"
 	"fmt"
 	"net/url"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 
@@ -281,5 +283,28 @@ func TestNamesOfUsers(t *testing.T) {
 	}
 	if got, err := bi.UserName("fleet2", "acme"); got != "fleet2_bi_acme" || err != nil {
 		t.Error(got, err)
+	}
+}
+
+// The driver of Go, which Grafana's plug-in is built on, comes through the gate, with and without compression and with
+// a deadline, which it sends as a setting.
+func TestTheDriverOfGoComesThroughTheGate(t *testing.T) {
+	s := open(t)
+	for _, method := range []clickhouse.CompressionMethod{clickhouse.CompressionNone, clickhouse.CompressionLZ4,
+		clickhouse.CompressionGZIP} {
+		db, err := clickhouse.Open(&clickhouse.Options{Addr: []string{s.gate.Addr()}, Protocol: clickhouse.HTTP,
+			Auth:        clickhouse.Auth{Database: "bi", Username: "bi_other", Password: password},
+			Compression: &clickhouse.Compression{Method: method}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Second) // which the driver rounds up by five
+		defer cancel()
+		var rows uint64
+		if err := db.QueryRow(ctx, "SELECT count() FROM payments WHERE status != ?", "x").Scan(&rows); err != nil ||
+			rows != otherRows {
+			t.Errorf("compression %v: %d rows, %v", method, rows, err)
+		}
+		_ = db.Close()
 	}
 }

@@ -3,6 +3,8 @@ package main
 import (
 	"io"
 	"net/http"
+	"os"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -21,6 +23,7 @@ func TestAUserForAnalystsComesAndGoes(t *testing.T) {
 		!strings.Contains(stderr, "rotate") {
 		t.Errorf("a second user of one name: %d %s", code, stderr)
 	}
+	m.hasTheMetricsOfTheDashboards()
 	m.interrupt()
 	m.up("--bi-http", gate)
 	if said := m.said(); !strings.Contains(said, gate+", for bi_acme, bi_others") || strings.Contains(said, password) {
@@ -78,4 +81,26 @@ func TestAUserForAnalystsComesAndGoes(t *testing.T) {
 		t.Errorf("a user who is gone is given a password: %d %s", code, stderr)
 	}
 	m.interrupt()
+}
+
+// hasTheMetricsOfTheDashboards looks for each metric that a dashboard of Grafana asks for among those that are told.
+func (m *machine) hasTheMetricsOfTheDashboards() {
+	m.t.Helper()
+	board, err := os.ReadFile("../../deploy/dashboards/ingest.json")
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	status, told, err := get(m.ops+"/metrics", "")
+	if err != nil || status != http.StatusOK {
+		m.t.Fatal(status, err)
+	}
+	names := regexp.MustCompile(`motorpool_[a-z_]+[a-z]`).FindAllString(string(board), -1)
+	if len(names) < 12 {
+		m.t.Errorf("the dashboard asks for %q", names)
+	}
+	for _, name := range names {
+		if !regexp.MustCompile(`(?m)^` + name + `[ {]`).Match(told) {
+			m.t.Errorf("/metrics has no %s", name)
+		}
+	}
 }

@@ -12,8 +12,8 @@ CREATE OR REPLACE VIEW /*bi*/driving_events
     open Bool COMMENT 'it goes on',
     late Bool COMMENT 'known only long after it happened, by data that came late',
     updated_at DateTime64(3, 'UTC') COMMENT 'when this row was worked out',
-    what String COMMENT 'harsh_braking, speeding …',
-    source String COMMENT 'who recognised it: the tracker or Motorpool',
+    what String COMMENT 'harsh_braking, harsh_acceleration, harsh_cornering or speeding',
+    source String COMMENT 'device: the tracker said so; derived: from speed and course',
     value Float64 COMMENT 'how strong, in the unit of its kind',
     speed_mps Float64 COMMENT 'speed, metres a second'
 )

@@ -5,8 +5,8 @@ CREATE OR REPLACE VIEW /*bi*/expenses
 (
     account_id String COMMENT 'the account; a user of this database sees one',
     expense_id String COMMENT 'the expense',
-    status String COMMENT 'status',
-    category String COMMENT 'fuel, maintenance, insurance …',
+    status String COMMENT 'draft, posted or voided; only posted ones are in the books',
+    category String COMMENT 'fuel, maintenance, insurance and others',
     vehicle_id String COMMENT 'of which vehicle; empty if of none',
     booking_id String COMMENT 'of which booking; empty if of none',
     incurred_on Nullable(Date32) COMMENT 'the day of the expense',

@@ -5,7 +5,7 @@ CREATE OR REPLACE VIEW /*bi*/geofences
     account_id String COMMENT 'the account; a user of this database sees one',
     geofence_id String COMMENT 'the geofence',
     name String COMMENT 'its name',
-    shape String COMMENT 'circle, polygon …',
+    shape String COMMENT 'kind of its shape',
     tags Array(String) COMMENT 'tags of vehicles it is for',
     created_at DateTime64(3, 'UTC') COMMENT 'when it was written down first',
     updated_at DateTime64(3, 'UTC') COMMENT 'when it was changed last',

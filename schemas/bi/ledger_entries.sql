@@ -21,7 +21,7 @@ CREATE OR REPLACE VIEW /*bi*/ledger_entries
     customer_id String COMMENT 'of which customer; an id only',
     location_id String COMMENT 'of which location',
     channel String COMMENT 'of which channel',
-    purpose String COMMENT 'what it is for: a line of a bill, a tax, a deposit …',
+    purpose String COMMENT 'what it is for: a line of a bill, a tax, a deposit',
     kind String COMMENT 'kind of record it was posted for',
     occurred_at DateTime64(3, 'UTC') COMMENT 'when it was posted for (UTC)'
 )

@@ -5,8 +5,8 @@ CREATE OR REPLACE VIEW /*bi*/tolls
 (
     account_id String COMMENT 'the account; a user of this database sees one',
     toll_id String COMMENT 'the toll or fine',
-    kind String COMMENT 'toll, fine …',
-    status String COMMENT 'status',
+    kind String COMMENT 'toll or fine',
+    status String COMMENT 'imported, matched, billed, paid, unmatched, disputed or waived',
     agency String COMMENT 'who asks for it',
     region String COMMENT 'where',
     vehicle_id String COMMENT 'the vehicle',
