@@ -19,7 +19,8 @@ func TestAttemptsOfAClient(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := exec.CommandContext(t.Context(), *python, "client/attempts.py", host, port, "bi_mine", password,
+	out, err := exec.CommandContext(t.Context(), *python, "client/attempts.py", host, port, "bi_mine",
+		"bi_hasty", password,
 		"testdata/attempts.txt", mark, fmt.Sprintf("acc_%d", other), fmt.Sprint(markNumber/100), "root:").CombinedOutput()
 	t.Logf("%s", out)
 	if err != nil {
