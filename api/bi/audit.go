@@ -2,6 +2,7 @@ package bi
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -24,6 +25,9 @@ func Users(ctx context.Context, db driver.Conn, tables string) ([]User, error) {
 		func(u *User, row schemas.Row) error { return row.Scan(&u.Name, &u.Account) })
 }
 
+// ErrNoViews reports that nothing stands for analysts, because the program's user may not make it.
+var ErrNoViews = errors.New("there are no views for analysts")
+
 // Audit looks at all that users for analysts can reach over the tables of a database, and returns what is wrong: a view
 // that is missing, something that is no view or reads with the rights of its maker, and what a user can read without a
 // policy. It needs the right to read system.tables, system.grants and system.row_policies.
@@ -38,6 +42,9 @@ func Audit(ctx context.Context, db driver.Conn, tables string) ([]string, error)
 		func(o *object, row schemas.Row) error { return row.Scan(&o.name, &o.ok) })
 	if err != nil {
 		return nil, err
+	}
+	if len(objects) == 0 {
+		return nil, ErrNoViews
 	}
 	var wrong []string
 	missing := map[string]bool{}

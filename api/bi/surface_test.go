@@ -2,6 +2,7 @@ package bi_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"regexp"
@@ -182,6 +183,9 @@ func TestTheGateOpensForItsGuestsAlone(t *testing.T) {
 // policy are found.
 func TestAuditFindsWhatIsOpen(t *testing.T) {
 	s := open(t)
+	if wrong, err := bi.Audit(t.Context(), s.db, "nothing"); !errors.Is(err, bi.ErrNoViews) {
+		t.Errorf("where no view stands: %q, %v", wrong, err)
+	}
 	audit := func() []string {
 		t.Helper()
 		wrong, err := bi.Audit(t.Context(), s.db, "motorpool")

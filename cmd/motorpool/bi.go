@@ -286,6 +286,10 @@ const accessDenied = 497
 // examineBI looks at what analysts can reach.
 func examineBI(ctx context.Context, db driver.Conn, tables string) finding {
 	wrong, err := bi.Audit(ctx, db, tables)
+	if errors.Is(err, bi.ErrNoViews) {
+		return judge("views for analysts", true, "none: they need the right to CREATE DATABASE "+bi.Database(tables)+
+			" and CREATE VIEW in it, and 'motorpool migrate'", "")
+	}
 	if err != nil {
 		return judge("views for analysts", false, err.Error(),
 			"give the user the right to read system.tables, system.grants and system.row_policies")
