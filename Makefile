@@ -14,6 +14,7 @@ FUZZTIME ?= 20s
 COMPARE_DIR ?= /tmp/motorpool-compare
 OPENAPI_DIR ?= /tmp/motorpool-openapi
 OPENAPI_TIME ?= 600
+BI_DIR ?= /tmp/motorpool-bi
 GENERATORS_DIR ?= /tmp/motorpool-generators
 
 .DEFAULT_GOAL := help
@@ -102,6 +103,12 @@ compare: ## trips and geofences against independent computations (Python: moving
 .PHONY: recount
 recount: build ## every report against an independent recomputation of random histories (Python's standard library alone)
 	loadtest/openapi/with-motorpool.sh bin/motorpool bash -c 'python3 $(CURDIR)/loadtest/independent/books/check.py "$$MOTORPOOL_URL" $(CURDIR)/bin/motorpool'
+
+.PHONY: bi-attempts
+bi-attempts: deps ## what a user for analysts tries in vain, by a real client (Python: clickhouse-connect)
+	python3 -m venv $(BI_DIR)
+	$(BI_DIR)/bin/pip install -q -r api/bi/client/requirements.txt
+	MOTORPOOL_REQUIRE_ENGINES=1 $(GO) test ./api/bi -count=1 -v -tags client -run TestAttemptsOfAClient -args -python $(BI_DIR)/bin/python
 
 .PHONY: fuzz-api
 fuzz-api: build ## call every operation of the OpenAPI document with all sorts of input (Python: schemathesis), OPENAPI_TIME seconds

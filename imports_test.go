@@ -67,6 +67,7 @@ var allowed = []struct {
 	{"api/auth", []string{""}, nil},
 	{"api/units", []string{""}, []string{"github.com/danielgtaylor/huma/"}},
 	{"api/pace", []string{}, nil},
+	{"api/bi", []string{"", "schemas", "api/rental/ledger", "api/rental/price"}, nil},
 	{"api/sheet", []string{"", "query", "api/csvrow"}, nil},
 	// The framework knows no resource, and the rooms that hold the resources know nothing of each other.
 	{"api/rest", []string{"", "query", "api/auth", "api/record", "api/calendar", "api/export", "api/units",

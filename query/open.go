@@ -103,6 +103,20 @@ func (c Config) open(ctx context.Context) (driver.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
+	return c.dial(ctx, options)
+}
+
+// OpenGuest is Open for a user who may not change a setting.
+func OpenGuest(ctx context.Context, c Config) (driver.Conn, error) {
+	options, err := c.options()
+	if err != nil {
+		return nil, err
+	}
+	options.Settings = nil
+	return c.dial(ctx, options)
+}
+
+func (c Config) dial(ctx context.Context, options *clickhouse.Options) (driver.Conn, error) {
 	db, err := clickhouse.Open(options)
 	if err != nil {
 		return nil, fmt.Errorf("open clickhouse: %w", err)

@@ -31,7 +31,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
 
-//go:embed tables/*/*.sql views/*/*.sql queries/*/*.sql
+//go:embed tables/*/*.sql views/*/*.sql queries/*/*.sql bi/*.sql
 var files embed.FS
 
 // queries are the paths of the queries by their names, of which each stands once in all folders.

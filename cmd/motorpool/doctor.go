@@ -153,7 +153,7 @@ func examineStore(ctx context.Context, s settings) []finding {
 	findings = append(findings, examineSchema(ctx, db)...)
 	findings = append(findings, examineDurability(ctx, db, s.synced()), examinePoison(ctx, db))
 	findings = append(findings, examineLedger(ctx, db)...)
-	return append(findings, examineViews(ctx, db))
+	return append(findings, examineViews(ctx, db), examineBI(ctx, db, config.Database))
 }
 
 // examineViews compares what views have made of the last day with what they read, as long as that does not take too

@@ -21,6 +21,7 @@ type engines struct {
 	config embedded.ClickHouseConfig
 	broker *embedded.Broker
 	log    *slog.Logger
+	gate   *biGate // nil without an embedded ClickHouse
 
 	mu         sync.Mutex
 	clickhouse *embedded.ClickHouse // replaced by watch when the engine died
@@ -81,6 +82,11 @@ func (e *engines) startClickHouse(ctx context.Context, s *settings, external eng
 		const biMemory = 1 << 30
 		e.config.Users = append(e.config.Users, embedded.BIUser("bi", bi, biMemory, "GRANT SELECT ON "+s.DB.Database+".*"))
 	}
+	gate, err := newBIGate(s)
+	if err != nil {
+		return err
+	}
+	e.config.Users = append(e.config.Users, gate.users...)
 	started, err := embedded.StartClickHouse(ctx, e.config)
 	if errors.Is(err, embedded.ErrNoLibrary) {
 		return fmt.Errorf("%w, or name the library in %s", err, embedded.LibraryEnv)
@@ -94,6 +100,11 @@ func (e *engines) startClickHouse(ctx context.Context, s *settings, external eng
 	// After a death it must come back where everybody looks for it.
 	e.config.TCPAddr, e.config.HTTPAddr = started.Addr(), started.HTTPAddr()
 	s.DB.Password, s.DB.PasswordFile = "", filepath.Join(s.Data, appPasswordFile)
+	if err := gate.open(external.BIHTTP, started.HTTPAddr(), e.log); err != nil {
+		e.stop()
+		return err
+	}
+	e.gate = gate
 	return nil
 }
 
@@ -197,6 +208,7 @@ func (e *engines) restart(ctx context.Context) error {
 
 // stop ends the engines, the broker first: by now nobody uses them.
 func (e *engines) stop() {
+	e.gate.close()
 	if e.broker != nil {
 		e.broker.Stop()
 	}
@@ -213,10 +225,12 @@ func (e *engines) stop() {
 	}
 }
 
-// engineChoice says which engines run elsewhere, and whether the embedded ClickHouse has a user for analysts.
+// engineChoice says which engines run elsewhere, and how analysts come to the embedded ClickHouse: whether there is a
+// user who sees all, and where those listen to who see an account.
 type engineChoice struct {
 	Kafka, ClickHouse bool
 	BIUser            bool
+	BIHTTP            string
 }
 
 // checkLibrary is what -check can say of the embedded engine without starting it.

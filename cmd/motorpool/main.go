@@ -62,6 +62,7 @@ type commands struct {
 	Account accountCommand `cmd:"" help:"Make and list accounts."`
 	Key     keyCommand     `cmd:"" help:"Make, list and revoke API keys."`
 	Device  deviceCommand  `cmd:"" help:"Make, list and assign trackers, and say whose they are."`
+	BI      biCommand      `cmd:"" name:"bi" help:"Let analysts and BI tools read an account from ClickHouse."`
 	Doctor  doctorCommand  `cmd:"" help:"Look whether everything is there and set up well, and say what to do if not."`
 	Backup  backupCommand  `cmd:"" help:"Make a backup of everything while it runs, into a folder or S3."`
 	Restore restoreCommand `cmd:"" help:"Make an empty data folder or database from a backup."`

@@ -72,7 +72,11 @@ func migrateStore(ctx context.Context, s *settings) ([]string, error) {
 	if err := refuseUnfinished(ctx, db, config.Database); err != nil {
 		return nil, err
 	}
-	return schemas.Apply(ctx, db)
+	applied, err := schemas.Apply(ctx, db)
+	if err != nil {
+		return applied, err
+	}
+	return applied, applyBI(ctx, db, config.Database)
 }
 
 // widenWindows has the tables of ingest remember as many inserts as the topics' partitions need.

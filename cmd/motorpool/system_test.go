@@ -178,6 +178,7 @@ func (m *machine) up(args ...string) {
 		if m.process != nil {
 			_ = m.process.Process.Kill()
 			<-m.exited
+			m.process = nil // of an earlier start nothing is left to wait for
 		}
 	})
 	m.eventually("ready", func() error {

@@ -15,11 +15,12 @@ import (
 
 type upCommand struct {
 	apiSettings
-	Demo               bool `help:"Make a demo: a rental business with its vehicles, and buses and others that are tracked; all drive real recordings, as if that happened now."`
-	ExternalKafka      bool `help:"Kafka runs elsewhere, where --kafka says; start none."`
-	ExternalClickHouse bool `name:"external-clickhouse" help:"ClickHouse runs elsewhere, where --clickhouse says; start none."`
-	BIUser             bool `name:"bi-user" help:"Make a ClickHouse user 'bi' for analysts, read-only. Who has its password can read all accounts, and the files of this program's user: the embedded engine cannot forbid that."`
-	Check              bool `help:"Check the settings and start nothing."`
+	Demo               bool   `help:"Make a demo: a rental business with its vehicles, and buses and others that are tracked; all drive real recordings, as if that happened now."`
+	ExternalKafka      bool   `help:"Kafka runs elsewhere, where --kafka says; start none."`
+	ExternalClickHouse bool   `name:"external-clickhouse" help:"ClickHouse runs elsewhere, where --clickhouse says; start none."`
+	BIUser             bool   `name:"bi-user" help:"Make a ClickHouse user 'bi' for analysts, read-only, of all accounts; 'motorpool bi user create' makes users of one. Who has its password can read all accounts, and the files of this program's user: the embedded engine cannot forbid that."`
+	BIHTTP             string `name:"bi-http" help:"Where the embedded ClickHouse speaks HTTP to the users that 'motorpool bi user create' makes, if there are any." default:"127.0.0.1:8124"`
+	Check              bool   `help:"Check the settings and start nothing."`
 }
 
 func (*upCommand) Help() string {
@@ -41,7 +42,8 @@ const startTime = 5 * time.Minute
 // pipeline first, then the interface, then the connections, then the engines.
 func (c *upCommand) Run(ctx context.Context, s settings, o output) error {
 	log := s.logger(o.err)
-	external := engineChoice{Kafka: c.ExternalKafka, ClickHouse: c.ExternalClickHouse, BIUser: c.BIUser}
+	external := engineChoice{Kafka: c.ExternalKafka, ClickHouse: c.ExternalClickHouse, BIUser: c.BIUser,
+		BIHTTP: c.BIHTTP}
 	if c.Check {
 		return c.check(&s, external, o.out)
 	}
@@ -101,7 +103,8 @@ func (c *upCommand) Run(ctx context.Context, s settings, o output) error {
 	all.Go(func() error { return ops.run(serving) })
 	all.Go(func() error { return engines.watch(running) })
 	all.Go(func() error {
-		screen := startScreen{settings: &s, external: external, http: serve.listener.addr(), ops: ops.addr(),
+		screen := startScreen{settings: &s, external: external, gate: engines.gate,
+			http: serve.listener.addr(), ops: ops.addr(),
 			color: isTerminal(o.out)}
 		if shown == nil {
 			return screen.print(o.out)
@@ -144,6 +147,7 @@ func (c *upCommand) check(s *settings, external engineChoice, w io.Writer) error
 type startScreen struct {
 	settings  *settings
 	external  engineChoice
+	gate      *biGate // nil if ClickHouse runs elsewhere
 	http, ops string
 	color     bool
 	accounts  []shownAccount // of the demo; none without one
@@ -177,6 +181,9 @@ func (v *startScreen) print(w io.Writer) error {
 		if v.external.BIUser {
 			line("", "user bi reads, its password is in %s", filepath.Join(v.settings.Data, biPasswordFile))
 		}
+	}
+	if v.gate != nil && v.gate.gate != nil {
+		line("analysts", "HTTP %s, for %s", v.gate.gate.Addr(), v.gate.names())
 	}
 	line("data", "%s", v.settings.Data)
 	if v.accounts != nil {

@@ -22,6 +22,10 @@ type User struct {
 	// ReadOnly refuses every statement that changes data or schema. The user
 	// may still change settings of a query, within Limits.
 	ReadOnly bool
+	// Locked refuses that too, and every change of a setting but those of
+	// Limits, downwards, and of Choices.
+	Locked  bool
+	Choices []string
 	// Grants are GRANT statements without their TO clause:
 	// "GRANT SELECT ON motorpool.trips".
 	Grants []string
@@ -78,6 +82,11 @@ func (u User) validate() error {
 		return fmt.Errorf("user %s has no password", u.Name)
 	}
 	for setting := range u.Settings {
+		if !name.MatchString(setting) {
+			return fmt.Errorf("user %s: setting %q is not a name", u.Name, setting)
+		}
+	}
+	for _, setting := range u.Choices {
 		if !name.MatchString(setting) {
 			return fmt.Errorf("user %s: setting %q is not a name", u.Name, setting)
 		}
@@ -258,19 +267,27 @@ func (c *ClickHouseConfig) usersXML() element {
 
 func (u User) profile() element {
 	var settings, constraints []element
-	if u.ReadOnly {
+	var free []element
+	switch {
+	case u.Locked:
+		settings = append(settings, number("readonly", 1))
+		free = []element{el("changeable_in_readonly")}
+		for _, setting := range u.Choices {
+			constraints = append(constraints, el(setting, free...))
+		}
+	case u.ReadOnly:
 		settings = append(settings, number("readonly", 2))
 	}
 	for _, setting := range slices.Sorted(maps.Keys(u.Settings)) {
 		settings = append(settings, leaf(setting, u.Settings[setting]))
-		if u.ReadOnly {
+		if u.ReadOnly || u.Locked {
 			constraints = append(constraints, el(setting, el("readonly")))
 		}
 	}
 	for _, setting := range slices.Sorted(maps.Keys(u.Limits)) {
 		bound := u.Limits[setting]
 		settings = append(settings, number(setting, bound))
-		constraints = append(constraints, el(setting, number("min", 1), number("max", bound)))
+		constraints = append(constraints, el(setting, append([]element{number("min", 1), number("max", bound)}, free...)...))
 	}
 	return el(u.profileName(), append(settings, el("constraints", constraints...))...)
 }

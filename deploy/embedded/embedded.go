@@ -22,6 +22,8 @@
 // column files among them. Hand out a database password of the embedded
 // engine only to people who may see everything on the machine. A ClickHouse
 // server confines file() to its user_files directory and has no such hole.
+// Everybody else comes through a [Gate], which refuses what reads past grants
+// and row filters, and by a password that the engine does not know.
 //
 // The engine also aborts when a native handshake fails. A guard in this
 // process checks every login before the engine sees it; a local program that

@@ -2,6 +2,7 @@ package price
 
 import (
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 	"time"
@@ -16,6 +17,9 @@ var decimals = map[string]int{
 	"XAF": 0, "XOF": 0, "XPF": 0,
 	"BHD": 3, "IQD": 3, "JOD": 3, "KWD": 3, "LYD": 3, "OMR": 3, "TND": 3, "CLF": 4, "UYW": 4,
 }
+
+// Unusual returns the digits of minor units of the currencies that do not have two.
+func Unusual() map[string]int { return maps.Clone(decimals) }
 
 // Decimals is how many digits of an amount are behind the point.
 func Decimals(currency string) int {
