@@ -203,7 +203,8 @@ func (d *Definition) args(q Question) []any {
 		"today":    q.Today.Format(time.DateOnly),
 		"vehicles": some(q.Filters.Vehicles), "classes": some(q.Filters.Classes), "locations": some(q.Filters.Locations),
 		"channels": some(q.Filters.Channels), "customers": some(q.Filters.Customers), "owners": some(q.Filters.Owners),
-		"tags": some(q.Filters.Tags), "makes": some(q.Filters.Makes), "models": some(q.Filters.Models), "accounts": some(q.Accounts), "measures": some(q.Measures),
+		"tags": some(q.Filters.Tags), "makes": some(q.Filters.Makes), "models": some(q.Filters.Models),
+		"accounts": some(q.Accounts), "measures": some(q.Measures),
 	}
 	var args []any
 	for name, value := range all {
