@@ -31,8 +31,8 @@ type API struct {
 // New makes the room on a server. It registers nothing.
 func New(s *rest.Server, d *desk.Desk) *API { return &API{Server: s, papers: d.Papers} }
 
-// Paper is a paper as it is answered.
-type Paper struct {
+// BusinessPaper is a paper as it is answered.
+type BusinessPaper struct {
 	ID string `json:"id" doc:"Identity." example:"inv_1234"`
 
 	record.PaperFields
@@ -82,9 +82,9 @@ type resource struct {
 }
 
 // view is the view of a paper.
-func view(r *record.Record[record.Paper], persons *record.PaperPersons) Paper {
+func view(r *record.Record[record.Paper], persons *record.PaperPersons) BusinessPaper {
 	p := &r.Body
-	v := Paper{
+	v := BusinessPaper{
 		ID: fleet.FormatID(record.KindOfPaper(p.Kind).Prefix, r.ID), PaperFields: p.PaperFields, Object: p.Kind,
 		Status: p.Status, Number: p.Number, BookingID: p.BookingID, CustomerID: p.CustomerID, PaymentID: p.PaymentID,
 		InvoiceID: p.InvoiceID, Month: p.Month, Currency: p.Currency, IssuedAt: p.IssuedAt, IssuedOn: p.IssuedOn,
@@ -130,7 +130,7 @@ func (a *API) of(what *resource) *rest.Resource[record.Paper] {
 		Server: a.Server, Log: a.papers.Log(what.kind), Listing: &listing,
 		Titles:   rest.Titles{Path: what.path, Tag: "Papers", Noun: what.noun, Nouns: what.nouns, About: what.about},
 		Scope:    what.scope,
-		Views:    rest.Views{View: Paper{}, Fields: record.PaperFields{}, Create: what.sent, States: record.PaperStates},
+		Views:    rest.Views{View: BusinessPaper{}, Fields: record.PaperFields{}, Create: what.sent, States: record.PaperStates},
 		Writable: func(p *record.Paper) any { return &p.PaperFields },
 		Show:     a.show,
 		Choose: func(_ *http.Request, req *query.ListRequest) error {

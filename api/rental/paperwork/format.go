@@ -21,33 +21,31 @@ type Writer struct {
 	point   string // between whole units and the rest
 }
 
-// languages are those that papers have words for; the first stands for all others.
-var languages = []language.Tag{language.English, language.German, language.French, language.Spanish}
-
-var matcher = language.NewMatcher(languages)
+// spoken is the language of a tag, if papers have words for it.
+func spoken(tag string) (language.Tag, map[string]string, bool) {
+	t, err := language.Parse(tag)
+	if err != nil {
+		return t, nil, false
+	}
+	base, _ := t.Base()
+	known := words[base.String()]
+	return t, known, known != nil
+}
 
 // KnowsLanguage says whether papers have words for a language, given as a tag.
 func KnowsLanguage(tag string) bool {
-	t, err := language.Parse(tag)
-	if err != nil {
-		return false
-	}
-	_, _, confidence := matcher.Match(t)
-	return confidence >= language.High
+	_, _, known := spoken(tag)
+	return known
 }
 
 // NewWriter returns the writer of a language, given as a tag, and of a zone; of English and UTC where it knows neither.
 func NewWriter(tag, zone string) *Writer {
-	t, err := language.Parse(tag)
-	if err != nil {
-		t = language.English
+	t, known, ok := spoken(tag)
+	if !ok {
+		t, known = language.English, words["en"]
 	}
-	_, at, confidence := matcher.Match(t)
-	if confidence < language.High {
-		t, at = language.English, 0
-	}
-	base, _ := languages[at].Base()
-	w := &Writer{tag: t, words: words[base.String()], printer: message.NewPrinter(t)}
+	w := &Writer{tag: t, words: known, printer: message.NewPrinter(t)}
+	var err error
 	if w.zone, err = time.LoadLocation(zone); err != nil || zone == "" {
 		w.zone = time.UTC
 	}

@@ -4,13 +4,13 @@ import "testing"
 
 // What English has a word for, all languages have.
 func TestWordsAreInAllLanguages(t *testing.T) {
-	for _, tag := range languages {
+	for tag := range words {
 		for name := range words["en"] {
-			if words[tag.String()][name] == "" {
+			if words[tag][name] == "" {
 				t.Errorf("%s has no word for %s", tag, name)
 			}
 		}
-		if got, want := len(words[tag.String()]), len(words["en"]); got != want {
+		if got, want := len(words[tag]), len(words["en"]); got != want {
 			t.Errorf("%s has %d words, English %d", tag, got, want)
 		}
 	}
